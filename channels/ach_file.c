@@ -1,0 +1,95 @@
+/* ach_file.c: names, paths and mappings of a channel's files. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "channels/ach_file.h"
+
+enum ach_status ach_file_check_name(const char *name)
+{
+	size_t len;
+
+	if (!name)
+		return ach_error(ACH_EINVAL, "no channel name");
+	len = strnlen(name, ACH_CHAN_NAME_MAX);
+	if (!len || len >= ACH_CHAN_NAME_MAX || *name == '.' ||
+	    name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-")])
+		return ach_error(ACH_INVALID_NAME,
+				 "\"%.80s\": a channel name has 1 to 63 of A-Z a-z 0-9 _ . - and no dot first", name);
+	return ACH_OK;
+}
+
+void ach_file_channel_path(char *path, const char *name)
+{
+	snprintf(path, ACH_FILE_PATH_LEN, ACH_FILE_DIR "/achshm-%s", name);
+}
+
+void ach_file_bell_path(char *path, const char *name, uint64_t id)
+{
+	snprintf(path, ACH_FILE_PATH_LEN, ACH_FILE_DIR "/" ACH_FILE_BELL_PREFIX "%016llx", name,
+		 (unsigned long long)id);
+}
+
+enum ach_status ach_file_error(const char *path, const char *doing)
+{
+	int err = errno;
+
+	switch (err) {
+	case ENOENT:
+		return ach_error(ACH_ENOENT, "%s: no such channel", path);
+	case EEXIST:
+		return ach_error(ACH_EEXIST, "%s exists", path);
+	case EACCES:
+	case EPERM:
+		return ach_error(ACH_EACCES, "%s: permission denied", path);
+	case ELOOP: /* a symbolic link */
+	case EISDIR:
+	case ENXIO: /* a socket */
+		return ach_error(ACH_BAD_SHM_FILE, "%s is not a channel", path);
+	}
+	return ach_error(ACH_FAILED_SYSCALL, "%s %s: %s", doing, path, strerror(err));
+}
+
+mode_t ach_file_bell_mode(mode_t channel)
+{
+	return channel | (channel & 0444) >> 1; /* who may read may ring */
+}
+
+bool ach_file_read_geometry(int fd, struct ach_geometry *g)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && S_ISREG(st.st_mode) && pread(fd, g, sizeof(*g), 0) == sizeof(*g) &&
+	       ach_geometry_ok(g) && (uint64_t)st.st_size >= ach_geometry_file_size(g);
+}
+
+int ach_file_open(const char *path, int access)
+{
+	/* never a terminal, never a wait for the other end of a FIFO, never through a link */
+	return open(path, access | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+}
+
+size_t ach_file_map_len(const struct ach_geometry *g)
+{
+	return g->data_offset + 2 * g->psize;
+}
+
+/* The data area twice in a row, so that no message is ever cut in two. */
+void *ach_file_map(int fd, const struct ach_geometry *g, int prot)
+{
+	const int flags = MAP_SHARED | MAP_FIXED | MAP_POPULATE;
+	size_t once = ach_geometry_file_size(g);
+	uint8_t *m = mmap(NULL, ach_file_map_len(g), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (m == MAP_FAILED)
+		return NULL;
+	if (mmap(m, once, prot, flags, fd, 0) != MAP_FAILED &&
+	    mmap(m + once, g->psize, prot, flags, fd, g->data_offset) != MAP_FAILED)
+		return m;
+	munmap(m, ach_file_map_len(g));
+	return NULL;
+}

@@ -1,0 +1,207 @@
+/* ach_ring.h: what a channel looks like in memory, and what the files of
+ * libach share.
+ *
+ * All mutable state follows from one word, `commit`, the newest sequence
+ * number: the index entry of that message says where the next one goes and how
+ * many are retained.  A put writes only outside what is retained and becomes
+ * true with the one store of `commit`, so a writer that dies anywhere leaves
+ * nothing to repair.  Readers copy, then check that `reclaim` has not passed
+ * what they copied; they take no lock and write nothing but a hint.
+ *
+ * The letters P1..P5, R1..R5 and G1, G2 in the code are those of the model
+ * (channels/model) and of its README.
+ */
+#ifndef ACH_RING_H
+#define ACH_RING_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "channels/ach.h"
+#include "channels/ach_order.h"
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the futex word is the low half of commit");
+
+#define ACH_MAGIC 0x31656e6972486341ull
+#define ACH_ALIGN 16u /* of every message, so that structs can be used in place */
+#define ACH_COUNT_MAX (1u << 24)
+#define ACH_BYTES_MAX ((1ull << 31) - 1)
+
+/* Written once, before the channel has a name.  A handle copies and checks it at open and never reads it again. */
+struct ach_geometry {
+	uint64_t magic;
+	uint64_t id;	/* random; tells a re-created channel from the old one */
+	uint64_t lsize; /* bytes retained, count * size */
+	uint64_t psize; /* bytes of the data area: room for a message beside all that is retained */
+	uint32_t count;
+	uint32_t size;
+	uint32_t slots; /* of the index: a power of two above count, so one is always free */
+	uint32_t data_offset;
+	int32_t clock;
+	uint32_t bell; /* 1: the hint is in a file of its own */
+	uint64_t sum;
+};
+
+struct ach_entry {
+	_Atomic uint64_t seq;
+	_Atomic uint64_t pos;  /* place in the data area */
+	_Atomic uint64_t cum;  /* bytes of all messages before this one, padding not counted */
+	_Atomic uint32_t len;  /* 1..lsize */
+	_Atomic uint32_t keep; /* messages retained once this one is the newest, itself included: 1..count */
+};
+
+struct ach_header {
+	struct ach_geometry geo;
+	_Alignas(64) _Atomic uint64_t commit;  /* newest sequence number; its low half is the futex word */
+	_Alignas(64) _Atomic uint64_t reclaim; /* messages before this one may be changing */
+	_Alignas(64) _Atomic uint32_t lock;    /* the writers', a PI futex: tid | FUTEX_WAITERS | FUTEX_OWNER_DIED */
+	_Atomic uint32_t writer;	       /* pid of the last to commit, for people to look at */
+	_Alignas(64) _Atomic uint64_t woken;   /* who waits for a message up to this one has been woken */
+	_Alignas(64) _Atomic uint64_t hint;    /* used where there is no bell file */
+	_Alignas(64) struct ach_entry index[];
+};
+
+_Static_assert(sizeof(struct ach_geometry) == 64, "the geometry is one line");
+_Static_assert(sizeof(struct ach_entry) == 32, "two entries share a line");
+_Static_assert(sizeof(struct ach_header) == 384, "the index follows the control words");
+
+/* One hold of the writers' lock by the calling thread. */
+struct ach_section {
+	struct ach_section *outer;
+	uint64_t id;   /* of the channel */
+	void *pending; /* what the robust list shows the kernel meanwhile */
+};
+
+/* Where the next message goes, worked out under the lock. */
+struct ach_plan {
+	uint64_t newest; /* sequence number before this put */
+	uint64_t first;	 /* oldest retained before this put */
+	uint64_t cum;
+	uint64_t pos;
+	size_t max; /* bytes reserved; 0: no reservation */
+};
+
+struct ach_uring {
+	int fd;
+	uint32_t tid; /* only the thread that made a ring can submit to it */
+	bool in_flight;
+	uint32_t generation;
+	uint8_t *rings;
+	size_t rings_len;
+	struct io_uring_sqe *sqes;
+	size_t sqes_len;
+	_Atomic uint32_t *sq_tail, *sq_flags, *cq_head, *cq_tail;
+	uint32_t *sq_array;
+	uint32_t sq_mask, cq_mask;
+	struct io_uring_cqe *cqes;
+};
+
+struct ach_handle {
+	struct ach_header *shm;
+	uint8_t *data;		/* psize bytes, mapped twice in a row: every message is contiguous */
+	_Atomic uint64_t *hint; /* NULL: this reader may not ring and polls */
+	uint64_t id, lsize, psize;
+	uint32_t count, slot_mask;
+	bool writable;
+
+	int event;	    /* the pollable descriptor, or -1 */
+	uint32_t event_pid; /* who made it */
+	bool event_thread;  /* kept by the helper thread, else by the ring */
+	bool event_own;	    /* ach_fd.c itself counted in it last */
+	struct ach_uring uring;
+
+	struct ach_plan plan; /* of an open reservation */
+	struct ach_section section;
+	uint64_t peek; /* sequence number of an open peek, or 0 */
+
+	int64_t put_timeout_ns;
+	uint32_t stuck_word;   /* a lock already waited for in vain ... */
+	uint64_t stuck_commit; /* ... while this was the newest message */
+
+	void *map;
+	size_t map_len;
+	void *bell;
+	int file; /* the channel's, or -1 */
+	dev_t dev;
+	ino_t ino;
+	char name[ACH_CHAN_NAME_MAX];
+
+	uint64_t laps, takeovers; /* for tests: reads overtaken, locks taken from nobody */
+};
+
+/* An entry as it was read; nothing in it is to be believed before ach_entry_ok and, for readers, R4. */
+struct ach_seen {
+	uint64_t seq, pos, cum;
+	uint32_t len, keep;
+};
+
+/* As struct futex_waitv, which older headers lack. */
+struct ach_waitv {
+	uint64_t value;
+	uint64_t address;
+	uint32_t flags;
+	uint32_t reserved;
+};
+
+#define ACH_SLICE_NS 250000000	  /* how long a waiter trusts its wake-up: see ach_wait.c */
+#define ACH_SLICE_POLL_NS 1000000 /* of one that may not ring the bell */
+
+#pragma GCC visibility push(hidden) /* none of these leaves the library */
+
+/* ach.c: both answer status and leave the reason for ach_errstr; ach_fail takes a constant and is for put and get. */
+enum ach_status ach_fail(enum ach_status status, const char *why) __attribute__((cold));
+enum ach_status ach_error(enum ach_status status, const char *fmt, ...) __attribute__((format(printf, 2, 3), cold));
+
+/* ach_lock.c; the lock itself is in ach_lock.h */
+uint32_t ach_self_tid(void);
+uint32_t ach_self_pid(void);
+
+/* ach_wait.c */
+int64_t ach_now_ns(clockid_t clock);
+int64_t ach_timespec_ns(const struct timespec *t);
+long ach_futex(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *timeout, uint32_t value3);
+void ach_ring_bell(struct ach_handle *h, uint64_t seq);
+uint32_t ach_cancel_epoch(void);
+void ach_wait_newer(struct ach_handle *h, uint64_t seq, int64_t for_ns, uint32_t epoch);
+struct ach_waitv ach_waitv_channel(struct ach_handle *h, uint64_t seq);
+struct ach_waitv ach_waitv_private(_Atomic uint32_t *word, uint32_t value);
+int64_t ach_slice_ns(const struct ach_handle *h);
+void ach_sleep(struct ach_waitv *v, size_t n, int64_t for_ns);
+
+/* ach_fd.c, ach_uring.c, ach_fd_thread.c */
+void ach_fd_update(struct ach_handle *h, uint64_t seq);
+void ach_fd_close(struct ach_handle *h);
+int ach_uring_open(struct ach_uring *u, int event);
+void ach_uring_close(struct ach_uring *u);
+bool ach_uring_done(const struct ach_uring *u);
+int ach_uring_arm(struct ach_uring *u, _Atomic uint32_t *word, uint32_t value);
+int ach_fd_thread_add(struct ach_handle *h);
+void ach_fd_thread_remove(struct ach_handle *h);
+
+#pragma GCC visibility pop
+
+static inline struct ach_seen ach_entry_read(const struct ach_handle *h, uint64_t seq)
+{
+	const struct ach_entry *e = &h->shm->index[seq & h->slot_mask];
+
+	return (struct ach_seen){
+		.seq = atomic_load_explicit(&e->seq, ACH_LOAD_UNCHECKED),
+		.pos = atomic_load_explicit(&e->pos, ACH_LOAD_UNCHECKED),
+		.cum = atomic_load_explicit(&e->cum, ACH_LOAD_UNCHECKED),
+		.len = atomic_load_explicit(&e->len, ACH_LOAD_UNCHECKED),
+		.keep = atomic_load_explicit(&e->keep, ACH_LOAD_UNCHECKED),
+	};
+}
+
+static inline bool ach_entry_ok(const struct ach_handle *h, const struct ach_seen *e, uint64_t seq)
+{
+	return e->seq == seq && e->pos < h->psize && e->len - 1u < h->lsize && e->keep - 1u < h->count &&
+	       e->keep <= seq;
+}
+
+static inline _Atomic uint32_t *ach_futex_word(struct ach_handle *h)
+{
+	return (_Atomic uint32_t *)&h->shm->commit;
+}
+
+#endif

@@ -1,0 +1,146 @@
+/* ach_uring.c: an io_uring with one FUTEX_WAIT in flight that counts in an eventfd.
+ *
+ * DEFER_TASKRUN, because otherwise a completion interrupts whatever its thread
+ * is doing, and epoll_wait answers EINTR for every message.  With it the waker
+ * counts in the eventfd at once, and the ring waits to be tidied until the
+ * thread arms it again.  The price: only the thread that made a ring can do so.
+ */
+#include <errno.h>
+#include <linux/futex.h>
+#include <linux/io_uring.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "channels/ach_ring.h"
+
+#define OP_FUTEX_WAIT 51 /* since Linux 6.7; older headers lack it, FUTEX2_SIZE_U32 and some of these flags */
+#define FUTEX2_U32 2
+#define SETUP_FLAGS ((1u << 9) | (1u << 12) | (1u << 13)) /* TASKRUN_FLAG, SINGLE_ISSUER, DEFER_TASKRUN */
+#define SQ_TASKRUN (1u << 2)
+#define RING_ENTRIES 4
+
+enum { TAG_FUTEX = 1, TAG_TIMEOUT = 2 };
+
+static bool op_supported(int fd)
+{
+	_Alignas(struct io_uring_probe)
+		uint8_t room[sizeof(struct io_uring_probe) + (OP_FUTEX_WAIT + 1) * sizeof(struct io_uring_probe_op)] = {
+			0
+		};
+	struct io_uring_probe *p = (struct io_uring_probe *)room;
+
+	return !syscall(SYS_io_uring_register, fd, IORING_REGISTER_PROBE, p, OP_FUTEX_WAIT + 1) &&
+	       p->ops_len > OP_FUTEX_WAIT && (p->ops[OP_FUTEX_WAIT].flags & IO_URING_OP_SUPPORTED);
+}
+
+static int ring_map(struct ach_uring *u, const struct io_uring_params *p)
+{
+	size_t sq_end = p->sq_off.array + p->sq_entries * sizeof(uint32_t);
+	size_t cq_end = p->cq_off.cqes + p->cq_entries * sizeof(struct io_uring_cqe);
+	const int prot = PROT_READ | PROT_WRITE, flags = MAP_SHARED | MAP_POPULATE;
+
+	u->rings_len = sq_end > cq_end ? sq_end : cq_end;
+	u->sqes_len = p->sq_entries * sizeof(struct io_uring_sqe);
+	u->rings = mmap(NULL, u->rings_len, prot, flags, u->fd, (off_t)IORING_OFF_SQ_RING);
+	if (u->rings == MAP_FAILED) {
+		u->rings = NULL;
+		return -1;
+	}
+	u->sqes = mmap(NULL, u->sqes_len, prot, flags, u->fd, (off_t)IORING_OFF_SQES);
+	if ((void *)u->sqes == MAP_FAILED) {
+		u->sqes = NULL;
+		return -1;
+	}
+	u->sq_tail = (_Atomic uint32_t *)(u->rings + p->sq_off.tail);
+	u->sq_flags = (_Atomic uint32_t *)(u->rings + p->sq_off.flags);
+	u->sq_array = (uint32_t *)(u->rings + p->sq_off.array);
+	u->sq_mask = p->sq_entries - 1;
+	u->cq_head = (_Atomic uint32_t *)(u->rings + p->cq_off.head);
+	u->cq_tail = (_Atomic uint32_t *)(u->rings + p->cq_off.tail);
+	u->cqes = (struct io_uring_cqe *)(u->rings + p->cq_off.cqes);
+	u->cq_mask = p->cq_entries - 1;
+	return 0;
+}
+
+int ach_uring_open(struct ach_uring *u, int event)
+{
+	struct io_uring_params p = { .flags = SETUP_FLAGS };
+
+	*u = (struct ach_uring){ .fd = (int)syscall(SYS_io_uring_setup, RING_ENTRIES, &p) };
+	if (u->fd >= 0 && (p.features & IORING_FEAT_SINGLE_MMAP) && op_supported(u->fd) && !ring_map(u, &p) &&
+	    !syscall(SYS_io_uring_register, u->fd, IORING_REGISTER_EVENTFD, &event, 1)) {
+		u->tid = ach_self_tid();
+		return 0;
+	}
+	ach_uring_close(u);
+	return -1;
+}
+
+void ach_uring_close(struct ach_uring *u)
+{
+	if (u->sqes)
+		munmap(u->sqes, u->sqes_len);
+	if (u->rings)
+		munmap(u->rings, u->rings_len);
+	if (u->fd >= 0)
+		close(u->fd);
+	*u = (struct ach_uring){ .fd = -1 };
+}
+
+/* Is there anything to tidy up: work the kernel has put off, or a completion? */
+bool ach_uring_done(const struct ach_uring *u)
+{
+	return (atomic_load_explicit(u->sq_flags, memory_order_acquire) & SQ_TASKRUN) ||
+	       atomic_load_explicit(u->cq_head, memory_order_relaxed) !=
+		       atomic_load_explicit(u->cq_tail, memory_order_acquire);
+}
+
+static struct io_uring_sqe *next_sqe(struct ach_uring *u, uint32_t tail)
+{
+	struct io_uring_sqe *s = &u->sqes[tail & u->sq_mask];
+
+	u->sq_array[tail & u->sq_mask] = tail & u->sq_mask;
+	memset(s, 0, sizeof(*s));
+	return s;
+}
+
+/* Count in the eventfd as soon as *word is not value, or a slice has passed. */
+int ach_uring_arm(struct ach_uring *u, _Atomic uint32_t *word, uint32_t value)
+{
+	static const struct __kernel_timespec slice = { 0, ACH_SLICE_NS };
+	const uint64_t mask = FUTEX_BITSET_MATCH_ANY;
+	uint32_t tail = atomic_load_explicit(u->sq_tail, memory_order_relaxed), head;
+	struct io_uring_sqe *s = next_sqe(u, tail);
+
+	u->generation++;
+	s->opcode = OP_FUTEX_WAIT;
+	s->flags = IOSQE_IO_LINK;
+	s->fd = FUTEX2_U32;
+	s->addr = (uintptr_t)word;
+	s->addr2 = value;
+	memcpy((uint8_t *)s + 48, &mask, sizeof(mask)); /* addr3 */
+	s->user_data = (uint64_t)u->generation << 8 | TAG_FUTEX;
+
+	s = next_sqe(u, tail + 1);
+	s->opcode = IORING_OP_LINK_TIMEOUT;
+	s->fd = -1;
+	s->addr = (uintptr_t)&slice;
+	s->len = 1;
+	s->user_data = (uint64_t)u->generation << 8 | TAG_TIMEOUT;
+
+	/* release: the entries before the tail */
+	atomic_store_explicit(u->sq_tail, tail + 2, memory_order_release);
+	if (syscall(SYS_io_uring_enter, u->fd, 2, 0, IORING_ENTER_GETEVENTS, NULL, 0) != 2)
+		return -1;
+	u->in_flight = true;
+
+	/* acquire: the completions before the tail */
+	uint32_t end = atomic_load_explicit(u->cq_tail, memory_order_acquire);
+	for (head = atomic_load_explicit(u->cq_head, memory_order_relaxed); head != end; head++)
+		if (u->cqes[head & u->cq_mask].user_data == ((uint64_t)u->generation << 8 | TAG_FUTEX))
+			u->in_flight = false; /* *word was another value already */
+	atomic_store_explicit(u->cq_head, head, memory_order_release);
+	return 0;
+}

@@ -1,0 +1,174 @@
+/* ach_wait.c: sleeping until something newer is there, and being woken.
+ *
+ * A waiter leaves a hint, "someone waits for message c+1", in the bell: a page
+ * that whoever may read the channel may write.  The hint only grows, expires by
+ * itself when c+1 is committed, and nobody ever clears it, so a waiter that
+ * dies leaves nothing behind.  (A bit or a count would lose wake-ups or leak.)
+ * The sleep is a futex on the low half of `commit`: the kernel compares it as
+ * it queues, so a commit in between ends the sleep at once.
+ *
+ * A sleep lasts a slice at most.  That bounds the delay when a writer is killed
+ * between its commit and its wake with no put after it, when the bell was
+ * scribbled on, and when the word wrapped 2^32 commits in the meantime.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "channels/ach_ring.h"
+
+#ifndef SYS_futex_waitv
+#define SYS_futex_waitv 449
+#endif
+
+#define SLICE_NO_WAITV_NS 1000000 /* before Linux 5.16 one futex can be waited for: poll the others */
+
+#define WAITV_SHARED 2u		  /* FUTEX_32 */
+#define WAITV_PRIVATE (2u | 128u) /* FUTEX_32 | FUTEX_PRIVATE_FLAG */
+
+/* Changes with every ach_cancel of this process, and is part of every sleep. */
+static _Atomic uint32_t cancel_epoch;
+
+long ach_futex(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *timeout, uint32_t value3)
+{
+	return syscall(SYS_futex, word, op, value, timeout, NULL, value3);
+}
+
+int64_t ach_timespec_ns(const struct timespec *t)
+{
+	int64_t ns;
+
+	if (__builtin_mul_overflow((int64_t)t->tv_sec, 1000000000, &ns) || __builtin_add_overflow(ns, t->tv_nsec, &ns))
+		return t->tv_sec < 0 ? INT64_MIN / 2 : INT64_MAX / 2;
+	return ns;
+}
+
+int64_t ach_now_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return ach_timespec_ns(&t);
+}
+
+/* G1: hint = max(hint, seq).  max, or a slow waiter would put an older hint over a newer one.
+ * seq_cst with G2: see P4 in ach_put.c.  A load is enough when the hint is there already. */
+void ach_ring_bell(struct ach_handle *h, uint64_t seq)
+{
+	uint64_t hint;
+
+	if (!h->hint)
+		return;
+	hint = atomic_load_explicit(h->hint, memory_order_seq_cst);
+	while (hint < seq &&
+	       !atomic_compare_exchange_weak_explicit(h->hint, &hint, seq, memory_order_seq_cst, memory_order_seq_cst))
+		;
+}
+
+/* G2.  Saves a system call; the kernel's comparison is the check that counts. */
+static bool newer(const struct ach_handle *h, uint64_t seq)
+{
+	return atomic_load_explicit(&h->shm->commit, memory_order_seq_cst) != seq;
+}
+
+struct ach_waitv ach_waitv_channel(struct ach_handle *h, uint64_t seq)
+{
+	return (struct ach_waitv){ (uint32_t)seq, (uintptr_t)ach_futex_word(h), WAITV_SHARED, 0 };
+}
+
+struct ach_waitv ach_waitv_private(_Atomic uint32_t *word, uint32_t value)
+{
+	return (struct ach_waitv){ value, (uintptr_t)word, WAITV_PRIVATE, 0 };
+}
+
+int64_t ach_slice_ns(const struct ach_handle *h)
+{
+	return h->hint ? ACH_SLICE_NS : ACH_SLICE_POLL_NS;
+}
+
+/* Sleep until a word is not its value, but for_ns at most.  v[0] is private.
+ * Always in CLOCK_MONOTONIC, also towards a deadline in another clock: that one may be stepped meanwhile. */
+void ach_sleep(struct ach_waitv *v, size_t n, int64_t for_ns)
+{
+	int64_t until = ach_now_ns(CLOCK_MONOTONIC) + for_ns;
+	struct timespec ts = { until / 1000000000, until % 1000000000 };
+
+	if (syscall(SYS_futex_waitv, v, n, 0, &ts, CLOCK_MONOTONIC) < 0 && errno == ENOSYS) {
+		ts = (struct timespec){ 0, for_ns < SLICE_NO_WAITV_NS ? for_ns : SLICE_NO_WAITV_NS };
+		ach_futex((_Atomic uint32_t *)(uintptr_t)v[0].address, FUTEX_WAIT_PRIVATE, (uint32_t)v[0].value, &ts,
+			  0);
+	}
+}
+
+static int64_t shorter(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+void ach_wait_newer(struct ach_handle *h, uint64_t seq, int64_t for_ns, uint32_t epoch)
+{
+	ach_ring_bell(h, seq + 1);
+	if (!newer(h, seq)) {
+		struct ach_waitv v[] = { ach_waitv_private(&cancel_epoch, epoch), ach_waitv_channel(h, seq) };
+
+		ach_sleep(v, 2, shorter(for_ns, ach_slice_ns(h)));
+	}
+}
+
+enum ach_status ach_wait_any(ach_channel_t *const chans[], size_t n, const struct timespec *deadline, size_t *which)
+{
+	struct ach_waitv v[ACH_WAIT_ANY_MAX + 1];
+
+	if (!chans || !n || n > ACH_WAIT_ANY_MAX || (deadline && (unsigned long)deadline->tv_nsec > 999999999))
+		return ach_fail(ACH_EINVAL, "ach_wait_any takes 1 to 127 channels and a sound deadline");
+	for (;;) {
+		int64_t left = ACH_SLICE_NS;
+
+		v[0] = ach_waitv_private(&cancel_epoch, ach_cancel_epoch());
+		for (size_t i = 0; i < n; i++) {
+			struct ach_handle *h = chans[i]->handle;
+
+			if (!h)
+				return ACH_CLOSED;
+			if (__atomic_load_n(&chans[i]->cancel, __ATOMIC_ACQUIRE))
+				return ACH_CANCELED;
+			ach_ring_bell(h, chans[i]->seq_num + 1);
+			v[i + 1] = ach_waitv_channel(h, chans[i]->seq_num);
+			left = shorter(left, ach_slice_ns(h));
+		}
+		for (size_t i = 0; i < n; i++)
+			if (newer(chans[i]->handle, chans[i]->seq_num)) {
+				if (which)
+					*which = i;
+				return ACH_OK;
+			}
+		if (deadline) {
+			left = shorter(left, ach_timespec_ns(deadline) - ach_now_ns(CLOCK_MONOTONIC));
+			if (left <= 0)
+				return ACH_TIMEOUT;
+		}
+		ach_sleep(v, n + 1, left);
+	}
+}
+
+uint32_t ach_cancel_epoch(void)
+{
+	return atomic_load_explicit(&cancel_epoch, memory_order_acquire);
+}
+
+/* May run in a signal handler: atomics and one system call, errno kept. */
+enum ach_status ach_cancel(ach_channel_t *chan, const ach_cancel_attr_t *attr)
+{
+	int saved = errno;
+
+	(void)attr; /* safe with and without async_unsafe */
+	if (!chan)
+		return ACH_EINVAL;
+	__atomic_store_n(&chan->cancel, 1, __ATOMIC_RELEASE);
+	atomic_fetch_add_explicit(&cancel_epoch, 1, memory_order_release); /* the flag before the epoch */
+	ach_futex(&cancel_epoch, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, 0);
+	errno = saved;
+	return ACH_OK;
+}
