@@ -114,7 +114,7 @@ enum ach_status ach_create_attr_set_map(ach_create_attr_t *attr, enum ach_map ma
 		attr->map = map;
 		return ACH_OK;
 	}
-	return ACH_EINVAL;
+	return ach_fail(ACH_EINVAL, "no such mapping");
 }
 
 enum ach_status ach_create_attr_set_truncate(ach_create_attr_t *attr, int truncate)
@@ -125,8 +125,8 @@ enum ach_status ach_create_attr_set_truncate(ach_create_attr_t *attr, int trunca
 
 enum ach_status ach_create_attr_get_shm(ach_create_attr_t *attr, struct ach_header **shm)
 {
-	if (attr->map != ACH_MAP_ANON)
-		return ACH_EINVAL;
+	if (attr->map != ACH_MAP_ANON || !shm)
+		return ach_fail(ACH_EINVAL, "only an anonymous channel is opened by its memory");
 	*shm = attr->shm;
 	return ACH_OK;
 }
@@ -157,7 +157,9 @@ enum ach_status ach_cancel_attr_set_async_unsafe(ach_cancel_attr_t *attr, int as
 enum ach_status ach_channel_map(const ach_channel_t *chan, enum ach_map *map)
 {
 	if (!chan->handle)
-		return ACH_CLOSED;
+		return ach_fail(ACH_CLOSED, "the handle is not open");
+	if (!map)
+		return ach_fail(ACH_EINVAL, "nowhere to put the answer");
 	*map = chan->map;
 	return ACH_OK;
 }
@@ -165,7 +167,9 @@ enum ach_status ach_channel_map(const ach_channel_t *chan, enum ach_map *map)
 enum ach_status ach_channel_clock(const ach_channel_t *chan, clockid_t *clock)
 {
 	if (!chan->handle)
-		return ACH_CLOSED;
+		return ach_fail(ACH_CLOSED, "the handle is not open");
+	if (!clock)
+		return ach_fail(ACH_EINVAL, "nowhere to put the answer");
 	*clock = chan->clock;
 	return ACH_OK;
 }

@@ -114,9 +114,9 @@ enum ach_status ach_channel_fd(const ach_channel_t *chan, int *fd)
 	struct ach_handle *h = chan->handle;
 
 	if (!h)
-		return ACH_CLOSED;
+		return ach_fail(ACH_CLOSED, "the handle is not open");
 	if (!fd)
-		return ACH_EINVAL;
+		return ach_fail(ACH_EINVAL, "nowhere to put the answer");
 	if (h->event < 0 || h->event_pid != ach_self_pid()) {
 		if (event_make(h))
 			return ach_error(ACH_FAILED_SYSCALL, "eventfd: %s", strerror(errno));

@@ -71,9 +71,9 @@ static enum ach_status get_once(ach_channel_t *chan, struct get *g, int options)
 		g->len = e.len;
 		g->bytes = h->data + e.pos;
 		if (!g->in_place && e.len > g->size)
-			return ACH_OVERFLOW;
+			return ach_fail(ACH_OVERFLOW, "the message is longer than the buffer");
 		if (!g->in_place && !g->buf)
-			return ACH_EINVAL;
+			return ach_fail(ACH_EINVAL, "no buffer");
 		g->seq = want;
 		return want > chan->seq_num + 1 ? ACH_MISSED_FRAME : ACH_OK;
 	}
@@ -97,13 +97,11 @@ static enum ach_status get_wait(ach_channel_t *chan, struct get *g, const struct
 	bool bounded = false, looked = false;
 
 	for (;;) {
-		/* before the flag: a cancel after it ends the sleep at once */
-		uint32_t epoch = options & ACH_O_WAIT ? ach_cancel_epoch() : 0;
 		int64_t left = INT64_MAX;
 		enum ach_status r;
 
 		if (__atomic_load_n(&chan->cancel, __ATOMIC_ACQUIRE))
-			return ACH_CANCELED;
+			return ach_fail(ACH_CANCELED, "ach_cancel");
 		r = get_once(chan, g, options);
 		if (r != ACH_EAGAIN || !(options & ACH_O_WAIT))
 			return r;
@@ -119,7 +117,7 @@ static enum ach_status get_wait(ach_channel_t *chan, struct get *g, const struct
 			if (left <= 0)
 				return ACH_TIMEOUT;
 		}
-		ach_wait_newer(chan->handle, chan->seq_num, left, epoch);
+		ach_wait_newer(chan->handle, chan->seq_num, left, &chan->cancel);
 	}
 }
 
@@ -136,7 +134,7 @@ enum ach_status ach_get(ach_channel_t *chan, void *buf, size_t size, size_t *fra
 	enum ach_status r;
 
 	if (!chan->handle)
-		return ACH_CLOSED;
+		return ach_fail(ACH_CLOSED, "the handle is not open");
 	r = get_wait(chan, &g, timeout, options);
 	if (r == ACH_OK || r == ACH_MISSED_FRAME)
 		chan->seq_num = g.seq;
@@ -153,9 +151,9 @@ enum ach_status ach_peek(ach_channel_t *chan, const void **buf, size_t *frame_si
 	enum ach_status r;
 
 	if (!chan->handle)
-		return ACH_CLOSED;
+		return ach_fail(ACH_CLOSED, "the handle is not open");
 	if (!buf)
-		return ACH_EINVAL;
+		return ach_fail(ACH_EINVAL, "nowhere to put the address");
 	r = get_wait(chan, &g, timeout, options);
 	if (r != ACH_OK && r != ACH_MISSED_FRAME) {
 		get_done(chan);
@@ -174,7 +172,7 @@ enum ach_status ach_peek_end(ach_channel_t *chan)
 	uint64_t seq, reclaim;
 
 	if (!h)
-		return ACH_CLOSED;
+		return ach_fail(ACH_CLOSED, "the handle is not open");
 	seq = h->peek;
 	if (!seq)
 		return ach_fail(ACH_EINVAL, "no peek to end");
@@ -194,9 +192,9 @@ enum ach_status ach_flush(ach_channel_t *chan)
 	uint64_t c;
 
 	if (!chan->handle)
-		return ACH_CLOSED;
+		return ach_fail(ACH_CLOSED, "the handle is not open");
 	if (__atomic_load_n(&chan->cancel, __ATOMIC_ACQUIRE))
-		return ACH_CANCELED;
+		return ach_fail(ACH_CANCELED, "ach_cancel");
 	c = atomic_load_explicit(&chan->handle->shm->commit, memory_order_acquire);
 	if (c < chan->seq_num)
 		return ach_fail(ACH_CORRUPT, "the newest message is older than one already seen");

@@ -210,7 +210,9 @@ enum ach_status ach_close(ach_channel_t *chan)
 	struct ach_handle *h = chan->handle;
 
 	if (!h)
-		return ACH_CLOSED;
+		return ach_fail(ACH_CLOSED, "the handle is not open");
+	if (ach_reserved_elsewhere(h))
+		return ach_fail(ACH_BUG, "another thread has a reservation in this handle");
 	if (h->plan.max && ach_lock_holds(&h->section))
 		ach_commit(chan, 0);
 	ach_fd_close(h);
@@ -227,7 +229,7 @@ enum ach_status ach_chmod(ach_channel_t *chan, mode_t mode)
 	struct stat st;
 
 	if (!h)
-		return ACH_CLOSED;
+		return ach_fail(ACH_CLOSED, "the handle is not open");
 	if (h->file < 0)
 		return ach_error(ACH_EINVAL, ACH_FILE_ANON " has no mode");
 	if (mode & ~(mode_t)0777)
@@ -246,7 +248,9 @@ enum ach_status ach_chmod(ach_channel_t *chan, mode_t mode)
 enum ach_status ach_unlinked(const ach_channel_t *chan, int *unlinked)
 {
 	if (!chan->handle)
-		return ACH_CLOSED;
+		return ach_fail(ACH_CLOSED, "the handle is not open");
+	if (!unlinked)
+		return ach_fail(ACH_EINVAL, "nowhere to put the answer");
 	*unlinked = chan->map != ACH_MAP_ANON && !same_file(chan->handle);
 	return ACH_OK;
 }

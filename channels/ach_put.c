@@ -1,5 +1,6 @@
 /* ach_put.c: writing.  put = reserve, copy, commit. */
 #include <limits.h>
+#include <signal.h>
 
 #include "channels/ach_lock.h"
 
@@ -16,7 +17,7 @@ static enum ach_status put_begin(struct ach_handle *h, size_t max, struct ach_se
 	if (!h->writable)
 		return ach_fail(ACH_EACCES, "this handle may only read the channel");
 	if (max > h->lsize)
-		return ACH_OVERFLOW;
+		return ach_fail(ACH_OVERFLOW, "the message is longer than the channel");
 	r = ach_lock_take(h, s);
 	if (r != ACH_OK)
 		return r;
@@ -108,9 +109,9 @@ enum ach_status ach_put(ach_channel_t *chan, const void *buf, size_t len)
 	enum ach_status r;
 
 	if (!h)
-		return ACH_CLOSED;
+		return ach_fail(ACH_CLOSED, "the handle is not open");
 	if (!buf || !len)
-		return ACH_EINVAL;
+		return ach_fail(ACH_EINVAL, "a message has at least one byte");
 	r = put_begin(h, len, &section, &plan);
 	if (r != ACH_OK)
 		return r;
@@ -124,14 +125,16 @@ enum ach_status ach_reserve(ach_channel_t *chan, size_t max, void **buf)
 	enum ach_status r;
 
 	if (!h)
-		return ACH_CLOSED;
+		return ach_fail(ACH_CLOSED, "the handle is not open");
 	if (!buf || !max)
-		return ACH_EINVAL;
-	if (h->plan.max)
+		return ach_fail(ACH_EINVAL, "a message has at least one byte");
+	if (h->plan.max && (ach_lock_holds(&h->section) || ach_reserved_elsewhere(h)))
 		return ach_fail(ACH_BUG, "this handle has a reservation already");
 	r = put_begin(h, max, &h->section, &h->plan);
 	if (r != ACH_OK)
 		return r;
+	h->reserve_tid = ach_self.tid;
+	h->reserve_pid = ach_self.pid;
 	*buf = h->data + h->plan.pos;
 	return ACH_OK;
 }
@@ -142,7 +145,7 @@ enum ach_status ach_commit(ach_channel_t *chan, size_t len)
 	size_t max;
 
 	if (!h)
-		return ACH_CLOSED;
+		return ach_fail(ACH_CLOSED, "the handle is not open");
 	if (!h->plan.max)
 		return ach_fail(ACH_EINVAL, "commit without a reservation");
 	if (!ach_lock_holds(&h->section))
@@ -152,5 +155,12 @@ enum ach_status ach_commit(ach_channel_t *chan, size_t len)
 	if (len && len <= max)
 		return put_end(h, &h->section, &h->plan, len);
 	ach_lock_drop(h, &h->section);
-	return len ? ACH_OVERFLOW : ACH_OK;
+	return len ? ach_fail(ACH_OVERFLOW, "more was committed than reserved") : ACH_OK;
+}
+
+/* By a thread of this process that still lives: not one that exited, and not the parent of a fork. */
+bool ach_reserved_elsewhere(const struct ach_handle *h)
+{
+	return h->plan.max && !ach_lock_holds(&h->section) && h->reserve_pid == ach_self_pid() &&
+	       !tgkill((pid_t)h->reserve_pid, (pid_t)h->reserve_tid, 0);
 }

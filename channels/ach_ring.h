@@ -112,7 +112,12 @@ struct ach_handle {
 
 	struct ach_plan plan; /* of an open reservation */
 	struct ach_section section;
+	uint32_t reserve_tid, reserve_pid;
 	uint64_t peek; /* sequence number of an open peek, or 0 */
+
+	_Atomic uint64_t napping; /* who sleeps in a get, or is about to: number of the nap << 32 | tid; 0: nobody */
+	uint32_t naps;
+	struct timespec nap;
 
 	int64_t put_timeout_ns;
 	uint32_t stuck_word;   /* a lock already waited for in vain ... */
@@ -156,13 +161,15 @@ enum ach_status ach_error(enum ach_status status, const char *fmt, ...) __attrib
 uint32_t ach_self_tid(void);
 uint32_t ach_self_pid(void);
 
+/* ach_put.c */
+bool ach_reserved_elsewhere(const struct ach_handle *h);
+
 /* ach_wait.c */
 int64_t ach_now_ns(clockid_t clock);
 int64_t ach_timespec_ns(const struct timespec *t);
 long ach_futex(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *timeout, uint32_t value3);
 void ach_ring_bell(struct ach_handle *h, uint64_t seq);
-uint32_t ach_cancel_epoch(void);
-void ach_wait_newer(struct ach_handle *h, uint64_t seq, int64_t for_ns, uint32_t epoch);
+void ach_wait_newer(struct ach_handle *h, uint64_t seq, int64_t for_ns, const volatile sig_atomic_t *cancel);
 struct ach_waitv ach_waitv_channel(struct ach_handle *h, uint64_t seq);
 struct ach_waitv ach_waitv_private(_Atomic uint32_t *word, uint32_t value);
 int64_t ach_slice_ns(const struct ach_handle *h);

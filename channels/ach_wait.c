@@ -23,12 +23,14 @@
 #define SYS_futex_waitv 449
 #endif
 
+#define CANCEL_RETRY_NS 100000
+#define CANCEL_RETRIES 2500	  /* a slice in all: then the waiter has looked by itself */
 #define SLICE_NO_WAITV_NS 1000000 /* before Linux 5.16 one futex can be waited for: poll the others */
 
 #define WAITV_SHARED 2u		  /* FUTEX_32 */
 #define WAITV_PRIVATE (2u | 128u) /* FUTEX_32 | FUTEX_PRIVATE_FLAG */
 
-/* Changes with every ach_cancel of this process, and is part of every sleep. */
+/* Changes with every ach_cancel of this process, and is part of every sleep on many channels. */
 static _Atomic uint32_t cancel_epoch;
 
 long ach_futex(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *timeout, uint32_t value3)
@@ -107,14 +109,24 @@ static int64_t shorter(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-void ach_wait_newer(struct ach_handle *h, uint64_t seq, int64_t for_ns, uint32_t epoch)
+/* For one channel a plain futex: on one core with many readers futex_waitv cost a tenth more per message.  Its time is
+ * relative, which saves a look at the clock.
+ *
+ * ach_cancel must end it too, also in the instructions between the look at the flag and the kernel's own look at the
+ * word.  A signal handler on top of this thread takes the nap's length away, which the kernel has not read yet then;
+ * another thread sees that we are about to nap, and wakes until we are not. */
+void ach_wait_newer(struct ach_handle *h, uint64_t seq, int64_t for_ns, const volatile sig_atomic_t *cancel)
 {
 	ach_ring_bell(h, seq + 1);
-	if (!newer(h, seq)) {
-		struct ach_waitv v[] = { ach_waitv_private(&cancel_epoch, epoch), ach_waitv_channel(h, seq) };
-
-		ach_sleep(v, 2, shorter(for_ns, ach_slice_ns(h)));
-	}
+	if (newer(h, seq))
+		return;
+	h->nap.tv_nsec = shorter(for_ns, ach_slice_ns(h));
+	atomic_signal_fence(memory_order_seq_cst);
+	/* seq_cst, with those in ach_cancel: it sees that we nap, or we see its flag */
+	atomic_store_explicit(&h->napping, (uint64_t)++h->naps << 32 | ach_self_tid(), memory_order_seq_cst);
+	if (!__atomic_load_n(cancel, __ATOMIC_SEQ_CST))
+		ach_futex(ach_futex_word(h), FUTEX_WAIT, (uint32_t)seq, &h->nap, 0);
+	atomic_store_explicit(&h->napping, 0, memory_order_relaxed);
 }
 
 enum ach_status ach_wait_any(ach_channel_t *const chans[], size_t n, const struct timespec *deadline, size_t *which)
@@ -126,14 +138,14 @@ enum ach_status ach_wait_any(ach_channel_t *const chans[], size_t n, const struc
 	for (;;) {
 		int64_t left = ACH_SLICE_NS;
 
-		v[0] = ach_waitv_private(&cancel_epoch, ach_cancel_epoch());
+		v[0] = ach_waitv_private(&cancel_epoch, atomic_load_explicit(&cancel_epoch, memory_order_acquire));
 		for (size_t i = 0; i < n; i++) {
 			struct ach_handle *h = chans[i]->handle;
 
 			if (!h)
-				return ACH_CLOSED;
+				return ach_fail(ACH_CLOSED, "the handle is not open");
 			if (__atomic_load_n(&chans[i]->cancel, __ATOMIC_ACQUIRE))
-				return ACH_CANCELED;
+				return ach_fail(ACH_CANCELED, "ach_cancel");
 			ach_ring_bell(h, chans[i]->seq_num + 1);
 			v[i + 1] = ach_waitv_channel(h, chans[i]->seq_num);
 			left = shorter(left, ach_slice_ns(h));
@@ -153,22 +165,31 @@ enum ach_status ach_wait_any(ach_channel_t *const chans[], size_t n, const struc
 	}
 }
 
-uint32_t ach_cancel_epoch(void)
-{
-	return atomic_load_explicit(&cancel_epoch, memory_order_acquire);
-}
-
-/* May run in a signal handler: atomics and one system call, errno kept. */
+/* May run in a signal handler: atomics and system calls, errno kept. */
 enum ach_status ach_cancel(ach_channel_t *chan, const ach_cancel_attr_t *attr)
 {
-	int saved = errno;
+	const struct timespec moment = { 0, CANCEL_RETRY_NS };
+	struct ach_handle *h = chan ? chan->handle : NULL;
+	const int saved = errno;
+	uint64_t nap;
 
 	(void)attr; /* safe with and without async_unsafe */
-	if (!chan)
-		return ACH_EINVAL;
-	__atomic_store_n(&chan->cancel, 1, __ATOMIC_RELEASE);
+	if (!h)
+		return ACH_CLOSED;
+	__atomic_store_n(&chan->cancel, 1, __ATOMIC_SEQ_CST);
 	atomic_fetch_add_explicit(&cancel_epoch, 1, memory_order_release); /* the flag before the epoch */
 	ach_futex(&cancel_epoch, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, 0);
+
+	nap = atomic_load_explicit(&h->napping, memory_order_seq_cst);
+	if ((uint32_t)nap == (uint32_t)syscall(SYS_gettid))
+		h->nap.tv_nsec = 0;
+	else
+		for (int i = 0; nap && i < CANCEL_RETRIES; i++) {
+			ach_futex(ach_futex_word(h), FUTEX_WAKE, INT_MAX, NULL, 0);
+			if (atomic_load_explicit(&h->napping, memory_order_seq_cst) != nap)
+				break; /* that nap is over; a later one has seen the flag */
+			nanosleep(&moment, NULL);
+		}
 	errno = saved;
 	return ACH_OK;
 }

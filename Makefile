@@ -1,0 +1,147 @@
+# Endplate.  make, make test, make bench, make verify, make fuzz, make lint, make soak, make install, make clean
+#
+#	CC=gcc|clang   CFLAGS=...   SAN=address,undefined|thread   PREFIX=/usr/local DESTDIR=   V=1 shows commands
+#
+# Everything made lies under $(BUILD), laid out as the sources are; SAN has a build folder of its own.
+
+ROOMS = config channels can daemons launch
+
+ifeq ($(origin CC),default)
+CC = gcc
+endif
+comma := ,
+BUILD = build$(if $(SAN),/san-$(subst $(comma),-,$(SAN)))
+CFLAGS = -O2 -g
+WARNINGS = -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wold-style-definition -Wmissing-prototypes \
+	-Wmissing-declarations -Wpointer-arith -Wwrite-strings -Wundef -Wvla -Wformat=2 -Winit-self
+# Empty, not 1, so that a file may say #define _GNU_SOURCE too.
+ALL_CFLAGS = -std=gnu11 -I. -D_GNU_SOURCE= -fPIC -pthread $(WARNINGS) $(CFLAGS) $(SANITIZE)
+SANITIZE = $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
+LINK = $(CC) -pthread $(CFLAGS) $(SANITIZE) $(LDFLAGS)
+
+PREFIX = /usr/local
+BINDIR = $(PREFIX)/bin
+LIBDIR = $(PREFIX)/lib
+INCLUDEDIR = $(PREFIX)/include
+MANDIR = $(PREFIX)/share/man
+
+VERSION = 2.0.0
+SONAME = libach.so.2
+LIBACH = $(BUILD)/libach.a
+LIBACH_SO = $(BUILD)/libach.so.$(VERSION)
+
+# ---- what there is ----
+
+object = $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(1)))
+program = $(patsubst %.c,$(BUILD)/%,$(wildcard $(1)))
+
+ACH_OBJECTS = $(call object,channels/ach*.c)
+EXAMPLES = $(call program,channels/examples/*.c)
+TOOLS =
+HEADERS = channels/ach.h
+PAGES = $(foreach room,$(ROOMS),$(wildcard $(room)/*.[1-8] $(room)/*/*.[1-8]))
+
+# Tests are test_*.c and test_*.sh.  Other .c files under test with a main are programs that a script runs;
+# those without are linked to every program of their folder (test/channels/lib.c to any that uses it).
+# test/fuzz and test/install build their own.
+TEST_SOURCES = $(filter-out test/fuzz/% test/install/%,$(wildcard test/*/*.c test/*/*/*.c)) \
+	$(wildcard test/fuzz/test_*.c)
+TEST_MAINS := $(shell grep -l '^int main\>' $(TEST_SOURCES) /dev/null)
+TEST_SHARED := $(filter-out $(TEST_MAINS),$(TEST_SOURCES))
+TEST_PROGRAMS = $(TEST_MAINS:%.c=$(BUILD)/%)
+TEST_LIB = $(BUILD)/test/libtest.a
+TEST_SCRIPTS = $(wildcard test/*/test_*.sh test/*/*/test_*.sh)
+UNIT_TESTS = $(foreach test,$(TEST_PROGRAMS),$(if $(filter test_%,$(notdir $(test))),$(test)))
+# A sanitizer build tests programs only, and for threads those written for it.
+TSAN_TESTS = $(foreach test,$(UNIT_TESTS),$(if $(findstring tsan,$(notdir $(test))),$(test)))
+TESTS = $(if $(findstring thread,$(SAN)),$(TSAN_TESTS),$(UNIT_TESTS) $(if $(SAN),,$(TEST_SCRIPTS)))
+
+PROGRAMS = $(EXAMPLES) $(TEST_PROGRAMS)
+OBJECTS = $(ACH_OBJECTS) $(PROGRAMS:=.o) $(TEST_SHARED:%.c=$(BUILD)/%.o) $(BUILD)/test/unity.o
+
+# ---- commands ----
+
+.PHONY: all tests test bench verify fuzz lint soak install clean FORCE
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+all: $(LIBACH) $(LIBACH_SO) $(EXAMPLES) $(TOOLS)
+
+tests: all $(TEST_PROGRAMS)
+
+# Scripts are told where things are and which compiler made them.
+test: all $(if $(SAN),$(TESTS),tests)
+	@BUILD=$(BUILD) CC='$(CC)' SAN='$(SAN)' test/run $(TESTS)
+
+bench: tests
+	@BUILD=$(BUILD) test/bench/run
+
+verify:
+	@BUILD=$(BUILD) channels/model/verify
+
+fuzz:
+	@BUILD=$(BUILD) test/fuzz/run
+
+soak: tests
+	@BUILD=$(BUILD) test/channels/soak.sh
+
+lint: all
+	@BUILD=$(BUILD) test/lint/run
+
+install: all
+	install -d $(addprefix $(DESTDIR),$(BINDIR) $(INCLUDEDIR) $(LIBDIR)/pkgconfig)
+	install -m 644 $(HEADERS) $(DESTDIR)$(INCLUDEDIR)
+	install -m 644 $(LIBACH) $(DESTDIR)$(LIBDIR)
+	install -m 755 $(LIBACH_SO) $(DESTDIR)$(LIBDIR)
+	cp -P $(BUILD)/$(SONAME) $(BUILD)/libach.so $(DESTDIR)$(LIBDIR)
+	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@VERSION@|$(VERSION)|' \
+		channels/ach.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/ach.pc
+	$(if $(TOOLS),install -m 755 $(TOOLS) $(DESTDIR)$(BINDIR))
+	$(foreach page,$(PAGES),install -D -m 644 $(page) \
+		$(DESTDIR)$(MANDIR)/man$(patsubst .%,%,$(suffix $(page)))/$(notdir $(page)) &&) :
+	$(if $(DESTDIR),,-ldconfig)
+
+clean:
+	rm -rf build $(BUILD)
+
+# ---- how things are made ----
+
+say = $(if $(V),,@echo "$(1) $@"; )
+
+# Changes whenever the compiler or its flags do, so objects of two kinds never mix.
+FLAGS = $(CC) $(ALL_CFLAGS) $(LDFLAGS)
+$(BUILD)/flags: FORCE
+	@mkdir -p $(@D); echo '$(FLAGS)' | cmp -s - $@ || echo '$(FLAGS)' >$@
+
+$(BUILD)/%.o: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,CC)$(CC) $(ALL_CFLAGS) $(INCLUDES) -MMD -MP -c -o $@ $<
+
+$(BUILD)/test/%.o: INCLUDES = -isystem .deps/unity -DUNITY_INCLUDE_DOUBLE -DUNITY_USE_FLUSH_STDOUT
+
+$(BUILD)/test/unity.o: .deps/unity/unity.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,CC)$(CC) $(filter-out $(WARNINGS),$(ALL_CFLAGS)) $(INCLUDES) -w -MMD -MP -c -o $@ $<
+
+.deps/unity/unity.c:
+	@echo 'The tests need Unity: run scripts/setup first.' >&2; exit 1
+
+%.a:
+	@rm -f $@
+	$(call say,AR)$(AR) rcs $@ $(filter %.o,$^)
+
+$(LIBACH): $(ACH_OBJECTS)
+$(TEST_LIB): $(BUILD)/test/unity.o $(call object,test/channels/lib.c)
+
+$(LIBACH_SO): $(ACH_OBJECTS) channels/ach.map
+	$(call say,LD)$(LINK) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=channels/ach.map \
+		-Wl,-Bsymbolic-functions,-z,relro,-z,now$(if $(SAN),,$(comma)-z$(comma)defs) -o $@ $(ACH_OBJECTS)
+	@ln -sf $(@F) $(BUILD)/$(SONAME); ln -sf $(SONAME) $(BUILD)/libach.so
+
+$(EXAMPLES): $(LIBACH)
+.SECONDEXPANSION:
+$(TEST_PROGRAMS): $$(filter $$(@D)/%,$(TEST_SHARED:%.c=$(BUILD)/%.o)) $(TEST_LIB) $(LIBACH)
+$(PROGRAMS): %: %.o
+	$(call say,LD)$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lm
+
+-include $(OBJECTS:.o=.d)

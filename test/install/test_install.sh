@@ -1,0 +1,64 @@
+#!/bin/bash
+# What make install puts down is all that a compiler, pkg-config and man need.
+set -eu
+. test/scripts/lib.sh
+lib_tmp
+root=$lib_folder/root
+
+installed() { # PREFIX MAKE-VARIABLE...
+	rm -rf "$root"
+	make -s BUILD="${BUILD:-build}" CC="${CC:-gcc}" install DESTDIR="$root" PREFIX="$1" "${@:2}"
+}
+there() { # FILE...: plain files or links that lead somewhere, and nobody else may write them
+	local file
+	for file in "$@"; do
+		[ -s "$root/usr/$file" ] || { echo "$file is missing"; return 1; }
+		[[ $(stat -L -c %A "$root/usr/$file") == -rw?r-?r-? ]] || { ls -lL "$root/usr/$file"; return 1; }
+	done
+}
+config() { PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_PATH=$root/usr/lib/pkgconfig pkg-config "$@"; }
+
+# COMPILER...: builds the user's program against the installed library and runs it
+works() {
+	local program=$lib_folder/program
+	rm -f "$program"
+	# shellcheck disable=SC2046 # words of pkg-config
+	"$@" -Wall -Wextra -Werror $(config --cflags ach) -o "$program" "${language[@]}" test/install/user.c -x none \
+		$(config "--$kind" --libs ach) || return 1
+	case $kind in
+	static) lib_not grep -q libach.so <(objdump -p "$program") || return 1 ;;
+	*) grep -q 'NEEDED *libach.so.2$' <(objdump -p "$program") || return 1 ;;
+	esac
+	LD_LIBRARY_PATH=$root/usr/lib "$program" "install-$$"
+}
+
+lib_case "make install" installed /usr
+lib_case "the files are there" there include/ach.h lib/libach.a lib/libach.so lib/libach.so.2 lib/libach.so.2.0.0 \
+	lib/pkgconfig/ach.pc
+pages=()
+for page in channels/*.[37]; do
+	pages+=("share/man/man${page##*.}/${page##*/}")
+done
+lib_case "every page is there" there "${pages[@]}"
+lib_case "only the public header" test "$(ls "$root/usr/include")" = ach.h
+lib_case "the links lead to each other" test "$(readlink "$root"/usr/lib/libach.so{,.2} | xargs)" = \
+	"libach.so.2 libach.so.2.0.0"
+lib_case "pkg-config knows the version" test "$(config --modversion ach)" = 2.0.0
+for kind in shared static; do
+	link=()
+	[ $kind = shared ] || link=(-static)
+	language=(-x c)
+	lib_case "a C program with the $kind library" works gcc -std=gnu11 "${link[@]}"
+	lib_case "strict C with the $kind library" works gcc -std=c11 -D_POSIX_C_SOURCE=200809L "${link[@]}"
+	lib_case "a C program by clang with the $kind library" works clang "${link[@]}"
+	language=(-x c++)
+	lib_case "a C++ program with the $kind library" works g++ -std=c++11 "${link[@]}"
+done
+
+lib_case "another prefix" installed /opt/ach
+lib_case "pkg-config follows the prefix" grep -qx 'prefix=/opt/ach' "$root/opt/ach/lib/pkgconfig/ach.pc"
+lib_case "nothing beside the prefix" test "$(ls "$root")" = opt
+lib_case "another library folder" installed /usr LIBDIR=/usr/lib64
+lib_case "pkg-config follows it" grep -qx 'libdir=/usr/lib64' "$root/usr/lib64/pkgconfig/ach.pc"
+
+lib_end

@@ -1,0 +1,209 @@
+#!/bin/bash
+# The tree obeys its rules, and each rule bites: small trees that break it once are rejected.
+set -eu
+. test/scripts/lib.sh
+lib_tmp
+export BUILD=${BUILD:-build}
+case $BUILD in /*) ;; *) BUILD=$PWD/$BUILD ;; esac
+CC=${CC:-gcc}
+lint=$PWD/test/lint
+tree=$lib_folder/tree
+
+plant() { # PATH TEXT: one file of the small tree
+	mkdir -p "$tree/$(dirname "$1")"
+	printf '%s\n' "$2" >"$tree/$1"
+}
+fresh() { rm -rf "$tree"; mkdir -p "$tree"; }
+
+accepts() { lib_case "$1 accepts $2" "$lint/$1" "$tree"; }
+
+# RULE WHAT PATTERN: the rule fails and says so with the pattern
+rejected() {
+	local said
+	said=$("$1" "$tree" 2>&1) && { echo "accepted"; return 1; }
+	grep -qE -- "$2" <<<"$said" || { echo "said: $said"; return 1; }
+}
+rejects() { lib_case "$1 rejects $2" rejected "$lint/$1" "$3"; }
+
+# one bad file in an otherwise good tree: RULE WHAT PATTERN PATH TEXT
+rejects_file() {
+	fresh
+	plant "$4" "$5"
+	rejects "$1" "$2" "$3"
+}
+
+for rule in includes codecs clocks words format shell cppcheck pages; do
+	lib_case "the tree obeys $rule" test/lint/$rule
+done
+lib_case "run knows every rule" test "$(find test/lint -type f -perm -100 ! -name '*.sh' ! -name run | wc -l)" = \
+	"$(grep -oP '(?<=set -- ).*' test/lint/run | wc -w)"
+
+# ---- includes ----
+fresh
+plant config/settings.h ''
+plant can/bus.h '#include "channels/ach.h"'
+plant can/canopen.h '#include "can/bus.h"'
+plant channels/clock.c '#include "config/settings.h"'
+plant daemons/drv.h '#include "can/canopen.h"'
+plant daemons/ft/ft.h '#include "can/bus.h"'
+plant daemons/ft/ftd.c $'#include <stdio.h>\n#include "daemons/ft/ft.h"\n#include "daemons/drv.h"'
+plant daemons/robotsim/sim.c $'#include "can/bus.h"\n#include "daemons/robotsim/sim.h"'
+plant launch/achstart/achstart.c '#include "daemons/drv.h"'
+plant test/can/test_bus.c $'#include "unity.h"\n#include "daemons/ft/ft.h"\n#include "test/can/lib.h"'
+accepts includes "the ladder climbed upwards"
+rejects_file includes "a step down the ladder" 'can.*before daemons' can/bus.c '#include "daemons/drv.h"'
+rejects_file includes "channels including can" 'channels.*before can' channels/x/y.c '# include "can/bus.h"'
+rejects_file includes "test from outside" 'nothing includes test' launch/a.c '#include "test/can/lib.h"'
+rejects_file includes "a path from the folder" 'top of the tree' channels/ach.c '#include "ach.h"'
+rejects_file includes "a path upwards" 'top of the tree' can/bus.c '#include "can/../channels/ach.h"'
+rejects_file includes "own files in angle brackets" 'with quotes' can/bus.c '#include <channels/ach.h>'
+rejects_file includes "one device seeing another" 'own files' daemons/ft/ft.c '#include "daemons/imu/imu.h"'
+rejects_file includes "a device seeing inside the loop" 'own files' daemons/ft/ft.c '#include "daemons/drv_ref.h"'
+rejects_file includes "unity outside test" 'top of the tree' can/bus.c '#include "unity.h"'
+fresh
+plant daemons/robotsim/sim.c '#include "daemons/robotsim/sim.h"'
+plant daemons/robotsim/sim.h '#include "can/bus.h"'
+plant can/bus.h '#include "can/canopen.h"'
+plant can/canopen.h ''
+rejects includes "CANopen code seen by robotsim through other headers" 'sim.c.*may not see can/canopen.h'
+fresh
+plant daemons/robotsim/sim.c '#include "daemons/ft/ft.h"'
+plant daemons/ft/ft.h ''
+rejects includes "robotsim seeing a device" 'may not see daemons/ft/ft.h'
+fresh
+plant daemons/robotsim/sim.c '#include "daemons/drv.h"'
+plant daemons/drv.h ''
+rejects includes "robotsim seeing the driver loop" 'may not see daemons/drv.h'
+
+# ---- codecs: compiled here, as the Makefile would ----
+codec() { # TEXT
+	fresh
+	plant daemons/ft/ft.c "$1"
+	mkdir -p "$tree/build/daemons/ft"
+	"$CC" -w -O2 -fPIC -fno-builtin -c -o "$tree/build/daemons/ft/ft.o" "$tree/daemons/ft/ft.c"
+}
+codec_rejects() { # WHAT PATTERN TEXT
+	codec "$3"
+	BUILD=build rejects codecs "$1" "$2"
+}
+codec '#include <math.h>
+#include <string.h>
+double ft_scale(const void *); int ft_decode(double *x, const void *p, char *s)
+{ memcpy(x, p, 8); *x = sin(*x) + hypot(ft_scale(p), 1) + sqrtf(*x); return strcmp(s, "a") + strlen(s); }'
+BUILD=build accepts codecs "mem, str, libm and own names"
+codec_rejects "a clock" 'refers to clock_gettime' '#include <time.h>
+int ft_decode(struct timespec *t) { return clock_gettime(CLOCK_MONOTONIC, t); }'
+codec_rejects "a print" 'refers to printf' '#include <stdio.h>
+int ft_decode(int x) { return printf("%d", x); }'
+codec_rejects "the heap" 'refers to malloc' '#include <stdlib.h>
+void *ft_decode(int x) { return malloc(x); }'
+codec_rejects "the heap behind str" 'refers to strdup' '#include <string.h>
+void *ft_decode(char *x) { return strdup(x); }'
+codec_rejects "another part's function" 'refers to imu_scale' '
+int imu_scale(int); int ft_decode(int x) { return imu_scale(x); }'
+codec_rejects "another part's data" 'refers to imu_table' '
+extern int imu_table[]; int ft_decode(int x) { return imu_table[x]; }'
+codec 'int ft_decode(void) { return 0; }'
+rm "$tree/build/daemons/ft/ft.o"
+BUILD=build rejects codecs "a codec that was not built" 'not built'
+codec 'int ft_decode(void) { return 0; }'
+plant daemons/ft/ftd.c 'int main(void) { return puts("drivers may"); }'
+BUILD=build accepts codecs "a driver beside the codec"
+
+# ---- clocks ----
+fresh
+plant channels/clock.c 'int a(void) { return clock_gettime(0, 0) + poll(0, 0, 0); }'
+plant channels/examples/a.c 'int a(void) { return poll(0, 0, 0); }'
+plant test/can/test_bus.c 'int a(void) { return nanosleep(0, 0); }'
+plant can/bus.c '/* poll(), select() */ // sleep(1)
+int bus_poll(void); int a(struct ops *o) { signalfd(-1, 0, 0); return bus_poll() + o->poll(1) + o->ops.time(2) +
+	puts("clock_gettime(1)") + epoll_ctl(0, 0, 0, 0) + runtime(2); }'
+accepts clocks "clocks in channels and test, and names that look alike"
+for call in 'clock_gettime(0, &t)' 'timerfd_create(0, 0)' 'poll (fds, 1, -1)' 'epoll_wait(e, v, 1, 5)' \
+	'select(1, r, 0, 0, t)' 'nanosleep(&t, 0)' 'clock_nanosleep(0, 0, &t, 0)' 'usleep(5)' 'sleep(1)' \
+	'gettimeofday(&v, 0)' 'time(NULL)' 'setsockopt(s, SOL_SOCKET, SO_RCVTIMEO, &v, 8)' \
+	'syscall(SYS_futex, w, FUTEX_WAIT, 0, t)' \
+	'syscall(__NR_ppoll, f)' 'pthread_cond_timedwait(c, m, t)' \
+	'sem_timedwait(s, t)' 'alarm(1)' 'sigtimedwait(s, i, t)'; do
+	rejects_file clocks "${call%%(*}${call#*(}" 'daemons/ft/ftd.c:2: .*belongs in channels' daemons/ft/ftd.c "
+int a(void) { return $call; }"
+done
+for room in config can launch/achstart; do
+	rejects_file clocks "a clock in $room" 'clock_gettime' $room/x.c 'int a(void) { return clock_gettime(0, 0); }'
+done
+
+# ---- words: spelled in halves, for this file is read too ----
+fresh
+plant README 'A shared workshop, issues and work.'
+accepts words "ordinary words"
+rejects_file words "a path beside the project" 'README:1' README "see ../""shared/x.md"
+rejects_file words "a path of one machine" 'a.c:1' can/a.c "/* /wo""rk/main */"
+rejects_file words "a number from a tracker" 'a.sh:1' test/a.sh "# for iss""ue 12"
+rejects_file words "a hidden file" 'ci/run:1' .ci/run "fetch from deb"".debian.org"
+
+# ---- format ----
+fresh
+plant channels/a.c 'int a(int x)
+{
+	return x;
+}'
+plant build/channels/made.c 'int a(int x) { return x; }'
+accepts format "kernel style, and does not look into build"
+rejects_file format "spaces for tabs" 'clang-format -i channels/a.c' channels/a.c 'int a(int x)
+{
+        return x;
+}'
+rejects_file format "a brace on the wrong line" 'not formatted' can/a.h 'static int a(int x) {
+	return x;
+}'
+rejects_file format "a long comment" 'a.c:1: more than 120' can/a.c "/* $(printf '%0125d' 0) */"
+rejects_file format "a long line of a script" 'x:2: more than 120' scripts/x "#!/bin/bash
+# $(printf '%0125d' 0)"
+rejects_file format "blanks at the end" 'Makefile:1:.*blanks' Makefile 'all: '
+
+# ---- shell, cppcheck ----
+# shellcheck disable=SC2016 # the text of a script
+rejects_file shell "an unquoted variable in a file without .sh" SC2086 scripts/x '#!/bin/bash
+rm $1'
+# shellcheck disable=SC2016
+rejects_file shell "an unquoted variable in a file with .sh" SC2086 test/x.sh '#!/bin/bash
+rm $1'
+rejects_file cppcheck "an index out of bounds" 'can/a.c.*arrayIndexOutOfBounds' can/a.c '
+int a(void)
+{
+	int x[2] = { 0, 1 };
+
+	return x[2];
+}'
+rejects_file cppcheck "a leak of memory in a deeper folder" 'memleak' daemons/ft/ftd.c '#include <stdlib.h>
+int a(void)
+{
+	char *p = malloc(4);
+
+	if (!p)
+		return 1;
+	return 0;
+}'
+
+# ---- pages ----
+page='.Dd January 1, 2026
+.Dt ACH_PUT 3
+.Os
+.Sh NAME
+.Nm ach_put
+.Nd writes
+.Sh DESCRIPTION
+It writes.'
+fresh
+plant channels/ach.map 'ACH_2 { global: ach_put; ach_get; local: *; };'
+plant channels/ach_put.3 "$page"
+plant channels/ach_get.3 '.so man3/ach_put.3'
+accepts pages "pages and links to pages"
+rm "$tree/channels/ach_get.3"
+rejects pages "an exported function without a page" 'ach_get has no page'
+plant channels/ach_get.3 '.so man3/ach_gone.3'
+rejects pages "a link to nowhere" 'which is not there'
+rejects_file pages "a page with a warning" 'WARNING' daemons/ft/ftd.8 "$page
+.Pp"
+
+lib_end

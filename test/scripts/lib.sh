@@ -1,0 +1,34 @@
+# shellcheck shell=bash
+# For script tests: cases are counted, their output is shown, lib_end prints the sum as Unity does.
+
+lib_cases=0 lib_failures=0 lib_ignored=0
+
+lib_case() { # NAME COMMAND...: passes if the command succeeds
+	local name=$1 result=FAIL
+	shift
+	lib_cases=$((lib_cases + 1))
+	if "$@"; then
+		result=PASS
+	else
+		lib_failures=$((lib_failures + 1))
+	fi
+	echo "$0:$name:$result"
+}
+
+lib_ignore() { # NAME REASON
+	lib_cases=$((lib_cases + 1)) lib_ignored=$((lib_ignored + 1))
+	echo "$0:$1:IGNORE: $2"
+}
+
+lib_not() { ! "$@"; }
+
+lib_end() {
+	echo "$lib_cases Tests $lib_failures Failures $lib_ignored Ignored"
+	[ $lib_failures -eq 0 ]
+}
+
+# A folder that is gone at the end of the test.
+lib_tmp() {
+	lib_folder=$(mktemp -d)
+	trap 'rm -rf "$lib_folder"' EXIT
+}
