@@ -1,0 +1,69 @@
+/* lib_transport.h: ways to hand a message to sleeping processes, all behind one face. */
+#ifndef BENCH_LIB_TRANSPORT_H
+#define BENCH_LIB_TRANSPORT_H
+
+#include <mqueue.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "channels/ach.h"
+
+#define TRANSPORT_READERS_MAX 8
+#define TRANSPORT_SIZE_MAX 1024
+
+enum transport_note {
+	TRANSPORT_SAMPLE,
+	TRANSPORT_WARM_UP, /* not to be counted */
+	TRANSPORT_QUIT,
+};
+
+struct transport_message { /* the first bytes of every message */
+	int64_t sent_ns;
+	uint32_t note;
+};
+
+struct transport_floor; /* a futex word and slots in shared memory */
+
+/* One sender, some readers.  Each side is joined by the process that uses it. */
+struct transport_link {
+	const struct transport *kind;
+	size_t size;
+	unsigned readers;
+	union {
+		struct {
+			char name[ACH_CHAN_NAME_MAX];
+			ach_channel_t sending, receiving;
+			int readable; /* the descriptor, in achfd */
+		};
+		struct {
+			struct transport_floor *floor;
+			uint32_t seen;
+		};
+		int fds[TRANSPORT_READERS_MAX][2]; /* of each reader: receiving, sending */
+		mqd_t queues[TRANSPORT_READERS_MAX];
+	};
+};
+
+struct transport {
+	const char *name;
+	void (*open)(struct transport_link *link);				  /* before the fork */
+	void (*join_sending)(struct transport_link *link);			  /* NULL: nothing to do */
+	void (*join_receiving)(struct transport_link *link, unsigned reader);	  /* NULL: nothing to do */
+	void (*forget_name)(struct transport_link *link);			  /* once all have joined */
+	void (*send)(struct transport_link *link, const void *message);		  /* to every reader */
+	void (*receive)(struct transport_link *link, unsigned reader, void *buf); /* sleeps until there is one */
+	void (*close)(struct transport_link *link);				  /* in the process that opened it */
+};
+
+extern const struct transport transport_ach, transport_achfd;		     /* lib_transport_ach.c */
+extern const struct transport transport_futex;				     /* lib_transport_futex.c */
+extern const struct transport transport_pipe, transport_dgram, transport_mq; /* lib_transport_kernel.c */
+
+void transport_open(struct transport_link *link, const struct transport *kind, size_t size, unsigned readers);
+void transport_join_sending(struct transport_link *link);
+void transport_join_receiving(struct transport_link *link, unsigned reader);
+void transport_all_joined(struct transport_link *link);
+void transport_send(struct transport_link *link, void *message, enum transport_note note); /* stamps it */
+void transport_close(struct transport_link *link);
+
+#endif
