@@ -72,7 +72,7 @@ static void put_wake(struct ach_handle *h, uint64_t seq)
 
 	if (hint > woken || woken > seq) { /* woken beyond the newest message: scribbled, and mended here */
 		ach_futex(ach_futex_word(h), FUTEX_WAKE, INT_MAX, NULL, 0);
-		/* P5, after the wake: if we die before it the next put wakes.  Release: woken implies that it is done */
+		/* P5, after the wake: if we die before, the next put wakes.  Release: woken implies it is done */
 		atomic_store_explicit(&h->shm->woken, seq, memory_order_release);
 	}
 }

@@ -442,7 +442,8 @@ entry:
 			pos = entry_pos[SLOT(want)];
 			length = entry_len[SLOT(want)];
 			j = entry_keep[SLOT(want)];
-			bad = seq != want || pos >= PSIZE || length < 1 || length > LSIZE || j < 1 || j > CNT || j > want;
+			bad = seq != want || pos >= PSIZE || length < 1 || length > LSIZE || j < 1 ||
+				j > CNT || j > want;
 			seq = 0;
 #ifndef M_FIRST_IS_NEWEST
 			if

@@ -1,0 +1,372 @@
+/* lib.c: what the tests of channels share; see lib.h. */
+#define _GNU_SOURCE
+#include "test/channels/lib.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#ifndef SYS_futex_waitv
+#define SYS_futex_waitv 449
+#endif
+
+/* ---- names ---- */
+
+static struct {
+	pid_t owner;
+	size_t n;
+	char (*names)[LIB_NAME_LEN];
+} made;
+
+static void unlink_made(void)
+{
+	if (made.owner != getpid())
+		return; /* a child that called exit */
+	for (size_t i = 0; i < made.n; i++)
+		(void)ach_unlink(made.names[i]);
+	free(made.names);
+	made.names = NULL;
+	made.n = 0;
+}
+
+const char *lib_name(char buf[LIB_NAME_LEN], const char *what)
+{
+	static unsigned number;
+	void *more;
+
+	snprintf(buf, LIB_NAME_LEN, "t-%.24s-%ld-%u", what, (long)getpid(), number++);
+	if (made.owner != getpid()) {
+		made.owner = getpid();
+		made.names = NULL;
+		made.n = 0;
+		atexit(unlink_made);
+	}
+	more = realloc(made.names, (made.n + 1) * sizeof *made.names);
+	LIB_CHECK(more != NULL);
+	made.names = more;
+	memcpy(made.names[made.n++], buf, LIB_NAME_LEN);
+	return buf;
+}
+
+const char *lib_path(char buf[256], const char *name)
+{
+	snprintf(buf, 256, "/dev/shm/achshm-%s", name);
+	return buf;
+}
+
+int lib_bells(const char *name, char path[256])
+{
+	char prefix[128];
+	struct dirent *entry;
+	int n = 0;
+	DIR *dir = opendir("/dev/shm");
+
+	LIB_CHECK(dir != NULL);
+	snprintf(prefix, sizeof prefix, "achbell-%s-", name);
+	while ((entry = readdir(dir))) {
+		if (strncmp(entry->d_name, prefix, strlen(prefix)) || strlen(entry->d_name) != strlen(prefix) + 16)
+			continue;
+		if (path)
+			snprintf(path, 256, "/dev/shm/%.240s", entry->d_name);
+		n++;
+	}
+	closedir(dir);
+	return n;
+}
+
+/* ---- time ---- */
+
+struct timespec lib_rel_ms(int64_t ms)
+{
+	struct timespec t = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
+
+	return t;
+}
+
+struct timespec lib_after_ms(clockid_t clock, int64_t ms)
+{
+	int64_t ns = lib_now_ns(clock) + ms * 1000000;
+	struct timespec t = { .tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000 };
+
+	return t;
+}
+
+struct timespec lib_hang(void)
+{
+	return lib_after_ms(CLOCK_MONOTONIC, LIB_HANG_S * 1000);
+}
+
+int64_t lib_now_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* ---- hang detection ---- */
+
+static const char *watched;
+
+static void hung(int sig)
+{
+	static const char text[] = ": hangs\n";
+
+	(void)sig;
+	if (write(STDERR_FILENO, watched, strlen(watched)) < 0 || write(STDERR_FILENO, text, sizeof text - 1) < 0)
+		_exit(LIB_FAILED);
+	_exit(LIB_FAILED);
+}
+
+void lib_watchdog(const char *what, unsigned seconds)
+{
+	watched = what;
+	signal(SIGALRM, hung);
+	alarm(seconds);
+}
+
+/* ---- checks outside the test's own thread ---- */
+
+static void give_up(void)
+{
+	fflush(NULL);
+	unlink_made();
+	_exit(LIB_FAILED);
+}
+
+void lib_check(bool ok, const char *cond, const char *file, int line)
+{
+	if (ok)
+		return;
+	fprintf(stderr, "%s:%d: %s: not so: %s (errno %d)\n", file, line, watched ? watched : "?", cond, errno);
+	give_up();
+}
+
+void lib_status(enum ach_status expected, enum ach_status got, const char *call, const char *file, int line)
+{
+	if (got == expected)
+		return;
+	fprintf(stderr, "%s:%d: %s: %s: %s instead of %s (%s)\n", file, line, watched ? watched : "?", call,
+		ach_result_to_string(got), ach_result_to_string(expected), ach_errstr());
+	give_up();
+}
+
+/* ---- other processes ---- */
+
+static void die_with_parent(void)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prctl(PR_SET_DUMPABLE, 1);			    /* relatives look into our /proc/PID/syscall: */
+	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0); /* Yama would only let parents */
+}
+
+pid_t lib_child(int (*body)(void *arg), void *arg)
+{
+	pid_t parent = getpid(), pid;
+
+	fflush(NULL); /* or the child would print it again */
+	pid = fork();
+	LIB_CHECK(pid >= 0);
+	if (pid)
+		return pid;
+	die_with_parent();
+	if (getppid() != parent)
+		_exit(LIB_FAILED);
+	lib_watchdog(watched ? watched : "child", LIB_HANG_S);
+	int status = body(arg);
+	fflush(NULL);
+	_exit(status);
+}
+
+/* waitid that gives up on a hanging child: the watchdog of the child or ours ends it. */
+static siginfo_t wait_for(pid_t pid, int what)
+{
+	siginfo_t info = { 0 };
+	int r;
+
+	while ((r = waitid(P_PID, (id_t)pid, &info, what)) && errno == EINTR)
+		;
+	LIB_CHECK(r == 0);
+	return info;
+}
+
+int lib_join(pid_t pid)
+{
+	siginfo_t info = wait_for(pid, WEXITED);
+
+	return info.si_code == CLD_EXITED ? info.si_status : 128 + info.si_status;
+}
+
+void lib_kill(pid_t pid)
+{
+	LIB_CHECK(kill(pid, SIGKILL) == 0);
+	wait_for(pid, WEXITED);
+}
+
+void lib_stop(pid_t pid)
+{
+	LIB_CHECK(kill(pid, SIGSTOP) == 0);
+	LIB_CHECK(wait_for(pid, WEXITED | WSTOPPED).si_code == CLD_STOPPED);
+}
+
+void lib_until_ended(pid_t pid)
+{
+	wait_for(pid, WEXITED | WNOWAIT);
+}
+
+void lib_until_asleep(pid_t tid)
+{
+	static const long waits[] = { SYS_futex, SYS_futex_waitv, SYS_ppoll, SYS_pselect6, SYS_epoll_pwait };
+	int64_t hang = lib_now_ns(CLOCK_MONOTONIC) + LIB_HANG_S * INT64_C(1000000000);
+	char path[64], text[256];
+
+	snprintf(path, sizeof path, "/proc/%ld/syscall", (long)tid);
+	while (lib_now_ns(CLOCK_MONOTONIC) < hang) {
+		int fd = open(path, O_RDONLY | O_CLOEXEC);
+		ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+
+		if (fd >= 0)
+			close(fd);
+		LIB_CHECK(n > 0); /* or it has ended */
+		text[n] = 0;
+		/* "running", "-1 ..." outside a system call, else its number first */
+		for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
+			char *end;
+
+			if (strtol(text, &end, 10) == waits[i] && end != text)
+				return;
+		}
+#ifdef SYS_poll /* x86-64 keeps the old calls and the C library uses them */
+		if (strtol(text, NULL, 10) == SYS_poll || strtol(text, NULL, 10) == SYS_epoll_wait)
+			return;
+#endif
+		usleep(200); /* only spares the processor: the condition above ends the loop */
+	}
+	LIB_CHECK(!"it goes to sleep");
+}
+
+void lib_drop(gid_t group)
+{
+	gid_t groups[] = { group };
+
+	LIB_CHECK(setgroups(group == (gid_t)-1 ? 0 : 1, groups) == 0);
+	LIB_CHECK(setresgid(LIB_NOBODY, LIB_NOBODY, LIB_NOBODY) == 0);
+	LIB_CHECK(setresuid(LIB_NOBODY, LIB_NOBODY, LIB_NOBODY) == 0);
+	die_with_parent(); /* a change of user forgets that */
+}
+
+bool lib_can_drop(void)
+{
+	return geteuid() == 0;
+}
+
+void lib_nobody_begin(void)
+{
+	if (getuid())
+		return;
+	LIB_CHECK(setegid(LIB_NOBODY) == 0 && seteuid(LIB_NOBODY) == 0);
+}
+
+void lib_nobody_end(void)
+{
+	if (getuid())
+		return;
+	LIB_CHECK(seteuid(0) == 0 && setegid(0) == 0);
+	die_with_parent();
+}
+
+/* ---- gate ---- */
+
+struct lib_gate *lib_gate_new(void)
+{
+	void *page = mmap(NULL, sizeof(struct lib_gate), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	LIB_CHECK(page != MAP_FAILED);
+	return page;
+}
+
+void lib_gate_free(struct lib_gate *gate)
+{
+	munmap(gate, sizeof *gate);
+}
+
+void lib_gate_set(struct lib_gate *gate, int value)
+{
+	__atomic_store_n(&gate->value, value, __ATOMIC_RELEASE);
+	syscall(SYS_futex, &gate->value, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+}
+
+int lib_gate_get(struct lib_gate *gate)
+{
+	return __atomic_load_n(&gate->value, __ATOMIC_ACQUIRE);
+}
+
+void lib_gate_wait(struct lib_gate *gate, int value)
+{
+	int64_t hang = lib_now_ns(CLOCK_MONOTONIC) + LIB_HANG_S * INT64_C(1000000000);
+	struct timespec slice = lib_rel_ms(1000);
+	int now;
+
+	while ((now = lib_gate_get(gate)) < value) {
+		LIB_CHECK(lib_now_ns(CLOCK_MONOTONIC) < hang);
+		syscall(SYS_futex, &gate->value, FUTEX_WAIT, now, &slice, NULL, 0);
+	}
+}
+
+/* ---- messages ---- */
+
+static uint64_t checksum(const uint8_t *p, size_t n)
+{
+	uint64_t h = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+
+	for (size_t i = 0; i < n; i++)
+		h = (h ^ p[i]) * UINT64_C(0x100000001b3);
+	return h;
+}
+
+void lib_message_make(void *buf, size_t len, uint32_t writer, uint64_t number)
+{
+	struct lib_message head = { .writer = writer, .len = (uint32_t)len, .number = number };
+	uint64_t state = number * 2654435761u + writer + 1;
+	uint8_t *bytes = buf;
+
+	LIB_CHECK(len >= LIB_MESSAGE_MIN);
+	for (size_t i = LIB_MESSAGE_MIN; i < len; i++) {
+		if (i % 8 == 0)
+			lib_random(&state);
+		bytes[i] = (uint8_t)(state >> i % 8 * 8);
+	}
+	memcpy(bytes, &head, LIB_MESSAGE_MIN);
+	head.check = checksum(bytes + sizeof head.check, len - sizeof head.check);
+	memcpy(bytes, &head.check, sizeof head.check);
+}
+
+bool lib_message_good(const void *buf, size_t len)
+{
+	struct lib_message head;
+
+	if (len < LIB_MESSAGE_MIN)
+		return false;
+	memcpy(&head, buf, LIB_MESSAGE_MIN);
+	return head.len == len &&
+	       head.check == checksum((const uint8_t *)buf + sizeof head.check, len - sizeof head.check);
+}
+
+uint64_t lib_random(uint64_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state;
+}

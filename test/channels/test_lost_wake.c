@@ -1,0 +1,382 @@
+/* test_lost_wake.c: a writer dies between its commit and its wake, and the sleepers find the message all the same:
+ * at once when anybody puts again, else after a slice.
+ *
+ * The library's system calls go through the function syscall; the one here stands in front of it.  It kills the writer
+ * where it is about to wake, and in the waiter it counts how its sleeps ended.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "channels/ach.h"
+#include "channels/ach_ring.h"
+#include "test/channels/lib.h"
+#include "unity.h"
+
+#ifndef SYS_futex_waitv
+#define SYS_futex_waitv 449
+#endif
+
+#define TRIALS 20
+#define CROWD 4 /* sleepers on one channel */
+
+enum how { GET, ANY, FD, FD_THREAD };
+
+static struct shared {
+	_Atomic unsigned woken, timed_out; /* sleeps of the waiter, by their end */
+	_Atomic unsigned wakes;		   /* made by the process that counts them */
+	_Atomic unsigned got;		   /* messages, by all waiters together */
+} * shared;
+
+static struct {
+	char name[LIB_NAME_LEN];
+	ach_channel_t chan;
+	_Atomic uint64_t *hint; /* the bell */
+	struct lib_gate *got;	/* sequence number */
+	pid_t waiter, more_waiters[CROWD - 1];
+	enum how how;
+	bool die_at_wake, count_sleeps, count_wakes;
+} test;
+
+/* ---- in front of the C library ---- */
+
+long syscall(long number, ...);
+
+long syscall(long number, ...)
+{
+	static long (*real)(long, ...);
+	long a[6], r;
+	va_list list;
+	int op;
+
+	va_start(list, number);
+	for (int i = 0; i < 6; i++)
+		a[i] = va_arg(list, long);
+	va_end(list);
+	if (!real)
+		real = (long (*)(long, ...))(uintptr_t)dlsym(RTLD_NEXT, "syscall");
+	op = number == SYS_futex ? (int)a[1] & FUTEX_CMD_MASK : -1;
+	if (op == FUTEX_WAKE && !((int)a[1] & FUTEX_PRIVATE_FLAG)) {
+		if (test.die_at_wake)
+			kill(getpid(), SIGKILL);
+		if (test.count_wakes)
+			shared->wakes++;
+	}
+	r = real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+	if (test.count_sleeps && (number == SYS_futex_waitv || op == FUTEX_WAIT || op == FUTEX_WAIT_BITSET)) {
+		if (r >= 0)
+			shared->woken++;
+		else if (errno == ETIMEDOUT)
+			shared->timed_out++;
+	}
+	return r;
+}
+
+/* ---- the processes ---- */
+
+/* Reads one message after the other in its way, and tells how far it is. */
+static int waiter_body(void *arg)
+{
+	ach_channel_t chan, *const chans[] = { &chan };
+	struct pollfd p = { .events = POLLIN };
+	uint64_t message;
+	size_t len;
+
+	(void)arg;
+	if (test.how == FD_THREAD)
+		setenv("ACH_NO_IO_URING", "1", 1);
+	LIB_STATUS(ACH_OK, ach_open(&chan, test.name, NULL));
+	if (test.how == FD || test.how == FD_THREAD)
+		LIB_STATUS(ACH_OK, ach_channel_fd(&chan, &p.fd));
+	for (;;) {
+		struct timespec hang = lib_hang();
+		enum ach_status r;
+
+		lib_watchdog("waiter", 2 * LIB_HANG_S);
+		/* the gate sleeps through syscall too, only this is to be counted */
+		test.count_sleeps = true;
+		if (test.how == ANY)
+			LIB_STATUS(ACH_OK, ach_wait_any(chans, 1, &hang, NULL));
+		else if (test.how != GET)
+			LIB_CHECK(poll(&p, 1, LIB_HANG_S * 1000) == 1);
+		r = ach_get(&chan, &message, sizeof message, &len, &hang, test.how == GET ? ACH_O_WAIT : 0);
+		test.count_sleeps = false;
+		if (r == ACH_EAGAIN && test.how != GET)
+			continue; /* readable without need */
+		LIB_STATUS(ACH_OK, r);
+		LIB_CHECK(len == sizeof message && message == chan.seq_num);
+		shared->got++;
+		lib_gate_set(test.got, (int)chan.seq_num);
+	}
+	return 0;
+}
+
+static int dying_writer(void *arg)
+{
+	uint64_t *message = arg;
+
+	test.die_at_wake = true;
+	(void)ach_put(&test.chan, message, sizeof *message);
+	return 0; /* too far: no wake was made */
+}
+
+static void put(uint64_t message)
+{
+	LIB_ASSERT_STATUS(ACH_OK, ach_put(&test.chan, &message, sizeof message));
+}
+
+static void put_and_die_before_the_wake(uint64_t message)
+{
+	TEST_ASSERT_EQUAL_MESSAGE(128 + SIGKILL, lib_join(lib_child(dying_writer, &message)),
+				  "a put with a sleeper makes a wake");
+}
+
+static void start_waiter(enum how how)
+{
+	test.how = how;
+	test.waiter = lib_child(waiter_body, NULL);
+}
+
+/* Until it has left the hint for message n and then sleeps. */
+static void until_waiting(uint64_t n)
+{
+	for (int i = 0; *test.hint != n; i++) {
+		TEST_ASSERT_TRUE_MESSAGE(i < LIB_HANG_S * 5000, "the waiter leaves its hint");
+		usleep(200); /* only spares the processor */
+	}
+	lib_until_asleep(test.waiter);
+}
+
+/* ---- tests ---- */
+
+/* The sleep may have been over just in between, by the slice: so most of the trials, not all of them. */
+static void found_by_next_put(enum how how)
+{
+	unsigned woken = 0;
+	uint64_t n = 0;
+
+	start_waiter(how);
+	for (int i = 0; i < TRIALS; i++) {
+		unsigned before;
+
+		lib_watchdog("lost wake", 2 * LIB_HANG_S);
+		until_waiting(n + 1);
+		before = shared->woken;
+		put_and_die_before_the_wake(++n);
+		put(++n);
+		lib_gate_wait(test.got, (int)n);
+		woken += shared->woken > before;
+	}
+	printf("found by the next put: %u of %u, the others by the slice\n", woken, TRIALS);
+	TEST_ASSERT_TRUE_MESSAGE(woken > TRIALS / 2, "the next put makes up for the wake of the dead");
+}
+
+static void test_next_put_wakes_get(void)
+{
+	found_by_next_put(GET);
+}
+
+static void test_next_put_wakes_wait_any(void)
+{
+	found_by_next_put(ANY);
+}
+
+/* One put wakes all who sleep, not just the first in the queue. */
+static void test_one_put_wakes_all(void)
+{
+	unsigned woken;
+
+	start_waiter(GET);
+	for (int i = 0; i < CROWD - 1; i++)
+		test.more_waiters[i] = lib_child(waiter_body, NULL);
+	for (uint64_t n = 1; n <= TRIALS; n++) {
+		lib_watchdog("one put wakes all", 2 * LIB_HANG_S);
+		until_waiting(n);
+		for (int i = 0; i < CROWD - 1; i++)
+			lib_until_asleep(test.more_waiters[i]);
+		put(n);
+		while (shared->got < n * CROWD)
+			usleep(100); /* only spares the processor */
+	}
+	woken = shared->woken;
+	printf("woken together: %u of %u sleeps\n", woken, CROWD * TRIALS);
+	TEST_ASSERT_TRUE_MESSAGE(woken > CROWD * TRIALS / 2, "all sleepers are woken at once");
+}
+
+/* No put comes after it.  How long it takes is not looked at, only that it ends. */
+static void found_by_slice(enum how how)
+{
+	uint64_t n = 0;
+
+	start_waiter(how);
+	for (int i = 0; i < 3; i++) {
+		until_waiting(n + 1);
+		put_and_die_before_the_wake(++n);
+		lib_gate_wait(test.got, (int)n);
+		put(++n);
+		lib_gate_wait(test.got, (int)n);
+	}
+	if (how == GET || how == ANY)
+		TEST_ASSERT_TRUE_MESSAGE(shared->timed_out > 0, "a slice has ended");
+}
+
+static void test_slice_of_get(void)
+{
+	found_by_slice(GET);
+}
+
+static void test_slice_of_wait_any(void)
+{
+	found_by_slice(ANY);
+}
+
+static void test_slice_of_descriptor(void)
+{
+	found_by_slice(FD);
+}
+
+static void test_slice_of_descriptor_thread(void)
+{
+	found_by_slice(FD_THREAD);
+}
+
+/* A reader that wipes the bell delays others by a slice and no more. */
+static void test_bell_wiped(void)
+{
+	start_waiter(GET);
+	for (uint64_t n = 1; n <= 3; n++) {
+		until_waiting(n);
+		*test.hint = 0;
+		put(n);
+		lib_gate_wait(test.got, (int)n);
+	}
+}
+
+/* Nonsense in the words that decide about the wake costs a system call, never a wake-up. */
+static void wakes_with(_Atomic uint64_t *word, uint64_t nonsense)
+{
+	unsigned woken = 0;
+
+	start_waiter(GET);
+	for (uint64_t n = 1; n <= TRIALS; n++) {
+		unsigned before;
+
+		if (word != test.hint)
+			until_waiting(n);
+		else /* covered with nonsense from the first time on */
+			lib_until_asleep(test.waiter);
+		before = shared->woken;
+		*word = nonsense;
+		put(n);
+		lib_gate_wait(test.got, (int)n);
+		woken += shared->woken > before;
+	}
+	TEST_ASSERT_TRUE_MESSAGE(woken > TRIALS / 2, "woken at once");
+}
+
+static void test_bell_huge(void)
+{
+	wakes_with(test.hint, UINT64_MAX);
+}
+
+static void test_woken_huge(void)
+{
+	wakes_with(&test.chan.shm->woken, UINT64_MAX);
+}
+
+/* put makes no system call while nobody waits, one when somebody does, and none again when he has been served. */
+static void test_no_wake_without_need(void)
+{
+	uint64_t message = 1, seen;
+	struct timespec soon = lib_rel_ms(1);
+	size_t len;
+	ach_channel_t reader;
+
+	test.count_wakes = true;
+	LIB_ASSERT_STATUS(ACH_OK, ach_open(&reader, test.name, NULL));
+	for (int i = 0; i < 1000; i++) {
+		put(message);
+		LIB_ASSERT_STATUS(ACH_OK, ach_get(&reader, &seen, sizeof seen, &len, NULL, 0));
+	}
+	TEST_ASSERT_EQUAL(0, shared->wakes);
+	LIB_ASSERT_STATUS(ACH_TIMEOUT, ach_get(&reader, &seen, sizeof seen, &len, &soon, ACH_O_WAIT | ACH_O_RELTIME));
+	for (int i = 0; i < 1000; i++) /* the waiter has gone, but left its hint */
+		put(message);
+	TEST_ASSERT_EQUAL(1, shared->wakes);
+	ach_close(&reader);
+}
+
+static _Atomic uint64_t *bell_map(void)
+{
+	char path[256];
+	int fd;
+	void *page;
+
+	TEST_ASSERT_EQUAL(1, lib_bells(test.name, path));
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	TEST_ASSERT_TRUE(fd >= 0);
+	page = mmap(NULL, sizeof(uint64_t), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	TEST_ASSERT_TRUE(page != MAP_FAILED);
+	close(fd);
+	return page;
+}
+
+void setUp(void)
+{
+	lib_watchdog("lost wake", LIB_HANG_S);
+	shared->woken = shared->timed_out = shared->wakes = shared->got = 0;
+	lib_gate_set(test.got, 0);
+	LIB_ASSERT_STATUS(ACH_OK, ach_create(lib_name(test.name, "wake"), 8, 64, NULL));
+	LIB_ASSERT_STATUS(ACH_OK, ach_open(&test.chan, test.name, NULL));
+	test.hint = bell_map();
+}
+
+void tearDown(void)
+{
+	alarm(0); /* a leak check at exit may take its time */
+	test.count_wakes = false;
+	if (test.waiter)
+		lib_kill(test.waiter);
+	test.waiter = 0;
+	for (int i = 0; i < CROWD - 1; i++) {
+		if (test.more_waiters[i])
+			lib_kill(test.more_waiters[i]);
+		test.more_waiters[i] = 0;
+	}
+	munmap((void *)(uintptr_t)test.hint, sizeof *test.hint);
+	ach_close(&test.chan);
+	ach_unlink(test.name);
+}
+
+int main(void)
+{
+	shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	LIB_CHECK(shared != MAP_FAILED);
+	test.got = lib_gate_new();
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	UNITY_BEGIN();
+	RUN_TEST(test_next_put_wakes_get);
+	RUN_TEST(test_next_put_wakes_wait_any);
+	RUN_TEST(test_one_put_wakes_all);
+	RUN_TEST(test_slice_of_get);
+	RUN_TEST(test_slice_of_wait_any);
+	RUN_TEST(test_slice_of_descriptor);
+	RUN_TEST(test_slice_of_descriptor_thread);
+	RUN_TEST(test_bell_wiped);
+	RUN_TEST(test_bell_huge);
+	RUN_TEST(test_woken_huge);
+	RUN_TEST(test_no_wake_without_need);
+	return UNITY_END();
+}
