@@ -48,6 +48,7 @@ static int ring_arm(struct ach_handle *h, uint64_t seq)
 
 	for (int attempt = 0; attempt < 2; attempt++) {
 		if (u->tid != ach_self_tid()) {
+			h->event_noisy |= u->fd >= 0;
 			ach_uring_close(u);
 			if (ach_uring_open(u, h->event))
 				return -1;
@@ -68,7 +69,7 @@ void ach_fd_update(struct ach_handle *h, uint64_t seq)
 		/* Asleep on this message or an older one: the next commit ends that. */
 		bool asleep = h->uring.tid == ach_self_tid() && h->uring.in_flight && !ach_uring_done(&h->uring);
 
-		if (asleep && !h->event_own)
+		if (asleep && !h->event_own && !h->event_noisy)
 			return; /* nothing was counted */
 		ach_ring_bell(h, seq + 1);
 		if (!asleep && ring_arm(h, seq)) {

@@ -50,20 +50,22 @@ struct ach_entry {
 	_Atomic uint32_t keep; /* messages retained once this one is the newest, itself included: 1..count */
 };
 
+/* The control words share a line: who reads or writes one of them needs the others in the same breath, and a line that
+ * must come from another core, or back into a cold cache, comes once. */
 struct ach_header {
 	struct ach_geometry geo;
-	_Alignas(64) _Atomic uint64_t commit;  /* newest sequence number; its low half is the futex word */
-	_Alignas(64) _Atomic uint64_t reclaim; /* messages before this one may be changing */
-	_Alignas(64) _Atomic uint32_t lock;    /* the writers', a PI futex: tid | FUTEX_WAITERS | FUTEX_OWNER_DIED */
-	_Atomic uint32_t writer;	       /* pid of the last to commit, for people to look at */
-	_Alignas(64) _Atomic uint64_t woken;   /* who waits for a message up to this one has been woken */
-	_Alignas(64) _Atomic uint64_t hint;    /* used where there is no bell file */
+	_Alignas(64) _Atomic uint64_t commit; /* newest sequence number; its low half is the futex word */
+	_Atomic uint64_t reclaim;	      /* messages before this one may be changing */
+	_Atomic uint64_t woken;		      /* who waits for a message up to this one has been woken */
+	_Atomic uint32_t lock;		      /* the writers', a PI futex: tid | FUTEX_WAITERS | FUTEX_OWNER_DIED */
+	_Atomic uint32_t writer;	      /* pid of the last to commit, for people to look at */
+	_Alignas(64) _Atomic uint64_t hint;   /* used where there is no bell file */
 	_Alignas(64) struct ach_entry index[];
 };
 
 _Static_assert(sizeof(struct ach_geometry) == 64, "the geometry is one line");
 _Static_assert(sizeof(struct ach_entry) == 32, "two entries share a line");
-_Static_assert(sizeof(struct ach_header) == 384, "the index follows the control words");
+_Static_assert(sizeof(struct ach_header) == 192, "the index follows the control words");
 
 /* One hold of the writers' lock by the calling thread. */
 struct ach_section {
@@ -108,6 +110,7 @@ struct ach_handle {
 	uint32_t event_pid; /* who made it */
 	bool event_thread;  /* kept by the helper thread, else by the ring */
 	bool event_own;	    /* ach_fd.c itself counted in it last */
+	bool event_noisy;   /* a ring that was given up may still count in it, at any time */
 	struct ach_uring uring;
 
 	struct ach_plan plan; /* of an open reservation */

@@ -6,6 +6,7 @@
  * readable soon after a get that found nothing.
  */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -83,6 +84,35 @@ static void check_silent(ach_channel_t *of, int fd)
 		LIB_STATUS(ACH_EAGAIN, get(of, 0));
 	}
 	LIB_CHECK(!"not readable after everything has been read");
+}
+
+/* The same, and whatever comes late, from a ring or a thread that is being taken down, does no harm: one get and it
+ * is silent again. */
+static void check_stays_silent(ach_channel_t *of, int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	check_silent(of, fd);
+	for (int i = 0; i < 3; i++) {
+		LIB_CHECK(poll(&p, 1, 1) >= 0);
+		LIB_STATUS(ACH_EAGAIN, get(of, 0));
+		check_silent(of, fd);
+	}
+}
+
+/* fork with the helper thread at rest: one that is just starting may hold a lock of the C library or, longer, of a
+ * sanitizer, and the child would find it held for ever. */
+static pid_t child(int (*run)(void *), void *arg)
+{
+	DIR *tasks = opendir("/proc/self/task");
+	struct dirent *task;
+
+	LIB_CHECK(tasks != NULL);
+	while ((task = readdir(tasks)))
+		if (atoi(task->d_name) && atoi(task->d_name) != gettid())
+			lib_until_asleep(atoi(task->d_name));
+	closedir(tasks);
+	return lib_child(run, arg);
 }
 
 /* ---- tests ---- */
@@ -284,7 +314,7 @@ static void test_message_of_another_process(void)
 	struct epoll_event event = { .events = EPOLLIN };
 	int fd = descriptor(&chan), epoll = epoll_create1(EPOLL_CLOEXEC);
 	struct lib_gate *gate = lib_gate_new();
-	pid_t pid = lib_child(puts_when_asleep, gate);
+	pid_t pid = child(puts_when_asleep, gate);
 
 	LIB_CHECK(epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0);
 	for (int i = 1; i <= ROUNDS; i++) {
@@ -310,7 +340,7 @@ static void test_never_interrupted(void)
 {
 	struct epoll_event event = { .events = EPOLLIN }, got;
 	int fd = descriptor(&chan), epoll = epoll_create1(EPOLL_CLOEXEC);
-	pid_t pid = lib_child(floods, NULL);
+	pid_t pid = child(floods, NULL);
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 
 	LIB_CHECK(epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0);
@@ -343,7 +373,7 @@ static void test_waiting_get_in_between(void)
 	struct timespec past = { 0, 0 };
 	struct lib_gate *gate = lib_gate_new();
 	int fd = descriptor(&chan);
-	pid_t pid = lib_child(puts_twice_when_asleep, gate);
+	pid_t pid = child(puts_twice_when_asleep, gate);
 	char byte;
 
 	LIB_STATUS(ACH_OK, ach_get(&chan, &byte, 1, NULL, NULL, ACH_O_WAIT));
@@ -378,7 +408,7 @@ static void *drain(void *unused)
 {
 	(void)unused;
 	LIB_STATUS(ACH_OK, get(&chan, 0));
-	check_silent(&chan, descriptor(&chan));
+	check_stays_silent(&chan, descriptor(&chan));
 	return NULL;
 }
 
@@ -386,7 +416,7 @@ static void test_another_thread_reads(void)
 {
 	int fd = descriptor(&chan);
 
-	for (int round = 0; round < 1500; round++) { /* what a thread leaves behind may come late */
+	for (int round = 0; round < 100; round++) {
 		put();
 		until_readable(fd);
 		if (round % 3 == 2)
@@ -477,7 +507,7 @@ static void test_fork_without_a_descriptor(void)
 
 	put();
 	until_readable(fd);
-	LIB_CHECK(lib_join(lib_child(child_that_only_reads, NULL)) == 0);
+	LIB_CHECK(lib_join(child(child_that_only_reads, NULL)) == 0);
 	LIB_CHECK(readable(fd)); /* we have not read it */
 	LIB_STATUS(ACH_OK, get(&chan, 0));
 	check_silent(&chan, fd);
@@ -493,7 +523,7 @@ static void test_fork(void)
 		pid_t pid;
 
 		check_silent(&chan, fd);
-		pid = lib_child(child_of_fork, gate);
+		pid = child(child_of_fork, gate);
 		lib_gate_wait(gate, 1);
 		put();
 		until_readable(fd); /* both see it */
@@ -546,7 +576,7 @@ static void test_close_closes_it(void)
 /* Handles come and go while messages arrive: nobody may touch a handle that is closed. */
 static void test_close_while_messages_come(void)
 {
-	pid_t pid = lib_child(floods, NULL);
+	pid_t pid = child(floods, NULL);
 
 	for (int i = 0; i < 100; i++) {
 		ach_channel_t short_lived;

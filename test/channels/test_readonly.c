@@ -39,6 +39,10 @@ void setUp(void)
 
 void tearDown(void)
 {
+	char path[256];
+
+	if (lib_bells(name, path) == 1)
+		chmod(path, 0600); /* or its owner, if not root, could not remove it */
 	(void)ach_close(&writer);
 	(void)ach_unlink(name);
 	lib_gate_free(gate);
@@ -107,7 +111,10 @@ static void test_reads_without_waiting(void)
 		LIB_ASSERT_STATUS(ACH_OK, ach_put(&writer, "1", 1));
 		LIB_ASSERT_STATUS(ACH_OK, ach_put(&writer, "2", 1));
 		TEST_ASSERT_EQUAL_INT(0, lib_join(lib_child(reads, &bell)));
-		LIB_ASSERT_STATUS(ACH_OK, ach_close(&writer));
+		if (!bell) {
+			tearDown();
+			setUp();
+		}
 	}
 }
 
@@ -210,7 +217,10 @@ static void waiting(enum way way)
 			lib_gate_wait(gate, i);
 		}
 		TEST_ASSERT_EQUAL_INT(0, lib_join(pid));
-		LIB_ASSERT_STATUS(ACH_OK, ach_close(&writer));
+		if (!bell) {
+			tearDown();
+			setUp();
+		}
 	}
 }
 

@@ -104,7 +104,7 @@ static void check_message(struct seen *seen, const void *buf, size_t len, bool a
 
 static bool finished(const ach_channel_t *chan)
 {
-	return !__atomic_load_n(&writers_left, __ATOMIC_ACQUIRE) && chan->seq_num == WRITERS * PUTS;
+	return chan->seq_num == WRITERS * PUTS; /* nobody will write more: no reader may wait for it */
 }
 
 static void *read_messages(void *arg)
