@@ -63,7 +63,8 @@ bool ach_file_read_geometry(int fd, struct ach_geometry *g)
 {
 	struct stat st;
 
-	/* All of it allocated, as ach_create left it: a hole would be filled at open, or be a signal when memory is full. */
+	/* All of it allocated, as ach_create left it: a hole would be filled at open, or be a signal in a put when
+	 * memory is full. */
 	return !fstat(fd, &st) && S_ISREG(st.st_mode) && pread(fd, g, sizeof(*g), 0) == sizeof(*g) &&
 	       ach_geometry_ok(g) && (uint64_t)st.st_size >= ach_geometry_file_size(g) &&
 	       (uint64_t)st.st_blocks * 512 >= ach_geometry_file_size(g);
