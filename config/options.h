@@ -1,0 +1,68 @@
+/* options.h: command lines from a table, the same kind as settings.
+ *
+ *	struct line {
+ *		const char *name;
+ *		struct settings_strings bus, set;
+ *		bool check;
+ *	};
+ *	static const struct settings_row rows[] = {
+ *		SETTINGS_STRING("name", struct line, name, SETTINGS_REQUIRED, "the device's name", .value = "N"),
+ *		SETTINGS_STRINGS("bus", struct line, bus, "the bus that plays a role", .value = "[ROLE=]BUS"),
+ *		SETTINGS_STRINGS("set", struct line, set, "a setting; wins over the file", .value = "K=V"),
+ *		SETTINGS_BOOL("check", struct line, check, "no", "check everything and stop"),
+ *		SETTINGS_END,
+ *	};
+ *	struct line line = { 0 };
+ *	struct options options = { .program = "pciod", .about = "drives Schunk PowerCube modules",
+ *				   .rows = rows, .values = &line, .version = VERSION, .settings = &settings };
+ *
+ *	switch (options_read(&options, &argc, argv, &errors)) {
+ *	case OPTIONS_WRONG: return 100;
+ *	case OPTIONS_GO: break;
+ *	case OPTIONS_ANSWER: options_answer(&options, stdout); return 0;
+ *	}
+ *
+ * Long options: --name VALUE, --name=VALUE, --flag; what begins with no dash, and all behind "--", are arguments.
+ * A BOOL is a flag, STRINGS may be repeated, .value names the value in the help, .letter is for an older spelling
+ * (-n 64) that must live on.  Values are checked as settings are:
+ *
+ *	pciod: --buss: unknown option; did you mean --bus? (pciod --help lists them)
+ *	ach hz: --for: "long" is not a duration such as 5ms
+ */
+#ifndef CONFIG_OPTIONS_H
+#define CONFIG_OPTIONS_H
+
+#include "config/settings.h"
+
+enum options_outcome {
+	OPTIONS_GO,	/* all is said */
+	OPTIONS_ANSWER, /* --help, --version or --settings: options_answer, then the end */
+	OPTIONS_WRONG,	/* lines in errors */
+};
+
+struct options {
+	const char *program; /* with its command: "ach echo" */
+	const char *about;   /* one line */
+	const struct settings_row *rows;
+	void *values;
+	const char *arguments;		  /* for the help: "CHANNEL..."; NULL: there are none */
+	int arguments_min, arguments_max; /* how many; max < 0: any number */
+	const char *version;		  /* what --version says behind the program's name; NULL: no --version */
+	struct settings *settings;	  /* what --settings lists; NULL: no --settings */
+	const char *notes;		  /* printed behind the help as it is; NULL: nothing */
+
+	/* filled in by options_read */
+	uint64_t given;	    /* bit per row */
+	const char *answer; /* "help", "version", "settings" */
+};
+
+/* Reads the line.  The arguments move to the front, argv[0] to argv[*argc - 1]; strings point into argv. */
+enum options_outcome options_read(struct options *options, int *argc, char **argv, struct error_sink *errors);
+
+bool options_given(const struct options *options, const char *name);
+
+/* Prints what was asked for. */
+void options_answer(const struct options *options, FILE *to);
+void options_help(const struct options *options, FILE *to);
+
+#endif

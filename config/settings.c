@@ -1,0 +1,202 @@
+/* settings.c: every setting is a row of a table, and nowhere else. */
+#include <errno.h>
+#include <string.h>
+
+#include "config/nearest.h"
+#include "config/settings_value.h"
+#include "config/text.h"
+
+#define GIVEN_MAX 64 /* bits of settings.given */
+
+const char settings_required[] = "required";
+
+/* The table and the row of a key; NULL: unknown. */
+static struct settings *find(struct settings *settings, const char *key, size_t *i)
+{
+	for (; settings; settings = settings->next) {
+		for (*i = 0; settings->rows[*i].key; (*i)++) {
+			if (!strcmp(settings->rows[*i].key, key))
+				return settings;
+		}
+	}
+	return NULL;
+}
+
+/* "unknown setting; did you mean tick?", or where to look, or, of the keys of a file, which there are. */
+static void unknown(const struct settings *settings, const char *key, char why[SETTINGS_WHY_MAX])
+{
+	const char *noun = settings->noun ? settings->noun : "setting";
+	char known[SETTINGS_WHY_MAX / 2] = "";
+	const char *best = NULL;
+	size_t at = 0;
+
+	for (const struct settings *s = settings; s; s = s->next) {
+		for (const struct settings_row *row = s->rows; row->key; row++) {
+			nearest_try(key, row->key, &best);
+			if (at < sizeof(known))
+				at += (size_t)snprintf(known + at, sizeof(known) - at, "%s%s", at ? ", " : "",
+						       row->key);
+		}
+	}
+	if (best)
+		snprintf(why, SETTINGS_WHY_MAX, "unknown %s; did you mean %s?", noun, best);
+	else if (settings->noun && at < sizeof(known))
+		snprintf(why, SETTINGS_WHY_MAX, "unknown %s; there are %s", noun, known);
+	else
+		snprintf(why, SETTINGS_WHY_MAX, "unknown %s; --settings lists them", noun);
+}
+
+/* ---- defaults ---- */
+
+static const char *limit_wrong(const struct settings_row *row, const char *limit)
+{
+	int64_t i;
+	double r;
+
+	if (!limit)
+		return NULL;
+	switch (row->type) {
+	case SETTINGS_IS_INT:
+	case SETTINGS_IS_INTS:
+		return text_int(limit, &i) ? limit : NULL;
+	case SETTINGS_IS_DURATION:
+		return text_duration(limit, &i) ? limit : NULL;
+	case SETTINGS_IS_REAL:
+	case SETTINGS_IS_REALS:
+		return text_real(limit, &r) ? limit : NULL;
+	default:
+		return limit;
+	}
+}
+
+static int row_default(struct settings *all, struct settings *s, size_t i, struct error_sink *errors)
+{
+	const struct settings_row *row = &s->rows[i];
+	const char *limit = limit_wrong(row, row->min) ? row->min : limit_wrong(row, row->max);
+	char why[SETTINGS_WHY_MAX];
+	size_t first;
+
+	if (i >= GIVEN_MAX)
+		snprintf(why, sizeof(why), "more than %d rows in one table", GIVEN_MAX);
+	else if (find(all, row->key, &first) != s || first != i)
+		snprintf(why, sizeof(why), "two rows of this key");
+	else if (limit)
+		snprintf(why, sizeof(why), "%s is no limit of this type", limit);
+	else if (!row->preset || row->preset == SETTINGS_REQUIRED ||
+		 !settings_value_set(row, s->values, row->preset, why))
+		return 0;
+	error_add(errors, "default: %s: %s", row->key, why);
+	return -EINVAL;
+}
+
+int settings_defaults(struct settings *settings, struct error_sink *errors)
+{
+	int err = 0;
+
+	for (struct settings *s = settings; s; s = s->next) {
+		s->given = 0;
+		for (size_t i = 0; s->rows[i].key; i++) {
+			if (row_default(settings, s, i, errors))
+				err = -EINVAL;
+		}
+	}
+	return err;
+}
+
+/* ---- reading ---- */
+
+int settings_set(struct settings *settings, const char *where, const char *key, const char *text,
+		 struct error_sink *errors)
+{
+	char why[SETTINGS_WHY_MAX];
+	size_t i;
+	struct settings *s = find(settings, key, &i);
+
+	if (!s) {
+		unknown(settings, key, why);
+	} else if (!settings_value_set(&s->rows[i], s->values, text, why)) {
+		s->given |= UINT64_C(1) << i;
+		return 0;
+	}
+	error_add(errors, "%s: %s: %s", where, key, why);
+	return -EINVAL;
+}
+
+int settings_assign(struct settings *settings, const char *where, const char *assignment, struct error_sink *errors)
+{
+	const char *equals = strchr(assignment, '=');
+	char key[NEAREST_LEN_MAX + 2], quoted[TEXT_QUOTED_MAX];
+
+	if (!equals || equals == assignment) {
+		error_add(errors, "%s: %s is not KEY=VALUE", where, text_quote(quoted, assignment));
+		return -EINVAL;
+	}
+	/* A longer key is cut, and still unknown. */
+	snprintf(key, sizeof(key), "%.*s", (int)(equals - assignment), assignment);
+	return settings_set(settings, where, key, equals + 1, errors);
+}
+
+int settings_read(struct settings *settings, const struct yaml_node *map, struct error_sink *errors)
+{
+	char why[SETTINGS_WHY_MAX];
+	int err = 0;
+	size_t i;
+
+	if (!map || yaml_is_null(map))
+		return 0;
+	if (map->kind != YAML_MAP) {
+		yaml_error(errors, map, "%s where a mapping (key: value) is expected", yaml_kind_name(map));
+		return -EINVAL;
+	}
+	for (const struct yaml_node *node = yaml_first(map); node; node = node->next) {
+		struct settings *s = find(settings, node->key, &i);
+		bool wrong = !s || settings_value_read(&s->rows[i], s->values, node, why);
+
+		if (s)
+			s->given |= UINT64_C(1) << i; /* a wrong value is not missing, too */
+		else
+			unknown(settings, node->key, why);
+		if (wrong) {
+			yaml_error(errors, node, "%s", why);
+			err = -EINVAL;
+		}
+	}
+	return err;
+}
+
+int settings_missing(const struct settings *settings, const char *where, struct error_sink *errors)
+{
+	int err = 0;
+
+	for (const struct settings *s = settings; s; s = s->next) {
+		for (size_t i = 0; s->rows[i].key; i++) {
+			if (s->rows[i].preset == SETTINGS_REQUIRED && !(s->given >> i & 1)) {
+				error_add(errors, "%s: %s is missing: %s", where, s->rows[i].key, s->rows[i].help);
+				err = -EINVAL;
+			}
+		}
+	}
+	return err;
+}
+
+bool settings_given(const struct settings *settings, const char *key)
+{
+	for (; settings; settings = settings->next) {
+		for (size_t i = 0; settings->rows[i].key; i++) {
+			if (!strcmp(settings->rows[i].key, key))
+				return settings->given >> i & 1;
+		}
+	}
+	return false;
+}
+
+int settings_text(const struct settings *settings, const char *key, char *text, size_t size)
+{
+	for (; settings; settings = settings->next) {
+		for (const struct settings_row *row = settings->rows; row->key; row++) {
+			if (!strcmp(row->key, key))
+				return settings_value_text(row, settings->values, text, size);
+		}
+	}
+	return snprintf(text, size, "%s", "");
+}
