@@ -36,8 +36,15 @@ object = $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(1)))
 program = $(patsubst %.c,$(BUILD)/%,$(wildcard $(1)))
 
 ACH_OBJECTS = $(call object,channels/ach*.c)
+LIBCONFIG = $(BUILD)/libconfig.a
+CONFIG_OBJECTS = $(call object,config/*.c)
+LIBCHANNELS = $(BUILD)/libchannels.a
+CHANNELS_OBJECTS = $(filter-out $(ACH_OBJECTS),$(call object,channels/*.c channels/msg/*.c))
+TOOL_OBJECTS = $(call object,channels/tool/*.c)
+# From the room on top to the one at the bottom, as the linker wants it.
+LIBS = $(LIBCHANNELS) $(LIBCONFIG) $(LIBACH)
 EXAMPLES = $(call program,channels/examples/*.c)
-TOOLS =
+TOOLS = $(if $(TOOL_OBJECTS),$(BUILD)/ach)
 HEADERS = channels/ach.h
 PAGES = $(foreach room,$(ROOMS),$(wildcard $(room)/*.[1-8] $(room)/*/*.[1-8]))
 
@@ -57,15 +64,19 @@ TSAN_TESTS = $(foreach test,$(UNIT_TESTS),$(if $(findstring tsan,$(notdir $(test
 TESTS = $(if $(findstring thread,$(SAN)),$(TSAN_TESTS),$(UNIT_TESTS) $(if $(SAN),,$(TEST_SCRIPTS)))
 
 PROGRAMS = $(EXAMPLES) $(TEST_PROGRAMS)
-OBJECTS = $(ACH_OBJECTS) $(PROGRAMS:=.o) $(TEST_SHARED:%.c=$(BUILD)/%.o) $(BUILD)/test/unity.o
+OBJECTS = $(ACH_OBJECTS) $(CONFIG_OBJECTS) $(CHANNELS_OBJECTS) $(TOOL_OBJECTS) $(PROGRAMS:=.o) \
+	$(TEST_SHARED:%.c=$(BUILD)/%.o) $(BUILD)/test/unity.o
 
 # ---- commands ----
 
-.PHONY: all tests test bench verify fuzz lint soak install clean FORCE
+.PHONY: all objects tests test bench verify fuzz lint soak install clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(LIBACH) $(LIBACH_SO) $(EXAMPLES) $(TOOLS)
+all: $(LIBACH) $(LIBACH_SO) $(LIBS) $(EXAMPLES) $(TOOLS)
+
+# For the other architecture, of which only the C library is here to link with.
+objects: $(OBJECTS) $(LIBACH_SO)
 
 tests: all $(TEST_PROGRAMS)
 
@@ -131,6 +142,8 @@ $(BUILD)/test/unity.o: .deps/unity/unity.c $(BUILD)/flags
 	$(call say,AR)$(AR) rcs $@ $(filter %.o,$^)
 
 $(LIBACH): $(ACH_OBJECTS)
+$(LIBCONFIG): $(CONFIG_OBJECTS)
+$(LIBCHANNELS): $(CHANNELS_OBJECTS)
 $(TEST_LIB): $(BUILD)/test/unity.o $(call object,test/channels/lib.c)
 
 $(LIBACH_SO): $(ACH_OBJECTS) channels/ach.map
@@ -139,9 +152,11 @@ $(LIBACH_SO): $(ACH_OBJECTS) channels/ach.map
 	@ln -sf $(@F) $(BUILD)/$(SONAME); ln -sf $(SONAME) $(BUILD)/libach.so
 
 $(EXAMPLES): $(LIBACH)
+$(BUILD)/ach: $(TOOL_OBJECTS) $(LIBS)
+	$(call say,LD)$(LINK) -o $@ $^ -lyaml -lm
 .SECONDEXPANSION:
-$(TEST_PROGRAMS): $$(filter $$(@D)/%,$(TEST_SHARED:%.c=$(BUILD)/%.o)) $(TEST_LIB) $(LIBACH)
+$(TEST_PROGRAMS): $$(filter $$(@D)/%,$(TEST_SHARED:%.c=$(BUILD)/%.o)) $(TEST_LIB) $(LIBS)
 $(PROGRAMS): %: %.o
-	$(call say,LD)$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lm
+	$(call say,LD)$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(if $(filter $(LIBCONFIG),$^),-lyaml) -lm
 
 -include $(OBJECTS:.o=.d)

@@ -1,0 +1,74 @@
+/* notify.h: tells the supervisor how we are, in the words of sd_notify(3).
+ *
+ *	struct notify notify;
+ *
+ *	notify_open(&notify);
+ *	notify_ready(&notify);
+ *	for (;;) {					every turn of the loop:
+ *		notify_watchdog(&notify, now_ns);	one that beats
+ *		notify_flush(&notify, now_ns);		one that does not, for what could not be sent before
+ *	}
+ *
+ * Datagrams go to the socket that $NOTIFY_SOCKET names, a path, or @ and an abstract name.  Nothing here blocks,
+ * prints or fails for good: the supervisor may not read, be gone, or be another one than before, and each
+ * datagram is addressed anew.
+ *
+ * Every call returns
+ *	1	sent
+ *	0	nothing to do, or nobody asked ($NOTIFY_SOCKET is not set)
+ *	-EBUSY	held back: ten a second at most.  Nothing is lost by it, see below
+ *	-errno	not taken: -EAGAIN (the supervisor does not read), -ECONNREFUSED or -ENOENT (it is gone) ...
+ * READY, STOPPING and the newest STATUS that were not sent stay, and go with the next datagram that is, a beat or
+ * that of a notify_flush.  A beat does not stay: it says that we are alive now.  In a process that beats a STATUS
+ * goes with a beat, so that it never takes the place of one.
+ */
+#ifndef CHANNELS_NOTIFY_H
+#define CHANNELS_NOTIFY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#define NOTIFY_STATUS_MAX 200 /* bytes of a status, with the terminating zero; what is longer is cut */
+#define NOTIFY_PERIOD_NS 100000000
+
+/* At most one in 100 ms over any length of time, and never two within 90: the 10 are for the jitter of whoever calls
+ * every 100 ms, whose every second beat would otherwise be refused.  Pure; all zeroes to begin with. */
+struct notify_rate {
+	int64_t next_ns; /* when the next is due */
+	bool started;
+};
+bool notify_rate_take(struct notify_rate *rate, int64_t now_ns); /* may one go now?  If so it is counted as gone. */
+
+struct notify {
+	uint64_t sent; /* datagrams */
+	uint64_t held; /* calls that the rate held back */
+	uint64_t lost; /* datagrams that were not taken */
+
+	/* private */
+	int fd;
+	socklen_t to_len; /* 0: nobody asked */
+	struct sockaddr_un to;
+	struct notify_rate rate;
+	bool beats;
+	int64_t beat_ns;
+	unsigned pending;
+	char status[NOTIFY_STATUS_MAX];
+};
+
+/* 1: there is somebody to tell; 0: nobody; -EINVAL, -ENAMETOOLONG: $NOTIFY_SOCKET makes no sense.  The struct may be
+ * used after each of them. */
+int notify_open(struct notify *n);
+void notify_close(struct notify *n);
+
+int notify_ready(struct notify *n);    /* at once, and outside the rate */
+int notify_stopping(struct notify *n); /* the same; a READY that is not sent yet never will be */
+int notify_status(struct notify *n, int64_t now_ns, const char *text); /* control characters become blanks */
+int notify_watchdog(struct notify *n, int64_t now_ns);
+int notify_flush(struct notify *n, int64_t now_ns); /* no system call unless something is left to be sent */
+
+/* Anything else: assignments, one per line.  At once, and outside the rate; does not stay. */
+int notify_send(struct notify *n, const char *assignments);
+
+#endif
