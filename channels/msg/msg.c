@@ -1,0 +1,159 @@
+/* msg.c: the descriptions made from the tables, and whether a message is what it should be. */
+#include <stdio.h>
+#include <string.h>
+
+#include "channels/msg/msg.h"
+
+/* clang-format off */
+
+#define WORD(prefix, name, word) word,
+static const char *const msg_words_flag[] = { MSG_WORDS_FLAG(WORD) NULL };
+static const char *const msg_words_life[] = { MSG_WORDS_LIFE(WORD) NULL };
+static const char *const msg_words_level[] = { MSG_WORDS_LEVEL(WORD) NULL };
+static const char *const msg_words_link[] = { MSG_WORDS_LINK(WORD) NULL };
+static const char *const msg_words_mode[] = { MSG_WORDS_MODE(WORD) NULL };
+static const char *const msg_words_joint[] = { MSG_WORDS_JOINT(WORD) NULL };
+static const char *const msg_words_grip[] = { MSG_WORDS_GRIP(WORD) NULL };
+static const char *const msg_words_finger[] = { MSG_WORDS_FINGER(WORD) NULL };
+static const char *const msg_words_alarm[] = { MSG_WORDS_ALARM(WORD) NULL };
+static const char *const msg_words_severity[] = { MSG_WORDS_SEVERITY(WORD) NULL };
+static const char *const msg_words_verb[] = { MSG_WORDS_VERB(WORD) NULL };
+
+#define DETAIL_u8(d)
+#define DETAIL_u16(d)
+#define DETAIL_u32(d)
+#define DETAIL_u64(d)
+#define DETAIL_i32(d)
+#define DETAIL_i64(d)
+#define DETAIL_f64(d)
+#define DETAIL_name(d)
+#define DETAIL_text(d)
+#define DETAIL_word(d) .words = d,
+#define DETAIL_flags(d) .words = d,
+#define DETAIL_group(d) .group = &d##_group,
+
+#define FIELD(kind_, name_, dims, used_, unit_, detail)                                                        \
+	{ .name = #name_,                                                                                      \
+	  .kind = MSG_##kind_,                                                                                 \
+	  .size = sizeof(MSG_C_##kind_(detail)),                                                               \
+	  .count = sizeof(#dims) > 1 ? sizeof(MSG_C_##kind_(detail) dims) / sizeof(MSG_C_##kind_(detail)) : 0, \
+	  .used = sizeof(#used_) > 1 ? #used_ : NULL,                                                          \
+	  .unit = unit_,                                                                                       \
+	  DETAIL_##kind_(detail) },
+
+#define DESCRIBE(struct_name, TABLE)                                                                 \
+	static const struct msg_field struct_name##_fields[] = { TABLE(FIELD) };                     \
+	static const struct msg_group struct_name##_group = { struct_name##_fields,                  \
+							      sizeof(struct_name##_fields) /         \
+								      sizeof(*struct_name##_fields), \
+							      sizeof(struct struct_name) };
+MSG_GROUPS(DESCRIBE)
+
+#define DESCRIBE_TYPE(struct_name, TABLE, number, version, name, retained) DESCRIBE(struct_name, TABLE)
+MSG_TYPES(DESCRIBE_TYPE)
+
+#define TYPE(struct_name, TABLE, number, version, name, retained) \
+	{ number, version, name, &struct_name##_group, retained },
+const struct msg_type msg_types[] = { MSG_TYPES(TYPE) };
+const size_t msg_types_n = sizeof(msg_types) / sizeof(*msg_types);
+
+/* clang-format on */
+
+const struct msg_type *msg_type_by_number(uint32_t type)
+{
+	for (size_t i = 0; i < msg_types_n; i++)
+		if (msg_types[i].number == type)
+			return &msg_types[i];
+	return NULL;
+}
+
+const struct msg_type *msg_type_by_name(const char *name)
+{
+	for (size_t i = 0; i < msg_types_n; i++)
+		if (!strcmp(msg_types[i].name, name))
+			return &msg_types[i];
+	return NULL;
+}
+
+const struct msg_type *msg_type_by_channel(const char *channel)
+{
+	static const struct {
+		const char *end; /* of the name, behind a prefix or a device */
+		const char *type;
+	} names[] = {
+		{ "-event", "event" }, { "-req", "request" },  { "-rep", "reply" },
+		{ "estop", "estop" },  { "estop-b", "estop" }, { "clock", "clock" },
+	};
+	size_t len = strlen(channel);
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		size_t n = strlen(names[i].end);
+
+		if (len >= n && !strcmp(channel + len - n, names[i].end))
+			return msg_type_by_name(names[i].type);
+	}
+	return NULL;
+}
+
+enum msg_refusal msg_check(const void *buf, size_t len, const struct msg_type *expected, const struct msg_type **found)
+{
+	struct msg_header h;
+	const struct msg_type *type;
+
+	if (found)
+		*found = NULL;
+	if (len < sizeof(h))
+		return MSG_SHORT;
+	memcpy(&h, buf, sizeof(h)); /* buf may lie anywhere */
+	type = msg_type_by_number(h.type);
+	if (!type || (expected && type != expected))
+		return MSG_OTHER_TYPE;
+	if (h.version != type->version)
+		return MSG_OTHER_VERSION;
+	if (h.size != len || len != type->body->size)
+		return MSG_OTHER_SIZE;
+	if (found)
+		*found = type;
+	return MSG_FINE;
+}
+
+void msg_refusal_text(char *text, size_t size, enum msg_refusal why, const void *buf, size_t len,
+		      const struct msg_type *expected)
+{
+	struct msg_header h = { 0 };
+	const struct msg_type *type;
+	int n = 0;
+
+	memcpy(&h, buf, len < sizeof(h) ? len : sizeof(h));
+	type = msg_type_by_number(h.type);
+	switch (why) {
+	case MSG_FINE:
+		n = snprintf(text, size, "a sound message");
+		break;
+	case MSG_SHORT:
+		n = snprintf(text, size, "%zu bytes are no message of Endplate's", len);
+		break;
+	case MSG_OTHER_TYPE:
+		n = type ? snprintf(text, size, "a message of type %s", type->name)
+			 : snprintf(text, size, "%zu bytes of an unknown type", len);
+		break;
+	case MSG_OTHER_VERSION:
+		n = snprintf(text, size, "%s of version %u; this program knows version %u",
+			     type ? type->name : "a message", h.version, type ? type->version : 0u);
+		break;
+	case MSG_OTHER_SIZE:
+		n = snprintf(text, size, "%s of %zu bytes that says it has %u; it should have %zu",
+			     type ? type->name : "a message", len, h.size, type ? type->body->size : (size_t)0);
+		break;
+	}
+	if (expected && why == MSG_OTHER_TYPE && n >= 0 && (size_t)n < size)
+		snprintf(text + n, size - (size_t)n, "; expected %s", expected->name);
+}
+
+void msg_init(void *msg, const struct msg_type *type)
+{
+	struct msg_header h = { .type = type->number, .version = type->version, .size = (uint32_t)type->body->size };
+
+	memset(msg, 0, type->body->size);
+	memcpy(msg, &h, sizeof(h));
+}

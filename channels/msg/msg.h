@@ -1,0 +1,135 @@
+/* msg.h: what flows through the channels, each message described once.
+ *
+ * A message is one table of rows in types.h.  From it come the struct, its
+ * description (struct msg_type), and through that the text and JSON forms in
+ * both directions, recording, and what else needs to know the fields.
+ *
+ * Fixed width, native alignment, no padding (checked at compile time), SI units.
+ * All times are nanoseconds of CLOCK_MONOTONIC.
+ */
+#ifndef MSG_H
+#define MSG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "channels/msg/types.h"
+
+/* ---- description ---- */
+
+enum msg_kind {
+	MSG_u8,
+	MSG_u16,
+	MSG_u32,
+	MSG_u64,
+	MSG_i32,
+	MSG_i64,
+	MSG_f64,
+	MSG_name,  /* char[24], zero-terminated */
+	MSG_text,  /* char[120], zero-terminated */
+	MSG_word,  /* u32, one of words */
+	MSG_flags, /* u32, any of words, bit by bit */
+	MSG_group  /* a struct of its own */
+};
+
+struct msg_field {
+	const char *name;
+	enum msg_kind kind;
+	uint16_t size;		  /* of one element */
+	uint16_t count;		  /* elements; 0: not an array */
+	const char *used;	  /* the u32 field of the same struct that says how many elements count, or NULL: all */
+	const char *unit;	  /* "" for none, "1" for a share */
+	const char *const *words; /* ends with NULL */
+	const struct msg_group *group;
+};
+
+/* The rows of a struct.  There is no padding, so a field lies behind the sizes of those before it. */
+struct msg_group {
+	const struct msg_field *fields;
+	size_t n;
+	size_t size;
+};
+
+struct msg_type {
+	uint32_t number;
+	uint16_t version;
+	const char *name; /* as people write it: "joint-state" */
+	const struct msg_group *body;
+	size_t retained; /* messages a channel of this type holds */
+};
+
+/* All types there are. */
+extern const struct msg_type msg_types[];
+extern const size_t msg_types_n;
+
+const struct msg_type *msg_type_by_number(uint32_t type);
+const struct msg_type *msg_type_by_name(const char *name);
+/* What a channel of that name carries whatever the robot (estop, clock, waist-event); NULL: depends on the device. */
+const struct msg_type *msg_type_by_channel(const char *channel);
+
+/* ---- reading a message somebody else wrote ---- */
+
+enum msg_refusal {
+	MSG_FINE,
+	MSG_SHORT,	/* not even a header */
+	MSG_OTHER_TYPE, /* not the type asked for, or none of ours */
+	MSG_OTHER_VERSION,
+	MSG_OTHER_SIZE /* len, the header's size and the table's are not all the same */
+};
+
+/* Is buf, len bytes, a message of the expected type (NULL: any of ours; *found says which)?  Nothing else of it may be
+ * used before this says MSG_FINE. */
+enum msg_refusal msg_check(const void *buf, size_t len, const struct msg_type *expected, const struct msg_type **found);
+
+/* What it is instead: "imu of version 2; this program knows version 1" */
+void msg_refusal_text(char *text, size_t size, enum msg_refusal why, const void *buf, size_t len,
+		      const struct msg_type *expected);
+
+/* Type, version and size filled in, everything else zero. */
+void msg_init(void *msg, const struct msg_type *type);
+
+/* ---- fields ---- */
+
+/* A field of a message by its path: "position", "position[2]", "common.bus[0].sent", "header.sequence". */
+struct msg_place {
+	const struct msg_field *field;
+	size_t offset;	 /* of the first element meant, in the message */
+	size_t elements; /* one, or those that an array named without an index has room for */
+	size_t used;	 /* offset of the u32 that says how many of them count; MSG_ALL: all */
+};
+#define MSG_ALL SIZE_MAX
+
+/* 0, or -1 with a line in error that says what was expected. */
+int msg_find(const struct msg_type *type, const char *path, struct msg_place *place, char *error, size_t error_size);
+
+/* Elements that count in this message. */
+size_t msg_elements(const void *msg, const struct msg_place *place);
+
+/* An element as a number, words and flags too; 0, or -1 for names, text and groups. */
+int msg_value(const void *msg, const struct msg_place *place, size_t element, double *value);
+
+/* Elements of this array of a struct at base that count; 1 for what is no array. */
+size_t msg_used(const struct msg_group *group, const struct msg_field *field, const void *base);
+
+/* ---- text and JSON: length as snprintf ---- */
+
+/* An element without its unit: 1.25, active, partial|held. */
+size_t msg_element_text(char *text, size_t size, const struct msg_field *field, const void *element);
+/* The other way round; -1: text is not one. */
+int msg_element_parse(const struct msg_field *field, void *element, const char *text);
+/* What msg_element_parse would take: "one of run, hold, estop". */
+size_t msg_element_allowed(char *text, size_t size, const struct msg_field *field);
+
+/* path = value value … unit, a line per field; only elements that count. */
+size_t msg_text(char *text, size_t size, const struct msg_type *type, const void *msg);
+
+/* One line: {"type":"imu","header":{…},…}.  NaN is null, infinities are "inf" and "-inf". */
+size_t msg_json(char *text, size_t size, const struct msg_type *type, const void *msg);
+
+/* The other way round.  The message is initialised; what the text does not name stays zero, and the counts follow the
+ * arrays given.  Unknown fields, wrong kinds, too many elements: -1 and one line in error. */
+int msg_from_text(const struct msg_type *type, void *msg, const char *text, char *error, size_t error_size);
+int msg_from_json(const struct msg_type *type, void *msg, const char *json, char *error, size_t error_size);
+
+#endif

@@ -1,0 +1,126 @@
+/* msg_field.c: finding a field by its path. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "channels/msg/msg.h"
+
+/* There is no padding: a field lies behind the sizes of those before it. */
+static const struct msg_field *field_by_name(const struct msg_group *group, const char *name, size_t len,
+					     size_t *offset)
+{
+	*offset = 0;
+	for (size_t i = 0; i < group->n; i++) {
+		const struct msg_field *f = &group->fields[i];
+
+		if (strlen(f->name) == len && !memcmp(f->name, name, len))
+			return f;
+		*offset += (size_t)f->size * (f->count ? f->count : 1u);
+	}
+	return NULL;
+}
+
+static size_t counted(const void *base, size_t offset, size_t room)
+{
+	uint32_t n;
+
+	memcpy(&n, (const uint8_t *)base + offset, sizeof(n));
+	return n < room ? n : room; /* whatever somebody wrote there */
+}
+
+size_t msg_used(const struct msg_group *group, const struct msg_field *field, const void *base)
+{
+	size_t offset;
+
+	if (!field->count)
+		return 1;
+	if (!field->used || !field_by_name(group, field->used, strlen(field->used), &offset))
+		return field->count;
+	return counted(base, offset, field->count);
+}
+
+int msg_find(const struct msg_type *type, const char *path, struct msg_place *place, char *error, size_t error_size)
+{
+	const struct msg_group *group = type->body;
+	const char *part = path;
+	size_t base = 0;
+
+	for (;;) {
+		size_t len = strcspn(part, ".["), offset, used;
+		const struct msg_field *f = field_by_name(group, part, len, &offset);
+
+		if (!f) {
+			snprintf(error, error_size, "%s has no field %.*s", type->name, (int)(part + len - path), path);
+			return -1;
+		}
+		*place = (struct msg_place){ f, base + offset, f->count ? f->count : 1u, MSG_ALL };
+		if (f->used && field_by_name(group, f->used, strlen(f->used), &used))
+			place->used = base + used;
+		part += len;
+		if (*part == '[') {
+			char *end;
+			unsigned long i = strtoul(part + 1, &end, 10);
+
+			if (end == part + 1 || *end != ']' || i >= f->count) {
+				snprintf(error, error_size, "%s: an index of %.*s is 0 to %d", path, (int)(part - path),
+					 path, f->count ? f->count - 1 : 0);
+				return -1;
+			}
+			place->offset += i * f->size;
+			place->elements = 1;
+			place->used = MSG_ALL;
+			part = end + 1;
+		}
+		if (!*part)
+			return 0;
+		if (*part != '.' || f->kind != MSG_group || place->elements != 1) {
+			snprintf(error, error_size, "%s: %.*s is not a single group of fields", path,
+				 (int)(part - path), path);
+			return -1;
+		}
+		group = f->group;
+		base = place->offset;
+		part++;
+	}
+}
+
+size_t msg_elements(const void *msg, const struct msg_place *place)
+{
+	return place->used == MSG_ALL ? place->elements : counted(msg, place->used, place->elements);
+}
+
+int msg_value(const void *msg, const struct msg_place *place, size_t element, double *value)
+{
+	const uint8_t *at = (const uint8_t *)msg + place->offset + element * place->field->size;
+	uint64_t u = 0;
+	int32_t i32;
+	int64_t i64;
+
+	switch (place->field->kind) {
+	case MSG_u8:
+	case MSG_u16:
+	case MSG_u32:
+	case MSG_u64:
+	case MSG_word:
+	case MSG_flags:
+		memcpy(&u, at, place->field->size);
+		*value = (double)u;
+		return 0;
+	case MSG_i32:
+		memcpy(&i32, at, sizeof(i32));
+		*value = i32;
+		return 0;
+	case MSG_i64:
+		memcpy(&i64, at, sizeof(i64));
+		*value = (double)i64;
+		return 0;
+	case MSG_f64:
+		memcpy(value, at, sizeof(*value));
+		return 0;
+	case MSG_name:
+	case MSG_text:
+	case MSG_group:
+		break;
+	}
+	return -1;
+}

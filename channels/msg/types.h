@@ -1,0 +1,351 @@
+/* types.h: the messages, a table each.
+ *
+ *	ROW(kind, name, dims, used, unit, detail)
+ *
+ * kind	  u8 u16 u32 u64 i32 i64 f64; name, text (fixed lengths);
+ *	  word, flags (detail: their words); group (detail: a struct)
+ * dims	  [n] or [n][m] of an array, else nothing
+ * used	  the u32 row of the same table that says how many elements count, or nothing: all of them
+ * unit	  "rad", "N m", "" ...
+ *
+ * Rows are ordered so that nothing needs padding; the compiler checks it.  A changed table is a new version.
+ */
+#ifndef MSG_TYPES_H
+#define MSG_TYPES_H
+
+#include <stdint.h>
+
+/* clang-format off */
+
+#define MSG_JOINTS 48  /* Hubo has 42 places */
+#define MSG_BUSES 8    /* per process */
+#define MSG_FINGERS 4  /* scissor axis included */
+#define MSG_CELLS 128
+
+/* ---- words: W(prefix, name, word) ---- */
+
+#define MSG_WORDS_FLAG(W) \
+	W(FLAG, PARTIAL, "partial") W(FLAG, HELD, "held") W(FLAG, FREERUN, "freerun") \
+	W(FLAG, SIMULATED, "simulated") W(FLAG, REPLAYED, "replayed")
+#define MSG_WORDS_LIFE(W) \
+	W(LIFE, DOWN, "down") W(LIFE, STARTING, "starting") W(LIFE, DISARMED, "disarmed") \
+	W(LIFE, HOLDING, "holding") W(LIFE, HOMING, "homing") W(LIFE, ACTIVE, "active") \
+	W(LIFE, FAULT, "fault") W(LIFE, STOPPING, "stopping")
+#define MSG_WORDS_LEVEL(W) \
+	W(LEVEL, RUN, "run") W(LEVEL, HOLD, "hold") W(LEVEL, ESTOP, "estop")
+#define MSG_WORDS_LINK(W) \
+	W(LINK, ABSENT, "absent") W(LINK, STOPPED, "stopped") W(LINK, ERROR_ACTIVE, "error-active") \
+	W(LINK, WARNING, "warning") W(LINK, PASSIVE, "passive") W(LINK, BUS_OFF, "bus-off")
+#define MSG_WORDS_MODE(W) \
+	W(MODE, NONE, "none") W(MODE, POSITION, "position") W(MODE, VELOCITY, "velocity") \
+	W(MODE, CURRENT, "current")
+#define MSG_WORDS_JOINT(W) \
+	W(JOINT, HOMED, "homed") W(JOINT, ENABLED, "enabled") W(JOINT, MOVING, "moving") \
+	W(JOINT, BRAKED, "braked") W(JOINT, FAULT, "fault") W(JOINT, WARNING, "warning") \
+	W(JOINT, LIMIT_LOW, "limit-low") W(JOINT, LIMIT_HIGH, "limit-high") W(JOINT, SILENT, "silent")
+#define MSG_WORDS_GRIP(W) \
+	W(GRIP, BASIC, "basic") W(GRIP, PINCH, "pinch") W(GRIP, WIDE, "wide") W(GRIP, SCISSOR, "scissor")
+#define MSG_WORDS_FINGER(W) \
+	W(FINGER, MOVING, "moving") W(FINGER, OPENING_STOPPED, "stopped-opening") \
+	W(FINGER, CLOSING_STOPPED, "stopped-closing") W(FINGER, ARRIVED, "arrived")
+#define MSG_WORDS_ALARM(W) \
+	W(ALARM, OVER_VOLTAGE, "over-voltage") W(ALARM, UNDER_VOLTAGE, "under-voltage") \
+	W(ALARM, OVER_TEMPERATURE, "over-temperature") W(ALARM, UNDER_TEMPERATURE, "under-temperature") \
+	W(ALARM, OVER_CURRENT, "over-current") W(ALARM, CHARGE_REFUSED, "charge-refused") \
+	W(ALARM, DISCHARGE_REFUSED, "discharge-refused") W(ALARM, INTERNAL, "internal")
+#define MSG_WORDS_SEVERITY(W) \
+	W(SEVERITY, INFO, "info") W(SEVERITY, WARNING, "warning") W(SEVERITY, ERROR, "error") \
+	W(SEVERITY, FATAL, "fatal")
+#define MSG_WORDS_VERB(W) \
+	W(VERB, NONE, "none") W(VERB, HOME, "home") W(VERB, RESET, "reset") W(VERB, CLEAR, "clear") \
+	W(VERB, BIAS, "bias") W(VERB, ACTIVATE, "activate") W(VERB, SET, "set") W(VERB, GET, "get")
+
+/* ---- groups ---- */
+
+#define MSG_HEADER(ROW) \
+	ROW(u32, type, , , "", ) \
+	ROW(u16, version, , , "", ) \
+	ROW(u16, reserved, , , "", ) \
+	ROW(u32, size, , , "B", ) \
+	ROW(u32, incarnation, , , "", ) \
+	ROW(flags, flags, , , "", msg_words_flag) \
+	ROW(u32, for_incarnation, , , "", ) /* references: the driver's they are meant for */ \
+	ROW(u64, sequence, , , "", ) \
+	ROW(i64, t_sample_ns, , , "ns", ) /* of the oldest frame used */ \
+	ROW(i64, t_publish_ns, , , "ns", ) \
+	ROW(i64, valid_until_ns, , , "ns", ) /* references; 0 elsewhere */
+
+/* References not taken, by reason. */
+#define MSG_REFUSED(ROW) \
+	ROW(u32, no_validity, , , "", ) \
+	ROW(u32, past, , , "", ) \
+	ROW(u32, too_far, , , "", ) \
+	ROW(u32, other_type, , , "", ) \
+	ROW(u32, other_version, , , "", ) \
+	ROW(u32, other_size, , , "", ) \
+	ROW(u32, not_finite, , , "", ) \
+	ROW(u32, other_incarnation, , , "", )
+
+#define MSG_BUS(ROW) \
+	ROW(name, name, , , "", ) \
+	ROW(name, interface, , , "", ) \
+	ROW(word, state, , , "", msg_words_link) \
+	ROW(u32, can_reset, , , "", ) /* 1: somebody here may reset the link */ \
+	ROW(i64, stalled_since_ns, , , "ns", ) /* 0: it is not */ \
+	ROW(i64, last_confirmed_ns, , , "ns", ) \
+	ROW(i64, last_received_ns, , , "ns", ) \
+	ROW(u64, sent, , , "", ) \
+	ROW(u64, confirmed, , , "", ) \
+	ROW(u64, replaced, , , "", ) \
+	ROW(u64, expired, , , "", ) \
+	ROW(u64, lost, , , "", ) \
+	ROW(u64, stale, , , "", ) \
+	ROW(u64, rx_dropped, , , "", )
+
+/* What every driver says of itself, whatever its device. */
+#define MSG_COMMON(ROW) \
+	ROW(word, lifecycle, , , "", msg_words_life) \
+	ROW(word, level, , , "", msg_words_level) /* of the e-stop, as obeyed */ \
+	ROW(u64, epoch, , , "", ) \
+	ROW(u64, refs_taken, , , "", ) \
+	ROW(group, refs_refused, , , "", msg_refused) \
+	ROW(u64, ticks, , , "", ) \
+	ROW(u64, skipped, , , "", ) \
+	ROW(i64, late_p99_ns, , , "ns", ) \
+	ROW(i64, late_max_ns, , , "ns", ) \
+	ROW(u64, frames_odd, , , "", ) /* of unexpected length */ \
+	ROW(u64, frames_missing, , , "", ) /* that should have come by their rate */ \
+	ROW(u32, put_timeouts, , , "", ) \
+	ROW(u32, bus_count, , , "", ) \
+	ROW(group, bus, [MSG_BUSES], bus_count, "", msg_bus)
+
+#define MSG_CLOCK_BUS(ROW) \
+	ROW(name, name, , , "", ) \
+	ROW(u32, divider, , , "", ) \
+	ROW(u32, reserved, , , "", ) \
+	ROW(u64, sent, , , "", ) \
+	ROW(u64, confirmed, , , "", ) \
+	ROW(f64, load, , , "1", )
+
+/* ---- messages: all begin with the header, every state with the common block after it ---- */
+
+#define MSG_JOINT_STATE(ROW) \
+	ROW(group, header, , , "", msg_header) \
+	ROW(group, common, , , "", msg_common) \
+	ROW(u32, count, , , "", ) \
+	ROW(u32, reserved, , , "", ) \
+	ROW(name, joint, [MSG_JOINTS], count, "", ) \
+	ROW(f64, position, [MSG_JOINTS], count, "rad", ) \
+	ROW(f64, velocity, [MSG_JOINTS], count, "rad/s", ) \
+	ROW(f64, current, [MSG_JOINTS], count, "A", ) \
+	ROW(f64, temperature, [MSG_JOINTS], count, "K", ) /* NaN: not measured */ \
+	ROW(i64, age_ns, [MSG_JOINTS], count, "ns", ) \
+	ROW(flags, status, [MSG_JOINTS], count, "", msg_words_joint) \
+	ROW(u32, state_word, [MSG_JOINTS], count, "", ) /* as the device gave it */
+
+#define MSG_JOINT_REF(ROW) \
+	ROW(group, header, , , "", msg_header) \
+	ROW(u32, count, , , "", ) \
+	ROW(u32, reserved, , , "", ) \
+	ROW(word, mode, [MSG_JOINTS], count, "", msg_words_mode) \
+	ROW(f64, position, [MSG_JOINTS], count, "rad", ) \
+	ROW(f64, velocity, [MSG_JOINTS], count, "rad/s", ) \
+	ROW(f64, current, [MSG_JOINTS], count, "A", )
+
+#define MSG_IMU(ROW) \
+	ROW(group, header, , , "", msg_header) \
+	ROW(group, common, , , "", msg_common) \
+	ROW(f64, acceleration, [3], , "m/s^2", ) \
+	ROW(f64, rate, [3], , "rad/s", ) \
+	ROW(f64, orientation, [4], , "1", ) /* w x y z; NaN: the device gives none */ \
+	ROW(f64, temperature, , , "K", ) \
+	ROW(i64, age_ns, , , "ns", ) \
+	ROW(u32, status, , , "", ) /* as the device gave it */ \
+	ROW(u32, samples, , , "", ) /* averaged into this one */
+
+#define MSG_FT(ROW) \
+	ROW(group, header, , , "", msg_header) \
+	ROW(group, common, , , "", msg_common) \
+	ROW(f64, force, [3], , "N", ) \
+	ROW(f64, torque, [3], , "N m", ) \
+	ROW(f64, bias_force, [3], , "N", ) /* already subtracted */ \
+	ROW(f64, bias_torque, [3], , "N m", ) \
+	ROW(i64, age_ns, , , "ns", ) \
+	ROW(u32, status, , , "", ) \
+	ROW(u32, saturated, , , "", ) /* a bit per gauge */
+
+#define MSG_GRIPPER_STATE(ROW) \
+	ROW(group, header, , , "", msg_header) \
+	ROW(group, common, , , "", msg_common) \
+	ROW(word, grip, , , "", msg_words_grip) \
+	ROW(u32, activated, , , "", ) \
+	ROW(u32, status, , , "", ) \
+	ROW(u32, count, , , "", ) \
+	ROW(f64, position, [MSG_FINGERS], count, "1", ) /* 0 open, 1 closed */ \
+	ROW(f64, current, [MSG_FINGERS], count, "A", ) \
+	ROW(word, finger, [MSG_FINGERS], count, "", msg_words_finger) \
+	ROW(i64, age_ns, , , "ns", )
+
+#define MSG_GRIPPER_REF(ROW) \
+	ROW(group, header, , , "", msg_header) \
+	ROW(word, grip, , , "", msg_words_grip) \
+	ROW(u32, count, , , "", ) \
+	ROW(f64, position, [MSG_FINGERS], count, "1", ) \
+	ROW(f64, speed, [MSG_FINGERS], count, "1", ) \
+	ROW(f64, force, [MSG_FINGERS], count, "1", )
+
+#define MSG_BATTERY(ROW) \
+	ROW(group, header, , , "", msg_header) \
+	ROW(group, common, , , "", msg_common) \
+	ROW(f64, voltage, , , "V", ) \
+	ROW(f64, current, , , "A", ) /* positive charges */ \
+	ROW(f64, charge, , , "1", ) \
+	ROW(f64, health, , , "1", ) \
+	ROW(f64, temperature, , , "K", ) \
+	ROW(f64, current_limit, , , "A", ) /* of discharge */ \
+	ROW(i64, age_ns, , , "ns", ) \
+	ROW(flags, alarms, , , "", msg_words_alarm) \
+	ROW(u32, cell_count, , , "", ) \
+	ROW(f64, cell, [MSG_CELLS], cell_count, "V", )
+
+#define MSG_BUS_STATS(ROW) \
+	ROW(group, header, , , "", msg_header) \
+	ROW(name, name, , , "", ) \
+	ROW(name, interface, , , "", ) \
+	ROW(word, state, , , "", msg_words_link) \
+	ROW(u32, bitrate, , , "bit/s", ) \
+	ROW(u32, tx_errors, , , "", ) /* the controller's counters */ \
+	ROW(u32, rx_errors, , , "", ) \
+	ROW(f64, load, , , "1", ) \
+	ROW(f64, load_max, , , "1", ) \
+	ROW(u64, frames, , , "", ) \
+	ROW(u64, error_frames, , , "", ) \
+	ROW(u64, bus_offs, , , "", ) \
+	ROW(u64, resets, , , "", )
+
+#define MSG_CLOCK(ROW) \
+	ROW(group, header, , , "", msg_header) \
+	ROW(group, common, , , "", msg_common) \
+	ROW(u64, cycle, , , "", ) \
+	ROW(i64, t_cycle_ns, , , "ns", ) \
+	ROW(i64, period_ns, , , "ns", ) \
+	ROW(i64, late_ns, , , "ns", ) \
+	ROW(u32, bus_count, , , "", ) \
+	ROW(u32, reserved, , , "", ) \
+	ROW(group, bus, [MSG_BUSES], bus_count, "", msg_clock_bus)
+
+#define MSG_EVENT(ROW) \
+	ROW(group, header, , , "", msg_header) \
+	ROW(word, severity, , , "", msg_words_severity) \
+	ROW(u32, repeated, , , "", ) /* times since it was last told */ \
+	ROW(name, source, , , "", ) \
+	ROW(name, code, , , "", ) \
+	ROW(text, text, , , "", )
+
+#define MSG_ESTOP(ROW) \
+	ROW(group, header, , , "", msg_header) \
+	ROW(u64, epoch, , , "", ) \
+	ROW(word, level, , , "", msg_words_level) \
+	ROW(u32, reserved, , , "", ) \
+	ROW(u64, seen_seq, [2], , "", ) /* Ach sequence numbers read on estop and estop-b before a lowering */ \
+	ROW(name, who, , , "", ) \
+	ROW(text, why, , , "", )
+
+#define MSG_REQUEST(ROW) \
+	ROW(group, header, , , "", msg_header) \
+	ROW(u64, id, , , "", ) \
+	ROW(u32, client_pid, , , "", ) \
+	ROW(word, verb, , , "", msg_words_verb) \
+	ROW(name, key, , , "", ) \
+	ROW(text, value, , , "", )
+
+#define MSG_REPLY(ROW) \
+	ROW(group, header, , , "", msg_header) \
+	ROW(u64, id, , , "", ) \
+	ROW(u32, client_pid, , , "", ) \
+	ROW(i32, result, , , "", ) /* 0, or -errno with the reason in words */ \
+	ROW(text, error, , , "", ) \
+	ROW(text, value, , , "", )
+
+/* struct, table, number, version, name, messages retained.  Numbers are never used again for something else. */
+#define MSG_TYPES(TYPE) \
+	TYPE(msg_joint_state, MSG_JOINT_STATE, 1, 1, "joint-state", 64) \
+	TYPE(msg_joint_ref, MSG_JOINT_REF, 2, 1, "joint-ref", 64) \
+	TYPE(msg_imu, MSG_IMU, 3, 1, "imu", 64) \
+	TYPE(msg_ft, MSG_FT, 4, 1, "force-torque", 64) \
+	TYPE(msg_gripper_state, MSG_GRIPPER_STATE, 5, 1, "gripper-state", 64) \
+	TYPE(msg_gripper_ref, MSG_GRIPPER_REF, 6, 1, "gripper-ref", 64) \
+	TYPE(msg_battery, MSG_BATTERY, 7, 1, "battery", 64) \
+	TYPE(msg_bus_stats, MSG_BUS_STATS, 8, 1, "bus-stats", 64) \
+	TYPE(msg_clock, MSG_CLOCK, 9, 1, "clock", 64) \
+	TYPE(msg_event, MSG_EVENT, 10, 1, "event", 64) \
+	TYPE(msg_estop, MSG_ESTOP, 11, 1, "estop", 64) \
+	TYPE(msg_request, MSG_REQUEST, 12, 1, "request", 64) \
+	TYPE(msg_reply, MSG_REPLY, 13, 1, "reply", 64)
+
+/* ---- from the tables: enums and structs ---- */
+
+#define MSG_NAME_SIZE 24
+#define MSG_TEXT_SIZE 120
+
+#define MSG_C_u8(d) uint8_t
+#define MSG_C_u16(d) uint16_t
+#define MSG_C_u32(d) uint32_t
+#define MSG_C_u64(d) uint64_t
+#define MSG_C_i32(d) int32_t
+#define MSG_C_i64(d) int64_t
+#define MSG_C_f64(d) double
+#define MSG_C_name(d) msg_name
+#define MSG_C_text(d) msg_text_field
+#define MSG_C_word(d) uint32_t
+#define MSG_C_flags(d) uint32_t
+#define MSG_C_group(d) struct d
+
+typedef char msg_name[MSG_NAME_SIZE];
+typedef char msg_text_field[MSG_TEXT_SIZE];
+
+#define MSG_VALUE(prefix, name, word) MSG_##prefix##_##name,
+enum msg_life { MSG_WORDS_LIFE(MSG_VALUE) };
+enum msg_level { MSG_WORDS_LEVEL(MSG_VALUE) };
+enum msg_link { MSG_WORDS_LINK(MSG_VALUE) };
+enum msg_mode { MSG_WORDS_MODE(MSG_VALUE) };
+enum msg_grip { MSG_WORDS_GRIP(MSG_VALUE) };
+enum msg_finger { MSG_WORDS_FINGER(MSG_VALUE) };
+enum msg_severity { MSG_WORDS_SEVERITY(MSG_VALUE) };
+enum msg_verb { MSG_WORDS_VERB(MSG_VALUE) };
+
+#define MSG_BIT(prefix, name, word) MSG_##prefix##_BIT_##name,
+enum { MSG_WORDS_FLAG(MSG_BIT) };
+enum { MSG_WORDS_JOINT(MSG_BIT) };
+enum { MSG_WORDS_ALARM(MSG_BIT) };
+#define MSG_BIT_VALUE(prefix, name, word) MSG_##prefix##_##name = 1u << MSG_##prefix##_BIT_##name,
+enum msg_flag { MSG_WORDS_FLAG(MSG_BIT_VALUE) };
+enum msg_joint_status { MSG_WORDS_JOINT(MSG_BIT_VALUE) };
+enum msg_alarm { MSG_WORDS_ALARM(MSG_BIT_VALUE) };
+
+#define MSG_MEMBER(kind, name, dims, used, unit, detail) MSG_C_##kind(detail) name dims;
+#define MSG_MEMBER_SIZE(kind, name, dims, used, unit, detail) +sizeof(MSG_C_##kind(detail) dims)
+#define MSG_STRUCT(struct_name, TABLE) \
+	struct struct_name { TABLE(MSG_MEMBER) }; \
+	_Static_assert(sizeof(struct struct_name) == 0 TABLE(MSG_MEMBER_SIZE), #struct_name " has padding");
+
+/* struct, table; a group is defined before the tables that use it */
+#define MSG_GROUPS(GROUP) \
+	GROUP(msg_header, MSG_HEADER) \
+	GROUP(msg_refused, MSG_REFUSED) \
+	GROUP(msg_bus, MSG_BUS) \
+	GROUP(msg_common, MSG_COMMON) \
+	GROUP(msg_clock_bus, MSG_CLOCK_BUS)
+MSG_GROUPS(MSG_STRUCT)
+
+#define MSG_TYPE_STRUCT(struct_name, TABLE, number, version, name, retained) \
+	MSG_STRUCT(struct_name, TABLE) \
+	_Static_assert(sizeof(struct struct_name) <= 8192, "one message is at most two pages");
+MSG_TYPES(MSG_TYPE_STRUCT)
+
+#define MSG_TYPE_NUMBER(struct_name, TABLE, number, version, name, retained) struct_name##_number = number,
+enum msg_number { MSG_TYPES(MSG_TYPE_NUMBER) };
+
+/* clang-format on */
+
+#endif
