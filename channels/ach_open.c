@@ -215,6 +215,7 @@ enum ach_status ach_close(ach_channel_t *chan)
 		return ach_fail(ACH_BUG, "another thread has a reservation in this handle");
 	if (h->plan.max && ach_lock_holds(&h->section))
 		ach_commit(chan, 0);
+	ach_cancel_finish(h);
 	ach_fd_close(h);
 	chan->handle = NULL;
 	chan->shm = NULL;

@@ -120,6 +120,7 @@ struct ach_handle {
 
 	_Atomic uint64_t napping; /* who sleeps in a get, or is about to: number of the nap << 32 | tid; 0: nobody */
 	uint32_t naps;
+	_Atomic uint32_t cancelling; /* calls of ach_cancel that still use this handle */
 	struct timespec nap;
 
 	int64_t put_timeout_ns;
@@ -172,6 +173,7 @@ int64_t ach_now_ns(clockid_t clock);
 int64_t ach_timespec_ns(const struct timespec *t);
 long ach_futex(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *timeout, uint32_t value3);
 void ach_ring_bell(struct ach_handle *h, uint64_t seq);
+void ach_cancel_finish(const struct ach_handle *h);
 void ach_wait_newer(struct ach_handle *h, uint64_t seq, int64_t for_ns, const volatile sig_atomic_t *cancel);
 struct ach_waitv ach_waitv_channel(struct ach_handle *h, uint64_t seq);
 struct ach_waitv ach_waitv_private(_Atomic uint32_t *word, uint32_t value);

@@ -78,8 +78,24 @@ int ach_uring_open(struct ach_uring *u, int event)
 	return -1;
 }
 
+/* What is in flight ends here, and the work put off for it is done.  Left to the kernel, a thread that closed rings in
+ * a hurry has been seen to spin for seconds in its exit. */
+static void ring_finish(struct ach_uring *u)
+{
+	struct io_uring_sync_cancel_reg all = {
+		.fd = -1,
+		.flags = IORING_ASYNC_CANCEL_ALL | IORING_ASYNC_CANCEL_ANY,
+		.timeout = { -1, -1 },
+	};
+
+	syscall(SYS_io_uring_register, u->fd, IORING_REGISTER_SYNC_CANCEL, &all, 1);
+	syscall(SYS_io_uring_enter, u->fd, 0, 0, IORING_ENTER_GETEVENTS, NULL, 0);
+}
+
 void ach_uring_close(struct ach_uring *u)
 {
+	if (u->fd >= 0 && u->tid == ach_self_tid()) /* no other thread may */
+		ring_finish(u);
 	if (u->sqes)
 		munmap(u->sqes, u->sqes_len);
 	if (u->rings)

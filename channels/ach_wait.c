@@ -176,6 +176,8 @@ enum ach_status ach_cancel(ach_channel_t *chan, const ach_cancel_attr_t *attr)
 	(void)attr; /* safe with and without async_unsafe */
 	if (!h)
 		return ACH_CLOSED;
+	/* Before the flag: who sees it may close the handle, and ach_close waits for us. */
+	atomic_fetch_add_explicit(&h->cancelling, 1, memory_order_relaxed);
 	__atomic_store_n(&chan->cancel, 1, __ATOMIC_SEQ_CST);
 	atomic_fetch_add_explicit(&cancel_epoch, 1, memory_order_release); /* the flag before the epoch */
 	ach_futex(&cancel_epoch, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, 0);
@@ -190,6 +192,16 @@ enum ach_status ach_cancel(ach_channel_t *chan, const ach_cancel_attr_t *attr)
 				break; /* that nap is over; a later one has seen the flag */
 			nanosleep(&moment, NULL);
 		}
+	atomic_fetch_sub_explicit(&h->cancelling, 1, memory_order_release); /* the last we do with it */
 	errno = saved;
 	return ACH_OK;
+}
+
+/* Bounded, for a child forked while another thread was cancelling: nobody is left there to finish it. */
+void ach_cancel_finish(const struct ach_handle *h)
+{
+	const struct timespec moment = { 0, CANCEL_RETRY_NS };
+
+	for (int i = 0; i < CANCEL_RETRIES && atomic_load_explicit(&h->cancelling, memory_order_acquire); i++)
+		nanosleep(&moment, NULL);
 }
