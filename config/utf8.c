@@ -3,11 +3,11 @@
 
 #include "config/utf8.h"
 
-/* The character at p, whole and in its shortest form, and its length; 0: it is none. */
-static size_t character(const unsigned char *p, size_t len, uint32_t *c)
+size_t utf8_character(const char *text, size_t len, uint32_t *c)
 {
+	const unsigned char *p = (const unsigned char *)text;
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	size_t n = *p < 0x80 ? 1 : *p >> 5 == 6 ? 2 : *p >> 4 == 14 ? 3 : *p >> 3 == 30 ? 4 : 0;
+	size_t n = !len ? 0 : *p < 0x80 ? 1 : *p >> 5 == 6 ? 2 : *p >> 4 == 14 ? 3 : *p >> 3 == 30 ? 4 : 0;
 
 	if (!n || n > len)
 		return 0;
@@ -22,11 +22,11 @@ static size_t character(const unsigned char *p, size_t len, uint32_t *c)
 
 const char *utf8_check(const char *text, size_t len, unsigned int *line)
 {
-	const unsigned char *p = (const unsigned char *)text, *end = p + len;
+	const char *p = text, *end = p + len;
 	uint32_t c = 0;
 
 	for (*line = 1; p < end;) {
-		size_t n = character(p, (size_t)(end - p), &c);
+		size_t n = utf8_character(p, (size_t)(end - p), &c);
 
 		if (!n)
 			return "not UTF-8";
@@ -34,7 +34,7 @@ const char *utf8_check(const char *text, size_t len, unsigned int *line)
 			return "a zero byte";
 		/* A byte order mark is a character of its own only at the start. */
 		if ((c < 0x20 && c != '\t' && c != '\n' && c != '\r') || (c > 0x7E && c < 0xA0 && c != 0x85) ||
-		    (c >= 0xFFFE && c <= 0xFFFF) || (c == 0xFEFF && p != (const unsigned char *)text))
+		    (c >= 0xFFFE && c <= 0xFFFF) || (c == 0xFEFF && p != text))
 			return "a control character";
 		*line += c == '\n' || (c == '\r' && !(p + 1 < end && p[1] == '\n'));
 		p += n;

@@ -61,9 +61,13 @@ int msg_find(const struct msg_type *type, const char *path, struct msg_place *pl
 			char *end;
 			unsigned long i = strtoul(part + 1, &end, 10);
 
+			if (!f->count) {
+				snprintf(error, error_size, "%s: %.*s is no list", path, (int)(part - path), path);
+				return -1;
+			}
 			if (end == part + 1 || *end != ']' || i >= f->count) {
 				snprintf(error, error_size, "%s: an index of %.*s is 0 to %d", path, (int)(part - path),
-					 path, f->count ? f->count - 1 : 0);
+					 path, f->count - 1);
 				return -1;
 			}
 			place->offset += i * f->size;

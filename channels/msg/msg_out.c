@@ -18,7 +18,7 @@ void msg_out(struct msg_out *o, const char *fmt, ...)
 	int n;
 
 	va_start(args, fmt);
-	n = vsnprintf(o->text + at, o->size - at, fmt, args);
+	n = vsnprintf(o->size ? o->text + at : NULL, o->size - at, fmt, args);
 	va_end(args);
 	o->len += n > 0 ? (size_t)n : 0;
 }

@@ -46,16 +46,33 @@ static int check_header(const struct msg_type *type, const void *msg, const stru
 
 /* ---- text: path = value value unit ---- */
 
+/* A character below U+10000 as UTF-8; behind it. */
+static char *utf8_put(char *to, unsigned long c)
+{
+	if (c < 0x80) {
+		*to++ = (char)c;
+		return to;
+	}
+	if (c < 0x800) {
+		*to++ = (char)(0xc0 | c >> 6);
+	} else {
+		*to++ = (char)(0xe0 | c >> 12);
+		*to++ = (char)(0x80 | (c >> 6 & 0x3f));
+	}
+	*to++ = (char)(0x80 | (c & 0x3f));
+	return to;
+}
+
 /* Takes the quotes and escapes out of what begins with a quote, in place; what follows, or NULL: no end. */
 static char *unquote(char *quote)
 {
 	char *to = quote, *from = quote + 1;
 
 	for (; *from && *from != '"'; from++) {
-		if (*from == '\\' && from[1] == 'u' && strspn(from + 2, "0123456789abcdef") >= 4) {
+		if (*from == '\\' && from[1] == 'u' && strspn(from + 2, "0123456789abcdefABCDEF") >= 4) {
 			char digits[5] = { from[2], from[3], from[4], from[5], 0 };
 
-			*to++ = (char)strtol(digits, NULL, 16); /* only control characters are written so */
+			to = utf8_put(to, strtoul(digits, NULL, 16));
 			from += 5;
 		} else {
 			from += *from == '\\' && from[1];
@@ -68,7 +85,7 @@ static char *unquote(char *quote)
 	return from + 1;
 }
 
-/* The next word, or what stands in quotes; NULL at the end. */
+/* The next word, or what stands in quotes; NULL at the end, with *rest NULL if the quotes have none. */
 static char *next_value(char **rest)
 {
 	char *value = *rest + strspn(*rest, " \t"), *end;
@@ -76,9 +93,8 @@ static char *next_value(char **rest)
 	if (!*value)
 		return NULL;
 	if (*value == '"') {
-		end = unquote(value);
-		*rest = end ? end : value + strlen(value);
-		return value;
+		*rest = unquote(value);
+		return *rest ? value : NULL;
 	}
 	end = value + strcspn(value, " \t");
 	*rest = *end ? end + 1 : end;
@@ -92,6 +108,7 @@ static int text_line(const struct msg_type *type, void *msg, char *line, const s
 	struct msg_place place;
 	size_t n = 0, len;
 
+	line += strspn(line, " \t");
 	if (!equals) {
 		snprintf(p->text, p->size, "\"%.60s\" is not field = value", line);
 		return -1;
@@ -119,6 +136,10 @@ static int text_line(const struct msg_type *type, void *msg, char *line, const s
 		}
 		if (msg_element_parse(place.field, at, value))
 			return refuse(p, line, value, place.field);
+	}
+	if (!rest) {
+		snprintf(p->text, p->size, "%s: the quotes do not end", line);
+		return -1;
 	}
 	if (!n && !place.field->count && place.field->kind != MSG_name && place.field->kind != MSG_text)
 		return refuse(p, line, "", place.field);

@@ -1,10 +1,12 @@
 /* msg_print.c: whole messages as text and as JSON. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "channels/msg/msg.h"
 #include "channels/msg/msg_out.h"
+#include "config/utf8.h"
 
 #define PREFIX_SIZE 64
 #define ELEMENT_SIZE 256
@@ -19,17 +21,31 @@ static size_t whole_size(const struct msg_field *f)
 	return (size_t)f->size * (f->count ? f->count : 1u);
 }
 
-/* In quotes, as JSON wants it; the text form does the same. */
+/* Would a terminal or the reader of JSON, to which U+2028 ends a line, take it for something else than text? */
+static bool control(uint32_t c)
+{
+	return c < 0x20 || (c > 0x7e && c < 0xa0) || c >> 1 == 0x2028 >> 1 || c == 0xfeff || c == 0xfffe || c == 0xffff;
+}
+
+/* In quotes, as JSON wants it; the text form does the same.  Bytes that are no UTF-8 become the sign for that. */
 static void quoted(struct msg_out *o, const char *s)
 {
+	size_t left = strlen(s);
+
 	msg_out(o, "\"");
-	for (; *s; s++)
-		if (*s == '"' || *s == '\\')
-			msg_out(o, "\\%c", *s);
-		else if ((unsigned char)*s < 0x20)
-			msg_out(o, "\\u%04x", (unsigned char)*s);
+	while (left) {
+		uint32_t c = 0xfffd;
+		size_t n = utf8_character(s, left, &c);
+
+		if (!n)
+			msg_out(o, "\\ufffd");
+		else if (control(c))
+			msg_out(o, "\\u%04" PRIx32, c);
 		else
-			msg_out(o, "%c", *s);
+			msg_out(o, c == '"' || c == '\\' ? "\\%.*s" : "%.*s", (int)n, s);
+		s += n ? n : 1;
+		left -= n ? n : 1;
+	}
 	msg_out(o, "\"");
 }
 
