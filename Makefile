@@ -41,10 +41,12 @@ CONFIG_OBJECTS = $(call object,config/*.c)
 LIBCHANNELS = $(BUILD)/libchannels.a
 CHANNELS_OBJECTS = $(filter-out $(ACH_OBJECTS),$(call object,channels/*.c channels/msg/*.c))
 TOOL_OBJECTS = $(call object,channels/tool/*.c)
+# All of it but main, for the tests.
+LIBTOOL = $(BUILD)/libtool.a
 # From the room on top to the one at the bottom, as the linker wants it.
 LIBS = $(LIBCHANNELS) $(LIBCONFIG) $(LIBACH)
 EXAMPLES = $(call program,channels/examples/*.c)
-TOOLS = $(if $(TOOL_OBJECTS),$(BUILD)/ach)
+TOOLS = $(BUILD)/ach
 HEADERS = channels/ach.h
 PAGES = $(foreach room,$(ROOMS),$(wildcard $(room)/*.[1-8] $(room)/*/*.[1-8]))
 
@@ -107,7 +109,8 @@ install: all
 	cp -P $(BUILD)/$(SONAME) $(BUILD)/libach.so $(DESTDIR)$(LIBDIR)
 	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@VERSION@|$(VERSION)|' \
 		channels/ach.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/ach.pc
-	$(if $(TOOLS),install -m 755 $(TOOLS) $(DESTDIR)$(BINDIR))
+	install -m 755 $(TOOLS) $(DESTDIR)$(BINDIR)
+	install -D -m 644 channels/tool/ach.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/ach
 	$(foreach page,$(PAGES),install -D -m 644 $(page) \
 		$(DESTDIR)$(MANDIR)/man$(patsubst .%,%,$(suffix $(page)))/$(notdir $(page)) &&) :
 	$(if $(DESTDIR),,-ldconfig)
@@ -144,6 +147,7 @@ $(BUILD)/test/unity.o: .deps/unity/unity.c $(BUILD)/flags
 $(LIBACH): $(ACH_OBJECTS)
 $(LIBCONFIG): $(CONFIG_OBJECTS)
 $(LIBCHANNELS): $(CHANNELS_OBJECTS)
+$(LIBTOOL): $(filter-out %/ach.o,$(TOOL_OBJECTS))
 $(TEST_LIB): $(BUILD)/test/unity.o $(call object,test/channels/lib.c)
 
 $(LIBACH_SO): $(ACH_OBJECTS) channels/ach.map
@@ -155,7 +159,7 @@ $(EXAMPLES): $(LIBACH)
 $(BUILD)/ach: $(TOOL_OBJECTS) $(LIBS)
 	$(call say,LD)$(LINK) -o $@ $^ -lyaml -lm
 .SECONDEXPANSION:
-$(TEST_PROGRAMS): $$(filter $$(@D)/%,$(TEST_SHARED:%.c=$(BUILD)/%.o)) $(TEST_LIB) $(LIBS)
+$(TEST_PROGRAMS): $$(filter $$(@D)/%,$(TEST_SHARED:%.c=$(BUILD)/%.o)) $(TEST_LIB) $(LIBTOOL) $(LIBS)
 $(PROGRAMS): %: %.o
 	$(call say,LD)$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(if $(filter $(LIBCONFIG),$^),-lyaml) -lm
 

@@ -1,0 +1,209 @@
+/* echo.c: ach echo: the messages of a channel, by their fields where they are ours. */
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "channels/clock.h"
+#include "channels/tool/follow.h"
+#include "channels/tool/out.h"
+#include "channels/tool/span.h"
+#include "channels/tool/tool.h"
+
+#define ECHO_ROOM 16384 /* for the text of most messages at the first attempt */
+
+struct echo {
+	bool last, follow, json;
+	int64_t count;
+	bool colour;
+};
+
+static const struct settings_row rows[] = {
+	SETTINGS_BOOL("last", struct echo, last, "no", "the newest message only"),
+	SETTINGS_BOOL("follow", struct echo, follow, "no", "every message from now on, until ^C"),
+	SETTINGS_INT("count", struct echo, count, "", NULL, "1", NULL,
+		     "that many messages: the newest, or with --follow the next", .value = "N"),
+	SETTINGS_BOOL("json", struct echo, json, "no", "a line of JSON per message"),
+	SETTINGS_END,
+};
+
+/* ---- a message that is ours ---- */
+
+static void print_fields(const struct echo *echo, const struct follow *f, const struct msg_type *type)
+{
+	size_t (*form)(char *, size_t, const struct msg_type *, const void *) = echo->json ? msg_json : msg_text;
+	size_t room = ECHO_ROOM, len = 0;
+	char *to;
+
+	while ((to = out_room(room)) && (len = form(to, room, type, f->bytes)) >= room)
+		room = len + 1;
+	if (to)
+		out_done(len);
+}
+
+/* ---- any other ---- */
+
+static void print_hex_digits(const uint8_t *bytes, size_t len)
+{
+	static const char digits[] = "0123456789abcdef";
+	char *to = out_room(2 * len);
+
+	if (!to)
+		return;
+	for (size_t i = 0; i < len; i++) {
+		*to++ = digits[bytes[i] >> 4];
+		*to++ = digits[bytes[i] & 15];
+	}
+	out_done(2 * len);
+}
+
+static void print_hex_dump(const uint8_t *bytes, size_t len)
+{
+	for (size_t row = 0; row < len; row += 16) {
+		char seen[17] = "";
+
+		out_text("%06zx ", row);
+		for (size_t i = row; i < row + 16; i++) {
+			if (i >= len) {
+				out_text(i % 8 ? "   " : "    ");
+				continue;
+			}
+			out_text(i % 8 ? " %02x" : "  %02x", bytes[i]);
+			seen[i - row] = isprint(bytes[i]) ? (char)bytes[i] : '.';
+		}
+		out_text("  |%s|\n", seen);
+	}
+}
+
+/* Does it say of itself that it is a message of ours?  Then it is worth telling why it is none. */
+static bool claims_to_be_ours(enum msg_refusal why)
+{
+	return why == MSG_OTHER_VERSION || why == MSG_OTHER_SIZE;
+}
+
+/* ---- one message ---- */
+
+static void print_json(const struct echo *echo, const struct follow *f)
+{
+	const struct msg_type *type;
+	enum msg_refusal why = msg_check(f->bytes, f->len, NULL, &type);
+	char text[256];
+
+	if (f->missed)
+		out_text("{\"missed\":%" PRIu64 "}\n", f->missed);
+	if (why == MSG_FINE) {
+		print_fields(echo, f, type);
+		out_text("\n");
+		return;
+	}
+	if (claims_to_be_ours(why)) {
+		msg_refusal_text(text, sizeof(text), why, f->bytes, f->len, NULL);
+		out_text("{\"refused\":\"%s\",\"hex\":\"", text);
+	} else {
+		out_text("{\"hex\":\"");
+	}
+	print_hex_digits(f->bytes, f->len);
+	out_text("\"}\n");
+}
+
+/* The line above a message; msg_from_text is never given it: ach put takes lines with a # for comments. */
+static void print_title(const struct echo *echo, const struct follow *f, const char *what)
+{
+	out_text("%s# %" PRIu64 ": %s%s\n", echo->colour ? "\033[1m" : "", f->chan.seq_num, what,
+		 echo->colour ? "\033[0m" : "");
+}
+
+static void print_text(const struct echo *echo, const struct follow *f)
+{
+	const struct msg_type *type;
+	enum msg_refusal why = msg_check(f->bytes, f->len, NULL, &type);
+	char what[256], age[SPAN_TEXT_MAX];
+	int64_t now = clock_now_ns();
+	struct msg_header h;
+
+	if (f->missed) {
+		out_flush();
+		fprintf(stderr, "-- %" PRIu64 " missed --\n", f->missed);
+	}
+	if (why == MSG_FINE) {
+		memcpy(&h, f->bytes, sizeof(h));
+		if (h.t_publish_ns > 0 && h.t_publish_ns <= now)
+			snprintf(what, sizeof(what), "%s, %s old", type->name, span_text(age, now - h.t_publish_ns));
+		else
+			snprintf(what, sizeof(what), "%s", type->name);
+		print_title(echo, f, what);
+		print_fields(echo, f, type);
+		return;
+	}
+	if (claims_to_be_ours(why))
+		msg_refusal_text(what, sizeof(what), why, f->bytes, f->len, NULL);
+	else
+		snprintf(what, sizeof(what), "%zu bytes", f->len);
+	print_title(echo, f, what);
+	print_hex_dump(f->bytes, f->len);
+}
+
+/* ---- all of them ---- */
+
+#define ECHO_BATCH 256 /* messages between two looks whether to stop, in a flood */
+
+/* Up to the newest at the start, so that a fast writer does not make it endless, or for ever. */
+static int echo_messages(const struct echo *echo, struct follow *f, uint64_t newest)
+{
+	int64_t left = echo->count ? echo->count : INT64_MAX;
+	int r, stop;
+
+	do {
+		r = 0;
+		for (int i = 0; i < ECHO_BATCH && left && (echo->follow || f->chan.seq_num < newest); i++) {
+			r = follow_next(f);
+			if (r <= 0)
+				break;
+			if (echo->json)
+				print_json(echo, f);
+			else
+				print_text(echo, f);
+			left--;
+		}
+		stop = out_flush();
+		if (stop)
+			return stop == -ECANCELED ? 0 : TOOL_FAILED;
+		if (r < 0 || !left || (!echo->follow && (!r || f->chan.seq_num >= newest)))
+			break;
+		r = stop = follow_wait(f, 1, CLOCK_NEVER);
+	} while (!stop);
+	return r < 0 ? TOOL_FAILED : 0;
+}
+
+int tool_echo(int argc, char **argv)
+{
+	struct echo echo = { 0 };
+	struct options options = { .program = "ach echo",
+				   .about = "prints the messages of a channel",
+				   .rows = rows,
+				   .values = &echo,
+				   .arguments = "CHANNEL",
+				   .arguments_min = 1,
+				   .arguments_max = 1,
+				   .notes = "Without --last and --follow: all messages that the channel retains.\n" };
+	int status = tool_options(&options, &argc, argv);
+	uint64_t newest, before;
+	struct follow f;
+
+	if (status != TOOL_GO)
+		return status;
+	echo.colour = tool_colour(stdout);
+	if (follow_open(&f, argv[0]))
+		return TOOL_FAILED;
+	if (echo.follow)
+		before = echo.last;
+	else
+		before = echo.last ? 1 : echo.count ? (uint64_t)echo.count : UINT64_MAX;
+	newest = follow_from(&f, before);
+	if (!newest && !echo.follow)
+		status = tool_fail("%s: no message yet (--follow waits for the first)", f.name);
+	else
+		status = echo_messages(&echo, &f, newest);
+	follow_close(&f);
+	return status;
+}

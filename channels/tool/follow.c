@@ -1,0 +1,155 @@
+/* follow.c: every message of some channels as they come. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "channels/clock.h"
+#include "channels/tool/follow.h"
+#include "channels/tool/tool.h"
+
+#define FOLLOW_LOOK_NS 500000000 /* how often it is asked whether the channel was removed */
+#define FOLLOW_ROOM 8192	 /* what a message of ours needs at most */
+
+static void follow_before_line(const struct follow *f)
+{
+	if (f->before_line)
+		f->before_line();
+}
+
+static int follow_descriptor(struct follow *f)
+{
+	enum ach_status status = ach_channel_fd(&f->chan, &f->fd);
+
+	if (status == ACH_OK)
+		return 0;
+	follow_before_line(f);
+	return tool_refused(f->name, status);
+}
+
+int follow_open(struct follow *f, const char *name)
+{
+	*f = (struct follow){ .name = name, .fd = -1 };
+	if (tool_open(&f->chan, name, NULL))
+		return TOOL_FAILED;
+	f->room = FOLLOW_ROOM;
+	f->bytes = malloc(f->room);
+	if (!f->bytes) {
+		ach_close(&f->chan);
+		return tool_fail("%s: no memory", name);
+	}
+	f->look_ns = clock_now_ns() + FOLLOW_LOOK_NS;
+	return 0;
+}
+
+void follow_close(struct follow *f)
+{
+	if (!f->gone)
+		ach_close(&f->chan);
+	free(f->bytes);
+	f->bytes = NULL;
+}
+
+uint64_t follow_from(struct follow *f, uint64_t n)
+{
+	uint64_t newest;
+
+	ach_flush(&f->chan);
+	newest = f->chan.seq_num;
+	f->chan.seq_num = n < newest ? newest - n : 0; /* the cursor is the program's to move */
+	f->counts = !n;
+	return newest;
+}
+
+static bool follow_grow(struct follow *f, size_t need)
+{
+	uint8_t *bytes = realloc(f->bytes, need);
+
+	if (!bytes)
+		return false;
+	f->bytes = bytes;
+	f->room = need;
+	return true;
+}
+
+int follow_next(struct follow *f)
+{
+	for (;;) {
+		uint64_t before = f->chan.seq_num;
+		enum ach_status status;
+
+		if (f->gone)
+			return 0;
+		status = ach_get(&f->chan, f->bytes, f->room, &f->len, NULL, 0);
+		switch (status) {
+		case ACH_OK:
+		case ACH_MISSED_FRAME:
+			f->missed = f->counts ? f->chan.seq_num - before - 1 : 0;
+			f->counts = true;
+			return 1;
+		case ACH_EAGAIN:
+			return 0;
+		case ACH_OVERFLOW:
+			if (follow_grow(f, f->len))
+				continue;
+			follow_before_line(f);
+			tool_fail("%s: no memory for a message of %zu bytes", f->name, f->len);
+			return -1;
+		default:
+			follow_before_line(f);
+			tool_refused(f->name, status);
+			return -1;
+		}
+	}
+}
+
+/* Is the file still that of the name?  A new one is taken from its first message on. */
+static int follow_look(struct follow *f)
+{
+	int unlinked = 0;
+
+	f->look_ns = clock_now_ns() + FOLLOW_LOOK_NS;
+	if (!f->gone) {
+		if (ach_unlinked(&f->chan, &unlinked) != ACH_OK || !unlinked)
+			return 0;
+		ach_close(&f->chan);
+		f->gone = true;
+		f->fd = -1;
+		if (!f->before_line)
+			tool_fail("%s was removed; waiting for a new one", f->name);
+	}
+	if (ach_open(&f->chan, f->name, NULL) != ACH_OK)
+		return 0;
+	f->gone = false;
+	f->counts = true;
+	return follow_descriptor(f) ? -1 : 0;
+}
+
+int follow_wait(struct follow *f, size_t n, int64_t deadline_ns)
+{
+	struct clock_fd fds[FOLLOW_MAX + 1] = { { .fd = tool_stop_fd(), .events = POLLIN } };
+
+	for (;;) {
+		int64_t until = deadline_ns;
+		int ready;
+
+		for (size_t i = 0; i < n; i++) {
+			if (f[i].fd < 0 && !f[i].gone && follow_descriptor(&f[i]))
+				return -1;
+			fds[i + 1] = (struct clock_fd){ .fd = f[i].fd, .events = POLLIN };
+			until = f[i].look_ns < until ? f[i].look_ns : until;
+		}
+		ready = clock_wait(fds, n + 1, until);
+		if (ready < 0) {
+			follow_before_line(f);
+			tool_fail("cannot wait: %s", strerror(-ready));
+			return -1;
+		}
+		if (fds[0].ready)
+			return 1;
+		for (size_t i = 0; i < n; i++) {
+			if (clock_now_ns() >= f[i].look_ns && follow_look(&f[i]))
+				return -1;
+		}
+		if (ready || clock_now_ns() >= deadline_ns)
+			return 0;
+	}
+}

@@ -1,0 +1,56 @@
+/* follow.h: every message of some channels as they come, for the commands that look.
+ *
+ *	struct follow f;
+ *
+ *	if (follow_open(&f, name))
+ *		return TOOL_FAILED;
+ *	follow_from(&f, 0);
+ *	do {
+ *		while ((r = follow_next(&f)) > 0)
+ *			... f.bytes, f.len, f.missed
+ *	} while (!r && !follow_wait(&f, 1, CLOCK_NEVER));
+ *	follow_close(&f);
+ *
+ * A channel that is removed and made anew under its name, as when a robot starts again, is followed on.
+ */
+#ifndef CHANNELS_TOOL_FOLLOW_H
+#define CHANNELS_TOOL_FOLLOW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "channels/ach.h"
+
+#define FOLLOW_MAX 62 /* channels in one follow_wait */
+
+struct follow {
+	const char *name;
+	ach_channel_t chan;
+	bool gone; /* removed, and there is no new one yet */
+	/* Called before a line on stderr; who has one tells of a removed channel itself. */
+	void (*before_line)(void);
+
+	uint8_t *bytes; /* the message */
+	size_t len, room;
+	uint64_t missed; /* messages before it that were overwritten unseen */
+
+	bool counts; /* what is missed before the next message is a loss, not just older than this look */
+	int fd;
+	int64_t look_ns; /* when to look again whether the file is still the one of its name */
+};
+
+/* 0, or TOOL_FAILED after a line. */
+int follow_open(struct follow *f, const char *name);
+void follow_close(struct follow *f);
+
+/* Goes to before the n newest messages (0: what comes from now on); returns the Ach sequence number of the newest. */
+uint64_t follow_from(struct follow *f, uint64_t n);
+
+/* 1: a message; 0: none unseen; -1: failed, after a line. */
+int follow_next(struct follow *f);
+
+/* Until one of them may have something, or the deadline.  0; 1: told to stop; -1: failed, after a line. */
+int follow_wait(struct follow *f, size_t n, int64_t deadline_ns);
+
+#endif

@@ -1,0 +1,319 @@
+/* hz.c: ach hz: how fast, how evenly, how completely and how late messages come. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "channels/clock.h"
+#include "channels/hist.h"
+#include "channels/tool/follow.h"
+#include "channels/tool/out.h"
+#include "channels/tool/span.h"
+#include "channels/tool/tool.h"
+
+#define HZ_BATCH 1024	      /* messages of a channel between two looks at the others */
+#define HZ_LINE_NS 1000000000 /* between two lines, on a terminal */
+
+struct hz {
+	const char *for_s;
+	int64_t count;
+	bool json;
+	size_t n;
+	struct follow *f;
+	struct hz_channel *channels;
+	int width; /* of the longest name */
+};
+
+/* Times between messages.  A struct hist is exact to 1 in 32, and 3 % of an interval is much as jitter goes, so what it
+ * counts is by how much the interval differs from a fixed one, the first. */
+struct hz_interval {
+	int64_t base_ns;
+	int64_t max_ns;
+	struct hist shorter, longer;
+};
+
+/* What was seen of a channel, in the last second or altogether. */
+struct hz_seen {
+	uint64_t messages; /* that were read */
+	uint64_t missed;   /* overwritten before they were read */
+	uint64_t gaps;	   /* the writer counted on without a message */
+	uint64_t timed;	   /* from the first to the last, those missed included */
+	int64_t first_ns, last_ns;
+	bool started; /* first_ns is known, from before this second perhaps */
+	struct hz_interval interval;
+	struct hist latency; /* publication to here */
+};
+
+struct hz_channel {
+	struct hz_seen second, all;
+	bool after; /* there was a message before: h and t_ns are its */
+	bool ours;  /* it had a header */
+	struct msg_header h;
+	int64_t t_ns; /* when it was published, or read if it does not say */
+};
+
+static const struct settings_row rows[] = {
+	SETTINGS_STRING("for", struct hz, for_s, NULL, "end after that many seconds; else ^C ends it", .value = "S"),
+	SETTINGS_INT("count", struct hz, count, "", NULL, "1", NULL, "end after that many messages in all",
+		     .value = "N"),
+	SETTINGS_BOOL("json", struct hz, json, "no", "the summary as a line of JSON per channel"),
+	SETTINGS_END,
+};
+
+/* ---- counting ---- */
+
+static void interval_add(struct hz_interval *v, int64_t ns)
+{
+	uint64_t n = v->shorter.count + v->longer.count;
+
+	if (!n)
+		v->base_ns = ns;
+	v->max_ns = n && v->max_ns > ns ? v->max_ns : ns;
+	if (ns < v->base_ns)
+		hist_add(&v->shorter, v->base_ns - ns);
+	else
+		hist_add(&v->longer, ns - v->base_ns);
+}
+
+static int64_t interval_quantile(const struct hz_interval *v, double part)
+{
+	double shorter = (double)v->shorter.count, longer = (double)v->longer.count, rank = part * (shorter + longer);
+
+	if (rank <= shorter && shorter > 0)
+		return v->base_ns - hist_quantile(&v->shorter, 1 - rank / shorter);
+	return v->base_ns + hist_quantile(&v->longer, (rank - shorter) / longer);
+}
+
+static void seen_message(struct hz_seen *s, uint64_t missed, uint64_t gaps, int64_t t_ns)
+{
+	s->messages++;
+	if (s->started)
+		s->timed += missed + 1;
+	else
+		s->first_ns = t_ns;
+	s->started = true;
+	s->last_ns = t_ns;
+	s->missed += missed;
+	s->gaps += gaps;
+}
+
+/* Numbers left out by the writer itself.  A lower number or another incarnation is another writer. */
+static uint64_t left_out(const struct msg_header *before, const struct msg_header *h, uint64_t missed)
+{
+	uint64_t step = h->sequence - before->sequence;
+
+	if (h->incarnation != before->incarnation || h->sequence <= before->sequence || step <= missed + 1)
+		return 0;
+	return step - missed - 1;
+}
+
+static void count_message(struct hz_channel *c, const struct follow *f, int64_t now_ns)
+{
+	bool ours = msg_check(f->bytes, f->len, NULL, NULL) == MSG_FINE;
+	struct hz_seen *const both[] = { &c->second, &c->all };
+	struct msg_header h = { 0 };
+	uint64_t gaps = 0;
+	int64_t t_ns = now_ns;
+
+	if (ours) {
+		memcpy(&h, f->bytes, sizeof(h));
+		t_ns = h.t_publish_ns;
+		gaps = c->after && c->ours ? left_out(&c->h, &h, f->missed) : 0;
+	}
+	for (size_t i = 0; i < 2; i++) {
+		seen_message(both[i], f->missed, gaps, t_ns);
+		if (c->after && c->ours == ours && !f->missed)
+			interval_add(&both[i]->interval, t_ns - c->t_ns);
+		if (ours)
+			hist_add(&both[i]->latency, now_ns - t_ns);
+	}
+	c->after = true;
+	c->ours = ours;
+	c->h = h;
+	c->t_ns = t_ns;
+}
+
+/* From the first to the last message, by the writer's stamps; 0: there are not two. */
+static double rate(const struct hz_seen *s)
+{
+	int64_t span = s->last_ns - s->first_ns;
+
+	return span > 0 ? (double)s->timed * 1e9 / (double)span : 0;
+}
+
+/* ---- telling ---- */
+
+static void print_heading(const struct hz *hz)
+{
+	out_text("%-*s %10s %12s %8s %8s %6s %4s %11s %8s %8s\n", hz->width, "channel", "rate", "interval p50", "p99",
+		 "max", "missed", "gaps", "latency p50", "p99", "max");
+}
+
+static void print_times(int width, bool any, int64_t p50, int64_t p99, int64_t max)
+{
+	char text[3][SPAN_TEXT_MAX] = { "-", "-", "-" };
+
+	if (any) {
+		span_text(text[0], p50);
+		span_text(text[1], p99);
+		span_text(text[2], max);
+	}
+	out_text(" %*s %8s %8s", width, text[0], text[1], text[2]);
+}
+
+static bool any_interval(const struct hz_seen *s)
+{
+	return s->interval.shorter.count + s->interval.longer.count > 0;
+}
+
+static void print_line(const struct hz *hz, size_t i, const struct hz_seen *s)
+{
+	char text[32] = "-";
+
+	if (rate(s) > 0)
+		snprintf(text, sizeof(text), "%.1f Hz", rate(s));
+	out_text("%-*s %10s", hz->width, hz->f[i].name, text);
+	print_times(12, any_interval(s), interval_quantile(&s->interval, 0.5), interval_quantile(&s->interval, 0.99),
+		    s->interval.max_ns);
+	out_text(" %6" PRIu64 " %4" PRIu64, s->missed, s->gaps);
+	print_times(11, s->latency.count, hist_quantile(&s->latency, 0.5), hist_quantile(&s->latency, 0.99),
+		    s->latency.max_ns);
+	out_text("\n");
+}
+
+static void print_json_times(const char *what, bool any, int64_t p50, int64_t p99, int64_t max)
+{
+	if (any)
+		out_text(",\"%s\":{\"p50\":%" PRId64 ",\"p99\":%" PRId64 ",\"max\":%" PRId64 "}", what, p50, p99, max);
+	else
+		out_text(",\"%s\":null", what);
+}
+
+static void print_json(const struct hz *hz, size_t i, const struct hz_seen *s)
+{
+	out_text("{\"name\":\"%s\",\"messages\":%" PRIu64, hz->f[i].name, s->messages);
+	if (rate(s) > 0)
+		out_text(",\"rate_hz\":%.3f", rate(s));
+	else
+		out_text(",\"rate_hz\":null");
+	out_text(",\"missed\":%" PRIu64 ",\"gaps\":%" PRIu64, s->missed, s->gaps);
+	print_json_times("interval_ns", any_interval(s), interval_quantile(&s->interval, 0.5),
+			 interval_quantile(&s->interval, 0.99), s->interval.max_ns);
+	print_json_times("latency_ns", s->latency.count, hist_quantile(&s->latency, 0.5),
+			 hist_quantile(&s->latency, 0.99), s->latency.max_ns);
+	out_text("}\n");
+}
+
+static void print_seconds(struct hz *hz)
+{
+	for (size_t i = 0; i < hz->n; i++) {
+		struct hz_channel *c = &hz->channels[i];
+
+		print_line(hz, i, &c->second);
+		memset(&c->second, 0, sizeof(c->second));
+		c->second.started = c->after;
+		c->second.first_ns = c->t_ns;
+	}
+}
+
+static void print_summary(const struct hz *hz, bool lines)
+{
+	if (lines)
+		out_text("\nall together\n");
+	if (!hz->json)
+		print_heading(hz);
+	for (size_t i = 0; i < hz->n; i++) {
+		const struct hz_seen *s = &hz->channels[i].all;
+
+		if (hz->json)
+			print_json(hz, i, s);
+		else
+			print_line(hz, i, s);
+	}
+}
+
+/* ---- the loop ---- */
+
+/* All that is there; 0, or -1. */
+static int read_all(struct hz *hz, int64_t *left)
+{
+	for (size_t i = 0; i < hz->n; i++) {
+		int r = 0;
+
+		for (int k = 0; k < HZ_BATCH && *left && (r = follow_next(&hz->f[i])) > 0; k++, --*left)
+			count_message(&hz->channels[i], &hz->f[i], clock_now_ns());
+		if (r < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int measure(struct hz *hz, int64_t until_ns)
+{
+	bool lines = tool_is_terminal(stdout) && !hz->json;
+	int64_t line_ns = lines ? clock_now_ns() + HZ_LINE_NS : CLOCK_NEVER;
+	int64_t left = hz->count ? hz->count : INT64_MAX;
+	int stop = 0;
+
+	if (lines)
+		print_heading(hz);
+	while (!stop) {
+		int64_t now;
+
+		if (read_all(hz, &left))
+			return TOOL_FAILED;
+		now = clock_now_ns();
+		if (!left || now >= until_ns)
+			break;
+		if (now >= line_ns) {
+			print_seconds(hz);
+			line_ns += HZ_LINE_NS;
+		}
+		if (out_flush())
+			break;
+		stop = follow_wait(hz->f, hz->n, line_ns < until_ns ? line_ns : until_ns);
+	}
+	if (stop < 0)
+		return TOOL_FAILED;
+	print_summary(hz, lines);
+	stop = out_flush();
+	return stop && stop != -ECANCELED ? TOOL_FAILED : 0;
+}
+
+int tool_hz(int argc, char **argv)
+{
+	struct hz hz = { .width = (int)strlen("channel") };
+	struct options options = { .program = "ach hz",
+				   .about = "measures rate, jitter, gaps and latency",
+				   .rows = rows,
+				   .values = &hz,
+				   .arguments = "CHANNEL...",
+				   .arguments_min = 1,
+				   .arguments_max = FOLLOW_MAX };
+	int status = tool_options(&options, &argc, argv);
+	int64_t for_ns = 0;
+
+	if (status != TOOL_GO)
+		return status;
+	if (span_read("--for", hz.for_s, "s", &for_ns))
+		return TOOL_USAGE;
+	hz.f = calloc((size_t)argc, sizeof(*hz.f));
+	hz.channels = calloc((size_t)argc, sizeof(*hz.channels));
+	status = hz.f && hz.channels ? 0 : tool_fail("no memory");
+	while (!status && hz.n < (size_t)argc) {
+		const char *name = argv[hz.n];
+
+		status = follow_open(&hz.f[hz.n], name);
+		if (!status) {
+			follow_from(&hz.f[hz.n++], 0);
+			hz.width = (int)strlen(name) > hz.width ? (int)strlen(name) : hz.width;
+		}
+	}
+	if (!status)
+		status = measure(&hz, for_ns ? clock_now_ns() + for_ns : CLOCK_NEVER);
+	while (hz.n)
+		follow_close(&hz.f[--hz.n]);
+	free(hz.f);
+	free(hz.channels);
+	return status;
+}

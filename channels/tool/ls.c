@@ -1,0 +1,397 @@
+/* ls.c: ach ls, a table of the channels.  All are looked at twice, some time apart, to see how fast they are. */
+#include <dirent.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "channels/ach_file.h"
+#include "channels/clock.h"
+#include "channels/tool/look.h"
+
+struct ls {
+	const char *for_s;
+	int64_t for_ns;
+	bool json;
+};
+
+static const struct settings_row rows[] = {
+	SETTINGS_BOOL("json", struct ls, json, "no", "an array with an object per channel"),
+	SETTINGS_STRING("for", struct ls, for_s, NULL, "seconds to watch for the rate, 0.5 unless told; 0: no rate",
+			.value = "S"),
+	SETTINGS_END,
+};
+
+struct channel {
+	char name[ACH_CHAN_NAME_MAX];
+	ach_channel_t chan;
+	struct stat st;
+	struct look first, last;
+	double rate_hz;	 /* NAN: not asked for */
+	char error[128]; /* why there is nothing to show, or "" */
+};
+
+struct channels {
+	struct channel *at;
+	size_t n, room;
+};
+
+/* ---- finding and looking ---- */
+
+/* What the library says, without the path: the name stands in front of it anyway. */
+static void set_error(struct channel *c, enum ach_status status)
+{
+	char path[ACH_FILE_PATH_LEN];
+	const char *why = ach_errstr();
+
+	ach_file_channel_path(path, c->name);
+	if (!strncmp(why, path, strlen(path))) {
+		why += strlen(path);
+		why += strspn(why, ": ");
+		why += strncmp(why, "is ", 3) ? 0 : 3;
+	}
+	snprintf(c->error, sizeof(c->error), "%s%s", status == ACH_CORRUPT ? "corrupt: " : "", why);
+}
+
+static void look(struct channel *c, struct look *into)
+{
+	if (*c->error)
+		return;
+	look_at(into, &c->chan);
+	if (into->status != ACH_OK)
+		set_error(c, into->status);
+}
+
+static bool wanted(const char *name, char **patterns, int n)
+{
+	for (int i = 0; i < n; i++) {
+		if (!fnmatch(patterns[i], name, 0))
+			return true;
+	}
+	return !n;
+}
+
+/* 0, or TOOL_FAILED.  One that is removed meanwhile is not in the list. */
+static int add(struct channels *all, const char *name)
+{
+	char path[ACH_FILE_PATH_LEN];
+	enum ach_status status;
+	struct channel *c;
+
+	if (all->n == all->room) {
+		size_t room = all->room ? 2 * all->room : 64;
+
+		c = realloc(all->at, room * sizeof(*c));
+		if (!c)
+			return tool_fail("out of memory");
+		all->at = c;
+		all->room = room;
+	}
+	c = &all->at[all->n];
+	memset(c, 0, sizeof(*c));
+	snprintf(c->name, sizeof(c->name), "%s", name);
+	ach_file_channel_path(path, name);
+	if (lstat(path, &c->st))
+		return 0;
+	status = ach_open(&c->chan, name, NULL);
+	if (status == ACH_ENOENT)
+		return 0;
+	if (status != ACH_OK)
+		set_error(c, status);
+	all->n++;
+	return 0;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct channel *)a)->name, ((const struct channel *)b)->name);
+}
+
+static int find(struct channels *all, char **patterns, int n)
+{
+	DIR *folder = opendir(ACH_FILE_DIR);
+	struct rlimit files;
+	struct dirent *file;
+	int status = 0;
+
+	if (!folder)
+		return tool_fail("cannot list " ACH_FILE_DIR ": %s", strerror(errno));
+	/* A descriptor for each channel. */
+	if (!getrlimit(RLIMIT_NOFILE, &files)) {
+		files.rlim_cur = files.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
+	while (!status && (file = readdir(folder))) {
+		const char *name = tool_channel_of_file(file->d_name);
+
+		if (name && wanted(name, patterns, n))
+			status = add(all, name);
+	}
+	closedir(folder);
+	if (all->n)
+		qsort(all->at, all->n, sizeof(*all->at), by_name);
+	return status;
+}
+
+static void look_twice(struct channels *all, int64_t for_ns)
+{
+	for (size_t i = 0; for_ns && i < all->n; i++)
+		look(&all->at[i], &all->at[i].first);
+	if (for_ns && all->n)
+		clock_wait(NULL, 0, clock_now_ns() + for_ns);
+	for (size_t i = 0; i < all->n; i++) {
+		struct channel *c = &all->at[i];
+
+		look(c, &c->last);
+		c->rate_hz = for_ns ? look_rate(&c->first, &c->last) : NAN;
+	}
+}
+
+static void forget(struct channels *all)
+{
+	for (size_t i = 0; i < all->n; i++) {
+		if (all->at[i].chan.handle)
+			ach_close(&all->at[i].chan);
+	}
+	free(all->at);
+}
+
+static uint32_t size_of(const struct channel *c)
+{
+	return (uint32_t)(tool_room(&c->chan) / c->chan.handle->count);
+}
+
+/* ---- the table ---- */
+
+enum { NAME, TYPE, SIZE, MODE, MESSAGES, RATE, AGE, WRITER, ALIVE, COLUMNS };
+
+static const struct {
+	const char *head;
+	bool right;
+} columns[COLUMNS] = {
+	[NAME] = { "NAME", false }, [TYPE] = { "TYPE", false },	       [SIZE] = { "SIZE", true },
+	[MODE] = { "MODE", false }, [MESSAGES] = { "MESSAGES", true }, [RATE] = { "RATE", true },
+	[AGE] = { "AGE", true },    [WRITER] = { "WRITER", true },     [ALIVE] = { "ALIVE", false },
+};
+
+struct line {
+	char cell[COLUMNS][5 + TOOL_OWNER_MAX];
+};
+
+#define CELL(line, column, ...) snprintf((line)->cell[column], sizeof((line)->cell[column]), __VA_ARGS__)
+
+static void fill_mode(struct line *line, const struct channel *c, bool owner)
+{
+	char who[TOOL_OWNER_MAX] = "";
+
+	if (owner)
+		tool_owner(who, c->st.st_uid, c->st.st_gid);
+	CELL(line, MODE, "%04o%s%s", (unsigned)c->st.st_mode & 07777, owner ? " " : "", who);
+}
+
+static void fill(struct line *line, const struct channel *c, bool owner)
+{
+	const struct look *last = &c->last;
+
+	for (int i = 0; i < COLUMNS; i++)
+		CELL(line, i, "-");
+	CELL(line, NAME, "%s", c->name);
+	fill_mode(line, c, owner);
+	if (*c->error) {
+		CELL(line, MESSAGES, "%s", "");
+		return;
+	}
+	CELL(line, SIZE, "%u x %u", c->chan.handle->count, size_of(c));
+	CELL(line, MESSAGES, "%" PRIu64, last->seq);
+	if (!isnan(c->rate_hz))
+		look_rate_text(line->cell[RATE], c->rate_hz);
+	if (last->type) {
+		CELL(line, TYPE, "%s", last->type->name);
+		look_age_text(line->cell[AGE], look_age_ns(last));
+	}
+	if (last->writer) {
+		CELL(line, WRITER, "%u", last->writer);
+		CELL(line, ALIVE, "%s", look_alive(last->writer) ? "yes" : "no");
+	}
+}
+
+/* Columns that are not shown have no width. */
+static size_t measure(const struct line *lines, size_t n, size_t width[COLUMNS], unsigned hidden)
+{
+	size_t sum = 0;
+
+	for (int column = 0; column < COLUMNS; column++) {
+		width[column] = 0;
+		if (hidden >> column & 1)
+			continue;
+		width[column] = strlen(columns[column].head);
+		for (size_t i = 0; i < n; i++) {
+			size_t len = strlen(lines[i].cell[column]);
+
+			width[column] = len > width[column] ? len : width[column];
+		}
+		sum += width[column] + (column ? 2 : 0);
+	}
+	return sum;
+}
+
+static void print_cell(const char *text, int column, const size_t width[COLUMNS], const char *colour, bool last)
+{
+	int pad = (int)width[column] - (int)strlen(text);
+
+	if (!width[column])
+		return;
+	printf("%s%*s%s%s%s%*s", column ? "  " : "", columns[column].right ? pad : 0, "", colour, text,
+	       *colour ? "\033[0m" : "", columns[column].right || last ? 0 : pad, "");
+}
+
+static const char *colour_of(const char *text, int column)
+{
+	if (!strcmp(text, "-"))
+		return "\033[2m";
+	if (column == ALIVE)
+		return !strcmp(text, "no") ? "\033[31m" : "\033[32m";
+	return column == NAME ? "\033[1m" : "";
+}
+
+static size_t terminal_width(void)
+{
+	struct winsize size;
+
+	return tool_is_terminal(stdout) && !ioctl(fileno(stdout), TIOCGWINSZ, &size) && size.ws_col ? size.ws_col
+												    : SIZE_MAX;
+}
+
+static int print_table(const struct channels *all)
+{
+	struct line *lines = calloc(all->n, sizeof(*lines));
+	static const int least[] = { MODE, SIZE, TYPE };
+	bool colour = tool_colour(stdout);
+	size_t width[COLUMNS], room = terminal_width();
+	unsigned hidden = 0;
+
+	if (!lines)
+		return tool_fail("out of memory");
+	for (size_t i = 0; i < all->n; i++)
+		fill(&lines[i], &all->at[i], true);
+	/* In a narrow terminal the owners go first, then what changes least. */
+	if (measure(lines, all->n, width, hidden) > room) {
+		for (size_t i = 0; i < all->n; i++)
+			fill_mode(&lines[i], &all->at[i], false);
+		for (size_t i = 0; measure(lines, all->n, width, hidden) > room && i < sizeof(least) / sizeof(*least);
+		     i++)
+			hidden |= 1u << least[i];
+	}
+	for (int column = 0; column < COLUMNS; column++)
+		print_cell(columns[column].head, column, width, colour ? "\033[4m" : "", column == COLUMNS - 1);
+	putchar('\n');
+	for (size_t i = 0; i < all->n; i++) {
+		const char *error = all->at[i].error;
+		int end = *error ? MESSAGES : COLUMNS;
+
+		for (int column = 0; column < end; column++) {
+			const char *text = lines[i].cell[column];
+
+			print_cell(text, column, width, colour ? colour_of(text, column) : "", column == COLUMNS - 1);
+		}
+		if (*error)
+			printf("  %s%s%s", colour ? "\033[31m" : "", error, colour ? "\033[0m" : "");
+		putchar('\n');
+	}
+	free(lines);
+	return 0;
+}
+
+/* ---- JSON ---- */
+
+static void print_json_text(const char *text)
+{
+	putchar('"');
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			putchar('\\');
+		putchar((unsigned char)*text < ' ' ? '?' : *text);
+	}
+	putchar('"');
+}
+
+static void print_json(const struct channels *all)
+{
+	for (size_t i = 0; i < all->n; i++) {
+		const struct channel *c = &all->at[i];
+
+		printf("%s{", i ? ",\n " : "[");
+		if (*c->error) {
+			printf("\"name\":\"%s\",\"mode\":\"%04o\",\"error\":", c->name,
+			       (unsigned)c->st.st_mode & 07777);
+			print_json_text(c->error);
+		} else {
+			struct look_channel what = { c->name, c->chan.handle->count, size_of(c), c->st.st_mode,
+						     c->rate_hz };
+
+			look_json(stdout, &what, &c->last);
+			printf(",\"writer_alive\":%s", !c->last.writer		    ? "null"
+						       : look_alive(c->last.writer) ? "true"
+										    : "false");
+		}
+		printf("}");
+	}
+	puts(all->n ? "]" : "[]");
+}
+
+/* ---- the command ---- */
+
+/* A pattern without a channel is a mistake, as with ls(1). */
+static int check_patterns(const struct channels *all, char **patterns, int n)
+{
+	int status = 0;
+
+	for (int i = 0; i < n; i++) {
+		size_t at = 0;
+
+		while (at < all->n && fnmatch(patterns[i], all->at[at].name, 0))
+			at++;
+		if (at == all->n)
+			status = tool_fail("%s: no channel of that name", patterns[i]);
+	}
+	return status;
+}
+
+int tool_ls(int argc, char **argv)
+{
+	struct ls ls = { 0 };
+	struct options options = {
+		.program = "ach ls",
+		.about = "lists the channels: what flows, how fast, how old, from whom",
+		.rows = rows,
+		.values = &ls,
+		.arguments = "[PATTERN...]",
+		.arguments_max = -1,
+		.notes = "PATTERN is a name with * ? [] as in the shell, in quotes: 'larm-*'\n",
+	};
+	struct channels all = { 0 };
+	int status = tool_options(&options, &argc, argv);
+
+	if (status != TOOL_GO)
+		return status;
+	if (look_for(ls.for_s, &ls.for_ns))
+		return TOOL_USAGE;
+	status = find(&all, argv, argc);
+	if (!status) {
+		look_twice(&all, ls.for_ns);
+		status = check_patterns(&all, argv, argc);
+		if (ls.json)
+			print_json(&all);
+		else if (all.n)
+			status |= print_table(&all);
+		else if (!argc)
+			puts("no channels (ach mk makes one)");
+	}
+	forget(&all);
+	return status;
+}

@@ -1,0 +1,180 @@
+/* mk.c: ach mk, makes channels. */
+#include <grp.h>
+#include <sys/stat.h>
+
+#include "channels/ach_ring.h"
+#include "channels/tool/tool.h"
+#include "config/nearest.h"
+#include "config/text.h"
+
+#define TYPES_MAX 256
+
+struct mk {
+	int64_t count, size;
+	const char *type, *mode, *group;
+	bool truncate, once, realtime, verbose, user;
+};
+
+static const struct settings_row rows[] = {
+	SETTINGS_INT("count", struct mk, count, "", "16", "0", "16777216", "messages it retains; 0 is 16",
+		     .value = "COUNT", .letter = 'm'),
+	SETTINGS_INT("size", struct mk, size, "B", "512", "0", "2147483647",
+		     "bytes of a usual message; 0 is 512; one of COUNT * SIZE fits", .value = "SIZE", .letter = 'n'),
+	SETTINGS_STRING("type", struct mk, type, NULL, "COUNT and SIZE for messages of this type", .value = "TYPE"),
+	SETTINGS_STRING("mode", struct mk, mode, NULL, "who may read and write, octal, whatever the umask",
+			.value = "MODE", .letter = 'o'),
+	SETTINGS_STRING("group", struct mk, group, NULL, "the group it belongs to", .value = "GROUP"),
+	SETTINGS_BOOL("truncate", struct mk, truncate, "no",
+		      "replace one that exists; its users go on with the old one", .letter = 't'),
+	SETTINGS_BOOL("once", struct mk, once, "no", "fine if it exists already", .letter = '1'),
+	SETTINGS_BOOL("realtime", struct mk, realtime, "no", "waits are timed by CLOCK_REALTIME"),
+	SETTINGS_BOOL("verbose", struct mk, verbose, "no", "say what was made", .letter = 'v'),
+	SETTINGS_BOOL("user", struct mk, user, "no", "a file in shared memory, as every channel is", .letter = 'u'),
+	SETTINGS_END,
+};
+
+static const char *type_names(char *text, size_t size)
+{
+	size_t len = 0;
+
+	for (size_t i = 0; i < msg_types_n && len < size; i++)
+		len += (size_t)snprintf(text + len, size - len, "%s%s", i ? ", " : "", msg_types[i].name);
+	return text;
+}
+
+static int unknown_type(const char *name)
+{
+	char known[TYPES_MAX], quoted[TEXT_QUOTED_MAX];
+	const char *best = NULL;
+
+	for (size_t i = 0; i < msg_types_n; i++)
+		nearest_try(name, msg_types[i].name, &best);
+	text_quote(quoted, name);
+	if (best)
+		tool_fail("--type: %s is no message; did you mean %s?", quoted, best);
+	else
+		tool_fail("--type: %s is no message; there are %s", quoted, type_names(known, sizeof(known)));
+	return TOOL_USAGE;
+}
+
+/* Count and size of the type, where the line does not say otherwise. */
+static int use_type(struct mk *mk, const struct options *options)
+{
+	const struct msg_type *type = msg_type_by_name(mk->type);
+
+	if (!type)
+		return unknown_type(mk->type);
+	if (!options_given(options, "count"))
+		mk->count = (int64_t)type->retained;
+	if (options_given(options, "size") && mk->size < (int64_t)type->body->size) {
+		tool_fail("-n: %lld bytes are too few for a message of type %s: %zu", (long long)mk->size, type->name,
+			  type->body->size);
+		return TOOL_USAGE;
+	}
+	if (!options_given(options, "size"))
+		mk->size = (int64_t)type->body->size;
+	return 0;
+}
+
+static int group_id(const char *text, gid_t *gid)
+{
+	char quoted[TEXT_QUOTED_MAX];
+	struct group *group = getgrnam(text);
+	int64_t number;
+
+	if (group)
+		*gid = group->gr_gid;
+	else if (!text_int(text, &number) && number >= 0 && number < UINT32_MAX)
+		*gid = (gid_t)number;
+	else
+		return tool_fail("--group: there is no group %s", text_quote(quoted, text));
+	return 0;
+}
+
+static mode_t default_mode(void)
+{
+	mode_t mask = umask(0);
+
+	umask(mask);
+	return 0666 & ~mask;
+}
+
+/* -1: what is there stays, but too small a channel fails later and somewhere else. */
+static int accept_existing(const char *name, const struct mk *mk, bool asked)
+{
+	size_t want = (size_t)(mk->count ? mk->count : ACH_DEFAULT_FRAME_COUNT) *
+		      (size_t)(mk->size ? mk->size : ACH_DEFAULT_FRAME_SIZE);
+	ach_channel_t chan;
+	enum ach_status status = ach_open(&chan, name, NULL);
+
+	if (status == ACH_EACCES)
+		return 0;
+	if (status != ACH_OK)
+		return tool_refused(name, status);
+	if (asked && tool_room(&chan) < want)
+		tool_fail("warning: %s exists with %u messages of %zu bytes, less than asked for (-t replaces it)",
+			  name, chan.handle->count, tool_room(&chan) / chan.handle->count);
+	ach_close(&chan);
+	return 0;
+}
+
+static int make(const char *name, const struct mk *mk, ach_create_attr_t *attr, bool asked)
+{
+	enum ach_status status = ach_create(name, (size_t)mk->count, (size_t)mk->size, attr);
+
+	if (status == ACH_EEXIST && mk->once)
+		return accept_existing(name, mk, asked);
+	if (status == ACH_EEXIST)
+		return tool_fail("%s: exists already (-1 accepts that, -t replaces it)", name);
+	if (status == ACH_EACCES && mk->group)
+		return tool_fail("%s: you may not make a channel of group %s", name, mk->group);
+	if (status != ACH_OK)
+		return tool_refused(name, status);
+	if (mk->verbose)
+		printf("%s: %lld messages of %lld bytes\n", name,
+		       (long long)(mk->count ? mk->count : ACH_DEFAULT_FRAME_COUNT),
+		       (long long)(mk->size ? mk->size : ACH_DEFAULT_FRAME_SIZE));
+	return 0;
+}
+
+int tool_mk(int argc, char **argv)
+{
+	char types[TYPES_MAX], notes[TYPES_MAX + 32];
+	struct mk mk = { 0 };
+	struct options options = {
+		.program = "ach mk",
+		.about = "makes channels",
+		.rows = rows,
+		.values = &mk,
+		.arguments = "NAME...",
+		.arguments_min = 1,
+		.arguments_max = -1,
+		.notes = notes,
+	};
+	int status;
+	ach_create_attr_t attr;
+	gid_t gid = (gid_t)-1;
+	bool asked;
+
+	snprintf(notes, sizeof(notes), "TYPE is one of %s\n", type_names(types, sizeof(types)));
+	status = tool_options(&options, &argc, argv);
+	if (status != TOOL_GO)
+		return status;
+	status = mk.type ? use_type(&mk, &options) : 0;
+	if (!status && mk.mode)
+		status = tool_mode_refused("-o", mk.mode);
+	if (!status && mk.group)
+		status = group_id(mk.group, &gid);
+	if (status)
+		return status;
+	ach_create_attr_init(&attr);
+	ach_create_attr_set_truncate(&attr, mk.truncate);
+	if (mk.realtime)
+		ach_create_attr_set_clock(&attr, CLOCK_REALTIME);
+	if (mk.mode || mk.group)
+		ach_create_attr_set_mode(&attr, mk.mode ? tool_mode(mk.mode) : default_mode(), gid);
+	asked = mk.type || options_given(&options, "count") || options_given(&options, "size");
+	for (int i = 0; i < argc; i++)
+		status |= make(argv[i], &mk, &attr, asked);
+	return status;
+}

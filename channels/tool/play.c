@@ -1,0 +1,533 @@
+/* play.c: ach play: the messages of a recording again, at the times they had. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "channels/clock.h"
+#include "channels/hist.h"
+#include "channels/tool/reclog.h"
+#include "channels/tool/span.h"
+#include "channels/tool/tool.h"
+
+#define PLAY_BAR_AFTER_NS 2000000000 /* shorter plays have no bar */
+#define PLAY_BAR_NS 200000000	     /* between two pictures of it */
+#define PLAY_BAR_WIDTH 30
+#define PLAY_DAMAGE_LINES 10 /* further ones are only counted */
+
+struct play_channel {
+	struct reclog_channel what;
+	const char *name; /* under which it is played */
+	bool known, wanted, open;
+	ach_channel_t chan;
+	uint64_t messages, bytes, lost;
+};
+
+struct play {
+	double speed;
+	int64_t loop;
+	struct settings_strings map, only;
+	bool as_replay, list;
+
+	const char *file;
+	int fd;
+	uint64_t size; /* of the file; 0: unknown */
+	struct reclog_reader reader;
+	struct play_channel *channels;
+	size_t n;
+
+	int64_t start_ns;	   /* when this pass began, */
+	bool begun;		   /* with its first message, */
+	int64_t first_ns, last_ns; /* recorded then, and the latest */
+	uint64_t in_pass, messages, damages, damaged_bytes;
+	int64_t real_ns, mono_ns; /* both clocks when the recording began */
+	bool whole, cut;
+	struct hist late;
+	int64_t began_ns, bar_ns;
+	bool bar;
+};
+
+static const struct settings_row rows[] = {
+	SETTINGS_REAL("speed", struct play, speed, "", "1", "0.001", "1000", "twice as fast: 2", .value = "X"),
+	SETTINGS_INT("loop", struct play, loop, "", "1", "0", NULL, "play it that many times; 0: until ^C",
+		     .value = "N"),
+	SETTINGS_STRINGS("map", struct play, map, "play a channel under another name", .value = "OLD=NEW"),
+	SETTINGS_STRINGS("only", struct play, only, "that channel, no others", .value = "CHANNEL"),
+	SETTINGS_BOOL("as-replay", struct play, as_replay, "no",
+		      "messages of ours get the flag replayed, and the times in their header become those of today"),
+	SETTINGS_BOOL("list", struct play, list, "no", "say what is in it and play nothing"),
+	SETTINGS_END,
+};
+
+/* ---- channels ---- */
+
+/* A channel's name is a whole item, or what stands before the = of one. */
+static const char *item_of(const struct settings_strings *items, const char *name, char end)
+{
+	size_t len = strlen(name);
+
+	for (size_t i = 0; i < items->n; i++)
+		if (!strncmp(items->item[i], name, len) && items->item[i][len] == end)
+			return items->item[i];
+	return NULL;
+}
+
+/* The one with that number, which is new with its first record. */
+static struct play_channel *channel(struct play *play, uint16_t number)
+{
+	if (number >= play->n) {
+		size_t n = number + 1u;
+		struct play_channel *more = realloc(play->channels, n * sizeof(*more));
+
+		if (!more)
+			return NULL;
+		memset(more + play->n, 0, (n - play->n) * sizeof(*more));
+		play->channels = more;
+		play->n = n;
+	}
+	return &play->channels[number];
+}
+
+static void channel_described(struct play *play, struct play_channel *c, const struct reclog_record *r)
+{
+	struct reclog_channel what;
+	const char *map;
+
+	if (reclog_channel_read(&what, r))
+		return;
+	if (c->known && !what.count) /* it is still the one that was there */
+		what = c->what;
+	c->what = what;
+	map = item_of(&play->map, c->what.name, '=');
+	c->name = map ? strchr(map, '=') + 1 : NULL;
+	c->wanted = !play->only.n || item_of(&play->only, c->what.name, '\0');
+	c->known = true;
+}
+
+static const char *channel_name(const struct play_channel *c)
+{
+	return c->name ? c->name : c->what.name;
+}
+
+/* Opens it, or makes it as it was. */
+static int channel_open(struct play_channel *c)
+{
+	const char *name = channel_name(c);
+	enum ach_status status = ach_open(&c->chan, name, NULL);
+	ach_create_attr_t attr;
+
+	if (status == ACH_ENOENT) {
+		ach_create_attr_init(&attr);
+		if (c->what.mode)
+			ach_create_attr_set_mode(&attr, c->what.mode & 0777, (gid_t)-1);
+		status = ach_create(name, c->what.count, c->what.size, &attr);
+		if (status != ACH_OK && status != ACH_EEXIST)
+			return tool_refused(name, status);
+		status = ach_open(&c->chan, name, NULL);
+	}
+	if (status != ACH_OK)
+		return tool_refused(name, status);
+	c->open = true;
+	return 0;
+}
+
+/* All that the beginning of the file names, so that who waits for a channel can open it. */
+static int open_channels(struct play *play)
+{
+	for (size_t i = 0; i < play->n; i++) {
+		struct play_channel *c = &play->channels[i];
+
+		if (c->known && c->wanted && c->what.count && !c->open && channel_open(c))
+			return TOOL_FAILED;
+	}
+	return 0;
+}
+
+static bool file_has(const struct play *play, const char *name, size_t len)
+{
+	for (size_t i = 0; i < play->n; i++)
+		if (play->channels[i].known && strlen(play->channels[i].what.name) == len &&
+		    !memcmp(play->channels[i].what.name, name, len))
+			return true;
+	return false;
+}
+
+/* Names on the command line that the file does not know are mistakes. */
+static int check_names(const struct play *play)
+{
+	for (size_t i = 0; i < play->only.n; i++)
+		if (!file_has(play, play->only.item[i], strlen(play->only.item[i])))
+			return tool_fail("--only: %s has no channel %s (--list lists them)", play->file,
+					 play->only.item[i]);
+	for (size_t i = 0; i < play->map.n; i++)
+		if (!file_has(play, play->map.item[i], strcspn(play->map.item[i], "=")))
+			return tool_fail("--map: %s has no channel %.*s (--list lists them)", play->file,
+					 (int)strcspn(play->map.item[i], "="), play->map.item[i]);
+	return 0;
+}
+
+/* ---- the file ---- */
+
+static int open_play_file(struct play *play)
+{
+	struct stat st;
+
+	play->fd = open(play->file, O_RDONLY | O_CLOEXEC);
+	if (play->fd < 0 || fstat(play->fd, &st))
+		return tool_fail("%s: %s", play->file, strerror(errno));
+	if (S_ISDIR(st.st_mode))
+		return tool_fail("%s: is a folder", play->file);
+	if (S_ISREG(st.st_mode))
+		play->size = (uint64_t)st.st_size;
+	else if (play->loop != 1)
+		return tool_fail("%s: cannot be read twice, so there is no --loop", play->file);
+	posix_fadvise(play->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+	reclog_open(&play->reader, play->fd);
+	return 0;
+}
+
+static void damaged(struct play *play, const struct reclog_record *r)
+{
+	play->damaged_bytes += r->len;
+	if (play->damages++ < PLAY_DAMAGE_LINES)
+		tool_fail("%s: %zu bytes at %" PRIu64 " are damaged and left out", play->file, r->len, r->position);
+}
+
+/* The next record that is sound.  1; 0: there is none; -1: failed, after a line. */
+static int next_record(struct play *play, struct reclog_record *r)
+{
+	for (;;) {
+		switch (reclog_read(&play->reader, r)) {
+		case RECLOG_FOUND_RECORD:
+			return 1;
+		case RECLOG_FOUND_DAMAGE:
+			damaged(play, r);
+			continue;
+		case RECLOG_FOUND_CUT:
+			if (!play->cut)
+				tool_fail("%s: is cut off at %" PRIu64 "; all before it is whole", play->file,
+					  r->position);
+			play->cut = true;
+			return 0;
+		case RECLOG_FOUND_EOF:
+			return 0;
+		case RECLOG_FOUND_NO_LOG:
+			tool_fail("%s: is no recording of ach record", play->file);
+			return -1;
+		case RECLOG_FOUND_ERROR:
+			tool_fail("%s: %s", play->file, strerror(errno));
+			return -1;
+		}
+	}
+}
+
+/* What a record says, other than to put a message. */
+static struct play_channel *take_record(struct play *play, const struct reclog_record *r)
+{
+	struct play_channel *c = channel(play, r->channel);
+	const struct msg_type *type;
+
+	if (!c)
+		return NULL;
+	switch (r->kind) {
+	case RECLOG_START:
+		play->mono_ns = r->t_ns;
+		play->real_ns = (int64_t)r->number;
+		break;
+	case RECLOG_CHANNEL:
+		channel_described(play, c, r);
+		break;
+	case RECLOG_MESSAGE:
+		if (!c->messages++ && !c->what.type && msg_check(r->body, r->len, NULL, &type) == MSG_FINE)
+			c->what.type = type->number; /* nobody knew it when the recording began */
+		c->bytes += r->len;
+		break;
+	case RECLOG_LOSS:
+		c->lost += r->number;
+		break;
+	case RECLOG_END:
+		play->whole = true;
+		break;
+	}
+	return c;
+}
+
+/* ---- the bar ---- */
+
+static void draw_bar(struct play *play, const struct reclog_record *r)
+{
+	double part = play->size ? (double)r->position / (double)play->size : 0;
+	int filled = (int)(part * PLAY_BAR_WIDTH);
+	int64_t now = clock_now_ns();
+
+	if (!play->bar || now < play->bar_ns)
+		return;
+	play->bar_ns = now + PLAY_BAR_NS;
+	fprintf(stderr, "\r[%.*s%.*s] %3.0f %%  %.1f s  %" PRIu64 " messages ", filled,
+		"##############################", PLAY_BAR_WIDTH - filled, "..............................", part * 100,
+		(double)(now - play->began_ns) * 1e-9, play->messages);
+	fflush(stderr);
+}
+
+static void clear_bar(const struct play *play)
+{
+	if (play->bar && play->bar_ns > play->began_ns + PLAY_BAR_AFTER_NS)
+		fprintf(stderr, "\r\033[K");
+}
+
+/* ---- playing ---- */
+
+/* As if it had been recorded now. */
+static void rebase(uint8_t *message, size_t len, int64_t by_ns)
+{
+	struct msg_header h;
+
+	if (msg_check(message, len, NULL, NULL) != MSG_FINE)
+		return;
+	memcpy(&h, message, sizeof(h));
+	h.flags |= MSG_FLAG_REPLAYED;
+	h.t_sample_ns += by_ns;
+	h.t_publish_ns += by_ns;
+	if (h.valid_until_ns)
+		h.valid_until_ns += by_ns;
+	memcpy(message, &h, sizeof(h));
+}
+
+static int put(struct play *play, struct play_channel *c, const struct reclog_record *r, int64_t at_ns)
+{
+	enum ach_status status;
+
+	if (!c->known)
+		return 0; /* its description was damaged: nobody knows what it is */
+	if (!c->open && channel_open(c))
+		return TOOL_FAILED;
+	if (play->as_replay) /* the reader's buffer is ours until the next record */
+		rebase((uint8_t *)(uintptr_t)r->body, r->len, at_ns - r->t_ns);
+	status = ach_put(&c->chan, r->body, r->len);
+	if (status == ACH_OVERFLOW)
+		return tool_fail("%s: a message of %zu bytes does not fit into the channel, which takes %zu",
+				 channel_name(c), r->len, tool_room(&c->chan));
+	if (status != ACH_OK)
+		return tool_refused(channel_name(c), status);
+	play->messages++;
+	return 0;
+}
+
+/* The moment for what was recorded at t_ns: counted from the start of the pass, so errors do not add up. */
+static int64_t moment(const struct play *play, int64_t t_ns)
+{
+	return play->start_ns + llround((double)(t_ns - play->first_ns) / play->speed);
+}
+
+/* 0; 1: told to stop; -1: failed. */
+static int wait_until(struct play *play, const struct reclog_record *r, int64_t at_ns)
+{
+	struct clock_fd stop = { .fd = tool_stop_fd(), .events = POLLIN };
+
+	for (;;) {
+		int64_t until = play->bar && play->bar_ns < at_ns ? play->bar_ns : at_ns;
+		int n = clock_wait(&stop, 1, until);
+
+		if (n < 0)
+			tool_fail("cannot wait: %s", strerror(-n));
+		if (n)
+			return n;
+		draw_bar(play, r);
+		if (clock_now_ns() >= at_ns)
+			return 0;
+	}
+}
+
+static int play_message(struct play *play, struct play_channel *c, const struct reclog_record *r)
+{
+	int64_t at_ns;
+	int stop;
+
+	if (!c->wanted)
+		return 0;
+	if (!play->begun) {
+		play->begun = true;
+		play->first_ns = play->last_ns = r->t_ns;
+	}
+	play->last_ns = r->t_ns > play->last_ns ? r->t_ns : play->last_ns;
+	play->in_pass++;
+	at_ns = moment(play, r->t_ns);
+	stop = wait_until(play, r, at_ns);
+	if (stop)
+		return stop;
+	hist_add(&play->late, clock_now_ns() - at_ns);
+	return put(play, c, r, at_ns) ? -1 : 0;
+}
+
+/* From where the reader stands to the end.  0; 1: told to stop; -1: failed. */
+static int play_pass(struct play *play)
+{
+	struct reclog_record r;
+	bool described = false;
+	int n;
+
+	while ((n = next_record(play, &r)) > 0) {
+		struct play_channel *c = take_record(play, &r);
+		int stop = 0;
+
+		if (!c) {
+			tool_fail("no memory");
+			return -1;
+		}
+		if (!described && r.kind > RECLOG_CHANNEL) { /* the channels are named before all else */
+			described = true;
+			if (check_names(play) || open_channels(play))
+				return -1;
+			if (!play->start_ns)
+				play->start_ns = play->began_ns = clock_now_ns();
+			if (!play->bar_ns)
+				play->bar_ns = play->began_ns + PLAY_BAR_AFTER_NS;
+		}
+		if (r.kind == RECLOG_MESSAGE)
+			stop = play_message(play, c, &r);
+		if (stop)
+			return stop;
+	}
+	return n;
+}
+
+/* The next pass begins one mean interval after the last message. */
+static int rewind_file(struct play *play)
+{
+	int64_t span = play->last_ns - play->first_ns;
+	int64_t gap = play->in_pass > 1 ? span / (int64_t)(play->in_pass - 1) : 0;
+
+	if (!play->in_pass)
+		return 1; /* there is nothing to repeat */
+	play->start_ns = moment(play, play->last_ns + gap);
+	play->begun = false;
+	play->in_pass = 0;
+	reclog_close(&play->reader);
+	reclog_open(&play->reader, play->fd);
+	if (lseek(play->fd, 0, SEEK_SET) == 0)
+		return 0;
+	tool_fail("%s: %s", play->file, strerror(errno));
+	return -1;
+}
+
+static void print_summary(const struct play *play)
+{
+	char took[SPAN_TEXT_MAX], p50[SPAN_TEXT_MAX], p99[SPAN_TEXT_MAX], max[SPAN_TEXT_MAX];
+	size_t n = 0;
+
+	for (size_t i = 0; i < play->n; i++)
+		n += play->channels[i].open;
+	printf("%" PRIu64 " messages of %zu channel%s in %s; late p50 %s, p99 %s, max %s\n", play->messages, n,
+	       n == 1 ? "" : "s", span_text(took, play->began_ns ? clock_now_ns() - play->began_ns : 0),
+	       span_text(p50, hist_quantile(&play->late, 0.5)), span_text(p99, hist_quantile(&play->late, 0.99)),
+	       span_text(max, play->late.max_ns));
+}
+
+static int play_file(struct play *play)
+{
+	int r = 0;
+
+	play->bar = tool_is_terminal(stderr);
+	for (int64_t pass = 0; !r && (!play->loop || pass < play->loop); pass++) {
+		if (pass)
+			r = rewind_file(play);
+		if (!r)
+			r = play_pass(play);
+	}
+	clear_bar(play);
+	if (r >= 0)
+		print_summary(play);
+	return r < 0 ? TOOL_FAILED : 0;
+}
+
+/* ---- what is in it ---- */
+
+static int list_file(struct play *play)
+{
+	char span[SPAN_TEXT_MAX], stamp[64];
+	struct reclog_record r;
+	struct tm when;
+	time_t seconds;
+	int n;
+
+	while ((n = next_record(play, &r)) > 0) {
+		if (!take_record(play, &r))
+			return tool_fail("no memory");
+		if (r.kind != RECLOG_MESSAGE)
+			continue;
+		if (!play->messages++)
+			play->first_ns = play->last_ns = r.t_ns;
+		play->last_ns = r.t_ns > play->last_ns ? r.t_ns : play->last_ns;
+	}
+	if (n < 0)
+		return TOOL_FAILED;
+	seconds = play->real_ns / 1000000000;
+	strftime(stamp, sizeof(stamp), "%Y-%m-%d %H:%M:%S %z", localtime_r(&seconds, &when));
+	printf("recorded %s, %" PRIu64 " messages in %s%s\n", stamp, play->messages,
+	       span_text(span, play->last_ns - play->first_ns), play->whole ? "" : ", not ended in order");
+	for (size_t i = 0; i < play->n; i++) {
+		const struct play_channel *c = &play->channels[i];
+		const struct msg_type *type = c->known ? msg_type_by_number(c->what.type) : NULL;
+
+		if (!c->known && !c->messages)
+			continue;
+		printf("%-24s  %-13s  %8" PRIu64 " messages  %10" PRIu64 " bytes", c->known ? c->what.name : "?",
+		       type ? type->name : "-", c->messages, c->bytes);
+		printf(c->lost ? "  %" PRIu64 " lost\n" : "\n", c->lost);
+	}
+	return 0;
+}
+
+/* ---- the command ---- */
+
+static int check_maps(const struct play *play)
+{
+	for (size_t i = 0; i < play->map.n; i++) {
+		const char *equals = strchr(play->map.item[i], '=');
+
+		if (!equals || equals == play->map.item[i] || !equals[1]) {
+			tool_fail("--map: %s is not OLD=NEW", play->map.item[i]);
+			return TOOL_USAGE;
+		}
+	}
+	return 0;
+}
+
+int tool_play(int argc, char **argv)
+{
+	struct play play = { .fd = -1 };
+	struct options options = { .program = "ach play",
+				   .about = "publishes the messages of a recording again, at the times they had",
+				   .rows = rows,
+				   .values = &play,
+				   .arguments = "FILE",
+				   .arguments_min = 1,
+				   .arguments_max = 1,
+				   .notes = "Channels that are missing are made as they were.\n" };
+	int status = tool_options(&options, &argc, argv);
+
+	if (status != TOOL_GO)
+		return status;
+	play.file = argv[0];
+	if (check_maps(&play))
+		return TOOL_USAGE;
+	tool_stop_fd(); /* from here on a signal is an orderly end */
+	status = open_play_file(&play);
+	if (!status)
+		status = play.list ? list_file(&play) : play_file(&play);
+	if (play.damages > PLAY_DAMAGE_LINES)
+		tool_fail("%s: %" PRIu64 " places are damaged, %" PRIu64 " bytes", play.file, play.damages,
+			  play.damaged_bytes);
+	if (play.damages)
+		status = TOOL_FAILED;
+	for (size_t i = 0; i < play.n; i++)
+		if (play.channels[i].open)
+			ach_close(&play.channels[i].chan);
+	free(play.channels);
+	reclog_close(&play.reader);
+	return status;
+}

@@ -1,0 +1,402 @@
+/* plot.c: ach plot: fields of the messages as curves, live, in the terminal; elsewhere as columns of numbers. */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "channels/clock.h"
+#include "channels/tool/follow.h"
+#include "channels/tool/out.h"
+#include "channels/tool/plot_draw.h"
+#include "channels/tool/span.h"
+#include "channels/tool/tool.h"
+
+#define PLOT_FRAME_NS (1000000000 / 15)
+#define PLOT_BATCH 1024		/* messages between two looks at the clock */
+#define PLOT_LATE_NS 1000000000 /* a stamp this far off is another clock's, such as that of a recording */
+
+struct plot {
+	const char *for_s, *window_s;
+	int64_t count;
+	bool ascii;
+
+	int paths_n;
+	char **paths;
+	const struct msg_type *type; /* NULL: no message has come yet */
+	struct msg_place place[PLOT_CURVES];
+	struct plot_picture picture;
+	struct follow f;
+	int64_t left; /* messages still to come */
+	uint64_t missed, refused;
+	int64_t newest_ns; /* when the newest was read */
+	/* for the rate: messages in the second that runs, and what the last one gave */
+	uint64_t second_n;
+	int64_t second_ns;
+	double rate_hz;
+};
+
+static const struct settings_row rows[] = {
+	SETTINGS_STRING("window", struct plot, window_s, NULL, "seconds that are seen at a time; 10 unless told",
+			.value = "S"),
+	SETTINGS_STRING("for", struct plot, for_s, NULL, "end after that many seconds; else q or ^C ends it",
+			.value = "S"),
+	SETTINGS_INT("count", struct plot, count, "", NULL, "1", NULL, "end after that many messages", .value = "N"),
+	SETTINGS_BOOL("ascii", struct plot, ascii, "no", "for terminals without braille"),
+	SETTINGS_END,
+};
+
+/* ---- fields ---- */
+
+static int add_curve(struct plot *plot, const struct msg_place *place, const char *path, size_t element)
+{
+	struct plot_curve *c = &plot->picture.curves[plot->picture.n];
+	struct msg_place *own = &plot->place[plot->picture.n];
+
+	if (plot->picture.n == PLOT_CURVES)
+		return tool_fail("more than %d curves; name single elements, such as %s[0]", PLOT_CURVES, path);
+	*own = *place;
+	own->offset += element * place->field->size;
+	own->elements = 1;
+	own->used = MSG_ALL;
+	c->unit = place->field->unit;
+	c->value = NAN;
+	if (place->elements > 1)
+		snprintf(c->label, sizeof(c->label), "%s[%zu]", path, element);
+	else
+		snprintf(c->label, sizeof(c->label), "%s", path);
+	plot->picture.n++;
+	return 0;
+}
+
+static int find_field(struct plot *plot, const char *path, const void *msg)
+{
+	struct msg_place place;
+	char error[256];
+	double value;
+
+	if (msg_find(plot->type, path, &place, error, sizeof(error)))
+		return tool_fail("%s: %s (ach echo --last %s shows all)", plot->f.name, error, plot->f.name);
+	if (msg_value(msg, &place, 0, &value))
+		return tool_fail("%s: %s is not a number, so there is nothing to draw", plot->f.name, path);
+	if (!msg_elements(msg, &place))
+		return tool_fail("%s: %s has no elements", plot->f.name, path);
+	for (size_t i = 0; i < msg_elements(msg, &place); i++)
+		if (add_curve(plot, &place, path, i))
+			return TOOL_FAILED;
+	return 0;
+}
+
+/* The first message says what the others are expected to be. */
+static int begin(struct plot *plot, const struct follow *f)
+{
+	enum msg_refusal why = msg_check(f->bytes, f->len, NULL, &plot->type);
+	char text[256];
+
+	if (why != MSG_FINE) {
+		msg_refusal_text(text, sizeof(text), why, f->bytes, f->len, NULL);
+		return tool_fail("%s: %s; only messages of Endplate's have fields", f->name, text);
+	}
+	snprintf(plot->picture.title, sizeof(plot->picture.title), "%s", f->name);
+	for (int i = 0; i < plot->paths_n; i++)
+		if (find_field(plot, plot->paths[i], f->bytes))
+			return TOOL_FAILED;
+	return 0;
+}
+
+/* ---- messages ---- */
+
+static void legend_value(struct plot_curve *c, const struct msg_field *field, const uint8_t *at)
+{
+	if (field->kind == MSG_word || field->kind == MSG_flags)
+		msg_element_text(c->now, sizeof(c->now), field, at);
+	else
+		snprintf(c->now, sizeof(c->now), "%.5g", c->value);
+}
+
+static void draw_message(struct plot *plot, const struct follow *f, int64_t now)
+{
+	struct msg_header h;
+
+	memcpy(&h, f->bytes, sizeof(h));
+	if (h.t_publish_ns > now || h.t_publish_ns < now - PLOT_LATE_NS - plot->picture.window_ns)
+		h.t_publish_ns = now;
+	for (size_t i = 0; i < plot->picture.n; i++) {
+		double value;
+
+		if (msg_value(f->bytes, &plot->place[i], 0, &value))
+			continue;
+		plot_value(&plot->picture, i, h.t_publish_ns, value);
+		legend_value(&plot->picture.curves[i], plot->place[i].field, f->bytes + plot->place[i].offset);
+	}
+}
+
+static void print_message(struct plot *plot, const struct follow *f)
+{
+	struct msg_header h;
+
+	memcpy(&h, f->bytes, sizeof(h));
+	out_text("%" PRId64 ".%09" PRId64, h.t_publish_ns / 1000000000, h.t_publish_ns % 1000000000);
+	for (size_t i = 0; i < plot->picture.n; i++) {
+		char text[64];
+
+		if (plot->place[i].field->kind == MSG_word || plot->place[i].field->kind == MSG_flags) {
+			double value = 0;
+
+			msg_value(f->bytes, &plot->place[i], 0, &value);
+			snprintf(text, sizeof(text), "%.0f", value); /* a number, for whoever draws it */
+		} else {
+			msg_element_text(text, sizeof(text), plot->place[i].field, f->bytes + plot->place[i].offset);
+		}
+		out_text(" %s", text);
+	}
+	out_text("\n");
+}
+
+/* All that is there.  0, or -1. */
+static int read_all(struct plot *plot, void (*message)(struct plot *plot, const struct follow *f))
+{
+	int r = 0;
+
+	for (int i = 0; i < PLOT_BATCH && plot->left && (r = follow_next(&plot->f)) > 0; i++) {
+		plot->missed += plot->f.missed;
+		if (!plot->type && begin(plot, &plot->f))
+			return -1;
+		if (msg_check(plot->f.bytes, plot->f.len, plot->type, NULL) != MSG_FINE) {
+			plot->refused++;
+			continue;
+		}
+		message(plot, &plot->f);
+		plot->left--;
+	}
+	return r < 0 ? -1 : 0;
+}
+
+/* ---- no terminal: columns ---- */
+
+static int print_columns(struct plot *plot, int64_t until_ns)
+{
+	int stop = 0;
+
+	while (!stop) {
+		if (read_all(plot, print_message))
+			return TOOL_FAILED;
+		stop = out_flush();
+		if (stop)
+			return stop == -ECANCELED ? 0 : TOOL_FAILED;
+		if (!plot->left || clock_now_ns() >= until_ns)
+			break;
+		stop = follow_wait(&plot->f, 1, until_ns);
+	}
+	return stop < 0 ? TOOL_FAILED : 0;
+}
+
+/* ---- the terminal ---- */
+
+static struct {
+	bool on, keys;
+	struct termios before;
+} screen;
+
+/* The other screen, no cursor; keys come at once and are not shown, and ^Z would leave all of it like this. */
+static void screen_on(void)
+{
+	struct termios quiet;
+
+	screen.on = true;
+	screen.keys = tcgetpgrp(STDIN_FILENO) == getpgrp() && !tcgetattr(STDIN_FILENO, &screen.before);
+	if (screen.keys) {
+		quiet = screen.before;
+		quiet.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+		quiet.c_cc[VSUSP] = _POSIX_VDISABLE;
+		tcsetattr(STDIN_FILENO, TCSANOW, &quiet);
+	}
+	out_text("\033[?1049h\033[?25l\033[?7l\033[2J");
+}
+
+static void screen_off(void)
+{
+	if (!screen.on)
+		return;
+	screen.on = false;
+	out_text("\033[0m\033[?7h\033[?25h\033[?1049l");
+	out_flush();
+	if (screen.keys)
+		tcsetattr(STDIN_FILENO, TCSANOW, &screen.before);
+}
+
+static bool asked_to_quit(void)
+{
+	struct clock_fd keys = { .fd = screen.keys ? STDIN_FILENO : -1, .events = POLLIN };
+	char key[16];
+	ssize_t n;
+
+	if (!screen.keys || clock_wait(&keys, 1, 0) <= 0)
+		return false;
+	n = read(STDIN_FILENO, key, sizeof(key));
+	return n > 0 && memchr(key, 'q', (size_t)n);
+}
+
+static void count_rate(struct plot *plot, int64_t now)
+{
+	if (now - plot->second_ns < 1000000000)
+		return;
+	plot->rate_hz = plot->second_ns ? (double)plot->second_n * 1e9 / (double)(now - plot->second_ns) : 0;
+	plot->second_n = 0;
+	plot->second_ns = now;
+}
+
+static void set_status(struct plot *plot, int64_t now)
+{
+	char *to = plot->picture.status, age[SPAN_TEXT_MAX];
+	size_t size = sizeof(plot->picture.status), at = 0;
+
+	if (plot->f.gone)
+		at += (size_t)snprintf(to + at, size - at, "was removed; waiting for a new one");
+	else if (now - plot->newest_ns > 1000000000)
+		at += (size_t)snprintf(to + at, size - at, "%s; no message for %s", plot->type->name,
+				       span_text(age, now - plot->newest_ns));
+	else if (plot->rate_hz > 0)
+		at += (size_t)snprintf(to + at, size - at, "%s, %.1f Hz", plot->type->name, plot->rate_hz);
+	else
+		at += (size_t)snprintf(to + at, size - at, "%s", plot->type->name);
+	if (plot->missed)
+		at += (size_t)snprintf(to + at, size - at, ", %" PRIu64 " missed", plot->missed);
+	if (plot->refused)
+		snprintf(to + at, size - at, ", %" PRIu64 " of another type", plot->refused);
+}
+
+static void take_message(struct plot *plot, const struct follow *f)
+{
+	int64_t now = clock_now_ns();
+
+	draw_message(plot, f, now);
+	plot->second_n++;
+	plot->newest_ns = now;
+}
+
+static void draw(struct plot *plot, bool moving)
+{
+	static struct winsize before;
+	struct winsize size = { .ws_row = 24, .ws_col = 80 };
+	int64_t now = clock_now_ns();
+
+	ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
+	if (!size.ws_row || !size.ws_col)
+		size = (struct winsize){ .ws_row = 24, .ws_col = 80 };
+	if (moving && memcmp(&size, &before, sizeof(size)) != 0)
+		out_text("\033[2J");
+	before = size;
+	count_rate(plot, now);
+	set_status(plot, now);
+	plot_draw(&plot->picture, now, size.ws_col, size.ws_row - (moving ? 0 : 2), moving);
+}
+
+/* Before the picture, so that what is wrong with the fields is said where it stays. */
+static int wait_for_first(struct plot *plot, int64_t until_ns)
+{
+	bool said = false;
+
+	for (;;) {
+		int stop;
+
+		if (read_all(plot, take_message))
+			return -1;
+		if (plot->type || clock_now_ns() >= until_ns)
+			return 0;
+		if (!said)
+			fprintf(stderr, "waiting for the first message in %s\n", plot->f.name);
+		said = true;
+		stop = follow_wait(&plot->f, 1, until_ns);
+		if (stop)
+			return stop;
+	}
+}
+
+static int draw_live(struct plot *plot, int64_t until_ns)
+{
+	int stop = wait_for_first(plot, until_ns);
+	int64_t frame_ns = clock_now_ns();
+
+	if (stop || !plot->type)
+		return stop < 0 ? TOOL_FAILED : 0;
+	plot->f.before_line = screen_off;
+	screen_on();
+	while (!stop) {
+		int64_t now;
+
+		if (read_all(plot, take_message))
+			return TOOL_FAILED;
+		now = clock_now_ns();
+		if (now >= frame_ns) {
+			draw(plot, true);
+			frame_ns += (now - frame_ns) / PLOT_FRAME_NS * PLOT_FRAME_NS + PLOT_FRAME_NS;
+			if (out_flush() || asked_to_quit())
+				break;
+		}
+		if (!plot->left || now >= until_ns)
+			break;
+		stop = follow_wait(&plot->f, 1, frame_ns < until_ns ? frame_ns : until_ns);
+	}
+	screen_off();
+	if (stop < 0)
+		return TOOL_FAILED;
+	draw(plot, false); /* the last picture stays */
+	stop = out_flush();
+	return stop && stop != -ECANCELED ? TOOL_FAILED : 0;
+}
+
+/* ---- the command ---- */
+
+/* The console of Linux has no braille characters. */
+static bool plain_terminal(void)
+{
+	const char *term = getenv("TERM");
+
+	return !term || !strcmp(term, "linux") || !strcmp(term, "dumb");
+}
+
+int tool_plot(int argc, char **argv)
+{
+	struct plot plot = { 0 };
+	struct options options = { .program = "ach plot",
+				   .about = "draws fields of the messages, live, in the terminal",
+				   .rows = rows,
+				   .values = &plot,
+				   .arguments = "CHANNEL FIELD...",
+				   .arguments_min = 2,
+				   .arguments_max = 1 + PLOT_CURVES,
+				   .notes = "A field is named as ach echo prints it: position, position[2], "
+					    "common.late_p99_ns.\n" };
+	int status = tool_options(&options, &argc, argv);
+	int64_t for_ns = 0, until_ns;
+
+	if (status != TOOL_GO)
+		return status;
+	plot.picture.window_ns = 10000000000;
+	if (span_read("--for", plot.for_s, "s", &for_ns) ||
+	    span_read("--window", plot.window_s, "s", &plot.picture.window_ns))
+		return TOOL_USAGE;
+	plot.left = plot.count ? plot.count : INT64_MAX;
+	plot.paths = argv + 1;
+	plot.paths_n = argc - 1;
+	plot.picture.colour = tool_colour(stdout);
+	plot.picture.ascii = plot.ascii || plain_terminal();
+	if (follow_open(&plot.f, argv[0]))
+		return TOOL_FAILED;
+	snprintf(plot.picture.title, sizeof(plot.picture.title), "%s", argv[0]);
+	follow_from(&plot.f, UINT64_MAX);
+	plot.picture.curves = calloc(PLOT_CURVES, sizeof(*plot.picture.curves));
+	until_ns = for_ns ? clock_now_ns() + for_ns : CLOCK_NEVER;
+	if (!plot.picture.curves)
+		status = tool_fail("no memory");
+	else
+		status = tool_is_terminal(stdout) ? draw_live(&plot, until_ns) : print_columns(&plot, until_ns);
+	screen_off();
+	free(plot.picture.curves);
+	follow_close(&plot.f);
+	return status;
+}

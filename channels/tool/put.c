@@ -1,0 +1,435 @@
+/* put.c: ach put: publishes a message, its header filled in as a client does it. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "channels/ach_ring.h"
+#include "channels/clock.h"
+#include "channels/tool/span.h"
+#include "channels/tool/tool.h"
+#include "config/text.h"
+#include "config/yaml.h"
+
+#define PUT_INPUT_MAX (1u << 20)
+#define PUT_ERROR_MAX 400
+#define PUT_ROOM 8192 /* no message of ours is longer */
+
+struct put {
+	const char *json, *text, *hex, *type_name, *valid_ms, *for_s;
+	double hz;
+
+	const char *name; /* of the channel */
+	ach_channel_t chan;
+	int64_t valid_ns, for_ns;
+	const struct msg_type *type; /* NULL: raw bytes */
+	char *input;		     /* what standard input said */
+	uint8_t *bytes;
+	size_t len;
+
+	/* what the input says itself and is left alone */
+	bool says_sample, says_publish, says_sequence, says_for;
+};
+
+static const struct settings_row rows[] = {
+	SETTINGS_STRING("json", struct put, json, NULL, "the message; - reads it from standard input", .value = "JSON"),
+	SETTINGS_STRING("text", struct put, text, NULL, "the same as lines of field = value, as ach echo prints them",
+			.value = "TEXT"),
+	SETTINGS_STRING("hex", struct put, hex, NULL, "bytes that are no message of ours, in hexadecimal",
+			.value = "HEX"),
+	SETTINGS_STRING("type", struct put, type_name, NULL, "what it is, if nothing else tells", .value = "TYPE"),
+	SETTINGS_STRING("valid", struct put, valid_ms, NULL, "valid for that many milliseconds from each publication",
+			.value = "MS"),
+	SETTINGS_REAL("hz", struct put, hz, "", NULL, "0.001", "10000", "again and again, so often", .value = "N"),
+	SETTINGS_STRING("for", struct put, for_s, NULL, "with --hz: for that many seconds; else until ^C",
+			.value = "S"),
+	SETTINGS_END,
+};
+
+static int usage(const char *what)
+{
+	tool_fail("%s", what);
+	return TOOL_USAGE;
+}
+
+/* ---- what to publish ---- */
+
+static int read_input(struct put *put, const char **text)
+{
+	char *input = malloc(PUT_INPUT_MAX + 1);
+	size_t len = 0;
+	ssize_t n = 1;
+
+	if (!input)
+		return tool_fail("no memory");
+	while (n > 0 && len < PUT_INPUT_MAX) {
+		n = read(STDIN_FILENO, input + len, PUT_INPUT_MAX - len);
+		len += n > 0 ? (size_t)n : 0;
+	}
+	input[len] = '\0';
+	*text = put->input = input;
+	if (n < 0)
+		return tool_fail("cannot read standard input: %s", strerror(errno));
+	if (n > 0)
+		return tool_fail("standard input is longer than %u bytes", PUT_INPUT_MAX);
+	return strlen(input) == len ? 0 : tool_fail("standard input is not text");
+}
+
+static int hex_digit(char c)
+{
+	static const char digits[] = "0123456789abcdef0123456789ABCDEF";
+	const char *at = c ? strchr(digits, c) : NULL;
+
+	return at ? (int)((at - digits) % 16) : -1;
+}
+
+static int take_hex(struct put *put)
+{
+	size_t n = strlen(put->hex);
+	char quoted[TEXT_QUOTED_MAX];
+
+	put->bytes = malloc(n / 2 + 1);
+	if (!put->bytes)
+		return tool_fail("no memory");
+	for (; put->len < n / 2; put->len++) {
+		int high = hex_digit(put->hex[2 * put->len]), low = hex_digit(put->hex[2 * put->len + 1]);
+
+		if (high < 0 || low < 0)
+			break;
+		put->bytes[put->len] = (uint8_t)(high << 4 | low);
+	}
+	if (!n || n % 2 || put->len < n / 2)
+		return tool_fail("--hex: %s is not pairs of hexadecimal digits such as DEADBEEF",
+				 text_quote(quoted, put->hex));
+	return 0;
+}
+
+/* Comments, such as the line that ach echo prints above a message, become empty lines. */
+static char *without_comments(const char *text)
+{
+	char *copy = strdup(text);
+	bool comment = false, start = true;
+
+	for (char *c = copy; c && *c; c++) {
+		if (start)
+			comment = *c == '#';
+		start = *c == '\n';
+		if (comment && !start)
+			*c = ' ';
+	}
+	return copy;
+}
+
+/* ---- which type ---- */
+
+/* The newest message, if it is one of ours. */
+static const struct msg_type *newest(ach_channel_t *chan, struct msg_header *h)
+{
+	const struct msg_type *type;
+	uint8_t bytes[PUT_ROOM];
+	size_t len;
+	enum ach_status status = ach_get(chan, bytes, sizeof(bytes), &len, NULL, ACH_O_LAST | ACH_O_COPY);
+
+	if ((status != ACH_OK && status != ACH_MISSED_FRAME) || msg_check(bytes, len, NULL, &type) != MSG_FINE)
+		return NULL;
+	memcpy(h, bytes, sizeof(*h));
+	return type;
+}
+
+static int unknown_type(const char *option, const char *name)
+{
+	char quoted[TEXT_QUOTED_MAX], all[256] = "";
+	size_t at = 0;
+
+	for (size_t i = 0; i < msg_types_n && at < sizeof(all); i++)
+		at += (size_t)snprintf(all + at, sizeof(all) - at, "%s%s", i ? ", " : "", msg_types[i].name);
+	return tool_fail("%s: %s is no type of message; there are %s", option, text_quote(quoted, name), all);
+}
+
+/* What ach mk --type made a channel for; NULL: messages of that size are of no type or of several. */
+static const struct msg_type *type_by_size(const ach_channel_t *chan)
+{
+	const struct msg_type *found = NULL;
+
+	for (size_t i = 0; i < msg_types_n; i++) {
+		if (msg_types[i].body->size * chan->handle->count != tool_room(chan))
+			continue;
+		if (found)
+			return NULL;
+		found = &msg_types[i];
+	}
+	return found;
+}
+
+/* From the option, the input, the channel's name, the newest message in it, its size: whatever knows. */
+static int find_type(struct put *put, const char *said)
+{
+	struct msg_header h;
+
+	if (put->type_name) {
+		put->type = msg_type_by_name(put->type_name);
+		if (!put->type)
+			return unknown_type("--type", put->type_name);
+	} else if (said) {
+		put->type = msg_type_by_name(said);
+		if (!put->type)
+			return unknown_type("type", said);
+	} else {
+		put->type = msg_type_by_channel(put->name);
+		if (!put->type)
+			put->type = newest(&put->chan, &h);
+		if (!put->type)
+			put->type = type_by_size(&put->chan);
+	}
+	if (!put->type)
+		return tool_fail("%s: nothing tells the type of the message; say --type, such as --type joint-ref",
+				 put->name);
+	return 0;
+}
+
+/* ---- the fields ---- */
+
+static void first_line(void *to, const char *line)
+{
+	if (!*(char *)to)
+		snprintf(to, PUT_ERROR_MAX, "%s", line);
+}
+
+static int take_json(struct put *put)
+{
+	char error[PUT_ERROR_MAX] = "";
+	struct error_sink errors = { first_line, error, 0 };
+	const struct yaml_node *header, *said;
+	struct yaml *doc;
+	int status;
+
+	if (yaml_open_text(&doc, "JSON", put->json, strlen(put->json), &errors))
+		return tool_fail("%s", error);
+	said = yaml_find(yaml_root(doc), "type");
+	header = yaml_find(yaml_root(doc), "header");
+	put->says_sample = yaml_find(header, "t_sample_ns");
+	put->says_publish = yaml_find(header, "t_publish_ns");
+	put->says_sequence = yaml_find(header, "sequence");
+	put->says_for = yaml_find(header, "for_incarnation");
+	status = find_type(put, said && said->kind == YAML_TEXT ? said->text : NULL);
+	yaml_close(doc);
+	if (!status && msg_from_json(put->type, put->bytes, put->json, error, sizeof(error)))
+		status = tool_fail("%s", error);
+	return status;
+}
+
+/* Does a line of the text set that field of the header? */
+static bool text_says(const char *text, const char *field)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "header.%s", field);
+	for (; text; text = strchr(text, '\n'), text += text != NULL) {
+		const char *at = text + strspn(text, " \t");
+		size_t n = strlen(path);
+
+		if (!strncmp(at, path, n) && at[n + strspn(at + n, " \t")] == '=')
+			return true;
+	}
+	return false;
+}
+
+static int take_text(struct put *put)
+{
+	char error[PUT_ERROR_MAX] = "";
+	char *text = without_comments(put->text);
+	int status;
+
+	if (!text)
+		return tool_fail("no memory");
+	put->says_sample = text_says(text, "t_sample_ns");
+	put->says_publish = text_says(text, "t_publish_ns");
+	put->says_sequence = text_says(text, "sequence");
+	put->says_for = text_says(text, "for_incarnation");
+	status = find_type(put, NULL);
+	if (!status && msg_from_text(put->type, put->bytes, text, error, sizeof(error)))
+		status = tool_fail("%s", error);
+	free(text);
+	return status;
+}
+
+/* ---- the header ---- */
+
+/* A reference is meant for the driver that publishes NAME-state now; one that is started later refuses it. */
+static uint32_t for_incarnation(const char *ref)
+{
+	char state[ACH_CHAN_NAME_MAX + 8];
+	struct msg_header h = { 0 };
+	size_t len = strlen(ref) - strlen("-ref");
+	ach_channel_t chan;
+	bool found = false;
+
+	snprintf(state, sizeof(state), "%.*s-state", (int)len, ref);
+	if (ach_open(&chan, state, NULL) == ACH_OK) {
+		found = newest(&chan, &h);
+		ach_close(&chan);
+	}
+	if (!found)
+		tool_fail("%s: no message in %s, so for_incarnation is 0: any", ref, state);
+	return h.incarnation;
+}
+
+static bool is_reference(const char *name)
+{
+	size_t len = strlen(name);
+
+	return len > 4 && !strcmp(name + len - 4, "-ref");
+}
+
+static void fill_in_once(struct put *put)
+{
+	struct msg_header h, before;
+
+	memcpy(&h, put->bytes, sizeof(h));
+	if (!put->says_sequence)
+		h.sequence = newest(&put->chan, &before) == put->type ? before.sequence : 0;
+	if (!put->says_for && is_reference(put->name))
+		h.for_incarnation = for_incarnation(put->name);
+	memcpy(put->bytes, &h, sizeof(h));
+}
+
+/* For each publication. */
+static void fill_in(struct put *put)
+{
+	struct msg_header h;
+	int64_t now = clock_now_ns();
+
+	memcpy(&h, put->bytes, sizeof(h));
+	if (!put->says_sequence)
+		h.sequence++;
+	if (!put->says_sample)
+		h.t_sample_ns = now;
+	if (!put->says_publish)
+		h.t_publish_ns = now;
+	if (put->valid_ns)
+		h.valid_until_ns = now + put->valid_ns;
+	memcpy(put->bytes, &h, sizeof(h));
+}
+
+/* ---- publishing ---- */
+
+static int put_once(struct put *put)
+{
+	enum ach_status status;
+
+	if (put->type)
+		fill_in(put);
+	status = ach_put(&put->chan, put->bytes, put->len);
+	if (status == ACH_OK)
+		return 0;
+	if (status == ACH_OVERFLOW)
+		return tool_fail("%s: the message has %zu bytes, but the channel has room for %zu", put->name, put->len,
+				 tool_room(&put->chan));
+	if (status == ACH_TIMEOUT)
+		return tool_fail("%s: another writer is stopped in the middle of a message", put->name);
+	return tool_refused(put->name, status);
+}
+
+/* At absolute times, so that the mean is exact; what was overslept is left out, never made up for in a burst. */
+static int put_again(struct put *put)
+{
+	struct clock_fd stop = { .fd = tool_stop_fd(), .events = POLLIN };
+	int64_t period = (int64_t)(1e9 / put->hz), start = clock_now_ns(), next = start;
+	int64_t end = put->for_ns ? start + put->for_ns : CLOCK_NEVER;
+
+	while (next < end) {
+		int64_t now;
+		int ready = clock_wait(&stop, 1, next);
+
+		if (ready)
+			return ready < 0 ? tool_fail("cannot wait: %s", strerror(-ready)) : 0;
+		if (put_once(put))
+			return TOOL_FAILED;
+		next += period;
+		now = clock_now_ns();
+		if (now > next)
+			next += (now - next) / period * period;
+	}
+	return 0;
+}
+
+static int open_channel(struct put *put)
+{
+	const struct msg_type *type = put->type_name ? msg_type_by_name(put->type_name) : NULL;
+	enum ach_status status = ach_open(&put->chan, put->name, NULL);
+
+	if (status == ACH_OK)
+		return 0;
+	if (status != ACH_ENOENT)
+		return tool_refused(put->name, status);
+	if (!type)
+		type = msg_type_by_channel(put->name);
+	if (put->hex)
+		return tool_fail("%s: no such channel; make it with: ach mk %s", put->name, put->name);
+	return tool_fail("%s: no such channel; make it with: ach mk %s --type %s", put->name, put->name,
+			 type			   ? type->name
+			 : is_reference(put->name) ? "joint-ref"
+						   : "TYPE");
+}
+
+/* What is there, of what kind, in put->bytes. */
+static int take(struct put *put)
+{
+	const char **input = put->json ? &put->json : &put->text;
+
+	if (put->hex)
+		return take_hex(put);
+	if (!strcmp(*input, "-") && read_input(put, input))
+		return TOOL_FAILED;
+	put->bytes = calloc(1, PUT_ROOM);
+	if (!put->bytes)
+		return tool_fail("no memory");
+	if (put->json ? take_json(put) : take_text(put))
+		return TOOL_FAILED;
+	put->len = put->type->body->size;
+	fill_in_once(put);
+	return 0;
+}
+
+static int check_line(struct put *put, const struct options *options)
+{
+	if (!put->json + !put->text + !put->hex != 2)
+		return usage("say what to publish: one of --json, --text and --hex");
+	if (put->hex && (put->type_name || put->valid_ms))
+		return usage("--hex: raw bytes have no type and no validity");
+	if (put->for_s && !options_given(options, "hz"))
+		return usage("--for: how often? say --hz, too");
+	if (span_read("--valid", put->valid_ms, "ms", &put->valid_ns) ||
+	    span_read("--for", put->for_s, "s", &put->for_ns))
+		return TOOL_USAGE;
+	return 0;
+}
+
+int tool_put(int argc, char **argv)
+{
+	struct put put = { 0 };
+	struct options options = { .program = "ach put",
+				   .about = "publishes a message; its header is filled in",
+				   .rows = rows,
+				   .values = &put,
+				   .arguments = "CHANNEL",
+				   .arguments_min = 1,
+				   .arguments_max = 1 };
+	int status = tool_options(&options, &argc, argv);
+
+	if (status != TOOL_GO)
+		return status;
+	status = check_line(&put, &options);
+	if (status)
+		return status;
+	put.name = argv[0];
+	if (open_channel(&put))
+		return TOOL_FAILED;
+	status = take(&put);
+	if (!status)
+		status = put.hz > 0 ? put_again(&put) : put_once(&put);
+	free(put.bytes);
+	free(put.input);
+	ach_close(&put.chan);
+	return status;
+}

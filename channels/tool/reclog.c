@@ -1,0 +1,244 @@
+/* reclog.c: the file that ach record writes and ach play reads. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "channels/tool/reclog.h"
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are copied as they are");
+
+#define READ_SIZE (256 * 1024)
+
+/* ---- CRC-32, eight bytes at a time ---- */
+
+static uint32_t crc_table[8][256];
+
+__attribute__((constructor)) static void crc_prepare(void)
+{
+	for (uint32_t i = 0; i < 256; i++) {
+		uint32_t c = i;
+
+		for (int bit = 0; bit < 8; bit++)
+			c = c & 1 ? c >> 1 ^ 0xedb88320u : c >> 1;
+		crc_table[0][i] = c;
+	}
+	for (uint32_t i = 0; i < 256; i++)
+		for (int k = 1; k < 8; k++)
+			crc_table[k][i] = crc_table[k - 1][i] >> 8 ^ crc_table[0][crc_table[k - 1][i] & 255];
+}
+
+uint32_t reclog_crc(const void *bytes, size_t len)
+{
+	const uint8_t *p = bytes;
+	uint32_t c = ~0u;
+
+	for (; len >= 8; len -= 8, p += 8) {
+		uint32_t low, high;
+
+		memcpy(&low, p, sizeof(low));
+		memcpy(&high, p + 4, sizeof(high));
+		low ^= c;
+		c = crc_table[7][low & 255] ^ crc_table[6][low >> 8 & 255] ^ crc_table[5][low >> 16 & 255] ^
+		    crc_table[4][low >> 24] ^ crc_table[3][high & 255] ^ crc_table[2][high >> 8 & 255] ^
+		    crc_table[1][high >> 16 & 255] ^ crc_table[0][high >> 24];
+	}
+	while (len--)
+		c = c >> 8 ^ crc_table[0][(c ^ *p++) & 255];
+	return ~c;
+}
+
+/* ---- records ---- */
+
+struct head {
+	uint32_t crc, len, body_crc;
+	uint16_t kind, channel;
+	int64_t t_ns;
+	uint64_t number;
+};
+
+_Static_assert(sizeof(struct head) == RECLOG_HEAD_SIZE, "the head is as reclog.h says");
+
+static uint32_t head_crc(const struct head *h)
+{
+	return reclog_crc(&h->len, sizeof(*h) - sizeof(h->crc));
+}
+
+void reclog_head(uint8_t head[RECLOG_HEAD_SIZE], const struct reclog_record *r)
+{
+	struct head h = { .len = (uint32_t)r->len,
+			  .body_crc = reclog_crc(r->body, r->len),
+			  .kind = (uint16_t)r->kind,
+			  .channel = r->channel,
+			  .t_ns = r->t_ns,
+			  .number = r->number };
+
+	h.crc = head_crc(&h);
+	memcpy(head, &h, sizeof(h));
+}
+
+size_t reclog_channel_write(uint8_t body[RECLOG_CHANNEL_MAX], const struct reclog_channel *c)
+{
+	const uint32_t numbers[] = { c->count, c->size, c->mode, c->type };
+	size_t len = strnlen(c->name, sizeof(c->name));
+
+	memcpy(body, numbers, sizeof(numbers));
+	memcpy(body + sizeof(numbers), c->name, len);
+	return sizeof(numbers) + len;
+}
+
+int reclog_channel_read(struct reclog_channel *c, const struct reclog_record *r)
+{
+	uint32_t numbers[4];
+	size_t len = r->len - sizeof(numbers);
+
+	if (r->len <= sizeof(numbers) || len >= sizeof(c->name) || memchr(r->body + sizeof(numbers), 0, len))
+		return -1;
+	memcpy(numbers, r->body, sizeof(numbers));
+	*c = (struct reclog_channel){ .count = numbers[0], .size = numbers[1], .mode = numbers[2], .type = numbers[3] };
+	memcpy(c->name, r->body + sizeof(numbers), len);
+	return 0;
+}
+
+/* ---- reading ---- */
+
+void reclog_open(struct reclog_reader *reader, int fd)
+{
+	*reader = (struct reclog_reader){ .fd = fd };
+}
+
+void reclog_close(struct reclog_reader *reader)
+{
+	free(reader->buf);
+	reader->buf = NULL;
+}
+
+static size_t held(const struct reclog_reader *reader)
+{
+	return reader->end - reader->start;
+}
+
+/* What is held moves to the front.  The room grows with what has come, not with what a file claims is to come. */
+static int make_room(struct reclog_reader *reader)
+{
+	if (reader->start) {
+		memmove(reader->buf, reader->buf + reader->start, held(reader));
+		reader->end -= reader->start;
+		reader->start = 0;
+	}
+	if (reader->room - reader->end < READ_SIZE) {
+		size_t room = 2 * reader->end + READ_SIZE;
+		uint8_t *buf = realloc(reader->buf, room);
+
+		if (!buf)
+			return -1;
+		reader->buf = buf;
+		reader->room = room;
+	}
+	return 0;
+}
+
+/* Until len bytes are held, or the file has no more.  -1: errno. */
+static int hold(struct reclog_reader *reader, size_t len)
+{
+	while (held(reader) < len && !reader->eof) {
+		ssize_t n;
+
+		if (make_room(reader))
+			return -1;
+		n = read(reader->fd, reader->buf + reader->end, reader->room - reader->end);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -1;
+		reader->end += (size_t)n;
+		reader->eof = !n;
+	}
+	return 0;
+}
+
+static void pass(struct reclog_reader *reader, size_t len)
+{
+	reader->start += len;
+	reader->position += len;
+}
+
+static bool head_at(const struct reclog_reader *reader, size_t at, struct head *h)
+{
+	memcpy(h, reader->buf + reader->start + at, sizeof(*h));
+	return h->kind >= RECLOG_START && h->kind <= RECLOG_END && h->len <= RECLOG_BODY_MAX && h->crc == head_crc(h);
+}
+
+/* No head here: goes on to where one is.  *len: bytes passed. */
+static enum reclog_found search(struct reclog_reader *reader, size_t *len)
+{
+	struct head h;
+
+	*len = 0;
+	for (;;) {
+		if (hold(reader, RECLOG_HEAD_SIZE + 1))
+			return RECLOG_FOUND_ERROR;
+		if (held(reader) <= RECLOG_HEAD_SIZE) { /* the file ends before another one could */
+			*len += held(reader);
+			pass(reader, held(reader));
+			return RECLOG_FOUND_DAMAGE;
+		}
+		pass(reader, 1);
+		++*len;
+		if (head_at(reader, 0, &h))
+			return RECLOG_FOUND_DAMAGE;
+	}
+}
+
+static enum reclog_found read_magic(struct reclog_reader *reader)
+{
+	if (hold(reader, RECLOG_MAGIC_SIZE))
+		return RECLOG_FOUND_ERROR;
+	if (!held(reader) ||
+	    memcmp(reader->buf, RECLOG_MAGIC, held(reader) < RECLOG_MAGIC_SIZE ? held(reader) : RECLOG_MAGIC_SIZE) != 0)
+		return RECLOG_FOUND_NO_LOG;
+	if (held(reader) < RECLOG_MAGIC_SIZE)
+		return RECLOG_FOUND_CUT;
+	pass(reader, RECLOG_MAGIC_SIZE);
+	return RECLOG_FOUND_RECORD;
+}
+
+enum reclog_found reclog_read(struct reclog_reader *reader, struct reclog_record *r)
+{
+	enum reclog_found found = reader->position ? RECLOG_FOUND_RECORD : read_magic(reader);
+	struct head h;
+	size_t size;
+
+	*r = (struct reclog_record){ .position = reader->position };
+	if (found == RECLOG_FOUND_RECORD && hold(reader, RECLOG_HEAD_SIZE))
+		found = RECLOG_FOUND_ERROR;
+	if (found == RECLOG_FOUND_RECORD && !held(reader))
+		return RECLOG_FOUND_EOF;
+	if (found == RECLOG_FOUND_RECORD && held(reader) < RECLOG_HEAD_SIZE)
+		found = RECLOG_FOUND_CUT;
+	if (found != RECLOG_FOUND_RECORD) {
+		r->len = held(reader);
+		return found;
+	}
+	if (!head_at(reader, 0, &h))
+		return search(reader, &r->len);
+	size = RECLOG_HEAD_SIZE + h.len;
+	if (hold(reader, size))
+		return RECLOG_FOUND_ERROR;
+	if (held(reader) < size) {
+		r->len = held(reader);
+		return RECLOG_FOUND_CUT;
+	}
+	r->body = reader->buf + reader->start + RECLOG_HEAD_SIZE;
+	r->len = h.len;
+	pass(reader, size);
+	if (reclog_crc(r->body, r->len) != h.body_crc) {
+		r->len = size;
+		return RECLOG_FOUND_DAMAGE;
+	}
+	r->kind = h.kind;
+	r->channel = h.channel;
+	r->t_ns = h.t_ns;
+	r->number = h.number;
+	return RECLOG_FOUND_RECORD;
+}

@@ -1,0 +1,92 @@
+/* reclog.h: the file that ach record writes and ach play reads.
+ *
+ * Little endian.  Eight bytes "achrec1\n", then records one behind the other, each a head of 32 bytes and a body:
+ *
+ *	0	u32	CRC-32 of bytes 4 to 31 of the head
+ *	4	u32	len, bytes of the body
+ *	8	u32	CRC-32 of the body
+ *	12	u16	kind
+ *	14	u16	channel, its number in this file from 0; 0 where there is none
+ *	16	i64	t_ns, CLOCK_MONOTONIC
+ *	24	u64	number
+ *	32		the body
+ *
+ *	kind	1 start		first of the file: t_ns is its time, number the CLOCK_REALTIME of the same moment;
+ *				no body
+ *		2 channel	before its first message, and again when it was made anew; number 0; body: u32 messages
+ *				it retains, u32 bytes of one (both 0: not there yet), u32 mode, u32 type of its messages
+ *				in channels/msg/types.h (0: unknown), and the name, not terminated
+ *		3 message	t_ns is when it was read, number its Ach sequence number, body the message
+ *		4 loss		number messages of the channel are missing here; no body
+ *		5 end		last of a file that is whole: number is that of the messages; no body
+ *
+ * CRC-32 is that of zip and Ethernet.  A head vouches for itself, so a damaged body costs its record only, behind a
+ * damaged head the next sound one is searched for, and a file cut anywhere is read up to its last whole record.
+ */
+#ifndef CHANNELS_TOOL_RECLOG_H
+#define CHANNELS_TOOL_RECLOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define RECLOG_MAGIC "achrec1\n"
+#define RECLOG_MAGIC_SIZE 8
+#define RECLOG_HEAD_SIZE 32
+#define RECLOG_BODY_MAX INT32_MAX
+#define RECLOG_CHANNELS_MAX 65536
+
+enum reclog_kind { RECLOG_START = 1, RECLOG_CHANNEL, RECLOG_MESSAGE, RECLOG_LOSS, RECLOG_END };
+
+struct reclog_record {
+	enum reclog_kind kind;
+	uint16_t channel;
+	int64_t t_ns;
+	uint64_t number;
+	const uint8_t *body;
+	size_t len;
+	uint64_t position; /* in the file; filled in by reclog_read */
+};
+
+struct reclog_channel {
+	uint32_t count, size, mode, type;
+	char name[64];
+};
+
+uint32_t reclog_crc(const void *bytes, size_t len);
+
+/* ---- writing ---- */
+
+/* The head of r, whose body is about to follow it. */
+void reclog_head(uint8_t head[RECLOG_HEAD_SIZE], const struct reclog_record *r);
+
+#define RECLOG_CHANNEL_MAX (16 + 64)
+size_t reclog_channel_write(uint8_t body[RECLOG_CHANNEL_MAX], const struct reclog_channel *c);
+int reclog_channel_read(struct reclog_channel *c, const struct reclog_record *r); /* -1: it is none */
+
+/* ---- reading ---- */
+
+struct reclog_reader {
+	int fd;
+	uint8_t *buf;
+	size_t room, start, end; /* what is read and not yet given out is buf[start] to buf[end - 1] */
+	uint64_t position;	 /* of buf[start] in the file */
+	bool eof;
+};
+
+enum reclog_found {
+	RECLOG_FOUND_RECORD,
+	RECLOG_FOUND_DAMAGE, /* len bytes at position are not sound; what is behind them comes next */
+	RECLOG_FOUND_CUT,    /* the file ends inside the record at position, of which len bytes are there */
+	RECLOG_FOUND_NO_LOG, /* it does not begin as such a file does */
+	RECLOG_FOUND_EOF,    /* behind a whole record */
+	RECLOG_FOUND_ERROR,  /* reading failed: errno */
+};
+
+void reclog_open(struct reclog_reader *reader, int fd); /* from where fd stands */
+void reclog_close(struct reclog_reader *reader);	/* fd stays open */
+
+/* The next record; its body is good until the next call. */
+enum reclog_found reclog_read(struct reclog_reader *reader, struct reclog_record *r);
+
+#endif

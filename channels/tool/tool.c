@@ -1,0 +1,177 @@
+/* tool.c: what the commands of ach(1) share. */
+#include <dirent.h>
+#include <grp.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "channels/ach_file.h"
+#include "channels/tool/tool.h"
+#include "config/nearest.h"
+
+const char *tool_name;
+
+int tool_fail(const char *fmt, ...)
+{
+	char program[32], what[ERROR_LINE_MAX];
+	va_list args;
+
+	snprintf(program, sizeof(program), "ach%s%s", tool_name ? " " : "", tool_name ? tool_name : "");
+	va_start(args, fmt);
+	vsnprintf(what, sizeof(what), fmt, args);
+	va_end(args);
+	fflush(stdout); /* in the order in which it was said, where both go to one place */
+	error_say(program, NULL, ERROR_PLAIN, "%s", what);
+	return TOOL_FAILED;
+}
+
+int tool_options(struct options *options, int *argc, char **argv)
+{
+	struct error_sink errors = { error_to_stderr, NULL, 0 };
+
+	switch (options_read(options, argc, argv, &errors)) {
+	case OPTIONS_GO:
+		return TOOL_GO;
+	case OPTIONS_ANSWER:
+		options_answer(options, stdout);
+		return 0;
+	case OPTIONS_WRONG:
+		break;
+	}
+	return TOOL_USAGE;
+}
+
+/* ---- channels ---- */
+
+void tool_owner(char text[TOOL_OWNER_MAX], uid_t uid, gid_t gid)
+{
+	struct passwd *user = getpwuid(uid);
+	struct group *group = getgrgid(gid);
+	char uids[16], gids[16];
+
+	snprintf(uids, sizeof(uids), "%u", (unsigned)uid);
+	snprintf(gids, sizeof(gids), "%u", (unsigned)gid);
+	snprintf(text, TOOL_OWNER_MAX, "%.32s:%.32s", user ? user->pw_name : uids, group ? group->gr_name : gids);
+}
+
+static int no_such_channel(const char *name)
+{
+	DIR *folder = opendir(ACH_FILE_DIR);
+	char near[ACH_CHAN_NAME_MAX];
+	const char *best = NULL;
+	struct dirent *file;
+
+	while (folder && (file = readdir(folder))) {
+		const char *other = tool_channel_of_file(file->d_name), *nearer = best;
+
+		if (!other)
+			continue;
+		nearest_try(name, other, &nearer);
+		if (nearer != best) {
+			snprintf(near, sizeof(near), "%s", other);
+			best = near;
+		}
+	}
+	if (folder)
+		closedir(folder);
+	if (best)
+		return tool_fail("%s: no such channel; did you mean %s? (ach ls lists those there are)", name, best);
+	return tool_fail("%s: no such channel (ach ls lists those there are)", name);
+}
+
+static int no_permission(const char *name)
+{
+	char path[ACH_FILE_PATH_LEN], owner[TOOL_OWNER_MAX];
+	struct stat st;
+
+	ach_file_channel_path(path, name);
+	if (stat(path, &st))
+		return tool_fail("%s: permission denied", name);
+	tool_owner(owner, st.st_uid, st.st_gid);
+	return tool_fail("%s: permission denied: the channel is %04o %s", name, (unsigned)st.st_mode & 07777, owner);
+}
+
+int tool_refused(const char *name, enum ach_status status)
+{
+	switch (status) {
+	case ACH_ENOENT:
+		return no_such_channel(name);
+	case ACH_EACCES:
+		return no_permission(name);
+	default:
+		if (*ach_errstr() && strstr(ach_errstr(), name))
+			return tool_fail("%s", ach_errstr());
+		return tool_fail("%s: %s", name, *ach_errstr() ? ach_errstr() : ach_result_to_string(status));
+	}
+}
+
+int tool_open(ach_channel_t *chan, const char *name, ach_attr_t *attr)
+{
+	enum ach_status status = ach_open(chan, name, attr);
+
+	return status == ACH_OK ? 0 : tool_refused(name, status);
+}
+
+size_t tool_room(const ach_channel_t *chan)
+{
+	return chan->handle->lsize;
+}
+
+const char *tool_channel_of_file(const char *file)
+{
+	static const char prefix[] = "achshm-";
+	const size_t len = sizeof(prefix) - 1;
+
+	return !strncmp(file, prefix, len) && ach_file_check_name(file + len) == ACH_OK ? file + len : NULL;
+}
+
+/* ---- the terminal ---- */
+
+bool tool_is_terminal(FILE *to)
+{
+	return isatty(fileno(to));
+}
+
+bool tool_colour(FILE *to)
+{
+	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	return tool_is_terminal(to) && !(no && *no) && term && strcmp(term, "dumb") != 0;
+}
+
+/* ---- the end ---- */
+
+static sigset_t stop_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	return set;
+}
+
+int tool_stop_fd(void)
+{
+	static int fd = -1;
+	sigset_t set = stop_signals();
+
+	if (fd < 0) {
+		sigprocmask(SIG_BLOCK, &set, NULL);
+		fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	}
+	return fd;
+}
+
+/* Looks without taking, so that the descriptor stays readable. */
+bool tool_stopped(void)
+{
+	sigset_t pending;
+
+	return !sigpending(&pending) && (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1);
+}

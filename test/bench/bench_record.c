@@ -1,0 +1,219 @@
+/* bench_record.c: what looking costs: ach record of 50 channels at 1 kHz, and how fast ach echo --json prints.
+ *
+ *	bench_record FOLDER	FOLDER/.. holds the tool; the recording goes into FOLDER and is removed
+ *
+ * Writers are ordinary processes that put when their time has come; the recorder's CPU time is that which the kernel
+ * counted for it.  With BENCH_SECONDS the run is as long.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "channels/ach.h"
+#include "channels/msg/msg.h"
+#include "channels/tool/reclog.h"
+#include "test/bench/lib.h"
+#include "test/bench/lib_figures.h"
+
+#define CHANNELS 50
+#define WRITERS 5
+#define HZ 1000
+#define SECONDS 5.0
+#define ECHOED 20000
+
+static char names[CHANNELS][ACH_CHAN_NAME_MAX];
+static char tool[512], file[512];
+
+static const char *make_channel(char name[ACH_CHAN_NAME_MAX], const char *what, unsigned n, size_t count)
+{
+	enum ach_status status;
+
+	snprintf(name, ACH_CHAN_NAME_MAX, "bench-%s-%d-%u", what, (int)getppid(), n);
+	ach_unlink(name);
+	status = ach_create(name, count, sizeof(struct msg_imu), NULL);
+	if (status != ACH_OK)
+		bench_die("%s: %s", name, ach_result_to_string(status));
+	return name;
+}
+
+static void open_channel(ach_channel_t *chan, const char *name)
+{
+	if (ach_open(chan, name, NULL) != ACH_OK)
+		bench_die("%s: %s", name, ach_errstr());
+}
+
+static void put_imu(ach_channel_t *chan, uint64_t sequence)
+{
+	struct msg_imu imu;
+
+	msg_init(&imu, msg_type_by_number(msg_imu_number));
+	imu.header.sequence = sequence;
+	imu.header.t_publish_ns = imu.header.t_sample_ns = bench_now_ns();
+	for (int i = 0; i < 3; i++) {
+		imu.rate[i] = 1e-3 * (double)sequence + i;
+		imu.acceleration[i] = 9.81 * i + 1e-6 * (double)sequence;
+	}
+	if (ach_put(chan, &imu, sizeof(imu)) != ACH_OK)
+		bench_die("put: %s", ach_errstr());
+}
+
+/* One of WRITERS: every channel of its own once a period, at a time of its own within it. */
+static _Noreturn void write_channels(unsigned writer, int64_t start_ns, uint64_t rounds)
+{
+	ach_channel_t chans[CHANNELS / WRITERS];
+	int64_t period = BENCH_NS_PER_S / HZ;
+
+	for (unsigned i = 0; i < CHANNELS / WRITERS; i++)
+		open_channel(&chans[i], names[i * WRITERS + writer]);
+	for (uint64_t round = 0; round < rounds; round++)
+		for (unsigned i = 0; i < CHANNELS / WRITERS; i++) {
+			int64_t within = period * (int64_t)(i * WRITERS + writer) / CHANNELS;
+
+			bench_sleep_until_ns(start_ns + (int64_t)round * period + within);
+			put_imu(&chans[i], round + 1);
+		}
+	_exit(0);
+}
+
+static pid_t start_recorder(void)
+{
+	char *argv[CHANNELS + 6];
+	pid_t pid = bench_fork();
+	int n = 0;
+
+	if (pid)
+		return pid;
+	argv[n++] = tool;
+	argv[n++] = (char[]){ "record" };
+	argv[n++] = (char[]){ "--output" };
+	argv[n++] = file;
+	for (unsigned i = 0; i < CHANNELS; i++)
+		argv[n++] = names[i];
+	argv[n] = NULL;
+	dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO);
+	execv(tool, argv);
+	bench_die("%s: %s", tool, strerror(errno));
+}
+
+static void await_recorder(pid_t pid)
+{
+	while (access(file, F_OK) && !kill(pid, 0))
+		bench_sleep_until_ns(bench_now_ns() + 1000000);
+}
+
+static double seconds(struct timeval t)
+{
+	return (double)t.tv_sec + (double)t.tv_usec * 1e-6;
+}
+
+struct counted {
+	uint64_t messages, lost;
+	double bytes;
+};
+
+static struct counted count_recorded(void)
+{
+	struct counted c = { 0 };
+	struct reclog_reader reader;
+	struct reclog_record r;
+	int fd = open(file, O_RDONLY);
+
+	reclog_open(&reader, fd);
+	while (reclog_read(&reader, &r) == RECLOG_FOUND_RECORD) {
+		c.messages += r.kind == RECLOG_MESSAGE;
+		c.lost += r.kind == RECLOG_LOSS ? r.number : 0;
+		c.bytes += (double)r.len + RECLOG_HEAD_SIZE;
+	}
+	reclog_close(&reader);
+	close(fd);
+	return c;
+}
+
+static void measure_record(void)
+{
+	double length = bench_seconds(SECONDS), cpu, took;
+	uint64_t rounds = (uint64_t)(length * HZ);
+	pid_t writers[WRITERS], recorder;
+	struct counted c;
+	struct rusage usage;
+	int64_t start_ns;
+	int status;
+
+	bench_hang_limit(length + 60);
+	for (unsigned i = 0; i < CHANNELS; i++)
+		make_channel(names[i], "record", i, 64);
+	unlink(file);
+	recorder = start_recorder();
+	await_recorder(recorder);
+	start_ns = bench_now_ns() + BENCH_NS_PER_S / 10;
+	for (unsigned i = 0; i < WRITERS; i++) {
+		writers[i] = bench_fork();
+		if (!writers[i])
+			write_channels(i, start_ns, rounds);
+	}
+	bench_reap(writers, WRITERS);
+	took = (double)(bench_now_ns() - start_ns) * 1e-9;
+	kill(recorder, SIGINT);
+	if (wait4(recorder, &status, 0, &usage) != recorder || status)
+		bench_die("ach record ended with status %d", status);
+	cpu = 100 * (seconds(usage.ru_utime) + seconds(usage.ru_stime)) / took;
+	c = count_recorded();
+	if (c.messages + c.lost != rounds * CHANNELS)
+		bench_die("%llu messages recorded and %llu lost of %llu", (unsigned long long)c.messages,
+			  (unsigned long long)c.lost, (unsigned long long)(rounds * CHANNELS));
+	printf("record: %d channels at %d Hz, %zu B, %.1f s\n", CHANNELS, HZ, sizeof(struct msg_imu), took);
+	printf("  %.1f %% of a core, %llu of %llu messages lost, %.1f MB/s, %ld switches/s\n", cpu,
+	       (unsigned long long)c.lost, (unsigned long long)(rounds * CHANNELS), c.bytes / took * 1e-6,
+	       (long)((double)(usage.ru_nvcsw + usage.ru_nivcsw) / took));
+	figures_line(cpu, "%", "record.50x1kHz.cpu");
+	figures_line(100.0 * (double)c.lost / (double)(rounds * CHANNELS), "%", "record.50x1kHz.lost");
+	figures_line(c.bytes / took * 1e-6, "MB/s", "record.50x1kHz.written");
+	unlink(file);
+	for (unsigned i = 0; i < CHANNELS; i++)
+		ach_unlink(names[i]);
+	bench_hang_limit(0);
+}
+
+static void measure_echo(void)
+{
+	char name[ACH_CHAN_NAME_MAX];
+	ach_channel_t chan;
+	int64_t start_ns, took_ns;
+	pid_t pid;
+
+	bench_hang_limit(60);
+	open_channel(&chan, make_channel(name, "echo", 0, ECHOED));
+	for (unsigned i = 0; i < ECHOED; i++)
+		put_imu(&chan, i + 1);
+	start_ns = bench_now_ns();
+	pid = bench_fork();
+	if (!pid) {
+		dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO);
+		execl(tool, tool, "echo", name, "--json", (char *)NULL);
+		bench_die("%s: %s", tool, strerror(errno));
+	}
+	bench_reap(&pid, 1);
+	took_ns = bench_now_ns() - start_ns;
+	printf("echo --json: %d messages (imu, %zu B) in %.0f ms\n", ECHOED, sizeof(struct msg_imu),
+	       (double)took_ns * 1e-6);
+	figures_line((double)ECHOED * 1e9 / (double)took_ns, "messages/s", "echo.json.imu");
+	ach_unlink(name);
+	bench_hang_limit(0);
+}
+
+int main(int argc, char **argv)
+{
+	const char *folder = argc > 1 ? argv[1] : "build/bench";
+
+	snprintf(tool, sizeof(tool), "%s/../ach", folder);
+	snprintf(file, sizeof(file), "%s/record.tmp", folder);
+	measure_record();
+	measure_echo();
+	figures_print();
+	return 0;
+}

@@ -1,0 +1,230 @@
+/* test_look.c: what ach ls and ach info see in a channel. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "unity.h"
+
+#include "channels/ach_ring.h"
+#include "channels/clock.h"
+#include "channels/tool/look.h"
+
+static ach_channel_t chan;
+static char name[ACH_CHAN_NAME_MAX];
+
+void setUp(void)
+{
+	snprintf(name, sizeof(name), "t-look-%d", (int)getpid());
+	TEST_ASSERT_EQUAL(ACH_OK, ach_create(name, 4, sizeof(struct msg_imu), NULL));
+	TEST_ASSERT_EQUAL(ACH_OK, ach_open(&chan, name, NULL));
+	clock_use_virtual(1000000000);
+}
+
+void tearDown(void)
+{
+	clock_use_real();
+	ach_close(&chan);
+	ach_unlink(name);
+}
+
+static struct msg_imu imu(int64_t published_ns)
+{
+	struct msg_imu msg;
+
+	msg_init(&msg, msg_type_by_name("imu"));
+	msg.header.t_publish_ns = published_ns;
+	return msg;
+}
+
+/* ---- looking ---- */
+
+static void test_empty(void)
+{
+	struct look look;
+
+	look_at(&look, &chan);
+	TEST_ASSERT_EQUAL(ACH_OK, look.status);
+	TEST_ASSERT_EQUAL_UINT64(0, look.seq);
+	TEST_ASSERT_EQUAL(0, look.len);
+	TEST_ASSERT_EQUAL(0, look.retained);
+	TEST_ASSERT_EQUAL_UINT32(0, look.writer);
+	TEST_ASSERT_NULL(look.type);
+	TEST_ASSERT_FALSE(look.waited);
+}
+
+static void test_ours(void)
+{
+	struct msg_imu msg = imu(400000000);
+	struct look look;
+
+	for (int i = 0; i < 6; i++)
+		TEST_ASSERT_EQUAL(ACH_OK, ach_put(&chan, &msg, sizeof(msg)));
+	for (int i = 0; i < 2; i++) { /* the second time nothing is unseen */
+		look_at(&look, &chan);
+		TEST_ASSERT_EQUAL(ACH_OK, look.status);
+		TEST_ASSERT_EQUAL_UINT64(6, look.seq);
+		TEST_ASSERT_EQUAL(sizeof(msg), look.len);
+		TEST_ASSERT_EQUAL(4, look.retained);
+		TEST_ASSERT_EQUAL_UINT32(getpid(), look.writer);
+		TEST_ASSERT_EQUAL_STRING("imu", look.type->name);
+		TEST_ASSERT_EQUAL_INT64(600000000, look_age_ns(&look));
+	}
+}
+
+static void test_foreign(void)
+{
+	struct msg_imu msg = imu(1);
+	struct look look;
+
+	TEST_ASSERT_EQUAL(ACH_OK, ach_put(&chan, "x", 1));
+	look_at(&look, &chan);
+	TEST_ASSERT_EQUAL(ACH_OK, look.status);
+	TEST_ASSERT_EQUAL(1, look.len);
+	TEST_ASSERT_NULL(look.type);
+	TEST_ASSERT_EQUAL(MSG_SHORT, look.refusal);
+
+	msg.header.version++;
+	TEST_ASSERT_EQUAL(ACH_OK, ach_put(&chan, &msg, sizeof(msg)));
+	look_at(&look, &chan);
+	TEST_ASSERT_NULL(look.type);
+	TEST_ASSERT_EQUAL(MSG_OTHER_VERSION, look.refusal);
+
+	msg.header.version--;
+	TEST_ASSERT_EQUAL(ACH_OK, ach_put(&chan, &msg, sizeof(msg) - 1));
+	look_at(&look, &chan);
+	TEST_ASSERT_NULL(look.type);
+	TEST_ASSERT_EQUAL(MSG_OTHER_SIZE, look.refusal);
+}
+
+static void test_corrupt(void)
+{
+	struct look look;
+
+	TEST_ASSERT_EQUAL(ACH_OK, ach_put(&chan, "x", 1));
+	atomic_store(&chan.handle->shm->index[1].len, 0);
+	look_at(&look, &chan);
+	TEST_ASSERT_EQUAL(ACH_CORRUPT, look.status);
+}
+
+/* A look neither takes messages from this handle's readers nor makes a writer ring. */
+static void test_no_trace(void)
+{
+	struct look look;
+	uint64_t hint = atomic_load(chan.handle->hint);
+
+	TEST_ASSERT_EQUAL(ACH_OK, ach_put(&chan, "x", 1));
+	look_at(&look, &chan);
+	look_at(&look, &chan);
+	TEST_ASSERT_EQUAL_UINT64(hint, atomic_load(chan.handle->hint));
+	TEST_ASSERT_FALSE(look.waited);
+	ach_ring_bell(chan.handle, 2); /* as who waits for message 2 */
+	look_at(&look, &chan);
+	TEST_ASSERT_TRUE(look.waited);
+}
+
+/* ---- rates ---- */
+
+static struct look seen(uint64_t seq, int64_t at_ms, int64_t published_ms)
+{
+	return (struct look){ .seq = seq,
+			      .at_ns = at_ms * 1000000,
+			      .type = published_ms < 0 ? NULL : msg_type_by_name("imu"),
+			      .header.t_publish_ns = published_ms * 1000000 };
+}
+
+static void expect_rate(double hz, struct look first, struct look second)
+{
+	TEST_ASSERT_DOUBLE_WITHIN(1e-9 * (1 + hz), hz, look_rate(&first, &second));
+}
+
+static void test_rate(void)
+{
+	expect_rate(0, seen(5, 0, -1), seen(5, 500, -1));
+	expect_rate(10, seen(5, 0, -1), seen(10, 500, -1));
+	expect_rate(0, seen(5, 0, -1), seen(4, 500, -1)); /* replaced meanwhile */
+	expect_rate(0, seen(5, 0, -1), seen(9, 0, -1));
+	/* 7 Hz: 3 or 4 of them fit into half a second, their own times know better */
+	expect_rate(1000.0 * 3 / 429, seen(5, 1000, 900), seen(8, 1500, 1329));
+	expect_rate(1000.0 * 4 / 571, seen(5, 1000, 900), seen(9, 1500, 1471));
+	/* times of another clock, or the same again */
+	expect_rate(10, seen(5, 1000, 900), seen(10, 1500, 950));
+	expect_rate(10, seen(5, 1000, 900), seen(10, 1500, 9000));
+	expect_rate(10, seen(5, 1000, 900), seen(10, 1500, 900));
+	expect_rate(10, seen(5, 1000, 900), seen(10, 1500, 100));
+	/* the first message ever came in between */
+	expect_rate(2, seen(0, 1000, -1), seen(1, 1500, 1400));
+}
+
+/* ---- words ---- */
+
+static void expect_age(const char *text, int64_t ns)
+{
+	char got[LOOK_TEXT_MAX];
+
+	look_age_text(got, ns);
+	TEST_ASSERT_EQUAL_STRING(text, got);
+}
+
+static void expect_hz(const char *text, double hz)
+{
+	char got[LOOK_TEXT_MAX];
+
+	look_rate_text(got, hz);
+	TEST_ASSERT_EQUAL_STRING(text, got);
+}
+
+static void test_words(void)
+{
+	expect_age("future", -1);
+	expect_age("0 ns", 0);
+	expect_age("999 ns", 999);
+	expect_age("1.00 us", 1000);
+	expect_age("3.14 ms", 3141592);
+	expect_age("99.9 ms", 99944000);
+	expect_age("100 ms", 99960000);
+	expect_age("59.0 s", 59000000000);
+	expect_age("1.50 min", 90000000000);
+	expect_age("2.00 h", 7200000000000);
+	expect_age("106752 d", INT64_MAX);
+	expect_hz("0 Hz", 0);
+	expect_hz("6 Hz", 6);
+	expect_hz("0.333 Hz", 1.0 / 3);
+	expect_hz("99.3 Hz", 99.3);
+	expect_hz("200 Hz", 200.2);
+	expect_hz("1000 Hz", 999.6);
+	expect_hz("8000 Hz", 8000.4);
+	expect_hz("12346 Hz", 12345.6);
+}
+
+static void test_alive(void)
+{
+	pid_t child = fork();
+
+	if (!child)
+		_exit(0);
+	TEST_ASSERT_TRUE(child > 0);
+	TEST_ASSERT_TRUE(look_alive((uint32_t)child)); /* at least a zombie */
+	TEST_ASSERT_EQUAL(child, waitpid(child, NULL, 0));
+	TEST_ASSERT_FALSE(look_alive((uint32_t)child));
+	TEST_ASSERT_TRUE(look_alive((uint32_t)getpid()));
+	TEST_ASSERT_TRUE(look_alive(1)); /* perhaps another user's */
+	TEST_ASSERT_FALSE(look_alive(0));
+	TEST_ASSERT_FALSE(look_alive(UINT32_MAX)); /* -1 would be everybody */
+}
+
+int main(void)
+{
+	UNITY_BEGIN();
+	RUN_TEST(test_empty);
+	RUN_TEST(test_ours);
+	RUN_TEST(test_foreign);
+	RUN_TEST(test_corrupt);
+	RUN_TEST(test_no_trace);
+	RUN_TEST(test_rate);
+	RUN_TEST(test_words);
+	RUN_TEST(test_alive);
+	return UNITY_END();
+}
