@@ -1,5 +1,6 @@
 #!/bin/bash
-# test/channels/soak.sh (make soak): the random tests of channels for minutes instead of seconds.
+# test/channels/soak.sh (make soak): the random tests of channels for minutes instead of seconds, and the model with
+# larger bounds.
 #
 # SOAK_MINUTES (10) is shared out among them.  One after the other, so that each has the machine to itself; the output
 # of one that fails is shown, the rest lies in $BUILD/soak.
@@ -35,14 +36,22 @@ soak create_race 5 RACE_SECONDS '^crowd'
 soak kill_sweep 0 '' '^swept'
 soak lost_wake 0 '' '^found'
 
-if FUZZ_SECONDS=$((seconds / 20)) BUILD=$build test/fuzz/run >"$logs/fuzz" 2>&1; then
-	passed=$((passed + 1))
-	printf 'soak %-12s ok: %s\n' fuzz "$(grep -a '^fuzz ' "$logs/fuzz" | tail -n 1)"
-else
-	failed=$((failed + 1))
-	printf 'soak %-12s FAILED\n' fuzz
-	sed 's/^/    | /' "$logs/fuzz"
-fi
+# also NAME LINE COMMAND...: another command, and the line of its output to show
+also() {
+	local name=$1 line=$2 log=$logs/$1 start=$SECONDS
+
+	if "${@:3}" >"$log" 2>&1; then
+		passed=$((passed + 1))
+		printf 'soak %-12s ok, %d s: %s\n' "$name" $((SECONDS - start)) "$(grep -aE "$line" "$log" | tail -n 1)"
+	else
+		failed=$((failed + 1))
+		printf 'soak %-12s FAILED, %d s\n' "$name" $((SECONDS - start))
+		sed 's/^/    | /' "$log"
+	fi
+}
+
+also fuzz '^fuzz ' env FUZZ_SECONDS=$((seconds / 20)) BUILD="$build" test/fuzz/run
+also model 'Tests' channels/model/verify --long
 
 echo "soak: $passed passed, $failed failed in $((SECONDS / 60)) min"
 [ "$failed" -eq 0 ]
