@@ -16,11 +16,6 @@
 
 #include "channels/ach_ring.h"
 
-static bool unseen(const struct ach_handle *h, uint64_t seq)
-{
-	return atomic_load_explicit(&h->shm->commit, memory_order_seq_cst) != seq;
-}
-
 static void event_clear(struct ach_handle *h)
 {
 	uint64_t n;
@@ -31,14 +26,18 @@ static void event_clear(struct ach_handle *h)
 		;
 }
 
-static void event_set(struct ach_handle *h)
+void ach_fd_count(const struct ach_handle *h)
 {
 	uint64_t one = 1;
 
-	h->event_own = true;
-
 	while (write(h->event, &one, sizeof(one)) < 0 && errno == EINTR)
 		;
+}
+
+static void event_set(struct ach_handle *h)
+{
+	h->event_own = true;
+	ach_fd_count(h);
 }
 
 /* The ring of another thread cannot be used by this one: make one here. */
@@ -63,7 +62,7 @@ static int ring_arm(struct ach_handle *h, uint64_t seq)
 /* After a get that left the cursor at seq. */
 void ach_fd_update(struct ach_handle *h, uint64_t seq)
 {
-	if (h->event_pid != ach_self_pid() || unseen(h, seq))
+	if (h->event_pid != ach_self_pid() || ach_newer(h, seq))
 		return; /* the parent's descriptor; or it is readable, and should be */
 	if (!h->event_thread) {
 		/* Asleep on this message or an older one: the next commit ends that. */
@@ -79,7 +78,7 @@ void ach_fd_update(struct ach_handle *h, uint64_t seq)
 	}
 	event_clear(h);
 	/* What came between must not be lost with the count. */
-	if (unseen(h, seq) || (!h->event_thread && (!h->uring.in_flight || ach_uring_done(&h->uring))))
+	if (ach_newer(h, seq) || (!h->event_thread && (!h->uring.in_flight || ach_uring_done(&h->uring))))
 		event_set(h);
 }
 
@@ -127,7 +126,7 @@ enum ach_status ach_channel_fd(const ach_channel_t *chan, int *fd)
 			return ach_error(ACH_FAILED_SYSCALL, "no io_uring, and no helper thread for the descriptor: %s",
 					 strerror(errno));
 		}
-		if (unseen(h, chan->seq_num))
+		if (ach_newer(h, chan->seq_num))
 			event_set(h);
 		else
 			ach_fd_update(h, chan->seq_num);

@@ -52,7 +52,7 @@ static void count_commits(void)
 {
 	for (size_t i = 0; i < watch.n; i++) {
 		struct ach_handle *h = watch.handles[i];
-		uint64_t one = 1, c;
+		uint64_t c;
 
 		ach_ring_bell(h, watch.seqs[i] + 1);
 		c = atomic_load_explicit(&h->shm->commit, memory_order_seq_cst);
@@ -60,8 +60,7 @@ static void count_commits(void)
 			continue;
 		watch.seqs[i] = c;
 		ach_ring_bell(h, c + 1);
-		while (write(h->event, &one, sizeof(one)) < 0 && errno == EINTR)
-			;
+		ach_fd_count(h);
 	}
 }
 

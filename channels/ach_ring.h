@@ -182,6 +182,7 @@ void ach_sleep(struct ach_waitv *v, size_t n, int64_t for_ns);
 
 /* ach_fd.c, ach_uring.c, ach_fd_thread.c */
 void ach_fd_update(struct ach_handle *h, uint64_t seq);
+void ach_fd_count(const struct ach_handle *h);
 void ach_fd_close(struct ach_handle *h);
 int ach_uring_open(struct ach_uring *u, int event);
 void ach_uring_close(struct ach_uring *u);
@@ -214,6 +215,12 @@ static inline bool ach_entry_ok(const struct ach_handle *h, const struct ach_see
 static inline _Atomic uint32_t *ach_futex_word(struct ach_handle *h)
 {
 	return (_Atomic uint32_t *)&h->shm->commit;
+}
+
+/* G2: has the channel moved on from seq?  seq_cst: the waiter's half of the Dekker pair with P3, P4. */
+static inline bool ach_newer(const struct ach_handle *h, uint64_t seq)
+{
+	return atomic_load_explicit(&h->shm->commit, memory_order_seq_cst) != seq;
 }
 
 #endif

@@ -69,12 +69,6 @@ void ach_ring_bell(struct ach_handle *h, uint64_t seq)
 		;
 }
 
-/* G2.  Saves a system call; the kernel's comparison is the check that counts. */
-static bool newer(const struct ach_handle *h, uint64_t seq)
-{
-	return atomic_load_explicit(&h->shm->commit, memory_order_seq_cst) != seq;
-}
-
 struct ach_waitv ach_waitv_channel(struct ach_handle *h, uint64_t seq)
 {
 	return (struct ach_waitv){ (uint32_t)seq, (uintptr_t)ach_futex_word(h), WAITV_SHARED, 0 };
@@ -118,7 +112,7 @@ static int64_t shorter(int64_t a, int64_t b)
 void ach_wait_newer(struct ach_handle *h, uint64_t seq, int64_t for_ns, const volatile sig_atomic_t *cancel)
 {
 	ach_ring_bell(h, seq + 1);
-	if (newer(h, seq))
+	if (ach_newer(h, seq)) /* saves a system call; the kernel's comparison is the check that counts */
 		return;
 	h->nap.tv_nsec = shorter(for_ns, ach_slice_ns(h));
 	atomic_signal_fence(memory_order_seq_cst);
@@ -151,7 +145,7 @@ enum ach_status ach_wait_any(ach_channel_t *const chans[], size_t n, const struc
 			left = shorter(left, ach_slice_ns(h));
 		}
 		for (size_t i = 0; i < n; i++)
-			if (newer(chans[i]->handle, chans[i]->seq_num)) {
+			if (ach_newer(chans[i]->handle, chans[i]->seq_num)) {
 				if (which)
 					*which = i;
 				return ACH_OK;

@@ -2,6 +2,7 @@
 # The examples do what they say: publish and subscribe, and pollcat over both kinds of descriptor.
 # shellcheck disable=SC2317 # the tests are called by their names
 set -eu
+. test/scripts/lib.sh
 
 examples=${BUILD:-build}/channels/examples
 name=test-examples-$$
@@ -183,26 +184,4 @@ test_pollcat_with_helper_thread() {
 
 # ---- run them ----
 
-tests=0 failures=0 ignored=0
-for test in $(declare -F | awk '$3 ~ /^test_/ { print $3 }'); do
-	tests=$((tests + 1))
-	set +e # "if (...)" would switch it off inside as well
-	(
-		set -e
-		trap 'jobs -p | xargs -r kill -KILL' EXIT
-		"$test"
-	) >"$tmp/log" 2>&1 </dev/null
-	status=$?
-	set -e
-	if [ $status -eq 0 ]; then
-		echo "$0:$test:PASS"
-	elif [ $status -eq 77 ]; then
-		ignored=$((ignored + 1))
-		echo "$0:$test:IGNORE"
-	else
-		failures=$((failures + 1))
-		echo "$0:$test:FAIL: $(cat "$tmp/log")"
-	fi
-done
-echo "$tests Tests $failures Failures $ignored Ignored"
-exit $((failures > 0))
+lib_functions "$tmp/log" "$@"

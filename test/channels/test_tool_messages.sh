@@ -2,6 +2,7 @@
 # ach echo, hz, put and plot: what goes in comes out, and what is wrong is one line.
 # shellcheck disable=SC2317 # the tests are called by their names
 set -eu
+. test/scripts/lib.sh
 
 ach=$(realpath "${BUILD:-build}")/ach
 name=test-messages-$$
@@ -559,27 +560,4 @@ test_plot_draws_and_tidies_up() {
 
 # ---- run them ----
 
-tests=0 failures=0 ignored=0
-for test in $(declare -F | awk '$3 ~ /^test_/ { print $3 }'); do
-	[ $# -eq 0 ] || [[ $test == *$1* ]] || continue
-	tests=$((tests + 1))
-	set +e # "if (...)" would switch it off inside as well
-	(
-		set -e
-		trap 'jobs -p | xargs -r kill -KILL' EXIT
-		"$test"
-	) >"$tmp/log" 2>&1 </dev/null
-	status=$?
-	set -e
-	if [ $status -eq 0 ]; then
-		echo "$0:$test:PASS"
-	elif [ $status -eq 77 ]; then
-		ignored=$((ignored + 1))
-		echo "$0:$test:IGNORE"
-	else
-		failures=$((failures + 1))
-		echo "$0:$test:FAIL: $(cat "$tmp/log")"
-	fi
-done
-echo "$tests Tests $failures Failures $ignored Ignored"
-exit $((failures > 0))
+lib_functions "$tmp/log" "$@"

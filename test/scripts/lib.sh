@@ -32,3 +32,33 @@ lib_tmp() {
 	lib_folder=$(mktemp -d)
 	trap 'rm -rf "$lib_folder"' EXIT
 }
+
+# LOG [PART]: every function test_* (whose name holds PART), each in a shell of its own with its output in LOG, which is
+# shown if it fails; status 77: ignored.  What it left running is killed.  Ends the script.
+lib_functions() {
+	local log=$1 part=${2:-} test status
+
+	for test in $(declare -F | awk '$3 ~ /^test_/ { print $3 }'); do
+		[[ $test == *$part* ]] || continue
+		lib_cases=$((lib_cases + 1))
+		set +e # "if (...)" would switch it off inside as well
+		(
+			set -e
+			trap 'jobs -p | xargs -r kill -KILL' EXIT
+			"$test"
+		) >"$log" 2>&1 </dev/null
+		status=$?
+		set -e
+		if [ $status -eq 0 ]; then
+			echo "$0:$test:PASS"
+		elif [ $status -eq 77 ]; then
+			lib_ignored=$((lib_ignored + 1))
+			echo "$0:$test:IGNORE"
+		else
+			lib_failures=$((lib_failures + 1))
+			echo "$0:$test:FAIL: $(cat "$log")"
+		fi
+	done
+	lib_end || exit 1
+	exit 0
+}
