@@ -1,0 +1,89 @@
+/* run.c: the folder in which the parts of one robot meet. */
+#include "config/run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "config/text.h"
+
+static char robot_name[TEXT_NAME_MAX + 1] = "robot";
+
+int run_robot(const char *robot)
+{
+	char path[RUN_PATH_MAX];
+	struct error_sink nobody = { 0 };
+
+	if (!text_is_name(robot))
+		return -EINVAL;
+	strcpy(robot_name, robot);
+	/* Programs started from here hear of it in the environment. */
+	if (getenv("ENDPLATE_RUN") || run_path(path, NULL, &nobody))
+		return 0;
+	return setenv("ENDPLATE_RUN", path, 1) ? -errno : 0;
+}
+
+int run_path(char path[RUN_PATH_MAX], const char *rest, struct error_sink *errors)
+{
+	const char *set = getenv("ENDPLATE_RUN"), *user = getenv("XDG_RUNTIME_DIR");
+	const char *slash = rest ? "/" : "";
+	char quoted[TEXT_QUOTED_MAX];
+	int n;
+
+	rest = rest ? rest : "";
+	if (set && *set) {
+		n = snprintf(path, RUN_PATH_MAX, "%s%s%s", set, slash, rest);
+	} else if (geteuid() == 0) {
+		n = snprintf(path, RUN_PATH_MAX, "/run/endplate/%s%s%s", robot_name, slash, rest);
+	} else if (user && *user) {
+		n = snprintf(path, RUN_PATH_MAX, "%s/endplate/%s%s%s", user, robot_name, slash, rest);
+	} else {
+		error_add(errors, "neither ENDPLATE_RUN nor XDG_RUNTIME_DIR is set: "
+				  "export ENDPLATE_RUN=/some/folder of your own");
+		return -ENOENT;
+	}
+	if (n < RUN_PATH_MAX)
+		return 0;
+	error_add(errors, "the path of %s is too long: set ENDPLATE_RUN to a shorter one", text_quote(quoted, rest));
+	return -ENAMETOOLONG;
+}
+
+/* mkdir -p; a failure leaves the path as far as it went. */
+static int make_folders(char *path)
+{
+	for (char *at = path + 1;; at++) {
+		const char was = *at;
+
+		if (was && was != '/')
+			continue;
+		*at = 0;
+		if (mkdir(path, 0755) && errno != EEXIST)
+			return -errno;
+		*at = was;
+		if (!was)
+			return 0;
+	}
+}
+
+int run_folder(const char *rest, struct error_sink *errors)
+{
+	char path[RUN_PATH_MAX];
+	int r, fd;
+
+	r = run_path(path, rest, errors);
+	if (r)
+		return r;
+	r = make_folders(path);
+	if (!r) {
+		fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		if (fd >= 0)
+			return fd;
+		r = -errno;
+	}
+	error_add(errors, "unable to make the folder %s: %s", path, strerror(-r));
+	return r;
+}

@@ -1,0 +1,26 @@
+/* run.h: the folder in which the parts of one robot meet: sockets, locks, logs, state.
+ *
+ * $ENDPLATE_RUN if it is set; else /run/endplate/ROBOT for root and $XDG_RUNTIME_DIR/endplate/ROBOT for everybody else.
+ * ROBOT is "robot" unless the program was told otherwise.  Two robots, or two test runs, have two folders.
+ */
+#ifndef CONFIG_RUN_H
+#define CONFIG_RUN_H
+
+#include <stddef.h>
+
+#include "config/error.h"
+
+#define RUN_PATH_MAX 512
+
+/* For --robot: from now on, and in every program started from here, the folder is that robot's.  0, or -EINVAL for what
+ * is no name.  $ENDPLATE_RUN, when it is set, wins. */
+int run_robot(const char *robot);
+
+/* "RUN/rest" into path.  0, or -ENAMETOOLONG, or -ENOENT when there is no $XDG_RUNTIME_DIR, with a line in errors. */
+int run_path(char path[RUN_PATH_MAX], const char *rest, struct error_sink *errors);
+
+/* The folder RUN/rest, made with all above it if need be (mode 0755 and the umask).  An open descriptor of it, by which
+ * sockets in it can be named whatever the length of their path, or -errno with a line in errors. */
+int run_folder(const char *rest, struct error_sink *errors);
+
+#endif
