@@ -43,10 +43,18 @@ CHANNELS_OBJECTS = $(filter-out $(ACH_OBJECTS),$(call object,channels/*.c channe
 TOOL_OBJECTS = $(call object,channels/tool/*.c)
 # All of it but main, for the tests.
 LIBTOOL = $(BUILD)/libtool.a
+LIBCAN = $(BUILD)/libcan.a
+CAN_OBJECTS = $(call object,can/*.c can/wire/*.c)
+# can/tool/canX.c is the main of canX; the other files there belong to all of them.
+CAN_MAINS = $(call object,can/tool/can*.c)
+CAN_TOOLS = $(CAN_MAINS:$(BUILD)/can/tool/%.o=$(BUILD)/%)
+LIBCANTOOL = $(BUILD)/libcantool.a
+CANTOOL_OBJECTS = $(filter-out $(CAN_MAINS),$(call object,can/tool/*.c))
 # From the room on top to the one at the bottom, as the linker wants it.
-LIBS = $(LIBCHANNELS) $(LIBCONFIG) $(LIBACH)
+LIBS = $(LIBCAN) $(LIBCHANNELS) $(LIBCONFIG) $(LIBACH)
+LIBRARIES = -lsocketcan -lyaml -lm
 EXAMPLES = $(call program,channels/examples/*.c)
-TOOLS = $(BUILD)/ach
+TOOLS = $(BUILD)/ach $(CAN_TOOLS)
 HEADERS = channels/ach.h
 PAGES = $(foreach room,$(ROOMS),$(wildcard $(room)/*.[1-8] $(room)/*/*.[1-8]))
 
@@ -66,7 +74,8 @@ TSAN_TESTS = $(foreach test,$(UNIT_TESTS),$(if $(findstring tsan,$(notdir $(test
 TESTS = $(if $(findstring thread,$(SAN)),$(TSAN_TESTS),$(UNIT_TESTS) $(if $(SAN),,$(TEST_SCRIPTS)))
 
 PROGRAMS = $(EXAMPLES) $(TEST_PROGRAMS)
-OBJECTS = $(ACH_OBJECTS) $(CONFIG_OBJECTS) $(CHANNELS_OBJECTS) $(TOOL_OBJECTS) $(PROGRAMS:=.o) \
+OBJECTS = $(ACH_OBJECTS) $(CONFIG_OBJECTS) $(CHANNELS_OBJECTS) $(TOOL_OBJECTS) \
+	$(CAN_OBJECTS) $(CAN_MAINS) $(CANTOOL_OBJECTS) $(PROGRAMS:=.o) \
 	$(TEST_SHARED:%.c=$(BUILD)/%.o) $(BUILD)/test/unity.o
 
 # ---- commands ----
@@ -147,6 +156,8 @@ $(BUILD)/test/unity.o: .deps/unity/unity.c $(BUILD)/flags
 $(LIBACH): $(ACH_OBJECTS)
 $(LIBCONFIG): $(CONFIG_OBJECTS)
 $(LIBCHANNELS): $(CHANNELS_OBJECTS)
+$(LIBCAN): $(CAN_OBJECTS)
+$(LIBCANTOOL): $(CANTOOL_OBJECTS)
 $(LIBTOOL): $(filter-out %/ach.o,$(TOOL_OBJECTS))
 $(TEST_LIB): $(BUILD)/test/unity.o $(call object,test/channels/lib.c)
 
@@ -157,10 +168,12 @@ $(LIBACH_SO): $(ACH_OBJECTS) channels/ach.map
 
 $(EXAMPLES): $(LIBACH)
 $(BUILD)/ach: $(TOOL_OBJECTS) $(LIBS)
-	$(call say,LD)$(LINK) -o $@ $^ -lyaml -lm
+	$(call say,LD)$(LINK) -o $@ $^ $(LIBRARIES)
+$(CAN_TOOLS): $(BUILD)/%: $(BUILD)/can/tool/%.o $(LIBCANTOOL) $(LIBTOOL) $(LIBS)
+	$(call say,LD)$(LINK) -o $@ $^ $(LIBRARIES)
 .SECONDEXPANSION:
-$(TEST_PROGRAMS): $$(filter $$(@D)/%,$(TEST_SHARED:%.c=$(BUILD)/%.o)) $(TEST_LIB) $(LIBTOOL) $(LIBS)
+$(TEST_PROGRAMS): $$(filter $$(@D)/%,$(TEST_SHARED:%.c=$(BUILD)/%.o)) $(TEST_LIB) $(LIBCANTOOL) $(LIBTOOL) $(LIBS)
 $(PROGRAMS): %: %.o
-	$(call say,LD)$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(if $(filter $(LIBCONFIG),$^),-lyaml) -lm
+	$(call say,LD)$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(if $(filter $(LIBCONFIG),$^),$(LIBRARIES))
 
 -include $(OBJECTS:.o=.d)

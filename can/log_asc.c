@@ -1,0 +1,284 @@
+/* log_asc.c: lines of Vector's ASC.
+ *
+ *	date Fri Jul 10 06:17:32.249 am 2015
+ *	base hex  timestamps absolute
+ *	   0.003040 1  123x            Rx   d 8 01 02 03 04 05 06 07 08  Length = 240015 BitCount = 124 ID = 291x
+ *	   0.004000 2  123             Tx   r 4
+ *	   0.005000 1  ErrorFrame
+ *	   0.006000 CANFD   1 Rx        123  Name         1 0 9 12 11 22 ... CC   130000  130     3000 0 0 0 0 0
+ *
+ * Time, channel, identifier, direction, length code, data; of CAN FD: channel, direction, identifier, perhaps a name,
+ * BRS, ESI, length code, length, data, duration, bits, flags.  A length is decimal always, the rest as base says.
+ * TxRq is a wish and no frame yet; other events have other words in these places.
+ */
+#include <string.h>
+
+#include "can/log_parse.h"
+
+#define NS_PER_S INT64_C(1000000000)
+
+/* In the flags of a CANFD event. */
+#define FLAG_REMOTE 0x0010
+#define FLAG_FD 0x1000
+
+/* ---- headers ---- */
+
+static int month_of(struct log_text word)
+{
+	static const char *const names[] = { "jan", "feb", "mar", "apr", "may", "jun",
+					     "jul", "aug", "sep", "oct", "nov", "dec" };
+	/* What a German recorder calls otherwise; its March with an umlaut is in either of two encodings. */
+	static const struct {
+		const char *name;
+		int month;
+	} german[] = { { "mrz", 2 }, { "m\xE4", 2 }, { "m\xC3\xA4", 2 }, { "mai", 4 }, { "okt", 9 }, { "dez", 11 } };
+
+	for (int i = 0; i < 12; i++)
+		if (log_begins(word, names[i]))
+			return i;
+	for (size_t i = 0; i < sizeof(german) / sizeof(*german); i++)
+		if (log_begins(word, german[i].name))
+			return german[i].month;
+	return -1;
+}
+
+static bool two_digits(struct log_text *t, char after, uint32_t max, int *number)
+{
+	struct log_text part = { t->at, memchr(t->at, after, (size_t)(t->end - t->at)) };
+	uint32_t n;
+
+	if (!part.end || !log_number(part, 10, max, &n))
+		return false;
+	*number = (int)n;
+	t->at = part.end + 1;
+	return true;
+}
+
+/* "Fri Jul 10 06:17:32.249 pm 2015": 0 if it is something else. */
+static int64_t date_ns(struct log_text line)
+{
+	struct log_text month, clock, word;
+	struct tm wall = { .tm_mon = -1 };
+	int64_t seconds_ns;
+	uint32_t day, year;
+
+	log_word(&line);
+	month = log_word(&line);
+	wall.tm_mon = month_of(month);
+	if (wall.tm_mon < 0 || !log_number(log_word(&line), 10, 31, &day))
+		return 0;
+	clock = log_word(&line);
+	if (!two_digits(&clock, ':', 23, &wall.tm_hour) || !two_digits(&clock, ':', 59, &wall.tm_min) ||
+	    !log_time(&clock, NS_PER_S, &seconds_ns) || clock.at != clock.end || seconds_ns >= 61 * NS_PER_S)
+		return 0;
+	word = log_word(&line);
+	if (log_is(word, "am") || log_is(word, "pm")) {
+		/* Some write 14:00 pm. */
+		if (log_is(word, "pm") && wall.tm_hour < 12)
+			wall.tm_hour += 12;
+		else if (log_is(word, "am") && wall.tm_hour == 12)
+			wall.tm_hour = 0;
+		word = log_word(&line);
+	}
+	if (!log_number(word, 10, 2200, &year) || year < 1970)
+		return 0;
+	wall.tm_mday = (int)day;
+	wall.tm_year = (int)year - 1900;
+	wall.tm_sec = (int)(seconds_ns / NS_PER_S);
+	return log_local_ns(wall, seconds_ns % NS_PER_S);
+}
+
+static enum log_found read_header(struct log *log, struct log_text line)
+{
+	struct log_text all = line, word = log_word(&line);
+
+	if (log_is(word, "date")) {
+		log->of.start_ns = date_ns(line);
+		return LOG_NOTHING;
+	}
+	if (log_is(word, "begin")) { /* Triggerblock, and the date once more */
+		log_word(&line);
+		if (!log->of.start_ns)
+			log->of.start_ns = date_ns(line);
+		return LOG_NOTHING;
+	}
+	if (log_is(word, "base") || log_is(word, "timestamps")) {
+		for (; word.at < word.end; word = log_word(&line)) {
+			if (log_is(word, "hex"))
+				log->of.base = 16;
+			else if (log_is(word, "dec"))
+				log->of.base = 10;
+			else if (log_is(word, "absolute") || log_is(word, "relative"))
+				log->of.relative = log_is(word, "relative");
+			else if (!log_is(word, "base") && !log_is(word, "timestamps"))
+				return log_damaged(
+					log, "the header says base hex or dec, timestamps absolute or relative", NULL);
+		}
+		return LOG_NOTHING;
+	}
+	if (log_begins(all, "//") || log_is(word, "internal") || log_is(word, "no") || log_is(word, "end"))
+		return LOG_NOTHING;
+	return log_damaged(log, "no line of ASC: it begins with the time in seconds", NULL);
+}
+
+/* ---- events ---- */
+
+/* The word is an identifier, with x of 29 bits. */
+static const char *read_id(struct frame *f, struct log_text word, unsigned int base)
+{
+	bool extended = word.end > word.at && (word.end[-1] == 'x' || word.end[-1] == 'X');
+	uint32_t id;
+
+	word.end -= extended;
+	if (!log_number(word, base, UINT32_MAX, &id))
+		return "the identifier is no number: record without symbolic names";
+	return log_set_id(f, id, extended);
+}
+
+/* The length code: a hexadecimal digit, in decimal files perhaps 10 to 15. */
+static const char *read_code(struct frame *f, struct log_text word, unsigned int base)
+{
+	uint32_t code;
+
+	if (!log_number(word, word.end - word.at == 1 ? 16 : base, 15, &code))
+		return "a length code is 0 to 15";
+	return log_set_code(f, code);
+}
+
+static bool read_direction(struct log_record *r, struct log_text word, bool *wish)
+{
+	*wish = log_is(word, "TxRq");
+	r->direction = log_is(word, "Rx") ? 'R' : 'T';
+	return *wish || log_is(word, "Rx") || log_is(word, "Tx");
+}
+
+/* Behind time and channel of a classic event. */
+static enum log_found read_classic(struct log *log, struct log_record *r, struct log_text line)
+{
+	const unsigned int base = (unsigned int)log->of.base;
+	struct log_text id = log_word(&line), direction = log_word(&line), word;
+	struct frame *f = &r->frame;
+	const char *wrong;
+	bool wish;
+
+	if (log_is(id, "ErrorFrame")) {
+		log_set_error(r);
+		return LOG_RECORD;
+	}
+	if (id.at == id.end)
+		return log_damaged(log, "there is nothing after the channel", NULL);
+	wrong = read_id(f, id, base);
+	if (!read_direction(r, direction, &wish))
+		return wrong ? LOG_NOTHING : log_damaged(log, "after the identifier stands Rx or Tx", NULL);
+	if (wish)
+		return LOG_NOTHING;
+	if (wrong)
+		return log_damaged(log, wrong, NULL);
+	word = log_word(&line);
+	if (log_is(word, "r")) {
+		f->id |= FRAME_RTR;
+		word = log_word(&line);
+		/* Older tools write no length here, but perhaps other things. */
+		if (word.at < word.end && log_digit(*word.at))
+			wrong = read_code(f, word, base);
+	} else if (log_is(word, "d")) {
+		wrong = read_code(f, log_word(&line), base);
+		wrong = wrong ? wrong : log_set_data(f, &line, base);
+	} else {
+		wrong = "after the direction stands d or r";
+	}
+	return wrong ? log_damaged(log, wrong, NULL) : LOG_RECORD;
+}
+
+/* The third word behind the data; a line without it is what it is called. */
+static bool read_flags(struct log_text line, uint32_t *flags)
+{
+	struct log_text word;
+
+	for (int i = 0; i < 3; i++)
+		word = log_word(&line);
+	*flags = FLAG_FD;
+	return word.at == word.end || log_number(word, 16, UINT32_MAX, flags);
+}
+
+static bool read_bit(struct log_text word, uint8_t flag, uint8_t *flags)
+{
+	if (log_is(word, "1"))
+		*flags |= flag;
+	return log_is(word, "0") || log_is(word, "1");
+}
+
+/* Behind the word CANFD, which may be a classic frame all the same: its flags tell. */
+static enum log_found read_fd(struct log *log, struct log_record *r, struct log_text line)
+{
+	const unsigned int base = (unsigned int)log->of.base;
+	struct frame *f = &r->frame;
+	struct log_text word, code, tail;
+	uint32_t len, flags;
+	const char *wrong;
+	bool wish;
+
+	wrong = log_set_bus(r, log_word(&line));
+	if (wrong)
+		return log_damaged(log, wrong, NULL);
+	if (!read_direction(r, log_word(&line), &wish))
+		return log_damaged(log, "after the channel stands Rx or Tx", NULL);
+	if (wish)
+		return LOG_NOTHING;
+	word = log_word(&line);
+	if (log_is(word, "ErrorFrame")) {
+		log_set_error(r);
+		return LOG_RECORD;
+	}
+	wrong = read_id(f, word, base);
+	if (wrong)
+		return log_damaged(log, wrong, NULL);
+	word = log_word(&line);
+	if (word.at < word.end && !log_digit(*word.at))
+		word = log_word(&line);
+	if (!read_bit(word, FRAME_BRS, &f->flags) || !read_bit(log_word(&line), FRAME_ESI, &f->flags))
+		return log_damaged(log, "before the length code stand BRS and ESI, 0 or 1 each", NULL);
+	code = log_word(&line);
+	if (!log_number(log_word(&line), 10, FRAME_DATA_MAX_FD, &len))
+		return log_damaged(log, "after the length code stands the length, 0 to 64", NULL);
+	tail = line;
+	for (uint32_t i = 0; i < len; i++)
+		log_word(&tail);
+	if (!read_flags(tail, &flags))
+		return log_damaged(log, "the flags behind the data are no number", NULL);
+	f->flags = flags & FLAG_FD ? f->flags | FRAME_FD : 0;
+	f->id |= !f->flags && flags & FLAG_REMOTE ? FRAME_RTR : 0;
+	wrong = read_code(f, code, base);
+	if (!wrong && len != frame_data_len(f))
+		wrong = "length code and length do not fit";
+	wrong = wrong ? wrong : log_set_data(f, &line, base);
+	return wrong ? log_damaged(log, wrong, NULL) : LOG_RECORD;
+}
+
+enum log_found log_asc_line(struct log *log, struct log_record *r, struct log_text line)
+{
+	struct log_text word;
+	int64_t ns;
+	const char *wrong;
+
+	log_skip_blanks(&line);
+	if (line.at == line.end)
+		return LOG_NOTHING;
+	if (!log_digit(*line.at))
+		return read_header(log, line);
+	if (!log_time(&line, NS_PER_S, &ns) || (line.at < line.end && !log_blank(*line.at)) ||
+	    (log->of.relative && __builtin_add_overflow(log->of.now_ns, ns, &ns)))
+		return log_damaged(log, "no time: it is seconds, such as 12.003040", NULL);
+	log->of.now_ns = ns;
+	wrong = log_set_time(r, log->of.start_ns, ns);
+	if (wrong)
+		return log_damaged(log, wrong, NULL);
+	memset(&r->frame, 0, sizeof(r->frame));
+	word = log_word(&line);
+	if (log_is(word, "CANFD"))
+		return read_fd(log, r, line);
+	if (word.at == word.end || !log_digit(*word.at))
+		return word.at == word.end ? log_damaged(log, "there is nothing after the time", NULL) : LOG_NOTHING;
+	wrong = log_set_bus(r, word);
+	return wrong ? log_damaged(log, wrong, NULL) : read_classic(log, r, line);
+}

@@ -1,0 +1,121 @@
+/* log_candump.c: lines of candump -L, read and written.
+ *
+ *	(1436509052.249713) vcan0 044#2A366C2BBA
+ *	(1436509052.249713)  can0 123#R4 T
+ *	# can0: 12 frames lost
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "can/frame_text.h"
+#include "can/log_parse.h"
+
+#define NS_PER_S INT64_C(1000000000)
+
+/* A comment: ours, or somebody's. */
+static enum log_found read_comment(struct log *log, struct log_text line)
+{
+	struct log_text words[5];
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < 5; i++)
+		words[i] = log_word(&line);
+	if (!log_is(words[0], "#") || !log_is(words[3], "frames") || !log_is(words[4], "lost"))
+		return LOG_NOTHING;
+	for (const char *c = words[2].at; c < words[2].end; c++)
+		if (!log_digit(*c) || __builtin_mul_overflow(n, 10, &n) || __builtin_add_overflow(n, *c - '0', &n))
+			return LOG_NOTHING;
+	if (__builtin_add_overflow(log->lost, n, &log->lost))
+		log->lost = UINT64_MAX;
+	return LOG_NOTHING;
+}
+
+static bool read_time(struct log_text *line, int64_t *ns)
+{
+	line->at++;
+	return log_time(line, NS_PER_S, ns) && line->at < line->end && *line->at++ == ')';
+}
+
+static const char *read_bus(char bus[LOG_BUS_MAX], struct log_text *line)
+{
+	size_t n = 0;
+
+	log_skip_blanks(line);
+	for (; line->at < line->end && !log_blank(*line->at); line->at++) {
+		if ((unsigned char)*line->at < ' ' || *line->at == 0x7F)
+			return "a control character in the interface's name";
+		if (n == LOG_BUS_MAX - 1)
+			return "an interface's name has at most 15 bytes";
+		bus[n++] = *line->at;
+	}
+	bus[n] = '\0';
+	return n ? NULL : "there is no interface after the time";
+}
+
+enum log_found log_candump_line(struct log *log, struct log_record *r, struct log_text line)
+{
+	struct log_text word;
+	const char *wrong;
+
+	log_skip_blanks(&line);
+	if (line.at == line.end)
+		return LOG_NOTHING;
+	if (*line.at == '#')
+		return read_comment(log, line);
+	if (*line.at != '(')
+		return log_damaged(log, "no line of candump -L: it begins with the time in brackets", NULL);
+	if (!read_time(&line, &r->t_ns))
+		return log_damaged(log, "no time: it is seconds in brackets, such as (1436509052.249713)", NULL);
+	wrong = read_bus(r->bus, &line);
+	if (wrong)
+		return log_damaged(log, wrong, NULL);
+	word = log_word(&line);
+	wrong = word.at == word.end ? "there is nothing after the interface"
+				    : frame_text_read(&r->frame, word.at, (size_t)(word.end - word.at));
+	if (wrong)
+		return log_damaged(log, "no frame: ", wrong);
+	r->direction = 0;
+	if (line.at == line.end)
+		return LOG_RECORD;
+	word = log_word(&line);
+	if (word.end - word.at != 1 || (*word.at != 'R' && *word.at != 'T'))
+		return log_damaged(log, "after the frame there may be R or T and nothing else", NULL);
+	r->direction = *word.at;
+	log_skip_blanks(&line);
+	return line.at == line.end ? LOG_RECORD : log_damaged(log, "there is something after R or T", NULL);
+}
+
+/* ---- writing ---- */
+
+static char *put_digits(char *to, uint64_t value, unsigned int digits)
+{
+	for (unsigned int i = digits; i-- > 0; value /= 10)
+		to[i] = (char)('0' + value % 10);
+	return to + digits;
+}
+
+size_t log_write_line(char text[LOG_WRITE_MAX], int64_t t_ns, const char *bus, const struct frame *f)
+{
+	const uint64_t us = t_ns < 0 ? 0 : (uint64_t)t_ns / 1000;
+	const size_t bus_len = strnlen(bus, LOG_BUS_MAX - 1);
+	char *to = text;
+
+	*to++ = '(';
+	to = put_digits(to, us / 1000000, 10);
+	*to++ = '.';
+	to = put_digits(to, us % 1000000, 6);
+	*to++ = ')';
+	*to++ = ' ';
+	to = mempcpy(to, bus, bus_len);
+	*to++ = ' ';
+	to += frame_text_write(to, f);
+	*to++ = '\n';
+	*to = '\0';
+	return (size_t)(to - text);
+}
+
+size_t log_write_loss(char text[LOG_WRITE_MAX], const char *bus, uint64_t frames)
+{
+	return (size_t)snprintf(text, LOG_WRITE_MAX, "# %.*s: %" PRIu64 " frames lost\n", LOG_BUS_MAX - 1, bus, frames);
+}

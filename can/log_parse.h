@@ -1,0 +1,88 @@
+/* log_parse.h: what the readers of log lines share.  Private to can/log*.c. */
+#ifndef CAN_LOG_PARSE_H
+#define CAN_LOG_PARSE_H
+
+#include <time.h>
+
+#include "can/log.h"
+
+enum log_found {
+	LOG_NOTHING, /* a comment, a header, something that is no frame */
+	LOG_RECORD,
+	LOG_DAMAGED, /* log->wrong says why */
+};
+
+/* A line without its end, or a part of one. */
+struct log_text {
+	const char *at, *end;
+};
+
+/* One reader per format.  Sets all of *r but line. */
+enum log_found log_candump_line(struct log *log, struct log_record *r, struct log_text line);
+enum log_found log_asc_line(struct log *log, struct log_record *r, struct log_text line);
+enum log_found log_trc_line(struct log *log, struct log_record *r, struct log_text line);
+
+/* Does a line tell of which format its file is? */
+enum log_sign {
+	LOG_SIGN_NONE,	  /* it might be of any: a comment, nothing */
+	LOG_SIGN_STRANGE, /* of none */
+	LOG_SIGN_CLEAR,	  /* *format is set */
+};
+enum log_sign log_sign(struct log_text line, enum log_format *format);
+
+/* Answers LOG_DAMAGED; why may be NULL. */
+enum log_found log_damaged(struct log *log, const char *what, const char *why);
+
+/* ---- pieces of a line ---- */
+
+static inline bool log_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+static inline bool log_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static inline void log_skip_blanks(struct log_text *t)
+{
+	while (t->at < t->end && log_blank(*t->at))
+		t->at++;
+}
+
+/* The next word, taken off; an empty one at the end of the line. */
+static inline struct log_text log_word(struct log_text *t)
+{
+	struct log_text word;
+
+	log_skip_blanks(t);
+	word.at = t->at;
+	while (t->at < t->end && !log_blank(*t->at))
+		t->at++;
+	word.end = t->at;
+	return word;
+}
+
+bool log_is(struct log_text word, const char *text);	 /* in whatever letters */
+bool log_begins(struct log_text line, const char *text); /* likewise */
+
+/* All of the word is a number, at most max. */
+bool log_number(struct log_text word, unsigned int base, uint32_t max, uint32_t *number);
+
+/* Takes "12.345" off the line; unit_ns is a second's or a millisecond's.  What is below a nanosecond is dropped. */
+bool log_time(struct log_text *t, int64_t unit_ns, int64_t *ns);
+
+/* ---- pieces of a record: NULL or what is wrong ---- */
+
+const char *log_set_bus(struct log_record *r, struct log_text channel); /* from 1 */
+const char *log_set_time(struct log_record *r, int64_t start_ns, int64_t ns);
+const char *log_set_id(struct frame *f, uint32_t id, bool extended);
+const char *log_set_code(struct frame *f, uint32_t code); /* the length by its code on the wire */
+const char *log_set_data(struct frame *f, struct log_text *t, unsigned int base); /* frame_data_len(f) bytes */
+void log_set_error(struct log_record *r);
+
+/* The epoch's time of a wall clock, or 0 if there can be no such time. */
+int64_t log_local_ns(struct tm wall, int64_t fraction_ns);
+
+#endif

@@ -1,0 +1,262 @@
+/* log_trc.c: lines of PCAN's TRC.
+ *
+ *	;$FILEVERSION=1.1
+ *	;$STARTTIME=44548.6028595139
+ *	     1)      1059.9  Rx         0300  7  00 00 00 00 04 00 00
+ *	     2)      1352.7  Rx         0100  3  RTR
+ *
+ *	;$FILEVERSION=2.1
+ *	;$COLUMNS=N,O,T,B,I,d,R,L,D
+ *	      1      1059.900 DT 1      0300 Rx -  7    00 00 00 00 04 00 00
+ *
+ * Columns: N number, O milliseconds since the start, T type, B bus, I identifier (4 digits: 11 bits, 8: 29 bits), d
+ * direction, R reserved, L length code, l length, D data.  Versions before 2.0 have fixed columns, and directions for
+ * types.
+ * The start is days since the end of 1899.
+ */
+#include <string.h>
+
+#include "can/log_parse.h"
+
+#define NS_PER_MS INT64_C(1000000)
+#define DAYS_MAX 109575.0 /* of the year 2200 */
+
+/* Before a file says anything it is of version 1.0, which says nothing. */
+static const struct {
+	const char *version, *columns;
+} versions[] = {
+	{ "1.0", "NOILD" },    { "1.1", "NOTILD" }, { "1.2", "NOBTILD" },
+	{ "1.3", "NOBTIRLD" }, { "2.0", "?" }, /* they say it */
+	{ "2.1", "?" },
+};
+#define VERSIONS (sizeof(versions) / sizeof(*versions))
+
+enum kind { KIND_DATA, KIND_REMOTE, KIND_ERROR, KIND_OTHER };
+
+static const struct type {
+	const char *name;
+	enum kind kind;
+	uint8_t flags;
+	char direction;
+} types[] = {
+	{ "DT", KIND_DATA, 0, 0 },
+	{ "Rx", KIND_DATA, 0, 'R' },
+	{ "Tx", KIND_DATA, 0, 'T' },
+	{ "FD", KIND_DATA, FRAME_FD, 0 },
+	{ "FB", KIND_DATA, FRAME_FD | FRAME_BRS, 0 },
+	{ "FE", KIND_DATA, FRAME_FD | FRAME_ESI, 0 },
+	{ "BI", KIND_DATA, FRAME_FD | FRAME_BRS | FRAME_ESI, 0 },
+	{ "RR", KIND_REMOTE, 0, 0 },
+	{ "ER", KIND_ERROR, 0, 0 },
+	{ "Error", KIND_ERROR, 0, 0 },
+	{ "ST", KIND_OTHER, 0, 0 },    /* state of the hardware */
+	{ "Warng", KIND_OTHER, 0, 0 }, /* likewise */
+	{ "EC", KIND_OTHER, 0, 0 },    /* error counters */
+	{ "EV", KIND_OTHER, 0, 0 },    /* what a user marked */
+};
+
+/* ---- headers ---- */
+
+static enum log_found read_version(struct log *log, struct log_text value)
+{
+	struct log_text word = log_word(&value);
+
+	for (size_t i = 0; i < VERSIONS; i++)
+		if (log_is(word, versions[i].version)) {
+			strcpy(log->of.columns, versions[i].columns);
+			return LOG_NOTHING;
+		}
+	strcpy(log->of.columns, "?");
+	return log_damaged(log, "no version of TRC that is known: 1.0 to 1.3, 2.0 and 2.1 are", NULL);
+}
+
+static enum log_found read_columns(struct log *log, struct log_text value)
+{
+	char columns[sizeof(log->of.columns)];
+	size_t n = 0;
+
+	strcpy(log->of.columns, "?");
+	for (; value.at < value.end && n < sizeof(columns) - 1; value.at += 2) {
+		columns[n++] = *value.at;
+		if (value.end - value.at == 1 || value.at[1] != ',')
+			break;
+	}
+	columns[n] = '\0';
+	if (value.end - value.at > 1 || !strchr(columns, 'O') || !strchr(columns, 'T') || !strchr(columns, 'I') ||
+	    !strpbrk(columns, "Ll") || !n || columns[n - 1] != 'D')
+		return log_damaged(log, "the columns are letters with commas between, O, T, I, L and last D among them",
+				   NULL);
+	strcpy(log->of.columns, columns);
+	return LOG_NOTHING;
+}
+
+static enum log_found read_start(struct log *log, struct log_text value)
+{
+	struct tm wall = { .tm_year = -1, .tm_mon = 11, .tm_mday = 30 }; /* where its days count from */
+	double days = 0, scale = 1, seconds;
+	bool point = false;
+
+	for (; value.at < value.end && (log_digit(*value.at) || (*value.at == '.' && !point)); value.at++) {
+		if (*value.at == '.') {
+			point = true;
+		} else if (point) {
+			scale /= 10;
+			days += (*value.at - '0') * scale;
+		} else if (days < DAYS_MAX) {
+			days = days * 10 + (*value.at - '0');
+		}
+	}
+	/* Some end it with a semicolon. */
+	if ((value.at < value.end && *value.at != ';') || days >= DAYS_MAX)
+		return log_damaged(log, "the start is a number of days, such as 44548.6028595139", NULL);
+	wall.tm_mday += (int)days;
+	seconds = (days - (int)days) * 86400;
+	wall.tm_sec = (int)seconds;
+	log->of.start_ns = log_local_ns(wall, (int64_t)((seconds - (int)seconds) * 1e6 + 0.5) * 1000);
+	return LOG_NOTHING;
+}
+
+static enum log_found read_header(struct log *log, struct log_text line)
+{
+	static const struct {
+		const char *name;
+		enum log_found (*read)(struct log *log, struct log_text value);
+	} headers[] = {
+		{ ";$FILEVERSION=", read_version },
+		{ ";$STARTTIME=", read_start },
+		{ ";$COLUMNS=", read_columns },
+	};
+
+	for (size_t i = 0; i < sizeof(headers) / sizeof(*headers); i++)
+		if (log_begins(line, headers[i].name)) {
+			line.at += strlen(headers[i].name);
+			return headers[i].read(log, line);
+		}
+	return LOG_NOTHING;
+}
+
+/* ---- messages ---- */
+
+/* A line by its columns, each a word. */
+struct message {
+	const struct type *type;
+	struct log_text id, len, data;
+	bool len_is_code;
+};
+
+static const char *read_type(struct message *m, struct log_record *r, struct log_text word)
+{
+	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
+		if (log_is(word, types[i].name)) {
+			m->type = &types[i];
+			r->direction = m->type->direction;
+			return NULL;
+		}
+	return "no type of message that is known, such as DT, FD, RR, Rx or Tx";
+}
+
+static const char *read_column(struct message *m, struct log *log, struct log_record *r, char column,
+			       struct log_text word)
+{
+	int64_t ns;
+
+	switch (column) {
+	case 'N':
+		return log_digit(*word.at) ? NULL : "no line of TRC: it begins with a number";
+	case 'O':
+		if (!log_time(&word, NS_PER_MS, &ns) || word.at != word.end)
+			return "no time: it is milliseconds, such as 1059.900";
+		return log_set_time(r, log->of.start_ns, ns);
+	case 'T':
+		return read_type(m, r, word);
+	case 'B':
+		return log_set_bus(r, word);
+	case 'I':
+		m->id = word;
+		return NULL;
+	case 'd':
+		r->direction = log_is(word, "Rx") ? 'R' : 'T';
+		return log_is(word, "Rx") || log_is(word, "Tx") ? NULL : "a direction is Rx or Tx";
+	case 'L':
+	case 'l':
+		m->len = word;
+		m->len_is_code = column == 'L';
+		return NULL;
+	case '?':
+		return "there is no ;$COLUMNS= before it";
+	default:
+		return NULL;
+	}
+}
+
+static const char *read_len(struct frame *f, const struct message *m)
+{
+	const uint32_t max = f->flags & FRAME_FD ? FRAME_DATA_MAX_FD : FRAME_DATA_MAX;
+	uint32_t len;
+
+	if (m->len_is_code)
+		return log_number(m->len, 10, 15, &len) ? log_set_code(f, len) : "a length code is 0 to 15";
+	if (!log_number(m->len, 10, max, &len) || frame_len_fd(len) != len)
+		return "there is no frame of such a length";
+	f->len = (uint8_t)len;
+	return NULL;
+}
+
+static const char *read_frame(struct frame *f, const struct message *m)
+{
+	const long digits = m->id.end - m->id.at;
+	struct log_text data = m->data;
+	const char *wrong;
+	uint32_t id;
+
+	if ((digits != 4 && digits != 8) || !log_number(m->id, 16, UINT32_MAX, &id))
+		return "an identifier has 4 or 8 digits";
+	wrong = log_set_id(f, id, digits == 8);
+	if (wrong)
+		return wrong;
+	f->flags = m->type->flags;
+	if (m->type->kind == KIND_REMOTE || (!f->flags && log_is(log_word(&data), "RTR")))
+		f->id |= FRAME_RTR;
+	wrong = read_len(f, m);
+	data = m->data;
+	return wrong ? wrong : log_set_data(f, &data, 16);
+}
+
+enum log_found log_trc_line(struct log *log, struct log_record *r, struct log_text line)
+{
+	struct message m = { .type = &types[0] };
+	struct log_text first;
+	const char *wrong = NULL;
+
+	log_skip_blanks(&line);
+	if (line.at == line.end)
+		return LOG_NOTHING;
+	if (*line.at == ';')
+		return read_header(log, line);
+	memset(&r->frame, 0, sizeof(r->frame));
+	r->direction = 0;
+	strcpy(r->bus, "can0");
+	for (const char *column = *log->of.columns ? log->of.columns : versions[0].columns; !wrong && *column != 'D';
+	     column++) {
+		struct log_text word;
+
+		/* What follows is its own affair, or blank. */
+		if (m.type->kind == KIND_OTHER || (m.type->kind == KIND_ERROR && *column == 'I'))
+			break;
+		word = log_word(&line);
+		wrong = word.at == word.end ? "the line ends before its data" : read_column(&m, log, r, *column, word);
+	}
+	if (wrong)
+		return log_damaged(log, wrong, NULL);
+	m.data = first = line;
+	first = log_word(&first);
+	/* Version 1.0 has no types, and tells by these. */
+	if (m.type->kind == KIND_OTHER || log_is(m.id, "FFFFFFFF"))
+		return LOG_NOTHING;
+	if (m.type->kind == KIND_ERROR || log_is(first, "ERROR")) {
+		log_set_error(r);
+		return LOG_RECORD;
+	}
+	wrong = read_frame(&r->frame, &m);
+	return wrong ? log_damaged(log, wrong, NULL) : LOG_RECORD;
+}
