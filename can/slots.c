@@ -1,0 +1,157 @@
+/* slots.c: the table of rows, what was lost, and how it is. */
+#include <errno.h>
+#include <string.h>
+
+#include "can/bits.h"
+#include "can/slots_inside.h"
+#include "channels/clock.h"
+
+#define NS_PER_S 1000000000ll
+
+/* ---- rows ---- */
+
+uint32_t slots_arbitration(uint32_t id)
+{
+	const uint32_t remote = !!(id & FRAME_RTR);
+
+	if (!(id & FRAME_EXT))
+		return (id & FRAME_STD_MASK) << 21 | remote << 20;
+	id &= FRAME_EXT_MASK;
+	return id >> 18 << 21 | 3u << 19 | (id & 0x3ffff) << 1 | remote;
+}
+
+static const char *row_wrong(const struct slots_row *row)
+{
+	if (row->id & FRAME_ERR || !frame_valid(&(struct frame){ .id = row->id }))
+		return "no identifier that can be sent: 000 to 7FF, or up to 1FFFFFFF with FRAME_EXT";
+	if ((unsigned int)row->class >= SLOTS_CLASSES)
+		return "no class: one of SLOTS_URGENT, SLOTS_LATEST, SLOTS_QUEUE";
+	if (row->period_ns < 0 || row->deadline_ns < 0 || (!row->period_ns && !row->deadline_ns))
+		return "neither a period nor a deadline: after what time is it worth nothing?";
+	if (row->period_ns > SLOTS_DEADLINE_MAX_NS || row->deadline_ns > SLOTS_DEADLINE_MAX_NS)
+		return "more than an hour of period or deadline: they are nanoseconds";
+	return NULL;
+}
+
+static void set_options(struct slots *s, const struct slots_options *options)
+{
+	struct slots_options *o = &s->options;
+
+	if (options)
+		*o = *options;
+	if (!o->bitrate)
+		o->bitrate = 1000000;
+	s->frame_ns = BITS_MAX * NS_PER_S / o->bitrate;
+	if (o->retry_ns <= 0)
+		o->retry_ns = slots_least(3 * s->frame_ns, SLOTS_MS_NS);
+	if (o->probe_after_ns <= 0)
+		o->probe_after_ns = 50 * SLOTS_MS_NS;
+	if (o->give_up_ns <= 0)
+		o->give_up_ns = NS_PER_S;
+}
+
+int slots_init(struct slots *s, const struct slots_row *rows, unsigned int rows_n, const struct slots_options *options,
+	       struct error_sink *errors)
+{
+	int status = 0;
+
+	memset(s, 0, sizeof(*s));
+	if (rows_n > SLOTS_ROWS_MAX) {
+		error_add(errors, "%u rows of frames to send on one bus: at most %d", rows_n, SLOTS_ROWS_MAX);
+		return -EINVAL;
+	}
+	for (unsigned int i = 0; i < rows_n; i++) {
+		const char *wrong = row_wrong(&rows[i]);
+
+		if (wrong) {
+			error_add(errors, "row %u of the frames to send, %03X: %s", i, rows[i].id, wrong);
+			status = -EINVAL;
+		}
+		s->harmless |= rows[i].harmless;
+		s->rank[i] = (uint64_t)rows[i].class << 32 | slots_arbitration(rows[i].id);
+	}
+	if (status)
+		return status;
+	s->rows = rows;
+	s->rows_n = rows_n;
+	set_options(s, options);
+	for (unsigned int i = 0; i < SLOTS_WAITING_MAX; i++)
+		s->order[i] = (uint8_t)i;
+	s->earliest_ns = CLOCK_NEVER;
+	s->doubt_ns = CLOCK_NEVER;
+	s->taken = -1;
+	return 0;
+}
+
+/* ---- losses ---- */
+
+void slots_lose(struct slots *s, unsigned int row, const struct frame *frame, enum slots_why why)
+{
+	struct slots_loss *loss;
+
+	s->counts.lost++;
+	if (s->losses_n == SLOTS_LOSSES_MAX) {
+		s->losses_first = (s->losses_first + 1) % SLOTS_LOSSES_MAX;
+		s->losses_n--;
+	}
+	loss = &s->losses[(s->losses_first + s->losses_n++) % SLOTS_LOSSES_MAX];
+	loss->row = row;
+	loss->why = why;
+	loss->frame = *frame;
+}
+
+bool slots_lost(struct slots *s, struct slots_loss *loss)
+{
+	if (!s->losses_n)
+		return false;
+	*loss = s->losses[s->losses_first];
+	s->losses_first = (s->losses_first + 1) % SLOTS_LOSSES_MAX;
+	s->losses_n--;
+	return true;
+}
+
+/* ---- how it is ---- */
+
+enum slots_state slots_state(const struct slots *s)
+{
+	return s->state;
+}
+
+int64_t slots_since_ns(const struct slots *s)
+{
+	return s->since_ns;
+}
+
+bool slots_proven(const struct slots *s)
+{
+	return s->proven;
+}
+
+const char *slots_state_name(enum slots_state state)
+{
+	static const char *const names[] = { "running", "stalled", "down" };
+
+	return (unsigned int)state < sizeof(names) / sizeof(names[0]) ? names[state] : "unknown";
+}
+
+const char *slots_why_name(enum slots_why why)
+{
+	static const char *const names[] = { "expired", "rejected", "flushed", "overtaken", "given up" };
+
+	return (unsigned int)why < sizeof(names) / sizeof(names[0]) ? names[why] : "unknown";
+}
+
+unsigned int slots_waiting(const struct slots *s)
+{
+	return s->waiting_n;
+}
+
+unsigned int slots_in_flight(const struct slots *s)
+{
+	return s->in_flight_n;
+}
+
+const struct slots_counts *slots_counts(const struct slots *s)
+{
+	return &s->counts;
+}

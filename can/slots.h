@@ -1,0 +1,236 @@
+/* slots.h: what one process still wants to send on one bus.  The newest frame wins, and nothing stale leaves.
+ *
+ *	static const struct slots_row rows[] = {
+ *		{ .id = 0x0e4, .class = SLOTS_LATEST, .period_ns = 5000000 },
+ *		{ .id = 0x0c4, .class = SLOTS_QUEUE, .key = { 0xff, 0xff }, .deadline_ns = 50000000 },
+ *		{ .id = 0x0e4, .class = SLOTS_URGENT, .deadline_ns = 20000000 },
+ *	};
+ *	static struct slots slots;
+ *
+ *	if (slots_init(&slots, rows, 3, &(struct slots_options){ .bitrate = 1000000 }, &errors))
+ *		return 100;
+ *	slots_put(&slots, 0, &reference, now_ns);
+ *	while ((frame = slots_take(&slots, now_ns))) {
+ *		if (bus_send(bus, frame)) {
+ *			slots_refused(&slots, now_ns);	(it stays, and may be replaced meanwhile)
+ *			break;
+ *		}
+ *		slots_handed(&slots, now_ns);
+ *	}
+ *	...
+ *	slots_echo(&slots, &got.frame, got.t_ns);	(each own frame that comes back; slots_received: each other)
+ *
+ * slots_bus.h is that loop, for a struct bus.  Pure: no descriptor, clock, allocation or print; all memory is in
+ * struct slots.  Every call is short and bounded.
+ *
+ * Order: urgent, latest, queue; within a class the lowest identifier, as arbitration has it; within an identifier
+ * first come, first served.  References go before requests because their number is bounded by their periods, so a
+ * request waits for a time that can be computed, while a burst of requests would make every reference behind it
+ * late.  On a bus that is too full requests are the ones to be reported lost.  A frame that replaces another takes
+ * its place in the row, so a key that is renewed often does not fall behind those that are not.
+ *
+ * At most two frames are in flight: handed over and not yet confirmed by their own echo.  What is in flight belongs
+ * to the kernel, which sends it however old it has become; only resetting the link removes it.
+ *
+ * Stall: a frame in flight has not been confirmed for its row's deadline (at least 3 frame times + 2 ms) in which
+ * nothing was received, or for twice that (at least 20 ms) whatever was received.  The time counts from its
+ * hand-over or from the last confirmation: before that it stood behind another.  While stalled nothing is handed
+ * over and what waits expires.  It ends with the reset of the link or with a confirmation, whichever comes first.
+ * After 50 ms without either, the link's owner is not there: then the frames in flight are the probe, and if there
+ * is but one, a fresh one joins it, for more than two never may be there when the bus comes back.
+ *
+ * A link that was reset, or one that nobody has used yet, may still lead to a dead bus, on which whatever is handed
+ * over grows stale before the next reset.  So until a first confirmation (slots_proven) a single frame is in flight,
+ * and if the table has rows that are harmless, only one of those or an urgent one.  With such a row no reference is
+ * ever in the kernel of a bus that stands; the driver must then put such a frame from time to time until the bus is
+ * proven.
+ *
+ * A frame can vanish from the kernel without an echo.  A link that went down says so (slots_link_reset), and so does
+ * bus-off.  One that is overtaken by the confirmation of a later one is gone: an interface sends in the order of
+ * hand-over.  If both are gone at once (a queueing discipline that drops, a receive buffer that overflowed while
+ * this process was stopped), the bus looks dead though it is not.  Silence proves nothing, nor does a flood of more
+ * urgent frames, behind which ours would wait for ever; so the oldest is given up only upon evidence, that
+ * receptions were dropped or that a frame has passed which would have lost arbitration against it while stalled,
+ * plus a second without a confirmation.  One piece of evidence gives up one frame, and a fresh one takes its place
+ * as the probe.
+ */
+#ifndef CAN_SLOTS_H
+#define CAN_SLOTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "can/frame.h"
+#include "config/error.h"
+
+/* ---- what may be sent ---- */
+
+enum slots_class {
+	SLOTS_URGENT, /* halt, zero current: before everything else; a newer one of the same key replaces the older */
+	SLOTS_LATEST, /* references, keep-alives: a newer one of the same key replaces the older */
+	SLOTS_QUEUE,  /* requests, commands, SDO: in order, bounded, never replaced */
+};
+#define SLOTS_CLASSES 3
+
+struct slots_row {
+	uint32_t id;		     /* with FRAME_EXT, FRAME_RTR */
+	uint8_t key[FRAME_DATA_MAX]; /* bits of data that tell two frames apart; none: all are the same */
+	enum slots_class class;
+	int64_t period_ns;   /* 0: not periodic */
+	int64_t deadline_ns; /* from slots_put; after it the frame is worth nothing.  0: the period */
+	bool harmless;	     /* does no harm however late it is sent: a question, a keep-alive */
+};
+
+#define SLOTS_ROWS_MAX 64
+#define SLOTS_URGENT_MAX 64 /* frames of a class that wait at a time */
+#define SLOTS_LATEST_MAX 128
+#define SLOTS_QUEUE_MAX 64
+#define SLOTS_WAITING_MAX (SLOTS_URGENT_MAX + SLOTS_LATEST_MAX + SLOTS_QUEUE_MAX)
+#define SLOTS_IN_FLIGHT_MAX 2
+/* Reports kept until they are fetched, then the oldest make room: all that can be lost at one time. */
+#define SLOTS_LOSSES_MAX (SLOTS_URGENT_MAX + SLOTS_QUEUE_MAX + SLOTS_IN_FLIGHT_MAX)
+#define SLOTS_DEADLINE_MAX_NS 3600000000000
+
+/* What is 0 has the value in brackets. */
+struct slots_options {
+	uint32_t bitrate;	/* bit/s (1000000) */
+	int64_t retry_ns;	/* after a refusal, unless an echo comes earlier (3 frame times, at most 1 ms) */
+	int64_t probe_after_ns; /* stalled for so long without a reset, the owner is not there (50 ms) */
+	int64_t give_up_ns;	/* from the evidence that a frame in flight is gone (1 s) */
+};
+
+/* ---- what became of them ---- */
+
+/* put = replaced + expired + lost + cancelled + confirmed + waiting + in flight */
+struct slots_counts {
+	uint64_t put;	    /* taken by slots_put */
+	uint64_t no_room;   /* not taken by it */
+	uint64_t replaced;  /* by a newer one before they were handed over */
+	uint64_t expired;   /* class latest: the deadline passed before they were handed over */
+	uint64_t lost;	    /* each of them is reported by slots_lost */
+	uint64_t cancelled; /* by slots_cancel */
+	uint64_t handed;    /* over to the bus */
+	uint64_t refused;   /* by the bus, each time */
+	uint64_t confirmed; /* by their echo */
+	uint64_t late;	    /* of those: on the wire after their deadline */
+	uint64_t stale;	    /* of those again: they were in flight during a stall */
+	uint64_t stray;	    /* echoes of what was lost before */
+	uint64_t stalls;
+};
+
+enum slots_why {
+	SLOTS_EXPIRED,	 /* class queue or urgent: the deadline passed while it waited; it was not sent */
+	SLOTS_REJECTED,	 /* no frame for this bus; it was not sent */
+	SLOTS_FLUSHED,	 /* in flight when the link went down.  From here on: it may have been sent all the same */
+	SLOTS_OVERTAKEN, /* in flight when a later one was confirmed */
+	SLOTS_GIVEN_UP,	 /* in flight too long, with evidence */
+};
+const char *slots_why_name(enum slots_why why); /* "expired" ... */
+
+struct slots_loss {
+	unsigned int row;
+	enum slots_why why;
+	struct frame frame;
+};
+
+enum slots_state {
+	SLOTS_RUNNING,
+	SLOTS_STALLED,
+	SLOTS_DOWN, /* the link is */
+};
+
+struct slots { /* private; about 40 kB */
+	const struct slots_row *rows;
+	unsigned int rows_n;
+	struct slots_options options;
+	int64_t frame_ns;
+	bool harmless;		       /* there are such rows */
+	uint64_t rank[SLOTS_ROWS_MAX]; /* what is sent first has the lower one; the same id and class, the same rank */
+
+	struct slots_waiting {
+		unsigned int row;
+		int64_t deadline_ns;
+		uint64_t key, key_mask; /* the bits of the data that count, and which of them it carries */
+		struct frame frame;
+	} waiting[SLOTS_WAITING_MAX];
+	uint8_t order[SLOTS_WAITING_MAX]; /* the first waiting_n: indices in the order of sending; then the free ones */
+	unsigned int waiting_n, waiting_of[SLOTS_CLASSES];
+	int64_t earliest_ns; /* no deadline of a waiting frame is before it */
+	bool earliest_exact; /* one is at it */
+	int taken;	     /* which place in order slots_take answered; -1: none */
+
+	struct slots_in_flight {
+		unsigned int row;
+		int64_t handed_ns, deadline_ns;
+		bool stalled;
+		struct frame frame;
+	} in_flight[SLOTS_IN_FLIGHT_MAX]; /* in the order of hand-over */
+	unsigned int in_flight_n;
+
+	enum slots_state state;
+	int64_t since_ns; /* of the state */
+	bool proven;
+	int64_t confirmed_ns, received_ns; /* the last of each on the wire */
+	int64_t link_ns;		   /* when the link last came up */
+	int64_t retry_ns;		   /* hand over nothing before */
+	int64_t doubt_ns;		   /* when there was evidence that the oldest in flight is gone; CLOCK_NEVER */
+
+	struct slots_loss losses[SLOTS_LOSSES_MAX];
+	unsigned int losses_first, losses_n;
+	struct slots_counts counts;
+};
+_Static_assert(SLOTS_WAITING_MAX <= 256, "order has bytes");
+
+/* rows is kept, options (may be NULL) is copied.  -EINVAL with a line for each row that makes no sense. */
+int slots_init(struct slots *s, const struct slots_row *rows, unsigned int rows_n, const struct slots_options *options,
+	       struct error_sink *errors);
+
+/* ---- the driver's half ---- */
+
+/* 0, or
+ *	-EINVAL	no such row, another identifier than the row's, or no frame at all
+ *	-ENOSPC	as many of this class wait already as can: the bus is too slow for them, or stands */
+int slots_put(struct slots *s, unsigned int row, const struct frame *frame, int64_t now_ns);
+
+/* Drops what waits of a row, or of all rows but the urgent ones: what a halt overtook must not follow it. */
+#define SLOTS_ALL (~0u)
+void slots_cancel(struct slots *s, unsigned int row);
+
+/* The next frame that was lost, oldest first; false: no more.  For class latest, those that were in flight only. */
+bool slots_lost(struct slots *s, struct slots_loss *loss);
+
+/* ---- the bus's half: first all that was received, then what is to be sent ---- */
+
+/* The echo of an own frame, which was on the wire, complete, at t_ns. */
+void slots_echo(struct slots *s, const struct frame *frame, int64_t t_ns);
+/* A frame of anybody else; error frames are not received in this sense. */
+void slots_received(struct slots *s, const struct frame *frame, int64_t t_ns);
+/* Something received was dropped before it came here, perhaps an echo. */
+void slots_overflow(struct slots *s, int64_t now_ns);
+
+/* The link went down, or off the bus, and what was in flight is gone; until slots_link_up nothing is handed over. */
+void slots_link_down(struct slots *s, int64_t now_ns);
+void slots_link_up(struct slots *s, int64_t now_ns);
+void slots_link_reset(struct slots *s, int64_t now_ns); /* both: it was down and is up */
+
+/* The frame to hand over now, or NULL.  One of the three below must follow at once.  This is also where a stall is
+ * noticed, so everything received must have been told before. */
+const struct frame *slots_take(struct slots *s, int64_t now_ns);
+void slots_handed(struct slots *s, int64_t now_ns);  /* the bus has it */
+void slots_refused(struct slots *s, int64_t now_ns); /* ENOBUFS, ENETDOWN ...: again later */
+void slots_rejected(struct slots *s);		     /* EINVAL: never */
+
+/* When to call slots_take at the latest; 0: at once, CLOCK_NEVER: only after another call. */
+int64_t slots_next_ns(struct slots *s);
+
+/* ---- how it is ---- */
+
+enum slots_state slots_state(const struct slots *s);
+int64_t slots_since_ns(const struct slots *s); /* of the state; 0: of the start */
+const char *slots_state_name(enum slots_state state);
+bool slots_proven(const struct slots *s); /* something was confirmed since the start, the last reset, the last stall */
+unsigned int slots_waiting(const struct slots *s);
+unsigned int slots_in_flight(const struct slots *s);
+const struct slots_counts *slots_counts(const struct slots *s);
+
+#endif

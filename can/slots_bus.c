@@ -1,0 +1,92 @@
+/* slots_bus.c: what the bus says, told to the slots, and the other way round. */
+#include "can/slots_bus.h"
+
+#include <errno.h>
+#include <linux/can/error.h>
+
+/* Bus-off too: the controller drops what it had, and then swallows what is handed over. */
+static bool is_down(const struct bus *bus)
+{
+	const enum bus_state state = bus_state(bus);
+
+	return state == BUS_ABSENT || state == BUS_STOPPED || state == BUS_OFF;
+}
+
+void slots_bus_init(struct slots_bus *line, struct slots *slots, struct bus *bus, int64_t now_ns)
+{
+	*line = (struct slots_bus){
+		.slots = slots,
+		.bus = bus,
+		.attached = bus_stats(bus)->attached,
+		.dropped = bus_stats(bus)->dropped,
+	};
+	if (is_down(bus))
+		slots_link_down(slots, now_ns);
+}
+
+static void tell_frame(struct slots_bus *line, const struct bus_frame *got)
+{
+	if (got->frame.id & FRAME_ERR)
+		/* Off and back may lie in one batch, and then the state says nothing. */
+		line->broken |= !!(got->frame.id & (CAN_ERR_BUSOFF | CAN_ERR_RESTARTED));
+	else if (got->flags & BUS_OWN)
+		slots_echo(line->slots, &got->frame, got->t_ns);
+	else
+		slots_received(line->slots, &got->frame, got->t_ns);
+}
+
+/* Nothing was handed over since the link broke, so every echo up to here was of before. */
+static void tell_link(struct slots_bus *line, int64_t now_ns)
+{
+	if (line->broken)
+		slots_link_down(line->slots, now_ns);
+	if (!is_down(line->bus))
+		slots_link_up(line->slots, now_ns);
+	line->broken = false;
+}
+
+int slots_bus_receive(struct slots_bus *line, struct bus_frame *frames, size_t n, int64_t now_ns)
+{
+	const struct bus_stats *stats = bus_stats(line->bus);
+	const int got = bus_receive(line->bus, frames, n);
+
+	for (int i = 0; i < got; i++)
+		tell_frame(line, &frames[i]);
+	if (stats->dropped != line->dropped)
+		slots_overflow(line->slots, now_ns);
+	line->broken |= got == -ENETDOWN || got == -ENODEV || stats->attached != line->attached || is_down(line->bus);
+	line->dropped = stats->dropped;
+	line->attached = stats->attached;
+	if (got <= 0)
+		tell_link(line, now_ns);
+	return got;
+}
+
+int slots_bus_pump(struct slots_bus *line, int64_t now_ns)
+{
+	const struct frame *frame;
+	int handed = 0;
+
+	while ((frame = slots_take(line->slots, now_ns))) {
+		const int status = line->broken ? -ENETDOWN : bus_send(line->bus, frame);
+
+		if (status == -EINVAL || status == -EMSGSIZE) {
+			slots_rejected(line->slots);
+		} else if (status) {
+			slots_refused(line->slots, now_ns);
+			line->broken |= status == -ENETDOWN || status == -ENODEV;
+			break;
+		} else {
+			slots_handed(line->slots, now_ns);
+			handed++;
+		}
+	}
+	return handed;
+}
+
+int64_t slots_bus_next_ns(const struct slots_bus *line)
+{
+	const int64_t slots_ns = slots_next_ns(line->slots), bus_ns = bus_next_ns(line->bus);
+
+	return slots_ns < bus_ns ? slots_ns : bus_ns;
+}

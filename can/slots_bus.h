@@ -1,0 +1,49 @@
+/* slots_bus.h: a struct slots and the struct bus it sends on.
+ *
+ *	struct slots_bus line;
+ *	struct bus_frame got[32];
+ *
+ *	slots_bus_init(&line, &slots, bus, clock_now_ns());
+ *	for (;;) {
+ *		struct clock_fd fd = { .fd = bus_fd(bus), .events = POLLIN };
+ *
+ *		clock_wait(&fd, 1, slots_bus_next_ns(&line));
+ *		now_ns = clock_now_ns();
+ *		while ((n = slots_bus_receive(&line, got, 32, now_ns)) > 0)
+ *			...
+ *		...	(slots_put, here or anywhere else)
+ *		slots_bus_pump(&line, now_ns);
+ *		while (slots_lost(&slots, &loss))
+ *			...
+ *	}
+ *
+ * Each turn receives until nothing is left, whether the descriptor was ready or not, and then pumps: an echo that lies
+ * unread would look like a stall, and a link that went down is believed only once everything before it has been read.
+ * The bus must be opened with echoes, better also with error frames (bus_options.errors: a short bus-off is not
+ * missed), and be sent on by nobody else in this process.
+ */
+#ifndef CAN_SLOTS_BUS_H
+#define CAN_SLOTS_BUS_H
+
+#include "can/bus.h"
+#include "can/slots.h"
+
+struct slots_bus { /* private */
+	struct slots *slots;
+	struct bus *bus;
+	uint64_t attached, dropped; /* as far as the slots have been told */
+	bool broken;		    /* the link was away; to be told once everything has been read */
+};
+
+void slots_bus_init(struct slots_bus *line, struct slots *slots, struct bus *bus, int64_t now_ns);
+
+/* bus_receive, and the slots are told.  Own echoes (BUS_OWN) stay among the frames. */
+int slots_bus_receive(struct slots_bus *line, struct bus_frame *frames, size_t n, int64_t now_ns);
+
+/* Hands over what may be; how many. */
+int slots_bus_pump(struct slots_bus *line, int64_t now_ns);
+
+/* The earlier one of the bus's and the slots'. */
+int64_t slots_bus_next_ns(const struct slots_bus *line);
+
+#endif

@@ -1,0 +1,204 @@
+/* slots_flight.c: what is in flight, how a stall is noticed and ends, and what is handed over next. */
+#include <string.h>
+
+#include "can/slots_inside.h"
+#include "channels/clock.h"
+
+/* ---- in flight ---- */
+
+/* The first n are gone. */
+static void lose_in_flight(struct slots *s, unsigned int n, enum slots_why why)
+{
+	for (unsigned int i = 0; i < n; i++)
+		slots_lose(s, s->in_flight[i].row, &s->in_flight[i].frame, why);
+	s->in_flight_n -= n;
+	memmove(s->in_flight, s->in_flight + n, s->in_flight_n * sizeof(s->in_flight[0]));
+}
+
+static void enter_state(struct slots *s, enum slots_state state, int64_t now_ns)
+{
+	if (s->state == state)
+		return;
+	s->state = state;
+	s->since_ns = now_ns;
+}
+
+static int64_t stall_at_ns(const struct slots *s)
+{
+	int64_t at_ns = CLOCK_NEVER;
+
+	for (unsigned int i = 0; i < s->in_flight_n; i++) {
+		const struct slots_in_flight *f = &s->in_flight[i];
+		const int64_t limit_ns = slots_most(slots_deadline_ns(s, f->row), 3 * s->frame_ns + 2 * SLOTS_MS_NS);
+		const int64_t from_ns = slots_most(f->handed_ns, s->confirmed_ns);
+
+		at_ns = slots_least(at_ns, slots_most(from_ns, s->received_ns) + limit_ns);
+		at_ns = slots_least(at_ns, from_ns + slots_most(2 * limit_ns, 20 * SLOTS_MS_NS));
+	}
+	return at_ns;
+}
+
+static void watch(struct slots *s, int64_t now_ns)
+{
+	if (s->doubt_ns != CLOCK_NEVER && now_ns - s->doubt_ns >= s->options.give_up_ns) {
+		lose_in_flight(s, 1, SLOTS_GIVEN_UP);
+		s->doubt_ns = CLOCK_NEVER;
+		if (!s->in_flight_n)
+			enter_state(s, SLOTS_RUNNING, now_ns);
+	}
+	if (s->state == SLOTS_RUNNING && now_ns >= stall_at_ns(s)) {
+		enter_state(s, SLOTS_STALLED, now_ns);
+		s->proven = false;
+		s->counts.stalls++;
+		for (unsigned int i = 0; i < s->in_flight_n; i++)
+			s->in_flight[i].stalled = true;
+	}
+}
+
+void slots_echo(struct slots *s, const struct frame *frame, int64_t t_ns)
+{
+	unsigned int i = 0;
+
+	s->confirmed_ns = slots_most(s->confirmed_ns, t_ns);
+	s->doubt_ns = CLOCK_NEVER;
+	s->retry_ns = 0;
+	s->proven |= s->state != SLOTS_DOWN && t_ns >= s->link_ns;
+	if (s->state == SLOTS_STALLED)
+		enter_state(s, SLOTS_RUNNING, t_ns);
+	while (i < s->in_flight_n && !frame_equal(&s->in_flight[i].frame, frame))
+		i++;
+	if (i == s->in_flight_n) {
+		s->counts.stray++;
+		return;
+	}
+	lose_in_flight(s, i, SLOTS_OVERTAKEN);
+	s->counts.confirmed++;
+	s->counts.late += t_ns > s->in_flight[0].deadline_ns;
+	s->counts.stale += t_ns > s->in_flight[0].deadline_ns && s->in_flight[0].stalled;
+	s->in_flight_n--;
+	memmove(s->in_flight, s->in_flight + 1, s->in_flight_n * sizeof(s->in_flight[0]));
+}
+
+void slots_received(struct slots *s, const struct frame *frame, int64_t t_ns)
+{
+	s->received_ns = slots_most(s->received_ns, t_ns);
+	if (s->state == SLOTS_STALLED && t_ns > s->since_ns && s->doubt_ns == CLOCK_NEVER &&
+	    slots_arbitration(frame->id) > slots_arbitration(s->in_flight[0].frame.id))
+		s->doubt_ns = t_ns;
+}
+
+void slots_overflow(struct slots *s, int64_t now_ns)
+{
+	if (s->in_flight_n && s->doubt_ns == CLOCK_NEVER)
+		s->doubt_ns = now_ns;
+}
+
+void slots_link_down(struct slots *s, int64_t now_ns)
+{
+	lose_in_flight(s, s->in_flight_n, SLOTS_FLUSHED);
+	enter_state(s, SLOTS_DOWN, now_ns);
+	s->proven = false;
+	s->doubt_ns = CLOCK_NEVER;
+	s->retry_ns = 0;
+}
+
+void slots_link_up(struct slots *s, int64_t now_ns)
+{
+	if (s->state != SLOTS_DOWN)
+		return;
+	enter_state(s, SLOTS_RUNNING, now_ns);
+	s->link_ns = now_ns;
+}
+
+void slots_link_reset(struct slots *s, int64_t now_ns)
+{
+	slots_link_down(s, now_ns);
+	slots_link_up(s, now_ns);
+}
+
+/* ---- hand-over ---- */
+
+/* The place of what is to go first, as things are; -1: nothing may. */
+static int first_place(struct slots *s)
+{
+	const unsigned int room = s->state == SLOTS_RUNNING && !s->proven ? 1 : SLOTS_IN_FLIGHT_MAX;
+
+	if (s->in_flight_n >= room || s->state == SLOTS_DOWN)
+		return -1;
+	for (unsigned int place = 0; place < s->waiting_n; place++) {
+		const struct slots_row *row = &s->rows[slots_place(s, place)->row];
+
+		if (s->proven || !s->harmless || row->harmless || row->class == SLOTS_URGENT)
+			return (int)place;
+	}
+	return -1;
+}
+
+/* When that may be. */
+static int64_t hand_over_ns(const struct slots *s)
+{
+	return s->state == SLOTS_STALLED ? slots_most(s->since_ns + s->options.probe_after_ns, s->retry_ns)
+					 : s->retry_ns;
+}
+
+const struct frame *slots_take(struct slots *s, int64_t now_ns)
+{
+	slots_expire(s, now_ns);
+	watch(s, now_ns);
+	s->taken = now_ns >= hand_over_ns(s) ? first_place(s) : -1;
+	return s->taken < 0 ? NULL : &slots_place(s, (unsigned int)s->taken)->frame;
+}
+
+/* It leaves its slot. */
+static const struct slots_waiting *leave_taken(struct slots *s)
+{
+	const struct slots_waiting *w = slots_place(s, (unsigned int)s->taken);
+
+	slots_leave(s, (unsigned int)s->taken);
+	s->taken = -1;
+	return w;
+}
+
+void slots_handed(struct slots *s, int64_t now_ns)
+{
+	const struct slots_waiting *w;
+
+	if (s->taken < 0)
+		return;
+	w = leave_taken(s);
+	s->in_flight[s->in_flight_n++] = (struct slots_in_flight){
+		w->row, now_ns, w->deadline_ns, s->state == SLOTS_STALLED, w->frame,
+	};
+	s->counts.handed++;
+}
+
+void slots_refused(struct slots *s, int64_t now_ns)
+{
+	if (s->taken < 0)
+		return;
+	s->retry_ns = now_ns + s->options.retry_ns;
+	s->counts.refused++;
+	s->taken = -1;
+}
+
+void slots_rejected(struct slots *s)
+{
+	const struct slots_waiting *w;
+
+	if (s->taken < 0)
+		return;
+	w = leave_taken(s);
+	slots_lose(s, w->row, &w->frame, SLOTS_REJECTED);
+}
+
+int64_t slots_next_ns(struct slots *s)
+{
+	int64_t next_ns = first_place(s) < 0 ? CLOCK_NEVER : hand_over_ns(s);
+
+	next_ns = slots_least(next_ns, slots_earliest_ns(s));
+	if (s->state == SLOTS_RUNNING)
+		next_ns = slots_least(next_ns, stall_at_ns(s));
+	if (s->doubt_ns != CLOCK_NEVER)
+		next_ns = slots_least(next_ns, s->doubt_ns + s->options.give_up_ns);
+	return next_ns;
+}

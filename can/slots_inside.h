@@ -1,0 +1,47 @@
+/* slots_inside.h: what the parts of slots share, and nobody else sees.
+ *
+ *	slots.c		rows, losses, how it is
+ *	slots_wait.c	what waits: order, replacing, deadlines
+ *	slots_flight.c	what is in flight: hand-over, echoes, stall, link
+ */
+#ifndef CAN_SLOTS_INSIDE_H
+#define CAN_SLOTS_INSIDE_H
+
+#include "can/slots.h"
+
+#define SLOTS_MS_NS 1000000ll
+
+static inline int64_t slots_least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static inline int64_t slots_most(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static inline int64_t slots_deadline_ns(const struct slots *s, unsigned int row)
+{
+	return s->rows[row].deadline_ns ? s->rows[row].deadline_ns : s->rows[row].period_ns;
+}
+
+/* ---- slots.c ---- */
+
+/* The bits of the arbitration field as a number, the first bit on top: the lower one wins. */
+uint32_t slots_arbitration(uint32_t id);
+void slots_lose(struct slots *s, unsigned int row, const struct frame *frame, enum slots_why why);
+
+/* ---- slots_wait.c ---- */
+
+/* The one at this place in the order of sending, from 0 to waiting_n. */
+static inline struct slots_waiting *slots_place(struct slots *s, unsigned int place)
+{
+	return &s->waiting[s->order[place]];
+}
+
+void slots_leave(struct slots *s, unsigned int place); /* what it held stays readable until the next slots_put */
+void slots_expire(struct slots *s, int64_t now_ns);
+int64_t slots_earliest_ns(struct slots *s); /* of the deadlines; CLOCK_NEVER */
+
+#endif

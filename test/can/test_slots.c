@@ -1,0 +1,804 @@
+/* test_slots.c: the rules of the slots, each as a script of steps. */
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "unity.h"
+
+#include "can/slots.h"
+#include "channels/clock.h"
+
+#define MS 1000 /* steps count microseconds */
+#define US_NS 1000ll
+
+/* ---- rows ---- */
+
+enum { REF, REF2, REQ, REQ2, HALT, EXT, REMOTE, SLOW, TWIN, SHORT, ROWS };
+
+static const struct slots_row rows[ROWS] = {
+	[REF] = { .id = 0x101, .class = SLOTS_LATEST, .key = { 0xff }, .period_ns = 5 * MS * US_NS },
+	[REF2] = { .id = 0x102, .class = SLOTS_LATEST, .key = { 0xff }, .deadline_ns = 5 * MS * US_NS },
+	[REQ] = { .id = 0x0c0, .class = SLOTS_QUEUE, .deadline_ns = 10 * MS * US_NS, .period_ns = 1 },
+	[REQ2] = { .id = 0x0c1, .class = SLOTS_QUEUE, .deadline_ns = 10 * MS * US_NS },
+	[HALT] = { .id = 0x300, .class = SLOTS_URGENT, .key = { 0x0f }, .deadline_ns = 20 * MS * US_NS },
+	[EXT] = { .id = 0x101u << 18 | FRAME_EXT, .class = SLOTS_LATEST, .deadline_ns = 5 * MS * US_NS },
+	[REMOTE] = { .id = 0x101 | FRAME_RTR, .class = SLOTS_LATEST, .key = { 0xff }, .deadline_ns = 5 * MS * US_NS },
+	[SLOW] = { .id = 0x200, .class = SLOTS_LATEST, .key = { 0xff }, .deadline_ns = 100 * MS * US_NS },
+	[TWIN] = { .id = 0x101, .class = SLOTS_LATEST, .key = { 0, 0xff }, .deadline_ns = 5 * MS * US_NS },
+	[SHORT] = { .id = 0x103, .class = SLOTS_LATEST, .deadline_ns = 1 * MS * US_NS },
+};
+
+/* ---- steps ---- */
+
+enum op {
+	END,
+	OP_PUT,
+	OP_TAKE,
+	OP_REFUSE,
+	OP_REJECT,
+	OP_NONE,
+	OP_ECHO,
+	OP_RECEIVED,
+	OP_OVERFLOW,
+	OP_RESET,
+	OP_DOWN,
+	OP_UP,
+	OP_CANCEL,
+	OP_LOST,
+	OP_NO_LOSS,
+	OP_NEXT,
+	OP_COUNT,
+	OP_STATE,
+};
+
+struct step {
+	enum op op;
+	int64_t us;
+	unsigned int row, data; /* data: two bytes, the first of them in front */
+	int64_t is;		/* what is expected */
+	size_t count;		/* its place in struct slots_counts */
+	unsigned int line;
+};
+
+#define STEP(op_, us_, row_, data_, is_)                          \
+	{                                                         \
+		(op_), (us_), (row_), (data_), (is_), 0, __LINE__ \
+	}
+#define PUT(us, row, data) STEP(OP_PUT, us, row, data, 0)
+#define PUT_IS(us, row, data, is) STEP(OP_PUT, us, row, data, is)
+#define TAKE(us, row, data) STEP(OP_TAKE, us, row, data, 0) /* this one is to be handed over, and is */
+#define REFUSE(us, row, data) STEP(OP_REFUSE, us, row, data, 0)
+#define REJECT(us, row, data) STEP(OP_REJECT, us, row, data, 0)
+#define NONE(us) STEP(OP_NONE, us, 0, 0, 0)
+#define ECHO(us, row, data) STEP(OP_ECHO, us, row, data, 0)
+#define RECEIVED(us, id) STEP(OP_RECEIVED, us, 0, id, 0)
+#define OVERFLOW(us) STEP(OP_OVERFLOW, us, 0, 0, 0)
+#define RESET(us) STEP(OP_RESET, us, 0, 0, 0)
+#define DOWN(us) STEP(OP_DOWN, us, 0, 0, 0)
+#define UP(us) STEP(OP_UP, us, 0, 0, 0)
+#define CANCEL(row) STEP(OP_CANCEL, 0, row, 0, 0)
+#define LOST(row, data, why) STEP(OP_LOST, 0, row, data, why)
+#define NO_LOSS STEP(OP_NO_LOSS, 0, 0, 0, 0)
+#define NEXT(us) STEP(OP_NEXT, us, 0, 0, 0)
+#define NEXT_NEVER STEP(OP_NEXT, -1, 0, 0, 0)
+#define COUNT(field, n)                                                                \
+	{                                                                              \
+		OP_COUNT, 0, 0, 0, (n), offsetof(struct slots_counts, field), __LINE__ \
+	}
+#define STATE(state, since_us) STEP(OP_STATE, since_us, 0, 0, state)
+
+static struct slots slots;
+static struct slots_row table[ROWS]; /* other rows than the above */
+
+static void start(const struct slots_options *options)
+{
+	struct error_sink errors = { 0 };
+
+	TEST_ASSERT_EQUAL_INT(0, slots_init(&slots, rows, ROWS, options, &errors));
+	slots.proven = true; /* but where that is what is tested */
+}
+
+void setUp(void)
+{
+	start(NULL);
+}
+
+void tearDown(void)
+{
+}
+
+static struct frame frame_of(unsigned int row, unsigned int data)
+{
+	return (struct frame){ .id = rows[row].id, .len = 2, .data = { (uint8_t)(data >> 8), (uint8_t)data } };
+}
+
+static char where[64];
+
+static void expect_frame(const struct step *step, const struct frame *frame)
+{
+	struct frame wanted = frame_of(step->row, step->data);
+
+	TEST_ASSERT_NOT_NULL_MESSAGE(frame, where);
+	TEST_ASSERT_EQUAL_HEX32_MESSAGE(wanted.id, frame->id, where);
+	TEST_ASSERT_TRUE_MESSAGE(frame_equal(&wanted, frame), where);
+}
+
+static void take(const struct step *step, int64_t now_ns)
+{
+	expect_frame(step, slots_take(&slots, now_ns));
+	if (step->op == OP_TAKE)
+		slots_handed(&slots, now_ns);
+	else if (step->op == OP_REFUSE)
+		slots_refused(&slots, now_ns);
+	else
+		slots_rejected(&slots);
+}
+
+static void look(const struct step *step)
+{
+	struct slots_loss loss;
+
+	switch (step->op) {
+	case OP_LOST:
+		TEST_ASSERT_TRUE_MESSAGE(slots_lost(&slots, &loss), where);
+		TEST_ASSERT_EQUAL_UINT_MESSAGE(step->row, loss.row, where);
+		TEST_ASSERT_EQUAL_STRING_MESSAGE(slots_why_name((enum slots_why)step->is), slots_why_name(loss.why),
+						 where);
+		expect_frame(step, &loss.frame);
+		break;
+	case OP_NO_LOSS:
+		TEST_ASSERT_FALSE_MESSAGE(slots_lost(&slots, &loss), where);
+		break;
+	case OP_NEXT:
+		TEST_ASSERT_EQUAL_INT64_MESSAGE(step->us < 0 ? CLOCK_NEVER : step->us * US_NS, slots_next_ns(&slots),
+						where);
+		break;
+	case OP_COUNT:
+		TEST_ASSERT_EQUAL_UINT64_MESSAGE(
+			step->is, *(const uint64_t *)((const char *)slots_counts(&slots) + step->count), where);
+		break;
+	default:
+		TEST_ASSERT_EQUAL_STRING_MESSAGE(slots_state_name((enum slots_state)step->is),
+						 slots_state_name(slots_state(&slots)), where);
+		TEST_ASSERT_EQUAL_INT64_MESSAGE(step->us * US_NS, slots_since_ns(&slots), where);
+		break;
+	}
+}
+
+static void act(const struct step *step)
+{
+	const int64_t now_ns = step->us * US_NS;
+	struct frame frame = step->op == OP_RECEIVED ? (struct frame){ .id = step->data }
+			     : step->row < ROWS	     ? frame_of(step->row, step->data)
+						     : (struct frame){ 0 };
+
+	switch (step->op) {
+	case OP_PUT:
+		TEST_ASSERT_EQUAL_INT_MESSAGE(step->is, slots_put(&slots, step->row, &frame, now_ns), where);
+		break;
+	case OP_TAKE:
+	case OP_REFUSE:
+	case OP_REJECT:
+		take(step, now_ns);
+		break;
+	case OP_NONE:
+		TEST_ASSERT_NULL_MESSAGE(slots_take(&slots, now_ns), where);
+		break;
+	case OP_ECHO:
+		slots_echo(&slots, &frame, now_ns);
+		break;
+	case OP_RECEIVED:
+		slots_received(&slots, &frame, now_ns);
+		break;
+	case OP_OVERFLOW:
+		slots_overflow(&slots, now_ns);
+		break;
+	case OP_RESET:
+		slots_link_reset(&slots, now_ns);
+		break;
+	case OP_DOWN:
+		slots_link_down(&slots, now_ns);
+		break;
+	case OP_UP:
+		slots_link_up(&slots, now_ns);
+		break;
+	case OP_CANCEL:
+		slots_cancel(&slots, step->row);
+		break;
+	default:
+		look(step);
+		break;
+	}
+}
+
+static void run(const struct step *step)
+{
+	for (; step->op != END; step++) {
+		const struct slots_counts *c = slots_counts(&slots);
+
+		snprintf(where, sizeof(where), "step of line %u", step->line);
+		act(step);
+		TEST_ASSERT_EQUAL_UINT64_MESSAGE(c->put,
+						 c->replaced + c->expired + c->lost + c->cancelled + c->confirmed +
+							 slots_waiting(&slots) + slots_in_flight(&slots),
+						 where);
+		TEST_ASSERT_TRUE_MESSAGE(slots_in_flight(&slots) <= SLOTS_IN_FLIGHT_MAX, where);
+	}
+}
+
+#define RUN(...) run((const struct step[]){ __VA_ARGS__, { .op = END } })
+
+/* ---- order ---- */
+
+static void urgent_then_latest_then_queue(void)
+{
+	RUN(PUT(0, REQ, 1), PUT(0, REF2, 1), PUT(0, REF, 1), PUT(0, HALT, 1), PUT(0, REQ2, 1), NEXT(0),
+	    TAKE(0, HALT, 1), TAKE(0, REF, 1), ECHO(0, HALT, 1), TAKE(0, REF2, 1), ECHO(0, REF, 1), TAKE(0, REQ, 1),
+	    ECHO(0, REF2, 1), TAKE(0, REQ2, 1));
+}
+
+static void identifiers_as_in_arbitration(void)
+{
+	RUN(PUT(0, SHORT, 1), PUT(0, REF2, 1), PUT(0, EXT, 1), PUT(0, REMOTE, 1), PUT(0, REF, 1), TAKE(0, REF, 1),
+	    TAKE(0, REMOTE, 1), ECHO(0, REF, 1), TAKE(0, EXT, 1), ECHO(0, REMOTE, 1), TAKE(0, REF2, 1), ECHO(0, EXT, 1),
+	    TAKE(0, SHORT, 1), COUNT(lost, 0));
+}
+
+static void first_come_first_served(void)
+{
+	/* Keys 3, 1, 2 of one row, and another row of the same identifier in between. */
+	RUN(PUT(0, REF, 0x300), PUT(1, TWIN, 9), PUT(2, REF, 0x100), PUT(3, REF, 0x200), TAKE(4, REF, 0x300),
+	    TAKE(4, TWIN, 9), ECHO(4, REF, 0x300), ECHO(4, TWIN, 9), TAKE(4, REF, 0x100), TAKE(4, REF, 0x200));
+}
+
+/* ---- replacing ---- */
+
+static void the_newest_replaces_and_keeps_the_place(void)
+{
+	RUN(PUT(0, REF, 0x101), PUT(1, REF, 0x201), PUT(2, REF, 0x102), COUNT(replaced, 1), TAKE(3, REF, 0x102),
+	    TAKE(3, REF, 0x201), COUNT(put, 3));
+}
+
+static void the_newest_brings_its_own_deadline(void)
+{
+	RUN(PUT(0, REF, 1), PUT(3 * MS, REF, 2), NEXT(0), DOWN(3 * MS), NEXT(8 * MS), UP(5 * MS), TAKE(5 * MS, REF, 2));
+}
+
+static void an_expired_one_is_not_replaced(void)
+{
+	RUN(PUT(0, REF, 1), PUT(5 * MS, REF, 2), COUNT(replaced, 0), COUNT(expired, 1), TAKE(5 * MS, REF, 2));
+}
+
+static void in_flight_is_not_replaced(void)
+{
+	RUN(PUT(0, REF, 1), TAKE(0, REF, 1), PUT(0, REF, 2), PUT(0, REF, 3), TAKE(0, REF, 3), COUNT(replaced, 1));
+}
+
+static void keys_tell_apart_by_their_bits_only(void)
+{
+	/* HALT looks at the lower half of its first byte. */
+	RUN(PUT(0, HALT, 0x1100), PUT(0, HALT, 0x2101), COUNT(replaced, 1), PUT(0, HALT, 0x1200), COUNT(replaced, 1),
+	    TAKE(0, HALT, 0x2101), TAKE(0, HALT, 0x1200));
+}
+
+static void keys_may_lie_in_any_byte(void)
+{
+	RUN(PUT(0, TWIN, 1), PUT(0, TWIN, 2), COUNT(replaced, 0), PUT(0, TWIN, 0x701), COUNT(replaced, 1),
+	    TAKE(0, TWIN, 0x701), TAKE(0, TWIN, 2));
+}
+
+static void the_key_of_a_long_frame_is_in_its_first_bytes(void)
+{
+	struct frame frame = { .id = rows[REF].id, .len = 12, .flags = FRAME_FD };
+
+	TEST_ASSERT_EQUAL_INT(0, slots_put(&slots, REF, &frame, 0));
+	frame.data[8] = 1;
+	TEST_ASSERT_EQUAL_INT(0, slots_put(&slots, REF, &frame, 0));
+	TEST_ASSERT_EQUAL_UINT(1, slots_waiting(&slots));
+}
+
+static void a_key_that_is_not_carried_is_another(void)
+{
+	struct frame empty = { .id = rows[REF].id, .len = 0 }, one = { .id = rows[REF].id, .len = 1 };
+	struct frame zero = { .id = rows[REF].id, .len = 8 };
+
+	TEST_ASSERT_EQUAL_INT(0, slots_put(&slots, REF, &empty, 0));
+	TEST_ASSERT_EQUAL_INT(0, slots_put(&slots, REF, &zero, 0));
+	TEST_ASSERT_EQUAL_UINT(2, slots_waiting(&slots));
+	/* Another length alone makes no other key. */
+	TEST_ASSERT_EQUAL_INT(0, slots_put(&slots, REF, &one, 0));
+	TEST_ASSERT_EQUAL_UINT(2, slots_waiting(&slots));
+	RUN(COUNT(replaced, 1));
+}
+
+static void remote_frames_have_no_key(void)
+{
+	RUN(PUT(0, REMOTE, 0x100), PUT(0, REMOTE, 0x200), COUNT(replaced, 1));
+}
+
+/* ---- queue ---- */
+
+static void a_queue_keeps_all_in_order(void)
+{
+	RUN(PUT(0, REQ, 2), PUT(0, REQ, 2), PUT(0, REQ, 1), COUNT(replaced, 0), TAKE(0, REQ, 2), TAKE(0, REQ, 2),
+	    ECHO(0, REQ, 2), TAKE(0, REQ, 1));
+}
+
+static void a_queue_is_bounded_and_takes_nobody_elses_place(void)
+{
+	for (unsigned int i = 0; i < SLOTS_QUEUE_MAX; i++)
+		RUN(PUT(0, REQ, i));
+	RUN(PUT_IS(0, REQ2, 1, -ENOSPC), COUNT(no_room, 1));
+	for (unsigned int i = 0; i < SLOTS_LATEST_MAX; i++)
+		RUN(PUT(0, REF, i << 8));
+	RUN(PUT_IS(0, REF2, 0, -ENOSPC), PUT(0, REF, 7), COUNT(replaced, 1));
+	for (unsigned int i = 0; i < 16; i++)
+		RUN(PUT(0, HALT, i << 8));
+	RUN(TAKE(0, HALT, 0), CANCEL(HALT), TAKE(0, REF, 7), PUT(0, REF2, 1), CANCEL(REF), CANCEL(REF2),
+	    ECHO(0, HALT, 0), ECHO(0, REF, 7), TAKE(0, REQ, 0), TAKE(0, REQ, 1), ECHO(0, REQ, 0), TAKE(0, REQ, 2),
+	    PUT(0, REQ2, 1));
+}
+
+/* ---- in flight ---- */
+
+static void two_in_flight_and_no_more(void)
+{
+	RUN(PUT(0, REF, 1), PUT(0, REF2, 1), PUT(0, HALT, 1), TAKE(0, HALT, 1), TAKE(0, REF, 1), NONE(0),
+	    PUT(1, HALT, 2), NONE(1), ECHO(2, HALT, 1), TAKE(2, HALT, 2), NONE(2), ECHO(3, REF, 1), TAKE(3, REF2, 1),
+	    ECHO(4, HALT, 2), ECHO(5, REF2, 1), NONE(6), NEXT_NEVER, COUNT(handed, 4), COUNT(confirmed, 4),
+	    COUNT(late, 0));
+}
+
+static void echoes_match_by_content_in_order(void)
+{
+	RUN(PUT(0, REQ, 7), PUT(MS, REQ, 7), TAKE(MS, REQ, 7), TAKE(MS, REQ, 7), ECHO(10 * MS, REQ, 7), COUNT(late, 0),
+	    ECHO(10 * MS + 1, REQ, 7), COUNT(confirmed, 2), COUNT(late, 0), COUNT(lost, 0));
+}
+
+static void an_overtaken_one_is_lost(void)
+{
+	RUN(PUT(0, REQ, 1), PUT(0, REQ, 2), TAKE(0, REQ, 1), TAKE(0, REQ, 2), ECHO(1, REQ, 2),
+	    LOST(REQ, 1, SLOTS_OVERTAKEN), NO_LOSS, COUNT(confirmed, 1), NEXT_NEVER, ECHO(2, REQ, 1), COUNT(stray, 1),
+	    COUNT(confirmed, 1));
+}
+
+static void a_confirmation_after_the_deadline_is_late(void)
+{
+	RUN(PUT(0, REF, 1), PUT(0, REF2, 1), TAKE(0, REF, 1), TAKE(0, REF2, 1), ECHO(5 * MS, REF, 1), COUNT(late, 0),
+	    ECHO(5 * MS + 1, REF2, 1), COUNT(late, 1), COUNT(stale, 0), COUNT(confirmed, 2));
+}
+
+/* ---- refusal ---- */
+
+static void a_refused_one_stays_and_may_be_replaced(void)
+{
+	RUN(PUT(0, REF, 1), REFUSE(0, REF, 1), COUNT(refused, 1), NONE(0), NEXT(480), PUT(100, REF, 2), NONE(479),
+	    REFUSE(480, REF, 2), NEXT(960), TAKE(960, REF, 2), COUNT(refused, 2), COUNT(handed, 1), COUNT(lost, 0));
+}
+
+static void an_echo_ends_the_wait_after_a_refusal(void)
+{
+	RUN(PUT(0, REF, 1), PUT(0, REF2, 1), TAKE(0, REF, 1), REFUSE(0, REF2, 1), NONE(1), ECHO(150, REF, 1), NEXT(0),
+	    TAKE(150, REF2, 1));
+}
+
+static void a_reset_ends_the_wait_after_a_refusal(void)
+{
+	RUN(PUT(0, REF, 1), REFUSE(0, REF, 1), RESET(1), REFUSE(1, REF, 1), NEXT(481), TAKE(481, REF, 1));
+}
+
+static void an_urgent_one_does_not_wait_after_a_refusal(void)
+{
+	RUN(PUT(0, REF, 1), REFUSE(0, REF, 1), PUT(1, HALT, 1), REFUSE(1, HALT, 1), PUT(2, HALT, 2), NONE(2), NEXT(481),
+	    TAKE(481, HALT, 2), TAKE(481, REF, 1));
+}
+
+static void the_wait_is_at_most_a_millisecond(void)
+{
+	start(&(struct slots_options){ .bitrate = 125000 });
+	RUN(PUT(0, REF, 1), REFUSE(0, REF, 1), NEXT(1 * MS));
+	start(&(struct slots_options){ .retry_ns = 200 * US_NS });
+	RUN(PUT(0, REF, 1), REFUSE(0, REF, 1), NEXT(200));
+}
+
+static void a_refused_one_expires(void)
+{
+	RUN(PUT(0, SHORT, 1), REFUSE(900, SHORT, 1), NEXT(1 * MS), NONE(1 * MS), COUNT(expired, 1), NEXT_NEVER);
+}
+
+static void a_rejected_one_is_lost(void)
+{
+	RUN(PUT(0, REF, 1), PUT(0, REF2, 1), REJECT(0, REF, 1), TAKE(0, REF2, 1), LOST(REF, 1, SLOTS_REJECTED),
+	    COUNT(lost, 1), COUNT(refused, 0));
+}
+
+static void an_answer_needs_a_frame_that_was_taken(void)
+{
+	slots_handed(&slots, 0);
+	slots_refused(&slots, 0);
+	slots_rejected(&slots);
+	RUN(PUT(0, REF, 1), PUT(0, REF2, 1));
+	slots_handed(&slots, 0);
+	RUN(REFUSE(0, REF, 1));
+	slots_handed(&slots, 0);
+	slots_rejected(&slots);
+	slots_refused(&slots, 0);
+	RUN(TAKE(480, REF, 1));
+	slots_handed(&slots, 480);
+	slots_rejected(&slots);
+	RUN(TAKE(480, REF2, 1), COUNT(handed, 2), COUNT(refused, 1), COUNT(lost, 0));
+}
+
+/* ---- deadlines ---- */
+
+static void what_waits_too_long_is_dropped(void)
+{
+	RUN(DOWN(0), PUT(0, REF, 1), PUT(1, REQ, 1), PUT(2, REQ, 2), PUT(3, HALT, 1), NEXT(5 * MS), NONE(5 * MS - 1),
+	    COUNT(expired, 0), NONE(5 * MS), COUNT(expired, 1), NEXT(10 * MS + 1), NONE(10 * MS + 1), COUNT(lost, 1),
+	    NEXT(10 * MS + 2), LOST(REQ, 1, SLOTS_EXPIRED), NO_LOSS, NONE(10 * MS + 2), LOST(REQ, 2, SLOTS_EXPIRED),
+	    NONE(30 * MS), LOST(HALT, 1, SLOTS_EXPIRED), NO_LOSS, NEXT_NEVER, COUNT(expired, 1), COUNT(lost, 3));
+}
+
+static void nothing_is_handed_over_at_its_deadline(void)
+{
+	RUN(PUT(0, REF, 1), PUT(1, REF2, 1), TAKE(5 * MS, REF2, 1), NONE(5 * MS), COUNT(expired, 1));
+}
+
+static void the_next_time_is_that_of_what_still_waits(void)
+{
+	RUN(PUT(0, REF, 1), PUT(0, SLOW, 1), PUT(0, REF2, 1), PUT(0, SLOW, 0x100), TAKE(0, REF, 1), TAKE(0, REF2, 1),
+	    RECEIVED(0, 1), NEXT(5 * MS), ECHO(10, REF, 1), ECHO(10, REF2, 1), TAKE(10, SLOW, 1),
+	    REFUSE(10, SLOW, 0x100), NEXT(490), CANCEL(SLOW), NEXT(100 * MS + 10));
+}
+
+static void reports_of_losses_are_bounded(void)
+{
+	struct slots_loss loss;
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < SLOTS_LOSSES_MAX + 3; i++)
+		RUN(PUT(0, REQ, i), REJECT(0, REQ, i));
+	RUN(LOST(REQ, 3, SLOTS_REJECTED), COUNT(lost, SLOTS_LOSSES_MAX + 3));
+	while (slots_lost(&slots, &loss))
+		TEST_ASSERT_EQUAL_UINT(4 + n++, loss.frame.data[1]);
+	TEST_ASSERT_EQUAL_UINT(SLOTS_LOSSES_MAX - 1, n);
+}
+
+/* ---- stall ---- */
+
+static void quiet_for_the_deadline_is_a_stall(void)
+{
+	RUN(PUT(0, REF, 1), TAKE(1 * MS, REF, 1), NEXT(6 * MS), PUT(3 * MS, REF, 2), PUT(3 * MS, REF2, 2),
+	    TAKE(3 * MS, REF, 2), NONE(6 * MS - 1), STATE(SLOTS_RUNNING, 0), NONE(6 * MS), STATE(SLOTS_STALLED, 6 * MS),
+	    COUNT(stalls, 1), NONE(7 * MS), STATE(SLOTS_STALLED, 6 * MS), NEXT(8 * MS), NONE(8 * MS), COUNT(expired, 1),
+	    NEXT_NEVER);
+}
+
+static void a_short_deadline_is_no_stall_yet(void)
+{
+	RUN(PUT(0, SHORT, 1), TAKE(0, SHORT, 1), NEXT(2480), NONE(2479), STATE(SLOTS_RUNNING, 0), NONE(2480),
+	    STATE(SLOTS_STALLED, 2480));
+	start(&(struct slots_options){ .bitrate = 125000 });
+	RUN(PUT(0, SHORT, 1), TAKE(0, SHORT, 1), NEXT(5840));
+}
+
+static void receiving_puts_the_stall_off(void)
+{
+	RUN(PUT(0, REF, 1), TAKE(0, REF, 1), RECEIVED(4 * MS, 1), NEXT(9 * MS), RECEIVED(8 * MS, 1), NEXT(13 * MS),
+	    RECEIVED(19 * MS, 1), NEXT(20 * MS), NONE(20 * MS - 1), STATE(SLOTS_RUNNING, 0), NONE(20 * MS),
+	    STATE(SLOTS_STALLED, 20 * MS));
+}
+
+static void twice_a_long_deadline_is_a_stall_whatever_was_received(void)
+{
+	RUN(PUT(0, SLOW, 1), TAKE(0, SLOW, 1), NEXT(100 * MS), RECEIVED(150 * MS, 1), NEXT(200 * MS), NONE(200 * MS),
+	    STATE(SLOTS_STALLED, 200 * MS));
+}
+
+static void what_was_received_before_does_not_count(void)
+{
+	RUN(RECEIVED(0, 1), PUT(0, REF, 1), TAKE(2 * MS, REF, 1), NEXT(7 * MS));
+}
+
+static void the_shorter_deadline_in_flight_decides(void)
+{
+	RUN(PUT(0, SLOW, 1), TAKE(0, SLOW, 1), PUT(1, REF, 1), TAKE(1, REF, 1), NEXT(5 * MS + 1), NONE(5 * MS + 1),
+	    STATE(SLOTS_STALLED, 5 * MS + 1));
+}
+
+static void a_confirmation_starts_the_count_again(void)
+{
+	RUN(PUT(0, REF, 1), TAKE(0, REF, 1), PUT(0, REF2, 1), TAKE(0, REF2, 1), ECHO(4 * MS, REF, 1), NEXT(9 * MS),
+	    RECEIVED(23 * MS, 1), NEXT(24 * MS));
+}
+
+static void echoes_read_late_are_no_stall(void)
+{
+	RUN(PUT(0, REF, 1), TAKE(0, REF, 1), PUT(90 * MS, REF, 2), ECHO(200, REF, 1), TAKE(90 * MS, REF, 2),
+	    STATE(SLOTS_RUNNING, 0), COUNT(late, 0));
+}
+
+static void a_reset_ends_the_stall_and_the_first_is_fresh(void)
+{
+	RUN(PUT(0, REF, 1), PUT(0, REQ, 1), TAKE(0, REF, 1), TAKE(0, REQ, 1), NONE(5 * MS), PUT(9 * MS, REF, 2),
+	    PUT(30 * MS, REF, 3), PUT(33 * MS, REF, 4), NONE(33 * MS), RESET(34 * MS), STATE(SLOTS_RUNNING, 34 * MS),
+	    LOST(REF, 1, SLOTS_FLUSHED), LOST(REQ, 1, SLOTS_FLUSHED), NO_LOSS, NEXT(0), REFUSE(34 * MS, REF, 4),
+	    TAKE(34 * MS + 480, REF, 4), ECHO(35 * MS, REF, 4), COUNT(confirmed, 1), COUNT(late, 0), COUNT(stale, 0),
+	    COUNT(expired, 1), COUNT(replaced, 1));
+}
+
+static void a_confirmation_ends_the_stall(void)
+{
+	RUN(PUT(0, REF, 1), PUT(0, REF2, 1), TAKE(0, REF, 1), TAKE(0, REF2, 1), NONE(5 * MS), PUT(999 * MS, REF, 9),
+	    NONE(1000 * MS), ECHO(1000 * MS, REF, 1), STATE(SLOTS_RUNNING, 1000 * MS), COUNT(stale, 1),
+	    TAKE(1000 * MS, REF, 9), NONE(1001 * MS), STATE(SLOTS_RUNNING, 1000 * MS), ECHO(1001 * MS, REF2, 1),
+	    COUNT(stale, 2), COUNT(late, 2), ECHO(1002 * MS, REF, 9), COUNT(stale, 2), COUNT(confirmed, 3),
+	    COUNT(stalls, 1));
+}
+
+static void in_time_is_not_stale(void)
+{
+	RUN(PUT(0, SLOW, 1), TAKE(0, SLOW, 1), PUT(0, REF, 1), TAKE(0, REF, 1), NONE(5 * MS),
+	    STATE(SLOTS_STALLED, 5 * MS), ECHO(100 * MS, SLOW, 1), COUNT(stale, 0), COUNT(late, 0));
+}
+
+static void a_fresh_probe_joins_a_single_one(void)
+{
+	RUN(PUT(0, REF, 1), TAKE(0, REF, 1), NONE(5 * MS), PUT(54 * MS, REF, 2), PUT(54 * MS, REF2, 2), NEXT(55 * MS),
+	    NONE(55 * MS - 1), REFUSE(55 * MS, REF, 2), NEXT(55 * MS + 480), TAKE(55 * MS + 480, REF, 2),
+	    NONE(55 * MS + 480), PUT(900 * MS, REF, 3), NONE(900 * MS), STATE(SLOTS_STALLED, 5 * MS),
+	    /* The kernel had lost the first. */
+	    ECHO(901 * MS, REF, 2), LOST(REF, 1, SLOTS_OVERTAKEN), STATE(SLOTS_RUNNING, 901 * MS), COUNT(stale, 1),
+	    TAKE(901 * MS, REF, 3));
+}
+
+static void two_in_flight_are_the_probe_however_long_it_takes(void)
+{
+	RUN(PUT(0, REF, 1), PUT(0, REF2, 1), TAKE(0, REF, 1), TAKE(0, REF2, 1), NONE(5 * MS), PUT(10000 * MS, REF, 2),
+	    NONE(10000 * MS), RECEIVED(10001 * MS, 0x100), NONE(10001 * MS), RECEIVED(10001 * MS, 0x101),
+	    NONE(10001 * MS), PUT(12000 * MS, REF, 3), NONE(12000 * MS), NO_LOSS, STATE(SLOTS_STALLED, 5 * MS));
+}
+
+static void one_is_given_up_upon_evidence(void)
+{
+	RUN(PUT(0, REF, 1), PUT(0, REF2, 1), TAKE(0, REF, 1), TAKE(0, REF2, 1), RECEIVED(1, 0x102), NONE(5 * MS + 1),
+	    STATE(SLOTS_STALLED, 5 * MS + 1), RECEIVED(5 * MS + 1, 0x102), NEXT_NEVER, RECEIVED(10 * MS, 0x102),
+	    RECEIVED(11 * MS, 0x102), NEXT(1010 * MS), PUT(1009 * MS, REF, 2), NONE(1010 * MS - 1),
+	    TAKE(1010 * MS, REF, 2), LOST(REF, 1, SLOTS_GIVEN_UP), NO_LOSS, NEXT_NEVER,
+	    STATE(SLOTS_STALLED, 5 * MS + 1), ECHO(1011 * MS, REF, 2), LOST(REF2, 1, SLOTS_OVERTAKEN),
+	    STATE(SLOTS_RUNNING, 1011 * MS));
+}
+
+static void dropped_receptions_are_evidence_for_one(void)
+{
+	RUN(OVERFLOW(0), PUT(0, REF, 1), PUT(0, REF2, 1), TAKE(0, REF, 1), TAKE(0, REF2, 1), OVERFLOW(2 * MS),
+	    OVERFLOW(3 * MS), NONE(5 * MS), NEXT(1002 * MS), NONE(1002 * MS - 1), NO_LOSS, NONE(1002 * MS),
+	    LOST(REF, 1, SLOTS_GIVEN_UP), NEXT_NEVER, PUT(5000 * MS, REF, 3), TAKE(5000 * MS, REF, 3),
+	    PUT(9000 * MS, REF, 4), NONE(9000 * MS), NO_LOSS);
+}
+
+static void a_confirmation_dispels_the_doubt(void)
+{
+	RUN(PUT(0, REF, 1), PUT(0, REF2, 1), TAKE(0, REF, 1), TAKE(0, REF2, 1), OVERFLOW(0), ECHO(1, REF, 1),
+	    NONE(5000 * MS), NO_LOSS, STATE(SLOTS_STALLED, 5000 * MS));
+}
+
+static void with_the_last_in_flight_given_up_it_runs_again(void)
+{
+	RUN(PUT(0, REF, 1), TAKE(0, REF, 1), OVERFLOW(0), NONE(5 * MS), NONE(1000 * MS), LOST(REF, 1, SLOTS_GIVEN_UP),
+	    STATE(SLOTS_RUNNING, 1000 * MS), PUT(1000 * MS, REF, 2), TAKE(1000 * MS, REF, 2));
+}
+
+/* ---- proof ---- */
+
+static void one_in_flight_until_the_first_confirmation(void)
+{
+	start(NULL);
+	slots.proven = false;
+	RUN(PUT(0, REF, 1), PUT(0, REF2, 1), PUT(0, HALT, 1), TAKE(0, HALT, 1), NONE(0), NEXT(5 * MS), ECHO(1, HALT, 1),
+	    TAKE(1, REF, 1), TAKE(1, REF2, 1));
+	TEST_ASSERT_TRUE(slots_proven(&slots));
+}
+
+static void after_a_reset_and_after_a_stall_it_must_be_proven_again(void)
+{
+	RUN(PUT(0, REF, 1), TAKE(0, REF, 1), RESET(1 * MS), PUT(1 * MS, REF, 2), PUT(1 * MS, REF2, 2),
+	    TAKE(1 * MS, REF, 2), NONE(1 * MS),
+	    /* An echo from before the reset proves nothing. */
+	    ECHO(900, REF, 1), NONE(1 * MS), ECHO(1 * MS + 1, REF, 2), TAKE(1 * MS + 1, REF2, 2), NONE(7 * MS),
+	    STATE(SLOTS_STALLED, 7 * MS));
+	TEST_ASSERT_FALSE(slots_proven(&slots));
+	RUN(RESET(8 * MS), PUT(8 * MS, REF, 3), PUT(8 * MS, REF2, 3), TAKE(8 * MS, REF, 3), NONE(8 * MS));
+}
+
+/* The same rows, but the second is a question that does no harm. */
+static void start_harmless(void)
+{
+	struct error_sink errors = { 0 };
+
+	memcpy(table, rows, sizeof(table));
+	table[REF2].class = SLOTS_QUEUE;
+	table[REF2].deadline_ns = 100 * MS * US_NS;
+	table[REF2].harmless = true;
+	TEST_ASSERT_EQUAL_INT(0, slots_init(&slots, table, ROWS, NULL, &errors));
+}
+
+static void only_what_is_harmless_proves_a_bus(void)
+{
+	start_harmless();
+	RUN(PUT(0, REF, 1), NONE(0), NEXT(5 * MS), PUT(1, REF2, 1), PUT(1, REF2, 2), NEXT(0), REFUSE(1, REF2, 1),
+	    NEXT(481), TAKE(481, REF2, 1), NONE(481), PUT(500, REF, 2), ECHO(600, REF2, 1), TAKE(600, REF, 2),
+	    TAKE(600, REF2, 2), COUNT(replaced, 1));
+}
+
+static void urgent_is_harmless(void)
+{
+	start_harmless();
+	RUN(PUT(0, REF, 1), PUT(1, HALT, 1), TAKE(1, HALT, 1), NONE(1));
+}
+
+static void a_harmless_probe_joins_a_single_one(void)
+{
+	start_harmless();
+	RUN(PUT(0, REF2, 0), TAKE(0, REF2, 0), ECHO(1, REF2, 0), PUT(1, REF, 1), TAKE(1, REF, 1), NONE(6 * MS),
+	    STATE(SLOTS_STALLED, 6 * MS), PUT(55 * MS, REF, 2), PUT(56 * MS, REF2, 1), PUT(56 * MS, REF2, 2),
+	    REJECT(56 * MS, REF2, 1), TAKE(56 * MS, REF2, 2), NONE(56 * MS), ECHO(58 * MS, REF2, 2),
+	    LOST(REF2, 1, SLOTS_REJECTED), LOST(REF, 1, SLOTS_OVERTAKEN), TAKE(58 * MS, REF, 2));
+}
+
+/* ---- link ---- */
+
+static void nothing_is_handed_over_while_the_link_is_down(void)
+{
+	RUN(PUT(0, REF, 1), TAKE(0, REF, 1), PUT(0, REF2, 1), DOWN(1 * MS), LOST(REF, 1, SLOTS_FLUSHED),
+	    STATE(SLOTS_DOWN, 1 * MS), NONE(2 * MS), NEXT(5 * MS), DOWN(3 * MS), STATE(SLOTS_DOWN, 1 * MS),
+	    ECHO(3 * MS, REF, 1), COUNT(stray, 1), STATE(SLOTS_DOWN, 1 * MS), NONE(5 * MS), COUNT(expired, 1),
+	    PUT(100 * MS, REF, 2), NONE(100 * MS), UP(101 * MS), STATE(SLOTS_RUNNING, 101 * MS), TAKE(101 * MS, REF, 2),
+	    UP(102 * MS), STATE(SLOTS_RUNNING, 101 * MS));
+}
+
+/* ---- driver ---- */
+
+static void what_a_halt_overtook_can_be_cancelled(void)
+{
+	RUN(PUT(0, REF, 1), PUT(0, REQ, 1), PUT(0, REF2, 1), PUT(0, HALT, 1), CANCEL(REF2), COUNT(cancelled, 1),
+	    CANCEL(SLOTS_ALL), COUNT(cancelled, 3), TAKE(0, HALT, 1), NONE(0), NO_LOSS);
+}
+
+static void only_what_a_row_says_is_taken(void)
+{
+	struct frame other = { .id = 0x102 }, long_one = { .id = 0x101, .len = 9 };
+
+	TEST_ASSERT_EQUAL_INT(-EINVAL, slots_put(&slots, REF, &other, 0));
+	TEST_ASSERT_EQUAL_INT(-EINVAL, slots_put(&slots, REF, &long_one, 0));
+	TEST_ASSERT_EQUAL_INT(-EINVAL, slots_put(&slots, ROWS, &other, 0));
+	TEST_ASSERT_EQUAL_INT(0, slots_init(&slots, rows, REF2, NULL, &(struct error_sink){ 0 }));
+	TEST_ASSERT_EQUAL_INT(-EINVAL, slots_put(&slots, REF2, &other, 0));
+	RUN(COUNT(put, 0), NONE(0), NEXT_NEVER);
+}
+
+static void nothing_comes_between_taking_and_answering(void)
+{
+	RUN(PUT(0, REF, 1), PUT(0, REF2, 1));
+	slots_take(&slots, 0);
+	RUN(CANCEL(REF));
+	slots_handed(&slots, 0);
+	slots_take(&slots, 0);
+	RUN(PUT(0, HALT, 1));
+	slots_handed(&slots, 0);
+	RUN(COUNT(handed, 0), TAKE(0, HALT, 1), TAKE(0, REF2, 1));
+}
+
+static char said[ERROR_LINE_MAX];
+
+static void keep_line(void *to, const char *line)
+{
+	(void)to;
+	snprintf(said, sizeof(said), "%s", line);
+}
+
+static void rows_that_make_no_sense_are_named(void)
+{
+	static const struct {
+		struct slots_row row;
+		const char *line;
+	} wrong[] = {
+		{ { .id = 0x800, .period_ns = 1 }, "row 0 of the frames to send, 800: no identifier" },
+		{ { .id = FRAME_ERR, .period_ns = 1 }, "row 0 of the frames to send, 20000000: no identifier" },
+		{ { .id = 0x0ef, .period_ns = 1, .class = 3 }, "row 0 of the frames to send, 0EF: no class" },
+		{ { .id = 1 }, "row 0 of the frames to send, 001: neither a period nor a deadline" },
+		{ { .id = 1, .period_ns = -1, .deadline_ns = 1 }, "row 0 of the frames to send, 001: neither" },
+		{ { .id = 1, .period_ns = 1, .deadline_ns = -1 }, "row 0 of the frames to send, 001: neither" },
+		{ { .id = 1, .deadline_ns = SLOTS_DEADLINE_MAX_NS + 1 },
+		  "row 0 of the frames to send, 001: more than" },
+		{ { .id = 1, .period_ns = SLOTS_DEADLINE_MAX_NS + 1 }, "row 0 of the frames to send, 001: more than" },
+	};
+	static struct slots_row many[SLOTS_ROWS_MAX + 1];
+	struct error_sink errors = { .line = keep_line };
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		TEST_ASSERT_EQUAL_INT(-EINVAL, slots_init(&slots, &wrong[i].row, 1, NULL, &errors));
+		TEST_ASSERT_EQUAL_STRING_LEN(wrong[i].line, said, strlen(wrong[i].line));
+	}
+	for (unsigned int i = 0; i <= SLOTS_ROWS_MAX; i++)
+		many[i] = (struct slots_row){ .id = i, .period_ns = SLOTS_DEADLINE_MAX_NS };
+	many[1].deadline_ns = SLOTS_DEADLINE_MAX_NS;
+	TEST_ASSERT_EQUAL_INT(0, slots_init(&slots, many, SLOTS_ROWS_MAX, NULL, &errors));
+	TEST_ASSERT_EQUAL_INT(-EINVAL, slots_init(&slots, many, SLOTS_ROWS_MAX + 1, NULL, &errors));
+	TEST_ASSERT_EQUAL_STRING("65 rows of frames to send on one bus: at most 64", said);
+}
+
+static void every_state_and_reason_has_a_name(void)
+{
+	TEST_ASSERT_EQUAL_STRING("running", slots_state_name(SLOTS_RUNNING));
+	TEST_ASSERT_EQUAL_STRING("down", slots_state_name(SLOTS_DOWN));
+	TEST_ASSERT_EQUAL_STRING("unknown", slots_state_name((enum slots_state)(SLOTS_DOWN + 1)));
+	TEST_ASSERT_EQUAL_STRING("expired", slots_why_name(SLOTS_EXPIRED));
+	TEST_ASSERT_EQUAL_STRING("given up", slots_why_name(SLOTS_GIVEN_UP));
+	TEST_ASSERT_EQUAL_STRING("unknown", slots_why_name((enum slots_why)(SLOTS_GIVEN_UP + 1)));
+}
+
+int main(void)
+{
+	UNITY_BEGIN();
+	RUN_TEST(urgent_then_latest_then_queue);
+	RUN_TEST(identifiers_as_in_arbitration);
+	RUN_TEST(first_come_first_served);
+	RUN_TEST(the_newest_replaces_and_keeps_the_place);
+	RUN_TEST(the_newest_brings_its_own_deadline);
+	RUN_TEST(an_expired_one_is_not_replaced);
+	RUN_TEST(in_flight_is_not_replaced);
+	RUN_TEST(keys_tell_apart_by_their_bits_only);
+	RUN_TEST(keys_may_lie_in_any_byte);
+	RUN_TEST(the_key_of_a_long_frame_is_in_its_first_bytes);
+	RUN_TEST(a_key_that_is_not_carried_is_another);
+	RUN_TEST(remote_frames_have_no_key);
+	RUN_TEST(a_queue_keeps_all_in_order);
+	RUN_TEST(a_queue_is_bounded_and_takes_nobody_elses_place);
+	RUN_TEST(two_in_flight_and_no_more);
+	RUN_TEST(echoes_match_by_content_in_order);
+	RUN_TEST(an_overtaken_one_is_lost);
+	RUN_TEST(a_confirmation_after_the_deadline_is_late);
+	RUN_TEST(a_refused_one_stays_and_may_be_replaced);
+	RUN_TEST(an_echo_ends_the_wait_after_a_refusal);
+	RUN_TEST(a_reset_ends_the_wait_after_a_refusal);
+	RUN_TEST(an_urgent_one_does_not_wait_after_a_refusal);
+	RUN_TEST(the_wait_is_at_most_a_millisecond);
+	RUN_TEST(a_refused_one_expires);
+	RUN_TEST(a_rejected_one_is_lost);
+	RUN_TEST(an_answer_needs_a_frame_that_was_taken);
+	RUN_TEST(what_waits_too_long_is_dropped);
+	RUN_TEST(nothing_is_handed_over_at_its_deadline);
+	RUN_TEST(the_next_time_is_that_of_what_still_waits);
+	RUN_TEST(reports_of_losses_are_bounded);
+	RUN_TEST(quiet_for_the_deadline_is_a_stall);
+	RUN_TEST(a_short_deadline_is_no_stall_yet);
+	RUN_TEST(receiving_puts_the_stall_off);
+	RUN_TEST(twice_a_long_deadline_is_a_stall_whatever_was_received);
+	RUN_TEST(what_was_received_before_does_not_count);
+	RUN_TEST(the_shorter_deadline_in_flight_decides);
+	RUN_TEST(a_confirmation_starts_the_count_again);
+	RUN_TEST(echoes_read_late_are_no_stall);
+	RUN_TEST(a_reset_ends_the_stall_and_the_first_is_fresh);
+	RUN_TEST(a_confirmation_ends_the_stall);
+	RUN_TEST(in_time_is_not_stale);
+	RUN_TEST(a_fresh_probe_joins_a_single_one);
+	RUN_TEST(two_in_flight_are_the_probe_however_long_it_takes);
+	RUN_TEST(one_is_given_up_upon_evidence);
+	RUN_TEST(dropped_receptions_are_evidence_for_one);
+	RUN_TEST(a_confirmation_dispels_the_doubt);
+	RUN_TEST(with_the_last_in_flight_given_up_it_runs_again);
+	RUN_TEST(one_in_flight_until_the_first_confirmation);
+	RUN_TEST(after_a_reset_and_after_a_stall_it_must_be_proven_again);
+	RUN_TEST(only_what_is_harmless_proves_a_bus);
+	RUN_TEST(urgent_is_harmless);
+	RUN_TEST(a_harmless_probe_joins_a_single_one);
+	RUN_TEST(nothing_is_handed_over_while_the_link_is_down);
+	RUN_TEST(what_a_halt_overtook_can_be_cancelled);
+	RUN_TEST(only_what_a_row_says_is_taken);
+	RUN_TEST(nothing_comes_between_taking_and_answering);
+	RUN_TEST(rows_that_make_no_sense_are_named);
+	RUN_TEST(every_state_and_reason_has_a_name);
+	return UNITY_END();
+}
