@@ -1,4 +1,4 @@
-# Endplate.  make, make test, make bench, make verify, make fuzz, make lint, make soak, make install, make clean
+# Endplate.  make, make test, make test-vm, make bench, make verify, make fuzz, make lint, make soak, make install, make clean
 #
 #	CC=gcc|clang   CFLAGS=...   SAN=address,undefined|thread   PREFIX=/usr/local DESTDIR=   V=1 shows commands
 #
@@ -59,7 +59,7 @@ HEADERS = channels/ach.h
 PAGES = $(foreach room,$(ROOMS),$(wildcard $(room)/*.[1-8] $(room)/*/*.[1-8]))
 
 # Tests are test_*.c and test_*.sh.  Other .c files under test with a main are programs that a script runs;
-# those without are linked to every program of their folder (test/channels/lib.c to any that uses it).
+# those without are linked to every program of their folder (test/*/*lib.c and *_suite.c to any that uses it).
 # test/fuzz and test/install build their own.
 TEST_SOURCES = $(filter-out test/fuzz/% test/install/%,$(wildcard test/*/*.c test/*/*/*.c)) \
 	$(wildcard test/fuzz/test_*.c)
@@ -80,7 +80,7 @@ OBJECTS = $(ACH_OBJECTS) $(CONFIG_OBJECTS) $(CHANNELS_OBJECTS) $(TOOL_OBJECTS) \
 
 # ---- commands ----
 
-.PHONY: all objects tests test bench verify fuzz lint soak install clean FORCE
+.PHONY: all objects tests test test-vm bench verify fuzz lint soak install clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -94,6 +94,10 @@ tests: all $(TEST_PROGRAMS)
 # Scripts are told where things are and which compiler made them.
 test: all $(if $(SAN),$(TESTS),tests)
 	@BUILD=$(BUILD) CC='$(CC)' SAN='$(SAN)' test/run $(TESTS)
+
+# What make test runs in virtual machines, alone; VM_TESTS= names some of them.
+test-vm: tests
+	@BUILD=$(BUILD) test/vm/run $(VM_TESTS)
 
 bench: tests
 	@BUILD=$(BUILD) test/bench/run
@@ -159,7 +163,7 @@ $(LIBCHANNELS): $(CHANNELS_OBJECTS)
 $(LIBCAN): $(CAN_OBJECTS)
 $(LIBCANTOOL): $(CANTOOL_OBJECTS)
 $(LIBTOOL): $(filter-out %/ach.o,$(TOOL_OBJECTS))
-$(TEST_LIB): $(BUILD)/test/unity.o $(call object,test/channels/lib.c)
+$(TEST_LIB): $(BUILD)/test/unity.o $(call object,test/channels/lib.c test/can/*_suite.c test/can/*_lib.c)
 
 $(LIBACH_SO): $(ACH_OBJECTS) channels/ach.map
 	$(call say,LD)$(LINK) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=channels/ach.map \

@@ -36,7 +36,7 @@ lib_tmp() {
 # LOG [PART]: every function test_* (whose name holds PART), each in a shell of its own with its output in LOG, which is
 # shown if it fails; status 77: ignored.  What it left running is killed.  Ends the script.
 lib_functions() {
-	local log=$1 part=${2:-} test status
+	local lib_log=$1 part=${2:-} test status
 
 	for test in $(declare -F | awk '$3 ~ /^test_/ { print $3 }'); do
 		[[ $test == *$part* ]] || continue
@@ -44,9 +44,9 @@ lib_functions() {
 		set +e # "if (...)" would switch it off inside as well
 		(
 			set -e
-			trap 'jobs -p | xargs -r kill -KILL' EXIT
+			trap 'jobs -p | xargs -r kill -KILL 2>/dev/null || true' EXIT
 			"$test"
-		) >"$log" 2>&1 </dev/null
+		) >"$lib_log" 2>&1 </dev/null
 		status=$?
 		set -e
 		if [ $status -eq 0 ]; then
@@ -56,7 +56,7 @@ lib_functions() {
 			echo "$0:$test:IGNORE"
 		else
 			lib_failures=$((lib_failures + 1))
-			echo "$0:$test:FAIL: $(cat "$log")"
+			echo "$0:$test:FAIL: $(cat "$lib_log")"
 		fi
 	done
 	lib_end || exit 1

@@ -1,0 +1,5 @@
+#!/bin/bash
+# The tests of the real kernel (test/vm/run) as a part of all tests: each guest by itself, so that they run at once.
+set -eu
+
+exec test/vm/run --stock
