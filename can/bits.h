@@ -1,0 +1,42 @@
+/* bits.h: how long a frame is on the wire.  Pure.
+ *
+ * A classic frame from its start bit to the end of the interframe space: stuff bits (also the one that may follow the
+ * last bit of the CRC), CRC-15, delimiters, acknowledge slot, end of frame, three bits of interframe space.  A remote
+ * frame has no data whatever length it asks for; length codes 9 to 15 come with eight bytes.
+ */
+#ifndef CAN_BITS_H
+#define CAN_BITS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "can/frame.h"
+
+#define BITS_INTERFRAME 3
+#define BITS_MAX 160 /* of the longest classic frame, interframe space included */
+
+struct bits {
+	unsigned int all;   /* bits, interframe space and stuff bits included */
+	unsigned int stuff; /* of them stuff bits */
+	uint16_t crc;
+};
+
+/* Exactly this frame.  false: no classic frame (CAN FD, error frame, more than eight bytes), and all is 0. */
+bool bits_of(struct bits *bits, const struct frame *f);
+
+/* The most any frame with this kind of identifier and length can take: the bound every analysis uses. */
+unsigned int bits_worst(bool extended, bool remote, unsigned int len);
+
+/* The bits themselves, 0 dominant and 1 recessive, as the sender sends them (the acknowledge slot recessive), without
+ * interframe space.  stuffed[i] tells which are stuff bits; may be NULL.  How many; 0: no classic frame.  For tests,
+ * arbitration and error positions; bits_of is the quick one. */
+unsigned int bits_string(uint8_t bits[BITS_MAX], bool stuffed[BITS_MAX], const struct frame *f);
+
+/* From the end of what bits_string gives: the acknowledge slot is bit n - BITS_ACK_FROM_END. */
+#define BITS_ACK_FROM_END 9 /* slot, its delimiter, seven bits of end of frame */
+
+/* Arbitration: less than 0 if a wins over b, 0 if both send the same bits up to the end of arbitration.  At the same
+ * base identifier standard wins over extended, and data over remote. */
+int bits_arbitrate(const struct frame *a, const struct frame *b);
+
+#endif

@@ -1,0 +1,289 @@
+/* budget.c: what frames cost a bus. */
+#include "can/budget.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "can/bits.h"
+#include "can/budget_over.h"
+
+#define S_NS 1000000000
+#define SET_BACK_NS S_NS /* a stamp that lies further back than this is from another time */
+
+int64_t budget_bits_ns(uint64_t bits, uint32_t bitrate)
+{
+	return (int64_t)((bits * S_NS + bitrate / 2) / bitrate);
+}
+
+/* ---- finding ---- */
+
+static uint32_t bitrate_of(const struct budget_options *o, const char *bus)
+{
+	uint32_t bitrate = 0;
+
+	for (size_t i = 0; i < o->rates_n; i++)
+		if (o->rates[i].bus ? !strcmp(o->rates[i].bus, bus) : !bitrate)
+			bitrate = o->rates[i].bitrate;
+	return bitrate;
+}
+
+static struct budget_bus *bus_of(struct budget *b, const char *name)
+{
+	struct budget_bus *bus;
+
+	for (size_t i = 0; i < b->buses_n; i++)
+		if (!strcmp(b->buses[i].name, name))
+			return &b->buses[i];
+	bus = reallocarray(b->buses, b->buses_n + 1, sizeof(*bus));
+	if (!bus)
+		return NULL;
+	b->buses = bus;
+	bus += b->buses_n++;
+	memset(bus, 0, sizeof(*bus));
+	snprintf(bus->name, sizeof(bus->name), "%s", name);
+	bus->bitrate = bitrate_of(&b->options, bus->name);
+	return bus;
+}
+
+static size_t place(const struct budget *b, uint32_t bus, uint32_t id, bool fd)
+{
+	uint64_t key = ((uint64_t)bus << 33 | (uint64_t)fd << 32 | id) * 0x9e3779b97f4a7c15u;
+	size_t at = key >> 20 & (b->index_size - 1);
+
+	for (; b->index[at]; at = (at + 1) & (b->index_size - 1)) {
+		const struct budget_id *other = &b->ids[b->index[at] - 1];
+
+		if (other->id == id && other->bus == bus && other->fd == fd)
+			break;
+	}
+	return at;
+}
+
+static int index_again(struct budget *b, size_t size)
+{
+	uint32_t *index = calloc(size, sizeof(*index));
+
+	if (!index)
+		return -ENOMEM;
+	free(b->index);
+	b->index = index;
+	b->index_size = size;
+	for (size_t i = 0; i < b->ids_n; i++)
+		b->index[place(b, b->ids[i].bus, b->ids[i].id, b->ids[i].fd)] = (uint32_t)i + 1;
+	return 0;
+}
+
+static struct budget_id *id_of(struct budget *b, uint32_t bus, const struct frame *f)
+{
+	const bool fd = f->flags & FRAME_FD;
+	size_t at;
+
+	if (b->ids_n >= b->index_size / 2 && index_again(b, b->index_size ? 2 * b->index_size : 256))
+		return NULL;
+	at = place(b, bus, f->id, fd);
+	if (!b->index[at]) {
+		struct budget_id *ids = budget_room(b->ids, sizeof(*ids), b->ids_n, &b->ids_room);
+
+		if (!ids)
+			return NULL;
+		b->ids = ids;
+		b->ids[b->ids_n] = (struct budget_id){ .bus = bus, .id = f->id, .fd = fd };
+		b->index[at] = (uint32_t)++b->ids_n;
+	}
+	return &b->ids[b->index[at] - 1];
+}
+
+/* ---- counting ---- */
+
+static int periods_add(struct budget *b, struct budget_periods *p, int64_t ns)
+{
+	size_t at = p->n;
+
+	if (!p->n || ns < p->min_ns)
+		p->min_ns = ns;
+	if (!p->n || ns > p->max_ns)
+		p->max_ns = ns;
+	p->n++;
+	if (at < BUDGET_KEPT) {
+		int64_t *kept = budget_room(p->kept, sizeof(*kept), at, &p->room);
+
+		if (!kept)
+			return -ENOMEM;
+		p->kept = kept;
+	} else {
+		/* Each of them all ends up among the kept ones with the same probability. */
+		b->random = b->random * 6364136223846793005u + 1442695040888963407u;
+		at = (b->random >> 33) % p->n;
+	}
+	if (at < BUDGET_KEPT)
+		p->kept[at] = ns;
+	return 0;
+}
+
+static void sum_add(struct budget_sum *sum, const struct frame *f, const struct bits *bits, bool timed)
+{
+	sum->frames++;
+	sum->bytes += frame_data_len(f);
+	sum->bits += bits->all;
+	sum->stuff_bits += bits->stuff;
+	sum->timed += timed;
+	sum->timed_bits += timed ? bits->all : 0;
+}
+
+/* The time of a stamp; less than span_ns if it is out of order. */
+static int64_t time_of(struct budget *b, int64_t t_ns)
+{
+	int64_t t;
+
+	if (!b->frames++) {
+		b->first_ns = t_ns;
+		if (__builtin_sub_overflow(0, t_ns, &b->shift_ns))
+			b->shift_ns = 0;
+	}
+	if (__builtin_add_overflow(t_ns, b->shift_ns, &t) || t < b->span_ns - SET_BACK_NS || t > INT64_MAX / 2) {
+		b->set_back++;
+		if (__builtin_sub_overflow(b->span_ns, t_ns, &b->shift_ns))
+			b->shift_ns = 0;
+		t = b->span_ns;
+	}
+	if (t > b->span_ns)
+		b->span_ns = t;
+	return t;
+}
+
+static void error_count(struct budget_bus *bus, const struct frame *f)
+{
+	bus->errors++;
+	for (unsigned int kind = 0; kind < BUDGET_ERROR_KINDS; kind++)
+		bus->error_kinds[kind] += f->id >> kind & 1;
+}
+
+int budget_add(struct budget *b, const char *name, int64_t t_ns, const struct frame *f)
+{
+	const int64_t t = time_of(b, t_ns);
+	struct budget_bus *bus = bus_of(b, name);
+	const bool timed = b->frames > 1;
+	struct budget_id *id;
+	struct bits bits;
+	int status = 0;
+
+	if (!bus)
+		return -ENOMEM;
+	if (f->id & FRAME_ERR) {
+		error_count(bus, f);
+		return 0;
+	}
+	id = id_of(b, (uint32_t)(bus - b->buses), f);
+	if (!id)
+		return -ENOMEM;
+	if (id->sum.frames && id->last_set_back == b->set_back && t >= id->last_ns)
+		status = periods_add(b, &id->periods, t - id->last_ns);
+	id->last_ns = t;
+	id->last_set_back = b->set_back;
+	if (frame_data_len(f) > id->len_max)
+		id->len_max = (uint8_t)frame_data_len(f);
+	if (bits_of(&bits, f)) {
+		int64_t busy_ns = budget_bits_ns(bits.all, bus->bitrate);
+
+		sum_add(&bus->sum, f, &bits, timed);
+		if (!status && timed && b->options.window_ns)
+			status = budget_over_peak(b, bus, b->span_ns, busy_ns);
+		if (!status && timed && b->options.over_ns)
+			status = budget_over_add(b, bus, b->span_ns, busy_ns);
+	} else {
+		bus->fd++;
+	}
+	sum_add(&id->sum, f, &bits, timed);
+	return status;
+}
+
+/* ---- begin and end ---- */
+
+void budget_start(struct budget *b, const struct budget_options *options)
+{
+	*b = (struct budget){ .options = *options };
+}
+
+static int by_precedence(const void *x, const void *y)
+{
+	const struct budget_id *a = x, *b = y;
+	const struct frame f = { .id = a->id }, g = { .id = b->id };
+
+	if (a->bus != b->bus)
+		return a->bus < b->bus ? -1 : 1;
+	return bits_arbitrate(&f, &g) ? bits_arbitrate(&f, &g) : (int)a->fd - (int)b->fd;
+}
+
+static int by_size(const void *x, const void *y)
+{
+	const int64_t *a = x, *b = y;
+
+	return (*a > *b) - (*a < *b);
+}
+
+void budget_end(struct budget *b)
+{
+	for (size_t i = 0; i < b->ids_n; i++) {
+		struct budget_periods *p = &b->ids[i].periods;
+
+		if (p->n)
+			qsort(p->kept, p->n < BUDGET_KEPT ? p->n : BUDGET_KEPT, sizeof(*p->kept), by_size);
+	}
+	if (b->ids_n)
+		qsort(b->ids, b->ids_n, sizeof(*b->ids), by_precedence);
+	free(b->index); /* it is no longer true */
+	b->index = NULL;
+	b->index_size = 0;
+}
+
+void budget_free(struct budget *b)
+{
+	for (size_t i = 0; i < b->ids_n; i++)
+		free(b->ids[i].periods.kept);
+	for (size_t i = 0; i < b->buses_n; i++) {
+		free(b->buses[i].intervals);
+		free(b->buses[i].recent);
+	}
+	free(b->ids);
+	free(b->buses);
+	free(b->index);
+	memset(b, 0, sizeof(*b));
+}
+
+/* ---- asking ---- */
+
+double budget_load(const struct budget *b, const struct budget_bus *bus, const struct budget_sum *sum)
+{
+	return b->span_ns > 0 ? (double)sum->timed_bits / bus->bitrate / ((double)b->span_ns / S_NS) : -1;
+}
+
+double budget_peak(const struct budget *b, const struct budget_bus *bus)
+{
+	const int64_t window = b->options.window_ns;
+
+	return window && b->span_ns >= window ? (double)bus->peak_ns / (double)window : -1;
+}
+
+double budget_rate_hz(const struct budget *b, uint64_t timed)
+{
+	return b->span_ns > 0 ? (double)timed / ((double)b->span_ns / S_NS) : -1;
+}
+
+int64_t budget_median_ns(const struct budget_periods *p)
+{
+	size_t n = p->n < BUDGET_KEPT ? p->n : BUDGET_KEPT;
+
+	return n ? (p->kept[(n - 1) / 2] + p->kept[n / 2]) / 2 : 0;
+}
+
+const char *budget_error_name(unsigned int kind)
+{
+	static const char *const names[BUDGET_ERROR_KINDS] = {
+		"send timeout",	  "lost arbitration", "controller", "protocol violation", "transceiver",
+		"no acknowledge", "bus off",	      "bus error",  "restarted",	  "error counters",
+	};
+
+	return kind < BUDGET_ERROR_KINDS ? names[kind] : "";
+}

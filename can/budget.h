@@ -1,0 +1,140 @@
+/* budget.h: what frames cost a bus: load, peak load, and the same per identifier and over time.
+ *
+ *	struct budget b;
+ *	const struct budget_rate rates[] = { { NULL, 1000000 }, { "can1", 500000 } };
+ *	const struct budget_options options = { .rates = rates, .rates_n = 2, .window_ns = 100000000 };
+ *
+ *	budget_start(&b, &options);
+ *	while (log_next(&log, &r) > 0)
+ *		budget_add(&b, r.bus, r.t_ns, &r.frame);
+ *	budget_end(&b);
+ *	...b.buses[0].busy_ns...
+ *	budget_free(&b);
+ *
+ * A stamp is the end of a frame.  Time begins with the first stamp of all, so that frame itself belongs to the time
+ * before and is counted, but is no part of loads and rates: ten frames a second make 10 Hz and not 11 in 1 s.
+ *
+ * A stamp that lies more than a second back (a clock that was set, files put together) does not turn time back: it goes
+ * on from where it was.  What lies less far back is only out of order.
+ *
+ * Bits of CAN FD frames depend on a second bit rate that logs do not tell, error frames are none of the wire: both are
+ * counted, but are no load.
+ */
+#ifndef CAN_BUDGET_H
+#define CAN_BUDGET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "can/frame.h"
+
+#define BUDGET_BUS_MAX 16     /* bytes of a name, with the terminating zero */
+#define BUDGET_ERROR_KINDS 10 /* bits of an error frame's identifier that have a name */
+
+struct budget_rate {
+	const char *bus; /* NULL: every bus that has no other line */
+	uint32_t bitrate;
+};
+
+struct budget_options {
+	const struct budget_rate *rates; /* kept; one of them for every bus */
+	size_t rates_n;
+	int64_t window_ns; /* of the peak load; 0: no peak */
+	int64_t over_ns;   /* intervals for the load over time; 0: none */
+};
+
+/* Times between a frame and the next of its kind.  The median is exact for the first BUDGET_KEPT of them, and then that
+ * of BUDGET_KEPT chosen at random (always the same ones). */
+#define BUDGET_KEPT 1024
+struct budget_periods {
+	uint64_t n;
+	int64_t min_ns, max_ns;
+	int64_t *kept;
+	size_t room;
+};
+
+/* Sums of frames.  The timed ones are those behind the first of all. */
+struct budget_sum {
+	uint64_t frames, bytes, bits, stuff_bits;
+	uint64_t timed, timed_bits;
+};
+
+/* All frames of one identifier and one kind on a bus. */
+struct budget_id {
+	uint32_t bus;	 /* which of the buses */
+	uint32_t id;	 /* with FRAME_EXT, FRAME_RTR */
+	bool fd;	 /* CAN FD: no bits */
+	uint8_t len_max; /* longest data */
+	struct budget_sum sum;
+	struct budget_periods periods;
+
+	/* private */
+	int64_t last_ns;
+	uint64_t last_set_back;
+};
+
+/* An interval with frames in it; those without are not there. */
+struct budget_interval {
+	int64_t number;	 /* it begins at number times over_ns */
+	uint64_t frames; /* that end in it */
+	int64_t busy_ns;
+};
+
+struct budget_bus {
+	char name[BUDGET_BUS_MAX];
+	uint32_t bitrate;
+	struct budget_sum sum; /* of classic frames, data and remote */
+	uint64_t fd, errors;   /* beside them */
+	uint64_t error_kinds[BUDGET_ERROR_KINDS];
+	int64_t peak_ns, peak_at_ns; /* most in a window, and the end of that window; 0: none */
+	struct budget_interval *intervals;
+	size_t intervals_n, intervals_room;
+
+	/* private: the frames in the window that ends now, a ring */
+	struct budget_recent {
+		int64_t t_ns, busy_ns;
+	} * recent;
+	size_t recent_first, recent_n, recent_room;
+	int64_t recent_ns;
+};
+
+struct budget {
+	struct budget_options options;
+	struct budget_bus *buses; /* in the order in which they were first seen */
+	size_t buses_n;
+	struct budget_id *ids; /* after budget_end by bus, and by who wins arbitration */
+	size_t ids_n;
+	uint64_t frames;   /* all, on all buses, error frames too */
+	int64_t first_ns;  /* stamp of the first */
+	int64_t span_ns;   /* first to last */
+	uint64_t set_back; /* times that the clock went back by more than a second */
+
+	/* private */
+	int64_t shift_ns; /* stamps to time here */
+	size_t ids_room;
+	uint32_t *index; /* of the ids by hash: place + 1 */
+	size_t index_size;
+	uint64_t random;
+};
+
+void budget_start(struct budget *b, const struct budget_options *options);
+int budget_add(struct budget *b, const char *bus, int64_t t_ns, const struct frame *f); /* 0 or -ENOMEM */
+void budget_end(struct budget *b);
+void budget_free(struct budget *b);
+
+/* ---- asking; after budget_end ---- */
+
+/* As a part of 1.  Less than 0: there is no saying (no time between frames; a window longer than all of it). */
+double budget_load(const struct budget *b, const struct budget_bus *bus, const struct budget_sum *sum);
+double budget_peak(const struct budget *b, const struct budget_bus *bus);
+
+double budget_rate_hz(const struct budget *b, uint64_t timed); /* less than 0: there is no saying */
+
+int64_t budget_median_ns(const struct budget_periods *p); /* 0: there is none */
+
+int64_t budget_bits_ns(uint64_t bits, uint32_t bitrate); /* how long they take */
+
+const char *budget_error_name(unsigned int kind); /* "bus off" */
+
+#endif

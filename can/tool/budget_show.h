@@ -1,0 +1,34 @@
+/* budget_show.h: what canbudget prints. */
+#ifndef CAN_TOOL_BUDGET_SHOW_H
+#define CAN_TOOL_BUDGET_SHOW_H
+
+#include <stdbool.h>
+
+#include "can/bits.h"
+#include "can/budget.h"
+#include "can/log.h"
+#include "config/settings.h"
+
+extern const char *const budget_show_orders[]; /* id, load, rate */
+
+struct budget_show {
+	const char *path;
+	bool assumed; /* the bit rate of buses that nobody told */
+	int order;    /* of budget_show_orders */
+};
+
+/* After budget_end; text puts the ids into another order. */
+void budget_show_text(const struct budget_show *show, struct budget *b, const struct log *log);
+void budget_show_json(const struct budget_show *show, struct budget *b, const struct log *log);
+
+/* Frames of the command line: a table, or an object a line. */
+void budget_show_frames(const struct frame *frames, const struct bits *bits, size_t n, uint32_t bitrate, bool json);
+
+/* Shared by both. */
+void budget_show_sort(struct budget *b, int order);
+#define BUDGET_SHOW_ID_MAX 9
+void budget_show_id(char text[BUDGET_SHOW_ID_MAX], uint32_t id); /* 123, 00012345 */
+/* How long the interval is: the last one ends with the log. */
+int64_t budget_show_interval_ns(const struct budget *b, int64_t number);
+
+#endif
