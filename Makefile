@@ -50,8 +50,12 @@ CAN_MAINS = $(call object,can/tool/can*.c)
 CAN_TOOLS = $(CAN_MAINS:$(BUILD)/can/tool/%.o=$(BUILD)/%)
 LIBCANTOOL = $(BUILD)/libcantool.a
 CANTOOL_OBJECTS = $(filter-out $(CAN_MAINS),$(call object,can/tool/*.c))
+LIBDAEMONS = $(BUILD)/libdaemons.a
+DAEMON_SOURCES = $(wildcard daemons/*.c daemons/*/*.c)
+DAEMON_MAINS := $(shell grep -l '^int main\>' $(DAEMON_SOURCES) /dev/null)
+DAEMON_OBJECTS = $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(DAEMON_MAINS),$(DAEMON_SOURCES)))
 # From the room on top to the one at the bottom, as the linker wants it.
-LIBS = $(LIBCAN) $(LIBCHANNELS) $(LIBCONFIG) $(LIBACH)
+LIBS = $(LIBDAEMONS) $(LIBCAN) $(LIBCHANNELS) $(LIBCONFIG) $(LIBACH)
 LIBRARIES = -lsocketcan -lyaml -lm
 EXAMPLES = $(call program,channels/examples/*.c)
 TOOLS = $(BUILD)/ach $(CAN_TOOLS)
@@ -59,7 +63,7 @@ HEADERS = channels/ach.h
 PAGES = $(foreach room,$(ROOMS),$(wildcard $(room)/*.[1-8] $(room)/*/*.[1-8]))
 
 # Tests are test_*.c and test_*.sh.  Other .c files under test with a main are programs that a script runs;
-# those without are linked to every program of their folder (test/*/*lib.c and *_suite.c to any that uses it).
+# those without are linked to every program of their folder, those of test/channels and test/can to any that uses them.
 # test/fuzz and test/install build their own.
 TEST_SOURCES = $(filter-out test/fuzz/% test/install/%,$(wildcard test/*/*.c test/*/*/*.c)) \
 	$(wildcard test/fuzz/test_*.c)
@@ -75,7 +79,7 @@ TESTS = $(if $(findstring thread,$(SAN)),$(TSAN_TESTS),$(UNIT_TESTS) $(if $(SAN)
 
 PROGRAMS = $(EXAMPLES) $(TEST_PROGRAMS)
 OBJECTS = $(ACH_OBJECTS) $(CONFIG_OBJECTS) $(CHANNELS_OBJECTS) $(TOOL_OBJECTS) \
-	$(CAN_OBJECTS) $(CAN_MAINS) $(CANTOOL_OBJECTS) $(PROGRAMS:=.o) \
+	$(CAN_OBJECTS) $(CAN_MAINS) $(CANTOOL_OBJECTS) $(DAEMON_OBJECTS) $(PROGRAMS:=.o) \
 	$(TEST_SHARED:%.c=$(BUILD)/%.o) $(BUILD)/test/unity.o
 
 # ---- commands ----
@@ -160,10 +164,11 @@ $(BUILD)/test/unity.o: .deps/unity/unity.c $(BUILD)/flags
 $(LIBACH): $(ACH_OBJECTS)
 $(LIBCONFIG): $(CONFIG_OBJECTS)
 $(LIBCHANNELS): $(CHANNELS_OBJECTS)
+$(LIBDAEMONS): $(DAEMON_OBJECTS)
 $(LIBCAN): $(CAN_OBJECTS)
 $(LIBCANTOOL): $(CANTOOL_OBJECTS)
 $(LIBTOOL): $(filter-out %/ach.o,$(TOOL_OBJECTS))
-$(TEST_LIB): $(BUILD)/test/unity.o $(call object,test/channels/lib.c test/can/*_suite.c test/can/*_lib.c)
+$(TEST_LIB): $(BUILD)/test/unity.o $(patsubst %.c,$(BUILD)/%.o,$(filter test/channels/% test/can/%,$(TEST_SHARED)))
 
 $(LIBACH_SO): $(ACH_OBJECTS) channels/ach.map
 	$(call say,LD)$(LINK) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=channels/ach.map \

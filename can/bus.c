@@ -1,0 +1,152 @@
+/* bus.c: from a name to its back end, and what is the same for all of them. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "can/bus_backend.h"
+#include "config/text.h"
+
+/* ---- which back end ---- */
+
+/* A name belongs to the first whose prefix it has, so the one without comes last. */
+static const struct bus_ops *const backends[] = {
+	&bus_log_ops,  /* log:FILE */
+	&bus_wire_ops, /* wire:NAME */
+	&bus_socketcan_ops,
+};
+#define BACKENDS (sizeof(backends) / sizeof(backends[0]))
+
+static const struct bus_ops *backend_of(const char *name)
+{
+	size_t i = 0;
+
+	while (i < BACKENDS - 1 && strncmp(name, backends[i]->prefix, strlen(backends[i]->prefix)) != 0)
+		i++;
+	return backends[i];
+}
+
+const char *bus_name_wrong(const char *name)
+{
+	return backend_of(name)->name_wrong(name);
+}
+
+/* ---- opening ---- */
+
+static int options_wrong(const char *name, const struct bus_options *options, struct error_sink *errors)
+{
+	if (options->filters_n > BUS_FILTERS_MAX)
+		error_add(errors, "%s: %zu filters, but a bus takes at most %d: join some of them by a mask", name,
+			  options->filters_n, BUS_FILTERS_MAX);
+	else if (options->filters_n && !options->filters)
+		error_add(errors, "%s: %zu filters, but none given", name, options->filters_n);
+	else
+		return 0;
+	return -EINVAL;
+}
+
+int bus_open(struct bus **bus, const char *name, const struct bus_options *options, struct error_sink *errors)
+{
+	static const struct bus_options usual;
+	const struct bus_ops *ops = backend_of(name);
+	const char *wrong = ops->name_wrong(name);
+	char quoted[TEXT_QUOTED_MAX];
+	char *copy;
+	int r;
+
+	*bus = NULL;
+	options = options ? options : &usual;
+	if (wrong) {
+		error_add(errors, "%s is no bus: %s", text_quote(quoted, name), wrong);
+		return -EINVAL;
+	}
+	r = options_wrong(name, options, errors);
+	if (r)
+		return r;
+	copy = strdup(name);
+	if (!copy) {
+		error_add(errors, "%s: no memory left", name);
+		return -ENOMEM;
+	}
+	r = ops->open(bus, name, options, errors);
+	if (r) {
+		*bus = NULL;
+		free(copy);
+		return r;
+	}
+	(*bus)->ops = ops;
+	(*bus)->name = copy;
+	(*bus)->fd_frames = options->fd;
+	return 0;
+}
+
+void bus_close(struct bus *bus)
+{
+	char *name = bus ? bus->name : NULL;
+
+	if (bus)
+		bus->ops->close(bus);
+	free(name);
+}
+
+/* ---- the loop's half ---- */
+
+int bus_fd(const struct bus *bus)
+{
+	return bus->fd;
+}
+
+int64_t bus_next_ns(const struct bus *bus)
+{
+	return bus->next_ns;
+}
+
+static void count(struct bus_stats *stats, const struct bus_frame *f)
+{
+	stats->restamped += f->flags & BUS_RESTAMPED ? 1 : 0;
+	if (f->frame.id & FRAME_ERR) {
+		stats->errors++;
+	} else if (f->flags & BUS_OWN) {
+		stats->confirmed++;
+		stats->confirmed_ns = f->t_ns;
+	} else {
+		stats->received++;
+		stats->received_ns = f->t_ns;
+	}
+}
+
+int bus_receive(struct bus *bus, struct bus_frame *frames, size_t n)
+{
+	int got = n ? bus->ops->receive(bus, frames, n) : 0;
+
+	for (int i = 0; i < got; i++)
+		count(&bus->stats, &frames[i]);
+	return got;
+}
+
+int bus_send(struct bus *bus, const struct frame *frame)
+{
+	int r = -EINVAL;
+
+	if (frame_valid(frame) && !(frame->id & FRAME_ERR) && (bus->fd_frames || !(frame->flags & FRAME_FD)))
+		r = bus->ops->send(bus, frame);
+	bus->stats.sent += r == 0;
+	bus->stats.refused += r == -ENOBUFS;
+	return r;
+}
+
+/* ---- how it is ---- */
+
+enum bus_state bus_state(const struct bus *bus)
+{
+	return bus->state;
+}
+
+const struct bus_stats *bus_stats(const struct bus *bus)
+{
+	return &bus->stats;
+}
+
+const char *bus_name(const struct bus *bus)
+{
+	return bus->name;
+}

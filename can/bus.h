@@ -1,0 +1,133 @@
+/* bus.h: one CAN bus, whatever is behind it.
+ *
+ *	struct bus *bus;
+ *	struct bus_frame got[32];
+ *
+ *	if (bus_open(&bus, "can0", &(struct bus_options){ .filters = filters, .filters_n = 2 }, &errors))
+ *		return 111;
+ *	for (;;) {
+ *		struct clock_fd fd = { .fd = bus_fd(bus), .events = POLLIN };
+ *
+ *		clock_wait(&fd, 1, bus_next_ns(bus));
+ *		while ((n = bus_receive(bus, got, 32)) > 0)
+ *			...
+ *	}
+ *
+ * Names:	can0, vcan0	a SocketCAN interface
+ *		wire:waist	a soft wire, see canwire(1)
+ *		log:FILE	what was recorded, at its pace; log:FILE@can1 takes the frames of can1 only
+ *
+ * Nothing here blocks, prints or allocates after bus_open.  A bus that goes down, or away, and comes back is attached
+ * to again: the descriptor stays the same, bus_state tells, bus_receive and bus_send answer errors meanwhile.
+ */
+#ifndef CAN_BUS_H
+#define CAN_BUS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "can/frame.h"
+#include "config/error.h"
+
+struct bus;
+
+/* ---- what is received ---- */
+
+/* In bus_frame.flags. */
+#define BUS_OWN 0x1	  /* the echo of a frame sent through this very struct bus: it was on the wire, complete */
+#define BUS_LOCAL 0x2	  /* sent by somebody else on this machine, through the same interface */
+#define BUS_RESTAMPED 0x4 /* the stamp was missing or made no sense, and t_ns is the time of arrival */
+
+struct bus_frame {
+	int64_t t_ns; /* when its last bit was on the bus, as well as the bus can tell; CLOCK_MONOTONIC */
+	uint32_t flags;
+	struct frame frame;
+};
+
+/* A frame passes if one of the filters takes it: (id ^ filter.id) & filter.mask == 0, on all bits of id, FRAME_EXT and
+ * FRAME_RTR too.  Filters are for the frames of others: own echoes come in any case, and error frames are asked for by
+ * bus_options.errors. */
+struct bus_filter {
+	uint32_t id;
+	uint32_t mask;
+};
+#define BUS_FILTERS_MAX 512
+
+/* ---- opening ---- */
+
+struct bus_options {
+	const struct bus_filter *filters; /* NULL: everything */
+	size_t filters_n;		  /* with filters given and 0: nothing but own echoes and errors */
+	const uint32_t *sends; /* with filters: identifiers that will be sent, FRAME_EXT and FRAME_RTR included. */
+	size_t sends_n;	       /* Optional: it spares the first frame of each a talk with the kernel */
+	bool errors;	       /* deliver error frames as well; the state is kept in any case */
+	bool fd;	       /* CAN FD frames, both ways */
+	bool no_echo;	       /* frames sent here do not come back as BUS_OWN */
+	bool hardware_stamps;  /* the controller's own counter, fitted to CLOCK_MONOTONIC */
+	bool later;	       /* a bus that is absent or down is no error: it is attached to when it appears */
+	int receive_buffer;    /* bytes asked of the kernel; 0: its default */
+};
+
+/* Opens the bus.  0, or with a line in errors that says what to do:
+ *	-EINVAL		the name makes no sense, or is that of something else, such as eth0 (also with later)
+ *	-ENODEV		no such interface, no such wire
+ *	-ENETDOWN	it is there, but down
+ *	-EACCES, -EPERM	not for this user
+ *	-EAFNOSUPPORT	this kernel has no CAN
+ *	-ENOENT ...	the log cannot be read
+ * With later the three about the bus itself (ENODEV, ENETDOWN, EAFNOSUPPORT) are answered 0 and bus_state is
+ * BUS_ABSENT or BUS_STOPPED.  options may be NULL. */
+int bus_open(struct bus **bus, const char *name, const struct bus_options *options, struct error_sink *errors);
+void bus_close(struct bus *bus); /* NULL is fine */
+
+/* Does the name make sense?  NULL, or what is wrong with it as part of a sentence. */
+const char *bus_name_wrong(const char *name);
+
+/* ---- the loop's half ---- */
+
+int bus_fd(const struct bus *bus);	    /* readable: call bus_receive.  Never changes; -1: there is none */
+int64_t bus_next_ns(const struct bus *bus); /* call bus_receive then at the latest; CLOCK_NEVER: only when readable */
+
+/* Up to n frames in the order in which they were on the bus.  How many; 0: no more now, or
+ *	-ENETDOWN	the link is down
+ *	-ENODEV		it is gone: attached to again when it is back
+ *	-ENODATA	log: everything has been played
+ * Each of these says so at every call, and frames that came before are delivered first.  A link that was down or away
+ * and is back before anybody noticed (a reset) says so once: what was handed over before will not be sent. */
+int bus_receive(struct bus *bus, struct bus_frame *frames, size_t n);
+
+/* Hands a frame over.  0 is no promise that it will be sent: the echo is what says that it was.
+ *	-ENOBUFS	the queue is full; try when an echo has come
+ *	-ENETDOWN, -ENODEV	as above; by a link that was reset the first frame is refused, and the next one taken
+ *	-EINVAL		no frame that can be on this bus (FD on a classic one, length, identifier, an error frame) */
+int bus_send(struct bus *bus, const struct frame *frame);
+
+/* ---- how it is ---- */
+
+enum bus_state {
+	BUS_ABSENT,	  /* no such interface now */
+	BUS_STOPPED,	  /* down */
+	BUS_ERROR_ACTIVE, /* all is well */
+	BUS_WARNING,	  /* an error counter of 96 or more */
+	BUS_PASSIVE,	  /* of 128 or more */
+	BUS_OFF,	  /* the controller has taken itself off; the link's owner restarts it */
+};
+enum bus_state bus_state(const struct bus *bus);
+const char *bus_state_name(enum bus_state state); /* "error-active" ... */
+
+struct bus_stats {
+	uint64_t received;  /* frames delivered; echoes and error frames apart */
+	uint64_t sent;	    /* frames handed over */
+	uint64_t confirmed; /* echoes */
+	uint64_t errors;    /* error frames seen */
+	uint64_t dropped;   /* lost between bus and us: the receive buffer was full; log: damaged lines too */
+	uint64_t refused;   /* sends answered ENOBUFS */
+	uint64_t restamped; /* BUS_RESTAMPED */
+	uint64_t attached;  /* times it came up for us: 1 is the first; one more for each reset, each return */
+	int64_t received_ns, confirmed_ns; /* when the last of them was on the bus; 0: none */
+};
+const struct bus_stats *bus_stats(const struct bus *bus);
+const char *bus_name(const struct bus *bus);
+
+#endif

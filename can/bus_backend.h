@@ -1,0 +1,44 @@
+/* bus_backend.h: what stands behind bus.h.  For the back ends, can/bus_*.c, and for nobody else.
+ *
+ * A back end is a struct bus_ops in the table of bus.c and a struct of its own that begins with a struct bus.  bus.c
+ * has checked the name before open, and every frame before send; it counts what is delivered and what is handed over.
+ */
+#ifndef CAN_BUS_BACKEND_H
+#define CAN_BUS_BACKEND_H
+
+#include "can/bus.h"
+
+struct bus {
+	/* by bus.c */
+	const struct bus_ops *ops;
+	char *name;
+	bool fd_frames; /* bus_options.fd */
+
+	/* by the back end; open begins with zeros and sets fd, next_ns and state */
+	int fd;
+	int64_t next_ns;
+	enum bus_state state;
+	struct bus_stats stats; /* of these attached, dropped, and errors that are not delivered */
+};
+
+struct bus_ops {
+	const char *prefix; /* of the names that are its own: "log:" */
+
+	/* The whole name, prefix and all.  NULL, or what is wrong with it. */
+	const char *(*name_wrong)(const char *name);
+
+	/* Makes *bus, or adds a line to errors that says what to do and leaves nothing behind.  options is not NULL;
+	 * neither it nor errors may be kept. */
+	int (*open)(struct bus **bus, const char *name, const struct bus_options *options, struct error_sink *errors);
+	void (*close)(struct bus *bus); /* frees *bus */
+
+	int (*receive)(struct bus *bus, struct bus_frame *frames, size_t n); /* n is not 0 */
+	int (*send)(struct bus *bus, const struct frame *frame);
+};
+
+extern const struct bus_ops bus_socketcan_ops, bus_log_ops, bus_wire_ops;
+
+/* The state after this error frame. */
+enum bus_state bus_state_after(enum bus_state state, const struct frame *error);
+
+#endif

@@ -1,0 +1,256 @@
+/* bus_log.c: a bus that plays what was recorded, at the pace at which it was recorded.
+ *
+ *	log:trace.log		every frame of the file
+ *	log:trace.log@can1	those of can1
+ *
+ * The file's first record, whichever bus it is of, is now when bus_receive is first called; so several buses of one
+ * file keep step.  A stamp before the one before it is taken for that one.  If it is a second or more before it,
+ * somebody had set the clock, and the distances count from there on.
+ *
+ * What is sent is echoed at once, as by a bus on which nothing else waits, and goes nowhere.
+ *
+ * For the bench: bus_receive reads the file, so the disk can delay it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "can/bus_backend.h"
+#include "can/bus_filters.h"
+#include "can/bus_interface.h"
+#include "can/log.h"
+#include "channels/clock.h"
+
+#define PREFIX "log:"
+#define CLOCK_SET_NS 1000000000
+#define ECHOES 64    /* frames sent and not yet echoed */
+#define RECORDS 4096 /* read in one bus_receive; the next one goes on */
+
+struct bus_log {
+	struct bus bus;
+	struct log log;
+	struct error_sink errors; /* of the log */
+	struct error_sink *told;  /* where those go while it is opened */
+	char *path;
+	char interface[LOG_BUS_MAX]; /* "": all */
+	bool want_errors, echo;
+	struct bus_filters filters;
+	int64_t shift_ns;  /* from the file's times to ours */
+	int64_t latest_ns; /* the file's: no record since the clock was set has a later time */
+	int64_t given_ns;  /* ours, of the frame before */
+	bool playing;	   /* shift_ns is known */
+	struct bus_frame next;
+	bool ready; /* next is there */
+	int end;    /* why there is no next: -ENODATA, or what is wrong with the file */
+	struct bus_frame echoes[ECHOES];
+	size_t echo_first, echoes_n;
+};
+
+static struct bus_log *of(struct bus *bus)
+{
+	return (struct bus_log *)bus;
+}
+
+/* ---- the file ---- */
+
+static void place_in_time(struct bus_log *l, int64_t t_ns)
+{
+	bool set = l->playing && t_ns < l->latest_ns - CLOCK_SET_NS;
+
+	l->next.flags = l->playing && t_ns < l->latest_ns ? BUS_RESTAMPED : 0;
+	if (!l->playing)
+		l->shift_ns = clock_now_ns() - t_ns;
+	else if (set)
+		l->shift_ns += l->latest_ns - t_ns;
+	if (!l->playing || set || t_ns > l->latest_ns)
+		l->latest_ns = t_ns;
+	l->playing = true;
+	l->next.t_ns = l->latest_ns + l->shift_ns;
+}
+
+static bool wanted(const struct bus_log *l, const struct log_record *r)
+{
+	if (l->interface[0] && strcmp(l->interface, r->bus) != 0)
+		return false;
+	if (r->frame.flags & FRAME_FD && !l->bus.fd_frames)
+		return false;
+	return r->frame.id & FRAME_ERR || bus_filters_want(&l->filters, r->frame.id);
+}
+
+/* Goes to the next record that is wanted.  true: there it is; false: the end, or it was a long way and the next call
+ * goes on. */
+static bool advance(struct bus_log *l, int *left)
+{
+	struct log_record r;
+
+	while (!l->ready && !l->end && *left > 0) {
+		int status = log_next(&l->log, &r);
+
+		--*left;
+		l->bus.stats.dropped = l->log.damaged + l->log.lost;
+		if (status <= 0) {
+			l->end = status ? status : -ENODATA;
+			break;
+		}
+		place_in_time(l, r.t_ns);
+		l->ready = wanted(l, &r);
+		l->next.frame = r.frame;
+	}
+	return l->ready;
+}
+
+/* ---- the loop's half ---- */
+
+/* An error frame, whose time has come.  true: it is wanted. */
+static bool take_error_frame(struct bus_log *l)
+{
+	l->bus.state = bus_state_after(l->bus.state, &l->next.frame);
+	l->bus.stats.errors += !l->want_errors;
+	return l->want_errors;
+}
+
+static void give(struct bus_log *l, struct bus_frame *to, const struct bus_frame *from)
+{
+	*to = *from;
+	if (to->t_ns < l->given_ns)
+		to->t_ns = l->given_ns;
+	l->given_ns = to->t_ns;
+}
+
+static int log_receive(struct bus *bus, struct bus_frame *frames, size_t n)
+{
+	struct bus_log *l = of(bus);
+	int64_t now_ns = clock_now_ns();
+	int left = RECORDS;
+	size_t got = 0;
+
+	while (got < n) {
+		bool due = advance(l, &left) && l->next.t_ns <= now_ns;
+		const struct bus_frame *echo = l->echoes_n ? &l->echoes[l->echo_first] : NULL;
+
+		if (echo && (!due || echo->t_ns <= l->next.t_ns)) {
+			give(l, &frames[got++], echo);
+			l->echo_first = (l->echo_first + 1) % ECHOES;
+			l->echoes_n--;
+		} else if (due) {
+			l->ready = false;
+			if (!(l->next.frame.id & FRAME_ERR) || take_error_frame(l))
+				give(l, &frames[got++], &l->next);
+		} else {
+			break;
+		}
+	}
+	bus->next_ns = l->ready ? l->next.t_ns : l->end ? CLOCK_NEVER : now_ns;
+	if (l->echoes_n)
+		bus->next_ns = now_ns;
+	return got ? (int)got : l->ready ? 0 : l->end;
+}
+
+static int log_send(struct bus *bus, const struct frame *frame)
+{
+	struct bus_log *l = of(bus);
+	int64_t now_ns = clock_now_ns();
+
+	if (!l->echo)
+		return 0;
+	if (l->echoes_n == ECHOES)
+		return -ENOBUFS;
+	l->echoes[(l->echo_first + l->echoes_n++) % ECHOES] =
+		(struct bus_frame){ .t_ns = now_ns, .flags = BUS_OWN, .frame = *frame };
+	if (bus->next_ns > now_ns)
+		bus->next_ns = now_ns;
+	return 0;
+}
+
+/* ---- opening and closing ---- */
+
+static const char *log_name_wrong(const char *name)
+{
+	const char *file = name + strlen(PREFIX);
+
+	if (!*file || *file == '@')
+		return "the file is missing: log:FILE, or log:FILE@can1 for the frames of can1";
+	if (!strcmp(file, "-"))
+		return "what is played must be a file, not a pipe: log:FILE";
+	return NULL;
+}
+
+/* The last @ ends the file's name, unless there is a file with it in its name. */
+static bool split(struct bus_log *l, const char *name)
+{
+	char *at;
+
+	l->path = strdup(name + strlen(PREFIX));
+	if (!l->path)
+		return false;
+	at = strrchr(l->path, '@');
+	if (at && !bus_interface_name_wrong(at + 1) && access(l->path, F_OK)) {
+		snprintf(l->interface, sizeof(l->interface), "%s", at + 1);
+		*at = 0;
+	}
+	return true;
+}
+
+/* The caller's sink is there for the time of the opening only. */
+static void tell(void *to, const char *line)
+{
+	const struct bus_log *l = to;
+
+	if (l->told)
+		error_add(l->told, "%s", line);
+}
+
+static void log_bus_close(struct bus *bus)
+{
+	struct bus_log *l = of(bus);
+
+	log_close(&l->log);
+	free(l->path);
+	free(l);
+}
+
+static int log_bus_open(struct bus **bus, const char *name, const struct bus_options *options,
+			struct error_sink *errors)
+{
+	struct bus_log *l = calloc(1, sizeof(*l));
+	int r;
+
+	if (!l || !split(l, name)) {
+		free(l);
+		error_add(errors, "%s: no memory left", name);
+		return -ENOMEM;
+	}
+	l->errors = (struct error_sink){ .line = tell, .to = l };
+	l->told = errors;
+	r = log_open(&l->log, l->path, 0, &l->errors);
+	l->told = NULL;
+	if (r) {
+		free(l->path);
+		free(l);
+		return r;
+	}
+	bus_filters_start(&l->filters, options);
+	l->want_errors = options->errors;
+	l->echo = !options->no_echo;
+	l->bus.fd_frames = options->fd;
+	l->bus.fd = -1;
+	l->bus.next_ns = clock_now_ns();
+	l->bus.state = BUS_ERROR_ACTIVE;
+	l->bus.stats.attached = 1;
+	l->given_ns = INT64_MIN;
+	*bus = &l->bus;
+	return 0;
+}
+
+const struct bus_ops bus_log_ops = {
+	.prefix = PREFIX,
+	.name_wrong = log_name_wrong,
+	.open = log_bus_open,
+	.close = log_bus_close,
+	.receive = log_receive,
+	.send = log_send,
+};

@@ -1,0 +1,187 @@
+/* bus_socketcan_receive.c: frames and their times from the socket. */
+#include <errno.h>
+#include <linux/can.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "can/bus_socketcan.h"
+#include "channels/clock.h"
+
+#define ROUNDS 8 /* calls in one bus_receive when all that comes is not wanted */
+
+/* A frame goes to the kernel and comes from it as it is. */
+_Static_assert(sizeof(struct frame) == CANFD_MTU && FRAME_SIZE_CLASSIC == CAN_MTU, "sizes");
+_Static_assert(offsetof(struct frame, id) == offsetof(struct canfd_frame, can_id), "id");
+_Static_assert(offsetof(struct frame, len) == offsetof(struct canfd_frame, len), "len");
+_Static_assert(offsetof(struct frame, flags) == offsetof(struct canfd_frame, flags), "flags");
+_Static_assert(offsetof(struct frame, dlc) == offsetof(struct can_frame, len8_dlc), "dlc");
+_Static_assert(offsetof(struct frame, data) == offsetof(struct canfd_frame, data), "data");
+_Static_assert(offsetof(struct frame, data) == offsetof(struct can_frame, data), "data of a classic one");
+_Static_assert(FRAME_EXT == CAN_EFF_FLAG && FRAME_RTR == CAN_RTR_FLAG && FRAME_ERR == CAN_ERR_FLAG, "bits of id");
+_Static_assert(FRAME_BRS == CANFD_BRS && FRAME_ESI == CANFD_ESI && FRAME_FD == CANFD_FDF, "bits of flags");
+
+void bus_socketcan_receive_start(struct bus_socketcan *s)
+{
+	s->batch = 1;
+	for (size_t i = 0; i < BUS_SOCKETCAN_BATCH; i++) {
+		s->parts[i].iov_len = sizeof(struct frame);
+		s->messages[i].msg_hdr.msg_iov = &s->parts[i];
+		s->messages[i].msg_hdr.msg_iovlen = 1;
+		s->messages[i].msg_hdr.msg_control = s->control[i].bytes;
+	}
+}
+
+/* Asks for one frame first and for twice as many each time they were all there: the kernel is not asked for a frame
+ * more than need be when, as on most buses, they come one by one, and a backlog goes in batches. */
+static int fetch(struct bus_socketcan *s, struct bus_frame *frames, size_t n)
+{
+	int got;
+
+	n = n < s->batch ? n : s->batch;
+	for (size_t i = 0; i < n; i++) {
+		s->parts[i].iov_base = &frames[i].frame;
+		s->messages[i].msg_hdr.msg_controllen = sizeof(s->control[i].bytes);
+	}
+	do
+		got = recvmmsg(s->socket, s->messages, (unsigned int)n, MSG_DONTWAIT, NULL);
+	while (got < 0 && errno == EINTR);
+	if (got < 0) {
+		s->batch = 1;
+		return -errno;
+	}
+	s->batch = s->batch * 2 < BUS_SOCKETCAN_BATCH ? s->batch * 2 : BUS_SOCKETCAN_BATCH;
+	return got;
+}
+
+/* Both clocks, near one another: a pair that was interrupted is taken again, twice at most. */
+static void sample_clocks(struct bus_socketcan *s)
+{
+	int64_t before_ns, real_ns, after_ns = clock_now_ns();
+	int tries = 3;
+
+	do {
+		before_ns = after_ns;
+		real_ns = clock_real_ns();
+		after_ns = clock_now_ns();
+	} while (after_ns - before_ns > BUS_STAMP_SAMPLE_NS && --tries);
+	bus_stamp_batch(&s->stamp, before_ns, real_ns, after_ns);
+}
+
+static int64_t ns(const struct timespec *t)
+{
+	return (int64_t)t->tv_sec * 1000000000 + t->tv_nsec;
+}
+
+/* Its stamps; and counts what was lost before it. */
+static bool stamp(struct bus_socketcan *s, struct msghdr *m, int64_t *t_ns)
+{
+	int64_t real_ns = 0, counter_ns = 0;
+
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
+		if (c->cmsg_level != SOL_SOCKET)
+			continue;
+		if (c->cmsg_type == SO_TIMESTAMPING) {
+			const struct scm_timestamping *t = (const void *)CMSG_DATA(c);
+
+			real_ns = ns(&t->ts[0]);
+			counter_ns = s->hardware_stamps ? ns(&t->ts[2]) : 0;
+		} else if (c->cmsg_type == SO_RXQ_OVFL) {
+			uint32_t lost;
+
+			memcpy(&lost, CMSG_DATA(c), sizeof(lost));
+			s->bus.stats.dropped += lost - s->lost;
+			s->lost = lost;
+		}
+	}
+	return bus_stamp_frame(&s->stamp, t_ns, real_ns, counter_ns);
+}
+
+/* Makes a frame of what came: other programs on the machine may have left anything in the bytes that nobody sends. */
+static bool mend(struct frame *f, size_t size)
+{
+	unsigned int len;
+
+	f->reserved = 0;
+	if (size == CAN_MTU) {
+		f->flags = 0;
+		if (f->len < FRAME_DATA_MAX || f->dlc <= FRAME_DATA_MAX || f->dlc > CAN_MAX_RAW_DLC)
+			f->dlc = 0;
+		return f->len <= FRAME_DATA_MAX;
+	}
+	if (size != CANFD_MTU || f->len > FRAME_DATA_MAX_FD)
+		return false;
+	f->flags = FRAME_FD | (f->flags & (FRAME_BRS | FRAME_ESI));
+	f->dlc = 0;
+	len = frame_len_fd(f->len);
+	memset(f->data + f->len, 0, len - f->len);
+	f->len = (uint8_t)len;
+	return true;
+}
+
+/* An error frame.  true: it is wanted. */
+static bool take_error_frame(struct bus_socketcan *s, const struct frame *f)
+{
+	if (s->bus.state > BUS_STOPPED)
+		bus_socketcan_enter(s, bus_state_after(s->bus.state, f));
+	s->bus.stats.errors += !s->errors;
+	return s->errors;
+}
+
+/* Sorts out what is not wanted.  How many are left. */
+static size_t take(struct bus_socketcan *s, struct bus_frame *frames, size_t got)
+{
+	size_t kept = 0;
+
+	sample_clocks(s);
+	for (size_t i = 0; i < got; i++) {
+		struct msghdr *m = &s->messages[i].msg_hdr;
+		struct bus_frame *f = &frames[i];
+
+		f->flags = m->msg_flags & MSG_CONFIRM ? BUS_OWN : m->msg_flags & MSG_DONTROUTE ? BUS_LOCAL : 0;
+		f->flags |= stamp(s, m, &f->t_ns) ? BUS_RESTAMPED : 0;
+		if (!mend(&f->frame, s->messages[i].msg_len))
+			continue;
+		if (f->frame.id & FRAME_ERR
+			    ? !take_error_frame(s, &f->frame)
+			    : s->filters.more && !(f->flags & BUS_OWN) && !bus_filters_want(&s->filters, f->frame.id))
+			continue;
+		if (kept != i)
+			frames[kept] = *f;
+		kept++;
+	}
+	return kept;
+}
+
+static int answer_error(struct bus_socketcan *s)
+{
+	int error = s->bus.state == BUS_ABSENT ? ENODEV : s->bus.state == BUS_STOPPED ? ENETDOWN : s->untold;
+
+	s->untold = 0;
+	if (bus_socketcan_well(s))
+		s->bus.next_ns = CLOCK_NEVER;
+	return -error;
+}
+
+int bus_socketcan_receive(struct bus *bus, struct bus_frame *frames, size_t n)
+{
+	struct bus_socketcan *s = (struct bus_socketcan *)bus;
+
+	for (int round = 0; round < ROUNDS && s->socket >= 0; round++) {
+		int got = fetch(s, frames, n);
+		size_t kept = got > 0 ? take(s, frames, (size_t)got) : 0;
+
+		/* From before it went, or is it back? */
+		if (got > 0 && bus->state == BUS_STOPPED)
+			bus_socketcan_look(s);
+		if (kept)
+			return (int)kept;
+		if (got == -EAGAIN)
+			break;
+		/* The kernel tells an error before the frames that came before it. */
+		if (got < 0 && bus_socketcan_take_error(s, -got))
+			return got;
+	}
+	if (bus->next_ns != CLOCK_NEVER && clock_now_ns() >= bus->next_ns)
+		bus_socketcan_look(s);
+	return answer_error(s);
+}

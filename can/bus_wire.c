@@ -1,0 +1,375 @@
+/* bus_wire.c: a bus of canwire, from a program's side.  wire.h tells how the two share memory.
+ *
+ *	wire:torso		as the controller "host", which all drivers and tools of this robot share
+ *	wire:torso@waist	as a controller of its own: a simulated device
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "can/bus_backend.h"
+#include "can/wire/attach.h"
+#include "channels/clock.h"
+
+#define RETRY_NS 10000000    /* between two attempts to attach */
+#define ANSWER_NS 1000000000 /* canwire answers within that, or it is not well */
+
+struct bus_wire {
+	struct bus bus;
+	char path[RUN_PATH_MAX];
+	struct wire_attach attach;
+	size_t attach_size;
+	int epoll;		    /* the descriptor we show: of event and socket, which come and go */
+	int event;		    /* canwire rings here */
+	int socket;		    /* -1: not attached, and not about to be */
+	int bell;		    /* of canwire */
+	struct wire_memory *memory; /* NULL: not attached */
+	const struct wire_page *page;
+	const struct wire_bus *wire;
+	const struct wire_controller *controller;
+	uint32_t tx_head, rx_tail, generation;
+	uint64_t dropped; /* by canwire, of this attachment, counted so far */
+};
+
+static struct bus_wire *of(struct bus *bus)
+{
+	return (struct bus_wire *)bus;
+}
+
+/* ---- attaching ---- */
+
+static void watch(struct bus_wire *w, int fd)
+{
+	struct epoll_event in = { .events = EPOLLIN };
+
+	epoll_ctl(w->epoll, EPOLL_CTL_ADD, fd, &in);
+}
+
+static void detach(struct bus_wire *w)
+{
+	if (w->memory)
+		munmap(w->memory, sizeof(*w->memory));
+	if (w->page)
+		munmap((void *)w->page, sizeof(*w->page));
+	w->memory = NULL;
+	w->page = NULL;
+	if (w->bell >= 0)
+		close(w->bell);
+	if (w->socket >= 0)
+		close(w->socket); /* leaves the epoll set by it: nobody has a copy */
+	w->bell = w->socket = -1;
+	w->bus.state = BUS_ABSENT;
+	w->bus.next_ns = clock_now_ns() + RETRY_NS;
+}
+
+/* What canwire answered.  1: attached, 0: not yet, or -errno. */
+static int take_answer(struct bus_wire *w)
+{
+	struct wire_attached answer;
+	int fds[ATTACH_FDS_MAX], n = 0;
+	int r = attach_receive(w->socket, &answer, sizeof(answer), fds, &n);
+
+	if (r == -EAGAIN)
+		return 0;
+	if (r == sizeof(answer) && answer.magic == WIRE_MAGIC && answer.version == WIRE_VERSION)
+		r = answer.error;
+	else
+		r = r == 0 ? -ECONNRESET : r < 0 ? r : -EPROTO;
+	if (!r && (n != WIRE_ATTACHED_FDS || answer.bus >= WIRE_BUSES_MAX || answer.controller >= WIRE_CONTROLLERS_MAX))
+		r = -EPROTO;
+	if (!r) {
+		void *memory = mmap(NULL, sizeof(*w->memory), PROT_READ | PROT_WRITE, MAP_SHARED, fds[0], 0);
+		void *page = mmap(NULL, sizeof(*w->page), PROT_READ, MAP_SHARED, fds[1], 0);
+
+		w->memory = memory == MAP_FAILED ? NULL : memory;
+		w->page = page == MAP_FAILED ? NULL : page;
+		r = w->memory && w->page ? 0 : -ENOMEM;
+	}
+	for (int i = 0; i < n; i++)
+		if (r || i != 2)
+			close(fds[i]);
+	if (r)
+		return r;
+	w->bell = fds[2];
+	w->wire = &w->page->buses[answer.bus];
+	w->controller = &w->wire->controllers[answer.controller];
+	w->tx_head = w->rx_tail = 0;
+	w->dropped = 0;
+	w->generation = atomic_load_explicit(&w->controller->generation, memory_order_acquire);
+	w->bus.state = (enum bus_state)atomic_load_explicit(&w->controller->state, memory_order_relaxed);
+	w->bus.next_ns = CLOCK_NEVER;
+	w->bus.stats.attached++;
+	return 1;
+}
+
+/* Connects and asks; waits for its turn until the deadline, if that is not over yet. */
+static int ask(struct bus_wire *w, int64_t deadline_ns)
+{
+	int r = attach_connect_by(&w->socket, w->path, deadline_ns);
+
+	if (r)
+		return r;
+	watch(w, w->socket);
+	r = attach_send(w->socket, &w->attach, w->attach_size, &w->event, 1);
+	if (r < 0)
+		return r;
+	w->bus.next_ns = clock_now_ns() + ANSWER_NS;
+	return 0;
+}
+
+/* From bus_receive and bus_send while not attached: one step, when it is time. */
+static bool attached(struct bus_wire *w)
+{
+	int r;
+
+	if (w->memory)
+		return true;
+	if (w->socket >= 0) {
+		r = take_answer(w);
+		if (r > 0)
+			return true;
+		if (r == 0 && clock_now_ns() < w->bus.next_ns)
+			return false;
+		detach(w);
+	} else if (clock_now_ns() >= w->bus.next_ns && ask(w, 0)) {
+		detach(w);
+	}
+	return false;
+}
+
+/* ---- frames ---- */
+
+static void look(struct bus_wire *w)
+{
+	w->bus.state = (enum bus_state)atomic_load_explicit(&w->controller->state, memory_order_relaxed);
+	if (w->bus.state > BUS_OFF)
+		w->bus.state = BUS_STOPPED; /* not our page any more */
+}
+
+/* Is it down, or was it since we last said so?  However short it was, also as bus-off or because canwire was not there for
+ * a while: what had been handed over is gone. */
+static int down(struct bus_wire *w)
+{
+	uint32_t generation = atomic_load_explicit(&w->controller->generation, memory_order_acquire);
+
+	look(w);
+	if (generation == w->generation && w->bus.state > BUS_STOPPED)
+		return 0;
+	w->generation = generation;
+	return -ENETDOWN;
+}
+
+/* Rings unless canwire will be awake before the frame can have ended anyway. */
+static void ring(struct bus_wire *w, int64_t now_ns)
+{
+	static const uint64_t one = 1;
+	int64_t idle_ns = atomic_load_explicit(&w->wire->idle_ns, memory_order_relaxed);
+	int64_t end_ns = (idle_ns > now_ns ? idle_ns : now_ns) + w->wire->frame_min_ns;
+	int64_t use_ns, wake_ns;
+
+	atomic_thread_fence(memory_order_seq_cst); /* the head before the look at the sleeper, as in wire.h */
+	wake_ns = atomic_load_explicit(&w->page->wake_ns, memory_order_relaxed);
+	use_ns = atomic_load_explicit(&w->page->use_ns, memory_order_relaxed);
+	if ((end_ns > use_ns ? end_ns : use_ns) < wake_ns)
+		(void)!write(w->bell, &one, sizeof(one));
+}
+
+static int wire_send(struct bus *bus, const struct frame *frame)
+{
+	struct bus_wire *w = of(bus);
+	struct wire_tx *slot;
+	uint32_t waiting;
+	int64_t now_ns;
+	int r;
+
+	if (frame->flags & FRAME_FD)
+		return -EINVAL; /* the soft wire is a classic one */
+	if (!attached(w))
+		return -ENODEV;
+	r = down(w);
+	if (r)
+		return r;
+	waiting = w->tx_head - atomic_load_explicit(&w->memory->tx_tail, memory_order_acquire);
+	if (w->bus.state == BUS_OFF || waiting >= WIRE_TX_SLOTS ||
+	    waiting + atomic_load_explicit(&w->controller->queued, memory_order_relaxed) >=
+		    atomic_load_explicit(&w->controller->room, memory_order_relaxed))
+		return -ENOBUFS;
+	now_ns = clock_now_ns();
+	slot = &w->memory->tx[w->tx_head % WIRE_TX_SLOTS];
+	slot->t_ns = now_ns;
+	slot->generation = w->generation;
+	slot->frame = *frame;
+	/* release: the slot is whole */
+	atomic_store_explicit(&w->memory->tx_head, ++w->tx_head, memory_order_release);
+	ring(w, now_ns);
+	return 0;
+}
+
+static size_t take(struct bus_wire *w, struct bus_frame *frames, size_t n)
+{
+	uint32_t there = atomic_load_explicit(&w->memory->rx_head, memory_order_acquire) - w->rx_tail;
+	size_t got = 0;
+
+	if (there > WIRE_RX_SLOTS)
+		there = 0; /* not our memory any more */
+	for (; got < n && got < there; got++, w->rx_tail++) {
+		const struct wire_rx *slot = &w->memory->rx[w->rx_tail % WIRE_RX_SLOTS];
+
+		frames[got] = (struct bus_frame){ slot->t_ns, slot->flags, slot->frame };
+	}
+	if (got) /* release: the slots are copied */
+		atomic_store_explicit(&w->memory->rx_tail, w->rx_tail, memory_order_release);
+	return got;
+}
+
+/* Nothing is left: from now on canwire is to ring. */
+static size_t arm_and_take(struct bus_wire *w, struct bus_frame *frames, size_t n)
+{
+	uint64_t rung;
+
+	if (atomic_load_explicit(&w->memory->armed, memory_order_acquire))
+		return 0;
+	(void)!read(w->event, &rung, sizeof(rung));
+	atomic_store_explicit(&w->memory->armed, 1, memory_order_relaxed);
+	atomic_thread_fence(memory_order_seq_cst); /* armed before the last look, as in wire.h */
+	return take(w, frames, n);
+}
+
+static int wire_receive(struct bus *bus, struct bus_frame *frames, size_t n)
+{
+	struct bus_wire *w = of(bus);
+	uint64_t dropped;
+	size_t got;
+	char byte;
+
+	if (!attached(w))
+		return -ENODEV;
+	got = take(w, frames, n);
+	if (!got && n && !(got = arm_and_take(w, frames, n)) &&
+	    recv(w->socket, &byte, 1, MSG_DONTWAIT | MSG_PEEK) >= 0) { /* canwire says nothing here: this is its end */
+		detach(w);
+		return -ENODEV;
+	}
+	dropped = atomic_load_explicit(&w->memory->dropped, memory_order_relaxed);
+	w->bus.stats.dropped += dropped - w->dropped;
+	w->dropped = dropped;
+	if (got) {
+		look(w);
+		return (int)got;
+	}
+	return down(w);
+}
+
+/* ---- opening and closing ---- */
+
+static void wire_close(struct bus *bus)
+{
+	struct bus_wire *w = of(bus);
+
+	detach(w);
+	if (w->event >= 0)
+		close(w->event);
+	if (w->epoll >= 0)
+		close(w->epoll);
+	free(w);
+}
+
+/* wire:BUS[@CONTROLLER] into the two names. */
+static const char *wire_name_wrong(const char *name)
+{
+	char bus[TEXT_NAME_MAX + 1], controller[TEXT_NAME_MAX + 1];
+
+	return attach_split(name, bus, controller);
+}
+
+static int open_parts(struct bus_wire *w, const struct bus_options *options)
+{
+	w->epoll = epoll_create1(EPOLL_CLOEXEC);
+	w->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (w->epoll < 0 || w->event < 0)
+		return -errno;
+	watch(w, w->event);
+	w->bus.fd = w->epoll;
+	w->attach.magic = WIRE_MAGIC;
+	w->attach.version = WIRE_VERSION;
+	w->attach.flags = (options->errors ? WIRE_ERRORS : 0) | (options->no_echo ? WIRE_NO_ECHO : 0);
+	w->attach.filters_n = WIRE_EVERYTHING;
+	w->attach_size = offsetof(struct wire_attach, filters);
+	if (options->filters) {
+		w->attach.filters_n = (uint32_t)options->filters_n;
+		memcpy(w->attach.filters, options->filters, options->filters_n * sizeof(*options->filters));
+		w->attach_size += options->filters_n * sizeof(*options->filters);
+	}
+	return 0;
+}
+
+/* Here, and only here, we wait for canwire's answer. */
+static int attach_now(struct bus_wire *w)
+{
+	int64_t deadline_ns = clock_now_ns() + ANSWER_NS;
+	struct clock_fd fd = { .events = POLLIN };
+	int r = ask(w, deadline_ns);
+
+	for (fd.fd = w->socket; !r;) {
+		if (clock_wait(&fd, 1, deadline_ns) == 0)
+			return -ETIMEDOUT;
+		r = take_answer(w);
+	}
+	return r < 0 ? r : 0;
+}
+
+static int wire_open(struct bus **bus, const char *name, const struct bus_options *options, struct error_sink *errors)
+{
+	struct bus_wire *w = calloc(1, sizeof(*w));
+	char bus_name[TEXT_NAME_MAX + 1], rest[TEXT_NAME_MAX + 8];
+	int r;
+
+	if (!w)
+		return -ENOMEM;
+	w->socket = w->bell = w->epoll = w->event = -1;
+	*bus = &w->bus;
+	attach_split(name, bus_name, w->attach.controller);
+	snprintf(rest, sizeof(rest), "wire/%s", bus_name);
+	r = run_path(w->path, rest, errors);
+	if (!r) {
+		r = open_parts(w, options);
+		if (r)
+			error_add(errors, "%s: unable to open: %s", name, strerror(-r));
+		else
+			r = attach_now(w);
+		if (r) {
+			detach(w);
+			if (options->later && (r == -ENOENT || r == -ECONNREFUSED || r == -ETIMEDOUT))
+				return 0;
+			attach_explain(name, w->path, r, errors);
+			r = r == -ENOENT || r == -ECONNREFUSED ? -ENODEV : r;
+		}
+	}
+	if (r) {
+		wire_close(&w->bus);
+		return r;
+	}
+	r = down(w);
+	if (r && !options->later) {
+		error_add(errors, "%s: its controller is down: canwire link %s up", name, bus_name);
+		wire_close(&w->bus);
+		return r;
+	}
+	return 0;
+}
+
+const struct bus_ops bus_wire_ops = {
+	.prefix = "wire:",
+	.name_wrong = wire_name_wrong,
+	.open = wire_open,
+	.close = wire_close,
+	.receive = wire_receive,
+	.send = wire_send,
+};

@@ -1,0 +1,189 @@
+/* link.c: from a name to its back end, and what can be judged without one. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "can/bits.h"
+#include "can/link_backend.h"
+
+/* ---- which back end ---- */
+
+static int no_link(const char *name, struct error_sink *errors)
+{
+	error_add(errors, "%s: a log has no link; say an interface such as can0", name);
+	return -EINVAL;
+}
+
+static int no_look(const char *name, struct link_info *info, struct error_sink *errors)
+{
+	(void)info;
+	return no_link(name, errors);
+}
+
+static int no_up(const char *name, const struct link_settings *want, struct error_sink *errors)
+{
+	(void)want;
+	return no_link(name, errors);
+}
+
+static const struct link_ops log_ops = {
+	.prefix = "log:", .look = no_look, .up = no_up, .down = no_link, .restart = no_link, .reset = no_link
+};
+
+/* A name belongs to the first whose prefix it has, so the one without comes last. */
+static const struct link_ops *const backends[] = {
+	&log_ops,
+	&link_wire_ops,
+	&link_socketcan_ops,
+};
+#define BACKENDS (sizeof(backends) / sizeof(backends[0]))
+
+static const struct link_ops *ops_of(const char *name)
+{
+	size_t i = 0;
+
+	while (i < BACKENDS - 1 && strncmp(name, backends[i]->prefix, strlen(backends[i]->prefix)) != 0)
+		i++;
+	return backends[i];
+}
+
+int link_look(const char *name, struct link_info *info, struct error_sink *errors)
+{
+	memset(info, 0, sizeof(*info));
+	return ops_of(name)->look(name, info, errors);
+}
+
+int link_up(const char *name, const struct link_settings *want, struct error_sink *errors)
+{
+	return ops_of(name)->up(name, want, errors);
+}
+
+int link_down(const char *name, struct error_sink *errors)
+{
+	return ops_of(name)->down(name, errors);
+}
+
+int link_restart(const char *name, struct error_sink *errors)
+{
+	return ops_of(name)->restart(name, errors);
+}
+
+int link_reset(const char *name, struct error_sink *errors)
+{
+	return ops_of(name)->reset(name, errors);
+}
+
+/* ---- is it right? ---- */
+
+static const struct {
+	uint32_t mode;
+	const char *name;
+} modes[] = {
+	{ LINK_LISTEN_ONLY, "listen-only" },
+	{ LINK_LOOPBACK, "loopback" },
+	{ LINK_ONE_SHOT, "one-shot" },
+	{ LINK_PRESUME_ACK, "presume-ack" },
+};
+#define MODES (sizeof(modes) / sizeof(modes[0]))
+
+static uint32_t distance(uint32_t a, uint32_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+static bool sample_point_right(const struct link_info *info, uint32_t want_pm)
+{
+	uint32_t quantum_pm = info->quanta ? (1000 + info->quanta - 1) / info->quanta : 0;
+
+	return !want_pm || distance(info->now.sample_point_pm, want_pm) <= quantum_pm;
+}
+
+struct others {
+	char *text;
+	size_t len;
+	int n;
+};
+
+static void other(struct others *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+static void other(struct others *o, const char *fmt, ...)
+{
+	va_list args;
+
+	o->len += (size_t)snprintf(o->text + o->len, LINK_OTHER_MAX - o->len, "%s", o->n++ ? "; " : "");
+	va_start(args, fmt);
+	o->len += (size_t)vsnprintf(o->text + o->len, LINK_OTHER_MAX - o->len, fmt, args);
+	va_end(args);
+}
+
+int link_other(char text[LINK_OTHER_MAX], const struct link_info *info, const struct link_settings *want)
+{
+	const struct link_settings *now = &info->now;
+	struct others o = { .text = text }; /* all that follows fits */
+
+	*text = 0;
+	if (info->virtual)
+		return 0;
+	if ((uint64_t)distance(now->bitrate, want->bitrate) * 200 > want->bitrate)
+		other(&o, "bit rate %" PRIu32 ", not %" PRIu32, now->bitrate, want->bitrate);
+	if (!sample_point_right(info, want->sample_point_pm))
+		other(&o, "sample point 0.%03" PRIu32 ", not 0.%03" PRIu32, now->sample_point_pm,
+		      want->sample_point_pm);
+	if (now->restart_ms != want->restart_ms)
+		other(&o, "restart-ms %" PRIu32 ", not %" PRIu32, now->restart_ms, want->restart_ms);
+	for (size_t i = 0; i < MODES; i++)
+		if (info->modes & modes[i].mode)
+			other(&o, "%s", modes[i].name);
+	if (want->queue && now->queue != want->queue)
+		other(&o, "txqueuelen %" PRIu32 ", not %" PRIu32, now->queue, want->queue);
+	return o.n;
+}
+
+/* ---- what makes frames late or lost ---- */
+
+static const struct {
+	const char *name, *does;
+} disciplines[] = {
+	{ "fq_codel", "drops frames that have waited" },
+	{ "codel", "drops frames that have waited" },
+	{ "cake", "drops frames that have waited" },
+	{ "fq_pie", "drops frames at random when it fills up" },
+	{ "pie", "drops frames at random when it fills up" },
+	{ "red", "drops frames at random when it fills up" },
+	{ "gred", "drops frames at random when it fills up" },
+	{ "sfb", "drops frames at random when it fills up" },
+	{ "choke", "drops frames at random when it fills up" },
+	{ "fq", "drops frames of a sender that has many" },
+	{ "sfq", "drops frames of a sender that has many" },
+	{ "hhf", "drops frames of a sender that has many" },
+	{ "tbf", "holds frames back" },
+	{ "netem", "drops frames and holds them back as it is told, for tests" },
+};
+
+int link_warnings(const char *name, const struct link_info *info, struct error_sink *warnings)
+{
+	const unsigned int before = warnings->count;
+	const uint32_t frames = info->now.queue;
+
+	for (size_t i = 0; i < sizeof(disciplines) / sizeof(disciplines[0]); i++)
+		if (!strcmp(info->queueing, disciplines[i].name))
+			error_add(warnings,
+				  "%s: its queueing discipline %s %s; take another: "
+				  "tc qdisc replace dev %s root pfifo_fast",
+				  name, disciplines[i].name, disciplines[i].does, name);
+	if (frames > LINK_QUEUE_MAX && info->now.bitrate)
+		error_add(warnings,
+			  "%s: a frame may wait behind %" PRIu32 " others, %" PRIu64
+			  " ms; make the queue shorter: ip link set %s txqueuelen 10",
+			  name, frames, (uint64_t)frames * bits_worst(false, false, 8) * 1000 / info->now.bitrate,
+			  name);
+	for (size_t i = 0; i < MODES; i++)
+		if (info->modes & modes[i].mode)
+			error_add(
+				warnings,
+				"%s: it is %s; make it usual: ip link set %s down && ip link set %s up type can %s off",
+				name, modes[i].name, name, name, modes[i].name);
+	return (int)(warnings->count - before);
+}

@@ -1,0 +1,336 @@
+/* link_socketcan.c: the links of SocketCAN, through libsocketcan.
+ *
+ * libsocketcan asks and sets one thing at a time, answers -1 for whatever is wrong and says more on stderr.  So we look
+ * first, keep it quiet, and take the reason from errno, which it leaves as the kernel's answer was.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <libsocketcan.h>
+#include <linux/can.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "can/bus_interface.h"
+#include "can/link_backend.h"
+#include "can/link_netlink.h"
+#include "config/text.h"
+
+/* ---- libsocketcan, quietly ---- */
+
+static FILE *loud;
+
+static void quiet_begin(void)
+{
+	FILE *nowhere = fopencookie(NULL, "w", (cookie_io_functions_t){ 0 });
+
+	loud = stderr;
+	if (nowhere)
+		stderr = nowhere;
+	errno = 0;
+}
+
+static int quiet_end(int answer)
+{
+	int why = errno ? errno : EIO;
+
+	if (stderr != loud) {
+		fclose(stderr);
+		stderr = loud;
+	}
+	return answer < 0 ? -why : 0;
+}
+
+/* 0 or -errno */
+#define QUIET(call) (quiet_begin(), quiet_end(call))
+
+/* ---- looking ---- */
+
+/* The interface's index, or -errno with a line. */
+static int find(const char *name, struct error_sink *errors)
+{
+	const char *wrong = bus_interface_name_wrong(name);
+	char quoted[TEXT_QUOTED_MAX];
+	int s, index;
+
+	if (wrong) {
+		error_add(errors, "%s is no link: %s", text_quote(quoted, name), wrong);
+		return -EINVAL;
+	}
+	s = socket(AF_CAN, SOCK_RAW | SOCK_CLOEXEC, CAN_RAW);
+	index = s < 0 ? -errno : bus_interface_look(s, name);
+	if (s >= 0)
+		close(s);
+	if (index == -EPROTONOSUPPORT)
+		index = -EAFNOSUPPORT;
+	if (index < 0)
+		bus_interface_explain(name, index, errors);
+	return index;
+}
+
+static enum bus_state state_of(int state)
+{
+	switch (state) {
+	case CAN_STATE_ERROR_ACTIVE:
+		return BUS_ERROR_ACTIVE;
+	case CAN_STATE_ERROR_WARNING:
+		return BUS_WARNING;
+	case CAN_STATE_ERROR_PASSIVE:
+		return BUS_PASSIVE;
+	case CAN_STATE_BUS_OFF:
+		return BUS_OFF;
+	default:
+		return BUS_STOPPED;
+	}
+}
+
+static uint32_t modes_of(uint32_t flags)
+{
+	return (flags & CAN_CTRLMODE_LISTENONLY ? LINK_LISTEN_ONLY : 0) |
+	       (flags & CAN_CTRLMODE_LOOPBACK ? LINK_LOOPBACK : 0) |
+	       (flags & CAN_CTRLMODE_ONE_SHOT ? LINK_ONE_SHOT : 0) |
+	       (flags & CAN_CTRLMODE_PRESUME_ACK ? LINK_PRESUME_ACK : 0);
+}
+
+/* Not every controller tells everything; what it does not tell stays 0. */
+static void look_at_controller(const char *name, struct link_info *info)
+{
+	struct can_bittiming timing = { 0 };
+	struct can_berr_counter counters = { 0 };
+	struct can_device_stats stats = { 0 };
+	struct can_ctrlmode mode = { 0 };
+	struct can_clock clock = { 0 };
+	int state = CAN_STATE_STOPPED;
+
+	if (!QUIET(can_get_state(name, &state)) && info->up)
+		info->state = state_of(state);
+	if (!QUIET(can_get_bittiming(name, &timing))) {
+		info->now.bitrate = timing.bitrate;
+		info->now.sample_point_pm = timing.sample_point;
+		if (timing.bitrate)
+			info->quanta = 1 + timing.prop_seg + timing.phase_seg1 + timing.phase_seg2;
+	}
+	if (QUIET(can_get_restart_ms(name, &info->now.restart_ms)))
+		info->now.restart_ms = 0;
+	info->bus_off_restarts = info->now.restart_ms;
+	if (!QUIET(can_get_ctrlmode(name, &mode)))
+		info->modes = modes_of(mode.flags);
+	if (!QUIET(can_get_clock(name, &clock)))
+		info->clock_hz = clock.freq;
+	if (!QUIET(can_get_berr_counter(name, &counters))) {
+		info->tx_errors = counters.txerr;
+		info->rx_errors = counters.rxerr;
+	}
+	if (!QUIET(can_get_device_stats(name, &stats))) {
+		info->bus_offs = stats.bus_off;
+		info->restarts = stats.restarts;
+	}
+}
+
+static int look(const char *name, struct link_info *info, struct error_sink *errors)
+{
+	struct link_netlink link;
+	int index = find(name, errors), err;
+
+	if (index < 0)
+		return index;
+	err = link_netlink_look(&link, index);
+	if (err) {
+		error_add(errors, "%s: unable to ask the kernel about it: %s", name, strerror(-err));
+		return err;
+	}
+	memset(info, 0, sizeof(*info));
+	info->up = link.up;
+	info->state = link.up ? BUS_ERROR_ACTIVE : BUS_STOPPED;
+	info->virtual = !link.controller;
+	info->now.queue = link.queue;
+	memcpy(info->kind, link.kind, sizeof(info->kind));
+	memcpy(info->queueing, link.queueing, sizeof(info->queueing));
+	if (link.controller)
+		look_at_controller(name, info);
+	return 0;
+}
+
+/* ---- changing ---- */
+
+static int refuse(const char *name, const char *what, int err, struct error_sink *errors)
+{
+	if (err == -EPERM || err == -EACCES) {
+		error_add(
+			errors,
+			"%s: not allowed to %s: it takes the capability CAP_NET_ADMIN; run it as root, or by a service "
+			"with AmbientCapabilities=CAP_NET_ADMIN",
+			name, what);
+		return -EPERM;
+	}
+	error_add(errors, "%s: unable to %s: %s", name, what, strerror(-err));
+	return err;
+}
+
+static int turn(const char *name, bool virtual, bool up, struct error_sink *errors)
+{
+	int err;
+
+	if (virtual)
+		err = link_netlink_set_up(name, up);
+	else if (up)
+		err = QUIET(can_do_start(name));
+	else
+		err = QUIET(can_do_stop(name));
+	if (!err)
+		return 0;
+	if (up && !virtual && err == -EINVAL) {
+		error_add(errors, "%s: it has no bit rate yet: ip link set %s up type can bitrate 1000000", name, name);
+		return err;
+	}
+	return refuse(name, up ? "bring it up" : "take it down", err, errors);
+}
+
+static int set_bitrate(const char *name, const struct link_info *info, const struct link_settings *want,
+		       struct error_sink *errors)
+{
+	int err = want->sample_point_pm ? QUIET(can_set_bitrate_samplepoint(name, want->bitrate, want->sample_point_pm))
+					: QUIET(can_set_bitrate(name, want->bitrate));
+	char sample_point[48] = "";
+
+	if (err != -EINVAL && err != -EDOM && err != -ERANGE)
+		return err ? refuse(name, "set its bit rate", err, errors) : 0;
+	if (want->sample_point_pm)
+		snprintf(sample_point, sizeof(sample_point), " with a sample point of 0.%03" PRIu32,
+			 want->sample_point_pm);
+	error_add(errors,
+		  "%s: its controller, with a clock of %" PRIu32 " Hz, cannot do %" PRIu32
+		  " bit/s%s; ip -details link show %s tells what it can",
+		  name, info->clock_hz, want->bitrate, sample_point, name);
+	return -ERANGE;
+}
+
+/* While it is down. */
+static int set_controller(const char *name, const struct link_info *info, const struct link_settings *want,
+			  struct error_sink *errors)
+{
+	struct can_ctrlmode usual = { .mask = CAN_CTRLMODE_LISTENONLY | CAN_CTRLMODE_LOOPBACK | CAN_CTRLMODE_ONE_SHOT |
+					      CAN_CTRLMODE_PRESUME_ACK };
+	int err = set_bitrate(name, info, want, errors);
+
+	if (err)
+		return err;
+	err = info->modes ? QUIET(can_set_ctrlmode(name, &usual)) : 0;
+	if (err)
+		return refuse(name, "make its controller send as usual", err, errors);
+	err = info->now.restart_ms != want->restart_ms ? QUIET(can_set_restart_ms(name, want->restart_ms)) : 0;
+	if (err)
+		return refuse(name, "set its restart-ms", err, errors);
+	err = want->queue && want->queue != info->now.queue ? link_netlink_set_queue(name, want->queue) : 0;
+	return err ? refuse(name, "set the length of its queue", err, errors) : 0;
+}
+
+static int check(const char *name, const struct link_settings *want, struct error_sink *errors)
+{
+	if (!want->bitrate)
+		error_add(errors, "%s: which bit rate? 1000000, say", name);
+	else if (want->sample_point_pm >= 1000)
+		error_add(errors, "%s: a sample point is a part of the bit, 0.875 say, and below 1", name);
+	else
+		return 0;
+	return -EINVAL;
+}
+
+/* Up with other values is somebody else's doing and somebody else's traffic. */
+static int busy(const char *name, const char *others, bool queue_only, const struct link_settings *want,
+		struct error_sink *errors)
+{
+	if (queue_only)
+		error_add(errors, "%s is up with %s; set it: ip link set %s txqueuelen %" PRIu32, name, others, name,
+			  want->queue);
+	else
+		error_add(errors, "%s is up with %s; take it down first: ip link set %s down", name, others, name);
+	return -EBUSY;
+}
+
+static int up_controller(const char *name, const struct link_info *info, const struct link_settings *want,
+			 struct error_sink *errors)
+{
+	struct link_settings but_queue = *want;
+	char others[LINK_OTHER_MAX], rest[LINK_OTHER_MAX];
+	struct link_info after;
+	int err = check(name, want, errors);
+
+	if (err)
+		return err;
+	but_queue.queue = 0;
+	if (info->up)
+		return link_other(others, info, want)
+			       ? busy(name, others, !link_other(rest, info, &but_queue), want, errors)
+			       : 0;
+	err = set_controller(name, info, want, errors);
+	if (!err)
+		err = turn(name, false, true, errors);
+	if (!err)
+		err = look(name, &after, errors);
+	if (err || !link_other(others, &after, want))
+		return err;
+	turn(name, false, false, errors);
+	error_add(errors, "%s: its controller cannot do what is asked: it came up with %s", name, others);
+	return -ERANGE;
+}
+
+static int up(const char *name, const struct link_settings *want, struct error_sink *errors)
+{
+	struct link_info info;
+	int err = look(name, &info, errors);
+
+	if (err)
+		return err;
+	if (!info.virtual)
+		return up_controller(name, &info, want, errors);
+	return info.up ? 0 : turn(name, true, true, errors);
+}
+
+static int down(const char *name, struct error_sink *errors)
+{
+	struct link_info info;
+	int err = look(name, &info, errors);
+
+	return err || !info.up ? err : turn(name, info.virtual, false, errors);
+}
+
+static int reset(const char *name, struct error_sink *errors)
+{
+	struct link_info info;
+	int err = look(name, &info, errors);
+
+	if (!err && info.up)
+		err = turn(name, info.virtual, false, errors);
+	return err ? err : turn(name, info.virtual, true, errors);
+}
+
+static int restart(const char *name, struct error_sink *errors)
+{
+	struct link_info info;
+	int err = look(name, &info, errors);
+
+	if (err)
+		return err;
+	if (info.virtual) {
+		error_add(errors, "%s: it has no controller, so it is never bus-off", name);
+		return -EOPNOTSUPP;
+	}
+	if (info.state != BUS_OFF) {
+		error_add(errors, "%s: it is not bus-off but %s: there is nothing to restart", name,
+			  bus_state_name(info.state));
+		return -EBUSY;
+	}
+	if (info.bus_off_restarts) {
+		error_add(errors, "%s: it restarts by itself, %" PRIu32 " ms after bus-off (restart-ms)", name,
+			  info.now.restart_ms);
+		return -EALREADY;
+	}
+	err = QUIET(can_do_restart(name));
+	return err ? refuse(name, "restart it", err, errors) : 0;
+}
+
+const struct link_ops link_socketcan_ops = {
+	.prefix = "", .look = look, .up = up, .down = down, .restart = restart, .reset = reset
+};

@@ -1,0 +1,127 @@
+/* link_wire.c: the controller of a soft wire, as its owner sees it.  wire:BUS means the controller host, wire:BUS@NAME
+ * another one.  The questions are those of can/wire/hub_control.c. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "can/link_backend.h"
+#include "can/wire/attach.h"
+
+static int ask(const char *name, const char *verb, const char *rest, char *answer, size_t size,
+	       struct error_sink *errors)
+{
+	char bus[TEXT_NAME_MAX + 1], controller[TEXT_NAME_MAX + 1], question[128];
+	const char *wrong = attach_split(name, bus, controller);
+	int r;
+
+	if (wrong) {
+		error_add(errors, "%s: %s", name, wrong);
+		return -EINVAL;
+	}
+	snprintf(question, sizeof(question), "link %s %s%s", verb, controller, rest);
+	r = attach_question(name, question, answer, size, errors);
+	return r == -ENOENT || r == -ECONNREFUSED ? -ENODEV : r;
+}
+
+static int command(const char *name, const char *verb, const char *rest, struct error_sink *errors)
+{
+	char answer[1024];
+
+	return ask(name, verb, rest, answer, sizeof(answer), errors);
+}
+
+/* The number behind " key " in the answer; 0 if there is none. */
+static uint32_t number(const char *answer, const char *key)
+{
+	char want[32];
+	const char *at;
+
+	snprintf(want, sizeof(want), " %s ", key);
+	at = strstr(answer, want);
+	return at ? (uint32_t)strtoul(at + strlen(want), NULL, 10) : 0;
+}
+
+static int wire_look(const char *name, struct link_info *info, struct error_sink *errors)
+{
+	char answer[1024], state[32] = "";
+	int r = ask(name, "look", "", answer, sizeof(answer), errors);
+
+	if (r)
+		return r;
+	sscanf(answer, "state %31s", state);
+	while (info->state < BUS_OFF && strcmp(state, bus_state_name(info->state)) != 0)
+		info->state++;
+	info->now.bitrate = number(answer, "bitrate");
+	info->now.restart_ms = number(answer, "restart_ms");
+	info->now.queue = number(answer, "queue");
+	info->up = info->state > BUS_STOPPED;
+	info->bus_off_restarts = info->now.restart_ms;
+	info->tx_errors = (uint16_t)number(answer, "tx_errors");
+	info->rx_errors = (uint16_t)number(answer, "rx_errors");
+	info->bus_offs = number(answer, "bus_offs");
+	info->restarts = number(answer, "restarts");
+	strcpy(info->kind, "wire");
+	strcpy(info->queueing, "fifo");
+	return 0;
+}
+
+/* The bit rate is the wire's: it is what canwire was started with. */
+static int wire_up(const char *name, const struct link_settings *want, struct error_sink *errors)
+{
+	struct link_info info = { 0 };
+	char rest[64];
+	int r = wire_look(name, &info, errors);
+
+	if (!r && want->bitrate && want->bitrate != info.now.bitrate) {
+		error_add(errors, "%s runs at %u bit/s, not %u: start canwire run with --bitrate %u", name,
+			  info.now.bitrate, want->bitrate, want->bitrate);
+		return -EBUSY;
+	}
+	if (!r && info.state <= BUS_STOPPED)
+		r = command(name, "up", "", errors);
+	if (!r && want->restart_ms != info.now.restart_ms) {
+		snprintf(rest, sizeof(rest), " restart_ms %u", want->restart_ms);
+		r = command(name, "set", rest, errors);
+	}
+	if (!r && want->queue && want->queue != info.now.queue) {
+		snprintf(rest, sizeof(rest), " queue %u", want->queue);
+		r = command(name, "set", rest, errors);
+	}
+	return r;
+}
+
+static int wire_down(const char *name, struct error_sink *errors)
+{
+	return command(name, "down", "", errors);
+}
+
+static int wire_restart(const char *name, struct error_sink *errors)
+{
+	struct link_info info = { 0 };
+	int r = wire_look(name, &info, errors);
+
+	if (!r && info.state != BUS_OFF) {
+		error_add(errors, "%s is %s, not bus-off: there is nothing to restart", name,
+			  bus_state_name(info.state));
+		return -EBUSY;
+	}
+	if (r)
+		return r;
+	r = command(name, "restart", "", errors);
+	return r == -EINVAL ? -EBUSY : r; /* it has recovered since we looked */
+}
+
+static int wire_reset(const char *name, struct error_sink *errors)
+{
+	return command(name, "reset", "", errors);
+}
+
+const struct link_ops link_wire_ops = {
+	.prefix = "wire:",
+	.look = wire_look,
+	.up = wire_up,
+	.down = wire_down,
+	.restart = wire_restart,
+	.reset = wire_reset,
+};

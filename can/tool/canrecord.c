@@ -1,0 +1,425 @@
+/* canrecord.c: the frames of some buses, on one clock, into a file as candump -L writes it. */
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "can/bus.h"
+#include "can/log.h"
+#include "can/tool/ids.h"
+#include "can/tool/program.h"
+#include "can/tool/spool.h"
+#include "can/tool/tap.h"
+#include "channels/clock.h"
+#include "channels/tool/span.h"
+#include "channels/tool/tool.h"
+
+#define RECORD_BUSES_MAX 60
+#define RECORD_SOCKET_BYTES (4 << 20) /* asked of the kernel for each bus */
+#define RECORD_PAUSE_NS 2000000	      /* between two looks at busy buses: one wake-up for many frames */
+#define RECORD_HOLD_NS 5000000	      /* a frame may reach its socket this late, and still goes in order */
+#define RECORD_FLUSH_NS 200000000     /* what a kill -9 may cost */
+#define RECORD_LINE_NS 1000000000     /* between two lines, on a terminal */
+#define RECORD_ROUNDS 16	      /* of reading, at the end */
+#define RECORD_GIVE_UP_NS 10000000000 /* without a byte written, at the end */
+
+struct record_bus {
+	struct tap tap;
+	uint64_t frames, lost;
+	uint64_t untold; /* of those lost, not yet in the file */
+};
+
+struct record {
+	const char *file, *rotate, *every, *for_s;
+	int64_t keep, count, buffer_mb;
+	struct settings_strings only, without;
+	bool errors, wait, force;
+
+	struct record_bus bus[RECORD_BUSES_MAX];
+	struct merge_bus *held[RECORD_BUSES_MAX];
+	size_t n;
+	struct ids ids;
+	struct spool *spool;
+	int64_t real_ns; /* CLOCK_REALTIME less CLOCK_MONOTONIC, at the start: a clock that is set moves no line */
+	uint64_t frames, left;
+};
+
+static const struct settings_row rows[] = {
+	SETTINGS_STRING("output", struct record, file, SETTINGS_REQUIRED, "the file; - is standard output",
+			.value = "FILE", .letter = 'o'),
+	SETTINGS_STRING("rotate", struct record, rotate, NULL, "a new file when one has that size: 100M",
+			.value = "SIZE"),
+	SETTINGS_STRING("every", struct record, every, NULL, "a new file after that time: 10min", .value = "TIME"),
+	SETTINGS_INT("keep", struct record, keep, "", NULL, "1", "1000000", "that many files, the oldest are removed",
+		     .value = "N"),
+	SETTINGS_STRING("for", struct record, for_s, NULL, "end after that time; else ^C ends it", .value = "TIME"),
+	SETTINGS_INT("count", struct record, count, "", NULL, "1", NULL, "end after that many frames in all",
+		     .value = "N"),
+	SETTINGS_STRINGS("only", struct record, only, "these identifiers: 123,200-2FF,00012345", .value = "IDS"),
+	SETTINGS_STRINGS("not", struct record, without, "all but these identifiers", .value = "IDS"),
+	SETTINGS_BOOL("errors", struct record, errors, "no", "error frames too"),
+	SETTINGS_BOOL("wait", struct record, wait, "no", "buses may be absent or down and come later"),
+	SETTINGS_BOOL("force", struct record, force, "no", "replace a file that is there"),
+	SETTINGS_INT("buffer", struct record, buffer_mb, "", "64", "1", "4096",
+		     "megabytes that may wait for the disk before frames are lost", .value = "MB"),
+	SETTINGS_END,
+};
+
+/* ---- into the file ---- */
+
+static bool put_losses(struct record *rec, struct record_bus *b, int64_t t_ns)
+{
+	char line[LOG_WRITE_MAX];
+
+	if (b->untold && !spool_line(rec->spool, line, log_write_loss(line, b->tap.name, b->untold), t_ns, 0))
+		return false;
+	b->untold = 0;
+	return true;
+}
+
+static void put_frame(struct record *rec, struct record_bus *b, const struct merge_entry *e)
+{
+	char line[LOG_WRITE_MAX];
+	size_t len = log_write_line(line, e->t_ns + rec->real_ns, b->tap.name, &e->frame);
+
+	if (put_losses(rec, b, e->t_ns) && spool_line(rec->spool, line, len, e->t_ns, 1)) {
+		b->frames++;
+		rec->frames++;
+	} else {
+		b->lost++;
+		b->untold++;
+	}
+}
+
+static void put_note(struct record *rec, const struct record_bus *b, const struct merge_entry *e)
+{
+	char line[LOG_WRITE_MAX];
+	int len = snprintf(line, sizeof(line), "# %s: %s\n", b->tap.name, e->note);
+
+	spool_line(rec->spool, line, (size_t)len, e->t_ns, 0);
+}
+
+/* All that is certain to be in order. */
+static void put_held(struct record *rec, int64_t horizon_ns)
+{
+	const struct merge_entry *e;
+	size_t i;
+
+	while (rec->left && (e = merge_next(rec->held, rec->n, horizon_ns, &i))) {
+		struct record_bus *b = &rec->bus[i];
+
+		if (e->note) {
+			put_note(rec, b, e);
+		} else if (e->lost) {
+			b->lost += e->lost;
+			b->untold += e->lost;
+			put_losses(rec, b, e->t_ns);
+		} else {
+			put_frame(rec, b, e);
+			rec->left--;
+		}
+	}
+}
+
+/* Reads those that are ready, or all, and writes what no bus can bring anything before.  true: there is more. */
+static bool read_buses(struct record *rec, const struct clock_fd *ready)
+{
+	int64_t now = clock_now_ns(), behind = CLOCK_NEVER;
+	bool more = false;
+
+	for (size_t i = 0; i < rec->n; i++) {
+		struct tap *t = &rec->bus[i].tap;
+
+		if (!t->ended && (!ready || ready[i].ready || t->more || now >= bus_next_ns(t->bus)))
+			tap_receive(t, &rec->ids, rec->errors);
+		if (t->more && t->held->newest_ns < behind)
+			behind = t->held->newest_ns;
+		more |= t->more;
+	}
+	put_held(rec, more ? behind : now - RECORD_HOLD_NS);
+	return more;
+}
+
+/* ---- telling ---- */
+
+static uint64_t lost(const struct record *rec)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < rec->n; i++)
+		n += rec->bus[i].lost;
+	return n;
+}
+
+static void print_line(const struct record *rec, int64_t since_ns)
+{
+	struct spool_stats s = spool_stats(rec->spool);
+
+	fprintf(stderr, "\r%6.0f s  %" PRIu64 " frames  %.1f MB  %" PRIu64 " lost ",
+		(double)(clock_now_ns() - since_ns) * 1e-9, rec->frames, (double)s.bytes * 1e-6, lost(rec));
+	fflush(stderr);
+}
+
+static void print_summary(const struct record *rec, int64_t took_ns)
+{
+	FILE *to = strcmp(rec->file, "-") ? stdout : stderr;
+	struct spool_stats s = spool_stats(rec->spool);
+	char took[SPAN_TEXT_MAX];
+
+	fprintf(to, "%" PRIu64 " frame%s in %s, %.1f MB", s.frames, s.frames == 1 ? "" : "s", span_text(took, took_ns),
+		(double)s.bytes * 1e-6);
+	if (s.pieces)
+		fprintf(to, " in %u file%s", s.pieces, s.pieces == 1 ? "" : "s");
+	fprintf(to, ", %" PRIu64 " lost\n", lost(rec));
+	for (size_t i = 0; i < rec->n; i++)
+		fprintf(to, "%-15s %10" PRIu64 " frames %8" PRIu64 " lost\n", rec->bus[i].tap.name, rec->bus[i].frames,
+			rec->bus[i].lost);
+}
+
+/* ---- the loop ---- */
+
+static int64_t next_ns(const struct record *rec, int64_t next)
+{
+	for (size_t i = 0; i < rec->n; i++) {
+		int64_t bus_ns = rec->bus[i].tap.ended ? CLOCK_NEVER : bus_next_ns(rec->bus[i].tap.bus);
+
+		next = bus_ns < next ? bus_ns : next;
+	}
+	return next;
+}
+
+static bool all_ended(const struct record *rec)
+{
+	for (size_t i = 0; i < rec->n; i++)
+		if (!rec->bus[i].tap.ended)
+			return false;
+	return true;
+}
+
+static bool holds(const struct record *rec)
+{
+	for (size_t i = 0; i < rec->n; i++)
+		if (rec->held[i]->n)
+			return true;
+	return spool_pending(rec->spool);
+}
+
+/* Until told to stop, the time is over, there is no more, or the file takes no more.  0 or PROGRAM_FAILED. */
+static int record(struct record *rec, int64_t until_ns)
+{
+	bool lines = tool_is_terminal(stderr) && strcmp(rec->file, "-");
+	int64_t since_ns = clock_now_ns(), line_ns = lines ? since_ns : CLOCK_NEVER, flush_ns = CLOCK_NEVER;
+	struct clock_fd fds[2 + RECORD_BUSES_MAX] = { { .fd = tool_stop_fd(), .events = POLLIN },
+						      { .fd = spool_ended_fd(rec->spool), .events = POLLIN } };
+	bool more = false;
+
+	for (;;) {
+		int64_t now, wake_ns = until_ns < line_ns ? until_ns : line_ns;
+		int r;
+
+		for (size_t i = 0; i < rec->n; i++)
+			fds[2 + i] = (struct clock_fd){ .fd = rec->bus[i].tap.ended ? -1 : bus_fd(rec->bus[i].tap.bus),
+							.events = POLLIN };
+		r = clock_wait(fds, 2 + rec->n, more ? 0 : next_ns(rec, flush_ns < wake_ns ? flush_ns : wake_ns));
+		if (r < 0)
+			return program_fail("cannot wait: %s", strerror(-r));
+		more = read_buses(rec, fds + 2);
+		now = clock_now_ns();
+		if (now >= flush_ns) {
+			spool_flush(rec->spool);
+			flush_ns = CLOCK_NEVER;
+		}
+		if (flush_ns == CLOCK_NEVER && holds(rec))
+			flush_ns = now + RECORD_FLUSH_NS;
+		if (now >= line_ns) {
+			print_line(rec, since_ns);
+			line_ns += RECORD_LINE_NS;
+		}
+		if (fds[0].ready || fds[1].ready || now >= until_ns || !rec->left || all_ended(rec))
+			break;
+		if (!more && clock_wait(fds, 2, now + RECORD_PAUSE_NS) > 0)
+			break;
+	}
+	if (lines)
+		fprintf(stderr, "\r\033[K");
+	return 0;
+}
+
+/* Until the file has all.  A file that takes nothing any more, or a second ^C, ends it; false: it is given up. */
+static bool finish(struct record *rec)
+{
+	struct clock_fd fds[] = { { .fd = spool_ended_fd(rec->spool), .events = POLLIN },
+				  { .fd = tool_stop_fd(), .events = POLLIN } };
+	struct signalfd_siginfo first;
+	uint64_t bytes = 0;
+	bool told = false;
+
+	while (read(fds[1].fd, &first, sizeof(first)) > 0) /* so that the next one can be seen */
+		;
+	spool_finish(rec->spool);
+	for (;;) {
+		int64_t wait_ns = told ? RECORD_GIVE_UP_NS : RECORD_LINE_NS;
+
+		if (clock_wait(fds, 2, clock_now_ns() + wait_ns) < 0 || fds[0].ready)
+			return fds[0].ready;
+		if (fds[1].ready || (told && spool_stats(rec->spool).bytes == bytes))
+			return false;
+		if (!told)
+			program_say("%s is slow; ^C gives up what is not written yet", rec->file);
+		told = true;
+		bytes = spool_stats(rec->spool).bytes;
+	}
+}
+
+static int run(struct record *rec, int64_t for_ns)
+{
+	int64_t since_ns = clock_now_ns();
+	int status = record(rec, for_ns ? since_ns + for_ns : CLOCK_NEVER), error;
+	bool ended;
+
+	if (!status) {
+		for (int i = 0; i < RECORD_ROUNDS && read_buses(rec, NULL);
+		     i++) /* what came before we were told to stop */
+			;
+		put_held(rec, CLOCK_NEVER);
+	}
+	spool_ending(rec->spool);
+	for (size_t i = 0; i < rec->n; i++)
+		put_losses(rec, &rec->bus[i], clock_now_ns());
+	ended = finish(rec);
+	error = ended ? spool_stats(rec->spool).error : -ECANCELED;
+	print_summary(rec, clock_now_ns() - since_ns);
+	if (error)
+		status = program_fail("%s: %s; what is written can be replayed",
+				      !strcmp(rec->file, "-") ? "standard output"
+				      : ended		      ? spool_path(rec->spool)
+							      : rec->file,
+				      error == -ECANCELED ? "given up" : strerror(-error));
+	if (!ended) { /* the disk holds the thread: nothing of its may be freed */
+		fflush(NULL);
+		_exit(status);
+	}
+	return status;
+}
+
+/* ---- the command ---- */
+
+/* CLOCK_REALTIME less CLOCK_MONOTONIC, from the pair of readings that was interrupted least. */
+static int64_t real_offset_ns(void)
+{
+	int64_t best_ns = INT64_MAX, offset_ns = 0;
+
+	for (int i = 0; i < 16; i++) {
+		int64_t before_ns = clock_now_ns(), real_ns = clock_real_ns(), took_ns = clock_now_ns() - before_ns;
+
+		if (took_ns < best_ns) {
+			best_ns = took_ns;
+			offset_ns = real_ns - before_ns - took_ns / 2;
+		}
+	}
+	return offset_ns;
+}
+
+static int open_buses(struct record *rec)
+{
+	static struct bus_filter filters[BUS_FILTERS_MAX];
+	struct bus_options options = {
+		.errors = rec->errors,
+		.fd = true,
+		.later = rec->wait,
+		.receive_buffer = RECORD_SOCKET_BYTES,
+	};
+	int n = rec->ids.all ? -E2BIG : ids_filters(&rec->ids, filters, BUS_FILTERS_MAX);
+
+	if (n >= 0) { /* else each frame is looked at here */
+		options.filters = filters;
+		options.filters_n = (size_t)n;
+	}
+	for (size_t i = 0; i < rec->n; i++) {
+		if (tap_open(&rec->bus[i].tap, &options))
+			return PROGRAM_FAILED;
+		rec->held[i] = rec->bus[i].tap.held;
+	}
+	return 0;
+}
+
+static int read_bus(struct record *rec, const char *text)
+{
+	struct tap *t = &rec->bus[rec->n].tap;
+
+	if (tap_read(t, text))
+		return PROGRAM_WRONG;
+	for (size_t i = 0; i < rec->n; i++)
+		if (!strcmp(t->name, rec->bus[i].tap.name))
+			return program_wrong("%s: there are two buses of that name: NAME=%s", t->name, t->text);
+	rec->n++;
+	return 0;
+}
+
+static int check(struct record *rec, struct spool_options *spool, int64_t *for_ns)
+{
+	struct error_sink errors = program_errors();
+
+	if (program_time("--for", rec->for_s, false, for_ns) ||
+	    program_time("--every", rec->every, false, &spool->every_ns) ||
+	    program_size("--rotate", rec->rotate, &spool->rotate_bytes) ||
+	    ids_read(&rec->ids, &rec->only, &rec->without, &errors))
+		return PROGRAM_WRONG;
+	if (rec->rotate || rec->every) {
+		if (!strcmp(rec->file, "-"))
+			return program_wrong("--%s: standard output is one file", rec->rotate ? "rotate" : "every");
+		if (rec->force)
+			return program_wrong("--force: numbered files never replace one that is there");
+	} else if (rec->keep) {
+		return program_wrong("--keep: needs --rotate or --every");
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	static struct record rec;
+	struct options options = { .program = "canrecord",
+				   .about = "records the frames of CAN buses, on one clock, as candump -L does",
+				   .rows = rows,
+				   .values = &rec,
+				   .arguments = "[NAME=]BUS...",
+				   .arguments_min = 1,
+				   .arguments_max = RECORD_BUSES_MAX,
+				   .version = PROGRAM_VERSION,
+				   .notes = "A BUS is can0, wire:NAME or log:FILE; canreplay sends it all again.\n" };
+	struct spool_options spool = { 0 };
+	struct error_sink errors = program_errors();
+	int64_t for_ns = 0;
+	int status;
+
+	status = program_options(&options, &argc, argv);
+	if (status != PROGRAM_GO)
+		return status;
+	status = check(&rec, &spool, &for_ns);
+	for (int i = 0; i < argc && !status; i++)
+		status = read_bus(&rec, argv[i]);
+	if (status)
+		return status;
+	signal(SIGPIPE, SIG_IGN); /* a write that fails is to be told */
+	signal(SIGXFSZ, SIG_IGN);
+	tool_stop_fd(); /* from here on a signal is an orderly end */
+	spool.path = rec.file;
+	spool.force = rec.force;
+	spool.keep = rec.keep;
+	spool.memory = (size_t)rec.buffer_mb << 20;
+	rec.left = rec.count ? (uint64_t)rec.count : UINT64_MAX;
+	rec.real_ns = real_offset_ns();
+	status = open_buses(&rec);
+	if (!status && spool_open(&rec.spool, &spool, &errors))
+		status = PROGRAM_FAILED;
+	if (!status)
+		status = run(&rec, for_ns);
+	spool_close(rec.spool);
+	for (size_t i = 0; i < rec.n; i++)
+		tap_close(&rec.bus[i].tap);
+	return status;
+}

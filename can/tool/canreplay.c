@@ -1,0 +1,481 @@
+/* canreplay.c: the frames of a log again, each at its moment. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "can/log.h"
+#include "can/tool/bar.h"
+#include "can/tool/ids.h"
+#include "can/tool/keys.h"
+#include "can/tool/program.h"
+#include "can/tool/route.h"
+#include "can/tool/schedule.h"
+#include "can/tool/sender.h"
+#include "can/tool/tally.h"
+#include "channels/clock.h"
+#include "config/text.h"
+
+#define REPLAY_LEAD_NS 1000000		  /* from the opening to the first frame */
+#define REPLAY_EPOCH_S INT64_C(100000000) /* seconds from here on are of the epoch, not of the start */
+
+struct replay {
+	const char *speed, *max_gap, *max_late, *from, *until;
+	int64_t loop;
+	struct settings_strings map, only, without;
+	bool step, strict, errors, json, dry_run;
+
+	const char *file;
+	bool again; /* it can be read more than once */
+	struct log log;
+	struct error_sink errors_to;
+	struct ids ids;
+	struct routes routes;
+	struct schedule schedule;
+	struct sender sender;
+	struct keys keys;
+	struct bar bar;
+	bool at_once; /* --speed max */
+	int64_t from_ns, until_ns;
+	bool begun;	  /* first_ns is known: */
+	int64_t first_ns; /* the first stamp of the file */
+
+	uint64_t total;	  /* frames of a pass, if the file was read before */
+	uint64_t in_pass; /* of this one so far */
+	uint64_t frames;  /* so far */
+	int64_t start_ns; /* when the first was due */
+	struct tally tally;
+};
+
+static const struct settings_row rows[] = {
+	SETTINGS_STRINGS("map", struct replay, map, "its frames to another bus; none: leave them out; *: all others",
+			 .value = "OLD=NEW"),
+	SETTINGS_STRING("speed", struct replay, speed, "1", "twice as fast: 2; or max: as fast as the bus takes it",
+			.value = "X"),
+	SETTINGS_INT("loop", struct replay, loop, "", "1", "0", NULL, "play it that many times; 0: until ^C",
+		     .value = "N"),
+	SETTINGS_BOOL("step", struct replay, step, "no", "show each frame, and send it at a key; q ends"),
+	SETTINGS_STRING("from", struct replay, from, NULL, "begin there: a time from the start, or a stamp of the file",
+			.value = "TIME"),
+	SETTINGS_STRING("until", struct replay, until, NULL, "end before that", .value = "TIME"),
+	SETTINGS_STRING("max-gap", struct replay, max_gap, NULL, "longer silences last so long", .value = "TIME"),
+	SETTINGS_STRING("max-late", struct replay, max_late, "1s",
+			"a frame that a full queue refuses for so long is left out", .value = "TIME"),
+	SETTINGS_STRINGS("only", struct replay, only, "these identifiers: 123,200-2FF,00012345", .value = "IDS"),
+	SETTINGS_STRINGS("not", struct replay, without, "all but these identifiers", .value = "IDS"),
+	SETTINGS_BOOL("errors", struct replay, errors, "no", "error frames too, to buses that take them"),
+	SETTINGS_BOOL("strict", struct replay, strict, "no", "a damaged line is a failure, and nothing is sent"),
+	SETTINGS_BOOL("dry-run", struct replay, dry_run, "no", "print what would be sent, and send nothing"),
+	SETTINGS_BOOL("json", struct replay, json, "no", "the summary as JSON"),
+	SETTINGS_END,
+};
+
+/* ---- the end ---- */
+
+static int stop_fd = -1, stop_input = -1, stop_nothing = -1;
+static volatile sig_atomic_t stopped;
+
+/* A read from a pipe that brings nothing is to end as well: it finds the end of the log. */
+static void on_signal(int signal)
+{
+	uint64_t one = 1;
+	int saved = errno;
+
+	(void)signal;
+	stopped = 1;
+	if (write(stop_fd, &one, sizeof(one)) < 0 || (stop_input >= 0 && dup2(stop_nothing, stop_input) < 0))
+		_exit(PROGRAM_FAILED);
+	errno = saved;
+}
+
+static int catch_signals(void)
+{
+	struct sigaction action = { .sa_handler = on_signal };
+
+	stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	stop_nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (stop_fd < 0 || stop_nothing < 0)
+		return program_fail("%s", strerror(errno));
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	return 0;
+}
+
+/* ---- which frames ---- */
+
+static bool in_window(const struct replay *play, int64_t t_ns)
+{
+	int64_t since = t_ns - play->first_ns;
+	const int64_t epoch_ns = REPLAY_EPOCH_S * 1000000000;
+
+	if (play->from_ns && (play->from_ns >= epoch_ns ? t_ns : since) < play->from_ns)
+		return false;
+	return play->until_ns == CLOCK_NEVER || (play->until_ns >= epoch_ns ? t_ns : since) < play->until_ns;
+}
+
+/* Where a record goes; NULL: nowhere.  0, or PROGRAM_FAILED after a line. */
+static int choose(struct replay *play, const struct log_record *r, struct route_bus **to)
+{
+	struct route *route = routes_of(&play->routes, r->bus);
+
+	*to = NULL;
+	if (!route)
+		return program_fail("%s:%" PRIu64 ": more than %d buses", play->log.path, r->line, ROUTE_BUSES_MAX);
+	if (!play->begun)
+		play->first_ns = r->t_ns;
+	play->begun = true;
+	if (route->to && in_window(play, r->t_ns) && (r->frame.id & FRAME_ERR || ids_want(&play->ids, &r->frame)))
+		*to = route->to;
+	return 0;
+}
+
+static bool is_left_out(const struct replay *play, const struct log_record *r)
+{
+	return r->frame.id & FRAME_ERR && !play->errors;
+}
+
+/* ---- the file, before anything is sent ---- */
+
+static int check_names(const struct replay *play)
+{
+	char seen[160] = "";
+	size_t len = 0;
+
+	for (size_t i = 0; i < play->routes.n; i++)
+		if (play->routes.route[i].seen && len < sizeof(seen))
+			len += (size_t)snprintf(seen + len, sizeof(seen) - len, "%s%s", len ? ", " : "",
+						play->routes.route[i].from);
+	for (size_t i = 0; i < play->routes.n; i++) {
+		const struct route *r = &play->routes.route[i];
+
+		if (!r->seen && r != play->routes.others)
+			return program_fail("--map: %s has no frame of %s%s%s", play->file, r->from,
+					    len ? "; it has those of " : "", seen);
+	}
+	return 0;
+}
+
+static void count_file(struct replay *play)
+{
+	play->tally.damaged = play->log.damaged;
+	play->tally.backward = play->log.backward;
+	play->tally.lost = play->log.lost;
+}
+
+/* Reads all of it: what is damaged, which buses there are, how many frames. */
+static int scan(struct replay *play)
+{
+	struct log_record r;
+	struct route_bus *to;
+	int n = 0;
+
+	bar_start(&play->bar, clock_now_ns());
+	while (!stopped && (n = log_next(&play->log, &r)) > 0) {
+		if (r.line % 4096 == 0)
+			bar_draw(&play->bar, play->total, clock_now_ns(), CLOCK_NEVER);
+		if (choose(play, &r, &to))
+			return PROGRAM_FAILED;
+		if (!to)
+			continue;
+		if (is_left_out(play, &r)) {
+			play->tally.errors_left_out++;
+			continue;
+		}
+		to->wanted = true;
+		routes_will_send(to, &r.frame);
+		play->total++;
+	}
+	bar_clear(&play->bar);
+	if (stopped)
+		return 0;
+	if (n < 0)
+		return n == -EBADMSG ? program_fail("%s: nothing was sent, for it is damaged", play->log.path)
+				     : PROGRAM_FAILED;
+	count_file(play);
+	n = log_rewind(&play->log);
+	return n ? program_fail("%s: %s", play->file, strerror(-n)) : check_names(play);
+}
+
+/* Those that frames go to; from a pipe those of the command line, the others follow with their first frame. */
+static int open_buses(struct replay *play)
+{
+	struct error_sink errors = program_errors();
+
+	for (size_t i = 0; i < play->routes.buses; i++) {
+		struct route_bus *b = &play->routes.bus[i];
+
+		if ((b->wanted || !play->again) && routes_open(&play->routes, b, &errors))
+			return PROGRAM_FAILED;
+	}
+	return 0;
+}
+
+/* ---- playing ---- */
+
+static int show(const struct log_record *r, const char *bus, int64_t t_ns)
+{
+	char line[LOG_WRITE_MAX];
+	size_t len = log_write_line(line, t_ns, bus, &r->frame);
+
+	return fwrite(line, 1, len, stdout) == len ? 0 : -1;
+}
+
+static int wait_until(struct replay *play, int64_t due_ns)
+{
+	int64_t now = clock_now_ns();
+	int r = 0;
+
+	while (!r && now < due_ns) {
+		int64_t bar_ns = bar_next_ns(&play->bar);
+
+		r = sender_wait(&play->sender, bar_ns > now && bar_ns < due_ns ? bar_ns : due_ns);
+		now = clock_now_ns();
+		bar_draw(&play->bar, play->frames, now, due_ns);
+	}
+	return r;
+}
+
+/* Shows the frame and waits for a key. */
+static int wait_for_key(struct replay *play, const struct route_bus *b, const struct log_record *r)
+{
+	int n = 0;
+
+	show(r, b->name, r->t_ns);
+	fflush(stdout);
+	play->sender.key_fd = play->keys.fd;
+	for (enum keys_answer key = KEYS_NOTHING; key == KEYS_NOTHING && (n == SENDER_TIME || n == SENDER_KEY);) {
+		n = sender_wait(&play->sender, CLOCK_NEVER);
+		key = n == SENDER_KEY ? keys_read(&play->keys) : KEYS_NOTHING;
+		if (key == KEYS_END)
+			n = SENDER_STOP;
+	}
+	play->sender.key_fd = -1;
+	return n == SENDER_KEY ? 0 : n;
+}
+
+/* When the first frame is due, once it is known. */
+static void start(struct replay *play, const struct log_record *r)
+{
+	play->start_ns = play->dry_run ? r->t_ns : clock_now_ns() + REPLAY_LEAD_NS;
+	schedule_start(&play->schedule, play->start_ns);
+	bar_start(&play->bar, play->start_ns);
+}
+
+/* 0, SENDER_STOP, or less than 0: failed. */
+static int play_record(struct replay *play, struct route_bus *b, const struct log_record *r)
+{
+	struct error_sink errors = program_errors();
+	int64_t due_ns;
+	int stop = 0;
+
+	if (!play->dry_run && !b->bus && routes_open(&play->routes, b, &errors))
+		return -1;
+	if (!play->frames)
+		start(play, r);
+	due_ns = schedule_at(&play->schedule, r->t_ns);
+	if (!play->dry_run) {
+		if (play->step)
+			stop = wait_for_key(play, b, r);
+		else if (!play->at_once)
+			stop = wait_until(play, due_ns);
+		if (play->step || play->at_once)
+			due_ns = clock_now_ns();
+		if (play->at_once)
+			bar_draw(&play->bar, play->frames, due_ns, CLOCK_NEVER);
+		if (!stop)
+			stop = sender_send(&play->sender, b, r, due_ns);
+	} else if (show(r, b->name, due_ns)) {
+		stop = -1;
+	}
+	play->frames += !stop;
+	play->in_pass++;
+	return stop;
+}
+
+/* From where the log stands to its end, or to the last frame that is wanted. */
+static int play_pass(struct replay *play)
+{
+	struct log_record r;
+	struct route_bus *to;
+	int n = 0, stop = 0;
+
+	while (!stop && !(play->again && play->in_pass == play->total) && (n = log_next(&play->log, &r)) > 0) {
+		if (choose(play, &r, &to))
+			return -1;
+		if (to && is_left_out(play, &r))
+			play->tally.errors_left_out += !play->again;
+		else if (to)
+			stop = play_record(play, to, &r);
+		stop = stop ? stop : stopped ? SENDER_STOP : 0;
+	}
+	return stop ? stop : n < 0 ? -1 : 0;
+}
+
+static int play_file(struct replay *play)
+{
+	int r = 0;
+
+	do {
+		int again = play->tally.passes ? log_rewind(&play->log) : 0;
+
+		if (again) {
+			program_fail("%s: %s", play->file, strerror(-again));
+			return -1;
+		}
+		if (play->tally.passes)
+			schedule_start(&play->schedule, schedule_again(&play->schedule));
+		play->in_pass = 0;
+		r = play_pass(play);
+		if (!r)
+			play->tally.passes++;
+	} while (!r && play->again && play->total && (!play->loop || play->tally.passes < (uint64_t)play->loop));
+	if (!play->again)
+		count_file(play);
+	return r;
+}
+
+/* ---- the summary ---- */
+
+/* The exit status: was everything sent? */
+static int tell(struct replay *play)
+{
+	struct tally *t = &play->tally;
+	int64_t now = clock_now_ns();
+
+	t->took_ns = play->frames && now > play->start_ns ? now - play->start_ns : 0;
+	t->late = &play->sender.late;
+	sender_confirm(&play->sender);
+	tally_buses(t, &play->routes);
+	if (play->json)
+		tally_json(t);
+	else
+		tally_print(t);
+	return t->unconfirmed || t->refused || t->down || t->unfit ? PROGRAM_FAILED : 0;
+}
+
+/* ---- the command ---- */
+
+static int check_speed(struct replay *play)
+{
+	char quoted[TEXT_QUOTED_MAX];
+
+	play->schedule.speed = 1;
+	play->at_once = !strcmp(play->speed, "max");
+	if (!play->at_once && (text_real(play->speed, &play->schedule.speed) || play->schedule.speed < 0.001 ||
+			       play->schedule.speed > 1000))
+		return program_wrong("--speed: %s is not a number from 0.001 to 1000, or max",
+				     text_quote(quoted, play->speed));
+	return 0;
+}
+
+/* A stamp of the file, or a time from the start. */
+static int check_moment(const char *option, const char *text, int64_t *ns)
+{
+	int64_t stamp;
+
+	if (text && !program_stamp(text, &stamp)) {
+		*ns = stamp;
+		return 0;
+	}
+	return program_time(option, text, true, ns);
+}
+
+static int check(struct replay *play)
+{
+	struct error_sink errors = program_errors();
+
+	play->until_ns = CLOCK_NEVER;
+	if (check_speed(play) || check_moment("--from", play->from, &play->from_ns) ||
+	    check_moment("--until", play->until, &play->until_ns) ||
+	    program_time("--max-gap", play->max_gap, false, &play->schedule.max_gap_ns) ||
+	    program_time("--max-late", play->max_late, true, &play->sender.max_late_ns) ||
+	    ids_read(&play->ids, &play->only, &play->without, &errors) ||
+	    routes_read(&play->routes, &play->map, &errors))
+		return PROGRAM_WRONG;
+	if (play->step && play->dry_run)
+		return program_wrong("--step: with --dry-run there is nothing to send");
+	if (play->loop != 1 && !strcmp(play->file, "-"))
+		return program_wrong("--loop: standard input cannot be read twice");
+	return 0;
+}
+
+static int open_log(struct replay *play)
+{
+	bool standard = !strcmp(play->file, "-");
+	struct stat st;
+
+	play->again = !standard && !stat(play->file, &st) && S_ISREG(st.st_mode);
+	if (!play->again && play->loop != 1)
+		return program_fail("%s: cannot be read twice, so there is no --loop", play->file);
+	stop_input = standard ? STDIN_FILENO : -1;
+	play->errors_to = program_errors();
+	if (log_open(&play->log, play->file, play->strict ? LOG_STRICT : 0, &play->errors_to))
+		return PROGRAM_FAILED;
+	if (!play->again)
+		stop_input = play->log.fd;
+	return 0;
+}
+
+static int run(struct replay *play)
+{
+	int status = play->again ? scan(play) : 0, error = 0, r;
+
+	if (!status && !play->dry_run)
+		status = open_buses(play);
+	if (!status && play->step)
+		error = keys_open(&play->keys, !strcmp(play->file, "-"));
+	if (error)
+		status = program_fail("--step: no terminal for the keys: %s", strerror(-error));
+	if (status || stopped)
+		return status;
+	if (play->step && play->keys.terminal)
+		program_say("a key sends the frame that is shown, q ends");
+	play->bar.all = play->total * (uint64_t)play->loop;
+	r = play_file(play);
+	bar_clear(&play->bar);
+	keys_close(&play->keys);
+	if (play->dry_run)
+		return !fflush(stdout) && r >= 0 ? 0 : program_fail("cannot write: %s", strerror(errno));
+	status = tell(play);
+	return r < 0 ? PROGRAM_FAILED : status;
+}
+
+int main(int argc, char **argv)
+{
+	static struct replay play;
+	struct options options = { .program = "canreplay",
+				   .about = "sends the frames of a log again, each at its moment",
+				   .rows = rows,
+				   .values = &play,
+				   .arguments = "FILE",
+				   .arguments_min = 1,
+				   .arguments_max = 1,
+				   .version = PROGRAM_VERSION,
+				   .notes = "FILE is candump -L's, an ASC or a TRC file; - is standard input.\n" };
+	int status = program_options(&options, &argc, argv);
+
+	if (status != PROGRAM_GO)
+		return status;
+	play.file = argv[0];
+	play.keys.fd = -1;
+	if (check(&play))
+		return PROGRAM_WRONG;
+	if (!play.dry_run && catch_signals())
+		return PROGRAM_FAILED;
+	play.sender.routes = &play.routes;
+	play.sender.stop_fd = stop_fd;
+	play.sender.key_fd = -1;
+	play.sender.untimed = play.step || play.at_once;
+	status = open_log(&play);
+	if (!status) {
+		status = run(&play);
+		log_close(&play.log);
+	}
+	routes_close(&play.routes);
+	return status;
+}

@@ -1,0 +1,147 @@
+/* program.c: what the CAN tools share. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "can/tool/program.h"
+#include "config/text.h"
+
+#define S_NS INT64_C(1000000000)
+
+const char *program_name = "can";
+
+/* ---- lines ---- */
+
+static void say(const char *fmt, va_list args) __attribute__((format(printf, 1, 0)));
+
+static void say(const char *fmt, va_list args)
+{
+	char what[ERROR_LINE_MAX];
+
+	vsnprintf(what, sizeof(what), fmt, args);
+	fflush(stdout); /* in the order in which it was said, where both go to one place */
+	error_say(program_name, NULL, ERROR_PLAIN, "%s", what);
+}
+
+int program_fail(const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	say(fmt, args);
+	va_end(args);
+	return PROGRAM_FAILED;
+}
+
+int program_wrong(const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	say(fmt, args);
+	va_end(args);
+	return PROGRAM_WRONG;
+}
+
+void program_say(const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	say(fmt, args);
+	va_end(args);
+}
+
+static void sink_line(void *to, const char *line)
+{
+	(void)to;
+	program_say("%s", line);
+}
+
+struct error_sink program_errors(void)
+{
+	return (struct error_sink){ .line = sink_line };
+}
+
+/* ---- the command line ---- */
+
+int program_options(struct options *options, int *argc, char **argv)
+{
+	struct error_sink errors = { error_to_stderr, NULL, 0 };
+
+	program_name = options->program;
+	switch (options_read(options, argc, argv, &errors)) {
+	case OPTIONS_GO:
+		return PROGRAM_GO;
+	case OPTIONS_ANSWER:
+		options_answer(options, stdout);
+		return 0;
+	case OPTIONS_WRONG:
+		break;
+	}
+	return PROGRAM_WRONG;
+}
+
+int program_time(const char *option, const char *text, bool zero, int64_t *ns)
+{
+	char with_unit[64], quoted[TEXT_QUOTED_MAX];
+	const char *unit = "";
+	size_t len;
+	int64_t value;
+
+	if (!text)
+		return 0;
+	len = strlen(text);
+	if (len && (isdigit((unsigned char)text[len - 1]) || text[len - 1] == '.'))
+		unit = "s";
+	else if (len > 1 && text[len - 1] == 'm' && isdigit((unsigned char)text[len - 2]))
+		unit = "in";
+	snprintf(with_unit, sizeof(with_unit), "%s%s", text, unit);
+	if (text_duration(with_unit, &value) || value < 0 || (!value && !zero))
+		return program_wrong("%s: %s is not a time such as 10s or 5min", option, text_quote(quoted, text));
+	*ns = value;
+	return 0;
+}
+
+int program_stamp(const char *text, int64_t *ns)
+{
+	int64_t whole = 0, part = 0, unit = S_NS;
+	const char *p = text;
+
+	for (; isdigit((unsigned char)*p); p++) {
+		if (whole > INT64_MAX / S_NS / 10 - 1)
+			return -EINVAL;
+		whole = whole * 10 + (*p - '0');
+	}
+	if (p == text)
+		return -EINVAL;
+	if (*p == '.')
+		for (p++; isdigit((unsigned char)*p) && unit > 1; p++)
+			part += (*p - '0') * (unit /= 10);
+	if (*p)
+		return -EINVAL;
+	*ns = whole * S_NS + part;
+	return 0;
+}
+
+int program_size(const char *option, const char *text, int64_t *bytes)
+{
+	static const char letters[] = "kMG";
+	char digits[32], quoted[TEXT_QUOTED_MAX];
+	size_t len;
+	const char *letter;
+	int64_t value, unit = 1;
+
+	if (!text)
+		return 0;
+	len = strlen(text);
+	letter = len ? strchr(letters, text[len - 1]) : NULL;
+	for (const char *l = letters; letter && l <= letter; l++)
+		unit *= 1000;
+	snprintf(digits, sizeof(digits), "%.*s", (int)(len - (letter ? 1 : 0)), text);
+	if (!isdigit((unsigned char)*digits) || text_int(digits, &value) || value <= 0 || value > INT64_MAX / unit)
+		return program_wrong("%s: %s is not a number of bytes such as 100M", option, text_quote(quoted, text));
+	*bytes = value * unit;
+	return 0;
+}

@@ -1,0 +1,40 @@
+/* program.h: what the CAN tools share: how they end, what they say, times and sizes on their command lines. */
+#ifndef CAN_TOOL_PROGRAM_H
+#define CAN_TOOL_PROGRAM_H
+
+#include <stdint.h>
+
+#include "config/error.h"
+#include "config/options.h"
+
+/* Exit statuses, as those of daemons: 0 fine, or after one line on stderr: */
+#define PROGRAM_WRONG 100  /* the command line makes no sense */
+#define PROGRAM_FAILED 111 /* the world is not as it should be */
+
+#define PROGRAM_VERSION "2.0.0" /* of all of Endplate */
+
+extern const char *program_name;
+
+/* "canrecord: what" on stderr.  The first two return the status of their name. */
+int program_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+int program_wrong(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void program_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* Where libraries may say such lines. */
+struct error_sink program_errors(void);
+
+/* Reads the line and sets program_name; --help is answered.  PROGRAM_GO, or the exit status. */
+#define PROGRAM_GO (-1)
+int program_options(struct options *options, int *argc, char **argv);
+
+/* A time: 10 and 10s are seconds, 5min and 5m minutes.  0 is one only if zero is allowed.  NULL leaves *ns as it is.
+ * 0, or PROGRAM_WRONG after a line. */
+int program_time(const char *option, const char *text, bool zero, int64_t *ns);
+
+/* Seconds with up to nine decimals, exactly: 1700000000.123456.  0 or -EINVAL. */
+int program_stamp(const char *text, int64_t *ns);
+
+/* A number of bytes: 4096, 500k, 100M, 2G, in powers of 1000. */
+int program_size(const char *option, const char *text, int64_t *bytes);
+
+#endif

@@ -1,0 +1,58 @@
+/* route.h: where the frames of a log go: --map can0=vcan1 --map can1= --map '*=vcan0'. */
+#ifndef CAN_TOOL_ROUTE_H
+#define CAN_TOOL_ROUTE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "can/bus.h"
+#include "can/log.h"
+#include "config/settings.h"
+
+#define ROUTE_BUSES_MAX 60
+
+struct route_bus {
+	char name[64];
+	struct bus *bus;    /* NULL: not open */
+	bool wanted;	    /* the log has a frame for it */
+	uint64_t sent;	    /* handed over */
+	uint64_t refused;   /* the queue was full for too long */
+	uint64_t down;	    /* the link was down or away */
+	uint64_t unfit;	    /* no frame for this bus */
+	int error;	    /* the last answer of that kind */
+	unsigned int since; /* frames handed over since echoes were looked for */
+	size_t sends_n;	    /* identifiers that it will be sent: more than BUS_FILTERS_MAX: too many to tell */
+	uint32_t sends[BUS_FILTERS_MAX];
+	uint16_t find[2 * BUS_FILTERS_MAX]; /* by hash: the index of one of them and 1 */
+};
+
+struct route {
+	char from[LOG_BUS_MAX];
+	bool mapped;	      /* the command line names it */
+	bool seen;	      /* the log has it */
+	struct route_bus *to; /* NULL: nowhere */
+};
+
+struct routes {
+	struct route route[ROUTE_BUSES_MAX];
+	size_t n;
+	struct route *others; /* '*' */
+	struct route_bus bus[ROUTE_BUSES_MAX];
+	size_t buses;
+};
+
+/* The options.  0, or -EINVAL with a line in errors. */
+int routes_read(struct routes *r, const struct settings_strings *map, struct error_sink *errors);
+
+/* That of a bus of the log; unless it is mapped, it goes to the bus of the same name.  NULL: there are too many. */
+struct route *routes_of(struct routes *r, const char *from);
+
+/* The bus will be sent that frame: told before it is opened, no frame waits for its filters to be set. */
+void routes_will_send(struct route_bus *b, const struct frame *f);
+
+/* Opens the bus, if it is not open.  0 or -errno with one line in errors. */
+int routes_open(struct routes *r, struct route_bus *b, struct error_sink *errors);
+void routes_close(struct routes *r);
+
+#endif

@@ -1,0 +1,43 @@
+/* schedule.c: when the frames of a log are due. */
+#include <math.h>
+
+#include "can/tool/schedule.h"
+
+void schedule_start(struct schedule *s, int64_t start_ns)
+{
+	s->begun = false;
+	s->start_ns = start_ns;
+	s->n = 0;
+}
+
+static int64_t scaled(const struct schedule *s, int64_t log_ns)
+{
+	return s->speed == 1 ? log_ns : llround((double)log_ns / s->speed);
+}
+
+int64_t schedule_at(struct schedule *s, int64_t stamp_ns)
+{
+	int64_t at_ns;
+
+	if (!s->begun) {
+		s->begun = true;
+		s->base_ns = s->newest_ns = stamp_ns;
+		s->first_at_ns = s->at_ns = s->start_ns;
+	} else if (stamp_ns < s->newest_ns - SCHEDULE_STEP_NS) {
+		s->start_ns = s->at_ns;
+		s->base_ns = s->newest_ns = stamp_ns;
+	} else if (s->max_gap_ns && stamp_ns - s->newest_ns > s->max_gap_ns) {
+		s->start_ns = s->at_ns + scaled(s, s->max_gap_ns);
+		s->base_ns = stamp_ns;
+	}
+	at_ns = s->start_ns + scaled(s, stamp_ns - s->base_ns);
+	s->at_ns = at_ns > s->at_ns ? at_ns : s->at_ns;
+	s->newest_ns = stamp_ns > s->newest_ns ? stamp_ns : s->newest_ns;
+	s->n++;
+	return s->at_ns;
+}
+
+int64_t schedule_again(const struct schedule *s)
+{
+	return s->at_ns + (s->n > 1 ? (s->at_ns - s->first_at_ns) / (int64_t)(s->n - 1) : 0);
+}

@@ -1,0 +1,39 @@
+/* sender.h: frames to the buses of some routes, what becomes of them, and the wait in between. */
+#ifndef CAN_TOOL_SENDER_H
+#define CAN_TOOL_SENDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "can/log.h"
+#include "can/tool/route.h"
+#include "channels/hist.h"
+
+struct sender {
+	struct routes *routes;
+	int stop_fd;	     /* readable: told to stop */
+	int key_fd;	     /* keys, while sender_wait is to look for them; else -1 */
+	int64_t max_late_ns; /* a full queue is tried again for so long */
+	bool untimed;	     /* moments mean nothing: late stays empty */
+	struct hist late;    /* when it was handed over less when it was due */
+};
+
+/* What a wait ended with; less than 0: failed, and a line was said. */
+#define SENDER_TIME 0 /* it is time, or an echo came: ask the clock */
+#define SENDER_STOP 1
+#define SENDER_KEY 2 /* key_fd is readable */
+
+/* Until that time, or something happens.  Echoes are taken meanwhile. */
+int sender_wait(struct sender *s, int64_t until_ns);
+
+/* Hands the frame over, or counts why not; what is new about a bus is said on stderr, once.  A full queue is waited
+ * for.  0, SENDER_STOP, or less than 0: failed, and a line was said. */
+int sender_send(struct sender *s, struct route_bus *b, const struct log_record *r, int64_t due_ns);
+
+/* Waits a second at most for the echoes of the last ones. */
+void sender_confirm(struct sender *s);
+
+/* Handed over, without an echo. */
+uint64_t sender_unconfirmed(const struct route_bus *b);
+
+#endif

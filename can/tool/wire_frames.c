@@ -1,0 +1,184 @@
+/* wire_frames.c: canwire send and canwire dump. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "can/bus.h"
+#include "can/frame_text.h"
+#include "can/log.h"
+#include "can/tool/program.h"
+#include "can/tool/wire.h"
+#include "can/wire/attach.h"
+#include "channels/clock.h"
+#include "channels/tool/tool.h"
+#include "config/run.h"
+
+#define CONFIRM_NS 1000000000
+#define RETRY_NS 1000000
+
+struct wire_frames {
+	const char *as, *robot;
+	int64_t count;
+	bool errors;
+};
+
+static const struct settings_row send_rows[] = {
+	SETTINGS_STRING("as", struct wire_frames, as, ATTACH_HOST, "the controller to send as", .value = "CONTROLLER"),
+	SETTINGS_STRING("robot", struct wire_frames, robot, NULL, "whose bus it is", .value = "R"),
+	SETTINGS_END,
+};
+
+static const struct settings_row dump_rows[] = {
+	SETTINGS_STRING("as", struct wire_frames, as, ATTACH_HOST, "the controller to listen as",
+			.value = "CONTROLLER"),
+	SETTINGS_INT("count", struct wire_frames, count, "", NULL, "1", NULL, "end after that many frames",
+		     .value = "N"),
+	SETTINGS_BOOL("errors", struct wire_frames, errors, "no", "error frames too"),
+	SETTINGS_STRING("robot", struct wire_frames, robot, NULL, "whose bus it is", .value = "R"),
+	SETTINGS_END,
+};
+
+static int open_wire(struct bus **bus, const struct wire_frames *w, const char *name, const struct bus_options *options)
+{
+	struct error_sink errors = program_errors();
+	char full[2 * TEXT_NAME_MAX + 16], part[TEXT_NAME_MAX + 1], as[TEXT_NAME_MAX + 1];
+	const char *wrong = attach_split(name, part, as);
+
+	if (wrong)
+		return program_wrong("%s: %s", name, wrong);
+	if (w->robot && run_robot(w->robot))
+		return program_wrong("--robot: %s is no name", w->robot);
+	snprintf(full, sizeof(full), "wire:%s@%.*s", part, TEXT_NAME_MAX, strchr(name, '@') ? as : w->as);
+	return bus_open(bus, full, options, &errors) ? PROGRAM_FAILED : 0;
+}
+
+/* ---- send ---- */
+
+/* Until its echo is there. */
+static int confirm(struct bus *bus, const char *text, int64_t deadline_ns)
+{
+	struct clock_fd fd = { .fd = bus_fd(bus), .events = POLLIN };
+	struct bus_frame got;
+
+	for (;;) {
+		int n = bus_receive(bus, &got, 1);
+
+		if (n > 0 && got.flags & BUS_OWN)
+			return 0;
+		if (n < 0)
+			return program_fail("%s: %s", text, strerror(-n));
+		if (!n && clock_wait(&fd, 1, deadline_ns) <= 0)
+			return program_fail("%s: not sent within a second: does anybody acknowledge it? "
+					    "(canwire stats shows who is there)",
+					    text);
+	}
+}
+
+static int send_one(struct bus *bus, const struct frame *frame, const char *text)
+{
+	int64_t deadline_ns = clock_now_ns() + CONFIRM_NS;
+	int r;
+
+	while ((r = bus_send(bus, frame)) == -ENOBUFS && clock_now_ns() < deadline_ns)
+		clock_wait(NULL, 0, clock_now_ns() + RETRY_NS);
+	if (r)
+		return program_fail("%s: %s", text, strerror(-r));
+	return confirm(bus, text, deadline_ns);
+}
+
+int wire_send(int argc, char **argv)
+{
+	static const struct bus_filter none;
+	struct wire_frames w = { 0 };
+	struct options options = {
+		.program = "canwire send",
+		.about = "Sends frames one after the other, each when the one before was on the wire.",
+		.rows = send_rows,
+		.values = &w,
+		.arguments = "BUS FRAME...",
+		.arguments_min = 2,
+		.arguments_max = -1
+	};
+	struct bus *bus = NULL;
+	struct frame frame;
+	int status = program_options(&options, &argc, argv);
+
+	if (status != PROGRAM_GO)
+		return status;
+	for (int i = 1; i < argc; i++) {
+		const char *wrong = frame_text_read(&frame, argv[i], strlen(argv[i]));
+
+		if (!wrong && (frame.flags & FRAME_FD || frame.id & FRAME_ERR))
+			wrong = "a soft wire carries classic data and remote frames";
+		if (wrong)
+			return program_wrong("%s: %s", argv[i], wrong);
+	}
+	status = open_wire(&bus, &w, argv[0], &(struct bus_options){ .filters = &none, .filters_n = 0 });
+	for (int i = 1; !status && i < argc; i++) {
+		frame_text_read(&frame, argv[i], strlen(argv[i]));
+		status = send_one(bus, &frame, argv[i]);
+	}
+	bus_close(bus);
+	return status;
+}
+
+/* ---- dump ---- */
+
+static void print_frame(const struct bus_frame *got, const char *name, int64_t real_ns)
+{
+	char line[LOG_WRITE_MAX];
+
+	fwrite(line, 1, log_write_line(line, got->t_ns + real_ns, name, &got->frame), stdout);
+}
+
+/* One answer of the bus: frames, an end, a beginning.  false: enough. */
+static bool dump_some(struct bus *bus, const char *name, int64_t real_ns, uint64_t *left, int *error)
+{
+	struct bus_frame got[64];
+	int n = bus_receive(bus, got, 64);
+
+	for (int i = 0; i < n && *left; i++, --*left)
+		print_frame(&got[i], name, real_ns);
+	if (n <= 0)
+		fflush(stdout);
+	if (n < 0 && n != *error)
+		program_say("%s: %s", bus_name(bus), n == -ENODEV ? "gone; waiting for it" : "down; waiting for it");
+	*error = n < 0 ? n : 0;
+	return *left && !ferror(stdout);
+}
+
+int wire_dump(int argc, char **argv)
+{
+	struct wire_frames w = { 0 };
+	struct options options = { .program = "canwire dump",
+				   .about = "Prints what is on a wire, a line per frame as candump -L does, until ^C.",
+				   .rows = dump_rows,
+				   .values = &w,
+				   .arguments = "BUS",
+				   .arguments_min = 1,
+				   .arguments_max = 1 };
+	const int64_t real_ns = clock_real_ns() - clock_now_ns();
+	struct bus *bus = NULL;
+	uint64_t left, dropped;
+	int error = 0, status = program_options(&options, &argc, argv);
+	struct clock_fd fds[2];
+
+	if (status != PROGRAM_GO)
+		return status;
+	left = options_given(&options, "count") ? (uint64_t)w.count : UINT64_MAX;
+	fds[1] = (struct clock_fd){ .fd = tool_stop_fd(), .events = POLLIN };
+	status = open_wire(&bus, &w, argv[0], &(struct bus_options){ .errors = w.errors });
+	if (status)
+		return status;
+	fds[0] = (struct clock_fd){ .fd = bus_fd(bus), .events = POLLIN };
+	do
+		clock_wait(fds, 2, bus_next_ns(bus));
+	while (dump_some(bus, argv[0], real_ns, &left, &error) && !fds[1].ready);
+	fflush(stdout);
+	dropped = bus_stats(bus)->dropped;
+	if (dropped)
+		program_say("%" PRIu64 " frames were lost: this program was too slow", dropped);
+	bus_close(bus);
+	return 0;
+}

@@ -1,0 +1,141 @@
+/* wire_run.c: canwire run: serves buses until told to stop. */
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "can/tool/program.h"
+#include "can/tool/wire.h"
+#include "can/wire/hub.h"
+#include "can/wire/script.h"
+#include "channels/clock.h"
+#include "channels/notify.h"
+#include "channels/tool/tool.h"
+#include "config/run.h"
+
+struct wire_run {
+	const char *script, *robot;
+	int64_t bitrate, seed, queue, restart_ms, priority, gap_ns, outage_ns;
+};
+
+static const struct settings_row rows[] = {
+	SETTINGS_INT("bitrate", struct wire_run, bitrate, "bit/s", "1000000", "1000", "1000000", "of all these buses",
+		     .value = "B"),
+	SETTINGS_INT("seed", struct wire_run, seed, "", "1", "0", NULL, "of faults that come by chance", .value = "N"),
+	SETTINGS_STRING("script", struct wire_run, script, NULL,
+			"no programs and no waiting: what FILE tells happens, and the log is printed", .value = "FILE"),
+	SETTINGS_DURATION("gap", struct wire_run, gap_ns, "100us", "0", "10ms",
+			  "least time between two wake-ups that deliver; 0: each frame at its end", .value = "TIME"),
+	SETTINGS_DURATION("outage", struct wire_run, outage_ns, "50ms", "0", "1h",
+			  "having been held up for longer, drop what waited rather than play the past; 0: never",
+			  .value = "TIME"),
+	SETTINGS_INT("queue", struct wire_run, queue, "frames", "10", "1", "128", "of each controller, as txqueuelen",
+		     .value = "N"),
+	SETTINGS_INT("restart-ms", struct wire_run, restart_ms, "ms", "0", "0", "60000",
+		     "a controller that is bus-off restarts by itself after that; 0: not", .value = "MS"),
+	SETTINGS_INT("priority", struct wire_run, priority, "", "0", "0", "99",
+		     "SCHED_FIFO priority, above that of the programs it serves; 0: none", .value = "P"),
+	SETTINGS_STRING("robot", struct wire_run, robot, NULL, "whose buses these are; names the folder", .value = "R"),
+	SETTINGS_END,
+};
+
+/* ---- by a script ---- */
+
+static void print_line(void *to, const char *text)
+{
+	(void)to;
+	puts(text);
+}
+
+static int play(const char *path, int argc, char **argv, const struct engine_settings *settings)
+{
+	struct error_sink errors = program_errors();
+	struct script script;
+	int r = script_open(&script, path, (const char *const *)argv, (unsigned int)argc, &errors);
+
+	if (r)
+		return r == -EINVAL ? PROGRAM_WRONG : PROGRAM_FAILED;
+	r = script_run(&script, settings, print_line, NULL);
+	script_close(&script);
+	return r || fflush(stdout) ? program_fail("%s", strerror(r ? -r : errno)) : 0;
+}
+
+/* ---- for programs ---- */
+
+static void be_real_time(int priority)
+{
+	struct sched_param p = { .sched_priority = priority };
+
+	if (!priority)
+		return;
+	if (sched_setscheduler(0, SCHED_FIFO, &p))
+		program_say("no SCHED_FIFO priority %d: %s; going on without", priority, strerror(errno));
+	if (mlockall(MCL_CURRENT | MCL_FUTURE))
+		program_say("memory is not locked: %s; going on without", strerror(errno));
+}
+
+/* Wakes ten times a second for the supervisor's sake, if there is one. */
+static void serve(struct hub *hub)
+{
+	struct clock_fd fds[] = { { .fd = hub->bell, .events = POLLIN },
+				  { .fd = hub->doors, .events = POLLIN },
+				  { .fd = tool_stop_fd(), .events = POLLIN } };
+	struct notify notify;
+	const bool supervised = notify_open(&notify) > 0;
+	int64_t beat_ns = supervised ? clock_now_ns() : CLOCK_NEVER;
+
+	notify_ready(&notify);
+	while (!fds[2].ready) {
+		int64_t wake_ns = hub_turn(hub, fds[0].ready);
+
+		clock_wait(fds, 3, wake_ns < beat_ns ? wake_ns : beat_ns);
+		if (fds[1].ready)
+			hub_doors(hub);
+		if (supervised && clock_now_ns() >= beat_ns) {
+			notify_watchdog(&notify, clock_now_ns());
+			beat_ns = clock_now_ns() + NOTIFY_PERIOD_NS;
+		}
+	}
+	notify_stopping(&notify);
+	notify_close(&notify);
+}
+
+int wire_run(int argc, char **argv)
+{
+	struct wire_run run = { 0 };
+	struct options options = { .program = "canwire run",
+				   .about = "Serves CAN buses in user space until told to stop.",
+				   .rows = rows,
+				   .values = &run,
+				   .arguments = "BUS...",
+				   .arguments_min = 1,
+				   .arguments_max = WIRE_BUSES_MAX };
+	struct error_sink errors = program_errors();
+	struct engine_settings settings = { 0 };
+	static struct hub hub;
+	int status = program_options(&options, &argc, argv);
+
+	if (status != PROGRAM_GO)
+		return status;
+	settings.bitrate = (uint32_t)run.bitrate;
+	settings.outage_ns = run.outage_ns;
+	settings.queue = (uint32_t)run.queue;
+	settings.restart_ms = (uint32_t)run.restart_ms;
+	settings.seed = (uint64_t)run.seed;
+	if (run.script)
+		return play(run.script, argc, argv, &settings);
+	if (run.robot && run_robot(run.robot))
+		return program_wrong("--robot: %s is no name", run.robot);
+
+	status = hub_open(&hub, &errors);
+	hub.gap_ns = run.gap_ns;
+	for (int i = 0; !status && i < argc; i++)
+		status = hub_serve(&hub, argv[i], &settings, &errors);
+	if (!status) {
+		be_real_time((int)run.priority);
+		serve(&hub);
+	}
+	hub_close(&hub);
+	return status == -EINVAL ? PROGRAM_WRONG : status ? PROGRAM_FAILED : 0;
+}

@@ -1,0 +1,198 @@
+/* attach.c: the socket of a wire, from a program's side. */
+#include "can/wire/attach.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "channels/clock.h"
+
+#define ANSWER_NS 1000000000
+#define RETRY_NS 1000000
+
+const char *attach_split(const char *name, char bus[TEXT_NAME_MAX + 1], char controller[TEXT_NAME_MAX + 1])
+{
+	const char *at;
+
+	if (!strncmp(name, "wire:", 5))
+		name += 5;
+	at = strchr(name, '@');
+	if (snprintf(bus, TEXT_NAME_MAX + 1, "%.*s", at ? (int)(at - name) : (int)strlen(name), name) > TEXT_NAME_MAX ||
+	    !text_is_name(bus))
+		return "a wire is named like wire:torso";
+	if (snprintf(controller, TEXT_NAME_MAX + 1, "%s", at ? at + 1 : ATTACH_HOST) > TEXT_NAME_MAX ||
+	    !text_is_name(controller))
+		return "a controller on a wire is named like wire:torso@imu";
+	return NULL;
+}
+
+/* Through the folder's descriptor, because the path of a socket is short and that of a folder need not be. */
+int attach_connect(int *fd, const char *path)
+{
+	struct sockaddr_un to = { .sun_family = AF_UNIX };
+	const char *slash = strrchr(path, '/');
+	char folder_path[RUN_PATH_MAX];
+	int folder, r = 0;
+
+	if (!slash || slash == path || slash - path >= RUN_PATH_MAX)
+		return -EINVAL;
+	snprintf(folder_path, sizeof(folder_path), "%.*s", (int)(slash - path), path);
+	folder = open(folder_path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (folder < 0)
+		return -errno;
+	snprintf(to.sun_path, sizeof(to.sun_path), "/proc/self/fd/%d/%s", folder, slash + 1);
+	*fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (*fd < 0 || connect(*fd, (struct sockaddr *)&to, sizeof(to)))
+		r = -errno;
+	close(folder);
+	if (r && *fd >= 0) {
+		close(*fd);
+		*fd = -1;
+	}
+	return r;
+}
+
+int attach_connect_by(int *fd, const char *path, int64_t deadline_ns)
+{
+	int r;
+
+	while ((r = attach_connect(fd, path)) == -EAGAIN && clock_now_ns() < deadline_ns)
+		clock_wait(NULL, 0, clock_now_ns() + RETRY_NS);
+	return r;
+}
+
+int attach_send(int fd, const void *data, size_t size, const int *fds, int fds_n)
+{
+	union {
+		char bytes[CMSG_SPACE(sizeof(int) * ATTACH_FDS_MAX)];
+		struct cmsghdr align;
+	} control = { { 0 } };
+	struct iovec part = { (void *)data, size };
+	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+	ssize_t n;
+
+	if (fds_n) {
+		struct cmsghdr *c = &control.align;
+
+		message.msg_control = &control;
+		message.msg_controllen = CMSG_SPACE(sizeof(int) * (size_t)fds_n);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(sizeof(int) * (size_t)fds_n);
+		memcpy(CMSG_DATA(c), fds, sizeof(int) * (size_t)fds_n);
+	}
+	n = sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+	return n < 0 ? -errno : (int)n;
+}
+
+int attach_receive(int fd, void *data, size_t size, int fds[ATTACH_FDS_MAX], int *fds_n)
+{
+	union {
+		char bytes[CMSG_SPACE(sizeof(int) * ATTACH_FDS_MAX)];
+		struct cmsghdr align;
+	} control;
+	struct iovec part = { data, size };
+	struct msghdr message = {
+		.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)
+	};
+	ssize_t n = recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+
+	*fds_n = 0;
+	if (n < 0)
+		return -errno;
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(&message); c; c = CMSG_NXTHDR(&message, c))
+		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS) {
+			*fds_n = (int)((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+			memcpy(fds, CMSG_DATA(c), sizeof(int) * (size_t)*fds_n);
+		}
+	if (!(message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)))
+		return (int)n;
+	while (*fds_n)
+		close(fds[--*fds_n]);
+	return -EMSGSIZE;
+}
+
+void attach_explain(const char *name, const char *path, int error, struct error_sink *errors)
+{
+	switch (-error) {
+	case ENOENT:
+	case ECONNREFUSED:
+		error_add(errors, "%s: no such wire (nobody serves %s): start it with canwire run %s", name, path,
+			  strrchr(path, '/') + 1);
+		break;
+	case EACCES:
+	case EPERM:
+		error_add(errors, "%s: no permission for %s: join the group it belongs to", name, path);
+		break;
+	case ETIMEDOUT:
+	case EAGAIN:
+		error_add(errors, "%s: canwire does not answer at %s: is it stopped?", name, path);
+		break;
+	case EPROTO:
+	case EPROTONOSUPPORT:
+		error_add(errors, "%s: canwire at %s is of another version than this program: restart it", name, path);
+		break;
+	case EMFILE:
+	case ENOSPC:
+		error_add(errors, "%s: canwire has no room for another program or controller on it", name);
+		break;
+	default:
+		error_add(errors, "%s: unable to attach at %s: %s", name, path, strerror(-error));
+	}
+}
+
+/* The answer is a word, "ok" or "error", and behind it what there is to say. */
+static int take_answer(int fd, char *answer, size_t size, int64_t deadline_ns, struct error_sink *errors)
+{
+	struct clock_fd look = { .fd = fd, .events = POLLIN };
+	int fds[ATTACH_FDS_MAX], fds_n, n;
+
+	if (clock_wait(&look, 1, deadline_ns) == 0)
+		return -ETIMEDOUT;
+	n = attach_receive(fd, answer, size - 1, fds, &fds_n);
+	if (n <= 0)
+		return n < 0 ? n : -ECONNREFUSED;
+	while (fds_n)
+		close(fds[--fds_n]);
+	answer[n] = 0;
+	if (!strncmp(answer, "ok", 2)) {
+		size_t skip = answer[2] == ' ' ? 3 : 2;
+
+		memmove(answer, answer + skip, (size_t)n + 1 - skip);
+		return 0;
+	}
+	if (strncmp(answer, "error ", 6) != 0)
+		return -EPROTO;
+	error_add(errors, "%s", answer + 6);
+	return -EINVAL;
+}
+
+int attach_question(const char *name, const char *question, char *answer, size_t size, struct error_sink *errors)
+{
+	char bus[TEXT_NAME_MAX + 1], controller[TEXT_NAME_MAX + 1], rest[TEXT_NAME_MAX + 8], path[RUN_PATH_MAX];
+	const char *wrong = attach_split(name, bus, controller);
+	const int64_t deadline_ns = clock_now_ns() + ANSWER_NS;
+	int fd, r;
+
+	if (wrong) {
+		error_add(errors, "%s: %s", name, wrong);
+		return -EINVAL;
+	}
+	snprintf(rest, sizeof(rest), "wire/%s", bus);
+	r = run_path(path, rest, errors);
+	if (r)
+		return r;
+	r = attach_connect_by(&fd, path, deadline_ns);
+	if (!r) {
+		r = attach_send(fd, question, strlen(question), NULL, 0);
+		r = r < 0 ? r : take_answer(fd, answer, size, deadline_ns, errors);
+		close(fd);
+	}
+	if (r && r != -EINVAL)
+		attach_explain(name, path, r, errors);
+	return r;
+}

@@ -1,0 +1,170 @@
+/* engine_break.c: where an error is found and how long its flags are.
+ *
+ * Listeners do not know what was meant to be sent.  They find an error when six bits in a row are equal, up to the end
+ * of the CRC, and behind it when a bit that must be recessive is not; a wrong CRC they tell behind the acknowledge
+ * slot.
+ */
+#include "can/wire/engine_inner.h"
+
+/* From the end of a line: delimiter of the CRC, acknowledge slot, its delimiter, end of frame. */
+#define CRC_DELIMITER 10
+#define ACK_SLOT BITS_ACK_FROM_END
+#define ACK_DELIMITER 8
+
+void engine_break_line(struct engine_line *line, const struct frame *f)
+{
+	line->n = bits_string(line->bits, line->stuffed, f);
+}
+
+/* Bits equal to level at the end of [0, end). */
+static unsigned int run(const struct engine_line *line, unsigned int end, unsigned int level)
+{
+	unsigned int n = 0;
+
+	while (n < end && line->bits[end - 1 - n] == level)
+		n++;
+	return n;
+}
+
+/* Somebody who listens: what is on the wire may be longer or shorter for it than what was meant to be sent. */
+struct ear {
+	unsigned int n, all; /* bits so far, stuff bits apart; up to the end of the CRC, 0: not known yet */
+	unsigned int code;   /* the last 32 bits */
+	unsigned int run, last;
+	unsigned int crc;  /* 0 behind a good one */
+	unsigned int tail; /* bits behind it */
+	bool extended, remote;
+};
+
+static void take(struct ear *ear, unsigned int bit)
+{
+	const unsigned int over = (ear->crc >> 14 ^ bit) & 1;
+
+	ear->crc = (ear->crc << 1 & 0x7fff) ^ (over ? 0x4599 : 0);
+	ear->code = ear->code << 1 | bit;
+	ear->n++;
+	if (ear->n == 13)
+		ear->remote = bit;
+	if (ear->n == 14)
+		ear->extended = bit;
+	if (ear->n == 33 && ear->extended)
+		ear->remote = bit;
+	if (ear->n == (ear->extended ? 39 : 19)) {
+		const unsigned int len = ear->code & 15;
+
+		ear->all = ear->n + 15 + (ear->remote ? 0 : 8 * (len < FRAME_DATA_MAX ? len : FRAME_DATA_MAX));
+	}
+}
+
+/* false: an error. */
+static bool listen_to(struct ear *ear, unsigned int bit)
+{
+	const bool stuff = ear->run == ENGINE_STUFF - 1;
+
+	if (ear->tail || (ear->all && ear->n == ear->all && !stuff)) {
+		ear->tail++;
+		if (ear->tail == CRC_DELIMITER - ACK_DELIMITER + 1 && ear->crc)
+			return false;
+		return bit || ear->tail == CRC_DELIMITER - ACK_SLOT + 1;
+	}
+	ear->run = ear->n && bit == ear->last ? ear->run + 1 : 1;
+	ear->last = bit;
+	if (ear->run == ENGINE_STUFF)
+		return false;
+	if (!stuff)
+		take(ear, bit);
+	return true;
+}
+
+/* Sent up to bit upto, then level without end. */
+static unsigned int found(struct ear *ear, const struct engine_line *line, unsigned int upto, unsigned int level)
+{
+	for (unsigned int i = 0;; i++) {
+		if (!listen_to(ear, i < upto ? line->bits[i] : level))
+			return i;
+		if (ear->tail == CRC_DELIMITER)
+			return line->n;
+	}
+}
+
+unsigned int engine_break_found(const struct engine_line *line, unsigned int at, unsigned int seen, unsigned int flag)
+{
+	struct engine_line wire = *line;
+	struct ear ear = { 0 };
+
+	wire.bits[at] = (uint8_t)seen;
+	return found(&ear, &wire, at + 1, flag);
+}
+
+unsigned int engine_break_cut(const struct engine_line *line, unsigned int cut)
+{
+	struct ear ear = { 0 };
+
+	return found(&ear, line, cut, 1);
+}
+
+/* Which bit it is without stuff bits. */
+static unsigned int plain(const struct engine_line *line, unsigned int at)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < at; i++)
+		n += !line->stuffed[i];
+	return n;
+}
+
+static unsigned int arbitration_bits(const struct frame *f)
+{
+	return f->id & FRAME_EXT ? 33 : 13;
+}
+
+unsigned int engine_break_last_dominant(const struct engine_line *line, unsigned int end)
+{
+	return end - 1 - run(line, end, 1);
+}
+
+bool engine_break_arbitrating(const struct engine_line *line, const struct frame *f, unsigned int at)
+{
+	return at && !line->stuffed[at] && plain(line, at) < arbitration_bits(f);
+}
+
+unsigned int engine_break_any(const struct engine_line *line, const struct frame *f, uint64_t draw)
+{
+	unsigned int first = 0, end = line->n - CRC_DELIMITER;
+
+	while (plain(line, first) < arbitration_bits(f))
+		first++;
+	return first + (unsigned int)(draw % (end - first));
+}
+
+/* Fields of a frame by their last bit, stuff bits apart, and what SocketCAN calls them. */
+struct place {
+	uint8_t last, place;
+};
+
+static const struct place standard[] = {
+	{ 0, 0x03 }, { 8, 0x02 }, { 11, 0x06 }, { 12, 0x0c }, { 13, 0x05 }, { 14, 0x09 }, { 18, 0x0b }, { 255, 0 },
+};
+static const struct place extended[] = {
+	{ 0, 0x03 },  { 8, 0x02 },  { 11, 0x06 }, { 12, 0x04 }, { 13, 0x05 }, { 18, 0x07 }, { 26, 0x0f },
+	{ 31, 0x0e }, { 32, 0x0c }, { 33, 0x0d }, { 34, 0x09 }, { 38, 0x0b }, { 255, 0 },
+};
+
+uint8_t engine_break_place(const struct frame *f, unsigned int at)
+{
+	static const uint8_t tail[] = { 0x18, ENGINE_PLACE_ACK, 0x1b };
+	const struct place *p = f->id & FRAME_EXT ? extended : standard;
+	struct engine_line line;
+	unsigned int bit, fixed;
+
+	engine_break_line(&line, f);
+	fixed = line.n - CRC_DELIMITER;
+	if (at >= fixed)
+		return at - fixed < sizeof(tail) ? tail[at - fixed] : ENGINE_PLACE_EOF;
+	bit = plain(&line, at);
+	while (bit > p->last)
+		p++;
+	if (p->place)
+		return p->place;
+	return bit > p[-1].last + 8 * frame_data_len(f) ? ENGINE_PLACE_CRC : 0x0a;
+}

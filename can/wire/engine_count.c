@@ -1,0 +1,157 @@
+/* engine_count.c: error counters, states, error frames.
+ *
+ * A controller is in warning from 96, passive from 128, bus-off from 256 of the transmit counter.  What listeners are
+ * told is what Linux tells them: see can_change_state and linux/can/error.h.
+ */
+#include "can/wire/engine_inner.h"
+
+#include <stddef.h>
+
+static enum bus_state state_of(unsigned int errors)
+{
+	if (errors >= ENGINE_OFF)
+		return BUS_OFF;
+	if (errors >= ENGINE_PASSIVE)
+		return BUS_PASSIVE;
+	return errors >= ENGINE_WARNING ? BUS_WARNING : BUS_ERROR_ACTIVE;
+}
+
+static void error(struct engine *e, int node, struct frame *f, int64_t t_ns)
+{
+	const struct engine_node *n = &e->node[node];
+	struct engine_event event = { .kind = ENGINE_ERROR, .node = node, .t_ns = t_ns, .frame = f };
+
+	f->id |= FRAME_ERR | ENGINE_ERR_CNT;
+	f->len = FRAME_DATA_MAX;
+	f->data[6] = n->tx_errors < 255 ? (uint8_t)n->tx_errors : 255;
+	f->data[7] = n->rx_errors < 255 ? (uint8_t)n->rx_errors : 255;
+	event.tx_errors = n->tx_errors;
+	event.rx_errors = n->rx_errors;
+	event.state = n->state;
+	engine_emit(e, &event);
+}
+
+void engine_count_state(struct engine *e, int node, enum bus_state state, int64_t t_ns)
+{
+	struct engine_node *n = &e->node[node];
+	struct engine_event event = { .kind = ENGINE_STATE, .node = node, .t_ns = t_ns, .state = state };
+
+	n->state = state;
+	event.tx_errors = n->tx_errors;
+	event.rx_errors = n->rx_errors;
+	engine_emit(e, &event);
+}
+
+static uint8_t control(enum bus_state state, uint8_t warning, uint8_t passive)
+{
+	return state == BUS_PASSIVE ? passive : state == BUS_WARNING ? warning : ENGINE_CRTL_ACTIVE;
+}
+
+static void bus_off(struct engine *e, int node, int64_t t_ns)
+{
+	struct engine_node *n = &e->node[node];
+
+	n->stats.bus_offs++;
+	e->stats.bus_offs++;
+	n->recovering = false;
+	n->restart_ns = n->restart_ms ? t_ns + (int64_t)n->restart_ms * 1000000 : ENGINE_NEVER;
+	engine_purge(e, node, ENGINE_BUS_OFF, t_ns);
+}
+
+/* Is the state what the counters say? */
+static void judge(struct engine *e, int node, int64_t t_ns)
+{
+	struct engine_node *n = &e->node[node];
+	const enum bus_state tx = state_of(n->tx_errors), rx = state_of(n->rx_errors), state = tx > rx ? tx : rx;
+	struct frame f = { 0 };
+
+	engine_plan_again(e, engine_plan_wire(e, node));
+	if (state == n->state)
+		return;
+	n->state = state;
+	if (state == BUS_OFF) {
+		f.id = ENGINE_ERR_BUSOFF;
+	} else {
+		f.id = ENGINE_ERR_CRTL;
+		if (tx >= rx)
+			f.data[1] |= control(tx, ENGINE_CRTL_TX_WARNING, ENGINE_CRTL_TX_PASSIVE);
+		if (tx <= rx)
+			f.data[1] |= control(rx, ENGINE_CRTL_RX_WARNING, ENGINE_CRTL_RX_PASSIVE);
+	}
+	error(e, node, &f, t_ns);
+	engine_count_state(e, node, state, t_ns);
+	if (state == BUS_OFF) {
+		bus_off(e, node, t_ns);
+		engine_refresh(e, node);
+	}
+}
+
+/* Less than 0: a frame went well. */
+static bool count(struct engine_node *n, bool tx, int errors)
+{
+	if (n->state == BUS_OFF || n->state == BUS_STOPPED)
+		return false;
+	if (tx)
+		n->tx_errors = (uint16_t)(n->tx_errors + errors > 0 ? n->tx_errors + errors : 0);
+	else if (errors > 0)
+		n->rx_errors = (uint16_t)(n->rx_errors + errors < 255 ? n->rx_errors + errors : 255);
+	else if (n->rx_errors >= ENGINE_PASSIVE)
+		n->rx_errors = ENGINE_PASSIVE - 1; /* to anything from 119 to 127 */
+	else if (n->rx_errors > 0)
+		n->rx_errors--;
+	return true;
+}
+
+void engine_count_tx(struct engine *e, int node, int errors, int64_t t_ns)
+{
+	if (count(&e->node[node], true, errors))
+		judge(e, node, t_ns);
+}
+
+void engine_count_rx(struct engine *e, int node, int errors, int64_t t_ns)
+{
+	if (count(&e->node[node], false, errors))
+		judge(e, node, t_ns);
+}
+
+static void report(struct engine *e, int node, uint32_t classes, uint8_t type, uint8_t place, int64_t t_ns)
+{
+	struct frame f = { .id = classes | ENGINE_ERR_BUSERROR, .data = { [2] = type, [3] = place } };
+
+	e->node[node].stats.errors++;
+	if (!e->settings.quiet)
+		error(e, node, &f, t_ns);
+}
+
+void engine_count_tx_error(struct engine *e, int node, uint32_t classes, uint8_t type, uint8_t place, int64_t t_ns)
+{
+	if (!count(&e->node[node], true, 8))
+		return;
+	report(e, node, classes, type, place, t_ns);
+	judge(e, node, t_ns);
+}
+
+void engine_count_rx_error(struct engine *e, int node, int errors, uint8_t type, uint8_t place, int64_t t_ns)
+{
+	if (!count(&e->node[node], false, errors))
+		return;
+	report(e, node, ENGINE_ERR_PROT, type, place, t_ns);
+	judge(e, node, t_ns);
+}
+
+void engine_count_recovered(struct engine *e, int node, int64_t t_ns)
+{
+	struct engine_node *n = &e->node[node];
+	struct frame f = { .id = ENGINE_ERR_RESTARTED };
+
+	n->recovering = false;
+	n->tx_errors = n->rx_errors = 0;
+	n->state = BUS_ERROR_ACTIVE;
+	n->stats.restarts++;
+	e->stats.restarts++;
+	n->joined = true; /* it has seen more than it needs */
+	n->free = engine_time_at(t_ns);
+	engine_refresh(e, node);
+	error(e, node, &f, t_ns);
+	engine_count_state(e, node, BUS_ERROR_ACTIVE, t_ns);
+}

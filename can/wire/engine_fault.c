@@ -1,0 +1,237 @@
+/* engine_fault.c: faults on demand. */
+#include "can/wire/engine_inner.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+/* ---- the wire is stuck ---- */
+
+/* What was on it is lost, its senders will try again. */
+static uint32_t break_off(struct engine *e, int64_t now_ns)
+{
+	struct engine_wire *wire = &e->wire[0];
+	uint32_t senders;
+
+	engine_plan_freeze(e, 0, now_ns);
+	if (!wire->attempt.frozen)
+		return 0;
+	senders = wire->attempt.senders;
+	e->stats.attempts++;
+	e->stats.errors++;
+	for (ENGINE_EACH(i, senders))
+		e->node[i].stats.retransmissions++;
+	engine_finish_let_go(e, wire->attempt.contenders, now_ns);
+	engine_stats_busy(e, engine_time_ns(wire->attempt.start), now_ns, 1, 1);
+	wire->attempt.frozen = wire->attempt.fixed = false;
+	return senders;
+}
+
+static void unstick(struct engine *e, int64_t now_ns)
+{
+	struct engine_wire *wire = &e->wire[0];
+	const struct engine_instant now = engine_time_at(now_ns);
+
+	engine_stats_stuck(e, now_ns);
+	e->stuck_ns = e->stuck_until_ns = now_ns;
+	wire->shorted = false;
+	if (now_ns < wire->short_until_ns) {
+		wire->recessive = now;
+		wire->idle = engine_time_add(e, now, ENGINE_DELIMITER + BITS_INTERFRAME);
+		wire->short_until_ns = now_ns;
+	}
+	if (now_ns < wire->open_until_ns)
+		wire->open_until_ns = now_ns;
+	if (engine_time_before(now, wire->held))
+		wire->held = now;
+	engine_plan_again(e, 0);
+}
+
+static void stick(struct engine *e, enum engine_level level, int64_t now_ns, int64_t until_ns)
+{
+	struct engine_wire *wire = &e->wire[0];
+	const struct engine_instant now = engine_time_at(now_ns), until = engine_time_at(until_ns);
+	struct engine_attempt *a = &wire->attempt;
+
+	unstick(e, now_ns);
+	e->stuck_until_ns = level == ENGINE_RECESSIVE ? now_ns : until_ns;
+	switch (level) {
+	case ENGINE_HELD:
+		engine_plan_freeze(e, 0, now_ns);
+		wire->held = until;
+		break;
+	case ENGINE_DOMINANT:
+		engine_plan_join(e, 0, now_ns);
+		wire->short_senders = break_off(e, now_ns);
+		wire->shorted = true;
+		wire->short_begun = false;
+		wire->short_until_ns = until_ns;
+		/* Six bits are the flag of a sender; from idle six more are needed to see that there is an error. */
+		wire->short_next =
+			engine_time_add(e, now, wire->short_senders ? ENGINE_FLAG : ENGINE_STUFF + ENGINE_FLAG);
+		wire->recessive = until;
+		wire->idle = engine_time_add(e, until, ENGINE_DELIMITER + BITS_INTERFRAME);
+		break;
+	case ENGINE_RECESSIVE:
+		engine_plan_freeze(e, 0, now_ns);
+		wire->open_ns = now_ns;
+		wire->open_until_ns = until_ns;
+		if (a->frozen)
+			a->opened = (int)engine_time_bits(e, a->start, now);
+		break;
+	}
+	engine_plan_again(e, 0);
+}
+
+/* ---- nodes ---- */
+
+static void babble(struct engine *e, int node, const struct engine_fault *fault, int64_t now_ns)
+{
+	struct engine_node *n = &e->node[node];
+	struct bits bits;
+
+	engine_plan_freeze(e, engine_plan_wire(e, node), now_ns);
+	if (fault->off) {
+		if (now_ns < n->babble_until_ns)
+			n->babble_until_ns = now_ns;
+	} else {
+		bits_of(&bits, &fault->frame);
+		n->babbling = true;
+		n->babble = (struct engine_entry){ .request_ns = now_ns,
+						   .bits = (uint16_t)bits.all,
+						   .frame = fault->frame };
+		n->babble_until_ns = fault->ns ? now_ns + fault->ns : ENGINE_NEVER;
+	}
+	engine_refresh(e, node);
+}
+
+static void power(struct engine *e, int node, bool on, int64_t now_ns)
+{
+	struct engine_node *n = &e->node[node];
+
+	if (n->power == on)
+		return;
+	n->power = on;
+	if (on)
+		engine_on(e, node, now_ns);
+	else
+		engine_off(e, node, ENGINE_POWER, now_ns);
+}
+
+/* Off one wire, onto another. */
+static void connect(struct engine *e, int node, bool connected, int64_t now_ns)
+{
+	struct engine_node *n = &e->node[node];
+	const uint64_t own = UINT64_C(2) << node;
+
+	if (n->connected == connected)
+		return;
+	engine_plan_cut(e, engine_plan_wire(e, node), node, now_ns);
+	e->wire[engine_plan_wire(e, node)].present &= ~ENGINE_BIT(node);
+	e->wire[engine_plan_wire(e, node)].unjoined &= ~ENGINE_BIT(node);
+	n->connected = connected;
+	n->joined = false;
+	n->join_ns = now_ns;
+	n->join_bits = ENGINE_JOIN;
+	e->wires = connected ? e->wires & ~own : e->wires | own;
+	if (!connected) {
+		engine_wire_init(&e->wire[1 + node], now_ns);
+		e->wire[1 + node].horizon_ns = now_ns;
+	}
+	engine_refresh(e, node);
+}
+
+/* ---- all of them ---- */
+
+/* For frames that start from now on. */
+static void set_chance(struct engine_chance *chance, const struct engine_fault *fault, int64_t now_ns)
+{
+	*chance = (struct engine_chance){ .bit = fault->bit, .since_ns = now_ns };
+	if (!fault->off) {
+		chance->next = fault->next;
+		chance->ppm = fault->ppm;
+	}
+}
+
+static void clear(struct engine *e, int64_t now_ns)
+{
+	const struct engine_fault off = { .off = true };
+
+	engine_plan_freeze(e, 0, now_ns);
+	set_chance(&e->drop, &off, now_ns);
+	set_chance(&e->corrupt, &off, now_ns);
+	unstick(e, now_ns);
+	for (ENGINE_EACH(i, e->nodes)) {
+		set_chance(&e->node[i].drop, &off, now_ns);
+		set_chance(&e->node[i].corrupt, &off, now_ns);
+		e->node[i].delay_ns = 0;
+		if (e->node[i].babbling)
+			babble(e, i, &off, now_ns);
+	}
+}
+
+static bool makes_sense(const struct engine_fault *f)
+{
+	struct bits bits;
+
+	switch (f->kind) {
+	case ENGINE_DROP:
+	case ENGINE_CORRUPT:
+		return f->off || (!f->next != !f->ppm && f->ppm <= 1000000 && f->bit >= -1 && f->bit < BITS_MAX);
+	case ENGINE_DELAY:
+		return f->node[0] && (f->off || f->ns >= 0);
+	case ENGINE_STUCK:
+		return f->off || f->ns > 0;
+	case ENGINE_BABBLE:
+		return f->node[0] && (f->off || (f->ns >= 0 && frame_valid(&f->frame) && bits_of(&bits, &f->frame)));
+	case ENGINE_CLEAR:
+		return true;
+	default:
+		return f->node[0];
+	}
+}
+
+int engine_fault(struct engine *e, const struct engine_fault *fault, int64_t now_ns)
+{
+	const int node = fault->node[0] ? engine_find(e, fault->node) : -1;
+
+	if (!makes_sense(fault))
+		return -EINVAL;
+	if (fault->node[0] && node < 0)
+		return -ENOENT;
+	engine_advance(e, now_ns);
+	engine_step_settle(e, now_ns);
+	switch (fault->kind) {
+	case ENGINE_DROP:
+		set_chance(node < 0 ? &e->drop : &e->node[node].drop, fault, now_ns);
+		break;
+	case ENGINE_CORRUPT:
+		engine_plan_freeze(e, 0, now_ns);
+		set_chance(node < 0 ? &e->corrupt : &e->node[node].corrupt, fault, now_ns);
+		engine_plan_again(e, 0);
+		break;
+	case ENGINE_DELAY:
+		e->node[node].delay_ns = fault->off ? 0 : fault->ns;
+		break;
+	case ENGINE_STUCK:
+		if (fault->off)
+			unstick(e, now_ns);
+		else
+			stick(e, fault->level, now_ns, now_ns + fault->ns);
+		break;
+	case ENGINE_BABBLE:
+		babble(e, node, fault, now_ns);
+		break;
+	case ENGINE_POWER_OFF:
+	case ENGINE_POWER_ON:
+		power(e, node, fault->kind == ENGINE_POWER_ON, now_ns);
+		break;
+	case ENGINE_DISCONNECT:
+	case ENGINE_CONNECT:
+		connect(e, node, fault->kind == ENGINE_CONNECT, now_ns);
+		break;
+	case ENGINE_CLEAR:
+		clear(e, now_ns);
+		break;
+	}
+	return 0;
+}

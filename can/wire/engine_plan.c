@@ -1,0 +1,209 @@
+/* engine_plan.c: who sends next, and from when on.
+ *
+ * A plan is what would happen if nothing more came.  It is worked out again whenever something comes, until its end is
+ * due and engine_step.c makes it happen; so a request that comes late, but was stamped in time, still takes part.
+ */
+#include "can/wire/engine_inner.h"
+
+#include <stddef.h>
+
+bool engine_plan_passive(const struct engine *e, int node)
+{
+	return e->node[node].tx_errors >= ENGINE_PASSIVE || e->node[node].rx_errors >= ENGINE_PASSIVE;
+}
+
+bool engine_plan_any_active(const struct engine *e, uint32_t nodes)
+{
+	for (ENGINE_EACH(i, nodes))
+		if (!engine_plan_passive(e, i))
+			return true;
+	return false;
+}
+
+unsigned int engine_plan_wire(const struct engine *e, int node)
+{
+	return e->node[node].connected ? 0 : 1 + (unsigned int)node;
+}
+
+/* ---- who ---- */
+
+/* From when on the node may take part. */
+static struct engine_instant joins(const struct engine *e, const struct engine_wire *wire, const struct engine_node *n)
+{
+	return engine_time_add(e, engine_time_max(wire->recessive, engine_time_at(n->join_ns)), n->join_bits);
+}
+
+static struct engine_instant earliest(const struct engine *e, int node, const struct engine_entry *entry)
+{
+	const struct engine_node *n = &e->node[node];
+	const struct engine_wire *wire = &e->wire[engine_plan_wire(e, node)];
+	struct engine_instant t = engine_time_max(engine_time_at(entry->request_ns), wire->idle);
+
+	t = engine_time_max(engine_time_max(t, wire->held), n->free);
+	return n->joined ? t : engine_time_max(t, joins(e, wire, n));
+}
+
+/* What the node would send, or NULL. */
+static const struct engine_entry *wants(const struct engine *e, int node)
+{
+	const struct engine_node *n = &e->node[node];
+
+	if (n->babbling && earliest(e, node, &n->babble).ns < n->babble_until_ns)
+		return &n->babble;
+	return n->waiting ? &n->entries[n->head] : NULL;
+}
+
+const struct engine_entry *engine_plan_sends(const struct engine *e, const struct engine_attempt *a, int node)
+{
+	const struct engine_node *n = &e->node[node];
+
+	return a->babblers & ENGINE_BIT(node) ? &n->babble : &n->entries[n->head];
+}
+
+/* Arbitration among those that start together. */
+static void arbitrate(const struct engine *e, struct engine_attempt *a)
+{
+	const struct engine_entry *best;
+
+	a->origin = __builtin_ctz(a->contenders);
+	a->senders = ENGINE_BIT(a->origin);
+	best = engine_plan_sends(e, a, a->origin);
+	for (ENGINE_EACH(i, a->contenders & ~a->senders)) {
+		const struct engine_entry *entry = engine_plan_sends(e, a, i);
+		int order = bits_arbitrate(&entry->frame, &best->frame);
+
+		if (order < 0) {
+			best = entry;
+			a->senders = 0;
+			a->origin = i;
+		}
+		if (order <= 0)
+			a->senders |= ENGINE_BIT(i);
+	}
+	a->entry = *best;
+}
+
+static void choose(struct engine *e, unsigned int w)
+{
+	struct engine_wire *wire = &e->wire[w];
+	struct engine_attempt *a = &wire->attempt;
+	const uint32_t wanting = e->pending & wire->present;
+	struct engine_instant from[ENGINE_NODES];
+
+	a->none = true;
+	a->babblers = 0;
+	a->cut = a->opened = -1;
+	for (ENGINE_EACH(i, wanting)) {
+		const struct engine_entry *entry = wants(e, i);
+
+		if (!entry) { /* it has babbled enough */
+			from[i] = engine_time_at(ENGINE_NEVER);
+			continue;
+		}
+		if (entry == &e->node[i].babble)
+			a->babblers |= ENGINE_BIT(i);
+		from[i] = earliest(e, i, entry);
+		if (a->none || engine_time_before(from[i], a->start))
+			a->start = from[i];
+		a->none = false;
+	}
+	if (a->none)
+		return;
+	a->contenders = 0;
+	for (ENGINE_EACH(i, wanting))
+		if (!engine_time_before(a->start, from[i]))
+			a->contenders |= ENGINE_BIT(i);
+	arbitrate(e, a);
+	a->listeners = wire->present & ~a->senders;
+	for (ENGINE_EACH(i, wire->unjoined))
+		if (engine_time_before(a->start, joins(e, wire, &e->node[i])))
+			a->listeners &= ~ENGINE_BIT(i);
+}
+
+/* ---- the plan ---- */
+
+void engine_plan(struct engine *e, unsigned int w)
+{
+	struct engine_attempt *a = &e->wire[w].attempt;
+
+	if (a->known)
+		return;
+	a->known = true;
+	if (a->fixed)
+		return;
+	a->endless = false;
+	if (!a->frozen)
+		choose(e, w);
+	if (!a->none)
+		engine_end(e, w);
+}
+
+/* ---- changes ---- */
+
+void engine_plan_again(struct engine *e, unsigned int w)
+{
+	e->wire[w].attempt.known = false;
+}
+
+void engine_plan_freeze(struct engine *e, unsigned int w, int64_t now_ns)
+{
+	struct engine_wire *wire = &e->wire[w];
+	struct engine_attempt *a = &wire->attempt;
+	unsigned int decisive;
+
+	engine_plan(e, w);
+	if (a->none || a->start.ns >= now_ns)
+		return;
+	a->frozen = true;
+	a->endless = false;
+	wire->horizon_ns = a->start.ns;
+	decisive = a->end == ENGINE_END_GOOD ? a->length - BITS_INTERFRAME - BITS_ACK_FROM_END : a->bit;
+	a->fixed = engine_time_bits(e, a->start, engine_time_at(now_ns)) > decisive;
+}
+
+void engine_plan_cut(struct engine *e, unsigned int w, int node, int64_t now_ns)
+{
+	struct engine_attempt *a = &e->wire[w].attempt;
+	const uint32_t stay = ~ENGINE_BIT(node);
+
+	engine_plan_freeze(e, w, now_ns);
+	engine_plan_again(e, w);
+	if (!a->frozen)
+		return;
+	a->contenders &= stay;
+	a->listeners &= stay;
+	a->deaf &= stay;
+	a->sending &= stay;
+	a->dropped &= stay;
+	a->still &= stay;
+	a->late &= stay;
+	if (!(a->senders & ENGINE_BIT(node)))
+		return;
+	a->senders &= stay;
+	if (a->fixed)
+		return;
+	if (a->senders) {
+		a->origin = __builtin_ctz(a->senders);
+		a->entry = *engine_plan_sends(e, a, a->origin);
+		return;
+	}
+	a->cut = (int)engine_time_bits(e, a->start, engine_time_at(now_ns));
+	if (a->cut < 1)
+		a->frozen = false; /* not even its start bit */
+}
+
+void engine_plan_join(struct engine *e, unsigned int w, int64_t now_ns)
+{
+	struct engine_wire *wire = &e->wire[w];
+	struct engine_instant by = engine_time_at(now_ns);
+
+	engine_plan(e, w);
+	if (!wire->attempt.none && engine_time_before(wire->attempt.start, by))
+		by = wire->attempt.start; /* since then it was not recessive */
+	for (ENGINE_EACH(i, wire->unjoined)) {
+		if (engine_time_before(by, joins(e, wire, &e->node[i])))
+			continue;
+		e->node[i].joined = true;
+		engine_refresh(e, i);
+	}
+}

@@ -1,0 +1,329 @@
+/* hub.c: the turn of the hub: collect what programs hand over, let the engine run, deliver, and say when to wake next. */
+#include "can/wire/hub.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "channels/clock.h"
+
+#define TURNS_AT_ONCE 8
+
+/* ---- words in the page ---- */
+
+static struct wire_controller *words_of(struct hub *hub, const struct hub_bus *bus, const struct hub_controller *c)
+{
+	return &hub->page->buses[bus - hub->buses].controllers[c - bus->controllers];
+}
+
+void hub_publish(struct hub *hub, struct hub_bus *bus, struct hub_controller *c)
+{
+	struct wire_controller *words = words_of(hub, bus, c);
+
+	atomic_store_explicit(&words->state, c->state, memory_order_relaxed);
+	atomic_store_explicit(&words->room, c->room, memory_order_relaxed);
+	atomic_store_explicit(&words->queued, c->queued, memory_order_relaxed);
+	/* release: who sees the new generation sees the state as well */
+	atomic_store_explicit(&words->generation, c->generation, memory_order_release);
+}
+
+static void ring_all(struct hub *hub, const struct hub_bus *bus, const struct hub_controller *c)
+{
+	for (unsigned int i = 0; i < hub->attachments_n; i++) {
+		struct hub_attachment *a = &hub->attachments[i];
+
+		if (a->memory && &hub->buses[a->bus] == bus && &bus->controllers[a->controller] == c)
+			a->ring = true;
+	}
+}
+
+/* ---- from programs to the engine ---- */
+
+static const struct wire_tx *waiting(const struct hub_attachment *a)
+{
+	return &a->memory->tx[a->tx_tail % WIRE_TX_SLOTS];
+}
+
+/* Is there something that was not there before? */
+static bool has_more(const struct hub_attachment *a)
+{
+	return a->memory && atomic_load_explicit(&a->memory->tx_head, memory_order_acquire) != a->tx_head;
+}
+
+static void look(struct hub_attachment *a)
+{
+	a->tx_head = atomic_load_explicit(&a->memory->tx_head, memory_order_acquire);
+	if (a->tx_head - a->tx_tail > WIRE_TX_SLOTS) {
+		a->broken = true; /* that cannot be: somebody writes where he should not */
+		a->tx_head = a->tx_tail;
+	}
+}
+
+/* Moves one frame to the engine; false: it has to wait there. */
+static bool move_one(struct hub *hub, struct hub_attachment *a, int64_t now_ns)
+{
+	struct hub_bus *bus = &hub->buses[a->bus];
+	struct hub_controller *c = &bus->controllers[a->controller];
+	const struct wire_tx slot = *waiting(a); /* once: it may change while we look */
+	const struct engine_tag tag = { a->serial, a->tx_tail };
+
+	if (!frame_valid(&slot.frame) || slot.frame.flags & FRAME_FD || slot.frame.id & FRAME_ERR) {
+		a->broken = true;
+		a->tx_head = a->tx_tail;
+		return false;
+	}
+	if (slot.generation == c->generation) {
+		int r = engine_request(&bus->engine, c->node, &slot.frame, slot.t_ns, tag, now_ns);
+
+		if (r == -ENOBUFS)
+			return false;
+		c->queued += r == 0;
+	}
+	/* release: the slot is copied */
+	atomic_store_explicit(&a->memory->tx_tail, ++a->tx_tail, memory_order_release);
+	atomic_store_explicit(&words_of(hub, bus, c)->queued, c->queued, memory_order_relaxed);
+	return true;
+}
+
+void hub_collect(struct hub *hub, struct hub_attachment *a, int64_t now_ns)
+{
+	for (look(a); a->tx_tail != a->tx_head && move_one(hub, a, now_ns);)
+		;
+}
+
+/* Of all, in the order of their stamps, so that programs that share a controller find its queue as they would the kernel's.
+ * Rarely more than one or two have anything. */
+static void collect_all(struct hub *hub, int64_t now_ns)
+{
+	struct hub_attachment *ready[HUB_ATTACHMENTS_MAX];
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < hub->attachments_n; i++) {
+		struct hub_attachment *a = &hub->attachments[i];
+
+		if (!a->memory)
+			continue;
+		look(a);
+		if (a->tx_tail != a->tx_head)
+			ready[n++] = a;
+	}
+	while (n) {
+		unsigned int first = 0;
+
+		for (unsigned int i = 1; i < n; i++)
+			if (waiting(ready[i])->t_ns < waiting(ready[first])->t_ns)
+				first = i;
+		if (!move_one(hub, ready[first], now_ns) || ready[first]->tx_tail == ready[first]->tx_head)
+			ready[first] = ready[--n];
+	}
+}
+
+/* ---- from the engine to programs ---- */
+
+static void deliver(struct hub_attachment *a, const struct frame *frame, int64_t t_ns, uint32_t flags)
+{
+	const uint32_t used = a->rx_head - atomic_load_explicit(&a->memory->rx_tail, memory_order_acquire);
+	struct wire_rx *slot = &a->memory->rx[a->rx_head % WIRE_RX_SLOTS];
+
+	if (used >= WIRE_RX_SLOTS) {
+		a->broken |= used > WIRE_RX_SLOTS;
+		atomic_store_explicit(&a->memory->dropped, ++a->dropped, memory_order_relaxed);
+		return;
+	}
+	slot->t_ns = t_ns;
+	slot->flags = flags;
+	slot->frame = *frame;
+	/* release: the slot is whole */
+	atomic_store_explicit(&a->memory->rx_head, ++a->rx_head, memory_order_release);
+	a->ring |= !(flags & BUS_OWN) || !atomic_load_explicit(&a->memory->quiet, memory_order_relaxed);
+}
+
+static bool wants(const struct hub_attachment *a, uint32_t id)
+{
+	for (uint32_t i = 0; i < a->filters_n; i++)
+		if (!((id ^ a->filters[i].id) & a->filters[i].mask))
+			return true;
+	return !a->filters;
+}
+
+static void deliver_all(struct hub *hub, struct hub_bus *bus, const struct engine_event *event)
+{
+	const uint32_t node = event->kind == ENGINE_FRAME ? event->receivers : UINT32_C(1) << event->node;
+
+	for (unsigned int i = 0; i < hub->attachments_n; i++) {
+		struct hub_attachment *a = &hub->attachments[i];
+		const struct hub_controller *c = &bus->controllers[a->controller];
+		uint32_t flags = 0;
+
+		if (!a->memory || &hub->buses[a->bus] != bus || !(node >> c->node & 1))
+			continue;
+		if (event->kind == ENGINE_ERROR && !(a->flags & WIRE_ERRORS))
+			continue;
+		if (event->kind == ENGINE_ECHO)
+			flags = event->tag.connection == a->serial ? BUS_OWN : BUS_LOCAL;
+		if (flags == BUS_OWN ? a->flags & WIRE_NO_ECHO
+				     : event->kind != ENGINE_ERROR && !wants(a, event->frame->id))
+			continue;
+		deliver(a, event->frame, event->t_ns, flags);
+	}
+}
+
+static struct hub_controller *controller_of(struct hub_bus *bus, int node)
+{
+	for (int i = 0; i < WIRE_CONTROLLERS_MAX; i++)
+		if (bus->controllers[i].attachments && bus->controllers[i].node == node)
+			return &bus->controllers[i];
+	return NULL; /* its last program is gone, and its last frame still was on the wire */
+}
+
+static void state_changed(struct hub *hub, struct hub_bus *bus, const struct engine_event *event)
+{
+	struct hub_controller *c = controller_of(bus, event->node);
+
+	if (!c || c->state == event->state)
+		return;
+	c->state = event->state;
+	if (event->state == BUS_STOPPED || event->state == BUS_OFF)
+		c->generation++; /* what was queued is gone, and what is on its way too */
+	hub_publish(hub, bus, c);
+	ring_all(hub, bus, c);
+}
+
+static void outage(struct hub *hub, struct hub_bus *bus)
+{
+	for (int i = 0; i < WIRE_CONTROLLERS_MAX; i++)
+		if (bus->controllers[i].attachments) {
+			bus->controllers[i].generation++;
+			hub_publish(hub, bus, &bus->controllers[i]);
+			ring_all(hub, bus, &bus->controllers[i]);
+		}
+}
+
+void hub_event(void *to, const struct engine_event *event)
+{
+	struct hub_bus *bus = to;
+	struct hub *hub = bus->hub;
+	struct hub_controller *c;
+
+	switch (event->kind) {
+	case ENGINE_ECHO:
+	case ENGINE_PURGED:
+		c = controller_of(bus, event->node);
+		if (c && c->queued) {
+			c->queued--;
+			atomic_store_explicit(&words_of(hub, bus, c)->queued, c->queued, memory_order_relaxed);
+		}
+		if (event->kind == ENGINE_ECHO)
+			deliver_all(hub, bus, event);
+		break;
+	case ENGINE_FRAME:
+	case ENGINE_ERROR:
+		deliver_all(hub, bus, event);
+		break;
+	case ENGINE_STATE:
+		state_changed(hub, bus, event);
+		break;
+	case ENGINE_OUTAGE:
+		outage(hub, bus);
+		break;
+	}
+}
+
+/* One bell per program and turn, and only for those that sleep. */
+static void ring_sleepers(struct hub *hub, int64_t now_ns)
+{
+	static const uint64_t one = 1;
+	bool fenced = false;
+
+	for (unsigned int i = 0; i < hub->attachments_n; i++) {
+		struct hub_attachment *a = &hub->attachments[i];
+
+		if (!a->memory || !a->ring)
+			continue;
+		a->ring = false;
+		if (!fenced)
+			atomic_thread_fence(memory_order_seq_cst); /* heads before the look at armed, as in wire.h */
+		fenced = true;
+		hub->delivered_ns = now_ns;
+		if (atomic_load_explicit(&a->memory->armed, memory_order_relaxed)) {
+			atomic_store_explicit(&a->memory->armed, 0, memory_order_relaxed);
+			(void)!write(a->event, &one, sizeof(one));
+			hub->rings++;
+		}
+	}
+}
+
+/* ---- the turn ---- */
+
+static int64_t later(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static void say_wake(struct hub *hub, int64_t wake_ns, int64_t use_ns)
+{
+	atomic_store_explicit(&hub->page->use_ns, use_ns, memory_order_relaxed);
+	atomic_store_explicit(&hub->page->wake_ns, wake_ns, memory_order_relaxed);
+}
+
+static void detach_broken(struct hub *hub)
+{
+	for (unsigned int i = 0; i < hub->attachments_n; i++)
+		if (hub->attachments[i].broken) {
+			hub->broken++;
+			hub_detach(hub, &hub->attachments[i]);
+		}
+}
+
+static int64_t advance_all(struct hub *hub)
+{
+	const int64_t now_ns = clock_now_ns();
+	int64_t next_ns = CLOCK_NEVER;
+
+	hub->turns++;
+	collect_all(hub, now_ns);
+	for (unsigned int i = 0; i < hub->buses_n; i++) {
+		struct hub_bus *bus = &hub->buses[i];
+		int64_t bus_ns;
+
+		engine_advance(&bus->engine, now_ns);
+		bus_ns = engine_next_ns(&bus->engine);
+		next_ns = bus_ns < next_ns ? bus_ns : next_ns;
+		atomic_store_explicit(&hub->page->buses[i].idle_ns, engine_free_ns(&bus->engine, now_ns),
+				      memory_order_relaxed);
+	}
+	ring_sleepers(hub, now_ns);
+	detach_broken(hub);
+	return next_ns;
+}
+
+static bool anybody_has_more(const struct hub *hub)
+{
+	for (unsigned int i = 0; i < hub->attachments_n; i++)
+		if (has_more(&hub->attachments[i]))
+			return true;
+	return false;
+}
+
+int64_t hub_turn(struct hub *hub, bool rung)
+{
+	int64_t wake_ns, use_ns;
+	uint64_t times;
+
+	if (rung)
+		(void)!read(hub->bell, &times, sizeof(times));
+	for (int again = 0;; again++) {
+		say_wake(hub, 0, 0);
+		wake_ns = advance_all(hub);
+		use_ns = hub->delivered_ns + hub->gap_ns;
+		if (wake_ns != CLOCK_NEVER)
+			wake_ns = later(wake_ns, use_ns);
+		say_wake(hub, wake_ns, use_ns);
+		atomic_thread_fence(memory_order_seq_cst); /* said before the last look, as in wire.h */
+		if (!anybody_has_more(hub))
+			return wake_ns;
+		/* Who hands over without end gets a turn like everybody, not the whole of our time. */
+		if (again == TURNS_AT_ONCE)
+			return 0;
+	}
+}

@@ -1,0 +1,121 @@
+/* hub.h: canwire's inside: the buses it serves, the programs attached to them, and when it has to be awake.
+ *
+ *	struct hub hub;
+ *
+ *	hub_open(&hub, &errors);
+ *	hub_serve(&hub, "torso", &engine_settings, &errors);
+ *	struct clock_fd fds[] = { { .fd = hub.bell, .events = POLLIN }, { .fd = hub.doors, .events = POLLIN } };
+ *
+ *	for (;;) {
+ *		clock_wait(fds, 2, hub_turn(&hub, fds[0].ready));
+ *		if (fds[1].ready)
+ *			hub_doors(&hub);
+ *	}
+ *
+ * The engine (engine.h) knows what happens on a bus and when.  The hub brings it what programs hand over and takes to them
+ * what they hear; wire.h tells how.  Programs may be killed, stopped, or write nonsense into what they share with it.
+ *
+ *	hub.c		the turn: collect, advance, deliver, and when to wake next
+ *	hub_serve.c	what it holds: page, buses, locks, sockets
+ *	hub_attach.c	the door: connections, handshakes, deaths
+ *	hub_control.c	questions in text: statistics, faults, the link
+ */
+#ifndef CAN_WIRE_HUB_H
+#define CAN_WIRE_HUB_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "can/wire/engine.h"
+#include "can/wire/wire.h"
+#include "config/error.h"
+
+#define HUB_ATTACHMENTS_MAX 256
+#define HUB_GAP_NS 100000 /* between two deliveries: fewer wake-ups, and below the time of one frame */
+
+/* A connection: first only a socket, then attached as a controller. */
+struct hub_attachment {
+	int socket; /* -1: free */
+	int pidfd;  /* -1: unknown */
+	int event;  /* rings the program */
+	pid_t pid;
+	uint8_t bus, controller;
+	struct wire_memory *memory; /* NULL: not attached yet, perhaps never */
+	uint32_t flags;
+	uint32_t filters_n;
+	struct bus_filter *filters;
+	uint32_t serial; /* never used again, so no echo goes to another */
+	/* Ours, whatever stands in the memory. */
+	uint32_t tx_head, tx_tail; /* seen, and taken */
+	uint32_t rx_head;
+	uint64_t dropped;
+	bool ring;   /* at the end of this turn */
+	bool broken; /* it wrote nonsense into its memory: out, at the end of this turn */
+};
+
+struct hub_controller {
+	char name[TEXT_NAME_MAX + 1]; /* empty: free */
+	uint16_t attachments;
+	int node; /* of the engine; -1 while nobody is attached */
+	/* By the link's owner; these stay while nobody is attached. */
+	bool down;
+	uint32_t restart_ms, queue;
+	/* as in the page */
+	uint32_t generation, queued, room;
+	enum bus_state state;
+};
+
+struct hub_bus {
+	struct hub *hub;
+	char name[TEXT_NAME_MAX + 1];
+	struct engine_settings settings;
+	int listener, lock;
+	struct engine engine;
+	struct hub_controller controllers[WIRE_CONTROLLERS_MAX];
+};
+
+struct hub {
+	int64_t gap_ns;
+	/* private but for bell and doors */
+	int bell;  /* programs ring here */
+	int doors; /* an epoll set: listeners, connections, deaths */
+	int folder;
+	int page_fd;
+	struct wire_page *page;
+	unsigned int buses_n;
+	struct hub_bus *buses; /* WIRE_BUSES_MAX of them */
+	struct hub_attachment attachments[HUB_ATTACHMENTS_MAX];
+	unsigned int attachments_n; /* none is used beyond */
+	int64_t delivered_ns;	    /* when we last woke somebody */
+	uint64_t turns, rings, broken;
+	uint32_t serial;
+};
+
+int hub_open(struct hub *hub, struct error_sink *errors);
+void hub_close(struct hub *hub);
+
+/* Serves one more bus.  0, -EBUSY if another canwire serves it, or another -errno, with a line in errors. */
+int hub_serve(struct hub *hub, const char *name, const struct engine_settings *settings, struct error_sink *errors);
+
+/* Everything that is due now; rung: the bell was readable.  Returns when it wants to be called again at the latest: not before having looked, as
+ * the last thing, whether anybody handed something over meanwhile. */
+int64_t hub_turn(struct hub *hub, bool rung);
+
+/* Somebody comes, goes or asks. */
+void hub_doors(struct hub *hub);
+
+/* ---- between the files of the hub ---- */
+
+void hub_watch(struct hub *hub, int fd); /* among the doors; negative: not */
+void hub_detach(struct hub *hub, struct hub_attachment *a);
+/* The controller of that name, made if need be; NULL: there are too many. */
+struct hub_controller *hub_controller(struct hub_bus *bus, const char *name);
+/* Answers a line of text; answer has ATTACH_ANSWER_MAX bytes. */
+void hub_answer(struct hub *hub, struct hub_bus *bus, char *question, char *answer, int64_t now_ns);
+void hub_event(void *to, const struct engine_event *event); /* of the engine; to is the struct hub_bus */
+void hub_publish(struct hub *hub, struct hub_bus *bus, struct hub_controller *c); /* its words in the page */
+/* Takes over what a program has handed over so far. */
+void hub_collect(struct hub *hub, struct hub_attachment *a, int64_t now_ns);
+
+#endif

@@ -1,0 +1,255 @@
+/* hub_attach.c: the door of the hub: connections, handshakes, deaths.
+ *
+ * A program's end is seen by the hang-up of its socket and by its pidfd: a child that it forked may keep the socket
+ * open for long.  Readiness of many descriptors is one epoll set to wait for; which of them it was is found by
+ * asking each, for it happens when programs start and end and not while they run.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "can/wire/attach.h"
+#include "can/wire/hub.h"
+#include "channels/clock.h"
+
+#define QUESTION_MAX 4096
+
+void hub_detach(struct hub *hub, struct hub_attachment *a)
+{
+	struct hub_bus *bus = &hub->buses[a->bus];
+
+	if (a->memory) {
+		struct hub_controller *c = &bus->controllers[a->controller];
+
+		/* What it handed over in life is sent, as the kernel would, if others hold the controller. */
+		hub_collect(hub, a, clock_now_ns());
+		if (!--c->attachments) {
+			engine_detach(&bus->engine, c->node, clock_now_ns());
+			c->node = -1;
+		}
+		munmap(a->memory, sizeof(*a->memory));
+		close(a->event);
+	}
+	free(a->filters);
+	if (a->pidfd >= 0)
+		close(a->pidfd);
+	close(a->socket);
+	*a = (struct hub_attachment){ .socket = -1 };
+	while (hub->attachments_n && hub->attachments[hub->attachments_n - 1].socket < 0)
+		hub->attachments_n--;
+}
+
+static void accept_all(struct hub *hub, unsigned int bus)
+{
+	for (;;) {
+		struct ucred who = { 0 };
+		socklen_t len = sizeof(who);
+		unsigned int i = 0;
+		int fd = accept4(hub->buses[bus].listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+		if (fd < 0)
+			return;
+		while (i < HUB_ATTACHMENTS_MAX && hub->attachments[i].socket >= 0)
+			i++;
+		if (i == HUB_ATTACHMENTS_MAX) {
+			close(fd);
+			continue;
+		}
+		getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len);
+		hub->attachments[i] = (struct hub_attachment){
+			.socket = fd,
+			.pid = who.pid,
+			.pidfd = who.pid > 0 ? (int)syscall(SYS_pidfd_open, who.pid, 0) : -1,
+			.bus = (uint8_t)bus,
+		};
+		if (i >= hub->attachments_n)
+			hub->attachments_n = i + 1;
+		hub_watch(hub, fd);
+		hub_watch(hub, hub->attachments[i].pidfd);
+	}
+}
+
+static bool is_forgotten(const struct hub_controller *c)
+{
+	return !c->attachments && strcmp(c->name, ATTACH_HOST) != 0; /* what the link's owner set for the host stays */
+}
+
+struct hub_controller *hub_controller(struct hub_bus *bus, const char *name)
+{
+	struct hub_controller *unused = NULL;
+
+	for (int i = WIRE_CONTROLLERS_MAX - 1; i >= 0; i--) {
+		struct hub_controller *c = &bus->controllers[i];
+
+		if (!strcmp(c->name, name))
+			return c;
+		if (!*c->name || (is_forgotten(c) && !unused))
+			unused = c;
+	}
+	if (unused) {
+		const uint32_t generation = unused->generation + 1; /* not the one that was here before */
+
+		*unused = (struct hub_controller){ .generation = generation,
+						   .node = -1,
+						   .queue = bus->settings.queue,
+						   .restart_ms = bus->settings.restart_ms };
+		strcpy(unused->name, name);
+	}
+	return unused;
+}
+
+static int make_memory(struct wire_memory **made)
+{
+	int fd = memfd_create("canwire", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	struct wire_memory *memory;
+
+	if (fd < 0 || ftruncate(fd, sizeof(*memory))) {
+		if (fd >= 0)
+			close(fd);
+		return -errno;
+	}
+	fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+	memory = mmap(NULL, sizeof(*memory), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
+	if (memory == MAP_FAILED) {
+		close(fd);
+		return -ENOMEM;
+	}
+	atomic_store_explicit(&memory->armed, 1, memory_order_relaxed); /* it may wait before it has looked once */
+	*made = memory;
+	return fd;
+}
+
+static bool attach_controller(struct hub_bus *bus, struct hub_controller *c)
+{
+	const int64_t now_ns = clock_now_ns();
+
+	c->node = engine_attach(&bus->engine, c->name, now_ns);
+	if (c->node < 0)
+		return false;
+	engine_set_queue(&bus->engine, c->node, c->queue);
+	engine_set_restart(&bus->engine, c->node, c->restart_ms);
+	if (c->down)
+		engine_down(&bus->engine, c->node, now_ns);
+	c->state = c->down ? BUS_STOPPED : BUS_ERROR_ACTIVE;
+	c->queued = 0;
+	c->room = c->queue + 1; /* and the mailbox */
+	return true;
+}
+
+/* Checks what the program sent, and takes it in.  The memory's descriptor, or -errno. */
+static int take_in(struct hub *hub, struct hub_attachment *a, const struct wire_attach *ask, size_t size, int event)
+{
+	struct hub_bus *bus = &hub->buses[a->bus];
+	const bool everything = ask->filters_n == WIRE_EVERYTHING;
+	struct wire_memory *memory = NULL;
+	struct hub_controller *c;
+	int fd;
+
+	if (ask->version != WIRE_VERSION || ask->flags & ~WIRE_FLAGS_ALL)
+		return -EPROTONOSUPPORT;
+	if (!memchr(ask->controller, 0, sizeof(ask->controller)) || !text_is_name(ask->controller) || event < 0 ||
+	    (!everything && (ask->filters_n > BUS_FILTERS_MAX ||
+			     size != offsetof(struct wire_attach, filters) + ask->filters_n * sizeof(*ask->filters))))
+		return -EINVAL;
+	c = hub_controller(bus, ask->controller);
+	if (!c)
+		return -ENOSPC;
+	if (!everything) {
+		a->filters = calloc(ask->filters_n + 1, sizeof(*a->filters));
+		if (!a->filters)
+			return -ENOMEM;
+		memcpy(a->filters, ask->filters, ask->filters_n * sizeof(*a->filters));
+		a->filters_n = ask->filters_n;
+	}
+	fd = make_memory(&memory);
+	if (fd < 0)
+		return fd;
+	if (!c->attachments && !attach_controller(bus, c)) {
+		munmap(memory, sizeof(*memory));
+		close(fd);
+		return -ENOSPC;
+	}
+	c->attachments++;
+	a->controller = (uint8_t)(c - bus->controllers);
+	a->serial = ++hub->serial;
+	a->flags = ask->flags;
+	a->event = event;
+	a->memory = memory; /* last: what happened until here on the bus is not for it */
+	hub_publish(hub, bus, c);
+	return fd;
+}
+
+static void attach(struct hub *hub, struct hub_attachment *a, const struct wire_attach *ask, size_t size, int event)
+{
+	struct wire_attached answer = { .magic = WIRE_MAGIC, .version = WIRE_VERSION, .bus = a->bus };
+	int fd = a->memory ? -EALREADY : take_in(hub, a, ask, size, event);
+
+	answer.controller = a->controller;
+	if (fd < 0) {
+		answer.error = fd;
+		attach_send(a->socket, &answer, sizeof(answer), NULL, 0);
+		close(event);
+		hub_detach(hub, a);
+		return;
+	}
+	/* Only then the socket is full, and that in a new one means a peer that plays with us. */
+	if (attach_send(a->socket, &answer, sizeof(answer), (int[]){ fd, hub->page_fd, hub->bell }, 3) < 0)
+		hub_detach(hub, a);
+	close(fd);
+}
+
+/* A datagram, a hang-up, or nothing. */
+static void hear(struct hub *hub, struct hub_attachment *a)
+{
+	static union {
+		struct wire_attach attach;
+		char text[QUESTION_MAX + sizeof(struct wire_attach)];
+	} in;
+	static char answer[ATTACH_ANSWER_MAX];
+	int fds[ATTACH_FDS_MAX], fds_n = 0;
+	int n = attach_receive(a->socket, &in, sizeof(in) - 1, fds, &fds_n);
+
+	if (n == -EAGAIN)
+		return;
+	if (n <= 0) {
+		hub_detach(hub, a);
+		return;
+	}
+	if ((size_t)n >= offsetof(struct wire_attach, filters) && in.attach.magic == WIRE_MAGIC) {
+		attach(hub, a, &in.attach, (size_t)n, fds_n ? fds[--fds_n] : -1);
+	} else {
+		in.text[n] = 0;
+		hub_answer(hub, &hub->buses[a->bus], in.text, answer, clock_now_ns());
+		if (attach_send(a->socket, answer, strlen(answer), NULL, 0) < 0)
+			hub_detach(hub, a);
+	}
+	while (fds_n)
+		close(fds[--fds_n]);
+}
+
+static bool is_dead(const struct hub_attachment *a)
+{
+	struct clock_fd fd = { .fd = a->pidfd, .events = POLLIN };
+
+	return a->pidfd >= 0 && clock_wait(&fd, 1, 0) > 0;
+}
+
+void hub_doors(struct hub *hub)
+{
+	for (unsigned int i = 0; i < hub->attachments_n; i++) {
+		struct hub_attachment *a = &hub->attachments[i];
+
+		if (a->socket >= 0)
+			hear(hub, a);
+		if (a->socket >= 0 && is_dead(a))
+			hub_detach(hub, a);
+	}
+	for (unsigned int i = 0; i < hub->buses_n; i++)
+		accept_all(hub, i);
+}

@@ -1,0 +1,182 @@
+/* hub_serve.c: what a hub holds: its page, its buses with their locks and sockets. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "can/wire/hub.h"
+#include "channels/clock.h"
+#include "config/run.h"
+
+#define BACKLOG 128
+#define FRAME_MIN_BITS 44 /* from the start bit to the end of the frame: 11-bit identifier, no data, no stuff bits */
+
+void hub_watch(struct hub *hub, int fd)
+{
+	struct epoll_event in = { .events = EPOLLIN };
+
+	if (fd >= 0)
+		epoll_ctl(hub->doors, EPOLL_CTL_ADD, fd, &in);
+}
+
+/* ---- buses ---- */
+
+/* The lock says who serves a bus: a socket's file stays behind a kill, a lock does not. */
+static int lock_bus(struct hub *hub, struct hub_bus *bus, struct error_sink *errors)
+{
+	char name[TEXT_NAME_MAX + 8], owner[32] = "";
+	ssize_t n;
+
+	snprintf(name, sizeof(name), "%s.lock", bus->name);
+	bus->lock = openat(hub->folder, name, O_RDWR | O_CREAT | O_CLOEXEC, 0660);
+	if (bus->lock < 0) {
+		const int r = -errno;
+
+		error_add(errors, "%s: unable to make its lock: %s", bus->name, strerror(-r));
+		return r;
+	}
+	if (flock(bus->lock, LOCK_EX | LOCK_NB)) {
+		n = pread(bus->lock, owner, sizeof(owner) - 1, 0);
+		error_add(errors, "%s is served already, by process %.*s", bus->name,
+			  n > 0 ? (int)strcspn(owner, "\n") : 1, n > 0 ? owner : "?");
+		return -EBUSY;
+	}
+	n = snprintf(owner, sizeof(owner), "%d\n", getpid());
+	return ftruncate(bus->lock, 0) || pwrite(bus->lock, owner, (size_t)n, 0) != n ? -EIO : 0;
+}
+
+static int listen_bus(struct hub *hub, struct hub_bus *bus, struct error_sink *errors)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	int r = 0;
+
+	snprintf(at.sun_path, sizeof(at.sun_path), "/proc/self/fd/%d/%s", hub->folder, bus->name);
+	unlinkat(hub->folder, bus->name, 0); /* of one that was killed: the lock is ours */
+	bus->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	/* Nobody may connect before the mode is right, and nobody can before listen. */
+	if (bus->listener < 0 || bind(bus->listener, (struct sockaddr *)&at, sizeof(at)) ||
+	    fchmodat(hub->folder, bus->name, 0660, 0) || listen(bus->listener, BACKLOG)) {
+		r = -errno;
+		error_add(errors, "%s: unable to listen: %s", bus->name, strerror(-r));
+	}
+	hub_watch(hub, bus->listener);
+	return r;
+}
+
+int hub_serve(struct hub *hub, const char *name, const struct engine_settings *settings, struct error_sink *errors)
+{
+	struct hub_bus *bus = &hub->buses[hub->buses_n];
+	int r;
+
+	if (!text_is_name(name)) {
+		error_add(errors, "%s: a bus is named by letters and digits, like torso", name);
+		return -EINVAL;
+	}
+	for (unsigned int i = 0; i < hub->buses_n; i++)
+		if (!strcmp(hub->buses[i].name, name)) {
+			error_add(errors, "%s: named twice", name);
+			return -EINVAL;
+		}
+	if (hub->buses_n == WIRE_BUSES_MAX) {
+		error_add(errors, "%s: %d buses is the most one canwire serves", name, WIRE_BUSES_MAX);
+		return -ENOSPC;
+	}
+	strcpy(bus->name, name);
+	bus->lock = bus->listener = -1;
+	r = lock_bus(hub, bus, errors);
+	if (!r)
+		r = listen_bus(hub, bus, errors);
+	if (r) {
+		if (bus->listener >= 0)
+			close(bus->listener);
+		if (bus->lock >= 0)
+			close(bus->lock);
+		return r;
+	}
+	bus->hub = hub;
+	bus->settings = *settings;
+	bus->settings.event = hub_event;
+	bus->settings.to = bus;
+	r = engine_init(&bus->engine, &bus->settings, clock_now_ns());
+	if (r) {
+		error_add(errors, "%s: %u bit/s: a soft wire runs at 1000 to 1000000", name, settings->bitrate);
+		return r;
+	}
+	hub->page->buses[hub->buses_n].frame_min_ns = FRAME_MIN_BITS * INT64_C(1000000000) / settings->bitrate;
+	hub->buses_n++;
+	return 0;
+}
+
+/* ---- opening and closing ---- */
+
+/* The page under a second descriptor that cannot be written through: that one is given away. */
+static int page_open(struct hub *hub)
+{
+	char path[64];
+	int fd = memfd_create("canwire-page", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	hub->page_fd = -1;
+	if (fd < 0 || ftruncate(fd, sizeof(*hub->page)))
+		return -errno;
+	hub->page = mmap(NULL, sizeof(*hub->page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (hub->page == MAP_FAILED)
+		return -errno;
+	fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	hub->page_fd = open(path, O_RDONLY | O_CLOEXEC);
+	close(fd);
+	hub->page->magic = WIRE_MAGIC;
+	hub->page->version = WIRE_VERSION;
+	return hub->page_fd < 0 ? -errno : 0;
+}
+
+int hub_open(struct hub *hub, struct error_sink *errors)
+{
+	int r;
+
+	*hub = (struct hub){ .gap_ns = HUB_GAP_NS, .bell = -1, .doors = -1, .page_fd = -1 };
+	for (int i = 0; i < HUB_ATTACHMENTS_MAX; i++)
+		hub->attachments[i].socket = -1;
+	hub->folder = run_folder("wire", errors);
+	if (hub->folder < 0)
+		return hub->folder;
+	hub->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	hub->doors = epoll_create1(EPOLL_CLOEXEC);
+	hub->buses = calloc(WIRE_BUSES_MAX, sizeof(*hub->buses));
+	r = hub->bell < 0 || hub->doors < 0 || !hub->buses ? -errno : page_open(hub);
+	if (r)
+		error_add(errors, "unable to start: %s", strerror(-r));
+	return r;
+}
+
+void hub_close(struct hub *hub)
+{
+	for (unsigned int i = 0; i < hub->attachments_n; i++)
+		if (hub->attachments[i].socket >= 0)
+			hub_detach(hub, &hub->attachments[i]);
+	for (unsigned int i = 0; i < hub->buses_n; i++) {
+		unlinkat(hub->folder, hub->buses[i].name, 0);
+		close(hub->buses[i].listener);
+		close(hub->buses[i].lock);
+	}
+	free(hub->buses);
+	if (hub->page && hub->page != MAP_FAILED)
+		munmap(hub->page, sizeof(*hub->page));
+	if (hub->page_fd >= 0)
+		close(hub->page_fd);
+	if (hub->doors >= 0)
+		close(hub->doors);
+	if (hub->bell >= 0)
+		close(hub->bell);
+	if (hub->folder >= 0)
+		close(hub->folder);
+}

@@ -1,0 +1,110 @@
+/* wire.h: what canwire and a program on one of its buses share.
+ *
+ * A program connects to the socket RUN/wire/BUS (SEQPACKET, its folder and mode say who may) and sends a struct wire_attach
+ * with its eventfd.  canwire answers with a struct wire_attached and three descriptors: the memory of this attachment, the
+ * page of canwire (read-only), and canwire's bell.  From then on frames go through the memory alone, one ring each way, and
+ * the socket is there to notice the other's death.  A datagram that begins with no wire_attach is a line of text for
+ * canwire, answered by text: see hub_control.c.
+ *
+ * Neither side trusts the other: an index is checked before it is used, a frame is copied out once and then checked, and
+ * each keeps its own index in its own memory.  A kill inside a write leaves the index unpublished: nothing happened.
+ *
+ * Sleeping, both sides: say that you sleep (armed; next_wake_ns), full fence, look once more, sleep.  Waking, both sides:
+ * publish, full fence, look whether the other sleeps, ring if it does.
+ */
+#ifndef CAN_WIRE_WIRE_H
+#define CAN_WIRE_WIRE_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "can/bus.h"
+#include "config/text.h"
+
+#define WIRE_MAGIC 0x45524957u /* "WIRE" */
+#define WIRE_VERSION 1
+
+#define WIRE_BUSES_MAX 16
+#define WIRE_CONTROLLERS_MAX 32 /* of a bus */
+#define WIRE_TX_SLOTS 64
+#define WIRE_RX_SLOTS 512
+
+/* ---- the handshake ---- */
+
+/* In wire_attach.flags. */
+#define WIRE_ERRORS 0x1	 /* error frames are wanted */
+#define WIRE_NO_ECHO 0x2 /* own frames are not wanted back */
+#define WIRE_FLAGS_ALL (WIRE_ERRORS | WIRE_NO_ECHO)
+
+struct wire_attach {
+	uint32_t magic, version;
+	char controller[TEXT_NAME_MAX + 1]; /* "host", or a device's name */
+	uint32_t flags;
+	uint32_t filters_n; /* WIRE_EVERYTHING: no filter */
+	struct bus_filter filters[BUS_FILTERS_MAX];
+};
+#define WIRE_EVERYTHING UINT32_MAX
+
+struct wire_attached {
+	uint32_t magic, version;
+	int32_t error;	     /* negative errno, and no descriptors; 0: attached */
+	uint32_t bus;	     /* its index in the page */
+	uint32_t controller; /* the same */
+};
+
+#define WIRE_ATTACHED_FDS 3 /* memory, page, bell */
+
+/* ---- the memory of an attachment ---- */
+
+struct wire_tx {
+	int64_t t_ns;	     /* when it was handed over */
+	uint32_t generation; /* of the controller, as the sender knew it: a reset in between makes the frame void */
+	struct frame frame;
+};
+
+struct wire_rx {
+	int64_t t_ns; /* end of frame */
+	uint32_t flags;
+	struct frame frame;
+};
+
+struct wire_memory {
+	/* Written by the program. */
+	_Alignas(64) _Atomic uint32_t tx_head; /* frames handed over, ever */
+	_Atomic uint32_t rx_tail;	       /* frames taken, ever */
+	_Atomic uint32_t quiet;		       /* 1: an own echo is no reason to be woken */
+	/* By both: 1 when the program may sleep; canwire takes it away as it rings. */
+	_Alignas(64) _Atomic uint32_t armed;
+	/* Written by canwire. */
+	_Alignas(64) _Atomic uint32_t rx_head;
+	_Atomic uint32_t tx_tail;
+	_Atomic uint64_t dropped; /* frames for which there was no room */
+	_Alignas(64) struct wire_tx tx[WIRE_TX_SLOTS];
+	_Alignas(64) struct wire_rx rx[WIRE_RX_SLOTS];
+};
+
+/* ---- canwire's page: written by it, seen by all ---- */
+
+struct wire_controller {
+	_Atomic uint32_t generation; /* counts resets, bus-offs, outages: whatever was queued before is gone */
+	_Atomic uint32_t state;	     /* enum bus_state */
+	_Atomic uint32_t queued;     /* frames in mailbox and queue */
+	_Atomic uint32_t room;	     /* that these hold */
+};
+
+struct wire_bus {
+	_Atomic int64_t idle_ns; /* the bus is taken until then */
+	int64_t frame_min_ns;	 /* the shortest frame there is */
+	struct wire_controller controllers[WIRE_CONTROLLERS_MAX];
+};
+
+struct wire_page {
+	uint32_t magic, version;
+	/* When canwire wakes by itself, and before when waking it would be of no use; 0, 0 while it is awake.  A frame that
+	 * cannot end before canwire wakes needs no bell. */
+	_Alignas(64) _Atomic int64_t wake_ns;
+	_Atomic int64_t use_ns;
+	struct wire_bus buses[WIRE_BUSES_MAX];
+};
+
+#endif

@@ -1,0 +1,319 @@
+#!/bin/bash
+# test_canreplay.sh: canreplay(1) on a machine without CAN: what it would send and when, and what it refuses.
+# shellcheck disable=SC2317 # called by name
+set -eu
+. test/scripts/lib.sh
+lib_tmp
+build=$(realpath "${BUILD:-build}")
+replay=$build/canreplay
+export LC_ALL=C TZ=UTC
+page=$PWD/can/tool/canreplay.1
+cd "$lib_folder"
+
+# says STATUS STDOUT STDERR COMMAND...: exactly
+says() {
+	local status=$1 out=$2 err=$3 got_status=0 got_out got_err
+	shift 3
+	got_out=$("$@" 2>stderr </dev/null) || got_status=$?
+	got_err=$(<stderr)
+	[ "$got_status,$got_out,$got_err" = "$status,$out,$err" ] && return
+	printf '%s\n' "$*" "expected $status: $out" "$err" "got $got_status: $got_out" "$got_err"
+	return 1
+}
+dry() { # EXPECTED OPTION...: of --dry-run
+	local expected=$1
+	shift
+	says 0 "$expected" '' "$replay" --dry-run "$@"
+}
+wrong() { # LINE OPTION...: a usage error
+	local line=$1
+	shift
+	says 100 '' "canreplay: $line" "$replay" "$@"
+}
+fails() { # LINE OPTION...
+	local line=$1
+	shift
+	says 111 '' "canreplay: $line" "$replay" "$@"
+}
+
+cat >trace.log <<'END'
+(1700000000.000000) can0 123#DEADBEEF
+(1700000000.010000) can1 00000123#
+(1700000000.020000) can0 123#R4
+(1700000000.520000) can0 7FF##511
+(1700000000.530000) can1 20000040#0000000000000000
+(1700000000.540000) can0 200#1122334455667788
+END
+all='(1700000000.000000) can0 123#DEADBEEF
+(1700000000.010000) can1 00000123#
+(1700000000.020000) can0 123#R4
+(1700000000.520000) can0 7FF##511
+(1700000000.540000) can0 200#1122334455667788'
+
+# ---- what is sent ----
+
+lib_case all dry "$all" trace.log
+test_standard_input() { [ "$("$replay" --dry-run - <trace.log)" = "$all" ]; }
+test_pipe() { [ "$("$replay" --dry-run <(cat trace.log))" = "$all" ]; }
+lib_case errors dry "$(<trace.log)" trace.log --errors
+lib_case map dry '(1700000000.000000) vcan1 123#DEADBEEF
+(1700000000.020000) vcan1 123#R4
+(1700000000.520000) vcan1 7FF##511
+(1700000000.540000) vcan1 200#1122334455667788' trace.log --map can0=vcan1 --map can1=
+lib_case map_dash dry '(1700000000.010000) can1 00000123#' trace.log --map can0=-
+lib_case map_others dry '(1700000000.000000) wire:larm 123#DEADBEEF
+(1700000000.010000) vcan7 00000123#
+(1700000000.020000) wire:larm 123#R4
+(1700000000.520000) wire:larm 7FF##511
+(1700000000.540000) wire:larm 200#1122334455667788' trace.log --map '*=vcan7' --map can0=wire:larm
+lib_case map_others_nowhere dry '(1700000000.010000) can2 00000123#' trace.log --map can1=can2 --map '*='
+lib_case only dry '(1700000000.000000) can0 123#DEADBEEF
+(1700000000.020000) can0 123#R4
+(1700000000.540000) can0 200#1122334455667788' trace.log --only 100-1FF,200
+lib_case only_29_bits dry '(1700000000.010000) can1 00000123#' trace.log --only 00000000-1fffffff
+lib_case not dry '(1700000000.010000) can1 00000123#' trace.log --not 123 --not 200-7FF
+lib_case only_not dry '(1700000000.520000) can0 7FF##511' trace.log --only 123-7FF --not 123,200
+lib_case no_filter_for_errors dry '(1700000000.530000) can1 20000040#0000000000000000' trace.log --only 555 --errors
+
+# ---- when ----
+
+lib_case from dry '(1700000000.520000) can0 7FF##511
+(1700000000.540000) can0 200#1122334455667788' trace.log --from 0.02001
+lib_case from_until dry '(1700000000.010000) can1 00000123#
+(1700000000.020000) can0 123#R4' trace.log --from 10ms --until 0.52
+lib_case from_minute dry '' trace.log --from 1m
+lib_case until_minute dry "$all" trace.log --until 1min
+lib_case from_stamp dry '(1700000000.020000) can0 123#R4
+(1700000000.520000) can0 7FF##511' trace.log --from 1700000000.020000 --until 1700000000.54
+lib_case speed dry '(1700000000.000000) can0 123#DEADBEEF
+(1700000000.005000) can1 00000123#
+(1700000000.010000) can0 123#R4
+(1700000000.260000) can0 7FF##511
+(1700000000.270000) can0 200#1122334455667788' trace.log --speed 2
+lib_case max_gap dry '(1700000000.000000) can0 123#DEADBEEF
+(1700000000.010000) can1 00000123#
+(1700000000.020000) can0 123#R4
+(1700000000.120000) can0 7FF##511
+(1700000000.140000) can0 200#1122334455667788' trace.log --max-gap 100ms
+lib_case max_gap_speed dry '(1700000000.000000) can0 123#DEADBEEF
+(1700000000.005000) can1 00000123#
+(1700000000.010000) can0 123#R4
+(1700000000.060000) can0 7FF##511
+(1700000000.070000) can0 200#1122334455667788' trace.log --max-gap 0.1 --speed 2
+# The second round begins one mean interval, 10 ms, after the first.
+lib_case loop dry '(1700000000.000000) can0 123#DEADBEEF
+(1700000000.010000) can1 00000123#
+(1700000000.020000) can0 123#R4
+(1700000000.030000) can0 123#DEADBEEF
+(1700000000.040000) can1 00000123#
+(1700000000.050000) can0 123#R4' trace.log --until 0.5 --loop 2
+lib_case loop_of_one dry '(1700000000.520000) can0 7FF##511
+(1700000000.520000) can0 7FF##511' trace.log --only 7FF --loop 2
+test_loop_for_ever() { [ "$("$replay" --dry-run --loop 0 trace.log 2>&1 | head -n 5000 | wc -l)" -eq 5000 ]; }
+lib_case loop_of_nothing dry '' trace.log --only 555 --loop 0
+
+# Out of order: at once, and nothing else moves.  An hour back: time goes on from there.
+cat >back.log <<'END'
+(1700000000.000000) can0 100#
+(1700000000.100000) can0 101#
+(1700000000.090000) can1 102#
+(1700000000.200000) can0 103#
+(1699996400.000000) can0 104#
+(1699996400.050000) can0 105#
+END
+lib_case backwards dry '(1700000000.000000) can0 100#
+(1700000000.100000) can0 101#
+(1700000000.100000) can1 102#
+(1700000000.200000) can0 103#
+(1700000000.200000) can0 104#
+(1700000000.250000) can0 105#' back.log
+
+cat >trace.asc <<'END'
+date Wed Nov 15 10:00:00 am 2023
+base hex  timestamps absolute
+   0.001000 1  123             Rx   d 2 11 22
+   0.002000 2  18FF0001x       Rx   d 1 33
+END
+lib_case another_format dry '(1700042400.001000) can0 123#1122
+(1700042400.002000) can1 18FF0001#33' trace.asc
+
+# ---- on a bus: a soft wire, which the others of this folder do not see ----
+
+export ENDPLATE_RUN=$lib_folder/run
+wire() { # starts wire:w
+	rm -rf run
+	mkdir run
+	"$build/canwire" run w >wire.out 2>&1 &
+	until [ -e run/wire/w ]; do
+		kill -0 $! || { cat wire.out; return 1; }
+		sleep 0.02
+	done
+}
+grep -v -e '##' -e 20000040 trace.log >classic.log
+
+# Sent, confirmed, and what another controller and a recorder see.
+test_wire() {
+	wire
+	timeout 60 "$build/canwire" dump --as peer --count 8 w >heard &
+	local peer=$!
+	"$build/canrecord" wire:w --count 8 -o rec.log >/dev/null &
+	local recorder=$!
+	until [ -e rec.log ]; do sleep 0.02; done # it hears the bus
+	"$replay" classic.log --map '*=wire:w' --speed 10 --loop 2 --json >out
+	wait "$peer"
+	wait "$recorder"
+	grep -q '^{"sent":8,"confirmed":8,"refused":0,"down":0,"unfit":0,.*"passes":2,.*"late_ns":{"p50":' out
+	diff <(cut -d' ' -f3 classic.log classic.log) <(cut -d' ' -f3 rec.log)
+	diff <(cut -d' ' -f3 rec.log) <(cut -d' ' -f3 heard)
+}
+# CAN FD and error frames are none for a wire; the others are sent.
+test_unfit() {
+	local status=0
+	wire
+	timeout 60 "$build/canwire" dump --as peer --count 4 w >heard &
+	"$replay" trace.log --map '*=wire:w' --speed max --errors >out 2>err || status=$?
+	wait $!
+	[ "$status" -eq 111 ]
+	grep -q '^4 frames sent in ' out
+	grep -qx ' *2 left out: no frames for that bus' out
+	[ "$(<err)" = 'canreplay: line 4: wire:w takes no such frame; those are left out' ]
+}
+# Nobody acknowledges: what the queue does not take is counted, and so is what was never on the wire.
+test_lone_node() {
+	local status=0 sent refused
+	wire
+	"$replay" trace.log --map '*=wire:w' --only 123 --loop 20 --speed max --max-late 20ms --json >out 2>err ||
+		status=$?
+	[ "$status" -eq 111 ]
+	sent=$(grep -oE '"sent":[0-9]+' out) refused=$(grep -oE '"refused":[0-9]+' out)
+	[ "${sent#*:}" -ge 10 ]
+	[ $((${sent#*:} + ${refused#*:})) -eq 40 ]
+	grep -q '"confirmed":0,' out
+	[ "$(<err)" = \
+		'canreplay: wire:w: its queue has been full for 0.02 s: does anybody acknowledge? Frames are left out' ]
+}
+# A line of standard input for each frame; q or its end is the end.
+step() { # KEYS: two of them
+	wire
+	timeout 60 "$build/canwire" dump --as peer --count 2 w >heard &
+	printf '%b' "$1" | "$replay" classic.log --map '*=wire:w' --step >out
+	wait $!
+	[ "$(head -n 3 out)" = '(1700000000.000000) wire:w 123#DEADBEEF
+(1700000000.010000) wire:w 00000123#
+(1700000000.020000) wire:w 123#R4' ]
+	grep -q '^2 frames sent in [^;]*$' out
+}
+test_step() { step 'any\n\n'; }
+test_step_q() { step '\n\nq\n\n'; }
+test_interrupted() {
+	local status=0
+	wire
+	printf '(1.0) can0 100#\n(3600.0) can0 200#\n' >hour.log
+	timeout 60 "$build/canwire" dump --as peer --count 1 w >heard &
+	local peer=$!
+	"$replay" hour.log --map can0=wire:w >out &
+	local player=$!
+	wait "$peer"
+	kill -INT "$player"
+	wait "$player" || status=$?
+	[ "$status" -eq 0 ]
+	grep -q '^1 frame sent in ' out
+}
+
+# ---- what is wrong with the file ----
+
+printf '(1700000000.000000) can0 123#11\n(17000000x0.0) can0 123#22\n(1700000000.000001) can0 124#33\n' >damaged.log
+test_damaged() {
+	[ "$("$replay" --dry-run damaged.log 2>stderr)" = '(1700000000.000000) can0 123#11
+(1700000000.000001) can0 124#33' ]
+	grep -q '^canreplay: damaged.log:2: ' stderr
+	[ "$(wc -l <stderr)" -eq 1 ]
+	"$replay" --dry-run --loop 3 damaged.log 2>stderr >/dev/null
+	[ "$(wc -l <stderr)" -eq 1 ] # not once more in each round
+}
+test_strict() {
+	local status=0
+	"$replay" --strict --dry-run damaged.log >stdout 2>stderr || status=$?
+	[ "$status" -eq 111 ]
+	[ ! -s stdout ]
+	grep -q '^canreplay: damaged.log:2: ' stderr
+	grep -q '^canreplay: damaged.log: nothing was sent' stderr
+}
+lib_case no_file fails 'none.log: cannot read it: No such file or directory' none.log
+echo 'hello, world' >text
+lib_case no_log fails 'text: no log that is known: candump -L, Vector ASC and PCAN TRC are' text
+: >empty.log
+lib_case empty dry '' empty.log
+lib_case unknown_map fails '--map: trace.log has no frame of can7; it has those of can0, can1' --dry-run trace.log \
+	--map can7=vcan0
+test_full_disk() {
+	local status=0
+	"$replay" --dry-run trace.log >/dev/full 2>stderr || status=$?
+	[ "$status $(<stderr)" = '111 canreplay: cannot write: No space left on device' ]
+}
+
+# One line for a bus that is not there, before anything is sent; which one depends on the kernel.
+test_no_bus() {
+	local status=0
+	"$replay" trace.log --map can0=nosuchcan0 --map can1= >stdout 2>stderr || status=$?
+	[ "$status" -eq 111 ]
+	[ ! -s stdout ]
+	[ "$(grep -c '^canreplay: nosuchcan0' stderr)" -eq 1 ]
+	[ "$(wc -l <stderr)" -eq 1 ]
+	status=0
+	sed 's/can0/nosuchcan0/' trace.log >other.log
+	"$replay" other.log --map can1= 2>stderr || status=$?
+	[ "$status" -eq 111 ]
+	grep -q '^canreplay: nosuchcan0.*; or --map nosuchcan0=BUS sends its frames elsewhere, --map nosuchcan0=' stderr
+	[ "$(wc -l <stderr)" -eq 1 ]
+}
+# A bus without a frame that is wanted need not be there.
+lib_case nothing_for_a_bus says 0 '0 frames sent in 0 ns' '' "$replay" trace.log --only 555 --map can1=
+lib_case nothing_json says 0 '{"sent":0,"confirmed":0,"refused":0,"down":0,"unfit":0,"errors_left_out":0,'\
+'"damaged":0,"backward":0,"lost":0,"passes":1,"took_ns":0,"late_ns":null}' '' "$replay" trace.log --only 555 --json \
+	--map can1=
+lib_case counted_errors says 0 '0 frames sent in 0 ns
+       1 error frames left out' '' "$replay" trace.log --only 555
+lib_case counts says 0 '0 frames sent in 0 ns
+       2 stamps that go backwards' '' "$replay" back.log --only 555
+
+# ---- what is wrong with the command line ----
+
+lib_case nothing wrong 'FILE is missing (canreplay --help tells more)'
+lib_case two wrong '"b": one argument too many' a b
+lib_case unknown_option wrong '--sped: unknown option; did you mean --speed? (canreplay --help lists them)' x --sped
+lib_case speed_zero wrong '--speed: "0" is not a number from 0.001 to 1000, or max' x --speed 0
+lib_case speed_word wrong '--speed: "fast" is not a number from 0.001 to 1000, or max' x --speed fast
+lib_case loop_less wrong '--loop: -1 is below the minimum 0' x --loop -1
+lib_case loop_stdin wrong '--loop: standard input cannot be read twice' - --loop 2
+test_loop_pipe() {
+	local status=0
+	"$replay" --loop 2 <(cat trace.log) 2>stderr || status=$?
+	[ "$status" -eq 111 ]
+	grep -qE '^canreplay: /dev/fd/[0-9]+: cannot be read twice, so there is no --loop$' stderr
+}
+lib_case from_word wrong '--from: "noon" is not a time such as 10s or 5min' x --from noon
+lib_case until_minus wrong '--until: "-1" is not a time such as 10s or 5min' x --until=-1
+lib_case gap_zero wrong '--max-gap: "0" is not a time such as 10s or 5min' x --max-gap 0
+lib_case late_word wrong '--max-late: "5 s" is not a time such as 10s or 5min' x --max-late '5 s'
+lib_case map_word wrong '--map: can0 is not OLD=NEW such as can0=vcan1' x --map can0
+lib_case map_nothing wrong '--map: =vcan1 is not OLD=NEW such as can0=vcan1' x --map =vcan1
+lib_case map_twice wrong '--map: can0 is mapped twice' x --map can0=vcan1 --map can0=vcan2
+lib_case map_log wrong '--map: can0=log:x: nothing can be sent to a log' x --map can0=log:x
+lib_case map_name wrong '--map: can0=a/b: the name of an interface has no blanks and no slashes' x --map can0=a/b
+ids='is not an identifier such as 123 (3 digits, or 8 for 29 bits) or a range such as 200-2FF'
+for bad in 12 800 1FFFFFFFF 20000000 200-1FF 100-00000200 123-124-125 '' x; do
+	lib_case "only_$bad" wrong "--only: \"$bad\" $ids" x --only "123,$bad"
+done
+lib_case not_ids wrong "--not: \"12x\" $ids" x --not 123,12x
+lib_case step_dry wrong '--step: with --dry-run there is nothing to send' x --step --dry-run
+
+# ---- its help and its page ----
+
+# The page names the options that there are, and no others.
+test_page() {
+	diff <("$replay" --help | grep -oE '^  (-., )?--[a-z-]+' | grep -oE -- '--[a-z-]+' | sort) \
+		<(grep -oE '\bFl -[a-z-]+' "$page" | sed 's/Fl /-/' | sort -u)
+}
+test_version() { [[ $("$replay" --version) == "canreplay "* ]]; }
+lib_functions "$lib_folder/log" "${1:-}"

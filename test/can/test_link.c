@@ -1,0 +1,234 @@
+/* test_link.c: links, as far as they can be judged without a controller; test/vm has the rest. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "unity.h"
+
+#include "can/link.h"
+
+static char last[ERROR_LINE_MAX];
+static struct error_sink errors;
+
+static void keep(void *to, const char *line)
+{
+	(void)to;
+	snprintf(last, sizeof(last), "%s", line);
+}
+
+void setUp(void)
+{
+	*last = 0;
+	errors = (struct error_sink){ .line = keep };
+}
+
+void tearDown(void)
+{
+}
+
+/* ---- right or not ---- */
+
+static const struct link_info good = {
+	.state = BUS_ERROR_ACTIVE,
+	.up = true,
+	.now = { .bitrate = 1000000, .sample_point_pm = 750, .restart_ms = 0, .queue = 10 },
+	.quanta = 8,
+	.clock_hz = 8000000,
+	.kind = "can",
+	.queueing = "pfifo_fast",
+};
+
+static void expect_other(int n, const char *text, const struct link_info *info, struct link_settings want)
+{
+	char got[LINK_OTHER_MAX] = "?";
+
+	TEST_ASSERT_EQUAL_INT(n, link_other(got, info, &want));
+	TEST_ASSERT_EQUAL_STRING(text, got);
+}
+
+static void test_right(void)
+{
+	expect_other(0, "", &good, (struct link_settings){ .bitrate = 1000000 });
+	expect_other(0, "", &good, (struct link_settings){ .bitrate = 1000000, .sample_point_pm = 750, .queue = 10 });
+}
+
+static void test_other_values(void)
+{
+	struct link_info info = good;
+
+	expect_other(1, "bit rate 1000000, not 500000", &info, (struct link_settings){ .bitrate = 500000 });
+	expect_other(1, "restart-ms 0, not 100", &info,
+		     (struct link_settings){ .bitrate = 1000000, .restart_ms = 100 });
+	expect_other(1, "txqueuelen 10, not 20", &info, (struct link_settings){ .bitrate = 1000000, .queue = 20 });
+	expect_other(1, "sample point 0.750, not 0.900", &info,
+		     (struct link_settings){ .bitrate = 1000000, .sample_point_pm = 900 });
+	info.now.restart_ms = 100;
+	info.modes = LINK_LISTEN_ONLY | LINK_ONE_SHOT;
+	expect_other(4, "bit rate 1000000, not 250000; restart-ms 100, not 0; listen-only; one-shot", &info,
+		     (struct link_settings){ .bitrate = 250000 });
+	info.modes = LINK_LISTEN_ONLY | LINK_LOOPBACK | LINK_ONE_SHOT | LINK_PRESUME_ACK;
+	info.now = (struct link_settings){ UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX };
+	expect_other(
+		8,
+		"bit rate 4294967295, not 4000000000; sample point 0.4294967295, not 0.999; restart-ms 4294967295, "
+		"not 4294967294; listen-only; loopback; one-shot; presume-ack; txqueuelen 4294967295, not 4294967294",
+		&info, (struct link_settings){ 4000000000, 999, 4294967294, 4294967294 });
+}
+
+/* A clock is divided: 83333 for 83.3 kbit/s; of 8 quanta the nearest to 0.875 or 0.800 is 0.750, or 0.875. */
+static void test_nearly(void)
+{
+	struct link_info info = good;
+
+	info.now.bitrate = 83333;
+	expect_other(0, "", &info, (struct link_settings){ .bitrate = 83300 });
+	expect_other(1, "bit rate 83333, not 80000", &info, (struct link_settings){ .bitrate = 80000 });
+	info.now.bitrate = 1005000;
+	expect_other(0, "", &info, (struct link_settings){ .bitrate = 1000000 });
+	info.now.bitrate = 1005001;
+	expect_other(1, "bit rate 1005001, not 1000000", &info, (struct link_settings){ .bitrate = 1000000 });
+	info.now.bitrate = 1000000;
+	expect_other(0, "", &info, (struct link_settings){ .bitrate = 1000000, .sample_point_pm = 875 });
+	expect_other(0, "", &info, (struct link_settings){ .bitrate = 1000000, .sample_point_pm = 625 });
+	expect_other(1, "sample point 0.750, not 0.876", &info,
+		     (struct link_settings){ .bitrate = 1000000, .sample_point_pm = 876 });
+	info.quanta = 0;
+	expect_other(1, "sample point 0.750, not 0.751", &info,
+		     (struct link_settings){ .bitrate = 1000000, .sample_point_pm = 751 });
+	info.now.bitrate = 0; /* nobody has set it */
+	expect_other(1, "bit rate 0, not 1000000", &info, (struct link_settings){ .bitrate = 1000000 });
+}
+
+static void test_virtual_is_always_right(void)
+{
+	struct link_info info = { .up = true, .virtual = true, .now = { .queue = 1000 }, .kind = "vcan" };
+
+	expect_other(0, "", &info, (struct link_settings){ 1000000, 875, 9, 10 });
+}
+
+/* ---- warnings ---- */
+
+static void test_no_warning(void)
+{
+	static const char *const fine[] = { "pfifo_fast", "pfifo", "bfifo", "noqueue", "prio", "mq", "" };
+	struct link_info info = good;
+
+	for (size_t i = 0; i < sizeof(fine) / sizeof(*fine); i++) {
+		snprintf(info.queueing, sizeof(info.queueing), "%s", fine[i]);
+		TEST_ASSERT_EQUAL_INT(0, link_warnings("can0", &info, &errors));
+	}
+	info.now.queue = LINK_QUEUE_MAX;
+	TEST_ASSERT_EQUAL_INT(0, link_warnings("can0", &info, &errors));
+	TEST_ASSERT_EQUAL_UINT(0, errors.count);
+}
+
+static void expect_warning(const struct link_info *info, const char *line)
+{
+	TEST_ASSERT_EQUAL_INT(1, link_warnings("can0", info, &errors));
+	TEST_ASSERT_EQUAL_STRING(line, last);
+}
+
+static void test_warnings(void)
+{
+	static const char *const drop[] = { "codel", "cake", "fq_pie", "pie", "red", "gred", "sfb",
+					    "choke", "fq",   "sfq",    "hhf", "tbf", "netem" };
+	struct link_info info = good;
+
+	strcpy(info.queueing, "fq_codel");
+	expect_warning(&info, "can0: its queueing discipline fq_codel drops frames that have waited; take another: "
+			      "tc qdisc replace dev can0 root pfifo_fast");
+	for (size_t i = 0; i < sizeof(drop) / sizeof(*drop); i++) {
+		strcpy(info.queueing, drop[i]);
+		TEST_ASSERT_EQUAL_INT_MESSAGE(1, link_warnings("can0", &info, &errors), drop[i]);
+	}
+	info = good;
+	info.now.queue = 1000;
+	expect_warning(&info, "can0: a frame may wait behind 1000 others, 135 ms; make the queue shorter: "
+			      "ip link set can0 txqueuelen 10");
+	info.now.queue = LINK_QUEUE_MAX + 1;
+	info.now.bitrate = 10000;
+	expect_warning(&info, "can0: a frame may wait behind 65 others, 877 ms; make the queue shorter: "
+			      "ip link set can0 txqueuelen 10");
+	info = good;
+	info.modes = LINK_LISTEN_ONLY;
+	expect_warning(&info, "can0: it is listen-only; make it usual: "
+			      "ip link set can0 down && ip link set can0 up type can listen-only off");
+	info.now.queue = 65;
+	strcpy(info.queueing, "fq");
+	TEST_ASSERT_EQUAL_INT(3, link_warnings("can0", &info, &errors));
+}
+
+/* ---- names ---- */
+
+/* All five calls answer alike, with one line and nothing on stderr. */
+static void expect_refusal(const char *name, int error, const char *line)
+{
+	const struct link_settings want = { .bitrate = 1000000 };
+	char path[] = "/tmp/test_link.XXXXXX", noise[2];
+	int file = mkstemp(path), was = dup(STDERR_FILENO);
+	struct link_info info;
+	int answers[5];
+
+	unlink(path);
+	TEST_ASSERT_TRUE(file >= 0 && was >= 0);
+	dup2(file, STDERR_FILENO);
+	answers[0] = link_look(name, &info, &errors);
+	answers[1] = link_up(name, &want, &errors);
+	answers[2] = link_down(name, &errors);
+	answers[3] = link_restart(name, &errors);
+	answers[4] = link_reset(name, &errors);
+	dup2(was, STDERR_FILENO);
+	TEST_ASSERT_EQUAL_INT_MESSAGE(0, pread(file, noise, 1, 0), "somebody printed");
+	close(was);
+	close(file);
+	for (int i = 0; i < 5; i++)
+		TEST_ASSERT_EQUAL_INT(error, answers[i]);
+	TEST_ASSERT_EQUAL_UINT(5, errors.count);
+	errors.count = 0;
+	TEST_ASSERT_EQUAL_STRING_LEN(line, last, strlen(line));
+}
+
+static void test_names_without_a_link(void)
+{
+	expect_refusal("log:x.log", -EINVAL, "log:x.log: a log has no link; say an interface such as can0");
+	expect_refusal("", -EINVAL, "\"\" is no link: ");
+	expect_refusal("a b", -EINVAL, "\"a b\" is no link: ");
+	expect_refusal("sixteen_letters_", -EINVAL, "\"sixteen_letters_\" is no link: ");
+	expect_refusal("foo:bar", -EINVAL, "\"foo:bar\" is no link: ");
+}
+
+static void test_no_such_interface(void)
+{
+	int s = socket(AF_CAN, SOCK_RAW, 1);
+	char name[16];
+
+	snprintf(name, sizeof(name), "no%d", getpid() % 1000000);
+	if (s >= 0) {
+		char line[64];
+
+		close(s);
+		snprintf(line, sizeof(line), "%s: no such CAN interface; ", name);
+		expect_refusal(name, -ENODEV, line);
+		expect_refusal("lo", -EMEDIUMTYPE, "lo is no CAN interface; ");
+	} else {
+		expect_refusal("can0", -EAFNOSUPPORT, "can0: this kernel has no CAN: ");
+	}
+}
+
+int main(void)
+{
+	UNITY_BEGIN();
+	RUN_TEST(test_right);
+	RUN_TEST(test_other_values);
+	RUN_TEST(test_nearly);
+	RUN_TEST(test_virtual_is_always_right);
+	RUN_TEST(test_no_warning);
+	RUN_TEST(test_warnings);
+	RUN_TEST(test_names_without_a_link);
+	RUN_TEST(test_no_such_interface);
+	return UNITY_END();
+}

@@ -1,0 +1,393 @@
+/* test_wire.c: a soft wire is a bus: the cases of every bus, run on it; and what only it can show. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "can/bus.h"
+#include "channels/clock.h"
+#include "test/can/bus_suite.h"
+#include "test/can/wire_lib.h"
+#include "unity.h"
+
+#define HANG_NS 20000000000
+
+void setUp(void)
+{
+}
+
+void tearDown(void)
+{
+	bus_suite_end_case();
+	wire_lib_do("fault torso clear");
+	wire_lib_do("link torso up");
+}
+
+/* ---- a frame's time is the wire's ---- */
+
+static void stamps_are_ends_of_frames(void)
+{
+	struct bus *host = bus_suite_open("wire:torso", NULL), *imu = bus_suite_open("wire:torso@imu", NULL);
+	struct frame frame = bus_suite_frame("123#DEADBEEF");
+	int64_t echo_ns[3];
+
+	for (int i = 0; i < 3; i++)
+		bus_suite_send(host, &frame);
+	for (int i = 0; i < 3; i++) {
+		echo_ns[i] = bus_suite_receive(host, 1)->t_ns;
+		TEST_ASSERT_EQUAL_INT64(echo_ns[i], bus_suite_receive(imu, 1)->t_ns);
+	}
+	/* 81 bits with the space between frames, at 1 Mbit/s: back to back, or later when they were handed over later */
+	for (int i = 1; i < 3; i++)
+		TEST_ASSERT_GREATER_OR_EQUAL(81000, echo_ns[i] - echo_ns[i - 1]);
+	TEST_ASSERT_LESS_OR_EQUAL(clock_now_ns(), echo_ns[2]);
+}
+
+static void nothing_comes_before_its_time(void)
+{
+	struct bus *host = bus_suite_open("wire:torso", NULL), *imu = bus_suite_open("wire:torso@imu", NULL);
+	struct frame frame = bus_suite_frame("001#1122334455667788");
+
+	for (int i = 0; i < 50; i++) {
+		struct bus_frame got;
+		int n;
+
+		bus_suite_send(host, &frame);
+		while ((n = bus_receive(imu, &got, 1)) == 0)
+			;
+		TEST_ASSERT_EQUAL(1, n);
+		TEST_ASSERT_GREATER_OR_EQUAL(got.t_ns, clock_now_ns());
+	}
+}
+
+/* ---- acknowledgement ---- */
+
+static void alone_it_repeats_until_somebody_comes(void)
+{
+	struct bus *host = bus_suite_open("wire:torso", NULL), *imu;
+	struct frame frame = bus_suite_frame("123#11");
+	struct bus_frame got;
+
+	bus_suite_send(host, &frame);
+	bus_suite_until_state(host, BUS_PASSIVE);
+	TEST_ASSERT_EQUAL(0, bus_receive(host, &got, 1)); /* no echo of what nobody heard */
+	TEST_ASSERT_EQUAL(128, wire_lib_number("torso", "host", "tx_errors"));
+	imu = bus_suite_open("wire:torso@imu", NULL);
+	TEST_ASSERT_TRUE(bus_suite_receive(host, 1)->flags & BUS_OWN);
+	TEST_ASSERT_EQUAL(1, bus_suite_receive(imu, 1)->frame.len);
+	TEST_ASSERT_EQUAL(127, wire_lib_number("torso", "host", "tx_errors"));
+}
+
+/* ---- the queue ---- */
+
+static void a_full_queue_is_enobufs_and_loses_nothing(void)
+{
+	struct bus *host = bus_suite_open("wire:torso", NULL), *imu;
+	struct frame frame = bus_suite_frame("123#00");
+	int n = 0;
+
+	for (; n < 100; n++) {
+		frame.data[0] = (uint8_t)n;
+		if (bus_send(host, &frame))
+			break;
+	}
+	TEST_ASSERT_EQUAL(11, n); /* a queue of ten and the mailbox */
+	TEST_ASSERT_EQUAL(-ENOBUFS, bus_send(host, &frame));
+	TEST_ASSERT_EQUAL(2, bus_stats(host)->refused);
+	imu = bus_suite_open("wire:torso@imu", NULL);
+	for (int i = 0; i < n; i++)
+		TEST_ASSERT_EQUAL(i, bus_suite_receive(imu, 1)->frame.data[0]);
+	for (int i = 0; i < n; i++)
+		TEST_ASSERT_EQUAL(i, bus_suite_receive(host, 1)->frame.data[0]);
+}
+
+static void two_programs_share_one_controller(void)
+{
+	struct bus *one = bus_suite_open("wire:torso", NULL), *two = bus_suite_open("wire:torso", NULL), *imu;
+	struct frame frame = bus_suite_frame("123#00");
+
+	for (int i = 0; i < 11; i++)
+		TEST_ASSERT_EQUAL(0, bus_send(i % 2 ? one : two, &frame));
+	/* Whoever asks is refused as soon as the one queue is full, and that is seen when canwire has taken them. */
+	for (int64_t end_ns = clock_now_ns() + HANG_NS; bus_send(one, &frame) != -ENOBUFS;)
+		TEST_ASSERT_LESS_THAN(end_ns, clock_now_ns());
+	imu = bus_suite_open("wire:torso@imu", NULL);
+	bus_suite_receive(imu, 11);
+	TEST_ASSERT_EQUAL(BUS_OWN, bus_suite_receive(two, 1)->flags);
+	TEST_ASSERT_EQUAL(BUS_LOCAL, bus_suite_receive(two, 1)->flags);
+}
+
+/* ---- the link ---- */
+
+static void a_reset_empties_the_queue_and_is_told_once(void)
+{
+	struct bus *host = bus_suite_open("wire:torso", NULL), *imu;
+	struct frame old = bus_suite_frame("123#00"), fresh = bus_suite_frame("123#01");
+	struct bus_frame got;
+
+	for (int i = 0; i < 5; i++)
+		bus_suite_send(host, &old);
+	TEST_ASSERT_EQUAL_MESSAGE(0, wire_lib_do("link torso reset"), wire_lib_said);
+	TEST_ASSERT_EQUAL(-ENETDOWN, bus_send(host, &fresh));
+	TEST_ASSERT_EQUAL(0, bus_send(host, &fresh));
+	imu = bus_suite_open("wire:torso@imu", NULL);
+	TEST_ASSERT_EQUAL(1, bus_suite_receive(imu, 1)->frame.data[0]); /* none of the old ones */
+	TEST_ASSERT_TRUE(bus_suite_receive(host, 1)->flags & BUS_OWN);
+	TEST_ASSERT_EQUAL(0, bus_receive(imu, &got, 1));
+}
+
+static void down_is_down_for_those_who_come_later_too(void)
+{
+	static struct error_sink nobody;
+	struct bus *host = bus_suite_open("wire:torso", NULL), *late;
+	struct frame frame = bus_suite_frame("123#00");
+	struct bus *refused;
+
+	TEST_ASSERT_EQUAL(0, wire_lib_do("link torso down"));
+	bus_suite_until(host, -ENETDOWN);
+	TEST_ASSERT_EQUAL(BUS_STOPPED, bus_state(host));
+	TEST_ASSERT_EQUAL(-ENETDOWN, bus_send(host, &frame));
+	bus_suite_end_case();
+	TEST_ASSERT_EQUAL(-ENETDOWN, bus_open(&refused, "wire:torso", NULL, &nobody));
+	late = bus_suite_open("wire:torso", &(struct bus_options){ .later = true });
+	TEST_ASSERT_EQUAL(BUS_STOPPED, bus_state(late));
+	TEST_ASSERT_EQUAL(0, wire_lib_do("link torso up"));
+	bus_suite_until_state(late, BUS_ERROR_ACTIVE);
+}
+
+static void bus_off_and_back(void)
+{
+	struct bus *host = bus_suite_open("wire:torso", &(struct bus_options){ .errors = true });
+	struct bus *imu = bus_suite_open("wire:torso@imu", NULL);
+	struct frame frame = bus_suite_frame("123#00");
+
+	TEST_ASSERT_EQUAL_MESSAGE(0, wire_lib_do("fault torso corrupt 40"), wire_lib_said);
+	bus_suite_send(host, &frame);
+	bus_suite_until_state(host, BUS_OFF);
+	TEST_ASSERT_EQUAL(1, wire_lib_number("torso", "host", "bus_offs"));
+	TEST_ASSERT_EQUAL(0, wire_lib_do("fault torso clear"));
+	TEST_ASSERT_EQUAL_MESSAGE(0, wire_lib_do("link torso restart"), wire_lib_said);
+	bus_suite_until_state(host, BUS_ERROR_ACTIVE);
+	frame.data[0] = 1;
+	if (bus_send(host, &frame) == -ENETDOWN) /* told here, unless it was while we received */
+		bus_suite_send(host, &frame);
+	TEST_ASSERT_EQUAL(1, bus_suite_receive(imu, 1)->frame.data[0]); /* what waited then is gone */
+}
+
+/* ---- deaths ---- */
+
+/* Another program on the wire, which does what it is told to and then waits to be killed. */
+static pid_t other_program(const char *name, void (*what)(struct bus *bus))
+{
+	int ready[2];
+	char byte;
+	pid_t pid;
+
+	TEST_ASSERT_EQUAL(0, pipe(ready));
+	pid = fork();
+	if (pid == 0) {
+		struct error_sink nobody = { 0 };
+		struct bus *bus;
+
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (!bus_open(&bus, name, NULL, &nobody)) {
+			if (what)
+				what(bus);
+			(void)!write(ready[1], "x", 1);
+		}
+		for (;;)
+			pause();
+	}
+	close(ready[1]);
+	TEST_ASSERT_EQUAL(1, read(ready[0], &byte, 1));
+	close(ready[0]);
+	return pid;
+}
+
+static void bury(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+static long programs(void)
+{
+	long n = 0;
+
+	TEST_ASSERT_EQUAL(0, wire_lib_do("stats torso"));
+	for (const char *at = wire_lib_said; (at = strstr(at, "program ")); at++)
+		n++;
+	return n;
+}
+
+static void until_programs(long n)
+{
+	for (int64_t end_ns = clock_now_ns() + HANG_NS; programs() != n;)
+		TEST_ASSERT_LESS_THAN_MESSAGE(end_ns, clock_now_ns(), wire_lib_said);
+}
+
+static void the_dead_acknowledge_nothing(void)
+{
+	struct bus *host = bus_suite_open("wire:torso", NULL);
+	struct frame frame = bus_suite_frame("123#00");
+	struct bus_frame got;
+	pid_t imu = other_program("wire:torso@imu", NULL);
+
+	bus_suite_send(host, &frame);
+	bus_suite_receive(host, 1);
+	kill(imu, SIGSTOP); /* its controller still does */
+	bus_suite_send(host, &frame);
+	bus_suite_receive(host, 1);
+	bury(imu);
+	until_programs(1);
+	bus_suite_send(host, &frame);
+	bus_suite_until_state(host, BUS_PASSIVE);
+	TEST_ASSERT_EQUAL(0, bus_receive(host, &got, 1));
+}
+
+static void send_one(struct bus *bus)
+{
+	struct frame frame = bus_suite_frame("123#77");
+
+	bus_send(bus, &frame);
+}
+
+static void what_the_dead_left_in_a_shared_controller_is_sent(void)
+{
+	struct bus *host = bus_suite_open("wire:torso", NULL), *imu;
+
+	bury(other_program("wire:torso", send_one));
+	until_programs(1);
+	imu = bus_suite_open("wire:torso@imu", NULL);
+	TEST_ASSERT_EQUAL(0x77, bus_suite_receive(imu, 1)->frame.data[0]);
+	TEST_ASSERT_EQUAL(BUS_LOCAL, bus_suite_receive(host, 1)->flags);
+}
+
+static void what_the_last_of_a_controller_left_is_not(void)
+{
+	struct bus *imu, *other;
+	struct frame frame = bus_suite_frame("124#01");
+
+	bury(other_program("wire:torso", send_one));
+	until_programs(0);
+	imu = bus_suite_open("wire:torso@imu", NULL);
+	other = bus_suite_open("wire:torso@other", NULL);
+	bus_suite_send(other, &frame);
+	TEST_ASSERT_EQUAL(1, bus_suite_receive(imu, 1)->frame.data[0]);
+}
+
+static void a_stopped_program_loses_frames_and_nobody_else_does(void)
+{
+	struct bus *host = bus_suite_open("wire:torso", NULL), *imu = bus_suite_open("wire:torso@imu", NULL);
+	struct frame frame = bus_suite_frame("001#00");
+	pid_t stopped = other_program("wire:torso@stopped", NULL);
+
+	kill(stopped, SIGSTOP);
+	for (int i = 0; i < 600; i++) { /* its ring holds 512 */
+		bus_suite_send(host, &frame);
+		bus_suite_receive(host, 1);
+		bus_suite_receive(imu, 1);
+	}
+	TEST_ASSERT_EQUAL(0, bus_stats(host)->dropped);
+	TEST_ASSERT_EQUAL(0, bus_stats(imu)->dropped);
+	TEST_ASSERT_EQUAL(0, wire_lib_do("stats torso"));
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(wire_lib_said, "dropped 88"), wire_lib_said);
+	bury(stopped);
+}
+
+static void canwire_killed_and_back(void)
+{
+	struct bus *host = bus_suite_open("wire:torso", NULL), *imu = bus_suite_open("wire:torso@imu", NULL);
+	struct frame frame = bus_suite_frame("123#01");
+	const int fd = bus_fd(host);
+
+	for (int round = 0; round < 3; round++) {
+		bus_suite_send(host, &frame);
+		bus_suite_receive(imu, 1);
+		bus_suite_receive(host, 1);
+		wire_lib_end(SIGKILL);
+		bus_suite_until(host, -ENODEV);
+		bus_suite_until(imu, -ENODEV);
+		TEST_ASSERT_EQUAL(BUS_ABSENT, bus_state(host));
+		TEST_ASSERT_EQUAL(-ENODEV, bus_send(host, &frame));
+		wire_lib_start("torso");
+		bus_suite_until_state(host, BUS_ERROR_ACTIVE);
+		bus_suite_until_state(imu, BUS_ERROR_ACTIVE);
+		TEST_ASSERT_EQUAL(fd, bus_fd(host));
+		TEST_ASSERT_EQUAL(round + 2, bus_stats(host)->attached);
+	}
+	bus_suite_send(host, &frame);
+	bus_suite_receive(imu, 1);
+}
+
+/* ---- names and refusals ---- */
+
+static char line[512];
+
+static void keep_line(void *to, const char *text)
+{
+	(void)to;
+	snprintf(line, sizeof(line), "%s", text);
+}
+
+static void refusals_say_what_to_do(void)
+{
+	struct error_sink errors = { keep_line, NULL, 0 };
+	struct bus *bus;
+
+	TEST_ASSERT_EQUAL(-ENODEV, bus_open(&bus, "wire:nowhere", NULL, &errors));
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(line, "start it with canwire run nowhere"), line);
+	TEST_ASSERT_EQUAL(-EINVAL, bus_open(&bus, "wire:", NULL, &errors));
+	TEST_ASSERT_EQUAL(-EINVAL, bus_open(&bus, "wire:torso@", NULL, &errors));
+	TEST_ASSERT_EQUAL(-EINVAL, bus_open(&bus, "wire:a/b", NULL, &errors));
+	TEST_ASSERT_EQUAL(111, wire_lib_do("run torso")); /* ours serves it */
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(wire_lib_said, "served already"), wire_lib_said);
+}
+
+static void a_wire_that_comes_later(void)
+{
+	struct bus *bus;
+
+	wire_lib_end(SIGTERM);
+	bus = bus_suite_open("wire:torso", &(struct bus_options){ .later = true });
+	TEST_ASSERT_EQUAL(BUS_ABSENT, bus_state(bus));
+	wire_lib_start("torso");
+	bus_suite_until_state(bus, BUS_ERROR_ACTIVE);
+}
+
+int main(void)
+{
+	static const struct bus_suite suite = { .a = "wire:torso", .b = "wire:torso@other", .dlc = true };
+	pid_t acknowledges;
+	int r;
+
+	UNITY_BEGIN();
+	wire_lib_start("torso");
+	acknowledges = other_program("wire:torso@acknowledges", NULL);
+	bus_suite_run(&suite);
+	bury(acknowledges);
+	RUN_TEST(stamps_are_ends_of_frames);
+	RUN_TEST(nothing_comes_before_its_time);
+	RUN_TEST(alone_it_repeats_until_somebody_comes);
+	RUN_TEST(a_full_queue_is_enobufs_and_loses_nothing);
+	RUN_TEST(two_programs_share_one_controller);
+	RUN_TEST(a_reset_empties_the_queue_and_is_told_once);
+	RUN_TEST(down_is_down_for_those_who_come_later_too);
+	RUN_TEST(bus_off_and_back);
+	RUN_TEST(the_dead_acknowledge_nothing);
+	RUN_TEST(what_the_dead_left_in_a_shared_controller_is_sent);
+	RUN_TEST(what_the_last_of_a_controller_left_is_not);
+	RUN_TEST(a_stopped_program_loses_frames_and_nobody_else_does);
+	RUN_TEST(canwire_killed_and_back);
+	RUN_TEST(refusals_say_what_to_do);
+	RUN_TEST(a_wire_that_comes_later);
+	r = UNITY_END();
+	wire_lib_clean();
+	return r;
+}

@@ -1,0 +1,20 @@
+/* wire_lib.h: a canwire of one's own, for tests.  Its folder is temporary, so every test has its own buses. */
+#ifndef TEST_CAN_WIRE_LIB_H
+#define TEST_CAN_WIRE_LIB_H
+
+#include <sys/types.h>
+
+/* Starts canwire for "torso larm" (more options too: "--gap 0 torso") and waits until it listens.  Its pid. */
+pid_t wire_lib_start(const char *arguments);
+void wire_lib_end(int signal); /* ends it with that signal and waits for it */
+
+/* A command of canwire, "fault torso corrupt 1": its exit status, and what it printed. */
+extern char wire_lib_said[1 << 16];
+int wire_lib_do(const char *command);
+
+/* A number from canwire stats --json: the first behind "key": in the object of that name ("bus", "host"). */
+long wire_lib_number(const char *bus, const char *name, const char *key);
+
+void wire_lib_clean(void); /* at the end of main */
+
+#endif

@@ -1,0 +1,523 @@
+/* vm_link.c: links on the real kernel, in the virtual machine: can0 and can1 are emulated controllers on one wire. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/can.h>
+#include <linux/can/raw.h>
+#include <net/if.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "unity.h"
+
+#include "can/link.h"
+
+#define FAULTS "/sys/module/canfault/parameters/inject"
+
+static const struct link_settings usual = { .bitrate = 1000000, .restart_ms = 0, .queue = 10 };
+
+/* ---- helpers ---- */
+
+static char last[ERROR_LINE_MAX];
+static struct error_sink errors;
+
+static void keep(void *to, const char *line)
+{
+	(void)to;
+	snprintf(last, sizeof(last), "%s", line);
+}
+
+static void run(const char *command)
+{
+	TEST_ASSERT_EQUAL_INT_MESSAGE(0, system(command), command);
+}
+
+/* What it prints, cut. */
+static const char *output(const char *command)
+{
+	static char text[4096];
+	FILE *pipe = popen(command, "r");
+	size_t len = fread(text, 1, sizeof(text) - 1, pipe);
+
+	text[len] = 0;
+	pclose(pipe);
+	return text;
+}
+
+static struct link_info look(const char *name)
+{
+	struct link_info info;
+
+	TEST_ASSERT_EQUAL_INT_MESSAGE(0, link_look(name, &info, &errors), last);
+	return info;
+}
+
+static void expect(int answer, int got, const char *line)
+{
+	TEST_ASSERT_EQUAL_INT_MESSAGE(answer, got, last);
+	TEST_ASSERT_EQUAL_UINT(answer ? 1 : 0, errors.count);
+	TEST_ASSERT_EQUAL_STRING(line, last);
+	errors.count = 0;
+	*last = 0;
+}
+
+static int open_can(const char *name)
+{
+	struct sockaddr_can a = { .can_family = AF_CAN, .can_ifindex = (int)if_nametoindex(name) };
+	int s = socket(AF_CAN, SOCK_RAW | SOCK_CLOEXEC, CAN_RAW);
+
+	TEST_ASSERT_TRUE(s >= 0 && !bind(s, (struct sockaddr *)&a, sizeof(a)));
+	return s;
+}
+
+/* Has the interface been taken down since this socket was bound to it? */
+static bool was_down(int s)
+{
+	socklen_t len = sizeof(int);
+	int error = 0;
+
+	TEST_ASSERT_EQUAL_INT(0, getsockopt(s, SOL_SOCKET, SO_ERROR, &error, &len));
+	TEST_ASSERT_TRUE(!error || error == ENETDOWN);
+	return error;
+}
+
+static void send_id(int s, canid_t id)
+{
+	struct can_frame f = { .can_id = id };
+
+	TEST_ASSERT_EQUAL_INT(sizeof(f), write(s, &f, sizeof(f)));
+}
+
+/* The next frame that comes is this one. */
+static void expect_next(int s, canid_t id)
+{
+	struct pollfd p = { .fd = s, .events = POLLIN };
+	struct can_frame f;
+
+	TEST_ASSERT_EQUAL_INT(1, poll(&p, 1, 30000));
+	TEST_ASSERT_EQUAL_INT(sizeof(f), read(s, &f, sizeof(f)));
+	TEST_ASSERT_EQUAL_HEX(id, f.can_id);
+}
+
+/* Everything that libsocketcan would have printed goes here; it must stay empty. */
+static int noise;
+
+void setUp(void)
+{
+	run("tc qdisc del dev can0 root 2>/dev/null; ip link set can0 down && "
+	    "ip link set can0 txqueuelen 1000 type can bitrate 1000000 restart-ms 0 listen-only off one-shot off");
+	errors = (struct error_sink){ .line = keep };
+	*last = 0;
+}
+
+void tearDown(void)
+{
+	char text[200];
+	ssize_t len = pread(noise, text, sizeof(text) - 1, 0);
+
+	text[len > 0 ? len : 0] = 0;
+	TEST_ASSERT_EQUAL_INT(0, ftruncate(noise, 0));
+	TEST_ASSERT_EQUAL_STRING("", text);
+}
+
+/* ---- up ---- */
+
+static void test_up(void)
+{
+	const struct link_settings want = { .bitrate = 500000, .sample_point_pm = 800, .restart_ms = 50, .queue = 12 };
+	struct link_info info = look("can0");
+
+	TEST_ASSERT_FALSE(info.up);
+	TEST_ASSERT_EQUAL_INT(BUS_STOPPED, info.state);
+	expect(0, link_up("can0", &want, &errors), "");
+	info = look("can0");
+	TEST_ASSERT_TRUE(info.up);
+	TEST_ASSERT_FALSE(info.virtual);
+	TEST_ASSERT_EQUAL_INT(BUS_ERROR_ACTIVE, info.state);
+	TEST_ASSERT_EQUAL_UINT(500000, info.now.bitrate);
+	TEST_ASSERT_EQUAL_UINT(50, info.now.restart_ms);
+	TEST_ASSERT_TRUE(info.bus_off_restarts);
+	TEST_ASSERT_EQUAL_UINT(12, info.now.queue);
+	TEST_ASSERT_EQUAL_UINT(8000000, info.clock_hz);
+	TEST_ASSERT_EQUAL_UINT(16, info.quanta);	       /* 8 MHz / 500 kHz */
+	TEST_ASSERT_EQUAL_UINT(750, info.now.sample_point_pm); /* 12 of 16 quanta; 13 would be 0.812 */
+	TEST_ASSERT_EQUAL_UINT(0, info.modes);
+	TEST_ASSERT_EQUAL_UINT(0, info.tx_errors + info.rx_errors);
+	TEST_ASSERT_EQUAL_STRING("can", info.kind);
+	TEST_ASSERT_EQUAL_STRING("pfifo_fast", info.queueing);
+	TEST_ASSERT_NOT_NULL(strstr(output("ip -details link show can0"), "bitrate 500000 sample-point 0.750"));
+	/* The sample point is not the wanted one, but the nearest that there is: right the second time, too. */
+	expect(0, link_up("can0", &want, &errors), "");
+}
+
+static void test_right_is_left_alone(void)
+{
+	int s;
+
+	expect(0, link_up("can0", &usual, &errors), "");
+	s = open_can("can0");
+	expect(0, link_up("can0", &usual, &errors), "");
+	TEST_ASSERT_FALSE(was_down(s));
+	expect(0, link_reset("can0", &errors), ""); /* the test can fail */
+	TEST_ASSERT_TRUE(was_down(s));
+	close(s);
+}
+
+static void test_other_values_are_refused(void)
+{
+	struct link_settings want = usual;
+	int s;
+
+	expect(0, link_up("can0", &usual, &errors), "");
+	s = open_can("can0");
+	want.bitrate = 250000;
+	want.restart_ms = 100;
+	expect(-EBUSY, link_up("can0", &want, &errors),
+	       "can0 is up with bit rate 1000000, not 250000; restart-ms 0, not 100; take it down first: "
+	       "ip link set can0 down");
+	want = usual;
+	want.queue = 20;
+	expect(-EBUSY, link_up("can0", &want, &errors),
+	       "can0 is up with txqueuelen 10, not 20; set it: ip link set can0 txqueuelen 20");
+	TEST_ASSERT_FALSE(was_down(s));
+	TEST_ASSERT_EQUAL_UINT(1000000, look("can0").now.bitrate);
+	TEST_ASSERT_EQUAL_UINT(10, look("can0").now.queue);
+	close(s);
+}
+
+static void test_listen_only(void)
+{
+	struct link_info info;
+
+	run("ip link set can0 up type can bitrate 1000000 listen-only on");
+	info = look("can0");
+	TEST_ASSERT_EQUAL_UINT(LINK_LISTEN_ONLY, info.modes);
+	expect(-EBUSY, link_up("can0", &(struct link_settings){ .bitrate = 1000000 }, &errors),
+	       "can0 is up with listen-only; take it down first: ip link set can0 down");
+	run("ip link set can0 down");
+	expect(0, link_up("can0", &usual, &errors), "");
+	TEST_ASSERT_EQUAL_UINT(0, look("can0").modes);
+}
+
+static void test_cannot(void)
+{
+	struct link_settings want = { .bitrate = 1234567 };
+
+	expect(-ERANGE, link_up("can0", &want, &errors),
+	       "can0: its controller, with a clock of 8000000 Hz, cannot do 1234567 bit/s; "
+	       "ip -details link show can0 tells what it can");
+	TEST_ASSERT_FALSE(look("can0").up);
+	want = (struct link_settings){ .bitrate = 1000000, .sample_point_pm = 50 };
+	expect(-ERANGE, link_up("can0", &want, &errors),
+	       "can0: its controller, with a clock of 8000000 Hz, cannot do 1000000 bit/s with a sample point of 0.050; "
+	       "ip -details link show can0 tells what it can");
+	TEST_ASSERT_FALSE(look("can0").up);
+	expect(-EINVAL, link_up("can0", &(struct link_settings){ 0 }, &errors), "can0: which bit rate? 1000000, say");
+	want.sample_point_pm = 1000;
+	expect(-EINVAL, link_up("can0", &want, &errors),
+	       "can0: a sample point is a part of the bit, 0.875 say, and below 1");
+}
+
+static void test_down(void)
+{
+	expect(0, link_up("can0", &usual, &errors), "");
+	expect(0, link_down("can0", &errors), "");
+	TEST_ASSERT_FALSE(look("can0").up);
+	TEST_ASSERT_EQUAL_INT(BUS_STOPPED, look("can0").state);
+	expect(0, link_down("can0", &errors), "");
+}
+
+/* ---- vcan ---- */
+
+static void test_virtual(void)
+{
+	struct link_info info;
+
+	run("ip link add vlink0 type vcan");
+	info = look("vlink0");
+	TEST_ASSERT_TRUE(info.virtual);
+	TEST_ASSERT_FALSE(info.up);
+	TEST_ASSERT_EQUAL_INT(BUS_STOPPED, info.state);
+	TEST_ASSERT_EQUAL_STRING("vcan", info.kind);
+	expect(0, link_up("vlink0", &usual, &errors), "");
+	expect(0, link_up("vlink0", &(struct link_settings){ 0 }, &errors), "");
+	info = look("vlink0");
+	TEST_ASSERT_TRUE(info.up);
+	TEST_ASSERT_EQUAL_INT(BUS_ERROR_ACTIVE, info.state);
+	TEST_ASSERT_EQUAL_STRING("noqueue", info.queueing);
+	TEST_ASSERT_EQUAL_INT(0, link_warnings("vlink0", &info, &errors));
+	expect(0, link_reset("vlink0", &errors), "");
+	TEST_ASSERT_TRUE(look("vlink0").up);
+	expect(-EOPNOTSUPP, link_restart("vlink0", &errors), "vlink0: it has no controller, so it is never bus-off");
+	expect(0, link_down("vlink0", &errors), "");
+	TEST_ASSERT_FALSE(look("vlink0").up);
+	run("ip link del vlink0");
+}
+
+/* ---- reset ---- */
+
+static int queued(void)
+{
+	const char *backlog = strstr(output("tc -s qdisc show dev can0"), "backlog ");
+	int bytes, frames;
+
+	TEST_ASSERT_NOT_NULL(backlog);
+	TEST_ASSERT_EQUAL_INT(2, sscanf(backlog, "backlog %db %dp", &bytes, &frames));
+	return frames;
+}
+
+/* Three frames are held in the queue, for longer than the test takes; none of them is there after the reset, and the
+ * next one is on the wire first. */
+static void test_reset_flushes(void)
+{
+	struct link_settings want = { .bitrate = 500000, .restart_ms = 70, .queue = 10 };
+	struct link_info before, after;
+	int s, far;
+
+	expect(0, link_up("can0", &want, &errors), "");
+	run("tc qdisc replace dev can0 root netem delay 200s");
+	s = open_can("can0");
+	far = open_can("can1");
+	for (canid_t id = 0x100; id < 0x103; id++)
+		send_id(s, id);
+	TEST_ASSERT_EQUAL_INT(3, queued());
+	before = look("can0");
+	expect(0, link_reset("can0", &errors), "");
+	after = look("can0");
+	TEST_ASSERT_TRUE(after.up);
+	TEST_ASSERT_EQUAL_MEMORY(&before.now, &after.now, sizeof(before.now));
+	TEST_ASSERT_EQUAL_INT(0, queued());
+	run("tc qdisc change dev can0 root netem delay 0");
+	close(s); /* it still has the error of the interface that went down */
+	s = open_can("can0");
+	send_id(s, 0x200);
+	expect_next(far, 0x200);
+	close(s);
+	close(far);
+}
+
+static void test_reset_of_one_that_is_down(void)
+{
+	expect(0, link_reset("can0", &errors), "");
+	TEST_ASSERT_TRUE(look("can0").up);
+	TEST_ASSERT_EQUAL_UINT(1000000, look("can0").now.bitrate);
+}
+
+/* ---- bus-off ---- */
+
+static void fault(const char *word)
+{
+	FILE *f = fopen(FAULTS, "w");
+
+	TEST_ASSERT_NOT_NULL(f);
+	fprintf(f, "can0 %s", word);
+	TEST_ASSERT_EQUAL_INT_MESSAGE(0, fclose(f), word);
+}
+
+static void need_faults(void)
+{
+	const char *build = getenv("BUILD");
+	struct utsname kernel;
+	char command[1024];
+
+	uname(&kernel);
+	snprintf(command, sizeof(command), "insmod %s/test/vm/canfault/%s/canfault.ko 2>/dev/null",
+		 build ? build : "build", kernel.release);
+	if (access(FAULTS, W_OK) && system(command))
+		TEST_IGNORE_MESSAGE("no fault module for this kernel");
+}
+
+static void test_states(void)
+{
+	static const struct {
+		const char *word;
+		enum bus_state state;
+	} states[] = { { "warning", BUS_WARNING }, { "passive", BUS_PASSIVE }, { "busoff", BUS_OFF } };
+
+	need_faults();
+	expect(0, link_up("can0", &usual, &errors), "");
+	for (size_t i = 0; i < 3; i++) {
+		fault(states[i].word);
+		TEST_ASSERT_EQUAL_INT(states[i].state, look("can0").state);
+	}
+}
+
+static void test_error_counters(void)
+{
+	struct link_info info;
+
+	need_faults();
+	expect(0, link_up("can0", &usual, &errors), "");
+	fault("counters 100 7");
+	info = look("can0");
+	TEST_ASSERT_EQUAL_UINT(100, info.tx_errors);
+	TEST_ASSERT_EQUAL_UINT(7, info.rx_errors);
+	TEST_ASSERT_EQUAL_INT(BUS_WARNING, info.state);
+}
+
+/* As with the cable off: what waited is not sent when it is back. */
+static void test_reset_of_a_stalled_bus(void)
+{
+	int s, far;
+
+	need_faults();
+	expect(0, link_up("can0", &usual, &errors), "");
+	fault("stall");
+	s = open_can("can0");
+	far = open_can("can1");
+	for (canid_t id = 0x100; id < 0x103; id++)
+		send_id(s, id);
+	expect(0, link_reset("can0", &errors), "");
+	fault("resume");
+	close(s);
+	s = open_can("can0");
+	send_id(s, 0x200);
+	expect_next(far, 0x200);
+	close(s);
+	close(far);
+}
+
+static void test_restart(void)
+{
+	struct link_info before, after;
+
+	need_faults();
+	expect(0, link_up("can0", &usual, &errors), "");
+	expect(-EBUSY, link_restart("can0", &errors),
+	       "can0: it is not bus-off but error-active: there is nothing to restart");
+	before = look("can0");
+	fault("busoff");
+	TEST_ASSERT_EQUAL_INT(BUS_OFF, look("can0").state);
+	TEST_ASSERT_EQUAL_UINT(before.bus_offs + 1, look("can0").bus_offs);
+	expect(0, link_restart("can0", &errors), "");
+	after = look("can0");
+	TEST_ASSERT_EQUAL_INT(BUS_ERROR_ACTIVE, after.state);
+	TEST_ASSERT_EQUAL_UINT(before.restarts + 1, after.restarts);
+	expect(-EBUSY, link_restart("can0", &errors),
+	       "can0: it is not bus-off but error-active: there is nothing to restart");
+}
+
+/* A link that is up, right and bus-off is left alone as well: the restart is the owner's decision. */
+static void test_bus_off_is_left_alone(void)
+{
+	need_faults();
+	expect(0, link_up("can0", &usual, &errors), "");
+	fault("busoff");
+	expect(0, link_up("can0", &usual, &errors), "");
+	TEST_ASSERT_EQUAL_INT(BUS_OFF, look("can0").state);
+	expect(0, link_reset("can0", &errors), "");
+	TEST_ASSERT_EQUAL_INT(BUS_ERROR_ACTIVE, look("can0").state);
+}
+
+static void test_restarts_by_itself(void)
+{
+	struct link_settings want = usual;
+
+	need_faults();
+	want.restart_ms = 600000;
+	expect(0, link_up("can0", &want, &errors), "");
+	fault("busoff");
+	expect(-EALREADY, link_restart("can0", &errors),
+	       "can0: it restarts by itself, 600000 ms after bus-off (restart-ms)");
+	TEST_ASSERT_EQUAL_INT(BUS_OFF, look("can0").state);
+}
+
+/* ---- warnings ---- */
+
+static void test_warnings(void)
+{
+	struct link_info info;
+
+	run("ip link set can0 up && tc qdisc replace dev can0 root fq_codel");
+	info = look("can0");
+	TEST_ASSERT_EQUAL_STRING("fq_codel", info.queueing);
+	TEST_ASSERT_EQUAL_INT(2, link_warnings("can0", &info, &errors));
+	TEST_ASSERT_EQUAL_STRING("can0: a frame may wait behind 1000 others, 135 ms; make the queue shorter: "
+				 "ip link set can0 txqueuelen 10",
+				 last);
+	/* What the lines say helps. */
+	run("tc qdisc replace dev can0 root pfifo_fast && ip link set can0 txqueuelen 10");
+	info = look("can0");
+	TEST_ASSERT_EQUAL_INT(0, link_warnings("can0", &info, &errors));
+}
+
+/* ---- who may not ---- */
+
+static void as_nobody(void)
+{
+	const struct link_settings want = { .bitrate = 250000 };
+
+	TEST_ASSERT_EQUAL_INT(0, setresuid(65534, 65534, 65534));
+	look("can0"); /* anybody may */
+	expect(-EPERM, link_up("can0", &want, &errors),
+	       "can0: not allowed to set its bit rate: it takes the capability CAP_NET_ADMIN; run it as root, or by a "
+	       "service with AmbientCapabilities=CAP_NET_ADMIN");
+	TEST_ASSERT_EQUAL_INT(-EPERM, link_reset("can0", &errors));
+	TEST_ASSERT_EQUAL_INT(-EPERM, link_down("vcan0", &errors));
+}
+
+static void test_permission(void)
+{
+	pid_t child;
+	int status;
+
+	fflush(stdout);
+	child = fork();
+	if (!child) {
+		as_nobody(); /* leaves by longjmp if something is wrong */
+		_exit(42);
+	}
+	TEST_ASSERT_EQUAL_INT(child, waitpid(child, &status, 0));
+	TEST_ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 42);
+	TEST_ASSERT_TRUE(look("vcan0").up);
+}
+
+static void test_names(void)
+{
+	struct link_info info;
+
+	TEST_ASSERT_EQUAL_INT(-ENODEV, link_look("can77", &info, &errors));
+	TEST_ASSERT_EQUAL_STRING_LEN("can77: no such CAN interface; ", last, 30);
+	TEST_ASSERT_EQUAL_INT(-EMEDIUMTYPE, link_look("lo", &info, &errors));
+	TEST_ASSERT_EQUAL_STRING_LEN("lo is no CAN interface; ", last, 24);
+}
+
+int main(void)
+{
+	const char *path = "/tmp/vm_link.noise";
+	int status;
+
+	noise = open(path, O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
+	dup2(noise, STDERR_FILENO);
+	run("ip link set can1 down; ip link set can1 up type can bitrate 1000000");
+	UNITY_BEGIN();
+	RUN_TEST(test_up);
+	RUN_TEST(test_right_is_left_alone);
+	RUN_TEST(test_other_values_are_refused);
+	RUN_TEST(test_listen_only);
+	RUN_TEST(test_cannot);
+	RUN_TEST(test_down);
+	RUN_TEST(test_virtual);
+	RUN_TEST(test_reset_flushes);
+	RUN_TEST(test_reset_of_one_that_is_down);
+	RUN_TEST(test_states);
+	RUN_TEST(test_error_counters);
+	RUN_TEST(test_reset_of_a_stalled_bus);
+	RUN_TEST(test_restart);
+	RUN_TEST(test_bus_off_is_left_alone);
+	RUN_TEST(test_restarts_by_itself);
+	RUN_TEST(test_warnings);
+	RUN_TEST(test_permission);
+	RUN_TEST(test_names);
+	status = UNITY_END();
+	/* As the machine had them. */
+	setUp();
+	run("ip link set can0 up type can restart-ms 100");
+	run("ip link set can1 down; ip link set can1 up type can restart-ms 100");
+	return status;
+}
