@@ -41,8 +41,8 @@ static uint64_t header(const struct frame *f)
 /* ---- the quick way: four bits at a time ---- */
 
 /* [state][the next four bits]: 8 if there is a stuff bit among or behind them, which is never more than one, plus the
- * next state.  A state is the last bit times 4, plus the bits of its kind in a row (1 to 4) less one; the fifth brings
- * the stuff bit at once, so there is no state for it. */
+ * next state.  A state is the last bit times 4, plus the bits of its kind in a row (1 to 4) less one; the fifth
+ * brings the stuff bit at once, so there is no state for it. */
 static const uint8_t stuffing[8][16] = {
 	{ 0x0c, 0x04, 0x00, 0x05, 0x01, 0x04, 0x00, 0x06, 0x02, 0x04, 0x00, 0x05, 0x01, 0x04, 0x00, 0x07 },
 	{ 0x08, 0x0d, 0x00, 0x05, 0x01, 0x04, 0x00, 0x06, 0x02, 0x04, 0x00, 0x05, 0x01, 0x04, 0x00, 0x07 },
@@ -103,8 +103,8 @@ bool bits_of(struct bits *bits, const struct frame *f)
 	*bits = (struct bits){ 0 };
 	if (!is_classic(f))
 		return false;
-	/* Filled up in front to whole bytes: with zeros, which leave the CRC at 0, and with alternating bits, which need
-	 * no stuff bit and end in one that the start bit differs from. */
+	/* Filled up in front to whole bytes: with zeros, which leave the CRC at 0, and with alternating bits, which
+	 * need no stuff bit and end in one that the start bit differs from. */
 	plain = header(f);
 	filled = plain | (extended ? 1ull << BITS_HEADER_EXT : 0x15u << BITS_HEADER_STD);
 	for (int shift = extended ? 32 : 16; shift >= 0; shift -= 8) {

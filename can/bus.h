@@ -124,7 +124,7 @@ struct bus_stats {
 	uint64_t dropped;   /* lost between bus and us: the receive buffer was full; log: damaged lines too */
 	uint64_t refused;   /* sends answered ENOBUFS */
 	uint64_t restamped; /* BUS_RESTAMPED */
-	uint64_t attached;  /* times it came up for us: 1 is the first; one more for each reset, each return */
+	uint64_t attached;  /* times attached, 1 is the first, or back from bus-off: what waited before is gone */
 	int64_t received_ns, confirmed_ns; /* when the last of them was on the bus; 0: none */
 };
 const struct bus_stats *bus_stats(const struct bus *bus);

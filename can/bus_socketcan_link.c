@@ -10,7 +10,9 @@
 #include "can/bus_socketcan.h"
 #include "channels/clock.h"
 
-#define SOON_NS 10000000     /* between two looks for a link in the first second: a reset takes 2 ms */
+#define AT_ONCE_NS 1000000 /* between two looks for a link just after it went: a reset takes 2 ms */
+#define AT_ONCE_FOR_NS 50000000
+#define SOON_NS 10000000     /* in the first second */
 #define LATER_NS 100000000   /* and after it */
 #define KERNEL_NS 1000000000 /* and for a kernel without CAN: each look makes it try modprobe */
 #define HASTE_NS 1000000000
@@ -75,7 +77,8 @@ int bus_socketcan_set_filters(struct bus_socketcan *s)
 
 static void look_again(struct bus_socketcan *s, int64_t now_ns)
 {
-	int64_t gap_ns = now_ns - s->since_ns < HASTE_NS ? SOON_NS : LATER_NS;
+	int64_t gone_ns = now_ns - s->since_ns;
+	int64_t gap_ns = gone_ns < AT_ONCE_FOR_NS ? AT_ONCE_NS : gone_ns < HASTE_NS ? SOON_NS : LATER_NS;
 
 	s->bus.next_ns = now_ns + (s->socket < 0 ? KERNEL_NS : s->bus.state == BUS_OFF ? LATER_NS : gap_ns);
 }
@@ -89,6 +92,8 @@ void bus_socketcan_enter(struct bus_socketcan *s, enum bus_state state)
 {
 	if (s->bus.state == state)
 		return;
+	/* Seen by whoever did not look in between: what was in the controller is gone. */
+	s->bus.stats.attached += s->bus.state == BUS_OFF && state > BUS_STOPPED;
 	s->bus.state = state;
 	s->bus.next_ns = CLOCK_NEVER;
 	if (bus_socketcan_well(s))

@@ -47,8 +47,8 @@ void bus_stamp_start(struct bus_stamp *s, int64_t now_ns);
  * and does not contradict the one before gives way to that. */
 void bus_stamp_batch(struct bus_stamp *s, int64_t before_ns, int64_t real_ns, int64_t after_ns);
 
-/* One frame of the batch: real_ns is its stamp of CLOCK_REALTIME, counter_ns the controller's; 0: it has none (the kernel
- * begins to stamp a moment after it was asked to).  Returns true if *t_ns is the time of arrival instead. */
+/* One frame of the batch: real_ns is its stamp of CLOCK_REALTIME, counter_ns the controller's; 0: it has none (the
+ * kernel begins to stamp a moment after it was asked to).  Returns true if *t_ns is the time of arrival instead. */
 bool bus_stamp_frame(struct bus_stamp *s, int64_t *t_ns, int64_t real_ns, int64_t counter_ns);
 
 #endif

@@ -72,7 +72,7 @@ static void detach(struct bus_wire *w)
 /* What canwire answered.  1: attached, 0: not yet, or -errno. */
 static int take_answer(struct bus_wire *w)
 {
-	struct wire_attached answer;
+	struct wire_attached answer = { 0 };
 	int fds[ATTACH_FDS_MAX], n = 0;
 	int r = attach_receive(w->socket, &answer, sizeof(answer), fds, &n);
 
@@ -153,8 +153,8 @@ static void look(struct bus_wire *w)
 		w->bus.state = BUS_STOPPED; /* not our page any more */
 }
 
-/* Is it down, or was it since we last said so?  However short it was, also as bus-off or because canwire was not there for
- * a while: what had been handed over is gone. */
+/* Is it down, or was it since we last said so?  However short it was, also as bus-off or because canwire was not
+ * there for a while: what had been handed over is gone. */
 static int down(struct bus_wire *w)
 {
 	uint32_t generation = atomic_load_explicit(&w->controller->generation, memory_order_acquire);
@@ -172,11 +172,10 @@ static void ring(struct bus_wire *w, int64_t now_ns)
 	static const uint64_t one = 1;
 	int64_t idle_ns = atomic_load_explicit(&w->wire->idle_ns, memory_order_relaxed);
 	int64_t end_ns = (idle_ns > now_ns ? idle_ns : now_ns) + w->wire->frame_min_ns;
-	int64_t use_ns, wake_ns;
+	/* seq_cst, with the head before it: as in wire.h */
+	int64_t wake_ns = atomic_load_explicit(&w->page->wake_ns, memory_order_seq_cst);
+	int64_t use_ns = atomic_load_explicit(&w->page->use_ns, memory_order_relaxed);
 
-	atomic_thread_fence(memory_order_seq_cst); /* the head before the look at the sleeper, as in wire.h */
-	wake_ns = atomic_load_explicit(&w->page->wake_ns, memory_order_relaxed);
-	use_ns = atomic_load_explicit(&w->page->use_ns, memory_order_relaxed);
 	if ((end_ns > use_ns ? end_ns : use_ns) < wake_ns)
 		(void)!write(w->bell, &one, sizeof(one));
 }
@@ -206,15 +205,15 @@ static int wire_send(struct bus *bus, const struct frame *frame)
 	slot->t_ns = now_ns;
 	slot->generation = w->generation;
 	slot->frame = *frame;
-	/* release: the slot is whole */
-	atomic_store_explicit(&w->memory->tx_head, ++w->tx_head, memory_order_release);
+	/* seq_cst: the slot is whole, and the head is there before we look whether canwire sleeps */
+	atomic_store_explicit(&w->memory->tx_head, ++w->tx_head, memory_order_seq_cst);
 	ring(w, now_ns);
 	return 0;
 }
 
 static size_t take(struct bus_wire *w, struct bus_frame *frames, size_t n)
 {
-	uint32_t there = atomic_load_explicit(&w->memory->rx_head, memory_order_acquire) - w->rx_tail;
+	uint32_t there = atomic_load_explicit(&w->memory->rx_head, memory_order_seq_cst) - w->rx_tail;
 	size_t got = 0;
 
 	if (there > WIRE_RX_SLOTS)
@@ -237,8 +236,7 @@ static size_t arm_and_take(struct bus_wire *w, struct bus_frame *frames, size_t 
 	if (atomic_load_explicit(&w->memory->armed, memory_order_acquire))
 		return 0;
 	(void)!read(w->event, &rung, sizeof(rung));
-	atomic_store_explicit(&w->memory->armed, 1, memory_order_relaxed);
-	atomic_thread_fence(memory_order_seq_cst); /* armed before the last look, as in wire.h */
+	atomic_store_explicit(&w->memory->armed, 1, memory_order_seq_cst); /* before the last look, as in wire.h */
 	return take(w, frames, n);
 }
 

@@ -8,8 +8,8 @@
  *	link_warnings("can0", &info, &warnings);
  *
  * For the link's owner (achstart, or a person); drivers only look.  SocketCAN interfaces through libsocketcan and
- * netlink; wire:BUS through the wire's own control.  These calls take milliseconds and are for no real-time loop.  For
- * the time of a call of libsocketcan, which prints there, stderr of the whole process is silent.
+ * netlink; wire:BUS through the wire's own control.  These calls take milliseconds and are for no real-time
+ * loop.  For the time of a call of libsocketcan, which prints there, stderr of the whole process is silent.
  */
 #ifndef CAN_LINK_H
 #define CAN_LINK_H
@@ -58,13 +58,15 @@ struct link_info {
  */
 int link_look(const char *name, struct link_info *info, struct error_sink *errors);
 
-/* Brings it up.  One that is up and right is left alone; one that is up with other values is -EBUSY, and the line names
- * the command that helps.  -ERANGE: the controller cannot do what is asked; it is down then. */
+/* Brings it up.  One that is up and right is left alone; one that is up with other values is -EBUSY, and the line
+ * names the command that helps.  -ERANGE: the controller cannot do what is asked; it is down then. */
 int link_up(const char *name, const struct link_settings *want, struct error_sink *errors);
 int link_down(const char *name, struct error_sink *errors); /* one that is down is left alone */
 
 /* From bus-off.  -EBUSY: it is not bus-off; -EALREADY: it restarts by itself (restart_ms); -EOPNOTSUPP: it is
- * virtual. */
+ * virtual.  What the kernel has queued may survive it: a second bus-off within a second of the first leaves the queue
+ * as it is, and it is sent after the restart.  link_reset brings a link back from bus-off as well, and empties it:
+ * where actuators are on the bus that is the one to call. */
 int link_restart(const char *name, struct error_sink *errors);
 
 /* Down and up: what was queued, in the kernel or in the controller, is gone.  The settings stay.  It is up afterwards
@@ -78,11 +80,11 @@ int link_reset(const char *name, struct error_sink *errors);
 #define LINK_OTHER_MAX 256
 int link_other(char text[LINK_OTHER_MAX], const struct link_info *info, const struct link_settings *want);
 
-/* Adds a line for each thing that makes frames late or lost: a queueing discipline that drops (fq_codel) or holds back,
- * a queue of more than LINK_QUEUE_MAX frames, a controller that listens only or sends once.  Returns how many.
+/* Adds a line for each thing that makes frames late or lost: a queueing discipline that drops (fq_codel) or holds
+ * back, a queue of more than LINK_QUEUE_MAX frames, a controller that listens only or sends once.  Returns how many.
  *
- * A process of this suite hands over two frames at a time, so 10, the kernel's usual length, is enough for five of them;
- * 64 frames take 8 ms at 1 Mbit/s, more than a cycle of 5 ms. */
+ * A process of this suite hands over two frames at a time, so 10, the kernel's usual length, is enough for five of
+ * them; 64 frames take 8 ms at 1 Mbit/s, more than a cycle of 5 ms. */
 #define LINK_QUEUE_MAX 64
 int link_warnings(const char *name, const struct link_info *info, struct error_sink *warnings);
 

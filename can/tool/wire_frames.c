@@ -128,8 +128,9 @@ int wire_send(int argc, char **argv)
 static void print_frame(const struct bus_frame *got, const char *name, int64_t real_ns)
 {
 	char line[LOG_WRITE_MAX];
+	size_t len = log_write_line(line, got->t_ns + real_ns, name, &got->frame);
 
-	fwrite(line, 1, log_write_line(line, got->t_ns + real_ns, name, &got->frame), stdout);
+	fwrite(line, 1, len, stdout);
 }
 
 /* One answer of the bus: frames, an end, a beginning.  false: enough. */

@@ -1,4 +1,5 @@
-/* attach.h: the socket of a wire, from a program's side: connecting, datagrams with descriptors, questions in text. */
+/* attach.h: the socket of a wire, from a program's side: connecting, datagrams with descriptors, questions in text.
+ * */
 #ifndef CAN_WIRE_ATTACH_H
 #define CAN_WIRE_ATTACH_H
 
@@ -14,22 +15,24 @@
 /* "wire:BUS[@CONTROLLER]" into its two names.  NULL, or what is wrong with it as part of a sentence. */
 const char *attach_split(const char *name, char bus[TEXT_NAME_MAX + 1], char controller[TEXT_NAME_MAX + 1]);
 
-/* A connection, non-blocking.  0, -ENOENT (never was), -ECONNREFUSED (is no more), -EACCES, -EAGAIN (many others want one
- * just now) ... */
+/* A connection, non-blocking.  0, -ENOENT (never was), -ECONNREFUSED (is no more), -EACCES, -EAGAIN (many others want
+ * one just now) ... */
 int attach_connect(int *fd, const char *path);
 /* The same, and waits for its turn until the deadline. */
 int attach_connect_by(int *fd, const char *path, int64_t deadline_ns);
 
 /* One datagram with descriptors.  Bytes, or -errno (-EAGAIN). */
 int attach_send(int fd, const void *data, size_t size, const int *fds, int fds_n);
-/* 0: the other end is gone.  *fds_n of fds are the receiver's to close, close-on-exec; none if it returns an error. */
+/* 0: the other end is gone.  *fds_n of fds are the receiver's to close, close-on-exec; none if it returns an error.
+ * */
 int attach_receive(int fd, void *data, size_t size, int fds[ATTACH_FDS_MAX], int *fds_n);
 
 /* Adds the sentence for an error of connecting to the wire of that name. */
 void attach_explain(const char *name, const char *path, int error, struct error_sink *errors);
 
-/* A line of text to the wire of the bus "wire:BUS", and its answer as text (hub_control.c tells which there are).  Waits, a
- * second at most.  0, or -errno with a line in errors: the connection's, or what canwire has to say against it. */
+/* A line of text to the wire of the bus "wire:BUS", and its answer as text (hub_control.c tells which there
+ * are).  Waits, a second at most.  0, or -errno with a line in errors: the connection's, or what canwire has to say
+ * against it. */
 #define ATTACH_ANSWER_MAX 65536
 int attach_question(const char *name, const char *question, char *answer, size_t size, struct error_sink *errors);
 

@@ -1,4 +1,5 @@
-/* hub.c: the turn of the hub: collect what programs hand over, let the engine run, deliver, and say when to wake next. */
+/* hub.c: the turn of the hub: collect what programs hand over, let the engine run, deliver, and say when to wake
+ * next. */
 #include "can/wire/hub.h"
 
 #include <errno.h>
@@ -47,7 +48,7 @@ static const struct wire_tx *waiting(const struct hub_attachment *a)
 /* Is there something that was not there before? */
 static bool has_more(const struct hub_attachment *a)
 {
-	return a->memory && atomic_load_explicit(&a->memory->tx_head, memory_order_acquire) != a->tx_head;
+	return a->memory && atomic_load_explicit(&a->memory->tx_head, memory_order_seq_cst) != a->tx_head;
 }
 
 static void look(struct hub_attachment *a)
@@ -91,8 +92,8 @@ void hub_collect(struct hub *hub, struct hub_attachment *a, int64_t now_ns)
 		;
 }
 
-/* Of all, in the order of their stamps, so that programs that share a controller find its queue as they would the kernel's.
- * Rarely more than one or two have anything. */
+/* Of all, in the order of their stamps, so that programs that share a controller find its queue as they would the
+ * kernel's. Rarely more than one or two have anything. */
 static void collect_all(struct hub *hub, int64_t now_ns)
 {
 	struct hub_attachment *ready[HUB_ATTACHMENTS_MAX];
@@ -133,8 +134,8 @@ static void deliver(struct hub_attachment *a, const struct frame *frame, int64_t
 	slot->t_ns = t_ns;
 	slot->flags = flags;
 	slot->frame = *frame;
-	/* release: the slot is whole */
-	atomic_store_explicit(&a->memory->rx_head, ++a->rx_head, memory_order_release);
+	/* seq_cst: the slot is whole, and the head is there before we look whether the program sleeps */
+	atomic_store_explicit(&a->memory->rx_head, ++a->rx_head, memory_order_seq_cst);
 	a->ring |= !(flags & BUS_OWN) || !atomic_load_explicit(&a->memory->quiet, memory_order_relaxed);
 }
 
@@ -233,7 +234,6 @@ void hub_event(void *to, const struct engine_event *event)
 static void ring_sleepers(struct hub *hub, int64_t now_ns)
 {
 	static const uint64_t one = 1;
-	bool fenced = false;
 
 	for (unsigned int i = 0; i < hub->attachments_n; i++) {
 		struct hub_attachment *a = &hub->attachments[i];
@@ -241,11 +241,8 @@ static void ring_sleepers(struct hub *hub, int64_t now_ns)
 		if (!a->memory || !a->ring)
 			continue;
 		a->ring = false;
-		if (!fenced)
-			atomic_thread_fence(memory_order_seq_cst); /* heads before the look at armed, as in wire.h */
-		fenced = true;
 		hub->delivered_ns = now_ns;
-		if (atomic_load_explicit(&a->memory->armed, memory_order_relaxed)) {
+		if (atomic_load_explicit(&a->memory->armed, memory_order_seq_cst)) { /* after the heads: as in wire.h */
 			atomic_store_explicit(&a->memory->armed, 0, memory_order_relaxed);
 			(void)!write(a->event, &one, sizeof(one));
 			hub->rings++;
@@ -263,7 +260,7 @@ static int64_t later(int64_t a, int64_t b)
 static void say_wake(struct hub *hub, int64_t wake_ns, int64_t use_ns)
 {
 	atomic_store_explicit(&hub->page->use_ns, use_ns, memory_order_relaxed);
-	atomic_store_explicit(&hub->page->wake_ns, wake_ns, memory_order_relaxed);
+	atomic_store_explicit(&hub->page->wake_ns, wake_ns, memory_order_seq_cst); /* before the last look */
 }
 
 static void detach_broken(struct hub *hub)
@@ -319,7 +316,6 @@ int64_t hub_turn(struct hub *hub, bool rung)
 		if (wake_ns != CLOCK_NEVER)
 			wake_ns = later(wake_ns, use_ns);
 		say_wake(hub, wake_ns, use_ns);
-		atomic_thread_fence(memory_order_seq_cst); /* said before the last look, as in wire.h */
 		if (!anybody_has_more(hub))
 			return wake_ns;
 		/* Who hands over without end gets a turn like everybody, not the whole of our time. */

@@ -12,8 +12,9 @@
  *			hub_doors(&hub);
  *	}
  *
- * The engine (engine.h) knows what happens on a bus and when.  The hub brings it what programs hand over and takes to them
- * what they hear; wire.h tells how.  Programs may be killed, stopped, or write nonsense into what they share with it.
+ * The engine (engine.h) knows what happens on a bus and when.  The hub brings it what programs hand over and takes to
+ * them what they hear; wire.h tells how.  Programs may be killed, stopped, or write nonsense into what they share
+ * with it.
  *
  *	hub.c		the turn: collect, advance, deliver, and when to wake next
  *	hub_serve.c	what it holds: page, buses, locks, sockets
@@ -98,8 +99,8 @@ void hub_close(struct hub *hub);
 /* Serves one more bus.  0, -EBUSY if another canwire serves it, or another -errno, with a line in errors. */
 int hub_serve(struct hub *hub, const char *name, const struct engine_settings *settings, struct error_sink *errors);
 
-/* Everything that is due now; rung: the bell was readable.  Returns when it wants to be called again at the latest: not before having looked, as
- * the last thing, whether anybody handed something over meanwhile. */
+/* Everything that is due now; rung: the bell was readable.  Returns when it wants to be called again at the latest:
+ * not before having looked, as the last thing, whether anybody handed something over meanwhile. */
 int64_t hub_turn(struct hub *hub, bool rung);
 
 /* Somebody comes, goes or asks. */

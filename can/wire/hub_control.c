@@ -1,6 +1,6 @@
 /* hub_control.c: questions in text, from canwire stats, canwire fault and link.h.
  *
- *	stats				a line each for the bus, its controllers, its programs: a kind, a name, keys and values
+ *	stats				a line for the bus, each controller, each program: kind, name, keys and values
  *	fault corrupt 3			see fault.h
  *	link look|up|down|reset|restart CONTROLLER
  *	link set CONTROLLER restart_ms|queue N

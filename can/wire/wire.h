@@ -1,16 +1,18 @@
 /* wire.h: what canwire and a program on one of its buses share.
  *
- * A program connects to the socket RUN/wire/BUS (SEQPACKET, its folder and mode say who may) and sends a struct wire_attach
- * with its eventfd.  canwire answers with a struct wire_attached and three descriptors: the memory of this attachment, the
- * page of canwire (read-only), and canwire's bell.  From then on frames go through the memory alone, one ring each way, and
- * the socket is there to notice the other's death.  A datagram that begins with no wire_attach is a line of text for
- * canwire, answered by text: see hub_control.c.
+ * A program connects to the socket RUN/wire/BUS (SEQPACKET, its folder and mode say who may) and sends a struct
+ * wire_attach with its eventfd.  canwire answers with a struct wire_attached and three descriptors: the memory of
+ * this attachment, the page of canwire (read-only), and canwire's bell.  From then on frames go through the memory
+ * alone, one ring each way, and the socket is there to notice the other's death.  A datagram that begins with no
+ * wire_attach is a line of text for canwire, answered by text: see hub_control.c.
  *
- * Neither side trusts the other: an index is checked before it is used, a frame is copied out once and then checked, and
- * each keeps its own index in its own memory.  A kill inside a write leaves the index unpublished: nothing happened.
+ * Neither side trusts the other: an index is checked before it is used, a frame is copied out once and then checked,
+ * and each keeps its own index in its own memory.  A kill inside a write leaves the index unpublished: nothing
+ * happened.
  *
- * Sleeping, both sides: say that you sleep (armed; next_wake_ns), full fence, look once more, sleep.  Waking, both sides:
- * publish, full fence, look whether the other sleeps, ring if it does.
+ * Sleeping, both sides: say that you sleep (armed; wake_ns), look once more at the head, sleep.  Waking, both sides:
+ * publish the head, look whether the other sleeps, ring if it does.  All four are seq_cst: one of the two sees the
+ * other.
  */
 #ifndef CAN_WIRE_WIRE_H
 #define CAN_WIRE_WIRE_H
@@ -100,8 +102,8 @@ struct wire_bus {
 
 struct wire_page {
 	uint32_t magic, version;
-	/* When canwire wakes by itself, and before when waking it would be of no use; 0, 0 while it is awake.  A frame that
-	 * cannot end before canwire wakes needs no bell. */
+	/* When canwire wakes by itself, and before when waking it would be of no use; 0, 0 while it is awake.  A
+	 * frame that cannot end before canwire wakes needs no bell. */
 	_Alignas(64) _Atomic int64_t wake_ns;
 	_Atomic int64_t use_ns;
 	struct wire_bus buses[WIRE_BUSES_MAX];

@@ -2,9 +2,9 @@
  *
  *	bench_wire FOLDER	FOLDER/.. holds canwire; its buses live in FOLDER
  *
- * Late is the time between the computed end of a frame, which is its stamp, and its delivery to whom it is for; beside it
- * stands how late a bare timer was in the same run.  canwire runs at a higher SCHED_FIFO priority than the nodes, if the
- * machine lets it.  CPU is what the kernel counted; 100 % is one core.
+ * Late is the time between the computed end of a frame, which is its stamp, and its delivery to whom it is for;
+ * beside it stands how late a bare timer was in the same run.  canwire runs at a higher SCHED_FIFO priority than the
+ * nodes, if the machine lets it.  CPU is what the kernel counted; 100 % is one core.
  */
 #include <fcntl.h>
 #include <inttypes.h>

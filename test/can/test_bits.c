@@ -180,7 +180,7 @@ static void by_hand(struct frame f, const char *written, unsigned int crc)
 
 static void test_by_hand(void)
 {
-	/* Start, identifier, RTR, IDE and r0, length code, data, CRC, its delimiter, acknowledge slot and delimiter, end. */
+	/* Start, identifier, RTR, IDE and r0, length code, data, CRC, its delimiter, acknowledgement, end. */
 	by_hand(make(0, 0, ""), "0 0000[1]00000[1]00 0 00[1] 0000 0[1]00000[1]00000[1]0000 1 1 1 1111111", 0);
 	by_hand(make(0x123 | FRAME_RTR, 4, ""), "0 00100100011 1 00 0100 100001101010010 1 1 1 1111111", 0x4352);
 	/* The stuff bit behind 11111 is the first of the next five; another one follows the last bit of the CRC. */

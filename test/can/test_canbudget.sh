@@ -56,10 +56,9 @@ test_frame_table() {
 test_frame_wrong() {
 	says 100 '' 'canbudget: --frame: "123##1AA" is CAN FD: bits are counted of classic frames only' \
 		--frame 000# --frame 123##1AA
-	says 100 '' "canbudget: --frame: \"20000040#0000000000000000\" is an error frame, which is not on the wire: bits are \
-counted of classic frames only" \
-		--frame 20000040#0000000000000000
-	local got
+	local got frame=20000040#0000000000000000
+	got="canbudget: --frame: \"$frame\" is an error frame, which is not on the wire: "
+	says 100 '' "${got}bits are counted of classic frames only" --frame "$frame"
 	got=$("$budget" --frame zzz 2>&1) && return 1
 	[[ $got == 'canbudget: --frame: "zzz": '* ]]
 }
@@ -73,9 +72,8 @@ test_command_line() {
 		says 100 '' "canbudget: --bitrate: \"$wrong\" $rate" --frame 000# --bitrate "$wrong"
 	done
 	says 100 '' 'canbudget: --window: 1us is below the minimum 1ms' x.log --window 1us
-	says 100 '' "canbudget: --only: \"12\" is not an identifier such as 123 (3 digits, or 8 for 29 bits) or a range such \
-as 200-2FF" \
-		/dev/null --only 12
+	local only='is not an identifier such as 123 (3 digits, or 8 for 29 bits) or a range such as 200-2FF'
+	says 100 '' "canbudget: --only: \"12\" $only" /dev/null --only 12
 }
 
 # ---- sums ----
@@ -94,8 +92,8 @@ two_buses() {
 test_sums_json() {
 	two_buses
 	# can0: 153 bits behind the first frame in 40 ms at 500 kbit/s; in (0, 20 ms] are 100 of them, 200 us.
-	says 0 "{\"log\":\"$log_file\",\"frames\":5,\"first_ns\":100000000000,\"span_ns\":40000000,\"window_ns\":20000000,\
-\"damaged\":0,\"lost\":0,\"backward\":0,\"set_back\":0,\"buses\":[\
+	says 0 "{\"log\":\"$log_file\",\"frames\":5,\"first_ns\":100000000000,\"span_ns\":40000000,\
+\"window_ns\":20000000,\"damaged\":0,\"lost\":0,\"backward\":0,\"set_back\":0,\"buses\":[\
 {\"name\":\"can0\",\"bitrate\":500000,\"frames\":4,\"bytes\":0,\"bits\":206,\"stuff_bits\":18,\"fd_frames\":0,\
 \"error_frames\":0,\"error_kinds\":{},\"rate_hz\":75.000,\"load\":0.007650,\"peak\":0.010000,\
 \"peak_at_ns\":20000000,\"ids\":[\
@@ -200,7 +198,8 @@ test_not_in_the_load() {
 	END
 	json '[b[0][k] for k in ("frames", "fd_frames", "error_frames", "bits")]' '[2, 1, 2, 106]' "$log_file"
 	json 'b[0]["error_kinds"]' "{'controller': 1, 'protocol violation': 1, 'bus off': 1}" "$log_file"
-	json 'ids["123"]["bytes"], ids["123"]["bits"], ids["123"]["load"], b[0]["load"]' '(3, 0, None, 0.0053)' "$log_file"
+	json 'ids["123"]["bytes"], ids["123"]["bits"], ids["123"]["load"], b[0]["load"]' '(3, 0, None, 0.0053)' \
+		"$log_file"
 	"$budget" "$log_file" >"$lib_folder/out"
 	grep -q '^can0: CAN FD frames: 1, not in the load$' "$lib_folder/out"
 	grep -q '^can0: error frames: 2 (controller 1, protocol violation 1, bus off 1)$' "$lib_folder/out"
@@ -250,7 +249,8 @@ test_nothing_in_it() {
 	says 111 '' "canbudget: $log_file: no frames in it" "$log_file"
 	json 'b' '[]' "$log_file"
 	echo '(1.000000) can0 000#' >"$log_file"
-	json 'b[0]["load"], b[0]["rate_hz"], b[0]["peak"], ids["000"]["period_ns"]' '(None, None, None, None)' "$log_file"
+	json 'b[0]["load"], b[0]["rate_hz"], b[0]["peak"], ids["000"]["period_ns"]' '(None, None, None, None)' \
+		"$log_file"
 	"$budget" "$log_file" --over 1s | grep -q '^can0   1000000          1        -       -       -$'
 }
 

@@ -113,6 +113,11 @@ test_not() {
 	[ "$(frames out.log)" = 'log 7FF##511
 log 200#1122334455667788_C' ]
 }
+# More than the kernel has room for.
+test_many_filters() {
+	"$record" log:trace.log --not "$(printf '%08X,' {1..1999..3})00000123" -o out.log >stdout
+	[ "$(frames out.log | xargs)" = 'log 123#DEADBEEF log 123#R4 log 7FF##511 log 200#1122334455667788_C' ]
+}
 test_count() {
 	"$record" can0=log:trace.log --count 2 -o out.log >stdout
 	[ "$(frames out.log)" = 'can0 123#DEADBEEF

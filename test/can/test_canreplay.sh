@@ -205,6 +205,19 @@ step() { # KEYS: two of them
 }
 test_step() { step 'any\n\n'; }
 test_step_q() { step '\n\nq\n\n'; }
+# On a terminal, and there only, it shows how far it is, and takes that away again.
+test_bar() {
+	local last=$'\r\033[K4 frames sent in '
+	wire
+	timeout 60 "$build/canwire" dump --as peer --count 8 w >heard &
+	printf '(%d.0) can0 100#\n' 0 1 2 3 >four.log
+	"$replay" four.log --map can0=wire:w >out 2>&1
+	lib_not grep -q '[]#%]' out
+	script -qec "$replay four.log --map can0=wire:w" /dev/null >out
+	grep -qF '[######################........]  75 %  2.' out
+	[[ $(<out) == *"$last"* ]]
+	wait $!
+}
 test_interrupted() {
 	local status=0
 	wire

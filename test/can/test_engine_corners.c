@@ -168,6 +168,19 @@ static void a_short_that_ends_early(void)
 	HAPPENED("20245 frame a 123# > b\n");
 }
 
+/* Who has not seen 11 recessive bits yet counts nothing. */
+static void who_comes_into_a_frame_does_not_count(void)
+{
+	bus_start("ab");
+	see = 0;
+	at(0, 'a', "123#DEADBEEF");
+	engine_attach(&bus, "c", 5 * US);
+	fault(40, "stuck dominant 1ms");
+	until(2000);
+	TEST_ASSERT_GREATER_THAN(100, info('b').rx_errors);
+	TEST_ASSERT_EQUAL_INT(0, info('c').rx_errors);
+}
+
 /* The wire opens in mid-frame: senders and listeners alike see their flags fail, and are passive at once. */
 static void an_open_wire_in_mid_frame(void)
 {
@@ -177,8 +190,8 @@ static void an_open_wire_in_mid_frame(void)
 	fault(40, "stuck recessive 100us");
 	until(10000);
 	TEST_ASSERT_EQUAL_INT(127, info('b').rx_errors);
-	/* Bit 40 and 16 of flag are eight each for a, and 1 + 16 x 8 for b: 40 + 1 + 16 + 6 + 8; then 26 each; at 160 the wire
-	 * is whole. */
+	/* Bit 40 and 16 of flag are eight each for a, and 1 + 16 x 8 for b: 40 + 1 + 16 + 6 + 8; then 26 each; at 160
+	 * the wire is whole. */
 	HAPPENED(
 		"71 state a warning 96 0\n71 state a passive 128 0\n71 state b warning 0 97\n71 state b passive 0 129\n"
 		"238 frame a 123#DEADBEEF > b\n238 state b warning 0 127\n");
@@ -232,6 +245,7 @@ int main(void)
 	RUN_TEST(both_counters);
 	RUN_TEST(drop_for_the_first_node);
 	RUN_TEST(a_short_that_ends_early);
+	RUN_TEST(who_comes_into_a_frame_does_not_count);
 	RUN_TEST(an_open_wire_in_mid_frame);
 	RUN_TEST(load_of_a_stuck_bus);
 	RUN_TEST(three_senders);

@@ -61,6 +61,7 @@ static void chance_is_as_asked(void)
 	TEST_ASSERT_INT_WITHIN(80, 400, lost / 10000);
 	TEST_ASSERT_INT_WITHIN(80, 400, other / 10000);
 	TEST_ASSERT_EQUAL_UINT64(lost, unlucky(1, "drop 10%", 7));
+	TEST_ASSERT_INT_WITHIN(80, 400, unlucky(1, "drop 10% b", 200) / 10000);
 	/* 4000 frames and those sent again: 4000 x 0.1 / 0.9. */
 	TEST_ASSERT_INT_WITHIN(90, 444, unlucky(1, "corrupt 10%", 200));
 	TEST_ASSERT_EQUAL_UINT64(unlucky(3, "corrupt 10% b", 200), unlucky(3, "corrupt 10% b", 13));

@@ -43,7 +43,7 @@ static void stamps_are_ends_of_frames(void)
 		echo_ns[i] = bus_suite_receive(host, 1)->t_ns;
 		TEST_ASSERT_EQUAL_INT64(echo_ns[i], bus_suite_receive(imu, 1)->t_ns);
 	}
-	/* 81 bits with the space between frames, at 1 Mbit/s: back to back, or later when they were handed over later */
+	/* 81 bits with the space between frames, at 1 Mbit/s: back to back, or later if they were handed over later */
 	for (int i = 1; i < 3; i++)
 		TEST_ASSERT_GREATER_OR_EQUAL(81000, echo_ns[i] - echo_ns[i - 1]);
 	TEST_ASSERT_LESS_OR_EQUAL(clock_now_ns(), echo_ns[2]);

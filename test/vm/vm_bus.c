@@ -736,6 +736,11 @@ static void later(void)
 	bus_suite_until(bus, 0);
 	TEST_ASSERT_EQUAL_UINT64(1, bus_stats(bus)->attached);
 	check_echo(bus);
+	bus_suite_end_case();
+	sh("ip link set %s down", vcan);
+	bus = bus_suite_open(vcan, &options);
+	sh("ip link set %s up", vcan);
+	check_echo(bus); /* nothing is refused for what was before */
 	sh("ip link del %s", vcan);
 	bus = bus_suite_open(vcan, &options);
 	TEST_ASSERT_EQUAL_INT(BUS_ABSENT, bus_state(bus));
@@ -868,7 +873,6 @@ int main(void)
 	struct bus_suite virtual = { .a = vcan, .b = vcan, .fd = true, .dlc = true };
 	struct bus_suite wire = { .a = "can0", .b = "can1", .window = 4, .remote_empty = true };
 	struct bus_suite controller = { .a = "can0", .b = "can0", .window = 4, .remote_empty = true };
-
 	char remove[64];
 	int failures;
 

@@ -11,6 +11,8 @@ replay=$build/canreplay
 cd "$lib_folder"
 
 is() { [ "$@" ] || { echo "not so: $*"; return 1; }; }
+# A time, which only the virtual clock can be held to; for the bench the same runs in real time.
+in_time() { [ "${VM_GUEST:-timing}" != timing ] || is "$@"; }
 
 # 4 s: every millisecond a frame, every tenth a pair with 70 us between, and a silence now and then.
 awk 'BEGIN {
@@ -62,12 +64,12 @@ test_canreplay() {
 	played canreplay "$replay" in.log --map a=vcan1 --json
 	errors canreplay canreplay.heard
 	cat canreplay.out
-	is "$p99" -le 60
-	is "$p99" -lt "$yardstick"
-	is "${drift#-}" -le 20
+	in_time "$p99" -le 60
+	in_time "$p99" -lt "$yardstick"
+	in_time "${drift#-}" -le 20
 	grep -q "\"sent\":$count,\"confirmed\":$count," canreplay.out
 	# What it says of itself is what others see.
-	is "$(sed -E 's/.*"p99":([0-9]+).*/\1/' canreplay.out)" -le 200000
+	in_time "$(sed -E 's/.*"p99":([0-9]+).*/\1/' canreplay.out)" -le 200000
 }
 test_canreplay_faster() {
 	local p99
@@ -77,7 +79,7 @@ test_canreplay_faster() {
 		{ e = ($4 - heard) - ($1 - first) / 4; print e < 0 ? -e : e }' | sort -n >sizes
 	p99=$(sed -n "$((count * 99 / 100))p" sizes)
 	figure canreplay_speed4_p99 "$p99"
-	is "${p99%.*}" -le 60
+	in_time "${p99%.*}" -le 60
 }
 # The same frames by candump and by us: the same stamps.
 test_stamps() {
@@ -98,7 +100,7 @@ test_stamps() {
 	is "$(wc -l <apart)" -eq "$count"
 	figure canrecord_stamp_p50 "$(sed -n "$((count / 2))p" apart)"
 	figure canrecord_stamp_max "$(tail -n 1 apart)"
-	is "$(tail -n 1 apart)" -le 10
+	in_time "$(tail -n 1 apart)" -le 10
 }
 
 lib_functions "$lib_folder/log" "${1:-}"

@@ -148,9 +148,10 @@ test_link() {
 	finished
 	vm_away vcan20
 	cat rec.log
-	# A new one is down until it is up.
+	# One that goes may be down before, and a new one is until it is up.
 	sed -nE 's/^\([0-9.]+\) vcan20 //p; s/^# vcan20: (the link is down|the interface is gone|is back)$/\1/p' \
-		rec.log | tr '\n' ',' | sed -E 's/(gone,)the link is down,/\1/' >told
+		rec.log | tr '\n' ',' |
+		sed -E 's/(the link is down,)?(the interface is gone,)(the link is down,)?/\2/' >told
 	is "$(<told)" = '111#,the link is down,is back,222#,the interface is gone,is back,333#,'
 	is "$(frames rec.log | xargs)" = '111# 222# 333#'
 }
