@@ -1,0 +1,422 @@
+/* pcio.c: the codec; see pcio.h and hw-docs/powercube.md. */
+#include <errno.h>
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "daemons/pcio/pcio.h"
+
+#define MODULE_MASK 0x1Fu
+
+/* ---- tables ---- */
+
+#define PARAMETER(NAME, id, type, flags, word, unit) [id] = { word, unit, PCIO_##type, flags },
+static const struct pcio_parameter parameters[PCIO_PARAMETER_MAX + 1] = { PCIO_PARAMETERS(PARAMETER) };
+
+#define STATE(NAME, bit, kind, word) { PCIO_STATE_##NAME, PCIO_KIND_##kind, word },
+const struct pcio_bit pcio_state_bits[] = { PCIO_STATES(STATE){ 0 } };
+#define CONFIG(NAME, bit, word) { PCIO_CONFIG_##NAME, PCIO_KIND_INFO, word },
+const struct pcio_bit pcio_config_bits[] = { PCIO_CONFIGS(CONFIG){ 0 } };
+#define SHORT(NAME, bit, word) { PCIO_SHORT_##NAME, PCIO_KIND_INFO, word },
+const struct pcio_bit pcio_short_bits[] = { PCIO_SHORTS(SHORT){ 0 } };
+
+#define ROW(ID, CLASS, LEN, REPLY, ...) \
+	.id = PCIO_ID_##ID, .class = SLOTS_##CLASS, .len = (LEN), .reply_bytes = (REPLY), __VA_ARGS__
+const struct pcio_send_row pcio_send_rows[PCIO_SENDS] = {
+	[PCIO_SEND_HALT] = { ROW(PUT, URGENT, 1, 1, .key = { 0xFF }) },
+	[PCIO_SEND_MOVE] = { ROW(PUT, LATEST, 8, 2, .key = { 0xFF }) },
+	[PCIO_SEND_WATCHDOG] = { ROW(ALL, LATEST, 1, 0, .key = { 0xFF }, .harmless = true, .shared = true) },
+	[PCIO_SEND_COMMAND] = { ROW(PUT, QUEUE, 6, 2, .key = { 0xFF, 0xFF }) },
+	[PCIO_SEND_GET] = { ROW(GET, QUEUE, 2, 2, .key = { 0xFF, 0xFF }, .harmless = true) },
+};
+
+const struct pcio_parameter *pcio_parameter(unsigned int id)
+{
+	return id <= PCIO_PARAMETER_MAX && parameters[id].name ? &parameters[id] : NULL;
+}
+
+int pcio_parameter_find(const char *name)
+{
+	for (int id = 0; id <= PCIO_PARAMETER_MAX; id++)
+		if (parameters[id].name && !strcmp(parameters[id].name, name))
+			return id;
+	return -EINVAL;
+}
+
+/* ---- the state word ---- */
+
+uint32_t pcio_faults(uint32_t state)
+{
+	uint32_t faults = 0;
+
+	for (const struct pcio_bit *b = pcio_state_bits; b->bit; b++)
+		if (b->kind >= PCIO_KIND_FAULT)
+			faults |= state & b->bit;
+	return faults;
+}
+
+enum pcio_kind pcio_worst(uint32_t state)
+{
+	enum pcio_kind worst = PCIO_KIND_INFO;
+
+	/* The amplifier's word for a lost supply is this pair, and it goes with its cause. */
+	if (state & PCIO_STATE_VOLTAGE)
+		state &= ~(uint32_t)PCIO_STATE_POWER_FAULT;
+	for (const struct pcio_bit *b = pcio_state_bits; b->bit; b++)
+		if (state & b->bit && b->kind > worst)
+			worst = b->kind;
+	return worst;
+}
+
+bool pcio_only_comm_error(uint32_t state)
+{
+	return (pcio_faults(state) & ~PCIO_STATE_ERROR) == PCIO_STATE_COMM_ERROR;
+}
+
+/* The length with the word after what is there; without room for it nothing is written. */
+static size_t append(char *text, size_t size, size_t len, const char *word)
+{
+	size_t comma = len ? 2 : 0, word_len = strlen(word);
+
+	if (len + comma + word_len < size) {
+		memcpy(text + len, ", ", comma);
+		memcpy(text + len + comma, word, word_len + 1);
+	}
+	return len + comma + word_len;
+}
+
+size_t pcio_text(char *text, size_t size, const struct pcio_bit *bits, uint32_t word)
+{
+	size_t len = 0;
+
+	if (size)
+		*text = '\0';
+	for (unsigned int i = 0; i < 32; i++) {
+		char number[] = { 'b', 'i', 't', ' ', (char)('0' + i / 10), (char)('0' + i % 10), '\0' };
+		const struct pcio_bit *b = bits;
+		size_t longer;
+
+		if (!(word & 1u << i))
+			continue;
+		while (b->bit && b->bit != 1u << i)
+			b++;
+		if (i < 10)
+			memmove(number + 4, number + 5, 2);
+		longer = append(text, size, len, b->bit ? b->name : number);
+		if (longer >= size)
+			break;
+		len = longer;
+	}
+	return len;
+}
+
+/* ---- bytes ---- */
+
+static uint32_t get_le(const uint8_t *data, unsigned int bytes)
+{
+	uint32_t bits = 0;
+
+	while (bytes--)
+		bits = bits << 8 | data[bytes];
+	return bits;
+}
+
+static void put_le(uint8_t *data, unsigned int bytes, uint32_t bits)
+{
+	for (; bytes--; bits >>= 8)
+		*data++ = (uint8_t)bits;
+}
+
+static double get_f32(const uint8_t *data)
+{
+	uint32_t bits = get_le(data, 4);
+	float value;
+
+	memcpy(&value, &bits, sizeof(value));
+	return (double)value;
+}
+
+/* What four bytes say of value: as f32, else as u32. */
+static int to_bits(double value, bool f32, uint32_t *bits)
+{
+	float narrow;
+
+	if (!isfinite(value))
+		return -EDOM;
+	if (f32 ? fabs(value) > (double)FLT_MAX : value < 0 || value > UINT32_MAX || value != trunc(value))
+		return -ERANGE;
+	if (f32) {
+		narrow = (float)value;
+		memcpy(bits, &narrow, sizeof(narrow));
+	} else {
+		*bits = (uint32_t)value;
+	}
+	return 0;
+}
+
+static unsigned int width(enum pcio_type type)
+{
+	switch (type) {
+	case PCIO_U8:
+		return 1;
+	case PCIO_U16:
+	case PCIO_I16:
+		return 2;
+	default:
+		return 4;
+	}
+}
+
+static double parameter_value(enum pcio_type type, const uint8_t *data)
+{
+	switch (type) {
+	case PCIO_F32:
+		return get_f32(data);
+	case PCIO_I16:
+		return (int16_t)get_le(data, 2);
+	case PCIO_I32:
+		return (int32_t)get_le(data, 4);
+	default:
+		return get_le(data, width(type));
+	}
+}
+
+/* ---- replies ---- */
+
+/* The module, if the frame's identifier is base + module and it is a classic one with data; else 0. */
+static unsigned int module_at(const struct frame *f, uint32_t base)
+{
+	return !f->flags && (f->id & ~MODULE_MASK) == base ? f->id & MODULE_MASK : 0;
+}
+
+static bool motion_known(unsigned int motion)
+{
+	switch (motion) {
+	case PCIO_RAMP:
+	case PCIO_STEP:
+	case PCIO_VELOCITY:
+	case PCIO_CURRENT:
+	case PCIO_RAMP_STATE:
+	case PCIO_STEP_STATE:
+	case PCIO_VELOCITY_STATE:
+	case PCIO_CURRENT_STATE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool is_step(unsigned int motion)
+{
+	return motion == PCIO_STEP || motion == PCIO_STEP_STATE;
+}
+
+static int decode_get(struct pcio_reply *r, const struct frame *f)
+{
+	const struct pcio_parameter *p = pcio_parameter(r->parameter);
+
+	if (!p)
+		return -EBADMSG;
+	if (f->len != 2 + width(p->type))
+		return -EMSGSIZE;
+	r->value = parameter_value(p->type, f->data + 2);
+	return isfinite(r->value) ? 0 : -EDOM;
+}
+
+static int decode_move(struct pcio_reply *r, const struct frame *f)
+{
+	if (!motion_known(r->parameter))
+		return -EBADMSG;
+	r->with_state = r->parameter >= PCIO_RAMP_STATE;
+	if (f->len != (r->with_state ? 8 : 3))
+		return -EMSGSIZE;
+	if (!r->with_state) {
+		r->status = f->data[2];
+		return 0;
+	}
+	r->value = get_f32(f->data + 2);
+	r->short_state = f->data[6];
+	r->inputs = f->data[7] & 0x0F;
+	r->outputs = f->data[7] >> 4;
+	return isfinite(r->value) ? 0 : -EDOM;
+}
+
+static int decode_set(struct pcio_reply *r, const struct frame *f)
+{
+	if (!pcio_parameter(r->parameter))
+		return -EBADMSG;
+	if (f->len != 3)
+		return -EMSGSIZE;
+	r->status = f->data[2];
+	return 0;
+}
+
+/* The bytes at the front that say what a request or a reply is about; 0: not a command of ours. */
+static unsigned int command_bytes(unsigned int command)
+{
+	switch (command) {
+	case PCIO_RESET:
+	case PCIO_HOME:
+	case PCIO_HALT:
+		return 1;
+	case PCIO_SET:
+	case PCIO_GET:
+	case PCIO_MOVE:
+		return 2;
+	default:
+		return 0;
+	}
+}
+
+int pcio_decode(struct pcio_reply *reply, const struct frame *frame, int64_t t_ns)
+{
+	struct pcio_reply r = { .t_ns = t_ns };
+	unsigned int bytes;
+	int error;
+
+	r.module = (uint8_t)module_at(frame, PCIO_ID_ACK);
+	if (!r.module)
+		return -ENOMSG;
+	if (!frame->len)
+		return -EMSGSIZE;
+	r.command = frame->data[0];
+	bytes = command_bytes(r.command);
+	if (!bytes)
+		return -EBADMSG;
+	if (bytes == 1) {
+		error = frame->len == 1 ? 0 : -EMSGSIZE;
+	} else if (frame->len < 2) {
+		error = -EMSGSIZE;
+	} else {
+		r.parameter = frame->data[1];
+		error = r.command == PCIO_GET	? decode_get(&r, frame)
+			: r.command == PCIO_SET ? decode_set(&r, frame)
+						: decode_move(&r, frame);
+	}
+	if (!error)
+		*reply = r;
+	return error;
+}
+
+/* ---- requests ---- */
+
+static struct frame request(uint32_t id, uint8_t command, uint8_t second, uint8_t len)
+{
+	return (struct frame){ .id = id, .len = len, .data = { command, second } };
+}
+
+static bool module_valid(unsigned int module)
+{
+	return module >= 1 && module <= PCIO_MODULE_MAX;
+}
+
+int pcio_encode_command(unsigned int module, enum pcio_command command, struct frame *frame)
+{
+	if (!module_valid(module) || command_bytes(command) != 1)
+		return -EINVAL;
+	*frame = request(PCIO_ID_PUT + module, (uint8_t)command, 0, 1);
+	return 0;
+}
+
+int pcio_encode_get(unsigned int module, unsigned int parameter, struct frame *frame)
+{
+	if (!module_valid(module) || !pcio_parameter(parameter))
+		return -EINVAL;
+	*frame = request(PCIO_ID_GET + module, PCIO_GET, (uint8_t)parameter, 2);
+	return 0;
+}
+
+int pcio_encode_set(unsigned int module, unsigned int parameter, double value, struct frame *frame)
+{
+	const struct pcio_parameter *p = pcio_parameter(parameter);
+	uint32_t bits;
+	int error;
+
+	if (!module_valid(module) || !p)
+		return -EINVAL;
+	if (!(p->flags & PCIO_SETTABLE))
+		return -EPERM;
+	error = to_bits(value, p->type == PCIO_F32, &bits);
+	if (error)
+		return error;
+	if (p->flags & PCIO_MAGNITUDE && value < 0)
+		return -ERANGE;
+	*frame = request(PCIO_ID_PUT + module, PCIO_SET, (uint8_t)parameter, 6);
+	put_le(frame->data + 2, 4, bits);
+	return 0;
+}
+
+static int encode_motion(unsigned int module, unsigned int motion, double value, struct frame *frame)
+{
+	uint32_t bits;
+	int error;
+
+	if (!module_valid(module) || !motion_known(motion))
+		return -EINVAL;
+	error = to_bits(value, true, &bits);
+	if (error)
+		return error;
+	*frame = request(PCIO_ID_PUT + module, PCIO_MOVE, (uint8_t)motion, 6);
+	put_le(frame->data + 2, 4, bits);
+	return 0;
+}
+
+int pcio_encode_move(unsigned int module, enum pcio_motion motion, double value, struct frame *frame)
+{
+	return is_step(motion) ? -EINVAL : encode_motion(module, motion, value, frame);
+}
+
+int pcio_encode_step(unsigned int module, enum pcio_motion motion, double position_rad, unsigned int time_ms,
+		     struct frame *frame)
+{
+	int error;
+
+	if (!is_step(motion))
+		return -EINVAL;
+	if (time_ms < 1 || time_ms > UINT16_MAX)
+		return -ERANGE;
+	error = encode_motion(module, motion, position_rad, frame);
+	if (error)
+		return error;
+	frame->len = 8;
+	put_le(frame->data + 6, 2, time_ms);
+	return 0;
+}
+
+int pcio_encode_all(enum pcio_command command, struct frame *frame)
+{
+	if (command != PCIO_HALT && command != PCIO_WATCHDOG && command != PCIO_START)
+		return -EINVAL;
+	*frame = request(PCIO_ID_ALL, (uint8_t)command, 0, 1);
+	return 0;
+}
+
+/* ---- matching ---- */
+
+static uint32_t key_at(const struct frame *f, uint32_t base)
+{
+	unsigned int module = module_at(f, base), bytes = f->len ? command_bytes(f->data[0]) : 0;
+
+	if (!module || !bytes || f->len < bytes)
+		return 0;
+	return module << 16 | (uint32_t)f->data[0] << 8 | (bytes == 2 ? f->data[1] : 0);
+}
+
+static uint32_t request_key(const struct frame *f)
+{
+	return key_at(f, f->data[0] == PCIO_GET ? PCIO_ID_GET : PCIO_ID_PUT);
+}
+
+uint32_t pcio_key(const struct frame *frame)
+{
+	uint32_t key = request_key(frame);
+
+	return key ? key : key_at(frame, PCIO_ID_ACK);
+}
+
+bool pcio_matches(const struct frame *request_frame, const struct frame *reply)
+{
+	uint32_t key = request_key(request_frame);
+
+	return key && key == key_at(reply, PCIO_ID_ACK);
+}

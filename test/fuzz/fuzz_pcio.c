@@ -1,0 +1,124 @@
+/* fuzz_pcio.c: arbitrary bytes as a frame on the bus of PowerCube modules, and as what a driver wants to send: what is
+ * understood belongs to a request of ours and is finite, what is sent is a frame, what is refused leaves no trace.
+ *
+ * Longest: 176 bytes.
+ */
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemons/pcio/pcio.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void must(int holds)
+{
+	if (!holds)
+		abort();
+}
+
+/* The request that a reply answers. */
+static void request_of(const struct pcio_reply *r, struct frame *f)
+{
+	enum pcio_motion motion = (enum pcio_motion)r->parameter;
+
+	switch (r->command) {
+	case PCIO_GET:
+		must(!pcio_encode_get(r->module, r->parameter, f));
+		break;
+	case PCIO_SET:
+		/* One of another host's, perhaps, of a parameter that we do not set. */
+		if (pcio_encode_set(r->module, r->parameter, 1, f))
+			*f = (struct frame){ .id = PCIO_ID_PUT + r->module,
+					     .len = 2,
+					     .data = { PCIO_SET, r->parameter } };
+		break;
+	case PCIO_MOVE:
+		must(!pcio_encode_move(r->module, motion, 0, f) || !pcio_encode_step(r->module, motion, 0, 1, f));
+		break;
+	default:
+		must(!pcio_encode_command(r->module, (enum pcio_command)r->command, f));
+	}
+}
+
+static void check_reply(const struct frame *f)
+{
+	struct pcio_reply r, before;
+	struct frame request;
+
+	memset(&r, 0x5A, sizeof(r));
+	before = r;
+	if (pcio_decode(&r, f, 7)) {
+		must(!memcmp(&r, &before, sizeof(r)));
+		return;
+	}
+	must(r.t_ns == 7 && r.module >= 1 && r.module <= PCIO_MODULE_MAX && isfinite(r.value));
+	must(r.inputs < 16 && r.outputs < 16 && f->len <= FRAME_DATA_MAX && !f->flags);
+	request_of(&r, &request);
+	must(pcio_matches(&request, f) && pcio_key(&request) == pcio_key(f));
+}
+
+static void check_sent(int error, const struct frame *f, const struct frame *before)
+{
+	if (error)
+		must(!memcmp(f, before, sizeof(*f)));
+	else
+		must(frame_valid(f) && pcio_key(f) && f->len <= FRAME_DATA_MAX);
+}
+
+static void check_requests(uint32_t module, uint32_t second, uint32_t time_ms, double value)
+{
+	struct frame f, before;
+
+	memset(&before, 0xA5, sizeof(before));
+	f = before;
+	check_sent(pcio_encode_set(module, second, value, &f), &f, &before);
+	f = before;
+	check_sent(pcio_encode_get(module, second, &f), &f, &before);
+	f = before;
+	check_sent(pcio_encode_move(module, (enum pcio_motion)second, value, &f), &f, &before);
+	f = before;
+	check_sent(pcio_encode_step(module, (enum pcio_motion)second, value, time_ms, &f), &f, &before);
+	f = before;
+	check_sent(pcio_encode_command(module, (enum pcio_command)second, &f), &f, &before);
+	f = before;
+	if (!pcio_encode_all((enum pcio_command)second, &f))
+		must(frame_valid(&f) && !pcio_key(&f));
+}
+
+static void check_words(uint32_t word, size_t size)
+{
+	const struct pcio_bit *const tables[] = { pcio_state_bits, pcio_config_bits, pcio_short_bits };
+
+	for (int i = 0; i < 3; i++) {
+		char *text = malloc(size); /* its very size, so that the sanitizer sees one byte too many */
+		size_t len = pcio_text(text, size, tables[i], word);
+
+		must(size ? len < size && strlen(text) == len : !len);
+		free(text);
+	}
+	must(!(pcio_faults(word) & ~word) && (pcio_worst(word) >= PCIO_KIND_FAULT) == !!pcio_faults(word));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct {
+		uint32_t module, second, time_ms, word;
+		double value;
+		struct frame frame, other;
+	} in = { 0 };
+
+	memcpy(&in, data, size < sizeof(in) ? size : sizeof(in));
+	check_reply(&in.frame);
+	/* Most of what is random is not from a module at all; so once more as if it were. */
+	in.frame.id = PCIO_ID_ACK + (in.frame.id & 0x1F);
+	in.frame.flags = 0;
+	check_reply(&in.frame);
+	if (pcio_matches(&in.other, &in.frame))
+		must(pcio_key(&in.other) && pcio_key(&in.other) == pcio_key(&in.frame));
+	check_requests(in.module, in.second, in.time_ms, in.value);
+	check_requests(in.module % 32, in.second % 160, in.time_ms % 65536, in.value);
+	check_words(in.word, in.time_ms % (PCIO_TEXT_MAX + 1));
+	return 0;
+}
