@@ -1,4 +1,5 @@
-# Endplate.  make, make test, make test-vm, make bench, make verify, make fuzz, make lint, make soak, make install, make clean
+# Endplate.  make, make test, make test-vm, make bench, make verify, make fuzz, make lint, make soak, make install,
+# make clean
 #
 #	CC=gcc|clang   CFLAGS=...   SAN=address,undefined|thread   PREFIX=/usr/local DESTDIR=   V=1 shows commands
 #
