@@ -28,7 +28,8 @@ int tap_read(struct tap *t, const char *text)
 		name = at && text_is_name(at + 1) ? at + 1 : "log";
 	else if (!strncmp(bus, "wire:", 5))
 		name = bus + 5;
-	len = named ? (size_t)(equals - text) : strlen(name);
+	/* wire:torso@logger is torso, heard as logger */
+	len = named ? (size_t)(equals - text) : !strncmp(bus, "wire:", 5) ? strcspn(name, "@") : strlen(name);
 	name = named ? text : name;
 	if (!len || len >= sizeof(t->name))
 		return program_wrong("%s: its name in the file has to have 1 to %zu letters: NAME=%s", text,

@@ -160,6 +160,7 @@ int wire_dump(int argc, char **argv)
 				   .arguments_min = 1,
 				   .arguments_max = 1 };
 	const int64_t real_ns = clock_real_ns() - clock_now_ns();
+	char name[TEXT_NAME_MAX + 1], as[TEXT_NAME_MAX + 1];
 	struct bus *bus = NULL;
 	uint64_t left, dropped;
 	int error = 0, status = program_options(&options, &argc, argv);
@@ -172,10 +173,11 @@ int wire_dump(int argc, char **argv)
 	status = open_wire(&bus, &w, argv[0], &(struct bus_options){ .errors = w.errors });
 	if (status)
 		return status;
+	attach_split(argv[0], name, as);
 	fds[0] = (struct clock_fd){ .fd = bus_fd(bus), .events = POLLIN };
 	do
 		clock_wait(fds, 2, bus_next_ns(bus));
-	while (dump_some(bus, argv[0], real_ns, &left, &error) && !fds[1].ready);
+	while (dump_some(bus, name, real_ns, &left, &error) && !fds[1].ready);
 	fflush(stdout);
 	dropped = bus_stats(bus)->dropped;
 	if (dropped)

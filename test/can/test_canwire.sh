@@ -49,6 +49,20 @@ test_send_as_another() {
 	[ "$(wc -l <"$lib_folder/dumped")" -eq 2 ]
 }
 
+test_recorded_by_canrecord() {
+	listen
+	"${canwire%wire}record" wire:torso@recorder -o "$lib_folder/torso.log" --count 2 >"$lib_folder/summary" &
+	local recorder=$!
+	until "$canwire" stats torso | grep 'controller recorder' >/dev/null; do
+		sleep 0.01
+	done
+	"$canwire" send torso 0E4#0B3F80000000 123#DEADBEEF
+	wait "$recorder" "$dumper"
+	cut -d' ' -f2- "$lib_folder/torso.log" >"$lib_folder/frames"
+	printf 'torso 0E4#0B3F80000000\ntorso 123#DEADBEEF\n' | diff - "$lib_folder/frames"
+	cut -d' ' -f2- "$lib_folder/dumped" | diff - "$lib_folder/frames"
+}
+
 test_nobody_acknowledges() {
 	refused 111 'does anybody acknowledge it' send larm 123#
 	"$canwire" stats larm | grep unacknowledged
