@@ -46,7 +46,11 @@ static enum ach_status create_anonymous(const struct ach_geometry *g, ach_create
 	void *m = NULL;
 
 	if (fd >= 0 && !allocate(fd, ach_geometry_file_size(g)) && !write_geometry(fd, g))
-		m = ach_file_map(fd, g, PROT_READ | PROT_WRITE);
+		m = ach_file_reserve(ach_file_map_len(g));
+	if (m && ach_file_map(m, fd, g, PROT_READ | PROT_WRITE)) {
+		munmap(m, ach_file_map_len(g));
+		m = NULL;
+	}
 	if (fd >= 0)
 		close(fd);
 	if (!m)

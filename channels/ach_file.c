@@ -76,23 +76,48 @@ int ach_file_open(const char *path, int access)
 	return open(path, access | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
 }
 
+/* The same memory gets the same lowest 16 bits in all its mappings, in this process and in others: first-level caches
+ * that are indexed beyond the page (aarch64: 64 KiB in 4 ways) would keep moving a line that is used under two
+ * addresses.  Put and get in one process took twice as long then. */
+#define ALIKE ((uintptr_t)1 << 16)
+
+void *ach_file_reserve(size_t len)
+{
+	uintptr_t page = ach_file_page(), begin, end, room = len + ALIKE;
+	void *m = mmap(NULL, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (m == MAP_FAILED)
+		return NULL;
+	begin = ((uintptr_t)m + ALIKE - 1) & ~(ALIKE - 1);
+	end = (begin + len + page - 1) & ~(page - 1);
+	if (begin > (uintptr_t)m)
+		munmap(m, begin - (uintptr_t)m);
+	if (end < (uintptr_t)m + room)
+		munmap((void *)end, (uintptr_t)m + room - end);
+	return (void *)begin;
+}
+
+/* Before a handle's channel lie its nap page and its bell: near, because the address translations of all that a waking
+ * reader needs are cold, and then come with one line; and the nap page so that it differs from the control words only
+ * above what indexes a cache. */
+size_t ach_file_front(void)
+{
+	const size_t way = 1 << 14, two_pages = 2 * ach_file_page();
+
+	return two_pages < way ? way : two_pages;
+}
+
 size_t ach_file_map_len(const struct ach_geometry *g)
 {
 	return g->data_offset + 2 * g->psize;
 }
 
-/* The data area twice in a row, so that no message is ever cut in two. */
-void *ach_file_map(int fd, const struct ach_geometry *g, int prot)
+/* The data area twice in a row, so that no message is ever cut in two.  Over reserved addresses. */
+int ach_file_map(void *at, int fd, const struct ach_geometry *g, int prot)
 {
 	const int flags = MAP_SHARED | MAP_FIXED | MAP_POPULATE;
 	size_t once = ach_geometry_file_size(g);
-	uint8_t *m = mmap(NULL, ach_file_map_len(g), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	if (m == MAP_FAILED)
-		return NULL;
-	if (mmap(m, once, prot, flags, fd, 0) != MAP_FAILED &&
-	    mmap(m + once, g->psize, prot, flags, fd, g->data_offset) != MAP_FAILED)
-		return m;
-	munmap(m, ach_file_map_len(g));
-	return NULL;
+	return mmap(at, once, prot, flags, fd, 0) == MAP_FAILED ||
+	       mmap((uint8_t *)at + once, g->psize, prot, flags, fd, g->data_offset) == MAP_FAILED;
 }

@@ -34,8 +34,10 @@ uint64_t ach_geometry_file_size(const struct ach_geometry *g);
 /* Opening and mapping */
 int ach_file_open(const char *path, int access);
 bool ach_file_read_geometry(int fd, struct ach_geometry *g);
+void *ach_file_reserve(size_t len); /* addresses to map over */
+size_t ach_file_front(void);
 size_t ach_file_map_len(const struct ach_geometry *g);
-void *ach_file_map(int fd, const struct ach_geometry *g, int prot);
+int ach_file_map(void *at, int fd, const struct ach_geometry *g, int prot);
 
 #pragma GCC visibility pop
 

@@ -27,7 +27,7 @@ static uint64_t get_choose(const ach_channel_t *chan, uint64_t c, const struct a
 	return want > chan->seq_num ? want : chan->seq_num + 1;
 }
 
-static enum ach_status get_once(ach_channel_t *chan, struct get *g, int options)
+ACH_HOT static enum ach_status get_once(ach_channel_t *chan, struct get *g, int options)
 {
 	struct ach_handle *h = chan->handle;
 
@@ -91,7 +91,14 @@ static bool get_deadline(const ach_channel_t *chan, const struct timespec *timeo
 	return true;
 }
 
-static enum ach_status get_wait(ach_channel_t *chan, struct get *g, const struct timespec *timeout, int options)
+static enum ach_status get_leave(ach_channel_t *chan, enum ach_status r)
+{
+	if (chan->handle->watching)
+		ach_watch_end(chan->handle);
+	return r;
+}
+
+ACH_HOT static enum ach_status get_wait(ach_channel_t *chan, struct get *g, const struct timespec *timeout, int options)
 {
 	int64_t deadline = INT64_MAX;
 	bool bounded = false, looked = false;
@@ -101,10 +108,10 @@ static enum ach_status get_wait(ach_channel_t *chan, struct get *g, const struct
 		enum ach_status r;
 
 		if (__atomic_load_n(&chan->cancel, __ATOMIC_ACQUIRE))
-			return ach_fail(ACH_CANCELED, "ach_cancel");
+			return get_leave(chan, ach_fail(ACH_CANCELED, "ach_cancel"));
 		r = get_once(chan, g, options);
 		if (r != ACH_EAGAIN || !(options & ACH_O_WAIT))
-			return r;
+			return get_leave(chan, r);
 
 		if (!looked) {
 			if (timeout && (timeout->tv_nsec < 0 || timeout->tv_nsec > 999999999))
@@ -117,7 +124,7 @@ static enum ach_status get_wait(ach_channel_t *chan, struct get *g, const struct
 			if (left <= 0)
 				return ACH_TIMEOUT;
 		}
-		ach_wait_newer(chan->handle, chan->seq_num, left, &chan->cancel);
+		ach_wait_newer(chan->handle, chan->seq_num, left);
 	}
 }
 
@@ -127,8 +134,8 @@ static void get_done(ach_channel_t *chan)
 		ach_fd_update(chan->handle, chan->seq_num);
 }
 
-enum ach_status ach_get(ach_channel_t *chan, void *buf, size_t size, size_t *frame_size,
-			const struct timespec *ACH_RESTRICT timeout, int options)
+ACH_HOT enum ach_status ach_get(ach_channel_t *chan, void *buf, size_t size, size_t *frame_size,
+				const struct timespec *ACH_RESTRICT timeout, int options)
 {
 	struct get g = { .buf = buf, .size = size };
 	enum ach_status r;

@@ -12,12 +12,15 @@
 #include "channels/ach_file.h"
 #include "channels/ach_lock.h"
 
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22
+#define MADV_POPULATE_WRITE 23
+#endif
+
 #define PUT_TIMEOUT_NS 500000000
 
 static void handle_free(struct ach_handle *h)
 {
-	if (h->bell)
-		munmap(h->bell, ach_file_page());
 	if (h->map)
 		munmap(h->map, h->map_len);
 	if (h->file >= 0)
@@ -27,10 +30,11 @@ static void handle_free(struct ach_handle *h)
 
 static struct ach_handle *handle_new(const char *name)
 {
-	struct ach_handle *h = calloc(1, sizeof(*h));
+	struct ach_handle *h = aligned_alloc(_Alignof(struct ach_handle), sizeof(*h));
 
 	if (!h)
 		return NULL;
+	memset(h, 0, sizeof(*h));
 	h->file = h->event = h->uring.fd = -1;
 	h->put_timeout_ns = PUT_TIMEOUT_NS;
 	snprintf(h->name, sizeof(h->name), "%s", name);
@@ -57,6 +61,23 @@ static bool same_file(const struct ach_handle *h)
 	return !stat(path, &st) && st.st_dev == h->dev && st.st_ino == h->ino;
 }
 
+/* A page to sleep on, the same memory under a second address.  Without this madvise (Linux 5.14) the first sleep
+ * fetches it. */
+static enum ach_status open_nap_page(struct ach_handle *h)
+{
+	const size_t len = ach_file_page();
+
+	if (!h->map) { /* anonymous: the channel was mapped by who created it */
+		h->map_len = len;
+		h->map = ach_file_reserve(len);
+	}
+	if (!h->map || mremap(h->shm, 0, len, MREMAP_MAYMOVE | MREMAP_FIXED, h->map) == MAP_FAILED)
+		return ach_error(ACH_FAILED_SYSCALL, "mapping %s once more: %s", h->name, strerror(errno));
+	h->nap_page = h->map;
+	(void)madvise(h->nap_page, len, h->writable ? MADV_POPULATE_WRITE : MADV_POPULATE_READ);
+	return ACH_OK;
+}
+
 /* 0, or -errno.  A reader that may not ring goes on without a hint and polls. */
 static int open_bell(struct ach_handle *h)
 {
@@ -70,14 +91,13 @@ static int open_bell(struct ach_handle *h)
 		return -errno;
 	err = fstat(fd, &st) ? errno : (uint64_t)st.st_size < ach_file_page() ? EINVAL : 0;
 	if (!err) {
-		void *m = mmap(NULL, ach_file_page(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
+		void *bell = h->map + ach_file_page();
 
-		if (m == MAP_FAILED) {
+		if (mmap(bell, ach_file_page(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_POPULATE, fd, 0) ==
+		    MAP_FAILED)
 			err = errno;
-		} else {
-			h->bell = m;
-			h->hint = m;
-		}
+		else
+			h->hint = bell;
 	}
 	close(fd);
 	return -err;
@@ -98,13 +118,14 @@ static enum ach_status open_once(struct ach_handle *h, const char *path, struct 
 		return ach_file_error(path, "opening");
 	if (!ach_file_read_geometry(h->file, g) || !g->bell)
 		return ach_error(ACH_BAD_SHM_FILE, "%s is not a channel, or not a whole one", path);
-	h->map = ach_file_map(h->file, g, h->writable ? PROT_READ | PROT_WRITE : PROT_READ);
-	if (!h->map || fstat(h->file, &st))
+	h->map_len = ach_file_front() + ach_file_map_len(g);
+	h->map = ach_file_reserve(h->map_len);
+	if (!h->map || fstat(h->file, &st) ||
+	    ach_file_map(h->map + ach_file_front(), h->file, g, h->writable ? PROT_READ | PROT_WRITE : PROT_READ))
 		return ach_error(ACH_FAILED_SYSCALL, "mapping %s: %s", path, strerror(errno));
-	h->map_len = ach_file_map_len(g);
 	h->dev = st.st_dev;
 	h->ino = st.st_ino;
-	handle_use(h, h->map, g);
+	handle_use(h, (struct ach_header *)(h->map + ach_file_front()), g);
 	err = open_bell(h);
 	if (!err)
 		return ACH_OK;
@@ -194,8 +215,14 @@ enum ach_status ach_open(ach_channel_t *chan, const char *name, ach_attr_t *attr
 		if (r == ACH_OK)
 			r = open_file(&h, name, attr, &clock);
 	}
-	if (r != ACH_OK)
+	if (r == ACH_OK)
+		r = open_nap_page(h);
+	if (r != ACH_OK) {
+		if (h)
+			handle_free(h);
 		return r;
+	}
+	ach_wake_forgotten(h);
 	if (attr && attr->set_put_timeout)
 		h->put_timeout_ns = attr->put_timeout_ns;
 	chan->shm = h->shm;
@@ -216,6 +243,8 @@ enum ach_status ach_close(ach_channel_t *chan)
 	if (h->plan.max && ach_lock_holds(&h->section))
 		ach_commit(chan, 0);
 	ach_cancel_finish(h);
+	if (h->watching) /* a signal handler jumped out of a get */
+		ach_watch_end(h);
 	ach_fd_close(h);
 	chan->handle = NULL;
 	chan->shm = NULL;

@@ -1,5 +1,4 @@
 /* ach_put.c: writing.  put = reserve, copy, commit. */
-#include <limits.h>
 #include <signal.h>
 
 #include "channels/ach_lock.h"
@@ -10,7 +9,7 @@ static uint64_t round_up(uint64_t n)
 }
 
 /* Take the lock and work out from the newest entry where the next message goes. */
-static enum ach_status put_begin(struct ach_handle *h, size_t max, struct ach_section *s, struct ach_plan *p)
+ACH_HOT static enum ach_status put_begin(struct ach_handle *h, size_t max, struct ach_section *s, struct ach_plan *p)
 {
 	enum ach_status r;
 
@@ -27,7 +26,7 @@ static enum ach_status put_begin(struct ach_handle *h, size_t max, struct ach_se
 	if (p->newest) {
 		struct ach_seen e = ach_entry_read(h, p->newest);
 
-		if (!ach_entry_ok(h, &e, p->newest) || p->newest == UINT64_MAX) {
+		if (!ach_entry_ok(h, &e, p->newest) || p->newest >= ACH_SEQ_MAX) {
 			ach_lock_drop(h, s);
 			return ach_fail(ACH_CORRUPT, "the newest index entry is not sound");
 		}
@@ -67,17 +66,18 @@ static void put_wake(struct ach_handle *h, uint64_t seq)
 {
 	/* P4, seq_cst: with P3 and the waiter's G1, G2 a Dekker pair: we see its hint or it sees our commit.
 	 * Acquire would not do: aarch64 may then load the hint before the commit is visible. */
-	uint64_t hint = atomic_load_explicit(h->hint, memory_order_seq_cst);
+	uint64_t hint = ach_hint_seq(atomic_load_explicit(h->hint, memory_order_seq_cst));
 	uint64_t woken = atomic_load_explicit(&h->shm->woken, memory_order_relaxed);
 
 	if (hint > woken || woken > seq) { /* woken beyond the newest message: scribbled, and mended here */
-		ach_futex(ach_futex_word(h), FUTEX_WAKE, INT_MAX, NULL, 0);
+		ach_wake_all(h);
 		/* P5, after the wake: if we die before, the next put wakes.  Release: woken implies it is done */
 		atomic_store_explicit(&h->shm->woken, seq, memory_order_release);
 	}
 }
 
-static enum ach_status put_end(struct ach_handle *h, struct ach_section *s, const struct ach_plan *p, size_t len)
+ACH_HOT static enum ach_status put_end(struct ach_handle *h, struct ach_section *s, const struct ach_plan *p,
+				       size_t len)
 {
 	const uint64_t seq = p->newest + 1;
 	const uint64_t first = put_oldest(h, p, seq, len);
@@ -101,7 +101,7 @@ static enum ach_status put_end(struct ach_handle *h, struct ach_section *s, cons
 	return ACH_OK;
 }
 
-enum ach_status ach_put(ach_channel_t *chan, const void *buf, size_t len)
+ACH_HOT enum ach_status ach_put(ach_channel_t *chan, const void *buf, size_t len)
 {
 	struct ach_handle *h = chan->handle;
 	struct ach_section section;

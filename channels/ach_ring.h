@@ -22,10 +22,11 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the futex word is the low half of commit");
 
-#define ACH_MAGIC 0x31656e6972486341ull
-#define ACH_ALIGN 16u /* of every message, so that structs can be used in place */
+#define ACH_MAGIC 0x32656e6972486341ull /* 2: who waits for a message has a watcher */
+#define ACH_ALIGN 16u			/* of every message, so that structs can be used in place */
 #define ACH_COUNT_MAX (1u << 24)
 #define ACH_BYTES_MAX ((1ull << 31) - 1)
+#define ACH_SEQ_MAX (UINT64_MAX >> 1) /* the hint has room for no more */
 
 /* Written once, before the channel has a name.  A handle copies and checks it at open and never reads it again. */
 struct ach_geometry {
@@ -59,7 +60,7 @@ struct ach_header {
 	_Atomic uint64_t woken;		      /* who waits for a message up to this one has been woken */
 	_Atomic uint32_t lock;		      /* the writers', a PI futex: tid | FUTEX_WAITERS | FUTEX_OWNER_DIED */
 	_Atomic uint32_t writer;	      /* pid of the last to commit, for people to look at */
-	_Alignas(64) _Atomic uint64_t hint;   /* used where there is no bell file */
+	_Alignas(64) _Atomic uint64_t hint;   /* as below, where there is no bell file */
 	_Alignas(64) struct ach_entry index[];
 };
 
@@ -98,13 +99,17 @@ struct ach_uring {
 	struct io_uring_cqe *cqes;
 };
 
+/* What put and get need is in the first two lines: for a reader that was asleep each of them is cold. */
 struct ach_handle {
-	struct ach_header *shm;
+	_Alignas(64) struct ach_header *shm;
 	uint8_t *data;		/* psize bytes, mapped twice in a row: every message is contiguous */
-	_Atomic uint64_t *hint; /* NULL: this reader may not ring and polls */
+	_Atomic uint64_t *hint; /* seq << 1 | ACH_HINT_WATCHED; NULL: this reader may not ring and polls */
 	uint64_t id, lsize, psize;
 	uint32_t count, slot_mask;
 	bool writable;
+
+	void *nap_page;	   /* the control words once more, only to sleep on: ach_cancel takes them away */
+	uint64_t watching; /* the message whose sleepers rely on this handle's; 0: none */
 
 	int event;	    /* the pollable descriptor, or -1 */
 	uint32_t event_pid; /* who made it */
@@ -118,18 +123,14 @@ struct ach_handle {
 	uint32_t reserve_tid, reserve_pid;
 	uint64_t peek; /* sequence number of an open peek, or 0 */
 
-	_Atomic uint64_t napping; /* who sleeps in a get, or is about to: number of the nap << 32 | tid; 0: nobody */
-	uint32_t naps;
 	_Atomic uint32_t cancelling; /* calls of ach_cancel that still use this handle */
-	struct timespec nap;
 
 	int64_t put_timeout_ns;
 	uint32_t stuck_word;   /* a lock already waited for in vain ... */
 	uint64_t stuck_commit; /* ... while this was the newest message */
 
-	void *map;
+	uint8_t *map; /* nap page, bell and channel, or only the first */
 	size_t map_len;
-	void *bell;
 	int file; /* the channel's, or -1 */
 	dev_t dev;
 	ino_t ino;
@@ -152,8 +153,12 @@ struct ach_waitv {
 	uint32_t reserved;
 };
 
+#define ACH_HINT_WATCHED 1u	  /* one of those who wait keeps the slice for all */
 #define ACH_SLICE_NS 250000000	  /* how long a waiter trusts its wake-up: see ach_wait.c */
 #define ACH_SLICE_POLL_NS 1000000 /* of one that may not ring the bell */
+
+/* The linker puts these side by side: a reader that was asleep has to find their pages again. */
+#define ACH_HOT __attribute__((hot))
 
 #pragma GCC visibility push(hidden) /* none of these leaves the library */
 
@@ -173,8 +178,11 @@ int64_t ach_now_ns(clockid_t clock);
 int64_t ach_timespec_ns(const struct timespec *t);
 long ach_futex(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *timeout, uint32_t value3);
 void ach_ring_bell(struct ach_handle *h, uint64_t seq);
+void ach_wake_all(struct ach_handle *h);
+void ach_wake_forgotten(struct ach_handle *h);
 void ach_cancel_finish(const struct ach_handle *h);
-void ach_wait_newer(struct ach_handle *h, uint64_t seq, int64_t for_ns, const volatile sig_atomic_t *cancel);
+void ach_wait_newer(struct ach_handle *h, uint64_t seq, int64_t for_ns);
+void ach_watch_end(struct ach_handle *h);
 struct ach_waitv ach_waitv_channel(struct ach_handle *h, uint64_t seq);
 struct ach_waitv ach_waitv_private(_Atomic uint32_t *word, uint32_t value);
 int64_t ach_slice_ns(const struct ach_handle *h);
@@ -215,6 +223,12 @@ static inline bool ach_entry_ok(const struct ach_handle *h, const struct ach_see
 static inline _Atomic uint32_t *ach_futex_word(struct ach_handle *h)
 {
 	return (_Atomic uint32_t *)&h->shm->commit;
+}
+
+/* The newest message anybody waits for. */
+static inline uint64_t ach_hint_seq(uint64_t hint)
+{
+	return hint >> 1;
 }
 
 /* G2: has the channel moved on from seq?  seq_cst: the waiter's half of the Dekker pair with P3, P4. */

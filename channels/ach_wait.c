@@ -7,13 +7,24 @@
  * The sleep is a futex on the low half of `commit`: the kernel compares it as
  * it queues, so a commit in between ends the sleep at once.
  *
- * A sleep lasts a slice at most.  That bounds the delay when a writer is killed
- * between its commit and its wake with no put after it, when the bell was
- * scribbled on, and when the word wrapped 2^32 commits in the meantime.
+ * A wake-up may fail to come: a writer is killed between its commit and its
+ * wake with no put after it, or the bell was scribbled on.  So a sleep lasts a
+ * slice at most.  But a timer is half of what a channel costs above a bare
+ * futex, so among those who wait without a deadline for one message only one,
+ * the watcher, keeps it: whoever sets the lowest bit of the hint.  The others
+ * sleep without.  A watcher that is not sure that they have been woken does it
+ * before it goes.  (One with a deadline has a timer anyway, and never watches.)
+ *
+ * What is given up: if the watcher is killed, stopped, or cancelled in the
+ * instant in which another begins to rely on it, and the wake-up for that very
+ * message fails to come too, the others sleep until the next put, or until
+ * anybody opens the channel.  The same if somebody scribbles a watcher into the
+ * bell, or the word wraps, 2^32 commits between a look at it and the kernel's.
  */
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -23,8 +34,8 @@
 #define SYS_futex_waitv 449
 #endif
 
-#define CANCEL_RETRY_NS 100000
-#define CANCEL_RETRIES 2500	  /* a slice in all: then the waiter has looked by itself */
+#define FINISH_LOOK_NS 100000
+#define FINISH_LOOKS 2500
 #define SLICE_NO_WAITV_NS 1000000 /* before Linux 5.16 one futex can be waited for: poll the others */
 
 #define WAITV_SHARED 2u		  /* FUTEX_32 */
@@ -33,7 +44,7 @@
 /* Changes with every ach_cancel of this process, and is part of every sleep on many channels. */
 static _Atomic uint32_t cancel_epoch;
 
-long ach_futex(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *timeout, uint32_t value3)
+ACH_HOT long ach_futex(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *timeout, uint32_t value3)
 {
 	return syscall(SYS_futex, word, op, value, timeout, NULL, value3);
 }
@@ -55,6 +66,21 @@ int64_t ach_now_ns(clockid_t clock)
 	return ach_timespec_ns(&t);
 }
 
+ACH_HOT void ach_wake_all(struct ach_handle *h)
+{
+	ach_futex(ach_futex_word(h), FUTEX_WAKE, INT_MAX, NULL, 0);
+}
+
+/* At open: a writer may have died before its wake, and the watcher with it. */
+void ach_wake_forgotten(struct ach_handle *h)
+{
+	uint64_t waited = h->hint ? ach_hint_seq(atomic_load_explicit(h->hint, memory_order_seq_cst)) : 0;
+
+	if (waited > atomic_load_explicit(&h->shm->woken, memory_order_acquire) &&
+	    waited <= atomic_load_explicit(&h->shm->commit, memory_order_seq_cst))
+		ach_wake_all(h);
+}
+
 /* G1: hint = max(hint, seq).  max, or a slow waiter would put an older hint over a newer one.
  * seq_cst with G2: see P4 in ach_put.c.  A load is enough when the hint is there already. */
 void ach_ring_bell(struct ach_handle *h, uint64_t seq)
@@ -64,9 +90,44 @@ void ach_ring_bell(struct ach_handle *h, uint64_t seq)
 	if (!h->hint)
 		return;
 	hint = atomic_load_explicit(h->hint, memory_order_seq_cst);
-	while (hint < seq &&
-	       !atomic_compare_exchange_weak_explicit(h->hint, &hint, seq, memory_order_seq_cst, memory_order_seq_cst))
+	while (ach_hint_seq(hint) < seq &&
+	       !atomic_compare_exchange_weak_explicit(h->hint, &hint, seq << 1, memory_order_seq_cst,
+						      memory_order_seq_cst))
 		;
+}
+
+/* G1 of one without a deadline, who takes the watch if nobody has it.  May it sleep without a timer?
+ * Not if the hint is beyond seq: a scribble, and nobody watches for this message. */
+static bool ring_watched_bell(struct ach_handle *h, uint64_t seq)
+{
+	const uint64_t watched = seq << 1 | ACH_HINT_WATCHED;
+	uint64_t hint;
+
+	if (!h->hint)
+		return false;
+	hint = atomic_load_explicit(h->hint, memory_order_seq_cst);
+	while (hint < watched)
+		if (atomic_compare_exchange_weak_explicit(h->hint, &hint, watched, memory_order_seq_cst,
+							  memory_order_seq_cst)) {
+			h->watching = seq;
+			return false;
+		}
+	return hint == watched && h->watching != seq;
+}
+
+/* Nobody is left to sleep without a watcher, whether the message came or not: each wakes, and one of those who wait on
+ * finds the bit clear.  Mostly the writer has woken all: its P5, after the wake, says so. */
+ACH_HOT void ach_watch_end(struct ach_handle *h)
+{
+	/* acquire: the wake, and the commit before it, are done; so woken beyond commit is a scribble */
+	uint64_t woken = atomic_load_explicit(&h->shm->woken, memory_order_acquire);
+	uint64_t hint = h->watching << 1 | ACH_HINT_WATCHED, seq = h->watching;
+
+	h->watching = 0;
+	if (woken >= seq && woken <= atomic_load_explicit(&h->shm->commit, memory_order_relaxed))
+		return;
+	atomic_compare_exchange_strong_explicit(h->hint, &hint, seq << 1, memory_order_seq_cst, memory_order_relaxed);
+	ach_wake_all(h);
 }
 
 struct ach_waitv ach_waitv_channel(struct ach_handle *h, uint64_t seq)
@@ -104,23 +165,27 @@ static int64_t shorter(int64_t a, int64_t b)
 }
 
 /* For one channel a plain futex: on one core with many readers futex_waitv cost a tenth more per message.  Its time is
- * relative, which saves a look at the clock.
+ * relative, which saves a look at the clock.  for_ns INT64_MAX: no deadline.
  *
- * ach_cancel must end it too, also in the instructions between the look at the flag and the kernel's own look at the
- * word.  A signal handler on top of this thread takes the nap's length away, which the kernel has not read yet then;
- * another thread sees that we are about to nap, and wakes until we are not. */
-void ach_wait_newer(struct ach_handle *h, uint64_t seq, int64_t for_ns, const volatile sig_atomic_t *cancel)
+ * ach_cancel must end it too, also in the instructions between a look at its flag and the kernel's own look at the
+ * word.  The arguments are in registers then, out of reach of a signal handler on top of this thread.  But it can take
+ * the page away: what sleeps on it later is answered EFAULT.  So it is a page of its own, which nothing else uses. */
+ACH_HOT void ach_wait_newer(struct ach_handle *h, uint64_t seq, int64_t for_ns)
 {
-	ach_ring_bell(h, seq + 1);
+	_Atomic uint32_t *word = (_Atomic uint32_t *)&((struct ach_header *)h->nap_page)->commit;
+	struct timespec slice = { 0, 0 }, *nap = NULL;
+
+	if (for_ns != INT64_MAX)
+		ach_ring_bell(h, seq + 1);
+	if (for_ns != INT64_MAX || !ring_watched_bell(h, seq + 1)) {
+		slice.tv_nsec = shorter(for_ns, ach_slice_ns(h));
+		nap = &slice;
+	}
 	if (ach_newer(h, seq)) /* saves a system call; the kernel's comparison is the check that counts */
 		return;
-	h->nap.tv_nsec = shorter(for_ns, ach_slice_ns(h));
-	atomic_signal_fence(memory_order_seq_cst);
-	/* seq_cst, with those in ach_cancel: it sees that we nap, or we see its flag */
-	atomic_store_explicit(&h->napping, (uint64_t)++h->naps << 32 | ach_self_tid(), memory_order_seq_cst);
-	if (!__atomic_load_n(cancel, __ATOMIC_SEQ_CST))
-		ach_futex(ach_futex_word(h), FUTEX_WAIT, (uint32_t)seq, &h->nap, 0);
-	atomic_store_explicit(&h->napping, 0, memory_order_relaxed);
+	/* Back with it when the program has taken the cancel back; if it has not, our caller sees that first. */
+	if (ach_futex(word, FUTEX_WAIT, (uint32_t)seq, nap, 0) < 0 && errno == EFAULT)
+		mprotect(h->nap_page, 1, h->writable ? PROT_READ | PROT_WRITE : PROT_READ);
 }
 
 enum ach_status ach_wait_any(ach_channel_t *const chans[], size_t n, const struct timespec *deadline, size_t *which)
@@ -162,10 +227,8 @@ enum ach_status ach_wait_any(ach_channel_t *const chans[], size_t n, const struc
 /* May run in a signal handler: atomics and system calls, errno kept. */
 enum ach_status ach_cancel(ach_channel_t *chan, const ach_cancel_attr_t *attr)
 {
-	const struct timespec moment = { 0, CANCEL_RETRY_NS };
 	struct ach_handle *h = chan ? chan->handle : NULL;
 	const int saved = errno;
-	uint64_t nap;
 
 	(void)attr; /* safe with and without async_unsafe */
 	if (!h)
@@ -175,17 +238,9 @@ enum ach_status ach_cancel(ach_channel_t *chan, const ach_cancel_attr_t *attr)
 	__atomic_store_n(&chan->cancel, 1, __ATOMIC_SEQ_CST);
 	atomic_fetch_add_explicit(&cancel_epoch, 1, memory_order_release); /* the flag before the epoch */
 	ach_futex(&cancel_epoch, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, 0);
-
-	nap = atomic_load_explicit(&h->napping, memory_order_seq_cst);
-	if ((uint32_t)nap == (uint32_t)syscall(SYS_gettid))
-		h->nap.tv_nsec = 0;
-	else
-		for (int i = 0; nap && i < CANCEL_RETRIES; i++) {
-			ach_futex(ach_futex_word(h), FUTEX_WAKE, INT_MAX, NULL, 0);
-			if (atomic_load_explicit(&h->napping, memory_order_seq_cst) != nap)
-				break; /* that nap is over; a later one has seen the flag */
-			nanosleep(&moment, NULL);
-		}
+	/* A get that is not asleep yet will not fall asleep, and looks at the flag; one that is asleep is woken. */
+	mprotect(h->nap_page, 1, PROT_NONE);
+	ach_wake_all(h);
 	atomic_fetch_sub_explicit(&h->cancelling, 1, memory_order_release); /* the last we do with it */
 	errno = saved;
 	return ACH_OK;
@@ -194,8 +249,8 @@ enum ach_status ach_cancel(ach_channel_t *chan, const ach_cancel_attr_t *attr)
 /* Bounded, for a child forked while another thread was cancelling: nobody is left there to finish it. */
 void ach_cancel_finish(const struct ach_handle *h)
 {
-	const struct timespec moment = { 0, CANCEL_RETRY_NS };
+	const struct timespec moment = { 0, FINISH_LOOK_NS };
 
-	for (int i = 0; i < CANCEL_RETRIES && atomic_load_explicit(&h->cancelling, memory_order_acquire); i++)
+	for (int i = 0; i < FINISH_LOOKS && atomic_load_explicit(&h->cancelling, memory_order_acquire); i++)
 		nanosleep(&moment, NULL);
 }

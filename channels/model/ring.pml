@@ -34,6 +34,15 @@
 #ifndef WAITERS
 #define WAITERS 1
 #endif
+#ifndef BOUNDED
+#define BOUNDED 0	/* of the waiters, so many have a deadline */
+#endif
+#ifndef CANCELS
+#define CANCELS 0	/* of waiters in a run */
+#endif
+#ifndef SCRIBBLES
+#define SCRIBBLES 0	/* 1: the bell is scribbled on, once */
+#endif
 
 #ifdef RESERVE
 #define MAX LSIZE	/* words reserved and written, whatever is committed */
@@ -63,6 +72,9 @@
 #define SLOT(seq) ((seq) % SLOTS)
 #define TAG(seq, length) ((seq) * 4 + (length))
 #define TAG_SEQ(word) ((word) / 4)
+#define HINT(seq) ((seq) * 2)
+#define HINT_WATCHED(seq) ((seq) * 2 + 1)
+#define HINT_SEQ(hint) ((hint) / 2)
 
 /* ---- shared memory ---- */
 
@@ -70,7 +82,7 @@ byte commit;		/* the newest sequence number, and the futex word */
 byte reclaim;		/* bytes and slots of messages before this one may be changing */
 byte lock;		/* of the writers: owner's pid or 0 */
 byte woken;		/* who waited for a message up to this one has been woken */
-byte hint;		/* in the bell file: somebody waits for this message */
+byte hint;		/* in the bell file: HINT or HINT_WATCHED of the message somebody waits for */
 byte entry_seq[SLOTS];
 byte entry_pos[SLOTS];
 byte entry_cum[SLOTS];
@@ -85,6 +97,14 @@ byte shared_head;
 
 bool asleep[WAITERS + 1];	/* in FUTEX_WAIT ... */
 byte asleep_on[WAITERS + 1];	/* ... because the word had this value */
+bool untimed[WAITERS + 1];	/* without a slice: it relies on a watcher, also while not yet asleep */
+byte watching[WAITERS + 1];	/* in the handle: the message for whose waiters this one keeps the slice, or 0 */
+#ifdef M_WATCHER_TRUSTS_ITS_WAKE
+bool woken_up[WAITERS + 1];
+#endif
+bool given_up;			/* a watcher died, or was cancelled while another began to rely on it */
+bool scribbled;			/* the bell was */
+byte cancels;
 byte deaths;
 byte finished;			/* writers that have nothing more to put */
 
@@ -94,6 +114,8 @@ hidden byte newest_entry_is_sound;
 hidden byte only_one_writer_commits;
 hidden byte retention_is_exact;
 hidden byte no_sleeper_is_left_behind;
+hidden byte sleeper_is_watched;
+hidden byte watcher_leaves_nobody_asleep;
 hidden byte commit_never_goes_back;
 hidden byte no_false_corrupt;
 hidden byte lapped_only_by_a_commit;
@@ -127,8 +149,14 @@ byte undo;
 #define WAITER_MAY_DIE \
 	if \
 	:: true \
-	:: deaths < DEATHS -> d_step { deaths++; cursor = 0 }; goto wait \
+	:: deaths < DEATHS -> d_step { WAITER_DIES }; goto wait \
 	fi
+#define WAITER_DIES \
+	deaths++; \
+	cursor = 0; \
+	given_up = given_up || watching[id] > 0; \
+	watching[id] = 0; \
+	untimed[id] = false
 
 inline futex_wake()
 {
@@ -140,6 +168,10 @@ inline futex_wake()
 			:: asleep[j] ->
 				asleep[j] = false;
 				asleep_on[j] = 0;
+				untimed[j] = false;
+#ifdef M_WATCHER_TRUSTS_ITS_WAKE
+				woken_up[j] = true;
+#endif
 #ifdef M_WAKE_ONE
 				j = WAITERS - 1
 #endif
@@ -150,6 +182,23 @@ inline futex_wake()
 		od
 	}
 }
+
+/* What a watcher leaves behind, and what is given up: some may have seen its
+ * bit, are not asleep yet, and will be when nobody watches. */
+#define WATCH_ENDS \
+	d_step { \
+		j = 0; \
+		do \
+		:: j < WAITERS -> \
+			ENSURE(watcher_leaves_nobody_asleep, \
+				!asleep[j] || !untimed[j] || asleep_on[j] >= watching[id]); \
+			given_up = given_up || (untimed[j] && commit < watching[id]); \
+			j++ \
+		:: else -> break \
+		od; \
+		j = 0; \
+		watching[id] = 0 \
+	}
 
 /* commit(len): the oldest message that stays, in i.  Then the same from the
  * contract's words, without cum: at most CNT messages and LSIZE words, and
@@ -259,6 +308,7 @@ put:
 	atomic { commit = s; WRITER_MAY_DIE };
 #endif
 
+#if READERS || !WAITERS
 	/* P1, P2: messages before first are outside the contract since the
 	 * last commit; now their bytes and slots will change. */
 #if defined(M_RECLAIM_TOO_FAR)
@@ -306,8 +356,9 @@ fill:
 #ifdef M_RECLAIM_AFTER_DATA
 	atomic { reclaim = first; WRITER_MAY_DIE };
 #endif
+#endif
 #ifdef M_HINT_BEFORE_COMMIT
-	h = hint;
+	h = HINT_SEQ(hint);
 	w = woken;
 #endif
 #ifdef M_UNLOCK_BEFORE_COMMIT
@@ -317,7 +368,17 @@ fill:
 	/* P3: the message exists, and what it pushes out is gone. */
 #if !defined(M_COMMIT_BEFORE_DATA) && !defined(M_ENTRY_AFTER_COMMIT)
 	atomic {
+#if !READERS && WAITERS
+		retain();
+#endif
 		d_step {
+#if !READERS && WAITERS
+			entry_seq[SLOT(s)] = s;
+			entry_pos[SLOT(s)] = head;
+			entry_cum[SLOT(s)] = cum;
+			entry_len[SLOT(s)] = length;
+			entry_keep[SLOT(s)] = keep;
+#endif
 			ENSURE(only_one_writer_commits, s == commit + 1);
 			commit = s;
 			first = 0;
@@ -352,7 +413,7 @@ fill:
 	fi;
 #else
 #ifndef M_HINT_BEFORE_COMMIT
-	h = hint;
+	h = HINT_SEQ(hint);
 	w = woken;
 #endif
 	if
@@ -375,7 +436,7 @@ fill:
 			j = 0;
 			do
 			:: j < WAITERS ->
-				ENSURE(no_sleeper_is_left_behind, !asleep[j] || asleep_on[j] >= s);
+				ENSURE(no_sleeper_is_left_behind, !asleep[j] || asleep_on[j] >= s || scribbled);
 				j++
 			:: else -> break
 			od;
@@ -555,13 +616,40 @@ proctype waiter(byte id)
 {
 	byte cursor;
 wait:
-	atomic {		/* get everything there is */
+	/* Get everything there is, or find that the wait was cancelled. */
+	atomic {
 		if
 		:: finished == WRITERS && commit == cursor -> goto out
-		:: else -> cursor = commit
+		:: finished < WRITERS && commit == cursor -> goto ring
+		:: commit == cursor && cancels < CANCELS -> cancels++
+		:: commit != cursor -> cursor = commit
+		fi;
+		if
+		:: watching[id] == 0 -> goto ring
+		:: watching[id] > 0
 		fi
 	};
 
+	/* A watcher leaves.  Have the others been woken?  P5 tells; that it
+	 * was woken itself says nothing about them. */
+unwatch:
+	atomic {
+		if
+#ifdef M_WATCHER_WAKES_NOBODY
+		:: true -> WATCH_ENDS; goto ring
+#elif defined(M_WATCHER_TRUSTS_ITS_WAKE)
+		:: woken_up[id] -> WATCH_ENDS; goto ring
+#endif
+		:: woken >= watching[id] -> WATCH_ENDS; goto ring
+		:: else
+		fi
+	};
+#ifndef M_WATCH_BIT_KEPT
+	atomic { hint = (hint == HINT_WATCHED(watching[id]) -> HINT(watching[id]) : hint); WAITER_MAY_DIE };
+#endif
+	atomic { futex_wake(); WATCH_ENDS };
+
+ring:
 #ifdef G2_BEFORE_G1
 	atomic {
 		if
@@ -571,20 +659,55 @@ wait:
 	};
 #endif
 
-	/* G1: hint = max(hint, cursor + 1) */
+	/* G1: hint = max(hint, cursor + 1), and without a deadline the watch,
+	 * if nobody has it. */
 #if defined(M_BIT_CLEARED_BEFORE_WAKE) || defined(M_BIT_CLEARED_AFTER_WAKE)
-	atomic { hint = 1; WAITER_MAY_DIE };
+	atomic { hint = HINT(1); WAITER_MAY_DIE };
 #elif defined(M_HINT_PLAIN_STORE)
-	atomic { hint = cursor + 1; WAITER_MAY_DIE };
+	atomic { hint = HINT(cursor + 1); WAITER_MAY_DIE };
 #elif !defined(M_NO_HINT)
-	atomic { hint = (hint > cursor -> hint : cursor + 1); WAITER_MAY_DIE };
+	atomic {
+		if
+#if BOUNDED
+		:: id < BOUNDED && HINT_SEQ(hint) <= cursor ->
+#ifdef M_DEADLINE_AND_WATCH
+			hint = HINT_WATCHED(cursor + 1);
+#else
+			hint = HINT(cursor + 1);
+#endif
+			WAITER_MAY_DIE
+#endif
+		:: id >= BOUNDED && hint < HINT_WATCHED(cursor + 1) ->
+#ifdef M_NOBODY_WATCHES
+			hint = HINT(cursor + 1);
+			untimed[id] = true;
+#else
+			d_step {
+				hint = HINT_WATCHED(cursor + 1);
+				watching[id] = cursor + 1;
+				sum = 0;
+				j = 0;
+				do
+				:: j < WAITERS -> sum = sum || untimed[j]; j++
+				:: else -> break
+				od;
+				given_up = given_up && sum;	/* nobody is concerned any more */
+				sum = 0;
+				j = 0
+			};
+#endif
+			WAITER_MAY_DIE
+		:: id >= BOUNDED && hint == HINT_WATCHED(cursor + 1) -> untimed[id] = watching[id] != cursor + 1
+		:: else
+		fi
+	};
 #endif
 
 	/* G2 */
 #ifndef G2_BEFORE_G1
 	atomic {
 		if
-		:: commit != cursor -> goto wait
+		:: commit != cursor -> untimed[id] = false; goto wait
 		:: else
 		fi
 	};
@@ -594,28 +717,70 @@ wait:
 	atomic {
 		if
 #ifndef M_NO_COMPARISON_IN_KERNEL
-		:: commit != cursor -> goto wait
+		:: commit != cursor -> untimed[id] = false; goto wait
 #endif
 		:: else -> asleep[id] = true; asleep_on[id] = cursor
-		fi
+		fi;
+#ifdef M_WATCHER_TRUSTS_ITS_WAKE
+		woken_up[id] = false;
+#endif
+		d_step {
+			sum = 0;
+			j = 0;
+			do
+			:: j < WAITERS -> sum = sum + (watching[j] == cursor + 1); j++
+			:: else -> break
+			od;
+			ENSURE(sleeper_is_watched, !untimed[id] || sum || given_up || finished == WRITERS);
+			sum = 0;
+			j = 0
+		}
 	};
 
-	/* Asleep until woken or killed.  After the last put also until the
-	 * slice is over, but only if somebody died who may have owed the wake:
-	 * without a death a sleeper that missed something is a deadlock. */
+	/* Asleep until woken, killed or cancelled, or until the slice is over:
+	 * but that only if somebody died who may have owed the wake, or after
+	 * the last put.  Without a death a sleeper that missed something is a
+	 * deadlock; and without a slice it is one too, except for what is
+	 * given up. */
 	atomic {
 		if
 		:: !asleep[id]
-		:: asleep[id] && deaths < DEATHS -> deaths++; cursor = 0
-		:: asleep[id] && finished == WRITERS && (deaths > 0 || asleep_on[id] == commit)
+		:: asleep[id] && deaths < DEATHS -> WAITER_DIES
+		:: asleep[id] && cancels < CANCELS ->
+			cancels++;
+			asleep[id] = false;
+			asleep_on[id] = 0;
+			untimed[id] = false;
+			if
+			:: watching[id] > 0 -> goto unwatch
+			:: watching[id] == 0 -> goto wait
+			fi
+		:: asleep[id] && !untimed[id] && ((deaths > 0 && asleep_on[id] != commit) || scribbled)
+		:: asleep[id] && finished == WRITERS && (asleep_on[id] == commit || (untimed[id] && given_up))
 		fi;
 		asleep[id] = false;
 		asleep_on[id] = 0;
+		untimed[id] = false;
 		goto wait
 	};
 out:
 	skip
 }
+
+#if SCRIBBLES
+/* A watcher that is none is the one scribble that is not made up for. */
+proctype scribbler()
+{
+	atomic {
+		if
+		:: hint = 0
+		:: hint = HINT(HINT_SEQ(hint))
+		:: hint = HINT(COMMITS + 2)
+		fi;
+		scribbled = true
+	}
+}
+#endif
 
 init {
 	byte n;
@@ -632,6 +797,9 @@ init {
 		:: n < WAITERS -> run waiter(n); n++
 		:: else -> break
 		od;
+#if SCRIBBLES
+		run scribbler();
+#endif
 		n = 0
 	}
 }

@@ -3,15 +3,28 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "channels/ach_ring.h"
 #include "test/channels/lib.h"
 #include "unity.h"
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+
 #define RACES 300
+#define NO_PTRACE 77
 
 static char name[LIB_NAME_LEN];
 static ach_channel_t chan;
@@ -29,12 +42,18 @@ void tearDown(void)
 	(void)ach_unlink(name);
 }
 
+/* Without a deadline; the watchdog sees to hangs. */
 static enum ach_status get(ach_channel_t *from, int options)
 {
-	struct timespec hang = lib_hang();
 	char byte;
 
-	return ach_get(from, &byte, 1, NULL, &hang, options);
+	return ach_get(from, &byte, 1, NULL, NULL, options);
+}
+
+/* As if somebody else waited too and kept the slice: then nothing but ach_cancel ends the sleep. */
+static void rely_on_a_watcher(void)
+{
+	atomic_store(chan.handle->hint, (chan.seq_num + 1) << 1 | ACH_HINT_WATCHED);
 }
 
 /* ---- in a signal handler of the waiting thread ---- */
@@ -68,6 +87,7 @@ static int waits_and_is_signalled(void *arg)
 	LIB_CHECK(prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);
 	LIB_CHECK(pthread_atfork(count_fork, NULL, NULL) == 0);
 	LIB_CHECK(sigaction(SIGUSR1, &action, NULL) == 0);
+	rely_on_a_watcher();
 	LIB_STATUS(ACH_CANCELED, get(&chan, ACH_O_WAIT));
 	LIB_CHECK(handled == 1);
 	LIB_CHECK(kept_errno);
@@ -96,6 +116,10 @@ static int waits_many_times(void *arg)
 	(void)arg;
 	LIB_CHECK(sigaction(SIGUSR1, &action, NULL) == 0);
 	for (int i = 1; i <= RACES; i++) {
+		if (i % 2)
+			rely_on_a_watcher();
+		else
+			atomic_store(chan.handle->hint, 0);
 		LIB_CHECK(kill(getppid(), SIGUSR2) == 0);
 		LIB_STATUS(ACH_CANCELED, get(&chan, ACH_O_WAIT));
 		while (handled < i)
@@ -126,6 +150,94 @@ static void test_handler_races_with_the_beginning_of_the_wait(void)
 	sigprocmask(SIG_SETMASK, &old, NULL);
 }
 
+/* The same at each single instruction of the wait in turn, until it sleeps. */
+static volatile int *begun;
+
+static int waits_step_by_step(void *arg)
+{
+	struct sigaction action = { .sa_handler = cancel_handler };
+
+	(void)arg;
+	LIB_CHECK(sigaction(SIGUSR1, &action, NULL) == 0);
+	if (ptrace(PTRACE_TRACEME, 0, NULL, NULL))
+		return NO_PTRACE;
+	raise(SIGSTOP);
+	*begun = 1;
+	LIB_STATUS(ACH_CANCELED, get(&chan, ACH_O_WAIT));
+	return 0;
+}
+
+/* One instruction; false: it sleeps in it. */
+static bool step(pid_t pid)
+{
+	char path[64], text[256];
+	int status, asleep = 0;
+
+	LIB_CHECK(ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL) == 0);
+	snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
+	while (waitpid(pid, &status, WNOHANG) == 0) {
+		FILE *file = fopen(path, "r");
+
+		LIB_CHECK(file && fgets(text, sizeof text, file));
+		fclose(file);
+		/* Several times, so that a sleep on the way (a page that must be made) is not taken for it. */
+		asleep = strstr(text, ") S") ? asleep + 1 : 0;
+		if (asleep == 3)
+			return false;
+		if (asleep)
+			usleep(300);
+	}
+	LIB_CHECK(WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP);
+	return true;
+}
+
+/* Signals it k instructions behind the beginning of the wait; false: it slept before. */
+static bool signal_at(unsigned k)
+{
+	bool awake = true;
+	int status;
+	pid_t pid;
+
+	*begun = 0;
+	pid = lib_child(waits_step_by_step, NULL);
+	LIB_CHECK(waitpid(pid, &status, 0) == pid);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == NO_PTRACE)
+		TEST_IGNORE_MESSAGE("NOT TESTED: this system does not permit ptrace");
+	LIB_CHECK(WIFSTOPPED(status) && ptrace(PTRACE_SETOPTIONS, pid, NULL, (void *)PTRACE_O_EXITKILL) == 0);
+	while (!*begun)
+		LIB_CHECK(step(pid));
+	while (k-- && awake)
+		awake = step(pid);
+	if (!awake) {
+		LIB_CHECK(kill(pid, SIGUSR1) == 0);
+		LIB_CHECK(waitpid(pid, &status, 0) == pid && WIFSTOPPED(status));
+	}
+	LIB_CHECK(ptrace(PTRACE_DETACH, pid, NULL, (void *)(uintptr_t)SIGUSR1) == 0);
+	TEST_ASSERT_EQUAL_INT(0, lib_join(pid));
+	return awake;
+}
+
+static void test_handler_at_every_instruction(void)
+{
+	struct timespec moment = lib_rel_ms(1);
+	unsigned k = 0;
+	char byte;
+
+#ifdef SANITIZED
+	TEST_IGNORE_MESSAGE("NOT TESTED: a sanitizer's instructions are not the library's");
+#endif
+	begun = mmap(NULL, sizeof *begun, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	TEST_ASSERT_TRUE(begun != MAP_FAILED);
+	/* What a first call needs (the dynamic linker) is behind us. */
+	LIB_ASSERT_STATUS(ACH_TIMEOUT, ach_get(&chan, &byte, 1, NULL, &moment, ACH_O_WAIT | ACH_O_RELTIME));
+	rely_on_a_watcher();
+	while (signal_at(k++))
+		lib_watchdog("at every instruction", LIB_HANG_S);
+	printf("cancelled at each of %u instructions\n", k);
+	TEST_ASSERT_TRUE_MESSAGE(k > 40, "a wait is not that short");
+	munmap((void *)(uintptr_t)begun, sizeof *begun);
+}
+
 /* ---- from another thread ---- */
 
 static struct lib_gate *gate;
@@ -148,6 +260,8 @@ static void test_from_another_thread(void)
 		int opt = options[i];
 
 		gate = lib_gate_new();
+		if (i)
+			rely_on_a_watcher();
 		TEST_ASSERT_EQUAL_INT(0, pthread_create(&thread, NULL, wait_thread, &opt));
 		lib_gate_wait(gate, 1);
 		lib_until_asleep(lib_gate_get(gate));
@@ -175,6 +289,7 @@ static void test_the_cancelled_thread_closes(void)
 		pthread_t thread;
 
 		gate = lib_gate_new();
+		rely_on_a_watcher();
 		TEST_ASSERT_EQUAL_INT(0, pthread_create(&thread, NULL, wait_and_close, NULL));
 		lib_gate_wait(gate, 1);
 		if (i % 2) /* else it may be anywhere before its sleep */
@@ -182,6 +297,26 @@ static void test_the_cancelled_thread_closes(void)
 		LIB_ASSERT_STATUS(ACH_OK, ach_cancel(&chan, NULL));
 		TEST_ASSERT_EQUAL_INT(0, pthread_join(thread, NULL));
 		LIB_ASSERT_STATUS(ACH_OK, ach_open(&chan, name, NULL));
+		lib_gate_free(gate);
+	}
+}
+
+/* Cancelled and taken back, again and again: every wait ends by its own cancel, none by one before it. */
+static void test_waits_after_a_cancel(void)
+{
+	for (int i = 0; i < RACES; i++) {
+		int opt = ACH_O_WAIT;
+		pthread_t thread;
+
+		gate = lib_gate_new();
+		rely_on_a_watcher();
+		TEST_ASSERT_EQUAL_INT(0, pthread_create(&thread, NULL, wait_thread, &opt));
+		lib_gate_wait(gate, 1);
+		if (i % 3)
+			lib_until_asleep(lib_gate_get(gate));
+		LIB_ASSERT_STATUS(ACH_OK, ach_cancel(&chan, NULL));
+		TEST_ASSERT_EQUAL_INT(0, pthread_join(thread, NULL));
+		chan.cancel = 0;
 		lib_gate_free(gate);
 	}
 }
@@ -250,7 +385,9 @@ int main(void)
 	UNITY_BEGIN();
 	RUN_TEST(test_from_a_handler_of_the_waiting_thread);
 	RUN_TEST(test_handler_races_with_the_beginning_of_the_wait);
+	RUN_TEST(test_handler_at_every_instruction);
 	RUN_TEST(test_from_another_thread);
+	RUN_TEST(test_waits_after_a_cancel);
 	RUN_TEST(test_the_cancelled_thread_closes);
 	RUN_TEST(test_other_handles_are_not_cancelled);
 	RUN_TEST(test_before_get_and_taken_back);

@@ -253,7 +253,7 @@ static void read_one(struct stream *s, int options)
 {
 	struct timespec patience = lib_after_ms(CLOCK_MONOTONIC, PATIENCE_MS);
 	size_t len = 0;
-	enum ach_status r = ach_get(&s->chan, buf, sizeof buf, &len, &patience, options);
+	enum ach_status r = ach_get(&s->chan, buf, sizeof buf, &len, options & ACH_O_WAIT ? NULL : &patience, options);
 
 	beat();
 	if (r == ACH_EAGAIN && !(options & ACH_O_WAIT))
@@ -269,7 +269,7 @@ static void peek_one(struct stream *s, int options)
 	struct timespec patience = lib_after_ms(CLOCK_MONOTONIC, PATIENCE_MS);
 	const void *bytes;
 	size_t len = 0;
-	enum ach_status r = ach_peek(&s->chan, &bytes, &len, &patience, options), end;
+	enum ach_status r = ach_peek(&s->chan, &bytes, &len, options & ACH_O_WAIT ? NULL : &patience, options), end;
 
 	beat();
 	if (r == ACH_EAGAIN && !(options & ACH_O_WAIT))

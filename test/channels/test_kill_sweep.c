@@ -45,7 +45,7 @@
 #define LEN_MAX 4096
 
 enum who { VICTIM = 1, OTHER, AFTER };
-enum call { PUT, PUT_FIRST, PUT_NESTED, RESERVE, GET_WAIT, GET_ANY, GET_FD, GET_FD_THREAD };
+enum call { PUT, PUT_FIRST, PUT_NESTED, RESERVE, GET_WAIT, GET_DEADLINE, GET_ANY, GET_FD, GET_FD_THREAD };
 
 struct sweep {
 	const char *what;
@@ -202,11 +202,10 @@ static int waiter_body(void *arg)
 	(void)arg;
 	LIB_STATUS(ACH_OK, ach_open(&chan, model->name, NULL));
 	for (;; last = chan.seq_num) {
-		struct timespec hang = lib_hang();
 		enum ach_status r;
 
 		lib_watchdog("waiter", 2 * LIB_HANG_S);
-		r = ach_get(&chan, buf, sizeof buf, &len, &hang, ACH_O_WAIT);
+		r = ach_get(&chan, buf, sizeof buf, &len, NULL, ACH_O_WAIT);
 
 		LIB_STATUS(chan.seq_num == last + 1 ? ACH_OK : ACH_MISSED_FRAME, r);
 		LIB_CHECK(chan.seq_num > last && lib_message_good(buf, len));
@@ -271,7 +270,7 @@ static int victim_get(ach_channel_t *chan, const struct sweep *sweep)
 			r = ach_get(chan, buf, sizeof buf, &len, NULL, 0);
 		break;
 	default:
-		r = ach_get(chan, buf, sizeof buf, &len, &hang, ACH_O_WAIT);
+		r = ach_get(chan, buf, sizeof buf, &len, sweep->call == GET_DEADLINE ? &hang : NULL, ACH_O_WAIT);
 	}
 	model->phase = 2;
 	if (r == ACH_OK || r == ACH_MISSED_FRAME)
@@ -663,6 +662,7 @@ SWEEP(test_reserve_killed, "reserve and commit", RESERVE, SMALL, .waiter = true)
 SWEEP(test_reserve_resumed, "reserve and commit", RESERVE, .count = 2, .size = 64, .len = 64, .resume = true)
 SWEEP(test_get_killed, "waiting get", GET_WAIT, SMALL, .waiter = true)
 SWEEP(test_get_resumed, "waiting get", GET_WAIT, SMALL, .resume = true)
+SWEEP(test_get_with_deadline_killed, "get with a deadline", GET_DEADLINE, SMALL, .waiter = true)
 SWEEP(test_wait_any_killed, "wait_any", GET_ANY, SMALL, .waiter = true)
 SWEEP(test_fd_killed, "descriptor", GET_FD, SMALL, .waiter = true)
 SWEEP(test_fd_thread_killed, "descriptor with a thread", GET_FD_THREAD, SMALL, .waiter = true)
@@ -708,6 +708,7 @@ int main(void)
 	RUN_TEST(test_reserve_resumed);
 	RUN_TEST(test_get_killed);
 	RUN_TEST(test_get_resumed);
+	RUN_TEST(test_get_with_deadline_killed);
 	RUN_TEST(test_wait_any_killed);
 	RUN_TEST(test_fd_killed);
 	RUN_TEST(test_fd_thread_killed);

@@ -1,8 +1,9 @@
 /* test_lost_wake.c: a writer dies between its commit and its wake, and the sleepers find the message all the same:
- * at once when anybody puts again, else after a slice.
+ * at once when anybody puts again, else after a slice.  Of those who wait without a deadline one keeps the slice for
+ * all, and another takes it over when that one leaves.
  *
  * The library's system calls go through the function syscall; the one here stands in front of it.  It kills the writer
- * where it is about to wake, and in the waiter it counts how its sleeps ended.
+ * where it is about to wake, and in the waiter it counts how its sleeps began and ended.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -15,6 +16,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -30,14 +32,16 @@
 #endif
 
 #define TRIALS 20
-#define CROWD 4 /* sleepers on one channel */
+#define CROWD 8 /* sleepers on one channel */
 
-enum how { GET, ANY, FD, FD_THREAD };
+enum how { GET, GET_DEADLINE, ANY, FD, FD_THREAD };
 
 static struct shared {
-	_Atomic unsigned woken, timed_out; /* sleeps of the waiter, by their end */
+	_Atomic unsigned timed, untimed;   /* sleeps of the waiters, by their beginning, */
+	_Atomic unsigned woken, timed_out; /* and by their end */
 	_Atomic unsigned wakes;		   /* made by the process that counts them */
 	_Atomic unsigned got;		   /* messages, by all waiters together */
+	_Atomic bool hold, held;	   /* a waiter whose sleep is over stays where it is */
 } * shared;
 
 static struct {
@@ -45,9 +49,10 @@ static struct {
 	ach_channel_t chan;
 	_Atomic uint64_t *hint; /* the bell */
 	struct lib_gate *got;	/* sequence number */
-	pid_t waiter, more_waiters[CROWD - 1];
+	ach_channel_t own;	/* the waiter's */
+	pid_t waiters[CROWD];
 	enum how how;
-	bool die_at_wake, count_sleeps, count_wakes;
+	bool die_at_wake, count_sleeps, count_wakes, holds;
 } test;
 
 /* ---- in front of the C library ---- */
@@ -59,6 +64,7 @@ long syscall(long number, ...)
 	static long (*real)(long, ...);
 	long a[6], r;
 	va_list list;
+	bool sleeps;
 	int op;
 
 	va_start(list, number);
@@ -74,8 +80,17 @@ long syscall(long number, ...)
 		if (test.count_wakes)
 			shared->wakes++;
 	}
+	sleeps = test.count_sleeps && (number == SYS_futex_waitv || op == FUTEX_WAIT || op == FUTEX_WAIT_BITSET);
+	if (sleeps && a[3])
+		shared->timed++;
+	else if (sleeps)
+		shared->untimed++;
 	r = real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
-	if (test.count_sleeps && (number == SYS_futex_waitv || op == FUTEX_WAIT || op == FUTEX_WAIT_BITSET)) {
+	while (sleeps && test.holds && shared->hold) {
+		shared->held = true;
+		usleep(100); /* only spares the processor */
+	}
+	if (sleeps) {
 		if (r >= 0)
 			shared->woken++;
 		else if (errno == ETIMEDOUT)
@@ -86,21 +101,30 @@ long syscall(long number, ...)
 
 /* ---- the processes ---- */
 
-/* Reads one message after the other in its way, and tells how far it is. */
+static void cancel_handler(int sig)
+{
+	(void)sig;
+	(void)ach_cancel(&test.own, NULL);
+}
+
+/* Reads one message after the other in its way, and tells how far it is.  SIGUSR1 ends it. */
 static int waiter_body(void *arg)
 {
-	ach_channel_t chan, *const chans[] = { &chan };
+	struct sigaction action = { .sa_handler = cancel_handler };
+	ach_channel_t *const chan = &test.own, *const chans[] = { chan };
 	struct pollfd p = { .events = POLLIN };
 	uint64_t message;
 	size_t len;
 
 	(void)arg;
+	LIB_CHECK(sigaction(SIGUSR1, &action, NULL) == 0);
 	if (test.how == FD_THREAD)
 		setenv("ACH_NO_IO_URING", "1", 1);
-	LIB_STATUS(ACH_OK, ach_open(&chan, test.name, NULL));
+	LIB_STATUS(ACH_OK, ach_open(chan, test.name, NULL));
 	if (test.how == FD || test.how == FD_THREAD)
-		LIB_STATUS(ACH_OK, ach_channel_fd(&chan, &p.fd));
+		LIB_STATUS(ACH_OK, ach_channel_fd(chan, &p.fd));
 	for (;;) {
+		const bool get = test.how == GET || test.how == GET_DEADLINE;
 		struct timespec hang = lib_hang();
 		enum ach_status r;
 
@@ -109,16 +133,18 @@ static int waiter_body(void *arg)
 		test.count_sleeps = true;
 		if (test.how == ANY)
 			LIB_STATUS(ACH_OK, ach_wait_any(chans, 1, &hang, NULL));
-		else if (test.how != GET)
+		else if (!get)
 			LIB_CHECK(poll(&p, 1, LIB_HANG_S * 1000) == 1);
-		r = ach_get(&chan, &message, sizeof message, &len, &hang, test.how == GET ? ACH_O_WAIT : 0);
+		r = ach_get(chan, &message, sizeof message, &len, test.how == GET ? NULL : &hang, get ? ACH_O_WAIT : 0);
 		test.count_sleeps = false;
-		if (r == ACH_EAGAIN && test.how != GET)
+		if (r == ACH_CANCELED)
+			return 0;
+		if (r == ACH_EAGAIN && !get)
 			continue; /* readable without need */
 		LIB_STATUS(ACH_OK, r);
-		LIB_CHECK(len == sizeof message && message == chan.seq_num);
+		LIB_CHECK(len == sizeof message && message == chan->seq_num);
 		shared->got++;
-		lib_gate_set(test.got, (int)chan.seq_num);
+		lib_gate_set(test.got, (int)chan->seq_num);
 	}
 	return 0;
 }
@@ -145,18 +171,44 @@ static void put_and_die_before_the_wake(uint64_t message)
 
 static void start_waiter(enum how how)
 {
+	int i = 0;
+
+	while (test.waiters[i])
+		i++;
 	test.how = how;
-	test.waiter = lib_child(waiter_body, NULL);
+	test.waiters[i] = lib_child(waiter_body, NULL);
 }
 
-/* Until it has left the hint for message n and then sleeps. */
+static bool hint_is_watched(void)
+{
+	return *test.hint & ACH_HINT_WATCHED;
+}
+
+/* Until one has left the hint for message n and then all sleep. */
 static void until_waiting(uint64_t n)
 {
-	for (int i = 0; *test.hint != n; i++) {
+	for (int i = 0; ach_hint_seq(*test.hint) != n; i++) {
 		TEST_ASSERT_TRUE_MESSAGE(i < LIB_HANG_S * 5000, "the waiter leaves its hint");
 		usleep(200); /* only spares the processor */
 	}
-	lib_until_asleep(test.waiter);
+	for (int i = 0; i < CROWD; i++)
+		if (test.waiters[i])
+			lib_until_asleep(test.waiters[i]);
+}
+
+static void until_got(unsigned n)
+{
+	while (shared->got < n)
+		usleep(100); /* only spares the processor */
+}
+
+/* Waits for message 1 and sleeps before the next one starts, so that the first is the watcher. */
+static void start_crowd(enum how how, int n)
+{
+	while (n--) {
+		start_waiter(how);
+		until_waiting(1);
+	}
 }
 
 /* ---- tests ---- */
@@ -198,17 +250,12 @@ static void test_one_put_wakes_all(void)
 {
 	unsigned woken;
 
-	start_waiter(GET);
-	for (int i = 0; i < CROWD - 1; i++)
-		test.more_waiters[i] = lib_child(waiter_body, NULL);
+	start_crowd(GET, CROWD);
 	for (uint64_t n = 1; n <= TRIALS; n++) {
 		lib_watchdog("one put wakes all", 2 * LIB_HANG_S);
 		until_waiting(n);
-		for (int i = 0; i < CROWD - 1; i++)
-			lib_until_asleep(test.more_waiters[i]);
 		put(n);
-		while (shared->got < n * CROWD)
-			usleep(100); /* only spares the processor */
+		until_got((unsigned)n * CROWD);
 	}
 	woken = shared->woken;
 	printf("woken together: %u of %u sleeps\n", woken, CROWD * TRIALS);
@@ -228,13 +275,18 @@ static void found_by_slice(enum how how)
 		put(++n);
 		lib_gate_wait(test.got, (int)n);
 	}
-	if (how == GET || how == ANY)
+	if (how < FD)
 		TEST_ASSERT_TRUE_MESSAGE(shared->timed_out > 0, "a slice has ended");
 }
 
 static void test_slice_of_get(void)
 {
 	found_by_slice(GET);
+}
+
+static void test_slice_of_get_with_deadline(void)
+{
+	found_by_slice(GET_DEADLINE);
 }
 
 static void test_slice_of_wait_any(void)
@@ -252,16 +304,112 @@ static void test_slice_of_descriptor_thread(void)
 	found_by_slice(FD_THREAD);
 }
 
+/* ---- one watches for all ---- */
+
+static void test_watcher_wakes_all(void)
+{
+	start_crowd(GET, CROWD);
+	TEST_ASSERT_TRUE(hint_is_watched());
+	for (uint64_t n = 1; n <= 3; n++) {
+		lib_watchdog("watcher", 2 * LIB_HANG_S);
+		until_waiting(n);
+		put_and_die_before_the_wake(n);
+		until_got((unsigned)n * CROWD);
+	}
+	printf("crowd: %u sleeps with a slice, %u without; %u woken, %u timed out\n", shared->timed, shared->untimed,
+	       shared->woken, shared->timed_out);
+	/* Many may begin with no message between them, after a wake or a slice; but a crowd of timers is none. */
+	TEST_ASSERT_TRUE_MESSAGE(shared->untimed >= 3 * (CROWD - 1), "one watches, the others rely on it");
+	TEST_ASSERT_TRUE_MESSAGE(shared->timed_out > 0, "a slice has ended");
+}
+
+static void test_another_takes_the_watch_over(void)
+{
+	start_crowd(GET, 3);
+	for (int left = 3; left > 1; left--) {
+		TEST_ASSERT_EQUAL(0, kill(test.waiters[3 - left], SIGUSR1));
+		TEST_ASSERT_EQUAL(0, lib_join(test.waiters[3 - left]));
+		test.waiters[3 - left] = 0;
+		until_waiting(1); /* whom it woke sleep again */
+		TEST_ASSERT_TRUE_MESSAGE(hint_is_watched(), "by another");
+	}
+	put_and_die_before_the_wake(1);
+	until_got(1);
+}
+
+/* It was woken, but not for this message: that says nothing about the others, who have gone to sleep again. */
+static void test_watcher_woken_for_nothing(void)
+{
+	shared->hold = test.holds = true;
+	start_crowd(GET, 1);
+	test.holds = false;
+	start_crowd(GET, 1);
+	ach_wake_all(test.chan.handle);
+	while (!shared->held)
+		usleep(100); /* only spares the processor */
+	while (shared->untimed < 2)
+		usleep(100);
+	lib_until_asleep(test.waiters[1]);
+	put_and_die_before_the_wake(1);
+	TEST_ASSERT_EQUAL_MESSAGE(0, shared->got, "nobody knows of it yet");
+	shared->hold = false;
+	until_got(2);
+}
+
+/* What the watcher cannot do any more is left to the next put, or to the next who opens. */
+static void test_watcher_killed_too(void)
+{
+	ach_channel_t next;
+
+	start_crowd(GET, 3);
+	lib_kill(test.waiters[0]);
+	test.waiters[0] = 0;
+	put_and_die_before_the_wake(1);
+	lib_until_asleep(test.waiters[1]);
+	TEST_ASSERT_EQUAL_MESSAGE(0, shared->got, "nobody knows of it yet");
+	LIB_ASSERT_STATUS(ACH_OK, ach_open(&next, test.name, NULL));
+	until_got(2);
+
+	until_waiting(2); /* with a new watcher */
+	put_and_die_before_the_wake(2);
+	until_got(4);
+	ach_close(&next);
+}
+
+static void test_deadlines_do_not_watch(void)
+{
+	start_crowd(GET_DEADLINE, 2);
+	TEST_ASSERT_FALSE(hint_is_watched());
+	start_crowd(GET, 2);
+	TEST_ASSERT_TRUE(hint_is_watched());
+	start_crowd(GET_DEADLINE, 1);
+	start_crowd(ANY, 1);
+	TEST_ASSERT_TRUE(hint_is_watched());
+	TEST_ASSERT_EQUAL(1, shared->untimed);
+	put_and_die_before_the_wake(1);
+	until_got(6);
+}
+
 /* A reader that wipes the bell delays others by a slice and no more. */
 static void test_bell_wiped(void)
 {
-	start_waiter(GET);
+	start_crowd(GET, 3);
 	for (uint64_t n = 1; n <= 3; n++) {
 		until_waiting(n);
 		*test.hint = 0;
 		put(n);
-		lib_gate_wait(test.got, (int)n);
+		until_got((unsigned)n * 3);
 	}
+}
+
+/* A watcher that there is not: nobody keeps the slice, and a put wakes all the same. */
+static void test_bell_with_a_false_watcher(void)
+{
+	*test.hint = 1 << 1 | ACH_HINT_WATCHED;
+	start_crowd(GET, 2);
+	TEST_ASSERT_EQUAL(2, shared->untimed);
+	put(1);
+	until_got(2);
 }
 
 /* Nonsense in the words that decide about the wake costs a system call, never a wake-up. */
@@ -276,7 +424,7 @@ static void wakes_with(_Atomic uint64_t *word, uint64_t nonsense)
 		if (word != test.hint)
 			until_waiting(n);
 		else /* covered with nonsense from the first time on */
-			lib_until_asleep(test.waiter);
+			lib_until_asleep(test.waiters[0]);
 		before = shared->woken;
 		*word = nonsense;
 		put(n);
@@ -336,7 +484,8 @@ static _Atomic uint64_t *bell_map(void)
 void setUp(void)
 {
 	lib_watchdog("lost wake", LIB_HANG_S);
-	shared->woken = shared->timed_out = shared->wakes = shared->got = 0;
+	memset(shared, 0, sizeof *shared);
+	test.holds = false;
 	lib_gate_set(test.got, 0);
 	LIB_ASSERT_STATUS(ACH_OK, ach_create(lib_name(test.name, "wake"), 8, 64, NULL));
 	LIB_ASSERT_STATUS(ACH_OK, ach_open(&test.chan, test.name, NULL));
@@ -347,13 +496,10 @@ void tearDown(void)
 {
 	alarm(0); /* a leak check at exit may take its time */
 	test.count_wakes = false;
-	if (test.waiter)
-		lib_kill(test.waiter);
-	test.waiter = 0;
-	for (int i = 0; i < CROWD - 1; i++) {
-		if (test.more_waiters[i])
-			lib_kill(test.more_waiters[i]);
-		test.more_waiters[i] = 0;
+	for (int i = 0; i < CROWD; i++) {
+		if (test.waiters[i])
+			lib_kill(test.waiters[i]);
+		test.waiters[i] = 0;
 	}
 	munmap((void *)(uintptr_t)test.hint, sizeof *test.hint);
 	ach_close(&test.chan);
@@ -371,10 +517,17 @@ int main(void)
 	RUN_TEST(test_next_put_wakes_wait_any);
 	RUN_TEST(test_one_put_wakes_all);
 	RUN_TEST(test_slice_of_get);
+	RUN_TEST(test_slice_of_get_with_deadline);
 	RUN_TEST(test_slice_of_wait_any);
 	RUN_TEST(test_slice_of_descriptor);
 	RUN_TEST(test_slice_of_descriptor_thread);
+	RUN_TEST(test_watcher_wakes_all);
+	RUN_TEST(test_another_takes_the_watch_over);
+	RUN_TEST(test_watcher_woken_for_nothing);
+	RUN_TEST(test_watcher_killed_too);
+	RUN_TEST(test_deadlines_do_not_watch);
 	RUN_TEST(test_bell_wiped);
+	RUN_TEST(test_bell_with_a_false_watcher);
 	RUN_TEST(test_bell_huge);
 	RUN_TEST(test_woken_huge);
 	RUN_TEST(test_no_wake_without_need);

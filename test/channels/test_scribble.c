@@ -318,7 +318,7 @@ static void test_no_bells(void)
 
 /* ---- scribbling over live channels ---- */
 
-enum user { PUTTER, RESERVER, GETTER, WAITER, POLLER, POLLER_THREAD, ANY, USERS };
+enum user { PUTTER, RESERVER, GETTER, WAITER, FOREVER, POLLER, POLLER_THREAD, ANY, USERS };
 
 static struct shared {
 	_Atomic unsigned answers[32];
@@ -330,6 +330,7 @@ static struct {
 	char name[LIB_NAME_LEN];
 	uint64_t random;
 	pid_t pids[USERS];
+	ach_channel_t chan; /* a user's own */
 } live;
 
 static volatile uint8_t sink;
@@ -359,7 +360,7 @@ static void use_get(ach_channel_t *chan, int options, const struct timespec *dea
 {
 	static uint8_t buf[BYTES];
 	const size_t size = n % 8 == 7 ? 16 : sizeof buf;
-	const int none = options & ACH_O_WAIT ? ACH_MASK_TIMEOUT : ACH_MASK_EAGAIN;
+	const int none = !(options & ACH_O_WAIT) ? ACH_MASK_EAGAIN : deadline ? ACH_MASK_TIMEOUT : ACH_MASK_CANCELED;
 	size_t len = 0;
 	enum ach_status r = allow(ach_get(chan, buf, size, &len, deadline, options), GET_ANSWERS | none, "get");
 
@@ -392,13 +393,20 @@ static void use_reserve(ach_channel_t *chan, uint64_t n)
 	allow(ach_commit(chan, n % 5 ? max : 0), ACH_MASK_OK | ACH_MASK_CORRUPT, "commit");
 }
 
+/* One who waits without a deadline may have nothing more to come. */
+static void stop_waiting(int sig)
+{
+	(void)sig;
+	(void)ach_cancel(&live.chan, NULL);
+}
+
 static int user_body(void *arg)
 {
 	static const uint8_t message[BYTES] = { 1 };
 	enum user user = *(enum user *)arg;
 	struct timespec put_timeout = lib_rel_ms(3);
 	struct pollfd p = { .fd = -1, .events = POLLIN };
-	ach_channel_t chan, *const chans[] = { &chan };
+	ach_channel_t *const chan = &live.chan, *const chans[] = { chan };
 	ach_attr_t attr;
 
 	ach_attr_init(&attr);
@@ -406,44 +414,47 @@ static int user_body(void *arg)
 	if (user == POLLER_THREAD)
 		setenv("ACH_NO_IO_URING", "1", 1);
 	/* It may be scribbled on already. */
-	if (allow(ach_open(&chan, live.name, &attr), ACH_MASK_OK | ACH_MASK_BAD_SHM_FILE, "open") != ACH_OK)
+	if (allow(ach_open(chan, live.name, &attr), ACH_MASK_OK | ACH_MASK_BAD_SHM_FILE, "open") != ACH_OK)
 		return 0;
 	if (user == POLLER || user == POLLER_THREAD)
-		LIB_STATUS(ACH_OK, ach_channel_fd(&chan, &p.fd));
+		LIB_STATUS(ACH_OK, ach_channel_fd(chan, &p.fd));
 	for (uint64_t n = 0; !shared->stop; n++) {
 		struct timespec soon = lib_after_ms(CLOCK_MONOTONIC, 1);
 		int options = (n & 1 ? ACH_O_LAST : 0) | (n & 2 ? ACH_O_COPY : 0);
 
 		switch (user) {
 		case PUTTER:
-			allow(ach_put(&chan, message, 1 + n * 37 % BYTES), PUT_ANSWERS, "put");
+			allow(ach_put(chan, message, 1 + n * 37 % BYTES), PUT_ANSWERS, "put");
 			break;
 		case RESERVER:
-			use_reserve(&chan, n);
+			use_reserve(chan, n);
 			break;
 		case GETTER:
-			use_get(&chan, options, NULL, n);
-			use_peek(&chan);
+			use_get(chan, options, NULL, n);
+			use_peek(chan);
 			if (n % 64 == 63)
-				allow(ach_flush(&chan), ACH_MASK_OK | ACH_MASK_CORRUPT, "flush");
+				allow(ach_flush(chan), ACH_MASK_OK | ACH_MASK_CORRUPT, "flush");
 			break;
 		case ANY:
 			allow(ach_wait_any(chans, 1, &soon, NULL), ACH_MASK_OK | ACH_MASK_TIMEOUT, "wait_any");
-			use_get(&chan, options, NULL, n);
+			use_get(chan, options, NULL, n);
 			break;
 		case WAITER:
-			use_get(&chan, options | ACH_O_WAIT, &soon, n);
+			use_get(chan, options | ACH_O_WAIT, &soon, n);
+			break;
+		case FOREVER:
+			use_get(chan, options | ACH_O_WAIT, NULL, n);
 			break;
 		default:
 			LIB_CHECK(poll(&p, 1, 1) >= 0);
-			use_get(&chan, options, NULL, n);
+			use_get(chan, options, NULL, n);
 		}
 		if (n == 10)
 			shared->rounds_used[user]++;
 		if (n % 256 == 255)
 			usleep(200); /* the scribbler must get its turn, also on one processor */
 	}
-	ach_close(&chan);
+	ach_close(chan);
 	return 0;
 }
 
@@ -558,14 +569,29 @@ static void scribble_once(unsigned kind, uint8_t *m, size_t len, uint8_t *bell)
 	}
 }
 
+/* Again and again: the first may come before it has opened the channel. */
+static void stop_user(pid_t pid)
+{
+	siginfo_t ended = { .si_pid = 0 };
+
+	while (!ended.si_pid) {
+		TEST_ASSERT_EQUAL(0, kill(pid, SIGUSR1));
+		usleep(1000); /* only spares the processor */
+		TEST_ASSERT_EQUAL(0, waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOHANG | WNOWAIT));
+	}
+}
+
 static void round_of(unsigned kind)
 {
+	struct sigaction action = { .sa_handler = stop_waiting };
+
 	enum user users[USERS];
 	char path[256], bell_path[256], what[40];
 	size_t len, bell_len;
 	uint8_t *m, *bell;
 
 	shared->stop = false;
+	TEST_ASSERT_EQUAL(0, sigaction(SIGUSR1, &action, NULL));
 	LIB_ASSERT_STATUS(ACH_OK, ach_create(lib_name(live.name, "live"), COUNT, SIZE, NULL));
 	m = map_file(lib_path(path, live.name), &len);
 	TEST_ASSERT_EQUAL(1, lib_bells(live.name, bell_path));
@@ -580,6 +606,7 @@ static void round_of(unsigned kind)
 			usleep((useconds_t)random_below(600));
 	}
 	shared->stop = true;
+	stop_user(live.pids[FOREVER]);
 	for (int i = 0; i < USERS; i++) {
 		int status = lib_join(live.pids[i]);
 

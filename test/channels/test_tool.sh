@@ -228,7 +228,7 @@ lib_case old_unknown says 2 '' 'ach: -Z: unknown option (ach --help lists them)'
 dumped() { "$ach" dump "$1" 2>/dev/null | sed 's/^id: .*/id/'; }
 "$ach" mk "$p-dump" -m 4 -n 8
 client put "$p-dump" 6 0 hello
-lib_case dump matches 0 'magic:    31656e6972486341
+lib_case dump matches 0 'magic:    32656e6972486341
 id
 count:    4
 size:     8
