@@ -106,6 +106,10 @@ static int wire_restart(const char *name, struct error_sink *errors)
 			  bus_state_name(info.state));
 		return -EBUSY;
 	}
+	if (!r && info.bus_off_restarts) {
+		error_add(errors, "%s: it restarts by itself, %u ms after bus-off", name, info.now.restart_ms);
+		return -EALREADY;
+	}
 	if (r)
 		return r;
 	r = command(name, "restart", "", errors);

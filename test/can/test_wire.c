@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "can/bus.h"
+#include "can/link.h"
 #include "channels/clock.h"
 #include "test/can/bus_suite.h"
 #include "test/can/wire_lib.h"
@@ -178,6 +179,38 @@ static void bus_off_and_back(void)
 	if (bus_send(host, &frame) == -ENETDOWN) /* told here, unless it was while we received */
 		bus_suite_send(host, &frame);
 	TEST_ASSERT_EQUAL(1, bus_suite_receive(imu, 1)->frame.data[0]); /* what waited then is gone */
+}
+
+/* link.h, as the link's owner uses it, before any program is there and while one is. */
+static void the_owner_of_the_link(void)
+{
+	static struct error_sink nobody;
+	const struct link_settings want = { .bitrate = 1000000, .restart_ms = 300, .queue = 5 };
+	const struct link_settings other = { .bitrate = 500000 };
+	struct link_info info;
+	struct bus *host;
+
+	TEST_ASSERT_EQUAL(-EBUSY, link_up("wire:torso", &other, &nobody));
+	TEST_ASSERT_EQUAL(0, link_down("wire:torso", &nobody));
+	TEST_ASSERT_EQUAL(0, link_look("wire:torso", &info, &nobody));
+	TEST_ASSERT_EQUAL(BUS_STOPPED, info.state);
+	TEST_ASSERT_FALSE(info.up);
+	TEST_ASSERT_EQUAL(0, link_up("wire:torso", &want, &nobody));
+	host = bus_suite_open("wire:torso", NULL);
+	TEST_ASSERT_EQUAL(0, link_look("wire:torso", &info, &nobody));
+	TEST_ASSERT_EQUAL(BUS_ERROR_ACTIVE, info.state);
+	TEST_ASSERT_TRUE(info.up);
+	TEST_ASSERT_EQUAL(1000000, info.now.bitrate);
+	TEST_ASSERT_EQUAL(300, info.now.restart_ms);
+	TEST_ASSERT_EQUAL(5, info.now.queue);
+	TEST_ASSERT_EQUAL_STRING("wire", info.kind);
+	TEST_ASSERT_EQUAL(-EBUSY, link_restart("wire:torso", &nobody));
+	TEST_ASSERT_EQUAL(0, link_reset("wire:torso", &nobody));
+	bus_suite_until(host, -ENETDOWN);
+	bus_suite_until_state(host, BUS_ERROR_ACTIVE);
+	TEST_ASSERT_EQUAL(0,
+			  link_up("wire:torso", &(struct link_settings){ .bitrate = 1000000, .queue = 10 }, &nobody));
+	TEST_ASSERT_EQUAL(-ENODEV, link_look("wire:nowhere", &info, &nobody));
 }
 
 /* ---- deaths ---- */
@@ -380,6 +413,7 @@ int main(void)
 	RUN_TEST(a_reset_empties_the_queue_and_is_told_once);
 	RUN_TEST(down_is_down_for_those_who_come_later_too);
 	RUN_TEST(bus_off_and_back);
+	RUN_TEST(the_owner_of_the_link);
 	RUN_TEST(the_dead_acknowledge_nothing);
 	RUN_TEST(what_the_dead_left_in_a_shared_controller_is_sent);
 	RUN_TEST(what_the_last_of_a_controller_left_is_not);
