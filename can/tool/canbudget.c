@@ -210,7 +210,8 @@ int main(int argc, char **argv)
 				   .rows = rows,
 				   .values = &line,
 				   .arguments = "[LOG]",
-				   .arguments_max = 1 };
+				   .arguments_max = 1,
+				   .version = PROGRAM_VERSION };
 	int status = program_options(&options, &argc, argv);
 	bool assumed;
 

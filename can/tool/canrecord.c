@@ -4,7 +4,9 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <limits.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "can/bus.h"
@@ -173,7 +175,10 @@ static void print_summary(const struct record *rec, int64_t took_ns)
 		(double)s.bytes * 1e-6);
 	if (s.pieces)
 		fprintf(to, " in %u file%s", s.pieces, s.pieces == 1 ? "" : "s");
-	fprintf(to, ", %" PRIu64 " lost\n", lost(rec));
+	fprintf(to, ", %" PRIu64 " lost", lost(rec));
+	if (rec->frames > s.frames)
+		fprintf(to, ", %" PRIu64 " not written", rec->frames - s.frames);
+	fputc('\n', to);
 	for (size_t i = 0; i < rec->n; i++)
 		fprintf(to, "%-15s %10" PRIu64 " frames %8" PRIu64 " lost\n", rec->bus[i].tap.name, rec->bus[i].frames,
 			rec->bus[i].lost);
@@ -293,11 +298,12 @@ static int run(struct record *rec, int64_t for_ns)
 	error = ended ? spool_stats(rec->spool).error : -ECANCELED;
 	print_summary(rec, clock_now_ns() - since_ns);
 	if (error)
-		status = program_fail("%s: %s; what is written can be replayed",
+		status = program_fail("%s: %s%s",
 				      !strcmp(rec->file, "-") ? "standard output"
 				      : ended		      ? spool_path(rec->spool)
 							      : rec->file,
-				      error == -ECANCELED ? "given up" : strerror(-error));
+				      error == -ECANCELED ? "given up" : strerror(-error),
+				      spool_stats(rec->spool).frames ? "; what is written can be replayed" : "");
 	if (!ended) { /* the disk holds the thread: nothing of its may be freed */
 		fflush(NULL);
 		_exit(status);
@@ -346,6 +352,25 @@ static int open_buses(struct record *rec)
 	return 0;
 }
 
+/* A log that is read and the file that is written. */
+static bool same_file(const char *bus, const char *file)
+{
+	struct stat a, b;
+	char path[PATH_MAX];
+	char *at;
+
+	snprintf(path, sizeof(path), "%s", bus + strlen("log:"));
+	if (stat(path, &a)) {
+		at = strrchr(path, '@');
+		if (!at)
+			return false;
+		*at = 0;
+		if (stat(path, &a))
+			return false;
+	}
+	return !stat(file, &b) && S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
 static int read_bus(struct record *rec, const char *text)
 {
 	struct tap *t = &rec->bus[rec->n].tap;
@@ -355,6 +380,8 @@ static int read_bus(struct record *rec, const char *text)
 	for (size_t i = 0; i < rec->n; i++)
 		if (!strcmp(t->name, rec->bus[i].tap.name))
 			return program_wrong("%s: there are two buses of that name: NAME=%s", t->name, t->text);
+	if (!strncmp(t->text, "log:", 4) && same_file(t->text, rec->file))
+		return program_wrong("%s: it is read as %s: say another file", rec->file, t->text);
 	rec->n++;
 	return 0;
 }

@@ -44,9 +44,13 @@ static int open_wire(struct bus **bus, const struct wire_frames *w, const char *
 	struct error_sink errors = program_errors();
 	char full[2 * TEXT_NAME_MAX + 16], part[TEXT_NAME_MAX + 1], as[TEXT_NAME_MAX + 1];
 	const char *wrong = attach_split(name, part, as);
+	char quoted[TEXT_QUOTED_MAX];
 
 	if (wrong)
 		return program_wrong("%s: %s", name, wrong);
+	if (!text_is_name(w->as))
+		return program_wrong("--as: %s is no name: 1 to %d letters, digits, _ . -", text_quote(quoted, w->as),
+				     TEXT_NAME_MAX);
 	if (w->robot && run_robot(w->robot))
 		return program_wrong("--robot: %s is no name", w->robot);
 	snprintf(full, sizeof(full), "wire:%s@%.*s", part, TEXT_NAME_MAX, strchr(name, '@') ? as : w->as);
@@ -145,6 +149,8 @@ static bool dump_some(struct bus *bus, const char *name, int64_t real_ns, uint64
 		fflush(stdout);
 	if (n < 0 && n != *error)
 		program_say("%s: %s", bus_name(bus), n == -ENODEV ? "gone; waiting for it" : "down; waiting for it");
+	else if (n >= 0 && *error)
+		program_say("%s: is back", bus_name(bus));
 	*error = n < 0 ? n : 0;
 	return *left && !ferror(stdout);
 }

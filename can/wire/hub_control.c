@@ -170,6 +170,8 @@ static void answer_link(struct answer *to, struct hub *hub, struct hub_bus *bus,
 						 : link_command(bus, c, verb, now_ns);
 	if (!r)
 		say(to, "ok");
+	else if (!strcmp(verb, "set") && r == -EINVAL)
+		say(to, "error link set %s: restart_ms 0 to %u, or queue 1 to %d", name, UINT32_MAX, ENGINE_QUEUE_MAX);
 	else if (r == -EBUSY)
 		say(to, "error %s: not bus-off, there is nothing to restart", name);
 	else if (r == -EOPNOTSUPP)

@@ -51,7 +51,13 @@ static int lock_bus(struct hub *hub, struct hub_bus *bus, struct error_sink *err
 		return -EBUSY;
 	}
 	n = snprintf(owner, sizeof(owner), "%d\n", getpid());
-	return ftruncate(bus->lock, 0) || pwrite(bus->lock, owner, (size_t)n, 0) != n ? -EIO : 0;
+	if (ftruncate(bus->lock, 0) || pwrite(bus->lock, owner, (size_t)n, 0) != n) {
+		const int r = errno ? -errno : -EIO;
+
+		error_add(errors, "%s: unable to write its lock: %s", bus->name, strerror(-r));
+		return r;
+	}
+	return 0;
 }
 
 static int listen_bus(struct hub *hub, struct hub_bus *bus, struct error_sink *errors)
@@ -75,10 +81,12 @@ static int listen_bus(struct hub *hub, struct hub_bus *bus, struct error_sink *e
 int hub_serve(struct hub *hub, const char *name, const struct engine_settings *settings, struct error_sink *errors)
 {
 	struct hub_bus *bus = &hub->buses[hub->buses_n];
+	char quoted[TEXT_QUOTED_MAX];
 	int r;
 
 	if (!text_is_name(name)) {
-		error_add(errors, "%s: a bus is named by letters and digits, like torso", name);
+		error_add(errors, "%s: a bus is named by 1 to %d letters and digits, like torso",
+			  text_quote(quoted, name), TEXT_NAME_MAX);
 		return -EINVAL;
 	}
 	for (unsigned int i = 0; i < hub->buses_n; i++)

@@ -115,7 +115,7 @@ test_refusals() {
 	refused 100 'did you mean send' snd
 	refused 100 'BUS' run
 	refused 100 'below the minimum 1000' run --bitrate 5 spare
-	refused 100 'named by letters' run a/b
+	refused 100 'named by 1 to 23 letters' run a/b
 	refused 100 'twice' run spare spare
 	refused 111 "torso is served already, by process $server" run spare torso
 	refused 111 'start it with canwire run nowhere' stats nowhere
