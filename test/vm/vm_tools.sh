@@ -254,7 +254,8 @@ test_replay_clock_set() {
 	sorted rec.log
 	local first last
 	{ read -r first; read -r last; } < <(stamps rec.log | sed -n '1p;$p')
-	is $((last - first)) -ge 980000
+	# Not all at once, and not an hour; the machine may be late with the first by any time.
+	is $((last - first)) -ge 100000
 	is $((last - first)) -lt 600000000
 	grep -q '"sent":100,"confirmed":100,' out2
 }
