@@ -54,6 +54,11 @@ struct bus_filter {
 };
 #define BUS_FILTERS_MAX 512
 
+static inline bool bus_filter_takes(const struct bus_filter *filter, uint32_t id)
+{
+	return !((id ^ filter->id) & filter->mask);
+}
+
 /* ---- opening ---- */
 
 struct bus_options {

@@ -8,15 +8,10 @@ _Static_assert(BUS_FILTERS_MAX <= CAN_RAW_FILTER_MAX, "the kernel takes no more"
 /* What is let through by the kernel, on all bits that frames of data and remote frames can differ in. */
 #define ID_BITS (FRAME_EXT | FRAME_RTR | FRAME_EXT_MASK)
 
-static bool takes(uint32_t id, uint32_t filter_id, uint32_t mask)
-{
-	return !((id ^ filter_id) & mask);
-}
-
 bool bus_filters_want(const struct bus_filters *f, uint32_t id)
 {
 	for (size_t i = 0; i < f->wanted_n; i++)
-		if (takes(id, f->wanted[i].id, f->wanted[i].mask))
+		if (bus_filter_takes(&f->wanted[i], id))
 			return true;
 	return f->all;
 }
@@ -24,7 +19,7 @@ bool bus_filters_want(const struct bus_filters *f, uint32_t id)
 static bool kernel_takes(const struct bus_filters *f, uint32_t id)
 {
 	for (size_t i = 0; i < f->kernel_n; i++)
-		if (takes(id, f->kernel[i].can_id, f->kernel[i].can_mask))
+		if (bus_filter_takes(&(struct bus_filter){ f->kernel[i].can_id, f->kernel[i].can_mask }, id))
 			return true;
 	return f->all;
 }

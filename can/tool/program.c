@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "can/tool/program.h"
+#include "config/run.h"
 #include "config/text.h"
 
 #define S_NS INT64_C(1000000000)
@@ -81,6 +82,11 @@ int program_options(struct options *options, int *argc, char **argv)
 		break;
 	}
 	return PROGRAM_WRONG;
+}
+
+int program_robot(const char *robot)
+{
+	return robot && run_robot(robot) ? program_wrong("--robot: %s is no name", robot) : 0;
 }
 
 int program_time(const char *option, const char *text, bool zero, int64_t *ns)

@@ -27,6 +27,9 @@ struct error_sink program_errors(void);
 #define PROGRAM_GO (-1)
 int program_options(struct options *options, int *argc, char **argv);
 
+/* --robot: the folder from now on is that robot's; NULL leaves it.  0, or PROGRAM_WRONG after a line. */
+int program_robot(const char *robot);
+
 /* A time: 10 and 10s are seconds, 5min and 5m minutes.  0 is one only if zero is allowed.  NULL leaves *ns as it is.
  * 0, or PROGRAM_WRONG after a line. */
 int program_time(const char *option, const char *text, bool zero, int64_t *ns);

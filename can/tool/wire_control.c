@@ -7,7 +7,6 @@
 #include "can/tool/wire.h"
 #include "can/wire/attach.h"
 #include "can/wire/fault.h"
-#include "config/run.h"
 
 struct wire_control {
 	const char *robot;
@@ -31,8 +30,8 @@ static int ask(const struct wire_control *w, const char *bus, const char *questi
 {
 	struct error_sink errors = program_errors();
 
-	if (w->robot && run_robot(w->robot))
-		return program_wrong("--robot: %s is no name", w->robot);
+	if (program_robot(w->robot))
+		return PROGRAM_WRONG;
 	return attach_question(bus, question, answer, sizeof(answer), &errors) ? PROGRAM_FAILED : 0;
 }
 

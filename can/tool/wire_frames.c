@@ -12,7 +12,6 @@
 #include "can/wire/attach.h"
 #include "channels/clock.h"
 #include "channels/tool/tool.h"
-#include "config/run.h"
 
 #define CONFIRM_NS 1000000000
 #define RETRY_NS 1000000
@@ -51,8 +50,8 @@ static int open_wire(struct bus **bus, const struct wire_frames *w, const char *
 	if (!text_is_name(w->as))
 		return program_wrong("--as: %s is no name: 1 to %d letters, digits, _ . -", text_quote(quoted, w->as),
 				     TEXT_NAME_MAX);
-	if (w->robot && run_robot(w->robot))
-		return program_wrong("--robot: %s is no name", w->robot);
+	if (program_robot(w->robot))
+		return PROGRAM_WRONG;
 	snprintf(full, sizeof(full), "wire:%s@%.*s", part, TEXT_NAME_MAX, strchr(name, '@') ? as : w->as);
 	return bus_open(bus, full, options, &errors) ? PROGRAM_FAILED : 0;
 }

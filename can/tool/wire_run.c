@@ -12,7 +12,6 @@
 #include "channels/clock.h"
 #include "channels/notify.h"
 #include "channels/tool/tool.h"
-#include "config/run.h"
 
 struct wire_run {
 	const char *script, *robot;
@@ -125,8 +124,8 @@ int wire_run(int argc, char **argv)
 	settings.seed = (uint64_t)run.seed;
 	if (run.script)
 		return play(run.script, argc, argv, &settings);
-	if (run.robot && run_robot(run.robot))
-		return program_wrong("--robot: %s is no name", run.robot);
+	if (program_robot(run.robot))
+		return PROGRAM_WRONG;
 
 	status = hub_open(&hub, &errors);
 	hub.gap_ns = run.gap_ns;

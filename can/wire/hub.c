@@ -136,13 +136,13 @@ static void deliver(struct hub_attachment *a, const struct frame *frame, int64_t
 	slot->frame = *frame;
 	/* seq_cst: the slot is whole, and the head is there before we look whether the program sleeps */
 	atomic_store_explicit(&a->memory->rx_head, ++a->rx_head, memory_order_seq_cst);
-	a->ring |= !(flags & BUS_OWN) || !atomic_load_explicit(&a->memory->quiet, memory_order_relaxed);
+	a->ring = true;
 }
 
 static bool wants(const struct hub_attachment *a, uint32_t id)
 {
 	for (uint32_t i = 0; i < a->filters_n; i++)
-		if (!((id ^ a->filters[i].id) & a->filters[i].mask))
+		if (bus_filter_takes(&a->filters[i], id))
 			return true;
 	return !a->filters;
 }

@@ -74,7 +74,6 @@ struct wire_memory {
 	/* Written by the program. */
 	_Alignas(64) _Atomic uint32_t tx_head; /* frames handed over, ever */
 	_Atomic uint32_t rx_tail;	       /* frames taken, ever */
-	_Atomic uint32_t quiet;		       /* 1: an own echo is no reason to be woken */
 	/* By both: 1 when the program may sleep; canwire takes it away as it rings. */
 	_Alignas(64) _Atomic uint32_t armed;
 	/* Written by canwire. */
