@@ -15,7 +15,8 @@
  *
  * Names:	can0, vcan0	a SocketCAN interface
  *		wire:waist	a soft wire, see canwire(1)
- *		log:FILE	what was recorded, at its pace; log:FILE@can1 takes the frames of can1 only
+ *		log:FILE	what was recorded, at its pace; log:FILE@can1 takes the frames of can1 only, and
+ *				log:FILE>SENT or log:FILE@can1>SENT keeps what is sent in the file SENT
  *
  * Nothing here blocks, prints or allocates after bus_open.  A bus that goes down, or away, and comes back is attached
  * to again: the descriptor stays the same, bus_state tells, bus_receive and bus_send answer errors meanwhile.
@@ -80,7 +81,7 @@ struct bus_options {
  *	-ENETDOWN	it is there, but down
  *	-EACCES, -EPERM	not for this user
  *	-EAFNOSUPPORT	this kernel has no CAN
- *	-ENOENT ...	the log cannot be read
+ *	-ENOENT ...	the log cannot be read, or what is sent not kept
  * With later the three about the bus itself (ENODEV, ENETDOWN, EAFNOSUPPORT) are answered 0 and bus_state is
  * BUS_ABSENT or BUS_STOPPED.  options may be NULL. */
 int bus_open(struct bus **bus, const char *name, const struct bus_options *options, struct error_sink *errors);
@@ -126,7 +127,8 @@ struct bus_stats {
 	uint64_t sent;	    /* frames handed over */
 	uint64_t confirmed; /* echoes */
 	uint64_t errors;    /* error frames seen */
-	uint64_t dropped;   /* lost between bus and us: the receive buffer was full; log: damaged lines too */
+	uint64_t dropped;   /* lost between bus and us: the receive buffer was full; log: damaged lines, and frames */
+			    /* sent that could not be kept */
 	uint64_t refused;   /* sends answered ENOBUFS */
 	uint64_t restamped; /* BUS_RESTAMPED */
 	uint64_t attached;  /* times attached, 1 is the first, or back from bus-off: what waited before is gone */

@@ -2,14 +2,15 @@
  *
  *	log:trace.log		every frame of the file
  *	log:trace.log@can1	those of can1
+ *	log:trace.log>sent.log	and what is sent is kept in sent.log, see bus_log_sent.h
  *
  * The file's first record, whichever bus it is of, is now when bus_receive is first called; so several buses of one
  * file keep step.  A stamp before the one before it is taken for that one.  If it is a second or more before it,
  * somebody had set the clock, and the distances count from there on.
  *
- * What is sent is echoed at once, as by a bus on which nothing else waits, and goes nowhere.
+ * What is sent is echoed at once, as by a bus on which nothing else waits, and goes nowhere else.
  *
- * For the bench: bus_receive reads the file, so the disk can delay it.
+ * For the bench: bus_receive reads a file and bus_send may write one, so the disk can delay them.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,6 +23,7 @@
 #include "can/bus_backend.h"
 #include "can/bus_filters.h"
 #include "can/bus_interface.h"
+#include "can/bus_log_sent.h"
 #include "can/log.h"
 #include "channels/clock.h"
 
@@ -33,9 +35,10 @@
 struct bus_log {
 	struct bus bus;
 	struct log log;
-	struct error_sink errors; /* of the log */
-	struct error_sink *told;  /* where those go while it is opened */
-	char *path;
+	struct error_sink errors;    /* of the log */
+	struct error_sink *told;     /* where those go while it is opened */
+	struct bus_log_sent *sent;   /* NULL: not kept */
+	char *path, *sent_path;	     /* the second lies in the first */
 	char interface[LOG_BUS_MAX]; /* "": all */
 	bool want_errors, echo;
 	struct bus_filters filters;
@@ -62,10 +65,12 @@ static void place_in_time(struct bus_log *l, int64_t t_ns)
 	bool set = l->playing && t_ns < l->latest_ns - CLOCK_SET_NS;
 
 	l->next.flags = l->playing && t_ns < l->latest_ns ? BUS_RESTAMPED : 0;
-	if (!l->playing)
+	if (!l->playing) {
 		l->shift_ns = clock_now_ns() - t_ns;
-	else if (set)
+		bus_log_sent_shift(l->sent, l->shift_ns);
+	} else if (set) {
 		l->shift_ns += l->latest_ns - t_ns;
+	}
 	if (!l->playing || set || t_ns > l->latest_ns)
 		l->latest_ns = t_ns;
 	l->playing = true;
@@ -91,7 +96,6 @@ static bool advance(struct bus_log *l, int *left)
 		int status = log_next(&l->log, &r);
 
 		--*left;
-		l->bus.stats.dropped = l->log.damaged + l->log.lost;
 		if (status <= 0) {
 			l->end = status ? status : -ENODATA;
 			break;
@@ -121,6 +125,12 @@ static void give(struct bus_log *l, struct bus_frame *to, const struct bus_frame
 	l->given_ns = to->t_ns;
 }
 
+/* Damaged lines are counted as they are read, frames that cannot be kept as they are written. */
+static void count_dropped(struct bus_log *l)
+{
+	l->bus.stats.dropped = l->log.damaged + l->log.lost + bus_log_sent_lost(l->sent);
+}
+
 static int log_receive(struct bus *bus, struct bus_frame *frames, size_t n)
 {
 	struct bus_log *l = of(bus);
@@ -138,12 +148,14 @@ static int log_receive(struct bus *bus, struct bus_frame *frames, size_t n)
 			l->echoes_n--;
 		} else if (due) {
 			l->ready = false;
+			bus_log_sent_shift(l->sent, l->shift_ns);
 			if (!(l->next.frame.id & FRAME_ERR) || take_error_frame(l))
 				give(l, &frames[got++], &l->next);
 		} else {
 			break;
 		}
 	}
+	count_dropped(l);
 	bus->next_ns = l->ready ? l->next.t_ns : l->end ? CLOCK_NEVER : now_ns;
 	if (l->echoes_n)
 		bus->next_ns = now_ns;
@@ -155,10 +167,12 @@ static int log_send(struct bus *bus, const struct frame *frame)
 	struct bus_log *l = of(bus);
 	int64_t now_ns = clock_now_ns();
 
+	if (l->echo && l->echoes_n == ECHOES)
+		return -ENOBUFS;
+	bus_log_sent_add(l->sent, now_ns, frame);
+	count_dropped(l);
 	if (!l->echo)
 		return 0;
-	if (l->echoes_n == ECHOES)
-		return -ENOBUFS;
 	l->echoes[(l->echo_first + l->echoes_n++) % ECHOES] =
 		(struct bus_frame){ .t_ns = now_ns, .flags = BUS_OWN, .frame = *frame };
 	if (bus->next_ns > now_ns)
@@ -170,16 +184,19 @@ static int log_send(struct bus *bus, const struct frame *frame)
 
 static const char *log_name_wrong(const char *name)
 {
-	const char *file = name + strlen(PREFIX);
+	const char *file = name + strlen(PREFIX), *sent = strchr(file, '>');
 
-	if (!*file || *file == '@')
+	if (!*file || *file == '@' || sent == file)
 		return "the file is missing: log:FILE, or log:FILE@can1 for the frames of can1";
-	if (!strcmp(file, "-"))
+	if (!strcmp(file, "-") || !strncmp(file, "->", 2))
 		return "what is played must be a file, not a pipe: log:FILE";
+	if (sent && (!sent[1] || !strcmp(sent, ">-")))
+		return "after the > stands the file for what is sent: log:FILE>SENT";
 	return NULL;
 }
 
-/* The last @ ends the file's name, unless there is a file with it in its name. */
+/* The first > ends what is about the file that is played.  There the last @ ends the file's name, unless there is a
+ * file with it in its name. */
 static bool split(struct bus_log *l, const char *name)
 {
 	char *at;
@@ -187,6 +204,9 @@ static bool split(struct bus_log *l, const char *name)
 	l->path = strdup(name + strlen(PREFIX));
 	if (!l->path)
 		return false;
+	l->sent_path = strchr(l->path, '>');
+	if (l->sent_path)
+		*l->sent_path++ = 0;
 	at = strrchr(l->path, '@');
 	if (at && !bus_interface_name_wrong(at + 1) && access(l->path, F_OK)) {
 		snprintf(l->interface, sizeof(l->interface), "%s", at + 1);
@@ -208,6 +228,7 @@ static void log_bus_close(struct bus *bus)
 {
 	struct bus_log *l = of(bus);
 
+	bus_log_sent_close(l->sent);
 	log_close(&l->log);
 	free(l->path);
 	free(l);
@@ -228,6 +249,12 @@ static int log_bus_open(struct bus **bus, const char *name, const struct bus_opt
 	l->told = errors;
 	r = log_open(&l->log, l->path, 0, &l->errors);
 	l->told = NULL;
+	if (!r && l->sent_path) {
+		r = bus_log_sent_open(&l->sent, l->sent_path, l->interface[0] ? l->interface : "log", l->log.fd,
+				      errors);
+		if (r)
+			log_close(&l->log);
+	}
 	if (r) {
 		free(l->path);
 		free(l);

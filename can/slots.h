@@ -81,7 +81,7 @@ struct slots_row {
 	bool harmless;	     /* does no harm however late it is sent: a question, a keep-alive */
 };
 
-#define SLOTS_ROWS_MAX 64
+#define SLOTS_ROWS_MAX 128  /* 31 modules with four rows each and one for all */
 #define SLOTS_URGENT_MAX 64 /* frames of a class that wait at a time */
 #define SLOTS_LATEST_MAX 128
 #define SLOTS_QUEUE_MAX 64
@@ -201,8 +201,8 @@ bool slots_lost(struct slots *s, struct slots_loss *loss);
 
 /* ---- the bus's half: first all that was received, then what is to be sent ---- */
 
-/* The echo of an own frame, which was on the wire, complete, at t_ns. */
-void slots_echo(struct slots *s, const struct frame *frame, int64_t t_ns);
+/* The echo of an own frame, which was on the wire, complete, at t_ns.  Its row, or -ENOENT: of one that was lost before. */
+int slots_echo(struct slots *s, const struct frame *frame, int64_t t_ns);
 /* A frame of anybody else; error frames are not received in this sense. */
 void slots_received(struct slots *s, const struct frame *frame, int64_t t_ns);
 /* Something received was dropped before it came here, perhaps an echo. */

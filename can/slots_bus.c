@@ -24,13 +24,21 @@ void slots_bus_init(struct slots_bus *line, struct slots *slots, struct bus *bus
 		slots_link_down(slots, now_ns);
 }
 
+static void tell_echo(struct slots_bus *line, const struct bus_frame *got)
+{
+	const int row = slots_echo(line->slots, &got->frame, got->t_ns);
+
+	if (row >= 0 && line->sent)
+		line->sent(line->to, (unsigned int)row, &got->frame, got->t_ns);
+}
+
 static void tell_frame(struct slots_bus *line, const struct bus_frame *got)
 {
 	if (got->frame.id & FRAME_ERR)
 		/* Off and back may lie in one batch, and then the state says nothing. */
 		line->broken |= !!(got->frame.id & (CAN_ERR_BUSOFF | CAN_ERR_RESTARTED));
 	else if (got->flags & BUS_OWN)
-		slots_echo(line->slots, &got->frame, got->t_ns);
+		tell_echo(line, got);
 	else
 		slots_received(line->slots, &got->frame, got->t_ns);
 }

@@ -33,6 +33,10 @@ struct slots_bus { /* private */
 	struct bus *bus;
 	uint64_t attached, dropped; /* as far as the slots have been told */
 	bool broken;		    /* the link was away; to be told once everything has been read */
+
+	/* Called for each own frame that was on the wire; to be set after slots_bus_init, or NULL. */
+	void (*sent)(void *to, unsigned int row, const struct frame *frame, int64_t t_ns);
+	void *to;
 };
 
 void slots_bus_init(struct slots_bus *line, struct slots *slots, struct bus *bus, int64_t now_ns);

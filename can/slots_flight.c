@@ -1,4 +1,5 @@
 /* slots_flight.c: what is in flight, how a stall is noticed and ends, and what is handed over next. */
+#include <errno.h>
 #include <string.h>
 
 #include "can/slots_inside.h"
@@ -55,9 +56,10 @@ static void watch(struct slots *s, int64_t now_ns)
 	}
 }
 
-void slots_echo(struct slots *s, const struct frame *frame, int64_t t_ns)
+int slots_echo(struct slots *s, const struct frame *frame, int64_t t_ns)
 {
 	unsigned int i = 0;
+	int row;
 
 	s->confirmed_ns = slots_most(s->confirmed_ns, t_ns);
 	s->doubt_ns = CLOCK_NEVER;
@@ -69,14 +71,16 @@ void slots_echo(struct slots *s, const struct frame *frame, int64_t t_ns)
 		i++;
 	if (i == s->in_flight_n) {
 		s->counts.stray++;
-		return;
+		return -ENOENT;
 	}
 	lose_in_flight(s, i, SLOTS_OVERTAKEN);
 	s->counts.confirmed++;
 	s->counts.late += t_ns > s->in_flight[0].deadline_ns;
 	s->counts.stale += t_ns > s->in_flight[0].deadline_ns && s->in_flight[0].stalled;
+	row = (int)s->in_flight[0].row;
 	s->in_flight_n--;
 	memmove(s->in_flight, s->in_flight + 1, s->in_flight_n * sizeof(s->in_flight[0]));
+	return row;
 }
 
 void slots_received(struct slots *s, const struct frame *frame, int64_t t_ns)

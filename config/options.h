@@ -34,6 +34,8 @@
 
 #include "config/settings.h"
 
+#define OPTIONS_VERSION "2.0.0" /* of all of Endplate */
+
 enum options_outcome {
 	OPTIONS_GO,	/* all is said */
 	OPTIONS_ANSWER, /* --help, --version or --settings: options_answer, then the end */

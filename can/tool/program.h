@@ -11,7 +11,7 @@
 #define PROGRAM_WRONG 100  /* the command line makes no sense */
 #define PROGRAM_FAILED 111 /* the world is not as it should be */
 
-#define PROGRAM_VERSION "2.0.0" /* of all of Endplate */
+#define PROGRAM_VERSION OPTIONS_VERSION
 
 extern const char *program_name;
 

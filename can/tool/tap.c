@@ -24,6 +24,8 @@ int tap_read(struct tap *t, const char *text)
 	wrong = bus_name_wrong(bus);
 	if (wrong)
 		return program_wrong("%s: %s", text, wrong);
+	if (!strncmp(bus, "log:", 4) && strchr(bus, '>'))
+		return program_wrong("%s: nothing is sent here: leave out what begins with >", text);
 	if (!strncmp(bus, "log:", 4))
 		name = at && text_is_name(at + 1) ? at + 1 : "log";
 	else if (!strncmp(bus, "wire:", 5))

@@ -167,6 +167,13 @@ static void names(void)
 		{ "log:", "the file is missing" },
 		{ "log:@can1", "the file is missing" },
 		{ "log:-", "not a pipe" },
+		{ "log:trace.log>sent.log", NULL },
+		{ "log:trace.log@can1>some/where/sent >1.log", NULL },
+		{ "log:>sent.log", "the file is missing" },
+		{ "log:@can1>sent.log", "the file is missing" },
+		{ "log:->sent.log", "not a pipe" },
+		{ "log:trace.log>", "log:FILE>SENT" },
+		{ "log:trace.log@can1>-", "log:FILE>SENT" },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -603,7 +610,7 @@ static void log_takes_frames(void)
 
 static void nothing_is_allocated(void)
 {
-	struct bus *bus = log_bus(two_buses, "", NULL);
+	struct bus *bus = log_bus(two_buses, ">/dev/null", NULL);
 	struct bus *absent = bus_suite_open("no-such-thing", &(struct bus_options){ .later = true });
 	struct frame f = { .id = 1 };
 	void *volatile memory; /* or the compiler sees that it need not be */

@@ -726,7 +726,29 @@ static void rows_that_make_no_sense_are_named(void)
 	many[1].deadline_ns = SLOTS_DEADLINE_MAX_NS;
 	TEST_ASSERT_EQUAL_INT(0, slots_init(&slots, many, SLOTS_ROWS_MAX, NULL, &errors));
 	TEST_ASSERT_EQUAL_INT(-EINVAL, slots_init(&slots, many, SLOTS_ROWS_MAX + 1, NULL, &errors));
-	TEST_ASSERT_EQUAL_STRING("65 rows of frames to send on one bus: at most 64", said);
+	TEST_ASSERT_EQUAL_STRING("129 rows of frames to send on one bus: at most 128", said);
+}
+
+static void an_echo_tells_its_row(void)
+{
+	static const struct slots_row two[] = {
+		{ .id = 0x0e4, .class = SLOTS_LATEST, .key = { 0xff }, .period_ns = 1000000 },
+		{ .id = 0x0e4, .class = SLOTS_QUEUE, .key = { 0xff }, .deadline_ns = 1000000 },
+	};
+	const struct frame first = { .id = 0x0e4, .len = 1, .data = { 1 } }, second = { .id = 0x0e4, .len = 1 };
+	struct error_sink errors = { .line = keep_line };
+
+	TEST_ASSERT_EQUAL_INT(0, slots_init(&slots, two, 2, NULL, &errors));
+	TEST_ASSERT_EQUAL_INT(0, slots_put(&slots, 1, &second, 1));
+	TEST_ASSERT_EQUAL_INT(0, slots_put(&slots, 0, &first, 1));
+	for (int i = 0; i < 2; i++) {
+		const struct frame *frame = slots_take(&slots, 2);
+
+		TEST_ASSERT_NOT_NULL(frame);
+		slots_handed(&slots, 2);
+		TEST_ASSERT_EQUAL_INT(i, slots_echo(&slots, i ? &second : &first, 3));
+	}
+	TEST_ASSERT_EQUAL_INT(-ENOENT, slots_echo(&slots, &first, 4));
 }
 
 static void every_state_and_reason_has_a_name(void)
@@ -799,6 +821,7 @@ int main(void)
 	RUN_TEST(only_what_a_row_says_is_taken);
 	RUN_TEST(nothing_comes_between_taking_and_answering);
 	RUN_TEST(rows_that_make_no_sense_are_named);
+	RUN_TEST(an_echo_tells_its_row);
 	RUN_TEST(every_state_and_reason_has_a_name);
 	return UNITY_END();
 }
