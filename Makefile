@@ -1,5 +1,5 @@
-# Endplate.  make, make test, make test-vm, make bench, make verify, make fuzz, make lint, make soak, make install,
-# make clean
+# Endplate.  make, make test, make test-vm, make bench, make verify, make fuzz, make coverage, make mutate, make lint,
+# make soak, make install, make clean
 #
 #	CC=gcc|clang   CFLAGS=...   SAN=address,undefined|thread   PREFIX=/usr/local DESTDIR=   V=1 shows commands
 #
@@ -15,8 +15,8 @@ BUILD = build$(if $(SAN),/san-$(subst $(comma),-,$(SAN)))
 CFLAGS = -O2 -g
 WARNINGS = -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wold-style-definition -Wmissing-prototypes \
 	-Wmissing-declarations -Wpointer-arith -Wwrite-strings -Wundef -Wvla -Wformat=2 -Winit-self
-# Empty, not 1, so that a file may say #define _GNU_SOURCE too.
-ALL_CFLAGS = -std=gnu11 -I. -D_GNU_SOURCE= -fPIC -pthread $(WARNINGS) $(CFLAGS) $(SANITIZE)
+# Empty, not 1, so that a file may say #define _GNU_SOURCE too.  The same arithmetic on every architecture: no contraction.
+ALL_CFLAGS = -std=gnu11 -ffp-contract=off -I. -D_GNU_SOURCE= -fPIC -pthread $(WARNINGS) $(CFLAGS) $(SANITIZE)
 SANITIZE = $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 LINK = $(CC) -pthread $(CFLAGS) $(SANITIZE) $(LDFLAGS)
 
@@ -51,15 +51,23 @@ CAN_MAINS = $(call object,can/tool/can*.c)
 CAN_TOOLS = $(CAN_MAINS:$(BUILD)/can/tool/%.o=$(BUILD)/%)
 LIBCANTOOL = $(BUILD)/libcantool.a
 CANTOOL_OBJECTS = $(filter-out $(CAN_MAINS),$(call object,can/tool/*.c))
+# A file of daemons or launch with a main is a program of its name; the others are theirs together.  The simulator
+# keeps its own apart, so that it cannot use a driver's code.
+LIBSIM = $(BUILD)/libsim.a
 LIBDAEMONS = $(BUILD)/libdaemons.a
-DAEMON_SOURCES = $(wildcard daemons/*.c daemons/*/*.c)
+LIBLAUNCH = $(BUILD)/liblaunch.a
+DAEMON_SOURCES = $(wildcard daemons/*.c daemons/*/*.c launch/*/*.c)
 DAEMON_MAINS := $(shell grep -l '^int main\>' $(DAEMON_SOURCES) /dev/null)
-DAEMON_OBJECTS = $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(DAEMON_MAINS),$(DAEMON_SOURCES)))
+DAEMON_SHARED = $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(DAEMON_MAINS),$(DAEMON_SOURCES)))
+SIM_OBJECTS = $(filter $(BUILD)/daemons/robotsim/%,$(DAEMON_SHARED))
+LAUNCH_OBJECTS = $(filter $(BUILD)/launch/%,$(DAEMON_SHARED))
+DAEMON_OBJECTS = $(filter-out $(SIM_OBJECTS) $(LAUNCH_OBJECTS),$(DAEMON_SHARED))
+DAEMONS = $(patsubst %.c,$(BUILD)/%,$(notdir $(DAEMON_MAINS)))
 # From the room on top to the one at the bottom, as the linker wants it.
-LIBS = $(LIBDAEMONS) $(LIBCAN) $(LIBCHANNELS) $(LIBCONFIG) $(LIBACH)
+LIBS = $(LIBLAUNCH) $(LIBDAEMONS) $(LIBCAN) $(LIBCHANNELS) $(LIBCONFIG) $(LIBACH)
 LIBRARIES = -lsocketcan -lyaml -lm
 EXAMPLES = $(call program,channels/examples/*.c)
-TOOLS = $(BUILD)/ach $(CAN_TOOLS)
+TOOLS = $(BUILD)/ach $(CAN_TOOLS) $(DAEMONS)
 HEADERS = channels/ach.h
 PAGES = $(foreach room,$(ROOMS),$(wildcard $(room)/*.[1-8] $(room)/*/*.[1-8]))
 
@@ -80,12 +88,12 @@ TESTS = $(if $(findstring thread,$(SAN)),$(TSAN_TESTS),$(UNIT_TESTS) $(if $(SAN)
 
 PROGRAMS = $(EXAMPLES) $(TEST_PROGRAMS)
 OBJECTS = $(ACH_OBJECTS) $(CONFIG_OBJECTS) $(CHANNELS_OBJECTS) $(TOOL_OBJECTS) \
-	$(CAN_OBJECTS) $(CAN_MAINS) $(CANTOOL_OBJECTS) $(DAEMON_OBJECTS) $(PROGRAMS:=.o) \
+	$(CAN_OBJECTS) $(CAN_MAINS) $(CANTOOL_OBJECTS) $(DAEMON_SHARED) $(DAEMON_MAINS:%.c=$(BUILD)/%.o) $(PROGRAMS:=.o) \
 	$(TEST_SHARED:%.c=$(BUILD)/%.o) $(BUILD)/test/unity.o
 
 # ---- commands ----
 
-.PHONY: all objects tests test test-vm bench verify fuzz lint soak install clean FORCE
+.PHONY: all objects tests test test-vm bench verify fuzz coverage mutate lint soak install clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -115,6 +123,14 @@ fuzz:
 
 soak: tests
 	@BUILD=$(BUILD) test/channels/soak.sh
+
+# Every line of the codecs and of the loop's pure parts is run by their tests; UNITS= names some of them.
+coverage: tests
+	@BUILD=$(BUILD) test/coverage/run $(UNITS)
+
+# Do those tests notice when a line is changed?
+mutate: tests
+	@BUILD=$(BUILD) test/mutate/run $(UNITS) $(if $(SAMPLE),--sample $(SAMPLE))
 
 lint: all
 	@BUILD=$(BUILD) test/lint/run
@@ -165,7 +181,9 @@ $(BUILD)/test/unity.o: .deps/unity/unity.c $(BUILD)/flags
 $(LIBACH): $(ACH_OBJECTS)
 $(LIBCONFIG): $(CONFIG_OBJECTS)
 $(LIBCHANNELS): $(CHANNELS_OBJECTS)
+$(LIBSIM): $(SIM_OBJECTS)
 $(LIBDAEMONS): $(DAEMON_OBJECTS)
+$(LIBLAUNCH): $(LAUNCH_OBJECTS)
 $(LIBCAN): $(CAN_OBJECTS)
 $(LIBCANTOOL): $(CANTOOL_OBJECTS)
 $(LIBTOOL): $(filter-out %/ach.o,$(TOOL_OBJECTS))
@@ -181,8 +199,14 @@ $(BUILD)/ach: $(TOOL_OBJECTS) $(LIBS)
 	$(call say,LD)$(LINK) -o $@ $^ $(LIBRARIES)
 $(CAN_TOOLS): $(BUILD)/%: $(BUILD)/can/tool/%.o $(LIBCANTOOL) $(LIBTOOL) $(LIBS)
 	$(call say,LD)$(LINK) -o $@ $^ $(LIBRARIES)
+# The simulator is linked without the drivers.
+$(BUILD)/robotsim: $(LIBSIM) $(filter-out $(LIBLAUNCH) $(LIBDAEMONS),$(LIBS))
+$(filter-out $(BUILD)/robotsim,$(DAEMONS)): $(LIBS)
+$(BUILD)/achctl: LIBRARIES += -lncursesw
 .SECONDEXPANSION:
-$(TEST_PROGRAMS): $$(filter $$(@D)/%,$(TEST_SHARED:%.c=$(BUILD)/%.o)) $(TEST_LIB) $(LIBCANTOOL) $(LIBTOOL) $(LIBS)
+$(DAEMONS): $$(patsubst %.c,$(BUILD)/%.o,$$(filter %/$$(@F).c,$(DAEMON_MAINS)))
+	$(call say,LD)$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBRARIES)
+$(TEST_PROGRAMS): $$(filter $$(@D)/%,$(TEST_SHARED:%.c=$(BUILD)/%.o)) $(TEST_LIB) $(LIBCANTOOL) $(LIBTOOL) $(LIBSIM) $(LIBS)
 $(PROGRAMS): %: %.o
 	$(call say,LD)$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(if $(filter $(LIBCONFIG),$^),$(LIBRARIES))
 

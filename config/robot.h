@@ -53,6 +53,7 @@ struct robot_limits {
 	double velocity;     /* rad/s */
 	double acceleration; /* rad/s^2 */
 	double current;	     /* A */
+	double current_slew; /* A/s */
 	double step;	     /* rad from one reference to the next */
 };
 

@@ -1,0 +1,403 @@
+/* drv.c: the one loop that every driver runs; see drv.h. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "channels/clock.h"
+#include "daemons/drv_inside.h"
+
+#define BATCH 32
+#define BATCHES_MAX 128 /* in one turn; more than any bus carries in a tick */
+#define LOOK_NS 1000000000
+#define STOP_NS 500000000
+
+/* ---- publication ---- */
+
+static uint32_t flags_now(const struct drv *drv, bool partial, int64_t now_ns)
+{
+	uint32_t flags = partial ? MSG_FLAG_PARTIAL : 0;
+
+	if (drv->life == MSG_LIFE_HOLDING)
+		flags |= MSG_FLAG_HELD;
+	if (drv_tick_freerun(&drv->tick, now_ns))
+		flags |= MSG_FLAG_FREERUN;
+	for (unsigned int i = 0; i < drv->lines_n; i++) {
+		if (!strncmp(drv->lines[i].setup->interface, "log:", 4))
+			flags |= MSG_FLAG_REPLAYED;
+		else if (!drv->lines[i].real)
+			flags |= MSG_FLAG_SIMULATED;
+	}
+	return flags;
+}
+
+static void fill_common(struct drv *drv, struct msg_common *common, int64_t now_ns)
+{
+	if (now_ns >= drv->late_p99_at_ns) {
+		drv->late_p99_ns = hist_quantile(&drv->late, 0.99);
+		drv->late_p99_at_ns = now_ns + LOOK_NS;
+	}
+	common->lifecycle = drv->life;
+	common->level = drv->estop.level;
+	common->epoch = drv->estop.epoch;
+	common->ticks = drv->tick.ticks;
+	common->skipped = drv->tick.skipped;
+	common->late_p99_ns = drv->late_p99_ns;
+	common->late_max_ns = drv->late.max_ns;
+	common->put_timeouts = drv->state_port.puts_failed;
+	common->frames_odd = common->frames_missing = 0;
+	for (unsigned int i = 0; i < drv->lines_n; i++) {
+		common->frames_odd += drv->lines[i].odd;
+		common->frames_missing += drv->lines[i].missing;
+		line_fill(&drv->lines[i], &common->bus[i]);
+	}
+}
+
+static void publish(struct drv *drv, bool partial, int64_t now_ns)
+{
+	struct msg_header *header = &drv->state.header;
+	const int64_t sample_ns = drv->driver->fill(drv->self, drv, &drv->state, now_ns);
+
+	fill_common(drv, &drv->state.state.common, now_ns);
+	header->flags = flags_now(drv, partial, now_ns);
+	header->t_sample_ns = sample_ns;
+	header->t_publish_ns = now_ns;
+	port_put(&drv->state_port, &drv->state);
+	drv->published = true;
+}
+
+/* ---- what arrives ---- */
+
+/* Which cycle a clock frame belongs to is what the clock's channel said last, and the time since. */
+static void see_clock_frame(struct drv *drv, int64_t t_ns)
+{
+	const int64_t period_ns =
+		drv->clock_period_ns ? drv->clock_period_ns : drv->tick.period_ns / drv->setup.rule.divider;
+	int64_t cycles = 0;
+
+	if (drv->clock_cycle_ns)
+		cycles = (t_ns - drv->clock_cycle_ns + period_ns / 2) / period_ns;
+	drv->clock_frame_ns = t_ns;
+	drv_tick_clock(&drv->tick, drv->clock_cycle + (uint64_t)cycles, t_ns, period_ns, t_ns);
+}
+
+static void take_frame(struct drv *drv, unsigned int l, const struct bus_frame *got)
+{
+	struct line *line = &drv->lines[l];
+	const struct drv_tick_rule *rule = &drv->setup.rule;
+
+	if (line->tick_wanted && got->frame.id == line->tick_id && !(got->flags & BUS_OWN)) {
+		if (rule->kind == DRV_TICK_FRAME)
+			drv_tick_event(&drv->tick, got->t_ns);
+		else if (frame_equal(&got->frame, &drv->clock_frame))
+			see_clock_frame(drv, got->t_ns);
+	}
+	if (line_takes(line, got) && drv->driver->rx(drv->self, drv, l, got))
+		drv->complete = true;
+}
+
+static void receive(struct drv *drv, unsigned int l, int64_t now_ns)
+{
+	struct line *line = &drv->lines[l];
+	struct bus_frame got[BATCH];
+	struct slots_loss loss;
+	int n = 1;
+
+	for (int batch = 0; n > 0 && batch < BATCHES_MAX; batch++) {
+		n = slots_bus_receive(&line->pump, got, BATCH, now_ns);
+		for (int i = 0; i < n; i++)
+			take_frame(drv, l, &got[i]);
+	}
+	line->ended = n == -ENODATA;
+	while (slots_lost(&line->slots, &loss))
+		if (drv->driver->lost)
+			drv->driver->lost(drv->self, drv, line->send_numbers[loss.row], &loss.frame);
+}
+
+/* ---- references ---- */
+
+static struct drv_ref_want want_of(const struct msg_joint_ref *ref, unsigned int joint)
+{
+	return (struct drv_ref_want){ .mode = (enum msg_mode)ref->mode[joint],
+				      .position_rad = ref->position[joint],
+				      .velocity_rad_s = ref->velocity[joint],
+				      .current_a = ref->current[joint] };
+}
+
+/* Where it is by now, if it went on as it did when it was measured; what is older than two ticks tells nothing. */
+static double position_now(const struct drv *drv, unsigned int joint, int64_t now_ns)
+{
+	const struct msg_joint_state *state = &drv->state.joints;
+	const int64_t age_ns = now_ns - (state->header.t_publish_ns - state->age_ns[joint]);
+	const bool moves = isfinite(state->velocity[joint]) && age_ns > 0 && age_ns < 2 * drv->tick.period_ns;
+
+	return state->position[joint] + (moves ? state->velocity[joint] * (double)age_ns / 1e9 : 0);
+}
+
+/* A joint is brought to where the reference wants it, or to rest; where nothing may be commanded its ramp ends. */
+static void ramp_joints(struct drv *drv, double dt_s, int64_t now_ns)
+{
+	const struct msg_joint_state *state = &drv->state.joints;
+	const bool active = drv->life == MSG_LIFE_ACTIVE;
+	const bool commanded = drv->up && drv->life != MSG_LIFE_DISARMED;
+
+	for (unsigned int i = 0; i < drv->joints_n; i++) {
+		const struct drv_ref_want want = active ? want_of(&drv->ref.joint_ref, i) : (struct drv_ref_want){ 0 };
+		/* Not every device measures it, and one that does not answer is known by its position. */
+		const double current_a = isnan(state->current[i]) ? 0 : state->current[i];
+
+		if (!commanded)
+			drv_ref_forget(&drv->ramps[i]);
+		drv->commands[i] =
+			drv_ref_joint(&drv->ramps[i], &drv->limits[i], active ? &want : NULL, drv->setup.safe,
+				      position_now(drv, i, now_ns), state->velocity[i], current_a, dt_s);
+		if (!commanded)
+			drv_ref_forget(&drv->ramps[i]);
+	}
+}
+
+/* What was commanded during a fault may be far from where the joints are now, and homing gives positions anew. */
+static void forget_ramps(struct drv *drv)
+{
+	for (unsigned int i = 0; i < drv->joints_n; i++)
+		drv_ref_forget(&drv->ramps[i]);
+}
+
+/* ---- life ---- */
+
+static void watch_buses(struct drv *drv)
+{
+	const struct line *dead = NULL;
+
+	for (unsigned int i = 0; i < drv->lines_n && !dead && !drv->driver->outlives_buses; i++)
+		if (line_dead(&drv->lines[i]))
+			dead = &drv->lines[i];
+	if (dead && !drv->bus_fault)
+		drv_event(
+			drv, MSG_SEVERITY_ERROR, "bus", "bus %s (%s) is %s", dead->setup->name, dead->setup->interface,
+			slots_state(&dead->slots) == SLOTS_STALLED ? "stalled" : bus_state_name(bus_state(dead->bus)));
+	else if (!dead && drv->bus_fault)
+		drv_event(drv, MSG_SEVERITY_INFO, "bus-back", "the bus is back");
+	drv->bus_fault = dead;
+}
+
+static void live(struct drv *drv, int64_t now_ns)
+{
+	static const char *const names[] = { "down",   "starting", "disarmed", "holding",
+					     "homing", "active",   "fault",    "stopping" };
+	struct drv_life_now now = {
+		.stop = drv->stopping,
+		.fault = drv->fault || drv->bus_fault,
+		.up = drv->up,
+		.homing = drv->homing,
+		.balances = drv->setup.balance,
+		.level = drv->estop.level,
+	};
+	enum msg_life before = drv->life;
+
+	if (drv->ref_there && drv->ref.header.valid_until_ns < now_ns)
+		drv->ref_there = false;
+	now.ref = drv->ref_there;
+	drv->life = drv_life_next(before, drv_life_event(&now), !drv->driver->ref);
+	if (drv->life != before) {
+		if (before == MSG_LIFE_FAULT || before == MSG_LIFE_HOMING)
+			forget_ramps(drv);
+		drv_event(drv, MSG_SEVERITY_INFO, names[drv->life], "%s", names[drv->life]);
+		notify_status(&drv->notify, now_ns, names[drv->life]);
+	}
+	if (!drv->ready && drv->up && !now.fault) {
+		drv->ready = true;
+		notify_ready(&drv->notify);
+	}
+}
+
+static void call_driver(struct drv *drv, int64_t now_ns)
+{
+	const double dt_s = (double)drv->tick.period_ns / 1e9;
+	const struct drv_orders orders = {
+		.now_ns = now_ns,
+		.tick_ns = drv->tick_ns,
+		.dt_s = dt_s,
+		.tick = drv->tick.ticks,
+		.life = drv->life,
+		.level = drv->estop.level,
+		.armed = drv_armed(drv),
+		.ref = drv->life == MSG_LIFE_ACTIVE && drv->ref_there ? &drv->ref : NULL,
+		.joint = drv->commands,
+	};
+
+	ramp_joints(drv, dt_s, now_ns);
+	if (drv->stopping)
+		drv->over |= drv->driver->stop(drv->self, drv, &orders) == DRV_DONE;
+	else if (drv->up)
+		drv->driver->tick(drv->self, drv, &orders);
+	else
+		drv->up = drv->driver->start(drv->self, drv, &orders) == DRV_DONE;
+}
+
+/* ---- time ---- */
+
+static void tick(struct drv *drv, int64_t now_ns)
+{
+	if (!drv->published)
+		publish(drv, true, now_ns);
+	drv->published = drv->complete = false;
+	drv_read_clock(drv, now_ns);
+	drv_read_estop(drv);
+	watch_buses(drv);
+	drv_read_ref(drv, now_ns);
+	live(drv, now_ns);
+	drv_read_requests(drv, now_ns);
+	call_driver(drv, now_ns);
+}
+
+/* What can wait until everything is sent. */
+static void keep_house(struct drv *drv, int64_t now_ns)
+{
+	drv_look_at_ports(drv, now_ns);
+	for (unsigned int i = 0; i < drv->lines_n; i++)
+		line_count_missing(&drv->lines[i], now_ns);
+}
+
+/* ---- the loop ---- */
+
+static void read_signals(struct drv *drv, int64_t now_ns)
+{
+	struct signalfd_siginfo info;
+
+	if (read(drv->signals, &info, sizeof(info)) != sizeof(info) || drv->stopping)
+		return;
+	drv->stopping = true;
+	drv->stop_by_ns = now_ns + STOP_NS;
+	notify_stopping(&drv->notify);
+}
+
+static bool all_sent(struct drv *drv)
+{
+	for (unsigned int i = 0; i < drv->lines_n; i++)
+		if (slots_waiting(&drv->lines[i].slots) || slots_in_flight(&drv->lines[i].slots))
+			return false;
+	return true;
+}
+
+static bool all_ended(const struct drv *drv)
+{
+	for (unsigned int i = 0; i < drv->lines_n; i++)
+		if (!drv->lines[i].ended)
+			return false;
+	return drv->lines_n > 0;
+}
+
+static bool turn(struct drv *drv)
+{
+	int64_t now_ns = clock_now_ns();
+	uint64_t skipped;
+	bool ticked;
+
+	for (unsigned int i = 0; i < drv->lines_n; i++)
+		receive(drv, i, now_ns);
+	if (drv->complete && !drv->published)
+		publish(drv, false, now_ns);
+	ticked = drv_tick_due(&drv->tick, now_ns, &drv->late_ns, &skipped);
+	if (ticked) {
+		drv->tick_ns = drv->tick.last_ns;
+		hist_add(&drv->late, drv->late_ns);
+		tick(drv, now_ns);
+		if (drv->complete && !drv->published)
+			publish(drv, false, now_ns);
+	}
+	for (unsigned int i = 0; i < drv->lines_n; i++)
+		slots_bus_pump(&drv->lines[i].pump, clock_now_ns());
+	if (ticked)
+		keep_house(drv, now_ns);
+	notify_watchdog(&drv->notify, now_ns);
+	if (drv->stopping)
+		return !(drv->over && all_sent(drv)) && now_ns < drv->stop_by_ns;
+	return !all_ended(drv);
+}
+
+static int64_t next_ns(struct drv *drv)
+{
+	int64_t next = drv_tick_next_ns(&drv->tick);
+
+	for (unsigned int i = 0; i < drv->lines_n; i++) {
+		const int64_t line_ns = slots_bus_next_ns(&drv->lines[i].pump);
+
+		if (line_ns < next)
+			next = line_ns;
+	}
+	return next;
+}
+
+static int loop(struct drv *drv)
+{
+	struct clock_fd fds[MSG_BUSES + 2] = { { .fd = drv->signals, .events = POLLIN },
+					       { .fd = -1, .events = POLLIN } };
+	const unsigned int n = drv->lines_n + 2;
+
+	for (unsigned int i = 0; i < drv->lines_n; i++)
+		fds[i + 2] = (struct clock_fd){ .fd = bus_fd(drv->lines[i].bus), .events = POLLIN };
+	while (turn(drv)) {
+		int ready;
+
+		fds[1].fd = drv->ref_port.open ? drv->ref_fd : -1; /* it is closed with its channel */
+		ready = clock_wait(fds, n, next_ns(drv));
+		if (ready < 0)
+			return ready;
+		if (fds[0].ready)
+			read_signals(drv, clock_now_ns());
+		if (fds[1].ready && drv_read_ref(drv, clock_now_ns()))
+			drv_tick_event(&drv->tick, clock_now_ns());
+	}
+	drv->life = MSG_LIFE_DOWN;
+	publish(drv, true, clock_now_ns());
+	return 0;
+}
+
+/* ---- the program ---- */
+
+static int run(struct drv *drv, struct error_sink *errors)
+{
+	int status = drv_open(drv, errors);
+
+	if (status)
+		return status;
+	drv_estop_start(&drv->estop);
+	drv->life = MSG_LIFE_STARTING;
+	drv->published = true; /* there is no tick yet whose state would be due */
+	drv_tick_start(&drv->tick, &drv->setup.rule, clock_now_ns());
+	status = loop(drv);
+	if (status)
+		error_add(errors, "unable to wait: %s", strerror(-status));
+	return status ? EXIT_WORLD : 0;
+}
+
+int drv_main(const struct drv_driver *driver, int argc, char **argv)
+{
+	struct drv *drv = calloc(1, sizeof(*drv));
+	struct error_who who = { driver->program, NULL, ERROR_FATAL };
+	struct error_sink errors = { error_to_stderr, &who, 0 };
+	int status;
+
+	if (!drv) {
+		error_add(&errors, "%s", strerror(ENOMEM));
+		return EXIT_WORLD;
+	}
+	status = setup_read(&drv->setup, driver, argc, argv);
+	if (status == SETUP_GO) {
+		who.instance = drv->setup.name;
+		drv->driver = driver;
+		drv->self = drv->setup.self;
+		status = drv_declare(drv, &errors);
+		if (!status && drv->setup.frames)
+			drv_frames_print(drv);
+		else if (!status && !drv->setup.check)
+			status = run(drv, &errors);
+	}
+	drv_close(drv);
+	free(drv);
+	return status;
+}

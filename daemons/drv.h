@@ -1,0 +1,189 @@
+/* drv.h: the one loop that every driver runs.  hw-docs/write-a-driver.md walks through the smallest one.
+ *
+ *	static const struct drv_driver driver = {
+ *		.program = "exampled", .about = "drives the example device",
+ *		.size = sizeof(struct exampled), .settings = rows,
+ *		.state = msg_joint_state_number, .ref = msg_joint_ref_number,
+ *		.plan = plan, .start = start, .tick = tick, .rx = rx, .fill = fill, .stop = stop,
+ *	};
+ *
+ *	int main(int argc, char **argv)
+ *	{
+ *		return drv_main(&driver, argc, argv);
+ *	}
+ *
+ * The loop owns the command line, the settings that all drivers share, channels, buses, the tick, waiting, what may be
+ * sent, which references count, limits and ramps, the e-stop, the lifecycle, publication, requests, readiness, real-time
+ * set-up, counters and the exit status.  A driver is a table of functions that it calls, all in one thread.  None of
+ * them may wait, sleep, print, allocate or exit; each has to be short.
+ *
+ * A turn: what has arrived is given to rx, frame by frame; at a tick, e-stop, requests and reference are read, then start
+ * or tick is called, once; then what was put is sent.  One state is published for each tick: as soon as rx says that
+ * the sample is complete, otherwise at the next tick, flagged partial.
+ */
+#ifndef DRV_H
+#define DRV_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "can/bus.h"
+#include "can/frame.h"
+#include "can/slots.h"
+#include "channels/msg/msg.h"
+#include "config/error.h"
+#include "config/settings.h"
+#include "daemons/drv_ref.h"
+
+struct drv;
+
+/* ---- what a driver declares, in plan ---- */
+
+/* A kind of frame that it sends.  What is not declared cannot leave. */
+struct drv_send {
+	unsigned int bus; /* which of the driver's buses, 0 to drv_buses() - 1 */
+	struct slots_row row;
+	uint8_t len;   /* of the longest */
+	bool shared;   /* several drivers may send this identifier: it is not claimed */
+	bool answered; /* a frame of reply_id is the answer to it; reply_bytes leading bytes come back as they were */
+	uint32_t reply_id;
+	uint8_t reply_bytes;
+	int64_t reply_within_ns;
+};
+
+/* A kind of frame that it wants to see. */
+struct drv_receive {
+	unsigned int bus;
+	uint32_t id;		  /* with FRAME_EXT */
+	uint32_t id_mask;	  /* 0: that identifier alone */
+	bool any_len;		  /* else: */
+	uint8_t len_min, len_max; /* any other length is counted (frames_odd) and not given to rx */
+	int64_t period_ns; /* it comes so often; those that do not are counted (frames_missing).  0: when it likes */
+};
+
+/* ---- what the loop tells it in a tick ---- */
+
+struct drv_orders {
+	int64_t now_ns;
+	int64_t tick_ns; /* the tick's own time: now_ns without the lateness */
+	double dt_s;	 /* until the next one */
+	uint64_t tick;
+	enum msg_life life;
+	enum msg_level level;
+	bool armed;	 /* level run, or hold for one that balances */
+	const void *ref; /* the reference to follow, in life active; else NULL: take the safe action */
+	/* Per joint what to command now, limited and ramped: the reference's, or the safe action where there is none.  In
+	 * life disarmed the driver takes its on_estop action instead. */
+	const struct drv_ref_command *joint;
+};
+
+enum drv_step { DRV_AGAIN, DRV_DONE };
+#define DRV_LATER 1 /* the answer of a request that drv_reply gives later */
+
+struct drv_driver {
+	const char *program, *about;
+	size_t size;			     /* of the driver's own struct, which begins as zeros */
+	const struct settings_row *settings; /* its own settings, in that struct */
+	const char *tick_preset;	     /* default of the setting tick; NULL: "5ms" */
+	enum msg_number state, ref;	     /* types of NAME-state and NAME-ref; ref 0: a sensor */
+	const char *state_channel;	     /* another name than NAME-state, for the whole robot; NULL: none */
+	bool outlives_buses;		     /* a bus that is down or stalled is no fault of it */
+	bool own_period;		     /* tick must be a period, not something to follow */
+
+	/* Settings are read: declare joints, frames, outputs.  No I/O: it is called for --frames and --check, too.  0, or
+	 * -EINVAL with lines in errors. */
+	int (*plan)(void *self, struct drv *drv, struct error_sink *errors);
+	/* Each tick until it says DRV_DONE: the device is there, and nothing needs to move for it to be ready.  Called again
+	 * after drv_down. */
+	enum drv_step (*start)(void *self, struct drv *drv, const struct drv_orders *orders);
+	/* Each tick from then on. */
+	void (*tick)(void *self, struct drv *drv, const struct drv_orders *orders);
+	/* A frame of others that a drv_receive row takes.  true: with it the sample of this tick is complete.  May be
+	 * called several times in a turn. */
+	bool (*rx)(void *self, struct drv *drv, unsigned int bus, const struct bus_frame *got);
+	/* An own frame was on the wire, complete, at t_ns; or will not be (lost, and perhaps it was).  May be NULL. */
+	void (*sent)(void *self, struct drv *drv, unsigned int send, const struct frame *frame, int64_t t_ns);
+	void (*lost)(void *self, struct drv *drv, unsigned int send, const struct frame *frame);
+	/* Fills in the body of the state that is about to be published.  Answers t_sample_ns: when the oldest frame used in
+	 * it was on the wire; 0: there is none yet. */
+	int64_t (*fill)(void *self, struct drv *drv, void *state, int64_t now_ns);
+	/* A request, other than get and set, that the loop found allowed.  0: done; -errno, with drv_why; DRV_LATER.  May be
+	 * NULL. */
+	int (*request)(void *self, struct drv *drv, const struct msg_request *request, int64_t now_ns);
+	/* Asked to end: each tick until it says DRV_DONE, the device is safe; half a second at most. */
+	enum drv_step (*stop)(void *self, struct drv *drv, const struct drv_orders *orders);
+};
+
+/* The whole program.  Its exit status: 0 asked to stop (or log: has ended), 100 configuration, 111 the world. */
+int drv_main(const struct drv_driver *driver, int argc, char **argv);
+
+/* In start or tick: nothing has to arrive for the state of this tick; it is published at the end of the turn. */
+void drv_complete(struct drv *drv);
+/* In start: the next tick is at next_ns, and so is the phase of those that follow. */
+void drv_tick_at(struct drv *drv, int64_t next_ns);
+
+/* ---- in plan ---- */
+
+/* The buses, in the order of the robot file or of the command line. */
+unsigned int drv_buses(const struct drv *drv);
+int drv_bus(const struct drv *drv, const char *name); /* by role or by name; -ENOENT */
+const char *drv_bus_name(const struct drv *drv, unsigned int bus);
+const char *drv_bus_interface(const struct drv *drv, unsigned int bus); /* as it is opened: wire:torso */
+/* What the robot file says of it; NULL: it was given on the command line, without a file. */
+const struct robot_bus *drv_robot_bus(const struct drv *drv, unsigned int bus);
+const struct robot_device *drv_device(const struct drv *drv); /* NULL without a file */
+const char *drv_name(const struct drv *drv);
+int64_t drv_period_ns(const struct drv *drv); /* of the ticks */
+
+/* Each answers its number, 0 and up, or -ENOSPC or -EINVAL with a line in errors. */
+int drv_add_send(struct drv *drv, const struct drv_send *send, struct error_sink *errors);
+int drv_add_receive(struct drv *drv, const struct drv_receive *receive, struct error_sink *errors);
+/* A joint of the state and reference messages; its limits are those of the robot file. */
+int drv_add_joint(struct drv *drv, const char *name, struct error_sink *errors);
+/* A channel, of the whole robot, that it writes. */
+int drv_add_output(struct drv *drv, const char *channel, enum msg_number type, struct error_sink *errors);
+/* Something else that only one process may have, beside the identifiers it sends: "clock". */
+int drv_add_claim(struct drv *drv, unsigned int bus, const char *what, struct error_sink *errors);
+/* Every frame of the bus, error frames too, is given to rx. */
+void drv_watch(struct drv *drv, unsigned int bus);
+
+/* ---- later ---- */
+
+/* Puts it into its slot.  0, or -EINVAL: not as declared; -ENOSPC: too many wait. */
+int drv_send(struct drv *drv, unsigned int send, const struct frame *frame);
+void drv_cancel(struct drv *drv, unsigned int send); /* what waits of it will not be sent */
+/* The bus has confirmed something since the start, the last reset and the last stall.  Until then only harmless
+ * frames leave: put one from time to time. */
+bool drv_bus_proven(const struct drv *drv, unsigned int bus);
+/* Down, away, off, or stalled. */
+bool drv_bus_dead(const struct drv *drv, unsigned int bus);
+const struct bus_stats *drv_bus_stats(const struct drv *drv, unsigned int bus);
+enum bus_state drv_bus_state(const struct drv *drv, unsigned int bus);
+/* Real: neither a wire nor virtual nor a log, so that something may move. */
+bool drv_bus_real(const struct drv *drv, unsigned int bus);
+
+struct drv_ref_limits *drv_limits(struct drv *drv, unsigned int joint); /* to be tightened by what the device says */
+
+/* The device is not well; code and text go into an event when they are new.  It lasts until drv_well. */
+void drv_fault(struct drv *drv, const char *code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+void drv_well(struct drv *drv);
+void drv_down(struct drv *drv);		       /* call start again */
+void drv_homing(struct drv *drv, bool homing); /* a motion of its own, which was asked for, begins and ends */
+
+/* Something happened; the same code is told once a second at most, and counted.  Not for what happens every tick. */
+void drv_event(struct drv *drv, enum msg_severity severity, const char *code, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* Why a request is refused, in words, before returning -errno; and the value it asked for. */
+void drv_why(struct drv *drv, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The answer to the request that was put off with DRV_LATER; there is one at a time. */
+void drv_reply(struct drv *drv, int result, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/* Header and publication time are filled in. */
+void drv_put(struct drv *drv, unsigned int output, void *msg, int64_t now_ns);
+
+/* Of the common block, for what hubo-daemon publishes in its own. */
+int64_t drv_late_ns(const struct drv *drv); /* of this tick */
+
+#endif

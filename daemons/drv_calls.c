@@ -1,0 +1,308 @@
+/* drv_calls.c: what a driver declares and tells the loop. */
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "channels/clock.h"
+#include "daemons/drv_inside.h"
+
+/* ---- what it was given ---- */
+
+unsigned int drv_buses(const struct drv *drv)
+{
+	return drv->lines_n;
+}
+
+int drv_bus(const struct drv *drv, const char *name)
+{
+	for (unsigned int i = 0; i < drv->lines_n; i++)
+		if (!strcmp(drv->lines[i].setup->role, name) || !strcmp(drv->lines[i].setup->name, name))
+			return (int)i;
+	return -ENOENT;
+}
+
+const char *drv_bus_name(const struct drv *drv, unsigned int bus)
+{
+	return drv->lines[bus].setup->name;
+}
+
+const char *drv_bus_interface(const struct drv *drv, unsigned int bus)
+{
+	return drv->lines[bus].setup->interface;
+}
+
+const struct robot_bus *drv_robot_bus(const struct drv *drv, unsigned int bus)
+{
+	return drv->lines[bus].setup->robot;
+}
+
+const struct robot_device *drv_device(const struct drv *drv)
+{
+	return drv->setup.device;
+}
+
+const char *drv_name(const struct drv *drv)
+{
+	return drv->setup.name;
+}
+
+int64_t drv_period_ns(const struct drv *drv)
+{
+	return drv->tick.period_ns ? drv->tick.period_ns : drv->setup.rule.period_ns;
+}
+
+/* ---- what it declares ---- */
+
+static int no_room(struct error_sink *errors, const char *what, int max)
+{
+	error_add(errors, "more than %d %s", max, what);
+	return -ENOSPC;
+}
+
+int drv_add_send(struct drv *drv, const struct drv_send *send, struct error_sink *errors)
+{
+	int row;
+
+	if (send->bus >= drv->lines_n) {
+		error_add(errors, "frame %03X: there is no bus %u", frame_id(&(struct frame){ .id = send->row.id }),
+			  send->bus);
+		return -EINVAL;
+	}
+	if (drv->sends_n == DRV_SENDS_MAX)
+		return no_room(errors, "kinds of frames to send", DRV_SENDS_MAX);
+	row = line_add_send(&drv->lines[send->bus], send, drv->sends_n);
+	if (row < 0)
+		return no_room(errors, "kinds of frames to send on one bus", SLOTS_ROWS_MAX);
+	drv->sends[drv->sends_n].line = send->bus;
+	drv->sends[drv->sends_n].row = (unsigned int)row;
+	return (int)drv->sends_n++;
+}
+
+int drv_add_receive(struct drv *drv, const struct drv_receive *receive, struct error_sink *errors)
+{
+	int row;
+
+	if (receive->bus >= drv->lines_n) {
+		error_add(errors, "frame %03X: there is no bus %u", frame_id(&(struct frame){ .id = receive->id }),
+			  receive->bus);
+		return -EINVAL;
+	}
+	row = line_add_receive(&drv->lines[receive->bus], receive);
+	return row < 0 ? no_room(errors, "kinds of frames to receive on one bus", LINE_RECEIVES_MAX) : row;
+}
+
+#define FULL_CURRENT_S 0.05
+
+/* What balances must have its full current in one tick; for everything else it comes gently. */
+static double slew_of(const struct drv *drv, const struct robot_limits *from)
+{
+	if (isfinite(from->current_slew) || drv->setup.balance)
+		return from->current_slew;
+	return from->current / FULL_CURRENT_S;
+}
+
+static struct drv_ref_limits limits_of(const struct drv *drv, const struct robot_limits *from)
+{
+	return (struct drv_ref_limits){
+		.position_min_rad = from->position[0],
+		.position_max_rad = from->position[1],
+		.velocity_rad_s = from->velocity,
+		.acceleration_rad_s2 = from->acceleration,
+		.current_a = from->current,
+		.current_slew_a_s = slew_of(drv, from),
+		.step_rad = from->step,
+	};
+}
+
+int drv_add_joint(struct drv *drv, const char *name, struct error_sink *errors)
+{
+	const unsigned int joint = drv->joints_n;
+
+	if (joint == MSG_JOINTS)
+		return no_room(errors, "joints", MSG_JOINTS);
+	snprintf(drv->joints[joint], sizeof(drv->joints[joint]), "%s", name);
+	drv->limits[joint] =
+		drv->setup.device ? limits_of(drv, robot_limits(drv->setup.device, name)) : drv_ref_no_limits;
+	drv->joints_n++;
+	return (int)joint;
+}
+
+int drv_add_output(struct drv *drv, const char *channel, enum msg_number type, struct error_sink *errors)
+{
+	if (drv->outputs_n == DRV_OUTPUTS_MAX)
+		return no_room(errors, "further channels", DRV_OUTPUTS_MAX);
+	snprintf(drv->outputs[drv->outputs_n].channel, PORT_NAME_MAX, "%s", channel);
+	drv->outputs[drv->outputs_n].type = type;
+	return (int)drv->outputs_n++;
+}
+
+int drv_add_claim(struct drv *drv, unsigned int bus, const char *what, struct error_sink *errors)
+{
+	if (drv->claims_n == DRV_CLAIMS_MAX)
+		return no_room(errors, "claims", DRV_CLAIMS_MAX);
+	drv->claims[drv->claims_n].line = bus;
+	snprintf(drv->claims[drv->claims_n].what, MSG_NAME_SIZE, "%s", what);
+	return (int)drv->claims_n++;
+}
+
+void drv_watch(struct drv *drv, unsigned int bus)
+{
+	drv->lines[bus].watched = true;
+}
+
+/* ---- buses ---- */
+
+int drv_send(struct drv *drv, unsigned int send, const struct frame *frame)
+{
+	struct line *line;
+	unsigned int row;
+
+	if (send >= drv->sends_n)
+		return -EINVAL;
+	line = &drv->lines[drv->sends[send].line];
+	row = drv->sends[send].row;
+	if (frame->len > line->sends[row].len)
+		return -EINVAL;
+	return slots_put(&line->slots, row, frame, clock_now_ns());
+}
+
+void drv_cancel(struct drv *drv, unsigned int send)
+{
+	if (send < drv->sends_n)
+		slots_cancel(&drv->lines[drv->sends[send].line].slots, drv->sends[send].row);
+}
+
+bool drv_bus_proven(const struct drv *drv, unsigned int bus)
+{
+	return slots_proven(&drv->lines[bus].slots);
+}
+
+bool drv_bus_dead(const struct drv *drv, unsigned int bus)
+{
+	return line_dead(&drv->lines[bus]);
+}
+
+const struct bus_stats *drv_bus_stats(const struct drv *drv, unsigned int bus)
+{
+	return bus_stats(drv->lines[bus].bus);
+}
+
+enum bus_state drv_bus_state(const struct drv *drv, unsigned int bus)
+{
+	return bus_state(drv->lines[bus].bus);
+}
+
+bool drv_bus_real(const struct drv *drv, unsigned int bus)
+{
+	return drv->lines[bus].real;
+}
+
+struct drv_ref_limits *drv_limits(struct drv *drv, unsigned int joint)
+{
+	return &drv->limits[joint];
+}
+
+/* ---- how it is ---- */
+
+void drv_event(struct drv *drv, enum msg_severity severity, const char *code, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	report_event(&drv->report, clock_now_ns(), severity, code, fmt, args);
+	va_end(args);
+}
+
+void drv_fault(struct drv *drv, const char *code, const char *fmt, ...)
+{
+	va_list args;
+
+	if (drv->fault && !strcmp(drv->fault_code, code))
+		return;
+	drv->fault = true;
+	snprintf(drv->fault_code, sizeof(drv->fault_code), "%s", code);
+	va_start(args, fmt);
+	report_event(&drv->report, clock_now_ns(), MSG_SEVERITY_ERROR, code, fmt, args);
+	va_end(args);
+}
+
+void drv_well(struct drv *drv)
+{
+	if (drv->fault)
+		drv_event(drv, MSG_SEVERITY_INFO, "well", "%s is over", drv->fault_code);
+	drv->fault = false;
+	*drv->fault_code = 0;
+}
+
+void drv_down(struct drv *drv)
+{
+	drv->up = false;
+}
+
+void drv_homing(struct drv *drv, bool homing)
+{
+	drv->homing = homing;
+}
+
+void drv_complete(struct drv *drv)
+{
+	drv->complete = true;
+}
+
+void drv_tick_at(struct drv *drv, int64_t next_ns)
+{
+	drv->tick.next_ns = next_ns;
+}
+
+int64_t drv_late_ns(const struct drv *drv)
+{
+	return drv->late_ns;
+}
+
+/* ---- requests ---- */
+
+void drv_why(struct drv *drv, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(drv->why, sizeof(drv->why), fmt, args);
+	va_end(args);
+}
+
+void drv_answer(struct drv *drv, struct msg_reply *reply, int result, const char *error, const char *value)
+{
+	drv_request_done(&drv->requests, reply, result, error, value);
+	reply->header.incarnation = drv->incarnation;
+	reply->header.t_sample_ns = reply->header.t_publish_ns = clock_now_ns();
+	port_put(&drv->rep_port, reply);
+}
+
+void drv_reply(struct drv *drv, int result, const char *fmt, ...)
+{
+	char text[MSG_TEXT_SIZE];
+	va_list args;
+
+	if (!drv->later)
+		return;
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	drv->later = false;
+	drv_answer(drv, &drv->later_reply, result, result ? text : "", result ? "" : text);
+}
+
+void drv_put(struct drv *drv, unsigned int output, void *msg, int64_t now_ns)
+{
+	const struct msg_type *type = drv->output_ports[output].type;
+	struct msg_header *header = msg;
+
+	header->type = type->number;
+	header->version = type->version;
+	header->size = (uint32_t)type->body->size;
+	header->incarnation = drv->incarnation;
+	header->t_publish_ns = now_ns;
+	port_put(&drv->output_ports[output], msg);
+}

@@ -1,0 +1,139 @@
+/* drv_inside.h: what the loop's own files share: drv.c, drv_open.c, drv_read.c, drv_calls.c, drv_frames.c. */
+#ifndef DRV_INSIDE_H
+#define DRV_INSIDE_H
+
+#include "channels/hist.h"
+#include "channels/notify.h"
+#include "daemons/drv.h"
+#include "daemons/drv_estop.h"
+#include "daemons/drv_life.h"
+#include "daemons/drv_ref.h"
+#include "daemons/drv_request.h"
+#include "daemons/drv_tick.h"
+#include "daemons/line.h"
+#include "daemons/port.h"
+#include "daemons/report.h"
+#include "daemons/setup.h"
+
+#define EXIT_WRONG 100 /* configuration: never restarted */
+#define EXIT_WORLD 111
+
+#define DRV_SENDS_MAX 512
+#define DRV_OUTPUTS_MAX 16
+#define DRV_CLAIMS_MAX 16
+
+/* Room for any message there is, aligned as they are. */
+union drv_message {
+	struct msg_header header;
+	struct { /* every state begins so */
+		struct msg_header header;
+		struct msg_common common;
+	} state;
+	struct msg_joint_state joints;
+	struct msg_joint_ref joint_ref;
+	struct msg_clock clock;
+	struct msg_estop estop;
+	struct msg_request request;
+	struct msg_reply reply;
+	uint8_t bytes[8192];
+};
+
+struct drv {
+	struct setup setup;
+	const struct drv_driver *driver;
+	void *self;
+	uint32_t incarnation;
+
+	/* declared */
+	struct line lines[MSG_BUSES];
+	unsigned int lines_n;
+	struct {
+		unsigned int line, row;
+	} sends[DRV_SENDS_MAX];
+	unsigned int sends_n;
+	char joints[MSG_JOINTS][MSG_NAME_SIZE];
+	unsigned int joints_n;
+	struct {
+		char channel[PORT_NAME_MAX];
+		enum msg_number type;
+	} outputs[DRV_OUTPUTS_MAX];
+	unsigned int outputs_n;
+	struct {
+		unsigned int line;
+		char what[MSG_NAME_SIZE];
+	} claims[DRV_CLAIMS_MAX];
+	unsigned int claims_n;
+
+	int claim_fds[DRV_SENDS_MAX + DRV_CLAIMS_MAX + 1];
+	unsigned int claim_fds_n;
+	int signals;
+	int ref_fd; /* ready when there is a reference, for ticks on them; -1 */
+
+	/* channels */
+	struct port state_port, ref_port, req_port, rep_port, clock_port;
+	struct port estop_ports[DRV_ESTOP_CHANNELS];
+	bool estop_removed[DRV_ESTOP_CHANNELS]; /* found after the last tick; judged in the next */
+	struct port output_ports[DRV_OUTPUTS_MAX];
+	struct report report;
+	struct notify notify;
+
+	/* time */
+	struct drv_tick tick;
+	struct hist late;
+	int64_t late_ns, late_p99_ns, late_p99_at_ns;
+	int64_t tick_ns;
+	struct frame clock_frame; /* of the first line that has one */
+	int64_t clock_frame_ns;	  /* when it last was on the wire; 0: never */
+	uint64_t clock_cycle;
+	int64_t clock_cycle_ns, clock_period_ns;
+
+	/* life */
+	enum msg_life life;
+	bool up, ready, homing, stopping, over;
+	int64_t stop_by_ns;
+	bool fault, bus_fault;
+	char fault_code[MSG_NAME_SIZE];
+	struct drv_estop estop;
+
+	/* references */
+	struct drv_ref_limits limits[MSG_JOINTS];
+	struct drv_ref_joint ramps[MSG_JOINTS];
+	struct drv_ref_command commands[MSG_JOINTS];
+	bool ref_there;
+	union drv_message ref;
+
+	/* requests */
+	struct drv_request requests;
+	bool later; /* one is put off */
+	struct msg_reply later_reply;
+	char why[MSG_TEXT_SIZE];
+
+	/* publication: one for each tick */
+	bool complete, published;
+	uint64_t puts;
+	union drv_message state;
+	union drv_message scratch;
+};
+
+/* drv_open.c.  0, or the exit status with lines in errors. */
+int drv_declare(struct drv *drv, struct error_sink *errors); /* no I/O */
+int drv_open(struct drv *drv, struct error_sink *errors);
+void drv_close(struct drv *drv);
+
+/* drv_read.c */
+void drv_read_estop(struct drv *drv);
+void drv_read_requests(struct drv *drv, int64_t now_ns);
+void drv_pass_requests(struct drv *drv);	    /* those that are there before the first is read */
+bool drv_read_ref(struct drv *drv, int64_t now_ns); /* one was taken */
+void drv_follow_ref(struct drv *drv);
+void drv_read_clock(struct drv *drv, int64_t now_ns);
+void drv_look_at_ports(struct drv *drv, int64_t now_ns); /* are the channels still there? */
+bool drv_armed(const struct drv *drv);
+
+/* The frames it sends and receives, as JSON on stdout. */
+void drv_frames_print(const struct drv *drv);
+
+/* Answers a request. */
+void drv_answer(struct drv *drv, struct msg_reply *reply, int result, const char *error, const char *value);
+
+#endif

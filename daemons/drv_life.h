@@ -1,0 +1,49 @@
+/* drv_life.h: the lifecycle of a driver, a table.
+ *
+ * What the loop knows at a tick is one event, the first that holds, in this order:
+ *
+ *	STOP	it was asked to end
+ *	FAULT	the driver says so, or its device is silent, or its bus is gone
+ *	BUSY	not up yet: the start is under way
+ *	ESTOP	level estop
+ *	HOLD	level hold, and the driver does not balance
+ *	HOMING	the driver homes, or makes another motion of its own that was asked for (which a hold ends, too)
+ *	IDLE	level run, no valid reference
+ *	REF	level run (or hold, for one that balances), a valid reference
+ *
+ * and drv_life_next says what the state becomes.  A sensor is never disarmed, holding or homing.
+ */
+#ifndef DRV_LIFE_H
+#define DRV_LIFE_H
+
+#include <stdbool.h>
+
+#include "channels/msg/msg.h"
+
+enum drv_life_event {
+	DRV_LIFE_STOP,
+	DRV_LIFE_FAULT,
+	DRV_LIFE_BUSY,
+	DRV_LIFE_ESTOP,
+	DRV_LIFE_HOLD,
+	DRV_LIFE_HOMING,
+	DRV_LIFE_IDLE,
+	DRV_LIFE_REF,
+	DRV_LIFE_EVENTS,
+};
+
+struct drv_life_now {
+	bool stop, fault, up, homing, balances, ref;
+	enum msg_level level;
+};
+enum drv_life_event drv_life_event(const struct drv_life_now *now);
+
+/* After a fault, a start or a disarmed time nothing moves in the first tick, and after homing (positions are others
+ * now) no reference is obeyed in it: one tick of holding comes before, in which ramps begin at what is measured.
+ * STOPPING is for ever. */
+enum msg_life drv_life_next(enum msg_life state, enum drv_life_event event, bool sensor);
+
+/* May motion be commanded in this state: by a reference, or by the driver itself when homing? */
+bool drv_life_moves(enum msg_life state);
+
+#endif

@@ -1,0 +1,291 @@
+/* drv_open.c: before the loop: what the driver declares, claims, channels, buses. */
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "can/frame_text.h"
+#include "channels/clock.h"
+#include "daemons/claim.h"
+#include "daemons/drv_inside.h"
+
+/* For the loop alone: rx sees it only if the driver has declared it. */
+static void want_tick(struct line *line, uint32_t id)
+{
+	line->tick_wanted = true;
+	line->tick_id = id;
+}
+
+/* Of the first bus that has one. */
+static void want_clock_frame(struct drv *drv)
+{
+	for (unsigned int i = 0; i < drv->lines_n; i++) {
+		const struct robot_bus *bus = drv->setup.buses[i].robot;
+
+		if (bus && *bus->clock && !frame_text_read(&drv->clock_frame, bus->clock, strlen(bus->clock))) {
+			want_tick(&drv->lines[i], drv->clock_frame.id);
+			return;
+		}
+	}
+}
+
+int drv_declare(struct drv *drv, struct error_sink *errors)
+{
+	const struct drv_tick_rule *rule = &drv->setup.rule;
+	int bus;
+
+	drv->lines_n = drv->setup.buses_n;
+	for (unsigned int i = 0; i < drv->lines_n; i++) {
+		drv->lines[i].setup = &drv->setup.buses[i];
+		drv->lines[i].drv = drv;
+	}
+	if (drv->driver->plan(drv->self, drv, errors))
+		return EXIT_WRONG;
+	if (rule->kind != DRV_TICK_PERIOD && drv->driver->own_period) {
+		error_add(errors, "tick: %s keeps a period of its own, such as 1ms", drv->driver->program);
+		return EXIT_WRONG;
+	}
+	if (rule->kind == DRV_TICK_REF && !drv->driver->ref) {
+		error_add(errors, "tick: %s takes no references to tick on", drv->driver->program);
+		return EXIT_WRONG;
+	}
+	if (rule->kind == DRV_TICK_FRAME) {
+		bus = drv_bus(drv, rule->bus);
+		if (bus < 0) {
+			error_add(errors, "tick: there is no bus %s", rule->bus);
+			return EXIT_WRONG;
+		}
+		want_tick(&drv->lines[bus], rule->id);
+	}
+	if (rule->kind == DRV_TICK_CLOCK)
+		want_clock_frame(drv);
+	return errors->count ? EXIT_WRONG : 0;
+}
+
+static int keep_claim(struct drv *drv, const char *interface, const char *what, struct error_sink *errors)
+{
+	const int fd = claim(interface, what, drv->driver->program, errors);
+
+	if (fd >= 0)
+		drv->claim_fds[drv->claim_fds_n++] = fd;
+	return fd < 0 ? fd : 0;
+}
+
+/* A recording is nobody's device. */
+static int claim_one(struct drv *drv, const struct line *line, const char *what, struct error_sink *errors)
+{
+	return strncmp(line->setup->interface, "log:", 4) ? keep_claim(drv, line->setup->interface, what, errors) : 0;
+}
+
+/* A channel has one writer. */
+static int claim_state(struct drv *drv, struct error_sink *errors)
+{
+	char channel[PORT_NAME_MAX], name[PORT_NAME_MAX];
+
+	snprintf(channel, sizeof(channel), "%s-state", drv->setup.name);
+	if (port_name(name, drv->driver->state_channel ? drv->driver->state_channel : channel))
+		return 0; /* opening it tells */
+	return keep_claim(drv, "channel", name, errors);
+}
+
+/* The identifiers it sends, each once, and what else it declared. */
+static int claim_all(struct drv *drv, struct error_sink *errors)
+{
+	char what[16];
+
+	for (unsigned int l = 0; l < drv->lines_n; l++) {
+		const struct line *line = &drv->lines[l];
+
+		for (unsigned int i = 0; i < line->sends_n; i++) {
+			const uint32_t id = line->sends[i].row.id;
+			bool before = line->sends[i].shared;
+
+			for (unsigned int j = 0; j < i; j++)
+				before |= line->sends[j].row.id == id;
+			snprintf(what, sizeof(what), "%0*X", id & FRAME_EXT ? 8 : 3, id & FRAME_EXT_MASK);
+			if (!before && claim_one(drv, line, what, errors))
+				return EXIT_WORLD;
+		}
+	}
+	for (unsigned int i = 0; i < drv->claims_n; i++)
+		if (claim_one(drv, &drv->lines[drv->claims[i].line], drv->claims[i].what, errors))
+			return EXIT_WORLD;
+	return 0;
+}
+
+static int exit_of(int status)
+{
+	return !status ? 0 : status == -EINVAL ? EXIT_WRONG : EXIT_WORLD;
+}
+
+static int open_channel(const struct drv *drv, struct port *port, const char *suffix, enum msg_number type, mode_t mode,
+			bool reads, struct error_sink *errors)
+{
+	char channel[PORT_NAME_MAX];
+	int status;
+
+	if (*suffix == '-')
+		snprintf(channel, sizeof(channel), "%s%s", drv->setup.name, suffix);
+	else
+		snprintf(channel, sizeof(channel), "%s", suffix);
+	status = port_open(port, channel, msg_type_by_number(type), mode, reads, errors);
+	return exit_of(status);
+}
+
+static int open_channels(struct drv *drv, struct error_sink *errors)
+{
+	const struct drv_driver *d = drv->driver;
+	int status = open_channel(drv, &drv->state_port, d->state_channel ? d->state_channel : "-state", d->state, 0640,
+				  false, errors);
+
+	if (!status)
+		status = open_channel(drv, &drv->req_port, "-req", msg_request_number, 0660, true, errors);
+	if (!status)
+		status = open_channel(drv, &drv->rep_port, "-rep", msg_reply_number, 0640, false, errors);
+	if (!status)
+		status = open_channel(drv, &drv->estop_ports[0], "estop", msg_estop_number, 0660, true, errors);
+	if (!status)
+		status = open_channel(drv, &drv->estop_ports[1], "estop-b", msg_estop_number, 0660, true, errors);
+	if (!status && d->ref)
+		status = open_channel(drv, &drv->ref_port, "-ref", d->ref, 0660, true, errors);
+	if (!status && drv->setup.rule.kind == DRV_TICK_CLOCK)
+		status = open_channel(drv, &drv->clock_port, "clock", msg_clock_number, 0640, true, errors);
+	for (unsigned int i = 0; !status && i < drv->outputs_n; i++)
+		status = open_channel(drv, &drv->output_ports[i], drv->outputs[i].channel, drv->outputs[i].type, 0640,
+				      false, errors);
+	if (!status)
+		status = exit_of(report_open(&drv->report, d->program, drv->setup.name, errors));
+	return status;
+}
+
+/* That of the newest state + 1. */
+static uint32_t next_incarnation(struct drv *drv)
+{
+	size_t len;
+	const enum port_got got = port_peek(&drv->state_port, &drv->scratch, sizeof(drv->scratch), &len);
+
+	if ((got == PORT_ONE || got == PORT_MISSED) &&
+	    msg_check(&drv->scratch, len, drv->state_port.type, NULL) == MSG_FINE)
+		return drv->scratch.header.incarnation + 1;
+	return 1;
+}
+
+static void begin_state(struct drv *drv)
+{
+	msg_init(&drv->state, drv->state_port.type);
+	drv->incarnation = next_incarnation(drv);
+	drv->report.incarnation = drv->incarnation;
+	drv->state.header.incarnation = drv->incarnation;
+	drv->state.state.common.bus_count = drv->lines_n;
+	for (unsigned int i = 0; i < drv->lines_n; i++) {
+		struct msg_bus *bus = &drv->state.state.common.bus[i];
+
+		memcpy(bus->name, drv->setup.buses[i].name, sizeof(bus->name));
+		memcpy(bus->interface, drv->setup.buses[i].interface, sizeof(bus->interface) - 1);
+	}
+	if (drv->driver->state != msg_joint_state_number)
+		return;
+	drv->state.joints.count = drv->joints_n;
+	for (unsigned int i = 0; i < drv->joints_n; i++) {
+		memcpy(drv->state.joints.joint[i], drv->joints[i], MSG_NAME_SIZE);
+		drv->state.joints.position[i] = drv->state.joints.velocity[i] = drv->state.joints.current[i] = NAN;
+		drv->state.joints.temperature[i] = NAN;
+	}
+}
+
+static void sent(void *to, unsigned int row, const struct frame *frame, int64_t t_ns)
+{
+	struct line *line = to;
+	struct drv *drv = line->drv;
+
+	if (drv->driver->sent)
+		drv->driver->sent(drv->self, drv, line->send_numbers[row], frame, t_ns);
+}
+
+static int open_buses(struct drv *drv, struct error_sink *errors)
+{
+	const int64_t now_ns = clock_now_ns();
+
+	for (unsigned int i = 0; i < drv->lines_n; i++) {
+		struct line *line = &drv->lines[i];
+		const int status = line_open(line, now_ns, errors);
+
+		if (status)
+			return status;
+		line->pump.sent = sent;
+		line->pump.to = line;
+	}
+	return 0;
+}
+
+static int open_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static void be_real_time(struct drv *drv)
+{
+	struct error_who who = { drv->driver->program, drv->setup.name, ERROR_WARNING };
+	struct error_sink warnings = { error_to_stderr, &who, 0 };
+
+	if (realtime_enter(&drv->setup.realtime, &warnings))
+		drv_event(drv, MSG_SEVERITY_WARNING, "not-real-time", "the system refused priority, core or memory");
+	for (unsigned int i = 0; i < drv->lines_n; i++)
+		if (!drv->lines[i].can_reset)
+			drv_event(drv, MSG_SEVERITY_WARNING, "no-reset",
+				  "bus %s: without CAP_NET_ADMIN nobody here can reset its link after a stall",
+				  drv->lines[i].setup->name);
+}
+
+int drv_open(struct drv *drv, struct error_sink *errors)
+{
+	int status = claim_state(drv, errors) ? EXIT_WORLD : claim_all(drv, errors);
+
+	drv->signals = drv->ref_fd = -1;
+	if (!status)
+		status = open_channels(drv, errors);
+	if (status)
+		return status;
+	begin_state(drv);
+	drv_pass_requests(drv);
+	drv->signals = open_signals();
+	notify_open(&drv->notify);
+	status = open_buses(drv, errors);
+	if (status)
+		return status;
+	be_real_time(drv);
+	drv_follow_ref(drv); /* who watches the channel for us inherits our priority */
+	return 0;
+}
+
+void drv_close(struct drv *drv)
+{
+	for (unsigned int i = 0; i < drv->lines_n; i++)
+		line_close(&drv->lines[i]);
+	port_close(&drv->state_port);
+	port_close(&drv->ref_port);
+	port_close(&drv->req_port);
+	port_close(&drv->rep_port);
+	port_close(&drv->clock_port);
+	port_close(&drv->report.port);
+	for (unsigned int i = 0; i < DRV_ESTOP_CHANNELS; i++)
+		port_close(&drv->estop_ports[i]);
+	for (unsigned int i = 0; i < drv->outputs_n; i++)
+		port_close(&drv->output_ports[i]);
+	for (unsigned int i = 0; i < drv->claim_fds_n; i++)
+		close(drv->claim_fds[i]);
+	if (drv->signals > 0) {
+		close(drv->signals);
+		notify_close(&drv->notify);
+	}
+	setup_close(&drv->setup);
+}

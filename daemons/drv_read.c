@@ -1,0 +1,252 @@
+/* drv_read.c: what the loop reads from channels at a tick: e-stop, requests, reference, clock. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "channels/clock.h"
+#include "daemons/drv_inside.h"
+
+#define MESSAGES_MAX 64 /* read of one channel in one tick: as many as it holds */
+#define LOOK_NS 1000000000
+
+/* ---- the e-stop ---- */
+
+static void read_estop_channel(struct drv *drv, unsigned int c)
+{
+	struct port *port = &drv->estop_ports[c];
+	size_t len;
+
+	if (drv->estop_removed[c])
+		drv_estop_trouble(&drv->estop, c, "its channel was removed");
+	drv->estop_removed[c] = false;
+	for (int i = 0; i < MESSAGES_MAX; i++) {
+		const enum port_got got = port_next(port, &drv->scratch, sizeof(drv->scratch), &len);
+
+		if (got == PORT_NONE)
+			return;
+		if (got == PORT_BROKEN) {
+			drv_estop_trouble(&drv->estop, c, "its channel cannot be read");
+			return;
+		}
+		if (got == PORT_MISSED)
+			drv_estop_trouble(&drv->estop, c, "messages were missed");
+		if (msg_check(&drv->scratch, len, port->type, NULL) == MSG_FINE)
+			drv_estop_message(&drv->estop, c, &drv->scratch.estop, port->chan.seq_num);
+		else
+			drv_estop_trouble(&drv->estop, c, "a message that is none of the e-stop");
+	}
+}
+
+void drv_read_estop(struct drv *drv)
+{
+	const enum msg_level before = drv->estop.level;
+	static const char *const levels[] = { "run", "hold", "estop" };
+
+	drv_estop_begin(&drv->estop);
+	for (unsigned int c = 0; c < DRV_ESTOP_CHANNELS; c++)
+		read_estop_channel(drv, c);
+	drv_estop_end(&drv->estop);
+	if (drv->estop.level != before)
+		drv_event(drv, drv->estop.level > before ? MSG_SEVERITY_WARNING : MSG_SEVERITY_INFO, "level",
+			  "level %s, epoch %llu%s%s%s%s", levels[drv->estop.level],
+			  (unsigned long long)drv->estop.epoch, *drv->estop.who ? ", " : "", drv->estop.who,
+			  *drv->estop.why ? ": " : "", drv->estop.why);
+}
+
+bool drv_armed(const struct drv *drv)
+{
+	return drv->estop.level == MSG_LEVEL_RUN || (drv->estop.level == MSG_LEVEL_HOLD && drv->setup.balance);
+}
+
+/* ---- requests ---- */
+
+static int do_request(struct drv *drv, const struct msg_request *request, char value[MSG_TEXT_SIZE], int64_t now_ns)
+{
+	int result;
+
+	*drv->why = *value = 0;
+	if (drv_request_moves(request->verb) && (!drv_armed(drv) || !drv->up)) {
+		drv_why(drv, "not armed: nothing moves at level %s",
+			drv->estop.level == MSG_LEVEL_HOLD ? "hold" : "estop");
+		if (!drv->up)
+			drv_why(drv, "not ready: the device is %s", drv->fault ? "in fault" : "starting");
+		return -EPERM;
+	}
+	if (drv_request_moves(request->verb) && drv->later) {
+		drv_why(drv, "another motion is under way");
+		return -EBUSY;
+	}
+	if (request->verb == MSG_VERB_GET && settings_text(&drv->setup.loop, request->key, value, MSG_TEXT_SIZE) > 0)
+		return 0;
+	result = drv->driver->request ? drv->driver->request(drv->self, drv, request, now_ns) : -EOPNOTSUPP;
+	if (result == -EOPNOTSUPP && !*drv->why)
+		drv_why(drv,
+			request->verb == MSG_VERB_GET	? "%s has no setting of that name"
+			: request->verb == MSG_VERB_SET ? "%s cannot change that while it runs"
+							: "%s does not do that",
+			drv->driver->program);
+	if (result == DRV_LATER && drv->later) {
+		drv_why(drv, "another request is under way");
+		return -EBUSY;
+	}
+	if (!result)
+		snprintf(value, MSG_TEXT_SIZE, "%s", drv->why);
+	return result;
+}
+
+static void take_request(struct drv *drv, const struct msg_request *request, int64_t now_ns)
+{
+	char value[MSG_TEXT_SIZE];
+	struct msg_reply reply;
+	int result;
+
+	switch (drv_request_take(&drv->requests, request, &reply)) {
+	case DRV_REQUEST_NEW:
+		result = do_request(drv, request, value, now_ns);
+		if (result == DRV_LATER) {
+			drv->later = true;
+			drv->later_reply = reply;
+		} else {
+			drv_answer(drv, &reply, result, result ? drv->why : "", value);
+		}
+		break;
+	case DRV_REQUEST_AGAIN:
+	case DRV_REQUEST_WRONG:
+		reply.header.incarnation = drv->incarnation;
+		reply.header.t_sample_ns = reply.header.t_publish_ns = now_ns;
+		port_put(&drv->rep_port, &reply);
+		break;
+	case DRV_REQUEST_OPEN:
+		break;
+	}
+}
+
+void drv_read_requests(struct drv *drv, int64_t now_ns)
+{
+	size_t len;
+
+	for (int i = 0; i < MESSAGES_MAX; i++) {
+		const enum port_got got = port_next(&drv->req_port, &drv->scratch, sizeof(drv->scratch), &len);
+
+		if (got == PORT_NONE || got == PORT_BROKEN)
+			return;
+		if (got == PORT_MISSED)
+			drv_event(drv, MSG_SEVERITY_WARNING, "requests-lost",
+				  "requests came faster than they are read");
+		if (msg_check(&drv->scratch, len, drv->req_port.type, NULL) != MSG_FINE)
+			continue;
+		drv->scratch.request.key[MSG_NAME_SIZE - 1] = drv->scratch.request.value[MSG_TEXT_SIZE - 1] = 0;
+		take_request(drv, &drv->scratch.request, now_ns);
+	}
+}
+
+/* What was answered before this process began, from the channel of answers: repeated, it is answered again. */
+static void recall_answers(struct drv *drv)
+{
+	struct msg_reply reply;
+	size_t len;
+
+	for (int i = 0; i < MESSAGES_MAX; i++) {
+		const enum port_got got = port_next(&drv->rep_port, &drv->scratch, sizeof(drv->scratch), &len);
+		const struct msg_reply *old = &drv->scratch.reply;
+		const struct msg_request was = { .id = old->id, .client_pid = old->client_pid, .verb = MSG_VERB_GET };
+
+		if (got == PORT_NONE || got == PORT_BROKEN)
+			return;
+		if (msg_check(old, len, drv->rep_port.type, NULL) == MSG_FINE &&
+		    drv_request_take(&drv->requests, &was, &reply) == DRV_REQUEST_NEW)
+			drv_request_done(&drv->requests, &reply, old->result, old->error, old->value);
+	}
+}
+
+/* Nobody knows how long ago they were made, and whether their client still means them: a driver that is restarted must
+ * not home because somebody asked its predecessor to. */
+void drv_pass_requests(struct drv *drv)
+{
+	struct msg_reply reply;
+	size_t len;
+
+	recall_answers(drv);
+	for (int i = 0; i < MESSAGES_MAX; i++) {
+		const enum port_got got = port_next(&drv->req_port, &drv->scratch, sizeof(drv->scratch), &len);
+
+		if (got == PORT_NONE || got == PORT_BROKEN)
+			return;
+		if (msg_check(&drv->scratch, len, drv->req_port.type, NULL) == MSG_FINE &&
+		    drv_request_take(&drv->requests, &drv->scratch.request, &reply) == DRV_REQUEST_NEW)
+			drv_answer(drv, &reply, -ESTALE, "asked before this driver was there: ask again", "");
+	}
+}
+
+/* ---- reference and clock ---- */
+
+bool drv_read_ref(struct drv *drv, int64_t now_ns)
+{
+	const struct drv_ref_rules rules = {
+		.type = drv->ref_port.type,
+		.count = drv->joints_n,
+		.incarnation = drv->incarnation,
+		.any_incarnation = drv->setup.any_incarnation,
+		.max_ahead_ns = drv->setup.ref_max_ns,
+	};
+	enum drv_ref_verdict verdict;
+	enum port_got got;
+	size_t len;
+
+	if (!drv->driver->ref)
+		return false;
+	got = port_newest(&drv->ref_port, &drv->scratch, sizeof(drv->scratch), &len);
+	if (got == PORT_NONE || got == PORT_BROKEN)
+		return false;
+	verdict = drv_ref_check(&drv->scratch, len, &rules, now_ns);
+	drv_ref_count(&drv->state.state.common, verdict);
+	if (verdict == DRV_REF_TAKEN) {
+		memcpy(&drv->ref, &drv->scratch, len);
+		drv->ref_there = true;
+	}
+	return verdict == DRV_REF_TAKEN;
+}
+
+void drv_read_clock(struct drv *drv, int64_t now_ns)
+{
+	const struct msg_clock *clock = &drv->scratch.clock;
+	size_t len;
+	enum port_got got;
+
+	if (drv->setup.rule.kind != DRV_TICK_CLOCK)
+		return;
+	got = port_newest(&drv->clock_port, &drv->scratch, sizeof(drv->scratch), &len);
+	if ((got != PORT_ONE && got != PORT_MISSED) ||
+	    msg_check(&drv->scratch, len, drv->clock_port.type, NULL) != MSG_FINE || clock->period_ns <= 0)
+		return;
+	drv->clock_cycle = clock->cycle;
+	drv->clock_cycle_ns = clock->t_cycle_ns;
+	drv->clock_period_ns = clock->period_ns;
+	/* The frame tells better than the channel when the cycle began for the devices. */
+	if (!drv->clock_frame_ns || now_ns - drv->clock_frame_ns > 2 * drv->tick.period_ns)
+		drv_tick_clock(&drv->tick, clock->cycle, clock->t_cycle_ns, clock->period_ns, now_ns);
+}
+
+void drv_follow_ref(struct drv *drv)
+{
+	drv->ref_fd = -1; /* which it stays if there is none to be had: then ticks run free, and say so */
+	if (drv->setup.rule.kind == DRV_TICK_REF)
+		ach_channel_fd(&drv->ref_port.chan, &drv->ref_fd);
+}
+
+void drv_look_at_ports(struct drv *drv, int64_t now_ns)
+{
+	for (unsigned int c = 0; c < DRV_ESTOP_CHANNELS; c++)
+		drv->estop_removed[c] |= port_look(&drv->estop_ports[c], now_ns, 0);
+	port_look(&drv->state_port, now_ns, LOOK_NS);
+	port_look(&drv->rep_port, now_ns, LOOK_NS);
+	if (port_look(&drv->req_port, now_ns, LOOK_NS))
+		drv_pass_requests(drv);
+	port_look(&drv->report.port, now_ns, LOOK_NS);
+	if (drv->driver->ref && port_look(&drv->ref_port, now_ns, LOOK_NS))
+		drv_follow_ref(drv);
+	if (drv->setup.rule.kind == DRV_TICK_CLOCK)
+		port_look(&drv->clock_port, now_ns, LOOK_NS);
+	for (unsigned int i = 0; i < drv->outputs_n; i++)
+		port_look(&drv->output_ports[i], now_ns, LOOK_NS);
+}

@@ -1,0 +1,130 @@
+/* drv_ref.h: which references are taken, and how a joint gets to what they ask for.
+ *
+ * Pure: times and measurements are arguments.
+ *
+ * Taken or not: drv_ref_check.  A reference counts until valid_until_ns, inclusive, and no longer.
+ *
+ * Then limits and ramps, per joint, once a tick: drv_ref_joint.  It remembers what it commanded last (struct
+ * drv_ref_joint), so that
+ *	position	goes there as fast as velocity and acceleration limits allow and stops there: never a step,
+ *			whatever the distance.  The target itself is first held to the position limits, and to
+ *			limits.step from the last target.  As it could stop at every target, it is v^2 / 2a behind one
+ *			that moves
+ *	velocity	changes by at most acceleration x time, and is braked so that the joint stops at its position
+ *			limit
+ *	current		changes by at most the slew limit, is held to +-current; at a position limit none that pushes
+ *			further out (positive current pushes towards greater positions)
+ *	none, or NULL	the safe action: hold (mode position: velocity to 0 within the acceleration limit, then the
+ *			position it came to), zero-velocity (at once), zero-current (at once)
+ * A ramp begins at what is measured (drv_ref_begin): at the start, after a change of mode, after every tick in which
+ * nothing was commanded.  A measured velocity above the limit counts as the limit.
+ *
+ * Limits of velocity and acceleration are kept in every tick, whatever the ticks' lengths; a velocity limit narrowed
+ * below the present velocity is reached by braking.  Only a joint that is too near to a position limit to brake for it
+ * (begun there, or the limit was narrowed) brakes harder; one outside the position limits goes inwards or stands.
+ */
+#ifndef DRV_REF_H
+#define DRV_REF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "channels/msg/msg.h"
+
+/* ---- taken or not ---- */
+
+/* In the order in which they are asked.  Asked before all: shorter than a header (OTHER_SIZE).  Asked after OTHER_SIZE,
+ * when the layout is known: a count beyond its array's room or other than the driver's (OTHER_SIZE), a mode or word
+ * that does not exist (OTHER_TYPE). */
+enum drv_ref_verdict {
+	DRV_REF_OTHER_TYPE,
+	DRV_REF_OTHER_VERSION,
+	DRV_REF_OTHER_SIZE, /* len, the header's and the table's are not all the same */
+	DRV_REF_OTHER_INCARNATION,
+	DRV_REF_NO_VALIDITY, /* valid_until_ns is 0 or less */
+	DRV_REF_PAST,
+	DRV_REF_TOO_FAR,
+	DRV_REF_NOT_FINITE,
+	DRV_REF_TAKEN,
+};
+
+struct drv_ref_rules {
+	const struct msg_type *type;
+	uint32_t count;	      /* joints: the message's `count` must be this; 0: not looked at */
+	uint32_t incarnation; /* the driver's own */
+	bool any_incarnation; /* for_incarnation 0 will do */
+	int64_t max_ahead_ns; /* valid_until_ns at most so far from now */
+};
+
+/* msg is len bytes, aligned as a message is.  Every real number of it that counts (by its array's count) must be
+ * finite, every word one of its table. */
+enum drv_ref_verdict drv_ref_check(const void *msg, size_t len, const struct drv_ref_rules *rules, int64_t now_ns);
+
+/* Counts it in the common block's refs_taken or refs_refused. */
+void drv_ref_count(struct msg_common *common, enum drv_ref_verdict verdict);
+const char *drv_ref_verdict_name(enum drv_ref_verdict verdict); /* "past" ... */
+
+/* ---- limits ---- */
+
+struct drv_ref_limits { /* infinite where there is none */
+	double position_min_rad, position_max_rad;
+	double velocity_rad_s;
+	double acceleration_rad_s2;
+	double current_a;
+	double current_slew_a_s; /* infinite: at once */
+	double step_rad;	 /* of a position target from the last one */
+};
+extern const struct drv_ref_limits drv_ref_no_limits;
+
+/* Narrows limits by others; never widens.  NaN in others: that one is left. */
+void drv_ref_tighten(struct drv_ref_limits *limits, const struct drv_ref_limits *others);
+
+/* Both ends of the position range moved inwards by that share (0.02; 0 to 0.5) of the range.  A range open at one end,
+ * or empty, is left. */
+void drv_ref_margin(struct drv_ref_limits *limits, double share);
+
+/* ---- ramps ---- */
+
+enum drv_ref_safe { DRV_REF_HOLD, DRV_REF_ZERO_VELOCITY, DRV_REF_ZERO_CURRENT };
+extern const char *const drv_ref_safe_words[]; /* "hold", "zero-velocity", "zero-current", NULL */
+
+/* Ticks longer than this are ramped as if they were that long (no reference is valid for longer), so that a driver that
+ * was stopped for a while does not come back with a step. */
+#define DRV_REF_TICK_MAX_S 0.2
+
+struct drv_ref_want { /* one joint of a reference */
+	enum msg_mode mode;
+	double position_rad, velocity_rad_s, current_a;
+};
+
+struct drv_ref_command {
+	enum msg_mode mode;    /* position: position_rad and velocity_rad_s; velocity, current: the one value */
+	double position_rad;   /* the ramp's */
+	double velocity_rad_s; /* position: the ramp's, to be fed forward */
+	double current_a;
+};
+
+struct drv_ref_joint {
+	bool begun;
+	struct drv_ref_command last;
+	double target_rad; /* of the last position reference */
+};
+
+/* Ramps begin anew at what is measured. */
+void drv_ref_begin(struct drv_ref_joint *joint, double position_rad, double velocity_rad_s, double current_a);
+/* Nothing is commanded in this tick: the next one begins anew. */
+void drv_ref_forget(struct drv_ref_joint *joint);
+
+/* What to command for the next dt_s.  want NULL or of mode none: the safe action.  A joint that has not begun, and one
+ * whose mode changes, begins at what is measured now.
+ *
+ * Always finite.  The safe action is taken, too, when something measured is NaN, infinite or beyond 1e9 (a module that
+ * never answered; what a device does not measure is given as 0), when want is, and when limits cannot be kept: NaN, an
+ * empty range of positions, an acceleration or a slew of 0; then hold stops at once.  Hold where neither a command nor
+ * a measurement says where is velocity 0, and begins anew.  dt_s of 0, negative or NaN: no time has passed. */
+struct drv_ref_command drv_ref_joint(struct drv_ref_joint *joint, const struct drv_ref_limits *limits,
+				     const struct drv_ref_want *want, enum drv_ref_safe safe, double measured_rad,
+				     double measured_rad_s, double measured_a, double dt_s);
+
+#endif

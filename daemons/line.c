@@ -1,0 +1,161 @@
+/* line.c: one bus of a driver. */
+#include <errno.h>
+#include <linux/capability.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "daemons/line.h"
+
+#define EXIT_WRONG 100
+#define EXIT_WORLD 111
+
+/* ---- declaring ---- */
+
+int line_add_send(struct line *line, const struct drv_send *send, unsigned int number)
+{
+	if (line->sends_n == SLOTS_ROWS_MAX)
+		return -ENOSPC;
+	line->sends[line->sends_n] = *send;
+	line->rows[line->sends_n] = send->row;
+	line->send_ids[line->sends_n] = send->row.id;
+	line->send_numbers[line->sends_n] = number;
+	return (int)line->sends_n++;
+}
+
+#define KIND (FRAME_EXT | FRAME_RTR | FRAME_ERR) /* counts whatever a mask says */
+
+static uint32_t exactly(uint32_t id)
+{
+	return KIND | (id & FRAME_EXT ? FRAME_EXT_MASK : FRAME_STD_MASK);
+}
+
+int line_add_receive(struct line *line, const struct drv_receive *receive)
+{
+	struct line_receive *r = &line->receives[line->receives_n];
+
+	if (line->receives_n == LINE_RECEIVES_MAX)
+		return -ENOSPC;
+	r->row = *receive;
+	r->row.id_mask = receive->id_mask ? receive->id_mask | KIND : exactly(receive->id);
+	line->filters[line->receives_n] = (struct bus_filter){ receive->id, r->row.id_mask };
+	return (int)line->receives_n++;
+}
+
+/* ---- opening ---- */
+
+static bool starts(const char *text, const char *with)
+{
+	return !strncmp(text, with, strlen(with));
+}
+
+/* Resetting an interface takes a capability; a wire is reset by whoever may talk to it. */
+static bool may_reset(const char *interface)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct caps[_LINUX_CAPABILITY_U32S_3] = { { 0 } };
+
+	if (strchr(interface, ':'))
+		return true;
+	return !syscall(SYS_capget, &header, caps) && caps[0].effective >> CAP_NET_ADMIN & 1;
+}
+
+int line_open(struct line *line, int64_t now_ns, struct error_sink *errors)
+{
+	const char *interface = line->setup->interface;
+	const struct bus_options options = {
+		.filters = line->watched ? NULL : line->filters,
+		.filters_n = line->watched ? 0 : line->receives_n + line->tick_wanted,
+		.sends = line->send_ids,
+		.sends_n = line->sends_n,
+		.errors = true,
+		.later = true,
+	};
+	const struct slots_options slots = { .bitrate = (uint32_t)line->setup->bitrate };
+	int status;
+
+	line->filters[line->receives_n] = (struct bus_filter){ line->tick_id, exactly(line->tick_id) };
+	if (slots_init(&line->slots, line->rows, line->sends_n, &slots, errors))
+		return EXIT_WRONG;
+	status = bus_open(&line->bus, interface, &options, errors);
+	if (status)
+		return status == -EINVAL ? EXIT_WRONG : EXIT_WORLD;
+	slots_bus_init(&line->pump, &line->slots, line->bus, now_ns);
+	line->can_reset = may_reset(interface);
+	line->real = !starts(interface, "wire:") && !starts(interface, "vcan") && !starts(interface, "log:");
+	return 0;
+}
+
+void line_close(struct line *line)
+{
+	bus_close(line->bus);
+	line->bus = NULL;
+}
+
+/* ---- receiving ---- */
+
+bool line_takes(struct line *line, const struct bus_frame *got)
+{
+	struct line_receive *r = line->receives, *end = r + line->receives_n;
+
+	if (got->flags & BUS_OWN)
+		return false;
+	while (r < end && ((got->frame.id ^ r->row.id) & r->row.id_mask))
+		r++;
+	if (r == end)
+		return line->watched;
+	if (r->row.period_ns)
+		r->due_ns = got->t_ns + r->row.period_ns + r->row.period_ns / 2;
+	if (r->row.any_len || (got->frame.len >= r->row.len_min && got->frame.len <= r->row.len_max))
+		return true;
+	line->odd++;
+	return line->watched;
+}
+
+void line_count_missing(struct line *line, int64_t now_ns)
+{
+	for (unsigned int i = 0; i < line->receives_n; i++) {
+		struct line_receive *r = &line->receives[i];
+
+		if (!r->row.period_ns || !r->due_ns || now_ns < r->due_ns)
+			continue;
+		const int64_t periods = 1 + (now_ns - r->due_ns) / r->row.period_ns;
+
+		line->missing += (uint64_t)periods;
+		r->due_ns += periods * r->row.period_ns;
+	}
+}
+
+/* ---- how it is ---- */
+
+bool line_dead(const struct line *line)
+{
+	return slots_state(&line->slots) != SLOTS_RUNNING;
+}
+
+void line_fill(const struct line *line, struct msg_bus *to)
+{
+	static const enum msg_link links[] = {
+		[BUS_ABSENT] = MSG_LINK_ABSENT,
+		[BUS_STOPPED] = MSG_LINK_STOPPED,
+		[BUS_ERROR_ACTIVE] = MSG_LINK_ERROR_ACTIVE,
+		[BUS_WARNING] = MSG_LINK_WARNING,
+		[BUS_PASSIVE] = MSG_LINK_PASSIVE,
+		[BUS_OFF] = MSG_LINK_BUS_OFF,
+	};
+	const struct slots_counts *counts = slots_counts(&line->slots);
+	const struct bus_stats *stats = bus_stats(line->bus);
+
+	to->state = links[bus_state(line->bus)];
+	to->can_reset = line->can_reset;
+	to->stalled_since_ns = slots_state(&line->slots) == SLOTS_STALLED ? slots_since_ns(&line->slots) : 0;
+	to->last_confirmed_ns = stats->confirmed_ns;
+	to->last_received_ns = stats->received_ns;
+	to->sent = counts->handed;
+	to->confirmed = counts->confirmed;
+	to->replaced = counts->replaced;
+	to->expired = counts->expired;
+	to->lost = counts->lost;
+	to->stale = counts->stale;
+	to->rx_dropped = stats->dropped;
+}

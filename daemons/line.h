@@ -1,0 +1,61 @@
+/* line.h: one bus of a driver: what may be sent on it, what is wanted of it, and how it is.
+ *
+ * Rows are declared first (line_send, line_receive), then it is opened; there is no other way to send.
+ */
+#ifndef DAEMONS_LINE_H
+#define DAEMONS_LINE_H
+
+#include "can/slots_bus.h"
+#include "channels/msg/msg.h"
+#include "daemons/drv.h"
+#include "daemons/setup.h"
+
+#define LINE_RECEIVES_MAX 64
+
+struct line_receive {
+	struct drv_receive row;
+	int64_t due_ns; /* of one with a period: when it is missing; 0: none has come yet */
+};
+
+struct line {
+	const struct setup_bus *setup;
+	struct drv *drv; /* whose it is */
+	struct bus *bus;
+	struct slots slots;
+	struct slots_bus pump;
+	bool watched;	  /* everything is wanted */
+	bool ended;	  /* a log that is over */
+	bool real;	  /* something may move */
+	bool can_reset;	  /* this process may reset its link */
+	bool tick_wanted; /* the frame that the loop ticks on, the robot's clock or another */
+	uint32_t tick_id;
+
+	struct drv_send sends[SLOTS_ROWS_MAX];
+	struct slots_row rows[SLOTS_ROWS_MAX];
+	unsigned int send_numbers[SLOTS_ROWS_MAX]; /* as the driver knows them */
+	unsigned int sends_n;
+	struct line_receive receives[LINE_RECEIVES_MAX];
+	unsigned int receives_n;
+
+	uint64_t odd, missing;
+	struct bus_filter filters[LINE_RECEIVES_MAX + 1];
+	uint32_t send_ids[SLOTS_ROWS_MAX];
+};
+
+/* The row's number on this line, or -ENOSPC. */
+int line_add_send(struct line *line, const struct drv_send *send, unsigned int number);
+int line_add_receive(struct line *line, const struct drv_receive *receive);
+
+/* A bus that is absent or down is attached to when it appears.  0, or the exit status 100 or 111 with lines in errors. */
+int line_open(struct line *line, int64_t now_ns, struct error_sink *errors);
+void line_close(struct line *line);
+
+/* Does a row take this frame, and is it of the right length?  Counts what is odd and what comes by its rate. */
+bool line_takes(struct line *line, const struct bus_frame *got);
+/* Frames with a period that did not come. */
+void line_count_missing(struct line *line, int64_t now_ns);
+
+bool line_dead(const struct line *line);
+void line_fill(const struct line *line, struct msg_bus *to); /* its part of the common block */
+
+#endif

@@ -1,0 +1,657 @@
+/* test_drv.c: the loop, from its first tick to its end, on the virtual clock. */
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "channels/clock.h"
+#include "test/daemons/test_drv_lib.h"
+#include "unity.h"
+
+void setUp(void)
+{
+	drv_lib_begin();
+}
+
+void tearDown(void)
+{
+	drv_lib_end();
+}
+
+#define STATE(i) (&drv_lib.states[i])
+#define FLAGS(i) (drv_lib.states[i].header.flags)
+
+static enum msg_life life_at(unsigned int tick)
+{
+	return fake.ticks[tick - 1].orders.life;
+}
+
+/* ---- ticks and states ---- */
+
+/* Ticks at 0, 5 ... 45 ms and, with the log's last frame, at 50. */
+static void one_state_for_each_tick(void)
+{
+	TEST_ASSERT_EQUAL(0, drv_lib_run(50, ""));
+	TEST_ASSERT_EQUAL(11, fake.ticks_n);
+	TEST_ASSERT_EQUAL(12, drv_lib.states_n); /* and that of the end */
+	for (unsigned int i = 0; i < 11; i++) {
+		TEST_ASSERT_EQUAL(DRV_LIB_START_NS + i * DRV_LIB_TICK_NS, fake.ticks[i].ns);
+		TEST_ASSERT_EQUAL(fake.ticks[i].ns, fake.ticks[i].orders.now_ns);
+		TEST_ASSERT_EQUAL(fake.ticks[i].ns, fake.ticks[i].orders.tick_ns);
+		TEST_ASSERT_EQUAL(i + 1, fake.ticks[i].orders.tick);
+		TEST_ASSERT_EQUAL_DOUBLE(0.005, fake.ticks[i].orders.dt_s);
+		TEST_ASSERT_EQUAL(fake.ticks[i].ns, STATE(i)->header.t_publish_ns);
+		TEST_ASSERT_EQUAL(i + 1, STATE(i)->common.ticks);
+		TEST_ASSERT_EQUAL(i + 1, STATE(i)->header.sequence);
+		TEST_ASSERT_EQUAL(1, STATE(i)->header.incarnation);
+		TEST_ASSERT_EQUAL(MSG_FLAG_REPLAYED, FLAGS(i));
+		TEST_ASSERT_EQUAL(0, STATE(i)->common.skipped);
+		TEST_ASSERT_EQUAL(0, STATE(i)->common.late_max_ns);
+	}
+	TEST_ASSERT_EQUAL(MSG_LIFE_DOWN, STATE(11)->common.lifecycle);
+	TEST_ASSERT_EQUAL(12, fake.fills);
+	TEST_ASSERT_EQUAL_STRING("elbow", STATE(3)->joint[0]);
+	TEST_ASSERT_EQUAL(1, STATE(3)->count);
+	TEST_ASSERT_EQUAL(1, STATE(3)->common.bus_count);
+	TEST_ASSERT_EQUAL_STRING("table", STATE(3)->common.bus[0].name);
+	TEST_ASSERT_EQUAL_STRING_LEN("log:/tmp/test-drv-", STATE(3)->common.bus[0].interface, 18);
+	TEST_ASSERT_EQUAL(MSG_LINK_ERROR_ACTIVE, STATE(3)->common.bus[0].state);
+	TEST_ASSERT_EQUAL(1, STATE(3)->common.bus[0].can_reset);
+}
+
+/* What a tick asked for comes 2 ms later, but in the fourth one. */
+static void complete_as_soon_as_rx_says_so_else_partial_at_the_next_tick(void)
+{
+	fake.completes = false;
+	fake.completing = 0x182;
+	for (int i = 0; i < 8; i++)
+		if (i != 3)
+			drv_lib_frame(5 * i + 2, "182#00");
+	TEST_ASSERT_EQUAL(0, drv_lib_run(39, ""));
+	TEST_ASSERT_EQUAL(8, fake.ticks_n);
+	TEST_ASSERT_EQUAL(9, drv_lib.states_n);
+	for (unsigned int i = 0; i < 8; i++) {
+		const int64_t published_ns = DRV_LIB_START_NS + (i == 3 ? 20 : 5 * i + 2) * (int64_t)DRV_LIB_MS;
+
+		TEST_ASSERT_EQUAL(published_ns, STATE(i)->header.t_publish_ns);
+		TEST_ASSERT_EQUAL(i == 3 ? MSG_FLAG_PARTIAL : 0, FLAGS(i) & MSG_FLAG_PARTIAL);
+		/* the last frame was that of 12 ms */
+		TEST_ASSERT_EQUAL(i == 3 ? DRV_LIB_START_NS + 12 * (int64_t)DRV_LIB_MS : published_ns,
+				  STATE(i)->header.t_sample_ns);
+	}
+}
+
+static void a_second_complete_sample_in_a_tick_is_not_published(void)
+{
+	fake.completes = false;
+	fake.completing = 0x182;
+	drv_lib_frame(1, "182#00");
+	drv_lib_frame(2, "182#01");
+	drv_lib_frame(6, "182#02");
+	TEST_ASSERT_EQUAL(0, drv_lib_run(9, ""));
+	TEST_ASSERT_EQUAL(2, fake.ticks_n);
+	TEST_ASSERT_EQUAL(3, fake.got_n);
+	TEST_ASSERT_EQUAL(3, drv_lib.states_n);
+	TEST_ASSERT_EQUAL(DRV_LIB_START_NS + 6 * (int64_t)DRV_LIB_MS, STATE(1)->header.t_publish_ns);
+}
+
+static void never_complete_is_partial_at_the_same_rate(void)
+{
+	fake.completes = false;
+	TEST_ASSERT_EQUAL(0, drv_lib_run(44, ""));
+	TEST_ASSERT_EQUAL(9, fake.ticks_n);
+	TEST_ASSERT_EQUAL(9, drv_lib.states_n); /* that of the ninth is the end's */
+	for (unsigned int i = 0; i < 9; i++)
+		TEST_ASSERT_EQUAL(MSG_FLAG_PARTIAL, FLAGS(i) & MSG_FLAG_PARTIAL);
+	TEST_ASSERT_EQUAL(MSG_LIFE_DOWN, STATE(8)->common.lifecycle);
+	TEST_ASSERT_EQUAL(0, STATE(4)->header.t_sample_ns); /* there was none */
+}
+
+/* A clock that is 12 ms late once. */
+static int64_t late_ns, late_at_ms;
+static unsigned int waits;
+
+static int64_t late_now(void)
+{
+	return late_ns;
+}
+
+static int late_wait(struct clock_fd *fds, size_t n, int64_t deadline_ns)
+{
+	for (size_t i = 0; i < n; i++)
+		fds[i].ready = 0;
+	waits++;
+	if (deadline_ns == DRV_LIB_START_NS + late_at_ms * DRV_LIB_MS)
+		deadline_ns += 12 * (int64_t)DRV_LIB_MS;
+	if (deadline_ns > late_ns)
+		late_ns = deadline_ns;
+	return 0;
+}
+
+static void late_periods_are_skipped_never_made_up_for(void)
+{
+	static const struct clock_source late = { late_now, late_now, late_wait };
+
+	late_ns = DRV_LIB_START_NS;
+	late_at_ms = 20;
+	clock_use(&late);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(49, ""));
+	/* 0 5 10 15, then that of 30 at 32; 20 and 25 are left out; 35 ... */
+	TEST_ASSERT_EQUAL(8, fake.ticks_n);
+	TEST_ASSERT_EQUAL(DRV_LIB_START_NS + 32 * (int64_t)DRV_LIB_MS, fake.ticks[4].ns);
+	TEST_ASSERT_EQUAL(DRV_LIB_START_NS + 30 * (int64_t)DRV_LIB_MS, fake.ticks[4].orders.tick_ns);
+	TEST_ASSERT_EQUAL(DRV_LIB_START_NS + 35 * (int64_t)DRV_LIB_MS, fake.ticks[5].ns);
+	TEST_ASSERT_EQUAL(2, drv_lib_last()->common.skipped);
+	TEST_ASSERT_EQUAL(12 * DRV_LIB_MS, drv_lib_last()->common.late_max_ns);
+}
+
+static int broken_wait(struct clock_fd *fds, size_t n, int64_t deadline_ns)
+{
+	late_wait(fds, n, deadline_ns);
+	return waits == 6 ? -ENOMEM : 0;
+}
+
+static void a_wait_that_fails_is_the_world(void)
+{
+	static const struct clock_source broken = { late_now, late_now, broken_wait };
+
+	late_ns = DRV_LIB_START_NS;
+	waits = 0;
+	clock_use(&broken);
+	TEST_ASSERT_EQUAL(111, drv_lib_run(100, ""));
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(drv_lib.said, "faked[arm]: fatal: unable to wait: Cannot allocate memory"),
+				     drv_lib.said);
+}
+
+static void incarnations_count_on(void)
+{
+	TEST_ASSERT_EQUAL(0, drv_lib_run(10, ""));
+	TEST_ASSERT_EQUAL(0, drv_lib_run(10, ""));
+	TEST_ASSERT_EQUAL(1, STATE(0)->header.incarnation);
+	TEST_ASSERT_EQUAL(2, STATE(drv_lib.states_n - 1)->header.incarnation);
+	TEST_ASSERT_EQUAL(2, drv_lib.events[drv_lib.events_n - 1].header.incarnation);
+}
+
+/* The p99 is looked at once a second. */
+static void lateness_is_published(void)
+{
+	static const struct clock_source late = { late_now, late_now, late_wait };
+
+	late_ns = DRV_LIB_START_NS;
+	late_at_ms = 400;
+	clock_use(&late);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(1100, "--set tick=100ms"));
+	TEST_ASSERT_EQUAL(0, STATE(2)->common.late_p99_ns);
+	TEST_ASSERT_INT64_WITHIN(DRV_LIB_MS, 12 * DRV_LIB_MS, drv_lib_last()->common.late_p99_ns);
+}
+
+/* ---- frames ---- */
+
+static void frames_of_unexpected_length_are_counted_and_kept_from_rx(void)
+{
+	drv_lib_frame(2, "181#0102");
+	drv_lib_frame(11, "181#01");
+	drv_lib_frame(21, "181#010203");
+	drv_lib_frame(31, "181#0304");
+	drv_lib_frame(32, "182#");
+	drv_lib_frame(33, "182#0102030405060708");
+	drv_lib_frame(34, "183#00");	  /* nobody's */
+	drv_lib_frame(34, "00000181#00"); /* 29 bits */
+	drv_lib_frame(34, "181#R2");
+	TEST_ASSERT_EQUAL(0, drv_lib_run(40, ""));
+	TEST_ASSERT_EQUAL(2, drv_lib_last()->common.frames_odd);
+	TEST_ASSERT_EQUAL(4, fake.got_n);
+	TEST_ASSERT_EQUAL(0x01, fake.got[0].frame.data[0]);
+	TEST_ASSERT_EQUAL(0x03, fake.got[1].frame.data[0]);
+	TEST_ASSERT_EQUAL(0, drv_lib_last()->common.frames_missing);
+}
+
+/* 181 comes every 10 ms: at 0, 10, then not until 45. */
+static void lost_rates_are_counted(void)
+{
+	drv_lib_frame(1, "181#0102");
+	drv_lib_frame(11, "181#0102");
+	drv_lib_frame(46, "181#0102");
+	drv_lib_frame(56, "181#0102");
+	TEST_ASSERT_EQUAL(0, drv_lib_run(60, ""));
+	TEST_ASSERT_EQUAL(0, STATE(5)->common.frames_missing); /* 25 ms: due until 26 */
+	TEST_ASSERT_EQUAL(1, STATE(7)->common.frames_missing); /* 35 ms: counted at 30, behind everything else */
+	TEST_ASSERT_EQUAL(2, STATE(9)->common.frames_missing); /* due until 36, too */
+	TEST_ASSERT_EQUAL(2, drv_lib_last()->common.frames_missing);
+}
+
+static void rates_that_are_lost_for_long_are_counted_as_often(void)
+{
+	drv_lib_frame(1, "181#0102");
+	TEST_ASSERT_EQUAL(0, drv_lib_run(201, "--set tick=100ms"));
+	/* due until 16, 26 ... 196 */
+	TEST_ASSERT_EQUAL(19, STATE(drv_lib.states_n - 1)->common.frames_missing);
+}
+
+static void sends_are_confirmed_and_counted(void)
+{
+	fake.sends = true;
+	TEST_ASSERT_EQUAL(0, drv_lib_run(41, ""));
+	TEST_ASSERT_EQUAL(8, fake.sent_n); /* from the second tick on */
+	TEST_ASSERT_EQUAL(FAKE_LATEST, fake.sent_row);
+	TEST_ASSERT_EQUAL(2, fake.sent[0].data[0]);
+	TEST_ASSERT_EQUAL(9, fake.sent[7].data[0]);
+	TEST_ASSERT_EQUAL(7, drv_lib_last()->common.bus[0].sent);
+	TEST_ASSERT_EQUAL(7, drv_lib_last()->common.bus[0].confirmed);
+	TEST_ASSERT_EQUAL(DRV_LIB_START_NS + 35 * (int64_t)DRV_LIB_MS, drv_lib_last()->common.bus[0].last_confirmed_ns);
+	TEST_ASSERT_EQUAL(0, fake.got_n); /* own frames are not given to rx */
+}
+
+/* ---- life ---- */
+
+static void starting_until_start_says_so(void)
+{
+	fake.starts_wanted = 4;
+	TEST_ASSERT_EQUAL(0, drv_lib_run(40, ""));
+	TEST_ASSERT_EQUAL(4, fake.starts);
+	for (unsigned int tick = 1; tick <= 4; tick++)
+		TEST_ASSERT_EQUAL(MSG_LIFE_STARTING, life_at(tick));
+	TEST_ASSERT_EQUAL(MSG_LIFE_DISARMED, life_at(5));
+	TEST_ASSERT_FALSE(fake.ticks[4].orders.armed);
+	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, fake.ticks[4].orders.level);
+	TEST_ASSERT_TRUE(drv_lib_told("disarmed"));
+}
+
+static void arming_and_references(void)
+{
+	drv_lib_at(3, drv_lib_arm);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(30, ""));
+	TEST_ASSERT_EQUAL(MSG_LIFE_DISARMED, life_at(3));
+	TEST_ASSERT_EQUAL(MSG_LIFE_HOLDING, life_at(4));
+	TEST_ASSERT_TRUE(fake.ticks[3].orders.armed);
+	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, fake.ticks[3].orders.level);
+	TEST_ASSERT_NULL(fake.ticks[3].orders.ref);
+	TEST_ASSERT_EQUAL(MSG_FLAG_HELD, FLAGS(3) & MSG_FLAG_HELD);
+	TEST_ASSERT_EQUAL(0, FLAGS(2) & MSG_FLAG_HELD);
+	TEST_ASSERT_EQUAL(1, STATE(3)->common.epoch);
+	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, STATE(3)->common.level);
+	TEST_ASSERT_EQUAL_STRING("level run, epoch 1, test: why not", drv_lib_event("level")->text);
+}
+
+static void go_on_at_1(void)
+{
+	drv_lib_put_ref(MSG_MODE_VELOCITY, 1, 20);
+}
+
+static void active_with_a_reference_holding_when_it_has_run_out(void)
+{
+	drv_lib_at(1, drv_lib_arm);
+	for (unsigned int tick = 2; tick <= 6; tick++)
+		drv_lib_at(tick, go_on_at_1);
+	fake.velocity_rad_s = 1;
+	TEST_ASSERT_EQUAL(0, drv_lib_run(80, "--set safe=zero-velocity"));
+	TEST_ASSERT_EQUAL(MSG_LIFE_HOLDING, life_at(2));
+	for (unsigned int tick = 3; tick <= 10; tick++) { /* put in tick 6, at 25 ms: until 45, that is tick 10 */
+		TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, life_at(tick));
+		TEST_ASSERT_NOT_NULL(fake.ticks[tick - 1].orders.ref);
+		TEST_ASSERT_EQUAL(MSG_MODE_VELOCITY, fake.ticks[tick - 1].joint.mode);
+		TEST_ASSERT_EQUAL_DOUBLE(1, fake.ticks[tick - 1].joint.velocity_rad_s);
+	}
+	TEST_ASSERT_EQUAL(MSG_LIFE_HOLDING, life_at(11));
+	TEST_ASSERT_NULL(fake.ticks[10].orders.ref);
+	TEST_ASSERT_EQUAL_DOUBLE(0, fake.ticks[10].joint.velocity_rad_s);
+	TEST_ASSERT_EQUAL(5, drv_lib_last()->common.refs_taken);
+}
+
+static void the_current_need_not_be_measured(void)
+{
+	fake.current_a = NAN;
+	drv_lib_at(1, drv_lib_arm);
+	drv_lib_always(go_on_at_1);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(20, ""));
+	TEST_ASSERT_EQUAL_DOUBLE(1, fake.ticks[3].joint.velocity_rad_s);
+}
+
+static void without_a_position_nothing_moves(void)
+{
+	fake.position_rad = NAN;
+	drv_lib_at(1, drv_lib_arm);
+	drv_lib_always(go_on_at_1);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(20, ""));
+	TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, life_at(4));
+	TEST_ASSERT_EQUAL_DOUBLE(0, fake.ticks[3].joint.velocity_rad_s);
+}
+
+/* Ramps begin anew at what is measured after a time in which nothing was commanded. */
+static void go_to_1(void)
+{
+	drv_lib_put_ref(MSG_MODE_POSITION, 1, 20);
+}
+
+static void elsewhere(void)
+{
+	fake.position_rad = 0.5;
+	drv_lib_estop();
+}
+
+static void ramps_begin_at_what_is_measured(void)
+{
+	drv_lib_at(1, drv_lib_arm);
+	drv_lib_always(go_to_1);
+	drv_lib_at(6, elsewhere);
+	drv_lib_at(9, drv_lib_arm);
+	fake.plan = NULL;
+	TEST_ASSERT_EQUAL(0, drv_lib_run(70, "--set tick=5ms"));
+	/* Without limits it is there at once; with none commanded it is where it is. */
+	TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, life_at(6));
+	TEST_ASSERT_EQUAL_DOUBLE(1, fake.ticks[5].joint.position_rad);
+	TEST_ASSERT_EQUAL(MSG_LIFE_DISARMED, life_at(7));
+	TEST_ASSERT_EQUAL_DOUBLE(0.5, fake.ticks[6].joint.position_rad);
+	TEST_ASSERT_EQUAL_DOUBLE(0, fake.ticks[6].joint.velocity_rad_s);
+	TEST_ASSERT_EQUAL(MSG_LIFE_HOLDING, life_at(10));
+	TEST_ASSERT_EQUAL_DOUBLE(0.5, fake.ticks[9].joint.position_rad);
+	TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, life_at(11));
+}
+
+static void hold_stops_one_that_does_not_balance(void)
+{
+	drv_lib_at(1, drv_lib_arm);
+	drv_lib_always(go_on_at_1);
+	drv_lib_at(5, drv_lib_hold);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(45, ""));
+	TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, life_at(5));
+	TEST_ASSERT_EQUAL(MSG_LIFE_HOLDING, life_at(6));
+	TEST_ASSERT_FALSE(fake.ticks[5].orders.armed);
+	TEST_ASSERT_EQUAL(MSG_LEVEL_HOLD, fake.ticks[5].orders.level);
+	TEST_ASSERT_EQUAL(MSG_LEVEL_HOLD, drv_lib_last()->common.level);
+}
+
+static void hold_lets_one_that_balances_go_on_and_estop_does_not(void)
+{
+	drv_lib_at(1, drv_lib_arm);
+	drv_lib_always(go_on_at_1);
+	drv_lib_at(5, drv_lib_hold);
+	drv_lib_at(8, drv_lib_estop);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(45, "--set balance=yes"));
+	TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, life_at(6));
+	TEST_ASSERT_TRUE(fake.ticks[5].orders.armed);
+	TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, life_at(8));
+	TEST_ASSERT_EQUAL(MSG_LIFE_DISARMED, life_at(9));
+	TEST_ASSERT_FALSE(fake.ticks[8].orders.armed);
+}
+
+static void break_down(void)
+{
+	drv_fault(fake.drv, "hot", "it is %d K", 400);
+}
+
+static void get_well(void)
+{
+	drv_well(fake.drv);
+}
+
+static void fault_and_well(void)
+{
+	drv_lib_at(1, drv_lib_arm);
+	drv_lib_always(go_on_at_1);
+	drv_lib_at(5, break_down);
+	drv_lib_at(6, break_down);
+	drv_lib_at(8, get_well);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(60, ""));
+	TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, life_at(5));
+	for (unsigned int tick = 6; tick <= 8; tick++)
+		TEST_ASSERT_EQUAL(MSG_LIFE_FAULT, life_at(tick));
+	TEST_ASSERT_NULL(fake.ticks[5].orders.ref);
+	TEST_ASSERT_EQUAL(MSG_LIFE_HOLDING, life_at(9));
+	TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, life_at(10));
+	TEST_ASSERT_EQUAL_STRING("it is 400 K", drv_lib_event("hot")->text);
+	TEST_ASSERT_EQUAL(MSG_SEVERITY_ERROR, drv_lib_event("hot")->severity);
+	TEST_ASSERT_EQUAL_STRING("hot is over", drv_lib_event("well")->text);
+	TEST_ASSERT_EQUAL(1, fake.starts);
+}
+
+static void go_down(void)
+{
+	drv_down(fake.drv);
+}
+
+static void down_is_a_new_start(void)
+{
+	drv_lib_at(1, drv_lib_arm);
+	drv_lib_at(5, go_down);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(60, ""));
+	TEST_ASSERT_EQUAL(2, fake.starts);
+	TEST_ASSERT_EQUAL(MSG_LIFE_STARTING, life_at(6));
+	TEST_ASSERT_EQUAL(MSG_LIFE_HOLDING, life_at(7));
+}
+
+static void begin_homing(void)
+{
+	drv_homing(fake.drv, true);
+}
+
+static void end_homing(void)
+{
+	drv_homing(fake.drv, false);
+}
+
+static void homing_is_a_life_of_its_own(void)
+{
+	drv_lib_at(1, drv_lib_arm);
+	drv_lib_at(4, begin_homing);
+	drv_lib_at(6, end_homing);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(60, ""));
+	TEST_ASSERT_EQUAL(MSG_LIFE_HOLDING, life_at(4));
+	TEST_ASSERT_EQUAL(MSG_LIFE_HOMING, life_at(5));
+	TEST_ASSERT_EQUAL(MSG_LIFE_HOMING, life_at(6));
+	TEST_ASSERT_EQUAL(MSG_LIFE_HOLDING, life_at(7));
+}
+
+static void a_sensor_is_active_whatever_the_level(void)
+{
+	drv_lib_driver.ref = 0;
+	TEST_ASSERT_EQUAL(0, drv_lib_run(30, ""));
+	TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, life_at(2));
+	TEST_ASSERT_NULL(fake.ticks[1].orders.ref);
+}
+
+/* ---- buses ---- */
+
+static void a_bus_that_is_not_there_is_a_fault_and_no_exit(void)
+{
+	drv_lib_at(20, drv_lib_stop);
+	TEST_ASSERT_EQUAL(0, drv_lib_main("--name arm --bus wire:nowhere --set lock_memory=no"));
+	TEST_ASSERT_EQUAL(MSG_LIFE_FAULT, life_at(1));
+	TEST_ASSERT_EQUAL(MSG_LIFE_FAULT, life_at(20));
+	TEST_ASSERT_EQUAL_STRING("bus nowhere (wire:nowhere) is absent", drv_lib_event("bus")->text);
+	TEST_ASSERT_EQUAL(MSG_LINK_ABSENT, drv_lib_last()->common.bus[0].state);
+	TEST_ASSERT_EQUAL(MSG_FLAG_SIMULATED, drv_lib_last()->header.flags & MSG_FLAG_SIMULATED);
+}
+
+static void one_that_outlives_buses_does_not_mind(void)
+{
+	drv_lib_driver.outlives_buses = true;
+	drv_lib_at(4, drv_lib_stop);
+	TEST_ASSERT_EQUAL(0, drv_lib_main("--name arm --bus wire:nowhere --set lock_memory=no"));
+	TEST_ASSERT_EQUAL(MSG_LIFE_DISARMED, life_at(3));
+	TEST_ASSERT_FALSE(drv_lib_told("bus"));
+}
+
+static void bus_off_and_back(void)
+{
+	drv_lib_frame(12, "20000040#0000000000000000");
+	drv_lib_frame(27, "20000100#0000000000000000");
+	TEST_ASSERT_EQUAL(0, drv_lib_run(50, ""));
+	TEST_ASSERT_EQUAL(MSG_LIFE_DISARMED, life_at(3));
+	TEST_ASSERT_EQUAL(MSG_LIFE_FAULT, life_at(4));
+	TEST_ASSERT_EQUAL(MSG_LINK_BUS_OFF, STATE(3)->common.bus[0].state);
+	TEST_ASSERT_EQUAL(MSG_LIFE_FAULT, life_at(6));
+	TEST_ASSERT_EQUAL(MSG_LIFE_DISARMED, life_at(7));
+	TEST_ASSERT_TRUE(drv_lib_told("bus-back"));
+	TEST_ASSERT_EQUAL_STRING_LEN("bus table (log:/tmp/", drv_lib_event("bus")->text, 20);
+	TEST_ASSERT_NOT_NULL(strstr(drv_lib_event("bus")->text, ") is bus-off"));
+	TEST_ASSERT_EQUAL(0, fake.got_n); /* error frames are the loop's */
+}
+
+/* A queued frame that nobody takes. */
+static void put_queued(void)
+{
+	const struct frame frame = { .id = 0x202, .len = 8, .data = { 5 } };
+
+	TEST_ASSERT_EQUAL(0, drv_send(fake.drv, FAKE_QUEUE, &frame));
+}
+
+static void what_is_lost_is_told(void)
+{
+	drv_lib_at(2, put_queued);
+	drv_lib_at(20, drv_lib_stop);
+	TEST_ASSERT_EQUAL(0, drv_lib_main("--name arm --bus wire:nowhere --set lock_memory=no"));
+	TEST_ASSERT_EQUAL(1, fake.lost_n);
+	TEST_ASSERT_EQUAL(FAKE_QUEUE, fake.lost_row);
+	TEST_ASSERT_EQUAL(5, fake.lost[0].data[0]);
+	TEST_ASSERT_EQUAL(1, drv_lib_last()->common.bus[0].lost);
+}
+
+static void nobody_needs_to_listen_to_losses_and_echoes(void)
+{
+	drv_lib_driver.lost = NULL;
+	drv_lib_driver.sent = NULL;
+	drv_lib_at(2, put_queued);
+	drv_lib_at(20, drv_lib_stop);
+	TEST_ASSERT_EQUAL(0, drv_lib_main("--name arm --bus wire:nowhere --set lock_memory=no"));
+	TEST_ASSERT_EQUAL(1, drv_lib_last()->common.bus[0].lost);
+	fake.sends = true;
+	TEST_ASSERT_EQUAL(0, drv_lib_run(20, ""));
+	TEST_ASSERT_EQUAL(0, fake.sent_n + fake.lost_n);
+}
+
+/* ---- the end ---- */
+
+static void asked_to_stop_it_leaves_the_device_safe(void)
+{
+	fake.stops_wanted = 4;
+	fake.sends = true;
+	drv_lib_at(5, drv_lib_stop);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(0, ""));
+	TEST_ASSERT_EQUAL(4, fake.stops);
+	TEST_ASSERT_EQUAL(9, fake.ticks_n);
+	TEST_ASSERT_EQUAL(MSG_LIFE_STOPPING, life_at(6));
+	TEST_ASSERT_EQUAL(MSG_LIFE_STOPPING, life_at(9));
+	TEST_ASSERT_EQUAL(MSG_LIFE_STOPPING, drv_lib_last()->common.lifecycle);
+	TEST_ASSERT_EQUAL(MSG_LIFE_DOWN, STATE(drv_lib.states_n - 1)->common.lifecycle);
+}
+
+static void stop_twice(void)
+{
+	drv_lib_stop();
+	kill(getpid(), SIGINT);
+}
+
+static void a_stop_that_does_not_end_is_ended(void)
+{
+	fake.stops_wanted = 1000;
+	drv_lib_at(5, stop_twice);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(0, ""));
+	TEST_ASSERT_EQUAL(100, fake.stops); /* half a second */
+}
+
+static void put_last(void)
+{
+	put_queued();
+	drv_lib_stop();
+}
+
+static void what_stop_sends_is_waited_for(void)
+{
+	drv_lib_at(5, put_last);
+	TEST_ASSERT_EQUAL(0, drv_lib_main("--name arm --bus wire:nowhere --set lock_memory=no"));
+	TEST_ASSERT_EQUAL(4, fake.stops); /* it is lost after 20 ms */
+	TEST_ASSERT_EQUAL(1, STATE(drv_lib.states_n - 1)->common.bus[0].lost);
+}
+
+static void notices_reach_the_supervisor(void)
+{
+	struct sockaddr_un to = { .sun_family = AF_UNIX };
+	const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	char all[4096] = "", one[512];
+	ssize_t n;
+
+	snprintf(to.sun_path, sizeof(to.sun_path), "%s/notify", drv_lib.folder);
+	TEST_ASSERT_EQUAL(0, bind(fd, (struct sockaddr *)&to, sizeof(to)));
+	setenv("NOTIFY_SOCKET", to.sun_path, 1);
+	fake.starts_wanted = 5;
+	drv_lib_at(60, drv_lib_stop);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(0, ""));
+	while ((n = recv(fd, one, sizeof(one) - 1, 0)) > 0) {
+		one[n] = 0;
+		snprintf(all + strlen(all), sizeof(all) - strlen(all), "%s|", one);
+	}
+	close(fd);
+	unsetenv("NOTIFY_SOCKET");
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(all, "READY=1"), all);
+	TEST_ASSERT_NULL_MESSAGE(strstr(strstr(all, "READY=1") + 1, "READY=1"), all);
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(all, "WATCHDOG=1"), all);
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(all, "STATUS=disarmed"), all);
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(all, "STOPPING=1"), all);
+	TEST_ASSERT_EQUAL_STRING("", drv_lib.said); /* a supervisor reads the events */
+}
+
+/* A fault of the device keeps it from being ready. */
+static void not_ready_while_in_fault(void)
+{
+	struct sockaddr_un to = { .sun_family = AF_UNIX };
+	const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	char one[512];
+	ssize_t n;
+
+	snprintf(to.sun_path, sizeof(to.sun_path), "%s/notify", drv_lib.folder);
+	TEST_ASSERT_EQUAL(0, bind(fd, (struct sockaddr *)&to, sizeof(to)));
+	setenv("NOTIFY_SOCKET", to.sun_path, 1);
+	drv_lib_at(1, break_down);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(100, ""));
+	while ((n = recv(fd, one, sizeof(one) - 1, 0)) > 0) {
+		one[n] = 0;
+		TEST_ASSERT_NULL_MESSAGE(strstr(one, "READY"), one);
+	}
+	close(fd);
+	unsetenv("NOTIFY_SOCKET");
+}
+
+int main(void)
+{
+	UNITY_BEGIN();
+	RUN_TEST(one_state_for_each_tick);
+	RUN_TEST(complete_as_soon_as_rx_says_so_else_partial_at_the_next_tick);
+	RUN_TEST(a_second_complete_sample_in_a_tick_is_not_published);
+	RUN_TEST(never_complete_is_partial_at_the_same_rate);
+	RUN_TEST(late_periods_are_skipped_never_made_up_for);
+	RUN_TEST(a_wait_that_fails_is_the_world);
+	RUN_TEST(incarnations_count_on);
+	RUN_TEST(lateness_is_published);
+	RUN_TEST(frames_of_unexpected_length_are_counted_and_kept_from_rx);
+	RUN_TEST(lost_rates_are_counted);
+	RUN_TEST(rates_that_are_lost_for_long_are_counted_as_often);
+	RUN_TEST(sends_are_confirmed_and_counted);
+	RUN_TEST(starting_until_start_says_so);
+	RUN_TEST(arming_and_references);
+	RUN_TEST(active_with_a_reference_holding_when_it_has_run_out);
+	RUN_TEST(the_current_need_not_be_measured);
+	RUN_TEST(without_a_position_nothing_moves);
+	RUN_TEST(ramps_begin_at_what_is_measured);
+	RUN_TEST(hold_stops_one_that_does_not_balance);
+	RUN_TEST(hold_lets_one_that_balances_go_on_and_estop_does_not);
+	RUN_TEST(fault_and_well);
+	RUN_TEST(down_is_a_new_start);
+	RUN_TEST(homing_is_a_life_of_its_own);
+	RUN_TEST(a_sensor_is_active_whatever_the_level);
+	RUN_TEST(a_bus_that_is_not_there_is_a_fault_and_no_exit);
+	RUN_TEST(one_that_outlives_buses_does_not_mind);
+	RUN_TEST(bus_off_and_back);
+	RUN_TEST(what_is_lost_is_told);
+	RUN_TEST(nobody_needs_to_listen_to_losses_and_echoes);
+	RUN_TEST(asked_to_stop_it_leaves_the_device_safe);
+	RUN_TEST(a_stop_that_does_not_end_is_ended);
+	RUN_TEST(what_stop_sends_is_waited_for);
+	RUN_TEST(notices_reach_the_supervisor);
+	RUN_TEST(not_ready_while_in_fault);
+	return UNITY_END();
+}

@@ -1,0 +1,584 @@
+/* test_drv_calls.c: what a driver may declare, ask and tell; an undeclared frame cannot leave. */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "channels/ach.h"
+#include "channels/clock.h"
+#include "daemons/drv_inside.h"
+#include "test/daemons/test_drv_lib.h"
+#include "unity.h"
+
+void setUp(void)
+{
+	drv_lib_begin();
+}
+
+void tearDown(void)
+{
+	drv_lib_end();
+}
+
+#define ON_WIRES "--name arm --bus left=wire:nowhere --bus vcan98 --set lock_memory=no"
+
+static char first_line[256];
+
+static void keep(void *to, const char *line)
+{
+	(void)to;
+	if (!*first_line)
+		snprintf(first_line, sizeof(first_line), "%s", line);
+}
+
+static struct error_sink kept(void)
+{
+	*first_line = 0;
+	return (struct error_sink){ keep, NULL, 0 };
+}
+
+static int status;
+#define DRIVER fake.drv
+
+/* ---- what it was given ---- */
+
+static int look_at_two_buses(struct drv *drv, struct error_sink *errors)
+{
+	(void)errors;
+	TEST_ASSERT_EQUAL(2, drv_buses(drv));
+	TEST_ASSERT_EQUAL(0, drv_bus(drv, "left"));
+	TEST_ASSERT_EQUAL(1, drv_bus(drv, "vcan98"));
+	TEST_ASSERT_EQUAL(-ENOENT, drv_bus(drv, "right"));
+	TEST_ASSERT_EQUAL_STRING("left", drv_bus_name(drv, 0));
+	TEST_ASSERT_EQUAL_STRING("vcan98", drv_bus_name(drv, 1));
+	TEST_ASSERT_EQUAL_STRING("wire:nowhere", drv_bus_interface(drv, 0));
+	TEST_ASSERT_NULL(drv_robot_bus(drv, 0));
+	TEST_ASSERT_NULL(drv_device(drv));
+	TEST_ASSERT_EQUAL_STRING("arm", drv_name(drv));
+	TEST_ASSERT_EQUAL(7 * DRV_LIB_MS, drv_period_ns(drv));
+	TEST_ASSERT_TRUE(isinf(drv_limits(drv, 0)->velocity_rad_s));
+	return 0;
+}
+
+static void given_on_the_line(void)
+{
+	fake.plan = look_at_two_buses;
+	TEST_ASSERT_EQUAL(0, drv_lib_main(ON_WIRES " --set tick=7ms --check"));
+}
+
+static bool balances;
+
+static int look_at_the_file(struct drv *drv, struct error_sink *errors)
+{
+	(void)errors;
+	TEST_ASSERT_EQUAL(1, drv_buses(drv));
+	TEST_ASSERT_EQUAL(0, drv_bus(drv, "main"));
+	TEST_ASSERT_EQUAL(0, drv_bus(drv, "lab"));
+	TEST_ASSERT_EQUAL(250000, drv_robot_bus(drv, 0)->bitrate);
+	TEST_ASSERT_EQUAL_STRING("faked", drv_device(drv)->driver);
+	/* Those of the file; what it does not say is not limited. */
+	TEST_ASSERT_EQUAL_DOUBLE(-1, drv_limits(drv, 0)->position_min_rad);
+	TEST_ASSERT_EQUAL_DOUBLE(2, drv_limits(drv, 0)->position_max_rad);
+	TEST_ASSERT_EQUAL_DOUBLE(3, drv_limits(drv, 0)->velocity_rad_s);
+	TEST_ASSERT_EQUAL_DOUBLE(4, drv_limits(drv, 0)->acceleration_rad_s2);
+	TEST_ASSERT_EQUAL_DOUBLE(5, drv_limits(drv, 0)->current_a);
+	TEST_ASSERT_EQUAL_DOUBLE(6, drv_limits(drv, 0)->step_rad);
+	if (balances) /* the full current in one tick */
+		TEST_ASSERT_TRUE(isinf(drv_limits(drv, 0)->current_slew_a_s));
+	else
+		TEST_ASSERT_EQUAL_DOUBLE(100, drv_limits(drv, 0)->current_slew_a_s); /* in 50 ms */
+	TEST_ASSERT_EQUAL(1, drv_add_joint(drv, "hand", errors));
+	TEST_ASSERT_EQUAL_DOUBLE(0.5, drv_limits(drv, 1)->velocity_rad_s);
+	TEST_ASSERT_EQUAL_DOUBLE(4, drv_limits(drv, 1)->acceleration_rad_s2);
+	TEST_ASSERT_EQUAL_DOUBLE(7, drv_limits(drv, 1)->current_slew_a_s);
+	return 0;
+}
+
+static void given_in_the_file_once(void)
+{
+	char line[256];
+
+	snprintf(line, sizeof(line), "--name arm --check --set balance=%s --config %s", balances ? "yes" : "no",
+		 drv_lib_file("lab.yaml",
+			      "robot: lab\n"
+			      "buses:\n"
+			      "  lab: {interface: wire:lab, bitrate: 250000}\n"
+			      "devices:\n"
+			      "  arm:\n"
+			      "    driver: faked\n"
+			      "    bus: {main: lab}\n"
+			      "    limits:\n"
+			      "      position: [-1, 2]\n"
+			      "      velocity: 3\n"
+			      "      acceleration: 4\n"
+			      "      current: 5\n"
+			      "      step: 6\n"
+			      "      joints: {hand: {velocity: 0.5, current_slew: 7}}\n"));
+	fake.plan = look_at_the_file;
+	TEST_ASSERT_EQUAL_MESSAGE(0, drv_lib_main(line), drv_lib.said);
+}
+
+static void given_in_the_file(void)
+{
+	balances = false;
+	given_in_the_file_once();
+	balances = true;
+	given_in_the_file_once();
+	TEST_ASSERT_EQUAL(2, fake.plans);
+}
+
+/* ---- declaring too much ---- */
+
+static int declare_too_much(struct drv *drv, struct error_sink *none)
+{
+	struct drv_send send = { .row = { .id = 0x300, .class = SLOTS_LATEST, .period_ns = 1000000 }, .len = 1 };
+	struct drv_receive receive = { .id = 0x400, .any_len = true };
+	struct error_sink errors = kept();
+	int n = 2;
+
+	(void)none;
+	send.bus = 2;
+	TEST_ASSERT_EQUAL(-EINVAL, drv_add_send(drv, &send, &errors));
+	TEST_ASSERT_EQUAL_STRING("frame 300: there is no bus 2", first_line);
+	receive.bus = 2;
+	errors = kept();
+	TEST_ASSERT_EQUAL(-EINVAL, drv_add_receive(drv, &receive, &errors));
+	TEST_ASSERT_EQUAL_STRING("frame 400: there is no bus 2", first_line);
+
+	errors = kept();
+	receive.bus = 1;
+	for (n = 0; n < LINE_RECEIVES_MAX; n++)
+		TEST_ASSERT_EQUAL(n, drv_add_receive(drv, &receive, &errors));
+	TEST_ASSERT_EQUAL(-ENOSPC, drv_add_receive(drv, &receive, &errors));
+	TEST_ASSERT_EQUAL_STRING("more than 64 kinds of frames to receive on one bus", first_line);
+
+	errors = kept();
+	send.bus = 1;
+	for (n = 0; n < SLOTS_ROWS_MAX; n++)
+		TEST_ASSERT_EQUAL(n + 2, drv_add_send(drv, &send, &errors));
+	TEST_ASSERT_EQUAL(-ENOSPC, drv_add_send(drv, &send, &errors));
+	TEST_ASSERT_EQUAL_STRING("more than 128 kinds of frames to send on one bus", first_line);
+
+	errors = kept();
+	for (n = 1; n < MSG_JOINTS; n++)
+		TEST_ASSERT_EQUAL(n, drv_add_joint(drv, "finger", &errors));
+	TEST_ASSERT_EQUAL(-ENOSPC, drv_add_joint(drv, "finger", &errors));
+	TEST_ASSERT_EQUAL_STRING("more than 48 joints", first_line);
+
+	errors = kept();
+	for (n = 0; n < DRV_OUTPUTS_MAX; n++)
+		TEST_ASSERT_EQUAL(n, drv_add_output(drv, "more", msg_event_number, &errors));
+	TEST_ASSERT_EQUAL(-ENOSPC, drv_add_output(drv, "more", msg_event_number, &errors));
+	TEST_ASSERT_EQUAL_STRING("more than 16 further channels", first_line);
+
+	errors = kept();
+	for (n = 0; n < DRV_CLAIMS_MAX; n++)
+		TEST_ASSERT_EQUAL(n, drv_add_claim(drv, 0, "clock", &errors));
+	TEST_ASSERT_EQUAL(-ENOSPC, drv_add_claim(drv, 0, "clock", &errors));
+	TEST_ASSERT_EQUAL_STRING("more than 16 claims", first_line);
+	return 0;
+}
+
+static void there_is_an_end_to_declaring(void)
+{
+	fake.plan = declare_too_much;
+	TEST_ASSERT_EQUAL_MESSAGE(0, drv_lib_main(ON_WIRES " --check"), drv_lib.said);
+}
+
+static int declare_512(struct drv *drv, struct error_sink *none)
+{
+	struct drv_send send = { .row = { .id = 0x300, .class = SLOTS_LATEST, .period_ns = 1000000 }, .len = 1 };
+	struct error_sink errors = kept();
+
+	(void)none;
+	for (int n = 2; n < DRV_SENDS_MAX; n++) {
+		send.bus = 1 + (unsigned int)(n - 2) / SLOTS_ROWS_MAX;
+		TEST_ASSERT_EQUAL(n, drv_add_send(drv, &send, &errors));
+	}
+	send.bus = 5;
+	TEST_ASSERT_EQUAL(-ENOSPC, drv_add_send(drv, &send, &errors));
+	TEST_ASSERT_EQUAL_STRING("more than 512 kinds of frames to send", first_line);
+	return 0;
+}
+
+static void on_all_buses_together_as_well(void)
+{
+	fake.plan = declare_512;
+	TEST_ASSERT_EQUAL_MESSAGE(0,
+				  drv_lib_main("--name arm --check --bus wire:a --bus wire:b --bus wire:c "
+					       "--bus wire:d --bus wire:e --bus wire:f"),
+				  drv_lib.said);
+}
+
+static int add_long_names(struct drv *drv, struct error_sink *errors)
+{
+	TEST_ASSERT_EQUAL(1, drv_add_joint(drv, "a-name-that-is-longer-than-it-may-be", errors));
+	return 0;
+}
+
+static void long_names_are_cut(void)
+{
+	fake.plan = add_long_names;
+	TEST_ASSERT_EQUAL(0, drv_lib_run(10, ""));
+	TEST_ASSERT_EQUAL(2, drv_lib_last()->count);
+	TEST_ASSERT_EQUAL_STRING("a-name-that-is-longer-t", drv_lib_last()->joint[1]);
+}
+
+/* ---- sending ---- */
+
+static struct frame frame_of(uint32_t id, uint8_t len)
+{
+	return (struct frame){ .id = id, .len = len, .data = { 1, 2, 3, 4, 5, 6, 7, 8 } };
+}
+
+static void send_what_is_not_declared(void)
+{
+	struct frame frame = frame_of(0x203, 2);
+
+	TEST_ASSERT_EQUAL(-EINVAL, drv_send(DRIVER, FAKE_LATEST, &frame)); /* another identifier */
+	TEST_ASSERT_EQUAL(-EINVAL, drv_send(DRIVER, FAKE_QUEUE, &frame));
+	TEST_ASSERT_EQUAL(-EINVAL, drv_send(DRIVER, 2, &frame)); /* no such row */
+	TEST_ASSERT_EQUAL(-EINVAL, drv_send(DRIVER, ~0u, &frame));
+	frame = frame_of(0x201, 3);
+	TEST_ASSERT_EQUAL(-EINVAL, drv_send(DRIVER, FAKE_LATEST, &frame)); /* longer than declared */
+	frame = frame_of(FRAME_EXT | 0x201, 2);
+	TEST_ASSERT_EQUAL(-EINVAL, drv_send(DRIVER, FAKE_LATEST, &frame));
+	frame = frame_of(FRAME_RTR | 0x201, 2);
+	TEST_ASSERT_EQUAL(-EINVAL, drv_send(DRIVER, FAKE_LATEST, &frame));
+	frame = frame_of(0x202, 9);
+	TEST_ASSERT_EQUAL(-EINVAL, drv_send(DRIVER, FAKE_QUEUE, &frame));
+	frame = frame_of(0x202, 8);
+	TEST_ASSERT_EQUAL(0, drv_send(DRIVER, FAKE_QUEUE, &frame));
+	frame = frame_of(0x201, 0);
+	TEST_ASSERT_EQUAL(0, drv_send(DRIVER, FAKE_LATEST, &frame)); /* shorter is fine */
+}
+
+static void what_is_not_declared_cannot_leave(void)
+{
+	drv_lib_at(3, send_what_is_not_declared);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(20, ""));
+	TEST_ASSERT_EQUAL(2, fake.sent_n);
+	TEST_ASSERT_EQUAL(0x201, fake.sent[0].id);
+	TEST_ASSERT_EQUAL(0x202, fake.sent[1].id);
+	TEST_ASSERT_EQUAL(2, drv_lib_last()->common.bus[0].sent);
+}
+
+static int send_too_early(struct drv *drv, struct error_sink *errors)
+{
+	const struct frame frame = frame_of(0x201, 2);
+
+	(void)errors;
+	TEST_ASSERT_EQUAL(-EINVAL, drv_send(drv, FAKE_LATEST, &frame));
+	return 0;
+}
+
+static void nothing_leaves_from_a_plan(void)
+{
+	fake.plan = send_too_early;
+	TEST_ASSERT_EQUAL(0, drv_lib_run(20, ""));
+	TEST_ASSERT_EQUAL(0, fake.sent_n);
+}
+
+static void send_and_cancel(void)
+{
+	const struct frame latest = frame_of(0x201, 2), queued = frame_of(0x202, 2);
+
+	TEST_ASSERT_EQUAL(0, drv_send(DRIVER, FAKE_LATEST, &latest));
+	TEST_ASSERT_EQUAL(0, drv_send(DRIVER, FAKE_QUEUE, &queued));
+	drv_cancel(DRIVER, FAKE_QUEUE);
+	drv_cancel(DRIVER, 2);
+}
+
+static void what_is_cancelled_does_not_leave(void)
+{
+	drv_lib_at(3, send_and_cancel);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(20, ""));
+	TEST_ASSERT_EQUAL(1, fake.sent_n);
+	TEST_ASSERT_EQUAL(0x201, fake.sent[0].id);
+}
+
+static void fill_the_queue(void)
+{
+	const struct frame frame = frame_of(0x202, 8);
+
+	for (int i = 0; i < SLOTS_QUEUE_MAX; i++)
+		TEST_ASSERT_EQUAL(0, drv_send(DRIVER, FAKE_QUEUE, &frame));
+	TEST_ASSERT_EQUAL(-ENOSPC, drv_send(DRIVER, FAKE_QUEUE, &frame));
+	drv_lib_stop();
+}
+
+static void a_queue_has_an_end(void)
+{
+	drv_lib_at(3, fill_the_queue);
+	TEST_ASSERT_EQUAL(0, drv_lib_main(ON_WIRES));
+	TEST_ASSERT_EQUAL(64, drv_lib.states[drv_lib.states_n - 1].common.bus[0].lost);
+}
+
+/* ---- how the bus is ---- */
+
+static void look_before(void)
+{
+	TEST_ASSERT_FALSE(drv_bus_proven(DRIVER, 0));
+	TEST_ASSERT_FALSE(drv_bus_dead(DRIVER, 0));
+	TEST_ASSERT_FALSE(drv_bus_real(DRIVER, 0));
+	TEST_ASSERT_EQUAL(BUS_ERROR_ACTIVE, drv_bus_state(DRIVER, 0));
+	TEST_ASSERT_EQUAL(0, drv_bus_stats(DRIVER, 0)->sent);
+}
+
+static void look_after(void)
+{
+	TEST_ASSERT_TRUE(drv_bus_proven(DRIVER, 0));
+	TEST_ASSERT_EQUAL(1, drv_bus_stats(DRIVER, 0)->sent);
+	status = 1;
+}
+
+static void a_bus_is_proven_by_a_confirmation(void)
+{
+	fake.sends = true;
+	status = 0;
+	drv_lib_at(2, look_before); /* in which the first frame is put */
+	drv_lib_at(3, look_after);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(20, ""));
+	TEST_ASSERT_EQUAL(1, status);
+}
+
+static void look_at_absent(void)
+{
+	TEST_ASSERT_TRUE(drv_bus_dead(DRIVER, 0));
+	TEST_ASSERT_TRUE(drv_bus_dead(DRIVER, 1));
+	TEST_ASSERT_EQUAL(BUS_ABSENT, drv_bus_state(DRIVER, 0));
+	TEST_ASSERT_FALSE(drv_bus_real(DRIVER, 0)); /* wire: */
+	TEST_ASSERT_FALSE(drv_bus_real(DRIVER, 1)); /* vcan */
+	TEST_ASSERT_TRUE(drv_bus_real(DRIVER, 2));
+	status = 1;
+	drv_lib_stop();
+}
+
+static void real_is_what_can_move_something(void)
+{
+	status = 0;
+	drv_lib_at(2, look_at_absent);
+	TEST_ASSERT_EQUAL(0, drv_lib_main(ON_WIRES " --bus can97"));
+	TEST_ASSERT_EQUAL(1, status);
+}
+
+/* ---- limits ---- */
+
+static void tighten(void)
+{
+	drv_limits(DRIVER, 0)->velocity_rad_s = 0.25;
+}
+
+static void go_on_at_1(void)
+{
+	drv_lib_put_ref(MSG_MODE_VELOCITY, 1, 20);
+}
+
+static void limits_are_obeyed_from_then_on(void)
+{
+	drv_lib_at(1, drv_lib_arm);
+	drv_lib_at(5, tighten);
+	drv_lib_always(go_on_at_1);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(40, ""));
+	TEST_ASSERT_EQUAL_DOUBLE(1, fake.ticks[4].joint.velocity_rad_s);
+	TEST_ASSERT_EQUAL_DOUBLE(0.25, fake.ticks[5].joint.velocity_rad_s);
+}
+
+/* ---- telling ---- */
+
+static void tell(void)
+{
+	drv_event(DRIVER, MSG_SEVERITY_WARNING, "warm", "%d K", 340);
+}
+
+static unsigned int count_events(const char *code)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < drv_lib.events_n; i++)
+		n += !strcmp(drv_lib.events[i].code, code);
+	return n;
+}
+
+static void the_same_event_is_told_once_a_second(void)
+{
+	drv_lib_always(tell);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(1010, "--set tick=100ms"));
+	TEST_ASSERT_EQUAL(2, count_events("warm"));
+	TEST_ASSERT_EQUAL_STRING("340 K", drv_lib_event("warm")->text);
+	TEST_ASSERT_EQUAL_STRING("arm", drv_lib_event("warm")->source);
+	TEST_ASSERT_EQUAL(MSG_SEVERITY_WARNING, drv_lib_event("warm")->severity);
+	TEST_ASSERT_EQUAL(9, drv_lib_event("warm")->repeated);
+	TEST_ASSERT_EQUAL(1, drv_lib_event("warm")->header.incarnation);
+	TEST_ASSERT_EQUAL(fake.ticks[10].ns, drv_lib_event("warm")->header.t_publish_ns);
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(drv_lib.said, "faked[arm]: warning: 340 K\n"), drv_lib.said);
+}
+
+static void break_down(void)
+{
+	drv_fault(DRIVER, "hot", "400 K");
+}
+
+static void break_otherwise(void)
+{
+	drv_fault(DRIVER, "wet", "in the rain");
+}
+
+static void be_well(void)
+{
+	drv_well(DRIVER);
+}
+
+static void another_fault_is_told_and_health_only_after_one(void)
+{
+	drv_lib_at(2, be_well);
+	drv_lib_at(3, break_down);
+	drv_lib_at(4, break_otherwise);
+	drv_lib_at(5, break_otherwise);
+	drv_lib_at(8, be_well);
+	drv_lib_at(9, be_well);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(60, ""));
+	TEST_ASSERT_EQUAL(1, count_events("hot"));
+	TEST_ASSERT_EQUAL(1, count_events("wet"));
+	TEST_ASSERT_EQUAL_STRING("in the rain", drv_lib_event("wet")->text);
+	TEST_ASSERT_EQUAL(1, count_events("well"));
+	TEST_ASSERT_EQUAL_STRING("wet is over", drv_lib_event("well")->text);
+	TEST_ASSERT_EQUAL(0, drv_lib_event("well")->repeated);
+}
+
+static void reply_to_nobody(void)
+{
+	drv_reply(DRIVER, 0, "hello");
+}
+
+static void nobody_asked(void)
+{
+	drv_lib_at(2, reply_to_nobody);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(20, ""));
+	TEST_ASSERT_EQUAL(0, drv_lib.replies_n);
+}
+
+static int answer_later(void *self, struct drv *drv, const struct msg_request *request, int64_t now_ns)
+{
+	(void)self;
+	(void)now_ns;
+	drv_why(drv, "%s is %d", request->key, 5);
+	return request->verb == MSG_VERB_BIAS ? DRV_LATER : request->verb == MSG_VERB_GET ? 0 : -EIO;
+}
+
+static void ask(void)
+{
+	drv_lib_request(1, MSG_VERB_GET, "five", "");
+	drv_lib_request(2, MSG_VERB_RESET, "six", "");
+	drv_lib_request(3, MSG_VERB_BIAS, "", "");
+}
+
+static void answers_are_put(void)
+{
+	drv_lib_driver.request = answer_later;
+	drv_lib_at(2, ask);
+	drv_lib_at(5, reply_to_nobody); /* which is somebody now */
+	drv_lib_at(6, reply_to_nobody);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(40, ""));
+	TEST_ASSERT_EQUAL(3, drv_lib.replies_n);
+	TEST_ASSERT_EQUAL_STRING("five is 5", drv_lib_answer(1)->value);
+	TEST_ASSERT_EQUAL_STRING("", drv_lib_answer(1)->error);
+	TEST_ASSERT_EQUAL_STRING("six is 5", drv_lib_answer(2)->error);
+	TEST_ASSERT_EQUAL(-EIO, drv_lib_answer(2)->result);
+	TEST_ASSERT_EQUAL_STRING("hello", drv_lib_answer(3)->value);
+	TEST_ASSERT_EQUAL(fake.ticks[4].ns, drv_lib_answer(3)->header.t_publish_ns);
+	TEST_ASSERT_EQUAL(fake.ticks[4].ns, drv_lib_answer(3)->header.t_sample_ns);
+	TEST_ASSERT_EQUAL(1, drv_lib_answer(3)->header.incarnation);
+}
+
+static int add_output_and_watch(struct drv *drv, struct error_sink *errors)
+{
+	drv_watch(drv, 0);
+	TEST_ASSERT_EQUAL(0, drv_add_output(drv, "bus-table", msg_bus_stats_number, errors));
+	return 0;
+}
+
+static void put_output(void)
+{
+	struct msg_bus_stats msg = { .header.t_sample_ns = 5, .bitrate = 6 };
+
+	drv_put(DRIVER, 0, &msg, clock_now_ns());
+}
+
+static void outputs_are_put_with_their_header(void)
+{
+	struct msg_bus_stats msg = { 0 };
+	ach_channel_t chan;
+	size_t len;
+
+	fake.plan = add_output_and_watch;
+	drv_lib_at(2, put_output);
+	drv_lib_frame(4, "7FE#");
+	TEST_ASSERT_EQUAL(0, drv_lib_run(20, ""));
+	TEST_ASSERT_EQUAL(ACH_OK, ach_open(&chan, drv_lib_channel("bus-table"), NULL));
+	TEST_ASSERT_EQUAL(ACH_OK, ach_get(&chan, &msg, sizeof(msg), &len, NULL, 0));
+	ach_close(&chan);
+	TEST_ASSERT_EQUAL(MSG_FINE, msg_check(&msg, len, msg_type_by_number(msg_bus_stats_number), NULL));
+	TEST_ASSERT_EQUAL(5, msg.header.t_sample_ns);
+	TEST_ASSERT_EQUAL(6, msg.bitrate);
+	TEST_ASSERT_EQUAL(1, msg.header.sequence);
+	TEST_ASSERT_EQUAL(1, msg.header.incarnation);
+	TEST_ASSERT_EQUAL(fake.ticks[1].ns, msg.header.t_publish_ns);
+	TEST_ASSERT_EQUAL(3, fake.got_n); /* watched: the log's first and last, too */
+}
+
+/* ---- time ---- */
+
+static void set_phase(void)
+{
+	drv_tick_at(DRIVER, clock_now_ns() + 3 * DRV_LIB_MS);
+}
+
+static void a_driver_may_set_the_phase(void)
+{
+	drv_lib_at(1, set_phase);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(20, ""));
+	TEST_ASSERT_EQUAL(DRV_LIB_START_NS + 3 * DRV_LIB_MS, fake.ticks[1].ns);
+	TEST_ASSERT_EQUAL(DRV_LIB_START_NS + 8 * DRV_LIB_MS, fake.ticks[2].ns);
+}
+
+static void look_at_time(void)
+{
+	TEST_ASSERT_EQUAL(0, drv_late_ns(DRIVER));
+	TEST_ASSERT_EQUAL(DRV_LIB_TICK_NS, drv_period_ns(DRIVER));
+	((struct drv *)DRIVER)->late_ns = 5;
+	TEST_ASSERT_EQUAL(5, drv_late_ns(DRIVER));
+	status = 1;
+}
+
+static void time_is_told(void)
+{
+	status = 0;
+	drv_lib_at(2, look_at_time);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(20, ""));
+	TEST_ASSERT_EQUAL(1, status);
+}
+
+int main(void)
+{
+	UNITY_BEGIN();
+	RUN_TEST(given_on_the_line);
+	RUN_TEST(given_in_the_file);
+	RUN_TEST(there_is_an_end_to_declaring);
+	RUN_TEST(on_all_buses_together_as_well);
+	RUN_TEST(long_names_are_cut);
+	RUN_TEST(what_is_not_declared_cannot_leave);
+	RUN_TEST(nothing_leaves_from_a_plan);
+	RUN_TEST(what_is_cancelled_does_not_leave);
+	RUN_TEST(a_queue_has_an_end);
+	RUN_TEST(a_bus_is_proven_by_a_confirmation);
+	RUN_TEST(real_is_what_can_move_something);
+	RUN_TEST(limits_are_obeyed_from_then_on);
+	RUN_TEST(the_same_event_is_told_once_a_second);
+	RUN_TEST(another_fault_is_told_and_health_only_after_one);
+	RUN_TEST(nobody_asked);
+	RUN_TEST(answers_are_put);
+	RUN_TEST(outputs_are_put_with_their_header);
+	RUN_TEST(a_driver_may_set_the_phase);
+	RUN_TEST(time_is_told);
+	return UNITY_END();
+}

@@ -1,0 +1,90 @@
+/* test_drv_frames.c: --frames, word by word; test_setup.sh has others read it. */
+#include <string.h>
+
+#include "test/daemons/test_drv_lib.h"
+#include "unity.h"
+
+void setUp(void)
+{
+	drv_lib_begin();
+}
+
+void tearDown(void)
+{
+	drv_lib_end();
+}
+
+#define ROWS                                                                                                           \
+	"{\"bus\":\"left\",\"id\":\"201\",\"ext\":false,\"dir\":\"tx\",\"len\":2,\"class\":\"latest\","                \
+	"\"shared\":false,\"key\":\"0000\",\"period_us\":5000,\"deadline_us\":5000,\"reply\":null},"                   \
+	"{\"bus\":\"left\",\"id\":\"202\",\"ext\":false,\"dir\":\"tx\",\"len\":8,\"class\":\"queue\","                 \
+	"\"shared\":false,\"key\":\"FFFF000000000000\",\"period_us\":null,\"deadline_us\":20000,"                      \
+	"\"reply\":{\"id\":\"182\",\"key\":\"FFFF\",\"within_us\":10000}},"                                            \
+	"%s"                                                                                                           \
+	"{\"bus\":\"left\",\"id\":\"181\",\"ext\":false,\"dir\":\"rx\",\"len\":2,\"class\":null,\"shared\":false,"     \
+	"\"key\":null,\"period_us\":10000,\"deadline_us\":null,\"reply\":null},"                                       \
+	"{\"bus\":\"left\",\"id\":\"182\",\"ext\":false,\"dir\":\"rx\",\"len\":8,\"class\":null,\"shared\":false,"     \
+	"\"key\":null,\"period_us\":null,\"deadline_us\":null,\"reply\":null}"
+
+static void expect(const char *more_left, const char *more)
+{
+	char text[4096];
+	int n = snprintf(text, sizeof(text), "{\"driver\":\"faked\",\"name\":\"arm\",\"frames\":[");
+
+	n += snprintf(text + n, sizeof(text) - (size_t)n, ROWS, more_left);
+	snprintf(text + n, sizeof(text) - (size_t)n, "%s]}\n", more);
+	TEST_ASSERT_EQUAL_STRING(text, drv_lib.printed);
+	TEST_ASSERT_EQUAL_STRING("", drv_lib.said);
+	TEST_ASSERT_EQUAL(0, fake.starts);
+}
+
+static void one_bus(void)
+{
+	TEST_ASSERT_EQUAL(0, drv_lib_main("--name arm --bus left=wire:a --frames"));
+	expect("", "");
+}
+
+static int add_more(struct drv *drv, struct error_sink *errors)
+{
+	static const struct drv_send urgent = {
+		.row = { .id = FRAME_EXT | 0x12, .class = SLOTS_URGENT, .key = { 0, 0xf0 }, .deadline_ns = 1500 },
+		.len = 3,
+		.shared = true,
+		.answered = true,
+		.reply_id = FRAME_EXT | 0x1fffffff,
+		.reply_within_ns = 0,
+	};
+	static const struct drv_receive range = {
+		.bus = 1, .id = FRAME_EXT | 0x5000000, .id_mask = 0x1f000000, .len_min = 1, .len_max = 4
+	};
+
+	TEST_ASSERT_EQUAL(2, drv_add_send(drv, &urgent, errors));
+	TEST_ASSERT_EQUAL(0, drv_add_receive(drv, &range, errors));
+	return 0;
+}
+
+static void everything_else(void)
+{
+	fake.plan = add_more;
+	TEST_ASSERT_EQUAL(0, drv_lib_main("--name arm --bus left=wire:a --bus can7 --frames"));
+	expect("{\"bus\":\"left\",\"id\":\"00000012\",\"ext\":true,\"dir\":\"tx\",\"len\":3,\"class\":\"urgent\","
+	       "\"shared\":true,\"key\":\"00F000\",\"period_us\":null,\"deadline_us\":1.5,"
+	       "\"reply\":{\"id\":\"1FFFFFFF\",\"key\":\"\",\"within_us\":null}},",
+	       ",{\"bus\":\"can7\",\"id\":\"05000000\",\"ext\":true,\"dir\":\"rx\",\"len\":4,\"class\":null,"
+	       "\"shared\":false,\"key\":null,\"period_us\":null,\"deadline_us\":null,\"reply\":null}");
+}
+
+static void no_bus_no_frames(void)
+{
+	TEST_ASSERT_EQUAL(100, drv_lib_main("--name arm --frames"));
+	TEST_ASSERT_EQUAL_STRING("", drv_lib.printed);
+}
+
+int main(void)
+{
+	UNITY_BEGIN();
+	RUN_TEST(one_bus);
+	RUN_TEST(everything_else);
+	RUN_TEST(no_bus_no_frames);
+	return UNITY_END();
+}

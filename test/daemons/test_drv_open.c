@@ -1,0 +1,615 @@
+/* test_drv_open.c: what happens before the first tick: declaring, claims, channels, buses. */
+#include <errno.h>
+#include <linux/capability.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "channels/ach.h"
+#include "channels/clock.h"
+#include "daemons/claim.h"
+#include "daemons/drv_inside.h"
+#include "test/channels/lib.h"
+#include "test/daemons/test_drv_lib.h"
+#include "unity.h"
+
+void setUp(void)
+{
+	drv_lib_begin();
+}
+
+void tearDown(void)
+{
+	drv_lib_end();
+}
+
+#define STATE(i) (&drv_lib.states[i])
+#define ON_WIRE "--name arm --bus wire:nowhere --set lock_memory=no"
+
+static void said(const char *text)
+{
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(drv_lib.said, text), drv_lib.said);
+}
+
+static void said_only(const char *line)
+{
+	TEST_ASSERT_EQUAL_STRING(line, drv_lib.said);
+}
+
+/* A robot whose one bus is a log that is over after ms; more is a line or two about the bus or the device. */
+static const char *robot_line(double ms, const char *bus, const char *device)
+{
+	static char line[512];
+	char text[1024];
+
+	snprintf(text, sizeof(text),
+		 "robot: lab\nbuses:\n  lab: {interface: \"log:%s\"%s}\n"
+		 "devices:\n  arm: {driver: faked, bus: {main: lab}%s}\n",
+		 drv_lib_log(ms), bus, device);
+	snprintf(line, sizeof(line), "--name arm --set lock_memory=no --config %s", drv_lib_file("lab.yaml", text));
+	return line;
+}
+
+/* ---- declaring ---- */
+
+static int plan_badly(struct drv *drv, struct error_sink *errors)
+{
+	(void)drv;
+	error_add(errors, "no such module");
+	return -EINVAL;
+}
+
+static int plan_with_a_line(struct drv *drv, struct error_sink *errors)
+{
+	plan_badly(drv, errors);
+	return 0;
+}
+
+static void a_plan_that_fails_is_a_configuration(void)
+{
+	fake.plan = plan_badly;
+	TEST_ASSERT_EQUAL(100, drv_lib_run(10, ""));
+	said_only("faked[arm]: fatal: no such module\n");
+	fake.plan = plan_with_a_line;
+	TEST_ASSERT_EQUAL(100, drv_lib_run(10, ""));
+	TEST_ASSERT_EQUAL(0, fake.starts);
+	TEST_ASSERT_EQUAL(0, drv_lib_seq("arm-state"));
+}
+
+static void check_does_no_more_than_plan(void)
+{
+	TEST_ASSERT_EQUAL(0, drv_lib_run(10, "--check"));
+	TEST_ASSERT_EQUAL(1, fake.plans);
+	TEST_ASSERT_EQUAL(0, fake.starts + drv_lib.states_n);
+	said_only("");
+	fake.plan = plan_badly;
+	TEST_ASSERT_EQUAL(100, drv_lib_run(10, "--check"));
+}
+
+static void a_sensor_cannot_tick_on_references(void)
+{
+	drv_lib_driver.ref = 0;
+	TEST_ASSERT_EQUAL(100, drv_lib_run(10, "--set tick=ref~5ms"));
+	said_only("faked[arm]: fatal: tick: faked takes no references to tick on\n");
+}
+
+static void one_with_a_period_of_its_own_follows_nothing(void)
+{
+	drv_lib_driver.own_period = true;
+	TEST_ASSERT_EQUAL(100, drv_lib_run(10, "--set tick=clock"));
+	said_only("faked[arm]: fatal: tick: faked keeps a period of its own, such as 1ms\n");
+	TEST_ASSERT_EQUAL(0, drv_lib_run(10, "--set tick=1ms"));
+}
+
+static void nor_on_a_frame_of_another_bus(void)
+{
+	TEST_ASSERT_EQUAL(100, drv_lib_run(10, "--set tick=frame~torso~0x183~5ms"));
+	said_only("faked[arm]: fatal: tick: there is no bus torso\n");
+}
+
+static int add_bad_row(struct drv *drv, struct error_sink *errors)
+{
+	static const struct drv_send bad = { .row = { .id = 0x203, .period_ns = -1 }, .len = 1 };
+
+	TEST_ASSERT_EQUAL(2, drv_add_send(drv, &bad, errors));
+	return 0;
+}
+
+static void rows_that_make_no_sense_are_a_configuration(void)
+{
+	fake.plan = add_bad_row;
+	TEST_ASSERT_EQUAL(100, drv_lib_run(10, ""));
+	said("row 2 of the frames to send, 203: ");
+}
+
+/* ---- ticks on frames ---- */
+
+static void frames_at_7_17_and_so_on(unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		drv_lib_frame(7 + 10 * i, "183#");
+}
+
+/* Free ticks at 0, 10 ... are moved by 1 % a tick until they meet the frames; here they meet at once. */
+static void ticks_on_a_frame(void)
+{
+	for (unsigned int i = 1; i <= 8; i++)
+		drv_lib_frame(10 * i + (i == 3 ? 1.5 : 0), "183#0102");
+	TEST_ASSERT_EQUAL(0, drv_lib_run(89, "--set tick=frame~table~0x183~10ms"));
+	for (unsigned int i = 1; i <= 8; i++)
+		TEST_ASSERT_EQUAL(DRV_LIB_START_NS + (int64_t)((10 * i + (i == 3 ? 1.5 : 0)) * DRV_LIB_MS),
+				  fake.ticks[i].ns);
+	TEST_ASSERT_EQUAL(MSG_FLAG_FREERUN, STATE(0)->header.flags & MSG_FLAG_FREERUN);
+	TEST_ASSERT_EQUAL(0, STATE(4)->header.flags & MSG_FLAG_FREERUN);
+	TEST_ASSERT_EQUAL(0, fake.got_n); /* the driver has not declared it */
+}
+
+static void a_bus_may_be_called_by_its_role(void)
+{
+	for (unsigned int i = 1; i <= 4; i++)
+		drv_lib_frame(10 * i, "183#");
+	TEST_ASSERT_EQUAL(0, drv_lib_main(robot_line(49, "", ", settings: {tick: frame main 0x183 10ms}")));
+	TEST_ASSERT_EQUAL(0, STATE(3)->header.flags & MSG_FLAG_FREERUN);
+	TEST_ASSERT_EQUAL_STRING("lab", STATE(3)->common.bus[0].name);
+}
+
+static int watch_all(struct drv *drv, struct error_sink *errors)
+{
+	(void)errors;
+	drv_watch(drv, 0);
+	return 0;
+}
+
+static void who_watches_a_bus_sees_everything_of_it(void)
+{
+	fake.plan = watch_all;
+	frames_at_7_17_and_so_on(2);
+	drv_lib_frame(18, "181#01"); /* odd */
+	drv_lib_frame(19, "123#R3");
+	TEST_ASSERT_EQUAL_MESSAGE(0, drv_lib_run(20, ""), drv_lib.said);
+	TEST_ASSERT_EQUAL(6, fake.got_n); /* the log's first and last, too, which are error frames */
+	TEST_ASSERT_EQUAL(FRAME_ERR | 0x80, fake.got[0].frame.id);
+	TEST_ASSERT_EQUAL(0x183, fake.got[1].frame.id);
+	TEST_ASSERT_EQUAL(0x181, fake.got[3].frame.id);
+	TEST_ASSERT_EQUAL(FRAME_RTR | 0x123, fake.got[4].frame.id);
+	TEST_ASSERT_EQUAL(1, STATE(drv_lib.states_n - 1)->common.frames_odd);
+}
+
+/* ---- the clock's frame ---- */
+
+static void put_clock(void)
+{
+	struct msg_clock msg;
+
+	msg_init(&msg, msg_type_by_number(msg_clock_number));
+	msg.cycle = (uint64_t)((clock_now_ns() - DRV_LIB_START_NS) / DRV_LIB_MS);
+	msg.t_cycle_ns = DRV_LIB_START_NS + (int64_t)msg.cycle * DRV_LIB_MS;
+	msg.period_ns = DRV_LIB_MS;
+	drv_lib_put("clock", &msg, sizeof(msg));
+}
+
+/* The channel says that cycles begin at whole milliseconds, the frame (every fifth cycle) that it is 0.1 ms later: the
+ * frame is believed. */
+static void ticks_are_locked_to_the_clocks_frame(void)
+{
+	for (unsigned int i = 1; i <= 19; i++) {
+		drv_lib_frame(5 * i + 0.1, "080#");
+		drv_lib_frame(5 * i + 0.9, "080#00"); /* another frame */
+	}
+	drv_lib_always(put_clock);
+	TEST_ASSERT_EQUAL(0, drv_lib_main(robot_line(99, ", clock: \"080#\"", ", settings: {tick: clock/5}")));
+	TEST_ASSERT_EQUAL(0, STATE(6)->header.flags & MSG_FLAG_FREERUN);
+	for (unsigned int i = 8; i < 19; i++)
+		TEST_ASSERT_EQUAL(100000, (fake.ticks[i].ns - DRV_LIB_START_NS) % DRV_LIB_TICK_NS);
+	TEST_ASSERT_EQUAL(0, fake.got_n);
+}
+
+/* Without the channel each frame is taken for a cycle that the divider divides. */
+static void the_frame_alone_will_do(void)
+{
+	for (unsigned int i = 1; i <= 19; i++)
+		drv_lib_frame(5 * i + 0.1, "080#");
+	TEST_ASSERT_EQUAL(0, drv_lib_main(robot_line(99, ", clock: \"080#\"", ", settings: {tick: clock/5}")));
+	TEST_ASSERT_EQUAL(0, STATE(6)->header.flags & MSG_FLAG_FREERUN);
+	TEST_ASSERT_EQUAL(100000, (fake.ticks[12].ns - DRV_LIB_START_NS) % DRV_LIB_TICK_NS);
+}
+
+static void a_bus_without_a_clock_frame_has_the_channel(void)
+{
+	drv_lib_frame(5.1, "080#");
+	drv_lib_always(put_clock);
+	TEST_ASSERT_EQUAL(0, drv_lib_main(robot_line(49, "", ", settings: {tick: clock/5}")));
+	TEST_ASSERT_EQUAL(0, STATE(6)->header.flags & MSG_FLAG_FREERUN);
+	TEST_ASSERT_EQUAL(0, (fake.ticks[8].ns - DRV_LIB_START_NS) % DRV_LIB_TICK_NS);
+}
+
+/* ---- claims ---- */
+
+static char claim_line[256];
+
+static void keep(void *to, const char *line)
+{
+	(void)to;
+	snprintf(claim_line, sizeof(claim_line), "%s", line);
+}
+
+static int try_claim(const char *what)
+{
+	struct error_sink errors = { keep, NULL, 0 };
+	const int fd = claim("wire:nowhere", what, "another", &errors);
+
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 ? fd : 0;
+}
+
+static int claim_results[6];
+
+static void try_claims(void)
+{
+	claim_results[0] = try_claim("201");
+	claim_results[1] = try_claim("202");
+	claim_results[2] = try_claim("00000203");
+	claim_results[3] = try_claim("100");
+	claim_results[4] = try_claim("clock");
+	claim_results[5] = try_claim("203");
+	drv_lib_stop();
+}
+
+static int add_claims(struct drv *drv, struct error_sink *errors)
+{
+	static const struct drv_send more[] = {
+		{ .row = { .id = 0x201, .class = SLOTS_URGENT, .deadline_ns = 1000000 }, .len = 2 }, /* once more */
+		{ .row = { .id = FRAME_EXT | 0x203, .class = SLOTS_QUEUE, .deadline_ns = 1000000 }, .len = 2 },
+		{ .row = { .id = 0x100, .class = SLOTS_QUEUE, .deadline_ns = 1000000 }, .len = 2, .shared = true },
+	};
+
+	for (int i = 0; i < 3; i++)
+		TEST_ASSERT_EQUAL(2 + i, drv_add_send(drv, &more[i], errors));
+	TEST_ASSERT_EQUAL(0, drv_add_claim(drv, 0, "clock", errors));
+	return 0;
+}
+
+static void every_identifier_that_is_not_shared_is_claimed_for_life(void)
+{
+	static const int expected[] = { -EBUSY, -EBUSY, -EBUSY, 0, -EBUSY, 0 };
+
+	fake.plan = add_claims;
+	drv_lib_at(2, try_claims);
+	TEST_ASSERT_EQUAL(0, drv_lib_main(ON_WIRE));
+	TEST_ASSERT_EQUAL_INT_ARRAY(expected, claim_results, 6);
+	try_claims();
+	TEST_ASSERT_EACH_EQUAL_INT(0, claim_results, 6);
+}
+
+static int held;
+
+static void what_is_taken_is_the_world_with_a_name(const char *what)
+{
+	struct error_sink errors = { keep, NULL, 0 };
+	char line[256];
+
+	fake.plan = add_claims;
+	held = claim("wire:nowhere", what, "another", &errors);
+	TEST_ASSERT(held >= 0);
+	TEST_ASSERT_EQUAL(111, drv_lib_main(ON_WIRE));
+	snprintf(line, sizeof(line), "faked[arm]: fatal: %s of wire:nowhere is taken by another, process %d\n", what,
+		 (int)getpid());
+	said_only(line);
+	close(held);
+	TEST_ASSERT_EQUAL(0, drv_lib_seq("arm-state"));
+}
+
+static void a_taken_identifier(void)
+{
+	what_is_taken_is_the_world_with_a_name("202");
+}
+
+static void a_taken_claim(void)
+{
+	what_is_taken_is_the_world_with_a_name("clock");
+}
+
+static int claim_channel(const char *channel)
+{
+	struct error_sink errors = { keep, NULL, 0 };
+
+	return claim("channel", drv_lib_channel(channel), "another", &errors);
+}
+
+static void a_state_has_one_writer(void)
+{
+	char line[256];
+
+	held = claim_channel("arm-state");
+	TEST_ASSERT(held >= 0);
+	TEST_ASSERT_EQUAL(111, drv_lib_run(10, ""));
+	snprintf(line, sizeof(line), "is taken by another, process %d\n", (int)getpid());
+	said(line);
+	drv_lib_driver.state_channel = "robot-arms";
+	TEST_ASSERT_EQUAL(0, drv_lib_run(10, ""));
+	close(held);
+	held = claim_channel("robot-arms");
+	TEST_ASSERT_EQUAL(111, drv_lib_run(10, ""));
+	close(held);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(10, ""));
+}
+
+static void a_name_too_long_for_a_channel_is_a_configuration(void)
+{
+	setenv("ENDPLATE_PREFIX", "a-prefix-that-is-so-long-that-hardly-anything-else-fits", 1);
+	TEST_ASSERT_EQUAL(100, drv_lib_run(10, ""));
+	said_only("faked[arm]: fatal: arm-state: the channel's name is longer than 63 bytes\n");
+}
+
+static void a_log_is_nobodys(void)
+{
+	char interface[128];
+	struct error_sink errors = { keep, NULL, 0 };
+
+	snprintf(interface, sizeof(interface), "log:%s/log", drv_lib.folder);
+	held = claim(interface, "201", "another", &errors);
+	TEST_ASSERT(held >= 0);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(10, ""));
+	close(held);
+}
+
+/* ---- channels ---- */
+
+static int add_output(struct drv *drv, struct error_sink *errors)
+{
+	TEST_ASSERT_EQUAL(0, drv_add_output(drv, "bus-table", msg_bus_stats_number, errors));
+	return 0;
+}
+
+static void of_wrong_size(const char *channel, const char *type)
+{
+	char line[256];
+
+	drv_lib_make(channel, 64, 16);
+	TEST_ASSERT_EQUAL_MESSAGE(100, drv_lib_run(10, "--set tick=clock"), channel);
+	snprintf(line, sizeof(line), "faked[arm]: fatal: channel %s%s: too small for messages of type %s (%zu bytes): "
+				     "remove it with ach rm %s%s\n",
+		 drv_lib.prefix, channel, type, msg_type_by_name(type)->body->size, drv_lib.prefix, channel);
+	said_only(line);
+	TEST_ASSERT_EQUAL(0, fake.starts);
+	drv_lib_remove(channel);
+}
+
+static void a_channel_of_the_wrong_size_is_a_configuration(void)
+{
+	fake.plan = add_output;
+	of_wrong_size("arm-state", "joint-state");
+	of_wrong_size("arm-req", "request");
+	of_wrong_size("arm-rep", "reply");
+	of_wrong_size("estop", "estop");
+	of_wrong_size("estop-b", "estop");
+	of_wrong_size("arm-ref", "joint-ref");
+	of_wrong_size("clock", "clock");
+	of_wrong_size("bus-table", "bus-stats");
+	of_wrong_size("arm-event", "event");
+}
+
+static void modes(void)
+{
+	static const struct {
+		const char *channel;
+		mode_t mode;
+	} rows[] = { { "arm-state", 0640 }, { "arm-req", 0660 }, { "arm-rep", 0640 }, { "arm-event", 0640 },
+		     { "arm-ref", 0660 },   { "estop", 0660 },	 { "estop-b", 0660 }, { "bus-table", 0640 },
+		     { "clock", 0640 } };
+	char path[256];
+	struct stat stat_of;
+
+	fake.plan = add_output;
+	TEST_ASSERT_EQUAL(0, drv_lib_run(10, "--set tick=clock"));
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		TEST_ASSERT_EQUAL_MESSAGE(0, stat(lib_path(path, drv_lib_channel(rows[i].channel)), &stat_of), path);
+		TEST_ASSERT_EQUAL_HEX_MESSAGE(rows[i].mode, stat_of.st_mode & 0777, rows[i].channel);
+	}
+}
+
+static void a_sensor_has_no_references_and_a_tick_of_its_own_no_clock(void)
+{
+	char path[256];
+
+	drv_lib_driver.ref = 0;
+	TEST_ASSERT_EQUAL(0, drv_lib_run(10, ""));
+	TEST_ASSERT(access(lib_path(path, drv_lib_channel("arm-ref")), F_OK));
+	TEST_ASSERT(access(lib_path(path, drv_lib_channel("clock")), F_OK));
+	TEST_ASSERT(!access(lib_path(path, drv_lib_channel("arm-req")), F_OK));
+}
+
+static void the_state_may_have_a_name_of_the_robot(void)
+{
+	drv_lib_driver.state_channel = "robot-arms";
+	TEST_ASSERT_EQUAL(0, drv_lib_run(10, ""));
+	TEST_ASSERT_EQUAL(4, drv_lib_seq("robot-arms"));
+	TEST_ASSERT_EQUAL(0, drv_lib_seq("arm-state"));
+}
+
+static void an_existing_channel_is_used(void)
+{
+	struct msg_joint_state state;
+
+	msg_init(&state, msg_type_by_number(msg_joint_state_number));
+	state.header.incarnation = 41;
+	drv_lib_make("arm-state", 200, sizeof(state));
+	drv_lib_put("arm-state", &state, sizeof(state));
+	TEST_ASSERT_EQUAL(0, drv_lib_run(10, ""));
+	TEST_ASSERT_EQUAL(42, drv_lib_last()->header.incarnation);
+	TEST_ASSERT_EQUAL(5, drv_lib_seq("arm-state"));
+}
+
+/* Of others than ours nothing is believed. */
+static void incarnations_begin_at_one(void)
+{
+	drv_lib_make("arm-state", 64, sizeof(struct msg_joint_state));
+	drv_lib_put("arm-state", "nonsense that is long enough", 28);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(10, ""));
+	TEST_ASSERT_EQUAL(1, drv_lib_last()->header.incarnation);
+}
+
+static void what_no_driver_fills_in_is_no_number(void)
+{
+	TEST_ASSERT_EQUAL(0, drv_lib_run(10, ""));
+	TEST_ASSERT_TRUE(isnan(drv_lib_last()->temperature[0]));
+	TEST_ASSERT_EQUAL_DOUBLE(0, drv_lib_last()->position[0]);
+	TEST_ASSERT_EQUAL_DOUBLE(0, drv_lib_last()->temperature[1]);
+}
+
+static int64_t fill_imu(void *self, struct drv *drv, void *state, int64_t now_ns)
+{
+	(void)self;
+	(void)drv;
+	((struct msg_imu *)state)->age_ns = 17;
+	return now_ns - 17;
+}
+
+static void any_message_can_be_a_state(void)
+{
+	struct msg_imu imu = { 0 };
+	ach_channel_t chan;
+	size_t len;
+
+	drv_lib_driver.state = msg_imu_number;
+	drv_lib_driver.ref = 0;
+	drv_lib_driver.fill = fill_imu;
+	TEST_ASSERT_EQUAL(0, drv_lib_run(10, ""));
+	TEST_ASSERT_EQUAL(ACH_OK, ach_open(&chan, drv_lib_channel("arm-state"), NULL));
+	TEST_ASSERT_EQUAL(ACH_OK, ach_get(&chan, &imu, sizeof(imu), &len, NULL, 0));
+	ach_close(&chan);
+	TEST_ASSERT_EQUAL(sizeof(imu), len);
+	TEST_ASSERT_EQUAL(MSG_FINE, msg_check(&imu, len, msg_type_by_number(msg_imu_number), NULL));
+	TEST_ASSERT_EQUAL(17, imu.age_ns);
+	TEST_ASSERT_EQUAL(DRV_LIB_START_NS - 17, imu.header.t_sample_ns);
+	TEST_ASSERT_EQUAL_DOUBLE(0, imu.acceleration[0]); /* what begins as NaN in another message */
+	TEST_ASSERT_EQUAL_DOUBLE(0, imu.rate[2]);
+}
+
+/* ---- buses and the system ---- */
+
+static void a_log_that_is_not_there_is_the_world(void)
+{
+	TEST_ASSERT_EQUAL(111, drv_lib_main("--name arm --bus log:/nowhere/at-all.log --set lock_memory=no"));
+	said("/nowhere/at-all.log");
+	TEST_ASSERT_EQUAL(0, fake.starts);
+}
+
+static struct __user_cap_data_struct caps_kept[_LINUX_CAPABILITY_U32S_3];
+
+static void set_caps(const struct __user_cap_data_struct *caps)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+
+	TEST_ASSERT_EQUAL(0, syscall(SYS_capset, &header, caps));
+}
+
+static void without_net_admin(void)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct caps[_LINUX_CAPABILITY_U32S_3];
+
+	TEST_ASSERT_EQUAL(0, syscall(SYS_capget, &header, caps_kept));
+	memcpy(caps, caps_kept, sizeof(caps));
+	caps[0].effective &= ~(1u << CAP_NET_ADMIN);
+	set_caps(caps);
+}
+
+static void who_cannot_reset_a_link_says_so(void)
+{
+	int status;
+
+	drv_lib_at(3, drv_lib_stop);
+	without_net_admin();
+	status = drv_lib_main("--name arm --bus can97 --bus other=wire:nowhere --set lock_memory=no");
+	set_caps(caps_kept);
+	TEST_ASSERT_EQUAL(0, status);
+	TEST_ASSERT_EQUAL_STRING("bus can97: without CAP_NET_ADMIN nobody here can reset its link after a stall",
+				 drv_lib_event("no-reset")->text);
+	TEST_ASSERT_EQUAL(0, drv_lib_last()->common.bus[0].can_reset);
+	TEST_ASSERT_EQUAL(1, drv_lib_last()->common.bus[1].can_reset);
+	TEST_ASSERT_EQUAL(2, drv_lib_last()->common.bus_count);
+	TEST_ASSERT_EQUAL_STRING("other", drv_lib_last()->common.bus[1].name);
+	TEST_ASSERT_EQUAL_STRING("wire:nowhere", drv_lib_last()->common.bus[1].interface);
+}
+
+static void what_the_system_refuses_is_told(void)
+{
+	TEST_ASSERT_EQUAL(0, drv_lib_run(10, "--set core=1023"));
+	TEST_ASSERT_TRUE(drv_lib_told("not-real-time"));
+	said("faked[arm]: warning: core 1023: Invalid argument; there is no such core, or it is not for this process");
+	drv_lib.events_n = 0;
+	TEST_ASSERT_EQUAL(0, drv_lib_run(10, ""));
+	TEST_ASSERT_FALSE(drv_lib_told("not-real-time"));
+}
+
+static void interrupted(void)
+{
+	kill(getpid(), SIGINT);
+}
+
+static void sigint_ends_it_as_well(void)
+{
+	drv_lib_at(3, interrupted);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(0, ""));
+	TEST_ASSERT_EQUAL(1, fake.stops);
+}
+
+/* Nothing is left open: a process may run many. */
+static void all_is_closed_again(void)
+{
+	int before, after;
+
+	TEST_ASSERT_EQUAL(0, drv_lib_run(10, "--set tick=ref~5ms"));
+	before = dup(STDOUT_FILENO);
+	for (int i = 0; i < 5; i++)
+		TEST_ASSERT_EQUAL(0, drv_lib_run(10, "--set tick=ref~5ms"));
+	drv_lib_at(2, drv_lib_stop);
+	TEST_ASSERT_EQUAL(0, drv_lib_main(ON_WIRE));
+	after = dup(STDOUT_FILENO);
+	TEST_ASSERT_EQUAL(before + 1, after);
+	close(before);
+	close(after);
+}
+
+int main(void)
+{
+	UNITY_BEGIN();
+	RUN_TEST(a_plan_that_fails_is_a_configuration);
+	RUN_TEST(check_does_no_more_than_plan);
+	RUN_TEST(a_sensor_cannot_tick_on_references);
+	RUN_TEST(nor_on_a_frame_of_another_bus);
+	RUN_TEST(one_with_a_period_of_its_own_follows_nothing);
+	RUN_TEST(rows_that_make_no_sense_are_a_configuration);
+	RUN_TEST(ticks_on_a_frame);
+	RUN_TEST(a_bus_may_be_called_by_its_role);
+	RUN_TEST(who_watches_a_bus_sees_everything_of_it);
+	RUN_TEST(ticks_are_locked_to_the_clocks_frame);
+	RUN_TEST(the_frame_alone_will_do);
+	RUN_TEST(a_bus_without_a_clock_frame_has_the_channel);
+	RUN_TEST(every_identifier_that_is_not_shared_is_claimed_for_life);
+	RUN_TEST(a_taken_identifier);
+	RUN_TEST(a_taken_claim);
+	RUN_TEST(a_state_has_one_writer);
+	RUN_TEST(a_name_too_long_for_a_channel_is_a_configuration);
+	RUN_TEST(a_log_is_nobodys);
+	RUN_TEST(a_channel_of_the_wrong_size_is_a_configuration);
+	RUN_TEST(modes);
+	RUN_TEST(a_sensor_has_no_references_and_a_tick_of_its_own_no_clock);
+	RUN_TEST(the_state_may_have_a_name_of_the_robot);
+	RUN_TEST(an_existing_channel_is_used);
+	RUN_TEST(incarnations_begin_at_one);
+	RUN_TEST(what_no_driver_fills_in_is_no_number);
+	RUN_TEST(any_message_can_be_a_state);
+	RUN_TEST(a_log_that_is_not_there_is_the_world);
+	RUN_TEST(who_cannot_reset_a_link_says_so);
+	RUN_TEST(what_the_system_refuses_is_told);
+	RUN_TEST(sigint_ends_it_as_well);
+	RUN_TEST(all_is_closed_again);
+	return UNITY_END();
+}

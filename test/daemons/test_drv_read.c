@@ -1,0 +1,941 @@
+/* test_drv_read.c: what the loop makes of its channels: e-stop, requests, references, clock, and of their loss. */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "channels/ach.h"
+#include "channels/clock.h"
+#include "daemons/drv_inside.h"
+#include "test/daemons/test_drv_lib.h"
+#include "unity.h"
+
+void setUp(void)
+{
+	drv_lib_begin();
+}
+
+void tearDown(void)
+{
+	drv_lib_end();
+}
+
+#define STATE(i) (&drv_lib.states[i])
+#define LEVEL(tick) (fake.ticks[(tick) - 1].orders.level)
+#define LIFE(tick) (fake.ticks[(tick) - 1].orders.life)
+#define US(ns) ((ns) / 1000)
+
+static void armed_from_the_second_tick(void)
+{
+	drv_lib_at(1, drv_lib_arm);
+}
+
+/* ---- the e-stop ---- */
+
+static void estop_until_somebody_arms(void)
+{
+	TEST_ASSERT_EQUAL(0, drv_lib_run(30, ""));
+	for (unsigned int tick = 1; tick <= fake.ticks_n; tick++)
+		TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, LEVEL(tick));
+	TEST_ASSERT_EQUAL(0, drv_lib_last()->common.epoch);
+}
+
+static void arm_one(void)
+{
+	drv_lib_level("estop", 1, MSG_LEVEL_RUN);
+}
+
+static void arm_other(void)
+{
+	drv_lib_level("estop-b", 1, MSG_LEVEL_RUN);
+}
+
+static void arming_takes_both_channels(void)
+{
+	drv_lib_at(2, arm_one);
+	drv_lib_at(5, arm_other);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(40, ""));
+	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, LEVEL(5));
+	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, LEVEL(6));
+	TEST_ASSERT_EQUAL(1, drv_lib_last()->common.epoch);
+}
+
+static void raise_other(void)
+{
+	drv_lib_level("estop-b", 1, MSG_LEVEL_ESTOP);
+}
+
+static void one_channel_is_enough_to_stop(void)
+{
+	armed_from_the_second_tick();
+	drv_lib_at(4, raise_other);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(30, ""));
+	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, LEVEL(4));
+	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, LEVEL(5));
+	TEST_ASSERT_EQUAL(MSG_LIFE_DISARMED, LIFE(5));
+}
+
+static void raise_and_lower(void)
+{
+	drv_lib_estop();
+	drv_lib_arm();
+}
+
+static void raised_and_lowered_between_two_ticks_is_obeyed_for_one(void)
+{
+	armed_from_the_second_tick();
+	drv_lib_at(4, raise_and_lower);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(40, ""));
+	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, LEVEL(4));
+	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, LEVEL(5));
+	TEST_ASSERT_EQUAL(MSG_LIFE_DISARMED, LIFE(5));
+	TEST_ASSERT_EQUAL(1, STATE(4)->common.epoch);
+	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, LEVEL(6));
+	TEST_ASSERT_EQUAL(MSG_LIFE_HOLDING, LIFE(6));
+	TEST_ASSERT_EQUAL(2, STATE(5)->common.epoch);
+}
+
+static void remove_estop(void)
+{
+	drv_lib_remove("estop");
+}
+
+static void removed_is_estop_and_the_new_one_can_arm(void)
+{
+	armed_from_the_second_tick();
+	drv_lib_at(4, remove_estop);
+	drv_lib_at(8, drv_lib_arm);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(60, ""));
+	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, LEVEL(4));
+	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, LEVEL(5));
+	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, LEVEL(8));
+	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, LEVEL(10));
+	TEST_ASSERT_EQUAL(2, drv_lib_last()->common.epoch);
+}
+
+static const char *text_of_level(enum msg_severity severity)
+{
+	for (unsigned int i = drv_lib.events_n; i-- > 0;)
+		if (!strcmp(drv_lib.events[i].code, "level") && drv_lib.events[i].severity == severity)
+			return drv_lib.events[i].text;
+	return "";
+}
+
+static void scribble_estop(void)
+{
+	drv_lib_scribble("estop");
+}
+
+static void corrupt_is_estop_until_somebody_makes_a_new_one(void)
+{
+	armed_from_the_second_tick();
+	drv_lib_at(210, scribble_estop); /* past a second: the event is told anew */
+	drv_lib_at(220, remove_estop);
+	drv_lib_at(223, drv_lib_arm);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(1150, ""));
+	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, LEVEL(210));
+	for (unsigned int tick = 211; tick <= 223; tick++)
+		TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, LEVEL(tick));
+	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, LEVEL(226));
+	TEST_ASSERT_EQUAL_STRING("level estop, epoch 1: its channel cannot be read",
+				 text_of_level(MSG_SEVERITY_WARNING));
+}
+
+static void put_other_message(void)
+{
+	char nonsense[20] = "nonsense";
+
+	drv_lib_put("estop", nonsense, sizeof(nonsense));
+}
+
+static void a_message_that_is_none_is_estop(void)
+{
+	armed_from_the_second_tick();
+	drv_lib_at(4, put_other_message);
+	drv_lib_at(7, drv_lib_arm);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(60, ""));
+	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, LEVEL(4));
+	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, LEVEL(5));
+	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, LEVEL(9));
+}
+
+static void flood(void)
+{
+	for (int i = 0; i < 100; i++)
+		drv_lib_level("estop", 1, MSG_LEVEL_RUN);
+}
+
+static void missed_messages_are_estop(void)
+{
+	armed_from_the_second_tick();
+	drv_lib_at(4, flood);
+	drv_lib_at(8, drv_lib_arm);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(60, ""));
+	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, LEVEL(4));
+	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, LEVEL(5));
+	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, LEVEL(8));
+	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, LEVEL(10));
+}
+
+/* What was missed before a driver was there does not count: the level that holds does. */
+static void a_restarted_driver_obeys_the_present_level(void)
+{
+	armed_from_the_second_tick();
+	drv_lib_at(2, flood);
+	drv_lib_at(5, drv_lib_arm);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(40, ""));
+	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, LEVEL(7));
+	flood();
+	drv_lib_arm();
+	drv_lib_forget();
+	TEST_ASSERT_EQUAL(0, drv_lib_run(30, ""));
+	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, LEVEL(3));
+	drv_lib_estop();
+	TEST_ASSERT_EQUAL(0, drv_lib_run(30, ""));
+	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, LEVEL(3));
+}
+
+/* ---- requests ---- */
+
+static void home(void)
+{
+	drv_lib_request(1, MSG_VERB_HOME, "", "");
+}
+
+static void reset(void)
+{
+	drv_lib_request(2, MSG_VERB_RESET, "joint", "all of them");
+}
+
+static void a_request_is_done_and_answered_once(void)
+{
+	fake.why = "done so";
+	drv_lib_at(3, reset);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(40, ""));
+	TEST_ASSERT_EQUAL(1, fake.requests_n);
+	TEST_ASSERT_EQUAL(MSG_VERB_RESET, fake.requests[0].verb);
+	TEST_ASSERT_EQUAL_STRING("joint", fake.requests[0].key);
+	TEST_ASSERT_EQUAL_STRING("all of them", fake.requests[0].value);
+	TEST_ASSERT_EQUAL(1, drv_lib.replies_n);
+	TEST_ASSERT_EQUAL(2, drv_lib.replies[0].id);
+	TEST_ASSERT_EQUAL(77, drv_lib.replies[0].client_pid);
+	TEST_ASSERT_EQUAL(0, drv_lib.replies[0].result);
+	TEST_ASSERT_EQUAL_STRING("", drv_lib.replies[0].error);
+	TEST_ASSERT_EQUAL_STRING("done so", drv_lib.replies[0].value);
+	TEST_ASSERT_EQUAL(1, drv_lib.replies[0].header.incarnation);
+	TEST_ASSERT_EQUAL(fake.ticks[3].ns, drv_lib.replies[0].header.t_publish_ns);
+	TEST_ASSERT_EQUAL(fake.ticks[3].ns, drv_lib.replies[0].header.t_sample_ns);
+}
+
+static void a_repeated_one_is_answered_again_and_not_done_again(void)
+{
+	drv_lib_at(3, reset);
+	drv_lib_at(5, reset);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(40, ""));
+	TEST_ASSERT_EQUAL(1, fake.requests_n);
+	TEST_ASSERT_EQUAL(2, drv_lib_answers(2));
+	TEST_ASSERT_EQUAL(2, drv_lib.replies_n);
+	TEST_ASSERT_EQUAL(fake.ticks[5].ns, drv_lib.replies[1].header.t_publish_ns);
+	TEST_ASSERT_EQUAL(fake.ticks[5].ns, drv_lib.replies[1].header.t_sample_ns);
+	TEST_ASSERT_EQUAL(1, drv_lib.replies[1].header.incarnation);
+}
+
+static void refused_with_the_reason_in_words(void)
+{
+	fake.answer = -EIO;
+	fake.why = "it smokes";
+	drv_lib_at(3, reset);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(40, ""));
+	TEST_ASSERT_EQUAL(-EIO, drv_lib_answer(2)->result);
+	TEST_ASSERT_EQUAL_STRING("it smokes", drv_lib_answer(2)->error);
+	TEST_ASSERT_EQUAL_STRING("", drv_lib_answer(2)->value);
+}
+
+static void motion_is_refused_unless_armed(void)
+{
+	drv_lib_at(3, home);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(40, ""));
+	TEST_ASSERT_EQUAL(0, fake.requests_n);
+	TEST_ASSERT_EQUAL(-EPERM, drv_lib_answer(1)->result);
+	TEST_ASSERT_EQUAL_STRING("not armed: nothing moves at level estop", drv_lib_answer(1)->error);
+}
+
+static void motion_is_refused_at_hold(void)
+{
+	armed_from_the_second_tick();
+	drv_lib_at(3, drv_lib_hold);
+	drv_lib_at(3, home);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(40, ""));
+	TEST_ASSERT_EQUAL(0, fake.requests_n);
+	TEST_ASSERT_EQUAL_STRING("not armed: nothing moves at level hold", drv_lib_answer(1)->error);
+}
+
+static void motion_is_refused_while_starting(void)
+{
+	fake.starts_wanted = 20;
+	armed_from_the_second_tick();
+	drv_lib_at(3, home);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(40, ""));
+	TEST_ASSERT_EQUAL(0, fake.requests_n);
+	TEST_ASSERT_EQUAL(-EPERM, drv_lib_answer(1)->result);
+	TEST_ASSERT_EQUAL_STRING("not ready: the device is starting", drv_lib_answer(1)->error);
+}
+
+static void break_down(void)
+{
+	drv_fault(fake.drv, "gone", "it is gone");
+}
+
+static void motion_is_refused_when_it_did_not_start_for_a_fault(void)
+{
+	fake.starts_wanted = 20;
+	armed_from_the_second_tick();
+	drv_lib_at(2, break_down);
+	drv_lib_at(3, home);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(40, ""));
+	TEST_ASSERT_EQUAL_STRING("not ready: the device is in fault", drv_lib_answer(1)->error);
+}
+
+static void motion_is_done_when_armed(void)
+{
+	armed_from_the_second_tick();
+	drv_lib_at(3, home);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(40, ""));
+	TEST_ASSERT_EQUAL(1, fake.requests_n);
+	TEST_ASSERT_EQUAL(0, drv_lib_answer(1)->result);
+}
+
+static void reply_now(void)
+{
+	drv_reply(fake.drv, 0, "home after %d s", 3);
+}
+
+static void home_again(void)
+{
+	drv_lib_request(3, MSG_VERB_HOME, "", "");
+}
+
+static void some_answers_come_later_and_once(void)
+{
+	fake.answer = DRV_LATER;
+	armed_from_the_second_tick();
+	drv_lib_at(3, home);
+	drv_lib_at(5, home);	   /* the same: under way */
+	drv_lib_at(5, home_again); /* another one */
+	drv_lib_at(6, reset);	   /* and one that is not done at once */
+	drv_lib_at(8, reply_now);
+	drv_lib_at(9, reply_now);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(60, ""));
+	TEST_ASSERT_EQUAL(2, fake.requests_n);
+	TEST_ASSERT_EQUAL(1, drv_lib_answers(1));
+	TEST_ASSERT_EQUAL(0, drv_lib_answer(1)->result);
+	TEST_ASSERT_EQUAL_STRING("home after 3 s", drv_lib_answer(1)->value);
+	TEST_ASSERT_EQUAL_STRING("", drv_lib_answer(1)->error);
+	TEST_ASSERT_EQUAL(fake.ticks[7].ns, drv_lib_answer(1)->header.t_publish_ns);
+	TEST_ASSERT_EQUAL(-EBUSY, drv_lib_answer(3)->result);
+	TEST_ASSERT_EQUAL_STRING("another motion is under way", drv_lib_answer(3)->error);
+	TEST_ASSERT_EQUAL(-EBUSY, drv_lib_answer(2)->result);
+	TEST_ASSERT_EQUAL_STRING("another request is under way", drv_lib_answer(2)->error);
+}
+
+static void reply_failed(void)
+{
+	drv_reply(fake.drv, -ETIMEDOUT, "it did not get there");
+}
+
+static void a_later_answer_can_be_a_refusal(void)
+{
+	fake.answer = DRV_LATER;
+	armed_from_the_second_tick();
+	drv_lib_at(3, home);
+	drv_lib_at(8, reply_failed);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(60, ""));
+	TEST_ASSERT_EQUAL(-ETIMEDOUT, drv_lib_answer(1)->result);
+	TEST_ASSERT_EQUAL_STRING("it did not get there", drv_lib_answer(1)->error);
+	TEST_ASSERT_EQUAL_STRING("", drv_lib_answer(1)->value);
+}
+
+static void ask_settings(void)
+{
+	drv_lib_request(10, MSG_VERB_GET, "tick", "");
+	drv_lib_request(11, MSG_VERB_GET, "gain", "");
+	drv_lib_request(12, MSG_VERB_GET, "nothing", "");
+	drv_lib_request(13, MSG_VERB_SET, "gain", "2");
+	drv_lib_request(14, MSG_VERB_CLEAR, "", "");
+	drv_lib_request(15, 99, "", "");
+}
+
+static void settings_are_told_and_what_it_does_not_do_is_said(void)
+{
+	drv_lib_driver.request = NULL;
+	drv_lib_at(3, ask_settings);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(40, "--set gain=3.5"));
+	TEST_ASSERT_EQUAL_STRING("5ms", drv_lib_answer(10)->value);
+	TEST_ASSERT_EQUAL(0, drv_lib_answer(10)->result);
+	TEST_ASSERT_EQUAL_STRING("3.5", drv_lib_answer(11)->value);
+	TEST_ASSERT_EQUAL(-EOPNOTSUPP, drv_lib_answer(12)->result);
+	TEST_ASSERT_EQUAL_STRING("faked has no setting of that name", drv_lib_answer(12)->error);
+	TEST_ASSERT_EQUAL_STRING("faked cannot change that while it runs", drv_lib_answer(13)->error);
+	TEST_ASSERT_EQUAL_STRING("faked does not do that", drv_lib_answer(14)->error);
+	TEST_ASSERT_EQUAL(-EINVAL, drv_lib_answer(15)->result);
+	TEST_ASSERT_EQUAL(6, drv_lib.replies_n);
+}
+
+static void a_driver_has_its_own_words(void)
+{
+	fake.answer = -EOPNOTSUPP;
+	fake.why = "not with this firmware";
+	drv_lib_at(3, reset);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(40, ""));
+	TEST_ASSERT_EQUAL_STRING("not with this firmware", drv_lib_answer(2)->error);
+}
+
+static void many(void)
+{
+	for (uint64_t id = 100; id < 200; id++)
+		drv_lib_request(id, MSG_VERB_RESET, "", "");
+}
+
+static void requests_that_are_lost_are_told(void)
+{
+	drv_lib_at(3, many);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(40, ""));
+	TEST_ASSERT_EQUAL(64, fake.requests_n);
+	TEST_ASSERT_EQUAL(136, fake.requests[0].id);
+	TEST_ASSERT_EQUAL(1, drv_lib_answers(199));
+	TEST_ASSERT_TRUE(drv_lib_told("requests-lost"));
+}
+
+static void put_nonsense_request(void)
+{
+	struct msg_request wild;
+
+	drv_lib_put("arm-req", "nonsense", 8);
+	msg_init(&wild, msg_type_by_number(msg_request_number));
+	memset((char *)&wild + sizeof(wild.header), 0x41, sizeof(wild) - sizeof(wild.header));
+	wild.id = 5;
+	wild.client_pid = 77;
+	wild.verb = MSG_VERB_RESET;
+	drv_lib_put("arm-req", &wild, sizeof(wild));
+}
+
+static void nonsense_is_no_request_and_texts_end(void)
+{
+	drv_lib_at(3, put_nonsense_request);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(40, ""));
+	TEST_ASSERT_EQUAL(1, fake.requests_n);
+	TEST_ASSERT_EQUAL(MSG_NAME_SIZE - 1, strlen(fake.requests[0].key));
+	TEST_ASSERT_EQUAL(MSG_TEXT_SIZE - 1, strlen(fake.requests[0].value));
+	TEST_ASSERT_EQUAL(1, drv_lib.replies_n);
+}
+
+static void put_oversized(void)
+{
+	static char large[10000];
+
+	drv_lib_put("arm-req", large, sizeof(large));
+	reset();
+}
+
+static void one_that_is_too_long_does_not_stand_in_the_way(void)
+{
+	drv_lib_at(3, put_oversized);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(40, ""));
+	TEST_ASSERT_EQUAL(1, drv_lib_answers(2));
+}
+
+/* Homing that somebody asked the predecessor for must not begin by itself. */
+static void what_was_asked_before_the_start_is_not_done(void)
+{
+	armed_from_the_second_tick();
+	drv_lib_at(3, reset);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(40, ""));
+	TEST_ASSERT_EQUAL(1, fake.requests_n);
+	drv_lib_request(1, MSG_VERB_HOME, "", ""); /* while nobody was there */
+	drv_lib_put("arm-req", "nonsense", 8);
+	drv_lib_put("arm-rep", "nonsense", 8);
+	drv_lib_forget();
+	drv_lib_at(4, reset); /* once more, of the successor */
+	drv_lib_at(5, home);
+	drv_lib_at(6, home_again);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(60, ""));
+	TEST_ASSERT_EQUAL(2, fake.requests_n);
+	TEST_ASSERT_EQUAL(3, fake.requests[1].id);
+	TEST_ASSERT_EQUAL(-ESTALE, drv_lib_answer(1)->result);
+	TEST_ASSERT_EQUAL_STRING("asked before this driver was there: ask again", drv_lib_answer(1)->error);
+	TEST_ASSERT_EQUAL(2, drv_lib_answers(1)); /* and when it was repeated */
+	TEST_ASSERT_EQUAL(2, drv_lib_answers(2)); /* by each of them */
+	TEST_ASSERT_EQUAL(0, drv_lib_answer(2)->result);
+}
+
+static void remove_req(void)
+{
+	drv_lib_remove("arm-req");
+}
+
+static void a_new_channel_of_requests_is_found_within_a_second(void)
+{
+	drv_lib_at(3, remove_req);
+	drv_lib_at(210, reset);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(1100, ""));
+	TEST_ASSERT_EQUAL(1, drv_lib_answers(2));
+}
+
+static void scribble_req(void)
+{
+	drv_lib_scribble("arm-req");
+}
+
+static void a_corrupt_one_is_left_alone(void)
+{
+	drv_lib_at(3, scribble_req);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(100, ""));
+	TEST_ASSERT_EQUAL(0, fake.requests_n);
+	TEST_ASSERT_EQUAL(21, fake.ticks_n);
+}
+
+/* ---- references ---- */
+
+static struct msg_joint_ref ref;
+
+static void put_ref(void)
+{
+	drv_lib_put("arm-ref", &ref, sizeof(ref));
+}
+
+static void put_good(void)
+{
+	drv_lib_put_ref(MSG_MODE_VELOCITY, 1, 20);
+}
+
+static void fill_for_now(void)
+{
+	ref = drv_lib_ref(MSG_MODE_VELOCITY, 1, 20);
+}
+
+/* One change to a good reference, and where it is counted. */
+#define REFUSED(change, counter)                                                       \
+	static void put_##counter(void)                                                \
+	{                                                                              \
+		fill_for_now();                                                        \
+		change;                                                                \
+		put_ref();                                                             \
+	}                                                                              \
+	static void refused_##counter(void)                                            \
+	{                                                                              \
+		armed_from_the_second_tick();                                          \
+		drv_lib_at(4, put_##counter);                                          \
+		TEST_ASSERT_EQUAL(0, drv_lib_run(50, ""));                             \
+		TEST_ASSERT_EQUAL(1, drv_lib_last()->common.refs_refused.counter);     \
+		TEST_ASSERT_EQUAL(0, drv_lib_last()->common.refs_taken);               \
+		TEST_ASSERT_EQUAL(MSG_LIFE_HOLDING, drv_lib_last()->common.lifecycle); \
+	}
+
+REFUSED(ref.header.valid_until_ns = 0, no_validity)
+REFUSED(ref.header.valid_until_ns = clock_now_ns() + 4999999, past)
+REFUSED(ref.header.valid_until_ns = clock_now_ns() + 6 * DRV_LIB_TICK_NS + 1, too_far) /* read one tick later */
+REFUSED(ref.header.type = msg_gripper_ref_number, other_type)
+REFUSED(ref.header.version++, other_version)
+REFUSED(ref.count = 2, other_size)
+REFUSED(ref.velocity[0] = NAN, not_finite)
+REFUSED(ref.header.for_incarnation = 7, other_incarnation)
+
+static void the_farthest_validity_is_taken(void)
+{
+	armed_from_the_second_tick();
+	fill_for_now();
+	ref.header.valid_until_ns = DRV_LIB_START_NS + 9 * DRV_LIB_TICK_NS; /* 5 ticks from the fifth */
+	drv_lib_at(4, put_ref);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(50, ""));
+	TEST_ASSERT_EQUAL(1, drv_lib_last()->common.refs_taken);
+	TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, LIFE(10)); /* at that very time */
+	TEST_ASSERT_EQUAL(MSG_LIFE_HOLDING, LIFE(11));
+}
+
+static void a_longer_ref_max_is_a_setting(void)
+{
+	armed_from_the_second_tick();
+	drv_lib_at(4, put_too_far);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(50, "--set ref_max=100ms"));
+	TEST_ASSERT_EQUAL(1, drv_lib_last()->common.refs_taken);
+}
+
+static void put_three(void)
+{
+	drv_lib_put_ref(MSG_MODE_VELOCITY, 1, 20);
+	drv_lib_put_ref(MSG_MODE_VELOCITY, 2, 20);
+	drv_lib_put_ref(MSG_MODE_VELOCITY, 3, 20);
+}
+
+static void the_newest_counts(void)
+{
+	armed_from_the_second_tick();
+	drv_lib_at(4, put_three);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(40, ""));
+	TEST_ASSERT_EQUAL(1, drv_lib_last()->common.refs_taken);
+	TEST_ASSERT_EQUAL_DOUBLE(3, fake.ticks[4].joint.velocity_rad_s);
+	TEST_ASSERT_EQUAL_DOUBLE(3, ((const struct msg_joint_ref *)fake.ticks[4].orders.ref)->velocity[0]);
+}
+
+static void put_for_any(void)
+{
+	fill_for_now();
+	ref.header.for_incarnation = 0;
+	put_ref();
+}
+
+static void for_any_incarnation_is_a_setting(void)
+{
+	armed_from_the_second_tick();
+	drv_lib_at(4, put_for_any);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(40, ""));
+	TEST_ASSERT_EQUAL(1, drv_lib_last()->common.refs_refused.other_incarnation);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(40, "--set any_incarnation=yes"));
+	TEST_ASSERT_EQUAL(1, drv_lib_last()->common.refs_taken);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(40, "--set balance=yes"));
+	TEST_ASSERT_EQUAL(1, drv_lib_last()->common.refs_taken);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(40, "--set balance=yes --set any_incarnation=no"));
+	TEST_ASSERT_EQUAL(0, drv_lib_last()->common.refs_taken);
+}
+
+/* The controller must have seen the gap. */
+static void references_for_the_predecessor_are_not_taken(void)
+{
+	TEST_ASSERT_EQUAL(0, drv_lib_run(20, ""));
+	armed_from_the_second_tick();
+	drv_lib_at(1, fill_for_now);
+	ref = drv_lib_ref(MSG_MODE_VELOCITY, 1, 30); /* of incarnation 1 */
+	put_ref();
+	drv_lib_forget();
+	armed_from_the_second_tick();
+	TEST_ASSERT_EQUAL(0, drv_lib_run(40, "--set ref_max=200ms"));
+	TEST_ASSERT_EQUAL(1, drv_lib_last()->common.refs_refused.other_incarnation);
+	TEST_ASSERT_EQUAL(0, drv_lib_last()->common.refs_taken);
+}
+
+static void put_large_then_good(void)
+{
+	static char large[10000];
+
+	drv_lib_put("arm-ref", large, sizeof(large));
+}
+
+static void oversized_messages_are_counted_and_passed(void)
+{
+	armed_from_the_second_tick();
+	drv_lib_at(4, put_large_then_good);
+	drv_lib_at(6, put_good);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(50, ""));
+	TEST_ASSERT_EQUAL(1, drv_lib_last()->common.refs_refused.other_size);
+	TEST_ASSERT_EQUAL(1, drv_lib_last()->common.refs_taken);
+	TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, LIFE(7));
+}
+
+static void scribble_ref(void)
+{
+	drv_lib_scribble("arm-ref");
+}
+
+static void remove_ref(void)
+{
+	drv_lib_remove("arm-ref");
+}
+
+/* It is opened again and again, in case that somebody puts it right. */
+static void a_scribbled_channel_of_references_holds_and_a_new_one_works(void)
+{
+	armed_from_the_second_tick();
+	drv_lib_at(3, put_good);
+	drv_lib_at(4, scribble_ref);
+	drv_lib_at(10, remove_ref);
+	drv_lib_at(13, put_good);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(80, ""));
+	TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, LIFE(5));
+	TEST_ASSERT_EQUAL(MSG_LIFE_HOLDING, LIFE(10));
+	TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, LIFE(14));
+}
+
+/* ---- ticks on references ---- */
+
+/* The virtual clock, but references come by themselves at these times, and it waits until they are there. */
+static int64_t put_times_ns[16], patient_ns;
+static unsigned int put_times_n, put_next;
+
+static int64_t patient_now(void)
+{
+	return patient_ns;
+}
+
+static int patient_wait(struct clock_fd *fds, size_t n, int64_t deadline_ns)
+{
+	struct pollfd polled[CLOCK_FDS_MAX];
+	int timeout_ms = 0, ready;
+
+	if (put_next < put_times_n && put_times_ns[put_next] <= deadline_ns && n > 1) {
+		patient_ns = put_times_ns[put_next++];
+		put_good();
+		timeout_ms = 100000; /* another thread, or the kernel, sees to it */
+	}
+	for (size_t i = 0; i < n; i++)
+		polled[i] = (struct pollfd){ fds[i].fd, fds[i].events, 0 };
+	ready = poll(polled, n, timeout_ms);
+	for (size_t i = 0; i < n; i++)
+		fds[i].ready = polled[i].revents;
+	TEST_ASSERT(ready > 0 || !timeout_ms);
+	if (!ready && deadline_ns > patient_ns)
+		patient_ns = deadline_ns;
+	return ready;
+}
+
+static const struct clock_source patient = { patient_now, patient_now, patient_wait };
+
+static void be_patient(void)
+{
+	patient_ns = DRV_LIB_START_NS;
+	put_times_n = put_next = 0;
+	clock_use(&patient);
+}
+
+static void ticks_on_references(void)
+{
+	static const double ms[] = { 10, 20.05, 30, 39.9, 50, 60 };
+
+	be_patient();
+	for (; put_times_n < 6; put_times_n++)
+		put_times_ns[put_times_n] = DRV_LIB_START_NS + (int64_t)(ms[put_times_n] * DRV_LIB_MS);
+	armed_from_the_second_tick();
+	TEST_ASSERT_EQUAL(0, drv_lib_run(99, "--set tick=ref~10ms"));
+	for (unsigned int i = 0; i < 6; i++) {
+		TEST_ASSERT_EQUAL(US(put_times_ns[i]), US(fake.ticks[i + 1].ns));
+		TEST_ASSERT_EQUAL(0, STATE(i + 1)->header.flags & MSG_FLAG_FREERUN);
+	}
+	TEST_ASSERT_EQUAL(MSG_FLAG_FREERUN, STATE(0)->header.flags & MSG_FLAG_FREERUN);
+	TEST_ASSERT_EQUAL(6, drv_lib_last()->common.refs_taken);
+	/* No more of them: after one and a half periods it goes on alone. */
+	TEST_ASSERT_EQUAL(US(DRV_LIB_START_NS + 75 * (int64_t)DRV_LIB_MS), US(fake.ticks[7].ns));
+	TEST_ASSERT_EQUAL(MSG_FLAG_FREERUN, STATE(7)->header.flags & MSG_FLAG_FREERUN);
+}
+
+/* The descriptor of a channel that is closed must not be waited for: it would never wait again. */
+static void ticks_on_references_survive_the_channel(void)
+{
+	be_patient();
+	drv_lib_at(2, put_good);
+	drv_lib_at(3, scribble_ref);
+	drv_lib_at(7, remove_ref);
+	put_times_ns[put_times_n++] = DRV_LIB_START_NS + 155 * (int64_t)DRV_LIB_MS;
+	put_times_ns[put_times_n++] = DRV_LIB_START_NS + 165 * (int64_t)DRV_LIB_MS;
+	TEST_ASSERT_EQUAL(0, drv_lib_run(190, "--set tick=ref~10ms"));
+	TEST_ASSERT_EQUAL(3, drv_lib_last()->common.refs_taken);
+}
+
+/* ---- the clock ---- */
+
+static int64_t clock_phase_ns, clock_base_ns = DRV_LIB_MS;
+
+static void put_clock(void)
+{
+	const int64_t cycles = (clock_now_ns() - DRV_LIB_START_NS) / clock_base_ns;
+	struct msg_clock msg;
+
+	msg_init(&msg, msg_type_by_number(msg_clock_number));
+	msg.cycle = (uint64_t)cycles;
+	msg.t_cycle_ns = DRV_LIB_START_NS + cycles * clock_base_ns + clock_phase_ns;
+	msg.period_ns = clock_base_ns;
+	drv_lib_put("clock", &msg, sizeof(msg));
+}
+
+static int64_t phase_of_tick(unsigned int tick)
+{
+	return (fake.ticks[tick - 1].ns - DRV_LIB_START_NS) % DRV_LIB_TICK_NS;
+}
+
+/* The clock's fifth cycles are 0.5 ms after our ticks: a tenth of a period, so ten ticks. */
+static void ticks_are_moved_to_the_clock(void)
+{
+	clock_phase_ns = 500000;
+	drv_lib_always(put_clock);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(100, "--set tick=clock/5"));
+	TEST_ASSERT_EQUAL(MSG_FLAG_FREERUN, STATE(0)->header.flags & MSG_FLAG_FREERUN);
+	TEST_ASSERT_EQUAL(0, STATE(2)->header.flags & MSG_FLAG_FREERUN);
+	for (unsigned int tick = 2; tick < fake.ticks_n; tick++) {
+		const int64_t distance_ns = fake.ticks[tick].ns - fake.ticks[tick - 1].ns;
+
+		TEST_ASSERT_INT64_WITHIN(DRV_LIB_TICK_NS / 100, DRV_LIB_TICK_NS, distance_ns);
+	}
+	TEST_ASSERT_EQUAL(500000, phase_of_tick(15));
+	TEST_ASSERT_EQUAL(500000, phase_of_tick(19));
+}
+
+static void the_offset_is_after_the_clock(void)
+{
+	clock_phase_ns = 0;
+	drv_lib_always(put_clock);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(150, "--set tick=clock/5+1ms"));
+	TEST_ASSERT_EQUAL(1000000, phase_of_tick(28));
+}
+
+static void without_a_clock_it_runs_free(void)
+{
+	TEST_ASSERT_EQUAL(0, drv_lib_run(50, "--set tick=clock/5"));
+	TEST_ASSERT_EQUAL(11, fake.ticks_n);
+	TEST_ASSERT_EQUAL(MSG_FLAG_FREERUN, drv_lib_last()->header.flags & MSG_FLAG_FREERUN);
+}
+
+static void put_odd_clocks(void)
+{
+	struct msg_clock msg;
+
+	drv_lib_put("clock", "nonsense", 8);
+	msg_init(&msg, msg_type_by_number(msg_clock_number));
+	msg.t_cycle_ns = clock_now_ns() + 500000;
+	drv_lib_put("clock", &msg, sizeof(msg)); /* of no period */
+}
+
+static void clocks_that_are_none_are_not_followed(void)
+{
+	drv_lib_always(put_odd_clocks);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(50, "--set tick=clock/5"));
+	TEST_ASSERT_EQUAL(0, phase_of_tick(10));
+	TEST_ASSERT_EQUAL(MSG_FLAG_FREERUN, drv_lib_last()->header.flags & MSG_FLAG_FREERUN);
+}
+
+/* Its period holds from the next tick on. */
+static void the_clock_may_be_slower(void)
+{
+	clock_phase_ns = 0;
+	clock_base_ns = 2 * DRV_LIB_MS;
+	drv_lib_always(put_clock);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(200, "--set tick=clock/5"));
+	clock_base_ns = DRV_LIB_MS;
+	TEST_ASSERT_EQUAL(10 * DRV_LIB_MS, fake.ticks[8].ns - fake.ticks[7].ns);
+	TEST_ASSERT_EQUAL_DOUBLE(0.01, fake.ticks[8].orders.dt_s);
+}
+
+static void remove_clock(void)
+{
+	drv_lib_remove("clock");
+}
+
+static void a_new_clock_is_found_within_a_second(void)
+{
+	clock_phase_ns = 0;
+	drv_lib_at(3, remove_clock);
+	drv_lib_at(210, put_clock);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(1060, "--set tick=clock/5"));
+	TEST_ASSERT_EQUAL(MSG_FLAG_FREERUN, STATE(208)->header.flags & MSG_FLAG_FREERUN);
+	TEST_ASSERT_EQUAL(0, STATE(210)->header.flags & MSG_FLAG_FREERUN);
+}
+
+/* ---- channels that it writes ---- */
+
+static int add_output(struct drv *drv, struct error_sink *errors)
+{
+	TEST_ASSERT_EQUAL(0, drv_add_output(drv, "bus-table", msg_bus_stats_number, errors));
+	return 0;
+}
+
+static void put_output(void)
+{
+	struct msg_bus_stats msg;
+
+	msg_init(&msg, msg_type_by_number(msg_bus_stats_number));
+	msg.header.t_sample_ns = 5;
+	drv_put(fake.drv, 0, &msg, clock_now_ns());
+}
+
+static void remove_outputs(void)
+{
+	drv_lib_remove("arm-state");
+	drv_lib_remove("arm-rep");
+	drv_lib_remove("arm-event");
+	drv_lib_remove("bus-table");
+}
+
+static void look_within_a_second(void)
+{
+	reset();
+	break_down();
+	put_output();
+}
+
+static void channels_that_are_removed_are_made_anew_within_a_second(void)
+{
+	struct msg_bus_stats msg = { 0 };
+	ach_channel_t chan;
+	size_t len;
+
+	fake.plan = add_output;
+	drv_lib_at(3, remove_outputs);
+	drv_lib_at(210, look_within_a_second);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(1100, ""));
+	TEST_ASSERT_TRUE(drv_lib_told("gone"));
+	TEST_ASSERT_EQUAL(1, drv_lib_answers(2));
+	/* two ticks, then 202 to 221, and the end */
+	TEST_ASSERT_EQUAL(2 + 20 + 1, drv_lib.states_n);
+	TEST_ASSERT_EQUAL(202, STATE(2)->common.ticks);
+	TEST_ASSERT_EQUAL(1, STATE(2)->header.incarnation);
+	TEST_ASSERT_EQUAL(ACH_OK, ach_open(&chan, drv_lib_channel("bus-table"), NULL));
+	TEST_ASSERT_EQUAL(ACH_OK, ach_get(&chan, &msg, sizeof(msg), &len, NULL, 0));
+	TEST_ASSERT_EQUAL(5, msg.header.t_sample_ns);
+	TEST_ASSERT_EQUAL(fake.ticks[209].ns, msg.header.t_publish_ns);
+	TEST_ASSERT_EQUAL(1, msg.header.incarnation);
+	TEST_ASSERT_EQUAL(1, msg.header.sequence);
+	ach_close(&chan);
+}
+
+int main(void)
+{
+	UNITY_BEGIN();
+	RUN_TEST(estop_until_somebody_arms);
+	RUN_TEST(arming_takes_both_channels);
+	RUN_TEST(one_channel_is_enough_to_stop);
+	RUN_TEST(raised_and_lowered_between_two_ticks_is_obeyed_for_one);
+	RUN_TEST(removed_is_estop_and_the_new_one_can_arm);
+	RUN_TEST(corrupt_is_estop_until_somebody_makes_a_new_one);
+	RUN_TEST(a_message_that_is_none_is_estop);
+	RUN_TEST(missed_messages_are_estop);
+	RUN_TEST(a_restarted_driver_obeys_the_present_level);
+	RUN_TEST(a_request_is_done_and_answered_once);
+	RUN_TEST(a_repeated_one_is_answered_again_and_not_done_again);
+	RUN_TEST(refused_with_the_reason_in_words);
+	RUN_TEST(motion_is_refused_unless_armed);
+	RUN_TEST(motion_is_refused_at_hold);
+	RUN_TEST(motion_is_refused_while_starting);
+	RUN_TEST(motion_is_refused_when_it_did_not_start_for_a_fault);
+	RUN_TEST(motion_is_done_when_armed);
+	RUN_TEST(some_answers_come_later_and_once);
+	RUN_TEST(a_later_answer_can_be_a_refusal);
+	RUN_TEST(settings_are_told_and_what_it_does_not_do_is_said);
+	RUN_TEST(a_driver_has_its_own_words);
+	RUN_TEST(requests_that_are_lost_are_told);
+	RUN_TEST(nonsense_is_no_request_and_texts_end);
+	RUN_TEST(one_that_is_too_long_does_not_stand_in_the_way);
+	RUN_TEST(what_was_asked_before_the_start_is_not_done);
+	RUN_TEST(a_new_channel_of_requests_is_found_within_a_second);
+	RUN_TEST(a_corrupt_one_is_left_alone);
+	RUN_TEST(refused_no_validity);
+	RUN_TEST(refused_past);
+	RUN_TEST(refused_too_far);
+	RUN_TEST(refused_other_type);
+	RUN_TEST(refused_other_version);
+	RUN_TEST(refused_other_size);
+	RUN_TEST(refused_not_finite);
+	RUN_TEST(refused_other_incarnation);
+	RUN_TEST(the_farthest_validity_is_taken);
+	RUN_TEST(a_longer_ref_max_is_a_setting);
+	RUN_TEST(the_newest_counts);
+	RUN_TEST(for_any_incarnation_is_a_setting);
+	RUN_TEST(references_for_the_predecessor_are_not_taken);
+	RUN_TEST(oversized_messages_are_counted_and_passed);
+	RUN_TEST(a_scribbled_channel_of_references_holds_and_a_new_one_works);
+	RUN_TEST(ticks_on_references);
+	RUN_TEST(ticks_on_references_survive_the_channel);
+	RUN_TEST(ticks_are_moved_to_the_clock);
+	RUN_TEST(the_offset_is_after_the_clock);
+	RUN_TEST(without_a_clock_it_runs_free);
+	RUN_TEST(clocks_that_are_none_are_not_followed);
+	RUN_TEST(the_clock_may_be_slower);
+	RUN_TEST(a_new_clock_is_found_within_a_second);
+	RUN_TEST(channels_that_are_removed_are_made_anew_within_a_second);
+	return UNITY_END();
+}

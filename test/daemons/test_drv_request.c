@@ -1,0 +1,240 @@
+/* test_drv_request.c: every request is answered exactly once, and a repeated one is not done again. */
+#include <errno.h>
+#include <string.h>
+
+#include "unity.h"
+
+#include "daemons/drv_request.h"
+
+static struct drv_request r;
+static struct msg_reply reply;
+
+void setUp(void)
+{
+	memset(&r, 0, sizeof(r));
+	memset(&reply, 0xA5, sizeof(reply));
+}
+
+void tearDown(void)
+{
+}
+
+static enum drv_request_kind ask(uint32_t client, uint64_t id, uint32_t verb)
+{
+	struct msg_request request = { .id = id, .client_pid = client, .verb = verb };
+
+	return drv_request_take(&r, &request, &reply);
+}
+
+static void is_new(uint32_t client, uint64_t id)
+{
+	TEST_ASSERT_EQUAL_INT(DRV_REQUEST_NEW, ask(client, id, MSG_VERB_GET));
+}
+
+static void is_again(uint32_t client, uint64_t id, int result)
+{
+	TEST_ASSERT_EQUAL_INT(DRV_REQUEST_AGAIN, ask(client, id, MSG_VERB_GET));
+	TEST_ASSERT_EQUAL_UINT64(id, reply.id);
+	TEST_ASSERT_EQUAL_UINT32(client, reply.client_pid);
+	TEST_ASSERT_EQUAL_INT(result, reply.result);
+}
+
+static void done(uint32_t client, uint64_t id, int result)
+{
+	struct msg_reply answer = { .id = id, .client_pid = client };
+
+	drv_request_done(&r, &answer, result, NULL, NULL);
+}
+
+/* ---- one request ---- */
+
+static void test_asked_under_way_answered_repeated(void)
+{
+	is_new(7, 1);
+	TEST_ASSERT_EQUAL_UINT32(msg_reply_number, reply.header.type);
+	TEST_ASSERT_EQUAL_UINT32(sizeof(reply), reply.header.size);
+	TEST_ASSERT_EQUAL_UINT64(1, reply.id);
+	TEST_ASSERT_EQUAL_UINT32(7, reply.client_pid);
+	TEST_ASSERT_EQUAL_INT(0, reply.result);
+	TEST_ASSERT_EQUAL_STRING("", reply.error);
+	TEST_ASSERT_EQUAL_STRING("", reply.value);
+	TEST_ASSERT_EQUAL_INT(DRV_REQUEST_OPEN, ask(7, 1, MSG_VERB_GET));
+	TEST_ASSERT_EQUAL_UINT64(1, reply.id);
+	drv_request_done(&r, &reply, 0, "", "5ms");
+	TEST_ASSERT_EQUAL_STRING("5ms", reply.value);
+	memset(&reply, 0xA5, sizeof(reply));
+	is_again(7, 1, 0);
+	TEST_ASSERT_EQUAL_UINT32(msg_reply_number, reply.header.type);
+	TEST_ASSERT_EQUAL_STRING("", reply.error);
+	TEST_ASSERT_EQUAL_STRING("5ms", reply.value);
+	is_again(7, 1, 0);
+}
+
+static void test_known_by_client_and_id(void)
+{
+	is_new(7, 1);
+	is_new(8, 1);
+	is_new(7, 2);
+	done(8, 1, -EPERM);
+	TEST_ASSERT_EQUAL_INT(DRV_REQUEST_OPEN, ask(7, 1, MSG_VERB_GET));
+	TEST_ASSERT_EQUAL_INT(DRV_REQUEST_OPEN, ask(7, 2, MSG_VERB_GET));
+	is_again(8, 1, -EPERM);
+}
+
+/* Places that were never used do not look like a request of nobody. */
+static void test_client_and_id_nought(void)
+{
+	is_new(0, 0);
+	done(0, 0, 0);
+	is_again(0, 0, 0);
+}
+
+static void test_the_answer(void)
+{
+	is_new(7, 1);
+	drv_request_done(&r, &reply, -EPERM, "homing: not armed", NULL);
+	TEST_ASSERT_EQUAL_INT(-EPERM, reply.result);
+	TEST_ASSERT_EQUAL_STRING("homing: not armed", reply.error);
+	TEST_ASSERT_EQUAL_STRING("", reply.value);
+	is_again(7, 1, -EPERM);
+	TEST_ASSERT_EQUAL_STRING("homing: not armed", reply.error);
+}
+
+/* Nobody is refused without a reason in words. */
+static void test_an_error_without_words(void)
+{
+	drv_request_done(&r, &reply, -EPERM, NULL, NULL);
+	TEST_ASSERT_EQUAL_STRING(strerror(EPERM), reply.error);
+	drv_request_done(&r, &reply, -EBUSY, "", "");
+	TEST_ASSERT_EQUAL_STRING(strerror(EBUSY), reply.error);
+	drv_request_done(&r, &reply, 0, NULL, NULL);
+	TEST_ASSERT_EQUAL_STRING("", reply.error);
+	drv_request_done(&r, &reply, 0, "a remark", NULL);
+	TEST_ASSERT_EQUAL_STRING("a remark", reply.error);
+}
+
+static void test_long_texts_are_cut_and_nothing_is_left_behind(void)
+{
+	char text[MSG_TEXT_SIZE + 10];
+	static const char zeros[MSG_TEXT_SIZE];
+
+	memset(text, 'x', sizeof(text));
+	text[sizeof(text) - 1] = '\0';
+	drv_request_done(&r, &reply, -EPERM, text, text);
+	TEST_ASSERT_EQUAL_size_t(MSG_TEXT_SIZE - 1, strlen(reply.error));
+	TEST_ASSERT_EQUAL_size_t(MSG_TEXT_SIZE - 1, strlen(reply.value));
+	drv_request_done(&r, &reply, 0, NULL, "v");
+	TEST_ASSERT_EQUAL_MEMORY(zeros, reply.error, sizeof(zeros));
+	TEST_ASSERT_EQUAL_MEMORY(zeros, reply.value + 1, sizeof(zeros) - 1);
+}
+
+/* ---- verbs ---- */
+
+static void test_verbs(void)
+{
+	uint64_t id = 0;
+
+	for (uint32_t verb = MSG_VERB_HOME; verb <= MSG_VERB_GET; verb++)
+		TEST_ASSERT_EQUAL_INT(DRV_REQUEST_NEW, ask(1, ++id, verb));
+	TEST_ASSERT_EQUAL_INT(DRV_REQUEST_WRONG, ask(1, ++id, MSG_VERB_NONE));
+	TEST_ASSERT_EQUAL_INT(DRV_REQUEST_WRONG, ask(1, ++id, UINT32_MAX));
+	TEST_ASSERT_EQUAL_INT(DRV_REQUEST_WRONG, ask(1, ++id, MSG_VERB_GET + 1));
+	TEST_ASSERT_EQUAL_UINT64(id, reply.id);
+	TEST_ASSERT_EQUAL_UINT32(1, reply.client_pid);
+	TEST_ASSERT_EQUAL_UINT32(msg_reply_number, reply.header.type);
+	TEST_ASSERT_EQUAL_INT(-EINVAL, reply.result);
+	TEST_ASSERT_NOT_NULL(strstr(reply.error, "no such verb"));
+	TEST_ASSERT_EQUAL_STRING("", reply.value);
+	/* It takes no place. */
+	TEST_ASSERT_EQUAL_UINT(MSG_VERB_GET, r.n);
+	TEST_ASSERT_EQUAL_INT(DRV_REQUEST_WRONG, ask(1, id, MSG_VERB_NONE));
+}
+
+static void test_moves(void)
+{
+	static const bool moves[] = { [MSG_VERB_HOME] = true, [MSG_VERB_ACTIVATE] = true, [MSG_VERB_GET] = false };
+
+	for (int verb = MSG_VERB_NONE; verb <= MSG_VERB_GET; verb++)
+		TEST_ASSERT_EQUAL(moves[verb], drv_request_moves((enum msg_verb)verb));
+}
+
+/* ---- many ---- */
+
+static void test_the_last_answers_are_kept(void)
+{
+	for (uint64_t id = 1; id <= 3 * DRV_REQUEST_KEPT; id++) {
+		is_new(1, id);
+		done(1, id, -(int)id);
+		for (uint64_t kept = id > DRV_REQUEST_KEPT ? id - DRV_REQUEST_KEPT + 1 : 1; kept <= id; kept++)
+			is_again(1, kept, -(int)kept);
+	}
+	/* And no more than that. */
+	is_new(1, 2 * DRV_REQUEST_KEPT);
+}
+
+/* What is under way keeps its place, however many others come and go. */
+static void test_under_way_is_not_forgotten(void)
+{
+	is_new(9, 1);
+	for (uint64_t id = 1; id <= 3 * DRV_REQUEST_KEPT; id++) {
+		is_new(1, id);
+		done(1, id, 0);
+		TEST_ASSERT_EQUAL_INT(DRV_REQUEST_OPEN, ask(9, 1, MSG_VERB_HOME));
+		TEST_ASSERT_EQUAL_INT(DRV_REQUEST_AGAIN, ask(1, id > 1 ? id - 1 : 1, MSG_VERB_HOME));
+	}
+	done(9, 1, 0);
+	is_again(9, 1, 0);
+}
+
+static void test_too_many_under_way(void)
+{
+	for (uint64_t id = 1; id <= DRV_REQUEST_KEPT; id++)
+		is_new(1, id);
+	TEST_ASSERT_EQUAL_INT(DRV_REQUEST_WRONG, ask(1, 99, MSG_VERB_GET));
+	TEST_ASSERT_EQUAL_INT(-EBUSY, reply.result);
+	TEST_ASSERT_NOT_NULL(strstr(reply.error, "too many"));
+	TEST_ASSERT_EQUAL_UINT64(99, reply.id);
+	done(1, DRV_REQUEST_KEPT, 0);
+	is_new(1, 99);
+	TEST_ASSERT_EQUAL_INT(DRV_REQUEST_WRONG, ask(1, 100, MSG_VERB_GET));
+	for (uint64_t id = 1; id < DRV_REQUEST_KEPT; id++)
+		TEST_ASSERT_EQUAL_INT(DRV_REQUEST_OPEN, ask(1, id, MSG_VERB_GET));
+}
+
+/* The only place left is the last one looked at. */
+static void test_one_place_left(void)
+{
+	for (uint64_t id = 1; id <= DRV_REQUEST_KEPT; id++)
+		is_new(1, id);
+	done(1, DRV_REQUEST_KEPT, 0);
+	is_new(1, 99);
+}
+
+/* An answer to nobody is made, but takes no place. */
+static void test_an_answer_without_a_request(void)
+{
+	struct msg_reply answer = { .id = 5, .client_pid = 6 };
+
+	drv_request_done(&r, &answer, -EIO, "lost", NULL);
+	TEST_ASSERT_EQUAL_INT(-EIO, answer.result);
+	is_new(6, 5);
+}
+
+int main(void)
+{
+	UNITY_BEGIN();
+	RUN_TEST(test_asked_under_way_answered_repeated);
+	RUN_TEST(test_known_by_client_and_id);
+	RUN_TEST(test_client_and_id_nought);
+	RUN_TEST(test_the_answer);
+	RUN_TEST(test_an_error_without_words);
+	RUN_TEST(test_long_texts_are_cut_and_nothing_is_left_behind);
+	RUN_TEST(test_verbs);
+	RUN_TEST(test_moves);
+	RUN_TEST(test_the_last_answers_are_kept);
+	RUN_TEST(test_under_way_is_not_forgotten);
+	RUN_TEST(test_too_many_under_way);
+	RUN_TEST(test_one_place_left);
+	RUN_TEST(test_an_answer_without_a_request);
+	return UNITY_END();
+}

@@ -1,0 +1,126 @@
+/* fuzz_drv_ref.c: arbitrary bytes as a reference of every type that a channel may carry: one that is taken is sound in
+ * all that its reader will use, one that is refused is refused for a reason that holds.
+ *
+ * Longest: 1536 bytes.
+ */
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemons/drv_ref.h"
+
+#define NOW 1000000000
+#define AHEAD 50000000
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void must(int holds)
+{
+	if (!holds)
+		abort();
+}
+
+static void check_header(const struct msg_header *h, const struct drv_ref_rules *rules, enum drv_ref_verdict verdict)
+{
+	bool meant = h->for_incarnation == rules->incarnation || (!h->for_incarnation && rules->any_incarnation);
+
+	switch (verdict) {
+	case DRV_REF_TAKEN:
+	case DRV_REF_NOT_FINITE:
+		must(meant && h->valid_until_ns >= NOW && h->valid_until_ns <= NOW + AHEAD);
+		break;
+	case DRV_REF_TOO_FAR:
+		must(meant && h->valid_until_ns > NOW + AHEAD);
+		break;
+	case DRV_REF_PAST:
+		must(meant && h->valid_until_ns > 0 && h->valid_until_ns < NOW);
+		break;
+	case DRV_REF_NO_VALIDITY:
+		must(meant && h->valid_until_ns <= 0);
+		break;
+	case DRV_REF_OTHER_INCARNATION:
+		must(!meant);
+		break;
+	default:
+		break;
+	}
+}
+
+static void check_joints(const struct msg_joint_ref *ref, const struct drv_ref_rules *rules,
+			 enum drv_ref_verdict verdict)
+{
+	bool finite = true, words = true;
+
+	must((verdict == DRV_REF_OTHER_SIZE) ==
+	     (ref->count > MSG_JOINTS || (rules->count && ref->count != rules->count)));
+	if (verdict == DRV_REF_OTHER_SIZE)
+		return;
+	for (uint32_t i = 0; i < ref->count; i++) {
+		finite =
+			finite && isfinite(ref->position[i]) && isfinite(ref->velocity[i]) && isfinite(ref->current[i]);
+		words = words && ref->mode[i] <= MSG_MODE_CURRENT;
+	}
+	must((verdict == DRV_REF_OTHER_TYPE) == !words);
+	must(verdict != DRV_REF_TAKEN || finite);
+	must(verdict != DRV_REF_NOT_FINITE || !finite);
+}
+
+static enum drv_ref_verdict check(const uint8_t *bytes, size_t len, const struct drv_ref_rules *rules)
+{
+	void *msg = malloc(len ? len : 1); /* its very size, so that the sanitizer sees one byte too many */
+	struct msg_common common = { 0 };
+	enum drv_ref_verdict verdict;
+	struct msg_header h;
+
+	if (len)
+		memcpy(msg, bytes, len);
+	verdict = drv_ref_check(msg, len, rules, NOW);
+	must(verdict <= DRV_REF_TAKEN && drv_ref_verdict_name(verdict));
+	drv_ref_count(&common, verdict);
+	must(common.refs_taken == (verdict == DRV_REF_TAKEN));
+	if (len >= sizeof(h)) {
+		memcpy(&h, msg, sizeof(h));
+		check_header(&h, rules, verdict);
+	} else
+		must(verdict == DRV_REF_OTHER_SIZE);
+	free(msg);
+	return verdict;
+}
+
+/* As it is, and once more with a header that is right, so that what lies behind it is looked at. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static union {
+		uint8_t bytes[8192];
+		struct msg_header header;
+		struct msg_joint_ref joints;
+	} u;
+	struct drv_ref_rules rules = { .incarnation = 7, .max_ahead_ns = AHEAD };
+	const uint8_t *body;
+	size_t n;
+
+	if (!size)
+		return 0;
+	body = data + 1;
+	n = size - 1;
+	rules.type = &msg_types[data[0] % msg_types_n];
+	rules.any_incarnation = data[0] & 0x80;
+	rules.count = data[0] & 0x40 ? 3 : 0;
+	check(body, n, &rules);
+
+	memset(&u, 0, sizeof(u));
+	memcpy(u.bytes, body, n < sizeof(u) ? n : sizeof(u));
+	u.header.type = rules.type->number;
+	u.header.version = rules.type->version;
+	u.header.size = (uint32_t)rules.type->body->size;
+	u.header.for_incarnation %= 16;
+	check(u.bytes, u.header.size, &rules);
+	u.header.for_incarnation = 7;
+	u.header.valid_until_ns = NOW;
+	if (rules.type->number == msg_joint_ref_number)
+		check_joints(&u.joints, &rules, check(u.bytes, u.header.size, &rules));
+	else
+		check(u.bytes, u.header.size, &rules);
+	return 0;
+}
