@@ -1,0 +1,191 @@
+/* pcube_kind.c: a PowerCube module as a simulated device: frames, faults on command, report. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "config/nearest.h"
+#include "daemons/robotsim/kinds.h"
+#include "daemons/robotsim/pcube_load.h"
+
+#define BITS 28
+/* Those that somebody may set; the others tell how it moves, and are its own. */
+#define BY_COMMAND                                                                                            \
+	(PCUBE_FAULTS | PCUBE_ERROR | PCUBE_HOMED | PCUBE_HALTED | PCUBE_HOME_SWITCH | PCUBE_LIMIT_SWITCH_1 | \
+	 PCUBE_LIMIT_SWITCH_2 | PCUBE_BRAKE | PCUBE_CURRENT_LIMIT)
+
+/* ---- as a unit ---- */
+
+static struct pcube *of(void *state)
+{
+	return &((struct pcube_unit *)state)->module;
+}
+
+static const struct pcube *of_const(const void *state)
+{
+	return &((const struct pcube_unit *)state)->module;
+}
+
+static void start(void *state, int64_t t_ns)
+{
+	struct pcube_unit *u = state;
+
+	pcube_start(&u->module, u->address, &u->settings, t_ns);
+}
+
+static void frame(void *state, const struct frame *f, int64_t t_ns)
+{
+	pcube_frame(of(state), f, t_ns);
+}
+
+static int64_t next_ns(const void *state)
+{
+	return pcube_next_ns(of_const(state));
+}
+
+static bool send(void *state, int64_t now_ns, struct frame *f)
+{
+	return pcube_reply(of(state), now_ns, f);
+}
+
+static void advance(void *state, int64_t t_ns)
+{
+	pcube_advance(of(state), t_ns);
+}
+
+static bool has_power(const void *state)
+{
+	return of_const(state)->power && !of_const(state)->other_bus;
+}
+
+/* ---- on command ---- */
+
+static bool other_fault(struct pcube *m, const char *word, bool clear, int64_t t_ns)
+{
+	if (!strcmp(word, "silent"))
+		m->silent = !clear;
+	else if (!strcmp(word, "jammed"))
+		m->jammed = !clear;
+	else if (!strcmp(word, "power-off"))
+		pcube_power(m, clear, t_ns);
+	else if (!strcmp(word, "power-on"))
+		pcube_power(m, !clear, t_ns);
+	else if (!strcmp(word, "supply-low"))
+		pcube_supply(m, !clear, t_ns);
+	else
+		return false;
+	return true;
+}
+
+static int fault(void *state, const char *word, bool clear, int64_t t_ns, struct sim_text *answer)
+{
+	static const char *const others[] = { "cut", "silent", "jammed", "power-off", "power-on", "supply-low", NULL };
+	const char *near = NULL;
+
+	pcube_advance(of(state), t_ns);
+	if (other_fault(of(state), word, clear, t_ns))
+		return 0;
+	for (unsigned int bit = 0; bit < BITS; bit++) {
+		if (!(BY_COMMAND & 1u << bit)) {
+			if (strcmp(word, pcube_state_name(bit)) != 0)
+				continue;
+			sim_say(answer, "error %s: how it moves is told by itself", word);
+			return -EINVAL;
+		}
+		if (!strcmp(word, pcube_state_name(bit))) {
+			pcube_fault(of(state), 1u << bit, !clear, t_ns);
+			return 0;
+		}
+		nearest_try(word, pcube_state_name(bit), &near);
+	}
+	for (const char *const *other = others; *other; other++)
+		nearest_try(word, *other, &near);
+	sim_say(answer, "error %s: no such fault", word);
+	if (near)
+		sim_say(answer, "; did you mean %s?", near);
+	else
+		sim_say(answer, ": robotsim fault --help lists them");
+	return -EINVAL;
+}
+
+static int push(void *state, double torque_nm, int64_t duration_ns, int64_t t_ns, struct sim_text *answer)
+{
+	(void)answer;
+	pcube_push(of(state), torque_nm, duration_ns, t_ns);
+	return 0;
+}
+
+static void say_line(void *to, const char *line)
+{
+	sim_say(to, "error %s", line);
+}
+
+static int set(void *state, const char *assignment, struct sim_text *answer)
+{
+	struct settings settings = { .rows = pcube_rows, .values = &of(state)->settings };
+	struct error_sink errors = { say_line, answer, 0 };
+	char key[32];
+
+	snprintf(key, sizeof(key), "%.*s", (int)strcspn(assignment, "="), assignment);
+	for (const struct settings_row *row = pcube_rows; row->key; row++)
+		if (!strcmp(row->key, key) && !pcube_settings_live(key)) {
+			sim_say(answer, "error %s: is set in the robot file, not while it runs", key);
+			return -EINVAL;
+		}
+	return settings_assign(&settings, "set", assignment, &errors);
+}
+
+static void say_state(struct sim_text *to, uint32_t state)
+{
+	const char *comma = "";
+
+	sim_say(to, " state 0x%08" PRIX32 " words ", state);
+	for (unsigned int bit = 0; bit < BITS; bit++)
+		if (state & 1u << bit) {
+			sim_say(to, "%s%s", comma, pcube_state_name(bit));
+			comma = ",";
+		}
+	if (!*comma)
+		sim_say(to, "none");
+}
+
+static void report(void *state, int64_t t_ns, struct sim_text *to)
+{
+	struct pcube *m = of(state);
+	const struct pcube_counts *c = &m->counts;
+
+	pcube_advance(m, t_ns);
+	sim_say(to, " type %s power %s position %.6f velocity %.6f current %.4f", m->type->name,
+		!m->power	 ? "off"
+		: pcube_hears(m) ? "on"
+				 : "booting",
+		pcube_position(m), m->motor.velocity, m->motor.current);
+	say_state(to, pcube_state(m));
+	sim_say(to, " config 0x%08" PRIX32, m->values.config);
+	if (m->armed)
+		sim_say(to, " watchdog_us %" PRId64, m->watchdog_ns > m->t_ns ? (m->watchdog_ns - m->t_ns) / 1000 : 0);
+	else
+		sim_say(to, " watchdog_us off");
+	sim_say(to,
+		" in %" PRIu64 " out %" PRIu64 " ignored %" PRIu64 " lost %" PRIu64 " gets %" PRIu64 " sets %" PRIu64
+		" moves %" PRIu64 " refused %" PRIu64 " resets %" PRIu64 " homings %" PRIu64 " halts %" PRIu64
+		" watchdogs %" PRIu64 " starts %" PRIu64 " trips %" PRIu64,
+		c->in, c->out, c->ignored, c->lost, c->gets, c->sets, c->moves, c->refused, c->resets, c->homings,
+		c->halts, c->watchdogs, c->starts, c->trips);
+}
+
+const struct sim_kind pcube_kind = {
+	.driver = "pciod",
+	.rows = pcube_rows,
+	.load = pcube_load,
+	.start = start,
+	.frame = frame,
+	.next_ns = next_ns,
+	.send = send,
+	.advance = advance,
+	.has_power = has_power,
+	.fault = fault,
+	.push = push,
+	.set = set,
+	.report = report,
+};

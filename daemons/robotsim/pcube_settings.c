@@ -1,0 +1,137 @@
+/* pcube_settings.c: the types of modules, and what the robot file may say about one. */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "daemons/robotsim/pcube.h"
+
+#define DEG (3.14159265358979323846 / 180)
+
+/* The inertia is one that the nominal torque moves with a tenth of itself at the largest acceleration. */
+const struct pcube_type pcube_types[] = {
+	{ "PRL120", 596, 216, 372, 25 * DEG, 100 * DEG, 5, 10, 12 },
+	{ "PRL100", 625, 81.5, 176, 24 * DEG, 100 * DEG, 4, 8, 4.5 },
+	{ "PRL80", 552, 20.7, 41.4, 25 * DEG, 100 * DEG, 3, 6, 1.2 },
+	{ "PRL60", 300, 4.5, 9.6, 50 * DEG, 200 * DEG, 2, 4, 0.13 },
+	{ "LWA3", 625, 81.5, 176, 24 * DEG, 100 * DEG, 4, 8, 4.5 },
+};
+static const char *const type_names[] = { "PRL120", "PRL100", "PRL80", "PRL60", "LWA3", NULL };
+
+/* clang-format off */
+const struct settings_row pcube_rows[] = {
+	SETTINGS_WORD("type", struct pcube_settings, type, type_names, "PRL120", "kind of module"),
+	SETTINGS_REAL("position", struct pcube_settings, position, "rad", NULL, NULL, NULL,
+		      "where it stands; 0, or the middle of its limits"),
+	SETTINGS_REAL("moving", struct pcube_settings, moving, "rad/s", "0", NULL, NULL,
+		      "how fast it moves when it is found"),
+	SETTINGS_BOOL("homed", struct pcube_settings, homed, "yes", "it was homed before"),
+	SETTINGS_BOOL("power", struct pcube_settings, power, "yes", "it is switched on"),
+	SETTINGS_REALS("limits", struct pcube_settings, limits, limits_n, "rad", NULL, NULL, NULL,
+		       "its min- and max-position; those of the device's limits"),
+	SETTINGS_REALS("ends", struct pcube_settings, ends, ends_n, "rad", NULL, NULL, NULL,
+		       "where the joint ends; 0.1 rad beyond its limits"),
+	SETTINGS_REAL("home", struct pcube_settings, home, "rad", NULL, NULL, NULL,
+		      "where its home switch is; 0, or the middle of its limits"),
+	SETTINGS_REAL("home_offset", struct pcube_settings, home_offset, "rad", NULL, NULL, NULL,
+		      "what it calls that place; as it is"),
+	SETTINGS_REAL("home_velocity", struct pcube_settings, home_velocity, "rad/s", "0.2", "-1", "1",
+		      "velocity and first direction of homing"),
+	SETTINGS_INT("config", struct pcube_settings, config, "", "0x118", "0", "0x0FFFFFFF", "config word in flash"),
+	SETTINGS_INT("serial", struct pcube_settings, serial, "", NULL, "0", "0xFFFFFFFF",
+		     "serial number; 1000 and its address"),
+	SETTINGS_INT("version", struct pcube_settings, version, "", "0x2501", "0", "0xFFFF", "of its firmware"),
+	SETTINGS_REAL("following_error", struct pcube_settings, following_error, "rad", "0.1", "0", NULL,
+		      "max-following-error in flash"),
+	SETTINGS_REAL("inertia", struct pcube_settings, inertia, "kg m^2", NULL, "0.001", "1000",
+		      "what it moves; by type"),
+	SETTINGS_REAL("gravity", struct pcube_settings, gravity, "N m", "0", NULL, NULL,
+		      "torque of the load at 90 degrees from where it hangs, 0 rad"),
+	SETTINGS_REAL("friction", struct pcube_settings, friction, "N m", NULL, "0", NULL,
+		      "dry; 3 % of the nominal torque"),
+	SETTINGS_REAL("voltage", struct pcube_settings, voltage, "V", "24", "0", "100", "of its supply"),
+	SETTINGS_DURATION("watchdog", struct pcube_settings, watchdog_ns, "50ms", "1ms", "10s",
+			  "how long it waits to be fed"),
+	SETTINGS_DURATION("boot", struct pcube_settings, boot_ns, "300ms", "0", "1min",
+			  "from power to the first answer"),
+	SETTINGS_DURATION("reply_delay", struct pcube_settings, reply_delay_ns, "300us", "0", "10s",
+			  "from a frame to its answer"),
+	SETTINGS_DURATION("reply_jitter", struct pcube_settings, reply_jitter_ns, "0", "0", "10s",
+			  "at most that much more, by chance"),
+	SETTINGS_REAL("reorder", struct pcube_settings, reorder, "", "0", "0", "1",
+		      "share of the answers that others overtake"),
+	SETTINGS_DURATION("reorder_by", struct pcube_settings, reorder_by_ns, "2ms", "0", "10s",
+			  "how late those come"),
+	SETTINGS_REAL("lose", struct pcube_settings, lose, "", "0", "0", "1", "share of the answers that never come"),
+	SETTINGS_INT("refused", struct pcube_settings, refused, "", "0", "0", "0xFF",
+		     "status of what it refuses; 0x64 is done"),
+	SETTINGS_BOOL("wrong_after_reset", struct pcube_settings, wrong_after_reset, "yes",
+		      "the first position after a reset is off by 0.25 rad"),
+	SETTINGS_BOOL("absolute", struct pcube_settings, absolute, "no", "it knows its position after power-up"),
+	SETTINGS_INT("seed", struct pcube_settings, seed, "", "1", "0", "0xFFFFFFFF", "of what comes by chance"),
+	SETTINGS_END,
+};
+/* clang-format on */
+
+bool pcube_settings_live(const char *key)
+{
+	static const char *const live[] = {
+		"reply_delay", "reply_jitter", "reorder", "reorder_by", "lose",
+		"watchdog",    "boot",	       "voltage", "refused",	"wrong_after_reset"
+	};
+
+	for (size_t i = 0; i < sizeof(live) / sizeof(*live); i++)
+		if (!strcmp(live[i], key))
+			return true;
+	return false;
+}
+
+/* 0 where that is inside the limits by so much, else their middle. */
+static double place(const double limits[2], double by)
+{
+	return limits[0] <= -by && limits[1] >= by ? 0 : (limits[0] + limits[1]) / 2;
+}
+
+static bool is_wrong(const double pair[2], size_t n)
+{
+	return n != 2 || pair[0] >= pair[1];
+}
+
+int pcube_settings_complete(struct settings *settings, const double position[2], unsigned int address,
+			    const char *where, struct error_sink *errors)
+{
+	struct pcube_settings *s = settings->values;
+	const struct pcube_type *type = &pcube_types[s->type];
+
+	if (!settings_given(settings, "limits")) {
+		s->limits[0] = isfinite(position[0]) ? position[0] : -6.5;
+		s->limits[1] = isfinite(position[1]) ? position[1] : 6.5;
+		s->limits_n = 2;
+	}
+	if (!settings_given(settings, "ends")) {
+		s->ends[0] = s->limits[0] - 0.1;
+		s->ends[1] = s->limits[1] + 0.1;
+		s->ends_n = 2;
+	}
+	if (is_wrong(s->limits, s->limits_n) || is_wrong(s->ends, s->ends_n)) {
+		error_add(errors, "%s: limits and ends are two numbers each, the lower one first: [-1, 1]", where);
+		return -EINVAL;
+	}
+	if (!settings_given(settings, "position"))
+		s->position = place(s->limits, 0.01);
+	if (s->position < s->ends[0] || s->position > s->ends[1]) {
+		error_add(errors, "%s: position: %g rad is beyond the ends of the joint, %g to %g", where, s->position,
+			  s->ends[0], s->ends[1]);
+		return -EINVAL;
+	}
+	if (!settings_given(settings, "home"))
+		s->home = place(s->limits, 0);
+	if (!settings_given(settings, "home_offset"))
+		s->home_offset = s->home;
+	if (!settings_given(settings, "serial"))
+		s->serial = 1000 + address;
+	if (!settings_given(settings, "inertia"))
+		s->inertia = type->inertia;
+	if (!settings_given(settings, "friction"))
+		s->friction = 0.03 * type->torque_nm;
+	return 0;
+}

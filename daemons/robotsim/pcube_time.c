@@ -1,0 +1,130 @@
+/* pcube_time.c: what happens in time: a step of everything, and what a module notices by itself. */
+#include <math.h>
+#include <string.h>
+
+#include "channels/clock.h"
+#include "daemons/robotsim/pcube.h"
+
+#define HEAT_MAX_S 12.0	    /* 4 s of twice the nominal current */
+#define STANDING_RAD_S 1e-3 /* the brake closes */
+#define OUTWARD_RAD_S 1e-3  /* beyond a soft limit, and still going */
+
+static void watch(struct pcube *m)
+{
+	const double reading = m->motor.position + m->zero;
+	const double outward = m->motor.velocity + m->motion.velocity;
+
+	if (m->armed && m->t_ns >= m->watchdog_ns && !(m->faults & PCUBE_COMM_ERROR)) {
+		m->counts.trips++;
+		pcube_trip(m, PCUBE_COMM_ERROR);
+	}
+	if (m->motor.end && !m->motion.homing && !(m->faults & PCUBE_HARD_LIMIT))
+		pcube_trip(m, PCUBE_HARD_LIMIT);
+	if (m->homed && !(m->faults & PCUBE_SOFT_LIMIT) &&
+	    ((reading > (double)m->values.max_position && outward > OUTWARD_RAD_S) ||
+	     (reading < (double)m->values.min_position && outward < -OUTWARD_RAD_S)))
+		pcube_trip(m, PCUBE_SOFT_LIMIT);
+	if (m->heat > HEAT_MAX_S && !(m->faults & PCUBE_OVERLOAD))
+		pcube_trip(m, PCUBE_OVERLOAD);
+}
+
+static struct pcube_drive drive(struct pcube *m, double dt_s)
+{
+	struct pcube_drive d = { .current_max = pcube_current_max(m),
+				 .push_nm = m->t_ns <= m->push_until_ns ? m->push_nm : 0 };
+
+	if (pcube_is_limp(m)) {
+		m->brake = pcube_has_brake(m);
+		m->motion.now.mode = PCUBE_HOLD;
+		pcube_motion_here(m);
+	} else {
+		if (m->halted && m->motion.now.mode == PCUBE_HOLD && fabs(m->motor.velocity) < STANDING_RAD_S)
+			m->brake = pcube_has_brake(m);
+		pcube_motion_step(m, dt_s);
+		d.how = m->brake			      ? PCUBE_DRIVE_OFF
+			: m->motion.now.mode == PCUBE_CURRENT ? PCUBE_DRIVE_CURRENT
+							      : PCUBE_DRIVE_SERVO;
+		d.position = m->motion.position;
+		d.velocity = m->motion.velocity;
+		d.acceleration = m->motion.acceleration;
+		d.current = m->motion.now.value;
+	}
+	d.brake = m->brake || m->forced & PCUBE_BRAKE;
+	return d;
+}
+
+static void step(struct pcube *m)
+{
+	const double dt_s = pcube_seconds(PCUBE_STEP_NS), was = m->motor.position;
+	struct pcube_drive d;
+	double load;
+
+	m->t_ns += PCUBE_STEP_NS;
+	if (m->booting && m->t_ns >= m->booted_ns)
+		pcube_boot(m);
+	if (m->power && !m->booting)
+		watch(m);
+	d = drive(m, dt_s);
+	m->values.previous_position = (float)pcube_position(m);
+	pcube_motor_step(&m->motor, &d, dt_s);
+	if (m->jammed) {
+		m->motor.position = was;
+		m->motor.velocity = 0;
+	}
+	if (d.how == PCUBE_DRIVE_SERVO &&
+	    fabs(d.position - m->motor.position) > (double)m->values.max_following_error &&
+	    !(m->faults & PCUBE_TOW_ERROR))
+		pcube_trip(m, PCUBE_TOW_ERROR);
+	load = m->motor.current / m->type->current_a;
+	m->heat = fmax(0, m->heat + (load * load - 1) * dt_s);
+}
+
+/* What a step can change, and the times at which one will. */
+struct still {
+	struct pcube_motor motor;
+	struct pcube_motion motion;
+	uint32_t state;
+	double heat;
+};
+
+static void look(const struct pcube *m, struct still *still)
+{
+	memset(still, 0, sizeof(*still));
+	memcpy(&still->motor, &m->motor, sizeof(still->motor));
+	memcpy(&still->motion, &m->motion, sizeof(still->motion));
+	still->state = pcube_state(m);
+	still->heat = m->heat;
+}
+
+static int64_t next_event_ns(const struct pcube *m)
+{
+	int64_t next_ns = CLOCK_NEVER;
+
+	if (m->armed && !(m->faults & PCUBE_COMM_ERROR))
+		next_ns = m->watchdog_ns;
+	if (m->push_until_ns >= m->t_ns && m->push_until_ns < next_ns)
+		next_ns = m->push_until_ns;
+	if (m->booting && m->booted_ns < next_ns)
+		next_ns = m->booted_ns;
+	return next_ns;
+}
+
+/* A joint that stands, stands until something happens: the same as stepping, only faster. */
+void pcube_advance(struct pcube *m, int64_t t_ns)
+{
+	struct still before, after;
+
+	while (t_ns - m->t_ns >= PCUBE_STEP_NS) {
+		int64_t until_ns;
+
+		look(m, &before);
+		step(m);
+		look(m, &after);
+		if (memcmp(&before, &after, sizeof(after)) != 0)
+			continue;
+		until_ns = next_event_ns(m) - 1;
+		until_ns = until_ns < t_ns ? until_ns : t_ns;
+		if (until_ns > m->t_ns)
+			m->t_ns += (until_ns - m->t_ns) / PCUBE_STEP_NS * PCUBE_STEP_NS;
+	}
+}

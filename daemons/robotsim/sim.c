@@ -1,0 +1,110 @@
+/* sim.c: the table of kinds, units, names. */
+#include "daemons/robotsim/sim.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/nearest.h"
+#include "daemons/robotsim/kinds.h"
+
+const struct sim_kind *const sim_kinds[] = { &pcube_kind, &turntable_kind, NULL };
+
+void sim_say(struct sim_text *to, const char *fmt, ...)
+{
+	va_list args;
+	int n;
+
+	va_start(args, fmt);
+	n = vsnprintf(to->text + to->len, to->max - to->len, fmt, args);
+	va_end(args);
+	to->len += n < 0 ? 0 : (size_t)n;
+	if (to->len >= to->max)
+		to->len = to->max - 1;
+}
+
+const struct sim_kind *sim_kind(const struct robot_device *device)
+{
+	for (const struct sim_kind *const *kind = sim_kinds; *kind; kind++)
+		if (!strcmp((*kind)->driver, device->driver))
+			return *kind;
+	return NULL;
+}
+
+int sim_load(struct sim *sim, const struct robot *robot, struct error_sink *errors)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < robot->devices_n; i++) {
+		const struct sim_kind *kind = sim_kind(&robot->devices[i]);
+
+		if (!kind)
+			continue;
+		if (kind->load(sim, &robot->devices[i], errors))
+			r = -EINVAL;
+	}
+	for (size_t i = 0; i < sim->units_n; i++)
+		if (!strncmp(sim->units[i].on->interface, "log:", 4)) {
+			yaml_error(errors, sim->units[i].on->node,
+				   "a log is no bus to play devices on: wire:%s or vcan0", sim->units[i].on->name);
+			r = -EINVAL;
+			break;
+		}
+	if (!r && !sim->units_n) {
+		error_add(errors, "there is nothing to play: no device of this robot has a driver that robotsim knows "
+				  "(robotsim run --help lists them)");
+		r = -EINVAL;
+	}
+	if (r)
+		sim_unload(sim);
+	return r;
+}
+
+void sim_unload(struct sim *sim)
+{
+	while (sim->units_n)
+		free(sim->units[--sim->units_n].state);
+}
+
+struct sim_unit *sim_add(struct sim *sim, const struct robot_device *device, const char *part, size_t size,
+			 struct error_sink *errors)
+{
+	struct sim_unit *unit = &sim->units[sim->units_n];
+
+	if (sim->units_n == SIM_UNITS_MAX) {
+		error_add(errors, "%s: there are too many: robotsim plays %d at most", device->name, SIM_UNITS_MAX);
+		return NULL;
+	}
+	*unit = (struct sim_unit){ .kind = sim_kind(device), .state = calloc(1, size) };
+	if (!unit->state) {
+		error_add(errors, "%s: no memory", device->name);
+		return NULL;
+	}
+	if (snprintf(unit->name, sizeof(unit->name), "%s.%s", device->name, part) >= (int)sizeof(unit->name)) {
+		error_add(errors, "%s.%s: that name is too long for a controller: at most %d letters", device->name,
+			  part, TEXT_NAME_MAX);
+		free(unit->state);
+		return NULL;
+	}
+	sim->units_n++;
+	return unit;
+}
+
+struct sim_unit *sim_find(struct sim *sim, const char *name, struct sim_text *answer)
+{
+	const char *best = NULL;
+
+	for (size_t i = 0; i < sim->units_n; i++) {
+		if (!strcmp(sim->units[i].name, name))
+			return &sim->units[i];
+		nearest_try(name, sim->units[i].name, &best);
+	}
+	sim_say(answer, "error %s: nothing of that name is played here", name);
+	if (best)
+		sim_say(answer, "; did you mean %s?", best);
+	else
+		sim_say(answer, ": robotsim report lists what is");
+	return NULL;
+}

@@ -1,0 +1,150 @@
+/* sim.h: the devices of a robot file, played on their buses.
+ *
+ *	struct sim sim = { 0 };
+ *
+ *	sim_load(&sim, &robot, &errors);	units, each with a name such as waist.15
+ *	sim_open(&sim, &errors);		their buses
+ *	for (;;) {
+ *		n = sim_fds(&sim, fds);
+ *		clock_wait(fds, n, sim_next_ns(&sim));
+ *		sim_turn(&sim, fds, clock_now_ns());
+ *	}
+ *
+ * A unit is what has a controller of its own on a bus: one module, one sensor.  What it is made of is its kind's: a
+ * file that was written from the device's page and shares nothing with the driver, so that the two can disagree.  One
+ * more kind of device is one more struct sim_kind in the table of sim.c.
+ *
+ *	sim.c		the table of kinds, units, names
+ *	sim_bus.c	units on their buses
+ *	sim_control.c	RUN/robotsim: faults, pushes, reports, on command
+ *	sim_run.c	robotsim run
+ *	sim_ask.c	robotsim fault, push, set, report
+ */
+#ifndef DAEMONS_ROBOTSIM_SIM_H
+#define DAEMONS_ROBOTSIM_SIM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "can/bus.h"
+#include "channels/clock.h"
+#include "config/error.h"
+#include "config/robot.h"
+
+#define SIM_WRONG 100  /* exit status: the command line or the robot file makes no sense */
+#define SIM_FAILED 111 /* the world is not as it should be */
+
+#define SIM_UNITS_MAX 48
+#define SIM_FILTERS_MAX 4
+#define SIM_ANSWER_MAX 65536
+#define SIM_SOCKET "robotsim" /* in RUN */
+
+/* Text that is being written; what does not fit is cut. */
+struct sim_text {
+	char *text;
+	size_t len, max;
+};
+void sim_say(struct sim_text *to, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+struct sim;
+
+struct sim_kind {
+	const char *driver;		 /* of the devices that are of this kind */
+	const struct settings_row *rows; /* of sim: in the robot file */
+
+	/* Adds a unit (sim_add) for each part of the device that has a controller.  0, or -EINVAL with lines in
+	 * errors. */
+	int (*load)(struct sim *sim, const struct robot_device *device, struct error_sink *errors);
+
+	/* The rest gets the unit's state.  Nothing here blocks, prints or allocates. */
+	void (*start)(void *state, int64_t t_ns);
+	void (*frame)(void *state, const struct frame *frame, int64_t t_ns);
+	int64_t (*next_ns)(const void *state);				/* when it has something to send; CLOCK_NEVER */
+	bool (*send)(void *state, int64_t now_ns, struct frame *frame); /* the next that is due */
+	void (*advance)(void *state, int64_t t_ns);			/* nothing will come from before t_ns */
+	bool (*has_power)(const void *state);				/* does its controller acknowledge? */
+
+	/* On command.  0, or -EINVAL and the words that there are, or what is wrong, in answer. */
+	int (*fault)(void *state, const char *word, bool clear, int64_t t_ns, struct sim_text *answer);
+	int (*push)(void *state, double torque_nm, int64_t duration_ns, int64_t t_ns, struct sim_text *answer);
+	int (*set)(void *state, const char *assignment, struct sim_text *answer);
+	void (*report)(void *state, int64_t t_ns, struct sim_text *answer); /* " key value key value" */
+};
+
+struct sim_unit {
+	char name[TEXT_NAME_MAX + 1]; /* of the device, and which of its parts: waist.15 */
+	const struct sim_kind *kind;
+	void *state;
+	const struct robot_bus *on;
+	struct bus_filter filters[SIM_FILTERS_MAX]; /* what it listens to */
+	size_t filters_n;
+	uint32_t sends; /* identifier */
+
+	/* by sim_bus.c */
+	char bus_name[ROBOT_INTERFACE_MAX + TEXT_NAME_MAX + 2];
+	struct bus *bus; /* NULL: it has no power, or its cable is cut */
+	bool cut;
+	struct frame held; /* for which there was no room */
+	bool holds;
+	int64_t retry_ns;
+	uint64_t dropped; /* frames that never got to the bus */
+};
+
+struct sim {
+	struct sim_unit units[SIM_UNITS_MAX];
+	size_t units_n;
+};
+
+/* ---- sim.c ---- */
+
+extern const struct sim_kind *const sim_kinds[]; /* end with NULL */
+
+const struct sim_kind *sim_kind(const struct robot_device *device); /* or NULL */
+
+/* Every device of the robot whose driver there is a kind for.  0, or -EINVAL with lines in errors. */
+int sim_load(struct sim *sim, const struct robot *robot, struct error_sink *errors);
+void sim_unload(struct sim *sim);
+/* One more unit, called DEVICE.PART; size bytes of zeros are its state.  NULL: a line is in errors. */
+struct sim_unit *sim_add(struct sim *sim, const struct robot_device *device, const char *part, size_t size,
+			 struct error_sink *errors);
+struct sim_unit *sim_find(struct sim *sim, const char *name, struct sim_text *answer); /* or NULL and why not */
+
+/* ---- sim_bus.c ---- */
+
+int sim_open(struct sim *sim, struct error_sink *errors); /* a bus that is absent is attached to when it appears */
+void sim_close(struct sim *sim);
+size_t sim_fds(const struct sim *sim, struct clock_fd *fds); /* SIM_UNITS_MAX at most */
+int64_t sim_next_ns(const struct sim *sim);
+/* What is due, and what has come where fds, as filled in above, are ready; NULL: everywhere. */
+void sim_turn(struct sim *sim, const struct clock_fd *fds, int64_t now_ns);
+void sim_beat(struct sim *sim, int64_t now_ns);				      /* a few times a second */
+bool sim_is_attached(const struct sim *sim, const struct sim_unit **missing); /* everywhere it has power */
+void sim_connect(struct sim_unit *unit);				      /* as its power and its cable are now */
+
+/* ---- sim_control.c ---- */
+
+struct sim_control {
+	int folder, lock, listener;
+	int clients[4]; /* -1: none */
+	unsigned int oldest;
+};
+#define SIM_CONTROL_FDS 5
+
+int sim_control_open(struct sim_control *control, struct error_sink *errors);
+void sim_control_close(struct sim_control *control);
+void sim_control_fds(const struct sim_control *control, struct clock_fd fds[SIM_CONTROL_FDS]);
+void sim_control_turn(struct sim_control *control, const struct clock_fd fds[SIM_CONTROL_FDS], struct sim *sim,
+		      int64_t now_ns);
+/* The answer to a line of words: "ok" and what there is to say, or "error" and why not. */
+void sim_control_answer(struct sim *sim, char *question, struct sim_text *answer, int64_t now_ns);
+
+/* ---- commands ---- */
+
+int sim_run(int argc, char **argv);
+int sim_fault(int argc, char **argv);
+int sim_push(int argc, char **argv);
+int sim_set(int argc, char **argv);
+int sim_report(int argc, char **argv);
+
+#endif

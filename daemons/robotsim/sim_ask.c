@@ -1,0 +1,262 @@
+/* sim_ask.c: robotsim fault, push, set, report: questions to the robotsim that runs. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "can/wire/attach.h"
+#include "config/options.h"
+#include "config/run.h"
+#include "config/text.h"
+#include "daemons/robotsim/sim.h"
+
+#define ANSWER_NS 2000000000
+#define ARGUMENTS_MAX 16
+
+struct ask {
+	const char *robot;
+	bool clear, json;
+};
+
+#define ROBOT SETTINGS_STRING("robot", struct ask, robot, NULL, "whose devices these are", .value = "R")
+static const struct settings_row rows[] = { ROBOT, SETTINGS_END };
+static const struct settings_row fault_rows[] = {
+	SETTINGS_BOOL("clear", struct ask, clear, "no", "end it"),
+	ROBOT,
+	SETTINGS_END,
+};
+static const struct settings_row report_rows[] = {
+	SETTINGS_BOOL("json", struct ask, json, "no", "as JSON"),
+	ROBOT,
+	SETTINGS_END,
+};
+
+static char answer[SIM_ANSWER_MAX];
+
+static int exchange(const char *path, const char *question)
+{
+	const int64_t deadline_ns = clock_now_ns() + ANSWER_NS;
+	struct clock_fd look = { .events = POLLIN };
+	int fds[ATTACH_FDS_MAX], fds_n = 0, r = attach_connect_by(&look.fd, path, deadline_ns);
+
+	if (r)
+		return r;
+	r = attach_send(look.fd, question, strlen(question), NULL, 0);
+	if (r >= 0) {
+		r = clock_wait(&look, 1, deadline_ns);
+		r = r ? attach_receive(look.fd, answer, sizeof(answer) - 1, fds, &fds_n) : -ETIMEDOUT;
+	}
+	while (fds_n)
+		close(fds[--fds_n]);
+	close(look.fd);
+	answer[r > 0 ? r : 0] = 0;
+	return r > 0 ? 0 : r ? r : -ECONNREFUSED;
+}
+
+/* The exit status; behind "ok " in answer is what there is to say. */
+static int ask(const char *program, const struct ask *line, const char *question)
+{
+	struct error_who me = { program, NULL, ERROR_PLAIN };
+	struct error_sink errors = { error_to_stderr, &me, 0 };
+	char path[RUN_PATH_MAX];
+	int r;
+
+	if (line->robot && run_robot(line->robot)) {
+		error_add(&errors, "--robot: %s is no name", line->robot);
+		return SIM_WRONG;
+	}
+	if (run_path(path, SIM_SOCKET, &errors))
+		return SIM_FAILED;
+	r = exchange(path, question);
+	if (r == -ENOENT || r == -ECONNREFUSED)
+		error_add(&errors, "no robotsim runs for this robot (nobody listens at %s): robotsim run FILE", path);
+	else if (r)
+		error_add(&errors, "robotsim does not answer at %s: %s", path, strerror(-r));
+	else if (!strncmp(answer, "error ", 6))
+		error_add(&errors, "%s", answer + 6);
+	else
+		return 0;
+	return SIM_FAILED;
+}
+
+/* VERB and the words behind it. */
+static int ask_words(const char *program, const struct ask *line, const char *verb, int argc, char **argv)
+{
+	char question[400];
+	size_t len = (size_t)snprintf(question, sizeof(question), "%s", verb);
+
+	for (int i = 0; i < argc && len < sizeof(question); i++)
+		len += (size_t)snprintf(question + len, sizeof(question) - len, " %s", argv[i]);
+	if (line->clear && len < sizeof(question))
+		len += (size_t)snprintf(question + len, sizeof(question) - len, " clear");
+	if (len >= sizeof(question)) {
+		error_say(program, NULL, ERROR_PLAIN, "that is too long");
+		return SIM_WRONG;
+	}
+	return ask(program, line, question);
+}
+
+/* GO, or the exit status. */
+#define GO (-1)
+static int read_line(struct options *options, int *argc, char **argv)
+{
+	struct error_sink errors = { error_to_stderr, NULL, 0 };
+
+	switch (options_read(options, argc, argv, &errors)) {
+	case OPTIONS_WRONG:
+		return SIM_WRONG;
+	case OPTIONS_ANSWER:
+		options_answer(options, stdout);
+		return 0;
+	case OPTIONS_GO:
+		break;
+	}
+	return GO;
+}
+
+int sim_fault(int argc, char **argv)
+{
+	struct ask line = { 0 };
+	struct options options = {
+		.program = "robotsim fault",
+		.about = "Breaks something in a simulated device, or mends it.",
+		.rows = fault_rows,
+		.values = &line,
+		.arguments = "NAME FAULT",
+		.arguments_min = 2,
+		.arguments_max = 2,
+		.notes = "cut           no connection to its bus\n"
+			 "silent        hears and obeys, and answers nothing\n"
+			 "power-off, power-on\n"
+			 "supply-low    no motor supply, as by an emergency stop\n"
+			 "jammed        the joint does not move\n"
+			 "and bits of a PowerCube's state word:\n"
+			 "error homed halted power-fault tow-error comm-error home-switch limit-switch-1\n"
+			 "limit-switch-2 brake current-limit voltage fet-temperature motor-temperature\n"
+			 "short-circuit hall-sensor overload cpu-overload hard-limit soft-limit\n"
+			 "logic-voltage\n",
+	};
+	int status = read_line(&options, &argc, argv);
+
+	return status == GO ? ask_words(options.program, &line, "fault", argc, argv) : status;
+}
+
+/* A torque may be negative, and is no option then. */
+static int with_dashes(int argc, char **argv, char **to)
+{
+	static char dashes[] = "--";
+	int n = 0;
+	bool done = false;
+
+	for (int i = 0; i < argc && n < ARGUMENTS_MAX - 1; i++) {
+		if (!done && argv[i][0] == '-' && (isdigit((unsigned char)argv[i][1]) || argv[i][1] == '.')) {
+			to[n++] = dashes;
+			done = true;
+		}
+		to[n++] = argv[i];
+	}
+	to[n] = NULL;
+	return n;
+}
+
+int sim_push(int argc, char **argv)
+{
+	struct ask line = { 0 };
+	struct options options = { .program = "robotsim push",
+				   .about = "Pushes a simulated joint.",
+				   .rows = rows,
+				   .values = &line,
+				   .arguments = "NAME TORQUE_NM DURATION",
+				   .arguments_min = 3,
+				   .arguments_max = 3 };
+	char *words[ARGUMENTS_MAX + 1];
+	int status;
+
+	argc = with_dashes(argc, argv, words);
+	status = read_line(&options, &argc, words);
+	return status == GO ? ask_words(options.program, &line, "push", argc, words) : status;
+}
+
+int sim_set(int argc, char **argv)
+{
+	struct ask line = { 0 };
+	struct options options = { .program = "robotsim set",
+				   .about = "Changes how a simulated device behaves, as its settings under sim: do.",
+				   .rows = rows,
+				   .values = &line,
+				   .arguments = "NAME KEY=VALUE",
+				   .arguments_min = 2,
+				   .arguments_max = 2 };
+	int status = read_line(&options, &argc, argv);
+
+	return status == GO ? ask_words(options.program, &line, "set", argc, argv) : status;
+}
+
+/* ---- report ---- */
+
+static void print_json(char *text)
+{
+	const char *comma = "";
+	char *save = NULL;
+
+	printf("{\"units\":[");
+	for (char *row = strtok_r(text, "\n", &save); row; row = strtok_r(NULL, "\n", &save)) {
+		char *words = NULL;
+		const char *key, *value;
+
+		printf("%s{\"name\":\"%s\"", comma, strtok_r(row, " ", &words));
+		while ((key = strtok_r(NULL, " ", &words)) && (value = strtok_r(NULL, " ", &words))) {
+			double number;
+			const bool plain = !text_real(value, &number) && strncmp(value, "0x", 2) != 0;
+
+			printf(plain ? ",\"%s\":%s" : ",\"%s\":\"%s\"", key, value);
+		}
+		printf("}");
+		comma = ",";
+	}
+	puts("]}");
+}
+
+static void print_table(char *text)
+{
+	char *save = NULL;
+
+	for (char *row = strtok_r(text, "\n", &save); row; row = strtok_r(NULL, "\n", &save)) {
+		char *words = NULL;
+		const char *key, *value;
+		int column = printf("%s:", strtok_r(row, " ", &words));
+		const char *comma = "";
+
+		while ((key = strtok_r(NULL, " ", &words)) && (value = strtok_r(NULL, " ", &words))) {
+			if (!strcmp(value, "0") && strcmp(key, "state") != 0)
+				continue;
+			column += printf("%s", comma);
+			if (column + strlen(key) + strlen(value) + 3 > 79)
+				column = printf("\n     ") - 1;
+			column += printf(" %s %s", key, value);
+			comma = ",";
+		}
+		printf("\n");
+	}
+}
+
+int sim_report(int argc, char **argv)
+{
+	struct ask line = { 0 };
+	struct options options = { .program = "robotsim report",
+				   .about = "Shows what the simulated devices do.",
+				   .rows = report_rows,
+				   .values = &line,
+				   .arguments = "[NAME]",
+				   .arguments_min = 0,
+				   .arguments_max = 1 };
+	int status = read_line(&options, &argc, argv);
+
+	if (status != GO)
+		return status;
+	status = ask_words(options.program, &line, "report", argc, argv);
+	if (!status)
+		(line.json ? print_json : print_table)(answer + 3);
+	return status;
+}

@@ -1,0 +1,232 @@
+/* sim_control.c: RUN/robotsim: faults, pushes, reports, on command.
+ *
+ *	fault UNIT WORD [clear]
+ *	push UNIT TORQUE DURATION
+ *	set UNIT KEY=VALUE
+ *	report [UNIT]			a line per unit: its name, then keys and values by turns
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "can/wire/attach.h"
+#include "config/run.h"
+#include "config/text.h"
+#include "daemons/robotsim/sim.h"
+
+#define QUESTION_MAX 512
+#define CLIENTS (sizeof(((struct sim_control *)0)->clients) / sizeof(int))
+
+/* ---- answers ---- */
+
+static void answer_report(struct sim *sim, const char *name, struct sim_text *answer, int64_t now_ns)
+{
+	const struct sim_unit *only = name ? sim_find(sim, name, answer) : NULL;
+
+	if (name && !only)
+		return;
+	sim_say(answer, "ok ");
+	for (size_t i = 0; i < sim->units_n; i++) {
+		const struct sim_unit *unit = &sim->units[i];
+
+		if (only && unit != only)
+			continue;
+		sim_say(answer, "%s bus %s controller %s", unit->name, unit->on->name,
+			unit->bus ? bus_state_name(bus_state(unit->bus)) : "off");
+		unit->kind->report(unit->state, now_ns, answer);
+		sim_say(answer, " dropped %" PRIu64 "\n", unit->dropped);
+	}
+}
+
+static int do_fault(struct sim_unit *unit, const char *word, const char *clear, struct sim_text *answer, int64_t now_ns)
+{
+	int r = 0;
+
+	if (!word || (clear && strcmp(clear, "clear") != 0)) {
+		sim_say(answer, "error which fault? fault %s silent", unit->name);
+		return -EINVAL;
+	}
+	if (!strcmp(word, "cut"))
+		unit->cut = !clear;
+	else
+		r = unit->kind->fault(unit->state, word, clear, now_ns, answer);
+	sim_connect(unit);
+	return r;
+}
+
+static int do_push(struct sim_unit *unit, const char *torque, const char *duration, struct sim_text *answer,
+		   int64_t now_ns)
+{
+	double torque_nm;
+	int64_t duration_ns;
+
+	if (!torque || !duration || text_real(torque, &torque_nm) || text_duration(duration, &duration_ns) ||
+	    duration_ns < 0) {
+		sim_say(answer, "error push %s: a torque in N m and a duration such as 100ms", unit->name);
+		return -EINVAL;
+	}
+	return unit->kind->push(unit->state, torque_nm, duration_ns, now_ns, answer);
+}
+
+void sim_control_answer(struct sim *sim, char *question, struct sim_text *answer, int64_t now_ns)
+{
+	char *save = NULL;
+	const char *verb = strtok_r(question, " \n", &save), *name = strtok_r(NULL, " \n", &save);
+	const char *first = strtok_r(NULL, " \n", &save), *second = strtok_r(NULL, " \n", &save);
+	struct sim_unit *unit;
+	int r;
+
+	if (verb && !strcmp(verb, "report")) {
+		answer_report(sim, name, answer, now_ns);
+		return;
+	}
+	if (!verb || !name || (strcmp(verb, "fault") != 0 && strcmp(verb, "push") != 0 && strcmp(verb, "set") != 0)) {
+		sim_say(answer, "error %.40s: fault, push or set and a name, or report", verb ? verb : "");
+		return;
+	}
+	unit = sim_find(sim, name, answer);
+	if (!unit)
+		return;
+	if (!strcmp(verb, "fault"))
+		r = do_fault(unit, first, second, answer, now_ns);
+	else if (!strcmp(verb, "push"))
+		r = do_push(unit, first, second, answer, now_ns);
+	else
+		r = unit->kind->set(unit->state, first ? first : "", answer);
+	if (!r)
+		sim_say(answer, "ok");
+}
+
+/* ---- the socket ---- */
+
+/* As with a wire: the lock says who is there, the socket's file may be left from one that was killed. */
+static int lock(struct sim_control *c, struct error_sink *errors)
+{
+	char owner[32] = "";
+	ssize_t n;
+
+	c->lock = openat(c->folder, SIM_SOCKET ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0660);
+	if (c->lock < 0) {
+		error_add(errors, "unable to make the lock of " SIM_SOCKET ": %s", strerror(errno));
+		return -errno;
+	}
+	if (flock(c->lock, LOCK_EX | LOCK_NB)) {
+		n = pread(c->lock, owner, sizeof(owner) - 1, 0);
+		error_add(errors, "this robot is played already, by process %.*s",
+			  n > 0 ? (int)strcspn(owner, "\n") : 1, n > 0 ? owner : "?");
+		return -EBUSY;
+	}
+	n = snprintf(owner, sizeof(owner), "%d\n", getpid());
+	if (ftruncate(c->lock, 0) || pwrite(c->lock, owner, (size_t)n, 0) != n) {
+		error_add(errors, "unable to write the lock of " SIM_SOCKET);
+		return -EIO;
+	}
+	return 0;
+}
+
+static int listen_at(struct sim_control *c, struct error_sink *errors)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+
+	snprintf(at.sun_path, sizeof(at.sun_path), "/proc/self/fd/%d/" SIM_SOCKET, c->folder);
+	unlinkat(c->folder, SIM_SOCKET, 0);
+	c->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (c->listener < 0 || bind(c->listener, (struct sockaddr *)&at, sizeof(at)) ||
+	    fchmodat(c->folder, SIM_SOCKET, 0660, 0) || listen(c->listener, 16)) {
+		const int r = -errno;
+
+		error_add(errors, "unable to listen at " SIM_SOCKET ": %s", strerror(-r));
+		return r;
+	}
+	return 0;
+}
+
+int sim_control_open(struct sim_control *c, struct error_sink *errors)
+{
+	int r;
+
+	*c = (struct sim_control){ .lock = -1, .listener = -1 };
+	for (size_t i = 0; i < CLIENTS; i++)
+		c->clients[i] = -1;
+	c->folder = run_folder(NULL, errors);
+	if (c->folder < 0)
+		return c->folder;
+	r = lock(c, errors);
+	if (!r)
+		r = listen_at(c, errors);
+	if (r)
+		sim_control_close(c);
+	return r;
+}
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+void sim_control_close(struct sim_control *c)
+{
+	if (c->listener >= 0)
+		unlinkat(c->folder, SIM_SOCKET, 0);
+	for (size_t i = 0; i < CLIENTS; i++)
+		close_fd(&c->clients[i]);
+	close_fd(&c->listener);
+	close_fd(&c->lock);
+	close_fd(&c->folder);
+}
+
+void sim_control_fds(const struct sim_control *c, struct clock_fd fds[SIM_CONTROL_FDS])
+{
+	fds[0] = (struct clock_fd){ .fd = c->listener, .events = POLLIN };
+	for (size_t i = 0; i < CLIENTS; i++)
+		fds[1 + i] = (struct clock_fd){ .fd = c->clients[i], .events = POLLIN };
+}
+
+/* A question, a hang-up, or nothing. */
+static void hear(int *client, struct sim *sim, int64_t now_ns)
+{
+	static char text[SIM_ANSWER_MAX];
+	struct sim_text answer = { text, 0, sizeof(text) };
+	char question[QUESTION_MAX];
+	int fds[ATTACH_FDS_MAX], fds_n = 0;
+	int n = attach_receive(*client, question, sizeof(question) - 1, fds, &fds_n);
+
+	while (fds_n)
+		close(fds[--fds_n]);
+	if (n == -EAGAIN)
+		return;
+	if (n > 0) {
+		question[n] = 0;
+		sim_control_answer(sim, question, &answer, now_ns);
+		n = attach_send(*client, text, answer.len, NULL, 0);
+	}
+	if (n <= 0)
+		close_fd(client);
+}
+
+void sim_control_turn(struct sim_control *c, const struct clock_fd fds[SIM_CONTROL_FDS], struct sim *sim,
+		      int64_t now_ns)
+{
+	int fd;
+
+	for (size_t i = 0; i < CLIENTS; i++)
+		if (fds[1 + i].ready && c->clients[i] >= 0)
+			hear(&c->clients[i], sim, now_ns);
+	/* Whoever came first and asks nothing makes room for whoever comes now. */
+	while (fds[0].ready && (fd = accept4(c->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
+		int *place = &c->clients[c->oldest++ % CLIENTS];
+
+		close_fd(place);
+		*place = fd;
+		hear(place, sim, now_ns);
+	}
+}

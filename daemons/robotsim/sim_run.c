@@ -1,0 +1,192 @@
+/* sim_run.c: robotsim run: plays the devices of a robot file until told to stop. */
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "channels/notify.h"
+#include "config/options.h"
+#include "config/run.h"
+#include "daemons/robotsim/sim.h"
+
+#define PROGRAM "robotsim"
+
+struct run {
+	const char *robot;
+	int64_t priority;
+	bool check;
+};
+
+static const struct settings_row rows[] = {
+	SETTINGS_STRING("robot", struct run, robot, NULL, "whose devices these are; names the folder", .value = "R"),
+	SETTINGS_INT("priority", struct run, priority, "", "0", "0", "99",
+		     "SCHED_FIFO priority, so that answers come in time; 0: none", .value = "P"),
+	SETTINGS_BOOL("check", struct run, check, "no", "read the file, list what would be played, and stop"),
+	SETTINGS_END,
+};
+
+static struct sim sim;
+
+static int stop_fd(void)
+{
+	sigset_t stop;
+
+	sigemptyset(&stop);
+	sigaddset(&stop, SIGTERM);
+	sigaddset(&stop, SIGINT);
+	sigprocmask(SIG_BLOCK, &stop, NULL);
+	return signalfd(-1, &stop, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static void be_real_time(int priority)
+{
+	struct sched_param p = { .sched_priority = priority };
+
+	if (!priority)
+		return;
+	if (sched_setscheduler(0, SCHED_FIFO, &p))
+		error_say(PROGRAM, NULL, ERROR_WARNING, "no SCHED_FIFO priority %d: %s; going on without", priority,
+			  strerror(errno));
+	if (mlockall(MCL_CURRENT | MCL_FUTURE))
+		error_say(PROGRAM, NULL, ERROR_WARNING, "memory is not locked: %s; going on without", strerror(errno));
+}
+
+/* Ten times a second: what stands gets older, what is off the bus comes back, the supervisor hears of us. */
+static void beat(struct notify *notify, int64_t now_ns)
+{
+	const struct sim_unit *missing;
+
+	sim_beat(&sim, now_ns);
+	if (!sim_is_attached(&sim, &missing)) {
+		char text[NOTIFY_STATUS_MAX];
+
+		snprintf(text, sizeof(text), "waiting for the bus %s of %s", missing->on->interface, missing->name);
+		notify_status(notify, now_ns, text);
+	}
+	notify_watchdog(notify, now_ns);
+}
+
+static bool tell_ready(struct notify *notify)
+{
+	const struct sim_unit *missing;
+
+	return sim_is_attached(&sim, &missing) && notify_ready(notify) >= 0;
+}
+
+static int play(struct sim_control *control)
+{
+	struct clock_fd fds[1 + SIM_CONTROL_FDS + SIM_UNITS_MAX] = { { .fd = stop_fd(), .events = POLLIN } };
+	struct clock_fd *control_fds = fds + 1, *unit_fds = control_fds + SIM_CONTROL_FDS;
+	struct notify notify;
+	bool ready = false, first = true;
+	int64_t beat_ns = clock_now_ns();
+	int r = 0;
+
+	notify_open(&notify);
+	while (!fds[0].ready) {
+		const int64_t now_ns = clock_now_ns();
+		int64_t next_ns;
+		size_t n;
+
+		sim_turn(&sim, first ? NULL : unit_fds, now_ns);
+		sim_control_turn(control, control_fds, &sim, now_ns);
+		if (!ready)
+			ready = tell_ready(&notify);
+		if (now_ns >= beat_ns) {
+			beat(&notify, now_ns);
+			beat_ns = now_ns + NOTIFY_PERIOD_NS;
+		}
+		sim_control_fds(control, control_fds);
+		n = 1 + SIM_CONTROL_FDS + sim_fds(&sim, unit_fds);
+		first = false;
+		next_ns = sim_next_ns(&sim);
+		r = clock_wait(fds, n, next_ns < beat_ns ? next_ns : beat_ns);
+		if (r < 0) {
+			error_say(PROGRAM, NULL, ERROR_FATAL, "unable to wait: %s", strerror(-r));
+			break;
+		}
+	}
+	notify_stopping(&notify);
+	notify_close(&notify);
+	close(fds[0].fd);
+	return r < 0 ? SIM_FAILED : 0;
+}
+
+static void list(const struct robot *robot)
+{
+	for (size_t i = 0; i < sim.units_n; i++)
+		printf("%s on %s\n", sim.units[i].name, sim.units[i].on->interface);
+	for (size_t i = 0; i < robot->devices_n; i++)
+		if (!sim_kind(&robot->devices[i]))
+			printf("%s is not played: there is no simulator for %s\n", robot->devices[i].name,
+			       robot->devices[i].driver);
+}
+
+static int run(const struct run *run, const struct robot *robot, struct error_sink *errors)
+{
+	struct sim_control control;
+	int r;
+
+	if (run->check) {
+		list(robot);
+		return 0;
+	}
+	r = sim_control_open(&control, errors);
+	if (r)
+		return SIM_FAILED;
+	r = sim_open(&sim, errors);
+	if (!r) {
+		be_real_time((int)run->priority);
+		r = play(&control);
+		sim_close(&sim);
+	} else {
+		r = r == -EINVAL ? SIM_WRONG : SIM_FAILED;
+	}
+	sim_control_close(&control);
+	return r;
+}
+
+int sim_run(int argc, char **argv)
+{
+	static char unused[4096]; /* of whatever the settings are */
+	struct settings settings = { .rows = sim_kinds[0]->rows, .values = unused };
+	struct run line = { 0 };
+	struct options options = { .program = PROGRAM " run",
+				   .about = "Plays the devices of a robot file on its buses until told to stop.",
+				   .rows = rows,
+				   .values = &line,
+				   .arguments = "FILE",
+				   .arguments_min = 1,
+				   .arguments_max = 1,
+				   .settings = &settings,
+				   .notes = "It knows devices with the driver pciod; --settings lists what may\n"
+					    "stand under their sim: in the robot file.\n" };
+	struct error_who me = { PROGRAM, NULL, ERROR_FATAL };
+	struct error_sink errors = { error_to_stderr, &me, 0 }, plain = { error_to_stderr, NULL, 0 };
+	struct robot robot;
+	int status;
+
+	switch (options_read(&options, &argc, argv, &plain)) {
+	case OPTIONS_WRONG:
+		return SIM_WRONG;
+	case OPTIONS_ANSWER:
+		options_answer(&options, stdout);
+		return 0;
+	case OPTIONS_GO:
+		break;
+	}
+	if (line.robot && run_robot(line.robot)) {
+		error_add(&errors, "--robot: %s is no name", line.robot);
+		return SIM_WRONG;
+	}
+	if (robot_open(&robot, argv[0], &errors))
+		return SIM_WRONG;
+	status = sim_load(&sim, &robot, &errors) ? SIM_WRONG : run(&line, &robot, &errors);
+	sim_unload(&sim);
+	robot_close(&robot);
+	return status;
+}

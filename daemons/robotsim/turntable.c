@@ -1,0 +1,204 @@
+/* turntable.c: the example turntable as a simulated device, written from hw-docs/example.md. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "config/text.h"
+#include "daemons/robotsim/kinds.h"
+
+#define STATE_ID 0x190u /* + node */
+#define TURN_ID 0x210u
+#define NODE_MAX 15
+#define STATE_PERIOD_NS 5000000
+#define WATCHDOG_NS 100000000
+
+struct turntable {
+	unsigned int node;
+	double acceleration; /* rad/s^2 */
+	bool silent;
+	int64_t t_ns, send_ns, turn_ns; /* where it is, when it says so next, when it was last told to turn */
+	double position, velocity, wanted;
+	uint64_t turns; /* frames obeyed */
+};
+
+static const struct settings_row rows[] = {
+	SETTINGS_REAL("acceleration", struct turntable, acceleration, "rad/s^2", "20", "0.01", "1000", "of its motor"),
+	SETTINGS_END,
+};
+
+/* ---- the robot file ---- */
+
+static int read_node(int64_t *node, const struct robot_device *device, struct error_sink *errors)
+{
+	const struct yaml_node *said = yaml_find(device->settings, "node");
+
+	*node = 1;
+	if (said && (said->kind != YAML_TEXT || text_int(said->text, node) || *node < 1 || *node > NODE_MAX)) {
+		yaml_error(errors, said, "the number of a turntable is 1 to %d", NODE_MAX);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int load(struct sim *sim, const struct robot_device *device, struct error_sink *errors)
+{
+	struct turntable table = { 0 };
+	struct settings settings = { .rows = rows, .values = &table };
+	struct sim_unit *unit;
+	char part[8];
+	int64_t node;
+
+	if (settings_defaults(&settings, errors) || settings_read(&settings, device->sim, errors) ||
+	    read_node(&node, device, errors))
+		return -EINVAL;
+	table.node = (unsigned int)node;
+	snprintf(part, sizeof(part), "%u", table.node);
+	unit = sim_add(sim, device, part, sizeof(table), errors);
+	if (!unit)
+		return -EINVAL;
+	memcpy(unit->state, &table, sizeof(table));
+	unit->on = device->roles[0].bus;
+	unit->filters[0] = (struct bus_filter){ TURN_ID + table.node, FRAME_STD_MASK | FRAME_EXT | FRAME_RTR };
+	unit->filters_n = 1;
+	unit->sends = STATE_ID + table.node;
+	return 0;
+}
+
+/* ---- how it turns ---- */
+
+static void turn_until(struct turntable *t, int64_t t_ns)
+{
+	const double change = t->acceleration * (double)(t_ns - t->t_ns) / 1e9;
+	const double before = t->velocity;
+
+	if (t_ns <= t->t_ns)
+		return;
+	t->velocity = fmin(fmax(t->wanted, before - change), before + change);
+	t->position += (before + t->velocity) / 2 * (double)(t_ns - t->t_ns) / 1e9;
+	t->t_ns = t_ns;
+}
+
+/* The watchdog may run out in between. */
+static void advance(void *state, int64_t t_ns)
+{
+	struct turntable *t = state;
+	const int64_t end_ns = t->turn_ns + WATCHDOG_NS;
+
+	if (t_ns > end_ns) {
+		turn_until(t, end_ns);
+		t->wanted = 0;
+	}
+	turn_until(t, t_ns);
+}
+
+static void start(void *state, int64_t t_ns)
+{
+	struct turntable *t = state;
+
+	t->t_ns = t->send_ns = t_ns;
+	t->turn_ns = t_ns - WATCHDOG_NS;
+}
+
+static void frame(void *state, const struct frame *f, int64_t t_ns)
+{
+	struct turntable *t = state;
+
+	if (f->len != 2)
+		return;
+	advance(t, t_ns);
+	t->wanted = (int16_t)(f->data[0] | f->data[1] << 8) / 1000.0;
+	t->turn_ns = t_ns;
+	t->turns++;
+}
+
+static int64_t next_ns(const void *state)
+{
+	return ((const struct turntable *)state)->send_ns;
+}
+
+static bool send(void *state, int64_t now_ns, struct frame *f)
+{
+	struct turntable *t = state;
+	uint32_t position, velocity;
+
+	if (now_ns < t->send_ns)
+		return false;
+	advance(t, now_ns);
+	while (t->send_ns <= now_ns)
+		t->send_ns += STATE_PERIOD_NS;
+	position = (uint32_t)(int32_t)lround(t->position * 1e6);
+	velocity = (uint32_t)(int32_t)lround(t->velocity * 1e3);
+	*f = (struct frame){ .id = STATE_ID + t->node, .len = 6 };
+	for (unsigned int i = 0; i < 4; i++)
+		f->data[i] = (uint8_t)(position >> 8 * i);
+	for (unsigned int i = 0; i < 2; i++)
+		f->data[4 + i] = (uint8_t)(velocity >> 8 * i);
+	return !t->silent;
+}
+
+static bool has_power(const void *state)
+{
+	(void)state;
+	return true;
+}
+
+/* ---- on command ---- */
+
+static int fault(void *state, const char *word, bool clear, int64_t t_ns, struct sim_text *answer)
+{
+	(void)t_ns;
+	if (strcmp(word, "silent") != 0) {
+		sim_say(answer, "error %s: no such fault: a turntable can be silent", word);
+		return -EINVAL;
+	}
+	((struct turntable *)state)->silent = !clear;
+	return 0;
+}
+
+static int push(void *state, double torque_nm, int64_t duration_ns, int64_t t_ns, struct sim_text *answer)
+{
+	(void)state;
+	(void)torque_nm;
+	(void)duration_ns;
+	(void)t_ns;
+	sim_say(answer, "error a turntable cannot be pushed");
+	return -EINVAL;
+}
+
+static void say_line(void *to, const char *line)
+{
+	sim_say(to, "error %s", line);
+}
+
+static int set(void *state, const char *assignment, struct sim_text *answer)
+{
+	struct settings settings = { .rows = rows, .values = state };
+	struct error_sink errors = { say_line, answer, 0 };
+
+	return settings_assign(&settings, "set", assignment, &errors);
+}
+
+static void report(void *state, int64_t t_ns, struct sim_text *to)
+{
+	struct turntable *t = state;
+
+	advance(t, t_ns);
+	sim_say(to, " position %.6f velocity %.6f turns %llu", t->position, t->velocity, (unsigned long long)t->turns);
+}
+
+const struct sim_kind turntable_kind = {
+	.driver = "exampled",
+	.rows = rows,
+	.load = load,
+	.start = start,
+	.frame = frame,
+	.next_ns = next_ns,
+	.send = send,
+	.advance = advance,
+	.has_power = has_power,
+	.fault = fault,
+	.push = push,
+	.set = set,
+	.report = report,
+};
