@@ -1,0 +1,224 @@
+/* pciod.c: drives Schunk PowerCube, PRL and LWA3 modules; pciod(1), hw-docs/powercube.md. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "config/robot.h"
+#include "config/text.h"
+#include "daemons/pcio/pciod.h"
+
+#define HALT_DEADLINE_NS 20000000
+#define CLOCK_FRAME "100#0F"
+#define MOVE_LEN 6 /* steps, which are longer, are not sent */
+
+/* ---- settings ---- */
+
+static const char *const actions[] = { "halt", "hold", NULL };
+
+static const char *check_modules(const char *text)
+{
+	return *text ? NULL : "modules such as 15, 4-7 or larm0:4-7,larm1:8-10";
+}
+
+static const char *const home_offsets[] = { "0x59", "0x89", NULL };
+
+static const struct settings_row rows[] = {
+	SETTINGS_TEXT("modules", struct pciod, modules, SETTINGS_REQUIRED,
+		      "modules: 15, 13,15, 4-7, larm0:4-7,larm1:8-10", .check = check_modules),
+	SETTINGS_DURATION("module_watchdog", struct pciod, rules.watchdog_ns, "50ms", "20ms", "10s",
+			  "a module that is not fed for so long stops by itself"),
+	SETTINGS_INT("ack_ok", struct pciod, rules.ack_ok, "", "0x64", "0", "255",
+		     "status of a set or move that was done"),
+	SETTINGS_WORD("home_offset_id", struct pciod, home_offset, home_offsets, "0x59",
+		      "parameter of the home offset, which is read and told"),
+	SETTINGS_DURATION("reply_late", struct pciod, rules.times.late_ns, "20ms", "1ms", "1s",
+			  "a reply that has not come by then is given up"),
+	SETTINGS_DURATION("reply_lost", struct pciod, rules.times.lost_ns, "100ms", "1ms", "10s",
+			  "and will not come any more after this"),
+	SETTINGS_DURATION("silent_after", struct pciod, rules.silent_after_ns, "50ms", "2ms", "10s",
+			  "a module that says nothing for so long is a fault"),
+	SETTINGS_BOOL("sync_motion", struct pciod, rules.sync_motion, "no",
+		      "moves begin with the clock's frame 100#0F, on all modules of the bus at once"),
+	SETTINGS_BOOL("full_current", struct pciod, rules.full_current, "no",
+		      "currents up to max-current, not only the nominal one"),
+	SETTINGS_REAL("margin", struct pciod, rules.margin, "1", "0.02", "0", "0.4",
+		      "share of the position range kept away from either end"),
+	SETTINGS_REAL("gain", struct pciod, rules.gain_s, "1/s", "10", "0", "200",
+		      "velocity for each rad that a joint is behind its ramp"),
+	SETTINGS_WORD("on_estop", struct pciod, on_estop, actions, "halt",
+		      "at level estop: halt, or stand with servo on"),
+	SETTINGS_WORD("on_fault", struct pciod, on_fault, actions, "hold",
+		      "what the others do when a module has a fault: halt, or stand with servo on"),
+	SETTINGS_END,
+};
+
+static int check_settings(struct pciod *p, const struct drv *drv, struct error_sink *errors)
+{
+	const int64_t tick_ns = drv_period_ns(drv);
+	const unsigned int before = errors->count;
+	char tick[TEXT_VALUE_MAX], other[TEXT_VALUE_MAX];
+
+	p->rules.home_offset_id = p->home_offset ? PCIO_HOME_OFFSET_89 : PCIO_HOME_OFFSET;
+	text_from_duration(tick, tick_ns);
+	if (p->rules.times.lost_ns < p->rules.times.late_ns)
+		error_add(errors, "reply_lost: it must not be shorter than reply_late");
+	if (tick_ns > p->rules.watchdog_ns / 2) {
+		text_from_duration(other, p->rules.watchdog_ns / 2);
+		error_add(errors, "tick: with %s modules are not fed often enough (module_watchdog); at most %s", tick,
+			  other);
+	}
+	if (p->rules.silent_after_ns < 2 * tick_ns) {
+		text_from_duration(other, 2 * tick_ns);
+		error_add(errors, "silent_after: modules are asked every %s (tick); at least %s", tick, other);
+	}
+	return errors->count == before ? 0 : -EINVAL;
+}
+
+/* ---- what is declared ---- */
+
+static int add_send(struct pciod *p, struct drv *drv, unsigned int joint, enum pcio_send kind,
+		    struct error_sink *errors)
+{
+	const struct pcio_send_row *row = &pcio_send_rows[kind];
+	const struct pciod_joint *j = &p->joints[joint];
+	const int64_t tick_ns = drv_period_ns(drv);
+	/* Of the questions three are asked in each tick in which the module moves. */
+	const int64_t periods[PCIO_SENDS] = { [PCIO_SEND_MOVE] = tick_ns,
+					      [PCIO_SEND_WATCHDOG] = pciod_feed_period_ns(p),
+					      [PCIO_SEND_GET] = tick_ns / 3 };
+	const int64_t deadlines[PCIO_SENDS] = { [PCIO_SEND_HALT] = HALT_DEADLINE_NS,
+						[PCIO_SEND_MOVE] = tick_ns,
+						[PCIO_SEND_WATCHDOG] = pciod_feed_period_ns(p),
+						[PCIO_SEND_COMMAND] = p->rules.times.late_ns,
+						[PCIO_SEND_GET] = p->rules.times.late_ns };
+	struct drv_send send = {
+		.bus = j->bus,
+		.row = { .id = row->id + (row->shared ? 0 : j->module.number),
+			 .class = row->class,
+			 .period_ns = periods[kind],
+			 .deadline_ns = deadlines[kind],
+			 .harmless = row->harmless },
+		.len = kind == PCIO_SEND_MOVE ? MOVE_LEN : row->len,
+		.shared = row->shared,
+		.answered = row->reply_bytes,
+		.reply_id = PCIO_ID_ACK + j->module.number,
+		.reply_bytes = row->reply_bytes,
+		.reply_within_ns = p->rules.times.lost_ns,
+	};
+
+	memcpy(send.row.key, row->key, sizeof(send.row.key));
+	return drv_add_send(drv, &send, errors);
+}
+
+static int add_joint(struct pciod *p, struct drv *drv, unsigned int joint, struct error_sink *errors)
+{
+	struct pciod_joint *j = &p->joints[joint];
+	struct pciod_bus *b = &p->buses[j->bus];
+	const struct drv_receive receive = { .bus = j->bus,
+					     .id = PCIO_ID_ACK + j->module.number,
+					     .len_min = 1,
+					     .len_max = FRAME_DATA_MAX,
+					     .period_ns = drv_period_ns(drv) };
+
+	if (drv_add_joint(drv, j->name, errors) < 0 || drv_add_receive(drv, &receive, errors) < 0)
+		return -EINVAL;
+	for (enum pcio_send kind = 0; kind < PCIO_SENDS; kind++) {
+		int send;
+
+		if (pcio_send_rows[kind].shared && b->modules) {
+			j->sends[kind] = b->watchdog;
+			continue;
+		}
+		send = add_send(p, drv, joint, kind, errors);
+		if (send < 0)
+			return send;
+		j->sends[kind] = (unsigned int)send;
+	}
+	b->watchdog = j->sends[PCIO_SEND_WATCHDOG];
+	b->modules++;
+	b->joint[j->module.number] = (uint8_t)(joint + 1);
+	return 0;
+}
+
+static int add_bus(struct pciod *p, struct drv *drv, unsigned int bus, struct error_sink *errors)
+{
+	const struct drv_receive clock = { .bus = bus, .id = PCIO_ID_ALL, .len_min = 1, .len_max = FRAME_DATA_MAX };
+	const struct robot_bus *robot = drv_robot_bus(drv, bus);
+
+	if (!p->buses[bus].modules) {
+		error_add(errors, "bus %s: none of the modules is on it; leave it out, or name one in modules",
+			  drv_bus_name(drv, bus));
+		return -EINVAL;
+	}
+	if (drv_add_claim(drv, bus, "pcio", errors) < 0)
+		return -EINVAL;
+	if (!p->rules.sync_motion)
+		return 0;
+	if (!robot || strcmp(robot->clock, CLOCK_FRAME)) {
+		error_add(errors,
+			  "sync_motion: moves would wait for ever: bus %s has no clock frame " CLOCK_FRAME
+			  "; write clock: " CLOCK_FRAME " for it in the robot file",
+			  drv_bus_name(drv, bus));
+		return -EINVAL;
+	}
+	return drv_add_receive(drv, &clock, errors) < 0 ? -EINVAL : 0;
+}
+
+static int find_bus(const void *of, const char *name)
+{
+	return drv_bus(of, name);
+}
+
+static const char *name_bus(const void *of, unsigned int bus)
+{
+	return drv_bus_name(of, bus);
+}
+
+static int plan(void *self, struct drv *drv, struct error_sink *errors)
+{
+	struct pciod *p = self;
+	const struct pciod_list_buses buses = { drv_buses(drv), find_bus, name_bus, drv };
+	struct pciod_list list;
+
+	if (check_settings(p, drv, errors) || pciod_list_read(&list, p->modules, &buses, errors))
+		return -EINVAL;
+	for (p->joints_n = 0; p->joints_n < list.n; p->joints_n++) {
+		const struct pciod_list_item *item = &list.item[p->joints_n];
+		struct pciod_joint *j = &p->joints[p->joints_n];
+
+		j->bus = item->bus;
+		j->module.number = item->number;
+		snprintf(j->name, sizeof(j->name), "%s", item->joint);
+		if (add_joint(p, drv, p->joints_n, errors))
+			return -EINVAL;
+	}
+	for (unsigned int i = 0; i < drv_buses(drv); i++)
+		if (add_bus(p, drv, i, errors))
+			return -EINVAL;
+	return 0;
+}
+
+/* ---- the driver ---- */
+
+static const struct drv_driver driver = {
+	.program = "pciod",
+	.about = "drives Schunk PowerCube, PRL and LWA3 modules",
+	.size = sizeof(struct pciod),
+	.settings = rows,
+	.state = msg_joint_state_number,
+	.ref = msg_joint_ref_number,
+	.plan = plan,
+	.start = pciod_start,
+	.tick = pciod_tick,
+	.rx = pciod_rx,
+	.sent = pciod_sent,
+	.lost = pciod_lost,
+	.fill = pciod_fill,
+	.request = pciod_request,
+	.stop = pciod_stop,
+};
+
+int main(int argc, char **argv)
+{
+	return drv_main(&driver, argc, argv);
+}

@@ -1,0 +1,92 @@
+/* pciod.h: the driver of PowerCube modules, what its files share.
+ *
+ * pciod.c		settings, what is declared, main
+ * pciod_turn.c		each tick: what every module is told and asked
+ * pciod_io.c		what arrives, and the state message
+ * pciod_job.c		requests that take longer: home, clear, reset
+ *
+ * below them, pure
+ * pciod_module*.c	the life of one module
+ * pciod_drive.c	from a command to a move
+ * pciod_ask.c		which reply belongs to which request
+ * pciod_list.c		the setting modules
+ * pcio.c		the codec
+ */
+#ifndef PCIOD_H
+#define PCIOD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "daemons/drv.h"
+#include "daemons/pcio/pcio.h"
+#include "daemons/pcio/pciod_list.h"
+#include "daemons/pcio/pciod_module.h"
+
+enum pciod_action { PCIOD_ACTION_HALT, PCIOD_ACTION_HOLD };
+
+struct pciod_joint {
+	struct pciod_module module;
+	unsigned int bus;
+	unsigned int sends[PCIO_SENDS]; /* of drv_add_send */
+	uint32_t want;			/* questions of this tick that have not found room yet */
+	char name[MSG_NAME_SIZE];
+};
+
+struct pciod_bus {
+	unsigned int modules;		    /* on it */
+	unsigned int watchdog;		    /* of drv_add_send */
+	int64_t fed_ns;			    /* 100#07 was last put; 0: never */
+	int64_t heard_fed_ns;		    /* and last on the wire */
+	int64_t clock_ns;		    /* 100#0F was last on the wire; 0: never */
+	uint8_t joint[PCIO_MODULE_MAX + 1]; /* joint of each module, + 1; 0: not ours */
+};
+
+enum pciod_job_kind { PCIOD_JOB_NONE, PCIOD_JOB_HOME, PCIOD_JOB_CLEAR };
+
+struct pciod_job { /* one at a time */
+	enum pciod_job_kind kind;
+	bool joints[MSG_JOINTS]; /* still to be done; of a clear: begun */
+	unsigned int at;	 /* homing: the one that homes now */
+	double left_s;
+	char refused[PCIOD_WORDS_MAX]; /* why a clear could not do all of it */
+};
+
+struct pciod {
+	/* settings */
+	char modules[256];
+	struct pciod_rules rules;
+	int home_offset; /* which of the two identifiers */
+	enum pciod_action on_estop, on_fault;
+
+	struct pciod_joint joints[MSG_JOINTS];
+	unsigned int joints_n;
+	struct pciod_bus buses[MSG_BUSES];
+	bool begun;
+	int64_t stop_ns; /* since when it is stopping; 0: it is not */
+	struct pciod_job job;
+
+	/* what is wrong, as it was told last */
+	bool unwell;
+	char code[PCIOD_CODE_MAX], text[PCIOD_WORDS_MAX];
+};
+
+/* pciod_turn.c: of struct drv_driver */
+enum drv_step pciod_start(void *self, struct drv *drv, const struct drv_orders *orders);
+void pciod_tick(void *self, struct drv *drv, const struct drv_orders *orders);
+enum drv_step pciod_stop(void *self, struct drv *drv, const struct drv_orders *orders);
+/* The questions of this tick, as many as there is room for; the rest when some have been sent. */
+void pciod_ask_more(struct pciod *p, struct drv *drv, int64_t now_ns);
+int64_t pciod_feed_period_ns(const struct pciod *p); /* of 100#07 */
+
+/* pciod_io.c: of struct drv_driver, too */
+bool pciod_rx(void *self, struct drv *drv, unsigned int bus, const struct bus_frame *got);
+void pciod_sent(void *self, struct drv *drv, unsigned int send, const struct frame *frame, int64_t t_ns);
+void pciod_lost(void *self, struct drv *drv, unsigned int send, const struct frame *frame);
+int64_t pciod_fill(void *self, struct drv *drv, void *state, int64_t now_ns);
+
+/* pciod_job.c */
+int pciod_request(void *self, struct drv *drv, const struct msg_request *request, int64_t now_ns);
+void pciod_job_step(struct pciod *p, struct drv *drv, const struct drv_orders *orders);
+
+#endif

@@ -1,0 +1,131 @@
+/* pciod_io.c: what arrives from the modules, and what is published of it. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "daemons/pcio/pciod.h"
+
+#define MODULE_MASK 0x1Fu
+
+/* ---- what arrives ---- */
+
+static struct pciod_joint *joint_of(struct pciod *p, unsigned int bus, const struct frame *frame)
+{
+	const uint8_t joint = p->buses[bus].joint[frame_id(frame) & MODULE_MASK];
+
+	return joint && p->begun ? &p->joints[joint - 1] : NULL;
+}
+
+static bool complete(const struct pciod *p)
+{
+	for (unsigned int i = 0; i < p->joints_n; i++)
+		if ((p->joints[i].module.fresh & PCIOD_SAMPLE) != PCIOD_SAMPLE)
+			return false;
+	return true;
+}
+
+bool pciod_rx(void *self, struct drv *drv, unsigned int bus, const struct bus_frame *got)
+{
+	struct pciod *p = self;
+	struct pciod_joint *j;
+	char code[PCIOD_CODE_MAX];
+
+	if (frame_id(&got->frame) == PCIO_ID_ALL) {
+		if (got->frame.len && got->frame.data[0] == PCIO_START)
+			p->buses[bus].clock_ns = got->t_ns;
+		return false;
+	}
+	j = joint_of(p, bus, &got->frame);
+	if (!j)
+		return false;
+	switch (pciod_module_reply(&j->module, &p->rules, &got->frame, got->t_ns)) {
+	case PCIOD_NEWS_NONE:
+		break;
+	case PCIOD_NEWS_ODD:
+		snprintf(code, sizeof(code), "odd-%u", j->module.number);
+		drv_event(drv, MSG_SEVERITY_WARNING, code, "module %u answered with something that is no value",
+			  j->module.number);
+		break;
+	case PCIOD_NEWS_REFUSED:
+		snprintf(code, sizeof(code), "refused-%u", j->module.number);
+		drv_event(drv, MSG_SEVERITY_WARNING, code, "module %u refused a move (ack_ok)", j->module.number);
+		break;
+	}
+	return complete(p);
+}
+
+static int bus_of(const struct pciod *p, unsigned int send)
+{
+	for (unsigned int i = 0; i < p->joints_n; i++)
+		for (unsigned int row = 0; row < PCIO_SENDS; row++)
+			if (p->joints[i].sends[row] == send)
+				return (int)p->joints[i].bus;
+	return -1;
+}
+
+void pciod_sent(void *self, struct drv *drv, unsigned int send, const struct frame *frame, int64_t t_ns)
+{
+	struct pciod *p = self;
+	const int bus = bus_of(p, send);
+	struct pciod_bus *b;
+	struct pciod_joint *j;
+	enum pciod_question question;
+
+	if (bus < 0)
+		return;
+	b = &p->buses[bus];
+	if (frame_id(frame) == PCIO_ID_ALL) {
+		const bool absent = b->heard_fed_ns && t_ns - b->heard_fed_ns > p->rules.watchdog_ns / 2;
+
+		for (unsigned int i = 0; absent && i < p->joints_n; i++)
+			if (p->joints[i].bus == (unsigned int)bus)
+				pciod_module_forgive(&p->joints[i].module, t_ns);
+		b->heard_fed_ns = t_ns;
+		return;
+	}
+	j = joint_of(p, (unsigned int)bus, frame);
+	question = pciod_question(frame);
+	if (j && question != PCIOD_Q_N)
+		pciod_ask_sent(&j->module.asks[question], t_ns);
+	pciod_ask_more(p, drv, t_ns);
+}
+
+void pciod_lost(void *self, struct drv *drv, unsigned int send, const struct frame *frame)
+{
+	struct pciod *p = self;
+	const int bus = bus_of(p, send);
+	struct pciod_joint *j = bus < 0 ? NULL : joint_of(p, (unsigned int)bus, frame);
+	enum pciod_question question = pciod_question(frame);
+
+	(void)drv;
+	if (j && question != PCIOD_Q_N)
+		pciod_ask_lost(&j->module.asks[question]);
+}
+
+/* ---- what is published ---- */
+
+int64_t pciod_fill(void *self, struct drv *drv, void *state, int64_t now_ns)
+{
+	const struct pciod *p = self;
+	struct msg_joint_state *s = state;
+	int64_t oldest_ns = 0;
+
+	(void)drv;
+	s->count = p->joints_n;
+	for (unsigned int i = 0; i < p->joints_n; i++) {
+		const struct pciod_module *m = &p->joints[i].module;
+		const int64_t t_ns = p->begun ? pciod_module_oldest_ns(m) : 0;
+
+		memcpy(s->joint[i], p->joints[i].name, sizeof(s->joint[i]));
+		s->position[i] = p->begun ? m->position_rad : NAN;
+		s->velocity[i] = p->begun ? m->velocity_rad_s : NAN;
+		s->current[i] = p->begun ? m->current_a : NAN;
+		s->temperature[i] = NAN;
+		s->age_ns[i] = t_ns ? now_ns - t_ns : INT64_MAX;
+		s->status[i] = pciod_module_status(m);
+		s->state_word[i] = m->state;
+		if (t_ns && (!oldest_ns || t_ns < oldest_ns))
+			oldest_ns = t_ns;
+	}
+	return oldest_ns;
+}

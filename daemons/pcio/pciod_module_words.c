@@ -1,0 +1,226 @@
+/* pciod_module_words.c: how a module is, in words, and what a person can do about it. */
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "daemons/pcio/pciod_module.h"
+
+#define VERIFY_NS 1000000000 /* what has not been answered by then is worth a word */
+
+/* ---- the state message ---- */
+
+uint32_t pciod_module_status(const struct pciod_module *m)
+{
+	const uint32_t off = PCIO_STATE_HALTED | PCIO_STATE_BRAKE;
+	uint32_t status = m->silent || !m->t_ns[PCIOD_Q_STATE] ? MSG_JOINT_SILENT : 0;
+
+	if (!m->t_ns[PCIOD_Q_STATE])
+		return status;
+	if (m->state & PCIO_STATE_HOMED)
+		status |= MSG_JOINT_HOMED;
+	if (m->state & PCIO_STATE_MOVING)
+		status |= MSG_JOINT_MOVING;
+	if (m->state & PCIO_STATE_BRAKE)
+		status |= MSG_JOINT_BRAKED;
+	if (m->state & PCIO_STATE_CURRENT_LIMIT)
+		status |= MSG_JOINT_WARNING;
+	if (pcio_faults(m->state) || m->wrong)
+		status |= MSG_JOINT_FAULT;
+	if (!(m->state & off) && !(status & (MSG_JOINT_FAULT | MSG_JOINT_SILENT)))
+		status |= MSG_JOINT_ENABLED;
+	if (m->phase == PCIOD_UP && m->position_rad <= m->limits.position_min_rad)
+		status |= MSG_JOINT_LIMIT_LOW;
+	if (m->phase == PCIOD_UP && m->position_rad >= m->limits.position_max_rad)
+		status |= MSG_JOINT_LIMIT_HIGH;
+	return status;
+}
+
+/* ---- what is wrong ---- */
+
+struct words {
+	char *code, *text;
+};
+
+static bool __attribute__((format(printf, 4, 5)))
+say(const struct words *w, const struct pciod_module *m, const char *kind, const char *fmt, ...)
+{
+	int len;
+	va_list args;
+
+	if (w->code)
+		snprintf(w->code, PCIOD_CODE_MAX, "%s-%u", kind, m->number);
+	len = snprintf(w->text, PCIOD_WORDS_MAX, "module %u", m->number);
+	va_start(args, fmt);
+	vsnprintf(w->text + len, (size_t)(PCIOD_WORDS_MAX - len), fmt, args);
+	va_end(args);
+	return true;
+}
+
+static const char *cure(const struct pciod_module *m)
+{
+	switch (pcio_worst(m->state)) {
+	case PCIO_KIND_POWER_OFF:
+		return "switch its power off and on";
+	case PCIO_KIND_BY_HAND:
+		return "move it off its limit by hand, as its manual says";
+	default:
+		return m->wrong & PCIOD_WRONG_NOT_RESET ? "a reset did not clear it; is the cause gone?"
+							: "the request clear resets it, once the cause is gone";
+	}
+}
+
+/* The first of the worst kind: a fault that joins a lesser one is worth another event. */
+static const char *worst_name(uint32_t faults)
+{
+	const struct pcio_bit *worst = pcio_state_bits;
+
+	for (const struct pcio_bit *b = pcio_state_bits; b->bit; b++)
+		if (faults & b->bit && (!(faults & worst->bit) || b->kind > worst->kind))
+			worst = b;
+	return worst->name;
+}
+
+static bool say_faults(const struct words *w, const struct pciod_module *m)
+{
+	uint32_t faults = pcio_faults(m->state);
+	char bits[80];
+
+	if (faults & ~(uint32_t)PCIO_STATE_ERROR)
+		faults &= ~(uint32_t)PCIO_STATE_ERROR;
+	pcio_text(bits, sizeof(bits), pcio_state_bits, faults);
+	return say(w, m, worst_name(faults), ": %s; %s", bits, cure(m));
+}
+
+static bool say_wrong(const struct words *w, const struct pciod_module *m)
+{
+	if (m->wrong & PCIOD_WRONG_NO_ACKNOWLEDGE)
+		return say(w, m, "config",
+			   ": its config 0x%08X has no-acknowledge: nothing can be confirmed; clear the bit",
+			   m->config);
+	if (m->wrong & PCIOD_WRONG_LINEAR)
+		return say(w, m, "config", ": its config 0x%08X says linear: its units are m, not rad", m->config);
+	if (m->wrong & PCIOD_WRONG_CONFIG_REFUSED)
+		return say(w, m, "config", " refused the config 0x%08X, so its watchdog is not set", m->config_wanted);
+	if (m->wrong & PCIOD_WRONG_CONFIG_STAYS)
+		return say(w, m, "config", ": the config 0x%08X was written, but reads back as 0x%08X",
+			   m->config_wanted, m->config);
+	if (m->wrong & PCIOD_WRONG_LIMITS)
+		return say(w, m, "limits",
+			   ": its limits make no sense: %.4g to %.4g rad, %.4g rad/s, %.4g rad/s^2, %.4g A",
+			   m->limits.position_min_rad, m->limits.position_max_rad, m->limits.velocity_rad_s,
+			   m->limits.acceleration_rad_s2, m->limits.current_a);
+	return say(w, m, "reset",
+		   " is still halted after a reset, or did not answer it; the request clear tries again");
+}
+
+static const char *parameter_name(enum pciod_question question)
+{
+	return pcio_parameter(pciod_questions[question].parameter)->name;
+}
+
+static bool say_unanswered(const struct words *w, const struct pciod_module *m, const struct pciod_rules *rules,
+			   int64_t now_ns)
+{
+	const int64_t stale_ns = rules->times.lost_ns + rules->silent_after_ns;
+
+	/* By the others' age, not by the time: whoever was stopped himself has not asked. */
+	for (unsigned int q = 0; m->phase != PCIOD_ASKING && q < PCIOD_SAMPLES; q++)
+		if (m->asks[q].unanswered && m->heard_ns - m->t_ns[q] > stale_ns)
+			return say(w, m, "stale", " answers, but not in time (reply_late) when asked for %s",
+				   parameter_name(q));
+	if (m->phase == PCIOD_UP || now_ns - m->phase_ns <= VERIFY_NS)
+		return false;
+	for (unsigned int q = 0; q <= PCIOD_Q_MAX_CURRENT; q++)
+		if (!(m->known & 1u << q) && (m->phase == PCIOD_VERIFYING || q < PCIOD_SAMPLES))
+			return say(w, m, "unanswered", " answers, but not in time (reply_late) when asked for %s",
+				   parameter_name(q));
+	return false;
+}
+
+/* Is a reset of ours under way, or due as soon as there may be one? */
+static bool explained(const struct pciod_module *m)
+{
+	return m->reset != PCIOD_RESET_NONE || (m->forgive && pcio_only_comm_error(m->state));
+}
+
+bool pciod_module_trouble(const struct pciod_module *m, const struct pciod_rules *rules, int64_t now_ns,
+			  char code[PCIOD_CODE_MAX], char text[PCIOD_WORDS_MAX])
+{
+	const struct words w = { code, text };
+
+	if (m->silent)
+		return say(&w, m, "silent", " does not answer; is it powered, on this bus, and of this bit rate?");
+	if (!(m->known & PCIOD_Q_BIT_STATE)) /* not yet */
+		return say_unanswered(&w, m, rules, now_ns);
+	if (pcio_faults(m->state) && !explained(m))
+		return say_faults(&w, m);
+	if (m->wrong)
+		return say_wrong(&w, m);
+	if (m->state & PCIO_STATE_HALTED && !m->may_unhalt && !explained(m))
+		return say(&w, m, "halted", " was halted, not by this driver; the request clear resets it");
+	return say_unanswered(&w, m, rules, now_ns);
+}
+
+/* ---- requests ---- */
+
+int pciod_module_clearable(const struct pciod_module *m, char text[PCIOD_WORDS_MAX])
+{
+	const struct words w = { NULL, text };
+
+	if (m->silent || !(m->known & PCIOD_Q_BIT_STATE)) {
+		say(&w, m, "", " does not answer; it is taken back when it does");
+		return -EPERM;
+	}
+	if (pcio_worst(m->state) > PCIO_KIND_FAULT) {
+		say_faults(&w, m);
+		return -EPERM;
+	}
+	return pcio_faults(m->state) || m->wrong || (m->state & PCIO_STATE_HALTED && !m->may_unhalt) ? 0 : 1;
+}
+
+void pciod_module_clear(struct pciod_module *m, int64_t now_ns)
+{
+	const uint32_t not_verified = (uint32_t)PCIOD_WRONG_NOT_RESET;
+
+	if (m->wrong & ~not_verified) {
+		m->phase = PCIOD_VERIFYING;
+		m->phase_ns = now_ns;
+		m->known &= PCIOD_SAMPLE;
+		m->config_written = false;
+		m->config_ns = 0;
+	}
+	m->wrong = 0;
+	if (m->reset == PCIOD_RESET_NONE && (pcio_faults(m->state) || m->state & PCIO_STATE_HALTED)) {
+		m->reset = PCIOD_RESET_WANTED;
+		m->reset_asked = true;
+	}
+}
+
+bool pciod_module_clearing(const struct pciod_module *m)
+{
+	return !m->silent && !m->wrong && (m->reset != PCIOD_RESET_NONE || m->phase != PCIOD_UP);
+}
+
+const char *pciod_module_not_homable(const struct pciod_module *m)
+{
+	if (m->silent || !pciod_module_knows(m))
+		return "does not answer";
+	if (m->phase != PCIOD_UP)
+		return "is not verified yet";
+	if (pcio_faults(m->state) || m->wrong)
+		return "has a fault";
+	if (m->state & PCIO_STATE_HALTED || m->reset != PCIOD_RESET_NONE)
+		return "is halted";
+	return NULL;
+}
+
+void pciod_module_home(struct pciod_module *m)
+{
+	m->home = PCIOD_HOME_WANTED;
+}
+
+void pciod_module_home_end(struct pciod_module *m)
+{
+	m->home = PCIOD_HOME_NONE;
+}

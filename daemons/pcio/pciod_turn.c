@@ -1,0 +1,252 @@
+/* pciod_turn.c: what every module is told and asked in a tick. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "daemons/pcio/pciod.h"
+
+#define FEED_NS 10000000
+#define STOP_STAND_NS 300000000 /* when stopping: it is halted after that, standing or not */
+#define VERIFY_AT_ONCE 16	/* questions of the verification on one bus and tick */
+
+int64_t pciod_feed_period_ns(const struct pciod *p)
+{
+	return p->rules.watchdog_ns / 4 < FEED_NS ? p->rules.watchdog_ns / 4 : FEED_NS;
+}
+
+/* ---- putting ---- */
+
+/* The host lives: every bus, in whatever state, as long as this runs. */
+static void feed(struct pciod *p, struct drv *drv, const struct drv_orders *orders)
+{
+	const int64_t tick_ns = (int64_t)(orders->dt_s * 1e9);
+	struct frame frame;
+
+	pcio_encode_all(PCIO_WATCHDOG, &frame);
+	for (unsigned int i = 0; i < drv_buses(drv); i++) {
+		struct pciod_bus *b = &p->buses[i];
+
+		if (b->fed_ns && orders->tick_ns - b->fed_ns < pciod_feed_period_ns(p) - tick_ns / 2)
+			continue;
+		b->fed_ns = orders->tick_ns;
+		drv_send(drv, b->watchdog, &frame);
+	}
+}
+
+void pciod_ask_more(struct pciod *p, struct drv *drv, int64_t now_ns)
+{
+	struct frame frame;
+	uint32_t wanted = 0;
+
+	for (unsigned int i = 0; i < p->joints_n; i++)
+		wanted |= p->joints[i].want;
+	for (unsigned int q = 0; wanted >> q; q++)
+		for (struct pciod_joint *j = p->joints; j < p->joints + p->joints_n; j++) {
+			if (!(j->want & 1u << q))
+				continue;
+			pcio_encode_get(j->module.number, pciod_questions[q].parameter, &frame);
+			if (drv_send(drv, j->sends[PCIO_SEND_GET], &frame))
+				continue;
+			j->want &= ~(1u << q);
+			pciod_module_put(&j->module, q, now_ns);
+		}
+}
+
+static void put_booked(struct pciod_joint *j, struct drv *drv, enum pcio_send row, const struct frame *frame,
+		       int64_t now_ns)
+{
+	if (!drv_send(drv, j->sends[row], frame))
+		pciod_module_put(&j->module, pciod_question(frame), now_ns);
+}
+
+static void put(struct pciod_joint *j, struct drv *drv, const struct pciod_deed *deed, int64_t now_ns)
+{
+	struct pciod_module *m = &j->module;
+	struct frame frame;
+
+	switch (deed->what) {
+	case PCIOD_DO_NOTHING:
+		break;
+	case PCIOD_DO_HALT: /* what it overtakes must not follow it */
+		drv_cancel(drv, j->sends[PCIO_SEND_MOVE]);
+		drv_cancel(drv, j->sends[PCIO_SEND_COMMAND]);
+		pcio_encode_command(m->number, PCIO_HALT, &frame);
+		drv_send(drv, j->sends[PCIO_SEND_HALT], &frame);
+		break;
+	case PCIOD_DO_MOVE:
+		if (!pcio_encode_move(m->number, deed->move.motion, deed->move.value, &frame))
+			put_booked(j, drv, PCIO_SEND_MOVE, &frame, now_ns);
+		break;
+	case PCIOD_DO_MOVE_PLAIN:
+		if (!pcio_encode_move(m->number, deed->move.motion, deed->move.value, &frame))
+			drv_send(drv, j->sends[PCIO_SEND_MOVE], &frame);
+		break;
+	case PCIOD_DO_RESET:
+		pcio_encode_command(m->number, PCIO_RESET, &frame);
+		put_booked(j, drv, PCIO_SEND_COMMAND, &frame, now_ns);
+		break;
+	case PCIOD_DO_HOME:
+		pcio_encode_command(m->number, PCIO_HOME, &frame);
+		put_booked(j, drv, PCIO_SEND_COMMAND, &frame, now_ns);
+		break;
+	}
+	if (deed->set_config && !pcio_encode_set(m->number, PCIO_CONFIG, m->config_wanted, &frame))
+		put_booked(j, drv, PCIO_SEND_COMMAND, &frame, now_ns);
+	j->want = deed->ask;
+}
+
+/* ---- what is wrong, and what is new ---- */
+
+/* Modules with sync-motion stop, too, only upon the clock's frame. */
+static bool clock_lost(const struct pciod *p, unsigned int bus, int64_t now_ns)
+{
+	return p->rules.sync_motion && now_ns - p->buses[bus].clock_ns > p->rules.silent_after_ns;
+}
+
+static bool find_trouble(const struct pciod *p, const struct drv *drv, int64_t now_ns, char code[PCIOD_CODE_MAX],
+			 char text[PCIOD_WORDS_MAX])
+{
+	for (unsigned int i = 0; i < p->joints_n; i++)
+		if (pciod_module_trouble(&p->joints[i].module, &p->rules, now_ns, code, text))
+			return true;
+	for (unsigned int i = 0; i < drv_buses(drv); i++) {
+		if (!clock_lost(p, i, now_ns))
+			continue;
+		snprintf(code, PCIOD_CODE_MAX, "clock-lost");
+		snprintf(text, PCIOD_WORDS_MAX,
+			 "no 100#0F on %s, for which moves wait (sync_motion): modules are halted",
+			 drv_bus_name(drv, i));
+		return true;
+	}
+	return false;
+}
+
+static void tell_trouble(struct pciod *p, struct drv *drv, int64_t now_ns)
+{
+	char code[PCIOD_CODE_MAX], text[PCIOD_WORDS_MAX];
+	bool unwell = find_trouble(p, drv, now_ns, code, text);
+
+	if (!unwell && p->unwell) {
+		drv_well(drv);
+		*p->code = *p->text = '\0';
+	} else if (unwell && strcmp(text, p->text)) {
+		if (strcmp(code, p->code))
+			drv_fault(drv, code, "%s", text);
+		else /* the loop tells a code once */
+			drv_event(drv, MSG_SEVERITY_ERROR, code, "%s", text);
+		snprintf(p->code, sizeof(p->code), "%s", code);
+		snprintf(p->text, sizeof(p->text), "%s", text);
+	}
+	p->unwell = unwell;
+}
+
+static void tell_news(struct pciod_joint *j, struct drv *drv, unsigned int joint)
+{
+	struct pciod_module *m = &j->module;
+	char code[PCIOD_CODE_MAX], offset[32] = "home offset unknown";
+
+	if (m->reset_comm && m->reset == PCIOD_RESET_NONE) {
+		m->reset_comm = false;
+		snprintf(code, sizeof(code), "comm-cleared-%u", m->number);
+		drv_event(drv, MSG_SEVERITY_INFO, code,
+			  "module %u: its watchdog ran out while nobody fed it; it was reset once", m->number);
+	}
+	if (m->phase != PCIOD_UP || m->taken)
+		return;
+	m->taken = true;
+	drv_ref_tighten(drv_limits(drv, joint), &m->limits);
+	snprintf(code, sizeof(code), "taken-over-%u", m->number);
+	if (!isnan(m->home_offset_rad))
+		snprintf(offset, sizeof(offset), "home offset %.4g rad", m->home_offset_rad);
+	drv_event(drv, MSG_SEVERITY_INFO, code, "module %u: found %s%s, version 0x%04X, serial %u, config 0x%08X, %s",
+		  m->number,
+		  m->found_moving   ? "moving"
+		  : m->found_halted ? "halted"
+				    : "standing",
+		  m->state & PCIO_STATE_HOMED ? "" : ", not homed", m->version, m->serial, m->config, offset);
+}
+
+/* ---- a tick ---- */
+
+static bool must_halt(const struct pciod *p, const struct drv_orders *orders, unsigned int bus)
+{
+	return (orders->level >= MSG_LEVEL_ESTOP && p->on_estop == PCIOD_ACTION_HALT) ||
+	       (p->unwell && p->on_fault == PCIOD_ACTION_HALT) || clock_lost(p, bus, orders->now_ns);
+}
+
+static void begin(struct pciod *p, int64_t now_ns)
+{
+	if (p->begun)
+		return;
+	p->begun = true;
+	for (unsigned int i = 0; i < p->joints_n; i++)
+		pciod_module_init(&p->joints[i].module, p->joints[i].module.number, now_ns);
+}
+
+static bool stop_halts(const struct pciod *p, const struct pciod_module *m, int64_t now_ns)
+{
+	return pciod_module_stands(m) || now_ns - p->stop_ns > STOP_STAND_NS;
+}
+
+/* commanded: by orders->joint. */
+static void turn(struct pciod *p, struct drv *drv, const struct drv_orders *orders, bool commanded)
+{
+	begin(p, orders->now_ns);
+	feed(p, drv, orders);
+	pciod_job_step(p, drv, orders);
+	for (unsigned int i = 0; i < p->joints_n; i++) {
+		struct pciod_joint *j = &p->joints[i];
+		const bool halt = must_halt(p, orders, j->bus);
+		const unsigned int share = VERIFY_AT_ONCE / p->buses[j->bus].modules;
+		const struct pciod_wish wish = {
+			.now_ns = orders->now_ns,
+			.halt = halt || (p->stop_ns && stop_halts(p, &j->module, orders->now_ns)),
+			.resets = !halt && !p->stop_ns,
+			.command = commanded ? &orders->joint[i] : NULL,
+			.stand = commanded && orders->life == MSG_LIFE_DISARMED,
+			.limits = drv_limits(drv, i),
+			.dt_s = orders->dt_s,
+			.following = orders->ref,
+			.verify_max = share > 2 ? share : 2,
+		};
+		struct pciod_deed deed;
+
+		pciod_module_tick(&j->module, &p->rules, &wish, &deed);
+		put(j, drv, &deed, orders->now_ns);
+		tell_news(j, drv, i);
+	}
+	pciod_ask_more(p, drv, orders->now_ns);
+	tell_trouble(p, drv, orders->now_ns);
+}
+
+enum drv_step pciod_start(void *self, struct drv *drv, const struct drv_orders *orders)
+{
+	struct pciod *p = self;
+
+	turn(p, drv, orders, false);
+	for (unsigned int i = 0; i < p->joints_n; i++)
+		if (!pciod_module_up(&p->joints[i].module) || p->joints[i].module.reset != PCIOD_RESET_NONE)
+			return DRV_AGAIN;
+	return p->unwell ? DRV_AGAIN : DRV_DONE;
+}
+
+void pciod_tick(void *self, struct drv *drv, const struct drv_orders *orders)
+{
+	turn(self, drv, orders, true);
+}
+
+enum drv_step pciod_stop(void *self, struct drv *drv, const struct drv_orders *orders)
+{
+	struct pciod *p = self;
+
+	if (!p->stop_ns)
+		p->stop_ns = orders->now_ns;
+	turn(p, drv, orders, true);
+	for (unsigned int i = 0; i < p->joints_n; i++) {
+		const struct pciod_module *m = &p->joints[i].module;
+
+		if (!m->silent && !(m->known & PCIOD_Q_BIT_STATE && m->state & PCIO_STATE_HALTED))
+			return DRV_AGAIN;
+	}
+	return DRV_DONE;
+}

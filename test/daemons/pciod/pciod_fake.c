@@ -1,0 +1,209 @@
+/* pciod_fake.c: a module that answers what one driver asks of it. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "unity.h"
+
+#include "test/daemons/pciod/pciod_fake.h"
+
+#define NUMBER 15
+
+void fake_start(struct fake *f)
+{
+	memset(f, 0, sizeof(*f));
+	f->state = PCIO_STATE_HOMED;
+	f->config = 0x00000118;
+	f->position = 1.5f;
+	f->min_position = -2;
+	f->max_position = 2;
+	f->max_velocity = 0.5f;
+	f->max_acceleration = 2;
+	f->max_current = 10;
+	f->reset_helps = f->config_stays = true;
+	f->status = 0x64;
+	f->rules = (struct pciod_rules){ .times = { 20 * MS, 100 * MS },
+					 .silent_after_ns = 50 * MS,
+					 .watchdog_ns = 50 * MS,
+					 .ack_ok = 0x64,
+					 .home_offset_id = PCIO_HOME_OFFSET,
+					 .margin = 0.02,
+					 .gain_s = 10 };
+	f->limits = drv_ref_no_limits;
+	f->now_ns = 1000 * MS;
+	f->wish = (struct pciod_wish){ .resets = true, .limits = &f->limits, .dt_s = 0.005, .verify_max = 16 };
+	pciod_module_init(&f->m, NUMBER, f->now_ns + 5 * MS); /* in the first tick */
+}
+
+static void tell(struct fake *f, const char *what, double value)
+{
+	size_t len = strlen(f->told);
+
+	snprintf(f->told + len, sizeof(f->told) - len, isnan(value) ? "%s%s" : "%s%s %.9g", len ? "; " : "", what,
+		 value);
+}
+
+static void put(struct fake *f, enum pciod_question question)
+{
+	pciod_module_put(&f->m, question, f->now_ns);
+	pciod_ask_sent(&f->m.asks[question], f->now_ns);
+	f->asked |= 1u << question;
+}
+
+static void set_config(struct fake *f)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "config %08X", f->m.config_wanted);
+	tell(f, text, NAN);
+	put(f, PCIOD_Q_SET_CONFIG);
+	if (f->config_stays)
+		f->config = f->m.config_wanted;
+}
+
+void fake_ask(struct fake *f)
+{
+	const struct pciod_deed *d = &f->deed;
+
+	f->now_ns += 5 * MS;
+	f->asked = 0;
+	f->wish.now_ns = f->now_ns;
+	pciod_module_tick(&f->m, &f->rules, &f->wish, &f->deed);
+	switch (d->what) {
+	case PCIOD_DO_NOTHING:
+		break;
+	case PCIOD_DO_HALT:
+		tell(f, "halt", NAN);
+		f->state |= PCIO_STATE_HALTED | PCIO_STATE_BRAKE;
+		f->state &= ~(uint32_t)PCIO_STATE_MOVING;
+		break;
+	case PCIOD_DO_MOVE:
+		tell(f, d->move.motion == PCIO_CURRENT_STATE ? "c" : "v", d->move.value);
+		put(f, d->move.motion == PCIO_CURRENT_STATE ? PCIOD_Q_MOVE_CURRENT : PCIOD_Q_MOVE_VELOCITY);
+		break;
+	case PCIOD_DO_MOVE_PLAIN:
+		tell(f, d->move.motion == PCIO_CURRENT ? "C" : "V", d->move.value);
+		break;
+	case PCIOD_DO_RESET:
+		tell(f, "reset", NAN);
+		put(f, PCIOD_Q_RESET);
+		if (f->reset_helps)
+			f->state &= PCIO_STATE_HOMED;
+		break;
+	case PCIOD_DO_HOME:
+		tell(f, "home", NAN);
+		put(f, PCIOD_Q_HOME);
+		break;
+	}
+	if (d->set_config)
+		set_config(f);
+	for (unsigned int q = 0; q < PCIOD_Q_N; q++)
+		if (d->ask & 1u << q)
+			put(f, q);
+}
+
+/* ---- answers ---- */
+
+static void real(struct frame *frame, float value)
+{
+	memcpy(frame->data + 2, &value, sizeof(value)); /* the tests run on little-endian machines */
+	frame->len = 6;
+}
+
+static void word(struct frame *frame, uint32_t value)
+{
+	memcpy(frame->data + 2, &value, sizeof(value));
+	frame->len = 6;
+}
+
+void fake_answer(struct fake *f, enum pciod_question question, int64_t t_ns)
+{
+	const float reals[PCIOD_Q_N] = { [PCIOD_Q_POSITION] = f->position,
+					 [PCIOD_Q_VELOCITY] = f->velocity,
+					 [PCIOD_Q_CURRENT] = f->current,
+					 [PCIOD_Q_MIN_POSITION] = f->min_position,
+					 [PCIOD_Q_MAX_POSITION] = f->max_position,
+					 [PCIOD_Q_MAX_VELOCITY] = f->max_velocity,
+					 [PCIOD_Q_MAX_ACCELERATION] = f->max_acceleration,
+					 [PCIOD_Q_MAX_CURRENT] = f->max_current,
+					 [PCIOD_Q_HOME_OFFSET] = 0.125f,
+					 [PCIOD_Q_HOME_OFFSET_89] = 0.25f,
+					 [PCIOD_Q_MOVE_VELOCITY] = f->position,
+					 [PCIOD_Q_MOVE_CURRENT] = f->position };
+	struct frame frame = { .id = 0x0A0 + NUMBER };
+
+	frame.data[0] = pciod_questions[question].command;
+	frame.data[1] = pciod_questions[question].parameter;
+	switch (question) {
+	case PCIOD_Q_STATE:
+		word(&frame, f->state);
+		break;
+	case PCIOD_Q_CONFIG:
+		word(&frame, f->config);
+		break;
+	case PCIOD_Q_SERIAL:
+		word(&frame, 1015);
+		break;
+	case PCIOD_Q_VERSION:
+		memcpy(frame.data + 2, "\x01\x25", 2);
+		frame.len = 4;
+		break;
+	case PCIOD_Q_SET_CONFIG:
+		frame.data[2] = f->status;
+		frame.len = 3;
+		break;
+	case PCIOD_Q_RESET:
+	case PCIOD_Q_HOME:
+		frame.len = 1;
+		break;
+	case PCIOD_Q_MOVE_VELOCITY:
+	case PCIOD_Q_MOVE_CURRENT:
+		real(&frame, reals[question]);
+		frame.len = 8;
+		break;
+	default:
+		real(&frame, reals[question]);
+	}
+	TEST_ASSERT_EQUAL(PCIOD_NEWS_NONE, pciod_module_reply(&f->m, &f->rules, &frame, t_ns));
+}
+
+enum pciod_news fake_reply(struct fake *f, const char *hex, int64_t t_ns)
+{
+	struct frame frame = { .id = 0x0A0 + NUMBER };
+	unsigned int byte;
+
+	for (; sscanf(hex, "%2x", &byte) == 1; hex += 2)
+		frame.data[frame.len++] = (uint8_t)byte;
+	return pciod_module_reply(&f->m, &f->rules, &frame, t_ns);
+}
+
+/* The last question is answered first. */
+void fake_tick(struct fake *f)
+{
+	fake_ask(f);
+	for (unsigned int q = PCIOD_Q_N; q-- && !f->mute;)
+		if (f->asked & ~f->deaf_to & 1u << q)
+			fake_answer(f, q, f->now_ns + MS);
+}
+
+void fake_ticks(struct fake *f, unsigned int n)
+{
+	while (n--)
+		fake_tick(f);
+}
+
+const char *fake_told(struct fake *f)
+{
+	static char told[FAKE_TOLD_MAX];
+
+	memcpy(told, f->told, sizeof(told));
+	*f->told = '\0';
+	return told;
+}
+
+void fake_up(struct fake *f)
+{
+	for (unsigned int i = 0; i < 20 && !pciod_module_up(&f->m); i++)
+		fake_tick(f);
+	TEST_ASSERT_TRUE_MESSAGE(pciod_module_up(&f->m), "it is not up after 20 ticks");
+}

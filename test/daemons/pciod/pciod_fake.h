@@ -1,0 +1,47 @@
+/* pciod_fake.h: a module that answers what one driver asks of it, for tests of pciod_module*.c. */
+#ifndef TEST_PCIOD_FAKE_H
+#define TEST_PCIOD_FAKE_H
+
+#include "daemons/pcio/pciod_module.h"
+
+#define MS INT64_C(1000000)
+#define FAKE_TOLD_MAX 512
+
+struct fake {
+	/* the module */
+	uint32_t state, config;
+	float position, velocity, current;
+	float min_position, max_position, max_velocity, max_acceleration, max_current;
+	bool reset_helps, config_stays, mute; /* mute: it hears, and answers nothing */
+	uint32_t deaf_to;		      /* questions that it does not answer, bits */
+	uint8_t status;			      /* of a set */
+
+	/* its driver's half */
+	struct pciod_module m;
+	struct pciod_rules rules;
+	struct pciod_wish wish;
+	struct pciod_deed deed;
+	struct drv_ref_limits limits;
+	struct drv_ref_command command;
+	int64_t now_ns;
+	/* since it was last emptied: "halt", "reset", "home", "v 0.25", "V 0" (plain), "c 1", "config 01000118" */
+	char told[FAKE_TOLD_MAX];
+	uint32_t asked; /* in the last tick */
+};
+
+/* A module that stands, homed and fine, at 1.5 rad, and its driver, which knows nothing of it. */
+void fake_start(struct fake *f);
+/* A tick of 5 ms: what it is told and asked goes onto the wire, and is answered 1 ms later. */
+void fake_tick(struct fake *f);
+void fake_ticks(struct fake *f, unsigned int n);
+/* A tick without the answers; then the answer to one question, t_ns on the wire. */
+void fake_ask(struct fake *f);
+void fake_answer(struct fake *f, enum pciod_question question, int64_t t_ns);
+/* A reply as bytes. */
+enum pciod_news fake_reply(struct fake *f, const char *hex, int64_t t_ns);
+/* What it was told since the last call, separated by "; ". */
+const char *fake_told(struct fake *f);
+/* Until it is up; fails the test if that takes more than 20 ticks. */
+void fake_up(struct fake *f);
+
+#endif

@@ -1,0 +1,193 @@
+/* test_pciod_drive.c: from a command to a move. */
+#include <math.h>
+#include <string.h>
+
+#include "unity.h"
+
+#include "daemons/pcio/pciod_drive.h"
+
+static struct pciod_drive drive;
+static struct drv_ref_limits limits;
+static struct pciod_drive_at at;
+
+void setUp(void)
+{
+	memset(&drive, 0, sizeof(drive));
+	limits = (struct drv_ref_limits){ -2, 2, 0.5, 2, 10, INFINITY, INFINITY };
+	at = (struct pciod_drive_at){
+		.position_rad = 0, .velocity_rad_s = 0, .gain_s = 10, .dt_s = 0.005, .following = true
+	};
+}
+
+void tearDown(void)
+{
+}
+
+static struct drv_ref_command position(double rad, double rad_s)
+{
+	return (struct drv_ref_command){ .mode = MSG_MODE_POSITION, .position_rad = rad, .velocity_rad_s = rad_s };
+}
+
+static double velocity_of(struct pciod_move move)
+{
+	TEST_ASSERT_EQUAL(PCIO_VELOCITY_STATE, move.motion);
+	return move.value;
+}
+
+static double go(struct drv_ref_command command)
+{
+	return velocity_of(pciod_drive(&drive, &command, &limits, &at));
+}
+
+static void velocity_and_current_go_as_they_are(void)
+{
+	struct drv_ref_command command = { .mode = MSG_MODE_VELOCITY, .velocity_rad_s = 0.25 };
+	struct pciod_move move;
+
+	TEST_ASSERT_EQUAL_DOUBLE(0.25, go(command));
+	command = (struct drv_ref_command){ .mode = MSG_MODE_CURRENT, .current_a = -3 };
+	move = pciod_drive(&drive, &command, &limits, &at);
+	TEST_ASSERT_EQUAL(PCIO_CURRENT_STATE, move.motion);
+	TEST_ASSERT_EQUAL_DOUBLE(-3, move.value);
+}
+
+static void what_is_no_number_is_zero(void)
+{
+	struct drv_ref_command command = { .mode = MSG_MODE_VELOCITY, .velocity_rad_s = NAN };
+
+	TEST_ASSERT_EQUAL_DOUBLE(0, go(command));
+	command = (struct drv_ref_command){ .mode = MSG_MODE_CURRENT, .current_a = INFINITY };
+	TEST_ASSERT_EQUAL_DOUBLE(0, pciod_drive(&drive, &command, &limits, &at).value);
+	TEST_ASSERT_EQUAL_DOUBLE(0, go(position(NAN, 0)));
+	drive = (struct pciod_drive){ 0 };
+	at.position_rad = NAN;
+	TEST_ASSERT_EQUAL_DOUBLE(0, go(position(1, 0)));
+}
+
+/* A joint that does what it is told, one tick later. */
+static void a_ramp_is_followed_within_the_limits(void)
+{
+	double ramp = 0, ramp_v = 0, last = 0, most_v = 0, most_a = 0, delayed = 0;
+
+	for (int i = 0; i < 2000; i++) {
+		double v;
+
+		ramp_v = i < 50 ? ramp_v + 2 * 0.005 : i >= 250 && ramp_v > 0 ? ramp_v - 2 * 0.005 : ramp_v;
+		ramp_v = fmin(fmax(ramp_v, 0), 0.4);
+		ramp += ramp_v * 0.005;
+		v = go(position(ramp, ramp_v));
+		most_v = fmax(most_v, fabs(v));
+		most_a = fmax(most_a, fabs(v - last) / 0.005);
+		last = v;
+		at.position_rad += delayed * 0.005;
+		at.velocity_rad_s = delayed;
+		delayed = v;
+	}
+	TEST_ASSERT_DOUBLE_WITHIN(1e-4, ramp, at.position_rad);
+	TEST_ASSERT_TRUE(most_v <= 0.5);
+	TEST_ASSERT_TRUE(most_v > 0.39);
+	TEST_ASSERT_TRUE(most_a <= 2 + 1e-9);
+}
+
+static void no_limit_is_left(void)
+{
+	drive = (struct pciod_drive){ .on = true, .velocity_rad_s = 0.5 };
+	TEST_ASSERT_EQUAL_DOUBLE(0.5, go(position(1, 0.5))); /* 10 rad/s wanted */
+	drive.velocity_rad_s = -0.5;
+	TEST_ASSERT_EQUAL_DOUBLE(-0.5, go(position(-1, -0.5)));
+
+	/* Near the end it is so slow that it can stop: v dt + v^2 / 2a is the room. */
+	at.position_rad = 2 - 0.01;
+	drive.velocity_rad_s = 0.5;
+	TEST_ASSERT_DOUBLE_WITHIN(1e-8, 0.19024984, go(position(3, 0.5)));
+	at.position_rad = -2 + 0.01;
+	drive.velocity_rad_s = -0.5;
+	TEST_ASSERT_TRUE(go(position(-3, -0.5)) > -0.2);
+
+	/* Beyond it, inwards only. */
+	at.position_rad = 2.1;
+	drive.velocity_rad_s = 0;
+	TEST_ASSERT_EQUAL_DOUBLE(0, go(position(3, 0.5)));
+	TEST_ASSERT_EQUAL_DOUBLE(-0.01, go(position(1, 0)));
+}
+
+static void a_ramp_that_ran_on_alone_is_not_made_up_for_while_holding(void)
+{
+	at.following = false;
+	at.position_rad = 1;
+	TEST_ASSERT_EQUAL_DOUBLE(0, go(position(0.5, 0)));
+	at.position_rad = 0.99; /* pushed: that is made up for */
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.01, go(position(0.5, 0)));
+}
+
+static void it_is_made_up_for_slowly_when_a_reference_is_followed(void)
+{
+	double least = 0;
+	unsigned int ticks;
+
+	at.position_rad = 1;
+	for (ticks = 0; fabs(at.position_rad - 0.5) > 1e-3 && ticks < 2000; ticks++) {
+		double v = go(position(0.5, 0));
+
+		least = fmin(least, v);
+		at.position_rad += v * 0.005;
+		at.velocity_rad_s = v;
+	}
+	TEST_ASSERT_TRUE(ticks < 2000);
+	TEST_ASSERT_TRUE(least > -0.3); /* half of the velocity limit, and the loop's own */
+}
+
+static void what_was_off_begins_at_what_is_measured(void)
+{
+	drive = (struct pciod_drive){ .on = true, .velocity_rad_s = -0.5 };
+	pciod_drive_off(&drive);
+	at.velocity_rad_s = 0.4;
+	at.following = false;
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.4 - 0.01, go(position(0, 0)));
+}
+
+static void standing_is_a_ramp_too(void)
+{
+	at.velocity_rad_s = 0.025;
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.015, velocity_of(pciod_drive_stand(&drive, &limits, &at)));
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.005, velocity_of(pciod_drive_stand(&drive, &limits, &at)));
+	TEST_ASSERT_EQUAL_DOUBLE(0, velocity_of(pciod_drive_stand(&drive, &limits, &at)));
+	limits.acceleration_rad_s2 = INFINITY;
+	drive.velocity_rad_s = 0.5;
+	TEST_ASSERT_EQUAL_DOUBLE(0, velocity_of(pciod_drive_stand(&drive, &limits, &at)));
+}
+
+static void limits_that_contradict_each_other_make_it_stand(void)
+{
+	limits.position_min_rad = 3;
+	drive = (struct pciod_drive){ .on = true, .velocity_rad_s = 0.02 };
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.01, go(position(3, 0.5)));
+	TEST_ASSERT_EQUAL_DOUBLE(0, go((struct drv_ref_command){ .mode = MSG_MODE_VELOCITY, .velocity_rad_s = 0.5 }));
+	limits.position_min_rad = -2;
+	drive.velocity_rad_s = 0.02;
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.01, go((struct drv_ref_command){ .mode = MSG_MODE_NONE }));
+}
+
+static void without_limits_it_is_the_plain_loop(void)
+{
+	limits = drv_ref_no_limits;
+	drive = (struct pciod_drive){ .on = true };
+	at.position_rad = -1;
+	TEST_ASSERT_EQUAL_DOUBLE(10.25, go(position(0, 0.25)));
+}
+
+int main(void)
+{
+	UNITY_BEGIN();
+	RUN_TEST(velocity_and_current_go_as_they_are);
+	RUN_TEST(what_is_no_number_is_zero);
+	RUN_TEST(a_ramp_is_followed_within_the_limits);
+	RUN_TEST(no_limit_is_left);
+	RUN_TEST(a_ramp_that_ran_on_alone_is_not_made_up_for_while_holding);
+	RUN_TEST(it_is_made_up_for_slowly_when_a_reference_is_followed);
+	RUN_TEST(what_was_off_begins_at_what_is_measured);
+	RUN_TEST(standing_is_a_ramp_too);
+	RUN_TEST(limits_that_contradict_each_other_make_it_stand);
+	RUN_TEST(without_limits_it_is_the_plain_loop);
+	return UNITY_END();
+}

@@ -1,0 +1,431 @@
+/* test_pciod_fault.c: faults of a module, what is forgiven, what a person clears; and homing. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "unity.h"
+
+#include "test/daemons/pciod/pciod_fake.h"
+
+#define TOLD(expected) TEST_ASSERT_EQUAL_STRING(expected, fake_told(&f))
+#define COMM (PCIO_STATE_ERROR | PCIO_STATE_HALTED | PCIO_STATE_COMM_ERROR)
+
+static struct fake f;
+static char code[PCIOD_CODE_MAX], text[PCIOD_WORDS_MAX];
+
+void setUp(void)
+{
+	fake_start(&f);
+	f.config |= PCIO_CONFIG_WATCHDOG;
+	*code = *text = '\0';
+}
+
+void tearDown(void)
+{
+}
+
+static bool trouble(void)
+{
+	return pciod_module_trouble(&f.m, &f.rules, f.now_ns, code, text);
+}
+
+static void trouble_is(const char *expected_code, const char *expected)
+{
+	TEST_ASSERT_TRUE_MESSAGE(trouble(), "nothing is wrong");
+	TEST_ASSERT_EQUAL_STRING(expected, text);
+	TEST_ASSERT_EQUAL_STRING(expected_code, code);
+}
+
+static void up_and_driven(void)
+{
+	fake_up(&f);
+	f.command = (struct drv_ref_command){ .mode = MSG_MODE_VELOCITY };
+	f.wish.command = &f.command;
+	fake_ticks(&f, 30); /* forgiveness ends after 100 ms */
+	fake_told(&f);
+}
+
+/* ---- the comm-error ---- */
+
+static void what_our_absence_explains_is_reset_once(void)
+{
+	f.state |= COMM;
+	fake_tick(&f);
+	TEST_ASSERT_FALSE(trouble());
+	fake_up(&f);
+	fake_ticks(&f, 3);
+	TOLD("reset");
+	TEST_ASSERT_FALSE(trouble());
+	f.state |= COMM;
+	fake_ticks(&f, 30);
+	TOLD("");
+	trouble_is("comm-error-15", "module 15: comm-error; the request clear resets it, once the cause is gone");
+}
+
+static void it_waits_for_the_end_of_an_estop(void)
+{
+	f.state |= COMM;
+	f.wish.halt = true;
+	f.wish.resets = false;
+	fake_up(&f);
+	fake_ticks(&f, 40);
+	TOLD("");
+	TEST_ASSERT_FALSE(trouble());
+	f.wish.halt = false;
+	f.wish.resets = true;
+	fake_ticks(&f, 4);
+	TOLD("reset");
+	TEST_ASSERT_FALSE(trouble());
+}
+
+static void an_estop_in_the_middle_does_not_use_it_up(void)
+{
+	f.state |= COMM;
+	f.reset_helps = false;
+	fake_ticks(&f, 2);
+	TOLD("reset");
+	f.wish.halt = true;
+	f.wish.resets = false;
+	fake_ticks(&f, 2);
+	TEST_ASSERT_FALSE(trouble());
+	TEST_ASSERT_FALSE(f.m.reset_comm);
+	f.wish.halt = false;
+	f.wish.resets = f.reset_helps = true;
+	fake_ticks(&f, 3);
+	TOLD("reset");
+	TEST_ASSERT_FALSE(trouble());
+}
+
+static void later_it_has_another_cause(void)
+{
+	up_and_driven();
+	f.state |= COMM;
+	fake_ticks(&f, 10);
+	TOLD("v 0");
+	trouble_is("comm-error-15", "module 15: comm-error; the request clear resets it, once the cause is gone");
+}
+
+static void unless_we_were_away_again(void)
+{
+	up_and_driven();
+	f.state |= COMM;
+	pciod_module_forgive(&f.m, f.now_ns);
+	fake_ticks(&f, 3);
+	TOLD("v 0; reset");
+	TEST_ASSERT_FALSE(trouble());
+}
+
+static void or_it_was(void)
+{
+	up_and_driven();
+	f.mute = true;
+	fake_ticks(&f, 20);
+	TEST_ASSERT_TRUE(trouble());
+	f.mute = false;
+	f.state |= COMM;
+	fake_told(&f);
+	fake_ticks(&f, 30);
+	TEST_ASSERT_EQUAL_STRING_LEN("reset; v 0", fake_told(&f), 10);
+	TEST_ASSERT_FALSE(trouble());
+}
+
+static void a_short_silence_explains_nothing(void)
+{
+	f.rules.silent_after_ns = 10 * MS;
+	up_and_driven();
+	f.mute = true;
+	fake_ticks(&f, 4);
+	TEST_ASSERT_TRUE(f.m.silent);
+	f.mute = false;
+	f.state |= COMM;
+	fake_told(&f);
+	f.m.asks[PCIOD_Q_STATE].phase = PCIOD_ASK_FREE; /* asked at once */
+	fake_ticks(&f, 30);
+	TOLD("");
+	trouble_is("comm-error-15", "module 15: comm-error; the request clear resets it, once the cause is gone");
+}
+
+static void a_reset_that_did_not_clear_it_is_not_told_as_one_that_did(void)
+{
+	f.state |= COMM;
+	f.reset_helps = false;
+	fake_ticks(&f, 40);
+	TOLD("reset");
+	TEST_ASSERT_FALSE(f.m.reset_comm);
+	trouble_is("comm-error-15", "module 15: comm-error; a reset did not clear it; is the cause gone?");
+}
+
+static void one_found_halted_is_not_reset_for_a_fault(void)
+{
+	f.state |= PCIO_STATE_HALTED;
+	f.wish.resets = false;
+	fake_up(&f);
+	f.state |= PCIO_STATE_ERROR | PCIO_STATE_TOW_ERROR;
+	fake_tick(&f);
+	f.wish.resets = true;
+	fake_ticks(&f, 10);
+	TOLD("");
+	TEST_ASSERT_TRUE(trouble());
+}
+
+static void another_fault_beside_it_is_not_explained(void)
+{
+	f.state |= COMM | PCIO_STATE_TOW_ERROR;
+	fake_ticks(&f, 30);
+	TOLD("");
+	trouble_is("tow-error-15",
+		   "module 15: tow-error, comm-error; the request clear resets it, once the cause is gone");
+}
+
+/* ---- other faults ---- */
+
+static void a_fault_is_told_and_nothing_moves(void)
+{
+	up_and_driven();
+	f.state |= PCIO_STATE_ERROR | PCIO_STATE_HALTED | PCIO_STATE_TOW_ERROR;
+	fake_ticks(&f, 10);
+	TOLD("v 0");
+	trouble_is("tow-error-15", "module 15: tow-error; the request clear resets it, once the cause is gone");
+	TEST_ASSERT_BITS_HIGH(MSG_JOINT_FAULT, pciod_module_status(&f.m));
+	TEST_ASSERT_BITS_LOW(MSG_JOINT_ENABLED, pciod_module_status(&f.m));
+}
+
+static void a_person_clears_it(void)
+{
+	up_and_driven();
+	f.state |= PCIO_STATE_ERROR | PCIO_STATE_HALTED | PCIO_STATE_TOW_ERROR;
+	fake_ticks(&f, 2);
+	fake_told(&f);
+	TEST_ASSERT_EQUAL_INT(0, pciod_module_clearable(&f.m, text));
+	pciod_module_clear(&f.m, f.now_ns);
+	TEST_ASSERT_TRUE(pciod_module_clearing(&f.m));
+	fake_ticks(&f, 5);
+	TEST_ASSERT_FALSE(pciod_module_clearing(&f.m));
+	TOLD("reset; v 0; v 0");
+	TEST_ASSERT_FALSE(trouble());
+	TEST_ASSERT_EQUAL_INT(1, pciod_module_clearable(&f.m, text));
+}
+
+static void at_estop_too_and_it_is_halted_again(void)
+{
+	up_and_driven();
+	f.wish.halt = true;
+	f.wish.resets = false;
+	f.state |= PCIO_STATE_ERROR | PCIO_STATE_HALTED | PCIO_STATE_TOW_ERROR;
+	fake_ticks(&f, 3);
+	fake_told(&f);
+	pciod_module_clear(&f.m, f.now_ns);
+	fake_ticks(&f, 5);
+	TOLD("reset; halt");
+	TEST_ASSERT_FALSE(trouble());
+	TEST_ASSERT_FALSE(f.m.reset_asked);
+}
+
+static void a_cause_that_stays_is_not_reset_again(void)
+{
+	up_and_driven();
+	f.state |= PCIO_STATE_ERROR | PCIO_STATE_HALTED | PCIO_STATE_VOLTAGE | PCIO_STATE_POWER_FAULT;
+	f.reset_helps = false;
+	fake_ticks(&f, 2);
+	fake_told(&f);
+	pciod_module_clear(&f.m, f.now_ns);
+	fake_ticks(&f, 50);
+	TOLD("reset");
+	TEST_ASSERT_FALSE(pciod_module_clearing(&f.m));
+	trouble_is("power-fault-15", "module 15: power-fault, voltage; a reset did not clear it; is the cause gone?");
+}
+
+static void what_only_power_clears_is_refused(void)
+{
+	up_and_driven();
+	f.state |= PCIO_STATE_ERROR | PCIO_STATE_HALTED | PCIO_STATE_TOW_ERROR | PCIO_STATE_OVERLOAD;
+	fake_ticks(&f, 2);
+	trouble_is("overload-15", "module 15: tow-error, overload; switch its power off and on");
+	*text = '\0';
+	TEST_ASSERT_EQUAL_INT(-EPERM, pciod_module_clearable(&f.m, text));
+	TEST_ASSERT_EQUAL_STRING("module 15: tow-error, overload; switch its power off and on", text);
+	f.state = PCIO_STATE_HOMED | PCIO_STATE_ERROR | PCIO_STATE_HALTED | PCIO_STATE_HARD_LIMIT;
+	fake_ticks(&f, 1);
+	TEST_ASSERT_EQUAL_INT(-EPERM, pciod_module_clearable(&f.m, text));
+	TEST_ASSERT_EQUAL_STRING("module 15: hard-limit; move it off its limit by hand, as its manual says", text);
+}
+
+static void an_error_without_a_name_is_one_too(void)
+{
+	up_and_driven();
+	f.state |= PCIO_STATE_ERROR;
+	fake_ticks(&f, 2);
+	trouble_is("error-15", "module 15: error; the request clear resets it, once the cause is gone");
+}
+
+static void every_fault_there_is_has_words_of_its_own(void)
+{
+	for (const struct pcio_bit *b = pcio_state_bits; b->bit; b++) {
+		char expected[PCIOD_CODE_MAX];
+
+		setUp();
+		fake_up(&f);
+		f.m.forgive = false;
+		f.state |= b->bit;
+		fake_tick(&f);
+		if (b->kind < PCIO_KIND_FAULT)
+			continue;
+		snprintf(expected, sizeof(expected), "%s-15", b->name);
+		TEST_ASSERT_TRUE_MESSAGE(trouble(), b->name);
+		TEST_ASSERT_EQUAL_STRING(expected, code);
+		TEST_ASSERT_NOT_NULL_MESSAGE(strstr(text, b->name), text);
+	}
+}
+
+static void warnings_are_no_faults(void)
+{
+	up_and_driven();
+	f.state |= PCIO_STATE_CURRENT_LIMIT;
+	fake_tick(&f);
+	TOLD("v 0");
+	TEST_ASSERT_FALSE(trouble());
+	TEST_ASSERT_BITS_HIGH(MSG_JOINT_WARNING, pciod_module_status(&f.m));
+}
+
+/* ---- homing ---- */
+
+static void begin_home(void)
+{
+	up_and_driven();
+	TEST_ASSERT_NULL(pciod_module_not_homable(&f.m));
+	pciod_module_home(&f.m);
+	fake_tick(&f);
+	TOLD("home");
+	TEST_ASSERT_EQUAL(PCIOD_HOME_RUNS, f.m.home);
+}
+
+static void homing_ends_when_it_is_homed_and_stands(void)
+{
+	begin_home();
+	fake_ticks(&f, 50);
+	TEST_ASSERT_EQUAL_MESSAGE(PCIOD_HOME_RUNS, f.m.home, "homed is the old one's");
+	f.state = PCIO_STATE_MOVING;
+	fake_ticks(&f, 100);
+	f.state |= PCIO_STATE_HOMED;
+	fake_ticks(&f, 30);
+	TEST_ASSERT_EQUAL(PCIOD_HOME_RUNS, f.m.home);
+	f.state = PCIO_STATE_HOMED;
+	fake_ticks(&f, 10); /* it stands, and goes to zero once more */
+	f.state |= PCIO_STATE_MOVING;
+	fake_ticks(&f, 30);
+	f.state = PCIO_STATE_HOMED;
+	fake_ticks(&f, 20);
+	TEST_ASSERT_EQUAL(PCIOD_HOME_RUNS, f.m.home);
+	fake_ticks(&f, 2);
+	TEST_ASSERT_EQUAL(PCIOD_HOME_DONE, f.m.home);
+	TOLD(""); /* no move meanwhile */
+	pciod_module_home_end(&f.m);
+	fake_tick(&f);
+	TOLD("v 0");
+	pciod_module_home(&f.m); /* once more, from the beginning */
+	fake_ticks(&f, 50);
+	TOLD("home");
+	TEST_ASSERT_EQUAL(PCIOD_HOME_RUNS, f.m.home);
+}
+
+static void homing_that_is_answered_a_tick_later_has_begun(void)
+{
+	up_and_driven();
+	f.deaf_to = PCIOD_Q_BIT_HOME;
+	pciod_module_home(&f.m);
+	fake_ticks(&f, 2);
+	TEST_ASSERT_EQUAL(PCIOD_HOME_SENT, f.m.home);
+	fake_answer(&f, PCIOD_Q_HOME, f.now_ns + 2 * MS);
+	TEST_ASSERT_EQUAL(PCIOD_HOME_RUNS, f.m.home);
+}
+
+static void one_that_was_at_home_needs_no_motion(void)
+{
+	begin_home();
+	fake_ticks(&f, 250);
+	TEST_ASSERT_EQUAL(PCIOD_HOME_DONE, f.m.home);
+}
+
+static void homing_fails(void)
+{
+	begin_home();
+	f.state |= PCIO_STATE_ERROR | PCIO_STATE_HALTED | PCIO_STATE_TOW_ERROR;
+	fake_ticks(&f, 2);
+	TEST_ASSERT_EQUAL(PCIOD_HOME_FAILED, f.m.home);
+
+	setUp();
+	begin_home();
+	f.wish.halt = true;
+	f.wish.resets = false;
+	fake_tick(&f);
+	TOLD("halt");
+	TEST_ASSERT_EQUAL(PCIOD_HOME_FAILED, f.m.home);
+
+	setUp();
+	begin_home();
+	f.mute = true;
+	fake_ticks(&f, 20);
+	TEST_ASSERT_EQUAL(PCIOD_HOME_FAILED, f.m.home);
+
+	setUp();
+	up_and_driven();
+	f.deaf_to = PCIOD_Q_BIT_HOME;
+	pciod_module_home(&f.m);
+	fake_ticks(&f, 10);
+	TOLD("home");
+	TEST_ASSERT_EQUAL(PCIOD_HOME_FAILED, f.m.home);
+}
+
+static void not_homable(const char *expected)
+{
+	const char *why = pciod_module_not_homable(&f.m);
+
+	TEST_ASSERT_NOT_NULL(why);
+	TEST_ASSERT_EQUAL_STRING(expected, why);
+}
+
+static void what_cannot_be_homed_says_why(void)
+{
+	not_homable("does not answer");
+	fake_tick(&f);
+	not_homable("is not verified yet");
+	up_and_driven();
+	f.state |= PCIO_STATE_HALTED;
+	fake_tick(&f);
+	not_homable("is halted");
+	f.state |= PCIO_STATE_ERROR;
+	fake_tick(&f);
+	not_homable("has a fault");
+	f.mute = true;
+	fake_ticks(&f, 20);
+	not_homable("does not answer");
+}
+
+int main(void)
+{
+	UNITY_BEGIN();
+	RUN_TEST(what_our_absence_explains_is_reset_once);
+	RUN_TEST(it_waits_for_the_end_of_an_estop);
+	RUN_TEST(an_estop_in_the_middle_does_not_use_it_up);
+	RUN_TEST(later_it_has_another_cause);
+	RUN_TEST(unless_we_were_away_again);
+	RUN_TEST(or_it_was);
+	RUN_TEST(a_short_silence_explains_nothing);
+	RUN_TEST(a_reset_that_did_not_clear_it_is_not_told_as_one_that_did);
+	RUN_TEST(one_found_halted_is_not_reset_for_a_fault);
+	RUN_TEST(another_fault_beside_it_is_not_explained);
+	RUN_TEST(a_fault_is_told_and_nothing_moves);
+	RUN_TEST(a_person_clears_it);
+	RUN_TEST(at_estop_too_and_it_is_halted_again);
+	RUN_TEST(a_cause_that_stays_is_not_reset_again);
+	RUN_TEST(what_only_power_clears_is_refused);
+	RUN_TEST(an_error_without_a_name_is_one_too);
+	RUN_TEST(every_fault_there_is_has_words_of_its_own);
+	RUN_TEST(warnings_are_no_faults);
+	RUN_TEST(homing_ends_when_it_is_homed_and_stands);
+	RUN_TEST(homing_that_is_answered_a_tick_later_has_begun);
+	RUN_TEST(one_that_was_at_home_needs_no_motion);
+	RUN_TEST(homing_fails);
+	RUN_TEST(what_cannot_be_homed_says_why);
+	return UNITY_END();
+}

@@ -1,0 +1,700 @@
+/* test_pciod_module.c: the life of a module: take-over, verification, driving, halting, silence. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "unity.h"
+
+#include "test/daemons/pciod/pciod_fake.h"
+
+#define TOLD(expected) TEST_ASSERT_EQUAL_STRING(expected, fake_told(&f))
+
+static struct fake f;
+static char code[PCIOD_CODE_MAX], text[PCIOD_WORDS_MAX];
+
+void setUp(void)
+{
+	fake_start(&f);
+	*code = *text = '\0';
+}
+
+void tearDown(void)
+{
+}
+
+static bool trouble(void)
+{
+	return pciod_module_trouble(&f.m, &f.rules, f.now_ns, code, text);
+}
+
+static void trouble_is(const char *expected_code, const char *expected)
+{
+	TEST_ASSERT_TRUE_MESSAGE(trouble(), "nothing is wrong");
+	TEST_ASSERT_EQUAL_STRING(expected, text);
+	TEST_ASSERT_EQUAL_STRING(expected_code, code);
+}
+
+static void hold(void)
+{
+	f.command = (struct drv_ref_command){ .mode = MSG_MODE_VELOCITY };
+	f.wish.command = &f.command;
+}
+
+/* ---- take-over ---- */
+
+static void the_first_frames_are_questions(void)
+{
+	fake_ask(&f);
+	TEST_ASSERT_EQUAL_HEX32(PCIOD_SAMPLE, f.asked);
+	TOLD("");
+	TEST_ASSERT_FALSE(pciod_module_knows(&f.m));
+	TEST_ASSERT_EQUAL_HEX32(MSG_JOINT_SILENT, pciod_module_status(&f.m));
+	TEST_ASSERT_EQUAL_INT64(0, pciod_module_oldest_ns(&f.m));
+	TEST_ASSERT_FALSE(trouble());
+}
+
+static void what_was_never_measured_is_not_the_oldest(void)
+{
+	fake_ask(&f);
+	fake_answer(&f, PCIOD_Q_VELOCITY, f.now_ns + 2 * MS);
+	TEST_ASSERT_EQUAL_INT64(f.now_ns + 2 * MS, pciod_module_oldest_ns(&f.m));
+	fake_answer(&f, PCIOD_Q_CURRENT, f.now_ns + MS);
+	TEST_ASSERT_EQUAL_INT64(f.now_ns + MS, pciod_module_oldest_ns(&f.m));
+}
+
+static void a_sample_is_there_after_one_tick(void)
+{
+	fake_tick(&f);
+	TEST_ASSERT_TRUE(pciod_module_knows(&f.m));
+	TEST_ASSERT_EQUAL_HEX32(PCIOD_SAMPLE, f.m.fresh);
+	TEST_ASSERT_EQUAL_DOUBLE(1.5, f.m.position_rad);
+	TEST_ASSERT_EQUAL_INT64(f.now_ns + MS, pciod_module_oldest_ns(&f.m));
+	TEST_ASSERT_FALSE(pciod_module_up(&f.m));
+}
+
+static void one_that_stands_is_left_alone(void)
+{
+	f.config |= PCIO_CONFIG_WATCHDOG; /* its driver was there before */
+	fake_tick(&f);
+	fake_tick(&f);
+	TEST_ASSERT_TRUE_MESSAGE(pciod_module_up(&f.m), "two ticks are enough for one that needs nothing written");
+	fake_ticks(&f, 3);
+	TOLD("");
+	TEST_ASSERT_FALSE(trouble());
+	TEST_ASSERT_FALSE(f.m.found_moving || f.m.found_halted);
+	TEST_ASSERT_EQUAL_HEX32(MSG_JOINT_HOMED | MSG_JOINT_ENABLED, pciod_module_status(&f.m));
+}
+
+static void to_one_that_moves_the_first_is_velocity_0(void)
+{
+	f.config |= PCIO_CONFIG_WATCHDOG;
+	f.state |= PCIO_STATE_MOVING;
+	f.velocity = 0.25f;
+	fake_tick(&f);
+	TOLD("");
+	fake_tick(&f);
+	TOLD("v 0");
+	fake_tick(&f);
+	TOLD("v 0");
+	TEST_ASSERT_TRUE(pciod_module_up(&f.m));
+	TEST_ASSERT_EQUAL_HEX32(MSG_JOINT_HOMED | MSG_JOINT_ENABLED | MSG_JOINT_MOVING, pciod_module_status(&f.m));
+	hold();
+	f.command.velocity_rad_s = 0.2; /* the loop's ramp begins where the module was found */
+	fake_ticks(&f, 2);
+	TOLD("v 0; v 0");
+	f.velocity = 0.001f; /* as good as standing, whatever it says */
+	fake_tick(&f);
+	TOLD("v 0");
+	fake_tick(&f);
+	TOLD("v 0.2");
+	TEST_ASSERT_TRUE(f.m.found_moving);
+}
+
+static void a_reference_may_take_it_on_while_it_moves(void)
+{
+	f.state |= PCIO_STATE_MOVING;
+	f.velocity = 0.25f;
+	fake_up(&f);
+	fake_told(&f);
+	hold();
+	f.command.velocity_rad_s = 0.2;
+	f.wish.following = true;
+	fake_tick(&f);
+	TOLD("v 0.2");
+}
+
+static void velocity_0_goes_on_until_it_is_driven(void)
+{
+	f.state |= PCIO_STATE_MOVING;
+	f.velocity = 0.25f;
+	fake_up(&f);
+	f.state &= ~(uint32_t)PCIO_STATE_MOVING;
+	fake_ticks(&f, 3);
+	fake_told(&f);
+	fake_tick(&f);
+	TOLD("v 0");
+}
+
+static void the_verification_does_not_flood_the_bus(void)
+{
+	f.wish.verify_max = 2;
+	fake_tick(&f);
+	fake_tick(&f);
+	TEST_ASSERT_EQUAL_HEX32(PCIOD_SAMPLE | PCIOD_Q_BIT_CONFIG | PCIOD_Q_BIT_VERSION, f.asked);
+	fake_up(&f);
+}
+
+static void the_config_is_written_once_and_read_back(void)
+{
+	fake_up(&f);
+	TOLD("config 01000118");
+	TEST_ASSERT_EQUAL_HEX32(0x01000118, f.m.config);
+	TEST_ASSERT_EQUAL_UINT(0x2501, f.m.version);
+	TEST_ASSERT_EQUAL_UINT32(1015, f.m.serial);
+	TEST_ASSERT_EQUAL_DOUBLE(0.125, f.m.home_offset_rad);
+	fake_ticks(&f, 100);
+	TOLD("");
+}
+
+static void a_write_that_is_answered_a_tick_later_is_not_repeated(void)
+{
+	f.deaf_to = PCIOD_Q_BIT_SET_CONFIG;
+	fake_ticks(&f, 4);
+	TOLD("config 01000118");
+	fake_answer(&f, PCIOD_Q_SET_CONFIG, f.now_ns + 2 * MS);
+	fake_up(&f);
+	TOLD("");
+}
+
+static void one_that_is_not_answered_is(void)
+{
+	f.deaf_to = PCIOD_Q_BIT_SET_CONFIG;
+	fake_ticks(&f, 30);
+	TOLD("config 01000118; config 01000118");
+	TEST_ASSERT_FALSE(pciod_module_up(&f.m));
+	f.deaf_to = 0;
+	fake_ticks(&f, 30);
+	TEST_ASSERT_TRUE(pciod_module_up(&f.m));
+}
+
+static void only_our_bits_of_the_config_are_changed(void)
+{
+	f.config = 0x0AB0FFF8 & ~(uint32_t)(PCIO_CONFIG_LINEAR |
+					    PCIO_CONFIG_LINEAR_SCREW); /* with sync-motion, which is not wanted */
+	fake_up(&f);
+	TOLD("config 0390FFF8");
+	fake_start(&f);
+	f.rules.full_current = f.rules.sync_motion = true;
+	fake_up(&f);
+	TOLD("config 09080118");
+}
+
+static void the_other_home_offset_is_a_setting(void)
+{
+	f.rules.home_offset_id = PCIO_HOME_OFFSET_89;
+	fake_up(&f);
+	TEST_ASSERT_EQUAL_DOUBLE(0.25, f.m.home_offset_rad);
+	fake_start(&f);
+	f.deaf_to = PCIOD_Q_BIT_HOME_OFFSET;
+	fake_up(&f); /* and one that does not know it is no worse for it */
+	TEST_ASSERT_TRUE(isnan(f.m.home_offset_rad));
+}
+
+static void its_limits_are_kept_away_from(void)
+{
+	fake_up(&f);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, -1.92, f.m.limits.position_min_rad);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 1.92, f.m.limits.position_max_rad);
+	TEST_ASSERT_EQUAL_DOUBLE(0.5, f.m.limits.velocity_rad_s);
+	TEST_ASSERT_EQUAL_DOUBLE(2, f.m.limits.acceleration_rad_s2);
+	TEST_ASSERT_EQUAL_DOUBLE(10, f.m.limits.current_a);
+	TEST_ASSERT_TRUE(isinf(f.m.limits.step_rad));
+	f.position = 1.95f;
+	fake_tick(&f);
+	TEST_ASSERT_BITS_HIGH(MSG_JOINT_LIMIT_HIGH, pciod_module_status(&f.m));
+	f.position = -1.95f;
+	fake_tick(&f);
+	TEST_ASSERT_BITS_HIGH(MSG_JOINT_LIMIT_LOW, pciod_module_status(&f.m));
+	TEST_ASSERT_BITS_LOW(MSG_JOINT_LIMIT_HIGH, pciod_module_status(&f.m));
+}
+
+static void not_up(const char *expected_code, const char *expected)
+{
+	fake_ticks(&f, 40);
+	TEST_ASSERT_FALSE(pciod_module_up(&f.m));
+	trouble_is(expected_code, expected);
+	TEST_ASSERT_BITS_HIGH(MSG_JOINT_FAULT, pciod_module_status(&f.m));
+}
+
+static void a_config_that_does_not_stay_is_a_fault(void)
+{
+	f.config_stays = false;
+	not_up("config-15", "module 15: the config 0x01000118 was written, but reads back as 0x00000118");
+	TOLD("config 01000118");
+	TEST_ASSERT_EQUAL_INT(0, pciod_module_clearable(&f.m, text));
+	pciod_module_clear(&f.m, f.now_ns);
+	f.config_stays = true;
+	fake_up(&f);
+	TOLD("config 01000118");
+	TEST_ASSERT_FALSE(trouble());
+}
+
+static void so_is_one_that_is_refused(void)
+{
+	f.config_stays = false;
+	f.status = 0;
+	not_up("config-15", "module 15 refused the config 0x01000118, so its watchdog is not set");
+	TOLD("config 01000118");
+	fake_start(&f);
+	f.status = 0x33;
+	f.rules.ack_ok = 0x33;
+	fake_up(&f);
+}
+
+static void one_without_acknowledge_is_not_touched(void)
+{
+	f.config |= PCIO_CONFIG_NO_ACKNOWLEDGE;
+	not_up("config-15",
+	       "module 15: its config 0x04000118 has no-acknowledge: nothing can be confirmed; clear the bit");
+	TOLD("");
+}
+
+static void a_linear_one_is_not_touched(void)
+{
+	f.config |= PCIO_CONFIG_LINEAR;
+	not_up("config-15", "module 15: its config 0x00020118 says linear: its units are m, not rad");
+	TOLD("");
+}
+
+static void limits_that_make_no_sense_are_a_fault(void)
+{
+	f.max_position = f.min_position;
+	not_up("limits-15", "module 15: its limits make no sense: -2 to -2 rad, 0.5 rad/s, 2 rad/s^2, 10 A");
+	pciod_module_clear(&f.m, f.now_ns);
+	f.max_position = 2;
+	fake_up(&f);
+	for (float *limit[] = { &f.max_velocity, &f.max_acceleration, &f.max_current, NULL }, **l = limit; *l; l++) {
+		float before = **l;
+
+		fake_start(&f);
+		**l = 0;
+		fake_ticks(&f, 10);
+		TEST_ASSERT_TRUE(trouble());
+		TEST_ASSERT_EQUAL_STRING("limits-15", code);
+		**l = before;
+	}
+}
+
+static void one_that_does_not_answer_everything_is_not_up(void)
+{
+	f.deaf_to = PCIOD_Q_BIT_MAX_CURRENT;
+	fake_ticks(&f, 150);
+	TEST_ASSERT_FALSE(trouble());
+	fake_ticks(&f, 100);
+	TEST_ASSERT_FALSE(pciod_module_up(&f.m));
+	trouble_is("unanswered-15", "module 15 answers, but not in time (reply_late) when asked for max-current");
+	f.deaf_to = 0;
+	fake_ticks(&f, 25); /* it is still asked */
+	TEST_ASSERT_TRUE(pciod_module_up(&f.m));
+	TEST_ASSERT_FALSE(trouble());
+}
+
+/* ---- driving ---- */
+
+static void it_is_driven_when_it_is_up(void)
+{
+	fake_up(&f);
+	fake_told(&f);
+	hold();
+	f.command.velocity_rad_s = 0.25;
+	fake_tick(&f);
+	TOLD("v 0.25");
+	TEST_ASSERT_EQUAL_HEX32(
+		PCIOD_Q_BIT_STATE | PCIOD_Q_BIT_VELOCITY | PCIOD_Q_BIT_CURRENT | PCIOD_Q_BIT_MOVE_VELOCITY, f.asked);
+	TEST_ASSERT_EQUAL_HEX32(PCIOD_SAMPLE, f.m.fresh); /* the position came with the move */
+	f.command = (struct drv_ref_command){ .mode = MSG_MODE_CURRENT, .current_a = -1 };
+	fake_tick(&f);
+	TOLD("c -1");
+	f.wish.stand = true;
+	fake_tick(&f);
+	TOLD("v 0");
+}
+
+static void a_move_does_not_wait_for_the_answer_to_the_last_one(void)
+{
+	fake_up(&f);
+	fake_told(&f);
+	hold();
+	f.deaf_to = PCIOD_Q_BIT_MOVE_VELOCITY;
+	f.command.velocity_rad_s = 0.25;
+	fake_ticks(&f, 2);
+	TOLD("v 0.25; V 0.25");
+	TEST_ASSERT_EQUAL_HEX32(PCIOD_SAMPLE, f.asked);
+	TEST_ASSERT_EQUAL_HEX32(PCIOD_SAMPLE, f.m.fresh);
+	f.command = (struct drv_ref_command){ .mode = MSG_MODE_CURRENT, .current_a = 1 };
+	f.deaf_to |= PCIOD_Q_BIT_MOVE_CURRENT;
+	fake_ticks(&f, 2);
+	TOLD("c 1; C 1");
+}
+
+static void a_late_answer_is_no_sample(void)
+{
+	fake_up(&f);
+	f.deaf_to = PCIOD_Q_BIT_VELOCITY;
+	fake_tick(&f);
+	f.velocity = 7;
+	fake_ticks(&f, 6); /* 30 ms */
+	fake_answer(&f, PCIOD_Q_VELOCITY, f.now_ns + 2 * MS);
+	TEST_ASSERT_EQUAL_DOUBLE(0, f.m.velocity_rad_s);
+	TEST_ASSERT_BITS_LOW(PCIOD_Q_BIT_VELOCITY, f.m.fresh);
+	TEST_ASSERT_EQUAL_UINT64(1, f.m.dropped);
+	f.velocity = 3;
+	f.deaf_to = 0;
+	fake_tick(&f);
+	TEST_ASSERT_EQUAL_DOUBLE(3, f.m.velocity_rad_s);
+}
+
+static void nonsense_is_no_measurement(void)
+{
+	static const char *const values[] = { "0A3C0000C07F", "0A3C0000807F", "0A3C00409C46" /* 20000 */ };
+
+	fake_up(&f);
+	for (unsigned int i = 0; i < 3; i++) {
+		fake_ask(&f);
+		TEST_ASSERT_EQUAL(PCIOD_NEWS_ODD, fake_reply(&f, values[i], f.now_ns + MS));
+		TEST_ASSERT_EQUAL_DOUBLE(1.5, f.m.position_rad);
+		TEST_ASSERT_BITS_LOW(PCIOD_Q_BIT_POSITION, f.m.fresh);
+		TEST_ASSERT_EQUAL_UINT64(i + 1, f.m.odd);
+		for (unsigned int q = 0; q < PCIOD_SAMPLES; q++)
+			if (q != PCIOD_Q_POSITION)
+				fake_answer(&f, q, f.now_ns + MS);
+	}
+	TEST_ASSERT_EQUAL(PCIOD_NEWS_ODD, fake_reply(&f, "0B", f.now_ns + MS));
+	TEST_ASSERT_EQUAL(PCIOD_NEWS_ODD, fake_reply(&f, "FF0102", f.now_ns + MS));
+	TEST_ASSERT_EQUAL_UINT64(5, f.m.odd);
+	fake_tick(&f);
+	TEST_ASSERT_EQUAL_HEX32(PCIOD_SAMPLE, f.m.fresh);
+}
+
+static void what_answers_but_not_everything_is_stale(void)
+{
+	fake_up(&f);
+	f.deaf_to = PCIOD_Q_BIT_STATE;
+	fake_ticks(&f, 25);
+	TEST_ASSERT_FALSE(trouble());
+	fake_ticks(&f, 10);
+	trouble_is("stale-15", "module 15 answers, but not in time (reply_late) when asked for state");
+	f.deaf_to = 0;
+	fake_ticks(&f, 25);
+	TEST_ASSERT_FALSE(trouble());
+}
+
+static void nonsense_for_ever_is_stale_too(void)
+{
+	fake_up(&f);
+	f.deaf_to = PCIOD_Q_BIT_VELOCITY;
+	for (unsigned int i = 0; i < 40; i++) {
+		fake_tick(&f);
+		fake_reply(&f, "0A410000C07F", f.now_ns + MS);
+	}
+	trouble_is("stale-15", "module 15 answers, but not in time (reply_late) when asked for actual-velocity");
+}
+
+static void one_that_does_not_tell_its_state_is_not_known(void)
+{
+	f.deaf_to = PCIOD_Q_BIT_STATE;
+	fake_ticks(&f, 100);
+	TEST_ASSERT_FALSE(trouble());
+	TEST_ASSERT_EQUAL_INT(-EPERM, pciod_module_clearable(&f.m, text));
+	fake_ticks(&f, 150);
+	trouble_is("unanswered-15", "module 15 answers, but not in time (reply_late) when asked for state");
+	TOLD("");
+}
+
+static void a_refused_move_is_told(void)
+{
+	fake_up(&f);
+	TEST_ASSERT_EQUAL(PCIOD_NEWS_NONE, fake_reply(&f, "0B0764", f.now_ns));
+	TEST_ASSERT_EQUAL(PCIOD_NEWS_NONE, fake_reply(&f, "02", f.now_ns));
+	TEST_ASSERT_EQUAL(PCIOD_NEWS_REFUSED, fake_reply(&f, "0B0700", f.now_ns));
+	TEST_ASSERT_EQUAL_UINT64(1, f.m.refused);
+}
+
+/* ---- halting ---- */
+
+static void it_is_halted_until_it_says_so_and_reset_when_it_may_be(void)
+{
+	fake_up(&f);
+	fake_told(&f);
+	hold();
+	f.deaf_to = PCIOD_Q_BIT_STATE;
+	f.wish.halt = true;
+	f.wish.resets = false;
+	fake_ticks(&f, 3);
+	TOLD("halt; halt; halt");
+	f.deaf_to = 0;
+	fake_ticks(&f, 30);
+	fake_told(&f);
+	fake_ticks(&f, 5);
+	TOLD("");
+	TEST_ASSERT_FALSE(trouble());
+	TEST_ASSERT_EQUAL_HEX32(MSG_JOINT_HOMED | MSG_JOINT_BRAKED, pciod_module_status(&f.m));
+	f.wish.halt = false;
+	f.wish.resets = true;
+	fake_ticks(&f, 2);
+	TOLD("reset"); /* the first position after it is dropped */
+	TEST_ASSERT_FALSE(trouble());
+	fake_ticks(&f, 3);
+	TOLD("v 0; v 0");
+}
+
+static void a_halt_comes_before_what_is_known_but_not_before_the_first_question(void)
+{
+	f.wish.halt = true;
+	f.wish.resets = false;
+	f.mute = true;
+	fake_tick(&f);
+	TOLD("");
+	fake_tick(&f);
+	TOLD("halt");
+}
+
+static void one_that_others_halted_waits_for_a_person(void)
+{
+	fake_up(&f);
+	fake_told(&f);
+	hold();
+	fake_tick(&f);
+	f.state |= PCIO_STATE_HALTED;
+	fake_ticks(&f, 5);
+	TOLD("v 0; v 0");
+	trouble_is("halted-15", "module 15 was halted, not by this driver; the request clear resets it");
+	TEST_ASSERT_EQUAL_INT(0, pciod_module_clearable(&f.m, text));
+	pciod_module_clear(&f.m, f.now_ns);
+	fake_ticks(&f, 5);
+	TOLD("reset; v 0; v 0");
+	TEST_ASSERT_FALSE(trouble());
+}
+
+static void so_does_one_that_was_reset_before(void)
+{
+	fake_up(&f);
+	hold();
+	f.wish.halt = true;
+	f.wish.resets = false;
+	fake_ticks(&f, 2);
+	f.wish.halt = false;
+	f.wish.resets = true;
+	fake_ticks(&f, 5);
+	TEST_ASSERT_FALSE(trouble());
+	f.state |= PCIO_STATE_HALTED;
+	fake_told(&f);
+	fake_ticks(&f, 5);
+	TOLD("v 0");
+	TEST_ASSERT_TRUE(trouble());
+	TEST_ASSERT_EQUAL_STRING("halted-15", code);
+}
+
+static void one_found_halted_is_reset_when_it_may_move(void)
+{
+	f.state |= PCIO_STATE_HALTED;
+	f.config |= PCIO_CONFIG_WATCHDOG;
+	f.wish.resets = false;
+	fake_up(&f);
+	fake_ticks(&f, 5);
+	TOLD("");
+	TEST_ASSERT_FALSE(trouble());
+	f.wish.resets = true;
+	fake_tick(&f);
+	TOLD("reset");
+}
+
+static void a_reset_that_does_not_help_is_not_repeated(void)
+{
+	f.state |= PCIO_STATE_HALTED;
+	f.config |= PCIO_CONFIG_WATCHDOG;
+	f.reset_helps = false;
+	fake_ticks(&f, 60);
+	TOLD("reset");
+	trouble_is("reset-15",
+		   "module 15 is still halted after a reset, or did not answer it; the request clear tries again");
+	pciod_module_clear(&f.m, f.now_ns);
+	fake_ticks(&f, 60);
+	TOLD("reset");
+	TEST_ASSERT_TRUE(trouble());
+}
+
+static void so_is_one_that_is_not_answered(void)
+{
+	f.state |= PCIO_STATE_HALTED;
+	f.config |= PCIO_CONFIG_WATCHDOG;
+	f.reset_helps = false;
+	f.deaf_to = PCIOD_Q_BIT_RESET;
+	fake_ticks(&f, 60);
+	TOLD("reset");
+	TEST_ASSERT_TRUE(trouble());
+}
+
+static void a_reset_that_is_answered_a_tick_later_helped(void)
+{
+	f.state |= PCIO_STATE_HALTED;
+	f.config |= PCIO_CONFIG_WATCHDOG;
+	f.deaf_to = PCIOD_Q_BIT_RESET;
+	fake_ticks(&f, 4);
+	fake_answer(&f, PCIOD_Q_RESET, f.now_ns + 2 * MS);
+	fake_ticks(&f, 5);
+	TOLD("reset");
+	TEST_ASSERT_FALSE(trouble());
+	TEST_ASSERT_TRUE(pciod_module_up(&f.m));
+}
+
+static void what_was_not_driven_begins_anew(void)
+{
+	fake_up(&f);
+	hold();
+	f.command = (struct drv_ref_command){ .mode = MSG_MODE_POSITION, .position_rad = 1.5 };
+	fake_tick(&f);
+	f.wish.halt = true;
+	f.wish.resets = false;
+	fake_ticks(&f, 2);
+	f.position = 1.25f; /* it sagged */
+	f.wish.halt = false;
+	f.wish.resets = true;
+	fake_ticks(&f, 3);
+	fake_told(&f);
+	fake_tick(&f);
+	TOLD("v 0"); /* and stays there */
+}
+
+static void the_first_position_after_a_reset_is_dropped(void)
+{
+	f.state |= PCIO_STATE_HALTED;
+	f.config |= PCIO_CONFIG_WATCHDOG;
+	f.wish.resets = false;
+	fake_up(&f);
+	f.wish.resets = true;
+	f.position = 9;
+	fake_tick(&f); /* its question went out with the reset */
+	TEST_ASSERT_EQUAL_DOUBLE(1.5, f.m.position_rad);
+	fake_tick(&f);
+	TEST_ASSERT_EQUAL_DOUBLE(1.5, f.m.position_rad);
+	f.position = 1.25f;
+	fake_tick(&f);
+	TEST_ASSERT_EQUAL_DOUBLE(1.25, f.m.position_rad);
+}
+
+/* ---- silence ---- */
+
+static void a_silent_one_is_told_after_its_time_and_no_sooner(void)
+{
+	fake_up(&f);
+	hold();
+	fake_tick(&f);
+	f.mute = true;
+	fake_told(&f);
+	fake_ticks(&f, 10);
+	TEST_ASSERT_FALSE(trouble());
+	fake_ticks(&f, 2);
+	trouble_is("silent-15", "module 15 does not answer; is it powered, on this bus, and of this bit rate?");
+	TEST_ASSERT_BITS_HIGH(MSG_JOINT_SILENT, pciod_module_status(&f.m));
+	TEST_ASSERT_BITS_LOW(MSG_JOINT_ENABLED, pciod_module_status(&f.m));
+	TEST_ASSERT_EQUAL_DOUBLE(1.5, f.m.position_rad);
+	fake_told(&f);
+	fake_ticks(&f, 10);
+	TOLD("");
+	TEST_ASSERT_EQUAL_INT(-EPERM, pciod_module_clearable(&f.m, text));
+	TEST_ASSERT_EQUAL_STRING("module 15 does not answer; it is taken back when it does", text);
+}
+
+static void it_is_probed_once_a_second_and_taken_back(void)
+{
+	unsigned int asked = 0;
+
+	fake_up(&f);
+	f.mute = true;
+	fake_ticks(&f, 250);
+	for (unsigned int i = 0; i < 1000; i++) {
+		fake_tick(&f);
+		asked += f.asked != 0;
+		TEST_ASSERT_EQUAL_HEX32(0, f.asked & ~PCIOD_Q_BIT_STATE);
+	}
+	TEST_ASSERT_EQUAL_UINT(5, asked);
+	f.mute = false;
+	f.config = 0x118; /* it was off */
+	fake_told(&f);
+	fake_ticks(&f, 201);
+	fake_up(&f);
+	TOLD("config 01000118");
+	TEST_ASSERT_FALSE(trouble());
+}
+
+static void whoever_was_stopped_himself_does_not_call_it_silent(void)
+{
+	fake_up(&f);
+	f.now_ns += 300 * MS;
+	fake_tick(&f);
+	TEST_ASSERT_FALSE(f.m.silent);
+	fake_tick(&f);
+	TEST_ASSERT_FALSE(trouble());
+	TEST_ASSERT_TRUE(pciod_module_up(&f.m));
+}
+
+static void a_silent_one_is_halted_with_each_probe(void)
+{
+	fake_up(&f);
+	f.mute = true;
+	fake_ticks(&f, 300);
+	fake_told(&f);
+	f.wish.halt = true;
+	fake_ticks(&f, 400);
+	TOLD("halt; halt");
+}
+
+int main(void)
+{
+	UNITY_BEGIN();
+	RUN_TEST(the_first_frames_are_questions);
+	RUN_TEST(what_was_never_measured_is_not_the_oldest);
+	RUN_TEST(a_sample_is_there_after_one_tick);
+	RUN_TEST(one_that_stands_is_left_alone);
+	RUN_TEST(to_one_that_moves_the_first_is_velocity_0);
+	RUN_TEST(a_reference_may_take_it_on_while_it_moves);
+	RUN_TEST(velocity_0_goes_on_until_it_is_driven);
+	RUN_TEST(the_verification_does_not_flood_the_bus);
+	RUN_TEST(the_config_is_written_once_and_read_back);
+	RUN_TEST(a_write_that_is_answered_a_tick_later_is_not_repeated);
+	RUN_TEST(one_that_is_not_answered_is);
+	RUN_TEST(only_our_bits_of_the_config_are_changed);
+	RUN_TEST(the_other_home_offset_is_a_setting);
+	RUN_TEST(its_limits_are_kept_away_from);
+	RUN_TEST(a_config_that_does_not_stay_is_a_fault);
+	RUN_TEST(so_is_one_that_is_refused);
+	RUN_TEST(one_without_acknowledge_is_not_touched);
+	RUN_TEST(a_linear_one_is_not_touched);
+	RUN_TEST(limits_that_make_no_sense_are_a_fault);
+	RUN_TEST(one_that_does_not_answer_everything_is_not_up);
+	RUN_TEST(it_is_driven_when_it_is_up);
+	RUN_TEST(a_move_does_not_wait_for_the_answer_to_the_last_one);
+	RUN_TEST(a_late_answer_is_no_sample);
+	RUN_TEST(nonsense_is_no_measurement);
+	RUN_TEST(what_answers_but_not_everything_is_stale);
+	RUN_TEST(nonsense_for_ever_is_stale_too);
+	RUN_TEST(one_that_does_not_tell_its_state_is_not_known);
+	RUN_TEST(a_refused_move_is_told);
+	RUN_TEST(it_is_halted_until_it_says_so_and_reset_when_it_may_be);
+	RUN_TEST(a_halt_comes_before_what_is_known_but_not_before_the_first_question);
+	RUN_TEST(one_that_others_halted_waits_for_a_person);
+	RUN_TEST(so_does_one_that_was_reset_before);
+	RUN_TEST(one_found_halted_is_reset_when_it_may_move);
+	RUN_TEST(a_reset_that_does_not_help_is_not_repeated);
+	RUN_TEST(so_is_one_that_is_not_answered);
+	RUN_TEST(a_reset_that_is_answered_a_tick_later_helped);
+	RUN_TEST(what_was_not_driven_begins_anew);
+	RUN_TEST(the_first_position_after_a_reset_is_dropped);
+	RUN_TEST(a_silent_one_is_told_after_its_time_and_no_sooner);
+	RUN_TEST(it_is_probed_once_a_second_and_taken_back);
+	RUN_TEST(whoever_was_stopped_himself_does_not_call_it_silent);
+	RUN_TEST(a_silent_one_is_halted_with_each_probe);
+	return UNITY_END();
+}

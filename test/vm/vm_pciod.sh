@@ -1,0 +1,97 @@
+#!/bin/bash
+# vm_pciod.sh: pciod against robotsim on SocketCAN, with the clock of hubo-daemon: taken over, armed, moved, killed and
+# taken over again; an interface that goes and comes back.
+# shellcheck disable=SC2317 # called by name
+set -eu
+. test/vm/lib.sh
+lib_tmp
+build=$(realpath "${BUILD:-build}")
+export PATH=$build:$PATH ENDPLATE_PREFIX=vmpciod.
+waist=${ENDPLATE_PREFIX}waist
+
+is() { [ "$@" ] || { echo "not so: $*"; return 1; }; }
+state() { ach echo "$waist-state" --last; }
+says() { grep -qF -- "$1" <<<"$(state)"; } # TEXT: in the newest state
+at() { robotsim report waist.15 | grep -qF -- "$1"; }
+position() { state | sed -n 's/^position = \([-0-9.e]*\).*/\1/p'; }
+between() { awk -v p="$(position)" -v low="$1" -v high="$2" 'BEGIN { exit !(p > low && p < high) }'; }
+
+play() { # INTERFACE: simulator, clock and driver on it
+	ENDPLATE_RUN=$(mktemp -d "$lib_folder/run.XXXXXX")
+	export ENDPLATE_RUN
+	ach rm "$waist"-{state,ref,req,rep,event} "$ENDPLATE_PREFIX"{estop,estop-b,clock,bus-torso} 2>/dev/null || true
+	cat >"$lib_folder/robot.yaml" <<-END
+		robot: test
+		buses: {torso: {interface: $1, bitrate: 1000000}}
+		devices:
+		  clock: {driver: hubo-daemon, bus: torso, actuated: no}
+		  waist:
+		    driver: pciod
+		    bus: torso
+		    settings: {modules: 15, tick: clock/10, ref_max: 200ms, module_watchdog: 500ms, silent_after: 400ms}
+		    limits: {position: [-2.88, 0], velocity: 0.43, acceleration: 1.74, current: 10}
+		    sim: {type: PRL120, watchdog: 500ms} # an emulated machine may stand still for 50 ms
+	END
+	robotsim run "$lib_folder/robot.yaml" >"$lib_folder/sim" 2>&1 &
+	hubo-daemon --name clock --config "$lib_folder/robot.yaml" --set tick=2ms >"$lib_folder/clock" 2>&1 &
+	drive
+	vm_until says 'common.lifecycle = disarmed'
+}
+drive() {
+	pciod --name waist --config "$lib_folder/robot.yaml" >"$lib_folder/waist" 2>&1 &
+	driver=$!
+}
+arm() { # EPOCH
+	local channel
+	for channel in estop estop-b; do
+		ach put "$ENDPLATE_PREFIX$channel" --json '{"epoch":'"$1"',"level":"run","who":"test"}'
+	done
+}
+move_to() { # POSITION SECONDS
+	ach put "$waist-ref" --type joint-ref --valid 150 --hz 50 --for "$2" \
+		--json '{"mode":["position"],"position":['"$1"'],"velocity":[0],"current":[0]}'
+}
+
+test_moves_and_survives() {
+	play vcan5
+	arm 1
+	vm_until says 'common.lifecycle = holding'
+	move_to -1.40 1
+	vm_until between -1.41 -1.39
+	vm_until says 'common.lifecycle = holding'
+	is "$(robotsim report waist.15 --json | grep -o '"resets":[0-9]*')" = '"resets":0' || true
+	kill -9 "$driver"
+	wait "$driver" || true
+	drive
+	vm_until says 'header.incarnation = 2'
+	vm_until says 'common.lifecycle = holding'
+	between -1.41 -1.39
+	at 'homings 1' && return 1
+	move_to -1.44 1
+	vm_until between -1.45 -1.43
+}
+
+test_interface_goes_and_comes() {
+	play vcan6
+	arm 1
+	vm_until says 'common.lifecycle = holding'
+	ip link set vcan6 down
+	vm_until says 'common.lifecycle = fault'
+	ip link set vcan6 up
+	vm_until says 'common.lifecycle = holding' || { ach echo "$waist-event" | grep text; robotsim report; return 1; }
+	move_to -1.42 1
+	vm_until between -1.43 -1.41
+}
+
+test_stops_by_itself_without_its_driver() {
+	play vcan7
+	arm 1
+	vm_until says 'common.lifecycle = holding'
+	move_to -1.0 1 &
+	vm_until at moving
+	kill -9 "$driver"
+	vm_until at comm-error
+	vm_until at 'velocity 0.000000'
+}
+
+lib_functions "$lib_folder/log" "${1:-}"
