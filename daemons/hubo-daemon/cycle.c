@@ -1,0 +1,75 @@
+/* cycle.c: see cycle.h. */
+#include "daemons/hubo-daemon/cycle.h"
+
+#include <string.h>
+
+#define JUDGED_CYCLES_MIN 10
+
+uint64_t cycle_at(int64_t t_ns, int64_t period_ns)
+{
+	return (uint64_t)(t_ns / period_ns);
+}
+
+int64_t cycle_began_ns(int64_t t_ns, int64_t period_ns)
+{
+	return t_ns - t_ns % period_ns;
+}
+
+int64_t cycle_next_ns(int64_t t_ns, int64_t period_ns)
+{
+	return cycle_began_ns(t_ns + period_ns - 1, period_ns);
+}
+
+bool cycle_due(uint64_t previous, uint64_t cycle, uint32_t divider)
+{
+	return cycle / divider != previous / divider && cycle % divider * 2 < divider;
+}
+
+void cycle_start(struct cycle *c, int64_t period_ns)
+{
+	memset(c, 0, sizeof(*c));
+	c->period_ns = period_ns;
+}
+
+static uint64_t judged_cycles(const struct cycle *c)
+{
+	uint64_t cycles = CYCLE_JUDGED_NS / (uint64_t)c->period_ns;
+
+	return cycles < JUDGED_CYCLES_MIN ? JUDGED_CYCLES_MIN : cycles;
+}
+
+bool cycle_came(struct cycle *c, uint64_t cycle, int64_t late_ns)
+{
+	uint64_t skipped;
+
+	if (!c->begun) {
+		c->begun = true;
+		c->previous = cycle - 1;
+		c->since = cycle;
+	} else {
+		c->previous = c->now;
+	}
+	c->now = cycle;
+	skipped = cycle - c->previous - 1;
+	c->skipped += skipped;
+	if (skipped)
+		c->kept = 0;
+	c->kept = late_ns < c->period_ns / 2 ? c->kept + 1 : 0;
+	if (cycle + 1 - c->since < judged_cycles(c))
+		return false;
+	c->judged = cycle + 1 - c->since;
+	c->judged_skipped = c->skipped;
+	c->since = cycle + 1;
+	c->skipped = 0;
+	return true;
+}
+
+bool cycle_ready(const struct cycle *c)
+{
+	return c->kept >= CYCLE_READY;
+}
+
+bool cycle_too_slow(const struct cycle *c)
+{
+	return c->judged_skipped * 100 > c->judged * CYCLE_SKIPPED_MAX_PERCENT;
+}

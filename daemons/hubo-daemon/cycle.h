@@ -1,0 +1,51 @@
+/* cycle.h: the cycles of the robot's clock, and whether they are kept.
+ *
+ * Cycle n is at n periods of CLOCK_MONOTONIC.  So there is nothing to remember: a clock that is killed at any
+ * instruction and started again, at once or after an hour, goes on in the same grid with the same count, and drivers
+ * that are locked to it find it where they expect it.
+ *
+ * Pure: times are arguments.
+ */
+#ifndef CYCLE_H
+#define CYCLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The cycle that t_ns is in, and when it began. */
+uint64_t cycle_at(int64_t t_ns, int64_t period_ns);
+int64_t cycle_began_ns(int64_t t_ns, int64_t period_ns);
+
+/* When the first cycle begins that is not before t_ns. */
+int64_t cycle_next_ns(int64_t t_ns, int64_t period_ns);
+
+/* Does the bus with this divider get its clock frame in this cycle, after the previous one that was not skipped?  When
+ * the divider divides it; also when the one that it divides was skipped, as long as less than half of the bus's own
+ * period is over: then the next one is nearer.  Never twice for one. */
+bool cycle_due(uint64_t previous, uint64_t cycle, uint32_t divider);
+
+/* ---- are they kept? ---- */
+
+#define CYCLE_READY 3		     /* kept in a row */
+#define CYCLE_JUDGED_NS 1000000000   /* over so long; ten cycles at least */
+#define CYCLE_SKIPPED_MAX_PERCENT 10 /* of them; more is no clock any more */
+
+struct cycle {
+	int64_t period_ns;
+	bool begun;
+	uint64_t now, previous; /* numbers of this one and of the one before it that was not skipped */
+	uint64_t kept;		/* in a row: none skipped before, late by less than half a period */
+	uint64_t since;		/* the first that was not judged yet, */
+	uint64_t skipped;	/* and how many since then were skipped */
+	uint64_t judged, judged_skipped;
+};
+
+void cycle_start(struct cycle *c, int64_t period_ns);
+
+/* A cycle has come.  true: a second is over, and judged_skipped of judged cycles were skipped in it. */
+bool cycle_came(struct cycle *c, uint64_t cycle, int64_t late_ns);
+
+bool cycle_ready(const struct cycle *c);
+bool cycle_too_slow(const struct cycle *c); /* in the second that was judged last */
+
+#endif
