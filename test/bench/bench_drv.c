@@ -1,0 +1,367 @@
+/* bench_drv.c: what the common loop costs: pciod beside a driver of 40 lines written by hand (plain_pcio.c).
+ *
+ *	bench_drv FOLDER	FOLDER/.. holds the programs; buses and channels live in FOLDER
+ *
+ * Both drive a module of their own, played by this process, on a soft wire of their own, with a tick for each reference, every 10 ms.
+ * References go to one and to the other in turn, so the machine's moods fall on both.  Measured of each:
+ *
+ *	ref	from right before the put of the reference to the first bit of the move on the wire
+ *	state	from the last bit of the last answer on the wire to the state in our hands
+ *	cpu	of the process, for 1000 ticks
+ */
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "can/bits.h"
+#include "can/bus.h"
+#include "channels/ach.h"
+#include "channels/clock.h"
+#include "channels/msg/msg.h"
+#include "test/bench/lib.h"
+#include "test/bench/lib_figures.h"
+
+#define MODULE 15
+#define WARM_UP 200
+#define SECONDS 8.0
+#define PERIOD_NS 5000000
+#define ANSWERS 4
+
+struct side {
+	const char *name, *wire;
+	char prefix[48];
+	pid_t pid;
+	struct bus *bus; /* our end: the module's */
+	ach_channel_t ref, state;
+	struct figures_samples *ref_ns, *state_ns;
+	int64_t cpu_ns, cpu_from_ns;
+	uint64_t ticks;
+	uint32_t incarnation;
+};
+
+static char folder[256], programs[280];
+
+/* ---- the module ---- */
+
+static void put_f32(uint8_t *to, float value)
+{
+	memcpy(to, &value, sizeof(value)); /* both architectures are little endian, as the module is */
+}
+
+/* Its answer to a question, by hw-docs/powercube.md; false: it has none. */
+static bool answer(const struct frame *asked, struct frame *reply)
+{
+	static const struct {
+		uint8_t parameter;
+		uint32_t word;
+		float real;
+		uint8_t len;
+	} values[] = {
+		{ 0x27, 0x8002, 0, 4 }, { 0x39, 0x01000118, 0, 4 }, { 0x1A, 1, 0, 4 },	   { 0x1D, 0x2501, 0, 2 },
+		{ 0x3C, 0, -1, 4 },	{ 0x41, 0, 0, 4 },	    { 0x4D, 0, 0, 4 },	   { 0x45, 0, -2.88f, 4 },
+		{ 0x46, 0, 0, 4 },	{ 0x48, 0, 0.43f, 4 },	    { 0x4A, 0, 1.74f, 4 }, { 0x4C, 0, 10, 4 },
+		{ 0x59, 0, 0, 4 },
+	};
+
+	memset(reply, 0, sizeof(*reply));
+	reply->id = 0x0A0 + MODULE;
+	reply->data[0] = asked->data[0];
+	reply->data[1] = asked->data[1];
+	if (asked->id == 0x0E0 + MODULE && asked->data[0] == 0x0B) {
+		reply->len = 8;
+		put_f32(reply->data + 2, -1);
+		return true;
+	}
+	if (asked->id == 0x0E0 + MODULE) {
+		reply->len = asked->data[0] == 0x08 ? 3 : 1;
+		reply->data[2] = 0x64;
+		return true;
+	}
+	for (size_t i = 0; asked->id == 0x0C0 + MODULE && i < sizeof(values) / sizeof(*values); i++) {
+		if (values[i].parameter != asked->data[1])
+			continue;
+		reply->len = 2 + values[i].len;
+		memcpy(reply->data + 2, &values[i].word, 4);
+		if (!values[i].word && values[i].len == 4)
+			put_f32(reply->data + 2, values[i].real);
+		return true;
+	}
+	return false;
+}
+
+/* Plays the module until the deadline.  When the first move was on the wire, and how many answers were sent. */
+struct played {
+	int64_t move_ns, last_answer_ns;
+	unsigned int answers, echoes;
+};
+
+static void play(struct side *s, struct played *p)
+{
+	struct bus_frame got[16];
+	struct frame reply;
+	const int n = bus_receive(s->bus, got, 16);
+
+	for (int i = 0; i < n; i++) {
+		struct bits bits;
+
+		if (got[i].flags & BUS_OWN) {
+			p->echoes++;
+			p->last_answer_ns = got[i].t_ns;
+			continue;
+		}
+		bits_of(&bits, &got[i].frame);
+		if (got[i].frame.id == 0x0E0 + MODULE && got[i].frame.data[0] == 0x0B && !p->move_ns)
+			p->move_ns = got[i].t_ns - bits.all * 1000;
+		if (answer(&got[i].frame, &reply) && !bus_send(s->bus, &reply))
+			p->answers++;
+	}
+}
+
+static void play_until(struct side *const *sides, int64_t until_ns)
+{
+	struct played p = { 0 };
+
+	while (clock_now_ns() < until_ns) {
+		struct clock_fd fds[2];
+
+		for (int i = 0; i < 2; i++)
+			fds[i] = (struct clock_fd){ .fd = bus_fd(sides[i]->bus), .events = POLLIN };
+		clock_wait(fds, 2, until_ns);
+		for (int i = 0; i < 2; i++)
+			play(sides[i], &p);
+	}
+}
+
+/* ---- one reference ---- */
+
+static bool newest(struct side *s, struct msg_joint_state *state)
+{
+	size_t len;
+
+	const enum ach_status status = ach_get(&s->state, state, sizeof(*state), &len, NULL, ACH_O_LAST);
+
+	return (status == ACH_OK || status == ACH_MISSED_FRAME) && len == sizeof(*state);
+}
+
+static void one(struct side *s, bool counts)
+{
+	static struct msg_joint_state state;
+	static struct msg_joint_ref ref;
+	struct played p = { 0 };
+	const int64_t from_ns = clock_now_ns();
+	bool complete = false;
+
+	while (newest(s, &state))
+		s->incarnation = state.header.incarnation;
+	msg_init(&ref, msg_type_by_number(msg_joint_ref_number));
+	ref.count = 1;
+	ref.mode[0] = MSG_MODE_VELOCITY;
+	ref.velocity[0] = 0.01;
+	ref.header.for_incarnation = s->incarnation;
+	ref.header.valid_until_ns = clock_now_ns() + 2 * PERIOD_NS;
+	ach_put(&s->ref, &ref, sizeof(ref));
+	while (!complete && clock_now_ns() < from_ns + PERIOD_NS - 500000) {
+		int state_fd = -1;
+		struct clock_fd fds[2] = { { .fd = bus_fd(s->bus), .events = POLLIN } };
+
+		ach_channel_fd(&s->state, &state_fd);
+		fds[1] = (struct clock_fd){ .fd = state_fd, .events = POLLIN };
+		clock_wait(fds, 2, from_ns + PERIOD_NS - 500000);
+		play(s, &p);
+		while (newest(s, &state)) {
+			const int64_t now_ns = clock_now_ns();
+
+			if (state.header.flags & MSG_FLAG_PARTIAL || p.answers < ANSWERS)
+				continue;
+			complete = true;
+			play(s, &p); /* the echo of the last answer may still lie there */
+			if (counts && p.move_ns && p.echoes == p.answers) {
+				figures_samples_add(s->ref_ns, p.move_ns - from_ns);
+				figures_samples_add(s->state_ns, now_ns - p.last_answer_ns);
+			}
+		}
+	}
+	s->ticks += counts;
+}
+
+/* ---- both ---- */
+
+static int64_t cpu_ns(pid_t pid)
+{
+	char path[64];
+	long long ns = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/schedstat", (int)pid);
+	f = fopen(path, "r");
+	if (!f || fscanf(f, "%lld", &ns) != 1)
+		ns = 0;
+	if (f)
+		fclose(f);
+	return ns;
+}
+
+static struct bus *open_bus(const char *name)
+{
+	struct error_sink quiet = { 0 };
+	struct bus *bus;
+
+	for (int i = 0; i < 500; i++) { /* canwire may not listen yet */
+		if (!bus_open(&bus, name, NULL, &quiet))
+			return bus;
+		bench_sleep_until_ns(bench_now_ns() + 10000000);
+	}
+	bench_die("no wire %s", name);
+}
+
+static void make(ach_channel_t *chan, const char *prefix, const char *name, enum msg_number number)
+{
+	const struct msg_type *type = msg_type_by_number(number);
+	char full[64];
+
+	snprintf(full, sizeof(full), "%s%s", prefix, name);
+	ach_unlink(full);
+	if (ach_create(full, type->retained, type->body->size, NULL) != ACH_OK || ach_open(chan, full, NULL) != ACH_OK)
+		bench_die("no channel %s", full);
+}
+
+static void arm(const char *prefix)
+{
+	static const char *const names[] = { "estop", "estop-b" };
+	struct msg_estop msg;
+	ach_channel_t chan;
+
+	msg_init(&msg, msg_type_by_number(msg_estop_number));
+	msg.epoch = 1;
+	for (int i = 0; i < 2; i++) {
+		make(&chan, prefix, names[i], msg_estop_number);
+		ach_put(&chan, &msg, sizeof(msg));
+		ach_close(&chan);
+	}
+}
+
+static pid_t start(const char *program, const char *const *arguments, const char *prefix)
+{
+	char path[512];
+	pid_t pid = bench_fork();
+
+	if (pid)
+		return pid;
+	snprintf(path, sizeof(path), "%s/%s", programs, program);
+	setenv("ENDPLATE_PREFIX", prefix, 1);
+	if (!getenv("BENCH_LOUD") && !freopen("/dev/null", "w", stderr))
+		_exit(126);
+	execv(path, (char *const *)(uintptr_t)arguments);
+	_exit(127);
+}
+
+static void start_side(struct side *s, bool pciod)
+{
+	char interface[64], module[8], modules[32];
+
+	snprintf(s->prefix, sizeof(s->prefix), "bench%d%s.", (int)getpid(), s->wire);
+	snprintf(interface, sizeof(interface), "wire:%s@module", s->wire);
+	s->bus = open_bus(interface);
+	make(&s->ref, s->prefix, "waist-ref", msg_joint_ref_number);
+	make(&s->state, s->prefix, "waist-state", msg_joint_state_number);
+	arm(s->prefix);
+	snprintf(interface, sizeof(interface), "wire:%s", s->wire);
+	snprintf(module, sizeof(module), "%d", MODULE);
+	snprintf(modules, sizeof(modules), "modules=%d", MODULE);
+	if (pciod)
+		s->pid = start("pciod",
+			       (const char *const[]){ "pciod", "--name", "waist", "--bus", interface, "--set", modules,
+						      "--set", "tick=ref 10ms", "--set", "ref_max=100ms", NULL },
+			       s->prefix);
+	else
+		s->pid = start("test/bench/plain_pcio",
+			       (const char *const[]){ "plain_pcio", interface, module, s->prefix, NULL }, s->prefix);
+	s->ref_ns = figures_samples_shared(1 << 16);
+	s->state_ns = figures_samples_shared(1 << 16);
+}
+
+static void sweep(const struct side *s)
+{
+	static const char *const names[] = { "waist-ref",   "waist-state", "waist-req", "waist-rep",
+					     "waist-event", "estop",	   "estop-b" };
+	char full[64];
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		snprintf(full, sizeof(full), "%s%s", s->prefix, names[i]);
+		ach_unlink(full);
+	}
+}
+
+static void table(const struct side *s)
+{
+	printf("%-8s", s->name);
+	for (int i = 0; i < 2; i++) {
+		struct figures_samples *f = i ? s->state_ns : s->ref_ns;
+		const char *what = i ? "state" : "ref";
+
+		figures_samples_sort(f);
+		printf("  %-5s %8.1f %8.1f %8.1f", what, figures_quantile_us(f, 0.5), figures_quantile_us(f, 0.99),
+		       figures_quantile_us(f, 1));
+		figures_line(figures_quantile_us(f, 0.5), "us", "drv.%s.%s.p50", s->name, what);
+		figures_line(figures_quantile_us(f, 0.99), "us", "drv.%s.%s.p99", s->name, what);
+		figures_line(figures_quantile_us(f, 1), "us", "drv.%s.%s.max", s->name, what);
+	}
+	printf("  %7u samples  %6.1f ms CPU/1000 ticks\n", s->ref_ns->count,
+	       (double)s->cpu_ns / 1e6 / (double)s->ticks * 1000);
+	figures_line((double)s->cpu_ns / 1e6 / (double)s->ticks * 1000, "ms", "drv.%s.cpu_per_1000_ticks", s->name);
+}
+
+/* At fixed times, whatever became of the one before: a driver that ticks on them has to find its phase. */
+static void in_turn(struct side *const *sides, int64_t end_ns, bool counts)
+{
+	int64_t next_ns = clock_now_ns();
+
+	for (int i = 0; next_ns < end_ns; i++, next_ns += PERIOD_NS) {
+		play_until(sides, next_ns);
+		one(sides[i % 2], counts);
+		for (; clock_now_ns() > next_ns + PERIOD_NS; next_ns += PERIOD_NS)
+			i++;
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct side pciod = { .name = "pciod", .wire = "a" }, plain = { .name = "plain", .wire = "b" };
+	struct side *const sides[] = { &pciod, &plain };
+	const double seconds = bench_seconds(SECONDS);
+
+	if (argc != 2)
+		bench_die("usage: bench_drv FOLDER");
+	snprintf(folder, sizeof(folder), "%s/drv", argv[1]);
+	snprintf(programs, sizeof(programs), "%s/..", argv[1]);
+	mkdir(folder, 0755);
+	setenv("ENDPLATE_RUN", folder, 1);
+	bench_hang_limit(60 + 4 * seconds);
+	start("canwire", (const char *const[]){ "canwire", "run", "a", "b", NULL }, "");
+	start_side(&pciod, true);
+	start_side(&plain, false);
+	play_until(sides, clock_now_ns() + 1000000000);
+	in_turn(sides, clock_now_ns() + WARM_UP * PERIOD_NS, false);
+	for (int i = 0; i < 2; i++)
+		sides[i]->cpu_from_ns = cpu_ns(sides[i]->pid);
+	in_turn(sides, clock_now_ns() + (int64_t)(seconds * 1e9), true);
+	for (int i = 0; i < 2; i++)
+		sides[i]->cpu_ns = cpu_ns(sides[i]->pid) - sides[i]->cpu_from_ns;
+	printf("the loop: us, p50 p99 max; reference to the wire, and answer on the wire to the state\n");
+	table(&pciod);
+	table(&plain);
+	if (!pciod.ref_ns->count || !plain.ref_ns->count)
+		bench_die("a side did not answer");
+	figures_target(figures_quantile_us(pciod.ref_ns, 0.5) / figures_quantile_us(plain.ref_ns, 0.5), 1.2,
+		       "drv.ref.ratio");
+	figures_target(figures_quantile_us(pciod.state_ns, 0.5) / figures_quantile_us(plain.state_ns, 0.5), 1.2,
+		       "drv.state.ratio");
+	figures_print();
+	sweep(&pciod);
+	sweep(&plain);
+	return 0;
+}
