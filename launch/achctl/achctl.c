@@ -1,0 +1,189 @@
+/* achctl.c: commands a running robot.  One table of commands; each is a file of its own. */
+#include <errno.h>
+#include <string.h>
+
+#include "config/nearest.h"
+#include "config/options.h"
+#include "config/text.h"
+#include "launch/achctl/ctl.h"
+
+#define ROBOT \
+	SETTINGS_STRING("robot", struct ctl_line, robot, NULL, "its name; else the one that runs here", .value = "R")
+#define JSON SETTINGS_BOOL("json", struct ctl_line, json, "no", "the answer as a line of JSON")
+#define WITHIN(preset, what) \
+	SETTINGS_DURATION("within", struct ctl_line, within_ns, preset, "0", "1h", what, .value = "TIME")
+#define FOLLOW SETTINGS_BOOL("follow", struct ctl_line, follow, "no", "go on with what comes", .letter = 'f')
+#define LINES                                                                                              \
+	SETTINGS_INT("lines", struct ctl_line, lines, "", "100", "0", "100000000", "how many of the last", \
+		     .value = "N", .letter = 'n')
+#define WHY SETTINGS_STRING("why", struct ctl_line, why, NULL, "what to tell everybody as the reason", .value = "TEXT")
+
+static const struct settings_row plain_rows[] = { ROBOT, JSON, SETTINGS_END };
+static const struct settings_row top_rows[] = {
+	ROBOT,
+	JSON,
+	SETTINGS_DURATION("every", struct ctl_line, every_ns, "500ms", "50ms", "1h", "how often it looks",
+			  .value = "TIME"),
+	SETTINGS_END,
+};
+static const struct settings_row start_rows[] = {
+	ROBOT,
+	JSON,
+	WITHIN("10s", "wait so long until it is ready; 0: do not wait"),
+	SETTINGS_END,
+};
+static const struct settings_row stop_rows[] = {
+	ROBOT,
+	JSON,
+	WITHIN("60s", "wait so long until it has stopped; 0: do not wait"),
+	SETTINGS_END,
+};
+static const struct settings_row log_rows[] = { ROBOT, JSON, FOLLOW, LINES, SETTINGS_END };
+static const struct settings_row raise_rows[] = { ROBOT, JSON, WHY, SETTINGS_END };
+static const struct settings_row arm_rows[] = {
+	ROBOT,
+	JSON,
+	SETTINGS_STRING("who", struct ctl_line, who, NULL, "the operator; else the user", .value = "NAME"),
+	WITHIN("10s", "wait so long until every driver has taken it; 0: do not wait"),
+	SETTINGS_END,
+};
+static const struct settings_row request_rows[] = {
+	ROBOT,
+	JSON,
+	WITHIN(NULL, "wait so long for the answer; 10s unless told, 60s for home and activate"),
+	SETTINGS_END,
+};
+
+static const struct {
+	const char *name;
+	int (*run)(const struct ctl_line *line, int argc, char **argv);
+	const char *about;
+	const struct settings_row *rows;
+	const char *arguments;
+	int min, max;
+} commands[] = {
+	{ "status", ctl_status, "how the robot is", plain_rows, NULL, 0, 0 },
+	{ "top", ctl_top, "the same, live, on the whole screen", top_rows, NULL, 0, 0 },
+	{ "start", ctl_start, "start a daemon, and wait until it is ready", start_rows, "NAME", 1, 1 },
+	{ "restart", ctl_restart, "stop and start a daemon, and wait until it is ready", start_rows, "NAME", 1, 1 },
+	{ "stop", ctl_stop, "stop a daemon; without a name the robot, and achstart", stop_rows, "[NAME]", 0, 1 },
+	{ "log", ctl_log, "what a daemon printed", log_rows, "NAME", 1, 1 },
+	{ "events", ctl_events, "what happened on the robot", log_rows, NULL, 0, 0 },
+	{ "hold", ctl_hold, "protective stop: all but the balance holds", raise_rows, NULL, 0, 0 },
+	{ "estop", ctl_estop, "emergency stop: every driver, the wheels too", raise_rows, NULL, 0, 0 },
+	{ "arm", ctl_arm, "lower the level to run, if all are fit for it", arm_rows, NULL, 0, 0 },
+	{ "clear", ctl_clear, "a failed daemon is started, a fault of a device cleared", request_rows, "NAME", 1, 1 },
+	{ "request", ctl_request, "ask a driver: home, reset, clear, bias, activate, set, get", request_rows,
+	  "NAME VERB [KEY [VALUE]]", 2, 4 },
+};
+#define COMMANDS (sizeof(commands) / sizeof(*commands))
+
+static void list_commands(void)
+{
+	puts("usage: achctl [--robot R] [--json] COMMAND [OPTION...]\n"
+	     "       achctl COMMAND --help\n"
+	     "\n"
+	     "Shows and commands a robot that achstart brought up.\n");
+	for (size_t i = 0; i < COMMANDS; i++)
+		printf("  %-8s %s\n", commands[i].name, commands[i].about);
+	puts("\n"
+	     "hold and estop need no achstart.\n"
+	     "Exit status: 0 done, 1 the answer is no, 100 wrong command line, 111 no robot or no answer.");
+}
+
+static int run(size_t which, int argc, char **argv)
+{
+	struct error_sink errors = { error_to_stderr, NULL, 0 };
+	struct ctl_line line = { .command = commands[which].name, .within_ns = -1 };
+	char program[32], quoted[TEXT_QUOTED_MAX];
+	struct options options = { .program = program,
+				   .about = commands[which].about,
+				   .rows = commands[which].rows,
+				   .values = &line,
+				   .arguments = commands[which].arguments,
+				   .arguments_min = commands[which].min,
+				   .arguments_max = commands[which].max };
+
+	snprintf(program, sizeof(program), "achctl %s", commands[which].name);
+	switch (options_read(&options, &argc, argv, &errors)) {
+	case OPTIONS_WRONG:
+		return CTL_WRONG;
+	case OPTIONS_ANSWER:
+		options_answer(&options, stdout);
+		return 0;
+	case OPTIONS_GO:
+		break;
+	}
+	if (line.robot && run_robot(line.robot))
+		return ctl_fail(&line, CTL_WRONG, "--robot: %s is no name for a robot", text_quote(quoted, line.robot));
+	return commands[which].run(&line, argc, argv);
+}
+
+static int unknown(const char *word)
+{
+	char quoted[TEXT_QUOTED_MAX];
+	const char *best = NULL;
+
+	for (size_t i = 0; i < COMMANDS; i++)
+		nearest_try(word, commands[i].name, &best);
+	text_quote(quoted, word);
+	if (*word == '-')
+		error_say("achctl", NULL, ERROR_PLAIN, "%s: unknown option (achctl --help)", quoted);
+	else
+		error_say("achctl", NULL, ERROR_PLAIN, "%s: unknown command%s%s%s (achctl --help lists them)", quoted,
+			  best ? "; did you mean " : "", best ? best : "", best ? "?" : "");
+	return CTL_WRONG;
+}
+
+/* Where the command stands: behind options that all of them have; argc: there is none. */
+static int find_command(int argc, char **argv)
+{
+	int at = 1;
+
+	while (at < argc && (!strcmp(argv[at], "--json") || !strncmp(argv[at], "--robot", 7)))
+		at += strcmp(argv[at], "--robot") ? 1 : 2;
+	return at < argc ? at : argc;
+}
+
+static int obey(int argc, char **argv)
+{
+	static char ask_help[] = "--help";
+	const int at = find_command(argc, argv);
+	char *word = at < argc ? argv[at] : NULL;
+
+	if (!word) {
+		error_say("achctl", NULL, ERROR_PLAIN, "which command? (achctl --help lists them)");
+		return CTL_WRONG;
+	}
+	if (!strcmp(word, "--help") || (!strcmp(word, "help") && at + 1 == argc)) {
+		list_commands();
+		return 0;
+	}
+	if (!strcmp(word, "help")) {
+		word = argv[at + 1];
+		argv[at + 1] = ask_help;
+	}
+	if (!strcmp(word, "--version")) {
+		puts("achctl " OPTIONS_VERSION);
+		return 0;
+	}
+	/* The command to the front, so that the options before it are its own. */
+	memmove(argv + 1, argv, (size_t)at * sizeof(*argv));
+	argv[1] = word;
+	for (size_t i = 0; i < COMMANDS; i++)
+		if (!strcmp(word, commands[i].name))
+			return run(i, argc - 1, argv + 1);
+	return unknown(word);
+}
+
+int main(int argc, char **argv)
+{
+	int status = obey(argc, argv);
+
+	/* A full disk or a closed pipe is a failure, too. */
+	if ((fflush(stdout) || ferror(stdout)) && !status) {
+		error_say("achctl", NULL, ERROR_PLAIN, "cannot write: %s", strerror(errno));
+		status = CTL_WORLD;
+	}
+	return status;
+}

@@ -1,0 +1,230 @@
+/* ask.c: asks achstart. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "config/run.h"
+#include "launch/achctl/ask.h"
+
+#define PAUSE_NS 20000000 /* before it is tried again, when too many ask at once */
+#define TRIES 5
+
+/* ---- connecting ---- */
+
+static int no_achstart(int status, const char *path, struct error_sink *errors)
+{
+	switch (status) {
+	case ENOENT:
+	case ECONNREFUSED:
+	case ENOTDIR:
+		error_add(errors, "no achstart runs this robot (%s)", path);
+		return -ENOENT;
+	case EACCES:
+	case EPERM:
+		error_add(errors, "%s: %s: only the owner of the robot and its group may use it", path,
+			  strerror(status));
+		return -EACCES;
+	case EAGAIN:
+		error_add(errors, "%s: too many ask at once; try again", path);
+		return -EAGAIN;
+	default:
+		error_add(errors, "%s: %s", path, strerror(status));
+		return -status;
+	}
+}
+
+/* By the folder's descriptor, since the path of a socket has 107 bytes at most.  A descriptor or -errno. */
+static int connect_control(struct error_sink *errors)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	char path[RUN_PATH_MAX];
+	int folder, fd, status = 0;
+
+	if (run_path(path, NULL, errors))
+		return -ENOENT;
+	folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (folder < 0)
+		return no_achstart(errno, path, errors);
+	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/control", folder);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof(address)))
+		status = errno;
+	close(folder);
+	if (!status)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return no_achstart(status, path, errors);
+}
+
+static int write_line(struct ask *a, const char *const *words, struct error_sink *errors)
+{
+	size_t len = 0;
+
+	for (size_t i = 0; words[i]; i++) {
+		const int n = snprintf(a->line + len, sizeof(a->line) - len, "%s%s%s", i ? "\t" : "", words[i],
+				       words[i + 1] ? "" : "\n");
+
+		len += (size_t)n;
+		if (len >= sizeof(a->line) || strpbrk(words[i], "\t\n")) {
+			error_add(errors, "a word of the command is too long, or has a tab or a newline in it");
+			return -EINVAL;
+		}
+	}
+	a->line_len = len;
+	return 0;
+}
+
+int ask_begin(struct ask *a, const char *const *words, struct error_sink *errors)
+{
+	struct ucred peer;
+	socklen_t len = sizeof(peer);
+	int status;
+
+	*a = (struct ask){ .fd = -1, .error = "" };
+	status = write_line(a, words, errors);
+	if (status)
+		return status;
+	a->fd = connect_control(errors);
+	if (a->fd < 0)
+		return a->fd;
+	if (!getsockopt(a->fd, SOL_SOCKET, SO_PEERCRED, &peer, &len))
+		a->pid = peer.pid;
+	return 0;
+}
+
+void ask_end(struct ask *a)
+{
+	if (a->fd >= 0)
+		close(a->fd);
+	free(a->text);
+	yaml_close(a->doc);
+	*a = (struct ask){ .fd = -1, .error = "" };
+}
+
+/* ---- the answer ---- */
+
+struct clock_fd ask_fd(const struct ask *a)
+{
+	return (struct clock_fd){ .fd = a->fd, .events = a->sent < a->line_len ? POLLOUT : POLLIN };
+}
+
+static int lost(const struct ask *a, struct error_sink *errors)
+{
+	error_add(errors, "achstart, process %d, closed the connection without an answer", (int)a->pid);
+	return -ECONNRESET;
+}
+
+static int understand(struct ask *a, struct error_sink *errors)
+{
+	const struct yaml_node *node;
+	int status;
+
+	a->text[strcspn(a->text, "\n")] = 0;
+	status = yaml_open_text(&a->doc, "the answer of achstart", a->text, strlen(a->text), errors);
+	if (status)
+		return status;
+	node = yaml_find(yaml_root(a->doc), "ok");
+	if (!node || yaml_bool(node, &a->ok)) {
+		error_add(errors, "the answer of achstart makes no sense: is it of another version?");
+		return -EBADMSG;
+	}
+	node = yaml_find(yaml_root(a->doc), "error");
+	if (node && node->kind == YAML_TEXT)
+		a->error = node->text;
+	return 1;
+}
+
+static int make_room(struct ask *a, struct error_sink *errors)
+{
+	const size_t room = a->room ? 2 * a->room : 16384;
+	char *text;
+
+	if (a->room - a->len > 1)
+		return 0;
+	text = room <= YAML_SIZE_MAX ? realloc(a->text, room) : NULL;
+	if (!text) {
+		error_add(errors, "the answer of achstart is too long");
+		return -ENOMEM;
+	}
+	a->text = text;
+	a->room = room;
+	return 0;
+}
+
+int ask_step(struct ask *a, struct error_sink *errors)
+{
+	ssize_t n;
+	int status;
+
+	if (a->sent < a->line_len) {
+		n = send(a->fd, a->line + a->sent, a->line_len - a->sent, MSG_NOSIGNAL);
+		if (n < 0)
+			return errno == EAGAIN ? 0 : lost(a, errors);
+		a->sent += (size_t)n;
+		return 0;
+	}
+	status = make_room(a, errors);
+	if (status)
+		return status;
+	n = read(a->fd, a->text + a->len, a->room - a->len - 1);
+	if (n < 0 && errno == EAGAIN)
+		return 0;
+	if (n <= 0)
+		return lost(a, errors);
+	a->len += (size_t)n;
+	a->text[a->len] = 0;
+	return strchr(a->text, '\n') ? understand(a, errors) : 0;
+}
+
+static int ask_once(struct ask *a, const char *const *words, int64_t deadline_ns, struct error_sink *errors)
+{
+	int status = ask_begin(a, words, errors);
+
+	if (status)
+		return status;
+	while (!status) {
+		struct clock_fd fd = ask_fd(a);
+
+		if (!clock_wait(&fd, 1, deadline_ns)) {
+			error_add(errors, "achstart, process %d, does not answer", (int)a->pid);
+			status = -ETIMEDOUT;
+		} else {
+			status = ask_step(a, errors);
+		}
+	}
+	if (status < 0)
+		ask_end(a);
+	return status < 0 ? status : 0;
+}
+
+static void keep(void *to, const char *line)
+{
+	snprintf(to, ERROR_LINE_MAX, "%s", line);
+}
+
+int ask_for(struct ask *a, const char *const *words, int64_t deadline_ns, struct error_sink *errors)
+{
+	char why[ERROR_LINE_MAX] = "";
+	struct error_sink last = { keep, why, 0 };
+	const bool harmless = !strcmp(words[0], "status");
+	int status = 0;
+
+	/* A queue that is full, or a place that is not free, soon is; but nothing is to be done twice. */
+	for (int i = 0; i < TRIES; i++) {
+		status = ask_once(a, words, deadline_ns, &last);
+		if (status != -EAGAIN && !(status == -ECONNRESET && harmless))
+			break;
+		if (clock_now_ns() + PAUSE_NS > deadline_ns)
+			break;
+		clock_wait(NULL, 0, clock_now_ns() + PAUSE_NS);
+	}
+	if (status)
+		error_add(errors, "%s", why);
+	return status;
+}

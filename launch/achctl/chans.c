@@ -1,0 +1,199 @@
+/* chans.c: the channels of the robot. */
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "channels/ach_file.h"
+#include "channels/clock.h"
+#include "launch/achctl/chans.h"
+
+#define SCAN_NS 1000000000
+#define RATE_NS 950000000
+#define FILE_PREFIX "achshm-"
+
+/* ---- which there are ---- */
+
+static const char *prefix(void)
+{
+	const char *set = getenv("ENDPLATE_PREFIX");
+
+	return set ? set : "";
+}
+
+static struct chans_one *find(const struct chans *c, const char *name)
+{
+	for (size_t i = 0; i < c->n; i++)
+		if (!strcmp(c->at[i]->name, name))
+			return c->at[i];
+	return NULL;
+}
+
+static void drop(struct chans *c, size_t i)
+{
+	ach_close(&c->at[i]->chan);
+	free(c->at[i]);
+	c->at[i] = c->at[--c->n];
+}
+
+static void add(struct chans *c, const char *full)
+{
+	struct chans_one *one = c->n < CHANS_MAX ? calloc(1, sizeof(*one)) : NULL;
+
+	if (!one || ach_open(&one->chan, full, NULL) != ACH_OK) {
+		free(one);
+		return;
+	}
+	snprintf(one->name, sizeof(one->name), "%s", full + strlen(prefix()));
+	one->rate_hz = one->phase_us = NAN;
+	one->seen = true;
+	c->at[c->n++] = one;
+}
+
+/* A name whose file is another one than before is gone, and has come. */
+static bool replaced(struct chans_one *one)
+{
+	int unlinked = 0;
+
+	return ach_unlinked(&one->chan, &unlinked) != ACH_OK || unlinked;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp((*(struct chans_one *const *)a)->name, (*(struct chans_one *const *)b)->name);
+}
+
+static void scan(struct chans *c)
+{
+	const size_t skip = strlen(FILE_PREFIX), len = strlen(prefix());
+	DIR *folder = opendir(ACH_FILE_DIR);
+	struct dirent *file;
+
+	for (size_t i = c->n; i-- > 0;)
+		if (replaced(c->at[i]))
+			drop(c, i);
+	while (folder && (file = readdir(folder))) {
+		const char *full = file->d_name + skip;
+
+		if (strncmp(file->d_name, FILE_PREFIX, skip) != 0 || strncmp(full, prefix(), len) != 0)
+			continue;
+		if (ach_file_check_name(full) == ACH_OK && full[len] && !find(c, full + len))
+			add(c, full);
+	}
+	if (folder)
+		closedir(folder);
+	if (c->n)
+		qsort(c->at, c->n, sizeof(*c->at), by_name);
+}
+
+/* ---- what they say ---- */
+
+static bool begins_with_common(const struct msg_type *type)
+{
+	return type->body->n > 1 && !strcmp(type->body->fields[1].name, "common");
+}
+
+static void take(struct chans *c, struct chans_one *one, const void *msg, size_t len)
+{
+	const struct msg_type *type;
+
+	one->ours = msg_check(msg, len, NULL, &type) == MSG_FINE;
+	one->state = one->ours && begins_with_common(type);
+	if (!one->ours)
+		return;
+	memcpy(&one->header, msg, sizeof(one->header));
+	if (one->state)
+		memcpy(&one->common, (const char *)msg + sizeof(one->header), sizeof(one->common));
+	if (type->number == msg_clock_number && !strcmp(one->name, "clock")) {
+		memcpy(&c->clock, msg, sizeof(c->clock));
+		c->has_clock = true;
+	}
+}
+
+static void measure_rate(struct chans_one *one)
+{
+	const int64_t now_ns = one->read_ns;
+	const int64_t passed_ns = now_ns - one->rate_ns;
+
+	if (one->rate_ns && passed_ns < RATE_NS)
+		return;
+	if (one->rate_ns)
+		one->rate_hz = (double)(one->chan.seq_num - one->rate_seq) * 1e9 / (double)passed_ns;
+	one->rate_seq = one->chan.seq_num;
+	one->rate_ns = now_ns;
+}
+
+static void look_at(struct chans *c, struct chans_one *one)
+{
+	static union {
+		struct msg_header header;
+		char bytes[8192];
+	} msg; /* of one thread; the longest of ours */
+	size_t len;
+
+	switch (ach_get(&one->chan, &msg, sizeof(msg), &len, NULL, ACH_O_LAST)) {
+	case ACH_OK:
+	case ACH_MISSED_FRAME:
+		take(c, one, &msg, len);
+		break;
+	default:
+		break;
+	}
+	one->read_ns = clock_now_ns();
+	measure_rate(one);
+}
+
+static void find_phase(const struct chans *c, struct chans_one *one)
+{
+	const int64_t period_ns = c->clock.period_ns;
+	int64_t behind_ns;
+
+	one->phase_us = NAN;
+	if (!c->has_clock || period_ns <= 0 || !one->state || !strcmp(one->name, "clock"))
+		return;
+	behind_ns = (one->header.t_publish_ns - c->clock.t_cycle_ns) % period_ns;
+	one->phase_us = (double)(behind_ns < 0 ? behind_ns + period_ns : behind_ns) / 1e3;
+}
+
+void chans_look(struct chans *c)
+{
+	const int64_t now_ns = clock_now_ns();
+
+	if (now_ns >= c->scan_ns) {
+		scan(c);
+		c->scan_ns = now_ns + SCAN_NS;
+	}
+	c->has_clock &= find(c, "clock") != NULL;
+	for (size_t i = 0; i < c->n; i++)
+		look_at(c, c->at[i]);
+	for (size_t i = 0; i < c->n; i++)
+		find_phase(c, c->at[i]);
+}
+
+void chans_close(struct chans *c)
+{
+	while (c->n)
+		drop(c, c->n - 1);
+}
+
+double chans_age_ms(const struct chans_one *one)
+{
+	return one->ours ? (double)(one->read_ns - one->header.t_publish_ns) / 1e6 : NAN;
+}
+
+bool chans_daemon(const struct chans_one *one, char *name, size_t size)
+{
+	static const char suffix[] = "-state";
+	const size_t len = strlen(one->name), tail = sizeof(suffix) - 1;
+
+	if (!one->state)
+		return false;
+	if (!strcmp(one->name, "clock"))
+		snprintf(name, size, "clock");
+	else if (len > tail && !strcmp(one->name + len - tail, suffix))
+		snprintf(name, size, "%.*s", (int)(len - tail), one->name);
+	else
+		return false;
+	return true;
+}

@@ -1,0 +1,196 @@
+/* ctl.c: what the commands of achctl(1) share. */
+#include <dirent.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "config/text.h"
+#include "launch/achctl/ctl.h"
+
+#define WIDTH_MIN 40
+#define WIDTH_USUAL 80
+
+/* ---- answers ---- */
+
+void ctl_json_text(FILE *to, const char *text)
+{
+	fputc('"', to);
+	for (; *text; text++) {
+		const unsigned char c = (unsigned char)*text;
+
+		if (c == '"' || c == '\\')
+			fprintf(to, "\\%c", c);
+		else if (c < ' ')
+			fprintf(to, "\\u%04x", c);
+		else
+			fputc(c, to);
+	}
+	fputc('"', to);
+}
+
+int ctl_done(const struct ctl_line *line, const char *members, const char *fmt, ...)
+{
+	va_list args;
+
+	if (line->json) {
+		printf("{\"ok\":true%s%s}\n", members ? "," : "", members ? members : "");
+		return 0;
+	}
+	va_start(args, fmt);
+	vprintf(fmt, args);
+	va_end(args);
+	putchar('\n');
+	return 0;
+}
+
+int ctl_fail(const struct ctl_line *line, int status, const char *fmt, ...)
+{
+	char text[ERROR_LINE_MAX], program[32];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	if (line->json) {
+		fputs("{\"ok\":false,\"error\":", stdout);
+		ctl_json_text(stdout, text);
+		puts("}");
+		return status;
+	}
+	snprintf(program, sizeof(program), "achctl %s", line->command);
+	fflush(stdout);
+	error_say(program, NULL, ERROR_PLAIN, "%s", text);
+	return status;
+}
+
+void ctl_warn(const struct ctl_line *line, const char *fmt, ...)
+{
+	char text[ERROR_LINE_MAX], program[32];
+	va_list args;
+
+	if (line->json)
+		return;
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	snprintf(program, sizeof(program), "achctl %s", line->command);
+	fflush(stdout);
+	error_say(program, NULL, ERROR_WARNING, "%s", text);
+}
+
+static void keep(void *to, const char *text)
+{
+	struct ctl_lines *lines = to;
+	const size_t len = strlen(lines->text);
+
+	snprintf(lines->text + len, sizeof(lines->text) - len, "%s%s", len ? "; " : "", text);
+}
+
+struct error_sink *ctl_lines(struct ctl_lines *lines)
+{
+	*lines->text = 0;
+	lines->sink = (struct error_sink){ keep, lines, 0 };
+	return &lines->sink;
+}
+
+/* ---- the line ---- */
+
+int ctl_name(const struct ctl_line *line, const char *name)
+{
+	char quoted[TEXT_QUOTED_MAX];
+
+	if (text_is_name(name))
+		return 0;
+	return ctl_fail(line, CTL_WRONG, "%s is no name of a daemon (achctl status lists them)",
+			text_quote(quoted, name));
+}
+
+void ctl_who(const struct ctl_line *line, char who[CTL_WHO_MAX])
+{
+	const char *const words[] = { line->who, getenv("SUDO_USER"), getenv("USER"), getenv("LOGNAME") };
+
+	snprintf(who, CTL_WHO_MAX, "uid %u", (unsigned int)getuid());
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (words[i] && *words[i]) {
+			snprintf(who, CTL_WHO_MAX, "%s", words[i]);
+			break;
+		}
+	for (char *p = who; *p; p++)
+		if ((unsigned char)*p < ' ')
+			*p = '?';
+}
+
+static bool has(const char *folder, const char *name, const char *what)
+{
+	char path[RUN_PATH_MAX + 64];
+	struct stat st;
+
+	if (!text_is_name(name))
+		return false;
+	snprintf(path, sizeof(path), "%s/%.*s/%s", folder, TEXT_NAME_MAX, name, what);
+	return !stat(path, &st);
+}
+
+/* How many folders hold that; one of them in only, all in names. */
+static int count_robots(const char *folder, const char *what, char only[TEXT_NAME_MAX + 1], char *names, size_t size)
+{
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
+	int found = 0;
+
+	*names = 0;
+	while (dir && (entry = readdir(dir))) {
+		const size_t len = strlen(names);
+
+		if (!has(folder, entry->d_name, what))
+			continue;
+		found++;
+		snprintf(only, TEXT_NAME_MAX + 1, "%.*s", TEXT_NAME_MAX, entry->d_name);
+		snprintf(names + len, size - len, "%s%.*s", len ? ", " : "", TEXT_NAME_MAX, entry->d_name);
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+int ctl_find_robot(const struct ctl_line *line)
+{
+	/* Those that run; else those that have run and left logs. */
+	static const char *const signs[] = { "control", "log" };
+	char folder[RUN_PATH_MAX], names[256], only[TEXT_NAME_MAX + 1] = "";
+
+	if (line->robot || getenv("ENDPLATE_RUN") || run_path(folder, NULL, &(struct error_sink){ 0 }))
+		return 0;
+	*strrchr(folder, '/') = 0;
+	for (size_t i = 0; i < sizeof(signs) / sizeof(*signs); i++) {
+		const int found = count_robots(folder, signs[i], only, names, sizeof(names));
+
+		if (found > 1 && !has(folder, "robot", signs[i]))
+			return ctl_fail(line, CTL_WRONG, "which robot? --robot takes one of %s", names);
+		if (found)
+			return found == 1 ? run_robot(only) : 0;
+	}
+	return 0;
+}
+
+/* ---- the terminal ---- */
+
+bool ctl_colour(FILE *to)
+{
+	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	return isatty(fileno(to)) && !(no && *no) && term && strcmp(term, "dumb") != 0;
+}
+
+int ctl_width(FILE *to)
+{
+	struct winsize size;
+
+	if (ioctl(fileno(to), TIOCGWINSZ, &size) || !size.ws_col)
+		return WIDTH_USUAL;
+	return size.ws_col < WIDTH_MIN ? WIDTH_MIN : size.ws_col;
+}

@@ -1,0 +1,83 @@
+/* ctl.h: what the commands of achctl(1) share: how they are called, what they answer, how they end. */
+#ifndef LAUNCH_ACHCTL_CTL_H
+#define LAUNCH_ACHCTL_CTL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "config/error.h"
+#include "config/run.h"
+
+/* Exit statuses; 0 is done. */
+#define CTL_NO 1      /* the answer is no: refused, not ready, not armed; of status: something is not as wanted */
+#define CTL_WRONG 100 /* the command line makes no sense */
+#define CTL_WORLD 111 /* no achstart, no robot, no answer */
+
+/* All options there are; each command has some of them. */
+struct ctl_line {
+	const char *command; /* "restart" */
+	const char *robot;
+	bool json;
+	int64_t within_ns;
+	const char *why;
+	const char *who;
+	bool follow;
+	int64_t lines;
+	int64_t every_ns;
+};
+
+/* A command takes its arguments and returns the exit status. */
+int ctl_status(const struct ctl_line *line, int argc, char **argv);
+int ctl_top(const struct ctl_line *line, int argc, char **argv);
+int ctl_start(const struct ctl_line *line, int argc, char **argv);
+int ctl_restart(const struct ctl_line *line, int argc, char **argv);
+int ctl_stop(const struct ctl_line *line, int argc, char **argv);
+int ctl_log(const struct ctl_line *line, int argc, char **argv);
+int ctl_events(const struct ctl_line *line, int argc, char **argv);
+int ctl_hold(const struct ctl_line *line, int argc, char **argv);
+int ctl_estop(const struct ctl_line *line, int argc, char **argv);
+int ctl_arm(const struct ctl_line *line, int argc, char **argv);
+int ctl_clear(const struct ctl_line *line, int argc, char **argv);
+int ctl_request(const struct ctl_line *line, int argc, char **argv);
+
+/* ---- answers: for people, or with --json one object in one line on stdout ---- */
+
+/* It is done: what was printed for people, or {"ok":true} with these members behind it ("\"epoch\":3"; may be NULL).
+ * Answers 0. */
+int ctl_done(const struct ctl_line *line, const char *members, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+/* It is not: one line on stderr, or {"ok":false,"error":"..."} on stdout.  Answers status. */
+int ctl_fail(const struct ctl_line *line, int status, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* Something beside the answer, on stderr; nothing with --json. */
+void ctl_warn(const struct ctl_line *line, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* text in quotes, as JSON. */
+void ctl_json_text(FILE *to, const char *text);
+
+/* Lines of libraries, kept as one: "a; b". */
+struct ctl_lines {
+	struct error_sink sink;
+	char text[ERROR_LINE_MAX];
+};
+struct error_sink *ctl_lines(struct ctl_lines *lines);
+
+/* ---- the line ---- */
+
+/* Is it fit for the name of a daemon?  If not, it is said, and answered is CTL_WRONG; else 0. */
+int ctl_name(const struct ctl_line *line, const char *name);
+
+/* Who commands, as far as the environment tells; no look-up that a dead network could delay. */
+#define CTL_WHO_MAX 24
+void ctl_who(const struct ctl_line *line, char who[CTL_WHO_MAX]);
+
+/* Without --robot and $ENDPLATE_RUN: the only robot that runs here, if there is exactly one; "robot" if there is none.
+ * 0, or CTL_WRONG after a line: several, and none of them is called "robot". */
+int ctl_find_robot(const struct ctl_line *line);
+
+/* ---- the terminal ---- */
+
+bool ctl_colour(FILE *to);
+int ctl_width(FILE *to); /* columns; 80 of what is no terminal */
+
+#endif

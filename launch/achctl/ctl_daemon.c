@@ -1,0 +1,165 @@
+/* ctl_daemon.c: achctl start, restart and stop NAME: asks achstart, and waits until it is so. */
+#include <errno.h>
+#include <string.h>
+
+#include "launch/achctl/ask.h"
+#include "launch/achctl/ctl.h"
+#include "launch/achctl/ctl_daemon.h"
+#include "launch/achctl/view.h"
+
+#define LOOK_NS 50000000
+
+/* 0 with the daemon in *daemon; else it is said, and the exit status. */
+static int look(const struct ctl_line *line, const char *name, struct view_daemon *daemon)
+{
+	static struct view view;
+	const struct view_daemon *found;
+	struct ctl_lines why;
+	struct ask ask;
+
+	if (ask_for(&ask, (const char *const[]){ "status", NULL }, clock_now_ns() + ASK_WITHIN_NS, ctl_lines(&why)))
+		return ctl_fail(line, CTL_WORLD, "%s", why.text);
+	view_read(&view, yaml_root(ask.doc));
+	ask_end(&ask);
+	found = view_daemon(&view, name);
+	if (found)
+		*daemon = *found;
+	else
+		memset(daemon, 0, sizeof(*daemon)); /* unknown, as achstart will say better */
+	return 0;
+}
+
+static int command(const struct ctl_line *line, const char *verb, const char *name)
+{
+	struct ctl_lines why;
+	struct ask ask;
+	int status = 0;
+
+	if (ask_for(&ask, (const char *const[]){ verb, name, NULL }, clock_now_ns() + ASK_WITHIN_NS, ctl_lines(&why)))
+		return ctl_fail(line, CTL_WORLD, "%s", why.text);
+	if (!ask.ok)
+		status = ctl_fail(line, CTL_NO, "refused: %s", ask.error);
+	ask_end(&ask);
+	return status;
+}
+
+static const char *reason(const struct view_daemon *d)
+{
+	if (!strcmp(d->state, "waiting"))
+		return "it waits for what it needs";
+	return *d->why ? d->why : *d->status ? d->status : *d->last_end ? d->last_end : "";
+}
+
+static int not_so(const struct ctl_line *line, const struct view_daemon *d, const char *what)
+{
+	const char *why = reason(d);
+
+	return ctl_fail(line, CTL_NO, "%s: %s: %s%s%s", d->name, what, d->state, *why ? ": " : "", why);
+}
+
+static int it_is_so(const struct ctl_line *line, const struct view_daemon *d)
+{
+	char members[256];
+
+	snprintf(members, sizeof(members),
+		 "\"name\":\"%s\",\"state\":\"%s\",\"ready\":%s,\"pid\":%lld,\"incarnation\":%lld", d->name, d->state,
+		 d->ready ? "true" : "false", (long long)d->pid, (long long)d->incarnation);
+	if (d->pid > 0)
+		return ctl_done(line, members, "%s: %s%s%s, process %lld, incarnation %lld", d->name, d->state,
+				*d->life ? ", " : "", d->life, (long long)d->pid, (long long)d->incarnation);
+	return ctl_done(line, members, "%s: %s", d->name, d->state);
+}
+
+/* achstart has not looked at its channel since it began: what it says is of the process before. */
+static bool is_old(const struct view_daemon *d)
+{
+	return d->age_ms / 1e3 > d->uptime_s;
+}
+
+/* It is ready, in another process than that one. */
+static int wait_ready(const struct ctl_line *line, const char *name, int64_t other_than)
+{
+	const int64_t until_ns = clock_now_ns() + line->within_ns;
+	char late[64];
+
+	for (;;) {
+		struct view_daemon d;
+		const int status = look(line, name, &d);
+
+		if (status)
+			return status;
+		if (d.ready && d.pid != other_than && !is_old(&d))
+			return it_is_so(line, &d);
+		if (!strcmp(d.state, "failed"))
+			return not_so(line, &d, "not started");
+		if (clock_now_ns() >= until_ns) {
+			snprintf(late, sizeof(late), "not ready within %g s", (double)line->within_ns / 1e9);
+			return not_so(line, &d, late);
+		}
+		clock_wait(NULL, 0, clock_now_ns() + LOOK_NS);
+	}
+}
+
+static int wait_stopped(const struct ctl_line *line, const char *name)
+{
+	const int64_t until_ns = clock_now_ns() + line->within_ns;
+	char late[64];
+
+	for (;;) {
+		struct view_daemon d;
+		const int status = look(line, name, &d);
+
+		if (status)
+			return status;
+		if (!strcmp(d.state, "stopped"))
+			return it_is_so(line, &d);
+		if (clock_now_ns() >= until_ns) {
+			snprintf(late, sizeof(late), "not stopped within %g s", (double)line->within_ns / 1e9);
+			return not_so(line, &d, late);
+		}
+		clock_wait(NULL, 0, clock_now_ns() + LOOK_NS);
+	}
+}
+
+int ctl_daemon_start(const struct ctl_line *line, const char *verb, const char *name)
+{
+	struct view_daemon before;
+	int status = look(line, name, &before);
+
+	if (!status)
+		status = command(line, verb, name);
+	if (status)
+		return status;
+	if (!line->within_ns)
+		return ctl_done(line, NULL, "%s: asked to %s", name, verb);
+	return wait_ready(line, name, strcmp(verb, "restart") ? -1 : before.pid);
+}
+
+int ctl_daemon_stop(const struct ctl_line *line, const char *name)
+{
+	const int status = command(line, "stop", name);
+
+	if (status)
+		return status;
+	return line->within_ns ? wait_stopped(line, name) : ctl_done(line, NULL, "%s: asked to stop", name);
+}
+
+int ctl_start(const struct ctl_line *line, int argc, char **argv)
+{
+	int status = ctl_name(line, argv[0]);
+
+	(void)argc;
+	if (!status)
+		status = ctl_find_robot(line);
+	return status ? status : ctl_daemon_start(line, "start", argv[0]);
+}
+
+int ctl_restart(const struct ctl_line *line, int argc, char **argv)
+{
+	int status = ctl_name(line, argv[0]);
+
+	(void)argc;
+	if (!status)
+		status = ctl_find_robot(line);
+	return status ? status : ctl_daemon_start(line, "restart", argv[0]);
+}

@@ -1,0 +1,188 @@
+/* ctl_log.c: achctl log and events: the files that achstart writes, which need no achstart to be read. */
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+
+#include "channels/clock.h"
+#include "config/nearest.h"
+#include "config/text.h"
+#include "launch/achctl/ctl.h"
+#include "launch/achctl/tail.h"
+
+#define LOOK_NS 100000000
+#define STAMP 26 /* "2026-11-15 08:00:00.123456" */
+
+/* ---- lines ---- */
+
+struct printer {
+	bool json;
+	bool events;
+	bool colour;
+	bool closed; /* nobody reads any more */
+};
+
+/* One member of the object: up to the first of the characters in end. */
+static const char *member(const char *key, const char *text, const char *end)
+{
+	const size_t len = strcspn(text, end);
+	char word[TAIL_LINE_MAX];
+
+	snprintf(word, sizeof(word), "%.*s", (int)len, text);
+	printf(",\"%s\":", key);
+	ctl_json_text(stdout, word);
+	text += len;
+	return text + strspn(text, ": ");
+}
+
+static void print_json(const struct printer *p, const char *line)
+{
+	char stamp[STAMP + 1];
+
+	snprintf(stamp, sizeof(stamp), "%s", line);
+	line += strlen(stamp);
+	line += *line == ' ';
+	fputs("{\"time\":", stdout);
+	ctl_json_text(stdout, stamp);
+	if (p->events) {
+		line = member("source", line, " ");
+		line = member("severity", line, " ");
+		line = member("code", line, ":");
+	}
+	member("text", line, "");
+	puts("}");
+}
+
+/* Of an event's line, by its severity. */
+static const char *colour_of(const char *line)
+{
+	const char *source = strlen(line) > STAMP ? line + STAMP + 1 : "", *severity = strchr(source, ' ');
+
+	if (severity && (!strncmp(severity, " error ", 7) || !strncmp(severity, " fatal ", 7)))
+		return "\033[1;31m";
+	return severity && !strncmp(severity, " warning ", 9) ? "\033[33m" : NULL;
+}
+
+static void print_line(void *to, const char *line)
+{
+	struct printer *p = to;
+	const char *colour = p->colour && p->events ? colour_of(line) : NULL;
+
+	if (p->json)
+		print_json(p, line);
+	else if (colour)
+		printf("%s%s\033[0m\n", colour, line);
+	else
+		puts(line);
+	p->closed |= ferror(stdout) != 0;
+}
+
+/* ---- which file ---- */
+
+/* The daemon whose log has nearly that name, in best; or "". */
+static void nearest_log(const char *name, char best[TEXT_NAME_MAX + 8])
+{
+	char path[RUN_PATH_MAX];
+	const char *found = NULL;
+	struct dirent *file;
+	DIR *folder = NULL;
+
+	*best = 0;
+	if (!run_path(path, "log", &(struct error_sink){ 0 }))
+		folder = opendir(path);
+	while (folder && (file = readdir(folder))) {
+		const char *dot = strrchr(file->d_name, '.'), *nearer = found;
+		char other[TEXT_NAME_MAX + 1];
+
+		if (!dot || strcmp(dot, ".log") != 0 || dot - file->d_name > TEXT_NAME_MAX)
+			continue;
+		snprintf(other, sizeof(other), "%.*s", (int)(dot - file->d_name), file->d_name);
+		nearest_try(name, other, &nearer);
+		if (nearer != found) {
+			strcpy(best, other);
+			found = best;
+		}
+	}
+	if (folder)
+		closedir(folder);
+}
+
+static int no_log(const struct ctl_line *line, const char *name, const char *path, int status)
+{
+	char best[TEXT_NAME_MAX + 8];
+
+	if (status != -ENOENT)
+		return ctl_fail(line, CTL_WORLD, "%s: %s", path, strerror(-status));
+	nearest_log(name, best);
+	if (*best)
+		return ctl_fail(line, CTL_NO, "there is no log of %s; did you mean %s?", name, best);
+	return ctl_fail(line, CTL_WORLD, "there is no log of %s (%s)", name, path);
+}
+
+/* ---- following ---- */
+
+static int stop_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	return signalfd(-1, &set, SFD_CLOEXEC);
+}
+
+static void follow(struct tail *tail, struct printer *printer)
+{
+	/* stdout as well: a pipe that nobody reads any more is the end, also while nothing comes. */
+	struct clock_fd fds[] = { { .fd = stop_signals(), .events = POLLIN }, { .fd = 1, .events = 0 } };
+
+	while (!printer->closed) {
+		tail_more(tail, print_line, printer);
+		fflush(stdout);
+		printer->closed |= ferror(stdout) != 0;
+		clock_wait(fds, 2, clock_now_ns() + LOOK_NS);
+		if (fds[0].ready || fds[1].ready & POLLERR)
+			return;
+	}
+}
+
+static int show_log(const struct ctl_line *line, const char *name, bool events)
+{
+	struct printer printer = { .json = line->json, .events = events, .colour = ctl_colour(stdout) };
+	char path[RUN_PATH_MAX], rest[TEXT_NAME_MAX + 16];
+	struct ctl_lines why;
+	struct tail tail;
+	int status = ctl_find_robot(line);
+
+	if (status)
+		return status;
+	snprintf(rest, sizeof(rest), "log/%s.log", name);
+	if (run_path(path, rest, ctl_lines(&why)))
+		return ctl_fail(line, CTL_WORLD, "%s", why.text);
+	status = tail_open(&tail, path);
+	if (status)
+		return no_log(line, name, path, status);
+	tail_last(&tail, line->lines, print_line, &printer);
+	if (line->follow)
+		follow(&tail, &printer);
+	tail_close(&tail);
+	return 0;
+}
+
+int ctl_log(const struct ctl_line *line, int argc, char **argv)
+{
+	const int status = ctl_name(line, argv[0]);
+
+	(void)argc;
+	return status ? status : show_log(line, argv[0], false);
+}
+
+int ctl_events(const struct ctl_line *line, int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	return show_log(line, "events", true);
+}

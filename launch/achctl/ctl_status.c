@@ -1,0 +1,77 @@
+/* ctl_status.c: achctl status: how the robot is.  Without achstart, what its channels say. */
+#include <errno.h>
+#include <string.h>
+
+#include "launch/achctl/ask.h"
+#include "launch/achctl/ctl.h"
+#include "launch/achctl/show.h"
+
+static void print_view(const struct view *v)
+{
+	static struct table table;
+	const size_t width = (size_t)ctl_width(stdout);
+	struct show_stream stream;
+
+	show_stream(&stream, stdout, ctl_colour(stdout));
+	show_robot(v, &stream.paint, width);
+	show_clock(v, &stream.paint, width);
+	if (v->daemons_n) {
+		putchar('\n');
+		show_daemons(v, &table);
+		table_paint(&table, &stream.paint, width, SIZE_MAX, 0);
+	}
+	if (v->buses_n) {
+		putchar('\n');
+		show_buses(v, &table);
+		table_paint(&table, &stream.paint, width, SIZE_MAX, 0);
+	}
+}
+
+static int without_achstart(const struct ctl_line *line, const char *why)
+{
+	static struct view view;
+	struct chans chans = { 0 };
+	bool nothing;
+
+	chans_look(&chans);
+	nothing = !view_look(&view, &chans) && !*view.level;
+	chans_close(&chans);
+	if (line->json) {
+		fputs("{\"ok\":false,\"error\":", stdout);
+		ctl_json_text(stdout, why);
+		fputs(",\"supervised\":false,", stdout);
+		view_json(&view, stdout);
+		puts("}");
+		return CTL_WORLD;
+	}
+	if (!nothing)
+		print_view(&view);
+	return ctl_fail(line, CTL_WORLD, "%s", why);
+}
+
+int ctl_status(const struct ctl_line *line, int argc, char **argv)
+{
+	static struct view view;
+	struct ctl_lines why;
+	struct ask ask;
+	int status = ctl_find_robot(line);
+
+	(void)argc;
+	(void)argv;
+	if (status)
+		return status;
+	if (ask_for(&ask, (const char *const[]){ "status", NULL }, clock_now_ns() + ASK_WITHIN_NS, ctl_lines(&why)))
+		return without_achstart(line, why.text);
+	if (!ask.ok) {
+		status = ctl_fail(line, CTL_NO, "refused: %s", ask.error);
+	} else {
+		view_read(&view, yaml_root(ask.doc));
+		status = view_fine(&view) ? 0 : CTL_NO;
+		if (line->json)
+			puts(ask.text);
+		else
+			print_view(&view);
+	}
+	ask_end(&ask);
+	return status;
+}

@@ -1,0 +1,139 @@
+/* ctl_stop.c: achctl stop: a daemon, or the whole robot and achstart with it. */
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "config/text.h"
+#include "launch/achctl/ask.h"
+#include "launch/achctl/ctl.h"
+#include "launch/achctl/ctl_daemon.h"
+#include "launch/achctl/tail.h"
+
+#define LOOK_NS 50000000
+
+/* ---- who had to be killed: achstart says it in its events ---- */
+
+struct killed {
+	char names[512]; /* "waist, larm" */
+	char json[512];	 /* "\"waist\",\"larm\"" */
+	unsigned int n;
+};
+
+/* "2026-11-15 08:00:00.123456 waist warning killed: it did not stop in time and was killed" */
+static void note_killed(void *to, const char *line)
+{
+	struct killed *k = to;
+	char name[TEXT_NAME_MAX + 1], severity[16], code[32];
+	const size_t names = strlen(k->names), json = strlen(k->json);
+
+	if (sscanf(line, "%*s %*s %23s %15s %31[^:]:", name, severity, code) != 3 || strcmp(code, "killed") != 0)
+		return;
+	if (!text_is_name(name))
+		return;
+	snprintf(k->names + names, sizeof(k->names) - names, "%s%s", k->n ? ", " : "", name);
+	snprintf(k->json + json, sizeof(k->json) - json, "%s\"%s\"", k->n ? "," : "", name);
+	k->n++;
+}
+
+/* ---- the robot ---- */
+
+/* Until the process has ended, and with it its lock.  true: it has. */
+static bool wait_gone(pid_t pid, int pidfd, int64_t until_ns)
+{
+	struct clock_fd fd = { .fd = pidfd, .events = POLLIN };
+
+	if (pidfd >= 0)
+		return clock_wait(&fd, 1, until_ns) > 0;
+	/* Of another name space, say: then until nobody serves any more. */
+	(void)pid;
+	for (;;) {
+		struct error_sink quiet = { 0 };
+		struct ask ask;
+
+		if (ask_begin(&ask, (const char *const[]){ "status", NULL }, &quiet) == -ENOENT)
+			return true;
+		ask_end(&ask);
+		if (clock_now_ns() >= until_ns)
+			return false;
+		clock_wait(NULL, 0, clock_now_ns() + LOOK_NS);
+	}
+}
+
+static int stopped(const struct ctl_line *line, const struct killed *k)
+{
+	char members[600];
+
+	snprintf(members, sizeof(members), "\"killed\":[%s]", k->json);
+	if (k->n)
+		ctl_warn(line, "had to be killed: %s", k->names);
+	return ctl_done(line, members, "the robot is stopped, and achstart has ended");
+}
+
+static int wait_stopped(const struct ctl_line *line, pid_t pid, int pidfd, struct tail *events)
+{
+	struct killed killed = { "", "", 0 };
+
+	if (!wait_gone(pid, pidfd, clock_now_ns() + line->within_ns))
+		return ctl_fail(line, CTL_NO,
+				"achstart, process %d, has not ended within %g s (achctl status tells more)", (int)pid,
+				(double)line->within_ns / 1e9);
+	if (events->fd >= 0)
+		tail_more(events, note_killed, &killed);
+	return stopped(line, &killed);
+}
+
+/* Who serves the control socket: asked first, so that its end can be seen. */
+static int find_achstart(const struct ctl_line *line, pid_t *pid)
+{
+	struct ctl_lines why;
+	struct ask ask;
+
+	if (ask_begin(&ask, (const char *const[]){ "status", NULL }, ctl_lines(&why)))
+		return ctl_fail(line, CTL_WORLD, "%s", why.text);
+	*pid = ask.pid;
+	ask_end(&ask);
+	return 0;
+}
+
+static int stop_robot(const struct ctl_line *line)
+{
+	struct ctl_lines why;
+	char path[RUN_PATH_MAX];
+	struct tail events = { .fd = -1 };
+	struct ask ask;
+	pid_t pid = 0;
+	int pidfd, status = find_achstart(line, &pid);
+
+	if (status)
+		return status;
+	pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (!run_path(path, "log/events.log", &(struct error_sink){ 0 }))
+		tail_open(&events, path);
+	if (ask_for(&ask, (const char *const[]){ "stop", NULL }, clock_now_ns() + ASK_WITHIN_NS, ctl_lines(&why))) {
+		status = ctl_fail(line, CTL_WORLD, "%s", why.text);
+	} else {
+		if (!ask.ok)
+			status = ctl_fail(line, CTL_NO, "refused: %s", ask.error);
+		else if (!line->within_ns)
+			status = ctl_done(line, NULL, "asked to stop");
+		else
+			status = wait_stopped(line, pid, pidfd, &events);
+		ask_end(&ask);
+	}
+	tail_close(&events);
+	if (pidfd >= 0)
+		close(pidfd);
+	return status;
+}
+
+int ctl_stop(const struct ctl_line *line, int argc, char **argv)
+{
+	int status = argc ? ctl_name(line, argv[0]) : 0;
+
+	if (!status)
+		status = ctl_find_robot(line);
+	if (status)
+		return status;
+	return argc ? ctl_daemon_stop(line, argv[0]) : stop_robot(line);
+}

@@ -1,0 +1,62 @@
+/* table.h: columns for people, on paper or on a screen.  Pure.
+ *
+ * Rows of cells, and under a row a note, if there is something to explain.  A table that is too wide loses columns,
+ * those with the least weight first; one that is too long loses notes, then rows, the bad ones last.
+ */
+#ifndef LAUNCH_ACHCTL_TABLE_H
+#define LAUNCH_ACHCTL_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define TABLE_COLUMNS_MAX 12
+#define TABLE_ROWS_MAX 256
+#define TABLE_CELL_MAX 32
+#define TABLE_NOTE_MAX 240
+
+enum tone { TONE_PLAIN, TONE_HEAD, TONE_GOOD, TONE_ODD, TONE_BAD, TONE_DIM, TONES };
+
+/* Where it is drawn. */
+struct paint {
+	void (*text)(struct paint *paint, enum tone tone, const char *text);
+	void (*end)(struct paint *paint); /* of the line */
+};
+
+struct table_column {
+	const char *title;
+	bool left;  /* set to the left, as words are; else to the right */
+	int weight; /* 0: it always stays */
+};
+
+struct table_row {
+	struct {
+		char text[TABLE_CELL_MAX];
+		enum tone tone;
+	} cell[TABLE_COLUMNS_MAX];
+	char note[TABLE_NOTE_MAX];
+	enum tone note_tone;
+	int rank; /* higher ones are shown before others, if there is no room for all */
+};
+
+struct table {
+	const struct table_column *columns;
+	const char *title; /* of the first column, instead of its own; NULL: its own */
+	size_t columns_n, rows_n;
+	struct table_row rows[TABLE_ROWS_MAX];
+};
+
+void table_begin(struct table *table, const struct table_column *columns, size_t n);
+/* One more row, empty; NULL: there is no room. */
+struct table_row *table_add(struct table *table);
+void table_cell(struct table_row *row, size_t column, enum tone tone, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* How many lines it takes, heading and notes included. */
+size_t table_lines(const struct table *table);
+/* Draws it, width columns wide and at most height lines long, beginning with row `from`.  How many rows were drawn. */
+size_t table_paint(const struct table *table, struct paint *paint, size_t width, size_t height, size_t from);
+
+/* Bytes of text that fit into so many columns, whole characters only; *columns is what they take. */
+size_t table_fit(const char *text, size_t width, size_t *columns);
+
+#endif

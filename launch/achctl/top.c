@@ -1,0 +1,307 @@
+/* top.c: achctl top: the loop.
+ *
+ * Nothing in it waits for achstart: e and h act at once whatever it does, and when it is away what the channels say is
+ * shown.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "channels/clock.h"
+#include "launch/achctl/ask.h"
+#include "launch/achctl/ctl.h"
+#include "launch/achctl/top.h"
+
+#define NOTICE_NS 10000000000
+#define FIRST_NS 300000000
+
+struct loop {
+	struct top top;
+	const struct ctl_line *line;
+	struct arm arm;
+	struct ask ask;
+	bool asking;
+	bool shown; /* something has been drawn */
+	bool away;  /* achstart does not answer: the view is our own */
+	char why[ERROR_LINE_MAX];
+	int64_t ask_ns;	   /* when it was asked */
+	int64_t next_ns;   /* when to look next */
+	int64_t notice_ns; /* until then */
+	char robot[VIEW_NAME_MAX];
+	bool quit;
+};
+
+static int open_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGWINCH);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/* ---- achstart ---- */
+
+static void keep_why(void *to, const char *line)
+{
+	snprintf(to, ERROR_LINE_MAX, "%s", line);
+}
+
+static void is_away(struct loop *l)
+{
+	if (l->asking)
+		ask_end(&l->ask);
+	l->asking = false;
+	l->away = true;
+}
+
+static void begin_asking(struct loop *l, int64_t now_ns)
+{
+	struct error_sink errors = { keep_why, l->why, 0 };
+
+	if (l->asking && now_ns - l->ask_ns > ASK_WITHIN_NS) {
+		snprintf(l->why, sizeof(l->why), "achstart, process %d, does not answer", (int)l->ask.pid);
+		is_away(l);
+	}
+	if (l->asking)
+		return;
+	l->ask_ns = now_ns;
+	l->asking = !ask_begin(&l->ask, (const char *const[]){ "status", NULL }, &errors);
+	if (!l->asking)
+		l->away = true;
+}
+
+static void go_on_asking(struct loop *l)
+{
+	struct error_sink errors = { keep_why, l->why, 0 };
+	const int status = ask_step(&l->ask, &errors);
+
+	if (status < 0) {
+		is_away(l);
+	} else if (status) {
+		view_read(&l->top.view, yaml_root(l->ask.doc));
+		snprintf(l->robot, sizeof(l->robot), "%s", l->top.view.robot);
+		l->away = false;
+		ask_end(&l->ask);
+		l->asking = false;
+	}
+}
+
+/* ---- the channels ---- */
+
+static void say(struct loop *l, enum tone tone, const char *text)
+{
+	snprintf(l->top.notice, sizeof(l->top.notice), "%s", text);
+	l->top.notice_tone = tone;
+	l->notice_ns = clock_now_ns() + NOTICE_NS;
+}
+
+static void raise_level(struct loop *l, enum msg_level level)
+{
+	static const char *const words[] = { "run", "hold", "estop" };
+	char who[CTL_WHO_MAX], text[TOP_NOTICE_MAX], why[ERROR_LINE_MAX] = "";
+	struct error_sink errors = { keep_why, why, 0 };
+
+	ctl_who(l->line, who);
+	arm_read(&l->arm, &(struct error_sink){ 0 });
+	if (arm_raise(&l->arm, level, who, "achctl top", &errors))
+		snprintf(text, sizeof(text), "%s NOT RAISED: %.150s", words[level], why);
+	else
+		snprintf(text, sizeof(text), "%s raised by %s; achctl arm lowers it", words[level], who);
+	arm_read(&l->arm, &(struct error_sink){ 0 });
+	say(l, level == MSG_LEVEL_ESTOP ? TONE_BAD : TONE_ODD, text);
+}
+
+static void look(struct loop *l, int64_t now_ns)
+{
+	begin_asking(l, now_ns);
+	chans_look(&l->top.chans);
+	arm_read(&l->arm, &(struct error_sink){ 0 });
+	if (l->away) {
+		view_look(&l->top.view, &l->top.chans);
+		if (*l->robot)
+			snprintf(l->top.view.robot, sizeof(l->top.view.robot), "%s", l->robot);
+		if (now_ns >= l->notice_ns) {
+			snprintf(l->top.notice, sizeof(l->top.notice), "%.*s", TOP_NOTICE_MAX - 1, l->why);
+			l->top.notice_tone = TONE_ODD;
+		}
+	} else if (now_ns >= l->notice_ns) {
+		*l->top.notice = 0;
+	}
+}
+
+/* What is shown of the level and of ages is of now, whenever achstart last answered. */
+static void draw(struct loop *l)
+{
+	/* The first picture waits a little for achstart, so that it is no other than the second. */
+	if (!l->shown && l->asking && l->away && clock_now_ns() - l->ask_ns < FIRST_NS)
+		return;
+	l->shown = true;
+	view_level(&l->top.view, &l->arm);
+	view_fresh(&l->top.view, &l->top.chans);
+	top_screen_draw(&l->top);
+}
+
+/* ---- keys ---- */
+
+static void choose(struct loop *l, enum top_pane pane)
+{
+	l->top.pane = pane;
+	l->top.from = 0;
+}
+
+static void press(struct loop *l, int key)
+{
+	const size_t page = top_screen_rows() / 2, from = l->top.from;
+
+	switch (key) {
+	case TOP_UP:
+		l->top.from = from ? from - 1 : 0;
+		break;
+	case TOP_DOWN:
+		l->top.from = from < TABLE_ROWS_MAX ? from + 1 : from;
+		break;
+	case TOP_PAGE_UP:
+		l->top.from = from > page ? from - page : 0;
+		break;
+	case TOP_PAGE_DOWN:
+		l->top.from = from + page < TABLE_ROWS_MAX ? from + page : from;
+		break;
+	case TOP_HOME:
+		l->top.from = 0;
+		break;
+	case TOP_LETTER + 'e':
+	case TOP_LETTER + 'E':
+		raise_level(l, MSG_LEVEL_ESTOP);
+		break;
+	case TOP_LETTER + 'h':
+	case TOP_LETTER + 'H':
+		raise_level(l, MSG_LEVEL_HOLD);
+		break;
+	case TOP_LETTER + 'a':
+		choose(l, TOP_ALL);
+		break;
+	case TOP_LETTER + 'd':
+		choose(l, TOP_DAEMONS);
+		break;
+	case TOP_LETTER + 'b':
+		choose(l, TOP_BUSES);
+		break;
+	case TOP_LETTER + 'c':
+		choose(l, TOP_CHANNELS);
+		break;
+	case TOP_LETTER + 'q':
+	case TOP_LETTER + 'Q':
+		l->quit = true;
+		break;
+	}
+}
+
+static void read_keys(struct loop *l, short ready)
+{
+	int key, n = 0;
+
+	while ((key = top_screen_key()) != TOP_NONE) {
+		press(l, key);
+		n++;
+	}
+	/* Ready without a key: the terminal has gone, and would be ready for ever. */
+	if (ready & (POLLHUP | POLLERR | POLLNVAL) || (!n && ready & POLLIN))
+		l->quit = true;
+}
+
+static void read_signals(struct loop *l, int fd)
+{
+	struct signalfd_siginfo info;
+
+	while (read(fd, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGWINCH)
+			top_screen_resize();
+		else
+			l->quit = true;
+	}
+}
+
+/* ---- the loop ---- */
+
+static void run(struct loop *l, int signals)
+{
+	while (!l->quit) {
+		struct clock_fd fds[] = { { .fd = STDIN_FILENO, .events = POLLIN },
+					  { .fd = signals, .events = POLLIN },
+					  { .fd = -1 } };
+		int64_t now_ns = clock_now_ns();
+
+		if (now_ns >= l->next_ns) {
+			look(l, now_ns);
+			l->next_ns = now_ns + l->line->every_ns;
+		}
+		draw(l);
+		if (l->asking)
+			fds[2] = ask_fd(&l->ask);
+		if (clock_wait(fds, 3, l->next_ns) < 0)
+			return;
+		if (fds[0].ready)
+			read_keys(l, fds[0].ready);
+		if (fds[1].ready)
+			read_signals(l, signals);
+		if (l->asking && fds[2].ready)
+			go_on_asking(l);
+	}
+}
+
+static int run_screen(const struct ctl_line *line)
+{
+	static struct loop l;
+	const int signals = open_signals();
+	const int status = top_screen_begin();
+
+	if (status == -ENOTTY)
+		return ctl_fail(line, CTL_WORLD, "it needs a terminal (achctl status does not)");
+	if (status)
+		return ctl_fail(line, CTL_WORLD, "the terminal is of a kind that is not known here: set TERM");
+	l.line = line;
+	l.away = true;
+	arm_open(&l.arm, false, (gid_t)-1, &(struct error_sink){ 0 });
+	run(&l, signals);
+	top_screen_end();
+	if (l.asking)
+		ask_end(&l.ask);
+	arm_close(&l.arm);
+	chans_close(&l.top.chans);
+	close(signals);
+	return 0;
+}
+
+/* For programs: what status --json prints, again and again. */
+static int run_json(const struct ctl_line *line)
+{
+	int status = 0;
+
+	while (!ferror(stdout) && (!status || status == CTL_NO || status == CTL_WORLD)) {
+		const int64_t next_ns = clock_now_ns() + line->every_ns;
+
+		status = ctl_status(line, 0, NULL);
+		fflush(stdout);
+		clock_wait(NULL, 0, next_ns);
+	}
+	return status;
+}
+
+int ctl_top(const struct ctl_line *line, int argc, char **argv)
+{
+	const int status = ctl_find_robot(line);
+
+	(void)argc;
+	(void)argv;
+	if (status)
+		return status;
+	return line->json ? run_json(line) : run_screen(line);
+}

@@ -1,0 +1,58 @@
+/* top.h: achctl top: the robot on the whole screen.
+ *
+ * top.c is the loop, top_draw.c what is to be seen (pure), top_screen.c the terminal: all that knows of ncurses.
+ */
+#ifndef LAUNCH_ACHCTL_TOP_H
+#define LAUNCH_ACHCTL_TOP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "launch/achctl/chans.h"
+#include "launch/achctl/table.h"
+#include "launch/achctl/view.h"
+
+#define TOP_NOTICE_MAX 200
+
+enum top_pane { TOP_ALL, TOP_DAEMONS, TOP_BUSES, TOP_CHANNELS };
+
+struct top {
+	struct view view;
+	struct chans chans;
+	enum top_pane pane;
+	size_t from; /* the first row, in a pane of its own */
+	char notice[TOP_NOTICE_MAX];
+	enum tone notice_tone;
+};
+
+/* ---- what is to be seen ---- */
+
+void top_draw(const struct top *top, struct paint *paint, size_t width, size_t height);
+
+/* Lines for each of n tables that want some, of which there are `room`: the last ones give way first, and keep their
+ * heading and two rows as long as they can. */
+void top_share(size_t *lines, size_t n, size_t room);
+
+/* ---- the terminal ---- */
+
+enum top_key {
+	TOP_NONE,
+	TOP_GONE /* there is no terminal any more */,
+	TOP_UP,
+	TOP_DOWN,
+	TOP_PAGE_UP,
+	TOP_PAGE_DOWN,
+	TOP_HOME,
+	TOP_LETTER /* and from here on letters: TOP_LETTER + 'q' */
+};
+
+/* 0, or -errno: stdin or stdout is no terminal, or one of a kind that nobody knows ($TERM). */
+int top_screen_begin(void);
+void top_screen_end(void);
+void top_screen_resize(void); /* after SIGWINCH */
+size_t top_screen_rows(void);
+void top_screen_draw(const struct top *top);
+/* The next key that was pressed; never waits. */
+int top_screen_key(void);
+
+#endif

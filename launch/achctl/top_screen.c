@@ -1,0 +1,134 @@
+/* top_screen.c: the terminal, by ncurses. */
+#define NCURSES_WIDECHAR 1
+#include <curses.h>
+#include <errno.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "launch/achctl/top.h"
+
+#define ESCAPE_MS 25 /* that a key's sequence may be torn apart by, on its way through ssh */
+
+static SCREEN *screen;
+static attr_t tones[TONES];
+
+struct screen_paint {
+	struct paint paint;
+	int y;
+};
+
+static void find_tones(void)
+{
+	const char *no = getenv("NO_COLOR");
+
+	tones[TONE_HEAD] = tones[TONE_ODD] = A_BOLD;
+	tones[TONE_BAD] = A_REVERSE | A_BOLD;
+	tones[TONE_DIM] = A_DIM;
+	tones[TONE_GOOD] = tones[TONE_PLAIN] = A_NORMAL;
+	if ((no && *no) || !has_colors() || start_color() == ERR || use_default_colors() == ERR)
+		return;
+	init_pair(1, COLOR_GREEN, -1);
+	init_pair(2, COLOR_YELLOW, -1);
+	init_pair(3, COLOR_RED, -1);
+	tones[TONE_GOOD] = COLOR_PAIR(1);
+	tones[TONE_ODD] = COLOR_PAIR(2);
+	tones[TONE_BAD] = COLOR_PAIR(3) | A_BOLD;
+}
+
+int top_screen_begin(void)
+{
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+		return -ENOTTY;
+	setlocale(LC_CTYPE, "");
+	screen = newterm(NULL, stdout, stdin);
+	if (!screen)
+		return -ENODEV;
+	cbreak();
+	noecho();
+	nonl();
+	nodelay(stdscr, TRUE);
+	keypad(stdscr, TRUE);
+	set_escdelay(ESCAPE_MS);
+	curs_set(0);
+	find_tones();
+	return 0;
+}
+
+void top_screen_end(void)
+{
+	if (!screen)
+		return;
+	endwin();
+	delscreen(screen);
+	screen = NULL;
+}
+
+/* SIGWINCH comes through a descriptor, so ncurses does not hear of it. */
+void top_screen_resize(void)
+{
+	struct winsize size;
+
+	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_row && size.ws_col)
+		resizeterm(size.ws_row, size.ws_col);
+	clearok(curscr, TRUE);
+}
+
+size_t top_screen_rows(void)
+{
+	return LINES > 0 ? (size_t)LINES : 1;
+}
+
+static void screen_text(struct paint *p, enum tone tone, const char *text)
+{
+	if (((const struct screen_paint *)p)->y >= LINES)
+		return;
+	attrset((int)tones[tone]);
+	addstr(text);
+	attrset(A_NORMAL);
+}
+
+static void screen_end(struct paint *p)
+{
+	struct screen_paint *s = (struct screen_paint *)p;
+
+	move(++s->y, 0);
+}
+
+void top_screen_draw(const struct top *top)
+{
+	struct screen_paint paint = { { screen_text, screen_end }, 0 };
+
+	erase();
+	move(0, 0);
+	if (LINES > 0 && COLS > 0)
+		top_draw(top, &paint.paint, (size_t)COLS, (size_t)LINES);
+	refresh();
+}
+
+int top_screen_key(void)
+{
+	const int key = getch();
+
+	switch (key) {
+	case ERR:
+		return TOP_NONE;
+	case KEY_UP:
+		return TOP_UP;
+	case KEY_DOWN:
+		return TOP_DOWN;
+	case KEY_PPAGE:
+		return TOP_PAGE_UP;
+	case KEY_NPAGE:
+	case ' ':
+		return TOP_PAGE_DOWN;
+	case KEY_HOME:
+		return TOP_HOME;
+	case 'L' - '@': /* as everywhere: draw it anew */
+		clearok(curscr, TRUE);
+		return TOP_LETTER;
+	default:
+		return key > 0 && key < 128 ? TOP_LETTER + key : TOP_LETTER;
+	}
+}

@@ -1,0 +1,611 @@
+#!/bin/bash
+# test_achctl.sh: achctl(1) against an achstart that says whatever a test wants, and channels made by hand.
+set -eu
+. test/scripts/lib.sh
+
+build=${BUILD:-build}
+achctl=$build/achctl
+ach=$build/ach
+unset NO_COLOR SUDO_USER LOGNAME
+export USER=ann LC_ALL=C
+lib_tmp
+export ENDPLATE_RUN=$lib_folder/run ENDPLATE_PREFIX=t-ctl-$$-
+p=$ENDPLATE_PREFIX
+server=
+cleanup() {
+	[ -z "${driver:-}" ] || kill -9 "$driver" 2>/dev/null || true
+	[ -z "$server" ] || kill -9 "$server" 2>/dev/null || true
+	rm -rf "$lib_folder" /dev/shm/achshm-"$p"* /dev/shm/achbell-"$p"*
+}
+trap cleanup EXIT
+mkdir -p "$ENDPLATE_RUN/log" "$ENDPLATE_RUN/state"
+
+# says STATUS STDOUT STDERR COMMAND...: exactly
+says() {
+	local status=$1 out=$2 err=$3 got_status=0 got_out got_err
+	shift 3
+	got_out=$("$@" 2>"$lib_folder/stderr") || got_status=$?
+	got_err=$(<"$lib_folder/stderr")
+	[ "$got_status,$got_out,$got_err" = "$status,$out,$err" ] && return
+	printf '%s\n' "$*" "expected $status: $out" "$err" "got $got_status: $got_out" "$got_err"
+	return 1
+}
+
+# matches STATUS PATTERN COMMAND...: all that it prints matches the shell pattern
+matches() {
+	local status=$1 pattern=$2 got_status=0 got
+	shift 2
+	got=$("$@" 2>&1) || got_status=$?
+	# shellcheck disable=SC2053 # a pattern
+	[ "$got_status" = "$status" ] && [[ $got == $pattern ]] && return
+	printf '%s\n' "$*" "expected $status: $pattern" "got $got_status: $got"
+	return 1
+}
+
+until_true() { # COMMAND...: at most 20 s
+	local i
+	for ((i = 0; i < 400; i++)); do
+		"$@" >/dev/null 2>&1 && return
+		sleep 0.05
+	done
+	return 1
+}
+
+# ---- an achstart that answers to VERB what is in the file VERB; the file VERB.then takes its place afterwards ----
+
+cat >"$lib_folder/server.py" <<'END'
+import ctypes, os, socket, sys
+ctypes.CDLL(None).prctl(1, 9)  # dies with the test
+folder = sys.argv[1]
+os.chdir(os.environ["ENDPLATE_RUN"])
+listener = socket.socket(socket.AF_UNIX)
+listener.bind("control")
+listener.listen(8)
+kept = []
+while True:
+    client, _ = listener.accept()
+    line = b""
+    while not line.endswith(b"\n"):
+        got = client.recv(1)
+        if not got:
+            break
+        line += got
+    if not line:
+        continue
+    with open(folder + "/asked", "ab") as asked:
+        asked.write(line)
+    verb = line.split(b"\t")[0].decode().strip()
+    path = folder + "/" + verb
+    answer = open(path).read().strip() if os.path.exists(path) else '{"ok":true}'
+    if os.path.exists(path + ".then"):
+        os.rename(path + ".then", path)
+    if answer == "HANG":
+        kept.append(client)
+        continue
+    if answer == "SPLIT":
+        for byte in b'{"ok":true,"daemons":[]}\n':
+            client.send(bytes([byte]))
+    elif answer != "CLOSE":
+        client.sendall(answer.encode() + b"\n")
+    client.close()
+    if answer == "END" or verb == "stop" and line == b"stop\n":
+        os.unlink("control")
+        sys.exit()
+END
+serve() {
+	rm -f "$ENDPLATE_RUN/control"
+	python3 "$lib_folder/server.py" "$lib_folder" &
+	server=$!
+	disown
+	until_true test -S "$ENDPLATE_RUN/control"
+}
+stop_serving() {
+	kill -9 "$server" 2>/dev/null || true
+	server=
+}
+answer() { # VERB ANSWER [ANSWER-AFTERWARDS]
+	rm -f "$lib_folder/$1.then"
+	printf '%s\n' "$2" >"$lib_folder/$1.new"
+	mv "$lib_folder/$1.new" "$lib_folder/$1"
+	[ $# -lt 3 ] || printf '%s\n' "$3" >"$lib_folder/$1.then"
+}
+asked() { tail -n "${1:-1}" "$lib_folder/asked"; }
+
+# daemon NAME STATE READY PID LIFE EPOCH [MORE]
+daemon() {
+	printf '{"name":"%s","state":"%s","ready":%s,"pid":%s' "$1" "$2" "$3" "$4"
+	printf ',"incarnation":3,"uptime_s":12.5,"restarts":0'
+	printf ',"late_p99_us":45,"life":%s,"age_ms":3,"rate_hz":200,"epoch":%s,"level":"run"%s}' "$5" "$6" "${7:-}"
+}
+robot() { # DAEMONS [BUSES] [LEVEL]
+	printf '{"ok":true,"robot":"bench","level":"%s","epoch":4,"who":"bob","why":"because","pid":77' "${3:-run}"
+	printf ',"uptime_s":60,"stopping":false,"daemons":[%s],"buses":[%s],"clock":null,"channels":[]}' "$1" "${2:-}"
+}
+fine=$(robot "$(daemon waist ready true 100 '"active"' 4)" \
+	'{"name":"torso","interface":"can7","state":"error-active","load":0.5,"stale":0}')
+
+# ---- the command line ----
+
+commands='status top start restart stop log events hold estop arm clear request'
+lists_commands() {
+	local name
+	for name in $commands; do
+		"$achctl" --help | grep -qE "^  $name +[a-z]" || { echo "$name is not listed"; return 1; }
+		"$achctl" "$name" --help | grep -q -- '--json' || { echo "$name has no --json"; return 1; }
+		"$achctl" "$name" --help | head -1 | grep -q "^usage: achctl $name" || return 1
+		"$achctl" help "$name" | head -1 | grep -q "^usage: achctl $name" || return 1
+		grep -qE "^\.Cm $name" launch/achctl/achctl.1 || { echo "$name is not on the page"; return 1; }
+	done
+}
+lib_case lists_commands lists_commands
+lib_case no_command says 100 '' 'achctl: which command? (achctl --help lists them)' "$achctl"
+lib_case near_command says 100 '' 'achctl: "statsu": unknown command; did you mean status? (achctl --help lists them)' \
+	"$achctl" statsu
+lib_case far_command says 100 '' 'achctl: "xyz": unknown command (achctl --help lists them)' "$achctl" --json xyz
+lib_case wrong_option says 100 '' \
+	'achctl status: --jsno: unknown option; did you mean --json? (achctl status --help lists them)' \
+	"$achctl" status --jsno
+lib_case no_name says 100 '' 'achctl restart: NAME is missing (achctl restart --help tells more)' "$achctl" restart
+lib_case odd_name says 100 '' 'achctl restart: "a/b" is no name of a daemon (achctl status lists them)' \
+	"$achctl" restart a/b
+lib_case odd_robot says 100 '' 'achctl status: --robot: "a/b" is no name for a robot' "$achctl" --robot a/b status
+lib_case version says 0 "achctl $(sed -n 's/.*OPTIONS_VERSION "\(.*\)".*/\1/p' config/options.h)" '' "$achctl" --version
+
+# ---- without achstart ----
+
+no_achstart="no achstart runs this robot ($ENDPLATE_RUN)"
+for verb in 'status' 'restart waist' 'start waist' 'stop waist' stop arm; do
+	# shellcheck disable=SC2086 # words
+	lib_case "without_${verb% *}" says 111 '' "achctl ${verb% *}: $no_achstart" "$achctl" $verb
+done
+lib_case without_json says 111 "{\"ok\":false,\"error\":\"$no_achstart\"}" '' "$achctl" --json arm
+lib_case without_channels matches 111 '*NOT RAISED: no robot is up here*' "$achctl" estop
+touch "$ENDPLATE_RUN/control"
+lib_case no_socket says 111 '' "achctl arm: $no_achstart" "$achctl" arm
+rm "$ENDPLATE_RUN/control"
+
+# ---- the e-stop, on its channels ----
+
+"$ach" mk --type estop "${p}estop" "${p}estop-b"
+last() { # CHANNEL FIELD: of the newest message
+	"$ach" echo "$p$1" --last --json |
+		python3 -c 'import json, sys; print(json.loads(sys.stdin.readline())[sys.argv[1]])' "$2"
+}
+"$ach" put --json '{"epoch":5,"level":"run","who":"bob"}' "${p}estop"
+"$ach" put --json '{"epoch":5,"level":"run","who":"bob"}' "${p}estop-b"
+raises() { # LEVEL: both channels have it, with the epoch that was
+	local c
+	for c in estop estop-b; do
+		[ "$(last $c level),$(last $c epoch),$(last $c who)" = "$1,5,ann" ] ||
+			{ echo "$c: $(last $c level)"; return 1; }
+	done
+}
+lib_case hold says 0 'level hold, epoch 5, by ann' '' "$achctl" hold --why 'a hand in the way'
+lib_case hold_raised raises hold
+lib_case hold_why test "$(last estop-b why)" = 'a hand in the way'
+# No $RUN, no home, nobody's name: the channels are enough.
+lib_case estop_alone says 0 "level estop, epoch 5, by uid $(id -u)" '' \
+	env -i ENDPLATE_PREFIX="$p" "$achctl" estop
+lib_case estop_json says 0 '{"ok":true,"level":"estop","epoch":5}' '' "$achctl" --json estop
+lib_case estop_raised raises estop
+lib_case hold_below says 0 'level estop, epoch 5, by ann' '' "$achctl" hold
+"$ach" rm "${p}estop"
+lib_case one_channel matches 0 \
+	'achctl estop: warning:*estop*the other channel has it, which is enough*level estop, epoch 5, by ann' \
+	"$achctl" estop
+"$ach" mk --type estop "${p}estop"
+
+# ---- what the channels say, without achstart ----
+
+state() { # AGE_S
+	python3 - "$1" <<'END'
+import json, sys, time
+now = time.monotonic_ns() - int(float(sys.argv[1]) * 1e9)
+bus = {"name": "torso", "interface": "can7", "state": "passive", "stale": 2}
+common = {"lifecycle": "holding", "level": "estop", "epoch": 5, "late_p99_ns": 45000, "bus": [bus]}
+print(json.dumps({"header": {"incarnation": 6, "t_publish_ns": now}, "common": common}))
+END
+}
+"$ach" mk --type joint-state "${p}waist-state"
+"$ach" put --json "$(state 0)" "${p}waist-state"
+lib_case channels_people matches 111 \
+	"run  estop, epoch 5, by *no answer from achstart: *waist *holding*BUS*torso *can7*passive*$no_achstart*" \
+	"$achctl" status
+channels_json() {
+	local status=0
+	"$achctl" status --json >"$lib_folder/out" || status=$?
+	[ $status = 111 ] || return 1
+	python3 - "$lib_folder/out" <<'END'
+import json, sys
+robot = json.load(open(sys.argv[1]))
+assert robot["ok"] is False and robot["supervised"] is False and robot["level"] == "estop", robot
+waist, = robot["daemons"]
+assert waist["name"] == "waist" and waist["life"] == "holding" and waist["incarnation"] == 6, waist
+assert waist["late_p99_us"] == 45 and waist["rate_hz"] is None, waist
+assert robot["buses"][0]["stale"] == 2, robot
+END
+}
+lib_case channels_json channels_json
+
+# ---- status ----
+
+serve
+answer status "$fine"
+lib_case status_json says 0 "$fine" '' "$achctl" status --json
+lib_case status_people matches 0 'bench  run, epoch 4, by bob: because
+achstart 77, up 60 s, 1 of 1 ready
+
+DAEMON *
+waist   ready  active *
+BUS *
+torso  can7       error-active  50 %*' "$achctl" status
+no_colours() { "$achctl" status | lib_not grep -q "$(printf '\033')"; }
+lib_case status_no_colours no_colours
+colours() {
+	TERM=xterm script -qec "$achctl status" /dev/null | grep -q "$(printf '\033')\[32mready"
+}
+lib_case status_colours colours
+no_color() {
+	TERM=xterm NO_COLOR=1 script -qec "$achctl status" /dev/null | lib_not grep -q "$(printf '\033')\[32m"
+}
+lib_case status_no_color no_color
+answer status "$(robot "$(daemon waist backoff false 0 null 4 ',"last_end":"signal 11"')")"
+lib_case status_not_fine matches 1 '*backoff*last: signal 11*' "$achctl" status
+answer status "$(robot "$(daemon waist ready true 100 '"fault"' 4)")"
+lib_case status_fault matches 1 '*fault*' "$achctl" status
+answer status "$(robot "$(daemon waist ready true 100 '"disarmed"' 4)" '' estop)"
+lib_case status_estop_is_no_fault matches 0 'bench  estop*' "$achctl" status
+answer status SPLIT
+lib_case status_in_pieces matches 0 '*0 of 0 ready*' "$achctl" status
+answer status CLOSE "$fine"
+lib_case status_asks_again matches 0 'bench*' "$achctl" status
+answer status 'nonsense'
+lib_case status_nonsense matches 111 '*the answer of achstart makes no sense*' "$achctl" status
+answer status HANG
+lib_case status_hangs matches 111 "*achctl status: achstart, process $server, does not answer" "$achctl" status
+answer status "$fine"
+
+# ---- start, restart, stop NAME ----
+
+answer start '{"ok":true}'
+lib_case start says 0 'waist: ready, active, process 100, incarnation 3' '' "$achctl" start waist
+lib_case start_asked test "$(asked 2)" = "$(printf 'start\twaist\nstatus')"
+answer status "$(robot "$(daemon waist starting false 100 null 4)")" "$fine"
+lib_case start_waits says 0 'waist: ready, active, process 100, incarnation 3' '' "$achctl" start waist
+answer status "$(robot "$(daemon waist starting false 100 null 4 ',"status":"module 15 is silent"')")"
+lib_case start_late says 1 '' 'achctl start: waist: not ready within 0.1 s: starting: module 15 is silent' \
+	"$achctl" start waist --within 100ms
+lib_case start_no_wait says 0 'waist: asked to start' '' "$achctl" start waist --within 0
+answer status "$(robot "$(daemon waist failed false 0 null 4 ',"why":"it died too often"')")"
+lib_case start_failed says 1 '' 'achctl start: waist: not started: failed: it died too often' "$achctl" start waist
+answer start '{"ok":false,"error":"there is no daemon wasit; did you mean waist?"}'
+lib_case start_refused says 1 '' 'achctl start: refused: there is no daemon wasit; did you mean waist?' \
+	"$achctl" start wasit
+lib_case start_refused_json says 1 '{"ok":false,"error":"refused: there is no daemon wasit; did you mean waist?"}' '' \
+	"$achctl" start wasit --json
+# The old process is still ready when achstart is asked for the first time: that is not the answer.
+answer status "$(robot "$(daemon waist ready true 100 '"active"' 4)")"
+lib_case restart_late matches 1 '*waist: not ready within 0.2 s: ready' "$achctl" restart waist --within 200ms
+answer status "$fine" "$(robot "$(daemon waist ready true 101 '"active"' 4)")"
+lib_case restart says 0 '{"ok":true,"name":"waist","state":"ready","ready":true,"pid":101,"incarnation":3}' '' \
+	"$achctl" restart waist --json
+# Nor is a state that is older than the process.
+answer status "$fine" "$(robot "$(daemon waist ready true 101 '"active"' 4 ',"age_ms":13000')" | sed 's/"age_ms":3,//')"
+lib_case restart_old_state matches 1 '*not ready within 0.2 s*' "$achctl" restart waist --within 200ms
+answer stop '{"ok":true}'
+answer status "$(robot "$(daemon waist stopping false 100 null 4)")" "$(robot "$(daemon waist stopped false 0 null 4)")"
+lib_case stop_name says 0 'waist: stopped' '' "$achctl" stop waist
+lib_case stop_name_asked test "$(asked 3 | head -1)" = "$(printf 'stop\twaist')"
+answer status "$(robot "$(daemon waist stopping false 100 null 4)")"
+lib_case stop_name_late says 1 '' 'achctl stop: waist: not stopped within 0.1 s: stopping' \
+	"$achctl" stop waist --within 100ms
+answer restart CLOSE
+lib_case not_twice matches 111 '*closed the connection without an answer' "$achctl" restart waist
+lib_case not_twice_asked test "$(asked 2 | grep -c restart)" = 1
+
+# ---- arm ----
+
+answer arm '{"ok":true,"epoch":6}'
+answer status "$(robot "$(daemon waist ready true 100 '"holding"' 5)")" \
+	"$(robot "$(daemon waist ready true 100 '"active"' 6)")"
+lib_case arm says 0 'armed: level run, epoch 6, by ann; taken by 1 driver' '' "$achctl" arm
+lib_case arm_asked test "$(asked 3 | head -1)" = "$(printf 'arm\tann')"
+answer status "$(robot "$(daemon waist ready true 100 '"active"' 6)")"
+lib_case arm_who says 0 '{"ok":true,"level":"run","epoch":6,"taken":1}' '' "$achctl" arm --who 'bob the builder' --json
+lib_case arm_who_asked test "$(asked 2 | head -1)" = "$(printf 'arm\tbob the builder')"
+answer status "$(robot "$(daemon waist ready true 100 '"disarmed"' 5)")"
+lib_case arm_late says 1 '' \
+	'achctl arm: refused: waist has not taken epoch 6 within 0.1 s: it is at run, epoch 5' \
+	"$achctl" arm --within 100ms
+raise_meanwhile() {
+	local status=0
+	"$achctl" arm --within 20s 2>"$lib_folder/stderr" &
+	local pid=$!
+	until_true grep -q "^arm" "$lib_folder/asked"
+	USER=eve "$achctl" estop --why 'saw smoke' >/dev/null
+	wait $pid || status=$?
+	[ "$status,$(<"$lib_folder/stderr")" = \
+		'1,achctl arm: refused: level estop, raised meanwhile by eve: saw smoke' ] && return
+	cat "$lib_folder/stderr"
+	return 1
+}
+: >"$lib_folder/asked"
+lib_case arm_raised raise_meanwhile
+answer arm '{"ok":false,"error":"waist: not ready"}'
+lib_case arm_refused says 1 '' 'achctl arm: refused: waist: not ready' "$achctl" arm
+answer arm '{"ok":true}'
+lib_case arm_no_epoch matches 111 '*does not say in which epoch*' "$achctl" arm
+
+# ---- clear: a failed daemon is achstart's ----
+
+answer status "$(robot "$(daemon waist failed false 0 null 4)")" "$fine"
+lib_case clear_failed says 0 'waist: ready, active, process 100, incarnation 3' '' "$achctl" clear waist
+lib_case clear_failed_asked grep -q "^clear	waist$" "$lib_folder/asked"
+answer status "$(robot "$(daemon waist stopped false 0 null 4)")"
+lib_case clear_stopped matches 1 '*waist is stopped: there is nothing to clear (achctl start waist starts it)' \
+	"$achctl" clear waist
+
+# ---- request, and clear of a driver, by its channels ----
+
+# A driver that answers each request once, and says what it was; MODE missed: the first answer is overwritten by others.
+cat >"$lib_folder/driver.py" <<'END'
+import ctypes, struct, sys, time
+ctypes.CDLL(None).prctl(1, 9)
+lib = ctypes.CDLL(sys.argv[1])
+prefix, mode, asked = sys.argv[2:5]
+def channel(name):
+    chan = ctypes.create_string_buffer(128)
+    assert lib.ach_open(chan, (prefix + name).encode(), None) == 0
+    return chan
+req, rep = channel("waist-req"), channel("waist-rep")
+def reply(ident, pid, result, error, value):
+    head = struct.pack("<IHHIIIIQqqq", 13, 1, 0, 312, 1, 0, 0, 1, 0, time.monotonic_ns(), 0)
+    message = head + struct.pack("<QIi120s120s", ident, pid, result, error, value)
+    assert lib.ach_put(rep, message, len(message)) == 0
+open(asked, "w").close()
+seen = set()
+while True:
+    buf, size = ctypes.create_string_buffer(1024), ctypes.c_size_t()
+    assert lib.ach_get(req, buf, 1024, ctypes.byref(size), None, 1) in (0, 6)
+    ident, pid, verb, key, value = struct.unpack("<QII24s120s", buf.raw[56:216])
+    key, value = key.rstrip(b"\0"), value.rstrip(b"\0")
+    with open(asked, "a") as to:
+        to.write(f"{verb} {key.decode()} {value.decode()}{' again' if ident in seen else ''}\n")
+    if verb == 4:
+        reply(ident, pid, -1, b"there is nothing to bias", b"")
+        continue
+    if verb == 1:
+        continue
+    reply(ident + 1, pid, 0, b"", b"another's")
+    reply(ident, pid + 1, 0, b"", b"another's")
+    reply(ident, pid, 0, b"", b"%d of %s" % (len(key), key) if verb == 7 else b"")
+    if mode == "missed" and ident not in seen:
+        for i in range(200):
+            reply(ident + 1, pid, 0, b"", b"another's")
+    seen.add(ident)
+END
+"$ach" mk --type request "${p}waist-req"
+"$ach" mk --type reply "${p}waist-rep"
+driver=
+drive() { # MODE
+	[ -z "$driver" ] || kill -9 "$driver" 2>/dev/null || true
+	rm -f "$lib_folder/requests"
+	python3 "$lib_folder/driver.py" "$build/libach.so" "$p" "$1" "$lib_folder/requests" &
+	driver=$!
+	disown
+	until_true test -f "$lib_folder/requests"
+}
+answer status "$fine"
+drive plain
+lib_case request_get says 0 '4 of tick' '' "$achctl" request waist get tick
+lib_case request_set says 0 'done' '' "$achctl" request waist set tick 5ms
+lib_case request_set_asked test "$(tail -1 "$lib_folder/requests")" = '6 tick 5ms'
+lib_case request_json says 0 '{"ok":true,"value":"4 of tick"}' '' "$achctl" --json request waist get tick
+lib_case request_refused says 1 '' 'achctl request: refused: waist: there is nothing to bias' \
+	"$achctl" request waist bias
+verbs='home, reset, clear, bias, activate, set, get'
+lib_case request_verb says 100 '' \
+	"achctl request: \"rest\" is no verb: it is one of $verbs; did you mean reset?" \
+	"$achctl" request waist rest
+lib_case request_arguments says 100 '' 'achctl request: it is: achctl request waist set KEY VALUE' \
+	"$achctl" request waist set tick
+lib_case request_near says 1 '' 'achctl request: there is no driver wasit; did you mean waist?' \
+	"$achctl" request wasit bias
+lib_case request_nobody says 111 '' \
+	'achctl request: there is no driver gripper: nobody has made its channel gripper-req' \
+	"$achctl" request gripper bias
+lib_case request_late matches 111 '*waist has not answered within 0.1 s; its last state is * s old' \
+	"$achctl" request waist home --within 100ms
+lib_case clear_fault says 0 'done' '' "$achctl" clear waist
+lib_case clear_fault_asked test "$(tail -1 "$lib_folder/requests")" = '3  '
+drive missed
+lib_case request_missed says 0 '4 of tick' '' "$achctl" request waist get tick
+
+# ---- top ----
+
+# Types each key when the screen shows what it waits for; prints the last screen.
+cat >"$lib_folder/type.py" <<'END'
+import fcntl, os, pty, re, select, signal, struct, sys, termios, time
+rows, columns, program, *script = sys.argv[1:]
+pid, tty = pty.fork()
+if not pid:
+    os.environ["TERM"] = "vt100"
+    os.execv(program, [program, "top", "--every", "100ms"])
+def resize(rows, columns):
+    fcntl.ioctl(tty, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+    os.kill(pid, signal.SIGWINCH)
+seen = ""
+def read():
+    global seen
+    try:
+        seen += os.read(tty, 65536).decode(errors="replace")
+    except OSError:
+        return False
+    return True
+def wait_for(text):
+    end = time.monotonic() + 20
+    while text not in re.sub("\x1b(\\[[0-9;?]*[A-Za-z]|[()][A-Z0-9])|\x0f", "", seen):
+        if time.monotonic() > end or not (select.select([tty], [], [], 1)[0] == [] or read()):
+            print("not seen:", text, "in", repr(seen[-2000:]))
+            os.kill(pid, 9)
+            sys.exit(1)
+resize(int(rows), int(columns))
+for step in script:
+    verb, _, rest = step.partition(":")
+    if verb == "see":
+        wait_for(rest)
+    elif verb == "size":
+        resize(*map(int, rest.split("x")))
+    elif verb == "run":
+        os.system(rest)
+    else:
+        seen = ""
+        os.write(tty, rest.encode())
+while read():
+    pass
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+END
+types() { python3 "$lib_folder/type.py" 24 80 "$achctl" "$@"; }
+answer status "$fine"
+lib_case top types see:bench see:ready see:active 'see:e E-STOP at once' 'see:q quit' 'key:d' 'key:q'
+"$ach" mk --type estop -t "${p}estop" "${p}estop-b"
+lib_case top_estop types see:DAEMON key:e 'see:estop raised by ann' key:q
+lib_case top_estop_raised test "$(last estop level),$(last estop-b level)" = estop,estop
+"$ach" mk --type estop -t "${p}estop" "${p}estop-b"
+lib_case top_hold types see:DAEMON key:h 'see:hold raised by ann' key:q
+lib_case top_hold_raised test "$(last estop level),$(last estop-b level)" = hold,hold
+answer status HANG
+"$ach" mk --type estop -t "${p}estop" "${p}estop-b"
+# Not one that hangs, nor one that dies, is in the way.
+lib_case top_hang types 'see:no answer from achstart' key:e 'see:estop raised by ann' "run:kill -9 $server" key:d key:q
+lib_case top_hang_raised test "$(last estop level)" = estop
+stop_serving
+serve
+answer status "$fine"
+lib_case top_resize types see:RESTARTS 'size:24x40' 'key:d' see:DAEMON 'size:1x1' key:q
+lib_case top_interrupted types see:DAEMON "key:$(printf '\003')"
+lib_case top_no_terminal says 111 '' 'achctl top: it needs a terminal (achctl status does not)' "$achctl" top
+top_json() { # goes on; each line is a status
+	"$achctl" top --json --every 50ms | head -3 >"$lib_folder/out"
+	[ "$(sort -u "$lib_folder/out")" = "$fine" ] && [ "$(wc -l <"$lib_folder/out")" = 3 ]
+}
+lib_case top_json top_json
+
+# ---- stop, and who had to be killed ----
+
+cat >"$lib_folder/stopper.py" <<'END'
+import ctypes, os, socket, sys
+ctypes.CDLL(None).prctl(1, 9)
+os.chdir(os.environ["ENDPLATE_RUN"])
+listener = socket.socket(socket.AF_UNIX)
+listener.bind("control")
+listener.listen(8)
+while True:
+    client, _ = listener.accept()
+    line = client.makefile().readline()
+    if not line.startswith("stop"):
+        continue
+    client.sendall(b'{"ok":true}\n')
+    client.close()
+    with open("log/events.log", "a") as events:
+        events.write(open(sys.argv[1]).read())
+    os.unlink("control")
+    sys.exit()
+END
+stop_robot() { # EVENTS STATUS STDOUT STDERR OPTION...
+	local events=$1
+	shift
+	printf '2026-11-15 08:00:00.000001 waist warning killed: an old story\n' >"$ENDPLATE_RUN/log/events.log"
+	printf '%b' "$events" >"$lib_folder/more"
+	rm -f "$ENDPLATE_RUN/control"
+	python3 "$lib_folder/stopper.py" "$lib_folder/more" &
+	server=$!
+	disown
+	until_true test -S "$ENDPLATE_RUN/control"
+	says "$1" "$2" "$3" "$achctl" stop "${@:4}"
+}
+stop_serving
+stamp='2026-11-15 08:00:01.000001'
+lib_case stop stop_robot "$stamp achstart info stopping: everything\n" \
+	0 'the robot is stopped, and achstart has ended' ''
+some="$stamp larm warning killed: x\n$stamp waist info ended: killed: no\n$stamp rarm warning killed: y\n"
+lib_case stop_killed stop_robot "$some" \
+	\
+	0 'the robot is stopped, and achstart has ended' 'achctl stop: warning: had to be killed: larm, rarm'
+lib_case stop_killed_json stop_robot "$stamp larm warning killed: x\n" 0 '{"ok":true,"killed":["larm"]}' '' --json
+stop_serving
+
+# ---- log and events ----
+
+rm -f "$ENDPLATE_RUN/control"
+for i in 1 2 3; do echo "$stamp line $i"; done >"$ENDPLATE_RUN/log/waist.log"
+printf '%s waist error silent: module 15: no answer\n%s achstart info ready: x\n' "$stamp" "$stamp" \
+	>"$ENDPLATE_RUN/log/events.log"
+lib_case log says 0 "$stamp line 1
+$stamp line 2
+$stamp line 3" '' "$achctl" log waist
+lib_case log_lines says 0 "$stamp line 3" '' "$achctl" log waist -n 1
+lib_case log_json says 0 "{\"time\":\"$stamp\",\"text\":\"line 3\"}" '' "$achctl" log waist -n1 --json
+lib_case log_near says 1 '' 'achctl log: there is no log of wasit; did you mean waist?' "$achctl" log wasit
+lib_case log_none says 111 '' "achctl log: there is no log of larm ($ENDPLATE_RUN/log/larm.log)" "$achctl" log larm
+lib_case events matches 0 "$stamp waist error silent: module 15: no answer
+$stamp achstart info ready: x" "$achctl" events
+silent=',"source":"waist","severity":"error","code":"silent","text":"module 15: no answer"}'
+ready=',"source":"achstart","severity":"info","code":"ready","text":"x"}'
+lib_case events_json says 0 "{\"time\":\"$stamp\"$silent
+{\"time\":\"$stamp\"$ready" '' "$achctl" events --json
+follows() {
+	local pid
+	: >"$lib_folder/followed"
+	"$achctl" log waist -f -n 0 >"$lib_folder/followed" &
+	pid=$!
+	# It may not have opened the file yet: lines until one is seen.
+	for ((i = 0; i < 400; i++)); do
+		echo "$stamp more" >>"$ENDPLATE_RUN/log/waist.log"
+		grep -q more "$lib_folder/followed" && break
+		sleep 0.05
+	done
+	mv "$ENDPLATE_RUN/log/waist.log" "$ENDPLATE_RUN/log/waist.log.1"
+	echo "$stamp anew" >"$ENDPLATE_RUN/log/waist.log"
+	until_true grep -q anew "$lib_folder/followed" || return 1
+	kill -INT $pid
+	wait $pid
+}
+lib_case log_follows follows
+ends_with_its_reader() { "$achctl" events -f | head -1 >/dev/null; } # else it hangs
+lib_case events_follow_ends ends_with_its_reader
+
+# ---- which robot ----
+
+# As an ordinary user, whose robots are in $XDG_RUNTIME_DIR.
+as_user=()
+[ "$(id -u)" != 0 ] || as_user=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+which_robot() {
+	local base=$lib_folder/xdg/endplate
+	local user=("${as_user[@]}" env -u ENDPLATE_RUN XDG_RUNTIME_DIR="$lib_folder/xdg" "$lib_folder/achctl")
+
+	chmod 755 "$lib_folder"
+	cp "$achctl" "$lib_folder/achctl"
+	mkdir -p "$base/bench/log"
+	echo one >"$base/bench/log/waist.log"
+	matches 0 one "${user[@]}" log waist || return 1
+	mkdir -p "$base/other/log"
+	echo two >"$base/other/log/waist.log"
+	matches 100 '*which robot? --robot takes one of *bench*' "${user[@]}" log waist || return 1
+	matches 0 two "${user[@]}" --robot other log waist || return 1
+	mkdir -p "$base/robot/log"
+	echo three >"$base/robot/log/waist.log"
+	matches 0 three "${user[@]}" log waist || return 1
+	touch "$base/bench/control" # it runs, or did
+	matches 0 one "${user[@]}" log waist
+}
+lib_case which_robot which_robot
+not_allowed() {
+	[ ${#as_user[@]} -gt 0 ] || return 0
+	serve
+	chmod 600 "$ENDPLATE_RUN/control"
+	matches 111 '*only the owner of the robot and its group may use it' "${as_user[@]}" env "$lib_folder/achctl" arm
+}
+lib_case not_allowed not_allowed
+
+lib_end

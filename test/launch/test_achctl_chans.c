@@ -1,0 +1,228 @@
+/* test_achctl_chans.c: the channels of a robot as achctl sees them: which, how fast, how old, in which phase. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "unity.h"
+
+#include "channels/clock.h"
+#include "launch/achctl/chans.h"
+#include "launch/achctl/view.h"
+
+#define SECOND 1000000000
+#define START (100 * (int64_t)SECOND)
+
+static char prefix[32];
+static struct chans chans;
+
+/* ---- a robot made by hand ---- */
+
+static const char *full(const char *channel)
+{
+	static char name[64];
+
+	snprintf(name, sizeof(name), "%s%s", prefix, channel);
+	return name;
+}
+
+static void make(const char *channel, enum msg_number number)
+{
+	const struct msg_type *type = msg_type_by_number(number);
+
+	TEST_ASSERT_EQUAL_INT(ACH_OK, ach_create(full(channel), type->retained, type->body->size, NULL));
+}
+
+static void put(const char *channel, const void *msg, size_t size)
+{
+	ach_channel_t chan;
+
+	TEST_ASSERT_EQUAL_INT(ACH_OK, ach_open(&chan, full(channel), NULL));
+	TEST_ASSERT_EQUAL_INT(ACH_OK, ach_put(&chan, msg, size));
+	ach_close(&chan);
+}
+
+static void put_state(const char *channel, int64_t t_ns)
+{
+	struct msg_imu msg;
+
+	msg_init(&msg, msg_type_by_number(msg_imu_number));
+	msg.header.t_publish_ns = t_ns;
+	msg.header.incarnation = 4;
+	msg.common.lifecycle = MSG_LIFE_ACTIVE;
+	msg.common.level = MSG_LEVEL_HOLD;
+	msg.common.epoch = 9;
+	put(channel, &msg, sizeof(msg));
+}
+
+static void put_clock(int64_t cycle_ns)
+{
+	struct msg_clock msg;
+
+	msg_init(&msg, msg_type_by_number(msg_clock_number));
+	msg.header.t_publish_ns = msg.t_cycle_ns = cycle_ns;
+	msg.period_ns = 1000000;
+	put("clock", &msg, sizeof(msg));
+}
+
+static void pass(int64_t ns)
+{
+	clock_wait(NULL, 0, clock_now_ns() + ns);
+}
+
+static const struct chans_one *look(const char *channel)
+{
+	chans_look(&chans);
+	for (size_t i = 0; i < chans.n; i++)
+		if (!strcmp(chans.at[i]->name, channel))
+			return chans.at[i];
+	return NULL;
+}
+
+/* ---- tests ---- */
+
+static void test_finds_those_of_the_robot(void)
+{
+	make("imu-state", msg_imu_number);
+	make("estop", msg_estop_number);
+	chans_look(&chans);
+	TEST_ASSERT_EQUAL_size_t(2, chans.n);
+	TEST_ASSERT_EQUAL_STRING("estop", chans.at[0]->name);
+	TEST_ASSERT_EQUAL_STRING("imu-state", chans.at[1]->name);
+	setenv("ENDPLATE_PREFIX", "another robot's", 1);
+	chans_close(&chans);
+	chans = (struct chans){ 0 };
+	chans_look(&chans);
+	TEST_ASSERT_EQUAL_size_t(0, chans.n);
+}
+
+static void test_comes_and_goes(void)
+{
+	TEST_ASSERT_NULL(look("imu-state"));
+	make("imu-state", msg_imu_number);
+	pass(SECOND);
+	TEST_ASSERT_NOT_NULL(look("imu-state"));
+	ach_unlink(full("imu-state"));
+	pass(SECOND);
+	TEST_ASSERT_NULL(look("imu-state"));
+	make("imu-state", msg_imu_number);
+	put_state("imu-state", START);
+	pass(SECOND);
+	TEST_ASSERT_TRUE(look("imu-state")->state);
+	/* Another file under the same name. */
+	ach_unlink(full("imu-state"));
+	make("imu-state", msg_imu_number);
+	pass(SECOND);
+	TEST_ASSERT_FALSE(look("imu-state")->state);
+}
+
+static void test_rate_and_age(void)
+{
+	const struct chans_one *one;
+
+	make("imu-state", msg_imu_number);
+	one = look("imu-state");
+	TEST_ASSERT_TRUE(isnan(one->rate_hz));
+	TEST_ASSERT_TRUE(isnan(chans_age_ms(one)));
+	for (int i = 0; i < 300; i++)
+		put_state("imu-state", clock_now_ns());
+	pass(SECOND / 2);
+	TEST_ASSERT_TRUE(isnan(look("imu-state")->rate_hz)); /* too early to tell */
+	pass(SECOND);
+	one = look("imu-state");
+	TEST_ASSERT_EQUAL_DOUBLE(200, one->rate_hz); /* 300 in 1.5 s */
+	TEST_ASSERT_EQUAL_DOUBLE(1500, chans_age_ms(one));
+	pass(SECOND);
+	TEST_ASSERT_EQUAL_DOUBLE(0, look("imu-state")->rate_hz);
+}
+
+static void test_phase(void)
+{
+	make("imu-state", msg_imu_number);
+	put_state("imu-state", START + 3400000);
+	TEST_ASSERT_TRUE(isnan(look("imu-state")->phase_us)); /* no clock */
+	make("clock", msg_clock_number);
+	put_clock(START + 5000000);
+	pass(SECOND);
+	TEST_ASSERT_EQUAL_DOUBLE(400, look("imu-state")->phase_us); /* 3.4 ms: 0.4 ms behind a cycle of 1 ms */
+	put_clock(START + 2000000);
+	TEST_ASSERT_EQUAL_DOUBLE(400, look("imu-state")->phase_us);
+	TEST_ASSERT_TRUE(isnan(look("clock")->phase_us));
+	ach_unlink(full("clock"));
+	pass(SECOND);
+	TEST_ASSERT_TRUE(isnan(look("imu-state")->phase_us));
+}
+
+static void test_bears_what_is_not_ours(void)
+{
+	char bytes[64] = "not a message of ours";
+
+	make("imu-state", msg_imu_number);
+	put("imu-state", bytes, sizeof(bytes));
+	TEST_ASSERT_FALSE(look("imu-state")->ours);
+	put_state("imu-state", START);
+	TEST_ASSERT_TRUE(look("imu-state")->ours);
+	put("imu-state", bytes, sizeof(bytes));
+	TEST_ASSERT_FALSE(look("imu-state")->ours);
+}
+
+static void test_view_of_what_they_say(void)
+{
+	static struct view view;
+	const struct view_daemon *d;
+
+	setenv("ENDPLATE_RUN", "/nonexistent/there", 1);
+	make("imu-state", msg_imu_number);
+	make("odd-state", msg_estop_number);
+	put_state("imu-state", START);
+	chans_look(&chans);
+	TEST_ASSERT_EQUAL_size_t(1, view_look(&view, &chans));
+	TEST_ASSERT_FALSE(view.supervised);
+	TEST_ASSERT_EQUAL_STRING("", view.level); /* there is no e-stop channel */
+	d = view_daemon(&view, "imu");
+	TEST_ASSERT_NOT_NULL(d);
+	TEST_ASSERT_EQUAL_STRING("running", d->state);
+	TEST_ASSERT_EQUAL_STRING("active", d->life);
+	TEST_ASSERT_EQUAL_STRING("hold", d->level);
+	TEST_ASSERT_EQUAL_INT64(9, d->epoch);
+	TEST_ASSERT_EQUAL_INT64(4, d->incarnation);
+	TEST_ASSERT_TRUE(d->ready);
+	pass(2 * (int64_t)SECOND);
+	chans_look(&chans);
+	view_look(&view, &chans);
+	d = view_daemon(&view, "imu");
+	TEST_ASSERT_EQUAL_STRING("silent", d->state);
+	TEST_ASSERT_FALSE(d->ready);
+	TEST_ASSERT_EQUAL_INT(VIEW_BAD, view_daemon_rank(d));
+}
+
+void setUp(void)
+{
+	snprintf(prefix, sizeof(prefix), "t-chans-%d-", (int)getpid());
+	setenv("ENDPLATE_PREFIX", prefix, 1);
+	chans = (struct chans){ 0 };
+	clock_use_virtual(START);
+}
+
+void tearDown(void)
+{
+	static const char *const names[] = { "imu-state", "odd-state", "estop", "clock" };
+
+	chans_close(&chans);
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		ach_unlink(full(names[i]));
+	clock_use_real();
+}
+
+int main(void)
+{
+	UNITY_BEGIN();
+	RUN_TEST(test_finds_those_of_the_robot);
+	RUN_TEST(test_comes_and_goes);
+	RUN_TEST(test_rate_and_age);
+	RUN_TEST(test_phase);
+	RUN_TEST(test_bears_what_is_not_ours);
+	RUN_TEST(test_view_of_what_they_say);
+	return UNITY_END();
+}
