@@ -144,6 +144,10 @@ install: all
 	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@VERSION@|$(VERSION)|' \
 		channels/ach.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/ach.pc
 	install -m 755 $(TOOLS) $(DESTDIR)$(BINDIR)
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/endplate/launch $(wildcard launch/*.launch)
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/endplate/config/robots $(wildcard config/robots/*)
+	$(foreach unit,$(wildcard launch/*.service),install -d $(DESTDIR)$(PREFIX)/lib/systemd/system && \
+		sed 's|@PREFIX@|$(PREFIX)|g' $(unit) >$(DESTDIR)$(PREFIX)/lib/systemd/system/$(notdir $(unit)) &&) :
 	install -D -m 644 channels/tool/ach.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/ach
 	$(foreach page,$(PAGES),install -D -m 644 $(page) \
 		$(DESTDIR)$(MANDIR)/man$(patsubst .%,%,$(suffix $(page)))/$(notdir $(page)) &&) :

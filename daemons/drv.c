@@ -43,7 +43,7 @@ static void fill_common(struct drv *drv, struct msg_common *common, int64_t now_
 	common->lifecycle = drv->life;
 	common->level = drv->estop.level;
 	common->epoch = drv->estop.epoch;
-	common->ticks = drv->tick.ticks;
+	common->ticks = drv->ticks;
 	common->skipped = drv->tick.skipped;
 	common->late_p99_ns = drv->late_p99_ns;
 	common->late_max_ns = drv->late.max_ns;
@@ -71,17 +71,18 @@ static void publish(struct drv *drv, bool partial, int64_t now_ns)
 
 /* ---- what arrives ---- */
 
-/* Which cycle a clock frame belongs to is what the clock's channel said last, and the time since. */
-static void see_clock_frame(struct drv *drv, int64_t t_ns)
+/* The cycle it was sent in: the last one, by what the clock's channel said, in which this bus had its turn. */
+static void see_clock_frame(struct drv *drv, const struct robot_bus *bus, int64_t t_ns)
 {
+	const uint64_t turns = (uint64_t)bus->clock_divider;
 	const int64_t period_ns =
 		drv->clock_period_ns ? drv->clock_period_ns : drv->tick.period_ns / drv->setup.rule.divider;
-	int64_t cycles = 0;
+	uint64_t cycle = drv->clock_cycle;
 
-	if (drv->clock_cycle_ns)
-		cycles = (t_ns - drv->clock_cycle_ns + period_ns / 2) / period_ns;
+	if (drv->clock_cycle_ns && t_ns > drv->clock_cycle_ns)
+		cycle += (uint64_t)((t_ns - drv->clock_cycle_ns) / period_ns);
 	drv->clock_frame_ns = t_ns;
-	drv_tick_clock(&drv->tick, drv->clock_cycle + (uint64_t)cycles, t_ns, period_ns, t_ns);
+	drv_tick_clock(&drv->tick, cycle - cycle % turns, t_ns, period_ns, t_ns);
 }
 
 static void take_frame(struct drv *drv, unsigned int l, const struct bus_frame *got)
@@ -93,7 +94,7 @@ static void take_frame(struct drv *drv, unsigned int l, const struct bus_frame *
 		if (rule->kind == DRV_TICK_FRAME)
 			drv_tick_event(&drv->tick, got->t_ns);
 		else if (frame_equal(&got->frame, &drv->clock_frame))
-			see_clock_frame(drv, got->t_ns);
+			see_clock_frame(drv, line->setup->robot, got->t_ns);
 	}
 	if (line_takes(line, got) && drv->driver->rx(drv->self, drv, l, got))
 		drv->complete = true;
@@ -127,14 +128,23 @@ static struct drv_ref_want want_of(const struct msg_joint_ref *ref, unsigned int
 				      .current_a = ref->current[joint] };
 }
 
-/* Where it is by now, if it went on as it did when it was measured; what is older than two ticks tells nothing. */
-static double position_now(const struct drv *drv, unsigned int joint, int64_t now_ns)
+/* How fast it is, and where by now, if it went on as it did when it was measured.  What is older than two ticks tells
+ * nothing: a ramp that began with a velocity of long ago would set a joint in motion that stands. */
+static double velocity_now(const struct drv *drv, unsigned int joint, int64_t now_ns, int64_t *age_ns)
 {
 	const struct msg_joint_state *state = &drv->state.joints;
-	const int64_t age_ns = now_ns - (state->header.t_publish_ns - state->age_ns[joint]);
-	const bool moves = isfinite(state->velocity[joint]) && age_ns > 0 && age_ns < 2 * drv->tick.period_ns;
+	const int64_t old_ns = 2 * drv->tick.period_ns;
 
-	return state->position[joint] + (moves ? state->velocity[joint] * (double)age_ns / 1e9 : 0);
+	*age_ns = state->age_ns[joint] < old_ns ? now_ns - state->header.t_publish_ns + state->age_ns[joint] : old_ns;
+	return *age_ns < old_ns ? state->velocity[joint] : 0;
+}
+
+static double position_now(const struct drv *drv, unsigned int joint, int64_t now_ns)
+{
+	int64_t age_ns;
+	const double rad_s = velocity_now(drv, joint, now_ns, &age_ns);
+
+	return drv->state.joints.position[joint] + (isfinite(rad_s) && age_ns > 0 ? rad_s * (double)age_ns / 1e9 : 0);
 }
 
 /* A joint is brought to where the reference wants it, or to rest; where nothing may be commanded its ramp ends. */
@@ -142,18 +152,19 @@ static void ramp_joints(struct drv *drv, double dt_s, int64_t now_ns)
 {
 	const struct msg_joint_state *state = &drv->state.joints;
 	const bool active = drv->life == MSG_LIFE_ACTIVE;
-	const bool commanded = drv->up && drv->life != MSG_LIFE_DISARMED;
+	const bool commanded = drv->up && drv->estop.level < MSG_LEVEL_ESTOP; /* also in fault and when stopping */
 
 	for (unsigned int i = 0; i < drv->joints_n; i++) {
 		const struct drv_ref_want want = active ? want_of(&drv->ref.joint_ref, i) : (struct drv_ref_want){ 0 };
 		/* Not every device measures it, and one that does not answer is known by its position. */
 		const double current_a = isnan(state->current[i]) ? 0 : state->current[i];
+		int64_t age_ns;
 
 		if (!commanded)
 			drv_ref_forget(&drv->ramps[i]);
-		drv->commands[i] =
-			drv_ref_joint(&drv->ramps[i], &drv->limits[i], active ? &want : NULL, drv->setup.safe,
-				      position_now(drv, i, now_ns), state->velocity[i], current_a, dt_s);
+		drv->commands[i] = drv_ref_joint(&drv->ramps[i], &drv->limits[i], active ? &want : NULL,
+						 drv->setup.safe, position_now(drv, i, now_ns),
+						 velocity_now(drv, i, now_ns, &age_ns), current_a, dt_s);
 		if (!commanded)
 			drv_ref_forget(&drv->ramps[i]);
 	}
@@ -245,6 +256,7 @@ static void tick(struct drv *drv, int64_t now_ns)
 	if (!drv->published)
 		publish(drv, true, now_ns);
 	drv->published = drv->complete = false;
+	drv->ticks = drv->tick.ticks;
 	drv_read_clock(drv, now_ns);
 	drv_read_estop(drv);
 	watch_buses(drv);
@@ -306,11 +318,11 @@ static bool turn(struct drv *drv)
 		drv->tick_ns = drv->tick.last_ns;
 		hist_add(&drv->late, drv->late_ns);
 		tick(drv, now_ns);
-		if (drv->complete && !drv->published)
-			publish(drv, false, now_ns);
 	}
 	for (unsigned int i = 0; i < drv->lines_n; i++)
 		slots_bus_pump(&drv->lines[i].pump, clock_now_ns());
+	if (drv->complete && !drv->published)
+		publish(drv, false, now_ns);
 	if (ticked)
 		keep_house(drv, now_ns);
 	notify_watchdog(&drv->notify, now_ns);

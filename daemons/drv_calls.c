@@ -233,7 +233,6 @@ void drv_well(struct drv *drv)
 	if (drv->fault)
 		drv_event(drv, MSG_SEVERITY_INFO, "well", "%s is over", drv->fault_code);
 	drv->fault = false;
-	*drv->fault_code = 0;
 }
 
 void drv_down(struct drv *drv)

@@ -40,8 +40,13 @@ void drv_estop_start(struct drv_estop *e)
 void drv_estop_begin(struct drv_estop *e)
 {
 	e->peak = MSG_LEVEL_RUN;
-	for (unsigned int i = 0; i < DRV_ESTOP_CHANNELS; i++)
-		e->channel[i].trouble = false;
+	for (unsigned int i = 0; i < DRV_ESTOP_CHANNELS; i++) {
+		struct drv_estop_channel *c = &e->channel[i];
+
+		if (c->unsaid)
+			say(e, c->to_who, c->to_why);
+		c->unsaid = c->trouble = false;
+	}
 }
 
 /* ---- a new epoch ---- */
@@ -93,7 +98,10 @@ static void take_lowering(struct drv_estop *e, struct drv_estop_channel *c)
 	c->lowering = false;
 	c->level = c->to_level;
 	enter_epoch(c, c->to_epoch, c->to_raise_seq);
-	say(e, c->to_who, c->to_why);
+	/* What is obeyed in this turn is a raise before it, and so are its words. */
+	c->unsaid = e->peak > c->to_level;
+	if (!c->unsaid)
+		say(e, c->to_who, c->to_why);
 }
 
 /* The lowering is not taken; what was raised since stays. */

@@ -52,6 +52,7 @@ struct drv_estop_channel {
 	uint64_t seen_seq[DRV_ESTOP_CHANNELS];
 	char to_who[MSG_NAME_SIZE];
 	char to_why[MSG_TEXT_SIZE];
+	bool unsaid; /* the words of a lowering that is obeyed in the next turn only */
 };
 
 struct drv_estop {

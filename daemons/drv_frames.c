@@ -1,4 +1,4 @@
-/* drv_frames.c: --frames, the frames a driver sends and receives as JSON; canbudget and the replay read it. */
+/* drv_frames.c: --frames, the frames a driver sends and receives as JSON; achstart --check reads it. */
 #include <stdio.h>
 
 #include "daemons/drv_inside.h"
@@ -56,7 +56,7 @@ static void print_receive(const struct line *line, const struct drv_receive *row
 	printf("{\"bus\":\"%s\",", line->setup->name);
 	print_id(row->id);
 	printf(",\"ext\":%s,\"dir\":\"rx\",\"len\":%u,\"class\":null,\"shared\":false,\"key\":null",
-	       row->id & FRAME_EXT ? "true" : "false", row->any_len ? FRAME_DATA_MAX : row->len_max);
+	       row->id & FRAME_EXT ? "true" : "false", (unsigned int)(row->any_len ? FRAME_DATA_MAX : row->len_max));
 	print_us("period_us", row->period_ns);
 	printf(",\"deadline_us\":null,\"reply\":null}");
 }

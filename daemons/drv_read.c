@@ -40,17 +40,17 @@ static void read_estop_channel(struct drv *drv, unsigned int c)
 void drv_read_estop(struct drv *drv)
 {
 	const enum msg_level before = drv->estop.level;
-	static const char *const levels[] = { "run", "hold", "estop" };
+	static const char *const codes[] = { "level-run", "level-hold", "level-estop" }; /* none holds another back */
 
 	drv_estop_begin(&drv->estop);
 	for (unsigned int c = 0; c < DRV_ESTOP_CHANNELS; c++)
 		read_estop_channel(drv, c);
 	drv_estop_end(&drv->estop);
 	if (drv->estop.level != before)
-		drv_event(drv, drv->estop.level > before ? MSG_SEVERITY_WARNING : MSG_SEVERITY_INFO, "level",
-			  "level %s, epoch %llu%s%s%s%s", levels[drv->estop.level],
-			  (unsigned long long)drv->estop.epoch, *drv->estop.who ? ", " : "", drv->estop.who,
-			  *drv->estop.why ? ": " : "", drv->estop.why);
+		drv_event(drv, drv->estop.level > before ? MSG_SEVERITY_WARNING : MSG_SEVERITY_INFO,
+			  codes[drv->estop.level], "level %s, epoch %llu%s%s%s%s",
+			  codes[drv->estop.level] + strlen("level-"), (unsigned long long)drv->estop.epoch,
+			  *drv->estop.who ? ", " : "", drv->estop.who, *drv->estop.why ? ": " : "", drv->estop.why);
 }
 
 bool drv_armed(const struct drv *drv)

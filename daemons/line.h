@@ -46,7 +46,7 @@ struct line {
 int line_add_send(struct line *line, const struct drv_send *send, unsigned int number);
 int line_add_receive(struct line *line, const struct drv_receive *receive);
 
-/* A bus that is absent or down is attached to when it appears.  0, or the exit status 100 or 111 with lines in errors. */
+/* A bus that is absent or down is attached to when it appears.  0, or the exit status, 100 or 111, with a line. */
 int line_open(struct line *line, int64_t now_ns, struct error_sink *errors);
 void line_close(struct line *line);
 

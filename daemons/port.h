@@ -1,8 +1,8 @@
 /* port.h: one end of a channel, as a daemon holds it.
  *
- * Whoever comes first makes the channel: port_open opens it or makes it, of the size that its message needs.  One that is
- * unlinked, or corrupt, is opened anew (port_look, once a second or as often as asked), and its new handle begins at the
- * oldest message there.  Nothing here waits: a put whose lock is held waits for 2 ms at most, and is counted.
+ * Whoever comes first makes the channel: port_open opens it or makes it, of the size that its message needs.  One that
+ * is unlinked, or corrupt, is opened anew (port_look, once a second or as often as asked), and its new handle begins at
+ * the oldest message there.  Nothing here waits: a put whose lock is held waits for 2 ms at most, and is counted.
  */
 #ifndef DAEMONS_PORT_H
 #define DAEMONS_PORT_H
@@ -34,14 +34,14 @@ struct port {
 /* "$ENDPLATE_PREFIX" + channel.  -ENAMETOOLONG. */
 int port_name(char name[PORT_NAME_MAX], const char *channel);
 
-/* Opens or makes the channel.  0, or with a line in errors -EINVAL: it is there, and too small for its messages; -EACCES
- * and the like.  A port that could not be opened is tried again by port_look. */
+/* Opens or makes the channel.  0, or with a line in errors -EINVAL: it is there, and too small for its messages;
+ * -EACCES and the like.  A port that could not be opened is tried again by port_look. */
 int port_open(struct port *port, const char *channel, const struct msg_type *type, mode_t mode, bool reads,
 	      struct error_sink *errors);
 void port_close(struct port *port);
 
-/* Is its file still the one under its name?  Asked every_ns.  If not, or if it is not open: opens (and if need be makes)
- * it anew.  true: it was opened anew. */
+/* Is its file still the one under its name?  Asked every_ns.  If not, or if it is not open: opens (and if need be
+ * makes) it anew.  true: it was opened anew. */
 bool port_look(struct port *port, int64_t now_ns, int64_t every_ns);
 
 /* Puts a message whose header is filled in but for its sequence.  false: not put, and counted. */

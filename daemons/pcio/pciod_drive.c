@@ -30,15 +30,42 @@ static double limited(const struct pciod_drive *drive, double wanted_rad_s, cons
 		      stoppable(l->position_max_rad - at->position_rad, l->acceleration_rad_s2, at->dt_s));
 }
 
+/* The velocity of a ramp that went on while the module could not is met within the acceleration limit; braking is not
+ * limited here, for the ramp may have to, at a position limit. */
+static double met(const struct pciod_drive *drive, double wanted_rad_s, const struct drv_ref_limits *l,
+		  const struct pciod_drive_at *at)
+{
+	const double change = isinf(l->acceleration_rad_s2) ? INFINITY : l->acceleration_rad_s2 * at->dt_s;
+
+	if (!isfinite(wanted_rad_s))
+		return 0;
+	return within(wanted_rad_s, fmin(drive->velocity_rad_s, 0) - change, fmax(drive->velocity_rad_s, 0) + change);
+}
+
+/* How far the ramp is from the joint. */
+static double bias(const struct drv_ref_command *command, const struct pciod_drive_at *at)
+{
+	const double rad = command->position_rad - at->position_rad;
+
+	return isfinite(rad) ? rad : 0;
+}
+
+/* While a ramp comes to rest, the joint is no faster than it, or brakes until it is. */
+static double slower(const struct pciod_drive *drive, const struct drv_ref_command *command,
+		     const struct drv_ref_limits *l, const struct pciod_drive_at *at)
+{
+	const double change = isinf(l->acceleration_rad_s2) ? INFINITY : l->acceleration_rad_s2 * at->dt_s;
+
+	return fmax(fabs(command->velocity_rad_s), fabs(drive->velocity_rad_s) - change);
+}
+
 static void begin(struct pciod_drive *drive, const struct drv_ref_command *command, const struct pciod_drive_at *at)
 {
 	if (drive->on)
 		return;
 	drive->on = true;
-	drive->velocity_rad_s = at->velocity_rad_s;
-	drive->bias_rad = command && command->mode == MSG_MODE_POSITION ? command->position_rad - at->position_rad : 0;
-	if (!isfinite(drive->bias_rad))
-		drive->bias_rad = 0;
+	drive->velocity_rad_s = drive->stopped ? 0 : at->velocity_rad_s;
+	drive->bias_rad = command && command->mode == MSG_MODE_POSITION ? bias(command, at) : 0;
 }
 
 static struct pciod_move velocity(struct pciod_drive *drive, double value)
@@ -67,6 +94,10 @@ struct pciod_move pciod_drive(struct pciod_drive *drive, const struct drv_ref_co
 	if (command->mode == MSG_MODE_NONE || limits->position_min_rad > limits->position_max_rad)
 		return pciod_drive_stand(drive, limits, at);
 	begin(drive, command, at);
+	/* What is to stop must be slower from now on: it does not make up for what it is behind. */
+	if (drive->followed && !at->following && command->mode == MSG_MODE_POSITION)
+		drive->bias_rad = bias(command, at);
+	drive->followed = at->following;
 	if (command->mode == MSG_MODE_CURRENT) {
 		drive->velocity_rad_s = at->velocity_rad_s;
 		drive->bias_rad = 0;
@@ -74,17 +105,28 @@ struct pciod_move pciod_drive(struct pciod_drive *drive, const struct drv_ref_co
 	}
 	if (command->mode == MSG_MODE_VELOCITY) {
 		drive->bias_rad = 0;
-		return velocity(drive, command->velocity_rad_s);
+		return velocity(drive, met(drive, command->velocity_rad_s, limits, at));
 	}
 	if (at->following)
 		drive->bias_rad -= within(drive->bias_rad, -fade_rad, fade_rad);
-	behind_rad = command->position_rad - drive->bias_rad - at->position_rad;
+	behind_rad = at->measured ? command->position_rad - drive->bias_rad - at->position_rad : 0;
 	wanted_rad_s = command->velocity_rad_s + at->gain_s * behind_rad;
-	/* fmin and fmax would make a limit of what is no number. */
-	return velocity(drive, isfinite(wanted_rad_s) ? limited(drive, wanted_rad_s, limits, at) : 0);
+	if (!isfinite(wanted_rad_s)) /* fmin and fmax would make a limit of it */
+		return velocity(drive, 0);
+	wanted_rad_s = limited(drive, wanted_rad_s, limits, at);
+	if (!at->following && command->velocity_rad_s != 0)
+		wanted_rad_s =
+			within(wanted_rad_s, -slower(drive, command, limits, at), slower(drive, command, limits, at));
+	return velocity(drive, wanted_rad_s);
 }
 
 void pciod_drive_off(struct pciod_drive *drive)
 {
+	drive->on = drive->stopped = false;
+}
+
+void pciod_drive_stop(struct pciod_drive *drive)
+{
 	drive->on = false;
+	drive->stopped = true;
 }

@@ -14,10 +14,13 @@
 
 struct pciod_drive {
 	bool on;	       /* it was commanded in the last tick */
+	bool stopped;	       /* it was told velocity 0 instead */
 	double velocity_rad_s; /* what it was told */
 	/* A ramp that went on while the module could not (it was halted, homing, or away) is elsewhere than the joint,
-	 * by so much.  It is not made up for while holding, and slowly when a reference is followed. */
+	 * by so much; and so is one that is to stop while the joint is still behind it.  It is not made up for while
+	 * holding, and slowly when a reference is followed. */
 	double bias_rad;
+	bool followed; /* a reference, in the last tick */
 };
 
 struct pciod_move {
@@ -27,6 +30,7 @@ struct pciod_move {
 
 struct pciod_drive_at { /* how it is */
 	double position_rad, velocity_rad_s;
+	bool measured; /* just now: else nobody knows how far it is behind, and it goes as fast as its ramp */
 	double gain_s; /* 1/s */
 	double dt_s;
 	bool following; /* a reference, not the safe action */
@@ -37,7 +41,8 @@ struct pciod_move pciod_drive(struct pciod_drive *drive, const struct drv_ref_co
 /* Velocity to 0 within the acceleration limit, wherever the joint is. */
 struct pciod_move pciod_drive_stand(struct pciod_drive *drive, const struct drv_ref_limits *limits,
 				    const struct pciod_drive_at *at);
-/* Not commanded in this tick. */
+/* Not commanded in this tick; or told velocity 0, however fast it is: then it begins from there. */
 void pciod_drive_off(struct pciod_drive *drive);
+void pciod_drive_stop(struct pciod_drive *drive);
 
 #endif

@@ -70,6 +70,7 @@ static void notice_silence(struct pciod_module *m, const struct pciod_rules *rul
 	/* By the time since it was asked: whoever was stopped himself has heard nothing either. */
 	if (m->silent || !m->waiting_ns || now_ns - m->waiting_ns <= rules->silent_after_ns)
 		return;
+	m->stop_unheard = m->drive.on || (m->known & PCIOD_Q_BIT_STATE && m->state & PCIO_STATE_MOVING);
 	take_over(m, now_ns);
 	m->silent = true;
 }
@@ -211,8 +212,10 @@ static bool wants_reset(struct pciod_module *m, const struct pciod_wish *wish)
 static void drive(struct pciod_module *m, const struct pciod_rules *rules, const struct pciod_wish *wish,
 		  struct pciod_deed *deed)
 {
+	const int64_t age_ns = wish->now_ns - m->t_ns[PCIOD_Q_POSITION];
 	const struct pciod_drive_at at = { .position_rad = m->position_rad,
 					   .velocity_rad_s = m->velocity_rad_s,
+					   .measured = age_ns <= (int64_t)(2e9 * wish->dt_s),
 					   .gain_s = rules->gain_s,
 					   .dt_s = wish->dt_s,
 					   .following = wish->following };
@@ -233,8 +236,10 @@ static void drive(struct pciod_module *m, const struct pciod_rules *rules, const
 	pciod_drive_off(&m->drive);
 	if (!pciod_module_stands(m))
 		m->take_over_drive = true;
-	if (m->take_over_drive)
+	if (m->take_over_drive) {
+		pciod_drive_stop(&m->drive);
 		move(m, (struct pciod_move){ PCIO_VELOCITY_STATE, 0 }, deed);
+	}
 }
 
 static void halt(struct pciod_module *m, struct pciod_deed *deed)
@@ -290,8 +295,11 @@ void pciod_module_tick(struct pciod_module *m, const struct pciod_rules *rules, 
 		if (!probe(m, wish->now_ns))
 			return;
 		deed->ask = free & (wish->now_ns - m->heard_ns > PROBE_NS ? PCIOD_Q_BIT_STATE : PCIOD_SAMPLE);
+		/* It may hear all the same, and as it is fed it would keep the last velocity it was told. */
 		if (wish->halt)
 			halt(m, deed);
+		else if (m->stop_unheard)
+			*deed = (struct pciod_deed){ PCIOD_DO_MOVE_PLAIN, { PCIO_VELOCITY, 0 }, .ask = deed->ask };
 		return;
 	}
 	decide(m, rules, wish, deed);

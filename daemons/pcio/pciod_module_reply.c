@@ -68,6 +68,9 @@ static void take_state(struct pciod_module *m, const struct pciod_rules *rules, 
 	/* What our absence did shows at once; what comes later has another cause. */
 	if (!(state & PCIO_STATE_COMM_ERROR) && asked_ns - m->forgive_ns > rules->times.lost_ns)
 		m->forgive = false;
+	/* A reset whose answer did not come in time has done its work all the same. */
+	if (!pcio_faults(state) && !(state & PCIO_STATE_HALTED))
+		m->wrong &= ~(uint32_t)PCIOD_WRONG_NOT_RESET;
 	check_reset(m, asked_ns);
 	check_home(m, asked_ns, t_ns);
 }

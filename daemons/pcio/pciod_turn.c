@@ -203,7 +203,7 @@ static void turn(struct pciod *p, struct drv *drv, const struct drv_orders *orde
 			.halt = halt || (p->stop_ns && stop_halts(p, &j->module, orders->now_ns)),
 			.resets = !halt && !p->stop_ns,
 			.command = commanded ? &orders->joint[i] : NULL,
-			.stand = commanded && orders->life == MSG_LIFE_DISARMED,
+			.stand = commanded && orders->level >= MSG_LEVEL_ESTOP,
 			.limits = drv_limits(drv, i),
 			.dt_s = orders->dt_s,
 			.following = orders->ref,

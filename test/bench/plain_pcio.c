@@ -1,12 +1,12 @@
-/* plain_pcio.c: the driver one would write by hand for one PowerCube module: no limits, no e-stop, no lifecycle, nothing.
+/* plain_pcio.c: the driver one would write by hand for one PowerCube module: no limits, no e-stop, no lifecycle.
  *
  *	plain_pcio BUS MODULE PREFIX
  *
- * What bench_drv compares pciod with.  On each reference a move and three questions; when all four have been answered,
- * a state.
+ * What bench_drv compares pciod with.  One wait for bus and reference; on each reference a move and three questions; when
+ * all four have been answered, a state.
  */
-#include <stdlib.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "can/bus.h"
 #include "channels/ach.h"
@@ -17,6 +17,7 @@
 int main(int argc, char **argv)
 {
 	const unsigned int module = argc == 4 ? (unsigned int)atoi(argv[2]) : 0;
+	static const uint8_t asked[] = { PCIO_ACTUAL_VELOCITY, PCIO_ACTUAL_CURRENT, PCIO_STATE, 0 };
 	const struct bus_filter filter = { PCIO_ID_ACK + module, 0x7FF };
 	static struct msg_joint_state state;
 	struct error_sink errors = { error_to_stderr, NULL, 0 };
@@ -24,6 +25,8 @@ int main(int argc, char **argv)
 	struct msg_joint_ref ref;
 	ach_channel_t in, out;
 	struct bus_frame got[8];
+	struct clock_fd fds[2] = { { .events = POLLIN }, { .events = POLLIN } };
+	unsigned int answers = 0;
 	struct frame frame;
 	struct bus *bus;
 	char name[64];
@@ -39,32 +42,33 @@ int main(int argc, char **argv)
 		     &errors))
 		return 111;
 	msg_init(&state, msg_type_by_number(msg_joint_state_number));
+	ach_channel_fd(&in, &fds[0].fd);
+	fds[1].fd = bus_fd(bus);
 	for (state.count = 1;;) {
-		unsigned int answers = 0;
-
-		if (!(ach_status_mask(ach_get(&in, &ref, sizeof(ref), &len, NULL, ACH_O_WAIT | ACH_O_LAST)) &
-		      (ACH_MASK_OK | ACH_MASK_MISSED_FRAME)))
+		if (clock_wait(fds, 2, bus_next_ns(bus)) < 0)
 			return 111;
-		pcio_encode_move(module, PCIO_VELOCITY_STATE, ref.velocity[0], &frame);
-		bus_send(bus, &frame);
-		for (const uint8_t *p = (const uint8_t[]){ PCIO_ACTUAL_VELOCITY, PCIO_ACTUAL_CURRENT, PCIO_STATE, 0 };
-		     *p; p++) {
-			pcio_encode_get(module, *p, &frame);
+		if (fds[0].ready && ach_get(&in, &ref, sizeof(ref), &len, NULL, ACH_O_LAST) != ACH_EAGAIN) {
+			pcio_encode_move(module, PCIO_VELOCITY_STATE, ref.velocity[0], &frame);
 			bus_send(bus, &frame);
+			for (const uint8_t *p = asked; *p; p++) {
+				pcio_encode_get(module, *p, &frame);
+				bus_send(bus, &frame);
+			}
+			answers = 0;
 		}
-		while (answers < 4) {
-			struct clock_fd fd = { .fd = bus_fd(bus), .events = POLLIN };
-			int n = clock_wait(&fd, 1, bus_next_ns(bus)) < 0 ? 0 : bus_receive(bus, got, 8);
-
-			for (int i = 0; i < n; i++)
-				if (!pcio_decode(&reply, &got[i].frame, got[i].t_ns)) {
-					answers++;
-					*(reply.command == PCIO_MOVE		    ? &state.position[0]
-					  : reply.parameter == PCIO_ACTUAL_VELOCITY ? &state.velocity[0]
-										    : &state.current[0]) = reply.value;
-				}
+		for (int i = 0, n = bus_receive(bus, got, 8); i < n; i++) {
+			if (pcio_decode(&reply, &got[i].frame, got[i].t_ns))
+				continue;
+			if (reply.command == PCIO_MOVE)
+				state.position[0] = reply.value;
+			else if (reply.parameter == PCIO_ACTUAL_VELOCITY)
+				state.velocity[0] = reply.value;
+			else
+				state.current[0] = reply.value;
+			if (++answers < 4)
+				continue;
+			state.header.t_publish_ns = clock_now_ns();
+			ach_put(&out, &state, sizeof(state));
 		}
-		state.header.t_publish_ns = clock_now_ns();
-		ach_put(&out, &state, sizeof(state));
 	}
 }

@@ -85,7 +85,7 @@ life() { # WORD
 }
 
 event() { # CODE WORDS: there was one
-	"$ach" echo --json "$ENDPLATE_PREFIX$1-event" | jq -e "select(.code == \"$2\") | .text" | grep -F "$3"
+	"$ach" echo --json "$ENDPLATE_PREFIX$1-event" | jq "select(.code == \"$2\") | .text" | grep -F "$3"
 }
 
 has_ear() { # BUS
@@ -133,7 +133,7 @@ test_says_which_cycle_it_is() {
 	kill -TERM "$clock"
 	wait "$clock"
 	life down
-	# Every fifth cycle had a frame, whether it left or not; at the ends and where some were skipped one more or less.
+	# Every fifth cycle had a frame, whether it left or not; at the ends and where some were skipped one or two off.
 	newest clock '.bus[0].sent <= (.common.ticks + .common.skipped) / 5 + 1'
 	newest clock '.common | .bus[0].sent + .bus[0].replaced + .bus[0].expired >= .ticks / 5 - 2 - .skipped'
 }
@@ -160,7 +160,7 @@ test_a_second_one_does_not_start() {
 	refused 111 "hubo-daemon, process $clock" \
 		"$build/hubo-daemon" --name clock --config "$lib_folder/robot.yaml"
 	refused 111 "hubo-daemon, process $clock" "$build/hubo-daemon" --name clock --bus wire:torso
-	life active
+	until_done life active
 }
 
 test_a_second_one_of_one_robot_on_another_bus() {
@@ -168,7 +168,7 @@ test_a_second_one_of_one_robot_on_another_bus() {
 	hubo clock
 	refused 111 "hubo-daemon, process $clock" \
 		"$build/hubo-daemon" --name other --config "$lib_folder/robot.yaml"
-	life active
+	until_done life active
 	# Another robot, with buses of its own, has a clock of its own.
 	prefix fourth
 	hubo other
@@ -180,7 +180,7 @@ test_goes_on_without_a_bus() {
 	hubo two
 	until_done newest bus-base '.state == "absent"'
 	until_done event two bus-base 'base is absent'
-	life active
+	until_done life active
 	until_done newest clock '.bus[0].confirmed > 20 and .bus[1].confirmed == 0'
 	wire base
 	listen base
@@ -189,7 +189,7 @@ test_goes_on_without_a_bus() {
 	until_done newest bus-base '.bitrate == 500000 and .load > 0'
 	kill -KILL "${wires[-1]}"
 	until_done newest bus-base '.state == "absent"'
-	life active
+	until_done life active
 }
 
 test_nobody_else_sends_its_frame() {

@@ -240,7 +240,7 @@ static void sends_are_confirmed_and_counted(void)
 	TEST_ASSERT_EQUAL(FAKE_LATEST, fake.sent_row);
 	TEST_ASSERT_EQUAL(2, fake.sent[0].data[0]);
 	TEST_ASSERT_EQUAL(9, fake.sent[7].data[0]);
-	TEST_ASSERT_EQUAL(7, drv_lib_last()->common.bus[0].sent);
+	TEST_ASSERT_EQUAL(8, drv_lib_last()->common.bus[0].sent); /* this tick's, too */
 	TEST_ASSERT_EQUAL(7, drv_lib_last()->common.bus[0].confirmed);
 	TEST_ASSERT_EQUAL(DRV_LIB_START_NS + 35 * (int64_t)DRV_LIB_MS, drv_lib_last()->common.bus[0].last_confirmed_ns);
 	TEST_ASSERT_EQUAL(0, fake.got_n); /* own frames are not given to rx */
@@ -274,7 +274,7 @@ static void arming_and_references(void)
 	TEST_ASSERT_EQUAL(0, FLAGS(2) & MSG_FLAG_HELD);
 	TEST_ASSERT_EQUAL(1, STATE(3)->common.epoch);
 	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, STATE(3)->common.level);
-	TEST_ASSERT_EQUAL_STRING("level run, epoch 1, test: why not", drv_lib_event("level")->text);
+	TEST_ASSERT_EQUAL_STRING("level run, epoch 1, test: why not", drv_lib_event("level-run")->text);
 }
 
 static void go_on_at_1(void)
@@ -407,6 +407,21 @@ static void fault_and_well(void)
 	TEST_ASSERT_EQUAL(MSG_SEVERITY_ERROR, drv_lib_event("hot")->severity);
 	TEST_ASSERT_EQUAL_STRING("hot is over", drv_lib_event("well")->text);
 	TEST_ASSERT_EQUAL(1, fake.starts);
+}
+
+/* Nothing is commanded at the e-stop, in fault as well: ramps do not go on. */
+static void a_fault_at_the_estop_commands_nothing(void)
+{
+	drv_lib_at(1, drv_lib_arm);
+	drv_lib_always(go_to_1);
+	drv_lib_at(5, break_down);
+	drv_lib_at(6, elsewhere);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(50, ""));
+	TEST_ASSERT_EQUAL(MSG_LIFE_FAULT, life_at(6));
+	TEST_ASSERT_EQUAL_DOUBLE(1, fake.ticks[5].joint.position_rad); /* held where the ramp was */
+	TEST_ASSERT_EQUAL(MSG_LIFE_FAULT, life_at(7));
+	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, fake.ticks[6].orders.level);
+	TEST_ASSERT_EQUAL_DOUBLE(0.5, fake.ticks[6].joint.position_rad); /* where it is */
 }
 
 static void go_down(void)
@@ -640,6 +655,7 @@ int main(void)
 	RUN_TEST(hold_stops_one_that_does_not_balance);
 	RUN_TEST(hold_lets_one_that_balances_go_on_and_estop_does_not);
 	RUN_TEST(fault_and_well);
+	RUN_TEST(a_fault_at_the_estop_commands_nothing);
 	RUN_TEST(down_is_a_new_start);
 	RUN_TEST(homing_is_a_life_of_its_own);
 	RUN_TEST(a_sensor_is_active_whatever_the_level);

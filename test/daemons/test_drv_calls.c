@@ -98,21 +98,20 @@ static void given_in_the_file_once(void)
 	char line[256];
 
 	snprintf(line, sizeof(line), "--name arm --check --set balance=%s --config %s", balances ? "yes" : "no",
-		 drv_lib_file("lab.yaml",
-			      "robot: lab\n"
-			      "buses:\n"
-			      "  lab: {interface: wire:lab, bitrate: 250000}\n"
-			      "devices:\n"
-			      "  arm:\n"
-			      "    driver: faked\n"
-			      "    bus: {main: lab}\n"
-			      "    limits:\n"
-			      "      position: [-1, 2]\n"
-			      "      velocity: 3\n"
-			      "      acceleration: 4\n"
-			      "      current: 5\n"
-			      "      step: 6\n"
-			      "      joints: {hand: {velocity: 0.5, current_slew: 7}}\n"));
+		 drv_lib_file("lab.yaml", "robot: lab\n"
+					  "buses:\n"
+					  "  lab: {interface: wire:lab, bitrate: 250000}\n"
+					  "devices:\n"
+					  "  arm:\n"
+					  "    driver: faked\n"
+					  "    bus: {main: lab}\n"
+					  "    limits:\n"
+					  "      position: [-1, 2]\n"
+					  "      velocity: 3\n"
+					  "      acceleration: 4\n"
+					  "      current: 5\n"
+					  "      step: 6\n"
+					  "      joints: {hand: {velocity: 0.5, current_slew: 7}}\n"));
 	fake.plan = look_at_the_file;
 	TEST_ASSERT_EQUAL_MESSAGE(0, drv_lib_main(line), drv_lib.said);
 }
@@ -236,6 +235,7 @@ static void send_what_is_not_declared(void)
 
 	TEST_ASSERT_EQUAL(-EINVAL, drv_send(DRIVER, FAKE_LATEST, &frame)); /* another identifier */
 	TEST_ASSERT_EQUAL(-EINVAL, drv_send(DRIVER, FAKE_QUEUE, &frame));
+	frame = frame_of(0x201, 2);
 	TEST_ASSERT_EQUAL(-EINVAL, drv_send(DRIVER, 2, &frame)); /* no such row */
 	TEST_ASSERT_EQUAL(-EINVAL, drv_send(DRIVER, ~0u, &frame));
 	frame = frame_of(0x201, 3);
@@ -260,6 +260,45 @@ static void what_is_not_declared_cannot_leave(void)
 	TEST_ASSERT_EQUAL(0x201, fake.sent[0].id);
 	TEST_ASSERT_EQUAL(0x202, fake.sent[1].id);
 	TEST_ASSERT_EQUAL(2, drv_lib_last()->common.bus[0].sent);
+}
+
+static int add_on_the_second_bus(struct drv *drv, struct error_sink *errors)
+{
+	static const struct drv_send other = {
+		.bus = 1, .row = { .id = 0x203, .class = SLOTS_LATEST, .period_ns = DRV_LIB_TICK_NS }, .len = 2
+	};
+
+	TEST_ASSERT_EQUAL(2, drv_add_send(drv, &other, errors));
+	TEST_ASSERT_EQUAL(0, drv_add_claim(drv, 1, "clock", errors));
+	TEST_ASSERT_EQUAL(1, drv->claims[0].line);
+	TEST_ASSERT_EQUAL_STRING("clock", drv->claims[0].what);
+	return 0;
+}
+
+static void send_on_the_second_bus(void)
+{
+	const struct frame frame = frame_of(0x203, 2);
+
+	TEST_ASSERT_EQUAL(0, drv_send(DRIVER, 2, &frame));
+	TEST_ASSERT_EQUAL(0, drv_send(DRIVER, 2, &frame));
+	drv_cancel(DRIVER, 2);
+	TEST_ASSERT_EQUAL(0, drv_send(DRIVER, 2, &frame));
+}
+
+static void each_bus_has_its_own_frames(void)
+{
+	char line[256];
+
+	fake.plan = add_on_the_second_bus;
+	drv_lib_at(3, send_on_the_second_bus);
+	snprintf(line, sizeof(line), "--bus other=log:%s",
+		 drv_lib_file("other.log", "(1.000000) can0 123#\n"
+					   "(1.018000) can0 20000080#0000000000000000\n"));
+	TEST_ASSERT_EQUAL(0, drv_lib_run(20, line));
+	TEST_ASSERT_EQUAL(1, fake.sent_n);
+	TEST_ASSERT_EQUAL(2, fake.sent_row);
+	TEST_ASSERT_EQUAL(0, drv_lib_last()->common.bus[0].sent);
+	TEST_ASSERT_EQUAL(1, drv_lib_last()->common.bus[1].sent);
 }
 
 static int send_too_early(struct drv *drv, struct error_sink *errors)
@@ -445,6 +484,19 @@ static void another_fault_is_told_and_health_only_after_one(void)
 	TEST_ASSERT_EQUAL(0, drv_lib_event("well")->repeated);
 }
 
+/* The same fault is one, however often the driver says so. */
+static void a_fault_that_lasts_is_told_once(void)
+{
+	drv_lib_at(3, break_down);
+	drv_lib_at(4, break_down);
+	drv_lib_at(15, be_well);
+	drv_lib_at(16, break_down);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(2000, "--set tick=100ms"));
+	TEST_ASSERT_EQUAL(2, count_events("hot"));
+	TEST_ASSERT_EQUAL(0, drv_lib_event("hot")->repeated);
+	TEST_ASSERT_EQUAL(MSG_LIFE_FAULT, drv_lib_last()->common.lifecycle);
+}
+
 static void reply_to_nobody(void)
 {
 	drv_reply(DRIVER, 0, "hello");
@@ -472,14 +524,29 @@ static void ask(void)
 	drv_lib_request(3, MSG_VERB_BIAS, "", "");
 }
 
+static void ask_again(void)
+{
+	drv_lib_request(4, MSG_VERB_BIAS, "", "");
+}
+
+static void refuse(void)
+{
+	drv_reply(DRIVER, -EIO, "%s %d", "channel", 5);
+}
+
 static void answers_are_put(void)
 {
 	drv_lib_driver.request = answer_later;
 	drv_lib_at(2, ask);
 	drv_lib_at(5, reply_to_nobody); /* which is somebody now */
 	drv_lib_at(6, reply_to_nobody);
+	drv_lib_at(6, ask_again);
+	drv_lib_at(8, refuse);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(40, ""));
-	TEST_ASSERT_EQUAL(3, drv_lib.replies_n);
+	TEST_ASSERT_EQUAL(4, drv_lib.replies_n);
+	TEST_ASSERT_EQUAL_STRING("channel 5", drv_lib_answer(4)->error);
+	TEST_ASSERT_EQUAL_STRING("", drv_lib_answer(4)->value);
+	TEST_ASSERT_EQUAL_STRING("", drv_lib_answer(3)->error);
 	TEST_ASSERT_EQUAL_STRING("five is 5", drv_lib_answer(1)->value);
 	TEST_ASSERT_EQUAL_STRING("", drv_lib_answer(1)->error);
 	TEST_ASSERT_EQUAL_STRING("six is 5", drv_lib_answer(2)->error);
@@ -567,6 +634,7 @@ int main(void)
 	RUN_TEST(on_all_buses_together_as_well);
 	RUN_TEST(long_names_are_cut);
 	RUN_TEST(what_is_not_declared_cannot_leave);
+	RUN_TEST(each_bus_has_its_own_frames);
 	RUN_TEST(nothing_leaves_from_a_plan);
 	RUN_TEST(what_is_cancelled_does_not_leave);
 	RUN_TEST(a_queue_has_an_end);
@@ -575,6 +643,7 @@ int main(void)
 	RUN_TEST(limits_are_obeyed_from_then_on);
 	RUN_TEST(the_same_event_is_told_once_a_second);
 	RUN_TEST(another_fault_is_told_and_health_only_after_one);
+	RUN_TEST(a_fault_that_lasts_is_told_once);
 	RUN_TEST(nobody_asked);
 	RUN_TEST(answers_are_put);
 	RUN_TEST(outputs_are_put_with_their_header);

@@ -677,9 +677,23 @@ static void test_who_and_why(void)
 	turn_is(HOLD, 3);
 	TEST_ASSERT_EQUAL_STRING("first", e.who);
 	TEST_ASSERT_EQUAL_STRING("first", e.why);
+	/* Of one that is lowered in the same turn: who raised it, and then who lowered it. */
+	said(A, 3, ESTOP, "raiser");
+	said(B, 3, ESTOP, "raiser");
+	said(A, 4, RUN, "armer");
+	said(B, 4, RUN, "armer");
+	TEST_ASSERT_EQUAL(ESTOP, drv_estop_end(&e));
+	TEST_ASSERT_EQUAL_STRING("raiser", e.who);
+	drv_estop_begin(&e);
+	turn_is(RUN, 4);
+	TEST_ASSERT_EQUAL_STRING("armer", e.who);
+	TEST_ASSERT_EQUAL_STRING("armer", e.why);
+	said(A, 4, HOLD, "first");
+	said(B, 4, HOLD, "first");
+	turn_is(HOLD, 4);
 	/* Of a void one: nothing. */
-	put_seen(A, 4, RUN, 0, 0);
-	turn_is(HOLD, 3);
+	put_seen(A, 5, RUN, 0, 0);
+	turn_is(HOLD, 4);
 	TEST_ASSERT_EQUAL_STRING("first", e.who);
 }
 

@@ -66,11 +66,12 @@ static void collect(void)
 
 static void note(const struct drv_orders *orders)
 {
+	const struct msg_joint_ref *ref = orders->ref;
 	struct fake_tick *t = &fake.ticks[fake.ticks_n];
 	const unsigned int tick = ++fake.ticks_n;
 
 	TEST_ASSERT_MESSAGE(tick < 512, "it goes on for ever");
-	*t = (struct fake_tick){ *orders, orders->joint[0], clock_now_ns() };
+	*t = (struct fake_tick){ *orders, orders->joint[0], clock_now_ns(), ref ? ref->velocity[0] : 0 };
 	collect();
 	if (every_tick)
 		every_tick();
@@ -338,7 +339,6 @@ void drv_lib_stop(void)
 {
 	kill(getpid(), SIGTERM);
 }
-
 
 int drv_lib_main(const char *arguments)
 {

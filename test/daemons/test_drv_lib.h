@@ -6,7 +6,8 @@
  *	drv_lib.states[...], fake.ticks[...]
  *
  * The driver ("faked", device "arm") plays a log; it has one joint, sends 201 (2 bytes) and 202 (8 bytes, keyed), takes
- * 181 (2 bytes, every 10 ms) and 182 (0 to 8 bytes).  What it does is said in fake; what was asked of it is noted there.
+ * 181 (2 bytes, every 10 ms) and 182 (0 to 8 bytes).  What it does is said in fake; what was asked of it is noted
+ * there.
  */
 #ifndef TEST_DRV_LIB_H
 #define TEST_DRV_LIB_H
@@ -24,7 +25,8 @@ enum { FAKE_LATEST, FAKE_QUEUE }; /* its rows */
 struct fake_tick {
 	struct drv_orders orders;
 	struct drv_ref_command joint;
-	int64_t ns; /* when */
+	int64_t ns;	  /* when */
+	double ref_rad_s; /* of orders.ref, which is gone after the run; 0: there is none */
 };
 
 struct fake {
@@ -109,8 +111,8 @@ void drv_lib_scribble(const char *name);
 
 /* The e-stop. */
 void drv_lib_level(const char *channel, uint64_t epoch, enum msg_level level); /* seen_seq: everything */
-void drv_lib_arm(void);	  /* on both, a new epoch */
-void drv_lib_estop(void); /* on both, the same epoch */
+void drv_lib_arm(void);							       /* on both, a new epoch */
+void drv_lib_estop(void);						       /* on both, the same epoch */
 void drv_lib_hold(void);
 
 /* A reference for this incarnation, valid for ms. */

@@ -1,5 +1,7 @@
 /* test_drv_open.c: what happens before the first tick: declaring, claims, channels, buses. */
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/capability.h>
 #include <math.h>
 #include <signal.h>
@@ -247,7 +249,7 @@ static int try_claim(const char *what)
 	return fd < 0 ? fd : 0;
 }
 
-static int claim_results[6];
+static int claim_results[9];
 
 static void try_claims(void)
 {
@@ -257,13 +259,16 @@ static void try_claims(void)
 	claim_results[3] = try_claim("100");
 	claim_results[4] = try_claim("clock");
 	claim_results[5] = try_claim("203");
+	claim_results[6] = try_claim("second");
+	claim_results[7] = try_claim("000"); /* of rows and claims that nobody declared */
+	claim_results[8] = try_claim("");
 	drv_lib_stop();
 }
 
 static int add_claims(struct drv *drv, struct error_sink *errors)
 {
 	static const struct drv_send more[] = {
-		{ .row = { .id = 0x201, .class = SLOTS_URGENT, .deadline_ns = 1000000 }, .len = 2 }, /* once more */
+		{ .row = { .id = 0x202, .class = SLOTS_URGENT, .deadline_ns = 1000000 }, .len = 2 }, /* once more */
 		{ .row = { .id = FRAME_EXT | 0x203, .class = SLOTS_QUEUE, .deadline_ns = 1000000 }, .len = 2 },
 		{ .row = { .id = 0x100, .class = SLOTS_QUEUE, .deadline_ns = 1000000 }, .len = 2, .shared = true },
 	};
@@ -271,19 +276,48 @@ static int add_claims(struct drv *drv, struct error_sink *errors)
 	for (int i = 0; i < 3; i++)
 		TEST_ASSERT_EQUAL(2 + i, drv_add_send(drv, &more[i], errors));
 	TEST_ASSERT_EQUAL(0, drv_add_claim(drv, 0, "clock", errors));
+	TEST_ASSERT_EQUAL(1, drv_add_claim(drv, 0, "second", errors));
 	return 0;
 }
 
 static void every_identifier_that_is_not_shared_is_claimed_for_life(void)
 {
-	static const int expected[] = { -EBUSY, -EBUSY, -EBUSY, 0, -EBUSY, 0 };
+	static const int expected[] = { -EBUSY, -EBUSY, -EBUSY, 0, -EBUSY, 0, -EBUSY, 0, 0 };
 
 	fake.plan = add_claims;
 	drv_lib_at(2, try_claims);
 	TEST_ASSERT_EQUAL(0, drv_lib_main(ON_WIRE));
-	TEST_ASSERT_EQUAL_INT_ARRAY(expected, claim_results, 6);
+	TEST_ASSERT_EQUAL_INT_ARRAY(expected, claim_results, 9);
 	try_claims();
-	TEST_ASSERT_EACH_EQUAL_INT(0, claim_results, 6);
+	TEST_ASSERT_EACH_EQUAL_INT(0, claim_results, 9);
+}
+
+static int add_on_the_second_bus(struct drv *drv, struct error_sink *errors)
+{
+	static const struct drv_send other = {
+		.bus = 1, .row = { .id = 0x205, .class = SLOTS_LATEST, .period_ns = DRV_LIB_TICK_NS }, .len = 2
+	};
+
+	TEST_ASSERT_EQUAL(2, drv_add_send(drv, &other, errors));
+	return 0;
+}
+
+static void try_second_bus(void)
+{
+	struct error_sink errors = { keep, NULL, 0 };
+
+	claim_results[0] = claim("wire:other", "205", "another", &errors);
+	claim_results[1] = try_claim("205");
+	drv_lib_stop();
+}
+
+static void on_every_bus(void)
+{
+	fake.plan = add_on_the_second_bus;
+	drv_lib_at(2, try_second_bus);
+	TEST_ASSERT_EQUAL(0, drv_lib_main(ON_WIRE " --bus wire:other"));
+	TEST_ASSERT_EQUAL(-EBUSY, claim_results[0]);
+	TEST_ASSERT_EQUAL(0, claim_results[1]);
 }
 
 static int held;
@@ -363,6 +397,7 @@ static void a_log_is_nobodys(void)
 static int add_output(struct drv *drv, struct error_sink *errors)
 {
 	TEST_ASSERT_EQUAL(0, drv_add_output(drv, "bus-table", msg_bus_stats_number, errors));
+	TEST_ASSERT_EQUAL(1, drv_add_output(drv, "bus-chair", msg_bus_stats_number, errors));
 	return 0;
 }
 
@@ -372,8 +407,9 @@ static void of_wrong_size(const char *channel, const char *type)
 
 	drv_lib_make(channel, 64, 16);
 	TEST_ASSERT_EQUAL_MESSAGE(100, drv_lib_run(10, "--set tick=clock"), channel);
-	snprintf(line, sizeof(line), "faked[arm]: fatal: channel %s%s: too small for messages of type %s (%zu bytes): "
-				     "remove it with ach rm %s%s\n",
+	snprintf(line, sizeof(line),
+		 "faked[arm]: fatal: channel %s%s: too small for messages of type %s (%zu bytes): "
+		 "remove it with ach rm %s%s\n",
 		 drv_lib.prefix, channel, type, msg_type_by_name(type)->body->size, drv_lib.prefix, channel);
 	said_only(line);
 	TEST_ASSERT_EQUAL(0, fake.starts);
@@ -391,6 +427,7 @@ static void a_channel_of_the_wrong_size_is_a_configuration(void)
 	of_wrong_size("arm-ref", "joint-ref");
 	of_wrong_size("clock", "clock");
 	of_wrong_size("bus-table", "bus-stats");
+	of_wrong_size("bus-chair", "bus-stats");
 	of_wrong_size("arm-event", "event");
 }
 
@@ -399,9 +436,9 @@ static void modes(void)
 	static const struct {
 		const char *channel;
 		mode_t mode;
-	} rows[] = { { "arm-state", 0640 }, { "arm-req", 0660 }, { "arm-rep", 0640 }, { "arm-event", 0640 },
-		     { "arm-ref", 0660 },   { "estop", 0660 },	 { "estop-b", 0660 }, { "bus-table", 0640 },
-		     { "clock", 0640 } };
+	} rows[] = { { "arm-state", 0640 }, { "arm-req", 0660 },   { "arm-rep", 0640 },
+		     { "arm-event", 0640 }, { "arm-ref", 0660 },   { "estop", 0660 },
+		     { "estop-b", 0660 },   { "bus-table", 0640 }, { "clock", 0640 } };
 	char path[256];
 	struct stat stat_of;
 
@@ -454,12 +491,39 @@ static void incarnations_begin_at_one(void)
 	TEST_ASSERT_EQUAL(1, drv_lib_last()->header.incarnation);
 }
 
+static int add_joint(struct drv *drv, struct error_sink *errors)
+{
+	TEST_ASSERT_EQUAL(1, drv_add_joint(drv, "wrist", errors));
+	return 0;
+}
+
+static int64_t fill_nothing(void *self, struct drv *drv, void *state, int64_t now_ns)
+{
+	(void)self;
+	(void)drv;
+	(void)state;
+	(void)now_ns;
+	return 0;
+}
+
 static void what_no_driver_fills_in_is_no_number(void)
 {
+	const struct msg_joint_state *s;
+
+	fake.plan = add_joint;
+	drv_lib_driver.fill = fill_nothing;
 	TEST_ASSERT_EQUAL(0, drv_lib_run(10, ""));
-	TEST_ASSERT_TRUE(isnan(drv_lib_last()->temperature[0]));
-	TEST_ASSERT_EQUAL_DOUBLE(0, drv_lib_last()->position[0]);
-	TEST_ASSERT_EQUAL_DOUBLE(0, drv_lib_last()->temperature[1]);
+	s = drv_lib_last();
+	TEST_ASSERT_EQUAL(2, s->count);
+	TEST_ASSERT_EQUAL_STRING("elbow", s->joint[0]);
+	TEST_ASSERT_EQUAL_STRING("wrist", s->joint[1]);
+	for (unsigned int i = 0; i < 3; i++) {
+		TEST_ASSERT_EQUAL(i < 2, isnan(s->position[i]));
+		TEST_ASSERT_EQUAL(i < 2, isnan(s->velocity[i]));
+		TEST_ASSERT_EQUAL(i < 2, isnan(s->current[i]));
+		TEST_ASSERT_EQUAL(i < 2, isnan(s->temperature[i]));
+	}
+	TEST_ASSERT_EQUAL(23, strlen(s->common.bus[0].interface)); /* cut, and it ends */
 }
 
 static int64_t fill_imu(void *self, struct drv *drv, void *state, int64_t now_ns)
@@ -526,16 +590,18 @@ static void who_cannot_reset_a_link_says_so(void)
 
 	drv_lib_at(3, drv_lib_stop);
 	without_net_admin();
-	status = drv_lib_main("--name arm --bus can97 --bus other=wire:nowhere --set lock_memory=no");
+	status = drv_lib_main("--name arm --bus other=wire:nowhere --bus can97 --set lock_memory=no");
 	set_caps(caps_kept);
 	TEST_ASSERT_EQUAL(0, status);
 	TEST_ASSERT_EQUAL_STRING("bus can97: without CAP_NET_ADMIN nobody here can reset its link after a stall",
 				 drv_lib_event("no-reset")->text);
-	TEST_ASSERT_EQUAL(0, drv_lib_last()->common.bus[0].can_reset);
-	TEST_ASSERT_EQUAL(1, drv_lib_last()->common.bus[1].can_reset);
+	TEST_ASSERT_EQUAL(1, drv_lib_last()->common.bus[0].can_reset);
+	TEST_ASSERT_EQUAL(0, drv_lib_last()->common.bus[1].can_reset);
 	TEST_ASSERT_EQUAL(2, drv_lib_last()->common.bus_count);
-	TEST_ASSERT_EQUAL_STRING("other", drv_lib_last()->common.bus[1].name);
-	TEST_ASSERT_EQUAL_STRING("wire:nowhere", drv_lib_last()->common.bus[1].interface);
+	TEST_ASSERT_EQUAL_STRING("other", drv_lib_last()->common.bus[0].name);
+	TEST_ASSERT_EQUAL_STRING("wire:nowhere", drv_lib_last()->common.bus[0].interface);
+	TEST_ASSERT_EQUAL_STRING("can97", drv_lib_last()->common.bus[1].name);
+	TEST_ASSERT_EQUAL_STRING("can97", drv_lib_last()->common.bus[1].interface);
 }
 
 static void what_the_system_refuses_is_told(void)
@@ -546,6 +612,31 @@ static void what_the_system_refuses_is_told(void)
 	drv_lib.events_n = 0;
 	TEST_ASSERT_EQUAL(0, drv_lib_run(10, ""));
 	TEST_ASSERT_FALSE(drv_lib_told("not-real-time"));
+}
+
+static int signal_flags, signal_status;
+
+static void look_at_signals(void)
+{
+	const struct drv *drv = fake.drv;
+
+	signal_flags = fcntl(drv->signals, F_GETFD);
+	signal_status = fcntl(drv->signals, F_GETFL);
+}
+
+static void two_signals_come_by_descriptor_and_no_others(void)
+{
+	sigset_t blocked;
+
+	sigemptyset(&blocked);
+	sigprocmask(SIG_SETMASK, &blocked, NULL);
+	drv_lib_at(2, look_at_signals);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(10, ""));
+	sigprocmask(SIG_BLOCK, NULL, &blocked);
+	for (int signal = 1; signal < 32; signal++)
+		TEST_ASSERT_EQUAL(signal == SIGTERM || signal == SIGINT, sigismember(&blocked, signal));
+	TEST_ASSERT_TRUE(signal_flags & FD_CLOEXEC);
+	TEST_ASSERT_TRUE(signal_status & O_NONBLOCK);
 }
 
 static void interrupted(void)
@@ -560,21 +651,49 @@ static void sigint_ends_it_as_well(void)
 	TEST_ASSERT_EQUAL(1, fake.stops);
 }
 
-/* Nothing is left open: a process may run many. */
-static void all_is_closed_again(void)
+/* Descriptors, and mappings of channels. */
+static void count_open(unsigned int counts[2])
 {
-	int before, after;
+	DIR *fds = opendir("/proc/self/fd");
+	FILE *maps = fopen("/proc/self/maps", "r");
+	char line[512];
 
+	TEST_ASSERT(fds && maps);
+	counts[0] = counts[1] = 0;
+	while (readdir(fds))
+		counts[0]++;
+	while (fgets(line, sizeof(line), maps))
+		counts[1] += strstr(line, "/dev/shm/") != NULL;
+	closedir(fds);
+	fclose(maps);
+}
+
+static void one_of_each_kind(void)
+{
+	drv_lib_forget();
+	fake.plan = NULL;
 	TEST_ASSERT_EQUAL(0, drv_lib_run(10, "--set tick=ref~5ms"));
-	before = dup(STDOUT_FILENO);
-	for (int i = 0; i < 5; i++)
-		TEST_ASSERT_EQUAL(0, drv_lib_run(10, "--set tick=ref~5ms"));
+	fake.plan = add_output;
+	TEST_ASSERT_EQUAL(0, drv_lib_run(10, "--set tick=clock/5"));
 	drv_lib_at(2, drv_lib_stop);
 	TEST_ASSERT_EQUAL(0, drv_lib_main(ON_WIRE));
-	after = dup(STDOUT_FILENO);
-	TEST_ASSERT_EQUAL(before + 1, after);
-	close(before);
-	close(after);
+}
+
+/* A process may run many. */
+static void nothing_is_left_open(void)
+{
+	unsigned int before[2], after[2];
+	char socket[128];
+
+	snprintf(socket, sizeof(socket), "%s/nobody", drv_lib.folder);
+	setenv("NOTIFY_SOCKET", socket, 1);
+	one_of_each_kind();
+	count_open(before);
+	one_of_each_kind();
+	count_open(after);
+	unsetenv("NOTIFY_SOCKET");
+	TEST_ASSERT_EQUAL(before[0], after[0]);
+	TEST_ASSERT_EQUAL(before[1], after[1]);
 }
 
 int main(void)
@@ -593,6 +712,7 @@ int main(void)
 	RUN_TEST(the_frame_alone_will_do);
 	RUN_TEST(a_bus_without_a_clock_frame_has_the_channel);
 	RUN_TEST(every_identifier_that_is_not_shared_is_claimed_for_life);
+	RUN_TEST(on_every_bus);
 	RUN_TEST(a_taken_identifier);
 	RUN_TEST(a_taken_claim);
 	RUN_TEST(a_state_has_one_writer);
@@ -609,7 +729,8 @@ int main(void)
 	RUN_TEST(a_log_that_is_not_there_is_the_world);
 	RUN_TEST(who_cannot_reset_a_link_says_so);
 	RUN_TEST(what_the_system_refuses_is_told);
+	RUN_TEST(two_signals_come_by_descriptor_and_no_others);
 	RUN_TEST(sigint_ends_it_as_well);
-	RUN_TEST(all_is_closed_again);
+	RUN_TEST(nothing_is_left_open);
 	return UNITY_END();
 }

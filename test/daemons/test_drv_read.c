@@ -20,8 +20,8 @@ void tearDown(void)
 }
 
 #define STATE(i) (&drv_lib.states[i])
-#define LEVEL(tick) (fake.ticks[(tick) - 1].orders.level)
-#define LIFE(tick) (fake.ticks[(tick) - 1].orders.life)
+#define LEVEL(tick) (fake.ticks[(tick)-1].orders.level)
+#define LIFE(tick) (fake.ticks[(tick)-1].orders.life)
 #define US(ns) ((ns) / 1000)
 
 static void armed_from_the_second_tick(void)
@@ -112,14 +112,6 @@ static void removed_is_estop_and_the_new_one_can_arm(void)
 	TEST_ASSERT_EQUAL(2, drv_lib_last()->common.epoch);
 }
 
-static const char *text_of_level(enum msg_severity severity)
-{
-	for (unsigned int i = drv_lib.events_n; i-- > 0;)
-		if (!strcmp(drv_lib.events[i].code, "level") && drv_lib.events[i].severity == severity)
-			return drv_lib.events[i].text;
-	return "";
-}
-
 static void scribble_estop(void)
 {
 	drv_lib_scribble("estop");
@@ -128,16 +120,17 @@ static void scribble_estop(void)
 static void corrupt_is_estop_until_somebody_makes_a_new_one(void)
 {
 	armed_from_the_second_tick();
-	drv_lib_at(210, scribble_estop); /* past a second: the event is told anew */
-	drv_lib_at(220, remove_estop);
-	drv_lib_at(223, drv_lib_arm);
-	TEST_ASSERT_EQUAL(0, drv_lib_run(1150, ""));
-	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, LEVEL(210));
-	for (unsigned int tick = 211; tick <= 223; tick++)
+	drv_lib_at(10, scribble_estop);
+	drv_lib_at(20, remove_estop);
+	drv_lib_at(23, drv_lib_arm);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(150, ""));
+	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, LEVEL(10));
+	for (unsigned int tick = 11; tick <= 23; tick++)
 		TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, LEVEL(tick));
-	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, LEVEL(226));
+	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, LEVEL(26));
 	TEST_ASSERT_EQUAL_STRING("level estop, epoch 1: its channel cannot be read",
-				 text_of_level(MSG_SEVERITY_WARNING));
+				 drv_lib_event("level-estop")->text);
+	TEST_ASSERT_EQUAL(MSG_SEVERITY_WARNING, drv_lib_event("level-estop")->severity);
 }
 
 static void put_other_message(void)
@@ -174,6 +167,24 @@ static void missed_messages_are_estop(void)
 	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, LEVEL(5));
 	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, LEVEL(8));
 	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, LEVEL(10));
+}
+
+static void flood_that_fits(void)
+{
+	for (int i = 0; i < 63; i++)
+		drv_lib_level("estop", 1, MSG_LEVEL_RUN);
+	drv_lib_level("estop", 1, MSG_LEVEL_ESTOP);
+}
+
+static void all_that_a_channel_holds_is_read_at_once(void)
+{
+	armed_from_the_second_tick();
+	drv_lib_at(4, flood_that_fits);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(60, ""));
+	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, LEVEL(4));
+	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, LEVEL(5));
+	TEST_ASSERT_EQUAL(1, drv_lib_last()->common.epoch);
+	TEST_ASSERT_EQUAL_STRING("level estop, epoch 1, test: why not", drv_lib_event("level-estop")->text);
 }
 
 /* What was missed before a driver was there does not count: the level that holds does. */
@@ -368,10 +379,10 @@ static void settings_are_told_and_what_it_does_not_do_is_said(void)
 {
 	drv_lib_driver.request = NULL;
 	drv_lib_at(3, ask_settings);
-	TEST_ASSERT_EQUAL(0, drv_lib_run(40, "--set gain=3.5"));
+	TEST_ASSERT_EQUAL(0, drv_lib_run(40, "--set gain=3"));
 	TEST_ASSERT_EQUAL_STRING("5ms", drv_lib_answer(10)->value);
 	TEST_ASSERT_EQUAL(0, drv_lib_answer(10)->result);
-	TEST_ASSERT_EQUAL_STRING("3.5", drv_lib_answer(11)->value);
+	TEST_ASSERT_EQUAL_STRING("3", drv_lib_answer(11)->value);
 	TEST_ASSERT_EQUAL(-EOPNOTSUPP, drv_lib_answer(12)->result);
 	TEST_ASSERT_EQUAL_STRING("faked has no setting of that name", drv_lib_answer(12)->error);
 	TEST_ASSERT_EQUAL_STRING("faked cannot change that while it runs", drv_lib_answer(13)->error);
@@ -573,7 +584,7 @@ static void the_newest_counts(void)
 	TEST_ASSERT_EQUAL(0, drv_lib_run(40, ""));
 	TEST_ASSERT_EQUAL(1, drv_lib_last()->common.refs_taken);
 	TEST_ASSERT_EQUAL_DOUBLE(3, fake.ticks[4].joint.velocity_rad_s);
-	TEST_ASSERT_EQUAL_DOUBLE(3, ((const struct msg_joint_ref *)fake.ticks[4].orders.ref)->velocity[0]);
+	TEST_ASSERT_EQUAL_DOUBLE(3, fake.ticks[4].ref_rad_s);
 }
 
 static void put_for_any(void)
@@ -894,6 +905,7 @@ int main(void)
 	RUN_TEST(corrupt_is_estop_until_somebody_makes_a_new_one);
 	RUN_TEST(a_message_that_is_none_is_estop);
 	RUN_TEST(missed_messages_are_estop);
+	RUN_TEST(all_that_a_channel_holds_is_read_at_once);
 	RUN_TEST(a_restarted_driver_obeys_the_present_level);
 	RUN_TEST(a_request_is_done_and_answered_once);
 	RUN_TEST(a_repeated_one_is_answered_again_and_not_done_again);

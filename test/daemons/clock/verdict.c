@@ -195,22 +195,39 @@ static void judge_ticks(const struct verdict_record *r)
 
 /* ---- free run and lock ---- */
 
-/* The states from *state on that were published before until_ns.  The first belongs to a tick before the clock was last
- * heard of, by channel or frame; the next tick may have heard of it; after one more each says that it runs free. */
-#define UNAWARE_MAX 3
-static void judge_absence(const struct verdict_record *r, size_t *state, size_t *frame, int64_t until_ns,
-			  unsigned int *flagged)
+/* When a clock frame was last on the wire; INT64_MIN: never. */
+static int64_t last_frame_ns(const struct verdict_record *r, size_t *frame, int64_t t_ns)
 {
+	while (*frame < r->frame_n && r->frame_ns[*frame] <= t_ns)
+		(*frame)++;
+	return *frame ? r->frame_ns[*frame - 1] : INT64_MIN;
+}
+
+/* The states from *state on that were published before until_ns, the last message of the clock having been at since_ns.
+ * They say that they run free when the last frame was two periods ago.  Where there are none, or one did not come,
+ * the driver goes by the messages: the first state belongs to a tick before the last of them, the next tick may be the
+ * one that saw it, and one more may wait.  A driver that was held up itself, and skipped ticks, may have seen anything
+ * later. */
+#define UNAWARE_MAX 3
+static void judge_absence(const struct verdict_record *r, size_t *state, size_t *frame, int64_t since_ns,
+			  int64_t until_ns, unsigned int *flagged)
+{
+	const struct verdict_state *first = &r->state[*state];
 	unsigned int unaware = 0;
 
 	for (; *state < r->state_n && r->state[*state].t_publish_ns < until_ns; (*state)++) {
 		const struct verdict_state *s = &r->state[*state];
+		int64_t frame_ns = last_frame_ns(r, frame, s->t_publish_ns);
 
-		for (; *frame < r->frame_n && r->frame_ns[*frame] <= s->t_publish_ns; (*frame)++)
-			unaware = 0;
-		*flagged += s->freerun;
-		unaware += !s->freerun;
-		if (!s->freerun && unaware > UNAWARE_MAX)
+		if (s->freerun) {
+			(*flagged)++;
+			continue;
+		}
+		unaware++;
+		if (s->skipped != first->skipped)
+			continue;
+		if (frame_ns > since_ns - VERDICT_PERIOD_NS ? s->t_publish_ns - frame_ns >= 2 * VERDICT_PERIOD_NS
+							    : unaware > UNAWARE_MAX)
 			complain("state %llu has no clock any more and does not say so",
 				 (unsigned long long)s->sequence);
 	}
@@ -251,7 +268,7 @@ static void judge_lives(const struct verdict_record *r, uint32_t kills)
 		while (state < r->state_n && r->state[state].t_publish_ns < m[-1].t_publish_ns)
 			state++;
 		if (!m->missed)
-			judge_absence(r, &state, &frame, m->t_publish_ns, &flagged);
+			judge_absence(r, &state, &frame, m[-1].t_publish_ns, m->t_publish_ns, &flagged);
 		while (state < r->state_n && r->state[state].t_publish_ns < m->t_publish_ns)
 			state++;
 		judge_return(r, state, i, &locked);

@@ -14,9 +14,7 @@ void setUp(void)
 {
 	memset(&drive, 0, sizeof(drive));
 	limits = (struct drv_ref_limits){ -2, 2, 0.5, 2, 10, INFINITY, INFINITY };
-	at = (struct pciod_drive_at){
-		.position_rad = 0, .velocity_rad_s = 0, .gain_s = 10, .dt_s = 0.005, .following = true
-	};
+	at = (struct pciod_drive_at){ .measured = true, .gain_s = 10, .dt_s = 0.005, .following = true };
 }
 
 void tearDown(void)
@@ -44,11 +42,87 @@ static void velocity_and_current_go_as_they_are(void)
 	struct drv_ref_command command = { .mode = MSG_MODE_VELOCITY, .velocity_rad_s = 0.25 };
 	struct pciod_move move;
 
+	at.velocity_rad_s = 0.245;
 	TEST_ASSERT_EQUAL_DOUBLE(0.25, go(command));
 	command = (struct drv_ref_command){ .mode = MSG_MODE_CURRENT, .current_a = -3 };
 	move = pciod_drive(&drive, &command, &limits, &at);
 	TEST_ASSERT_EQUAL(PCIO_CURRENT_STATE, move.motion);
 	TEST_ASSERT_EQUAL_DOUBLE(-3, move.value);
+}
+
+static double go_with(double rad_s)
+{
+	return go((struct drv_ref_command){ .mode = MSG_MODE_VELOCITY, .velocity_rad_s = rad_s });
+}
+
+/* The loop's ramp went on while the module was halted. */
+static void a_velocity_is_met_without_a_step(void)
+{
+	TEST_ASSERT_EQUAL_DOUBLE(0.01, go_with(0.25));
+	TEST_ASSERT_EQUAL_DOUBLE(0.02, go_with(0.25));
+	TEST_ASSERT_EQUAL_DOUBLE(0.025, go_with(0.025));
+	TEST_ASSERT_EQUAL_DOUBLE(-0.01, go_with(-0.25));
+	TEST_ASSERT_EQUAL_DOUBLE(-0.02, go_with(-0.25));
+	/* Braking is the ramp's own, which knows of the position limits. */
+	drive.velocity_rad_s = 0.4;
+	TEST_ASSERT_EQUAL_DOUBLE(0.1, go_with(0.1));
+	TEST_ASSERT_EQUAL_DOUBLE(0, go_with(0));
+	limits.acceleration_rad_s2 = INFINITY;
+	TEST_ASSERT_EQUAL_DOUBLE(0.25, go_with(0.25));
+	at.dt_s = 0; /* no time has passed, and infinity times 0 is no number */
+	TEST_ASSERT_EQUAL_DOUBLE(-0.25, go_with(-0.25));
+}
+
+static void told_to_stop_it_begins_from_there(void)
+{
+	at.velocity_rad_s = 0.3;
+	pciod_drive_stop(&drive);
+	TEST_ASSERT_EQUAL_DOUBLE(0.01, go_with(0.25));
+	TEST_ASSERT_EQUAL_DOUBLE(0.02, go_with(0.25));
+	pciod_drive_off(&drive);
+	TEST_ASSERT_EQUAL_DOUBLE(0.25, go_with(0.25));
+	pciod_drive_stop(&drive);
+	TEST_ASSERT_EQUAL_DOUBLE(-0.01, go(position(-1, -0.3)));
+}
+
+/* A joint behind its ramp, whose reference ends: it does not hurry. */
+static void what_is_to_stop_is_slower_at_once(void)
+{
+	double last;
+
+	at.velocity_rad_s = 0.4;
+	go(position(0, 0.4));
+	last = go(position(0.05, 0.4));
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.41, last);
+	at.following = false;
+	last = go(position(0.052, 0.39));
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.4, last);
+	at.position_rad = 0.0019;
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.39, go(position(0.0539, 0.38)));
+	/* And it is no more made up for. */
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.052, drive.bias_rad);
+	/* However far it is behind, it brakes with its ramp; ahead, it brakes harder. */
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.385, go(position(0.0577, 0.385)));
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.38, go(position(0.0614, 0.38)));
+	at.position_rad = 1;
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.37, go(position(0.0614, 0.375)));
+	/* Once the ramp stands, a joint that is not where it should be is brought there. */
+	at.position_rad = 0;
+	drive.velocity_rad_s = 0;
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.01, go(position(0.0614, 0)));
+}
+
+/* Nobody knows where it is: the ramp's velocity is all there is. */
+static void without_a_measurement_it_is_not_behind(void)
+{
+	at.velocity_rad_s = 0.2;
+	go(position(0, 0.2));
+	at.measured = false;
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.2, go(position(0.1, 0.2)));
+	at.following = false;
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.19, go(position(0.2, 0.19)));
+	drive.velocity_rad_s = 0.005;
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0, go(position(0.3, 0)));
 }
 
 static void what_is_no_number_is_zero(void)
@@ -180,6 +254,10 @@ int main(void)
 {
 	UNITY_BEGIN();
 	RUN_TEST(velocity_and_current_go_as_they_are);
+	RUN_TEST(a_velocity_is_met_without_a_step);
+	RUN_TEST(told_to_stop_it_begins_from_there);
+	RUN_TEST(what_is_to_stop_is_slower_at_once);
+	RUN_TEST(without_a_measurement_it_is_not_behind);
 	RUN_TEST(what_is_no_number_is_zero);
 	RUN_TEST(a_ramp_is_followed_within_the_limits);
 	RUN_TEST(no_limit_is_left);

@@ -601,10 +601,39 @@ static void a_silent_one_is_told_after_its_time_and_no_sooner(void)
 	TEST_ASSERT_BITS_LOW(MSG_JOINT_ENABLED, pciod_module_status(&f.m));
 	TEST_ASSERT_EQUAL_DOUBLE(1.5, f.m.position_rad);
 	fake_told(&f);
-	fake_ticks(&f, 10);
-	TOLD("");
+	fake_ticks(&f, 3);
+	TOLD("V 0; V 0; V 0");
 	TEST_ASSERT_EQUAL_INT(-EPERM, pciod_module_clearable(&f.m, text));
 	TEST_ASSERT_EQUAL_STRING("module 15 does not answer; it is taken back when it does", text);
+}
+
+/* It may hear, and would keep its last velocity. */
+static void one_that_fell_silent_in_motion_is_told_to_stand(void)
+{
+	fake_up(&f);
+	f.state |= PCIO_STATE_MOVING;
+	f.wish.command = NULL;
+	fake_tick(&f);
+	f.mute = true;
+	fake_ticks(&f, 12);
+	fake_told(&f);
+	fake_ticks(&f, 2);
+	TOLD("V 0; V 0");
+	for (unsigned int i = 0; i < 300; i++) {
+		fake_tick(&f);
+		fake_told(&f);
+	}
+	fake_ticks(&f, 400);
+	TOLD("V 0; V 0"); /* with each probe */
+	/* It came back standing, and is silent again: now it is left alone. */
+	f.mute = false;
+	f.state &= ~(uint32_t)PCIO_STATE_MOVING;
+	fake_ticks(&f, 210);
+	fake_up(&f);
+	fake_told(&f);
+	f.mute = true;
+	fake_ticks(&f, 20);
+	TOLD("");
 }
 
 static void it_is_probed_once_a_second_and_taken_back(void)
@@ -693,6 +722,7 @@ int main(void)
 	RUN_TEST(what_was_not_driven_begins_anew);
 	RUN_TEST(the_first_position_after_a_reset_is_dropped);
 	RUN_TEST(a_silent_one_is_told_after_its_time_and_no_sooner);
+	RUN_TEST(one_that_fell_silent_in_motion_is_told_to_stand);
 	RUN_TEST(it_is_probed_once_a_second_and_taken_back);
 	RUN_TEST(whoever_was_stopped_himself_does_not_call_it_silent);
 	RUN_TEST(a_silent_one_is_halted_with_each_probe);

@@ -455,7 +455,10 @@ static void a_silent_module_makes_samples_partial_then_a_fault_and_comes_back(vo
 	for (ticks = 0; *drv.fault && ticks < 30; ticks++)
 		tick();
 	TEST_ASSERT_EQUAL_STRING("", drv.fault);
-	TEST_ASSERT_TRUE(tick());
+	/* It was heard; what was asked in vain is asked again when no late answer can come any more. */
+	for (ticks = 0; !tick() && ticks < 30; ticks++)
+		;
+	TEST_ASSERT_TRUE(ticks < 30);
 }
 
 static void missing_feeds_explain_a_comm_error(void)
@@ -517,10 +520,10 @@ static void at_the_end_it_stands_then_it_is_halted(void)
 	modules[0].state |= PCIO_STATE_MOVING;
 	tick();
 	orders.life = MSG_LIFE_STOPPING;
-	commands[0].velocity_rad_s = 0.25; /* the ramp's */
+	commands[0].velocity_rad_s = 0.00390625; /* the ramp's */
 	next_tick();
 	TEST_ASSERT_EQUAL(DRV_AGAIN, pciod_stop(&p, &drv, &orders));
-	FRAMES("100#07 0E4#0B110000803E 0E5#02 0C4#0A27 0C5#0A27 0C5#0A3C 0C4#0A41 0C5#0A41 0C4#0A4D 0C5#0A4D");
+	FRAMES("100#07 0E4#0B110000803B 0E5#02 0C4#0A27 0C5#0A27 0C5#0A3C 0C4#0A41 0C5#0A41 0C4#0A4D 0C5#0A4D");
 	wire();
 	modules[0].state &= ~(uint32_t)PCIO_STATE_MOVING;
 	next_tick();

@@ -1,0 +1,445 @@
+/* safety_lib.c: processes and channels of a waist on a soft wire; see safety_lib.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <math.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "can/wire/attach.h"
+#include "channels/clock.h"
+#include "config/run.h"
+#include "test/can/wire_lib.h"
+#include "test/channels/lib.h"
+#include "test/daemons/safety_lib.h"
+#include "unity.h"
+
+#define ATTEMPTS 3
+#define GIVE_UP_NS (30000 * SAFETY_MS)
+#define HELD_UP_NS (100 * SAFETY_MS)
+#define HELD_UP_TICKS 10
+#define REF_EVERY_NS (5 * SAFETY_MS)
+#define CHANNEL_MESSAGES 2048 /* more than anybody can be late to read */
+#define WIRE "wire:torso"
+#define WORD(prefix, name, word) word,
+
+struct safety safety;
+
+static int64_t turn_ns, give_up_ns;
+static bool driver_stopped;
+static uint64_t skipped;
+
+static const char robot[] = "robot: safety\n"
+			    "buses:\n"
+			    "  torso: {interface: wire:torso, bitrate: 1000000}\n"
+			    "devices:\n"
+			    "  clock: {driver: hubo-daemon, bus: torso, actuated: no}\n"
+			    "  waist:\n"
+			    "    driver: pciod\n"
+			    "    bus: torso\n"
+			    "    settings: {modules: torso:15, ref_max: 200ms, lock_memory: no, %s}\n"
+			    "    limits: {position: [-2.88, 0], velocity: 0.43, acceleration: 1.74, current: 10}\n"
+			    "    sim: {type: PRL120, %s}\n";
+
+/* ---- processes ---- */
+
+static const char *build(void)
+{
+	const char *folder = getenv("BUILD");
+
+	return folder ? folder : "build";
+}
+
+static pid_t launch(const char *program, const char *arguments, const char *output)
+{
+	char line[1400];
+	pid_t pid;
+
+	snprintf(line, sizeof(line), "exec %s/%s %s >>%s 2>&1", build(), program, arguments, output);
+	pid = fork();
+	TEST_ASSERT(pid >= 0);
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		execl("/bin/sh", "sh", "-c", line, NULL);
+		_exit(127);
+	}
+	return pid;
+}
+
+static void end(pid_t *pid, int signal, int *status)
+{
+	if (*pid <= 0)
+		return;
+	kill(*pid, signal);
+	while (waitpid(*pid, status, 0) < 0 && errno == EINTR)
+		;
+	*pid = 0;
+}
+
+static const char *in_folder(const char *name)
+{
+	static char path[RUN_PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/%s", getenv("ENDPLATE_RUN"), name);
+	return path;
+}
+
+static void read_back(const char *path, char *text, size_t size)
+{
+	FILE *file = fopen(path, "r");
+	size_t n = file ? fread(text, 1, size - 1, file) : 0;
+
+	text[n] = 0;
+	if (file)
+		fclose(file);
+}
+
+static void make_channel(ach_channel_t *chan, const char *name, enum msg_number number, size_t count)
+{
+	const struct msg_type *type = msg_type_by_number(number);
+
+	TEST_ASSERT_EQUAL(ACH_OK, ach_create(safety_channel(name), count, type->body->size, NULL));
+	TEST_ASSERT_EQUAL(ACH_OK, ach_open(chan, safety_channel(name), NULL));
+}
+
+/* What only the drivers' answers and questions are is not wanted: it would be most of all. */
+static void open_ear(void)
+{
+	static const struct bus_filter filters[] = { { 0x0E0, 0x7E0 }, { 0x100, 0x7FF } };
+	const struct bus_options options = { .filters = filters, .filters_n = 2, .later = true };
+	struct error_sink errors = { error_to_stderr, NULL, 0 };
+
+	TEST_ASSERT_EQUAL(0, bus_open(&safety.ear, WIRE "@ear", &options, &errors));
+}
+
+/* Nothing is acknowledged on it before we listen, and so nothing happens that we do not hear. */
+void safety_start_wire(void)
+{
+	if (safety.sim)
+		kill(safety.sim, SIGSTOP);
+	/* If we may: where the wire is held up, everybody is. */
+	setpriority(PRIO_PROCESS, (id_t)wire_lib_start("torso"), -10);
+	if (!safety.sim)
+		return;
+	SAFETY_UNTIL(bus_state(safety.ear) == BUS_ERROR_ACTIVE);
+	kill(safety.sim, SIGCONT);
+}
+
+void safety_kill_wire(void)
+{
+	wire_lib_end(SIGKILL);
+}
+
+void safety_bench(const char *settings, const char *sim)
+{
+	char line[600];
+	FILE *file;
+
+	settings = settings ? settings : SAFETY_SETTINGS;
+	safety_start_wire();
+	snprintf(safety.file, sizeof(safety.file), "%.511s", in_folder("robot.yaml"));
+	file = fopen(safety.file, "w");
+	TEST_ASSERT_NOT_NULL(file);
+	fprintf(file, robot, settings, sim ? sim : SAFETY_SIM);
+	fclose(file);
+	make_channel(&safety.state_channel, "waist-state", msg_joint_state_number, CHANNEL_MESSAGES);
+	make_channel(&safety.event_channel, "waist-event", msg_event_number, CHANNEL_MESSAGES);
+	make_channel(&safety.reply_channel, "waist-rep", msg_reply_number, CHANNEL_MESSAGES);
+	make_channel(&safety.ref_channel, "waist-ref", msg_joint_ref_number, 64);
+	open_ear();
+	snprintf(line, sizeof(line), "run %s", safety.file);
+	safety.sim = launch("robotsim", line, in_folder("sim.out"));
+	if (strstr(settings, "clock/")) {
+		snprintf(line, sizeof(line), "--name clock --config %s", safety.file);
+		safety.clock = launch("hubo-daemon", line, in_folder("clock.out"));
+	}
+}
+
+void safety_driver(void)
+{
+	const unsigned int before = safety.states_n;
+	char line[600];
+
+	snprintf(line, sizeof(line), "--name waist --config %s", safety.file);
+	unlink(in_folder("driver.out"));
+	skipped = 0;
+	safety.driver = launch("pciod", line, in_folder("driver.out"));
+	SAFETY_UNTIL(safety.states_n > before || !safety_driver_lives());
+	if (safety.states_n == before) {
+		read_back(in_folder("driver.out"), safety.driver_said, sizeof(safety.driver_said));
+		TEST_FAIL_MESSAGE(safety.driver_said);
+	}
+}
+
+void safety_start(const char *settings, const char *sim)
+{
+	safety_bench(settings, sim);
+	safety_driver();
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_DISARMED);
+}
+
+int safety_second(const char *arguments)
+{
+	int status = 0;
+	pid_t pid;
+
+	unlink(in_folder("second.out"));
+	pid = launch("pciod", arguments, in_folder("second.out"));
+	SAFETY_UNTIL(waitpid(pid, &status, WNOHANG) == pid);
+	read_back(in_folder("second.out"), safety.said, sizeof(safety.said));
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* Nobody of that number is on the wire any more, and nothing waits that he left. */
+static bool gone_from_wire(pid_t pid)
+{
+	const char *stats = safety_wire("stats"), *host = strstr(stats, "controller host ");
+	char program[32];
+
+	snprintf(program, sizeof(program), "program %d ", (int)pid);
+	host = host ? strstr(host, " waiting ") : NULL;
+	return !strstr(stats, program) && (!host || !strncmp(host, " waiting 0 ", 11));
+}
+
+void safety_end_driver(int signal)
+{
+	const pid_t pid = safety.driver;
+
+	kill(pid, signal);
+	SAFETY_UNTIL(!safety_driver_lives());
+	driver_stopped = false;
+	read_back(in_folder("driver.out"), safety.driver_said, sizeof(safety.driver_said));
+	SAFETY_UNTIL(gone_from_wire(pid));
+	safety_turn();
+}
+
+void safety_stop_driver(void)
+{
+	int status;
+
+	driver_stopped = true;
+	kill(safety.driver, SIGSTOP);
+	TEST_ASSERT_EQUAL(safety.driver, waitpid(safety.driver, &status, WUNTRACED));
+	TEST_ASSERT_TRUE(WIFSTOPPED(status));
+	safety_turn();
+}
+
+void safety_go_on(void)
+{
+	kill(safety.driver, SIGCONT);
+}
+
+bool safety_driver_lives(void)
+{
+	if (safety.driver > 0 && waitpid(safety.driver, &safety.driver_status, WNOHANG) == safety.driver)
+		safety.driver = 0;
+	return safety.driver > 0;
+}
+
+/* ---- cases ---- */
+
+static void close_channel(ach_channel_t *chan)
+{
+	if (chan->handle)
+		ach_close(chan);
+	memset(chan, 0, sizeof(*chan));
+}
+
+static void remove_all(const char *pattern)
+{
+	glob_t found;
+
+	if (glob(pattern, 0, NULL, &found) == 0)
+		for (size_t i = 0; i < found.gl_pathc; i++)
+			unlink(found.gl_pathv[i]);
+	globfree(&found);
+}
+
+static void begin_case(void)
+{
+	static unsigned int number;
+
+	memset(&safety, 0, sizeof(safety));
+	turn_ns = 0;
+	driver_stopped = false;
+	skipped = 0;
+	snprintf(safety.prefix, sizeof(safety.prefix), "s%d-%u-", (int)getpid(), ++number);
+	setenv("ENDPLATE_PREFIX", safety.prefix, 1);
+	/* Looking for leaks at each end would take longer than all the rest. */
+	setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
+	unsetenv("NOTIFY_SOCKET");
+}
+
+static void end_case(void)
+{
+	char pattern[128];
+
+	end(&safety.driver, SIGKILL, &safety.driver_status);
+	end(&safety.clock, SIGKILL, NULL);
+	end(&safety.sim, SIGKILL, NULL);
+	wire_lib_end(SIGKILL);
+	bus_close(safety.ear);
+	safety.ear = NULL;
+	close_channel(&safety.state_channel);
+	close_channel(&safety.event_channel);
+	close_channel(&safety.reply_channel);
+	close_channel(&safety.ref_channel);
+	snprintf(pattern, sizeof(pattern), "/dev/shm/ach*-%s*", safety.prefix);
+	remove_all(pattern);
+	snprintf(pattern, sizeof(pattern), "/run/endplate/dev/*%s*", safety.prefix);
+	remove_all(pattern);
+}
+
+/* For whoever looks at a failure. */
+static void say_how_it_is(void)
+{
+	static const char *const lives[] = { MSG_WORDS_LIFE(WORD) };
+
+	if (safety.states_n) {
+		const struct msg_joint_state *s = &safety.states[safety.states_n - 1];
+
+		printf("\n%s, level %u, epoch %u, tick %u, skipped %u, at %g rad, word %08X, bus %u\n",
+		       lives[s->common.lifecycle], s->common.level, (unsigned int)s->common.epoch,
+		       (unsigned int)s->common.ticks, (unsigned int)s->common.skipped, s->position[0], s->state_word[0],
+		       s->common.bus[0].state);
+	}
+	for (unsigned int i = 0; i < safety.events_n; i++)
+		printf("event %s: %s\n", safety.events[i].code, safety.events[i].text);
+}
+
+static void (*case_body)(void);
+
+static void run_case(void)
+{
+	jmp_buf outer;
+
+	memcpy(&outer, &Unity.AbortFrame, sizeof(outer));
+	for (volatile int attempt = 1;; attempt++) {
+		begin_case();
+		if (TEST_PROTECT())
+			case_body();
+		memcpy(&Unity.AbortFrame, &outer, sizeof(outer));
+		if (Unity.CurrentTestFailed)
+			say_how_it_is();
+		end_case();
+		if (!Unity.CurrentTestFailed)
+			return;
+		if (!safety.held_up || attempt == ATTEMPTS)
+			TEST_ABORT();
+		printf("the machine held us up: once more\n");
+		Unity.CurrentTestFailed = 0;
+	}
+}
+
+void safety_test(void (*body)(void), const char *name, int line)
+{
+	case_body = body;
+	lib_watchdog(name, ATTEMPTS * LIB_HANG_S);
+	UnityDefaultTestRun(run_case, name, line);
+}
+
+void safety_clean(void)
+{
+	char pattern[RUN_PATH_MAX + 32];
+	const char *run = getenv("ENDPLATE_RUN");
+
+	/* Claims on its devices are named after its folder. */
+	snprintf(pattern, sizeof(pattern), "/run/endplate/dev/%s*", run ? run : "none");
+	for (char *c = pattern + strlen("/run/endplate/dev/"); *c; c++)
+		*c = *c == '/' ? '!' : *c;
+	remove_all(pattern);
+	wire_lib_clean();
+}
+
+/* ---- the record ---- */
+
+static void hear(void)
+{
+	int n;
+
+	while (safety.ear && (n = bus_receive(safety.ear, safety.frames + safety.frames_n, 256)) > 0) {
+		safety.frames_n += (unsigned int)n;
+		TEST_ASSERT_MESSAGE(safety.frames_n < SAFETY_FRAMES_MAX - 256, "too many frames");
+	}
+	safety.held_up |= safety.ear && bus_stats(safety.ear)->dropped;
+}
+
+static bool next(ach_channel_t *chan, void *to, size_t size)
+{
+	enum ach_status status;
+	size_t len;
+
+	if (!chan->handle)
+		return false;
+	status = ach_get(chan, to, size, &len, NULL, 0);
+	safety.held_up |= status == ACH_MISSED_FRAME;
+	return (status == ACH_OK || status == ACH_MISSED_FRAME) && len == size;
+}
+
+static void read_channels(void)
+{
+	while (next(&safety.state_channel, &safety.states[safety.states_n], sizeof(struct msg_joint_state))) {
+		const struct msg_common *common = &safety.states[safety.states_n++].common;
+
+		if (common->skipped > skipped + HELD_UP_TICKS && !driver_stopped)
+			safety.held_up = true;
+		if (common->bus[0].stalled_since_ns && !safety.bus_breaks)
+			safety.held_up = true;
+		skipped = common->skipped;
+		TEST_ASSERT_MESSAGE(safety.states_n < SAFETY_STATES_MAX, "too many states");
+	}
+	while (next(&safety.event_channel, &safety.events[safety.events_n], sizeof(struct msg_event)))
+		TEST_ASSERT_MESSAGE(++safety.events_n < SAFETY_EVENTS_MAX, "too many events");
+	while (next(&safety.reply_channel, &safety.replies[safety.replies_n], sizeof(struct msg_reply)))
+		TEST_ASSERT_MESSAGE(++safety.replies_n < SAFETY_REPLIES_MAX, "too many replies");
+}
+
+/* ---- waiting ---- */
+
+void safety_turn(void)
+{
+	struct clock_fd fd = { .fd = safety.ear ? bus_fd(safety.ear) : -1, .events = POLLIN };
+	int64_t now_ns = clock_now_ns();
+
+	safety.held_up |= turn_ns && now_ns - turn_ns > HELD_UP_NS;
+	turn_ns = now_ns;
+	if (safety.referring && now_ns - safety.ref_ns >= REF_EVERY_NS) {
+		struct msg_joint_ref ref = safety.ref;
+
+		safety_put_ref(&ref);
+	}
+	clock_wait(&fd, 1, now_ns + SAFETY_MS);
+	hear();
+	read_channels();
+}
+
+void safety_wait_begin(void)
+{
+	safety_turn();
+	give_up_ns = clock_now_ns() + GIVE_UP_NS;
+}
+
+void safety_wait(const char *condition, int line)
+{
+	char text[400];
+
+	if (clock_now_ns() > give_up_ns) {
+		snprintf(text, sizeof(text), "waited in vain for %s", condition);
+		UnityFail(text, (UNITY_LINE_TYPE)line);
+	}
+	safety_turn();
+}
+
+void safety_ticks(unsigned int n)
+{
+	const uint64_t until = safety_state()->common.ticks + n;
+
+	SAFETY_UNTIL(safety_state()->common.ticks >= until);
+}

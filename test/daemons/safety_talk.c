@@ -1,0 +1,210 @@
+/* safety_talk.c: what the cases say to the driver, to the simulator and to the wire; see safety_lib.h. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "can/wire/attach.h"
+#include "channels/clock.h"
+#include "config/run.h"
+#include "test/daemons/safety_lib.h"
+#include "unity.h"
+
+#define GIVE_UP_NS (30000 * SAFETY_MS)
+
+/* ---- channels ---- */
+
+const char *safety_channel(const char *name)
+{
+	static char full[96];
+
+	snprintf(full, sizeof(full), "%s%s", safety.prefix, name);
+	return full;
+}
+
+void safety_put(const char *name, const void *msg, size_t len)
+{
+	ach_channel_t chan;
+
+	TEST_ASSERT_EQUAL_MESSAGE(ACH_OK, ach_open(&chan, safety_channel(name), NULL), name);
+	TEST_ASSERT_EQUAL_MESSAGE(ACH_OK, ach_put(&chan, msg, len), name);
+	ach_close(&chan);
+}
+
+uint64_t safety_seq(const char *name)
+{
+	char bytes[8192];
+	ach_channel_t chan;
+	uint64_t seq;
+	size_t len;
+
+	if (ach_open(&chan, safety_channel(name), NULL) != ACH_OK)
+		return 0;
+	ach_get(&chan, bytes, sizeof(bytes), &len, NULL, ACH_O_LAST);
+	seq = chan.seq_num;
+	ach_close(&chan);
+	return seq;
+}
+
+struct msg_estop safety_estop_message(enum msg_level level)
+{
+	struct msg_estop msg;
+
+	msg_init(&msg, msg_type_by_number(msg_estop_number));
+	msg.epoch = safety.epoch;
+	msg.level = level;
+	msg.seen_seq[0] = safety_seq("estop");
+	msg.seen_seq[1] = safety_seq("estop-b");
+	snprintf(msg.who, sizeof(msg.who), "test");
+	snprintf(msg.why, sizeof(msg.why), "to see what happens");
+	return msg;
+}
+
+void safety_level(const char *channel, enum msg_level level)
+{
+	const struct msg_estop msg = safety_estop_message(level);
+
+	safety_put(channel, &msg, sizeof(msg));
+}
+
+void safety_raise(enum msg_level level)
+{
+	safety_level("estop", level);
+	safety_level("estop-b", level);
+}
+
+void safety_lower(void)
+{
+	struct msg_estop msg;
+
+	safety.epoch++;
+	msg = safety_estop_message(MSG_LEVEL_RUN); /* of before the first: one writer, one decision */
+	safety_put("estop", &msg, sizeof(msg));
+	safety_put("estop-b", &msg, sizeof(msg));
+}
+
+void safety_arm(void)
+{
+	safety_lower();
+	SAFETY_UNTIL(safety_state()->common.epoch == safety.epoch && safety_state()->common.level == MSG_LEVEL_RUN &&
+		     safety_life() != MSG_LIFE_DISARMED);
+}
+
+struct msg_joint_ref safety_ref(void)
+{
+	struct msg_joint_ref ref;
+
+	msg_init(&ref, msg_type_by_number(msg_joint_ref_number));
+	ref.header.for_incarnation = safety_state()->header.incarnation;
+	ref.count = 1;
+	ref.mode[0] = MSG_MODE_VELOCITY;
+	return ref;
+}
+
+void safety_put_ref(struct msg_joint_ref *ref)
+{
+	safety.ref_ns = clock_now_ns();
+	ref->header.t_publish_ns = safety.ref_ns;
+	ref->header.valid_until_ns = safety.ref_ns + SAFETY_VALID_NS;
+	TEST_ASSERT_EQUAL(ACH_OK, ach_put(&safety.ref_channel, ref, sizeof(*ref)));
+	safety.ref.header.valid_until_ns = ref->header.valid_until_ns;
+}
+
+void safety_velocity(double rad_s)
+{
+	safety.ref = safety_ref();
+	safety.ref.velocity[0] = rad_s;
+	safety.referring = true;
+}
+
+void safety_position_to(double rad)
+{
+	safety.ref = safety_ref();
+	safety.ref.mode[0] = MSG_MODE_POSITION;
+	safety.ref.position[0] = rad;
+	safety.referring = true;
+}
+
+void safety_quiet(void)
+{
+	safety.referring = false;
+}
+
+uint64_t safety_request(enum msg_verb verb, const char *key)
+{
+	static uint64_t id;
+	struct msg_request msg;
+
+	msg_init(&msg, msg_type_by_number(msg_request_number));
+	msg.id = ++id;
+	msg.client_pid = (uint32_t)getpid();
+	msg.verb = verb;
+	snprintf(msg.key, sizeof(msg.key), "%s", key);
+	safety_put("waist-req", &msg, sizeof(msg));
+	return msg.id;
+}
+
+const struct msg_reply *safety_reply(uint64_t id)
+{
+	for (unsigned int i = 0; i < safety.replies_n; i++)
+		if (safety.replies[i].id == id)
+			return &safety.replies[i];
+	return NULL;
+}
+
+/* ---- robotsim, canwire ---- */
+
+/* Their programs would take longer than a reference is valid. */
+void safety_sim(const char *question)
+{
+	const int64_t by_ns = clock_now_ns() + GIVE_UP_NS;
+	struct error_sink errors = { error_to_stderr, NULL, 0 };
+	struct clock_fd look = { .events = POLLIN };
+	int fds[ATTACH_FDS_MAX], fds_n = 0, n;
+	char path[RUN_PATH_MAX];
+
+	TEST_ASSERT_EQUAL(0, run_path(path, "robotsim", &errors));
+	TEST_ASSERT_EQUAL_MESSAGE(0, attach_connect_by(&look.fd, path, by_ns), "robotsim is not there");
+	TEST_ASSERT(attach_send(look.fd, question, strlen(question), NULL, 0) > 0);
+	TEST_ASSERT(clock_wait(&look, 1, by_ns) == 1);
+	n = attach_receive(look.fd, safety.said, sizeof(safety.said) - 1, fds, &fds_n);
+	close(look.fd);
+	safety.said[n > 0 ? n : 0] = 0;
+	TEST_ASSERT_EQUAL_STRING_LEN_MESSAGE("ok", safety.said, 2, safety.said);
+}
+
+static const char *sim_value(const char *key)
+{
+	char wanted[64];
+	const char *at;
+
+	safety_sim("report waist.15");
+	snprintf(wanted, sizeof(wanted), " %s ", key);
+	at = strstr(safety.said, wanted);
+	TEST_ASSERT_NOT_NULL_MESSAGE(at, safety.said);
+	return at + strlen(wanted);
+}
+
+double safety_sim_number(const char *key)
+{
+	return strtod(sim_value(key), NULL);
+}
+
+bool safety_sim_has(const char *word)
+{
+	char words[512], wanted[64];
+
+	snprintf(words, sizeof(words), ",%.*s,", (int)strcspn(sim_value("words"), " "), sim_value("words"));
+	snprintf(wanted, sizeof(wanted), ",%s,", word);
+	return strstr(words, wanted);
+}
+
+const char *safety_wire(const char *question)
+{
+	static char answer[ATTACH_ANSWER_MAX];
+	struct error_sink errors = { error_to_stderr, NULL, 0 };
+
+	TEST_ASSERT_EQUAL_MESSAGE(0, attach_question("wire:torso", question, answer, sizeof(answer), &errors),
+				  question);
+	return answer;
+}

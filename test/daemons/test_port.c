@@ -1,0 +1,417 @@
+/* test_port.c: one end of a channel: whoever comes first makes it, and what is lost is opened anew. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "channels/ach_ring.h"
+#include "daemons/port.h"
+#include "test/channels/lib.h"
+#include "unity.h"
+
+#define S_NS 1000000000
+
+static char name[LIB_NAME_LEN], first_line[512];
+static struct port port;
+static struct error_sink errors;
+static const struct msg_type *type;
+
+static void keep(void *to, const char *line)
+{
+	(void)to;
+	snprintf(first_line, sizeof(first_line), "%s", line);
+}
+
+void setUp(void)
+{
+	unsetenv("ENDPLATE_PREFIX");
+	lib_name(name, "port");
+	*first_line = 0;
+	errors = (struct error_sink){ keep, NULL, 0 };
+	type = msg_type_by_number(msg_event_number);
+	memset(&port, 0, sizeof(port));
+}
+
+void tearDown(void)
+{
+	port_close(&port);
+	ach_unlink(name);
+}
+
+static int open_port(void)
+{
+	return port_open(&port, name, type, 0640, true, &errors);
+}
+
+static struct msg_event event(const char *code)
+{
+	struct msg_event e;
+
+	msg_init(&e, type);
+	snprintf(e.code, sizeof(e.code), "%s", code);
+	return e;
+}
+
+/* From another handle. */
+static void put_bytes(const void *bytes, size_t len)
+{
+	ach_channel_t chan;
+
+	TEST_ASSERT_EQUAL(ACH_OK, ach_open(&chan, name, NULL));
+	TEST_ASSERT_EQUAL(ACH_OK, ach_put(&chan, bytes, len));
+	ach_close(&chan);
+}
+
+static void put_event(const char *code)
+{
+	struct msg_event e = event(code);
+
+	put_bytes(&e, sizeof(e));
+}
+
+static struct msg_event got;
+static size_t len;
+
+static void next_is(enum port_got expected, const char *code)
+{
+	memset(&got, 0, sizeof(got));
+	TEST_ASSERT_EQUAL(expected, port_next(&port, &got, sizeof(got), &len));
+	TEST_ASSERT_EQUAL_STRING(code, got.code);
+	TEST_ASSERT_EQUAL(*code ? sizeof(got) : 0, len);
+}
+
+/* ---- names ---- */
+
+static void the_prefix_is_added(void)
+{
+	char full[PORT_NAME_MAX];
+
+	TEST_ASSERT_EQUAL(0, port_name(full, "waist-state"));
+	TEST_ASSERT_EQUAL_STRING("waist-state", full);
+	setenv("ENDPLATE_PREFIX", "b-", 1);
+	TEST_ASSERT_EQUAL(0, port_name(full, "waist-state"));
+	TEST_ASSERT_EQUAL_STRING("b-waist-state", full);
+	setenv("ENDPLATE_PREFIX", "123456789012345678901234567890123456789012345678901234", 1);
+	TEST_ASSERT_EQUAL(0, port_name(full, "123456789"));
+	TEST_ASSERT_EQUAL(63, strlen(full));
+	TEST_ASSERT_EQUAL(-ENAMETOOLONG, port_name(full, "1234567890"));
+	TEST_ASSERT_EQUAL(-EINVAL, port_open(&port, "1234567890", type, 0640, true, &errors));
+	TEST_ASSERT_EQUAL_STRING("1234567890: the channel's name is longer than 63 bytes", first_line);
+	TEST_ASSERT_FALSE(port.open);
+}
+
+/* ---- opening ---- */
+
+static void the_first_makes_it_of_the_messages_size(void)
+{
+	char path[256];
+	struct stat file;
+
+	TEST_ASSERT_EQUAL(0, open_port());
+	TEST_ASSERT_EQUAL(64, port.chan.handle->count);
+	TEST_ASSERT_EQUAL(64 * sizeof(struct msg_event), port.chan.handle->lsize);
+	TEST_ASSERT_EQUAL(0, stat(lib_path(path, name), &file));
+	TEST_ASSERT_EQUAL_HEX(0640, file.st_mode & 0777);
+	TEST_ASSERT_EQUAL(PORT_NONE, port_next(&port, &got, sizeof(got), &len));
+	TEST_ASSERT_EQUAL(PORT_NONE, port_peek(&port, &got, sizeof(got), &len));
+}
+
+static void one_that_is_there_is_used(void)
+{
+	TEST_ASSERT_EQUAL(ACH_OK, ach_create(name, 10, sizeof(struct msg_event) + 1, NULL));
+	put_event("before");
+	TEST_ASSERT_EQUAL(0, open_port());
+	TEST_ASSERT_EQUAL(10, port.chan.handle->count);
+	next_is(PORT_ONE, "before");
+}
+
+static void one_that_is_too_small_is_refused(void)
+{
+	char line[256];
+
+	TEST_ASSERT_EQUAL(ACH_OK, ach_create(name, 64, sizeof(struct msg_event) - 1, NULL));
+	TEST_ASSERT_EQUAL(-EINVAL, open_port());
+	snprintf(line, sizeof(line),
+		 "channel %s: too small for messages of type event (%zu bytes): remove it with "
+		 "ach rm %s",
+		 name, sizeof(struct msg_event), name);
+	TEST_ASSERT_EQUAL_STRING(line, first_line);
+	TEST_ASSERT_FALSE(port.open);
+}
+
+static void a_file_that_is_no_channel_is_refused(void)
+{
+	char path[256], line[256];
+	const int fd = open(lib_path(path, name), O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+
+	TEST_ASSERT_EQUAL(9, write(fd, "nonsense\n", 9));
+	close(fd);
+	TEST_ASSERT_EQUAL(-EINVAL, open_port());
+	snprintf(line, sizeof(line),
+		 "channel %s: its file is no channel, or of another version: remove it with "
+		 "ach rm %s",
+		 name, name);
+	TEST_ASSERT_EQUAL_STRING(line, first_line);
+	unlink(path);
+}
+
+static void a_name_that_is_none_is_refused(void)
+{
+	TEST_ASSERT_EQUAL(-EINVAL, port_open(&port, "a/b", type, 0640, true, &errors));
+	TEST_ASSERT_EQUAL_STRING("channel a/b: no name for a channel", first_line);
+}
+
+static void one_of_another_user_is_refused(void)
+{
+	char line[256];
+	int status;
+
+	if (!lib_can_drop())
+		TEST_IGNORE_MESSAGE("needs root");
+	TEST_ASSERT_EQUAL(0, port_open(&port, name, type, 0600, true, &errors));
+	port_close(&port);
+	lib_nobody_begin();
+	status = open_port();
+	lib_nobody_end();
+	TEST_ASSERT_EQUAL(-EACCES, status);
+	snprintf(line, sizeof(line), "channel %s: Permission denied: it belongs to another user or group", name);
+	TEST_ASSERT_EQUAL_STRING(line, first_line);
+}
+
+/* No file may be longer than this. */
+static void what_cannot_be_made_is_told(void)
+{
+	const struct rlimit small = { 4096, RLIM_INFINITY };
+	struct rlimit kept;
+	int status;
+
+	getrlimit(RLIMIT_FSIZE, &kept);
+	signal(SIGXFSZ, SIG_IGN);
+	setrlimit(RLIMIT_FSIZE, &small);
+	status = open_port();
+	setrlimit(RLIMIT_FSIZE, &kept);
+	TEST_ASSERT_EQUAL(-EIO, status);
+	TEST_ASSERT_EQUAL_STRING_LEN("channel ", first_line, 8);
+	TEST_ASSERT_FALSE(port.open);
+	/* It is tried again. */
+	TEST_ASSERT_TRUE(port_look(&port, 0, S_NS));
+	TEST_ASSERT_TRUE(port.open);
+}
+
+/* ---- reading ---- */
+
+static void next_newest_and_peek(void)
+{
+	TEST_ASSERT_EQUAL(0, open_port());
+	put_event("a");
+	put_event("b");
+	put_event("c");
+	put_event("d");
+	TEST_ASSERT_EQUAL(PORT_ONE, port_peek(&port, &got, sizeof(got), &len));
+	TEST_ASSERT_EQUAL_STRING("d", got.code);
+	next_is(PORT_NONE, ""); /* a look at the newest passes over the others */
+	put_event("e");
+	put_event("f");
+	next_is(PORT_ONE, "e");
+	put_event("g");
+	TEST_ASSERT_EQUAL(PORT_MISSED, port_newest(&port, &got, sizeof(got), &len));
+	TEST_ASSERT_EQUAL_STRING("g", got.code);
+	TEST_ASSERT_EQUAL(PORT_NONE, port_newest(&port, &got, sizeof(got), &len));
+	TEST_ASSERT_EQUAL(PORT_ONE, port_peek(&port, &got, sizeof(got), &len));
+	TEST_ASSERT_EQUAL_STRING("g", got.code);
+}
+
+/* What was lost before the handle was there is not its loss. */
+static void only_what_is_missed_from_then_on_counts(void)
+{
+	TEST_ASSERT_EQUAL(ACH_OK, ach_create(name, 4, sizeof(struct msg_event), NULL));
+	for (int i = 0; i < 9; i++)
+		put_event("old");
+	TEST_ASSERT_EQUAL(0, open_port());
+	next_is(PORT_ONE, "old");
+	for (int i = 0; i < 9; i++)
+		put_event("new");
+	next_is(PORT_MISSED, "new");
+	next_is(PORT_ONE, "new");
+}
+
+static void of_a_channel_that_was_empty_everything_counts(void)
+{
+	TEST_ASSERT_EQUAL(ACH_OK, ach_create(name, 4, sizeof(struct msg_event), NULL));
+	TEST_ASSERT_EQUAL(0, open_port());
+	next_is(PORT_NONE, "");
+	for (int i = 0; i < 9; i++)
+		put_event("new");
+	next_is(PORT_MISSED, "new");
+}
+
+static void what_is_too_long_is_stepped_over(void)
+{
+	static char large[2000];
+
+	TEST_ASSERT_EQUAL(0, open_port());
+	put_event("a");
+	put_bytes(large, sizeof(large));
+	put_event("b");
+	next_is(PORT_ONE, "a");
+	next_is(PORT_ONE, "");
+	next_is(PORT_ONE, "b");
+	put_event("c");
+	put_bytes(large, sizeof(large));
+	TEST_ASSERT_EQUAL(PORT_MISSED, port_newest(&port, &got, sizeof(got), &len));
+	TEST_ASSERT_EQUAL(0, len);
+	next_is(PORT_NONE, "");
+	for (int i = 0; i < 100; i++)
+		put_bytes(large, sizeof(large));
+	next_is(PORT_MISSED, "");
+}
+
+/* ---- losing it ---- */
+
+static void scribble(void)
+{
+	ach_channel_t chan;
+
+	TEST_ASSERT_EQUAL(ACH_OK, ach_open(&chan, name, NULL));
+	atomic_fetch_add(&chan.handle->shm->commit, 1000);
+	ach_close(&chan);
+}
+
+static void a_corrupt_one_is_closed_and_tried_at_each_look(void)
+{
+	TEST_ASSERT_EQUAL(0, open_port());
+	TEST_ASSERT_FALSE(port_look(&port, 0, S_NS));
+	put_event("a");
+	scribble();
+	next_is(PORT_BROKEN, "");
+	TEST_ASSERT_FALSE(port.open);
+	next_is(PORT_BROKEN, "");
+	TEST_ASSERT_TRUE(port_look(&port, 1, S_NS)); /* though the second is not over */
+	next_is(PORT_BROKEN, "");
+	ach_unlink(name);
+	TEST_ASSERT_TRUE(port_look(&port, 2, S_NS));
+	next_is(PORT_NONE, "");
+	put_event("b");
+	next_is(PORT_ONE, "b");
+}
+
+static void one_that_was_unlinked_is_made_anew_when_it_is_looked_at(void)
+{
+	char path[256];
+
+	TEST_ASSERT_EQUAL(0, open_port());
+	TEST_ASSERT_FALSE(port_look(&port, 5, S_NS));
+	ach_unlink(name);
+	TEST_ASSERT_FALSE(port_look(&port, S_NS + 4, S_NS));
+	TEST_ASSERT(access(lib_path(path, name), F_OK));
+	TEST_ASSERT_TRUE(port_look(&port, S_NS + 5, S_NS));
+	TEST_ASSERT(!access(lib_path(path, name), F_OK));
+	TEST_ASSERT_FALSE(port_look(&port, 3ll * S_NS, S_NS));
+}
+
+static void a_new_one_under_the_old_name_is_read_from_its_beginning(void)
+{
+	TEST_ASSERT_EQUAL(0, open_port());
+	put_event("a");
+	next_is(PORT_ONE, "a");
+	ach_unlink(name);
+	TEST_ASSERT_EQUAL(ACH_OK, ach_create(name, 4, sizeof(struct msg_event), NULL));
+	for (int i = 0; i < 9; i++)
+		put_event("b");
+	TEST_ASSERT_TRUE(port_look(&port, S_NS, 0));
+	next_is(PORT_ONE, "b");
+	TEST_ASSERT_FALSE(port_look(&port, S_NS, 0)); /* every_ns 0: each time, and it is there */
+}
+
+/* ---- writing ---- */
+
+static void puts_are_numbered(void)
+{
+	struct msg_event e = event("mine");
+
+	TEST_ASSERT_EQUAL(0, open_port());
+	TEST_ASSERT_TRUE(port_put(&port, &e));
+	TEST_ASSERT_TRUE(port_put(&port, &e));
+	next_is(PORT_ONE, "mine");
+	TEST_ASSERT_EQUAL(1, got.header.sequence);
+	next_is(PORT_ONE, "mine");
+	TEST_ASSERT_EQUAL(2, got.header.sequence);
+}
+
+static void what_could_not_be_put_is_counted(void)
+{
+	struct msg_event e = event("mine");
+
+	TEST_ASSERT_EQUAL(0, open_port());
+	scribble();
+	TEST_ASSERT_FALSE(port_put(&port, &e));
+	TEST_ASSERT_FALSE(port.open);
+	TEST_ASSERT_FALSE(port_put(&port, &e));
+	TEST_ASSERT_EQUAL(2, port.puts_failed);
+	ach_unlink(name);
+	TEST_ASSERT_TRUE(port_look(&port, 1, S_NS));
+	TEST_ASSERT_TRUE(port_put(&port, &e));
+	TEST_ASSERT_EQUAL(2, port.puts_failed);
+}
+
+/* The writers' lock is held by one that is stopped: 2 ms, and it is left for the next time. */
+static int hold_lock(void *arg)
+{
+	struct lib_gate *gate = arg;
+	ach_channel_t chan;
+	void *inside;
+
+	LIB_STATUS(ACH_OK, ach_open(&chan, name, NULL));
+	LIB_STATUS(ACH_OK, ach_reserve(&chan, sizeof(struct msg_event), &inside));
+	lib_gate_set(gate, 1);
+	lib_gate_wait(gate, 2);
+	return 0;
+}
+
+static void a_put_that_would_wait_is_given_up_and_the_channel_kept(void)
+{
+	struct lib_gate *gate = lib_gate_new();
+	struct msg_event e = event("mine");
+	pid_t other;
+
+	TEST_ASSERT_EQUAL(0, open_port());
+	other = lib_child(hold_lock, gate);
+	lib_gate_wait(gate, 1);
+	TEST_ASSERT_FALSE(port_put(&port, &e));
+	TEST_ASSERT_EQUAL(1, port.puts_failed);
+	TEST_ASSERT_TRUE(port.open);
+	lib_gate_set(gate, 2);
+	TEST_ASSERT_EQUAL(0, lib_join(other));
+	TEST_ASSERT_TRUE(port_put(&port, &e));
+	TEST_ASSERT_EQUAL(1, port.puts_failed);
+	lib_gate_free(gate);
+}
+
+int main(void)
+{
+	UNITY_BEGIN();
+	RUN_TEST(the_prefix_is_added);
+	RUN_TEST(the_first_makes_it_of_the_messages_size);
+	RUN_TEST(one_that_is_there_is_used);
+	RUN_TEST(one_that_is_too_small_is_refused);
+	RUN_TEST(a_file_that_is_no_channel_is_refused);
+	RUN_TEST(a_name_that_is_none_is_refused);
+	RUN_TEST(one_of_another_user_is_refused);
+	RUN_TEST(what_cannot_be_made_is_told);
+	RUN_TEST(next_newest_and_peek);
+	RUN_TEST(only_what_is_missed_from_then_on_counts);
+	RUN_TEST(of_a_channel_that_was_empty_everything_counts);
+	RUN_TEST(what_is_too_long_is_stepped_over);
+	RUN_TEST(a_corrupt_one_is_closed_and_tried_at_each_look);
+	RUN_TEST(one_that_was_unlinked_is_made_anew_when_it_is_looked_at);
+	RUN_TEST(a_new_one_under_the_old_name_is_read_from_its_beginning);
+	RUN_TEST(puts_are_numbered);
+	RUN_TEST(what_could_not_be_put_is_counted);
+	RUN_TEST(a_put_that_would_wait_is_given_up_and_the_channel_kept);
+	return UNITY_END();
+}

@@ -1,0 +1,244 @@
+/* test_safety_bus.c: a bus that stands, is off, is down, is gone; and comes back: what is on it then, and what the driver
+ * says of it. */
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "channels/clock.h"
+#include "test/daemons/safety_lib.h"
+#include "unity.h"
+
+#define SETTINGS "module_watchdog: 200ms, silent_after: 100ms, tick: 5ms"
+#define SIM "watchdog: 200ms"
+
+void setUp(void)
+{
+}
+
+void tearDown(void)
+{
+}
+
+static unsigned int first_state; /* of those without a bus */
+
+static const struct msg_bus *bus(void)
+{
+	return &safety_state()->common.bus[0];
+}
+
+static void moving(void)
+{
+	safety_start(SETTINGS, SIM);
+	safety_arm();
+	safety_velocity(-0.2);
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_ACTIVE && safety_commanded(INT64_MIN) <= -0.2 + SAFETY_ROUNDING);
+	first_state = safety.states_n;
+	safety.bus_breaks = true;
+}
+
+/* Without a bus the driver publishes on, at its rate, in fault; its module has stopped by itself. */
+static void check_without_bus(const char *words)
+{
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_FAULT);
+	SAFETY_UNTIL(safety_sim_number("trips") >= 1 && safety_sim_number("velocity") == 0);
+	safety_ticks(40);
+	TEST_ASSERT_EQUAL(MSG_LIFE_FAULT, safety_life());
+	TEST_ASSERT_TRUE(safety_state()->header.flags & MSG_FLAG_PARTIAL);
+	TEST_ASSERT_TRUE_MESSAGE(safety_told("bus", words), "no words");
+	TEST_ASSERT_TRUE(safety_driver_lives());
+	safety_check_rate(first_state);
+}
+
+/* From back_ns on the bus is there again: what it was explains the module's fault, which is cleared, once.  Of before
+ * there are at most so many moves, and then nothing moves but by what comes now, from rest. */
+static void check_back(int64_t back_ns, unsigned int stale_max)
+{
+	unsigned int stale = 0, n;
+	double moves[16];
+	int64_t reset_ns;
+
+	SAFETY_UNTIL(safety_first(SAFETY_RESET, back_ns));
+	reset_ns = safety_first(SAFETY_RESET, back_ns)->t_ns;
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_ACTIVE && safety_commanded(reset_ns) <= -0.2 + SAFETY_ROUNDING);
+	n = safety_moves(back_ns, reset_ns, moves, 16);
+	for (unsigned int i = 0; i < n; i++)
+		stale += moves[i] != 0;
+	TEST_ASSERT_LESS_OR_EQUAL_UINT_MESSAGE(stale_max, stale, "moves of before");
+	TEST_ASSERT_LESS_OR_EQUAL_UINT64(2, bus()->stale); /* questions, perhaps: they do no harm */
+	TEST_ASSERT_EQUAL(1, safety_count(SAFETY_RESET, back_ns));
+	TEST_ASSERT_EQUAL(0, safety_count(SAFETY_HOME, INT64_MIN));
+	safety_check_ramp(reset_ns, INT64_MAX, 0, SAFETY_VELOCITY);
+	TEST_ASSERT_EQUAL(MSG_LINK_ERROR_ACTIVE, bus()->state);
+	TEST_ASSERT_EQUAL_INT64(0, bus()->stalled_since_ns);
+	TEST_ASSERT_EQUAL_UINT32(1, safety_state()->header.incarnation);
+}
+
+/* ---- a bus that stands ---- */
+
+static void stalled(bool reset)
+{
+	int64_t back_ns;
+
+	moving();
+	safety_wire("fault stuck 60s");
+	SAFETY_UNTIL(bus()->stalled_since_ns);
+	check_without_bus("stalled");
+	if (reset)
+		safety_wire("link reset host");
+	safety_ticks(4);
+	back_ns = clock_now_ns();
+	safety_wire("fault stuck off");
+	check_back(back_ns, reset ? 0 : 2);
+}
+
+static void stalled_and_nobody_resets_it(void)
+{
+	stalled(false);
+}
+
+static void stalled_and_reset_by_its_owner(void)
+{
+	stalled(true);
+}
+
+/* A stall that is over before anything has a reason to give up, and no reference meanwhile. */
+static void stalled_without_a_reference(void)
+{
+	int64_t back_ns;
+	double moves[64];
+	unsigned int n;
+
+	moving();
+	safety_wire("fault stuck 60s");
+	SAFETY_UNTIL(bus()->stalled_since_ns);
+	safety_quiet();
+	check_without_bus("stalled");
+	safety_wire("link reset host");
+	SAFETY_UNTIL(clock_now_ns() > safety.ref.header.valid_until_ns);
+	back_ns = clock_now_ns();
+	safety_wire("fault stuck off");
+	SAFETY_UNTIL(safety_first(SAFETY_RESET, back_ns) && safety_life() == MSG_LIFE_HOLDING);
+	safety_ticks(40);
+	TEST_ASSERT_EQUAL(MSG_LIFE_HOLDING, safety_life());
+	n = safety_moves(back_ns, INT64_MAX, moves, 64);
+	for (unsigned int i = 0; i < n; i++)
+		TEST_ASSERT_TRUE_MESSAGE(fabs(moves[i]) < 0.01, "it moves, and nobody asked for it");
+}
+
+/* An e-stop while the bus stands: the first thing after it is the halt, and no motion. */
+static void estop_while_stalled(void)
+{
+	int64_t back_ns;
+
+	moving();
+	safety_wire("fault stuck 60s");
+	SAFETY_UNTIL(bus()->stalled_since_ns);
+	safety_raise(MSG_LEVEL_ESTOP);
+	SAFETY_UNTIL(safety_state()->common.level == MSG_LEVEL_ESTOP);
+	safety_wire("link reset host");
+	safety_ticks(4);
+	back_ns = clock_now_ns();
+	safety_wire("fault stuck off");
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_DISARMED && safety_sim_has("halted"));
+	safety_ticks(20);
+	TEST_ASSERT_EQUAL(0, safety_count(SAFETY_MOVE, back_ns));
+	TEST_ASSERT_EQUAL(0, safety_count(SAFETY_RESET, back_ns));
+	SAFETY_UNTIL(safety_sim_number("velocity") == 0);
+}
+
+/* ---- off, down, gone ---- */
+
+static void bus_off(void)
+{
+	int64_t back_ns;
+
+	moving();
+	safety_wire("link set waist.15 restart_ms 10"); /* a module helps itself */
+	safety_wire("fault corrupt 100%");
+	SAFETY_UNTIL(bus()->state == MSG_LINK_BUS_OFF);
+	safety_wire("fault corrupt off");
+	check_without_bus("bus-off");
+	back_ns = clock_now_ns();
+	safety_wire("link restart host");
+	check_back(back_ns, 0);
+}
+
+static void link_down_and_up(void)
+{
+	int64_t back_ns;
+
+	moving();
+	safety_wire("link down host");
+	SAFETY_UNTIL(bus()->state == MSG_LINK_STOPPED);
+	check_without_bus("stopped");
+	back_ns = clock_now_ns();
+	safety_wire("link up host");
+	check_back(back_ns, 0);
+}
+
+/* What was handed over before is gone with the bus. */
+static void bus_gone_and_back(void)
+{
+	int64_t back_ns;
+
+	moving();
+	safety_kill_wire();
+	SAFETY_UNTIL(bus()->state == MSG_LINK_ABSENT);
+	check_without_bus("absent");
+	back_ns = clock_now_ns();
+	safety_start_wire();
+	check_back(back_ns, 0);
+}
+
+/* The link is reset under it, so quickly that nothing else happens: it goes on, without a jump. */
+static void reset_for_a_moment(void)
+{
+	int64_t t_ns;
+
+	moving();
+	t_ns = clock_now_ns();
+	safety_wire("link reset host");
+	safety_ticks(4);
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_ACTIVE && safety_commanded(t_ns) <= -0.2 + SAFETY_ROUNDING);
+	safety_ticks(20);
+	TEST_ASSERT_EQUAL_DOUBLE(0, safety_sim_number("trips"));
+	TEST_ASSERT_EQUAL(0, safety_count(SAFETY_RESET, t_ns));
+	TEST_ASSERT_EQUAL(0, safety_count(SAFETY_HALT, t_ns));
+	TEST_ASSERT_EQUAL_UINT64(0, bus()->stale);
+}
+
+static void no_bus_at_the_start(void)
+{
+	safety_bench(SETTINGS, SIM);
+	safety.bus_breaks = true;
+	safety_kill_wire();
+	safety_driver();
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_FAULT && bus()->state == MSG_LINK_ABSENT);
+	safety_ticks(40);
+	safety_check_rate(0);
+	TEST_ASSERT_TRUE(safety_told("bus", "absent"));
+	TEST_ASSERT_TRUE(safety_driver_lives());
+	safety_start_wire();
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_DISARMED);
+	safety_arm();
+	safety_velocity(-0.2);
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_ACTIVE && safety_commanded(INT64_MIN) <= -0.2 + SAFETY_ROUNDING);
+	safety_check_ramp(INT64_MIN, INT64_MAX, 0, SAFETY_STEP);
+}
+
+int main(void)
+{
+	UNITY_BEGIN();
+	SAFETY_TEST(stalled_and_nobody_resets_it);
+	SAFETY_TEST(stalled_and_reset_by_its_owner);
+	SAFETY_TEST(stalled_without_a_reference);
+	SAFETY_TEST(estop_while_stalled);
+	SAFETY_TEST(bus_off);
+	SAFETY_TEST(link_down_and_up);
+	SAFETY_TEST(bus_gone_and_back);
+	SAFETY_TEST(reset_for_a_moment);
+	SAFETY_TEST(no_bus_at_the_start);
+	safety_clean();
+	return UNITY_END();
+}

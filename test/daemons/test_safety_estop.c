@@ -1,0 +1,447 @@
+/* test_safety_estop.c: e-stop and hold, on the wire and in the state: raised, lowered, in vain, and with channels that are
+ * not as they should be. */
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "channels/ach_ring.h"
+#include "channels/clock.h"
+#include "test/channels/lib.h"
+#include "test/daemons/safety_lib.h"
+#include "unity.h"
+
+void setUp(void)
+{
+}
+
+void tearDown(void)
+{
+}
+
+static double commanded(void)
+{
+	return safety_commanded(INT64_MIN);
+}
+
+static bool obeys(enum msg_level level)
+{
+	return safety_state()->common.level == level;
+}
+
+static void moving(void)
+{
+	safety_start(NULL, NULL);
+	safety_arm();
+	safety_velocity(-0.2);
+	SAFETY_UNTIL(commanded() <= -0.2 + SAFETY_ROUNDING);
+}
+
+static bool halted(void)
+{
+	return safety_life() == MSG_LIFE_DISARMED && safety_sim_has("halted") && safety_sim_number("velocity") == 0;
+}
+
+/* It was done at t_ns or soon after.  Every tick that was decided later than now is no motion; the halt is before. */
+static void check_halt(int64_t t_ns)
+{
+	const int64_t next_ns = safety_decided_after(clock_now_ns());
+	const struct bus_frame *halt;
+
+	SAFETY_UNTIL(halted());
+	halt = safety_first(SAFETY_HALT, t_ns);
+	TEST_ASSERT_NOT_NULL_MESSAGE(halt, "no halt on the wire");
+	TEST_ASSERT_EQUAL_MESSAGE(0, safety_count(SAFETY_MOVE, halt->t_ns), "a move after the halt");
+	TEST_ASSERT_EQUAL_MESSAGE(0, safety_count(SAFETY_MOVE, next_ns), "a move later than the e-stop");
+	TEST_ASSERT_TRUE_MESSAGE(obeys(MSG_LEVEL_ESTOP), "not at estop");
+}
+
+/* References that still come, and time, change nothing. */
+static void check_stays_stopped(void)
+{
+	const int64_t from_ns = clock_now_ns();
+
+	safety_ticks(40);
+	TEST_ASSERT_EQUAL(MSG_LIFE_DISARMED, safety_life());
+	TEST_ASSERT_EQUAL(0, safety_count(SAFETY_MOVE, from_ns));
+	TEST_ASSERT_EQUAL(0, safety_count(SAFETY_RESET, from_ns));
+}
+
+/* And armed again it goes on, from standing. */
+static void check_goes_on_when_armed(void)
+{
+	const int64_t from_ns = clock_now_ns();
+
+	safety_arm();
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_ACTIVE && safety_commanded(from_ns) <= -0.2 + SAFETY_ROUNDING);
+	safety_check_ramp(from_ns, INT64_MAX, 0, SAFETY_STEP);
+	TEST_ASSERT_EQUAL_MESSAGE(1, safety_count(SAFETY_RESET, from_ns), "it was halted, so it is reset, once");
+}
+
+/* ---- up and down ---- */
+
+static void comes_up_stopped(void)
+{
+	safety_start(NULL, NULL);
+	safety_velocity(-0.2);
+	safety_ticks(40);
+	TEST_ASSERT_EQUAL(MSG_LIFE_DISARMED, safety_life());
+	TEST_ASSERT_TRUE(obeys(MSG_LEVEL_ESTOP));
+	TEST_ASSERT_EQUAL(0, safety_count(SAFETY_MOVE, INT64_MIN));
+	TEST_ASSERT_EQUAL(0, safety_count(SAFETY_HOME, INT64_MIN));
+	TEST_ASSERT_TRUE(fabs(safety_position() - SAFETY_START_RAD) < 0.002);
+}
+
+static void raised_on(const char *channel)
+{
+	int64_t t_ns;
+
+	moving();
+	t_ns = clock_now_ns();
+	safety_level(channel, MSG_LEVEL_ESTOP);
+	check_halt(t_ns);
+	check_stays_stopped();
+	check_goes_on_when_armed();
+}
+
+static void raised_on_the_first_channel(void)
+{
+	raised_on("estop");
+}
+
+static void raised_on_the_second_channel(void)
+{
+	raised_on("estop-b");
+}
+
+/* Somebody was stopped in the middle of a message: nobody can put on that channel, and everybody on the other. */
+static int sit_in_a_put(void *arg)
+{
+	struct lib_gate *gate = arg;
+	ach_channel_t chan;
+	void *room;
+
+	LIB_STATUS(ACH_OK, ach_open(&chan, safety_channel("estop"), NULL));
+	LIB_STATUS(ACH_OK, ach_reserve(&chan, sizeof(struct msg_estop), &room));
+	lib_gate_set(gate, 1);
+	raise(SIGSTOP);
+	return 0;
+}
+
+static void a_writer_stopped_inside_put(void)
+{
+	struct lib_gate *gate = lib_gate_new();
+	int64_t t_ns;
+	pid_t pid;
+
+	moving();
+	pid = lib_child(sit_in_a_put, gate);
+	lib_gate_wait(gate, 1);
+	safety_ticks(20);
+	TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, safety_life());
+	t_ns = clock_now_ns();
+	safety_level("estop-b", MSG_LEVEL_ESTOP);
+	check_halt(t_ns);
+	lib_kill(pid);
+	check_goes_on_when_armed();
+	lib_gate_free(gate);
+}
+
+static void on_estop_may_be_to_hold(void)
+{
+	int64_t t_ns;
+
+	safety_start(SAFETY_SETTINGS ", on_estop: hold", NULL);
+	safety_arm();
+	safety_velocity(-0.2);
+	SAFETY_UNTIL(commanded() <= -0.2 + SAFETY_ROUNDING);
+	safety_raise(MSG_LEVEL_ESTOP);
+	t_ns = clock_now_ns();
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_DISARMED && commanded() == 0);
+	safety_ticks(20);
+	safety_check_braking(safety_decided_after(t_ns), safety_velocity_at(safety_decided_after(t_ns)));
+	TEST_ASSERT_EQUAL(0, safety_count(SAFETY_HALT, t_ns));
+}
+
+/* ---- hold ---- */
+
+static void hold_brakes_and_waits_for_a_reference(void)
+{
+	int64_t t_ns, lowered_ns, next_ns;
+
+	moving();
+	safety_raise(MSG_LEVEL_HOLD);
+	t_ns = clock_now_ns();
+	next_ns = safety_decided_after(t_ns);
+	SAFETY_UNTIL(obeys(MSG_LEVEL_HOLD) && safety_life() == MSG_LIFE_HOLDING && fabs(commanded()) < 0.005);
+	safety_ticks(40); /* references still come */
+	TEST_ASSERT_EQUAL(MSG_LIFE_HOLDING, safety_life());
+	safety_check_braking(next_ns, safety_velocity_at(next_ns));
+	TEST_ASSERT_EQUAL_MESSAGE(0, safety_count(SAFETY_HALT, t_ns), "hold is no halt");
+
+	/* Lowered when nobody says anything any more: it goes on holding. */
+	safety_quiet();
+	lowered_ns = safety.ref.header.valid_until_ns;
+	SAFETY_UNTIL(clock_now_ns() > lowered_ns);
+	safety_arm();
+	safety_ticks(40);
+	TEST_ASSERT_TRUE(obeys(MSG_LEVEL_RUN));
+	TEST_ASSERT_EQUAL(MSG_LIFE_HOLDING, safety_life());
+	safety_check_braking(next_ns, safety_velocity_at(next_ns));
+	t_ns = safety_last(SAFETY_MOVE)->t_ns;
+	safety_velocity(-0.2);
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_ACTIVE && commanded() <= -0.2 + SAFETY_ROUNDING);
+	safety_check_ramp(t_ns, INT64_MAX, safety_velocity_at(t_ns), SAFETY_STEP);
+	TEST_ASSERT_EQUAL_MESSAGE(0, safety_count(SAFETY_RESET, next_ns), "nothing was halted");
+}
+
+static void from_hold_to_estop(void)
+{
+	int64_t t_ns;
+
+	moving();
+	safety_raise(MSG_LEVEL_HOLD);
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_HOLDING);
+	t_ns = clock_now_ns();
+	safety_raise(MSG_LEVEL_ESTOP);
+	check_halt(t_ns);
+	/* A lower level of the same epoch lowers nothing. */
+	safety_raise(MSG_LEVEL_HOLD);
+	safety_raise(MSG_LEVEL_RUN);
+	check_stays_stopped();
+	check_goes_on_when_armed();
+}
+
+/* ---- between two ticks ---- */
+
+static unsigned int times_disarmed(unsigned int from)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = from; i < safety.states_n; i++)
+		n += safety.states[i].common.lifecycle == MSG_LIFE_DISARMED &&
+		     (i == from || safety.states[i - 1].common.lifecycle != MSG_LIFE_DISARMED);
+	return n;
+}
+
+static void raised_and_lowered_between_two_ticks(void)
+{
+	const struct bus_frame *halt;
+	unsigned int first;
+	uint64_t epoch;
+	int64_t t_ns;
+
+	moving();
+	epoch = safety_state()->common.epoch;
+	safety_stop_driver();
+	first = safety.states_n;
+	safety_raise(MSG_LEVEL_ESTOP);
+	safety_lower();
+	t_ns = clock_now_ns();
+	safety_go_on();
+	SAFETY_UNTIL(safety_first(SAFETY_HALT, t_ns));
+	halt = safety_first(SAFETY_HALT, t_ns);
+	SAFETY_UNTIL(safety_state()->common.epoch == epoch + 1 && safety_life() == MSG_LIFE_ACTIVE &&
+		     safety_commanded(halt->t_ns) <= -0.2 + SAFETY_ROUNDING);
+	TEST_ASSERT_EQUAL_MESSAGE(1, times_disarmed(first), "once");
+	/* The first state of it all: stopped, and not yet in the new epoch. */
+	while (first < safety.states_n && safety.states[first].common.lifecycle != MSG_LIFE_DISARMED)
+		first++;
+	TEST_ASSERT_EQUAL_UINT64(epoch, safety.states[first].common.epoch);
+	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, safety.states[first].common.level);
+	/* Between halt and reset nothing moves, and then it begins at rest. */
+	TEST_ASSERT_EQUAL(1, safety_count(SAFETY_RESET, halt->t_ns));
+	TEST_ASSERT_TRUE(safety_first(SAFETY_MOVE, halt->t_ns)->t_ns > safety_first(SAFETY_RESET, halt->t_ns)->t_ns);
+	safety_check_ramp(halt->t_ns, INT64_MAX, 0, SAFETY_STEP);
+}
+
+/* ---- lowered in vain ---- */
+
+static void lowering_that_has_not_seen_the_raise(void)
+{
+	struct msg_estop msg;
+	int64_t t_ns;
+
+	moving();
+	safety.epoch++;
+	msg = safety_estop_message(MSG_LEVEL_RUN); /* decided now */
+	safety.epoch--;
+	t_ns = clock_now_ns();
+	safety_level("estop-b", MSG_LEVEL_ESTOP); /* somebody pressed the button meanwhile */
+	safety_put("estop", &msg, sizeof(msg));
+	safety_put("estop-b", &msg, sizeof(msg));
+	check_halt(t_ns);
+	check_stays_stopped();
+	TEST_ASSERT_TRUE(safety_state()->common.epoch < msg.epoch);
+	safety.epoch++;
+	check_goes_on_when_armed();
+}
+
+static void lowering_on_one_channel_only(void)
+{
+	struct msg_estop msg;
+	int64_t t_ns;
+
+	moving();
+	t_ns = clock_now_ns();
+	safety_raise(MSG_LEVEL_ESTOP);
+	check_halt(t_ns);
+	safety.epoch++;
+	msg = safety_estop_message(MSG_LEVEL_RUN);
+	safety_put("estop", &msg, sizeof(msg));
+	check_stays_stopped();
+	check_goes_on_when_armed();
+}
+
+static void an_old_epoch_lowers_nothing(void)
+{
+	struct msg_estop msg;
+	int64_t t_ns;
+
+	moving();
+	safety_arm(); /* epoch 2 */
+	t_ns = clock_now_ns();
+	safety_raise(MSG_LEVEL_ESTOP);
+	check_halt(t_ns);
+	msg = safety_estop_message(MSG_LEVEL_RUN);
+	for (msg.epoch = 0; msg.epoch <= safety.epoch; msg.epoch++) {
+		safety_put("estop", &msg, sizeof(msg));
+		safety_put("estop-b", &msg, sizeof(msg));
+	}
+	check_stays_stopped();
+	check_goes_on_when_armed();
+}
+
+/* ---- channels that are not as they should be ---- */
+
+static void removed(const char *name)
+{
+	int64_t t_ns;
+
+	moving();
+	t_ns = clock_now_ns();
+	TEST_ASSERT_EQUAL(ACH_OK, ach_unlink(safety_channel(name)));
+	/* Its file is looked at in every tick, after everything has been sent: the next one knows. */
+	safety_decided_after(clock_now_ns());
+	check_halt(t_ns);
+	check_stays_stopped();
+	check_goes_on_when_armed(); /* the driver has made it anew */
+}
+
+static void first_channel_removed(void)
+{
+	removed("estop");
+}
+
+static void second_channel_removed(void)
+{
+	removed("estop-b");
+}
+
+static void a_channel_scribbled_upon(void)
+{
+	ach_channel_t chan;
+	int64_t t_ns;
+
+	moving();
+	t_ns = clock_now_ns();
+	TEST_ASSERT_EQUAL(ACH_OK, ach_open(&chan, safety_channel("estop"), NULL));
+	atomic_store(&chan.handle->shm->commit, UINT64_MAX); /* no reader can make sense of it */
+	ach_close(&chan);
+	check_halt(t_ns);
+	check_stays_stopped();
+	/* As achstart does with a channel that is corrupt. */
+	TEST_ASSERT_EQUAL(ACH_OK, ach_unlink(safety_channel("estop")));
+	SAFETY_UNTIL(ach_open(&chan, safety_channel("estop"), NULL) == ACH_OK);
+	ach_close(&chan);
+	check_goes_on_when_armed();
+}
+
+static void a_message_that_is_none(void)
+{
+	struct msg_joint_ref other;
+	int64_t t_ns;
+
+	moving();
+	other = safety_ref();
+	t_ns = clock_now_ns();
+	safety_put("estop", &other, 64);
+	check_halt(t_ns);
+	check_stays_stopped();
+	check_goes_on_when_armed();
+}
+
+static void a_level_that_is_none(void)
+{
+	struct msg_estop msg;
+	int64_t t_ns;
+
+	moving();
+	msg = safety_estop_message(MSG_LEVEL_ESTOP);
+	msg.level = 99;
+	t_ns = clock_now_ns();
+	safety_put("estop-b", &msg, sizeof(msg));
+	check_halt(t_ns);
+}
+
+/* Among what was overwritten may have been a raise. */
+static void more_messages_than_the_channel_holds(void)
+{
+	int64_t t_ns;
+
+	moving();
+	safety_stop_driver();
+	for (int i = 0; i < 80; i++)
+		safety_level("estop", MSG_LEVEL_RUN);
+	t_ns = clock_now_ns();
+	safety_go_on();
+	check_halt(t_ns);
+	check_goes_on_when_armed();
+}
+
+/* ---- a restart ---- */
+
+static void a_restarted_driver_obeys_the_present_level(void)
+{
+	int64_t t_ns;
+
+	moving();
+	t_ns = clock_now_ns();
+	safety_raise(MSG_LEVEL_ESTOP);
+	check_halt(t_ns);
+	safety_end_driver(SIGKILL);
+	t_ns = clock_now_ns();
+	safety_driver();
+	safety_velocity(-0.2);
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_DISARMED);
+	safety_ticks(40);
+	TEST_ASSERT_TRUE(obeys(MSG_LEVEL_ESTOP));
+	TEST_ASSERT_EQUAL(0, safety_count(SAFETY_MOVE, t_ns));
+	TEST_ASSERT_EQUAL(0, safety_count(SAFETY_RESET, t_ns));
+	check_goes_on_when_armed();
+}
+
+int main(void)
+{
+	UNITY_BEGIN();
+	SAFETY_TEST(comes_up_stopped);
+	SAFETY_TEST(raised_on_the_first_channel);
+	SAFETY_TEST(raised_on_the_second_channel);
+	SAFETY_TEST(a_writer_stopped_inside_put);
+	SAFETY_TEST(on_estop_may_be_to_hold);
+	SAFETY_TEST(hold_brakes_and_waits_for_a_reference);
+	SAFETY_TEST(from_hold_to_estop);
+	SAFETY_TEST(raised_and_lowered_between_two_ticks);
+	SAFETY_TEST(lowering_that_has_not_seen_the_raise);
+	SAFETY_TEST(lowering_on_one_channel_only);
+	SAFETY_TEST(an_old_epoch_lowers_nothing);
+	SAFETY_TEST(first_channel_removed);
+	SAFETY_TEST(second_channel_removed);
+	SAFETY_TEST(a_channel_scribbled_upon);
+	SAFETY_TEST(a_message_that_is_none);
+	SAFETY_TEST(a_level_that_is_none);
+	SAFETY_TEST(more_messages_than_the_channel_holds);
+	SAFETY_TEST(a_restarted_driver_obeys_the_present_level);
+	safety_clean();
+	return UNITY_END();
+}

@@ -1,0 +1,375 @@
+/* test_safety_references.c: what becomes of references, on the wire and in the state: ramps, limits, expiry, refusals. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "channels/clock.h"
+#include "test/daemons/safety_lib.h"
+#include "unity.h"
+
+void setUp(void)
+{
+}
+
+void tearDown(void)
+{
+}
+
+static double commanded(void)
+{
+	return safety_commanded(INT64_MIN);
+}
+
+static void armed(const char *settings, const char *sim)
+{
+	safety_start(settings, sim);
+	safety_arm();
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_HOLDING && safety_last(SAFETY_MOVE));
+}
+
+/* ---- ramps ---- */
+
+/* Far away, then, in full motion, as far in the other direction. */
+static void a_position_far_away(const char *settings)
+{
+	int64_t from_ns;
+
+	armed(settings, NULL);
+	from_ns = safety_last(SAFETY_MOVE)->t_ns;
+	safety_position_to(-2.3);
+	SAFETY_UNTIL(commanded() <= -SAFETY_VELOCITY + SAFETY_ROUNDING);
+	safety_position_to(-1.3);
+	SAFETY_UNTIL(commanded() >= SAFETY_VELOCITY - SAFETY_ROUNDING);
+	SAFETY_UNTIL(fabs(safety_position() + 1.3) < 0.005 && fabs(commanded()) < 0.01);
+	safety_check_ramp(from_ns, INT64_MAX, 0, SAFETY_STEP);
+	TEST_ASSERT_EQUAL(0, safety_count(SAFETY_HALT, from_ns));
+}
+
+static void far_away_is_a_ramp(void)
+{
+	a_position_far_away(NULL);
+}
+
+static void far_away_is_a_ramp_on_the_clock(void)
+{
+	a_position_far_away("module_watchdog: 10s, silent_after: 2s, tick: clock/5");
+	TEST_ASSERT_FALSE(safety_state()->header.flags & MSG_FLAG_FREERUN);
+}
+
+static void a_velocity_is_a_ramp_to_the_limit(void)
+{
+	int64_t from_ns;
+
+	armed(NULL, NULL);
+	from_ns = safety_last(SAFETY_MOVE)->t_ns;
+	safety_velocity(-100);
+	SAFETY_UNTIL(commanded() <= -SAFETY_VELOCITY + SAFETY_ROUNDING);
+	safety_velocity(100);
+	SAFETY_UNTIL(commanded() >= SAFETY_VELOCITY - SAFETY_ROUNDING);
+	safety_velocity(0);
+	SAFETY_UNTIL(commanded() == 0);
+	safety_check_ramp(from_ns, INT64_MAX, 0, SAFETY_STEP);
+}
+
+/* ---- position limits ---- */
+
+/* A position limit counts for more than that of the acceleration: a joint that is a little late brakes harder. */
+#define AT_LIMIT SAFETY_VELOCITY
+/* A driver that was held up for some ticks brakes so much later: a third of the margin, which is there for that. */
+#define LATE_RAD (SAFETY_MARGIN / 3)
+
+static bool stands(double rad)
+{
+	return fabs(safety_position() - rad) < LATE_RAD && fabs(commanded()) < 0.005;
+}
+
+static void check_never_beyond(double min, double max)
+{
+	char text[64];
+
+	for (unsigned int i = 0; i < safety.states_n; i++) {
+		const double at = safety.states[i].position[0];
+
+		snprintf(text, sizeof(text), "state %u: %g rad", i, at);
+		TEST_ASSERT_TRUE_MESSAGE(isnan(at) || (at >= min && at <= max), text);
+	}
+}
+
+static void stops_at_the_limit_minus_margin(void)
+{
+	const double low = SAFETY_MIN + SAFETY_MARGIN, high = SAFETY_MAX - SAFETY_MARGIN;
+
+	armed(NULL, SAFETY_SIM ", position: -2.6");
+	safety_position_to(-10);
+	SAFETY_UNTIL(stands(low));
+	TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, safety_life());
+	safety_position_to(-2.65);
+	SAFETY_UNTIL(stands(-2.65));
+	safety_velocity(-SAFETY_VELOCITY);
+	SAFETY_UNTIL(stands(low));
+	safety_ticks(50);
+	TEST_ASSERT_TRUE(stands(low));
+	check_never_beyond(low - LATE_RAD, high);
+	safety_check_ramp(INT64_MIN, INT64_MAX, 0, AT_LIMIT);
+	TEST_ASSERT_FALSE(safety_state()->status[0] & MSG_JOINT_FAULT);
+}
+
+static void stops_at_the_upper_limit_too(void)
+{
+	const double high = SAFETY_MAX - SAFETY_MARGIN;
+
+	armed(NULL, SAFETY_SIM ", position: -0.25");
+	safety_position_to(10);
+	SAFETY_UNTIL(stands(high));
+	safety_position_to(-0.25);
+	SAFETY_UNTIL(stands(-0.25));
+	safety_velocity(SAFETY_VELOCITY);
+	SAFETY_UNTIL(stands(high));
+	check_never_beyond(SAFETY_MIN, high + LATE_RAD);
+	safety_check_ramp(INT64_MIN, INT64_MAX, 0, AT_LIMIT);
+}
+
+/* ---- expiry ---- */
+
+/* The controller falls silent in full motion. */
+static void check_expiry(void)
+{
+	int64_t until_ns, next_ns;
+	unsigned int first;
+
+	SAFETY_UNTIL(commanded() <= -0.3 + SAFETY_ROUNDING);
+	safety_ticks(20);
+	safety_quiet();
+	until_ns = safety.ref.header.valid_until_ns;
+	next_ns = safety_decided_after(until_ns);
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_HOLDING && fabs(commanded()) < 0.005);
+	safety_ticks(20);
+	/* Until then it went on; in every tick after it the joint is slower. */
+	TEST_ASSERT_TRUE(safety_velocity_at(until_ns) <= -0.29);
+	safety_check_braking(next_ns, safety_velocity_at(next_ns));
+	safety_check_ramp(until_ns, INT64_MAX, safety_velocity_at(until_ns), SAFETY_STEP);
+	TEST_ASSERT_EQUAL(0, safety_count(SAFETY_HALT, until_ns));
+	/* And no tick later than that called itself active: the state before it was not published after the end. */
+	for (first = 1; first < safety.states_n; first++)
+		if (safety.states[first].common.lifecycle == MSG_LIFE_ACTIVE)
+			TEST_ASSERT_TRUE(safety.states[first - 1].header.t_publish_ns <= until_ns);
+	TEST_ASSERT_TRUE(safety_state()->header.flags & MSG_FLAG_HELD);
+}
+
+static void a_velocity_expires(void)
+{
+	armed(NULL, NULL);
+	safety_velocity(-0.3);
+	check_expiry();
+}
+
+static void a_position_expires(void)
+{
+	armed(NULL, NULL);
+	safety_position_to(-2.7);
+	check_expiry();
+}
+
+/* A safe action of another kind: at once. */
+static void safe_is_zero_velocity(void)
+{
+	int64_t until_ns, next_ns;
+	double moves[64];
+	unsigned int n;
+
+	armed(SAFETY_SETTINGS ", safe: zero-velocity", NULL);
+	safety_velocity(-0.3);
+	SAFETY_UNTIL(commanded() <= -0.3 + SAFETY_ROUNDING);
+	safety_quiet();
+	until_ns = safety.ref.header.valid_until_ns;
+	next_ns = safety_decided_after(until_ns);
+	safety_ticks(10);
+	n = safety_moves(next_ns, INT64_MAX, moves, 64);
+	TEST_ASSERT_GREATER_THAN_UINT(5, n);
+	for (unsigned int i = 0; i < n; i++)
+		TEST_ASSERT_EQUAL_DOUBLE(0, moves[i]);
+}
+
+/* ---- refusals ---- */
+
+struct bad {
+	const char *what;
+	size_t counter; /* offset in struct msg_refused */
+	size_t len;	/* 0: as it is */
+	void (*spoil)(struct msg_joint_ref *ref, int64_t now_ns);
+};
+
+#define SPOIL(name, statement)                                      \
+	static void name(struct msg_joint_ref *ref, int64_t now_ns) \
+	{                                                           \
+		(void)now_ns;                                       \
+		statement;                                          \
+	}
+SPOIL(nothing, (void)ref)
+SPOIL(nan_velocity, ref->velocity[0] = NAN)
+SPOIL(nan_position, ref->position[0] = NAN)
+SPOIL(infinite, ref->velocity[0] = INFINITY)
+SPOIL(minus_infinite, ref->current[0] = -INFINITY)
+SPOIL(header_size, ref->header.size -= 8)
+SPOIL(two_joints, ref->count = 2)
+SPOIL(no_joint, ref->count = 0)
+SPOIL(huge_count, ref->count = UINT32_MAX)
+SPOIL(type, ref->header.type = msg_joint_state_number)
+SPOIL(type_of_nobody, ref->header.type = 4711)
+SPOIL(mode, ref->mode[0] = 77)
+SPOIL(version, ref->header.version++)
+SPOIL(no_validity, ref->header.valid_until_ns = 0)
+SPOIL(negative_validity, ref->header.valid_until_ns = INT64_MIN)
+SPOIL(past, ref->header.valid_until_ns = now_ns - 1)
+SPOIL(too_far, ref->header.valid_until_ns = now_ns + 10000 * SAFETY_MS)
+SPOIL(for_ever, ref->header.valid_until_ns = INT64_MAX)
+SPOIL(other_incarnation, ref->header.for_incarnation++)
+SPOIL(any_incarnation, ref->header.for_incarnation = 0)
+
+#define COUNTER(name) offsetof(struct msg_refused, name)
+static const struct bad bads[] = {
+	{ "NaN as velocity", COUNTER(not_finite), 0, nan_velocity },
+	{ "NaN where nobody looks", COUNTER(not_finite), 0, nan_position },
+	{ "infinity", COUNTER(not_finite), 0, infinite },
+	{ "minus infinity", COUNTER(not_finite), 0, minus_infinite },
+	{ "another size in the header", COUNTER(other_size), 0, header_size },
+	{ "shorter", COUNTER(other_size), sizeof(struct msg_joint_ref) - 8, nothing },
+	{ "longer", COUNTER(other_size), sizeof(struct msg_joint_ref) + 8, nothing },
+	{ "longer than any message", COUNTER(other_size), 9000, nothing },
+	{ "a header and nothing else", COUNTER(other_size), sizeof(struct msg_header), nothing },
+	{ "a few bytes", COUNTER(other_size), 7, nothing },
+	{ "for two joints", COUNTER(other_size), 0, two_joints },
+	{ "for none", COUNTER(other_size), 0, no_joint },
+	{ "for more than there is room", COUNTER(other_size), 0, huge_count },
+	{ "another type", COUNTER(other_type), 0, type },
+	{ "a type that nobody knows", COUNTER(other_type), 0, type_of_nobody },
+	{ "a mode that nobody knows", COUNTER(other_type), 0, mode },
+	{ "another version", COUNTER(other_version), 0, version },
+	{ "no validity", COUNTER(no_validity), 0, no_validity },
+	{ "less than none", COUNTER(no_validity), 0, negative_validity },
+	{ "past", COUNTER(past), 0, past },
+	{ "valid for too long", COUNTER(too_far), 0, too_far },
+	{ "valid for ever", COUNTER(too_far), 0, for_ever },
+	{ "another incarnation", COUNTER(other_incarnation), 0, other_incarnation },
+	{ "any incarnation", COUNTER(other_incarnation), 0, any_incarnation },
+};
+#define BADS (sizeof(bads) / sizeof(*bads))
+
+static uint32_t counter(size_t offset)
+{
+	uint32_t value;
+
+	memcpy(&value, (const char *)&safety_state()->common.refs_refused + offset, sizeof(value));
+	return value;
+}
+
+static uint32_t all_refused(void)
+{
+	uint32_t sum = 0;
+
+	for (size_t offset = 0; offset < sizeof(struct msg_refused); offset += sizeof(uint32_t))
+		sum += counter(offset);
+	return sum;
+}
+
+/* A good one, so that there is motion to be disturbed, and once it is taken the bad one, which says full speed back. */
+static void put_bad(const struct bad *bad)
+{
+	static char room[16384];
+	struct msg_joint_ref ref = safety.ref;
+	const uint64_t taken = safety_state()->common.refs_taken;
+	const int64_t now_ns = clock_now_ns();
+
+	safety_put_ref(&ref);
+	SAFETY_UNTIL(safety_state()->common.refs_taken > taken);
+	ref.velocity[0] = SAFETY_VELOCITY;
+	ref.header.valid_until_ns = clock_now_ns() + SAFETY_VALID_NS;
+	bad->spoil(&ref, now_ns);
+	memset(room, 0, sizeof(room));
+	memcpy(room, &ref, sizeof(ref));
+	safety_put("waist-ref", room, bad->len ? bad->len : sizeof(ref));
+}
+
+static void check_undisturbed(int64_t from_ns)
+{
+	static double moves[2000];
+	const unsigned int n = safety_moves(from_ns, INT64_MAX, moves, 2000);
+	char text[64];
+
+	TEST_ASSERT_GREATER_THAN_UINT(BADS, n);
+	for (unsigned int i = 0; i < n; i++) {
+		snprintf(text, sizeof(text), "move %u: %g rad/s", i, moves[i]);
+		TEST_ASSERT_TRUE_MESSAGE(fabs(moves[i] + 0.1) < SAFETY_ROUNDING, text);
+	}
+}
+
+static void refused_and_counted(void)
+{
+	unsigned int first;
+	int64_t from_ns;
+
+	armed(NULL, NULL);
+	safety_velocity(-0.1);
+	SAFETY_UNTIL(commanded() <= -0.1 + SAFETY_ROUNDING);
+	safety_quiet();
+	from_ns = safety_last(SAFETY_MOVE)->t_ns;
+	first = safety.states_n;
+	for (size_t i = 0; i < BADS; i++) {
+		const uint32_t before = counter(bads[i].counter), all = all_refused();
+
+		put_bad(&bads[i]);
+		SAFETY_UNTIL(all_refused() > all);
+		TEST_ASSERT_EQUAL_UINT32_MESSAGE(before + 1, counter(bads[i].counter), bads[i].what);
+		TEST_ASSERT_EQUAL_UINT32_MESSAGE(all + 1, all_refused(), bads[i].what);
+	}
+	for (unsigned int i = first; i < safety.states_n; i++)
+		TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, safety.states[i].common.lifecycle);
+	check_undisturbed(from_ns);
+	TEST_ASSERT_TRUE(safety_driver_lives());
+}
+
+/* Nothing but bad ones: it never moves. */
+static void bad_ones_alone_move_nothing(void)
+{
+	int64_t from_ns;
+	double moves[1000];
+	unsigned int n;
+
+	armed(NULL, NULL);
+	from_ns = safety_last(SAFETY_MOVE)->t_ns;
+	for (size_t i = 0; i < BADS; i++) {
+		struct msg_joint_ref ref = safety_ref();
+		static char room[16384];
+		const uint32_t all = all_refused();
+
+		ref.velocity[0] = SAFETY_VELOCITY;
+		ref.header.valid_until_ns = clock_now_ns() + SAFETY_VALID_NS;
+		bads[i].spoil(&ref, clock_now_ns());
+		memcpy(room, &ref, sizeof(ref));
+		safety_put("waist-ref", room, bads[i].len ? bads[i].len : sizeof(ref));
+		SAFETY_UNTIL(all_refused() > all);
+	}
+	TEST_ASSERT_EQUAL_UINT32(0, safety_state()->common.refs_taken);
+	n = safety_moves(from_ns, INT64_MAX, moves, 1000);
+	for (unsigned int i = 0; i < n; i++)
+		TEST_ASSERT_TRUE(fabs(moves[i]) < 0.01);
+	TEST_ASSERT_EQUAL(MSG_LIFE_HOLDING, safety_life());
+	TEST_ASSERT_TRUE(fabs(safety_position() - SAFETY_START_RAD) < 0.002);
+}
+
+int main(void)
+{
+	UNITY_BEGIN();
+	SAFETY_TEST(far_away_is_a_ramp);
+	SAFETY_TEST(far_away_is_a_ramp_on_the_clock);
+	SAFETY_TEST(a_velocity_is_a_ramp_to_the_limit);
+	SAFETY_TEST(stops_at_the_limit_minus_margin);
+	SAFETY_TEST(stops_at_the_upper_limit_too);
+	SAFETY_TEST(a_velocity_expires);
+	SAFETY_TEST(a_position_expires);
+	SAFETY_TEST(safe_is_zero_velocity);
+	SAFETY_TEST(refused_and_counted);
+	SAFETY_TEST(bad_ones_alone_move_nothing);
+	safety_clean();
+	return UNITY_END();
+}

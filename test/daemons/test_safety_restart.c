@@ -1,0 +1,461 @@
+/* test_safety_restart.c: a driver that is killed, stopped, asked to end, started twice; and the module without one. */
+#define _GNU_SOURCE
+#include <linux/futex.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+
+#include "channels/ach_ring.h"
+#include "channels/clock.h"
+#include "test/channels/lib.h"
+#include "test/daemons/safety_lib.h"
+#include "unity.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+
+/* Longer than a busy machine holds a driver up, and soon over all the same. */
+#define TRIPS "module_watchdog: 200ms, silent_after: 2s, tick: 5ms"
+#define TRIPS_SIM "watchdog: 200ms"
+
+void setUp(void)
+{
+}
+
+void tearDown(void)
+{
+}
+
+static double commanded(void)
+{
+	return safety_commanded(INT64_MIN);
+}
+
+static void moving(const char *settings, const char *sim, double rad_s)
+{
+	safety_start(settings, sim);
+	safety_arm();
+	safety_velocity(rad_s);
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_ACTIVE && commanded() == (double)(float)rad_s);
+}
+
+static void check_nothing_but_questions_and_moves(int64_t from_ns)
+{
+	TEST_ASSERT_EQUAL_MESSAGE(0, safety_count(SAFETY_HALT, from_ns), "a halt");
+	TEST_ASSERT_EQUAL_MESSAGE(0, safety_count(SAFETY_RESET, from_ns), "a reset");
+	TEST_ASSERT_EQUAL_MESSAGE(0, safety_count(SAFETY_HOME, from_ns), "homing");
+	TEST_ASSERT_EQUAL_MESSAGE(0, safety_count(SAFETY_SET, from_ns), "another config");
+}
+
+/* The controller goes on with the incarnation that is dead; then it knows the new one. */
+static void check_old_references(uint32_t incarnation)
+{
+	const struct msg_common *common;
+
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_HOLDING && safety_state()->common.refs_refused.other_incarnation > 20);
+	common = &safety_state()->common;
+	TEST_ASSERT_EQUAL_UINT32(incarnation, safety_state()->header.incarnation);
+	TEST_ASSERT_EQUAL_UINT64(0, common->refs_taken);
+	TEST_ASSERT_EQUAL(MSG_LIFE_HOLDING, safety_life());
+	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, common->level);
+}
+
+static void check_new_references(int64_t from_ns)
+{
+	const int64_t t_ns = clock_now_ns();
+
+	safety_velocity(-0.2);
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_ACTIVE && safety_commanded(t_ns) <= -0.2 + SAFETY_ROUNDING);
+	safety_check_ramp(from_ns, INT64_MAX, 0, SAFETY_VELOCITY);
+}
+
+/* ---- within the module's watchdog ---- */
+
+static void restarted_while_standing(void)
+{
+	double at;
+	int64_t t_ns;
+
+	moving(NULL, NULL, 0);
+	at = safety_position();
+	safety_end_driver(SIGKILL);
+	t_ns = clock_now_ns();
+	safety_driver();
+	check_old_references(2);
+	TEST_ASSERT_TRUE_MESSAGE(fabs(safety_position() - at) < 0.002, "it did not stay where it was");
+	TEST_ASSERT_FALSE(safety_sim_has("brake"));
+	check_nothing_but_questions_and_moves(t_ns);
+	check_new_references(t_ns);
+	TEST_ASSERT_EQUAL_DOUBLE(0, safety_sim_number("trips"));
+}
+
+static void restarted_while_moving(void)
+{
+	int64_t t_ns;
+
+	moving(NULL, NULL, -0.2);
+	safety_end_driver(SIGKILL);
+	t_ns = clock_now_ns();
+	safety_driver();
+	check_old_references(2);
+	SAFETY_UNTIL(fabs(safety_sim_number("velocity")) < 0.002);
+	TEST_ASSERT_EQUAL_DOUBLE_MESSAGE(0, safety_value(&safety_first(SAFETY_MOVE, t_ns)->frame),
+					 "to one found moving the first is velocity 0");
+	TEST_ASSERT_TRUE(safety_told("taken-over-15", "found moving"));
+	check_nothing_but_questions_and_moves(t_ns);
+	check_new_references(t_ns);
+	TEST_ASSERT_EQUAL_DOUBLE(0, safety_sim_number("trips"));
+}
+
+static void restarted_again_and_again(void)
+{
+	moving(NULL, NULL, 0);
+	for (uint32_t life = 2; life <= 6; life++) {
+		const int64_t t_ns = clock_now_ns();
+
+		safety_end_driver(SIGKILL);
+		safety_driver();
+		SAFETY_UNTIL(safety_life() == MSG_LIFE_HOLDING);
+		TEST_ASSERT_EQUAL_UINT32(life, safety_state()->header.incarnation);
+		check_nothing_but_questions_and_moves(t_ns);
+	}
+	TEST_ASSERT_TRUE(fabs(safety_position() - SAFETY_START_RAD) < 0.005);
+}
+
+/* ---- after it ---- */
+
+static void killed_until_it_trips(void)
+{
+	moving(TRIPS, TRIPS_SIM, -0.2);
+	safety_end_driver(SIGKILL);
+	SAFETY_UNTIL(safety_sim_number("trips") >= 1 && safety_sim_number("velocity") == 0);
+	TEST_ASSERT_TRUE(safety_sim_has("comm-error"));
+}
+
+static void after_the_watchdog_one_reset(void)
+{
+	int64_t t_ns;
+
+	killed_until_it_trips();
+	t_ns = clock_now_ns();
+	safety_driver();
+	check_old_references(2);
+	TEST_ASSERT_EQUAL_MESSAGE(1, safety_count(SAFETY_RESET, t_ns), "one reset");
+	TEST_ASSERT_EQUAL(0, safety_count(SAFETY_HALT, t_ns));
+	TEST_ASSERT_EQUAL(0, safety_count(SAFETY_HOME, t_ns));
+	TEST_ASSERT_TRUE(safety_told("comm-cleared-15", "it was reset once"));
+	check_new_references(t_ns);
+	TEST_ASSERT_EQUAL(1, safety_count(SAFETY_RESET, t_ns));
+	TEST_ASSERT_EQUAL_DOUBLE(1, safety_sim_number("trips"));
+}
+
+/* It trips once more while the driver lives and feeds it: that is no absence of ours. */
+static void a_second_time_it_waits(void)
+{
+	int64_t t_ns;
+
+	moving(TRIPS, TRIPS_SIM, -0.2);
+	safety_ticks(60);
+	t_ns = clock_now_ns();
+	safety_sim("fault waist.15 comm-error");
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_FAULT);
+	safety_ticks(60);
+	TEST_ASSERT_EQUAL(0, safety_count(SAFETY_RESET, t_ns));
+	TEST_ASSERT_EQUAL(MSG_LIFE_FAULT, safety_life());
+	TEST_ASSERT_TRUE(safety_told("comm-error-15", "comm-error"));
+}
+
+static void with_another_fault_no_reset(void)
+{
+	int64_t t_ns;
+	uint64_t id;
+
+	killed_until_it_trips();
+	safety_sim("fault waist.15 tow-error");
+	t_ns = clock_now_ns();
+	safety_driver();
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_FAULT);
+	safety_ticks(100);
+	TEST_ASSERT_EQUAL_MESSAGE(0, safety_count(SAFETY_RESET, t_ns), "a reset that nobody asked for");
+	TEST_ASSERT_EQUAL(0, safety_count(SAFETY_MOVE, t_ns));
+	TEST_ASSERT_EQUAL(MSG_LIFE_FAULT, safety_life());
+	TEST_ASSERT_TRUE(safety_told("tow-error-15", "tow-error"));
+	id = safety_request(MSG_VERB_CLEAR, "");
+	SAFETY_UNTIL(safety_reply(id));
+	TEST_ASSERT_EQUAL_MESSAGE(0, safety_reply(id)->result, safety_reply(id)->error);
+	TEST_ASSERT_EQUAL(1, safety_count(SAFETY_RESET, t_ns));
+	check_old_references(2);
+	check_new_references(t_ns);
+}
+
+/* Stopped for so long, and let go on: as if it had been away. */
+static void stopped_until_it_trips(void)
+{
+	int64_t t_ns;
+
+	moving(TRIPS, TRIPS_SIM, -0.2);
+	safety_stop_driver();
+	SAFETY_UNTIL(safety_sim_number("trips") >= 1 && safety_sim_number("velocity") == 0);
+	t_ns = clock_now_ns();
+	safety_go_on();
+	SAFETY_UNTIL(safety_first(SAFETY_RESET, t_ns));
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_ACTIVE &&
+		     safety_commanded(safety_first(SAFETY_RESET, t_ns)->t_ns) <= -0.2 + SAFETY_ROUNDING);
+	TEST_ASSERT_EQUAL(1, safety_count(SAFETY_RESET, t_ns));
+	TEST_ASSERT_EQUAL(1, safety_state()->header.incarnation);
+	safety_check_ramp(safety_first(SAFETY_RESET, t_ns)->t_ns, INT64_MAX, 0, SAFETY_VELOCITY);
+}
+
+/* ---- never again ---- */
+
+#define DEGREE (3.14159265358979323846 / 180)
+#define PAGE_NS (300 * SAFETY_MS)
+#define PAGE_RAD (5 * DEGREE)
+#define COMM_ERROR_HALTED 0x24u
+
+/* One question to the module, by the test itself: what it says, and when it was asked. */
+static struct bus *probe;
+
+static uint32_t ask(uint8_t parameter, int64_t *asked_ns)
+{
+	const struct frame question = { .id = 0x0CF, .len = 2, .data = { 0x0A, parameter } };
+	struct bus_frame got[32];
+	uint32_t value = 0;
+	bool asked = false, answered = false;
+
+	TEST_ASSERT_EQUAL(0, bus_send(probe, &question));
+	safety_wait_begin();
+	for (; !answered; safety_wait("an answer", __LINE__)) {
+		const int n = bus_receive(probe, got, 32);
+
+		for (int i = 0; i < n; i++) {
+			const uint8_t *data = got[i].frame.data;
+
+			if (got[i].flags & BUS_OWN) {
+				*asked_ns = got[i].t_ns;
+				asked = true;
+			} else if (asked && got[i].frame.len == 6 && data[0] == 0x0A && data[1] == parameter) {
+				memcpy(&value, data + 2, sizeof(value));
+				answered = true;
+			}
+		}
+	}
+	return value;
+}
+
+static double ask_real(uint8_t parameter, int64_t *asked_ns)
+{
+	const uint32_t bits = ask(parameter, asked_ns);
+	float value;
+
+	memcpy(&value, &bits, sizeof(value));
+	return (double)value;
+}
+
+static void the_module_makes_itself_safe(void)
+{
+	static const struct bus_filter answers = { 0x0AF, 0x7FF };
+	const struct bus_options options = { .filters = &answers, .filters_n = 1 };
+	struct error_sink errors = { error_to_stderr, NULL, 0 };
+	int64_t dead_ns, stands_ns = 0;
+	double from, at;
+	char text[96];
+
+	moving("module_watchdog: 50ms, silent_after: 2s, tick: 5ms", "watchdog: 50ms", -SAFETY_VELOCITY);
+	TEST_ASSERT_EQUAL(0, bus_open(&probe, "wire:torso@probe", &options, &errors));
+	SAFETY_UNTIL(safety_state()->velocity[0] < -0.99 * SAFETY_VELOCITY);
+	safety_end_driver(SIGKILL);
+	from = safety_position();
+	dead_ns = safety_last(SAFETY_FEED)->t_ns;
+	if (safety_last(SAFETY_MOVE)->t_ns > dead_ns)
+		dead_ns = safety_last(SAFETY_MOVE)->t_ns;
+	while (fabs(ask_real(0x41, &stands_ns)) > 1e-3)
+		TEST_ASSERT_TRUE_MESSAGE(stands_ns - dead_ns <= PAGE_NS, "it moves for longer than its page says");
+	/* Nobody asked in time: nothing is known. */
+	safety.held_up |= stands_ns - dead_ns > PAGE_NS;
+	TEST_ASSERT_TRUE_MESSAGE(stands_ns - dead_ns <= PAGE_NS, "it was asked too late");
+	TEST_ASSERT_EQUAL_HEX32(COMM_ERROR_HALTED, COMM_ERROR_HALTED & ask(0x27, &stands_ns));
+	at = ask_real(0x3C, &stands_ns);
+	snprintf(text, sizeof(text), "from %g to %g rad", from, at);
+	TEST_ASSERT_TRUE_MESSAGE(at < from && from - at <= PAGE_RAD, text);
+	/* And it stays there: nothing moves it, and nobody else speaks. */
+	safety_wait_begin();
+	for (int i = 0; i < 20; i++)
+		TEST_ASSERT_EQUAL_DOUBLE(at, ask_real(0x3C, &stands_ns));
+	TEST_ASSERT_EQUAL(0, safety_count(SAFETY_MOVE, dead_ns));
+	bus_close(probe);
+}
+
+/* ---- asked to end ---- */
+
+static void asked_to_end_it_leaves_the_joint_at_rest(void)
+{
+	int64_t t_ns, next_ns;
+
+	moving(NULL, NULL, -0.2);
+	t_ns = clock_now_ns();
+	kill(safety.driver, SIGTERM);
+	next_ns = safety_decided_after(clock_now_ns());
+	SAFETY_UNTIL(!safety_driver_lives());
+	TEST_ASSERT_TRUE(WIFEXITED(safety.driver_status));
+	TEST_ASSERT_EQUAL(0, WEXITSTATUS(safety.driver_status));
+	TEST_ASSERT_NOT_NULL(safety_first(SAFETY_HALT, t_ns));
+	TEST_ASSERT_EQUAL(0, safety_count(SAFETY_MOVE, safety_first(SAFETY_HALT, t_ns)->t_ns));
+	safety_check_braking(next_ns, safety_velocity_at(next_ns));
+	TEST_ASSERT_EQUAL(MSG_LIFE_DOWN, safety_life());
+	TEST_ASSERT_TRUE(safety_sim_has("halted"));
+	SAFETY_UNTIL(safety_sim_number("velocity") == 0);
+}
+
+/* ---- inside put ---- */
+
+static int sit_in_a_put(void *arg)
+{
+	struct lib_gate *gate = arg;
+	ach_channel_t chan;
+	void *room;
+
+	LIB_STATUS(ACH_OK, ach_open(&chan, safety_channel("waist-state"), NULL));
+	LIB_STATUS(ACH_OK, ach_reserve(&chan, sizeof(struct msg_joint_state), &room));
+	lib_gate_set(gate, 1);
+	raise(SIGSTOP);
+	return 0;
+}
+
+/* Somebody is stopped inside a put on the driver's own channel: nothing can be published, and everything else goes on. */
+static void the_state_channel_is_locked(void)
+{
+	struct lib_gate *gate = lib_gate_new();
+	unsigned int last;
+	double moves[400];
+	int64_t t_ns;
+	pid_t pid;
+
+	moving(TRIPS, TRIPS_SIM, -0.1);
+	pid = lib_child(sit_in_a_put, gate);
+	lib_gate_wait(gate, 1);
+	t_ns = clock_now_ns();
+	safety_turn();
+	last = safety.states_n - 1;
+	SAFETY_UNTIL(safety_count(SAFETY_MOVE, t_ns) >= 40);
+	TEST_ASSERT_EQUAL_UINT(last, safety.states_n - 1);
+	for (unsigned int i = 0, n = safety_moves(t_ns, INT64_MAX, moves, 400); i < n; i++)
+		TEST_ASSERT_EQUAL_DOUBLE(-0.1f, moves[i]);
+	lib_kill(pid);
+	SAFETY_UNTIL(safety.states_n - 1 > last);
+	TEST_ASSERT_GREATER_THAN_UINT32(30, safety.states[last + 1].common.put_timeouts);
+	/* Each of them is missing in the sequence. */
+	TEST_ASSERT_EQUAL_UINT64(safety.states[last].header.sequence + 1 + safety.states[last + 1].common.put_timeouts,
+				 safety.states[last + 1].header.sequence);
+	TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, safety_life());
+	TEST_ASSERT_EQUAL_DOUBLE_MESSAGE(0, safety_sim_number("trips"), "the module was left alone");
+	lib_gate_free(gate);
+}
+
+/* Steps the driver, instruction by instruction, until it is inside a put on its state channel. */
+static bool walk_into_a_put(ach_channel_t *chan)
+{
+	int status;
+
+	if (ptrace(PTRACE_SEIZE, safety.driver, NULL, (void *)PTRACE_O_EXITKILL) ||
+	    ptrace(PTRACE_INTERRUPT, safety.driver, NULL, NULL))
+		return false;
+	for (long steps = 0; steps < 20000000; steps++) {
+		TEST_ASSERT_EQUAL(safety.driver, waitpid(safety.driver, &status, 0));
+		TEST_ASSERT_TRUE(WIFSTOPPED(status));
+		if ((atomic_load(&chan->handle->shm->lock) & FUTEX_TID_MASK) == (uint32_t)safety.driver)
+			return true;
+		TEST_ASSERT_EQUAL(0, ptrace(PTRACE_SINGLESTEP, safety.driver, NULL, NULL));
+	}
+	TEST_FAIL_MESSAGE("it never puts");
+	return false;
+}
+
+static void stopped_and_killed_inside_put(void)
+{
+	uint64_t sequence;
+	ach_channel_t chan;
+
+#ifdef SANITIZED
+	TEST_IGNORE_MESSAGE("NOT TESTED: sanitizers take too many steps");
+#endif
+#ifdef __aarch64__
+	if (!(getauxval(AT_HWCAP) & HWCAP_ATOMICS))
+		TEST_IGNORE_MESSAGE("NOT TESTED: exclusive loads and stores cannot be stepped through");
+#endif
+	moving(NULL, NULL, 0);
+	safety_quiet();
+	TEST_ASSERT_EQUAL(ACH_OK, ach_open(&chan, safety_channel("waist-state"), NULL));
+	if (!walk_into_a_put(&chan))
+		TEST_IGNORE_MESSAGE("NOT TESTED: this system does not permit ptrace");
+	/* There it stands, with the lock.  Whoever reads is not disturbed: what was published is there. */
+	safety_turn();
+	sequence = safety_state()->header.sequence;
+	TEST_ASSERT_EQUAL(1, safety_state()->header.incarnation);
+	ptrace(PTRACE_DETACH, safety.driver, NULL, SIGKILL);
+	SAFETY_UNTIL(!safety_driver_lives());
+	TEST_ASSERT_EQUAL_UINT64(sequence, safety_state()->header.sequence);
+	safety_driver();
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_HOLDING);
+	TEST_ASSERT_EQUAL_UINT32(2, safety_state()->header.incarnation);
+	TEST_ASSERT_EQUAL_UINT32(0, safety_state()->common.put_timeouts);
+	check_new_references(clock_now_ns());
+	ach_close(&chan);
+}
+
+/* ---- two of them ---- */
+
+static void two_drivers_for_one_device(void)
+{
+	char names[64], same[600];
+	const char *const second[] = { same, "--name other --bus wire:torso --set modules=14-16",
+				       "--name other --bus wire:torso --set modules=14" };
+	int64_t t_ns;
+
+	moving(NULL, NULL, -0.1);
+	snprintf(same, sizeof(same), "--name waist --config %s", safety.file);
+	t_ns = safety_last(SAFETY_MOVE)->t_ns;
+	snprintf(names, sizeof(names), "pciod, process %d", (int)safety.driver);
+	for (unsigned int i = 0; i < 3; i++) {
+		TEST_ASSERT_EQUAL_MESSAGE(111, safety_second(second[i]), safety.said);
+		TEST_ASSERT_NOT_NULL_MESSAGE(strstr(safety.said, names), safety.said);
+	}
+	TEST_ASSERT_TRUE(safety_driver_lives());
+	TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, safety_life());
+	TEST_ASSERT_EQUAL_UINT32(1, safety_state()->header.incarnation);
+	check_nothing_but_questions_and_moves(t_ns);
+	safety_check_rate(0);
+	/* Killed, it holds nothing any more. */
+	safety_end_driver(SIGKILL);
+	safety_driver();
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_HOLDING);
+}
+
+int main(void)
+{
+	UNITY_BEGIN();
+	SAFETY_TEST(restarted_while_standing);
+	SAFETY_TEST(restarted_while_moving);
+	SAFETY_TEST(restarted_again_and_again);
+	SAFETY_TEST(after_the_watchdog_one_reset);
+	SAFETY_TEST(a_second_time_it_waits);
+	SAFETY_TEST(with_another_fault_no_reset);
+	SAFETY_TEST(stopped_until_it_trips);
+	SAFETY_TEST(the_module_makes_itself_safe);
+	SAFETY_TEST(asked_to_end_it_leaves_the_joint_at_rest);
+	SAFETY_TEST(the_state_channel_is_locked);
+	SAFETY_TEST(stopped_and_killed_inside_put);
+	SAFETY_TEST(two_drivers_for_one_device);
+	safety_clean();
+	return UNITY_END();
+}
