@@ -15,7 +15,7 @@ BUILD = build$(if $(SAN),/san-$(subst $(comma),-,$(SAN)))
 CFLAGS = -O2 -g
 WARNINGS = -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wold-style-definition -Wmissing-prototypes \
 	-Wmissing-declarations -Wpointer-arith -Wwrite-strings -Wundef -Wvla -Wformat=2 -Winit-self
-# Empty, not 1, so that a file may say #define _GNU_SOURCE too.  The same arithmetic on every architecture: no contraction.
+# Empty, not 1, so that a file may say #define _GNU_SOURCE too.  No contraction: the same arithmetic everywhere.
 ALL_CFLAGS = -std=gnu11 -ffp-contract=off -I. -D_GNU_SOURCE= -fPIC -pthread $(WARNINGS) $(CFLAGS) $(SANITIZE)
 SANITIZE = $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 LINK = $(CC) -pthread $(CFLAGS) $(SANITIZE) $(LDFLAGS)
@@ -88,7 +88,8 @@ TESTS = $(if $(findstring thread,$(SAN)),$(TSAN_TESTS),$(UNIT_TESTS) $(if $(SAN)
 
 PROGRAMS = $(EXAMPLES) $(TEST_PROGRAMS)
 OBJECTS = $(ACH_OBJECTS) $(CONFIG_OBJECTS) $(CHANNELS_OBJECTS) $(TOOL_OBJECTS) \
-	$(CAN_OBJECTS) $(CAN_MAINS) $(CANTOOL_OBJECTS) $(DAEMON_SHARED) $(DAEMON_MAINS:%.c=$(BUILD)/%.o) $(PROGRAMS:=.o) \
+	$(CAN_OBJECTS) $(CAN_MAINS) $(CANTOOL_OBJECTS) $(DAEMON_SHARED) \
+	$(DAEMON_MAINS:%.c=$(BUILD)/%.o) $(PROGRAMS:=.o) \
 	$(TEST_SHARED:%.c=$(BUILD)/%.o) $(BUILD)/test/unity.o
 
 # ---- commands ----
@@ -210,7 +211,8 @@ $(BUILD)/achctl: LIBRARIES += -lncursesw
 .SECONDEXPANSION:
 $(DAEMONS): $$(patsubst %.c,$(BUILD)/%.o,$$(filter %/$$(@F).c,$(DAEMON_MAINS)))
 	$(call say,LD)$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBRARIES)
-$(TEST_PROGRAMS): $$(filter $$(@D)/%,$(TEST_SHARED:%.c=$(BUILD)/%.o)) $(TEST_LIB) $(LIBCANTOOL) $(LIBTOOL) $(LIBSIM) $(LIBS)
+$(TEST_PROGRAMS): $$(filter $$(@D)/%,$(TEST_SHARED:%.c=$(BUILD)/%.o)) $(TEST_LIB) \
+		$(LIBCANTOOL) $(LIBTOOL) $(LIBSIM) $(LIBS)
 $(PROGRAMS): %: %.o
 	$(call say,LD)$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(if $(filter $(LIBCONFIG),$^),$(LIBRARIES))
 

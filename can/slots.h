@@ -201,7 +201,7 @@ bool slots_lost(struct slots *s, struct slots_loss *loss);
 
 /* ---- the bus's half: first all that was received, then what is to be sent ---- */
 
-/* The echo of an own frame, which was on the wire, complete, at t_ns.  Its row, or -ENOENT: of one that was lost before. */
+/* The echo of an own frame, which was on the wire, complete, at t_ns.  Its row, or -ENOENT: of one that was lost. */
 int slots_echo(struct slots *s, const struct frame *frame, int64_t t_ns);
 /* A frame of anybody else; error frames are not received in this sense. */
 void slots_received(struct slots *s, const struct frame *frame, int64_t t_ns);

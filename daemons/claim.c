@@ -43,8 +43,8 @@ static int make_folders(char *path)
 	}
 }
 
-/* The interface itself, or where the wire is: two robots may have wires of one name.  As which controller of it (after
- * the @) does not matter. */
+/* The interface itself, or where the wire is: two robots may have wires of one name.  As which controller of it
+ * (after the @) does not matter. */
 static int full_name(char *name, size_t size, const char *interface, const char *what, struct error_sink *errors)
 {
 	char wire[RUN_PATH_MAX], rest[RUN_PATH_MAX];

@@ -9,8 +9,8 @@
 
 #include "config/error.h"
 
-/* An open descriptor to be kept for life; or -errno with a line in errors, -EBUSY: somebody has it, named with pid and
- * program. */
+/* An open descriptor to be kept for life; or -errno with a line in errors, -EBUSY: somebody has it, named with pid
+ * and program. */
 int claim(const char *interface, const char *what, const char *program, struct error_sink *errors);
 
 #endif

@@ -12,8 +12,8 @@
  *		return drv_main(&driver, argc, argv);
  *	}
  *
- * The loop owns the command line, the settings that all drivers share, channels, buses, the tick, waiting, what may be
- * sent, which references count, limits and ramps, the e-stop, the lifecycle, publication, requests, readiness,
+ * The loop owns the command line, the settings that all drivers share, channels, buses, the tick, waiting, what may
+ * be sent, which references count, limits and ramps, the e-stop, the lifecycle, publication, requests, readiness,
  * real-time set-up, counters and the exit status.  A driver is a table of functions that it calls, all in one thread.
  * None of them may wait, sleep, print, allocate or exit; each has to be short.
  *
@@ -91,11 +91,11 @@ struct drv_driver {
 	bool outlives_buses;		     /* a bus that is down or stalled is no fault of it */
 	bool own_period;		     /* tick must be a period, not something to follow */
 
-	/* Settings are read: declare joints, frames, outputs.  No I/O: it is called for --frames and --check, too.  0,
-	 * or -EINVAL with lines in errors. */
+	/* Settings are read: declare joints, frames, outputs.  No I/O: it is called for --frames and --check,
+	 * too.  0, or -EINVAL with lines in errors. */
 	int (*plan)(void *self, struct drv *drv, struct error_sink *errors);
-	/* Each tick until it says DRV_DONE: the device is there, and nothing needs to move for it to be ready.  Called
-	 * again after drv_down. */
+	/* Each tick until it says DRV_DONE: the device is there, and nothing needs to move for it to be
+	 * ready.  Called again after drv_down. */
 	enum drv_step (*start)(void *self, struct drv *drv, const struct drv_orders *orders);
 	/* Each tick from then on. */
 	void (*tick)(void *self, struct drv *drv, const struct drv_orders *orders);
@@ -108,8 +108,8 @@ struct drv_driver {
 	/* Fills in the body of the state that is about to be published.  Answers t_sample_ns: when the oldest frame
 	 * used in it was on the wire; 0: there is none yet. */
 	int64_t (*fill)(void *self, struct drv *drv, void *state, int64_t now_ns);
-	/* A request, other than get and set, that the loop found allowed.  0: done; -errno, with drv_why; DRV_LATER.
-	 * May be NULL. */
+	/* A request that the loop found allowed, other than get of one of the settings.  0: done; -errno, with
+	 * drv_why; DRV_LATER. May be NULL. */
 	int (*request)(void *self, struct drv *drv, const struct msg_request *request, int64_t now_ns);
 	/* Asked to end: each tick until it says DRV_DONE, the device is safe; half a second at most. */
 	enum drv_step (*stop)(void *self, struct drv *drv, const struct drv_orders *orders);

@@ -2,8 +2,8 @@
  *
  * Two channels, estop and estop-b, carry the same messages, and the higher level counts: a writer that was stopped
  * inside one put cannot block a stop.  Anybody may raise the level.  Lowering it takes a new epoch, on both channels,
- * and that its writer had seen every raise: seen_seq[2] are the Ach sequence numbers of the last message it had read on
- * each.  A raise after them makes it void.
+ * and that its writer had seen every raise: seen_seq[2] are the Ach sequence numbers of the last message it had read
+ * on each.  A raise after them makes it void.
  *
  *	drv_estop_begin(&estop);
  *	for each channel:	drv_estop_message(&estop, 0, &message, sequence);	each one, in order

@@ -82,7 +82,7 @@ struct drv {
 	struct hist late;
 	int64_t late_ns, late_p99_ns, late_p99_at_ns;
 	int64_t tick_ns;
-	uint64_t ticks; /* that the state belongs to */
+	uint64_t ticks;		  /* that the state belongs to */
 	struct frame clock_frame; /* of the first line that has one */
 	int64_t clock_frame_ns;	  /* when it last was on the wire; 0: never */
 	uint64_t clock_cycle;

@@ -122,7 +122,7 @@ static int exit_of(int status)
 }
 
 static int open_channel(const struct drv *drv, struct port *port, const char *suffix, enum msg_number type, mode_t mode,
-			bool reads, struct error_sink *errors)
+			struct error_sink *errors)
 {
 	char channel[PORT_NAME_MAX];
 	int status;
@@ -131,7 +131,7 @@ static int open_channel(const struct drv *drv, struct port *port, const char *su
 		snprintf(channel, sizeof(channel), "%s%s", drv->setup.name, suffix);
 	else
 		snprintf(channel, sizeof(channel), "%s", suffix);
-	status = port_open(port, channel, msg_type_by_number(type), mode, reads, errors);
+	status = port_open(port, channel, msg_type_by_number(type), mode, errors);
 	return exit_of(status);
 }
 
@@ -139,23 +139,23 @@ static int open_channels(struct drv *drv, struct error_sink *errors)
 {
 	const struct drv_driver *d = drv->driver;
 	int status = open_channel(drv, &drv->state_port, d->state_channel ? d->state_channel : "-state", d->state, 0640,
-				  false, errors);
+				  errors);
 
 	if (!status)
-		status = open_channel(drv, &drv->req_port, "-req", msg_request_number, 0660, true, errors);
+		status = open_channel(drv, &drv->req_port, "-req", msg_request_number, 0660, errors);
 	if (!status)
-		status = open_channel(drv, &drv->rep_port, "-rep", msg_reply_number, 0640, false, errors);
+		status = open_channel(drv, &drv->rep_port, "-rep", msg_reply_number, 0640, errors);
 	if (!status)
-		status = open_channel(drv, &drv->estop_ports[0], "estop", msg_estop_number, 0660, true, errors);
+		status = open_channel(drv, &drv->estop_ports[0], "estop", msg_estop_number, 0660, errors);
 	if (!status)
-		status = open_channel(drv, &drv->estop_ports[1], "estop-b", msg_estop_number, 0660, true, errors);
+		status = open_channel(drv, &drv->estop_ports[1], "estop-b", msg_estop_number, 0660, errors);
 	if (!status && d->ref)
-		status = open_channel(drv, &drv->ref_port, "-ref", d->ref, 0660, true, errors);
+		status = open_channel(drv, &drv->ref_port, "-ref", d->ref, 0660, errors);
 	if (!status && drv->setup.rule.kind == DRV_TICK_CLOCK)
-		status = open_channel(drv, &drv->clock_port, "clock", msg_clock_number, 0640, true, errors);
+		status = open_channel(drv, &drv->clock_port, "clock", msg_clock_number, 0640, errors);
 	for (unsigned int i = 0; !status && i < drv->outputs_n; i++)
 		status = open_channel(drv, &drv->output_ports[i], drv->outputs[i].channel, drv->outputs[i].type, 0640,
-				      false, errors);
+				      errors);
 	if (!status)
 		status = exit_of(report_open(&drv->report, d->program, drv->setup.name, errors));
 	return status;

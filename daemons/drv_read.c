@@ -159,8 +159,8 @@ static void recall_answers(struct drv *drv)
 	}
 }
 
-/* Nobody knows how long ago they were made, and whether their client still means them: a driver that is restarted must
- * not home because somebody asked its predecessor to. */
+/* Nobody knows how long ago they were made, and whether their client still means them: a driver that is restarted
+ * must not home because somebody asked its predecessor to. */
 void drv_pass_requests(struct drv *drv)
 {
 	struct msg_reply reply;

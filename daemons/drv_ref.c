@@ -44,8 +44,8 @@ struct sound {
 	bool counts, words, reals;
 };
 
-/* What of the fields that count is not as it should be.  Elements beyond an array's room are never looked at, whatever
- * its count says (msg_used). */
+/* What of the fields that count is not as it should be.  Elements beyond an array's room are never looked at,
+ * whatever its count says (msg_used). */
 static void look(struct sound *sound, const struct msg_group *group, const uint8_t *base)
 {
 	const uint8_t *at = base;

@@ -20,8 +20,8 @@
  * nothing was commanded.  A measured velocity above the limit counts as the limit.
  *
  * Limits of velocity and acceleration are kept in every tick, whatever the ticks' lengths; a velocity limit narrowed
- * below the present velocity is reached by braking.  Only a joint that is too near to a position limit to brake for it
- * (begun there, or the limit was narrowed) brakes harder; one outside the position limits goes inwards or stands.
+ * below the present velocity is reached by braking.  Only a joint that is too near to a position limit to brake for
+ * it (begun there, or the limit was narrowed) brakes harder; one outside the position limits goes inwards or stands.
  */
 #ifndef DRV_REF_H
 #define DRV_REF_H
@@ -34,9 +34,9 @@
 
 /* ---- taken or not ---- */
 
-/* In the order in which they are asked.  Asked before all: shorter than a header (OTHER_SIZE).  Asked after OTHER_SIZE,
- * when the layout is known: a count beyond its array's room or other than the driver's (OTHER_SIZE), a mode or word
- * that does not exist (OTHER_TYPE). */
+/* In the order in which they are asked.  Asked before all: shorter than a header (OTHER_SIZE).  Asked after
+ * OTHER_SIZE, when the layout is known: a count beyond its array's room or other than the driver's (OTHER_SIZE), a
+ * mode or word that does not exist (OTHER_TYPE). */
 enum drv_ref_verdict {
 	DRV_REF_OTHER_TYPE,
 	DRV_REF_OTHER_VERSION,
@@ -80,8 +80,8 @@ extern const struct drv_ref_limits drv_ref_no_limits;
 /* Narrows limits by others; never widens.  NaN in others: that one is left. */
 void drv_ref_tighten(struct drv_ref_limits *limits, const struct drv_ref_limits *others);
 
-/* Both ends of the position range moved inwards by that share (0.02; 0 to 0.5) of the range.  A range open at one end,
- * or empty, is left. */
+/* Both ends of the position range moved inwards by that share (0.02; 0 to 0.5) of the range.  A range open at one
+ * end, or empty, is left. */
 void drv_ref_margin(struct drv_ref_limits *limits, double share);
 
 /* ---- ramps ---- */
@@ -89,8 +89,8 @@ void drv_ref_margin(struct drv_ref_limits *limits, double share);
 enum drv_ref_safe { DRV_REF_HOLD, DRV_REF_ZERO_VELOCITY, DRV_REF_ZERO_CURRENT };
 extern const char *const drv_ref_safe_words[]; /* "hold", "zero-velocity", "zero-current", NULL */
 
-/* Ticks longer than this are ramped as if they were that long (no reference is valid for longer), so that a driver that
- * was stopped for a while does not come back with a step. */
+/* Ticks longer than this are ramped as if they were that long (no reference is valid for longer), so that a driver
+ * that was stopped for a while does not come back with a step. */
 #define DRV_REF_TICK_MAX_S 0.2
 
 struct drv_ref_want { /* one joint of a reference */
@@ -116,13 +116,14 @@ void drv_ref_begin(struct drv_ref_joint *joint, double position_rad, double velo
 /* Nothing is commanded in this tick: the next one begins anew. */
 void drv_ref_forget(struct drv_ref_joint *joint);
 
-/* What to command for the next dt_s.  want NULL or of mode none: the safe action.  A joint that has not begun, and one
- * whose mode changes, begins at what is measured now.
+/* What to command for the next dt_s.  want NULL or of mode none: the safe action.  A joint that has not begun, and
+ * one whose mode changes, begins at what is measured now.
  *
- * Always finite.  The safe action is taken, too, when something measured is NaN, infinite or beyond 1e9 (a module that
- * never answered; what a device does not measure is given as 0), when want is, and when limits cannot be kept: NaN, an
- * empty range of positions, an acceleration or a slew of 0; then hold stops at once.  Hold where neither a command nor
- * a measurement says where is velocity 0, and begins anew.  dt_s of 0, negative or NaN: no time has passed. */
+ * Always finite.  The safe action is taken, too, when something measured is NaN, infinite or beyond 1e9 (a module
+ * that never answered; what a device does not measure is given as 0), when want is, and when limits cannot be kept:
+ * NaN, an empty range of positions, an acceleration or a slew of 0; then hold stops at once.  Hold where neither a
+ * command nor a measurement says where is velocity 0, and begins anew.  dt_s of 0, negative or NaN: no time has
+ * passed. */
 struct drv_ref_command drv_ref_joint(struct drv_ref_joint *joint, const struct drv_ref_limits *limits,
 				     const struct drv_ref_want *want, enum drv_ref_safe safe, double measured_rad,
 				     double measured_rad_s, double measured_a, double dt_s);

@@ -1,10 +1,10 @@
 /* drv_ref_ramp.c: limits, and how a joint gets to what a reference asks for.
  *
- * One formula does all braking.  A velocity v for the next dt, then less by a dt' per tick whatever the dt' are, stops
- * within v dt + v^2 / 2a: the tick k that goes from v to w = v - a dt' covers w dt' = w (v - w) / a, which is at most
- * (v^2 - w^2) / 2a.  So the greatest v with v dt + v^2 / 2a <= room never runs out of room; and what it leaves over
- * after a tick is enough for the same again, so the acceleration limit never gets in the way.  Near the target the
- * remaining distance shrinks quadratically: a handful of ticks to less than what a double resolves.
+ * One formula does all braking.  A velocity v for the next dt, then less by a dt' per tick whatever the dt' are,
+ * stops within v dt + v^2 / 2a: the tick k that goes from v to w = v - a dt' covers w dt' = w (v - w) / a, which is
+ * at most (v^2 - w^2) / 2a.  So the greatest v with v dt + v^2 / 2a <= room never runs out of room; and what it
+ * leaves over after a tick is enough for the same again, so the acceleration limit never gets in the way.  Near the
+ * target the remaining distance shrinks quadratically: a handful of ticks to less than what a double resolves.
  */
 #include <float.h>
 #include <math.h>

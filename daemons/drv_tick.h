@@ -7,7 +7,7 @@
  *
  * Pure: times are arguments.  Two ways of following something outside:
  *
- * clock	Ticks keep a phase of their own, which each sight of the clock (drv_tick_clock) corrects by at most 1 %
+ * clock   Ticks keep a phase of their own, which each sight of the clock (drv_tick_clock) corrects by at most 1 %
  *		of a period per tick.  So whatever the clock does, two ticks are 0.99 to 1.01 periods apart: none is
  *		doubled, none is missing, and a clock that comes back after an absence is met without a step.
  * frame, ref	The event itself is the tick (drv_tick_event), unless it comes less than half a period after the last

@@ -64,7 +64,7 @@ static enum ach_status open_or_make(struct port *port)
 	return open_once(port);
 }
 
-int port_open(struct port *port, const char *channel, const struct msg_type *type, mode_t mode, bool reads,
+int port_open(struct port *port, const char *channel, const struct msg_type *type, mode_t mode,
 	      struct error_sink *errors)
 {
 	enum ach_status status;
@@ -72,7 +72,6 @@ int port_open(struct port *port, const char *channel, const struct msg_type *typ
 	memset(port, 0, sizeof(*port));
 	port->type = type;
 	port->mode = mode;
-	port->reads = reads;
 	if (port_name(port->name, channel)) {
 		error_add(errors, "%s: the channel's name is longer than %d bytes", channel, PORT_NAME_MAX - 1);
 		return -EINVAL;

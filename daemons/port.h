@@ -1,8 +1,9 @@
 /* port.h: one end of a channel, as a daemon holds it.
  *
- * Whoever comes first makes the channel: port_open opens it or makes it, of the size that its message needs.  One that
- * is unlinked, or corrupt, is opened anew (port_look, once a second or as often as asked), and its new handle begins at
- * the oldest message there.  Nothing here waits: a put whose lock is held waits for 2 ms at most, and is counted.
+ * Whoever comes first makes the channel: port_open opens it or makes it, of the size that its message needs.  One
+ * that is unlinked, or corrupt, is opened anew (port_look, once a second or as often as asked), and its new handle
+ * begins at the oldest message there.  Nothing here waits: a put whose lock is held waits for 2 ms at most, and is
+ * counted.
  */
 #ifndef DAEMONS_PORT_H
 #define DAEMONS_PORT_H
@@ -22,7 +23,6 @@ struct port {
 	char name[PORT_NAME_MAX];
 	const struct msg_type *type;
 	mode_t mode;
-	bool reads; /* else it is only put to */
 	bool open;
 	bool fresh; /* the handle has not been read from yet: what it missed does not count */
 	uint32_t puts_failed;
@@ -36,7 +36,7 @@ int port_name(char name[PORT_NAME_MAX], const char *channel);
 
 /* Opens or makes the channel.  0, or with a line in errors -EINVAL: it is there, and too small for its messages;
  * -EACCES and the like.  A port that could not be opened is tried again by port_look. */
-int port_open(struct port *port, const char *channel, const struct msg_type *type, mode_t mode, bool reads,
+int port_open(struct port *port, const char *channel, const struct msg_type *type, mode_t mode,
 	      struct error_sink *errors);
 void port_close(struct port *port);
 

@@ -18,7 +18,7 @@ int report_open(struct report *r, const char *program, const char *name, struct 
 	r->name = name;
 	r->lines = !getenv("NOTIFY_SOCKET");
 	snprintf(channel, sizeof(channel), "%s-event", name);
-	return port_open(&r->port, channel, msg_type_by_number(msg_event_number), 0640, false, errors);
+	return port_open(&r->port, channel, msg_type_by_number(msg_event_number), 0640, errors);
 }
 
 /* The place of this code; with too many of them the one that was told longest ago makes room. */

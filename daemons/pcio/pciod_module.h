@@ -7,8 +7,9 @@
  * Take-over	asking		state, position, velocity and current: nothing else is known of it
  *		verifying	version, serial, config (written if it differs, and read back), limits
  *		up		it may be driven
- * Meanwhile a module that moves is told velocity 0, and one that stands is left alone.  A module that was silent begins
- * again.  Faults that its driver's absence explains are reset once, others wait for a person (pciod_module_clear).
+ * Meanwhile a module that moves is told velocity 0, and one that stands is left alone.  A module that was silent
+ * begins again.  Faults that its driver's absence explains are reset once, others wait for a person
+ * (pciod_module_clear).
  *
  * Pure: times, frames and wishes are arguments.
  */
@@ -213,8 +214,8 @@ int64_t pciod_module_oldest_ns(const struct pciod_module *m); /* 0: nothing meas
 
 #define PCIOD_CODE_MAX 24
 #define PCIOD_WORDS_MAX 120
-/* Is something wrong with it?  code ("tow-error-15") and text get the words.  Not wrong: what a reset of ours is about
- * to clear, or will when resets are allowed again. */
+/* Is something wrong with it?  code ("tow-error-15") and text get the words.  Not wrong: what a reset of ours is
+ * about to clear, or will when resets are allowed again. */
 bool pciod_module_trouble(const struct pciod_module *m, const struct pciod_rules *rules, int64_t now_ns,
 			  char code[PCIOD_CODE_MAX], char text[PCIOD_WORDS_MAX]);
 

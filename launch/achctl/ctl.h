@@ -71,8 +71,8 @@ int ctl_name(const struct ctl_line *line, const char *name);
 #define CTL_WHO_MAX 24
 void ctl_who(const struct ctl_line *line, char who[CTL_WHO_MAX]);
 
-/* Without --robot and $ENDPLATE_RUN: the only robot that runs here, if there is exactly one; "robot" if there is none.
- * 0, or CTL_WRONG after a line: several, and none of them is called "robot". */
+/* Without --robot and $ENDPLATE_RUN: the only robot that runs here, if there is exactly one; "robot" if there is
+ * none. 0, or CTL_WRONG after a line: several, and none of them is called "robot". */
 int ctl_find_robot(const struct ctl_line *line);
 
 /* ---- the terminal ---- */

@@ -1,7 +1,8 @@
 /* ctl_level.c: achctl hold and estop: raise the level, on the channels themselves.
  *
- * Nothing but the channels is needed, so nothing else is looked at: no $RUN, no achstart, no names of users.  A channel
- * whose lock somebody holds is left after 2 ms for the other one, which is enough: the higher of the two counts.
+ * Nothing but the channels is needed, so nothing else is looked at: no $RUN, no achstart, no names of users.  A
+ * channel whose lock somebody holds is left after 2 ms for the other one, which is enough: the higher of the two
+ * counts.
  */
 #include <errno.h>
 #include <string.h>

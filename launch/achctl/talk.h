@@ -1,7 +1,7 @@
 /* talk.h: one request to a driver, and its answer; needs no achstart.
  *
- * NAME-req gets {id, pid, verb, key, value}, NAME-rep the one answer of that id.  An answer that was overwritten before
- * it was read is asked for again with the same id, which is answered again and not done again.
+ * NAME-req gets {id, pid, verb, key, value}, NAME-rep the one answer of that id.  An answer that was overwritten
+ * before it was read is asked for again with the same id, which is answered again and not done again.
  */
 #ifndef LAUNCH_ACHCTL_TALK_H
 #define LAUNCH_ACHCTL_TALK_H

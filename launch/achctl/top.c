@@ -1,7 +1,7 @@
 /* top.c: achctl top: the loop.
  *
- * Nothing in it waits for achstart: e and h act at once whatever it does, and when it is away what the channels say is
- * shown.
+ * Nothing in it waits for achstart: e and h act at once whatever it does, and when it is away what the channels say
+ * is shown.
  */
 #include <errno.h>
 #include <signal.h>

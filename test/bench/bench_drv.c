@@ -2,8 +2,9 @@
  *
  *	bench_drv FOLDER	FOLDER/.. holds the programs; buses and channels live in FOLDER
  *
- * Both drive a module of their own, played by this process, on a soft wire of their own, with a tick for each reference, every 10 ms.
- * References go to one and to the other in turn, so the machine's moods fall on both.  Measured of each:
+ * Both drive a module of their own, played by this process, on a soft wire of their own, with a tick for each
+ * reference, every 10 ms. References go to one and to the other in turn, so the machine's moods fall on
+ * both.  Measured of each:
  *
  *	ref	from right before the put of the reference to the first bit of the move on the wire
  *	state	from the last bit of the last answer on the wire to the state in our hands

@@ -9,7 +9,12 @@ programs=$1/..
 seconds=${BENCH_SECONDS:-10}
 mkdir -p "$folder"
 export ENDPLATE_RUN=$folder ENDPLATE_PREFIX=bench$$late. PATH=$programs:$PATH
-trap 'kill $(jobs -p) 2>/dev/null || true; wait; ach rm "${ENDPLATE_PREFIX}"{clock,clock-req,clock-rep,clock-event,estop,estop-b,bus-late} 2>/dev/null || true' EXIT
+sweep() {
+	jobs -p | xargs -r kill 2>/dev/null || true
+	wait
+	ach rm "$ENDPLATE_PREFIX"{clock,clock-req,clock-rep,clock-event,estop,estop-b,bus-late} 2>/dev/null || true
+}
+trap sweep EXIT
 
 priority=60
 chrt -f $priority true 2>/dev/null || priority=0

@@ -2,8 +2,8 @@
  *
  *	plain_pcio BUS MODULE PREFIX
  *
- * What bench_drv compares pciod with.  One wait for bus and reference; on each reference a move and three questions; when
- * all four have been answered, a state.
+ * What bench_drv compares pciod with.  One wait for bus and reference; on each reference a move and three questions;
+ * when all four have been answered, a state.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* safety_lib.h: a waist on a soft wire, with everything real but the hardware, for tests that look at the frames and at
- * the published state.
+/* safety_lib.h: a waist on a soft wire, with everything real but the hardware, for tests that look at the frames and
+ * at the published state.
  *
  *	static void some_case(void)
  *	{
@@ -11,15 +11,15 @@
  *	}
  *	int main(void)	{ ... SAFETY_TEST(some_case); ... }
  *
- * Each case has channels and processes of its own.  While it waits (SAFETY_UNTIL, safety_turn) everything is recorded:
- * what is on the wire with its wire time, every state, event and reply.  Waiting ends with what is waited for; the time
- * limit is there for what hangs.  Nothing is asserted on how long something took but in wire time and ticks.
+ * Each case has channels and processes of its own.  While it waits (SAFETY_UNTIL, safety_turn) everything is
+ * recorded: what is on the wire with its wire time, every state, event and reply.  Waiting ends with what is waited
+ * for; the time limit is there for what hangs.  Nothing is asserted on how long something took but in wire time and
+ * ticks.
  *
  * The frames are decoded here by hand, from the page of the hardware, so that driver and test can disagree.
  *
- * A machine that holds everybody up for longer than a reference is valid makes a test wrong, not the driver.  So a
- * case that failed and in which this process, or the driver without being stopped by the case, was held up for that long
- * is run again, twice at most.
+ * A machine that holds somebody up for long makes a test wrong, not the driver.  So a case that failed, and in which
+ * this process was held up, or the driver, or the wire, without the case's doing, is run again, twice at most.
  */
 #ifndef TEST_SAFETY_LIB_H
 #define TEST_SAFETY_LIB_H
@@ -169,8 +169,8 @@ const struct bus_frame *safety_first(enum safety_kind kind, int64_t from_ns); /*
 const struct bus_frame *safety_last(enum safety_kind kind);
 /* Velocities of the moves later than from_ns, until to_ns: how many. */
 unsigned int safety_moves(int64_t from_ns, int64_t to_ns, double *velocity, unsigned int max);
-/* All moves of that time keep the velocity limit, and from one to the next (the first one from before) the acceleration
- * limit; they may become slower by braking, rad/s. */
+/* All moves of that time keep the velocity limit, and from one to the next (the first one from before) the
+ * acceleration limit; they may become slower by braking, rad/s. */
 void safety_check_ramp(int64_t from_ns, int64_t to_ns, double before, double braking);
 /* The moves later than from_ns: each is slower than the one before, until 0, and it stays there. */
 void safety_check_braking(int64_t from_ns, double before);

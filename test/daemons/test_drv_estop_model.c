@@ -1,9 +1,10 @@
-/* test_drv_estop_model.c: everything that can happen between those who raise, one who arms, and a driver, step by step
- * in every order.
+/* test_drv_estop_model.c: everything that can happen between those who raise, one who arms, and a driver, step by
+ * step in every order.
  *
- * A raiser looks which epoch it is, then puts on one channel, then on the other.  An armer reads one channel, then the
- * other, then puts the next epoch on each with what it had seen.  A driver's turn reads all there is on one channel,
- * then on the other.  What must hold is said in terms of what was put and read, not of how the driver keeps book.
+ * A raiser looks which epoch it is, then puts on one channel, then on the other.  An armer reads one channel, then
+ * the other, then puts the next epoch on each with what it had seen.  A driver's turn reads all there is on one
+ * channel, then on the other.  What must hold is said in terms of what was put and read, not of how the driver keeps
+ * book.
  */
 #include <string.h>
 

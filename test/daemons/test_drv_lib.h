@@ -5,9 +5,9 @@
  *	TEST_ASSERT_EQUAL(0, drv_lib_run(50, "--set safe=hold"));	50 ms, then its log is over
  *	drv_lib.states[...], fake.ticks[...]
  *
- * The driver ("faked", device "arm") plays a log; it has one joint, sends 201 (2 bytes) and 202 (8 bytes, keyed), takes
- * 181 (2 bytes, every 10 ms) and 182 (0 to 8 bytes).  What it does is said in fake; what was asked of it is noted
- * there.
+ * The driver ("faked", device "arm") plays a log; it has one joint, sends 201 (2 bytes) and 202 (8 bytes, keyed),
+ * takes 181 (2 bytes, every 10 ms) and 182 (0 to 8 bytes).  What it does is said in fake; what was asked of it is
+ * noted there.
  */
 #ifndef TEST_DRV_LIB_H
 #define TEST_DRV_LIB_H

@@ -194,8 +194,8 @@ static void put_clock(void)
 	drv_lib_put("clock", &msg, sizeof(msg));
 }
 
-/* The channel says that cycles begin at whole milliseconds, the frame (every fifth cycle) that it is 0.1 ms later: the
- * frame is believed. */
+/* The channel says that cycles begin at whole milliseconds, the frame (every fifth cycle) that it is 0.1 ms later:
+ * the frame is believed. */
 static void ticks_are_locked_to_the_clocks_frame(void)
 {
 	for (unsigned int i = 1; i <= 19; i++) {

@@ -1,9 +1,9 @@
 /* test_drv_ref_random.c: what ramps keep to whatever the limits, ticks, targets and beginnings are.
  *
- * Tolerances.  Positions are below 30 rad, where a double's last bit is worth 3.6e-15 rad; a tick adds a few of those,
- * and the ramp takes 1e-12 rad for arrived: SLACK_RAD.  Velocities are sums of terms that each are exact to 2e-16 of
- * the greatest: SHARE of it.  Who arrives 1e-12 rad early has sqrt(2 a 1e-12) more velocity than there is room for:
- * that much may be lost in the tick after an arrival, nowhere else.
+ * Tolerances.  Positions are below 30 rad, where a double's last bit is worth 3.6e-15 rad; a tick adds a few of
+ * those, and the ramp takes 1e-12 rad for arrived: SLACK_RAD.  Velocities are sums of terms that each are exact to
+ * 2e-16 of the greatest: SHARE of it.  Who arrives 1e-12 rad early has sqrt(2 a 1e-12) more velocity than there is
+ * room for: that much may be lost in the tick after an arrival, nowhere else.
  */
 #include <math.h>
 #include <stdio.h>

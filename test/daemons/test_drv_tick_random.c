@@ -1,5 +1,5 @@
-/* test_drv_tick_random.c: ticks under clocks, frames and references that are lost, come back elsewhere and jitter, and
- * under drivers that wake late.  Every tick of every history is held against what drv_tick.h promises. */
+/* test_drv_tick_random.c: ticks under clocks, frames and references that are lost, come back elsewhere and jitter,
+ * and under drivers that wake late.  Every tick of every history is held against what drv_tick.h promises. */
 #include <stdio.h>
 #include <string.h>
 

@@ -45,7 +45,7 @@ void tearDown(void)
 
 static int open_port(void)
 {
-	return port_open(&port, name, type, 0640, true, &errors);
+	return port_open(&port, name, type, 0640, &errors);
 }
 
 static struct msg_event event(const char *code)
@@ -100,7 +100,7 @@ static void the_prefix_is_added(void)
 	TEST_ASSERT_EQUAL(0, port_name(full, "123456789"));
 	TEST_ASSERT_EQUAL(63, strlen(full));
 	TEST_ASSERT_EQUAL(-ENAMETOOLONG, port_name(full, "1234567890"));
-	TEST_ASSERT_EQUAL(-EINVAL, port_open(&port, "1234567890", type, 0640, true, &errors));
+	TEST_ASSERT_EQUAL(-EINVAL, port_open(&port, "1234567890", type, 0640, &errors));
 	TEST_ASSERT_EQUAL_STRING("1234567890: the channel's name is longer than 63 bytes", first_line);
 	TEST_ASSERT_FALSE(port.open);
 }
@@ -162,7 +162,7 @@ static void a_file_that_is_no_channel_is_refused(void)
 
 static void a_name_that_is_none_is_refused(void)
 {
-	TEST_ASSERT_EQUAL(-EINVAL, port_open(&port, "a/b", type, 0640, true, &errors));
+	TEST_ASSERT_EQUAL(-EINVAL, port_open(&port, "a/b", type, 0640, &errors));
 	TEST_ASSERT_EQUAL_STRING("channel a/b: no name for a channel", first_line);
 }
 
@@ -173,7 +173,7 @@ static void one_of_another_user_is_refused(void)
 
 	if (!lib_can_drop())
 		TEST_IGNORE_MESSAGE("needs root");
-	TEST_ASSERT_EQUAL(0, port_open(&port, name, type, 0600, true, &errors));
+	TEST_ASSERT_EQUAL(0, port_open(&port, name, type, 0600, &errors));
 	port_close(&port);
 	lib_nobody_begin();
 	status = open_port();

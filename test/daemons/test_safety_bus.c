@@ -1,5 +1,5 @@
-/* test_safety_bus.c: a bus that stands, is off, is down, is gone; and comes back: what is on it then, and what the driver
- * says of it. */
+/* test_safety_bus.c: a bus that stands, is off, is down, is gone; and comes back: what is on it then, and what the
+ * driver says of it. */
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>

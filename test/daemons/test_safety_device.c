@@ -1,4 +1,4 @@
-/* test_safety_device.c: a module that does not answer, has no power, has a fault; homing; on the wire and in the state. */
+/* test_safety_device.c: a module that is silent, has no power, has a fault; homing; on the wire and in the state. */
 #include <math.h>
 #include <signal.h>
 #include <string.h>

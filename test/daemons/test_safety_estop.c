@@ -1,5 +1,5 @@
-/* test_safety_estop.c: e-stop and hold, on the wire and in the state: raised, lowered, in vain, and with channels that are
- * not as they should be. */
+/* test_safety_estop.c: e-stop and hold, on the wire and in the state: raised, lowered, in vain, and with channels
+ * that are not as they should be. */
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* test_safety_references.c: what becomes of references, on the wire and in the state: ramps, limits, expiry, refusals. */
+/* test_safety_references.c: what becomes of references, on the wire and in the state: ramps, limits, expiry. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -78,7 +78,7 @@ test_interface_goes_and_comes() {
 	ip link set vcan6 down
 	vm_until says 'common.lifecycle = fault'
 	ip link set vcan6 up
-	vm_until says 'common.lifecycle = holding' || { ach echo "$waist-event" | grep text; robotsim report; return 1; }
+	vm_until says 'common.lifecycle = holding' || { ach echo "$waist-event" | grep text; return 1; }
 	move_to -1.42 1
 	vm_until between -1.43 -1.41
 }

@@ -1,0 +1,152 @@
+/* achstart.c: brings a robot up from its launch file, and restarts what dies. */
+#include <errno.h>
+#include <grp.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "channels/clock.h"
+#include "config/options.h"
+#include "config/run.h"
+#include "daemons/claim.h"
+#include "daemons/port.h"
+#include "launch/achstart/check.h"
+#include "launch/achstart/folder.h"
+#include "launch/achstart/graph.h"
+#include "launch/achstart/launch_file.h"
+#include "launch/achstart/own.h"
+#include "launch/achstart/supervise.h"
+
+#define WRONG 100
+#define WORLD 111
+#define CLAIM_TRIES 20
+#define CLAIM_RETRY_NS 5000000
+
+struct line {
+	bool check, graph, name;
+	const char *group;
+};
+
+static const struct settings_row rows[] = {
+	SETTINGS_BOOL("check", struct line, check, "no", "find everything that can be found without moving, and stop"),
+	SETTINGS_BOOL("graph", struct line, graph, "no", "print processes, channels and buses for graphviz, and stop"),
+	SETTINGS_BOOL("name", struct line, name, "no", "print the robot's name, for achctl --robot, and stop"),
+	SETTINGS_STRING("group", struct line, group, NULL, "only these daemons, and what they need", .value = "NAME"),
+	SETTINGS_END,
+};
+
+static int check(const struct launch *launch)
+{
+	struct error_who wrong = { "achstart", NULL, ERROR_FATAL }, odd = { "achstart", NULL, ERROR_WARNING };
+	struct error_sink errors = { error_to_stderr, &wrong, 0 }, warnings = { error_to_stderr, &odd, 0 };
+	struct check found;
+
+	check_robot(&found, launch, &errors, &warnings);
+	check_print(&found, launch, stdout);
+	check_free(&found);
+	return errors.count ? WRONG : warnings.count ? WORLD : 0;
+}
+
+/* Everything that is made from here on belongs to the operators' group, by us and by the daemons. */
+static int take_group(const struct launch *launch, struct error_sink *errors)
+{
+	const struct group *group = *launch->operators ? getgrnam(launch->operators) : NULL;
+
+	if (!*launch->operators)
+		return 0;
+	if (!group) {
+		error_add(errors, "%s: operators: there is no group %s on this system", launch->path,
+			  launch->operators);
+		return WRONG;
+	}
+	if (group->gr_gid != getegid() && setgid(group->gr_gid)) {
+		error_add(errors, "operators: unable to take the group %s: %s; start it as root, or with sg %s",
+			  launch->operators, strerror(errno), launch->operators);
+		return WORLD;
+	}
+	return 0;
+}
+
+/* Of two robots each has channels of its own: $ENDPLATE_PREFIX. */
+static int claim_channels(struct error_sink *errors)
+{
+	struct error_sink quiet = { 0 };
+	char name[PORT_NAME_MAX];
+	int fd = -EBUSY;
+
+	if (port_name(name, "estop")) {
+		error_add(errors, "$ENDPLATE_PREFIX is too long");
+		return -ENAMETOOLONG;
+	}
+	/* One that a killed achstart was about to start has it until exec. */
+	for (int i = 0; i < CLAIM_TRIES && fd == -EBUSY; i++) {
+		if (i)
+			clock_wait(NULL, 0, clock_now_ns() + CLAIM_RETRY_NS);
+		fd = claim("achstart", name, "achstart", i + 1 < CLAIM_TRIES ? &quiet : errors);
+	}
+	if (fd == -EBUSY)
+		error_add(errors, "another robot has the channels %s: set ENDPLATE_PREFIX for one of them", name);
+	return fd;
+}
+
+static int start(struct launch *launch, struct error_sink *errors)
+{
+	int lock, channels, status = take_group(launch, errors);
+
+	if (status)
+		return status;
+	own_capabilities();
+	run_robot(launch->name);
+	lock = folder_lock(errors);
+	if (lock < 0)
+		return WORLD;
+	channels = claim_channels(errors);
+	status = channels < 0 ? WORLD : supervise(launch, errors);
+	if (channels >= 0)
+		close(channels);
+	close(lock);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	struct error_who who = { "achstart", NULL, ERROR_FATAL };
+	struct error_sink plain = { error_to_stderr, NULL, 0 }, errors = { error_to_stderr, &who, 0 };
+	struct line line = { 0 };
+	struct options options = { .program = "achstart",
+				   .about = "brings a robot up from its launch file, and restarts what dies",
+				   .rows = rows,
+				   .values = &line,
+				   .arguments = "FILE",
+				   .arguments_min = 1,
+				   .arguments_max = 1,
+				   .version = OPTIONS_VERSION };
+	struct launch launch;
+	int status = 0;
+
+	switch (options_read(&options, &argc, argv, &plain)) {
+	case OPTIONS_WRONG:
+		return WRONG;
+	case OPTIONS_ANSWER:
+		options_answer(&options, stdout);
+		return 0;
+	case OPTIONS_GO:
+		break;
+	}
+	if (!line.check && !line.graph && !line.name)
+		supervise_hold_signals();
+	if (launch_open(&launch, argv[0], &errors))
+		return WRONG;
+	if (launch_group(&launch, line.group, &errors))
+		status = WRONG;
+	else if (line.name)
+		puts(launch.name);
+	else if (line.graph)
+		graph_print(&launch, stdout);
+	else if (line.check)
+		status = check(&launch);
+	else
+		status = start(&launch, &errors);
+	launch_close(&launch);
+	return status;
+}

@@ -1,0 +1,293 @@
+/* child.c: one process of the robot. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "channels/clock.h"
+#include "config/run.h"
+#include "launch/achstart/child.h"
+
+/* What the new process tells before exec: which step failed, and why. */
+struct told {
+	char step; /* 'p' priority, 'c' core, 's' state file, 'x' exec */
+	int error;
+};
+
+struct start {
+	const struct launch_daemon *daemon;
+	const char *path;
+	char **environment;
+	int log_fd, to;
+	struct folder_state *kept;
+};
+
+/* Whether anybody still listens does not matter: SIGPIPE is ignored until exec. */
+static void tell(int to, char step, int error)
+{
+	const struct told told = { step, error };
+
+	if (write(to, &told, sizeof(told)) != sizeof(told))
+		errno = 0;
+}
+
+static void reset_signals(void)
+{
+	sigset_t none;
+
+	sigemptyset(&none);
+	for (int i = 1; i < NSIG; i++)
+		signal(i, i == SIGPIPE ? SIG_IGN : SIG_DFL);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static void schedule(const struct launch_daemon *daemon, int to)
+{
+	const struct sched_param param = { .sched_priority = (int)daemon->priority };
+	cpu_set_t cores;
+
+	if (daemon->core >= 0) {
+		CPU_ZERO(&cores);
+		CPU_SET((int)daemon->core, &cores);
+		if (sched_setaffinity(0, sizeof(cores), &cores))
+			tell(to, 'c', errno);
+	}
+	if (daemon->priority && sched_setscheduler(0, SCHED_FIFO, &param))
+		tell(to, 'p', errno);
+}
+
+/* ---- what the new process gets ---- */
+
+/* One that is already there is replaced; one that is ours alone is left out. */
+static size_t put(char **environment, size_t n, char *assignment)
+{
+	const size_t len = strcspn(assignment, "=") + 1;
+
+	for (size_t i = 0; i < n; i++)
+		if (!strncmp(environment[i], assignment, len)) {
+			environment[i] = assignment;
+			return n;
+		}
+	environment[n] = assignment;
+	return n + 1;
+}
+
+static bool is_ours_alone(const char *assignment)
+{
+	return !strncmp(assignment, "WATCHDOG_USEC=", 14) || !strncmp(assignment, "WATCHDOG_PID=", 13) ||
+	       !strncmp(assignment, "NOTIFY_SOCKET=", 14);
+}
+
+#define ASSIGNMENT_MAX (RUN_PATH_MAX + 32)
+
+/* NULL: no memory. */
+static char **make_environment(const struct launch_daemon *daemon, char run[ASSIGNMENT_MAX],
+			       char notify[ASSIGNMENT_MAX])
+{
+	char path[RUN_PATH_MAX], **environment;
+	size_t n = 0, most = 3;
+
+	for (char **e = environ; *e; e++)
+		most++;
+	for (char **e = daemon->environment; e && *e; e++)
+		most++;
+	environment = calloc(most, sizeof(*environment));
+	if (!environment)
+		return NULL;
+	for (char **e = environ; *e; e++)
+		if (!is_ours_alone(*e))
+			environment[n++] = *e;
+	if (!run_path(path, NULL, &(struct error_sink){ 0 })) {
+		snprintf(run, ASSIGNMENT_MAX, "ENDPLATE_RUN=%s", path);
+		n = put(environment, n, run);
+	}
+	if (!run_path(path, "notify", &(struct error_sink){ 0 })) {
+		snprintf(notify, ASSIGNMENT_MAX, "NOTIFY_SOCKET=%s", path);
+		n = put(environment, n, notify);
+	}
+	for (char **e = daemon->environment; e && *e; e++)
+		n = put(environment, n, *e);
+	return environment;
+}
+
+/* ---- between vfork and exec ---- */
+
+static void keep(const struct launch_daemon *daemon, struct folder_state *kept, int to)
+{
+	int status;
+
+	kept->pid = getpid();
+	kept->started = folder_started(kept->pid);
+	status = folder_state_write(daemon->name, kept);
+	if (status)
+		tell(to, 's', -status);
+}
+
+/* In our memory, while we wait: nothing is changed here that is not its own (signals, descriptors, scheduling), and
+ * nothing allocated. */
+static _Noreturn void become(const struct start *start)
+{
+	const int null = open("/dev/null", O_RDWR | O_CLOEXEC), out = start->log_fd < 0 ? null : start->log_fd;
+
+	schedule(start->daemon, start->to);
+	setsid();
+	reset_signals();
+	dup2(null, STDIN_FILENO);
+	dup2(out, STDOUT_FILENO);
+	dup2(out, STDERR_FILENO);
+	if (start->kept)
+		keep(start->daemon, start->kept, start->to);
+	signal(SIGPIPE, SIG_DFL);
+	execve(start->path, start->daemon->argv, start->environment);
+	signal(SIGPIPE, SIG_IGN);
+	tell(start->to, 'x', errno);
+	_exit(111);
+}
+
+/* ---- starting ---- */
+
+static int hear(int from, const struct launch_daemon *daemon, const char *path, struct error_sink *errors,
+		struct error_sink *warnings)
+{
+	struct told told;
+	int status = 0;
+
+	while (read(from, &told, sizeof(told)) == sizeof(told)) {
+		if (told.step == 'x') {
+			error_add(errors, "unable to start %s: %s", path, strerror(told.error));
+			status = -told.error;
+		} else if (told.step == 'p') {
+			error_add(warnings, "priority %d: %s; it takes CAP_SYS_NICE; it runs without",
+				  (int)daemon->priority, strerror(told.error));
+		} else if (told.step == 's') {
+			error_add(warnings, "its state cannot be kept: %s; another achstart will not find it",
+				  strerror(told.error));
+		} else {
+			error_add(warnings, "core %d: %s; it runs on any", (int)daemon->core, strerror(told.error));
+		}
+	}
+	return status;
+}
+
+void child_close(struct child *child)
+{
+	if (child->pidfd >= 0)
+		close(child->pidfd);
+	*child = (struct child){ .pidfd = -1 };
+}
+
+/* vfork spares the copy of our memory, and the faults after it; we would wait for exec anyway. */
+static pid_t start_process(const struct start *start)
+{
+	const pid_t pid = vfork();
+
+	if (!pid)
+		become(start);
+	return pid;
+}
+
+static int refuse(struct error_sink *errors, const char *path, int error)
+{
+	error_add(errors, "unable to start %s: %s", path, strerror(error));
+	return -error;
+}
+
+int child_start(struct child *child, const struct launch_daemon *daemon, const char *path, int log_fd,
+		struct folder_state *kept, struct error_sink *errors, struct error_sink *warnings)
+{
+	char run[ASSIGNMENT_MAX], notify[ASSIGNMENT_MAX];
+	struct start start = { .daemon = daemon, .path = path, .log_fd = log_fd, .kept = kept };
+	int ends[2], status, error;
+	pid_t pid;
+
+	*child = (struct child){ .pidfd = -1 };
+	start.environment = make_environment(daemon, run, notify);
+	if (!start.environment)
+		return refuse(errors, path, ENOMEM);
+	if (pipe2(ends, O_CLOEXEC)) {
+		error = errno;
+		free(start.environment);
+		return refuse(errors, path, error);
+	}
+	start.to = ends[1];
+	pid = start_process(&start);
+	error = errno;
+	free(start.environment);
+	close(ends[1]);
+	if (pid < 0) {
+		close(ends[0]);
+		return refuse(errors, path, error);
+	}
+	*child = (struct child){ .pid = pid, .pidfd = pidfd_open(pid, 0), .ours = true };
+	status = hear(ends[0], daemon, path, errors, warnings);
+	close(ends[0]);
+	if (status) {
+		waitpid(pid, NULL, 0);
+		child_close(child);
+	}
+	return status;
+}
+
+int child_adopt(struct child *child, pid_t pid)
+{
+	const int pidfd = pidfd_open(pid, 0);
+
+	*child = (struct child){ .pidfd = -1 };
+	if (pidfd < 0)
+		return -errno;
+	*child = (struct child){ .pid = pid, .pidfd = pidfd };
+	return 0;
+}
+
+int child_signal(const struct child *child, int signal)
+{
+	if (child->pidfd < 0 && child->pid && child->ours) /* not reaped yet: the number is still its own */
+		return kill(child->pid, signal) ? -errno : 0;
+	if (child->pidfd < 0)
+		return -ESRCH;
+	return pidfd_send_signal(child->pidfd, signal, NULL, 0) ? -errno : 0;
+}
+
+/* Of one that is not our child only that it has ended can be known. */
+static bool adopted_ended(const struct child *child)
+{
+	struct clock_fd fd = { .fd = child->pidfd, .events = POLLIN };
+
+	return clock_wait(&fd, 1, 0) > 0;
+}
+
+bool child_ended(struct child *child, int *status)
+{
+	*status = -1;
+	if (!child->pid)
+		return false;
+	if (child->ours) {
+		const pid_t pid = waitpid(child->pid, status, WNOHANG);
+
+		if (!pid || (pid < 0 && errno == EINTR))
+			return false;
+		if (pid < 0)
+			*status = -1; /* somebody else has taken it */
+	} else if (!adopted_ended(child)) {
+		return false;
+	}
+	child_close(child);
+	return true;
+}
+
+void child_end_text(char text[CHILD_END_MAX], int status)
+{
+	if (status == -1)
+		snprintf(text, CHILD_END_MAX, "status unknown");
+	else if (WIFEXITED(status))
+		snprintf(text, CHILD_END_MAX, "exit status %d", WEXITSTATUS(status));
+	else
+		snprintf(text, CHILD_END_MAX, "signal %d (%s)%s", WTERMSIG(status), strsignal(WTERMSIG(status)),
+			 WCOREDUMP(status) ? ", core dumped" : "");
+}

@@ -1,0 +1,47 @@
+/* child.h: one process of the robot: started by us, or found running.
+ *
+ * stdin is /dev/null, stdout and stderr are the FIFO of its log, opened for reading and writing so that it never sees
+ * SIGPIPE or a closed end, and non-blocking so that it never waits for us.  It is in a session of its own: it gets no
+ * signal of the terminal, and lives on when we die.  Signals are at their defaults and not blocked.
+ */
+#ifndef LAUNCH_ACHSTART_CHILD_H
+#define LAUNCH_ACHSTART_CHILD_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "config/error.h"
+#include "launch/achstart/folder.h"
+#include "launch/achstart/launch_file.h"
+
+struct child {
+	pid_t pid; /* 0: none */
+	int pidfd; /* readable when it has ended; -1 */
+	bool ours; /* else adopted: its exit status will not be known */
+};
+
+/* Starts argv of the daemon (argv[0] resolved: path), with its environment, $NOTIFY_SOCKET, $ENDPLATE_RUN, priority
+ * and core.  A priority or core that the system refuses is a line in warnings, and it is started without.  0, or
+ * -errno with a line in errors; also when exec fails, which is known when this returns.  It does not wait for
+ * anything that the new process does after exec.
+ *
+ * kept, if not NULL, gets pid and start time, and is written to $RUN/state/NAME by the new process before exec:
+ * whoever kills us, and whenever, what runs can be found by the next achstart, which cannot have our lock before
+ * that. */
+int child_start(struct child *child, const struct launch_daemon *daemon, const char *path, int log_fd,
+		struct folder_state *kept, struct error_sink *errors, struct error_sink *warnings);
+
+/* A process that is not our child.  0 or -ESRCH. */
+int child_adopt(struct child *child, pid_t pid);
+
+void child_close(struct child *child);			 /* forgets it; it runs on */
+int child_signal(const struct child *child, int signal); /* by pidfd: never somebody else's process */
+
+/* Has it ended?  true, with *status as waitpid gives it, or *status -1 for an adopted one.  The child is closed. */
+bool child_ended(struct child *child, int *status);
+
+/* "exit status 111", "signal 11 (Segmentation fault), core dumped", "status unknown" */
+#define CHILD_END_MAX 80
+void child_end_text(char text[CHILD_END_MAX], int status);
+
+#endif

@@ -1,0 +1,305 @@
+/* control.c: $RUN/control, where achctl asks. */
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "config/nearest.h"
+#include "config/run.h"
+#include "launch/achstart/control.h"
+#include "launch/achstart/control_status.h"
+
+#define LINE_MAX_BYTES 512
+#define WORDS_MAX 4
+#define IDLE_NS 1000000000
+#define GROUPS_MAX 64
+
+struct client {
+	int fd; /* -1: none */
+	int64_t since_ns;
+	bool may_command;
+	char line[LINE_MAX_BYTES];
+	size_t len;
+	char *answer; /* what is not sent yet */
+	size_t answer_len, sent;
+};
+
+struct control {
+	struct supervisor *s;
+	int fd;
+	struct client clients[CONTROL_CLIENTS];
+};
+
+/* ---- opening ---- */
+
+struct control *control_open(struct supervisor *s, struct error_sink *errors)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	struct control *c = calloc(1, sizeof(*c));
+	char path[RUN_PATH_MAX];
+	int status = 0, folder = run_folder("", errors);
+
+	if (!c || folder < 0 || run_path(path, "control", errors)) {
+		if (folder >= 0)
+			close(folder);
+		free(c);
+		return NULL;
+	}
+	c->s = s;
+	for (int i = 0; i < CONTROL_CLIENTS; i++)
+		c->clients[i].fd = -1;
+	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/control", folder);
+	unlink(path);
+	c->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (c->fd < 0 || bind(c->fd, (struct sockaddr *)&address, sizeof(address)) || chmod(path, 0660) ||
+	    listen(c->fd, CONTROL_CLIENTS))
+		status = errno;
+	close(folder);
+	if (!status)
+		return c;
+	error_add(errors, "%s: %s", path, strerror(status));
+	if (c->fd >= 0)
+		close(c->fd);
+	free(c);
+	return NULL;
+}
+
+static void drop(struct client *client)
+{
+	close(client->fd);
+	free(client->answer);
+	*client = (struct client){ .fd = -1 };
+}
+
+void control_close(struct control *c)
+{
+	char path[RUN_PATH_MAX];
+
+	for (int i = 0; i < CONTROL_CLIENTS; i++)
+		if (c->clients[i].fd >= 0)
+			drop(&c->clients[i]);
+	close(c->fd);
+	if (!run_path(path, "control", &(struct error_sink){ 0 }))
+		unlink(path);
+	free(c);
+}
+
+/* ---- who may ---- */
+
+static bool may_command(const struct control *c, int fd)
+{
+	struct ucred peer;
+	gid_t groups[GROUPS_MAX];
+	socklen_t len = sizeof(peer);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len))
+		return false;
+	if (!peer.uid || peer.uid == geteuid() || peer.gid == c->s->group)
+		return true;
+	len = sizeof(groups);
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups, &len))
+		return false;
+	for (size_t i = 0; i < len / sizeof(*groups); i++)
+		if (groups[i] == c->s->group)
+			return true;
+	return false;
+}
+
+/* ---- answers ---- */
+
+static void answer(struct client *client, char *json)
+{
+	client->answer = json;
+	client->answer_len = json ? strlen(json) : 0;
+	client->sent = 0;
+}
+
+static void refuse(struct client *client, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+static void refuse(struct client *client, const char *fmt, ...)
+{
+	char text[ERROR_LINE_MAX], *json = NULL;
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	for (char *p = text; *p; p++)
+		if (*p == '"' || *p == '\\' || (unsigned char)*p < ' ')
+			*p = '\'';
+	if (asprintf(&json, "{\"ok\":false,\"error\":\"%s\"}\n", text) < 0)
+		json = NULL;
+	answer(client, json);
+}
+
+/* The lines of a refusal, as one. */
+struct collected {
+	char text[ERROR_LINE_MAX];
+};
+
+static void collect(void *to, const char *line)
+{
+	struct collected *c = to;
+	const size_t len = strlen(c->text);
+
+	snprintf(c->text + len, sizeof(c->text) - len, "%s%s", len ? "; " : "", line);
+}
+
+/* ---- commands ---- */
+
+static void to_daemon(struct control *c, struct client *client, const char *name, enum policy_event event,
+		      int64_t now_ns)
+{
+	struct watch *w = supervise_find(c->s, name);
+	const char *best = NULL;
+
+	for (size_t i = 0; !w && i < c->s->n; i++)
+		nearest_try(name, c->s->watches[i].daemon->name, &best);
+	if (!w) {
+		refuse(client, "there is no daemon %s%s%s%s", name, best ? "; did you mean " : "", best ? best : "",
+		       best ? "?" : "");
+		return;
+	}
+	if (c->s->stop_ns) {
+		refuse(client, "the robot is being stopped");
+		return;
+	}
+	events_say(&c->s->events, now_ns, MSG_SEVERITY_INFO, name, "asked", "%s", policy_event_name(event));
+	if (event == POLICY_START)
+		supervise_start(c->s, w, now_ns);
+	else
+		watch_event(c->s, w, event, now_ns);
+	answer(client, strdup("{\"ok\":true}\n"));
+}
+
+static void arm_robot(struct control *c, struct client *client, const char *who, int64_t now_ns)
+{
+	struct collected lines = { "" };
+	struct error_sink errors = { collect, &lines, 0 };
+	char *json = NULL;
+
+	if (supervise_arm(c->s, who, &errors)) {
+		refuse(client, "%s", lines.text);
+		events_say(&c->s->events, now_ns, MSG_SEVERITY_WARNING, "achstart", "not-armed", "%s", lines.text);
+		return;
+	}
+	events_say(&c->s->events, now_ns, MSG_SEVERITY_INFO, "achstart", "armed", "by %s", *who ? who : "operator");
+	if (asprintf(&json, "{\"ok\":true,\"epoch\":%llu}\n", (unsigned long long)c->s->arm.epoch) < 0)
+		json = NULL;
+	answer(client, json);
+}
+
+static void stop_robot(struct control *c, struct client *client, int64_t now_ns)
+{
+	supervise_stop(c->s, now_ns);
+	answer(client, strdup("{\"ok\":true}\n"));
+}
+
+static void obey(struct control *c, struct client *client, int64_t now_ns)
+{
+	const char *words[WORDS_MAX] = { "", "", "", "" };
+	char *rest = client->line, *word;
+	size_t n = 0;
+
+	while (n < WORDS_MAX && (word = strsep(&rest, "\t")))
+		words[n++] = word;
+	if (!strcmp(words[0], "status"))
+		answer(client, control_status(c->s, now_ns));
+	else if (!client->may_command)
+		refuse(client, "only the owner of the robot and its group may command it");
+	else if (!strcmp(words[0], "stop") && !*words[1])
+		stop_robot(c, client, now_ns);
+	else if (!strcmp(words[0], "stop"))
+		to_daemon(c, client, words[1], POLICY_STOP, now_ns);
+	else if (!strcmp(words[0], "start") || !strcmp(words[0], "clear"))
+		to_daemon(c, client, words[1], POLICY_START, now_ns);
+	else if (!strcmp(words[0], "restart"))
+		to_daemon(c, client, words[1], POLICY_RESTART, now_ns);
+	else if (!strcmp(words[0], "arm"))
+		arm_robot(c, client, words[1], now_ns);
+	else
+		refuse(client, "unknown command %s", words[0]);
+	if (!client->answer)
+		refuse(client, "no memory left");
+}
+
+/* ---- serving ---- */
+
+static void accept_one(struct control *c, int64_t now_ns)
+{
+	const int fd = accept4(c->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	for (int i = 0; fd >= 0 && i < CONTROL_CLIENTS; i++)
+		if (c->clients[i].fd < 0) {
+			c->clients[i] =
+				(struct client){ .fd = fd, .since_ns = now_ns, .may_command = may_command(c, fd) };
+			return;
+		}
+	if (fd >= 0)
+		close(fd);
+}
+
+static void read_line(struct control *c, struct client *client, int64_t now_ns)
+{
+	const ssize_t n = read(client->fd, client->line + client->len, sizeof(client->line) - 1 - client->len);
+	char *end;
+
+	if (n <= 0) {
+		drop(client);
+		return;
+	}
+	client->len += (size_t)n;
+	client->line[client->len] = 0;
+	end = strchr(client->line, '\n');
+	if (end) {
+		*end = 0;
+		obey(c, client, now_ns);
+	} else if (client->len == sizeof(client->line) - 1) {
+		refuse(client, "the line is too long");
+	}
+}
+
+static void write_answer(struct client *client)
+{
+	const ssize_t n = send(client->fd, client->answer + client->sent, client->answer_len - client->sent,
+			       MSG_NOSIGNAL | MSG_DONTWAIT);
+
+	if (n > 0)
+		client->sent += (size_t)n;
+	if ((n < 0 && errno != EAGAIN) || client->sent == client->answer_len)
+		drop(client);
+}
+
+size_t control_fds(const struct control *c, struct clock_fd fds[CONTROL_FDS])
+{
+	fds[0] = (struct clock_fd){ .fd = c->fd, .events = POLLIN };
+	for (int i = 0; i < CONTROL_CLIENTS; i++)
+		fds[i + 1] =
+			(struct clock_fd){ .fd = c->clients[i].fd, .events = c->clients[i].answer ? POLLOUT : POLLIN };
+	return CONTROL_FDS;
+}
+
+void control_serve(struct control *c, const struct clock_fd *fds, size_t n, int64_t now_ns)
+{
+	for (size_t i = 1; i < n; i++) {
+		struct client *client = &c->clients[i - 1];
+
+		if (client->fd < 0)
+			continue;
+		if (fds[i].ready && !client->answer)
+			read_line(c, client, now_ns);
+		if (client->fd >= 0 && client->answer)
+			write_answer(client);
+		if (client->fd >= 0 && now_ns - client->since_ns > IDLE_NS)
+			drop(client);
+	}
+	if (fds[0].ready)
+		accept_one(c, now_ns);
+}

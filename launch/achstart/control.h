@@ -1,0 +1,33 @@
+/* control.h: $RUN/control, where achctl asks.
+ *
+ * A connection sends one line, words with tabs between them ("restart\twaist"), and gets one line of JSON:
+ * {"ok":true,...} or {"ok":false,"error":"..."}; then it is closed.  Everybody who may reach the socket may ask how
+ * the robot is; commands are for the owner, for root and for members of the robot's group (SO_PEERCRED,
+ * SO_PEERGROUPS).
+ *
+ *	status				the whole robot
+ *	start, restart, stop NAME	a daemon
+ *	stop				the robot, and then achstart
+ *	arm WHO				lowers the level to run
+ *	clear NAME			forgets that a daemon has failed, and starts it
+ */
+#ifndef LAUNCH_ACHSTART_CONTROL_H
+#define LAUNCH_ACHSTART_CONTROL_H
+
+#include "channels/clock.h"
+#include "launch/achstart/supervise.h"
+
+#define CONTROL_CLIENTS 8
+#define CONTROL_FDS (CONTROL_CLIENTS + 1)
+
+struct control;
+
+/* NULL with a line in errors. */
+struct control *control_open(struct supervisor *s, struct error_sink *errors);
+void control_close(struct control *c);
+/* Its descriptors for clock_wait; how many. */
+size_t control_fds(const struct control *c, struct clock_fd fds[CONTROL_FDS]);
+/* Serves those that are ready; never blocks.  A client that does not read, or says nothing for a second, is dropped. */
+void control_serve(struct control *c, const struct clock_fd *fds, size_t n, int64_t now_ns);
+
+#endif

@@ -1,0 +1,129 @@
+/* events.c: what happened on the robot, in one place. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "channels/clock.h"
+#include "launch/achstart/events.h"
+
+#define AT_ONCE 64
+#define LOOK_NS 1000000000
+
+static const char *const severities[] = { "info", "warning", "error", "fatal" };
+
+/* When the file was last written to, on our clock; it is as old now as it was then. */
+static int64_t last_written_ns(const struct logs *log)
+{
+	const int64_t now_ns = clock_now_ns(), real_ns = clock_real_ns();
+	struct stat st;
+
+	if (log->file < 0 || fstat(log->file, &st) || !st.st_size)
+		return now_ns;
+	return now_ns - (real_ns - (st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec));
+}
+
+int events_open(struct events *e, struct error_sink *errors)
+{
+	int status, own;
+
+	memset(e, 0, sizeof(*e));
+	terminal_open(&e->terminal);
+	status = logs_open_file(&e->log, "events", errors);
+	e->since_ns = last_written_ns(&e->log);
+	own = port_open(&e->own, "achstart-event", msg_type_by_number(msg_event_number), 0640, errors);
+	return status ? status : own;
+}
+
+void events_close(struct events *e)
+{
+	logs_close(&e->log, false);
+	port_close(&e->own);
+	terminal_close(&e->terminal);
+}
+
+/* For the person at the terminal: as any program's line about an instance. */
+static void show(struct events *e, unsigned int severity, const struct msg_event *event)
+{
+	static const enum error_severity words[] = { ERROR_PLAIN, ERROR_WARNING, ERROR_ERROR, ERROR_FATAL };
+	char line[ERROR_LINE_MAX], source[MSG_NAME_SIZE + 1];
+
+	snprintf(source, sizeof(source), "%.*s", MSG_NAME_SIZE, event->source);
+	error_sentence(line, sizeof(line), "achstart", strcmp(source, "achstart") ? source : NULL, words[severity],
+		       "%.*s", MSG_TEXT_SIZE, event->text);
+	terminal_say(&e->terminal, line);
+}
+
+static void write_event(struct events *e, int64_t now_ns, const struct msg_event *event, bool ours)
+{
+	char line[LOGS_LINE_MAX], again[32] = "";
+	const unsigned int severity = event->severity > MSG_SEVERITY_FATAL ? MSG_SEVERITY_FATAL : event->severity;
+
+	if (event->repeated)
+		snprintf(again, sizeof(again), " (%u more before)", event->repeated);
+	snprintf(line, sizeof(line), "%.*s %s %.*s: %.*s%s", MSG_NAME_SIZE, event->source, severities[severity],
+		 MSG_NAME_SIZE, event->code, MSG_TEXT_SIZE, event->text, again);
+	e->counts[severity]++;
+	logs_say(&e->log, now_ns, event->header.t_publish_ns, line);
+	if (ours || severity >= MSG_SEVERITY_WARNING)
+		show(e, severity, event);
+}
+
+void events_say(struct events *e, int64_t now_ns, enum msg_severity severity, const char *source, const char *code,
+		const char *fmt, ...)
+{
+	struct msg_event event;
+	va_list args;
+
+	msg_init(&event, msg_type_by_number(msg_event_number));
+	event.header.t_sample_ns = event.header.t_publish_ns = now_ns;
+	event.severity = severity;
+	snprintf(event.source, sizeof(event.source), "%s", source);
+	snprintf(event.code, sizeof(event.code), "%s", code);
+	va_start(args, fmt);
+	vsnprintf(event.text, sizeof(event.text), fmt, args);
+	va_end(args);
+	write_event(e, now_ns, &event, true);
+	if (e->own.type)
+		port_put(&e->own, &event);
+}
+
+void events_tell(void *teller, const char *line)
+{
+	const struct events_teller *t = teller;
+
+	events_say(t->events, t->now_ns, t->severity, t->source, t->code, "%s", line);
+}
+
+void events_look(struct events *e, int64_t now_ns)
+{
+	int error;
+
+	if (e->own.type)
+		port_look(&e->own, now_ns, LOOK_NS);
+	if (!logs_changed(&e->log, &error))
+		return;
+	if (error)
+		events_say(e, now_ns, MSG_SEVERITY_WARNING, "achstart", "log", "events.log cannot be written: %s",
+			   strerror(error));
+	else
+		events_say(e, now_ns, MSG_SEVERITY_INFO, "achstart", "log", "events.log is written again");
+}
+
+void events_follow(struct events *e, struct port *port, int64_t now_ns)
+{
+	struct msg_event event;
+	size_t len;
+
+	for (int i = 0; i < AT_ONCE; i++) {
+		switch (port_next(port, &event, sizeof(event), &len)) {
+		case PORT_MISSED:
+		case PORT_ONE:
+			break;
+		default:
+			return;
+		}
+		if (msg_check(&event, len, port->type, NULL) == MSG_FINE && event.header.t_publish_ns > e->since_ns)
+			write_event(e, now_ns, &event, false);
+	}
+}

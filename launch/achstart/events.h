@@ -1,0 +1,46 @@
+/* events.h: what happened on the robot, of all daemons and of achstart itself, in one place.
+ *
+ * $RUN/log/events.log, a line each: "2026-11-15 08:00:00.123456 waist error silent: module 15 ..."; the same rules as
+ * the daemons' logs (logs.h), in the order in which achstart hears of them, with the time at which each
+ * happened.  What achstart itself has to say also goes to the channel achstart-event, and to stderr, where daemons'
+ * warnings and errors are shown, too.
+ */
+#ifndef LAUNCH_ACHSTART_EVENTS_H
+#define LAUNCH_ACHSTART_EVENTS_H
+
+#include "channels/msg/msg.h"
+#include "config/error.h"
+#include "daemons/port.h"
+#include "launch/achstart/logs.h"
+#include "launch/achstart/terminal.h"
+
+struct events {
+	struct logs log;
+	struct port own;
+	struct terminal terminal;
+	uint64_t counts[4]; /* by severity */
+	int64_t since_ns;   /* what happened before was written by the achstart before, or belongs to another run */
+};
+
+/* 0, or -errno with a line: it can be used all the same. */
+int events_open(struct events *events, struct error_sink *errors);
+void events_close(struct events *events);
+
+/* Something achstart has to say about source (a daemon, a bus, or "achstart"). */
+void events_say(struct events *events, int64_t now_ns, enum msg_severity severity, const char *source, const char *code,
+		const char *fmt, ...) __attribute__((format(printf, 6, 7)));
+
+/* The same, with lines of a library as its text. */
+struct events_teller {
+	struct events *events;
+	int64_t now_ns;
+	enum msg_severity severity;
+	const char *source, *code;
+};
+void events_tell(void *teller, const char *line); /* for struct error_sink */
+
+void events_look(struct events *events, int64_t now_ns); /* ten times a second or so: its own channel and file */
+/* One daemon's events, read from its channel. */
+void events_follow(struct events *events, struct port *port, int64_t now_ns);
+
+#endif

@@ -1,0 +1,95 @@
+/* fit.c: whether the robot may be armed. */
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "launch/achstart/fit.h"
+
+static bool is_actuated(const struct watch *w)
+{
+	return w->daemon->wanted && w->daemon->device && w->daemon->device->actuated;
+}
+
+static bool is_real_time(pid_t pid)
+{
+	const int policy = sched_getscheduler(pid) & ~SCHED_RESET_ON_FORK;
+
+	return policy == SCHED_FIFO || policy == SCHED_RR;
+}
+
+static bool is_locked(pid_t pid)
+{
+	char path[32], line[128];
+	long kb = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	while (fgets(line, sizeof(line), f) && sscanf(line, "VmLck: %ld", &kb) != 1)
+		;
+	fclose(f);
+	return kb > 0;
+}
+
+static const struct msg_bus *word_on(const struct watch *w, const struct robot_bus *bus)
+{
+	for (size_t i = 0; i < w->pulse.common.bus_count && i < MSG_BUSES; i++)
+		if (!strncmp(w->pulse.common.bus[i].name, bus->name, MSG_NAME_SIZE))
+			return &w->pulse.common.bus[i];
+	return NULL;
+}
+
+static void judge_real(const struct watch *w, const struct robot_bus *bus, struct error_sink *errors)
+{
+	const char *name = w->daemon->name;
+	const struct msg_bus *word = word_on(w, bus);
+
+	if (!is_real_time(w->child.pid))
+		error_add(errors,
+			  "%s: on a real bus it needs a real-time priority: priority in the launch file, and "
+			  "CAP_SYS_NICE",
+			  name);
+	if (!is_locked(w->child.pid))
+		error_add(errors, "%s: on a real bus it needs its memory locked: CAP_IPC_LOCK", name);
+	if (!word || word->state != MSG_LINK_ERROR_ACTIVE || word->stalled_since_ns)
+		error_add(errors, "%s: bus %s is not well", name, bus->name);
+}
+
+static void judge(struct watch *w, const char *who, int64_t now_ns, struct error_sink *errors)
+{
+	const char *name = w->daemon->name;
+	bool real = false;
+
+	pulse_look(&w->pulse, now_ns);
+	if (w->policy.state != POLICY_READY) {
+		error_add(errors, "%s: not ready", name);
+		return;
+	}
+	if (w->daemon->alive != LAUNCH_ALIVE_STATE || pulse_age_ns(&w->pulse, now_ns) > w->daemon->dead_after_ns) {
+		error_add(errors, "%s: it publishes nothing", name);
+		return;
+	}
+	if (w->pulse.common.lifecycle != MSG_LIFE_DISARMED && w->pulse.common.lifecycle != MSG_LIFE_HOLDING)
+		error_add(errors, "%s: neither disarmed nor holding", name);
+	for (size_t i = 0; i < w->daemon->buses_n; i++) {
+		if (launch_bus_soft(w->daemon->buses[i]))
+			continue;
+		judge_real(w, w->daemon->buses[i], errors);
+		real = true;
+	}
+	if (real && !*who)
+		error_add(errors, "%s: on a real bus the operator has to be named", name);
+}
+
+int fit_to_arm(struct supervisor *s, const char *who, int64_t now_ns, struct error_sink *errors)
+{
+	const unsigned int before = errors->count;
+
+	for (size_t i = 0; i < s->n; i++)
+		if (is_actuated(&s->watches[i]))
+			judge(&s->watches[i], who, now_ns, errors);
+	return errors->count == before ? 0 : -EPERM;
+}

@@ -1,0 +1,149 @@
+/* links.c: the owner of the robot's links. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "can/link.h"
+#include "launch/achstart/check.h"
+#include "launch/achstart/links.h"
+
+#define PAUSE_MIN_NS 50000000
+#define PAUSE_MAX_NS 2000000000
+#define FRESH_NS 500000000
+#define UP_NS 1000000000
+
+void links_init(struct links *l, const struct launch *launch)
+{
+	memset(l, 0, sizeof(*l));
+	for (size_t i = 0; i < launch->robot.buses_n && l->n < LINKS_MAX; i++)
+		if (launch_uses(launch, &launch->robot.buses[i]))
+			l->one[l->n++] = (struct links_one){ .bus = &launch->robot.buses[i], .pause_ns = PAUSE_MIN_NS };
+}
+
+static bool is_socketcan(const struct robot_bus *bus)
+{
+	return !strchr(bus->interface, ':');
+}
+
+static void bring_up(struct links_one *one, struct events *events, int64_t now_ns)
+{
+	const struct link_settings want = check_link_settings(one->bus);
+	struct events_teller teller = { events, now_ns, MSG_SEVERITY_WARNING, one->bus->name, "link" };
+	struct error_sink errors = { one->told ? NULL : events_tell, &teller, 0 };
+	const int status = link_up(one->bus->interface, &want, &errors);
+
+	one->next_ns = now_ns + UP_NS;
+	if (!status && one->told)
+		events_say(events, now_ns, MSG_SEVERITY_INFO, one->bus->name, "link", "%s is up", one->bus->interface);
+	one->told = status;
+}
+
+void links_up(struct links *l, const struct launch *launch, struct events *events, int64_t now_ns)
+{
+	for (size_t i = 0; i < l->n && launch->links; i++)
+		if (is_socketcan(l->one[i].bus))
+			bring_up(&l->one[i], events, now_ns);
+}
+
+/* ---- stalls and bus-off ---- */
+
+static bool rests(enum msg_life life)
+{
+	return life == MSG_LIFE_HOLDING || life == MSG_LIFE_DISARMED || life == MSG_LIFE_FAULT ||
+	       life == MSG_LIFE_STARTING;
+}
+
+enum links_verdict links_judge(const struct links_word *words, size_t n, const char **why)
+{
+	int64_t since_ns = 0, heard_ns = 0;
+	bool off = false, down = false, all_rest = true;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct msg_bus *bus = words[i].bus;
+
+		off |= bus->state == MSG_LINK_BUS_OFF;
+		down |= bus->state == MSG_LINK_ABSENT || bus->state == MSG_LINK_STOPPED;
+		all_rest &= rests(words[i].life);
+		if (bus->stalled_since_ns && (!since_ns || bus->stalled_since_ns < since_ns))
+			since_ns = bus->stalled_since_ns;
+		if (bus->last_confirmed_ns > heard_ns)
+			heard_ns = bus->last_confirmed_ns;
+		if (bus->last_received_ns > heard_ns)
+			heard_ns = bus->last_received_ns;
+	}
+	if (off) {
+		*why = "bus-off";
+		return all_rest ? LINKS_RESET : LINKS_WAIT;
+	}
+	if (down)
+		return LINKS_UP;
+	if (since_ns) {
+		*why = "stalled";
+		return heard_ns <= since_ns ? LINKS_RESET : LINKS_WAIT;
+	}
+	return LINKS_FINE;
+}
+
+static size_t gather(const struct robot_bus *bus, struct pulse *const *pulses, size_t n, struct links_word *words,
+		     int64_t now_ns)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct pulse *p = pulses[i];
+
+		if (!p->there || pulse_age_ns(p, now_ns) > FRESH_NS)
+			continue;
+		for (size_t b = 0; b < p->common.bus_count && b < MSG_BUSES; b++)
+			if (!strncmp(p->common.bus[b].name, bus->name, MSG_NAME_SIZE))
+				words[found++] =
+					(struct links_word){ &p->common.bus[b], (enum msg_life)p->common.lifecycle };
+	}
+	return found;
+}
+
+static void reset(struct links_one *one, const char *why, struct events *events, int64_t now_ns)
+{
+	struct events_teller teller = { events, now_ns, MSG_SEVERITY_WARNING, one->bus->name, "link" };
+	struct error_sink errors = { events_tell, &teller, 0 };
+	const int status = link_reset(one->bus->interface, &errors);
+
+	one->next_ns = now_ns + one->pause_ns;
+	one->pause_ns = one->pause_ns * 2 > PAUSE_MAX_NS ? PAUSE_MAX_NS : one->pause_ns * 2;
+	if (!status) {
+		one->resets++;
+		events_say(events, now_ns, MSG_SEVERITY_WARNING, one->bus->name, "reset",
+			   "%s was %s and has been reset", one->bus->interface, why);
+	}
+}
+
+void links_look(struct links *l, const struct launch *launch, struct pulse *const *pulses, size_t n,
+		struct events *events, int64_t now_ns)
+{
+	struct links_word words[LAUNCH_DAEMONS_MAX];
+	const char *why = "";
+
+	if (!launch->links)
+		return;
+	for (size_t i = 0; i < l->n; i++) {
+		struct links_one *one = &l->one[i];
+		const size_t found = gather(one->bus, pulses, n, words, now_ns);
+
+		switch (links_judge(words, found, &why)) {
+		case LINKS_RESET:
+			if (now_ns >= one->next_ns)
+				reset(one, why, events, now_ns);
+			break;
+		case LINKS_FINE:
+			if (now_ns >= one->next_ns)
+				one->pause_ns = PAUSE_MIN_NS;
+			break;
+		case LINKS_UP: /* a soft wire's is its server's */
+			if (now_ns >= one->next_ns && is_socketcan(one->bus))
+				bring_up(one, events, now_ns);
+			break;
+		case LINKS_WAIT:
+			break;
+		}
+	}
+}

@@ -1,0 +1,286 @@
+/* logs.c: what the daemons print. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "channels/clock.h"
+#include "config/run.h"
+#include "launch/achstart/logs.h"
+
+#define RETRY_NS 1000000000
+#define STAMP_MAX 32
+
+static int log_path(char path[RUN_PATH_MAX], const char *name, const char *suffix)
+{
+	char rest[64];
+
+	snprintf(rest, sizeof(rest), "log/%s%s", name, suffix);
+	return run_path(path, rest, &(struct error_sink){ 0 });
+}
+
+/* ---- the file ---- */
+
+static int open_file(struct logs *l)
+{
+	char path[RUN_PATH_MAX];
+	struct stat st;
+
+	if (log_path(path, l->name, ".log"))
+		return -ENAMETOOLONG;
+	l->file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
+	if (l->file < 0)
+		return -errno;
+	l->file_size = fstat(l->file, &st) ? 0 : st.st_size;
+	return 0;
+}
+
+static void rotate(struct logs *l)
+{
+	char from[RUN_PATH_MAX], to[RUN_PATH_MAX], suffix[16];
+
+	for (int i = LOGS_KEPT; i > 0; i--) {
+		snprintf(suffix, sizeof(suffix), i > 1 ? ".log.%d" : ".log", i - 1);
+		if (log_path(from, l->name, suffix))
+			return;
+		snprintf(suffix, sizeof(suffix), ".log.%d", i);
+		if (log_path(to, l->name, suffix))
+			return;
+		rename(from, to);
+	}
+	close(l->file);
+	l->file = -1;
+	open_file(l);
+}
+
+static void write_line(struct logs *l, int64_t now_ns, int64_t t_ns, const char *line)
+{
+	char text[LOGS_LINE_MAX + STAMP_MAX + 16];
+	const int64_t real_ns = clock_real_ns() - (clock_now_ns() - t_ns);
+	const time_t seconds = (time_t)(real_ns / 1000000000);
+	struct tm tm;
+	size_t len;
+
+	localtime_r(&seconds, &tm);
+	len = strftime(text, STAMP_MAX, "%Y-%m-%d %H:%M:%S", &tm);
+	len += (size_t)snprintf(text + len, sizeof(text) - len, ".%06d %s\n", (int)(real_ns / 1000 % 1000000), line);
+	if (l->file < 0 && now_ns >= l->retry_ns) {
+		l->retry_ns = now_ns + RETRY_NS;
+		l->error = -open_file(l);
+	}
+	errno = ENOSPC;
+	if (l->file < 0 || write(l->file, text, len) != (ssize_t)len) {
+		l->error = l->file < 0 ? l->error : errno;
+		l->lost++;
+		return;
+	}
+	l->error = 0;
+	l->lines++;
+	l->file_size += (int64_t)len;
+	if (l->file_size > LOGS_SIZE_MAX)
+		rotate(l);
+}
+
+bool logs_changed(struct logs *l, int *error)
+{
+	*error = l->error;
+	if (l->told == !!l->error)
+		return false;
+	l->told = l->error;
+	return true;
+}
+
+/* ---- lines ---- */
+
+static void keep(struct logs *l, const char *line)
+{
+	snprintf(l->last[l->last_at], sizeof(l->last[0]), "%s", line);
+	l->last_at = (l->last_at + 1) % LOGS_LAST;
+	if (l->last_n < LOGS_LAST)
+		l->last_n++;
+}
+
+const char *logs_last(const struct logs *l, unsigned int nth)
+{
+	return nth < l->last_n ? l->last[(l->last_at + LOGS_LAST - 1 - nth) % LOGS_LAST] : NULL;
+}
+
+void logs_forget(struct logs *l)
+{
+	l->last_n = 0;
+}
+
+void logs_say(struct logs *l, int64_t now_ns, int64_t t_ns, const char *line)
+{
+	write_line(l, now_ns, t_ns, line);
+}
+
+static void end_line(struct logs *l, int64_t now_ns)
+{
+	l->line[l->line_len] = 0;
+	keep(l, l->line);
+	write_line(l, now_ns, now_ns, l->line);
+	l->line_len = 0;
+}
+
+static void take_byte(struct logs *l, int64_t now_ns, char byte)
+{
+	if (byte == '\n')
+		end_line(l, now_ns);
+	else if (l->line_len < LOGS_LINE_MAX) /* a terminal that shows the log is not to be commanded by it */
+		l->line[l->line_len++] = ((unsigned char)byte < ' ' && byte != '\t') || byte == 0x7F ? '?' : byte;
+}
+
+bool logs_read(struct logs *l, int64_t now_ns)
+{
+	char bytes[4096];
+
+	while (l->fifo >= 0 && l->taken < LOGS_BURST) {
+		const ssize_t n = read(l->fifo, bytes, sizeof(bytes));
+
+		if (n <= 0)
+			return true;
+		l->taken += (size_t)n;
+		for (ssize_t i = 0; i < n; i++)
+			take_byte(l, now_ns, bytes[i]);
+	}
+	return l->fifo < 0;
+}
+
+void logs_allow(struct logs *l)
+{
+	l->taken = 0;
+}
+
+void logs_end(struct logs *l, int64_t now_ns)
+{
+	logs_allow(l);
+	logs_read(l, now_ns);
+	if (l->line_len)
+		end_line(l, now_ns);
+}
+
+/* ---- opening ---- */
+
+static int begin(struct logs *l, const char *name, struct error_sink *errors)
+{
+	const int folder = run_folder("log", errors);
+
+	memset(l, 0, sizeof(*l));
+	l->fifo = l->file = -1;
+	snprintf(l->name, sizeof(l->name), "%s", name);
+	if (folder < 0)
+		return folder;
+	close(folder);
+	return 0;
+}
+
+int logs_open_file(struct logs *l, const char *name, struct error_sink *errors)
+{
+	int status = begin(l, name, errors);
+
+	if (!status) {
+		status = open_file(l);
+		if (status)
+			error_add(errors, "log/%s.log: %s", name, strerror(-status));
+	}
+	l->error = -status;
+	l->told = status;
+	return status;
+}
+
+/* Both ways, so that neither side ever sees the other close it. */
+static int open_fifo(const char *path)
+{
+	const int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0)
+		return -errno;
+	if (!fstat(fd, &st) && S_ISFIFO(st.st_mode))
+		return fd;
+	close(fd);
+	return -EEXIST;
+}
+
+static int open_pipe(void)
+{
+	char path[32];
+	int ends[2], fd;
+
+	if (pipe2(ends, O_CLOEXEC))
+		return -errno;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", ends[0]);
+	fd = open_fifo(path);
+	close(ends[0]);
+	close(ends[1]);
+	return fd;
+}
+
+static int make_fifo(struct logs *l)
+{
+	char path[RUN_PATH_MAX];
+
+	if (log_path(path, l->name, ""))
+		return -ENAMETOOLONG;
+	if (mkfifo(path, 0600) && errno != EEXIST)
+		return -errno;
+	return open_fifo(path);
+}
+
+int logs_open(struct logs *l, const char *name, struct error_sink *errors)
+{
+	int status = begin(l, name, errors);
+
+	if (!status) {
+		l->fifo = make_fifo(l);
+		status = l->fifo < 0 ? l->fifo : open_file(l);
+		if (status)
+			error_add(errors, "log/%s: %s", name, strerror(-status));
+	}
+	if (l->fifo < 0)
+		l->fifo = open_pipe();
+	l->error = -status;
+	l->told = status;
+	return status;
+}
+
+void logs_adopt(struct logs *l, pid_t pid)
+{
+	char path[32];
+	struct stat ours, theirs;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd/1", (int)pid);
+	if (stat(path, &theirs) || !S_ISFIFO(theirs.st_mode))
+		return;
+	if (l->fifo >= 0 && !fstat(l->fifo, &ours) && ours.st_ino == theirs.st_ino && ours.st_dev == theirs.st_dev)
+		return;
+	fd = open_fifo(path);
+	if (fd < 0)
+		return;
+	if (l->fifo >= 0)
+		close(l->fifo);
+	l->fifo = fd;
+}
+
+int logs_fd(const struct logs *l)
+{
+	return l->fifo;
+}
+
+void logs_close(struct logs *l, bool remove_fifo)
+{
+	char path[RUN_PATH_MAX];
+
+	if (l->fifo >= 0)
+		close(l->fifo);
+	if (l->file >= 0)
+		close(l->file);
+	l->fifo = l->file = -1;
+	if (remove_fifo && !log_path(path, l->name, ""))
+		unlink(path);
+}

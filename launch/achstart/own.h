@@ -1,0 +1,17 @@
+/* own.h: what achstart asks of the system for itself, and what it hands on to its daemons. */
+#ifndef LAUNCH_ACHSTART_OWN_H
+#define LAUNCH_ACHSTART_OWN_H
+
+#include <stdint.h>
+
+#include "config/error.h"
+
+/* Of an ordinary user's achstart that was given CAP_NET_ADMIN, CAP_SYS_NICE or CAP_IPC_LOCK, by setcap(8) or by
+ * systemd: its daemons have those of them, too (ambient capabilities).  root's have them anyway. */
+void own_capabilities(void);
+
+/* Just above the highest of its daemons, so that it can end one that spins; 0: the ordinary scheduler, as
+ * they.  Daemons do not inherit it.  What is in memory now stays there.  A refusal is a line in warnings. */
+void own_priority(int64_t highest, struct error_sink *warnings);
+
+#endif

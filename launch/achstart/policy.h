@@ -1,0 +1,143 @@
+/* policy.h: what the supervisor does about a daemon: one table, state x event.  Pure: times are arguments.
+ *
+ *	struct policy p;
+ *	struct policy_rules rules = policy_rules_default();
+ *
+ *	policy_init(&p);
+ *	actions = policy_event(&p, &rules, POLICY_START, true, now_ns);
+ *	...
+ *	if (actions & POLICY_DO_SPAWN)
+ *		...
+ *
+ * A daemon's life, as long as nothing goes wrong and nobody asks for anything:
+ *
+ *	stopped --START--> waiting --NEEDS_MET: spawn--> starting --READY--> ready
+ *
+ * and after a death, by itself or by us: at once if it had been ready for a second (settled), else after a pause of
+ * 0.1 s that doubles up to 5 s.  Deaths before a second of readiness are counted, and ten of them in a minute are
+ * enough: failed.  Exit status 100, a wrong configuration, is failed at once.  A critical daemon has no budget and
+ * pauses for 20 ms at most; three of its deaths within a second raise the e-stop to the level that the launch file
+ * names, and so does each way of ending in failed.  Only the one that died is started again, and it waits for nobody:
+ * needs are looked at when somebody asks for a start.
+ *
+ * The caller
+ *	- sends an event when something happened, and does at once, in the order of the bits, what the answer says;
+ *	- sends POLICY_TIMER once clock_now_ns() is policy_wake_ns() or later;
+ *	- has exactly one process in the states where policy_has_process() is true, and none in the others.  If starting
+ *	  one fails, it sends POLICY_DIED;
+ *	- sends POLICY_NEEDS_MET to one that is waiting when everything it needs is ready (policy_state READY), also at
+ *	  once after POLICY_START.
+ */
+#ifndef LAUNCH_ACHSTART_POLICY_H
+#define LAUNCH_ACHSTART_POLICY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define POLICY_DEATHS_MAX 100 /* the largest budget */
+
+enum policy_state {
+	POLICY_STOPPED,	   /* nobody wants it, or it ended by itself and well (restart: never) */
+	POLICY_WAITING,	   /* wanted; for what it needs */
+	POLICY_STARTING,   /* its process runs and has not said READY */
+	POLICY_READY,	   /* its process runs and has */
+	POLICY_BACKOFF,	   /* it died and will be started again: policy_wake_ns() */
+	POLICY_FAILED,	   /* given up; somebody has to ask for a start */
+	POLICY_STOPPING,   /* asked to stop; its process still runs */
+	POLICY_RESTARTING, /* asked to restart; its old process still runs */
+	POLICY_KILLED,	   /* we killed it because it is stopped or its loop is dead; its process is not gone yet */
+	POLICY_STATES,
+};
+
+enum policy_event {
+	POLICY_START, /* somebody asks: at the start of the robot, or by achctl */
+	POLICY_STOP,
+	POLICY_RESTART,
+	POLICY_NEEDS_MET,  /* what it needs is ready */
+	POLICY_IS_READY,   /* READY=1 */
+	POLICY_EXITED,	   /* it ended with status 0 */
+	POLICY_EXITED_100, /* ... 100: its configuration is wrong */
+	POLICY_DIED,	   /* any other way: another status, a signal, unknown (adopted), it could not be started */
+	POLICY_SILENT, /* it publishes nothing: for dead_after since the last, or for ready_within since its start */
+	POLICY_FROZEN, /* its process is stopped (state T; one that a debugger holds is judged as silent) */
+	POLICY_TIMER,  /* policy_wake_ns() has come */
+	POLICY_ADOPT,  /* its process was found running when we started; it has not been ready */
+	POLICY_ADOPT_READY, /* ... and has: it counts as settled */
+	POLICY_EVENTS,
+};
+
+/* What to do, lowest bit first. */
+#define POLICY_DO_RAISE 0x01   /* raise the e-stop to the level that the launch file names for it */
+#define POLICY_DO_KILL 0x02    /* SIGKILL */
+#define POLICY_DO_TERM 0x04    /* SIGTERM */
+#define POLICY_DO_SPAWN 0x08   /* start its process */
+#define POLICY_SAY_FAILED 0x10 /* tell, loudly: it is given up; policy_why says why */
+#define POLICY_SAY_LATE 0x20   /* tell: it is not ready within ready_within; it goes on, and what needs it waits on */
+#define POLICY_SAY_STUCK 0x40  /* tell: SIGKILL was kill_within ago and it is still there (uninterruptible sleep) */
+#define POLICY_SAY_PAUSE 0x80  /* tell: it died early and is started again at policy_wake_ns() */
+
+struct policy_rules {
+	bool never; /* restart: never */
+	bool critical;
+	int64_t settled_ns;	  /* so long ready, and a death is no early one: 1 s */
+	int64_t backoff_ns;	  /* pause after the first early death: 0.1 s ... */
+	int64_t backoff_max_ns;	  /* ... and at most: 5 s */
+	int64_t budget;		  /* so many early deaths, 1 to POLICY_DEATHS_MAX, ... */
+	int64_t budget_within_ns; /* ... in so long a time are too many: 10 in a minute */
+	int64_t ready_within_ns;  /* 5 s */
+	int64_t kill_within_ns;	  /* from SIGTERM to SIGKILL: 2 s */
+};
+struct policy_rules policy_rules_default(void);
+
+/* Of the critical ones. */
+#define POLICY_CRITICAL_BACKOFF_NS 20000000
+#define POLICY_CRITICAL_DEATHS 3
+#define POLICY_CRITICAL_WITHIN_NS 1000000000
+
+struct policy {
+	enum policy_state state;
+	bool adopted;		   /* its process is not our child: the exit status will be unknown */
+	uint64_t restarts;	   /* processes started after the first, not counting those somebody asked for */
+	unsigned int early_deaths; /* in the last budget_within, as of the last one */
+
+	/* private */
+	int64_t ready_ns;   /* since when; INT64_MIN: it has not been, this time */
+	int64_t timer_ns;   /* INT64_MAX: none */
+	int64_t backoff_ns; /* the next pause; 0: the first */
+	bool killed;	    /* SIGKILL was sent to this process */
+	const char *why;
+	int64_t early[POLICY_DEATHS_MAX]; /* when: a ring */
+	unsigned int early_at, early_n;
+	int64_t deaths[POLICY_CRITICAL_DEATHS]; /* the last, early or not; a ring */
+	unsigned int deaths_at, deaths_n;
+};
+
+/* Stopped, and nothing has happened. */
+void policy_init(struct policy *p);
+
+/* Something happened.  Changes *p and answers what to do, a set of POLICY_DO_ and POLICY_SAY_ bits.
+ *
+ * publishes: its publication (or watchdog) is young, and its process not stopped: it will hear a SIGTERM.  Say true
+ * of one that has not been up for long enough to tell.  A STOP or RESTART of one that does not publish is SIGKILL at
+ * once.
+ *
+ * An event that makes no sense in the state (READY of one that is being killed) changes nothing and answers 0. */
+unsigned int policy_event(struct policy *p, const struct policy_rules *rules, enum policy_event event, bool publishes,
+			  int64_t now_ns);
+
+/* The death that a status of waitpid(2) tells of: POLICY_EXITED, POLICY_EXITED_100 or POLICY_DIED. */
+enum policy_event policy_death(int wait_status);
+
+/* When POLICY_TIMER is due; INT64_MAX: never. */
+int64_t policy_wake_ns(const struct policy *p);
+
+bool policy_has_process(const struct policy *p);
+
+/* Of a failed one what a person should hear: "it died too often before it had been ready for long", "its
+ * configuration is wrong: exit status 100"; else "". */
+const char *policy_why(const struct policy *p);
+
+const char *policy_state_name(enum policy_state state); /* "stopped" ... "killed" */
+const char *policy_event_name(enum policy_event event); /* "start" ... */
+
+#endif

@@ -1,0 +1,475 @@
+/* supervise.c: the supervisor's loop; see supervise.h. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "channels/clock.h"
+#include "launch/achstart/control.h"
+#include "launch/achstart/fit.h"
+#include "launch/achstart/own.h"
+#include "launch/achstart/supervise.h"
+
+#define WORLD 111
+#define LATE_NS 50000000 /* having woken so late itself, it does not judge others by the clock */
+#define PATROL_EVERY 5	 /* looks */
+#define COMES_UP "the robot comes up"
+
+/* ---- order ---- */
+
+static bool needs_met(const struct supervisor *s, const struct watch *w)
+{
+	for (size_t i = 0; i < w->daemon->needs_n; i++)
+		if (s->watches[w->daemon->needs[i]].policy.state != POLICY_READY)
+			return false;
+	return true;
+}
+
+static bool needs(const struct watch *w, size_t place)
+{
+	for (size_t i = 0; i < w->daemon->needs_n; i++)
+		if (w->daemon->needs[i] == place)
+			return true;
+	return false;
+}
+
+/* Does anybody that runs still need it?  The clock is for every driver: they stop in step. */
+static bool is_needed(const struct supervisor *s, const struct watch *w)
+{
+	const size_t place = (size_t)(w - s->watches);
+
+	for (size_t i = 0; i < s->n; i++) {
+		const struct watch *other = &s->watches[i];
+		const bool by_clock = w->daemon->clock && other != w && other->daemon->kind == LAUNCH_DRIVER;
+
+		if (policy_has_process(&other->policy) && !other->stuck && (by_clock || needs(other, place)))
+			return true;
+	}
+	return false;
+}
+
+static void stop_the_next(struct supervisor *s, int64_t now_ns)
+{
+	for (size_t i = s->n; i-- > 0;) {
+		struct watch *w = &s->watches[i];
+
+		if (w->policy.state != POLICY_STOPPED && w->policy.state != POLICY_STOPPING &&
+		    (!policy_has_process(&w->policy) || !is_needed(s, w)))
+			watch_event(s, w, POLICY_STOP, now_ns);
+	}
+}
+
+/* Those that wait start when what they need is ready; those that are to stop do when nobody needs them any more. */
+static void go_on(struct supervisor *s, int64_t now_ns)
+{
+	if (s->stop_ns)
+		stop_the_next(s, now_ns);
+	for (size_t i = 0; i < s->n && !s->stop_ns; i++)
+		if (s->watches[i].policy.state == POLICY_WAITING && needs_met(s, &s->watches[i]))
+			watch_event(s, &s->watches[i], POLICY_NEEDS_MET, now_ns);
+	for (size_t i = 0; i < s->n; i++)
+		if (policy_wake_ns(&s->watches[i].policy) <= now_ns)
+			watch_event(s, &s->watches[i], POLICY_TIMER, now_ns);
+}
+
+struct watch *supervise_find(struct supervisor *s, const char *name)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (!strcmp(s->watches[i].daemon->name, name))
+			return &s->watches[i];
+	return NULL;
+}
+
+void supervise_start(struct supervisor *s, struct watch *w, int64_t now_ns)
+{
+	for (size_t i = 0; i < w->daemon->needs_n; i++)
+		if (s->watches[w->daemon->needs[i]].policy.state == POLICY_STOPPED)
+			supervise_start(s, &s->watches[w->daemon->needs[i]], now_ns);
+	watch_event(s, w, POLICY_START, now_ns);
+}
+
+void supervise_stop(struct supervisor *s, int64_t now_ns)
+{
+	if (s->stop_ns)
+		return;
+	s->stop_ns = now_ns;
+	notify_stopping(&s->notify);
+	events_say(&s->events, now_ns, MSG_SEVERITY_INFO, "achstart", "stopping", "everything is stopped, in reverse");
+}
+
+/* One that SIGKILL does not end, in the hands of the kernel, is not waited for. */
+static bool all_gone(const struct supervisor *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (policy_has_process(&s->watches[i].policy) && !s->watches[i].stuck)
+			return false;
+	return true;
+}
+
+/* ---- the level ---- */
+
+int supervise_arm(struct supervisor *s, const char *who, struct error_sink *errors)
+{
+	/* What was read before this counts as seen; a raise from here on makes the lowering void. */
+	int status = arm_read(&s->arm, errors);
+
+	if (!status)
+		status = fit_to_arm(s, who, clock_now_ns(), errors);
+	if (!status)
+		status = arm_lower(&s->arm, MSG_LEVEL_RUN, *who ? who : "operator", "armed", errors);
+	if (!status)
+		status = arm_read(&s->arm, errors);
+	if (!status && s->arm.level != MSG_LEVEL_RUN) {
+		error_add(errors, "the level was raised meanwhile by %.*s: %.*s", MSG_NAME_SIZE, s->arm.who,
+			  MSG_TEXT_SIZE, s->arm.why);
+		status = -EAGAIN;
+	}
+	return status;
+}
+
+/* Still at the estop with which we, or an achstart that was killed, began: nobody else has said anything since. */
+static bool is_coming_up(const struct supervisor *s)
+{
+	return s->arm.level == MSG_LEVEL_ESTOP && !strncmp(s->arm.who, "achstart", MSG_NAME_SIZE) &&
+	       !strncmp(s->arm.why, COMES_UP, MSG_TEXT_SIZE);
+}
+
+static bool all_ready(const struct supervisor *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (s->watches[i].daemon->wanted && s->watches[i].policy.state != POLICY_READY)
+			return false;
+	return true;
+}
+
+static void arm_by_itself(struct supervisor *s, int64_t now_ns)
+{
+	if (s->launch->arm != LAUNCH_ARM_AUTO || s->stop_ns || !is_coming_up(s) || !all_ready(s))
+		return;
+	if (!supervise_arm(s, "arm: auto", &(struct error_sink){ 0 }))
+		events_say(&s->events, now_ns, MSG_SEVERITY_INFO, "achstart", "armed", "arm: auto, and all are ready");
+}
+
+static void look_at_level(struct supervisor *s, int64_t now_ns)
+{
+	struct events_teller wrong = { &s->events, now_ns, MSG_SEVERITY_ERROR, "achstart", "estop" };
+	struct error_sink errors = { s->told_estop ? NULL : events_tell, &wrong, 0 };
+
+	s->told_estop = arm_read(&s->arm, &errors);
+	if (!s->told_estop || !arm_mend(&s->arm, s->group, &errors))
+		return;
+	arm_read(&s->arm, &errors);
+	arm_raise(&s->arm, MSG_LEVEL_ESTOP, "achstart", "an estop channel was made anew", &errors);
+	arm_read(&s->arm, &errors);
+	events_say(&s->events, now_ns, MSG_SEVERITY_ERROR, "achstart", "corrupt",
+		   "an estop channel was missing or overwritten and has been made anew: level estop");
+}
+
+/* ---- looking ---- */
+
+void supervise_mended(struct supervisor *s, const char *channel, int64_t now_ns)
+{
+	events_say(&s->events, now_ns, MSG_SEVERITY_ERROR, "achstart", "corrupt",
+		   "channel %s was overwritten and has been removed; who uses it makes it anew", channel);
+}
+
+static void tell_systemd(struct supervisor *s, int64_t now_ns)
+{
+	char text[NOTIFY_STATUS_MAX];
+	size_t ready = 0, wanted = 0;
+
+	for (size_t i = 0; i < s->n; i++) {
+		wanted += s->watches[i].daemon->wanted;
+		ready += s->watches[i].daemon->wanted && s->watches[i].policy.state == POLICY_READY;
+	}
+	snprintf(text, sizeof(text), "%zu of %zu daemons ready", ready, wanted);
+	if (strcmp(text, s->notify.status) != 0)
+		notify_status(&s->notify, now_ns, text);
+	if (!s->told_ready && ready == wanted) {
+		s->told_ready = true;
+		notify_ready(&s->notify);
+		events_say(&s->events, now_ns, MSG_SEVERITY_INFO, "achstart", "all-ready", "all %zu ready after %.3f s",
+			   ready, (double)(now_ns - s->begun_ns) / 1e9);
+	}
+	notify_watchdog(&s->notify, now_ns);
+}
+
+/* Fifty times a second. */
+static void look(struct supervisor *s, int64_t now_ns)
+{
+	const bool in_time = now_ns - s->look_ns < LATE_NS;
+	struct pulse *pulses[LAUNCH_DAEMONS_MAX];
+	const char *mended;
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n; i++) {
+		watch_look(s, &s->watches[i], now_ns);
+		if (s->watches[i].daemon->alive == LAUNCH_ALIVE_STATE)
+			pulses[n++] = &s->watches[i].pulse;
+	}
+	for (size_t i = 0; in_time && i < s->n; i++)
+		watch_judge(s, &s->watches[i], now_ns);
+	links_look(&s->links, s->launch, pulses, n, &s->events, now_ns);
+	mended = s->looks++ % PATROL_EVERY ? NULL : patrol_look(&s->patrol);
+	if (mended)
+		supervise_mended(s, mended, now_ns);
+	events_look(&s->events, now_ns);
+	look_at_level(s, now_ns);
+	arm_by_itself(s, now_ns);
+	tell_systemd(s, now_ns);
+	s->flooded = false;
+	s->look_ns = (in_time ? s->look_ns : now_ns) + SUPERVISE_LOOK_NS;
+}
+
+/* ---- the loop ---- */
+
+/* Once everybody is ready all that comes are beats, and those are for the next look. */
+static bool wants_notices(const struct supervisor *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (s->watches[i].policy.state == POLICY_STARTING)
+			return true;
+	return false;
+}
+
+static int64_t next_ns(const struct supervisor *s)
+{
+	int64_t next = s->look_ns;
+
+	for (size_t i = 0; i < s->n; i++)
+		if (policy_wake_ns(&s->watches[i].policy) < next)
+			next = policy_wake_ns(&s->watches[i].policy);
+	return next;
+}
+
+static void read_signals(struct supervisor *s, int64_t now_ns)
+{
+	struct signalfd_siginfo info;
+	bool child = false;
+
+	while (read(s->signals, &info, sizeof(info)) == sizeof(info)) {
+		switch (info.ssi_signo) {
+		case SIGCHLD:
+			child = true;
+			break;
+		case SIGHUP: /* the terminal is gone, which is no reason for a robot to stop */
+			events_say(&s->events, now_ns, MSG_SEVERITY_INFO, "achstart", "hangup",
+				   "the terminal is gone; the robot runs on: achctl stop ends it");
+			break;
+		default:
+			supervise_stop(s, now_ns);
+		}
+	}
+	for (size_t i = 0; child && i < s->n; i++) {
+		watch_bury(s, &s->watches[i], now_ns);
+		watch_freeze(s, &s->watches[i], now_ns);
+	}
+}
+
+static void hear(struct supervisor *s, int64_t now_ns)
+{
+	struct notice notice;
+
+	while (notice_read(s->notify_fd, &notice))
+		for (size_t i = 0; i < s->n; i++)
+			if (s->watches[i].child.pid && s->watches[i].child.pid == notice.pid)
+				watch_hear(s, &s->watches[i], &notice, now_ns);
+}
+
+static int loop(struct supervisor *s)
+{
+	enum { SIGNALS, NOTIFY, ENDS, FIFOS, FIXED };
+	struct clock_fd fds[FIXED + CONTROL_FDS];
+
+	while (!s->stop_ns || !all_gone(s)) {
+		size_t clients;
+		int64_t now_ns;
+		int ready;
+
+		fds[SIGNALS] = (struct clock_fd){ .fd = s->signals, .events = POLLIN };
+		fds[NOTIFY] = (struct clock_fd){ .fd = wants_notices(s) ? s->notify_fd : -1, .events = POLLIN };
+		fds[ENDS] = (struct clock_fd){ .fd = s->ends, .events = POLLIN };
+		fds[FIFOS] = (struct clock_fd){ .fd = s->flooded ? -1 : s->fifos, .events = POLLIN };
+		clients = control_fds(s->control, fds + FIXED);
+		ready = clock_wait(fds, FIXED + clients, next_ns(s));
+		if (ready < 0)
+			return ready;
+		now_ns = clock_now_ns();
+		for (size_t i = 0; fds[ENDS].ready && i < s->n; i++)
+			watch_bury(s, &s->watches[i], now_ns);
+		if (fds[SIGNALS].ready)
+			read_signals(s, now_ns);
+		if (fds[NOTIFY].ready || now_ns >= s->look_ns)
+			hear(s, now_ns);
+		for (size_t i = 0; fds[FIFOS].ready && i < s->n; i++)
+			s->flooded |= !logs_read(&s->watches[i].log, now_ns);
+		control_serve(s->control, fds + FIXED, clients, now_ns);
+		if (now_ns >= s->look_ns)
+			look(s, now_ns);
+		go_on(s, now_ns);
+	}
+	return 0;
+}
+
+/* ---- beginning and end ---- */
+
+static sigset_t signal_set(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGCHLD);
+	return set;
+}
+
+void supervise_hold_signals(void)
+{
+	const sigset_t set = signal_set();
+
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+static int open_signals(void)
+{
+	const sigset_t set = signal_set();
+
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static void be_quick(struct supervisor *s, int64_t now_ns)
+{
+	struct events_teller odd = { &s->events, now_ns, MSG_SEVERITY_WARNING, "achstart", "not-real-time" };
+	struct error_sink warnings = { events_tell, &odd, 0 };
+	int64_t highest = 0;
+
+	for (size_t i = 0; i < s->n; i++)
+		if (s->watches[i].daemon->priority > highest)
+			highest = s->watches[i].daemon->priority;
+	own_priority(highest, &warnings);
+}
+
+static int open_all(struct supervisor *s, int64_t now_ns, struct error_sink *errors)
+{
+	/* One that cannot be made at once may be corrupt: then it is mended in the first look. */
+	struct error_sink quiet = { 0 };
+
+	supervise_hold_signals();
+	notify_open(&s->notify);
+	s->signals = open_signals();
+	s->fifos = epoll_create1(EPOLL_CLOEXEC);
+	s->ends = epoll_create1(EPOLL_CLOEXEC);
+	s->group = getegid();
+	events_open(&s->events, &quiet);
+	s->watches = calloc(s->n + 1, sizeof(*s->watches));
+	if (!s->watches || patrol_open(&s->patrol, s->launch)) {
+		error_add(errors, "%s", strerror(ENOMEM));
+		return -ENOMEM;
+	}
+	s->notify_fd = notice_open(errors);
+	s->control = s->notify_fd < 0 ? NULL : control_open(s, errors);
+	if (!s->control)
+		return -EIO;
+	for (size_t i = 0; i < s->n; i++)
+		watch_open(s, &s->watches[i], &s->launch->daemons[i], now_ns);
+	if (arm_open(&s->arm, true, s->group, &quiet) && !s->arm.corrupt[0] && !s->arm.corrupt[1])
+		return arm_open(&s->arm, true, s->group, errors);
+	return 0;
+}
+
+static void close_all(struct supervisor *s, bool stopped)
+{
+	for (size_t i = 0; i < s->n && s->watches && s->watches[i].daemon; i++)
+		watch_close(&s->watches[i], stopped);
+	if (s->control)
+		control_close(s->control);
+	events_close(&s->events);
+	arm_close(&s->arm);
+	if (stopped) {
+		patrol_sweep(&s->patrol);
+		folder_sweep();
+	}
+	patrol_close(&s->patrol);
+	notify_close(&s->notify);
+	free(s->watches);
+}
+
+static void begin(struct supervisor *s, int64_t now_ns)
+{
+	bool adopted = false;
+
+	events_say(&s->events, now_ns, MSG_SEVERITY_INFO, "achstart", "begin", "robot %s, %s", s->launch->name,
+		   s->launch->path);
+	be_quick(s, now_ns);
+	look_at_level(s, now_ns);
+	for (size_t i = 0; i < s->n; i++)
+		adopted |= watch_adopt(s, &s->watches[i], now_ns);
+	if (!adopted) {
+		struct events_teller wrong = { &s->events, now_ns, MSG_SEVERITY_ERROR, "achstart", "estop" };
+		struct error_sink errors = { events_tell, &wrong, 0 };
+
+		arm_raise(&s->arm, MSG_LEVEL_ESTOP, "achstart", COMES_UP, &errors);
+		arm_read(&s->arm, &errors);
+	}
+	links_init(&s->links, s->launch);
+	if (!adopted)
+		links_up(&s->links, s->launch, &s->events, now_ns);
+	for (size_t i = 0; i < s->n; i++)
+		if (s->watches[i].daemon->wanted && !policy_has_process(&s->watches[i].policy))
+			watch_event(s, &s->watches[i], POLICY_START, now_ns);
+	go_on(s, now_ns);
+	s->look_ns = now_ns + SUPERVISE_LOOK_NS;
+}
+
+/* What had to be killed, and what is still there. */
+static int tell_end(struct supervisor *s, int64_t now_ns)
+{
+	char killed[MSG_TEXT_SIZE] = "", *at = killed;
+	bool stuck = false;
+
+	for (size_t i = 0; i < s->n; i++) {
+		const struct watch *w = &s->watches[i];
+		const size_t room = sizeof(killed) - (size_t)(at - killed);
+
+		if (!w->killed_at_end)
+			continue;
+		stuck |= w->stuck;
+		if (strlen(w->daemon->name) + 24 < room)
+			at += snprintf(at, room, "%s%s%s", at == killed ? "" : ", ", w->daemon->name,
+				       w->stuck ? " (still there)" : "");
+	}
+	if (*killed)
+		events_say(&s->events, now_ns, MSG_SEVERITY_WARNING, "achstart", "end", "stopped; killed: %s", killed);
+	else
+		events_say(&s->events, now_ns, MSG_SEVERITY_INFO, "achstart", "end", "all stopped");
+	return stuck ? -EBUSY : 0;
+}
+
+int supervise(struct launch *launch, struct error_sink *errors)
+{
+	struct supervisor s = { .launch = launch, .n = launch->daemons_n, .notify_fd = -1 };
+	const int64_t now_ns = clock_now_ns();
+	int status;
+
+	s.begun_ns = now_ns;
+	if (open_all(&s, now_ns, errors)) {
+		close_all(&s, false);
+		return WORLD;
+	}
+	begin(&s, now_ns);
+	status = loop(&s);
+	if (status)
+		events_say(&s.events, clock_now_ns(), MSG_SEVERITY_FATAL, "achstart", "wait", "unable to wait: %s",
+			   strerror(-status));
+	else
+		status = tell_end(&s, clock_now_ns());
+	close_all(&s, !status);
+	return status ? WORLD : 0;
+}

@@ -1,0 +1,55 @@
+/* supervise.h: the supervisor: one loop over processes, what they publish, links and commands.
+ *
+ * What is done about a daemon is policy.h's, and watch.h carries it out.  Nothing in the loop waits for a daemon:
+ * starting one waits for exec alone.
+ */
+#ifndef LAUNCH_ACHSTART_SUPERVISE_H
+#define LAUNCH_ACHSTART_SUPERVISE_H
+
+#include "channels/notify.h"
+#include "launch/achstart/arm.h"
+#include "launch/achstart/events.h"
+#include "launch/achstart/launch_file.h"
+#include "launch/achstart/links.h"
+#include "launch/achstart/patrol.h"
+#include "launch/achstart/watch.h"
+
+#define SUPERVISE_LOOK_NS \
+	20000000 /* how often publications are looked at: a stalled link is to be reset within 50 ms */
+
+struct supervisor {
+	struct launch *launch;
+	struct watch *watches; /* of launch.daemons, in their order */
+	size_t n;
+	struct arm arm;
+	struct events events;
+	struct links links;
+	struct patrol patrol;
+	struct notify notify; /* systemd, if that has started us */
+	int signals, notify_fd;
+	int fifos, ends; /* one descriptor for all logs, one for all processes */
+	struct control *control;
+	int64_t begun_ns;
+	int64_t look_ns; /* when to look at publications next */
+	uint64_t looks;
+	int64_t stop_ns; /* when it was asked to stop; 0: it was not */
+	bool flooded;	 /* a log has taken all it may until the next look */
+	bool told_ready;
+	bool told_estop; /* of trouble with estop or estop-b */
+	gid_t group;	 /* that may command */
+};
+
+/* As early as possible: who asks us to stop while we start means the robot, too. */
+void supervise_hold_signals(void);
+/* Adopts what runs, starts the rest, and stays until it is asked to stop and everything is.  The exit status. */
+int supervise(struct launch *launch, struct error_sink *errors);
+
+struct watch *supervise_find(struct supervisor *s, const char *name);
+/* Somebody asks for a daemon: what it needs is started, too. */
+void supervise_start(struct supervisor *s, struct watch *w, int64_t now_ns);
+void supervise_stop(struct supervisor *s, int64_t now_ns);
+/* Lowers the level to run if everything is fit for it.  0, or -errno with the reason in errors. */
+int supervise_arm(struct supervisor *s, const char *who, struct error_sink *errors);
+void supervise_mended(struct supervisor *s, const char *channel, int64_t now_ns); /* told, after it was removed */
+
+#endif

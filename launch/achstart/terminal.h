@@ -1,0 +1,22 @@
+/* terminal.h: lines for the person who started achstart, on stderr.
+ *
+ * A terminal that was stopped with Ctrl-S, a pipe that nobody reads or a journal that hangs loses lines; nobody
+ * waits.
+ */
+#ifndef LAUNCH_ACHSTART_TERMINAL_H
+#define LAUNCH_ACHSTART_TERMINAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct terminal {
+	int fd;
+	bool socket;
+	uint64_t lost; /* lines */
+};
+
+void terminal_open(struct terminal *terminal);
+void terminal_close(struct terminal *terminal);
+void terminal_say(struct terminal *terminal, const char *line); /* without its newline */
+
+#endif

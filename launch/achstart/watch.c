@@ -1,0 +1,377 @@
+/* watch.c: one daemon under supervision. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#include "launch/achstart/patrol.h"
+#include "launch/achstart/supervise.h"
+
+#define YOUNG_NS 1000000000  /* has not published yet, and is believed to hear a SIGTERM */
+#define REOPEN_NS 2000000000 /* in that time a driver has made its channel anew; it looks once a second */
+#define LOOK_NS 1000000000
+#define LAST_LINES 3
+
+/* ---- what it publishes ---- */
+
+static int64_t silent_ns(const struct watch *w, int64_t now_ns)
+{
+	int64_t last_ns = w->kept.spawned_ns > w->adopted_ns ? w->kept.spawned_ns : w->adopted_ns, at_ns = 0;
+
+	switch (w->daemon->alive) {
+	case LAUNCH_ALIVE_PROCESS:
+		return 0;
+	case LAUNCH_ALIVE_WATCHDOG:
+		at_ns = w->watchdog_ns;
+		break;
+	case LAUNCH_ALIVE_STATE:
+		at_ns = w->pulse.there ? w->pulse.header.t_publish_ns : 0;
+		if (w->pulse.lost_ns && w->pulse.lost_ns + REOPEN_NS > at_ns)
+			at_ns = w->pulse.lost_ns + REOPEN_NS;
+		break;
+	}
+	return now_ns - (at_ns > last_ns ? at_ns : last_ns);
+}
+
+/* Since its process began. */
+static bool has_published(const struct watch *w)
+{
+	if (w->daemon->alive == LAUNCH_ALIVE_STATE)
+		return w->pulse.there && w->pulse.header.t_publish_ns > w->kept.spawned_ns;
+	return w->watchdog_ns > w->kept.spawned_ns;
+}
+
+static bool is_stopped(const struct watch *w)
+{
+	return folder_run_state(w->child.pid) == 'T';
+}
+
+static bool publishes(const struct watch *w, int64_t now_ns)
+{
+	const int64_t patience_ns = has_published(w) || w->policy.adopted ? w->daemon->dead_after_ns : YOUNG_NS;
+
+	return silent_ns(w, now_ns) <= patience_ns && !is_stopped(w);
+}
+
+uint32_t watch_incarnation(const struct watch *w)
+{
+	return w->daemon->alive == LAUNCH_ALIVE_STATE && has_published(w) ? w->pulse.header.incarnation
+									  : w->kept.incarnation;
+}
+
+/* ---- carrying out ---- */
+
+static void follow_end(struct supervisor *s, const struct watch *w)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+
+	if (w->child.pidfd >= 0)
+		epoll_ctl(s->ends, EPOLL_CTL_ADD, w->child.pidfd, &event); /* SIGCHLD tells, too */
+}
+
+static void follow_log(struct supervisor *s, const struct watch *w)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+
+	if (w->log.fifo >= 0)
+		epoll_ctl(s->fifos, EPOLL_CTL_ADD, w->log.fifo, &event);
+}
+
+static void spawn(struct supervisor *s, struct watch *w, int64_t now_ns)
+{
+	struct events_teller wrong = { &s->events, now_ns, MSG_SEVERITY_ERROR, w->daemon->name, "start" };
+	struct events_teller odd = { &s->events, now_ns, MSG_SEVERITY_WARNING, w->daemon->name, "start" };
+	struct error_sink errors = { events_tell, &wrong, 0 }, warnings = { events_tell, &odd, 0 };
+	int status;
+
+	w->watchdog_ns = w->adopted_ns = 0;
+	*w->status = 0;
+	w->stuck = false;
+	w->kept = (struct folder_state){ .incarnation = w->kept.incarnation + 1,
+					 .hash = launch_hash(w->daemon),
+					 .spawned_ns = now_ns,
+					 .restarts = w->policy.restarts };
+	status = child_start(&w->child, w->daemon, w->path, logs_fd(&w->log), &w->kept, &errors, &warnings);
+	if (status) {
+		w->kept.incarnation--;
+		snprintf(w->last_end, sizeof(w->last_end), "not started: %s", strerror(-status));
+		watch_event(s, w, POLICY_DIED, now_ns);
+		return;
+	}
+	follow_end(s, w);
+	if (w->daemon->alive == LAUNCH_ALIVE_PROCESS)
+		watch_event(s, w, POLICY_IS_READY, now_ns);
+}
+
+static void raise_level(struct supervisor *s, const struct watch *w, int64_t now_ns)
+{
+	struct events_teller wrong = { &s->events, now_ns, MSG_SEVERITY_ERROR, w->daemon->name, "estop" };
+	struct error_sink errors = { events_tell, &wrong, 0 };
+	char why[MSG_TEXT_SIZE];
+
+	snprintf(why, sizeof(why), "%s %s", w->daemon->name,
+		 w->policy.state == POLICY_FAILED ? "has failed" : "keeps dying");
+	arm_read(&s->arm, &errors);
+	arm_raise(&s->arm, w->daemon->critical, "achstart", why, &errors);
+	events_say(&s->events, now_ns, MSG_SEVERITY_ERROR, w->daemon->name, "raised", "level %s: %s",
+		   w->daemon->critical == MSG_LEVEL_HOLD ? "hold" : "estop", why);
+}
+
+static void kill_process(struct supervisor *s, struct watch *w, int64_t now_ns)
+{
+	const char *why = "it did not end within kill_within";
+
+	if (is_stopped(w))
+		why = "it was stopped";
+	else if (!publishes(w, now_ns))
+		why = w->daemon->alive == LAUNCH_ALIVE_STATE ? "it published nothing" : "it gave no sign of life";
+	w->killed_at_end |= s->stop_ns != 0;
+	child_signal(&w->child, SIGKILL);
+	events_say(&s->events, now_ns, MSG_SEVERITY_WARNING, w->daemon->name, "killed", "killed: %s", why);
+}
+
+static void carry_out(struct supervisor *s, struct watch *w, unsigned int actions, int64_t now_ns)
+{
+	const char *name = w->daemon->name;
+
+	if (actions & POLICY_DO_RAISE)
+		raise_level(s, w, now_ns);
+	if (actions & POLICY_DO_KILL)
+		kill_process(s, w, now_ns);
+	if (actions & POLICY_DO_TERM)
+		child_signal(&w->child, SIGTERM);
+	if (actions & POLICY_DO_SPAWN)
+		spawn(s, w, now_ns);
+	if (actions & POLICY_SAY_FAILED)
+		events_say(&s->events, now_ns, MSG_SEVERITY_FATAL, name, "failed", "given up: %s",
+			   policy_why(&w->policy));
+	if (actions & POLICY_SAY_LATE)
+		events_say(&s->events, now_ns, MSG_SEVERITY_WARNING, name, "late", "not ready within %g s%s%s",
+			   (double)w->daemon->rules.ready_within_ns / 1e9, *w->status ? ": " : "", w->status);
+	if (actions & POLICY_SAY_STUCK) {
+		w->stuck = true;
+		events_say(&s->events, now_ns, MSG_SEVERITY_ERROR, name, "stuck", "it was killed and is still there");
+	}
+	if (actions & POLICY_SAY_PAUSE)
+		events_say(&s->events, now_ns, MSG_SEVERITY_WARNING, name, "pause", "it is started again in %g s",
+			   (double)(policy_wake_ns(&w->policy) - now_ns) / 1e9);
+}
+
+void watch_event(struct supervisor *s, struct watch *w, enum policy_event event, int64_t now_ns)
+{
+	const bool hears = policy_has_process(&w->policy) && publishes(w, now_ns);
+
+	carry_out(s, w, policy_event(&w->policy, &w->daemon->rules, event, hears, now_ns), now_ns);
+}
+
+/* ---- what happens ---- */
+
+static void become_ready(struct supervisor *s, struct watch *w, int64_t now_ns)
+{
+	int status;
+
+	if (w->kept.ready)
+		return;
+	w->kept.ready = true;
+	w->kept.ready_ns = now_ns;
+	status = folder_state_write(w->daemon->name, &w->kept);
+	if (status)
+		events_say(&s->events, now_ns, MSG_SEVERITY_WARNING, w->daemon->name, "state-file",
+			   "its state cannot be kept: %s", strerror(-status));
+	events_say(&s->events, now_ns, MSG_SEVERITY_INFO, w->daemon->name, "ready",
+		   "ready after %.3f s, process %d, incarnation %u", (double)(now_ns - w->kept.spawned_ns) / 1e9,
+		   (int)w->child.pid, watch_incarnation(w));
+	watch_event(s, w, POLICY_IS_READY, now_ns);
+}
+
+void watch_hear(struct supervisor *s, struct watch *w, const struct notice *notice, int64_t now_ns)
+{
+	/* An adopted one may have said READY to an achstart that did not live to hear it.  One that still waits for
+	 * something says so with each beat. */
+	const bool again = w->policy.adopted && w->daemon->alive == LAUNCH_ALIVE_WATCHDOG && notice->watchdog &&
+			   !notice->has_status;
+
+	if (notice->watchdog)
+		w->watchdog_ns = now_ns;
+	if (notice->has_status)
+		memcpy(w->status, notice->status, sizeof(w->status));
+	if (notice->ready || again)
+		become_ready(s, w, now_ns);
+}
+
+/* The obituary. */
+static void tell_end(struct supervisor *s, struct watch *w, const char *how, bool expected, int64_t now_ns)
+{
+	const char *line;
+
+	events_say(&s->events, now_ns, expected ? MSG_SEVERITY_INFO : MSG_SEVERITY_ERROR, w->daemon->name, "ended",
+		   "%s", how);
+	for (unsigned int i = LAST_LINES; !expected && i-- > 0;)
+		if ((line = logs_last(&w->log, i)))
+			events_say(&s->events, now_ns, MSG_SEVERITY_INFO, w->daemon->name, "last-line", "%s", line);
+	logs_forget(&w->log);
+}
+
+void watch_bury(struct supervisor *s, struct watch *w, int64_t now_ns)
+{
+	const bool asked = w->policy.state == POLICY_STOPPING || w->policy.state == POLICY_RESTARTING;
+	char how[MSG_TEXT_SIZE];
+	unsigned int actions;
+	int status;
+
+	if (!child_ended(&w->child, &status))
+		return;
+	if (w->daemon->alive == LAUNCH_ALIVE_STATE)
+		pulse_look(&w->pulse, now_ns); /* which incarnation it was */
+	logs_end(&w->log, now_ns);
+	child_end_text(w->last_end, status);
+	snprintf(how, sizeof(how), "%s, up %.3f s, incarnation %u", w->last_end,
+		 (double)(now_ns - w->kept.spawned_ns) / 1e9, watch_incarnation(w));
+	actions = policy_event(&w->policy, &w->daemon->rules, status == -1 ? POLICY_DIED : policy_death(status), false,
+			       now_ns);
+	/* If it is started again, then before anything is told. */
+	if (actions & POLICY_DO_SPAWN)
+		carry_out(s, w, actions, now_ns);
+	events_follow(&s->events, &w->event_port, now_ns);
+	tell_end(s, w, how, asked && (!status || status == -1), now_ns);
+	if (!(actions & POLICY_DO_SPAWN))
+		carry_out(s, w, actions, now_ns);
+}
+
+/* ---- looking ---- */
+
+static bool lives_as_ready(const struct watch *w)
+{
+	switch (w->pulse.common.lifecycle) {
+	case MSG_LIFE_DISARMED:
+	case MSG_LIFE_HOLDING:
+	case MSG_LIFE_HOMING:
+	case MSG_LIFE_ACTIVE:
+		return has_published(w);
+	default:
+		return false;
+	}
+}
+
+static void mend_channel(struct supervisor *s, struct watch *w, int64_t now_ns)
+{
+	if (!w->pulse.corrupt)
+		return;
+	if (patrol_mend(w->pulse.channel))
+		supervise_mended(s, w->pulse.channel, now_ns);
+	w->pulse.corrupt = false;
+}
+
+static void tell_of_log(struct supervisor *s, struct watch *w, int64_t now_ns)
+{
+	int error;
+
+	if (!logs_changed(&w->log, &error))
+		return;
+	if (error)
+		events_say(&s->events, now_ns, MSG_SEVERITY_WARNING, w->daemon->name, "log",
+			   "its log cannot be written: %s", strerror(error));
+	else
+		events_say(&s->events, now_ns, MSG_SEVERITY_INFO, w->daemon->name, "log",
+			   "its log is written again; %llu lines were lost", (unsigned long long)w->log.lost);
+}
+
+void watch_look(struct supervisor *s, struct watch *w, int64_t now_ns)
+{
+	logs_allow(&w->log);
+	tell_of_log(s, w, now_ns);
+	if (w->daemon->alive != LAUNCH_ALIVE_STATE)
+		return;
+	events_follow(&s->events, &w->event_port, now_ns);
+	if (w->event_port.type)
+		port_look(&w->event_port, now_ns, LOOK_NS);
+	pulse_look(&w->pulse, now_ns);
+	mend_channel(s, w, now_ns);
+	if (w->policy.adopted && w->policy.state == POLICY_STARTING && lives_as_ready(w))
+		become_ready(s, w, now_ns);
+}
+
+void watch_freeze(struct supervisor *s, struct watch *w, int64_t now_ns)
+{
+	if (policy_has_process(&w->policy) && w->child.pid && is_stopped(w))
+		watch_event(s, w, POLICY_FROZEN, now_ns);
+}
+
+void watch_judge(struct supervisor *s, struct watch *w, int64_t now_ns)
+{
+	const int64_t patience_ns =
+		has_published(w) || w->policy.adopted ? w->daemon->dead_after_ns : w->daemon->rules.ready_within_ns;
+
+	if (!policy_has_process(&w->policy) || !w->child.pid)
+		return;
+	/* SIGCHLD tells when a child is stopped, but of an adopted one nobody tells. */
+	if (silent_ns(w, now_ns) > w->daemon->dead_after_ns / 2 ||
+	    (w->policy.adopted && w->daemon->alive == LAUNCH_ALIVE_PROCESS))
+		watch_freeze(s, w, now_ns);
+	if (silent_ns(w, now_ns) <= patience_ns)
+		return;
+	if (w->daemon->alive == LAUNCH_ALIVE_STATE)
+		pulse_look_again(&w->pulse, now_ns); /* it may publish in another file by now */
+	if (silent_ns(w, now_ns) > patience_ns)
+		watch_event(s, w, POLICY_SILENT, now_ns);
+}
+
+/* ---- opening ---- */
+
+bool watch_adopt(struct supervisor *s, struct watch *w, int64_t now_ns)
+{
+	struct folder_state kept;
+
+	if (folder_state_read(w->daemon->name, &kept))
+		return false;
+	w->kept.incarnation = kept.incarnation;
+	w->policy.restarts = kept.restarts;
+	/* First the descriptor, then the question whose it is: a number may be given anew in between. */
+	if (child_adopt(&w->child, kept.pid))
+		return false;
+	if (!folder_runs(&kept)) {
+		child_close(&w->child);
+		return false;
+	}
+	w->kept = kept;
+	w->adopted_ns = now_ns;
+	logs_adopt(&w->log, kept.pid);
+	follow_log(s, w);
+	follow_end(s, w);
+	if (kept.hash != launch_hash(w->daemon))
+		events_say(&s->events, now_ns, MSG_SEVERITY_WARNING, w->daemon->name, "changed",
+			   "it runs with another configuration than the file has now: achctl restart %s",
+			   w->daemon->name);
+	events_say(&s->events, now_ns, MSG_SEVERITY_INFO, w->daemon->name, "adopted", "found running, process %d",
+		   (int)kept.pid);
+	watch_event(s, w, kept.ready ? POLICY_ADOPT_READY : POLICY_ADOPT, now_ns);
+	return true;
+}
+
+void watch_open(struct supervisor *s, struct watch *w, const struct launch_daemon *daemon, int64_t now_ns)
+{
+	struct events_teller odd = { &s->events, now_ns, MSG_SEVERITY_WARNING, daemon->name, "log" };
+	struct error_sink warnings = { events_tell, &odd, 0 };
+	char channel[PORT_NAME_MAX];
+
+	w->daemon = daemon;
+	w->child.pidfd = -1;
+	policy_init(&w->policy);
+	if (launch_find(w->path, daemon->argv[0]))
+		snprintf(w->path, sizeof(w->path), "%s", daemon->argv[0]);
+	logs_open(&w->log, daemon->name, &warnings);
+	follow_log(s, w);
+	if (daemon->alive != LAUNCH_ALIVE_STATE)
+		return;
+	pulse_init(&w->pulse, daemon->channel);
+	snprintf(channel, sizeof(channel), "%s-event", daemon->name);
+	port_open(&w->event_port, channel, msg_type_by_number(msg_event_number), 0640, &warnings);
+}
+
+void watch_close(struct watch *w, bool stopped)
+{
+	logs_close(&w->log, stopped);
+	pulse_close(&w->pulse);
+	port_close(&w->event_port);
+}

@@ -1,0 +1,49 @@
+/* watch.h: one daemon under supervision: policy.h decides, this carries it out and tells what happened. */
+#ifndef LAUNCH_ACHSTART_WATCH_H
+#define LAUNCH_ACHSTART_WATCH_H
+
+#include "launch/achstart/child.h"
+#include "launch/achstart/folder.h"
+#include "launch/achstart/launch_find.h"
+#include "launch/achstart/logs.h"
+#include "launch/achstart/notice.h"
+#include "launch/achstart/policy.h"
+#include "launch/achstart/pulse.h"
+
+struct supervisor;
+
+struct watch {
+	const struct launch_daemon *daemon;
+	char path[LAUNCH_FIND_MAX];
+	struct policy policy;
+	struct child child;
+	struct logs log;
+	struct pulse pulse;	  /* of one that publishes a state */
+	struct port event_port;	  /* what it tells */
+	struct folder_state kept; /* as in $RUN/state/NAME */
+	int64_t watchdog_ns;	  /* of one that says WATCHDOG=1: when it last did */
+	int64_t adopted_ns;	  /* publications are judged from then on, at the earliest */
+	char status[NOTICE_STATUS_MAX];
+	char last_end[CHILD_END_MAX]; /* how its last process ended */
+	bool killed_at_end;	      /* while the robot was stopped */
+	bool stuck;		      /* it was killed and is still there */
+};
+
+void watch_open(struct supervisor *s, struct watch *w, const struct launch_daemon *daemon, int64_t now_ns);
+void watch_close(struct watch *w, bool stopped);
+
+/* If its process runs: takes it over as it is. */
+bool watch_adopt(struct supervisor *s, struct watch *w, int64_t now_ns);
+
+/* Something happened: asks the policy, and does what it says. */
+void watch_event(struct supervisor *s, struct watch *w, enum policy_event event, int64_t now_ns);
+void watch_hear(struct supervisor *s, struct watch *w, const struct notice *notice, int64_t now_ns);
+void watch_bury(struct supervisor *s, struct watch *w, int64_t now_ns);	  /* if its process has ended */
+void watch_look(struct supervisor *s, struct watch *w, int64_t now_ns);	  /* what it publishes */
+void watch_judge(struct supervisor *s, struct watch *w, int64_t now_ns);  /* is it stopped, or silent? */
+void watch_freeze(struct supervisor *s, struct watch *w, int64_t now_ns); /* the same, for stopped alone */
+
+/* Which one it is: as it says itself, or as achstart counts. */
+uint32_t watch_incarnation(const struct watch *w);
+
+#endif

@@ -1,0 +1,101 @@
+/* rig.h: a whole robot for a test: achstart with a launch file, in a folder and with channels of its own.
+ *
+ *	void setUp(void)	{ rig_open(NULL); }		launch/robot.launch; or the text of another one
+ *	void tearDown(void)	{ rig_close(); }		whatever still runs is killed, and nothing is left
+ *
+ *	rig_start();
+ *	RIG_UNTIL(rig_all_ready());
+ *	rig_signal("waist", SIGKILL);
+ *	RIG_UNTIL(rig_events("waist", "ready") == 2);
+ *	TEST_ASSERT_EQUAL(0, rig_stop());
+ *
+ * What happened is judged by $RUN/state, by events.log and by channels, never by the clock: waiting ends with what is
+ * waited for, and the limit of a minute and a half is there for what hangs.  Should the test itself die, a guard
+ * cleans up after it.
+ */
+#ifndef TEST_LAUNCH_RIG_H
+#define TEST_LAUNCH_RIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "launch/achstart/arm.h"
+#include "launch/achstart/folder.h"
+#include "launch/achstart/pulse.h"
+
+#define RIG_NAMES 4
+extern const char *const rig_names[RIG_NAMES]; /* of launch/robot.launch: canwire, robotsim, clock, waist */
+
+struct rig {
+	char folder[512], run[520], prefix[32], launch[520];
+	pid_t achstart;
+	uint32_t seed;
+};
+extern struct rig rig;
+
+/* ---- achstart ---- */
+
+void rig_open(
+	const char *launch_text); /* "@BENCH@" in it becomes the path of config/robots/bench.yaml, "@FAKE@" fake's */
+void rig_close(void);
+void rig_start(void);			   /* and does not wait */
+void rig_start_as(char *const *argv);	   /* the same with other arguments */
+void rig_kill(void);			   /* SIGKILL, and waits for its end */
+int rig_stop(void);			   /* SIGTERM, and waits: its exit status */
+int rig_wait(void);			   /* for its end by itself: its exit status */
+const char *rig_said(void);		   /* on stderr, by all of them so far */
+const char *rig_program(const char *name); /* path of what was built */
+
+/* ---- waiting ---- */
+
+void rig_turn(void); /* a millisecond; the controller speaks and frames are heard meanwhile */
+#define RIG_UNTIL(condition)                                                    \
+	for (rig_wait_begin(); !(condition); rig_wait_on(#condition, __LINE__)) \
+		;
+void rig_wait_begin(void);
+void rig_wait_on(const char *condition, int line);
+uint32_t rig_random(uint32_t below); /* from rig.seed, which a failure tells */
+
+/* ---- daemons ---- */
+
+bool rig_state(const char *name, struct folder_state *state); /* as achstart keeps it; false: none */
+pid_t rig_pid(const char *name);			      /* 0: none runs */
+void rig_signal(const char *name, int number);		      /* to its process, if there is one */
+bool rig_ready(const char *name);
+bool rig_all_ready(void); /* the four of robot.launch */
+uint32_t rig_incarnation(const char *name);
+
+/* ---- what was told ---- */
+
+unsigned int rig_events(const char *source, const char *code);
+bool rig_told(const char *source, const char *code, const char *words);
+void rig_fail(int line, const char *fmt, ...) __attribute__((format(printf, 2, 3))); /* with all that was told */
+#define RIG_ASSERT(condition)                                 \
+	do {                                                  \
+		if (!(condition))                             \
+			rig_fail(__LINE__, "%s", #condition); \
+	} while (0)
+
+/* ---- level and waist ---- */
+
+enum msg_level rig_level(uint64_t *epoch);
+struct msg_joint_state rig_waist(void); /* its newest state */
+void rig_drive(double rad_s);		/* a controller that moves the waist to and fro from now on; 0: it is silent */
+
+/* From now on what is on the wire is heard. */
+void rig_listen(void);
+struct rig_heard {
+	unsigned int homes, resets;
+	unsigned int
+		undue; /* resets that nothing on the wire explains: no halt, and no gap in what feeds the watchdog */
+};
+extern struct rig_heard rig_heard;
+void rig_excuse(void); /* the wire or the simulator was killed: a reset is due */
+
+/* ---- what is left ---- */
+
+/* What is left of a robot that was stopped, a line each: processes, sockets, FIFOs, locks, states, shared memory. */
+unsigned int rig_left(char *text, size_t size);
+
+#endif

@@ -1,0 +1,275 @@
+/* test_achstart_death.c: achstart itself is killed, at any time, and the robot runs on. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "unity.h"
+
+#include "channels/clock.h"
+#include "test/launch/rig.h"
+
+#define TIMES 10
+
+void setUp(void)
+{
+}
+
+void tearDown(void)
+{
+	rig_close();
+}
+
+static void begin(const char *launch)
+{
+	rig_open(launch);
+	rig_start();
+	RIG_UNTIL(rig_all_ready() && rig_level(NULL) == MSG_LEVEL_RUN);
+}
+
+static void check_left(void)
+{
+	char left[4096];
+
+	if (rig_left(left, sizeof(left)))
+		rig_fail(__LINE__, "left behind: %s", left);
+}
+
+/* The waist has published since. */
+static bool publishes_since(uint64_t sequence)
+{
+	return rig_waist().header.sequence > sequence + 10;
+}
+
+/* ---- steady state ---- */
+
+static void a_new_one_adopts_and_changes_nothing(void)
+{
+	pid_t pids[RIG_NAMES];
+	uint64_t epoch, epoch_then;
+
+	begin(NULL);
+	rig_listen();
+	rig_drive(0.3);
+	rig_level(&epoch);
+	for (int i = 0; i < RIG_NAMES; i++)
+		pids[i] = rig_pid(rig_names[i]);
+	for (unsigned int n = 1; n <= TIMES; n++) {
+		const uint64_t sequence = rig_waist().header.sequence;
+
+		rig_kill();
+		RIG_UNTIL(publishes_since(sequence)); /* nobody minds */
+		rig_start();
+		RIG_UNTIL(rig_events("achstart", "all-ready") == n + 1);
+	}
+	for (int i = 0; i < RIG_NAMES; i++) {
+		RIG_ASSERT(rig_pid(rig_names[i]) == pids[i]);
+		RIG_ASSERT(rig_events(rig_names[i], "adopted") == TIMES);
+		RIG_ASSERT(rig_events(rig_names[i], "ended") == 0);
+		RIG_ASSERT(rig_incarnation(rig_names[i]) == 1);
+	}
+	RIG_ASSERT(rig_level(&epoch_then) == MSG_LEVEL_RUN && epoch_then == epoch);
+	RIG_UNTIL(rig_waist().common.lifecycle == MSG_LIFE_ACTIVE);
+	rig_turn();
+	RIG_ASSERT(!rig_heard.homes && !rig_heard.undue);
+	RIG_ASSERT(!rig_stop());
+	RIG_ASSERT(rig_told("waist", "ended", "status unknown"));
+	check_left();
+}
+
+static void what_died_meanwhile_is_restarted(void)
+{
+	begin(NULL);
+	for (int i = 0; i < RIG_NAMES; i++) {
+		const char *name = rig_names[i];
+		const pid_t old = rig_pid(name), other = rig_pid(rig_names[(i + 1) % RIG_NAMES]);
+
+		rig_kill();
+		kill(old, SIGKILL);
+		RIG_UNTIL(!rig_pid(name));
+		rig_start();
+		RIG_UNTIL(rig_all_ready());
+		RIG_ASSERT(rig_pid(name) != old);
+		RIG_ASSERT(rig_pid(rig_names[(i + 1) % RIG_NAMES]) == other);
+		RIG_UNTIL(rig_incarnation(name) == 2);
+	}
+	RIG_ASSERT(rig_level(NULL) == MSG_LEVEL_RUN);
+	RIG_ASSERT(!rig_stop());
+}
+
+static void one_that_is_stopped_meanwhile_is_killed(void)
+{
+	begin(NULL);
+	rig_kill();
+	rig_signal("waist", SIGSTOP);
+	rig_signal("canwire", SIGSTOP);
+	rig_start();
+	RIG_UNTIL(rig_told("waist", "killed", "it was stopped") && rig_told("canwire", "killed", "it was stopped"));
+	RIG_UNTIL(rig_all_ready() && rig_incarnation("waist") == 2 && rig_incarnation("canwire") == 2);
+	RIG_ASSERT(!rig_stop());
+}
+
+/* ---- start and stop ---- */
+
+/* Wherever in the start it dies: the next one goes on, and nothing runs twice. */
+static void killed_while_it_starts(void)
+{
+	char text[4096];
+
+	rig_open(NULL);
+	for (unsigned int n = 0; n < 3 * TIMES; n++) {
+		const int64_t at_ns = clock_now_ns() + rig_random(60000000);
+
+		rig_start();
+		while (clock_now_ns() < at_ns)
+			rig_turn();
+		rig_kill();
+		/* From the beginning again, most times. */
+		for (int i = 0; n % 3 && i < RIG_NAMES; i++)
+			rig_signal(rig_names[i], SIGKILL);
+	}
+	rig_start();
+	RIG_UNTIL(rig_all_ready() && rig_level(NULL) == MSG_LEVEL_RUN);
+	RIG_ASSERT(rig_left(text, sizeof(text)) >= RIG_NAMES + 1);
+	for (int i = 0; i < RIG_NAMES; i++) /* one that ran twice would have been refused its device, or its bus */
+		RIG_ASSERT(!rig_told(rig_names[i], "ended", "exit status 111"));
+	RIG_ASSERT(!rig_stop());
+	check_left();
+}
+
+static void killed_while_it_stops(void)
+{
+	rig_open(NULL);
+	for (unsigned int n = 0; n < TIMES; n++) {
+		int64_t at_ns;
+
+		rig_start();
+		RIG_UNTIL(rig_events("achstart", "begin") == n + 1 && rig_all_ready());
+		at_ns = clock_now_ns() + rig_random(15000000);
+		kill(rig.achstart, SIGTERM);
+		while (clock_now_ns() < at_ns)
+			rig_turn();
+		rig_kill();
+	}
+	rig_start();
+	RIG_UNTIL(rig_events("achstart", "begin") == TIMES + 1 && rig_all_ready());
+	RIG_ASSERT(!rig_stop());
+	check_left();
+}
+
+static void a_second_one_is_refused(void)
+{
+	const pid_t first = (begin(NULL), rig.achstart);
+
+	rig_start();
+	RIG_ASSERT(rig_wait() == 111);
+	RIG_ASSERT(strstr(rig_said(), "has an achstart already"));
+	rig.achstart = first;
+	RIG_ASSERT(rig_all_ready());
+	RIG_ASSERT(!rig_stop());
+}
+
+static void cycles_leave_nothing_behind(void)
+{
+	const char *more = getenv("ROBOT_CYCLES");
+	const int cycles = more ? atoi(more) : 200;
+
+	rig_open(NULL);
+	for (int i = 0; i < cycles; i++) {
+		rig_start();
+		RIG_UNTIL(rig_all_ready());
+		RIG_ASSERT(!rig_stop());
+		check_left();
+	}
+}
+
+/* ---- printing ---- */
+
+static const char printer[] = "include: @BENCH@\nclock: none\ndaemons:\n"
+			      "  talker: {program: @FAKE@, args: [print], alive: watchdog, dead_after: 30s}\n";
+
+static int64_t lines_of(const char *name)
+{
+	char path[600];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/log/%s.log", rig.run, name);
+	return stat(path, &st) ? 0 : st.st_size;
+}
+
+/* How often it has been on a processor. */
+static uint64_t times_run(pid_t pid)
+{
+	char path[64];
+	unsigned long long times = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/schedstat", (int)pid);
+	f = fopen(path, "r");
+	if (f && fscanf(f, "%*u %*u %llu", &times) != 1)
+		times = 0;
+	if (f)
+		fclose(f);
+	return times;
+}
+
+static void who_prints_while_it_is_dead_is_not_disturbed(void)
+{
+	uint64_t times;
+	int64_t size;
+	pid_t pid;
+
+	rig_open(printer);
+	rig_start();
+	RIG_UNTIL(rig_ready("talker") && lines_of("talker") > 200);
+	pid = rig_pid("talker");
+	rig_kill();
+	size = lines_of("talker");
+	kill(pid, SIGUSR1); /* a megabyte, which no FIFO holds */
+	times = times_run(pid);
+	RIG_UNTIL(times_run(pid) > times + 50); /* it neither waits nor dies */
+	RIG_ASSERT(rig_pid("talker") == pid);
+	rig_start();
+	RIG_UNTIL(lines_of("talker") > size + 10000); /* what the FIFO held is not lost */
+	RIG_ASSERT(rig_pid("talker") == pid && rig_events("talker", "ended") == 0);
+	/* The same while achstart lives: it is taken in parts. */
+	size = lines_of("talker");
+	kill(pid, SIGUSR1);
+	RIG_UNTIL(lines_of("talker") > size + 10000);
+	RIG_ASSERT(rig_ready("talker"));
+	RIG_ASSERT(!rig_stop());
+}
+
+/* Its FIFO was removed: the next achstart finds it where it is open. */
+static void a_log_that_was_removed_is_found(void)
+{
+	char path[600];
+	int64_t size;
+
+	rig_open(printer);
+	rig_start();
+	RIG_UNTIL(rig_ready("talker") && lines_of("talker") > 200);
+	rig_kill();
+	snprintf(path, sizeof(path), "%s/log/talker", rig.run);
+	TEST_ASSERT_EQUAL(0, remove(path));
+	size = lines_of("talker");
+	rig_start();
+	RIG_UNTIL(lines_of("talker") > size + 200);
+	RIG_ASSERT(!rig_stop());
+}
+
+int main(void)
+{
+	UNITY_BEGIN();
+	RUN_TEST(a_new_one_adopts_and_changes_nothing);
+	RUN_TEST(what_died_meanwhile_is_restarted);
+	RUN_TEST(one_that_is_stopped_meanwhile_is_killed);
+	RUN_TEST(killed_while_it_starts);
+	RUN_TEST(killed_while_it_stops);
+	RUN_TEST(a_second_one_is_refused);
+	RUN_TEST(cycles_leave_nothing_behind);
+	RUN_TEST(who_prints_while_it_is_dead_is_not_disturbed);
+	RUN_TEST(a_log_that_was_removed_is_found);
+	return UNITY_END();
+}

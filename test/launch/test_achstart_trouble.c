@@ -1,0 +1,323 @@
+/* test_achstart_trouble.c: daemons that hang, spin, end wrongly or will not end, devices that are away, channels that
+ * are overwritten. */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "unity.h"
+
+#include "test/launch/rig.h"
+
+#define TOP "include: @BENCH@\nclock: none\ndaemons:\n"
+#define QUICK "restart: {backoff: 1ms, backoff_max: 10ms, budget: 3}"
+
+void setUp(void)
+{
+}
+
+void tearDown(void)
+{
+	rig_close();
+}
+
+static void begin(void)
+{
+	rig_open(NULL);
+	rig_start();
+	RIG_UNTIL(rig_all_ready() && rig_level(NULL) == MSG_LEVEL_RUN);
+}
+
+/* ---- hanging ---- */
+
+static void one_that_is_stopped_is_killed(void)
+{
+	begin();
+	for (int i = 0; i < RIG_NAMES; i++) {
+		const char *name = rig_names[i];
+
+		rig_signal(name, SIGSTOP);
+		RIG_UNTIL(rig_told(name, "killed", "it was stopped"));
+		RIG_UNTIL(rig_all_ready() && rig_incarnation(name) == 2);
+		RIG_ASSERT(rig_told(name, "ended", "signal 9"));
+	}
+	RIG_ASSERT(rig_level(NULL) == MSG_LEVEL_RUN);
+	RIG_ASSERT(!rig_stop());
+}
+
+/* It has a real-time priority, and achstart one above it. */
+static void one_that_spins_is_killed(void)
+{
+	rig_open(TOP "  top: {program: @FAKE@, args: [spin], alive: watchdog, dead_after: 200ms, priority: 30}\n");
+	rig_start();
+	RIG_UNTIL(rig_events("top", "ready") >= 2);
+	RIG_ASSERT(rig_told("top", "killed", "no sign of life"));
+	RIG_ASSERT(!rig_stop());
+}
+
+static void one_that_is_never_ready_is_told_of(void)
+{
+	pid_t pid;
+
+	rig_open(TOP "  mute: {program: @FAKE@, args: [mute], alive: watchdog, ready_within: 200ms}\n"
+		     "  after: {program: @FAKE@, args: [print], alive: watchdog, needs: mute}\n"
+		     "  beside: {program: @FAKE@, args: [print], alive: watchdog}\n");
+	rig_start();
+	RIG_UNTIL(rig_ready("beside"));
+	pid = rig_pid("mute");
+	RIG_UNTIL(rig_told("mute", "late", "not ready within"));
+	RIG_ASSERT(rig_pid("mute") == pid && !rig_ready("mute") && !rig_pid("after"));
+	RIG_ASSERT(!rig_stop());
+}
+
+static void one_that_will_not_end_is_named(void)
+{
+	rig_open(TOP "  mule: {program: @FAKE@, args: [stubborn], alive: watchdog, kill_within: 100ms}\n"
+		     "  horse: {program: @FAKE@, args: [print], alive: watchdog}\n");
+	rig_start();
+	RIG_UNTIL(rig_ready("mule") && rig_ready("horse"));
+	RIG_ASSERT(!rig_stop());
+	RIG_ASSERT(strstr(rig_said(), "killed: mule\n"));
+	RIG_ASSERT(rig_told("mule", "killed", "did not end within"));
+	RIG_ASSERT(!rig_events("horse", "killed"));
+}
+
+/* ---- ending ---- */
+
+static void a_wrong_configuration_is_not_tried_again(void)
+{
+	rig_open(TOP "  wrong: {program: @FAKE@, args: [exit, 100], " QUICK "}\n"
+		     "  right: {program: @FAKE@, args: [print], alive: watchdog}\n");
+	rig_start();
+	RIG_UNTIL(rig_ready("right") && rig_told("wrong", "failed", "exit status 100"));
+	RIG_ASSERT(rig_events("wrong", "ended") == 1);
+	RIG_ASSERT(rig_told("wrong", "last-line", "it will not work"));
+	RIG_ASSERT(strstr(rig_said(), "achstart[wrong]: fatal: given up: its configuration is wrong"));
+	RIG_ASSERT(!rig_stop());
+}
+
+static void one_that_always_dies_is_given_up(void)
+{
+	rig_open(TOP "  weak: {program: @FAKE@, args: [exit, 111], alive: watchdog, " QUICK "}\n"
+		     "  right: {program: @FAKE@, args: [print], alive: watchdog}\n");
+	rig_start();
+	RIG_UNTIL(rig_told("weak", "failed", "died too often"));
+	RIG_UNTIL(rig_ready("right"));
+	RIG_ASSERT(rig_events("weak", "ended") == 3 && rig_events("weak", "pause") == 2);
+	RIG_ASSERT(strstr(rig_said(), "achstart[weak]: fatal: given up"));
+	RIG_ASSERT(!rig_stop());
+}
+
+static void a_program_that_is_not_there_is_given_up(void)
+{
+	rig_open(TOP "  nobody: {program: @FOLDER@/nothing, " QUICK "}\n"
+		     "  right: {program: @FAKE@, args: [print], alive: watchdog}\n");
+	rig_start();
+	RIG_UNTIL(rig_ready("right") && rig_events("nobody", "failed") == 1);
+	RIG_ASSERT(rig_told("nobody", "start", "No such file"));
+	RIG_ASSERT(!rig_stop());
+}
+
+/* Three times in a second: the level that the file names. */
+static void a_critical_one_that_keeps_dying_raises_the_level(void)
+{
+	begin();
+	for (pid_t last = 0; !rig_events("waist", "raised"); rig_turn()) {
+		const pid_t pid = rig_pid("waist");
+
+		if (pid && pid != last)
+			kill(pid, SIGKILL);
+		last = pid;
+	}
+	RIG_ASSERT(rig_told("waist", "raised", "level hold: waist keeps dying"));
+	RIG_UNTIL(rig_level(NULL) == MSG_LEVEL_HOLD);
+	RIG_UNTIL(rig_all_ready() && rig_waist().common.level == MSG_LEVEL_HOLD);
+	RIG_ASSERT(!rig_events("waist", "failed"));
+	RIG_ASSERT(!rig_stop());
+}
+
+/* ---- a device that comes later ---- */
+
+static pid_t simulate(void)
+{
+	char program[600];
+	const pid_t pid = fork();
+
+	snprintf(program, sizeof(program), "%s", rig_program("robotsim"));
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		execl(program, "robotsim", "run", "config/robots/bench.yaml", NULL);
+		_exit(127);
+	}
+	return pid;
+}
+
+static void a_device_may_come_later(void)
+{
+	pid_t waist, sim;
+
+	rig_open("include: @BENCH@\narm: auto\ndaemons: {canwire: , clock: , waist: {ready_within: 300ms}}\n");
+	rig_start();
+	RIG_UNTIL(rig_ready("clock") && rig_told("waist", "late", "not ready within"));
+	waist = rig_pid("waist");
+	RIG_UNTIL(rig_waist().common.lifecycle == MSG_LIFE_FAULT);
+	RIG_ASSERT(!rig_ready("waist") && rig_level(NULL) == MSG_LEVEL_ESTOP);
+	sim = simulate();
+	RIG_UNTIL(rig_ready("waist") && rig_level(NULL) == MSG_LEVEL_RUN);
+	RIG_ASSERT(rig_pid("waist") == waist && !rig_events("waist", "ended"));
+	kill(sim, SIGKILL);
+	waitpid(sim, NULL, 0);
+	RIG_UNTIL(rig_waist().common.lifecycle == MSG_LIFE_FAULT); /* of its device, and no reason to restart it */
+	RIG_ASSERT(rig_pid("waist") == waist && !rig_events("waist", "ended"));
+	RIG_ASSERT(!rig_stop());
+}
+
+/* ---- channels ---- */
+
+static void overwrite(const char *channel)
+{
+	char path[256], noise[4096];
+	int fd;
+
+	memset(noise, 0xA5, sizeof(noise));
+	snprintf(path, sizeof(path), "/dev/shm/achshm-%s%s", rig.prefix, channel);
+	fd = open(path, O_WRONLY);
+	TEST_ASSERT_TRUE_MESSAGE(fd >= 0, path);
+	TEST_ASSERT_EQUAL(sizeof(noise), pwrite(fd, noise, sizeof(noise), 0));
+	close(fd);
+}
+
+static void ask(const char *line)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	char answer[256] = "";
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "%.90s/control", rig.run);
+	TEST_ASSERT_EQUAL(0, connect(fd, (struct sockaddr *)&address, sizeof(address)));
+	TEST_ASSERT_EQUAL(strlen(line), send(fd, line, strlen(line), MSG_NOSIGNAL));
+	TEST_ASSERT_GREATER_THAN(0, recv(fd, answer, sizeof(answer) - 1, 0));
+	close(fd);
+	if (!strstr(answer, "\"ok\":true"))
+		rig_fail(__LINE__, "%s: %s", line, answer);
+}
+
+static bool is_channel(const char *channel)
+{
+	char name[96];
+	ach_channel_t chan;
+	bool opened;
+
+	snprintf(name, sizeof(name), "%s%s", rig.prefix, channel);
+	opened = ach_open(&chan, name, NULL) == ACH_OK;
+	if (opened)
+		ach_close(&chan);
+	return opened;
+}
+
+static void an_overwritten_channel_is_made_anew(void)
+{
+	static const char *const channels[] = { "waist-state", "waist-ref", "waist-req", "waist-event", "clock" };
+	pid_t waist, clock;
+
+	begin();
+	waist = rig_pid("waist");
+	clock = rig_pid("clock");
+	for (size_t i = 0; i < sizeof(channels) / sizeof(*channels); i++) {
+		overwrite(channels[i]);
+		RIG_UNTIL(rig_told("achstart", "corrupt", channels[i]));
+		RIG_UNTIL(is_channel(channels[i]));
+	}
+	RIG_UNTIL(rig_waist().common.lifecycle == MSG_LIFE_HOLDING);
+	RIG_ASSERT(rig_pid("waist") == waist && rig_pid("clock") == clock);
+	RIG_ASSERT(rig_level(NULL) == MSG_LEVEL_RUN);
+	RIG_ASSERT(!rig_stop());
+}
+
+/* Its driver looks once a second: longer than it may be silent, and no reason to kill it. */
+static void a_removed_channel_is_made_anew(void)
+{
+	char name[96];
+	pid_t waist;
+
+	begin();
+	waist = rig_pid("waist");
+	snprintf(name, sizeof(name), "%swaist-state", rig.prefix);
+	for (int i = 0; i < 3; i++) {
+		TEST_ASSERT_EQUAL(ACH_OK, ach_unlink(name));
+		RIG_UNTIL(!is_channel("waist-state"));
+		RIG_UNTIL(is_channel("waist-state") && rig_waist().common.lifecycle == MSG_LIFE_HOLDING);
+	}
+	RIG_ASSERT(rig_pid("waist") == waist && !rig_events("waist", "killed"));
+	RIG_ASSERT(!rig_stop());
+}
+
+static void an_overwritten_estop_is_an_estop(void)
+{
+	static const char *const channels[] = { "estop", "estop-b" };
+
+	begin();
+	for (unsigned int i = 0; i < 2; i++) {
+		overwrite(channels[i]);
+		RIG_UNTIL(rig_events("achstart", "corrupt") == i + 1);
+		RIG_UNTIL(rig_waist().common.level == MSG_LEVEL_ESTOP &&
+			  rig_waist().common.lifecycle == MSG_LIFE_DISARMED);
+		RIG_ASSERT(rig_level(NULL) == MSG_LEVEL_ESTOP);
+		ask("arm\ttester\n");
+		RIG_UNTIL(rig_level(NULL) == MSG_LEVEL_RUN);
+		RIG_UNTIL(rig_waist().common.lifecycle == MSG_LIFE_HOLDING);
+	}
+	RIG_ASSERT(rig_events("waist", "ended") == 0);
+	RIG_ASSERT(!rig_stop());
+}
+
+/* An estop that somebody asks for while the robot comes up is not taken back by arm: auto. */
+static void auto_arming_respects_an_operator(void)
+{
+	struct error_sink quiet = { 0 };
+	struct arm arm;
+	uint64_t epoch;
+
+	rig_open("include: @BENCH@\narm: auto\ndaemons:\n  canwire:\n  robotsim:\n  clock:\n  waist: {needs: gate}\n"
+		 "  gate: {program: @FAKE@, args: [mute], alive: watchdog}\n");
+	rig_start();
+	RIG_UNTIL(rig_ready("clock"));
+	TEST_ASSERT_EQUAL(0, arm_open(&arm, false, (gid_t)-1, &quiet));
+	arm_read(&arm, &quiet);
+	TEST_ASSERT_EQUAL(0, arm_raise(&arm, MSG_LEVEL_ESTOP, "operator", "not yet", &quiet));
+	arm_close(&arm);
+	rig_kill();
+	/* The gate says that it is ready to the next one only: beats without a status. */
+	rig_start();
+	RIG_UNTIL(rig_all_ready() && rig_events("achstart", "all-ready") == 1);
+	for (unsigned int ticks = (unsigned int)rig_waist().common.ticks; rig_waist().common.ticks < ticks + 40;)
+		rig_turn();
+	RIG_ASSERT(rig_level(&epoch) == MSG_LEVEL_ESTOP && epoch == 0);
+	RIG_ASSERT(!rig_stop());
+}
+
+int main(void)
+{
+	UNITY_BEGIN();
+	RUN_TEST(one_that_is_stopped_is_killed);
+	RUN_TEST(one_that_spins_is_killed);
+	RUN_TEST(one_that_is_never_ready_is_told_of);
+	RUN_TEST(one_that_will_not_end_is_named);
+	RUN_TEST(a_wrong_configuration_is_not_tried_again);
+	RUN_TEST(one_that_always_dies_is_given_up);
+	RUN_TEST(a_program_that_is_not_there_is_given_up);
+	RUN_TEST(a_critical_one_that_keeps_dying_raises_the_level);
+	RUN_TEST(a_device_may_come_later);
+	RUN_TEST(an_overwritten_channel_is_made_anew);
+	RUN_TEST(a_removed_channel_is_made_anew);
+	RUN_TEST(an_overwritten_estop_is_an_estop);
+	RUN_TEST(auto_arming_respects_an_operator);
+	return UNITY_END();
+}

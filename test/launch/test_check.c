@@ -1,0 +1,594 @@
+/* test_check.c: what is found without moving anything; drivers are small scripts. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "unity.h"
+
+#include "can/bits.h"
+#include "launch/achstart/check.h"
+#include "launch/achstart/check_run.h"
+#include "test/launch/launch_lib.h"
+
+#define FRAMES(...) "echo '{\"driver\": \"x\", \"name\": \"x\", \"frames\": [" __VA_ARGS__ "]}'\n"
+#define TX(bus, id, len, rest)                                                             \
+	"{\"bus\":\"" bus "\",\"id\":\"" id "\",\"ext\":false,\"dir\":\"tx\",\"len\":" len \
+	",\"class\":\"queue\"," rest "}"
+#define RX(bus, id, len, rest) \
+	"{\"bus\":\"" bus "\",\"id\":\"" id "\",\"dir\":\"rx\",\"len\":" len ",\"class\":null,\"key\":null," rest "}"
+#define PERIOD(us) "\"period_us\":" us
+#define SHARED "\"shared\":true,"
+#define REPLY(id) ",\"reply\":{\"id\":\"" id "\",\"key\":\"FF\",\"within_us\":null}"
+
+static struct launch_lib_lines errors, warnings;
+static struct launch launch;
+static struct check check;
+static char folder[LAUNCH_LIB_PATH], path_before[8192];
+
+/* A driver runs what stands in the file NAME--check or NAME--frames beside it. */
+static const char fake[] = "#!/bin/sh\n"
+			   "for last; do :; done\n"
+			   "folder=$(dirname \"$0\")\n"
+			   ". \"$folder/$2$last\"\n";
+
+static void says(const char *name, const char *option, const char *script)
+{
+	char file[64], path[LAUNCH_LIB_PATH];
+
+	snprintf(file, sizeof(file), "%s%s", name, option);
+	launch_lib_write(path, folder, file, 0644, script);
+}
+
+void setUp(void)
+{
+	static const char *const programs[] = { "pciod", "hubo-daemon", "imud", "canwire", "robotsim" };
+	static const char *const names[] = { "clock", "waist", "larm", "imu" };
+	char path[LAUNCH_LIB_PATH], search[16384];
+
+	launch_lib_folder(folder);
+	for (size_t i = 0; i < sizeof(programs) / sizeof(*programs); i++)
+		launch_lib_write(path, folder, programs[i], 0755, fake);
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		says(names[i], "--check", "");
+		says(names[i], "--frames", FRAMES());
+	}
+	snprintf(path_before, sizeof(path_before), "%s", getenv("PATH"));
+	snprintf(search, sizeof(search), "%s:%s", folder, path_before);
+	setenv("PATH", search, 1);
+	check = (struct check){ 0 };
+	launch_open(&launch, "test/launch/good.launch", launch_lib_start(&errors));
+	TEST_ASSERT_EQUAL_STRING("", errors.text);
+}
+
+void tearDown(void)
+{
+	check_free(&check);
+	launch_close(&launch);
+	launch_lib_remove(folder);
+	setenv("PATH", path_before, 1);
+}
+
+static void checked(const char *expected_errors, const char *expected_warnings)
+{
+	unsigned int n = check_robot(&check, &launch, launch_lib_start(&errors), launch_lib_start(&warnings));
+
+	TEST_ASSERT_EQUAL_STRING(expected_errors, errors.text);
+	TEST_ASSERT_EQUAL_STRING(expected_warnings, warnings.text);
+	TEST_ASSERT_EQUAL_UINT(errors.sink.count + warnings.sink.count, n);
+}
+
+static void reopen(const char *text)
+{
+	char path[LAUNCH_LIB_PATH], file[LAUNCH_LIB_PATH], whole[1024];
+
+	launch_close(&launch);
+	TEST_ASSERT_NOT_NULL(getcwd(path, sizeof(path)));
+	snprintf(whole, sizeof(whole), "include: %.200s/test/launch/%s", path, text);
+	launch_open(&launch, launch_lib_write(file, folder, "x.launch", 0644, whole), launch_lib_start(&errors));
+	TEST_ASSERT_EQUAL_STRING("", errors.text);
+}
+
+/* ---- drivers ---- */
+
+static void a_robot_that_is_right_is_right(void)
+{
+	checked("", "");
+}
+
+static void a_driver_that_refuses_is_heard_once(void)
+{
+	says("waist", "--check",
+	     "echo 'pciod[waist]: fatal: x.yaml:9: tick: wrong' >&2; echo >&2; echo 'more' >&2; exit 100");
+	says("waist", "--frames", "echo 'the same again' >&2; exit 100");
+	checked("pciod[waist]: fatal: x.yaml:9: tick: wrong\nmore\n", "");
+}
+
+static void the_world_is_only_a_warning(void)
+{
+	says("waist", "--check", "echo 'pciod[waist]: fatal: no bus' >&2; exit 111");
+	says("imu", "--check", "exit 111");
+	checked("", "imu: imud --check ended with status 111 and said nothing\npciod[waist]: fatal: no bus\n");
+}
+
+static void a_driver_that_is_ill_is_told_of(void)
+{
+	says("clock", "--check", "exit 3");
+	says("waist", "--check", "kill -SEGV $$");
+	says("larm", "--frames", "echo hello");
+	says("imu", "--frames", "exit 100");
+	checked("clock: hubo-daemon --check ended with status 3 and said nothing\n"
+		"waist: pciod --check was killed by signal 11 (Segmentation fault)\n"
+		"larm --frames:1: no list \"frames\": is its driver one of this suite?\n"
+		"imu: imud --frames ended with status 100 and said nothing\n",
+		"");
+}
+
+static void a_driver_that_hangs_is_not_waited_for(void)
+{
+	says("waist", "--check", "sleep 1000");
+	says("larm", "--check", "while :; do :; done");
+	check_robot_within(&check, &launch, 300000000, launch_lib_start(&errors), launch_lib_start(&warnings));
+	/* On a machine that is busy enough others may hang, too. */
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(errors.text, "waist: pciod --check did not end within 300ms\n"),
+				     errors.text);
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(errors.text, "larm: pciod --check did not end within 300ms\n"),
+				     errors.text);
+}
+
+static void drivers_are_asked_with_their_own_line_and_environment(void)
+{
+	const char *only =
+		"test \"$LAB\" = yes && test \"$1 $2 $3 $4 $5\" = '--name waist --robot lab --config' || exit 100\n";
+	char frames[512];
+
+	reopen("lab.yaml\nclock: none\ndaemons:\n  canwire:\n  waist: {environment: {LAB: yes}}\n");
+	snprintf(frames, sizeof(frames), "%s%s", only, FRAMES());
+	says("waist", "--check", only);
+	says("waist", "--frames", frames);
+	checked("", "");
+}
+
+static void only_those_who_are_wanted_are_asked(void)
+{
+	says("larm", "--check", "exit 100");
+	TEST_ASSERT_EQUAL_INT(0, launch_group(&launch, "noarms", launch_lib_start(&errors)));
+	checked("", "");
+}
+
+/* ---- programs, cores, interfaces ---- */
+
+static void programs_that_are_not_there_are_told_of(void)
+{
+	char path[LAUNCH_LIB_PATH], expected[4096];
+
+	reopen("lab.yaml\nclock: none\n"
+	       "daemons:\n  canwire:\n  a: {program: endplate-no-such}\n  b: {program: ./none}\n"
+	       "  c: {program: ./flat}\n");
+	launch_lib_write(path, folder, "flat", 0644, "");
+	snprintf(expected, sizeof(expected),
+		 "%s/x.launch:5: a: the program endplate-no-such is neither beside achstart nor in $PATH: build or "
+		 "install it, or correct its name\n"
+		 "%s/x.launch:6: b: the program %s/./none: No such file or directory\n"
+		 "%s/x.launch:7: c: the program %s/./flat: Permission denied\n",
+		 folder, folder, folder, folder, folder);
+	checked(expected, "");
+}
+
+static void cores_that_are_not_there_are_told_of(void)
+{
+	reopen("lab.yaml\nclock: none\ndaemons:\n  canwire: {core: 1023}\n  waist: {core: 0}\n");
+	check_robot(&check, &launch, launch_lib_start(&errors), launch_lib_start(&warnings));
+	TEST_ASSERT_EQUAL_UINT(1, errors.sink.count);
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(errors.text, "x.launch:4: core: this machine has cores 0 to "),
+				     errors.text);
+}
+
+static void a_wire_that_nobody_serves_is_a_warning(void)
+{
+	char run[LAUNCH_LIB_PATH];
+	const char *before = getenv("ENDPLATE_RUN");
+
+	snprintf(run, sizeof(run), "%s", before ? before : "");
+	setenv("ENDPLATE_RUN", folder, 1);
+	reopen("lab.yaml\nclock: none\ndaemons:\n  waist:\n");
+	check_robot(&check, &launch, launch_lib_start(&errors), launch_lib_start(&warnings));
+	if (before)
+		setenv("ENDPLATE_RUN", run, 1);
+	else
+		unsetenv("ENDPLATE_RUN");
+	TEST_ASSERT_EQUAL_STRING("", errors.text);
+	TEST_ASSERT_EQUAL_UINT(1, warnings.sink.count);
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(warnings.text, "torso"), warnings.text);
+}
+
+static void an_interface_that_is_missing_is_a_warning(void)
+{
+	char path[LAUNCH_LIB_PATH];
+
+	launch_lib_write(path, folder, "real.yaml", 0644,
+			 "robot: real\nbuses:\n  a: {interface: can971}\n  b: {interface: log:/x}\n"
+			 "devices:\n  waist: {driver: pciod, bus: [a, b]}\n");
+	launch_close(&launch);
+	launch_open(&launch,
+		    launch_lib_write(path, folder, "x.launch", 0644,
+				     "include: real.yaml\nclock: none\ndaemons:\n  waist:\n"),
+		    launch_lib_start(&errors));
+	check_robot(&check, &launch, launch_lib_start(&errors), launch_lib_start(&warnings));
+	TEST_ASSERT_EQUAL_STRING("", errors.text);
+	TEST_ASSERT_EQUAL_UINT(1, warnings.sink.count);
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(warnings.text, "can971"), warnings.text);
+}
+
+static void a_link_is_wanted_as_the_robot_file_says(void)
+{
+	const struct robot_bus bus = { .bitrate = 500000, .sample_point = 0.875, .restart_ms = 20 };
+	const struct link_settings want = check_link_settings(&bus);
+
+	TEST_ASSERT_EQUAL_UINT32(500000, want.bitrate);
+	TEST_ASSERT_EQUAL_UINT32(875, want.sample_point_pm);
+	TEST_ASSERT_EQUAL_UINT32(20, want.restart_ms);
+	TEST_ASSERT_EQUAL_UINT32(0, want.queue);
+}
+
+static void links_that_are_not_right_are_told_of(void)
+{
+	struct link_info info = { .up = true, .virtual = true, .now = { .bitrate = 1000000 } };
+	const struct robot_bus *spare, *wire;
+
+	reopen("mixed.yaml\nclock: none\nlinks: no\ndaemons:\n  clock:\n");
+	spare = robot_bus(&launch.robot, "spare");
+	wire = robot_bus(&launch.robot, "torso");
+	launch_lib_start(&errors);
+	launch_lib_start(&warnings);
+	launch.arm = LAUNCH_ARM_AUTO;
+	check_link(&launch, spare, &info, &errors.sink, &warnings.sink);
+	info.virtual = false;
+	check_link(&launch, wire, &info, &errors.sink, &warnings.sink);
+	TEST_ASSERT_EQUAL_STRING("", errors.text);
+	TEST_ASSERT_EQUAL_STRING("", warnings.text);
+	/* It is only called vcan. */
+	check_link(&launch, spare, &info, &errors.sink, &warnings.sink);
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(errors.text, "arm: auto, but vcan0 of bus spare is not virtual"),
+				     errors.text);
+	TEST_ASSERT_EQUAL_STRING("", warnings.text);
+	launch.arm = LAUNCH_ARM_NO;
+	launch_lib_start(&errors);
+	info.now.bitrate = 500000;
+	check_link(&launch, spare, &info, &errors.sink, &warnings.sink);
+	TEST_ASSERT_EQUAL_STRING(
+		"bus spare: vcan0 is up with bit rate 500000, not 1000000: ip link set vcan0 down, and "
+		"achstart brings it up as it should be\n",
+		warnings.text);
+	launch_lib_start(&warnings);
+	info.up = false;
+	check_link(&launch, spare, &info, &errors.sink, &warnings.sink);
+	TEST_ASSERT_EQUAL_STRING("bus spare: vcan0 is down, and links: no leaves it so\n", warnings.text);
+	launch_lib_start(&warnings);
+	launch.links = true;
+	check_link(&launch, spare, &info, &errors.sink, &warnings.sink);
+	TEST_ASSERT_EQUAL_STRING("", warnings.text);
+	TEST_ASSERT_EQUAL_STRING("", errors.text);
+}
+
+/* ---- clashes ---- */
+
+#define ADVICE ": give one of them other ids, or another bus\n"
+
+static void two_drivers_must_not_send_one_identifier(void)
+{
+	says("waist", "--frames",
+	     FRAMES(TX("torso", "0EF", "8", PERIOD("null")) "," TX("torso", "0EF", "4", PERIOD("null"))));
+	says("larm", "--frames",
+	     FRAMES(TX("torso", "0EF", "8", PERIOD("null")) "," TX("arm", "0EE", "8", PERIOD("null"))));
+	says("imu", "--frames", FRAMES(TX("torso", "0EE", "8", PERIOD("null"))));
+	checked("bus torso: identifier 0EF is sent by larm and by waist" ADVICE, "");
+}
+
+static void shared_identifiers_are_shared_by_all_who_say_so(void)
+{
+	const char *shared = FRAMES(TX("torso", "100", "1", SHARED PERIOD("null")));
+
+	says("waist", "--frames", shared);
+	says("larm", "--frames", shared);
+	checked("", "");
+	says("imu", "--frames", FRAMES(TX("torso", "100", "1", PERIOD("null"))));
+	check_free(&check);
+	checked("bus torso: identifier 100 is sent by larm and by imu" ADVICE
+		"bus torso: identifier 100 is sent by imu and by waist" ADVICE,
+		"");
+}
+
+/* The clock's SYNC is the encoder of a Hubo board: one driver may clash with its own device. */
+static void what_a_driver_takes_its_device_sends(void)
+{
+	says("clock", "--frames",
+	     FRAMES(TX("torso", "080", "0", PERIOD("null")) "," RX("torso", "080", "8", PERIOD("null"))));
+	says("imu", "--frames", FRAMES(RX("torso", "040", "8", PERIOD("null"))));
+	says("waist", "--frames", FRAMES(RX("torso", "040", "8", PERIOD("null"))));
+	checked("bus torso: identifier 080 is sent by clock and by the device of clock" ADVICE
+		"bus torso: identifier 040 is sent by the device of imu and by the device of waist" ADVICE,
+		"");
+}
+
+static void one_that_only_listens_says_shared(void)
+{
+	says("clock", "--frames", FRAMES(TX("torso", "080", "0", PERIOD("null"))));
+	says("imu", "--frames", FRAMES(RX("torso", "080", "0", SHARED PERIOD("null"))));
+	says("waist", "--frames", FRAMES(RX("torso", "080", "0", SHARED PERIOD("null"))));
+	checked("", "");
+	says("waist", "--frames", FRAMES(RX("torso", "080", "0", PERIOD("null"))));
+	check_free(&check);
+	checked("bus torso: identifier 080 is sent by clock and by the device of waist" ADVICE, "");
+}
+
+static void long_identifiers_are_others(void)
+{
+	says("waist", "--frames", FRAMES(TX("torso", "0EF", "8", PERIOD("null"))));
+	says("larm", "--frames", FRAMES(TX("torso", "000000EF", "8", PERIOD("null"))));
+	checked("", "");
+	says("imu", "--frames", FRAMES(TX("torso", "000000EF", "8", PERIOD("null"))));
+	check_free(&check);
+	checked("bus torso: identifier 000000EF is sent by larm and by imu" ADVICE, "");
+}
+
+static void nonsense_is_told_of(void)
+{
+	static const struct {
+		const char *row, *what;
+	} wrong[] = {
+		{ TX("arm", "0EF", "8", PERIOD("null")), "bus is none of its buses" },
+		{ TX("torso", "EF", "8", PERIOD("null")), "id is not three or eight digits such as 0EF" },
+		{ TX("torso", "20000000", "8", PERIOD("null")), "id is not three or eight digits such as 0EF" },
+		{ "{\"bus\":\"torso\",\"id\":\"0EF\",\"dir\":\"up\",\"len\":8}", "dir is not tx or rx" },
+		{ "{\"bus\":\"torso\",\"id\":\"0EF\",\"len\":8}", "dir is not tx or rx" },
+		{ TX("torso", "0EF", "9", PERIOD("null")), "len is not 0 to 8" },
+		{ TX("torso", "0EF", "8", PERIOD("0")), "period_us is neither null nor above 0" },
+		{ TX("torso", "0EF", "8", PERIOD("soon")), "period_us is neither null nor above 0" },
+		{ TX("torso", "0EF", "8", "\"shared\":\"x\""), "shared is not true or false" },
+		{ TX("torso", "0EF", "8", PERIOD("null") REPLY("X")), "reply has no id of three or eight digits" },
+		{ "7", "bus is none of its buses" },
+		{ "{\"bus\":[],\"id\":\"0EF\",\"dir\":\"tx\",\"len\":8}", "bus is none of its buses" },
+		{ "{\"bus\":\"torso\",\"dir\":\"tx\",\"len\":8}", "id is not three or eight digits such as 0EF" },
+		{ "{\"bus\":\"torso\",\"id\":[],\"dir\":\"tx\",\"len\":8}",
+		  "id is not three or eight digits such as 0EF" },
+		{ TX("torso", "1234567890123456", "8", PERIOD("null")), "id is not three or eight digits such as 0EF" },
+		{ TX("torso", "0EF", "\"x\"", PERIOD("null")), "len is not 0 to 8" },
+		{ TX("torso", "0EF", "-1", PERIOD("null")), "len is not 0 to 8" },
+	};
+	const struct launch_daemon *waist = launch_daemon(&launch, "waist");
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		char text[1024], expected[256];
+
+		snprintf(text, sizeof(text), "{\"frames\": [\n%s]}", wrong[i].row);
+		snprintf(expected, sizeof(expected), "waist --frames:2: frames: %s\n", wrong[i].what);
+		TEST_ASSERT_EQUAL_INT(-EINVAL, check_frames_read(&check.frames, waist, text, strlen(text),
+								 launch_lib_start(&errors)));
+		TEST_ASSERT_EQUAL_STRING(expected, errors.text);
+	}
+	TEST_ASSERT_EQUAL_INT(-EINVAL, check_frames_read(&check.frames, waist, "{", 1, launch_lib_start(&errors)));
+	TEST_ASSERT_EQUAL_UINT(0, check.frames.n);
+}
+
+/* ---- load ---- */
+
+static double load_of(const char *bus)
+{
+	return check_frames_load(&check.frames, robot_bus(&launch.robot, bus));
+}
+
+static void load_is_the_worst_that_frames_can_take(void)
+{
+	const double eight = bits_worst(false, false, 8), two = bits_worst(false, false, 2);
+
+	says("waist", "--frames",
+	     FRAMES(TX("torso", "0CF", "2", PERIOD("5000") REPLY("0AF")) "," /* and its answer, of eight bytes */
+		    RX("torso", "0AF", "8", PERIOD("7000")) "," TX("torso", "0EF", "8", PERIOD("null")) "," TX(
+			    "torso", "0DF", "2",
+			    PERIOD("1e+04") REPLY("0BF")) /* an answer nobody describes: eight bytes */));
+	says("imu", "--frames",
+	     FRAMES(TX("torso", "041", "2", PERIOD("5000") REPLY("040")) "," /* its answer comes by itself more often */
+		    RX("torso", "040", "4", PERIOD("2000")) "," RX("torso", "040", "8", PERIOD("2000")) "," TX(
+			    "torso", "00000041", "8", PERIOD("10000"))));
+	checked("", "");
+	TEST_ASSERT_DOUBLE_WITHIN(1e-9,
+				  ((two + eight) * 200 + (two + eight) * 100 + two * 200 + eight * 1000 +
+				   bits_worst(true, false, 8) * 100.0) /
+					  1e6,
+				  load_of("torso"));
+	TEST_ASSERT_DOUBLE_WITHIN(1e-6, 400 + 200 + 200 + 1000 + 100,
+				  check_frames_hz(&check.frames, robot_bus(&launch.robot, "torso")));
+	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 0, load_of("arm"));
+}
+
+static void a_bus_that_is_too_full_is_refused(void)
+{
+	/* 135 bits each, so 6666 a second are 90 % of 1 Mbit/s. */
+	TEST_ASSERT_EQUAL_UINT(135, bits_worst(false, false, 8));
+	says("waist", "--frames", FRAMES(TX("torso", "0EF", "8", PERIOD("300"))));
+	says("imu", "--frames", FRAMES(RX("torso", "040", "8", PERIOD("300"))));
+	checked("", "");
+	TEST_ASSERT_DOUBLE_WITHIN(1e-6, 0.9, load_of("torso"));
+	says("imu", "--frames", FRAMES(RX("torso", "040", "8", PERIOD("299"))));
+	check_free(&check);
+	checked("bus torso: a load of 90.2 % at 1000000 bit/s (imu 45 %, waist 45 %) is above 90 %: slow a tick "
+		"down, or use another bus\n",
+		"");
+}
+
+static void the_report_is_for_people(void)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *to = open_memstream(&text, &len);
+
+	says("waist", "--frames", FRAMES(TX("torso", "0EF", "8", PERIOD("1000"))));
+	checked("", "");
+	check_print(&check, &launch, to);
+	fclose(to);
+	TEST_ASSERT_EQUAL_STRING("DAEMON           PROGRAM          PRIORITY  CORE  NEEDS\n"
+				 "canwire          canwire                60     -  -\n"
+				 "robotsim         robotsim                -     -  canwire\n"
+				 "clock            hubo-daemon            50     -  canwire, robotsim\n"
+				 "larm             pciod                   -     -  canwire, robotsim\n"
+				 "imu              imud                    -     -  canwire, robotsim\n"
+				 "waist            pciod                   -     -  canwire, robotsim, imu\n"
+				 "\n"
+				 "BUS              INTERFACE           BIT/S  LOAD  FRAMES/S\n"
+				 "torso            wire:torso        1000000  14 %  1000\n"
+				 "arm              wire:arm          1000000   0 %  0\n",
+				 text);
+	free(text);
+}
+
+/* ---- running programs ---- */
+
+static struct check_run ran(const char *script, int64_t within_ns)
+{
+	static char sh[] = "sh", c[] = "-c", set[] = "SET=here", *environment[] = { set, NULL };
+	char *argv[] = { sh, c, NULL, NULL };
+	char *copy = strdup(script);
+	struct check_run run = { .path = "/bin/sh", .argv = argv, .environment = environment };
+
+	argv[2] = copy;
+	check_run(&run, 1, within_ns);
+	free(copy);
+	run.argv = NULL;
+	return run;
+}
+
+static void what_a_program_says_is_kept(void)
+{
+	struct check_run run = ran("cat; echo out $SET; echo say >&2; exit 7", INT64_C(60000000000));
+
+	TEST_ASSERT_EQUAL_INT(0, run.err);
+	TEST_ASSERT_EQUAL_INT(7 << 8, run.status);
+	TEST_ASSERT_EQUAL_STRING("out here\n", run.out);
+	TEST_ASSERT_EQUAL_UINT(9, run.out_len);
+	TEST_ASSERT_EQUAL_STRING("say\n", run.say);
+	check_run_free(&run, 1);
+}
+
+static void what_says_too_much_is_ended(void)
+{
+	struct check_run run = ran("exec yes", INT64_C(60000000000));
+
+	TEST_ASSERT_EQUAL_INT(0, run.err);
+	TEST_ASSERT_EQUAL_INT(SIGXFSZ, WTERMSIG(run.status));
+	TEST_ASSERT_EQUAL_UINT(CHECK_RUN_SIZE_MAX, run.out_len);
+	check_run_free(&run, 1);
+}
+
+/* Gone, or dead and waiting for somebody to take note. */
+static bool is_dead(int pid)
+{
+	char path[64], text[512] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	file = fopen(path, "r");
+	if (!file)
+		return true;
+	if (!fgets(text, sizeof(text), file))
+		*text = '\0';
+	fclose(file);
+	return !*text || strstr(text, ") Z ") || strstr(text, ") X ");
+}
+
+static void what_takes_too_long_is_killed_with_its_children(void)
+{
+	struct check_run run = ran("sleep 1000 & echo $!; wait", 200000000);
+	int child;
+
+	TEST_ASSERT_EQUAL_INT(-ETIME, run.err);
+	child = atoi(run.out);
+	/* On a busy machine it may not have come so far. */
+	while (child > 0 && !is_dead(child))
+		usleep(1000);
+	check_run_free(&run, 1);
+	/* Children that it leaves behind, too. */
+	run = ran("sleep 1000 & echo $!", INT64_C(60000000000));
+	TEST_ASSERT_EQUAL_INT(0, run.err);
+	TEST_ASSERT_EQUAL_INT(0, run.status);
+	child = atoi(run.out);
+	TEST_ASSERT_TRUE(child > 0);
+	while (!is_dead(child))
+		usleep(1000);
+	check_run_free(&run, 1);
+}
+
+static void more_than_fit_at_once_are_run_in_turn(void)
+{
+	static char sh[] = "sh", c[] = "-c", script[] = "echo $NUMBER", *argv[] = { sh, c, script, NULL };
+	struct check_run runs[3 * CHECK_RUN_AT_ONCE + 1] = { 0 };
+	char set[3 * CHECK_RUN_AT_ONCE + 1][32], *environment[3 * CHECK_RUN_AT_ONCE + 1][2];
+	const size_t n = sizeof(runs) / sizeof(*runs);
+
+	for (size_t i = 0; i < n; i++) {
+		snprintf(set[i], sizeof(set[i]), "NUMBER=%zu", i);
+		environment[i][0] = set[i];
+		environment[i][1] = NULL;
+		runs[i] = (struct check_run){ .path = "/bin/sh", .argv = argv, .environment = environment[i] };
+	}
+	check_run(runs, n, INT64_C(60000000000));
+	for (size_t i = 0; i < n; i++) {
+		char expected[16];
+
+		snprintf(expected, sizeof(expected), "%zu\n", i);
+		TEST_ASSERT_EQUAL_INT(0, runs[i].err);
+		TEST_ASSERT_EQUAL_STRING(expected, runs[i].out);
+	}
+	check_run_free(runs, n);
+}
+
+static void what_cannot_be_run_says_why(void)
+{
+	static char name[] = "flat", *argv[] = { name, NULL };
+	char path[LAUNCH_LIB_PATH], expected[LAUNCH_LIB_PATH + 64];
+	struct check_run run = { .path = path, .argv = argv };
+
+	launch_lib_write(path, folder, "flat", 0755, "\1\2\3");
+	check_run(&run, 1, INT64_C(60000000000));
+	TEST_ASSERT_EQUAL_INT(127 << 8, run.status);
+	snprintf(expected, sizeof(expected), "unable to run %s: Exec format error\n", path);
+	TEST_ASSERT_EQUAL_STRING(expected, run.say);
+	check_run_free(&run, 1);
+	check_run(NULL, 0, 0);
+}
+
+int main(void)
+{
+	UNITY_BEGIN();
+	RUN_TEST(a_robot_that_is_right_is_right);
+	RUN_TEST(a_driver_that_refuses_is_heard_once);
+	RUN_TEST(the_world_is_only_a_warning);
+	RUN_TEST(a_driver_that_is_ill_is_told_of);
+	RUN_TEST(a_driver_that_hangs_is_not_waited_for);
+	RUN_TEST(drivers_are_asked_with_their_own_line_and_environment);
+	RUN_TEST(only_those_who_are_wanted_are_asked);
+	RUN_TEST(programs_that_are_not_there_are_told_of);
+	RUN_TEST(cores_that_are_not_there_are_told_of);
+	RUN_TEST(a_wire_that_nobody_serves_is_a_warning);
+	RUN_TEST(an_interface_that_is_missing_is_a_warning);
+	RUN_TEST(a_link_is_wanted_as_the_robot_file_says);
+	RUN_TEST(links_that_are_not_right_are_told_of);
+	RUN_TEST(two_drivers_must_not_send_one_identifier);
+	RUN_TEST(shared_identifiers_are_shared_by_all_who_say_so);
+	RUN_TEST(what_a_driver_takes_its_device_sends);
+	RUN_TEST(one_that_only_listens_says_shared);
+	RUN_TEST(long_identifiers_are_others);
+	RUN_TEST(nonsense_is_told_of);
+	RUN_TEST(load_is_the_worst_that_frames_can_take);
+	RUN_TEST(a_bus_that_is_too_full_is_refused);
+	RUN_TEST(the_report_is_for_people);
+	RUN_TEST(what_a_program_says_is_kept);
+	RUN_TEST(what_says_too_much_is_ended);
+	RUN_TEST(what_takes_too_long_is_killed_with_its_children);
+	RUN_TEST(more_than_fit_at_once_are_run_in_turn);
+	RUN_TEST(what_cannot_be_run_says_why);
+	return UNITY_END();
+}

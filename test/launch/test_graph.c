@@ -1,0 +1,127 @@
+/* test_graph.c: the robot as a picture, which graphviz reads where it is installed. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "unity.h"
+
+#include "launch/achstart/graph.h"
+#include "test/launch/launch_lib.h"
+
+static struct launch_lib_lines lines;
+static struct launch launch;
+static char *text, folder[LAUNCH_LIB_PATH];
+
+void setUp(void)
+{
+	text = NULL;
+	launch_lib_folder(folder);
+}
+
+void tearDown(void)
+{
+	launch_close(&launch);
+	free(text);
+	launch_lib_remove(folder);
+}
+
+static void draw(const char *path, const char *group)
+{
+	size_t len;
+	FILE *to;
+
+	launch_open(&launch, path, launch_lib_start(&lines));
+	launch_group(&launch, group, &lines.sink);
+	TEST_ASSERT_EQUAL_STRING("", lines.text);
+	to = open_memstream(&text, &len);
+	graph_print(&launch, to);
+	fclose(to);
+}
+
+static void has(const char *part)
+{
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(text, part), part);
+}
+
+static void has_not(const char *part)
+{
+	TEST_ASSERT_NULL_MESSAGE(strstr(text, part), part);
+}
+
+/* If there is one here. */
+static void graphviz_reads_it(void)
+{
+	char path[LAUNCH_LIB_PATH], command[LAUNCH_LIB_PATH + 64];
+
+	if (system("command -v dot >/dev/null"))
+		return;
+	launch_lib_write(path, folder, "robot.dot", 0644, text);
+	snprintf(command, sizeof(command), "dot -Tsvg -o /dev/null %s 2>&1", path);
+	TEST_ASSERT_EQUAL_INT(0, system(command));
+}
+
+static void the_bench_has_all_its_parts(void)
+{
+	draw("launch/robot.launch", NULL);
+	TEST_ASSERT_EQUAL_STRING_LEN("digraph \"bench\" {\n", text, 18);
+	has("\"process:canwire\" -> \"bus:torso\" [style=dotted");
+	has("\"device:waist\" -> \"process:robotsim\" [style=dotted");
+	has("\"channel:clock\" -> \"process:clock\" [dir=back]");
+	has("\"channel:clock\" -> \"process:waist\" [style=dashed]");
+	has("\"channel:waist-ref\" -> \"process:waist\" []");
+	has("\"channel:waist-state\" -> \"process:waist\" [dir=back]");
+	has("\"channel:estop\" -> \"process:waist\"");
+	has("\"process:waist\" -> \"bus:torso\" [dir=both");
+	has("\"bus:torso\" -> \"device:waist\" [dir=both");
+	has("wire:torso, 1 Mbit/s");
+	has_not("device:clock");
+	has_not("clock-state");
+	has_not("robotsim-state");
+	graphviz_reads_it();
+}
+
+static void only_what_is_wanted_is_drawn(void)
+{
+	draw("launch/krang.launch", "noarms");
+	has("\"process:waist\"");
+	has_not("process:larm");
+	has_not("larm-ref");
+	graphviz_reads_it();
+}
+
+static void sensors_have_no_references(void)
+{
+	draw("test/launch/good.launch", NULL);
+	has("\"channel:imu-state\" -> \"process:imu\" [dir=back]");
+	has_not("imu-ref");
+	has_not("\"channel:estop\" -> \"process:imu\"");
+	/* Its tick is its own. */
+	has_not("\"channel:clock\" -> \"process:larm\"");
+}
+
+/* Paths may hold what means something between tags. */
+static void any_path_may_be_drawn(void)
+{
+	char path[LAUNCH_LIB_PATH];
+
+	launch_lib_write(path, folder, "odd.yaml", 0644,
+			 "robot: odd\nbuses:\n  a: {interface: \"log:a&b<c>d\", bitrate: 125000}\n"
+			 "devices:\n  waist: {driver: pciod, bus: a}\n");
+	launch_lib_write(path, folder, "odd.launch", 0644,
+			 "include: odd.yaml\nclock: none\ndaemons:\n  waist:\n  x: {program: \"/y/<z>&\\\"q\\\"\"}\n");
+	draw(path, NULL);
+	has("log:a&amp;b&lt;c&gt;d, 125 kbit/s");
+	has("&lt;z&gt;&amp;\"q\"</font>");
+	has_not("-> \"channel:clock\"");
+	graphviz_reads_it();
+}
+
+int main(void)
+{
+	UNITY_BEGIN();
+	RUN_TEST(the_bench_has_all_its_parts);
+	RUN_TEST(only_what_is_wanted_is_drawn);
+	RUN_TEST(sensors_have_no_references);
+	RUN_TEST(any_path_may_be_drawn);
+	return UNITY_END();
+}

@@ -1,0 +1,85 @@
+/* test_launch_bad.c: every launch file in test/launch/bad gives exactly the lines that its first comments expect.
+ *
+ *	# expect: FILE:LINE: key: what is allowed
+ *
+ * FILE stands for its own path.
+ */
+#include <glob.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "unity.h"
+
+#include "launch/achstart/launch_file.h"
+#include "test/launch/launch_lib.h"
+
+#define FILES_MIN 80
+
+static struct launch_lib_lines lines;
+static struct launch launch;
+
+void setUp(void)
+{
+}
+
+void tearDown(void)
+{
+}
+
+/* The lines expected, with the file's path in them. */
+static void expectations(const char *text, const char *path, char *expected, size_t size)
+{
+	const char mark[] = "# expect: ";
+	size_t at = 0;
+
+	for (*expected = '\0'; !strncmp(text, mark, strlen(mark)); text += strcspn(text, "\n") + 1) {
+		const char *line = text + strlen(mark);
+		bool own = !strncmp(line, "FILE", 4);
+		int len = (int)strcspn(line, "\n");
+
+		at += (size_t)snprintf(expected + at, size - at, "%s%.*s\n", own ? path : "", len - (own ? 4 : 0),
+				       line + (own ? 4 : 0));
+	}
+}
+
+static void bad_files_are_told_what_is_wrong(void)
+{
+	static char text[1 << 16], expected[1 << 14];
+	glob_t files;
+
+	TEST_ASSERT_EQUAL_INT(0, glob("test/launch/bad/*.launch", 0, NULL, &files));
+	TEST_ASSERT_TRUE(files.gl_pathc >= FILES_MIN);
+	for (size_t i = 0; i < files.gl_pathc; i++) {
+		const char *path = files.gl_pathv[i];
+
+		launch_lib_read(path, text, sizeof(text));
+		expectations(text, path, expected, sizeof(expected));
+		TEST_ASSERT_TRUE_MESSAGE(*expected, path);
+		TEST_ASSERT_TRUE_MESSAGE(launch_open(&launch, path, launch_lib_start(&lines)) < 0, path);
+		TEST_ASSERT_EQUAL_STRING_MESSAGE(expected, lines.text, path);
+	}
+	globfree(&files);
+}
+
+/* Most of the files above are this one with something wrong. */
+static void the_file_behind_them_is_right(void)
+{
+	TEST_ASSERT_EQUAL_INT(0, launch_open(&launch, "test/launch/good.launch", launch_lib_start(&lines)));
+	TEST_ASSERT_EQUAL_STRING("", lines.text);
+	launch_close(&launch);
+}
+
+static void a_file_that_is_not_there_is_told_of(void)
+{
+	TEST_ASSERT_TRUE(launch_open(&launch, "test/launch/none.launch", launch_lib_start(&lines)) < 0);
+	TEST_ASSERT_EQUAL_STRING("test/launch/none.launch: No such file or directory\n", lines.text);
+}
+
+int main(void)
+{
+	UNITY_BEGIN();
+	RUN_TEST(bad_files_are_told_what_is_wrong);
+	RUN_TEST(the_file_behind_them_is_right);
+	RUN_TEST(a_file_that_is_not_there_is_told_of);
+	return UNITY_END();
+}

@@ -1,0 +1,444 @@
+/* test_launch_file.c: what a launch file becomes: command lines, order, groups, times. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "unity.h"
+
+#include "launch/achstart/launch_file.h"
+#include "launch/achstart/launch_find.h"
+#include "test/launch/launch_lib.h"
+
+#define MS INT64_C(1000000)
+
+static struct launch_lib_lines lines;
+static struct launch launch;
+static char folder[LAUNCH_LIB_PATH], lab[PATH_MAX];
+
+void setUp(void)
+{
+	launch_lib_folder(folder);
+	TEST_ASSERT_NOT_NULL(realpath("test/launch/lab.yaml", lab));
+}
+
+void tearDown(void)
+{
+	launch_close(&launch);
+	launch_lib_remove(folder);
+}
+
+static void open_file(const char *path)
+{
+	launch_close(&launch);
+	launch_open(&launch, path, launch_lib_start(&lines));
+	TEST_ASSERT_EQUAL_STRING("", lines.text);
+}
+
+/* The lab, with these daemons. */
+static void open_lab(const char *rest)
+{
+	char path[LAUNCH_LIB_PATH], text[PATH_MAX + 4096];
+
+	snprintf(text, sizeof(text), "include: %s\n%s", lab, rest);
+	open_file(launch_lib_write(path, folder, "lab.launch", 0644, text));
+}
+
+static const struct launch_daemon *daemon_named(const char *name)
+{
+	const struct launch_daemon *daemon = launch_daemon(&launch, name);
+
+	TEST_ASSERT_NOT_NULL_MESSAGE(daemon, name);
+	return daemon;
+}
+
+static void joined(char *const *strings, char *text, size_t size)
+{
+	size_t at = 0;
+
+	for (*text = '\0'; *strings; strings++)
+		at += (size_t)snprintf(text + at, size - at, "%s%s", at ? " " : "", *strings);
+}
+
+/* expected: %s stands for the robot file. */
+static void has_line(const char *name, const char *expected)
+{
+	char line[2048], want[2048], *config = strstr(expected, "CONFIG");
+
+	if (config)
+		snprintf(want, sizeof(want), "%.*s%s%s", (int)(config - expected), expected, launch.config, config + 6);
+	else
+		snprintf(want, sizeof(want), "%s", expected);
+	joined(daemon_named(name)->argv, line, sizeof(line));
+	TEST_ASSERT_EQUAL_STRING(want, line);
+}
+
+static void is_order(const char *expected, bool wanted_only)
+{
+	char order[1024] = "";
+	size_t at = 0;
+
+	for (size_t i = 0; i < launch.daemons_n; i++) {
+		if (launch.daemons[i].wanted || !wanted_only)
+			at += (size_t)snprintf(order + at, sizeof(order) - at, "%s%s", at ? " " : "",
+					       launch.daemons[i].name);
+	}
+	TEST_ASSERT_EQUAL_STRING(expected, order);
+}
+
+static void needs(const char *name, const char *expected)
+{
+	const struct launch_daemon *daemon = daemon_named(name);
+	char text[1024] = "";
+	size_t at = 0;
+
+	for (size_t i = 0; i < daemon->needs_n; i++) {
+		TEST_ASSERT_TRUE(daemon->needs[i] < (size_t)(daemon - launch.daemons));
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s", at ? " " : "",
+				       launch.daemons[daemon->needs[i]].name);
+	}
+	TEST_ASSERT_EQUAL_STRING_MESSAGE(expected, text, name);
+}
+
+/* ---- the files that users start from ---- */
+
+static void the_bench_runs(void)
+{
+	open_file("launch/robot.launch");
+	TEST_ASSERT_EQUAL_STRING("bench", launch.name);
+	is_order("canwire robotsim clock waist", true);
+	has_line("canwire", "canwire run --robot bench --bitrate 1000000 --priority 60 torso");
+	has_line("robotsim", "robotsim run CONFIG");
+	has_line("clock", "hubo-daemon --name clock --robot bench --config CONFIG");
+	has_line("waist", "pciod --name waist --robot bench --config CONFIG");
+	TEST_ASSERT_EQUAL(LAUNCH_ARM_AUTO, launch.arm);
+	TEST_ASSERT_EQUAL('/', *launch.config);
+}
+
+static void krang_has_eight_buses(void)
+{
+	open_file("launch/krang.launch");
+	TEST_ASSERT_EQUAL_STRING("krang", launch.name);
+	TEST_ASSERT_EQUAL_UINT(8, launch.robot.buses_n);
+	is_order("clock waist larm rarm", true);
+	has_line("rarm", "pciod --name rarm --robot krang --config CONFIG");
+	TEST_ASSERT_EQUAL(LAUNCH_ARM_NO, launch.arm);
+	TEST_ASSERT_EQUAL_INT(0, launch_group(&launch, "noarms", launch_lib_start(&lines)));
+	is_order("clock waist", true);
+	TEST_ASSERT_EQUAL_INT(0, launch_group(&launch, "base", launch_lib_start(&lines)));
+	is_order("clock", true);
+	for (size_t i = 0; i < launch.robot.buses_n; i++)
+		TEST_ASSERT_FALSE(launch_bus_soft(&launch.robot.buses[i]));
+}
+
+/* ---- order and groups ---- */
+
+static void each_starts_after_what_it_needs(void)
+{
+	open_file("test/launch/good.launch");
+	is_order("canwire robotsim clock larm imu waist", true);
+	needs("canwire", "");
+	needs("robotsim", "canwire");
+	needs("clock", "canwire robotsim");
+	needs("waist", "canwire robotsim imu");
+	needs("imu", "canwire robotsim");
+}
+
+/* A wire that another canwire serves is nobody's concern. */
+static void only_the_wire_of_its_own_bus_is_needed(void)
+{
+	open_lab("clock: none\n"
+		 "daemons:\n"
+		 "  waist:\n"
+		 "  one: {program: canwire, bus: torso}\n"
+		 "  two: {program: canwire, bus: [arm]}\n"
+		 "  larm: {bus: arm}\n");
+	is_order("one waist two larm", true);
+	needs("waist", "one");
+	needs("larm", "two");
+	has_line("one", "canwire run --robot lab --bitrate 1000000 torso");
+	TEST_ASSERT_EQUAL_PTR(daemon_named("two"), launch_server(&launch, robot_bus(&launch.robot, "arm")));
+}
+
+static void a_group_brings_what_it_needs_and_the_clock(void)
+{
+	open_file("test/launch/good.launch");
+	TEST_ASSERT_EQUAL_STRING("full", launch.group);
+	TEST_ASSERT_EQUAL_INT(0, launch_group(&launch, "noarms", launch_lib_start(&lines)));
+	TEST_ASSERT_EQUAL_STRING("noarms", launch.group);
+	is_order("canwire robotsim clock imu waist", true);
+	TEST_ASSERT_EQUAL_INT(0, launch_group(&launch, "full", launch_lib_start(&lines)));
+	is_order("canwire robotsim clock larm imu waist", true);
+	launch_group(&launch, "noarms", launch_lib_start(&lines));
+	TEST_ASSERT_EQUAL_INT(0, launch_group(&launch, NULL, launch_lib_start(&lines)));
+	is_order("canwire robotsim clock larm imu waist", true);
+}
+
+static void buses_are_used_by_those_who_are_wanted(void)
+{
+	const struct robot_bus *torso, *arm;
+
+	open_lab("clock: none\ngroups: {one: waist}\ndaemons:\n  canwire: {bus: torso}\n  waist:\n  larm:\n");
+	torso = robot_bus(&launch.robot, "torso");
+	arm = robot_bus(&launch.robot, "arm");
+	TEST_ASSERT_TRUE(launch_uses(&launch, torso) && launch_uses(&launch, arm));
+	TEST_ASSERT_NULL(launch_server(&launch, arm));
+	launch_group(&launch, "one", launch_lib_start(&lines));
+	TEST_ASSERT_TRUE(launch_uses(&launch, torso));
+	TEST_ASSERT_FALSE(launch_uses(&launch, arm));
+	TEST_ASSERT_EQUAL_STRING("canwire", launch_server(&launch, torso)->name);
+}
+
+static void a_group_that_is_not_there_is_told_of(void)
+{
+	open_file("test/launch/good.launch");
+	TEST_ASSERT_EQUAL_INT(-EINVAL, launch_group(&launch, "noarm", launch_lib_start(&lines)));
+	TEST_ASSERT_EQUAL_STRING("--group: test/launch/good.launch has no group \"noarm\"; did you mean noarms?\n",
+				 lines.text);
+	TEST_ASSERT_EQUAL_INT(-EINVAL, launch_group(&launch, "elephant", launch_lib_start(&lines)));
+	TEST_ASSERT_EQUAL_STRING("--group: test/launch/good.launch has no group \"elephant\"; there are full, noarms\n",
+				 lines.text);
+	is_order("canwire robotsim clock larm imu waist", true);
+}
+
+/* ---- command lines and environment ---- */
+
+static void buses_and_arguments_are_passed_on(void)
+{
+	open_lab("robot: second\n"
+		 "clock: none\n"
+		 "daemons:\n"
+		 "  left: {device: larm, bus: [arm, torso], args: [--set, tick=10ms]}\n"
+		 "  imu: {bus: {sensor: arm}}\n"
+		 "  waist: {bus: arm}\n"
+		 "  joy: {program: joystick, args: -v}\n"
+		 "  mine: {program: ../bin/mine}\n"
+		 "  theirs: {program: /opt/theirs, args: }\n"
+		 "  canwire: {args: [--seed, 7]}\n");
+	has_line("left", "pciod --name larm --bus arm --bus torso --robot second --config CONFIG --set tick=10ms");
+	has_line("imu", "imud --name imu --bus sensor=arm --robot second --config CONFIG");
+	has_line("waist", "pciod --name waist --bus arm --robot second --config CONFIG");
+	has_line("joy", "joystick -v");
+	has_line("theirs", "/opt/theirs");
+	has_line("canwire", "canwire run --robot second --bitrate 1000000 --seed 7 torso arm");
+	TEST_ASSERT_EQUAL_STRING_LEN(folder, daemon_named("mine")->argv[0], strlen(folder));
+	TEST_ASSERT_EQUAL_STRING("/../bin/mine", daemon_named("mine")->argv[0] + strlen(folder));
+	TEST_ASSERT_EQUAL_STRING("second", launch.name);
+	TEST_ASSERT_NULL(launch.clock);
+}
+
+static void environments_add_up(void)
+{
+	char text[256];
+
+	open_lab("clock: none\nenvironment: {A: 1, B: two words}\n"
+		 "daemons:\n  waist: {environment: {A: 3, C2: }}\n  imu: {needs: , environment: }\n");
+	joined(daemon_named("waist")->environment, text, sizeof(text));
+	TEST_ASSERT_EQUAL_STRING("A=1 B=two words A=3 C2=", text);
+	joined(daemon_named("imu")->environment, text, sizeof(text));
+	TEST_ASSERT_EQUAL_STRING("A=1 B=two words", text);
+}
+
+static void what_is_the_same_has_the_same_number(void)
+{
+	uint64_t before;
+
+	open_lab("clock: none\ndaemons:\n  waist:\n");
+	before = launch_hash(daemon_named("waist"));
+	open_lab("clock: none\ndaemons:\n  imu:\n  waist: {priority: 9, needs: imu}\n");
+	TEST_ASSERT_EQUAL_HEX64(before, launch_hash(daemon_named("waist")));
+	TEST_ASSERT_NOT_EQUAL_HEX64(before, launch_hash(daemon_named("imu")));
+	open_lab("clock: none\ndaemons:\n  waist: {environment: {A: 1}}\n");
+	TEST_ASSERT_NOT_EQUAL_HEX64(before, launch_hash(daemon_named("waist")));
+	open_lab("clock: none\ndaemons:\n  waist: {args: A=1}\n");
+	TEST_ASSERT_NOT_EQUAL_HEX64(before, launch_hash(daemon_named("waist")));
+}
+
+/* ---- times and rules ---- */
+
+static void silence_is_measured_in_ticks(void)
+{
+	open_file("test/launch/good.launch");
+	TEST_ASSERT_EQUAL_STRING("clock", launch.clock);
+	/* Twenty ticks of clock/10, of a clock that ticks every millisecond. */
+	TEST_ASSERT_EQUAL_INT64(10 * MS, daemon_named("waist")->tick_ns);
+	TEST_ASSERT_EQUAL_INT64(200 * MS, daemon_named("waist")->dead_after_ns);
+	/* At least 100 ms; and a second where no tick is told. */
+	TEST_ASSERT_EQUAL_INT64(2 * MS, daemon_named("larm")->tick_ns);
+	TEST_ASSERT_EQUAL_INT64(100 * MS, daemon_named("larm")->dead_after_ns);
+	TEST_ASSERT_EQUAL_INT64(100 * MS, daemon_named("clock")->dead_after_ns);
+	TEST_ASSERT_EQUAL_INT64(0, daemon_named("imu")->tick_ns);
+	TEST_ASSERT_EQUAL_INT64(1000 * MS, daemon_named("imu")->dead_after_ns);
+	TEST_ASSERT_EQUAL_INT64(1000 * MS, daemon_named("canwire")->dead_after_ns);
+	open_lab("daemons:\n  clock:\n  waist: {dead_after: 50ms}\n");
+	TEST_ASSERT_EQUAL_INT64(50 * MS, daemon_named("waist")->dead_after_ns);
+}
+
+static void each_kind_shows_its_life_in_its_own_way(void)
+{
+	open_file("test/launch/good.launch");
+	TEST_ASSERT_EQUAL(LAUNCH_ALIVE_STATE, daemon_named("waist")->alive);
+	TEST_ASSERT_EQUAL_STRING("waist-state", daemon_named("waist")->channel);
+	TEST_ASSERT_TRUE(daemon_named("clock")->clock);
+	TEST_ASSERT_EQUAL_STRING("clock", daemon_named("clock")->channel);
+	TEST_ASSERT_EQUAL(LAUNCH_ALIVE_WATCHDOG, daemon_named("canwire")->alive);
+	TEST_ASSERT_EQUAL(LAUNCH_ALIVE_WATCHDOG, daemon_named("robotsim")->alive);
+	TEST_ASSERT_NULL(daemon_named("canwire")->channel);
+	open_lab("clock: pace\n"
+		 "daemons:\n"
+		 "  pace: {device: clock}\n"
+		 "  left: {device: larm}\n"
+		 "  joy: {program: joy}\n"
+		 "  balance: {program: balanced, alive: state, dead_after: 20ms}\n"
+		 "  imu: {alive: process}\n");
+	TEST_ASSERT_EQUAL_STRING("pace", launch.clock);
+	TEST_ASSERT_EQUAL_STRING("clock", daemon_named("pace")->channel);
+	TEST_ASSERT_EQUAL_STRING("larm-state", daemon_named("left")->channel);
+	TEST_ASSERT_EQUAL(LAUNCH_ALIVE_PROCESS, daemon_named("joy")->alive);
+	TEST_ASSERT_EQUAL_STRING("balance-state", daemon_named("balance")->channel);
+	TEST_ASSERT_EQUAL(LAUNCH_ALIVE_PROCESS, daemon_named("imu")->alive);
+}
+
+static void rules_are_the_policys_unless_told(void)
+{
+	const struct policy_rules usual = policy_rules_default();
+	const struct launch_daemon *daemon;
+
+	open_lab("clock: none\n"
+		 "operators: robots\n"
+		 "links: no\n"
+		 "daemons:\n"
+		 "  waist:\n"
+		 "  larm:\n"
+		 "    priority: 99\n"
+		 "    core: 3\n"
+		 "    critical: estop\n"
+		 "    restart: {settled: 3s}\n"
+		 "    ready_within: 7s\n"
+		 "    kill_within: 300ms\n"
+		 "  imu:\n"
+		 "    restart: {when: never, settled: 2s, backoff: 1s, backoff_max: 8s, budget: 3, within: 10s}\n"
+		 "  clock: {restart: never}\n");
+	daemon = daemon_named("waist");
+	TEST_ASSERT_EQUAL_INT(0, memcmp(&usual.settled_ns, &daemon->rules.settled_ns,
+					sizeof(usual) - offsetof(struct policy_rules, settled_ns)));
+	TEST_ASSERT_FALSE(daemon->rules.never || daemon->rules.critical);
+	TEST_ASSERT_EQUAL_INT64(0, daemon->priority);
+	TEST_ASSERT_EQUAL_INT64(-1, daemon->core);
+	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, daemon->critical);
+	daemon = daemon_named("larm");
+	TEST_ASSERT_EQUAL_INT64(99, daemon->priority);
+	TEST_ASSERT_EQUAL_INT64(3, daemon->core);
+	TEST_ASSERT_TRUE(daemon->rules.critical);
+	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, daemon->critical);
+	TEST_ASSERT_EQUAL_INT64(3000 * MS, daemon->rules.settled_ns);
+	TEST_ASSERT_EQUAL_INT64(7000 * MS, daemon->rules.ready_within_ns);
+	TEST_ASSERT_EQUAL_INT64(300 * MS, daemon->rules.kill_within_ns);
+	daemon = daemon_named("imu");
+	TEST_ASSERT_TRUE(daemon->rules.never);
+	TEST_ASSERT_EQUAL_INT64(2000 * MS, daemon->rules.settled_ns);
+	TEST_ASSERT_EQUAL_INT64(1000 * MS, daemon->rules.backoff_ns);
+	TEST_ASSERT_EQUAL_INT64(8000 * MS, daemon->rules.backoff_max_ns);
+	TEST_ASSERT_EQUAL_INT64(3, daemon->rules.budget);
+	TEST_ASSERT_EQUAL_INT64(10000 * MS, daemon->rules.budget_within_ns);
+	TEST_ASSERT_TRUE(daemon_named("clock")->rules.never);
+	TEST_ASSERT_EQUAL_STRING("robots", launch.operators);
+	TEST_ASSERT_FALSE(launch.links);
+	open_lab("clock: none\ndaemons:\n  waist: {critical: hold}\n");
+	TEST_ASSERT_EQUAL(MSG_LEVEL_HOLD, daemon_named("waist")->critical);
+	TEST_ASSERT_TRUE(launch.links);
+}
+
+/* ---- as much as fits ---- */
+
+static void limits_may_be_reached(void)
+{
+	char text[4096];
+	size_t at = (size_t)snprintf(text, sizeof(text), "clock: none\ndaemons:\n");
+
+	for (int i = LAUNCH_DAEMONS_MAX; i > 1; i--)
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "  d%d: {program: x, needs: d%d}\n", i, i - 1);
+	snprintf(text + at, sizeof(text) - at, "  d1: {program: x}\n");
+	open_lab(text);
+	TEST_ASSERT_EQUAL_UINT(LAUNCH_DAEMONS_MAX, launch.daemons_n);
+	for (int i = 0; i < LAUNCH_DAEMONS_MAX; i++)
+		TEST_ASSERT_EQUAL_INT(i + 1, atoi(launch.daemons[i].name + 1));
+	open_lab("clock: none\ndaemons:\n"
+		 "  larm: {bus: [arm, arm, arm, arm, arm, arm, arm, torso], restart: {backoff: 5s}}\n");
+	TEST_ASSERT_EQUAL_UINT(8, daemon_named("larm")->buses_n);
+	open_file("test/launch/wires.launch");
+	TEST_ASSERT_EQUAL_UINT(LAUNCH_BUSES_MAX, daemon_named("canwire")->buses_n);
+	TEST_ASSERT_EQUAL_STRING("b16", daemon_named("other")->argv[6]);
+}
+
+/* ---- finding programs ---- */
+
+static void programs_are_found_beside_us_first(void)
+{
+	char beside[LAUNCH_LIB_PATH + 8], far[LAUNCH_LIB_PATH + 8], path[LAUNCH_LIB_PATH], found[LAUNCH_FIND_MAX];
+	char search[3 * LAUNCH_LIB_PATH], expected[LAUNCH_LIB_PATH + 16];
+
+	snprintf(beside, sizeof(beside), "%s/near", folder);
+	snprintf(far, sizeof(far), "%s/far", folder);
+	snprintf(search, sizeof(search), "/nowhere::%s", far);
+	mkdir(beside, 0755);
+	mkdir(far, 0755);
+	launch_lib_write(path, beside, "a", 0755, "");
+	launch_lib_write(path, far, "a", 0755, "");
+	launch_lib_write(path, far, "b", 0755, "");
+	launch_lib_write(path, far, "c", 0644, "");
+	TEST_ASSERT_EQUAL_INT(0, launch_find_in(found, "a", beside, search));
+	snprintf(expected, sizeof(expected), "%s/a", beside);
+	TEST_ASSERT_EQUAL_STRING(expected, found);
+	TEST_ASSERT_EQUAL_INT(0, launch_find_in(found, "a", NULL, search));
+	snprintf(expected, sizeof(expected), "%s/a", far);
+	TEST_ASSERT_EQUAL_STRING(expected, found);
+	TEST_ASSERT_EQUAL_INT(0, launch_find_in(found, "b", beside, search));
+	TEST_ASSERT_EQUAL_INT(-EACCES, launch_find_in(found, "c", beside, search));
+	TEST_ASSERT_EQUAL_INT(-ENOENT, launch_find_in(found, "d", beside, search));
+	TEST_ASSERT_EQUAL_INT(-ENOENT, launch_find_in(found, "b", beside, NULL));
+	TEST_ASSERT_EQUAL_INT(-ENOENT, launch_find_in(found, "", beside, search));
+	/* A path is looked for nowhere else. */
+	TEST_ASSERT_EQUAL_INT(-ENOENT, launch_find_in(found, "./b", beside, search));
+	TEST_ASSERT_EQUAL_INT(0, launch_find_in(found, expected, NULL, NULL));
+	/* A folder is no program. */
+	TEST_ASSERT_EQUAL_INT(-EACCES, launch_find_in(found, far, NULL, NULL));
+	TEST_ASSERT_EQUAL_INT(-EACCES, launch_find_in(found, "far", NULL, folder));
+}
+
+static void our_own_program_is_beside_us(void)
+{
+	char found[LAUNCH_FIND_MAX], self[PATH_MAX];
+	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	TEST_ASSERT_TRUE(len > 0);
+	self[len] = '\0';
+	TEST_ASSERT_EQUAL_INT(0, launch_find(found, strrchr(self, '/') + 1));
+	TEST_ASSERT_EQUAL_STRING(self, found);
+	TEST_ASSERT_EQUAL_INT(0, launch_find(found, "sh"));
+}
+
+int main(void)
+{
+	UNITY_BEGIN();
+	RUN_TEST(the_bench_runs);
+	RUN_TEST(krang_has_eight_buses);
+	RUN_TEST(each_starts_after_what_it_needs);
+	RUN_TEST(only_the_wire_of_its_own_bus_is_needed);
+	RUN_TEST(a_group_brings_what_it_needs_and_the_clock);
+	RUN_TEST(buses_are_used_by_those_who_are_wanted);
+	RUN_TEST(a_group_that_is_not_there_is_told_of);
+	RUN_TEST(buses_and_arguments_are_passed_on);
+	RUN_TEST(environments_add_up);
+	RUN_TEST(what_is_the_same_has_the_same_number);
+	RUN_TEST(silence_is_measured_in_ticks);
+	RUN_TEST(each_kind_shows_its_life_in_its_own_way);
+	RUN_TEST(rules_are_the_policys_unless_told);
+	RUN_TEST(limits_may_be_reached);
+	RUN_TEST(programs_are_found_beside_us_first);
+	RUN_TEST(our_own_program_is_beside_us);
+	return UNITY_END();
+}
