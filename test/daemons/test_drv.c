@@ -38,6 +38,10 @@ static void one_state_for_each_tick(void)
 	TEST_ASSERT_EQUAL(0, drv_lib_run(50, ""));
 	TEST_ASSERT_EQUAL(11, fake.ticks_n);
 	TEST_ASSERT_EQUAL(12, drv_lib.states_n); /* and that of the end */
+	TEST_ASSERT_EQUAL(1, drv_lib.firsts_n);
+	TEST_ASSERT_EQUAL(MSG_LIFE_STARTING, drv_lib.first.common.lifecycle);
+	TEST_ASSERT_TRUE(drv_lib.first.header.flags & MSG_FLAG_PARTIAL);
+	TEST_ASSERT_EQUAL(DRV_LIB_START_NS, drv_lib.first.header.t_publish_ns);
 	for (unsigned int i = 0; i < 11; i++) {
 		TEST_ASSERT_EQUAL(DRV_LIB_START_NS + i * DRV_LIB_TICK_NS, fake.ticks[i].ns);
 		TEST_ASSERT_EQUAL(fake.ticks[i].ns, fake.ticks[i].orders.now_ns);
@@ -46,14 +50,14 @@ static void one_state_for_each_tick(void)
 		TEST_ASSERT_EQUAL_DOUBLE(0.005, fake.ticks[i].orders.dt_s);
 		TEST_ASSERT_EQUAL(fake.ticks[i].ns, STATE(i)->header.t_publish_ns);
 		TEST_ASSERT_EQUAL(i + 1, STATE(i)->common.ticks);
-		TEST_ASSERT_EQUAL(i + 1, STATE(i)->header.sequence);
+		TEST_ASSERT_EQUAL(i + 2, STATE(i)->header.sequence);
 		TEST_ASSERT_EQUAL(1, STATE(i)->header.incarnation);
 		TEST_ASSERT_EQUAL(MSG_FLAG_REPLAYED, FLAGS(i));
 		TEST_ASSERT_EQUAL(0, STATE(i)->common.skipped);
 		TEST_ASSERT_EQUAL(0, STATE(i)->common.late_max_ns);
 	}
 	TEST_ASSERT_EQUAL(MSG_LIFE_DOWN, STATE(11)->common.lifecycle);
-	TEST_ASSERT_EQUAL(12, fake.fills);
+	TEST_ASSERT_EQUAL(13, fake.fills);
 	TEST_ASSERT_EQUAL_STRING("elbow", STATE(3)->joint[0]);
 	TEST_ASSERT_EQUAL(1, STATE(3)->count);
 	TEST_ASSERT_EQUAL(1, STATE(3)->common.bus_count);

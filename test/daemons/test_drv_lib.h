@@ -87,6 +87,8 @@ struct drv_lib {
 	/* what was published, in order; of the last run and those before it */
 	struct msg_joint_state states[600];
 	unsigned int states_n;
+	struct msg_joint_state first; /* that of tick 0, before them */
+	unsigned int firsts_n;
 	struct msg_event events[300];
 	unsigned int events_n;
 	struct msg_reply replies[200];

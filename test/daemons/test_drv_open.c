@@ -465,7 +465,7 @@ static void the_state_may_have_a_name_of_the_robot(void)
 {
 	drv_lib_driver.state_channel = "robot-arms";
 	TEST_ASSERT_EQUAL(0, drv_lib_run(10, ""));
-	TEST_ASSERT_EQUAL(4, drv_lib_seq("robot-arms"));
+	TEST_ASSERT_EQUAL(5, drv_lib_seq("robot-arms"));
 	TEST_ASSERT_EQUAL(0, drv_lib_seq("arm-state"));
 }
 
@@ -479,7 +479,7 @@ static void an_existing_channel_is_used(void)
 	drv_lib_put("arm-state", &state, sizeof(state));
 	TEST_ASSERT_EQUAL(0, drv_lib_run(10, ""));
 	TEST_ASSERT_EQUAL(42, drv_lib_last()->header.incarnation);
-	TEST_ASSERT_EQUAL(5, drv_lib_seq("arm-state"));
+	TEST_ASSERT_EQUAL(6, drv_lib_seq("arm-state"));
 }
 
 /* Of others than ours nothing is believed. */
