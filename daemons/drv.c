@@ -379,8 +379,6 @@ static int run(struct drv *drv, struct error_sink *errors)
 		return status;
 	drv_estop_start(&drv->estop);
 	drv->life = MSG_LIFE_STARTING;
-	/* Others see at once that it is there again: the state of tick 0, of which nothing is known yet. */
-	publish(drv, true, clock_now_ns());
 	drv_tick_start(&drv->tick, &drv->setup.rule, clock_now_ns());
 	status = loop(drv);
 	if (status)

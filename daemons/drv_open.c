@@ -135,14 +135,19 @@ static int open_channel(const struct drv *drv, struct port *port, const char *su
 	return exit_of(status);
 }
 
+static int open_state(struct drv *drv, struct error_sink *errors)
+{
+	const struct drv_driver *d = drv->driver;
+
+	return open_channel(drv, &drv->state_port, d->state_channel ? d->state_channel : "-state", d->state, 0640,
+			    errors);
+}
+
 static int open_channels(struct drv *drv, struct error_sink *errors)
 {
 	const struct drv_driver *d = drv->driver;
-	int status = open_channel(drv, &drv->state_port, d->state_channel ? d->state_channel : "-state", d->state, 0640,
-				  errors);
+	int status = open_channel(drv, &drv->req_port, "-req", msg_request_number, 0660, errors);
 
-	if (!status)
-		status = open_channel(drv, &drv->req_port, "-req", msg_request_number, 0660, errors);
 	if (!status)
 		status = open_channel(drv, &drv->rep_port, "-rep", msg_reply_number, 0640, errors);
 	if (!status)
@@ -158,6 +163,7 @@ static int open_channels(struct drv *drv, struct error_sink *errors)
 				      errors);
 	if (!status)
 		status = exit_of(report_open(&drv->report, d->program, drv->setup.name, errors));
+	drv->report.incarnation = drv->incarnation;
 	return status;
 }
 
@@ -177,7 +183,6 @@ static void begin_state(struct drv *drv)
 {
 	msg_init(&drv->state, drv->state_port.type);
 	drv->incarnation = next_incarnation(drv);
-	drv->report.incarnation = drv->incarnation;
 	drv->state.header.incarnation = drv->incarnation;
 	drv->state.state.common.bus_count = drv->lines_n;
 	for (unsigned int i = 0; i < drv->lines_n; i++) {
@@ -194,6 +199,17 @@ static void begin_state(struct drv *drv)
 		drv->state.joints.position[i] = drv->state.joints.velocity[i] = drv->state.joints.current[i] = NAN;
 		drv->state.joints.temperature[i] = NAN;
 	}
+}
+
+/* Others see at once that it is there again: the state of tick 0, of which nothing is known yet. */
+static void say_hello(struct drv *drv)
+{
+	drv->state.header.flags = MSG_FLAG_PARTIAL;
+	drv->state.header.t_publish_ns = clock_now_ns();
+	drv->state.state.common.lifecycle = MSG_LIFE_STARTING;
+	drv->state.state.common.level = MSG_LEVEL_ESTOP;
+	port_put(&drv->state_port, &drv->state);
+	drv->published = true;
 }
 
 static void sent(void *to, unsigned int row, const struct frame *frame, int64_t t_ns)
@@ -252,10 +268,14 @@ int drv_open(struct drv *drv, struct error_sink *errors)
 
 	drv->signals = drv->ref_fd = -1;
 	if (!status)
-		status = open_channels(drv, errors);
+		status = open_state(drv, errors);
 	if (status)
 		return status;
 	begin_state(drv);
+	say_hello(drv);
+	status = open_channels(drv, errors);
+	if (status)
+		return status;
 	drv_pass_requests(drv);
 	drv->signals = open_signals();
 	notify_open(&drv->notify);

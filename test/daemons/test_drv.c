@@ -57,7 +57,7 @@ static void one_state_for_each_tick(void)
 		TEST_ASSERT_EQUAL(0, STATE(i)->common.late_max_ns);
 	}
 	TEST_ASSERT_EQUAL(MSG_LIFE_DOWN, STATE(11)->common.lifecycle);
-	TEST_ASSERT_EQUAL(13, fake.fills);
+	TEST_ASSERT_EQUAL(12, fake.fills);
 	TEST_ASSERT_EQUAL_STRING("elbow", STATE(3)->joint[0]);
 	TEST_ASSERT_EQUAL(1, STATE(3)->count);
 	TEST_ASSERT_EQUAL(1, STATE(3)->common.bus_count);
