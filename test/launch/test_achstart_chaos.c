@@ -127,20 +127,21 @@ static void check(unsigned int kills)
 
 /* ---- killing ---- */
 
-static bool is_settled(const char *name)
+/* Its process, if it has been ready for long enough; 0: not yet. */
+static pid_t settled(const char *name)
 {
 	struct folder_state state;
+	const bool is = rig_state(name, &state) && state.ready && folder_runs(&state) &&
+			clock_now_ns() > state.ready_ns + SETTLED_NS;
 
-	return rig_state(name, &state) && state.ready && folder_runs(&state) &&
-	       clock_now_ns() > state.ready_ns + SETTLED_NS;
+	return is ? state.pid : 0;
 }
 
 /* One that is dying of the last time is left alone. */
-static bool strike(int which)
+static bool strike(int which, pid_t pid)
 {
 	static pid_t last[RIG_NAMES];
 	const char *name = rig_names[which];
-	const pid_t pid = rig_pid(name);
 
 	if (!strcmp(name, "canwire") || !strcmp(name, "robotsim")) {
 		rig_excuse();
@@ -162,12 +163,14 @@ static void kill_settled(unsigned int kills, int first)
 		rig_turn();
 		watch_waist();
 		for (int i = first; i < RIG_NAMES && n < kills; i++) {
-			if (!is_settled(rig_names[i])) {
+			const pid_t pid = settled(rig_names[i]);
+
+			if (!pid) {
 				next_ns[i] = 0;
 			} else if (!next_ns[i]) {
 				next_ns[i] = clock_now_ns() + rig_random(100000000);
 			} else if (clock_now_ns() >= next_ns[i]) {
-				n += strike(i);
+				n += strike(i, pid);
 				next_ns[i] = 0;
 			}
 		}
@@ -208,13 +211,15 @@ static void nobody_is_spared_at_the_start(void)
 		"  waist: {priority: 45, restart: {backoff: 1ms, backoff_max: 4ms, budget: 100, within: 1s}}\n";
 	const unsigned int kills = kills_wanted(150);
 	int64_t next_ns = 0;
+	int which;
 
 	begin(launch);
 	for (unsigned int n = 0; n < kills;) {
 		rig_turn();
 		if (clock_now_ns() < next_ns)
 			continue;
-		n += strike((int)rig_random(RIG_NAMES));
+		which = (int)rig_random(RIG_NAMES);
+		n += strike(which, rig_pid(rig_names[which]));
 		next_ns = clock_now_ns() + rig_random(60000000);
 	}
 	/* A process that was killed before it published had no number of its own. */
