@@ -310,7 +310,8 @@ static bool turn(struct drv *drv)
 	bool ticked;
 
 	for (unsigned int i = 0; i < drv->lines_n; i++)
-		receive(drv, i, now_ns);
+		if (!drv->lines[i].quiet || bus_next_ns(drv->lines[i].bus) <= now_ns)
+			receive(drv, i, now_ns);
 	if (drv->complete && !drv->published)
 		publish(drv, false, now_ns);
 	ticked = drv_tick_due(&drv->tick, now_ns, &drv->late_ns, &skipped);
@@ -323,6 +324,7 @@ static bool turn(struct drv *drv)
 		slots_bus_pump(&drv->lines[i].pump, clock_now_ns());
 	if (drv->complete && !drv->published)
 		publish(drv, false, now_ns);
+	drv_quiet_bell(drv);
 	if (ticked)
 		keep_house(drv, now_ns);
 	notify_watchdog(&drv->notify, now_ns);
@@ -355,14 +357,17 @@ static int loop(struct drv *drv)
 	while (turn(drv)) {
 		int ready;
 
-		fds[1].fd = drv->ref_port.open ? drv->ref_fd : -1; /* it is closed with its channel */
+		fds[1].fd = drv->bell_fd;
 		ready = clock_wait(fds, n, next_ns(drv));
 		if (ready < 0)
 			return ready;
 		if (fds[0].ready)
 			read_signals(drv, clock_now_ns());
-		if (fds[1].ready && drv_read_ref(drv, clock_now_ns()))
-			drv_tick_event(&drv->tick, clock_now_ns());
+		for (unsigned int i = 0; i < drv->lines_n; i++)
+			drv->lines[i].quiet = fds[i + 2].fd >= 0 && !fds[i + 2].ready;
+		drv->rung = fds[1].ready;
+		if (drv->rung)
+			drv_answer_bell(drv);
 	}
 	drv->life = MSG_LIFE_DOWN;
 	publish(drv, true, clock_now_ns());

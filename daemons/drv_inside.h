@@ -67,7 +67,9 @@ struct drv {
 	int claim_fds[DRV_SENDS_MAX + DRV_CLAIMS_MAX + 1];
 	unsigned int claim_fds_n;
 	int signals;
-	int ref_fd; /* ready when there is a reference, for ticks on them; -1 */
+	struct port bell; /* for ticks on references: another handle of their channel, for its descriptor */
+	int bell_fd;	  /* -1: none */
+	bool rung;	  /* to be made quiet once everything is sent: that takes longer than the rest of a turn */
 
 	/* channels */
 	struct port state_port, ref_port, req_port, rep_port, clock_port;
@@ -126,7 +128,9 @@ void drv_read_estop(struct drv *drv);
 void drv_read_requests(struct drv *drv, int64_t now_ns);
 void drv_pass_requests(struct drv *drv);	    /* those that are there before the first is read */
 bool drv_read_ref(struct drv *drv, int64_t now_ns); /* one was taken */
-void drv_follow_ref(struct drv *drv);
+void drv_hang_bell(struct drv *drv);
+void drv_answer_bell(struct drv *drv);
+void drv_quiet_bell(struct drv *drv);
 void drv_read_clock(struct drv *drv, int64_t now_ns);
 void drv_look_at_ports(struct drv *drv, int64_t now_ns); /* are the channels still there? */
 bool drv_armed(const struct drv *drv);

@@ -266,7 +266,7 @@ int drv_open(struct drv *drv, struct error_sink *errors)
 {
 	int status = claim_state(drv, errors) ? EXIT_WORLD : claim_all(drv, errors);
 
-	drv->signals = drv->ref_fd = -1;
+	drv->signals = drv->bell_fd = -1;
 	if (!status)
 		status = open_state(drv, errors);
 	if (status)
@@ -283,7 +283,7 @@ int drv_open(struct drv *drv, struct error_sink *errors)
 	if (status)
 		return status;
 	be_real_time(drv);
-	drv_follow_ref(drv); /* who watches the channel for us inherits our priority */
+	drv_hang_bell(drv); /* who watches the channel for us inherits our priority */
 	return 0;
 }
 
@@ -293,6 +293,7 @@ void drv_close(struct drv *drv)
 		line_close(&drv->lines[i]);
 	port_close(&drv->state_port);
 	port_close(&drv->ref_port);
+	port_close(&drv->bell);
 	port_close(&drv->req_port);
 	port_close(&drv->rep_port);
 	port_close(&drv->clock_port);

@@ -125,6 +125,8 @@ void drv_read_requests(struct drv *drv, int64_t now_ns)
 {
 	size_t len;
 
+	if (!port_has_news(&drv->req_port))
+		return;
 	for (int i = 0; i < MESSAGES_MAX; i++) {
 		const enum port_got got = port_next(&drv->req_port, &drv->scratch, sizeof(drv->scratch), &len);
 
@@ -193,7 +195,7 @@ bool drv_read_ref(struct drv *drv, int64_t now_ns)
 	enum port_got got;
 	size_t len;
 
-	if (!drv->driver->ref)
+	if (!drv->driver->ref || !port_has_news(&drv->ref_port))
 		return false;
 	got = port_newest(&drv->ref_port, &drv->scratch, sizeof(drv->scratch), &len);
 	if (got == PORT_NONE || got == PORT_BROKEN)
@@ -227,11 +229,34 @@ void drv_read_clock(struct drv *drv, int64_t now_ns)
 		drv_tick_clock(&drv->tick, clock->cycle, clock->t_cycle_ns, clock->period_ns, now_ns);
 }
 
-void drv_follow_ref(struct drv *drv)
+void drv_hang_bell(struct drv *drv)
 {
-	drv->ref_fd = -1; /* which it stays if there is none to be had: then ticks run free, and say so */
-	if (drv->setup.rule.kind == DRV_TICK_REF)
-		ach_channel_fd(&drv->ref_port.chan, &drv->ref_fd);
+	char channel[PORT_NAME_MAX];
+
+	if (drv->setup.rule.kind != DRV_TICK_REF)
+		return;
+	port_close(&drv->bell);
+	drv->bell_fd = -1; /* which it stays if there is none to be had: then ticks run free, and say so */
+	snprintf(channel, sizeof(channel), "%s-ref", drv->setup.name);
+	if (!port_open(&drv->bell, channel, drv->ref_port.type, drv->ref_port.mode, &(struct error_sink){ 0 }))
+		ach_channel_fd(&drv->bell.chan, &drv->bell_fd);
+}
+
+void drv_answer_bell(struct drv *drv)
+{
+	if (drv_read_ref(drv, clock_now_ns()))
+		drv_tick_event(&drv->tick, clock_now_ns());
+}
+
+/* A reference that came after the answer and before this would ring no more: it is looked for once again. */
+void drv_quiet_bell(struct drv *drv)
+{
+	if (!drv->rung)
+		return;
+	drv->rung = false;
+	/* One that cannot be made quiet, of a channel that was overwritten, would ring for ever. */
+	drv->bell_fd = ach_flush(&drv->bell.chan) == ACH_OK ? drv->bell_fd : -1;
+	drv_answer_bell(drv);
 }
 
 void drv_look_at_ports(struct drv *drv, int64_t now_ns)
@@ -244,7 +269,7 @@ void drv_look_at_ports(struct drv *drv, int64_t now_ns)
 		drv_pass_requests(drv);
 	port_look(&drv->report.port, now_ns, LOOK_NS);
 	if (drv->driver->ref && port_look(&drv->ref_port, now_ns, LOOK_NS))
-		drv_follow_ref(drv);
+		drv_hang_bell(drv);
 	if (drv->setup.rule.kind == DRV_TICK_CLOCK)
 		port_look(&drv->clock_port, now_ns, LOOK_NS);
 	for (unsigned int i = 0; i < drv->outputs_n; i++)

@@ -25,6 +25,7 @@ struct line {
 	struct slots_bus pump;
 	bool watched;	  /* everything is wanted */
 	bool ended;	  /* a log that is over */
+	bool quiet;	  /* nothing has come since it was last read */
 	bool real;	  /* something may move */
 	bool can_reset;	  /* this process may reset its link */
 	bool tick_wanted; /* the frame that the loop ticks on, the robot's clock or another */

@@ -175,6 +175,12 @@ static enum port_got get(struct port *port, void *msg, size_t size, size_t *len,
 	}
 }
 
+bool port_has_news(const struct port *port)
+{
+	return port->open &&
+	       atomic_load_explicit(&port->chan.handle->shm->commit, memory_order_relaxed) != port->chan.seq_num;
+}
+
 enum port_got port_next(struct port *port, void *msg, size_t size, size_t *len)
 {
 	return get(port, msg, size, len, 0);
