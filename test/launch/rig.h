@@ -50,6 +50,13 @@ const char *rig_program(const char *name); /* path of what was built */
 /* ---- waiting ---- */
 
 void rig_turn(void); /* a millisecond; the controller speaks and frames are heard meanwhile */
+/* Processes with a sanitizer take long to start: cases that start hundreds of them do with a tenth. */
+#ifdef __SANITIZE_ADDRESS__
+#define RIG_MANY(n) ((n) / 10)
+#else
+#define RIG_MANY(n) (n)
+#endif
+
 #define RIG_UNTIL(condition)                                                    \
 	for (rig_wait_begin(); !(condition); rig_wait_on(#condition, __LINE__)) \
 		;

@@ -29,7 +29,7 @@ static unsigned int kills_wanted(unsigned int usual)
 {
 	const char *text = getenv("ROBOT_KILLS");
 
-	return text ? (unsigned int)atoi(text) : usual;
+	return text ? (unsigned int)atoi(text) : RIG_MANY(usual);
 }
 
 /* ---- what must hold ---- */

@@ -173,7 +173,7 @@ static void a_second_one_is_refused(void)
 static void cycles_leave_nothing_behind(void)
 {
 	const char *more = getenv("ROBOT_CYCLES");
-	const int cycles = more ? atoi(more) : 200;
+	const int cycles = more ? atoi(more) : RIG_MANY(200);
 
 	rig_open(NULL);
 	for (int i = 0; i < cycles; i++) {
