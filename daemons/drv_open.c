@@ -201,15 +201,17 @@ static void begin_state(struct drv *drv)
 	}
 }
 
-/* Others see at once that it is there again: the state of tick 0, of which nothing is known yet. */
+/* Others see at once that it is there again: the state of tick 0, of which nothing is known yet.  Only once the loop is
+ * about to run, for from here on it is expected to publish.  Not for the clock, each of whose messages is a cycle. */
 static void say_hello(struct drv *drv)
 {
+	drv->published = true;
 	drv->state.header.flags = MSG_FLAG_PARTIAL;
 	drv->state.header.t_publish_ns = clock_now_ns();
 	drv->state.state.common.lifecycle = MSG_LIFE_STARTING;
 	drv->state.state.common.level = MSG_LEVEL_ESTOP;
-	port_put(&drv->state_port, &drv->state);
-	drv->published = true;
+	if (drv->driver->state != msg_clock_number)
+		port_put(&drv->state_port, &drv->state);
 }
 
 static void sent(void *to, unsigned int row, const struct frame *frame, int64_t t_ns)
@@ -272,7 +274,6 @@ int drv_open(struct drv *drv, struct error_sink *errors)
 	if (status)
 		return status;
 	begin_state(drv);
-	say_hello(drv);
 	status = open_channels(drv, errors);
 	if (status)
 		return status;
@@ -284,6 +285,7 @@ int drv_open(struct drv *drv, struct error_sink *errors)
 		return status;
 	be_real_time(drv);
 	drv_hang_bell(drv); /* who watches the channel for us inherits our priority */
+	say_hello(drv);
 	return 0;
 }
 

@@ -57,9 +57,11 @@ void rig_turn(void); /* a millisecond; the controller speaks and frames are hear
 #define RIG_MANY(n) (n)
 #endif
 
-#define RIG_UNTIL(condition)                                                    \
-	for (rig_wait_begin(); !(condition); rig_wait_on(#condition, __LINE__)) \
-		;
+#define RIG_UNTIL(condition)                                                              \
+	do {                                                                              \
+		for (rig_wait_begin(); !(condition); rig_wait_on(#condition, __LINE__)) { \
+		}                                                                         \
+	} while (0)
 void rig_wait_begin(void);
 void rig_wait_on(const char *condition, int line);
 uint32_t rig_random(uint32_t below); /* from rig.seed, which a failure tells */
