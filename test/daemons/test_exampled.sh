@@ -107,23 +107,23 @@ more() { [ "$(field "$1")" -gt "$2" ]; }
 begin 'found, and disarmed'
 start 1
 patiently is common.lifecycle disarmed
-is common.level estop
-near position 0 0.001
-is header.flags simulated
+patiently is common.level estop
+patiently near position 0 0.001
+patiently is header.flags simulated
 
 begin 'nothing moves disarmed'
 follow velocity 1
 patiently more common.refs_taken 20
-is common.lifecycle disarmed
-table_near velocity 0 0.0001
-table_near position 0 0.0001
+patiently is common.lifecycle disarmed
+patiently table_near velocity 0 0.0001
+patiently table_near position 0 0.0001
 unfollow
 
 begin 'armed by hand'
 arm 1 run
 patiently is common.lifecycle holding
-is common.epoch 1
-near velocity 0 0.001
+patiently is common.epoch 1
+patiently near velocity 0 0.001
 
 begin 'follows a velocity'
 follow velocity 0.5
@@ -167,12 +167,12 @@ begin 'references for its predecessor are not taken'
 start 2
 patiently is common.lifecycle holding # armed, as it was before
 patiently more common.refs_refused.other_incarnation 20
-is common.refs_taken 0
-table_near velocity 0 0.0001
+patiently is common.refs_taken 0
+patiently table_near velocity 0 0.0001
 unfollow
 follow velocity 1
 patiently near velocity 1 0.002
-is header.incarnation 2
+patiently is header.incarnation 2
 unfollow
 
 begin 'silence is a fault, and no end'
@@ -193,7 +193,7 @@ patiently test -s "$lib_folder/dump"
 follow velocity 1
 patiently near velocity 1 0.002
 stop
-is common.lifecycle down
+patiently is common.lifecycle down
 patiently table_near velocity 0 0.0001
 unfollow
 kill "$dumper"
