@@ -128,23 +128,17 @@ static struct drv_ref_want want_of(const struct msg_joint_ref *ref, unsigned int
 				      .current_a = ref->current[joint] };
 }
 
-/* How fast it is, and where by now, if it went on as it did when it was measured.  What is older than two ticks tells
- * nothing: a ramp that began with a velocity of long ago would set a joint in motion that stands. */
-static double velocity_now(const struct drv *drv, unsigned int joint, int64_t now_ns, int64_t *age_ns)
+/* How fast a joint is, and where by now, if it went on as it did when it was measured.  What is older than two ticks
+ * tells nothing: a ramp that began with a velocity of long ago would set a joint in motion that stands. */
+static void measured_now(const struct drv *drv, unsigned int joint, int64_t now_ns, double *rad, double *rad_s)
 {
 	const struct msg_joint_state *state = &drv->state.joints;
 	const int64_t old_ns = 2 * drv->tick.period_ns;
+	const int64_t age_ns =
+		state->age_ns[joint] < old_ns ? now_ns - state->header.t_publish_ns + state->age_ns[joint] : old_ns;
 
-	*age_ns = state->age_ns[joint] < old_ns ? now_ns - state->header.t_publish_ns + state->age_ns[joint] : old_ns;
-	return *age_ns < old_ns ? state->velocity[joint] : 0;
-}
-
-static double position_now(const struct drv *drv, unsigned int joint, int64_t now_ns)
-{
-	int64_t age_ns;
-	const double rad_s = velocity_now(drv, joint, now_ns, &age_ns);
-
-	return drv->state.joints.position[joint] + (isfinite(rad_s) && age_ns > 0 ? rad_s * (double)age_ns / 1e9 : 0);
+	*rad_s = age_ns < old_ns ? state->velocity[joint] : 0;
+	*rad = state->position[joint] + (isfinite(*rad_s) && age_ns > 0 ? *rad_s * (double)age_ns / 1e9 : 0);
 }
 
 /* A joint is brought to where the reference wants it, or to rest; where nothing may be commanded its ramp ends. */
@@ -158,13 +152,13 @@ static void ramp_joints(struct drv *drv, double dt_s, int64_t now_ns)
 		const struct drv_ref_want want = active ? want_of(&drv->ref.joint_ref, i) : (struct drv_ref_want){ 0 };
 		/* Not every device measures it, and one that does not answer is known by its position. */
 		const double current_a = isnan(state->current[i]) ? 0 : state->current[i];
-		int64_t age_ns;
+		double rad, rad_s;
 
+		measured_now(drv, i, now_ns, &rad, &rad_s);
 		if (!commanded)
 			drv_ref_forget(&drv->ramps[i]);
 		drv->commands[i] = drv_ref_joint(&drv->ramps[i], &drv->limits[i], active ? &want : NULL,
-						 drv->setup.safe, position_now(drv, i, now_ns),
-						 velocity_now(drv, i, now_ns, &age_ns), current_a, dt_s);
+						 drv->setup.safe, rad, rad_s, current_a, dt_s);
 		if (!commanded)
 			drv_ref_forget(&drv->ramps[i]);
 	}
@@ -197,8 +191,6 @@ static void watch_buses(struct drv *drv)
 
 static void live(struct drv *drv, int64_t now_ns)
 {
-	static const char *const names[] = { "down",   "starting", "disarmed", "holding",
-					     "homing", "active",   "fault",    "stopping" };
 	struct drv_life_now now = {
 		.stop = drv->stopping,
 		.fault = drv->fault || drv->bus_fault,
@@ -216,8 +208,8 @@ static void live(struct drv *drv, int64_t now_ns)
 	if (drv->life != before) {
 		if (before == MSG_LIFE_FAULT || before == MSG_LIFE_HOMING)
 			forget_ramps(drv);
-		drv_event(drv, MSG_SEVERITY_INFO, names[drv->life], "%s", names[drv->life]);
-		notify_status(&drv->notify, now_ns, names[drv->life]);
+		drv_event(drv, MSG_SEVERITY_INFO, msg_life_word(drv->life), "%s", msg_life_word(drv->life));
+		notify_status(&drv->notify, now_ns, msg_life_word(drv->life));
 	}
 	if (!drv->ready && drv->up && !now.fault) {
 		drv->ready = true;
@@ -230,7 +222,7 @@ static void call_driver(struct drv *drv, int64_t now_ns)
 	const double dt_s = (double)drv->tick.period_ns / 1e9;
 	const struct drv_orders orders = {
 		.now_ns = now_ns,
-		.tick_ns = drv->tick_ns,
+		.tick_ns = drv->tick.last_ns,
 		.dt_s = dt_s,
 		.tick = drv->tick.ticks,
 		.life = drv->life,
@@ -316,7 +308,6 @@ static bool turn(struct drv *drv)
 		publish(drv, false, now_ns);
 	ticked = drv_tick_due(&drv->tick, now_ns, &drv->late_ns, &skipped);
 	if (ticked) {
-		drv->tick_ns = drv->tick.last_ns;
 		hist_add(&drv->late, drv->late_ns);
 		tick(drv, now_ns);
 	}

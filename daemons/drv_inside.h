@@ -15,9 +15,6 @@
 #include "daemons/report.h"
 #include "daemons/setup.h"
 
-#define EXIT_WRONG 100 /* configuration: never restarted */
-#define EXIT_WORLD 111
-
 #define DRV_SENDS_MAX 512
 #define DRV_OUTPUTS_MAX 16
 #define DRV_CLAIMS_MAX 16
@@ -83,7 +80,6 @@ struct drv {
 	struct drv_tick tick;
 	struct hist late;
 	int64_t late_ns, late_p99_ns, late_p99_at_ns;
-	int64_t tick_ns;
 	uint64_t ticks;		  /* that the state belongs to */
 	struct frame clock_frame; /* of the first line that has one */
 	int64_t clock_frame_ns;	  /* when it last was on the wire; 0: never */
@@ -113,7 +109,6 @@ struct drv {
 
 	/* publication: one for each tick */
 	bool complete, published;
-	uint64_t puts;
 	union drv_message state;
 	union drv_message scratch;
 };

@@ -7,9 +7,6 @@
 
 #include "daemons/line.h"
 
-#define EXIT_WRONG 100
-#define EXIT_WORLD 111
-
 /* ---- declaring ---- */
 
 int line_add_send(struct line *line, const struct drv_send *send, unsigned int number)

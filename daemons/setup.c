@@ -8,7 +8,6 @@
 #include "config/run.h"
 #include "daemons/setup.h"
 
-#define EXIT_WRONG 100
 #define REF_MAX_NS 200000000
 #define REF_MAX_TICKS 5
 
@@ -239,7 +238,7 @@ int setup_read(struct setup *s, const struct drv_driver *driver, int argc, char 
 	s->self = calloc(1, driver->size ? driver->size : 1);
 	if (!s->self) {
 		error_say(driver->program, NULL, ERROR_FATAL, "%s", strerror(ENOMEM));
-		return 111;
+		return EXIT_WORLD;
 	}
 	link_tables(s);
 	if (settings_defaults(&s->loop, &errors))

@@ -16,6 +16,9 @@
 #include "daemons/drv_tick.h"
 #include "daemons/realtime.h"
 
+#define EXIT_WRONG 100 /* configuration: never restarted */
+#define EXIT_WORLD 111
+
 struct setup_bus {
 	char role[TEXT_NAME_MAX + 1]; /* "" when none was named */
 	char name[TEXT_NAME_MAX + 1];

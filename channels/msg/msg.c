@@ -59,6 +59,34 @@ const size_t msg_types_n = sizeof(msg_types) / sizeof(*msg_types);
 
 /* clang-format on */
 
+/* words ends with NULL, which is counted. */
+static const char *word_of(const char *const *words, size_t n, uint32_t value)
+{
+	return value < n - 1 ? words[value] : "unknown";
+}
+
+#define WORD_OF(words, value) word_of(words, sizeof(words) / sizeof(*(words)), value)
+
+const char *msg_level_word(uint32_t level)
+{
+	return WORD_OF(msg_words_level, level);
+}
+
+const char *msg_life_word(uint32_t life)
+{
+	return WORD_OF(msg_words_life, life);
+}
+
+const char *msg_link_word(uint32_t link)
+{
+	return WORD_OF(msg_words_link, link);
+}
+
+const char *msg_severity_word(uint32_t severity)
+{
+	return WORD_OF(msg_words_severity, severity);
+}
+
 const struct msg_type *msg_type_by_number(uint32_t type)
 {
 	for (size_t i = 0; i < msg_types_n; i++)

@@ -68,6 +68,12 @@ const struct msg_type *msg_type_by_name(const char *name);
 /* What a channel of that name carries whatever the robot (estop, clock, waist-event); NULL: depends on the device. */
 const struct msg_type *msg_type_by_channel(const char *channel);
 
+/* The word of a value, as texts have it: "run", "holding", "bus-off", "warning"; "unknown" for a value without one. */
+const char *msg_level_word(uint32_t level);
+const char *msg_life_word(uint32_t life);
+const char *msg_link_word(uint32_t link);
+const char *msg_severity_word(uint32_t severity);
+
 /* ---- reading a message somebody else wrote ---- */
 
 enum msg_refusal {

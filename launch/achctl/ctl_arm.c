@@ -14,8 +14,6 @@
 
 #define LOOK_NS 20000000
 
-static const char *const levels[] = { "run", "hold", "estop" };
-
 /* The first one that has not taken the epoch; NULL: all have. */
 static const struct view_daemon *behind(const struct view *v, int64_t epoch, size_t *taken)
 {
@@ -46,7 +44,7 @@ static int armed(const struct ctl_line *line, int64_t epoch, size_t taken, const
 
 static int raised(const struct ctl_line *line, const struct judge *j)
 {
-	return ctl_fail(line, CTL_NO, "refused: level %s, raised meanwhile by %s%s%s", levels[j->highest],
+	return ctl_fail(line, CTL_NO, "refused: level %s, raised meanwhile by %s%s%s", msg_level_word(j->highest),
 			*j->who ? j->who : "somebody", *j->why ? ": " : "", j->why);
 }
 

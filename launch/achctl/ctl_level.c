@@ -14,8 +14,6 @@
 #define AGAIN_NS 5000000
 #define GIVE_UP_NS 2000000000
 
-static const char *const levels[] = { "run", "hold", "estop" };
-
 static int no_channel(const struct ctl_line *line, const struct arm *arm, const char *why)
 {
 	if (!arm->open[0] && !arm->open[1])
@@ -32,7 +30,7 @@ static int raise_level(const struct ctl_line *line, enum msg_level level)
 	int status;
 
 	ctl_who(line, who);
-	snprintf(usual, sizeof(usual), "achctl %s", levels[level]);
+	snprintf(usual, sizeof(usual), "achctl %s", msg_level_word(level));
 	arm_open(&arm, false, (gid_t)-1, ctl_lines(&lines));
 	for (;;) {
 		/* For the epoch, which an unreadable channel does not tell: a raise counts whatever its epoch. */
@@ -50,9 +48,9 @@ static int raise_level(const struct ctl_line *line, enum msg_level level)
 	if (lines.sink.count)
 		ctl_warn(line, "%s; the other channel has it, which is enough", lines.text);
 	arm_read(&arm, &(struct error_sink){ 0 });
-	snprintf(members, sizeof(members), "\"level\":\"%s\",\"epoch\":%llu", levels[arm.level],
+	snprintf(members, sizeof(members), "\"level\":\"%s\",\"epoch\":%llu", msg_level_word(arm.level),
 		 (unsigned long long)arm.epoch);
-	status = ctl_done(line, members, "level %s, epoch %llu, by %s", levels[arm.level],
+	status = ctl_done(line, members, "level %s, epoch %llu, by %s", msg_level_word(arm.level),
 			  (unsigned long long)arm.epoch, who);
 	arm_close(&arm);
 	return status;

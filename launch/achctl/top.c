@@ -105,16 +105,15 @@ static void say(struct loop *l, enum tone tone, const char *text)
 
 static void raise_level(struct loop *l, enum msg_level level)
 {
-	static const char *const words[] = { "run", "hold", "estop" };
 	char who[CTL_WHO_MAX], text[TOP_NOTICE_MAX], why[ERROR_LINE_MAX] = "";
 	struct error_sink errors = { keep_why, why, 0 };
 
 	ctl_who(l->line, who);
 	arm_read(&l->arm, &(struct error_sink){ 0 });
 	if (arm_raise(&l->arm, level, who, "achctl top", &errors))
-		snprintf(text, sizeof(text), "%s NOT RAISED: %.150s", words[level], why);
+		snprintf(text, sizeof(text), "%s NOT RAISED: %.150s", msg_level_word(level), why);
 	else
-		snprintf(text, sizeof(text), "%s raised by %s; achctl arm lowers it", words[level], who);
+		snprintf(text, sizeof(text), "%s raised by %s; achctl arm lowers it", msg_level_word(level), who);
 	arm_read(&l->arm, &(struct error_sink){ 0 });
 	say(l, level == MSG_LEVEL_ESTOP ? TONE_BAD : TONE_ODD, text);
 }

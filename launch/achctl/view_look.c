@@ -12,15 +12,8 @@
 #include "launch/achstart/arm.h"
 #include "launch/achstart/folder.h"
 
-static const char *const levels[] = { "run", "hold", "estop" };
-static const char *const lives[] = {
-	"down", "starting", "disarmed", "holding", "homing", "active", "fault", "stopping"
-};
-static const char *const links[] = { "absent", "stopped", "error-active", "warning", "passive", "bus-off" };
-
 #define SILENT_MS 1000
 
-#define WORD(words, value) ((value) < sizeof(words) / sizeof(*(words)) ? (words)[value] : "unknown")
 #define COPY(to, text) snprintf(to, sizeof(to), "%s", text)
 
 static struct view_daemon *add_daemon(struct view *v, const char *name)
@@ -87,12 +80,12 @@ static void take_bus(struct view *v, const struct msg_bus *bus)
 		snprintf(b->name, sizeof(b->name), "%.*s", MSG_NAME_SIZE, bus->name);
 		snprintf(b->interface, sizeof(b->interface), "%.*s", MSG_NAME_SIZE, bus->interface);
 		b->load = NAN;
-		COPY(b->state, WORD(links, bus->state));
+		COPY(b->state, msg_link_word(bus->state));
 	}
 	if (!b)
 		return;
 	if (bus->state != MSG_LINK_ERROR_ACTIVE)
-		COPY(b->state, WORD(links, bus->state));
+		COPY(b->state, msg_link_word(bus->state));
 	b->stale += (int64_t)bus->stale;
 	b->sent += (int64_t)bus->sent;
 	b->replaced += (int64_t)bus->replaced;
@@ -111,8 +104,8 @@ static void take_state(struct view *v, const struct chans_one *one)
 
 	if (!chans_daemon(one, name, sizeof(name)) || !(d = add_daemon(v, name)))
 		return;
-	COPY(d->life, WORD(lives, c->lifecycle));
-	COPY(d->level, WORD(levels, c->level));
+	COPY(d->life, msg_life_word(c->lifecycle));
+	COPY(d->level, msg_level_word(c->level));
 	d->incarnation = one->header.incarnation;
 	d->epoch = (int64_t)c->epoch;
 	d->late_p99_us = (double)c->late_p99_ns / 1e3;
@@ -157,7 +150,7 @@ void view_level(struct view *v, const struct arm *arm)
 	v->epoch = 0;
 	if (!arm->open[0] && !arm->open[1])
 		return;
-	COPY(v->level, WORD(levels, (size_t)arm->level));
+	COPY(v->level, msg_level_word(arm->level));
 	v->epoch = (int64_t)arm->epoch;
 	snprintf(v->who, sizeof(v->who), "%.*s", MSG_NAME_SIZE, arm->who);
 	snprintf(v->why, sizeof(v->why), "%.*s", MSG_TEXT_SIZE, arm->why);

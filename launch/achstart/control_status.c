@@ -7,14 +7,6 @@
 
 #include "launch/achstart/control_status.h"
 
-static const char *const levels[] = { "run", "hold", "estop" };
-static const char *const lives[] = {
-	"down", "starting", "disarmed", "holding", "homing", "active", "fault", "stopping"
-};
-static const char *const links[] = { "absent", "stopped", "error-active", "warning", "passive", "bus-off" };
-
-#define WORD(words, value) ((value) < sizeof(words) / sizeof(*(words)) ? (words)[value] : "unknown")
-
 static void text(FILE *to, const char *key, const char *value)
 {
 	fprintf(to, ",\"%s\":\"", key);
@@ -65,13 +57,13 @@ static void daemon_json(FILE *to, const struct watch *w, int64_t now_ns)
 	number(to, "late_p99_us", there ? (double)common->late_p99_ns / 1e3 : NAN);
 	number(to, "late_max_us", there ? (double)common->late_max_ns / 1e3 : NAN);
 	if (there)
-		text(to, "life", WORD(lives, common->lifecycle));
+		text(to, "life", msg_life_word(common->lifecycle));
 	else
 		fprintf(to, ",\"life\":null");
 	number(to, "age_ms", there ? (double)pulse_age_ns(&w->pulse, now_ns) / 1e6 : NAN);
 	number(to, "rate_hz", there ? w->pulse.rate_hz : NAN);
 	whole(to, "epoch", there ? common->epoch : 0);
-	text(to, "level", there ? WORD(levels, common->level) : "");
+	text(to, "level", there ? msg_level_word(common->level) : "");
 	yes(to, "freerun", there && w->pulse.header.flags & MSG_FLAG_FREERUN);
 	whole(to, "refs_taken", there ? common->refs_taken : 0);
 	whole(to, "refs_refused", there ? refused(&common->refs_refused) : 0);
@@ -118,7 +110,7 @@ static void bus_json(FILE *to, const struct supervisor *s, const struct links_on
 	}
 	fprintf(to, "{\"name\":\"%s\"", one->bus->name);
 	text(to, "interface", one->bus->interface);
-	text(to, "state", known ? WORD(links, sum.state) : "unknown");
+	text(to, "state", known ? msg_link_word(sum.state) : "unknown");
 	number(to, "load", load);
 	whole(to, "stale", sum.stale);
 	whole(to, "sent", sum.sent);
@@ -161,7 +153,7 @@ char *control_status(struct supervisor *s, int64_t now_ns)
 	arm_read(&s->arm, &(struct error_sink){ 0 });
 	fprintf(to, "{\"ok\":true");
 	text(to, "robot", s->launch->name);
-	text(to, "level", WORD(levels, s->arm.level));
+	text(to, "level", msg_level_word(s->arm.level));
 	whole(to, "epoch", s->arm.epoch);
 	text(to, "who", s->arm.who);
 	text(to, "why", s->arm.why);

@@ -10,8 +10,6 @@
 #define AT_ONCE 64
 #define LOOK_NS 1000000000
 
-static const char *const severities[] = { "info", "warning", "error", "fatal" };
-
 /* When the file was last written to, on our clock; it is as old now as it was then. */
 static int64_t last_written_ns(const struct logs *log)
 {
@@ -61,7 +59,7 @@ static void write_event(struct events *e, int64_t now_ns, const struct msg_event
 
 	if (event->repeated)
 		snprintf(again, sizeof(again), " (%u more before)", event->repeated);
-	snprintf(line, sizeof(line), "%.*s %s %.*s: %.*s%s", MSG_NAME_SIZE, event->source, severities[severity],
+	snprintf(line, sizeof(line), "%.*s %s %.*s: %.*s%s", MSG_NAME_SIZE, event->source, msg_severity_word(severity),
 		 MSG_NAME_SIZE, event->code, MSG_TEXT_SIZE, event->text, again);
 	e->counts[severity]++;
 	logs_say(&e->log, now_ns, event->header.t_publish_ns, line);

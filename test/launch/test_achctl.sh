@@ -423,49 +423,7 @@ lib_case request_missed says 0 '4 of tick' '' "$achctl" request waist get tick
 
 # ---- top ----
 
-# Types each key when the screen shows what it waits for; prints the last screen.
-cat >"$lib_folder/type.py" <<'END'
-import fcntl, os, pty, re, select, signal, struct, sys, termios, time
-rows, columns, program, *script = sys.argv[1:]
-pid, tty = pty.fork()
-if not pid:
-    os.environ["TERM"] = "vt100"
-    os.execv(program, [program, "top", "--every", "100ms"])
-def resize(rows, columns):
-    fcntl.ioctl(tty, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-    os.kill(pid, signal.SIGWINCH)
-seen = ""
-def read():
-    global seen
-    try:
-        seen += os.read(tty, 65536).decode(errors="replace")
-    except OSError:
-        return False
-    return True
-def wait_for(text):
-    end = time.monotonic() + 20
-    while text not in re.sub("\x1b(\\[[0-9;?]*[A-Za-z]|[()][A-Z0-9])|\x0f", "", seen):
-        if time.monotonic() > end or not (select.select([tty], [], [], 1)[0] == [] or read()):
-            print("not seen:", text, "in", repr(seen[-2000:]))
-            os.kill(pid, 9)
-            sys.exit(1)
-resize(int(rows), int(columns))
-for step in script:
-    verb, _, rest = step.partition(":")
-    if verb == "see":
-        wait_for(rest)
-    elif verb == "size":
-        resize(*map(int, rest.split("x")))
-    elif verb == "run":
-        os.system(rest)
-    else:
-        seen = ""
-        os.write(tty, rest.encode())
-while read():
-    pass
-sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
-END
-types() { python3 "$lib_folder/type.py" 24 80 "$achctl" "$@"; }
+types() { python3 test/scripts/type.py 24 80 "$@" -- "$achctl" top --every 100ms; }
 answer status "$fine"
 lib_case top types see:bench see:ready see:active 'see:e E-STOP at once' 'see:q quit' 'key:d' 'key:q'
 "$ach" mk --type estop -t "${p}estop" "${p}estop-b"

@@ -1,12 +1,51 @@
 #!/bin/bash
-# Until there is a robot to run, scripts/run says so and fails.
+# scripts/run brings the bench robot up, shows it, and stops it when asked, with and without a terminal.
 set -eu
 . test/scripts/lib.sh
+lib_tmp
+export ENDPLATE_RUN=$lib_folder/run ENDPLATE_PREFIX=t-run-$$-
+unset BUILD # it builds for people
 
-honest() {
-	local said
-	said=$(scripts/run 2>&1 >/dev/null) && return 1
-	[ "$(wc -l <<<"$said")" -eq 1 ] && [[ $said == *scripts/test* ]]
+nothing_left() { # neither process nor channel
+	! grep -lsazF "ENDPLATE_PREFIX=$ENDPLATE_PREFIX" /proc/[0-9]*/environ &&
+		! compgen -G "/dev/shm/ach*-$ENDPLATE_PREFIX*"
 }
-lib_case "scripts/run does not pretend" honest
+screen() { # KEY: a robot that runs is seen, the key stops it
+	python3 test/scripts/type.py 24 80 see:bench see:run see:waist 'see:q quit' "key:$1" \
+		'see:the robot is stopped' -- scripts/run
+}
+no_terminal() {
+	local run status=0
+	scripts/run >"$lib_folder/out" 2>&1 </dev/null &
+	run=$!
+	for _ in {1..600}; do
+		grep -q '^torso ' "$lib_folder/out" && break # the end of the status
+		sleep 0.1
+	done
+	kill "$run"
+	wait "$run" || status=$?
+	grep -q '^waist  *\(ready\|starting\)' "$lib_folder/out" && [ "$status" = 0 ] &&
+		grep -q 'the robot is stopped' "$lib_folder/out" && return
+	echo "status $status:"
+	cat "$lib_folder/out"
+	return 1
+}
+refused() { # PATTERN ARGUMENT
+	local said status=0
+	said=$(scripts/run "$2" 2>&1 >/dev/null) || status=$?
+	# shellcheck disable=SC2053 # a pattern
+	[ $status = 100 ] && [[ $said == $1 ]] && return
+	echo "status $status: $said"
+	return 1
+}
+
+lib_case "q stops the robot" screen q
+lib_case "nothing is left" nothing_left
+lib_case "Ctrl-C stops the robot" screen $'\003'
+lib_case "nothing is left after Ctrl-C" nothing_left
+lib_case "without a terminal, until SIGTERM" no_terminal
+lib_case "nothing is left after SIGTERM" nothing_left
+lib_case "no such file" refused '*none.launch: there is no such launch file' "$lib_folder/none.launch"
+printf 'robot: {file: x.yaml}\nroboot: 1\n' >"$lib_folder/bad.launch"
+lib_case "a bad file" refused '*bad.launch:2:*roboot*' "$lib_folder/bad.launch"
 lib_end
