@@ -81,7 +81,7 @@ static int take_answer(struct bus_wire *w)
 	if (r == sizeof(answer) && answer.magic == WIRE_MAGIC && answer.version == WIRE_VERSION)
 		r = answer.error;
 	else
-		r = r == 0 ? -ECONNRESET : r < 0 ? r : -EPROTO;
+		r = r == 0 ? -ECONNREFUSED : r < 0 ? r : -EPROTO;
 	if (!r && (n != WIRE_ATTACHED_FDS || answer.bus >= WIRE_BUSES_MAX || answer.controller >= WIRE_CONTROLLERS_MAX))
 		r = -EPROTO;
 	if (!r) {
@@ -344,7 +344,7 @@ static int wire_open(struct bus **bus, const char *name, const struct bus_option
 			r = attach_now(w);
 		if (r) {
 			detach(w);
-			if (options->later && (r == -ENOENT || r == -ECONNREFUSED || r == -ETIMEDOUT))
+			if (options->later && (r == -ENOENT || r == -ECONNREFUSED || r == -ETIMEDOUT || r == -EAGAIN))
 				return 0;
 			attach_explain(name, w->path, r, errors);
 			r = r == -ENOENT || r == -ECONNREFUSED ? -ENODEV : r;

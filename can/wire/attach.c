@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -65,6 +66,12 @@ int attach_connect_by(int *fd, const char *path, int64_t deadline_ns)
 	return r;
 }
 
+/* Somebody who dies in the middle of a talk is as one who was never there. */
+static bool is_gone(int error)
+{
+	return error == ECONNRESET || error == EPIPE;
+}
+
 int attach_send(int fd, const void *data, size_t size, const int *fds, int fds_n)
 {
 	union {
@@ -86,7 +93,9 @@ int attach_send(int fd, const void *data, size_t size, const int *fds, int fds_n
 		memcpy(CMSG_DATA(c), fds, sizeof(int) * (size_t)fds_n);
 	}
 	n = sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
-	return n < 0 ? -errno : (int)n;
+	if (n < 0)
+		return is_gone(errno) ? -ECONNREFUSED : -errno;
+	return (int)n;
 }
 
 int attach_receive(int fd, void *data, size_t size, int fds[ATTACH_FDS_MAX], int *fds_n)
@@ -103,7 +112,7 @@ int attach_receive(int fd, void *data, size_t size, int fds[ATTACH_FDS_MAX], int
 
 	*fds_n = 0;
 	if (n < 0)
-		return -errno;
+		return is_gone(errno) ? 0 : -errno;
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(&message); c; c = CMSG_NXTHDR(&message, c))
 		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS) {
 			*fds_n = (int)((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));

@@ -21,7 +21,7 @@ int attach_connect(int *fd, const char *path);
 /* The same, and waits for its turn until the deadline. */
 int attach_connect_by(int *fd, const char *path, int64_t deadline_ns);
 
-/* One datagram with descriptors.  Bytes, or -errno (-EAGAIN). */
+/* One datagram with descriptors.  Bytes, or -errno (-EAGAIN; -ECONNREFUSED: the other end is gone). */
 int attach_send(int fd, const void *data, size_t size, const int *fds, int fds_n);
 /* 0: the other end is gone.  *fds_n of fds are the receiver's to close, close-on-exec; none if it returns an error.
  * */

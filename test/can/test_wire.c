@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -394,6 +396,50 @@ static void a_wire_that_comes_later(void)
 	bus_suite_until_state(bus, BUS_ERROR_ACTIVE);
 }
 
+/* A canwire that dies when somebody attaches: 0 before it has heard what he wants, 1 after. */
+static pid_t dying_wire(int hears)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	int listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0), fd;
+	char heard[4096];
+	pid_t pid;
+
+	snprintf(at.sun_path, sizeof(at.sun_path), "%s/wire/dying", getenv("ENDPLATE_RUN"));
+	unlink(at.sun_path);
+	TEST_ASSERT_EQUAL(0, bind(listener, (struct sockaddr *)&at, sizeof(at)));
+	TEST_ASSERT_EQUAL(0, listen(listener, 1));
+	pid = fork();
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		fd = accept(listener, NULL, NULL);
+		if (hears)
+			(void)!recv(fd, heard, sizeof(heard), 0);
+		_exit(0);
+	}
+	close(listener);
+	return pid;
+}
+
+static void a_wire_that_dies_while_somebody_attaches(void)
+{
+	for (int i = 0; i < 40; i++) {
+		struct error_sink errors = { keep_line, NULL, 0 };
+		pid_t wire = dying_wire(i / 2 % 2);
+		struct bus *bus;
+
+		if (i % 2) {
+			TEST_ASSERT_EQUAL_MESSAGE(
+				0, bus_open(&bus, "wire:dying", &(struct bus_options){ .later = true }, &errors), line);
+			TEST_ASSERT_EQUAL(BUS_ABSENT, bus_state(bus));
+			bus_close(bus);
+		} else {
+			TEST_ASSERT_EQUAL(-ENODEV, bus_open(&bus, "wire:dying", NULL, &errors));
+			TEST_ASSERT_NOT_NULL_MESSAGE(strstr(line, "no such wire"), line);
+		}
+		bury(wire);
+	}
+}
+
 int main(void)
 {
 	static const struct bus_suite suite = { .a = "wire:torso", .b = "wire:torso@other", .dlc = true };
@@ -421,6 +467,7 @@ int main(void)
 	RUN_TEST(canwire_killed_and_back);
 	RUN_TEST(refusals_say_what_to_do);
 	RUN_TEST(a_wire_that_comes_later);
+	RUN_TEST(a_wire_that_dies_while_somebody_attaches);
 	r = UNITY_END();
 	wire_lib_clean();
 	return r;
