@@ -249,7 +249,6 @@ static void tick(struct drv *drv, int64_t now_ns)
 		publish(drv, true, now_ns);
 	drv->published = drv->complete = false;
 	drv->ticks = drv->tick.ticks;
-	drv_read_clock(drv, now_ns);
 	drv_read_estop(drv);
 	watch_buses(drv);
 	drv_read_ref(drv, now_ns);
@@ -306,6 +305,8 @@ static bool turn(struct drv *drv)
 			receive(drv, i, now_ns);
 	if (drv->complete && !drv->published)
 		publish(drv, false, now_ns);
+	if (drv_tick_next_ns(&drv->tick) <= now_ns)
+		drv_read_clock(drv, now_ns);
 	ticked = drv_tick_due(&drv->tick, now_ns, &drv->late_ns, &skipped);
 	if (ticked) {
 		hist_add(&drv->late, drv->late_ns);

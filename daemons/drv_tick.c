@@ -32,7 +32,6 @@ void drv_tick_start(struct drv_tick *t, const struct drv_tick_rule *rule, int64_
 				.next_ns = first_ns,
 				.last_ns = first_ns - rule->period_ns,
 				.seen_ns = INT64_MIN,
-				.cycle_ns = INT64_MIN,
 				.freerun = rule->kind != DRV_TICK_PERIOD };
 }
 
@@ -45,7 +44,7 @@ void drv_tick_clock(struct drv_tick *t, uint64_t cycle, int64_t t_cycle_ns, int6
 {
 	int64_t divider = t->rule.divider, period_ns, since_ns;
 
-	if (t->rule.kind != DRV_TICK_CLOCK || t_cycle_ns < 0 || t_cycle_ns == t->cycle_ns)
+	if (t->rule.kind != DRV_TICK_CLOCK || t_cycle_ns < 0 || t_cycle_ns == t->seen_ns)
 		return;
 	if (cycle_period_ns < (DRV_TICK_PERIOD_MIN_NS + divider - 1) / divider ||
 	    cycle_period_ns > DRV_TICK_PERIOD_MAX_NS / divider)
@@ -56,8 +55,7 @@ void drv_tick_clock(struct drv_tick *t, uint64_t cycle, int64_t t_cycle_ns, int6
 	since_ns = (int64_t)(cycle % (uint64_t)divider) * cycle_period_ns;
 	t->error_ns = phase(t_cycle_ns - since_ns + t->rule.offset_ns - t->next_ns, period_ns);
 	t->period_ns = period_ns;
-	t->cycle_ns = t_cycle_ns;
-	t->seen_ns = now_ns;
+	t->seen_ns = t_cycle_ns;
 }
 
 void drv_tick_event(struct drv_tick *t, int64_t t_ns)
@@ -91,6 +89,11 @@ int64_t drv_tick_next_ns(const struct drv_tick *t)
 	return t->event && t->seen_ns < at_ns ? t->seen_ns : at_ns;
 }
 
+static bool seen_since(const struct drv_tick *t, int64_t ns)
+{
+	return t->rule.kind == DRV_TICK_PERIOD || (t->seen_ns != INT64_MIN && t->seen_ns > ns);
+}
+
 bool drv_tick_due(struct drv_tick *t, int64_t now_ns, int64_t *late_ns, uint64_t *skipped)
 {
 	int64_t due_ns = drv_tick_next_ns(t), passed, slew_ns;
@@ -108,7 +111,7 @@ bool drv_tick_due(struct drv_tick *t, int64_t now_ns, int64_t *late_ns, uint64_t
 		*late_ns = now_ns - due_ns;
 	}
 	t->event = false;
-	t->freerun = drv_tick_freerun(t, now_ns);
+	t->freerun = !seen_since(t, now_ns - lost_after_ns(t->period_ns));
 	if (t->freerun)
 		t->error_ns = 0;
 	slew_ns = limited(t->error_ns, t->period_ns / SLEW_MOST);
@@ -122,7 +125,5 @@ bool drv_tick_due(struct drv_tick *t, int64_t now_ns, int64_t *late_ns, uint64_t
 
 bool drv_tick_freerun(const struct drv_tick *t, int64_t now_ns)
 {
-	if (t->rule.kind == DRV_TICK_PERIOD)
-		return false;
-	return t->seen_ns == INT64_MIN || now_ns - t->seen_ns >= lost_after_ns(t->period_ns);
+	return t->freerun || !seen_since(t, now_ns - 2 * t->period_ns);
 }

@@ -15,8 +15,8 @@
  *		phase, the next one half a period later; when the event is back they are moved towards it by at most
  *		1 % of a period per tick, and it takes over once they meet (within 2 %).  So they begin, too.
  *
- * In free run (nothing seen for 1.5 periods) ticks are a period apart and drv_tick_freerun says so; before the first
- * sight, too.  A period of its own never is.
+ * In free run (what was seen last is 1.5 periods old at a tick) ticks are a period apart; before the first sight, too.
+ * A period of its own never is.
  *
  * Late: whole periods that have passed are skipped and counted, never made up for in a burst.
  */
@@ -51,8 +51,7 @@ struct drv_tick {
 	int64_t next_ns;   /* the next tick's own time, were it not for an event */
 	int64_t last_ns;   /* the last tick's own time */
 	int64_t error_ns;  /* clock: how far next_ns is from where it ought to be; + the clock's is later */
-	int64_t seen_ns;   /* when a new cycle, a frame or reference was last seen; INT64_MIN: never */
-	int64_t cycle_ns;  /* clock: that cycle's time */
+	int64_t seen_ns;   /* the time of the last cycle, frame or reference that was seen; INT64_MIN: none was */
 	bool event;	   /* frame, ref: it has come, and the tick is due for it */
 	bool following;	   /* frame, ref: events are ticks */
 	bool freerun;	   /* at the last tick */
@@ -64,7 +63,7 @@ void drv_tick_start(struct drv_tick *t, const struct drv_tick_rule *rule, int64_
 
 /* The clock said: cycle was at t_cycle_ns, and cycles are cycle_period_ns apart.  Ticks belong to cycles that the
  * divider divides; other than for that a cycle's number is not looked at, since a restarted clock counts as it likes.
- * It may be called before or after drv_tick_due, and with the same cycle again.  Not looked at is what makes no sense
+ * To be called before drv_tick_due, also with the same cycle again.  Not looked at is what makes no sense
  * (a period out of range, a cycle in the future by more than a period of the ticks) and what is 1.5 of these periods
  * old: that clock is gone.  Another period holds from the next tick on.  Other kinds of tick do not listen to it. */
 void drv_tick_clock(struct drv_tick *t, uint64_t cycle, int64_t t_cycle_ns, int64_t cycle_period_ns, int64_t now_ns);
@@ -79,6 +78,7 @@ int64_t drv_tick_next_ns(const struct drv_tick *t);
  * included; 0 for one that an event made), *skipped (periods left out before it), and the next one is set. */
 bool drv_tick_due(struct drv_tick *t, int64_t now_ns, int64_t *late_ns, uint64_t *skipped);
 
+/* The last tick was in free run, or what was seen last is two periods old by now. */
 bool drv_tick_freerun(const struct drv_tick *t, int64_t now_ns);
 
 #endif

@@ -114,6 +114,8 @@ static void test_a_period_listens_to_nobody(void)
 	drv_tick_event(&t, FIRST);
 	TEST_ASSERT_EQUAL_MEMORY(&before, &t, sizeof(t));
 	TEST_ASSERT_FALSE(drv_tick_freerun(&t, FIRST + 100 * P));
+	tick(FIRST + 100 * P, FIRST + 100 * P, 100 * P, 100);
+	TEST_ASSERT_FALSE(t.freerun);
 }
 
 static void test_each_listens_to_its_own(void)
@@ -196,9 +198,9 @@ static void test_clock_that_makes_no_sense(void)
 	}
 	drv_tick_clock(&t, 0, FIRST + 3 * MS, MS, FIRST);
 	TEST_ASSERT_EQUAL_INT64(3 * MS, t.period_ns);
-	TEST_ASSERT_EQUAL_INT64(FIRST + 3 * MS, t.cycle_ns);
+	TEST_ASSERT_EQUAL_INT64(FIRST + 3 * MS, t.seen_ns);
 	drv_tick_clock(&t, 0, 0, MS, MS);
-	TEST_ASSERT_EQUAL_INT64(0, t.cycle_ns);
+	TEST_ASSERT_EQUAL_INT64(0, t.seen_ns);
 }
 
 /* A cycle that is too old says that the clock is gone; one that was seen is not seen again. */
@@ -212,7 +214,7 @@ static void test_old_cycles(void)
 	drv_tick_clock(&t, 0, 0, MS, FIRST);
 	TEST_ASSERT_EQUAL_MEMORY(&before, &t, sizeof(t));
 	drv_tick_clock(&t, 0, FIRST - P * 3 / 2 + 1, MS, FIRST);
-	TEST_ASSERT_EQUAL_INT64(FIRST, t.seen_ns);
+	TEST_ASSERT_EQUAL_INT64(FIRST - P * 3 / 2 + 1, t.seen_ns);
 	before = t;
 	drv_tick_clock(&t, 0, FIRST - P * 3 / 2 + 1, MS, FIRST + 1);
 	TEST_ASSERT_EQUAL_MEMORY(&before, &t, sizeof(t));
@@ -276,16 +278,14 @@ static void test_another_period_holds_from_the_next_tick_on(void)
 	next_is(FIRST + 2 * P);
 }
 
-/* Nothing seen for 1.5 periods of the ticks: they go on in the last phase. */
+/* The last cycle is 1.5 periods of the ticks old: they go on in the last phase. */
 static void test_clock_lost(void)
 {
 	start(DRV_TICK_CLOCK);
-	drv_tick_clock(&t, 0, FIRST + P / 4 - MS, MS, FIRST + P / 4);
-	TEST_ASSERT_FALSE(drv_tick_freerun(&t, FIRST));
-	tick(FIRST + P / 4, FIRST, P / 4, 0);
+	drv_tick_clock(&t, 0, FIRST + P / 4, MS, FIRST + P / 4 + MS);
+	tick(FIRST + P / 4 + MS, FIRST, P / 4 + MS, 0);
+	TEST_ASSERT_FALSE(t.freerun);
 	next_is(FIRST + P + P / 100);
-	TEST_ASSERT_FALSE(drv_tick_freerun(&t, FIRST + P / 4 + P * 3 / 2 - 1));
-	TEST_ASSERT_TRUE(drv_tick_freerun(&t, FIRST + P / 4 + P * 3 / 2));
 	tick(FIRST + P + P / 100, FIRST + P + P / 100, 0, 0); /* not lost yet: slewed */
 	TEST_ASSERT_FALSE(t.freerun);
 	next_is(FIRST + 2 * P + P / 50);
@@ -297,10 +297,23 @@ static void test_clock_lost(void)
 	next_is(FIRST + 4 * P + P / 50);
 	/* It is back, with numbers of its own. */
 	drv_tick_clock(&t, 7, FIRST + 3 * P + 7 * MS + P / 50, MS, FIRST + 4 * P);
-	TEST_ASSERT_FALSE(drv_tick_freerun(&t, FIRST + 4 * P));
 	tick(FIRST + 4 * P + P / 50, FIRST + 4 * P + P / 50, 0, 0);
 	TEST_ASSERT_FALSE(t.freerun);
 	next_is(FIRST + 5 * P + P / 50);
+}
+
+/* Counted from when the cycle was, not from when it was seen. */
+static void test_clock_lost_exactly_then(void)
+{
+	for (int64_t more_ns = -1; more_ns <= 0; more_ns++) {
+		start(DRV_TICK_CLOCK);
+		drv_tick_clock(&t, 0, FIRST, MS, FIRST + MS);
+		tick(FIRST + MS, FIRST, MS, 0);
+		TEST_ASSERT_EQUAL(more_ns == 0, drv_tick_freerun(&t, FIRST + 2 * P + more_ns));
+		tick(FIRST + P + P / 2 + more_ns, FIRST + P, P / 2 + more_ns, 0);
+		TEST_ASSERT_EQUAL(more_ns == 0, t.freerun);
+		TEST_ASSERT_EQUAL(more_ns == 0, drv_tick_freerun(&t, FIRST + P + P / 2));
+	}
 }
 
 /* ---- frames and references ---- */
@@ -354,7 +367,7 @@ static void test_the_event_stays_away(void)
 	{
 		follow(events[k]);
 		no_tick(FIRST + P + P / 2 - 1);
-		TEST_ASSERT_FALSE(drv_tick_freerun(&t, FIRST + P + P / 2 - 1));
+		TEST_ASSERT_FALSE(t.freerun);
 		tick(FIRST + P + P / 2, FIRST + P, 0, 0); /* the one that waited for it */
 		TEST_ASSERT_TRUE(t.freerun);
 		TEST_ASSERT_FALSE(t.following);
@@ -504,6 +517,7 @@ int main(void)
 	RUN_TEST(test_a_skip_keeps_the_phase_too);
 	RUN_TEST(test_another_period_holds_from_the_next_tick_on);
 	RUN_TEST(test_clock_lost);
+	RUN_TEST(test_clock_lost_exactly_then);
 	RUN_TEST(test_the_event_is_the_tick);
 	RUN_TEST(test_too_soon_after_the_last_tick);
 	RUN_TEST(test_the_event_stays_away);

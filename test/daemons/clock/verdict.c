@@ -204,30 +204,21 @@ static int64_t last_frame_ns(const struct verdict_record *r, size_t *frame, int6
 }
 
 /* The states from *state on that were published before until_ns, the last message of the clock having been at since_ns.
- * They say that they run free when the last frame was two periods ago.  Where there are none, or one did not come,
- * the driver goes by the messages: the first state belongs to a tick before the last of them, the next tick may be the
- * one that saw it, and one more may wait.  A driver that was held up itself, and skipped ticks, may have seen anything
- * later. */
-#define UNAWARE_MAX 3
+ * They say that they run free when the last they saw of it, frame or message, was two periods ago.  A driver that was
+ * held up itself, and skipped ticks, may have seen anything later. */
 static void judge_absence(const struct verdict_record *r, size_t *state, size_t *frame, int64_t since_ns,
 			  int64_t until_ns, unsigned int *flagged)
 {
 	const struct verdict_state *first = &r->state[*state];
-	unsigned int unaware = 0;
 
 	for (; *state < r->state_n && r->state[*state].t_publish_ns < until_ns; (*state)++) {
 		const struct verdict_state *s = &r->state[*state];
-		int64_t frame_ns = last_frame_ns(r, frame, s->t_publish_ns);
+		const int64_t frame_ns = last_frame_ns(r, frame, s->t_publish_ns);
+		const int64_t seen_ns = frame_ns > since_ns ? frame_ns : since_ns;
 
-		if (s->freerun) {
+		if (s->freerun)
 			(*flagged)++;
-			continue;
-		}
-		unaware++;
-		if (s->skipped != first->skipped)
-			continue;
-		if (frame_ns > since_ns - VERDICT_PERIOD_NS ? s->t_publish_ns - frame_ns >= 2 * VERDICT_PERIOD_NS
-							    : unaware > UNAWARE_MAX)
+		else if (s->skipped == first->skipped && s->t_publish_ns - seen_ns >= 2 * VERDICT_PERIOD_NS)
 			complain("state %llu has no clock any more and does not say so",
 				 (unsigned long long)s->sequence);
 	}
