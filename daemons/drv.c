@@ -155,6 +155,8 @@ static void ramp_joints(struct drv *drv, double dt_s, int64_t now_ns)
 		double rad, rad_s;
 
 		measured_now(drv, i, now_ns, &rad, &rad_s);
+		if (drv->halted) /* what was measured then says how it braked, not how to go on */
+			rad_s = 0;
 		if (!commanded)
 			drv_ref_forget(&drv->ramps[i]);
 		drv->commands[i] = drv_ref_joint(&drv->ramps[i], &drv->limits[i], active ? &want : NULL,
@@ -162,6 +164,7 @@ static void ramp_joints(struct drv *drv, double dt_s, int64_t now_ns)
 		if (!commanded)
 			drv_ref_forget(&drv->ramps[i]);
 	}
+	drv->halted = drv->up && drv->estop.level == MSG_LEVEL_ESTOP;
 }
 
 /* What was commanded during a fault may be far from where the joints are now, and homing gives positions anew. */

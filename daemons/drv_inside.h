@@ -89,6 +89,7 @@ struct drv {
 	/* life */
 	enum msg_life life;
 	bool up, ready, homing, stopping, over;
+	bool halted; /* by an e-stop, at the last tick */
 	int64_t stop_by_ns;
 	bool fault, bus_fault;
 	char fault_code[MSG_NAME_SIZE];

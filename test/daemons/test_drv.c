@@ -325,6 +325,34 @@ static void without_a_position_nothing_moves(void)
 	TEST_ASSERT_EQUAL_DOUBLE(0, fake.ticks[3].joint.velocity_rad_s);
 }
 
+static void limit_acceleration(void)
+{
+	drv_limits(fake.drv, 0)->acceleration_rad_s2 = 10; /* 0.05 rad/s per tick */
+}
+
+static void measured_and_go_on(void)
+{
+	fake.sample_ns = clock_now_ns();
+	go_on_at_1();
+}
+
+/* What was measured in the tick of the e-stop is how fast it was when it was halted. */
+static void after_an_estop_it_begins_at_rest(void)
+{
+	drv_lib_at(1, drv_lib_arm);
+	drv_lib_always(measured_and_go_on);
+	drv_lib_at(5, limit_acceleration);
+	drv_lib_at(6, drv_lib_estop);
+	drv_lib_at(7, drv_lib_arm);
+	fake.velocity_rad_s = 1;
+	TEST_ASSERT_EQUAL(0, drv_lib_run(50, ""));
+	TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, life_at(6));
+	TEST_ASSERT_EQUAL_DOUBLE(1, fake.ticks[5].joint.velocity_rad_s);
+	TEST_ASSERT_EQUAL(MSG_LIFE_DISARMED, life_at(7));
+	TEST_ASSERT_EQUAL(MSG_LIFE_HOLDING, life_at(8));
+	TEST_ASSERT_EQUAL_DOUBLE(0, fake.ticks[7].joint.velocity_rad_s);
+}
+
 /* Ramps begin anew at what is measured after a time in which nothing was commanded. */
 static void go_to_1(void)
 {
@@ -655,6 +683,7 @@ int main(void)
 	RUN_TEST(active_with_a_reference_holding_when_it_has_run_out);
 	RUN_TEST(the_current_need_not_be_measured);
 	RUN_TEST(without_a_position_nothing_moves);
+	RUN_TEST(after_an_estop_it_begins_at_rest);
 	RUN_TEST(ramps_begin_at_what_is_measured);
 	RUN_TEST(hold_stops_one_that_does_not_balance);
 	RUN_TEST(hold_lets_one_that_balances_go_on_and_estop_does_not);
