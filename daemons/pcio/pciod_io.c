@@ -86,7 +86,7 @@ void pciod_sent(void *self, struct drv *drv, unsigned int send, const struct fra
 	j = joint_of(p, (unsigned int)bus, frame);
 	question = pciod_question(frame);
 	if (j && question != PCIOD_Q_N)
-		pciod_ask_sent(&j->module.asks[question], t_ns);
+		pciod_module_sent(&j->module, question, t_ns);
 	pciod_ask_more(p, drv, t_ns);
 }
 
@@ -99,7 +99,7 @@ void pciod_lost(void *self, struct drv *drv, unsigned int send, const struct fra
 
 	(void)drv;
 	if (j && question != PCIOD_Q_N)
-		pciod_ask_lost(&j->module.asks[question]);
+		pciod_module_lost(&j->module, question);
 }
 
 /* ---- what is published ---- */

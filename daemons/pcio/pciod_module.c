@@ -151,24 +151,26 @@ static bool under_way(const struct pciod_module *m, enum pciod_question question
 
 static void step_reset(struct pciod_module *m, const struct pciod_rules *rules, int64_t now_ns, struct pciod_deed *deed)
 {
-	bool failed = false;
+	bool failed = false, needless = false;
 
 	switch (m->reset) {
 	case PCIOD_RESET_NONE:
 		return;
-	case PCIOD_RESET_WANTED:
-		if (m->asks[PCIOD_Q_RESET].phase == PCIOD_ASK_FREE)
+	case PCIOD_RESET_WANTED: /* one that was lost may have left after all */
+		needless = !pcio_faults(m->state) && !(m->state & PCIO_STATE_HALTED);
+		if (!needless && m->asks[PCIOD_Q_RESET].phase == PCIOD_ASK_FREE)
 			deed->what = PCIOD_DO_RESET;
 		break;
 	case PCIOD_RESET_SENT:
-		failed = !under_way(m, PCIOD_Q_RESET);
+		failed = m->reset_left && !under_way(m, PCIOD_Q_RESET);
 		break;
 	case PCIOD_RESET_CHECK:
 		failed = now_ns - m->reset_ns > rules->times.lost_ns;
 		break;
 	}
-	if (failed) {
+	if (failed)
 		m->wrong |= PCIOD_WRONG_NOT_RESET;
+	if (failed || needless) {
 		m->reset = PCIOD_RESET_NONE;
 		m->reset_asked = m->reset_comm = false;
 	}
@@ -324,6 +326,7 @@ void pciod_module_put(struct pciod_module *m, enum pciod_question question, int6
 	switch (question) {
 	case PCIOD_Q_RESET:
 		m->reset = PCIOD_RESET_SENT;
+		m->reset_left = false;
 		break;
 	case PCIOD_Q_HOME:
 		m->home = PCIOD_HOME_SENT;
@@ -335,6 +338,37 @@ void pciod_module_put(struct pciod_module *m, enum pciod_question question, int6
 	default:
 		break;
 	}
+}
+
+void pciod_module_was_reset(struct pciod_module *m, int64_t t_ns)
+{
+	if (m->reset == PCIOD_RESET_SENT)
+		m->reset = PCIOD_RESET_CHECK;
+	m->reset_ns = t_ns;
+	m->drop_position = true;
+	m->known &= ~(uint32_t)PCIOD_Q_BIT_POSITION;
+}
+
+void pciod_module_sent(struct pciod_module *m, enum pciod_question question, int64_t t_ns)
+{
+	const bool in_time = m->asks[question].phase == PCIOD_ASK_PUT;
+
+	pciod_ask_sent(&m->asks[question], t_ns);
+	if (question != PCIOD_Q_RESET || m->reset != PCIOD_RESET_SENT)
+		return;
+	m->reset_left = true;
+	if (!in_time)
+		pciod_module_was_reset(m, t_ns); /* its reply counts no more, but the state word does */
+}
+
+void pciod_module_lost(struct pciod_module *m, enum pciod_question question)
+{
+	pciod_ask_lost(&m->asks[question]);
+	if (question != PCIOD_Q_RESET || m->reset != PCIOD_RESET_SENT)
+		return;
+	m->reset = m->reset_asked ? PCIOD_RESET_WANTED : PCIOD_RESET_NONE;
+	m->forgive |= m->reset_comm;
+	m->reset_comm = false;
 }
 
 /* ---- how it is ---- */

@@ -140,6 +140,7 @@ struct pciod_module {
 	bool may_unhalt;		 /* it was halted by us, or found so */
 	enum pciod_reset reset;
 	bool reset_asked;   /* by a person */
+	bool reset_left;    /* it was on the wire */
 	bool reset_comm;    /* for the comm-error: told once it is done */
 	int64_t reset_ns;   /* when it was answered */
 	bool drop_position; /* the first one after a reset may be wrong */
@@ -193,11 +194,17 @@ void pciod_module_tick(struct pciod_module *m, const struct pciod_rules *rules, 
 
 /* It was put: a frame of a deed that was not stays to be done. */
 void pciod_module_put(struct pciod_module *m, enum pciod_question question, int64_t now_ns);
+/* It was on the wire, perhaps long after. */
+void pciod_module_sent(struct pciod_module *m, enum pciod_question question, int64_t t_ns);
+/* It did not leave, or nobody knows: if it was a reset, the state word says whether it is still in order. */
+void pciod_module_lost(struct pciod_module *m, enum pciod_question question);
 
 enum pciod_news { PCIOD_NEWS_NONE, PCIOD_NEWS_ODD, PCIOD_NEWS_REFUSED };
 /* A frame from it, whatever is in it. */
 enum pciod_news pciod_module_reply(struct pciod_module *m, const struct pciod_rules *rules, const struct frame *frame,
 				   int64_t t_ns);
+/* A reset was carried out at t_ns: does the state word say so, too?  The first position after it is none. */
+void pciod_module_was_reset(struct pciod_module *m, int64_t t_ns);
 /* It was heard: a silent one is back, to be taken over again. */
 void pciod_module_heard(struct pciod_module *m, const struct pciod_rules *rules, int64_t t_ns);
 /* Our watchdog frames were missing for so long that a comm-error is our own doing. */

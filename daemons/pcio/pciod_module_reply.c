@@ -198,11 +198,7 @@ static void take_answer(struct pciod_module *m, const struct pciod_rules *rules,
 			m->wrong |= PCIOD_WRONG_CONFIG_REFUSED;
 		break;
 	case PCIOD_Q_RESET:
-		if (m->reset == PCIOD_RESET_SENT)
-			m->reset = PCIOD_RESET_CHECK;
-		m->reset_ns = reply->t_ns;
-		m->drop_position = true;
-		m->known &= ~(uint32_t)PCIOD_Q_BIT_POSITION;
+		pciod_module_was_reset(m, reply->t_ns);
 		break;
 	case PCIOD_Q_HOME:
 		if (m->home != PCIOD_HOME_SENT)

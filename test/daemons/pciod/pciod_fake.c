@@ -46,7 +46,9 @@ static void tell(struct fake *f, const char *what, double value)
 static void put(struct fake *f, enum pciod_question question)
 {
 	pciod_module_put(&f->m, question, f->now_ns);
-	pciod_ask_sent(&f->m.asks[question], f->now_ns);
+	if (f->stands & 1u << question)
+		return;
+	pciod_module_sent(&f->m, question, f->now_ns);
 	f->asked |= 1u << question;
 }
 
@@ -87,7 +89,7 @@ void fake_ask(struct fake *f)
 	case PCIOD_DO_RESET:
 		tell(f, "reset", NAN);
 		put(f, PCIOD_Q_RESET);
-		if (f->reset_helps)
+		if (f->reset_helps && !(f->stands & PCIOD_Q_BIT_RESET))
 			f->state &= PCIO_STATE_HOMED;
 		break;
 	case PCIOD_DO_HOME:

@@ -169,6 +169,98 @@ static void a_reset_that_is_not_answered_may_have_helped(void)
 	TEST_ASSERT_FALSE(trouble());
 }
 
+/* It waits for a bus that stands. */
+static void the_reset_waits(void)
+{
+	f.stands = PCIOD_Q_BIT_RESET;
+	while (!strstr(f.told, "reset"))
+		fake_tick(&f);
+	TOLD("reset");
+	fake_ticks(&f, 10); /* longer than for an answer */
+	TOLD("");
+	TEST_ASSERT_EQUAL(PCIOD_RESET_SENT, f.m.reset);
+	f.stands = 0;
+}
+
+static void lose_the_reset(void)
+{
+	the_reset_waits();
+	pciod_module_lost(&f.m, PCIOD_Q_RESET);
+}
+
+static void a_reset_that_never_left_is_sent_again(void)
+{
+	static const uint32_t why[] = { COMM, PCIO_STATE_HALTED };
+
+	for (size_t i = 0; i < 2; i++) {
+		setUp();
+		f.state |= why[i];
+		lose_the_reset();
+		fake_ticks(&f, 30);
+		TOLD("reset");
+		TEST_ASSERT_FALSE(trouble());
+		TEST_ASSERT_EQUAL(why[i] == COMM, f.m.reset_comm);
+	}
+}
+
+static void and_one_that_was_asked_for(void)
+{
+	fake_up(&f);
+	f.state |= PCIO_STATE_ERROR | PCIO_STATE_TOW_ERROR;
+	fake_ticks(&f, 2);
+	fake_told(&f);
+	pciod_module_clear(&f.m, f.now_ns);
+	lose_the_reset();
+	fake_ticks(&f, 30);
+	TOLD("reset");
+	TEST_ASSERT_FALSE(trouble());
+}
+
+static void but_not_if_it_left_after_all(void)
+{
+	f.state |= COMM;
+	lose_the_reset();
+	f.state &= ~(uint32_t)COMM;
+	fake_ticks(&f, 30);
+	TOLD("");
+}
+
+static void nor_if_it_leaves_late(void)
+{
+	f.state |= COMM;
+	the_reset_waits();
+	pciod_module_sent(&f.m, PCIOD_Q_RESET, f.now_ns);
+	f.state &= ~(uint32_t)COMM;
+	fake_answer(&f, PCIOD_Q_RESET, f.now_ns + MS);
+	fake_ticks(&f, 30);
+	TOLD("");
+	TEST_ASSERT_FALSE(trouble());
+	TEST_ASSERT_TRUE(f.m.reset_comm); /* to be told */
+}
+
+static void late_and_of_no_help(void)
+{
+	f.state |= COMM;
+	the_reset_waits();
+	pciod_module_sent(&f.m, PCIOD_Q_RESET, f.now_ns);
+	fake_ticks(&f, 30);
+	TOLD("");
+	trouble_is("comm-error-15", "module 15: comm-error; a reset did not clear it; is the cause gone?");
+}
+
+static void what_else_is_lost_resets_nothing(void)
+{
+	f.state |= COMM;
+	f.deaf_to = PCIOD_Q_BIT_RESET;
+	while (!strstr(f.told, "reset"))
+		fake_tick(&f);
+	pciod_module_lost(&f.m, PCIOD_Q_POSITION);
+	TEST_ASSERT_EQUAL(PCIOD_RESET_SENT, f.m.reset);
+	fake_answer(&f, PCIOD_Q_RESET, f.now_ns + MS);
+	pciod_module_lost(&f.m, PCIOD_Q_RESET); /* of before */
+	TEST_ASSERT_EQUAL(PCIOD_RESET_CHECK, f.m.reset);
+}
+
 static void one_found_halted_is_not_reset_for_a_fault(void)
 {
 	f.state |= PCIO_STATE_HALTED;
@@ -427,6 +519,12 @@ int main(void)
 	RUN_TEST(a_short_silence_explains_nothing);
 	RUN_TEST(a_reset_that_did_not_clear_it_is_not_told_as_one_that_did);
 	RUN_TEST(a_reset_that_is_not_answered_may_have_helped);
+	RUN_TEST(a_reset_that_never_left_is_sent_again);
+	RUN_TEST(and_one_that_was_asked_for);
+	RUN_TEST(but_not_if_it_left_after_all);
+	RUN_TEST(nor_if_it_leaves_late);
+	RUN_TEST(late_and_of_no_help);
+	RUN_TEST(what_else_is_lost_resets_nothing);
 	RUN_TEST(one_found_halted_is_not_reset_for_a_fault);
 	RUN_TEST(another_fault_beside_it_is_not_explained);
 	RUN_TEST(a_fault_is_told_and_nothing_moves);
