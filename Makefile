@@ -212,8 +212,9 @@ $(BUILD)/achctl: LIBRARIES += -lncursesw
 .SECONDEXPANSION:
 $(DAEMONS): $$(patsubst %.c,$(BUILD)/%.o,$$(filter %/$$(@F).c,$(DAEMON_MAINS)))
 	$(call say,LD)$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBRARIES)
-$(TEST_PROGRAMS): $$(filter $$(@D)/%,$(TEST_SHARED:%.c=$(BUILD)/%.o)) $(TEST_LIB) \
+$(TEST_PROGRAMS): $(BUILD)/test/channels/children.o $$(filter $$(@D)/%,$(TEST_SHARED:%.c=$(BUILD)/%.o)) $(TEST_LIB) \
 		$(LIBCANTOOL) $(LIBTOOL) $(LIBSIM) $(LIBS)
+$(filter $(BUILD)/test/daemons/% $(BUILD)/test/launch/%,$(TEST_PROGRAMS)): $(BUILD)/test/daemons/no_leaks.o
 $(PROGRAMS): %: %.o
 	$(call say,LD)$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(if $(filter $(LIBCONFIG),$^),$(LIBRARIES))
 

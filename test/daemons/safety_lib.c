@@ -272,8 +272,6 @@ static void begin_case(void)
 	skipped = 0;
 	snprintf(safety.prefix, sizeof(safety.prefix), "s%d-%u-", (int)getpid(), ++number);
 	setenv("ENDPLATE_PREFIX", safety.prefix, 1);
-	/* Looking for leaks at each end would take longer than all the rest. */
-	setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
 	unsetenv("NOTIFY_SOCKET");
 }
 
