@@ -13,13 +13,7 @@ log_file=$lib_folder/x.log
 
 # says STATUS STDOUT STDERR ARGUMENT...: exactly
 says() {
-	local status=$1 out=$2 err=$3 got_status=0 got_out got_err
-	shift 3
-	got_out=$("$budget" "$@" 2>"$lib_folder/stderr") || got_status=$?
-	got_err=$(<"$lib_folder/stderr")
-	[ "$got_status,$got_out,$got_err" = "$status,$out,$err" ] && return
-	printf '%s\n' "$*" "expected $status: $out" "$err" "got $got_status: $got_out" "$got_err"
-	return 1
+	lib_says "$1" "$2" "$3" "$budget" "${@:4}"
 }
 
 # json EXPRESSION EXPECTED ARGUMENT...: of the object, as python prints it

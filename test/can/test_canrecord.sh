@@ -13,21 +13,11 @@ export LC_ALL=C TZ=UTC
 cd "$lib_folder"
 trap 'mountpoint -q "$lib_folder/small" && umount "$lib_folder/small"; rm -rf "$lib_folder"' EXIT
 
-# says STATUS STDOUT STDERR COMMAND...: exactly
-says() {
-	local status=$1 out=$2 err=$3 got_status=0 got_out got_err
-	shift 3
-	got_out=$("$@" 2>stderr </dev/null) || got_status=$?
-	got_err=$(<stderr)
-	[ "$got_status,$got_out,$got_err" = "$status,$out,$err" ] && return
-	printf '%s\n' "$*" "expected $status: $out" "$err" "got $got_status: $got_out" "$got_err"
-	return 1
-}
 wrong() { # LINE OPTION...: a usage error, and no file is made
 	local line=$1
 	shift
 	rm -rf out*
-	says 100 '' "canrecord: $line" "$record" "$@" && lib_not compgen -G 'out*' >/dev/null
+	lib_says 100 '' "canrecord: $line" "$record" "$@" && lib_not compgen -G 'out*' >/dev/null
 }
 status_of() { # COMMAND...: sets status
 	status=0
@@ -171,7 +161,7 @@ test_kill() {
 
 test_there() {
 	echo mine >out.log
-	says 111 '' 'canrecord: out.log: is there already (--force replaces it)' "$record" log:trace.log -o out.log
+	lib_says 111 '' 'canrecord: out.log: is there already (--force replaces it)' "$record" log:trace.log -o out.log
 	[ "$(<out.log)" = mine ]
 	"$record" can0=log:trace.log --count 1 --force -o out.log >stdout
 	[ "$(frames out.log)" = 'can0 123#DEADBEEF' ]
@@ -298,13 +288,13 @@ test_given_up() {
 }
 test_fifo_without_reader() {
 	mkfifo fifo
-	says 111 '' 'canrecord: fifo: nobody reads from it' "$record" log:trace.log -o fifo
+	lib_says 111 '' 'canrecord: fifo: nobody reads from it' "$record" log:trace.log -o fifo
 }
 
 # Not even with --force: it would be empty before it is read.
 test_own_log() {
 	cp trace.log own.log
-	says 100 '' 'canrecord: own.log: it is read as log:own.log: say another file' \
+	lib_says 100 '' 'canrecord: own.log: it is read as log:own.log: say another file' \
 		"$record" log:own.log -o own.log --force
 	cmp trace.log own.log
 }

@@ -10,30 +10,20 @@ export LC_ALL=C TZ=UTC
 page=$PWD/can/tool/canreplay.1
 cd "$lib_folder"
 
-# says STATUS STDOUT STDERR COMMAND...: exactly
-says() {
-	local status=$1 out=$2 err=$3 got_status=0 got_out got_err
-	shift 3
-	got_out=$("$@" 2>stderr </dev/null) || got_status=$?
-	got_err=$(<stderr)
-	[ "$got_status,$got_out,$got_err" = "$status,$out,$err" ] && return
-	printf '%s\n' "$*" "expected $status: $out" "$err" "got $got_status: $got_out" "$got_err"
-	return 1
-}
 dry() { # EXPECTED OPTION...: of --dry-run
 	local expected=$1
 	shift
-	says 0 "$expected" '' "$replay" --dry-run "$@"
+	lib_says 0 "$expected" '' "$replay" --dry-run "$@"
 }
 wrong() { # LINE OPTION...: a usage error
 	local line=$1
 	shift
-	says 100 '' "canreplay: $line" "$replay" "$@"
+	lib_says 100 '' "canreplay: $line" "$replay" "$@"
 }
 fails() { # LINE OPTION...
 	local line=$1
 	shift
-	says 111 '' "canreplay: $line" "$replay" "$@"
+	lib_says 111 '' "canreplay: $line" "$replay" "$@"
 }
 
 cat >trace.log <<'END'
@@ -143,7 +133,7 @@ export ENDPLATE_RUN=$lib_folder/run
 wire() { # starts wire:w
 	rm -rf run
 	mkdir run
-	"$build/canwire" run w >wire.out 2>&1 &
+	"$build/canwire" run --outage 0 w >wire.out 2>&1 &
 	until [ -e run/wire/w ]; do
 		kill -0 $! || { cat wire.out; return 1; }
 		sleep 0.02
@@ -281,13 +271,13 @@ test_no_bus() {
 	[ "$(wc -l <stderr)" -eq 1 ]
 }
 # A bus without a frame that is wanted need not be there.
-lib_case nothing_for_a_bus says 0 '0 frames sent in 0 ns' '' "$replay" trace.log --only 555 --map can1=
-lib_case nothing_json says 0 '{"sent":0,"confirmed":0,"refused":0,"down":0,"unfit":0,"errors_left_out":0,'\
+lib_case nothing_for_a_bus lib_says 0 '0 frames sent in 0 ns' '' "$replay" trace.log --only 555 --map can1=
+lib_case nothing_json lib_says 0 '{"sent":0,"confirmed":0,"refused":0,"down":0,"unfit":0,"errors_left_out":0,'\
 '"damaged":0,"backward":0,"lost":0,"passes":1,"took_ns":0,"late_ns":null}' '' "$replay" trace.log --only 555 --json \
 	--map can1=
-lib_case counted_errors says 0 '0 frames sent in 0 ns
+lib_case counted_errors lib_says 0 '0 frames sent in 0 ns
        1 error frames left out' '' "$replay" trace.log --only 555
-lib_case counts says 0 '0 frames sent in 0 ns
+lib_case counts lib_says 0 '0 frames sent in 0 ns
        2 stamps that go backwards' '' "$replay" back.log --only 555
 
 # ---- what is wrong with the command line ----

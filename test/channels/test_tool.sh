@@ -22,28 +22,6 @@ cp "$build/ach" "$lib_folder/ach"
 ach=$lib_folder/ach
 me=$(id -un):$(id -gn)
 
-# says STATUS STDOUT STDERR COMMAND...: exactly
-says() {
-	local status=$1 out=$2 err=$3 got_status=0 got_out got_err
-	shift 3
-	got_out=$("$@" 2>"$lib_folder/stderr") || got_status=$?
-	got_err=$(<"$lib_folder/stderr")
-	[ "$got_status,$got_out,$got_err" = "$status,$out,$err" ] && return
-	printf '%s\n' "$*" "expected $status: $out" "$err" "got $got_status: $got_out" "$got_err"
-	return 1
-}
-
-# matches STATUS PATTERN COMMAND...: all that it prints matches the shell pattern
-matches() {
-	local status=$1 pattern=$2 got_status=0 got
-	shift 2
-	got=$("$@" 2>&1) || got_status=$?
-	# shellcheck disable=SC2053 # a pattern
-	[ "$got_status" = "$status" ] && [[ $got == $pattern ]] && return
-	printf '%s\n' "$*" "expected $status: $pattern" "got $got_status: $got"
-	return 1
-}
-
 # A program that uses channels: client.py put NAME COUNT HZ [TEXT] | wait NAME.  Without a text: messages of type imu.
 cat >"$lib_folder/client.py" <<'END'
 import ctypes, os, struct, sys, time
@@ -73,16 +51,6 @@ client_start() { # in the background; its pid is $client
 	writers+=("$client")
 }
 
-# until_true COMMAND...: at most 20 s
-until_true() {
-	local i
-	for ((i = 0; i < 200; i++)); do
-		"$@" >/dev/null 2>&1 && return
-		sleep 0.1
-	done
-	return 1
-}
-
 field() { # CHANNEL NAME: of its info
 	"$ach" info "$1" --json --for 0 |
 		python3 -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1]])' "$2"
@@ -109,7 +77,7 @@ lib_case list_old listed "$ach" '-?'
 every_help() {
 	local name
 	for name in $commands; do
-		matches 0 "usage: ach $name *--help *" "$ach" "$name" --help || return 1
+		lib_matches 0 "usage: ach $name *--help *" "$ach" "$name" --help || return 1
 		[ "$("$ach" help "$name")" = "$("$ach" "$name" --help)" ] || return 1
 	done
 }
@@ -124,111 +92,111 @@ in_page() {
 lib_case page in_page
 
 version=$(sed -n 's/^VERSION = //p' Makefile)
-lib_case version says 0 "ach $version" '' "$ach" --version
-lib_case version_old says 0 "ach $version" '' "$ach" -V
-lib_case unknown says 2 '' 'ach: "lss": unknown command; did you mean ls? (ach help lists them)' "$ach" lss
-lib_case unknown_far says 2 '' 'ach: "frobnicate": unknown command (ach help lists them)' "$ach" frobnicate
-lib_case unknown_help says 2 '' 'ach: "recrod": unknown command; did you mean record? (ach help lists them)' \
+lib_case version lib_says 0 "ach $version" '' "$ach" --version
+lib_case version_old lib_says 0 "ach $version" '' "$ach" -V
+lib_case unknown lib_says 2 '' 'ach: "lss": unknown command; did you mean ls? (ach help lists them)' "$ach" lss
+lib_case unknown_far lib_says 2 '' 'ach: "frobnicate": unknown command (ach help lists them)' "$ach" frobnicate
+lib_case unknown_help lib_says 2 '' 'ach: "recrod": unknown command; did you mean record? (ach help lists them)' \
 	"$ach" help recrod
-lib_case unknown_lines says 2 '' 'ach: "a?b": unknown command (ach help lists them)' "$ach" $'a\nb'
-lib_case unknown_option says 2 '' 'ach mk: --cout: unknown option; did you mean --count? (ach mk --help lists them)' \
+lib_case unknown_lines lib_says 2 '' 'ach: "a?b": unknown command (ach help lists them)' "$ach" $'a\nb'
+lib_case unknown_option lib_says 2 '' 'ach mk: --cout: unknown option; did you mean --count? (ach mk --help lists them)' \
 	"$ach" mk --cout 3 "$p-a"
 full_disk() { "$ach" "$@" >/dev/full; }
 if [ -e /dev/full ]; then
-	lib_case full_disk says 1 '' 'ach: cannot write: No space left on device' full_disk help
-	lib_case full_disk_command says 1 '' 'ach file: cannot write: No space left on device' full_disk file "$p-a"
+	lib_case full_disk lib_says 1 '' 'ach: cannot write: No space left on device' full_disk help
+	lib_case full_disk_command lib_says 1 '' 'ach file: cannot write: No space left on device' full_disk file "$p-a"
 fi
 
 # ---- mk, rm, file ----
 
-lib_case file says 0 "/dev/shm/achshm-$p-a" '' "$ach" file "$p-a"
-lib_case file_name says 1 '' \
+lib_case file lib_says 0 "/dev/shm/achshm-$p-a" '' "$ach" file "$p-a"
+lib_case file_name lib_says 1 '' \
 	'ach file: "a/b": a channel name has 1 to 63 of A-Z a-z 0-9 _ . - and no dot first' "$ach" file a/b
-lib_case mk says 0 '' '' "$ach" mk "$p-a"
+lib_case mk lib_says 0 '' '' "$ach" mk "$p-a"
 lib_case mk_defaults [ "$(field "$p-a" count) $(field "$p-a" size) $(mode_of "$p-a")" = "16 512 644:$(id -gn)" ]
-lib_case mk_exists says 1 '' "ach mk: $p-a: exists already (-1 accepts that, -t replaces it)" "$ach" mk "$p-a"
-lib_case mk_once says 0 '' '' "$ach" mk -1 "$p-a"
-lib_case mk_once_smaller says 0 '' \
+lib_case mk_exists lib_says 1 '' "ach mk: $p-a: exists already (-1 accepts that, -t replaces it)" "$ach" mk "$p-a"
+lib_case mk_once lib_says 0 '' '' "$ach" mk -1 "$p-a"
+lib_case mk_once_smaller lib_says 0 '' \
 	"ach mk: warning: $p-a exists with 16 messages of 512 bytes, less than asked for (-t replaces it)" \
 	"$ach" mk -1 "$p-a" -n 513
 lib_case mk_once_kept [ "$(field "$p-a" size)" = 512 ]
 client put "$p-a" 3 0 hello
 lib_case mk_once_messages [ "$(field "$p-a" last_seq)" = 3 ]
-lib_case mk_truncate says 0 '' '' "$ach" mk -t "$p-a" -m 10 -n 64
+lib_case mk_truncate lib_says 0 '' '' "$ach" mk -t "$p-a" -m 10 -n 64
 lib_case mk_truncated [ "$(field "$p-a" count) $(field "$p-a" size) $(field "$p-a" last_seq)" = '10 64 0' ]
 mk_umask() { (umask 077 && "$ach" mk "$@"); }
-lib_case mk_mode says 0 '' '' mk_umask "$p-mode" -o 664
+lib_case mk_mode lib_says 0 '' '' mk_umask "$p-mode" -o 664
 lib_case mk_mode_exact [ "$(mode_of "$p-mode")" = "664:$(id -gn)" ]
-lib_case mk_umask says 0 '' '' mk_umask "$p-umask" --group "$(id -gn)"
+lib_case mk_umask lib_says 0 '' '' mk_umask "$p-umask" --group "$(id -gn)"
 lib_case mk_umask_kept [ "$(mode_of "$p-umask")" = "600:$(id -gn)" ]
-lib_case mk_type says 0 "$p-imu: 64 messages of 1360 bytes" '' "$ach" mk -v --type imu "$p-imu"
-lib_case mk_type_count says 0 "$p-imu: 5 messages of 1360 bytes" '' "$ach" mk -tv --type imu -m5 "$p-imu"
-lib_case mk_type_size says 2 '' 'ach mk: -n: 1359 bytes are too few for a message of type imu: 1360' \
+lib_case mk_type lib_says 0 "$p-imu: 64 messages of 1360 bytes" '' "$ach" mk -v --type imu "$p-imu"
+lib_case mk_type_count lib_says 0 "$p-imu: 5 messages of 1360 bytes" '' "$ach" mk -tv --type imu -m5 "$p-imu"
+lib_case mk_type_size lib_says 2 '' 'ach mk: -n: 1359 bytes are too few for a message of type imu: 1360' \
 	"$ach" mk -t --type imu -n 1359 "$p-imu"
-lib_case mk_type_unknown says 2 '' 'ach mk: --type: "imo" is no message; did you mean imu?' "$ach" mk --type imo "$p-b"
-lib_case mk_type_far matches 2 'ach mk: --type: "quaternion" is no message; there are joint-state, * reply' \
+lib_case mk_type_unknown lib_says 2 '' 'ach mk: --type: "imo" is no message; did you mean imu?' "$ach" mk --type imo "$p-b"
+lib_case mk_type_far lib_matches 2 'ach mk: --type: "quaternion" is no message; there are joint-state, * reply' \
 	"$ach" mk --type quaternion "$p-b"
-lib_case mk_realtime says 0 '' '' "$ach" mk --realtime "$p-real"
-lib_case mk_realtime_clock matches 0 $'*\nclock     realtime\n*' "$ach" info --for 0 "$p-real"
-lib_case mk_group says 1 '' 'ach mk: --group: there is no group "no such"' "$ach" mk --group 'no such' "$p-b"
+lib_case mk_realtime lib_says 0 '' '' "$ach" mk --realtime "$p-real"
+lib_case mk_realtime_clock lib_matches 0 $'*\nclock     realtime\n*' "$ach" info --for 0 "$p-real"
+lib_case mk_group lib_says 1 '' 'ach mk: --group: there is no group "no such"' "$ach" mk --group 'no such' "$p-b"
 lib_case mk_group_first lib_not [ -e "/dev/shm/achshm-$p-b" ]
-lib_case mk_bad_mode says 2 '' 'ach mk: -o: "888" is not a mode in octal, 0 to 0777, such as 640' \
+lib_case mk_bad_mode lib_says 2 '' 'ach mk: -o: "888" is not a mode in octal, 0 to 0777, such as 640' \
 	"$ach" mk -o 888 "$p-b"
-lib_case mk_bad_count matches 2 'ach mk: -m: *' "$ach" mk -m many "$p-b"
-lib_case mk_huge says 1 '' \
+lib_case mk_bad_count lib_matches 2 'ach mk: -m: *' "$ach" mk -m many "$p-b"
+lib_case mk_huge lib_says 1 '' \
 	"ach mk: $p-b: 16777216 messages of 512 bytes: at most 16777216, and less than 2 GiB in all" \
 	"$ach" mk -m 16777216 "$p-b"
-lib_case mk_none matches 2 'ach mk: NAME... is missing *' "$ach" mk
-lib_case mk_name says 1 '' 'ach mk: ".x": a channel name has 1 to 63 of A-Z a-z 0-9 _ . - and no dot first' \
+lib_case mk_none lib_matches 2 'ach mk: NAME... is missing *' "$ach" mk
+lib_case mk_name lib_says 1 '' 'ach mk: ".x": a channel name has 1 to 63 of A-Z a-z 0-9 _ . - and no dot first' \
 	"$ach" mk .x
-lib_case mk_several says 1 '' "ach mk: $p-a: exists already (-1 accepts that, -t replaces it)" \
+lib_case mk_several lib_says 1 '' "ach mk: $p-a: exists already (-1 accepts that, -t replaces it)" \
 	"$ach" mk "$p-s1" "$p-a" "$p-s2"
-lib_case rm_several says 1 "$p-s1: removed
+lib_case rm_several lib_says 1 "$p-s1: removed
 $p-s2: removed" "ach rm: $p-none-such: no such channel (ach ls lists those there are)" \
 	"$ach" rm -v "$p-s1" "$p-none-such" "$p-s2"
 lib_case rm_gone [ "$(compgen -G "/dev/shm/ach*-$p-s*" | wc -l)" = 0 ]
-lib_case rm_near says 1 '' "ach rm: $p-moed: no such channel; did you mean $p-mode? (ach ls lists those there are)" \
+lib_case rm_near lib_says 1 '' "ach rm: $p-moed: no such channel; did you mean $p-mode? (ach ls lists those there are)" \
 	"$ach" rm "$p-moed"
-lib_case info_near says 1 '' \
+lib_case info_near lib_says 1 '' \
 	"ach info: $p-moed: no such channel; did you mean $p-mode? (ach ls lists those there are)" \
 	"$ach" info "$p-moed"
 
 # ---- chmod ----
 
-lib_case chmod says 0 '' '' "$ach" chmod 640 "$p-a"
+lib_case chmod lib_says 0 '' '' "$ach" chmod 640 "$p-a"
 lib_case chmod_file [ "$(mode_of "$p-a")" = "640:$(id -gn)" ]
 lib_case chmod_bell [ "$(stat -c %a /dev/shm/achbell-"$p-a"-*)" = 660 ]
-lib_case chmod_several says 0 "$p-a: 0600
+lib_case chmod_several lib_says 0 "$p-a: 0600
 $p-imu: 0600" '' "$ach" chmod -v 600 "$p-a" "$p-imu"
-lib_case chmod_bad says 2 '' 'ach chmod: "1777" is not a mode in octal, 0 to 0777, such as 640' "$ach" chmod 1777 "$p-a"
-lib_case chmod_symbolic says 2 '' 'ach chmod: "u+w" is not a mode in octal, 0 to 0777, such as 640' \
+lib_case chmod_bad lib_says 2 '' 'ach chmod: "1777" is not a mode in octal, 0 to 0777, such as 640' "$ach" chmod 1777 "$p-a"
+lib_case chmod_symbolic lib_says 2 '' 'ach chmod: "u+w" is not a mode in octal, 0 to 0777, such as 640' \
 	"$ach" chmod u+w "$p-a"
-lib_case chmod_missing matches 2 'ach chmod: MODE NAME... is missing *' "$ach" chmod 600
+lib_case chmod_missing lib_matches 2 'ach chmod: MODE NAME... is missing *' "$ach" chmod 600
 
 # ---- the original's spellings ----
 
-lib_case old_create says 0 '' '' "$ach" -C "$p-old" -m 7 -n 80 -o 660
+lib_case old_create lib_says 0 '' '' "$ach" -C "$p-old" -m 7 -n 80 -o 660
 lib_case old_created [ "$(field "$p-old" count) $(field "$p-old" size) $(field "$p-old" mode)" = '7 80 0660' ]
-lib_case old_exists says 1 '' "ach mk: $p-old: exists already (-1 accepts that, -t replaces it)" "$ach" -C "$p-old"
-lib_case old_once says 0 '' '' "$ach" -1C "$p-old"
-lib_case old_truncate says 0 '' '' "$ach" -m 8 -t -C "$p-old"
+lib_case old_exists lib_says 1 '' "ach mk: $p-old: exists already (-1 accepts that, -t replaces it)" "$ach" -C "$p-old"
+lib_case old_once lib_says 0 '' '' "$ach" -1C "$p-old"
+lib_case old_truncate lib_says 0 '' '' "$ach" -m 8 -t -C "$p-old"
 lib_case old_truncated [ "$(field "$p-old" count) $(field "$p-old" size)" = '8 512' ]
-lib_case old_file says 0 "/dev/shm/achshm-$p-old" '' "$ach" -F "$p-old"
+lib_case old_file lib_says 0 "/dev/shm/achshm-$p-old" '' "$ach" -F "$p-old"
 lib_case old_dump [ "$("$ach" -D "$p-old" 2>/dev/null)" = "$("$ach" dump "$p-old")" ]
-lib_case old_before says 0 "$p-old: 3 messages of 512 bytes" '' "$ach" -v -t -m 3 mk "$p-old"
-lib_case old_two says 2 '' 'ach: one command at a time (ach help lists the commands)' "$ach" -U "$p-old" -D "$p-old"
+lib_case old_before lib_says 0 "$p-old: 3 messages of 512 bytes" '' "$ach" -v -t -m 3 mk "$p-old"
+lib_case old_two lib_says 2 '' 'ach: one command at a time (ach help lists the commands)' "$ach" -U "$p-old" -D "$p-old"
 lib_case old_kept [ -e "/dev/shm/achshm-$p-old" ]
-lib_case old_unlink says 0 '' '' "$ach" -U "$p-old"
+lib_case old_unlink lib_says 0 '' '' "$ach" -U "$p-old"
 lib_case old_unlinked lib_not [ -e "/dev/shm/achshm-$p-old" ]
-lib_case old_none says 2 '' 'ach: what to do is missing (ach help lists the commands)' "$ach" -m 3
-lib_case old_unknown says 2 '' 'ach: -Z: unknown option (ach --help lists them)' "$ach" -Z "$p-a"
+lib_case old_none lib_says 2 '' 'ach: what to do is missing (ach help lists the commands)' "$ach" -m 3
+lib_case old_unknown lib_says 2 '' 'ach: -Z: unknown option (ach --help lists them)' "$ach" -Z "$p-a"
 
 # ---- dump ----
 
 dumped() { "$ach" dump "$1" 2>/dev/null | sed 's/^id: .*/id/'; }
 "$ach" mk "$p-dump" -m 4 -n 8
 client put "$p-dump" 6 0 hello
-lib_case dump matches 0 'magic:    32656e6972486341
+lib_case dump lib_matches 0 'magic:    32656e6972486341
 id
 count:    4
 size:     8
@@ -237,7 +205,7 @@ retained: 32 bytes
 newest:   6
 *
 writer:   *' dumped "$p-dump"
-lib_case dump_none says 1 '' "ach dump: $p-frobnicate: no such channel (ach ls lists those there are)" \
+lib_case dump_none lib_says 1 '' "ach dump: $p-frobnicate: no such channel (ach ls lists those there are)" \
 	"$ach" dump "$p-frobnicate"
 
 # ---- ls and info ----
@@ -255,7 +223,7 @@ printf '\377\377\377\377\377\377\377\377' |
 	dd of="/dev/shm/achshm-$p-corrupt" bs=1 seek=$((192 + 2 * 32 + 8)) conv=notrunc status=none
 
 info() { "$ach" info --for 0 "$@"; }
-lib_case info_empty says 0 "name      $p-a
+lib_case info_empty lib_says 0 "name      $p-a
 file      /dev/shm/achshm-$p-a
 type      -
 size      16 x 512 bytes
@@ -266,7 +234,7 @@ lock      free
 waiting   nobody
 clock     monotonic
 you may   read and write" '' info "$p-a"
-lib_case info_foreign says 0 "name      $p-foreign
+lib_case info_foreign lib_says 0 "name      $p-foreign
 file      /dev/shm/achshm-$p-foreign
 type      - (15 bytes are no message of Endplate's)
 size      4 x 8 bytes
@@ -278,24 +246,24 @@ lock      free
 waiting   nobody
 clock     monotonic
 you may   read and write" '' info "$p-foreign"
-lib_case info_empty_json says 0 "{\"name\":\"$p-a\",\"count\":16,\"size\":512,\"mode\":\"0644\",\"type\":null,\
+lib_case info_empty_json lib_says 0 "{\"name\":\"$p-a\",\"count\":16,\"size\":512,\"mode\":\"0644\",\"type\":null,\
 \"last_seq\":0,\"age_ns\":null,\"rate_hz\":0,\"writer_pid\":null}" '' "$ach" info "$p-a" --json --for 1ms
-lib_case info_foreign_json says 0 "{\"name\":\"$p-foreign\",\"count\":4,\"size\":8,\"mode\":\"0644\",\"type\":null,\
+lib_case info_foreign_json lib_says 0 "{\"name\":\"$p-foreign\",\"count\":4,\"size\":8,\"mode\":\"0644\",\"type\":null,\
 \"last_seq\":9,\"age_ns\":null,\"rate_hz\":null,\"writer_pid\":$foreign_writer}" '' info "$p-foreign" --json
-lib_case info_zero says 1 '' "ach info: /dev/shm/achshm-$p-zero is not a channel, or not a whole one" info "$p-zero"
-lib_case info_corrupt says 1 '' "ach info: $p-corrupt: corrupt: an index entry is not sound" info "$p-corrupt"
-lib_case info_two matches 2 'ach info: * one argument too many' "$ach" info "$p-a" "$p-imu"
-lib_case info_for says 2 '' 'ach info: --for: "long" is not a time such as 5s' "$ach" info "$p-a" --for long
+lib_case info_zero lib_says 1 '' "ach info: /dev/shm/achshm-$p-zero is not a channel, or not a whole one" info "$p-zero"
+lib_case info_corrupt lib_says 1 '' "ach info: $p-corrupt: corrupt: an index entry is not sound" info "$p-corrupt"
+lib_case info_two lib_matches 2 'ach info: * one argument too many' "$ach" info "$p-a" "$p-imu"
+lib_case info_for lib_says 2 '' 'ach info: --for: "long" is not a time such as 5s' "$ach" info "$p-a" --for long
 
 # What is stable of the table: blanks folded.
 fold() { "$@" | tr -s ' ' | sed 's/ $//'; }
-lib_case ls says 0 "NAME TYPE SIZE MODE MESSAGES RATE AGE WRITER ALIVE
+lib_case ls lib_says 0 "NAME TYPE SIZE MODE MESSAGES RATE AGE WRITER ALIVE
 $p-a - 16 x 512 0644 $me 0 - - - -
 $p-corrupt - - 0644 $me corrupt: an index entry is not sound
 $p-foreign - 4 x 8 0644 $me 9 - - $foreign_writer no
 $p-zero - - 0644 $me not a channel, or not a whole one" '' \
 	fold "$ach" ls --for 0 "$p-[acfz]*"
-lib_case ls_rate_zero says 0 "NAME TYPE SIZE MODE MESSAGES RATE AGE WRITER ALIVE
+lib_case ls_rate_zero lib_says 0 "NAME TYPE SIZE MODE MESSAGES RATE AGE WRITER ALIVE
 $p-a - 16 x 512 0644 $me 0 0 Hz - - -" '' fold "$ach" ls --for 1ms "$p-a"
 aligned() { # every line of the table of good channels has its last column at the same place
 	local table
@@ -305,10 +273,10 @@ aligned() { # every line of the table of good channels has its last column at th
 }
 lib_case ls_aligned aligned
 lib_case ls_plain lib_not grep -q $'\033' <("$ach" ls --for 0 "$p-*")
-lib_case ls_none says 1 '' "ach ls: $p-nil*: no channel of that name" "$ach" ls --for 0 "$p-nil*"
-lib_case ls_none_json says 1 '[]' "ach ls: $p-nil*: no channel of that name" "$ach" ls --json --for 0 "$p-nil*"
-lib_case ls_one_none matches 1 "*: no channel of that name*$p-a *" "$ach" ls --for 0 "$p-nil" "$p-a"
-lib_case ls_json says 0 "[{\"name\":\"$p-corrupt\",\"mode\":\"0644\",\
+lib_case ls_none lib_says 1 '' "ach ls: $p-nil*: no channel of that name" "$ach" ls --for 0 "$p-nil*"
+lib_case ls_none_json lib_says 1 '[]' "ach ls: $p-nil*: no channel of that name" "$ach" ls --json --for 0 "$p-nil*"
+lib_case ls_one_none lib_matches 1 "*: no channel of that name*$p-a *" "$ach" ls --for 0 "$p-nil" "$p-a"
+lib_case ls_json lib_says 0 "[{\"name\":\"$p-corrupt\",\"mode\":\"0644\",\
 \"error\":\"corrupt: an index entry is not sound\"},
  {\"name\":\"$p-foreign\",\"count\":4,\"size\":8,\"mode\":\"0644\",\"type\":null,\"last_seq\":9,\"age_ns\":null,\
 \"rate_hz\":null,\"writer_pid\":$foreign_writer,\"writer_alive\":false}]" '' "$ach" ls --json --for 0 "$p-[cf]*"
@@ -325,10 +293,10 @@ lib_case ls_all all_of_them
 client_start put "$p-imu" 1000000 100
 writer=$client
 published() { [ "$(field "$p-imu" last_seq)" -gt 0 ]; }
-lib_case live until_true published
-lib_case live_ls matches 0 "*
+lib_case live lib_until published
+lib_case live_ls lib_matches 0 "*
 $p-imu imu 64 x 1360 0640 $me [0-9]* [0-9]* Hz [0-9]* [mun]s $writer yes" fold "$ach" ls "$p-imu"
-lib_case live_info matches 0 "*
+lib_case live_info lib_matches 0 "*
 type      imu, version 1
 size      64 x 1360 bytes
 mode      0640 $me
@@ -349,15 +317,15 @@ assert 0 <= got["age_ns"] < 20e9 and 0 < got["rate_hz"] <= 110, got
 ' "$writer"
 }
 lib_case live_json live_json
-lib_case looking_wakes_nobody matches 0 $'*\nwaiting   nobody\n*' info "$p-imu"
+lib_case looking_wakes_nobody lib_matches 0 $'*\nwaiting   nobody\n*' info "$p-imu"
 { kill -9 "$writer" && wait "$writer"; } 2>/dev/null || true
-lib_case dead matches 0 "*
+lib_case dead lib_matches 0 "*
 writer    $writer, dead
 *" info "$p-imu"
 
 client_start wait "$p-a"
 somebody() { info "$p-a" | grep -q '^waiting   somebody$'; }
-lib_case waiting until_true somebody
+lib_case waiting lib_until somebody
 client put "$p-a" 1 0 hello
 lib_case waiting_no_more lib_not somebody
 
@@ -366,18 +334,18 @@ lib_case waiting_no_more lib_not somebody
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
 	stranger() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
 	refused="permission denied: the channel is 0640 $me"
-	lib_case stranger_info says 1 '' "ach info: $p-imu: $refused" stranger "$ach" info "$p-imu"
-	lib_case stranger_dump says 1 '' "ach dump: $p-imu: $refused" stranger "$ach" dump "$p-imu"
-	lib_case stranger_rm says 1 '' "ach rm: $p-imu: $refused" stranger "$ach" rm "$p-imu"
-	lib_case stranger_chmod says 1 '' "ach chmod: $p-a: permission denied: the channel is 0644 $me" \
+	lib_case stranger_info lib_says 1 '' "ach info: $p-imu: $refused" stranger "$ach" info "$p-imu"
+	lib_case stranger_dump lib_says 1 '' "ach dump: $p-imu: $refused" stranger "$ach" dump "$p-imu"
+	lib_case stranger_rm lib_says 1 '' "ach rm: $p-imu: $refused" stranger "$ach" rm "$p-imu"
+	lib_case stranger_chmod lib_says 1 '' "ach chmod: $p-a: permission denied: the channel is 0644 $me" \
 		stranger "$ach" chmod 666 "$p-a"
-	lib_case stranger_mk says 1 '' "ach mk: $p-g: you may not make a channel of group root" \
+	lib_case stranger_mk lib_says 1 '' "ach mk: $p-g: you may not make a channel of group root" \
 		stranger "$ach" mk "$p-g" --group root
-	lib_case stranger_reads matches 0 $'*\nyou may   read' stranger "$ach" info --for 0 "$p-a"
+	lib_case stranger_reads lib_matches 0 $'*\nyou may   read' stranger "$ach" info --for 0 "$p-a"
 	client_start put "$p-a" 1000000 20 hello
 	foreign_alive() { stranger "$ach" info --for 0 "$p-a" | grep -q "^writer    $client, alive"; }
-	lib_case stranger_alive until_true foreign_alive
-	lib_case stranger_ls says 0 "NAME TYPE SIZE MODE MESSAGES RATE AGE WRITER ALIVE
+	lib_case stranger_alive lib_until foreign_alive
+	lib_case stranger_ls lib_says 0 "NAME TYPE SIZE MODE MESSAGES RATE AGE WRITER ALIVE
 $p-imu - - 0640 $me permission denied" '' fold stranger "$ach" ls --for 0 "$p-imu"
 else
 	lib_ignore strangers 'needs root and setpriv'
@@ -392,7 +360,7 @@ on_terminal() { # COLUMNS COMMAND...: what it prints on a terminal that wide
 }
 if command -v script >/dev/null; then
 	colours() { on_terminal 200 "$ach ls --for 0 $p-foreign"; }
-	lib_case colours matches 0 $'*\033\\[4mNAME\033\\[0m*\033\\[31mno\033\\[0m*' colours
+	lib_case colours lib_matches 0 $'*\033\\[4mNAME\033\\[0m*\033\\[31mno\033\\[0m*' colours
 	no_colours() { NO_COLOR=1 colours | grep -q $'\033'; }
 	lib_case no_colours lib_not no_colours
 	dumb() { on_terminal 200 "TERM=dumb $ach ls --for 0 $p-foreign" | grep -q $'\033'; }
@@ -444,6 +412,6 @@ lib_case complete_chmod completes '' chmod "$p"
 lib_case complete_chmod_name completes "$p-foreign" chmod 600 "$p-f"
 lib_case complete_file completes "$lib_folder/ach" play "$lib_folder/ac"
 registered() { bash -c '. channels/tool/ach.bash && complete -p ach'; }
-lib_case registered says 0 'complete -F _ach ach' '' registered
+lib_case registered lib_says 0 'complete -F _ach ach' '' registered
 
 lib_end

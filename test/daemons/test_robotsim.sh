@@ -9,20 +9,10 @@ canwire=$build/canwire robotsim=$build/robotsim file=config/robots/bench.yaml
 server='' played=''
 
 # COMMAND...: until it succeeds.
-until_true() {
-	local i
-
-	for ((i = 0; i < 3000; i++)); do
-		! "$@" >/dev/null 2>&1 || return 0
-		sleep 0.01
-	done
-	echo "waited in vain for: $*"
-	"$@"
-}
 start_wire() {
 	"$canwire" run --outage 0 torso >"$lib_folder/served" 2>&1 &
 	server=$!
-	until_true "$canwire" stats torso
+	lib_until "$canwire" stats torso
 }
 start() { # both, in a folder of their own; they end with their case
 	ENDPLATE_RUN=$(mktemp -d "$lib_folder/run.XXXXXX")
@@ -30,7 +20,7 @@ start() { # both, in a folder of their own; they end with their case
 	start_wire
 	"$robotsim" run "$file" >"$lib_folder/played" 2>&1 &
 	played=$!
-	until_true attached
+	lib_until attached
 }
 attached() { "$canwire" stats torso | grep 'controller waist.15:' >/dev/null; }
 reports() { "$robotsim" report waist.15 --json | grep -F -- "$1" >/dev/null; } # TEXT
@@ -40,7 +30,7 @@ number() { "$robotsim" report waist.15 --json | grep -o "\"$1\":[-0-9.]*" | cut 
 ask() {
 	"$canwire" dump torso --as logger --count 2 >"$lib_folder/dumped" &
 	local dumper=$!
-	until_true eval "'$canwire' stats torso | grep 'controller logger' >/dev/null"
+	lib_until eval "'$canwire' stats torso | grep 'controller logger' >/dev/null"
 	"$canwire" send torso "$1"
 	wait "$dumper"
 	tail -n 1 "$lib_folder/dumped" | cut -d' ' -f3
@@ -80,13 +70,13 @@ test_moves_until_halted() {
 	start
 	from=$(number position)
 	"$canwire" send torso 0EF#0B11000080BE
-	until_true reports '"velocity":-0.250'
+	lib_until reports '"velocity":-0.250'
 	"$canwire" send torso 100#02
-	until_true reports '"words":"homed,halted,brake'
+	lib_until reports '"words":"homed,halted,brake'
 	is "$(awk "BEGIN { print $(number position) < $from }")" = 1
 	is "$(number halts)" -ge 1
 	"$canwire" send torso 0EF#00
-	until_true reports '"state":"0x00008002"'
+	lib_until reports '"state":"0x00008002"'
 }
 
 test_watchdog_trips() {
@@ -95,11 +85,11 @@ test_watchdog_trips() {
 	start
 	trips=$(number trips)
 	"$canwire" send torso 0EF#083918010001 100#07
-	until_true reports comm-error
+	lib_until reports comm-error
 	is "$(number trips)" -eq $((trips + 1))
 	"$canwire" send torso 0EF#083918010000 0EF#00
-	until_true reports '"watchdog_us":"off"'
-	until_true lib_not reports comm-error
+	lib_until reports '"watchdog_us":"off"'
+	lib_until lib_not reports comm-error
 }
 
 test_faults() {
@@ -107,7 +97,7 @@ test_faults() {
 	"$robotsim" fault waist.15 motor-temperature
 	reports motor-temperature
 	"$canwire" send torso 0EF#00
-	until_true reports '"resets":1'
+	lib_until reports '"resets":1'
 	reports motor-temperature
 	"$robotsim" fault --clear waist.15 motor-temperature
 	lib_not reports motor-temperature
@@ -127,7 +117,7 @@ test_silent() {
 	start
 	"$robotsim" fault waist.15 silent
 	"$canwire" send torso 0CF#0A20
-	until_true reports '"lost":1'
+	lib_until reports '"lost":1'
 	"$robotsim" fault waist.15 silent --clear
 	is "$(ask 0CF#0A20)" = 0AF#0A200F
 }
@@ -136,11 +126,11 @@ test_silent() {
 test_power() {
 	start
 	"$robotsim" fault waist.15 power-off
-	until_true lib_not attached
+	lib_until lib_not attached
 	lib_not "$canwire" send torso 0CF#0A20
 	"$robotsim" fault waist.15 power-on
-	until_true reports '"power":"on"'
-	until_true attached
+	lib_until reports '"power":"on"'
+	lib_until attached
 	"$canwire" link torso reset # the frame that nobody took
 	is "$(ask 0CF#0A20)" = 0AF#0A200F
 	reports '"words":"brake,ramp-end"' # not homed any more
@@ -152,9 +142,9 @@ test_canwire_comes_back() {
 	start
 	kill -KILL "$server"
 	wait "$server" || true
-	until_true reports '"controller":"absent"'
+	lib_until reports '"controller":"absent"'
 	start_wire
-	until_true attached
+	lib_until attached
 	is "$(ask 0CF#0A20)" = 0AF#0A200F
 }
 

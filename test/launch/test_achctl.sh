@@ -20,37 +20,6 @@ cleanup() {
 trap cleanup EXIT
 mkdir -p "$ENDPLATE_RUN/log" "$ENDPLATE_RUN/state"
 
-# says STATUS STDOUT STDERR COMMAND...: exactly
-says() {
-	local status=$1 out=$2 err=$3 got_status=0 got_out got_err
-	shift 3
-	got_out=$("$@" 2>"$lib_folder/stderr") || got_status=$?
-	got_err=$(<"$lib_folder/stderr")
-	[ "$got_status,$got_out,$got_err" = "$status,$out,$err" ] && return
-	printf '%s\n' "$*" "expected $status: $out" "$err" "got $got_status: $got_out" "$got_err"
-	return 1
-}
-
-# matches STATUS PATTERN COMMAND...: all that it prints matches the shell pattern
-matches() {
-	local status=$1 pattern=$2 got_status=0 got
-	shift 2
-	got=$("$@" 2>&1) || got_status=$?
-	# shellcheck disable=SC2053 # a pattern
-	[ "$got_status" = "$status" ] && [[ $got == $pattern ]] && return
-	printf '%s\n' "$*" "expected $status: $pattern" "got $got_status: $got"
-	return 1
-}
-
-until_true() { # COMMAND...: at most 20 s
-	local i
-	for ((i = 0; i < 400; i++)); do
-		"$@" >/dev/null 2>&1 && return
-		sleep 0.05
-	done
-	return 1
-}
-
 # ---- an achstart that answers to VERB what is in the file VERB; the file VERB.then takes its place afterwards ----
 
 cat >"$lib_folder/server.py" <<'END'
@@ -97,7 +66,7 @@ serve() {
 	python3 "$lib_folder/server.py" "$lib_folder" &
 	server=$!
 	disown
-	until_true test -S "$ENDPLATE_RUN/control"
+	lib_until test -S "$ENDPLATE_RUN/control"
 }
 stop_serving() {
 	kill -9 "$server" 2>/dev/null || true
@@ -138,30 +107,30 @@ lists_commands() {
 	done
 }
 lib_case lists_commands lists_commands
-lib_case no_command says 100 '' 'achctl: which command? (achctl --help lists them)' "$achctl"
-lib_case near_command says 100 '' 'achctl: "statsu": unknown command; did you mean status? (achctl --help lists them)' \
+lib_case no_command lib_says 100 '' 'achctl: which command? (achctl --help lists them)' "$achctl"
+lib_case near_command lib_says 100 '' 'achctl: "statsu": unknown command; did you mean status? (achctl --help lists them)' \
 	"$achctl" statsu
-lib_case far_command says 100 '' 'achctl: "xyz": unknown command (achctl --help lists them)' "$achctl" --json xyz
-lib_case wrong_option says 100 '' \
+lib_case far_command lib_says 100 '' 'achctl: "xyz": unknown command (achctl --help lists them)' "$achctl" --json xyz
+lib_case wrong_option lib_says 100 '' \
 	'achctl status: --jsno: unknown option; did you mean --json? (achctl status --help lists them)' \
 	"$achctl" status --jsno
-lib_case no_name says 100 '' 'achctl restart: NAME is missing (achctl restart --help tells more)' "$achctl" restart
-lib_case odd_name says 100 '' 'achctl restart: "a/b" is no name of a daemon (achctl status lists them)' \
+lib_case no_name lib_says 100 '' 'achctl restart: NAME is missing (achctl restart --help tells more)' "$achctl" restart
+lib_case odd_name lib_says 100 '' 'achctl restart: "a/b" is no name of a daemon (achctl status lists them)' \
 	"$achctl" restart a/b
-lib_case odd_robot says 100 '' 'achctl status: --robot: "a/b" is no name for a robot' "$achctl" --robot a/b status
-lib_case version says 0 "achctl $(sed -n 's/.*OPTIONS_VERSION "\(.*\)".*/\1/p' config/options.h)" '' "$achctl" --version
+lib_case odd_robot lib_says 100 '' 'achctl status: --robot: "a/b" is no name for a robot' "$achctl" --robot a/b status
+lib_case version lib_says 0 "achctl $(sed -n 's/.*OPTIONS_VERSION "\(.*\)".*/\1/p' config/options.h)" '' "$achctl" --version
 
 # ---- without achstart ----
 
 no_achstart="no achstart runs this robot ($ENDPLATE_RUN)"
 for verb in 'status' 'restart waist' 'start waist' 'stop waist' stop arm; do
 	# shellcheck disable=SC2086 # words
-	lib_case "without_${verb% *}" says 111 '' "achctl ${verb% *}: $no_achstart" "$achctl" $verb
+	lib_case "without_${verb% *}" lib_says 111 '' "achctl ${verb% *}: $no_achstart" "$achctl" $verb
 done
-lib_case without_json says 111 "{\"ok\":false,\"error\":\"$no_achstart\"}" '' "$achctl" --json arm
-lib_case without_channels matches 111 '*NOT RAISED: no robot is up here*' "$achctl" estop
+lib_case without_json lib_says 111 "{\"ok\":false,\"error\":\"$no_achstart\"}" '' "$achctl" --json arm
+lib_case without_channels lib_matches 111 '*NOT RAISED: no robot is up here*' "$achctl" estop
 touch "$ENDPLATE_RUN/control"
-lib_case no_socket says 111 '' "achctl arm: $no_achstart" "$achctl" arm
+lib_case no_socket lib_says 111 '' "achctl arm: $no_achstart" "$achctl" arm
 rm "$ENDPLATE_RUN/control"
 
 # ---- the e-stop, on its channels ----
@@ -180,17 +149,17 @@ raises() { # LEVEL: both channels have it, with the epoch that was
 			{ echo "$c: $(last $c level)"; return 1; }
 	done
 }
-lib_case hold says 0 'level hold, epoch 5, by ann' '' "$achctl" hold --why 'a hand in the way'
+lib_case hold lib_says 0 'level hold, epoch 5, by ann' '' "$achctl" hold --why 'a hand in the way'
 lib_case hold_raised raises hold
 lib_case hold_why test "$(last estop-b why)" = 'a hand in the way'
 # No $RUN, no home, nobody's name: the channels are enough.
-lib_case estop_alone says 0 "level estop, epoch 5, by uid $(id -u)" '' \
+lib_case estop_alone lib_says 0 "level estop, epoch 5, by uid $(id -u)" '' \
 	env -i ENDPLATE_PREFIX="$p" "$achctl" estop
-lib_case estop_json says 0 '{"ok":true,"level":"estop","epoch":5}' '' "$achctl" --json estop
+lib_case estop_json lib_says 0 '{"ok":true,"level":"estop","epoch":5}' '' "$achctl" --json estop
 lib_case estop_raised raises estop
-lib_case hold_below says 0 'level estop, epoch 5, by ann' '' "$achctl" hold
+lib_case hold_below lib_says 0 'level estop, epoch 5, by ann' '' "$achctl" hold
 "$ach" rm "${p}estop"
-lib_case one_channel matches 0 \
+lib_case one_channel lib_matches 0 \
 	'achctl estop: warning:*estop*the other channel has it, which is enough*level estop, epoch 5, by ann' \
 	"$achctl" estop
 "$ach" mk --type estop "${p}estop"
@@ -208,7 +177,7 @@ END
 }
 "$ach" mk --type joint-state "${p}waist-state"
 "$ach" put --json "$(state 0)" "${p}waist-state"
-lib_case channels_people matches 111 \
+lib_case channels_people lib_matches 111 \
 	"run  estop, epoch 5, by *no answer from achstart: *waist *holding*BUS*torso *can7*passive*$no_achstart*" \
 	"$achctl" status
 channels_json() {
@@ -231,8 +200,8 @@ lib_case channels_json channels_json
 
 serve
 answer status "$fine"
-lib_case status_json says 0 "$fine" '' "$achctl" status --json
-lib_case status_people matches 0 'bench  run, epoch 4, by bob: because
+lib_case status_json lib_says 0 "$fine" '' "$achctl" status --json
+lib_case status_people lib_matches 0 'bench  run, epoch 4, by bob: because
 achstart 77, up 60 s, 1 of 1 ready
 
 DAEMON *
@@ -250,57 +219,57 @@ no_color() {
 }
 lib_case status_no_color no_color
 answer status "$(robot "$(daemon waist backoff false 0 null 4 ',"last_end":"signal 11"')")"
-lib_case status_not_fine matches 1 '*backoff*last: signal 11*' "$achctl" status
+lib_case status_not_fine lib_matches 1 '*backoff*last: signal 11*' "$achctl" status
 answer status "$(robot "$(daemon waist ready true 100 '"fault"' 4)")"
-lib_case status_fault matches 1 '*fault*' "$achctl" status
+lib_case status_fault lib_matches 1 '*fault*' "$achctl" status
 answer status "$(robot "$(daemon waist ready true 100 '"disarmed"' 4)" '' estop)"
-lib_case status_estop_is_no_fault matches 0 'bench  estop*' "$achctl" status
+lib_case status_estop_is_no_fault lib_matches 0 'bench  estop*' "$achctl" status
 answer status SPLIT
-lib_case status_in_pieces matches 0 '*0 of 0 ready*' "$achctl" status
+lib_case status_in_pieces lib_matches 0 '*0 of 0 ready*' "$achctl" status
 answer status CLOSE "$fine"
-lib_case status_asks_again matches 0 'bench*' "$achctl" status
+lib_case status_asks_again lib_matches 0 'bench*' "$achctl" status
 answer status 'nonsense'
-lib_case status_nonsense matches 111 '*the answer of achstart makes no sense*' "$achctl" status
+lib_case status_nonsense lib_matches 111 '*the answer of achstart makes no sense*' "$achctl" status
 answer status HANG
-lib_case status_hangs matches 111 "*achctl status: achstart, process $server, does not answer" "$achctl" status
+lib_case status_hangs lib_matches 111 "*achctl status: achstart, process $server, does not answer" "$achctl" status
 answer status "$fine"
 
 # ---- start, restart, stop NAME ----
 
 answer start '{"ok":true}'
-lib_case start says 0 'waist: ready, active, process 100, incarnation 3' '' "$achctl" start waist
+lib_case start lib_says 0 'waist: ready, active, process 100, incarnation 3' '' "$achctl" start waist
 lib_case start_asked test "$(asked 2)" = "$(printf 'start\twaist\nstatus')"
 answer status "$(robot "$(daemon waist starting false 100 null 4)")" "$fine"
-lib_case start_waits says 0 'waist: ready, active, process 100, incarnation 3' '' "$achctl" start waist
+lib_case start_waits lib_says 0 'waist: ready, active, process 100, incarnation 3' '' "$achctl" start waist
 answer status "$(robot "$(daemon waist starting false 100 null 4 ',"status":"module 15 is silent"')")"
-lib_case start_late says 1 '' 'achctl start: waist: not ready within 0.1 s: starting: module 15 is silent' \
+lib_case start_late lib_says 1 '' 'achctl start: waist: not ready within 0.1 s: starting: module 15 is silent' \
 	"$achctl" start waist --within 100ms
-lib_case start_no_wait says 0 'waist: asked to start' '' "$achctl" start waist --within 0
+lib_case start_no_wait lib_says 0 'waist: asked to start' '' "$achctl" start waist --within 0
 answer status "$(robot "$(daemon waist failed false 0 null 4 ',"why":"it died too often"')")"
-lib_case start_failed says 1 '' 'achctl start: waist: not started: failed: it died too often' "$achctl" start waist
+lib_case start_failed lib_says 1 '' 'achctl start: waist: not started: failed: it died too often' "$achctl" start waist
 answer start '{"ok":false,"error":"there is no daemon wasit; did you mean waist?"}'
-lib_case start_refused says 1 '' 'achctl start: refused: there is no daemon wasit; did you mean waist?' \
+lib_case start_refused lib_says 1 '' 'achctl start: refused: there is no daemon wasit; did you mean waist?' \
 	"$achctl" start wasit
-lib_case start_refused_json says 1 '{"ok":false,"error":"refused: there is no daemon wasit; did you mean waist?"}' '' \
+lib_case start_refused_json lib_says 1 '{"ok":false,"error":"refused: there is no daemon wasit; did you mean waist?"}' '' \
 	"$achctl" start wasit --json
 # The old process is still ready when achstart is asked for the first time: that is not the answer.
 answer status "$(robot "$(daemon waist ready true 100 '"active"' 4)")"
-lib_case restart_late matches 1 '*waist: not ready within 0.2 s: ready' "$achctl" restart waist --within 200ms
+lib_case restart_late lib_matches 1 '*waist: not ready within 0.2 s: ready' "$achctl" restart waist --within 200ms
 answer status "$fine" "$(robot "$(daemon waist ready true 101 '"active"' 4)")"
-lib_case restart says 0 '{"ok":true,"name":"waist","state":"ready","ready":true,"pid":101,"incarnation":3}' '' \
+lib_case restart lib_says 0 '{"ok":true,"name":"waist","state":"ready","ready":true,"pid":101,"incarnation":3}' '' \
 	"$achctl" restart waist --json
 # Nor is a state that is older than the process.
 answer status "$fine" "$(robot "$(daemon waist ready true 101 '"active"' 4 ',"age_ms":13000')" | sed 's/"age_ms":3,//')"
-lib_case restart_old_state matches 1 '*not ready within 0.2 s*' "$achctl" restart waist --within 200ms
+lib_case restart_old_state lib_matches 1 '*not ready within 0.2 s*' "$achctl" restart waist --within 200ms
 answer stop '{"ok":true}'
 answer status "$(robot "$(daemon waist stopping false 100 null 4)")" "$(robot "$(daemon waist stopped false 0 null 4)")"
-lib_case stop_name says 0 'waist: stopped' '' "$achctl" stop waist
+lib_case stop_name lib_says 0 'waist: stopped' '' "$achctl" stop waist
 lib_case stop_name_asked test "$(asked 3 | head -1)" = "$(printf 'stop\twaist')"
 answer status "$(robot "$(daemon waist stopping false 100 null 4)")"
-lib_case stop_name_late says 1 '' 'achctl stop: waist: not stopped within 0.1 s: stopping' \
+lib_case stop_name_late lib_says 1 '' 'achctl stop: waist: not stopped within 0.1 s: stopping' \
 	"$achctl" stop waist --within 100ms
 answer restart CLOSE
-lib_case not_twice matches 111 '*closed the connection without an answer' "$achctl" restart waist
+lib_case not_twice lib_matches 111 '*closed the connection without an answer' "$achctl" restart waist
 lib_case not_twice_asked test "$(asked 2 | grep -c restart)" = 1
 
 # ---- arm ----
@@ -308,20 +277,20 @@ lib_case not_twice_asked test "$(asked 2 | grep -c restart)" = 1
 answer arm '{"ok":true,"epoch":6}'
 answer status "$(robot "$(daemon waist ready true 100 '"holding"' 5)")" \
 	"$(robot "$(daemon waist ready true 100 '"active"' 6)")"
-lib_case arm says 0 'armed: level run, epoch 6, by ann; taken by 1 driver' '' "$achctl" arm
+lib_case arm lib_says 0 'armed: level run, epoch 6, by ann; taken by 1 driver' '' "$achctl" arm
 lib_case arm_asked test "$(asked 3 | head -1)" = "$(printf 'arm\tann')"
 answer status "$(robot "$(daemon waist ready true 100 '"active"' 6)")"
-lib_case arm_who says 0 '{"ok":true,"level":"run","epoch":6,"taken":1}' '' "$achctl" arm --who 'bob the builder' --json
+lib_case arm_who lib_says 0 '{"ok":true,"level":"run","epoch":6,"taken":1}' '' "$achctl" arm --who 'bob the builder' --json
 lib_case arm_who_asked test "$(asked 2 | head -1)" = "$(printf 'arm\tbob the builder')"
 answer status "$(robot "$(daemon waist ready true 100 '"disarmed"' 5)")"
-lib_case arm_late says 1 '' \
+lib_case arm_late lib_says 1 '' \
 	'achctl arm: refused: waist has not taken epoch 6 within 0.1 s: it is at run, epoch 5' \
 	"$achctl" arm --within 100ms
 raise_meanwhile() {
 	local status=0
 	"$achctl" arm --within 20s 2>"$lib_folder/stderr" &
 	local pid=$!
-	until_true grep -q "^arm" "$lib_folder/asked"
+	lib_until grep -q "^arm" "$lib_folder/asked"
 	USER=eve "$achctl" estop --why 'saw smoke' >/dev/null
 	wait $pid || status=$?
 	[ "$status,$(<"$lib_folder/stderr")" = \
@@ -332,17 +301,17 @@ raise_meanwhile() {
 : >"$lib_folder/asked"
 lib_case arm_raised raise_meanwhile
 answer arm '{"ok":false,"error":"waist: not ready"}'
-lib_case arm_refused says 1 '' 'achctl arm: refused: waist: not ready' "$achctl" arm
+lib_case arm_refused lib_says 1 '' 'achctl arm: refused: waist: not ready' "$achctl" arm
 answer arm '{"ok":true}'
-lib_case arm_no_epoch matches 111 '*does not say in which epoch*' "$achctl" arm
+lib_case arm_no_epoch lib_matches 111 '*does not say in which epoch*' "$achctl" arm
 
 # ---- clear: a failed daemon is achstart's ----
 
 answer status "$(robot "$(daemon waist failed false 0 null 4)")" "$fine"
-lib_case clear_failed says 0 'waist: ready, active, process 100, incarnation 3' '' "$achctl" clear waist
+lib_case clear_failed lib_says 0 'waist: ready, active, process 100, incarnation 3' '' "$achctl" clear waist
 lib_case clear_failed_asked grep -q "^clear	waist$" "$lib_folder/asked"
 answer status "$(robot "$(daemon waist stopped false 0 null 4)")"
-lib_case clear_stopped matches 1 '*waist is stopped: there is nothing to clear (achctl start waist starts it)' \
+lib_case clear_stopped lib_matches 1 '*waist is stopped: there is nothing to clear (achctl start waist starts it)' \
 	"$achctl" clear waist
 
 # ---- request, and clear of a driver, by its channels ----
@@ -393,33 +362,33 @@ drive() { # MODE
 	python3 "$lib_folder/driver.py" "$build/libach.so" "$p" "$1" "$lib_folder/requests" &
 	driver=$!
 	disown
-	until_true test -f "$lib_folder/requests"
+	lib_until test -f "$lib_folder/requests"
 }
 answer status "$fine"
 drive plain
-lib_case request_get says 0 '4 of tick' '' "$achctl" request waist get tick
-lib_case request_set says 0 'done' '' "$achctl" request waist set tick 5ms
+lib_case request_get lib_says 0 '4 of tick' '' "$achctl" request waist get tick
+lib_case request_set lib_says 0 'done' '' "$achctl" request waist set tick 5ms
 lib_case request_set_asked test "$(tail -1 "$lib_folder/requests")" = '6 tick 5ms'
-lib_case request_json says 0 '{"ok":true,"value":"4 of tick"}' '' "$achctl" --json request waist get tick
-lib_case request_refused says 1 '' 'achctl request: refused: waist: there is nothing to bias' \
+lib_case request_json lib_says 0 '{"ok":true,"value":"4 of tick"}' '' "$achctl" --json request waist get tick
+lib_case request_refused lib_says 1 '' 'achctl request: refused: waist: there is nothing to bias' \
 	"$achctl" request waist bias
 verbs='home, reset, clear, bias, activate, set, get'
-lib_case request_verb says 100 '' \
+lib_case request_verb lib_says 100 '' \
 	"achctl request: \"rest\" is no verb: it is one of $verbs; did you mean reset?" \
 	"$achctl" request waist rest
-lib_case request_arguments says 100 '' 'achctl request: it is: achctl request waist set KEY VALUE' \
+lib_case request_arguments lib_says 100 '' 'achctl request: it is: achctl request waist set KEY VALUE' \
 	"$achctl" request waist set tick
-lib_case request_near says 1 '' 'achctl request: there is no driver wasit; did you mean waist?' \
+lib_case request_near lib_says 1 '' 'achctl request: there is no driver wasit; did you mean waist?' \
 	"$achctl" request wasit bias
-lib_case request_nobody says 111 '' \
+lib_case request_nobody lib_says 111 '' \
 	'achctl request: there is no driver gripper: nobody has made its channel gripper-req' \
 	"$achctl" request gripper bias
-lib_case request_late matches 111 '*waist has not answered within 0.1 s; its last state is * s old' \
+lib_case request_late lib_matches 111 '*waist has not answered within 0.1 s; its last state is * s old' \
 	"$achctl" request waist home --within 100ms
-lib_case clear_fault says 0 'done' '' "$achctl" clear waist
+lib_case clear_fault lib_says 0 'done' '' "$achctl" clear waist
 lib_case clear_fault_asked test "$(tail -1 "$lib_folder/requests")" = '3  '
 drive missed
-lib_case request_missed says 0 '4 of tick' '' "$achctl" request waist get tick
+lib_case request_missed lib_says 0 '4 of tick' '' "$achctl" request waist get tick
 
 # ---- top ----
 
@@ -442,7 +411,7 @@ serve
 answer status "$fine"
 lib_case top_resize types see:RESTARTS 'size:24x40' 'key:d' see:DAEMON 'size:1x1' key:q
 lib_case top_interrupted types see:DAEMON "key:$(printf '\003')"
-lib_case top_no_terminal says 111 '' 'achctl top: it needs a terminal (achctl status does not)' "$achctl" top
+lib_case top_no_terminal lib_says 111 '' 'achctl top: it needs a terminal (achctl status does not)' "$achctl" top
 top_json() { # goes on; each line is a status
 	"$achctl" top --json --every 50ms | head -3 >"$lib_folder/out"
 	[ "$(sort -u "$lib_folder/out")" = "$fine" ] && [ "$(wc -l <"$lib_folder/out")" = 3 ]
@@ -479,8 +448,8 @@ stop_robot() { # EVENTS STATUS STDOUT STDERR OPTION...
 	python3 "$lib_folder/stopper.py" "$lib_folder/more" &
 	server=$!
 	disown
-	until_true test -S "$ENDPLATE_RUN/control"
-	says "$1" "$2" "$3" "$achctl" stop "${@:4}"
+	lib_until test -S "$ENDPLATE_RUN/control"
+	lib_says "$1" "$2" "$3" "$achctl" stop "${@:4}"
 }
 stop_serving
 stamp='2026-11-15 08:00:01.000001'
@@ -499,18 +468,18 @@ rm -f "$ENDPLATE_RUN/control"
 for i in 1 2 3; do echo "$stamp line $i"; done >"$ENDPLATE_RUN/log/waist.log"
 printf '%s waist error silent: module 15: no answer\n%s achstart info ready: x\n' "$stamp" "$stamp" \
 	>"$ENDPLATE_RUN/log/events.log"
-lib_case log says 0 "$stamp line 1
+lib_case log lib_says 0 "$stamp line 1
 $stamp line 2
 $stamp line 3" '' "$achctl" log waist
-lib_case log_lines says 0 "$stamp line 3" '' "$achctl" log waist -n 1
-lib_case log_json says 0 "{\"time\":\"$stamp\",\"text\":\"line 3\"}" '' "$achctl" log waist -n1 --json
-lib_case log_near says 1 '' 'achctl log: there is no log of wasit; did you mean waist?' "$achctl" log wasit
-lib_case log_none says 111 '' "achctl log: there is no log of larm ($ENDPLATE_RUN/log/larm.log)" "$achctl" log larm
-lib_case events matches 0 "$stamp waist error silent: module 15: no answer
+lib_case log_lines lib_says 0 "$stamp line 3" '' "$achctl" log waist -n 1
+lib_case log_json lib_says 0 "{\"time\":\"$stamp\",\"text\":\"line 3\"}" '' "$achctl" log waist -n1 --json
+lib_case log_near lib_says 1 '' 'achctl log: there is no log of wasit; did you mean waist?' "$achctl" log wasit
+lib_case log_none lib_says 111 '' "achctl log: there is no log of larm ($ENDPLATE_RUN/log/larm.log)" "$achctl" log larm
+lib_case events lib_matches 0 "$stamp waist error silent: module 15: no answer
 $stamp achstart info ready: x" "$achctl" events
 silent=',"source":"waist","severity":"error","code":"silent","text":"module 15: no answer"}'
 ready=',"source":"achstart","severity":"info","code":"ready","text":"x"}'
-lib_case events_json says 0 "{\"time\":\"$stamp\"$silent
+lib_case events_json lib_says 0 "{\"time\":\"$stamp\"$silent
 {\"time\":\"$stamp\"$ready" '' "$achctl" events --json
 follows() {
 	local pid
@@ -525,7 +494,7 @@ follows() {
 	done
 	mv "$ENDPLATE_RUN/log/waist.log" "$ENDPLATE_RUN/log/waist.log.1"
 	echo "$stamp anew" >"$ENDPLATE_RUN/log/waist.log"
-	until_true grep -q anew "$lib_folder/followed" || return 1
+	lib_until grep -q anew "$lib_folder/followed" || return 1
 	kill -INT $pid
 	wait $pid
 }
@@ -546,23 +515,23 @@ which_robot() {
 	cp "$achctl" "$lib_folder/achctl"
 	mkdir -p "$base/bench/log"
 	echo one >"$base/bench/log/waist.log"
-	matches 0 one "${user[@]}" log waist || return 1
+	lib_matches 0 one "${user[@]}" log waist || return 1
 	mkdir -p "$base/other/log"
 	echo two >"$base/other/log/waist.log"
-	matches 100 '*which robot? --robot takes one of *bench*' "${user[@]}" log waist || return 1
-	matches 0 two "${user[@]}" --robot other log waist || return 1
+	lib_matches 100 '*which robot? --robot takes one of *bench*' "${user[@]}" log waist || return 1
+	lib_matches 0 two "${user[@]}" --robot other log waist || return 1
 	mkdir -p "$base/robot/log"
 	echo three >"$base/robot/log/waist.log"
-	matches 0 three "${user[@]}" log waist || return 1
+	lib_matches 0 three "${user[@]}" log waist || return 1
 	touch "$base/bench/control" # it runs, or did
-	matches 0 one "${user[@]}" log waist
+	lib_matches 0 one "${user[@]}" log waist
 }
 lib_case which_robot which_robot
 not_allowed() {
 	[ ${#as_user[@]} -gt 0 ] || return 0
 	serve
 	chmod 600 "$ENDPLATE_RUN/control"
-	matches 111 '*only the owner of the robot and its group may use it' "${as_user[@]}" env "$lib_folder/achctl" arm
+	lib_matches 111 '*only the owner of the robot and its group may use it' "${as_user[@]}" env "$lib_folder/achctl" arm
 }
 lib_case not_allowed not_allowed
 

@@ -21,24 +21,6 @@ cleanup() {
 }
 trap cleanup EXIT
 
-until_true() { # COMMAND...: at most 30 s
-	local i
-	for ((i = 0; i < 600; i++)); do
-		"$@" >/dev/null 2>&1 && return
-		sleep 0.05
-	done
-	return 1
-}
-# matches STATUS PATTERN COMMAND...: all that it prints matches the shell pattern
-matches() {
-	local status=$1 pattern=$2 got_status=0 got
-	shift 2
-	got=$("$@" 2>&1) || got_status=$?
-	# shellcheck disable=SC2053 # a pattern
-	[ "$got_status" = "$status" ] && [[ $got == $pattern ]] && return
-	printf '%s\n' "$*" "expected $status: $pattern" "got $got_status: $got"
-	return 1
-}
 of() { # EXPRESSION: of the status, as python sees it
 	achctl status --json | python3 -c 'import json, sys
 robot = json.load(sys.stdin)
@@ -50,68 +32,68 @@ is() { [ "$(of "$1")" = "${2:-True}" ]; }
 start() {
 	achstart launch/robot.launch 2>"$lib_folder/achstart" &
 	achstart=$!
-	until_true is 'robot["level"] == "run" and all(x["ready"] for x in robot["daemons"])' ||
+	lib_until is 'robot["level"] == "run" and all(x["ready"] for x in robot["daemons"])' ||
 		{ cat "$lib_folder/achstart" "$ENDPLATE_RUN/log/events.log"; return 1; }
 }
 lib_case start start
-lib_case status matches 0 \
+lib_case status lib_matches 0 \
 	'bench  run, epoch *clock  *locked: waist*DAEMON*canwire *robotsim *clock *waist *BUS*torso *' \
 	achctl status
-lib_case of_another_robot matches 111 '*no achstart runs this robot*' env ENDPLATE_RUN="$lib_folder/none" achctl arm
+lib_case of_another_robot lib_matches 111 '*no achstart runs this robot*' env ENDPLATE_RUN="$lib_folder/none" achctl arm
 
 # The level goes up at once, and down by achstart, with a new epoch that the drivers have taken when arm returns.
 epoch=$(of 'robot["epoch"]')
-lib_case hold matches 0 "level hold, epoch $epoch, by ann" achctl hold --why 'a test'
-lib_case hold_obeyed until_true is 'd["waist"]["level"]' hold
-lib_case estop matches 0 "level estop, epoch $epoch, by ann" achctl estop
-lib_case estop_obeyed until_true is 'd["waist"]["level"]' estop
-lib_case estop_status matches 0 'bench  estop, epoch *, by ann: achctl estop*' achctl status
-until_true is 'd["waist"]["life"] in ("disarmed", "holding")'
-lib_case arm matches 0 "armed: level run, epoch $((epoch + 1)), by ann; taken by 2 drivers" achctl arm
+lib_case hold lib_matches 0 "level hold, epoch $epoch, by ann" achctl hold --why 'a test'
+lib_case hold_obeyed lib_until is 'd["waist"]["level"]' hold
+lib_case estop lib_matches 0 "level estop, epoch $epoch, by ann" achctl estop
+lib_case estop_obeyed lib_until is 'd["waist"]["level"]' estop
+lib_case estop_status lib_matches 0 'bench  estop, epoch *, by ann: achctl estop*' achctl status
+lib_until is 'd["waist"]["life"] in ("disarmed", "holding")'
+lib_case arm lib_matches 0 "armed: level run, epoch $((epoch + 1)), by ann; taken by 2 drivers" achctl arm
 lib_case armed is '[d["waist"]["level"], d["waist"]["epoch"]]' "['run', $((epoch + 1))]"
 
 # Requests reach the driver, and its answers us.
-lib_case get matches 0 'clock/5' achctl request waist get tick
-lib_case get_unknown matches 1 'achctl request: refused: waist: *' achctl request waist get nonsense
-lib_case clear matches 0 '*' achctl clear waist
+lib_case get lib_matches 0 'clock/5' achctl request waist get tick
+lib_case get_unknown lib_matches 1 'achctl request: refused: waist: *' achctl request waist get nonsense
+lib_case clear lib_matches 0 '*' achctl clear waist
 
 # One daemon: another process, and another incarnation, when it returns.
 pid=$(of 'd["waist"]["pid"]') incarnation=$(of 'd["waist"]["incarnation"]')
-lib_case restart matches 0 "waist: ready*, process *, incarnation $((incarnation + 1))" achctl restart waist
+lib_case restart lib_matches 0 "waist: ready*, process *, incarnation $((incarnation + 1))" achctl restart waist
 lib_case restarted is "d['waist']['pid'] not in (0, $pid)"
 lib_case others_untouched is 'max(x["restarts"] for x in robot["daemons"])' 0
-lib_case stop_one matches 0 'waist: stopped' achctl stop waist
-lib_case stopped_one matches 1 '*waist *stopped*' achctl status
-lib_case arm_without matches 1 'achctl arm: refused: waist: not ready' achctl arm
-lib_case start_one matches 0 "waist: ready*, incarnation $((incarnation + 2))" achctl start waist
-lib_case near matches 1 'achctl restart: refused: there is no daemon wasit; did you mean waist?' achctl restart wasit
-lib_case events matches 0 '*waist info ended: *waist info ready: *' achctl events
+lib_case stop_one lib_matches 0 'waist: stopped' achctl stop waist
+lib_case stopped_one lib_matches 1 '*waist *stopped*' achctl status
+lib_case arm_without lib_matches 1 'achctl arm: refused: waist: not ready' achctl arm
+lib_case start_one lib_matches 0 "waist: ready*, incarnation $((incarnation + 2))" achctl start waist
+lib_case near lib_matches 1 'achctl restart: refused: there is no daemon wasit; did you mean waist?' achctl restart wasit
+lib_case events lib_matches 0 '*waist info ended: *waist info ready: *' achctl events
 
 # achstart dies: everything that needs none goes on.
 without() {
 	kill -9 "$achstart"
 	wait "$achstart" 2>/dev/null || true
-	matches 111 '*no answer from achstart*4 of 4 running*waist  *running*' achctl status &&
-		matches 0 'clock/5' achctl request waist get tick &&
-		matches 0 'level hold*' achctl hold &&
-		matches 111 '*no achstart runs this robot*' achctl arm &&
-		matches 0 '*' achctl events
+	lib_matches 111 '*no answer from achstart*4 of 4 running*waist  *running*' achctl status &&
+		lib_matches 0 'clock/5' achctl request waist get tick &&
+		lib_matches 0 'level hold*' achctl hold &&
+		lib_matches 111 '*no achstart runs this robot*' achctl arm &&
+		lib_matches 0 '*' achctl events
 }
 lib_case without_achstart without
 again() {
 	achstart launch/robot.launch 2>"$lib_folder/achstart" &
 	achstart=$!
-	until_true is 'robot["level"] == "hold" and all(x["adopted"] for x in robot["daemons"])'
+	lib_until is 'robot["level"] == "hold" and all(x["adopted"] for x in robot["daemons"])'
 }
 lib_case again again
 
 all_gone() {
-	matches 0 'the robot is stopped, and achstart has ended' achctl stop || return 1
+	lib_matches 0 'the robot is stopped, and achstart has ended' achctl stop || return 1
 	! kill -0 "$achstart" 2>/dev/null && ! ls /dev/shm/*"$p"* 2>/dev/null
 }
 lib_case stop all_gone
 wait "$achstart" || true
 achstart=
-lib_case stopped matches 111 '*no robot is up here*' achctl estop
+lib_case stopped lib_matches 111 '*no robot is up here*' achctl estop
 
 lib_end

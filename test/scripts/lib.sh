@@ -22,12 +22,42 @@ lib_ignore() { # NAME REASON
 
 lib_not() { ! "$@"; }
 
+lib_until() { # COMMAND...: until it succeeds, at most 60 s
+	local lib_i
+	for ((lib_i = 0; lib_i < 1200; lib_i++)); do
+		"$@" >/dev/null 2>&1 && return
+		sleep 0.05
+	done
+	echo "waited in vain for: $*"
+	"$@"
+}
+
+lib_says() { # STATUS STDOUT STDERR COMMAND...: exactly that
+	local lib_status=$1 lib_out=$2 lib_err=$3 lib_got=0 lib_got_out lib_got_err
+	shift 3
+	lib_got_out=$("$@" 2>"$lib_folder/lib_stderr" </dev/null) || lib_got=$?
+	lib_got_err=$(<"$lib_folder/lib_stderr")
+	[ "$lib_got,$lib_got_out,$lib_got_err" = "$lib_status,$lib_out,$lib_err" ] && return
+	printf '%s\n' "$*" "expected $lib_status: $lib_out" "$lib_err" "got $lib_got: $lib_got_out" "$lib_got_err"
+	return 1
+}
+
+lib_matches() { # STATUS PATTERN COMMAND...: all that it prints matches the shell pattern
+	local lib_status=$1 lib_pattern=$2 lib_got_status=0 lib_got
+	shift 2
+	lib_got=$("$@" 2>&1) || lib_got_status=$?
+	# shellcheck disable=SC2053 # a pattern
+	[ "$lib_got_status" = "$lib_status" ] && [[ $lib_got == $lib_pattern ]] && return
+	printf '%s\n' "$*" "expected $lib_status: $lib_pattern" "got $lib_got_status: $lib_got"
+	return 1
+}
+
 lib_end() {
 	echo "$lib_cases Tests $lib_failures Failures $lib_ignored Ignored"
 	[ $lib_failures -eq 0 ]
 }
 
-# A folder that is gone at the end of the test.
+# A folder that is gone at the end of the test; lib_says needs it.
 lib_tmp() {
 	lib_folder=$(mktemp -d)
 	trap 'rm -rf "$lib_folder"' EXIT
