@@ -215,6 +215,7 @@ $(DAEMONS): $$(patsubst %.c,$(BUILD)/%.o,$$(filter %/$$(@F).c,$(DAEMON_MAINS)))
 $(TEST_PROGRAMS): $(BUILD)/test/channels/children.o $$(filter $$(@D)/%,$(TEST_SHARED:%.c=$(BUILD)/%.o)) $(TEST_LIB) \
 		$(LIBCANTOOL) $(LIBTOOL) $(LIBSIM) $(LIBS)
 $(filter $(BUILD)/test/daemons/% $(BUILD)/test/launch/%,$(TEST_PROGRAMS)): $(BUILD)/test/daemons/no_leaks.o
+$(filter $(BUILD)/test/launch/test_%,$(TEST_PROGRAMS)): | $(BUILD)/test/launch/fake/fake
 $(PROGRAMS): %: %.o
 	$(call say,LD)$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(if $(filter $(LIBCONFIG),$^),$(LIBRARIES))
 

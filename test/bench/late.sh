@@ -2,11 +2,12 @@
 # late.sh FOLDER: how late the loop's ticks are, beside cyclictest in the same run.
 #
 # hubo-daemon ticks every millisecond, on a soft wire, and cyclictest sleeps for one, both with the same priority and at
-# the same time.  Lateness is from the time a tick was due to the first reading of the clock after it.
+# the same time, in rounds: where they meet in a millisecond, and on which core, is another matter in each.  Lateness is
+# from the time a tick was due to the first reading of the clock after it; compared are the medians of the rounds.
 set -euo pipefail
 folder=$1/late
 programs=$1/..
-seconds=${BENCH_SECONDS:-10}
+rounds=9 seconds=${BENCH_SECONDS:-4}
 mkdir -p "$folder"
 export ENDPLATE_RUN=$folder ENDPLATE_PREFIX=bench$$late. PATH=$programs:$PATH
 sweep() {
@@ -19,30 +20,35 @@ trap sweep EXIT
 priority=60
 chrt -f $priority true 2>/dev/null || priority=0
 canwire run late >/dev/null 2>&1 &
-hubo-daemon --name clock --bus wire:late --set priority=$priority >/dev/null 2>&1 &
-sleep 1 # its start is not what is measured; the maximum below is that of all its ticks
-cyclictest -q -m -t 1 -i 1000 -D "$seconds" -h 20000 -p $priority >"$folder/cyclictest.txt" 2>/dev/null
-ach echo "${ENDPLATE_PREFIX}clock" --last --json >"$folder/clock.json"
+for ((round = 0; round < rounds; round++)); do
+	hubo-daemon --name clock --bus wire:late --set priority=$priority >/dev/null 2>&1 &
+	clock=$!
+	cyclictest -q -m -t 1 -i 1000 -D "$seconds" -h 20000 -p $priority >"$folder/cyclictest.$round" 2>/dev/null
+	ach echo "${ENDPLATE_PREFIX}clock" --last --json >"$folder/clock.$round"
+	kill $clock
+	wait $clock
+done
 
-python3 - "$folder" $priority <<'PY'
-import json, sys
-folder, priority = sys.argv[1], sys.argv[2]
-counts = [(int(l.split()[0]), int(l.split()[1])) for l in open(folder + "/cyclictest.txt") if l[:1].isdigit()]
-total = sum(n for _, n in counts)
-def part(share):
-    seen = 0
+python3 - "$folder" $rounds $priority <<'PY'
+import json, statistics, sys
+folder, rounds, priority = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+def cyclictest(round):
+    lines = [l.split() for l in open(f"{folder}/cyclictest.{round}") if l[:1].isdigit()]
+    counts = [(int(us), int(n)) for us, n in lines]
+    total, seen = sum(n for _, n in counts), 0
     for us, n in counts:
         seen += n
-        if seen >= share * total:
-            return us + 1  # it rounds down
-    return counts[-1][0]
-common = json.load(open(folder + "/clock.json"))["common"]
-p99, most = common["late_p99_ns"] / 1e3, common["late_max_ns"] / 1e3
-print(f"ticks of 1 ms, priority {priority}: lateness in us, {common['ticks']} ticks, {common['skipped']} skipped")
-print(f"  the loop    p99 {p99:8.1f}   max {most:8.1f}")
-print(f"  cyclictest  p99 {part(.99):8.1f}   max {max(us for us, n in counts if n):8.1f}   p50 {part(.5)}")
+        if seen >= .99 * total:
+            return us + 1, max(us for us, n in counts if n)  # it rounds down
+def loop(round):
+    common = json.load(open(f"{folder}/clock.{round}"))["common"]
+    return common["late_p99_ns"] / 1e3, common["late_max_ns"] / 1e3
+bare, ours = [cyclictest(i) for i in range(rounds)], [loop(i) for i in range(rounds)]
+print(f"ticks of 1 ms, priority {priority}, {rounds} rounds: lateness in us, p99 of each round, and the maximum")
+for name, rows in (("the loop", ours), ("cyclictest", bare)):
+    print(f"  {name:10}", *(f"{p99:6.1f}" for p99, _ in rows), f"  max {max(m for _, m in rows):8.1f}")
+p99, bare_p99 = (statistics.median(row[0] for row in rows) for rows in (ours, bare))
 print(f"bench late.loop.p99 {p99:.1f} us")
-print(f"bench late.cyclictest.p99 {part(.99)} us")
-ratio = p99 / part(.99)
-print(f"target late.ratio {ratio:.3f} <= 1.20 {'PASS' if ratio <= 1.2 else 'MISS'}")
+print(f"bench late.cyclictest.p99 {bare_p99:.1f} us")
+print(f"target late.ratio {p99 / bare_p99:.3f} <= 1.20 {'PASS' if p99 <= 1.2 * bare_p99 else 'MISS'}")
 PY

@@ -14,7 +14,9 @@
 #include "test/launch/rig.h"
 
 #define SETTLED_NS 1000000000
-#define BOUND_RAD (5 * M_PI / 180) /* hw-docs/powercube.md: so far at most after its driver died */
+#define BOUND_RAD (5 * M_PI / 180) /* hw-docs/powercube.md: so far at most after its driver died, */
+#define BOUND_S 0.3		   /* and for so long; what it moved later, it was told to */
+#define VELOCITY_RAD_S 0.43	   /* its limit */
 
 void setUp(void)
 {
@@ -39,6 +41,7 @@ static struct {
 	uint64_t epoch;
 	uint32_t waist; /* incarnation of the last state seen */
 	double position, lowest, highest;
+	int64_t sample_ns;
 	uint64_t sequence;
 	unsigned int jumps, states;
 	bool blind; /* the wire or the joint itself was killed: what is said of it is of no use yet */
@@ -51,6 +54,18 @@ static bool sees_again(int64_t t_sample_ns)
 
 	return rig_ready("canwire") && rig_ready("robotsim") && rig_state("canwire", &wire) &&
 	       rig_state("robotsim", &sim) && t_sample_ns > wire.ready_ns && t_sample_ns > sim.ready_ns;
+}
+
+/* A new driver has it elsewhere than it can have got. */
+static bool is_jump(const struct msg_joint_state *state)
+{
+	const double s = (double)(state->header.t_sample_ns - seen.sample_ns) / 1e9;
+	const double rad = fabs(state->position[0] - seen.position);
+
+	if (rad <= BOUND_RAD + VELOCITY_RAD_S * fmax(s - BOUND_S, 0))
+		return false;
+	printf("chaos: from %g to %g rad in %g s\n", seen.position, state->position[0], s);
+	return true;
 }
 
 static void watch_waist(void)
@@ -69,8 +84,9 @@ static void watch_waist(void)
 	seen.lowest = fmin(seen.lowest, state.position[0]);
 	seen.highest = fmax(seen.highest, state.position[0]);
 	if (seen.waist && state.header.incarnation != seen.waist)
-		seen.jumps += fabs(state.position[0] - seen.position) > BOUND_RAD;
+		seen.jumps += is_jump(&state);
 	seen.waist = state.header.incarnation;
+	seen.sample_ns = state.header.t_sample_ns;
 	seen.position = state.position[0];
 }
 
