@@ -171,10 +171,9 @@ static int open_channels(struct drv *drv, struct error_sink *errors)
 static uint32_t next_incarnation(struct drv *drv)
 {
 	size_t len;
-	const enum port_got got = port_peek(&drv->state_port, &drv->scratch, sizeof(drv->scratch), &len);
 
-	if ((got == PORT_ONE || got == PORT_MISSED) &&
-	    msg_check(&drv->scratch, len, drv->state_port.type, NULL) == MSG_FINE)
+	port_peek(&drv->state_port, &drv->scratch, sizeof(drv->scratch), &len); /* 0: there is none */
+	if (msg_check(&drv->scratch, len, drv->state_port.type, NULL) == MSG_FINE)
 		return drv->scratch.header.incarnation + 1;
 	return 1;
 }
@@ -268,7 +267,6 @@ int drv_open(struct drv *drv, struct error_sink *errors)
 {
 	int status = claim_state(drv, errors) ? EXIT_WORLD : claim_all(drv, errors);
 
-	drv->signals = drv->bell_fd = -1;
 	if (!status)
 		status = open_state(drv, errors);
 	if (status)

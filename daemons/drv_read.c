@@ -178,6 +178,7 @@ void drv_pass_requests(struct drv *drv)
 		    drv_request_take(&drv->requests, &drv->scratch.request, &reply) == DRV_REQUEST_NEW)
 			drv_answer(drv, &reply, -ESTALE, "asked before this driver was there: ask again", "");
 	}
+	ach_flush(&drv->req_port.chan); /* a channel that was made larger than ours holds more */
 }
 
 /* ---- reference and clock ---- */
@@ -213,13 +214,11 @@ void drv_read_clock(struct drv *drv, int64_t now_ns)
 {
 	const struct msg_clock *clock = &drv->scratch.clock;
 	size_t len;
-	enum port_got got;
 
 	if (drv->setup.rule.kind != DRV_TICK_CLOCK)
 		return;
-	got = port_newest(&drv->clock_port, &drv->scratch, sizeof(drv->scratch), &len);
-	if ((got != PORT_ONE && got != PORT_MISSED) ||
-	    msg_check(&drv->scratch, len, drv->clock_port.type, NULL) != MSG_FINE || clock->period_ns <= 0)
+	port_newest(&drv->clock_port, &drv->scratch, sizeof(drv->scratch), &len); /* 0: there is none */
+	if (msg_check(&drv->scratch, len, drv->clock_port.type, NULL) != MSG_FINE || clock->period_ns <= 0)
 		return;
 	drv->clock_cycle = clock->cycle;
 	drv->clock_cycle_ns = clock->t_cycle_ns;
@@ -233,10 +232,10 @@ void drv_hang_bell(struct drv *drv)
 {
 	char channel[PORT_NAME_MAX];
 
+	drv->bell_fd = -1; /* which it stays if there is none to be had: then ticks run free, and say so */
 	if (drv->setup.rule.kind != DRV_TICK_REF)
 		return;
 	port_close(&drv->bell);
-	drv->bell_fd = -1; /* which it stays if there is none to be had: then ticks run free, and say so */
 	snprintf(channel, sizeof(channel), "%s-ref", drv->setup.name);
 	if (!port_open(&drv->bell, channel, drv->ref_port.type, drv->ref_port.mode, &(struct error_sink){ 0 }))
 		ach_channel_fd(&drv->bell.chan, &drv->bell_fd);
@@ -253,7 +252,6 @@ void drv_quiet_bell(struct drv *drv)
 {
 	if (!drv->rung)
 		return;
-	drv->rung = false;
 	/* One that cannot be made quiet, of a channel that was overwritten, would ring for ever. */
 	drv->bell_fd = ach_flush(&drv->bell.chan) == ACH_OK ? drv->bell_fd : -1;
 	drv_answer_bell(drv);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <malloc.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -229,6 +230,38 @@ static void a_bus_without_a_clock_frame_has_the_channel(void)
 	TEST_ASSERT_EQUAL(0, (fake.ticks[8].ns - DRV_LIB_START_NS) % DRV_LIB_TICK_NS);
 }
 
+/* Frames come on bus one; the other is silent. */
+static void ticks_with_two_buses(const char *clock_of_one, const char *clock_of_two, const char *buses)
+{
+	char line[256], text[1024], other[96];
+
+	for (unsigned int i = 1; i <= 19; i++) {
+		drv_lib_frame(5 * i + 0.1, "080#");
+		drv_lib_frame(5 * i + 0.9, "081#");
+	}
+	snprintf(other, sizeof(other), "%s",
+		 drv_lib_file("other.log", "(1.000000) can0 123#\n"
+					   "(1.099000) can0 20000080#0000000000000000\n"));
+	snprintf(text, sizeof(text),
+		 "robot: lab\nbuses:\n  one: {interface: \"log:%s\"%s}\n  two: {interface: \"log:%s\"%s}\n"
+		 "devices:\n  arm: {driver: faked, bus: {%s}, settings: {tick: clock/5}}\n",
+		 drv_lib_log(99), clock_of_one, other, clock_of_two, buses);
+	snprintf(line, sizeof(line), "--name arm --set lock_memory=no --config %s", drv_lib_file("lab.yaml", text));
+	TEST_ASSERT_EQUAL_MESSAGE(0, drv_lib_main(line), drv_lib.said);
+	TEST_ASSERT_EQUAL(0, STATE(12)->header.flags & MSG_FLAG_FREERUN);
+	TEST_ASSERT_EQUAL(100000, (fake.ticks[12].ns - DRV_LIB_START_NS) % DRV_LIB_TICK_NS);
+}
+
+static void the_clock_frame_of_the_first_bus_counts(void)
+{
+	ticks_with_two_buses(", clock: \"080#\"", ", clock: \"081#\"", "first: one, second: two");
+}
+
+static void if_it_has_one(void)
+{
+	ticks_with_two_buses(", clock: \"080#\"", "", "first: two, second: one");
+}
+
 /* ---- claims ---- */
 
 static char claim_line[256];
@@ -268,12 +301,13 @@ static void try_claims(void)
 static int add_claims(struct drv *drv, struct error_sink *errors)
 {
 	static const struct drv_send more[] = {
+		{ .row = { .id = 0x201, .class = SLOTS_URGENT, .deadline_ns = 1000000 }, .len = 2 }, /* once more */
 		{ .row = { .id = 0x202, .class = SLOTS_URGENT, .deadline_ns = 1000000 }, .len = 2 }, /* once more */
 		{ .row = { .id = FRAME_EXT | 0x203, .class = SLOTS_QUEUE, .deadline_ns = 1000000 }, .len = 2 },
 		{ .row = { .id = 0x100, .class = SLOTS_QUEUE, .deadline_ns = 1000000 }, .len = 2, .shared = true },
 	};
 
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 4; i++)
 		TEST_ASSERT_EQUAL(2 + i, drv_add_send(drv, &more[i], errors));
 	TEST_ASSERT_EQUAL(0, drv_add_claim(drv, 0, "clock", errors));
 	TEST_ASSERT_EQUAL(1, drv_add_claim(drv, 0, "second", errors));
@@ -336,6 +370,7 @@ static void what_is_taken_is_the_world_with_a_name(const char *what)
 	said_only(line);
 	close(held);
 	TEST_ASSERT_EQUAL(0, drv_lib_seq("arm-state"));
+	TEST_ASSERT(fcntl(STDIN_FILENO, F_GETFD) >= 0); /* what was not opened is not closed */
 }
 
 static void a_taken_identifier(void)
@@ -491,6 +526,39 @@ static void incarnations_begin_at_one(void)
 	TEST_ASSERT_EQUAL(1, drv_lib_last()->header.incarnation);
 }
 
+static void at_first_it_is_starting_and_stopped(void)
+{
+	TEST_ASSERT_EQUAL(0, drv_lib_run(10, ""));
+	TEST_ASSERT_EQUAL(1, drv_lib.firsts_n);
+	TEST_ASSERT_EQUAL(MSG_LIFE_STARTING, drv_lib.first.common.lifecycle);
+	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, drv_lib.first.common.level);
+	TEST_ASSERT_EQUAL(MSG_FLAG_PARTIAL, drv_lib.first.header.flags);
+}
+
+static void what_was_asked_before_is_answered_and_not_done(void)
+{
+	drv_lib_request(1, MSG_VERB_RESET, "", "");
+	TEST_ASSERT_EQUAL(0, drv_lib_run(20, ""));
+	TEST_ASSERT_EQUAL(0, fake.requests_n);
+	TEST_ASSERT_EQUAL(-ESTALE, drv_lib_answer(1)->result);
+}
+
+static int bell_fd;
+
+static void look_at_the_bell(void)
+{
+	bell_fd = ((const struct drv *)fake.drv)->bell_fd;
+}
+
+static void who_ticks_on_references_has_a_bell(void)
+{
+	drv_lib_at(2, look_at_the_bell);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(20, "--set tick=ref~5ms"));
+	TEST_ASSERT(bell_fd > STDERR_FILENO);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(20, ""));
+	TEST_ASSERT_EQUAL(-1, bell_fd);
+}
+
 static int add_joint(struct drv *drv, struct error_sink *errors)
 {
 	TEST_ASSERT_EQUAL(1, drv_add_joint(drv, "wrist", errors));
@@ -602,6 +670,26 @@ static void who_cannot_reset_a_link_says_so(void)
 	TEST_ASSERT_EQUAL_STRING("wire:nowhere", drv_lib_last()->common.bus[0].interface);
 	TEST_ASSERT_EQUAL_STRING("can97", drv_lib_last()->common.bus[1].name);
 	TEST_ASSERT_EQUAL_STRING("can97", drv_lib_last()->common.bus[1].interface);
+	/* whichever it is */
+	drv_lib.events_n = 0;
+	without_net_admin();
+	status = drv_lib_main("--name arm --bus can97 --bus other=wire:nowhere --set lock_memory=no");
+	set_caps(caps_kept);
+	TEST_ASSERT_EQUAL(0, status);
+	TEST_ASSERT_TRUE(drv_lib_told("no-reset"));
+}
+
+/* No further one is looked at, which a sanitizer sees. */
+static void as_many_buses_as_there_may_be(void)
+{
+	drv_lib_at(3, drv_lib_stop);
+	TEST_ASSERT_EQUAL_MESSAGE(0,
+				  drv_lib_main("--name arm --set lock_memory=no --set tick=clock/5 "
+					       "--bus wire:a --bus wire:b --bus wire:c --bus wire:d "
+					       "--bus wire:e --bus wire:f --bus wire:g --bus last=wire:h"),
+				  drv_lib.said);
+	TEST_ASSERT_EQUAL(8, drv_lib_last()->common.bus_count);
+	TEST_ASSERT_EQUAL_STRING("last", drv_lib_last()->common.bus[7].name);
 }
 
 static void what_the_system_refuses_is_told(void)
@@ -651,8 +739,8 @@ static void sigint_ends_it_as_well(void)
 	TEST_ASSERT_EQUAL(1, fake.stops);
 }
 
-/* Descriptors, and mappings of channels. */
-static void count_open(unsigned int counts[2])
+/* Descriptors, mappings of channels, and bytes of memory. */
+static void count_open(size_t counts[3])
 {
 	DIR *fds = opendir("/proc/self/fd");
 	FILE *maps = fopen("/proc/self/maps", "r");
@@ -660,6 +748,7 @@ static void count_open(unsigned int counts[2])
 
 	TEST_ASSERT(fds && maps);
 	counts[0] = counts[1] = 0;
+	counts[2] = mallinfo2().uordblks;
 	while (readdir(fds))
 		counts[0]++;
 	while (fgets(line, sizeof(line), maps))
@@ -670,11 +759,16 @@ static void count_open(unsigned int counts[2])
 
 static void one_of_each_kind(void)
 {
+	char line[128];
+
 	drv_lib_forget();
 	fake.plan = NULL;
+	TEST_ASSERT_EQUAL(0, drv_lib_main(robot_line(10, "", "")));
 	TEST_ASSERT_EQUAL(0, drv_lib_run(10, "--set tick=ref~5ms"));
 	fake.plan = add_output;
-	TEST_ASSERT_EQUAL(0, drv_lib_run(10, "--set tick=clock/5"));
+	snprintf(line, sizeof(line), "--set tick=clock/5 --bus other=log:%s",
+		 drv_lib_file("other.log", "(1.000000) can0 123#\n"));
+	TEST_ASSERT_EQUAL(0, drv_lib_run(10, line));
 	drv_lib_at(2, drv_lib_stop);
 	TEST_ASSERT_EQUAL(0, drv_lib_main(ON_WIRE));
 }
@@ -682,18 +776,19 @@ static void one_of_each_kind(void)
 /* A process may run many. */
 static void nothing_is_left_open(void)
 {
-	unsigned int before[2], after[2];
+	size_t before[3], after[3];
 	char socket[128];
 
 	snprintf(socket, sizeof(socket), "%s/nobody", drv_lib.folder);
 	setenv("NOTIFY_SOCKET", socket, 1);
-	one_of_each_kind();
-	count_open(before);
-	one_of_each_kind();
-	count_open(after);
+	for (int i = 0; i < 8; i++) {
+		one_of_each_kind();
+		count_open(i < 4 ? before : after);
+	}
 	unsetenv("NOTIFY_SOCKET");
 	TEST_ASSERT_EQUAL(before[0], after[0]);
 	TEST_ASSERT_EQUAL(before[1], after[1]);
+	TEST_ASSERT(after[2] < before[2] + 1000); /* a robot file takes more */
 }
 
 int main(void)
@@ -702,8 +797,8 @@ int main(void)
 	RUN_TEST(a_plan_that_fails_is_a_configuration);
 	RUN_TEST(check_does_no_more_than_plan);
 	RUN_TEST(a_sensor_cannot_tick_on_references);
-	RUN_TEST(nor_on_a_frame_of_another_bus);
 	RUN_TEST(one_with_a_period_of_its_own_follows_nothing);
+	RUN_TEST(nor_on_a_frame_of_another_bus);
 	RUN_TEST(rows_that_make_no_sense_are_a_configuration);
 	RUN_TEST(ticks_on_a_frame);
 	RUN_TEST(a_bus_may_be_called_by_its_role);
@@ -711,6 +806,8 @@ int main(void)
 	RUN_TEST(ticks_are_locked_to_the_clocks_frame);
 	RUN_TEST(the_frame_alone_will_do);
 	RUN_TEST(a_bus_without_a_clock_frame_has_the_channel);
+	RUN_TEST(the_clock_frame_of_the_first_bus_counts);
+	RUN_TEST(if_it_has_one);
 	RUN_TEST(every_identifier_that_is_not_shared_is_claimed_for_life);
 	RUN_TEST(on_every_bus);
 	RUN_TEST(a_taken_identifier);
@@ -724,10 +821,14 @@ int main(void)
 	RUN_TEST(the_state_may_have_a_name_of_the_robot);
 	RUN_TEST(an_existing_channel_is_used);
 	RUN_TEST(incarnations_begin_at_one);
+	RUN_TEST(at_first_it_is_starting_and_stopped);
+	RUN_TEST(what_was_asked_before_is_answered_and_not_done);
+	RUN_TEST(who_ticks_on_references_has_a_bell);
 	RUN_TEST(what_no_driver_fills_in_is_no_number);
 	RUN_TEST(any_message_can_be_a_state);
 	RUN_TEST(a_log_that_is_not_there_is_the_world);
 	RUN_TEST(who_cannot_reset_a_link_says_so);
+	RUN_TEST(as_many_buses_as_there_may_be);
 	RUN_TEST(what_the_system_refuses_is_told);
 	RUN_TEST(two_signals_come_by_descriptor_and_no_others);
 	RUN_TEST(sigint_ends_it_as_well);

@@ -1,9 +1,14 @@
 /* test_drv_read.c: what the loop makes of its channels: e-stop, requests, references, clock, and of their loss. */
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "channels/ach.h"
+#include "channels/ach_ring.h"
 #include "channels/clock.h"
 #include "daemons/drv_inside.h"
 #include "test/daemons/test_drv_lib.h"
@@ -112,6 +117,20 @@ static void removed_is_estop_and_the_new_one_can_arm(void)
 	TEST_ASSERT_EQUAL(2, drv_lib_last()->common.epoch);
 }
 
+static void remove_estop_b(void)
+{
+	drv_lib_remove("estop-b");
+}
+
+static void the_second_channel_is_looked_at_as_well(void)
+{
+	armed_from_the_second_tick();
+	drv_lib_at(4, remove_estop_b);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(40, ""));
+	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, LEVEL(4));
+	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, LEVEL(5));
+}
+
 static void scribble_estop(void)
 {
 	drv_lib_scribble("estop");
@@ -187,6 +206,24 @@ static void all_that_a_channel_holds_is_read_at_once(void)
 	TEST_ASSERT_EQUAL_STRING("level estop, epoch 1, test: why not", drv_lib_event("level-estop")->text);
 }
 
+static void flood_and_raise(void)
+{
+	for (int i = 0; i < 64; i++)
+		drv_lib_level("estop", 1, MSG_LEVEL_RUN);
+	drv_lib_level("estop", 1, MSG_LEVEL_ESTOP);
+}
+
+/* One that somebody made larger than ours are does not keep a tick busy for longer. */
+static void of_a_larger_channel_no_more_is_read_at_once(void)
+{
+	drv_lib_make("estop", 200, sizeof(struct msg_estop));
+	armed_from_the_second_tick();
+	drv_lib_at(4, flood_and_raise);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(60, ""));
+	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, LEVEL(5));
+	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, LEVEL(6));
+}
+
 /* What was missed before a driver was there does not count: the level that holds does. */
 static void a_restarted_driver_obeys_the_present_level(void)
 {
@@ -235,6 +272,7 @@ static void a_request_is_done_and_answered_once(void)
 	TEST_ASSERT_EQUAL(1, drv_lib.replies[0].header.incarnation);
 	TEST_ASSERT_EQUAL(fake.ticks[3].ns, drv_lib.replies[0].header.t_publish_ns);
 	TEST_ASSERT_EQUAL(fake.ticks[3].ns, drv_lib.replies[0].header.t_sample_ns);
+	TEST_ASSERT_FALSE(drv_lib_told("requests-lost"));
 }
 
 static void a_repeated_one_is_answered_again_and_not_done_again(void)
@@ -383,6 +421,7 @@ static void settings_are_told_and_what_it_does_not_do_is_said(void)
 	TEST_ASSERT_EQUAL_STRING("5ms", drv_lib_answer(10)->value);
 	TEST_ASSERT_EQUAL(0, drv_lib_answer(10)->result);
 	TEST_ASSERT_EQUAL_STRING("3", drv_lib_answer(11)->value);
+	TEST_ASSERT_EQUAL(0, drv_lib_answer(11)->result);
 	TEST_ASSERT_EQUAL(-EOPNOTSUPP, drv_lib_answer(12)->result);
 	TEST_ASSERT_EQUAL_STRING("faked has no setting of that name", drv_lib_answer(12)->error);
 	TEST_ASSERT_EQUAL_STRING("faked cannot change that while it runs", drv_lib_answer(13)->error);
@@ -414,6 +453,30 @@ static void requests_that_are_lost_are_told(void)
 	TEST_ASSERT_EQUAL(136, fake.requests[0].id);
 	TEST_ASSERT_EQUAL(1, drv_lib_answers(199));
 	TEST_ASSERT_TRUE(drv_lib_told("requests-lost"));
+}
+
+static unsigned int done_by[2];
+
+static void seventy(void)
+{
+	for (uint64_t id = 100; id < 170; id++)
+		drv_lib_request(id, MSG_VERB_RESET, "", "");
+}
+
+static void count_done(void)
+{
+	done_by[fake.ticks_n - 4] = fake.requests_n;
+}
+
+static void of_a_larger_channel_no_more_requests_are_done_at_once(void)
+{
+	drv_lib_make("arm-req", 200, sizeof(struct msg_request));
+	drv_lib_at(3, seventy);
+	drv_lib_at(4, count_done);
+	drv_lib_at(5, count_done);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(40, ""));
+	TEST_ASSERT_EQUAL(64, done_by[0]);
+	TEST_ASSERT_EQUAL(70, done_by[1]);
 }
 
 static void put_nonsense_request(void)
@@ -454,6 +517,91 @@ static void one_that_is_too_long_does_not_stand_in_the_way(void)
 	TEST_ASSERT_EQUAL(1, drv_lib_answers(2));
 }
 
+/* Whole messages but for their version. */
+static void put_of_another_version(void)
+{
+	struct msg_request asked;
+	struct msg_reply answered;
+
+	msg_init(&answered, msg_type_by_number(msg_reply_number));
+	answered.header.version++;
+	answered.id = 8;
+	answered.client_pid = 77;
+	drv_lib_put("arm-rep", &answered, sizeof(answered));
+	msg_init(&asked, msg_type_by_number(msg_request_number));
+	asked.header.version++;
+	asked.id = 9;
+	asked.client_pid = 77;
+	asked.verb = MSG_VERB_RESET;
+	drv_lib_put("arm-req", &asked, sizeof(asked));
+}
+
+static void ask_8_and_9(void)
+{
+	drv_lib_request(8, MSG_VERB_RESET, "", "");
+	drv_lib_request(9, MSG_VERB_RESET, "", "");
+}
+
+static void what_is_no_answer_is_not_remembered_and_what_is_no_request_not_answered(void)
+{
+	TEST_ASSERT_EQUAL(0, drv_lib_run(20, ""));
+	put_of_another_version();
+	drv_lib.replies_n = 0;
+	drv_lib_at(3, ask_8_and_9);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(40, ""));
+	TEST_ASSERT_EQUAL(2, fake.requests_n);
+	TEST_ASSERT_EQUAL(8, fake.requests[0].id);
+	TEST_ASSERT_EQUAL(9, fake.requests[1].id);
+	TEST_ASSERT_EQUAL(3, drv_lib.replies_n); /* with the one of another version, which the test reads, too */
+}
+
+static void ask_64(void)
+{
+	for (uint64_t id = 100; id < 164; id++)
+		drv_lib_request(id, MSG_VERB_RESET, "", "");
+}
+
+static void ask_the_first_and_the_last(void)
+{
+	drv_lib_request(100, MSG_VERB_RESET, "", "");
+	drv_lib_request(163, MSG_VERB_RESET, "", "");
+}
+
+static void everything_that_the_channel_holds_is_remembered(void)
+{
+	drv_lib_at(3, ask_64);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(40, ""));
+	TEST_ASSERT_EQUAL(64, fake.requests_n);
+	drv_lib_forget();
+	drv_lib_at(3, ask_the_first_and_the_last);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(40, ""));
+	TEST_ASSERT_EQUAL(64, fake.requests_n);
+	TEST_ASSERT_EQUAL(66, drv_lib.replies_n);
+	TEST_ASSERT_EQUAL(2, drv_lib_answers(100));
+	TEST_ASSERT_EQUAL(0, drv_lib_answer(100)->result);
+	TEST_ASSERT_EQUAL(2, drv_lib_answers(163));
+	TEST_ASSERT_EQUAL(0, drv_lib_answer(163)->result);
+}
+
+static void nothing_that_the_channel_holds_is_done_later(void)
+{
+	ask_64();
+	TEST_ASSERT_EQUAL(0, drv_lib_run(40, ""));
+	TEST_ASSERT_EQUAL(0, fake.requests_n);
+	TEST_ASSERT_EQUAL(64, drv_lib.replies_n);
+	TEST_ASSERT_EQUAL(-ESTALE, drv_lib_answer(163)->result);
+}
+
+/* Not even if it holds more than there are answers for. */
+static void nor_that_a_larger_one_holds(void)
+{
+	drv_lib_make("arm-req", 200, sizeof(struct msg_request));
+	seventy();
+	TEST_ASSERT_EQUAL(0, drv_lib_run(40, ""));
+	TEST_ASSERT_EQUAL(0, fake.requests_n);
+	TEST_ASSERT_EQUAL(64, drv_lib.replies_n);
+}
+
 /* Homing that somebody asked the predecessor for must not begin by itself. */
 static void what_was_asked_before_the_start_is_not_done(void)
 {
@@ -489,6 +637,19 @@ static void a_new_channel_of_requests_is_found_within_a_second(void)
 	drv_lib_at(210, reset);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(1100, ""));
 	TEST_ASSERT_EQUAL(1, drv_lib_answers(2));
+}
+
+/* It may have been there for a while: nobody knows what its requests were meant for. */
+static void what_was_asked_on_the_new_one_before_is_not_done(void)
+{
+	armed_from_the_second_tick();
+	drv_lib_at(3, remove_req);
+	drv_lib_at(100, home);
+	drv_lib_at(210, reset);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(1100, ""));
+	TEST_ASSERT_EQUAL(-ESTALE, drv_lib_answer(1)->result);
+	TEST_ASSERT_EQUAL(1, fake.requests_n);
+	TEST_ASSERT_EQUAL(MSG_VERB_RESET, fake.requests[0].verb);
 }
 
 static void scribble_req(void)
@@ -663,12 +824,15 @@ static void a_scribbled_channel_of_references_holds_and_a_new_one_works(void)
 	TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, LIFE(5));
 	TEST_ASSERT_EQUAL(MSG_LIFE_HOLDING, LIFE(10));
 	TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, LIFE(14));
+	TEST_ASSERT_EQUAL(2, drv_lib_last()->common.refs_taken);
+	TEST_ASSERT_EQUAL(0, drv_lib_last()->common.refs_refused.other_size); /* what cannot be read is no reference */
 }
 
 /* ---- ticks on references ---- */
 
 /* The virtual clock, but references come by themselves at these times, and it waits until they are there. */
 static int64_t put_times_ns[16], patient_ns;
+static void (*put_what[16])(void); /* NULL: a good one */
 static unsigned int put_times_n, put_next;
 
 static int64_t patient_now(void)
@@ -682,8 +846,9 @@ static int patient_wait(struct clock_fd *fds, size_t n, int64_t deadline_ns)
 	int timeout_ms = 0, ready;
 
 	if (put_next < put_times_n && put_times_ns[put_next] <= deadline_ns && n > 1) {
-		patient_ns = put_times_ns[put_next++];
-		put_good();
+		patient_ns = put_times_ns[put_next];
+		(put_what[put_next] ? put_what[put_next] : put_good)();
+		put_next++;
 		timeout_ms = 100000; /* another thread, or the kernel, sees to it */
 	}
 	for (size_t i = 0; i < n; i++)
@@ -703,6 +868,7 @@ static void be_patient(void)
 {
 	patient_ns = DRV_LIB_START_NS;
 	put_times_n = put_next = 0;
+	memset(put_what, 0, sizeof(put_what));
 	clock_use(&patient);
 }
 
@@ -726,6 +892,13 @@ static void ticks_on_references(void)
 	TEST_ASSERT_EQUAL(MSG_FLAG_FREERUN, STATE(7)->header.flags & MSG_FLAG_FREERUN);
 }
 
+static int bell_gone;
+
+static void look_at_bell(void)
+{
+	ach_unlinked(&((const struct drv *)fake.drv)->bell.chan, &bell_gone);
+}
+
 /* The descriptor of a channel that is closed must not be waited for: it would never wait again. */
 static void ticks_on_references_survive_the_channel(void)
 {
@@ -733,15 +906,147 @@ static void ticks_on_references_survive_the_channel(void)
 	drv_lib_at(2, put_good);
 	drv_lib_at(3, scribble_ref);
 	drv_lib_at(7, remove_ref);
+	drv_lib_at(12, look_at_bell);
+	bell_gone = -1;
 	put_times_ns[put_times_n++] = DRV_LIB_START_NS + 155 * (int64_t)DRV_LIB_MS;
 	put_times_ns[put_times_n++] = DRV_LIB_START_NS + 165 * (int64_t)DRV_LIB_MS;
 	TEST_ASSERT_EQUAL(0, drv_lib_run(190, "--set tick=ref~10ms"));
 	TEST_ASSERT_EQUAL(3, drv_lib_last()->common.refs_taken);
+	TEST_ASSERT_EQUAL(0, bell_gone); /* it is that of the new one */
+}
+
+/* At 10, 20, 30 and 40 ms, which are ticks, and then at ms; there a frame comes, too, and in_turn is called: after the
+ * bell was answered, before it is made quiet. */
+static void (*in_turn)(void);
+
+static bool rx_in_turn(void *self, struct drv *drv, unsigned int bus, const struct bus_frame *got)
+{
+	(void)self;
+	(void)drv;
+	(void)bus;
+	(void)got;
+	in_turn();
+	return false;
+}
+
+static void ring_at(int64_t ms, void (*what)(void))
+{
+	be_patient();
+	for (int64_t at_ms = 10; at_ms <= 40; at_ms += 10)
+		put_times_ns[put_times_n++] = DRV_LIB_START_NS + at_ms * DRV_LIB_MS;
+	put_what[put_times_n] = what;
+	put_times_ns[put_times_n++] = DRV_LIB_START_NS + ms * DRV_LIB_MS;
+	drv_lib_frame((double)ms, "182#");
+	drv_lib_driver.rx = rx_in_turn;
+}
+
+/* Its ring is made quiet with that of the one before it. */
+static void a_reference_that_comes_in_a_turn_is_a_tick_as_well(void)
+{
+	ring_at(50, put_other_incarnation);
+	in_turn = put_good;
+	TEST_ASSERT_EQUAL(0, drv_lib_run(79, "--set tick=ref~10ms"));
+	TEST_ASSERT_EQUAL(5, drv_lib_last()->common.refs_taken);
+	TEST_ASSERT_EQUAL(1, drv_lib_last()->common.refs_refused.other_incarnation);
+	TEST_ASSERT_EQUAL(US(DRV_LIB_START_NS + 50 * (int64_t)DRV_LIB_MS), US(fake.ticks[5].ns));
+}
+
+static void take_back_ref(void)
+{
+	ach_channel_t chan;
+
+	TEST_ASSERT_EQUAL(ACH_OK, ach_open(&chan, drv_lib_channel("arm-ref"), NULL));
+	atomic_fetch_sub(&chan.handle->shm->commit, 2); /* older than what was seen */
+	ach_close(&chan);
+}
+
+static void a_bell_that_cannot_be_made_quiet_is_not_listened_to(void)
+{
+	ring_at(43, NULL); /* too soon for a tick */
+	in_turn = take_back_ref;
+	TEST_ASSERT_EQUAL(0, drv_lib_run(89, "--set tick=ref~10ms"));
+	TEST_ASSERT_EQUAL(US(DRV_LIB_START_NS + 55 * (int64_t)DRV_LIB_MS), US(fake.ticks[5].ns));
+}
+
+static unsigned int count_descriptors(void)
+{
+	DIR *fds = opendir("/proc/self/fd");
+	unsigned int n = 0;
+
+	TEST_ASSERT_NOT_NULL(fds);
+	while (readdir(fds))
+		n++;
+	closedir(fds);
+	return n;
+}
+
+static void the_old_bell_is_taken_down(void)
+{
+	unsigned int before;
+
+	TEST_ASSERT_EQUAL(0, drv_lib_run(49, "--set tick=ref~10ms"));
+	before = count_descriptors();
+	drv_lib_at(2, put_good);
+	drv_lib_at(3, scribble_ref);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(99, "--set tick=ref~10ms"));
+	TEST_ASSERT_EQUAL(before, count_descriptors());
+}
+
+static rlim_t descriptors_more;
+static struct rlimit descriptors;
+static bool few, belled;
+
+/* From the moment at which it opens its buses. */
+static int64_t now_with_few_descriptors(void)
+{
+	const struct drv *drv = fake.drv;
+	int lowest;
+
+	if (few && drv && drv->signals > 0) {
+		few = false;
+		lowest = open("/dev/null", O_RDONLY | O_CLOEXEC);
+		TEST_ASSERT(lowest >= 0);
+		close(lowest);
+		setrlimit(RLIMIT_NOFILE, &(struct rlimit){ (rlim_t)lowest + descriptors_more, descriptors.rlim_max });
+	}
+	return patient_ns;
+}
+
+static const struct clock_source frugal = { now_with_few_descriptors, now_with_few_descriptors, patient_wait };
+
+static void allow_as_before(void)
+{
+	belled = ((const struct drv *)fake.drv)->bell_fd >= 0;
+	setrlimit(RLIMIT_NOFILE, &descriptors);
+}
+
+/* It is the last to be opened: as many as all the others need are one too few. */
+static void without_a_descriptor_for_the_bell_ticks_run_free(void)
+{
+	int status = -1;
+
+	getrlimit(RLIMIT_NOFILE, &descriptors);
+	drv_lib_at(1, allow_as_before);
+	drv_lib_at(2, put_good);
+	for (descriptors_more = 0; status && descriptors_more < 20; descriptors_more++) {
+		be_patient();
+		clock_use(&frugal);
+		fake.drv = NULL;
+		few = true;
+		status = drv_lib_run(49, "--set tick=ref~10ms");
+		setrlimit(RLIMIT_NOFILE, &descriptors);
+	}
+	TEST_ASSERT_EQUAL(0, status);
+	TEST_ASSERT_FALSE(few);
+	TEST_ASSERT_FALSE(belled);
+	TEST_ASSERT_EQUAL(5, fake.ticks_n);
+	TEST_ASSERT_EQUAL(1, drv_lib_last()->common.refs_taken);
 }
 
 /* ---- the clock ---- */
 
 static int64_t clock_phase_ns, clock_base_ns = DRV_LIB_MS;
+static uint64_t clock_first_cycle;
 
 static void put_clock(void)
 {
@@ -749,7 +1054,7 @@ static void put_clock(void)
 	struct msg_clock msg;
 
 	msg_init(&msg, msg_type_by_number(msg_clock_number));
-	msg.cycle = (uint64_t)cycles;
+	msg.cycle = clock_first_cycle + (uint64_t)cycles;
 	msg.t_cycle_ns = DRV_LIB_START_NS + cycles * clock_base_ns + clock_phase_ns;
 	msg.period_ns = clock_base_ns;
 	drv_lib_put("clock", &msg, sizeof(msg));
@@ -775,6 +1080,22 @@ static void ticks_are_moved_to_the_clock(void)
 	}
 	TEST_ASSERT_EQUAL(500000, phase_of_tick(15));
 	TEST_ASSERT_EQUAL(500000, phase_of_tick(19));
+}
+
+static void put_clocks(void)
+{
+	put_clock();
+	put_clock();
+}
+
+/* A clock is faster than most of its drivers. */
+static void of_many_cycles_the_newest_counts(void)
+{
+	clock_phase_ns = 500000;
+	drv_lib_always(put_clocks);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(100, "--set tick=clock/5"));
+	TEST_ASSERT_EQUAL(500000, phase_of_tick(15));
+	TEST_ASSERT_EQUAL(0, STATE(10)->header.flags & MSG_FLAG_FREERUN);
 }
 
 static void the_offset_is_after_the_clock(void)
@@ -810,6 +1131,80 @@ static void clocks_that_are_none_are_not_followed(void)
 	TEST_ASSERT_EQUAL(MSG_FLAG_FREERUN, drv_lib_last()->header.flags & MSG_FLAG_FREERUN);
 }
 
+static void put_clock_of_another_version(void)
+{
+	struct msg_clock msg;
+
+	msg_init(&msg, msg_type_by_number(msg_clock_number));
+	msg.header.version++;
+	msg.t_cycle_ns = clock_now_ns() + 500000;
+	msg.period_ns = DRV_LIB_MS;
+	drv_lib_put("clock", &msg, sizeof(msg));
+}
+
+static void nor_are_those_of_another_version(void)
+{
+	drv_lib_always(put_clock_of_another_version);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(50, "--set tick=clock/5"));
+	TEST_ASSERT_EQUAL(0, phase_of_tick(10));
+	TEST_ASSERT_EQUAL(MSG_FLAG_FREERUN, drv_lib_last()->header.flags & MSG_FLAG_FREERUN);
+}
+
+/* ---- its frame ---- */
+
+static const char *line_with_clock_frame(double ms)
+{
+	static char line[512];
+	char text[512];
+
+	snprintf(text, sizeof(text),
+		 "robot: lab\nbuses:\n  lab: {interface: \"log:%s\", clock: \"080#\"}\n"
+		 "devices:\n  arm: {driver: faked, bus: {main: lab}, settings: {tick: clock/5}}\n",
+		 drv_lib_log(ms));
+	snprintf(line, sizeof(line), "--name arm --set lock_memory=no --config %s", drv_lib_file("lab.yaml", text));
+	return line;
+}
+
+static void put_clock_from_2(void)
+{
+	clock_first_cycle = 2;
+	put_clock();
+	clock_first_cycle = 0;
+}
+
+/* Cycles of 2 ms, so ticks every 10 ms; cycle 2 is that of the start, so 5, 10 ... are 6, 16 ... ms after it.  The
+ * frame is sent in each of them, 0.1 ms later. */
+static void the_channel_says_which_cycle_a_frame_belongs_to(void)
+{
+	clock_phase_ns = 0;
+	clock_base_ns = 2 * DRV_LIB_MS;
+	for (unsigned int i = 0; i < 300; i++)
+		drv_lib_frame(2 * i + 0.1, "080#");
+	drv_lib_always(put_clock_from_2);
+	TEST_ASSERT_EQUAL_MESSAGE(0, drv_lib_main(line_with_clock_frame(599)), drv_lib.said);
+	clock_base_ns = DRV_LIB_MS;
+	for (unsigned int tick = fake.ticks_n - 10; tick < fake.ticks_n; tick++) {
+		TEST_ASSERT_EQUAL(6100000, (fake.ticks[tick].ns - DRV_LIB_START_NS) % (2 * DRV_LIB_TICK_NS));
+		TEST_ASSERT_EQUAL_DOUBLE(0.01, fake.ticks[tick].orders.dt_s);
+	}
+}
+
+/* The frame comes 0.1 ms after the cycle, and tells better; when it is missing for more than two periods the channel
+ * is believed again, and ticks are moved to it, by 0.05 ms each. */
+static void a_frame_that_is_missing_is_no_more_waited_for(void)
+{
+	static const int64_t expected_us[] = { 55100, 60100, 65100, 70050, 75000, 80000 };
+
+	clock_phase_ns = 0;
+	for (unsigned int i = 0; i <= 10; i++)
+		drv_lib_frame(5 * i + 0.1, "080#");
+	drv_lib_always(put_clock);
+	TEST_ASSERT_EQUAL_MESSAGE(0, drv_lib_main(line_with_clock_frame(91)), drv_lib.said);
+	TEST_ASSERT_EQUAL(US(DRV_LIB_START_NS) + 50100, US(fake.ticks[10].ns));
+	for (unsigned int i = 0; i < 6; i++)
+		TEST_ASSERT_EQUAL(US(DRV_LIB_START_NS) + expected_us[i], US(fake.ticks[11 + i].ns));
+}
+
 /* Its period holds from the next tick on. */
 static void the_clock_may_be_slower(void)
 {
@@ -842,6 +1237,7 @@ static void a_new_clock_is_found_within_a_second(void)
 static int add_output(struct drv *drv, struct error_sink *errors)
 {
 	TEST_ASSERT_EQUAL(0, drv_add_output(drv, "bus-table", msg_bus_stats_number, errors));
+	TEST_ASSERT_EQUAL(1, drv_add_output(drv, "bus-chair", msg_bus_stats_number, errors));
 	return 0;
 }
 
@@ -852,6 +1248,7 @@ static void put_output(void)
 	msg_init(&msg, msg_type_by_number(msg_bus_stats_number));
 	msg.header.t_sample_ns = 5;
 	drv_put(fake.drv, 0, &msg, clock_now_ns());
+	drv_put(fake.drv, 1, &msg, clock_now_ns());
 }
 
 static void remove_outputs(void)
@@ -860,6 +1257,7 @@ static void remove_outputs(void)
 	drv_lib_remove("arm-rep");
 	drv_lib_remove("arm-event");
 	drv_lib_remove("bus-table");
+	drv_lib_remove("bus-chair");
 }
 
 static void look_within_a_second(void)
@@ -892,6 +1290,7 @@ static void channels_that_are_removed_are_made_anew_within_a_second(void)
 	TEST_ASSERT_EQUAL(1, msg.header.incarnation);
 	TEST_ASSERT_EQUAL(1, msg.header.sequence);
 	ach_close(&chan);
+	TEST_ASSERT_EQUAL(1, drv_lib_seq("bus-chair"));
 }
 
 int main(void)
@@ -902,10 +1301,12 @@ int main(void)
 	RUN_TEST(one_channel_is_enough_to_stop);
 	RUN_TEST(raised_and_lowered_between_two_ticks_is_obeyed_for_one);
 	RUN_TEST(removed_is_estop_and_the_new_one_can_arm);
+	RUN_TEST(the_second_channel_is_looked_at_as_well);
 	RUN_TEST(corrupt_is_estop_until_somebody_makes_a_new_one);
 	RUN_TEST(a_message_that_is_none_is_estop);
 	RUN_TEST(missed_messages_are_estop);
 	RUN_TEST(all_that_a_channel_holds_is_read_at_once);
+	RUN_TEST(of_a_larger_channel_no_more_is_read_at_once);
 	RUN_TEST(a_restarted_driver_obeys_the_present_level);
 	RUN_TEST(a_request_is_done_and_answered_once);
 	RUN_TEST(a_repeated_one_is_answered_again_and_not_done_again);
@@ -920,10 +1321,16 @@ int main(void)
 	RUN_TEST(settings_are_told_and_what_it_does_not_do_is_said);
 	RUN_TEST(a_driver_has_its_own_words);
 	RUN_TEST(requests_that_are_lost_are_told);
+	RUN_TEST(of_a_larger_channel_no_more_requests_are_done_at_once);
 	RUN_TEST(nonsense_is_no_request_and_texts_end);
 	RUN_TEST(one_that_is_too_long_does_not_stand_in_the_way);
+	RUN_TEST(what_is_no_answer_is_not_remembered_and_what_is_no_request_not_answered);
+	RUN_TEST(everything_that_the_channel_holds_is_remembered);
+	RUN_TEST(nothing_that_the_channel_holds_is_done_later);
+	RUN_TEST(nor_that_a_larger_one_holds);
 	RUN_TEST(what_was_asked_before_the_start_is_not_done);
 	RUN_TEST(a_new_channel_of_requests_is_found_within_a_second);
+	RUN_TEST(what_was_asked_on_the_new_one_before_is_not_done);
 	RUN_TEST(a_corrupt_one_is_left_alone);
 	RUN_TEST(refused_no_validity);
 	RUN_TEST(refused_past);
@@ -942,10 +1349,18 @@ int main(void)
 	RUN_TEST(a_scribbled_channel_of_references_holds_and_a_new_one_works);
 	RUN_TEST(ticks_on_references);
 	RUN_TEST(ticks_on_references_survive_the_channel);
+	RUN_TEST(a_reference_that_comes_in_a_turn_is_a_tick_as_well);
+	RUN_TEST(a_bell_that_cannot_be_made_quiet_is_not_listened_to);
+	RUN_TEST(the_old_bell_is_taken_down);
+	RUN_TEST(without_a_descriptor_for_the_bell_ticks_run_free);
 	RUN_TEST(ticks_are_moved_to_the_clock);
+	RUN_TEST(of_many_cycles_the_newest_counts);
 	RUN_TEST(the_offset_is_after_the_clock);
 	RUN_TEST(without_a_clock_it_runs_free);
 	RUN_TEST(clocks_that_are_none_are_not_followed);
+	RUN_TEST(nor_are_those_of_another_version);
+	RUN_TEST(the_channel_says_which_cycle_a_frame_belongs_to);
+	RUN_TEST(a_frame_that_is_missing_is_no_more_waited_for);
 	RUN_TEST(the_clock_may_be_slower);
 	RUN_TEST(a_new_clock_is_found_within_a_second);
 	RUN_TEST(channels_that_are_removed_are_made_anew_within_a_second);
