@@ -19,6 +19,15 @@
  *   much and a short one follows: what is left is 0.1 % of LONG_NS, for one more wake-up in a long wait.
  * - Whoever is interrupted between asking for the time and ppoll sleeps longer by that.  It takes something
  *   more urgent in just those 100 ns, and costs at most the length of the wait once more: a tick.
+ *
+ * When its time is over ppoll asks each descriptor once more and leaves their queues; epoll only looks at its list.  By
+ * turns in one run, beside clock_nanosleep (ticks of 1 ms, SCHED_FIFO, three descriptors of which one is an epoll):
+ *
+ *	clock_nanosleep		6.0 / 12.6, 99 %: 16
+ *	ppoll			11.5 / 14.6, 99 %: 24
+ *	epoll_pwait2		6.2 /  7.0, 99 %: 14
+ *
+ * And whoever has just been awake wakes up faster: a wait with a set is woken EARLY_NS before its time, too (99 %: 11).
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -30,6 +39,7 @@
 #define S_NS 1000000000
 #define LONG_NS 10000000	  /* a sleep of which 0.1 % matters */
 #define LONG_CUT(ns) ((ns) / 200) /* no slack is more */
+#define EARLY_NS 50000
 
 /* ---- both ---- */
 
@@ -47,6 +57,13 @@ static int look(struct clock_fd *fds, size_t n, const struct timespec *timeout)
 	for (size_t i = 0; i < n; i++)
 		fds[i].ready = ready > 0 ? polled[i].revents : 0;
 	return ready > 0 ? ready : 0;
+}
+
+static int look_set(int set, struct epoll_event *events, int n, const struct timespec *timeout)
+{
+	const int ready = epoll_pwait2(set, events, n, timeout, NULL);
+
+	return ready < 0 && errno != EINTR ? -errno : ready > 0 ? ready : 0;
 }
 
 /* ---- the real clock ---- */
@@ -79,7 +96,27 @@ static void refuse_slack(void)
 	refused = true;
 }
 
-static int real_wait(struct clock_fd *fds, size_t n, int64_t deadline_ns)
+/* What is looked at, and how. */
+struct looked {
+	int (*look)(struct looked *at, const struct timespec *timeout);
+	struct clock_fd *fds;
+	size_t n;
+	int set, events_n;
+	struct epoll_event *events;
+	int64_t early_ns; /* it is woken once before its time */
+};
+
+static int look_at_fds(struct looked *at, const struct timespec *timeout)
+{
+	return look(at->fds, at->n, timeout);
+}
+
+static int look_at_set(struct looked *at, const struct timespec *timeout)
+{
+	return look_set(at->set, at->events, at->events_n, timeout);
+}
+
+static int sleep_until(struct looked *at, int64_t deadline_ns)
 {
 	int64_t now = real_now();
 
@@ -91,14 +128,21 @@ static int real_wait(struct clock_fd *fds, size_t n, int64_t deadline_ns)
 
 		if (left > LONG_NS)
 			left -= LONG_CUT(left);
+		else if (left > 2 * at->early_ns)
+			left -= at->early_ns;
 		timeout = (struct timespec){ .tv_sec = left / S_NS, .tv_nsec = left % S_NS };
-		ready = look(fds, n, deadline_ns == CLOCK_NEVER ? NULL : &timeout);
+		ready = at->look(at, deadline_ns == CLOCK_NEVER ? NULL : &timeout);
 		if (ready)
 			return ready;
 		now = real_now();
 		if (now >= deadline_ns)
 			return 0;
 	}
+}
+
+static int real_wait(struct clock_fd *fds, size_t n, int64_t deadline_ns)
+{
+	return sleep_until(&(struct looked){ look_at_fds, .fds = fds, .n = n }, deadline_ns);
 }
 
 static const struct clock_source real_clock = { real_now, real_real, real_wait };
@@ -180,4 +224,20 @@ int clock_wait(struct clock_fd *fds, size_t n, int64_t deadline_ns)
 	if (deadline_ns == CLOCK_NEVER && !any(fds, n))
 		return -EDEADLK;
 	return source->wait(fds, n, deadline_ns);
+}
+
+int clock_wait_set(int set, struct epoll_event *events, int n, int64_t deadline_ns)
+{
+	struct clock_fd fd = { .fd = set, .events = POLLIN };
+	int ready;
+
+	if (source == &real_clock)
+		return sleep_until(&(struct looked){ .look = look_at_set,
+						     .set = set,
+						     .events_n = n,
+						     .events = events,
+						     .early_ns = EARLY_NS },
+				   deadline_ns);
+	ready = clock_wait(&fd, 1, deadline_ns);
+	return ready > 0 ? look_set(set, events, n, &(struct timespec){ 0 }) : ready;
 }

@@ -28,6 +28,7 @@
 #include <poll.h> /* POLLIN and the like */
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/epoll.h>
 
 #define CLOCK_NEVER INT64_MAX /* a deadline that does not come */
 #define CLOCK_FDS_MAX 64      /* descriptors in one clock_wait */
@@ -52,6 +53,10 @@ int64_t clock_real_ns(void); /* CLOCK_REALTIME: for the stamps of logs and nothi
  * descriptors.  It allocates nothing, keeps no descriptor, and may be called in any thread and after fork.  It
  * sets the timer slack of its thread to 1 ns. */
 int clock_wait(struct clock_fd *fds, size_t n, int64_t deadline_ns);
+
+/* The same for a set of epoll(7), of which it tells at most n events: at a deadline it ends some microseconds sooner, for
+ * loops with ticks.  An empty set is waited with for ever. */
+int clock_wait_set(int set, struct epoll_event *events, int n, int64_t deadline_ns);
 
 /* ---- which clock ---- */
 

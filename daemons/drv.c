@@ -341,26 +341,30 @@ static int64_t next_ns(struct drv *drv)
 	return next;
 }
 
+static void wake(struct drv *drv, uint32_t by)
+{
+	if (by == DRV_WAKE_SIGNAL)
+		read_signals(drv, clock_now_ns());
+	else if (by == DRV_WAKE_BELL)
+		drv->rung = true;
+	else
+		drv->lines[by - DRV_WAKE_LINE].quiet = false;
+}
+
 static int loop(struct drv *drv)
 {
-	struct clock_fd fds[MSG_BUSES + 2] = { { .fd = drv->signals, .events = POLLIN },
-					       { .fd = -1, .events = POLLIN } };
-	const unsigned int n = drv->lines_n + 2;
+	struct epoll_event by[DRV_WAKE_LINE + MSG_BUSES];
 
-	for (unsigned int i = 0; i < drv->lines_n; i++)
-		fds[i + 2] = (struct clock_fd){ .fd = bus_fd(drv->lines[i].bus), .events = POLLIN };
 	while (turn(drv)) {
-		int ready;
+		const int n = clock_wait_set(drv->set, by, DRV_WAKE_LINE + MSG_BUSES, next_ns(drv));
 
-		fds[1].fd = drv->bell_fd;
-		ready = clock_wait(fds, n, next_ns(drv));
-		if (ready < 0)
-			return ready;
-		if (fds[0].ready)
-			read_signals(drv, clock_now_ns());
+		if (n < 0)
+			return n;
+		drv->rung = false;
 		for (unsigned int i = 0; i < drv->lines_n; i++)
-			drv->lines[i].quiet = fds[i + 2].fd >= 0 && !fds[i + 2].ready;
-		drv->rung = fds[1].ready;
+			drv->lines[i].quiet = bus_fd(drv->lines[i].bus) >= 0;
+		for (int i = 0; i < n; i++)
+			wake(drv, by[i].data.u32);
 		if (drv->rung)
 			drv_answer_bell(drv);
 	}

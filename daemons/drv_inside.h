@@ -35,6 +35,11 @@ union drv_message {
 	uint8_t bytes[8192];
 };
 
+/* What woke the loop. */
+#define DRV_WAKE_SIGNAL 0
+#define DRV_WAKE_BELL 1
+#define DRV_WAKE_LINE 2 /* the first of them */
+
 struct drv {
 	struct setup setup;
 	const struct drv_driver *driver;
@@ -64,6 +69,7 @@ struct drv {
 	int claim_fds[DRV_SENDS_MAX + DRV_CLAIMS_MAX + 1];
 	unsigned int claim_fds_n;
 	int signals;
+	int set;	  /* of epoll: all that the loop waits for, by DRV_WAKE_ */
 	struct port bell; /* for ticks on references: another handle of their channel, for its descriptor */
 	int bell_fd;	  /* -1: none */
 	bool rung;	  /* to be made quiet once everything is sent: that takes longer than the rest of a turn */
@@ -122,8 +128,9 @@ void drv_close(struct drv *drv);
 /* drv_read.c */
 void drv_read_estop(struct drv *drv);
 void drv_read_requests(struct drv *drv, int64_t now_ns);
-void drv_pass_requests(struct drv *drv);	    /* those that are there before the first is read */
-bool drv_read_ref(struct drv *drv, int64_t now_ns); /* one was taken */
+void drv_pass_requests(struct drv *drv);		  /* those that are there before the first is read */
+bool drv_read_ref(struct drv *drv, int64_t now_ns);	  /* one was taken */
+int drv_wait_for(struct drv *drv, int fd, uint32_t wake); /* 0 or -errno; a negative fd is left out */
 void drv_hang_bell(struct drv *drv);
 void drv_answer_bell(struct drv *drv);
 void drv_quiet_bell(struct drv *drv);

@@ -263,6 +263,26 @@ static void be_real_time(struct drv *drv)
 				  drv->lines[i].setup->name);
 }
 
+int drv_wait_for(struct drv *drv, int fd, uint32_t wake)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.u32 = wake };
+
+	return fd < 0 || !epoll_ctl(drv->set, EPOLL_CTL_ADD, fd, &event) ? 0 : -errno;
+}
+
+static int open_set(struct drv *drv, struct error_sink *errors)
+{
+	int status;
+
+	drv->set = epoll_create1(EPOLL_CLOEXEC);
+	status = drv->set < 0 ? -errno : drv_wait_for(drv, drv->signals, DRV_WAKE_SIGNAL);
+	for (unsigned int i = 0; i < drv->lines_n && !status; i++)
+		status = drv_wait_for(drv, bus_fd(drv->lines[i].bus), DRV_WAKE_LINE + i);
+	if (status)
+		error_add(errors, "unable to wait: %s", strerror(-status));
+	return status ? EXIT_WORLD : 0;
+}
+
 int drv_open(struct drv *drv, struct error_sink *errors)
 {
 	int status = claim_state(drv, errors) ? EXIT_WORLD : claim_all(drv, errors);
@@ -279,6 +299,8 @@ int drv_open(struct drv *drv, struct error_sink *errors)
 	drv->signals = open_signals();
 	notify_open(&drv->notify);
 	status = open_buses(drv, errors);
+	if (!status)
+		status = open_set(drv, errors);
 	if (status)
 		return status;
 	be_real_time(drv);
@@ -304,6 +326,8 @@ void drv_close(struct drv *drv)
 		port_close(&drv->output_ports[i]);
 	for (unsigned int i = 0; i < drv->claim_fds_n; i++)
 		close(drv->claim_fds[i]);
+	if (drv->set > 0)
+		close(drv->set);
 	if (drv->signals > 0) {
 		close(drv->signals);
 		notify_close(&drv->notify);

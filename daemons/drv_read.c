@@ -228,17 +228,24 @@ void drv_read_clock(struct drv *drv, int64_t now_ns)
 		drv_tick_clock(&drv->tick, clock->cycle, clock->t_cycle_ns, clock->period_ns, now_ns);
 }
 
+static void take_bell_away(struct drv *drv)
+{
+	epoll_ctl(drv->set, EPOLL_CTL_DEL, drv->bell_fd, NULL);
+	drv->bell_fd = -1; /* which it stays if there is none to be had: then ticks run free, and say so */
+}
+
 void drv_hang_bell(struct drv *drv)
 {
 	char channel[PORT_NAME_MAX];
 
-	drv->bell_fd = -1; /* which it stays if there is none to be had: then ticks run free, and say so */
+	take_bell_away(drv);
 	if (drv->setup.rule.kind != DRV_TICK_REF)
 		return;
 	port_close(&drv->bell);
 	snprintf(channel, sizeof(channel), "%s-ref", drv->setup.name);
 	if (!port_open(&drv->bell, channel, drv->ref_port.type, drv->ref_port.mode, &(struct error_sink){ 0 }))
 		ach_channel_fd(&drv->bell.chan, &drv->bell_fd);
+	drv_wait_for(drv, drv->bell_fd, DRV_WAKE_BELL);
 }
 
 void drv_answer_bell(struct drv *drv)
@@ -252,8 +259,8 @@ void drv_quiet_bell(struct drv *drv)
 {
 	if (!drv->rung)
 		return;
-	/* One that cannot be made quiet, of a channel that was overwritten, would ring for ever. */
-	drv->bell_fd = ach_flush(&drv->bell.chan) == ACH_OK ? drv->bell_fd : -1;
+	if (ach_flush(&drv->bell.chan) != ACH_OK) /* of a channel that was overwritten: it would ring for ever */
+		take_bell_away(drv);
 	drv_answer_bell(drv);
 }
 

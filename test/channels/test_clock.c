@@ -654,6 +654,86 @@ static void test_another_source(void)
 	TEST_ASSERT_EQUAL_INT(-EDEADLK, clock_wait(NULL, 0, CLOCK_NEVER));
 }
 
+/* ---- sets ---- */
+
+static struct epoll_event woken[4];
+
+static int open_set(int n)
+{
+	int set = epoll_create1(EPOLL_CLOEXEC);
+
+	for (int i = 0; i < n; i++) {
+		struct epoll_event event = { .events = EPOLLIN, .data.u32 = (uint32_t)i };
+
+		TEST_ASSERT_EQUAL_INT(0, epoll_ctl(set, EPOLL_CTL_ADD, events[i], &event));
+	}
+	return set;
+}
+
+static void test_set_never_before_the_deadline(void)
+{
+	const int64_t waits[] = { 0, 10 * US, 60 * US, 99 * US, 101 * US, 300 * US, 3 * MS, 12 * MS };
+	int set = open_set(3);
+
+	for (size_t i = 0; i < 10 * sizeof waits / sizeof *waits; i++) {
+		int64_t deadline = clock_now_ns() + waits[i % (sizeof waits / sizeof *waits)];
+
+		TEST_ASSERT_EQUAL_INT(0, clock_wait_set(set, woken, 4, deadline));
+		TEST_ASSERT_GREATER_OR_EQUAL_INT64(deadline, lib_now_ns(CLOCK_MONOTONIC));
+	}
+	TEST_ASSERT_EQUAL_INT(0, clock_wait_set(set, woken, 4, INT64_MIN));
+	close(set);
+}
+
+/* As many as are ready and asked for, with a deadline or without, past or not. */
+static void test_set_tells_what_is_ready(void)
+{
+	const int64_t deadlines[] = { INT64_MIN, clock_now_ns(), clock_now_ns() + 100 * S, CLOCK_NEVER };
+	int set = open_set(3);
+
+	ring(events[2]);
+	for (size_t i = 0; i < sizeof deadlines / sizeof *deadlines; i++) {
+		TEST_ASSERT_EQUAL_INT(1, clock_wait_set(set, woken, 4, deadlines[i]));
+		TEST_ASSERT_EQUAL_UINT32(2, woken[0].data.u32);
+		TEST_ASSERT_EQUAL_UINT32(EPOLLIN, woken[0].events);
+	}
+	ring(events[0]);
+	TEST_ASSERT_EQUAL_INT(2, clock_wait_set(set, woken, 4, CLOCK_NEVER));
+	TEST_ASSERT_EQUAL_INT(1, clock_wait_set(set, woken, 1, CLOCK_NEVER));
+	unring(events[0]);
+	unring(events[2]);
+	close(set);
+	TEST_ASSERT_EQUAL_INT(-EBADF, clock_wait_set(-1, woken, 4, clock_now_ns()));
+}
+
+static void test_set_on_the_virtual_clock(void)
+{
+	int set = open_set(1);
+
+	clock_use_virtual(5);
+	TEST_ASSERT_EQUAL_INT(0, clock_wait_set(set, woken, 4, 70 * S));
+	TEST_ASSERT_EQUAL_INT64(70 * S, clock_now_ns());
+	ring(events[0]);
+	TEST_ASSERT_EQUAL_INT(1, clock_wait_set(set, woken, 4, 80 * S));
+	TEST_ASSERT_EQUAL_INT64(70 * S, clock_now_ns());
+	unring(events[0]);
+	TEST_ASSERT_EQUAL_INT(-EDEADLK, clock_wait_set(set, woken, 4, CLOCK_NEVER));
+	close(set);
+}
+
+static void test_set_of_another_source(void)
+{
+	static const struct clock_source own = { own_now, own_real, own_wait };
+	int set = open_set(1);
+
+	clock_use(&own);
+	TEST_ASSERT_EQUAL_INT(0,
+			      clock_wait_set(set, woken, 4, 98)); /* it says that there is something: looked at anew */
+	TEST_ASSERT_EQUAL_size_t(1, asked_n);
+	TEST_ASSERT_EQUAL_INT64(98, asked_deadline);
+	close(set);
+}
+
 int main(void)
 {
 	UNITY_BEGIN();
@@ -686,5 +766,9 @@ int main(void)
 	RUN_TEST(test_virtual_loop);
 	RUN_TEST(test_virtual_with_a_channel);
 	RUN_TEST(test_another_source);
+	RUN_TEST(test_set_never_before_the_deadline);
+	RUN_TEST(test_set_tells_what_is_ready);
+	RUN_TEST(test_set_on_the_virtual_clock);
+	RUN_TEST(test_set_of_another_source);
 	return UNITY_END();
 }

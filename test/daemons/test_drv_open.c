@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -543,6 +544,37 @@ static void what_was_asked_before_is_answered_and_not_done(void)
 	TEST_ASSERT_EQUAL(-ESTALE, drv_lib_answer(1)->result);
 }
 
+static rlim_t descriptors_more;
+static struct rlimit descriptors;
+
+static int allow_few_descriptors(struct drv *drv, struct error_sink *errors)
+{
+	const int lowest = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	(void)drv;
+	(void)errors;
+	close(lowest);
+	setrlimit(RLIMIT_NOFILE, &(struct rlimit){ (rlim_t)lowest + descriptors_more, descriptors.rlim_max });
+	return 0;
+}
+
+/* Whatever it cannot open, it says so and ends; what it waits with is among that. */
+static void every_descriptor_that_is_not_to_be_had_is_told(void)
+{
+	int status = -1, waits = 0;
+
+	getrlimit(RLIMIT_NOFILE, &descriptors);
+	fake.plan = allow_few_descriptors;
+	for (descriptors_more = 0; status && descriptors_more < 100; descriptors_more++) {
+		status = drv_lib_run(20, "");
+		setrlimit(RLIMIT_NOFILE, &descriptors);
+		TEST_ASSERT(!status || *drv_lib.said);
+		waits += strstr(drv_lib.said, "unable to wait: Too many open files") != NULL;
+	}
+	TEST_ASSERT_EQUAL(0, status);
+	TEST_ASSERT_EQUAL(1, waits);
+}
+
 static int bell_fd;
 
 static void look_at_the_bell(void)
@@ -823,6 +855,7 @@ int main(void)
 	RUN_TEST(incarnations_begin_at_one);
 	RUN_TEST(at_first_it_is_starting_and_stopped);
 	RUN_TEST(what_was_asked_before_is_answered_and_not_done);
+	RUN_TEST(every_descriptor_that_is_not_to_be_had_is_told);
 	RUN_TEST(who_ticks_on_references_has_a_bell);
 	RUN_TEST(what_no_driver_fills_in_is_no_number);
 	RUN_TEST(any_message_can_be_a_state);

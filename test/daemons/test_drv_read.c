@@ -840,12 +840,17 @@ static int64_t patient_now(void)
 	return patient_ns;
 }
 
+static bool is_loop(const struct clock_fd *fds, size_t n)
+{
+	return n == 1 && fake.drv && fds[0].fd == ((const struct drv *)fake.drv)->set;
+}
+
 static int patient_wait(struct clock_fd *fds, size_t n, int64_t deadline_ns)
 {
 	struct pollfd polled[CLOCK_FDS_MAX];
 	int timeout_ms = 0, ready;
 
-	if (put_next < put_times_n && put_times_ns[put_next] <= deadline_ns && n > 1) {
+	if (put_next < put_times_n && put_times_ns[put_next] <= deadline_ns && is_loop(fds, n)) {
 		patient_ns = put_times_ns[put_next];
 		(put_what[put_next] ? put_what[put_next] : put_good)();
 		put_next++;
