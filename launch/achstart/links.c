@@ -25,16 +25,33 @@ static bool is_socketcan(const struct robot_bus *bus)
 	return !strchr(bus->interface, ':');
 }
 
+/* The first line is the one that says why. */
+static void keep_line(void *to, const char *line)
+{
+	if (!*(char *)to)
+		snprintf(to, ERROR_LINE_MAX, "%s", line);
+}
+
+static bool is_up(const char *interface)
+{
+	struct link_info info;
+
+	return !link_look(interface, &info, &(struct error_sink){ 0 }) && info.up;
+}
+
 static void bring_up(struct links_one *one, struct events *events, int64_t now_ns)
 {
 	const struct link_settings want = check_link_settings(one->bus);
-	struct events_teller teller = { events, now_ns, MSG_SEVERITY_WARNING, one->bus->name, "link" };
-	struct error_sink errors = { one->told ? NULL : events_tell, &teller, 0 };
-	const int status = link_up(one->bus->interface, &want, &errors);
+	const char *interface = one->bus->interface;
+	const bool was_up = is_up(interface);
+	char why[ERROR_LINE_MAX] = "";
+	const int status = link_up(interface, &want, &(struct error_sink){ keep_line, why, 0 });
 
 	one->next_ns = now_ns + UP_NS;
-	if (!status && one->told)
-		events_say(events, now_ns, MSG_SEVERITY_INFO, one->bus->name, "link", "%s is up", one->bus->interface);
+	if (status && status != one->told)
+		events_say(events, now_ns, MSG_SEVERITY_WARNING, one->bus->name, "link", "%s", why);
+	else if (!status && (!was_up || one->told))
+		events_say(events, now_ns, MSG_SEVERITY_INFO, one->bus->name, "link", "%s is up", interface);
 	one->told = status;
 }
 
@@ -71,6 +88,8 @@ enum links_verdict links_judge(const struct links_word *words, size_t n, const c
 		if (bus->last_received_ns > heard_ns)
 			heard_ns = bus->last_received_ns;
 	}
+	if (!n)
+		return LINKS_UP;
 	if (off) {
 		*why = "bus-off";
 		return all_rest ? LINKS_RESET : LINKS_WAIT;
@@ -82,6 +101,12 @@ enum links_verdict links_judge(const struct links_word *words, size_t n, const c
 		return heard_ns <= since_ns ? LINKS_RESET : LINKS_WAIT;
 	}
 	return LINKS_FINE;
+}
+
+/* The clock moves nothing, and is active whatever becomes of its buses: nobody waits for it to hold. */
+static enum msg_life life_of(const struct pulse *p)
+{
+	return p->is_clock ? MSG_LIFE_HOLDING : (enum msg_life)p->common.lifecycle;
 }
 
 static size_t gather(const struct robot_bus *bus, struct pulse *const *pulses, size_t n, struct links_word *words,
@@ -96,8 +121,7 @@ static size_t gather(const struct robot_bus *bus, struct pulse *const *pulses, s
 			continue;
 		for (size_t b = 0; b < p->common.bus_count && b < MSG_BUSES; b++)
 			if (!strncmp(p->common.bus[b].name, bus->name, MSG_NAME_SIZE))
-				words[found++] =
-					(struct links_word){ &p->common.bus[b], (enum msg_life)p->common.lifecycle };
+				words[found++] = (struct links_word){ &p->common.bus[b], life_of(p) };
 	}
 	return found;
 }
@@ -138,7 +162,7 @@ void links_look(struct links *l, const struct launch *launch, struct pulse *cons
 			if (now_ns >= one->next_ns)
 				one->pause_ns = PAUSE_MIN_NS;
 			break;
-		case LINKS_UP: /* a soft wire's is its server's */
+		case LINKS_UP: /* one that is right is left alone; a soft wire's is its server's */
 			if (now_ns >= one->next_ns && is_socketcan(one->bus))
 				bring_up(one, events, now_ns);
 			break;

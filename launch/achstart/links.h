@@ -3,8 +3,9 @@
  * A stall is what drivers say in their states; the link is reset once none of those on the bus has confirmed or
  * received anything since.  A link that is bus-off is reset, which empties its queue too, once every driver on it
  * says that it holds, is disarmed or in fault.  After a reset that did not help the next one comes after twice the
- * time, from 50 ms to 2 s. An interface that drivers find absent or down, at start or later, is brought up once it is
- * there: tried every second, and told when that changes something.
+ * time, from 50 ms to 2 s. An interface that drivers find absent or down, at start or later, or of which nobody says
+ * anything because everybody waits for it, is brought up once it is there: tried every second, and told when that
+ * changes something.
  */
 #ifndef LAUNCH_ACHSTART_LINKS_H
 #define LAUNCH_ACHSTART_LINKS_H
@@ -21,7 +22,7 @@ struct links {
 		int64_t next_ns;  /* no reset before */
 		int64_t pause_ns; /* to the one after */
 		uint64_t resets;
-		bool told; /* that it cannot be brought up */
+		int told; /* that it cannot be brought up, and why: -errno */
 	} one[LINKS_MAX];
 	size_t n;
 };

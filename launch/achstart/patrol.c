@@ -22,16 +22,15 @@ static void add(struct patrol *p, const char *before, const char *after)
 int patrol_open(struct patrol *p, const struct launch *launch)
 {
 	*p = (struct patrol){ 0 };
-	p->names = calloc(launch->daemons_n * (SUFFIXES + 1) + launch->robot.buses_n + ALONE, sizeof(*p->names));
+	p->names = calloc(launch->daemons_n * SUFFIXES + launch->robot.buses_n + ALONE, sizeof(*p->names));
 	if (!p->names)
 		return -ENOMEM;
 	for (size_t i = 0; i < launch->daemons_n; i++) {
 		const struct launch_daemon *d = &launch->daemons[i];
 
-		for (size_t j = 0; j < SUFFIXES && d->kind == LAUNCH_DRIVER; j++)
-			add(p, d->name, suffixes[j]);
-		if (d->channel && d->kind != LAUNCH_DRIVER)
-			add(p, d->channel, "");
+		/* Beside drivers also of what publishes as one. */
+		for (size_t j = 0; j < SUFFIXES && (d->kind == LAUNCH_DRIVER || d->channel); j++)
+			add(p, d->device ? d->device->name : d->name, suffixes[j]);
 	}
 	for (size_t i = 0; i < launch->robot.buses_n; i++)
 		add(p, "bus-", launch->robot.buses[i].name);

@@ -365,7 +365,7 @@ void watch_open(struct supervisor *s, struct watch *w, const struct launch_daemo
 	if (daemon->alive != LAUNCH_ALIVE_STATE)
 		return;
 	pulse_init(&w->pulse, daemon->channel);
-	snprintf(channel, sizeof(channel), "%s-event", daemon->name);
+	snprintf(channel, sizeof(channel), "%s-event", daemon->device ? daemon->device->name : daemon->name);
 	port_open(&w->event_port, channel, msg_type_by_number(msg_event_number), 0640, &warnings);
 }
 

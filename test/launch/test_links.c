@@ -1,0 +1,106 @@
+/* test_links.c: what is done about a link, by what the drivers on it say. */
+#include <string.h>
+
+#include "unity.h"
+
+#include "launch/achstart/links.h"
+
+static struct msg_bus buses[3];
+static struct links_word words[3];
+static const char *why;
+
+void setUp(void)
+{
+	memset(buses, 0, sizeof(buses));
+	for (size_t i = 0; i < 3; i++) {
+		buses[i].state = MSG_LINK_ERROR_ACTIVE;
+		words[i] = (struct links_word){ &buses[i], MSG_LIFE_HOLDING };
+	}
+	why = "";
+}
+
+void tearDown(void)
+{
+}
+
+static void expect(enum links_verdict verdict, const char *reason)
+{
+	TEST_ASSERT_EQUAL_INT(verdict, links_judge(words, 3, &why));
+	TEST_ASSERT_EQUAL_STRING(reason, why);
+}
+
+static void a_link_that_is_well_is_left_alone(void)
+{
+	expect(LINKS_FINE, "");
+	words[1].life = MSG_LIFE_ACTIVE;
+	buses[2].state = MSG_LINK_PASSIVE;
+	expect(LINKS_FINE, "");
+}
+
+/* Everybody may be waiting for it. */
+static void one_that_nobody_speaks_of_is_brought_up(void)
+{
+	TEST_ASSERT_EQUAL_INT(LINKS_UP, links_judge(words, 0, &why));
+}
+
+static void one_that_is_down_or_away_is_brought_up(void)
+{
+	buses[1].state = MSG_LINK_ABSENT;
+	expect(LINKS_UP, "");
+	buses[1].state = MSG_LINK_STOPPED;
+	words[0].life = MSG_LIFE_ACTIVE;
+	expect(LINKS_UP, "");
+}
+
+static void bus_off_ends_when_nobody_moves(void)
+{
+	static const bool rests[] = {
+		[MSG_LIFE_DOWN] = false,   [MSG_LIFE_STARTING] = true,	[MSG_LIFE_DISARMED] = true,
+		[MSG_LIFE_HOLDING] = true, [MSG_LIFE_HOMING] = false,	[MSG_LIFE_ACTIVE] = false,
+		[MSG_LIFE_FAULT] = true,   [MSG_LIFE_STOPPING] = false,
+	};
+
+	buses[0].state = MSG_LINK_BUS_OFF;
+	for (enum msg_life life = MSG_LIFE_DOWN; life <= MSG_LIFE_STOPPING; life++) {
+		words[2].life = life;
+		expect(rests[life] ? LINKS_RESET : LINKS_WAIT, "bus-off");
+	}
+}
+
+static void bus_off_goes_before_a_stall(void)
+{
+	buses[0].state = MSG_LINK_BUS_OFF;
+	buses[1].stalled_since_ns = 100;
+	words[2].life = MSG_LIFE_ACTIVE;
+	expect(LINKS_WAIT, "bus-off");
+}
+
+static void a_stall_is_one_if_nobody_has_heard_anything_since(void)
+{
+	buses[0].stalled_since_ns = 100;
+	buses[1].last_confirmed_ns = 100;
+	buses[2].last_received_ns = 99;
+	expect(LINKS_RESET, "stalled");
+	buses[1].last_confirmed_ns = 101;
+	expect(LINKS_WAIT, "stalled");
+	buses[1].last_confirmed_ns = 0;
+	buses[2].last_received_ns = 101;
+	expect(LINKS_WAIT, "stalled");
+	/* The first of them to stall. */
+	buses[1].stalled_since_ns = 102;
+	expect(LINKS_WAIT, "stalled");
+	buses[0].stalled_since_ns = 0;
+	expect(LINKS_RESET, "stalled");
+}
+
+int main(void)
+{
+	UNITY_BEGIN();
+	RUN_TEST(a_link_that_is_well_is_left_alone);
+	RUN_TEST(one_that_nobody_speaks_of_is_brought_up);
+	RUN_TEST(one_that_is_down_or_away_is_brought_up);
+	RUN_TEST(bus_off_ends_when_nobody_moves);
+	RUN_TEST(bus_off_goes_before_a_stall);
+	RUN_TEST(a_stall_is_one_if_nobody_has_heard_anything_since);
+	return UNITY_END();
+}

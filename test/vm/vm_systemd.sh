@@ -1,0 +1,157 @@
+#!/bin/bash
+# vm_systemd.sh: the unit endplate@.service, installed as make install does it, under a real systemd.
+#
+# systemd is process 1 of a namespace of its own, with /run and cgroups of its own and hardly any other unit.
+# shellcheck disable=SC2317 # called by name
+set -eu
+. test/vm/lib.sh
+lib_tmp
+build=$(realpath "${BUILD:-build}")
+folder=$lib_folder
+units=/etc/vm-systemd
+unset NOTIFY_SOCKET ENDPLATE_RUN ENDPLATE_PREFIX XDG_RUNTIME_DIR
+
+is() { [ "$@" ] || { echo "not so: $*"; return 1; }; }
+
+# ---- systemd ----
+
+target() { # NAME [LINE...]
+	printf '%s\n' '[Unit]' 'DefaultDependencies=no' "${@:2}" >"$units/$1"
+}
+
+boot() {
+	mkdir -p $units
+	cp /usr/local/lib/systemd/system/endplate@.service $units
+	target sysinit.target
+	target basic.target Requires=sysinit.target After=sysinit.target
+	target shutdown.target
+	target multi-user.target Requires=basic.target After=basic.target
+	mkdir /sys/fs/cgroup/vm-systemd
+	echo on >/proc/sys/kernel/printk_devkmsg # all that systemd says
+	# shellcheck disable=SC2016 # for the shell inside
+	env -i PATH="$PATH" container=vm SYSTEMD_UNIT_PATH=$units SYSTEMD_GENERATOR_PATH=$units \
+		bash -c '
+			echo $$ >/sys/fs/cgroup/vm-systemd/cgroup.procs
+			exec unshare --pid --fork --kill-child --mount --mount-proc --cgroup bash -c "$0"' '
+			set -e
+			mount -t tmpfs -o mode=755 run /run
+			umount /sys/fs/cgroup
+			mount -t cgroup2 cgroup /sys/fs/cgroup
+			exec /lib/systemd/systemd --system --unit=multi-user.target --log-target=kmsg' \
+		>"$folder/systemd" 2>&1 </dev/null &
+	unshare=$!
+	trap 'kill -KILL "$unshare"; rm -rf "$lib_folder"' EXIT
+	vm_until inside systemctl is-active multi-user.target
+}
+inside() { # COMMAND...: where that systemd is
+	local init=0
+
+	read -r init _ <"/proc/$unshare/task/$unshare/children" || true # no newline
+	nsenter --target "$init" --mount --pid --cgroup --root --wd=/ "$@"
+}
+ctl() { inside systemctl "$@"; }
+
+# ---- the robot ----
+
+unit=endplate@bench
+# PROPERTY...: their values, a line each, in the order of systemctl; a start of it takes long here
+value() { ctl show --value --property "$(IFS=,; echo "$*")" "$unit"; }
+main() { value MainPID; }
+is_another() { # PID: it runs, and is not that one
+	local now
+
+	mapfile -t now < <(value MainPID SubState)
+	[ "${now[0]}" != "$1" ] && [ "${now[1]}" = running ]
+}
+events() { inside cat /run/endplate/bench/log/events.log; }
+said() { grep -qE -- "$1" <<<"$(events)"; }
+daemons() { inside grep -r '^pid' /run/endplate/bench/state | sort; }
+until_it() { vm_until "$@" && return; dmesg | tail -n 50; events; return 1; }
+
+# Processes, channels, sockets; claims stay.
+is_left() {
+	inside ps -e -o comm= | grep -xE 'achstart|canwire|robotsim|hubo-daemon|pciod' ||
+		compgen -G '/dev/shm/ach*-*' ||
+		inside find /run/endplate/bench ! -path '*/log*' ! -type d | grep .
+}
+
+starts() { # it is active when all are ready, and not before
+	ctl start "$unit"
+	is "$(value ActiveState StatusText)" = $'4 of 4 daemons ready\nactive'
+	said 'all 4 ready'
+}
+stops() {
+	ctl stop "$unit"
+	is "$(value ActiveState Result)" = $'success\ninactive'
+	lib_not is_left
+}
+dies() { # SIGNAL: the main process gets it, and there is another one
+	local pid
+
+	pid=$(main)
+	inside kill "-$1" "$pid"
+	until_it is_another "$pid"
+}
+
+test_is_clean() {
+	systemd-analyze verify "$folder/endplate@bench.service"
+}
+
+test_killed_and_hung() {
+	local before
+
+	starts
+	inside achctl --robot bench status
+	before=$(daemons)
+	is "$(wc -l <<<"$before")" = 4
+	dies KILL
+	dies KILL
+	is "$(daemons)" = "$before"
+	is "$(value NRestarts StartLimitIntervalUSec)" = $'2\n0' # however often
+	dies STOP
+	dmesg | grep -F 'Watchdog timeout'
+	is "$(daemons)" = "$before"
+	lib_not said 'incarnation 2'
+	stops
+}
+
+test_wrong_files() {
+	echo 'daemons: {}' >/etc/endplate/wrong.launch
+	unit=endplate@wrong
+	lib_not ctl start "$unit"
+	is "$(value ActiveState ExecMainStatus NRestarts)" = $'0\n100\nfailed'
+	ctl reset-failed "$unit"
+}
+
+test_an_ordinary_user() {
+	local before
+
+	mkdir -p "$units/$unit.service.d"
+	printf '%s\n' '[Service]' User=robot Group=robot >"$units/$unit.service.d/user.conf"
+	ctl daemon-reload
+	vm_finally "rm -r $units/$unit.service.d; ctl daemon-reload"
+	starts
+	is "$(inside stat -c %U "/proc/$(main)")" = robot
+	lib_not said CAP_
+	before=$(daemons)
+	inside chrt -p "$(sed -n '1s/.* //p' <<<"$before")" | grep SCHED_FIFO
+	dies KILL
+	is "$(daemons)" = "$before"
+	said adopted
+	stops
+}
+
+[ -x /lib/systemd/systemd ] || { lib_ignore all 'systemd is not installed here'; lib_end; exit; }
+cp -r "$build/test/vm/install/usr" / # test/vm/run has made that
+mkdir -p /etc/endplate
+# At a pace that an emulated machine can keep.
+sed '/actuated: no/a\    settings: {tick: 50ms}
+	s|tick: clock/5.*|tick: clock/2\n      module_watchdog: 10s\n      silent_after: 5s|
+	s|module_watchdog|reply_late: 1s\n      reply_lost: 2s\n      &|
+	s|type: PRL120|&\n      watchdog: 10s|' config/robots/bench.yaml >/etc/endplate/bench.yaml
+sed 's|\.\./config/robots/||; s|priority:|dead_after: 20s\n    ready_within: 1min\n    &|' launch/robot.launch \
+	>/etc/endplate/bench.launch
+cp /usr/local/lib/systemd/system/endplate@.service "$folder/endplate@bench.service"
+id -u robot >/dev/null 2>&1 || useradd --system robot
+boot
+lib_functions "$folder/log" "${1:-}"
