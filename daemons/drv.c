@@ -315,8 +315,7 @@ static bool turn(struct drv *drv)
 		hist_add(&drv->late, drv->late_ns);
 		tick(drv, now_ns);
 	}
-	for (unsigned int i = 0; i < drv->lines_n; i++)
-		slots_bus_pump(&drv->lines[i].pump, clock_now_ns());
+	drv_hand_over(drv);
 	if (drv->complete && !drv->published)
 		publish(drv, false, now_ns);
 	drv_quiet_bell(drv);

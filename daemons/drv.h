@@ -152,6 +152,8 @@ void drv_watch(struct drv *drv, unsigned int bus);
 
 /* Puts it into its slot.  0, or -EINVAL: not as declared; -ENOSPC: too many wait. */
 int drv_send(struct drv *drv, unsigned int send, const struct frame *frame);
+/* What was put so far leaves now, not when the call is over: for one that has more to do then. */
+void drv_hand_over(struct drv *drv);
 void drv_cancel(struct drv *drv, unsigned int send); /* what waits of it will not be sent */
 /* The bus has confirmed something since the start, the last reset and the last stall.  Until then only harmless
  * frames leave: put one from time to time. */

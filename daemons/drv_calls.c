@@ -168,6 +168,12 @@ int drv_send(struct drv *drv, unsigned int send, const struct frame *frame)
 	return slots_put(&line->slots, row, frame, clock_now_ns());
 }
 
+void drv_hand_over(struct drv *drv)
+{
+	for (unsigned int i = 0; i < drv->lines_n; i++)
+		slots_bus_pump(&drv->lines[i].pump, clock_now_ns());
+}
+
 void drv_cancel(struct drv *drv, unsigned int send)
 {
 	if (send < drv->sends_n)

@@ -330,6 +330,7 @@ void pciod_module_put(struct pciod_module *m, enum pciod_question question, int6
 		break;
 	case PCIOD_Q_HOME:
 		m->home = PCIOD_HOME_SENT;
+		m->was_homed = false;
 		break;
 	case PCIOD_Q_SET_CONFIG:
 		m->config_written = true;

@@ -135,6 +135,8 @@ struct pciod_module {
 	bool taken;			 /* for the driver: what it said of itself has been told */
 	bool take_over_drive;		 /* it was told velocity 0, and is told so until it may be driven */
 	bool stop_unheard;		 /* it was driven, or moved, when it fell silent */
+	bool was_homed;			 /* since it is known, or a person has asked for something else */
+	bool lost_home;			 /* and is no more: it lost its power, and where it is */
 	bool forgive;			 /* a comm-error is explained by our absence, */
 	int64_t forgive_ns;		 /* which ended then */
 	bool may_unhalt;		 /* it was halted by us, or found so */

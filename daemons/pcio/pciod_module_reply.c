@@ -65,6 +65,8 @@ static void take_state(struct pciod_module *m, const struct pciod_rules *rules, 
 		m->found_halted = state & PCIO_STATE_HALTED;
 		m->may_unhalt |= m->found_halted && !pcio_faults(state);
 	}
+	m->was_homed |= (bool)(state & PCIO_STATE_HOMED);
+	m->lost_home = m->was_homed && !(state & PCIO_STATE_HOMED);
 	/* What our absence did shows at once; what comes later has another cause. */
 	if (!(state & PCIO_STATE_COMM_ERROR) && asked_ns - m->forgive_ns > rules->times.lost_ns)
 		m->forgive = false;

@@ -25,7 +25,7 @@ uint32_t pciod_module_status(const struct pciod_module *m)
 		status |= MSG_JOINT_BRAKED;
 	if (m->state & PCIO_STATE_CURRENT_LIMIT)
 		status |= MSG_JOINT_WARNING;
-	if (pcio_faults(m->state) || m->wrong)
+	if (pcio_faults(m->state) || m->wrong || m->lost_home)
 		status |= MSG_JOINT_FAULT;
 	if (!(m->state & off) && !(status & (MSG_JOINT_FAULT | MSG_JOINT_SILENT)))
 		status |= MSG_JOINT_ENABLED;
@@ -157,6 +157,10 @@ bool pciod_module_trouble(const struct pciod_module *m, const struct pciod_rules
 		return say_faults(&w, m);
 	if (m->wrong)
 		return say_wrong(&w, m);
+	if (m->lost_home)
+		return say(
+			&w, m, "not-homed",
+			" is not homed any more: it lost its power, and where it is; after the request clear, home it");
 	if (m->state & PCIO_STATE_HALTED && !m->may_unhalt && !explained(m))
 		return say(&w, m, "halted", " was halted, not by this driver; the request clear resets it");
 	return say_unanswered(&w, m, rules, now_ns);
@@ -176,7 +180,9 @@ int pciod_module_clearable(const struct pciod_module *m, char text[PCIOD_WORDS_M
 		say_faults(&w, m);
 		return -EPERM;
 	}
-	return pcio_faults(m->state) || m->wrong || (m->state & PCIO_STATE_HALTED && !m->may_unhalt) ? 0 : 1;
+	if (pcio_faults(m->state) || m->wrong || m->lost_home)
+		return 0;
+	return m->state & PCIO_STATE_HALTED && !m->may_unhalt ? 0 : 1;
 }
 
 void pciod_module_clear(struct pciod_module *m, int64_t now_ns)
@@ -191,6 +197,7 @@ void pciod_module_clear(struct pciod_module *m, int64_t now_ns)
 		m->config_ns = 0;
 	}
 	m->wrong = 0;
+	m->was_homed = m->lost_home = false;
 	if (m->reset == PCIOD_RESET_NONE && (pcio_faults(m->state) || m->state & PCIO_STATE_HALTED)) {
 		m->reset = PCIOD_RESET_WANTED;
 		m->reset_asked = true;

@@ -192,7 +192,6 @@ static bool stop_halts(const struct pciod *p, const struct pciod_module *m, int6
 static void turn(struct pciod *p, struct drv *drv, const struct drv_orders *orders, bool commanded)
 {
 	begin(p, orders->now_ns);
-	feed(p, drv, orders);
 	pciod_job_step(p, drv, orders);
 	for (unsigned int i = 0; i < p->joints_n; i++) {
 		struct pciod_joint *j = &p->joints[i];
@@ -213,9 +212,12 @@ static void turn(struct pciod *p, struct drv *drv, const struct drv_orders *orde
 
 		pciod_module_tick(&j->module, &p->rules, &wish, &deed);
 		put(j, drv, &deed, orders->now_ns);
-		tell_news(j, drv, i);
 	}
+	drv_hand_over(drv); /* what moves, before what may follow */
+	feed(p, drv, orders);
 	pciod_ask_more(p, drv, orders->now_ns);
+	for (unsigned int i = 0; i < p->joints_n; i++)
+		tell_news(&p->joints[i], drv, i);
 	tell_trouble(p, drv, orders->now_ns);
 }
 

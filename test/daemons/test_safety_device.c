@@ -81,23 +81,40 @@ static void silent_and_back(void)
 	TEST_ASSERT_EQUAL_DOUBLE(0, safety_sim_number("trips"));
 }
 
-/* Its power fails: the brake closes, it forgets where it is; and comes back by itself, unhomed, at rest. */
+/* Its power fails: the brake closes, it forgets where it is.  Back again it counts from elsewhere: it waits for a person,
+ * whatever references come. */
 static void power_off_and_on(void)
 {
+	double moves[64];
 	int64_t back_ns;
+	unsigned int n;
+	uint64_t id;
 
 	moving(QUICK);
 	safety_sim("fault waist.15 power-off");
 	SAFETY_UNTIL(safety_life() == MSG_LIFE_FAULT);
 	safety_ticks(20);
 	back_ns = clock_now_ns();
-	safety_quiet();
 	safety_sim("fault waist.15 power-on");
 	/* Its watchdog, which sleeps after power-up, is set again. */
-	SAFETY_UNTIL(safety_life() == MSG_LIFE_HOLDING && safety_count(SAFETY_SET, back_ns) &&
-		     safety_sim_number("watchdog_us") > 0);
+	SAFETY_UNTIL(safety_told("not-homed-15", "after the request clear, home it") &&
+		     safety_count(SAFETY_SET, back_ns) && safety_sim_number("watchdog_us") > 0);
+	safety_ticks(40);
+	TEST_ASSERT_EQUAL(MSG_LIFE_FAULT, safety_life());
+	TEST_ASSERT_TRUE(safety_state()->status[0] & MSG_JOINT_FAULT);
 	TEST_ASSERT_FALSE(safety_state()->status[0] & MSG_JOINT_HOMED);
+	n = safety_moves(back_ns, INT64_MAX, moves, 64);
+	for (unsigned int i = 0; i < n; i++)
+		TEST_ASSERT_TRUE_MESSAGE(fabs(moves[i]) < 0.01, "it moves, and nobody knows where");
+	TEST_ASSERT_EQUAL_DOUBLE(0, safety_sim_number("velocity"));
+
+	safety_quiet();
+	id = safety_request(MSG_VERB_CLEAR, "");
+	SAFETY_UNTIL(safety_reply(id));
+	TEST_ASSERT_EQUAL_MESSAGE(0, safety_reply(id)->result, safety_reply(id)->error);
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_HOLDING);
 	TEST_ASSERT_EQUAL(0, safety_count(SAFETY_HOME, INT64_MIN));
+	back_ns = clock_now_ns();
 	safety_velocity(-0.2);
 	check_goes_on(back_ns);
 }

@@ -283,6 +283,57 @@ static void another_fault_beside_it_is_not_explained(void)
 		   "module 15: tow-error, comm-error; the request clear resets it, once the cause is gone");
 }
 
+/* ---- what is lost with the power ---- */
+
+static void one_that_is_not_homed_any_more_waits_for_a_person(void)
+{
+	up_and_driven();
+	f.mute = true;
+	fake_ticks(&f, 30);
+	TEST_ASSERT_TRUE(f.m.silent);
+	f.mute = false;
+	f.state &= ~(uint32_t)PCIO_STATE_HOMED;
+	fake_ticks(&f, 30);
+	trouble_is("not-homed-15", "module 15 is not homed any more: it lost its power, and where it is; after the "
+				   "request clear, home it");
+	TEST_ASSERT_TRUE(pciod_module_status(&f.m) & MSG_JOINT_FAULT);
+	TEST_ASSERT_EQUAL_INT(0, pciod_module_clearable(&f.m, text));
+	fake_told(&f);
+	pciod_module_clear(&f.m, f.now_ns);
+	fake_ticks(&f, 10);
+	TEST_ASSERT_FALSE(trouble());
+	TEST_ASSERT_FALSE(pciod_module_status(&f.m) & MSG_JOINT_FAULT);
+	TEST_ASSERT_NULL(strstr(fake_told(&f), "reset"));
+}
+
+static void one_that_never_was_homed_need_not_be(void)
+{
+	f.state &= ~(uint32_t)PCIO_STATE_HOMED;
+	up_and_driven();
+	TEST_ASSERT_FALSE(trouble());
+	TEST_ASSERT_EQUAL_INT(1, pciod_module_clearable(&f.m, text));
+}
+
+static void homed_again_all_is_well(void)
+{
+	up_and_driven();
+	f.state &= ~(uint32_t)PCIO_STATE_HOMED;
+	fake_ticks(&f, 2);
+	TEST_ASSERT_TRUE(trouble());
+	f.state |= PCIO_STATE_HOMED;
+	fake_ticks(&f, 2);
+	TEST_ASSERT_FALSE(trouble());
+}
+
+static void while_it_is_homed_it_is_not(void)
+{
+	up_and_driven();
+	pciod_module_put(&f.m, PCIOD_Q_HOME, f.now_ns);
+	f.state &= ~(uint32_t)PCIO_STATE_HOMED;
+	fake_ticks(&f, 2);
+	TEST_ASSERT_FALSE(trouble());
+}
+
 /* ---- other faults ---- */
 
 static void a_fault_is_told_and_nothing_moves(void)
@@ -527,6 +578,10 @@ int main(void)
 	RUN_TEST(what_else_is_lost_resets_nothing);
 	RUN_TEST(one_found_halted_is_not_reset_for_a_fault);
 	RUN_TEST(another_fault_beside_it_is_not_explained);
+	RUN_TEST(one_that_is_not_homed_any_more_waits_for_a_person);
+	RUN_TEST(one_that_never_was_homed_need_not_be);
+	RUN_TEST(homed_again_all_is_well);
+	RUN_TEST(while_it_is_homed_it_is_not);
 	RUN_TEST(a_fault_is_told_and_nothing_moves);
 	RUN_TEST(a_person_clears_it);
 	RUN_TEST(at_estop_too_and_it_is_halted_again);

@@ -26,7 +26,7 @@ struct drv {
 	int result;
 	char reply[128];
 	struct frame sent[QUEUE_MAX]; /* in this tick, to be confirmed and answered */
-	unsigned int sent_rows[QUEUE_MAX], sent_n;
+	unsigned int sent_rows[QUEUE_MAX], sent_n, handed_over;
 };
 static struct drv drv;
 static struct pciod p;
@@ -55,6 +55,11 @@ const char *drv_bus_name(const struct drv *d, unsigned int bus)
 struct drv_ref_limits *drv_limits(struct drv *d, unsigned int joint)
 {
 	return &d->limits[joint];
+}
+
+void drv_hand_over(struct drv *d)
+{
+	d->handed_over = d->sent_n;
 }
 
 int drv_send(struct drv *d, unsigned int send, const struct frame *frame)
@@ -334,7 +339,8 @@ static void a_tick_moves_then_asks(void)
 	start_up();
 	level(MSG_LEVEL_RUN);
 	tick();
-	FRAMES("100#07 0E4#0B1100000000 0E5#0B1100000000 " ASK3);
+	FRAMES("0E4#0B1100000000 0E5#0B1100000000 100#07 " ASK3);
+	TEST_ASSERT_EQUAL_UINT(2, drv.handed_over); /* the moves, before all that can wait */
 	TEST_ASSERT_TRUE(tick());
 	FRAMES("0E4#0B1100000000 0E5#0B1100000000 " ASK3); /* fed every 10 ms */
 }
@@ -382,7 +388,7 @@ static void an_estop_cancels_and_halts_and_run_resets(void)
 	tick();
 	tick();
 	tick();
-	FRAMES("100#07 0E4#0B1100000000 0E5#0B1100000000 " ASK3);
+	FRAMES("0E4#0B1100000000 0E5#0B1100000000 100#07 " ASK3);
 	TEST_ASSERT_EQUAL_STRING("", drv.fault);
 }
 
@@ -523,7 +529,7 @@ static void at_the_end_it_stands_then_it_is_halted(void)
 	commands[0].velocity_rad_s = 0.00390625; /* the ramp's */
 	next_tick();
 	TEST_ASSERT_EQUAL(DRV_AGAIN, pciod_stop(&p, &drv, &orders));
-	FRAMES("100#07 0E4#0B110000803B 0E5#02 0C4#0A27 0C5#0A27 0C5#0A3C 0C4#0A41 0C5#0A41 0C4#0A4D 0C5#0A4D");
+	FRAMES("0E4#0B110000803B 0E5#02 100#07 0C4#0A27 0C5#0A27 0C5#0A3C 0C4#0A41 0C5#0A41 0C4#0A4D 0C5#0A4D");
 	wire();
 	modules[0].state &= ~(uint32_t)PCIO_STATE_MOVING;
 	next_tick();
