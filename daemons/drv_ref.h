@@ -12,8 +12,9 @@
  *			that moves
  *	velocity	changes by at most acceleration x time, and is braked so that the joint stops at its position
  *			limit
- *	current		changes by at most the slew limit, is held to +-current; at a position limit none that pushes
- *			further out (positive current pushes towards greater positions)
+ *	current		changes by at most the slew limit, is held to +-current; none that pushes further where the
+ *			joint is as fast as it may be, or could not stop before a position limit any more (positive
+ *			current pushes towards greater positions)
  *	none, or NULL	the safe action: hold (mode position: velocity to 0 within the acceleration limit, then the
  *			position it came to), zero-velocity (at once), zero-current (at once)
  * A ramp begins at what is measured (drv_ref_begin): at the start, after a change of mode, after every tick in which

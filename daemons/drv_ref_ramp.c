@@ -153,11 +153,13 @@ static struct drv_ref_command ramp_velocity(const struct drv_ref_joint *joint, c
 }
 
 static struct drv_ref_command ramp_current(const struct drv_ref_joint *joint, const struct drv_ref_limits *l,
-					   double current_a, double measured_rad, double dt_s)
+					   double current_a, double measured_rad, double measured_rad_s, double dt_s)
 {
 	double most = change(l->current_slew_a_s, dt_s);
-	double min_a = measured_rad <= l->position_min_rad ? 0 : -l->current_a;
-	double max_a = measured_rad >= l->position_max_rad ? 0 : l->current_a;
+	/* Where it would stand if it braked now. */
+	double stop_rad = measured_rad + measured_rad_s * fabs(measured_rad_s) / (2 * l->acceleration_rad_s2);
+	double min_a = stop_rad <= l->position_min_rad || measured_rad_s <= -l->velocity_rad_s ? 0 : -l->current_a;
+	double max_a = stop_rad >= l->position_max_rad || measured_rad_s >= l->velocity_rad_s ? 0 : l->current_a;
 	double a = within(current_a, joint->last.current_a - most, joint->last.current_a + most);
 
 	/* Last, so that it holds at once: what is too much heats, what pushes outwards breaks. */
@@ -235,7 +237,7 @@ struct drv_ref_command drv_ref_joint(struct drv_ref_joint *joint, const struct d
 	else if (mode == MSG_MODE_VELOCITY)
 		joint->last = ramp_velocity(joint, l, want->velocity_rad_s, measured_rad, dt_s);
 	else
-		joint->last = ramp_current(joint, l, want->current_a, measured_rad, dt_s);
+		joint->last = ramp_current(joint, l, want->current_a, measured_rad, measured_rad_s, dt_s);
 	joint->begun = true;
 	return joint->last;
 }

@@ -484,6 +484,39 @@ static void current_never_pushes_outwards(void)
 	CURRENT(0, current_for(-5, DT));
 }
 
+/* 2 rad/s at the most, and 10 rad/s^2: 0.2 rad to stop from there. */
+static void current_makes_nothing_too_fast(void)
+{
+	at_rad_s = 1.999;
+	CURRENT(2, current_for(5, DT));
+	at_rad_s = 2;
+	CURRENT(0, current_for(5, DT));
+	CURRENT(-2, current_for(-5, DT));
+	at_rad_s = -1.999;
+	CURRENT(-4, current_for(-5, DT));
+	at_rad_s = -2;
+	CURRENT(0, current_for(-5, DT));
+	CURRENT(2, current_for(5, DT));
+}
+
+static void current_leaves_room_to_stop(void)
+{
+	at_rad_s = 1; /* 0.05 rad */
+	at_rad = 9.949;
+	CURRENT(2, current_for(5, DT));
+	at_rad = 9.951;
+	CURRENT(0, current_for(5, DT));
+	at_rad_s = -1;
+	CURRENT(2, current_for(5, DT));
+	at_rad = -9.949;
+	CURRENT(0, current_for(-5, DT));
+	CURRENT(-2, current_for(-5, DT));
+	at_rad = -9.951;
+	CURRENT(0, current_for(-5, DT));
+	limits.acceleration_rad_s2 = INFINITY;
+	CURRENT(-2, current_for(-5, DT));
+}
+
 /* ---- safe actions ---- */
 
 static void hold_brakes_and_stays(void)
@@ -810,6 +843,8 @@ int main(void)
 	RUN_TEST(current_changes_with_its_slew);
 	RUN_TEST(current_begins_at_what_is_measured);
 	RUN_TEST(current_never_pushes_outwards);
+	RUN_TEST(current_makes_nothing_too_fast);
+	RUN_TEST(current_leaves_room_to_stop);
 	RUN_TEST(hold_brakes_and_stays);
 	RUN_TEST(hold_begins_at_what_is_measured);
 	RUN_TEST(hold_outside_the_limits);
