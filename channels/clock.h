@@ -54,8 +54,8 @@ int64_t clock_real_ns(void); /* CLOCK_REALTIME: for the stamps of logs and nothi
  * sets the timer slack of its thread to 1 ns. */
 int clock_wait(struct clock_fd *fds, size_t n, int64_t deadline_ns);
 
-/* The same for a set of epoll(7), of which it tells at most n events: at a deadline it ends some microseconds sooner, for
- * loops with ticks.  An empty set is waited with for ever. */
+/* The same for a set of epoll(7), of which it tells at most n events: at a deadline it ends some microseconds
+ * sooner, for loops with ticks.  An empty set is waited with for ever. */
 int clock_wait_set(int set, struct epoll_event *events, int n, int64_t deadline_ns);
 
 /* ---- which clock ---- */

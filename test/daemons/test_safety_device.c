@@ -81,8 +81,8 @@ static void silent_and_back(void)
 	TEST_ASSERT_EQUAL_DOUBLE(0, safety_sim_number("trips"));
 }
 
-/* Its power fails: the brake closes, it forgets where it is.  Back again it counts from elsewhere: it waits for a person,
- * whatever references come. */
+/* Its power fails: the brake closes, it forgets where it is.  Back again it counts from elsewhere: it waits for a
+ * person, whatever references come. */
 static void power_off_and_on(void)
 {
 	double moves[64];
