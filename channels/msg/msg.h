@@ -133,8 +133,9 @@ size_t msg_text(char *text, size_t size, const struct msg_type *type, const void
 /* One line: {"type":"imu","header":{…},…}.  NaN is null, infinities are "inf" and "-inf". */
 size_t msg_json(char *text, size_t size, const struct msg_type *type, const void *msg);
 
-/* The other way round.  The message is initialised; what the text does not name stays zero, and the counts follow the
- * arrays given.  Unknown fields, wrong kinds, too many elements: -1 and one line in error. */
+/* The other way round.  The message is initialised; what the text does not name stays zero, the counts follow the
+ * lists given, and msg_lists.h says what becomes of lists that are missing.  A key of JSON may be a path as well.
+ * Unknown fields, wrong kinds, too many elements, something said twice: -1 and one line in error. */
 int msg_from_text(const struct msg_type *type, void *msg, const char *text, char *error, size_t error_size);
 int msg_from_json(const struct msg_type *type, void *msg, const char *json, char *error, size_t error_size);
 

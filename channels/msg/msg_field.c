@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "channels/msg/msg.h"
+#include "config/nearest.h"
 
 /* There is no padding: a field lies behind the sizes of those before it. */
 static const struct msg_field *field_by_name(const struct msg_group *group, const char *name, size_t len,
@@ -39,6 +40,25 @@ size_t msg_used(const struct msg_group *group, const struct msg_field *field, co
 	return counted(base, offset, field->count);
 }
 
+/* "imu has no field header.sequenc; did you mean header.sequence?"; the len bytes at part are none of group. */
+static int no_field(const struct msg_type *type, const struct msg_group *group, const char *path, const char *part,
+		    size_t len, char *error, size_t error_size)
+{
+	int before = (int)(part - path);
+	const char *best = NULL;
+	char word[NEAREST_LEN_MAX + 2];
+
+	snprintf(word, sizeof(word), "%.*s", (int)len, part);
+	for (size_t i = 0; i < group->n; i++)
+		nearest_try(word, group->fields[i].name, &best);
+	if (best)
+		snprintf(error, error_size, "%s has no field %.*s%.*s; did you mean %.*s%s?", type->name, before, path,
+			 (int)len, part, before, path, best);
+	else
+		snprintf(error, error_size, "%s has no field %.*s", type->name, before + (int)len, path);
+	return -1;
+}
+
 int msg_find(const struct msg_type *type, const char *path, struct msg_place *place, char *error, size_t error_size)
 {
 	const struct msg_group *group = type->body;
@@ -49,10 +69,8 @@ int msg_find(const struct msg_type *type, const char *path, struct msg_place *pl
 		size_t len = strcspn(part, ".["), offset, used;
 		const struct msg_field *f = field_by_name(group, part, len, &offset);
 
-		if (!f) {
-			snprintf(error, error_size, "%s has no field %.*s", type->name, (int)(part + len - path), path);
-			return -1;
-		}
+		if (!f)
+			return no_field(type, group, path, part, len, error, error_size);
 		*place = (struct msg_place){ f, base + offset, f->count ? f->count : 1u, MSG_ALL };
 		if (f->used && field_by_name(group, f->used, strlen(f->used), &used))
 			place->used = base + used;

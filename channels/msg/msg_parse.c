@@ -1,46 +1,60 @@
 /* msg_parse.c: messages from text and from JSON. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "channels/msg/msg.h"
+#include "channels/msg/msg_lists.h"
 #include "config/yaml.h"
 
 #define LINE_SIZE 8192
 #define PATH_SIZE 96
 
-struct problem {
-	char *text;
-	size_t size;
+struct reading {
+	const struct msg_type *type;
+	uint8_t *msg;
+	char *error;
+	size_t error_size;
+	uint8_t given[MSG_SIZE_MAX]; /* not 0 where in msg an element begins that the text gave; see msg_lists.h */
 };
 
-static int refuse(const struct problem *p, const char *path, const char *given, const struct msg_field *f)
+static void begin(struct reading *r, const struct msg_type *type, void *msg, char *error, size_t error_size)
+{
+	*r = (struct reading){ .type = type, .msg = msg, .error = error, .error_size = error_size };
+	msg_init(msg, type);
+}
+
+static int refuse(const struct reading *r, const char *path, const char *given, const struct msg_field *f)
 {
 	char allowed[512];
 
 	msg_element_allowed(allowed, sizeof(allowed), f);
-	snprintf(p->text, p->size, "%s: \"%s\" is not %s", path, given, allowed);
+	snprintf(r->error, r->error_size, "%s: \"%s\" is not %s", path, given, allowed);
 	return -1;
 }
 
-/* An array given as n elements says how many count. */
-static void set_used(void *msg, const struct msg_place *place, size_t n)
+/* An element from its text. */
+static int take(struct reading *r, const char *path, const struct msg_field *f, size_t offset, const char *text)
 {
-	uint32_t count = (uint32_t)n;
-
-	if (place->used != MSG_ALL)
-		memcpy((uint8_t *)msg + place->used, &count, sizeof(count));
+	if (r->given[offset] & MSG_GIVEN_VALUE) {
+		snprintf(r->error, r->error_size, "%s: said twice", path);
+		return -1;
+	}
+	if (msg_element_parse(f, r->msg + offset, text))
+		return refuse(r, path, text, f);
+	r->given[offset] |= MSG_GIVEN_VALUE;
+	return 0;
 }
 
 /* Text of another version names its own; the fields may mean something else there. */
-static int check_header(const struct msg_type *type, const void *msg, const struct problem *p)
+static int finish(struct reading *r)
 {
-	enum msg_refusal why = msg_check(msg, type->body->size, type, NULL);
+	size_t size = r->type->body->size;
+	enum msg_refusal why = msg_check(r->msg, size, r->type, NULL);
 
 	if (why == MSG_FINE)
-		return 0;
-	msg_refusal_text(p->text, p->size, why, msg, type->body->size, type);
+		return msg_lists_finish(r->type, r->msg, r->given, r->error, r->error_size);
+	msg_refusal_text(r->error, r->error_size, why, r->msg, size, r->type);
 	return -1;
 }
 
@@ -102,7 +116,7 @@ static char *next_value(char **rest)
 	return value;
 }
 
-static int text_line(const struct msg_type *type, void *msg, char *line, const struct problem *p)
+static int text_line(struct reading *r, char *line)
 {
 	char *equals = strchr(line, '='), *rest, *value;
 	struct msg_place place;
@@ -110,14 +124,14 @@ static int text_line(const struct msg_type *type, void *msg, char *line, const s
 
 	line += strspn(line, " \t");
 	if (!equals) {
-		snprintf(p->text, p->size, "\"%.60s\" is not field = value", line);
+		snprintf(r->error, r->error_size, "\"%.60s\" is not field = value", line);
 		return -1;
 	}
 	*equals = '\0';
 	len = strlen(line);
 	while (len && (line[len - 1] == ' ' || line[len - 1] == '\t'))
 		line[--len] = '\0';
-	if (msg_find(type, line, &place, p->text, p->size))
+	if (msg_find(r->type, line, &place, r->error, r->error_size))
 		return -1;
 	rest = equals + 1;
 	len = strlen(rest);
@@ -128,31 +142,28 @@ static int text_line(const struct msg_type *type, void *msg, char *line, const s
 			unit[-1] = '\0';
 	}
 	for (; (value = next_value(&rest)); n++) {
-		uint8_t *at = (uint8_t *)msg + place.offset + n * place.field->size;
-
 		if (n >= place.elements) {
-			snprintf(p->text, p->size, "%s: more than %zu values", line, place.elements);
+			snprintf(r->error, r->error_size, "%s: more than %zu values", line, place.elements);
 			return -1;
 		}
-		if (msg_element_parse(place.field, at, value))
-			return refuse(p, line, value, place.field);
+		if (take(r, line, place.field, place.offset + n * place.field->size, value))
+			return -1;
 	}
 	if (!rest) {
-		snprintf(p->text, p->size, "%s: the quotes do not end", line);
+		snprintf(r->error, r->error_size, "%s: the quotes do not end", line);
 		return -1;
 	}
 	if (!n && !place.field->count && place.field->kind != MSG_name && place.field->kind != MSG_text)
-		return refuse(p, line, "", place.field);
-	set_used(msg, &place, n);
+		return refuse(r, line, "", place.field);
 	return 0;
 }
 
 int msg_from_text(const struct msg_type *type, void *msg, const char *text, char *error, size_t error_size)
 {
-	struct problem p = { error, error_size };
+	struct reading r;
 	char line[LINE_SIZE];
 
-	msg_init(msg, type);
+	begin(&r, type, msg, error, error_size);
 	while (*text) {
 		size_t len = strcspn(text, "\n");
 
@@ -162,70 +173,60 @@ int msg_from_text(const struct msg_type *type, void *msg, const char *text, char
 		}
 		memcpy(line, text, len);
 		line[len] = '\0';
-		if (line[strspn(line, " \t")] && text_line(type, msg, line, &p))
+		if (line[strspn(line, " \t")] && text_line(&r, line))
 			return -1;
 		text += len + (text[len] == '\n');
 	}
-	return check_header(type, msg, &p);
+	return finish(&r);
 }
 
 /* ---- JSON ---- */
 
-static int json_group(const struct msg_type *type, void *msg, const struct yaml_node *map, const char *prefix,
-		      const struct problem *p);
+static int json_group(struct reading *r, const struct yaml_node *map, const char *prefix);
 
-static int json_element(const struct msg_type *type, void *msg, const struct yaml_node *node, const char *path,
-			const struct msg_field *f, size_t offset, const struct problem *p)
+static int json_element(struct reading *r, const struct yaml_node *node, const char *path, const struct msg_field *f,
+			size_t offset)
 {
-	static const double nan_value = NAN;
 	char inner[PATH_SIZE];
 
 	if (f->kind == MSG_group) {
 		if (node->kind != YAML_MAP) {
-			snprintf(p->text, p->size, "%s: is an object of fields", path);
+			snprintf(r->error, r->error_size, "%s: is an object of fields", path);
 			return -1;
 		}
+		r->given[offset] |= MSG_GIVEN_GROUP;
 		snprintf(inner, sizeof(inner), "%s.", path);
-		return json_group(type, msg, node, inner, p);
+		return json_group(r, node, inner);
 	}
 	if (node->kind != YAML_TEXT)
-		return refuse(p, path, yaml_kind_name(node), f);
-	if (f->kind == MSG_f64 && yaml_is_null(node)) {
-		memcpy((uint8_t *)msg + offset, &nan_value, sizeof(nan_value));
-		return 0;
-	}
-	if (msg_element_parse(f, (uint8_t *)msg + offset, node->text))
-		return refuse(p, path, node->text, f);
-	return 0;
+		return refuse(r, path, yaml_kind_name(node), f);
+	return take(r, path, f, offset, f->kind == MSG_f64 && yaml_is_null(node) ? "nan" : node->text);
 }
 
-static int json_field(const struct msg_type *type, void *msg, const struct yaml_node *node, const char *path,
-		      const struct problem *p)
+static int json_field(struct reading *r, const struct yaml_node *node, const char *path)
 {
 	struct msg_place place;
 	char element[PATH_SIZE + 24];
 	size_t n = 0;
 
-	if (msg_find(type, path, &place, p->text, p->size))
+	if (msg_find(r->type, path, &place, r->error, r->error_size))
 		return -1;
-	if (!place.field->count)
-		return json_element(type, msg, node, path, place.field, place.offset, p);
+	if (!place.field->count || path[strlen(path) - 1] == ']')
+		return json_element(r, node, path, place.field, place.offset);
 	if (node->kind != YAML_LIST || node->count > place.elements) {
-		snprintf(p->text, p->size, "%s: is a list of at most %zu", path, place.elements);
+		snprintf(r->error, r->error_size, "%s: is a list of at most %zu", path, place.elements);
 		return -1;
 	}
 	for (const struct yaml_node *item = node->first; item; item = item->next) {
 		snprintf(element, sizeof(element), "%s[%zu]", path, n);
-		if (json_element(type, msg, item, element, place.field, place.offset + n * place.field->size, p))
+		if (json_element(r, item, element, place.field, place.offset + n * place.field->size))
 			return -1;
 		n++;
 	}
-	set_used(msg, &place, n);
 	return 0;
 }
 
-static int json_group(const struct msg_type *type, void *msg, const struct yaml_node *map, const char *prefix,
-		      const struct problem *p)
+static int json_group(struct reading *r, const struct yaml_node *map, const char *prefix)
 {
 	char path[PATH_SIZE];
 
@@ -233,44 +234,50 @@ static int json_group(const struct msg_type *type, void *msg, const struct yaml_
 		if (!*prefix && !strcmp(node->key, "type"))
 			continue; /* the caller chose it */
 		if ((size_t)snprintf(path, sizeof(path), "%s%s", prefix, node->key) >= sizeof(path)) {
-			snprintf(p->text, p->size, "%s%.40s…: no field has such a name", prefix, node->key);
+			snprintf(r->error, r->error_size, "%s%.40s…: no field has such a name", prefix, node->key);
 			return -1;
 		}
-		if (json_field(type, msg, node, path, p))
+		if (json_field(r, node, path))
 			return -1;
 	}
 	return 0;
 }
 
+static int json_message(struct reading *r, const struct yaml_node *root)
+{
+	const struct yaml_node *said = yaml_find(root, "type");
+
+	if (!root || root->kind != YAML_MAP)
+		snprintf(r->error, r->error_size, "expected an object: {\"field\": value, ...}");
+	else if (said && said->kind != YAML_TEXT)
+		snprintf(r->error, r->error_size, "type: is the name of a type, such as %s", r->type->name);
+	else if (said && strcmp(said->text, r->type->name))
+		snprintf(r->error, r->error_size, "is a message of type %.40s; expected %s", said->text, r->type->name);
+	else
+		return json_group(r, root, "") ? -1 : finish(r);
+	return -1;
+}
+
 static void keep_first(void *to, const char *line)
 {
-	struct problem *p = to;
+	struct reading *r = to;
 
-	if (!*p->text)
-		snprintf(p->text, p->size, "%s", line);
+	if (!*r->error)
+		snprintf(r->error, r->error_size, "%s", line);
 }
 
 int msg_from_json(const struct msg_type *type, void *msg, const char *json, char *error, size_t error_size)
 {
-	struct problem p = { error, error_size };
-	struct error_sink errors = { keep_first, &p, 0 };
+	struct reading r;
+	struct error_sink errors = { keep_first, &r, 0 };
 	struct yaml *doc;
-	int r = -1;
+	int status;
 
-	msg_init(msg, type);
+	begin(&r, type, msg, error, error_size);
 	*error = '\0';
 	if (yaml_open_text(&doc, "JSON", json, strlen(json), &errors))
 		return -1;
-	if (!yaml_root(doc) || yaml_root(doc)->kind != YAML_MAP) {
-		snprintf(error, error_size, "expected an object: {\"field\": value, ...}");
-	} else {
-		const struct yaml_node *said = yaml_find(yaml_root(doc), "type");
-
-		if (said && said->kind == YAML_TEXT && strcmp(said->text, type->name))
-			snprintf(error, error_size, "is a message of type %.40s; expected %s", said->text, type->name);
-		else
-			r = json_group(type, msg, yaml_root(doc), "", &p) ? -1 : check_header(type, msg, &p);
-	}
+	status = json_message(&r, yaml_root(doc));
 	yaml_close(doc);
-	return r;
+	return status;
 }

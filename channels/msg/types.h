@@ -8,6 +8,9 @@
  * used	  the u32 row of the same table that says how many elements count, or nothing: all of them
  * unit	  "rad", "N m", "" ...
  *
+ * A word that is the name of a list which counts together with its own, as "position" in mode, says that there the
+ * number in that list is meant.
+ *
  * Rows are ordered so that nothing needs padding; the compiler checks it.  A changed table is a new version.
  */
 #ifndef MSG_TYPES_H
@@ -21,6 +24,7 @@
 #define MSG_BUSES 8    /* per process */
 #define MSG_FINGERS 4  /* scissor axis included */
 #define MSG_CELLS 128
+#define MSG_SIZE_MAX 8192 /* two pages */
 
 /* ---- words: W(prefix, name, word) ---- */
 
@@ -340,7 +344,7 @@ MSG_GROUPS(MSG_STRUCT)
 
 #define MSG_TYPE_STRUCT(struct_name, TABLE, number, version, name, retained) \
 	MSG_STRUCT(struct_name, TABLE) \
-	_Static_assert(sizeof(struct struct_name) <= 8192, "one message is at most two pages");
+	_Static_assert(sizeof(struct struct_name) <= MSG_SIZE_MAX, "one message is at most two pages");
 MSG_TYPES(MSG_TYPE_STRUCT)
 
 #define MSG_TYPE_NUMBER(struct_name, TABLE, number, version, name, retained) struct_name##_number = number,

@@ -13,7 +13,6 @@
 
 #define PUT_INPUT_MAX (1u << 20)
 #define PUT_ERROR_MAX 400
-#define PUT_ROOM 8192 /* no message of ours is longer */
 
 struct put {
 	const char *json, *text, *hex, *type_name, *valid_ms, *for_s;
@@ -23,6 +22,8 @@ struct put {
 	ach_channel_t chan;
 	int64_t valid_ns, for_ns;
 	const struct msg_type *type; /* NULL: raw bytes */
+	const struct msg_type *kept; /* that the channel is for; NULL: several, or nothing tells */
+	bool newest_told;	     /* the type; nothing else did */
 	char *input;		     /* what standard input said */
 	uint8_t *bytes;
 	size_t len;
@@ -37,7 +38,8 @@ static const struct settings_row rows[] = {
 			.value = "TEXT"),
 	SETTINGS_STRING("hex", struct put, hex, NULL, "bytes that are no message of ours, in hexadecimal",
 			.value = "HEX"),
-	SETTINGS_STRING("type", struct put, type_name, NULL, "what it is, if nothing else tells", .value = "TYPE"),
+	SETTINGS_STRING("type", struct put, type_name, NULL, "what it is, whatever the channel is for",
+			.value = "TYPE"),
 	SETTINGS_STRING("valid", struct put, valid_ms, NULL, "valid for that many milliseconds from each publication",
 			.value = "MS"),
 	SETTINGS_REAL("hz", struct put, hz, "", NULL, "0.001", "10000", "again and again, so often", .value = "N"),
@@ -126,7 +128,7 @@ static char *without_comments(const char *text)
 static const struct msg_type *newest(ach_channel_t *chan, struct msg_header *h)
 {
 	const struct msg_type *type;
-	uint8_t bytes[PUT_ROOM];
+	uint8_t bytes[MSG_SIZE_MAX];
 	size_t len;
 	enum ach_status status = ach_get(chan, bytes, sizeof(bytes), &len, NULL, ACH_O_LAST | ACH_O_COPY);
 
@@ -146,45 +148,78 @@ static int unknown_type(const char *option, const char *name)
 	return tool_fail("%s: %s is no type of message; there are %s", option, text_quote(quoted, name), all);
 }
 
-/* What ach mk --type made a channel for; NULL: messages of that size are of no type or of several. */
-static const struct msg_type *type_by_size(const ach_channel_t *chan)
+/* Would ach mk --type make a channel like this one for it? */
+static bool made_for(const ach_channel_t *chan, const struct msg_type *type)
 {
-	const struct msg_type *found = NULL;
-
-	for (size_t i = 0; i < msg_types_n; i++) {
-		if (msg_types[i].body->size * chan->handle->count != tool_room(chan))
-			continue;
-		if (found)
-			return NULL;
-		found = &msg_types[i];
-	}
-	return found;
+	return type->body->size * chan->handle->count == tool_room(chan);
 }
 
-/* From the option, the input, the channel's name, the newest message in it, its size: whatever knows. */
+/* What the channel is for, by its name, its size or, where that fits several types or none, the newest message.  Not
+ * by that first: one odd message, put by mistake, would be the type from then on. */
+static void find_kept(struct put *put)
+{
+	const struct msg_type *last, *made = NULL;
+	struct msg_header h;
+	size_t n = 0;
+
+	put->kept = msg_type_by_channel(put->name);
+	if (put->kept)
+		return;
+	for (size_t i = 0; i < msg_types_n; i++)
+		if (made_for(&put->chan, &msg_types[i])) {
+			made = &msg_types[i];
+			n++;
+		}
+	last = newest(&put->chan, &h);
+	put->newest_told = n != 1 && last && (!n || made_for(&put->chan, last));
+	put->kept = n == 1 ? made : put->newest_told ? last : NULL;
+}
+
+/* Is the channel for the type that the input says, or for none that we know? */
+static int check_kept(const struct put *put)
+{
+	char all[256] = "";
+	size_t at = 0;
+
+	for (size_t i = 0; i < msg_types_n && at < sizeof(all); i++) {
+		const struct msg_type *type = &msg_types[i];
+
+		if (put->kept ? type != put->kept : !made_for(&put->chan, type))
+			continue;
+		if (type == put->type)
+			return 0;
+		at += (size_t)snprintf(all + at, sizeof(all) - at, "%s%s", at ? " or " : "", type->name);
+	}
+	if (!at)
+		return 0;
+	return tool_fail("%s is for %s, and this is a message of type %s; --type %s puts it all the same", put->name,
+			 all, put->type->name, put->type->name);
+}
+
+/* From the option; else from the input, if the channel is for it; else from the channel. */
 static int find_type(struct put *put, const char *said)
 {
-	struct msg_header h;
-
 	if (put->type_name) {
 		put->type = msg_type_by_name(put->type_name);
-		if (!put->type)
-			return unknown_type("--type", put->type_name);
-	} else if (said) {
-		put->type = msg_type_by_name(said);
-		if (!put->type)
-			return unknown_type("type", said);
-	} else {
-		put->type = msg_type_by_channel(put->name);
-		if (!put->type)
-			put->type = newest(&put->chan, &h);
-		if (!put->type)
-			put->type = type_by_size(&put->chan);
+		return put->type ? 0 : unknown_type("--type", put->type_name);
 	}
-	if (!put->type)
-		return tool_fail("%s: nothing tells the type of the message; say --type, such as --type joint-ref",
-				 put->name);
-	return 0;
+	find_kept(put);
+	put->type = said ? msg_type_by_name(said) : put->kept;
+	put->newest_told &= !said;
+	if (put->type)
+		return check_kept(put);
+	if (said)
+		return unknown_type("type", said);
+	return tool_fail("%s: nothing tells the type of the message; say --type, such as --type joint-ref", put->name);
+}
+
+/* The type may be what is wrong with the fields. */
+static int refuse_fields(const struct put *put, const char *error)
+{
+	if (!put->newest_told)
+		return tool_fail("%s", error);
+	return tool_fail("%s (the newest message in %s is of type %s; --type tells another)", error, put->name,
+			 put->type->name);
 }
 
 /* ---- the fields ---- */
@@ -195,26 +230,35 @@ static void first_line(void *to, const char *line)
 		snprintf(to, PUT_ERROR_MAX, "%s", line);
 }
 
+/* Does the JSON set that field of the header, nested or by its path? */
+static bool json_says(const struct yaml_node *root, const char *field)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "header.%s", field);
+	return yaml_find(yaml_find(root, "header"), field) || yaml_find(root, path);
+}
+
 static int take_json(struct put *put)
 {
 	char error[PUT_ERROR_MAX] = "";
 	struct error_sink errors = { first_line, error, 0 };
-	const struct yaml_node *header, *said;
+	const struct yaml_node *root, *said;
 	struct yaml *doc;
 	int status;
 
 	if (yaml_open_text(&doc, "JSON", put->json, strlen(put->json), &errors))
 		return tool_fail("%s", error);
-	said = yaml_find(yaml_root(doc), "type");
-	header = yaml_find(yaml_root(doc), "header");
-	put->says_sample = yaml_find(header, "t_sample_ns");
-	put->says_publish = yaml_find(header, "t_publish_ns");
-	put->says_sequence = yaml_find(header, "sequence");
-	put->says_for = yaml_find(header, "for_incarnation");
+	root = yaml_root(doc);
+	said = yaml_find(root, "type");
+	put->says_sample = json_says(root, "t_sample_ns");
+	put->says_publish = json_says(root, "t_publish_ns");
+	put->says_sequence = json_says(root, "sequence");
+	put->says_for = json_says(root, "for_incarnation");
 	status = find_type(put, said && said->kind == YAML_TEXT ? said->text : NULL);
 	yaml_close(doc);
 	if (!status && msg_from_json(put->type, put->bytes, put->json, error, sizeof(error)))
-		status = tool_fail("%s", error);
+		status = refuse_fields(put, error);
 	return status;
 }
 
@@ -248,7 +292,7 @@ static int take_text(struct put *put)
 	put->says_for = text_says(text, "for_incarnation");
 	status = find_type(put, NULL);
 	if (!status && msg_from_text(put->type, put->bytes, text, error, sizeof(error)))
-		status = tool_fail("%s", error);
+		status = refuse_fields(put, error);
 	free(text);
 	return status;
 }
@@ -381,7 +425,7 @@ static int take(struct put *put)
 		return take_hex(put);
 	if (!strcmp(*input, "-") && read_input(put, input))
 		return TOOL_FAILED;
-	put->bytes = calloc(1, PUT_ROOM);
+	put->bytes = calloc(1, MSG_SIZE_MAX);
 	if (!put->bytes)
 		return tool_fail("no memory");
 	if (put->json ? take_json(put) : take_text(put))

@@ -370,6 +370,12 @@ static void test_count_beyond_the_room(void)
 	TEST_ASSERT_EQUAL_size_t(MSG_FINGERS, msg_elements(&ref, &place));
 	msg_text(text, sizeof(text), type, &ref);
 	TEST_ASSERT_NOT_NULL(strstr(text, "\nspeed = 0 0 0 0\n"));
+	memcpy(sent, &ref, sizeof(ref));
+	TEST_ASSERT_EQUAL_INT_MESSAGE(0, msg_from_text(type, back, text, error, sizeof(error)), error);
+	assert_same(type);
+	msg_json(text, sizeof(text), type, &ref);
+	TEST_ASSERT_EQUAL_INT_MESSAGE(0, msg_from_json(type, back, text, error, sizeof(error)), error);
+	assert_same(type);
 }
 
 /* ---- known forms ---- */
@@ -460,8 +466,21 @@ static void test_bad_json(void)
 		{ "imu", "", "JSON:1: nothing in it" },
 		{ "imu", "7", "expected an object: {\"field\": value, ...}" },
 		{ "imu", "{\"type\":\"estop\"}", "is a message of type estop; expected imu" },
-		{ "imu", "{\"rat\":[1,2,3]}", "imu has no field rat" },
-		{ "imu", "{\"header\":{\"sequenc\":1}}", "imu has no field header.sequenc" },
+		{ "imu", "{\"rat\":[1,2,3]}", "imu has no field rat; did you mean rate?" },
+		{ "imu", "{\"nix\":1}", "imu has no field nix" },
+		{ "imu", "{\"header\":{\"sequenc\":1}}",
+		  "imu has no field header.sequenc; did you mean header.sequence?" },
+		{ "imu", "{\"header.sequenc\":1}", "imu has no field header.sequenc; did you mean header.sequence?" },
+		{ "imu", "{\"heder.sequence\":1}", "imu has no field heder; did you mean header?" },
+		{ "imu", "{\"common\":{\"refs_refused\":{\"pst\":1}}}",
+		  "imu has no field common.refs_refused.pst; did you mean common.refs_refused.past?" },
+		{ "imu", "{\"common\":{\"bus\":[{\"set\":1}]}}",
+		  "imu has no field common.bus[0].set; did you mean common.bus[0].sent?" },
+		{ "imu", "{\"header\":{\"sequence\":1},\"header.sequence\":1}", "header.sequence: said twice" },
+		{ "imu", "{\"rate[0]\":1,\"rate\":[1,2,3]}", "rate[0]: said twice" },
+		{ "imu", "{\"rate[0]\":[1]}", "rate[0]: \"a list\" is not a number" },
+		{ "imu", "{\"type\":[\"imu\"]}", "type: is the name of a type, such as imu" },
+		{ "imu", "{\"type\":{}}", "type: is the name of a type, such as imu" },
 		{ "imu", "{\"rate\":[1,2,3,4]}", "rate: is a list of at most 3" },
 		{ "imu", "{\"rate\":1}", "rate: is a list of at most 3" },
 		{ "imu", "{\"rate\":{}}", "rate: is a list of at most 3" },
@@ -506,7 +525,9 @@ static void test_bad_text(void)
 {
 	static const struct bad cases[] = {
 		{ "imu", "rate", "\"rate\" is not field = value" },
-		{ "imu", "samples = 1\nrat = 1 2", "imu has no field rat" },
+		{ "imu", "samples = 1\nrat = 1 2", "imu has no field rat; did you mean rate?" },
+		{ "imu", "samples = 1\nsamples = 1", "samples: said twice" },
+		{ "imu", "rate = 1 2\nrate[1] = 2", "rate[1]: said twice" },
 		{ "imu", "= 1", "imu has no field " },
 		{ "imu", "rate = 1 2 3 4 rad/s", "rate: more than 3 values" },
 		{ "imu", "rate = 1 2 3 rad", "rate: more than 3 values" },
@@ -531,6 +552,118 @@ static void test_bad_text(void)
 	memset(long_line, ' ', sizeof(long_line) - 1);
 	TEST_ASSERT_EQUAL_INT(-1, msg_from_text(type_of("imu"), back, long_line, error, sizeof(error)));
 	TEST_ASSERT_EQUAL_STRING("a line is longer than 8191 bytes", error);
+}
+
+/* ---- lists that count together ---- */
+
+static void test_numbers_that_are_missing_are_none(void)
+{
+	const struct msg_type *type = type_of("gripper-ref"), *state_type = type_of("joint-state");
+	struct msg_gripper_ref ref;
+	struct msg_joint_state joints;
+
+	TEST_ASSERT_EQUAL_INT(0, msg_from_json(type, &ref, "{\"speed\":[0.5,1],\"force\":[]}", error, sizeof(error)));
+	for (int form = 0; form < 2; form++) {
+		TEST_ASSERT_EQUAL_UINT32(2, ref.count);
+		TEST_ASSERT_EQUAL_DOUBLE(1, ref.speed[1]);
+		for (int i = 0; i < 2; i++)
+			TEST_ASSERT_TRUE(isnan(ref.position[i]) && isnan(ref.force[i]));
+		TEST_ASSERT_EQUAL_DOUBLE(0, ref.position[2]); /* does not count */
+		TEST_ASSERT_EQUAL_INT(0, msg_from_text(type, &ref, "speed = 0.5 1", error, sizeof(error)));
+	}
+	TEST_ASSERT_EQUAL_INT(0, msg_from_json(type, &ref, "{\"count\":1}", error, sizeof(error)));
+	TEST_ASSERT_TRUE(isnan(ref.position[0]));
+	TEST_ASSERT_EQUAL_INT(0, msg_from_json(state_type, &joints, "{\"joint\":[\"a\"]}", error, sizeof(error)));
+	TEST_ASSERT_EQUAL_UINT32(1, joints.count);
+	TEST_ASSERT_TRUE(isnan(joints.position[0]) && isnan(joints.temperature[0]));
+	TEST_ASSERT_EQUAL_INT64(0, joints.age_ns[0]);
+	TEST_ASSERT_EQUAL_UINT32(0, joints.status[0]);
+}
+
+static void test_what_the_mode_names_must_be_there(void)
+{
+	static const struct bad cases[] = {
+		{ "joint-ref", "{\"mode\":[\"position\"]}", "mode[0] is position, but there is no position" },
+		{ "joint-ref", "{\"mode\":[\"position\",\"velocity\"],\"position\":[1,2]}",
+		  "mode[1] is velocity, but there is no velocity" },
+		{ "joint-ref", "{\"mode\":[\"current\"],\"current\":[]}",
+		  "mode[0] is current, but there is no current" },
+	};
+	static const struct bad text_cases[] = {
+		{ "joint-ref", "mode = position", "mode[0] is position, but there is no position" },
+	};
+	const struct msg_type *type = type_of("joint-ref");
+	struct msg_joint_ref ref;
+
+	refused(cases, sizeof(cases) / sizeof(*cases), msg_from_json);
+	refused(text_cases, sizeof(text_cases) / sizeof(*text_cases), msg_from_text);
+	TEST_ASSERT_EQUAL_INT(0, msg_from_json(type, &ref, "{\"mode\":[\"velocity\",\"none\"],\"velocity\":[1,null]}",
+					       error, sizeof(error)));
+	TEST_ASSERT_TRUE(isnan(ref.velocity[1]));
+	TEST_ASSERT_EQUAL_DOUBLE(0, ref.position[0]); /* what no mode names is nothing, and drivers refuse a NaN */
+	TEST_ASSERT_EQUAL_DOUBLE(0, ref.current[1]);
+	TEST_ASSERT_EQUAL_INT(0, msg_from_json(type, &ref, "{\"mode\":[\"none\",\"none\"]}", error, sizeof(error)));
+	TEST_ASSERT_EQUAL_UINT32(2, ref.count);
+}
+
+static void test_lists_of_different_length(void)
+{
+	static const struct bad cases[] = {
+		{ "joint-ref", "{\"mode\":[\"none\",\"none\",\"none\"],\"position\":[1]}",
+		  "position has length 1, but mode has length 3" },
+		{ "joint-ref", "{\"position\":[1],\"mode\":[\"none\",\"none\",\"none\"]}",
+		  "position has length 1, but mode has length 3" },
+		{ "joint-ref", "{\"mode\":[\"none\"],\"velocity\":[1,2]}",
+		  "mode has length 1, but velocity has length 2" },
+		{ "joint-ref", "{\"count\":3,\"position\":[1]}", "position has length 1, but count is 3" },
+		{ "joint-ref", "{\"position\":[1],\"count\":3}", "position has length 1, but count is 3" },
+		{ "joint-ref", "{\"position\":[1],\"count\":0}", "position has length 1, but count is 0" },
+		{ "joint-ref", "{\"position[1]\":1}", "position[0] is missing" },
+		{ "imu", "{\"common\":{\"bus_count\":2,\"bus\":[{}]}}",
+		  "common.bus has length 1, but common.bus_count is 2" },
+	};
+	static const struct bad text_cases[] = {
+		{ "joint-ref", "mode = none none none\nposition = 1 rad",
+		  "position has length 1, but mode has length 3" },
+		{ "joint-ref", "position[2] = 1", "position[0] is missing" },
+		{ "imu", "common.bus[1].sent = 1", "common.bus[0] is missing" },
+	};
+	struct msg_imu imu;
+
+	refused(cases, sizeof(cases) / sizeof(*cases), msg_from_json);
+	refused(text_cases, sizeof(text_cases) / sizeof(*text_cases), msg_from_text);
+	TEST_ASSERT_EQUAL_INT(0, msg_from_json(type_of("imu"), &imu, "{\"common\":{\"bus\":[{},{\"sent\":7}]}}", error,
+					       sizeof(error)));
+	TEST_ASSERT_EQUAL_UINT32(2, imu.common.bus_count);
+	TEST_ASSERT_EQUAL_INT(0, msg_from_text(type_of("imu"), &imu, "common.bus[0].sent = 7", error, sizeof(error)));
+	TEST_ASSERT_EQUAL_UINT32(1, imu.common.bus_count);
+	/* Lists without a count have all their elements always. */
+	TEST_ASSERT_EQUAL_INT(0, msg_from_json(type_of("imu"), &imu, "{\"rate\":[1]}", error, sizeof(error)));
+	TEST_ASSERT_EQUAL_DOUBLE(0, imu.rate[1]);
+}
+
+static void test_json_takes_paths_as_text_has_them(void)
+{
+	const struct msg_type *type = type_of("joint-state");
+	static struct msg_joint_state nested, paths;
+
+	TEST_ASSERT_EQUAL_INT_MESSAGE(0,
+				      msg_from_json(type, &nested,
+						    "{\"header\":{\"for_incarnation\":7},\"common\":{\"refs_refused\":"
+						    "{\"past\":3},\"bus\":[{\"sent\":5}]},\"position\":[1,2]}",
+						    error, sizeof(error)),
+				      error);
+	TEST_ASSERT_EQUAL_INT_MESSAGE(0,
+				      msg_from_json(type, &paths,
+						    "{\"header.for_incarnation\":7,\"common.refs_refused.past\":3,"
+						    "\"common\":{\"bus[0]\":{\"sent\":5}},\"position[0]\":1,"
+						    "\"position[1]\":2}",
+						    error, sizeof(error)),
+				      error);
+	TEST_ASSERT_EQUAL_MEMORY(&nested, &paths, sizeof(nested));
+	TEST_ASSERT_EQUAL_UINT32(7, paths.header.for_incarnation);
+	TEST_ASSERT_EQUAL_UINT32(2, paths.count);
+	TEST_ASSERT_EQUAL_UINT32(1, paths.common.bus_count);
 }
 
 static void refusal(enum msg_refusal expected, const char *line, const void *buf, size_t len,
@@ -627,8 +760,8 @@ static void test_paths(void)
 	};
 	static const struct bad bad[] = {
 		{ "imu", "", "imu has no field " },
-		{ "imu", "rat", "imu has no field rat" },
-		{ "imu", "rate2", "imu has no field rate2" },
+		{ "imu", "rat", "imu has no field rat; did you mean rate?" },
+		{ "imu", "rate2", "imu has no field rate2; did you mean rate?" },
 		{ "imu", ".rate", "imu has no field " },
 		{ "imu", "header.", "imu has no field header." },
 		{ "imu", "header.seq", "imu has no field header.seq" },
@@ -864,6 +997,10 @@ int main(void)
 	RUN_TEST(test_what_is_not_named_stays_zero);
 	RUN_TEST(test_bad_json);
 	RUN_TEST(test_bad_text);
+	RUN_TEST(test_numbers_that_are_missing_are_none);
+	RUN_TEST(test_what_the_mode_names_must_be_there);
+	RUN_TEST(test_lists_of_different_length);
+	RUN_TEST(test_json_takes_paths_as_text_has_them);
 	RUN_TEST(test_foreign_messages);
 	RUN_TEST(test_an_unaligned_message);
 	RUN_TEST(test_paths);

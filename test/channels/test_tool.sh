@@ -99,8 +99,8 @@ lib_case unknown_far lib_says 2 '' 'ach: "frobnicate": unknown command (ach help
 lib_case unknown_help lib_says 2 '' 'ach: "recrod": unknown command; did you mean record? (ach help lists them)' \
 	"$ach" help recrod
 lib_case unknown_lines lib_says 2 '' 'ach: "a?b": unknown command (ach help lists them)' "$ach" $'a\nb'
-lib_case unknown_option lib_says 2 '' 'ach mk: --cout: unknown option; did you mean --count? (ach mk --help lists them)' \
-	"$ach" mk --cout 3 "$p-a"
+lib_case unknown_option lib_says 2 '' \
+	'ach mk: --cout: unknown option; did you mean --count? (ach mk --help lists them)' "$ach" mk --cout 3 "$p-a"
 full_disk() { "$ach" "$@" >/dev/full; }
 if [ -e /dev/full ]; then
 	lib_case full_disk lib_says 1 '' 'ach: cannot write: No space left on device' full_disk help
@@ -133,7 +133,8 @@ lib_case mk_type lib_says 0 "$p-imu: 64 messages of 1360 bytes" '' "$ach" mk -v 
 lib_case mk_type_count lib_says 0 "$p-imu: 5 messages of 1360 bytes" '' "$ach" mk -tv --type imu -m5 "$p-imu"
 lib_case mk_type_size lib_says 2 '' 'ach mk: -n: 1359 bytes are too few for a message of type imu: 1360' \
 	"$ach" mk -t --type imu -n 1359 "$p-imu"
-lib_case mk_type_unknown lib_says 2 '' 'ach mk: --type: "imo" is no message; did you mean imu?' "$ach" mk --type imo "$p-b"
+lib_case mk_type_unknown lib_says 2 '' 'ach mk: --type: "imo" is no message; did you mean imu?' \
+	"$ach" mk --type imo "$p-b"
 lib_case mk_type_far lib_matches 2 'ach mk: --type: "quaternion" is no message; there are joint-state, * reply' \
 	"$ach" mk --type quaternion "$p-b"
 lib_case mk_realtime lib_says 0 '' '' "$ach" mk --realtime "$p-real"
@@ -155,7 +156,8 @@ lib_case rm_several lib_says 1 "$p-s1: removed
 $p-s2: removed" "ach rm: $p-none-such: no such channel (ach ls lists those there are)" \
 	"$ach" rm -v "$p-s1" "$p-none-such" "$p-s2"
 lib_case rm_gone [ "$(compgen -G "/dev/shm/ach*-$p-s*" | wc -l)" = 0 ]
-lib_case rm_near lib_says 1 '' "ach rm: $p-moed: no such channel; did you mean $p-mode? (ach ls lists those there are)" \
+lib_case rm_near lib_says 1 '' \
+	"ach rm: $p-moed: no such channel; did you mean $p-mode? (ach ls lists those there are)" \
 	"$ach" rm "$p-moed"
 lib_case info_near lib_says 1 '' \
 	"ach info: $p-moed: no such channel; did you mean $p-mode? (ach ls lists those there are)" \
@@ -168,7 +170,8 @@ lib_case chmod_file [ "$(mode_of "$p-a")" = "640:$(id -gn)" ]
 lib_case chmod_bell [ "$(stat -c %a /dev/shm/achbell-"$p-a"-*)" = 660 ]
 lib_case chmod_several lib_says 0 "$p-a: 0600
 $p-imu: 0600" '' "$ach" chmod -v 600 "$p-a" "$p-imu"
-lib_case chmod_bad lib_says 2 '' 'ach chmod: "1777" is not a mode in octal, 0 to 0777, such as 640' "$ach" chmod 1777 "$p-a"
+lib_case chmod_bad lib_says 2 '' 'ach chmod: "1777" is not a mode in octal, 0 to 0777, such as 640' \
+	"$ach" chmod 1777 "$p-a"
 lib_case chmod_symbolic lib_says 2 '' 'ach chmod: "u+w" is not a mode in octal, 0 to 0777, such as 640' \
 	"$ach" chmod u+w "$p-a"
 lib_case chmod_missing lib_matches 2 'ach chmod: MODE NAME... is missing *' "$ach" chmod 600

@@ -410,6 +410,76 @@ test_put_refuses_in_one_line() {
 	done
 }
 
+test_put_never_makes_up_a_position() {
+	make_channel gap-state joint-state
+	make_channel gap-ref joint-ref
+	local c=$name-gap-ref
+	"$ach" put "$name-gap-state" --json '{"header":{"incarnation":5}}'
+	refuses 1 'ach put: mode[0] is position, but there is no position' \
+		"$ach" put "$c" --json '{"mode":["position"]}' --valid 20
+	refuses 1 'ach put: position has length 1, but mode has length 3' \
+		"$ach" put "$c" --json '{"mode":["position","position","position"],"position":[1]}'
+	refuses 1 "ach echo: $c: no message yet (--follow waits for the first)" "$ach" echo "$c"
+	"$ach" put "$c" --json '{"mode":["position"],"position":[1]}'
+	same '[1] [0] [0]' "$(json "$c" 'm["position"], m["velocity"], m["current"]' | tr -d '(),')"
+	make_channel gap-grip gripper-ref
+	"$ach" put "$name-gap-grip" --json '{"speed":[1]}'
+	same '[None] [1] [None]' "$(json "$name-gap-grip" 'm["position"], m["speed"], m["force"]' | tr -d '(),')"
+	"$ach" echo --json "$name-gap-grip" >"$tmp/gap.json"
+	"$ach" put "$name-gap-grip" --json - <"$tmp/gap.json"
+	"$ach" echo --json --last "$name-gap-grip" | cmp - "$tmp/gap.json"
+}
+
+test_put_takes_paths_in_json() {
+	make_channel path-state joint-state
+	make_channel path-ref joint-ref
+	local c=$name-path-ref
+	"$ach" put "$name-path-state" --json '{"header":{"incarnation":5}}'
+	"$ach" put "$c" --json '{"header.for_incarnation":7,"header.sequence":9,"header.t_sample_ns":1,
+		"header.t_publish_ns":2}'
+	same '7 9 1 2' "$(json "$c" '" ".join(str(m["header"][k]) for k in (
+		"for_incarnation", "sequence", "t_sample_ns", "t_publish_ns"))')"
+	refuses 1 'ach put: joint-ref has no field header.for_incarnatio; did you mean header.for_incarnation?' \
+		"$ach" put "$c" --json '{"header.for_incarnatio":7}'
+}
+
+test_put_is_not_misled_by_a_message_of_another_type() {
+	make_channel odd-ref joint-ref
+	local c=$name-odd-ref line
+	line="ach put: $c is for joint-ref, and this is a message of type estop; --type estop puts it all the same"
+	refuses 1 "$line" "$ach" put "$c" --json '{"type":"estop","header":{"for_incarnation":1}}'
+	"$ach" put "$c" --type estop --json '{"header":{"for_incarnation":1}}'
+	"$ach" put "$c" --json '{"header":{"for_incarnation":1},"mode":["none"]}'
+	same joint-ref "$(json "$c" 'm["type"]')"
+	refuses 1 'ach put: joint-ref has no field x' "$ach" put "$c" --json '{"x":1}'
+	# By its name.
+	make_channel odd-req clock
+	line="ach put: $name-odd-req is for request, and this is a message of type clock"
+	refuses 1 "$line; --type clock puts it all the same" "$ach" put "$name-odd-req" --json '{"type":"clock"}'
+	# Made for imu, or for another type of that size: the messages in it tell, if they can be meant.
+	make_channel odd imu
+	line="ach put: $name-odd is for imu or gripper-state, and this is a message of type estop"
+	refuses 1 "$line; --type estop puts it all the same" "$ach" put "$name-odd" --json '{"type":"estop"}'
+	"$ach" put "$name-odd" --type estop --json '{}'
+	refuses 1 "ach put: $name-odd: nothing tells the type of the message; say --type, such as --type joint-ref" \
+		"$ach" put "$name-odd" --json '{}'
+	"$ach" put "$name-odd" --json '{"type":"imu"}'
+	line="ach put: $name-odd is for imu, and this is a message of type gripper-state"
+	refuses 1 "$line; --type gripper-state puts it all the same" \
+		"$ach" put "$name-odd" --json '{"type":"gripper-state"}'
+	# Made for nothing in particular: the newest message tells.
+	make_channel odd-any
+	"$ach" put "$name-odd-any" --json '{"type":"estop"}'
+	line="ach put: $name-odd-any is for estop, and this is a message of type imu"
+	refuses 1 "$line; --type imu puts it all the same" "$ach" put "$name-odd-any" --json '{"type":"imu"}'
+	line="ach put: estop has no field mode (the newest message in $name-odd-any is of type estop;"
+	refuses 1 "$line --type tells another)" "$ach" put "$name-odd-any" --json '{"mode":["none"]}'
+	refuses 1 'ach put: estop has no field mode' "$ach" put "$name-odd-any" --json '{"type":"estop","mode":[]}'
+	"$ach" put "$name-odd-any" --type imu --json '{}'
+	"$ach" put "$name-odd-any" --json '{"samples":3}'
+	same 3 "$(json "$name-odd-any" 'm["samples"]')"
+}
+
 # ---- hz ----
 
 # Messages that say when they were published, so nothing here depends on when this test runs:
@@ -512,7 +582,8 @@ test_plot_prints_columns() {
 
 test_plot_takes_the_elements_that_count() {
 	make_channel plotj joint-ref
-	"$ach" put "$name-plotj" --json '{"header":{"t_publish_ns":0},"position":[1,2],"mode":["velocity","none"]}'
+	"$ach" put "$name-plotj" --json '{"header":{"t_publish_ns":0},"position":[1,2],"velocity":[0,0],
+		"mode":["velocity","none"]}'
 	same '0.000000000 1 2 2 0' "$("$ach" plot --count 1 "$name-plotj" position mode)"
 }
 
