@@ -264,6 +264,7 @@ static void tick(struct drv *drv, int64_t now_ns)
 static void keep_house(struct drv *drv, int64_t now_ns)
 {
 	drv_look_at_ports(drv, now_ns);
+	report_look(&drv->report, clock_now_ns());
 	for (unsigned int i = 0; i < drv->lines_n; i++)
 		line_count_missing(&drv->lines[i], now_ns);
 }
@@ -367,6 +368,7 @@ static int loop(struct drv *drv)
 		if (drv->rung)
 			drv_answer_bell(drv);
 	}
+	report_end(&drv->report, clock_now_ns());
 	drv->life = MSG_LIFE_DOWN;
 	publish(drv, true, clock_now_ns());
 	return 0;

@@ -78,5 +78,9 @@ void drv_frames_print(const struct drv *drv)
 			print_receive(line, &line->receives[i].row);
 		}
 	}
+	printf("],\"claims\":[");
+	for (unsigned int i = 0; i < drv->claims_n; i++)
+		printf("%s{\"bus\":\"%s\",\"what\":\"%s\"}", i ? "," : "", drv->lines[drv->claims[i].line].setup->name,
+		       drv->claims[i].what);
 	printf("]}\n");
 }

@@ -6,6 +6,7 @@
 #include "config/options.h"
 #include "config/text.h"
 #include "launch/achctl/ctl.h"
+#include "launch/achctl/which.h"
 
 #define ROBOT \
 	SETTINGS_STRING("robot", struct ctl_line, robot, NULL, "its name; else the one that runs here", .value = "R")
@@ -91,10 +92,21 @@ static void list_commands(void)
 	     "Exit status: 0 done, 1 the answer is no, 100 wrong command line, 111 no robot or no answer.");
 }
 
+/* Also on a line that cannot be read. */
+static bool wants_json(int argc, char **argv)
+{
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+		if (!strcmp(argv[i], "--json"))
+			return true;
+	return false;
+}
+
 static int run(size_t which, int argc, char **argv)
 {
-	struct error_sink errors = { error_to_stderr, NULL, 0 };
 	struct ctl_line line = { .command = commands[which].name, .within_ns = -1 };
+	const struct ctl_line wrong = { .json = wants_json(argc, argv) };
+	struct error_sink plain = { error_to_stderr, NULL, 0 };
+	struct ctl_lines lines;
 	char program[32], quoted[TEXT_QUOTED_MAX];
 	struct options options = { .program = program,
 				   .about = commands[which].about,
@@ -105,21 +117,22 @@ static int run(size_t which, int argc, char **argv)
 				   .arguments_max = commands[which].max };
 
 	snprintf(program, sizeof(program), "achctl %s", commands[which].name);
-	switch (options_read(&options, &argc, argv, &errors)) {
+	switch (options_read(&options, &argc, argv, wrong.json ? ctl_lines(&lines) : &plain)) {
 	case OPTIONS_WRONG:
-		return CTL_WRONG;
+		return wrong.json ? ctl_fail(&wrong, CTL_WRONG, "%s", lines.text) : CTL_WRONG;
 	case OPTIONS_ANSWER:
 		options_answer(&options, stdout);
 		return 0;
 	case OPTIONS_GO:
 		break;
 	}
+	which_begin(&line);
 	if (line.robot && run_robot(line.robot))
 		return ctl_fail(&line, CTL_WRONG, "--robot: %s is no name for a robot", text_quote(quoted, line.robot));
 	return commands[which].run(&line, argc, argv);
 }
 
-static int unknown(const char *word)
+static int unknown(const struct ctl_line *line, const char *word)
 {
 	char quoted[TEXT_QUOTED_MAX];
 	const char *best = NULL;
@@ -128,11 +141,9 @@ static int unknown(const char *word)
 		nearest_try(word, commands[i].name, &best);
 	text_quote(quoted, word);
 	if (*word == '-')
-		error_say("achctl", NULL, ERROR_PLAIN, "%s: unknown option (achctl --help)", quoted);
-	else
-		error_say("achctl", NULL, ERROR_PLAIN, "%s: unknown command%s%s%s (achctl --help lists them)", quoted,
-			  best ? "; did you mean " : "", best ? best : "", best ? "?" : "");
-	return CTL_WRONG;
+		return ctl_fail(line, CTL_WRONG, "%s: unknown option (achctl --help)", quoted);
+	return ctl_fail(line, CTL_WRONG, "%s: unknown command%s%s%s (achctl --help lists them)", quoted,
+			best ? "; did you mean " : "", best ? best : "", best ? "?" : "");
 }
 
 /* Where the command stands: behind options that all of them have; argc: there is none. */
@@ -148,13 +159,12 @@ static int find_command(int argc, char **argv)
 static int obey(int argc, char **argv)
 {
 	static char ask_help[] = "--help";
+	const struct ctl_line line = { .json = wants_json(argc, argv) };
 	const int at = find_command(argc, argv);
 	char *word = at < argc ? argv[at] : NULL;
 
-	if (!word) {
-		error_say("achctl", NULL, ERROR_PLAIN, "which command? (achctl --help lists them)");
-		return CTL_WRONG;
-	}
+	if (!word)
+		return ctl_fail(&line, CTL_WRONG, "which command? (achctl --help lists them)");
 	if (!strcmp(word, "--help") || (!strcmp(word, "help") && at + 1 == argc)) {
 		list_commands();
 		return 0;
@@ -173,7 +183,7 @@ static int obey(int argc, char **argv)
 	for (size_t i = 0; i < COMMANDS; i++)
 		if (!strcmp(word, commands[i].name))
 			return run(i, argc - 1, argv + 1);
-	return unknown(word);
+	return unknown(&line, word);
 }
 
 int main(int argc, char **argv)

@@ -62,14 +62,23 @@ static int connect_control(struct error_sink *errors)
 	return no_achstart(status, path, errors);
 }
 
-static int write_line(struct ask *a, const char *const *words, struct error_sink *errors)
+static bool is_command(const char *const *words)
+{
+	return strcmp(words[0], "status") != 0;
+}
+
+static int write_line(struct ask *a, const char *const *words, int64_t until_ns, struct error_sink *errors)
 {
 	size_t len = 0;
 
 	for (size_t i = 0; words[i]; i++) {
-		const int n = snprintf(a->line + len, sizeof(a->line) - len, "%s%s%s", i ? "\t" : "", words[i],
-				       words[i + 1] ? "" : "\n");
+		char until[32] = "";
+		int n;
 
+		if (!i && is_command(words))
+			snprintf(until, sizeof(until), "\t%lld", (long long)until_ns);
+		n = snprintf(a->line + len, sizeof(a->line) - len, "%s%s%s%s", i ? "\t" : "", words[i], until,
+			     words[i + 1] ? "" : "\n");
 		len += (size_t)n;
 		if (len >= sizeof(a->line) || strpbrk(words[i], "\t\n")) {
 			error_add(errors, "a word of the command is too long, or has a tab or a newline in it");
@@ -80,14 +89,14 @@ static int write_line(struct ask *a, const char *const *words, struct error_sink
 	return 0;
 }
 
-int ask_begin(struct ask *a, const char *const *words, struct error_sink *errors)
+int ask_begin(struct ask *a, const char *const *words, int64_t until_ns, struct error_sink *errors)
 {
 	struct ucred peer;
 	socklen_t len = sizeof(peer);
 	int status;
 
 	*a = (struct ask){ .fd = -1, .error = "" };
-	status = write_line(a, words, errors);
+	status = write_line(a, words, until_ns, errors);
 	if (status)
 		return status;
 	a->fd = connect_control(errors);
@@ -184,7 +193,8 @@ int ask_step(struct ask *a, struct error_sink *errors)
 
 static int ask_once(struct ask *a, const char *const *words, int64_t deadline_ns, struct error_sink *errors)
 {
-	int status = ask_begin(a, words, errors);
+	const int64_t quarter_ns = (deadline_ns - clock_now_ns()) / 4;
+	int status = ask_begin(a, words, deadline_ns - (quarter_ns < ASK_GRACE_NS ? quarter_ns : ASK_GRACE_NS), errors);
 
 	if (status)
 		return status;
@@ -192,7 +202,8 @@ static int ask_once(struct ask *a, const char *const *words, int64_t deadline_ns
 		struct clock_fd fd = ask_fd(a);
 
 		if (!clock_wait(&fd, 1, deadline_ns)) {
-			error_add(errors, "achstart, process %d, does not answer", (int)a->pid);
+			error_add(errors, "achstart, process %d, does not answer%s", (int)a->pid,
+				  is_command(words) ? "; it will not be done later" : "");
 			status = -ETIMEDOUT;
 		} else {
 			status = ask_step(a, errors);
@@ -212,13 +223,12 @@ int ask_for(struct ask *a, const char *const *words, int64_t deadline_ns, struct
 {
 	char why[ERROR_LINE_MAX] = "";
 	struct error_sink last = { keep, why, 0 };
-	const bool harmless = !strcmp(words[0], "status");
 	int status = 0;
 
 	/* A queue that is full, or a place that is not free, soon is; but nothing is to be done twice. */
 	for (int i = 0; i < TRIES; i++) {
 		status = ask_once(a, words, deadline_ns, &last);
-		if (status != -EAGAIN && !(status == -ECONNRESET && harmless))
+		if (status != -EAGAIN && !(status == -ECONNRESET && !is_command(words)))
 			break;
 		if (clock_now_ns() + PAUSE_NS > deadline_ns)
 			break;

@@ -10,6 +10,9 @@
  *	ask_end(&ask);
  *
  * or, beside other descriptors, ask_begin, and ask_step whenever ask_fd is ready.
+ *
+ * A command goes with the time until which it counts, a little before the deadline: who is told that achstart does not
+ * answer can rely on it that nothing is done later.
  */
 #ifndef LAUNCH_ACHCTL_ASK_H
 #define LAUNCH_ACHCTL_ASK_H
@@ -24,6 +27,7 @@
 #include "config/yaml.h"
 
 #define ASK_WITHIN_NS 3000000000 /* for an answer that achstart gives at once, on a machine that is busy */
+#define ASK_GRACE_NS 200000000	 /* at most: for the answer to what was done just in time */
 #define ASK_LINE_MAX 512
 
 struct ask {
@@ -40,9 +44,9 @@ struct ask {
 	size_t len, room;
 };
 
-/* Connects and sends.  0, or with a line in errors: -ENOENT (nobody serves there), -EACCES, -EAGAIN (too many ask at
- * once) ...  Nothing to end then. */
-int ask_begin(struct ask *ask, const char *const *words, struct error_sink *errors);
+/* Connects and sends, status or a command that counts until then.  0, or with a line in errors: -ENOENT (nobody serves
+ * there), -EACCES, -EAGAIN (too many ask at once) ...  Nothing to end then. */
+int ask_begin(struct ask *ask, const char *const *words, int64_t until_ns, struct error_sink *errors);
 struct clock_fd ask_fd(const struct ask *ask);
 /* 1: the answer is there; 0: more is to come; -errno with a line in errors. */
 int ask_step(struct ask *ask, struct error_sink *errors);

@@ -1,15 +1,13 @@
 /* ctl.c: what the commands of achctl(1) share. */
-#include <dirent.h>
-#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "config/text.h"
 #include "launch/achctl/ctl.h"
+#include "launch/achstart/terminal.h"
 
 #define WIDTH_MIN 40
 #define WIDTH_USUAL 80
@@ -55,13 +53,14 @@ int ctl_fail(const struct ctl_line *line, int status, const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
+	terminal_clean(text);
 	if (line->json) {
 		fputs("{\"ok\":false,\"error\":", stdout);
 		ctl_json_text(stdout, text);
 		puts("}");
 		return status;
 	}
-	snprintf(program, sizeof(program), "achctl %s", line->command);
+	snprintf(program, sizeof(program), "achctl%s%s", line->command ? " " : "", line->command ? line->command : "");
 	fflush(stdout);
 	error_say(program, NULL, ERROR_PLAIN, "%s", text);
 	return status;
@@ -77,6 +76,7 @@ void ctl_warn(const struct ctl_line *line, const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
+	terminal_clean(text);
 	snprintf(program, sizeof(program), "achctl %s", line->command);
 	fflush(stdout);
 	error_say(program, NULL, ERROR_WARNING, "%s", text);
@@ -119,62 +119,10 @@ void ctl_who(const struct ctl_line *line, char who[CTL_WHO_MAX])
 			snprintf(who, CTL_WHO_MAX, "%s", words[i]);
 			break;
 		}
+	terminal_clean(who);
 	for (char *p = who; *p; p++)
-		if ((unsigned char)*p < ' ')
-			*p = '?';
-}
-
-static bool has(const char *folder, const char *name, const char *what)
-{
-	char path[RUN_PATH_MAX + 64];
-	struct stat st;
-
-	if (!text_is_name(name))
-		return false;
-	snprintf(path, sizeof(path), "%s/%.*s/%s", folder, TEXT_NAME_MAX, name, what);
-	return !stat(path, &st);
-}
-
-/* How many folders hold that; one of them in only, all in names. */
-static int count_robots(const char *folder, const char *what, char only[TEXT_NAME_MAX + 1], char *names, size_t size)
-{
-	DIR *dir = opendir(folder);
-	struct dirent *entry;
-	int found = 0;
-
-	*names = 0;
-	while (dir && (entry = readdir(dir))) {
-		const size_t len = strlen(names);
-
-		if (!has(folder, entry->d_name, what))
-			continue;
-		found++;
-		snprintf(only, TEXT_NAME_MAX + 1, "%.*s", TEXT_NAME_MAX, entry->d_name);
-		snprintf(names + len, size - len, "%s%.*s", len ? ", " : "", TEXT_NAME_MAX, entry->d_name);
-	}
-	if (dir)
-		closedir(dir);
-	return found;
-}
-
-int ctl_find_robot(const struct ctl_line *line)
-{
-	/* Those that run; else those that have run and left logs. */
-	static const char *const signs[] = { "control", "log" };
-	char folder[RUN_PATH_MAX], names[256], only[TEXT_NAME_MAX + 1] = "";
-
-	if (line->robot || getenv("ENDPLATE_RUN") || run_path(folder, NULL, &(struct error_sink){ 0 }))
-		return 0;
-	*strrchr(folder, '/') = 0;
-	for (size_t i = 0; i < sizeof(signs) / sizeof(*signs); i++) {
-		const int found = count_robots(folder, signs[i], only, names, sizeof(names));
-
-		if (found > 1 && !has(folder, "robot", signs[i]))
-			return ctl_fail(line, CTL_WRONG, "which robot? --robot takes one of %s", names);
-		if (found)
-			return found == 1 ? run_robot(only) : 0;
-	}
-	return 0;
+		if (*p == '\t')
+			*p = '?'; /* it is between words when achstart is asked */
 }
 
 /* ---- the terminal ---- */

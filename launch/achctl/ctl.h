@@ -16,8 +16,9 @@
 
 /* All options there are; each command has some of them. */
 struct ctl_line {
-	const char *command; /* "restart" */
+	const char *command; /* "restart"; NULL: none was found */
 	const char *robot;
+	bool run_given; /* $ENDPLATE_RUN was set when achctl was called */
 	bool json;
 	int64_t within_ns;
 	const char *why;
@@ -70,10 +71,6 @@ int ctl_name(const struct ctl_line *line, const char *name);
 /* Who commands, as far as the environment tells; no look-up that a dead network could delay. */
 #define CTL_WHO_MAX 24
 void ctl_who(const struct ctl_line *line, char who[CTL_WHO_MAX]);
-
-/* Without --robot and $ENDPLATE_RUN: the only robot that runs here, if there is exactly one; "robot" if there is
- * none. 0, or CTL_WRONG after a line: several, and none of them is called "robot". */
-int ctl_find_robot(const struct ctl_line *line);
 
 /* ---- the terminal ---- */
 

@@ -1,7 +1,7 @@
 /* ctl_arm.c: achctl arm: asks achstart to lower the level to run, and waits until the drivers have taken it.
  *
- * Whether they do is theirs to say: each tells the epoch it obeys.  A raise that achstart had not read makes the
- * lowering void, and one that follows it is a stop; both are reported as refused.
+ * Whether they do is theirs to say: each tells the epoch it obeys.  What is lowered is what had been raised when this
+ * was called: any raise since makes the lowering void, and one that follows it is a stop; both are reported as refused.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,6 +11,7 @@
 #include "launch/achctl/ctl.h"
 #include "launch/achctl/judge.h"
 #include "launch/achctl/view.h"
+#include "launch/achctl/which.h"
 
 #define LOOK_NS 20000000
 
@@ -48,9 +49,8 @@ static int raised(const struct ctl_line *line, const struct judge *j)
 			*j->who ? j->who : "somebody", *j->why ? ": " : "", j->why);
 }
 
-static int wait_taken(const struct ctl_line *line, struct judge *j, int64_t epoch, const char *who)
+static int wait_taken(const struct ctl_line *line, struct judge *j, int64_t until_ns, int64_t epoch, const char *who)
 {
-	const int64_t until_ns = clock_now_ns() + line->within_ns;
 	static struct view view;
 
 	for (;;) {
@@ -59,9 +59,8 @@ static int wait_taken(const struct ctl_line *line, struct judge *j, int64_t epoc
 		struct ask ask;
 		size_t taken;
 
-		if (ask_for(&ask, (const char *const[]){ "status", NULL }, clock_now_ns() + ASK_WITHIN_NS,
-			    ctl_lines(&why)))
-			return ctl_fail(line, CTL_WORLD, "%s", why.text);
+		if (ask_for(&ask, (const char *const[]){ "status", NULL }, until_ns + ASK_GRACE_NS, ctl_lines(&why)))
+			return ctl_fail(line, CTL_WORLD, "armed: epoch %lld, but %s", (long long)epoch, why.text);
 		view_read(&view, yaml_root(ask.doc));
 		ask_end(&ask);
 		judge_look(j);
@@ -79,8 +78,38 @@ static int wait_taken(const struct ctl_line *line, struct judge *j, int64_t epoc
 	}
 }
 
+/* What the operator has seen.  Of a channel that cannot be read that is nothing, and achstart refuses. */
+static struct arm_seen look(void)
+{
+	struct error_sink quiet = { 0 };
+	struct arm_seen seen;
+	struct arm arm;
+
+	arm_open(&arm, false, (gid_t)-1, &quiet);
+	arm_read(&arm, &quiet);
+	seen = arm.seen;
+	arm_close(&arm);
+	return seen;
+}
+
+static int ask_to_arm(struct ask *ask, const char *who, const struct arm_seen *seen, int64_t until_ns,
+		      struct error_sink *errors)
+{
+	char words[4][24];
+
+	for (int i = 0; i < 2; i++) {
+		snprintf(words[2 * i], sizeof(words[0]), "%llu", (unsigned long long)seen->id[i]);
+		snprintf(words[2 * i + 1], sizeof(words[0]), "%llu", (unsigned long long)seen->seq[i]);
+	}
+	return ask_for(ask, (const char *const[]){ "arm", who, words[0], words[1], words[2], words[3], NULL }, until_ns,
+		       errors);
+}
+
 static int arm(const struct ctl_line *line, struct judge *j)
 {
+	const bool soon = line->within_ns && line->within_ns < ASK_WITHIN_NS;
+	const int64_t begun_ns = clock_now_ns();
+	const struct arm_seen seen = look();
 	const struct yaml_node *node;
 	char who[CTL_WHO_MAX];
 	struct ctl_lines why;
@@ -91,7 +120,7 @@ static int arm(const struct ctl_line *line, struct judge *j)
 	ctl_who(line, who);
 	judge_look(j);
 	judge_mark(j);
-	if (ask_for(&ask, (const char *const[]){ "arm", who, NULL }, clock_now_ns() + ASK_WITHIN_NS, ctl_lines(&why)))
+	if (ask_to_arm(&ask, who, &seen, begun_ns + (soon ? line->within_ns : ASK_WITHIN_NS), ctl_lines(&why)))
 		return ctl_fail(line, CTL_WORLD, "%s", why.text);
 	node = yaml_find(yaml_root(ask.doc), "epoch");
 	if (!ask.ok)
@@ -101,13 +130,14 @@ static int arm(const struct ctl_line *line, struct judge *j)
 	ask_end(&ask);
 	if (status)
 		return status;
-	return line->within_ns ? wait_taken(line, j, epoch, who) : armed(line, epoch, 0, who);
+	return line->within_ns ? wait_taken(line, j, begun_ns + line->within_ns, epoch, who)
+			       : armed(line, epoch, 0, who);
 }
 
 int ctl_arm(const struct ctl_line *line, int argc, char **argv)
 {
 	struct judge judge;
-	int status = ctl_find_robot(line);
+	int status = which_robot(line);
 
 	(void)argc;
 	(void)argv;

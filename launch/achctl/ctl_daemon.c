@@ -6,6 +6,7 @@
 #include "launch/achctl/ctl.h"
 #include "launch/achctl/ctl_daemon.h"
 #include "launch/achctl/view.h"
+#include "launch/achctl/which.h"
 
 #define LOOK_NS 50000000
 
@@ -90,6 +91,8 @@ static int wait_ready(const struct ctl_line *line, const char *name, int64_t oth
 			return status;
 		if (d.ready && d.pid != other_than && !is_old(&d))
 			return it_is_so(line, &d);
+		if (!strcmp(d.state, "done"))
+			return it_is_so(line, &d);
 		if (!strcmp(d.state, "failed"))
 			return not_so(line, &d, "not started");
 		if (clock_now_ns() >= until_ns) {
@@ -150,7 +153,7 @@ int ctl_start(const struct ctl_line *line, int argc, char **argv)
 
 	(void)argc;
 	if (!status)
-		status = ctl_find_robot(line);
+		status = which_robot(line);
 	return status ? status : ctl_daemon_start(line, "start", argv[0]);
 }
 
@@ -160,6 +163,6 @@ int ctl_restart(const struct ctl_line *line, int argc, char **argv)
 
 	(void)argc;
 	if (!status)
-		status = ctl_find_robot(line);
+		status = which_robot(line);
 	return status ? status : ctl_daemon_start(line, "restart", argv[0]);
 }

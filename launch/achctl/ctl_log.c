@@ -11,6 +11,8 @@
 #include "config/text.h"
 #include "launch/achctl/ctl.h"
 #include "launch/achctl/tail.h"
+#include "launch/achctl/which.h"
+#include "launch/achstart/terminal.h"
 
 #define LOOK_NS 100000000
 #define STAMP 26 /* "2026-11-15 08:00:00.123456" */
@@ -65,11 +67,15 @@ static const char *colour_of(const char *line)
 	return severity && !strncmp(severity, " warning ", 9) ? "\033[33m" : NULL;
 }
 
-static void print_line(void *to, const char *line)
+static void print_line(void *to, const char *bytes)
 {
 	struct printer *p = to;
-	const char *colour = p->colour && p->events ? colour_of(line) : NULL;
+	char line[TAIL_LINE_MAX];
+	const char *colour;
 
+	snprintf(line, sizeof(line), "%s", bytes);
+	terminal_clean(line);
+	colour = p->colour && p->events ? colour_of(line) : NULL;
 	if (p->json)
 		print_json(p, line);
 	else if (colour)
@@ -155,7 +161,7 @@ static int show_log(const struct ctl_line *line, const char *name, bool events)
 	char path[RUN_PATH_MAX], rest[TEXT_NAME_MAX + 16];
 	struct ctl_lines why;
 	struct tail tail;
-	int status = ctl_find_robot(line);
+	int status = which_robot(line);
 
 	if (status)
 		return status;

@@ -8,6 +8,7 @@
 #include "launch/achctl/ctl_daemon.h"
 #include "launch/achctl/talk.h"
 #include "launch/achctl/view.h"
+#include "launch/achctl/which.h"
 
 static const char *const verbs[] = { "home", "reset", "clear", "bias", "activate", "set", "get", NULL };
 
@@ -43,7 +44,8 @@ int ctl_request(const struct ctl_line *line, int argc, char **argv)
 	if (strlen(key) >= MSG_NAME_SIZE || strlen(value) >= MSG_TEXT_SIZE)
 		return ctl_fail(line, CTL_WRONG, "a key has at most %d bytes, a value %d", MSG_NAME_SIZE - 1,
 				MSG_TEXT_SIZE - 1);
-	return talk(line, argv[0], verb, key, value);
+	status = which_robot(line);
+	return status ? status : talk(line, argv[0], verb, key, value);
 }
 
 /* What achstart says of it: "" if it does not know it, or is not there. */
@@ -72,7 +74,7 @@ int ctl_clear(const struct ctl_line *line, int argc, char **argv)
 
 	(void)argc;
 	if (!status)
-		status = ctl_find_robot(line);
+		status = which_robot(line);
 	if (status)
 		return status;
 	usual.within_ns = line->within_ns >= 0 ? line->within_ns : TALK_USUAL_NS;

@@ -5,6 +5,7 @@
 #include "launch/achctl/ask.h"
 #include "launch/achctl/ctl.h"
 #include "launch/achctl/show.h"
+#include "launch/achctl/which.h"
 
 static void print_view(const struct view *v)
 {
@@ -34,7 +35,7 @@ static int without_achstart(const struct ctl_line *line, const char *why)
 	bool nothing;
 
 	chans_look(&chans);
-	nothing = !view_look(&view, &chans) && !*view.level;
+	nothing = !view_look(&view, &chans) && !*view.level && !*view.why;
 	chans_close(&chans);
 	if (line->json) {
 		fputs("{\"ok\":false,\"error\":", stdout);
@@ -54,7 +55,7 @@ int ctl_status(const struct ctl_line *line, int argc, char **argv)
 	static struct view view;
 	struct ctl_lines why;
 	struct ask ask;
-	int status = ctl_find_robot(line);
+	int status = which_robot(line);
 
 	(void)argc;
 	(void)argv;

@@ -9,6 +9,7 @@
 #include "launch/achctl/ctl.h"
 #include "launch/achctl/ctl_daemon.h"
 #include "launch/achctl/tail.h"
+#include "launch/achctl/which.h"
 
 #define LOOK_NS 50000000
 
@@ -51,7 +52,7 @@ static bool wait_gone(pid_t pid, int pidfd, int64_t until_ns)
 		struct error_sink quiet = { 0 };
 		struct ask ask;
 
-		if (ask_begin(&ask, (const char *const[]){ "status", NULL }, &quiet) == -ENOENT)
+		if (ask_begin(&ask, (const char *const[]){ "status", NULL }, 0, &quiet) == -ENOENT)
 			return true;
 		ask_end(&ask);
 		if (clock_now_ns() >= until_ns)
@@ -89,7 +90,7 @@ static int find_achstart(const struct ctl_line *line, pid_t *pid)
 	struct ctl_lines why;
 	struct ask ask;
 
-	if (ask_begin(&ask, (const char *const[]){ "status", NULL }, ctl_lines(&why)))
+	if (ask_begin(&ask, (const char *const[]){ "status", NULL }, 0, ctl_lines(&why)))
 		return ctl_fail(line, CTL_WORLD, "%s", why.text);
 	*pid = ask.pid;
 	ask_end(&ask);
@@ -132,7 +133,7 @@ int ctl_stop(const struct ctl_line *line, int argc, char **argv)
 	int status = argc ? ctl_name(line, argv[0]) : 0;
 
 	if (!status)
-		status = ctl_find_robot(line);
+		status = which_robot(line);
 	if (status)
 		return status;
 	return argc ? ctl_daemon_stop(line, argv[0]) : stop_robot(line);

@@ -3,6 +3,7 @@
 
 #include "daemons/port.h"
 #include "launch/achctl/judge.h"
+#include "launch/achstart/terminal.h"
 
 #define AT_ONCE 64 /* as many as a channel retains */
 
@@ -40,6 +41,8 @@ static void note(struct judge *j, const struct msg_estop *msg)
 	memcpy(j->who, msg->who, sizeof(j->who));
 	memcpy(j->why, msg->why, sizeof(j->why));
 	j->who[sizeof(j->who) - 1] = j->why[sizeof(j->why) - 1] = 0;
+	terminal_clean(j->who);
+	terminal_clean(j->why);
 }
 
 /* false: no more now. */

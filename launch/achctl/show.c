@@ -6,6 +6,7 @@
 
 #include "launch/achctl/show.h"
 
+#define OLD_END_S 60 /* so long ago, the end of the process before explains nothing */
 #define DEAD_MS 1000 /* what is older was said by one that is not there any more */
 
 /* ---- lines ---- */
@@ -48,12 +49,12 @@ void show_robot(const struct view *v, struct paint *p, size_t width)
 		if (*v->why)
 			say(p, &left, TONE_PLAIN, ": %s", v->why);
 	} else {
-		say(p, &left, TONE_DIM, "no e-stop channels");
+		say(p, &left, *v->why ? TONE_BAD : TONE_DIM, "%s", *v->why ? v->why : "no e-stop channels");
 	}
 	p->end(p);
 	for (size_t i = 0; i < v->daemons_n; i++) {
 		wanted += v->daemons[i].wanted;
-		ready += v->daemons[i].wanted && v->daemons[i].ready;
+		ready += v->daemons[i].wanted && view_daemon_is_fine(&v->daemons[i]);
 	}
 	left = width;
 	if (v->supervised) {
@@ -129,11 +130,11 @@ static enum tone rank_tone(enum view_rank rank)
 /* What there is to say about one that is not as wanted. */
 static void explain(const struct view_daemon *d, struct table_row *row)
 {
-	const char *parts[] = { d->why, d->pid > 0 ? d->status : "", "" };
+	const char *parts[] = { d->why, d->pid > 0 && strcmp(d->status, d->life) ? d->status : "", "" };
 	char end[VIEW_TEXT_MAX + 8] = "";
 	size_t len = 0;
 
-	if (*d->last_end)
+	if (*d->last_end && !(d->ready && d->uptime_s > OLD_END_S))
 		snprintf(end, sizeof(end), "last: %s", d->last_end);
 	parts[2] = end;
 	for (size_t i = 0; i < 3; i++)

@@ -1,8 +1,10 @@
 /* talk.c: one request to a driver, and its answer. */
 #include <dirent.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "channels/ach_file.h"
@@ -19,6 +21,8 @@
 struct talk {
 	const struct ctl_line *line;
 	const char *name;
+	bool moves;
+	int signals; /* that interrupt a motion's waiting; -1: they end the program, as usual */
 	ach_channel_t req, rep;
 	bool req_open, rep_open;
 	struct msg_request request;
@@ -136,6 +140,27 @@ static bool replaced(struct talk *t)
 	return ach_unlinked(&t->req, &req) != ACH_OK || ach_unlinked(&t->rep, &rep) != ACH_OK || req || rep;
 }
 
+static const char *moving(const struct talk *t)
+{
+	return t->moves ? "; a motion that has begun goes on: achctl hold ends it" : "";
+}
+
+static int interrupted(const struct talk *t)
+{
+	return ctl_fail(t->line, CTL_WORLD, "interrupted before %s has answered%s", t->name, moving(t));
+}
+
+static int open_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	return signalfd(-1, &set, SFD_CLOEXEC);
+}
+
 static int no_answer(const struct talk *t, int64_t within_ns)
 {
 	char channel[PORT_NAME_MAX];
@@ -148,10 +173,10 @@ static int no_answer(const struct talk *t, int64_t within_ns)
 	age_ns = pulse_age_ns(&pulse, clock_now_ns());
 	pulse_close(&pulse);
 	if (age_ns == INT64_MAX)
-		return ctl_fail(t->line, CTL_WORLD, "%s has not answered within %g s, and publishes nothing", t->name,
-				(double)within_ns / 1e9);
-	return ctl_fail(t->line, CTL_WORLD, "%s has not answered within %g s; its last state is %.3g s old", t->name,
-			(double)within_ns / 1e9, (double)age_ns / 1e9);
+		return ctl_fail(t->line, CTL_WORLD, "%s has not answered within %g s, and publishes nothing%s", t->name,
+				(double)within_ns / 1e9, moving(t));
+	return ctl_fail(t->line, CTL_WORLD, "%s has not answered within %g s; its last state is %.3g s old%s", t->name,
+			(double)within_ns / 1e9, (double)age_ns / 1e9, moving(t));
 }
 
 /* 0 with the answer in *reply; else the exit status after a line. */
@@ -162,7 +187,7 @@ static int wait_reply(struct talk *t, int64_t within_ns, struct msg_reply *reply
 
 	ach_channel_fd(&t->rep, &fd);
 	for (;;) {
-		struct clock_fd wait = { .fd = fd, .events = POLLIN };
+		struct clock_fd wait[] = { { .fd = fd, .events = POLLIN }, { .fd = t->signals, .events = POLLIN } };
 		const int64_t now_ns = clock_now_ns();
 
 		switch (take(t, reply)) {
@@ -176,8 +201,10 @@ static int wait_reply(struct talk *t, int64_t within_ns, struct msg_reply *reply
 		}
 		if (now_ns >= until_ns)
 			return no_answer(t, within_ns);
-		clock_wait(&wait, 1, now_ns + LOOK_NS < until_ns ? now_ns + LOOK_NS : until_ns);
-		if (!wait.ready && replaced(t)) {
+		clock_wait(wait, 2, now_ns + LOOK_NS < until_ns ? now_ns + LOOK_NS : until_ns);
+		if (wait[1].ready)
+			return interrupted(t);
+		if (!wait[0].ready && replaced(t)) {
 			close_talk(t);
 			status = open_talk(t);
 			if (!status)
@@ -217,7 +244,7 @@ int talk(const struct ctl_line *line, const char *name, enum msg_verb verb, cons
 {
 	const bool moves = verb == MSG_VERB_HOME || verb == MSG_VERB_ACTIVATE;
 	const int64_t within_ns = line->within_ns >= 0 ? line->within_ns : moves ? TALK_MOTION_NS : TALK_USUAL_NS;
-	struct talk t = { .line = line, .name = name };
+	struct talk t = { .line = line, .name = name, .moves = moves, .signals = moves ? open_signals() : -1 };
 	struct msg_reply reply;
 	int status = open_talk(&t);
 
@@ -234,5 +261,7 @@ int talk(const struct ctl_line *line, const char *name, enum msg_verb verb, cons
 	if (!status)
 		status = show(line, &t, &reply);
 	close_talk(&t);
+	if (t.signals >= 0)
+		close(t.signals);
 	return status;
 }

@@ -2,6 +2,7 @@
  *
  * NAME-req gets {id, pid, verb, key, value}, NAME-rep the one answer of that id.  An answer that was overwritten
  * before it was read is asked for again with the same id, which is answered again and not done again.
+ * A motion does not end because nobody waits for its answer any more: who gives up, or is interrupted, is told.
  */
 #ifndef LAUNCH_ACHCTL_TALK_H
 #define LAUNCH_ACHCTL_TALK_H

@@ -14,6 +14,7 @@
 #include "launch/achctl/ask.h"
 #include "launch/achctl/ctl.h"
 #include "launch/achctl/top.h"
+#include "launch/achctl/which.h"
 
 #define NOTICE_NS 10000000000
 #define FIRST_NS 300000000
@@ -73,7 +74,7 @@ static void begin_asking(struct loop *l, int64_t now_ns)
 	if (l->asking)
 		return;
 	l->ask_ns = now_ns;
-	l->asking = !ask_begin(&l->ask, (const char *const[]){ "status", NULL }, &errors);
+	l->asking = !ask_begin(&l->ask, (const char *const[]){ "status", NULL }, 0, &errors);
 	if (!l->asking)
 		l->away = true;
 }
@@ -296,7 +297,7 @@ static int run_json(const struct ctl_line *line)
 
 int ctl_top(const struct ctl_line *line, int argc, char **argv)
 {
-	const int status = ctl_find_robot(line);
+	const int status = which_robot(line);
 
 	(void)argc;
 	(void)argv;

@@ -2,9 +2,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "config/utf8.h"
 #include "launch/achctl/ctl.h"
 #include "launch/achctl/view.h"
+#include "launch/achstart/terminal.h"
 
 enum kind { TEXT, WORD /* "" is null */, WHOLE, REAL, YES };
 
@@ -74,17 +74,9 @@ static const struct field clock_fields[] = {
 
 void view_clean(char *text)
 {
-	size_t len = strlen(text);
-
-	while (len) {
-		uint32_t c;
-		const size_t size = utf8_character(text, len, &c), bytes = size ? size : 1;
-
-		if (!size || c < ' ' || (c >= 0x7f && c < 0xa0))
-			memset(text, '?', bytes);
-		text += bytes;
-		len -= bytes;
-	}
+	terminal_clean(text);
+	while ((text = strchr(text, '\t')))
+		*text = '?';
 }
 
 static void read_field(const struct field *f, void *base, const struct yaml_node *node)
@@ -206,6 +198,11 @@ const struct view_daemon *view_daemon(const struct view *v, const char *name)
 	return NULL;
 }
 
+bool view_daemon_is_fine(const struct view_daemon *d)
+{
+	return d->ready || !strcmp(d->state, "done");
+}
+
 enum view_rank view_daemon_rank(const struct view_daemon *d)
 {
 	static const char *const bad[] = { "failed", "backoff", "killed", "gone", "silent" };
@@ -215,7 +212,7 @@ enum view_rank view_daemon_rank(const struct view_daemon *d)
 			return VIEW_BAD;
 	if (!strcmp(d->life, "fault"))
 		return VIEW_BAD;
-	if (d->wanted && (!d->ready || d->freerun))
+	if (d->wanted && (!view_daemon_is_fine(d) || d->freerun))
 		return VIEW_ODD;
 	return VIEW_FINE;
 }

@@ -49,7 +49,7 @@ struct view {
 	bool supervised; /* achstart said so */
 	char robot[VIEW_NAME_MAX];
 	char level[VIEW_NAME_MAX];
-	char who[VIEW_NAME_MAX], why[VIEW_TEXT_MAX]; /* of the level */
+	char who[VIEW_NAME_MAX], why[VIEW_TEXT_MAX]; /* of the level; without a level why it is not known */
 	int64_t epoch, pid;
 	double uptime_s;
 	bool stopping;
@@ -72,7 +72,7 @@ void view_level(struct view *view, const struct arm *arm);
 /* What the channels tell better than achstart, which looks at them less often: age, rate and phase. */
 void view_fresh(struct view *view, const struct chans *chans);
 
-/* Without what a terminal would take for a command. */
+/* Without what a terminal would take for a command, and without tabs. */
 void view_clean(char *text);
 
 /* By name, or NULL. */
@@ -80,6 +80,7 @@ const struct view_daemon *view_daemon(const struct view *view, const char *name)
 
 /* How bad it is. */
 enum view_rank { VIEW_FINE, VIEW_ODD, VIEW_BAD };
+bool view_daemon_is_fine(const struct view_daemon *daemon); /* ready, or done with its work */
 enum view_rank view_daemon_rank(const struct view_daemon *daemon);
 enum view_rank view_bus_rank(const struct view_bus *bus);
 /* Is everything as wanted?  The level of the e-stop does not count: to be stopped is no fault. */

@@ -144,12 +144,23 @@ static void take_clock(struct view *v, const struct chans *chans)
 				v->buses[j].load = c->bus[i].load;
 }
 
+static void keep_first(void *to, const char *line)
+{
+	struct view *v = to;
+
+	if (!*v->why)
+		COPY(v->why, line);
+}
+
 void view_level(struct view *v, const struct arm *arm)
 {
 	*v->level = *v->who = *v->why = 0;
 	v->epoch = 0;
-	if (!arm->open[0] && !arm->open[1])
+	if (!arm->open[0] && !arm->open[1]) {
+		if (arm->status[0] == ACH_EACCES || arm->status[1] == ACH_EACCES)
+			arm_why(arm, &(struct error_sink){ keep_first, v, 0 });
 		return;
+	}
 	COPY(v->level, msg_level_word(arm->level));
 	v->epoch = (int64_t)arm->epoch;
 	snprintf(v->who, sizeof(v->who), "%.*s", MSG_NAME_SIZE, arm->who);

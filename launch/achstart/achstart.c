@@ -44,7 +44,7 @@ static int check(const struct launch *launch)
 	check_robot(&found, launch, &errors, &warnings);
 	check_print(&found, launch, stdout);
 	check_free(&found);
-	return errors.count ? WRONG : warnings.count ? WORLD : 0;
+	return errors.count ? WRONG : warnings.count > found.notes ? WORLD : 0;
 }
 
 /* Everything that is made from here on belongs to the operators' group, by us and by the daemons. */
@@ -101,7 +101,10 @@ static int start(struct launch *launch, struct error_sink *errors)
 	if (lock < 0)
 		return WORLD;
 	channels = claim_channels(errors);
-	status = channels < 0 ? WORLD : supervise(launch, errors);
+	if (channels < 0 || folder_robot_write(launch->name, errors))
+		status = WORLD;
+	else
+		status = supervise(launch, errors);
 	if (channels >= 0)
 		close(channels);
 	close(lock);

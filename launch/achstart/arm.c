@@ -2,21 +2,46 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "channels/ach_file.h"
+#include "channels/ach_ring.h"
 #include "channels/clock.h"
 #include "daemons/port.h"
 #include "launch/achstart/arm.h"
+#include "launch/achstart/terminal.h"
 
 #define PATIENCE_NS 2000000
 #define MESSAGES_MAX 256
 
 static const char *const channels[2] = { "estop", "estop-b" };
 
-static int wrong(struct error_sink *errors, const char *name, enum ach_status status)
+/* Numbers: who they are may be a question to a network that is dead. */
+static int may_not(struct error_sink *errors, const char *what, const char *name)
 {
+	char path[ACH_FILE_PATH_LEN];
+	struct stat st;
+
+	ach_file_channel_path(path, name);
+	if (stat(path, &st))
+		error_add(errors, "you may not %s %s", what, name);
+	else
+		error_add(errors, "you may not %s %s (mode %04o, uid %u, gid %u)", what, name, st.st_mode & 07777u,
+			  (unsigned int)st.st_uid, (unsigned int)st.st_gid);
+	return -EACCES;
+}
+
+static int wrong(struct error_sink *errors, const char *what, int c, enum ach_status status)
+{
+	char name[PORT_NAME_MAX];
+
+	if (port_name(name, channels[c]))
+		snprintf(name, sizeof(name), "%s", channels[c]);
+	if (status == ACH_EACCES)
+		return may_not(errors, what, name);
 	error_add(errors, "channel %s: %s%s%s", name, ach_result_to_string(status),
 		  status == ACH_FAILED_SYSCALL ? ": " : "", status == ACH_FAILED_SYSCALL ? ach_errstr() : "");
-	return status == ACH_ENOENT ? -ENOENT : status == ACH_EACCES ? -EACCES : -EIO;
+	return status == ACH_ENOENT ? -ENOENT : -EIO;
 }
 
 static bool is_corrupt(enum ach_status status)
@@ -34,8 +59,10 @@ static enum ach_status open_channel(struct arm *a, int c, const char *name)
 	ach_attr_set_put_timeout(&attr, &patience);
 	status = ach_open(&a->chan[c], name, &attr);
 	a->open[c] = status == ACH_OK;
+	a->status[c] = status;
 	a->corrupt[c] = is_corrupt(status);
-	a->seen_seq[c] = 0;
+	a->seen.id[c] = status == ACH_OK ? a->chan[c].handle->id : 0;
+	a->seen.seq[c] = a->raise_seq[c] = 0;
 	return status;
 }
 
@@ -56,15 +83,17 @@ static int open_one(struct arm *a, int c, bool make, gid_t group, struct error_s
 	char name[PORT_NAME_MAX];
 	enum ach_status status;
 
+	a->status[c] = ACH_INVALID_NAME;
 	if (port_name(name, channels[c]))
-		return wrong(errors, channels[c], ACH_INVALID_NAME);
+		return wrong(errors, "read", c, ACH_INVALID_NAME);
 	status = open_channel(a, c, name);
 	if (status == ACH_ENOENT && make) {
 		status = make_channel(name, group);
 		if (status == ACH_OK)
 			status = open_channel(a, c, name);
 	}
-	return status == ACH_OK ? 0 : wrong(errors, name, status);
+	a->status[c] = status;
+	return status == ACH_OK ? 0 : wrong(errors, "read", c, status);
 }
 
 int arm_open(struct arm *a, bool make, gid_t group, struct error_sink *errors)
@@ -86,7 +115,23 @@ void arm_close(struct arm *a)
 	a->open[0] = a->open[1] = false;
 }
 
+void arm_why(const struct arm *a, struct error_sink *errors)
+{
+	for (int c = 0; c < 2; c++)
+		if (!a->open[c])
+			wrong(errors, "read", c, a->status[c]);
+}
+
 /* ---- reading ---- */
+
+static void note_raise(struct arm *a, int c, uint64_t seq, const char *who, const char *why)
+{
+	a->raise_seq[c] = seq;
+	snprintf(a->raise_who[c], MSG_NAME_SIZE, "%.*s", MSG_NAME_SIZE - 1, who);
+	snprintf(a->raise_why[c], MSG_TEXT_SIZE, "%.*s", MSG_TEXT_SIZE - 1, why);
+	terminal_clean(a->raise_who[c]);
+	terminal_clean(a->raise_why[c]);
+}
 
 /* The level of the channel: the highest since its newest epoch. */
 static int read_one(struct arm *a, int c, uint64_t *epoch, enum msg_level *level, struct error_sink *errors)
@@ -100,12 +145,18 @@ static int read_one(struct arm *a, int c, uint64_t *epoch, enum msg_level *level
 		status = ach_get(&a->chan[c], &msg, sizeof(msg), &len, NULL, ACH_O_FIRST);
 		if (status != ACH_OK && status != ACH_MISSED_FRAME)
 			break;
-		a->seen_seq[c] = a->chan[c].seq_num;
+		a->seen.seq[c] = a->chan[c].seq_num;
+		if (status == ACH_MISSED_FRAME)
+			note_raise(a, c, a->seen.seq[c] - 1, "somebody", "messages were missed");
 		if (msg_check(&msg, len, type, NULL) != MSG_FINE)
 			continue;
+		if (msg.level != MSG_LEVEL_RUN)
+			note_raise(a, c, a->seen.seq[c], msg.who, msg.why);
 		if (msg.epoch > *epoch || (msg.epoch == *epoch && msg.level >= *level)) {
-			memcpy(a->who, msg.who, sizeof(a->who));
-			memcpy(a->why, msg.why, sizeof(a->why));
+			snprintf(a->who, sizeof(a->who), "%.*s", MSG_NAME_SIZE, msg.who);
+			snprintf(a->why, sizeof(a->why), "%.*s", MSG_TEXT_SIZE, msg.why);
+			terminal_clean(a->who);
+			terminal_clean(a->why);
 			a->t_ns = msg.header.t_publish_ns;
 		}
 		if (msg.epoch > *epoch) {
@@ -117,11 +168,12 @@ static int read_one(struct arm *a, int c, uint64_t *epoch, enum msg_level *level
 	}
 	if (status == ACH_EAGAIN || status == ACH_OK || status == ACH_MISSED_FRAME)
 		return 0;
+	a->status[c] = status;
 	a->corrupt[c] = is_corrupt(status);
 	ach_close(&a->chan[c]);
 	a->open[c] = false;
 	a->of[c] = (struct arm_level){ .level = MSG_LEVEL_ESTOP };
-	return wrong(errors, channels[c], status);
+	return wrong(errors, "read", c, status);
 }
 
 int arm_read(struct arm *a, struct error_sink *errors)
@@ -172,25 +224,25 @@ static int put_both(struct arm *a, struct msg_estop *msg, struct error_sink *err
 
 	*put = 0;
 	for (int c = 0; c < 2; c++) {
-		const enum ach_status s = a->open[c] ? ach_put(&a->chan[c], msg, sizeof(*msg)) : ACH_ENOENT;
+		const enum ach_status s = a->open[c] ? ach_put(&a->chan[c], msg, sizeof(*msg)) : a->status[c];
 
 		if (s == ACH_OK)
 			++*put;
 		else
-			status = wrong(errors, channels[c], s);
+			status = wrong(errors, "write", c, s);
 	}
 	return status;
 }
 
-static void fill(const struct arm *a, struct msg_estop *msg, uint64_t epoch, enum msg_level level, const char *who,
-		 const char *why)
+static void fill(const struct arm_seen *seen, struct msg_estop *msg, uint64_t epoch, enum msg_level level,
+		 const char *who, const char *why)
 {
 	msg_init(msg, msg_type_by_number(msg_estop_number));
 	msg->header.t_sample_ns = msg->header.t_publish_ns = clock_now_ns();
 	msg->epoch = epoch;
 	msg->level = level;
-	msg->seen_seq[0] = a->seen_seq[0];
-	msg->seen_seq[1] = a->seen_seq[1];
+	msg->seen_seq[0] = seen->seq[0];
+	msg->seen_seq[1] = seen->seq[1];
 	snprintf(msg->who, sizeof(msg->who), "%s", who);
 	snprintf(msg->why, sizeof(msg->why), "%s", why);
 }
@@ -200,17 +252,37 @@ int arm_raise(struct arm *a, enum msg_level level, const char *who, const char *
 	struct msg_estop msg;
 	int put, status;
 
-	fill(a, &msg, a->epoch, level, who, why);
+	fill(&a->seen, &msg, a->epoch, level, who, why);
 	status = put_both(a, &msg, errors, &put);
 	return put ? 0 : status;
 }
 
-int arm_lower(struct arm *a, enum msg_level level, const char *who, const char *why, struct error_sink *errors)
+int arm_raised_since(const struct arm *a, const struct arm_seen *seen, struct error_sink *errors)
+{
+	for (int c = 0; c < 2; c++) {
+		if (a->seen.id[c] != seen->id[c]) {
+			error_add(errors, "channel %s was made anew since", channels[c]);
+			return -EAGAIN;
+		}
+		if (a->raise_seq[c] > seen->seq[c]) {
+			error_add(errors, "level raised since by %s: %s", a->raise_who[c], a->raise_why[c]);
+			return -EAGAIN;
+		}
+	}
+	return 0;
+}
+
+int arm_lower_seen(struct arm *a, const struct arm_seen *seen, enum msg_level level, const char *who, const char *why,
+		   struct error_sink *errors)
 {
 	struct msg_estop msg;
-	int put, status;
+	int put;
 
-	fill(a, &msg, a->epoch + 1, level, who, why);
-	status = put_both(a, &msg, errors, &put);
-	return status;
+	fill(seen, &msg, a->epoch + 1, level, who, why);
+	return put_both(a, &msg, errors, &put);
+}
+
+int arm_lower(struct arm *a, enum msg_level level, const char *who, const char *why, struct error_sink *errors)
+{
+	return arm_lower_seen(a, &a->seen, level, who, why, errors);
 }

@@ -2,6 +2,7 @@
 #include "launch/achstart/check.h"
 
 #include <errno.h>
+#include <grp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -29,6 +30,13 @@ static bool check_program(const struct launch_daemon *daemon, char path[LAUNCH_F
 	return !err;
 }
 
+static void check_operators(const struct launch *launch, struct error_sink *errors)
+{
+	if (*launch->operators && !getgrnam(launch->operators))
+		yaml_error(errors, yaml_find(yaml_root(launch->doc), "operators"),
+			   "there is no group %s on this system", launch->operators);
+}
+
 static void check_core(const struct launch_daemon *daemon, struct error_sink *errors)
 {
 	long cores = sysconf(_SC_NPROCESSORS_CONF);
@@ -37,7 +45,7 @@ static void check_core(const struct launch_daemon *daemon, struct error_sink *er
 		yaml_error(errors, yaml_find(daemon->node, "core"), "this machine has cores 0 to %ld", cores - 1);
 }
 
-/* ---- drivers ---- */
+/* ---- drivers, and the simulator ---- */
 
 struct asked {
 	const struct launch_daemon *daemon;
@@ -136,13 +144,14 @@ static void ask(struct check *check, struct asked *asked, size_t n, char *option
 			continue;
 		at++;
 		asked[i].fine = judge(run, within_ns, asked[i].daemon->name, option, errors, warnings);
-		if (asked[i].fine && !strcmp(option, "--frames"))
-			check_frames_read(&check->frames, asked[i].daemon, run->out, run->out_len, errors);
+		if (asked[i].fine && !strcmp(option, "--frames") &&
+		    !check_frames_read(&check->frames, asked[i].daemon, run->out, run->out_len, errors))
+			check_claims_read(&check->claims, asked[i].daemon, run->out, run->out_len, errors);
 	}
 	check_run_free(runs, m);
 }
 
-/* Programs of all, and what the drivers say of themselves. */
+/* Programs of all, and what the drivers and the simulator say of themselves. */
 static void check_daemons(struct check *check, const struct launch *launch, int64_t within_ns,
 			  struct error_sink *errors, struct error_sink *warnings)
 {
@@ -161,7 +170,8 @@ static void check_daemons(struct check *check, const struct launch *launch, int6
 		if (!daemon->wanted)
 			continue;
 		check_core(daemon, errors);
-		if (!check_program(daemon, path, errors) || daemon->kind != LAUNCH_DRIVER)
+		if (!check_program(daemon, path, errors) ||
+		    (daemon->kind != LAUNCH_DRIVER && daemon->kind != LAUNCH_ROBOTSIM))
 			continue;
 		asked[n] = (struct asked){ .daemon = daemon, .argv = line_with(daemon) };
 		strcpy(asked[n].path, path);
@@ -170,6 +180,8 @@ static void check_daemons(struct check *check, const struct launch *launch, int6
 	}
 	/* One that refuses its configuration would only say so again. */
 	ask(check, asked, n, check_option, within_ns, errors, warnings);
+	for (size_t i = 0; i < n; i++)
+		asked[i].fine &= asked[i].daemon->kind == LAUNCH_DRIVER;
 	ask(check, asked, n, frames_option, within_ns, errors, warnings);
 	for (size_t i = 0; i < n; i++)
 		free(asked[i].argv);
@@ -205,7 +217,22 @@ void check_link(const struct launch *launch, const struct robot_bus *bus, const 
 		error_add(warnings, "bus %s: %s is down, and links: no leaves it so", bus->name, bus->interface);
 }
 
-static void check_interfaces(const struct launch *launch, struct error_sink *errors, struct error_sink *warnings)
+/* It is there; will it be, when the robot is started? */
+static void check_server(struct check *check, const struct robot_bus *bus, struct error_sink *warnings)
+{
+	const char *wire = launch_bus_wire(bus);
+
+	if (!wire)
+		return;
+	check->notes++;
+	error_add(warnings,
+		  "bus %s: no canwire among the daemons serves %s, somebody else does now: add canwire, or see to it "
+		  "that canwire run %s is there first",
+		  bus->name, bus->interface, wire);
+}
+
+static void check_interfaces(struct check *check, const struct launch *launch, struct error_sink *errors,
+			     struct error_sink *warnings)
 {
 	for (size_t i = 0; i < launch->robot.buses_n; i++) {
 		const struct robot_bus *bus = &launch->robot.buses[i];
@@ -216,8 +243,10 @@ static void check_interfaces(const struct launch *launch, struct error_sink *err
 		if (!launch_uses(launch, bus) || launch_server(launch, bus) || !strncmp(bus->interface, "log:", 4))
 			continue;
 		err = link_look(bus->interface, &info, warnings);
-		if (!err)
+		if (!err) {
 			check_link(launch, bus, &info, errors, warnings);
+			check_server(check, bus, warnings);
+		}
 		if (err == -EAFNOSUPPORT)
 			return; /* a kernel without CAN has none of the others */
 	}
@@ -232,9 +261,11 @@ unsigned int check_robot_within(struct check *check, const struct launch *launch
 
 	*check = (struct check){ 0 };
 	check_daemons(check, launch, within_ns, errors, warnings);
+	check_operators(launch, errors);
 	check_frames_clashes(&check->frames, errors);
+	check_claims_clashes(&check->claims, errors);
 	check_frames_loads(&check->frames, launch, errors);
-	check_interfaces(launch, errors, warnings);
+	check_interfaces(check, launch, errors, warnings);
 	return errors->count + warnings->count - before;
 }
 

@@ -14,12 +14,14 @@
 #include "config/nearest.h"
 #include "config/run.h"
 #include "launch/achstart/control.h"
+#include "launch/achstart/control_arm.h"
 #include "launch/achstart/control_status.h"
 
 #define LINE_MAX_BYTES 512
-#define WORDS_MAX 4
+#define WORDS_MAX 8
 #define IDLE_NS 1000000000
 #define GROUPS_MAX 64
+#define OTHER_VERSION "is achctl of another version?"
 
 struct client {
 	int fd; /* -1: none */
@@ -154,6 +156,36 @@ static void collect(void *to, const char *line)
 
 /* ---- commands ---- */
 
+static bool is_number(const char *word, uint64_t *value)
+{
+	char *end;
+
+	errno = 0;
+	*value = strtoull(word, &end, 10);
+	return *word >= '0' && *word <= '9' && !*end && !errno;
+}
+
+/* After its line has been read, nothing more comes from an asker but its end. */
+static bool has_hung_up(const struct client *client)
+{
+	char byte;
+
+	return recv(client->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
+/* By a clock that is read now: this process may have been stopped since it woke. */
+static bool is_too_late(const struct client *client, uint64_t until_ns)
+{
+	return (uint64_t)clock_now_ns() > until_ns || has_hung_up(client);
+}
+
+static void not_done(struct control *c, struct client *client, const char *what, int64_t now_ns)
+{
+	refuse(client, "%s came too late, and is not done", what);
+	events_say(&c->s->events, now_ns, MSG_SEVERITY_WARNING, "achstart", "too-late",
+		   "%s came too late, and is not done: who asked for it does not wait any more", what);
+}
+
 static void to_daemon(struct control *c, struct client *client, const char *name, enum policy_event event,
 		      int64_t now_ns)
 {
@@ -163,8 +195,8 @@ static void to_daemon(struct control *c, struct client *client, const char *name
 	for (size_t i = 0; !w && i < c->s->n; i++)
 		nearest_try(name, c->s->watches[i].daemon->name, &best);
 	if (!w) {
-		refuse(client, "there is no daemon %s%s%s%s", name, best ? "; did you mean " : "", best ? best : "",
-		       best ? "?" : "");
+		refuse(client, "there is no daemon %s%s%s%s", name, best ? "; did you mean " : "",
+		       best ? best : " (achctl status lists them)", best ? "?" : "");
 		return;
 	}
 	if (c->s->stop_ns) {
@@ -179,18 +211,26 @@ static void to_daemon(struct control *c, struct client *client, const char *name
 	answer(client, strdup("{\"ok\":true}\n"));
 }
 
-static void arm_robot(struct control *c, struct client *client, const char *who, int64_t now_ns)
+/* WHO ID SEQ ID SEQ */
+static void arm_robot(struct control *c, struct client *client, const char *const *words, int64_t now_ns)
 {
+	const char *who = *words[0] ? words[0] : "operator";
 	struct collected lines = { "" };
 	struct error_sink errors = { collect, &lines, 0 };
+	struct arm_seen seen;
 	char *json = NULL;
 
-	if (supervise_arm(c->s, who, &errors)) {
+	for (int i = 0; i < 2; i++)
+		if (!is_number(words[1 + 2 * i], &seen.id[i]) || !is_number(words[2 + 2 * i], &seen.seq[i])) {
+			refuse(client, "it does not say what was seen of the e-stop: " OTHER_VERSION);
+			return;
+		}
+	if (control_arm(c->s, words[0], &seen, &errors)) {
 		refuse(client, "%s", lines.text);
 		events_say(&c->s->events, now_ns, MSG_SEVERITY_WARNING, "achstart", "not-armed", "%s", lines.text);
 		return;
 	}
-	events_say(&c->s->events, now_ns, MSG_SEVERITY_INFO, "achstart", "armed", "by %s", *who ? who : "operator");
+	events_say(&c->s->events, now_ns, MSG_SEVERITY_INFO, "achstart", "armed", "armed by %s", who);
 	if (asprintf(&json, "{\"ok\":true,\"epoch\":%llu}\n", (unsigned long long)c->s->arm.epoch) < 0)
 		json = NULL;
 	answer(client, json);
@@ -202,9 +242,33 @@ static void stop_robot(struct control *c, struct client *client, int64_t now_ns)
 	answer(client, strdup("{\"ok\":true}\n"));
 }
 
+static void command(struct control *c, struct client *client, const char *const *words, int64_t now_ns)
+{
+	uint64_t until_ns;
+
+	if (!client->may_command)
+		refuse(client, "only the owner of the robot and its group may command it");
+	else if (!is_number(words[1], &until_ns))
+		refuse(client, "%s: it does not say until when: " OTHER_VERSION, words[0]);
+	else if (is_too_late(client, until_ns))
+		not_done(c, client, words[0], now_ns);
+	else if (!strcmp(words[0], "stop") && !*words[2])
+		stop_robot(c, client, now_ns);
+	else if (!strcmp(words[0], "stop"))
+		to_daemon(c, client, words[2], POLICY_STOP, now_ns);
+	else if (!strcmp(words[0], "start") || !strcmp(words[0], "clear"))
+		to_daemon(c, client, words[2], POLICY_START, now_ns);
+	else if (!strcmp(words[0], "restart"))
+		to_daemon(c, client, words[2], POLICY_RESTART, now_ns);
+	else if (!strcmp(words[0], "arm"))
+		arm_robot(c, client, words + 2, now_ns);
+	else
+		refuse(client, "unknown command %s", words[0]);
+}
+
 static void obey(struct control *c, struct client *client, int64_t now_ns)
 {
-	const char *words[WORDS_MAX] = { "", "", "", "" };
+	const char *words[WORDS_MAX] = { "", "", "", "", "", "", "", "" };
 	char *rest = client->line, *word;
 	size_t n = 0;
 
@@ -212,20 +276,8 @@ static void obey(struct control *c, struct client *client, int64_t now_ns)
 		words[n++] = word;
 	if (!strcmp(words[0], "status"))
 		answer(client, control_status(c->s, now_ns));
-	else if (!client->may_command)
-		refuse(client, "only the owner of the robot and its group may command it");
-	else if (!strcmp(words[0], "stop") && !*words[1])
-		stop_robot(c, client, now_ns);
-	else if (!strcmp(words[0], "stop"))
-		to_daemon(c, client, words[1], POLICY_STOP, now_ns);
-	else if (!strcmp(words[0], "start") || !strcmp(words[0], "clear"))
-		to_daemon(c, client, words[1], POLICY_START, now_ns);
-	else if (!strcmp(words[0], "restart"))
-		to_daemon(c, client, words[1], POLICY_RESTART, now_ns);
-	else if (!strcmp(words[0], "arm"))
-		arm_robot(c, client, words[1], now_ns);
 	else
-		refuse(client, "unknown command %s", words[0]);
+		command(c, client, words, now_ns);
 	if (!client->answer)
 		refuse(client, "no memory left");
 }

@@ -1,15 +1,18 @@
 /* control.h: $RUN/control, where achctl asks.
  *
- * A connection sends one line, words with tabs between them ("restart\twaist"), and gets one line of JSON:
- * {"ok":true,...} or {"ok":false,"error":"..."}; then it is closed.  Everybody who may reach the socket may ask how
- * the robot is; commands are for the owner, for root and for members of the robot's group (SO_PEERCRED,
+ * A connection sends one line, words with tabs between them ("restart\t1234567890\twaist"), and gets one line of
+ * JSON: {"ok":true,...} or {"ok":false,"error":"..."}; then it is closed.  Everybody who may reach the socket may ask
+ * how the robot is; commands are for the owner, for root and for members of the robot's group (SO_PEERCRED,
  * SO_PEERGROUPS).
  *
  *	status				the whole robot
- *	start, restart, stop NAME	a daemon
- *	stop				the robot, and then achstart
- *	arm WHO				lowers the level to run
- *	clear NAME			forgets that a daemon has failed, and starts it
+ *	start, restart, stop UNTIL NAME	a daemon
+ *	stop UNTIL			the robot, and then achstart
+ *	arm UNTIL WHO ID SEQ ID SEQ	lowers the level to run, for one who had seen that of both e-stop channels
+ *	clear UNTIL NAME		forgets that a daemon has failed, and starts it
+ *
+ * UNTIL is in ns of CLOCK_MONOTONIC.  A command is not done after that, nor when its asker has hung up: nobody waits
+ * for it any more, who was told that it failed relies on that, and the robot may have changed.
  */
 #ifndef LAUNCH_ACHSTART_CONTROL_H
 #define LAUNCH_ACHSTART_CONTROL_H

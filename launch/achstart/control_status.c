@@ -73,7 +73,7 @@ static void daemon_json(FILE *to, const struct watch *w, int64_t now_ns)
 	yes(to, "wanted", w->daemon->wanted);
 	text(to, "status", w->status);
 	text(to, "last_end", w->last_end);
-	text(to, "why", policy_why(&w->policy));
+	text(to, "why", watch_why(w));
 	fputc('}', to);
 }
 

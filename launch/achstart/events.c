@@ -49,6 +49,7 @@ static void show(struct events *e, unsigned int severity, const struct msg_event
 	snprintf(source, sizeof(source), "%.*s", MSG_NAME_SIZE, event->source);
 	error_sentence(line, sizeof(line), "achstart", strcmp(source, "achstart") ? source : NULL, words[severity],
 		       "%.*s", MSG_TEXT_SIZE, event->text);
+	terminal_clean(line);
 	terminal_say(&e->terminal, line);
 }
 
@@ -61,8 +62,9 @@ static void write_event(struct events *e, int64_t now_ns, const struct msg_event
 		snprintf(again, sizeof(again), " (%u more before)", event->repeated);
 	snprintf(line, sizeof(line), "%.*s %s %.*s: %.*s%s", MSG_NAME_SIZE, event->source, msg_severity_word(severity),
 		 MSG_NAME_SIZE, event->code, MSG_TEXT_SIZE, event->text, again);
+	terminal_clean(line);
 	e->counts[severity]++;
-	logs_say(&e->log, now_ns, event->header.t_publish_ns, line);
+	logs_say(&e->log, now_ns, event->header.t_sample_ns, line);
 	if (ours || severity >= MSG_SEVERITY_WARNING)
 		show(e, severity, event);
 }
@@ -99,6 +101,10 @@ void events_look(struct events *e, int64_t now_ns)
 
 	if (e->own.type)
 		port_look(&e->own, now_ns, LOOK_NS);
+	if (logs_look(&e->log, now_ns))
+		events_say(
+			e, now_ns, MSG_SEVERITY_WARNING, "achstart", "log",
+			"log/events.log was removed and has been made anew, as all logs are; what they said is lost");
 	if (!logs_changed(&e->log, &error))
 		return;
 	if (error)
@@ -108,7 +114,7 @@ void events_look(struct events *e, int64_t now_ns)
 		events_say(e, now_ns, MSG_SEVERITY_INFO, "achstart", "log", "events.log is written again");
 }
 
-void events_follow(struct events *e, struct port *port, int64_t now_ns)
+void events_follow(struct events *e, struct port *port, struct watch_why *why, int64_t now_ns)
 {
 	struct msg_event event;
 	size_t len;
@@ -121,7 +127,10 @@ void events_follow(struct events *e, struct port *port, int64_t now_ns)
 		default:
 			return;
 		}
-		if (msg_check(&event, len, port->type, NULL) == MSG_FINE && event.header.t_publish_ns > e->since_ns)
+		if (msg_check(&event, len, port->type, NULL) != MSG_FINE)
+			continue;
+		watch_why_hear(why, &event);
+		if (event.header.t_publish_ns > e->since_ns)
 			write_event(e, now_ns, &event, false);
 	}
 }

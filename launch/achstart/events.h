@@ -13,6 +13,7 @@
 #include "daemons/port.h"
 #include "launch/achstart/logs.h"
 #include "launch/achstart/terminal.h"
+#include "launch/achstart/watch_why.h"
 
 struct events {
 	struct logs log;
@@ -40,7 +41,7 @@ struct events_teller {
 void events_tell(void *teller, const char *line); /* for struct error_sink */
 
 void events_look(struct events *events, int64_t now_ns); /* ten times a second or so: its own channel and file */
-/* One daemon's events, read from its channel. */
-void events_follow(struct events *events, struct port *port, int64_t now_ns);
+/* One daemon's events, read from its channel; those from before our time are for why alone. */
+void events_follow(struct events *events, struct port *port, struct watch_why *why, int64_t now_ns);
 
 #endif

@@ -64,6 +64,10 @@ static void judge(struct watch *w, const char *who, int64_t now_ns, struct error
 	bool real = false;
 
 	pulse_look(&w->pulse, now_ns);
+	if (watch_in_fault(w)) {
+		error_add(errors, "%s: in fault%s%s", name, *watch_why(w) ? ": " : "", watch_why(w));
+		return;
+	}
 	if (w->policy.state != POLICY_READY) {
 		error_add(errors, "%s: not ready", name);
 		return;

@@ -83,6 +83,100 @@ int folder_lock(struct error_sink *errors)
 	return fd;
 }
 
+/* ---- files ---- */
+
+static int write_all(const char *path, const char *text, size_t len)
+{
+	int status = 0, fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+
+	if (fd < 0)
+		return -errno;
+	errno = 0;
+	if (write(fd, text, len) != (ssize_t)len)
+		status = errno ? -errno : -ENOSPC;
+	close(fd);
+	return status;
+}
+
+/* To the side, then renamed: whoever reads it sees the old one or the new one. */
+static int replace(const char *path, const char *text, size_t len)
+{
+	char aside[RUN_PATH_MAX + 8];
+	int status;
+
+	snprintf(aside, sizeof(aside), "%s.new", path);
+	status = write_all(aside, text, len);
+	if (!status && rename(aside, path))
+		status = -errno;
+	if (status)
+		unlink(aside);
+	return status;
+}
+
+/* Into text, with a zero behind it: how many bytes, or -errno. */
+static int read_all(const char *path, char *text, size_t size)
+{
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t len;
+
+	if (fd < 0)
+		return -errno;
+	len = read(fd, text, size - 1);
+	close(fd);
+	text[len > 0 ? len : 0] = 0;
+	return len < 0 ? -EIO : (int)len;
+}
+
+/* ---- the robot ---- */
+
+int folder_robot_write(const char *name, struct error_sink *errors)
+{
+	const char *prefix = getenv("ENDPLATE_PREFIX");
+	char path[RUN_PATH_MAX], text[STATE_MAX];
+	struct folder_robot kept;
+	int status, len;
+
+	prefix = prefix ? prefix : "";
+	if (!folder_robot_read(NULL, &kept) && !strcmp(kept.name, name) && !strcmp(kept.prefix, prefix))
+		return 0;
+	if (run_path(path, "robot", errors))
+		return -ENAMETOOLONG;
+	len = snprintf(text, sizeof(text), "name %s\nprefix %s\nend\n", name, prefix);
+	status = replace(path, text, (size_t)len);
+	if (status)
+		error_add(errors, "%s: %s", path, strerror(-status));
+	return status;
+}
+
+/* "KEY VALUE\n", VALUE shorter than size; the rest of text, or NULL. */
+static const char *take_line(const char *text, const char *key, char *value, size_t size)
+{
+	const size_t skip = strlen(key), len = text ? strcspn(text, "\n") : 0;
+
+	if (!text || strncmp(text, key, skip) != 0 || text[len] != '\n' || len - skip >= size)
+		return NULL;
+	snprintf(value, size, "%.*s", (int)(len - skip), text + skip);
+	return text + len + 1;
+}
+
+int folder_robot_read(const char *folder, struct folder_robot *robot)
+{
+	char path[RUN_PATH_MAX + 8], text[STATE_MAX];
+	const char *rest = text;
+	int len;
+
+	if (folder)
+		snprintf(path, sizeof(path), "%s/robot", folder);
+	else if (run_path(path, "robot", &(struct error_sink){ 0 }))
+		return -ENOENT;
+	len = read_all(path, text, sizeof(text));
+	if (len < 0)
+		return len;
+	rest = take_line(rest, "name ", robot->name, sizeof(robot->name));
+	rest = take_line(rest, "prefix ", robot->prefix, sizeof(robot->prefix));
+	return rest && !strcmp(rest, "end\n") && text_is_name(robot->name) ? 0 : -EBADMSG;
+}
+
 /* ---- states ---- */
 
 static int state_path(char path[RUN_PATH_MAX], const char *name)
@@ -93,63 +187,40 @@ static int state_path(char path[RUN_PATH_MAX], const char *name)
 	return run_path(path, rest, &(struct error_sink){ 0 });
 }
 
-static int write_all(const char *path, const char *text, size_t len)
-{
-	int status = 0, fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-
-	if (fd < 0)
-		return -errno;
-	if (write(fd, text, len) != (ssize_t)len)
-		status = errno ? -errno : -ENOSPC;
-	close(fd);
-	return status;
-}
-
 int folder_state_write(const char *name, const struct folder_state *s)
 {
-	char path[RUN_PATH_MAX], aside[RUN_PATH_MAX + 8], text[STATE_MAX];
-	int len, status, folder = run_folder("state", &(struct error_sink){ 0 });
+	char path[RUN_PATH_MAX], text[STATE_MAX];
+	int len, folder = run_folder("state", &(struct error_sink){ 0 });
 
 	if (folder < 0)
 		return folder;
 	close(folder);
 	if (state_path(path, name))
 		return -ENAMETOOLONG;
-	snprintf(aside, sizeof(aside), "%s.new", path);
 	len = snprintf(text, sizeof(text),
 		       "pid %d\nstarted %" PRIu64 "\nincarnation %" PRIu32 "\nhash %016" PRIx64
 		       "\nready %d\nready_ns %" PRId64 "\nspawned_ns %" PRId64 "\nrestarts %" PRIu64 "\nend\n",
 		       (int)s->pid, s->started, s->incarnation, s->hash, s->ready, s->ready_ns, s->spawned_ns,
 		       s->restarts);
-	errno = 0;
-	status = write_all(aside, text, (size_t)len);
-	if (!status && rename(aside, path))
-		status = -errno;
-	if (status)
-		unlink(aside);
-	return status;
+	return replace(path, text, (size_t)len);
 }
 
 int folder_state_read(const char *name, struct folder_state *s)
 {
-	char path[RUN_PATH_MAX], text[STATE_MAX + 1] = { 0 }, end[4] = { 0 };
-	int fd, pid = 0, ready = 0, n;
-	ssize_t len;
+	char path[RUN_PATH_MAX], text[STATE_MAX + 1], end[4] = { 0 };
+	int len, pid = 0, ready = 0, n;
 
 	if (state_path(path, name))
 		return -ENAMETOOLONG;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	len = read(fd, text, STATE_MAX);
-	close(fd);
+	len = read_all(path, text, sizeof(text));
+	if (len < 0)
+		return len;
 	memset(s, 0, sizeof(*s));
-	n = len <= 0 ? 0
-		     : sscanf(text,
-			      "pid %d started %" SCNu64 " incarnation %" SCNu32 " hash %" SCNx64
-			      " ready %d ready_ns %" SCNd64 " spawned_ns %" SCNd64 " restarts %" SCNu64 " %3s",
-			      &pid, &s->started, &s->incarnation, &s->hash, &ready, &s->ready_ns, &s->spawned_ns,
-			      &s->restarts, end);
+	n = sscanf(text,
+		   "pid %d started %" SCNu64 " incarnation %" SCNu32 " hash %" SCNx64 " ready %d ready_ns %" SCNd64
+		   " spawned_ns %" SCNd64 " restarts %" SCNu64 " %3s",
+		   &pid, &s->started, &s->incarnation, &s->hash, &ready, &s->ready_ns, &s->spawned_ns, &s->restarts,
+		   end);
 	if (n != 9 || strcmp(end, "end") != 0 || pid <= 0)
 		return -EBADMSG;
 	s->pid = pid;
@@ -267,7 +338,7 @@ static void sweep_folder(const char *folder)
 
 void folder_sweep(void)
 {
-	static const char *const names[] = { "notify", "control", "lock" };
+	static const char *const names[] = { "notify", "control", "robot", "lock" };
 	char path[RUN_PATH_MAX];
 
 	sweep_folder("state");

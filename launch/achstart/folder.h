@@ -1,6 +1,7 @@
 /* folder.h: what achstart keeps in $RUN, so that another achstart can go on where this one ended.
  *
  *	lock		held with flock as long as it lives: one achstart per robot
+ *	robot		the robot's name and what the names of its channels begin with, for achctl
  *	state/NAME	of each daemon's process, the last one after its end: written to the side, then renamed
  *	log/NAME	the FIFO that is its stdout and stderr;  log/NAME.log the text
  *	notify, control	sockets
@@ -13,12 +14,25 @@
 #include <sys/types.h>
 
 #include "config/error.h"
+#include "config/text.h"
+#include "daemons/port.h"
 
 /* A descriptor to be kept for life; or -EBUSY with a line that names who has it, or -errno with a line. */
 int folder_lock(struct error_sink *errors);
 
 /* At the end of a robot that was stopped: sockets, states and locks are gone; logs stay.  The lock must be held. */
 void folder_sweep(void);
+
+struct folder_robot {
+	char name[TEXT_NAME_MAX + 1];
+	char prefix[PORT_NAME_MAX];
+};
+
+/* With $ENDPLATE_PREFIX, before anything is started; what is there already and says the same is left.  0, or -errno
+ * with a line: without it a stop could miss the robot. */
+int folder_robot_write(const char *name, struct error_sink *errors);
+/* Of that folder; NULL: $RUN.  0; -ENOENT; -EBADMSG and others: to be treated as not there. */
+int folder_robot_read(const char *folder, struct folder_robot *robot);
 
 struct folder_state {
 	pid_t pid;

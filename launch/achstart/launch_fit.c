@@ -272,6 +272,9 @@ void launch_read_clock(struct launch_top *top, struct error_sink *errors)
 		if (clock && clock->kind != LAUNCH_DRIVER)
 			yaml_error(errors, node, "%s drives no device: name the daemon of hubo-daemon, or none",
 				   clock->name);
+		else if (clock && !is_clock(clock))
+			yaml_error(errors, node, "%s is driven by %s: name the daemon of hubo-daemon, or none",
+				   clock->name, clock->device->driver);
 	}
 	for (size_t i = 0; !node && i < launch->daemons_n; i++) {
 		if (!is_clock(&launch->daemons[i]))

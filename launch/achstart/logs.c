@@ -32,6 +32,14 @@ static int open_file(struct logs *l)
 	if (log_path(path, l->name, ".log"))
 		return -ENAMETOOLONG;
 	l->file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
+	if (l->file < 0 && errno == ENOENT) {
+		const int folder = run_folder("log", &(struct error_sink){ 0 });
+
+		if (folder < 0)
+			return folder;
+		close(folder);
+		l->file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
+	}
 	if (l->file < 0)
 		return -errno;
 	l->file_size = fstat(l->file, &st) ? 0 : st.st_size;
@@ -82,6 +90,21 @@ static void write_line(struct logs *l, int64_t now_ns, int64_t t_ns, const char 
 	l->file_size += (int64_t)len;
 	if (l->file_size > LOGS_SIZE_MAX)
 		rotate(l);
+}
+
+bool logs_look(struct logs *l, int64_t now_ns)
+{
+	struct stat st;
+
+	if (now_ns < l->look_ns)
+		return false;
+	l->look_ns = now_ns + RETRY_NS;
+	if (l->file < 0 || fstat(l->file, &st) || st.st_nlink)
+		return false;
+	close(l->file);
+	l->file = -1;
+	l->error = -open_file(l);
+	return !l->error;
 }
 
 bool logs_changed(struct logs *l, int *error)

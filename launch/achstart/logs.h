@@ -35,7 +35,7 @@ struct logs {
 	int error;	      /* why the last line was lost; 0: it was not */
 	bool told;	      /* the caller has told of it */
 	size_t taken;	      /* bytes since logs_allow */
-	int64_t file_size, retry_ns;
+	int64_t file_size, retry_ns, look_ns;
 };
 
 /* Makes or finds the FIFO and opens the file.  0, or -errno with a line in errors: it can be used all the same. */
@@ -54,6 +54,9 @@ void logs_end(struct logs *logs, int64_t now_ns); /* its process has ended: the 
 void logs_adopt(struct logs *logs, pid_t pid);
 /* A line of achstart's own in the same file, of the time t_ns. */
 void logs_say(struct logs *logs, int64_t now_ns, int64_t t_ns, const char *line);
+/* As often as one likes: makes the file, and its folder, anew if they were removed (looked at once a second).  true: it
+ * did. */
+bool logs_look(struct logs *logs, int64_t now_ns);
 /* Has the file become unwritable, or writable again, since this was last asked?  *error: why; 0: it is well again. */
 bool logs_changed(struct logs *logs, int *error);
 void logs_forget(struct logs *logs); /* the last lines: they were another process's */

@@ -165,6 +165,12 @@ static unsigned int stopped(struct policy *p, const struct turn *t)
 	return enter(p, POLICY_STOPPED, NEVER, 0);
 }
 
+static unsigned int done(struct policy *p, const struct turn *t)
+{
+	(void)t;
+	return enter(p, POLICY_DONE, NEVER, 0);
+}
+
 /* ---- deaths ---- */
 
 static unsigned int fail(struct policy *p, const struct turn *t, const char *why)
@@ -225,7 +231,7 @@ static unsigned int died(struct policy *p, const struct turn *t)
 	const unsigned int raise = burst(p, t) ? POLICY_DO_RAISE : 0;
 
 	if (t->rules->never)
-		return t->event == POLICY_EXITED ? stopped(p, t) : fail(p, t, "it died, and is not to be restarted");
+		return t->event == POLICY_EXITED ? done(p, t) : fail(p, t, "it died, and is not to be restarted");
 	if (settled) {
 		p->backoff_ns = 0;
 		return raise | spawn_again(p, t);
@@ -285,6 +291,9 @@ static unsigned int (*const table[POLICY_STATES][POLICY_EVENTS])(struct policy *
 		[POLICY_EXITED] = died, [POLICY_EXITED_100] = misfit, [POLICY_DIED] = died,
 		[POLICY_TIMER] = overdue,
 	},
+	[POLICY_DONE] = {
+		[POLICY_START] = want, [POLICY_STOP] = stopped, [POLICY_RESTART] = want,
+	},
 };
 /* clang-format on */
 
@@ -333,6 +342,11 @@ bool policy_has_process(const struct policy *p)
 	}
 }
 
+bool policy_is_fine(const struct policy *p)
+{
+	return p->state == POLICY_READY || p->state == POLICY_DONE;
+}
+
 const char *policy_why(const struct policy *p)
 {
 	return p->why;
@@ -340,8 +354,8 @@ const char *policy_why(const struct policy *p)
 
 const char *policy_state_name(enum policy_state state)
 {
-	static const char *const names[POLICY_STATES] = { "stopped", "waiting",	 "starting",   "ready", "backoff",
-							  "failed",  "stopping", "restarting", "killed" };
+	static const char *const names[POLICY_STATES] = { "stopped", "waiting",	 "starting",   "ready",	 "backoff",
+							  "failed",  "stopping", "restarting", "killed", "done" };
 
 	return names[state];
 }

@@ -25,7 +25,7 @@
  *	- sends POLICY_TIMER once clock_now_ns() is policy_wake_ns() or later;
  *	- has exactly one process in the states where policy_has_process() is true, and none in the others.  If starting
  *	  one fails, it sends POLICY_DIED;
- *	- sends POLICY_NEEDS_MET to one that is waiting when everything it needs is ready (policy_state READY), also at
+ *	- sends POLICY_NEEDS_MET to one that is waiting when everything it needs is fine (policy_is_fine), also at
  *	  once after POLICY_START.
  */
 #ifndef LAUNCH_ACHSTART_POLICY_H
@@ -37,7 +37,7 @@
 #define POLICY_DEATHS_MAX 100 /* the largest budget */
 
 enum policy_state {
-	POLICY_STOPPED,	   /* nobody wants it, or it ended by itself and well (restart: never) */
+	POLICY_STOPPED,	   /* nobody wants it */
 	POLICY_WAITING,	   /* wanted; for what it needs */
 	POLICY_STARTING,   /* its process runs and has not said READY */
 	POLICY_READY,	   /* its process runs and has */
@@ -46,6 +46,7 @@ enum policy_state {
 	POLICY_STOPPING,   /* asked to stop; its process still runs */
 	POLICY_RESTARTING, /* asked to restart; its old process still runs */
 	POLICY_KILLED,	   /* we killed it because it is stopped or its loop is dead; its process is not gone yet */
+	POLICY_DONE,	   /* restart: never, and it ended by itself and well */
 	POLICY_STATES,
 };
 
@@ -133,11 +134,14 @@ int64_t policy_wake_ns(const struct policy *p);
 
 bool policy_has_process(const struct policy *p);
 
+/* It is as wanted, for those that need it, too: ready, or done. */
+bool policy_is_fine(const struct policy *p);
+
 /* Of a failed one what a person should hear: "it died too often before it had been ready for long", "its
  * configuration is wrong: exit status 100"; else "". */
 const char *policy_why(const struct policy *p);
 
-const char *policy_state_name(enum policy_state state); /* "stopped" ... "killed" */
+const char *policy_state_name(enum policy_state state); /* "stopped" ... "done" */
 const char *policy_event_name(enum policy_event event); /* "start" ... */
 
 #endif

@@ -24,7 +24,7 @@
 static bool needs_met(const struct supervisor *s, const struct watch *w)
 {
 	for (size_t i = 0; i < w->daemon->needs_n; i++)
-		if (s->watches[w->daemon->needs[i]].policy.state != POLICY_READY)
+		if (!policy_is_fine(&s->watches[w->daemon->needs[i]].policy))
 			return false;
 	return true;
 }
@@ -138,17 +138,35 @@ static bool is_coming_up(const struct supervisor *s)
 	       !strncmp(s->arm.why, COMES_UP, MSG_TEXT_SIZE);
 }
 
-static bool all_ready(const struct supervisor *s)
+static bool all_fine(const struct supervisor *s)
 {
 	for (size_t i = 0; i < s->n; i++)
-		if (s->watches[i].daemon->wanted && s->watches[i].policy.state != POLICY_READY)
+		if (s->watches[i].daemon->wanted && !policy_is_fine(&s->watches[i].policy))
 			return false;
 	return true;
 }
 
+/* Others may be ready soon; one that has failed will not, unless somebody helps. */
+static void tell_not_armed(struct supervisor *s, int64_t now_ns)
+{
+	const struct watch *failed = NULL;
+
+	for (size_t i = 0; i < s->n && !failed; i++)
+		if (s->watches[i].daemon->wanted && s->watches[i].policy.state == POLICY_FAILED)
+			failed = &s->watches[i];
+	if (failed && failed != s->told_failed)
+		events_say(&s->events, now_ns, MSG_SEVERITY_WARNING, "achstart", "not-armed",
+			   "arm: auto: %s has failed: achctl clear %s once the cause is gone, or achctl arm",
+			   failed->daemon->name, failed->daemon->name);
+	s->told_failed = failed;
+}
+
 static void arm_by_itself(struct supervisor *s, int64_t now_ns)
 {
-	if (s->launch->arm != LAUNCH_ARM_AUTO || s->stop_ns || !is_coming_up(s) || !all_ready(s))
+	if (s->launch->arm != LAUNCH_ARM_AUTO || s->stop_ns || !is_coming_up(s))
+		return;
+	tell_not_armed(s, now_ns);
+	if (!all_fine(s))
 		return;
 	if (!supervise_arm(s, "arm: auto", &(struct error_sink){ 0 }))
 		events_say(&s->events, now_ns, MSG_SEVERITY_INFO, "achstart", "armed", "arm: auto, and all are ready");
@@ -184,7 +202,7 @@ static void tell_systemd(struct supervisor *s, int64_t now_ns)
 
 	for (size_t i = 0; i < s->n; i++) {
 		wanted += s->watches[i].daemon->wanted;
-		ready += s->watches[i].daemon->wanted && s->watches[i].policy.state == POLICY_READY;
+		ready += s->watches[i].daemon->wanted && policy_is_fine(&s->watches[i].policy);
 	}
 	snprintf(text, sizeof(text), "%zu of %zu daemons ready", ready, wanted);
 	if (strcmp(text, s->notify.status) != 0)

@@ -35,8 +35,9 @@ struct supervisor {
 	int64_t stop_ns; /* when it was asked to stop; 0: it was not */
 	bool flooded;	 /* a log has taken all it may until the next look */
 	bool told_ready;
-	bool told_estop; /* of trouble with estop or estop-b */
-	gid_t group;	 /* that may command */
+	const struct watch *told_failed; /* the one that keeps arm: auto from arming */
+	bool told_estop;		 /* of trouble with estop or estop-b */
+	gid_t group;			 /* that may command */
 };
 
 /* As early as possible: who asks us to stop while we start means the robot, too. */

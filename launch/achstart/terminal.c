@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "config/error.h"
+#include "config/utf8.h"
 #include "launch/achstart/terminal.h"
 
 /* Others have the same terminal, and want to wait for it: it is opened once more, for us alone, so that O_NONBLOCK is
@@ -31,6 +32,21 @@ void terminal_close(struct terminal *t)
 	if (t->fd >= 0)
 		close(t->fd);
 	t->fd = -1;
+}
+
+void terminal_clean(char *text)
+{
+	size_t len = strlen(text);
+
+	while (len) {
+		uint32_t c;
+		const size_t size = utf8_character(text, len, &c), bytes = size ? size : 1;
+
+		if (!size || (c < ' ' && c != '\t') || (c >= 0x7f && c < 0xa0))
+			memset(text, '?', bytes);
+		text += bytes;
+		len -= bytes;
+	}
 }
 
 void terminal_say(struct terminal *t, const char *line)

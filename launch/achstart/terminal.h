@@ -19,4 +19,7 @@ void terminal_open(struct terminal *terminal);
 void terminal_close(struct terminal *terminal);
 void terminal_say(struct terminal *terminal, const char *line); /* without its newline */
 
+/* What a terminal would take for a command, and what is no UTF-8, becomes '?'; tabs stay. */
+void terminal_clean(char *text);
+
 #endif

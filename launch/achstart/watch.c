@@ -60,6 +60,19 @@ uint32_t watch_incarnation(const struct watch *w)
 									  : w->kept.incarnation;
 }
 
+bool watch_in_fault(const struct watch *w)
+{
+	return policy_has_process(&w->policy) && w->daemon->alive == LAUNCH_ALIVE_STATE && has_published(w) &&
+	       w->pulse.common.lifecycle == MSG_LIFE_FAULT;
+}
+
+const char *watch_why(const struct watch *w)
+{
+	const char *failed = policy_why(&w->policy);
+
+	return *failed || !watch_in_fault(w) ? failed : watch_why_text(&w->trouble, w->pulse.header.incarnation);
+}
+
 /* ---- carrying out ---- */
 
 static void follow_end(struct supervisor *s, const struct watch *w)
@@ -203,10 +216,12 @@ void watch_hear(struct supervisor *s, struct watch *w, const struct notice *noti
 /* The obituary. */
 static void tell_end(struct supervisor *s, struct watch *w, const char *how, bool expected, int64_t now_ns)
 {
+	const bool done = w->policy.state == POLICY_DONE;
 	const char *line;
 
-	events_say(&s->events, now_ns, expected ? MSG_SEVERITY_INFO : MSG_SEVERITY_ERROR, w->daemon->name, "ended",
-		   "%s", how);
+	expected |= done;
+	events_say(&s->events, now_ns, expected ? MSG_SEVERITY_INFO : MSG_SEVERITY_ERROR, w->daemon->name,
+		   done ? "done" : "ended", "%s%s", done ? "done: " : "", how);
 	for (unsigned int i = LAST_LINES; !expected && i-- > 0;)
 		if ((line = logs_last(&w->log, i)))
 			events_say(&s->events, now_ns, MSG_SEVERITY_INFO, w->daemon->name, "last-line", "%s", line);
@@ -233,7 +248,7 @@ void watch_bury(struct supervisor *s, struct watch *w, int64_t now_ns)
 	/* If it is started again, then before anything is told. */
 	if (actions & POLICY_DO_SPAWN)
 		carry_out(s, w, actions, now_ns);
-	events_follow(&s->events, &w->event_port, now_ns);
+	events_follow(&s->events, &w->event_port, &w->trouble, now_ns);
 	tell_end(s, w, how, asked && (!status || status == -1), now_ns);
 	if (!(actions & POLICY_DO_SPAWN))
 		carry_out(s, w, actions, now_ns);
@@ -280,10 +295,11 @@ static void tell_of_log(struct supervisor *s, struct watch *w, int64_t now_ns)
 void watch_look(struct supervisor *s, struct watch *w, int64_t now_ns)
 {
 	logs_allow(&w->log);
+	logs_look(&w->log, now_ns);
 	tell_of_log(s, w, now_ns);
 	if (w->daemon->alive != LAUNCH_ALIVE_STATE)
 		return;
-	events_follow(&s->events, &w->event_port, now_ns);
+	events_follow(&s->events, &w->event_port, &w->trouble, now_ns);
 	if (w->event_port.type)
 		port_look(&w->event_port, now_ns, LOOK_NS);
 	pulse_look(&w->pulse, now_ns);

@@ -9,6 +9,7 @@
 #include "launch/achstart/notice.h"
 #include "launch/achstart/policy.h"
 #include "launch/achstart/pulse.h"
+#include "launch/achstart/watch_why.h"
 
 struct supervisor;
 
@@ -20,6 +21,7 @@ struct watch {
 	struct logs log;
 	struct pulse pulse;	  /* of one that publishes a state */
 	struct port event_port;	  /* what it tells */
+	struct watch_why trouble; /* of that, what is not over */
 	struct folder_state kept; /* as in $RUN/state/NAME */
 	int64_t watchdog_ns;	  /* of one that says WATCHDOG=1: when it last did */
 	int64_t adopted_ns;	  /* publications are judged from then on, at the earliest */
@@ -42,6 +44,10 @@ void watch_bury(struct supervisor *s, struct watch *w, int64_t now_ns);	  /* if 
 void watch_look(struct supervisor *s, struct watch *w, int64_t now_ns);	  /* what it publishes */
 void watch_judge(struct supervisor *s, struct watch *w, int64_t now_ns);  /* is it stopped, or silent? */
 void watch_freeze(struct supervisor *s, struct watch *w, int64_t now_ns); /* the same, for stopped alone */
+
+/* Why it has failed, or is in fault, as far as is known; else "". */
+const char *watch_why(const struct watch *w);
+bool watch_in_fault(const struct watch *w); /* its lifecycle, by what it published last */
 
 /* Which one it is: as it says itself, or as achstart counts. */
 uint32_t watch_incarnation(const struct watch *w);

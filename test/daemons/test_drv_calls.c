@@ -452,6 +452,26 @@ static void the_same_event_is_told_once_a_second(void)
 	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(drv_lib.said, "faked[arm]: warning: 340 K\n"), drv_lib.said);
 }
 
+/* By the loop, when nothing else happens. */
+static void what_was_held_back_is_told_later(void)
+{
+	drv_lib_at(3, tell);
+	drv_lib_at(4, tell);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(2000, "--set tick=100ms"));
+	TEST_ASSERT_EQUAL(2, count_events("warm"));
+	TEST_ASSERT_EQUAL(fake.ticks[3].ns, drv_lib_event("warm")->header.t_sample_ns);
+	TEST_ASSERT_EQUAL(fake.ticks[12].ns, drv_lib_event("warm")->header.t_publish_ns);
+}
+
+/* And at the end what is left. */
+static void nothing_is_held_back_at_the_end(void)
+{
+	drv_lib_at(3, tell);
+	drv_lib_at(4, tell);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(600, "--set tick=100ms"));
+	TEST_ASSERT_EQUAL(2, count_events("warm"));
+}
+
 static void break_down(void)
 {
 	drv_fault(DRIVER, "hot", "400 K");
@@ -642,6 +662,8 @@ int main(void)
 	RUN_TEST(real_is_what_can_move_something);
 	RUN_TEST(limits_are_obeyed_from_then_on);
 	RUN_TEST(the_same_event_is_told_once_a_second);
+	RUN_TEST(what_was_held_back_is_told_later);
+	RUN_TEST(nothing_is_held_back_at_the_end);
 	RUN_TEST(another_fault_is_told_and_health_only_after_one);
 	RUN_TEST(a_fault_that_lasts_is_told_once);
 	RUN_TEST(nobody_asked);

@@ -26,13 +26,13 @@ void tearDown(void)
 	"{\"bus\":\"left\",\"id\":\"182\",\"ext\":false,\"dir\":\"rx\",\"len\":8,\"class\":null,\"shared\":false," \
 	"\"key\":null,\"period_us\":null,\"deadline_us\":null,\"reply\":null}"
 
-static void expect(const char *more_left, const char *more)
+static void expect(const char *more_left, const char *more, const char *claims)
 {
 	char text[4096];
 	int n = snprintf(text, sizeof(text), "{\"driver\":\"faked\",\"name\":\"arm\",\"frames\":[");
 
 	n += snprintf(text + n, sizeof(text) - (size_t)n, ROWS, more_left);
-	snprintf(text + n, sizeof(text) - (size_t)n, "%s]}\n", more);
+	snprintf(text + n, sizeof(text) - (size_t)n, "%s],\"claims\":[%s]}\n", more, claims);
 	TEST_ASSERT_EQUAL_STRING(text, drv_lib.printed);
 	TEST_ASSERT_EQUAL_STRING("", drv_lib.said);
 	TEST_ASSERT_EQUAL(0, fake.starts);
@@ -41,7 +41,7 @@ static void expect(const char *more_left, const char *more)
 static void one_bus(void)
 {
 	TEST_ASSERT_EQUAL(0, drv_lib_main("--name arm --bus left=wire:a --frames"));
-	expect("", "");
+	expect("", "", "");
 }
 
 static int add_more(struct drv *drv, struct error_sink *errors)
@@ -61,6 +61,8 @@ static int add_more(struct drv *drv, struct error_sink *errors)
 
 	TEST_ASSERT_EQUAL(2, drv_add_send(drv, &urgent, errors));
 	TEST_ASSERT_EQUAL(0, drv_add_receive(drv, &range, errors));
+	TEST_ASSERT_EQUAL(0, drv_add_claim(drv, 1, "pcio", errors));
+	TEST_ASSERT_EQUAL(1, drv_add_claim(drv, 0, "clock", errors));
 	return 0;
 }
 
@@ -72,7 +74,8 @@ static void everything_else(void)
 	       "\"shared\":true,\"key\":\"00F000\",\"period_us\":null,\"deadline_us\":1.5,"
 	       "\"reply\":{\"id\":\"1FFFFFFF\",\"key\":\"FFFFFFFFFFFFFFFF\",\"within_us\":null}},",
 	       ",{\"bus\":\"can7\",\"id\":\"05000000\",\"ext\":true,\"dir\":\"rx\",\"len\":4,\"class\":null,"
-	       "\"shared\":false,\"key\":null,\"period_us\":null,\"deadline_us\":null,\"reply\":null}");
+	       "\"shared\":false,\"key\":null,\"period_us\":null,\"deadline_us\":null,\"reply\":null}",
+	       "{\"bus\":\"can7\",\"what\":\"pcio\"},{\"bus\":\"left\",\"what\":\"clock\"}");
 }
 
 static void no_bus_no_frames(void)

@@ -23,7 +23,7 @@ mkdir -p "$ENDPLATE_RUN/log" "$ENDPLATE_RUN/state"
 # ---- an achstart that answers to VERB what is in the file VERB; the file VERB.then takes its place afterwards ----
 
 cat >"$lib_folder/server.py" <<'END'
-import ctypes, os, socket, sys
+import ctypes, os, socket, sys, time
 ctypes.CDLL(None).prctl(1, 9)  # dies with the test
 folder = sys.argv[1]
 os.chdir(os.environ["ENDPLATE_RUN"])
@@ -41,9 +41,13 @@ while True:
         line += got
     if not line:
         continue
-    with open(folder + "/asked", "ab") as asked:
-        asked.write(line)
-    verb = line.split(b"\t")[0].decode().strip()
+    words = line.decode().rstrip("\n").split("\t")
+    verb = words[0]
+    if verb != "status":  # until when it counts
+        left = int(words.pop(1)) - time.monotonic_ns()
+        assert 0 < left <= 3e9, left
+    with open(folder + "/asked", "a") as asked:
+        asked.write("\t".join(words) + "\n")
     path = folder + "/" + verb
     answer = open(path).read().strip() if os.path.exists(path) else '{"ok":true}'
     if os.path.exists(path + ".then"):
@@ -57,7 +61,7 @@ while True:
     elif answer != "CLOSE":
         client.sendall(answer.encode() + b"\n")
     client.close()
-    if answer == "END" or verb == "stop" and line == b"stop\n":
+    if answer == "END" or words == ["stop"]:
         os.unlink("control")
         sys.exit()
 END
@@ -108,9 +112,20 @@ lists_commands() {
 }
 lib_case lists_commands lists_commands
 lib_case no_command lib_says 100 '' 'achctl: which command? (achctl --help lists them)' "$achctl"
-lib_case near_command lib_says 100 '' 'achctl: "statsu": unknown command; did you mean status? (achctl --help lists them)' \
-	"$achctl" statsu
-lib_case far_command lib_says 100 '' 'achctl: "xyz": unknown command (achctl --help lists them)' "$achctl" --json xyz
+lib_case near_command lib_says 100 '' \
+	'achctl: "statsu": unknown command; did you mean status? (achctl --help lists them)' "$achctl" statsu
+lib_case far_command lib_says 100 '' 'achctl: "xyz": unknown command (achctl --help lists them)' "$achctl" xyz
+lib_case far_option lib_says 100 '' 'achctl: "--xyz": unknown option (achctl --help)' "$achctl" --xyz
+wrong_json() { # ERROR ARGUMENT...: stderr stays empty
+	lib_says 100 "{\"ok\":false,\"error\":\"$1\"}" '' "$achctl" "${@:2}"
+}
+lib_case no_command_json wrong_json 'which command? (achctl --help lists them)' --json
+lib_case far_command_json wrong_json '\"xyz\": unknown command (achctl --help lists them)' --json xyz
+lib_case wrong_option_json wrong_json \
+	'achctl status: --jsno: unknown option; did you mean --json? (achctl status --help lists them)' \
+	status --jsno --json
+lib_case no_name_json wrong_json 'achctl restart: NAME is missing (achctl restart --help tells more)' --json restart
+lib_case odd_name_json wrong_json '\"a/b\" is no name of a daemon (achctl status lists them)' restart a/b --json
 lib_case wrong_option lib_says 100 '' \
 	'achctl status: --jsno: unknown option; did you mean --json? (achctl status --help lists them)' \
 	"$achctl" status --jsno
@@ -118,7 +133,8 @@ lib_case no_name lib_says 100 '' 'achctl restart: NAME is missing (achctl restar
 lib_case odd_name lib_says 100 '' 'achctl restart: "a/b" is no name of a daemon (achctl status lists them)' \
 	"$achctl" restart a/b
 lib_case odd_robot lib_says 100 '' 'achctl status: --robot: "a/b" is no name for a robot' "$achctl" --robot a/b status
-lib_case version lib_says 0 "achctl $(sed -n 's/.*OPTIONS_VERSION "\(.*\)".*/\1/p' config/options.h)" '' "$achctl" --version
+version=$(sed -n 's/.*OPTIONS_VERSION "\(.*\)".*/\1/p' config/options.h)
+lib_case version lib_says 0 "achctl $version" '' "$achctl" --version
 
 # ---- without achstart ----
 
@@ -142,6 +158,7 @@ last() { # CHANNEL FIELD: of the newest message
 }
 "$ach" put --json '{"epoch":5,"level":"run","who":"bob"}' "${p}estop"
 "$ach" put --json '{"epoch":5,"level":"run","who":"bob"}' "${p}estop-b"
+newest() { "$ach" info --for 0 --json "$p$1" | sed -n 's/.*"last_seq":\([0-9]*\).*/\1/p'; } # number of the newest
 raises() { # LEVEL: both channels have it, with the epoch that was
 	local c
 	for c in estop estop-b; do
@@ -163,6 +180,90 @@ lib_case one_channel lib_matches 0 \
 	'achctl estop: warning:*estop*the other channel has it, which is enough*level estop, epoch 5, by ann' \
 	"$achctl" estop
 "$ach" mk --type estop "${p}estop"
+
+# ---- whose channels: as achstart left it in the folder ----
+
+keeps() { # NAME PREFIX [FOLDER]
+	mkdir -p "${3:-$ENDPLATE_RUN}"
+	printf 'name %s\nprefix %s\nend\n' "$1" "$2" >"${3:-$ENDPLATE_RUN}/robot"
+}
+clean() { "$ach" mk --type estop -t "$@"; }
+level() { "$ach" echo "$1" --last --json 2>/dev/null | sed -n 's/.*"level":"\([a-z]*\)".*/\1/p'; } # of CHANNEL
+q=t-ctlq-$$-
+trap 'rm -f /dev/shm/achshm-"$q"* /dev/shm/achbell-"$q"*; cleanup' EXIT
+both=("${p}estop" "${p}estop-b" "${q}estop" "${q}estop-b")
+levels() { # THEIRS OURS: of robot bench, whose prefix is $q, and of $ENDPLATE_PREFIX
+	[ "$(level "${q}estop"),$(level "${q}estop-b"),$(level "${p}estop"),$(level "${p}estop-b")" = "$1,$1,$2,$2" ] &&
+		return
+	echo "levels: $(for c in "${both[@]}"; do echo "$c $(level "$c")"; done)"
+	return 1
+}
+keeps bench "$q"
+clean "${both[@]}"
+forgotten() { # the prefix: the folder has it
+	lib_says 0 'level estop, epoch 0, by ann' '' env -u ENDPLATE_PREFIX "$achctl" estop && levels estop ''
+}
+lib_case prefix_forgotten forgotten
+top_forgotten() {
+	clean "${both[@]}"
+	env -u ENDPLATE_PREFIX python3 test/scripts/type.py 24 80 'see:q quit' key:h 'see:hold raised by ann' key:q \
+		-- "$achctl" top --every 100ms && levels hold ''
+}
+lib_case prefix_forgotten_top top_forgotten
+lib_case prefix_forgotten_request lib_says 111 '' \
+	'achctl request: there is no driver waist: nobody has made its channel waist-req' \
+	env -u ENDPLATE_PREFIX "$achctl" request waist get tick
+raises_both() {
+	clean "${both[@]}"
+	lib_says 0 'level estop, epoch 0, by ann' "achctl estop: warning: ENDPLATE_PREFIX=$p: but the channels of \
+robot bench begin with \"$q\": raised on ${q}estop of robot bench, ${p}estop" "$achctl" estop && levels estop estop
+}
+lib_case prefix_another raises_both
+raises_both_json() {
+	clean "${both[@]}"
+	lib_says 0 '{"ok":true,"level":"estop","epoch":0,"raised":"'"${q}estop of robot bench, ${p}estop\"}" '' \
+		"$achctl" hold --json && levels hold hold
+}
+lib_case prefix_another_json raises_both_json
+raises_the_one() { # what ENDPLATE_PREFIX names is not there
+	clean "${both[@]}"
+	lib_matches 0 "*warning: ENDPLATE_PREFIX=none-: but *: raised on ${q}estop of robot bench*" \
+		env ENDPLATE_PREFIX=none- "$achctl" estop && levels estop ''
+}
+lib_case prefix_none raises_the_one
+for verb in status top 'start waist' 'stop' 'log waist' events arm 'clear waist' 'request waist home'; do
+	# shellcheck disable=SC2086 # words
+	lib_case "prefix_another_${verb% *}" lib_says 100 '' "achctl ${verb%% *}: ENDPLATE_PREFIX=$p: but the \
+channels of robot bench ($ENDPLATE_RUN) begin with \"$q\"; unset it, or set ENDPLATE_RUN to the folder of the \
+robot that you mean" \
+		"$achctl" $verb
+done
+for verb in status top 'restart waist' stop events arm 'clear waist' 'request waist home'; do
+	# shellcheck disable=SC2086 # words
+	lib_case "robot_another_${verb% *}" lib_says 100 '' "achctl ${verb%% *}: --robot larry: but \
+ENDPLATE_RUN=$ENDPLATE_RUN is the folder of robot bench; unset the one or leave out the other" \
+		"$achctl" --robot larry $verb
+done
+raises_there() {
+	clean "${both[@]}"
+	lib_says 0 'level estop, epoch 0, by ann' "achctl estop: warning: --robot larry: but ENDPLATE_RUN is the \
+folder of robot bench: raised on ${q}estop of robot bench" \
+		env -u ENDPLATE_PREFIX "$achctl" --robot larry estop && levels estop ''
+}
+lib_case robot_another raises_there
+lib_case robot_same lib_says 0 'level estop, epoch 0, by ann' '' env -u ENDPLATE_PREFIX "$achctl" --robot bench hold
+"$ach" rm "${q}estop" "${q}estop-b"
+lib_case robot_away lib_says 111 '' \
+	"achctl estop: NOT RAISED: no robot is up here (channel ${q}estop: ACH_ENOENT; \
+channel ${q}estop-b: ACH_ENOENT)" \
+	env -u ENDPLATE_PREFIX "$achctl" estop
+printf 'name bench\nprefix' >"$ENDPLATE_RUN/robot"
+lib_case robot_damaged lib_matches 0 'level estop, epoch 0, by ann' "$achctl" estop
+keeps bench "$p"
+lib_case prefix_same lib_matches 0 'level estop, epoch 0, by ann' "$achctl" estop
+rm "$ENDPLATE_RUN/robot"
+"$ach" put --json '{"epoch":5,"level":"estop","who":"ann"}' "${p}estop"
+"$ach" put --json '{"epoch":5,"level":"estop","who":"ann"}' "${p}estop-b"
 
 # ---- what the channels say, without achstart ----
 
@@ -195,6 +296,29 @@ assert robot["buses"][0]["stale"] == 2, robot
 END
 }
 lib_case channels_json channels_json
+
+# ---- somebody who may not ----
+
+as_user=()
+[ "$(id -u)" != 0 ] || as_user=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+may_not() {
+	[ ${#as_user[@]} -gt 0 ] || return 0
+	local user=("${as_user[@]}" env "$lib_folder/achctl") rights='(mode 0660, uid 0, gid 0)'
+	chmod 755 "$lib_folder"
+	cp "$achctl" "$lib_folder/achctl"
+	chmod 660 /dev/shm/achshm-"$p"estop /dev/shm/achshm-"$p"estop-b
+	lib_says 111 '' "achctl estop: NOT RAISED: you may not write ${p}estop $rights; \
+you may not write ${p}estop-b $rights" "${user[@]}" estop || return 1
+	lib_matches 111 "run  you may not read ${p}estop $rights
+no answer*$no_achstart" "${user[@]}" status || return 1
+	chmod 664 /dev/shm/achshm-"$p"estop
+	lib_matches 111 "*NOT RAISED: you may not write ${p}estop (mode 0664, uid 0, gid 0); *" "${user[@]}" estop ||
+		return 1
+	chmod 666 /dev/shm/achshm-"$p"estop
+	lib_matches 0 "*warning: you may not write ${p}estop-b $rights; the other channel has it*" "${user[@]}" estop
+}
+lib_case may_not may_not
+chmod 644 /dev/shm/achshm-"$p"estop /dev/shm/achshm-"$p"estop-b
 
 # ---- status ----
 
@@ -250,8 +374,8 @@ lib_case start_failed lib_says 1 '' 'achctl start: waist: not started: failed: i
 answer start '{"ok":false,"error":"there is no daemon wasit; did you mean waist?"}'
 lib_case start_refused lib_says 1 '' 'achctl start: refused: there is no daemon wasit; did you mean waist?' \
 	"$achctl" start wasit
-lib_case start_refused_json lib_says 1 '{"ok":false,"error":"refused: there is no daemon wasit; did you mean waist?"}' '' \
-	"$achctl" start wasit --json
+lib_case start_refused_json lib_says 1 \
+	'{"ok":false,"error":"refused: there is no daemon wasit; did you mean waist?"}' '' "$achctl" start wasit --json
 # The old process is still ready when achstart is asked for the first time: that is not the answer.
 answer status "$(robot "$(daemon waist ready true 100 '"active"' 4)")"
 lib_case restart_late lib_matches 1 '*waist: not ready within 0.2 s: ready' "$achctl" restart waist --within 200ms
@@ -278,14 +402,17 @@ answer arm '{"ok":true,"epoch":6}'
 answer status "$(robot "$(daemon waist ready true 100 '"holding"' 5)")" \
 	"$(robot "$(daemon waist ready true 100 '"active"' 6)")"
 lib_case arm lib_says 0 'armed: level run, epoch 6, by ann; taken by 1 driver' '' "$achctl" arm
-lib_case arm_asked test "$(asked 3 | head -1)" = "$(printf 'arm\tann')"
+lib_case arm_asked test "$(asked 3 | head -1 | cut -f1,2)" = "$(printf 'arm\tann')"
 answer status "$(robot "$(daemon waist ready true 100 '"active"' 6)")"
-lib_case arm_who lib_says 0 '{"ok":true,"level":"run","epoch":6,"taken":1}' '' "$achctl" arm --who 'bob the builder' --json
-lib_case arm_who_asked test "$(asked 2 | head -1)" = "$(printf 'arm\tbob the builder')"
+lib_case arm_who lib_says 0 '{"ok":true,"level":"run","epoch":6,"taken":1}' '' \
+	"$achctl" arm --who 'bob the builder' --json
+lib_case arm_who_asked test "$(asked 2 | head -1 | cut -f1,2)" = "$(printf 'arm\tbob the builder')"
+# What was there when it was called: the numbers of the newest messages.
+lib_case arm_seen test "$(asked 2 | head -1 | cut -f4,6)" = "$(printf '%s\t%s' "$(newest estop)" "$(newest estop-b)")"
 answer status "$(robot "$(daemon waist ready true 100 '"disarmed"' 5)")"
 lib_case arm_late lib_says 1 '' \
-	'achctl arm: refused: waist has not taken epoch 6 within 0.1 s: it is at run, epoch 5' \
-	"$achctl" arm --within 100ms
+	'achctl arm: refused: waist has not taken epoch 6 within 1 s: it is at run, epoch 5' \
+	"$achctl" arm --within 1s
 raise_meanwhile() {
 	local status=0
 	"$achctl" arm --within 20s 2>"$lib_folder/stderr" &
@@ -304,6 +431,9 @@ answer arm '{"ok":false,"error":"waist: not ready"}'
 lib_case arm_refused lib_says 1 '' 'achctl arm: refused: waist: not ready' "$achctl" arm
 answer arm '{"ok":true}'
 lib_case arm_no_epoch lib_matches 111 '*does not say in which epoch*' "$achctl" arm
+answer arm HANG
+lib_case arm_hangs lib_says 111 '' "achctl arm: achstart, process $server, does not answer; it will not be done later" \
+	"$achctl" arm --within 500ms
 
 # ---- clear: a failed daemon is achstart's ----
 
@@ -343,7 +473,7 @@ while True:
     if verb == 4:
         reply(ident, pid, -1, b"there is nothing to bias", b"")
         continue
-    if verb == 1:
+    if verb in (1, 2):
         continue
     reply(ident + 1, pid, 0, b"", b"another's")
     reply(ident, pid + 1, 0, b"", b"another's")
@@ -383,8 +513,25 @@ lib_case request_near lib_says 1 '' 'achctl request: there is no driver wasit; d
 lib_case request_nobody lib_says 111 '' \
 	'achctl request: there is no driver gripper: nobody has made its channel gripper-req' \
 	"$achctl" request gripper bias
-lib_case request_late lib_matches 111 '*waist has not answered within 0.1 s; its last state is * s old' \
+goes_on='a motion that has begun goes on: achctl hold ends it'
+lib_case request_late lib_matches 111 "*waist has not answered within 0.1 s; its last state is * s old; $goes_on" \
 	"$achctl" request waist home --within 100ms
+lib_case request_late_still lib_matches 111 '*waist has not answered within 0.1 s; its last state is * s old' \
+	"$achctl" request waist reset --within 100ms
+interrupts() {
+	local status=0 pid
+	: >"$lib_folder/requests"
+	"$achctl" request waist home >"$lib_folder/out" 2>&1 &
+	pid=$!
+	lib_until grep -q '^1 ' "$lib_folder/requests"
+	kill -TERM $pid
+	wait $pid || status=$?
+	[ "$status,$(<"$lib_folder/out")" = "111,achctl request: interrupted before waist has answered; $goes_on" ] &&
+		return
+	cat "$lib_folder/out"
+	return 1
+}
+lib_case request_interrupted interrupts
 lib_case clear_fault lib_says 0 'done' '' "$achctl" clear waist
 lib_case clear_fault_asked test "$(tail -1 "$lib_folder/requests")" = '3  '
 drive missed
@@ -477,6 +624,23 @@ lib_case log_near lib_says 1 '' 'achctl log: there is no log of wasit; did you m
 lib_case log_none lib_says 111 '' "achctl log: there is no log of larm ($ENDPLATE_RUN/log/larm.log)" "$achctl" log larm
 lib_case events lib_matches 0 "$stamp waist error silent: module 15: no answer
 $stamp achstart info ready: x" "$achctl" events
+# A terminal is not to be commanded by what somebody wrote.
+for name in events waist; do
+	printf '%s waist error silent: \033[2J\302\233m\377\tx\303\244\n' "$stamp" >"$ENDPLATE_RUN/log/odd-$name.log"
+done
+cleaned=$(printf '%s waist error silent: ?[2J??m?\tx\303\244' "$stamp")
+lib_case log_clean lib_says 0 "$cleaned" '' "$achctl" log odd-waist
+events_clean() {
+	local status=0
+	mv "$ENDPLATE_RUN/log/events.log" "$lib_folder/events.log"
+	mv "$ENDPLATE_RUN/log/odd-events.log" "$ENDPLATE_RUN/log/events.log"
+	lib_says 0 "$cleaned" '' "$achctl" events &&
+		lib_matches 0 '*"text":"?\[2J??m?\\u0009xä"}' "$achctl" events --json || status=1
+	mv "$lib_folder/events.log" "$ENDPLATE_RUN/log/events.log"
+	return $status
+}
+lib_case events_clean events_clean
+rm "$ENDPLATE_RUN/log/odd-waist.log"
 silent=',"source":"waist","severity":"error","code":"silent","text":"module 15: no answer"}'
 ready=',"source":"achstart","severity":"info","code":"ready","text":"x"}'
 lib_case events_json lib_says 0 "{\"time\":\"$stamp\"$silent
@@ -505,8 +669,6 @@ lib_case events_follow_ends ends_with_its_reader
 # ---- which robot ----
 
 # As an ordinary user, whose robots are in $XDG_RUNTIME_DIR.
-as_user=()
-[ "$(id -u)" != 0 ] || as_user=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 which_robot() {
 	local base=$lib_folder/xdg/endplate
 	local user=("${as_user[@]}" env -u ENDPLATE_RUN XDG_RUNTIME_DIR="$lib_folder/xdg" "$lib_folder/achctl")
@@ -527,11 +689,33 @@ which_robot() {
 	lib_matches 0 one "${user[@]}" log waist
 }
 lib_case which_robot which_robot
+# An emergency stop asks no questions.
+every_robot() {
+	local base=$lib_folder/xdg/endplate
+	local user=("${as_user[@]}" env -u ENDPLATE_RUN -u ENDPLATE_PREFIX XDG_RUNTIME_DIR="$lib_folder/xdg"
+		"$lib_folder/achctl")
+
+	clean "${both[@]}"
+	chmod 666 "${both[@]/#//dev/shm/achshm-}"
+	rm -r "$base/robot"
+	keeps bench "$p" "$base/bench"
+	lib_matches 0 'level estop, epoch 0, by ann' "${user[@]}" hold && levels '' hold || return 1
+	touch "$base/other/control"
+	keeps other "$q" "$base/other"
+	lib_matches 100 '*which robot? --robot takes one of *' "${user[@]}" arm || return 1
+	lib_matches 0 '*warning: which robot was not said, and there are *: raised on *estop of robot *, *of robot *' \
+		"${user[@]}" estop && levels estop estop || return 1
+	clean "${both[@]}"
+	chmod 666 "${both[@]/#//dev/shm/achshm-}"
+	lib_matches 0 'level estop, epoch 0, by ann' "${user[@]}" --robot other estop && levels estop ''
+}
+lib_case every_robot every_robot
 not_allowed() {
 	[ ${#as_user[@]} -gt 0 ] || return 0
 	serve
 	chmod 600 "$ENDPLATE_RUN/control"
-	lib_matches 111 '*only the owner of the robot and its group may use it' "${as_user[@]}" env "$lib_folder/achctl" arm
+	lib_matches 111 '*only the owner of the robot and its group may use it' \
+		"${as_user[@]}" env "$lib_folder/achctl" arm
 }
 lib_case not_allowed not_allowed
 

@@ -39,6 +39,15 @@ lib_case start start
 lib_case status lib_matches 0 \
 	'bench  run, epoch *clock  *locked: waist*DAEMON*canwire *robotsim *clock *waist *BUS*torso *' \
 	achctl status
+# The folder says which channels are the robot's; two robots do not need a good memory.
+lib_case kept test "$(<"$ENDPLATE_RUN/robot")" = "$(printf 'name bench\nprefix %s\nend' "$p")"
+forgotten() {
+	lib_matches 0 'level hold, epoch *, by ann' env -u ENDPLATE_PREFIX achctl hold &&
+		lib_until is 'd["waist"]["level"]' hold &&
+		lib_matches 0 'clock/5' env -u ENDPLATE_PREFIX achctl request waist get tick &&
+		lib_matches 0 'armed: *' env -u ENDPLATE_PREFIX achctl arm
+}
+lib_case prefix_forgotten forgotten
 lib_case of_another_robot lib_matches 111 '*no achstart runs this robot*' env ENDPLATE_RUN="$lib_folder/none" achctl arm
 
 # The level goes up at once, and down by achstart, with a new epoch that the drivers have taken when arm returns.
@@ -51,6 +60,29 @@ lib_case estop_status lib_matches 0 'bench  estop, epoch *, by ann: achctl estop
 lib_until is 'd["waist"]["life"] in ("disarmed", "holding")'
 lib_case arm lib_matches 0 "armed: level run, epoch $((epoch + 1)), by ann; taken by 2 drivers" achctl arm
 lib_case armed is '[d["waist"]["level"], d["waist"]["epoch"]]' "['run', $((epoch + 1))]"
+
+# What achctl says has failed is not done later, whatever has happened meanwhile.
+too_late() { [ "$(grep -c "too-late: $1 came too late" "$ENDPLATE_RUN/log/events.log")" -gt "$2" ]; }
+late() { # VERB COMMAND...: achstart hears of it only after achctl has given up
+	local status=0 before
+	before=$(grep -c "too-late: $1 " "$ENDPLATE_RUN/log/events.log" || true)
+	kill -STOP "$achstart"
+	"${@:2}" >"$lib_folder/late" 2>&1 || status=$?
+	achctl estop --why 'smoke again' >/dev/null
+	kill -CONT "$achstart"
+	lib_until too_late "$1" "$before" && is 'robot["level"], robot["why"]' "('estop', 'smoke again')" &&
+		is 'robot["stopping"]' False && return
+	echo "$* ended with $status: $(<"$lib_folder/late")"
+	return 1
+}
+achctl estop >/dev/null
+lib_until is 'd["waist"]["life"] == "disarmed"'
+lib_case late_arm late arm achctl arm --within 1s
+lib_case late_arm_said grep -q 'does not answer; it will not be done later' "$lib_folder/late"
+lib_case late_stop late stop timeout -s INT 1 achctl stop
+lib_case interrupted_arm late arm timeout -s INT 1 achctl arm
+lib_case arm_after lib_matches 0 "armed: level run, epoch $((epoch + 2)), by ann; taken by 2 drivers" achctl arm
+lib_case armed_said grep -qx 'achstart: armed by ann' "$lib_folder/achstart"
 
 # Requests reach the driver, and its answers us.
 lib_case get lib_matches 0 'clock/5' achctl request waist get tick
@@ -66,7 +98,21 @@ lib_case stop_one lib_matches 0 'waist: stopped' achctl stop waist
 lib_case stopped_one lib_matches 1 '*waist *stopped*' achctl status
 lib_case arm_without lib_matches 1 'achctl arm: refused: waist: not ready' achctl arm
 lib_case start_one lib_matches 0 "waist: ready*, incarnation $((incarnation + 2))" achctl start waist
-lib_case near lib_matches 1 'achctl restart: refused: there is no daemon wasit; did you mean waist?' achctl restart wasit
+lib_case near lib_matches 1 'achctl restart: refused: there is no daemon wasit; did you mean waist?' \
+	achctl restart wasit
+lib_case far lib_matches 1 'achctl start: refused: there is no daemon nope (achctl status lists them)' achctl start nope
+# What somebody writes as a reason is no command to a terminal that shows it.
+commands_terminals() {
+	local odd
+	odd=$(printf 'a\033[2J\302\233b\377')
+	achctl estop --why "$odd" >/dev/null
+	lib_until grep -q 'waist .*level-estop: .*a?.2J??b?' "$ENDPLATE_RUN/log/events.log" &&
+		LC_ALL=C lib_not grep -q "$(printf '\033\|\233\|\377')" "$ENDPLATE_RUN/log/events.log" &&
+		LC_ALL=C lib_not grep -q "$(printf '\033\|\233\|\377')" "$lib_folder/achstart" &&
+		is 'robot["why"]' 'a?[2J??b?' && lib_matches 0 '*by ann: a?\[2J??b?*' achctl status &&
+		lib_until is 'd["waist"]["life"] == "disarmed"' && lib_matches 0 'armed: *' achctl arm
+}
+lib_case no_commands_to_terminals commands_terminals
 lib_case events lib_matches 0 '*waist info ended: *waist info ready: *' achctl events
 
 # achstart dies: everything that needs none goes on.
@@ -89,7 +135,7 @@ lib_case again again
 
 all_gone() {
 	lib_matches 0 'the robot is stopped, and achstart has ended' achctl stop || return 1
-	! kill -0 "$achstart" 2>/dev/null && ! ls /dev/shm/*"$p"* 2>/dev/null
+	! kill -0 "$achstart" 2>/dev/null && ! ls /dev/shm/*"$p"* "$ENDPLATE_RUN/robot" 2>/dev/null
 }
 lib_case stop all_gone
 wait "$achstart" || true

@@ -34,6 +34,9 @@ static const char fake[] = "#!/bin/sh\n"
 			   "for last; do :; done\n"
 			   "folder=$(dirname \"$0\")\n"
 			   ". \"$folder/$2$last\"\n";
+static const char fake_sim[] = "#!/bin/sh\n"
+			       "for last; do :; done\n"
+			       ". \"$(dirname \"$0\")/robotsim$last\"\n";
 
 static void says(const char *name, const char *option, const char *script)
 {
@@ -45,13 +48,15 @@ static void says(const char *name, const char *option, const char *script)
 
 void setUp(void)
 {
-	static const char *const programs[] = { "pciod", "hubo-daemon", "imud", "canwire", "robotsim" };
+	static const char *const programs[] = { "pciod", "hubo-daemon", "imud", "canwire" };
 	static const char *const names[] = { "clock", "waist", "larm", "imu" };
 	char path[LAUNCH_LIB_PATH], search[16384];
 
 	launch_lib_folder(folder);
 	for (size_t i = 0; i < sizeof(programs) / sizeof(*programs); i++)
 		launch_lib_write(path, folder, programs[i], 0755, fake);
+	launch_lib_write(path, folder, "robotsim", 0755, fake_sim);
+	says("robotsim", "--check", "");
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		says(names[i], "--check", "");
 		says(names[i], "--frames", FRAMES());
@@ -159,6 +164,14 @@ static void only_those_who_are_wanted_are_asked(void)
 	checked("", "");
 }
 
+/* It is asked once, and not for frames: there is no file for that. */
+static void a_simulator_that_refuses_is_heard(void)
+{
+	says("robotsim", "--check",
+	     "test \"$1\" = run || exit 3; echo \"robotsim: fatal: $(basename \"$2\"):9: type: wrong\" >&2; exit 100");
+	checked("robotsim: fatal: lab.yaml:9: type: wrong\n", "");
+}
+
 /* ---- programs, cores, interfaces ---- */
 
 static void programs_that_are_not_there_are_told_of(void)
@@ -185,6 +198,18 @@ static void cores_that_are_not_there_are_told_of(void)
 	TEST_ASSERT_EQUAL_UINT(1, errors.sink.count);
 	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(errors.text, "x.launch:4: core: this machine has cores 0 to "),
 				     errors.text);
+}
+
+static void a_group_that_is_not_there_is_told_of(void)
+{
+	char expected[LAUNCH_LIB_PATH + 128];
+
+	reopen("lab.yaml\nclock: none\noperators: endplate-nobody\ndaemons: {canwire: , waist: }\n");
+	snprintf(expected, sizeof(expected),
+		 "%s/x.launch:3: operators: there is no group endplate-nobody on this system\n", folder);
+	checked(expected, "");
+	snprintf(launch.operators, sizeof(launch.operators), "root");
+	checked("", "");
 }
 
 static void a_wire_that_nobody_serves_is_a_warning(void)
@@ -323,6 +348,28 @@ static void one_that_only_listens_says_shared(void)
 	says("waist", "--frames", FRAMES(RX("torso", "080", "0", PERIOD("null"))));
 	check_free(&check);
 	checked("bus torso: identifier 080 is sent by clock and by the device of waist" ADVICE, "");
+}
+
+#define CLAIMS(...) "echo '{\"frames\": [], \"claims\": [" __VA_ARGS__ "]}'\n"
+#define CLAIM(bus, what) "{\"bus\":\"" bus "\",\"what\":\"" what "\"}"
+
+static void what_one_process_may_have_two_must_not(void)
+{
+	says("waist", "--frames", CLAIMS(CLAIM("torso", "pcio")));
+	says("larm", "--frames", CLAIMS(CLAIM("arm", "pcio")));
+	says("clock", "--frames", CLAIMS(CLAIM("torso", "clock") "," CLAIM("arm", "clock")));
+	checked("", "");
+	says("larm", "--frames", CLAIMS(CLAIM("arm", "pcio") "," CLAIM("torso", "pcio")));
+	check_free(&check);
+	checked("bus torso: both larm and waist need its pcio, which only one of them can have: make them one device, "
+		"or give one another bus\n",
+		"");
+	says("larm", "--frames", CLAIMS(CLAIM("here", "pcio")));
+	says("waist", "--frames", CLAIMS("{\"bus\":\"torso\"}"));
+	check_free(&check);
+	checked("larm --frames:1: claims: bus is none of its buses\n"
+		"waist --frames:1: claims: what is no name\n",
+		"");
 }
 
 static void long_identifiers_are_others(void)
@@ -570,8 +617,10 @@ int main(void)
 	RUN_TEST(a_driver_that_hangs_is_not_waited_for);
 	RUN_TEST(drivers_are_asked_with_their_own_line_and_environment);
 	RUN_TEST(only_those_who_are_wanted_are_asked);
+	RUN_TEST(a_simulator_that_refuses_is_heard);
 	RUN_TEST(programs_that_are_not_there_are_told_of);
 	RUN_TEST(cores_that_are_not_there_are_told_of);
+	RUN_TEST(a_group_that_is_not_there_is_told_of);
 	RUN_TEST(a_wire_that_nobody_serves_is_a_warning);
 	RUN_TEST(an_interface_that_is_missing_is_a_warning);
 	RUN_TEST(a_link_is_wanted_as_the_robot_file_says);
@@ -580,6 +629,7 @@ int main(void)
 	RUN_TEST(shared_identifiers_are_shared_by_all_who_say_so);
 	RUN_TEST(what_a_driver_takes_its_device_sends);
 	RUN_TEST(one_that_only_listens_says_shared);
+	RUN_TEST(what_one_process_may_have_two_must_not);
 	RUN_TEST(long_identifiers_are_others);
 	RUN_TEST(nonsense_is_told_of);
 	RUN_TEST(load_is_the_worst_that_frames_can_take);

@@ -58,6 +58,9 @@ static void go_to(enum policy_state state)
 	case POLICY_KILLED:
 		happens(POLICY_SILENT);
 		break;
+	case POLICY_DONE:
+		policy_event(&p, &(struct policy_rules){ .never = true }, POLICY_EXITED, true, now);
+		break;
 	default:
 		break;
 	}
@@ -100,6 +103,8 @@ static const struct entry expected[POLICY_STATES][POLICY_EVENTS] = {
 				KILL(RESTARTING), NONE, NONE },
 	[POLICY_KILLED] = { TO(RESTARTING), TO(STOPPING), TO(RESTARTING), NONE, NONE, PAUSE, FAIL, PAUSE, NONE, NONE,
 			    { SAME, POLICY_SAY_STUCK }, NONE, NONE },
+	[POLICY_DONE] = { TO(WAITING), TO(STOPPED), TO(WAITING), NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE,
+			  NONE },
 };
 /* clang-format on */
 
@@ -299,10 +304,23 @@ static void never_is_never(void)
 	go_to(POLICY_READY);
 	now += S;
 	TEST_ASSERT_EQUAL_HEX(0, happens(POLICY_EXITED));
+	TEST_ASSERT_EQUAL(POLICY_DONE, p.state);
+	TEST_ASSERT_TRUE(policy_is_fine(&p));
+	/* Also before it was ready, and when it is done in spite of a SIGTERM it was stopped. */
+	go_to(POLICY_STARTING);
+	TEST_ASSERT_FALSE(policy_is_fine(&p));
+	TEST_ASSERT_EQUAL_HEX(0, happens(POLICY_EXITED));
+	TEST_ASSERT_EQUAL(POLICY_DONE, p.state);
+	go_to(POLICY_READY);
+	TEST_ASSERT_TRUE(policy_is_fine(&p));
+	happens(POLICY_STOP);
+	TEST_ASSERT_EQUAL_HEX(0, happens(POLICY_EXITED));
 	TEST_ASSERT_EQUAL(POLICY_STOPPED, p.state);
+	TEST_ASSERT_FALSE(policy_is_fine(&p));
 	go_to(POLICY_READY);
 	now += S;
 	TEST_ASSERT_EQUAL_HEX(POLICY_SAY_FAILED, happens(POLICY_DIED));
+	TEST_ASSERT_FALSE(policy_is_fine(&p));
 	TEST_ASSERT_EQUAL_STRING("it died, and is not to be restarted", policy_why(&p));
 }
 

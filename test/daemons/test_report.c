@@ -1,0 +1,184 @@
+/* test_report.c: how often an event is told, and that the last word is the truth. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "unity.h"
+
+#include "daemons/report.h"
+
+#define S INT64_C(1000000000)
+#define MS INT64_C(1000000)
+
+static struct report report;
+static struct port reader;
+static char prefix[32];
+static int64_t now;
+
+void setUp(void)
+{
+	struct error_sink quiet = { 0 };
+	const struct msg_type *type = msg_type_by_number(msg_event_number);
+
+	snprintf(prefix, sizeof(prefix), "rep%d-", (int)getpid());
+	setenv("ENDPLATE_PREFIX", prefix, 1);
+	setenv("NOTIFY_SOCKET", "/nowhere", 1); /* no lines on stderr */
+	TEST_ASSERT_EQUAL(0, report_open(&report, "pciod", "waist", &quiet));
+	TEST_ASSERT_EQUAL(0, port_open(&reader, "waist-event", type, 0640, &quiet));
+	now = 1000 * S;
+}
+
+void tearDown(void)
+{
+	char name[64];
+
+	port_close(&report.port);
+	port_close(&reader);
+	snprintf(name, sizeof(name), "%swaist-event", prefix);
+	ach_unlink(name);
+}
+
+static void say(const char *code, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+static void say(const char *code, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	report_event(&report, now, MSG_SEVERITY_INFO, code, fmt, args);
+	va_end(args);
+}
+
+/* All that was told since, a word each: "code=text+repeated@ms", where ms is when it happened. */
+static const char *told(void)
+{
+	static char text[4096];
+	struct msg_event event;
+	size_t len, at = 0;
+
+	*text = 0;
+	while (port_next(&reader, &event, sizeof(event), &len) == PORT_ONE) {
+		TEST_ASSERT_EQUAL(MSG_FINE, msg_check(&event, len, reader.type, NULL));
+		TEST_ASSERT_EQUAL_INT64(now, event.header.t_publish_ns);
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s=%s+%u@%lld", at ? " " : "", event.code,
+				       event.text, event.repeated,
+				       (long long)((event.header.t_sample_ns - 1000 * S) / MS));
+	}
+	return text;
+}
+
+static void look_at(int64_t ms)
+{
+	now = 1000 * S + ms * MS;
+	report_look(&report, now);
+}
+
+static void what_is_held_back_is_told_when_its_second_is_over(void)
+{
+	say("odd", "1");
+	TEST_ASSERT_EQUAL_STRING("odd=1+0@0", told());
+	look_at(100);
+	say("odd", "2");
+	look_at(200);
+	say("odd", "3");
+	look_at(999);
+	TEST_ASSERT_EQUAL_STRING("", told());
+	look_at(1000);
+	TEST_ASSERT_EQUAL_STRING("odd=3+1@200", told());
+	/* From then on another second. */
+	look_at(1500);
+	say("odd", "4");
+	TEST_ASSERT_EQUAL_STRING("", told());
+	look_at(2000);
+	TEST_ASSERT_EQUAL_STRING("odd=4+0@1500", told());
+	look_at(9000);
+	TEST_ASSERT_EQUAL_STRING("", told());
+	say("odd", "5");
+	TEST_ASSERT_EQUAL_STRING("odd=5+0@9000", told());
+}
+
+/* Codes that alternate: the last word is what happened last. */
+static void the_order_is_kept(void)
+{
+	say("active", "a");
+	TEST_ASSERT_EQUAL_STRING("active=a+0@0", told());
+	look_at(100);
+	say("holding", "b");
+	TEST_ASSERT_EQUAL_STRING("holding=b+0@100", told());
+	look_at(200);
+	say("active", "c");
+	look_at(300);
+	say("holding", "d");
+	look_at(400);
+	say("active", "e");
+	look_at(500);
+	TEST_ASSERT_EQUAL_STRING("", told());
+	look_at(1000);
+	TEST_ASSERT_EQUAL_STRING("holding=d+0@300 active=e+1@400", told());
+	/* One that need not wait has those before it go first. */
+	look_at(1100);
+	say("active", "f");
+	look_at(1200);
+	say("fault", "g");
+	TEST_ASSERT_EQUAL_STRING("active=f+0@1100 fault=g+0@1200", told());
+	look_at(9000);
+	TEST_ASSERT_EQUAL_STRING("", told());
+}
+
+static void a_flood_is_a_line_a_second(void)
+{
+	unsigned int lines = 0;
+
+	for (int ms = 0; ms < 10000; ms += 5) {
+		look_at(ms);
+		say(ms % 10 ? "active" : "holding", "%d", ms);
+		lines += !!*told();
+	}
+	TEST_ASSERT_LESS_OR_EQUAL_UINT(12, lines);
+	look_at(11000);
+	TEST_ASSERT_EQUAL_STRING_LEN("holding=9990", told(), 12);
+}
+
+static void at_the_end_nothing_is_held_back(void)
+{
+	say("stopping", "a");
+	told();
+	look_at(1);
+	say("stopping", "b");
+	report_end(&report, now);
+	TEST_ASSERT_EQUAL_STRING("stopping=b+0@1", told());
+	report_end(&report, now);
+	TEST_ASSERT_EQUAL_STRING("", told());
+}
+
+/* The place of one that has not been told for longest is taken, and what was held back there is not lost. */
+static void many_codes(void)
+{
+	char code[16];
+
+	say("first", "a");
+	told();
+	look_at(1);
+	say("first", "b");
+	look_at(2);
+	for (int i = 0; i < REPORT_CODES; i++) {
+		snprintf(code, sizeof(code), "code%d", i);
+		say(code, "x");
+	}
+	TEST_ASSERT_EQUAL_STRING_LEN("first=b+0@1 code0=x+0@2 ", told(), 24);
+	say("code31", "y");
+	look_at(1002);
+	TEST_ASSERT_EQUAL_STRING("code31=y+0@2", told());
+}
+
+int main(void)
+{
+	UNITY_BEGIN();
+	RUN_TEST(what_is_held_back_is_told_when_its_second_is_over);
+	RUN_TEST(the_order_is_kept);
+	RUN_TEST(a_flood_is_a_line_a_second);
+	RUN_TEST(at_the_end_nothing_is_held_back);
+	RUN_TEST(many_codes);
+	return UNITY_END();
+}

@@ -1,0 +1,97 @@
+/* test_launch_check.c: achstart --check with the programs themselves: what would surely fail is found before. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "unity.h"
+
+#include "test/launch/launch_lib.h"
+#include "test/launch/rig.h"
+
+#define BUS "robot: bench\nbuses:\n  torso: {interface: wire:torso}\ndevices:\n"
+#define CLOCK "  clock: {driver: hubo-daemon, bus: torso, actuated: no}\n"
+#define WAIST(name, number, type)                                                                        \
+	"  " name ": {driver: pciod, bus: torso, settings: {modules: torso:" number ", tick: clock/5}, " \
+	"sim: {type: " type "}}\n"
+
+static char said[8192];
+
+void setUp(void)
+{
+	rig_open(NULL);
+}
+
+void tearDown(void)
+{
+	rig_close();
+}
+
+/* Its exit status. */
+static int checked(const char *robot, const char *launch)
+{
+	char path[LAUNCH_LIB_PATH], line[1400];
+	size_t len;
+	FILE *from;
+
+	launch_lib_write(path, rig.folder, "x.yaml", 0644, robot);
+	launch_lib_write(path, rig.folder, "x.launch", 0644, launch);
+	snprintf(line, sizeof(line), "%s --check %s 2>&1 >/dev/null", rig_program("achstart"), path);
+	from = popen(line, "r");
+	TEST_ASSERT_NOT_NULL(from);
+	len = fread(said, 1, sizeof(said) - 1, from);
+	said[len] = 0;
+	return WEXITSTATUS(pclose(from));
+}
+
+static void says(const char *words)
+{
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(said, words), said);
+}
+
+static void what_is_right_is_right(void)
+{
+	TEST_ASSERT_EQUAL_INT(0, checked(BUS CLOCK WAIST("waist", "15", "PRL120"),
+					 "include: x.yaml\ndaemons: {canwire: , robotsim: , clock: , waist: }\n"));
+	TEST_ASSERT_EQUAL_STRING("", said);
+}
+
+static void a_device_that_nobody_can_play(void)
+{
+	TEST_ASSERT_EQUAL_INT(100, checked(BUS CLOCK WAIST("waist", "15", "PRL121"),
+					   "include: x.yaml\ndaemons: {canwire: , robotsim: , clock: , waist: }\n"));
+	says("x.yaml:6: type: \"PRL121\" is not one of PRL120");
+}
+
+static void two_on_one_bus(void)
+{
+	TEST_ASSERT_EQUAL_INT(100,
+			      checked(BUS CLOCK WAIST("waist", "15", "PRL120") WAIST("neck", "16", "PRL120"),
+				      "include: x.yaml\ndaemons: {canwire: , robotsim: , clock: , waist: , neck: }\n"));
+	says("bus torso: both waist and neck need its pcio");
+}
+
+/* It is not served by the robot that is checked, and so it may be gone when that is started. */
+static void a_wire_of_somebody_else(void)
+{
+	const char *robot = BUS CLOCK WAIST("waist", "15", "PRL120"),
+		   *launch = "include: x.yaml\ndaemons: {clock: , waist: }\n";
+
+	TEST_ASSERT_EQUAL_INT(111, checked(robot, launch));
+	says("wire:torso: no such wire");
+	rig_start();
+	RIG_UNTIL(rig_ready("canwire"));
+	TEST_ASSERT_EQUAL_INT(0, checked(robot, launch));
+	says("warning: bus torso: no canwire among the daemons serves wire:torso");
+	RIG_ASSERT(!rig_stop());
+}
+
+int main(void)
+{
+	UNITY_BEGIN();
+	RUN_TEST(what_is_right_is_right);
+	RUN_TEST(a_device_that_nobody_can_play);
+	RUN_TEST(two_on_one_bus);
+	RUN_TEST(a_wire_of_somebody_else);
+	return UNITY_END();
+}

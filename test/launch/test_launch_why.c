@@ -1,0 +1,284 @@
+/* test_launch_why.c: what achstart says of a daemon that is not well, and of one that has done its work. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "unity.h"
+
+#include "launch/achctl/show.h"
+#include "launch/achstart/watch_why.h"
+#include "test/launch/rig.h"
+
+static char answer[65536];
+
+void setUp(void)
+{
+}
+
+void tearDown(void)
+{
+	if (*rig.folder)
+		rig_close();
+}
+
+/* ---- asking ---- */
+
+static const char *ask(const char *line)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	size_t len = 0;
+	ssize_t n;
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "%.90s/control", rig.run);
+	TEST_ASSERT_EQUAL(0, connect(fd, (struct sockaddr *)&address, sizeof(address)));
+	TEST_ASSERT_EQUAL(strlen(line), send(fd, line, strlen(line), MSG_NOSIGNAL));
+	while ((n = recv(fd, answer + len, sizeof(answer) - 1 - len, 0)) > 0)
+		len += (size_t)n;
+	answer[len] = 0;
+	close(fd);
+	return answer;
+}
+
+/* What the status says of a daemon, from its name to the end of its object. */
+static const char *status_of(const char *name)
+{
+	char key[64], *at, *end;
+
+	snprintf(key, sizeof(key), "{\"name\":\"%s\",\"state\"", name);
+	ask("status\n");
+	at = strstr(answer, key);
+	end = at ? strchr(at, '}') : NULL;
+	if (!end)
+		return "";
+	*end = 0;
+	return at;
+}
+
+static bool status_has(const char *name, const char *words)
+{
+	return strstr(status_of(name), words);
+}
+
+/* ---- faults ---- */
+
+/* A program of ours, with its arguments; it does what it should. */
+static void run(const char *program, const char *arguments)
+{
+	char line[700];
+
+	snprintf(line, sizeof(line), "%s %s >/dev/null", rig_program(program), arguments);
+	TEST_ASSERT_EQUAL_INT_MESSAGE(0, system(line), line);
+}
+
+static void refuses_to_arm(const char *why)
+{
+	char line[700];
+	FILE *said;
+	size_t len;
+
+	snprintf(line, sizeof(line), "%s arm --who tester 2>&1", rig_program("achctl"));
+	said = popen(line, "r");
+	TEST_ASSERT_NOT_NULL(said);
+	len = fread(answer, 1, sizeof(answer) - 1, said);
+	answer[len] = 0;
+	TEST_ASSERT_NOT_EQUAL_INT(0, pclose(said));
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(answer, why), answer);
+}
+
+#define TOW "\"why\":\"module 15: tow-error; "
+
+static void the_reason_of_a_fault_is_told_as_long_as_it_lasts(void)
+{
+	rig_open(NULL);
+	rig_start();
+	RIG_UNTIL(rig_all_ready() && rig_level(NULL) == MSG_LEVEL_RUN);
+	RIG_ASSERT(status_has("waist", "\"why\":\"\""));
+	run("robotsim", "fault waist.15 tow-error");
+	RIG_UNTIL(status_has("waist", "\"life\":\"fault\""));
+	RIG_UNTIL(status_has("waist", TOW));
+	/* Who asks to arm it hears the same. */
+	refuses_to_arm("waist: in fault: module 15: tow-error; ");
+	/* And so does the next achstart, to which nothing new is said. */
+	rig_kill();
+	rig_start();
+	RIG_UNTIL(rig_events("waist", "adopted") == 1);
+	RIG_UNTIL(status_has("waist", TOW));
+	/* A new process tells it anew, and is not ready. */
+	run("achctl", "restart waist --within 0");
+	RIG_UNTIL(status_has("waist", "\"incarnation\":2") && status_has("waist", TOW));
+	RIG_ASSERT(status_has("waist", "\"ready\":false"));
+	refuses_to_arm("waist: in fault: module 15: tow-error; ");
+	run("achctl", "request waist clear");
+	RIG_UNTIL(status_has("waist", "\"ready\":true"));
+	RIG_UNTIL(status_has("waist", "\"life\":\"disarmed\"") || status_has("waist", "\"life\":\"holding\""));
+	RIG_ASSERT(status_has("waist", "\"why\":\"\""));
+	RIG_ASSERT(!rig_stop());
+}
+
+/* ---- which event is the reason ---- */
+
+static struct watch_why why;
+
+static void hear(enum msg_severity severity, uint32_t incarnation, const char *code, const char *text)
+{
+	struct msg_event event;
+
+	msg_init(&event, msg_type_by_number(msg_event_number));
+	event.header.incarnation = incarnation;
+	event.severity = severity;
+	snprintf(event.code, sizeof(event.code), "%s", code);
+	snprintf(event.text, sizeof(event.text), "%s", text);
+	watch_why_hear(&why, &event);
+}
+
+static void the_newest_trouble_that_is_not_over_is_the_reason(void)
+{
+	why = (struct watch_why){ 0 };
+	TEST_ASSERT_EQUAL_STRING("", watch_why_text(&why, 0));
+	hear(MSG_SEVERITY_WARNING, 1, "late", "it is late");
+	hear(MSG_SEVERITY_INFO, 1, "well", " is over");
+	TEST_ASSERT_EQUAL_STRING("", watch_why_text(&why, 1));
+	hear(MSG_SEVERITY_ERROR, 1, "silent-15", "module 15 is silent");
+	TEST_ASSERT_EQUAL_STRING("module 15 is silent", watch_why_text(&why, 1));
+	TEST_ASSERT_EQUAL_STRING("", watch_why_text(&why, 2));
+	hear(MSG_SEVERITY_ERROR, 1, "bus", "bus torso is stalled");
+	hear(MSG_SEVERITY_INFO, 1, "fault", "fault");
+	TEST_ASSERT_EQUAL_STRING("bus torso is stalled", watch_why_text(&why, 1));
+	hear(MSG_SEVERITY_INFO, 1, "bus-back", "the bus is back");
+	TEST_ASSERT_EQUAL_STRING("module 15 is silent", watch_why_text(&why, 1));
+	hear(MSG_SEVERITY_ERROR, 1, "bus", "bus torso is off");
+	hear(MSG_SEVERITY_INFO, 1, "well", "silent-15 is over");
+	TEST_ASSERT_EQUAL_STRING("bus torso is off", watch_why_text(&why, 1));
+	hear(MSG_SEVERITY_FATAL, 1, "tow-error-15", "module 15: tow-error");
+	hear(MSG_SEVERITY_INFO, 1, "well", "silent-15 is over"); /* of one that is over already */
+	TEST_ASSERT_EQUAL_STRING("module 15: tow-error", watch_why_text(&why, 1));
+	/* Both are over and it is in fault: the next event is on its way. */
+	hear(MSG_SEVERITY_INFO, 1, "bus-back", "the bus is back");
+	hear(MSG_SEVERITY_INFO, 1, "well", "tow-error-15 is over");
+	TEST_ASSERT_EQUAL_STRING("module 15: tow-error", watch_why_text(&why, 1));
+	/* Another process. */
+	hear(MSG_SEVERITY_ERROR, 2, "bus", "bus torso is absent");
+	TEST_ASSERT_EQUAL_STRING("bus torso is absent", watch_why_text(&why, 2));
+	TEST_ASSERT_EQUAL_STRING("module 15: tow-error", watch_why_text(&why, 1));
+}
+
+/* ---- work that is done ---- */
+
+#define BENCH "include: @BENCH@\narm: auto\ndaemons:\n  canwire:\n  robotsim:\n  clock:\n  waist:\n"
+
+static void one_that_has_done_its_work_is_fine(void)
+{
+	rig_open(BENCH "  once: {program: @FAKE@, args: [exit, 0], restart: never}\n"
+		       "  then: {program: @FAKE@, args: [print], alive: watchdog, needs: once}\n");
+	rig_start();
+	RIG_UNTIL(rig_all_ready() && rig_ready("then") && rig_level(NULL) == MSG_LEVEL_RUN);
+	RIG_UNTIL(rig_events("achstart", "all-ready") == 1);
+	RIG_ASSERT(status_has("once", "\"state\":\"done\""));
+	RIG_ASSERT(rig_told("once", "done", "once info done: done: exit status 0"));
+	RIG_ASSERT(!rig_events("once", "ended") && !rig_events("once", "last-line"));
+	RIG_UNTIL(rig_waist().common.lifecycle == MSG_LIFE_HOLDING);
+	run("achctl", "status");
+	/* What needs it does not need it again; who asks for it has it again. */
+	run("achctl", "restart then");
+	RIG_ASSERT(rig_events("once", "done") == 1);
+	run("achctl", "start once");
+	RIG_UNTIL(rig_events("once", "done") == 2);
+	run("achctl", "stop once");
+	RIG_ASSERT(status_has("once", "\"state\":\"stopped\""));
+	RIG_ASSERT(!rig_stop());
+}
+
+static void one_that_has_not_keeps_the_robot_from_arming(void)
+{
+	rig_open(BENCH "  once: {program: @FAKE@, args: [exit, 3], restart: never}\n");
+	rig_start();
+	RIG_UNTIL(rig_all_ready() && rig_told("once", "failed", "it died, and is not to be restarted"));
+	RIG_UNTIL(rig_told("achstart", "not-armed", "arm: auto: once has failed"));
+	RIG_ASSERT(rig_told("once", "ended", "once error ended: exit status 3"));
+	for (uint64_t until = rig_waist().common.ticks + 100; rig_waist().common.ticks < until;)
+		rig_turn();
+	RIG_ASSERT(rig_level(NULL) == MSG_LEVEL_ESTOP);
+	RIG_ASSERT(rig_events("achstart", "not-armed") == 1);
+	RIG_ASSERT(!rig_stop());
+}
+
+/* ---- what people see ---- */
+
+static void keep(struct paint *paint, enum tone tone, const char *text)
+{
+	(void)paint;
+	(void)tone;
+	strncat(answer, text, sizeof(answer) - 1 - strlen(answer));
+}
+
+static void keep_end(struct paint *paint)
+{
+	keep(paint, TONE_PLAIN, "\n");
+}
+
+static const char *seen(const struct view *view)
+{
+	static struct table table;
+	struct paint paint = { keep, keep_end };
+
+	*answer = 0;
+	show_robot(view, &paint, 100);
+	show_daemons(view, &table);
+	table_paint(&table, &paint, 100, SIZE_MAX, 0);
+	return answer;
+}
+
+static void an_end_of_long_ago_explains_nothing(void)
+{
+	static struct view view;
+	struct view_daemon *d = &view.daemons[0];
+
+	view = (struct view){ .supervised = true, .daemons_n = 1 };
+	*d = (struct view_daemon){ .name = "waist",
+				   .state = "ready",
+				   .life = "fault",
+				   .status = "fault",
+				   .pid = 7,
+				   .ready = true,
+				   .wanted = true,
+				   .uptime_s = 59,
+				   .last_end = "signal 9 (Killed)" };
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(seen(&view), "\n  last: signal 9 (Killed)\n"), answer);
+	d->uptime_s = 61;
+	TEST_ASSERT_NULL_MESSAGE(strstr(seen(&view), "last:"), answer);
+	snprintf(d->why, sizeof(d->why), "module 15: tow-error");
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(seen(&view), "\n  module 15: tow-error\n"), answer);
+	d->ready = false;
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(seen(&view), "tow-error; last: signal 9 (Killed)\n"), answer);
+}
+
+static void what_is_done_is_seen_as_fine(void)
+{
+	static struct view view;
+	struct view_daemon *d = &view.daemons[0];
+
+	view = (struct view){ .supervised = true, .daemons_n = 1 };
+	*d = (struct view_daemon){ .name = "once", .state = "done", .wanted = true, .last_end = "exit status 0" };
+	TEST_ASSERT_TRUE(view_fine(&view));
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(seen(&view), ", 1 of 1 ready\n"), answer);
+	TEST_ASSERT_NULL_MESSAGE(strstr(answer, "last:"), answer);
+	snprintf(d->state, sizeof(d->state), "stopped");
+	TEST_ASSERT_FALSE(view_fine(&view));
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(seen(&view), ", 0 of 1 ready\n"), answer);
+}
+
+int main(void)
+{
+	UNITY_BEGIN();
+	RUN_TEST(the_newest_trouble_that_is_not_over_is_the_reason);
+	RUN_TEST(the_reason_of_a_fault_is_told_as_long_as_it_lasts);
+	RUN_TEST(one_that_has_done_its_work_is_fine);
+	RUN_TEST(one_that_has_not_keeps_the_robot_from_arming);
+	RUN_TEST(an_end_of_long_ago_explains_nothing);
+	RUN_TEST(what_is_done_is_seen_as_fine);
+	return UNITY_END();
+}
