@@ -69,10 +69,10 @@ daemons() { inside grep -r '^pid' /run/endplate/bench/state | sort; }
 until_it() { vm_until "$@" && return; dmesg | tail -n 50; events; return 1; }
 
 # Processes, channels, sockets; claims stay, and so do channels of the tests before.
-before=$(compgen -G '/dev/shm/ach*-*' || echo none)
+of_others=$(compgen -G '/dev/shm/ach*-*' || echo none)
 is_left() {
 	inside ps -e -o comm= | grep -xE 'achstart|canwire|robotsim|hubo-daemon|pciod' ||
-		compgen -G '/dev/shm/ach*-*' | grep -vxF "$before" ||
+		compgen -G '/dev/shm/ach*-*' | grep -vxF "$of_others" ||
 		inside find /run/endplate/bench ! -path '*/log*' ! -type d | grep .
 }
 
