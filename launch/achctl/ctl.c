@@ -1,8 +1,10 @@
 /* ctl.c: what the commands of achctl(1) share. */
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "config/text.h"
@@ -141,4 +143,15 @@ int ctl_width(FILE *to)
 	if (ioctl(fileno(to), TIOCGWINSZ, &size) || !size.ws_col)
 		return WIDTH_USUAL;
 	return size.ws_col < WIDTH_MIN ? WIDTH_MIN : size.ws_col;
+}
+
+int ctl_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	return signalfd(-1, &set, SFD_CLOEXEC);
 }

@@ -74,6 +74,9 @@ void ctl_who(const struct ctl_line *line, char who[CTL_WHO_MAX]);
 
 /* ---- the terminal ---- */
 
+/* From here on Ctrl-C and SIGTERM end nothing: this descriptor tells of them. */
+int ctl_signals(void);
+
 bool ctl_colour(FILE *to);
 int ctl_width(FILE *to); /* columns; 80 of what is no terminal */
 

@@ -1,10 +1,8 @@
 /* ctl_log.c: achctl log and events: the files that achstart writes, which need no achstart to be read. */
 #include <dirent.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 
 #include "channels/clock.h"
 #include "config/nearest.h"
@@ -129,21 +127,10 @@ static int no_log(const struct ctl_line *line, const char *name, const char *pat
 
 /* ---- following ---- */
 
-static int stop_signals(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	return signalfd(-1, &set, SFD_CLOEXEC);
-}
-
 static void follow(struct tail *tail, struct printer *printer)
 {
 	/* stdout as well: a pipe that nobody reads any more is the end, also while nothing comes. */
-	struct clock_fd fds[] = { { .fd = stop_signals(), .events = POLLIN }, { .fd = 1, .events = 0 } };
+	struct clock_fd fds[] = { { .fd = ctl_signals(), .events = POLLIN }, { .fd = 1, .events = 0 } };
 
 	while (!printer->closed) {
 		tail_more(tail, print_line, printer);

@@ -1,10 +1,8 @@
 /* talk.c: one request to a driver, and its answer. */
 #include <dirent.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "channels/ach_file.h"
@@ -150,17 +148,6 @@ static int interrupted(const struct talk *t)
 	return ctl_fail(t->line, CTL_WORLD, "interrupted before %s has answered%s", t->name, moving(t));
 }
 
-static int open_signals(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	return signalfd(-1, &set, SFD_CLOEXEC);
-}
-
 static int no_answer(const struct talk *t, int64_t within_ns)
 {
 	char channel[PORT_NAME_MAX];
@@ -244,7 +231,7 @@ int talk(const struct ctl_line *line, const char *name, enum msg_verb verb, cons
 {
 	const bool moves = verb == MSG_VERB_HOME || verb == MSG_VERB_ACTIVATE;
 	const int64_t within_ns = line->within_ns >= 0 ? line->within_ns : moves ? TALK_MOTION_NS : TALK_USUAL_NS;
-	struct talk t = { .line = line, .name = name, .moves = moves, .signals = moves ? open_signals() : -1 };
+	struct talk t = { .line = line, .name = name, .moves = moves, .signals = moves ? ctl_signals() : -1 };
 	struct msg_reply reply;
 	int status = open_talk(&t);
 

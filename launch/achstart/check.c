@@ -144,9 +144,9 @@ static void ask(struct check *check, struct asked *asked, size_t n, char *option
 			continue;
 		at++;
 		asked[i].fine = judge(run, within_ns, asked[i].daemon->name, option, errors, warnings);
-		if (asked[i].fine && !strcmp(option, "--frames") &&
-		    !check_frames_read(&check->frames, asked[i].daemon, run->out, run->out_len, errors))
-			check_claims_read(&check->claims, asked[i].daemon, run->out, run->out_len, errors);
+		if (asked[i].fine && !strcmp(option, "--frames"))
+			check_frames_read(&check->frames, &check->claims, asked[i].daemon, run->out, run->out_len,
+					  errors);
 	}
 	check_run_free(runs, m);
 }

@@ -21,9 +21,11 @@ static const char *read_claim(struct check_claim *row, const struct yaml_node *n
 	return NULL;
 }
 
-static int read_claims(struct check_claims *claims, const struct launch_daemon *daemon, const struct yaml_node *list,
-		       struct error_sink *errors)
+int check_claims_read(struct check_claims *claims, const struct launch_daemon *daemon, const struct yaml_node *root,
+		      struct error_sink *errors)
 {
+	const struct yaml_node *list = yaml_find(root, "claims");
+
 	for (const struct yaml_node *node = yaml_first(list); node && claims->n < CHECK_CLAIMS_MAX; node = node->next) {
 		struct check_claim row = { .daemon = daemon };
 		const char *wrong = read_claim(&row, node);
@@ -35,22 +37,6 @@ static int read_claims(struct check_claims *claims, const struct launch_daemon *
 		claims->rows[claims->n++] = row;
 	}
 	return 0;
-}
-
-int check_claims_read(struct check_claims *claims, const struct launch_daemon *daemon, const char *text, size_t len,
-		      struct error_sink *errors)
-{
-	char name[TEXT_NAME_MAX + 16];
-	struct yaml *doc;
-	int err;
-
-	snprintf(name, sizeof(name), "%s --frames", daemon->name);
-	err = yaml_open_text(&doc, name, text, len, errors);
-	if (err)
-		return err;
-	err = read_claims(claims, daemon, yaml_find(yaml_root(doc), "claims"), errors);
-	yaml_close(doc);
-	return err;
 }
 
 /* A log is read by any number of them. */

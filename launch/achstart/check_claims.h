@@ -3,7 +3,7 @@
  *
  *	struct check_claims claims = { 0 };
  *
- *	check_claims_read(&claims, waist, text, len, &errors);		for each driver
+ *	check_claims_read(&claims, waist, root, &errors);		for each driver
  *	check_claims_clashes(&claims, &errors);
  */
 #ifndef LAUNCH_ACHSTART_CHECK_CLAIMS_H
@@ -25,7 +25,7 @@ struct check_claims {
 };
 
 /* Adds what a driver printed, if it has claims.  0, or -EINVAL with lines "waist --frames:1: claims: ..." in errors. */
-int check_claims_read(struct check_claims *claims, const struct launch_daemon *daemon, const char *text, size_t len,
+int check_claims_read(struct check_claims *claims, const struct launch_daemon *daemon, const struct yaml_node *root,
 		      struct error_sink *errors);
 /* A line for each claim that two make.  How many. */
 unsigned int check_claims_clashes(const struct check_claims *claims, struct error_sink *errors);

@@ -109,8 +109,8 @@ static int read_rows(struct check_frames *frames, const struct launch_daemon *da
 	return 0;
 }
 
-int check_frames_read(struct check_frames *frames, const struct launch_daemon *daemon, const char *text, size_t len,
-		      struct error_sink *errors)
+int check_frames_read(struct check_frames *frames, struct check_claims *claims, const struct launch_daemon *daemon,
+		      const char *text, size_t len, struct error_sink *errors)
 {
 	char name[TEXT_NAME_MAX + 16];
 	struct yaml *doc;
@@ -121,6 +121,8 @@ int check_frames_read(struct check_frames *frames, const struct launch_daemon *d
 	if (err)
 		return err;
 	err = read_rows(frames, daemon, yaml_root(doc), errors);
+	if (!err)
+		err = check_claims_read(claims, daemon, yaml_root(doc), errors);
 	yaml_close(doc);
 	return err;
 }

@@ -3,7 +3,7 @@
  *
  *	struct check_frames frames = { 0 };
  *
- *	check_frames_read(&frames, waist, text, len, &errors);		for each driver
+ *	check_frames_read(&frames, &claims, waist, text, len, &errors);	for each driver
  *	check_frames_clashes(&frames, &launch, &errors);
  *	load = check_frames_load(&frames, bus);
  *	check_frames_free(&frames);
@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "config/error.h"
+#include "launch/achstart/check_claims.h"
 #include "launch/achstart/launch_file.h"
 
 #define CHECK_LOAD_MAX 0.9
@@ -40,10 +41,10 @@ struct check_frames {
 	size_t n, room;
 };
 
-/* Adds what a driver printed: {driver, name, frames: [...]}; keys that are not known are left alone.  0; -EINVAL with
- * lines "waist --frames:3: ..." in errors; -ENOMEM with a line. */
-int check_frames_read(struct check_frames *frames, const struct launch_daemon *daemon, const char *text, size_t len,
-		      struct error_sink *errors);
+/* Adds what a driver printed: {driver, name, frames: [...], claims: [...]}; keys that are not known are left alone.  0;
+ * -EINVAL with lines "waist --frames:3: ..." in errors; -ENOMEM with a line. */
+int check_frames_read(struct check_frames *frames, struct check_claims *claims, const struct launch_daemon *daemon,
+		      const char *text, size_t len, struct error_sink *errors);
 void check_frames_free(struct check_frames *frames);
 
 /* A line for each identifier that two send on one bus, be they drivers or devices: what a driver takes, its device

@@ -413,11 +413,12 @@ static void nonsense_is_told_of(void)
 
 		snprintf(text, sizeof(text), "{\"frames\": [\n%s]}", wrong[i].row);
 		snprintf(expected, sizeof(expected), "waist --frames:2: frames: %s\n", wrong[i].what);
-		TEST_ASSERT_EQUAL_INT(-EINVAL, check_frames_read(&check.frames, waist, text, strlen(text),
-								 launch_lib_start(&errors)));
+		TEST_ASSERT_EQUAL_INT(-EINVAL, check_frames_read(&check.frames, &check.claims, waist, text,
+								 strlen(text), launch_lib_start(&errors)));
 		TEST_ASSERT_EQUAL_STRING(expected, errors.text);
 	}
-	TEST_ASSERT_EQUAL_INT(-EINVAL, check_frames_read(&check.frames, waist, "{", 1, launch_lib_start(&errors)));
+	TEST_ASSERT_EQUAL_INT(-EINVAL, check_frames_read(&check.frames, &check.claims, waist, "{", 1,
+							 launch_lib_start(&errors)));
 	TEST_ASSERT_EQUAL_UINT(0, check.frames.n);
 }
 
