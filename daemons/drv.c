@@ -145,11 +145,12 @@ static void measured_now(const struct drv *drv, unsigned int joint, int64_t now_
 static void ramp_joints(struct drv *drv, double dt_s, int64_t now_ns)
 {
 	const struct msg_joint_state *state = &drv->state.joints;
+	const struct msg_joint_ref *ref = &drv->refs[drv->ref].joint_ref;
 	const bool active = drv->life == MSG_LIFE_ACTIVE;
 	const bool commanded = drv->up && drv->estop.level < MSG_LEVEL_ESTOP; /* also in fault and when stopping */
 
 	for (unsigned int i = 0; i < drv->joints_n; i++) {
-		const struct drv_ref_want want = active ? want_of(&drv->ref.joint_ref, i) : (struct drv_ref_want){ 0 };
+		const struct drv_ref_want want = active ? want_of(ref, i) : (struct drv_ref_want){ 0 };
 		/* Not every device measures it, and one that does not answer is known by its position. */
 		const double current_a = isnan(state->current[i]) ? 0 : state->current[i];
 		double rad, rad_s;
@@ -204,7 +205,7 @@ static void live(struct drv *drv, int64_t now_ns)
 	};
 	enum msg_life before = drv->life;
 
-	if (drv->ref_there && drv->ref.header.valid_until_ns < now_ns)
+	if (drv->ref_there && drv->refs[drv->ref].header.valid_until_ns < now_ns)
 		drv->ref_there = false;
 	now.ref = drv->ref_there;
 	drv->life = drv_life_next(before, drv_life_event(&now), !drv->driver->ref);
@@ -231,7 +232,7 @@ static void call_driver(struct drv *drv, int64_t now_ns)
 		.life = drv->life,
 		.level = drv->estop.level,
 		.armed = drv_armed(drv),
-		.ref = drv->life == MSG_LIFE_ACTIVE && drv->ref_there ? &drv->ref : NULL,
+		.ref = drv->life == MSG_LIFE_ACTIVE && drv->ref_there ? &drv->refs[drv->ref] : NULL,
 		.joint = drv->commands,
 	};
 
@@ -256,14 +257,17 @@ static void tick(struct drv *drv, int64_t now_ns)
 	watch_buses(drv);
 	drv_read_ref(drv, now_ns);
 	live(drv, now_ns);
-	drv_read_requests(drv, now_ns);
+	if (drv->asked)
+		drv_read_requests(drv, now_ns);
 	call_driver(drv, now_ns);
 }
 
 /* What can wait until everything is sent. */
 static void keep_house(struct drv *drv, int64_t now_ns)
 {
+	hist_add(&drv->late, drv->late_ns);
 	drv_look_at_ports(drv, now_ns);
+	drv->asked = port_has_news(&drv->req_port); /* to be read in the next tick, behind the e-stop */
 	report_look(&drv->report, clock_now_ns());
 	for (unsigned int i = 0; i < drv->lines_n; i++)
 		line_count_missing(&drv->lines[i], now_ns);
@@ -312,10 +316,8 @@ static bool turn(struct drv *drv)
 	if (drv_tick_next_ns(&drv->tick) <= now_ns)
 		drv_read_clock(drv, now_ns);
 	ticked = drv_tick_due(&drv->tick, now_ns, &drv->late_ns, &skipped);
-	if (ticked) {
-		hist_add(&drv->late, drv->late_ns);
+	if (ticked)
 		tick(drv, now_ns);
-	}
 	drv_hand_over(drv);
 	if (drv->complete && !drv->published)
 		publish(drv, false, now_ns);

@@ -105,11 +105,14 @@ struct drv {
 	struct drv_ref_limits limits[MSG_JOINTS];
 	struct drv_ref_joint ramps[MSG_JOINTS];
 	struct drv_ref_command commands[MSG_JOINTS];
+	struct drv_ref_plan ref_plan;
 	bool ref_there;
-	union drv_message ref;
+	union drv_message refs[2]; /* the one that was taken last, and room for the next */
+	unsigned int ref;
 
 	/* requests */
 	struct drv_request requests;
+	bool asked; /* some wait to be read */
 	bool later; /* one is put off */
 	struct msg_reply later_reply;
 	char why[MSG_TEXT_SIZE];

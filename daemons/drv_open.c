@@ -35,6 +35,7 @@ static void want_clock_frame(struct drv *drv)
 int drv_declare(struct drv *drv, struct error_sink *errors)
 {
 	const struct drv_tick_rule *rule = &drv->setup.rule;
+	const enum msg_number ref = drv->driver->ref;
 	int bus;
 
 	drv->lines_n = drv->setup.buses_n;
@@ -48,7 +49,11 @@ int drv_declare(struct drv *drv, struct error_sink *errors)
 		error_add(errors, "tick: %s keeps a period of its own, such as 1ms", drv->driver->program);
 		return EXIT_WRONG;
 	}
-	if (rule->kind == DRV_TICK_REF && !drv->driver->ref) {
+	if (ref && drv_ref_plan(&drv->ref_plan, msg_type_by_number(ref))) {
+		error_add(errors, "messages of type %s cannot be references", msg_type_by_number(ref)->name);
+		return EXIT_WRONG;
+	}
+	if (rule->kind == DRV_TICK_REF && !ref) {
 		error_add(errors, "tick: %s takes no references to tick on", drv->driver->program);
 		return EXIT_WRONG;
 	}

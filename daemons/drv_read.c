@@ -125,8 +125,6 @@ void drv_read_requests(struct drv *drv, int64_t now_ns)
 {
 	size_t len;
 
-	if (!port_has_news(&drv->req_port))
-		return;
 	for (int i = 0; i < MESSAGES_MAX; i++) {
 		const enum port_got got = port_next(&drv->req_port, &drv->scratch, sizeof(drv->scratch), &len);
 
@@ -186,25 +184,26 @@ void drv_pass_requests(struct drv *drv)
 bool drv_read_ref(struct drv *drv, int64_t now_ns)
 {
 	const struct drv_ref_rules rules = {
-		.type = drv->ref_port.type,
+		.plan = &drv->ref_plan,
 		.count = drv->joints_n,
 		.incarnation = drv->incarnation,
 		.any_incarnation = drv->setup.any_incarnation,
 		.max_ahead_ns = drv->setup.ref_max_ns,
 	};
+	union drv_message *next = &drv->refs[!drv->ref];
 	enum drv_ref_verdict verdict;
 	enum port_got got;
 	size_t len;
 
-	if (!drv->driver->ref || !port_has_news(&drv->ref_port))
+	if (!drv->driver->ref)
 		return false;
-	got = port_newest(&drv->ref_port, &drv->scratch, sizeof(drv->scratch), &len);
+	got = port_newest(&drv->ref_port, next, sizeof(*next), &len);
 	if (got == PORT_NONE || got == PORT_BROKEN)
 		return false;
-	verdict = drv_ref_check(&drv->scratch, len, &rules, now_ns);
+	verdict = drv_ref_check(next, len, &rules, now_ns);
 	drv_ref_count(&drv->state.state.common, verdict);
 	if (verdict == DRV_REF_TAKEN) {
-		memcpy(&drv->ref, &drv->scratch, len);
+		drv->ref = !drv->ref;
 		drv->ref_there = true;
 	}
 	return verdict == DRV_REF_TAKEN;
@@ -250,8 +249,10 @@ void drv_hang_bell(struct drv *drv)
 
 void drv_answer_bell(struct drv *drv)
 {
-	if (drv_read_ref(drv, clock_now_ns()))
-		drv_tick_event(&drv->tick, clock_now_ns());
+	const int64_t now_ns = clock_now_ns();
+
+	if (drv_read_ref(drv, now_ns))
+		drv_tick_event(&drv->tick, now_ns);
 }
 
 /* A reference that came after the answer and before this would ring no more: it is looked for once again. */

@@ -1,81 +1,90 @@
 /* drv_ref.c: which references are taken.  The ramps are in drv_ref_ramp.c. */
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 
 #include "daemons/drv_ref.h"
 
-static size_t room_of(const struct msg_field *field)
+/* ---- what there is to look at ---- */
+
+static uint32_t words_n(const struct msg_field *field)
 {
-	return field->count ? field->count : 1;
-}
+	uint32_t n = 0;
 
-/* The number in the field of that name; there is none: UINT32_MAX. */
-static uint32_t count_of(const struct msg_group *group, const char *name, const uint8_t *at)
-{
-	uint32_t count = UINT32_MAX;
-
-	for (const struct msg_field *f = group->fields; f < group->fields + group->n; f++) {
-		if (!strcmp(f->name, name))
-			memcpy(&count, at, sizeof(count));
-		at += f->size * room_of(f);
-	}
-	return count;
-}
-
-static bool word_known(const struct msg_field *field, const uint8_t *at)
-{
-	uint32_t word, n = 0;
-
-	memcpy(&word, at, sizeof(word));
-	while (field->words[n])
+	while (field->kind == MSG_word && field->words[n])
 		n++;
-	return word < n;
+	return n;
 }
 
-static bool real_finite(const uint8_t *at)
+int drv_ref_plan(struct drv_ref_plan *plan, const struct msg_type *type)
 {
-	double real;
+	const struct msg_group *body = type->body;
+	struct msg_place place;
+	char error[MSG_TEXT_SIZE];
 
-	memcpy(&real, at, sizeof(real));
-	return isfinite(real);
+	*plan = (struct drv_ref_plan){ .type = type };
+	if (!msg_find(type, "count", &place, error, sizeof(error)))
+		plan->count_at = place.offset;
+	for (const struct msg_field *f = body->fields + 1; f < body->fields + body->n; f++) { /* behind the header */
+		if (f->kind == MSG_group || plan->n == DRV_REF_PARTS_MAX)
+			return -EINVAL;
+		msg_find(type, f->name, &place, error, sizeof(error));
+		if (f->used || f->kind == MSG_word || f->kind == MSG_f64)
+			plan->parts[plan->n++] = (struct drv_ref_part){ .at = place.offset,
+									.used_at = f->used ? place.used : 0,
+									.room = place.elements,
+									.real = f->kind == MSG_f64,
+									.words = words_n(f) };
+	}
+	return 0;
+}
+
+/* ---- one reference ---- */
+
+static uint32_t u32_at(const uint8_t *msg, size_t at)
+{
+	uint32_t value;
+
+	memcpy(&value, msg + at, sizeof(value));
+	return value;
+}
+
+static double real_at(const uint8_t *msg, size_t at)
+{
+	double value;
+
+	memcpy(&value, msg + at, sizeof(value));
+	return value;
 }
 
 struct sound {
 	bool counts, words, reals;
 };
 
-/* What of the fields that count is not as it should be.  Elements beyond an array's room are never looked at,
- * whatever its count says (msg_used). */
-static void look(struct sound *sound, const struct msg_group *group, const uint8_t *base)
+/* What of a field is not as it should be.  Elements beyond an array's room are never looked at, whatever its count
+ * says. */
+static void look(struct sound *sound, const struct drv_ref_part *part, const uint8_t *msg)
 {
-	const uint8_t *at = base;
+	size_t used = part->used_at ? u32_at(msg, part->used_at) : part->room;
 
-	for (const struct msg_field *f = group->fields; f < group->fields + group->n; f++) {
-		size_t used = msg_used(group, f, base);
-
-		if (f->used && count_of(group, f->used, base) > f->count)
-			sound->counts = false;
-		for (size_t i = 0; i < used; i++) {
-			const uint8_t *element = at + i * f->size;
-
-			if (f->kind == MSG_word)
-				sound->words &= word_known(f, element);
-			else if (f->kind == MSG_f64)
-				sound->reals &= real_finite(element);
-			else if (f->kind == MSG_group)
-				look(sound, f->group, element);
-		}
-		at += f->size * room_of(f);
+	if (used > part->room) {
+		sound->counts = false;
+		return;
 	}
+	for (size_t i = 0; i < used && part->real; i++)
+		sound->reals &= isfinite(real_at(msg, part->at + i * sizeof(double)));
+	for (size_t i = 0; i < used && part->words; i++)
+		sound->words &= u32_at(msg, part->at + i * sizeof(uint32_t)) < part->words;
 }
 
 enum drv_ref_verdict drv_ref_check(const void *msg, size_t len, const struct drv_ref_rules *rules, int64_t now_ns)
 {
+	const struct drv_ref_plan *plan = rules->plan;
 	struct sound sound = { true, true, true };
 	struct msg_header h;
 	int64_t ahead_ns;
 
-	switch (msg_check(msg, len, rules->type, NULL)) {
+	switch (msg_check(msg, len, plan->type, NULL)) {
 	case MSG_FINE:
 		break;
 	case MSG_OTHER_TYPE:
@@ -85,10 +94,11 @@ enum drv_ref_verdict drv_ref_check(const void *msg, size_t len, const struct drv
 	default:
 		return DRV_REF_OTHER_SIZE;
 	}
-	look(&sound, rules->type->body, msg);
+	for (unsigned int i = 0; i < plan->n; i++)
+		look(&sound, &plan->parts[i], msg);
 	if (!sound.counts)
 		return DRV_REF_OTHER_SIZE;
-	if (rules->count && count_of(rules->type->body, "count", msg) != rules->count)
+	if (rules->count && (!plan->count_at || u32_at(msg, plan->count_at) != rules->count))
 		return DRV_REF_OTHER_SIZE;
 	if (!sound.words)
 		return DRV_REF_OTHER_TYPE;

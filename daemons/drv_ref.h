@@ -50,8 +50,29 @@ enum drv_ref_verdict {
 	DRV_REF_TAKEN,
 };
 
-struct drv_ref_rules {
+/* Where in a message of a type the counts, words and real numbers are: found once, not by name for each reference. */
+#define DRV_REF_PARTS_MAX 16
+
+struct drv_ref_part {
+	size_t at;	/* offset of the first element */
+	size_t used_at; /* of the number of elements that count; 0: all */
+	size_t room;
+	uint32_t words; /* that there are; 0: no words */
+	bool real;
+};
+
+struct drv_ref_plan {
 	const struct msg_type *type;
+	size_t count_at; /* of `count`; 0: there is none */
+	unsigned int n;
+	struct drv_ref_part parts[DRV_REF_PARTS_MAX];
+};
+
+/* 0, or -EINVAL for a type that can be no reference: with a group besides the header, or too many fields. */
+int drv_ref_plan(struct drv_ref_plan *plan, const struct msg_type *type);
+
+struct drv_ref_rules {
+	const struct drv_ref_plan *plan;
 	uint32_t count;	      /* joints: the message's `count` must be this; 0: not looked at */
 	uint32_t incarnation; /* the driver's own */
 	bool any_incarnation; /* for_incarnation 0 will do */

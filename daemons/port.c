@@ -151,6 +151,13 @@ static enum port_got step_over(struct port *port, int options)
 	return status == ACH_MISSED_FRAME ? PORT_MISSED : PORT_ONE;
 }
 
+/* What is not the newest seen is for ach_get to judge. */
+bool port_has_news(const struct port *port)
+{
+	return port->open &&
+	       atomic_load_explicit(&port->chan.handle->shm->commit, memory_order_relaxed) != port->chan.seq_num;
+}
+
 static enum port_got get(struct port *port, void *msg, size_t size, size_t *len, int options)
 {
 	const bool fresh = port->fresh;
@@ -159,6 +166,8 @@ static enum port_got get(struct port *port, void *msg, size_t size, size_t *len,
 	if (!port->open)
 		return PORT_BROKEN;
 	port->fresh = false;
+	if (!(options & ACH_O_COPY) && !port_has_news(port))
+		return PORT_NONE; /* whatever is missed from here on was missed by us */
 	switch (ach_get(&port->chan, msg, size, len, NULL, options)) {
 	case ACH_OK:
 		return PORT_ONE;
@@ -167,18 +176,12 @@ static enum port_got get(struct port *port, void *msg, size_t size, size_t *len,
 	case ACH_OVERFLOW:
 		*len = 0;
 		return step_over(port, options);
-	case ACH_EAGAIN: /* whatever is missed from here on was missed by us */
+	case ACH_EAGAIN:
 		return PORT_NONE;
 	default:
 		port_close(port);
 		return PORT_BROKEN;
 	}
-}
-
-bool port_has_news(const struct port *port)
-{
-	return port->open &&
-	       atomic_load_explicit(&port->chan.handle->shm->commit, memory_order_relaxed) != port->chan.seq_num;
 }
 
 enum port_got port_next(struct port *port, void *msg, size_t size, size_t *len)

@@ -47,7 +47,7 @@ bool port_look(struct port *port, int64_t now_ns, int64_t every_ns);
 /* Puts a message whose header is filled in but for its sequence.  false: not put, and counted. */
 bool port_put(struct port *port, void *msg);
 
-/* Has something been put since it was last read?  A look, much shorter than a get that finds nothing. */
+/* Has something been put since it was last read? */
 bool port_has_news(const struct port *port);
 
 enum port_got {

@@ -133,7 +133,7 @@ enum msg_refusal msg_check(const void *buf, size_t len, const struct msg_type *e
 	if (len < sizeof(h))
 		return MSG_SHORT;
 	memcpy(&h, buf, sizeof(h)); /* buf may lie anywhere */
-	type = msg_type_by_number(h.type);
+	type = expected && expected->number == h.type ? expected : msg_type_by_number(h.type);
 	if (!type || (expected && type != expected))
 		return MSG_OTHER_TYPE;
 	if (h.version != type->version)

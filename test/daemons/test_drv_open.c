@@ -101,6 +101,13 @@ static void a_sensor_cannot_tick_on_references(void)
 	said_only("faked[arm]: fatal: tick: faked takes no references to tick on\n");
 }
 
+static void a_state_is_no_reference(void)
+{
+	drv_lib_driver.ref = msg_joint_state_number;
+	TEST_ASSERT_EQUAL(100, drv_lib_run(10, ""));
+	said_only("faked[arm]: fatal: messages of type joint-state cannot be references\n");
+}
+
 static void one_with_a_period_of_its_own_follows_nothing(void)
 {
 	drv_lib_driver.own_period = true;
@@ -829,6 +836,7 @@ int main(void)
 	RUN_TEST(a_plan_that_fails_is_a_configuration);
 	RUN_TEST(check_does_no_more_than_plan);
 	RUN_TEST(a_sensor_cannot_tick_on_references);
+	RUN_TEST(a_state_is_no_reference);
 	RUN_TEST(one_with_a_period_of_its_own_follows_nothing);
 	RUN_TEST(nor_on_a_frame_of_another_bus);
 	RUN_TEST(rows_that_make_no_sense_are_a_configuration);

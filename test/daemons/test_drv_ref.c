@@ -1,4 +1,5 @@
 /* test_drv_ref.c: which references are taken. */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #define OWN 7
 
 static struct msg_joint_ref ref;
+static struct drv_ref_plan plan;
 static struct drv_ref_rules rules;
 
 /* Seven joints, sound in every respect; behind them, where nothing counts, what would be refused. */
@@ -33,9 +35,8 @@ static void sound_ref(void)
 void setUp(void)
 {
 	sound_ref();
-	rules = (struct drv_ref_rules){
-		.type = msg_type_by_name("joint-ref"), .count = 7, .incarnation = OWN, .max_ahead_ns = AHEAD
-	};
+	TEST_ASSERT_EQUAL(0, drv_ref_plan(&plan, msg_type_by_name("joint-ref")));
+	rules = (struct drv_ref_rules){ .plan = &plan, .count = 7, .incarnation = OWN, .max_ahead_ns = AHEAD };
 }
 
 void tearDown(void)
@@ -263,9 +264,9 @@ static const char *verdict_of(const void *msg, const char *type, uint32_t count)
 {
 	struct drv_ref_rules r = rules;
 
-	r.type = msg_type_by_name(type);
+	TEST_ASSERT_EQUAL(0, drv_ref_plan(&plan, msg_type_by_name(type)));
 	r.count = count;
-	return drv_ref_verdict_name(drv_ref_check(msg, r.type->body->size, &r, NOW));
+	return drv_ref_verdict_name(drv_ref_check(msg, plan.type->body->size, &r, NOW));
 }
 
 static void begin_as(void *msg, const char *type)
@@ -297,35 +298,124 @@ static void a_gripper(void)
 	TEST_ASSERT_EQUAL_STRING("other size", verdict_of(&grip, "gripper-ref", 5));
 }
 
-/* Fields in groups, groups in arrays, arrays without a count. */
-static void groups_and_whole_arrays(void)
+/* Words and numbers of the header are not looked at: it must have none. */
+static void the_header_has_nothing_to_look_at(void)
 {
-	struct msg_clock clock;
-	struct msg_ft ft;
+	const struct msg_group *header = msg_type_by_name("joint-ref")->body->fields[0].group;
 
-	begin_as(&clock, "clock");
-	clock.bus_count = 2;
-	clock.common.bus_count = 3;
-	clock.bus[2].load = NAN;
-	clock.common.bus[3].state = MSG_LINK_BUS_OFF + 1;
-	TEST_ASSERT_EQUAL_STRING("taken", verdict_of(&clock, "clock", 0));
-	clock.bus[1].load = NAN;
-	TEST_ASSERT_EQUAL_STRING("not finite", verdict_of(&clock, "clock", 0));
-	clock.common.bus[2].state = MSG_LINK_BUS_OFF + 1;
-	TEST_ASSERT_EQUAL_STRING("other type", verdict_of(&clock, "clock", 0));
-	clock.common.bus[2].state = MSG_LINK_BUS_OFF;
-	clock.bus[1].load = 1;
-	TEST_ASSERT_EQUAL_STRING("taken", verdict_of(&clock, "clock", 0));
-	clock.common.bus_count = MSG_BUSES + 1;
-	TEST_ASSERT_EQUAL_STRING("other size", verdict_of(&clock, "clock", 0));
-	clock.common.bus_count = 0;
-	clock.bus_count = MSG_BUSES + 1;
-	TEST_ASSERT_EQUAL_STRING("other size", verdict_of(&clock, "clock", 0));
+	TEST_ASSERT_EQUAL(sizeof(struct msg_header), header->size);
+	for (size_t i = 0; i < header->n; i++) {
+		const struct msg_field *f = &header->fields[i];
 
-	begin_as(&ft, "force-torque");
-	TEST_ASSERT_EQUAL_STRING("taken", verdict_of(&ft, "force-torque", 0));
-	ft.bias_torque[2] = INFINITY;
-	TEST_ASSERT_EQUAL_STRING("not finite", verdict_of(&ft, "force-torque", 0));
+		TEST_ASSERT_TRUE_MESSAGE(f->kind != MSG_word && f->kind != MSG_f64 && f->kind != MSG_group, f->name);
+		TEST_ASSERT_EQUAL_MESSAGE(0, f->count, f->name);
+	}
+}
+
+static void no_field_of_a_reference_is_forgotten(void)
+{
+	static const char *const refs[] = { "joint-ref", "gripper-ref" };
+	static const unsigned int parts[] = { 4, 4 };
+
+	for (size_t i = 0; i < COUNT(refs); i++) {
+		TEST_ASSERT_EQUAL(0, drv_ref_plan(&plan, msg_type_by_name(refs[i])));
+		TEST_ASSERT_EQUAL_MESSAGE(parts[i], plan.n, refs[i]);
+	}
+}
+
+/* A state has a common block: a group, in which words and numbers would be overlooked. */
+static void what_has_groups_is_no_reference(void)
+{
+	static const char *const none[] = { "joint-state", "clock", "force-torque", "imu" };
+
+	for (size_t i = 0; i < COUNT(none); i++)
+		TEST_ASSERT_EQUAL_MESSAGE(-EINVAL, drv_ref_plan(&plan, msg_type_by_name(none[i])), none[i]);
+}
+
+/* ---- a type as none is yet ---- */
+
+#define FIELD(name_, kind_, size_, ...)                                        \
+	{                                                                      \
+		.name = name_, .kind = MSG_##kind_, .size = size_, __VA_ARGS__ \
+	}
+
+static const char *const colours[] = { "red", "green", NULL };
+
+/* Whole arrays, single values, a list of names that only has a count, and a count behind an array. */
+static void every_kind_of_field(void)
+{
+	const struct msg_field fields[] = { *msg_type_by_name("joint-ref")->body->fields,
+					    FIELD("whole", f64, 8, .count = 3),
+					    FIELD("single", f64, 8, ),
+					    FIELD("plain", u32, 4, ),
+					    FIELD("many", u32, 4, ),
+					    FIELD("colours", word, 4, .count = 2, .words = colours),
+					    FIELD("names", name, MSG_NAME_SIZE, .count = 4, .used = "many") };
+	const struct msg_group body = { fields, COUNT(fields), sizeof(struct msg_header) + 48 + 4 * MSG_NAME_SIZE };
+	const struct msg_type type = { 2, 1, "made-up", &body, 1 };
+	struct {
+		struct msg_header header;
+		double whole[3], single;
+		uint32_t plain, many, colours[2];
+		char names[4][MSG_NAME_SIZE];
+	} msg;
+	struct drv_ref_rules r = { .plan = &plan, .incarnation = OWN, .max_ahead_ns = AHEAD };
+
+	TEST_ASSERT_EQUAL(sizeof(msg), body.size);
+	TEST_ASSERT_EQUAL(0, drv_ref_plan(&plan, &type));
+	msg_init(&msg, &type);
+	msg.header.for_incarnation = OWN;
+	msg.header.valid_until_ns = NOW;
+	msg.plain = UINT32_MAX;
+	memset(msg.names, 0xFF, sizeof(msg.names)); /* no words, no numbers */
+	msg.many = 4;
+	TEST_ASSERT_EQUAL(DRV_REF_TAKEN, drv_ref_check(&msg, sizeof(msg), &r, NOW));
+	msg.many = 5;
+	TEST_ASSERT_EQUAL(DRV_REF_OTHER_SIZE, drv_ref_check(&msg, sizeof(msg), &r, NOW));
+	msg.many = 0;
+	for (int i = 0; i < 4; i++) {
+		double *real = i < 3 ? &msg.whole[i] : &msg.single;
+
+		*real = INFINITY;
+		TEST_ASSERT_EQUAL(DRV_REF_NOT_FINITE, drv_ref_check(&msg, sizeof(msg), &r, NOW));
+		*real = 0;
+	}
+	for (int i = 0; i < 2; i++) {
+		msg.colours[i] = 2;
+		TEST_ASSERT_EQUAL(DRV_REF_OTHER_TYPE, drv_ref_check(&msg, sizeof(msg), &r, NOW));
+		msg.colours[i] = 1;
+		TEST_ASSERT_EQUAL(DRV_REF_TAKEN, drv_ref_check(&msg, sizeof(msg), &r, NOW));
+	}
+}
+
+static void as_many_fields_as_there_is_room_for(void)
+{
+	struct msg_field fields[DRV_REF_PARTS_MAX + 2] = { *msg_type_by_name("joint-ref")->body->fields };
+	struct {
+		struct msg_header header;
+		double real[DRV_REF_PARTS_MAX + 1];
+	} msg;
+	struct msg_group body = { fields, DRV_REF_PARTS_MAX + 1, sizeof(msg) };
+	const struct msg_type type = { 2, 1, "made-up", &body, 1 };
+	struct {
+		struct drv_ref_plan plan;
+		struct drv_ref_part behind;
+	} full = { .behind = { .at = sizeof(msg) - sizeof(double), .room = 1, .real = true } };
+
+	for (size_t i = 1; i < COUNT(fields); i++)
+		fields[i] = (struct msg_field)FIELD("real", f64, 8, );
+	TEST_ASSERT_EQUAL(0, drv_ref_plan(&full.plan, &type));
+	TEST_ASSERT_EQUAL(DRV_REF_PARTS_MAX, full.plan.n);
+	TEST_ASSERT_EQUAL_PTR(&full.behind, full.plan.parts + full.plan.n);
+	rules.plan = &full.plan;
+	rules.count = 0;
+	msg_init(&msg, &type);
+	msg.header.for_incarnation = OWN;
+	msg.header.valid_until_ns = NOW;
+	msg.real[DRV_REF_PARTS_MAX] = NAN;
+	TEST_ASSERT_EQUAL(DRV_REF_TAKEN, drv_ref_check(&msg, sizeof(msg), &rules, NOW));
+	body.n++;
+	TEST_ASSERT_EQUAL(-EINVAL, drv_ref_plan(&full.plan, &type));
 }
 
 /* A type that has no joints cannot have as many as the driver. */
@@ -398,7 +488,11 @@ int main(void)
 	RUN_TEST(every_number_that_counts_is_finite);
 	RUN_TEST(the_first_reason_counts);
 	RUN_TEST(a_gripper);
-	RUN_TEST(groups_and_whole_arrays);
+	RUN_TEST(the_header_has_nothing_to_look_at);
+	RUN_TEST(no_field_of_a_reference_is_forgotten);
+	RUN_TEST(what_has_groups_is_no_reference);
+	RUN_TEST(every_kind_of_field);
+	RUN_TEST(as_many_fields_as_there_is_room_for);
 	RUN_TEST(a_count_that_there_is_not);
 	RUN_TEST(counted_by_reason);
 	return UNITY_END();

@@ -96,7 +96,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		struct msg_header header;
 		struct msg_joint_ref joints;
 	} u;
-	struct drv_ref_rules rules = { .incarnation = 7, .max_ahead_ns = AHEAD };
+	static struct drv_ref_plan plan;
+	struct drv_ref_rules rules = { .plan = &plan, .incarnation = 7, .max_ahead_ns = AHEAD };
 	const uint8_t *body;
 	size_t n;
 
@@ -104,21 +105,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	body = data + 1;
 	n = size - 1;
-	rules.type = &msg_types[data[0] % msg_types_n];
+	if (drv_ref_plan(&plan, &msg_types[data[0] % msg_types_n]))
+		return 0; /* none of a reference */
 	rules.any_incarnation = data[0] & 0x80;
 	rules.count = data[0] & 0x40 ? 3 : 0;
 	check(body, n, &rules);
 
 	memset(&u, 0, sizeof(u));
 	memcpy(u.bytes, body, n < sizeof(u) ? n : sizeof(u));
-	u.header.type = rules.type->number;
-	u.header.version = rules.type->version;
-	u.header.size = (uint32_t)rules.type->body->size;
+	u.header.type = plan.type->number;
+	u.header.version = plan.type->version;
+	u.header.size = (uint32_t)plan.type->body->size;
 	u.header.for_incarnation %= 16;
 	check(u.bytes, u.header.size, &rules);
 	u.header.for_incarnation = 7;
 	u.header.valid_until_ns = NOW;
-	if (rules.type->number == msg_joint_ref_number)
+	if (plan.type->number == msg_joint_ref_number)
 		check_joints(&u.joints, &rules, check(u.bytes, u.header.size, &rules));
 	else
 		check(u.bytes, u.header.size, &rules);
