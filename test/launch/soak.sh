@@ -1,12 +1,12 @@
 #!/bin/bash
 # test/launch/soak.sh (make soak): thousands of deaths of the robot's daemons, and a thousand starts and stops.
 #
-# ROBOT_KILLS (3000) for each of three ways to die, about 0.3 s each; ROBOT_CYCLES (1000).  What fails shows its seed.
+# ROBOT_KILLS (1500) for each of three ways to die, about 0.6 s each; ROBOT_CYCLES (1000).  What fails shows its seed.
 set -eu
 cd "$(dirname "$0")/../.."
 
 build=${BUILD:-build}
-export BUILD=$build ROBOT_KILLS=${ROBOT_KILLS:-3000} ROBOT_CYCLES=${ROBOT_CYCLES:-1000}
+export BUILD=$build ROBOT_KILLS=${ROBOT_KILLS:-1500} ROBOT_CYCLES=${ROBOT_CYCLES:-1000}
 mkdir -p "$build/soak"
 failed=0
 for test in chaos death trouble; do
