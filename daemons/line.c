@@ -155,4 +155,5 @@ void line_fill(const struct line *line, struct msg_bus *to)
 	to->lost = counts->lost;
 	to->stale = counts->stale;
 	to->rx_dropped = stats->dropped;
+	to->errors = stats->errors;
 }

@@ -104,7 +104,8 @@
 	ROW(u64, expired, , , "", ) \
 	ROW(u64, lost, , , "", ) \
 	ROW(u64, stale, , , "", ) \
-	ROW(u64, rx_dropped, , , "", )
+	ROW(u64, rx_dropped, , , "", ) \
+	ROW(u64, errors, , , "", ) /* error frames: every process on a bus sees each */
 
 /* What every driver says of itself, whatever its device. */
 #define MSG_COMMON(ROW) \
@@ -273,15 +274,15 @@
 
 /* struct, table, number, version, name, messages retained.  Numbers are never used again for something else. */
 #define MSG_TYPES(TYPE) \
-	TYPE(msg_joint_state, MSG_JOINT_STATE, 1, 1, "joint-state", 64) \
+	TYPE(msg_joint_state, MSG_JOINT_STATE, 1, 2, "joint-state", 64) \
 	TYPE(msg_joint_ref, MSG_JOINT_REF, 2, 1, "joint-ref", 64) \
-	TYPE(msg_imu, MSG_IMU, 3, 1, "imu", 64) \
-	TYPE(msg_ft, MSG_FT, 4, 1, "force-torque", 64) \
-	TYPE(msg_gripper_state, MSG_GRIPPER_STATE, 5, 1, "gripper-state", 64) \
+	TYPE(msg_imu, MSG_IMU, 3, 2, "imu", 64) \
+	TYPE(msg_ft, MSG_FT, 4, 2, "force-torque", 64) \
+	TYPE(msg_gripper_state, MSG_GRIPPER_STATE, 5, 2, "gripper-state", 64) \
 	TYPE(msg_gripper_ref, MSG_GRIPPER_REF, 6, 1, "gripper-ref", 64) \
-	TYPE(msg_battery, MSG_BATTERY, 7, 1, "battery", 64) \
+	TYPE(msg_battery, MSG_BATTERY, 7, 2, "battery", 64) \
 	TYPE(msg_bus_stats, MSG_BUS_STATS, 8, 1, "bus-stats", 64) \
-	TYPE(msg_clock, MSG_CLOCK, 9, 1, "clock", 64) \
+	TYPE(msg_clock, MSG_CLOCK, 9, 2, "clock", 64) \
 	TYPE(msg_event, MSG_EVENT, 10, 1, "event", 64) \
 	TYPE(msg_estop, MSG_ESTOP, 11, 1, "estop", 64) \
 	TYPE(msg_request, MSG_REQUEST, 12, 1, "request", 64) \

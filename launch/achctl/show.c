@@ -225,7 +225,7 @@ static void bus_row(const struct view_bus *b, struct table_row *row)
 	else
 		table_cell(row, B_LOAD, TONE_PLAIN, "-");
 	counter(row, B_STALE, b->stale, false);
-	counter(row, B_ERRORS, b->errors, false);
+	counter(row, B_ERRORS, (int64_t)((uint64_t)b->errors + (uint64_t)b->rx_dropped), false);
 	counter(row, B_REPLACED, b->replaced, true);
 	counter(row, B_EXPIRED, b->expired, false);
 	counter(row, B_LOST, b->lost, false);

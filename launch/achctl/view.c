@@ -58,8 +58,9 @@ static const struct field bus_fields[] = {
 	FIELD("state", WORD, view_bus, state),	      FIELD("load", REAL, view_bus, load),
 	FIELD("stale", WHOLE, view_bus, stale),	      FIELD("sent", WHOLE, view_bus, sent),
 	FIELD("replaced", WHOLE, view_bus, replaced), FIELD("expired", WHOLE, view_bus, expired),
-	FIELD("lost", WHOLE, view_bus, lost),	      FIELD("errors", WHOLE, view_bus, errors),
-	FIELD("stalled", YES, view_bus, stalled),     FIELD("resets", WHOLE, view_bus, resets),
+	FIELD("lost", WHOLE, view_bus, lost),	      FIELD("rx_dropped", WHOLE, view_bus, rx_dropped),
+	FIELD("errors", WHOLE, view_bus, errors),     FIELD("stalled", YES, view_bus, stalled),
+	FIELD("resets", WHOLE, view_bus, resets),
 };
 
 static const struct field clock_fields[] = {

@@ -35,7 +35,7 @@ struct view_bus {
 	char interface[VIEW_NAME_MAX];
 	char state[VIEW_NAME_MAX];
 	double load; /* 1: full */
-	int64_t stale, sent, replaced, expired, lost, errors, resets;
+	int64_t stale, sent, replaced, expired, lost, rx_dropped, errors, resets;
 	bool stalled;
 };
 

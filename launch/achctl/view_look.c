@@ -91,7 +91,9 @@ static void take_bus(struct view *v, const struct msg_bus *bus)
 	b->replaced += (int64_t)bus->replaced;
 	b->expired += (int64_t)bus->expired;
 	b->lost += (int64_t)bus->lost;
-	b->errors += (int64_t)bus->rx_dropped;
+	b->rx_dropped += (int64_t)bus->rx_dropped;
+	if (b->errors < (int64_t)bus->errors) /* all see the same */
+		b->errors = (int64_t)bus->errors;
 	b->stalled |= bus->stalled_since_ns != 0;
 }
 

@@ -77,7 +77,7 @@ static void daemon_json(FILE *to, const struct watch *w, int64_t now_ns)
 	fputc('}', to);
 }
 
-/* Sums of what the drivers on the bus say, and the worst state. */
+/* Sums of what the drivers on the bus say, the worst state, and the errors of the one that has seen most. */
 static void bus_json(FILE *to, const struct supervisor *s, const struct links_one *one)
 {
 	struct msg_bus sum = { .state = MSG_LINK_ERROR_ACTIVE };
@@ -103,6 +103,8 @@ static void bus_json(FILE *to, const struct supervisor *s, const struct links_on
 			sum.lost += bus->lost;
 			sum.stale += bus->stale;
 			sum.rx_dropped += bus->rx_dropped;
+			if (sum.errors < bus->errors) /* all see the same */
+				sum.errors = bus->errors;
 		}
 		for (size_t b = 0; p->there && p->is_clock && b < p->clock.bus_count && b < MSG_BUSES; b++)
 			if (!strncmp(p->clock.bus[b].name, one->bus->name, MSG_NAME_SIZE))
@@ -117,7 +119,8 @@ static void bus_json(FILE *to, const struct supervisor *s, const struct links_on
 	whole(to, "replaced", sum.replaced);
 	whole(to, "expired", sum.expired);
 	whole(to, "lost", sum.lost);
-	whole(to, "errors", sum.rx_dropped);
+	whole(to, "rx_dropped", sum.rx_dropped);
+	whole(to, "errors", sum.errors);
 	yes(to, "stalled", stalled);
 	whole(to, "resets", one->resets);
 	fputc('}', to);

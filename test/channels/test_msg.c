@@ -502,10 +502,10 @@ static void test_bad_json(void)
 		{ "estop", "{\"level\":\"stop\"}", "level: \"stop\" is not one of run, hold, estop" },
 		{ "estop", "{\"who\":\"a name of 24 characters!\"}",
 		  "who: \"a name of 24 characters!\" is not text of at most 23 bytes" },
-		{ "imu", "{\"header\":{\"version\":2}}", "imu of version 2; this program knows version 1" },
+		{ "imu", "{\"header\":{\"version\":3}}", "imu of version 3; this program knows version 2" },
 		{ "imu", "{\"header\":{\"type\":11}}", "a message of type estop; expected imu" },
-		{ "imu", "{\"header\":{\"type\":999}}", "1360 bytes of an unknown type; expected imu" },
-		{ "imu", "{\"header\":{\"size\":1}}", "imu of 1360 bytes that says it has 1; it should have 1360" },
+		{ "imu", "{\"header\":{\"type\":999}}", "1424 bytes of an unknown type; expected imu" },
+		{ "imu", "{\"header\":{\"size\":1}}", "imu of 1424 bytes that says it has 1; it should have 1424" },
 		{ "imu",
 		  "{\"header\":{\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
 		  "xxxxxxxxxxxxxxxxxxxx\":1}}",
@@ -544,7 +544,7 @@ static void test_bad_text(void)
 		  "who: \"a name of 24 characters!\" is not text of at most 23 bytes" },
 		{ "estop", "who = \"abc", "who: the quotes do not end" },
 		{ "estop", "who = \"abc\\\"", "who: the quotes do not end" },
-		{ "imu", "header.version = 2", "imu of version 2; this program knows version 1" },
+		{ "imu", "header.version = 3", "imu of version 3; this program knows version 2" },
 	};
 	static char long_line[9000];
 
@@ -698,24 +698,24 @@ static void test_foreign_messages(void)
 	for (size_t len = 0; len < sizeof(msg); len++)
 		TEST_ASSERT_EQUAL_INT(len < sizeof(struct msg_header) ? MSG_SHORT : MSG_OTHER_SIZE,
 				      msg_check(&msg, len, imu, NULL));
-	refusal(MSG_OTHER_SIZE, "imu of 1359 bytes that says it has 1360; it should have 1360", &msg, sizeof(msg) - 1,
+	refusal(MSG_OTHER_SIZE, "imu of 1423 bytes that says it has 1424; it should have 1424", &msg, sizeof(msg) - 1,
 		imu);
 	changed = msg;
 	changed.header.size--;
-	refusal(MSG_OTHER_SIZE, "imu of 1360 bytes that says it has 1359; it should have 1360", &changed,
+	refusal(MSG_OTHER_SIZE, "imu of 1424 bytes that says it has 1423; it should have 1424", &changed,
 		sizeof(changed), NULL);
-	refusal(MSG_OTHER_SIZE, "imu of 1359 bytes that says it has 1359; it should have 1360", &changed,
+	refusal(MSG_OTHER_SIZE, "imu of 1423 bytes that says it has 1423; it should have 1424", &changed,
 		sizeof(changed) - 1, NULL);
 	changed = msg;
-	changed.header.version = 2;
-	refusal(MSG_OTHER_VERSION, "imu of version 2; this program knows version 1", &changed, sizeof(changed), imu);
+	changed.header.version = 3;
+	refusal(MSG_OTHER_VERSION, "imu of version 3; this program knows version 2", &changed, sizeof(changed), imu);
 	changed.header.version = 0;
-	refusal(MSG_OTHER_VERSION, "imu of version 0; this program knows version 1", &changed, sizeof(changed), NULL);
+	refusal(MSG_OTHER_VERSION, "imu of version 0; this program knows version 2", &changed, sizeof(changed), NULL);
 	changed = msg;
 	changed.header.type = 0;
-	refusal(MSG_OTHER_TYPE, "1360 bytes of an unknown type", &changed, sizeof(changed), NULL);
+	refusal(MSG_OTHER_TYPE, "1424 bytes of an unknown type", &changed, sizeof(changed), NULL);
 	changed.header.type = UINT32_MAX;
-	refusal(MSG_OTHER_TYPE, "1360 bytes of an unknown type; expected imu", &changed, sizeof(changed), imu);
+	refusal(MSG_OTHER_TYPE, "1424 bytes of an unknown type; expected imu", &changed, sizeof(changed), imu);
 }
 
 static void test_an_unaligned_message(void)

@@ -275,7 +275,7 @@ test_echo_tells_why_it_refuses_a_message() {
 test_put_fills_in_the_header() {
 	make_channel head imu
 	"$ach" put "$name-head" --type imu --json '{}'
-	same '3 1 1360 0 0 - 1 0' "$(json "$name-head" '" ".join(str(m["header"][k]) for k in (
+	same '3 2 1424 0 0 - 1 0' "$(json "$name-head" '" ".join(str(m["header"][k]) for k in (
 		"type", "version", "size", "incarnation", "for_incarnation", "flags", "sequence", "valid_until_ns"))')"
 	same 'True True' "$(json "$name-head" 'm["header"]["t_publish_ns"] > 0,
 		m["header"]["t_sample_ns"] == m["header"]["t_publish_ns"]' | tr -d '(),')"
@@ -302,7 +302,7 @@ test_put_keeps_what_the_input_says() {
 	same '0 12 - 0 5 6 0' "$(json "$name-said-ref" "$all")"
 	"$ach" put "$name-said-ref" --json "$said" --valid 1 # the line wins
 	same True "$(json "$name-said-ref" 'm["header"]["valid_until_ns"] > 1000000')"
-	refuses 1 'ach put: imu of version 9; this program knows version 1' \
+	refuses 1 'ach put: imu of version 9; this program knows version 2' \
 		"$ach" put "$name-said-state" --type imu --json '{"header":{"version":9}}'
 }
 
@@ -392,7 +392,7 @@ test_put_refuses_in_one_line() {
 	refuses 1 "ach put: type: \"imo\" is no type of message; there are ${types// /, }" \
 		"$ach" put "$c" --json '{"type":"imo"}'
 	"$ach" mk -m 1 -n 100 "$name-tiny" >/dev/null
-	refuses 1 "ach put: $name-tiny: the message has 1360 bytes, but the channel has room for 100" \
+	refuses 1 "ach put: $name-tiny: the message has 1424 bytes, but the channel has room for 100" \
 		"$ach" put "$name-tiny" --type imu --json '{}'
 	refuses 2 'ach put: say what to publish: one of --json, --text and --hex' "$ach" put "$c"
 	refuses 2 'ach put: say what to publish: one of --json, --text and --hex' "$ach" put "$c" --json '{}' --hex 00

@@ -158,10 +158,12 @@ static void bus_off(void)
 	int64_t back_ns;
 
 	moving();
+	TEST_ASSERT_EQUAL(0, bus()->errors);
 	safety_wire("link set waist.15 restart_ms 10"); /* a module helps itself */
 	safety_wire("fault corrupt 100%");
 	SAFETY_UNTIL(bus()->state == MSG_LINK_BUS_OFF);
 	safety_wire("fault corrupt off");
+	TEST_ASSERT_GREATER_THAN(0, bus()->errors);
 	check_without_bus("bus-off");
 	back_ns = clock_now_ns();
 	safety_wire("link restart host");

@@ -200,7 +200,7 @@ static void read_view(const char *json)
 	"\"level\":\"run\",\"status\":\"module 15 is silent\",\"last_end\":\"signal 9\",\"why\":\"\"}"
 #define TORSO(state, more)                                                                                            \
 	"{\"name\":\"torso\",\"interface\":\"can7\",\"state\":\"" state "\",\"load\":0.425,\"stale\":1,\"errors\":2," \
-	"\"replaced\":3,\"expired\":4" more "}"
+	"\"rx_dropped\":5,\"replaced\":3,\"expired\":4" more "}"
 #define ANSWER(daemon, bus)                                        \
 	"{" ROBOT ",\"daemons\":[" daemon "],\"buses\":[" bus "]," \
 	"\"clock\":{\"rate_hz\":1000,\"period_us\":1000,\"late_us\":12,\"cycle\":99},\"channels\":[]}"
@@ -336,6 +336,7 @@ static void test_show_tells_why(void)
 	table_paint(&table, new_sheet(), 80, SIZE_MAX, 0);
 	TEST_ASSERT_EQUAL_CHAR('b', tone_of("stalled"));
 	TEST_ASSERT_NOT_NULL(strstr(sheet.text, "42 %"));
+	TEST_ASSERT_NOT_NULL(strstr(sheet.text, " 7 ")); /* errors and what was dropped */
 	TEST_ASSERT_LESS_OR_EQUAL_size_t(80, longest_line());
 }
 
