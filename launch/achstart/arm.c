@@ -272,17 +272,12 @@ int arm_raised_since(const struct arm *a, const struct arm_seen *seen, struct er
 	return 0;
 }
 
-int arm_lower_seen(struct arm *a, const struct arm_seen *seen, enum msg_level level, const char *who, const char *why,
-		   struct error_sink *errors)
+int arm_lower(struct arm *a, const struct arm_seen *seen, enum msg_level level, const char *who, const char *why,
+	      struct error_sink *errors)
 {
 	struct msg_estop msg;
 	int put;
 
 	fill(seen, &msg, a->epoch + 1, level, who, why);
 	return put_both(a, &msg, errors, &put);
-}
-
-int arm_lower(struct arm *a, enum msg_level level, const char *who, const char *why, struct error_sink *errors)
-{
-	return arm_lower_seen(a, &a->seen, level, who, why, errors);
 }

@@ -56,10 +56,9 @@ int arm_raise(struct arm *arm, enum msg_level level, const char *who, const char
 /* Was the level raised, or a channel made anew, behind what was seen, as far as arm has read?  0, or -EAGAIN with a
  * line that says who did. */
 int arm_raised_since(const struct arm *arm, const struct arm_seen *seen, struct error_sink *errors);
-/* Lowers to level with a new epoch, for one who has read what arm has.  0, or -errno with the reason. */
-int arm_lower(struct arm *arm, enum msg_level level, const char *who, const char *why, struct error_sink *errors);
-/* The same for one who had read no more than seen when he decided: a raise since makes it void. */
-int arm_lower_seen(struct arm *arm, const struct arm_seen *seen, enum msg_level level, const char *who, const char *why,
-		   struct error_sink *errors);
+/* Lowers to level with a new epoch, for one who had read no more than seen when he decided: a raise since makes it
+ * void.  0, or -errno with the reason. */
+int arm_lower(struct arm *arm, const struct arm_seen *seen, enum msg_level level, const char *who, const char *why,
+	      struct error_sink *errors);
 
 #endif

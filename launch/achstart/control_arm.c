@@ -1,4 +1,4 @@
-/* control_arm.c: an operator asks for the level run. */
+/* control_arm.c: the level run, for an operator or for arm: auto. */
 #include "channels/clock.h"
 #include "launch/achstart/control_arm.h"
 #include "launch/achstart/fit.h"
@@ -13,7 +13,7 @@ int control_arm(struct supervisor *s, const char *who, const struct arm_seen *se
 		status = fit_to_arm(s, who, clock_now_ns(), errors);
 	/* A raise from here on is behind what the operator had seen, too, and the drivers take no lowering then. */
 	if (!status)
-		status = arm_lower_seen(&s->arm, seen, MSG_LEVEL_RUN, *who ? who : "operator", "armed", errors);
+		status = arm_lower(&s->arm, seen, MSG_LEVEL_RUN, *who ? who : "operator", "armed", errors);
 	if (!status)
 		status = arm_read(&s->arm, errors);
 	return status ? status : arm_raised_since(&s->arm, seen, errors);

@@ -10,7 +10,7 @@
 
 #include "channels/clock.h"
 #include "launch/achstart/control.h"
-#include "launch/achstart/fit.h"
+#include "launch/achstart/control_arm.h"
 #include "launch/achstart/own.h"
 #include "launch/achstart/supervise.h"
 
@@ -112,25 +112,6 @@ static bool all_gone(const struct supervisor *s)
 
 /* ---- the level ---- */
 
-int supervise_arm(struct supervisor *s, const char *who, struct error_sink *errors)
-{
-	/* What was read before this counts as seen; a raise from here on makes the lowering void. */
-	int status = arm_read(&s->arm, errors);
-
-	if (!status)
-		status = fit_to_arm(s, who, clock_now_ns(), errors);
-	if (!status)
-		status = arm_lower(&s->arm, MSG_LEVEL_RUN, *who ? who : "operator", "armed", errors);
-	if (!status)
-		status = arm_read(&s->arm, errors);
-	if (!status && s->arm.level != MSG_LEVEL_RUN) {
-		error_add(errors, "the level was raised meanwhile by %.*s: %.*s", MSG_NAME_SIZE, s->arm.who,
-			  MSG_TEXT_SIZE, s->arm.why);
-		status = -EAGAIN;
-	}
-	return status;
-}
-
 /* Still at the estop with which we, or an achstart that was killed, began: nobody else has said anything since. */
 static bool is_coming_up(const struct supervisor *s)
 {
@@ -163,12 +144,14 @@ static void tell_not_armed(struct supervisor *s, int64_t now_ns)
 
 static void arm_by_itself(struct supervisor *s, int64_t now_ns)
 {
+	const struct arm_seen seen = s->arm.seen; /* by which it is judged: whatever comes from here on wins */
+
 	if (s->launch->arm != LAUNCH_ARM_AUTO || s->stop_ns || !is_coming_up(s))
 		return;
 	tell_not_armed(s, now_ns);
 	if (!all_fine(s))
 		return;
-	if (!supervise_arm(s, "arm: auto", &(struct error_sink){ 0 }))
+	if (!control_arm(s, "arm: auto", &seen, &(struct error_sink){ 0 }))
 		events_say(&s->events, now_ns, MSG_SEVERITY_INFO, "achstart", "armed", "arm: auto, and all are ready");
 }
 

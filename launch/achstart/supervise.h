@@ -49,8 +49,6 @@ struct watch *supervise_find(struct supervisor *s, const char *name);
 /* Somebody asks for a daemon: what it needs is started, too. */
 void supervise_start(struct supervisor *s, struct watch *w, int64_t now_ns);
 void supervise_stop(struct supervisor *s, int64_t now_ns);
-/* Lowers the level to run if everything is fit for it.  0, or -errno with the reason in errors. */
-int supervise_arm(struct supervisor *s, const char *who, struct error_sink *errors);
 void supervise_mended(struct supervisor *s, const char *channel, int64_t now_ns); /* told, after it was removed */
 
 #endif
