@@ -12,6 +12,9 @@ CC = gcc
 endif
 comma := ,
 BUILD = build$(if $(SAN),/san-$(subst $(comma),-,$(SAN)))
+ifeq ($(BUILD),)
+$(error BUILD is empty, and everything would be made in /: give a folder, or leave it out)
+endif
 CFLAGS = -O2 -g
 WARNINGS = -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wold-style-definition -Wmissing-prototypes \
 	-Wmissing-declarations -Wpointer-arith -Wwrite-strings -Wundef -Wvla -Wformat=2 -Winit-self
