@@ -198,5 +198,6 @@ int settings_text(const struct settings *settings, const char *key, char *text, 
 				return settings_value_text(row, settings->values, text, size);
 		}
 	}
-	return snprintf(text, size, "%s", "");
+	snprintf(text, size, "%s", "");
+	return -ENOENT;
 }

@@ -155,7 +155,8 @@ bool settings_given(const struct settings *settings, const char *key);
 
 /* ---- writing ---- */
 
-/* The value as text that settings_set takes; "" for one that has none.  As snprintf. */
+/* The value as text that settings_set takes; "" for one that has none.  As snprintf; -ENOENT: there is no such
+ * setting. */
 int settings_text(const struct settings *settings, const char *key, char *text, size_t size);
 
 /* A table for people, 100 columns wide: key, default (value, once something is given), unit, range, help. */

@@ -177,27 +177,46 @@ static void forget_ramps(struct drv *drv)
 
 /* ---- life ---- */
 
+static const char *death_of(const struct line *line)
+{
+	if (!line_dead(line))
+		return NULL;
+	if (slots_state(&line->slots) == SLOTS_STALLED)
+		return "stalled";
+	switch (bus_state(line->bus)) {
+	case BUS_ABSENT:
+	case BUS_STOPPED:
+	case BUS_OFF:
+		return bus_state_name(bus_state(line->bus));
+	default:
+		return "down"; /* it was, and will be there in a moment */
+	}
+}
+
+/* The first one that is dead is told, and how: one that stalls may be off next. */
 static void watch_buses(struct drv *drv)
 {
 	const struct line *dead = NULL;
+	const char *how = NULL;
 
-	for (unsigned int i = 0; i < drv->lines_n && !dead && !drv->driver->outlives_buses; i++)
-		if (line_dead(&drv->lines[i]))
-			dead = &drv->lines[i];
-	if (dead && !drv->bus_fault)
-		drv_event(
-			drv, MSG_SEVERITY_ERROR, "bus", "bus %s (%s) is %s", dead->setup->name, dead->setup->interface,
-			slots_state(&dead->slots) == SLOTS_STALLED ? "stalled" : bus_state_name(bus_state(dead->bus)));
-	else if (!dead && drv->bus_fault)
+	for (unsigned int i = 0; i < drv->lines_n && !how && !drv->driver->outlives_buses; i++) {
+		dead = &drv->lines[i];
+		how = death_of(dead);
+	}
+	if (how && (dead != drv->bus_dead || how != drv->bus_how))
+		drv_event(drv, MSG_SEVERITY_ERROR, "bus", "bus %s (%s) is %s", dead->setup->name,
+			  dead->setup->interface, how);
+	else if (!how && drv->bus_how)
 		drv_event(drv, MSG_SEVERITY_INFO, "bus-back", "the bus is back");
-	drv->bus_fault = dead;
+	drv->bus_dead = dead;
+	drv->bus_how = how;
 }
 
 static void live(struct drv *drv, int64_t now_ns)
 {
 	struct drv_life_now now = {
 		.stop = drv->stopping,
-		.fault = drv->fault || drv->bus_fault,
+		.fault = drv->fault || drv->bus_how,
 		.up = drv->up,
 		.homing = drv->homing,
 		.balances = drv->setup.balance,

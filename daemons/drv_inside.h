@@ -97,7 +97,9 @@ struct drv {
 	bool up, ready, homing, stopping, over;
 	bool halted; /* by an e-stop, at the last tick */
 	int64_t stop_by_ns;
-	bool fault, bus_fault;
+	bool fault;
+	const struct line *bus_dead; /* and how: NULL if none is */
+	const char *bus_how;
 	char fault_code[MSG_NAME_SIZE];
 	struct drv_estop estop;
 

@@ -76,7 +76,7 @@ static int do_request(struct drv *drv, const struct msg_request *request, char v
 		drv_why(drv, "another motion is under way");
 		return -EBUSY;
 	}
-	if (request->verb == MSG_VERB_GET && settings_text(&drv->setup.loop, request->key, value, MSG_TEXT_SIZE) > 0)
+	if (request->verb == MSG_VERB_GET && settings_text(&drv->setup.loop, request->key, value, MSG_TEXT_SIZE) >= 0)
 		return 0;
 	result = drv->driver->request ? drv->driver->request(drv->self, drv, request, now_ns) : -EOPNOTSUPP;
 	if (result == -EOPNOTSUPP && !*drv->why)

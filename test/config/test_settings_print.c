@@ -1,4 +1,5 @@
 /* test_settings_print.c: settings as text, and the table that people read. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +47,7 @@ static void values_as_text(void)
 	assigned("gains=1,2,3,4");
 	TEST_ASSERT_EQUAL_INT(12, settings_text(settings, "gains", text, 4));
 	TEST_ASSERT_EQUAL_STRING("[1,", text);
-	settings_text(settings, "nothing", text, sizeof(text));
+	TEST_ASSERT_EQUAL_INT(-ENOENT, settings_text(settings, "nothing", text, sizeof(text)));
 	TEST_ASSERT_EQUAL_STRING("", text);
 }
 

@@ -213,10 +213,12 @@ static enum drv_step stop(void *self, struct drv *drv, const struct drv_orders *
 
 struct faked {
 	double gain;
+	char note[8];
 };
 
 static const struct settings_row settings[] = {
 	SETTINGS_REAL("gain", struct faked, gain, "1/s", "1", "0", "10", "of nothing"),
+	SETTINGS_TEXT("note", struct faked, note, "", "is empty"),
 	SETTINGS_END,
 };
 

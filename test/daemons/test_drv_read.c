@@ -411,6 +411,7 @@ static void ask_settings(void)
 	drv_lib_request(13, MSG_VERB_SET, "gain", "2");
 	drv_lib_request(14, MSG_VERB_CLEAR, "", "");
 	drv_lib_request(15, 99, "", "");
+	drv_lib_request(16, MSG_VERB_GET, "note", "");
 }
 
 static void settings_are_told_and_what_it_does_not_do_is_said(void)
@@ -427,7 +428,9 @@ static void settings_are_told_and_what_it_does_not_do_is_said(void)
 	TEST_ASSERT_EQUAL_STRING("faked cannot change that while it runs", drv_lib_answer(13)->error);
 	TEST_ASSERT_EQUAL_STRING("faked does not do that", drv_lib_answer(14)->error);
 	TEST_ASSERT_EQUAL(-EINVAL, drv_lib_answer(15)->result);
-	TEST_ASSERT_EQUAL(6, drv_lib.replies_n);
+	TEST_ASSERT_EQUAL(0, drv_lib_answer(16)->result); /* an empty one is one */
+	TEST_ASSERT_EQUAL_STRING("", drv_lib_answer(16)->value);
+	TEST_ASSERT_EQUAL(7, drv_lib.replies_n);
 }
 
 static void a_driver_has_its_own_words(void)

@@ -102,6 +102,18 @@ static void stalled_and_reset_by_its_owner(void)
 	stalled(true);
 }
 
+/* What is told is how it is now, not how it began. */
+static void stalled_and_then_down(void)
+{
+	moving();
+	safety_wire("fault stuck 60s");
+	SAFETY_UNTIL(safety_told("bus", "stalled"));
+	TEST_ASSERT_FALSE(safety_told("bus", "stopped"));
+	safety_wire("link down host");
+	SAFETY_UNTIL(safety_told("bus", "stopped"));
+	TEST_ASSERT_FALSE(safety_told("bus-back", ""));
+}
+
 /* A stall that is over before anything has a reason to give up, and no reference meanwhile. */
 static void stalled_without_a_reference(void)
 {
@@ -238,6 +250,7 @@ int main(void)
 	UNITY_BEGIN();
 	SAFETY_TEST(stalled_and_nobody_resets_it);
 	SAFETY_TEST(stalled_and_reset_by_its_owner);
+	SAFETY_TEST(stalled_and_then_down);
 	SAFETY_TEST(stalled_without_a_reference);
 	SAFETY_TEST(estop_while_stalled);
 	SAFETY_TEST(bus_off);
