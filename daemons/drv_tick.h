@@ -34,9 +34,9 @@ enum drv_tick_kind { DRV_TICK_PERIOD, DRV_TICK_CLOCK, DRV_TICK_FRAME, DRV_TICK_R
 
 struct drv_tick_rule {
 	enum drv_tick_kind kind;
-	int64_t period_ns; /* clock: of the ticks, while nothing else is known: divider x 1 ms */
+	int64_t period_ns; /* clock: of the ticks, until the clock is heard */
 	int64_t divider;   /* clock: 1 to 1000 */
-	int64_t offset_ns; /* clock: 0 to less than a period of the ticks */
+	int64_t offset_ns; /* clock: 0 to less than a period of the ticks (drv_tick_pace) */
 	char bus[DRV_TICK_BUS_MAX];
 	uint32_t id; /* frame: with FRAME_EXT if it was written with 8 digits */
 };
@@ -44,6 +44,10 @@ struct drv_tick_rule {
 /* NULL, or what text is not, as part of a sentence: "a tick such as 5ms, clock/5+1ms, frame torso 0x0AF 10ms or ref
  * 2ms", in the manner of settings_row.check; *rule is set only if it is one.  rule may be NULL. */
 const char *drv_tick_parse(struct drv_tick_rule *rule, const char *text);
+
+/* The robot's clock has that period (0: nobody knows, 1 ms), and so have ticks on it.  NULL, or as above: text is no
+ * tick with such a clock. */
+const char *drv_tick_pace(struct drv_tick_rule *rule, int64_t clock_ns);
 
 struct drv_tick {
 	struct drv_tick_rule rule;

@@ -5,7 +5,7 @@
 #include "config/text.h"
 #include "daemons/drv_tick.h"
 
-#define BASE_NS 1000000 /* of the robot's clock, unless it says otherwise */
+#define CLOCK_NS 1000000 /* unless the robot file says otherwise */
 #define DIVIDER_MAX 1000
 #define EXT_CHARS 10 /* 0x12345678 */
 #define WORDS_MAX 4  /* frame BUS ID PERIOD */
@@ -16,8 +16,8 @@ _Static_assert(TEXT_NAME_MAX < DRV_TICK_BUS_MAX, "a bus has a name");
 static const char wrong_form[] = "a tick such as 5ms, clock/5+1ms, frame torso 0x0AF 10ms or ref 2ms";
 static const char wrong_period[] = "a tick with a period from 0.1ms to 10s";
 static const char wrong_divider[] = "a tick on each of 1 to 1000 cycles of the clock, such as clock/5";
-static const char wrong_offset[] =
-	"a tick with an offset from 0 to less than its period: 1ms for clock, 5ms for clock/5";
+static const char wrong_offset[] = "a tick with an offset from 0 to less than its period, as in clock/5+1ms";
+static const char wrong_slow[] = "a tick with a period of at most 10s, of which the clock's is a part";
 static const char wrong_bus[] = "a tick on a bus with a name such as torso";
 static const char wrong_id[] = "a tick on an identifier such as 0x0AF, or 0x000000AF for one of 29 bits";
 
@@ -56,12 +56,10 @@ static const char *parse_clock(struct drv_tick_rule *rule, char *text)
 		return wrong_form;
 	if (rule->divider < 1 || rule->divider > DIVIDER_MAX)
 		return wrong_divider;
-	rule->period_ns = rule->divider * BASE_NS;
+	rule->period_ns = rule->divider * CLOCK_NS;
 	if (offset && text_duration(offset, &rule->offset_ns))
 		return wrong_form;
-	if (rule->offset_ns < 0 || rule->offset_ns >= rule->period_ns)
-		return wrong_offset;
-	return NULL;
+	return rule->offset_ns < 0 ? wrong_offset : NULL;
 }
 
 static const char *parse_frame(struct drv_tick_rule *rule, const char *bus, const char *id)
@@ -111,4 +109,14 @@ const char *drv_tick_parse(struct drv_tick_rule *rule, const char *text)
 	if (!wrong && rule)
 		*rule = found;
 	return wrong;
+}
+
+const char *drv_tick_pace(struct drv_tick_rule *rule, int64_t clock_ns)
+{
+	if (rule->kind != DRV_TICK_CLOCK)
+		return NULL;
+	rule->period_ns = rule->divider * (clock_ns ? clock_ns : CLOCK_NS);
+	if (rule->period_ns > DRV_TICK_PERIOD_MAX_NS)
+		return wrong_slow;
+	return rule->offset_ns < rule->period_ns ? NULL : wrong_offset;
 }

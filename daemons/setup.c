@@ -160,10 +160,29 @@ static void find_device(struct setup *s, const char *file, struct error_sink *er
 		yaml_error(errors, s->device->node, "its driver is %s, not %s", s->device->driver, s->driver->program);
 }
 
+/* The period of the robot's clock, as its own settings say; 0: they do not. */
+static int64_t clock_period_ns(const struct robot *robot)
+{
+	for (size_t i = 0; i < robot->devices_n; i++) {
+		const struct robot_device *d = &robot->devices[i];
+		const struct yaml_node *tick = strcmp(d->driver, "hubo-daemon") ? NULL : yaml_find(d->settings, "tick");
+		struct drv_tick_rule rule;
+
+		if (tick && tick->kind == YAML_TEXT && !drv_tick_parse(&rule, tick->text) &&
+		    rule.kind == DRV_TICK_PERIOD)
+			return rule.period_ns;
+	}
+	return 0;
+}
+
 static void derive(struct setup *s, struct error_sink *errors)
 {
-	if (drv_tick_parse(&s->rule, s->tick))
-		error_add(errors, "tick: %s", s->tick);
+	const char *wrong = drv_tick_parse(&s->rule, s->tick);
+
+	if (!wrong)
+		wrong = drv_tick_pace(&s->rule, clock_period_ns(&s->robot));
+	if (wrong)
+		error_add(errors, "tick: %s; expected %s", s->tick, wrong);
 	if (!s->ref_max_ns)
 		s->ref_max_ns = REF_MAX_TICKS * s->rule.period_ns;
 	if (s->ref_max_ns > REF_MAX_NS)

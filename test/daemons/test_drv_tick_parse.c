@@ -97,9 +97,7 @@ static void test_wrong(void)
 		{ "clock/0", DIVIDER },
 		{ "clock/-1", DIVIDER },
 		{ "clock/1001", DIVIDER },
-		{ "clock+1ms", OFFSET },
-		{ "clock+2ms", OFFSET },
-		{ "clock/5+5ms", OFFSET },
+		{ "clock+-1ns", OFFSET },
 		{ "clock/5+-1ns", OFFSET },
 		{ "clock 5ms", FORM },
 		{ "ref", FORM },
@@ -146,10 +144,48 @@ static void test_wrong(void)
 	}
 }
 
+static void test_paced_by_the_clock(void)
+{
+	static const struct {
+		const char *text;
+		int64_t clock_ns, period_ns;
+		const char *why;
+	} cases[] = {
+		{ "clock", 0, MS, NULL },
+		{ "clock/5", 0, 5 * MS, NULL },
+		{ "clock/5", 4 * MS, 20 * MS, NULL },
+		{ "clock/1000", 10 * MS, 10000 * MS, NULL },
+		{ "clock/1000", 10 * MS + 1, 10000 * MS + 1000, "at most 10s" },
+		{ "clock+999999ns", 0, MS, NULL },
+		{ "clock+1ms", 0, MS, OFFSET },
+		{ "clock+2ms", 0, MS, OFFSET },
+		{ "clock+1ms", 2 * MS, 2 * MS, NULL },
+		{ "clock/5+5ms", MS, 5 * MS, OFFSET },
+		{ "clock/5+4999999ns", MS, 5 * MS, NULL },
+		{ "3ms", 4 * MS, 3 * MS, NULL },
+		{ "ref 3ms", 4 * MS, 3 * MS, NULL },
+		{ "frame torso 0x0AF 3ms", 4 * MS, 3 * MS, NULL },
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct drv_tick_rule rule;
+		const char *why;
+
+		TEST_ASSERT_NULL(drv_tick_parse(&rule, cases[i].text));
+		why = drv_tick_pace(&rule, cases[i].clock_ns);
+		TEST_ASSERT_EQUAL_INT64_MESSAGE(cases[i].period_ns, rule.period_ns, cases[i].text);
+		if (cases[i].why)
+			TEST_ASSERT_NOT_NULL_MESSAGE(why && strstr(why, cases[i].why) ? why : NULL, cases[i].text);
+		else
+			TEST_ASSERT_NULL_MESSAGE(why, cases[i].text);
+	}
+}
+
 int main(void)
 {
 	UNITY_BEGIN();
 	RUN_TEST(test_right);
 	RUN_TEST(test_wrong);
+	RUN_TEST(test_paced_by_the_clock);
 	return UNITY_END();
 }

@@ -183,6 +183,19 @@ exampled[t]: fatal: --set: node: 0 is below the minimum 1
 exampled[t]: fatal: --set: nods: unknown setting; did you mean node?' --name t --bus wire: --set node=0 --set nods=1
 }
 
+# Ticks on the robot's clock are as long as its settings say.
+test_a_slower_clock() {
+	local slow=$lib_folder/slow.yaml
+	local offset='a tick with an offset from 0 to less than its period, as in clock/5+1ms'
+	sed -e 's/tick: 10ms/tick: clock\/5+7ms/' \
+		-e '$a\  pace: {driver: hubo-daemon, bus: lab, settings: {tick: 4ms}, actuated: no}' "$lab" >"$slow"
+	[ "$(frames period_us --name table --config "$slow" | head -n 1)" = 20000 ]
+	sed -i 's/tick: 4ms/tick: 1ms/' "$slow"
+	refused "exampled[table]: fatal: tick: clock/5+7ms; expected $offset" --name table --config "$slow"
+	sed -i 's/ settings: {tick: 1ms},//' "$slow"
+	refused "exampled[table]: fatal: tick: clock/5+7ms; expected $offset" --name table --config "$slow"
+}
+
 test_mistakes_in_files() {
 	fatal '/nowhere/robot.yaml: No such file or directory' --config /nowhere/robot.yaml
 	refused "exampled[tabel]: fatal: --name: there is no device tabel in $lab; did you mean table?" \
