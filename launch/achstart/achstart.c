@@ -101,13 +101,14 @@ static int start(struct launch *launch, struct error_sink *errors)
 	if (lock < 0)
 		return WORLD;
 	channels = claim_channels(errors);
-	if (channels < 0 || folder_robot_write(launch->name, errors))
+	if (channels < 0 || folder_robot_write(launch->name, errors)) {
+		close(lock);
 		status = WORLD;
-	else
-		status = supervise(launch, errors);
+	} else {
+		status = supervise(launch, lock, errors);
+	}
 	if (channels >= 0)
 		close(channels);
-	close(lock);
 	return status;
 }
 

@@ -41,34 +41,51 @@ struct control {
 
 /* ---- opening ---- */
 
-struct control *control_open(struct supervisor *s, struct error_sink *errors)
+int control_listen(struct control *c, struct error_sink *errors)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	struct control *c = calloc(1, sizeof(*c));
 	char path[RUN_PATH_MAX];
-	int status = 0, folder = run_folder("", errors);
+	int fd, status, folder = run_folder("", errors);
 
-	if (!c || folder < 0 || run_path(path, "control", errors)) {
-		if (folder >= 0)
-			close(folder);
-		free(c);
+	if (folder < 0)
+		return folder;
+	if (run_path(path, "control", errors)) {
+		close(folder);
+		return -ENAMETOOLONG;
+	}
+	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/control", folder);
+	unlink(path);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	status = fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) || chmod(path, 0660) ||
+		 listen(fd, CONTROL_CLIENTS);
+	status = status ? -errno : 0;
+	close(folder);
+	if (status) {
+		error_add(errors, "%s: %s", path, strerror(-status));
+		if (fd >= 0)
+			close(fd);
+		return status;
+	}
+	if (c->fd >= 0)
+		close(c->fd);
+	c->fd = fd;
+	return 0;
+}
+
+struct control *control_open(struct supervisor *s, struct error_sink *errors)
+{
+	struct control *c = calloc(1, sizeof(*c));
+
+	if (!c) {
+		error_add(errors, "%s", strerror(ENOMEM));
 		return NULL;
 	}
 	c->s = s;
+	c->fd = -1;
 	for (int i = 0; i < CONTROL_CLIENTS; i++)
 		c->clients[i].fd = -1;
-	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/control", folder);
-	unlink(path);
-	c->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (c->fd < 0 || bind(c->fd, (struct sockaddr *)&address, sizeof(address)) || chmod(path, 0660) ||
-	    listen(c->fd, CONTROL_CLIENTS))
-		status = errno;
-	close(folder);
-	if (!status)
+	if (!control_listen(c, errors))
 		return c;
-	error_add(errors, "%s: %s", path, strerror(status));
-	if (c->fd >= 0)
-		close(c->fd);
 	free(c);
 	return NULL;
 }

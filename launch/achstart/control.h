@@ -27,6 +27,8 @@ struct control;
 
 /* NULL with a line in errors. */
 struct control *control_open(struct supervisor *s, struct error_sink *errors);
+/* Makes the socket anew; those who are connected stay so.  0, or -errno with a line. */
+int control_listen(struct control *c, struct error_sink *errors);
 void control_close(struct control *c);
 /* Its descriptors for clock_wait; how many. */
 size_t control_fds(const struct control *c, struct clock_fd fds[CONTROL_FDS]);

@@ -28,6 +28,13 @@ static bool is_same(int fd, const char *path)
 	       opened.st_ino == there.st_ino;
 }
 
+bool folder_is_locked(int lock)
+{
+	char path[RUN_PATH_MAX];
+
+	return !run_path(path, "lock", &(struct error_sink){ 0 }) && is_same(lock, path);
+}
+
 static int taken(int fd, const char *path, struct error_sink *errors)
 {
 	char holder[32] = { 0 };

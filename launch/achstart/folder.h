@@ -19,6 +19,8 @@
 
 /* A descriptor to be kept for life; or -EBUSY with a line that names who has it, or -errno with a line. */
 int folder_lock(struct error_sink *errors);
+/* Is that descriptor's file still the lock?  Not after somebody removed it, or the folder. */
+bool folder_is_locked(int lock);
 
 /* At the end of a robot that was stopped: sockets, states and locks are gone; logs stay.  The lock must be held. */
 void folder_sweep(void);

@@ -92,14 +92,23 @@ static void write_line(struct logs *l, int64_t now_ns, int64_t t_ns, const char 
 		rotate(l);
 }
 
+/* Is there no file of that name any more, or another one? */
+static bool is_gone(const struct logs *l)
+{
+	char path[RUN_PATH_MAX];
+	struct stat ours, there;
+
+	if (log_path(path, l->name, ".log") || fstat(l->file, &ours))
+		return false;
+	return stat(path, &there) ? errno == ENOENT : ours.st_ino != there.st_ino || ours.st_dev != there.st_dev;
+}
+
 bool logs_look(struct logs *l, int64_t now_ns)
 {
-	struct stat st;
-
 	if (now_ns < l->look_ns)
 		return false;
 	l->look_ns = now_ns + RETRY_NS;
-	if (l->file < 0 || fstat(l->file, &st) || st.st_nlink)
+	if (l->file < 0 || !is_gone(l))
 		return false;
 	close(l->file);
 	l->file = -1;

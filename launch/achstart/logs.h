@@ -54,8 +54,8 @@ void logs_end(struct logs *logs, int64_t now_ns); /* its process has ended: the 
 void logs_adopt(struct logs *logs, pid_t pid);
 /* A line of achstart's own in the same file, of the time t_ns. */
 void logs_say(struct logs *logs, int64_t now_ns, int64_t t_ns, const char *line);
-/* As often as one likes: makes the file, and its folder, anew if they were removed (looked at once a second).  true: it
- * did. */
+/* As often as one likes: makes the file, and its folder, anew if they were removed or renamed (looked at once a
+ * second).  true: it did. */
 bool logs_look(struct logs *logs, int64_t now_ns);
 /* Has the file become unwritable, or writable again, since this was last asked?  *error: why; 0: it is well again. */
 bool logs_changed(struct logs *logs, int *error);

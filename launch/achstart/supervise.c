@@ -11,6 +11,7 @@
 #include "channels/clock.h"
 #include "launch/achstart/control.h"
 #include "launch/achstart/control_arm.h"
+#include "launch/achstart/mend.h"
 #include "launch/achstart/own.h"
 #include "launch/achstart/supervise.h"
 
@@ -218,6 +219,7 @@ static void look(struct supervisor *s, int64_t now_ns)
 	mended = s->looks++ % PATROL_EVERY ? NULL : patrol_look(&s->patrol);
 	if (mended)
 		supervise_mended(s, mended, now_ns);
+	mend_look(s, now_ns);
 	events_look(&s->events, now_ns);
 	look_at_level(s, now_ns);
 	arm_by_itself(s, now_ns);
@@ -399,6 +401,7 @@ static void close_all(struct supervisor *s, bool stopped)
 	}
 	patrol_close(&s->patrol);
 	notify_close(&s->notify);
+	close(s->lock);
 	free(s->watches);
 }
 
@@ -453,9 +456,9 @@ static int tell_end(struct supervisor *s, int64_t now_ns)
 	return stuck ? -EBUSY : 0;
 }
 
-int supervise(struct launch *launch, struct error_sink *errors)
+int supervise(struct launch *launch, int lock, struct error_sink *errors)
 {
-	struct supervisor s = { .launch = launch, .n = launch->daemons_n, .notify_fd = -1 };
+	struct supervisor s = { .launch = launch, .n = launch->daemons_n, .notify_fd = -1, .lock = lock };
 	const int64_t now_ns = clock_now_ns();
 	int status;
 

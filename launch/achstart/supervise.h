@@ -29,6 +29,9 @@ struct supervisor {
 	int signals, notify_fd;
 	int fifos, ends; /* one descriptor for all logs, one for all processes */
 	struct control *control;
+	int lock;	  /* of the folder */
+	int64_t mend_ns;  /* when to look at the folder next */
+	bool told_folder; /* that it cannot be made anew */
 	int64_t begun_ns;
 	int64_t look_ns; /* when to look at publications next */
 	uint64_t looks;
@@ -42,8 +45,9 @@ struct supervisor {
 
 /* As early as possible: who asks us to stop while we start means the robot, too. */
 void supervise_hold_signals(void);
-/* Adopts what runs, starts the rest, and stays until it is asked to stop and everything is.  The exit status. */
-int supervise(struct launch *launch, struct error_sink *errors);
+/* Adopts what runs, starts the rest, and stays until it is asked to stop and everything is.  The exit status.
+ * The lock of the folder is closed at the end. */
+int supervise(struct launch *launch, int lock, struct error_sink *errors);
 
 struct watch *supervise_find(struct supervisor *s, const char *name);
 /* Somebody asks for a daemon: what it needs is started, too. */

@@ -233,6 +233,31 @@ static void an_overwritten_channel_is_made_anew(void)
 	RIG_ASSERT(!rig_stop());
 }
 
+/* As a session's folder is with its end. */
+static void a_removed_folder_is_made_anew(void)
+{
+	char away[sizeof(rig.run) + 8];
+	pid_t one, two;
+
+	rig_open(TOP "  one: {program: @FAKE@, args: [print], alive: watchdog}\n"
+		     "  two: {program: @FAKE@, args: [print], alive: watchdog}\n");
+	rig_start();
+	RIG_UNTIL(rig_ready("one") && rig_ready("two"));
+	one = rig_pid("one");
+	two = rig_pid("two");
+	snprintf(away, sizeof(away), "%s.away", rig.run); /* all at once, which rm is not */
+	TEST_ASSERT_EQUAL(0, rename(rig.run, away));
+	RIG_UNTIL(rig_told("achstart", "folder", "made anew"));
+	RIG_ASSERT(rig_pid("one") == one && rig_pid("two") == two);
+	rig_signal("one", SIGKILL);
+	RIG_UNTIL(rig_ready("one") && rig_pid("one") != one);
+	rig_kill();
+	rig_start();
+	RIG_UNTIL(rig_told("two", "adopted", ""));
+	RIG_ASSERT(rig_pid("two") == two && !rig_events("two", "ended"));
+	RIG_ASSERT(!rig_stop());
+}
+
 /* Its driver looks once a second: longer than it may be silent, and no reason to kill it. */
 static void a_removed_channel_is_made_anew(void)
 {
@@ -308,6 +333,7 @@ int main(void)
 	RUN_TEST(a_device_may_come_later);
 	RUN_TEST(an_overwritten_channel_is_made_anew);
 	RUN_TEST(a_removed_channel_is_made_anew);
+	RUN_TEST(a_removed_folder_is_made_anew);
 	RUN_TEST(an_overwritten_estop_is_an_estop);
 	RUN_TEST(auto_arming_respects_an_operator);
 	return UNITY_END();
