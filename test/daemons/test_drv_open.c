@@ -6,6 +6,7 @@
 #include <malloc.h>
 #include <math.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -21,14 +22,65 @@
 #include "test/daemons/test_drv_lib.h"
 #include "unity.h"
 
+static int epoll_error; /* of every epoll_ctl; 0: they work */
+
 void setUp(void)
 {
+	epoll_error = 0;
 	drv_lib_begin();
 }
 
 void tearDown(void)
 {
 	drv_lib_end();
+}
+
+/* ---- what it waits for ---- */
+
+/* In place of the C library's. */
+int epoll_ctl(int set, int op, int fd, struct epoll_event *event)
+{
+	errno = epoll_error;
+	return epoll_error ? -1 : (int)syscall(SYS_epoll_ctl, set, op, fd, event);
+}
+
+/* By what number the set would tell that fd is ready; -1: it would not. */
+static long told_by(int set, int fd)
+{
+	char path[64], line[128];
+	unsigned long data;
+	long found = -1;
+	FILE *f;
+	int tfd;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", set);
+	f = fopen(path, "r");
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "tfd: %d events: %*x data: %lx", &tfd, &data) == 2 && tfd == fd)
+			found = (long)(data & UINT32_MAX);
+	if (f)
+		fclose(f);
+	return found;
+}
+
+static long signals_by, lines_by[3];
+
+static void look_at_set(void)
+{
+	signals_by = told_by(fake.drv->set, fake.drv->signals);
+	for (int i = 0; i < 3; i++)
+		lines_by[i] = told_by(fake.drv->set, bus_fd(fake.drv->lines[i].bus));
+}
+
+static void every_bus_can_wake_it(void)
+{
+	drv_lib_at(2, look_at_set);
+	drv_lib_at(3, drv_lib_stop);
+	TEST_ASSERT_EQUAL(
+		0, drv_lib_main("--name arm --bus wire:here --bus wire:there --bus wire:beyond --set lock_memory=no"));
+	TEST_ASSERT_EQUAL(DRV_WAKE_SIGNAL, signals_by);
+	for (int i = 0; i < 3; i++)
+		TEST_ASSERT_EQUAL(DRV_WAKE_LINE + i, lines_by[i]);
 }
 
 #define STATE(i) (&drv_lib.states[i])
@@ -99,6 +151,13 @@ static void a_sensor_cannot_tick_on_references(void)
 	drv_lib_driver.ref = 0;
 	TEST_ASSERT_EQUAL(100, drv_lib_run(10, "--set tick=ref~5ms"));
 	said_only("faked[arm]: fatal: tick: faked takes no references to tick on\n");
+}
+
+static void what_cannot_wait_does_not_run(void)
+{
+	epoll_error = ENOSPC;
+	TEST_ASSERT_EQUAL(111, drv_lib_run(10, ""));
+	said("unable to wait: No space left on device\n");
 }
 
 static void a_state_is_no_reference(void)
@@ -837,6 +896,8 @@ int main(void)
 	RUN_TEST(check_does_no_more_than_plan);
 	RUN_TEST(a_sensor_cannot_tick_on_references);
 	RUN_TEST(a_state_is_no_reference);
+	RUN_TEST(every_bus_can_wake_it);
+	RUN_TEST(what_cannot_wait_does_not_run);
 	RUN_TEST(one_with_a_period_of_its_own_follows_nothing);
 	RUN_TEST(nor_on_a_frame_of_another_bus);
 	RUN_TEST(rows_that_make_no_sense_are_a_configuration);
