@@ -129,8 +129,9 @@ static struct drv_ref_want want_of(const struct msg_joint_ref *ref, unsigned int
 }
 
 /* How fast a joint is, and where by now, if it went on as it did when it was measured.  What is older than two ticks
- * tells nothing: a ramp that began with a velocity of long ago would set a joint in motion that stands. */
-static void measured_now(const struct drv *drv, unsigned int joint, int64_t now_ns, double *rad, double *rad_s)
+ * tells nothing, and false is returned: a ramp that began with a velocity of long ago would set a joint in motion that
+ * stands, and one that began where it was long ago would take it back there. */
+static bool measured_now(const struct drv *drv, unsigned int joint, int64_t now_ns, double *rad, double *rad_s)
 {
 	const struct msg_joint_state *state = &drv->state.joints;
 	const int64_t old_ns = 2 * drv->tick.period_ns;
@@ -139,6 +140,7 @@ static void measured_now(const struct drv *drv, unsigned int joint, int64_t now_
 
 	*rad_s = age_ns < old_ns ? state->velocity[joint] : 0;
 	*rad = state->position[joint] + (isfinite(*rad_s) && age_ns > 0 ? *rad_s * (double)age_ns / 1e9 : 0);
+	return age_ns < old_ns;
 }
 
 /* A joint is brought to where the reference wants it, or to rest; where nothing may be commanded its ramp ends. */
@@ -155,7 +157,8 @@ static void ramp_joints(struct drv *drv, double dt_s, int64_t now_ns)
 		const double current_a = isnan(state->current[i]) ? 0 : state->current[i];
 		double rad, rad_s;
 
-		measured_now(drv, i, now_ns, &rad, &rad_s);
+		if (!measured_now(drv, i, now_ns, &rad, &rad_s) && !drv->ramps[i].begun)
+			rad = NAN; /* where it came to meanwhile, nobody knows: it has to stand until that is measured */
 		if (drv->halted) /* what was measured then says how it braked, not how to go on */
 			rad_s = 0;
 		if (!commanded)

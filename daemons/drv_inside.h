@@ -98,8 +98,8 @@ struct drv {
 	bool halted; /* by an e-stop, at the last tick */
 	int64_t stop_by_ns;
 	bool fault;
-	const struct line *bus_dead; /* and how: NULL if none is */
-	const char *bus_how;
+	const char *bus_how;	     /* a bus is dead; NULL: none is */
+	const struct line *bus_dead; /* that one */
 	char fault_code[MSG_NAME_SIZE];
 	struct drv_estop estop;
 

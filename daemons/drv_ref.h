@@ -18,7 +18,7 @@
  *	none, or NULL	the safe action: hold (mode position: velocity to 0 within the acceleration limit, then the
  *			position it came to), zero-velocity (at once), zero-current (at once)
  * A ramp begins at what is measured (drv_ref_begin): at the start, after a change of mode, after every tick in which
- * nothing was commanded.  A measured velocity above the limit counts as the limit.
+ * nothing was commanded; the command says so (anew).  A measured velocity above the limit counts as the limit.
  *
  * Limits of velocity and acceleration are kept in every tick, whatever the ticks' lengths; a velocity limit narrowed
  * below the present velocity is reached by braking.  Only a joint that is too near to a position limit to brake for
@@ -125,6 +125,7 @@ struct drv_ref_command {
 	double position_rad;   /* the ramp's */
 	double velocity_rad_s; /* position: the ramp's, to be fed forward */
 	double current_a;
+	bool anew; /* the ramp begins in this tick, at what is measured: nothing is owed of the one before */
 };
 
 struct drv_ref_joint {

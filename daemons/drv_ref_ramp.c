@@ -171,7 +171,10 @@ static struct drv_ref_command ramp_current(const struct drv_ref_joint *joint, co
 void drv_ref_begin(struct drv_ref_joint *joint, double position_rad, double velocity_rad_s, double current_a)
 {
 	joint->begun = all_usable(position_rad, velocity_rad_s, current_a);
-	joint->last = (struct drv_ref_command){ MSG_MODE_NONE, position_rad, velocity_rad_s, current_a };
+	joint->last = (struct drv_ref_command){ .mode = MSG_MODE_NONE,
+						.position_rad = position_rad,
+						.velocity_rad_s = velocity_rad_s,
+						.current_a = current_a };
 	joint->target_rad = position_rad;
 }
 
@@ -212,6 +215,7 @@ struct drv_ref_command drv_ref_joint(struct drv_ref_joint *joint, const struct d
 {
 	const struct drv_ref_limits *l = limits;
 	enum msg_mode mode;
+	bool anew;
 
 	if (!limits_usable(l)) {
 		l = &drv_ref_no_limits;
@@ -222,13 +226,14 @@ struct drv_ref_command drv_ref_joint(struct drv_ref_joint *joint, const struct d
 	mode = mode_of(want, safe);
 	dt_s = dt_s >= TICK_MIN_S ? fmin(dt_s, DRV_REF_TICK_MAX_S) : 0;
 
-	if (!joint->begun || (joint->last.mode != mode && joint->last.mode != MSG_MODE_NONE))
+	anew = !joint->begun || (joint->last.mode != mode && joint->last.mode != MSG_MODE_NONE);
+	if (anew)
 		drv_ref_begin(joint, measured_rad, measured_rad_s, measured_a);
 	if (joint->last.mode == MSG_MODE_NONE) /* a glitch of what is measured must not become a command */
 		joint->last.velocity_rad_s = within(joint->last.velocity_rad_s, -l->velocity_rad_s, l->velocity_rad_s);
 
 	if (!joint->begun && mode == MSG_MODE_POSITION) /* hold, nobody knows where */
-		return (struct drv_ref_command){ .mode = MSG_MODE_VELOCITY };
+		return (struct drv_ref_command){ .mode = MSG_MODE_VELOCITY, .anew = true };
 	if (!want)
 		joint->last =
 			mode == MSG_MODE_POSITION ? hold(joint, l, dt_s) : (struct drv_ref_command){ .mode = mode };
@@ -239,5 +244,6 @@ struct drv_ref_command drv_ref_joint(struct drv_ref_joint *joint, const struct d
 	else
 		joint->last = ramp_current(joint, l, want->current_a, measured_rad, measured_rad_s, dt_s);
 	joint->begun = true;
+	joint->last.anew = anew;
 	return joint->last;
 }

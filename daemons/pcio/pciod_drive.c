@@ -94,6 +94,8 @@ struct pciod_move pciod_drive(struct pciod_drive *drive, const struct drv_ref_co
 	if (command->mode == MSG_MODE_NONE || limits->position_min_rad > limits->position_max_rad)
 		return pciod_drive_stand(drive, limits, at);
 	begin(drive, command, at);
+	if (command->anew && command->mode == MSG_MODE_POSITION)
+		drive->bias_rad = bias(command, at);
 	/* What is to stop must be slower from now on: it does not make up for what it is behind. */
 	if (drive->followed && !at->following && command->mode == MSG_MODE_POSITION)
 		drive->bias_rad = bias(command, at);

@@ -384,6 +384,32 @@ static void ramps_begin_at_what_is_measured(void)
 	TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, life_at(11));
 }
 
+static void measure(void)
+{
+	fake.sample_ns = clock_now_ns();
+}
+
+/* Where it came to since, nobody knows: it has to stand until it is measured again. */
+static void a_ramp_does_not_begin_where_it_was_long_ago(void)
+{
+	fake.sample_ns = DRV_LIB_START_NS - 1000 * DRV_LIB_MS;
+	drv_lib_at(1, drv_lib_arm);
+	drv_lib_always(go_to_1);
+	drv_lib_at(7, measure);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(70, "--set tick=5ms"));
+	for (int tick = 3; tick <= 7; tick++) {
+		TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, life_at((unsigned int)tick));
+		TEST_ASSERT_EQUAL(MSG_MODE_VELOCITY, fake.ticks[tick - 1].joint.mode);
+		TEST_ASSERT_EQUAL_DOUBLE(0, fake.ticks[tick - 1].joint.velocity_rad_s);
+	}
+	TEST_ASSERT_EQUAL(MSG_MODE_POSITION, fake.ticks[7].joint.mode);
+	TEST_ASSERT_TRUE(fake.ticks[7].joint.anew);
+	for (int tick = 9; tick <= 13; tick++) { /* what has begun goes on, old as the sample may be */
+		TEST_ASSERT_EQUAL(MSG_MODE_POSITION, fake.ticks[tick - 1].joint.mode);
+		TEST_ASSERT_FALSE(fake.ticks[tick - 1].joint.anew);
+	}
+}
+
 static void hold_stops_one_that_does_not_balance(void)
 {
 	drv_lib_at(1, drv_lib_arm);
@@ -685,6 +711,7 @@ int main(void)
 	RUN_TEST(without_a_position_nothing_moves);
 	RUN_TEST(after_an_estop_it_begins_at_rest);
 	RUN_TEST(ramps_begin_at_what_is_measured);
+	RUN_TEST(a_ramp_does_not_begin_where_it_was_long_ago);
 	RUN_TEST(hold_stops_one_that_does_not_balance);
 	RUN_TEST(hold_lets_one_that_balances_go_on_and_estop_does_not);
 	RUN_TEST(fault_and_well);

@@ -188,7 +188,7 @@ static int64_t fill(void *self, struct drv *drv, void *state, int64_t now_ns)
 	s->position[0] = fake.position_rad;
 	s->velocity[0] = fake.velocity_rad_s;
 	s->current[0] = fake.current_a;
-	s->age_ns[0] = now_ns - fake.sample_ns;
+	s->age_ns[0] = fake.sample_ns ? now_ns - fake.sample_ns : 0;
 	return fake.sample_ns || !fake.got_n ? fake.sample_ns : fake.got[fake.got_n - 1].t_ns;
 }
 

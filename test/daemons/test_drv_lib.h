@@ -36,7 +36,7 @@ struct fake {
 	bool sends;		    /* a frame in every tick */
 	uint32_t completing;	    /* rx of this identifier completes the sample */
 	double position_rad, velocity_rad_s, current_a;
-	int64_t sample_ns; /* what fill answers; 0: that of the last frame */
+	int64_t sample_ns; /* what fill answers; 0: that of the last frame, and no age */
 	int answer;	   /* to requests */
 	const char *why;   /* with drv_why; NULL: none */
 	unsigned int stops_wanted;

@@ -579,6 +579,28 @@ static void zero_is_at_once(void)
 
 /* ---- beginnings ---- */
 
+/* For drivers that make up for what a joint is behind its ramp: behind the one before it is no more. */
+static void a_beginning_is_told_once(void)
+{
+	TEST_ASSERT_TRUE(position_for(1, DT).anew);
+	TEST_ASSERT_FALSE(position_for(1, DT).anew);
+	TEST_ASSERT_FALSE(tick_for(NULL, DRV_REF_HOLD, DT).anew); /* the same ramp, to its end */
+	TEST_ASSERT_TRUE(velocity_for(1, DT).anew);
+	TEST_ASSERT_FALSE(velocity_for(1, DT).anew);
+	TEST_ASSERT_TRUE(current_for(1, DT).anew);
+	TEST_ASSERT_FALSE(current_for(1, DT).anew);
+	TEST_ASSERT_TRUE(tick_for(NULL, DRV_REF_HOLD, DT).anew);
+	drv_ref_forget(&joint);
+	TEST_ASSERT_TRUE(tick_for(NULL, DRV_REF_HOLD, DT).anew);
+	TEST_ASSERT_FALSE(tick_for(NULL, DRV_REF_HOLD, DT).anew);
+	drv_ref_begin(&joint, 1, 0, 0); /* by hand: it has begun */
+	TEST_ASSERT_FALSE(position_for(1, DT).anew);
+	drv_ref_forget(&joint);
+	at_rad = NAN;
+	TEST_ASSERT_TRUE(tick_for(NULL, DRV_REF_HOLD, DT).anew);
+	TEST_ASSERT_TRUE(tick_for(NULL, DRV_REF_HOLD, DT).anew); /* as long as nobody knows where */
+}
+
 static void every_change_of_mode_begins_anew(void)
 {
 	position_for(9, DT);
@@ -849,6 +871,7 @@ int main(void)
 	RUN_TEST(hold_begins_at_what_is_measured);
 	RUN_TEST(hold_outside_the_limits);
 	RUN_TEST(zero_is_at_once);
+	RUN_TEST(a_beginning_is_told_once);
 	RUN_TEST(every_change_of_mode_begins_anew);
 	RUN_TEST(begun_by_hand);
 	RUN_TEST(a_module_that_never_answered);

@@ -102,6 +102,34 @@ static void stalled_and_reset_by_its_owner(void)
 	stalled(true);
 }
 
+/* It was in motion when the bus stood, and its reference ran out: it comes to rest, and is not taken back to where it
+ * was measured last. */
+static void after_a_stall_it_does_not_go_back(void)
+{
+	double moves[256], highest = 0;
+	int64_t back_ns;
+	unsigned int n;
+
+	safety_start(NULL, NULL); /* its own watchdog does not stop it */
+	safety_arm();
+	safety_position_to(-2.6);
+	SAFETY_UNTIL(safety_sim_number("velocity") < -0.42);
+	safety.bus_breaks = true;
+	safety_quiet();
+	safety_wire("fault stuck 250ms");
+	SAFETY_UNTIL(safety_told("bus", "stalled"));
+	SAFETY_UNTIL(safety_told("bus-back", ""));
+	back_ns = clock_now_ns();
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_HOLDING && fabs(safety_sim_number("velocity")) < 0.001);
+	safety_ticks(60);
+	n = safety_moves(back_ns, INT64_MAX, moves, 256);
+	for (unsigned int i = 0; i < n; i++)
+		highest = fmax(highest, moves[i]);
+	TEST_ASSERT_GREATER_THAN_UINT(50, n);
+	TEST_ASSERT_DOUBLE_WITHIN(0.05, 0, highest);
+	TEST_ASSERT_EQUAL(0, safety_count(SAFETY_RESET, back_ns));
+}
+
 /* What is told is how it is now, not how it began. */
 static void stalled_and_then_down(void)
 {
@@ -250,6 +278,7 @@ int main(void)
 	UNITY_BEGIN();
 	SAFETY_TEST(stalled_and_nobody_resets_it);
 	SAFETY_TEST(stalled_and_reset_by_its_owner);
+	SAFETY_TEST(after_a_stall_it_does_not_go_back);
 	SAFETY_TEST(stalled_and_then_down);
 	SAFETY_TEST(stalled_without_a_reference);
 	SAFETY_TEST(estop_while_stalled);

@@ -243,6 +243,34 @@ static void homing_and_on(void)
 	TEST_ASSERT_EQUAL(1, safety_count(SAFETY_HOME, INT64_MIN));
 }
 
+/* Where it was told to be before has no meaning any more, and nobody tells it to go anywhere. */
+static void homed_it_stays(void)
+{
+	double at_rad, moves[100];
+	unsigned int n;
+	int64_t done_ns;
+	uint64_t id;
+
+	armed(NULL, SAFETY_SIM ", position: -0.9, home: -1.4, home_offset: -1.4");
+	safety_position_to(-0.7);
+	SAFETY_UNTIL(fabs(safety_position() + 0.7) < 0.01 && fabs(safety_sim_number("velocity")) < 0.001);
+	safety_quiet();
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_HOLDING);
+	id = safety_request(MSG_VERB_HOME, "");
+	SAFETY_UNTIL(safety_reply(id));
+	TEST_ASSERT_EQUAL_MESSAGE(0, safety_reply(id)->result, safety_reply(id)->error);
+	done_ns = safety_reply(id)->header.t_publish_ns;
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_HOLDING);
+	at_rad = safety_position();
+	TEST_ASSERT_TRUE_MESSAGE(at_rad < -0.1 && fabs(at_rad + 0.7) > 0.1, "the case needs another place");
+	safety_ticks(60);
+	TEST_ASSERT_DOUBLE_WITHIN(0.002, at_rad, safety_position());
+	n = safety_moves(done_ns, INT64_MAX, moves, 100);
+	TEST_ASSERT_GREATER_THAN_UINT(10, n);
+	for (unsigned int i = 0; i < n; i++)
+		TEST_ASSERT_DOUBLE_WITHIN(0.01, 0, moves[i]);
+}
+
 static void estop_while_homing(void)
 {
 	int64_t t_ns, next_ns;
@@ -311,6 +339,7 @@ int main(void)
 	SAFETY_TEST(a_fault_that_only_power_ends);
 	SAFETY_TEST(homing_only_when_armed);
 	SAFETY_TEST(homing_and_on);
+	SAFETY_TEST(homed_it_stays);
 	SAFETY_TEST(estop_while_homing);
 	SAFETY_TEST(hold_while_homing);
 	SAFETY_TEST(killed_while_homing);

@@ -55,6 +55,23 @@ static double go_with(double rad_s)
 	return go((struct drv_ref_command){ .mode = MSG_MODE_VELOCITY, .velocity_rad_s = rad_s });
 }
 
+/* Homing gave positions anew, or nobody knew for a while where it was: what it was behind before has no meaning. */
+static void of_a_ramp_that_begins_anew_it_is_not_behind(void)
+{
+	struct drv_ref_command command = position(-0.7, 0);
+
+	at.following = false;
+	TEST_ASSERT_EQUAL_DOUBLE(0, go(command)); /* begun 0.7 behind */
+	command = position(0, 0);
+	command.anew = true;
+	TEST_ASSERT_EQUAL_DOUBLE(0, go(command));
+	command.anew = false;
+	for (int i = 0; i < 10; i++)
+		TEST_ASSERT_EQUAL_DOUBLE(0, go(command));
+	at.position_rad = -0.0001; /* and from then on it is made up for */
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.001, go(command));
+}
+
 /* The loop's ramp went on while the module was halted. */
 static void a_velocity_is_met_without_a_step(void)
 {
@@ -254,6 +271,7 @@ int main(void)
 {
 	UNITY_BEGIN();
 	RUN_TEST(velocity_and_current_go_as_they_are);
+	RUN_TEST(of_a_ramp_that_begins_anew_it_is_not_behind);
 	RUN_TEST(a_velocity_is_met_without_a_step);
 	RUN_TEST(told_to_stop_it_begins_from_there);
 	RUN_TEST(what_is_to_stop_is_slower_at_once);
