@@ -42,6 +42,7 @@ static void take_over(struct pciod_module *m, int64_t now_ns)
 	m->reset_asked = m->reset_comm = false;
 	m->drop_position = false;
 	m->config_written = false;
+	m->config_writes = 0;
 	m->config_ns = 0;
 	m->home_offset_rad = NAN;
 	if (m->home != PCIOD_HOME_NONE)
@@ -334,6 +335,7 @@ void pciod_module_put(struct pciod_module *m, enum pciod_question question, int6
 		break;
 	case PCIOD_Q_SET_CONFIG:
 		m->config_written = true;
+		m->config_writes++;
 		m->config_ns = 0;
 		break;
 	default:

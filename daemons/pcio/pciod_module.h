@@ -101,7 +101,7 @@ enum pciod_home {
 /* What only pciod_module_clear forgets. */
 enum pciod_wrong {
 	PCIOD_WRONG_NOT_RESET = 1,    /* the reset did not help, or was not answered */
-	PCIOD_WRONG_CONFIG_STAYS = 2, /* written, and read back as it was */
+	PCIOD_WRONG_CONFIG_STAYS = 2, /* written some times, and read back as it was */
 	PCIOD_WRONG_CONFIG_REFUSED = 4,
 	PCIOD_WRONG_NO_ACKNOWLEDGE = 8,
 	PCIOD_WRONG_LINEAR = 16,
@@ -154,6 +154,7 @@ struct pciod_module {
 	/* verification */
 	uint32_t config, config_wanted;
 	bool config_written;
+	unsigned int config_writes;
 	int64_t config_ns; /* when it was written */
 	unsigned int version;
 	uint32_t serial;

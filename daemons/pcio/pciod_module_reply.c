@@ -4,6 +4,7 @@
 #include "daemons/pcio/pciod_module.h"
 
 #define VALUE_MAX 1e4		 /* rad, rad/s, A: nothing that is measured is beyond */
+#define CONFIG_WRITES 3		 /* before it is held to be one that does not take it */
 #define HOME_STILL_NS 100000000	 /* homed and standing for so long is at home: it may move once more, to zero */
 #define HOME_BEGIN_NS 1000000000 /* one that shows no motion was there already */
 
@@ -96,7 +97,11 @@ static void take_config(struct pciod_module *m, const struct pciod_rules *rules,
 		m->wrong |= PCIOD_WRONG_NO_ACKNOWLEDGE;
 	if (config & (PCIO_CONFIG_LINEAR | PCIO_CONFIG_LINEAR_SCREW))
 		m->wrong |= PCIOD_WRONG_LINEAR;
-	if (m->config_written && config != m->config_wanted)
+	if (!m->config_written || config == m->config_wanted)
+		return;
+	/* It may have lost its power just then, and come back faster than its silence was noticed. */
+	m->config_written = false;
+	if (m->config_writes >= CONFIG_WRITES)
 		m->wrong |= PCIOD_WRONG_CONFIG_STAYS;
 }
 

@@ -194,6 +194,7 @@ void pciod_module_clear(struct pciod_module *m, int64_t now_ns)
 		m->phase_ns = now_ns;
 		m->known &= PCIOD_SAMPLE;
 		m->config_written = false;
+		m->config_writes = 0;
 		m->config_ns = 0;
 	}
 	m->wrong = 0;

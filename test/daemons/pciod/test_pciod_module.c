@@ -231,12 +231,27 @@ static void a_config_that_does_not_stay_is_a_fault(void)
 {
 	f.config_stays = false;
 	not_up("config-15", "module 15: the config 0x01000118 was written, but reads back as 0x00000118");
-	TOLD("config 01000118");
+	TOLD("config 01000118; config 01000118; config 01000118");
 	TEST_ASSERT_EQUAL_INT(0, pciod_module_clearable(&f.m, text));
+	pciod_module_clear(&f.m, f.now_ns);
+	not_up("config-15", "module 15: the config 0x01000118 was written, but reads back as 0x00000118");
+	TOLD("config 01000118; config 01000118; config 01000118");
 	pciod_module_clear(&f.m, f.now_ns);
 	f.config_stays = true;
 	fake_up(&f);
 	TOLD("config 01000118");
+	TEST_ASSERT_FALSE(trouble());
+}
+
+/* It lost its power, and with it the config, before that could be read back: too short to be silent. */
+static void a_config_that_was_lost_is_written_again(void)
+{
+	f.config_stays = false;
+	for (int i = 0; i < 40 && f.m.config_writes < 2; i++)
+		fake_tick(&f);
+	TEST_ASSERT_EQUAL_UINT(2, f.m.config_writes);
+	f.config_stays = true;
+	fake_up(&f);
 	TEST_ASSERT_FALSE(trouble());
 }
 
@@ -698,6 +713,7 @@ int main(void)
 	RUN_TEST(the_other_home_offset_is_a_setting);
 	RUN_TEST(its_limits_are_kept_away_from);
 	RUN_TEST(a_config_that_does_not_stay_is_a_fault);
+	RUN_TEST(a_config_that_was_lost_is_written_again);
 	RUN_TEST(so_is_one_that_is_refused);
 	RUN_TEST(one_without_acknowledge_is_not_touched);
 	RUN_TEST(a_linear_one_is_not_touched);
