@@ -158,8 +158,8 @@ static void ramp_joints(struct drv *drv, double dt_s, int64_t now_ns)
 		double rad, rad_s;
 
 		if (!measured_now(drv, i, now_ns, &rad, &rad_s) && !drv->ramps[i].begun)
-			rad = NAN; /* where it came to meanwhile, nobody knows: it has to stand until that is measured */
-		if (drv->halted) /* what was measured then says how it braked, not how to go on */
+			rad = NAN; /* nobody knows where it came to: it has to stand until that is measured */
+		if (drv->halted)   /* what was measured then says how it braked, not how to go on */
 			rad_s = 0;
 		if (!commanded)
 			drv_ref_forget(&drv->ramps[i]);
