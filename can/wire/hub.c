@@ -302,11 +302,21 @@ static bool anybody_has_more(const struct hub *hub)
 	return false;
 }
 
+static int64_t earlier(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
 int64_t hub_turn(struct hub *hub, bool rung)
 {
+	const int64_t now_ns = clock_now_ns();
 	int64_t wake_ns, use_ns;
 	uint64_t times;
 
+	if (now_ns >= hub->look_ns) {
+		hub->look_ns = now_ns + HUB_LOOK_NS;
+		hub_look(hub);
+	}
 	if (rung)
 		(void)!read(hub->bell, &times, sizeof(times));
 	for (int again = 0;; again++) {
@@ -317,7 +327,7 @@ int64_t hub_turn(struct hub *hub, bool rung)
 			wake_ns = later(wake_ns, use_ns);
 		say_wake(hub, wake_ns, use_ns);
 		if (!anybody_has_more(hub))
-			return wake_ns;
+			return earlier(wake_ns, hub->look_ns);
 		/* Who hands over without end gets a turn like everybody, not the whole of our time. */
 		if (again == TURNS_AT_ONCE)
 			return 0;

@@ -17,7 +17,8 @@
  * with it.
  *
  *	hub.c		the turn: collect, advance, deliver, and when to wake next
- *	hub_serve.c	what it holds: page, buses, locks, sockets
+ *	hub_serve.c	what it holds: page, buses
+ *	hub_place.c	their locks and sockets in RUN/wire
  *	hub_attach.c	the door: connections, handshakes, deaths
  *	hub_control.c	questions in text: statistics, faults, the link
  */
@@ -82,6 +83,7 @@ struct hub {
 	int bell;  /* programs ring here */
 	int doors; /* an epoll set: listeners, connections, deaths */
 	int folder;
+	int64_t look_ns; /* when to look next whether the sockets are still there */
 	int page_fd;
 	struct wire_page *page;
 	unsigned int buses_n;
@@ -103,11 +105,19 @@ int hub_serve(struct hub *hub, const char *name, const struct engine_settings *s
  * not before having looked, as the last thing, whether anybody handed something over meanwhile. */
 int64_t hub_turn(struct hub *hub, bool rung);
 
+/* Once a second, by hub_turn: sockets that were removed, with their folder or without, are made anew; programs that are
+ * attached do not notice. */
+#define HUB_LOOK_NS 1000000000
+void hub_look(struct hub *hub);
+
 /* Somebody comes, goes or asks. */
 void hub_doors(struct hub *hub);
 
 /* ---- between the files of the hub ---- */
 
+/* Lock and socket of a bus.  0, -EBUSY if another canwire has them, or another -errno, with a line in errors. */
+int hub_place(struct hub *hub, struct hub_bus *bus, struct error_sink *errors);
+void hub_leave(struct hub *hub, struct hub_bus *bus);
 void hub_watch(struct hub *hub, int fd); /* among the doors; negative: not */
 void hub_detach(struct hub *hub, struct hub_attachment *a);
 /* The controller of that name, made if need be; NULL: there are too many. */

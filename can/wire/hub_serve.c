@@ -1,4 +1,4 @@
-/* hub_serve.c: what a hub holds: its page, its buses with their locks and sockets. */
+/* hub_serve.c: what a hub holds: its page, its buses. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -6,18 +6,13 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/file.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "can/wire/hub.h"
 #include "channels/clock.h"
 #include "config/run.h"
 
-#define BACKLOG 128
 #define FRAME_MIN_BITS 44 /* from the start bit to the end of the frame: 11-bit identifier, no data, no stuff bits */
 
 void hub_watch(struct hub *hub, int fd)
@@ -29,54 +24,6 @@ void hub_watch(struct hub *hub, int fd)
 }
 
 /* ---- buses ---- */
-
-/* The lock says who serves a bus: a socket's file stays behind a kill, a lock does not. */
-static int lock_bus(struct hub *hub, struct hub_bus *bus, struct error_sink *errors)
-{
-	char name[TEXT_NAME_MAX + 8], owner[32] = "";
-	ssize_t n;
-
-	snprintf(name, sizeof(name), "%s.lock", bus->name);
-	bus->lock = openat(hub->folder, name, O_RDWR | O_CREAT | O_CLOEXEC, 0660);
-	if (bus->lock < 0) {
-		const int r = -errno;
-
-		error_add(errors, "%s: unable to make its lock: %s", bus->name, strerror(-r));
-		return r;
-	}
-	if (flock(bus->lock, LOCK_EX | LOCK_NB)) {
-		n = pread(bus->lock, owner, sizeof(owner) - 1, 0);
-		error_add(errors, "%s is served already, by process %.*s", bus->name,
-			  n > 0 ? (int)strcspn(owner, "\n") : 1, n > 0 ? owner : "?");
-		return -EBUSY;
-	}
-	n = snprintf(owner, sizeof(owner), "%d\n", getpid());
-	if (ftruncate(bus->lock, 0) || pwrite(bus->lock, owner, (size_t)n, 0) != n) {
-		const int r = errno ? -errno : -EIO;
-
-		error_add(errors, "%s: unable to write its lock: %s", bus->name, strerror(-r));
-		return r;
-	}
-	return 0;
-}
-
-static int listen_bus(struct hub *hub, struct hub_bus *bus, struct error_sink *errors)
-{
-	struct sockaddr_un at = { .sun_family = AF_UNIX };
-	int r = 0;
-
-	snprintf(at.sun_path, sizeof(at.sun_path), "/proc/self/fd/%d/%s", hub->folder, bus->name);
-	unlinkat(hub->folder, bus->name, 0); /* of one that was killed: the lock is ours */
-	bus->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	/* Nobody may connect before the mode is right, and nobody can before listen. */
-	if (bus->listener < 0 || bind(bus->listener, (struct sockaddr *)&at, sizeof(at)) ||
-	    fchmodat(hub->folder, bus->name, 0660, 0) || listen(bus->listener, BACKLOG)) {
-		r = -errno;
-		error_add(errors, "%s: unable to listen: %s", bus->name, strerror(-r));
-	}
-	hub_watch(hub, bus->listener);
-	return r;
-}
 
 int hub_serve(struct hub *hub, const char *name, const struct engine_settings *settings, struct error_sink *errors)
 {
@@ -100,14 +47,9 @@ int hub_serve(struct hub *hub, const char *name, const struct engine_settings *s
 	}
 	strcpy(bus->name, name);
 	bus->lock = bus->listener = -1;
-	r = lock_bus(hub, bus, errors);
-	if (!r)
-		r = listen_bus(hub, bus, errors);
+	r = hub_place(hub, bus, errors);
 	if (r) {
-		if (bus->listener >= 0)
-			close(bus->listener);
-		if (bus->lock >= 0)
-			close(bus->lock);
+		hub_leave(hub, bus);
 		return r;
 	}
 	bus->hub = hub;
@@ -171,11 +113,8 @@ void hub_close(struct hub *hub)
 	for (unsigned int i = 0; i < hub->attachments_n; i++)
 		if (hub->attachments[i].socket >= 0)
 			hub_detach(hub, &hub->attachments[i]);
-	for (unsigned int i = 0; i < hub->buses_n; i++) {
-		unlinkat(hub->folder, hub->buses[i].name, 0);
-		close(hub->buses[i].listener);
-		close(hub->buses[i].lock);
-	}
+	for (unsigned int i = 0; i < hub->buses_n; i++)
+		hub_leave(hub, &hub->buses[i]);
 	free(hub->buses);
 	if (hub->page && hub->page != MAP_FAILED)
 		munmap(hub->page, sizeof(*hub->page));

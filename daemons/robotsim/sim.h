@@ -132,6 +132,8 @@ struct sim_control {
 #define SIM_CONTROL_FDS 5
 
 int sim_control_open(struct sim_control *control, struct error_sink *errors);
+/* About once a second: a socket that was removed, with its folder or without, is made anew. */
+void sim_control_look(struct sim_control *control);
 void sim_control_close(struct sim_control *control);
 void sim_control_fds(const struct sim_control *control, struct clock_fd fds[SIM_CONTROL_FDS]);
 void sim_control_turn(struct sim_control *control, const struct clock_fd fds[SIM_CONTROL_FDS], struct sim *sim,

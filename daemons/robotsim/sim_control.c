@@ -21,6 +21,7 @@
 #include "config/text.h"
 #include "daemons/robotsim/sim.h"
 
+#define LOCK SIM_SOCKET ".lock"
 #define QUESTION_MAX 512
 #define CLIENTS (sizeof(((struct sim_control *)0)->clients) / sizeof(int))
 
@@ -107,75 +108,121 @@ void sim_control_answer(struct sim *sim, char *question, struct sim_text *answer
 /* ---- the socket ---- */
 
 /* As with a wire: the lock says who is there, the socket's file may be left from one that was killed. */
-static int lock(struct sim_control *c, struct error_sink *errors)
+static int lock(int folder, struct error_sink *errors)
 {
 	char owner[32] = "";
+	int r, fd = openat(folder, LOCK, O_RDWR | O_CREAT | O_CLOEXEC, 0660);
 	ssize_t n;
 
-	c->lock = openat(c->folder, SIM_SOCKET ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0660);
-	if (c->lock < 0) {
-		error_add(errors, "unable to make the lock of " SIM_SOCKET ": %s", strerror(errno));
-		return -errno;
+	if (fd < 0) {
+		r = -errno;
+		error_add(errors, "unable to make the lock of " SIM_SOCKET ": %s", strerror(-r));
+		return r;
 	}
-	if (flock(c->lock, LOCK_EX | LOCK_NB)) {
-		n = pread(c->lock, owner, sizeof(owner) - 1, 0);
+	if (flock(fd, LOCK_EX | LOCK_NB)) {
+		n = pread(fd, owner, sizeof(owner) - 1, 0);
 		error_add(errors, "this robot is played already, by process %.*s",
 			  n > 0 ? (int)strcspn(owner, "\n") : 1, n > 0 ? owner : "?");
+		close(fd);
 		return -EBUSY;
 	}
 	n = snprintf(owner, sizeof(owner), "%d\n", getpid());
-	if (ftruncate(c->lock, 0) || pwrite(c->lock, owner, (size_t)n, 0) != n) {
+	if (ftruncate(fd, 0) || pwrite(fd, owner, (size_t)n, 0) != n) {
 		error_add(errors, "unable to write the lock of " SIM_SOCKET);
+		close(fd);
 		return -EIO;
 	}
-	return 0;
+	return fd;
 }
 
-static int listen_at(struct sim_control *c, struct error_sink *errors)
+static int listen_at(int folder, struct error_sink *errors)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	int r, fd;
 
-	snprintf(at.sun_path, sizeof(at.sun_path), "/proc/self/fd/%d/" SIM_SOCKET, c->folder);
-	unlinkat(c->folder, SIM_SOCKET, 0);
-	c->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (c->listener < 0 || bind(c->listener, (struct sockaddr *)&at, sizeof(at)) ||
-	    fchmodat(c->folder, SIM_SOCKET, 0660, 0) || listen(c->listener, 16)) {
-		const int r = -errno;
+	snprintf(at.sun_path, sizeof(at.sun_path), "/proc/self/fd/%d/" SIM_SOCKET, folder);
+	unlinkat(folder, SIM_SOCKET, 0);
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd >= 0 && !bind(fd, (struct sockaddr *)&at, sizeof(at)) && !fchmodat(folder, SIM_SOCKET, 0660, 0) &&
+	    !listen(fd, 16))
+		return fd;
+	r = -errno;
+	error_add(errors, "unable to listen at " SIM_SOCKET ": %s", strerror(-r));
+	if (fd >= 0)
+		close(fd);
+	return r;
+}
 
-		error_add(errors, "unable to listen at " SIM_SOCKET ": %s", strerror(-r));
-		return r;
+static void replace(int *fd, int by)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = by;
+}
+
+static void close_fd(int *fd)
+{
+	replace(fd, -1);
+}
+
+/* Is our lock the one that others would find in that folder? */
+static bool is_locked(const struct sim_control *c, int folder)
+{
+	struct stat ours, there;
+
+	return c->lock >= 0 && !fstat(c->lock, &ours) && !fstatat(folder, LOCK, &there, AT_SYMLINK_NOFOLLOW) &&
+	       ours.st_ino == there.st_ino && ours.st_dev == there.st_dev;
+}
+
+/* Takes over the descriptor of the folder if it can be had; what was before is kept until all of the new is there. */
+static int place(struct sim_control *c, int folder, struct error_sink *errors)
+{
+	const bool locked = is_locked(c, folder);
+	const int new_lock = locked ? c->lock : lock(folder, errors);
+	const int listener = new_lock < 0 ? new_lock : listen_at(folder, errors);
+
+	if (listener < 0) {
+		if (!locked && new_lock >= 0)
+			close(new_lock);
+		close(folder);
+		return listener;
 	}
+	if (!locked)
+		replace(&c->lock, new_lock);
+	replace(&c->listener, listener);
+	replace(&c->folder, folder);
 	return 0;
 }
 
 int sim_control_open(struct sim_control *c, struct error_sink *errors)
 {
-	int r;
+	int folder;
 
-	*c = (struct sim_control){ .lock = -1, .listener = -1 };
+	*c = (struct sim_control){ .folder = -1, .lock = -1, .listener = -1 };
 	for (size_t i = 0; i < CLIENTS; i++)
 		c->clients[i] = -1;
-	c->folder = run_folder(NULL, errors);
-	if (c->folder < 0)
-		return c->folder;
-	r = lock(c, errors);
-	if (!r)
-		r = listen_at(c, errors);
-	if (r)
-		sim_control_close(c);
-	return r;
+	folder = run_folder(NULL, errors);
+	return folder < 0 ? folder : place(c, folder, errors);
 }
 
-static void close_fd(int *fd)
+void sim_control_look(struct sim_control *c)
 {
-	if (*fd >= 0)
-		close(*fd);
-	*fd = -1;
+	struct error_sink quiet = { 0 }; /* it is tried again in a second */
+	const int folder = run_folder(NULL, &quiet);
+	struct stat there;
+
+	if (folder < 0)
+		return;
+	if (is_locked(c, folder) && !fstatat(folder, SIM_SOCKET, &there, AT_SYMLINK_NOFOLLOW) &&
+	    S_ISSOCK(there.st_mode))
+		close(folder);
+	else
+		place(c, folder, &quiet);
 }
 
 void sim_control_close(struct sim_control *c)
 {
-	if (c->listener >= 0)
+	if (is_locked(c, c->folder)) /* else it is another's by now */
 		unlinkat(c->folder, SIM_SOCKET, 0);
 	for (size_t i = 0; i < CLIENTS; i++)
 		close_fd(&c->clients[i]);

@@ -14,6 +14,7 @@
 #include "daemons/robotsim/sim.h"
 
 #define PROGRAM "robotsim"
+#define LOOK_NS 1000000000
 
 struct run {
 	const char *robot;
@@ -83,7 +84,7 @@ static int play(struct sim_control *control)
 	struct clock_fd *control_fds = fds + 1, *unit_fds = control_fds + SIM_CONTROL_FDS;
 	struct notify notify;
 	bool ready = false, first = true;
-	int64_t beat_ns = clock_now_ns();
+	int64_t beat_ns = clock_now_ns(), look_ns = beat_ns + LOOK_NS;
 	int r = 0;
 
 	notify_open(&notify);
@@ -99,6 +100,10 @@ static int play(struct sim_control *control)
 		if (now_ns >= beat_ns) {
 			beat(&notify, now_ns);
 			beat_ns = now_ns + NOTIFY_PERIOD_NS;
+		}
+		if (now_ns >= look_ns) {
+			sim_control_look(control);
+			look_ns = now_ns + LOOK_NS;
 		}
 		sim_control_fds(control, control_fds);
 		n = 1 + SIM_CONTROL_FDS + sim_fds(&sim, unit_fds);

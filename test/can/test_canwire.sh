@@ -144,6 +144,52 @@ test_script() {
 	refused 111 'none.wire' run torso --script "$lib_folder/none.wire"
 }
 
+# As a session's folder is with its end: whoever is attached stays so, and others find the bus again.
+test_removed_folder() {
+	listen
+	mv "$ENDPLATE_RUN" "$ENDPLATE_RUN.away"
+	lib_until "$canwire" stats torso
+	lib_until "$canwire" stats larm
+	"$canwire" send torso 123#DEADBEEF 124#
+	wait "$dumper"
+	[ "$(wc -l <"$lib_folder/dumped")" -eq 2 ]
+	refused 111 "torso is served already, by process $server" run torso
+}
+
+test_removed_socket_and_lock() {
+	listen
+	rm "$ENDPLATE_RUN/wire/torso"
+	lib_until "$canwire" stats torso
+	rm "$ENDPLATE_RUN/wire/torso.lock"
+	lib_until test -e "$ENDPLATE_RUN/wire/torso.lock"
+	lib_until "$canwire" send torso 123# 124#
+	wait "$dumper"
+	refused 111 "torso is served already, by process $server" run torso
+}
+
+# Another serves the bus there by now: it is left alone, also at the end.
+test_removed_and_taken_by_another() {
+	local first second
+	"$canwire" run rarm &
+	first=$!
+	lib_until "$canwire" stats rarm
+	kill -STOP "$first"
+	lib_until grep -q '^State:.T' "/proc/$first/status"
+	rm "$ENDPLATE_RUN/wire/rarm" "$ENDPLATE_RUN/wire/rarm.lock"
+	"$canwire" run rarm &
+	second=$!
+	lib_until grep -q "$second" "$ENDPLATE_RUN/wire/rarm.lock"
+	kill -CONT "$first"
+	lib_until "$canwire" stats rarm
+	sleep 1.5 # in which the first has looked
+	kill "$first"
+	wait "$first"
+	"$canwire" stats rarm
+	kill "$second"
+	wait "$second"
+	[ ! -e "$ENDPLATE_RUN/wire/rarm" ]
+}
+
 # Killed: the lock is free at once, and the socket that is left is no obstacle.
 test_z_killed_and_started_again() {
 	kill -KILL "$server"

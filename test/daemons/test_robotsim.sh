@@ -64,6 +64,21 @@ test_vectors_of_the_page() {
 	[[ $(ask 0EF#0B1100000000) == 0AF#0B11??????BF2000 ]]
 }
 
+# As a session's folder is with its end: the modules go on, and robotsim is found again.
+test_removed_folder() {
+	start
+	mv "$ENDPLATE_RUN" "$ENDPLATE_RUN.away"
+	lib_until reports '"name":"waist.15"'
+	lib_until attached
+	is "$(ask 0CF#0A20)" = 0AF#0A200F
+	rm "$ENDPLATE_RUN/robotsim"
+	lib_until reports '"name":"waist.15"'
+	refused 111 "this robot is played already, by process $played" run "$file"
+	kill "$played"
+	wait "$played"
+	is ! -e "$ENDPLATE_RUN/robotsim"
+}
+
 test_moves_until_halted() {
 	local from
 
