@@ -97,7 +97,7 @@ static int start(struct launch *launch, struct error_sink *errors)
 		return status;
 	own_capabilities();
 	run_robot(launch->name);
-	lock = folder_lock(errors);
+	lock = folder_lock(true, errors);
 	if (lock < 0)
 		return WORLD;
 	channels = claim_channels(errors);

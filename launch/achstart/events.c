@@ -102,14 +102,13 @@ void events_look(struct events *e, int64_t now_ns)
 	if (e->own.type)
 		port_look(&e->own, now_ns, LOOK_NS);
 	if (logs_look(&e->log, now_ns))
-		events_say(
-			e, now_ns, MSG_SEVERITY_WARNING, "achstart", "log",
-			"log/events.log was removed and has been made anew, as all logs are; what they said is lost");
+		events_say(e, now_ns, MSG_SEVERITY_WARNING, "achstart", "log",
+			   "log/events.log was removed or renamed, and has been made anew, as all logs are");
 	if (!logs_changed(&e->log, &error))
 		return;
 	if (error)
 		events_say(e, now_ns, MSG_SEVERITY_WARNING, "achstart", "log", "events.log cannot be written: %s",
-			   strerror(error));
+			   logs_why(error));
 	else
 		events_say(e, now_ns, MSG_SEVERITY_INFO, "achstart", "log", "events.log is written again");
 }

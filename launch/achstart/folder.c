@@ -55,7 +55,7 @@ static bool holder_is_dead(int fd)
 	return pid > 0 && kill(pid, 0) && errno == ESRCH;
 }
 
-int folder_lock(struct error_sink *errors)
+int folder_lock(bool patient, struct error_sink *errors)
 {
 	const int64_t until_ns = clock_now_ns() + RELEASE_NS;
 	char path[RUN_PATH_MAX], line[32];
@@ -77,7 +77,7 @@ int folder_lock(struct error_sink *errors)
 		if (!flock(fd, LOCK_EX | LOCK_NB)) {
 			if (is_same(fd, path))
 				break;
-		} else if (!holder_is_dead(fd) || clock_now_ns() > until_ns) {
+		} else if (!patient || !holder_is_dead(fd) || clock_now_ns() > until_ns) {
 			return taken(fd, path, errors);
 		} else {
 			clock_wait(NULL, 0, clock_now_ns() + RETRY_NS);
@@ -87,6 +87,9 @@ int folder_lock(struct error_sink *errors)
 	len = snprintf(line, sizeof(line), "%d\n", (int)getpid());
 	if (ftruncate(fd, 0) || pwrite(fd, line, (size_t)len, 0) != len)
 		error_add(errors, "%s: %s", path, strerror(errno)); /* the lock counts, not what it says */
+	folder = run_folder("state", &(struct error_sink){ 0 });    /* told of when one is written */
+	if (folder >= 0)
+		close(folder);
 	return fd;
 }
 
@@ -94,7 +97,7 @@ int folder_lock(struct error_sink *errors)
 
 static int write_all(const char *path, const char *text, size_t len)
 {
-	int status = 0, fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	int status = 0, fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_CLOEXEC, 0644);
 
 	if (fd < 0)
 		return -errno;
@@ -123,7 +126,7 @@ static int replace(const char *path, const char *text, size_t len)
 /* Into text, with a zero behind it: how many bytes, or -errno. */
 static int read_all(const char *path, char *text, size_t size)
 {
-	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* whatever lies there: nobody waits for it */
 	ssize_t len;
 
 	if (fd < 0)

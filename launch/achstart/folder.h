@@ -17,8 +17,10 @@
 #include "config/text.h"
 #include "daemons/port.h"
 
-/* A descriptor to be kept for life; or -EBUSY with a line that names who has it, or -errno with a line. */
-int folder_lock(struct error_sink *errors);
+/* Makes the folder, and state in it.  A descriptor to be kept for life; or -EBUSY with a line that names who has it,
+ * or -errno with a line.  patient: a lock that will be free in a moment, because its holder was killed, is waited for;
+ * else nothing is. */
+int folder_lock(bool patient, struct error_sink *errors);
 /* Is that descriptor's file still the lock?  Not after somebody removed it, or the folder. */
 bool folder_is_locked(int lock);
 

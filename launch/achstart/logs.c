@@ -24,24 +24,40 @@ static int log_path(char path[RUN_PATH_MAX], const char *name, const char *suffi
 
 /* ---- the file ---- */
 
+/* A file, and nothing that would keep us waiting: a FIFO would, for a reader. */
+static int open_plain(const char *path)
+{
+	const int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_CLOEXEC, 0640);
+	struct stat st;
+
+	if (fd < 0)
+		return errno == ENXIO ? -EINVAL : -errno;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
+		return fd;
+	close(fd);
+	return -EINVAL;
+}
+
 static int open_file(struct logs *l)
 {
 	char path[RUN_PATH_MAX];
 	struct stat st;
+	int fd;
 
 	if (log_path(path, l->name, ".log"))
 		return -ENAMETOOLONG;
-	l->file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
-	if (l->file < 0 && errno == ENOENT) {
+	fd = open_plain(path);
+	if (fd == -ENOENT) {
 		const int folder = run_folder("log", &(struct error_sink){ 0 });
 
 		if (folder < 0)
 			return folder;
 		close(folder);
-		l->file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
+		fd = open_plain(path);
 	}
-	if (l->file < 0)
-		return -errno;
+	if (fd < 0)
+		return fd;
+	l->file = fd;
 	l->file_size = fstat(l->file, &st) ? 0 : st.st_size;
 	return 0;
 }
@@ -114,6 +130,11 @@ bool logs_look(struct logs *l, int64_t now_ns)
 	l->file = -1;
 	l->error = -open_file(l);
 	return !l->error;
+}
+
+const char *logs_why(int error)
+{
+	return error == EINVAL ? "there is something of its name that is no file" : strerror(error);
 }
 
 bool logs_changed(struct logs *l, int *error)
@@ -217,7 +238,7 @@ int logs_open_file(struct logs *l, const char *name, struct error_sink *errors)
 	if (!status) {
 		status = open_file(l);
 		if (status)
-			error_add(errors, "log/%s.log: %s", name, strerror(-status));
+			error_add(errors, "log/%s.log: %s", name, logs_why(-status));
 	}
 	l->error = -status;
 	l->told = status;
@@ -271,7 +292,7 @@ int logs_open(struct logs *l, const char *name, struct error_sink *errors)
 		l->fifo = make_fifo(l);
 		status = l->fifo < 0 ? l->fifo : open_file(l);
 		if (status)
-			error_add(errors, "log/%s: %s", name, strerror(-status));
+			error_add(errors, "log/%s: %s", name, logs_why(-status));
 	}
 	if (l->fifo < 0)
 		l->fifo = open_pipe();

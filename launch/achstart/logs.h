@@ -4,9 +4,9 @@
  * with what was printed meanwhile (64 kB; what had no room was lost, and the daemon did not wait).  Lines go to
  * $RUN/log/NAME.log with the time before each ("2026-11-15 08:00:00.123456 text"), cut at 1000 bytes; a file of more
  * than LOGS_SIZE_MAX is renamed NAME.log.1, NAME.log.1 to .2 and so on, LOGS_KEPT of them.  A file that cannot be
- * written (full disk, no permission) is told once and tried again every second; lines are lost meanwhile and counted,
- * and nobody waits.  Where no FIFO can be made a pipe without a name does.  The last lines are kept in memory for the
- * obituary.
+ * written (full disk, no permission, a FIFO in its place) is told once and tried again every second; lines are lost
+ * meanwhile and counted, and nobody waits.  Where no FIFO can be made a pipe without a name does.  The last lines are
+ * kept in memory for the obituary.
  */
 #ifndef LAUNCH_ACHSTART_LOGS_H
 #define LAUNCH_ACHSTART_LOGS_H
@@ -59,6 +59,7 @@ void logs_say(struct logs *logs, int64_t now_ns, int64_t t_ns, const char *line)
 bool logs_look(struct logs *logs, int64_t now_ns);
 /* Has the file become unwritable, or writable again, since this was last asked?  *error: why; 0: it is well again. */
 bool logs_changed(struct logs *logs, int *error);
+const char *logs_why(int error);     /* in words; EINVAL: a FIFO or the like is in its place */
 void logs_forget(struct logs *logs); /* the last lines: they were another process's */
 /* The nth last line, 0 the newest; NULL: there is none. */
 const char *logs_last(const struct logs *logs, unsigned int nth);

@@ -1,4 +1,6 @@
-/* mend.c: $RUN, made anew when somebody has removed it. */
+/* mend.c: $RUN, made anew when somebody has removed it, or something in it. */
+#include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "config/run.h"
@@ -9,8 +11,66 @@
 
 #define EVERY_NS 500000000
 
-/* Those who are connected stay so; everybody else finds the new ones. */
-static int make_sockets(struct supervisor *s, struct error_sink *errors)
+/* ---- what is missing ---- */
+
+/* The lock tells whether the folder is ours; the rest is there or not. */
+static const struct part {
+	const char *name;
+	mode_t kind;
+} parts[] = { { "notify", S_IFSOCK }, { "control", S_IFSOCK }, { "robot", S_IFREG }, { "state", S_IFDIR } };
+enum { NOTIFY, CONTROL, ROBOT, STATE, PARTS };
+
+static bool is_there(const struct part *part)
+{
+	char path[RUN_PATH_MAX];
+	struct stat st;
+
+	return !run_path(path, part->name, &(struct error_sink){ 0 }) && !lstat(path, &st) &&
+	       (st.st_mode & S_IFMT) == part->kind;
+}
+
+struct missing {
+	bool lock, part[PARTS];
+	unsigned int n; /* of them all */
+};
+
+static struct missing look(const struct supervisor *s)
+{
+	struct missing missing = { .lock = !folder_is_locked(s->lock) };
+
+	missing.n = missing.lock;
+	for (int i = 0; i < PARTS; i++) {
+		missing.part[i] = !is_there(&parts[i]);
+		missing.n += missing.part[i];
+	}
+	return missing;
+}
+
+/* "lock, control of ", or nothing if it is the whole folder. */
+static void name_missing(char names[64], const struct missing *missing)
+{
+	size_t len = 0;
+
+	*names = 0;
+	if (missing->n > PARTS)
+		return;
+	if (missing->lock)
+		len = (size_t)snprintf(names, 64, "lock");
+	for (int i = 0; i < PARTS; i++)
+		if (missing->part[i])
+			len += (size_t)snprintf(names + len, 64 - len, "%s%s", len ? ", " : "", parts[i].name);
+	snprintf(names + len, 64 - len, " of ");
+}
+
+void mend_listen(struct supervisor *s, int64_t now_ns)
+{
+	if (!folder_is_locked(s->lock) || !is_there(&parts[NOTIFY]))
+		s->deaf_ns = now_ns;
+}
+
+/* ---- mending ---- */
+
+static int make_notify(struct supervisor *s, struct error_sink *errors)
 {
 	const int notify_fd = notice_open(errors);
 
@@ -18,46 +78,71 @@ static int make_sockets(struct supervisor *s, struct error_sink *errors)
 		return notify_fd;
 	close(s->notify_fd);
 	s->notify_fd = notify_fd;
-	return control_listen(s->control, errors);
+	return 0;
 }
 
-static int make_anew(struct supervisor *s, struct error_sink *errors)
+static int make_states(struct supervisor *s, struct error_sink *errors)
 {
-	const int lock = folder_lock(errors);
-	int status;
+	const int folder = run_folder("state", errors);
 
-	if (lock < 0)
-		return lock;
-	status = folder_robot_write(s->launch->name, errors);
-	for (size_t i = 0; i < s->n && !status; i++)
+	if (folder < 0)
+		return folder;
+	close(folder);
+	for (size_t i = 0; i < s->n; i++)
 		if (policy_has_process(&s->watches[i].policy))
 			folder_state_write(s->watches[i].daemon->name, &s->watches[i].kept);
-	if (!status)
-		status = make_sockets(s, errors);
-	if (status) { /* to be tried again */
-		close(lock);
-		return status;
-	}
-	close(s->lock);
-	s->lock = lock;
 	return 0;
+}
+
+/* In a folder that is not ours nothing is, whatever lies there. */
+static int make_parts(struct supervisor *s, const struct missing *missing, struct error_sink *errors)
+{
+	int status = folder_robot_write(s->launch->name, errors);
+
+	if (!status && (missing->lock || missing->part[STATE]))
+		status = make_states(s, errors);
+	if (!status && (missing->lock || missing->part[NOTIFY]))
+		status = make_notify(s, errors);
+	/* Those who are connected stay so; everybody else finds the new one. */
+	if (!status && (missing->lock || missing->part[CONTROL]))
+		status = control_listen(s->control, errors);
+	return status;
+}
+
+static int make_anew(struct supervisor *s, const struct missing *missing, struct error_sink *errors)
+{
+	const int lock = missing->lock ? folder_lock(false, errors) : s->lock;
+	const int status = lock < 0 ? lock : make_parts(s, missing, errors);
+
+	if (lock < 0 || lock == s->lock)
+		return status;
+	close(status ? lock : s->lock); /* if need be, to be tried again */
+	s->lock = status ? s->lock : lock;
+	return status;
 }
 
 void mend_look(struct supervisor *s, int64_t now_ns)
 {
 	struct events_teller wrong = { &s->events, now_ns, MSG_SEVERITY_ERROR, "achstart", "folder" };
 	struct error_sink errors = { s->told_folder ? NULL : events_tell, &wrong, 0 };
-	char path[RUN_PATH_MAX] = "";
+	char path[RUN_PATH_MAX] = "", names[64];
+	struct missing missing;
 
 	if (now_ns < s->mend_ns)
 		return;
 	s->mend_ns = now_ns + EVERY_NS;
-	if (folder_is_locked(s->lock))
+	missing = look(s);
+	if (!missing.n) {
+		s->told_folder = false; /* somebody has put it right */
 		return;
-	s->told_folder = make_anew(s, &errors);
+	}
+	mend_listen(s, now_ns);
+	s->told_folder = make_anew(s, &missing, &errors);
 	s->events.log.look_ns = 0; /* at once: what is told here belongs into the new log */
 	events_look(&s->events, now_ns);
-	if (!s->told_folder && !run_path(path, NULL, &errors))
-		events_say(&s->events, now_ns, MSG_SEVERITY_WARNING, "achstart", "folder",
-			   "%s was removed, and has been made anew", path);
+	if (s->told_folder || run_path(path, NULL, &errors))
+		return;
+	name_missing(names, &missing);
+	events_say(&s->events, now_ns, MSG_SEVERITY_WARNING, "achstart", "folder",
+		   "%s%s: removed or renamed, and made anew", names, path);
 }

@@ -31,6 +31,7 @@ struct supervisor {
 	struct control *control;
 	int lock;	  /* of the folder */
 	int64_t mend_ns;  /* when to look at the folder next */
+	int64_t deaf_ns;  /* when notify was last found missing: no beat can have come until then */
 	bool told_folder; /* that it cannot be made anew */
 	int64_t begun_ns;
 	int64_t look_ns; /* when to look at publications next */

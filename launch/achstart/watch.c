@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
+#include "launch/achstart/mend.h"
 #include "launch/achstart/patrol.h"
 #include "launch/achstart/supervise.h"
 
@@ -15,7 +16,7 @@
 
 /* ---- what it publishes ---- */
 
-static int64_t silent_ns(const struct watch *w, int64_t now_ns)
+static int64_t silent_ns(const struct supervisor *s, const struct watch *w, int64_t now_ns)
 {
 	int64_t last_ns = w->kept.spawned_ns > w->adopted_ns ? w->kept.spawned_ns : w->adopted_ns, at_ns = 0;
 
@@ -23,7 +24,7 @@ static int64_t silent_ns(const struct watch *w, int64_t now_ns)
 	case LAUNCH_ALIVE_PROCESS:
 		return 0;
 	case LAUNCH_ALIVE_WATCHDOG:
-		at_ns = w->watchdog_ns;
+		at_ns = w->watchdog_ns > s->deaf_ns ? w->watchdog_ns : s->deaf_ns;
 		break;
 	case LAUNCH_ALIVE_STATE:
 		at_ns = w->pulse.there ? w->pulse.header.t_publish_ns : 0;
@@ -32,6 +33,18 @@ static int64_t silent_ns(const struct watch *w, int64_t now_ns)
 		break;
 	}
 	return now_ns - (at_ns > last_ns ? at_ns : last_ns);
+}
+
+/* Before one is called silent it is looked whether it could be heard at all. */
+static bool is_silent(struct supervisor *s, struct watch *w, int64_t patience_ns, int64_t now_ns)
+{
+	if (silent_ns(s, w, now_ns) <= patience_ns)
+		return false;
+	if (w->daemon->alive == LAUNCH_ALIVE_STATE)
+		pulse_look_again(&w->pulse, now_ns); /* it may publish in another file by now */
+	else
+		mend_listen(s, now_ns);
+	return silent_ns(s, w, now_ns) > patience_ns;
 }
 
 /* Since its process began. */
@@ -47,11 +60,11 @@ static bool is_stopped(const struct watch *w)
 	return folder_run_state(w->child.pid) == 'T';
 }
 
-static bool publishes(const struct watch *w, int64_t now_ns)
+static bool publishes(struct supervisor *s, struct watch *w, int64_t now_ns)
 {
 	const int64_t patience_ns = has_published(w) || w->policy.adopted ? w->daemon->dead_after_ns : YOUNG_NS;
 
-	return silent_ns(w, now_ns) <= patience_ns && !is_stopped(w);
+	return !is_silent(s, w, patience_ns, now_ns) && !is_stopped(w);
 }
 
 uint32_t watch_incarnation(const struct watch *w)
@@ -137,7 +150,7 @@ static void kill_process(struct supervisor *s, struct watch *w, int64_t now_ns)
 
 	if (is_stopped(w))
 		why = "it was stopped";
-	else if (!publishes(w, now_ns))
+	else if (!publishes(s, w, now_ns))
 		why = w->daemon->alive == LAUNCH_ALIVE_STATE ? "it published nothing" : "it gave no sign of life";
 	w->killed_at_end |= s->stop_ns != 0;
 	child_signal(&w->child, SIGKILL);
@@ -173,7 +186,7 @@ static void carry_out(struct supervisor *s, struct watch *w, unsigned int action
 
 void watch_event(struct supervisor *s, struct watch *w, enum policy_event event, int64_t now_ns)
 {
-	const bool hears = policy_has_process(&w->policy) && publishes(w, now_ns);
+	const bool hears = policy_has_process(&w->policy) && publishes(s, w, now_ns);
 
 	carry_out(s, w, policy_event(&w->policy, &w->daemon->rules, event, hears, now_ns), now_ns);
 }
@@ -286,7 +299,7 @@ static void tell_of_log(struct supervisor *s, struct watch *w, int64_t now_ns)
 		return;
 	if (error)
 		events_say(&s->events, now_ns, MSG_SEVERITY_WARNING, w->daemon->name, "log",
-			   "its log cannot be written: %s", strerror(error));
+			   "its log cannot be written: %s", logs_why(error));
 	else
 		events_say(&s->events, now_ns, MSG_SEVERITY_INFO, w->daemon->name, "log",
 			   "its log is written again; %llu lines were lost", (unsigned long long)w->log.lost);
@@ -322,14 +335,10 @@ void watch_judge(struct supervisor *s, struct watch *w, int64_t now_ns)
 	if (!policy_has_process(&w->policy) || !w->child.pid)
 		return;
 	/* SIGCHLD tells when a child is stopped, but of an adopted one nobody tells. */
-	if (silent_ns(w, now_ns) > w->daemon->dead_after_ns / 2 ||
+	if (silent_ns(s, w, now_ns) > w->daemon->dead_after_ns / 2 ||
 	    (w->policy.adopted && w->daemon->alive == LAUNCH_ALIVE_PROCESS))
 		watch_freeze(s, w, now_ns);
-	if (silent_ns(w, now_ns) <= patience_ns)
-		return;
-	if (w->daemon->alive == LAUNCH_ALIVE_STATE)
-		pulse_look_again(&w->pulse, now_ns); /* it may publish in another file by now */
-	if (silent_ns(w, now_ns) > patience_ns)
+	if (is_silent(s, w, patience_ns, now_ns))
 		watch_event(s, w, POLICY_SILENT, now_ns);
 }
 

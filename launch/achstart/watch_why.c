@@ -29,10 +29,14 @@ void watch_why_hear(struct watch_why *why, const struct msg_event *event)
 		why->device.over = true;
 }
 
-/* The later one is more to the point. */
-static bool is_before(const struct watch_why_one *a, const struct watch_why_one *b)
+/* The later one is more to the point, but without its bus no device can answer. */
+static bool is_the_bus(const struct watch_why *why)
 {
-	return a->over == b->over ? a->place < b->place : a->over;
+	if (why->device.over != why->bus.over)
+		return why->device.over;
+	if (!why->bus.over && !strncmp(why->device.code, "silent", strlen("silent")))
+		return true;
+	return why->device.place < why->bus.place;
 }
 
 const char *watch_why_text(const struct watch_why *why, uint32_t incarnation)
@@ -42,5 +46,5 @@ const char *watch_why_text(const struct watch_why *why, uint32_t incarnation)
 
 	if (!device)
 		return bus ? why->bus.text : "";
-	return bus && is_before(&why->device, &why->bus) ? why->bus.text : why->device.text;
+	return bus && is_the_bus(why) ? why->bus.text : why->device.text;
 }

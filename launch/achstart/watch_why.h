@@ -1,6 +1,7 @@
 /* watch_why.h: why a driver is in fault, by the events that it publishes.  Pure.
  *
- * Its last error is the reason, until it says that it is over.  A bus comes and goes beside that: "bus", "bus-back".
+ * Its last error is the reason, until it says that it is over.  A bus comes and goes beside that: "bus", "bus-back";
+ * while it is away the silence of a device explains nothing.
  */
 #ifndef LAUNCH_ACHSTART_WATCH_WHY_H
 #define LAUNCH_ACHSTART_WATCH_WHY_H
@@ -21,8 +22,8 @@ struct watch_why {
 };
 
 void watch_why_hear(struct watch_why *why, const struct msg_event *event);
-/* The newest that is not over; if they all are (the next is on its way), the newest.  "": nothing was heard from that
- * incarnation. */
+/* The newest that is not over, the bus before a silence; if they all are (the next is on its way), the newest.  "":
+ * nothing was heard from that incarnation. */
 const char *watch_why_text(const struct watch_why *why, uint32_t incarnation);
 
 #endif

@@ -1,17 +1,21 @@
 /* test_achstart_trouble.c: daemons that hang, spin, end wrongly or will not end, devices that are away, channels that
  * are overwritten. */
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "unity.h"
 
+#include "test/launch/launch_lib.h"
 #include "test/launch/rig.h"
 
 #define TOP "include: @BENCH@\nclock: none\ndaemons:\n"
@@ -258,6 +262,168 @@ static void a_removed_folder_is_made_anew(void)
 	RIG_ASSERT(!rig_stop());
 }
 
+/* Its bus, too: a driver that is started afterwards finds it. */
+static void a_driver_finds_its_bus_in_the_new_folder(void)
+{
+	char away[sizeof(rig.run) + 8];
+	pid_t pids[RIG_NAMES];
+
+	begin();
+	for (int i = 0; i < RIG_NAMES; i++)
+		pids[i] = rig_pid(rig_names[i]);
+	snprintf(away, sizeof(away), "%s.away", rig.run);
+	TEST_ASSERT_EQUAL(0, rename(rig.run, away));
+	RIG_UNTIL(rig_told("achstart", "folder", "made anew"));
+	rig_signal("waist", SIGKILL);
+	RIG_UNTIL(rig_events("waist", "ready") == 1 && rig_waist().common.lifecycle == MSG_LIFE_HOLDING);
+	for (int i = 0; i < RIG_NAMES; i++)
+		RIG_ASSERT((rig_pid(rig_names[i]) == pids[i]) == (strcmp(rig_names[i], "waist") != 0));
+	RIG_ASSERT(rig_level(NULL) == MSG_LEVEL_RUN);
+	RIG_ASSERT(!rig_stop());
+}
+
+static int count(const char *text, const char *words)
+{
+	int n = 0;
+
+	while ((text = strstr(text, words))) {
+		text++;
+		n++;
+	}
+	return n;
+}
+
+/* Beats have nowhere to go then, which is not the fault of those who beat. */
+static void a_folder_that_cannot_be_made_anew_kills_nobody(void)
+{
+	char away[sizeof(rig.run) + 8];
+	pid_t one, two;
+	int fd;
+
+	rig_open(TOP "  one: {program: @FAKE@, args: [print], alive: watchdog, dead_after: 300ms}\n"
+		     "  two: {program: @FAKE@, args: [print], alive: watchdog, dead_after: 200ms}\n");
+	rig_start();
+	RIG_UNTIL(rig_ready("one") && rig_ready("two"));
+	one = rig_pid("one");
+	two = rig_pid("two");
+	snprintf(away, sizeof(away), "%s.away", rig.run);
+	TEST_ASSERT_EQUAL(0, rename(rig.run, away));
+	fd = open(rig.run, O_CREAT | O_EXCL | O_WRONLY, 0600);
+	TEST_ASSERT_TRUE(fd >= 0);
+	close(fd);
+	RIG_UNTIL(strstr(rig_said(), "unable to make the folder"));
+	for (int turns = 0; turns < 1000; turns++)
+		rig_turn(); /* several times dead_after */
+	TEST_ASSERT_EQUAL(0, unlink(rig.run));
+	RIG_UNTIL(rig_told("achstart", "folder", "made anew"));
+	RIG_ASSERT(count(rig_said(), "unable to make the folder") == 1);
+	for (int turns = 0; turns < 500; turns++)
+		rig_turn();
+	RIG_ASSERT(rig_pid("one") == one && rig_pid("two") == two);
+	RIG_ASSERT(!strstr(rig_said(), "killed") && !strstr(rig_said(), "signal"));
+	RIG_ASSERT(!rig_stop());
+}
+
+/* Asked to stop meanwhile they are asked in turn, and not killed. */
+static void without_its_folder_a_robot_is_stopped_well(void)
+{
+	char away[sizeof(rig.run) + 8];
+	int fd;
+
+	rig_open(TOP "  one: {program: @FAKE@, args: [print], alive: watchdog, dead_after: 200ms}\n");
+	rig_start();
+	RIG_UNTIL(rig_ready("one"));
+	snprintf(away, sizeof(away), "%s.away", rig.run);
+	TEST_ASSERT_EQUAL(0, rename(rig.run, away));
+	fd = open(rig.run, O_CREAT | O_EXCL | O_WRONLY, 0600);
+	TEST_ASSERT_TRUE(fd >= 0);
+	close(fd);
+	for (int turns = 0; turns < 400; turns++)
+		rig_turn();
+	RIG_ASSERT(!rig_stop());
+	RIG_ASSERT(!strstr(rig_said(), "killed") && strstr(rig_said(), "all stopped"));
+	TEST_ASSERT_EQUAL(0, unlink(rig.run));
+}
+
+static void remove_part(const char *name)
+{
+	char path[sizeof(rig.run) + 32];
+
+	snprintf(path, sizeof(path), "%s/%s", rig.run, name);
+	launch_lib_remove(path);
+}
+
+static bool is_part(const char *name, mode_t kind)
+{
+	char path[sizeof(rig.run) + 32];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/%s", rig.run, name);
+	return !lstat(path, &st) && (st.st_mode & S_IFMT) == kind;
+}
+
+static void parts_of_the_folder_are_made_anew(void)
+{
+	static const struct {
+		const char *name;
+		mode_t kind;
+	} parts[] = { { "notify", S_IFSOCK },
+		      { "control", S_IFSOCK },
+		      { "robot", S_IFREG },
+		      { "state", S_IFDIR },
+		      { "lock", S_IFREG } };
+	char words[64], path[sizeof(rig.run) + 32];
+	unsigned int told = 0;
+	pid_t one;
+
+	rig_open(TOP "  one: {program: @FAKE@, args: [print], alive: watchdog, dead_after: 300ms}\n");
+	rig_start();
+	RIG_UNTIL(rig_ready("one"));
+	one = rig_pid("one");
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+		remove_part(parts[i].name);
+		snprintf(words, sizeof(words), "folder: %s of %.40s", parts[i].name, rig.run);
+		RIG_UNTIL(rig_told("achstart", "folder", words));
+		RIG_ASSERT(is_part(parts[i].name, parts[i].kind) && rig_events("achstart", "folder") == ++told);
+	}
+	RIG_ASSERT(rig_pid("one") == one && rig_ready("one"));
+	/* What others have put there instead keeps nobody waiting. */
+	remove_part("robot");
+	snprintf(path, sizeof(path), "%s/robot", rig.run);
+	TEST_ASSERT_EQUAL(0, mkfifo(path, 0600));
+	RIG_UNTIL(is_part("robot", S_IFREG));
+	rig_signal("one", SIGKILL);
+	RIG_UNTIL(rig_ready("one") && rig_pid("one") != one);
+	RIG_ASSERT(!rig_events("one", "killed"));
+	RIG_ASSERT(!rig_stop());
+}
+
+/* The one whose number the lock names is dead, and a child of his still holds it: the loop does not wait for that. */
+static void a_lock_is_not_waited_for(void)
+{
+	struct rusage before, after;
+	char path[sizeof(rig.run) + 8];
+	const pid_t dead = fork();
+	int fd;
+
+	if (!dead)
+		_exit(0);
+	TEST_ASSERT_EQUAL(dead, waitpid(dead, NULL, 0));
+	rig_open(TOP);
+	TEST_ASSERT_TRUE(mkdir(rig.run, 0700) == 0 || errno == EEXIST);
+	snprintf(path, sizeof(path), "%s/lock", rig.run);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	TEST_ASSERT_TRUE(fd >= 0 && dprintf(fd, "%d\n", (int)dead) > 0 && !flock(fd, LOCK_EX));
+	getrusage(RUSAGE_SELF, &before);
+	TEST_ASSERT_EQUAL(-EBUSY, folder_lock(false, &(struct error_sink){ 0 }));
+	getrusage(RUSAGE_SELF, &after);
+	TEST_ASSERT_LESS_THAN(100, after.ru_nvcsw - before.ru_nvcsw); /* it would be a thousand */
+	close(fd);
+	fd = folder_lock(false, &(struct error_sink){ 0 });
+	TEST_ASSERT_TRUE(fd >= 0 && folder_is_locked(fd));
+	close(fd);
+}
+
 /* Its driver looks once a second: longer than it may be silent, and no reason to kill it. */
 static void a_removed_channel_is_made_anew(void)
 {
@@ -334,6 +500,11 @@ int main(void)
 	RUN_TEST(an_overwritten_channel_is_made_anew);
 	RUN_TEST(a_removed_channel_is_made_anew);
 	RUN_TEST(a_removed_folder_is_made_anew);
+	RUN_TEST(a_driver_finds_its_bus_in_the_new_folder);
+	RUN_TEST(a_folder_that_cannot_be_made_anew_kills_nobody);
+	RUN_TEST(without_its_folder_a_robot_is_stopped_well);
+	RUN_TEST(parts_of_the_folder_are_made_anew);
+	RUN_TEST(a_lock_is_not_waited_for);
 	RUN_TEST(an_overwritten_estop_is_an_estop);
 	RUN_TEST(auto_arming_respects_an_operator);
 	return UNITY_END();

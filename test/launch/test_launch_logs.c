@@ -1,4 +1,5 @@
-/* test_launch_logs.c: the log folder is removed while the robot runs. */
+/* test_launch_logs.c: logs are removed while the robot runs, and other things put in their place. */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -48,9 +49,54 @@ static void logs_that_were_removed_are_made_anew(void)
 	RIG_ASSERT(!rig_stop());
 }
 
+static bool printed_more(void)
+{
+	static off_t last;
+	char path[600];
+	struct stat st;
+	bool more;
+
+	snprintf(path, sizeof(path), "%s/log/talker.log", rig.run);
+	if (lstat(path, &st) || !S_ISREG(st.st_mode))
+		return false;
+	more = st.st_size > last;
+	last = st.st_size;
+	return more;
+}
+
+/* Whoever opens a FIFO waits for the other end, if he does not take care. */
+static void something_else_in_place_of_a_log_holds_nobody_up(void)
+{
+	char path[600];
+	char byte;
+	int fifo;
+
+	rig_start();
+	RIG_UNTIL(rig_ready("talker") && has_text("talker.log"));
+	snprintf(path, sizeof(path), "%s/log/talker.log", rig.run);
+	TEST_ASSERT_EQUAL(0, unlink(path));
+	TEST_ASSERT_EQUAL(0, mkfifo(path, 0600));
+	RIG_UNTIL(
+		rig_told("talker", "log", "its log cannot be written: there is something of its name that is no file"));
+	TEST_ASSERT_EQUAL(0, unlink(path));
+	RIG_UNTIL(rig_told("talker", "log", "its log is written again") && printed_more());
+	/* Also with somebody at the other end. */
+	TEST_ASSERT_EQUAL(0, unlink(path));
+	TEST_ASSERT_EQUAL(0, mkfifo(path, 0600));
+	fifo = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	TEST_ASSERT_TRUE(fifo >= 0);
+	RIG_UNTIL(rig_events("talker", "log") == 3);
+	TEST_ASSERT_EQUAL(-1, read(fifo, &byte, 1)); /* nothing was written into it */
+	close(fifo);
+	TEST_ASSERT_EQUAL(0, unlink(path));
+	RIG_UNTIL(rig_events("talker", "log") == 4);
+	RIG_ASSERT(!rig_stop());
+}
+
 int main(void)
 {
 	UNITY_BEGIN();
 	RUN_TEST(logs_that_were_removed_are_made_anew);
+	RUN_TEST(something_else_in_place_of_a_log_holds_nobody_up);
 	return UNITY_END();
 }

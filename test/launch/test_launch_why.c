@@ -155,6 +155,12 @@ static void the_newest_trouble_that_is_not_over_is_the_reason(void)
 	hear(MSG_SEVERITY_ERROR, 1, "bus", "bus torso is off");
 	hear(MSG_SEVERITY_INFO, 1, "well", "silent-15 is over");
 	TEST_ASSERT_EQUAL_STRING("bus torso is off", watch_why_text(&why, 1));
+	/* Without its bus no module can answer: that it does not is no news. */
+	hear(MSG_SEVERITY_ERROR, 1, "silent-15", "module 15 does not answer");
+	TEST_ASSERT_EQUAL_STRING("bus torso is off", watch_why_text(&why, 1));
+	hear(MSG_SEVERITY_INFO, 1, "bus-back", "the bus is back");
+	TEST_ASSERT_EQUAL_STRING("module 15 does not answer", watch_why_text(&why, 1));
+	hear(MSG_SEVERITY_ERROR, 1, "bus", "bus torso is off");
 	hear(MSG_SEVERITY_FATAL, 1, "tow-error-15", "module 15: tow-error");
 	hear(MSG_SEVERITY_INFO, 1, "well", "silent-15 is over"); /* of one that is over already */
 	TEST_ASSERT_EQUAL_STRING("module 15: tow-error", watch_why_text(&why, 1));
