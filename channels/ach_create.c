@@ -134,7 +134,11 @@ enum ach_status ach_create(const char *name, size_t frame_cnt, size_t frame_size
 	r = create_file(name, &g, attr);
 	for (int race = 0; r == ACH_EEXIST && attr && attr->truncate && race < ACH_FILE_RACES_MAX; race++) {
 		r = ach_unlink(name);
-		if (r == ACH_OK || r == ACH_ENOENT)
+		if (r != ACH_OK && r != ACH_ENOENT)
+			return r;
+		/* With a new id: somebody may be about to remove the bell of the last attempt, by its name. */
+		r = ach_geometry_make(&g, frame_cnt, frame_size, attr);
+		if (r == ACH_OK)
 			r = create_file(name, &g, attr);
 	}
 	return r;

@@ -111,9 +111,11 @@ void safety_start_wire(void);
 
 /* Records, and lets the controller speak, for a millisecond at most. */
 void safety_turn(void);
-#define SAFETY_UNTIL(condition)                                                    \
-	for (safety_wait_begin(); !(condition); safety_wait(#condition, __LINE__)) \
-		;
+#define SAFETY_UNTIL(condition)                                                              \
+	do {                                                                                 \
+		for (safety_wait_begin(); !(condition); safety_wait(#condition, __LINE__)) { \
+		}                                                                            \
+	} while (0)
 void safety_wait_begin(void);
 void safety_wait(const char *condition, int line);
 void safety_ticks(unsigned int n); /* that many more of the driver */
