@@ -14,6 +14,7 @@
 #define BATCHES_MAX 128 /* in one turn; more than any bus carries in a tick */
 #define LOOK_NS 1000000000
 #define STOP_NS 500000000
+#define HELD_UP_TICKS 3
 
 /* ---- publication ---- */
 
@@ -156,8 +157,12 @@ static void ramp_joints(struct drv *drv, double dt_s, int64_t now_ns)
 		/* Not every device measures it, and one that does not answer is known by its position. */
 		const double current_a = isnan(state->current[i]) ? 0 : state->current[i];
 		double rad, rad_s;
+		const bool fresh = measured_now(drv, i, now_ns, &rad, &rad_s);
 
-		if (!measured_now(drv, i, now_ns, &rad, &rad_s) && !drv->ramps[i].begun)
+		if (fresh && drv->blind[i]) /* it went on without its ramp, or has stopped by itself */
+			drv_ref_forget(&drv->ramps[i]);
+		drv->blind[i] &= !fresh;
+		if (!fresh && !drv->ramps[i].begun)
 			rad = NAN; /* nobody knows where it came to: it has to stand until that is measured */
 		if (drv->halted)   /* what was measured then says how it braked, not how to go on */
 			rad_s = 0;
@@ -338,6 +343,8 @@ static bool turn(struct drv *drv)
 	if (drv_tick_next_ns(&drv->tick) <= now_ns)
 		drv_read_clock(drv, now_ns);
 	ticked = drv_tick_due(&drv->tick, now_ns, &drv->late_ns, &skipped);
+	if (ticked && skipped >= HELD_UP_TICKS)
+		memset(drv->blind, true, sizeof(drv->blind));
 	if (ticked)
 		tick(drv, now_ns);
 	drv_hand_over(drv);

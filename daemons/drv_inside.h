@@ -106,6 +106,7 @@ struct drv {
 	/* references */
 	struct drv_ref_limits limits[MSG_JOINTS];
 	struct drv_ref_joint ramps[MSG_JOINTS];
+	bool blind[MSG_JOINTS]; /* the driver was held up, and where the joint came to is not measured yet */
 	struct drv_ref_command commands[MSG_JOINTS];
 	struct drv_ref_plan ref_plan;
 	bool ref_there;

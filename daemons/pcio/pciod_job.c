@@ -82,6 +82,8 @@ static void step_home(struct pciod *p, struct drv *drv, const struct drv_orders 
 		end_home(p, drv, -ECANCELED, orders->level == MSG_LEVEL_HOLD ? "level hold" : "level estop");
 	else if (p->unwell)
 		end_home(p, drv, -EIO, p->text);
+	else if (drv_bus_dead(drv, j->bus))
+		end_home(p, drv, -EIO, "its bus is dead");
 	else if (j->module.home == PCIOD_HOME_FAILED)
 		end_home(p, drv, -EIO, "it did not answer, or was halted");
 	else if (p->job.left_s < 0)

@@ -5,6 +5,7 @@
 #include "daemons/pcio/pciod_module.h"
 
 #define STANDS_RAD_S 0.005  /* slower than this it stands, whatever it says of moving */
+#define JUMP_RAD 0.05	    /* farther than this and twice the velocity limit it does not get */
 #define PROBE_NS 1000000000 /* a module silent for so long is asked so often */
 
 #define REQUIRED                                                                                    \
@@ -28,7 +29,7 @@ enum pciod_question pciod_question(const struct frame *frame)
 /* ---- taking over ---- */
 
 /* From here on nothing is known of it; what it measured last stays to be shown, with its age. */
-static void take_over(struct pciod_module *m, int64_t now_ns)
+void pciod_module_take_over(struct pciod_module *m, int64_t now_ns)
 {
 	m->phase = PCIOD_ASKING;
 	m->phase_ns = now_ns;
@@ -57,7 +58,7 @@ void pciod_module_init(struct pciod_module *m, unsigned int number, int64_t now_
 	m->position_rad = m->velocity_rad_s = m->current_a = NAN;
 	m->heard_ns = now_ns;
 	pciod_module_forgive(m, now_ns); /* nobody was there before */
-	take_over(m, now_ns);
+	pciod_module_take_over(m, now_ns);
 }
 
 void pciod_module_forgive(struct pciod_module *m, int64_t t_ns)
@@ -72,14 +73,14 @@ static void notice_silence(struct pciod_module *m, const struct pciod_rules *rul
 	if (m->silent || !m->waiting_ns || now_ns - m->waiting_ns <= rules->silent_after_ns)
 		return;
 	m->stop_unheard = m->drive.on || (m->known & PCIOD_Q_BIT_STATE && m->state & PCIO_STATE_MOVING);
-	take_over(m, now_ns);
+	pciod_module_take_over(m, now_ns);
 	m->silent = true;
 }
 
 void pciod_module_heard(struct pciod_module *m, const struct pciod_rules *rules, int64_t t_ns)
 {
 	if (m->silent) {
-		take_over(m, t_ns);
+		pciod_module_take_over(m, t_ns);
 		m->silent = false;
 		/* It did not hear us either, perhaps. */
 		if (t_ns - m->heard_ns > rules->watchdog_ns / 2)
@@ -212,6 +213,15 @@ static bool wants_reset(struct pciod_module *m, const struct pciod_wish *wish)
 	return true;
 }
 
+/* It is where it cannot have got to since it was last driven: it lost its power and counts anew, or homing has given it
+ * another zero.  What it was told means another place now. */
+static bool jumped(const struct pciod_module *m, const struct pciod_wish *wish)
+{
+	const double s = wish->dt_s + (double)(m->t_ns[PCIOD_Q_POSITION] - m->driven_ns) / 1e9;
+
+	return m->drive.on && fabs(m->position_rad - m->driven_rad) > JUMP_RAD + 2 * wish->limits->velocity_rad_s * s;
+}
+
 static void drive(struct pciod_module *m, const struct pciod_rules *rules, const struct pciod_wish *wish,
 		  struct pciod_deed *deed)
 {
@@ -223,7 +233,13 @@ static void drive(struct pciod_module *m, const struct pciod_rules *rules, const
 					   .dt_s = wish->dt_s,
 					   .following = wish->following };
 
-	bool drivable = m->phase == PCIOD_UP && pciod_module_knows(m) && (wish->command || wish->stand);
+	bool drivable;
+
+	if (jumped(m, wish))
+		pciod_module_take_over(m, wish->now_ns);
+	m->driven_rad = m->position_rad;
+	m->driven_ns = m->t_ns[PCIOD_Q_POSITION];
+	drivable = m->phase == PCIOD_UP && pciod_module_knows(m) && (wish->command || wish->stand);
 
 	/* To one that moves the first frame is velocity 0, and so on until it stands; one that stands is left alone.
 	 * The loop's ramp would begin where the module was found, and make it faster again. */

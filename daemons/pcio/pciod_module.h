@@ -150,6 +150,8 @@ struct pciod_module {
 	bool home_begun;
 	int64_t home_ns, home_still_ns;
 	struct pciod_drive drive;
+	double driven_rad; /* where it was when it was last driven, and when that was measured */
+	int64_t driven_ns;
 
 	/* verification */
 	uint32_t config, config_wanted;
@@ -162,6 +164,8 @@ struct pciod_module {
 	struct drv_ref_limits limits; /* its own */
 };
 
+/* Asks it everything anew, and drives it when it is verified. */
+void pciod_module_take_over(struct pciod_module *m, int64_t now_ns);
 void pciod_module_init(struct pciod_module *m, unsigned int number, int64_t now_ns);
 
 struct pciod_wish { /* what the driver wants of it in this tick */

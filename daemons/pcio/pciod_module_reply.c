@@ -57,8 +57,13 @@ static void check_home(struct pciod_module *m, int64_t asked_ns, int64_t t_ns)
 static void take_state(struct pciod_module *m, const struct pciod_rules *rules, uint32_t state, int64_t asked_ns,
 		       int64_t t_ns)
 {
-	bool first = !(m->known & PCIOD_Q_BIT_STATE);
+	const bool lost = m->was_homed && !(state & PCIO_STATE_HOMED) && m->home == PCIOD_HOME_NONE;
+	bool first;
 
+	/* It lost its power, and with it where it is and its config: the watchdog is off. */
+	if (lost && !m->lost_home)
+		pciod_module_take_over(m, t_ns);
+	first = !(m->known & PCIOD_Q_BIT_STATE);
 	m->state = state;
 	measured(m, PCIOD_Q_STATE, t_ns);
 	if (first) {
@@ -66,8 +71,10 @@ static void take_state(struct pciod_module *m, const struct pciod_rules *rules, 
 		m->found_halted = state & PCIO_STATE_HALTED;
 		m->may_unhalt |= m->found_halted && !pcio_faults(state);
 	}
-	m->was_homed |= (bool)(state & PCIO_STATE_HOMED);
-	m->lost_home = m->was_homed && !(state & PCIO_STATE_HOMED);
+	/* While it homes, a late answer may still tell of before. */
+	if (m->home == PCIOD_HOME_NONE)
+		m->was_homed |= (bool)(state & PCIO_STATE_HOMED);
+	m->lost_home = lost;
 	/* What our absence did shows at once; what comes later has another cause. */
 	if (!(state & PCIO_STATE_COMM_ERROR) && asked_ns - m->forgive_ns > rules->times.lost_ns)
 		m->forgive = false;

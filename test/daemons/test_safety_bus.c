@@ -1,5 +1,6 @@
 /* test_safety_bus.c: a bus that stands, is off, is down, is gone; and comes back: what is on it then, and what the
  * driver says of it. */
+#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -128,6 +129,25 @@ static void after_a_stall_it_does_not_go_back(void)
 	TEST_ASSERT_GREATER_THAN_UINT(50, n);
 	TEST_ASSERT_DOUBLE_WITHIN(0.05, 0, highest);
 	TEST_ASSERT_EQUAL(0, safety_count(SAFETY_RESET, back_ns));
+}
+
+/* It does not go on homing, as if nothing had been, when the bus is back. */
+static void a_stall_ends_homing(void)
+{
+	uint64_t id;
+
+	safety_start(NULL, NULL);
+	safety_arm();
+	id = safety_request(MSG_VERB_HOME, "");
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_HOMING && fabs(safety_sim_number("velocity")) > 0.05);
+	safety.bus_breaks = true;
+	safety_wire("fault stuck 100ms");
+	SAFETY_UNTIL(safety_reply(id));
+	TEST_ASSERT_EQUAL(-EIO, safety_reply(id)->result);
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_HOLDING && fabs(safety_sim_number("velocity")) < 0.001);
+	safety_ticks(60);
+	TEST_ASSERT_EQUAL(MSG_LIFE_HOLDING, safety_life());
+	TEST_ASSERT_EQUAL(1, safety_count(SAFETY_HOME, INT64_MIN));
 }
 
 /* What is told is how it is now, not how it began. */
@@ -279,6 +299,7 @@ int main(void)
 	SAFETY_TEST(stalled_and_nobody_resets_it);
 	SAFETY_TEST(stalled_and_reset_by_its_owner);
 	SAFETY_TEST(after_a_stall_it_does_not_go_back);
+	SAFETY_TEST(a_stall_ends_homing);
 	SAFETY_TEST(stalled_and_then_down);
 	SAFETY_TEST(stalled_without_a_reference);
 	SAFETY_TEST(estop_while_stalled);

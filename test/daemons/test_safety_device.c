@@ -243,6 +243,47 @@ static void homing_and_on(void)
 	TEST_ASSERT_EQUAL(1, safety_count(SAFETY_HOME, INT64_MIN));
 }
 
+static void holding_at(double rad, const char *sim)
+{
+	armed("tick: 5ms", sim);
+	safety_position_to(rad);
+	SAFETY_UNTIL(fabs(safety_position() - rad) < 0.001 && fabs(safety_sim_number("velocity")) < 0.001);
+	safety_quiet();
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_HOLDING);
+	safety_ticks(20);
+}
+
+/* Off and on, faster than its silence is noticed: it counts from 0 again, and its watchdog is off. */
+static void loses_its_power_for_a_moment(void)
+{
+	const int64_t from_ns = clock_now_ns();
+	unsigned int n;
+	double moves[256];
+
+	safety_sim("fault waist.15 power-off");
+	safety_sim("fault waist.15 power-on");
+	SAFETY_UNTIL(safety_first(SAFETY_SET, from_ns));
+	safety_ticks(60);
+	n = safety_moves(from_ns, INT64_MAX, moves, 256);
+	for (unsigned int i = 0; i < n; i++)
+		TEST_ASSERT_DOUBLE_WITHIN_MESSAGE(0.02, 0, moves[i], "nobody told it to move");
+	TEST_ASSERT_EQUAL(0x01000118, (uint32_t)safety_sim_number("config"));
+}
+
+static void a_moment_without_power_moves_nothing(void)
+{
+	holding_at(-1, "boot: 5ms");
+	loses_its_power_for_a_moment();
+	TEST_ASSERT_TRUE(safety_told("not-homed-15", "lost its power"));
+	TEST_ASSERT_EQUAL(MSG_LIFE_FAULT, safety_life());
+}
+
+static void nor_one_that_was_never_homed(void)
+{
+	holding_at(-1, "boot: 5ms, homed: no");
+	loses_its_power_for_a_moment();
+}
+
 /* Where it was told to be before has no meaning any more, and nobody tells it to go anywhere. */
 static void homed_it_stays(void)
 {
@@ -339,6 +380,8 @@ int main(void)
 	SAFETY_TEST(a_fault_that_only_power_ends);
 	SAFETY_TEST(homing_only_when_armed);
 	SAFETY_TEST(homing_and_on);
+	SAFETY_TEST(a_moment_without_power_moves_nothing);
+	SAFETY_TEST(nor_one_that_was_never_homed);
 	SAFETY_TEST(homed_it_stays);
 	SAFETY_TEST(estop_while_homing);
 	SAFETY_TEST(hold_while_homing);

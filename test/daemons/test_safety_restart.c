@@ -447,6 +447,33 @@ static void two_drivers_for_one_device(void)
 	SAFETY_UNTIL(safety_life() == MSG_LIFE_HOLDING);
 }
 
+/* The driver was held up while the joint went on, and its reference ran out: the joint comes to rest where it is by
+ * then, and is not taken back to where its ramp stayed. */
+static void held_up_it_does_not_take_the_joint_back(void)
+{
+	double moves[256], highest = 0;
+	int64_t back_ns;
+	unsigned int n;
+
+	safety_start(NULL, NULL); /* the module's own watchdog does not stop it */
+	safety_arm();
+	safety_position_to(-2.6);
+	SAFETY_UNTIL(safety_sim_number("velocity") < -0.42);
+	safety_quiet();
+	safety_stop_driver();
+	for (int64_t until_ns = clock_now_ns() + 300 * SAFETY_MS; clock_now_ns() < until_ns;)
+		safety_turn();
+	back_ns = clock_now_ns();
+	safety_go_on();
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_HOLDING && fabs(safety_sim_number("velocity")) < 0.001);
+	safety_ticks(60);
+	n = safety_moves(back_ns, INT64_MAX, moves, 256);
+	TEST_ASSERT_GREATER_THAN_UINT(50, n);
+	for (unsigned int i = 0; i < n; i++)
+		highest = fmax(highest, moves[i]);
+	TEST_ASSERT_DOUBLE_WITHIN(0.05, 0, highest);
+}
+
 int main(void)
 {
 	UNITY_BEGIN();
@@ -462,6 +489,7 @@ int main(void)
 	SAFETY_TEST(the_state_channel_is_locked);
 	SAFETY_TEST(stopped_and_killed_inside_put);
 	SAFETY_TEST(two_drivers_for_one_device);
+	SAFETY_TEST(held_up_it_does_not_take_the_joint_back);
 	safety_clean();
 	return UNITY_END();
 }

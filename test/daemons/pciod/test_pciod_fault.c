@@ -306,6 +306,22 @@ static void one_that_is_not_homed_any_more_waits_for_a_person(void)
 	TEST_ASSERT_NULL(strstr(fake_told(&f), "reset"));
 }
 
+/* However short that was: its config went with it, and so did its watchdog. */
+static void one_that_lost_its_power_is_verified_anew(void)
+{
+	up_and_driven();
+	fake_told(&f);
+	f.state &= ~(uint32_t)PCIO_STATE_HOMED;
+	f.config = 0x118;
+	fake_ticks(&f, 30);
+	TEST_ASSERT_FALSE(f.m.silent);
+	TEST_ASSERT_EQUAL_HEX32(0x01000118, f.config);
+	TEST_ASSERT_TRUE(f.m.lost_home);
+	fake_told(&f);
+	fake_ticks(&f, 10);
+	TEST_ASSERT_NULL_MESSAGE(strstr(fake_told(&f), "config"), "once is enough");
+}
+
 static void one_that_never_was_homed_need_not_be(void)
 {
 	f.state &= ~(uint32_t)PCIO_STATE_HOMED;
@@ -579,6 +595,7 @@ int main(void)
 	RUN_TEST(one_found_halted_is_not_reset_for_a_fault);
 	RUN_TEST(another_fault_beside_it_is_not_explained);
 	RUN_TEST(one_that_is_not_homed_any_more_waits_for_a_person);
+	RUN_TEST(one_that_lost_its_power_is_verified_anew);
 	RUN_TEST(one_that_never_was_homed_need_not_be);
 	RUN_TEST(homed_again_all_is_well);
 	RUN_TEST(while_it_is_homed_it_is_not);

@@ -52,6 +52,12 @@ const char *drv_bus_name(const struct drv *d, unsigned int bus)
 	return "torso";
 }
 
+bool drv_bus_dead(const struct drv *d, unsigned int bus)
+{
+	(void)d, (void)bus;
+	return false;
+}
+
 struct drv_ref_limits *drv_limits(struct drv *d, unsigned int joint)
 {
 	return &d->limits[joint];
