@@ -159,7 +159,8 @@ static void ramp_joints(struct drv *drv, double dt_s, int64_t now_ns)
 		double rad, rad_s;
 		const bool fresh = measured_now(drv, i, now_ns, &rad, &rad_s);
 
-		if (fresh && drv->blind[i]) /* it went on without its ramp, or has stopped by itself */
+		/* It went on without its ramp, or has stopped by itself, and no reference says where it should be. */
+		if (fresh && drv->blind[i] && !active)
 			drv_ref_forget(&drv->ramps[i]);
 		drv->blind[i] &= !fresh;
 		if (!fresh && !drv->ramps[i].begun)
