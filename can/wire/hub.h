@@ -32,6 +32,7 @@
 #include "can/wire/engine.h"
 #include "can/wire/wire.h"
 #include "config/error.h"
+#include "config/place.h"
 
 #define HUB_ATTACHMENTS_MAX 256
 #define HUB_GAP_NS 100000 /* between two deliveries: fewer wake-ups, and below the time of one frame */
@@ -72,7 +73,7 @@ struct hub_bus {
 	struct hub *hub;
 	char name[TEXT_NAME_MAX + 1];
 	struct engine_settings settings;
-	int listener, lock;
+	struct place place;
 	struct engine engine;
 	struct hub_controller controllers[WIRE_CONTROLLERS_MAX];
 };
@@ -117,7 +118,6 @@ void hub_doors(struct hub *hub);
 
 /* Lock and socket of a bus.  0, -EBUSY if another canwire has them, or another -errno, with a line in errors. */
 int hub_place(struct hub *hub, struct hub_bus *bus, struct error_sink *errors);
-void hub_leave(struct hub *hub, struct hub_bus *bus);
 void hub_watch(struct hub *hub, int fd); /* among the doors; negative: not */
 void hub_detach(struct hub *hub, struct hub_attachment *a);
 /* The controller of that name, made if need be; NULL: there are too many. */

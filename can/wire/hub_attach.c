@@ -51,7 +51,7 @@ static void accept_all(struct hub *hub, unsigned int bus)
 		struct ucred who = { 0 };
 		socklen_t len = sizeof(who);
 		unsigned int i = 0;
-		int fd = accept4(hub->buses[bus].listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		int fd = accept4(hub->buses[bus].place.listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 		if (fd < 0)
 			return;

@@ -13,6 +13,7 @@
 #include "channels/clock.h"
 #include "config/run.h"
 
+#define BACKLOG 128
 #define FRAME_MIN_BITS 44 /* from the start bit to the end of the frame: 11-bit identifier, no data, no stuff bits */
 
 void hub_watch(struct hub *hub, int fd)
@@ -46,10 +47,15 @@ int hub_serve(struct hub *hub, const char *name, const struct engine_settings *s
 		return -ENOSPC;
 	}
 	strcpy(bus->name, name);
-	bus->lock = bus->listener = -1;
+	bus->place = (struct place){ .name = bus->name,
+				     .who = bus->name,
+				     .busy = "is served already",
+				     .backlog = BACKLOG,
+				     .lock = -1,
+				     .listener = -1 };
 	r = hub_place(hub, bus, errors);
 	if (r) {
-		hub_leave(hub, bus);
+		place_leave(&bus->place, hub->folder);
 		return r;
 	}
 	bus->hub = hub;
@@ -114,7 +120,7 @@ void hub_close(struct hub *hub)
 		if (hub->attachments[i].socket >= 0)
 			hub_detach(hub, &hub->attachments[i]);
 	for (unsigned int i = 0; i < hub->buses_n; i++)
-		hub_leave(hub, &hub->buses[i]);
+		place_leave(&hub->buses[i].place, hub->folder);
 	free(hub->buses);
 	if (hub->page && hub->page != MAP_FAILED)
 		munmap(hub->page, sizeof(*hub->page));

@@ -30,6 +30,7 @@
 #include "can/bus.h"
 #include "channels/clock.h"
 #include "config/error.h"
+#include "config/place.h"
 #include "config/robot.h"
 
 #define SIM_WRONG 100  /* exit status: the command line or the robot file makes no sense */
@@ -125,7 +126,8 @@ void sim_connect(struct sim_unit *unit);				      /* as its power and its cable 
 /* ---- sim_control.c ---- */
 
 struct sim_control {
-	int folder, lock, listener;
+	int folder;
+	struct place place;
 	int clients[4]; /* -1: none */
 	unsigned int oldest;
 };

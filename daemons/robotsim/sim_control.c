@@ -10,10 +10,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "can/wire/attach.h"
@@ -21,7 +18,6 @@
 #include "config/text.h"
 #include "daemons/robotsim/sim.h"
 
-#define LOCK SIM_SOCKET ".lock"
 #define QUESTION_MAX 512
 #define CLIENTS (sizeof(((struct sim_control *)0)->clients) / sizeof(int))
 
@@ -107,52 +103,6 @@ void sim_control_answer(struct sim *sim, char *question, struct sim_text *answer
 
 /* ---- the socket ---- */
 
-/* As with a wire: the lock says who is there, the socket's file may be left from one that was killed. */
-static int lock(int folder, struct error_sink *errors)
-{
-	char owner[32] = "";
-	int r, fd = openat(folder, LOCK, O_RDWR | O_CREAT | O_CLOEXEC, 0660);
-	ssize_t n;
-
-	if (fd < 0) {
-		r = -errno;
-		error_add(errors, "unable to make the lock of " SIM_SOCKET ": %s", strerror(-r));
-		return r;
-	}
-	if (flock(fd, LOCK_EX | LOCK_NB)) {
-		n = pread(fd, owner, sizeof(owner) - 1, 0);
-		error_add(errors, "this robot is played already, by process %.*s",
-			  n > 0 ? (int)strcspn(owner, "\n") : 1, n > 0 ? owner : "?");
-		close(fd);
-		return -EBUSY;
-	}
-	n = snprintf(owner, sizeof(owner), "%d\n", getpid());
-	if (ftruncate(fd, 0) || pwrite(fd, owner, (size_t)n, 0) != n) {
-		error_add(errors, "unable to write the lock of " SIM_SOCKET);
-		close(fd);
-		return -EIO;
-	}
-	return fd;
-}
-
-static int listen_at(int folder, struct error_sink *errors)
-{
-	struct sockaddr_un at = { .sun_family = AF_UNIX };
-	int r, fd;
-
-	snprintf(at.sun_path, sizeof(at.sun_path), "/proc/self/fd/%d/" SIM_SOCKET, folder);
-	unlinkat(folder, SIM_SOCKET, 0);
-	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd >= 0 && !bind(fd, (struct sockaddr *)&at, sizeof(at)) && !fchmodat(folder, SIM_SOCKET, 0660, 0) &&
-	    !listen(fd, 16))
-		return fd;
-	r = -errno;
-	error_add(errors, "unable to listen at " SIM_SOCKET ": %s", strerror(-r));
-	if (fd >= 0)
-		close(fd);
-	return r;
-}
-
 static void replace(int *fd, int by)
 {
 	if (*fd >= 0)
@@ -160,80 +110,59 @@ static void replace(int *fd, int by)
 	*fd = by;
 }
 
-static void close_fd(int *fd)
+/* Takes over the descriptor of the folder if it can be had. */
+static int take(struct sim_control *c, int folder, struct error_sink *errors)
 {
-	replace(fd, -1);
-}
+	const int status = place_take(&c->place, folder, errors);
 
-/* Is our lock the one that others would find in that folder? */
-static bool is_locked(const struct sim_control *c, int folder)
-{
-	struct stat ours, there;
-
-	return c->lock >= 0 && !fstat(c->lock, &ours) && !fstatat(folder, LOCK, &there, AT_SYMLINK_NOFOLLOW) &&
-	       ours.st_ino == there.st_ino && ours.st_dev == there.st_dev;
-}
-
-/* Takes over the descriptor of the folder if it can be had; what was before is kept until all of the new is there. */
-static int place(struct sim_control *c, int folder, struct error_sink *errors)
-{
-	const bool locked = is_locked(c, folder);
-	const int new_lock = locked ? c->lock : lock(folder, errors);
-	const int listener = new_lock < 0 ? new_lock : listen_at(folder, errors);
-
-	if (listener < 0) {
-		if (!locked && new_lock >= 0)
-			close(new_lock);
+	if (status)
 		close(folder);
-		return listener;
-	}
-	if (!locked)
-		replace(&c->lock, new_lock);
-	replace(&c->listener, listener);
-	replace(&c->folder, folder);
-	return 0;
+	else
+		replace(&c->folder, folder);
+	return status;
 }
 
 int sim_control_open(struct sim_control *c, struct error_sink *errors)
 {
 	int folder;
 
-	*c = (struct sim_control){ .folder = -1, .lock = -1, .listener = -1 };
+	*c = (struct sim_control){ .folder = -1,
+				   .place = { .name = SIM_SOCKET,
+					      .who = "this robot",
+					      .busy = "is played already",
+					      .backlog = 16,
+					      .lock = -1,
+					      .listener = -1 } };
 	for (size_t i = 0; i < CLIENTS; i++)
 		c->clients[i] = -1;
 	folder = run_folder(NULL, errors);
-	return folder < 0 ? folder : place(c, folder, errors);
+	return folder < 0 ? folder : take(c, folder, errors);
 }
 
 void sim_control_look(struct sim_control *c)
 {
 	struct error_sink quiet = { 0 }; /* it is tried again in a second */
 	const int folder = run_folder(NULL, &quiet);
-	struct stat there;
 
 	if (folder < 0)
 		return;
-	if (is_locked(c, folder) && !fstatat(folder, SIM_SOCKET, &there, AT_SYMLINK_NOFOLLOW) &&
-	    S_ISSOCK(there.st_mode))
+	if (place_is_ours(&c->place, folder))
 		close(folder);
 	else
-		place(c, folder, &quiet);
+		take(c, folder, &quiet);
 }
 
 void sim_control_close(struct sim_control *c)
 {
-	if (is_locked(c, c->folder)) /* else it is another's by now */
-		unlinkat(c->folder, SIM_SOCKET, 0);
+	place_leave(&c->place, c->folder);
 	for (size_t i = 0; i < CLIENTS; i++)
-		close_fd(&c->clients[i]);
-	close_fd(&c->listener);
-	close_fd(&c->lock);
-	close_fd(&c->folder);
+		replace(&c->clients[i], -1);
+	replace(&c->folder, -1);
 }
 
 void sim_control_fds(const struct sim_control *c, struct clock_fd fds[SIM_CONTROL_FDS])
 {
-	fds[0] = (struct clock_fd){ .fd = c->listener, .events = POLLIN };
+	fds[0] = (struct clock_fd){ .fd = c->place.listener, .events = POLLIN };
 	for (size_t i = 0; i < CLIENTS; i++)
 		fds[1 + i] = (struct clock_fd){ .fd = c->clients[i], .events = POLLIN };
 }
@@ -257,7 +186,7 @@ static void hear(int *client, struct sim *sim, int64_t now_ns)
 		n = attach_send(*client, text, answer.len, NULL, 0);
 	}
 	if (n <= 0)
-		close_fd(client);
+		replace(client, -1);
 }
 
 void sim_control_turn(struct sim_control *c, const struct clock_fd fds[SIM_CONTROL_FDS], struct sim *sim,
@@ -269,10 +198,10 @@ void sim_control_turn(struct sim_control *c, const struct clock_fd fds[SIM_CONTR
 		if (fds[1 + i].ready && c->clients[i] >= 0)
 			hear(&c->clients[i], sim, now_ns);
 	/* Whoever came first and asks nothing makes room for whoever comes now. */
-	while (fds[0].ready && (fd = accept4(c->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
+	while (fds[0].ready && (fd = accept4(c->place.listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
 		int *place = &c->clients[c->oldest++ % CLIENTS];
 
-		close_fd(place);
+		replace(place, -1);
 		*place = fd;
 		hear(place, sim, now_ns);
 	}

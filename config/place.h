@@ -1,0 +1,31 @@
+/* place.h: where a process is found by others: a lock and a listening socket of one name in a folder.
+ *
+ * The lock, NAME.lock, says who is there: a socket's file stays behind a kill, a lock does not.  Whoever removes them,
+ * or the folder, takes nothing from those who are connected; nobody else would find the process any more, so place_take
+ * makes anew what is missing.
+ */
+#ifndef CONFIG_PLACE_H
+#define CONFIG_PLACE_H
+
+#include <stdbool.h>
+
+#include "config/error.h"
+
+struct place {
+	const char *name;	/* of the socket; a SOCK_SEQPACKET, mode 0660 */
+	const char *who, *busy; /* said if another process is there: "torso", "is served already" */
+	int backlog;
+	int lock, listener; /* -1: none */
+};
+
+/* Are lock and socket in that folder still ours? */
+bool place_is_ours(const struct place *place, int folder);
+
+/* Takes it, or takes anew what was removed; what was before is kept until all of the new is there.  0; -EBUSY: another
+ * process is there; or -errno; with a line. */
+int place_take(struct place *place, int folder, struct error_sink *errors);
+
+/* Closes both, and removes the socket unless it is another's by now. */
+void place_leave(struct place *place, int folder);
+
+#endif
