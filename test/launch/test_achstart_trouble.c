@@ -237,10 +237,18 @@ static void an_overwritten_channel_is_made_anew(void)
 	RIG_ASSERT(!rig_stop());
 }
 
+/* All at once, which rm is not. */
+static void take_the_folder_away(void)
+{
+	char away[sizeof(rig.run) + 8];
+
+	snprintf(away, sizeof(away), "%s.away", rig.run);
+	TEST_ASSERT_EQUAL(0, rename(rig.run, away));
+}
+
 /* As a session's folder is with its end. */
 static void a_removed_folder_is_made_anew(void)
 {
-	char away[sizeof(rig.run) + 8];
 	pid_t one, two;
 
 	rig_open(TOP "  one: {program: @FAKE@, args: [print], alive: watchdog}\n"
@@ -249,8 +257,7 @@ static void a_removed_folder_is_made_anew(void)
 	RIG_UNTIL(rig_ready("one") && rig_ready("two"));
 	one = rig_pid("one");
 	two = rig_pid("two");
-	snprintf(away, sizeof(away), "%s.away", rig.run); /* all at once, which rm is not */
-	TEST_ASSERT_EQUAL(0, rename(rig.run, away));
+	take_the_folder_away();
 	RIG_UNTIL(rig_told("achstart", "folder", "made anew"));
 	RIG_ASSERT(rig_pid("one") == one && rig_pid("two") == two);
 	rig_signal("one", SIGKILL);
@@ -265,14 +272,12 @@ static void a_removed_folder_is_made_anew(void)
 /* Its bus, too: a driver that is started afterwards finds it. */
 static void a_driver_finds_its_bus_in_the_new_folder(void)
 {
-	char away[sizeof(rig.run) + 8];
 	pid_t pids[RIG_NAMES];
 
 	begin();
 	for (int i = 0; i < RIG_NAMES; i++)
 		pids[i] = rig_pid(rig_names[i]);
-	snprintf(away, sizeof(away), "%s.away", rig.run);
-	TEST_ASSERT_EQUAL(0, rename(rig.run, away));
+	take_the_folder_away();
 	RIG_UNTIL(rig_told("achstart", "folder", "made anew"));
 	rig_signal("waist", SIGKILL);
 	RIG_UNTIL(rig_events("waist", "ready") == 1 && rig_waist().common.lifecycle == MSG_LIFE_HOLDING);
@@ -296,7 +301,6 @@ static int count(const char *text, const char *words)
 /* Beats have nowhere to go then, which is not the fault of those who beat. */
 static void a_folder_that_cannot_be_made_anew_kills_nobody(void)
 {
-	char away[sizeof(rig.run) + 8];
 	pid_t one, two;
 	int fd;
 
@@ -306,8 +310,7 @@ static void a_folder_that_cannot_be_made_anew_kills_nobody(void)
 	RIG_UNTIL(rig_ready("one") && rig_ready("two"));
 	one = rig_pid("one");
 	two = rig_pid("two");
-	snprintf(away, sizeof(away), "%s.away", rig.run);
-	TEST_ASSERT_EQUAL(0, rename(rig.run, away));
+	take_the_folder_away();
 	fd = open(rig.run, O_CREAT | O_EXCL | O_WRONLY, 0600);
 	TEST_ASSERT_TRUE(fd >= 0);
 	close(fd);
@@ -327,14 +330,12 @@ static void a_folder_that_cannot_be_made_anew_kills_nobody(void)
 /* Asked to stop meanwhile they are asked in turn, and not killed. */
 static void without_its_folder_a_robot_is_stopped_well(void)
 {
-	char away[sizeof(rig.run) + 8];
 	int fd;
 
 	rig_open(TOP "  one: {program: @FAKE@, args: [print], alive: watchdog, dead_after: 200ms}\n");
 	rig_start();
 	RIG_UNTIL(rig_ready("one"));
-	snprintf(away, sizeof(away), "%s.away", rig.run);
-	TEST_ASSERT_EQUAL(0, rename(rig.run, away));
+	take_the_folder_away();
 	fd = open(rig.run, O_CREAT | O_EXCL | O_WRONLY, 0600);
 	TEST_ASSERT_TRUE(fd >= 0);
 	close(fd);
