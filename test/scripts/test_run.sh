@@ -50,6 +50,8 @@ gone() { # or dead and not yet collected, where nobody collects
 lib_case "good" says 0 "3 passed, 0 failed" 'good.sh +ok, 3 passed' good
 lib_case "good tests are not shown" lib_not says 0 "3 passed, 0 failed" 'x:1:a:PASS' good
 lib_case "bad, with its output" says 1 "1 passed, 2 failed" '    \| reason' bad
+lib_case "what failed, once more at the end" says 1 "4 passed, 2 failed" '^failed: .*/bad.sh$' bad good
+lib_case "only that" lib_not says 1 "4 passed, 2 failed" '^failed: .*/good.sh$' bad good
 lib_case "failures despite exit status 0" says 1 "2 passed, 1 failed" FAILED liar
 lib_case "a crash, with its output" says 1 "0 passed, 1 failed" '    \| half' crash
 lib_case "an exit status despite no failures" says 1 "3 passed, 1 failed" 'exit status 7' late
