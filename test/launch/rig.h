@@ -24,8 +24,8 @@
 #include "launch/achstart/folder.h"
 #include "launch/achstart/pulse.h"
 
-#define RIG_NAMES 4
-extern const char *const rig_names[RIG_NAMES]; /* of launch/robot.launch: canwire, robotsim, clock, waist */
+enum rig_name { RIG_CANWIRE, RIG_ROBOTSIM, RIG_CLOCK, RIG_WAIST, RIG_NAMES }; /* of launch/robot.launch */
+extern const char *const rig_names[RIG_NAMES];
 
 struct rig {
 	char folder[512], run[520], prefix[32], launch[520];

@@ -47,13 +47,21 @@ static struct {
 	bool blind; /* the wire or the joint itself was killed: what is said of it is of no use yet */
 } seen;
 
+static pid_t struck[RIG_NAMES]; /* whom the last blow was for */
+
+/* Its successor was ready by then: achstart may not know yet that the one before is dead. */
+static bool is_new(int which, int64_t t_ns)
+{
+	struct folder_state state;
+
+	return rig_ready(rig_names[which]) && rig_state(rig_names[which], &state) && state.pid != struck[which] &&
+	       t_ns > state.ready_ns;
+}
+
 /* All that is in this state was sent by a joint that is ready, on a wire that is. */
 static bool sees_again(int64_t t_sample_ns)
 {
-	struct folder_state wire, sim;
-
-	return rig_ready("canwire") && rig_ready("robotsim") && rig_state("canwire", &wire) &&
-	       rig_state("robotsim", &sim) && t_sample_ns > wire.ready_ns && t_sample_ns > sim.ready_ns;
+	return is_new(RIG_CANWIRE, t_sample_ns) && is_new(RIG_ROBOTSIM, t_sample_ns);
 }
 
 /* A new driver has it elsewhere than it can have got. */
@@ -156,17 +164,14 @@ static pid_t settled(const char *name)
 /* One that is dying of the last time is left alone. */
 static bool strike(int which, pid_t pid)
 {
-	static pid_t last[RIG_NAMES];
-	const char *name = rig_names[which];
-
-	if (!strcmp(name, "canwire") || !strcmp(name, "robotsim")) {
+	if (which == RIG_CANWIRE || which == RIG_ROBOTSIM) {
 		rig_excuse();
 		seen.blind = true;
 		seen.waist = 0;
 	}
-	if (!pid || pid == last[which])
+	if (!pid || pid == struck[which])
 		return false;
-	last[which] = pid;
+	struck[which] = pid;
 	return !kill(pid, SIGKILL);
 }
 
