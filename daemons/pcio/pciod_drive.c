@@ -8,6 +8,12 @@ static double within(double value, double min, double max)
 	return fmin(fmax(value, min), max);
 }
 
+/* By how much the velocity may change in dt_s; without a limit also when no time has passed. */
+static double change_rad_s(const struct drv_ref_limits *l, const struct pciod_drive_at *at)
+{
+	return isinf(l->acceleration_rad_s2) ? INFINITY : l->acceleration_rad_s2 * at->dt_s;
+}
+
 /* The greatest velocity for the next dt_s from which it can still stop within room. */
 static double stoppable(double room_rad, double acceleration_rad_s2, double dt_s)
 {
@@ -22,7 +28,7 @@ static double stoppable(double room_rad, double acceleration_rad_s2, double dt_s
 static double limited(const struct pciod_drive *drive, double wanted_rad_s, const struct drv_ref_limits *l,
 		      const struct pciod_drive_at *at)
 {
-	double change = isinf(l->acceleration_rad_s2) ? INFINITY : l->acceleration_rad_s2 * at->dt_s;
+	const double change = change_rad_s(l, at);
 	double v = within(wanted_rad_s, -l->velocity_rad_s, l->velocity_rad_s);
 
 	v = within(v, drive->velocity_rad_s - change, drive->velocity_rad_s + change);
@@ -35,7 +41,7 @@ static double limited(const struct pciod_drive *drive, double wanted_rad_s, cons
 static double met(const struct pciod_drive *drive, double wanted_rad_s, const struct drv_ref_limits *l,
 		  const struct pciod_drive_at *at)
 {
-	const double change = isinf(l->acceleration_rad_s2) ? INFINITY : l->acceleration_rad_s2 * at->dt_s;
+	const double change = change_rad_s(l, at);
 
 	if (!isfinite(wanted_rad_s))
 		return 0;
@@ -54,9 +60,7 @@ static double bias(const struct drv_ref_command *command, const struct pciod_dri
 static double slower(const struct pciod_drive *drive, const struct drv_ref_command *command,
 		     const struct drv_ref_limits *l, const struct pciod_drive_at *at)
 {
-	const double change = isinf(l->acceleration_rad_s2) ? INFINITY : l->acceleration_rad_s2 * at->dt_s;
-
-	return fmax(fabs(command->velocity_rad_s), fabs(drive->velocity_rad_s) - change);
+	return fmax(fabs(command->velocity_rad_s), fabs(drive->velocity_rad_s) - change_rad_s(l, at));
 }
 
 static void begin(struct pciod_drive *drive, const struct drv_ref_command *command, const struct pciod_drive_at *at)
@@ -78,7 +82,7 @@ static struct pciod_move velocity(struct pciod_drive *drive, double value)
 struct pciod_move pciod_drive_stand(struct pciod_drive *drive, const struct drv_ref_limits *limits,
 				    const struct pciod_drive_at *at)
 {
-	double change = isinf(limits->acceleration_rad_s2) ? INFINITY : limits->acceleration_rad_s2 * at->dt_s;
+	const double change = change_rad_s(limits, at);
 
 	begin(drive, NULL, at);
 	drive->bias_rad = 0;

@@ -85,6 +85,8 @@ void pciod_sent(void *self, struct drv *drv, unsigned int send, const struct fra
 	}
 	j = joint_of(p, (unsigned int)bus, frame);
 	question = pciod_question(frame);
+	if (j && send == j->sends[PCIO_SEND_HALT])
+		pciod_module_halted(&j->module, t_ns);
 	if (j && question != PCIOD_Q_N)
 		pciod_module_sent(&j->module, question, t_ns);
 	pciod_ask_more(p, drv, t_ns);

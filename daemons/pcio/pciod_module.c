@@ -7,6 +7,7 @@
 #define STANDS_RAD_S 0.005  /* slower than this it stands, whatever it says of moving */
 #define JUMP_RAD 0.05	    /* farther than this and twice the velocity limit it does not get */
 #define PROBE_NS 1000000000 /* a module silent for so long is asked so often */
+#define REST_NS 1000000000  /* one that was halted comes to rest first, if it does within so long */
 
 #define REQUIRED                                                                                    \
 	(PCIOD_Q_BIT_CONFIG | PCIOD_Q_BIT_VERSION | PCIOD_Q_BIT_SERIAL | PCIOD_Q_BIT_MIN_POSITION | \
@@ -208,6 +209,8 @@ static bool wants_reset(struct pciod_module *m, const struct pciod_wish *wish)
 		m->reset_comm = true;
 	} else if (pcio_faults(m->state) || !(m->state & PCIO_STATE_HALTED) || !m->may_unhalt) {
 		return false;
+	} else if (!pciod_module_stands(m) && wish->now_ns - m->halt_ns <= REST_NS) {
+		return false;
 	}
 	m->reset = PCIOD_RESET_WANTED;
 	return true;
@@ -252,7 +255,8 @@ static void drive(struct pciod_module *m, const struct pciod_rules *rules, const
 		     deed);
 		return;
 	}
-	pciod_drive_off(&m->drive);
+	if (!m->drive.stopped)
+		pciod_drive_off(&m->drive);
 	if (!pciod_module_stands(m))
 		m->take_over_drive = true;
 	if (m->take_over_drive) {
@@ -261,10 +265,17 @@ static void drive(struct pciod_module *m, const struct pciod_rules *rules, const
 	}
 }
 
-static void halt(struct pciod_module *m, struct pciod_deed *deed)
+static void halt(struct pciod_module *m, int64_t now_ns, struct pciod_deed *deed)
 {
 	deed->what = PCIOD_DO_HALT;
-	m->may_unhalt = true;
+	m->may_unhalt = m->halt_open = true;
+	m->halt_ns = now_ns + PCIOD_HALT_DEADLINE_NS;
+}
+
+/* Halted by us, as far as is known, and not yet free again. */
+static bool stopped(const struct pciod_module *m)
+{
+	return m->halt_open || (m->may_unhalt && (m->state & PCIO_STATE_HALTED || m->reset != PCIOD_RESET_NONE));
 }
 
 static void decide(struct pciod_module *m, const struct pciod_rules *rules, const struct pciod_wish *wish,
@@ -275,7 +286,7 @@ static void decide(struct pciod_module *m, const struct pciod_rules *rules, cons
 	if (!(m->known & PCIOD_Q_BIT_STATE)) {
 		/* The first frames are questions; then a halt is better than to know. */
 		if (wish->halt && wish->now_ns > m->phase_ns)
-			halt(m, deed);
+			halt(m, wish->now_ns, deed);
 	} else if (wants_reset(m, wish)) {
 		step_reset(m, rules, wish->now_ns, deed);
 		fail_home(m);
@@ -284,9 +295,9 @@ static void decide(struct pciod_module *m, const struct pciod_rules *rules, cons
 		m->reset = PCIOD_RESET_NONE;
 		m->reset_comm = false;
 		if (!(m->state & PCIO_STATE_HALTED))
-			halt(m, deed);
+			halt(m, wish->now_ns, deed);
 		fail_home(m);
-	} else if (pcio_faults(m->state) || m->state & PCIO_STATE_HALTED) {
+	} else if (m->halt_open || pcio_faults(m->state) || m->state & PCIO_STATE_HALTED) {
 		fail_home(m);
 	} else if (m->home != PCIOD_HOME_NONE) {
 		step_home(m, deed);
@@ -294,7 +305,9 @@ static void decide(struct pciod_module *m, const struct pciod_rules *rules, cons
 		drive(m, rules, wish, deed);
 		driven = true;
 	}
-	if (!driven)
+	if (!driven && stopped(m))
+		pciod_drive_stop(&m->drive);
+	else if (!driven)
 		pciod_drive_off(&m->drive);
 }
 
@@ -316,7 +329,7 @@ void pciod_module_tick(struct pciod_module *m, const struct pciod_rules *rules, 
 		deed->ask = free & (wish->now_ns - m->heard_ns > PROBE_NS ? PCIOD_Q_BIT_STATE : PCIOD_SAMPLE);
 		/* It may hear all the same, and as it is fed it would keep the last velocity it was told. */
 		if (wish->halt)
-			halt(m, deed);
+			halt(m, wish->now_ns, deed);
 		else if (m->stop_unheard)
 			*deed = (struct pciod_deed){ PCIOD_DO_MOVE_PLAIN, { PCIO_VELOCITY, 0 }, .ask = deed->ask };
 		return;
@@ -378,6 +391,11 @@ void pciod_module_sent(struct pciod_module *m, enum pciod_question question, int
 	m->reset_left = true;
 	if (!in_time)
 		pciod_module_was_reset(m, t_ns); /* its reply counts no more, but the state word does */
+}
+
+void pciod_module_halted(struct pciod_module *m, int64_t t_ns)
+{
+	m->halt_ns = t_ns;
 }
 
 void pciod_module_lost(struct pciod_module *m, enum pciod_question question)

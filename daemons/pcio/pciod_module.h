@@ -55,6 +55,7 @@ enum { PCIOD_QUESTIONS(PCIOD_QUESTION_BIT) };
 
 #define PCIOD_SAMPLE (PCIOD_Q_BIT_STATE | PCIOD_Q_BIT_POSITION | PCIOD_Q_BIT_VELOCITY | PCIOD_Q_BIT_CURRENT)
 #define PCIOD_SAMPLES 4
+#define PCIOD_HALT_DEADLINE_NS 20000000 /* what has not left by then leaves no more */
 #define PCIOD_GETS (PCIOD_Q_BIT_SET_CONFIG - 1)
 
 struct pciod_question_row {
@@ -140,6 +141,8 @@ struct pciod_module {
 	bool forgive;			 /* a comm-error is explained by our absence, */
 	int64_t forgive_ns;		 /* which ended then */
 	bool may_unhalt;		 /* it was halted by us, or found so */
+	bool halt_open;			 /* it was told to halt, and no state word tells yet whether it did */
+	int64_t halt_ns;		 /* when; or by when at the latest, if it is not confirmed */
 	enum pciod_reset reset;
 	bool reset_asked;   /* by a person */
 	bool reset_left;    /* it was on the wire */
@@ -203,6 +206,8 @@ void pciod_module_tick(struct pciod_module *m, const struct pciod_rules *rules, 
 void pciod_module_put(struct pciod_module *m, enum pciod_question question, int64_t now_ns);
 /* It was on the wire, perhaps long after. */
 void pciod_module_sent(struct pciod_module *m, enum pciod_question question, int64_t t_ns);
+/* A halt was on the wire. */
+void pciod_module_halted(struct pciod_module *m, int64_t t_ns);
 /* It did not leave, or nobody knows: if it was a reset, the state word says whether it is still in order. */
 void pciod_module_lost(struct pciod_module *m, enum pciod_question question);
 

@@ -71,6 +71,8 @@ static void take_state(struct pciod_module *m, const struct pciod_rules *rules, 
 		m->found_halted = state & PCIO_STATE_HALTED;
 		m->may_unhalt |= m->found_halted && !pcio_faults(state);
 	}
+	if (asked_ns > m->halt_ns)
+		m->halt_open = false;
 	/* While it homes, a late answer may still tell of before. */
 	if (m->home == PCIOD_HOME_NONE)
 		m->was_homed |= (bool)(state & PCIO_STATE_HOMED);

@@ -76,8 +76,12 @@ void fake_ask(struct fake *f)
 		break;
 	case PCIOD_DO_HALT:
 		tell(f, "halt", NAN);
+		if (f->deaf_to_halt)
+			break;
+		pciod_module_halted(&f->m, f->now_ns - 1); /* before what is asked in this tick */
 		f->state |= PCIO_STATE_HALTED | PCIO_STATE_BRAKE;
-		f->state &= ~(uint32_t)PCIO_STATE_MOVING;
+		if (!f->brakes_slowly)
+			f->state &= ~(uint32_t)PCIO_STATE_MOVING;
 		break;
 	case PCIOD_DO_MOVE:
 		tell(f, d->move.motion == PCIO_CURRENT_STATE ? "c" : "v", d->move.value);

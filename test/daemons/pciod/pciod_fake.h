@@ -14,8 +14,9 @@ struct fake {
 	float min_position, max_position, max_velocity, max_acceleration, max_current;
 	bool reset_helps, config_stays, mute; /* mute: it hears, and answers nothing */
 	uint32_t deaf_to;		      /* questions that it does not answer, bits */
-	uint32_t stands;		      /* questions for which the bus stands, bits */
-	uint8_t status;			      /* of a set */
+	bool deaf_to_halt, brakes_slowly;
+	uint32_t stands; /* questions for which the bus stands, bits */
+	uint8_t status;	 /* of a set */
 
 	/* its driver's half */
 	struct pciod_module m;

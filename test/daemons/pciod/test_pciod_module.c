@@ -464,6 +464,89 @@ static void it_is_halted_until_it_says_so_and_reset_when_it_may_be(void)
 	TOLD("v 0; v 0");
 }
 
+/* For one tick, while the joint moves. */
+static void halt_once(void)
+{
+	hold();
+	f.command.velocity_rad_s = 0.1;
+	f.velocity = 0.1f;
+	f.state |= PCIO_STATE_MOVING;
+	fake_tick(&f);
+	fake_told(&f);
+	f.wish.halt = true;
+	f.wish.resets = false;
+	fake_tick(&f);
+	TOLD("halt");
+	f.wish.halt = false;
+	f.wish.resets = true;
+}
+
+static void nothing_moves_before_it_says_whether_it_was_halted(void)
+{
+	fake_up(&f);
+	f.deaf_to = PCIOD_Q_BIT_STATE;
+	halt_once();
+	fake_ticks(&f, 3);
+	TOLD("");
+	TEST_ASSERT_FALSE(trouble());
+	f.deaf_to = 0;
+	fake_ticks(&f, 40);
+	TEST_ASSERT_EQUAL_STRING_LEN("reset; v ", fake_told(&f), 9);
+}
+
+static void a_state_of_before_the_halt_does_not_say_it(void)
+{
+	fake_up(&f);
+	f.deaf_to = PCIOD_Q_BIT_STATE;
+	halt_once(); /* its state was asked the tick before */
+	f.state &= ~(uint32_t)PCIO_STATE_HALTED;
+	fake_answer(&f, PCIOD_Q_STATE, f.now_ns + MS);
+	fake_tick(&f);
+	TOLD("");
+	f.state |= PCIO_STATE_HALTED;
+	fake_answer(&f, PCIOD_Q_STATE, f.now_ns + MS);
+	fake_tick(&f);
+	TOLD("reset");
+}
+
+static void a_halt_that_was_lost_is_not_waited_for(void)
+{
+	fake_up(&f);
+	f.deaf_to_halt = true;
+	halt_once();
+	fake_ticks(&f, 5); /* it might have left late */
+	TOLD("");
+	fake_tick(&f);
+	TOLD("v 0.1");
+}
+
+static void it_is_reset_when_it_has_come_to_rest(void)
+{
+	fake_up(&f);
+	f.brakes_slowly = true;
+	halt_once();
+	fake_ticks(&f, 20);
+	TOLD("");
+	TEST_ASSERT_FALSE(trouble());
+	f.velocity = 0.004f;
+	fake_ticks(&f, 2);
+	TOLD("reset");
+	f.limits.acceleration_rad_s2 = 10;
+	fake_ticks(&f, 4);
+	TOLD("v 0.05; v 0.1"); /* it begins at 0, not at what is measured */
+}
+
+static void if_it_does_in_a_second(void)
+{
+	fake_up(&f);
+	f.brakes_slowly = true;
+	halt_once();
+	fake_ticks(&f, 199);
+	TOLD("");
+	fake_ticks(&f, 2);
+	TOLD("reset");
+}
+
 static void a_halt_comes_before_what_is_known_but_not_before_the_first_question(void)
 {
 	f.wish.halt = true;
@@ -728,6 +811,11 @@ int main(void)
 	RUN_TEST(one_that_does_not_tell_its_state_is_not_known);
 	RUN_TEST(a_refused_move_is_told);
 	RUN_TEST(it_is_halted_until_it_says_so_and_reset_when_it_may_be);
+	RUN_TEST(nothing_moves_before_it_says_whether_it_was_halted);
+	RUN_TEST(a_state_of_before_the_halt_does_not_say_it);
+	RUN_TEST(a_halt_that_was_lost_is_not_waited_for);
+	RUN_TEST(it_is_reset_when_it_has_come_to_rest);
+	RUN_TEST(if_it_does_in_a_second);
 	RUN_TEST(a_halt_comes_before_what_is_known_but_not_before_the_first_question);
 	RUN_TEST(one_that_others_halted_waits_for_a_person);
 	RUN_TEST(so_does_one_that_was_reset_before);

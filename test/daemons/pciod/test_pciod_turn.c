@@ -37,7 +37,7 @@ static struct drv_ref_command commands[JOINTS];
 
 static struct module {
 	uint32_t state, config;
-	bool mute;
+	bool mute, ignores_halt;
 } modules[JOINTS];
 
 unsigned int drv_buses(const struct drv *d)
@@ -149,6 +149,8 @@ static void obey(struct module *m, const struct frame *frame)
 		m->state = PCIO_STATE_MOVING;
 		break;
 	case 0x02:
+		if (m->ignores_halt)
+			break;
 		m->state |= PCIO_STATE_HALTED;
 		m->state &= ~(uint32_t)PCIO_STATE_MOVING;
 		break;
@@ -396,6 +398,22 @@ static void an_estop_cancels_and_halts_and_run_resets(void)
 	tick();
 	FRAMES("0E4#0B1100000000 0E5#0B1100000000 100#07 " ASK3);
 	TEST_ASSERT_EQUAL_STRING("", drv.fault);
+}
+
+/* Module 4 heard its halt and took no notice: the state word that was asked after it says so. */
+static void a_halt_on_the_wire_is_waited_for_no_longer_than_its_answer(void)
+{
+	start_up();
+	level(MSG_LEVEL_RUN);
+	tick();
+	level(MSG_LEVEL_ESTOP);
+	modules[0].ignores_halt = true;
+	tick();
+	level(MSG_LEVEL_RUN);
+	tick();
+	FRAMES("0E5#00 100#07 " ASK4);
+	tick();
+	TEST_ASSERT_NOT_NULL(strstr(drv.frames, "0E4#0B1100000000"));
 }
 
 static void or_it_holds(void)
@@ -805,6 +823,7 @@ int main(void)
 	RUN_TEST(it_is_fed_every_10_ms_whatever_happens);
 	RUN_TEST(what_finds_no_room_is_asked_later);
 	RUN_TEST(an_estop_cancels_and_halts_and_run_resets);
+	RUN_TEST(a_halt_on_the_wire_is_waited_for_no_longer_than_its_answer);
 	RUN_TEST(or_it_holds);
 	RUN_TEST(one_fault_halts_the_others_if_told_to);
 	RUN_TEST(by_default_they_hold);
