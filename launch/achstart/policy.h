@@ -59,10 +59,10 @@ enum policy_event {
 	POLICY_EXITED,	   /* it ended with status 0 */
 	POLICY_EXITED_100, /* ... 100: its configuration is wrong */
 	POLICY_DIED,	   /* any other way: another status, a signal, unknown (adopted), it could not be started */
-	POLICY_SILENT, /* it publishes nothing: for dead_after since the last, or for ready_within since its start */
-	POLICY_FROZEN, /* its process is stopped (state T; one that a debugger holds is judged as silent) */
-	POLICY_TIMER,  /* policy_wake_ns() has come */
-	POLICY_ADOPT,  /* its process was found running when we started; it has not been ready */
+	POLICY_SILENT, /* it publishes nothing: for dead_after since the last; at first for ready_within, 1 s at least */
+	POLICY_FROZEN,	    /* its process is stopped (state T; one that a debugger holds is judged as silent) */
+	POLICY_TIMER,	    /* policy_wake_ns() has come */
+	POLICY_ADOPT,	    /* its process was found running when we started; it has not been ready */
 	POLICY_ADOPT_READY, /* ... and has: it counts as settled */
 	POLICY_EVENTS,
 };

@@ -16,7 +16,7 @@
 #include "launch/achstart/supervise.h"
 
 #define WORLD 111
-#define LATE_NS 50000000 /* having woken so late itself, it does not judge others by the clock */
+#define LATE_NS 50000000 /* having woken so late itself, it does not judge others by the time before */
 #define PATROL_EVERY 5	 /* looks */
 #define COMES_UP "the robot comes up"
 
@@ -213,7 +213,9 @@ static void look(struct supervisor *s, int64_t now_ns)
 		if (s->watches[i].daemon->alive == LAUNCH_ALIVE_STATE)
 			pulses[n++] = &s->watches[i].pulse;
 	}
-	for (size_t i = 0; in_time && i < s->n; i++)
+	if (!in_time)
+		s->late_ns = now_ns;
+	for (size_t i = 0; i < s->n; i++)
 		watch_judge(s, &s->watches[i], now_ns);
 	links_look(&s->links, s->launch, pulses, n, &s->events, now_ns);
 	mended = s->looks++ % PATROL_EVERY ? NULL : patrol_look(&s->patrol);

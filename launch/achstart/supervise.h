@@ -32,6 +32,7 @@ struct supervisor {
 	int lock;	  /* of the folder */
 	int64_t mend_ns;  /* when to look at the folder next */
 	int64_t deaf_ns;  /* when notify was last found missing: no beat can have come until then */
+	int64_t late_ns;  /* when it was last held up itself: so were the others, perhaps */
 	bool told_folder; /* that it cannot be made anew */
 	int64_t begun_ns;
 	int64_t look_ns; /* when to look at publications next */

@@ -16,23 +16,28 @@
 
 /* ---- what it publishes ---- */
 
+static int64_t later(int64_t a_ns, int64_t b_ns)
+{
+	return a_ns > b_ns ? a_ns : b_ns;
+}
+
 static int64_t silent_ns(const struct supervisor *s, const struct watch *w, int64_t now_ns)
 {
-	int64_t last_ns = w->kept.spawned_ns > w->adopted_ns ? w->kept.spawned_ns : w->adopted_ns, at_ns = 0;
+	int64_t last_ns = later(s->late_ns, later(w->kept.spawned_ns, w->adopted_ns)), at_ns = 0;
 
 	switch (w->daemon->alive) {
 	case LAUNCH_ALIVE_PROCESS:
 		return 0;
 	case LAUNCH_ALIVE_WATCHDOG:
-		at_ns = w->watchdog_ns > s->deaf_ns ? w->watchdog_ns : s->deaf_ns;
+		at_ns = later(w->watchdog_ns, s->deaf_ns);
 		break;
 	case LAUNCH_ALIVE_STATE:
 		at_ns = w->pulse.there ? w->pulse.header.t_publish_ns : 0;
-		if (w->pulse.lost_ns && w->pulse.lost_ns + REOPEN_NS > at_ns)
-			at_ns = w->pulse.lost_ns + REOPEN_NS;
+		if (w->pulse.lost_ns)
+			at_ns = later(at_ns, w->pulse.lost_ns + REOPEN_NS);
 		break;
 	}
-	return now_ns - (at_ns > last_ns ? at_ns : last_ns);
+	return now_ns - later(at_ns, last_ns);
 }
 
 /* Before one is called silent it is looked whether it could be heard at all. */
@@ -144,27 +149,28 @@ static void raise_level(struct supervisor *s, const struct watch *w, int64_t now
 		   w->daemon->critical == MSG_LEVEL_HOLD ? "hold" : "estop", why);
 }
 
-static void kill_process(struct supervisor *s, struct watch *w, int64_t now_ns)
+static void kill_process(struct supervisor *s, struct watch *w, enum policy_event event, int64_t now_ns)
 {
 	const char *why = "it did not end within kill_within";
 
 	if (is_stopped(w))
 		why = "it was stopped";
-	else if (!publishes(s, w, now_ns))
+	else if (event == POLICY_SILENT || !publishes(s, w, now_ns))
 		why = w->daemon->alive == LAUNCH_ALIVE_STATE ? "it published nothing" : "it gave no sign of life";
 	w->killed_at_end |= s->stop_ns != 0;
 	child_signal(&w->child, SIGKILL);
 	events_say(&s->events, now_ns, MSG_SEVERITY_WARNING, w->daemon->name, "killed", "killed: %s", why);
 }
 
-static void carry_out(struct supervisor *s, struct watch *w, unsigned int actions, int64_t now_ns)
+static void carry_out(struct supervisor *s, struct watch *w, enum policy_event event, unsigned int actions,
+		      int64_t now_ns)
 {
 	const char *name = w->daemon->name;
 
 	if (actions & POLICY_DO_RAISE)
 		raise_level(s, w, now_ns);
 	if (actions & POLICY_DO_KILL)
-		kill_process(s, w, now_ns);
+		kill_process(s, w, event, now_ns);
 	if (actions & POLICY_DO_TERM)
 		child_signal(&w->child, SIGTERM);
 	if (actions & POLICY_DO_SPAWN)
@@ -188,7 +194,7 @@ void watch_event(struct supervisor *s, struct watch *w, enum policy_event event,
 {
 	const bool hears = policy_has_process(&w->policy) && publishes(s, w, now_ns);
 
-	carry_out(s, w, policy_event(&w->policy, &w->daemon->rules, event, hears, now_ns), now_ns);
+	carry_out(s, w, event, policy_event(&w->policy, &w->daemon->rules, event, hears, now_ns), now_ns);
 }
 
 /* ---- what happens ---- */
@@ -245,6 +251,7 @@ void watch_bury(struct supervisor *s, struct watch *w, int64_t now_ns)
 {
 	const bool asked = w->policy.state == POLICY_STOPPING || w->policy.state == POLICY_RESTARTING;
 	char how[MSG_TEXT_SIZE];
+	enum policy_event death;
 	unsigned int actions;
 	int status;
 
@@ -256,15 +263,15 @@ void watch_bury(struct supervisor *s, struct watch *w, int64_t now_ns)
 	child_end_text(w->last_end, status);
 	snprintf(how, sizeof(how), "%s, up %.3f s, incarnation %u", w->last_end,
 		 (double)(now_ns - w->kept.spawned_ns) / 1e9, watch_incarnation(w));
-	actions = policy_event(&w->policy, &w->daemon->rules, status == -1 ? POLICY_DIED : policy_death(status), false,
-			       now_ns);
+	death = status == -1 ? POLICY_DIED : policy_death(status);
+	actions = policy_event(&w->policy, &w->daemon->rules, death, false, now_ns);
 	/* If it is started again, then before anything is told. */
 	if (actions & POLICY_DO_SPAWN)
-		carry_out(s, w, actions, now_ns);
+		carry_out(s, w, death, actions, now_ns);
 	events_follow(&s->events, &w->event_port, &w->trouble, now_ns);
 	tell_end(s, w, how, asked && (!status || status == -1), now_ns);
 	if (!(actions & POLICY_DO_SPAWN))
-		carry_out(s, w, actions, now_ns);
+		carry_out(s, w, death, actions, now_ns);
 }
 
 /* ---- looking ---- */
@@ -329,8 +336,9 @@ void watch_freeze(struct supervisor *s, struct watch *w, int64_t now_ns)
 
 void watch_judge(struct supervisor *s, struct watch *w, int64_t now_ns)
 {
-	const int64_t patience_ns =
-		has_published(w) || w->policy.adopted ? w->daemon->dead_after_ns : w->daemon->rules.ready_within_ns;
+	const int64_t patience_ns = has_published(w) || w->policy.adopted
+					    ? w->daemon->dead_after_ns
+					    : later(w->daemon->rules.ready_within_ns, YOUNG_NS);
 
 	if (!policy_has_process(&w->policy) || !w->child.pid)
 		return;

@@ -15,6 +15,7 @@
 
 #include "unity.h"
 
+#include "channels/clock.h"
 #include "test/launch/launch_lib.h"
 #include "test/launch/rig.h"
 
@@ -51,6 +52,26 @@ static void one_that_is_stopped_is_killed(void)
 		RIG_ASSERT(rig_told(name, "ended", "signal 9"));
 	}
 	RIG_ASSERT(rig_level(NULL) == MSG_LEVEL_RUN);
+	RIG_ASSERT(!rig_stop());
+}
+
+/* Both are held up, as by a machine that was paused; it comes back a little later than achstart. */
+static void nobody_is_judged_by_a_time_in_which_achstart_was_held_up(void)
+{
+	pid_t one;
+
+	rig_open(TOP "  one: {program: @FAKE@, args: [nap], alive: watchdog, dead_after: 500ms, priority: 30}\n");
+	rig_start();
+	RIG_UNTIL(rig_ready("one"));
+	one = rig_pid("one");
+	kill(rig.achstart, SIGSTOP);
+	rig_signal("one", SIGUSR1);
+	for (int64_t until_ns = clock_now_ns() + 700000000; clock_now_ns() < until_ns;)
+		rig_turn();
+	kill(rig.achstart, SIGCONT);
+	for (int64_t until_ns = clock_now_ns() + 1000000000; clock_now_ns() < until_ns;)
+		rig_turn();
+	RIG_ASSERT(rig_pid("one") == one && !rig_events("one", "killed"));
 	RIG_ASSERT(!rig_stop());
 }
 
@@ -377,7 +398,7 @@ static void parts_of_the_folder_are_made_anew(void)
 	unsigned int told = 0;
 	pid_t one;
 
-	rig_open(TOP "  one: {program: @FAKE@, args: [print], alive: watchdog, dead_after: 300ms}\n");
+	rig_open(TOP "  one: {program: @FAKE@, args: [print], alive: watchdog, dead_after: 300ms, priority: 30}\n");
 	rig_start();
 	RIG_UNTIL(rig_ready("one"));
 	one = rig_pid("one");
@@ -490,6 +511,7 @@ int main(void)
 {
 	UNITY_BEGIN();
 	RUN_TEST(one_that_is_stopped_is_killed);
+	RUN_TEST(nobody_is_judged_by_a_time_in_which_achstart_was_held_up);
 	RUN_TEST(one_that_spins_is_killed);
 	RUN_TEST(one_that_is_never_ready_is_told_of);
 	RUN_TEST(one_that_will_not_end_is_named);

@@ -4,6 +4,7 @@
  *	fake stubborn		ready, beats, and does not care for SIGTERM
  *	fake mute		beats and is never ready
  *	fake print		ready, beats, and prints a line at each beat; with SIGUSR1 a megabyte
+ *	fake nap		ready, beats, and with SIGUSR1 it does nothing at all for 0.9 s
  *	fake exit N		ends at once with that status, after a line about it
  */
 #include <signal.h>
@@ -18,21 +19,29 @@
 #define BEAT_NS 20000000
 #define BEATS_BEFORE_SPIN 10
 
-static volatile sig_atomic_t flood;
+#define NAP_NS 900000000
+
+static volatile sig_atomic_t asked;
 
 static void on_usr1(int number)
 {
 	(void)number;
-	flood = 1;
+	asked = 1;
 }
 
 static void print(unsigned int beat)
 {
 	printf("line %u\n", beat);
-	for (unsigned int i = 0; flood && i < 16384; i++)
+	for (unsigned int i = 0; asked && i < 16384; i++)
 		printf("%-62u\n", i);
-	flood = 0;
+	asked = 0;
 	clearerr(stdout); /* a full FIFO refuses, and that is all */
+}
+
+static void nap(void)
+{
+	asked = 0;
+	clock_wait(NULL, 0, clock_now_ns() + NAP_NS);
 }
 
 int main(int argc, char **argv)
@@ -57,6 +66,8 @@ int main(int argc, char **argv)
 			print(beat);
 		while (!strcmp(kind, "spin") && beat >= BEATS_BEFORE_SPIN)
 			;
+		if (!strcmp(kind, "nap") && asked)
+			nap();
 		clock_wait(NULL, 0, clock_now_ns() + BEAT_NS);
 	}
 }
