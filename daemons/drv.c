@@ -163,9 +163,10 @@ static void ramp_joints(struct drv *drv, double dt_s, int64_t now_ns)
 		if (fresh && drv->blind[i] && !active)
 			drv_ref_forget(&drv->ramps[i]);
 		drv->blind[i] &= !fresh;
-		if (!fresh && !drv->ramps[i].begun)
-			rad = NAN; /* nobody knows where it came to: it has to stand until that is measured */
-		if (drv->halted)   /* what was measured then says how it braked, not how to go on */
+		/* Nobody knows where it came to: it has to come to rest until that is measured. */
+		if (!fresh && drv_ref_begins(&drv->ramps[i], active ? &want : NULL, drv->setup.safe))
+			rad = NAN;
+		if (drv->halted) /* what was measured then says how it braked, not how to go on */
 			rad_s = 0;
 		if (!commanded)
 			drv_ref_forget(&drv->ramps[i]);

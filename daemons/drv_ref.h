@@ -139,14 +139,17 @@ void drv_ref_begin(struct drv_ref_joint *joint, double position_rad, double velo
 /* Nothing is commanded in this tick: the next one begins anew. */
 void drv_ref_forget(struct drv_ref_joint *joint);
 
+/* Would it begin anew, at what is measured? */
+bool drv_ref_begins(const struct drv_ref_joint *joint, const struct drv_ref_want *want, enum drv_ref_safe safe);
+
 /* What to command for the next dt_s.  want NULL or of mode none: the safe action.  A joint that has not begun, and
  * one whose mode changes, begins at what is measured now.
  *
  * Always finite.  The safe action is taken, too, when something measured is NaN, infinite or beyond 1e9 (a module
  * that never answered; what a device does not measure is given as 0), when want is, and when limits cannot be kept:
  * NaN, an empty range of positions, an acceleration or a slew of 0; then hold stops at once.  Hold where neither a
- * command nor a measurement says where is velocity 0, and begins anew.  dt_s of 0, negative or NaN: no time has
- * passed. */
+ * command nor a measurement says where brings the velocity to 0, until it can begin; and what is to be held is never
+ * faster than it was told.  dt_s of 0, negative or NaN: no time has passed. */
 struct drv_ref_command drv_ref_joint(struct drv_ref_joint *joint, const struct drv_ref_limits *limits,
 				     const struct drv_ref_want *want, enum drv_ref_safe safe, double measured_rad,
 				     double measured_rad_s, double measured_a, double dt_s);

@@ -209,6 +209,23 @@ static bool want_usable(const struct drv_ref_want *want)
 	return false;
 }
 
+bool drv_ref_begins(const struct drv_ref_joint *joint, const struct drv_ref_want *want, enum drv_ref_safe safe)
+{
+	return !joint->begun || (joint->last.mode != mode_of(want, safe) && joint->last.mode != MSG_MODE_NONE);
+}
+
+/* To hold where it is, when nobody knows where that is: it comes to rest, from the velocity it was told. */
+static struct drv_ref_command brake(const struct drv_ref_joint *joint, const struct drv_ref_limits *l, double dt_s)
+{
+	const double last_rad_s =
+		joint->begun && joint->last.mode == MSG_MODE_VELOCITY ? joint->last.velocity_rad_s : 0;
+	const double most = change(l->acceleration_rad_s2, dt_s);
+
+	return (struct drv_ref_command){ .mode = MSG_MODE_VELOCITY,
+					 .velocity_rad_s = last_rad_s - within(last_rad_s, -most, most),
+					 .anew = !joint->begun };
+}
+
 struct drv_ref_command drv_ref_joint(struct drv_ref_joint *joint, const struct drv_ref_limits *limits,
 				     const struct drv_ref_want *want, enum drv_ref_safe safe, double measured_rad,
 				     double measured_rad_s, double measured_a, double dt_s)
@@ -226,14 +243,20 @@ struct drv_ref_command drv_ref_joint(struct drv_ref_joint *joint, const struct d
 	mode = mode_of(want, safe);
 	dt_s = dt_s >= TICK_MIN_S ? fmin(dt_s, DRV_REF_TICK_MAX_S) : 0;
 
-	anew = !joint->begun || (joint->last.mode != mode && joint->last.mode != MSG_MODE_NONE);
+	anew = drv_ref_begins(joint, want, safe);
+	if (anew && mode == MSG_MODE_POSITION && !all_usable(measured_rad, measured_rad_s, measured_a)) {
+		joint->last = brake(joint, l, dt_s);
+		return joint->last;
+	}
+	/* What is to stop is not faster than it was told: a sample may be older than the last command. */
+	if (anew && !want && joint->begun && joint->last.mode == MSG_MODE_VELOCITY)
+		measured_rad_s = within(measured_rad_s, fmin(joint->last.velocity_rad_s, 0),
+					fmax(joint->last.velocity_rad_s, 0));
 	if (anew)
 		drv_ref_begin(joint, measured_rad, measured_rad_s, measured_a);
 	if (joint->last.mode == MSG_MODE_NONE) /* a glitch of what is measured must not become a command */
 		joint->last.velocity_rad_s = within(joint->last.velocity_rad_s, -l->velocity_rad_s, l->velocity_rad_s);
 
-	if (!joint->begun && mode == MSG_MODE_POSITION) /* hold, nobody knows where */
-		return (struct drv_ref_command){ .mode = MSG_MODE_VELOCITY, .anew = true };
 	if (!want)
 		joint->last =
 			mode == MSG_MODE_POSITION ? hold(joint, l, dt_s) : (struct drv_ref_command){ .mode = mode };

@@ -5,6 +5,7 @@
 
 #define NOT INT64_MIN /* it has not been ready */
 #define NEVER INT64_MAX
+#define STUCK_NS 2000000000 /* a process that was killed and is there after that is in the hands of the kernel */
 
 /* What an entry of the table is told beside the daemon. */
 struct turn {
@@ -107,7 +108,7 @@ static unsigned int late(struct policy *p, const struct turn *t)
 static unsigned int kill_now(struct policy *p, const struct turn *t, enum policy_state state)
 {
 	p->killed = true;
-	return enter(p, state, t->now_ns + t->rules->kill_within_ns, POLICY_DO_KILL);
+	return enter(p, state, t->now_ns + STUCK_NS, POLICY_DO_KILL);
 }
 
 static unsigned int end(struct policy *p, const struct turn *t, enum policy_state state)

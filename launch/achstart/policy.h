@@ -54,12 +54,12 @@ enum policy_event {
 	POLICY_START, /* somebody asks: at the start of the robot, or by achctl */
 	POLICY_STOP,
 	POLICY_RESTART,
-	POLICY_NEEDS_MET,  /* what it needs is ready */
-	POLICY_IS_READY,   /* READY=1 */
-	POLICY_EXITED,	   /* it ended with status 0 */
-	POLICY_EXITED_100, /* ... 100: its configuration is wrong */
-	POLICY_DIED,	   /* any other way: another status, a signal, unknown (adopted), it could not be started */
-	POLICY_SILENT, /* it publishes nothing: for dead_after since the last; at first for ready_within, 1 s at least */
+	POLICY_NEEDS_MET,   /* what it needs is ready */
+	POLICY_IS_READY,    /* READY=1 */
+	POLICY_EXITED,	    /* it ended with status 0 */
+	POLICY_EXITED_100,  /* ... 100: its configuration is wrong */
+	POLICY_DIED,	    /* any other way: another status, a signal, unknown (adopted), it could not be started */
+	POLICY_SILENT,	    /* it publishes nothing for dead_after; at first for ready_within, a second at least */
 	POLICY_FROZEN,	    /* its process is stopped (state T; one that a debugger holds is judged as silent) */
 	POLICY_TIMER,	    /* policy_wake_ns() has come */
 	POLICY_ADOPT,	    /* its process was found running when we started; it has not been ready */
@@ -74,7 +74,7 @@ enum policy_event {
 #define POLICY_DO_SPAWN 0x08   /* start its process */
 #define POLICY_SAY_FAILED 0x10 /* tell, loudly: it is given up; policy_why says why */
 #define POLICY_SAY_LATE 0x20   /* tell: it is not ready within ready_within; it goes on, and what needs it waits on */
-#define POLICY_SAY_STUCK 0x40  /* tell: SIGKILL was kill_within ago and it is still there (uninterruptible sleep) */
+#define POLICY_SAY_STUCK 0x40  /* tell: SIGKILL was 2 s ago and it is still there (uninterruptible sleep) */
 #define POLICY_SAY_PAUSE 0x80  /* tell: it died early and is started again at policy_wake_ns() */
 
 struct policy_rules {

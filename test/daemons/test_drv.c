@@ -410,6 +410,27 @@ static void a_ramp_does_not_begin_where_it_was_long_ago(void)
 	}
 }
 
+/* Its last sample is old when it has to stop: it brakes, and is held where it is found. */
+static void not_to_be_held_where_it_was_long_ago_either(void)
+{
+	drv_lib_at(1, drv_lib_arm);
+	drv_lib_always(go_on_at_1);
+	fake.velocity_rad_s = 1;
+	fake.sample_ns = DRV_LIB_START_NS + 4 * DRV_LIB_TICK_NS;
+	drv_lib_at(4, limit_acceleration);
+	drv_lib_at(8, drv_lib_hold);
+	drv_lib_at(11, measure);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(70, "--set tick=5ms"));
+	TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, life_at(8));
+	for (int tick = 9; tick <= 11; tick++) {
+		TEST_ASSERT_EQUAL(MSG_LIFE_HOLDING, life_at((unsigned int)tick));
+		TEST_ASSERT_EQUAL(MSG_MODE_VELOCITY, fake.ticks[tick - 1].joint.mode);
+		TEST_ASSERT_DOUBLE_WITHIN(1e-9, 1 - 0.05 * (tick - 8), fake.ticks[tick - 1].joint.velocity_rad_s);
+	}
+	TEST_ASSERT_EQUAL(MSG_MODE_POSITION, fake.ticks[11].joint.mode);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 0.8, fake.ticks[11].joint.velocity_rad_s);
+}
+
 static void hold_stops_one_that_does_not_balance(void)
 {
 	drv_lib_at(1, drv_lib_arm);
@@ -712,6 +733,7 @@ int main(void)
 	RUN_TEST(after_an_estop_it_begins_at_rest);
 	RUN_TEST(ramps_begin_at_what_is_measured);
 	RUN_TEST(a_ramp_does_not_begin_where_it_was_long_ago);
+	RUN_TEST(not_to_be_held_where_it_was_long_ago_either);
 	RUN_TEST(hold_stops_one_that_does_not_balance);
 	RUN_TEST(hold_lets_one_that_balances_go_on_and_estop_does_not);
 	RUN_TEST(fault_and_well);

@@ -535,6 +535,7 @@ static void hold_brakes_and_stays(void)
 static void hold_begins_at_what_is_measured(void)
 {
 	velocity_for(2, DT);
+	VELOCITY(2, velocity_for(2, DT));
 	at_rad = 3;
 	at_rad_s = 1.5;
 	POSITION(3.05, 0.5, tick_for(NULL, DRV_REF_HOLD, DT));
@@ -636,7 +637,45 @@ static void begun_by_hand(void)
 	POSITION(3.25, 2.5, position_for(9, DT));
 }
 
+static void what_is_to_stop_is_not_faster_than_it_was_told(void)
+{
+	static const struct {
+		double told, measured, next;
+	} cases[] = { { 2, 2.5, 1 }, { 2, 1.5, 0.5 }, { 2, -0.5, 0 }, { -2, -2.5, -1 }, { -2, 0.5, 0 } };
+
+	limits.velocity_rad_s = 3;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		drv_ref_forget(&joint);
+		at_rad = 0;
+		at_rad_s = cases[i].told;
+		VELOCITY(cases[i].told, velocity_for(cases[i].told, DT));
+		at_rad = 4;
+		at_rad_s = cases[i].measured;
+		POSITION(4 + cases[i].next * DT, cases[i].next, tick_for(NULL, DRV_REF_HOLD, DT));
+	}
+}
+
 /* ---- what nobody knows ---- */
+
+static void to_hold_nobody_knows_where_it_comes_to_rest(void)
+{
+	at_rad_s = 2;
+	VELOCITY(2, velocity_for(2, DT));
+	at_rad = NAN;
+	VELOCITY(1, tick_for(NULL, DRV_REF_HOLD, DT));
+	TEST_ASSERT_TRUE(drv_ref_begins(&joint, NULL, DRV_REF_HOLD));
+	VELOCITY(0, position_for(9, DT)); /* nor does anybody know how far that is */
+	VELOCITY(0, tick_for(NULL, DRV_REF_HOLD, DT));
+	at_rad = 4;
+	at_rad_s = 0.5; /* of some time ago */
+	POSITION(4, 0, tick_for(NULL, DRV_REF_HOLD, DT));
+	TEST_ASSERT_TRUE(joint.last.anew);
+	TEST_ASSERT_FALSE(drv_ref_begins(&joint, NULL, DRV_REF_HOLD));
+	/* A current says nothing of how fast it is. */
+	CURRENT(2, current_for(5, DT));
+	at_rad = NAN;
+	VELOCITY(0, tick_for(NULL, DRV_REF_HOLD, DT));
+}
 
 static const double unknown[] = { NAN, INFINITY, -INFINITY, 1.000001e9, -1.000001e9, 1e300, DBL_MAX };
 
@@ -874,6 +913,8 @@ int main(void)
 	RUN_TEST(a_beginning_is_told_once);
 	RUN_TEST(every_change_of_mode_begins_anew);
 	RUN_TEST(begun_by_hand);
+	RUN_TEST(what_is_to_stop_is_not_faster_than_it_was_told);
+	RUN_TEST(to_hold_nobody_knows_where_it_comes_to_rest);
 	RUN_TEST(a_module_that_never_answered);
 	RUN_TEST(a_module_that_stops_answering);
 	RUN_TEST(what_is_large_but_known);
