@@ -641,7 +641,7 @@ static void what_is_to_stop_is_not_faster_than_it_was_told(void)
 {
 	static const struct {
 		double told, measured, next;
-	} cases[] = { { 2, 2.5, 1 }, { 2, 1.5, 0.5 }, { 2, -0.5, 0 }, { -2, -2.5, -1 }, { -2, 0.5, 0 } };
+	} cases[] = { { 2, 2.5, 1.5 }, { 2, 1.5, 1 }, { 2, -0.5, 0 }, { -2, -2.5, -1.5 }, { -2, 0.5, 0 } };
 
 	limits.velocity_rad_s = 3;
 	for (size_t i = 0; i < COUNT(cases); i++) {
@@ -651,7 +651,7 @@ static void what_is_to_stop_is_not_faster_than_it_was_told(void)
 		VELOCITY(cases[i].told, velocity_for(cases[i].told, DT));
 		at_rad = 4;
 		at_rad_s = cases[i].measured;
-		POSITION(4 + cases[i].next * DT, cases[i].next, tick_for(NULL, DRV_REF_HOLD, DT));
+		POSITION(4 + cases[i].next * DT / 2, cases[i].next, tick_for(NULL, DRV_REF_HOLD, DT / 2));
 	}
 }
 
@@ -674,7 +674,14 @@ static void to_hold_nobody_knows_where_it_comes_to_rest(void)
 	/* A current says nothing of how fast it is. */
 	CURRENT(2, current_for(5, DT));
 	at_rad = NAN;
-	VELOCITY(0, tick_for(NULL, DRV_REF_HOLD, DT));
+	VELOCITY(0, tick_for(NULL, DRV_REF_HOLD, DT / 2));
+	/* Nor does what it was told before a time without commands. */
+	at_rad = 4;
+	velocity_for(2, DT);
+	VELOCITY(2, velocity_for(2, DT));
+	drv_ref_forget(&joint);
+	at_rad = NAN;
+	VELOCITY(0, tick_for(NULL, DRV_REF_HOLD, DT / 2));
 }
 
 static const double unknown[] = { NAN, INFINITY, -INFINITY, 1.000001e9, -1.000001e9, 1e300, DBL_MAX };
