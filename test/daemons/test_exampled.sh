@@ -58,6 +58,7 @@ patiently() { # COMMAND...: until it succeeds
 
 field() { ach echo "${p}table-state" --last | sed -n "s/^$1 = \([^ ]*\).*/\1/p"; }
 is() { [ "$(field "$1")" = "$2" ]; }
+told() { ach echo "${p}table-event" --last | grep -q "$1"; }
 near() { awk -v is="$(field "$1")" -v to="$2" -v by="$3" 'BEGIN { exit !(is - to < by && to - is < by) }'; }
 # Of the turntable itself.
 table_near() {
@@ -179,7 +180,7 @@ begin 'silence is a fault, and no end'
 robotsim fault table.1 silent
 patiently is common.lifecycle fault
 patiently is header.flags 'partial|simulated'
-ach echo "${p}table-event" --last | grep -q fault
+patiently told fault
 robotsim fault --clear table.1 silent
 patiently is common.lifecycle holding
 
