@@ -199,6 +199,11 @@ void stall_broke(void)
 	stall_run.broke_ns = clock_now_ns();
 }
 
+void stall_unheard(void)
+{
+	stall_run.unheard = 1;
+}
+
 void stall_back(void)
 {
 	stall_trace_listen(0); /* all that was on the wire before */

@@ -100,8 +100,9 @@ void stall_begin(const struct stall_bus *bus, unsigned int owner);
 void stall_end(void);
 void stall_clean(void); /* in tearDown: whatever has become of the case */
 
-void stall_broke(void); /* right after the bus was stopped */
-void stall_back(void);	/* right before it goes on */
+void stall_broke(void);	  /* right after the bus was stopped */
+void stall_unheard(void); /* by taking the far side its power: a frame that it has acknowledged it may not have heard */
+void stall_back(void);	  /* right before it goes on */
 
 /* All of these go on tracing and owning the link meanwhile, and fail the case when it does not happen. */
 void stall_for(int64_t ns);
@@ -129,6 +130,7 @@ extern struct stall_run {
 	struct bus *far;
 	int64_t start_ns, broke_ns, back_ns, end_ns;
 	unsigned int resets, restarts;
+	uint64_t unheard; /* at most */
 } stall_run;
 
 unsigned int stall_living(struct stall_said said[STALL_DRIVERS]); /* what they say, and how many they are */

@@ -105,7 +105,7 @@ bool stall_trace_whole(void)
 
 	for (unsigned int i = 0; i < STALL_DRIVERS; i++)
 		all += missed(i);
-	return all <= bus_stats(stall_run.far)->dropped ||
+	return all <= bus_stats(stall_run.far)->dropped + stall_run.unheard ||
 	       (!stall_run.bus.exact && clock_now_ns() > stall_run.end_ns + PATIENCE_NS);
 }
 

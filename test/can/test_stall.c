@@ -52,6 +52,12 @@ static void broken_by(const char *fault)
 	stall_broke();
 }
 
+static void without_power(void)
+{
+	broken_by("fault power off device");
+	stall_unheard();
+}
+
 static void back_by(const char *fault)
 {
 	stall_back();
@@ -88,7 +94,7 @@ static void stalled_and_nobody_resets(void)
 static void device_without_power_and_reset(void)
 {
 	stall_begin(&wire, STALL_RESETS);
-	broken_by("fault power off device");
+	without_power();
 	stall_for(SECOND_NS);
 	stall_until_reset();
 	back_by("fault power on device");
@@ -98,7 +104,7 @@ static void device_without_power_and_reset(void)
 static void device_without_power_and_nobody_resets(void)
 {
 	stall_begin(&wire, 0);
-	broken_by("fault power off device");
+	without_power();
 	stall_for(SECOND_NS);
 	stall_until_state(SLOTS_STALLED);
 	back_by("fault power on device");
@@ -108,7 +114,7 @@ static void device_without_power_and_nobody_resets(void)
 static void bus_without_power(void)
 {
 	stall_begin(&wire, 0);
-	broken_by("fault power off device");
+	without_power();
 	ask("fault power off host");
 	stall_for(SECOND_NS);
 	stall_until_state(SLOTS_DOWN);
