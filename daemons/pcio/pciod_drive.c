@@ -69,6 +69,7 @@ static void begin(struct pciod_drive *drive, const struct drv_ref_command *comma
 		return;
 	drive->on = true;
 	drive->velocity_rad_s = drive->stopped ? 0 : at->velocity_rad_s;
+	drive->stopped = false;
 	drive->bias_rad = command && command->mode == MSG_MODE_POSITION ? bias(command, at) : 0;
 }
 

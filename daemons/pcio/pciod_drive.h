@@ -14,7 +14,7 @@
 
 struct pciod_drive {
 	bool on;	       /* it was commanded in the last tick */
-	bool stopped;	       /* it was told velocity 0 instead, or halted */
+	bool stopped;	       /* it was told velocity 0 instead, or halted, and has not begun since */
 	double velocity_rad_s; /* what it was told */
 	/* A ramp that went on while the module could not (it was halted, homing, or away) is elsewhere than the
 	 * joint, by so much; and so is one that is to stop while the joint is still behind it.  It is not made up for

@@ -534,6 +534,11 @@ static void it_is_reset_when_it_has_come_to_rest(void)
 	f.limits.acceleration_rad_s2 = 10;
 	fake_ticks(&f, 4);
 	TOLD("v 0.05; v 0.1"); /* it begins at 0, not at what is measured */
+	f.wish.command = NULL;
+	fake_tick(&f);
+	f.wish.command = &f.command;
+	fake_tick(&f);
+	TOLD("v 0.0540000002"); /* and after that at what is measured, as any other */
 }
 
 static void if_it_does_in_a_second(void)
