@@ -19,7 +19,7 @@ vm_until() {
 	local i
 
 	for ((i = 0; i < 600; i++)); do
-		"$@" >/dev/null 2>&1 && return
+		"$@" >/dev/null 2>&1 && return 0 # in a trap a bare return is the status of before it
 		read -r -t 0.05 -u "$vm_never" _ || true
 	done
 	echo "waited in vain for: $*"

@@ -91,7 +91,9 @@ other_says() { # LIFE
 	chrt -f 70 ach put "$robot.other-state" --type joint-state --hz 20 --json \
 		'{"common":{"lifecycle":"'"$1"'","bus":[{"name":"torso","state":"error-active"}]}}' &
 	other=$!
+	vm_until other_is "$1"
 }
+other_is() { grep -qF -- "common.lifecycle = $1" <<<"$(ach echo "$robot.other-state" --last)"; }
 
 # ---- how it is ----
 
