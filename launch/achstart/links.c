@@ -74,10 +74,14 @@ enum links_verdict links_judge(const struct links_word *words, size_t n, const c
 {
 	int64_t since_ns = 0, heard_ns = 0;
 	bool off = false, down = false, all_rest = true;
+	size_t silent = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		const struct msg_bus *bus = words[i].bus;
 
+		silent += words[i].silent;
+		if (words[i].silent)
+			continue;
 		off |= bus->state == MSG_LINK_BUS_OFF;
 		down |= bus->state == MSG_LINK_ABSENT || bus->state == MSG_LINK_STOPPED;
 		all_rest &= rests(words[i].life);
@@ -88,11 +92,11 @@ enum links_verdict links_judge(const struct links_word *words, size_t n, const c
 		if (bus->last_received_ns > heard_ns)
 			heard_ns = bus->last_received_ns;
 	}
-	if (!n)
+	if (silent == n)
 		return LINKS_UP;
 	if (off) {
 		*why = "bus-off";
-		return all_rest ? LINKS_RESET : LINKS_WAIT;
+		return all_rest && !silent ? LINKS_RESET : LINKS_WAIT;
 	}
 	if (down)
 		return LINKS_UP;
@@ -109,19 +113,20 @@ static enum msg_life life_of(const struct pulse *p)
 	return p->is_clock ? MSG_LIFE_HOLDING : (enum msg_life)p->common.lifecycle;
 }
 
-static size_t gather(const struct robot_bus *bus, struct pulse *const *pulses, size_t n, struct links_word *words,
-		     int64_t now_ns)
+static size_t gather(const struct robot_bus *bus, const struct links_driver *drivers, size_t n,
+		     struct links_word *words, int64_t now_ns)
 {
 	size_t found = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		const struct pulse *p = pulses[i];
+		const struct pulse *p = drivers[i].pulse;
+		const bool silent = pulse_age_ns(p, now_ns) > FRESH_NS;
 
-		if (!p->there || pulse_age_ns(p, now_ns) > FRESH_NS)
+		if (!p->there || (silent && (p->is_clock || !drivers[i].lives)))
 			continue;
 		for (size_t b = 0; b < p->common.bus_count && b < MSG_BUSES; b++)
 			if (!strncmp(p->common.bus[b].name, bus->name, MSG_NAME_SIZE))
-				words[found++] = (struct links_word){ &p->common.bus[b], life_of(p) };
+				words[found++] = (struct links_word){ &p->common.bus[b], life_of(p), silent };
 	}
 	return found;
 }
@@ -141,7 +146,7 @@ static void reset(struct links_one *one, const char *why, struct events *events,
 	}
 }
 
-void links_look(struct links *l, const struct launch *launch, struct pulse *const *pulses, size_t n,
+void links_look(struct links *l, const struct launch *launch, const struct links_driver *drivers, size_t n,
 		struct events *events, int64_t now_ns)
 {
 	struct links_word words[LAUNCH_DAEMONS_MAX];
@@ -151,7 +156,7 @@ void links_look(struct links *l, const struct launch *launch, struct pulse *cons
 		return;
 	for (size_t i = 0; i < l->n; i++) {
 		struct links_one *one = &l->one[i];
-		const size_t found = gather(one->bus, pulses, n, words, now_ns);
+		const size_t found = gather(one->bus, drivers, n, words, now_ns);
 
 		switch (links_judge(words, found, &why)) {
 		case LINKS_RESET:

@@ -2,10 +2,10 @@
  *
  * A stall is what drivers say in their states; the link is reset once none of those on the bus has confirmed or
  * received anything since.  A link that is bus-off is reset, which empties its queue too, once every driver on it
- * says that it holds, is disarmed or in fault.  After a reset that did not help the next one comes after twice the
- * time, from 50 ms to 2 s. An interface that drivers find absent or down, at start or later, or of which nobody says
- * anything because everybody waits for it, is brought up once it is there: tried every second, and told when that
- * changes something.
+ * says that it holds, is disarmed or in fault; one that lives and has fallen silent is waited for.  After a reset that
+ * did not help the next one comes after twice the time, from 50 ms to 2 s.  An interface that drivers find absent or
+ * down, at start or later, or of which nobody says anything because everybody waits for it, is brought up once it is
+ * there: tried every second, and told when that changes something.
  */
 #ifndef LAUNCH_ACHSTART_LINKS_H
 #define LAUNCH_ACHSTART_LINKS_H
@@ -36,11 +36,16 @@ enum links_verdict { LINKS_FINE, LINKS_WAIT, LINKS_RESET, LINKS_UP };
 struct links_word { /* of one driver about the bus */
 	const struct msg_bus *bus;
 	enum msg_life life;
+	bool silent; /* these are its last words, and what it does now nobody knows */
 };
 enum links_verdict links_judge(const struct links_word *words, size_t n, const char **why);
 
 /* Looks at all of them and resets what is to be reset. */
-void links_look(struct links *links, const struct launch *launch, struct pulse *const *pulses, size_t n,
+struct links_driver {
+	const struct pulse *pulse;
+	bool lives; /* the process that published it */
+};
+void links_look(struct links *links, const struct launch *launch, const struct links_driver *drivers, size_t n,
 		struct events *events, int64_t now_ns);
 
 #endif

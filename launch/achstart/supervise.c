@@ -204,20 +204,20 @@ static void tell_systemd(struct supervisor *s, int64_t now_ns)
 static void look(struct supervisor *s, int64_t now_ns)
 {
 	const bool in_time = now_ns - s->look_ns < LATE_NS;
-	struct pulse *pulses[LAUNCH_DAEMONS_MAX];
+	struct links_driver drivers[LAUNCH_DAEMONS_MAX];
 	const char *mended;
 	size_t n = 0;
 
 	for (size_t i = 0; i < s->n; i++) {
 		watch_look(s, &s->watches[i], now_ns);
 		if (s->watches[i].daemon->alive == LAUNCH_ALIVE_STATE)
-			pulses[n++] = &s->watches[i].pulse;
+			drivers[n++] = (struct links_driver){ &s->watches[i].pulse, watch_has_spoken(&s->watches[i]) };
 	}
 	if (!in_time)
 		s->late_ns = now_ns;
 	for (size_t i = 0; i < s->n; i++)
 		watch_judge(s, &s->watches[i], now_ns);
-	links_look(&s->links, s->launch, pulses, n, &s->events, now_ns);
+	links_look(&s->links, s->launch, drivers, n, &s->events, now_ns);
 	mended = s->looks++ % PATROL_EVERY ? NULL : patrol_look(&s->patrol);
 	if (mended)
 		supervise_mended(s, mended, now_ns);

@@ -78,10 +78,14 @@ uint32_t watch_incarnation(const struct watch *w)
 									  : w->kept.incarnation;
 }
 
+bool watch_has_spoken(const struct watch *w)
+{
+	return policy_has_process(&w->policy) && w->daemon->alive == LAUNCH_ALIVE_STATE && has_published(w);
+}
+
 bool watch_in_fault(const struct watch *w)
 {
-	return policy_has_process(&w->policy) && w->daemon->alive == LAUNCH_ALIVE_STATE && has_published(w) &&
-	       w->pulse.common.lifecycle == MSG_LIFE_FAULT;
+	return watch_has_spoken(w) && w->pulse.common.lifecycle == MSG_LIFE_FAULT;
 }
 
 const char *watch_why(const struct watch *w)

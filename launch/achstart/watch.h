@@ -47,7 +47,8 @@ void watch_freeze(struct supervisor *s, struct watch *w, int64_t now_ns); /* the
 
 /* Why it has failed, or is in fault, as far as is known; else "". */
 const char *watch_why(const struct watch *w);
-bool watch_in_fault(const struct watch *w); /* its lifecycle, by what it published last */
+bool watch_has_spoken(const struct watch *w); /* its process, which runs, has published a state */
+bool watch_in_fault(const struct watch *w);   /* its lifecycle, by what it published last */
 
 /* Which one it is: as it says itself, or as achstart counts. */
 uint32_t watch_incarnation(const struct watch *w);

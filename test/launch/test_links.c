@@ -14,7 +14,7 @@ void setUp(void)
 	memset(buses, 0, sizeof(buses));
 	for (size_t i = 0; i < 3; i++) {
 		buses[i].state = MSG_LINK_ERROR_ACTIVE;
-		words[i] = (struct links_word){ &buses[i], MSG_LIFE_HOLDING };
+		words[i] = (struct links_word){ &buses[i], MSG_LIFE_HOLDING, false };
 	}
 	why = "";
 }
@@ -67,6 +67,25 @@ static void bus_off_ends_when_nobody_moves(void)
 	}
 }
 
+static void one_that_has_fallen_silent_may_move(void)
+{
+	buses[0].state = MSG_LINK_BUS_OFF;
+	words[2].silent = true;
+	expect(LINKS_WAIT, "bus-off");
+	words[2].silent = false;
+	expect(LINKS_RESET, "bus-off");
+}
+
+static void of_the_silent_nothing_else_counts(void)
+{
+	buses[2].state = MSG_LINK_BUS_OFF;
+	buses[2].stalled_since_ns = 100;
+	words[2].silent = true;
+	expect(LINKS_FINE, "");
+	words[0].silent = words[1].silent = true;
+	expect(LINKS_UP, "");
+}
+
 static void bus_off_goes_before_a_stall(void)
 {
 	buses[0].state = MSG_LINK_BUS_OFF;
@@ -100,6 +119,8 @@ int main(void)
 	RUN_TEST(one_that_nobody_speaks_of_is_brought_up);
 	RUN_TEST(one_that_is_down_or_away_is_brought_up);
 	RUN_TEST(bus_off_ends_when_nobody_moves);
+	RUN_TEST(one_that_has_fallen_silent_may_move);
+	RUN_TEST(of_the_silent_nothing_else_counts);
 	RUN_TEST(bus_off_goes_before_a_stall);
 	RUN_TEST(a_stall_is_one_if_nobody_has_heard_anything_since);
 	return UNITY_END();
