@@ -139,13 +139,17 @@ wire() { # starts wire:w
 		sleep 0.02
 	done
 }
+peer() { # COUNT: another controller on wire:w, which acknowledges, and ends with so many frames in heard; process $peer
+	timeout 60 "$build/canwire" dump --as peer --count "$1" w >heard &
+	peer=$!
+	until "$build/canwire" stats w | grep 'controller peer' >/dev/null; do sleep 0.02; done
+}
 grep -v -e '##' -e 20000040 trace.log >classic.log
 
 # Sent, confirmed, and what another controller and a recorder see.
 test_wire() {
 	wire
-	timeout 60 "$build/canwire" dump --as peer --count 8 w >heard &
-	local peer=$!
+	peer 8
 	"$build/canrecord" wire:w --count 8 -o rec.log >/dev/null &
 	local recorder=$!
 	until [ -e rec.log ]; do sleep 0.02; done # it hears the bus
@@ -160,9 +164,9 @@ test_wire() {
 test_unfit() {
 	local status=0
 	wire
-	timeout 60 "$build/canwire" dump --as peer --count 4 w >heard &
+	peer 4
 	"$replay" trace.log --map '*=wire:w' --speed max --errors >out 2>err || status=$?
-	wait $!
+	wait "$peer"
 	[ "$status" -eq 111 ]
 	grep -q '^4 frames sent in ' out
 	grep -qx ' *2 left out: no frames for that bus' out
@@ -185,9 +189,9 @@ test_lone_node() {
 # A line of standard input for each frame; q or its end is the end.
 step() { # KEYS: two of them
 	wire
-	timeout 60 "$build/canwire" dump --as peer --count 2 w >heard &
+	peer 2
 	printf '%b' "$1" | "$replay" classic.log --map '*=wire:w' --step >out
-	wait $!
+	wait "$peer"
 	[ "$(head -n 3 out)" = '(1700000000.000000) wire:w 123#DEADBEEF
 (1700000000.010000) wire:w 00000123#
 (1700000000.020000) wire:w 123#R4' ]
@@ -199,21 +203,20 @@ test_step_q() { step '\n\nq\n\n'; }
 test_bar() {
 	local last=$'\r\033[K4 frames sent in '
 	wire
-	timeout 60 "$build/canwire" dump --as peer --count 8 w >heard &
+	peer 8
 	printf '(%d.0) can0 100#\n' 0 1 2 3 >four.log
 	"$replay" four.log --map can0=wire:w >out 2>&1
 	lib_not grep -q '[]#%]' out
 	script -qec "$replay four.log --map can0=wire:w" /dev/null >out
 	grep -qF '[######################........]  75 %  2.' out
 	[[ $(<out) == *"$last"* ]]
-	wait $!
+	wait "$peer"
 }
 test_interrupted() {
 	local status=0
 	wire
 	printf '(1.0) can0 100#\n(3600.0) can0 200#\n' >hour.log
-	timeout 60 "$build/canwire" dump --as peer --count 1 w >heard &
-	local peer=$!
+	peer 1
 	"$replay" hour.log --map can0=wire:w >out &
 	local player=$!
 	wait "$peer"
