@@ -75,12 +75,20 @@ late() { # VERB COMMAND...: achstart hears of it only after achctl has given up
 	echo "$* ended with $status: $(<"$lib_folder/late")"
 	return 1
 }
+has_asked() { # PID: sleeps, and the stopped achstart has one more at its door
+	[ "$(grep -c " $ENDPLATE_RUN/control$" /proc/net/unix)" -gt 1 ] && grep -q '^State:.S' "/proc/$1/status"
+}
+interrupted() { # COMMAND...: when it has asked
+	env --default-signal=INT "$@" & # which a shell's background ignores
+	lib_until has_asked $! && kill -INT $!
+	wait $!
+}
 achctl estop >/dev/null
 lib_until is 'd["waist"]["life"] == "disarmed"'
 lib_case late_arm late arm achctl arm --within 1s
 lib_case late_arm_said grep -q 'does not answer; it will not be done later' "$lib_folder/late"
-lib_case late_stop late stop timeout -s INT 1 achctl stop
-lib_case interrupted_arm late arm timeout -s INT 1 achctl arm
+lib_case late_stop late stop interrupted achctl stop
+lib_case interrupted_arm late arm interrupted achctl arm
 lib_case arm_after lib_matches 0 "armed: level run, epoch $((epoch + 2)), by ann; taken by 2 drivers" achctl arm
 lib_case armed_said grep -qx 'achstart: armed by ann' "$lib_folder/achstart"
 
