@@ -63,20 +63,22 @@ lib_case armed is '[d["waist"]["level"], d["waist"]["epoch"]]' "['run', $((epoch
 
 # What achctl says has failed is not done later, whatever has happened meanwhile.
 too_late() { [ "$(grep -c "too-late: $1 came too late" "$ENDPLATE_RUN/log/events.log")" -gt "$2" ]; }
-late() { # VERB COMMAND...: achstart hears of it only after achctl has given up
+late() { # VERB STATUS COMMAND...: achstart hears of it only after achctl has given up
 	local status=0 before
 	before=$(grep -c "too-late: $1 " "$ENDPLATE_RUN/log/events.log" || true)
 	kill -STOP "$achstart"
-	"${@:2}" >"$lib_folder/late" 2>&1 || status=$?
+	"${@:3}" >"$lib_folder/late" 2>&1 || status=$?
 	achctl estop --why 'smoke again' >/dev/null
 	kill -CONT "$achstart"
 	lib_until too_late "$1" "$before" && is 'robot["level"], robot["why"]' "('estop', 'smoke again')" &&
-		is 'robot["stopping"]' False && return
+		is 'robot["stopping"]' False && [ "$status" -eq "$2" ] && return
 	echo "$* ended with $status: $(<"$lib_folder/late")"
 	return 1
 }
-has_asked() { # PID: sleeps, and the stopped achstart has one more at its door
-	[ "$(grep -c " $ENDPLATE_RUN/control$" /proc/net/unix)" -gt 1 ] && grep -q '^State:.S' "/proc/$1/status"
+has_asked() { # PID: it is connected, and sleeps
+	local inode
+	inode=$(readlink "/proc/$1/fd"/* | sed -n 's/^socket:\[\(.*\)\]$/\1/p')
+	grep -qE " 0001 03 +$inode\$" /proc/net/unix && grep -q '^State:.S' "/proc/$1/status"
 }
 interrupted() { # COMMAND...: when it has asked
 	env --default-signal=INT "$@" & # which a shell's background ignores
@@ -85,10 +87,10 @@ interrupted() { # COMMAND...: when it has asked
 }
 achctl estop >/dev/null
 lib_until is 'd["waist"]["life"] == "disarmed"'
-lib_case late_arm late arm achctl arm --within 1s
+lib_case late_arm late arm 111 achctl arm --within 1s
 lib_case late_arm_said grep -q 'does not answer; it will not be done later' "$lib_folder/late"
-lib_case late_stop late stop interrupted achctl stop
-lib_case interrupted_arm late arm interrupted achctl arm
+lib_case late_stop late stop 130 interrupted achctl stop
+lib_case interrupted_arm late arm 130 interrupted achctl arm
 lib_case arm_after lib_matches 0 "armed: level run, epoch $((epoch + 2)), by ann; taken by 2 drivers" achctl arm
 lib_case armed_said grep -qx 'achstart: armed by ann' "$lib_folder/achstart"
 
