@@ -63,7 +63,7 @@ static void judge(struct watch *w, const char *who, int64_t now_ns, struct error
 	const char *name = w->daemon->name;
 	bool real = false;
 
-	pulse_look(&w->pulse, now_ns);
+	pulse_look_again(&w->pulse, now_ns); /* it may have made its channel a moment ago */
 	if (watch_in_fault(w)) {
 		error_add(errors, "%s: in fault%s%s", name, *watch_why(w) ? ": " : "", watch_why(w));
 		return;
