@@ -197,6 +197,18 @@ static int state_path(char path[RUN_PATH_MAX], const char *name)
 	return run_path(path, rest, &(struct error_sink){ 0 });
 }
 
+static const char *const lefts[FOLDER_LEFTS] = { "runs", "stopped", "done", "failed" };
+
+static bool left_of(const char *word, enum folder_left *left)
+{
+	for (int i = 0; i < FOLDER_LEFTS; i++)
+		if (!strcmp(word, lefts[i])) {
+			*left = i;
+			return true;
+		}
+	return false;
+}
+
 int folder_state_write(const char *name, const struct folder_state *s)
 {
 	char path[RUN_PATH_MAX], text[STATE_MAX];
@@ -209,15 +221,15 @@ int folder_state_write(const char *name, const struct folder_state *s)
 		return -ENAMETOOLONG;
 	len = snprintf(text, sizeof(text),
 		       "pid %d\nstarted %" PRIu64 "\nincarnation %" PRIu32 "\nhash %016" PRIx64
-		       "\nready %d\nready_ns %" PRId64 "\nspawned_ns %" PRId64 "\nrestarts %" PRIu64 "\nend\n",
+		       "\nready %d\nready_ns %" PRId64 "\nspawned_ns %" PRId64 "\nrestarts %" PRIu64 "\nleft %s\nend\n",
 		       (int)s->pid, s->started, s->incarnation, s->hash, s->ready, s->ready_ns, s->spawned_ns,
-		       s->restarts);
+		       s->restarts, lefts[s->left]);
 	return replace(path, text, (size_t)len);
 }
 
 int folder_state_read(const char *name, struct folder_state *s)
 {
-	char path[RUN_PATH_MAX], text[STATE_MAX + 1], end[4] = { 0 };
+	char path[RUN_PATH_MAX], text[STATE_MAX + 1], left[8] = "", end[4] = "";
 	int len, pid = 0, ready = 0, n;
 
 	if (state_path(path, name))
@@ -228,10 +240,10 @@ int folder_state_read(const char *name, struct folder_state *s)
 	memset(s, 0, sizeof(*s));
 	n = sscanf(text,
 		   "pid %d started %" SCNu64 " incarnation %" SCNu32 " hash %" SCNx64 " ready %d ready_ns %" SCNd64
-		   " spawned_ns %" SCNd64 " restarts %" SCNu64 " %3s",
+		   " spawned_ns %" SCNd64 " restarts %" SCNu64 " left %7s %3s",
 		   &pid, &s->started, &s->incarnation, &s->hash, &ready, &s->ready_ns, &s->spawned_ns, &s->restarts,
-		   end);
-	if (n != 9 || strcmp(end, "end") != 0 || pid <= 0)
+		   left, end);
+	if (n != 10 || strcmp(end, "end") != 0 || pid < 0 || !left_of(left, &s->left))
 		return -EBADMSG;
 	s->pid = pid;
 	s->ready = ready;

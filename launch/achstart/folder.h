@@ -38,14 +38,18 @@ int folder_robot_write(const char *name, struct error_sink *errors);
 /* Of that folder; NULL: $RUN.  0; -ENOENT; -EBADMSG and others: to be treated as not there. */
 int folder_robot_read(const char *folder, struct folder_robot *robot);
 
+/* How it was left: what another achstart does not start by itself. */
+enum folder_left { FOLDER_RUNS, FOLDER_STOPPED, FOLDER_DONE, FOLDER_FAILED, FOLDER_LEFTS };
+
 struct folder_state {
-	pid_t pid;
+	pid_t pid;	      /* 0: it has not had a process */
 	uint64_t started;     /* field 22 of /proc/PID/stat: with it a number that was given anew is told apart */
 	uint32_t incarnation; /* as achstart counts: processes of this name since the robot came up */
 	uint64_t hash;	      /* launch_hash */
 	bool ready;	      /* it has said READY=1 */
 	int64_t ready_ns, spawned_ns;
 	uint64_t restarts;
+	enum folder_left left;
 };
 
 /* 0 or -errno.  A failure (a full disk) is told by the caller and is no reason to stop anything. */

@@ -89,7 +89,7 @@ static int make_states(struct supervisor *s, struct error_sink *errors)
 		return folder;
 	close(folder);
 	for (size_t i = 0; i < s->n; i++)
-		if (policy_has_process(&s->watches[i].policy))
+		if (policy_has_process(&s->watches[i].policy) || s->watches[i].kept.left != FOLDER_RUNS)
 			folder_state_write(s->watches[i].daemon->name, &s->watches[i].kept);
 	return 0;
 }

@@ -247,6 +247,20 @@ static unsigned int misfit(struct policy *p, const struct turn *t)
 	return fail(p, t, "its configuration is wrong: exit status 100");
 }
 
+/* ---- under another achstart ---- */
+
+static unsigned int was_failed(struct policy *p, const struct turn *t)
+{
+	(void)t;
+	p->why = "it had been given up before this achstart";
+	return enter(p, POLICY_FAILED, NEVER, 0);
+}
+
+static unsigned int was_lost(struct policy *p, const struct turn *t)
+{
+	return fail(p, t, "it ended while no achstart looked, and is not to be restarted");
+}
+
 /* ---- the table ---- */
 
 /* clang-format off */
@@ -254,6 +268,7 @@ static unsigned int (*const table[POLICY_STATES][POLICY_EVENTS])(struct policy *
 	[POLICY_STOPPED] = {
 		[POLICY_START] = want, [POLICY_RESTART] = want,
 		[POLICY_ADOPT] = adopt, [POLICY_ADOPT_READY] = adopt_ready,
+		[POLICY_WAS_DONE] = done, [POLICY_WAS_FAILED] = was_failed, [POLICY_WAS_LOST] = was_lost,
 	},
 	[POLICY_WAITING] = {
 		[POLICY_STOP] = stopped, [POLICY_NEEDS_MET] = spawn,
@@ -363,9 +378,10 @@ const char *policy_state_name(enum policy_state state)
 
 const char *policy_event_name(enum policy_event event)
 {
-	static const char *const names[POLICY_EVENTS] = { "start",  "stop",	  "restart",	"needs-met", "is-ready",
-							  "exited", "exited-100", "died",	"silent",    "frozen",
-							  "timer",  "adopt",	  "adopt-ready" };
+	static const char *const names[POLICY_EVENTS] = { "start",	 "stop",     "restart",	   "needs-met",
+							  "is-ready",	 "exited",   "exited-100", "died",
+							  "silent",	 "frozen",   "timer",	   "adopt",
+							  "adopt-ready", "was-done", "was-failed", "was-lost" };
 
 	return names[event];
 }

@@ -64,6 +64,9 @@ enum policy_event {
 	POLICY_TIMER,	    /* policy_wake_ns() has come */
 	POLICY_ADOPT,	    /* its process was found running when we started; it has not been ready */
 	POLICY_ADOPT_READY, /* ... and has: it counts as settled */
+	POLICY_WAS_DONE,    /* it had done its work when we started */
+	POLICY_WAS_FAILED,  /* it had been given up, and that was told */
+	POLICY_WAS_LOST,    /* restart: never, and it ended while nobody looked */
 	POLICY_EVENTS,
 };
 

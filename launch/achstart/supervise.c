@@ -427,9 +427,12 @@ static void begin(struct supervisor *s, int64_t now_ns)
 	links_init(&s->links, s->launch);
 	if (!adopted)
 		links_up(&s->links, s->launch, &s->events, now_ns);
-	for (size_t i = 0; i < s->n; i++)
-		if (s->watches[i].daemon->wanted && !policy_has_process(&s->watches[i].policy))
-			watch_event(s, &s->watches[i], POLICY_START, now_ns);
+	for (size_t i = 0; i < s->n; i++) {
+		struct watch *w = &s->watches[i];
+
+		if (w->daemon->wanted && !policy_has_process(&w->policy) && !(adopted && watch_left(s, w, now_ns)))
+			watch_event(s, w, POLICY_START, now_ns);
+	}
 	go_on(s, now_ns);
 	s->look_ns = now_ns + SUPERVISE_LOOK_NS;
 }

@@ -166,6 +166,32 @@ static void kill_process(struct supervisor *s, struct watch *w, enum policy_even
 	events_say(&s->events, now_ns, MSG_SEVERITY_WARNING, w->daemon->name, "killed", "killed: %s", why);
 }
 
+static void keep(struct supervisor *s, struct watch *w, int64_t now_ns)
+{
+	const int status = folder_state_write(w->daemon->name, &w->kept);
+
+	if (status)
+		events_say(&s->events, now_ns, MSG_SEVERITY_WARNING, w->daemon->name, "state-file",
+			   "its state cannot be kept: %s", strerror(-status));
+}
+
+/* So that another achstart leaves it so.  That the robot is being stopped is no wish about this one. */
+static void keep_left(struct supervisor *s, struct watch *w, int64_t now_ns)
+{
+	static const enum folder_left lefts[POLICY_STATES] = {
+		[POLICY_STOPPED] = FOLDER_STOPPED,
+		[POLICY_STOPPING] = FOLDER_STOPPED,
+		[POLICY_DONE] = FOLDER_DONE,
+		[POLICY_FAILED] = FOLDER_FAILED,
+	};
+	const enum folder_left left = lefts[w->policy.state];
+
+	if (s->stop_ns || left == w->kept.left)
+		return;
+	w->kept.left = left;
+	keep(s, w, now_ns);
+}
+
 static void carry_out(struct supervisor *s, struct watch *w, enum policy_event event, unsigned int actions,
 		      int64_t now_ns)
 {
@@ -177,6 +203,7 @@ static void carry_out(struct supervisor *s, struct watch *w, enum policy_event e
 		kill_process(s, w, event, now_ns);
 	if (actions & POLICY_DO_TERM)
 		child_signal(&w->child, SIGTERM);
+	keep_left(s, w, now_ns);
 	if (actions & POLICY_DO_SPAWN)
 		spawn(s, w, now_ns);
 	if (actions & POLICY_SAY_FAILED)
@@ -205,16 +232,11 @@ void watch_event(struct supervisor *s, struct watch *w, enum policy_event event,
 
 static void become_ready(struct supervisor *s, struct watch *w, int64_t now_ns)
 {
-	int status;
-
 	if (w->kept.ready)
 		return;
 	w->kept.ready = true;
 	w->kept.ready_ns = now_ns;
-	status = folder_state_write(w->daemon->name, &w->kept);
-	if (status)
-		events_say(&s->events, now_ns, MSG_SEVERITY_WARNING, w->daemon->name, "state-file",
-			   "its state cannot be kept: %s", strerror(-status));
+	keep(s, w, now_ns);
 	events_say(&s->events, now_ns, MSG_SEVERITY_INFO, w->daemon->name, "ready",
 		   "ready after %.3f s, process %d, incarnation %u", (double)(now_ns - w->kept.spawned_ns) / 1e9,
 		   (int)w->child.pid, watch_incarnation(w));
@@ -272,6 +294,7 @@ void watch_bury(struct supervisor *s, struct watch *w, int64_t now_ns)
 	/* If it is started again, then before anything is told. */
 	if (actions & POLICY_DO_SPAWN)
 		carry_out(s, w, death, actions, now_ns);
+	keep_left(s, w, now_ns);
 	events_follow(&s->events, &w->event_port, &w->trouble, now_ns);
 	tell_end(s, w, how, asked && (!status || status == -1), now_ns);
 	if (!(actions & POLICY_DO_SPAWN))
@@ -362,7 +385,7 @@ bool watch_adopt(struct supervisor *s, struct watch *w, int64_t now_ns)
 
 	if (folder_state_read(w->daemon->name, &kept))
 		return false;
-	w->kept.incarnation = kept.incarnation;
+	w->kept = (struct folder_state){ .incarnation = kept.incarnation, .hash = kept.hash, .left = kept.left };
 	w->policy.restarts = kept.restarts;
 	/* First the descriptor, then the question whose it is: a number may be given anew in between. */
 	if (child_adopt(&w->child, kept.pid))
@@ -372,6 +395,7 @@ bool watch_adopt(struct supervisor *s, struct watch *w, int64_t now_ns)
 		return false;
 	}
 	w->kept = kept;
+	w->kept.left = FOLDER_RUNS;
 	w->adopted_ns = now_ns;
 	logs_adopt(&w->log, kept.pid);
 	follow_log(s, w);
@@ -383,7 +407,35 @@ bool watch_adopt(struct supervisor *s, struct watch *w, int64_t now_ns)
 	events_say(&s->events, now_ns, MSG_SEVERITY_INFO, w->daemon->name, "adopted", "found running, process %d",
 		   (int)kept.pid);
 	watch_event(s, w, kept.ready ? POLICY_ADOPT_READY : POLICY_ADOPT, now_ns);
+	if (kept.left == FOLDER_STOPPED) /* it was about to */
+		watch_event(s, w, POLICY_STOP, now_ns);
 	return true;
+}
+
+bool watch_left(struct supervisor *s, struct watch *w, int64_t now_ns)
+{
+	const char *name = w->daemon->name;
+
+	switch (w->kept.left) {
+	case FOLDER_STOPPED:
+		events_say(&s->events, now_ns, MSG_SEVERITY_INFO, name, "left", "left stopped: achctl start %s", name);
+		return true;
+	case FOLDER_DONE:
+		watch_event(s, w, POLICY_WAS_DONE, now_ns);
+		return true;
+	case FOLDER_FAILED:
+		if (w->kept.hash != launch_hash(w->daemon))
+			return false;
+		events_say(&s->events, now_ns, MSG_SEVERITY_WARNING, name, "left",
+			   "left given up: achctl start %s once the cause is gone", name);
+		watch_event(s, w, POLICY_WAS_FAILED, now_ns);
+		return true;
+	default:
+		if (!w->daemon->rules.never || !w->kept.incarnation)
+			return false;
+		watch_event(s, w, POLICY_WAS_LOST, now_ns);
+		return true;
+	}
 }
 
 void watch_open(struct supervisor *s, struct watch *w, const struct launch_daemon *daemon, int64_t now_ns)

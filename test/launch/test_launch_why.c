@@ -1,4 +1,5 @@
 /* test_launch_why.c: what achstart says of a daemon that is not well, and of one that has done its work. */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -214,6 +215,100 @@ static void one_that_has_not_keeps_the_robot_from_arming(void)
 	RIG_ASSERT(!rig_stop());
 }
 
+/* ---- how another achstart finds them ---- */
+
+static const char left_launch[] = BENCH "  once: {program: @FAKE@, args: [exit, 0], restart: never}\n"
+					"  wrong: {program: @FAKE@, args: [exit, 100]}\n"
+					"  asked: {program: @FAKE@, args: [print], alive: watchdog}\n"
+					"  early: {program: @FAKE@, args: [print], alive: watchdog, needs: wrong}\n"
+					"  lost: {program: @FAKE@, args: [print], alive: watchdog, restart: never}\n";
+
+/* done, given up, stopped, stopped before it had a process, and ended while nobody looked */
+static void leave_them(void)
+{
+	rig_open(left_launch);
+	rig_start();
+	RIG_UNTIL(rig_all_ready() && rig_ready("asked") && rig_ready("lost"));
+	RIG_UNTIL(rig_events("once", "done") == 1 && rig_events("wrong", "failed") == 1);
+	run("achctl", "stop asked");
+	run("achctl", "stop early");
+	run("achctl", "arm --who tester");
+	rig_kill();
+	rig_signal("lost", SIGKILL);
+	RIG_UNTIL(!rig_pid("lost"));
+}
+
+static void what_was_left_stays_so(void)
+{
+	leave_them();
+	for (unsigned int n = 1; n <= 2; n++) {
+		rig_start();
+		RIG_UNTIL(rig_events("waist", "adopted") == n && rig_all_ready());
+		RIG_UNTIL(rig_told("lost", "failed", "it ended while no achstart looked"));
+		RIG_ASSERT(status_has("once", "\"state\":\"done\""));
+		RIG_ASSERT(status_has("wrong", "\"state\":\"failed\""));
+		RIG_ASSERT(status_has("asked", "\"state\":\"stopped\""));
+		RIG_ASSERT(status_has("early", "\"state\":\"stopped\""));
+		RIG_ASSERT(status_has("lost", "\"state\":\"failed\""));
+		RIG_ASSERT(rig_level(NULL) == MSG_LEVEL_RUN);
+		if (n == 1)
+			rig_kill();
+	}
+	RIG_ASSERT(rig_events("once", "done") == 1 && rig_events("wrong", "failed") == 1);
+	RIG_ASSERT(rig_events("lost", "failed") == 1 && rig_events("asked", "left") == 2);
+	/* Who asks for them has them, and then they are as any other. */
+	run("achctl", "start asked");
+	run("achctl", "start once");
+	RIG_UNTIL(rig_events("once", "done") == 2);
+	rig_kill();
+	rig_signal("asked", SIGKILL);
+	rig_start();
+	RIG_UNTIL(rig_events("asked", "ready") == 3);
+	RIG_ASSERT(!rig_stop());
+}
+
+static bool is_left(const char *name, enum folder_left left)
+{
+	struct folder_state state;
+
+	return rig_state(name, &state) && state.left == left;
+}
+
+/* Between SIGTERM and SIGKILL. */
+static void what_was_being_stopped_is_stopped(void)
+{
+	char line[700];
+
+	rig_open(BENCH "  slow: {program: @FAKE@, args: [stubborn], alive: watchdog, kill_within: 1min}\n");
+	rig_start();
+	RIG_UNTIL(rig_all_ready() && rig_ready("slow"));
+	snprintf(line, sizeof(line), "%s stop slow >/dev/null 2>&1 &", rig_program("achctl"));
+	TEST_ASSERT_EQUAL_INT(0, system(line));
+	RIG_UNTIL(is_left("slow", FOLDER_STOPPED));
+	rig_kill();
+	rig_start();
+	RIG_UNTIL(rig_events("slow", "adopted") == 1);
+	rig_signal("slow", SIGKILL);
+	RIG_UNTIL(rig_events("slow", "ended") == 1);
+	RIG_ASSERT(status_has("slow", "\"state\":\"stopped\"") && rig_all_ready());
+	RIG_ASSERT(!rig_stop());
+}
+
+/* Nothing of the robot ran on: it comes up as the first time. */
+static void of_a_robot_that_is_gone_nothing_is_left(void)
+{
+	leave_them();
+	for (int i = 0; i < RIG_NAMES; i++)
+		rig_signal(rig_names[i], SIGKILL);
+	for (int i = 0; i < RIG_NAMES; i++)
+		RIG_UNTIL(!rig_pid(rig_names[i]));
+	rig_start();
+	RIG_UNTIL(rig_all_ready() && rig_ready("asked") && rig_ready("lost"));
+	RIG_UNTIL(rig_events("once", "done") == 2 && rig_events("wrong", "failed") == 2);
+	RIG_ASSERT(!rig_events("asked", "left"));
+	RIG_ASSERT(!rig_stop());
+}
+
 /* ---- what people see ---- */
 
 static void keep(struct paint *paint, enum tone tone, const char *text)
@@ -286,6 +381,9 @@ int main(void)
 	RUN_TEST(the_reason_of_a_fault_is_told_as_long_as_it_lasts);
 	RUN_TEST(one_that_has_done_its_work_is_fine);
 	RUN_TEST(one_that_has_not_keeps_the_robot_from_arming);
+	RUN_TEST(what_was_left_stays_so);
+	RUN_TEST(what_was_being_stopped_is_stopped);
+	RUN_TEST(of_a_robot_that_is_gone_nothing_is_left);
 	RUN_TEST(an_end_of_long_ago_explains_nothing);
 	RUN_TEST(what_is_done_is_seen_as_fine);
 	return UNITY_END();
