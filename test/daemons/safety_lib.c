@@ -21,7 +21,7 @@
 #include "test/daemons/safety_lib.h"
 #include "unity.h"
 
-#define ATTEMPTS 3
+#define ATTEMPTS 5
 #define GIVE_UP_NS (30000 * SAFETY_MS)
 #define HELD_UP_NS (100 * SAFETY_MS)
 #define HELD_UP_TICKS 10

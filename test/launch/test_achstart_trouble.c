@@ -55,22 +55,30 @@ static void one_that_is_stopped_is_killed(void)
 	RIG_ASSERT(!rig_stop());
 }
 
+#define MS INT64_C(1000000)
+
+static void turn_for(int64_t ns)
+{
+	for (const int64_t until_ns = clock_now_ns() + ns; clock_now_ns() < until_ns;)
+		rig_turn();
+}
+
 /* Both are held up, as by a machine that was paused; it comes back a little later than achstart. */
 static void nobody_is_judged_by_a_time_in_which_achstart_was_held_up(void)
 {
 	pid_t one;
 
-	rig_open(TOP "  one: {program: @FAKE@, args: [nap], alive: watchdog, dead_after: 500ms, priority: 30}\n");
+	rig_open(TOP "  one: {program: @FAKE@, args: [nap], alive: watchdog, dead_after: 2s, priority: 30}\n");
 	rig_start();
 	RIG_UNTIL(rig_ready("one"));
 	one = rig_pid("one");
 	kill(rig.achstart, SIGSTOP);
 	rig_signal("one", SIGUSR1);
-	for (int64_t until_ns = clock_now_ns() + 700000000; clock_now_ns() < until_ns;)
-		rig_turn();
+	turn_for(2500 * MS);
 	kill(rig.achstart, SIGCONT);
-	for (int64_t until_ns = clock_now_ns() + 1000000000; clock_now_ns() < until_ns;)
-		rig_turn();
+	turn_for(300 * MS); /* it looks fifty times a second */
+	rig_signal("one", SIGUSR1);
+	turn_for(300 * MS);
 	RIG_ASSERT(rig_pid("one") == one && !rig_events("one", "killed"));
 	RIG_ASSERT(!rig_stop());
 }

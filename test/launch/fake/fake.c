@@ -4,7 +4,7 @@
  *	fake stubborn		ready, beats, and does not care for SIGTERM
  *	fake mute		beats and is never ready
  *	fake print		ready, beats, and prints a line at each beat; with SIGUSR1 a megabyte
- *	fake nap		ready, beats, and with SIGUSR1 it does nothing at all for 0.9 s
+ *	fake nap		ready, beats, and with SIGUSR1 it does nothing at all until the next
  *	fake exit N		ends at once with that status, after a line about it
  */
 #include <signal.h>
@@ -18,8 +18,6 @@
 
 #define BEAT_NS 20000000
 #define BEATS_BEFORE_SPIN 10
-
-#define NAP_NS 900000000
 
 static volatile sig_atomic_t asked;
 
@@ -40,8 +38,9 @@ static void print(unsigned int beat)
 
 static void nap(void)
 {
+	for (asked = 0; !asked;)
+		clock_wait(NULL, 0, clock_now_ns() + BEAT_NS);
 	asked = 0;
-	clock_wait(NULL, 0, clock_now_ns() + NAP_NS);
 }
 
 int main(int argc, char **argv)
