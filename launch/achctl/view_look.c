@@ -43,8 +43,8 @@ static void take_process(struct view *v, const char *name, int64_t now_ns)
 		return;
 	d->incarnation = kept.incarnation;
 	d->restarts = (int64_t)kept.restarts;
-	if (folder_started(kept.pid) != kept.started) {
-		COPY(d->state, "gone");
+	if (!folder_runs(&kept)) {
+		snprintf(d->state, sizeof(d->state), "%s", folder_left_name(kept.left));
 		return;
 	}
 	COPY(d->state, "running");

@@ -197,7 +197,12 @@ static int state_path(char path[RUN_PATH_MAX], const char *name)
 	return run_path(path, rest, &(struct error_sink){ 0 });
 }
 
-static const char *const lefts[FOLDER_LEFTS] = { "runs", "stopped", "done", "failed" };
+static const char *const lefts[FOLDER_LEFTS] = { "runs", "wanted", "stopped", "done", "failed" };
+
+const char *folder_left_name(enum folder_left left)
+{
+	return left == FOLDER_RUNS || left == FOLDER_WANTED ? "gone" : lefts[left];
+}
 
 static bool left_of(const char *word, enum folder_left *left)
 {
@@ -212,11 +217,9 @@ static bool left_of(const char *word, enum folder_left *left)
 int folder_state_write(const char *name, const struct folder_state *s)
 {
 	char path[RUN_PATH_MAX], text[STATE_MAX];
-	int len, folder = run_folder("state", &(struct error_sink){ 0 });
+	int len;
 
-	if (folder < 0)
-		return folder;
-	close(folder);
+	/* The folder is not made here: if it is missing, so are all the others, and mend.c has to see that. */
 	if (state_path(path, name))
 		return -ENAMETOOLONG;
 	len = snprintf(text, sizeof(text),

@@ -38,8 +38,10 @@ int folder_robot_write(const char *name, struct error_sink *errors);
 /* Of that folder; NULL: $RUN.  0; -ENOENT; -EBADMSG and others: to be treated as not there. */
 int folder_robot_read(const char *folder, struct folder_robot *robot);
 
-/* How it was left: what another achstart does not start by itself. */
-enum folder_left { FOLDER_RUNS, FOLDER_STOPPED, FOLDER_DONE, FOLDER_FAILED, FOLDER_LEFTS };
+/* How it was left, for another achstart.  Wanted: somebody asked for a new process, which has not begun yet. */
+enum folder_left { FOLDER_RUNS, FOLDER_WANTED, FOLDER_STOPPED, FOLDER_DONE, FOLDER_FAILED, FOLDER_LEFTS };
+
+const char *folder_left_name(enum folder_left left); /* of one without a process: "gone", "stopped" ... */
 
 struct folder_state {
 	pid_t pid;	      /* 0: it has not had a process */

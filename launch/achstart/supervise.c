@@ -182,16 +182,17 @@ void supervise_mended(struct supervisor *s, const char *channel, int64_t now_ns)
 static void tell_systemd(struct supervisor *s, int64_t now_ns)
 {
 	char text[NOTIFY_STATUS_MAX];
-	size_t ready = 0, wanted = 0;
+	size_t ready = 0, wanted = 0, stopped = 0; /* stopped by somebody: nobody waits for those */
 
 	for (size_t i = 0; i < s->n; i++) {
 		wanted += s->watches[i].daemon->wanted;
 		ready += s->watches[i].daemon->wanted && policy_is_fine(&s->watches[i].policy);
+		stopped += s->watches[i].daemon->wanted && s->watches[i].policy.state == POLICY_STOPPED;
 	}
 	snprintf(text, sizeof(text), "%zu of %zu daemons ready", ready, wanted);
 	if (strcmp(text, s->notify.status) != 0)
 		notify_status(&s->notify, now_ns, text);
-	if (!s->told_ready && ready == wanted) {
+	if (!s->told_ready && !s->stop_ns && ready + stopped == wanted) {
 		s->told_ready = true;
 		notify_ready(&s->notify);
 		events_say(&s->events, now_ns, MSG_SEVERITY_INFO, "achstart", "all-ready", "all %zu ready after %.3f s",
@@ -211,7 +212,8 @@ static void look(struct supervisor *s, int64_t now_ns)
 	for (size_t i = 0; i < s->n; i++) {
 		watch_look(s, &s->watches[i], now_ns);
 		if (s->watches[i].daemon->alive == LAUNCH_ALIVE_STATE)
-			drivers[n++] = (struct links_driver){ &s->watches[i].pulse, watch_has_spoken(&s->watches[i]) };
+			drivers[n++] = (struct links_driver){ &s->watches[i].pulse, watch_has_spoken(&s->watches[i]) &&
+											    !s->watches[i].stuck };
 	}
 	if (!in_time)
 		s->late_ns = now_ns;
@@ -430,6 +432,8 @@ static void begin(struct supervisor *s, int64_t now_ns)
 	for (size_t i = 0; i < s->n; i++) {
 		struct watch *w = &s->watches[i];
 
+		if (!adopted)
+			watch_first_time(w);
 		if (w->daemon->wanted && !policy_has_process(&w->policy) && !(adopted && watch_left(s, w, now_ns)))
 			watch_event(s, w, POLICY_START, now_ns);
 	}

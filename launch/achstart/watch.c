@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/wait.h>
 
 #include "launch/achstart/mend.h"
 #include "launch/achstart/patrol.h"
@@ -175,20 +176,24 @@ static void keep(struct supervisor *s, struct watch *w, int64_t now_ns)
 			   "its state cannot be kept: %s", strerror(-status));
 }
 
-/* So that another achstart leaves it so.  That the robot is being stopped is no wish about this one. */
+/* So that another achstart leaves it so.  That the robot is being stopped is no wish about this one: what ends by that
+ * is to run again. */
 static void keep_left(struct supervisor *s, struct watch *w, int64_t now_ns)
 {
 	static const enum folder_left lefts[POLICY_STATES] = {
-		[POLICY_STOPPED] = FOLDER_STOPPED,
-		[POLICY_STOPPING] = FOLDER_STOPPED,
-		[POLICY_DONE] = FOLDER_DONE,
-		[POLICY_FAILED] = FOLDER_FAILED,
+		[POLICY_WAITING] = FOLDER_WANTED,  [POLICY_RESTARTING] = FOLDER_WANTED,
+		[POLICY_STOPPED] = FOLDER_STOPPED, [POLICY_STOPPING] = FOLDER_STOPPED,
+		[POLICY_DONE] = FOLDER_DONE,	   [POLICY_FAILED] = FOLDER_FAILED,
 	};
-	const enum folder_left left = lefts[w->policy.state];
+	enum folder_left left = lefts[w->policy.state];
 
-	if (s->stop_ns || left == w->kept.left)
+	if (s->stop_ns)
+		left = w->policy.state == POLICY_STOPPING && w->kept.left == FOLDER_RUNS ? FOLDER_WANTED : w->kept.left;
+	if (left == w->kept.left)
 		return;
 	w->kept.left = left;
+	if (left == FOLDER_FAILED)
+		w->kept.hash = launch_hash(w->daemon); /* with this file it was given up, whatever ran */
 	keep(s, w, now_ns);
 }
 
@@ -199,11 +204,12 @@ static void carry_out(struct supervisor *s, struct watch *w, enum policy_event e
 
 	if (actions & POLICY_DO_RAISE)
 		raise_level(s, w, now_ns);
+	if (!(actions & POLICY_DO_SPAWN)) /* which does it itself; the others first, for we may be killed behind them */
+		keep_left(s, w, now_ns);
 	if (actions & POLICY_DO_KILL)
 		kill_process(s, w, event, now_ns);
 	if (actions & POLICY_DO_TERM)
 		child_signal(&w->child, SIGTERM);
-	keep_left(s, w, now_ns);
 	if (actions & POLICY_DO_SPAWN)
 		spawn(s, w, now_ns);
 	if (actions & POLICY_SAY_FAILED)
@@ -273,6 +279,12 @@ static void tell_end(struct supervisor *s, struct watch *w, const char *how, boo
 	logs_forget(&w->log);
 }
 
+/* Not every program knows SIGTERM.  How an adopted one ended, nobody knows. */
+static bool ended_as_asked(int status)
+{
+	return !status || status == -1 || (WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+}
+
 void watch_bury(struct supervisor *s, struct watch *w, int64_t now_ns)
 {
 	const bool asked = w->policy.state == POLICY_STOPPING || w->policy.state == POLICY_RESTARTING;
@@ -296,7 +308,7 @@ void watch_bury(struct supervisor *s, struct watch *w, int64_t now_ns)
 		carry_out(s, w, death, actions, now_ns);
 	keep_left(s, w, now_ns);
 	events_follow(&s->events, &w->event_port, &w->trouble, now_ns);
-	tell_end(s, w, how, asked && (!status || status == -1), now_ns);
+	tell_end(s, w, how, asked && ended_as_asked(status), now_ns);
 	if (!(actions & POLICY_DO_SPAWN))
 		carry_out(s, w, death, actions, now_ns);
 }
@@ -382,10 +394,16 @@ void watch_judge(struct supervisor *s, struct watch *w, int64_t now_ns)
 bool watch_adopt(struct supervisor *s, struct watch *w, int64_t now_ns)
 {
 	struct folder_state kept;
+	const int status = folder_state_read(w->daemon->name, &kept);
 
-	if (folder_state_read(w->daemon->name, &kept))
+	if (status == -EBADMSG)
+		events_say(&s->events, now_ns, MSG_SEVERITY_WARNING, w->daemon->name, "state-file",
+			   "$RUN/state/%s is damaged: taken as not there", w->daemon->name);
+	if (status)
 		return false;
-	w->kept = (struct folder_state){ .incarnation = kept.incarnation, .hash = kept.hash, .left = kept.left };
+	w->kept = (struct folder_state){
+		.incarnation = kept.incarnation, .hash = kept.hash, .restarts = kept.restarts, .left = kept.left
+	};
 	w->policy.restarts = kept.restarts;
 	/* First the descriptor, then the question whose it is: a number may be given anew in between. */
 	if (child_adopt(&w->child, kept.pid))
@@ -406,14 +424,17 @@ bool watch_adopt(struct supervisor *s, struct watch *w, int64_t now_ns)
 			   w->daemon->name);
 	events_say(&s->events, now_ns, MSG_SEVERITY_INFO, w->daemon->name, "adopted", "found running, process %d",
 		   (int)kept.pid);
-	watch_event(s, w, kept.ready ? POLICY_ADOPT_READY : POLICY_ADOPT, now_ns);
-	if (kept.left == FOLDER_STOPPED) /* it was about to */
-		watch_event(s, w, POLICY_STOP, now_ns);
+	/* One of which a process is all that is asked for is ready as soon as it has one, and says nothing. */
+	watch_event(s, w, kept.ready || w->daemon->alive == LAUNCH_ALIVE_PROCESS ? POLICY_ADOPT_READY : POLICY_ADOPT,
+		    now_ns);
+	if (kept.left == FOLDER_STOPPED || kept.left == FOLDER_WANTED) /* it was about to */
+		watch_event(s, w, kept.left == FOLDER_STOPPED ? POLICY_STOP : POLICY_RESTART, now_ns);
 	return true;
 }
 
 bool watch_left(struct supervisor *s, struct watch *w, int64_t now_ns)
 {
+	const bool changed = w->kept.hash != launch_hash(w->daemon);
 	const char *name = w->daemon->name;
 
 	switch (w->kept.left) {
@@ -421,21 +442,41 @@ bool watch_left(struct supervisor *s, struct watch *w, int64_t now_ns)
 		events_say(&s->events, now_ns, MSG_SEVERITY_INFO, name, "left", "left stopped: achctl start %s", name);
 		return true;
 	case FOLDER_DONE:
+		if (!w->daemon->rules.never)
+			return false;
+		if (changed)
+			events_say(&s->events, now_ns, MSG_SEVERITY_WARNING, name, "changed",
+				   "done with another configuration than the file has now: achctl start %s", name);
 		watch_event(s, w, POLICY_WAS_DONE, now_ns);
 		return true;
 	case FOLDER_FAILED:
-		if (w->kept.hash != launch_hash(w->daemon))
+		if (changed)
 			return false;
 		events_say(&s->events, now_ns, MSG_SEVERITY_WARNING, name, "left",
 			   "left given up: achctl start %s once the cause is gone", name);
 		watch_event(s, w, POLICY_WAS_FAILED, now_ns);
 		return true;
-	default:
-		if (!w->daemon->rules.never || !w->kept.incarnation)
+	case FOLDER_RUNS:
+		if (!w->kept.incarnation)
 			return false;
-		watch_event(s, w, POLICY_WAS_LOST, now_ns);
+		if (w->daemon->rules.never) {
+			watch_event(s, w, POLICY_WAS_LOST, now_ns);
+			return true;
+		}
+		/* As after any death it waits for nobody: what it needs may have been stopped since. */
+		watch_event(s, w, POLICY_START, now_ns);
+		watch_event(s, w, POLICY_NEEDS_MET, now_ns);
 		return true;
+	default:
+		return false;
 	}
+}
+
+void watch_first_time(struct watch *w)
+{
+	w->kept.left = FOLDER_RUNS;
+	if (!w->daemon->wanted)
+		folder_state_remove(w->daemon->name);
 }
 
 void watch_open(struct supervisor *s, struct watch *w, const struct launch_daemon *daemon, int64_t now_ns)

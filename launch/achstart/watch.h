@@ -37,8 +37,9 @@ void watch_close(struct watch *w, bool stopped);
 /* If its process runs: takes it over as it is. */
 bool watch_adopt(struct supervisor *s, struct watch *w, int64_t now_ns);
 /* Of one without a process, while others run on: if it was stopped, done or given up when the last achstart ended, or
- * is never to be restarted, it stays so. */
+ * is never to be restarted, it stays so; what died since is started.  false: it is to be started as the first time. */
 bool watch_left(struct supervisor *s, struct watch *w, int64_t now_ns);
+void watch_first_time(struct watch *w); /* nothing of the robot runs: how it was left does not count */
 
 /* Something happened: asks the policy, and does what it says. */
 void watch_event(struct supervisor *s, struct watch *w, enum policy_event event, int64_t now_ns);

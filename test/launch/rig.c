@@ -253,6 +253,8 @@ void rig_start(void)
 
 void rig_kill(void)
 {
+	if (!rig.achstart) /* for kill(2) that would be everybody here */
+		return;
 	kill(rig.achstart, SIGKILL);
 	waitpid(rig.achstart, NULL, 0);
 	rig.achstart = 0;

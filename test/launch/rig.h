@@ -41,7 +41,7 @@ void rig_open(
 void rig_close(void);
 void rig_start(void);			   /* and does not wait */
 void rig_start_as(char *const *argv);	   /* the same with other arguments */
-void rig_kill(void);			   /* SIGKILL, and waits for its end */
+void rig_kill(void);			   /* SIGKILL, and waits for its end; nothing if none runs */
 int rig_stop(void);			   /* SIGTERM, and waits: its exit status */
 int rig_wait(void);			   /* for its end by itself: its exit status */
 const char *rig_said(void);		   /* on stderr, by all of them so far */
@@ -85,6 +85,12 @@ void rig_fail(int line, const char *fmt, ...) __attribute__((format(printf, 2, 3
 		if (!(condition))                             \
 			rig_fail(__LINE__, "%s", #condition); \
 	} while (0)
+
+/* ---- asking ---- */
+
+bool rig_status_has(const char *name, const char *words);    /* what achstart's status says of a daemon */
+void rig_run(const char *program, const char *arguments);    /* of ours, by a shell; it does what it should */
+void rig_run_on(const char *program, const char *arguments); /* the same, and does not wait for it */
 
 /* ---- level and waist ---- */
 

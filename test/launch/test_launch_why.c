@@ -1,5 +1,4 @@
 /* test_launch_why.c: what achstart says of a daemon that is not well, and of one that has done its work. */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,55 +24,7 @@ void tearDown(void)
 		rig_close();
 }
 
-/* ---- asking ---- */
-
-static const char *ask(const char *line)
-{
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	size_t len = 0;
-	ssize_t n;
-
-	snprintf(address.sun_path, sizeof(address.sun_path), "%.90s/control", rig.run);
-	TEST_ASSERT_EQUAL(0, connect(fd, (struct sockaddr *)&address, sizeof(address)));
-	TEST_ASSERT_EQUAL(strlen(line), send(fd, line, strlen(line), MSG_NOSIGNAL));
-	while ((n = recv(fd, answer + len, sizeof(answer) - 1 - len, 0)) > 0)
-		len += (size_t)n;
-	answer[len] = 0;
-	close(fd);
-	return answer;
-}
-
-/* What the status says of a daemon, from its name to the end of its object. */
-static const char *status_of(const char *name)
-{
-	char key[64], *at, *end;
-
-	snprintf(key, sizeof(key), "{\"name\":\"%s\",\"state\"", name);
-	ask("status\n");
-	at = strstr(answer, key);
-	end = at ? strchr(at, '}') : NULL;
-	if (!end)
-		return "";
-	*end = 0;
-	return at;
-}
-
-static bool status_has(const char *name, const char *words)
-{
-	return strstr(status_of(name), words);
-}
-
 /* ---- faults ---- */
-
-/* A program of ours, with its arguments; it does what it should. */
-static void run(const char *program, const char *arguments)
-{
-	char line[700];
-
-	snprintf(line, sizeof(line), "%s %s >/dev/null", rig_program(program), arguments);
-	TEST_ASSERT_EQUAL_INT_MESSAGE(0, system(line), line);
-}
 
 static void refuses_to_arm(const char *why)
 {
@@ -97,28 +48,28 @@ static void the_reason_of_a_fault_is_told_as_long_as_it_lasts(void)
 	rig_open(NULL);
 	rig_start();
 	RIG_UNTIL(rig_all_ready() && rig_level(NULL) == MSG_LEVEL_RUN);
-	RIG_ASSERT(status_has("waist", "\"why\":\"\""));
+	RIG_ASSERT(rig_status_has("waist", "\"why\":\"\""));
 	/* Not before it is enabled: the reset that does it would clear the fault. */
 	RIG_UNTIL(rig_waist().common.lifecycle == MSG_LIFE_HOLDING && rig_waist().status[0] & MSG_JOINT_ENABLED);
-	run("robotsim", "fault waist.15 tow-error");
-	RIG_UNTIL(status_has("waist", "\"life\":\"fault\""));
-	RIG_UNTIL(status_has("waist", TOW));
+	rig_run("robotsim", "fault waist.15 tow-error");
+	RIG_UNTIL(rig_status_has("waist", "\"life\":\"fault\""));
+	RIG_UNTIL(rig_status_has("waist", TOW));
 	/* Who asks to arm it hears the same. */
 	refuses_to_arm("waist: in fault: module 15: tow-error; ");
 	/* And so does the next achstart, to which nothing new is said. */
 	rig_kill();
 	rig_start();
 	RIG_UNTIL(rig_events("waist", "adopted") == 1);
-	RIG_UNTIL(status_has("waist", TOW));
+	RIG_UNTIL(rig_status_has("waist", TOW));
 	/* A new process tells it anew, and is not ready. */
-	run("achctl", "restart waist --within 0");
-	RIG_UNTIL(status_has("waist", "\"incarnation\":2") && status_has("waist", TOW));
-	RIG_ASSERT(status_has("waist", "\"ready\":false"));
+	rig_run("achctl", "restart waist --within 0");
+	RIG_UNTIL(rig_status_has("waist", "\"incarnation\":2") && rig_status_has("waist", TOW));
+	RIG_ASSERT(rig_status_has("waist", "\"ready\":false"));
 	refuses_to_arm("waist: in fault: module 15: tow-error; ");
-	run("achctl", "request waist clear");
-	RIG_UNTIL(status_has("waist", "\"ready\":true"));
-	RIG_UNTIL(status_has("waist", "\"life\":\"disarmed\"") || status_has("waist", "\"life\":\"holding\""));
-	RIG_ASSERT(status_has("waist", "\"why\":\"\""));
+	rig_run("achctl", "request waist clear");
+	RIG_UNTIL(rig_status_has("waist", "\"ready\":true"));
+	RIG_UNTIL(rig_status_has("waist", "\"life\":\"disarmed\"") || rig_status_has("waist", "\"life\":\"holding\""));
+	RIG_ASSERT(rig_status_has("waist", "\"why\":\"\""));
 	RIG_ASSERT(!rig_stop());
 }
 
@@ -186,18 +137,18 @@ static void one_that_has_done_its_work_is_fine(void)
 	rig_start();
 	RIG_UNTIL(rig_all_ready() && rig_ready("then") && rig_level(NULL) == MSG_LEVEL_RUN);
 	RIG_UNTIL(rig_events("achstart", "all-ready") == 1);
-	RIG_ASSERT(status_has("once", "\"state\":\"done\""));
+	RIG_ASSERT(rig_status_has("once", "\"state\":\"done\""));
 	RIG_ASSERT(rig_told("once", "done", "once info done: done: exit status 0"));
 	RIG_ASSERT(!rig_events("once", "ended") && !rig_events("once", "last-line"));
 	RIG_UNTIL(rig_waist().common.lifecycle == MSG_LIFE_HOLDING);
-	run("achctl", "status");
+	rig_run("achctl", "status");
 	/* What needs it does not need it again; who asks for it has it again. */
-	run("achctl", "restart then");
+	rig_run("achctl", "restart then");
 	RIG_ASSERT(rig_events("once", "done") == 1);
-	run("achctl", "start once");
+	rig_run("achctl", "start once");
 	RIG_UNTIL(rig_events("once", "done") == 2);
-	run("achctl", "stop once");
-	RIG_ASSERT(status_has("once", "\"state\":\"stopped\""));
+	rig_run("achctl", "stop once");
+	RIG_ASSERT(rig_status_has("once", "\"state\":\"stopped\""));
 	RIG_ASSERT(!rig_stop());
 }
 
@@ -212,100 +163,6 @@ static void one_that_has_not_keeps_the_robot_from_arming(void)
 		rig_turn();
 	RIG_ASSERT(rig_level(NULL) == MSG_LEVEL_ESTOP);
 	RIG_ASSERT(rig_events("achstart", "not-armed") == 1);
-	RIG_ASSERT(!rig_stop());
-}
-
-/* ---- how another achstart finds them ---- */
-
-static const char left_launch[] = BENCH "  once: {program: @FAKE@, args: [exit, 0], restart: never}\n"
-					"  wrong: {program: @FAKE@, args: [exit, 100]}\n"
-					"  asked: {program: @FAKE@, args: [print], alive: watchdog}\n"
-					"  early: {program: @FAKE@, args: [print], alive: watchdog, needs: wrong}\n"
-					"  lost: {program: @FAKE@, args: [print], alive: watchdog, restart: never}\n";
-
-/* done, given up, stopped, stopped before it had a process, and ended while nobody looked */
-static void leave_them(void)
-{
-	rig_open(left_launch);
-	rig_start();
-	RIG_UNTIL(rig_all_ready() && rig_ready("asked") && rig_ready("lost"));
-	RIG_UNTIL(rig_events("once", "done") == 1 && rig_events("wrong", "failed") == 1);
-	run("achctl", "stop asked");
-	run("achctl", "stop early");
-	run("achctl", "arm --who tester");
-	rig_kill();
-	rig_signal("lost", SIGKILL);
-	RIG_UNTIL(!rig_pid("lost"));
-}
-
-static void what_was_left_stays_so(void)
-{
-	leave_them();
-	for (unsigned int n = 1; n <= 2; n++) {
-		rig_start();
-		RIG_UNTIL(rig_events("waist", "adopted") == n && rig_all_ready());
-		RIG_UNTIL(rig_told("lost", "failed", "it ended while no achstart looked"));
-		RIG_ASSERT(status_has("once", "\"state\":\"done\""));
-		RIG_ASSERT(status_has("wrong", "\"state\":\"failed\""));
-		RIG_ASSERT(status_has("asked", "\"state\":\"stopped\""));
-		RIG_ASSERT(status_has("early", "\"state\":\"stopped\""));
-		RIG_ASSERT(status_has("lost", "\"state\":\"failed\""));
-		RIG_ASSERT(rig_level(NULL) == MSG_LEVEL_RUN);
-		if (n == 1)
-			rig_kill();
-	}
-	RIG_ASSERT(rig_events("once", "done") == 1 && rig_events("wrong", "failed") == 1);
-	RIG_ASSERT(rig_events("lost", "failed") == 1 && rig_events("asked", "left") == 2);
-	/* Who asks for them has them, and then they are as any other. */
-	run("achctl", "start asked");
-	run("achctl", "start once");
-	RIG_UNTIL(rig_events("once", "done") == 2);
-	rig_kill();
-	rig_signal("asked", SIGKILL);
-	rig_start();
-	RIG_UNTIL(rig_events("asked", "ready") == 3);
-	RIG_ASSERT(!rig_stop());
-}
-
-static bool is_left(const char *name, enum folder_left left)
-{
-	struct folder_state state;
-
-	return rig_state(name, &state) && state.left == left;
-}
-
-/* Between SIGTERM and SIGKILL. */
-static void what_was_being_stopped_is_stopped(void)
-{
-	char line[700];
-
-	rig_open(BENCH "  slow: {program: @FAKE@, args: [stubborn], alive: watchdog, kill_within: 1min}\n");
-	rig_start();
-	RIG_UNTIL(rig_all_ready() && rig_ready("slow"));
-	snprintf(line, sizeof(line), "%s stop slow >/dev/null 2>&1 &", rig_program("achctl"));
-	TEST_ASSERT_EQUAL_INT(0, system(line));
-	RIG_UNTIL(is_left("slow", FOLDER_STOPPED));
-	rig_kill();
-	rig_start();
-	RIG_UNTIL(rig_events("slow", "adopted") == 1);
-	rig_signal("slow", SIGKILL);
-	RIG_UNTIL(rig_events("slow", "ended") == 1);
-	RIG_ASSERT(status_has("slow", "\"state\":\"stopped\"") && rig_all_ready());
-	RIG_ASSERT(!rig_stop());
-}
-
-/* Nothing of the robot ran on: it comes up as the first time. */
-static void of_a_robot_that_is_gone_nothing_is_left(void)
-{
-	leave_them();
-	for (int i = 0; i < RIG_NAMES; i++)
-		rig_signal(rig_names[i], SIGKILL);
-	for (int i = 0; i < RIG_NAMES; i++)
-		RIG_UNTIL(!rig_pid(rig_names[i]));
-	rig_start();
-	RIG_UNTIL(rig_all_ready() && rig_ready("asked") && rig_ready("lost"));
-	RIG_UNTIL(rig_events("once", "done") == 2 && rig_events("wrong", "failed") == 2);
-	RIG_ASSERT(!rig_events("asked", "left"));
 	RIG_ASSERT(!rig_stop());
 }
 
@@ -381,9 +238,6 @@ int main(void)
 	RUN_TEST(the_reason_of_a_fault_is_told_as_long_as_it_lasts);
 	RUN_TEST(one_that_has_done_its_work_is_fine);
 	RUN_TEST(one_that_has_not_keeps_the_robot_from_arming);
-	RUN_TEST(what_was_left_stays_so);
-	RUN_TEST(what_was_being_stopped_is_stopped);
-	RUN_TEST(of_a_robot_that_is_gone_nothing_is_left);
 	RUN_TEST(an_end_of_long_ago_explains_nothing);
 	RUN_TEST(what_is_done_is_seen_as_fine);
 	return UNITY_END();
