@@ -78,9 +78,9 @@ static bool tell_ready(struct notify *notify)
 	return sim_is_attached(&sim, &missing) && notify_ready(notify) >= 0;
 }
 
-static int play(struct sim_control *control)
+static int play(struct sim_control *control, int stop)
 {
-	struct clock_fd fds[1 + SIM_CONTROL_FDS + SIM_UNITS_MAX] = { { .fd = stop_fd(), .events = POLLIN } };
+	struct clock_fd fds[1 + SIM_CONTROL_FDS + SIM_UNITS_MAX] = { { .fd = stop, .events = POLLIN } };
 	struct clock_fd *control_fds = fds + 1, *unit_fds = control_fds + SIM_CONTROL_FDS;
 	struct notify notify;
 	bool ready = false, first = true;
@@ -117,7 +117,6 @@ static int play(struct sim_control *control)
 	}
 	notify_stopping(&notify);
 	notify_close(&notify);
-	close(fds[0].fd);
 	return r < 0 ? SIM_FAILED : 0;
 }
 
@@ -134,24 +133,28 @@ static void list(const struct robot *robot)
 static int run(const struct run *run, const struct robot *robot, struct error_sink *errors)
 {
 	struct sim_control control;
-	int r;
+	int r, stop;
 
 	if (run->check) {
 		list(robot);
 		return 0;
 	}
+	stop = stop_fd(); /* before anybody can see us */
 	r = sim_control_open(&control, errors);
-	if (r)
+	if (r) {
+		close(stop);
 		return SIM_FAILED;
+	}
 	r = sim_open(&sim, errors);
 	if (!r) {
 		be_real_time((int)run->priority);
-		r = play(&control);
+		r = play(&control, stop);
 		sim_close(&sim);
 	} else {
 		r = r == -EINVAL ? SIM_WRONG : SIM_FAILED;
 	}
 	sim_control_close(&control);
+	close(stop);
 	return r;
 }
 
