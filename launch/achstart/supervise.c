@@ -210,10 +210,11 @@ static void look(struct supervisor *s, int64_t now_ns)
 	size_t n = 0;
 
 	for (size_t i = 0; i < s->n; i++) {
-		watch_look(s, &s->watches[i], now_ns);
-		if (s->watches[i].daemon->alive == LAUNCH_ALIVE_STATE)
-			drivers[n++] = (struct links_driver){ &s->watches[i].pulse, watch_has_spoken(&s->watches[i]) &&
-											    !s->watches[i].stuck };
+		struct watch *w = &s->watches[i];
+
+		watch_look(s, w, now_ns);
+		if (w->daemon->alive == LAUNCH_ALIVE_STATE)
+			drivers[n++] = (struct links_driver){ &w->pulse, watch_has_spoken(w) && !w->stuck };
 	}
 	if (!in_time)
 		s->late_ns = now_ns;

@@ -306,7 +306,8 @@ void watch_bury(struct supervisor *s, struct watch *w, int64_t now_ns)
 	/* If it is started again, then before anything is told. */
 	if (actions & POLICY_DO_SPAWN)
 		carry_out(s, w, death, actions, now_ns);
-	keep_left(s, w, now_ns);
+	else
+		keep_left(s, w, now_ns); /* so is this: who has heard of it may kill us */
 	events_follow(&s->events, &w->event_port, &w->trouble, now_ns);
 	tell_end(s, w, how, asked && ended_as_asked(status), now_ns);
 	if (!(actions & POLICY_DO_SPAWN))

@@ -142,8 +142,9 @@ wire() { # starts wire:w
 peer() { # COUNT: another controller on wire:w, which acknowledges, and ends with so many frames in heard; process $peer
 	timeout 60 "$build/canwire" dump --as peer --count "$1" w >heard &
 	peer=$!
-	until "$build/canwire" stats w | grep 'controller peer' >/dev/null; do sleep 0.02; done
+	lib_until peer_is_there
 }
+peer_is_there() { "$build/canwire" stats w | grep 'controller peer'; }
 grep -v -e '##' -e 20000040 trace.log >classic.log
 
 # Sent, confirmed, and what another controller and a recorder see.

@@ -36,6 +36,9 @@ extern struct rig rig;
 
 /* ---- achstart ---- */
 
+/* How a launch file begins that has the daemons of launch/robot.launch and others behind them. */
+#define RIG_BENCH "include: @BENCH@\narm: auto\ndaemons:\n  canwire:\n  robotsim:\n  clock:\n  waist:\n"
+
 void rig_open(
 	const char *launch_text); /* "@BENCH@" in it becomes the path of config/robots/bench.yaml, "@FAKE@" fake's */
 void rig_close(void);
@@ -88,7 +91,8 @@ void rig_fail(int line, const char *fmt, ...) __attribute__((format(printf, 2, 3
 
 /* ---- asking ---- */
 
-bool rig_status_has(const char *name, const char *words);    /* what achstart's status says of a daemon */
+bool rig_status_has(const char *name, const char *words); /* what achstart's status says of a daemon */
+void rig_shell(const char *fmt, ...) __attribute__((format(printf, 1, 2))); /* a line that ends with 0 */
 void rig_run(const char *program, const char *arguments);    /* of ours, by a shell; it does what it should */
 void rig_run_on(const char *program, const char *arguments); /* the same, and does not wait for it */
 

@@ -1,4 +1,5 @@
 /* rig_ask.c: asking the achstart of a rig. */
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,20 +54,23 @@ bool rig_status_has(const char *name, const char *words)
 	return strstr(status_of(name), words);
 }
 
-static void shell(const char *program, const char *arguments, const char *how)
+void rig_shell(const char *fmt, ...)
 {
 	char line[700];
+	va_list values;
 
-	snprintf(line, sizeof(line), "%s %s %s", rig_program(program), arguments, how);
+	va_start(values, fmt);
+	vsnprintf(line, sizeof(line), fmt, values);
+	va_end(values);
 	TEST_ASSERT_EQUAL_INT_MESSAGE(0, system(line), line);
 }
 
 void rig_run(const char *program, const char *arguments)
 {
-	shell(program, arguments, ">/dev/null");
+	rig_shell("%s %s >/dev/null", rig_program(program), arguments);
 }
 
 void rig_run_on(const char *program, const char *arguments)
 {
-	shell(program, arguments, ">/dev/null 2>&1 &");
+	rig_shell("%s %s >/dev/null 2>&1 &", rig_program(program), arguments);
 }

@@ -1,13 +1,11 @@
 /* test_achstart_left.c: what an achstart that follows one that was killed does with daemons that did not run then. */
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "unity.h"
 
 #include "test/launch/rig.h"
 
-#define BENCH "include: @BENCH@\narm: auto\ndaemons:\n  canwire:\n  robotsim:\n  clock:\n  waist:\n"
 #define PRINTS "{program: @FAKE@, args: [print], alive: watchdog"
 
 void setUp(void)
@@ -47,18 +45,15 @@ static void start_again(void)
 /* The launch file, by an expression of sed(1). */
 static void edit(const char *expression)
 {
-	char line[700];
-
-	snprintf(line, sizeof(line), "sed -i '%s' %s", expression, rig.launch);
-	TEST_ASSERT_EQUAL_INT(0, system(line));
+	rig_shell("sed -i '%s' %s", expression, rig.launch);
 }
 
-static const char left_launch[] = BENCH "  once: {program: @FAKE@, args: [exit, 0], restart: never}\n"
-					"  wrong: {program: @FAKE@, args: [exit, 100]}\n"
-					"  mute: {program: @FAKE@, args: [mute], alive: watchdog}\n"
-					"  asked: " PRINTS "}\n"
-					"  early: " PRINTS ", needs: mute}\n"
-					"  lost: " PRINTS ", restart: never}\n";
+static const char left_launch[] = RIG_BENCH "  once: {program: @FAKE@, args: [exit, 0], restart: never}\n"
+					    "  wrong: {program: @FAKE@, args: [exit, 100]}\n"
+					    "  mute: {program: @FAKE@, args: [mute], alive: watchdog}\n"
+					    "  asked: " PRINTS "}\n"
+					    "  early: " PRINTS ", needs: mute}\n"
+					    "  lost: " PRINTS ", restart: never}\n";
 
 /* done, given up, stopped, stopped before it had a process, and ended while nobody looked */
 static void leave_them(void)
@@ -138,7 +133,7 @@ static void a_changed_file_is_another_chance(void)
 
 /* ---- in between ---- */
 
-#define SLOW BENCH "  slow: {program: @FAKE@, args: [stubborn], alive: watchdog, kill_within: 1min}\n"
+#define SLOW RIG_BENCH "  slow: {program: @FAKE@, args: [stubborn], alive: watchdog, kill_within: 1min}\n"
 
 static void begin_slowly(const char *verb, enum folder_left left)
 {
@@ -174,17 +169,14 @@ static void what_was_being_restarted_is_restarted(void)
 /* It has been asked for, and has not run since: what it needs does not work any more. */
 static void what_waits_goes_on_waiting(void)
 {
-	char line[700];
-
-	rig_open(BENCH "  gate:\n"
-		       "    program: sh\n"
-		       "    args: [-c, 'test -e $ENDPLATE_RUN/closed && exit 100; exec @FAKE@ print']\n"
-		       "    alive: watchdog\n"
-		       "  job: {program: @FAKE@, args: [exit, 0], restart: never, needs: gate}\n");
+	rig_open(RIG_BENCH "  gate:\n"
+			   "    program: sh\n"
+			   "    args: [-c, 'test -e $ENDPLATE_RUN/closed && exit 100; exec @FAKE@ print']\n"
+			   "    alive: watchdog\n"
+			   "  job: {program: @FAKE@, args: [exit, 0], restart: never, needs: gate}\n");
 	rig_start();
 	RIG_UNTIL(rig_all_ready() && rig_events("job", "done") == 1);
-	snprintf(line, sizeof(line), "touch %s/closed", rig.run);
-	TEST_ASSERT_EQUAL_INT(0, system(line));
+	rig_shell("touch %s/closed", rig.run);
 	rig_run("achctl", "stop gate");
 	rig_run_on("achctl", "start job");
 	RIG_UNTIL(rig_events("gate", "failed") == 1 && is("job", "waiting"));
@@ -197,9 +189,9 @@ static void what_waits_goes_on_waiting(void)
 
 static void what_died_waits_for_nobody(void)
 {
-	rig_open(BENCH "  plain: {program: sleep, args: [1000]}\n"
-		       "  need: " PRINTS "}\n"
-		       "  user: " PRINTS ", needs: [plain, need]}\n");
+	rig_open(RIG_BENCH "  plain: {program: sleep, args: [1000]}\n"
+			   "  need: " PRINTS "}\n"
+			   "  user: " PRINTS ", needs: [plain, need]}\n");
 	rig_start();
 	RIG_UNTIL(rig_events("achstart", "all-ready") == 1);
 	rig_run("achctl", "stop need");
@@ -219,15 +211,13 @@ static void what_died_waits_for_nobody(void)
 static void states_that_were_removed_are_written_anew(void)
 {
 	struct folder_state state;
-	char line[700];
 	pid_t waist;
 
-	rig_open(BENCH "  once: {program: @FAKE@, args: [exit, 0], restart: never}\n  asked: " PRINTS "}\n");
+	rig_open(RIG_BENCH "  once: {program: @FAKE@, args: [exit, 0], restart: never}\n  asked: " PRINTS "}\n");
 	rig_start();
 	RIG_UNTIL(rig_all_ready() && rig_ready("asked") && rig_events("once", "done") == 1);
 	waist = rig_pid("waist");
-	snprintf(line, sizeof(line), "rm -rf %s/state", rig.run);
-	TEST_ASSERT_EQUAL_INT(0, system(line));
+	rig_shell("rm -rf %s/state", rig.run);
 	rig_run("achctl", "stop asked");
 	RIG_UNTIL(is_left("asked", FOLDER_STOPPED) && is_left("once", FOLDER_DONE) && rig_state("waist", &state));
 	start_again();
@@ -237,14 +227,11 @@ static void states_that_were_removed_are_written_anew(void)
 
 static void a_damaged_state_is_told_of(void)
 {
-	char line[700];
-
-	rig_open(BENCH "  once: {program: @FAKE@, args: [exit, 0], restart: never}\n");
+	rig_open(RIG_BENCH "  once: {program: @FAKE@, args: [exit, 0], restart: never}\n");
 	rig_start();
 	RIG_UNTIL(rig_all_ready() && is_left("once", FOLDER_DONE));
 	rig_kill();
-	snprintf(line, sizeof(line), "echo nonsense >%s/state/once", rig.run);
-	TEST_ASSERT_EQUAL_INT(0, system(line));
+	rig_shell("echo nonsense >%s/state/once", rig.run);
 	rig_start();
 	RIG_UNTIL(rig_told("once", "state-file", "$RUN/state/once is damaged: taken as not there"));
 	RIG_UNTIL(rig_events("once", "done") == 2);

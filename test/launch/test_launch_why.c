@@ -2,9 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 #include "unity.h"
 
@@ -128,12 +125,10 @@ static void the_newest_trouble_that_is_not_over_is_the_reason(void)
 
 /* ---- work that is done ---- */
 
-#define BENCH "include: @BENCH@\narm: auto\ndaemons:\n  canwire:\n  robotsim:\n  clock:\n  waist:\n"
-
 static void one_that_has_done_its_work_is_fine(void)
 {
-	rig_open(BENCH "  once: {program: @FAKE@, args: [exit, 0], restart: never}\n"
-		       "  then: {program: @FAKE@, args: [print], alive: watchdog, needs: once}\n");
+	rig_open(RIG_BENCH "  once: {program: @FAKE@, args: [exit, 0], restart: never}\n"
+			   "  then: {program: @FAKE@, args: [print], alive: watchdog, needs: once}\n");
 	rig_start();
 	RIG_UNTIL(rig_all_ready() && rig_ready("then") && rig_level(NULL) == MSG_LEVEL_RUN);
 	RIG_UNTIL(rig_events("achstart", "all-ready") == 1);
@@ -154,7 +149,7 @@ static void one_that_has_done_its_work_is_fine(void)
 
 static void one_that_has_not_keeps_the_robot_from_arming(void)
 {
-	rig_open(BENCH "  once: {program: @FAKE@, args: [exit, 3], restart: never}\n");
+	rig_open(RIG_BENCH "  once: {program: @FAKE@, args: [exit, 3], restart: never}\n");
 	rig_start();
 	RIG_UNTIL(rig_all_ready() && rig_told("once", "failed", "it died, and is not to be restarted"));
 	RIG_UNTIL(rig_told("achstart", "not-armed", "arm: auto: once has failed"));
