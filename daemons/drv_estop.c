@@ -82,7 +82,7 @@ static void join_lowering(struct drv_estop_channel *c, unsigned int channel, enu
 		c->judged = false;
 		/* Nobody has seen what comes after his own message, whatever he says. */
 		for (unsigned int i = 0; i < DRV_ESTOP_CHANNELS; i++)
-			later(&c->seen_seq[i], i == channel && msg->seen_seq[i] >= seq ? seq - 1 : msg->seen_seq[i]);
+			later(&c->seen_seq[i], i == channel && msg->seen[i] >= seq ? seq - 1 : msg->seen[i]);
 	}
 	if (level > c->to_level) {
 		c->to_level = level;

@@ -10,6 +10,8 @@
 static const char *const msg_words_flag[] = { MSG_WORDS_FLAG(WORD) NULL };
 static const char *const msg_words_life[] = { MSG_WORDS_LIFE(WORD) NULL };
 static const char *const msg_words_level[] = { MSG_WORDS_LEVEL(WORD) NULL };
+static const char *const msg_words_estop[] = { MSG_WORDS_ESTOP(WORD) NULL };
+static const char *const msg_words_latch[] = { MSG_WORDS_LATCH(WORD) NULL };
 static const char *const msg_words_link[] = { MSG_WORDS_LINK(WORD) NULL };
 static const char *const msg_words_mode[] = { MSG_WORDS_MODE(WORD) NULL };
 static const char *const msg_words_joint[] = { MSG_WORDS_JOINT(WORD) NULL };

@@ -37,6 +37,11 @@
 	W(LIFE, FAULT, "fault") W(LIFE, STOPPING, "stopping")
 #define MSG_WORDS_LEVEL(W) \
 	W(LEVEL, RUN, "run") W(LEVEL, HOLD, "hold") W(LEVEL, ESTOP, "estop")
+#define MSG_WORDS_ESTOP(W) \
+	W(ESTOP, RAISE, "raise") W(ESTOP, LOWER, "lower")
+#define MSG_WORDS_LATCH(W) \
+	W(LATCH, POSITION_UNKNOWN, "position-unknown") W(LATCH, HOMING_ABORTED, "homing-aborted") \
+	W(LATCH, HALTED_BY_OTHER, "halted-by-other") W(LATCH, WAITS_FOR_PERSON, "waits-for-person")
 #define MSG_WORDS_LINK(W) \
 	W(LINK, ABSENT, "absent") W(LINK, STOPPED, "stopped") W(LINK, ERROR_ACTIVE, "error-active") \
 	W(LINK, WARNING, "warning") W(LINK, PASSIVE, "passive") W(LINK, BUS_OFF, "bus-off")
@@ -112,6 +117,11 @@
 	ROW(word, lifecycle, , , "", msg_words_life) \
 	ROW(word, level, , , "", msg_words_level) /* of the e-stop, as obeyed */ \
 	ROW(u64, epoch, , , "", ) \
+	ROW(u64, boot, [2], , "", ) /* boot id: all that follows up to latches holds in this boot only */ \
+	ROW(u64, base_chan, , , "", ) /* id of the channel estop that holds the lowering obeyed */ \
+	ROW(u64, base_seq, , , "", ) /* Ach sequence number of that lowering; 0: none is obeyed */ \
+	ROW(word, base_level, , , "", msg_words_level) /* highest level since that lowering */ \
+	ROW(flags, latches, , , "", msg_words_latch) /* conditions that wait for a person and outlive the process */ \
 	ROW(u64, refs_taken, , , "", ) \
 	ROW(group, refs_refused, , , "", msg_refused) \
 	ROW(u64, ticks, , , "", ) \
@@ -120,6 +130,7 @@
 	ROW(i64, late_max_ns, , , "ns", ) \
 	ROW(u64, frames_odd, , , "", ) /* of unexpected length */ \
 	ROW(u64, frames_missing, , , "", ) /* that should have come by their rate */ \
+	ROW(u64, frames_withheld, , , "", ) /* motion frames that the loop did not let out */ \
 	ROW(u32, put_timeouts, , , "", ) \
 	ROW(u32, bus_count, , , "", ) \
 	ROW(group, bus, [MSG_BUSES], bus_count, "", msg_bus)
@@ -249,10 +260,15 @@
 
 #define MSG_ESTOP(ROW) \
 	ROW(group, header, , , "", msg_header) \
-	ROW(u64, epoch, , , "", ) \
+	ROW(word, kind, , , "", msg_words_estop) \
 	ROW(word, level, , , "", msg_words_level) \
-	ROW(u32, reserved, , , "", ) \
-	ROW(u64, seen_seq, [2], , "", ) /* Ach sequence numbers read on estop and estop-b before a lowering */ \
+	ROW(u64, epoch, , , "", ) /* a label: last + 1 for each lowering */ \
+	ROW(u64, boot, [2], , "", ) /* boot id */ \
+	ROW(u64, chan, [2], , "", ) /* ids of estop and estop-b */ \
+	ROW(u64, seen, [2], , "", ) /* Ach sequence numbers its writer had read on estop and estop-b */ \
+	ROW(i64, until_ns, , , "ns", ) /* of a lowering: drivers take it no later */ \
+	ROW(u32, uid, , , "", ) \
+	ROW(u32, pid, , , "", ) \
 	ROW(name, who, , , "", ) \
 	ROW(text, why, , , "", )
 
@@ -274,17 +290,17 @@
 
 /* struct, table, number, version, name, messages retained.  Numbers are never used again for something else. */
 #define MSG_TYPES(TYPE) \
-	TYPE(msg_joint_state, MSG_JOINT_STATE, 1, 2, "joint-state", 64) \
+	TYPE(msg_joint_state, MSG_JOINT_STATE, 1, 3, "joint-state", 64) \
 	TYPE(msg_joint_ref, MSG_JOINT_REF, 2, 1, "joint-ref", 64) \
-	TYPE(msg_imu, MSG_IMU, 3, 2, "imu", 64) \
-	TYPE(msg_ft, MSG_FT, 4, 2, "force-torque", 64) \
-	TYPE(msg_gripper_state, MSG_GRIPPER_STATE, 5, 2, "gripper-state", 64) \
+	TYPE(msg_imu, MSG_IMU, 3, 3, "imu", 64) \
+	TYPE(msg_ft, MSG_FT, 4, 3, "force-torque", 64) \
+	TYPE(msg_gripper_state, MSG_GRIPPER_STATE, 5, 3, "gripper-state", 64) \
 	TYPE(msg_gripper_ref, MSG_GRIPPER_REF, 6, 1, "gripper-ref", 64) \
-	TYPE(msg_battery, MSG_BATTERY, 7, 2, "battery", 64) \
+	TYPE(msg_battery, MSG_BATTERY, 7, 3, "battery", 64) \
 	TYPE(msg_bus_stats, MSG_BUS_STATS, 8, 1, "bus-stats", 64) \
-	TYPE(msg_clock, MSG_CLOCK, 9, 2, "clock", 64) \
+	TYPE(msg_clock, MSG_CLOCK, 9, 3, "clock", 64) \
 	TYPE(msg_event, MSG_EVENT, 10, 1, "event", 64) \
-	TYPE(msg_estop, MSG_ESTOP, 11, 1, "estop", 64) \
+	TYPE(msg_estop, MSG_ESTOP, 11, 2, "estop", 64) \
 	TYPE(msg_request, MSG_REQUEST, 12, 1, "request", 64) \
 	TYPE(msg_reply, MSG_REPLY, 13, 1, "reply", 64)
 
@@ -312,6 +328,7 @@ typedef char msg_text_field[MSG_TEXT_SIZE];
 #define MSG_VALUE(prefix, name, word) MSG_##prefix##_##name,
 enum msg_life { MSG_WORDS_LIFE(MSG_VALUE) };
 enum msg_level { MSG_WORDS_LEVEL(MSG_VALUE) };
+enum msg_estop_kind { MSG_WORDS_ESTOP(MSG_VALUE) };
 enum msg_link { MSG_WORDS_LINK(MSG_VALUE) };
 enum msg_mode { MSG_WORDS_MODE(MSG_VALUE) };
 enum msg_grip { MSG_WORDS_GRIP(MSG_VALUE) };
@@ -323,10 +340,12 @@ enum msg_verb { MSG_WORDS_VERB(MSG_VALUE) };
 enum { MSG_WORDS_FLAG(MSG_BIT) };
 enum { MSG_WORDS_JOINT(MSG_BIT) };
 enum { MSG_WORDS_ALARM(MSG_BIT) };
+enum { MSG_WORDS_LATCH(MSG_BIT) };
 #define MSG_BIT_VALUE(prefix, name, word) MSG_##prefix##_##name = 1u << MSG_##prefix##_BIT_##name,
 enum msg_flag { MSG_WORDS_FLAG(MSG_BIT_VALUE) };
 enum msg_joint_status { MSG_WORDS_JOINT(MSG_BIT_VALUE) };
 enum msg_alarm { MSG_WORDS_ALARM(MSG_BIT_VALUE) };
+enum msg_latch { MSG_WORDS_LATCH(MSG_BIT_VALUE) };
 
 #define MSG_MEMBER(kind, name, dims, used, unit, detail) MSG_C_##kind(detail) name dims;
 #define MSG_MEMBER_SIZE(kind, name, dims, used, unit, detail) +sizeof(MSG_C_##kind(detail) dims)

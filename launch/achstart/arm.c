@@ -241,8 +241,8 @@ static void fill(const struct arm_seen *seen, struct msg_estop *msg, uint64_t ep
 	msg->header.t_sample_ns = msg->header.t_publish_ns = clock_now_ns();
 	msg->epoch = epoch;
 	msg->level = level;
-	msg->seen_seq[0] = seen->seq[0];
-	msg->seen_seq[1] = seen->seq[1];
+	msg->seen[0] = seen->seq[0];
+	msg->seen[1] = seen->seq[1];
 	snprintf(msg->who, sizeof(msg->who), "%s", who);
 	snprintf(msg->why, sizeof(msg->why), "%s", why);
 }

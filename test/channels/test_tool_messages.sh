@@ -93,7 +93,7 @@ sample() {
 	clock) echo '{"cycle":18446744073709551615,"period_ns":5000000,"bus":[{"name":"x","divider":2,"load":0.5}]}' ;;
 	event) printf '%s\n' '{"severity":"fatal","source":"waist","code":"lost",
 		"text":"line\nwith \"quotes\" and ü"}' ;;
-	estop) echo '{"epoch":3,"level":"hold","seen_seq":[12,13],"who":"me","why":"test"}' ;;
+	estop) echo '{"epoch":3,"level":"hold","seen":[12,13],"who":"me","why":"test"}' ;;
 	request) echo '{"id":9,"client_pid":1,"verb":"set","key":"k","value":"v"}' ;;
 	reply) echo '{"id":9,"client_pid":1,"result":-22,"error":"no","value":""}' ;;
 	esac

@@ -53,8 +53,8 @@ struct msg_estop safety_estop_message(enum msg_level level)
 	msg_init(&msg, msg_type_by_number(msg_estop_number));
 	msg.epoch = safety.epoch;
 	msg.level = level;
-	msg.seen_seq[0] = safety_seq("estop");
-	msg.seen_seq[1] = safety_seq("estop-b");
+	msg.seen[0] = safety_seq("estop");
+	msg.seen[1] = safety_seq("estop-b");
 	snprintf(msg.who, sizeof(msg.who), "test");
 	snprintf(msg.why, sizeof(msg.why), "to see what happens");
 	return msg;

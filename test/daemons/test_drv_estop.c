@@ -28,7 +28,7 @@ void tearDown(void)
 
 static void put_seen(unsigned int channel, uint64_t epoch, uint32_t level, uint64_t seen_a, uint64_t seen_b)
 {
-	struct msg_estop msg = { .epoch = epoch, .level = level, .seen_seq = { seen_a, seen_b }, .who = "me" };
+	struct msg_estop msg = { .epoch = epoch, .level = level, .seen = { seen_a, seen_b }, .who = "me" };
 
 	memcpy(msg.why, "because", 7);
 	drv_estop_message(&e, channel, &msg, ++seq[channel]);
@@ -638,7 +638,7 @@ static void test_a_new_file(void)
 
 static void said(unsigned int channel, uint64_t epoch, uint32_t level, const char *who)
 {
-	struct msg_estop msg = { .epoch = epoch, .level = level, .seen_seq = { seq[A], seq[B] } };
+	struct msg_estop msg = { .epoch = epoch, .level = level, .seen = { seq[A], seq[B] } };
 
 	strcpy(msg.who, who);
 	strcpy(msg.why, who);
@@ -710,7 +710,7 @@ static void test_texts_without_an_end(void)
 	TEST_ASSERT_EQUAL_size_t(sizeof(e.why) - 1, strlen(e.why));
 	msg.level = RUN;
 	msg.epoch = 2;
-	memset(msg.seen_seq, 0xFF, sizeof(msg.seen_seq));
+	memset(msg.seen, 0xFF, sizeof(msg.seen));
 	drv_estop_message(&e, A, &msg, 2);
 	drv_estop_end(&e);
 	TEST_ASSERT_EQUAL_size_t(sizeof(e.who) - 1, strlen(e.who));

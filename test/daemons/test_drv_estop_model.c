@@ -207,7 +207,7 @@ static bool read_channel(struct world *w, unsigned int k)
 		const struct note *note = &w->log[k][w->read[k]++];
 		struct msg_estop msg = { .epoch = note->epoch,
 					 .level = note->level,
-					 .seen_seq = { note->seen[0], note->seen[1] } };
+					 .seen = { note->seen[0], note->seen[1] } };
 
 		drv_estop_message(&w->estop, k, &msg, w->read[k]);
 	}

@@ -497,8 +497,8 @@ static struct msg_estop estop(uint64_t to_epoch, enum msg_level level)
 	msg_init(&msg, msg_type_by_number(msg_estop_number));
 	msg.epoch = to_epoch;
 	msg.level = level;
-	msg.seen_seq[0] = drv_lib_seq("estop");
-	msg.seen_seq[1] = drv_lib_seq("estop-b");
+	msg.seen[0] = drv_lib_seq("estop");
+	msg.seen[1] = drv_lib_seq("estop-b");
 	snprintf(msg.who, sizeof(msg.who), "test");
 	snprintf(msg.why, sizeof(msg.why), "why not");
 	return msg;

@@ -86,7 +86,7 @@ arm() { # EPOCH LEVEL
 		seen+=("$(ach info "$p$channel" --json | sed 's/.*"last_seq":\([0-9]*\).*/\1/')")
 	done
 	for channel in estop estop-b; do
-		ach put "$p$channel" --json "{\"epoch\":$1,\"level\":\"$2\",\"seen_seq\":[${seen[0]},${seen[1]}]}"
+		ach put "$p$channel" --json "{\"epoch\":$1,\"level\":\"$2\",\"seen\":[${seen[0]},${seen[1]}]}"
 	done
 }
 

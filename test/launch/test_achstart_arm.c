@@ -112,7 +112,7 @@ static void the_operators_numbers_are_told(void)
 
 		TEST_ASSERT_TRUE(status == ACH_OK || status == ACH_MISSED_FRAME);
 		TEST_ASSERT_EQUAL_STRING("tester", msg.who);
-		TEST_ASSERT_EQUAL_UINT64_ARRAY(seen.seq, msg.seen_seq, 2);
+		TEST_ASSERT_EQUAL_UINT64_ARRAY(seen.seq, msg.seen, 2);
 	}
 }
 

@@ -68,7 +68,7 @@ static void put_level(const struct line *l)
 		    : !strcmp(l->word, "hold") ? MSG_LEVEL_HOLD
 					       : MSG_LEVEL_ESTOP;
 	msg.epoch = (uint64_t)l->number;
-	msg.seen_seq[0] = msg.seen_seq[1] = 100; /* everything before it */
+	msg.seen[0] = msg.seen[1] = 100; /* everything before it */
 	snprintf(msg.who, sizeof(msg.who), "golden");
 	for (int i = 0; i < 2; i++)
 		ach_put(&estop[i], &msg, sizeof(msg));
