@@ -89,6 +89,16 @@ enum ach_status ach_attr_set_put_timeout(ach_attr_t *attr, const struct timespec
 	return ACH_OK;
 }
 
+enum ach_status ach_attr_set_owner(ach_attr_t *attr, uid_t owner, mode_t mode_max)
+{
+	if (mode_max & ~(mode_t)0777)
+		return ach_fail(ACH_EINVAL, "a channel's mode is 0 to 0777");
+	attr->owner = owner;
+	attr->mode_max = mode_max;
+	attr->set_owner = 1;
+	return ACH_OK;
+}
+
 void ach_create_attr_init(ach_create_attr_t *attr)
 {
 	memset(attr, 0, sizeof(*attr));

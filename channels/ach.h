@@ -48,7 +48,7 @@ typedef enum ach_status {
 	ACH_CLOSED = 10, /* the handle is not open */
 	ACH_BUG = 11,	 /* a call that can only be a programming error */
 	ACH_EINVAL = 12,
-	ACH_CORRUPT = 13, /* the channel's memory was overwritten */
+	ACH_CORRUPT = 13, /* the channel's memory was overwritten, or the channel was condemned */
 	ACH_BAD_HEADER = 14,
 	ACH_EACCES = 15,
 	ACH_CANCELED = 16,
@@ -121,7 +121,10 @@ typedef struct ach_attr {
 			struct ach_header *shm;
 			unsigned int lock_source : 1;
 			unsigned int set_put_timeout : 1;
+			unsigned int set_owner : 1;
 			int64_t put_timeout_ns;
+			uid_t owner;
+			mode_t mode_max;
 		};
 		uint64_t reserved[8];
 	};
@@ -160,6 +163,8 @@ enum ach_status ach_attr_set_shm(ach_attr_t *attr, struct ach_header *shm);
 enum ach_status ach_attr_set_lock_source(ach_attr_t *attr, int lock_source);
 /* How long a put waits for other writers before it answers ACH_TIMEOUT; relative; 0.5 s unless set. */
 enum ach_status ach_attr_set_put_timeout(ach_attr_t *attr, const struct timespec *timeout);
+/* ach_open fails with ACH_EACCES unless owner or root owns the channel and its mode has no bit outside mode_max. */
+enum ach_status ach_attr_set_owner(ach_attr_t *attr, uid_t owner, mode_t mode_max);
 
 void ach_create_attr_init(ach_create_attr_t *attr);
 enum ach_status ach_create_attr_set_clock(ach_create_attr_t *attr, clockid_t clock);
@@ -213,6 +218,10 @@ enum ach_status ach_put(ach_channel_t *chan, const void *buf, size_t len);
  * with len 0, gives it up. */
 enum ach_status ach_reserve(ach_channel_t *chan, size_t max, void **buf);
 enum ach_status ach_commit(ach_channel_t *chan, size_t len);
+
+/* Every later put and get, by any process, fails with ACH_CORRUPT until the channel is created again.
+ * Takes no lock: also while a writer is stopped inside a put. */
+enum ach_status ach_condemn(ach_channel_t *chan);
 
 /* ---- reading ---- */
 

@@ -37,6 +37,8 @@ ACH_HOT static enum ach_status get_once(ach_channel_t *chan, struct get *g, int 
 		struct ach_seen e;
 		bool sound;
 
+		if (ach_condemned(h))
+			return ach_fail(ACH_CORRUPT, ACH_CONDEMNED);
 		if (c < chan->seq_num)
 			return ach_fail(ACH_CORRUPT, "the newest message is older than one already seen");
 		if (c == chan->seq_num && (!c || !(options & ACH_O_COPY) || (options & ACH_O_WAIT)))
@@ -184,6 +186,8 @@ enum ach_status ach_peek_end(ach_channel_t *chan)
 	if (!seq)
 		return ach_fail(ACH_EINVAL, "no peek to end");
 	h->peek = 0;
+	if (ach_condemned(h))
+		return ach_fail(ACH_CORRUPT, ACH_CONDEMNED);
 	ach_fence_after_copy(); /* R3, R4 again: for what the caller has read since */
 	reclaim = atomic_load_explicit(&h->shm->reclaim, memory_order_acquire);
 	if (reclaim > seq)
@@ -202,6 +206,8 @@ enum ach_status ach_flush(ach_channel_t *chan)
 		return ach_fail(ACH_CLOSED, "the handle is not open");
 	if (__atomic_load_n(&chan->cancel, __ATOMIC_ACQUIRE))
 		return ach_fail(ACH_CANCELED, "ach_cancel");
+	if (ach_condemned(chan->handle))
+		return ach_fail(ACH_CORRUPT, ACH_CONDEMNED);
 	c = atomic_load_explicit(&chan->handle->shm->commit, memory_order_acquire);
 	if (c < chan->seq_num)
 		return ach_fail(ACH_CORRUPT, "the newest message is older than one already seen");

@@ -103,6 +103,14 @@ static int open_bell(struct ach_handle *h)
 	return -err;
 }
 
+static enum ach_status check_owner(const char *name, uid_t uid, mode_t mode, const ach_attr_t *attr)
+{
+	if (!attr || !attr->set_owner || ((uid == attr->owner || !uid) && !(mode & 0777 & ~attr->mode_max)))
+		return ACH_OK;
+	return ach_error(ACH_EACCES, "%s belongs to uid %u, mode %04o, expected uid %u, mode %04o at most", name,
+			 (unsigned)uid, (unsigned)mode & 0777, (unsigned)attr->owner, (unsigned)attr->mode_max);
+}
+
 static enum ach_status open_once(struct ach_handle *h, const char *path, struct ach_geometry *g, bool *again)
 {
 	struct stat st;
@@ -149,11 +157,14 @@ static enum ach_status open_file(struct ach_handle **out, const char *name, cons
 	for (int race = 0; race < ACH_FILE_RACES_MAX; race++) {
 		struct ach_handle *h = handle_new(name);
 		struct ach_geometry g;
+		struct stat st;
 		bool again = false;
 
 		if (!h)
 			return ach_error(ACH_FAILED_SYSCALL, "opening %s: out of memory", path);
 		r = open_once(h, path, &g, &again);
+		if (r == ACH_OK && !fstat(h->file, &st))
+			r = check_owner(name, st.st_uid, st.st_mode, attr);
 		if (r == ACH_OK && attr && attr->lock_source) {
 			if (!h->writable)
 				r = ach_error(ACH_EACCES, "%s may only be read: no source", path);

@@ -15,6 +15,8 @@ ACH_HOT static enum ach_status put_begin(struct ach_handle *h, size_t max, struc
 
 	if (!h->writable)
 		return ach_fail(ACH_EACCES, "this handle may only read the channel");
+	if (ach_condemned(h))
+		return ach_fail(ACH_CORRUPT, ACH_CONDEMNED);
 	if (max > h->lsize)
 		return ach_fail(ACH_OVERFLOW, "the message is longer than the channel");
 	r = ach_lock_take(h, s);
@@ -163,4 +165,18 @@ bool ach_reserved_elsewhere(const struct ach_handle *h)
 {
 	return h->plan.max && !ach_lock_holds(&h->section) && h->reserve_pid == ach_self_pid() &&
 	       !tgkill((pid_t)h->reserve_pid, (pid_t)h->reserve_tid, 0);
+}
+
+/* The flag lies beside what a put changes, and no put writes it: a writer that was stopped does not lift it. */
+enum ach_status ach_condemn(ach_channel_t *chan)
+{
+	struct ach_handle *h = chan->handle;
+
+	if (!h)
+		return ach_fail(ACH_CLOSED, "the handle is not open");
+	if (!h->writable)
+		return ach_fail(ACH_EACCES, "this handle may only read the channel");
+	atomic_store_explicit(&h->shm->condemned, 1, memory_order_seq_cst);
+	ach_wake_all(h);
+	return ACH_OK;
 }

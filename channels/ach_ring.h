@@ -60,6 +60,7 @@ struct ach_header {
 	_Atomic uint64_t woken;		      /* who waits for a message up to this one has been woken */
 	_Atomic uint32_t lock;		      /* the writers', a PI futex: tid | FUTEX_WAITERS | FUTEX_OWNER_DIED */
 	_Atomic uint32_t writer;	      /* pid of the last to commit, for people to look at */
+	_Atomic uint32_t condemned;	      /* not 0: every put and get fails with ACH_CORRUPT */
 	_Alignas(64) _Atomic uint64_t hint;   /* as below, where there is no bell file */
 	_Alignas(64) struct ach_entry index[];
 };
@@ -153,6 +154,7 @@ struct ach_waitv {
 	uint32_t reserved;
 };
 
+#define ACH_CONDEMNED "the channel was condemned"
 #define ACH_HINT_WATCHED 1u	  /* one of those who wait keeps the slice for all */
 #define ACH_SLICE_NS 250000000	  /* how long a waiter trusts its wake-up: see ach_wait.c */
 #define ACH_SLICE_POLL_NS 1000000 /* of one that may not ring the bell */
@@ -225,16 +227,22 @@ static inline _Atomic uint32_t *ach_futex_word(struct ach_handle *h)
 	return (_Atomic uint32_t *)&h->shm->commit;
 }
 
+static inline bool ach_condemned(const struct ach_handle *h)
+{
+	return __builtin_expect(atomic_load_explicit(&h->shm->condemned, memory_order_relaxed) != 0, 0);
+}
+
 /* The newest message anybody waits for. */
 static inline uint64_t ach_hint_seq(uint64_t hint)
 {
 	return hint >> 1;
 }
 
-/* G2: has the channel moved on from seq?  seq_cst: the waiter's half of the Dekker pair with P3, P4. */
+/* G2: has the channel moved on from seq?  seq_cst: the waiter's half of the Dekker pair with P3, P4.
+ * A condemned channel has: its reader gets ACH_CORRUPT instead of sleeping. */
 static inline bool ach_newer(const struct ach_handle *h, uint64_t seq)
 {
-	return atomic_load_explicit(&h->shm->commit, memory_order_seq_cst) != seq;
+	return atomic_load_explicit(&h->shm->commit, memory_order_seq_cst) != seq || ach_condemned(h);
 }
 
 #endif

@@ -220,6 +220,11 @@ void lib_stop(pid_t pid)
 	LIB_CHECK(wait_for(pid, WEXITED | WSTOPPED).si_code == CLD_STOPPED);
 }
 
+void lib_until_stopped(pid_t pid)
+{
+	LIB_CHECK(wait_for(pid, WEXITED | WSTOPPED).si_code == CLD_STOPPED);
+}
+
 void lib_until_ended(pid_t pid)
 {
 	wait_for(pid, WEXITED | WNOWAIT);

@@ -54,6 +54,8 @@ int lib_join(pid_t pid);
 void lib_kill(pid_t pid);
 /* SIGSTOP and wait until the child has stopped. */
 void lib_stop(pid_t pid);
+/* Until the child has stopped by itself. */
+void lib_until_stopped(pid_t pid);
 /* Until the child has ended; its status is left for lib_join. */
 void lib_until_ended(pid_t pid);
 /* Until that process or thread sleeps in a futex, poll, select or epoll call. */
