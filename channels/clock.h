@@ -41,6 +41,8 @@ struct clock_fd {
 
 int64_t clock_now_ns(void);  /* CLOCK_MONOTONIC */
 int64_t clock_real_ns(void); /* CLOCK_REALTIME: for the stamps of logs and nothing else, it jumps */
+/* How long the machine has been suspended since it booted: CLOCK_MONOTONIC stands still then.  0 on a virtual clock. */
+int64_t clock_suspended_ns(void);
 
 /* Waits until a descriptor is ready or deadline_ns has come.
  *

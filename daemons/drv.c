@@ -35,6 +35,17 @@ static uint32_t flags_now(const struct drv *drv, bool partial, int64_t now_ns)
 	return flags;
 }
 
+/* For its successor, and for achstart, which waits until every driver obeys a lowering. */
+static void fill_kept(const struct drv *drv, struct msg_common *common)
+{
+	const struct estop_kept kept = estop_kept(&drv->estop);
+
+	memcpy(common->boot, kept.boot, sizeof(common->boot));
+	common->base_chan = kept.chan;
+	common->base_seq = kept.base;
+	common->base_level = kept.level;
+}
+
 static void fill_common(struct drv *drv, struct msg_common *common, int64_t now_ns)
 {
 	if (now_ns >= drv->late_p99_at_ns) {
@@ -44,6 +55,7 @@ static void fill_common(struct drv *drv, struct msg_common *common, int64_t now_
 	common->lifecycle = drv->life;
 	common->level = drv->estop.level;
 	common->epoch = drv->estop.epoch;
+	fill_kept(drv, common);
 	common->ticks = drv->ticks;
 	common->skipped = drv->tick.skipped;
 	common->late_p99_ns = drv->late_p99_ns;
@@ -282,7 +294,8 @@ static void tick(struct drv *drv, int64_t now_ns)
 		publish(drv, true, now_ns);
 	drv->published = drv->complete = false;
 	drv->ticks = drv->tick.ticks;
-	drv_read_estop(drv);
+	if (!drv->hurry) /* else that has called us: a second look would end what acts once */
+		drv_read_estop(drv, now_ns);
 	watch_buses(drv);
 	drv_read_ref(drv, now_ns);
 	live(drv, now_ns);
@@ -331,6 +344,16 @@ static bool all_ended(const struct drv *drv)
 	return drv->lines_n > 0;
 }
 
+/* A driver with long ticks obeys as soon as the others. */
+static void watch_estop(struct drv *drv, int64_t now_ns)
+{
+	if (now_ns - drv->estop_ns < ESTOP_LOOK_NS)
+		return;
+	drv->hurry = drv_read_estop(drv, now_ns);
+	if (drv->hurry)
+		tick(drv, now_ns);
+}
+
 static bool turn(struct drv *drv)
 {
 	int64_t now_ns = clock_now_ns();
@@ -347,12 +370,17 @@ static bool turn(struct drv *drv)
 	ticked = drv_tick_due(&drv->tick, now_ns, &drv->late_ns, &skipped);
 	if (ticked && skipped >= HELD_UP_TICKS)
 		memset(drv->blind, true, sizeof(drv->blind));
+	drv->hurry = false;
 	if (ticked)
 		tick(drv, now_ns);
+	else
+		watch_estop(drv, now_ns);
 	drv_hand_over(drv);
-	if (drv->complete && !drv->published)
-		publish(drv, false, now_ns);
+	if ((drv->complete || drv->hurry) && !drv->published)
+		publish(drv, !drv->complete, now_ns);
 	drv_quiet_bell(drv);
+	if (ticked || drv->estop_ns == now_ns)
+		estop_tend(&drv->estop, now_ns);
 	if (ticked)
 		keep_house(drv, now_ns);
 	notify_watchdog(&drv->notify, now_ns);
@@ -365,6 +393,8 @@ static int64_t next_ns(struct drv *drv)
 {
 	int64_t next = drv_tick_next_ns(&drv->tick);
 
+	if (drv->estop_ns + ESTOP_LOOK_NS < next)
+		next = drv->estop_ns + ESTOP_LOOK_NS;
 	for (unsigned int i = 0; i < drv->lines_n; i++) {
 		const int64_t line_ns = slots_bus_next_ns(&drv->lines[i].pump);
 
@@ -415,7 +445,6 @@ static int run(struct drv *drv, struct error_sink *errors)
 
 	if (status)
 		return status;
-	drv_estop_start(&drv->estop);
 	drv->life = MSG_LIFE_STARTING;
 	drv_tick_start(&drv->tick, &drv->setup.rule, clock_now_ns());
 	status = loop(drv);

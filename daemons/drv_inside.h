@@ -5,11 +5,11 @@
 #include "channels/hist.h"
 #include "channels/notify.h"
 #include "daemons/drv.h"
-#include "daemons/drv_estop.h"
 #include "daemons/drv_life.h"
 #include "daemons/drv_ref.h"
 #include "daemons/drv_request.h"
 #include "daemons/drv_tick.h"
+#include "daemons/estop.h"
 #include "daemons/line.h"
 #include "daemons/port.h"
 #include "daemons/report.h"
@@ -76,8 +76,6 @@ struct drv {
 
 	/* channels */
 	struct port state_port, ref_port, req_port, rep_port, clock_port;
-	struct port estop_ports[DRV_ESTOP_CHANNELS];
-	bool estop_removed[DRV_ESTOP_CHANNELS]; /* found after the last tick; judged in the next */
 	struct port output_ports[DRV_OUTPUTS_MAX];
 	struct report report;
 	struct notify notify;
@@ -101,7 +99,10 @@ struct drv {
 	const char *bus_how;	     /* a bus is dead; NULL: none is */
 	const struct line *bus_dead; /* that one */
 	char fault_code[MSG_NAME_SIZE];
-	struct drv_estop estop;
+	struct estop estop;
+	int64_t estop_ns;	/* when it was last looked at */
+	uint64_t estop_invalid; /* invalid messages reported */
+	bool hurry;		/* the level changed between two ticks: command and publish now */
 
 	/* references */
 	struct drv_ref_limits limits[MSG_JOINTS];
@@ -132,7 +133,7 @@ int drv_open(struct drv *drv, struct error_sink *errors);
 void drv_close(struct drv *drv);
 
 /* drv_read.c */
-void drv_read_estop(struct drv *drv);
+bool drv_read_estop(struct drv *drv, int64_t now_ns); /* level or lowering obeyed changed */
 void drv_read_requests(struct drv *drv, int64_t now_ns);
 void drv_pass_requests(struct drv *drv);		  /* those that are there before the first is read */
 bool drv_read_ref(struct drv *drv, int64_t now_ns);	  /* one was taken */

@@ -148,6 +148,19 @@ static int open_state(struct drv *drv, struct error_sink *errors)
 			    errors);
 }
 
+static int open_estop(struct drv *drv, struct error_sink *errors)
+{
+	const struct estop_options options = {
+		.owner = geteuid(),
+		.make = true,
+		.group = (gid_t)-1,
+		.ratify = true,
+		.name = drv->setup.name,
+	};
+
+	return exit_of(estop_open(&drv->estop, &options, errors));
+}
+
 static int open_channels(struct drv *drv, struct error_sink *errors)
 {
 	const struct drv_driver *d = drv->driver;
@@ -156,9 +169,7 @@ static int open_channels(struct drv *drv, struct error_sink *errors)
 	if (!status)
 		status = open_channel(drv, &drv->rep_port, "-rep", msg_reply_number, 0640, errors);
 	if (!status)
-		status = open_channel(drv, &drv->estop_ports[0], "estop", msg_estop_number, 0660, errors);
-	if (!status)
-		status = open_channel(drv, &drv->estop_ports[1], "estop-b", msg_estop_number, 0660, errors);
+		status = open_estop(drv, errors);
 	if (!status && d->ref)
 		status = open_channel(drv, &drv->ref_port, "-ref", d->ref, 0660, errors);
 	if (!status && drv->setup.rule.kind == DRV_TICK_CLOCK)
@@ -325,8 +336,7 @@ void drv_close(struct drv *drv)
 	port_close(&drv->rep_port);
 	port_close(&drv->clock_port);
 	port_close(&drv->report.port);
-	for (unsigned int i = 0; i < DRV_ESTOP_CHANNELS; i++)
-		port_close(&drv->estop_ports[i]);
+	estop_close(&drv->estop);
 	for (unsigned int i = 0; i < drv->outputs_n; i++)
 		port_close(&drv->output_ports[i]);
 	for (unsigned int i = 0; i < drv->claim_fds_n; i++)

@@ -11,46 +11,29 @@
 
 /* ---- the e-stop ---- */
 
-static void read_estop_channel(struct drv *drv, unsigned int c)
+static void report_level(struct drv *drv, enum msg_level before)
 {
-	struct port *port = &drv->estop_ports[c];
-	size_t len;
+	static const char *const codes[] = { "level-run", "level-hold", "level-estop" }; /* none holds another back */
+	const struct estop *e = &drv->estop;
 
-	if (drv->estop_removed[c])
-		drv_estop_trouble(&drv->estop, c, "its channel was removed");
-	drv->estop_removed[c] = false;
-	for (int i = 0; i < MESSAGES_MAX; i++) {
-		const enum port_got got = port_next(port, &drv->scratch, sizeof(drv->scratch), &len);
-
-		if (got == PORT_NONE)
-			return;
-		if (got == PORT_BROKEN) {
-			drv_estop_trouble(&drv->estop, c, "its channel cannot be read");
-			return;
-		}
-		if (got == PORT_MISSED)
-			drv_estop_trouble(&drv->estop, c, "messages were missed");
-		if (msg_check(&drv->scratch, len, port->type, NULL) == MSG_FINE)
-			drv_estop_message(&drv->estop, c, &drv->scratch.estop, port->chan.seq_num);
-		else
-			drv_estop_trouble(&drv->estop, c, "a message that is none of the e-stop");
-	}
+	drv_event(drv, e->level > before ? MSG_SEVERITY_WARNING : MSG_SEVERITY_INFO, codes[e->level],
+		  "level %s, epoch %llu%s%s%s%s", msg_level_word(e->level), (unsigned long long)e->epoch,
+		  *e->who ? ", " : "", e->who, *e->why ? ": " : "", e->why);
 }
 
-void drv_read_estop(struct drv *drv)
+bool drv_read_estop(struct drv *drv, int64_t now_ns)
 {
 	const enum msg_level before = drv->estop.level;
-	static const char *const codes[] = { "level-run", "level-hold", "level-estop" }; /* none holds another back */
+	const uint64_t base = drv->estop.judge.kept.base;
 
-	drv_estop_begin(&drv->estop);
-	for (unsigned int c = 0; c < DRV_ESTOP_CHANNELS; c++)
-		read_estop_channel(drv, c);
-	drv_estop_end(&drv->estop);
+	estop_look(&drv->estop, now_ns);
+	drv->estop_ns = now_ns;
 	if (drv->estop.level != before)
-		drv_event(drv, drv->estop.level > before ? MSG_SEVERITY_WARNING : MSG_SEVERITY_INFO,
-			  codes[drv->estop.level], "level %s, epoch %llu%s%s%s%s",
-			  codes[drv->estop.level] + strlen("level-"), (unsigned long long)drv->estop.epoch,
-			  *drv->estop.who ? ", " : "", drv->estop.who, *drv->estop.why ? ": " : "", drv->estop.why);
+		report_level(drv, before);
+	if (drv->estop.invalid != drv->estop_invalid)
+		drv_event(drv, MSG_SEVERITY_WARNING, "estop-invalid", "%s", drv->estop.invalid_why);
+	drv->estop_invalid = drv->estop.invalid;
+	return drv->estop.level != before || drv->estop.judge.kept.base != base;
 }
 
 bool drv_armed(const struct drv *drv)
@@ -217,7 +200,8 @@ void drv_read_clock(struct drv *drv, int64_t now_ns)
 	if (drv->setup.rule.kind != DRV_TICK_CLOCK)
 		return;
 	port_newest(&drv->clock_port, &drv->scratch, sizeof(drv->scratch), &len); /* 0: there is none */
-	if (msg_check(&drv->scratch, len, drv->clock_port.type, NULL) != MSG_FINE || clock->period_ns <= 0)
+	if (msg_check(&drv->scratch, len, drv->clock_port.type, NULL) != MSG_FINE ||
+	    !drv_tick_has_period(&drv->tick, clock->period_ns))
 		return;
 	drv->clock_cycle = clock->cycle;
 	drv->clock_cycle_ns = clock->t_cycle_ns;
@@ -267,8 +251,6 @@ void drv_quiet_bell(struct drv *drv)
 
 void drv_look_at_ports(struct drv *drv, int64_t now_ns)
 {
-	for (unsigned int c = 0; c < DRV_ESTOP_CHANNELS; c++)
-		drv->estop_removed[c] |= port_look(&drv->estop_ports[c], now_ns, 0);
 	port_look(&drv->state_port, now_ns, LOOK_NS);
 	port_look(&drv->rep_port, now_ns, LOOK_NS);
 	if (port_look(&drv->req_port, now_ns, LOOK_NS))

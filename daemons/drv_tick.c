@@ -4,6 +4,7 @@
 /* Of a period. */
 #define SLEW_MOST 100 /* a hundredth per tick */
 #define MEET 50	      /* an event so near to a tick takes over */
+#define TOLERANCE 50  /* of the clock's period against the configured one */
 
 /* What is left of a distance when whole periods do not count: -period/2 to less than period/2. */
 static int64_t phase(int64_t distance_ns, int64_t period_ns)
@@ -40,14 +41,22 @@ static int64_t lost_after_ns(int64_t period_ns)
 	return period_ns + period_ns / 2;
 }
 
+/* Whatever a message says, ticks do not become much slower or faster than the robot file says. */
+bool drv_tick_has_period(const struct drv_tick *t, int64_t cycle_period_ns)
+{
+	const int64_t configured_ns = t->rule.period_ns / t->rule.divider;
+
+	return cycle_period_ns >= configured_ns - configured_ns / TOLERANCE &&
+	       cycle_period_ns <= configured_ns + configured_ns / TOLERANCE;
+}
+
 void drv_tick_clock(struct drv_tick *t, uint64_t cycle, int64_t t_cycle_ns, int64_t cycle_period_ns, int64_t now_ns)
 {
 	int64_t divider = t->rule.divider, period_ns, since_ns;
 
 	if (t->rule.kind != DRV_TICK_CLOCK || t_cycle_ns < 0 || t_cycle_ns == t->seen_ns)
 		return;
-	if (cycle_period_ns < (DRV_TICK_PERIOD_MIN_NS + divider - 1) / divider ||
-	    cycle_period_ns > DRV_TICK_PERIOD_MAX_NS / divider)
+	if (!drv_tick_has_period(t, cycle_period_ns))
 		return;
 	period_ns = cycle_period_ns * divider;
 	if (t_cycle_ns - now_ns > period_ns || now_ns - t_cycle_ns >= lost_after_ns(period_ns))

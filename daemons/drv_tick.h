@@ -67,9 +67,10 @@ void drv_tick_start(struct drv_tick *t, const struct drv_tick_rule *rule, int64_
 
 /* The clock said: cycle was at t_cycle_ns, and cycles are cycle_period_ns apart.  Ticks belong to cycles that the
  * divider divides; other than for that a cycle's number is not looked at, since a restarted clock counts as it likes.
- * To be called before drv_tick_due, also with the same cycle again.  Not looked at is what makes no sense
- * (a period out of range, a cycle in the future by more than a period of the ticks) and what is 1.5 of these periods
- * old: that clock is gone.  Another period holds from the next tick on.  Other kinds of tick do not listen to it. */
+ * To be called before drv_tick_due, also with the same cycle again.  Ignored is what makes no sense (a
+ * period more than 2 % off the configured one, a cycle in the future by more than a period of the ticks) and what is
+ * 1.5 of these periods old: that clock is gone.  Other kinds of tick do not listen to it. */
+bool drv_tick_has_period(const struct drv_tick *t, int64_t cycle_period_ns); /* as configured, within 2 % */
 void drv_tick_clock(struct drv_tick *t, uint64_t cycle, int64_t t_cycle_ns, int64_t cycle_period_ns, int64_t now_ns);
 
 /* The frame, or the reference, came at t_ns, which is not in the future.  Other kinds of tick do not listen to it. */

@@ -27,6 +27,7 @@
 #include "channels/msg/msg.h"
 #include "test/bench/lib.h"
 #include "test/bench/lib_figures.h"
+#include "test/channels/estop_talk.h"
 
 #define MODULE 15
 #define WARM_UP 100
@@ -235,17 +236,8 @@ static void make(ach_channel_t *chan, const char *prefix, const char *name, enum
 
 static void arm(const char *prefix)
 {
-	static const char *const names[] = { "estop", "estop-b" };
-	struct msg_estop msg;
-	ach_channel_t chan;
-
-	msg_init(&msg, msg_type_by_number(msg_estop_number));
-	msg.epoch = 1;
-	for (int i = 0; i < 2; i++) {
-		make(&chan, prefix, names[i], msg_estop_number);
-		ach_put(&chan, &msg, sizeof(msg));
-		ach_close(&chan);
-	}
+	setenv("ENDPLATE_PREFIX", prefix, 1);
+	estop_talk_lower(MSG_LEVEL_RUN, 1);
 }
 
 static pid_t start(const char *program, const char *const *arguments, const char *prefix)

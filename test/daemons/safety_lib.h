@@ -138,8 +138,6 @@ const char *safety_channel(const char *name);
 void safety_put(const char *name, const void *msg, size_t len);
 uint64_t safety_seq(const char *name); /* of its newest message */
 
-struct msg_estop safety_estop_message(enum msg_level level); /* of the present epoch; everything seen */
-void safety_level(const char *channel, enum msg_level level);
 void safety_raise(enum msg_level level); /* on both */
 void safety_arm(void);			 /* a new epoch, and waits until it is obeyed and no longer disarmed */
 void safety_lower(void);		 /* without the waiting */

@@ -278,7 +278,7 @@ static void arming_and_references(void)
 	TEST_ASSERT_EQUAL(0, FLAGS(2) & MSG_FLAG_HELD);
 	TEST_ASSERT_EQUAL(1, STATE(3)->common.epoch);
 	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, STATE(3)->common.level);
-	TEST_ASSERT_EQUAL_STRING("level run, epoch 1, test: why not", drv_lib_event("level-run")->text);
+	TEST_ASSERT_EQUAL_STRING("level run, epoch 1, test: to see what happens", drv_lib_event("level-run")->text);
 }
 
 static void go_on_at_1(void)

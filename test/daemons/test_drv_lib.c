@@ -11,6 +11,7 @@
 #include "channels/ach.h"
 #include "channels/ach_ring.h"
 #include "channels/clock.h"
+#include "test/channels/estop_talk.h"
 #include "test/daemons/test_drv_lib.h"
 #include "unity.h"
 
@@ -445,7 +446,11 @@ const char *drv_lib_channel(const char *name)
 
 void drv_lib_make(const char *name, size_t count, size_t size)
 {
-	TEST_ASSERT_EQUAL(ACH_OK, ach_create(drv_lib_channel(name), count, size, NULL));
+	ach_create_attr_t attr;
+
+	ach_create_attr_init(&attr);
+	ach_create_attr_set_mode(&attr, 0600, (gid_t)-1); /* a driver refuses those that others may write */
+	TEST_ASSERT_EQUAL(ACH_OK, ach_create(drv_lib_channel(name), count, size, &attr));
 }
 
 void drv_lib_put(const char *name, const void *msg, size_t len)
@@ -490,49 +495,24 @@ void drv_lib_scribble(const char *name)
 	ach_close(&chan);
 }
 
-static struct msg_estop estop(uint64_t to_epoch, enum msg_level level)
+void drv_lib_raise(unsigned int channel, enum msg_level level)
 {
-	struct msg_estop msg;
-
-	msg_init(&msg, msg_type_by_number(msg_estop_number));
-	msg.epoch = to_epoch;
-	msg.level = level;
-	msg.seen[0] = drv_lib_seq("estop");
-	msg.seen[1] = drv_lib_seq("estop-b");
-	snprintf(msg.who, sizeof(msg.who), "test");
-	snprintf(msg.why, sizeof(msg.why), "why not");
-	return msg;
-}
-
-void drv_lib_level(const char *channel, uint64_t to_epoch, enum msg_level level)
-{
-	struct msg_estop msg = estop(to_epoch, level);
-
-	drv_lib_put(channel, &msg, sizeof(msg));
-}
-
-static void level_on_both(enum msg_level level)
-{
-	struct msg_estop msg = estop(epoch, level); /* the second channel's writer has not seen the first's message */
-
-	drv_lib_put("estop", &msg, sizeof(msg));
-	drv_lib_put("estop-b", &msg, sizeof(msg));
+	estop_talk_raise(channel, level);
 }
 
 void drv_lib_arm(void)
 {
-	epoch++;
-	level_on_both(MSG_LEVEL_RUN);
+	estop_talk_lower(MSG_LEVEL_RUN, ++epoch);
 }
 
 void drv_lib_estop(void)
 {
-	level_on_both(MSG_LEVEL_ESTOP);
+	estop_talk_raise_both(MSG_LEVEL_ESTOP);
 }
 
 void drv_lib_hold(void)
 {
-	level_on_both(MSG_LEVEL_HOLD);
+	estop_talk_raise_both(MSG_LEVEL_HOLD);
 }
 
 struct msg_joint_ref drv_lib_ref(enum msg_mode mode, double value, double ms)

@@ -112,9 +112,9 @@ uint64_t drv_lib_seq(const char *name); /* of its newest message */
 void drv_lib_scribble(const char *name);
 
 /* The e-stop. */
-void drv_lib_level(const char *channel, uint64_t epoch, enum msg_level level); /* seen_seq: everything */
-void drv_lib_arm(void);							       /* on both, a new epoch */
-void drv_lib_estop(void);						       /* on both, the same epoch */
+void drv_lib_raise(unsigned int channel, enum msg_level level); /* on one of them, 0 or 1 */
+void drv_lib_arm(void);						/* a new epoch */
+void drv_lib_estop(void);					/* on both */
 void drv_lib_hold(void);
 
 /* A reference for this incarnation, valid for ms. */

@@ -7,6 +7,7 @@
 
 #include "channels/ach_ring.h"
 #include "channels/clock.h"
+#include "test/channels/estop_talk.h"
 #include "test/channels/lib.h"
 #include "test/daemons/safety_lib.h"
 #include "unity.h"
@@ -92,13 +93,13 @@ static void comes_up_stopped(void)
 	TEST_ASSERT_TRUE(fabs(safety_position() - SAFETY_START_RAD) < 0.002);
 }
 
-static void raised_on(const char *channel)
+static void raised_on(unsigned int channel)
 {
 	int64_t t_ns;
 
 	moving();
 	t_ns = clock_now_ns();
-	safety_level(channel, MSG_LEVEL_ESTOP);
+	estop_talk_raise(channel, MSG_LEVEL_ESTOP);
 	check_halt(t_ns);
 	check_stays_stopped();
 	check_goes_on_when_armed();
@@ -106,12 +107,12 @@ static void raised_on(const char *channel)
 
 static void raised_on_the_first_channel(void)
 {
-	raised_on("estop");
+	raised_on(0);
 }
 
 static void raised_on_the_second_channel(void)
 {
-	raised_on("estop-b");
+	raised_on(1);
 }
 
 /* Somebody was stopped in the middle of a message: nobody can put on that channel, and everybody on the other. */
@@ -140,7 +141,7 @@ static void a_writer_stopped_inside_put(void)
 	safety_ticks(20);
 	TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, safety_life());
 	t_ns = clock_now_ns();
-	safety_level("estop-b", MSG_LEVEL_ESTOP);
+	estop_talk_raise(1, MSG_LEVEL_ESTOP);
 	check_halt(t_ns);
 	lib_kill(pid);
 	check_goes_on_when_armed();
@@ -205,9 +206,9 @@ static void from_hold_to_estop(void)
 	t_ns = clock_now_ns();
 	safety_raise(MSG_LEVEL_ESTOP);
 	check_halt(t_ns);
-	/* A lower level of the same epoch lowers nothing. */
+	/* A raise to a lower level lowers nothing, nor does one to run. */
 	safety_raise(MSG_LEVEL_HOLD);
-	safety_raise(MSG_LEVEL_RUN);
+	estop_talk_raise(0, MSG_LEVEL_RUN);
 	check_stays_stopped();
 	check_goes_on_when_armed();
 }
@@ -244,10 +245,8 @@ static void raised_and_lowered_between_two_ticks(void)
 	SAFETY_UNTIL(safety_state()->common.epoch == epoch + 1 && safety_life() == MSG_LIFE_ACTIVE &&
 		     safety_commanded(halt->t_ns) <= -0.2 + SAFETY_ROUNDING);
 	TEST_ASSERT_EQUAL_MESSAGE(1, times_disarmed(first), "once");
-	/* The first state of it all: stopped, and not yet in the new epoch. */
 	while (first < safety.states_n && safety.states[first].common.lifecycle != MSG_LIFE_DISARMED)
 		first++;
-	TEST_ASSERT_EQUAL_UINT64(epoch, safety.states[first].common.epoch);
 	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, safety.states[first].common.level);
 	/* Between halt and reset nothing moves, and then it begins at rest. */
 	TEST_ASSERT_EQUAL(1, safety_count(SAFETY_RESET, halt->t_ns));
@@ -257,56 +256,55 @@ static void raised_and_lowered_between_two_ticks(void)
 
 /* ---- lowered in vain ---- */
 
+/* Decided before the raise: the person had not seen it. */
 static void lowering_that_has_not_seen_the_raise(void)
 {
 	struct msg_estop msg;
 	int64_t t_ns;
 
 	moving();
-	safety.epoch++;
-	msg = safety_estop_message(MSG_LEVEL_RUN); /* decided now */
-	safety.epoch--;
+	msg = estop_talk_message(MSG_ESTOP_LOWER, MSG_LEVEL_RUN);
+	msg.epoch = ++safety.epoch;
 	t_ns = clock_now_ns();
-	safety_level("estop-b", MSG_LEVEL_ESTOP); /* somebody pressed the button meanwhile */
-	safety_put("estop", &msg, sizeof(msg));
-	safety_put("estop-b", &msg, sizeof(msg));
+	estop_talk_raise(1, MSG_LEVEL_ESTOP);
+	estop_talk_put(0, &msg);
 	check_halt(t_ns);
 	check_stays_stopped();
-	TEST_ASSERT_TRUE(safety_state()->common.epoch < msg.epoch);
-	safety.epoch++;
 	check_goes_on_when_armed();
 }
 
-static void lowering_on_one_channel_only(void)
+/* Each of these would lower if it were the lowering that achstart wrote, there and then. */
+static const struct {
+	const char *what;
+	unsigned int channel;
+	int seen, other_chan, other_boot, late;
+} in_vain[] = {
+	{ "on estop-b", .channel = 1 },		{ "a copy, behind its place", .seen = -1 },
+	{ "before its place", .seen = 1 },	{ "of another channel", .other_chan = 1 },
+	{ "of another boot", .other_boot = 1 }, { "after its time", .late = 1 },
+};
+
+static void lowerings_that_do_not_count(void)
 {
-	struct msg_estop msg;
 	int64_t t_ns;
 
 	moving();
 	t_ns = clock_now_ns();
 	safety_raise(MSG_LEVEL_ESTOP);
 	check_halt(t_ns);
-	safety.epoch++;
-	msg = safety_estop_message(MSG_LEVEL_RUN);
-	safety_put("estop", &msg, sizeof(msg));
-	check_stays_stopped();
-	check_goes_on_when_armed();
-}
+	for (size_t i = 0; i < sizeof(in_vain) / sizeof(*in_vain); i++) {
+		struct msg_estop msg;
 
-static void an_old_epoch_lowers_nothing(void)
-{
-	struct msg_estop msg;
-	int64_t t_ns;
-
-	moving();
-	safety_arm(); /* epoch 2 */
-	t_ns = clock_now_ns();
-	safety_raise(MSG_LEVEL_ESTOP);
-	check_halt(t_ns);
-	msg = safety_estop_message(MSG_LEVEL_RUN);
-	for (msg.epoch = 0; msg.epoch <= safety.epoch; msg.epoch++) {
-		safety_put("estop", &msg, sizeof(msg));
-		safety_put("estop-b", &msg, sizeof(msg));
+		SAFETY_UNTIL(estop_talk_is_ratified());
+		msg = estop_talk_message(MSG_ESTOP_LOWER, MSG_LEVEL_RUN);
+		msg.epoch = UINT64_MAX;
+		msg.seen[0] += (uint64_t)in_vain[i].seen;
+		msg.chan[0] += (uint64_t)in_vain[i].other_chan;
+		msg.boot[1] += (uint64_t)in_vain[i].other_boot;
+		msg.until_ns = in_vain[i].late ? clock_now_ns() : msg.until_ns;
+		estop_talk_put(in_vain[i].channel, &msg);
+		safety_ticks(10);
+		TEST_ASSERT_TRUE_MESSAGE(obeys(MSG_LEVEL_ESTOP), in_vain[i].what);
 	}
 	check_stays_stopped();
 	check_goes_on_when_armed();
@@ -325,7 +323,7 @@ static void removed(const char *name)
 	safety_decided_after(clock_now_ns());
 	check_halt(t_ns);
 	check_stays_stopped();
-	check_goes_on_when_armed(); /* the driver has made it anew */
+	check_goes_on_when_armed(); /* with channels that were made again */
 }
 
 static void first_channel_removed(void)
@@ -350,10 +348,6 @@ static void a_channel_scribbled_upon(void)
 	ach_close(&chan);
 	check_halt(t_ns);
 	check_stays_stopped();
-	/* As achstart does with a channel that is corrupt. */
-	TEST_ASSERT_EQUAL(ACH_OK, ach_unlink(safety_channel("estop")));
-	SAFETY_UNTIL(ach_open(&chan, safety_channel("estop"), NULL) == ACH_OK);
-	ach_close(&chan);
 	check_goes_on_when_armed();
 }
 
@@ -377,11 +371,31 @@ static void a_level_that_is_none(void)
 	int64_t t_ns;
 
 	moving();
-	msg = safety_estop_message(MSG_LEVEL_ESTOP);
+	msg = estop_talk_message(MSG_ESTOP_RAISE, MSG_LEVEL_ESTOP);
 	msg.level = 99;
 	t_ns = clock_now_ns();
-	safety_put("estop-b", &msg, sizeof(msg));
+	estop_talk_put(1, &msg);
 	check_halt(t_ns);
+	check_goes_on_when_armed();
+}
+
+/* Longer than any e-stop message, on both channels, and then a lowering by someone who had not read them. */
+static void messages_longer_than_the_buffer(void)
+{
+	static const char zeros[800];
+	struct msg_estop msg;
+	int64_t t_ns;
+
+	moving();
+	msg = estop_talk_message(MSG_ESTOP_LOWER, MSG_LEVEL_RUN);
+	t_ns = clock_now_ns();
+	safety_put("estop", zeros, sizeof(zeros));
+	safety_put("estop-b", zeros, sizeof(zeros));
+	estop_talk_put(0, &msg);
+	check_halt(t_ns);
+	check_stays_stopped();
+	TEST_ASSERT_TRUE(safety_told("estop-invalid", "invalid e-stop message of 800 bytes"));
+	check_goes_on_when_armed();
 }
 
 /* Among what was overwritten may have been a raise. */
@@ -392,7 +406,7 @@ static void more_messages_than_the_channel_holds(void)
 	moving();
 	safety_stop_driver();
 	for (int i = 0; i < 80; i++)
-		safety_level("estop", MSG_LEVEL_RUN);
+		estop_talk_raise(0, MSG_LEVEL_HOLD);
 	t_ns = clock_now_ns();
 	safety_go_on();
 	check_halt(t_ns);
@@ -421,6 +435,28 @@ static void a_restarted_driver_obeys_the_present_level(void)
 	check_goes_on_when_armed();
 }
 
+/* The raise to estop is overwritten by others to hold, and the one who had read it dies. */
+static void a_restarted_driver_is_not_lower_than_the_one_that_died(void)
+{
+	int64_t t_ns;
+
+	moving();
+	t_ns = clock_now_ns();
+	safety_raise(MSG_LEVEL_ESTOP);
+	check_halt(t_ns);
+	for (int i = 0; i < 70; i++)
+		safety_raise(MSG_LEVEL_HOLD);
+	safety_end_driver(SIGKILL);
+	t_ns = clock_now_ns();
+	safety_driver();
+	safety_velocity(-0.2);
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_DISARMED);
+	safety_ticks(40);
+	TEST_ASSERT_TRUE(obeys(MSG_LEVEL_ESTOP));
+	TEST_ASSERT_EQUAL(0, safety_count(SAFETY_RESET, t_ns));
+	check_goes_on_when_armed();
+}
+
 int main(void)
 {
 	UNITY_BEGIN();
@@ -433,15 +469,16 @@ int main(void)
 	SAFETY_TEST(from_hold_to_estop);
 	SAFETY_TEST(raised_and_lowered_between_two_ticks);
 	SAFETY_TEST(lowering_that_has_not_seen_the_raise);
-	SAFETY_TEST(lowering_on_one_channel_only);
-	SAFETY_TEST(an_old_epoch_lowers_nothing);
+	SAFETY_TEST(lowerings_that_do_not_count);
 	SAFETY_TEST(first_channel_removed);
 	SAFETY_TEST(second_channel_removed);
 	SAFETY_TEST(a_channel_scribbled_upon);
 	SAFETY_TEST(a_message_that_is_none);
 	SAFETY_TEST(a_level_that_is_none);
+	SAFETY_TEST(messages_longer_than_the_buffer);
 	SAFETY_TEST(more_messages_than_the_channel_holds);
 	SAFETY_TEST(a_restarted_driver_obeys_the_present_level);
+	SAFETY_TEST(a_restarted_driver_is_not_lower_than_the_one_that_died);
 	safety_clean();
 	return UNITY_END();
 }

@@ -18,6 +18,7 @@
 #include "channels/clock.h"
 #include "channels/msg/msg.h"
 #include "test/daemons/clock/verdict.h"
+#include "test/channels/estop_talk.h"
 
 #define MS 1000000
 #define S 1000000000
@@ -79,21 +80,6 @@ static void open_channel(ach_channel_t *channel, const char *name, enum msg_numb
 }
 
 /* ---- the rest of the robot ---- */
-
-static void arm(const char *name)
-{
-	struct msg_estop msg;
-	ach_channel_t channel;
-
-	open_channel(&channel, name, msg_estop_number);
-	msg_init(&msg, msg_type_by_number(msg_estop_number));
-	msg.epoch = 1;
-	msg.level = MSG_LEVEL_RUN;
-	snprintf(msg.who, sizeof(msg.who), "killer");
-	if (ach_put(&channel, &msg, sizeof(msg)) != ACH_OK)
-		fail("cannot arm");
-	ach_close(&channel);
-}
 
 static void send_reference(int64_t now_ns)
 {
@@ -260,8 +246,7 @@ int main(int argc, char **argv)
 	open_channel(&clock_channel, "clock", msg_clock_number);
 	open_channel(&state_channel, "demo-state", msg_joint_state_number);
 	open_channel(&ref_channel, "demo-ref", msg_joint_ref_number);
-	arm("estop");
-	arm("estop-b");
+	estop_talk_lower(MSG_LEVEL_RUN, 1);
 	start("exampled", "demo");
 	clock = start("hubo-daemon", "clock");
 	wait_for_life(1);

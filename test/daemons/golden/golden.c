@@ -14,6 +14,7 @@
 #include "channels/ach.h"
 #include "channels/clock.h"
 #include "channels/msg/msg.h"
+#include "test/channels/estop_talk.h"
 
 #define main pciod_main
 int pciod_main(int argc, char **argv);
@@ -25,7 +26,7 @@ int pciod_main(int argc, char **argv);
 #define REFERENCE_NS (5 * MS_NS) /* while a reference is wanted it is put so often */
 
 static char prefix[32];
-static ach_channel_t estop[2], ref_chan, state_chan;
+static ach_channel_t ref_chan, state_chan;
 static FILE *script, *states;
 static int64_t now_ns = START_NS;
 
@@ -61,17 +62,10 @@ static void read_line(void)
 
 static void put_level(const struct line *l)
 {
-	struct msg_estop msg;
-
-	msg_init(&msg, msg_type_by_number(msg_estop_number));
-	msg.level = !strcmp(l->word, "run")    ? MSG_LEVEL_RUN
-		    : !strcmp(l->word, "hold") ? MSG_LEVEL_HOLD
-					       : MSG_LEVEL_ESTOP;
-	msg.epoch = (uint64_t)l->number;
-	msg.seen[0] = msg.seen[1] = 100; /* everything before it */
-	snprintf(msg.who, sizeof(msg.who), "golden");
-	for (int i = 0; i < 2; i++)
-		ach_put(&estop[i], &msg, sizeof(msg));
+	if (!strcmp(l->word, "run"))
+		estop_talk_lower(MSG_LEVEL_RUN, (uint64_t)l->number);
+	else
+		estop_talk_raise_both(!strcmp(l->word, "hold") ? MSG_LEVEL_HOLD : MSG_LEVEL_ESTOP);
 }
 
 static struct msg_joint_ref wanted;
@@ -213,8 +207,6 @@ int main(int argc, char **argv)
 	states = fopen(argv[4], "w");
 	if (!script || !states)
 		return 111;
-	make(&estop[0], "estop", msg_estop_number);
-	make(&estop[1], "estop-b", msg_estop_number);
 	make(&ref_chan, "waist-ref", msg_joint_ref_number);
 	make(&state_chan, "waist-state", msg_joint_state_number);
 	clock_use(&source);

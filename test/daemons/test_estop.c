@@ -1,0 +1,533 @@
+/* test_estop.c: the e-stop module on real channels: what it reads, writes, condemns and makes again, also beside
+ * other users. */
+#include <grp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "channels/ach_ring.h"
+#include "channels/clock.h"
+#include "daemons/estop.h"
+#include "test/channels/lib.h"
+#include "unity.h"
+
+#define OPERATORS 4711 /* a group without a name */
+#define SOMEONE 4712   /* a user without a name */
+
+static struct estop e;
+static char prefix[32];
+static struct error_sink quiet;
+
+static void open_as(struct estop *to, bool ratify, const struct estop_kept *predecessor)
+{
+	const struct estop_options options = { .owner = 0,
+					       .make = true,
+					       .group = OPERATORS,
+					       .ratify = ratify,
+					       .name = "waist",
+					       .predecessor = predecessor };
+
+	estop_open(to, &options, &quiet);
+}
+
+static void remove_channels(void)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "%sestop", prefix);
+	ach_unlink(name);
+	snprintf(name, sizeof(name), "%sestop-b", prefix);
+	ach_unlink(name);
+}
+
+void setUp(void)
+{
+	snprintf(prefix, sizeof(prefix), "te%d-", (int)getpid());
+	setenv("ENDPLATE_PREFIX", prefix, 1);
+	remove_channels();
+	open_as(&e, true, NULL);
+}
+
+void tearDown(void)
+{
+	estop_close(&e);
+	remove_channels();
+}
+
+static enum msg_level look(void)
+{
+	return estop_look(&e, clock_now_ns());
+}
+
+static enum msg_level turn(void)
+{
+	const enum msg_level level = look();
+
+	estop_tend(&e, clock_now_ns());
+	return level;
+}
+
+/* As achstart does for a person who has read everything. */
+static uint64_t lower(void)
+{
+	struct estop_seen seen;
+	uint64_t base;
+
+	look();
+	seen = estop_seen(&e);
+	TEST_ASSERT_EQUAL(0, estop_lower(&e, &seen, MSG_LEVEL_RUN, clock_now_ns() + 60000000000, 7, "anna", 1000,
+					 "test", &base, &quiet));
+	return base;
+}
+
+static void armed(void)
+{
+	lower();
+	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, turn());
+}
+
+static void mend_and_arm(void)
+{
+	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, turn());
+	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, look());
+	estop_mend(&e, &quiet);
+	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, turn());
+	armed();
+}
+
+/* ---- messages ---- */
+
+static struct msg_estop sound(void)
+{
+	struct msg_estop msg;
+
+	msg_init(&msg, msg_type_by_number(msg_estop_number));
+	msg.kind = MSG_ESTOP_RAISE;
+	msg.level = MSG_LEVEL_HOLD;
+	msg.chan[0] = e.channel[0].window.id;
+	msg.chan[1] = e.channel[1].window.id;
+	msg.seen[0] = e.channel[0].window.newest;
+	msg.seen[1] = e.channel[1].window.newest;
+	return msg;
+}
+
+static void spoil_type(struct msg_estop *msg)
+{
+	msg->header.type = msg_event_number;
+}
+static void spoil_version(struct msg_estop *msg)
+{
+	msg->header.version = 1;
+}
+static void spoil_kind(struct msg_estop *msg)
+{
+	msg->kind = MSG_ESTOP_LOWER + 1;
+}
+static void spoil_level(struct msg_estop *msg)
+{
+	msg->level = MSG_LEVEL_ESTOP + 1;
+}
+static void spoil_all(struct msg_estop *msg)
+{
+	memset(msg, 0x5A, sizeof(*msg));
+}
+
+static const struct {
+	const char *what;
+	size_t len;
+	void (*spoil)(struct msg_estop *msg);
+} garbage[] = {
+	{ "a byte", 1, NULL },
+	{ "four bytes", 4, NULL },
+	{ "a byte less", sizeof(struct msg_estop) - 1, NULL },
+	{ "a byte more", sizeof(struct msg_estop) + 1, NULL },
+	{ "600 bytes", 600, NULL },
+	{ "as long as all together", 64 * sizeof(struct msg_estop), NULL },
+	{ "another type", sizeof(struct msg_estop), spoil_type },
+	{ "another version", sizeof(struct msg_estop), spoil_version },
+	{ "no kind", sizeof(struct msg_estop), spoil_kind },
+	{ "no level", sizeof(struct msg_estop), spoil_level },
+	{ "nonsense", sizeof(struct msg_estop), spoil_all },
+};
+
+static void put_garbage(unsigned int c, size_t i)
+{
+	static union {
+		struct msg_estop msg;
+		uint8_t bytes[64 * sizeof(struct msg_estop)];
+	} buf;
+
+	buf.msg = sound();
+	if (garbage[i].spoil)
+		garbage[i].spoil(&buf.msg);
+	TEST_ASSERT_EQUAL_MESSAGE(ACH_OK, ach_put(&e.channel[c].chan, &buf, garbage[i].len), garbage[i].what);
+}
+
+/* Estop, stepped over once, reported once, and the next lowering is obeyed. */
+static void test_an_invalid_message_is_estop_until_the_next_lowering(void)
+{
+	for (unsigned int c = 0; c < ESTOP_CHANNELS; c++)
+		for (size_t i = 0; i < sizeof(garbage) / sizeof(*garbage); i++) {
+			const uint64_t invalid = e.invalid;
+
+			armed();
+			put_garbage(c, i);
+			for (int k = 0; k < 3; k++)
+				TEST_ASSERT_EQUAL_MESSAGE(MSG_LEVEL_ESTOP, turn(), garbage[i].what);
+			TEST_ASSERT_EQUAL_UINT64_MESSAGE(invalid + 1, e.invalid, garbage[i].what);
+			TEST_ASSERT_NOT_NULL(strstr(e.invalid_why, e.channel[c].name));
+			TEST_ASSERT_TRUE_MESSAGE(e.channel[0].open && e.channel[1].open, garbage[i].what);
+		}
+	armed();
+}
+
+static void test_levels_and_their_authors(void)
+{
+	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, turn());
+	TEST_ASSERT_EQUAL_STRING("", e.who);
+	TEST_ASSERT_EQUAL_STRING("no valid lowering", e.why);
+	TEST_ASSERT_EQUAL_INT64(0, e.since_ns);
+	armed();
+	TEST_ASSERT_EQUAL_STRING("anna", e.who);
+	TEST_ASSERT_EQUAL_STRING("test", e.why);
+	TEST_ASSERT_EQUAL_UINT64(7, e.epoch);
+	TEST_ASSERT_TRUE(e.since_ns > 0);
+	TEST_ASSERT_EQUAL(0, estop_raise(&e, MSG_LEVEL_HOLD, "ben", 1001, "a hand", &quiet));
+	TEST_ASSERT_EQUAL(MSG_LEVEL_HOLD, turn());
+	TEST_ASSERT_EQUAL_STRING("ben", e.who);
+	TEST_ASSERT_EQUAL_STRING("a hand", e.why);
+	TEST_ASSERT_EQUAL(0, estop_raise(&e, MSG_LEVEL_ESTOP, "carl", 1002, "", &quiet));
+	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, turn());
+	TEST_ASSERT_EQUAL_STRING("carl", e.who);
+	TEST_ASSERT_EQUAL(1002, e.judge.because->uid);
+	TEST_ASSERT_EQUAL(getpid(), e.judge.because->pid);
+	TEST_ASSERT_EQUAL_UINT64(7, e.epoch);
+}
+
+/* Whoever raises on both leaves nothing to copy. */
+static void test_a_raise_of_the_robots_user_needs_no_copy(void)
+{
+	uint64_t newest;
+
+	armed();
+	estop_raise(&e, MSG_LEVEL_HOLD, "ben", 1001, "", &quiet);
+	newest = e.channel[0].window.newest;
+	turn();
+	turn();
+	TEST_ASSERT_EQUAL_UINT64(newest, e.channel[0].window.newest);
+}
+
+static void test_a_raise_on_estop_b_is_copied_once(void)
+{
+	struct msg_estop msg;
+	uint64_t newest;
+
+	armed();
+	newest = e.channel[0].window.newest;
+	msg = sound();
+	ach_put(&e.channel[1].chan, &msg, sizeof(msg));
+	for (int i = 0; i < 5; i++)
+		TEST_ASSERT_EQUAL(MSG_LEVEL_HOLD, turn());
+	TEST_ASSERT_EQUAL_UINT64(newest + 1, e.channel[0].window.newest);
+	TEST_ASSERT_EQUAL_STRING("waist", e.channel[0].messages[(newest + 1) % ESTOP_RETAINED].who);
+	armed();
+}
+
+/* achctl looks, and leaves copying to those who may. */
+static void test_only_who_is_asked_to_copies(void)
+{
+	struct estop other;
+	struct msg_estop msg;
+	uint64_t newest;
+
+	armed();
+	newest = e.channel[0].window.newest;
+	msg = sound();
+	ach_put(&e.channel[1].chan, &msg, sizeof(msg));
+	open_as(&other, false, NULL);
+	for (int i = 0; i < 3; i++) {
+		estop_look(&other, clock_now_ns());
+		estop_tend(&other, clock_now_ns());
+	}
+	TEST_ASSERT_EQUAL_UINT64(newest, other.channel[0].window.newest);
+	estop_close(&other);
+}
+
+/* A flood is not read to its end at once: until it is, the level is estop. */
+static void test_more_than_a_look_reads_is_estop(void)
+{
+	const struct msg_estop msg = sound();
+	ach_create_attr_t attr;
+
+	ach_create_attr_init(&attr);
+	ach_create_attr_set_mode(&attr, 0600, (gid_t)-1);
+	estop_close(&e);
+	ach_unlink(e.channel[1].name);
+	TEST_ASSERT_EQUAL(ACH_OK, ach_create(e.channel[1].name, 500, sizeof(msg), &attr));
+	open_as(&e, true, NULL);
+	armed();
+	for (int i = 0; i < 200; i++)
+		ach_put(&e.channel[1].chan, &msg, sizeof(msg));
+	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, turn());
+	TEST_ASSERT_EQUAL_STRING("estop-b cannot be read", e.why);
+	mend_and_arm();
+}
+
+/* ---- what a successor takes over ---- */
+
+static void test_a_successor_obeys_what_its_predecessor_obeyed(void)
+{
+	struct estop_kept kept;
+	struct estop_seen seen;
+	uint64_t base;
+
+	look();
+	seen = estop_seen(&e);
+	estop_lower(&e, &seen, MSG_LEVEL_RUN, clock_now_ns() + 1000000000, 1, "anna", 0, "", &base, &quiet);
+	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, look());
+	kept = estop_kept(&e);
+	TEST_ASSERT_EQUAL_UINT64(base, kept.base);
+	estop_close(&e);
+	open_as(&e, true, &kept);
+	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, estop_look(&e, clock_now_ns() + 5000000000)); /* long after its time */
+	estop_close(&e);
+	open_as(&e, true, NULL);
+	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, estop_look(&e, clock_now_ns() + 5000000000));
+}
+
+static void test_a_suspended_machine_is_unsure(void)
+{
+	armed();
+	e.suspended_ns -= 1000000000;
+	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, turn());
+	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, turn());
+	armed();
+}
+
+/* ---- channels that cannot be trusted ---- */
+
+static void test_a_removed_channel(void)
+{
+	for (unsigned int c = 0; c < ESTOP_CHANNELS; c++) {
+		armed();
+		ach_unlink(e.channel[c].name);
+		TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, turn()); /* found after this look */
+		mend_and_arm();
+	}
+}
+
+/* Whoever lowers before a reader has found the new channel lowers for nobody. */
+static void test_a_lowering_on_a_replaced_channel_is_void(void)
+{
+	struct estop other;
+	struct estop_seen seen;
+	uint64_t base;
+
+	armed();
+	ach_unlink(e.channel[0].name);
+	turn();
+	open_as(&other, true, NULL);
+	estop_look(&other, clock_now_ns());
+	seen = estop_seen(&other);
+	estop_lower(&other, &seen, MSG_LEVEL_RUN, clock_now_ns() + 60000000000, 9, "anna", 0, "", &base, &quiet);
+	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, estop_look(&other, clock_now_ns())); /* it knows of no trouble */
+	estop_close(&other);
+	for (int i = 0; i < 4; i++) {
+		e.channel[0].retry_ns = 0;
+		TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, turn());
+	}
+	armed();
+}
+
+static void test_a_condemned_channel(void)
+{
+	for (unsigned int c = 0; c < ESTOP_CHANNELS; c++) {
+		armed();
+		TEST_ASSERT_EQUAL(ACH_OK, ach_condemn(&e.channel[c].chan));
+		mend_and_arm();
+	}
+}
+
+static int sit_in_a_put(void *arg)
+{
+	struct lib_gate *gate = arg;
+	ach_channel_t chan;
+	void *room;
+
+	LIB_STATUS(ACH_OK, ach_open(&chan, e.channel[1].name, NULL));
+	LIB_STATUS(ACH_OK, ach_reserve(&chan, sizeof(struct msg_estop), &room));
+	lib_gate_set(gate, 1);
+	raise(SIGSTOP);
+	return 0;
+}
+
+static void test_a_writer_stopped_inside_put_prevents_no_raise(void)
+{
+	struct lib_gate *gate = lib_gate_new();
+	struct estop other;
+	pid_t pid;
+
+	armed();
+	pid = lib_child(sit_in_a_put, gate);
+	lib_gate_wait(gate, 1);
+	open_as(&other, false, NULL);
+	estop_look(&other, clock_now_ns());
+	TEST_ASSERT_EQUAL(0, estop_raise(&other, MSG_LEVEL_HOLD, "ben", 0, "", &quiet));
+	estop_close(&other);
+	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, look()); /* estop-b is condemned */
+	TEST_ASSERT_FALSE(e.channel[1].open);
+	lib_kill(pid);
+	mend_and_arm();
+	lib_gate_free(gate);
+}
+
+static void test_a_channel_that_goes_back_is_condemned(void)
+{
+	struct estop other;
+
+	armed();
+	estop_raise(&e, MSG_LEVEL_HOLD, "ben", 0, "", &quiet);
+	TEST_ASSERT_EQUAL(MSG_LEVEL_HOLD, turn());
+	open_as(&other, false, NULL);
+	atomic_fetch_sub(&e.channel[1].chan.handle->shm->commit, 1); /* as an operator could */
+	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, turn());
+	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, estop_look(&other, clock_now_ns()));
+	estop_close(&other);
+	mend_and_arm();
+}
+
+/* ---- other users ---- */
+
+static int as_someone(void *does, gid_t group)
+{
+	int (*function)(void) = (int (*)(void))(uintptr_t)does;
+	const pid_t pid = fork();
+	int status = 0;
+
+	if (!pid) {
+		if (setgroups(0, NULL) || setgid(group) || setuid(SOMEONE))
+			_exit(120);
+		_exit(function());
+	}
+	TEST_ASSERT_EQUAL(pid, waitpid(pid, &status, 0));
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+/* Looks, tries to lower in every way, and raises. */
+static int be_an_operator(void)
+{
+	struct estop mine;
+	struct estop_seen seen;
+	uint64_t base;
+
+	open_as(&mine, false, NULL);
+	if (!mine.channel[0].open || !mine.channel[1].open)
+		return 1;
+	if (estop_look(&mine, clock_now_ns()) != MSG_LEVEL_RUN)
+		return 2;
+	if (mine.channel[0].chan.handle->writable)
+		return 3;
+	seen = estop_seen(&mine);
+	if (!estop_lower(&mine, &seen, MSG_LEVEL_RUN, INT64_MAX, 99, "me", 0, "", &base, &quiet))
+		return 4;
+	if (ach_condemn(&mine.channel[0].chan) == ACH_OK)
+		return 5;
+	return estop_raise(&mine, MSG_LEVEL_HOLD, "operator", SOMEONE, "", &quiet) ? 6 : 0;
+}
+
+static void test_an_operator_looks_and_raises_and_does_not_lower(void)
+{
+	armed();
+	TEST_ASSERT_EQUAL(0, as_someone((void *)(uintptr_t)be_an_operator, OPERATORS));
+	TEST_ASSERT_EQUAL(MSG_LEVEL_HOLD, turn());
+	TEST_ASSERT_EQUAL_STRING("operator", e.who);
+}
+
+static int forge_on_estop_b(void)
+{
+	struct estop mine;
+	struct msg_estop msg;
+
+	open_as(&mine, false, NULL);
+	estop_look(&mine, clock_now_ns());
+	msg = mine.channel[0].messages[mine.channel[0].window.newest % ESTOP_RETAINED];
+	msg.seen[0] = mine.channel[1].window.newest;
+	return ach_put(&mine.channel[1].chan, &msg, sizeof(msg)) != ACH_OK;
+}
+
+static void test_a_lowering_that_an_operator_forges_is_a_raise(void)
+{
+	armed();
+	TEST_ASSERT_EQUAL(0, as_someone((void *)(uintptr_t)forge_on_estop_b, OPERATORS));
+	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, turn());
+	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, turn());
+	armed();
+}
+
+static int be_a_stranger(void)
+{
+	struct estop mine;
+
+	open_as(&mine, false, NULL);
+	if (mine.channel[0].open || mine.channel[1].open)
+		return 1;
+	estop_look(&mine, clock_now_ns());
+	return estop_raise(&mine, MSG_LEVEL_ESTOP, "me", 0, "", &quiet) ? 0 : 2;
+}
+
+static void test_a_stranger_does_neither(void)
+{
+	armed();
+	TEST_ASSERT_EQUAL(0, as_someone((void *)(uintptr_t)be_a_stranger, SOMEONE));
+	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, turn());
+}
+
+static int come_first(void)
+{
+	const struct estop_options options = { .owner = SOMEONE, .make = true, .group = (gid_t)-1, .name = "me" };
+	struct estop mine;
+
+	return estop_open(&mine, &options, &quiet) ? 1 : 0;
+}
+
+/* A stranger who makes the channels first prevents a start, until the robot's owner, root here, replaces them. */
+static void test_a_strangers_channels_are_refused_and_replaced(void)
+{
+	estop_close(&e);
+	remove_channels();
+	TEST_ASSERT_EQUAL(0, as_someone((void *)(uintptr_t)come_first, SOMEONE));
+	open_as(&e, true, NULL);
+	TEST_ASSERT_FALSE(e.channel[0].open || e.channel[1].open);
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(e.channel[0].why, "belongs to uid 4712"), e.channel[0].why);
+	TEST_ASSERT_EQUAL(2, estop_mend(&e, &quiet));
+	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, turn());
+	armed();
+}
+
+int main(void)
+{
+	UNITY_BEGIN();
+	RUN_TEST(test_an_invalid_message_is_estop_until_the_next_lowering);
+	RUN_TEST(test_levels_and_their_authors);
+	RUN_TEST(test_a_raise_of_the_robots_user_needs_no_copy);
+	RUN_TEST(test_a_raise_on_estop_b_is_copied_once);
+	RUN_TEST(test_only_who_is_asked_to_copies);
+	RUN_TEST(test_more_than_a_look_reads_is_estop);
+	RUN_TEST(test_a_successor_obeys_what_its_predecessor_obeyed);
+	RUN_TEST(test_a_suspended_machine_is_unsure);
+	RUN_TEST(test_a_removed_channel);
+	RUN_TEST(test_a_lowering_on_a_replaced_channel_is_void);
+	RUN_TEST(test_a_condemned_channel);
+	RUN_TEST(test_a_writer_stopped_inside_put_prevents_no_raise);
+	RUN_TEST(test_a_channel_that_goes_back_is_condemned);
+	if (!geteuid()) {
+		RUN_TEST(test_an_operator_looks_and_raises_and_does_not_lower);
+		RUN_TEST(test_a_lowering_that_an_operator_forges_is_a_raise);
+		RUN_TEST(test_a_stranger_does_neither);
+		RUN_TEST(test_a_strangers_channels_are_refused_and_replaced);
+	}
+	return UNITY_END();
+}
