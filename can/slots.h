@@ -81,7 +81,7 @@ struct slots_row {
 	bool harmless;	     /* does no harm however late it is sent: a question, a keep-alive */
 };
 
-#define SLOTS_ROWS_MAX 128  /* 31 modules with four rows each and one for all */
+#define SLOTS_ROWS_MAX 160  /* 31 modules with five rows each and one for all */
 #define SLOTS_URGENT_MAX 64 /* frames of a class that wait at a time */
 #define SLOTS_LATEST_MAX 128
 #define SLOTS_QUEUE_MAX 64

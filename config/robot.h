@@ -59,7 +59,8 @@ struct robot_limits {
 
 struct robot_joint {
 	char name[TEXT_NAME_MAX + 1];
-	struct robot_limits limits; /* those of the device where the joint has none of its own */
+	struct robot_limits limits;   /* those of the device where the joint has none of its own */
+	const struct yaml_node *node; /* for error lines about it */
 };
 
 struct robot_role {

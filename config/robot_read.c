@@ -110,6 +110,7 @@ static void read_device_limits(struct robot *robot, struct robot_device *device,
 	for (const struct yaml_node *node = device->joints_n ? joints.node->first : NULL; node;
 	     node = node->next, joint++) {
 		take_name(joint->name, node, errors);
+		joint->node = node;
 		joint->limits = device->limits;
 		table.values = &joint->limits;
 		read_limits(&table, node, errors);

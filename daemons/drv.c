@@ -1,6 +1,6 @@
 /* drv.c: the one loop that every driver runs; see drv.h. */
 #include <errno.h>
-#include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #define BATCHES_MAX 128 /* in one turn; more than any bus carries in a tick */
 #define LOOK_NS 1000000000
 #define STOP_NS 500000000
-#define HELD_UP_TICKS 3
+#define FROZEN_NS 50000000 /* so long without a tick that was due: what was commanded before counts no more */
 
 /* ---- publication ---- */
 
@@ -61,6 +61,7 @@ static void fill_common(struct drv *drv, struct msg_common *common, int64_t now_
 	common->late_p99_ns = drv->late_p99_ns;
 	common->late_max_ns = drv->late.max_ns;
 	common->put_timeouts = drv->state_port.puts_failed;
+	common->frames_withheld = drv->withheld;
 	common->frames_odd = common->frames_missing = 0;
 	for (unsigned int i = 0; i < drv->lines_n; i++) {
 		common->frames_odd += drv->lines[i].odd;
@@ -69,6 +70,15 @@ static void fill_common(struct drv *drv, struct msg_common *common, int64_t now_
 	}
 }
 
+/* Puts the state that was made; that may take as long as another writer holds the channel. */
+static void post(struct drv *drv)
+{
+	if (drv->outbox_full)
+		port_put(&drv->state_port, &drv->outbox);
+	drv->outbox_full = false;
+}
+
+/* Makes the state; it is put when the frames of this turn are with the buses. */
 static void publish(struct drv *drv, bool partial, int64_t now_ns)
 {
 	struct msg_header *header = &drv->state.header;
@@ -78,8 +88,9 @@ static void publish(struct drv *drv, bool partial, int64_t now_ns)
 	header->flags = flags_now(drv, partial, now_ns);
 	header->t_sample_ns = sample_ns;
 	header->t_publish_ns = now_ns;
-	port_put(&drv->state_port, &drv->state);
-	drv->published = true;
+	post(drv);
+	drv->outbox = drv->state;
+	drv->outbox_full = drv->published = true;
 }
 
 /* ---- what arrives ---- */
@@ -129,72 +140,6 @@ static void receive(struct drv *drv, unsigned int l, int64_t now_ns)
 	while (slots_lost(&line->slots, &loss))
 		if (drv->driver->lost)
 			drv->driver->lost(drv->self, drv, line->send_numbers[loss.row], &loss.frame);
-}
-
-/* ---- references ---- */
-
-static struct drv_ref_want want_of(const struct msg_joint_ref *ref, unsigned int joint)
-{
-	return (struct drv_ref_want){ .mode = (enum msg_mode)ref->mode[joint],
-				      .position_rad = ref->position[joint],
-				      .velocity_rad_s = ref->velocity[joint],
-				      .current_a = ref->current[joint] };
-}
-
-/* How fast a joint is, and where by now, if it went on as it did when it was measured.  What is older than two ticks
- * tells nothing, and false is returned: a ramp that began with a velocity of long ago would set a joint in motion that
- * stands, and one that began where it was long ago would take it back there. */
-static bool measured_now(const struct drv *drv, unsigned int joint, int64_t now_ns, double *rad, double *rad_s)
-{
-	const struct msg_joint_state *state = &drv->state.joints;
-	const int64_t old_ns = 2 * drv->tick.period_ns;
-	const int64_t age_ns =
-		state->age_ns[joint] < old_ns ? now_ns - state->header.t_publish_ns + state->age_ns[joint] : old_ns;
-
-	*rad_s = age_ns < old_ns ? state->velocity[joint] : 0;
-	*rad = state->position[joint] + (isfinite(*rad_s) && age_ns > 0 ? *rad_s * (double)age_ns / 1e9 : 0);
-	return age_ns < old_ns;
-}
-
-/* A joint is brought to where the reference wants it, or to rest; where nothing may be commanded its ramp ends. */
-static void ramp_joints(struct drv *drv, double dt_s, int64_t now_ns)
-{
-	const struct msg_joint_state *state = &drv->state.joints;
-	const struct msg_joint_ref *ref = &drv->refs[drv->ref].joint_ref;
-	const bool active = drv->life == MSG_LIFE_ACTIVE;
-	const bool commanded = drv->up && drv->estop.level < MSG_LEVEL_ESTOP; /* also in fault and when stopping */
-
-	for (unsigned int i = 0; i < drv->joints_n; i++) {
-		const struct drv_ref_want want = active ? want_of(ref, i) : (struct drv_ref_want){ 0 };
-		/* Not every device measures it, and one that does not answer is known by its position. */
-		const double current_a = isnan(state->current[i]) ? 0 : state->current[i];
-		double rad, rad_s;
-		const bool fresh = measured_now(drv, i, now_ns, &rad, &rad_s);
-
-		/* It went on without its ramp, or has stopped by itself, and no reference says where it should be. */
-		if (fresh && drv->blind[i] && !active)
-			drv_ref_forget(&drv->ramps[i]);
-		drv->blind[i] &= !fresh;
-		/* Nobody knows where it came to: it has to come to rest until that is measured. */
-		if (!fresh && drv_ref_begins(&drv->ramps[i], active ? &want : NULL, drv->setup.safe))
-			rad = NAN;
-		if (drv->halted) /* what was measured then says how it braked, not how to go on */
-			rad_s = 0;
-		if (!commanded)
-			drv_ref_forget(&drv->ramps[i]);
-		drv->commands[i] = drv_ref_joint(&drv->ramps[i], &drv->limits[i], active ? &want : NULL,
-						 drv->setup.safe, rad, rad_s, current_a, dt_s);
-		if (!commanded)
-			drv_ref_forget(&drv->ramps[i]);
-	}
-	drv->halted = drv->up && drv->estop.level == MSG_LEVEL_ESTOP;
-}
-
-/* What was commanded during a fault may be far from where the joints are now, and homing gives positions anew. */
-static void forget_ramps(struct drv *drv)
-{
-	for (unsigned int i = 0; i < drv->joints_n; i++)
-		drv_ref_forget(&drv->ramps[i]);
 }
 
 /* ---- life ---- */
@@ -252,7 +197,7 @@ static void live(struct drv *drv, int64_t now_ns)
 	drv->life = drv_life_next(before, drv_life_event(&now), !drv->driver->ref);
 	if (drv->life != before) {
 		if (before == MSG_LIFE_FAULT || before == MSG_LIFE_HOMING)
-			forget_ramps(drv);
+			drv_joints_forget(drv);
 		drv_event(drv, MSG_SEVERITY_INFO, msg_life_word(drv->life), "%s", msg_life_word(drv->life));
 		notify_status(&drv->notify, now_ns, msg_life_word(drv->life));
 	}
@@ -262,9 +207,19 @@ static void live(struct drv *drv, int64_t now_ns)
 	}
 }
 
+/* Since the last tick, by what the clock says now: ticks on references may come twice in a period.  At most a period:
+ * after one that was late nothing is made up for. */
+static double elapsed_s(const struct drv *drv, int64_t now_ns)
+{
+	const int64_t period_ns = drv->tick.period_ns;
+	const int64_t elapsed_ns = drv->tick_now_ns ? now_ns - drv->tick_now_ns : period_ns;
+
+	return (double)(elapsed_ns < period_ns ? elapsed_ns : period_ns) / 1e9;
+}
+
 static void call_driver(struct drv *drv, int64_t now_ns)
 {
-	const double dt_s = (double)drv->tick.period_ns / 1e9;
+	const double dt_s = elapsed_s(drv, now_ns);
 	const struct drv_orders orders = {
 		.now_ns = now_ns,
 		.tick_ns = drv->tick.last_ns,
@@ -277,7 +232,7 @@ static void call_driver(struct drv *drv, int64_t now_ns)
 		.joint = drv->commands,
 	};
 
-	ramp_joints(drv, dt_s, now_ns);
+	drv_joints_command(drv, dt_s, now_ns);
 	if (drv->stopping)
 		drv->over |= drv->driver->stop(drv->self, drv, &orders) == DRV_DONE;
 	else if (drv->up)
@@ -302,6 +257,7 @@ static void tick(struct drv *drv, int64_t now_ns)
 	if (drv->asked)
 		drv_read_requests(drv, now_ns);
 	call_driver(drv, now_ns);
+	drv->tick_now_ns = now_ns;
 }
 
 /* What can wait until everything is sent. */
@@ -310,6 +266,8 @@ static void keep_house(struct drv *drv, int64_t now_ns)
 	hist_add(&drv->late, drv->late_ns);
 	drv_look_at_ports(drv, now_ns);
 	drv->asked = port_has_news(&drv->req_port); /* to be read in the next tick, behind the e-stop */
+	drv_report_withheld(drv);
+	drv_joints_report(drv);
 	report_look(&drv->report, clock_now_ns());
 	for (unsigned int i = 0; i < drv->lines_n; i++)
 		line_count_missing(&drv->lines[i], now_ns);
@@ -354,30 +312,50 @@ static void watch_estop(struct drv *drv, int64_t now_ns)
 		tick(drv, now_ns);
 }
 
+/* What goes out, frames first: the others may have to wait for somebody who holds a channel. */
+static void send_all(struct drv *drv)
+{
+	drv_hand_over(drv);
+	post(drv);
+	drv_put_replies(drv);
+	report_release(&drv->report, clock_now_ns());
+}
+
+static bool tick_if_due(struct drv *drv, int64_t now_ns)
+{
+	uint64_t skipped;
+
+	if (drv_tick_next_ns(&drv->tick) <= now_ns)
+		drv_read_clock(drv, now_ns);
+	if (!drv_tick_due(&drv->tick, now_ns, &drv->late_ns, &skipped))
+		return false;
+	if (skipped && drv->tick_now_ns && now_ns - drv->tick_now_ns >= FROZEN_NS)
+		drv_joints_freeze(drv, now_ns);
+	tick(drv, now_ns);
+	return true;
+}
+
 static bool turn(struct drv *drv)
 {
-	int64_t now_ns = clock_now_ns();
-	uint64_t skipped;
+	const int64_t now_ns = clock_now_ns();
 	bool ticked;
 
+	drv->now_ns = now_ns;
+	report_hold(&drv->report);
 	for (unsigned int i = 0; i < drv->lines_n; i++)
 		if (!drv->lines[i].quiet || bus_next_ns(drv->lines[i].bus) <= now_ns)
 			receive(drv, i, now_ns);
 	if (drv->complete && !drv->published)
 		publish(drv, false, now_ns);
-	if (drv_tick_next_ns(&drv->tick) <= now_ns)
-		drv_read_clock(drv, now_ns);
-	ticked = drv_tick_due(&drv->tick, now_ns, &drv->late_ns, &skipped);
-	if (ticked && skipped >= HELD_UP_TICKS)
-		memset(drv->blind, true, sizeof(drv->blind));
 	drv->hurry = false;
-	if (ticked)
-		tick(drv, now_ns);
-	else
+	ticked = tick_if_due(drv, now_ns);
+	if (!ticked)
 		watch_estop(drv, now_ns);
-	drv_hand_over(drv);
-	if ((drv->complete || drv->hurry) && !drv->published)
+	send_all(drv);
+	if ((drv->complete || drv->hurry) && !drv->published) {
 		publish(drv, !drv->complete, now_ns);
+		post(drv);
+	}
 	drv_quiet_bell(drv);
 	if (ticked || drv->estop_ns == now_ns)
 		estop_tend(&drv->estop, now_ns);
@@ -434,15 +412,34 @@ static int loop(struct drv *drv)
 	report_end(&drv->report, clock_now_ns());
 	drv->life = MSG_LIFE_DOWN;
 	publish(drv, true, clock_now_ns());
+	post(drv);
 	return 0;
 }
 
 /* ---- the program ---- */
 
+/* Without a robot file there are no limits: fit for a soft bus or a recording. */
+static int check_limits(const struct drv *drv, struct error_sink *errors)
+{
+	for (unsigned int i = 0; i < drv->lines_n && drv->joints_n && drv->driver->ref && !drv->setup.device; i++) {
+		if (!drv->lines[i].real)
+			continue;
+		error_add(errors,
+			  "no limits for joint %s on %s: write limits: in a robot file, and give it with --config",
+			  drv->joints[0], drv->lines[i].setup->interface);
+		return EXIT_WRONG;
+	}
+	return 0;
+}
+
 static int run(struct drv *drv, struct error_sink *errors)
 {
-	int status = drv_open(drv, errors);
+	int status;
 
+	signal(SIGPIPE, SIG_IGN); /* whoever read stderr may be gone */
+	status = drv_open(drv, errors);
+	if (!status)
+		status = check_limits(drv, errors);
 	if (status)
 		return status;
 	drv->life = MSG_LIFE_STARTING;
@@ -470,6 +467,8 @@ int drv_main(const struct drv_driver *driver, int argc, char **argv)
 		drv->driver = driver;
 		drv->self = drv->setup.self;
 		status = drv_declare(drv, &errors);
+		if (!status && drv_joints_check(drv, &errors))
+			status = EXIT_WRONG;
 		if (!status && drv->setup.frames)
 			drv_frames_print(drv);
 		else if (!status && !drv->setup.check)

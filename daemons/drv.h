@@ -45,6 +45,7 @@ struct drv_send {
 	unsigned int bus; /* which of the driver's buses, 0 to drv_buses() - 1 */
 	struct slots_row row;
 	uint8_t len;   /* of the longest */
+	bool moves;    /* something may move by it: it leaves only while drv_may_move, and on a bus that is proven */
 	bool shared;   /* several drivers may send this identifier: it is not claimed */
 	bool answered; /* a frame of reply_id is the answer to it; reply_bytes leading bytes come back as they were */
 	uint32_t reply_id;
@@ -67,14 +68,14 @@ struct drv_receive {
 struct drv_orders {
 	int64_t now_ns;
 	int64_t tick_ns; /* the tick's own time: now_ns without the lateness */
-	double dt_s;	 /* until the next one */
+	double dt_s;	 /* since the last one, at most a period */
 	uint64_t tick;
 	enum msg_life life;
 	enum msg_level level;
 	bool armed;	 /* level run, or hold for one that balances */
 	const void *ref; /* the reference to follow, in life active; else NULL: take the safe action */
 	/* Per joint what to command now, limited and ramped: the reference's, or the safe action where there is none.
-	 * At level estop, whatever the life, the driver takes its on_estop action instead. */
+	 * At level estop, whatever the life, the driver takes its on_estop action instead, and track_rad_s brakes. */
 	const struct drv_ref_command *joint;
 };
 
@@ -141,6 +142,11 @@ int drv_add_send(struct drv *drv, const struct drv_send *send, struct error_sink
 int drv_add_receive(struct drv *drv, const struct drv_receive *receive, struct error_sink *errors);
 /* A joint of the state and reference messages; its limits are those of the robot file. */
 int drv_add_joint(struct drv *drv, const char *name, struct error_sink *errors);
+/* Of a joint that was added: velocity for each rad that it is behind its ramp (drv_ref_command.track_rad_s); 0 unless
+ * told. */
+void drv_joint_gain(struct drv *drv, unsigned int joint, double gain_1_s);
+/* It measures no position, a pure current or velocity drive: the state's stays NaN, and position limits are not kept. */
+void drv_joint_no_position(struct drv *drv, unsigned int joint);
 /* A channel, of the whole robot, that it writes. */
 int drv_add_output(struct drv *drv, const char *channel, enum msg_number type, struct error_sink *errors);
 /* Something else that only one process may have, beside the identifiers it sends: "clock". */
@@ -150,8 +156,15 @@ void drv_watch(struct drv *drv, unsigned int bus);
 
 /* ---- later ---- */
 
-/* Puts it into its slot.  0, or -EINVAL: not as declared; -ENOSPC: too many wait. */
+/* Puts it into its slot.  0, or -EINVAL: not as declared; -ENOSPC: too many wait; -EPERM: its row moves, and nothing
+ * may: it is withheld, counted (frames_withheld) and reported.  Its deadline counts from the beginning of the turn, when
+ * it was decided. */
 int drv_send(struct drv *drv, unsigned int send, const struct frame *frame);
+/* The same for a frame of a row that moves which brings the device to rest or keeps it there: velocity 0, halt, what
+ * orders->joint says while it stops.  It leaves whatever the level is, and takes the place of what waits. */
+int drv_send_stop(struct drv *drv, unsigned int send, const struct frame *frame);
+/* Armed, up, and nothing waits for a person. */
+bool drv_may_move(const struct drv *drv);
 /* What was put so far leaves now, not when the call is over: for one that has more to do then. */
 void drv_hand_over(struct drv *drv);
 void drv_cancel(struct drv *drv, unsigned int send); /* what waits of it will not be sent */
@@ -166,6 +179,9 @@ enum bus_state drv_bus_state(const struct drv *drv, unsigned int bus);
 bool drv_bus_real(const struct drv *drv, unsigned int bus);
 
 struct drv_ref_limits *drv_limits(struct drv *drv, unsigned int joint); /* to be tightened by what the device says */
+/* In tick: the joint was not told orders->joint (it is halted, homes, does not answer), so its ramp begins again at what
+ * is measured; stopped: at rest, for it was told to stop. */
+void drv_not_driven(struct drv *drv, unsigned int joint, bool stopped);
 
 /* The device is not well; code and text go into an event when they are new.  It lasts until drv_well. */
 void drv_fault(struct drv *drv, const char *code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));

@@ -152,12 +152,41 @@ void drv_watch(struct drv *drv, unsigned int bus)
 	drv->lines[bus].watched = true;
 }
 
+void drv_joint_gain(struct drv *drv, unsigned int joint, double gain_1_s)
+{
+	drv->gains_1_s[joint] = gain_1_s;
+}
+
+void drv_joint_no_position(struct drv *drv, unsigned int joint)
+{
+	drv->ramps[joint].no_position = true;
+}
+
 /* ---- buses ---- */
 
-int drv_send(struct drv *drv, unsigned int send, const struct frame *frame)
+bool drv_may_move(const struct drv *drv)
+{
+	return drv_armed(drv) && drv->up;
+}
+
+static bool may_leave(const struct drv *drv, const struct line *line)
+{
+	return drv_may_move(drv) && slots_proven(&line->slots);
+}
+
+static void withhold(struct drv *drv, uint32_t id, unsigned int frames)
+{
+	drv->withheld += frames;
+	drv->withheld_now = true;
+	drv->withheld_id = id;
+}
+
+static int put(struct drv *drv, unsigned int send, const struct frame *frame, bool stops)
 {
 	struct line *line;
 	unsigned int row;
+	bool moves;
+	int status;
 
 	if (send >= drv->sends_n)
 		return -EINVAL;
@@ -165,13 +194,67 @@ int drv_send(struct drv *drv, unsigned int send, const struct frame *frame)
 	row = drv->sends[send].row;
 	if (frame->len > line->sends[row].len)
 		return -EINVAL;
-	return slots_put(&line->slots, row, frame, clock_now_ns());
+	moves = line->sends[row].moves && !stops;
+	if (moves && !may_leave(drv, line)) {
+		withhold(drv, line->sends[row].row.id, 1);
+		return -EPERM;
+	}
+	if (stops && line->moving[row])
+		slots_cancel(&line->slots, row);
+	status = slots_put(&line->slots, row, frame, drv->now_ns);
+	line->moving[row] = !status ? moves : line->moving[row] && !stops;
+	return status;
+}
+
+int drv_send(struct drv *drv, unsigned int send, const struct frame *frame)
+{
+	return put(drv, send, frame, false);
+}
+
+int drv_send_stop(struct drv *drv, unsigned int send, const struct frame *frame)
+{
+	return put(drv, send, frame, true);
+}
+
+/* What was put while it might move, and waits. */
+static void withdraw(struct drv *drv, struct line *line)
+{
+	for (unsigned int row = 0; row < line->sends_n; row++) {
+		const unsigned int waiting = slots_waiting(&line->slots);
+
+		if (!line->moving[row])
+			continue;
+		slots_cancel(&line->slots, row);
+		line->moving[row] = false;
+		if (waiting != slots_waiting(&line->slots))
+			withhold(drv, line->rows[row].id, waiting - slots_waiting(&line->slots));
+	}
 }
 
 void drv_hand_over(struct drv *drv)
 {
-	for (unsigned int i = 0; i < drv->lines_n; i++)
-		slots_bus_pump(&drv->lines[i].pump, clock_now_ns());
+	for (unsigned int i = 0; i < drv->lines_n; i++) {
+		struct line *line = &drv->lines[i];
+
+		if (line->moves && !may_leave(drv, line))
+			withdraw(drv, line);
+		slots_bus_pump(&line->pump, clock_now_ns());
+	}
+}
+
+void drv_report_withheld(struct drv *drv)
+{
+	if (drv->withheld_now && !drv->withheld_told) {
+		drv_event(drv, MSG_SEVERITY_WARNING, "withheld", "frame %0*X, which moves, was withheld: %s",
+			  drv->withheld_id & FRAME_EXT ? 8 : 3, drv->withheld_id & FRAME_EXT_MASK,
+			  !drv_armed(drv)      ? "not armed"
+			  : !drv_may_move(drv) ? "the device is not ready"
+					       : "the bus has confirmed nothing yet");
+		drv->withheld_told = true;
+	} else if (!drv->withheld_now && drv_may_move(drv)) {
+		drv->withheld_told = false;
+	}
+	drv->withheld_now = false;
 }
 
 void drv_cancel(struct drv *drv, unsigned int send)
@@ -282,7 +365,21 @@ void drv_answer(struct drv *drv, struct msg_reply *reply, int result, const char
 	drv_request_done(&drv->requests, reply, result, error, value);
 	reply->header.incarnation = drv->incarnation;
 	reply->header.t_sample_ns = reply->header.t_publish_ns = clock_now_ns();
-	port_put(&drv->rep_port, reply);
+	drv_queue_reply(drv, reply);
+}
+
+void drv_queue_reply(struct drv *drv, const struct msg_reply *reply)
+{
+	if (drv->replies_n == DRV_REQUEST_KEPT)
+		drv_put_replies(drv);
+	drv->replies[drv->replies_n++] = *reply;
+}
+
+void drv_put_replies(struct drv *drv)
+{
+	for (unsigned int i = 0; i < drv->replies_n; i++)
+		port_put(&drv->rep_port, &drv->replies[i]);
+	drv->replies_n = 0;
 }
 
 void drv_reply(struct drv *drv, int result, const char *fmt, ...)

@@ -35,8 +35,9 @@ static void print_send(const struct line *line, const struct drv_send *send)
 
 	printf("{\"bus\":\"%s\",", line->setup->name);
 	print_id(row->id);
-	printf(",\"ext\":%s,\"dir\":\"tx\",\"len\":%u,\"class\":\"%s\",\"shared\":%s",
-	       row->id & FRAME_EXT ? "true" : "false", send->len, classes[row->class], send->shared ? "true" : "false");
+	printf(",\"ext\":%s,\"dir\":\"tx\",\"len\":%u,\"class\":\"%s\",\"moves\":%s,\"shared\":%s",
+	       row->id & FRAME_EXT ? "true" : "false", send->len, classes[row->class], send->moves ? "true" : "false",
+	       send->shared ? "true" : "false");
 	print_key(row->key, send->len);
 	print_us("period_us", row->period_ns);
 	print_us("deadline_us", row->deadline_ns ? row->deadline_ns : row->period_ns);
@@ -55,7 +56,7 @@ static void print_receive(const struct line *line, const struct drv_receive *row
 {
 	printf("{\"bus\":\"%s\",", line->setup->name);
 	print_id(row->id);
-	printf(",\"ext\":%s,\"dir\":\"rx\",\"len\":%u,\"class\":null,\"shared\":false,\"key\":null",
+	printf(",\"ext\":%s,\"dir\":\"rx\",\"len\":%u,\"class\":null,\"moves\":false,\"shared\":false,\"key\":null",
 	       row->id & FRAME_EXT ? "true" : "false", (unsigned int)(row->any_len ? FRAME_DATA_MAX : row->len_max));
 	print_us("period_us", row->period_ns);
 	printf(",\"deadline_us\":null,\"reply\":null}");

@@ -1,4 +1,5 @@
-/* drv_inside.h: what the loop's own files share: drv.c, drv_open.c, drv_read.c, drv_calls.c, drv_frames.c. */
+/* drv_inside.h: what the loop's own files share: drv.c, drv_open.c, drv_read.c, drv_calls.c, drv_joints.c,
+ * drv_frames.c. */
 #ifndef DRV_INSIDE_H
 #define DRV_INSIDE_H
 
@@ -84,6 +85,8 @@ struct drv {
 	struct drv_tick tick;
 	struct hist late;
 	int64_t late_ns, late_p99_ns, late_p99_at_ns;
+	int64_t now_ns;		  /* when this turn began: what it decides, it decides then */
+	int64_t tick_now_ns;	  /* and when the last one with a tick did; 0: none has */
 	uint64_t ticks;		  /* that the state belongs to */
 	struct frame clock_frame; /* of the first line that has one */
 	int64_t clock_frame_ns;	  /* when it last was on the wire; 0: never */
@@ -93,7 +96,6 @@ struct drv {
 	/* life */
 	enum msg_life life;
 	bool up, ready, homing, stopping, over;
-	bool halted; /* by an e-stop, at the last tick */
 	int64_t stop_by_ns;
 	bool fault;
 	const char *bus_how;	     /* a bus is dead; NULL: none is */
@@ -107,7 +109,13 @@ struct drv {
 	/* references */
 	struct drv_ref_limits limits[MSG_JOINTS];
 	struct drv_ref_joint ramps[MSG_JOINTS];
-	bool blind[MSG_JOINTS]; /* the driver was held up, and where the joint came to is not measured yet */
+	struct drv_ref_track tracks[MSG_JOINTS];
+	double gains_1_s[MSG_JOINTS];
+	bool frozen[MSG_JOINTS]; /* the driver stood still, and where the joint came to is not measured yet */
+	int64_t frozen_ns;	 /* when that was found */
+	bool halted[MSG_JOINTS]; /* it was told to stop: its next ramp begins at rest */
+	bool stale[MSG_JOINTS];	 /* its sample is too old for the reference there is */
+	bool stale_told;
 	struct drv_ref_command commands[MSG_JOINTS];
 	struct drv_ref_plan ref_plan;
 	bool ref_there;
@@ -121,9 +129,18 @@ struct drv {
 	struct msg_reply later_reply;
 	char why[MSG_TEXT_SIZE];
 
-	/* publication: one for each tick */
+	/* motion frames that did not leave */
+	uint64_t withheld;
+	uint32_t withheld_id;
+	bool withheld_now, withheld_told; /* since something last might move */
+
+	/* publication: one for each tick; put once the frames of the turn are handed over */
 	bool complete, published;
+	bool outbox_full;
 	union drv_message state;
+	union drv_message outbox;
+	struct msg_reply replies[DRV_REQUEST_KEPT];
+	unsigned int replies_n;
 	union drv_message scratch;
 };
 
@@ -144,6 +161,19 @@ void drv_quiet_bell(struct drv *drv);
 void drv_read_clock(struct drv *drv, int64_t now_ns);
 void drv_look_at_ports(struct drv *drv, int64_t now_ns); /* are the channels still there? */
 bool drv_armed(const struct drv *drv);
+
+/* drv_joints.c */
+void drv_joints_command(struct drv *drv, double dt_s, int64_t now_ns); /* what each is told in this tick */
+void drv_joints_freeze(struct drv *drv, int64_t now_ns);	       /* the driver stood still until now */
+void drv_joints_forget(struct drv *drv);			       /* all ramps begin anew */
+void drv_joints_report(struct drv *drv);			       /* whose samples are too old */
+/* Limits for each joint, and joints for all limits.  0, or -EINVAL with lines in errors. */
+int drv_joints_check(const struct drv *drv, struct error_sink *errors);
+
+/* drv_calls.c */
+void drv_report_withheld(struct drv *drv);
+void drv_queue_reply(struct drv *drv, const struct msg_reply *reply); /* to be put once the frames are handed over */
+void drv_put_replies(struct drv *drv);
 
 /* The frames it sends and receives, as JSON on stdout. */
 void drv_frames_print(const struct drv *drv);

@@ -97,7 +97,7 @@ static void take_request(struct drv *drv, const struct msg_request *request, int
 	case DRV_REQUEST_WRONG:
 		reply.header.incarnation = drv->incarnation;
 		reply.header.t_sample_ns = reply.header.t_publish_ns = now_ns;
-		port_put(&drv->rep_port, &reply);
+		drv_queue_reply(drv, &reply);
 		break;
 	case DRV_REQUEST_OPEN:
 		break;

@@ -20,9 +20,12 @@
  * A ramp begins at what is measured (drv_ref_begin): at the start, after a change of mode, after every tick in which
  * nothing was commanded; the command says so (anew).  A measured velocity above the limit counts as the limit.
  *
- * Limits of velocity and acceleration are kept in every tick, whatever the ticks' lengths; a velocity limit narrowed
- * below the present velocity is reached by braking.  Only a joint that is too near to a position limit to brake for
- * it (begun there, or the limit was narrowed) brakes harder; one outside the position limits goes inwards or stands.
+ * Limits of velocity and acceleration are kept in every tick, whatever the ticks' lengths.  No command exceeds the
+ * velocity limit: one narrowed below the present velocity holds at once.  A joint that is too near to a position limit
+ * to brake for it (begun there, or the limit was narrowed) brakes harder, too; one outside the position limits goes
+ * inwards or stands.
+ *
+ * Last, for devices that take velocities, the tracking: drv_ref_track.
  */
 #ifndef DRV_REF_H
 #define DRV_REF_H
@@ -125,10 +128,14 @@ struct drv_ref_command {
 	double position_rad;   /* the ramp's */
 	double velocity_rad_s; /* position: the ramp's, to be fed forward */
 	double current_a;
-	bool anew; /* the ramp begins in this tick, at what is measured: nothing is owed of the one before */
+	/* position and velocity, for a device that takes velocities: the ramp's and a bounded correction */
+	double track_rad_s;
+	bool anew;  /* the ramp begins in this tick, at what is measured: nothing is owed of the one before */
+	bool stops; /* no reference is followed: it brakes, or holds */
 };
 
 struct drv_ref_joint {
+	bool no_position; /* the device measures none: position limits and position references do not apply */
 	bool begun;
 	struct drv_ref_command last;
 	double target_rad; /* of the last position reference */
@@ -138,6 +145,9 @@ struct drv_ref_joint {
 void drv_ref_begin(struct drv_ref_joint *joint, double position_rad, double velocity_rad_s, double current_a);
 /* Nothing is commanded in this tick: the next one begins anew. */
 void drv_ref_forget(struct drv_ref_joint *joint);
+
+/* At rest, at once, wherever it is: velocity 0, or no current if that is the safe action.  The next one begins anew. */
+struct drv_ref_command drv_ref_rest(struct drv_ref_joint *joint, enum drv_ref_safe safe);
 
 /* Would it begin anew, at what is measured? */
 bool drv_ref_begins(const struct drv_ref_joint *joint, const struct drv_ref_want *want, enum drv_ref_safe safe);
@@ -149,9 +159,45 @@ bool drv_ref_begins(const struct drv_ref_joint *joint, const struct drv_ref_want
  * that never answered; what a device does not measure is given as 0), when want is, and when limits cannot be kept:
  * NaN, an empty range of positions, an acceleration or a slew of 0; then hold stops at once.  Hold where neither a
  * command nor a measurement says where brings the velocity to 0, until it can begin; and what is to be held is never
- * faster than it was told.  dt_s of 0, negative or NaN: no time has passed. */
+ * faster than it was told.  dt_s of 0, negative or NaN: no time has passed.
+ *
+ * With joint->no_position, measured_rad is not looked at and position limits are not kept; a position reference is not
+ * followed; hold brings the velocity to 0, or in mode current the current, at once.  A velocity of NaN is one that is
+ * not measured either: then the velocity limit is not kept in mode current. */
 struct drv_ref_command drv_ref_joint(struct drv_ref_joint *joint, const struct drv_ref_limits *limits,
 				     const struct drv_ref_want *want, enum drv_ref_safe safe, double measured_rad,
 				     double measured_rad_s, double measured_a, double dt_s);
+
+/* ---- tracking: the velocity to tell a device that takes velocities ---- */
+
+struct drv_ref_track {
+	bool on;	       /* it was commanded in the last tick */
+	double velocity_rad_s; /* what it was told */
+	/* A ramp that is to stop while the joint is still behind it is elsewhere than the joint, by so much.  It is
+	 * not made up for while holding, and slowly when a reference is followed. */
+	double bias_rad;
+	bool followed; /* a reference, in the last tick */
+};
+
+struct drv_ref_at { /* how the joint is */
+	double position_rad, velocity_rad_s;
+	bool fresh;	 /* measured just now: else how far it is behind is unknown, and it goes as fast as its ramp */
+	double gain_1_s; /* velocity for each rad that it is behind its ramp */
+	double dt_s;	 /* since the last tick */
+	double ahead_s;	 /* until the next one */
+};
+
+/* command, of drv_ref_joint in this tick, as a velocity.  A position: that of the ramp and gain times how far the joint
+ * is behind it; within the velocity and acceleration limits, never so that the joint could not stop before a position
+ * limit, nor, while a reference is followed, so that it could not stop at its target.  Always finite. */
+double drv_ref_track(struct drv_ref_track *track, const struct drv_ref_joint *joint,
+		     const struct drv_ref_command *command, const struct drv_ref_limits *limits,
+		     const struct drv_ref_at *at);
+/* Velocity to 0 within the acceleration limit, wherever the joint is. */
+double drv_ref_track_stand(struct drv_ref_track *track, const struct drv_ref_limits *limits,
+			   const struct drv_ref_at *at);
+/* It was told velocity 0; or nothing, and begins at what is measured. */
+void drv_ref_track_rest(struct drv_ref_track *track);
+void drv_ref_track_off(struct drv_ref_track *track);
 
 #endif

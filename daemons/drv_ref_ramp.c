@@ -94,7 +94,7 @@ static double fitting(double room_rad, double dt_s)
 }
 
 /* From last_rad_s at position_rad as near to wanted_rad_s as the limits allow.  Where they contradict each other
- * (begun, or tightened, too near to a position limit) that of the position wins, then that of the acceleration. */
+ * (begun too near to a position limit, or tightened) that of the position wins, then that of the velocity. */
 static double next_velocity(const struct drv_ref_limits *l, double wanted_rad_s, double last_rad_s, double position_rad,
 			    double dt_s)
 {
@@ -105,6 +105,7 @@ static double next_velocity(const struct drv_ref_limits *l, double wanted_rad_s,
 	v = within(v, -stoppable(below_rad, l->acceleration_rad_s2, dt_s),
 		   stoppable(above_rad, l->acceleration_rad_s2, dt_s));
 	v = within(v, last_rad_s - most, last_rad_s + most);
+	v = within(v, -l->velocity_rad_s, l->velocity_rad_s); /* it may have been narrowed */
 	return within(v, -fitting(below_rad, dt_s), fitting(above_rad, dt_s));
 }
 
@@ -183,7 +184,15 @@ void drv_ref_forget(struct drv_ref_joint *joint)
 	joint->begun = false;
 }
 
-static enum msg_mode mode_of(const struct drv_ref_want *want, enum drv_ref_safe safe)
+struct drv_ref_command drv_ref_rest(struct drv_ref_joint *joint, enum drv_ref_safe safe)
+{
+	joint->begun = false;
+	return (struct drv_ref_command){ .mode = safe == DRV_REF_ZERO_CURRENT ? MSG_MODE_CURRENT : MSG_MODE_VELOCITY,
+					 .anew = true,
+					 .stops = true };
+}
+
+static enum msg_mode mode_of(const struct drv_ref_joint *joint, const struct drv_ref_want *want, enum drv_ref_safe safe)
 {
 	static const enum msg_mode safe_modes[] = {
 		[DRV_REF_HOLD] = MSG_MODE_POSITION,
@@ -191,14 +200,16 @@ static enum msg_mode mode_of(const struct drv_ref_want *want, enum drv_ref_safe 
 		[DRV_REF_ZERO_CURRENT] = MSG_MODE_CURRENT,
 	};
 
+	if (!want && safe == DRV_REF_HOLD && joint->no_position)
+		return joint->last.mode == MSG_MODE_CURRENT ? MSG_MODE_CURRENT : MSG_MODE_VELOCITY;
 	return want ? want->mode : safe_modes[safe];
 }
 
-static bool want_usable(const struct drv_ref_want *want)
+static bool want_usable(const struct drv_ref_joint *joint, const struct drv_ref_want *want)
 {
 	switch (want->mode) {
 	case MSG_MODE_POSITION:
-		return isfinite(want->position_rad);
+		return isfinite(want->position_rad) && !joint->no_position;
 	case MSG_MODE_VELOCITY:
 		return isfinite(want->velocity_rad_s);
 	case MSG_MODE_CURRENT:
@@ -211,7 +222,7 @@ static bool want_usable(const struct drv_ref_want *want)
 
 bool drv_ref_begins(const struct drv_ref_joint *joint, const struct drv_ref_want *want, enum drv_ref_safe safe)
 {
-	return !joint->begun || (joint->last.mode != mode_of(want, safe) && joint->last.mode != MSG_MODE_NONE);
+	return !joint->begun || (joint->last.mode != mode_of(joint, want, safe) && joint->last.mode != MSG_MODE_NONE);
 }
 
 /* To hold where it is, when nobody knows where that is: it comes to rest, from the velocity it was told. */
@@ -221,31 +232,54 @@ static struct drv_ref_command brake(const struct drv_ref_joint *joint, const str
 		joint->begun && joint->last.mode == MSG_MODE_VELOCITY ? joint->last.velocity_rad_s : 0;
 	const double most = change(l->acceleration_rad_s2, dt_s);
 
+	const double next_rad_s = last_rad_s - within(last_rad_s, -most, most);
+
 	return (struct drv_ref_command){ .mode = MSG_MODE_VELOCITY,
-					 .velocity_rad_s = last_rad_s - within(last_rad_s, -most, most),
-					 .anew = !joint->begun };
+					 .velocity_rad_s = within(next_rad_s, -l->velocity_rad_s, l->velocity_rad_s),
+					 .anew = !joint->begun,
+					 .stops = true };
+}
+
+/* The safe action, from joint->last. */
+static struct drv_ref_command stop(struct drv_ref_joint *joint, const struct drv_ref_limits *l, enum msg_mode mode,
+				   enum drv_ref_safe safe, double dt_s)
+{
+	struct drv_ref_command next = { .mode = mode };
+
+	if (mode == MSG_MODE_POSITION)
+		next = hold(joint, l, dt_s);
+	else if (mode == MSG_MODE_VELOCITY && safe == DRV_REF_HOLD)
+		next = ramp_velocity(joint, l, 0, 0, dt_s);
+	next.stops = true;
+	return next;
 }
 
 struct drv_ref_command drv_ref_joint(struct drv_ref_joint *joint, const struct drv_ref_limits *limits,
 				     const struct drv_ref_want *want, enum drv_ref_safe safe, double measured_rad,
 				     double measured_rad_s, double measured_a, double dt_s)
 {
-	const struct drv_ref_limits *l = limits;
+	struct drv_ref_limits l = *limits;
 	enum msg_mode mode;
 	bool anew;
 
-	if (!limits_usable(l)) {
-		l = &drv_ref_no_limits;
+	if (!limits_usable(&l)) {
+		l = drv_ref_no_limits;
 		want = NULL;
 	}
-	if (want && (!want_usable(want) || !all_usable(measured_rad, measured_rad_s, measured_a)))
+	if (joint->no_position) {
+		l.position_min_rad = -INFINITY;
+		l.position_max_rad = INFINITY;
+		measured_rad = 0;
+		measured_rad_s = isnan(measured_rad_s) ? 0 : measured_rad_s;
+	}
+	if (want && (!want_usable(joint, want) || !all_usable(measured_rad, measured_rad_s, measured_a)))
 		want = NULL;
-	mode = mode_of(want, safe);
+	mode = mode_of(joint, want, safe);
 	dt_s = dt_s >= TICK_MIN_S ? fmin(dt_s, DRV_REF_TICK_MAX_S) : 0;
 
 	anew = drv_ref_begins(joint, want, safe);
 	if (anew && mode == MSG_MODE_POSITION && !all_usable(measured_rad, measured_rad_s, measured_a)) {
-		joint->last = brake(joint, l, dt_s);
+		joint->last = brake(joint, &l, dt_s);
 		return joint->last;
 	}
 	/* What is to stop is not faster than it was told: a sample may be older than the last command. */
@@ -255,17 +289,16 @@ struct drv_ref_command drv_ref_joint(struct drv_ref_joint *joint, const struct d
 	if (anew)
 		drv_ref_begin(joint, measured_rad, measured_rad_s, measured_a);
 	if (joint->last.mode == MSG_MODE_NONE) /* a glitch of what is measured must not become a command */
-		joint->last.velocity_rad_s = within(joint->last.velocity_rad_s, -l->velocity_rad_s, l->velocity_rad_s);
+		joint->last.velocity_rad_s = within(joint->last.velocity_rad_s, -l.velocity_rad_s, l.velocity_rad_s);
 
 	if (!want)
-		joint->last =
-			mode == MSG_MODE_POSITION ? hold(joint, l, dt_s) : (struct drv_ref_command){ .mode = mode };
+		joint->last = stop(joint, &l, mode, safe, dt_s);
 	else if (mode == MSG_MODE_POSITION)
-		joint->last = go_to(joint, l, want->position_rad, dt_s);
+		joint->last = go_to(joint, &l, want->position_rad, dt_s);
 	else if (mode == MSG_MODE_VELOCITY)
-		joint->last = ramp_velocity(joint, l, want->velocity_rad_s, measured_rad, dt_s);
+		joint->last = ramp_velocity(joint, &l, want->velocity_rad_s, measured_rad, dt_s);
 	else
-		joint->last = ramp_current(joint, l, want->current_a, measured_rad, measured_rad_s, dt_s);
+		joint->last = ramp_current(joint, &l, want->current_a, measured_rad, measured_rad_s, dt_s);
 	joint->begun = true;
 	joint->last.anew = anew;
 	return joint->last;

@@ -17,6 +17,7 @@ int line_add_send(struct line *line, const struct drv_send *send, unsigned int n
 	line->rows[line->sends_n] = send->row;
 	line->send_ids[line->sends_n] = send->row.id;
 	line->send_numbers[line->sends_n] = number;
+	line->moves |= send->moves;
 	return (int)line->sends_n++;
 }
 

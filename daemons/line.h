@@ -35,6 +35,8 @@ struct line {
 	struct slots_row rows[SLOTS_ROWS_MAX];
 	unsigned int send_numbers[SLOTS_ROWS_MAX]; /* as the driver knows them */
 	unsigned int sends_n;
+	bool moves;		     /* a row does */
+	bool moving[SLOTS_ROWS_MAX]; /* what was last put into the row moves, and may still wait */
 	struct line_receive receives[LINE_RECEIVES_MAX];
 	unsigned int receives_n;
 

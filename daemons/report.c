@@ -50,19 +50,25 @@ static void tell(struct report *r, struct report_code *one, int64_t now_ns)
 		say(r, event.severity, event.text);
 }
 
-/* All that is held, in the order in which it happened: the last word is to be the truth. */
-static void tell_all(struct report *r, int64_t now_ns)
+/* All that is held up to this one, in the order in which it happened: the last word is to be the truth. */
+static void tell_until(struct report *r, uint64_t last, int64_t now_ns)
 {
 	struct report_code *first;
 
 	do {
 		first = NULL;
 		for (unsigned int i = 0; i < r->codes_n; i++)
-			if (r->codes[i].held && (!first || r->codes[i].order < first->order))
+			if (r->codes[i].held && r->codes[i].order <= last &&
+			    (!first || r->codes[i].order < first->order))
 				first = &r->codes[i];
 		if (first)
 			tell(r, first, now_ns);
 	} while (first);
+}
+
+static void tell_all(struct report *r, int64_t now_ns)
+{
+	tell_until(r, r->order, now_ns);
 }
 
 /* The place of this code; with too many of them the one that was told longest ago makes room. */
@@ -95,8 +101,24 @@ void report_event(struct report *r, int64_t now_ns, enum msg_severity severity, 
 	one->order = ++r->order;
 	one->held++;
 	vsnprintf(one->text, sizeof(one->text), fmt, args);
-	if (now_ns >= one->next_ns)
+	if (now_ns >= one->next_ns && !r->holding)
 		tell_all(r, now_ns);
+}
+
+void report_hold(struct report *r)
+{
+	r->holding = true;
+}
+
+void report_release(struct report *r, int64_t now_ns)
+{
+	uint64_t last = 0;
+
+	r->holding = false;
+	for (unsigned int i = 0; i < r->codes_n; i++)
+		if (r->codes[i].held && now_ns >= r->codes[i].next_ns && r->codes[i].order > last)
+			last = r->codes[i].order;
+	tell_until(r, last, now_ns);
 }
 
 void report_look(struct report *r, int64_t now_ns)

@@ -32,11 +32,15 @@ struct report {
 	} codes[REPORT_CODES];
 	unsigned int codes_n;
 	uint64_t order; /* of the last event */
+	bool holding;
 };
 
 int report_open(struct report *r, const char *program, const char *name, struct error_sink *errors);
 void report_event(struct report *r, int64_t now_ns, enum msg_severity severity, const char *code, const char *fmt,
 		  va_list args) __attribute__((format(printf, 5, 0)));
+/* Between the two nothing is put or written, which may take time: what goes out at once goes out with the second. */
+void report_hold(struct report *r);
+void report_release(struct report *r, int64_t now_ns);
 /* Once a tick: tells what was held back when its time has come. */
 void report_look(struct report *r, int64_t now_ns);
 /* The last look: tells all of it. */

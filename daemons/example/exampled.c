@@ -5,7 +5,7 @@
 #include "daemons/example/example.h"
 
 #define SILENT_NS 50000000 /* ten states missed: it is not there */
-#define GAIN_1_S 2.0	   /* velocity per distance from where the ramp is */
+#define GAIN_1_S 2.0	   /* velocity for each rad that it is behind its ramp */
 
 struct exampled {
 	int64_t node;
@@ -26,6 +26,7 @@ static int plan(void *self, struct drv *drv, struct error_sink *errors)
 	const struct drv_send turn = {
 		.row = { .id = EXAMPLE_ID_TURN + node, .class = SLOTS_LATEST, .period_ns = drv_period_ns(drv) },
 		.len = 2,
+		.moves = true,
 	};
 	const struct drv_receive state = {
 		.id = EXAMPLE_ID_STATE + node,
@@ -39,6 +40,7 @@ static int plan(void *self, struct drv *drv, struct error_sink *errors)
 		error_add(errors, "a turntable has one bus, not %u", drv_buses(drv));
 	if (sent < 0 || drv_add_receive(drv, &state, errors) < 0 || drv_add_joint(drv, "table", errors) < 0)
 		return -EINVAL;
+	drv_joint_gain(drv, 0, GAIN_1_S);
 	e->turn = (unsigned int)sent;
 	return 0;
 }
@@ -75,24 +77,16 @@ static enum drv_step start(void *self, struct drv *drv, const struct drv_orders 
 	return e->got.t_ns ? DRV_DONE : DRV_AGAIN;
 }
 
-static void turn(struct exampled *e, struct drv *drv, double velocity_rad_s)
+static void turn(struct exampled *e, struct drv *drv, const struct drv_orders *orders, double velocity_rad_s)
 {
 	struct frame frame;
 
-	if (!example_encode_turn((unsigned int)e->node, velocity_rad_s, &frame))
+	if (example_encode_turn((unsigned int)e->node, velocity_rad_s, &frame))
+		return;
+	if (orders->joint[0].stops || orders->level == MSG_LEVEL_ESTOP)
+		drv_send_stop(drv, e->turn, &frame);
+	else
 		drv_send(drv, e->turn, &frame);
-}
-
-/* It takes velocities only, so positions are kept here. */
-static double velocity(const struct exampled *e, const struct drv_orders *orders)
-{
-	const struct drv_ref_command *command = &orders->joint[0];
-
-	if (orders->level == MSG_LEVEL_ESTOP)
-		return 0;
-	if (command->mode != MSG_MODE_POSITION)
-		return command->velocity_rad_s;
-	return command->velocity_rad_s + GAIN_1_S * (command->position_rad - e->got.position_rad);
 }
 
 static void tick(void *self, struct drv *drv, const struct drv_orders *orders)
@@ -100,7 +94,8 @@ static void tick(void *self, struct drv *drv, const struct drv_orders *orders)
 	struct exampled *e = self;
 
 	watch(e, drv, orders->now_ns);
-	turn(e, drv, velocity(e, orders));
+	/* It takes velocities only: the loop's tracking keeps the positions. */
+	turn(e, drv, orders, orders->level == MSG_LEVEL_ESTOP ? 0 : orders->joint[0].track_rad_s);
 }
 
 static int64_t fill(void *self, struct drv *drv, void *state, int64_t now_ns)
@@ -119,10 +114,10 @@ static int64_t fill(void *self, struct drv *drv, void *state, int64_t now_ns)
 
 static enum drv_step stop(void *self, struct drv *drv, const struct drv_orders *orders)
 {
-	const double velocity_rad_s = orders->level == MSG_LEVEL_ESTOP ? 0 : orders->joint[0].velocity_rad_s;
+	const bool brakes = orders->level != MSG_LEVEL_ESTOP && orders->joint[0].velocity_rad_s != 0;
 
-	turn(self, drv, velocity_rad_s);
-	return velocity_rad_s != 0 ? DRV_AGAIN : DRV_DONE;
+	turn(self, drv, orders, brakes ? orders->joint[0].track_rad_s : 0);
+	return brakes ? DRV_AGAIN : DRV_DONE;
 }
 
 static const struct drv_driver driver = {

@@ -289,7 +289,8 @@ enum pcio_send {
 	PCIO_SEND_HALT,
 	PCIO_SEND_MOVE, /* a newer one replaces an older one, whatever its motion */
 	PCIO_SEND_WATCHDOG,
-	PCIO_SEND_COMMAND, /* reset, home, set: in the order they were asked for */
+	PCIO_SEND_COMMAND, /* reset, set: in the order they were asked for */
+	PCIO_SEND_HOME,
 	PCIO_SEND_GET,
 	PCIO_SENDS,
 };
@@ -300,8 +301,9 @@ struct pcio_send_row {
 	uint8_t key[FRAME_DATA_MAX]; /* as in struct slots_row */
 	uint8_t len;		     /* the longest */
 	uint8_t reply_bytes; /* at most so many bytes of the request come back on PCIO_ID_ACK + module; 0: no reply */
-	bool harmless;	     /* however late it is sent */
-	bool shared;	     /* by all drivers on the bus: one row, not one for each module */
+	bool moves;
+	bool harmless; /* however late it is sent */
+	bool shared;   /* by all drivers on the bus: one row, not one for each module */
 };
 extern const struct pcio_send_row pcio_send_rows[PCIO_SENDS];
 

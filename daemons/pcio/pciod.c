@@ -85,11 +85,11 @@ static int add_send(struct pciod *p, struct drv *drv, unsigned int joint, enum p
 	const int64_t periods[PCIO_SENDS] = { [PCIO_SEND_MOVE] = tick_ns,
 					      [PCIO_SEND_WATCHDOG] = pciod_feed_period_ns(p),
 					      [PCIO_SEND_GET] = tick_ns / 3 };
-	const int64_t deadlines[PCIO_SENDS] = { [PCIO_SEND_HALT] = PCIOD_HALT_DEADLINE_NS,
-						[PCIO_SEND_MOVE] = tick_ns,
-						[PCIO_SEND_WATCHDOG] = pciod_feed_period_ns(p),
-						[PCIO_SEND_COMMAND] = p->rules.times.late_ns,
-						[PCIO_SEND_GET] = p->rules.times.late_ns };
+	const int64_t deadlines[PCIO_SENDS] = {
+		[PCIO_SEND_HALT] = PCIOD_HALT_DEADLINE_NS,	[PCIO_SEND_MOVE] = tick_ns,
+		[PCIO_SEND_WATCHDOG] = pciod_feed_period_ns(p), [PCIO_SEND_COMMAND] = p->rules.times.late_ns,
+		[PCIO_SEND_HOME] = p->rules.times.late_ns,	[PCIO_SEND_GET] = p->rules.times.late_ns
+	};
 	struct drv_send send = {
 		.bus = j->bus,
 		.row = { .id = row->id + (row->shared ? 0 : j->module.number),
@@ -98,6 +98,7 @@ static int add_send(struct pciod *p, struct drv *drv, unsigned int joint, enum p
 			 .deadline_ns = deadlines[kind],
 			 .harmless = row->harmless },
 		.len = kind == PCIO_SEND_MOVE ? MOVE_LEN : row->len,
+		.moves = row->moves,
 		.shared = row->shared,
 		.answered = row->reply_bytes,
 		.reply_id = PCIO_ID_ACK + j->module.number,
@@ -121,6 +122,7 @@ static int add_joint(struct pciod *p, struct drv *drv, unsigned int joint, struc
 
 	if (drv_add_joint(drv, j->name, errors) < 0 || drv_add_receive(drv, &receive, errors) < 0)
 		return -EINVAL;
+	drv_joint_gain(drv, joint, p->rules.gain_s);
 	for (enum pcio_send kind = 0; kind < PCIO_SENDS; kind++) {
 		int send;
 

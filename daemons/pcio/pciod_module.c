@@ -225,34 +225,22 @@ static bool jumped(const struct pciod_module *m, const struct pciod_wish *wish)
 	return m->drive.on && fabs(m->position_rad - m->driven_rad) > JUMP_RAD + 2 * wish->limits->velocity_rad_s * s;
 }
 
-static void drive(struct pciod_module *m, const struct pciod_rules *rules, const struct pciod_wish *wish,
-		  struct pciod_deed *deed)
+static void drive(struct pciod_module *m, const struct pciod_wish *wish, struct pciod_deed *deed)
 {
-	const int64_t age_ns = wish->now_ns - m->t_ns[PCIOD_Q_POSITION];
-	const struct pciod_drive_at at = { .position_rad = m->position_rad,
-					   .velocity_rad_s = m->velocity_rad_s,
-					   .measured = age_ns <= (int64_t)(2e9 * wish->dt_s),
-					   .gain_s = rules->gain_s,
-					   .dt_s = wish->dt_s,
-					   .following = wish->following };
-
 	bool drivable;
 
 	if (jumped(m, wish))
 		pciod_module_take_over(m, wish->now_ns);
 	m->driven_rad = m->position_rad;
 	m->driven_ns = m->t_ns[PCIOD_Q_POSITION];
-	drivable = m->phase == PCIOD_UP && pciod_module_knows(m) && (wish->command || wish->stand);
+	drivable = m->phase == PCIOD_UP && pciod_module_knows(m) && wish->command;
 
 	/* To one that moves the first frame is velocity 0, and so on until it stands; one that stands is left alone.
 	 * The loop's ramp would begin where the module was found, and make it faster again. */
 	if (drivable && m->take_over_drive && (wish->following || pciod_module_stands(m)))
 		m->take_over_drive = false;
 	if (drivable && !m->take_over_drive) {
-		move(m,
-		     wish->stand ? pciod_drive_stand(&m->drive, wish->limits, &at)
-				 : pciod_drive(&m->drive, wish->command, wish->limits, &at),
-		     deed);
+		move(m, pciod_drive(&m->drive, wish->command, wish->stand), deed);
 		return;
 	}
 	if (!m->drive.stopped)
@@ -261,7 +249,7 @@ static void drive(struct pciod_module *m, const struct pciod_rules *rules, const
 		m->take_over_drive = true;
 	if (m->take_over_drive) {
 		pciod_drive_stop(&m->drive);
-		move(m, (struct pciod_move){ PCIO_VELOCITY_STATE, 0 }, deed);
+		move(m, (struct pciod_move){ PCIO_VELOCITY_STATE, 0, true }, deed);
 	}
 }
 
@@ -302,7 +290,7 @@ static void decide(struct pciod_module *m, const struct pciod_rules *rules, cons
 	} else if (m->home != PCIOD_HOME_NONE) {
 		step_home(m, deed);
 	} else {
-		drive(m, rules, wish, deed);
+		drive(m, wish, deed);
 		driven = true;
 	}
 	if (!driven && stopped(m))
@@ -331,7 +319,9 @@ void pciod_module_tick(struct pciod_module *m, const struct pciod_rules *rules, 
 		if (wish->halt)
 			halt(m, wish->now_ns, deed);
 		else if (m->stop_unheard)
-			*deed = (struct pciod_deed){ PCIOD_DO_MOVE_PLAIN, { PCIO_VELOCITY, 0 }, .ask = deed->ask };
+			*deed = (struct pciod_deed){ PCIOD_DO_MOVE_PLAIN,
+						     { PCIO_VELOCITY, 0, true },
+						     .ask = deed->ask };
 		return;
 	}
 	decide(m, rules, wish, deed);

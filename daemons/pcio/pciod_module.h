@@ -176,7 +176,7 @@ struct pciod_wish { /* what the driver wants of it in this tick */
 	bool halt;			       /* it has to be halted */
 	bool resets;			       /* it may be reset if it is halted or explained */
 	const struct drv_ref_command *command; /* NULL: left alone if it stands, else velocity 0 */
-	bool stand;			       /* velocity to 0, whatever is commanded */
+	bool stand;			       /* velocity to 0, as command->track_rad_s says */
 	const struct drv_ref_limits *limits;   /* of its joint */
 	double dt_s;
 	bool following;

@@ -52,6 +52,12 @@ void pciod_ask_more(struct pciod *p, struct drv *drv, int64_t now_ns)
 		}
 }
 
+static int put_move(struct pciod_joint *j, struct drv *drv, const struct pciod_deed *deed, const struct frame *frame)
+{
+	return deed->move.stops ? drv_send_stop(drv, j->sends[PCIO_SEND_MOVE], frame)
+				: drv_send(drv, j->sends[PCIO_SEND_MOVE], frame);
+}
+
 static void put_booked(struct pciod_joint *j, struct drv *drv, enum pcio_send row, const struct frame *frame,
 		       int64_t now_ns)
 {
@@ -70,16 +76,18 @@ static void put(struct pciod_joint *j, struct drv *drv, const struct pciod_deed 
 	case PCIOD_DO_HALT: /* what it overtakes must not follow it */
 		drv_cancel(drv, j->sends[PCIO_SEND_MOVE]);
 		drv_cancel(drv, j->sends[PCIO_SEND_COMMAND]);
+		drv_cancel(drv, j->sends[PCIO_SEND_HOME]);
 		pcio_encode_command(m->number, PCIO_HALT, &frame);
 		drv_send(drv, j->sends[PCIO_SEND_HALT], &frame);
 		break;
 	case PCIOD_DO_MOVE:
-		if (!pcio_encode_move(m->number, deed->move.motion, deed->move.value, &frame))
-			put_booked(j, drv, PCIO_SEND_MOVE, &frame, now_ns);
+		if (!pcio_encode_move(m->number, deed->move.motion, deed->move.value, &frame) &&
+		    !put_move(j, drv, deed, &frame))
+			pciod_module_put(m, pciod_question(&frame), now_ns);
 		break;
 	case PCIOD_DO_MOVE_PLAIN:
 		if (!pcio_encode_move(m->number, deed->move.motion, deed->move.value, &frame))
-			drv_send(drv, j->sends[PCIO_SEND_MOVE], &frame);
+			put_move(j, drv, deed, &frame);
 		break;
 	case PCIOD_DO_RESET:
 		pcio_encode_command(m->number, PCIO_RESET, &frame);
@@ -87,7 +95,7 @@ static void put(struct pciod_joint *j, struct drv *drv, const struct pciod_deed 
 		break;
 	case PCIOD_DO_HOME:
 		pcio_encode_command(m->number, PCIO_HOME, &frame);
-		put_booked(j, drv, PCIO_SEND_COMMAND, &frame, now_ns);
+		put_booked(j, drv, PCIO_SEND_HOME, &frame, now_ns);
 		break;
 	}
 	if (deed->set_config && !pcio_encode_set(m->number, PCIO_CONFIG, m->config_wanted, &frame))
@@ -211,6 +219,8 @@ static void turn(struct pciod *p, struct drv *drv, const struct drv_orders *orde
 		struct pciod_deed deed;
 
 		pciod_module_tick(&j->module, &p->rules, &wish, &deed);
+		if (!j->module.drive.on)
+			drv_not_driven(drv, i, j->module.drive.stopped);
 		put(j, drv, &deed, orders->now_ns);
 	}
 	drv_hand_over(drv); /* what moves, before what may follow */

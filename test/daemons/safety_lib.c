@@ -393,8 +393,10 @@ static void read_channels(void)
 		skipped = common->skipped;
 		TEST_ASSERT_MESSAGE(safety.states_n < SAFETY_STATES_MAX, "too many states");
 	}
-	while (next(&safety.event_channel, &safety.events[safety.events_n], sizeof(struct msg_event)))
+	while (next(&safety.event_channel, &safety.events[safety.events_n], sizeof(struct msg_event))) {
+		safety.held_up |= !strcmp(safety.events[safety.events_n].code, "stale");
 		TEST_ASSERT_MESSAGE(++safety.events_n < SAFETY_EVENTS_MAX, "too many events");
+	}
 	while (next(&safety.reply_channel, &safety.replies[safety.replies_n], sizeof(struct msg_reply)))
 		TEST_ASSERT_MESSAGE(++safety.replies_n < SAFETY_REPLIES_MAX, "too many replies");
 }

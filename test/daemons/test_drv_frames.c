@@ -14,16 +14,16 @@ void tearDown(void)
 	drv_lib_end();
 }
 
-#define ROWS                                                                                                       \
-	"{\"bus\":\"left\",\"id\":\"201\",\"ext\":false,\"dir\":\"tx\",\"len\":2,\"class\":\"latest\","            \
-	"\"shared\":false,\"key\":\"0000\",\"period_us\":5000,\"deadline_us\":5000,\"reply\":null},"               \
-	"{\"bus\":\"left\",\"id\":\"202\",\"ext\":false,\"dir\":\"tx\",\"len\":8,\"class\":\"queue\","             \
-	"\"shared\":false,\"key\":\"FFFF000000000000\",\"period_us\":null,\"deadline_us\":20000,"                  \
-	"\"reply\":{\"id\":\"182\",\"key\":\"FFFF\",\"within_us\":10000}},"                                        \
-	"%s"                                                                                                       \
-	"{\"bus\":\"left\",\"id\":\"181\",\"ext\":false,\"dir\":\"rx\",\"len\":2,\"class\":null,\"shared\":false," \
-	"\"key\":null,\"period_us\":10000,\"deadline_us\":null,\"reply\":null},"                                   \
-	"{\"bus\":\"left\",\"id\":\"182\",\"ext\":false,\"dir\":\"rx\",\"len\":8,\"class\":null,\"shared\":false," \
+#define ROWS                                                                                                                       \
+	"{\"bus\":\"left\",\"id\":\"201\",\"ext\":false,\"dir\":\"tx\",\"len\":2,\"class\":\"latest\","                            \
+	"\"moves\":false,\"shared\":false,\"key\":\"0000\",\"period_us\":5000,\"deadline_us\":5000,\"reply\":null},"               \
+	"{\"bus\":\"left\",\"id\":\"202\",\"ext\":false,\"dir\":\"tx\",\"len\":8,\"class\":\"queue\","                             \
+	"\"moves\":false,\"shared\":false,\"key\":\"FFFF000000000000\",\"period_us\":null,\"deadline_us\":20000,"                  \
+	"\"reply\":{\"id\":\"182\",\"key\":\"FFFF\",\"within_us\":10000}},"                                                        \
+	"%s"                                                                                                                       \
+	"{\"bus\":\"left\",\"id\":\"181\",\"ext\":false,\"dir\":\"rx\",\"len\":2,\"class\":null,\"moves\":false,\"shared\":false," \
+	"\"key\":null,\"period_us\":10000,\"deadline_us\":null,\"reply\":null},"                                                   \
+	"{\"bus\":\"left\",\"id\":\"182\",\"ext\":false,\"dir\":\"rx\",\"len\":8,\"class\":null,\"moves\":false,\"shared\":false," \
 	"\"key\":null,\"period_us\":null,\"deadline_us\":null,\"reply\":null}"
 
 static void expect(const char *more_left, const char *more, const char *claims)
@@ -71,10 +71,10 @@ static void everything_else(void)
 	fake.plan = add_more;
 	TEST_ASSERT_EQUAL(0, drv_lib_main("--name arm --bus left=wire:a --bus can7 --frames"));
 	expect("{\"bus\":\"left\",\"id\":\"00000012\",\"ext\":true,\"dir\":\"tx\",\"len\":3,\"class\":\"urgent\","
-	       "\"shared\":true,\"key\":\"00F000\",\"period_us\":null,\"deadline_us\":1.5,"
+	       "\"moves\":false,\"shared\":true,\"key\":\"00F000\",\"period_us\":null,\"deadline_us\":1.5,"
 	       "\"reply\":{\"id\":\"1FFFFFFF\",\"key\":\"FFFFFFFFFFFFFFFF\",\"within_us\":null}},",
 	       ",{\"bus\":\"can7\",\"id\":\"05000000\",\"ext\":true,\"dir\":\"rx\",\"len\":4,\"class\":null,"
-	       "\"shared\":false,\"key\":null,\"period_us\":null,\"deadline_us\":null,\"reply\":null}",
+	       "\"moves\":false,\"shared\":false,\"key\":null,\"period_us\":null,\"deadline_us\":null,\"reply\":null}",
 	       "{\"bus\":\"can7\",\"what\":\"pcio\"},{\"bus\":\"left\",\"what\":\"clock\"}");
 }
 

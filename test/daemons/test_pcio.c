@@ -590,11 +590,12 @@ static void rows_serve_slots(void)
 static void rows_are_what_the_driver_declares(void)
 {
 	static const struct pcio_send_row expected[PCIO_SENDS] = {
-		{ 0x0E0, SLOTS_URGENT, { 0xFF }, 1, 1, false, false },
-		{ 0x0E0, SLOTS_LATEST, { 0xFF }, 8, 2, false, false },
-		{ 0x100, SLOTS_LATEST, { 0xFF }, 1, 0, true, true },
-		{ 0x0E0, SLOTS_QUEUE, { 0xFF, 0xFF }, 6, 2, false, false },
-		{ 0x0C0, SLOTS_QUEUE, { 0xFF, 0xFF }, 2, 2, true, false },
+		{ 0x0E0, SLOTS_URGENT, { 0xFF }, 1, 1, false, false, false },
+		{ 0x0E0, SLOTS_LATEST, { 0xFF }, 8, 2, true, false, false },
+		{ 0x100, SLOTS_LATEST, { 0xFF }, 1, 0, false, true, true },
+		{ 0x0E0, SLOTS_QUEUE, { 0xFF, 0xFF }, 6, 2, false, false, false },
+		{ 0x0E0, SLOTS_QUEUE, { 0xFF }, 1, 1, true, false, false },
+		{ 0x0C0, SLOTS_QUEUE, { 0xFF, 0xFF }, 2, 2, false, true, false },
 	};
 
 	for (enum pcio_send send = 0; send < PCIO_SENDS; send++) {
@@ -603,6 +604,7 @@ static void rows_are_what_the_driver_declares(void)
 		TEST_ASSERT_EQUAL_HEX8_ARRAY(expected[send].key, pcio_send_rows[send].key, FRAME_DATA_MAX);
 		TEST_ASSERT_EQUAL(expected[send].len, pcio_send_rows[send].len);
 		TEST_ASSERT_EQUAL(expected[send].reply_bytes, pcio_send_rows[send].reply_bytes);
+		TEST_ASSERT_EQUAL(expected[send].moves, pcio_send_rows[send].moves);
 		TEST_ASSERT_EQUAL(expected[send].harmless, pcio_send_rows[send].harmless);
 		TEST_ASSERT_EQUAL(expected[send].shared, pcio_send_rows[send].shared);
 	}

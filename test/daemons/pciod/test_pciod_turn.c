@@ -18,7 +18,9 @@
 
 struct drv {
 	struct drv_ref_limits limits[JOINTS];
-	char frames[4096]; /* what was put, in order: "100#07 0C4#0A27 ..." */
+	unsigned int not_driven[JOINTS]; /* 1: so it was said; 2: and stopped */
+	unsigned int stops;		 /* frames of drv_send_stop */
+	char frames[4096];		 /* what was put, in order: "100#07 0C4#0A27 ..." */
 	unsigned int cancelled;
 	unsigned int room; /* frames of class queue that still find room in this tick */
 	char fault[PCIOD_CODE_MAX], why[128], events[2048];
@@ -63,6 +65,11 @@ struct drv_ref_limits *drv_limits(struct drv *d, unsigned int joint)
 	return &d->limits[joint];
 }
 
+void drv_not_driven(struct drv *d, unsigned int joint, bool stopped)
+{
+	d->not_driven[joint] = stopped ? 2 : 1;
+}
+
 void drv_hand_over(struct drv *d)
 {
 	d->handed_over = d->sent_n;
@@ -83,6 +90,12 @@ int drv_send(struct drv *d, unsigned int send, const struct frame *frame)
 	d->sent_rows[d->sent_n] = send;
 	d->sent[d->sent_n++] = *frame;
 	return 0;
+}
+
+int drv_send_stop(struct drv *d, unsigned int send, const struct frame *frame)
+{
+	d->stops++;
+	return drv_send(d, send, frame);
 }
 
 void drv_cancel(struct drv *d, unsigned int send)
@@ -314,7 +327,7 @@ static void it_is_up_in_four_ticks_when_nothing_has_to_be_written(void)
 
 static void a_start_moves_nothing_and_writes_the_config(void)
 {
-	commands[0].velocity_rad_s = commands[1].velocity_rad_s = 0.25;
+	commands[0].track_rad_s = commands[1].track_rad_s = 0.25;
 	modules[0].config = 0x118;
 	for (unsigned int i = 0; i < 10; i++) {
 		next_tick();
@@ -333,7 +346,7 @@ static void a_move_goes_on_without_the_answer_to_the_last(void)
 {
 	start_up();
 	level(MSG_LEVEL_RUN);
-	commands[0].velocity_rad_s = 0.25;
+	commands[0].track_rad_s = 0.25;
 	tick();
 	modules[0].mute = true;
 	tick();
@@ -386,7 +399,7 @@ static void an_estop_cancels_and_halts_and_run_resets(void)
 	level(MSG_LEVEL_ESTOP);
 	TEST_ASSERT_EQUAL_UINT(0, drv.cancelled);
 	tick();
-	TEST_ASSERT_EQUAL_UINT(4, drv.cancelled); /* moves and commands of both */
+	TEST_ASSERT_EQUAL_UINT(6, drv.cancelled); /* moves, commands and homing of both */
 	FRAMES("0E4#02 0E5#02 " ASK4);
 	tick();
 	FRAMES("100#07 " ASK4);
@@ -421,14 +434,17 @@ static void or_it_holds(void)
 	p.on_estop = PCIOD_ACTION_HOLD;
 	start_up();
 	level(MSG_LEVEL_RUN);
-	commands[0].velocity_rad_s = commands[1].velocity_rad_s = 0.25;
+	commands[0].track_rad_s = commands[1].track_rad_s = 0.25;
 	tick();
 	TEST_ASSERT_NOT_NULL(strstr(drv.frames, "0E4#0B110000803E"));
 	level(MSG_LEVEL_ESTOP);
-	drv.limits[0].acceleration_rad_s2 = INFINITY;
-	drv.limits[1].acceleration_rad_s2 = 25;
+	commands[0].track_rad_s = 0; /* as the loop brakes it */
+	commands[1].track_rad_s = 0.125;
+	commands[1].mode = MSG_MODE_CURRENT;
+	drv.stops = 0;
 	tick();
-	FRAMES("0E4#0B1100000000 0E5#0B110000003E " ASK3); /* 0.125 */
+	FRAMES("0E4#0B1100000000 0E5#0B110000003E " ASK3);
+	TEST_ASSERT_EQUAL(2, drv.stops);
 }
 
 static void one_fault_halts_the_others_if_told_to(void)
@@ -550,7 +566,7 @@ static void at_the_end_it_stands_then_it_is_halted(void)
 	modules[0].state |= PCIO_STATE_MOVING;
 	tick();
 	orders.life = MSG_LIFE_STOPPING;
-	commands[0].velocity_rad_s = 0.00390625; /* the ramp's */
+	commands[0].track_rad_s = 0.00390625; /* the ramp's */
 	next_tick();
 	TEST_ASSERT_EQUAL(DRV_AGAIN, pciod_stop(&p, &drv, &orders));
 	FRAMES("0E4#0B110000803B 0E5#02 100#07 0C4#0A27 0C5#0A27 0C5#0A3C 0C4#0A41 0C5#0A41 0C4#0A4D 0C5#0A4D");

@@ -1,53 +1,62 @@
-/* test_pciod_drive.c: from a command to a move. */
+/* test_drv_ref_track.c: the velocity that a device which takes velocities is told. */
 #include <math.h>
 #include <string.h>
 
 #include "unity.h"
 
-#include "daemons/pcio/pciod_drive.h"
+#include "daemons/drv_ref.h"
 
-static struct pciod_drive drive;
+static struct drv_ref_track drive;
+static struct drv_ref_joint joint;
 static struct drv_ref_limits limits;
-static struct pciod_drive_at at;
+static struct drv_ref_at at;
+static bool stops;
 
 void setUp(void)
 {
 	memset(&drive, 0, sizeof(drive));
 	limits = (struct drv_ref_limits){ -2, 2, 0.5, 2, 10, INFINITY, INFINITY };
-	at = (struct pciod_drive_at){ .measured = true, .gain_s = 10, .dt_s = 0.005, .following = true };
+	at = (struct drv_ref_at){ .fresh = true, .gain_1_s = 10, .dt_s = 0.005, .ahead_s = 0.005 };
+	joint = (struct drv_ref_joint){ 0 };
+	stops = false;
 }
 
 void tearDown(void)
 {
 }
 
+/* The ramp is at rad now, and goes on with rad_s; its target is far ahead. */
 static struct drv_ref_command position(double rad, double rad_s)
 {
-	return (struct drv_ref_command){ .mode = MSG_MODE_POSITION, .position_rad = rad, .velocity_rad_s = rad_s };
-}
-
-static double velocity_of(struct pciod_move move)
-{
-	TEST_ASSERT_EQUAL(PCIO_VELOCITY_STATE, move.motion);
-	return move.value;
+	joint.target_rad = rad_s > 0 ? 100 : rad_s < 0 ? -100 : rad;
+	return (struct drv_ref_command){ .mode = MSG_MODE_POSITION,
+					 .position_rad = rad + rad_s * at.dt_s,
+					 .velocity_rad_s = rad_s };
 }
 
 static double go(struct drv_ref_command command)
 {
-	return velocity_of(pciod_drive(&drive, &command, &limits, &at));
+	command.stops = stops;
+	return drv_ref_track(&drive, &joint, &command, &limits, &at);
 }
 
-static void velocity_and_current_go_as_they_are(void)
+static void a_velocity_goes_as_it_is(void)
 {
-	struct drv_ref_command command = { .mode = MSG_MODE_VELOCITY, .velocity_rad_s = 0.25 };
-	struct pciod_move move;
-
 	at.velocity_rad_s = 0.245;
-	TEST_ASSERT_EQUAL_DOUBLE(0.25, go(command));
-	command = (struct drv_ref_command){ .mode = MSG_MODE_CURRENT, .current_a = -3 };
-	move = pciod_drive(&drive, &command, &limits, &at);
-	TEST_ASSERT_EQUAL(PCIO_CURRENT_STATE, move.motion);
-	TEST_ASSERT_EQUAL_DOUBLE(-3, move.value);
+	TEST_ASSERT_EQUAL_DOUBLE(0.25,
+				 go((struct drv_ref_command){ .mode = MSG_MODE_VELOCITY, .velocity_rad_s = 0.25 }));
+}
+
+/* What follows a current begins at what is measured by then, within the velocity limit. */
+static void a_current_is_no_velocity(void)
+{
+	at.velocity_rad_s = 0.3;
+	TEST_ASSERT_EQUAL_DOUBLE(0, go((struct drv_ref_command){ .mode = MSG_MODE_CURRENT, .current_a = -3 }));
+	at.velocity_rad_s = 0.7;
+	TEST_ASSERT_EQUAL_DOUBLE(0, go((struct drv_ref_command){ .mode = MSG_MODE_CURRENT, .current_a = -3 }));
+	TEST_ASSERT_EQUAL_DOUBLE(0.5, drive.velocity_rad_s);
+	stops = true;
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.49, go(position(0, 0)));
 }
 
 static double go_with(double rad_s)
@@ -60,7 +69,7 @@ static void of_a_ramp_that_begins_anew_it_is_not_behind(void)
 {
 	struct drv_ref_command command = position(-0.7, 0);
 
-	at.following = false;
+	stops = true;
 	TEST_ASSERT_EQUAL_DOUBLE(0, go(command)); /* begun 0.7 behind */
 	command = position(0, 0);
 	command.anew = true;
@@ -93,12 +102,12 @@ static void a_velocity_is_met_without_a_step(void)
 static void told_to_stop_it_begins_from_there(void)
 {
 	at.velocity_rad_s = 0.3;
-	pciod_drive_stop(&drive);
+	drv_ref_track_rest(&drive);
 	TEST_ASSERT_EQUAL_DOUBLE(0.01, go_with(0.25));
 	TEST_ASSERT_EQUAL_DOUBLE(0.02, go_with(0.25));
-	pciod_drive_off(&drive);
+	drv_ref_track_off(&drive);
 	TEST_ASSERT_EQUAL_DOUBLE(0.25, go_with(0.25));
-	pciod_drive_stop(&drive);
+	drv_ref_track_rest(&drive);
 	TEST_ASSERT_EQUAL_DOUBLE(-0.01, go(position(-1, -0.3)));
 }
 
@@ -111,7 +120,7 @@ static void what_is_to_stop_is_slower_at_once(void)
 	go(position(0, 0.4));
 	last = go(position(0.05, 0.4));
 	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.41, last);
-	at.following = false;
+	stops = true;
 	last = go(position(0.052, 0.39));
 	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.4, last);
 	at.position_rad = 0.0019;
@@ -134,9 +143,9 @@ static void without_a_measurement_it_is_not_behind(void)
 {
 	at.velocity_rad_s = 0.2;
 	go(position(0, 0.2));
-	at.measured = false;
+	at.fresh = false;
 	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.2, go(position(0.1, 0.2)));
-	at.following = false;
+	stops = true;
 	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.19, go(position(0.2, 0.19)));
 	drive.velocity_rad_s = 0.005;
 	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0, go(position(0.3, 0)));
@@ -144,14 +153,11 @@ static void without_a_measurement_it_is_not_behind(void)
 
 static void what_is_no_number_is_zero(void)
 {
-	struct drv_ref_command command = { .mode = MSG_MODE_VELOCITY, .velocity_rad_s = NAN };
-
-	TEST_ASSERT_EQUAL_DOUBLE(0, go(command));
-	command = (struct drv_ref_command){ .mode = MSG_MODE_CURRENT, .current_a = INFINITY };
-	TEST_ASSERT_EQUAL_DOUBLE(0, pciod_drive(&drive, &command, &limits, &at).value);
+	TEST_ASSERT_EQUAL_DOUBLE(0, go_with(NAN));
+	TEST_ASSERT_EQUAL_DOUBLE(0, go_with(INFINITY));
 	TEST_ASSERT_EQUAL_DOUBLE(0, go(position(NAN, 0)));
-	drive = (struct pciod_drive){ 0 };
-	at.position_rad = NAN;
+	drive = (struct drv_ref_track){ 0 };
+	at.position_rad = at.velocity_rad_s = NAN;
 	TEST_ASSERT_EQUAL_DOUBLE(0, go(position(1, 0)));
 }
 
@@ -165,8 +171,8 @@ static void a_ramp_is_followed_within_the_limits(void)
 
 		ramp_v = i < 50 ? ramp_v + 2 * 0.005 : i >= 250 && ramp_v > 0 ? ramp_v - 2 * 0.005 : ramp_v;
 		ramp_v = fmin(fmax(ramp_v, 0), 0.4);
-		ramp += ramp_v * 0.005;
 		v = go(position(ramp, ramp_v));
+		ramp += ramp_v * 0.005;
 		most_v = fmax(most_v, fabs(v));
 		most_a = fmax(most_a, fabs(v - last) / 0.005);
 		last = v;
@@ -182,7 +188,7 @@ static void a_ramp_is_followed_within_the_limits(void)
 
 static void no_limit_is_left(void)
 {
-	drive = (struct pciod_drive){ .on = true, .velocity_rad_s = 0.5 };
+	drive = (struct drv_ref_track){ .on = true, .velocity_rad_s = 0.5 };
 	TEST_ASSERT_EQUAL_DOUBLE(0.5, go(position(1, 0.5))); /* 10 rad/s wanted */
 	drive.velocity_rad_s = -0.5;
 	TEST_ASSERT_EQUAL_DOUBLE(-0.5, go(position(-1, -0.5)));
@@ -204,7 +210,7 @@ static void no_limit_is_left(void)
 
 static void a_ramp_that_ran_on_alone_is_not_made_up_for_while_holding(void)
 {
-	at.following = false;
+	stops = true;
 	at.position_rad = 1;
 	TEST_ASSERT_EQUAL_DOUBLE(0, go(position(0.5, 0)));
 	at.position_rad = 0.99; /* pushed: that is made up for */
@@ -230,28 +236,28 @@ static void it_is_made_up_for_slowly_when_a_reference_is_followed(void)
 
 static void what_was_off_begins_at_what_is_measured(void)
 {
-	drive = (struct pciod_drive){ .on = true, .velocity_rad_s = -0.5 };
-	pciod_drive_off(&drive);
+	drive = (struct drv_ref_track){ .on = true, .velocity_rad_s = -0.5 };
+	drv_ref_track_off(&drive);
 	at.velocity_rad_s = 0.4;
-	at.following = false;
+	stops = true;
 	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.4 - 0.01, go(position(0, 0)));
 }
 
 static void standing_is_a_ramp_too(void)
 {
 	at.velocity_rad_s = 0.025;
-	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.015, velocity_of(pciod_drive_stand(&drive, &limits, &at)));
-	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.005, velocity_of(pciod_drive_stand(&drive, &limits, &at)));
-	TEST_ASSERT_EQUAL_DOUBLE(0, velocity_of(pciod_drive_stand(&drive, &limits, &at)));
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.015, (drv_ref_track_stand(&drive, &limits, &at)));
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.005, (drv_ref_track_stand(&drive, &limits, &at)));
+	TEST_ASSERT_EQUAL_DOUBLE(0, (drv_ref_track_stand(&drive, &limits, &at)));
 	limits.acceleration_rad_s2 = INFINITY;
 	drive.velocity_rad_s = 0.5;
-	TEST_ASSERT_EQUAL_DOUBLE(0, velocity_of(pciod_drive_stand(&drive, &limits, &at)));
+	TEST_ASSERT_EQUAL_DOUBLE(0, (drv_ref_track_stand(&drive, &limits, &at)));
 }
 
 static void limits_that_contradict_each_other_make_it_stand(void)
 {
 	limits.position_min_rad = 3;
-	drive = (struct pciod_drive){ .on = true, .velocity_rad_s = 0.02 };
+	drive = (struct drv_ref_track){ .on = true, .velocity_rad_s = 0.02 };
 	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.01, go(position(3, 0.5)));
 	TEST_ASSERT_EQUAL_DOUBLE(0, go((struct drv_ref_command){ .mode = MSG_MODE_VELOCITY, .velocity_rad_s = 0.5 }));
 	limits.position_min_rad = -2;
@@ -259,18 +265,83 @@ static void limits_that_contradict_each_other_make_it_stand(void)
 	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.01, go((struct drv_ref_command){ .mode = MSG_MODE_NONE }));
 }
 
+/* A joint that was held back while its ramp went on and arrived: it catches up and stops there, whatever the gain, the
+ * distance and the length of the ticks. */
+static void held_back_it_does_not_go_beyond_its_target(void)
+{
+	static const double gains[] = { 1, 10, 50, 200 }, distances[] = { 0.01, 0.2, 1, -1.5 };
+
+	for (int g = 0; g < 4; g++)
+		for (int d = 0; d < 4; d++) {
+			const double to = distances[d];
+			double at_most = 0, last = 0;
+
+			drive = (struct drv_ref_track){ .on = true, .followed = true };
+			at.position_rad = at.velocity_rad_s = 0;
+			at.gain_1_s = gains[g];
+			for (int i = 0; i < 8000; i++) {
+				double v;
+
+				at.dt_s = i % 3 ? 0.005 : 0.0025;
+				v = go(position(to, 0));
+				TEST_ASSERT_TRUE(fabs(v) <= 0.5);
+				TEST_ASSERT_TRUE(fabs(v - last) <= 2 * at.dt_s + 1e-12);
+				last = v;
+				at.position_rad += v * ((i + 1) % 3 ? 0.005 : 0.0025);
+				at.velocity_rad_s = v;
+				at_most = fmax(at_most, copysign(1, to) * at.position_rad);
+			}
+			TEST_ASSERT_DOUBLE_WITHIN(1e-4, to, at.position_rad);
+			TEST_ASSERT_TRUE(at_most <= fabs(to) + 1e-9);
+		}
+}
+
+/* Ticks on references that come twice in a period. */
+static void limits_are_kept_by_the_time_that_has_passed(void)
+{
+	double last = 0;
+
+	drive = (struct drv_ref_track){ .on = true };
+	at.dt_s = 0.0025;
+	for (int i = 0; i < 200; i++) {
+		const double v = go(position(1, 0.4));
+
+		TEST_ASSERT_TRUE(fabs(v - last) <= 2 * 0.0025 + 1e-12);
+		TEST_ASSERT_TRUE(fabs(v) <= 0.5);
+		last = v;
+	}
+}
+
+/* Measured faster than it may be, or its limit narrowed: no command is beyond, not even while it brakes. */
+static void no_command_is_beyond_the_velocity_limit(void)
+{
+	at.velocity_rad_s = 0.7;
+	stops = true;
+	TEST_ASSERT_TRUE(go(position(0, 0.5)) <= 0.5);
+	drive = (struct drv_ref_track){ .on = true, .velocity_rad_s = 0.5 };
+	limits.velocity_rad_s = 0.2;
+	TEST_ASSERT_EQUAL_DOUBLE(0.2, go(position(0, 0.5)));
+	drive.velocity_rad_s = 0.5;
+	TEST_ASSERT_EQUAL_DOUBLE(0.2, drv_ref_track_stand(&drive, &limits, &at));
+	drive = (struct drv_ref_track){ .on = true, .velocity_rad_s = -0.5 };
+	TEST_ASSERT_EQUAL_DOUBLE(-0.2, go_with(-0.5));
+}
+
 static void without_limits_it_is_the_plain_loop(void)
 {
 	limits = drv_ref_no_limits;
-	drive = (struct pciod_drive){ .on = true };
+	drive = (struct drv_ref_track){ .on = true };
 	at.position_rad = -1;
 	TEST_ASSERT_EQUAL_DOUBLE(10.25, go(position(0, 0.25)));
+	at.fresh = false;
+	TEST_ASSERT_EQUAL_DOUBLE(0.25, go(position(0, 0.25)));
 }
 
 int main(void)
 {
 	UNITY_BEGIN();
-	RUN_TEST(velocity_and_current_go_as_they_are);
+	RUN_TEST(a_velocity_goes_as_it_is);
+	RUN_TEST(a_current_is_no_velocity);
 	RUN_TEST(of_a_ramp_that_begins_anew_it_is_not_behind);
 	RUN_TEST(a_velocity_is_met_without_a_step);
 	RUN_TEST(told_to_stop_it_begins_from_there);
@@ -284,6 +355,9 @@ int main(void)
 	RUN_TEST(what_was_off_begins_at_what_is_measured);
 	RUN_TEST(standing_is_a_ramp_too);
 	RUN_TEST(limits_that_contradict_each_other_make_it_stand);
+	RUN_TEST(held_back_it_does_not_go_beyond_its_target);
+	RUN_TEST(limits_are_kept_by_the_time_that_has_passed);
+	RUN_TEST(no_command_is_beyond_the_velocity_limit);
 	RUN_TEST(without_limits_it_is_the_plain_loop);
 	return UNITY_END();
 }
