@@ -38,8 +38,9 @@ for i in range(count):
     if len(sys.argv) > 6:
         message = sys.argv[6].encode()
     else:
-        message = struct.pack("<IHHIIIIQqqq", 3, 2, 0, 1424, 1, 0, 0, i + 1, 0, time.monotonic_ns(), 0)
-        message = message.ljust(1424, b"\0")
+        version, size = int(os.environ["IMU_VERSION"]), int(os.environ["IMU_SIZE"])
+        message = struct.pack("<IHHIIIIQqqq", 3, version, 0, size, 1, 0, 0, i + 1, 0, time.monotonic_ns(), 0)
+        message = message.ljust(size, b"\0")
     assert lib.ach_put(chan, message, len(message)) == 0
     if hz:
         time.sleep(1 / hz)
@@ -56,6 +57,13 @@ field() { # CHANNEL NAME: of its info
 		python3 -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1]])' "$2"
 }
 mode_of() { stat -c %a:%G "/dev/shm/achshm-$1"; }
+
+# What every message of type imu says of itself.
+"$ach" mk --type imu "$p-like"
+"$ach" put "$p-like" --type imu --json '{}'
+read -r IMU_VERSION IMU_SIZE < <("$ach" echo "$p-like" | sed -n 's/^header.\(version\|size\) = \([0-9]*\).*/\2/p' | xargs)
+export IMU_VERSION IMU_SIZE
+"$ach" rm "$p-like"
 
 # ---- commands and help ----
 
@@ -129,10 +137,11 @@ lib_case mk_mode lib_says 0 '' '' mk_umask "$p-mode" -o 664
 lib_case mk_mode_exact [ "$(mode_of "$p-mode")" = "664:$(id -gn)" ]
 lib_case mk_umask lib_says 0 '' '' mk_umask "$p-umask" --group "$(id -gn)"
 lib_case mk_umask_kept [ "$(mode_of "$p-umask")" = "600:$(id -gn)" ]
-lib_case mk_type lib_says 0 "$p-imu: 64 messages of 1424 bytes" '' "$ach" mk -v --type imu "$p-imu"
-lib_case mk_type_count lib_says 0 "$p-imu: 5 messages of 1424 bytes" '' "$ach" mk -tv --type imu -m5 "$p-imu"
-lib_case mk_type_size lib_says 2 '' 'ach mk: -n: 1423 bytes are too few for a message of type imu: 1424' \
-	"$ach" mk -t --type imu -n 1423 "$p-imu"
+lib_case mk_type lib_says 0 "$p-imu: 64 messages of $IMU_SIZE bytes" '' "$ach" mk -v --type imu "$p-imu"
+lib_case mk_type_count lib_says 0 "$p-imu: 5 messages of $IMU_SIZE bytes" '' "$ach" mk -tv --type imu -m5 "$p-imu"
+lib_case mk_type_size lib_says 2 '' \
+	"ach mk: -n: $((IMU_SIZE - 1)) bytes are too few for a message of type imu: $IMU_SIZE" \
+	"$ach" mk -t --type imu -n $((IMU_SIZE - 1)) "$p-imu"
 lib_case mk_type_unknown lib_says 2 '' 'ach mk: --type: "imo" is no message; did you mean imu?' \
 	"$ach" mk --type imo "$p-b"
 lib_case mk_type_far lib_matches 2 'ach mk: --type: "quaternion" is no message; there are joint-state, * reply' \
@@ -298,13 +307,13 @@ writer=$client
 published() { [ "$(field "$p-imu" last_seq)" -gt 0 ]; }
 lib_case live lib_until published
 lib_case live_ls lib_matches 0 "*
-$p-imu imu 64 x 1424 0640 $me [0-9]* [0-9]* Hz [0-9]* [mun]s $writer yes" fold "$ach" ls "$p-imu"
+$p-imu imu 64 x $IMU_SIZE 0640 $me [0-9]* [0-9]* Hz [0-9]* [mun]s $writer yes" fold "$ach" ls "$p-imu"
 lib_case live_info lib_matches 0 "*
-type      imu, version 2
-size      64 x 1424 bytes
+type      imu, version $IMU_VERSION
+size      64 x $IMU_SIZE bytes
 mode      0640 $me
 messages  *
-newest    1424 bytes
+newest    $IMU_SIZE bytes
 rate      [1-9]* Hz
 age       [0-9]*s
 writer    $writer, alive: python3
@@ -314,10 +323,10 @@ live_json() {
 import json, sys
 got = json.load(sys.stdin)
 assert list(got) == "name count size mode type last_seq age_ns rate_hz writer_pid".split(), got
-assert (got["type"], got["count"], got["size"], got["mode"]) == ("imu", 64, 1424, "0640"), got
+assert (got["type"], got["count"], got["size"], got["mode"]) == ("imu", 64, int(sys.argv[2]), "0640"), got
 assert got["writer_pid"] == int(sys.argv[1]) and got["last_seq"] > 0, got
 assert 0 <= got["age_ns"] < 20e9 and 0 < got["rate_hz"] <= 110, got
-' "$writer"
+' "$writer" "$IMU_SIZE"
 }
 lib_case live_json live_json
 lib_case looking_wakes_nobody lib_matches 0 $'*\nwaiting   nobody\n*' info "$p-imu"

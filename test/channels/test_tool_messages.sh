@@ -77,6 +77,13 @@ make_channel() {
 	"$ach" mk "$name-$1" ${2:+--type "$2"} >/dev/null
 }
 
+# of TYPE KEY: what the header of every message of that type says: its version, its size
+of() {
+	"$ach" mk -1 "$name-of" >/dev/null
+	"$ach" put "$name-of" --type "$1" --json '{}'
+	json "$name-of" "m['header']['$2']"
+}
+
 # a sample of a type, in every kind of field it has
 sample() {
 	case $1 in
@@ -253,21 +260,27 @@ test_echo_shows_what_is_not_ours_in_hex() {
 	same "{\"hex\":\"$(printf '00%.0s' $(seq 100))\"}" "$("$ach" echo --last --json "$name-hex")"
 }
 
-# bytes of an estop message, in hex: type 11, then the version and size given
-estop_bytes() { printf '0b000000%s0000%s%0432d' "$1" "$2" 0; }
+# estop_bytes VERSION SIZE LEN: in hex, LEN bytes of type 11 (estop) that claim that version and size
+estop_bytes() {
+	python3 -c 'import struct, sys; v, s, n = map(int, sys.argv[1:])
+print(struct.pack("<IHHI", 11, v, 0, s).ljust(n, bytes(1)).hex())' "$@"
+}
 
 test_echo_tells_why_it_refuses_a_message() {
+	local version size
+	version=$(of estop version)
+	size=$(of estop size)
 	make_channel refused
-	"$ach" put "$name-refused" --hex "$(estop_bytes 0200 e8000000)00000000"
-	"$ach" put "$name-refused" --hex "$(estop_bytes 0100 e9000000)00000000"
-	"$ach" put "$name-refused" --hex "$(estop_bytes 0100 e8000000)"
+	"$ach" put "$name-refused" --hex "$(estop_bytes 99 "$size" "$size")"
+	"$ach" put "$name-refused" --hex "$(estop_bytes "$version" $((size + 1)) "$size")"
+	"$ach" put "$name-refused" --hex "$(estop_bytes "$version" "$size" $((size - 4)))"
 	"$ach" echo "$name-refused" | grep '^#' >"$tmp/refused.titles"
-	same '# 1: estop of version 2; this program knows version 1
-# 2: estop of 232 bytes that says it has 233; it should have 232
-# 3: estop of 228 bytes that says it has 232; it should have 232' "$(cat "$tmp/refused.titles")"
-	same 15 "$("$ach" echo --last "$name-refused" | grep -c '^0000[0-9a-f]0 ')"
-	same '{"refused":"estop of version 2; this program knows version 1","hex":"0b0000000200' \
-		"$("$ach" echo --json "$name-refused" | head -n 1 | cut -c 1-81)"
+	same "# 1: estop of version 99; this program knows version $version
+# 2: estop of $size bytes that says it has $((size + 1)); it should have $size
+# 3: estop of $((size - 4)) bytes that says it has $size; it should have $size" "$(cat "$tmp/refused.titles")"
+	same $(((size - 4 + 15) / 16)) "$("$ach" echo --last "$name-refused" | grep -c '^000[0-9a-f]*0 ')"
+	same "{\"refused\":\"estop of version 99; this program knows version $version\",\"hex\":\"0b0000006300" \
+		"$("$ach" echo --json "$name-refused" | head -n 1 | cut -c 1-82)"
 }
 
 # ---- put ----
@@ -275,7 +288,7 @@ test_echo_tells_why_it_refuses_a_message() {
 test_put_fills_in_the_header() {
 	make_channel head imu
 	"$ach" put "$name-head" --type imu --json '{}'
-	same '3 2 1424 0 0 - 1 0' "$(json "$name-head" '" ".join(str(m["header"][k]) for k in (
+	same "3 $(of imu version) $(of imu size) 0 0 - 1 0" "$(json "$name-head" '" ".join(str(m["header"][k]) for k in (
 		"type", "version", "size", "incarnation", "for_incarnation", "flags", "sequence", "valid_until_ns"))')"
 	same 'True True' "$(json "$name-head" 'm["header"]["t_publish_ns"] > 0,
 		m["header"]["t_sample_ns"] == m["header"]["t_publish_ns"]' | tr -d '(),')"
@@ -302,8 +315,8 @@ test_put_keeps_what_the_input_says() {
 	same '0 12 - 0 5 6 0' "$(json "$name-said-ref" "$all")"
 	"$ach" put "$name-said-ref" --json "$said" --valid 1 # the line wins
 	same True "$(json "$name-said-ref" 'm["header"]["valid_until_ns"] > 1000000')"
-	refuses 1 'ach put: imu of version 9; this program knows version 2' \
-		"$ach" put "$name-said-state" --type imu --json '{"header":{"version":9}}'
+	refuses 1 "ach put: imu of version 99; this program knows version $(of imu version)" \
+		"$ach" put "$name-said-state" --type imu --json '{"header":{"version":99}}'
 }
 
 test_put_takes_the_incarnation_from_the_state() {
@@ -392,7 +405,7 @@ test_put_refuses_in_one_line() {
 	refuses 1 "ach put: type: \"imo\" is no type of message; there are ${types// /, }" \
 		"$ach" put "$c" --json '{"type":"imo"}'
 	"$ach" mk -m 1 -n 100 "$name-tiny" >/dev/null
-	refuses 1 "ach put: $name-tiny: the message has 1424 bytes, but the channel has room for 100" \
+	refuses 1 "ach put: $name-tiny: the message has $(of imu size) bytes, but the channel has room for 100" \
 		"$ach" put "$name-tiny" --type imu --json '{}'
 	refuses 2 'ach put: say what to publish: one of --json, --text and --hex' "$ach" put "$c"
 	refuses 2 'ach put: say what to publish: one of --json, --text and --hex' "$ach" put "$c" --json '{}' --hex 00
