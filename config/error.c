@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "config/error.h"
+#include "config/utf8.h"
 
 static const char *const words[] = { "", "fatal: ", "error: ", "warning: ", "info: " }; /* by severity */
 
@@ -20,10 +21,7 @@ static size_t finish(char *buf, size_t size, size_t wanted)
 			len--;
 		len += (size_t)snprintf(buf + len, size - len, "%s", size > sizeof(more) ? more : "");
 	}
-	for (size_t i = 0; i < len; i++) {
-		if ((unsigned char)buf[i] < 0x20 || buf[i] == 0x7F)
-			buf[i] = '?';
-	}
+	utf8_clean(buf);
 	return len;
 }
 

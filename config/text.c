@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "config/text.h"
+#include "config/utf8.h"
 
 #define DIGITS "0123456789"
 #define SHOWN_MAX 40
@@ -139,6 +140,21 @@ const char *text_quote(char quoted[TEXT_QUOTED_MAX], const char *text)
 	}
 	snprintf(quoted, TEXT_QUOTED_MAX, "\"%.*s%s\"", n, text, cut ? "..." : "");
 	return quoted;
+}
+
+void text_json(FILE *to, const char *text)
+{
+	char json[UTF8_JSON_MAX];
+
+	fputc('"', to);
+	for (size_t left = strlen(text); left;) {
+		const size_t n = utf8_json(json, text, left);
+
+		fputs(json, to);
+		text += n;
+		left -= n;
+	}
+	fputc('"', to);
 }
 
 bool text_is_name(const char *text)

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #define TEXT_VALUE_MAX 32 /* bytes for any number or duration that is written here */
 
@@ -25,6 +26,9 @@ void text_from_duration(char text[TEXT_VALUE_MAX], int64_t ns);
 /* "text" in quotes for an error line, cut to 40 bytes of whole characters.  Returns quoted. */
 #define TEXT_QUOTED_MAX 48
 const char *text_quote(char quoted[TEXT_QUOTED_MAX], const char *text);
+
+/* Writes text as a JSON string, in quotes, whatever its bytes. */
+void text_json(FILE *to, const char *text);
 
 /* Is it fit for a channel, a bus, a device: 1 to TEXT_NAME_MAX of A-Z a-z 0-9 _ . -, a letter or digit first? */
 #define TEXT_NAME_MAX 23

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "channels/clock.h"
+#include "config/utf8.h"
 #include "daemons/report.h"
 
 #define AGAIN_NS 1000000000
@@ -101,6 +102,7 @@ void report_event(struct report *r, int64_t now_ns, enum msg_severity severity, 
 	one->order = ++r->order;
 	one->held++;
 	vsnprintf(one->text, sizeof(one->text), fmt, args);
+	utf8_mend(one->text);
 	if (now_ns >= one->next_ns && !r->holding)
 		tell_all(r, now_ns);
 }

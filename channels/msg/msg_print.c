@@ -1,5 +1,4 @@
 /* msg_print.c: whole messages as text and as JSON. */
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,32 +20,29 @@ static size_t whole_size(const struct msg_field *f)
 	return (size_t)f->size * (f->count ? f->count : 1u);
 }
 
-/* Would a terminal or the reader of JSON, to which U+2028 ends a line, take it for something else than text? */
-static bool control(uint32_t c)
-{
-	return c < 0x20 || (c > 0x7e && c < 0xa0) || c >> 1 == 0x2028 >> 1 || c == 0xfeff || c == 0xfffe || c == 0xffff;
-}
-
 /* In quotes, as JSON wants it; the text form does the same.  Bytes that are no UTF-8 become the sign for that. */
 static void quoted(struct msg_out *o, const char *s)
 {
-	size_t left = strlen(s);
+	char json[UTF8_JSON_MAX];
 
 	msg_out(o, "\"");
-	while (left) {
-		uint32_t c = 0xfffd;
-		size_t n = utf8_character(s, left, &c);
+	for (size_t left = strlen(s); left;) {
+		size_t n = utf8_json(json, s, left);
 
-		if (!n)
-			msg_out(o, "\\ufffd");
-		else if (control(c))
-			msg_out(o, "\\u%04" PRIx32, c);
-		else
-			msg_out(o, c == '"' || c == '\\' ? "\\%.*s" : "%.*s", (int)n, s);
-		s += n ? n : 1;
-		left -= n ? n : 1;
+		msg_out(o, "%s", json);
+		s += n;
+		left -= n;
 	}
 	msg_out(o, "\"");
+}
+
+/* An element; text that fills its field may have been cut inside a character. */
+static void element_text(char text[ELEMENT_SIZE], const struct msg_field *f, const uint8_t *at)
+{
+	size_t len = msg_element_text(text, ELEMENT_SIZE, f, at);
+
+	if ((f->kind == MSG_name || f->kind == MSG_text) && len + 1 >= f->size)
+		utf8_mend(text);
 }
 
 /* ---- text ---- */
@@ -73,7 +69,7 @@ static void text_field(struct msg_out *o, const struct msg_group *group, const s
 	}
 	msg_out(o, "%s%s =", prefix, f->name);
 	for (size_t i = 0; i < n; i++) {
-		msg_element_text(text, sizeof(text), f, at + i * f->size);
+		element_text(text, f, at + i * f->size);
 		msg_out(o, " ");
 		if (f->kind == MSG_name || f->kind == MSG_text)
 			quoted(o, text);
@@ -115,7 +111,7 @@ static void json_element(struct msg_out *o, const struct msg_field *f, const uin
 		msg_out(o, "}");
 		return;
 	}
-	msg_element_text(text, sizeof(text), f, at);
+	element_text(text, f, at);
 	switch (f->kind) {
 	case MSG_name:
 	case MSG_text:

@@ -7,6 +7,7 @@
 #include "channels/ach_file.h"
 #include "channels/clock.h"
 #include "channels/tool/look.h"
+#include "config/utf8.h"
 
 struct info {
 	const char *for_s;
@@ -47,6 +48,7 @@ static void print_writer(uint32_t pid)
 			name[strcspn(name, "\n")] = '\0';
 		fclose(comm);
 	}
+	utf8_clean(name); /* a process chooses its own */
 	printf("writer    %u, alive%s%s\n", pid, *name ? ": " : "", name);
 }
 

@@ -13,6 +13,7 @@
 #include "channels/ach_file.h"
 #include "channels/clock.h"
 #include "channels/tool/look.h"
+#include "config/text.h"
 
 struct ls {
 	const char *for_s;
@@ -309,17 +310,6 @@ static int print_table(const struct channels *all)
 
 /* ---- JSON ---- */
 
-static void print_json_text(const char *text)
-{
-	putchar('"');
-	for (; *text; text++) {
-		if (*text == '"' || *text == '\\')
-			putchar('\\');
-		putchar((unsigned char)*text < ' ' ? '?' : *text);
-	}
-	putchar('"');
-}
-
 static void print_json(const struct channels *all)
 {
 	for (size_t i = 0; i < all->n; i++) {
@@ -329,7 +319,7 @@ static void print_json(const struct channels *all)
 		if (*c->error) {
 			printf("\"name\":\"%s\",\"mode\":\"%04o\",\"error\":", c->name,
 			       (unsigned)c->st.st_mode & 07777);
-			print_json_text(c->error);
+			text_json(stdout, c->error);
 		} else {
 			struct look_channel what = { c->name, c->chan.handle->count, size_of(c), c->st.st_mode,
 						     c->rate_hz };

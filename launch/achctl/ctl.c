@@ -18,18 +18,7 @@
 
 void ctl_json_text(FILE *to, const char *text)
 {
-	fputc('"', to);
-	for (; *text; text++) {
-		const unsigned char c = (unsigned char)*text;
-
-		if (c == '"' || c == '\\')
-			fprintf(to, "\\%c", c);
-		else if (c < ' ')
-			fprintf(to, "\\u%04x", c);
-		else
-			fputc(c, to);
-	}
-	fputc('"', to);
+	text_json(to, text);
 }
 
 int ctl_done(const struct ctl_line *line, const char *members, const char *fmt, ...)

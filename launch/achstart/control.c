@@ -13,6 +13,7 @@
 
 #include "config/nearest.h"
 #include "config/run.h"
+#include "config/utf8.h"
 #include "launch/achstart/control.h"
 #include "launch/achstart/control_arm.h"
 #include "launch/achstart/control_status.h"
@@ -150,8 +151,9 @@ static void refuse(struct client *client, const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
+	utf8_clean(text);
 	for (char *p = text; *p; p++)
-		if (*p == '"' || *p == '\\' || (unsigned char)*p < ' ')
+		if (*p == '"' || *p == '\\')
 			*p = '\'';
 	if (asprintf(&json, "{\"ok\":false,\"error\":\"%s\"}\n", text) < 0)
 		json = NULL;

@@ -5,17 +5,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "config/text.h"
 #include "launch/achstart/control_status.h"
 
 static void text(FILE *to, const char *key, const char *value)
 {
-	fprintf(to, ",\"%s\":\"", key);
-	for (; *value; value++) {
-		if (*value == '"' || *value == '\\')
-			fputc('\\', to);
-		fputc((unsigned char)*value < ' ' ? ' ' : *value, to);
-	}
-	fputc('"', to);
+	fprintf(to, ",\"%s\":", key);
+	text_json(to, value);
 }
 
 static void number(FILE *to, const char *key, double value)

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "channels/clock.h"
+#include "config/utf8.h"
 #include "launch/achstart/events.h"
 
 #define AT_ONCE 64
@@ -83,6 +84,7 @@ void events_say(struct events *e, int64_t now_ns, enum msg_severity severity, co
 	va_start(args, fmt);
 	vsnprintf(event.text, sizeof(event.text), fmt, args);
 	va_end(args);
+	utf8_mend(event.text);
 	write_event(e, now_ns, &event, true);
 	if (e->own.type)
 		port_put(&e->own, &event);

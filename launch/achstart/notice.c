@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "config/run.h"
+#include "config/utf8.h"
 #include "launch/achstart/notice.h"
 
 int notice_open(struct error_sink *errors)
@@ -47,6 +48,7 @@ static void take_line(struct notice *notice, const char *line)
 	if (!strncmp(line, "STATUS=", 7)) {
 		notice->has_status = true;
 		snprintf(notice->status, sizeof(notice->status), "%s", line + 7);
+		utf8_mend(notice->status);
 	}
 }
 

@@ -42,7 +42,7 @@ void terminal_clean(char *text)
 		uint32_t c;
 		const size_t size = utf8_character(text, len, &c), bytes = size ? size : 1;
 
-		if (!size || (c < ' ' && c != '\t') || (c >= 0x7f && c < 0xa0))
+		if (!size || (!utf8_is_plain(c) && c != '\t'))
 			memset(text, '?', bytes);
 		text += bytes;
 		len -= bytes;

@@ -356,6 +356,9 @@ static void test_text_that_is_no_text(void)
 	TEST_ASSERT_NOT_NULL(strstr(text, "\"text\":\"caf\\ufffd\"}"));
 	msg_text(text, sizeof(text), type, &e);
 	TEST_ASSERT_NOT_NULL(strstr(text, "\nsource = \"xxxxxxxxxxxxxxxxxxxxxxxx\"\n"));
+	memcpy(e.code, "xxxxxxxxxxxxxxxxxxxxxx\xc3", sizeof(e.code)); /* cut by the field's end */
+	msg_json(text, sizeof(text), type, &e);
+	TEST_ASSERT_NOT_NULL(strstr(text, "\"code\":\"xxxxxxxxxxxxxxxxxxxxxx\","));
 }
 
 static void test_count_beyond_the_room(void)

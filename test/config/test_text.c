@@ -250,6 +250,9 @@ static void utf8(void)
 		{ "a\xEF\xBB\xBF", "a control character", 1 },
 		{ "\xEF\xBF\xBF", "a control character", 1 },
 		{ "\xEF\xBF\xBE", "a control character", 1 },
+		{ "a\nb\xC2\x85", "U+0085", 2 }, /* lines end there in YAML, and in no editor */
+		{ "a\n\n\xE2\x80\xA8", "U+2028", 3 },
+		{ "\xE2\x80\xA9", "U+2029", 1 },
 		{ "\xF4\x8F\xBF\xBF", NULL, 1 }, /* the last one */
 	};
 	unsigned int line;
@@ -264,6 +267,62 @@ static void utf8(void)
 	TEST_ASSERT_EQUAL_UINT(2, line);
 	TEST_ASSERT_NULL(utf8_check("", 0, &line));
 	TEST_ASSERT_EQUAL_STRING("not UTF-8", utf8_check("\xC3\xA4", 1, &line)); /* cut in two */
+}
+
+/* What a terminal gets, and what stands in JSON, of the same bytes. */
+static void text_for_terminals_and_json(void)
+{
+	static const struct {
+		const char *text, *clean, *json;
+	} cases[] = {
+		{ "", "", "\"\"" },
+		{ "a \"b\" \\c/", "a \"b\" \\c/", "\"a \\\"b\\\" \\\\c/\"" },
+		{ "\033[2J\x7f\n\t", "?[2J???", "\"\\u001b[2J\\u007f\\u000a\\u0009\"" },
+		{ "\xc3\xa4\xf0\x9f\x98\x80", "\xc3\xa4\xf0\x9f\x98\x80", "\"\xc3\xa4\xf0\x9f\x98\x80\"" },
+		{ "\xc2\x85\xc2\x9b", "????", "\"\\u0085\\u009b\"" },
+		{ "\xe2\x80\xa8\xe2\x80\xa9", "??????", "\"\\u2028\\u2029\"" },
+		{ "\xe2\x80\xae", "???", "\"\\u202e\"" },
+		{ "\xe2\x80\x8e", "???", "\"\\u200e\"" },
+		{ "\xe2\x81\xa6", "???", "\"\\u2066\"" },
+		{ "\xd8\x9c", "??", "\"\\u061c\"" },
+		{ "\xef\xbb\xbf\xef\xbf\xbf", "??????", "\"\\ufeff\\uffff\"" },
+		{ "a\xff\xc3", "a??", "\"a\\ufffd\\ufffd\"" },
+		{ "\xed\xa0\x80", "???", "\"\\ufffd\\ufffd\\ufffd\"" }, /* half a pair */
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		char clean[64], *json = NULL;
+		size_t size = 0;
+		FILE *to = open_memstream(&json, &size);
+
+		text_json(to, cases[i].text);
+		fclose(to);
+		TEST_ASSERT_EQUAL_STRING(cases[i].json, json);
+		free(json);
+		snprintf(clean, sizeof(clean), "%s", cases[i].text);
+		utf8_clean(clean);
+		TEST_ASSERT_EQUAL_STRING(cases[i].clean, clean);
+	}
+}
+
+static void text_cut_inside_a_character(void)
+{
+	static const char whole[] = "\xc3\xa4"
+				    "b\xe2\x82\xac\xf0\x9f\x98\x80";
+	static const size_t expected[] = { 0, 0, 2, 3, 3, 3, 6, 6, 6, 6, 10 };
+	char cut[sizeof(whole)];
+
+	for (size_t len = 0; len < sizeof(whole); len++) {
+		snprintf(cut, len + 1, "%s", whole);
+		utf8_mend(cut);
+		TEST_ASSERT_EQUAL_size_t(expected[len], strlen(cut));
+	}
+	snprintf(cut, sizeof(cut), "%s", "a\x80\x80\x80\x80"); /* what never was a character stays */
+	utf8_mend(cut);
+	TEST_ASSERT_EQUAL_STRING("a\x80\x80\x80\x80", cut);
+	snprintf(cut, sizeof(cut), "%s", "\x80\x80");
+	utf8_mend(cut);
+	TEST_ASSERT_EQUAL_STRING("\x80\x80", cut);
 }
 
 static void wrapping(void)
@@ -300,6 +359,8 @@ int main(void)
 	RUN_TEST(distances);
 	RUN_TEST(nearest);
 	RUN_TEST(utf8);
+	RUN_TEST(text_for_terminals_and_json);
+	RUN_TEST(text_cut_inside_a_character);
 	RUN_TEST(wrapping);
 	return UNITY_END();
 }
