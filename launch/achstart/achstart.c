@@ -1,6 +1,5 @@
 /* achstart.c: brings a robot up from its launch file, and restarts what dies. */
 #include <errno.h>
-#include <grp.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,12 +34,13 @@ static const struct settings_row rows[] = {
 	SETTINGS_END,
 };
 
-static int check(const struct launch *launch)
+static int check(struct launch *launch)
 {
 	struct error_who wrong = { "achstart", NULL, ERROR_FATAL }, odd = { "achstart", NULL, ERROR_WARNING };
 	struct error_sink errors = { error_to_stderr, &wrong, 0 }, warnings = { error_to_stderr, &odd, 0 };
 	struct check found;
 
+	launch_rights(launch, &errors);
 	check_robot(&found, launch, &errors, &warnings);
 	check_print(&found, launch, stdout);
 	check_free(&found);
@@ -48,23 +48,15 @@ static int check(const struct launch *launch)
 }
 
 /* Everything that is made from here on belongs to the operators' group, by us and by the daemons. */
-static int take_group(const struct launch *launch, struct error_sink *errors)
+static int take_group(struct launch *launch, struct error_sink *errors)
 {
-	const struct group *group = *launch->operators ? getgrnam(launch->operators) : NULL;
-
-	if (!*launch->operators)
-		return 0;
-	if (!group) {
-		error_add(errors, "%s: operators: there is no group %s on this system", launch->path,
-			  launch->operators);
+	if (launch_rights(launch, errors))
 		return WRONG;
-	}
-	if (group->gr_gid != getegid() && setgid(group->gr_gid)) {
-		error_add(errors, "operators: unable to take the group %s: %s; start it as root, or with sg %s",
-			  launch->operators, strerror(errno), launch->operators);
-		return WORLD;
-	}
-	return 0;
+	if (launch->operators == LAUNCH_NO_GROUP || launch->operators == getegid() || !setgid(launch->operators))
+		return 0;
+	error_add(errors, "operators: unable to take the group: %s; start achstart as root, or with sg(1)",
+		  strerror(errno));
+	return WORLD;
 }
 
 /* Of two robots each has channels of its own: $ENDPLATE_PREFIX. */

@@ -2,7 +2,6 @@
 #include "launch/achstart/check.h"
 
 #include <errno.h>
-#include <grp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -28,13 +27,6 @@ static bool check_program(const struct launch_daemon *daemon, char path[LAUNCH_F
 	else if (err)
 		yaml_error(errors, daemon->node, "the program %s: %s", program, strerror(-err));
 	return !err;
-}
-
-static void check_operators(const struct launch *launch, struct error_sink *errors)
-{
-	if (*launch->operators && !getgrnam(launch->operators))
-		yaml_error(errors, yaml_find(yaml_root(launch->doc), "operators"),
-			   "there is no group %s on this system", launch->operators);
 }
 
 static void check_core(const struct launch_daemon *daemon, struct error_sink *errors)
@@ -261,7 +253,6 @@ unsigned int check_robot_within(struct check *check, const struct launch *launch
 
 	*check = (struct check){ 0 };
 	check_daemons(check, launch, within_ns, errors, warnings);
-	check_operators(launch, errors);
 	check_frames_clashes(&check->frames, errors);
 	check_claims_clashes(&check->claims, errors);
 	check_frames_loads(&check->frames, launch, errors);

@@ -59,7 +59,7 @@ static void check_arm(const struct launch_top *top, struct error_sink *errors)
 static void read_all(struct launch *launch, struct launch_top *top, struct error_sink *errors)
 {
 	snprintf(launch->name, sizeof(launch->name), "%s", *top->robot ? top->robot : launch->robot.name);
-	snprintf(launch->operators, sizeof(launch->operators), "%s", top->operators);
+	launch->operators = launch->arming = launch->moving = LAUNCH_NO_GROUP;
 	launch->arm = top->arm;
 	launch->links = top->links;
 	launch->group = LAUNCH_GROUP_ALL;

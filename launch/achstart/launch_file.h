@@ -24,6 +24,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "channels/msg/msg.h"
 #include "config/error.h"
@@ -35,6 +36,7 @@
 #define LAUNCH_DAEMONS_MAX 60 /* one clock_wait has room for a descriptor of each, and four more */
 #define LAUNCH_BUSES_MAX 16   /* of one daemon: what one canwire serves */
 #define LAUNCH_PATH_MAX 512
+#define LAUNCH_NO_GROUP ((gid_t)-1)
 #define LAUNCH_GROUP_ALL "full" /* the group that every launch file has: all its daemons */
 
 enum launch_kind {
@@ -95,11 +97,14 @@ struct launch {
 	const char *config;	      /* of the robot file, absolute: --config */
 	const char *folder;	      /* that the launch file is in, as seen from here: "launch", "." */
 	struct robot robot;
-	int arm;	    /* enum launch_arm */
-	bool links;	    /* bring up, reset and restart SocketCAN links */
-	char operators[33]; /* group of the system that may command, beside the owner; "": that of achstart itself */
-	const char *clock;  /* name of the daemon that is the clock; NULL: there is none */
-	const char *group;  /* that was asked for */
+	int arm;	   /* enum launch_arm */
+	bool links;	   /* bring up, reset and restart SocketCAN links */
+	const char *clock; /* name of the daemon that is the clock; NULL: there is none */
+	const char *group; /* that was asked for */
+
+	/* Groups of the system with rights beside the robot's user and root (rights.h), from launch_rights on;
+	 * LAUNCH_NO_GROUP: none. */
+	gid_t operators, arming, moving;
 
 	/* In order of start: each after all it needs, and otherwise as in the file.  Stop in reverse. */
 	struct launch_daemon *daemons;
@@ -116,6 +121,10 @@ enum launch_arm { LAUNCH_ARM_NO, LAUNCH_ARM_AUTO };
  * wrong in errors, and nothing to close.  $PATH and the working directory are not looked at. */
 int launch_open(struct launch *launch, const char *path, struct error_sink *errors);
 void launch_close(struct launch *launch);
+
+/* Looks up the groups that operators, arming and moving name.  0, or -EINVAL with a line for each that this system does
+ * not have.  May ask the network, where groups come from there. */
+int launch_rights(struct launch *launch, struct error_sink *errors);
 
 /* From now on the daemons of that group, what they need, the clock and what that needs are wanted.  NULL: all.  0, or
  * -EINVAL with a line in errors ("--group: there is no group ...") and nothing changed. */

@@ -9,7 +9,7 @@ struct launch_top {
 	struct launch *launch;
 	char robot[TEXT_NAME_MAX + 1], clock[TEXT_NAME_MAX + 1];
 	char include[LAUNCH_PATH_MAX / 2];
-	char operators[33];
+	char operators[33], arming[33], moving[33];
 	int arm;
 	bool links;
 	const struct yaml_node *node, *groups, *daemons, *environment;

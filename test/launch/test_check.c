@@ -200,18 +200,6 @@ static void cores_that_are_not_there_are_told_of(void)
 				     errors.text);
 }
 
-static void a_group_that_is_not_there_is_told_of(void)
-{
-	char expected[LAUNCH_LIB_PATH + 128];
-
-	reopen("lab.yaml\nclock: none\noperators: endplate-nobody\ndaemons: {canwire: , waist: }\n");
-	snprintf(expected, sizeof(expected),
-		 "%s/x.launch:3: operators: there is no group endplate-nobody on this system\n", folder);
-	checked(expected, "");
-	snprintf(launch.operators, sizeof(launch.operators), "root");
-	checked("", "");
-}
-
 static void a_wire_that_nobody_serves_is_a_warning(void)
 {
 	char run[LAUNCH_LIB_PATH];
@@ -621,7 +609,6 @@ int main(void)
 	RUN_TEST(a_simulator_that_refuses_is_heard);
 	RUN_TEST(programs_that_are_not_there_are_told_of);
 	RUN_TEST(cores_that_are_not_there_are_told_of);
-	RUN_TEST(a_group_that_is_not_there_is_told_of);
 	RUN_TEST(a_wire_that_nobody_serves_is_a_warning);
 	RUN_TEST(an_interface_that_is_missing_is_a_warning);
 	RUN_TEST(a_link_is_wanted_as_the_robot_file_says);

@@ -308,7 +308,6 @@ static void rules_are_the_policys_unless_told(void)
 	const struct launch_daemon *daemon;
 
 	open_lab("clock: none\n"
-		 "operators: robots\n"
 		 "links: no\n"
 		 "daemons:\n"
 		 "  waist:\n"
@@ -345,7 +344,6 @@ static void rules_are_the_policys_unless_told(void)
 	TEST_ASSERT_EQUAL_INT64(3, daemon->rules.budget);
 	TEST_ASSERT_EQUAL_INT64(10000 * MS, daemon->rules.budget_within_ns);
 	TEST_ASSERT_TRUE(daemon_named("clock")->rules.never);
-	TEST_ASSERT_EQUAL_STRING("robots", launch.operators);
 	TEST_ASSERT_FALSE(launch.links);
 	open_lab("clock: none\ndaemons:\n  waist: {critical: hold}\n");
 	TEST_ASSERT_EQUAL(MSG_LEVEL_HOLD, daemon_named("waist")->critical);
@@ -421,6 +419,39 @@ static void our_own_program_is_beside_us(void)
 	TEST_ASSERT_EQUAL_INT(0, launch_find(found, "sh"));
 }
 
+/* root's is the one group that every system has. */
+static void groups_with_rights_are_names_or_numbers(void)
+{
+	static const struct {
+		const char *keys;
+		gid_t operators, arming, moving;
+		const char *said; /* behind the file's name */
+	} cases[] = {
+		{ "", LAUNCH_NO_GROUP, LAUNCH_NO_GROUP, LAUNCH_NO_GROUP, "" },
+		{ "operators: root\n", 0, LAUNCH_NO_GROUP, LAUNCH_NO_GROUP, "" },
+		{ "arming: 7007\n", LAUNCH_NO_GROUP, 7007, LAUNCH_NO_GROUP, "" },
+		{ "operators: 1\narming: root\nmoving: 4294967294\n", 1, 0, 4294967294, "" },
+		{ "arming: endplate-none\n", LAUNCH_NO_GROUP, LAUNCH_NO_GROUP, LAUNCH_NO_GROUP,
+		  ":2: arming: there is no group endplate-none on this system\n" },
+		{ "operators: 5\nmoving: 4294967295\n", 5, LAUNCH_NO_GROUP, LAUNCH_NO_GROUP,
+		  ":3: moving: there is no group 4294967295 on this system\n" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		char text[256], said[LAUNCH_LIB_PATH + 256] = "";
+
+		snprintf(text, sizeof(text), "%sclock: none\ndaemons: {waist: }\n", cases[i].keys);
+		open_lab(text);
+		TEST_ASSERT_EQUAL_INT(*cases[i].said ? -EINVAL : 0, launch_rights(&launch, launch_lib_start(&lines)));
+		if (*cases[i].said)
+			snprintf(said, sizeof(said), "%s/lab.launch%s", folder, cases[i].said);
+		TEST_ASSERT_EQUAL_STRING(said, lines.text);
+		TEST_ASSERT_EQUAL_UINT(cases[i].operators, launch.operators);
+		TEST_ASSERT_EQUAL_UINT(cases[i].arming, launch.arming);
+		TEST_ASSERT_EQUAL_UINT(cases[i].moving, launch.moving);
+	}
+}
+
 int main(void)
 {
 	UNITY_BEGIN();
@@ -438,6 +469,7 @@ int main(void)
 	RUN_TEST(each_kind_shows_its_life_in_its_own_way);
 	RUN_TEST(rules_are_the_policys_unless_told);
 	RUN_TEST(limits_may_be_reached);
+	RUN_TEST(groups_with_rights_are_names_or_numbers);
 	RUN_TEST(programs_are_found_beside_us_first);
 	RUN_TEST(our_own_program_is_beside_us);
 	return UNITY_END();
