@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -26,7 +27,7 @@ static int no_achstart(int status, const char *path, struct error_sink *errors)
 		return -ENOENT;
 	case EACCES:
 	case EPERM:
-		error_add(errors, "%s: %s: only the owner of the robot and its group may use it", path,
+		error_add(errors, "%s: %s: only the robot's user and the groups of its launch file may use it", path,
 			  strerror(status));
 		return -EACCES;
 	case EAGAIN:
@@ -38,11 +39,24 @@ static int no_achstart(int status, const char *path, struct error_sink *errors)
 	}
 }
 
+/* The process behind the socket is the robot's user's, or root's: what it says of the e-stop is believed. */
+static int check_server(int fd, uid_t owner, const char *path, struct error_sink *errors)
+{
+	struct ucred peer;
+	socklen_t len = sizeof(peer);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) || !peer.uid || peer.uid == owner)
+		return 0;
+	error_add(errors, "%s/control is served by uid %u, but the folder belongs to uid %u", path, peer.uid, owner);
+	return -EACCES;
+}
+
 /* By the folder's descriptor, since the path of a socket has 107 bytes at most.  A descriptor or -errno. */
 static int connect_control(struct error_sink *errors)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	char path[RUN_PATH_MAX];
+	struct stat st;
 	int folder, fd, status = 0;
 
 	if (run_path(path, NULL, errors))
@@ -54,12 +68,15 @@ static int connect_control(struct error_sink *errors)
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof(address)))
 		status = errno;
+	if (!status && fstat(folder, &st))
+		status = errno;
 	close(folder);
+	status = status ? no_achstart(status, path, errors) : check_server(fd, st.st_uid, path, errors);
 	if (!status)
 		return fd;
 	if (fd >= 0)
 		close(fd);
-	return no_achstart(status, path, errors);
+	return status;
 }
 
 static bool is_command(const char *const *words)

@@ -9,20 +9,16 @@
 #include "launch/achctl/talk.h"
 #include "launch/achctl/view.h"
 #include "launch/achctl/which.h"
-
-static const char *const verbs[] = { "home", "reset", "clear", "bias", "activate", "set", "get", NULL };
+#include "launch/achstart/request.h"
 
 static int find_verb(const struct ctl_line *line, const char *word, enum msg_verb *verb)
 {
 	char quoted[TEXT_QUOTED_MAX];
 	const char *best;
 
-	for (size_t i = 0; verbs[i]; i++)
-		if (!strcmp(word, verbs[i])) {
-			*verb = (enum msg_verb)(MSG_VERB_NONE + 1 + i);
-			return 0;
-		}
-	best = nearest_word(word, verbs);
+	if (request_verb(word, verb))
+		return 0;
+	best = nearest_word(word, request_verbs + MSG_VERB_HOME);
 	return ctl_fail(line, CTL_WRONG,
 			"%s is no verb: it is one of home, reset, clear, bias, activate, set, get%s%s%s",
 			text_quote(quoted, word), best ? "; did you mean " : "", best ? best : "", best ? "?" : "");

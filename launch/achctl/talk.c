@@ -10,23 +10,149 @@
 #include "config/nearest.h"
 #include "config/text.h"
 #include "daemons/port.h"
+#include "launch/achctl/ask.h"
 #include "launch/achctl/talk.h"
 #include "launch/achctl/view.h"
 #include "launch/achstart/pulse.h"
+#include "launch/achstart/request.h"
 
-#define LOOK_NS 500000000 /* how often it is asked whether the channel was replaced */
+#define BEGIN_NS (ASK_WITHIN_NS - ASK_GRACE_NS) /* after which achstart does not pass a request on */
+#define LOOK_NS 100000000			/* how often to look whether a channel was replaced */
 
 struct talk {
 	const struct ctl_line *line;
 	const char *name;
-	bool moves;
+	enum msg_verb verb;
+	const char *key, *value;
+	int64_t within_ns;
 	int signals; /* that interrupt a motion's waiting; -1: they end the program, as usual */
-	ach_channel_t req, rep;
-	bool req_open, rep_open;
-	struct msg_request request;
 };
 
-/* ---- the channels ---- */
+static const char *moving(const struct talk *t)
+{
+	return request_moves(t->verb) ? "; a motion that has begun goes on: achctl hold ends it" : "";
+}
+
+static int interrupted(const struct talk *t)
+{
+	return ctl_fail(t->line, CTL_WORLD, "interrupted before %s has answered%s", t->name, moving(t));
+}
+
+static int no_answer(const struct talk *t)
+{
+	char channel[PORT_NAME_MAX];
+	struct pulse pulse;
+	int64_t age_ns;
+
+	snprintf(channel, sizeof(channel), "%s-state", t->name);
+	pulse_init(&pulse, channel);
+	pulse_look(&pulse, clock_now_ns());
+	age_ns = pulse_age_ns(&pulse, clock_now_ns());
+	pulse_close(&pulse);
+	if (age_ns == INT64_MAX)
+		return ctl_fail(t->line, CTL_WORLD, "%s has not answered within %g s, and publishes nothing%s", t->name,
+				(double)t->within_ns / 1e9, moving(t));
+	return ctl_fail(t->line, CTL_WORLD, "%s has not answered within %g s; its last state is %.3g s old%s", t->name,
+			(double)t->within_ns / 1e9, (double)age_ns / 1e9, moving(t));
+}
+
+/* 0: the descriptor may be ready; else the exit status after a line. */
+static int wait_for(const struct talk *t, struct clock_fd fd, int64_t until_ns)
+{
+	struct clock_fd wait[] = { fd, { .fd = t->signals, .events = POLLIN } };
+	const int64_t now_ns = clock_now_ns();
+
+	if (now_ns >= until_ns)
+		return no_answer(t);
+	clock_wait(wait, 2, now_ns + LOOK_NS < until_ns ? now_ns + LOOK_NS : until_ns);
+	return wait[1].ready ? interrupted(t) : 0;
+}
+
+static int show(const struct talk *t, struct msg_reply *reply)
+{
+	const struct ctl_line *line = t->line;
+	char *members = NULL;
+	size_t size;
+	FILE *to;
+	int status;
+
+	view_clean(reply->value);
+	view_clean(reply->error);
+	if (reply->result)
+		return ctl_fail(line, CTL_NO, "refused: %s: %s", t->name,
+				*reply->error ? reply->error : strerror(-reply->result));
+	to = open_memstream(&members, &size);
+	if (!to)
+		return ctl_fail(line, CTL_WORLD, "no memory left");
+	fputs("\"value\":", to);
+	ctl_json_text(to, reply->value);
+	fclose(to);
+	status = ctl_done(line, members, "%s", *reply->value ? reply->value : "done");
+	free(members);
+	return status;
+}
+
+/* ---- through achstart ---- */
+
+static void take(char text[MSG_TEXT_SIZE], const struct yaml_node *root, const char *key)
+{
+	const struct yaml_node *node = yaml_find(root, key);
+
+	snprintf(text, MSG_TEXT_SIZE, "%s", node && node->kind == YAML_TEXT ? node->text : "");
+}
+
+static int show_answer(const struct talk *t, const struct ask *ask)
+{
+	const struct yaml_node *root = yaml_root(ask->doc), *result = yaml_find(root, "result");
+	struct msg_reply reply = { 0 };
+	int64_t number = -EBADMSG;
+
+	if (!ask->ok)
+		return ctl_fail(t->line, CTL_NO, "refused: %s", ask->error);
+	if (result && result->kind == YAML_TEXT)
+		text_int(result->text, &number);
+	reply.result = (int32_t)number;
+	take(reply.value, root, "value");
+	take(reply.error, root, "error");
+	return show(t, &reply);
+}
+
+static int wait_achstart(const struct talk *t, struct ask *ask, int64_t until_ns)
+{
+	struct ctl_lines why;
+	int status;
+
+	for (;;) {
+		status = ask_step(ask, ctl_lines(&why));
+		if (status < 0)
+			return ctl_fail(t->line, CTL_WORLD, "%s%s", why.text, moving(t));
+		if (status)
+			return show_answer(t, ask);
+		status = wait_for(t, ask_fd(ask), until_ns);
+		if (status)
+			return status;
+	}
+}
+
+/* The exit status; -ENOENT: no achstart runs this robot. */
+static int through_achstart(const struct talk *t)
+{
+	const char *const words[] = { "request", t->name, request_verbs[t->verb], t->key, t->value, NULL };
+	const int64_t now_ns = clock_now_ns(), begin_ns = t->within_ns < BEGIN_NS ? t->within_ns : BEGIN_NS;
+	struct ctl_lines why;
+	struct ask ask;
+	int status = ask_begin(&ask, words, now_ns + begin_ns, ctl_lines(&why));
+
+	if (status == -ENOENT)
+		return status;
+	if (status)
+		return ctl_fail(t->line, CTL_WORLD, "%s", why.text);
+	status = wait_achstart(t, &ask, now_ns + t->within_ns);
+	ask_end(&ask);
+	return status;
+}
+
+/* ---- without one: a driver that was started by hand ---- */
 
 /* The driver whose request channel has nearly that name. */
 static int no_driver(const struct ctl_line *line, const char *name)
@@ -58,196 +184,64 @@ static int no_driver(const struct ctl_line *line, const char *name)
 	return ctl_fail(line, CTL_WORLD, "there is no driver %s: nobody has made its channel %s-req", name, name);
 }
 
-static int open_one(const struct talk *t, ach_channel_t *chan, const char *suffix)
+static bool is_there(const char *name)
 {
-	char channel[PORT_NAME_MAX], name[PORT_NAME_MAX];
+	char channel[PORT_NAME_MAX], full[PORT_NAME_MAX];
 	enum ach_status status;
+	ach_channel_t chan;
 
-	snprintf(channel, sizeof(channel), "%s-%s", t->name, suffix);
-	status = port_name(name, channel) ? ACH_INVALID_NAME : ach_open(chan, name, NULL);
+	snprintf(channel, sizeof(channel), "%s-req", name);
+	status = port_name(full, channel) ? ACH_ENOENT : ach_open(&chan, full, NULL);
 	if (status == ACH_OK)
-		return 0;
-	if (status == ACH_ENOENT)
-		return no_driver(t->line, t->name);
-	return ctl_fail(t->line, CTL_WORLD, "channel %s: %s", name,
-			status == ACH_EACCES ? "you are not in the robot's group" : ach_result_to_string(status));
+		ach_close(&chan);
+	return status != ACH_ENOENT;
 }
 
-static void close_talk(struct talk *t)
+static int wait_driver(const struct talk *t, struct request *r, int64_t until_ns)
 {
-	if (t->req_open)
-		ach_close(&t->req);
-	if (t->rep_open)
-		ach_close(&t->rep);
-	t->req_open = t->rep_open = false;
-}
+	struct msg_reply reply;
 
-/* 0, or the exit status after a line.  What has been answered so far is not for us. */
-static int open_talk(struct talk *t)
-{
-	int status = open_one(t, &t->rep, "rep");
+	while (!request_step(r, clock_now_ns(), &reply)) {
+		const struct clock_fd fd = { .fd = request_fd(r), .events = POLLIN };
+		const int status = wait_for(t, fd, until_ns);
 
-	t->rep_open = !status;
-	if (!status) {
-		ach_flush(&t->rep);
-		status = open_one(t, &t->req, "req");
-		t->req_open = !status;
+		if (status)
+			return status;
 	}
-	return status;
+	return show(t, &reply);
 }
 
-/* ---- asking ---- */
-
-static int put(struct talk *t)
+static int by_channels(const struct talk *t)
 {
-	enum ach_status status;
-
-	t->request.header.t_sample_ns = t->request.header.t_publish_ns = clock_now_ns();
-	t->request.header.sequence++;
-	status = ach_put(&t->req, &t->request, sizeof(t->request));
-	if (status == ACH_OK)
-		return 0;
-	return ctl_fail(t->line, CTL_WORLD, "channel %s-req: %s", t->name,
-			status == ACH_EACCES ? "you are not in the robot's group" : ach_result_to_string(status));
-}
-
-/* 1: *reply is ours; 0: not yet; 2: messages were missed, one of which may have been ours. */
-static int take(struct talk *t, struct msg_reply *reply)
-{
-	const struct msg_type *type = msg_type_by_number(msg_reply_number);
-	int result = 0;
-
-	for (;;) {
-		size_t len;
-		const enum ach_status status = ach_get(&t->rep, reply, sizeof(*reply), &len, NULL, ACH_O_FIRST);
-
-		if (status == ACH_MISSED_FRAME)
-			result = 2;
-		else if (status != ACH_OK)
-			return result;
-		if (msg_check(reply, len, type, NULL) == MSG_FINE && reply->id == t->request.id &&
-		    reply->client_pid == t->request.client_pid)
-			return 1;
-	}
-}
-
-static bool replaced(struct talk *t)
-{
-	int req = 0, rep = 0;
-
-	return ach_unlinked(&t->req, &req) != ACH_OK || ach_unlinked(&t->rep, &rep) != ACH_OK || req || rep;
-}
-
-static const char *moving(const struct talk *t)
-{
-	return t->moves ? "; a motion that has begun goes on: achctl hold ends it" : "";
-}
-
-static int interrupted(const struct talk *t)
-{
-	return ctl_fail(t->line, CTL_WORLD, "interrupted before %s has answered%s", t->name, moving(t));
-}
-
-static int no_answer(const struct talk *t, int64_t within_ns)
-{
-	char channel[PORT_NAME_MAX];
-	struct pulse pulse;
-	int64_t age_ns;
-
-	snprintf(channel, sizeof(channel), "%s-state", t->name);
-	pulse_init(&pulse, channel);
-	pulse_look(&pulse, clock_now_ns());
-	age_ns = pulse_age_ns(&pulse, clock_now_ns());
-	pulse_close(&pulse);
-	if (age_ns == INT64_MAX)
-		return ctl_fail(t->line, CTL_WORLD, "%s has not answered within %g s, and publishes nothing%s", t->name,
-				(double)within_ns / 1e9, moving(t));
-	return ctl_fail(t->line, CTL_WORLD, "%s has not answered within %g s; its last state is %.3g s old%s", t->name,
-			(double)within_ns / 1e9, (double)age_ns / 1e9, moving(t));
-}
-
-/* 0 with the answer in *reply; else the exit status after a line. */
-static int wait_reply(struct talk *t, int64_t within_ns, struct msg_reply *reply)
-{
-	const int64_t until_ns = clock_now_ns() + within_ns;
-	int status, fd = -1;
-
-	ach_channel_fd(&t->rep, &fd);
-	for (;;) {
-		struct clock_fd wait[] = { { .fd = fd, .events = POLLIN }, { .fd = t->signals, .events = POLLIN } };
-		const int64_t now_ns = clock_now_ns();
-
-		switch (take(t, reply)) {
-		case 1:
-			return 0;
-		case 2:
-			status = put(t);
-			if (status)
-				return status;
-			break;
-		}
-		if (now_ns >= until_ns)
-			return no_answer(t, within_ns);
-		clock_wait(wait, 2, now_ns + LOOK_NS < until_ns ? now_ns + LOOK_NS : until_ns);
-		if (wait[1].ready)
-			return interrupted(t);
-		if (!wait[0].ready && replaced(t)) {
-			close_talk(t);
-			status = open_talk(t);
-			if (!status)
-				status = put(t);
-			if (status)
-				return status;
-			ach_channel_fd(&t->rep, &fd);
-		}
-	}
-}
-
-static int show(const struct ctl_line *line, const struct talk *t, struct msg_reply *reply)
-{
-	char *members = NULL;
-	size_t size;
-	FILE *to;
+	const int64_t until_ns = clock_now_ns() + t->within_ns;
+	struct request r;
+	struct ctl_lines why;
 	int status;
 
-	reply->value[MSG_TEXT_SIZE - 1] = reply->error[MSG_TEXT_SIZE - 1] = 0;
-	view_clean(reply->value);
-	view_clean(reply->error);
-	if (reply->result)
-		return ctl_fail(line, CTL_NO, "refused: %s: %s", t->name,
-				*reply->error ? reply->error : strerror(-reply->result));
-	to = open_memstream(&members, &size);
-	if (!to)
-		return ctl_fail(line, CTL_WORLD, "no memory left");
-	fputs("\"value\":", to);
-	ctl_json_text(to, reply->value);
-	fclose(to);
-	status = ctl_done(line, members, "%s", *reply->value ? reply->value : "done");
-	free(members);
+	if (!is_there(t->name))
+		return no_driver(t->line, t->name);
+	if (request_open(&r, t->name, t->verb, t->key, t->value, ctl_lines(&why)))
+		return ctl_fail(t->line, CTL_WORLD, "%s", why.text);
+	status = wait_driver(t, &r, until_ns);
+	request_close(&r);
 	return status;
 }
 
 int talk(const struct ctl_line *line, const char *name, enum msg_verb verb, const char *key, const char *value)
 {
-	const bool moves = verb == MSG_VERB_HOME || verb == MSG_VERB_ACTIVATE;
-	const int64_t within_ns = line->within_ns >= 0 ? line->within_ns : moves ? TALK_MOTION_NS : TALK_USUAL_NS;
-	struct talk t = { .line = line, .name = name, .moves = moves, .signals = moves ? ctl_signals() : -1 };
-	struct msg_reply reply;
-	int status = open_talk(&t);
+	const bool moves = request_moves(verb);
+	const int64_t usual_ns = moves ? TALK_MOTION_NS : TALK_USUAL_NS;
+	const struct talk t = { .line = line,
+				.name = name,
+				.verb = verb,
+				.key = key,
+				.value = value,
+				.within_ns = line->within_ns >= 0 ? line->within_ns : usual_ns,
+				.signals = moves ? ctl_signals() : -1 };
+	int status = through_achstart(&t);
 
-	msg_init(&t.request, msg_type_by_number(msg_request_number));
-	t.request.client_pid = (uint32_t)getpid();
-	t.request.id = (uint64_t)clock_real_ns() ^ (uint64_t)getpid() << 44;
-	t.request.verb = verb;
-	snprintf(t.request.key, sizeof(t.request.key), "%s", key);
-	snprintf(t.request.value, sizeof(t.request.value), "%s", value);
-	if (!status)
-		status = put(&t);
-	if (!status)
-		status = wait_reply(&t, within_ns, &reply);
-	if (!status)
-		status = show(line, &t, &reply);
-	close_talk(&t);
+	if (status == -ENOENT)
+		status = by_channels(&t);
 	if (t.signals >= 0)
 		close(t.signals);
 	return status;

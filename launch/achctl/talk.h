@@ -1,7 +1,5 @@
-/* talk.h: one request to a driver, and its answer; needs no achstart.
- *
- * NAME-req gets {id, pid, verb, key, value}, NAME-rep the one answer of that id.  An answer that was overwritten
- * before it was read is asked for again with the same id, which is answered again and not done again.
+/* talk.h: one request to a driver, and its answer: through achstart, which asks for the right; or, where none runs, by
+ * the driver's channels (launch/achstart/request.h).
  * A motion does not end because nobody waits for its answer any more: who gives up, or is interrupted, is told.
  */
 #ifndef LAUNCH_ACHCTL_TALK_H

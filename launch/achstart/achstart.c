@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "channels/clock.h"
@@ -47,11 +48,13 @@ static int check(struct launch *launch)
 	return errors.count ? WRONG : warnings.count > found.notes ? WORLD : 0;
 }
 
-/* Everything that is made from here on belongs to the operators' group, by us and by the daemons. */
+/* Everything that is made from here on, by us and by the daemons, belongs to the operators' group, which may read it;
+ * without such a group, only to the robot's user. */
 static int take_group(struct launch *launch, struct error_sink *errors)
 {
 	if (launch_rights(launch, errors))
 		return WRONG;
+	umask(launch->operators == LAUNCH_NO_GROUP ? 0077 : 0027);
 	if (launch->operators == LAUNCH_NO_GROUP || launch->operators == getegid() || !setgid(launch->operators))
 		return 0;
 	error_add(errors, "operators: unable to take the group: %s; start achstart as root, or with sg(1)",

@@ -10,8 +10,8 @@
  *	errors		the robot cannot work as written (exit status 100): a program that is not there, a driver or
  *			the simulator that refuses its configuration (DRIVER ... --check, exit status 100), does not
  *			answer or answers nonsense (DRIVER ... --frames), identifiers that two would send on one bus,
- *			something of a bus that two need alone, a bus loaded above 90 %, a core that the machine does not
- *			have, arm: auto with an interface that is not virtual
+ *			something of a bus that two need alone, a bus loaded above 90 %, a core that the machine does
+ *			not have, arm: auto with an interface that is not virtual
  *	warnings	it cannot work now (exit status 111), but devices may come later: an interface that is missing
  *			or up with other values, a soft wire that nobody serves, a driver whose --check says 111
  *	notes		are warnings, too, and the exit status is 0: a soft wire that is there, but served by somebody

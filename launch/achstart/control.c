@@ -16,18 +16,23 @@
 #include "config/utf8.h"
 #include "launch/achstart/control.h"
 #include "launch/achstart/control_arm.h"
+#include "launch/achstart/control_request.h"
 #include "launch/achstart/control_status.h"
+#include "launch/achstart/peer.h"
 
 #define LINE_MAX_BYTES 512
 #define WORDS_MAX 8
 #define IDLE_NS 1000000000
-#define GROUPS_MAX 64
+#define PER_USER 6 /* connections, so that the others reach it whatever one user does */
+#define PASSWD "/etc/passwd"
 #define OTHER_VERSION "is achctl of another version?"
 
 struct client {
 	int fd; /* -1: none */
 	int64_t since_ns;
-	bool may_command;
+	uid_t uid;
+	unsigned int rights;
+	struct request *request; /* to a driver, until it replies; NULL: none */
 	char line[LINE_MAX_BYTES];
 	size_t len;
 	char *answer; /* what is not sent yet */
@@ -57,8 +62,8 @@ int control_listen(struct control *c, struct error_sink *errors)
 	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/control", folder);
 	unlink(path);
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	status = fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) || chmod(path, 0660) ||
-		 listen(fd, CONTROL_CLIENTS);
+	status = fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) ||
+		 chmod(path, c->s->launch->operators == LAUNCH_NO_GROUP ? 0600 : 0660) || listen(fd, CONTROL_CLIENTS);
 	status = status ? -errno : 0;
 	close(folder);
 	if (status) {
@@ -95,6 +100,7 @@ static void drop(struct client *client)
 {
 	close(client->fd);
 	free(client->answer);
+	control_request_close(client->request);
 	*client = (struct client){ .fd = -1 };
 }
 
@@ -109,27 +115,6 @@ void control_close(struct control *c)
 	if (!run_path(path, "control", &(struct error_sink){ 0 }))
 		unlink(path);
 	free(c);
-}
-
-/* ---- who may ---- */
-
-static bool may_command(const struct control *c, int fd)
-{
-	struct ucred peer;
-	gid_t groups[GROUPS_MAX];
-	socklen_t len = sizeof(peer);
-
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len))
-		return false;
-	if (!peer.uid || peer.uid == geteuid() || peer.gid == c->s->group)
-		return true;
-	len = sizeof(groups);
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups, &len))
-		return false;
-	for (size_t i = 0; i < len / sizeof(*groups); i++)
-		if (groups[i] == c->s->group)
-			return true;
-	return false;
 }
 
 /* ---- answers ---- */
@@ -173,6 +158,31 @@ static void collect(void *to, const char *line)
 	snprintf(c->text + len, sizeof(c->text) - len, "%s%s", len ? "; " : "", line);
 }
 
+/* ---- who may ---- */
+
+static unsigned int rights(const struct control *c, int fd, uid_t *uid)
+{
+	const struct launch *l = c->s->launch;
+	const struct rights_robot robot = { geteuid(), l->operators, l->arming, l->moving };
+
+	return peer_rights(fd, &robot, uid);
+}
+
+/* false: refused. */
+static bool may(struct client *client, const char *const *words)
+{
+	const bool get = !strcmp(words[0], "request") && !strcmp(words[3], "get");
+	const unsigned int right = rights_needed(get ? "get" : words[0]);
+
+	if (!right)
+		refuse(client, "unknown command %s", words[0]);
+	else if (!(client->rights & right))
+		refuse(client, "%s is for %s", words[0], rights_holders(right));
+	else
+		return true;
+	return false;
+}
+
 /* ---- commands ---- */
 
 static bool is_number(const char *word, uint64_t *value)
@@ -210,6 +220,7 @@ static void to_daemon(struct control *c, struct client *client, const char *name
 {
 	struct watch *w = supervise_find(c->s, name);
 	const char *best = NULL;
+	char user[PEER_NAME_MAX];
 
 	for (size_t i = 0; !w && i < c->s->n; i++)
 		nearest_try(name, c->s->watches[i].daemon->name, &best);
@@ -222,7 +233,9 @@ static void to_daemon(struct control *c, struct client *client, const char *name
 		refuse(client, "the robot is being stopped");
 		return;
 	}
-	events_say(&c->s->events, now_ns, MSG_SEVERITY_INFO, name, "asked", "%s", policy_event_name(event));
+	peer_name(user, client->uid, PASSWD);
+	events_say(&c->s->events, now_ns, MSG_SEVERITY_INFO, name, "asked", "%s, asked by %s", policy_event_name(event),
+		   user);
 	if (event == POLICY_START)
 		supervise_start(c->s, w, now_ns);
 	else
@@ -233,7 +246,7 @@ static void to_daemon(struct control *c, struct client *client, const char *name
 /* WHO ID SEQ ID SEQ */
 static void arm_robot(struct control *c, struct client *client, const char *const *words, int64_t now_ns)
 {
-	const char *who = *words[0] ? words[0] : "operator";
+	char who[PEER_NAME_MAX];
 	struct collected lines = { "" };
 	struct error_sink errors = { collect, &lines, 0 };
 	struct arm_seen seen;
@@ -244,19 +257,72 @@ static void arm_robot(struct control *c, struct client *client, const char *cons
 			refuse(client, "it does not say what was seen of the e-stop: " OTHER_VERSION);
 			return;
 		}
-	if (control_arm(c->s, words[0], &seen, &errors)) {
+	peer_name(who, client->uid, PASSWD);
+	if (control_arm(c->s, who, &seen, &errors)) {
 		refuse(client, "%s", lines.text);
 		events_say(&c->s->events, now_ns, MSG_SEVERITY_WARNING, "achstart", "not-armed", "%s", lines.text);
 		return;
 	}
-	events_say(&c->s->events, now_ns, MSG_SEVERITY_INFO, "achstart", "armed", "armed by %s", who);
+	if (*words[0] && strcmp(words[0], who) != 0)
+		events_say(&c->s->events, now_ns, MSG_SEVERITY_INFO, "achstart", "armed", "armed by %s (%s)", who,
+			   words[0]);
+	else
+		events_say(&c->s->events, now_ns, MSG_SEVERITY_INFO, "achstart", "armed", "armed by %s", who);
 	if (asprintf(&json, "{\"ok\":true,\"epoch\":%llu}\n", (unsigned long long)c->s->arm.epoch) < 0)
 		json = NULL;
 	answer(client, json);
 }
 
+/* LEVEL WHY; never too late. */
+static void raise_level(struct control *c, struct client *client, const char *const *words, int64_t now_ns)
+{
+	const enum msg_level level = strcmp(words[0], "hold") ? MSG_LEVEL_ESTOP : MSG_LEVEL_HOLD;
+	struct collected lines = { "" };
+	struct error_sink errors = { collect, &lines, 0 };
+	char who[PEER_NAME_MAX];
+
+	peer_name(who, client->uid, PASSWD);
+	arm_read(&c->s->arm, &(struct error_sink){ 0 });
+	if (arm_raise(&c->s->arm, level, who, words[1], &errors))
+		refuse(client, "%s", lines.text);
+	else
+		answer(client, strdup("{\"ok\":true}\n"));
+	events_say(&c->s->events, now_ns, MSG_SEVERITY_WARNING, "achstart", "raised", "level %s by %s: %s",
+		   msg_level_word(level), who, words[1]);
+}
+
+static size_t requests(const struct control *c)
+{
+	size_t n = 0;
+
+	for (int i = 0; i < CONTROL_CLIENTS; i++)
+		n += c->clients[i].request != NULL;
+	return n;
+}
+
+/* NAME VERB KEY VALUE; answered by request_step. */
+static void request(struct control *c, struct client *client, const char *const *words, int64_t now_ns)
+{
+	struct collected lines = { "" };
+	struct error_sink errors = { collect, &lines, 0 };
+	char user[PEER_NAME_MAX];
+
+	if (requests(c) == CONTROL_REQUESTS) {
+		refuse(client, "too many requests are under way: ask again when one has been answered");
+		return;
+	}
+	peer_name(user, client->uid, PASSWD);
+	client->request = control_request_open(c->s, words, user, now_ns, &errors);
+	if (!client->request)
+		refuse(client, "%s", lines.text);
+}
+
 static void stop_robot(struct control *c, struct client *client, int64_t now_ns)
 {
+	char user[PEER_NAME_MAX];
+
+	peer_name(user, client->uid, PASSWD);
+	events_say(&c->s->events, now_ns, MSG_SEVERITY_INFO, "achstart", "asked", "stop, asked by %s", user);
 	supervise_stop(c->s, now_ns);
 	answer(client, strdup("{\"ok\":true}\n"));
 }
@@ -265,9 +331,7 @@ static void command(struct control *c, struct client *client, const char *const 
 {
 	uint64_t until_ns;
 
-	if (!client->may_command)
-		refuse(client, "only the owner of the robot and its group may command it");
-	else if (!is_number(words[1], &until_ns))
+	if (!is_number(words[1], &until_ns))
 		refuse(client, "%s: it does not say until when: " OTHER_VERSION, words[0]);
 	else if (is_too_late(client, until_ns))
 		not_done(c, client, words[0], now_ns);
@@ -279,10 +343,10 @@ static void command(struct control *c, struct client *client, const char *const 
 		to_daemon(c, client, words[2], POLICY_START, now_ns);
 	else if (!strcmp(words[0], "restart"))
 		to_daemon(c, client, words[2], POLICY_RESTART, now_ns);
-	else if (!strcmp(words[0], "arm"))
-		arm_robot(c, client, words + 2, now_ns);
+	else if (!strcmp(words[0], "request"))
+		request(c, client, words + 2, now_ns);
 	else
-		refuse(client, "unknown command %s", words[0]);
+		arm_robot(c, client, words + 2, now_ns);
 }
 
 static void obey(struct control *c, struct client *client, int64_t now_ns)
@@ -293,11 +357,15 @@ static void obey(struct control *c, struct client *client, int64_t now_ns)
 
 	while (n < WORDS_MAX && (word = strsep(&rest, "\t")))
 		words[n++] = word;
-	if (!strcmp(words[0], "status"))
+	if (!may(client, words))
+		;
+	else if (!strcmp(words[0], "raise"))
+		raise_level(c, client, words + 1, now_ns);
+	else if (!strcmp(words[0], "status"))
 		answer(client, control_status(c->s, now_ns));
 	else
 		command(c, client, words, now_ns);
-	if (!client->answer)
+	if (!client->answer && !client->request)
 		refuse(client, "no memory left");
 }
 
@@ -306,15 +374,37 @@ static void obey(struct control *c, struct client *client, int64_t now_ns)
 static void accept_one(struct control *c, int64_t now_ns)
 {
 	const int fd = accept4(c->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	struct client client = { .fd = fd, .since_ns = now_ns }, *free = NULL;
+	int same = 0;
 
-	for (int i = 0; fd >= 0 && i < CONTROL_CLIENTS; i++)
-		if (c->clients[i].fd < 0) {
-			c->clients[i] =
-				(struct client){ .fd = fd, .since_ns = now_ns, .may_command = may_command(c, fd) };
-			return;
-		}
-	if (fd >= 0)
+	if (fd < 0)
+		return;
+	client.rights = rights(c, fd, &client.uid);
+	for (int i = 0; i < CONTROL_CLIENTS; i++) {
+		if (c->clients[i].fd < 0)
+			free = &c->clients[i];
+		else
+			same += c->clients[i].uid == client.uid;
+	}
+	if (free && (same < PER_USER || !client.uid || client.uid == geteuid()))
+		*free = client;
+	else
 		close(fd);
+}
+
+/* Nothing more is read from one whose driver is asked, but its end. */
+static void follow_request(struct client *client, int64_t now_ns)
+{
+	if (has_hung_up(client)) {
+		drop(client);
+		return;
+	}
+	answer(client, control_request_step(client->request, now_ns));
+	if (!client->answer)
+		return;
+	control_request_close(client->request);
+	client->request = NULL;
+	client->since_ns = now_ns;
 }
 
 static void read_line(struct control *c, struct client *client, int64_t now_ns)
@@ -348,12 +438,13 @@ static void write_answer(struct client *client)
 		drop(client);
 }
 
+/* A client whose driver is asked is looked at in every round: the end of its asker stays readable. */
 size_t control_fds(const struct control *c, struct clock_fd fds[CONTROL_FDS])
 {
 	fds[0] = (struct clock_fd){ .fd = c->fd, .events = POLLIN };
 	for (int i = 0; i < CONTROL_CLIENTS; i++)
-		fds[i + 1] =
-			(struct clock_fd){ .fd = c->clients[i].fd, .events = c->clients[i].answer ? POLLOUT : POLLIN };
+		fds[i + 1] = (struct clock_fd){ .fd = c->clients[i].request ? -1 : c->clients[i].fd,
+						.events = c->clients[i].answer ? POLLOUT : POLLIN };
 	return CONTROL_FDS;
 }
 
@@ -364,11 +455,13 @@ void control_serve(struct control *c, const struct clock_fd *fds, size_t n, int6
 
 		if (client->fd < 0)
 			continue;
-		if (fds[i].ready && !client->answer)
+		if (fds[i].ready && !client->answer && !client->request)
 			read_line(c, client, now_ns);
+		if (client->request)
+			follow_request(client, now_ns);
 		if (client->fd >= 0 && client->answer)
 			write_answer(client);
-		if (client->fd >= 0 && now_ns - client->since_ns > IDLE_NS)
+		if (client->fd >= 0 && !client->request && now_ns - client->since_ns > IDLE_NS)
 			drop(client);
 	}
 	if (fds[0].ready)

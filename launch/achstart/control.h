@@ -1,15 +1,16 @@
 /* control.h: $RUN/control, where achctl asks.
  *
  * A connection sends one line, words with tabs between them ("restart\t1234567890\twaist"), and gets one line of
- * JSON: {"ok":true,...} or {"ok":false,"error":"..."}; then it is closed.  Everybody who may reach the socket may ask
- * how the robot is; commands are for the owner, for root and for members of the robot's group (SO_PEERCRED,
- * SO_PEERGROUPS).
+ * JSON: {"ok":true,...} or {"ok":false,"error":"..."}; then it is closed.  What a user may ask is rights.h's, by
+ * SO_PEERCRED and SO_PEERGROUPS, and the names in events come from there.
  *
  *	status				the whole robot
+ *	raise LEVEL WHY			the e-stop, to hold or estop
  *	start, restart, stop UNTIL NAME	a daemon
  *	stop UNTIL			the robot, and then achstart
  *	arm UNTIL WHO ID SEQ ID SEQ	lowers the level to run, for one who had seen that of both e-stop channels
  *	clear UNTIL NAME		forgets that a daemon has failed, and starts it
+ *	request UNTIL NAME VERB KEY VALUE	to a driver; the answer is its reply
  *
  * UNTIL is in ns of CLOCK_MONOTONIC.  A command is not done after that, nor when its asker has hung up: nobody waits
  * for it any more, who was told that it failed relies on that, and the robot may have changed.
@@ -20,7 +21,8 @@
 #include "channels/clock.h"
 #include "launch/achstart/supervise.h"
 
-#define CONTROL_CLIENTS 8
+#define CONTROL_CLIENTS 16
+#define CONTROL_REQUESTS 8 /* of them, those that wait for a driver */
 #define CONTROL_FDS (CONTROL_CLIENTS + 1)
 
 struct control;

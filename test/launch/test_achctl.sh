@@ -444,7 +444,25 @@ answer status "$(robot "$(daemon waist stopped false 0 null 4)")"
 lib_case clear_stopped lib_matches 1 '*waist is stopped: there is nothing to clear (achctl start waist starts it)' \
 	"$achctl" clear waist
 
-# ---- request, and clear of a driver, by its channels ----
+# ---- request, through achstart ----
+
+answer request '{"ok":true,"result":0,"value":"4 \"of\" tick","error":""}'
+lib_case request_through lib_says 0 '4 "of" tick' '' "$achctl" request waist get tick
+lib_case request_through_asked test "$(asked)" = "$(printf 'request\twaist\tget\ttick\t')"
+answer request '{"ok":true,"result":-1,"value":"","error":"there is nothing to bias"}'
+lib_case request_through_no lib_says 1 '' 'achctl request: refused: waist: there is nothing to bias' \
+	"$achctl" request waist bias
+answer request '{"ok":false,"error":"request is for others"}'
+lib_case request_no_right lib_says 1 '' 'achctl request: refused: request is for others' "$achctl" request waist home
+answer request CLOSE
+lib_case request_through_lost lib_matches 111 "*closed the connection without an answer; a motion*" \
+	"$achctl" request waist home
+answer request HANG
+lib_case request_through_late lib_matches 111 '*waist has not answered within 0.1 s*' \
+	"$achctl" request waist home --within 100ms
+stop_serving
+
+# ---- request, and clear of a driver, by its channels, where no achstart runs ----
 
 # A driver that answers each request once, and says what it was; MODE missed: the first answer is overwritten by others.
 cat >"$lib_folder/driver.py" <<'END'
@@ -494,7 +512,6 @@ drive() { # MODE
 	disown
 	lib_until test -f "$lib_folder/requests"
 }
-answer status "$fine"
 drive plain
 lib_case request_get lib_says 0 '4 of tick' '' "$achctl" request waist get tick
 lib_case request_set lib_says 0 'done' '' "$achctl" request waist set tick 5ms
@@ -539,6 +556,7 @@ lib_case request_missed lib_says 0 '4 of tick' '' "$achctl" request waist get ti
 
 # ---- top ----
 
+serve
 types() { python3 test/scripts/type.py 24 80 "$@" -- "$achctl" top --every 100ms; }
 answer status "$fine"
 lib_case top types see:bench see:ready see:active 'see:e E-STOP at once' 'see:q quit' 'key:d' 'key:q'
@@ -714,7 +732,7 @@ not_allowed() {
 	[ ${#as_user[@]} -gt 0 ] || return 0
 	serve
 	chmod 600 "$ENDPLATE_RUN/control"
-	lib_matches 111 '*only the owner of the robot and its group may use it' \
+	lib_matches 111 "*only the robot's user and the groups of its launch file may use it" \
 		"${as_user[@]}" env "$lib_folder/achctl" arm
 }
 lib_case not_allowed not_allowed

@@ -92,7 +92,7 @@ lib_case late_arm_said grep -q 'does not answer; it will not be done later' "$li
 lib_case late_stop late stop 130 interrupted achctl stop
 lib_case interrupted_arm late arm 130 interrupted achctl arm
 lib_case arm_after lib_matches 0 "armed: level run, epoch $((epoch + 2)), by ann; taken by 2 drivers" achctl arm
-lib_case armed_said grep -qx 'achstart: armed by ann' "$lib_folder/achstart"
+lib_case armed_said grep -qx "achstart: armed by $(id -un) (ann)" "$lib_folder/achstart"
 
 # Requests reach the driver, and its answers us.
 lib_case get lib_matches 0 'clock/5' achctl request waist get tick

@@ -1,0 +1,107 @@
+/* control_request.c: requests to drivers that came through $RUN/control. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/nearest.h"
+#include "launch/achstart/control_request.h"
+#include "launch/achstart/terminal.h"
+
+/* Channels have the name of the device, which may be driven by a daemon of another name. */
+static const char *device_name(const struct watch *w)
+{
+	return w->daemon->device ? w->daemon->device->name : w->daemon->name;
+}
+
+static const struct watch *find_driver(const struct supervisor *s, const char *name, struct error_sink *errors)
+{
+	const char *best = NULL;
+
+	for (size_t i = 0; i < s->n; i++) {
+		const struct watch *w = &s->watches[i];
+
+		if (w->daemon->alive != LAUNCH_ALIVE_STATE)
+			continue;
+		if (!strcmp(device_name(w), name) || !strcmp(w->daemon->name, name))
+			return w;
+		nearest_try(name, device_name(w), &best);
+	}
+	error_add(errors, "there is no driver %s%s%s%s", name, best ? "; did you mean " : "", best ? best : "",
+		  best ? "?" : "");
+	return NULL;
+}
+
+struct request *control_request_open(struct supervisor *s, const char *const *words, const char *user, int64_t now_ns,
+				     struct error_sink *errors)
+{
+	const struct watch *w = find_driver(s, words[0], errors);
+	enum msg_verb verb;
+	struct request *r;
+
+	if (!w)
+		return NULL;
+	if (!policy_has_process(&w->policy)) {
+		error_add(errors, "%s does not run: it is %s", words[0], policy_state_name(w->policy.state));
+		return NULL;
+	}
+	if (!request_verb(words[1], &verb)) {
+		error_add(errors, "%s is not a verb", words[1]);
+		return NULL;
+	}
+	r = malloc(sizeof(*r));
+	if (!r) {
+		error_add(errors, "%s", strerror(ENOMEM));
+		return NULL;
+	}
+	if (request_open(r, device_name(w), verb, words[2], words[3], errors)) {
+		free(r);
+		return NULL;
+	}
+	if (verb != MSG_VERB_GET)
+		events_say(&s->events, now_ns, MSG_SEVERITY_INFO, w->daemon->name, "asked", "%s%s%s, asked by %s",
+			   words[1], *words[2] ? " " : "", words[2], user);
+	return r;
+}
+
+void control_request_close(struct request *r)
+{
+	if (r)
+		request_close(r);
+	free(r);
+}
+
+static void put_text(FILE *to, const char *key, char *text)
+{
+	terminal_clean(text);
+	fprintf(to, ",\"%s\":\"", key);
+	for (; *text; text++) {
+		if (*text == '\t')
+			fputs("\\t", to);
+		else
+			fprintf(to, "%s%c", *text == '"' || *text == '\\' ? "\\" : "", *text);
+	}
+	fputc('"', to);
+}
+
+char *control_request_step(struct request *r, int64_t now_ns)
+{
+	struct msg_reply reply;
+	char *json = NULL;
+	size_t size;
+	FILE *to;
+
+	if (!request_step(r, now_ns, &reply))
+		return NULL;
+	to = open_memstream(&json, &size);
+	if (!to)
+		return NULL;
+	if (reply.result && !*reply.error)
+		snprintf(reply.error, sizeof(reply.error), "%s", strerror(-reply.result));
+	fprintf(to, "{\"ok\":true,\"result\":%d", (int)reply.result);
+	put_text(to, "value", reply.value);
+	put_text(to, "error", reply.error);
+	fputs("}\n", to);
+	fclose(to);
+	return json;
+}
