@@ -45,7 +45,9 @@ static const struct settings_row arm_rows[] = {
 	ROBOT,
 	JSON,
 	SETTINGS_STRING("who", struct ctl_line, who, NULL, "the operator; else the user", .value = "NAME"),
-	WITHIN("10s", "wait so long until every driver has taken it; 0: do not wait"),
+	SETTINGS_BOOL("alone", struct ctl_line, alone, "no", "without achstart: for drivers started by hand"),
+	SETTINGS_DURATION("within", struct ctl_line, within_ns, "3s", "500ms", "1h",
+			  "raise the level and give up unless it is answered in this time", .value = "TIME"),
 	SETTINGS_END,
 };
 static const struct settings_row request_rows[] = {

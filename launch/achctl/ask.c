@@ -79,9 +79,10 @@ static int connect_control(struct error_sink *errors)
 	return status;
 }
 
+/* Is it done only until a certain time?  A raise is done whenever it comes. */
 static bool is_command(const char *const *words)
 {
-	return strcmp(words[0], "status") != 0;
+	return strcmp(words[0], "status") != 0 && strcmp(words[0], "raise") != 0;
 }
 
 static int write_line(struct ask *a, const char *const *words, int64_t until_ns, struct error_sink *errors)

@@ -23,6 +23,7 @@ struct ctl_line {
 	int64_t within_ns;
 	const char *why;
 	const char *who;
+	bool alone;
 	bool follow;
 	int64_t lines;
 	int64_t every_ns;

@@ -1,165 +1,153 @@
-/* ctl_level.c: achctl hold and estop: raise the level, on the channels themselves.
+/* ctl_level.c: achctl hold and estop: raise the level.
  *
- * Nothing but the channels is needed: no achstart, no names of users.  Which channels, the folder of the robot says, if
- * there is one.  A channel whose lock somebody holds is left after 2 ms for the other one, which is enough: the higher
- * of the two counts.  Where it is in doubt which robot is meant, all are that may be.
+ * Neither achstart nor names of users are needed.  Which channels, the folder of the robot says, if there is one.  Where it
+ * is in doubt which robot is meant, the level of all that may be is raised.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "channels/clock.h"
 #include "launch/achctl/ctl.h"
+#include "launch/achctl/raise.h"
 #include "launch/achctl/which.h"
-#include "launch/achstart/arm.h"
 
-#define AGAIN_NS 5000000
-#define GIVE_UP_NS 2000000000
-
-struct raise {
+struct all {
 	enum msg_level level;
 	char who[CTL_WHO_MAX];
 	const char *why;
 	struct target {
 		const struct which_one *which;
-		struct arm arm;
+		struct raise raise;
 		bool done;
-		struct ctl_lines lines; /* what is wrong, of a channel or of both */
 	} at[WHICH_MAX];
 	size_t n;
 };
 
-static bool is_absent(const struct target *t)
-{
-	return !t->arm.open[0] && !t->arm.open[1] && t->arm.status[0] == ACH_ENOENT && t->arm.status[1] == ACH_ENOENT;
-}
-
-static bool can_be_raised(const struct target *t)
-{
-	return t->arm.open[0] || t->arm.open[1];
-}
-
-static void use_channels(const struct target *t)
+static void use_robot(const struct target *t)
 {
 	setenv("ENDPLATE_PREFIX", t->which->prefix, 1);
+	setenv("ENDPLATE_RUN", *t->which->run ? t->which->run : "/nonexistent", 1);
 }
 
-static void try_once(const struct raise *r, struct target *t)
+/* No robot waits for another one. */
+static void try_all(struct all *a)
 {
-	use_channels(t);
-	/* For the epoch, which an unreadable channel does not tell: a raise counts whatever its epoch. */
-	arm_read(&t->arm, &(struct error_sink){ 0 });
-	t->done = !arm_raise(&t->arm, r->level, r->who, r->why, ctl_lines(&t->lines));
-}
-
-/* Nobody waits for another's channels. */
-static void try_all(struct raise *r)
-{
-	const int64_t until_ns = clock_now_ns() + GIVE_UP_NS;
+	const int64_t until_ns = clock_now_ns() + RAISE_WITHIN_NS;
 	bool again = true;
 
-	for (size_t i = 0; i < r->n; i++) {
-		use_channels(&r->at[i]);
-		arm_open(&r->at[i].arm, false, (gid_t)-1, &(struct error_sink){ 0 });
+	for (size_t i = 0; i < a->n; i++) {
+		use_robot(&a->at[i]);
+		raise_begin(&a->at[i].raise, a->level, a->who, a->why);
 	}
 	for (;;) {
 		again = false;
-		for (size_t i = 0; i < r->n; i++) {
-			if (!r->at[i].done)
-				try_once(r, &r->at[i]);
-			again |= !r->at[i].done && can_be_raised(&r->at[i]);
+		for (size_t i = 0; i < a->n; i++) {
+			struct target *t = &a->at[i];
+
+			use_robot(t);
+			if (!t->done)
+				t->done = raise_step(&t->raise, clock_now_ns());
+			again |= !t->done && !raise_is_hopeless(&t->raise);
 		}
 		if (!again || clock_now_ns() >= until_ns)
 			return;
-		clock_wait(NULL, 0, clock_now_ns() + AGAIN_NS);
+		clock_wait(NULL, 0, clock_now_ns() + RAISE_EVERY_NS);
 	}
 }
 
 /* ---- what came of it ---- */
 
 /* "t-estop of robot bench, b-estop" of those that are done. */
-static size_t list(const struct raise *r, char *text, size_t size)
+static size_t list(const struct all *a, char *text, size_t size)
 {
 	size_t len = 0, n = 0;
 
 	*text = 0;
-	for (size_t i = 0; i < r->n && len < size; i++) {
-		const struct which_one *w = r->at[i].which;
+	for (size_t i = 0; i < a->n && len < size; i++) {
+		const struct which_one *w = a->at[i].which;
 
-		if (r->at[i].done)
+		if (a->at[i].done)
 			len += (size_t)snprintf(text + len, size - len, "%s%sestop%s%s", n++ ? ", " : "", w->prefix,
 						*w->robot ? " of robot " : "", w->robot);
 	}
 	return n;
 }
 
-static int not_raised(const struct ctl_line *line, const struct raise *r, const struct target *t)
+static int not_raised(const struct ctl_line *line, const struct all *a, const struct target *t)
 {
+	const struct raise *r = &t->raise;
 	char others[200];
-	const bool some = list(r, others, sizeof(others));
+	const bool some = list(a, others, sizeof(others)), absent = raise_is_absent(r);
 
-	return ctl_fail(line, CTL_WORLD, "NOT RAISED: %s%s%s%s%s%s", is_absent(t) ? "no robot is up here (" : "",
-			t->lines.text, is_absent(t) ? ")" : "", some ? "; raised on " : "", others,
-			some ? " only" : "");
+	if (*r->behind && (r->put || r->answered))
+		return ctl_fail(line, CTL_WORLD, "NOT CONFIRMED: level %s is raised, but within %g s these drivers do not show it: %s",
+				msg_level_word(a->level), RAISE_WITHIN_NS / 1e9, r->behind);
+	return ctl_fail(line, CTL_WORLD, "NOT RAISED: %s%s%s%s%s%s", absent ? "no robot is up here (" : "",
+			r->lines.text, absent ? ")" : "", some ? "; raised on " : "", others, some ? " only" : "");
 }
 
-static int raised(const struct ctl_line *line, const struct raise *r, const struct which *which)
+static int raised(const struct ctl_line *line, const struct all *a, const struct which *which)
 {
-	const struct target *t = r->at;
+	const struct target *t = a->at;
+	const char *level;
+	unsigned long long epoch;
 	char members[300], where[200];
 
 	while (!t->done)
 		t++;
-	list(r, where, sizeof(where));
+	level = msg_level_word(t->raise.estop.level);
+	epoch = (unsigned long long)t->raise.estop.epoch;
+	list(a, where, sizeof(where));
 	if (*which->doubt)
 		ctl_warn(line, "%s: raised on %s", which->doubt, where);
-	snprintf(members, sizeof(members), "\"level\":\"%s\",\"epoch\":%llu%s%s%s", msg_level_word(t->arm.level),
-		 (unsigned long long)t->arm.epoch, *which->doubt ? ",\"raised\":\"" : "", *which->doubt ? where : "",
-		 *which->doubt ? "\"" : "");
-	return ctl_done(line, members, "level %s, epoch %llu, by %s", msg_level_word(t->arm.level),
-			(unsigned long long)t->arm.epoch, r->who);
+	snprintf(members, sizeof(members), "\"level\":\"%s\",\"epoch\":%llu%s%s%s", level, epoch,
+		 *which->doubt ? ",\"raised\":\"" : "", *which->doubt ? where : "", *which->doubt ? "\"" : "");
+	return ctl_done(line, members, "level %s, epoch %llu, by %s", level, epoch, a->who);
 }
 
-/* One that is not there is no matter, if another is. */
-static int tell(const struct ctl_line *line, struct raise *r, const struct which *which)
+/* A robot that is not there does not matter if another is. */
+static int tell(const struct ctl_line *line, struct all *a, const struct which *which)
 {
 	const struct target *failed = NULL;
 	size_t done = 0;
 
-	for (size_t i = 0; i < r->n; i++) {
-		struct target *t = &r->at[i];
+	for (size_t i = 0; i < a->n; i++) {
+		struct target *t = &a->at[i];
 
+		use_robot(t);
+		judged_look(&t->raise.estop, &t->raise.chans, clock_now_ns());
 		done += t->done;
-		if (!t->done && (!failed || is_absent(failed)))
+		if (!t->done && (!failed || raise_is_absent(&failed->raise)))
 			failed = t;
-		if (t->done && t->lines.sink.count)
-			ctl_warn(line, "%s; the other channel has it, which is enough", t->lines.text);
-		use_channels(t);
-		arm_read(&t->arm, &(struct error_sink){ 0 });
+		if (t->done && *t->raise.lines.text)
+			ctl_warn(line, "%s; %s", t->raise.lines.text,
+				 t->raise.drivers ? "every driver shows the level"
+				 : t->raise.put	  ? "the other channel has it"
+						  : "achstart has raised the level");
 	}
-	if (failed && (!done || !is_absent(failed)))
-		return not_raised(line, r, failed);
-	return raised(line, r, which);
+	if (failed && (!done || !raise_is_absent(&failed->raise)))
+		return not_raised(line, a, failed);
+	return raised(line, a, which);
 }
 
 static int raise_level(const struct ctl_line *line, enum msg_level level)
 {
 	static struct which which;
-	static struct raise raise;
+	static struct all all;
 	char usual[32];
 	int status;
 
-	raise.level = level;
-	ctl_who(line, raise.who);
+	all.level = level;
+	ctl_who(line, all.who);
 	snprintf(usual, sizeof(usual), "achctl %s", msg_level_word(level));
-	raise.why = line->why ? line->why : usual;
+	all.why = line->why ? line->why : usual;
 	which_all(line, &which);
-	for (raise.n = 0; raise.n < which.n; raise.n++)
-		raise.at[raise.n].which = &which.one[raise.n];
-	try_all(&raise);
-	status = tell(line, &raise, &which);
-	for (size_t i = 0; i < raise.n; i++)
-		arm_close(&raise.at[i].arm);
+	for (all.n = 0; all.n < which.n; all.n++)
+		all.at[all.n].which = &which.one[all.n];
+	try_all(&all);
+	status = tell(line, &all, &which);
+	for (size_t i = 0; i < all.n; i++)
+		raise_end(&all.at[i].raise);
 	return status;
 }
 

@@ -36,6 +36,7 @@ enum tone show_level_tone(const char *level)
 
 void show_robot(const struct view *v, struct paint *p, size_t width)
 {
+	const struct view_daemon *apart = view_apart(v);
 	char up[SHOW_TEXT_MAX];
 	size_t left = width, ready = 0, wanted = 0;
 
@@ -43,6 +44,8 @@ void show_robot(const struct view *v, struct paint *p, size_t width)
 	say(p, &left, TONE_PLAIN, "  ");
 	if (*v->level) {
 		say(p, &left, show_level_tone(v->level), "%s", v->level);
+		if (apart)
+			say(p, &left, TONE_BAD, ", but %s is at %s", apart->name, apart->level);
 		say(p, &left, TONE_PLAIN, ", epoch %lld", (long long)v->epoch);
 		if (*v->who)
 			say(p, &left, TONE_PLAIN, ", by %s", v->who);

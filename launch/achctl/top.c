@@ -13,6 +13,7 @@
 #include "channels/clock.h"
 #include "launch/achctl/ask.h"
 #include "launch/achctl/ctl.h"
+#include "launch/achctl/judged.h"
 #include "launch/achctl/top.h"
 #include "launch/achctl/which.h"
 
@@ -22,7 +23,7 @@
 struct loop {
 	struct top top;
 	const struct ctl_line *line;
-	struct arm arm;
+	struct estop estop;
 	struct ask ask;
 	bool asking;
 	bool shown; /* something has been drawn */
@@ -104,18 +105,27 @@ static void say(struct loop *l, enum tone tone, const char *text)
 	l->notice_ns = clock_now_ns() + NOTICE_NS;
 }
 
+/* By the channels, and through achstart, whose answer is not waited for. */
 static void raise_level(struct loop *l, enum msg_level level)
 {
 	char who[CTL_WHO_MAX], text[TOP_NOTICE_MAX], why[ERROR_LINE_MAX] = "";
-	struct error_sink errors = { keep_why, why, 0 };
+	struct error_sink errors = { keep_why, why, 0 }, quiet = { 0 };
+	struct ask ask;
+	int status;
 
 	ctl_who(l->line, who);
-	arm_read(&l->arm, &(struct error_sink){ 0 });
-	if (arm_raise(&l->arm, level, who, "achctl top", &errors))
+	estop_look(&l->estop, clock_now_ns());
+	status = estop_raise(&l->estop, level, who, getuid(), "achctl top", &errors);
+	if (!ask_begin(&ask, (const char *const[]){ "raise", msg_level_word(level), "achctl top", NULL }, 0, &quiet)) {
+		if (ask_step(&ask, &quiet) >= 0)
+			status = 0;
+		ask_end(&ask);
+	}
+	if (status)
 		snprintf(text, sizeof(text), "%s NOT RAISED: %.150s", msg_level_word(level), why);
 	else
 		snprintf(text, sizeof(text), "%s raised by %s; achctl arm lowers it", msg_level_word(level), who);
-	arm_read(&l->arm, &(struct error_sink){ 0 });
+	judged_look(&l->estop, &l->top.chans, clock_now_ns());
 	say(l, level == MSG_LEVEL_ESTOP ? TONE_BAD : TONE_ODD, text);
 }
 
@@ -123,7 +133,7 @@ static void look(struct loop *l, int64_t now_ns)
 {
 	begin_asking(l, now_ns);
 	chans_look(&l->top.chans);
-	arm_read(&l->arm, &(struct error_sink){ 0 });
+	judged_look(&l->estop, &l->top.chans, now_ns);
 	if (l->away) {
 		view_look(&l->top.view, &l->top.chans);
 		if (*l->robot)
@@ -144,7 +154,7 @@ static void draw(struct loop *l)
 	if (!l->shown && l->asking && l->away && clock_now_ns() - l->ask_ns < FIRST_NS)
 		return;
 	l->shown = true;
-	view_level(&l->top.view, &l->arm);
+	view_level(&l->top.view, &l->estop);
 	view_fresh(&l->top.view, &l->top.chans);
 	top_screen_draw(&l->top);
 }
@@ -269,12 +279,12 @@ static int run_screen(const struct ctl_line *line)
 		return ctl_fail(line, CTL_WORLD, "the terminal is of a kind that is not known here: set TERM");
 	l.line = line;
 	l.away = true;
-	arm_open(&l.arm, false, (gid_t)-1, &(struct error_sink){ 0 });
+	judged_open(&l.estop, false, &(struct error_sink){ 0 });
 	run(&l, signals);
 	top_screen_end();
 	if (l.asking)
 		ask_end(&l.ask);
-	arm_close(&l.arm);
+	estop_close(&l.estop);
 	chans_close(&l.top.chans);
 	close(signals);
 	return 0;

@@ -199,6 +199,15 @@ const struct view_daemon *view_daemon(const struct view *v, const char *name)
 	return NULL;
 }
 
+const struct view_daemon *view_apart(const struct view *v)
+{
+	for (size_t i = 0; i < v->daemons_n; i++)
+		if (v->daemons[i].ready && *v->daemons[i].level && *v->level &&
+		    strcmp(v->daemons[i].level, v->level) != 0)
+			return &v->daemons[i];
+	return NULL;
+}
+
 bool view_daemon_is_fine(const struct view_daemon *d)
 {
 	return d->ready || !strcmp(d->state, "done");

@@ -8,8 +8,8 @@
 #include <stdio.h>
 
 #include "config/yaml.h"
+#include "daemons/estop.h"
 #include "launch/achctl/chans.h"
-#include "launch/achstart/arm.h"
 
 #define VIEW_NAME_MAX 32
 #define VIEW_DAEMONS_MAX 64
@@ -68,12 +68,15 @@ void view_json(const struct view *view, FILE *to);
 /* Of the e-stop channels, the state channels and $RUN/state; needs nobody.  How many daemons it found. */
 size_t view_look(struct view *view, const struct chans *chans);
 /* Level, epoch, who and why, as the e-stop channels have them. */
-void view_level(struct view *view, const struct arm *arm);
+void view_level(struct view *view, const struct estop *estop);
 /* What the channels tell better than achstart, which looks at them less often: age, rate and phase. */
 void view_fresh(struct view *view, const struct chans *chans);
 
 /* Without what a terminal would take for a command, and without tabs. */
 void view_clean(char *text);
+
+/* The first driver that publishes another level than the robot's; NULL: none. */
+const struct view_daemon *view_apart(const struct view *view);
 
 /* By name, or NULL. */
 const struct view_daemon *view_daemon(const struct view *view, const char *name);

@@ -8,8 +8,8 @@
 #include "config/run.h"
 #include "config/text.h"
 #include "launch/achctl/chans.h"
+#include "launch/achctl/judged.h"
 #include "launch/achctl/view.h"
-#include "launch/achstart/arm.h"
 #include "launch/achstart/folder.h"
 
 #define SILENT_MS 1000
@@ -154,32 +154,35 @@ static void keep_first(void *to, const char *line)
 		COPY(v->why, line);
 }
 
-void view_level(struct view *v, const struct arm *arm)
+/* Neither channel is there, or may be read. */
+void view_level(struct view *v, const struct estop *e)
 {
+	const enum ach_status *status[] = { &e->channel[0].status, &e->channel[1].status };
+
 	*v->level = *v->who = *v->why = 0;
 	v->epoch = 0;
-	if (!arm->open[0] && !arm->open[1]) {
-		if (arm->status[0] == ACH_EACCES || arm->status[1] == ACH_EACCES)
-			arm_why(arm, &(struct error_sink){ keep_first, v, 0 });
+	if (!e->channel[0].open && !e->channel[1].open && *status[0] == ACH_ENOENT && *status[1] == ACH_ENOENT)
+		return;
+	if (!e->channel[0].open && !e->channel[1].open && (*status[0] == ACH_EACCES || *status[1] == ACH_EACCES)) {
+		estop_why_closed(e, &(struct error_sink){ keep_first, v, 0 });
 		return;
 	}
-	COPY(v->level, msg_level_word(arm->level));
-	v->epoch = (int64_t)arm->epoch;
-	snprintf(v->who, sizeof(v->who), "%.*s", MSG_NAME_SIZE, arm->who);
-	snprintf(v->why, sizeof(v->why), "%.*s", MSG_TEXT_SIZE, arm->why);
+	COPY(v->level, msg_level_word(e->level));
+	v->epoch = (int64_t)e->epoch;
+	COPY(v->who, e->who);
+	COPY(v->why, e->why);
 	view_clean(v->who);
 	view_clean(v->why);
 }
 
-static void take_level(struct view *v)
+static void take_level(struct view *v, const struct chans *chans)
 {
-	struct error_sink quiet = { 0 };
-	struct arm arm;
+	static struct estop estop;
 
-	arm_open(&arm, false, (gid_t)-1, &quiet);
-	arm_read(&arm, &quiet);
-	view_level(v, &arm);
-	arm_close(&arm);
+	judged_open(&estop, false, &(struct error_sink){ 0 });
+	judged_look(&estop, chans, clock_now_ns());
+	view_level(v, &estop);
+	estop_close(&estop);
 }
 
 void view_fresh(struct view *v, const struct chans *chans)
@@ -214,7 +217,7 @@ size_t view_look(struct view *v, const struct chans *chans)
 	v->uptime_s = NAN;
 	if (!run_path(path, NULL, &(struct error_sink){ 0 }) && strrchr(path, '/'))
 		COPY(v->robot, strrchr(path, '/') + 1);
-	take_level(v);
+	take_level(v, chans);
 	look_at_processes(v, clock_now_ns());
 	for (size_t i = 0; i < chans->n; i++)
 		take_state(v, chans->at[i]);

@@ -120,7 +120,7 @@ int which_robot(const struct ctl_line *line)
 
 /* ---- hold and estop ---- */
 
-static void add(struct which *w, const char *robot, const char *prefix)
+static void add(struct which *w, const char *robot, const char *prefix, const char *run)
 {
 	for (size_t i = 0; i < w->n; i++)
 		if (!strcmp(w->one[i].prefix, prefix))
@@ -129,6 +129,7 @@ static void add(struct which *w, const char *robot, const char *prefix)
 		return;
 	snprintf(w->one[w->n].robot, sizeof(w->one[0].robot), "%s", robot);
 	snprintf(w->one[w->n].prefix, sizeof(w->one[0].prefix), "%s", prefix);
+	snprintf(w->one[w->n].run, sizeof(w->one[0].run), "%s", run);
 	w->n++;
 }
 
@@ -137,7 +138,7 @@ static void add_folder(struct which *w, const char *path)
 	struct folder_robot kept;
 
 	if (!folder_robot_read(path, &kept))
-		add(w, kept.name, kept.prefix);
+		add(w, kept.name, kept.prefix, path);
 }
 
 static void add_all_in(struct which *w, const char *folder)
@@ -172,11 +173,12 @@ void which_all(const struct ctl_line *line, struct which *w)
 	struct folder_robot kept;
 
 	memset(w, 0, sizeof(*w));
+	*path = 0;
 	if (!choose(line, path, names, sizeof(names))) {
 		snprintf(w->doubt, sizeof(w->doubt), "which robot was not said, and there are %s", names);
 		add_all_in(w, path);
 	} else if (!run_path(path, NULL, &(struct error_sink){ 0 }) && !folder_robot_read(path, &kept)) {
-		add(w, kept.name, kept.prefix);
+		add(w, kept.name, kept.prefix, path);
 		if (is_another(line, &kept, path)) {
 			snprintf(w->doubt, sizeof(w->doubt), "--robot %s: but ENDPLATE_RUN is the folder of robot %s",
 				 line->robot, kept.name);
@@ -188,5 +190,5 @@ void which_all(const struct ctl_line *line, struct which *w)
 		}
 	}
 	if (prefix_given() || !w->n)
-		add(w, "", prefix_given() ? prefix_given() : "");
+		add(w, "", prefix_given() ? prefix_given() : "", w->n ? "" : path);
 }

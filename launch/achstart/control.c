@@ -13,12 +13,11 @@
 
 #include "config/nearest.h"
 #include "config/run.h"
-#include "config/utf8.h"
 #include "launch/achstart/control.h"
-#include "launch/achstart/control_arm.h"
 #include "launch/achstart/control_request.h"
 #include "launch/achstart/control_status.h"
 #include "launch/achstart/peer.h"
+#include "config/utf8.h"
 
 #define LINE_MAX_BYTES 512
 #define WORDS_MAX 8
@@ -33,6 +32,7 @@ struct client {
 	uid_t uid;
 	unsigned int rights;
 	struct request *request; /* to a driver, until it replies; NULL: none */
+	bool arming;		 /* its arm request is under way */
 	char line[LINE_MAX_BYTES];
 	size_t len;
 	char *answer; /* what is not sent yet */
@@ -138,7 +138,7 @@ static void refuse(struct client *client, const char *fmt, ...)
 	va_end(args);
 	utf8_clean(text);
 	for (char *p = text; *p; p++)
-		if (*p == '"' || *p == '\\')
+		if (*p == '"' || *p == '\\' || (unsigned char)*p < ' ')
 			*p = '\'';
 	if (asprintf(&json, "{\"ok\":false,\"error\":\"%s\"}\n", text) < 0)
 		json = NULL;
@@ -243,34 +243,26 @@ static void to_daemon(struct control *c, struct client *client, const char *name
 	answer(client, strdup("{\"ok\":true}\n"));
 }
 
-/* WHO ID SEQ ID SEQ */
-static void arm_robot(struct control *c, struct client *client, const char *const *words, int64_t now_ns)
+/* WHO ID SEQ ID SEQ; answered by follow_arming. */
+static void arm_robot(struct control *c, struct client *client, uint64_t until_ns, const char *const *words,
+		      int64_t now_ns)
 {
-	char who[PEER_NAME_MAX];
-	struct collected lines = { "" };
-	struct error_sink errors = { collect, &lines, 0 };
-	struct arm_seen seen;
-	char *json = NULL;
+	struct arming request = { .uid = client->uid, .until_ns = (int64_t)until_ns, .lower_ns = ESTOP_LOWER_NS };
 
 	for (int i = 0; i < 2; i++)
-		if (!is_number(words[1 + 2 * i], &seen.id[i]) || !is_number(words[2 + 2 * i], &seen.seq[i])) {
+		if (!is_number(words[1 + 2 * i], &request.seen.id[i]) ||
+		    !is_number(words[2 + 2 * i], &request.seen.seq[i])) {
 			refuse(client, "it does not say what was seen of the e-stop: " OTHER_VERSION);
 			return;
 		}
-	peer_name(who, client->uid, PASSWD);
-	if (control_arm(c->s, who, &seen, &errors)) {
-		refuse(client, "%s", lines.text);
-		events_say(&c->s->events, now_ns, MSG_SEVERITY_WARNING, "achstart", "not-armed", "%s", lines.text);
+	if (arming_is_under_way(&c->s->arming)) {
+		refuse(client, "another arm request, of %s, is under way", c->s->arming.who);
 		return;
 	}
-	if (*words[0] && strcmp(words[0], who) != 0)
-		events_say(&c->s->events, now_ns, MSG_SEVERITY_INFO, "achstart", "armed", "armed by %s (%s)", who,
-			   words[0]);
-	else
-		events_say(&c->s->events, now_ns, MSG_SEVERITY_INFO, "achstart", "armed", "armed by %s", who);
-	if (asprintf(&json, "{\"ok\":true,\"epoch\":%llu}\n", (unsigned long long)c->s->arm.epoch) < 0)
-		json = NULL;
-	answer(client, json);
+	peer_name(request.who, client->uid, PASSWD);
+	snprintf(request.claimed, sizeof(request.claimed), "%s", words[0]);
+	arming_begin(c->s, &request, now_ns);
+	client->arming = true;
 }
 
 /* LEVEL WHY; never too late. */
@@ -282,13 +274,10 @@ static void raise_level(struct control *c, struct client *client, const char *co
 	char who[PEER_NAME_MAX];
 
 	peer_name(who, client->uid, PASSWD);
-	arm_read(&c->s->arm, &(struct error_sink){ 0 });
-	if (arm_raise(&c->s->arm, level, who, words[1], &errors))
+	if (level_raise_for(c->s, level, who, client->uid, words[1], now_ns, &errors))
 		refuse(client, "%s", lines.text);
 	else
 		answer(client, strdup("{\"ok\":true}\n"));
-	events_say(&c->s->events, now_ns, MSG_SEVERITY_WARNING, "achstart", "raised", "level %s by %s: %s",
-		   msg_level_word(level), who, words[1]);
 }
 
 static size_t requests(const struct control *c)
@@ -346,7 +335,7 @@ static void command(struct control *c, struct client *client, const char *const 
 	else if (!strcmp(words[0], "request"))
 		request(c, client, words + 2, now_ns);
 	else
-		arm_robot(c, client, words + 2, now_ns);
+		arm_robot(c, client, until_ns, words + 2, now_ns);
 }
 
 static void obey(struct control *c, struct client *client, int64_t now_ns)
@@ -365,7 +354,7 @@ static void obey(struct control *c, struct client *client, int64_t now_ns)
 		answer(client, control_status(c->s, now_ns));
 	else
 		command(c, client, words, now_ns);
-	if (!client->answer && !client->request)
+	if (!client->answer && !client->request && !client->arming)
 		refuse(client, "no memory left");
 }
 
@@ -390,6 +379,27 @@ static void accept_one(struct control *c, int64_t now_ns)
 		*free = client;
 	else
 		close(fd);
+}
+
+/* The request is decided in the looks of the supervisor. */
+static void follow_arming(struct control *c, struct client *client, int64_t now_ns)
+{
+	const struct arming *a = &c->s->arming;
+	char *json = NULL;
+
+	if (arming_is_under_way(a) && has_hung_up(client))
+		arming_cancel(c->s, "achctl arm does not wait any more", now_ns);
+	if (arming_is_under_way(a))
+		return;
+	client->arming = false;
+	client->since_ns = now_ns;
+	if (a->state == ARMING_REFUSED)
+		refuse(client, "%s", a->why);
+	else if (asprintf(&json, "{\"ok\":true,\"epoch\":%llu,\"taken\":%zu}\n", (unsigned long long)a->epoch,
+			  a->taken) >= 0)
+		answer(client, json);
+	else
+		refuse(client, "no memory left");
 }
 
 /* Nothing more is read from one whose driver is asked, but its end. */
@@ -438,13 +448,15 @@ static void write_answer(struct client *client)
 		drop(client);
 }
 
-/* A client whose driver is asked is looked at in every round: the end of its asker stays readable. */
+/* A client whose driver is asked, or that arms, is looked at in every round: the end of its asker stays readable. */
 size_t control_fds(const struct control *c, struct clock_fd fds[CONTROL_FDS])
 {
 	fds[0] = (struct clock_fd){ .fd = c->fd, .events = POLLIN };
 	for (int i = 0; i < CONTROL_CLIENTS; i++)
-		fds[i + 1] = (struct clock_fd){ .fd = c->clients[i].request ? -1 : c->clients[i].fd,
-						.events = c->clients[i].answer ? POLLOUT : POLLIN };
+		fds[i + 1] = (struct clock_fd){
+			.fd = c->clients[i].request || c->clients[i].arming ? -1 : c->clients[i].fd,
+			.events = c->clients[i].answer ? POLLOUT : POLLIN
+		};
 	return CONTROL_FDS;
 }
 
@@ -459,9 +471,11 @@ void control_serve(struct control *c, const struct clock_fd *fds, size_t n, int6
 			read_line(c, client, now_ns);
 		if (client->request)
 			follow_request(client, now_ns);
+		if (client->arming)
+			follow_arming(c, client, now_ns);
 		if (client->fd >= 0 && client->answer)
 			write_answer(client);
-		if (client->fd >= 0 && !client->request && now_ns - client->since_ns > IDLE_NS)
+		if (client->fd >= 0 && !client->request && !client->arming && now_ns - client->since_ns > IDLE_NS)
 			drop(client);
 	}
 	if (fds[0].ready)

@@ -8,12 +8,15 @@
  *	raise LEVEL WHY			the e-stop, to hold or estop
  *	start, restart, stop UNTIL NAME	a daemon
  *	stop UNTIL			the robot, and then achstart
- *	arm UNTIL WHO ID SEQ ID SEQ	lowers the level to run, for one who had seen that of both e-stop channels
+ *	arm UNTIL WHO ID SEQ ID SEQ	lowers the level to run, for a person who had read that of both e-stop channels;
+ *					answered when every driver has taken it, or refused
+ *	raise LEVEL WHY			raises the level to hold or estop
  *	clear UNTIL NAME		forgets that a daemon has failed, and starts it
  *	request UNTIL NAME VERB KEY VALUE	to a driver; the answer is its reply
  *
  * UNTIL is in ns of CLOCK_MONOTONIC.  A command is not done after that, nor when its asker has hung up: nobody waits
- * for it any more, who was told that it failed relies on that, and the robot may have changed.
+ * for it any more, who was told that it failed relies on that, and the robot may have changed.  A raise has no UNTIL: it is
+ * done whenever it comes.
  */
 #ifndef LAUNCH_ACHSTART_CONTROL_H
 #define LAUNCH_ACHSTART_CONTROL_H

@@ -142,6 +142,7 @@ static void clock_json(FILE *to, const struct supervisor *s)
 
 char *control_status(struct supervisor *s, int64_t now_ns)
 {
+	char who[MSG_NAME_SIZE], why[MSG_TEXT_SIZE];
 	const char *comma = "";
 	char *json = NULL;
 	size_t size;
@@ -149,13 +150,17 @@ char *control_status(struct supervisor *s, int64_t now_ns)
 
 	if (!to)
 		return NULL;
-	arm_read(&s->arm, &(struct error_sink){ 0 });
+	estop_look(&s->estop, now_ns);
+	snprintf(who, sizeof(who), "%s", s->estop.who);
+	snprintf(why, sizeof(why), "%s", s->estop.why);
+	terminal_clean(who);
+	terminal_clean(why);
 	fprintf(to, "{\"ok\":true");
 	text(to, "robot", s->launch->name);
-	text(to, "level", msg_level_word(s->arm.level));
-	whole(to, "epoch", s->arm.epoch);
-	text(to, "who", s->arm.who);
-	text(to, "why", s->arm.why);
+	text(to, "level", msg_level_word(s->estop.level));
+	whole(to, "epoch", s->estop.epoch);
+	text(to, "who", who);
+	text(to, "why", why);
 	whole(to, "pid", (uint64_t)getpid());
 	number(to, "uptime_s", (double)(now_ns - s->begun_ns) / 1e9);
 	yes(to, "stopping", s->stop_ns != 0);

@@ -6,7 +6,7 @@
 
 #include "launch/achstart/fit.h"
 
-static bool is_actuated(const struct watch *w)
+bool fit_is_actuated(const struct watch *w)
 {
 	return w->daemon->wanted && w->daemon->device && w->daemon->device->actuated;
 }
@@ -93,7 +93,7 @@ int fit_to_arm(struct supervisor *s, const char *who, int64_t now_ns, struct err
 	const unsigned int before = errors->count;
 
 	for (size_t i = 0; i < s->n; i++)
-		if (is_actuated(&s->watches[i]))
+		if (fit_is_actuated(&s->watches[i]))
 			judge(&s->watches[i], who, now_ns, errors);
 	return errors->count == before ? 0 : -EPERM;
 }

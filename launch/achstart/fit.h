@@ -5,6 +5,7 @@
 
 #include "launch/achstart/supervise.h"
 
+bool fit_is_actuated(const struct watch *w); /* the driver of a device that moves something, and wanted */
 /* 0, or -EPERM with everything that is in the way in errors. */
 int fit_to_arm(struct supervisor *s, const char *who, int64_t now_ns, struct error_sink *errors);
 

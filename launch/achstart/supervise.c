@@ -10,7 +10,6 @@
 
 #include "channels/clock.h"
 #include "launch/achstart/control.h"
-#include "launch/achstart/control_arm.h"
 #include "launch/achstart/mend.h"
 #include "launch/achstart/own.h"
 #include "launch/achstart/supervise.h"
@@ -18,7 +17,6 @@
 #define WORLD 111
 #define LATE_NS 50000000 /* having woken so late itself, it does not judge others by the time before */
 #define PATROL_EVERY 5	 /* looks */
-#define COMES_UP "the robot comes up"
 
 /* ---- order ---- */
 
@@ -111,66 +109,6 @@ static bool all_gone(const struct supervisor *s)
 	return true;
 }
 
-/* ---- the level ---- */
-
-/* Still at the estop with which we, or an achstart that was killed, began: nobody else has said anything since. */
-static bool is_coming_up(const struct supervisor *s)
-{
-	return s->arm.level == MSG_LEVEL_ESTOP && !strncmp(s->arm.who, "achstart", MSG_NAME_SIZE) &&
-	       !strncmp(s->arm.why, COMES_UP, MSG_TEXT_SIZE);
-}
-
-static bool all_fine(const struct supervisor *s)
-{
-	for (size_t i = 0; i < s->n; i++)
-		if (s->watches[i].daemon->wanted && !policy_is_fine(&s->watches[i].policy))
-			return false;
-	return true;
-}
-
-/* Others may be ready soon; one that has failed will not, unless somebody helps. */
-static void tell_not_armed(struct supervisor *s, int64_t now_ns)
-{
-	const struct watch *failed = NULL;
-
-	for (size_t i = 0; i < s->n && !failed; i++)
-		if (s->watches[i].daemon->wanted && s->watches[i].policy.state == POLICY_FAILED)
-			failed = &s->watches[i];
-	if (failed && failed != s->told_failed)
-		events_say(&s->events, now_ns, MSG_SEVERITY_WARNING, "achstart", "not-armed",
-			   "arm: auto: %s has failed: achctl clear %s once the cause is gone, or achctl arm",
-			   failed->daemon->name, failed->daemon->name);
-	s->told_failed = failed;
-}
-
-static void arm_by_itself(struct supervisor *s, int64_t now_ns)
-{
-	const struct arm_seen seen = s->arm.seen; /* by which it is judged: whatever comes from here on wins */
-
-	if (s->launch->arm != LAUNCH_ARM_AUTO || s->stop_ns || !is_coming_up(s))
-		return;
-	tell_not_armed(s, now_ns);
-	if (!all_fine(s))
-		return;
-	if (!control_arm(s, "arm: auto", &seen, &(struct error_sink){ 0 }))
-		events_say(&s->events, now_ns, MSG_SEVERITY_INFO, "achstart", "armed", "arm: auto, and all are ready");
-}
-
-static void look_at_level(struct supervisor *s, int64_t now_ns)
-{
-	struct events_teller wrong = { &s->events, now_ns, MSG_SEVERITY_ERROR, "achstart", "estop" };
-	struct error_sink errors = { s->told_estop ? NULL : events_tell, &wrong, 0 };
-
-	s->told_estop = arm_read(&s->arm, &errors);
-	if (!s->told_estop || !arm_mend(&s->arm, s->group, &errors))
-		return;
-	arm_read(&s->arm, &errors);
-	arm_raise(&s->arm, MSG_LEVEL_ESTOP, "achstart", "an estop channel was made anew", &errors);
-	arm_read(&s->arm, &errors);
-	events_say(&s->events, now_ns, MSG_SEVERITY_ERROR, "achstart", "corrupt",
-		   "an estop channel was missing or overwritten and has been made anew: level estop");
-}
-
 /* ---- looking ---- */
 
 void supervise_mended(struct supervisor *s, const char *channel, int64_t now_ns)
@@ -226,8 +164,7 @@ static void look(struct supervisor *s, int64_t now_ns)
 		supervise_mended(s, mended, now_ns);
 	mend_look(s, now_ns);
 	events_look(&s->events, now_ns);
-	look_at_level(s, now_ns);
-	arm_by_itself(s, now_ns);
+	level_look(s, now_ns);
 	tell_systemd(s, now_ns);
 	s->flooded = false;
 	s->look_ns = (in_time ? s->look_ns : now_ns) + SUPERVISE_LOOK_NS;
@@ -366,7 +303,6 @@ static void be_quick(struct supervisor *s, int64_t now_ns)
 
 static int open_all(struct supervisor *s, int64_t now_ns, struct error_sink *errors)
 {
-	/* One that cannot be made at once may be corrupt: then it is mended in the first look. */
 	struct error_sink quiet = { 0 };
 
 	supervise_hold_signals();
@@ -374,7 +310,6 @@ static int open_all(struct supervisor *s, int64_t now_ns, struct error_sink *err
 	s->signals = open_signals();
 	s->fifos = epoll_create1(EPOLL_CLOEXEC);
 	s->ends = epoll_create1(EPOLL_CLOEXEC);
-	s->group = getegid();
 	events_open(&s->events, &quiet);
 	s->watches = calloc(s->n + 1, sizeof(*s->watches));
 	if (!s->watches || patrol_open(&s->patrol, s->launch)) {
@@ -387,9 +322,7 @@ static int open_all(struct supervisor *s, int64_t now_ns, struct error_sink *err
 		return -EIO;
 	for (size_t i = 0; i < s->n; i++)
 		watch_open(s, &s->watches[i], &s->launch->daemons[i], now_ns);
-	if (arm_open(&s->arm, true, s->group, &quiet) && !s->arm.corrupt[0] && !s->arm.corrupt[1])
-		return arm_open(&s->arm, true, s->group, errors);
-	return 0;
+	return level_open(s, now_ns, errors);
 }
 
 static void close_all(struct supervisor *s, bool stopped)
@@ -399,7 +332,7 @@ static void close_all(struct supervisor *s, bool stopped)
 	if (s->control)
 		control_close(s->control);
 	events_close(&s->events);
-	arm_close(&s->arm);
+	level_close(s, stopped);
 	if (stopped) {
 		patrol_sweep(&s->patrol);
 		folder_sweep();
@@ -417,16 +350,9 @@ static void begin(struct supervisor *s, int64_t now_ns)
 	events_say(&s->events, now_ns, MSG_SEVERITY_INFO, "achstart", "begin", "robot %s, %s", s->launch->name,
 		   s->launch->path);
 	be_quick(s, now_ns);
-	look_at_level(s, now_ns);
 	for (size_t i = 0; i < s->n; i++)
 		adopted |= watch_adopt(s, &s->watches[i], now_ns);
-	if (!adopted) {
-		struct events_teller wrong = { &s->events, now_ns, MSG_SEVERITY_ERROR, "achstart", "estop" };
-		struct error_sink errors = { events_tell, &wrong, 0 };
-
-		arm_raise(&s->arm, MSG_LEVEL_ESTOP, "achstart", COMES_UP, &errors);
-		arm_read(&s->arm, &errors);
-	}
+	level_begin(s, adopted, now_ns);
 	links_init(&s->links, s->launch);
 	if (!adopted)
 		links_up(&s->links, s->launch, &s->events, now_ns);

@@ -7,9 +7,11 @@
 #define LAUNCH_ACHSTART_SUPERVISE_H
 
 #include "channels/notify.h"
-#include "launch/achstart/arm.h"
+#include "daemons/estop.h"
+#include "launch/achstart/arming.h"
 #include "launch/achstart/events.h"
 #include "launch/achstart/launch_file.h"
+#include "launch/achstart/level.h"
 #include "launch/achstart/links.h"
 #include "launch/achstart/patrol.h"
 #include "launch/achstart/watch.h"
@@ -21,7 +23,9 @@ struct supervisor {
 	struct launch *launch;
 	struct watch *watches; /* of launch.daemons, in their order */
 	size_t n;
-	struct arm arm;
+	struct estop estop;
+	struct level level;   /* of the e-stop */
+	struct arming arming; /* the arm request under way, or the last one */
 	struct events events;
 	struct links links;
 	struct patrol patrol;
@@ -41,8 +45,6 @@ struct supervisor {
 	bool flooded;	 /* a log has taken all it may until the next look */
 	bool told_ready;
 	const struct watch *told_failed; /* the one that keeps arm: auto from arming */
-	bool told_estop;		 /* of trouble with estop or estop-b */
-	gid_t group;			 /* that may command */
 };
 
 /* As early as possible: who asks us to stop while we start means the robot, too. */

@@ -142,16 +142,11 @@ static void spawn(struct supervisor *s, struct watch *w, int64_t now_ns)
 
 static void raise_level(struct supervisor *s, const struct watch *w, int64_t now_ns)
 {
-	struct events_teller wrong = { &s->events, now_ns, MSG_SEVERITY_ERROR, w->daemon->name, "estop" };
-	struct error_sink errors = { events_tell, &wrong, 0 };
 	char why[MSG_TEXT_SIZE];
 
 	snprintf(why, sizeof(why), "%s %s", w->daemon->name,
 		 w->policy.state == POLICY_FAILED ? "has failed" : "keeps dying");
-	arm_read(&s->arm, &errors);
-	arm_raise(&s->arm, w->daemon->critical, "achstart", why, &errors);
-	events_say(&s->events, now_ns, MSG_SEVERITY_ERROR, w->daemon->name, "raised", "level %s: %s",
-		   w->daemon->critical == MSG_LEVEL_HOLD ? "hold" : "estop", why);
+	level_raise(s, w->daemon->critical, w->daemon->name, why, now_ns);
 }
 
 static void kill_process(struct supervisor *s, struct watch *w, enum policy_event event, int64_t now_ns)

@@ -16,6 +16,7 @@
 #include "unity.h"
 
 #include "channels/clock.h"
+#include "launch/achctl/judged.h"
 #include "test/launch/launch_lib.h"
 #include "test/launch/rig.h"
 
@@ -24,8 +25,9 @@
 
 const char *const rig_names[RIG_NAMES] = { "canwire", "robotsim", "clock", "waist" };
 struct rig rig;
-static struct arm arm;
-static bool arm_opened;
+static struct estop estop;
+static struct chans chans;
+static bool estop_opened;
 static int guard_pipe = -1;
 static pid_t guard_pid;
 static int64_t wait_until_ns;
@@ -215,9 +217,11 @@ void rig_open(const char *launch_text)
 void rig_close(void)
 {
 	rig_wire_forget();
-	if (arm_opened)
-		arm_close(&arm);
-	arm_opened = false;
+	if (estop_opened)
+		estop_close(&estop);
+	estop_opened = false;
+	chans_close(&chans);
+	memset(&chans, 0, sizeof(chans));
 	if (rig.achstart > 0)
 		rig_kill();
 	clean();
@@ -413,15 +417,20 @@ void rig_fail(int line, const char *fmt, ...)
 
 enum msg_level rig_level(uint64_t *epoch)
 {
-	struct error_sink quiet = { 0 };
-
-	if (!arm_opened)
-		arm_open(&arm, false, (gid_t)-1, &quiet);
-	arm_opened = true;
-	arm_read(&arm, &quiet);
+	if (!estop_opened)
+		judged_open(&estop, false, &(struct error_sink){ 0 });
+	estop_opened = true;
+	chans.scan_ns = 0; /* channels come and go */
+	chans_look(&chans);
+	judged_look(&estop, &chans, clock_now_ns());
 	if (epoch)
-		*epoch = arm.epoch;
-	return arm.level;
+		*epoch = estop.epoch;
+	return estop.level;
+}
+
+bool rig_armed(void)
+{
+	return rig_all_ready() && rig_level(NULL) == MSG_LEVEL_RUN && rig_events("achstart", "armed");
 }
 
 /* ---- what is left ---- */
@@ -460,7 +469,7 @@ static unsigned int left_files(const char *folder, const char *part, char *text,
 		if (*entry->d_name == '.' || (part && !strstr(entry->d_name, part)))
 			continue;
 		if (!part && !fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
-		    (S_ISDIR(st.st_mode) || strstr(entry->d_name, ".log")))
+		    (S_ISDIR(st.st_mode) || strstr(entry->d_name, ".log") || !strcmp(entry->d_name, "epoch")))
 			continue;
 		n += add_line(text, size, folder, entry->d_name);
 	}

@@ -9,27 +9,26 @@
 #include "unity.h"
 
 #include "channels/clock.h"
+#include "launch/achctl/judged.h"
 #include "launch/achstart/peer.h"
 #include "test/launch/rig.h"
 
 #define SOON_NS 60000000000
 
-static struct arm operator;
+static struct estop operator;
 static char answer[512];
 
 void setUp(void)
 {
-	struct error_sink quiet = { 0 };
-
 	rig_open(NULL);
 	rig_start();
-	RIG_UNTIL(rig_all_ready() && rig_level(NULL) == MSG_LEVEL_RUN);
-	TEST_ASSERT_EQUAL(0, arm_open(&operator, false, (gid_t)-1, &quiet));
+	RIG_UNTIL(rig_armed());
+	TEST_ASSERT_EQUAL(0, judged_open(&operator, false, &(struct error_sink){ 0 }));
 }
 
 void tearDown(void)
 {
-	arm_close(&operator);
+	estop_close(&operator);
 	rig_close();
 }
 
@@ -46,9 +45,8 @@ static int ask_and_keep(const char *line)
 	return fd;
 }
 
-static const char *ask(const char *line)
+static const char *read_answer(int fd)
 {
-	const int fd = ask_and_keep(line);
 	const ssize_t n = recv(fd, answer, sizeof(answer) - 1, 0);
 
 	answer[n > 0 ? n : 0] = 0;
@@ -56,7 +54,12 @@ static const char *ask(const char *line)
 	return answer;
 }
 
-static const char *arm_line(int64_t until_ns, const struct arm_seen *seen)
+static const char *ask(const char *line)
+{
+	return read_answer(ask_and_keep(line));
+}
+
+static const char *arm_line(int64_t until_ns, const struct estop_seen *seen)
 {
 	static char line[256];
 
@@ -66,14 +69,33 @@ static const char *arm_line(int64_t until_ns, const struct arm_seen *seen)
 	return line;
 }
 
-static void raise_by(const char *who)
+static struct estop_seen look(void)
 {
-	struct error_sink quiet = { 0 };
+	estop_look(&operator, clock_now_ns());
+	return estop_seen(&operator);
+}
 
-	TEST_ASSERT_EQUAL(0, arm_read(&operator, & quiet));
-	TEST_ASSERT_EQUAL(0, arm_raise(&operator, MSG_LEVEL_ESTOP, who, "smoke", &quiet));
-	TEST_ASSERT_EQUAL(0, arm_read(&operator, & quiet));
+/* Until the drivers have copied it. */
+static struct estop_seen look_when_quiet(void)
+{
+	struct estop_seen seen = look(), now;
+
+	for (int turns = 0; turns < 100; turns++) {
+		rig_turn();
+		now = look();
+		if (memcmp(&now, &seen, sizeof(seen)) != 0)
+			turns = 0;
+		seen = now;
+	}
+	return seen;
+}
+
+static struct estop_seen raise_by(const char *who)
+{
+	look();
+	TEST_ASSERT_EQUAL(0, estop_raise(&operator, MSG_LEVEL_ESTOP, who, 1007, "smoke", &(struct error_sink){ 0 }));
 	RIG_UNTIL(rig_waist().common.lifecycle == MSG_LIFE_DISARMED);
+	return look_when_quiet();
 }
 
 static void refused(const char *line, const char *why)
@@ -83,66 +105,106 @@ static void refused(const char *line, const char *why)
 	RIG_ASSERT(rig_level(NULL) == MSG_LEVEL_ESTOP);
 }
 
+static void armed(const struct estop_seen *seen)
+{
+	if (!strstr(ask(arm_line(clock_now_ns() + SOON_NS, seen)), "\"ok\":true"))
+		rig_fail(__LINE__, "%s", answer);
+	RIG_ASSERT(strstr(answer, "\"taken\":2"));
+	RIG_ASSERT(rig_waist().common.level == MSG_LEVEL_RUN); /* it has said so already */
+}
+
 /* ---- cases ---- */
 
 /* The name is that of the peer's user id; what it says of itself stands behind it. */
 static void what_was_seen_is_lowered(void)
 {
+	const struct estop_seen seen = raise_by("ann");
 	char name[PEER_NAME_MAX], text[MSG_TEXT_SIZE];
 
-	raise_by("ann");
-	if (!strstr(ask(arm_line(clock_now_ns() + SOON_NS, &operator.seen)), "\"ok\":true"))
-		rig_fail(__LINE__, "%s", answer);
+	armed(&seen);
 	RIG_ASSERT(rig_level(NULL) == MSG_LEVEL_RUN);
-	RIG_UNTIL(rig_waist().common.level == MSG_LEVEL_RUN);
 	peer_name(name, getuid(), "/etc/passwd");
 	snprintf(text, sizeof(text), "armed by %s (tester)", name);
 	RIG_ASSERT(rig_told("achstart", "armed", text));
 }
 
-/* The drivers judge by what the operator had read, not by what achstart has read when it lowers. */
-static void the_operators_numbers_are_told(void)
+/* The drivers judge by what the operator had read: one lowering, in estop alone, right behind that. */
+static void the_lowering_has_the_operators_numbers(void)
 {
-	struct error_sink quiet = { 0 };
-	struct msg_estop msg;
-	struct arm_seen seen;
-	size_t len;
+	const struct estop_seen seen = raise_by("ann");
+	const struct msg_estop *msg = &operator.channel[0].messages[(seen.seq[0] + 1) % ESTOP_RETAINED];
+	uint64_t epoch;
 
-	raise_by("ann");
-	seen = operator.seen;
-	TEST_ASSERT_EQUAL(0, arm_raise(&operator, MSG_LEVEL_RUN, "ann", "which raises nothing", &quiet));
-	if (!strstr(ask(arm_line(clock_now_ns() + SOON_NS, &seen)), "\"ok\":true"))
-		rig_fail(__LINE__, "%s", answer);
-	for (int c = 0; c < 2; c++) {
-		const enum ach_status status = ach_get(&operator.chan[c], &msg, sizeof(msg), &len, NULL, ACH_O_LAST);
-
-		TEST_ASSERT_TRUE(status == ACH_OK || status == ACH_MISSED_FRAME);
-		TEST_ASSERT_EQUAL_UINT64_ARRAY(seen.seq, msg.seen, 2);
-	}
+	rig_level(&epoch);
+	armed(&seen);
+	look();
+	TEST_ASSERT_EQUAL(seen.seq[0] + 1, operator.channel[0].window.newest);
+	TEST_ASSERT_EQUAL(seen.seq[1], operator.channel[1].window.newest);
+	TEST_ASSERT_EQUAL(MSG_ESTOP_LOWER, msg->kind);
+	TEST_ASSERT_EQUAL_UINT64_ARRAY(seen.seq, msg->seen, 2);
+	TEST_ASSERT_EQUAL_UINT64_ARRAY(seen.id, msg->chan, 2);
+	TEST_ASSERT_EQUAL(epoch + 1, msg->epoch);
+	RIG_ASSERT(msg->until_ns - msg->header.t_publish_ns <= ESTOP_LOWER_NS);
 }
 
 static void what_was_raised_since_is_not(void)
 {
-	struct arm_seen seen;
+	struct estop_seen seen = raise_by("ann"), now = raise_by("eve");
 
-	raise_by("ann");
-	seen = operator.seen;
-	raise_by("eve");
 	refused(arm_line(clock_now_ns() + SOON_NS, &seen), "level raised since by eve: smoke");
 	/* On one channel alone. */
-	seen.seq[0] = operator.seen.seq[0];
+	seen.seq[0] = now.seq[0];
 	refused(arm_line(clock_now_ns() + SOON_NS, &seen), "level raised since by eve: smoke");
 	/* A number says nothing of another channel under the same name. */
-	seen = operator.seen;
+	seen = now;
 	seen.id[1]++;
-	seen.seq[1] += 1000;
-	refused(arm_line(clock_now_ns() + SOON_NS, &seen), "channel estop-b was made anew since");
+	refused(arm_line(clock_now_ns() + SOON_NS, &seen), "estop-b was created again since");
+	armed(&now);
+}
+
+/* What comes while the request is under way. */
+static void a_raise_wins_over_a_request_under_way(void)
+{
+	const struct estop_seen seen = raise_by("ann");
+
+	for (int i = 0; i < 5; i++) {
+		const struct estop_seen at = i ? look_when_quiet() : seen;
+		const int fd = ask_and_keep(arm_line(clock_now_ns() + SOON_NS, &at));
+
+		for (int turns = 0; turns < 10 * i; turns++)
+			rig_turn();
+		look();
+		TEST_ASSERT_EQUAL(
+			0, estop_raise(&operator, MSG_LEVEL_HOLD, "eve", 1007, "smoke", &(struct error_sink){ 0 }));
+		read_answer(fd);
+		if (strstr(answer, "\"ok\":true"))
+			RIG_UNTIL(rig_waist().common.level == MSG_LEVEL_HOLD);
+		else
+			RIG_UNTIL(rig_waist().common.level == MSG_LEVEL_ESTOP);
+		RIG_ASSERT(rig_level(NULL) != MSG_LEVEL_RUN);
+		if (strstr(answer, "\"ok\":true"))
+			raise_by("ann");
+	}
+}
+
+static void one_request_at_a_time(void)
+{
+	const struct estop_seen seen = raise_by("ann");
+	int first, second;
+
+	TEST_ASSERT_EQUAL(0, kill(rig.achstart, SIGSTOP));
+	first = ask_and_keep(arm_line(clock_now_ns() + SOON_NS, &seen));
+	second = ask_and_keep(arm_line(clock_now_ns() + SOON_NS, &seen));
+	TEST_ASSERT_EQUAL(0, kill(rig.achstart, SIGCONT));
+	RIG_ASSERT(strstr(read_answer(second), "another arm request"));
+	RIG_ASSERT(strstr(read_answer(first), "\"ok\":true"));
 }
 
 static void what_is_late_is_not_done(void)
 {
-	raise_by("ann");
-	refused(arm_line(clock_now_ns() - 1, &operator.seen), "arm came too late, and is not done");
+	const struct estop_seen seen = raise_by("ann");
+
+	refused(arm_line(clock_now_ns() - 1, &seen), "arm came too late, and is not done");
 	refused("stop\t1\n", "stop came too late, and is not done");
 	refused("restart\t1\twaist\n", "restart came too late, and is not done");
 	RIG_ASSERT(rig_incarnation("waist") == 1);
@@ -151,10 +213,11 @@ static void what_is_late_is_not_done(void)
 /* Its words are there before achstart looks, and so is its end. */
 static void who_has_hung_up_is_not_obeyed(void)
 {
-	raise_by("ann");
+	const struct estop_seen seen = raise_by("ann");
+
 	for (unsigned int i = 0; i < 20; i++) {
 		TEST_ASSERT_EQUAL(0, kill(rig.achstart, SIGSTOP));
-		close(ask_and_keep(arm_line(clock_now_ns() + SOON_NS, &operator.seen)));
+		close(ask_and_keep(arm_line(clock_now_ns() + SOON_NS, &seen)));
 		TEST_ASSERT_EQUAL(0, kill(rig.achstart, SIGCONT));
 		RIG_UNTIL(rig_events("achstart", "too-late") == i + 1);
 		RIG_ASSERT(rig_level(NULL) == MSG_LEVEL_ESTOP);
@@ -171,14 +234,35 @@ static void who_does_not_say_until_when_is_refused(void)
 	RIG_ASSERT(!rig_stop());
 }
 
+/* ---- raising through achstart ---- */
+
+static void achstart_raises_in_the_name_of_its_peer(void)
+{
+	const struct msg_estop *msg;
+
+	RIG_ASSERT(strstr(ask("raise\thold\ta hand in the way\n"), "\"ok\":true"));
+	RIG_UNTIL(rig_waist().common.level == MSG_LEVEL_HOLD);
+	look();
+	msg = &operator.channel[1].messages[operator.channel[1].window.newest % ESTOP_RETAINED];
+	TEST_ASSERT_EQUAL(geteuid(), msg->uid);
+	TEST_ASSERT_EQUAL_STRING("a hand in the way", msg->why);
+	RIG_ASSERT(rig_told("achstart", "raised", "a hand in the way"));
+	/* Whatever it is called, it is a raise; and its asker need not wait. */
+	close(ask_and_keep("raise\trun\tnonsense\n"));
+	RIG_UNTIL(rig_waist().common.level == MSG_LEVEL_ESTOP);
+}
+
 int main(void)
 {
 	UNITY_BEGIN();
 	RUN_TEST(what_was_seen_is_lowered);
-	RUN_TEST(the_operators_numbers_are_told);
+	RUN_TEST(the_lowering_has_the_operators_numbers);
 	RUN_TEST(what_was_raised_since_is_not);
+	RUN_TEST(a_raise_wins_over_a_request_under_way);
+	RUN_TEST(one_request_at_a_time);
 	RUN_TEST(what_is_late_is_not_done);
 	RUN_TEST(who_has_hung_up_is_not_obeyed);
 	RUN_TEST(who_does_not_say_until_when_is_refused);
+	RUN_TEST(achstart_raises_in_the_name_of_its_peer);
 	return UNITY_END();
 }

@@ -103,7 +103,7 @@ static void begin(const char *launch)
 	memset(&seen, 0, sizeof(seen));
 	rig_open(launch);
 	rig_start();
-	RIG_UNTIL(rig_all_ready() && rig_level(&seen.epoch) == MSG_LEVEL_RUN);
+	RIG_UNTIL(rig_armed() && rig_level(&seen.epoch) == MSG_LEVEL_RUN);
 	for (int i = 0; i < RIG_NAMES; i++)
 		seen.incarnation[i] = rig_incarnation(rig_names[i]);
 	rig_listen();

@@ -25,7 +25,7 @@ static void begin(const char *launch)
 {
 	rig_open(launch);
 	rig_start();
-	RIG_UNTIL(rig_all_ready() && rig_level(NULL) == MSG_LEVEL_RUN);
+	RIG_UNTIL(rig_armed());
 }
 
 static void check_left(void)
@@ -130,7 +130,7 @@ static void killed_while_it_starts(void)
 			rig_signal(rig_names[i], SIGKILL);
 	}
 	rig_start();
-	RIG_UNTIL(rig_all_ready() && rig_level(NULL) == MSG_LEVEL_RUN);
+	RIG_UNTIL(rig_armed());
 	RIG_ASSERT(rig_left(text, sizeof(text)) >= RIG_NAMES + 1);
 	for (int i = 0; i < RIG_NAMES; i++) /* one that ran twice would have been refused its device, or its bus */
 		RIG_ASSERT(!rig_told(rig_names[i], "ended", "exit status 111"));

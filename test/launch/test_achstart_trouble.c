@@ -16,6 +16,7 @@
 #include "unity.h"
 
 #include "channels/clock.h"
+#include "launch/achctl/judged.h"
 #include "test/launch/launch_lib.h"
 #include "test/launch/rig.h"
 
@@ -35,7 +36,7 @@ static void begin(void)
 {
 	rig_open(NULL);
 	rig_start();
-	RIG_UNTIL(rig_all_ready() && rig_level(NULL) == MSG_LEVEL_RUN);
+	RIG_UNTIL(rig_armed());
 }
 
 /* ---- hanging ---- */
@@ -494,17 +495,17 @@ static void an_overwritten_estop_is_an_estop(void)
 static void auto_arming_respects_an_operator(void)
 {
 	struct error_sink quiet = { 0 };
-	struct arm arm;
+	static struct estop estop;
 	uint64_t epoch;
 
 	rig_open("include: @BENCH@\narm: auto\ndaemons:\n  canwire:\n  robotsim:\n  clock:\n  waist: {needs: gate}\n"
 		 "  gate: {program: @FAKE@, args: [mute], alive: watchdog}\n");
 	rig_start();
 	RIG_UNTIL(rig_ready("clock"));
-	TEST_ASSERT_EQUAL(0, arm_open(&arm, false, (gid_t)-1, &quiet));
-	arm_read(&arm, &quiet);
-	TEST_ASSERT_EQUAL(0, arm_raise(&arm, MSG_LEVEL_ESTOP, "operator", "not yet", &quiet));
-	arm_close(&arm);
+	TEST_ASSERT_EQUAL(0, judged_open(&estop, false, &quiet));
+	estop_look(&estop, clock_now_ns());
+	TEST_ASSERT_EQUAL(0, estop_raise(&estop, MSG_LEVEL_ESTOP, "operator", 0, "not yet", &quiet));
+	estop_close(&estop);
 	rig_kill();
 	/* The gate says that it is ready to the next one only: beats without a status. */
 	rig_start();

@@ -44,7 +44,7 @@ static void the_reason_of_a_fault_is_told_as_long_as_it_lasts(void)
 {
 	rig_open(NULL);
 	rig_start();
-	RIG_UNTIL(rig_all_ready() && rig_level(NULL) == MSG_LEVEL_RUN);
+	RIG_UNTIL(rig_armed());
 	RIG_ASSERT(rig_status_has("waist", "\"why\":\"\""));
 	/* Not before it is enabled: the reset that does it would clear the fault. */
 	RIG_UNTIL(rig_waist().common.lifecycle == MSG_LIFE_HOLDING && rig_waist().status[0] & MSG_JOINT_ENABLED);
@@ -130,7 +130,7 @@ static void one_that_has_done_its_work_is_fine(void)
 	rig_open(RIG_BENCH "  once: {program: @FAKE@, args: [exit, 0], restart: never}\n"
 			   "  then: {program: @FAKE@, args: [print], alive: watchdog, needs: once}\n");
 	rig_start();
-	RIG_UNTIL(rig_all_ready() && rig_ready("then") && rig_level(NULL) == MSG_LEVEL_RUN);
+	RIG_UNTIL(rig_armed() && rig_ready("then"));
 	RIG_UNTIL(rig_events("achstart", "all-ready") == 1);
 	RIG_ASSERT(rig_status_has("once", "\"state\":\"done\""));
 	RIG_ASSERT(rig_told("once", "done", "once info done: done: exit status 0"));

@@ -1,0 +1,204 @@
+/* ctl_alone.c: achctl arm --alone. */
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "channels/clock.h"
+#include "launch/achctl/ask.h"
+#include "launch/achctl/ctl_alone.h"
+#include "launch/achctl/judged.h"
+#include "launch/achstart/epoch.h"
+#include "launch/achstart/obeyed.h"
+
+#define LOOK_NS 5000000
+#define QUIET_NS 30000000 /* a driver copies what it has read of estop-b to estop within this time */
+#define NAME_MAX_BYTES 40
+
+struct alone {
+	const struct ctl_line *line;
+	struct estop estop;
+	struct chans chans;
+	struct estop_seen seen;
+	char who[CTL_WHO_MAX];
+	int64_t until_ns; /* the lowering may be taken */
+	uint64_t base, epoch;
+	size_t taken;
+	char behind[200];
+};
+
+static int no_achstart(const struct ctl_line *line)
+{
+	struct ask ask;
+	int pid;
+
+	if (ask_begin(&ask, (const char *const[]){ "status", NULL }, 0, &(struct error_sink){ 0 }))
+		return 0;
+	pid = (int)ask.pid;
+	ask_end(&ask);
+	return ctl_fail(line, CTL_NO, "refused: achstart, process %d, runs this robot: leave out --alone", pid);
+}
+
+/* ---- drivers ---- */
+
+static void look(struct alone *a)
+{
+	chans_look(&a->chans);
+	estop_look(&a->estop, clock_now_ns());
+}
+
+static bool is_fit(const struct msg_common *state)
+{
+	return state->lifecycle == MSG_LIFE_DISARMED || state->lifecycle == MSG_LIFE_HOLDING;
+}
+
+/* Names in behind: not fit; or with a base: has not taken it.  How many drivers there are. */
+static size_t count(struct alone *a, uint64_t base)
+{
+	size_t drivers = 0, len = 0;
+
+	*a->behind = 0;
+	for (size_t i = 0; i < a->chans.n; i++) {
+		const struct chans_one *one = a->chans.at[i];
+		const struct msg_common *state = &one->common;
+		char name[NAME_MAX_BYTES];
+
+		if (!judged_driver(&a->estop, one, name, sizeof(name)) || judged_is_gone(one, name, clock_now_ns()))
+			continue;
+		drivers++;
+		if (base ? obeyed_is_taken(state, a->estop.boot, a->seen.id[0], base) : is_fit(state))
+			continue;
+		if (len < sizeof(a->behind))
+			len += (size_t)snprintf(a->behind + len, sizeof(a->behind) - len, "%s%s (%s)",
+						len ? ", " : "", name,
+						base ? msg_level_word(state->level) : msg_life_word(state->lifecycle));
+	}
+	return drivers;
+}
+
+/* ---- arming ---- */
+
+/* 0; or the exit status.  Nothing was written since the person had read the channels but copies. */
+static int wait_quiet(struct alone *a)
+{
+	int64_t until_ns = clock_now_ns() + QUIET_NS;
+
+	while (clock_now_ns() < until_ns) {
+		const uint64_t before = a->seen.seq[0];
+		struct estop_seen now;
+
+		clock_wait(NULL, 0, clock_now_ns() + LOOK_NS);
+		look(a);
+		now = estop_seen(&a->estop);
+		if (!memcmp(&now, &a->seen, sizeof(now)))
+			continue;
+		if (!judged_only_copied(&a->estop, &a->seen))
+			return ctl_fail(a->line, CTL_NO, "refused: level raised since%s%s%s%s",
+					*a->estop.who ? " by " : "", a->estop.who, *a->estop.why ? ": " : "",
+					a->estop.why);
+		if (a->seen.seq[0] != before)
+			until_ns = clock_now_ns() + QUIET_NS;
+	}
+	return 0;
+}
+
+static int next_epoch(struct alone *a, struct error_sink *errors)
+{
+	const struct epoch kept = epoch_read();
+	struct epoch next = { kept.last > a->estop.epoch ? kept.last : a->estop.epoch, false };
+	char path[RUN_PATH_MAX];
+	struct stat st;
+
+	if (!++next.last)
+		next.last = 1;
+	a->epoch = next.last;
+	if (run_path(path, NULL, &(struct error_sink){ 0 }) || stat(path, &st))
+		return 0; /* a robot without a folder */
+	return epoch_write(&next, errors);
+}
+
+static int lower(struct alone *a)
+{
+	struct ctl_lines why;
+	int status = next_epoch(a, ctl_lines(&why));
+
+	a->until_ns = clock_now_ns() + ESTOP_LOWER_NS;
+	if (!status)
+		status = estop_lower(&a->estop, &a->seen, MSG_LEVEL_RUN, a->until_ns, a->epoch, a->who, getuid(), "armed",
+				     &a->base, ctl_lines(&why));
+	return status ? ctl_fail(a->line, CTL_WORLD, "%s", why.text) : 0;
+}
+
+/* A driver takes it in time or never, but publishes later that it has. */
+static bool wait_taken(struct alone *a)
+{
+	const int64_t give_up_ns = a->until_ns + a->line->within_ns;
+
+	for (;;) {
+		clock_wait(NULL, 0, clock_now_ns() + LOOK_NS);
+		look(a);
+		a->taken = count(a, a->base);
+		if (a->estop.judge.kept.base != a->base || a->estop.level != MSG_LEVEL_RUN)
+			return false;
+		if (!*a->behind)
+			return true;
+		if (clock_now_ns() > give_up_ns)
+			return false;
+	}
+}
+
+static int tell_armed(const struct alone *a)
+{
+	char members[128];
+
+	snprintf(members, sizeof(members), "\"level\":\"run\",\"epoch\":%llu,\"taken\":%zu",
+		 (unsigned long long)a->epoch, a->taken);
+	return ctl_done(a->line, members, "armed: level run, epoch %llu, by %s; taken by %zu driver%s",
+			(unsigned long long)a->epoch, a->who, a->taken, a->taken == 1 ? "" : "s");
+}
+
+static int arm(struct alone *a)
+{
+	int status;
+
+	judged_look(&a->estop, &a->chans, clock_now_ns());
+	a->seen = estop_seen(&a->estop);
+	if (!count(a, 0))
+		return ctl_fail(a->line, CTL_WORLD, "no driver publishes a state here");
+	if (*a->behind)
+		return ctl_fail(a->line, CTL_NO, "refused: neither disarmed nor holding: %s", a->behind);
+	status = wait_quiet(a);
+	if (!status)
+		status = lower(a);
+	if (status)
+		return status;
+	if (wait_taken(a))
+		return tell_armed(a);
+	estop_raise(&a->estop, MSG_LEVEL_ESTOP, a->who, getuid(), "an arm request was refused",
+		    &(struct error_sink){ 0 });
+	if (*a->behind)
+		return ctl_fail(a->line, CTL_NO, "refused: not taken by %s", a->behind);
+	return ctl_fail(a->line, CTL_NO, "refused: level %s, raised since: %s", msg_level_word(a->estop.level),
+			a->estop.why);
+}
+
+int ctl_alone(const struct ctl_line *line)
+{
+	static struct alone a;
+	struct ctl_lines why;
+	int status = no_achstart(line);
+
+	if (status)
+		return status;
+	a.line = line;
+	ctl_who(line, a.who);
+	judged_open(&a.estop, true, &(struct error_sink){ 0 });
+	look(&a);
+	estop_mend(&a.estop, ctl_lines(&why));
+	if (a.estop.channel[0].open && a.estop.channel[1].open)
+		status = arm(&a);
+	else
+		status = ctl_fail(line, CTL_WORLD, "%s", why.text);
+	chans_close(&a.chans);
+	estop_close(&a.estop);
+	return status;
+}

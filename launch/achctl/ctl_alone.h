@@ -1,0 +1,9 @@
+/* ctl_alone.h: achctl arm --alone: does what achstart would, for drivers that were started by hand. */
+#ifndef LAUNCH_ACHCTL_CTL_ALONE_H
+#define LAUNCH_ACHCTL_CTL_ALONE_H
+
+#include "launch/achctl/ctl.h"
+
+int ctl_alone(const struct ctl_line *line);
+
+#endif

@@ -1,0 +1,83 @@
+/* judged.c: the level of the e-stop, as the drivers of the robot judge it. */
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "channels/ach_ring.h"
+#include "channels/clock.h"
+#include "config/run.h"
+#include "launch/achctl/judged.h"
+#include "launch/achstart/folder.h"
+#include "launch/achstart/obeyed.h"
+
+#define SILENT_NS 1000000000
+
+static uid_t owner(void)
+{
+	char path[RUN_PATH_MAX];
+	struct stat st;
+
+	return run_path(path, NULL, &(struct error_sink){ 0 }) || stat(path, &st) ? geteuid() : st.st_uid;
+}
+
+int judged_open(struct estop *e, bool make, struct error_sink *errors)
+{
+	const struct estop_options options = {
+		.owner = owner(), .make = make, .group = (gid_t)-1, .name = "achctl"
+	};
+
+	return estop_open(e, &options, errors);
+}
+
+enum msg_level judged_look(struct estop *e, const struct chans *chans, int64_t now_ns)
+{
+	struct estop_kept kept = { 0 };
+	enum msg_level level;
+
+	estop_tend(e, now_ns);
+	for (size_t i = 0; e->channel[0].open && i < chans->n; i++)
+		if (chans->at[i]->state)
+			obeyed_add(&kept, &chans->at[i]->common, e->boot, e->channel[0].chan.handle->id);
+	estop_judge_start(&e->judge, kept.base ? &kept : NULL, e->boot);
+	level = estop_look(e, now_ns);
+	for (size_t i = 0; !e->judge.base && i < chans->n; i++)
+		if (chans->at[i]->state && obeyed_is_driver(&chans->at[i]->common, e->boot) &&
+		    chans->at[i]->common.epoch > e->epoch)
+			e->epoch = chans->at[i]->common.epoch;
+	return level;
+}
+
+static bool is_copy(const struct msg_estop *msg, const struct estop_seen *seen)
+{
+	return msg->kind == MSG_ESTOP_RAISE && msg->chan[0] == seen->id[0] && msg->chan[1] == seen->id[1] &&
+	       msg->seen[1] == seen->seq[1];
+}
+
+bool judged_only_copied(struct estop *e, struct estop_seen *seen)
+{
+	struct estop_seen now;
+
+	estop_look(e, clock_now_ns());
+	now = estop_seen(e);
+	if (now.id[0] != seen->id[0] || now.id[1] != seen->id[1] || now.seq[1] != seen->seq[1] ||
+	    now.seq[0] <= seen->seq[0] || e->channel[0].window.oldest > seen->seq[0] + 1)
+		return false;
+	for (uint64_t seq = seen->seq[0] + 1; seq <= now.seq[0]; seq++)
+		if (!is_copy(&e->channel[0].messages[seq % ESTOP_RETAINED], seen))
+			return false;
+	*seen = now;
+	return true;
+}
+
+bool judged_driver(const struct estop *e, const struct chans_one *one, char *name, size_t size)
+{
+	return chans_daemon(one, name, size) && obeyed_is_driver(&one->common, e->boot);
+}
+
+bool judged_is_gone(const struct chans_one *one, const char *name, int64_t now_ns)
+{
+	struct folder_state kept;
+
+	if (!folder_state_read(name, &kept))
+		return !folder_runs(&kept);
+	return now_ns - one->header.t_publish_ns > SILENT_NS;
+}

@@ -1,0 +1,144 @@
+/* raise.c: raises the level of one robot. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "channels/clock.h"
+#include "launch/achctl/raise.h"
+
+#define PUT_AGAIN_NS 100000000 /* the ring holds far more than what is put in RAISE_WITHIN_NS */
+
+/* ---- channels ---- */
+
+/* Is the raise, as far as numbers tell, still where it was put? */
+static bool is_there(const struct raise *r)
+{
+	const struct estop_seen now = estop_seen(&r->estop);
+
+	for (int c = 0; c < ESTOP_CHANNELS; c++)
+		if (now.id[c] != r->seen.id[c] || now.seq[c] < r->seen.seq[c])
+			return false;
+	return true;
+}
+
+static void put(struct raise *r, int64_t now_ns)
+{
+	struct ctl_lines lines;
+
+	estop_look(&r->estop, now_ns);
+	if (!r->put || !is_there(r) || now_ns - r->put_ns >= PUT_AGAIN_NS) {
+		r->put |= !estop_raise(&r->estop, r->level, r->who, getuid(), r->why, ctl_lines(&lines));
+		if (!r->put_ns || !r->put)
+			memcpy(r->lines.text, lines.text, sizeof(lines.text));
+		r->put_ns = now_ns;
+		estop_look(&r->estop, now_ns);
+		r->seen = estop_seen(&r->estop);
+	}
+	estop_tend(&r->estop, now_ns);
+}
+
+/* ---- achstart ---- */
+
+static void begin_asking(struct raise *r)
+{
+	char why[MSG_TEXT_SIZE];
+
+	snprintf(why, sizeof(why), "%s", r->why);
+	for (char *p = why; *p; p++)
+		if (*p == '\t' || *p == '\n')
+			*p = ' ';
+	r->asking = !ask_begin(&r->ask, (const char *const[]){ "raise", msg_level_word(r->level), why, NULL }, 0,
+			       &(struct error_sink){ 0 });
+}
+
+static void go_on_asking(struct raise *r)
+{
+	int status = 0;
+
+	if (!r->asking)
+		return;
+	/* A line to be sent and an answer to be read: neither waits. */
+	for (int i = 0; i < 2 && !status; i++)
+		status = ask_step(&r->ask, &(struct error_sink){ 0 });
+	if (!status)
+		return;
+	r->answered = status > 0 && r->ask.ok;
+	ask_end(&r->ask);
+	r->asking = false;
+}
+
+/* ---- drivers ---- */
+
+static void look_at_drivers(struct raise *r)
+{
+	size_t len = 0;
+
+	chans_look(&r->chans);
+	r->drivers = 0;
+	*r->behind = 0;
+	for (size_t i = 0; i < r->chans.n; i++) {
+		const struct chans_one *one = r->chans.at[i];
+		char name[MSG_NAME_SIZE + 8];
+
+		if (!judged_driver(&r->estop, one, name, sizeof(name)) || judged_is_gone(one, name, r->begun_ns))
+			continue;
+		r->drivers++;
+		if (one->common.level < r->level && len < sizeof(r->behind))
+			len += (size_t)snprintf(r->behind + len, sizeof(r->behind) - len, "%s%s", len ? ", " : "",
+						name);
+	}
+}
+
+/* ---- all ---- */
+
+void raise_begin(struct raise *r, enum msg_level level, const char *who, const char *why)
+{
+	memset(r, 0, sizeof(*r));
+	r->level = level;
+	r->who = who;
+	r->why = why;
+	r->begun_ns = clock_now_ns();
+	judged_open(&r->estop, false, &(struct error_sink){ 0 });
+	put(r, r->begun_ns);
+	begin_asking(r);
+}
+
+bool raise_step(struct raise *r, int64_t now_ns)
+{
+	go_on_asking(r);
+	put(r, now_ns);
+	look_at_drivers(r);
+	return !*r->behind && (r->drivers || r->put || r->answered);
+}
+
+bool raise_is_hopeless(const struct raise *r)
+{
+	return !r->drivers && !r->put && !r->asking && !r->estop.channel[0].open && !r->estop.channel[1].open;
+}
+
+bool raise_is_absent(const struct raise *r)
+{
+	return raise_is_hopeless(r) && r->estop.channel[0].status == ACH_ENOENT &&
+	       r->estop.channel[1].status == ACH_ENOENT;
+}
+
+void raise_end(struct raise *r)
+{
+	if (r->asking)
+		ask_end(&r->ask);
+	r->asking = false;
+	chans_close(&r->chans);
+	estop_close(&r->estop);
+}
+
+bool raise_all(struct raise *r, enum msg_level level, const char *who, const char *why)
+{
+	const int64_t until_ns = clock_now_ns() + RAISE_WITHIN_NS;
+	bool done;
+
+	raise_begin(r, level, who, why);
+	while (!(done = raise_step(r, clock_now_ns())) && !raise_is_hopeless(r) && clock_now_ns() < until_ns)
+		clock_wait(NULL, 0, clock_now_ns() + RAISE_EVERY_NS);
+	raise_end(r);
+	return done;
+}

@@ -1,0 +1,231 @@
+/* level.c: the level of the e-stop, as achstart looks after it. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "channels/ach_ring.h"
+#include "channels/clock.h"
+#include "launch/achstart/fit.h"
+#include "launch/achstart/level.h"
+#include "launch/achstart/obeyed.h"
+#include "launch/achstart/supervise.h"
+
+#define CREATE_EVERY_NS 1000000000   /* a channel that is removed, or condemned, again and again */
+#define INVALID_EVERY_NS 10000000000 /* invalid messages are reported */
+#define AUTO_LOWER_NS 2000000000     /* drivers may be busy with starting */
+#define AUTO_WITHIN_NS 5000000000
+
+/* ---- channels ---- */
+
+static bool is_open(const struct estop *e)
+{
+	return e->channel[0].open && e->channel[1].open;
+}
+
+static void keep_line(void *to, const char *line)
+{
+	char *text = to;
+	const size_t len = strlen(text);
+
+	snprintf(text + len, MSG_TEXT_SIZE - len, "%s%s", len ? "; " : "", line);
+}
+
+static void create_again(struct supervisor *s, int64_t now_ns)
+{
+	struct level *l = &s->level;
+	struct events_teller wrong = { &s->events, now_ns, MSG_SEVERITY_ERROR, "achstart", "estop" };
+	struct error_sink errors = { l->told_closed ? NULL : events_tell, &wrong, 0 };
+	char why[MSG_TEXT_SIZE] = "";
+
+	if (is_open(&s->estop) || (l->created_ns && now_ns - l->created_ns < CREATE_EVERY_NS))
+		return;
+	l->created_ns = now_ns;
+	l->untouched = false;
+	estop_why_closed(&s->estop, &(struct error_sink){ keep_line, why, 0 });
+	if (estop_mend(&s->estop, &errors)) {
+		events_say(&s->events, now_ns, MSG_SEVERITY_ERROR, "achstart", "corrupt",
+			   "%s; created again, level estop", why);
+		estop_look(&s->estop, now_ns); /* what was found in the old one is not the fault of the new one */
+	}
+	l->told_closed = !is_open(&s->estop);
+}
+
+/* A lowering that drivers obey holds for an achstart that begins after it was written. */
+static void inherit(struct supervisor *s, int64_t now_ns)
+{
+	struct estop *e = &s->estop;
+	struct estop_kept kept = { 0 };
+
+	for (size_t i = 0; e->channel[0].open && i < s->n; i++) {
+		struct watch *w = &s->watches[i];
+
+		if (w->daemon->alive != LAUNCH_ALIVE_STATE)
+			continue;
+		pulse_look_again(&w->pulse, now_ns);
+		if (w->pulse.there)
+			obeyed_add(&kept, &w->pulse.common, e->boot, e->channel[0].chan.handle->id);
+	}
+	if (kept.base)
+		estop_judge_start(&e->judge, &kept, e->boot);
+}
+
+int level_open(struct supervisor *s, int64_t now_ns, struct error_sink *errors)
+{
+	const struct estop_options options = {
+		.owner = geteuid(), .group = s->launch->operators, .ratify = true, .name = "achstart"
+	};
+	struct estop *e = &s->estop;
+	bool absent = true;
+	int status = estop_open(e, &options, &(struct error_sink){ 0 });
+
+	s->level = (struct level){ .epoch = epoch_read(), .quiet_since_ns = now_ns };
+	if (status == -EINVAL)
+		return estop_open(e, &options, errors);
+	for (int c = 0; c < ESTOP_CHANNELS; c++)
+		absent &= !e->channel[c].open && e->channel[c].status == ACH_ENOENT;
+	inherit(s, now_ns);
+	if (absent)
+		s->level.untouched = estop_mend(e, errors) == ESTOP_CHANNELS;
+	else
+		create_again(s, now_ns);
+	if (is_open(e))
+		return 0;
+	if (!absent)
+		estop_why_closed(e, errors);
+	return -EIO;
+}
+
+void level_close(struct supervisor *s, bool stopped)
+{
+	estop_close(&s->estop);
+	s->level.epoch.ended_well = true;
+	if (stopped && s->level.epoch.last)
+		epoch_write(&s->level.epoch, &(struct error_sink){ 0 });
+}
+
+/* ---- raising ---- */
+
+void level_begin(struct supervisor *s, bool adopted, int64_t now_ns)
+{
+	estop_look(&s->estop, now_ns);
+	if (adopted || s->level.untouched)
+		return;
+	/* Every process of before is dead: what they obeyed, their successors do not. */
+	estop_raise(&s->estop, MSG_LEVEL_ESTOP, "achstart", geteuid(), "the robot comes up",
+		    &(struct error_sink){ 0 });
+	if (s->launch->arm == LAUNCH_ARM_AUTO)
+		events_say(&s->events, now_ns, MSG_SEVERITY_WARNING, "achstart", "not-armed",
+			   "arm: auto does not count: the robot was not stopped by achctl stop; achctl arm arms it");
+}
+
+void level_raise(struct supervisor *s, enum msg_level level, const char *source, const char *why, int64_t now_ns)
+{
+	struct events_teller wrong = { &s->events, now_ns, MSG_SEVERITY_ERROR, source, "estop" };
+	struct error_sink errors = { events_tell, &wrong, 0 };
+
+	s->level.untouched = false;
+	if (estop_look(&s->estop, now_ns) >= level)
+		return;
+	estop_raise(&s->estop, level, "achstart", geteuid(), why, &errors);
+	events_say(&s->events, now_ns, MSG_SEVERITY_ERROR, source, "raised", "level %s: %s", msg_level_word(level),
+		   why);
+}
+
+int level_raise_for(struct supervisor *s, enum msg_level level, const char *who, uid_t uid, const char *why,
+		    int64_t now_ns, struct error_sink *errors)
+{
+	char clean[MSG_TEXT_SIZE];
+	int status;
+
+	snprintf(clean, sizeof(clean), "%s", why);
+	terminal_clean(clean);
+	estop_look(&s->estop, now_ns);
+	create_again(s, now_ns);
+	status = estop_raise(&s->estop, level, who, uid, clean, errors);
+	if (!status)
+		events_say(&s->events, now_ns, MSG_SEVERITY_WARNING, "achstart", "raised", "level %s by %s: %s",
+			   msg_level_word(level), who, clean);
+	return status;
+}
+
+/* ---- arm: auto ---- */
+
+static bool all_fine(const struct supervisor *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (s->watches[i].daemon->wanted && !policy_is_fine(&s->watches[i].policy))
+			return false;
+	return true;
+}
+
+/* Others may be ready soon; one that has failed will not, unless somebody helps. */
+static void tell_not_armed(struct supervisor *s, int64_t now_ns)
+{
+	const struct watch *failed = NULL;
+
+	for (size_t i = 0; i < s->n && !failed; i++)
+		if (s->watches[i].daemon->wanted && s->watches[i].policy.state == POLICY_FAILED)
+			failed = &s->watches[i];
+	if (failed && failed != s->told_failed)
+		events_say(&s->events, now_ns, MSG_SEVERITY_WARNING, "achstart", "not-armed",
+			   "arm: auto: %s has failed: achctl clear %s once the cause is gone, or achctl arm",
+			   failed->daemon->name, failed->daemon->name);
+	s->told_failed = failed;
+}
+
+/* Only a robot that was stopped well, or never started, in which no process has written to the e-stop since. */
+static void arm_by_itself(struct supervisor *s, int64_t now_ns)
+{
+	const struct arming request = { .who = "arm: auto",
+					.uid = geteuid(),
+					.seen = estop_seen(&s->estop),
+					.until_ns = now_ns + AUTO_WITHIN_NS,
+					.lower_ns = AUTO_LOWER_NS,
+					.by_itself = true };
+
+	if (s->launch->arm != LAUNCH_ARM_AUTO || s->stop_ns || !s->level.untouched || !s->level.epoch.ended_well ||
+	    arming_is_under_way(&s->arming))
+		return;
+	tell_not_armed(s, now_ns);
+	if (all_fine(s) && !fit_to_arm(s, request.who, now_ns, &(struct error_sink){ 0 }))
+		arming_begin(s, &request, now_ns);
+}
+
+/* ---- looking ---- */
+
+static void tell_invalid(struct supervisor *s, int64_t now_ns)
+{
+	const uint64_t more = s->estop.invalid - s->level.told_invalid;
+
+	if (!more || (s->level.told_invalid_ns && now_ns - s->level.told_invalid_ns < INVALID_EVERY_NS))
+		return;
+	if (more == 1)
+		events_say(&s->events, now_ns, MSG_SEVERITY_WARNING, "achstart", "estop", "%s", s->estop.invalid_why);
+	else
+		events_say(&s->events, now_ns, MSG_SEVERITY_WARNING, "achstart", "estop", "%s, and %llu more",
+			   s->estop.invalid_why, (unsigned long long)more - 1);
+	s->level.told_invalid = s->estop.invalid;
+	s->level.told_invalid_ns = now_ns;
+}
+
+static void note_changes(struct supervisor *s, int64_t now_ns)
+{
+	const struct estop_seen seen = estop_seen(&s->estop);
+
+	if (memcmp(&seen, &s->level.seen, sizeof(seen)) != 0)
+		s->level.quiet_since_ns = now_ns;
+	s->level.seen = seen;
+	s->level.untouched &= !seen.seq[0] && !seen.seq[1];
+}
+
+void level_look(struct supervisor *s, int64_t now_ns)
+{
+	estop_look(&s->estop, now_ns);
+	note_changes(s, now_ns);
+	tell_invalid(s, now_ns);
+	create_again(s, now_ns);
+	arming_look(s, now_ns);
+	arm_by_itself(s, now_ns);
+	estop_tend(&s->estop, now_ns);
+}

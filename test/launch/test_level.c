@@ -1,0 +1,646 @@
+/* test_level.c: how achstart looks after the e-stop, and one arm request: a supervisor with one driver, whose state the
+ * test writes, and channels of its own. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "unity.h"
+
+#include "channels/clock.h"
+#include "launch/achctl/judged.h"
+#include "launch/achstart/obeyed.h"
+#include "launch/achstart/supervise.h"
+#include "test/launch/rig.h"
+
+#define SECOND 1000000000LL
+
+static struct supervisor s;
+static struct launch launch;
+static struct launch_daemon daemon_of_waist = {
+	.name = "waist", .kind = LAUNCH_DRIVER, .alive = LAUNCH_ALIVE_STATE, .dead_after_ns = SECOND, .wanted = true
+};
+static struct watch waist;
+static struct estop other; /* an operator, or a driver */
+static int64_t now_ns;
+
+static void set_up(int arm)
+{
+	memset(&s, 0, sizeof(s));
+	memset(&waist, 0, sizeof(waist));
+	launch = (struct launch){ .arm = arm, .operators = LAUNCH_NO_GROUP };
+	waist.daemon = &daemon_of_waist;
+	waist.policy.state = POLICY_READY;
+	s.launch = &launch;
+	s.watches = &waist;
+	s.n = 1;
+	now_ns = clock_now_ns();
+	events_open(&s.events, &(struct error_sink){ 0 });
+	TEST_ASSERT_EQUAL(0, level_open(&s, now_ns, &(struct error_sink){ 0 }));
+	waist.pulse.there = true;
+	memcpy(waist.pulse.common.boot, s.estop.boot, sizeof(s.estop.boot));
+	waist.pulse.common.level = MSG_LEVEL_ESTOP;
+	TEST_ASSERT_EQUAL(0, judged_open(&other, false, &(struct error_sink){ 0 }));
+}
+
+static void tear_down(bool stopped)
+{
+	estop_close(&other);
+	level_close(&s, stopped);
+	events_close(&s.events);
+}
+
+void setUp(void)
+{
+	rig_open("include: @BENCH@\ndaemons: {}\n");
+	set_up(LAUNCH_ARM_NO);
+}
+
+void tearDown(void)
+{
+	tear_down(false);
+	rig_close();
+}
+
+static void look(unsigned int times)
+{
+	for (; times; times--) {
+		now_ns += SUPERVISE_LOOK_NS;
+		waist.pulse.header.t_publish_ns = now_ns;
+		level_look(&s, now_ns);
+	}
+}
+
+static uint64_t written(void)
+{
+	estop_look(&other, now_ns);
+	return other.channel[0].window.newest + other.channel[1].window.newest;
+}
+
+static void raise_it(enum msg_level level)
+{
+	estop_look(&other, now_ns);
+	TEST_ASSERT_EQUAL(0, estop_raise(&other, level, "eve", 1007, "smoke", &(struct error_sink){ 0 }));
+}
+
+/* ---- trouble ---- */
+
+static void put_garbage(const char *channel, size_t size)
+{
+	static const char garbage[1000];
+	char name[PORT_NAME_MAX];
+	ach_channel_t chan;
+
+	TEST_ASSERT_EQUAL(0, port_name(name, channel));
+	TEST_ASSERT_EQUAL(ACH_OK, ach_open(&chan, name, NULL));
+	TEST_ASSERT_EQUAL(ACH_OK, ach_put(&chan, garbage, size));
+	ach_close(&chan);
+}
+
+static void garbage_4(void)
+{
+	put_garbage("estop", 4);
+}
+
+static void garbage_600(void)
+{
+	put_garbage("estop-b", 600);
+}
+
+static void garbage_800_twice(void)
+{
+	put_garbage("estop", 800);
+	put_garbage("estop-b", 800);
+}
+
+static void removed(void)
+{
+	char name[PORT_NAME_MAX];
+
+	TEST_ASSERT_EQUAL(0, port_name(name, "estop"));
+	TEST_ASSERT_EQUAL(ACH_OK, ach_unlink(name));
+}
+
+static void condemned(void)
+{
+	TEST_ASSERT_EQUAL(ACH_OK, ach_condemn(&other.channel[1].chan));
+}
+
+/* Mode looser than it may be: another user could have made it so. */
+static void looser(void)
+{
+	char name[PORT_NAME_MAX];
+
+	TEST_ASSERT_EQUAL(0, port_name(name, "estop"));
+	TEST_ASSERT_EQUAL(ACH_OK, ach_unlink(name));
+	TEST_ASSERT_EQUAL(ACH_OK, ach_create(name, 64, 512, NULL));
+	rig_shell("chmod 666 /dev/shm/achshm-%s", name);
+}
+
+static void trouble_is_reported_once_and_mended_once(void)
+{
+	static const struct {
+		void (*make)(void);
+		unsigned int invalid, created;
+		uint64_t writes; /* by achstart: one copy of what lies in estop-b, at most */
+	} table[] = {
+		{ garbage_4, 1, 0, 0 }, { garbage_600, 1, 0, 1 }, { garbage_800_twice, 1, 0, 1 },
+		{ removed, 0, 1, 0 },	{ condemned, 0, 1, 0 },	  { looser, 0, 1, 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+		char which[32];
+		uint64_t before;
+		int64_t created_ns;
+
+		tear_down(false);
+		rig_close();
+		rig_open("include: @BENCH@\ndaemons: {}\n");
+		set_up(LAUNCH_ARM_NO);
+		look(3);
+		snprintf(which, sizeof(which), "row %zu", i);
+		table[i].make();
+		before = written();
+		look(5);
+		created_ns = s.level.created_ns;
+		look(200);
+		TEST_ASSERT_EQUAL_MESSAGE(table[i].invalid, rig_events("achstart", "estop"), which);
+		TEST_ASSERT_EQUAL_MESSAGE(table[i].created, rig_events("achstart", "corrupt"), which);
+		TEST_ASSERT_EQUAL_MESSAGE(created_ns, s.level.created_ns, which);
+		TEST_ASSERT_EQUAL_MESSAGE(MSG_LEVEL_ESTOP, s.estop.level, which);
+		TEST_ASSERT_TRUE_MESSAGE(s.estop.channel[0].open && s.estop.channel[1].open, which);
+		estop_tend(&other, now_ns);
+		if (!table[i].created)
+			TEST_ASSERT_EQUAL_MESSAGE(before + table[i].writes, written(), which);
+		else
+			TEST_ASSERT_TRUE_MESSAGE(written() <= 1, which);
+	}
+}
+
+static void a_channel_removed_in_every_look_is_created_once_a_second(void)
+{
+	look(1);
+	for (int i = 0; i < 150; i++) {
+		char name[PORT_NAME_MAX];
+
+		port_name(name, "estop-b");
+		ach_unlink(name);
+		look(1);
+	}
+	TEST_ASSERT_TRUE(rig_events("achstart", "corrupt") <= 3);
+	TEST_ASSERT_TRUE(rig_events("achstart", "corrupt") > 0);
+}
+
+/* ---- arming ---- */
+
+static struct arming request(void)
+{
+	estop_tend(&other, now_ns);
+	estop_look(&other, now_ns);
+	return (struct arming){ .who = "ann",
+				.uid = 1001,
+				.seen = estop_seen(&other),
+				.until_ns = now_ns + 60 * SECOND,
+				.lower_ns = ESTOP_LOWER_NS };
+}
+
+/* As far as the lowering. */
+static void begin(void)
+{
+	const struct arming r = request();
+
+	arming_begin(&s, &r, now_ns);
+	for (int i = 0; i < 100 && s.arming.state == ARMING_QUIET; i++)
+		look(1);
+	TEST_ASSERT_EQUAL_MESSAGE(ARMING_PUT, s.arming.state, s.arming.why);
+	look(1);
+}
+
+static void take_it(void)
+{
+	struct msg_common *c = &waist.pulse.common;
+
+	c->base_chan = s.arming.seen.id[0];
+	c->base_seq = s.arming.base;
+	c->level = c->base_level = MSG_LEVEL_RUN;
+}
+
+static void a_request_that_every_driver_takes_is_done(void)
+{
+	begin();
+	look(2);
+	TEST_ASSERT_EQUAL(ARMING_PUT, s.arming.state);
+	take_it();
+	look(1);
+	TEST_ASSERT_EQUAL(ARMING_DONE, s.arming.state);
+	TEST_ASSERT_EQUAL(1, s.arming.taken);
+	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, s.estop.level);
+	TEST_ASSERT_TRUE(rig_told("achstart", "armed", "armed by ann"));
+}
+
+static void too_late(void)
+{
+	look(100);
+}
+
+static void the_asker_is_gone(void)
+{
+	arming_cancel(&s, "gone", now_ns);
+}
+
+static void somebody_holds(void)
+{
+	raise_it(MSG_LEVEL_HOLD);
+	look(1);
+}
+
+static void it_is_removed(void)
+{
+	removed();
+	look(2);
+}
+
+static void it_is_condemned(void)
+{
+	ach_condemn(&other.channel[0].chan);
+	look(2);
+}
+
+static void the_driver_obeys_another(void)
+{
+	take_it();
+	waist.pulse.common.base_seq--;
+	look(100);
+}
+
+static void the_driver_is_at_hold(void)
+{
+	take_it();
+	waist.pulse.common.level = MSG_LEVEL_HOLD;
+	look(100);
+}
+
+/* Without an end of the lowering, no driver that comes later obeys it either. */
+static void a_refused_request_has_no_effect_at_any_time(void)
+{
+	static const struct {
+		void (*spoil)(void);
+		const char *why;
+	} table[] = {
+		{ too_late, "waist has not taken it: its state says level estop" },
+		{ the_asker_is_gone, "gone" },
+		{ somebody_holds, "level hold, raised since by eve: smoke" },
+		{ it_is_removed, "level estop" },
+		{ it_is_condemned, "level estop" },
+		{ the_driver_obeys_another, "waist has not taken it" },
+		{ the_driver_is_at_hold, "waist has not taken it: its state says level hold" },
+	};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+		static struct estop driver;
+		struct estop_kept kept;
+
+		tear_down(false);
+		rig_close();
+		rig_open("include: @BENCH@\ndaemons: {}\n");
+		set_up(LAUNCH_ARM_NO);
+		raise_it(MSG_LEVEL_ESTOP);
+		look(5);
+		begin();
+		estop_look(&other, clock_now_ns()); /* a driver that obeys it, and dies */
+		TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, other.level);
+		kept = estop_kept(&other);
+		table[i].spoil();
+		if (s.arming.state != ARMING_REFUSED || !strstr(s.arming.why, table[i].why))
+			TEST_FAIL_MESSAGE(s.arming.why);
+		TEST_ASSERT_EQUAL(1, rig_events("achstart", "not-armed"));
+		look(5);
+		estop_tend(&other, now_ns);
+		estop_look(&other, clock_now_ns());
+		TEST_ASSERT_EQUAL_MESSAGE(MSG_LEVEL_ESTOP, other.level, table[i].why);
+		/* One that starts now, and its successor. */
+		judged_open(&driver, false, &(struct error_sink){ 0 });
+		TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, estop_look(&driver, clock_now_ns()));
+		estop_judge_start(&driver.judge, &kept, driver.boot);
+		TEST_ASSERT_EQUAL_MESSAGE(MSG_LEVEL_ESTOP, estop_look(&driver, clock_now_ns()), table[i].why);
+		estop_close(&driver);
+	}
+}
+
+/* It has taken it, and publishes once a second. */
+static void a_driver_may_publish_later_that_it_has_taken_it(void)
+{
+	begin();
+	for (int i = 0; i < 40; i++) { /* silent for 0.8 s */
+		now_ns += SUPERVISE_LOOK_NS;
+		level_look(&s, now_ns);
+		TEST_ASSERT_EQUAL(ARMING_PUT, s.arming.state);
+	}
+	take_it();
+	look(1);
+	TEST_ASSERT_EQUAL(ARMING_DONE, s.arming.state);
+}
+
+static void the_asker_waits_only_so_long(void)
+{
+	struct arming r = request();
+
+	r.until_ns = now_ns + 100000000;
+	arming_begin(&s, &r, now_ns);
+	look(2);
+	now_ns += SECOND;
+	look(1);
+	TEST_ASSERT_EQUAL(ARMING_REFUSED, s.arming.state);
+	r.until_ns = now_ns - 1;
+	arming_begin(&s, &r, now_ns);
+	TEST_ASSERT_EQUAL(ARMING_REFUSED, s.arming.state);
+}
+
+static void what_was_not_seen_is_not_lowered(void)
+{
+	struct arming r;
+	uint64_t before;
+
+	look(2);
+	r = request();
+	raise_it(MSG_LEVEL_HOLD);
+	before = written();
+	arming_begin(&s, &r, now_ns);
+	TEST_ASSERT_EQUAL(ARMING_REFUSED, s.arming.state);
+	TEST_ASSERT_EQUAL_STRING("level raised since by eve: smoke", s.arming.why);
+	TEST_ASSERT_EQUAL(before, written());
+	/* Before it is quiet. */
+	look(5);
+	r = request();
+	s.level.quiet_since_ns = now_ns;
+	arming_begin(&s, &r, now_ns);
+	TEST_ASSERT_EQUAL(ARMING_QUIET, s.arming.state);
+	raise_it(MSG_LEVEL_HOLD);
+	look(1);
+	TEST_ASSERT_EQUAL(ARMING_REFUSED, s.arming.state);
+	TEST_ASSERT_EQUAL(0, s.level.epoch.last);
+}
+
+/* ---- epochs ---- */
+
+static void write_epoch(const char *text)
+{
+	char path[600];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/epoch", rig.run);
+	f = fopen(path, "w");
+	TEST_ASSERT_NOT_NULL(f);
+	fputs(text, f);
+	fclose(f);
+	chmod(path, 0600);
+}
+
+static void epochs_are_kept(void)
+{
+	static const struct {
+		const char *text;
+		uint64_t last;
+		bool ended_well;
+	} table[] = {
+		{ NULL, 0, true },
+		{ "7\n", 7, false },
+		{ "7 ended well\n", 7, true },
+		{ "18446744073709551615\n", UINT64_MAX, false },
+		{ "18446744073709551616\n", 0, false },
+		{ "7 ended\n", 0, false },
+		{ "7", 0, false },
+		{ "", 0, false },
+		{ "-7\n", 0, false },
+		{ "x\n", 0, false },
+	};
+	char path[600];
+
+	snprintf(path, sizeof(path), "%s/epoch", rig.run);
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+		struct epoch e;
+
+		if (table[i].text)
+			write_epoch(table[i].text);
+		e = epoch_read();
+		TEST_ASSERT_EQUAL_UINT64_MESSAGE(table[i].last, e.last, table[i].text);
+		TEST_ASSERT_EQUAL_MESSAGE(table[i].ended_well, e.ended_well, table[i].text);
+		TEST_ASSERT_EQUAL(0, epoch_write(&(struct epoch){ 8, i % 2 }, &(struct error_sink){ 0 }));
+		e = epoch_read();
+		TEST_ASSERT_EQUAL(8, e.last);
+		TEST_ASSERT_EQUAL(i % 2, e.ended_well);
+	}
+	TEST_ASSERT_EQUAL(0, chmod(path, 0666));
+	TEST_ASSERT_FALSE(epoch_read().ended_well);
+	TEST_ASSERT_EQUAL(0, unlink(path));
+	TEST_ASSERT_EQUAL(0, symlink("/etc/hostname", path));
+	TEST_ASSERT_FALSE(epoch_read().ended_well);
+	TEST_ASSERT_EQUAL(0, epoch_write(&(struct epoch){ 9, true }, &(struct error_sink){ 0 }));
+	TEST_ASSERT_EQUAL(9, epoch_read().last);
+}
+
+/* Removed channels do not give a label twice; an absurd one keeps nobody from arming. */
+static void epochs_outlive_the_channels(void)
+{
+	begin();
+	TEST_ASSERT_EQUAL(1, s.arming.epoch);
+	take_it();
+	look(1);
+	removed();
+	look(60);
+	begin();
+	TEST_ASSERT_EQUAL(2, s.arming.epoch);
+	arming_cancel(&s, "x", now_ns);
+	tear_down(false);
+	set_up(LAUNCH_ARM_NO);
+	look(5);
+	begin();
+	TEST_ASSERT_EQUAL(3, s.arming.epoch);
+	arming_cancel(&s, "x", now_ns);
+	s.level.epoch.last = UINT64_MAX;
+	look(5);
+	begin();
+	TEST_ASSERT_EQUAL(1, s.arming.epoch);
+}
+
+/* ---- arm: auto ---- */
+
+static bool arms_itself(void)
+{
+	for (int i = 0; i < 20; i++) {
+		look(1);
+		if (s.arming.state == ARMING_PUT) {
+			look(1);
+			take_it();
+		}
+	}
+	return s.arming.state == ARMING_DONE && s.arming.by_itself;
+}
+
+static void begin_auto(const char *epoch)
+{
+	char name[PORT_NAME_MAX];
+
+	tear_down(false);
+	for (int c = 0; c < ESTOP_CHANNELS; c++) {
+		port_name(name, c ? "estop-b" : "estop");
+		ach_unlink(name);
+	}
+	if (epoch)
+		write_epoch(epoch);
+	set_up(LAUNCH_ARM_AUTO);
+	level_begin(&s, false, now_ns);
+}
+
+static void auto_arms_what_nobody_stopped(void)
+{
+	begin_auto(NULL);
+	TEST_ASSERT_TRUE(arms_itself());
+	tear_down(true);
+	TEST_ASSERT_TRUE(epoch_read().ended_well);
+	TEST_ASSERT_EQUAL(1, epoch_read().last);
+	set_up(LAUNCH_ARM_AUTO); /* its channels are there still */
+	level_begin(&s, false, now_ns);
+	TEST_ASSERT_FALSE(arms_itself());
+	begin_auto("7 ended well\n");
+	TEST_ASSERT_TRUE(arms_itself());
+	TEST_ASSERT_EQUAL(8, s.arming.epoch);
+}
+
+static void auto_overrides_nobody(void)
+{
+	begin_auto("7\n"); /* killed */
+	TEST_ASSERT_FALSE(arms_itself());
+	begin_auto("7 ended well\n");
+	raise_it(MSG_LEVEL_HOLD);
+	TEST_ASSERT_FALSE(arms_itself());
+	begin_auto("7 ended well\n");
+	garbage_4();
+	TEST_ASSERT_FALSE(arms_itself());
+	begin_auto("7 ended well\n");
+	look(1);
+	waist.policy.state = POLICY_STARTING;
+	raise_it(MSG_LEVEL_ESTOP);
+	removed(); /* and what was raised with it */
+	look(60);
+	waist.policy.state = POLICY_READY;
+	TEST_ASSERT_FALSE(arms_itself());
+	begin_auto("7 ended well\n");
+	level_raise(&s, MSG_LEVEL_HOLD, "legs", "legs keeps dying", now_ns);
+	TEST_ASSERT_FALSE(arms_itself());
+}
+
+/* Every process was killed, and the states say run. */
+static void a_robot_comes_up_at_estop(void)
+{
+	struct estop_kept kept;
+
+	look(3);
+	begin();
+	take_it();
+	look(1);
+	TEST_ASSERT_EQUAL(ARMING_DONE, s.arming.state);
+	estop_look(&other, clock_now_ns());
+	kept = estop_kept(&other);
+	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, other.level);
+	tear_down(false);
+	set_up(LAUNCH_ARM_AUTO);
+	level_begin(&s, false, now_ns);
+	estop_judge_start(&other.judge, &kept, other.boot);
+	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, estop_look(&other, clock_now_ns()));
+	TEST_ASSERT_FALSE(arms_itself());
+}
+
+/* ---- raising ---- */
+
+static void achstart_raises_only_what_raises_the_level(void)
+{
+	uint64_t before;
+
+	look(3);
+	before = written();
+	level_raise(&s, MSG_LEVEL_HOLD, "legs", "legs keeps dying", now_ns);
+	TEST_ASSERT_EQUAL(before, written());
+	begin();
+	take_it();
+	look(1);
+	for (int i = 0; i < 30; i++)
+		level_raise(&s, MSG_LEVEL_HOLD, "legs", "legs keeps dying", now_ns);
+	TEST_ASSERT_EQUAL(1, rig_events("legs", "raised"));
+	TEST_ASSERT_EQUAL(MSG_LEVEL_HOLD, s.estop.level);
+	before = written();
+	level_raise(&s, MSG_LEVEL_ESTOP, "legs", "legs has failed", now_ns);
+	TEST_ASSERT_TRUE(written() > before);
+}
+
+static void a_user_raises_whatever_lies_in_the_channels(void)
+{
+	static void (*const table[])(void) = { garbage_4, garbage_600, garbage_800_twice, removed, condemned, looser };
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+		look(60);
+		estop_tend(&other, now_ns);
+		estop_look(&other, now_ns);
+		table[i]();
+		TEST_ASSERT_EQUAL(0, level_raise_for(&s, MSG_LEVEL_HOLD, "eve", 1007, "smoke", now_ns,
+						     &(struct error_sink){ 0 }));
+		look(1);
+		TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, s.estop.level);
+		TEST_ASSERT_TRUE(rig_told("achstart", "raised", "level hold by eve: smoke"));
+	}
+}
+
+/* ---- what drivers obey ---- */
+
+static void the_newest_lowering_obeyed_is_inherited(void)
+{
+	const uint64_t boot[2] = { 1, 2 }, none[2] = { 0, 0 };
+	struct msg_common c = { .boot = { 1, 2 }, .base_chan = 5, .base_seq = 7, .base_level = MSG_LEVEL_RUN };
+	struct estop_kept kept = { 0 };
+
+	obeyed_add(&kept, &c, none, 5);
+	obeyed_add(&kept, &c, boot, 6);
+	TEST_ASSERT_EQUAL(0, kept.base);
+	obeyed_add(&kept, &c, boot, 5);
+	TEST_ASSERT_EQUAL(7, kept.base);
+	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, kept.level);
+	c.base_level = MSG_LEVEL_HOLD;
+	obeyed_add(&kept, &c, boot, 5);
+	TEST_ASSERT_EQUAL(MSG_LEVEL_HOLD, kept.level);
+	c.base_level = MSG_LEVEL_RUN;
+	obeyed_add(&kept, &c, boot, 5);
+	TEST_ASSERT_EQUAL(MSG_LEVEL_HOLD, kept.level);
+	c.base_seq = 6;
+	obeyed_add(&kept, &c, boot, 5);
+	TEST_ASSERT_EQUAL(7, kept.base);
+	c.base_seq = 8;
+	c.base_level = 99;
+	obeyed_add(&kept, &c, boot, 5);
+	TEST_ASSERT_EQUAL(8, kept.base);
+	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, kept.level);
+	TEST_ASSERT_FALSE(obeyed_is_taken(&(struct msg_common){ 0 }, boot, 0, 0));
+}
+
+int main(void)
+{
+	UNITY_BEGIN();
+	RUN_TEST(trouble_is_reported_once_and_mended_once);
+	RUN_TEST(a_channel_removed_in_every_look_is_created_once_a_second);
+	RUN_TEST(a_request_that_every_driver_takes_is_done);
+	RUN_TEST(a_refused_request_has_no_effect_at_any_time);
+	RUN_TEST(a_driver_may_publish_later_that_it_has_taken_it);
+	RUN_TEST(the_asker_waits_only_so_long);
+	RUN_TEST(what_was_not_seen_is_not_lowered);
+	RUN_TEST(epochs_are_kept);
+	RUN_TEST(epochs_outlive_the_channels);
+	RUN_TEST(auto_arms_what_nobody_stopped);
+	RUN_TEST(auto_overrides_nobody);
+	RUN_TEST(a_robot_comes_up_at_estop);
+	RUN_TEST(achstart_raises_only_what_raises_the_level);
+	RUN_TEST(a_user_raises_whatever_lies_in_the_channels);
+	RUN_TEST(the_newest_lowering_obeyed_is_inherited);
+	return UNITY_END();
+}
