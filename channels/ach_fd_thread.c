@@ -1,8 +1,14 @@
-/* ach_fd_thread.c: the descriptor without io_uring.
+/* ach_fd_thread.c: the watch, one list and one thread per process for all channels with a descriptor.
  *
- * One thread per process sleeps on the words of all channels with a descriptor
- * and counts each new commit in that channel's eventfd.  It touches a channel
- * only with the list's lock, and sleeps without it.
+ * Where io_uring counts the commits, the thread only looks, twice a slice, for a message whose wake-up did not come:
+ * its writer was killed before it, or the bell was scribbled on.  At the second look it counts for the ring.  So the
+ * timer that a sleep needs (ach_wait.c) never makes a descriptor readable.
+ *
+ * Without io_uring the thread sleeps on the words of the channels and counts each new commit.  It looks at a channel
+ * and counts only with the list's lock, under which a get clears: what it counts is unseen.
+ *
+ * A child of fork gets descriptors of its own under the same numbers.  Its thread is started by the next call that
+ * needs it, or at once if it has to count.
  */
 #include <errno.h>
 #include <limits.h>
@@ -14,14 +20,15 @@
 
 #include "channels/ach_ring.h"
 
+#define STACK_BYTES (128 * 1024) /* of a program that locks its memory, so it is not 8 MiB */
+
 static struct {
 	pthread_mutex_t lock;
+	pthread_key_t exit; /* set in threads that have a ring */
 	pthread_t thread;
-	bool running;
-	int priority; /* the highest of those whose channels it watches */
-	size_t n;
-	struct ach_handle *handles[ACH_WAIT_ANY_MAX];
-	uint64_t seqs[ACH_WAIT_ANY_MAX]; /* newest commit counted */
+	_Atomic bool running;
+	int priority; /* the highest of the threads whose channels it watches */
+	struct ach_handle *handles;
 	_Atomic uint32_t changed;
 } watch;
 
@@ -35,33 +42,60 @@ static void watch_init(void)
 	pthread_mutexattr_destroy(&a);
 }
 
-static void watch_forked(void)
-{
-	watch.running = false; /* the thread was not copied */
-	watch.n = 0;
-	watch_init();
-}
+/* ---- one look ---- */
 
-static void watch_once(void)
+/* The newest message, after which the thread sleeps. */
+static uint64_t count_commits(struct ach_handle *h)
 {
-	watch_init();
-	pthread_atfork(NULL, NULL, watch_forked);
-}
+	/* A put after the bell wakes, a put before it is seen here. */
+	uint64_t c = atomic_load_explicit(&h->shm->commit, memory_order_seq_cst);
 
-static void count_commits(void)
-{
-	for (size_t i = 0; i < watch.n; i++) {
-		struct ach_handle *h = watch.handles[i];
-		uint64_t c;
-
-		ach_ring_bell(h, watch.seqs[i] + 1);
-		c = atomic_load_explicit(&h->shm->commit, memory_order_seq_cst);
-		if (c == watch.seqs[i])
-			continue;
-		watch.seqs[i] = c;
-		ach_ring_bell(h, c + 1);
+	ach_ring_bell(h, c + 1);
+	if (c != h->event_seq && !h->event_own)
 		ach_fd_count(h);
+	return c;
+}
+
+static void look_for_late(struct ach_handle *h)
+{
+	uint64_t armed = atomic_load_explicit(&h->uring.armed, memory_order_relaxed);
+
+	if (h->event_own || ach_uring_done(&h->uring) || !ach_newer(h, armed)) {
+		h->event_late = 0;
+	} else if (h->event_late == armed + 1) {
+		ach_fd_count(h);
+	} else {
+		h->event_late = armed + 1; /* its wake-up may be on the way */
 	}
+}
+
+static int64_t shorter(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Fills v; returns how long to sleep. */
+static int64_t look(struct ach_waitv *v, size_t *n)
+{
+	int64_t slice = ACH_SLICE_NS;
+
+	*n = 0;
+	v[(*n)++] = ach_waitv_private(&watch.changed, atomic_load_explicit(&watch.changed, memory_order_relaxed));
+	for (struct ach_handle *h = watch.handles; h; h = h->watched) {
+		if (h->event_pid != ach_self_pid())
+			continue;
+		if (!h->event_thread) {
+			look_for_late(h);
+			slice = shorter(slice, ach_slice_ns(h) / 2);
+			continue;
+		}
+		slice = shorter(slice, *n > ACH_WAIT_ANY_MAX ? ACH_SLICE_POLL_NS : ach_slice_ns(h));
+		if (*n <= ACH_WAIT_ANY_MAX)
+			v[(*n)++] = ach_waitv_channel(h, count_commits(h));
+		else
+			count_commits(h);
+	}
+	return slice;
 }
 
 static void *watch_run(void *arg)
@@ -70,39 +104,34 @@ static void *watch_run(void *arg)
 
 	prctl(PR_SET_NAME, "ach-fd"); /* pthread_setname_np from outside goes through /proc, and slows our death */
 	for (;;) {
-		int64_t slice = ACH_SLICE_NS;
+		int64_t slice;
 		size_t n;
 
 		pthread_mutex_lock(&watch.lock);
-		count_commits();
-		v[0] = ach_waitv_private(&watch.changed, atomic_load_explicit(&watch.changed, memory_order_relaxed));
-		for (n = 0; n < watch.n; n++) {
-			v[n + 1] = ach_waitv_channel(watch.handles[n], watch.seqs[n]);
-			if (ach_slice_ns(watch.handles[n]) < slice)
-				slice = ach_slice_ns(watch.handles[n]);
-		}
+		slice = look(v, &n);
 		pthread_mutex_unlock(&watch.lock);
 		/* A channel closed and unmapped since: EFAULT, or changed has been told. */
-		ach_sleep(v, n + 1, slice);
+		ach_sleep(v, n, slice);
 	}
 	return arg;
 }
 
-static void tell_thread(void)
-{
-	atomic_fetch_add_explicit(&watch.changed, 1, memory_order_relaxed);
-	ach_futex(&watch.changed, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, 0);
-}
+/* ---- the thread; with the lock ---- */
 
 static int start_thread(void)
 {
+	pthread_attr_t a;
 	sigset_t all, old;
 	int err;
 
+	pthread_attr_init(&a);
+	pthread_attr_setstacksize(&a, STACK_BYTES);
+	pthread_attr_setdetachstate(&a, PTHREAD_CREATE_DETACHED);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old); /* signals are for the program's own threads */
-	err = pthread_create(&watch.thread, NULL, watch_run, NULL);
+	err = pthread_create(&watch.thread, &a, watch_run, NULL);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	pthread_attr_destroy(&a);
 	return err;
 }
 
@@ -117,41 +146,120 @@ static void inherit_priority(void)
 		watch.priority = p.sched_priority;
 }
 
-int ach_fd_thread_add(struct ach_handle *h)
+/* Its list has changed. */
+static void tell_thread(void)
+{
+	atomic_fetch_add_explicit(&watch.changed, 1, memory_order_relaxed);
+	ach_futex(&watch.changed, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, 0);
+}
+
+/* 0, or an errno. */
+int ach_watch_start(void)
+{
+	int err = watch.running ? 0 : start_thread();
+
+	if (err)
+		return err;
+	watch.running = true;
+	inherit_priority();
+	tell_thread();
+	return 0;
+}
+
+bool ach_watch_runs(void)
+{
+	return atomic_load_explicit(&watch.running, memory_order_relaxed);
+}
+
+/* ---- the list; with the lock ---- */
+
+void ach_watch_add(struct ach_handle *h)
+{
+	ach_watch_remove(h);
+	h->watched = watch.handles;
+	watch.handles = h;
+}
+
+void ach_watch_remove(struct ach_handle *h)
+{
+	for (struct ach_handle **p = &watch.handles; *p; p = &(*p)->watched)
+		if (*p == h) {
+			*p = h->watched;
+			if (watch.running)
+				tell_thread();
+			return;
+		}
+}
+
+/* ---- threads that end, and fork ---- */
+
+/* The kernel ends what a thread has in flight with the thread, and counts that.  The helper thread takes over until
+ * another thread reads. */
+static void thread_exits(void *unused)
+{
+	(void)unused;
+	pthread_mutex_lock(&watch.lock);
+	for (struct ach_handle *h = watch.handles; h; h = h->watched) {
+		if (h->event_pid != ach_self_pid() || h->uring.tid != ach_self_tid())
+			continue;
+		ach_uring_close(&h->uring);
+		h->event_thread = h->event_orphan = true;
+		if (ach_newer(h, h->event_seq))
+			ach_fd_count(h);
+		else
+			ach_fd_clear(h);
+		ach_watch_start();
+	}
+	pthread_mutex_unlock(&watch.lock);
+}
+
+/* This thread has a ring. */
+void ach_watch_ring(void)
+{
+	pthread_setspecific(watch.exit, &watch);
+}
+
+static void fork_prepare(void)
+{
+	pthread_mutex_lock(&watch.lock);
+}
+
+static void fork_parent(void)
+{
+	pthread_mutex_unlock(&watch.lock);
+}
+
+/* A handle that gets no descriptor here keeps the parent's, and ach_channel_fd tries again. */
+static void fork_child(void)
+{
+	bool counts = false;
+
+	watch_init();
+	watch.running = false; /* the thread was not copied */
+	watch.priority = 0;
+	for (struct ach_handle *h = watch.handles; h; h = h->watched)
+		if (!ach_fd_begin(h))
+			counts |= h->event_thread;
+	if (counts)
+		ach_watch_start();
+}
+
+static void watch_once(void)
+{
+	watch_init();
+	pthread_key_create(&watch.exit, thread_exits);
+	pthread_atfork(fork_prepare, fork_parent, fork_child);
+}
+
+void ach_watch_lock(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	int err = EMFILE;
 
 	pthread_once(&once, watch_once);
 	pthread_mutex_lock(&watch.lock);
-	if (watch.n < ACH_WAIT_ANY_MAX) {
-		watch.handles[watch.n] = h;
-		watch.seqs[watch.n] = atomic_load_explicit(&h->shm->commit, memory_order_seq_cst);
-		watch.n++;
-		err = watch.running ? 0 : start_thread();
-		if (err) {
-			watch.n--;
-		} else {
-			watch.running = true;
-			inherit_priority();
-			tell_thread();
-		}
-	}
-	pthread_mutex_unlock(&watch.lock);
-	errno = err;
-	return err ? -1 : 0;
 }
 
-void ach_fd_thread_remove(struct ach_handle *h)
+void ach_watch_unlock(void)
 {
-	pthread_mutex_lock(&watch.lock);
-	for (size_t i = 0; i < watch.n; i++)
-		if (watch.handles[i] == h) {
-			watch.n--;
-			watch.handles[i] = watch.handles[watch.n];
-			watch.seqs[i] = watch.seqs[watch.n];
-			tell_thread();
-			break;
-		}
 	pthread_mutex_unlock(&watch.lock);
 }

@@ -72,7 +72,7 @@ static void put_wake(struct ach_handle *h, uint64_t seq)
 	uint64_t woken = atomic_load_explicit(&h->shm->woken, memory_order_relaxed);
 
 	if (hint > woken || woken > seq) { /* woken beyond the newest message: scribbled, and mended here */
-		ach_wake_all(h);
+		ach_wake(h, ach_wake_bits(seq));
 		/* P5, after the wake: if we die before, the next put wakes.  Release: woken implies it is done */
 		atomic_store_explicit(&h->shm->woken, seq, memory_order_release);
 	}

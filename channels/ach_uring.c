@@ -1,5 +1,8 @@
 /* ach_uring.c: an io_uring with one FUTEX_WAIT in flight that counts in an eventfd.
  *
+ * No timeout is linked to the wait: its end would be counted too.  The helper thread of ach_fd_thread.c notices a
+ * wake-up that does not come.
+ *
  * DEFER_TASKRUN, because otherwise a completion interrupts whatever its thread
  * is doing, and epoll_wait answers EINTR for every message.  With it the waker
  * counts in the eventfd at once, and the ring waits to be tidied until the
@@ -19,9 +22,8 @@
 #define FUTEX2_U32 2
 #define SETUP_FLAGS ((1u << 9) | (1u << 12) | (1u << 13)) /* TASKRUN_FLAG, SINGLE_ISSUER, DEFER_TASKRUN */
 #define SQ_TASKRUN (1u << 2)
-#define RING_ENTRIES 4
-
-enum { TAG_FUTEX = 1, TAG_TIMEOUT = 2 };
+#define CQ_EVENTFD_DISABLED 1u
+#define RING_ENTRIES 2
 
 static bool op_supported(int fd)
 {
@@ -59,6 +61,7 @@ static int ring_map(struct ach_uring *u, const struct io_uring_params *p)
 	u->sq_mask = p->sq_entries - 1;
 	u->cq_head = (_Atomic uint32_t *)(u->rings + p->cq_off.head);
 	u->cq_tail = (_Atomic uint32_t *)(u->rings + p->cq_off.tail);
+	u->cq_flags = (_Atomic uint32_t *)(u->rings + p->cq_off.flags);
 	u->cqes = (struct io_uring_cqe *)(u->rings + p->cq_off.cqes);
 	u->cq_mask = p->cq_entries - 1;
 	return 0;
@@ -92,17 +95,30 @@ static void ring_finish(struct ach_uring *u)
 	syscall(SYS_io_uring_enter, u->fd, 0, 0, IORING_ENTER_GETEVENTS, NULL, 0);
 }
 
-void ach_uring_close(struct ach_uring *u)
+/* Without a word to the kernel: in a child of fork the ring is still the parent's. */
+void ach_uring_abandon(struct ach_uring *u)
 {
-	if (u->fd >= 0 && u->tid == ach_self_tid()) /* no other thread may */
-		ring_finish(u);
 	if (u->sqes)
 		munmap(u->sqes, u->sqes_len);
 	if (u->rings)
 		munmap(u->rings, u->rings_len);
 	if (u->fd >= 0)
 		close(u->fd);
-	*u = (struct ach_uring){ .fd = -1 };
+	u->fd = -1;
+	u->sqes = NULL;
+	u->rings = NULL;
+	u->in_flight = false;
+	atomic_store_explicit(&u->tid, 0, memory_order_relaxed); /* a get in another thread may look at it */
+}
+
+/* What ends with the ring, now or in a moment, is not counted. */
+void ach_uring_close(struct ach_uring *u)
+{
+	if (u->rings)
+		atomic_store_explicit(u->cq_flags, CQ_EVENTFD_DISABLED, memory_order_seq_cst);
+	if (u->fd >= 0 && u->tid == ach_self_tid()) /* no other thread may */
+		ring_finish(u);
+	ach_uring_abandon(u);
 }
 
 /* Is there anything to tidy up: work the kernel has put off, or a completion? */
@@ -113,50 +129,70 @@ bool ach_uring_done(const struct ach_uring *u)
 		       atomic_load_explicit(u->cq_tail, memory_order_acquire);
 }
 
-static struct io_uring_sqe *next_sqe(struct ach_uring *u, uint32_t tail)
+static uint64_t tag(const struct ach_uring *u)
 {
-	struct io_uring_sqe *s = &u->sqes[tail & u->sq_mask];
-
-	u->sq_array[tail & u->sq_mask] = tail & u->sq_mask;
-	memset(s, 0, sizeof(*s));
-	return s;
+	return (uint64_t)u->generation << 8;
 }
 
-/* Count in the eventfd as soon as *word is not value, or a slice has passed. */
-int ach_uring_arm(struct ach_uring *u, _Atomic uint32_t *word, uint32_t value)
+/* Takes all completions.  *result: of the wait in flight, if it was among them. */
+static void reap(struct ach_uring *u, int32_t *result)
 {
-	static const struct __kernel_timespec slice = { 0, ACH_SLICE_NS };
-	const uint64_t mask = FUTEX_BITSET_MATCH_ANY;
-	uint32_t tail = atomic_load_explicit(u->sq_tail, memory_order_relaxed), head;
-	struct io_uring_sqe *s = next_sqe(u, tail);
+	/* acquire: the completions before the tail */
+	uint32_t end = atomic_load_explicit(u->cq_tail, memory_order_acquire), head;
 
+	for (head = atomic_load_explicit(u->cq_head, memory_order_relaxed); head != end; head++) {
+		const struct io_uring_cqe *c = &u->cqes[head & u->cq_mask];
+
+		if (c->user_data == tag(u)) {
+			u->in_flight = false;
+			*result = c->res;
+		}
+	}
+	atomic_store_explicit(u->cq_head, head, memory_order_release);
+}
+
+/* Takes the wait back, uncounted.  It ends now, or is just being woken; then in a moment. */
+static void take_back(struct ach_uring *u)
+{
+	struct io_uring_sync_cancel_reg one = { .addr = tag(u), .fd = -1, .timeout = { -1, -1 } };
+	int32_t result;
+
+	atomic_store_explicit(u->cq_flags, CQ_EVENTFD_DISABLED, memory_order_seq_cst);
+	syscall(SYS_io_uring_register, u->fd, IORING_REGISTER_SYNC_CANCEL, &one, 1);
+	while (u->in_flight) {
+		if (syscall(SYS_io_uring_enter, u->fd, 0, 1, IORING_ENTER_GETEVENTS, NULL, 0) < 0 && errno != EINTR)
+			break;
+		reap(u, &result);
+	}
+	atomic_store_explicit(u->cq_flags, 0, memory_order_seq_cst);
+}
+
+/* Count in the eventfd when message seq + 1 is committed.  The wait may end at once: then in_flight is false. */
+int ach_uring_arm(struct ach_uring *u, _Atomic uint32_t *word, uint64_t seq)
+{
+	const uint64_t mask = ach_wake_bit(seq + 1);
+	uint32_t tail = atomic_load_explicit(u->sq_tail, memory_order_relaxed);
+	struct io_uring_sqe *s = &u->sqes[tail & u->sq_mask];
+	int32_t result = 0;
+
+	if (u->in_flight && !ach_uring_done(u))
+		take_back(u);
 	u->generation++;
+	u->sq_array[tail & u->sq_mask] = tail & u->sq_mask;
+	memset(s, 0, sizeof(*s));
 	s->opcode = OP_FUTEX_WAIT;
-	s->flags = IOSQE_IO_LINK;
 	s->fd = FUTEX2_U32;
 	s->addr = (uintptr_t)word;
-	s->addr2 = value;
+	s->addr2 = (uint32_t)seq;
 	memcpy((uint8_t *)s + 48, &mask, sizeof(mask)); /* addr3 */
-	s->user_data = (uint64_t)u->generation << 8 | TAG_FUTEX;
+	s->user_data = tag(u);
+	atomic_store_explicit(&u->armed, seq, memory_order_relaxed);
 
-	s = next_sqe(u, tail + 1);
-	s->opcode = IORING_OP_LINK_TIMEOUT;
-	s->fd = -1;
-	s->addr = (uintptr_t)&slice;
-	s->len = 1;
-	s->user_data = (uint64_t)u->generation << 8 | TAG_TIMEOUT;
-
-	/* release: the entries before the tail */
-	atomic_store_explicit(u->sq_tail, tail + 2, memory_order_release);
-	if (syscall(SYS_io_uring_enter, u->fd, 2, 0, IORING_ENTER_GETEVENTS, NULL, 0) != 2)
+	/* release: the entry before the tail */
+	atomic_store_explicit(u->sq_tail, tail + 1, memory_order_release);
+	if (syscall(SYS_io_uring_enter, u->fd, 1, 0, IORING_ENTER_GETEVENTS, NULL, 0) != 1)
 		return -1;
 	u->in_flight = true;
-
-	/* acquire: the completions before the tail */
-	uint32_t end = atomic_load_explicit(u->cq_tail, memory_order_acquire);
-	for (head = atomic_load_explicit(u->cq_head, memory_order_relaxed); head != end; head++)
-		if (u->cqes[head & u->cq_mask].user_data == ((uint64_t)u->generation << 8 | TAG_FUTEX))
-			u->in_flight = false; /* *word was another value already */
-	atomic_store_explicit(u->cq_head, head, memory_order_release);
-	return 0;
+	reap(u, &result);
+	return result && result != -EAGAIN ? -1 : 0; /* EAGAIN: the word had another value already */
 }

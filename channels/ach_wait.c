@@ -66,19 +66,20 @@ int64_t ach_now_ns(clockid_t clock)
 	return ach_timespec_ns(&t);
 }
 
-ACH_HOT void ach_wake_all(struct ach_handle *h)
+ACH_HOT void ach_wake(struct ach_handle *h, uint32_t bits)
 {
-	ach_futex(ach_futex_word(h), FUTEX_WAKE, INT_MAX, NULL, 0);
+	ach_futex(ach_futex_word(h), FUTEX_WAKE_BITSET, INT_MAX, NULL, bits);
 }
 
 /* At open: a writer may have died before its wake, and the watcher with it. */
 void ach_wake_forgotten(struct ach_handle *h)
 {
 	uint64_t waited = h->hint ? ach_hint_seq(atomic_load_explicit(h->hint, memory_order_seq_cst)) : 0;
+	uint64_t woken = atomic_load_explicit(&h->shm->woken, memory_order_acquire);
+	uint64_t newest = atomic_load_explicit(&h->shm->commit, memory_order_seq_cst);
 
-	if (waited > atomic_load_explicit(&h->shm->woken, memory_order_acquire) &&
-	    waited <= atomic_load_explicit(&h->shm->commit, memory_order_seq_cst))
-		ach_wake_all(h);
+	if (waited > woken && waited <= newest)
+		ach_wake(h, ach_wake_bits(newest));
 }
 
 /* G1: hint = max(hint, seq).  max, or a slow waiter would put an older hint over a newer one.
@@ -127,7 +128,7 @@ ACH_HOT void ach_watch_end(struct ach_handle *h)
 	if (woken >= seq && woken <= atomic_load_explicit(&h->shm->commit, memory_order_relaxed))
 		return;
 	atomic_compare_exchange_strong_explicit(h->hint, &hint, seq << 1, memory_order_seq_cst, memory_order_relaxed);
-	ach_wake_all(h);
+	ach_wake(h, ACH_WAKE_OTHER);
 }
 
 struct ach_waitv ach_waitv_channel(struct ach_handle *h, uint64_t seq)
@@ -240,7 +241,7 @@ enum ach_status ach_cancel(ach_channel_t *chan, const ach_cancel_attr_t *attr)
 	ach_futex(&cancel_epoch, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, 0);
 	/* A get that is not asleep yet will not fall asleep, and looks at the flag; one that is asleep is woken. */
 	mprotect(h->nap_page, 1, PROT_NONE);
-	ach_wake_all(h);
+	ach_wake(h, ACH_WAKE_OTHER);
 	atomic_fetch_sub_explicit(&h->cancelling, 1, memory_order_release); /* the last we do with it */
 	errno = saved;
 	return ACH_OK;

@@ -56,8 +56,7 @@ static void write_all(const char *bytes, size_t len)
 	}
 }
 
-/* Until ACH_EAGAIN: by then the descriptor is no longer readable.  It may have become so for nothing, which is
- * rare and ends here at the first get. */
+/* Until ACH_EAGAIN: by then the descriptor is no longer readable. */
 static void source_echo(struct source *source, struct buffer *buf)
 {
 	for (;;) {

@@ -1,9 +1,7 @@
 /* test_fd.c: the descriptor of a channel with poll, select and epoll.
  *
  * Every test is played twice, each time in a process of its own: with io_uring
- * and with the helper thread, which ACH_NO_IO_URING asks for.  The descriptor
- * may be readable for nothing now and then, so "not readable" means: not
- * readable soon after a get that found nothing.
+ * and with the helper thread, which ACH_NO_IO_URING asks for.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -22,8 +20,6 @@
 #include "channels/ach_ring.h"
 #include "test/channels/lib.h"
 #include "unity.h"
-
-#define ATTEMPTS 50
 
 static bool thread_path;
 static char name[LIB_NAME_LEN];
@@ -75,29 +71,11 @@ static void until_readable(int fd)
 	LIB_CHECK(p.revents == POLLIN);
 }
 
-/* Everything has been read: it must fall silent. */
 static void check_silent(ach_channel_t *of, int fd)
 {
-	for (int i = 0; i < ATTEMPTS; i++) {
-		if (!readable(fd))
-			return;
-		LIB_STATUS(ACH_EAGAIN, get(of, 0));
-	}
-	LIB_CHECK(!"not readable after everything has been read");
-}
-
-/* The same, and whatever comes late, from a ring or a thread that is being taken down, does no harm: one get and it
- * is silent again. */
-static void check_stays_silent(ach_channel_t *of, int fd)
-{
-	struct pollfd p = { .fd = fd, .events = POLLIN };
-
-	check_silent(of, fd);
-	for (int i = 0; i < 3; i++) {
-		LIB_CHECK(poll(&p, 1, 1) >= 0);
-		LIB_STATUS(ACH_EAGAIN, get(of, 0));
-		check_silent(of, fd);
-	}
+	LIB_CHECK(!readable(fd));
+	LIB_STATUS(ACH_EAGAIN, get(of, 0));
+	LIB_CHECK(!readable(fd));
 }
 
 /* fork with the helper thread at rest: one that is just starting may hold a lock of the C library or, longer, of a
@@ -228,12 +206,8 @@ static void test_several_channels(void)
 		for (int k = 0; k < N; k++)
 			check_silent(&readers[k], p[k].fd);
 		LIB_STATUS(ACH_OK, ach_put(&writers[i], "x", 1));
-		do { /* some other may be readable for nothing */
-			LIB_CHECK(poll(p, N, LIB_HANG_S * 1000) > 0);
-			for (int k = 0; k < N; k++)
-				if (k != i && p[k].revents)
-					LIB_STATUS(ACH_EAGAIN, get(&readers[k], 0));
-		} while (!p[i].revents);
+		LIB_CHECK(poll(p, N, LIB_HANG_S * 1000) == 1);
+		LIB_CHECK(p[i].revents);
 		LIB_STATUS(ACH_OK, get(&readers[i], 0));
 	}
 	for (int i = 0; i < N; i++) {
@@ -295,18 +269,13 @@ static int puts_when_asleep(void *arg)
 
 static void read_one(int fd, int epoll)
 {
-	enum ach_status status;
+	struct epoll_event event;
 
-	do {
-		struct epoll_event event;
-
-		if (epoll < 0)
-			until_readable(fd);
-		else
-			LIB_CHECK(epoll_wait(epoll, &event, 1, LIB_HANG_S * 1000) == 1);
-		status = get(&chan, 0);
-	} while (status == ACH_EAGAIN);
-	LIB_STATUS(ACH_OK, status);
+	if (epoll < 0)
+		until_readable(fd);
+	else
+		LIB_CHECK(epoll_wait(epoll, &event, 1, LIB_HANG_S * 1000) == 1);
+	LIB_STATUS(ACH_OK, get(&chan, 0));
 }
 
 static void test_message_of_another_process(void)
@@ -350,7 +319,7 @@ static void test_never_interrupted(void)
 		/* nobody sent a signal, so EINTR would be our doing */
 		LIB_CHECK((odd ? poll(&p, 1, LIB_HANG_S * 1000) : epoll_wait(epoll, &got, 1, LIB_HANG_S * 1000)) == 1);
 		status = get(&chan, odd ? ACH_O_LAST : 0);
-		LIB_CHECK(status == ACH_OK || status == ACH_MISSED_FRAME || status == ACH_EAGAIN);
+		LIB_CHECK(status == ACH_OK || status == ACH_MISSED_FRAME);
 	}
 	LIB_CHECK(lib_join(pid) == 0);
 	check_silent(&chan, fd);
@@ -408,7 +377,7 @@ static void *drain(void *unused)
 {
 	(void)unused;
 	LIB_STATUS(ACH_OK, get(&chan, 0));
-	check_stays_silent(&chan, descriptor(&chan));
+	check_silent(&chan, descriptor(&chan));
 	return NULL;
 }
 
@@ -478,15 +447,7 @@ static int child_of_fork(void *arg)
 	fd = descriptor(&chan);
 	check_silent(&chan, fd);
 	lib_gate_set(gate, 1);
-	until_readable(fd);
-	for (;;) {
-		enum ach_status status = get(&chan, 0);
-
-		if (status == ACH_OK)
-			break;
-		LIB_STATUS(ACH_EAGAIN, status);
-		until_readable(fd);
-	}
+	read_one(fd, -1);
 	check_silent(&chan, fd);
 	LIB_STATUS(ACH_OK, ach_close(&chan));
 	return 0;
@@ -538,26 +499,6 @@ static void test_fork(void)
 }
 
 /* ---- the rest ---- */
-
-static void test_idle_channel_wakes_rarely(void)
-{
-	int64_t end = lib_now_ns(CLOCK_MONOTONIC) + INT64_C(2000000000);
-	struct pollfd p = { .fd = descriptor(&chan), .events = POLLIN };
-	int woken = 0;
-
-	put();
-	LIB_STATUS(ACH_OK, get(&chan, 0));
-	while (lib_now_ns(CLOCK_MONOTONIC) < end) {
-		int n = poll(&p, 1, 100);
-
-		LIB_CHECK(n >= 0);
-		woken += n;
-		LIB_STATUS(ACH_EAGAIN, get(&chan, 0));
-	}
-	if (woken > 20)
-		fprintf(stderr, "%d wake-ups for nothing in 2 s\n", woken);
-	LIB_CHECK(woken <= 20);
-}
 
 static void test_close_closes_it(void)
 {
@@ -616,7 +557,6 @@ static const struct body {
 	{ "a thread of its own", test_a_thread_of_its_own },
 	{ "fork without a descriptor", test_fork_without_a_descriptor },
 	{ "fork", test_fork },
-	{ "idle channel wakes rarely", test_idle_channel_wakes_rarely },
 	{ "close closes it", test_close_closes_it },
 	{ "close while messages come", test_close_while_messages_come },
 	{ "not inherited by exec", test_not_inherited_by_exec },
