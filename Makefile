@@ -71,7 +71,7 @@ LIBS = $(LIBLAUNCH) $(LIBDAEMONS) $(LIBCAN) $(LIBCHANNELS) $(LIBCONFIG) $(LIBACH
 LIBRARIES = -lsocketcan -lyaml -lm
 EXAMPLES = $(call program,channels/examples/*.c)
 TOOLS = $(BUILD)/ach $(CAN_TOOLS) $(DAEMONS)
-HEADERS = channels/ach.h
+HEADERS = channels/ach.h channels/Ach.hpp
 PAGES = $(foreach room,$(ROOMS),$(wildcard $(room)/*.[1-8] $(room)/*/*.[1-8]))
 
 # Tests are test_*.c and test_*.sh.  Other .c files under test with a main are programs that a script runs;

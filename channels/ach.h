@@ -17,11 +17,15 @@
 #define ACH_RESTRICT
 extern "C" {
 #else
-#define ACH_RESTRICT restrict
+#define ACH_RESTRICT __restrict /* C89 has no restrict */
 #endif
+#define ACH_INLINE static __inline__
+#define ACH_EXTENSION __extension__ /* unnamed structs in C89, C99 and C++: no warning with -pedantic */
+#define ACH_WARN_UNUSED __attribute__((__warn_unused_result__))
+#define ACH_DEPRECATED __attribute__((__deprecated__))
 
 #ifndef CLOCK_MONOTONIC
-#error "ach.h needs POSIX clocks: compile with -std=gnu11, or define _POSIX_C_SOURCE as 200809L"
+#error "ach.h needs POSIX clocks: compile with -std=gnu89 to gnu17, or define _POSIX_C_SOURCE as 200809L"
 #endif
 #define ACH_DEFAULT_CLOCK CLOCK_MONOTONIC
 
@@ -38,10 +42,8 @@ typedef enum ach_status {
 	ACH_INVALID_NAME = 2,	/* not 1 to 63 of [A-Za-z0-9_.-], or starts with a dot */
 	ACH_BAD_SHM_FILE = 3,	/* the file is no channel, or half of one */
 	ACH_FAILED_SYSCALL = 4, /* ach_errstr says which */
-	ACH_EAGAIN = 5,		/* nothing unseen */
-	ACH_STALE_FRAMES = 5,
-	ACH_LOCKED = 5,	      /* another process is the source */
-	ACH_MISSED_FRAME = 6, /* a message, and some before it were not seen */
+	ACH_EAGAIN = 5,		/* nothing unseen; from ach_open: another process is the source */
+	ACH_MISSED_FRAME = 6,	/* a message, and some before it were not seen */
 	ACH_TIMEOUT = 7,
 	ACH_EEXIST = 8,
 	ACH_ENOENT = 9,
@@ -57,9 +59,12 @@ typedef enum ach_status {
 	ACH_ENOTSUP = 19
 } ach_status_t;
 
+#define ACH_STALE_FRAMES ACH_EAGAIN
+#define ACH_LOCKED ACH_EAGAIN
+
 #define ACH_STATUS_MASK(status) (1u << (status))
 
-enum ach_mask {
+ACH_EXTENSION typedef enum ach_mask {
 	ACH_MASK_NONE = 0,
 	ACH_MASK_OK = ACH_STATUS_MASK(ACH_OK),
 	ACH_MASK_OVERFLOW = ACH_STATUS_MASK(ACH_OVERFLOW),
@@ -67,8 +72,6 @@ enum ach_mask {
 	ACH_MASK_BAD_SHM_FILE = ACH_STATUS_MASK(ACH_BAD_SHM_FILE),
 	ACH_MASK_FAILED_SYSCALL = ACH_STATUS_MASK(ACH_FAILED_SYSCALL),
 	ACH_MASK_EAGAIN = ACH_STATUS_MASK(ACH_EAGAIN),
-	ACH_MASK_STALE_FRAMES = ACH_STATUS_MASK(ACH_STALE_FRAMES),
-	ACH_MASK_LOCKED = ACH_STATUS_MASK(ACH_LOCKED),
 	ACH_MASK_MISSED_FRAME = ACH_STATUS_MASK(ACH_MISSED_FRAME),
 	ACH_MASK_TIMEOUT = ACH_STATUS_MASK(ACH_TIMEOUT),
 	ACH_MASK_EEXIST = ACH_STATUS_MASK(ACH_EEXIST),
@@ -84,15 +87,18 @@ enum ach_mask {
 	ACH_MASK_EINTR = ACH_STATUS_MASK(ACH_EINTR),
 	ACH_MASK_ENOTSUP = ACH_STATUS_MASK(ACH_ENOTSUP),
 	ACH_MASK_ALL = 0xffffffff
-};
+} ach_mask_t;
 
-static inline enum ach_mask ach_status_mask(enum ach_status status)
+#define ACH_MASK_STALE_FRAMES ACH_MASK_EAGAIN
+#define ACH_MASK_LOCKED ACH_MASK_EAGAIN
+
+ACH_INLINE enum ach_mask ach_status_mask(enum ach_status status)
 {
 	return (enum ach_mask)ACH_STATUS_MASK(status);
 }
 
 /* Is status one of those in mask?  mask is an int so that masks may be or-ed in C++ too. */
-static inline int ach_status_match(enum ach_status status, int mask)
+ACH_INLINE int ach_status_match(enum ach_status status, int mask)
 {
 	return (ACH_STATUS_MASK(status) & (unsigned)mask) != 0;
 }
@@ -111,7 +117,7 @@ enum ach_map {
 
 struct ach_header; /* the shared memory of a channel */
 
-typedef struct ach_attr {
+ACH_EXTENSION typedef struct ach_attr {
 	union {
 		struct {
 			union {
@@ -130,7 +136,7 @@ typedef struct ach_attr {
 	};
 } ach_attr_t;
 
-typedef struct ach_create_attr {
+ACH_EXTENSION typedef struct ach_create_attr {
 	union {
 		struct {
 			union {
@@ -149,7 +155,7 @@ typedef struct ach_create_attr {
 	};
 } ach_create_attr_t;
 
-typedef struct ach_cancel_attr {
+ACH_EXTENSION typedef struct ach_cancel_attr {
 	union {
 		struct {
 			int async_unsafe; /* both kinds of cancel are async-signal-safe here */
@@ -181,7 +187,7 @@ enum ach_status ach_cancel_attr_set_async_unsafe(ach_cancel_attr_t *attr, int as
 
 struct ach_handle;
 
-typedef struct ach_channel {
+ACH_EXTENSION typedef struct ach_channel {
 	union {
 		struct {
 			struct ach_header *shm;
@@ -238,6 +244,10 @@ typedef enum ach_get_opts {
 enum ach_status ach_get(ach_channel_t *chan, void *buf, size_t size, size_t *frame_size,
 			const struct timespec *ACH_RESTRICT timeout, int options);
 enum ach_status ach_flush(ach_channel_t *chan);
+
+/* Types of the original's callbacks, for programs that declare some; no call here takes them. */
+typedef enum ach_status ach_get_fun(void *cx, void **obj_dst, const void *chan_src, size_t frame_size);
+typedef enum ach_status ach_put_fun(void *cx, void *chan_dst, const void *obj_src);
 
 /* As ach_get, but *buf points into the channel.  What was read through it
  * counts only if ach_peek_end then answers ACH_OK, which also moves the

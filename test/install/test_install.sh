@@ -23,29 +23,51 @@ works() {
 	local program=$lib_folder/program
 	rm -f "$program"
 	# shellcheck disable=SC2046 # words of pkg-config
-	"$@" -Wall -Wextra -Werror $(config --cflags ach) -o "$program" "${language[@]}" test/install/user.c -x none \
-		$(config "--$kind" --libs ach) || return 1
+	"$@" -Wall -Wextra -Werror $(config --cflags ach) -o "$program" "${language[@]}" "test/install/$source" \
+		-x none $(config "--$kind" --libs ach) || return 1
 	case $kind in
 	static) lib_not grep -q libach.so <(objdump -p "$program") || return 1 ;;
 	*) grep -q 'NEEDED *libach.so.2$' <(objdump -p "$program") || return 1 ;;
 	esac
 	LD_LIBRARY_PATH=$root/usr/lib "$program" "install-$$"
 }
+# Every word of the interface in every language it is for; nothing to warn of.
+compiles() { # FILE COMPILER...
+	"${@:2}" -Wall -Wextra -pedantic -Werror -I"$root/usr/include" -c -o /dev/null "test/install/$1"
+}
 
 lib_case "make install" installed /usr
-lib_case "the files are there" there include/ach.h lib/libach.a lib/libach.so lib/libach.so.2 lib/libach.so.2.0.0 \
-	lib/pkgconfig/ach.pc
+lib_case "the files are there" there include/ach.h include/Ach.hpp lib/libach.a lib/libach.so lib/libach.so.2 \
+	lib/libach.so.2.0.0 lib/pkgconfig/ach.pc
 pages=()
 for page in channels/*.[37]; do
 	pages+=("share/man/man${page##*.}/${page##*/}")
 done
 lib_case "every page is there" there "${pages[@]}"
-lib_case "only the public header" test "$(ls "$root/usr/include")" = ach.h
+lib_case "only the public headers" test "$(LC_ALL=C ls -m "$root/usr/include")" = "Ach.hpp, ach.h"
 lib_case "the links lead to each other" test "$(readlink "$root"/usr/lib/libach.so{,.2} | xargs)" = \
 	"libach.so.2 libach.so.2.0.0"
 lib_case "pkg-config knows the version" test "$(config --modversion ach)" = 2.0.0
+for std in gnu89 gnu99 gnu11 gnu17; do
+	lib_case "ach.h in $std" compiles words.c gcc -std=$std
+	lib_case "ach.h in $std by clang" compiles words.c clang -std=$std
+done
+for std in c89 c99 c11 c17; do
+	lib_case "ach.h in strict $std" compiles words.c gcc -std=$std -D_POSIX_C_SOURCE=200809L
+done
+for std in 98 03 11 14 17 20; do
+	lib_case "ach.h in C++$std" compiles words.c g++ -x c++ -std=c++$std
+	lib_case "Ach.hpp in C++$std" compiles user.cpp g++ -std=c++$std
+	lib_case "Ach.hpp in C++$std by clang" compiles user.cpp clang++ -std=c++$std
+done
+dies() { # an error ends a program with CerrChannel, a warning does not
+	local said status=0
+	said=$(LD_LIBRARY_PATH=$root/usr/lib "$lib_folder/program" none die 2>&1) || status=$?
+	[[ $status = 1 && $said = "warning: ach_open: ACH_ENOENT: "*$'\n'"error: ach_open: ACH_ENOENT: "* ]] ||
+		{ echo "$status $said"; return 1; }
+}
 for kind in shared static; do
-	link=()
+	link=() source=user.c
 	[ $kind = shared ] || link=(-static)
 	language=(-x c)
 	lib_case "a C program with the $kind library" works gcc -std=gnu11 "${link[@]}"
@@ -53,6 +75,10 @@ for kind in shared static; do
 	lib_case "a C program by clang with the $kind library" works clang "${link[@]}"
 	language=(-x c++)
 	lib_case "a C++ program with the $kind library" works g++ -std=c++11 "${link[@]}"
+	source=user.cpp
+	lib_case "classes with the $kind library" works g++ -std=c++11 "${link[@]}"
+	lib_case "CerrChannel with the $kind library" dies
+	lib_case "classes by clang with the $kind library" works clang++ -std=c++17 "${link[@]}"
 done
 
 lib_case "another prefix" installed /opt/ach
