@@ -1,6 +1,7 @@
 /* ach.c: the tool for channels.  One table of commands; each is a file of its own. */
 #include <errno.h>
 #include <string.h>
+#include <strings.h>
 
 #include "channels/tool/tool.h"
 #include "config/nearest.h"
@@ -23,6 +24,27 @@ static const struct tool_command commands[] = {
 };
 #define COMMANDS (sizeof(commands) / sizeof(*commands))
 
+/* The original's names, in which case does not matter. */
+static const struct {
+	const char *name, *command;
+} aliases[] = {
+	{ "create", "mk" },
+	{ "make", "mk" },
+	{ "unlink", "rm" },
+	{ "remove", "rm" },
+};
+
+static const struct tool_command *command_named(const char *name)
+{
+	for (size_t i = 0; i < sizeof(aliases) / sizeof(*aliases); i++)
+		if (!strcasecmp(name, aliases[i].name))
+			name = aliases[i].command;
+	for (size_t i = 0; i < COMMANDS; i++)
+		if (!strcasecmp(name, commands[i].name))
+			return &commands[i];
+	return NULL;
+}
+
 static void list_commands(void)
 {
 	puts("usage: ach COMMAND [OPTION...]\n"
@@ -36,13 +58,17 @@ static void list_commands(void)
 static int run(int argc, char **argv)
 {
 	char quoted[TEXT_QUOTED_MAX];
+	const struct tool_command *command = command_named(argv[0]);
 	const char *best = NULL;
 
-	for (size_t i = 0; i < COMMANDS; i++) {
-		if (strcmp(argv[0], commands[i].name) != 0)
-			continue;
-		tool_name = commands[i].name;
-		return commands[i].run(argc, argv);
+	if (command) {
+		static char ask[] = "--help";
+
+		for (int i = 1; i < argc && strcmp(argv[i], "--"); i++)
+			if (!strcmp(argv[i], "-h") || !strcmp(argv[i], "-H") || !strcmp(argv[i], "-?"))
+				argv[i] = ask;
+		tool_name = command->name;
+		return command->run(argc, argv);
 	}
 	for (size_t i = 0; i < COMMANDS; i++)
 		nearest_try(argv[0], commands[i].name, &best);
@@ -74,7 +100,8 @@ static int help(int argc, char **argv)
 struct old {
 	const char *create, *unlink, *dump, *file;
 	const char *count, *size, *mode;
-	bool truncate, once, verbose, help, version;
+	bool truncate, once, verbose, help, help_too, version;
+	bool kernel, user, anonymous, posix; /* mappings: all are shared memory here */
 };
 
 static const struct settings_row old_rows[] = {
@@ -88,7 +115,12 @@ static const struct settings_row old_rows[] = {
 	SETTINGS_BOOL("truncate", struct old, truncate, "no", "of ach mk", .letter = 't'),
 	SETTINGS_BOOL("once", struct old, once, "no", "of ach mk", .letter = '1'),
 	SETTINGS_BOOL("verbose", struct old, verbose, "no", "say what was done", .letter = 'v'),
-	SETTINGS_BOOL("help", struct old, help, "no", "list the commands", .letter = '?'),
+	SETTINGS_BOOL("kernel", struct old, kernel, "no", "of ach mk", .letter = 'k'),
+	SETTINGS_BOOL("user", struct old, user, "no", "of ach mk", .letter = 'u'),
+	SETTINGS_BOOL("anonymous", struct old, anonymous, "no", "of ach mk", .letter = 'a'),
+	SETTINGS_BOOL("posix", struct old, posix, "no", "of ach mk", .letter = 'p'),
+	SETTINGS_BOOL("help", struct old, help, "no", "list the commands", .letter = 'h'),
+	SETTINGS_BOOL("usage", struct old, help_too, "no", "list the commands", .letter = 'H'),
 	SETTINGS_BOOL("version", struct old, version, "no", "print the version", .letter = 'V'),
 	SETTINGS_END,
 };
@@ -125,8 +157,8 @@ static int old_spelling(int argc, char **argv)
 
 	if (status != TOOL_GO)
 		return status;
-	if (old.help || old.version) {
-		if (old.help)
+	if (old.help || old.help_too || old.version) {
+		if (!old.version)
 			list_commands();
 		else
 			puts("ach " TOOL_VERSION);
@@ -157,7 +189,7 @@ int main(int argc, char **argv)
 {
 	int status;
 
-	if (argc < 2 || !strcmp(argv[1], "help") || !strcmp(argv[1], "--help"))
+	if (argc < 2 || !strcasecmp(argv[1], "help") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-?"))
 		status = help(argc - 1, argv + 1);
 	else if (argv[1][0] == '-')
 		status = old_spelling(argc, argv);

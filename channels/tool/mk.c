@@ -12,24 +12,29 @@
 struct mk {
 	int64_t count, size;
 	const char *type, *mode, *group;
-	bool truncate, once, realtime, verbose, user;
+	bool truncate, once, realtime, verbose;
+	bool user, kernel, anonymous, posix; /* mappings of the original: all are shared memory here */
 };
 
 static const struct settings_row rows[] = {
-	SETTINGS_INT("count", struct mk, count, "", "16", "0", "16777216", "messages it retains; 0 is 16",
-		     .value = "COUNT", .letter = 'm'),
-	SETTINGS_INT("size", struct mk, size, "B", "512", "0", "2147483647",
-		     "bytes of a usual message; 0 is 512; one of COUNT * SIZE fits", .value = "SIZE", .letter = 'n'),
+	SETTINGS_INT("count", struct mk, count, "", "16", "1", "16777216", "messages it retains", .value = "COUNT",
+		     .letter = 'm'),
+	SETTINGS_INT("size", struct mk, size, "B", "512", "1", "2147483647",
+		     "bytes of a usual message; one of COUNT * SIZE fits", .value = "SIZE", .letter = 'n'),
 	SETTINGS_STRING("type", struct mk, type, NULL, "COUNT and SIZE for messages of this type", .value = "TYPE"),
 	SETTINGS_STRING("mode", struct mk, mode, NULL, "who may read and write, octal, whatever the umask",
 			.value = "MODE", .letter = 'o'),
 	SETTINGS_STRING("group", struct mk, group, NULL, "the group it belongs to", .value = "GROUP"),
 	SETTINGS_BOOL("truncate", struct mk, truncate, "no",
 		      "replace one that exists; its users go on with the old one", .letter = 't'),
-	SETTINGS_BOOL("once", struct mk, once, "no", "fine if it exists already", .letter = '1'),
+	SETTINGS_BOOL("once", struct mk, once, "no", "fine if it exists already; with -o its mode is changed",
+		      .letter = '1'),
 	SETTINGS_BOOL("realtime", struct mk, realtime, "no", "waits are timed by CLOCK_REALTIME"),
 	SETTINGS_BOOL("verbose", struct mk, verbose, "no", "say what was made", .letter = 'v'),
-	SETTINGS_BOOL("user", struct mk, user, "no", "a file in shared memory, as every channel is", .letter = 'u'),
+	SETTINGS_BOOL("user", struct mk, user, "no", "in shared memory, as every channel is", .letter = 'u'),
+	SETTINGS_BOOL("kernel", struct mk, kernel, "no", "the same: every channel can be polled", .letter = 'k'),
+	SETTINGS_BOOL("anonymous", struct mk, anonymous, "no", "the same", .letter = 'a'),
+	SETTINGS_BOOL("posix", struct mk, posix, "no", "the same", .letter = 'p'),
 	SETTINGS_END,
 };
 
@@ -99,23 +104,24 @@ static mode_t default_mode(void)
 	return 0666 & ~mask;
 }
 
-/* -1: what is there stays, but too small a channel fails later and somewhere else. */
+/* -1: what is there stays, but for its mode.  Too small a channel fails later and somewhere else. */
 static int accept_existing(const char *name, const struct mk *mk, bool asked)
 {
-	size_t want = (size_t)(mk->count ? mk->count : ACH_DEFAULT_FRAME_COUNT) *
-		      (size_t)(mk->size ? mk->size : ACH_DEFAULT_FRAME_SIZE);
+	size_t want = (size_t)mk->count * (size_t)mk->size;
 	ach_channel_t chan;
 	enum ach_status status = ach_open(&chan, name, NULL);
 
-	if (status == ACH_EACCES)
+	if (status == ACH_EACCES && !mk->mode)
 		return 0;
 	if (status != ACH_OK)
 		return tool_refused(name, status);
 	if (asked && tool_room(&chan) < want)
 		tool_fail("warning: %s exists with %u messages of %zu bytes, less than asked for (-t replaces it)",
 			  name, chan.handle->count, tool_room(&chan) / chan.handle->count);
+	if (mk->mode)
+		status = ach_chmod(&chan, tool_mode(mk->mode));
 	ach_close(&chan);
-	return 0;
+	return status == ACH_OK ? 0 : tool_refused(name, status);
 }
 
 static int make(const char *name, const struct mk *mk, ach_create_attr_t *attr, bool asked)
@@ -131,9 +137,7 @@ static int make(const char *name, const struct mk *mk, ach_create_attr_t *attr, 
 	if (status != ACH_OK)
 		return tool_refused(name, status);
 	if (mk->verbose)
-		printf("%s: %lld messages of %lld bytes\n", name,
-		       (long long)(mk->count ? mk->count : ACH_DEFAULT_FRAME_COUNT),
-		       (long long)(mk->size ? mk->size : ACH_DEFAULT_FRAME_SIZE));
+		printf("%s: %lld messages of %lld bytes\n", name, (long long)mk->count, (long long)mk->size);
 	return 0;
 }
 

@@ -201,6 +201,43 @@ lib_case old_kept [ -e "/dev/shm/achshm-$p-old" ]
 lib_case old_unlink lib_says 0 '' '' "$ach" -U "$p-old"
 lib_case old_unlinked lib_not [ -e "/dev/shm/achshm-$p-old" ]
 lib_case old_none lib_says 2 '' 'ach: what to do is missing (ach help lists the commands)' "$ach" -m 3
+for name in create make MK Make CREATE; do
+	lib_case "old_$name" lib_says 0 "$p-old: 7 messages of 512 bytes" '' "$ach" "$name" -v -m 7 "$p-old"
+	lib_case "old_${name}_made" [ "$(field "$p-old" count)" = 7 ]
+	"$ach" rm "$p-old"
+done
+for name in unlink remove RM Unlink; do
+	"$ach" mk "$p-old"
+	lib_case "old_$name" lib_says 0 "$p-old: removed" '' "$ach" "$name" -v "$p-old"
+	lib_case "old_${name}_gone" lib_not [ -e "/dev/shm/achshm-$p-old" ]
+done
+for letter in k u a p; do
+	lib_case "old_-$letter" lib_says 0 '' '' "$ach" "-$letter" mk "$p-old"
+	lib_case "old_mk_-$letter" lib_says 0 '' '' "$ach" mk "-t$letter" "$p-old"
+	lib_case "old_-C_-$letter" lib_says 0 '' '' "$ach" -C "$p-old" "-t$letter"
+	"$ach" rm "$p-old"
+done
+for letter in h H '?'; do
+	lib_case "old_-$letter" listed "$ach" "-$letter"
+	lib_case "old_mk_-$letter" lib_matches 0 'usage: ach mk *' "$ach" mk "-$letter"
+	lib_case "old_DUMP_-$letter" lib_matches 0 'usage: ach dump *' "$ach" DUMP "-$letter"
+done
+lib_case old_alias_help lib_matches 0 'usage: ach rm *' "$ach" help unlink
+"$ach" mk "$p-old" -o 600
+lib_case old_once_mode lib_says 0 '' '' "$ach" -1 -C "$p-old" -o 666
+lib_case old_once_mode_changed [ "$(field "$p-old" mode)" = 0666 ]
+lib_case mk_once_mode lib_says 0 '' '' "$ach" mk -1 -o 640 "$p-old"
+lib_case mk_once_mode_changed [ "$(field "$p-old" mode)" = 0640 ]
+lib_case mk_once_no_mode lib_says 0 '' '' "$ach" mk -1 "$p-old"
+lib_case mk_once_no_mode_kept [ "$(field "$p-old" mode)" = 0640 ]
+for letter in m n; do
+	for zero in 0 -1; do
+		refused="ach mk: -$letter: $zero is below the minimum 1*"
+		lib_case "mk_-${letter}_$zero" lib_matches 2 "$refused" "$ach" mk "-$letter" "$zero" "$p-zero0"
+		lib_case "old_-${letter}_$zero" lib_matches 2 "$refused" "$ach" -C "$p-zero0" "-$letter" "$zero"
+	done
+done
+lib_case mk_zero_none lib_not [ -e "/dev/shm/achshm-$p-zero0" ]
 lib_case old_unknown lib_says 2 '' 'ach: -Z: unknown option (ach --help lists them)' "$ach" -Z "$p-a"
 
 # ---- dump ----
