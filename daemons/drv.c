@@ -193,7 +193,8 @@ static void live(struct drv *drv, int64_t now_ns)
 
 	if (drv->ref_there && drv->refs[drv->ref].header.valid_until_ns < now_ns)
 		drv->ref_there = false;
-	now.ref = drv->ref_there;
+	drv->stale = drv->ref_there && drv_may_move(drv) ? drv_joints_stale(drv, now_ns) : NULL;
+	now.ref = drv->ref_there && !drv->stale;
 	drv->life = drv_life_next(before, drv_life_event(&now), !drv->driver->ref);
 	if (drv->life != before) {
 		if (before == MSG_LIFE_FAULT || before == MSG_LIFE_HOMING)
@@ -208,13 +209,17 @@ static void live(struct drv *drv, int64_t now_ns)
 }
 
 /* Since the last tick, by what the clock says now: ticks on references may come twice in a period.  At most a period:
- * after one that was late nothing is made up for. */
-static double elapsed_s(const struct drv *drv, int64_t now_ns)
+ * what a late tick takes longer is not made up for.  But ticks that keep a phase, to a hundredth of a period, come early
+ * after a late one, and its lateness is kept for that. */
+static double elapsed_s(struct drv *drv, int64_t now_ns)
 {
-	const int64_t period_ns = drv->tick.period_ns;
-	const int64_t elapsed_ns = drv->tick_now_ns ? now_ns - drv->tick_now_ns : period_ns;
+	const bool phase = drv->setup.rule.kind == DRV_TICK_PERIOD || drv->setup.rule.kind == DRV_TICK_CLOCK;
+	const int64_t period_ns = drv->tick.period_ns, least_ns = phase ? period_ns - period_ns / 50 : period_ns;
+	const int64_t passed_ns = drv->tick_now_ns ? now_ns - drv->tick_now_ns + drv->tick_kept_ns : period_ns;
+	const int64_t kept_ns = passed_ns - period_ns;
 
-	return (double)(elapsed_ns < period_ns ? elapsed_ns : period_ns) / 1e9;
+	drv->tick_kept_ns = !phase || kept_ns < 0 ? 0 : kept_ns < period_ns ? kept_ns : period_ns;
+	return (double)(passed_ns < least_ns ? passed_ns : period_ns) / 1e9;
 }
 
 static void call_driver(struct drv *drv, int64_t now_ns)

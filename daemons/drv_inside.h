@@ -87,6 +87,7 @@ struct drv {
 	int64_t late_ns, late_p99_ns, late_p99_at_ns;
 	int64_t now_ns;		  /* when this turn began: what it decides, it decides then */
 	int64_t tick_now_ns;	  /* and when the last one with a tick did; 0: none has */
+	int64_t tick_kept_ns;	  /* by which the ticks so far were late */
 	uint64_t ticks;		  /* that the state belongs to */
 	struct frame clock_frame; /* of the first line that has one */
 	int64_t clock_frame_ns;	  /* when it last was on the wire; 0: never */
@@ -114,7 +115,7 @@ struct drv {
 	bool frozen[MSG_JOINTS]; /* the driver stood still, and where the joint came to is not measured yet */
 	int64_t frozen_ns;	 /* when that was found */
 	bool halted[MSG_JOINTS]; /* it was told to stop: its next ramp begins at rest */
-	bool stale[MSG_JOINTS];	 /* its sample is too old for the reference there is */
+	const char *stale;	 /* a joint whose sample is too old for the reference there is; NULL: none */
 	bool stale_told;
 	struct drv_ref_command commands[MSG_JOINTS];
 	struct drv_ref_plan ref_plan;
@@ -166,7 +167,8 @@ bool drv_armed(const struct drv *drv);
 void drv_joints_command(struct drv *drv, double dt_s, int64_t now_ns); /* what each is told in this tick */
 void drv_joints_freeze(struct drv *drv, int64_t now_ns);	       /* the driver stood still until now */
 void drv_joints_forget(struct drv *drv);			       /* all ramps begin anew */
-void drv_joints_report(struct drv *drv);			       /* whose samples are too old */
+const char *drv_joints_stale(struct drv *drv, int64_t now_ns);	       /* whose sample is too old for the reference */
+void drv_joints_report(struct drv *drv);
 /* Limits for each joint, and joints for all limits.  0, or -EINVAL with lines in errors. */
 int drv_joints_check(const struct drv *drv, struct error_sink *errors);
 

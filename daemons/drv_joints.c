@@ -8,7 +8,7 @@
 
 #define FRESH_TICKS 2	  /* a sample as old as that begins no ramp */
 #define STALE_TICKS 4	  /* and with one as old as that no reference is followed, */
-#define STALE_NS 20000000 /* but for devices that report less often than ticks come */
+#define STALE_NS 40000000 /* but for devices that report less often than ticks come */
 
 #define REST_NS 1000000000 /* after a freeze a joint comes to rest first, if it does within so long */
 
@@ -133,6 +133,16 @@ static bool rests(struct drv *drv, unsigned int joint, const struct sample *s)
 	return true;
 }
 
+const char *drv_joints_stale(struct drv *drv, int64_t now_ns)
+{
+	const struct msg_joint_ref *ref = &drv->refs[drv->ref].joint_ref;
+
+	for (unsigned int i = 0; i < drv->joints_n; i++)
+		if (ref->mode[i] != MSG_MODE_NONE && sample_of(drv, i, now_ns).stale)
+			return drv->joints[i];
+	return NULL;
+}
+
 void drv_joints_command(struct drv *drv, double dt_s, int64_t now_ns)
 {
 	const bool following = follows(drv);
@@ -143,8 +153,7 @@ void drv_joints_command(struct drv *drv, double dt_s, int64_t now_ns)
 
 		if (rests(drv, i, &s))
 			continue;
-		drv->stale[i] = following && want.mode != MSG_MODE_NONE && s.stale;
-		ramp(drv, i, following && !s.stale ? &want : NULL, &s, dt_s);
+		ramp(drv, i, following ? &want : NULL, &s, dt_s);
 		track(drv, i, &s, dt_s);
 	}
 }
@@ -173,17 +182,12 @@ void drv_not_driven(struct drv *drv, unsigned int joint, bool stopped)
 
 void drv_joints_report(struct drv *drv)
 {
-	const char *first = NULL;
-
-	for (unsigned int i = drv->joints_n; i-- > 0;)
-		if (drv->stale[i])
-			first = drv->joints[i];
-	if (first && !drv->stale_told)
+	if (drv->stale && !drv->stale_told)
 		drv_event(drv, MSG_SEVERITY_WARNING, "stale",
-			  "joint %s: no reference is followed: its position is not measured, or too old", first);
-	else if (!first && drv->stale_told)
+			  "joint %s: its position is not measured, or too old: no reference is followed", drv->stale);
+	else if (!drv->stale && drv->stale_told)
 		drv_event(drv, MSG_SEVERITY_INFO, "fresh", "all positions are measured again");
-	drv->stale_told = first;
+	drv->stale_told = drv->stale;
 }
 
 /* ---- limits ---- */

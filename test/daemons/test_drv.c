@@ -321,7 +321,7 @@ static void without_a_position_nothing_moves(void)
 	drv_lib_at(1, drv_lib_arm);
 	drv_lib_always(go_on_at_1);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(20, ""));
-	TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, life_at(4));
+	TEST_ASSERT_EQUAL(MSG_LIFE_HOLDING, life_at(4));
 	TEST_ASSERT_EQUAL_DOUBLE(0, fake.ticks[3].joint.velocity_rad_s);
 }
 
@@ -398,7 +398,7 @@ static void a_ramp_does_not_begin_where_it_was_long_ago(void)
 	drv_lib_at(7, measure);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(70, "--set tick=5ms"));
 	for (int tick = 3; tick <= 7; tick++) {
-		TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, life_at((unsigned int)tick));
+		TEST_ASSERT_EQUAL(MSG_LIFE_HOLDING, life_at((unsigned int)tick));
 		TEST_ASSERT_EQUAL(MSG_MODE_VELOCITY, fake.ticks[tick - 1].joint.mode);
 		TEST_ASSERT_EQUAL_DOUBLE(0, fake.ticks[tick - 1].joint.velocity_rad_s);
 	}

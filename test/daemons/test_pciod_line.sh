@@ -5,6 +5,7 @@ set -eu
 lib_tmp
 pciod=${BUILD:-build}/pciod
 
+limits='{velocity: 0.4, acceleration: 1.7}'
 cat >"$lib_folder/robot.yaml" <<YAML
 robot: test
 buses:
@@ -12,12 +13,12 @@ buses:
   b: {interface: wire:b, clock: 100#0F}
   c: {interface: wire:c, clock: 080#}
 devices:
-  one: {driver: pciod, bus: a, settings: {modules: 15}}
-  list: {driver: pciod, bus: a, settings: {modules: "13,15"}}
-  two: {driver: pciod, bus: {left: a, right: b}, settings: {modules: "left:4-7,b:8-10"}}
+  one: {driver: pciod, bus: a, settings: {modules: 15}, limits: $limits}
+  list: {driver: pciod, bus: a, settings: {modules: "13,15"}, limits: $limits}
+  two: {driver: pciod, bus: {left: a, right: b}, settings: {modules: "left:4-7,b:8-10"}, limits: $limits}
   none: {driver: pciod, bus: a}
-  sync: {driver: pciod, bus: b, settings: {modules: 1-3, sync_motion: yes}}
-  synced: {driver: pciod, bus: c, settings: {modules: 1-3, sync_motion: yes}}
+  sync: {driver: pciod, bus: b, settings: {modules: 1-3, sync_motion: yes}, limits: $limits}
+  synced: {driver: pciod, bus: c, settings: {modules: 1-3, sync_motion: yes}, limits: $limits}
 YAML
 
 check() { # NAME [SETTING...]
@@ -69,24 +70,25 @@ modules_are_required() {
 }
 lib_case "modules are required" modules_are_required
 
-frames() { # what leaves: id, class, length, shared
+frames() { # what leaves: id, class, length, moves, shared
 	"$pciod" --name two --config "$lib_folder/robot.yaml" --frames | python3 -c '
 import json, sys
 for f in json.load(sys.stdin)["frames"]:
     if f["bus"] == "b":
-        print(f["dir"], f["id"], f["class"], f["len"], f["shared"], f["deadline_us"], f["reply"] and f["reply"]["id"])'
+        print(f["dir"], f["id"], f["class"], f["len"], f["moves"], f["shared"], f["deadline_us"], f["reply"] and f["reply"]["id"])'
 }
 expected_frames() {
 	local module
 	for module in 8 9 A; do
-		echo "tx 0E$module urgent 1 False 20000 0A$module"
-		echo "tx 0E$module latest 6 False 5000 0A$module"
-		[ $module != 8 ] || echo "tx 100 latest 1 True 10000 None"
-		echo "tx 0E$module queue 6 False 20000 0A$module"
-		echo "tx 0C$module queue 2 False 20000 0A$module"
+		echo "tx 0E$module urgent 1 False False 20000 0A$module"
+		echo "tx 0E$module latest 6 True False 5000 0A$module"
+		[ $module != 8 ] || echo "tx 100 latest 1 False True 10000 None"
+		echo "tx 0E$module queue 6 False False 20000 0A$module"
+		echo "tx 0E$module queue 1 True False 20000 0A$module"
+		echo "tx 0C$module queue 2 False False 20000 0A$module"
 	done
 	for module in 8 9 A; do
-		echo "rx 0A$module None 8 False None None"
+		echo "rx 0A$module None 8 False False None None"
 	done
 }
 lib_case "the frames are those of the page" diff <(expected_frames) <(frames)

@@ -13,7 +13,7 @@
 #define CLOCK "  clock: {driver: hubo-daemon, bus: torso, actuated: no}\n"
 #define WAIST(name, number, type)                                                                        \
 	"  " name ": {driver: pciod, bus: torso, settings: {modules: torso:" number ", tick: clock/5}, " \
-	"sim: {type: " type "}}\n"
+	"limits: {velocity: 0.4, acceleration: 1.7}, sim: {type: " type "}}\n"
 
 static char said[8192];
 
