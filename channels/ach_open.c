@@ -263,6 +263,14 @@ enum ach_status ach_close(ach_channel_t *chan)
 	return ACH_OK;
 }
 
+/* A link in the place of the bell is refused: its target is somebody else's file. */
+static int bell_chmod(const char *bell, mode_t mode)
+{
+	int status = fchmodat(AT_FDCWD, bell, ach_file_bell_mode(mode), AT_SYMLINK_NOFOLLOW);
+
+	return status && errno != ENOENT ? -1 : 0;
+}
+
 enum ach_status ach_chmod(ach_channel_t *chan, mode_t mode)
 {
 	struct ach_handle *h = chan->handle;
@@ -280,8 +288,7 @@ enum ach_status ach_chmod(ach_channel_t *chan, mode_t mode)
 		return ach_file_error(h->name, "looking at");
 	/* At every instant who may read the channel may ring: the bell gains first and loses last.
 	 * ENOENT: the channel was unlinked, its bell with it. */
-	if ((chmod(bell, ach_file_bell_mode((st.st_mode & 0777) | mode)) && errno != ENOENT) || fchmod(h->file, mode) ||
-	    (chmod(bell, ach_file_bell_mode(mode)) && errno != ENOENT))
+	if (bell_chmod(bell, (st.st_mode & 0777) | mode) || fchmod(h->file, mode) || bell_chmod(bell, mode))
 		return ach_file_error(h->name, "chmod of");
 	return ACH_OK;
 }

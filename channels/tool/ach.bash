@@ -20,7 +20,7 @@ _ach() {
 		case $command,$before in
 		*,--type) words=$("$ach" mk --help 2>/dev/null | sed -n 's/^TYPE is one of //p' | tr -d ,) ;;
 		*,--group) words=$(getent group 2>/dev/null | cut -d: -f1) ;;
-		record,-o | record,--output | play,*)
+		record,-o | record,--output | play,* | convert,*)
 			case $cur in
 			-*) ;;
 			*)

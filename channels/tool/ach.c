@@ -16,6 +16,7 @@ static const struct tool_command commands[] = {
 	{ "put", tool_put, "publish a message" },
 	{ "record", tool_record, "write all messages of channels to a file" },
 	{ "play", tool_play, "publish the messages of a file again" },
+	{ "convert", tool_convert, "rewrite a file in the present versions of its messages" },
 	{ "mk", tool_mk, "make a channel" },
 	{ "rm", tool_rm, "remove channels" },
 	{ "chmod", tool_chmod, "change who may read and write channels" },

@@ -114,7 +114,7 @@ void backlog_message(struct backlog *b, const struct reclog_record *m, uint64_t 
 	pthread_mutex_lock(&b->lock);
 	before = b->head - b->tail;
 	b->channels[m->channel].lost += missed;
-	if (need > b->size) {
+	if (need > b->size || m->len > RECLOG_BODY_MAX) {
 		lose(b, m->channel, 1);
 		b->channels[m->channel].missing += missed;
 	} else {

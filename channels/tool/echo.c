@@ -1,10 +1,11 @@
-/* echo.c: ach echo: the messages of a channel, by their fields where they are ours. */
+/* echo.c: ach echo: the messages of a channel or a recording, by their fields where they are ours. */
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
 #include "channels/clock.h"
+#include "channels/tool/echo.h"
 #include "channels/tool/follow.h"
 #include "channels/tool/out.h"
 #include "channels/tool/span.h"
@@ -12,30 +13,25 @@
 
 #define ECHO_ROOM 16384 /* for the text of most messages at the first attempt */
 
-struct echo {
-	bool last, follow, json;
-	int64_t count;
-	bool colour;
-};
-
 static const struct settings_row rows[] = {
 	SETTINGS_BOOL("last", struct echo, last, "no", "the newest message only"),
 	SETTINGS_BOOL("follow", struct echo, follow, "no", "every message from now on, until ^C"),
 	SETTINGS_INT("count", struct echo, count, "", NULL, "1", NULL,
 		     "that many messages: the newest, or with --follow the next", .value = "N"),
 	SETTINGS_BOOL("json", struct echo, json, "no", "a line of JSON per message"),
+	SETTINGS_STRINGS("only", struct echo, only, "of a recording: that channel, no others", .value = "CHANNEL"),
 	SETTINGS_END,
 };
 
 /* ---- a message that is ours ---- */
 
-static void print_fields(const struct echo *echo, const struct follow *f, const struct msg_type *type)
+static void print_fields(const struct echo *echo, const struct echo_message *m, const struct msg_type *type)
 {
 	size_t (*form)(char *, size_t, const struct msg_type *, const void *) = echo->json ? msg_json : msg_text;
 	size_t room = ECHO_ROOM, len = 0;
 	char *to;
 
-	while ((to = out_room(room)) && (len = form(to, room, type, f->bytes)) >= room)
+	while ((to = out_room(room)) && (len = form(to, room, type, m->bytes)) >= room)
 		room = len + 1;
 	if (to)
 		out_done(len);
@@ -83,69 +79,89 @@ static bool claims_to_be_ours(enum msg_refusal why)
 
 /* ---- one message ---- */
 
-static void print_json(const struct echo *echo, const struct follow *f)
+void echo_json(const struct echo *echo, const struct echo_message *m)
 {
 	const struct msg_type *type;
-	enum msg_refusal why = msg_check(f->bytes, f->len, NULL, &type);
+	enum msg_refusal why = msg_check(m->bytes, m->len, NULL, &type);
 	char text[256];
 
-	if (f->missed)
-		out_text("{\"missed\":%" PRIu64 "}\n", f->missed);
 	if (why == MSG_FINE) {
-		print_fields(echo, f, type);
-		out_text("\n");
+		print_fields(echo, m, type);
 		return;
 	}
 	if (claims_to_be_ours(why)) {
-		msg_refusal_text(text, sizeof(text), why, f->bytes, f->len, NULL);
+		msg_refusal_text(text, sizeof(text), why, m->bytes, m->len, NULL);
 		out_text("{\"refused\":\"%s\",\"hex\":\"", text);
 	} else {
 		out_text("{\"hex\":\"");
 	}
-	print_hex_digits(f->bytes, f->len);
-	out_text("\"}\n");
+	print_hex_digits(m->bytes, m->len);
+	out_text("\"}");
 }
 
 /* The line above a message; msg_from_text is never given it: ach put takes lines with a # for comments. */
-static void print_title(const struct echo *echo, const struct follow *f, const char *what)
+static void print_title(const struct echo *echo, const char *channel, const struct echo_message *m, const char *what)
 {
-	out_text("%s# %" PRIu64 ": %s%s\n", echo->colour ? "\033[1m" : "", f->chan.seq_num, what,
-		 echo->colour ? "\033[0m" : "");
+	out_text("%s# %s%s%" PRIu64 ": %s%s\n", echo->colour ? "\033[1m" : "", channel, *channel ? " " : "", m->number,
+		 what, echo->colour ? "\033[0m" : "");
 }
 
-static void print_text(const struct echo *echo, const struct follow *f)
+void echo_text(const struct echo *echo, const char *channel, const struct echo_message *m)
 {
 	const struct msg_type *type;
-	enum msg_refusal why = msg_check(f->bytes, f->len, NULL, &type);
+	enum msg_refusal why = msg_check(m->bytes, m->len, NULL, &type);
 	char what[256], age[SPAN_TEXT_MAX];
-	int64_t now = clock_now_ns();
 	struct msg_header h;
 
-	if (f->missed) {
-		out_flush();
-		fprintf(stderr, "-- %" PRIu64 " missed --\n", f->missed);
-	}
 	if (why == MSG_FINE) {
-		memcpy(&h, f->bytes, sizeof(h));
-		if (h.t_publish_ns > 0 && h.t_publish_ns <= now)
-			snprintf(what, sizeof(what), "%s, %s old", type->name, span_text(age, now - h.t_publish_ns));
+		memcpy(&h, m->bytes, sizeof(h));
+		if (m->version)
+			snprintf(what, sizeof(what), "%s, recorded in version %u", type->name, m->version);
+		else if (h.t_publish_ns > 0 && h.t_publish_ns <= m->now_ns)
+			snprintf(what, sizeof(what), "%s, %s old", type->name,
+				 span_text(age, m->now_ns - h.t_publish_ns));
 		else
 			snprintf(what, sizeof(what), "%s", type->name);
-		print_title(echo, f, what);
-		print_fields(echo, f, type);
+		print_title(echo, channel, m, what);
+		print_fields(echo, m, type);
 		return;
 	}
 	if (claims_to_be_ours(why))
-		msg_refusal_text(what, sizeof(what), why, f->bytes, f->len, NULL);
+		msg_refusal_text(what, sizeof(what), why, m->bytes, m->len, NULL);
 	else
-		snprintf(what, sizeof(what), "%zu bytes", f->len);
-	print_title(echo, f, what);
-	print_hex_dump(f->bytes, f->len);
+		snprintf(what, sizeof(what), "%zu bytes", m->len);
+	print_title(echo, channel, m, what);
+	print_hex_dump(m->bytes, m->len);
+}
+
+static void print_missed(const struct echo *echo, uint64_t missed)
+{
+	if (!missed)
+		return;
+	if (echo->json) {
+		out_text("{\"missed\":%" PRIu64 "}\n", missed);
+		return;
+	}
+	out_flush();
+	fprintf(stderr, "-- %" PRIu64 " missed --\n", missed);
+}
+
+static void print_message(const struct echo *echo, const struct follow *f)
+{
+	const struct echo_message m = {
+		.bytes = f->bytes, .len = f->len, .number = f->chan.seq_num, .now_ns = clock_now_ns()
+	};
+
+	print_missed(echo, f->missed);
+	if (echo->json) {
+		echo_json(echo, &m);
+		out_text("\n");
+	} else {
+		echo_text(echo, "", &m);
+	}
 }
 
 /* ---- all of them ---- */
-
-#define ECHO_BATCH 256 /* messages between two looks whether to stop, in a flood */
 
 /* Up to the newest at the start, so that a fast writer does not make it endless, or for ever. */
 static int echo_messages(const struct echo *echo, struct follow *f, uint64_t newest)
@@ -159,10 +175,7 @@ static int echo_messages(const struct echo *echo, struct follow *f, uint64_t new
 			r = follow_next(f);
 			if (r <= 0)
 				break;
-			if (echo->json)
-				print_json(echo, f);
-			else
-				print_text(echo, f);
+			print_message(echo, f);
 			left--;
 		}
 		stop = out_flush();
@@ -178,14 +191,17 @@ static int echo_messages(const struct echo *echo, struct follow *f, uint64_t new
 int tool_echo(int argc, char **argv)
 {
 	struct echo echo = { 0 };
-	struct options options = { .program = "ach echo",
-				   .about = "prints the messages of a channel",
-				   .rows = rows,
-				   .values = &echo,
-				   .arguments = "CHANNEL",
-				   .arguments_min = 1,
-				   .arguments_max = 1,
-				   .notes = "Without --last and --follow: all messages that the channel retains.\n" };
+	struct options options = {
+		.program = "ach echo",
+		.about = "prints the messages of a channel or of a recording",
+		.rows = rows,
+		.values = &echo,
+		.arguments = "CHANNEL|FILE",
+		.arguments_min = 1,
+		.arguments_max = 1,
+		.notes = "Without --last and --follow: all messages that the channel retains, or the file has.\n"
+			 "A name with a slash is a file, as is one that no channel has.\n"
+	};
 	int status = tool_options(&options, &argc, argv);
 	uint64_t newest, before;
 	struct follow f;
@@ -193,6 +209,12 @@ int tool_echo(int argc, char **argv)
 	if (status != TOOL_GO)
 		return status;
 	echo.colour = tool_colour(stdout);
+	if (echo_is_file(argv[0]))
+		return echo_file(&echo, argv[0]);
+	if (echo.only.n) {
+		tool_fail("--only: %s is a channel; --only chooses among those of a recording", argv[0]);
+		return TOOL_USAGE;
+	}
 	if (follow_open(&f, argv[0]))
 		return TOOL_FAILED;
 	if (echo.follow)

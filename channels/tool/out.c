@@ -9,6 +9,7 @@
 #include "channels/clock.h"
 #include "channels/tool/out.h"
 #include "channels/tool/tool.h"
+#include "config/utf8.h"
 
 #define OUT_START (1u << 16) /* bytes that are kept before they are written */
 #define OUT_PIECE 4096u	     /* what a pipe that is ready takes without blocking (PIPE_BUF) */
@@ -103,4 +104,16 @@ void out_text(const char *fmt, ...)
 	va_end(args);
 	if (n > 0)
 		out_bytes(text, (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1);
+}
+
+void out_json(const char *text)
+{
+	char json[UTF8_JSON_MAX];
+
+	out_bytes("\"", 1);
+	for (size_t left = strlen(text), n; left; text += n, left -= n) {
+		n = utf8_json(json, text, left);
+		out_bytes(json, strlen(json));
+	}
+	out_bytes("\"", 1);
 }

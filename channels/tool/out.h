@@ -14,6 +14,7 @@ void out_done(size_t len);
 
 void out_bytes(const void *bytes, size_t len);
 void out_text(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void out_json(const char *text); /* as a JSON string, in quotes */
 
 /* Writes all of it.  0; -ECANCELED: told to stop; or -errno, which is said in one line, once. */
 int out_flush(void);

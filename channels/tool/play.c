@@ -1,23 +1,20 @@
 /* play.c: ach play: the messages of a recording again, at the times they had. */
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "channels/clock.h"
 #include "channels/hist.h"
-#include "channels/tool/reclog.h"
+#include "channels/tool/live.h"
+#include "channels/tool/recfile.h"
 #include "channels/tool/span.h"
 #include "channels/tool/tool.h"
 
+#define PLAY_CHANNEL_MAX (1 << 28)   /* bytes of a channel that is made because a file says so */
 #define PLAY_BAR_AFTER_NS 2000000000 /* shorter plays have no bar */
 #define PLAY_BAR_NS 200000000	     /* between two pictures of it */
 #define PLAY_BAR_WIDTH 30
-#define PLAY_DAMAGE_LINES 10 /* further ones are only counted */
 
 struct play_channel {
 	struct reclog_channel what;
@@ -31,21 +28,18 @@ struct play {
 	double speed;
 	int64_t loop;
 	struct settings_strings map, only;
-	bool as_replay, list;
+	bool as_replay, list, force;
 
-	const char *file;
-	int fd;
-	uint64_t size; /* of the file; 0: unknown */
-	struct reclog_reader reader;
+	struct recfile file;
 	struct play_channel *channels;
 	size_t n;
 
-	int64_t start_ns;	   /* when this pass began, */
-	bool begun;		   /* with its first message, */
-	int64_t first_ns, last_ns; /* recorded then, and the latest */
-	uint64_t in_pass, messages, damages, damaged_bytes;
-	int64_t real_ns, mono_ns; /* both clocks when the recording began */
-	bool whole, cut;
+	int64_t start_ns;		     /* when this pass began, */
+	bool begun;			     /* with its first message, */
+	int64_t first_ns, last_ns;	     /* recorded then, and the latest */
+	uint64_t in_pass, messages, renewed; /* of an older version */
+	int64_t real_ns, mono_ns;	     /* both clocks when the recording began */
+	bool whole;
 	struct hist late;
 	int64_t began_ns, bar_ns;
 	bool bar;
@@ -59,6 +53,8 @@ static const struct settings_row rows[] = {
 	SETTINGS_STRINGS("only", struct play, only, "that channel, no others", .value = "CHANNEL"),
 	SETTINGS_BOOL("as-replay", struct play, as_replay, "no",
 		      "messages of ours get the flag replayed, and the times in their header become those of today"),
+	SETTINGS_BOOL("force", struct play, force, "no",
+		      "play into the e-stop, reference and request channels of a live robot as well"),
 	SETTINGS_BOOL("list", struct play, list, "no", "say what is in it and play nothing"),
 	SETTINGS_END,
 };
@@ -97,7 +93,7 @@ static void channel_described(struct play *play, struct play_channel *c, const s
 	struct reclog_channel what;
 	const char *map;
 
-	if (reclog_channel_read(&what, r))
+	if (recfile_channel(&what, r))
 		return;
 	if (c->known && !what.count) /* it is still the one that was there */
 		what = c->what;
@@ -113,14 +109,33 @@ static const char *channel_name(const struct play_channel *c)
 	return c->name ? c->name : c->what.name;
 }
 
+/* What is put into some channels moves a robot.  0, or TOOL_FAILED after a line. */
+static int refuse_live(const struct play *play, const struct play_channel *c)
+{
+	char by[ACH_CHAN_NAME_MAX];
+
+	if (play->force || !live_listens(channel_name(c), by))
+		return 0;
+	return tool_fail("%s: a live robot listens to it (see ach info %s); --map %s=NAME plays it under another name, "
+			 "--force plays it all the same",
+			 channel_name(c), by, c->what.name);
+}
+
 /* Opens it, or makes it as it was. */
-static int channel_open(struct play_channel *c)
+static int channel_open(const struct play *play, struct play_channel *c)
 {
 	const char *name = channel_name(c);
-	enum ach_status status = ach_open(&c->chan, name, NULL);
+	enum ach_status status;
 	ach_create_attr_t attr;
 
+	if (refuse_live(play, c))
+		return TOOL_FAILED;
+	status = ach_open(&c->chan, name, NULL);
 	if (status == ACH_ENOENT) {
+		if ((uint64_t)c->what.count * c->what.size > PLAY_CHANNEL_MAX)
+			return tool_fail("%s: the recording asks for a channel of %u x %u bytes, more than %d MiB "
+					 "(ach mk makes one of any size)",
+					 name, c->what.count, c->what.size, PLAY_CHANNEL_MAX >> 20);
 		ach_create_attr_init(&attr);
 		if (c->what.mode)
 			ach_create_attr_set_mode(&attr, c->what.mode & 0777, (gid_t)-1);
@@ -138,12 +153,15 @@ static int channel_open(struct play_channel *c)
 /* All that the beginning of the file names, so that who waits for a channel can open it. */
 static int open_channels(struct play *play)
 {
-	for (size_t i = 0; i < play->n; i++) {
-		struct play_channel *c = &play->channels[i];
+	for (int opening = 0; opening < 2; opening++) /* refused before anything is made */
+		for (size_t i = 0; i < play->n; i++) {
+			struct play_channel *c = &play->channels[i];
 
-		if (c->known && c->wanted && c->what.count && !c->open && channel_open(c))
-			return TOOL_FAILED;
-	}
+			if (!c->known || !c->wanted || !c->what.count || c->open)
+				continue;
+			if (opening ? channel_open(play, c) : refuse_live(play, c))
+				return TOOL_FAILED;
+		}
 	return 0;
 }
 
@@ -161,69 +179,16 @@ static int check_names(const struct play *play)
 {
 	for (size_t i = 0; i < play->only.n; i++)
 		if (!file_has(play, play->only.item[i], strlen(play->only.item[i])))
-			return tool_fail("--only: %s has no channel %s (--list lists them)", play->file,
+			return tool_fail("--only: %s has no channel %s (--list lists them)", play->file.path,
 					 play->only.item[i]);
 	for (size_t i = 0; i < play->map.n; i++)
 		if (!file_has(play, play->map.item[i], strcspn(play->map.item[i], "=")))
-			return tool_fail("--map: %s has no channel %.*s (--list lists them)", play->file,
+			return tool_fail("--map: %s has no channel %.*s (--list lists them)", play->file.path,
 					 (int)strcspn(play->map.item[i], "="), play->map.item[i]);
 	return 0;
 }
 
 /* ---- the file ---- */
-
-static int open_play_file(struct play *play)
-{
-	struct stat st;
-
-	play->fd = open(play->file, O_RDONLY | O_CLOEXEC);
-	if (play->fd < 0 || fstat(play->fd, &st))
-		return tool_fail("%s: %s", play->file, strerror(errno));
-	if (S_ISDIR(st.st_mode))
-		return tool_fail("%s: is a folder", play->file);
-	if (S_ISREG(st.st_mode))
-		play->size = (uint64_t)st.st_size;
-	else if (play->loop != 1)
-		return tool_fail("%s: cannot be read twice, so there is no --loop", play->file);
-	posix_fadvise(play->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-	reclog_open(&play->reader, play->fd);
-	return 0;
-}
-
-static void damaged(struct play *play, const struct reclog_record *r)
-{
-	play->damaged_bytes += r->len;
-	if (play->damages++ < PLAY_DAMAGE_LINES)
-		tool_fail("%s: %zu bytes at %" PRIu64 " are damaged and left out", play->file, r->len, r->position);
-}
-
-/* The next record that is sound.  1; 0: there is none; -1: failed, after a line. */
-static int next_record(struct play *play, struct reclog_record *r)
-{
-	for (;;) {
-		switch (reclog_read(&play->reader, r)) {
-		case RECLOG_FOUND_RECORD:
-			return 1;
-		case RECLOG_FOUND_DAMAGE:
-			damaged(play, r);
-			continue;
-		case RECLOG_FOUND_CUT:
-			if (!play->cut)
-				tool_fail("%s: is cut off at %" PRIu64 "; all before it is whole", play->file,
-					  r->position);
-			play->cut = true;
-			return 0;
-		case RECLOG_FOUND_EOF:
-			return 0;
-		case RECLOG_FOUND_NO_LOG:
-			tool_fail("%s: is no recording of ach record", play->file);
-			return -1;
-		case RECLOG_FOUND_ERROR:
-			tool_fail("%s: %s", play->file, strerror(errno));
-			return -1;
-		}
-	}
-}
 
 /* What a record says, other than to put a message. */
 static struct play_channel *take_record(struct play *play, const struct reclog_record *r)
@@ -260,7 +225,7 @@ static struct play_channel *take_record(struct play *play, const struct reclog_r
 
 static void draw_bar(struct play *play, const struct reclog_record *r)
 {
-	double part = play->size ? (double)r->position / (double)play->size : 0;
+	double part = play->file.size ? (double)r->position / (double)play->file.size : 0;
 	int filled = (int)(part * PLAY_BAR_WIDTH);
 	int64_t now = clock_now_ns();
 
@@ -297,14 +262,15 @@ static void rebase(uint8_t *message, size_t len, int64_t by_ns)
 	memcpy(message, &h, sizeof(h));
 }
 
-static int put(struct play *play, struct play_channel *c, const struct reclog_record *r, int64_t at_ns)
+static int put(struct play *play, struct play_channel *c, struct reclog_record *r, int64_t at_ns)
 {
 	enum ach_status status;
 
 	if (!c->known)
 		return 0; /* its description was damaged: nobody knows what it is */
-	if (!c->open && channel_open(c))
+	if (!c->open && channel_open(play, c))
 		return TOOL_FAILED;
+	play->renewed += recfile_renew(&play->file, r) != 0;
 	if (play->as_replay) /* the reader's buffer is ours until the next record */
 		rebase((uint8_t *)(uintptr_t)r->body, r->len, at_ns - r->t_ns);
 	status = ach_put(&c->chan, r->body, r->len);
@@ -342,7 +308,7 @@ static int wait_until(struct play *play, const struct reclog_record *r, int64_t 
 	}
 }
 
-static int play_message(struct play *play, struct play_channel *c, const struct reclog_record *r)
+static int play_message(struct play *play, struct play_channel *c, struct reclog_record *r)
 {
 	int64_t at_ns;
 	int stop;
@@ -370,7 +336,7 @@ static int play_pass(struct play *play)
 	bool described = false;
 	int n;
 
-	while ((n = next_record(play, &r)) > 0) {
+	while ((n = recfile_next(&play->file, &r)) > 0) {
 		struct play_channel *c = take_record(play, &r);
 		int stop = 0;
 
@@ -406,12 +372,7 @@ static int rewind_file(struct play *play)
 	play->start_ns = moment(play, play->last_ns + gap);
 	play->begun = false;
 	play->in_pass = 0;
-	reclog_close(&play->reader);
-	reclog_open(&play->reader, play->fd);
-	if (lseek(play->fd, 0, SEEK_SET) == 0)
-		return 0;
-	tool_fail("%s: %s", play->file, strerror(errno));
-	return -1;
+	return recfile_rewind(&play->file) ? -1 : 0;
 }
 
 static void print_summary(const struct play *play)
@@ -425,6 +386,8 @@ static void print_summary(const struct play *play)
 	       n == 1 ? "" : "s", span_text(took, play->began_ns ? clock_now_ns() - play->began_ns : 0),
 	       span_text(p50, hist_quantile(&play->late, 0.5)), span_text(p99, hist_quantile(&play->late, 0.99)),
 	       span_text(max, play->late.max_ns));
+	if (play->renewed)
+		printf("%" PRIu64 " of them were of an older version and were converted\n", play->renewed);
 }
 
 static int play_file(struct play *play)
@@ -448,13 +411,13 @@ static int play_file(struct play *play)
 
 static int list_file(struct play *play)
 {
-	char span[SPAN_TEXT_MAX], stamp[64];
+	char span[SPAN_TEXT_MAX], stamp[64], name[sizeof(((struct reclog_channel *)0)->name)];
 	struct reclog_record r;
 	struct tm when;
 	time_t seconds;
 	int n;
 
-	while ((n = next_record(play, &r)) > 0) {
+	while ((n = recfile_next(&play->file, &r)) > 0) {
 		if (!take_record(play, &r))
 			return tool_fail("no memory");
 		if (r.kind != RECLOG_MESSAGE)
@@ -475,8 +438,8 @@ static int list_file(struct play *play)
 
 		if (!c->known && !c->messages)
 			continue;
-		printf("%-24s  %-13s  %8" PRIu64 " messages  %10" PRIu64 " bytes", c->known ? c->what.name : "?",
-		       type ? type->name : "-", c->messages, c->bytes);
+		printf("%-24s  %-13s  %8" PRIu64 " messages  %10" PRIu64 " bytes",
+		       c->known ? recfile_name(name, &c->what) : "?", type ? type->name : "-", c->messages, c->bytes);
 		printf(c->lost ? "  %" PRIu64 " lost\n" : "\n", c->lost);
 	}
 	return 0;
@@ -499,7 +462,7 @@ static int check_maps(const struct play *play)
 
 int tool_play(int argc, char **argv)
 {
-	struct play play = { .fd = -1 };
+	struct play play = { .file.fd = -1 };
 	struct options options = { .program = "ach play",
 				   .about = "publishes the messages of a recording again, at the times they had",
 				   .rows = rows,
@@ -512,22 +475,17 @@ int tool_play(int argc, char **argv)
 
 	if (status != TOOL_GO)
 		return status;
-	play.file = argv[0];
 	if (check_maps(&play))
 		return TOOL_USAGE;
 	tool_stop_fd(); /* from here on a signal is an orderly end */
-	status = open_play_file(&play);
+	status = recfile_open(&play.file, argv[0]);
+	if (!status && !play.file.twice && play.loop != 1)
+		status = tool_fail("%s: cannot be read twice, so there is no --loop", argv[0]);
 	if (!status)
 		status = play.list ? list_file(&play) : play_file(&play);
-	if (play.damages > PLAY_DAMAGE_LINES)
-		tool_fail("%s: %" PRIu64 " places are damaged, %" PRIu64 " bytes", play.file, play.damages,
-			  play.damaged_bytes);
-	if (play.damages)
-		status = TOOL_FAILED;
 	for (size_t i = 0; i < play.n; i++)
 		if (play.channels[i].open)
 			ach_close(&play.channels[i].chan);
 	free(play.channels);
-	reclog_close(&play.reader);
-	return status;
+	return recfile_close(&play.file) ? TOOL_FAILED : status;
 }

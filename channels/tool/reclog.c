@@ -166,7 +166,7 @@ static void pass(struct reclog_reader *reader, size_t len)
 static bool head_at(const struct reclog_reader *reader, size_t at, struct head *h)
 {
 	memcpy(h, reader->buf + reader->start + at, sizeof(*h));
-	return h->kind >= RECLOG_START && h->kind <= RECLOG_END && h->len <= RECLOG_BODY_MAX && h->crc == head_crc(h);
+	return h->kind >= RECLOG_START && h->kind <= RECLOG_END && h->crc == head_crc(h);
 }
 
 /* No head here: goes on to where one is.  *len: bytes passed. */
@@ -222,6 +222,10 @@ enum reclog_found reclog_read(struct reclog_reader *reader, struct reclog_record
 	}
 	if (!head_at(reader, 0, &h))
 		return search(reader, &r->len);
+	if (h.len > RECLOG_BODY_MAX) {
+		r->len = h.len;
+		return RECLOG_FOUND_LARGE;
+	}
 	size = RECLOG_HEAD_SIZE + h.len;
 	if (hold(reader, size))
 		return RECLOG_FOUND_ERROR;

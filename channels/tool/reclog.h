@@ -33,7 +33,7 @@
 #define RECLOG_MAGIC "achrec1\n"
 #define RECLOG_MAGIC_SIZE 8
 #define RECLOG_HEAD_SIZE 32
-#define RECLOG_BODY_MAX INT32_MAX
+#define RECLOG_BODY_MAX (1 << 26) /* larger messages are not recorded, and a file that asks for more is refused */
 #define RECLOG_CHANNELS_MAX 65536
 
 enum reclog_kind { RECLOG_START = 1, RECLOG_CHANNEL, RECLOG_MESSAGE, RECLOG_LOSS, RECLOG_END };
@@ -80,6 +80,7 @@ enum reclog_found {
 	RECLOG_FOUND_CUT,    /* the file ends inside the record at position, of which len bytes are there */
 	RECLOG_FOUND_NO_LOG, /* it does not begin as such a file does */
 	RECLOG_FOUND_EOF,    /* behind a whole record */
+	RECLOG_FOUND_LARGE,  /* the record at position asks for len bytes, more than RECLOG_BODY_MAX */
 	RECLOG_FOUND_ERROR,  /* reading failed: errno */
 };
 

@@ -35,6 +35,7 @@ int tool_put(int argc, char **argv);
 int tool_plot(int argc, char **argv);
 int tool_record(int argc, char **argv);
 int tool_play(int argc, char **argv);
+int tool_convert(int argc, char **argv);
 
 #define TOOL_FAILED 1
 #define TOOL_USAGE 2

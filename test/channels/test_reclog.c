@@ -275,13 +275,13 @@ static void test_zeroes_at_the_end(void)
 	close(fd);
 }
 
-/* A head that claims two gigabytes is no reason to ask for them. */
-static void test_claims_more_than_there_is(void)
+/* A head that claims gigabytes is no reason to ask for them. */
+static void claims(uint32_t len, enum reclog_found expected)
 {
 	struct reclog_record huge = { .kind = RECLOG_MESSAGE, .len = 0 }, r;
 	struct reclog_reader reader;
 	uint8_t bytes[RECLOG_MAGIC_SIZE + RECLOG_HEAD_SIZE];
-	uint32_t len = RECLOG_BODY_MAX, crc;
+	uint32_t crc;
 	int fd;
 
 	memcpy(bytes, RECLOG_MAGIC, RECLOG_MAGIC_SIZE);
@@ -291,10 +291,19 @@ static void test_claims_more_than_there_is(void)
 	memcpy(bytes + RECLOG_MAGIC_SIZE, &crc, sizeof(crc));
 	fd = memory_file(bytes, sizeof(bytes));
 	reclog_open(&reader, fd);
-	TEST_ASSERT_EQUAL_INT(RECLOG_FOUND_CUT, reclog_read(&reader, &r));
+	TEST_ASSERT_EQUAL_INT(expected, reclog_read(&reader, &r));
+	TEST_ASSERT_EQUAL_size_t(expected == RECLOG_FOUND_LARGE ? len : RECLOG_HEAD_SIZE, r.len);
+	TEST_ASSERT_EQUAL_UINT64(RECLOG_MAGIC_SIZE, r.position);
 	TEST_ASSERT_LESS_THAN_size_t(1 << 22, reader.room);
 	reclog_close(&reader);
 	close(fd);
+}
+
+static void test_claims_more_than_there_is(void)
+{
+	claims(RECLOG_BODY_MAX, RECLOG_FOUND_CUT);
+	claims(RECLOG_BODY_MAX + 1, RECLOG_FOUND_LARGE);
+	claims(UINT32_MAX, RECLOG_FOUND_LARGE);
 }
 
 /* ---- larger than any buffer, in pieces of any size ---- */

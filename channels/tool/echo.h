@@ -1,0 +1,34 @@
+/* echo.h: what ach echo prints of a message, whether a channel or a recording has it. */
+#ifndef CHANNELS_TOOL_ECHO_H
+#define CHANNELS_TOOL_ECHO_H
+
+#include "channels/tool/tool.h"
+
+#define ECHO_BATCH 256 /* messages between two looks whether to stop, in a flood */
+
+struct echo {
+	bool last, follow, json;
+	int64_t count;
+	struct settings_strings only;
+	bool colour;
+};
+
+/* A message, and what is said above it. */
+struct echo_message {
+	const uint8_t *bytes;
+	size_t len;
+	uint64_t number, missed;
+	int64_t now_ns;	  /* to tell its age; 0: it is from a file */
+	uint16_t version; /* the older one that it was recorded in; 0: the present one */
+};
+
+/* Its object, without a newline. */
+void echo_json(const struct echo *echo, const struct echo_message *m);
+/* A title and its fields; the channel is named ("" otherwise) where there may be several. */
+void echo_text(const struct echo *echo, const char *channel, const struct echo_message *m);
+
+/* Is that the name of a recording?  With a slash, or where there is no such channel. */
+bool echo_is_file(const char *name);
+int echo_file(const struct echo *echo, const char *path);
+
+#endif

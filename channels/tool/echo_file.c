@@ -1,0 +1,152 @@
+/* echo_file.c: ach echo: the messages of a recording. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "channels/ach_file.h"
+#include "channels/tool/echo.h"
+#include "channels/tool/out.h"
+#include "channels/tool/recfile.h"
+
+bool echo_is_file(const char *name)
+{
+	char path[ACH_FILE_PATH_LEN];
+
+	if (strchr(name, '/'))
+		return true;
+	if (access(name, F_OK))
+		return false;
+	if (ach_file_check_name(name) != ACH_OK)
+		return true;
+	ach_file_channel_path(path, name);
+	return access(path, F_OK) != 0;
+}
+
+/* The names of the channels in a file, by their numbers. */
+struct names {
+	struct reclog_channel *at;
+	size_t n;
+};
+
+static const struct reclog_channel *name_of(struct names *names, const struct reclog_record *r)
+{
+	if (r->channel >= names->n) {
+		struct reclog_channel *more = realloc(names->at, (r->channel + 1u) * sizeof(*more));
+
+		if (!more)
+			return NULL;
+		for (; names->n <= r->channel; names->n++)
+			more[names->n] = (struct reclog_channel){ .name = "?" };
+		names->at = more;
+	}
+	if (r->kind == RECLOG_CHANNEL)
+		reclog_channel_read(&names->at[r->channel], r);
+	return &names->at[r->channel];
+}
+
+static bool wanted(const struct echo *echo, const struct reclog_channel *c)
+{
+	for (size_t i = 0; i < echo->only.n; i++)
+		if (!strcmp(echo->only.item[i], c->name))
+			return true;
+	return !echo->only.n;
+}
+
+static void print_loss(const struct echo *echo, const struct reclog_record *r, const struct reclog_channel *c)
+{
+	char shown[sizeof(c->name)];
+
+	if (echo->json) {
+		out_text("{\"channel\":");
+		out_json(c->name);
+		out_text(",\"missed\":%" PRIu64 "}\n", r->number);
+		return;
+	}
+	out_flush();
+	fprintf(stderr, "-- %s: %" PRIu64 " missed --\n", recfile_name(shown, c), r->number);
+}
+
+static void print_recorded(const struct echo *echo, struct recfile *file, struct reclog_record *r,
+			   const struct reclog_channel *c)
+{
+	struct echo_message m = { .number = r->number };
+	char shown[sizeof(c->name)];
+
+	m.version = recfile_renew(file, r);
+	m.bytes = r->body;
+	m.len = r->len;
+	if (!echo->json) {
+		echo_text(echo, recfile_name(shown, c), &m);
+		return;
+	}
+	out_text("{\"channel\":");
+	out_json(c->name);
+	out_text(",\"number\":%" PRIu64 ",\"t_ns\":%" PRId64 ",\"message\":", r->number, r->t_ns);
+	echo_json(echo, &m);
+	out_text("}\n");
+}
+
+/* Those behind the first skip that are wanted; *n: how many are.  0 or TOOL_FAILED; print: else they are counted. */
+static int each_recorded(const struct echo *echo, struct recfile *file, uint64_t skip, bool print, uint64_t *n)
+{
+	struct names names = { NULL, 0 };
+	struct reclog_record r;
+	int found, stop = 0;
+
+	*n = 0;
+	while (!stop && (found = recfile_next(file, &r)) > 0) {
+		const struct reclog_channel *c = name_of(&names, &r);
+
+		if (!c) {
+			found = tool_fail("no memory");
+			break;
+		}
+		if (!wanted(echo, c))
+			continue;
+		if (r.kind == RECLOG_LOSS && print && *n >= skip)
+			print_loss(echo, &r, c);
+		if (r.kind != RECLOG_MESSAGE || ++*n <= skip || !print)
+			continue;
+		print_recorded(echo, file, &r, c);
+		stop = *n % ECHO_BATCH ? 0 : out_flush();
+	}
+	free(names.at);
+	if (!stop && print)
+		stop = out_flush();
+	return found < 0 || (stop && stop != -ECANCELED) ? TOOL_FAILED : 0;
+}
+
+/* The first pass counts, and says nothing. */
+static int skip_to(const struct echo *echo, struct recfile *file, uint64_t newest, uint64_t *skip)
+{
+	uint64_t n;
+
+	if (!file->twice)
+		return tool_fail("%s: cannot be read twice, so there is no --last and no --count", file->path);
+	file->quiet = true;
+	if (each_recorded(echo, file, 0, false, &n) || recfile_rewind(file))
+		return TOOL_FAILED;
+	*skip = n > newest ? n - newest : 0;
+	return 0;
+}
+
+int echo_file(const struct echo *echo, const char *path)
+{
+	uint64_t n = 0, newest = echo->last ? 1 : echo->count ? (uint64_t)echo->count : UINT64_MAX, skip = 0;
+	struct recfile file;
+	int status;
+
+	if (echo->follow)
+		return tool_fail("%s: --follow is for channels, and this is a recording", path);
+	tool_stop_fd();
+	status = recfile_open(&file, path);
+	if (!status && newest != UINT64_MAX)
+		status = skip_to(echo, &file, newest, &skip);
+	if (!status)
+		status = each_recorded(echo, &file, skip, true, &n);
+	if (!status && !n)
+		status = tool_fail(echo->only.n ? "%s: no message of that channel" : "%s: no message", path);
+	return recfile_close(&file) ? TOOL_FAILED : status;
+}

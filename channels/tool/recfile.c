@@ -1,0 +1,121 @@
+/* recfile.c: a recording on the disk, for the commands that read one. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "channels/msg/msg_old.h"
+#include "channels/tool/recfile.h"
+#include "channels/tool/tool.h"
+#include "config/utf8.h"
+
+#define DAMAGE_LINES 10 /* further ones are only counted */
+
+int recfile_open(struct recfile *f, const char *path)
+{
+	struct stat st;
+
+	*f = (struct recfile){ .path = path, .fd = open(path, O_RDONLY | O_CLOEXEC) };
+	if (f->fd < 0 || fstat(f->fd, &st))
+		return tool_fail("%s: %s", path, strerror(errno));
+	if (S_ISDIR(st.st_mode))
+		return tool_fail("%s: is a folder", path);
+	f->twice = S_ISREG(st.st_mode);
+	f->size = f->twice ? (uint64_t)st.st_size : 0;
+	posix_fadvise(f->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+	reclog_open(&f->reader, f->fd);
+	return 0;
+}
+
+int recfile_rewind(struct recfile *f)
+{
+	reclog_close(&f->reader);
+	reclog_open(&f->reader, f->fd);
+	f->quiet = false;
+	return lseek(f->fd, 0, SEEK_SET) ? tool_fail("%s: %s", f->path, strerror(errno)) : 0;
+}
+
+int recfile_close(struct recfile *f)
+{
+	if (f->damages > DAMAGE_LINES)
+		tool_fail("%s: %" PRIu64 " places are damaged, %" PRIu64 " bytes", f->path, f->damages,
+			  f->damaged_bytes);
+	reclog_close(&f->reader);
+	if (f->fd >= 0)
+		close(f->fd);
+	return f->damages ? TOOL_FAILED : 0;
+}
+
+static void damaged(struct recfile *f, const struct reclog_record *r)
+{
+	if (f->quiet)
+		return;
+	f->damaged_bytes += r->len;
+	if (f->damages++ < DAMAGE_LINES)
+		tool_fail("%s: %zu bytes at %" PRIu64 " are damaged and left out", f->path, r->len, r->position);
+}
+
+int recfile_next(struct recfile *f, struct reclog_record *r)
+{
+	for (;;) {
+		switch (reclog_read(&f->reader, r)) {
+		case RECLOG_FOUND_RECORD:
+			return 1;
+		case RECLOG_FOUND_DAMAGE:
+			damaged(f, r);
+			continue;
+		case RECLOG_FOUND_CUT:
+			if (!f->cut && !f->quiet)
+				tool_fail("%s: is cut off at %" PRIu64 "; all before it is whole", f->path,
+					  r->position);
+			f->cut = !f->quiet;
+			return 0;
+		case RECLOG_FOUND_EOF:
+			return 0;
+		case RECLOG_FOUND_NO_LOG:
+			tool_fail("%s: is no recording of ach record", f->path);
+			return -1;
+		case RECLOG_FOUND_LARGE:
+			tool_fail("%s: the record at %" PRIu64 " asks for %zu bytes; one has at most %d", f->path,
+				  r->position, r->len, RECLOG_BODY_MAX);
+			return -1;
+		case RECLOG_FOUND_ERROR:
+			tool_fail("%s: %s", f->path, strerror(errno));
+			return -1;
+		}
+	}
+}
+
+uint16_t recfile_renew(struct recfile *f, struct reclog_record *r)
+{
+	size_t len = msg_old_convert(f->message, r->body, r->len);
+	struct msg_header old;
+
+	if (!len)
+		return 0;
+	memcpy(&old, r->body, sizeof(old));
+	r->body = f->message;
+	r->len = len;
+	return old.version;
+}
+
+int recfile_channel(struct reclog_channel *c, const struct reclog_record *r)
+{
+	const struct msg_type *type;
+
+	if (reclog_channel_read(c, r))
+		return -1;
+	type = msg_type_by_number(c->type);
+	if (c->count && type && c->size < type->body->size)
+		c->size = (uint32_t)type->body->size;
+	return 0;
+}
+
+const char *recfile_name(char shown[sizeof(((struct reclog_channel *)0)->name)], const struct reclog_channel *c)
+{
+	memcpy(shown, c->name, sizeof(c->name));
+	utf8_clean(shown);
+	return shown;
+}

@@ -1,0 +1,39 @@
+/* recfile.h: a recording on the disk, for the commands that read one; what is wrong with it is said here. */
+#ifndef CHANNELS_TOOL_RECFILE_H
+#define CHANNELS_TOOL_RECFILE_H
+
+#include "channels/msg/msg.h"
+#include "channels/tool/reclog.h"
+
+struct recfile {
+	const char *path;
+	int fd;
+	uint64_t size; /* 0: unknown */
+	bool twice;    /* it can be read again: not a pipe */
+	struct reclog_reader reader;
+	bool cut, quiet;
+	uint64_t damages, damaged_bytes;
+	uint8_t message[MSG_SIZE_MAX]; /* the present form of an old one */
+};
+
+/* 0, or TOOL_FAILED after a line. */
+int recfile_open(struct recfile *f, const char *path);
+/* To its first record again. */
+int recfile_rewind(struct recfile *f);
+/* 0, or TOOL_FAILED if something in it was damaged. */
+int recfile_close(struct recfile *f);
+
+/* The next record that is sound.  1; 0: there is none; -1: failed, after a line. */
+int recfile_next(struct recfile *f, struct reclog_record *r);
+
+/* A record of a message of an older version gets the present form; good until the next one.  Returns the version that
+ * it had, or 0: it stays as it is. */
+uint16_t recfile_renew(struct recfile *f, struct reclog_record *r);
+
+/* What a record says of a channel, with room for messages in their present form.  -1: it is not such a record. */
+int recfile_channel(struct reclog_channel *c, const struct reclog_record *r);
+
+/* The name of a channel, from any file, as a terminal may have it.  Returns shown. */
+const char *recfile_name(char shown[sizeof(((struct reclog_channel *)0)->name)], const struct reclog_channel *c);
+
+#endif
