@@ -31,8 +31,8 @@ enum error_severity {
 
 /* ---- sentences ---- */
 
-/* Writes the sentence, without a newline; instance may be NULL.  Control characters and what is not UTF-8 become '?', so
- * it is one line whatever the arguments hold.  %m is errno's text.  Returns its length. */
+/* Writes the sentence, without a newline; instance may be NULL.  Control characters and what is not UTF-8 become '?',
+ * so it is one line whatever the arguments hold.  %m is errno's text.  Returns its length. */
 size_t error_sentence(char *buf, size_t size, const char *program, const char *instance, enum error_severity severity,
 		      const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 

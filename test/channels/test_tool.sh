@@ -61,7 +61,9 @@ mode_of() { stat -c %a:%G "/dev/shm/achshm-$1"; }
 # What every message of type imu says of itself.
 "$ach" mk --type imu "$p-like"
 "$ach" put "$p-like" --type imu --json '{}'
-read -r IMU_VERSION IMU_SIZE < <("$ach" echo "$p-like" | sed -n 's/^header.\(version\|size\) = \([0-9]*\).*/\2/p' | xargs)
+like() { "$ach" echo "$p-like" | sed -n "s/^header.$1 = \\([0-9]*\\).*/\\1/p"; }
+IMU_VERSION=$(like version)
+IMU_SIZE=$(like size)
 export IMU_VERSION IMU_SIZE
 "$ach" rm "$p-like"
 

@@ -288,7 +288,9 @@ test_echo_tells_why_it_refuses_a_message() {
 test_put_fills_in_the_header() {
 	make_channel head imu
 	"$ach" put "$name-head" --type imu --json '{}'
-	same "3 $(of imu version) $(of imu size) 0 0 - 1 0" "$(json "$name-head" '" ".join(str(m["header"][k]) for k in (
+	local head
+	head="3 $(of imu version) $(of imu size) 0 0 - 1 0"
+	same "$head" "$(json "$name-head" '" ".join(str(m["header"][k]) for k in (
 		"type", "version", "size", "incarnation", "for_incarnation", "flags", "sequence", "valid_until_ns"))')"
 	same 'True True' "$(json "$name-head" 'm["header"]["t_publish_ns"] > 0,
 		m["header"]["t_sample_ns"] == m["header"]["t_publish_ns"]' | tr -d '(),')"

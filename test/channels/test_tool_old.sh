@@ -55,8 +55,8 @@ test_echo_tells_of_losses() {
 		sys.path.insert(0, "test/channels")
 		sys.dont_write_bytecode = True
 		from old_recording import recording, channel, record
-		recording(sys.argv[1] + "/loss", channel(0, b"x", 4, 80, 0), record(3, 0, 1, 1, b"a"), record(4, 0, 2, 5, b""),
-		          record(3, 0, 3, 7, b"b"))
+		recording(sys.argv[1] + "/loss", channel(0, b"x", 4, 80, 0), record(3, 0, 1, 1, b"a"),
+		          record(4, 0, 2, 5, b""), record(3, 0, 3, 7, b"b"))
 	END
 	lib_folder=$tmp
 	lib_says 0 '{"channel":"x","number":1,"t_ns":1,"message":{"hex":"61"}}

@@ -23,7 +23,8 @@ recorded() { # NAME...
 		from old_recording import recording, channel, record
 		folder, prefix, *names = sys.argv[1:]
 		for name in names:
-		    recording(f"{folder}/{name}", channel(0, (prefix + name).encode(), 8, 100, 0), record(3, 0, 2000, 1, b"hello"))
+		    recording(f"{folder}/{name}", channel(0, (prefix + name).encode(), 8, 100, 0),
+		              record(3, 0, 2000, 1, b"hello"))
 	END
 }
 moving='waist-ref waist-req estop estop-b'
