@@ -70,10 +70,9 @@ int drv_declare(struct drv *drv, struct error_sink *errors)
 	return errors->count ? EXIT_WRONG : 0;
 }
 
-static int keep_claim(struct drv *drv, const char *interface, const char *what, struct error_sink *errors)
+/* The descriptor of a claim, or -errno. */
+static int keep_claim(struct drv *drv, int fd)
 {
-	const int fd = claim(interface, what, drv->driver->program, errors);
-
 	if (fd >= 0)
 		drv->claim_fds[drv->claim_fds_n++] = fd;
 	return fd < 0 ? fd : 0;
@@ -82,7 +81,8 @@ static int keep_claim(struct drv *drv, const char *interface, const char *what, 
 /* A recording is nobody's device. */
 static int claim_one(struct drv *drv, const struct line *line, const char *what, struct error_sink *errors)
 {
-	return strncmp(line->setup->interface, "log:", 4) ? keep_claim(drv, line->setup->interface, what, errors) : 0;
+	return strncmp(line->setup->interface, "log:", 4) ? keep_claim(drv, claim(line->setup->interface, what, errors))
+							  : 0;
 }
 
 /* A channel has one writer. */
@@ -93,7 +93,7 @@ static int claim_state(struct drv *drv, struct error_sink *errors)
 	snprintf(channel, sizeof(channel), "%s-state", drv->setup.name);
 	if (port_name(name, drv->driver->state_channel ? drv->driver->state_channel : channel))
 		return 0; /* opening it tells */
-	return keep_claim(drv, "channel", name, errors);
+	return keep_claim(drv, claim_channel(name, errors));
 }
 
 /* The identifiers it sends, each once, and what else it declared. */

@@ -77,7 +77,7 @@ static int claim_channels(struct error_sink *errors)
 	for (int i = 0; i < CLAIM_TRIES && fd == -EBUSY; i++) {
 		if (i)
 			clock_wait(NULL, 0, clock_now_ns() + CLAIM_RETRY_NS);
-		fd = claim("achstart", name, "achstart", i + 1 < CLAIM_TRIES ? &quiet : errors);
+		fd = claim_channel(name, i + 1 < CLAIM_TRIES ? &quiet : errors);
 	}
 	if (fd == -EBUSY)
 		error_add(errors, "another robot has the channels %s: set ENDPLATE_PREFIX for one of them", name);

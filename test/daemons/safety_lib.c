@@ -291,8 +291,6 @@ static void end_case(void)
 	close_channel(&safety.ref_channel);
 	snprintf(pattern, sizeof(pattern), "/dev/shm/ach*-%s*", safety.prefix);
 	remove_all(pattern);
-	snprintf(pattern, sizeof(pattern), "/run/endplate/dev/*%s*", safety.prefix);
-	remove_all(pattern);
 }
 
 /* For whoever looks at a failure. */
@@ -345,14 +343,6 @@ void safety_test(void (*body)(void), const char *name, int line)
 
 void safety_clean(void)
 {
-	char pattern[RUN_PATH_MAX + 32];
-	const char *run = getenv("ENDPLATE_RUN");
-
-	/* Claims on its devices are named after its folder. */
-	snprintf(pattern, sizeof(pattern), "/run/endplate/dev/%s*", run ? run : "none");
-	for (char *c = pattern + strlen("/run/endplate/dev/"); *c; c++)
-		*c = *c == '/' ? '!' : *c;
-	remove_all(pattern);
 	wire_lib_clean();
 }
 

@@ -1,9 +1,13 @@
-/* test_claim.c: one driver per device. */
+/* test_claim.c: one driver per device, whoever starts it. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "daemons/claim.h"
@@ -11,7 +15,8 @@
 #include "unity.h"
 
 static char folder[] = "/tmp/test-claim-XXXXXX";
-static char first_line[512];
+static char interface[32]; /* that no other run of this test has */
+static char first_line[1024];
 static struct error_sink errors;
 
 static void keep(void *to, const char *line)
@@ -23,7 +28,7 @@ static void keep(void *to, const char *line)
 void setUp(void)
 {
 	setenv("ENDPLATE_RUN", folder, 1);
-	setenv("XDG_RUNTIME_DIR", folder, 1);
+	unsetenv("ACH_DIR");
 	*first_line = 0;
 	errors = (struct error_sink){ keep, NULL, 0 };
 }
@@ -32,76 +37,66 @@ void tearDown(void)
 {
 }
 
-static int claim_here(const char *interface, const char *what)
+static int claim_here(const char *on, const char *what)
 {
-	return claim(interface, what, "tested", &errors);
+	return claim(on, what, &errors);
 }
 
-/* The file of a claim, for this user. */
-static const char *file_of(const char *name)
+/* Does another process find that claim taken? */
+static bool is_held(const char *name)
 {
-	static char path[512];
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	bool held;
 
-	if (geteuid())
-		snprintf(path, sizeof(path), "%s/endplate/dev/%s", getenv("XDG_RUNTIME_DIR"), name);
-	else
-		snprintf(path, sizeof(path), "/run/endplate/dev/%s", name);
-	return path;
+	snprintf(address.sun_path + 1, sizeof(address.sun_path) - 1, "%s", name);
+	held = bind(fd, (struct sockaddr *)&address,
+		    (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name))) &&
+	       errno == EADDRINUSE;
+	close(fd);
+	return held;
 }
 
-static const char *wire_file(const char *what)
+static void is_taken_by(const char *what, const char *on, pid_t pid, uid_t uid)
 {
-	char name[256];
+	char line[512];
 
-	snprintf(name, sizeof(name), "%s/wire/torso.%s", folder, what);
-	for (char *c = name; *c; c++)
-		if (*c == '/')
-			*c = '!';
-	return file_of(name);
+	snprintf(line, sizeof(line), "%s of %s is taken by %s, process %d of uid %u", what, on,
+		 program_invocation_short_name, (int)pid, (unsigned int)uid);
+	TEST_ASSERT_EQUAL_STRING(line, first_line);
 }
 
-static void a_claim_lies_under_the_wires_path_and_says_whose_it_is(void)
+/* ---- names ---- */
+
+static void a_claim_is_named_after_the_interface_or_the_path_of_the_wire(void)
 {
-	char text[64] = "", expected[64];
-	const int fd = claim_here("wire:torso", "0EF");
-	int file;
+	char name[128];
+	int fd = claim_here("wire:torso", "0EF");
 
 	TEST_ASSERT(fd >= 0);
-	file = open(wire_file("0EF"), O_RDONLY | O_CLOEXEC);
-	TEST_ASSERT(file >= 0);
-	TEST_ASSERT(read(file, text, sizeof(text) - 1) > 0);
-	close(file);
-	snprintf(expected, sizeof(expected), "tested, process %d\n", (int)getpid());
-	TEST_ASSERT_EQUAL_STRING(expected, text);
 	TEST_ASSERT(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+	snprintf(name, sizeof(name), "endplate/dev/%s/wire/torso.0EF", folder);
+	TEST_ASSERT_TRUE(is_held(name));
+	close(fd);
+	TEST_ASSERT_FALSE(is_held(name));
+	fd = claim_here(interface, "clock");
+	TEST_ASSERT(fd >= 0);
+	snprintf(name, sizeof(name), "endplate/dev/%s.clock", interface);
+	TEST_ASSERT_TRUE(is_held(name));
 	close(fd);
 	TEST_ASSERT_EQUAL(0, errors.count);
-	unlink(wire_file("0EF"));
 }
 
-static void what_is_taken_is_refused_with_pid_and_program(void)
+static void the_controller_and_the_spelling_of_the_path_do_not_matter(void)
 {
 	const int fd = claim_here("wire:torso", "0EF");
-	char line[256];
-
-	TEST_ASSERT(fd >= 0);
-	TEST_ASSERT_EQUAL(-EBUSY, claim("wire:torso", "0EF", "other", &errors));
-	snprintf(line, sizeof(line), "0EF of wire:torso is taken by tested, process %d", (int)getpid());
-	TEST_ASSERT_EQUAL_STRING(line, first_line);
-	/* The refused one has not put its own name there. */
-	TEST_ASSERT_EQUAL(-EBUSY, claim("wire:torso", "0EF", "third", &errors));
-	TEST_ASSERT_EQUAL_STRING(line, first_line);
-	close(fd);
-	unlink(wire_file("0EF"));
-}
-
-static void as_which_controller_does_not_matter(void)
-{
-	const int fd = claim_here("wire:torso", "0EF");
+	char other[128];
 
 	TEST_ASSERT_EQUAL(-EBUSY, claim_here("wire:torso@other", "0EF"));
+	snprintf(other, sizeof(other), "%s/../%s/.", folder, strrchr(folder, '/') + 1);
+	setenv("ENDPLATE_RUN", other, 1);
+	TEST_ASSERT_EQUAL(-EBUSY, claim_here("wire:torso", "0EF"));
 	close(fd);
-	unlink(wire_file("0EF"));
 }
 
 static void other_identifiers_buses_and_robots_are_free(void)
@@ -111,7 +106,6 @@ static void other_identifiers_buses_and_robots_are_free(void)
 
 	fds[0] = claim_here("wire:torso", "0EF");
 	fds[1] = claim_here("wire:torso", "0EE");
-	unlink(wire_file("0EE"));
 	fds[2] = claim_here("wire:torso2", "0EF");
 	snprintf(other, sizeof(other), "%s/other", folder);
 	setenv("ENDPLATE_RUN", other, 1);
@@ -120,6 +114,79 @@ static void other_identifiers_buses_and_robots_are_free(void)
 		TEST_ASSERT(fds[i] >= 0);
 		close(fds[i]);
 	}
+}
+
+/* Names of more than 107 bytes that differ in the middle alone. */
+static void long_names_stay_apart(void)
+{
+	char run[400];
+	int fds[2];
+
+	for (int i = 0; i < 2; i++) {
+		memset(run, 'x', sizeof(run));
+		run[0] = '/';
+		run[200] = (char)('a' + i);
+		run[sizeof(run) - 1] = 0;
+		setenv("ENDPLATE_RUN", run, 1);
+		fds[i] = claim_here("wire:torso", "0EF");
+		TEST_ASSERT(fds[i] >= 0);
+		TEST_ASSERT_EQUAL(-EBUSY, claim_here("wire:torso", "0EF"));
+	}
+	close(fds[0]);
+	close(fds[1]);
+}
+
+static void names_have_an_end(void)
+{
+	char long_name[1000];
+
+	memset(long_name, 'x', sizeof(long_name));
+	long_name[sizeof(long_name) - 1] = 0;
+	TEST_ASSERT_EQUAL(-ENAMETOOLONG, claim_here(long_name, "0EF"));
+	TEST_ASSERT_NOT_NULL(strstr(first_line, "the name is too long for a claim"));
+}
+
+static void a_channel_is_claimed_in_its_folder(void)
+{
+	char name[64];
+	int fds[2];
+
+	snprintf(name, sizeof(name), "%s-state", interface);
+	fds[0] = claim_channel(name, &errors);
+	TEST_ASSERT(fds[0] >= 0);
+	TEST_ASSERT_EQUAL(-EBUSY, claim_channel(name, &errors));
+	TEST_ASSERT_NOT_NULL(strstr(first_line, "-state is taken by"));
+	setenv("ACH_DIR", folder, 1);
+	fds[1] = claim_channel(name, &errors);
+	TEST_ASSERT(fds[1] >= 0);
+	TEST_ASSERT_EQUAL(-EBUSY, claim_channel(name, &errors));
+	close(fds[0]);
+	close(fds[1]);
+}
+
+/* ---- holders ---- */
+
+static void a_taken_claim_is_refused_with_program_pid_and_user(void)
+{
+	const int fd = claim_here("wire:torso", "0EF");
+
+	TEST_ASSERT(fd >= 0);
+	for (int i = 0; i < 300; i++) { /* however many were refused before */
+		TEST_ASSERT_EQUAL(-EBUSY, claim_here("wire:torso", "0EF"));
+		is_taken_by("0EF", "wire:torso", getpid(), geteuid());
+	}
+	close(fd);
+}
+
+static void a_claim_has_no_file(void)
+{
+	const int fd = claim_here(interface, "0EF");
+	char command[128];
+
+	TEST_ASSERT(fd >= 0);
+	snprintf(command, sizeof(command), "! find /run /tmp -name '*%s*' 2>/dev/null | grep -q .", interface);
+	TEST_ASSERT_EQUAL(0, system(command));
+	close(fd);
 }
 
 static int claim_and_end(void *gate)
@@ -143,69 +210,37 @@ static void a_killed_holder_holds_nothing(void)
 	TEST_ASSERT(fd >= 0);
 	close(fd);
 	lib_gate_free(gate);
-	unlink(wire_file("0EF"));
 }
 
-static void an_empty_file_is_somebodys_all_the_same(void)
+static int claim_as_nobody(void *gate)
 {
-	const int fd = claim_here("wire:torso", "0EF");
-
-	TEST_ASSERT(fd >= 0);
-	TEST_ASSERT_EQUAL(0, ftruncate(fd, 0));
-	TEST_ASSERT_EQUAL(-EBUSY, claim_here("wire:torso", "0EF"));
-	TEST_ASSERT_EQUAL_STRING("0EF of wire:torso is taken by another process", first_line);
-	close(fd);
-	unlink(wire_file("0EF"));
-}
-
-static void names_have_an_end(void)
-{
-	char long_name[300];
-
-	memset(long_name, 'x', sizeof(long_name));
-	long_name[299] = 0;
-	TEST_ASSERT_EQUAL(-ENAMETOOLONG, claim_here(long_name, "0EF"));
-	TEST_ASSERT_NOT_NULL(strstr(first_line, "the name is too long for a claim"));
-}
-
-static void what_cannot_be_opened_is_told(void)
-{
-	TEST_ASSERT_EQUAL(0, mkdir(wire_file("0EC"), 0700));
-	TEST_ASSERT_EQUAL(-EISDIR, claim_here("wire:torso", "0EC"));
-	TEST_ASSERT_NOT_NULL(strstr(first_line, "Is a directory"));
-	rmdir(wire_file("0EC"));
-}
-
-/* Users without root have a folder of their own. */
-static int as_nobody(void *arg)
-{
-	char path[512];
-
-	(void)arg;
 	lib_drop((gid_t)-1);
-	setenv("XDG_RUNTIME_DIR", folder, 1);
-	LIB_CHECK(claim_here("can5", "0EF") >= 0);
-	snprintf(path, sizeof(path), "%s/endplate/dev/can5.0EF", folder);
-	LIB_CHECK(!access(path, F_OK));
-	LIB_CHECK(claim_here("can5", "0EF") == -EBUSY);
-	setenv("XDG_RUNTIME_DIR", "/proc", 1);
-	LIB_CHECK(claim_here("can5", "0EF") < 0);
-	LIB_CHECK(!strncmp(first_line, "/proc/endplate", 14));
-	unsetenv("XDG_RUNTIME_DIR");
-	LIB_CHECK(claim_here("can5", "0EF") == -ENOENT);
-	LIB_CHECK(strstr(first_line, "$XDG_RUNTIME_DIR is not set"));
-	unsetenv("ENDPLATE_RUN");
-	setenv("XDG_RUNTIME_DIR", "", 1);
-	LIB_CHECK(claim_here("can5", "0EF") == -ENOENT);
+	prctl(PR_SET_NAME, "two\033[2J");
+	setenv("XDG_RUNTIME_DIR", "/nowhere", 1);
+	LIB_CHECK(claim_here(interface, "0EF") >= 0);
+	lib_gate_set(gate, 1);
+	lib_gate_wait(gate, 2);
 	return 0;
 }
 
-static void users_have_their_own_folder(void)
+/* Two users had a folder of claims each, and drove the same bus. */
+static void a_claim_holds_against_other_users(void)
 {
+	struct lib_gate *gate = lib_gate_new();
+	char line[256];
+	pid_t holder;
+
 	if (!lib_can_drop())
 		TEST_IGNORE_MESSAGE("needs root");
-	TEST_ASSERT_EQUAL(0, chmod(folder, 0777));
-	TEST_ASSERT_EQUAL(0, lib_join(lib_child(as_nobody, NULL)));
+	holder = lib_child(claim_as_nobody, gate);
+	lib_gate_wait(gate, 1);
+	TEST_ASSERT_EQUAL(-EBUSY, claim_here(interface, "0EF"));
+	snprintf(line, sizeof(line), "0EF of %s is taken by two?[2J, process %d of uid %d", interface, (int)holder,
+		 LIB_NOBODY);
+	TEST_ASSERT_EQUAL_STRING(line, first_line);
+	lib_gate_set(gate, 2);
+	TEST_ASSERT_EQUAL(0, lib_join(holder));
+	lib_gate_free(gate);
 }
 
 int main(void)
@@ -216,17 +251,19 @@ int main(void)
 	UNITY_BEGIN();
 	if (!mkdtemp(folder))
 		return 1;
-	RUN_TEST(a_claim_lies_under_the_wires_path_and_says_whose_it_is);
-	RUN_TEST(what_is_taken_is_refused_with_pid_and_program);
-	RUN_TEST(as_which_controller_does_not_matter);
+	snprintf(interface, sizeof(interface), "tc%d", (int)getpid());
+	RUN_TEST(a_claim_is_named_after_the_interface_or_the_path_of_the_wire);
+	RUN_TEST(the_controller_and_the_spelling_of_the_path_do_not_matter);
 	RUN_TEST(other_identifiers_buses_and_robots_are_free);
-	RUN_TEST(a_killed_holder_holds_nothing);
-	RUN_TEST(an_empty_file_is_somebodys_all_the_same);
+	RUN_TEST(long_names_stay_apart);
 	RUN_TEST(names_have_an_end);
-	RUN_TEST(what_cannot_be_opened_is_told);
-	RUN_TEST(users_have_their_own_folder);
+	RUN_TEST(a_channel_is_claimed_in_its_folder);
+	RUN_TEST(a_taken_claim_is_refused_with_program_pid_and_user);
+	RUN_TEST(a_claim_has_no_file);
+	RUN_TEST(a_killed_holder_holds_nothing);
+	RUN_TEST(a_claim_holds_against_other_users);
 	failures = UNITY_END();
-	snprintf(command, sizeof(command), "rm -rf %s /run/endplate/dev/*%s*", folder, strrchr(folder, '/') + 1);
+	snprintf(command, sizeof(command), "rm -rf %s", folder);
 	(void)!system(command);
 	return failures;
 }

@@ -259,7 +259,7 @@ void drv_lib_begin(void)
 	snprintf(drv_lib.prefix, sizeof(drv_lib.prefix), "t%d-%u-", (int)getpid(), ++prefix_number);
 	setenv("ENDPLATE_PREFIX", drv_lib.prefix, 1);
 	setenv("ENDPLATE_RUN", drv_lib.folder, 1);
-	setenv("XDG_RUNTIME_DIR", drv_lib.folder, 1); /* where claims are, unless we are root */
+	setenv("XDG_RUNTIME_DIR", drv_lib.folder, 1);
 	unsetenv("NOTIFY_SOCKET");
 	clock_use_virtual(DRV_LIB_START_NS);
 	drv_lib_frame(0, MARK);
@@ -323,9 +323,8 @@ void drv_lib_end(void)
 	close_reader(&event_reader);
 	close_reader(&reply_reader);
 	clock_use_real();
-	/* Whatever channels and claims there are. */
-	snprintf(command, sizeof(command), "rm -rf %s /dev/shm/ach*-%s* /run/endplate/dev/*%s* /run/endplate/dev/*%s*",
-		 drv_lib.folder, drv_lib.prefix, drv_lib.prefix, strrchr(drv_lib.folder, '/') + 1);
+	/* Whatever channels there are. */
+	snprintf(command, sizeof(command), "rm -rf %s /dev/shm/ach*-%s*", drv_lib.folder, drv_lib.prefix);
 	(void)!system(command);
 }
 

@@ -343,7 +343,7 @@ static void keep(void *to, const char *line)
 static int try_claim(const char *what)
 {
 	struct error_sink errors = { keep, NULL, 0 };
-	const int fd = claim("wire:nowhere", what, "another", &errors);
+	const int fd = claim("wire:nowhere", what, &errors);
 
 	if (fd >= 0)
 		close(fd);
@@ -408,7 +408,7 @@ static void try_second_bus(void)
 {
 	struct error_sink errors = { keep, NULL, 0 };
 
-	claim_results[0] = claim("wire:other", "205", "another", &errors);
+	claim_results[0] = claim("wire:other", "205", &errors);
 	claim_results[1] = try_claim("205");
 	drv_lib_stop();
 }
@@ -430,11 +430,11 @@ static void what_is_taken_is_the_world_with_a_name(const char *what)
 	char line[256];
 
 	fake.plan = add_claims;
-	held = claim("wire:nowhere", what, "another", &errors);
+	held = claim("wire:nowhere", what, &errors);
 	TEST_ASSERT(held >= 0);
 	TEST_ASSERT_EQUAL(111, drv_lib_main(ON_WIRE));
-	snprintf(line, sizeof(line), "faked[arm]: fatal: %s of wire:nowhere is taken by another, process %d\n", what,
-		 (int)getpid());
+	snprintf(line, sizeof(line), "faked[arm]: fatal: %s of wire:nowhere is taken by %s, process %d of uid %d\n",
+		 what, program_invocation_short_name, (int)getpid(), (int)geteuid());
 	said_only(line);
 	close(held);
 	TEST_ASSERT_EQUAL(0, drv_lib_seq("arm-state"));
@@ -451,26 +451,27 @@ static void a_taken_claim(void)
 	what_is_taken_is_the_world_with_a_name("clock");
 }
 
-static int claim_channel(const char *channel)
+static int hold_channel(const char *channel)
 {
 	struct error_sink errors = { keep, NULL, 0 };
 
-	return claim("channel", drv_lib_channel(channel), "another", &errors);
+	return claim_channel(drv_lib_channel(channel), &errors);
 }
 
 static void a_state_has_one_writer(void)
 {
 	char line[256];
 
-	held = claim_channel("arm-state");
+	held = hold_channel("arm-state");
 	TEST_ASSERT(held >= 0);
 	TEST_ASSERT_EQUAL(111, drv_lib_run(10, ""));
-	snprintf(line, sizeof(line), "is taken by another, process %d\n", (int)getpid());
+	snprintf(line, sizeof(line), "is taken by %s, process %d of uid %d\n", program_invocation_short_name,
+		 (int)getpid(), (int)geteuid());
 	said(line);
 	drv_lib_driver.state_channel = "robot-arms";
 	TEST_ASSERT_EQUAL(0, drv_lib_run(10, ""));
 	close(held);
-	held = claim_channel("robot-arms");
+	held = hold_channel("robot-arms");
 	TEST_ASSERT_EQUAL(111, drv_lib_run(10, ""));
 	close(held);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(10, ""));
@@ -489,7 +490,7 @@ static void a_log_is_nobodys(void)
 	struct error_sink errors = { keep, NULL, 0 };
 
 	snprintf(interface, sizeof(interface), "log:%s/log", drv_lib.folder);
-	held = claim(interface, "201", "another", &errors);
+	held = claim(interface, "201", &errors);
 	TEST_ASSERT(held >= 0);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(10, ""));
 	close(held);

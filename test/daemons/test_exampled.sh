@@ -22,7 +22,7 @@ end() {
 	[ "$step" = end ] || { lib_case "$step" false; cat "$lib_folder/driver"; }
 	kill -KILL "${started[@]}" 2>/dev/null || true
 	wait 2>/dev/null
-	rm -rf "$lib_folder" /dev/shm/ach*-"$p"* /run/endplate/dev/*"$p"* /run/endplate/dev/*"${lib_folder##*/}"*
+	rm -rf "$lib_folder" /dev/shm/ach*-"$p"*
 	lib_end
 }
 trap end EXIT

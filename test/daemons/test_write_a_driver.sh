@@ -15,7 +15,7 @@ unset NOTIFY_SOCKET
 p=$ENDPLATE_PREFIX
 started=()
 trap 'kill -KILL "${started[@]}" 2>/dev/null || true; wait 2>/dev/null
-	rm -rf "$lib_folder" /dev/shm/ach*-"$p"* /run/endplate/dev/*"$p"* /run/endplate/dev/*"${lib_folder##*/}"*' EXIT
+	rm -rf "$lib_folder" /dev/shm/ach*-"$p"*' EXIT
 
 # ---- code ----
 

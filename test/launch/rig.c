@@ -125,19 +125,12 @@ static void remove_matching(const char *folder, const char *part)
 
 static void clean(void)
 {
-	char claims[520], *slash;
-
 	/* One that was about to be started when achstart died is there a moment later. */
 	for (int i = 0; i < 3; i++) {
 		each_process(kill_one, NULL);
 		clock_wait(NULL, 0, clock_now_ns() + 10000000);
 	}
 	remove_matching("/dev/shm", rig.prefix);
-	snprintf(claims, sizeof(claims), "%s", rig.folder);
-	while ((slash = strchr(claims, '/')))
-		*slash = '!';
-	remove_matching("/run/endplate/dev", claims);
-	remove_matching("/run/endplate/dev", rig.prefix);
 	launch_lib_remove(rig.folder);
 }
 

@@ -17,7 +17,7 @@ cleanup() {
 	for state in "$folder"/*/state/*; do
 		[ ! -f "$state" ] || awk '$1 == "pid" { print $2 }' "$state" | xargs -r kill -KILL 2>/dev/null || true
 	done
-	rm -f /dev/shm/ach{shm,bell}-"wld$$"* /run/endplate/dev/*"${folder//\//!}"* /run/endplate/dev/*"wld$$"*
+	rm -f /dev/shm/ach{shm,bell}-"wld$$"*
 	rm -rf "$folder"
 }
 trap cleanup EXIT
