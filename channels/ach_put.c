@@ -177,6 +177,6 @@ enum ach_status ach_condemn(ach_channel_t *chan)
 	if (!h->writable)
 		return ach_fail(ACH_EACCES, "this handle may only read the channel");
 	atomic_store_explicit(&h->shm->condemned, 1, memory_order_seq_cst);
-	ach_wake_all(h);
+	ach_wake(h, UINT32_MAX);
 	return ACH_OK;
 }

@@ -8,8 +8,9 @@
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
+
+#include "config/owned.h"
 
 #define LOCK_NAME_MAX 64
 
@@ -23,14 +24,11 @@ static const char *lock_name(char name[LOCK_NAME_MAX], const struct place *place
 static int lock_it(const struct place *place, int folder, struct error_sink *errors)
 {
 	char name[LOCK_NAME_MAX], owner[32] = "";
-	int r, lock = openat(folder, lock_name(name, place), O_RDWR | O_CREAT | O_CLOEXEC, 0660);
+	int r, lock = owned_file(folder, lock_name(name, place), O_RDWR | O_CREAT, 0600, errors);
 	ssize_t n;
 
-	if (lock < 0) {
-		r = -errno;
-		error_add(errors, "%s: unable to make its lock: %s", place->name, strerror(-r));
-		return r;
-	}
+	if (lock < 0)
+		return lock;
 	if (flock(lock, LOCK_EX | LOCK_NB)) {
 		n = pread(lock, owner, sizeof(owner) - 1, 0);
 		error_add(errors, "%s %s, by process %.*s", place->who, place->busy,
@@ -51,18 +49,14 @@ static int lock_it(const struct place *place, int folder, struct error_sink *err
 /* A socket that listens, or -errno with a line. */
 static int listen_there(const struct place *place, int folder, struct error_sink *errors)
 {
-	struct sockaddr_un at = { .sun_family = AF_UNIX };
-	int r, fd;
+	/* One of that name belongs to a process that was killed: the lock is ours. */
+	const int fd = owned_socket(folder, place->name, SOCK_SEQPACKET, 0600);
+	int r = fd;
 
-	/* By the folder's descriptor, whatever the length of its path. */
-	snprintf(at.sun_path, sizeof(at.sun_path), "/proc/self/fd/%d/%s", folder, place->name);
-	unlinkat(folder, place->name, 0); /* of one that was killed: the lock is ours */
-	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	/* Nobody may connect before the mode is right, and nobody can before listen. */
-	if (fd >= 0 && !bind(fd, (struct sockaddr *)&at, sizeof(at)) && !fchmodat(folder, place->name, 0660, 0) &&
-	    !listen(fd, place->backlog))
+	if (fd >= 0 && !listen(fd, place->backlog))
 		return fd;
-	r = -errno;
+	if (fd >= 0)
+		r = -errno;
 	error_add(errors, "%s: unable to listen: %s", place->name, strerror(-r));
 	if (fd >= 0)
 		close(fd);
@@ -80,11 +74,8 @@ static void replace(int *fd, int by)
 static bool is_locked(const struct place *place, int folder)
 {
 	char name[LOCK_NAME_MAX];
-	struct stat ours, there;
 
-	return place->lock >= 0 && !fstat(place->lock, &ours) &&
-	       !fstatat(folder, lock_name(name, place), &there, AT_SYMLINK_NOFOLLOW) && ours.st_ino == there.st_ino &&
-	       ours.st_dev == there.st_dev;
+	return owned_is_there(place->lock, folder, lock_name(name, place));
 }
 
 bool place_is_ours(const struct place *place, int folder)

@@ -1,8 +1,9 @@
 /* place.h: where a process is found by others: a lock and a listening socket of one name in a folder.
  *
- * The lock, NAME.lock, says who is there: a socket's file stays behind a kill, a lock does not.  Whoever removes them,
- * or the folder, takes nothing from those who are connected; nobody else would find the process any more, so place_take
- * makes anew what is missing.
+ * Both are for their owner alone, and the folder is one of owned.h: another user can neither take the lock nor put a
+ * socket in its place.  The lock, NAME.lock, says who is there: a socket's file stays behind a kill, a lock does not.
+ * Whoever removes them, or the folder, takes nothing from those who are connected; nobody else would find the process
+ * any more, so place_take makes anew what is missing.
  */
 #ifndef CONFIG_PLACE_H
 #define CONFIG_PLACE_H
@@ -12,7 +13,7 @@
 #include "config/error.h"
 
 struct place {
-	const char *name;	/* of the socket; a SOCK_SEQPACKET, mode 0660 */
+	const char *name;	/* of the socket; a SOCK_SEQPACKET, mode 0600 */
 	const char *who, *busy; /* said if another process is there: "torso", "is served already" */
 	int backlog;
 	int lock, listener; /* -1: none */

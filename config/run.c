@@ -2,13 +2,12 @@
 #include "config/run.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "config/owned.h"
 #include "config/text.h"
 
 static char robot_name[TEXT_NAME_MAX + 1] = "robot";
@@ -52,38 +51,30 @@ int run_path(char path[RUN_PATH_MAX], const char *rest, struct error_sink *error
 	return -ENAMETOOLONG;
 }
 
-/* mkdir -p; a failure leaves the path as far as it went. */
-static int make_folders(char *path)
+static mode_t mode_of(const char *name)
 {
-	for (char *at = path + 1;; at++) {
-		const char was = *at;
-
-		if (was && was != '/')
-			continue;
-		*at = 0;
-		if (mkdir(path, 0755) && errno != EEXIST)
-			return -errno;
-		*at = was;
-		if (!was)
-			return 0;
-	}
+	return strcmp(name, "log") ? 0700 : 0750;
 }
 
-int run_folder(const char *rest, struct error_sink *errors)
+int run_folder(const char *name, struct error_sink *errors)
 {
 	char path[RUN_PATH_MAX];
-	int r, fd;
+	int folder, in, r = run_path(path, NULL, errors);
 
-	r = run_path(path, rest, errors);
 	if (r)
 		return r;
-	r = make_folders(path);
-	if (!r) {
-		fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-		if (fd >= 0)
-			return fd;
-		r = -errno;
-	}
-	error_add(errors, "unable to make the folder %s: %s", path, strerror(-r));
-	return r;
+	folder = owned_folder(path, 0700, errors);
+	if (folder < 0 || !name || !*name)
+		return folder;
+	in = owned_folder_in(folder, name, mode_of(name), errors);
+	close(folder);
+	return in;
+}
+
+int run_look(struct error_sink *errors)
+{
+	char path[RUN_PATH_MAX];
+	const int r = run_path(path, NULL, errors);
+
+	return r ? r : owned_look(path, errors);
 }

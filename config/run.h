@@ -19,8 +19,12 @@ int run_robot(const char *robot);
 /* "RUN/rest" into path.  0, or -ENAMETOOLONG, or -ENOENT when there is no $XDG_RUNTIME_DIR, with a line in errors. */
 int run_path(char path[RUN_PATH_MAX], const char *rest, struct error_sink *errors);
 
-/* The folder RUN/rest, made with all above it if need be (mode 0755 and the umask).  An open descriptor of it, by which
- * sockets in it can be named whatever the length of their path, or -errno with a line in errors. */
-int run_folder(const char *rest, struct error_sink *errors);
+/* RUN, or the folder of that name in it, made if need be, for its owner alone (log: for the group, too).  It belongs to
+ * us, and no other user may write it (owned.h).  A descriptor of it, or -errno with a line in errors. */
+int run_folder(const char *name, struct error_sink *errors);
+
+/* RUN of a robot to talk to, which may be another user's (owned_look).  A descriptor, or -errno; no line if -ENOENT or
+ * -EACCES. */
+int run_look(struct error_sink *errors);
 
 #endif

@@ -2,15 +2,14 @@
 #include "can/wire/attach.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "channels/clock.h"
+#include "config/owned.h"
 
 #define ANSWER_NS 1000000000
 #define RETRY_NS 1000000
@@ -31,30 +30,21 @@ const char *attach_split(const char *name, char bus[TEXT_NAME_MAX + 1], char con
 	return NULL;
 }
 
-/* Through the folder's descriptor, because the path of a socket is short and that of a folder need not be. */
 int attach_connect(int *fd, const char *path)
 {
-	struct sockaddr_un to = { .sun_family = AF_UNIX };
 	const char *slash = strrchr(path, '/');
 	char folder_path[RUN_PATH_MAX];
-	int folder, r = 0;
+	int folder;
 
 	if (!slash || slash == path || slash - path >= RUN_PATH_MAX)
 		return -EINVAL;
 	snprintf(folder_path, sizeof(folder_path), "%.*s", (int)(slash - path), path);
-	folder = open(folder_path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	folder = owned_look(folder_path, &(struct error_sink){ 0 });
 	if (folder < 0)
-		return -errno;
-	snprintf(to.sun_path, sizeof(to.sun_path), "/proc/self/fd/%d/%s", folder, slash + 1);
-	*fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (*fd < 0 || connect(*fd, (struct sockaddr *)&to, sizeof(to)))
-		r = -errno;
+		return folder;
+	*fd = owned_connect(folder, slash + 1, SOCK_SEQPACKET);
 	close(folder);
-	if (r && *fd >= 0) {
-		close(*fd);
-		*fd = -1;
-	}
-	return r;
+	return *fd < 0 ? *fd : 0;
 }
 
 int attach_connect_by(int *fd, const char *path, int64_t deadline_ns)
@@ -134,8 +124,14 @@ void attach_explain(const char *name, const char *path, int error, struct error_
 			  strrchr(path, '/') + 1);
 		break;
 	case EACCES:
+		error_add(errors, "%s: no permission for %s: it belongs to another user", name, path);
+		break;
 	case EPERM:
-		error_add(errors, "%s: no permission for %s: join the group it belongs to", name, path);
+	case ELOOP:
+		error_add(errors,
+			  "%s: %s is not to be trusted: it belongs to another user, other users may write its "
+			  "folder, or it is a symbolic link: set ENDPLATE_RUN to a folder of your own",
+			  name, path);
 		break;
 	case ETIMEDOUT:
 	case EAGAIN:

@@ -1,5 +1,4 @@
 /* hub_place.c: where programs find the buses of a hub: places in RUN/wire, made anew when they were removed. */
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "can/wire/hub.h"
@@ -14,19 +13,11 @@ int hub_place(struct hub *hub, struct hub_bus *bus, struct error_sink *errors)
 	return status;
 }
 
-/* The folder of that name, if it is another one by now. */
+/* The folder of that name, which may be another one by now. */
 static void follow_folder(struct hub *hub)
 {
-	struct error_sink quiet = { 0 };
-	char path[RUN_PATH_MAX];
-	struct stat ours, there;
-	int folder;
+	const int folder = run_folder("wire", &(struct error_sink){ 0 });
 
-	if (run_path(path, "wire", &quiet) || fstat(hub->folder, &ours))
-		return;
-	if (!stat(path, &there) && ours.st_ino == there.st_ino && ours.st_dev == there.st_dev)
-		return;
-	folder = run_folder("wire", &quiet);
 	if (folder < 0)
 		return;
 	close(hub->folder);

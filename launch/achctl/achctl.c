@@ -72,6 +72,8 @@ static const struct {
 	{ "stop", ctl_stop, "stop a daemon; without a name the robot, and achstart", stop_rows, "[NAME]", 0, 1 },
 	{ "log", ctl_log, "what a daemon printed", log_rows, "NAME", 1, 1 },
 	{ "events", ctl_events, "what happened on the robot", log_rows, NULL, 0, 0 },
+	{ "env", ctl_env, "what to export so that programs find the robot: eval \"$(achctl env)\"", plain_rows, NULL, 0,
+	  0 },
 	{ "hold", ctl_hold, "protective stop: all but the balance holds", raise_rows, NULL, 0, 0 },
 	{ "estop", ctl_estop, "emergency stop: every driver, the wheels too", raise_rows, NULL, 0, 0 },
 	{ "arm", ctl_arm, "lower the level to run, if all are fit for it", arm_rows, NULL, 0, 0 },

@@ -1,14 +1,12 @@
 /* ask.c: asks achstart. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
+#include "config/owned.h"
 #include "config/run.h"
 #include "launch/achctl/ask.h"
 
@@ -26,10 +24,13 @@ static int no_achstart(int status, const char *path, struct error_sink *errors)
 		error_add(errors, "no achstart runs this robot (%s)", path);
 		return -ENOENT;
 	case EACCES:
-	case EPERM:
 		error_add(errors, "%s: %s: only the robot's user and the groups of its launch file may use it", path,
 			  strerror(status));
 		return -EACCES;
+	case EPERM:
+		error_add(errors,
+			  "%s/control: the process there belongs neither to the owner of the folder nor to root", path);
+		return -EPERM;
 	case EAGAIN:
 		error_add(errors, "%s: too many ask at once; try again", path);
 		return -EAGAIN;
@@ -39,44 +40,21 @@ static int no_achstart(int status, const char *path, struct error_sink *errors)
 	}
 }
 
-/* The process behind the socket is the robot's user's, or root's: what it says of the e-stop is believed. */
-static int check_server(int fd, uid_t owner, const char *path, struct error_sink *errors)
-{
-	struct ucred peer;
-	socklen_t len = sizeof(peer);
-
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) || !peer.uid || peer.uid == owner)
-		return 0;
-	error_add(errors, "%s/control is served by uid %u, but the folder belongs to uid %u", path, peer.uid, owner);
-	return -EACCES;
-}
-
-/* By the folder's descriptor, since the path of a socket has 107 bytes at most.  A descriptor or -errno. */
+/* A descriptor or -errno. */
 static int connect_control(struct error_sink *errors)
 {
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	const unsigned int lines = errors->count;
 	char path[RUN_PATH_MAX];
-	struct stat st;
-	int folder, fd, status = 0;
+	int folder, fd;
 
 	if (run_path(path, NULL, errors))
 		return -ENOENT;
-	folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	folder = run_look(errors);
 	if (folder < 0)
-		return no_achstart(errno, path, errors);
-	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/control", folder);
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof(address)))
-		status = errno;
-	if (!status && fstat(folder, &st))
-		status = errno;
+		return errors->count > lines ? folder : no_achstart(-folder, path, errors);
+	fd = owned_connect(folder, "control", SOCK_STREAM);
 	close(folder);
-	status = status ? no_achstart(status, path, errors) : check_server(fd, st.st_uid, path, errors);
-	if (!status)
-		return fd;
-	if (fd >= 0)
-		close(fd);
-	return status;
+	return fd < 0 ? no_achstart(-fd, path, errors) : fd;
 }
 
 /* Is it done only until a certain time?  A raise is done whenever it comes. */

@@ -41,6 +41,7 @@ int ctl_hold(const struct ctl_line *line, int argc, char **argv);
 int ctl_estop(const struct ctl_line *line, int argc, char **argv);
 int ctl_arm(const struct ctl_line *line, int argc, char **argv);
 int ctl_clear(const struct ctl_line *line, int argc, char **argv);
+int ctl_env(const struct ctl_line *line, int argc, char **argv);
 int ctl_request(const struct ctl_line *line, int argc, char **argv);
 
 /* ---- answers: for people, or with --json one object in one line on stdout ---- */

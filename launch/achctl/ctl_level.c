@@ -3,6 +3,7 @@
  * Neither achstart nor names of users are needed.  Which channels, the folder of the robot says, if there is one.  Where it
  * is in doubt which robot is meant, the level of all that may be is raised.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +26,7 @@ struct all {
 
 static void use_robot(const struct target *t)
 {
-	setenv("ENDPLATE_PREFIX", t->which->prefix, 1);
+	which_use(t->which);
 	setenv("ENDPLATE_RUN", *t->which->run ? t->which->run : "/nonexistent", 1);
 }
 

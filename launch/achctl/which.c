@@ -4,16 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "launch/achctl/which.h"
 #include "launch/achstart/folder.h"
 
-void which_begin(struct ctl_line *line)
-{
-	const char *set = getenv("ENDPLATE_RUN");
-
-	line->run_given = set && *set;
-}
+#define SYSTEM "/run/endplate" /* folders that root has made, or given to their users */
 
 /* ---- folders ---- */
 
@@ -24,53 +20,87 @@ static bool has(const char *folder, const char *name, const char *what)
 
 	if (!text_is_name(name))
 		return false;
-	snprintf(path, sizeof(path), "%s/%.*s/%s", folder, TEXT_NAME_MAX, name, what);
-	return !stat(path, &st);
+	snprintf(path, sizeof(path), "%.*s/%.*s/%s", RUN_PATH_MAX, folder, TEXT_NAME_MAX, name, what);
+	return !lstat(path, &st);
 }
 
-/* How many folders hold that; one of them in only, all in names. */
-static int count_robots(const char *folder, const char *what, char only[TEXT_NAME_MAX + 1], char *names, size_t size)
+/* An ordinary user may be an operator of the system's robot; else the name is that of a robot of his own. */
+void which_begin(struct ctl_line *line)
 {
-	DIR *dir = opendir(folder);
-	struct dirent *entry;
-	int found = 0;
+	const char *set = getenv("ENDPLATE_RUN");
+	char path[RUN_PATH_MAX];
 
-	*names = 0;
-	while (dir && (entry = readdir(dir))) {
-		const size_t len = strlen(names);
+	line->run_given = set && *set;
+	if (line->run_given || !line->robot || !has(SYSTEM, line->robot, "."))
+		return;
+	snprintf(path, sizeof(path), SYSTEM "/%s", line->robot);
+	setenv("ENDPLATE_RUN", path, 1);
+}
 
-		if (!has(folder, entry->d_name, what))
-			continue;
-		found++;
-		snprintf(only, TEXT_NAME_MAX + 1, "%.*s", TEXT_NAME_MAX, entry->d_name);
-		snprintf(names + len, size - len, "%s%.*s", len ? ", " : "", TEXT_NAME_MAX, entry->d_name);
-	}
+/* Where robots of the system and of this user have their folders. */
+#define PLACES 2
+struct folder {
+	char path[RUN_PATH_MAX]; /* "": there is none */
+};
+
+static void list_places(struct folder places[PLACES])
+{
+	strcpy(places[0].path, SYSTEM);
+	if (!geteuid() || run_path(places[1].path, NULL, &(struct error_sink){ 0 }))
+		*places[1].path = 0;
+	else
+		*strrchr(places[1].path, '/') = 0;
+}
+
+struct found {
+	int n;
+	char only[RUN_PATH_MAX + 64]; /* the folder of one of them; that of the name "robot", if there is one */
+	char *names;
+	size_t size;
+};
+
+static void add_robot(struct found *f, const char *place, const char *name)
+{
+	const size_t len = strlen(f->names);
+
+	if (!f->n++ || !strcmp(name, "robot"))
+		snprintf(f->only, sizeof(f->only), "%.*s/%.*s", RUN_PATH_MAX, place, TEXT_NAME_MAX, name);
+	snprintf(f->names + len, f->size - len, "%s%.*s", len ? ", " : "", TEXT_NAME_MAX, name);
+}
+
+/* All robots whose folders hold that. */
+static void find_robots(struct found *f, const char *place, const char *what)
+{
+	DIR *dir = opendir(place);
+	const struct dirent *entry;
+
+	while (dir && (entry = readdir(dir)))
+		if (has(place, entry->d_name, what))
+			add_robot(f, place, entry->d_name);
 	if (dir)
 		closedir(dir);
-	return found;
 }
 
-/* Without --robot and $ENDPLATE_RUN: the only one that runs here; "robot" if there is none.  false: there are several
- * in folder, their names in names, and none of them is called "robot". */
-static bool choose(const struct ctl_line *line, char folder[RUN_PATH_MAX], char *names, size_t size)
+/* Without --robot and $ENDPLATE_RUN: the only one that runs here; "robot" if there is none.  false: there are several,
+ * their names in names, and none of them is called "robot". */
+static bool choose(const struct ctl_line *line, char *names, size_t size)
 {
 	/* Those that run; else those that have run and left logs. */
 	static const char *const signs[] = { "control", "log" };
-	char only[TEXT_NAME_MAX + 1] = "";
+	struct found found = { .names = names, .size = size };
+	struct folder places[PLACES];
 
-	if (line->robot || line->run_given || run_path(folder, NULL, &(struct error_sink){ 0 }))
+	*names = 0;
+	if (line->robot || line->run_given)
 		return true;
-	*strrchr(folder, '/') = 0;
-	for (size_t i = 0; i < sizeof(signs) / sizeof(*signs); i++) {
-		const int found = count_robots(folder, signs[i], only, names, size);
-
-		if (found > 1 && !has(folder, "robot", signs[i]))
-			return false;
-		if (found == 1)
-			run_robot(only);
-		if (found)
-			return true;
-	}
+	list_places(places);
+	for (size_t i = 0; i < sizeof(signs) / sizeof(*signs) && !found.n; i++)
+		for (int j = 0; j < PLACES; j++)
+			find_robots(&found, places[j].path, signs[i]);
+	if (found.n > 1 && strcmp(strrchr(found.only, '/'), "/robot") != 0)
+		return false;
+	if (found.n)
+		setenv("ENDPLATE_RUN", found.only, 1);
 	return true;
 }
 
@@ -95,14 +125,30 @@ static bool other_prefix(const struct folder_robot *kept)
 	return prefix_given() && strcmp(prefix_given(), kept->prefix) != 0;
 }
 
+static void use(const char *prefix, const char *channels)
+{
+	setenv("ENDPLATE_PREFIX", prefix, 1);
+	if (*channels)
+		setenv("ACH_DIR", channels, 1);
+	else
+		unsetenv("ACH_DIR");
+}
+
 int which_robot(const struct ctl_line *line)
 {
 	char path[RUN_PATH_MAX], names[256];
 	struct folder_robot kept;
+	struct ctl_lines lines;
+	int status;
 
-	if (!choose(line, path, names, sizeof(names)))
+	if (!choose(line, names, sizeof(names)))
 		return ctl_fail(line, CTL_WRONG, "which robot? --robot takes one of %s", names);
-	if (run_path(path, NULL, &(struct error_sink){ 0 }) || folder_robot_read(path, &kept))
+	if (run_path(path, NULL, &(struct error_sink){ 0 }))
+		return 0;
+	status = folder_robot_read(path, &kept, ctl_lines(&lines));
+	if (lines.sink.count)
+		return ctl_fail(line, CTL_WORLD, "%s", lines.text);
+	if (status)
 		return 0;
 	if (is_another(line, &kept, path))
 		return ctl_fail(line, CTL_WRONG,
@@ -114,22 +160,30 @@ int which_robot(const struct ctl_line *line)
 				"ENDPLATE_PREFIX=%s: but the channels of robot %s (%s) begin with \"%s\"; "
 				"unset it, or set ENDPLATE_RUN to the folder of the robot that you mean",
 				prefix_given(), kept.name, path, kept.prefix);
-	setenv("ENDPLATE_PREFIX", kept.prefix, 1);
+	use(kept.prefix, kept.channels);
 	return 0;
 }
 
 /* ---- hold and estop ---- */
 
-static void add(struct which *w, const char *robot, const char *prefix, const char *run)
+void which_use(const struct which_one *one)
 {
+	use(one->prefix, one->channels);
+}
+
+static void add(struct which *w, const char *robot, const char *prefix, const char *channels, const char *run)
+{
+	struct which_one *one = &w->one[w->n];
+
 	for (size_t i = 0; i < w->n; i++)
-		if (!strcmp(w->one[i].prefix, prefix))
+		if (!strcmp(w->one[i].prefix, prefix) && !strcmp(w->one[i].channels, channels))
 			return;
 	if (w->n == WHICH_MAX)
 		return;
-	snprintf(w->one[w->n].robot, sizeof(w->one[0].robot), "%s", robot);
-	snprintf(w->one[w->n].prefix, sizeof(w->one[0].prefix), "%s", prefix);
-	snprintf(w->one[w->n].run, sizeof(w->one[0].run), "%s", run);
+	snprintf(one->robot, sizeof(one->robot), "%s", robot);
+	snprintf(one->prefix, sizeof(one->prefix), "%s", prefix);
+	snprintf(one->channels, sizeof(one->channels), "%s", channels);
+	snprintf(one->run, sizeof(one->run), "%s", run);
 	w->n++;
 }
 
@@ -137,8 +191,8 @@ static void add_folder(struct which *w, const char *path)
 {
 	struct folder_robot kept;
 
-	if (!folder_robot_read(path, &kept))
-		add(w, kept.name, kept.prefix, path);
+	if (!folder_robot_read(path, &kept, &(struct error_sink){ 0 }))
+		add(w, kept.name, kept.prefix, kept.channels, path);
 }
 
 static void add_all_in(struct which *w, const char *folder)
@@ -148,7 +202,7 @@ static void add_all_in(struct which *w, const char *folder)
 	struct dirent *entry;
 
 	while (dir && (entry = readdir(dir))) {
-		snprintf(path, sizeof(path), "%s/%.*s", folder, TEXT_NAME_MAX, entry->d_name);
+		snprintf(path, sizeof(path), "%.*s/%.*s", RUN_PATH_MAX, folder, TEXT_NAME_MAX, entry->d_name);
 		if (text_is_name(entry->d_name))
 			add_folder(w, path);
 	}
@@ -169,16 +223,21 @@ static void add_named(struct which *w, const char *run)
 
 void which_all(const struct ctl_line *line, struct which *w)
 {
+	const char *channels = getenv("ACH_DIR");
 	char path[RUN_PATH_MAX], names[128];
+	struct folder places[PLACES];
 	struct folder_robot kept;
 
 	memset(w, 0, sizeof(*w));
 	*path = 0;
-	if (!choose(line, path, names, sizeof(names))) {
+	if (!choose(line, names, sizeof(names))) {
 		snprintf(w->doubt, sizeof(w->doubt), "which robot was not said, and there are %s", names);
-		add_all_in(w, path);
-	} else if (!run_path(path, NULL, &(struct error_sink){ 0 }) && !folder_robot_read(path, &kept)) {
-		add(w, kept.name, kept.prefix, path);
+		list_places(places);
+		for (int i = 0; i < PLACES; i++)
+			add_all_in(w, places[i].path);
+	} else if (!run_path(path, NULL, &(struct error_sink){ 0 }) &&
+		   !folder_robot_read(path, &kept, &(struct error_sink){ 0 })) {
+		add(w, kept.name, kept.prefix, kept.channels, path);
 		if (is_another(line, &kept, path)) {
 			snprintf(w->doubt, sizeof(w->doubt), "--robot %s: but ENDPLATE_RUN is the folder of robot %s",
 				 line->robot, kept.name);
@@ -190,5 +249,5 @@ void which_all(const struct ctl_line *line, struct which *w)
 		}
 	}
 	if (prefix_given() || !w->n)
-		add(w, "", prefix_given() ? prefix_given() : "", w->n ? "" : path);
+		add(w, "", prefix_given() ? prefix_given() : "", channels ? channels : "", w->n ? "" : path);
 }

@@ -96,7 +96,7 @@ static int start(struct launch *launch, struct error_sink *errors)
 	if (lock < 0)
 		return WORLD;
 	channels = claim_channels(errors);
-	if (channels < 0 || folder_robot_write(launch->name, errors)) {
+	if (channels < 0 || folder_share(launch->operators, errors) || folder_robot_write(launch->name, errors)) {
 		close(lock);
 		status = WORLD;
 	} else {

@@ -122,8 +122,7 @@ static void keep(const struct launch_daemon *daemon, struct folder_state *kept, 
 {
 	int status;
 
-	kept->pid = getpid();
-	kept->started = folder_started(kept->pid);
+	folder_begin(kept);
 	status = folder_state_write(daemon->name, kept);
 	if (status)
 		tell(to, 's', -status);
@@ -234,15 +233,12 @@ int child_start(struct child *child, const struct launch_daemon *daemon, const c
 	return status;
 }
 
-int child_adopt(struct child *child, pid_t pid)
+int child_adopt(struct child *child, const struct folder_state *kept)
 {
-	const int pidfd = pidfd_open(pid, 0);
+	const int pidfd = folder_pidfd(kept);
 
-	*child = (struct child){ .pidfd = -1 };
-	if (pidfd < 0)
-		return -errno;
-	*child = (struct child){ .pid = pid, .pidfd = pidfd };
-	return 0;
+	*child = (struct child){ .pid = pidfd < 0 ? 0 : kept->pid, .pidfd = pidfd < 0 ? -1 : pidfd };
+	return pidfd < 0 ? pidfd : 0;
 }
 
 int child_signal(const struct child *child, int signal)

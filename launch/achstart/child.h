@@ -31,8 +31,8 @@ struct child {
 int child_start(struct child *child, const struct launch_daemon *daemon, const char *path, int log_fd,
 		struct folder_state *kept, struct error_sink *errors, struct error_sink *warnings);
 
-/* A process that is not our child.  0 or -ESRCH. */
-int child_adopt(struct child *child, pid_t pid);
+/* A process that is not our child, if it is still the one of that state.  0 or -ESRCH. */
+int child_adopt(struct child *child, const struct folder_state *kept);
 
 void child_close(struct child *child);			 /* forgets it; it runs on */
 int child_signal(const struct child *child, int signal); /* by pidfd: never somebody else's process */

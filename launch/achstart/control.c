@@ -1,17 +1,15 @@
 /* control.c: $RUN/control, where achctl asks. */
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "config/nearest.h"
+#include "config/owned.h"
 #include "config/run.h"
 #include "launch/achstart/control.h"
 #include "launch/achstart/control_request.h"
@@ -49,25 +47,17 @@ struct control {
 
 int control_listen(struct control *c, struct error_sink *errors)
 {
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	char path[RUN_PATH_MAX];
-	int fd, status, folder = run_folder("", errors);
+	const bool shared = c->s->launch->operators != LAUNCH_NO_GROUP;
+	const int folder = run_folder(NULL, errors);
+	int fd, status;
 
 	if (folder < 0)
 		return folder;
-	if (run_path(path, "control", errors)) {
-		close(folder);
-		return -ENAMETOOLONG;
-	}
-	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/control", folder);
-	unlink(path);
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	status = fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) ||
-		 chmod(path, c->s->launch->operators == LAUNCH_NO_GROUP ? 0600 : 0660) || listen(fd, CONTROL_CLIENTS);
-	status = status ? -errno : 0;
+	fd = owned_socket(folder, "control", SOCK_STREAM, shared ? 0660 : 0600);
 	close(folder);
+	status = fd < 0 ? fd : listen(fd, CONTROL_CLIENTS) ? -errno : 0;
 	if (status) {
-		error_add(errors, "%s: %s", path, strerror(-status));
+		error_add(errors, "control: unable to listen: %s", strerror(-status));
 		if (fd >= 0)
 			close(fd);
 		return status;

@@ -8,39 +8,65 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/pidfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "channels/clock.h"
+#include "config/boot.h"
+#include "config/owned.h"
 #include "config/run.h"
 #include "launch/achstart/folder.h"
 
-#define STATE_MAX 256
+#define STATE_MAX 512
 #define RELEASE_NS 2000000000
 #define RETRY_NS 2000000
 
-/* Is what was locked still what others would open?  One that ended well has removed it. */
-static bool is_same(int fd, const char *path)
-{
-	struct stat opened, there;
+/* $RUN and state in it, of the achstart that has the lock: opened once.  Others open them each time. */
+static int run_fd = -1, state_fd = -1;
 
-	return !fstat(fd, &opened) && !stat(path, &there) && opened.st_dev == there.st_dev &&
-	       opened.st_ino == there.st_ino;
+static void replace(int *fd, int by)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = by;
+}
+
+/* ---- the lock ---- */
+
+/* Is the folder of that name still the one that we have opened?  Somebody may have renamed it. */
+static bool is_in_place(void)
+{
+	const int now = run_look(&(struct error_sink){ 0 });
+	struct stat ours, there;
+	const bool same = now >= 0 && run_fd >= 0 && !fstat(run_fd, &ours) && !fstat(now, &there) &&
+			  ours.st_ino == there.st_ino && ours.st_dev == there.st_dev;
+
+	if (now >= 0)
+		close(now);
+	return same;
 }
 
 bool folder_is_locked(int lock)
 {
-	char path[RUN_PATH_MAX];
-
-	return !run_path(path, "lock", &(struct error_sink){ 0 }) && is_same(lock, path);
+	return is_in_place() && owned_is_there(lock, run_fd, "lock");
 }
 
-static int taken(int fd, const char *path, struct error_sink *errors)
+bool folder_has(const char *name, mode_t kind)
 {
-	char holder[32] = { 0 };
+	struct stat st;
+
+	return !fstatat(run_fd, name, &st, AT_SYMLINK_NOFOLLOW) && (st.st_mode & S_IFMT) == kind &&
+	       st.st_uid == geteuid();
+}
+
+static int taken(int fd, struct error_sink *errors)
+{
+	char holder[32] = { 0 }, path[RUN_PATH_MAX] = "";
 
 	if (pread(fd, holder, sizeof(holder) - 1, 0) > 0)
 		holder[strcspn(holder, "\n")] = 0;
+	run_path(path, "lock", &(struct error_sink){ 0 });
 	error_add(errors, "this robot has an achstart already, process %s (%s)", *holder ? holder : "unknown", path);
 	close(fd);
 	return -EBUSY;
@@ -55,106 +81,104 @@ static bool holder_is_dead(int fd)
 	return pid > 0 && kill(pid, 0) && errno == ESRCH;
 }
 
-int folder_lock(bool patient, struct error_sink *errors)
+/* The lock of that folder, held; or -errno with a line. */
+static int lock_in(int folder, bool patient, struct error_sink *errors)
 {
 	const int64_t until_ns = clock_now_ns() + RELEASE_NS;
-	char path[RUN_PATH_MAX], line[32];
-	int fd, len, folder = run_folder("", errors);
+	int fd;
 
-	if (folder < 0)
-		return folder;
-	close(folder);
-	if (run_path(path, "lock", errors))
-		return -ENAMETOOLONG;
 	for (;;) {
-		fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-		if (fd < 0) {
-			const int status = -errno;
-
-			error_add(errors, "%s: %s", path, strerror(-status));
-			return status;
-		}
+		fd = owned_file(folder, "lock", O_RDWR | O_CREAT, 0600, errors);
+		if (fd < 0)
+			return fd;
 		if (!flock(fd, LOCK_EX | LOCK_NB)) {
-			if (is_same(fd, path))
-				break;
+			if (owned_is_there(fd, folder, "lock")) /* an achstart that ended well has removed it */
+				return fd;
 		} else if (!patient || !holder_is_dead(fd) || clock_now_ns() > until_ns) {
-			return taken(fd, path, errors);
+			return taken(fd, errors);
 		} else {
 			clock_wait(NULL, 0, clock_now_ns() + RETRY_NS);
 		}
 		close(fd);
 	}
+}
+
+int folder_lock(bool patient, struct error_sink *errors)
+{
+	const int folder = run_folder(NULL, errors);
+	const int fd = folder < 0 ? folder : lock_in(folder, patient, errors);
+	char line[32];
+	int len;
+
+	if (fd < 0) {
+		if (folder >= 0)
+			close(folder);
+		return fd;
+	}
+	replace(&run_fd, folder);
 	len = snprintf(line, sizeof(line), "%d\n", (int)getpid());
 	if (ftruncate(fd, 0) || pwrite(fd, line, (size_t)len, 0) != len)
-		error_add(errors, "%s: %s", path, strerror(errno)); /* the lock counts, not what it says */
-	folder = run_folder("state", &(struct error_sink){ 0 });    /* told of when one is written */
-	if (folder >= 0)
-		close(folder);
+		error_add(errors, "lock: %s", strerror(errno)); /* the lock counts, not what it says */
+	folder_make_states(&(struct error_sink){ 0 });		/* told of when one is written */
 	return fd;
+}
+
+void folder_unlock(int lock)
+{
+	close(lock);
+	replace(&run_fd, -1);
+	replace(&state_fd, -1);
+}
+
+int folder_make_states(struct error_sink *errors)
+{
+	const int folder = owned_folder_in(run_fd, "state", 0700, errors);
+
+	replace(&state_fd, folder < 0 ? -1 : folder);
+	return folder < 0 ? folder : 0;
+}
+
+int folder_share(gid_t group, struct error_sink *errors)
+{
+	const bool share = group != (gid_t)-1;
+	const int fd = openat(run_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	const int status =
+		fd < 0 || (share && fchown(fd, (uid_t)-1, group)) || fchmod(fd, share ? 0750 : 0700) ? -errno : 0;
+
+	if (status)
+		error_add(errors, "unable to give $RUN to the group %d: %s", (int)group, strerror(-status));
+	if (fd >= 0)
+		close(fd);
+	return status;
 }
 
 /* ---- files ---- */
 
-static int write_all(const char *path, const char *text, size_t len)
+/* For one call: the descriptor that we keep, or one of its own. */
+static int enter(void)
 {
-	int status = 0, fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_CLOEXEC, 0644);
-
-	if (fd < 0)
-		return -errno;
-	errno = 0;
-	if (write(fd, text, len) != (ssize_t)len)
-		status = errno ? -errno : -ENOSPC;
-	close(fd);
-	return status;
-}
-
-/* To the side, then renamed: whoever reads it sees the old one or the new one. */
-static int replace(const char *path, const char *text, size_t len)
-{
-	char aside[RUN_PATH_MAX + 8];
-	int status;
-
-	snprintf(aside, sizeof(aside), "%s.new", path);
-	status = write_all(aside, text, len);
-	if (!status && rename(aside, path))
-		status = -errno;
-	if (status)
-		unlink(aside);
-	return status;
-}
-
-/* Into text, with a zero behind it: how many bytes, or -errno. */
-static int read_all(const char *path, char *text, size_t size)
-{
-	const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* whatever lies there: nobody waits for it */
-	ssize_t len;
-
-	if (fd < 0)
-		return -errno;
-	len = read(fd, text, size - 1);
-	close(fd);
-	text[len > 0 ? len : 0] = 0;
-	return len < 0 ? -EIO : (int)len;
+	return run_fd >= 0 ? fcntl(run_fd, F_DUPFD_CLOEXEC, 0) : run_look(&(struct error_sink){ 0 });
 }
 
 /* ---- the robot ---- */
 
 int folder_robot_write(const char *name, struct error_sink *errors)
 {
-	const char *prefix = getenv("ENDPLATE_PREFIX");
-	char path[RUN_PATH_MAX], text[STATE_MAX];
-	struct folder_robot kept;
-	int status, len;
+	const char *prefix = getenv("ENDPLATE_PREFIX"), *channels = getenv("ACH_DIR");
+	char text[STATE_MAX + RUN_PATH_MAX], kept[STATE_MAX + RUN_PATH_MAX];
+	int status;
+	const int len = snprintf(text, sizeof(text), "name %s\nprefix %s\nchannels %s\nend\n", name,
+				 prefix ? prefix : "", channels ? channels : "");
 
-	prefix = prefix ? prefix : "";
-	if (!folder_robot_read(NULL, &kept) && !strcmp(kept.name, name) && !strcmp(kept.prefix, prefix))
-		return 0;
-	if (run_path(path, "robot", errors))
+	if (len >= (int)sizeof(text)) {
+		error_add(errors, "ENDPLATE_PREFIX or ACH_DIR is too long");
 		return -ENAMETOOLONG;
-	len = snprintf(text, sizeof(text), "name %s\nprefix %s\nend\n", name, prefix);
-	status = replace(path, text, (size_t)len);
+	}
+	if (owned_read(run_fd, "robot", kept, sizeof(kept), &(struct error_sink){ 0 }) == len && !strcmp(kept, text))
+		return 0;
+	status = owned_write(run_fd, "robot", 0640, text, (size_t)len);
 	if (status)
-		error_add(errors, "%s: %s", path, strerror(-status));
+		error_add(errors, "unable to write $RUN/robot: %s", strerror(-status));
 	return status;
 }
 
@@ -169,33 +193,26 @@ static const char *take_line(const char *text, const char *key, char *value, siz
 	return text + len + 1;
 }
 
-int folder_robot_read(const char *folder, struct folder_robot *robot)
+int folder_robot_read(const char *path, struct folder_robot *robot, struct error_sink *errors)
 {
-	char path[RUN_PATH_MAX + 8], text[STATE_MAX];
+	const int folder = owned_look(path, errors);
+	char text[STATE_MAX + RUN_PATH_MAX];
 	const char *rest = text;
 	int len;
 
-	if (folder)
-		snprintf(path, sizeof(path), "%s/robot", folder);
-	else if (run_path(path, "robot", &(struct error_sink){ 0 }))
-		return -ENOENT;
-	len = read_all(path, text, sizeof(text));
+	if (folder < 0)
+		return folder;
+	len = owned_read(folder, "robot", text, sizeof(text), errors);
+	close(folder);
 	if (len < 0)
 		return len;
 	rest = take_line(rest, "name ", robot->name, sizeof(robot->name));
 	rest = take_line(rest, "prefix ", robot->prefix, sizeof(robot->prefix));
+	rest = take_line(rest, "channels ", robot->channels, sizeof(robot->channels));
 	return rest && !strcmp(rest, "end\n") && text_is_name(robot->name) ? 0 : -EBADMSG;
 }
 
 /* ---- states ---- */
-
-static int state_path(char path[RUN_PATH_MAX], const char *name)
-{
-	char rest[64];
-
-	snprintf(rest, sizeof(rest), "state/%s", name);
-	return run_path(path, rest, &(struct error_sink){ 0 });
-}
 
 static const char *const lefts[FOLDER_LEFTS] = { "runs", "wanted", "stopped", "done", "failed" };
 
@@ -216,37 +233,47 @@ static bool left_of(const char *word, enum folder_left *left)
 
 int folder_state_write(const char *name, const struct folder_state *s)
 {
-	char path[RUN_PATH_MAX], text[STATE_MAX];
-	int len;
+	char text[STATE_MAX];
+	const int len = snprintf(text, sizeof(text),
+				 "pid %d\nstarted %" PRIu64 "\nboot %016" PRIx64 " %016" PRIx64 "\nincarnation %" PRIu32
+				 "\nhash %016" PRIx64 "\nready %d\nready_ns %" PRId64 "\nspawned_ns %" PRId64
+				 "\nrestarts %" PRIu64 "\nleft %s\nend\n",
+				 (int)s->pid, s->started, s->boot[0], s->boot[1], s->incarnation, s->hash, s->ready,
+				 s->ready_ns, s->spawned_ns, s->restarts, lefts[s->left]);
 
 	/* The folder is not made here: if it is missing, so are all the others, and mend.c has to see that. */
-	if (state_path(path, name))
-		return -ENAMETOOLONG;
-	len = snprintf(text, sizeof(text),
-		       "pid %d\nstarted %" PRIu64 "\nincarnation %" PRIu32 "\nhash %016" PRIx64
-		       "\nready %d\nready_ns %" PRId64 "\nspawned_ns %" PRId64 "\nrestarts %" PRIu64 "\nleft %s\nend\n",
-		       (int)s->pid, s->started, s->incarnation, s->hash, s->ready, s->ready_ns, s->spawned_ns,
-		       s->restarts, lefts[s->left]);
-	return replace(path, text, (size_t)len);
+	return state_fd < 0 ? -ENOENT : owned_write(state_fd, name, 0600, text, (size_t)len);
+}
+
+/* Of state/NAME, with a zero behind it. */
+static int read_state(const char *name, char *text, size_t size)
+{
+	const int run = enter();
+	const int folder = run < 0 ? run : openat(run, "state", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	const int error = errno, len = folder < 0 ? 0 : owned_read(folder, name, text, size, &(struct error_sink){ 0 });
+
+	if (run >= 0)
+		close(run);
+	if (folder >= 0)
+		close(folder);
+	return run < 0 ? run : folder < 0 ? -error : len;
 }
 
 int folder_state_read(const char *name, struct folder_state *s)
 {
-	char path[RUN_PATH_MAX], text[STATE_MAX + 1], left[8] = "", end[4] = "";
+	char text[STATE_MAX + 1], left[8] = "", end[4] = "";
 	int len, pid = 0, ready = 0, n;
 
-	if (state_path(path, name))
-		return -ENAMETOOLONG;
-	len = read_all(path, text, sizeof(text));
+	len = read_state(name, text, sizeof(text));
 	if (len < 0)
 		return len;
 	memset(s, 0, sizeof(*s));
 	n = sscanf(text,
-		   "pid %d started %" SCNu64 " incarnation %" SCNu32 " hash %" SCNx64 " ready %d ready_ns %" SCNd64
-		   " spawned_ns %" SCNd64 " restarts %" SCNu64 " left %7s %3s",
-		   &pid, &s->started, &s->incarnation, &s->hash, &ready, &s->ready_ns, &s->spawned_ns, &s->restarts,
-		   left, end);
-	if (n != 10 || strcmp(end, "end") != 0 || pid < 0 || !left_of(left, &s->left))
+		   "pid %d started %" SCNu64 " boot %" SCNx64 " %" SCNx64 " incarnation %" SCNu32 " hash %" SCNx64
+		   " ready %d ready_ns %" SCNd64 " spawned_ns %" SCNd64 " restarts %" SCNu64 " left %7s %3s",
+		   &pid, &s->started, &s->boot[0], &s->boot[1], &s->incarnation, &s->hash, &ready, &s->ready_ns,
+		   &s->spawned_ns, &s->restarts, left, end);
+	if (n != 12 || strcmp(end, "end") != 0 || pid < 0 || !left_of(left, &s->left))
 		return -EBADMSG;
 	s->pid = pid;
 	s->ready = ready;
@@ -255,30 +282,35 @@ int folder_state_read(const char *name, struct folder_state *s)
 
 void folder_state_remove(const char *name)
 {
-	char path[RUN_PATH_MAX];
-
-	if (!state_path(path, name))
-		unlink(path);
+	if (state_fd >= 0)
+		unlinkat(state_fd, name, 0);
 }
 
 /* ---- processes ---- */
 
-/* What stands behind the program's name, which is in brackets and may hold anything. */
-static int stat_rest(pid_t pid, char *text, size_t size)
+static int read_proc(pid_t pid, const char *file, char *text, size_t size)
 {
-	char path[32], *bracket;
+	char path[40];
 	ssize_t len;
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, file);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
 	len = read(fd, text, size - 1);
 	close(fd);
-	if (len <= 0)
+	text[len > 0 ? len : 0] = 0;
+	return len > 0 ? 0 : -ESRCH;
+}
+
+/* What stands behind the program's name, which is in brackets and may hold anything. */
+static int stat_rest(pid_t pid, char *text, size_t size)
+{
+	const char *bracket;
+
+	if (read_proc(pid, "stat", text, size))
 		return -ESRCH;
-	text[len] = 0;
 	bracket = strrchr(text, ')');
 	if (!bracket || !bracket[1])
 		return -ESRCH;
@@ -306,9 +338,52 @@ uint64_t folder_started(pid_t pid)
 	return field ? strtoull(field, NULL, 10) : 0;
 }
 
+void folder_begin(struct folder_state *state)
+{
+	state->pid = getpid();
+	state->started = folder_started(state->pid);
+	boot_id_read(state->boot);
+}
+
+/* The effective user of a process; (uid_t)-1: there is none. */
+static uid_t user_of(pid_t pid)
+{
+	char text[2048];
+	const char *line = read_proc(pid, "status", text, sizeof(text)) ? NULL : strstr(text, "\nUid:");
+	unsigned int uid;
+
+	return line && sscanf(line, "\nUid: %*u %u", &uid) == 1 ? (uid_t)uid : (uid_t)-1;
+}
+
+/* root may have started a program that has become another user's since. */
+static bool is_ours(pid_t pid)
+{
+	return !geteuid() || user_of(pid) == geteuid();
+}
+
+static bool is_of_this_boot(const struct folder_state *state)
+{
+	uint64_t boot[2];
+
+	return !boot_id_read(boot) && boot[0] == state->boot[0] && boot[1] == state->boot[1];
+}
+
 bool folder_runs(const struct folder_state *state)
 {
-	return state->pid > 0 && state->started && folder_started(state->pid) == state->started;
+	return state->pid > 0 && state->started && is_of_this_boot(state) &&
+	       folder_started(state->pid) == state->started;
+}
+
+int folder_pidfd(const struct folder_state *state)
+{
+	const int fd = state->pid > 0 ? pidfd_open(state->pid, 0) : -1;
+
+	/* First the descriptor, then the question whose it is: the number may have been given to another process. */
+	if (fd >= 0 && folder_runs(state) && is_ours(state->pid))
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -ESRCH;
 }
 
 /* ---- the end ---- */
@@ -322,15 +397,15 @@ static void sweep_state(const char *name)
 		folder_state_remove(name);
 }
 
-/* What a daemon locks stays when it is killed; nobody has it any more, or it stays here, too. */
-static void sweep_lock(const char *path)
+/* What a daemon locks stays when it is killed; one that is still held stays here, too. */
+static void sweep_lock(int folder, const char *name)
 {
-	const int fd = open(path, O_RDWR | O_CLOEXEC);
+	const int fd = owned_file(folder, name, O_RDWR, 0, &(struct error_sink){ 0 });
 
 	if (fd < 0)
 		return;
 	if (!flock(fd, LOCK_EX | LOCK_NB))
-		unlink(path);
+		unlinkat(folder, name, 0);
 	close(fd);
 }
 
@@ -341,36 +416,33 @@ static bool ends_with(const char *name, const char *end)
 	return len >= end_len && !strcmp(name + len - end_len, end);
 }
 
-static void sweep_folder(const char *folder)
+static void sweep_folder(const char *name)
 {
-	const bool states = !strcmp(folder, "state");
-	char path[RUN_PATH_MAX], file[RUN_PATH_MAX + 256];
+	const int fd = openat(run_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	const bool states = !strcmp(name, "state");
 	const struct dirent *entry;
-	DIR *dir;
 
-	if (run_path(path, folder, &(struct error_sink){ 0 }) || !(dir = opendir(path)))
-		return;
-	while ((entry = readdir(dir))) {
-		snprintf(file, sizeof(file), "%s/%s", path, entry->d_name);
+	while (dir && (entry = readdir(dir))) {
 		if (states && *entry->d_name != '.')
 			sweep_state(entry->d_name);
 		else if (!states && ends_with(entry->d_name, ".lock"))
-			sweep_lock(file);
+			sweep_lock(fd, entry->d_name);
 	}
-	closedir(dir);
-	rmdir(path);
+	if (dir)
+		closedir(dir);
+	else if (fd >= 0)
+		close(fd);
+	unlinkat(run_fd, name, AT_REMOVEDIR);
 }
 
 void folder_sweep(void)
 {
 	static const char *const names[] = { "notify", "control", "robot", "lock" };
-	char path[RUN_PATH_MAX];
 
 	sweep_folder("state");
 	sweep_folder("wire");
-	if (!run_path(path, "robotsim.lock", &(struct error_sink){ 0 }))
-		sweep_lock(path);
+	sweep_lock(run_fd, "robotsim.lock");
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (!run_path(path, names[i], &(struct error_sink){ 0 }))
-			unlink(path);
+		unlinkat(run_fd, names[i], 0);
 }

@@ -20,15 +20,6 @@ static const struct part {
 } parts[] = { { "notify", S_IFSOCK }, { "control", S_IFSOCK }, { "robot", S_IFREG }, { "state", S_IFDIR } };
 enum { NOTIFY, CONTROL, ROBOT, STATE, PARTS };
 
-static bool is_there(const struct part *part)
-{
-	char path[RUN_PATH_MAX];
-	struct stat st;
-
-	return !run_path(path, part->name, &(struct error_sink){ 0 }) && !lstat(path, &st) &&
-	       (st.st_mode & S_IFMT) == part->kind;
-}
-
 struct missing {
 	bool lock, part[PARTS];
 	unsigned int n; /* of them all */
@@ -40,7 +31,7 @@ static struct missing look(const struct supervisor *s)
 
 	missing.n = missing.lock;
 	for (int i = 0; i < PARTS; i++) {
-		missing.part[i] = !is_there(&parts[i]);
+		missing.part[i] = !folder_has(parts[i].name, parts[i].kind);
 		missing.n += missing.part[i];
 	}
 	return missing;
@@ -64,7 +55,7 @@ static void name_missing(char names[64], const struct missing *missing)
 
 void mend_listen(struct supervisor *s, int64_t now_ns)
 {
-	if (!folder_is_locked(s->lock) || !is_there(&parts[NOTIFY]))
+	if (!folder_is_locked(s->lock) || !folder_has("notify", S_IFSOCK))
 		s->deaf_ns = now_ns;
 }
 
@@ -83,11 +74,10 @@ static int make_notify(struct supervisor *s, struct error_sink *errors)
 
 static int make_states(struct supervisor *s, struct error_sink *errors)
 {
-	const int folder = run_folder("state", errors);
+	const int status = folder_make_states(errors);
 
-	if (folder < 0)
-		return folder;
-	close(folder);
+	if (status)
+		return status;
 	for (size_t i = 0; i < s->n; i++)
 		if (policy_has_process(&s->watches[i].policy) || s->watches[i].kept.left != FOLDER_RUNS)
 			folder_state_write(s->watches[i].daemon->name, &s->watches[i].kept);
@@ -97,8 +87,10 @@ static int make_states(struct supervisor *s, struct error_sink *errors)
 /* In a folder that is not ours nothing is, whatever lies there. */
 static int make_parts(struct supervisor *s, const struct missing *missing, struct error_sink *errors)
 {
-	int status = folder_robot_write(s->launch->name, errors);
+	int status = folder_share(s->launch->operators, errors);
 
+	if (!status)
+		status = folder_robot_write(s->launch->name, errors);
 	if (!status && (missing->lock || missing->part[STATE]))
 		status = make_states(s, errors);
 	if (!status && (missing->lock || missing->part[NOTIFY]))

@@ -1,40 +1,28 @@
 /* notice.c: what daemons say through $RUN/notify. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
+#include "config/owned.h"
 #include "config/run.h"
 #include "config/utf8.h"
 #include "launch/achstart/notice.h"
 
 int notice_open(struct error_sink *errors)
 {
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	char path[RUN_PATH_MAX];
-	int fd, status, folder = run_folder("", errors);
+	const int folder = run_folder(NULL, errors);
+	int fd, status;
 
 	if (folder < 0)
 		return folder;
-	if (run_path(path, "notify", errors)) {
-		close(folder);
-		return -ENAMETOOLONG;
-	}
-	/* By its folder's descriptor, whatever the length of the path. */
-	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/notify", folder);
-	unlink(path);
-	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	status = fd < 0 || setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &(int){ 1 }, sizeof(int)) ||
-		 bind(fd, (struct sockaddr *)&address, sizeof(address)) || chmod(path, 0600);
-	status = status ? -errno : 0;
+	fd = owned_socket(folder, "notify", SOCK_DGRAM, 0600);
 	close(folder);
+	status = fd < 0 ? fd : setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &(int){ 1 }, sizeof(int)) ? -errno : 0;
 	if (!status)
 		return fd;
-	error_add(errors, "%s: %s", path, strerror(-status));
+	error_add(errors, "notify: unable to listen: %s", strerror(-status));
 	if (fd >= 0)
 		close(fd);
 	return status;

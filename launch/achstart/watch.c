@@ -401,13 +401,8 @@ bool watch_adopt(struct supervisor *s, struct watch *w, int64_t now_ns)
 		.incarnation = kept.incarnation, .hash = kept.hash, .restarts = kept.restarts, .left = kept.left
 	};
 	w->policy.restarts = kept.restarts;
-	/* First the descriptor, then the question whose it is: a number may be given anew in between. */
-	if (child_adopt(&w->child, kept.pid))
+	if (child_adopt(&w->child, &kept))
 		return false;
-	if (!folder_runs(&kept)) {
-		child_close(&w->child);
-		return false;
-	}
 	w->kept = kept;
 	w->kept.left = FOLDER_RUNS;
 	w->adopted_ns = now_ns;

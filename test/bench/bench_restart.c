@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -140,10 +141,9 @@ static int64_t one_floor(const char *path, char *program)
 	if (!pid)
 		for (;;)
 			pause();
-	child = (struct child){ .pid = pid, .ours = true };
-	if (child_adopt(&child, pid))
+	child = (struct child){ .pid = pid, .pidfd = pidfd_open(pid, 0), .ours = true };
+	if (child.pidfd < 0)
 		bench_die("pidfd_open");
-	child.ours = true;
 	from_ns = clock_now_ns();
 	kill(pid, SIGKILL);
 	end.fd = child.pidfd;

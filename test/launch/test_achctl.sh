@@ -185,7 +185,7 @@ lib_case one_channel lib_matches 0 \
 
 keeps() { # NAME PREFIX [FOLDER]
 	mkdir -p "${3:-$ENDPLATE_RUN}"
-	printf 'name %s\nprefix %s\nend\n' "$1" "$2" >"${3:-$ENDPLATE_RUN}/robot"
+	printf 'name %s\nprefix %s\nchannels \nend\n' "$1" "$2" >"${3:-$ENDPLATE_RUN}/robot"
 }
 clean() { "$ach" mk --type estop -t "$@"; }
 level() { "$ach" echo "$1" --last --json 2>/dev/null | sed -n 's/.*"level":"\([a-z]*\)".*/\1/p'; } # of CHANNEL

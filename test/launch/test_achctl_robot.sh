@@ -40,7 +40,7 @@ lib_case status lib_matches 0 \
 	'bench  run, epoch *clock  *locked: waist*DAEMON*canwire *robotsim *clock *waist *BUS*torso *' \
 	achctl status
 # The folder says which channels are the robot's; two robots do not need a good memory.
-lib_case kept test "$(cat "$ENDPLATE_RUN/robot" 2>&1)" = "$(printf 'name bench\nprefix %s\nend' "$p")"
+lib_case kept test "$(cat "$ENDPLATE_RUN/robot" 2>&1)" = "$(printf 'name bench\nprefix %s\nchannels \nend' "$p")"
 forgotten() {
 	lib_matches 0 'level hold, epoch *, by ann' env -u ENDPLATE_PREFIX achctl hold &&
 		lib_until is 'd["waist"]["level"]' hold &&

@@ -452,7 +452,7 @@ static void a_lock_is_not_waited_for(void)
 	close(fd);
 	fd = folder_lock(false, &(struct error_sink){ 0 });
 	TEST_ASSERT_TRUE(fd >= 0 && folder_is_locked(fd));
-	close(fd);
+	folder_unlock(fd);
 }
 
 /* Its driver looks once a second: longer than it may be silent, and no reason to kill it. */

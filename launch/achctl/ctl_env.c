@@ -1,0 +1,61 @@
+/* ctl_env.c: achctl env: what a shell has to export so that other programs find the robot. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "launch/achctl/ctl.h"
+#include "launch/achctl/which.h"
+
+static const char *const names[] = { "ENDPLATE_RUN", "ENDPLATE_PREFIX", "ACH_DIR" };
+#define NAMES (sizeof(names) / sizeof(*names))
+
+/* In quotes, whatever is in it. */
+static void print_export(const char *name, const char *value)
+{
+	printf("export %s='", name);
+	for (; *value; value++)
+		if (*value == '\'')
+			fputs("'\\''", stdout);
+		else
+			putchar(*value);
+	puts("'");
+}
+
+static void print_json(void)
+{
+	fputs("{\"ok\":true", stdout);
+	for (size_t i = 0; i < NAMES; i++) {
+		const char *value = getenv(names[i]);
+
+		printf(",\"%s\":", names[i]);
+		ctl_json_text(stdout, value ? value : "");
+	}
+	puts("}");
+}
+
+int ctl_env(const struct ctl_line *line, int argc, char **argv)
+{
+	const int status = which_robot(line);
+	char path[RUN_PATH_MAX];
+	struct ctl_lines lines;
+
+	(void)argc;
+	(void)argv;
+	if (status)
+		return status;
+	if (run_path(path, NULL, ctl_lines(&lines)))
+		return ctl_fail(line, CTL_WORLD, "%s", lines.text);
+	setenv("ENDPLATE_RUN", path, 1);
+	if (line->json) {
+		print_json();
+		return 0;
+	}
+	for (size_t i = 0; i < NAMES; i++) {
+		const char *value = getenv(names[i]);
+
+		if (value && *value)
+			print_export(names[i], value);
+		else
+			printf("unset %s\n", names[i]);
+	}
+	return 0;
+}
