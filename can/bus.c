@@ -105,6 +105,8 @@ static void count(struct bus_stats *stats, const struct bus_frame *f)
 	stats->restamped += f->flags & BUS_RESTAMPED ? 1 : 0;
 	if (f->frame.id & FRAME_ERR) {
 		stats->errors++;
+	} else if (f->flags & BUS_QUEUED) {
+		return;
 	} else if (f->flags & BUS_OWN) {
 		stats->confirmed++;
 		stats->confirmed_ns = f->t_ns;
@@ -139,6 +141,11 @@ int bus_send(struct bus *bus, const struct frame *frame)
 enum bus_state bus_state(const struct bus *bus)
 {
 	return bus->state;
+}
+
+bool bus_confirms(const struct bus *bus)
+{
+	return !bus->unconfirmed;
 }
 
 const struct bus_stats *bus_stats(const struct bus *bus)

@@ -38,6 +38,7 @@ struct bus;
 /* In bus_frame.flags. */
 #define BUS_OWN 0x1	  /* the echo of a frame sent through this very struct bus: it was on the wire, complete */
 #define BUS_LOCAL 0x2	  /* sent by somebody else on this machine, through the same interface */
+#define BUS_QUEUED 0x8	  /* an own frame that the kernel queued; whether it was on the wire is unknown: bus_confirms */
 #define BUS_RESTAMPED 0x4 /* the stamp was missing or made no sense, and t_ns is the time of arrival */
 
 struct bus_frame {
@@ -120,6 +121,10 @@ enum bus_state {
 	BUS_OFF,	  /* the controller has taken itself off; the link's owner restarts it */
 };
 enum bus_state bus_state(const struct bus *bus);
+/* Does an echo say that the frame was on the wire?  Not on an interface without an echo of its own (no IFF_ECHO, as
+ * slcan): there the kernel itself gives back what it has queued, as BUS_QUEUED.  It may be another one after each time
+ * attached. */
+bool bus_confirms(const struct bus *bus);
 const char *bus_state_name(enum bus_state state); /* "error-active" ... */
 
 struct bus_stats {

@@ -18,6 +18,7 @@ struct bus {
 	int fd;
 	int64_t next_ns;
 	enum bus_state state;
+	bool unconfirmed;	/* echoes say nothing: bus_confirms */
 	struct bus_stats stats; /* of these attached, dropped, and errors that are not delivered */
 };
 

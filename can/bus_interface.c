@@ -18,6 +18,8 @@
 #include "can/bus_interface.h"
 #include "config/nearest.h"
 
+#define ECHO_FLAG (1u << 18) /* IFF_ECHO of <linux/if.h>, which cannot be had beside <net/if.h> */
+
 static int ask(int socket, unsigned long request, const char *name, struct ifreq *r)
 {
 	*r = (struct ifreq){ 0 };
@@ -130,6 +132,25 @@ enum bus_state bus_interface_state(int index)
 	else
 		return BUS_ERROR_ACTIVE;
 	return value < sizeof(states) / sizeof(states[0]) ? states[value] : BUS_STOPPED;
+}
+
+bool bus_interface_confirms_by(unsigned int flags, const char *kind)
+{
+	return flags & ECHO_FLAG || !strcmp(kind, "vcan") || !strcmp(kind, "vxcan");
+}
+
+bool bus_interface_confirms(int index)
+{
+	_Alignas(struct nlmsghdr) char answer[ANSWER_MAX] = { 0 };
+	struct rtattr *kind = inside(link_info(index, answer, sizeof(answer)), IFLA_INFO_KIND);
+	const struct nlmsghdr *head = (const void *)answer;
+	char name[IFNAMSIZ] = "";
+
+	if (head->nlmsg_type != RTM_NEWLINK)
+		return true;
+	if (kind)
+		snprintf(name, sizeof(name), "%.*s", (int)RTA_PAYLOAD(kind), (const char *)RTA_DATA(kind));
+	return bus_interface_confirms_by(((const struct ifinfomsg *)NLMSG_DATA(head))->ifi_flags, name);
 }
 
 /* A real controller, which needs a bit rate? */

@@ -16,7 +16,12 @@
  * does not look at. */
 int bus_interface_find(int socket, const char *name);
 
-/* Its flags, IFF_UP and so on; or -errno. */
+/* Has it an echo of its own, by its flags, or need not have one: on a virtual bus (vcan, vxcan) what is handed over is
+ * on the bus.  Yes, if the kernel does not say. */
+bool bus_interface_confirms(int index);
+bool bus_interface_confirms_by(unsigned int flags, const char *kind); /* kind: "can", "vcan", ...; "": none */
+
+/* Its flags, IFF_UP and so on, the lower 16 of them; or -errno. */
 int bus_interface_flags(int socket, const char *name);
 
 /* ---- at the opening: may take milliseconds ---- */

@@ -115,6 +115,7 @@ static int attach(struct bus_socketcan *s, int index)
 	if (bind(s->socket, (struct sockaddr *)&to, sizeof(to)))
 		return -errno;
 	(void)getsockopt(s->socket, SOL_SOCKET, SO_ERROR, &old, &len); /* that it is down: we look ourselves */
+	s->bus.unconfirmed = !bus_interface_confirms(index);
 	bus_socketcan_enter(s, BUS_STOPPED);
 	return 0;
 }

@@ -130,6 +130,7 @@ static bool take_error_frame(struct bus_socketcan *s, const struct frame *f)
 /* Sorts out what is not wanted.  How many are left. */
 static size_t take(struct bus_socketcan *s, struct bus_frame *frames, size_t got)
 {
+	const uint32_t own = s->bus.unconfirmed ? BUS_QUEUED : BUS_OWN;
 	size_t kept = 0;
 
 	sample_clocks(s);
@@ -137,13 +138,13 @@ static size_t take(struct bus_socketcan *s, struct bus_frame *frames, size_t got
 		struct msghdr *m = &s->messages[i].msg_hdr;
 		struct bus_frame *f = &frames[i];
 
-		f->flags = m->msg_flags & MSG_CONFIRM ? BUS_OWN : m->msg_flags & MSG_DONTROUTE ? BUS_LOCAL : 0;
+		f->flags = m->msg_flags & MSG_CONFIRM ? own : m->msg_flags & MSG_DONTROUTE ? BUS_LOCAL : 0;
 		f->flags |= stamp(s, m, &f->t_ns) ? BUS_RESTAMPED : 0;
 		if (!mend(&f->frame, s->messages[i].msg_len))
 			continue;
 		if (f->frame.id & FRAME_ERR
 			    ? !take_error_frame(s, &f->frame)
-			    : s->filters.more && !(f->flags & BUS_OWN) && !bus_filters_want(&s->filters, f->frame.id))
+			    : s->filters.more && !(f->flags & own) && !bus_filters_want(&s->filters, f->frame.id))
 			continue;
 		if (kept != i)
 			frames[kept] = *f;

@@ -101,7 +101,7 @@ struct slots_options {
 
 /* ---- what became of them ---- */
 
-/* put = replaced + expired + lost + cancelled + confirmed + waiting + in flight */
+/* put = replaced + expired + lost + cancelled + confirmed + unsure + waiting + in flight */
 struct slots_counts {
 	uint64_t put;	    /* taken by slots_put */
 	uint64_t no_room;   /* not taken by it */
@@ -112,6 +112,7 @@ struct slots_counts {
 	uint64_t handed;    /* over to the bus */
 	uint64_t refused;   /* by the bus, each time */
 	uint64_t confirmed; /* by their echo */
+	uint64_t unsure;    /* handed over to a bus that confirms nothing */
 	uint64_t late;	    /* of those: on the wire after their deadline */
 	uint64_t stale;	    /* of those again: they were in flight during a stall */
 	uint64_t stray;	    /* echoes of what was lost before */
@@ -170,6 +171,7 @@ struct slots { /* private; about 40 kB */
 	enum slots_state state;
 	int64_t since_ns; /* of the state */
 	bool proven;
+	bool unconfirmed;
 	int64_t confirmed_ns, received_ns; /* the last of each on the wire */
 	int64_t link_ns;		   /* when the link last came up */
 	int64_t retry_ns;		   /* hand over nothing before */
@@ -203,6 +205,9 @@ bool slots_lost(struct slots *s, struct slots_loss *loss);
 
 /* The echo of an own frame, which was on the wire, complete, at t_ns.  Its row, or -ENOENT: of one that was lost. */
 int slots_echo(struct slots *s, const struct frame *frame, int64_t t_ns);
+/* The bus confirms nothing (bus_confirms): what is handed over is in flight no more, a stall is not noticed, and a frame
+ * of another node proves the bus. */
+void slots_unconfirmed(struct slots *s, bool unconfirmed);
 /* A frame of anybody else; error frames are not received in this sense. */
 void slots_received(struct slots *s, const struct frame *frame, int64_t t_ns);
 /* Something received was dropped before it came here, perhaps an echo. */

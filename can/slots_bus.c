@@ -20,6 +20,7 @@ void slots_bus_init(struct slots_bus *line, struct slots *slots, struct bus *bus
 		.attached = bus_stats(bus)->attached,
 		.dropped = bus_stats(bus)->dropped,
 	};
+	slots_unconfirmed(slots, !bus_confirms(bus));
 	if (is_down(bus))
 		slots_link_down(slots, now_ns);
 }
@@ -39,7 +40,7 @@ static void tell_frame(struct slots_bus *line, const struct bus_frame *got)
 		line->broken |= !!(got->frame.id & (CAN_ERR_BUSOFF | CAN_ERR_RESTARTED));
 	else if (got->flags & BUS_OWN)
 		tell_echo(line, got);
-	else
+	else if (!(got->flags & BUS_QUEUED))
 		slots_received(line->slots, &got->frame, got->t_ns);
 }
 
@@ -65,6 +66,7 @@ int slots_bus_receive(struct slots_bus *line, struct bus_frame *frames, size_t n
 	line->broken |= got == -ENETDOWN || got == -ENODEV || stats->attached != line->attached || is_down(line->bus);
 	line->dropped = stats->dropped;
 	line->attached = stats->attached;
+	slots_unconfirmed(line->slots, !bus_confirms(line->bus));
 	if (got <= 0)
 		tell_link(line, now_ns);
 	return got;

@@ -83,9 +83,18 @@ int slots_echo(struct slots *s, const struct frame *frame, int64_t t_ns)
 	return row;
 }
 
+void slots_unconfirmed(struct slots *s, bool unconfirmed)
+{
+	if (unconfirmed == s->unconfirmed)
+		return;
+	s->unconfirmed = unconfirmed;
+	s->proven = false;
+}
+
 void slots_received(struct slots *s, const struct frame *frame, int64_t t_ns)
 {
 	s->received_ns = slots_most(s->received_ns, t_ns);
+	s->proven |= s->unconfirmed && s->state != SLOTS_DOWN && t_ns >= s->link_ns;
 	if (s->state == SLOTS_STALLED && t_ns > s->since_ns && s->doubt_ns == CLOCK_NEVER &&
 	    slots_arbitration(frame->id) > slots_arbitration(s->in_flight[0].frame.id))
 		s->doubt_ns = t_ns;
@@ -170,10 +179,14 @@ void slots_handed(struct slots *s, int64_t now_ns)
 	if (s->taken < 0)
 		return;
 	w = leave_taken(s);
+	s->counts.handed++;
+	if (s->unconfirmed) {
+		s->counts.unsure++;
+		return;
+	}
 	s->in_flight[s->in_flight_n++] = (struct slots_in_flight){
 		w->row, now_ns, w->deadline_ns, s->state == SLOTS_STALLED, w->frame,
 	};
-	s->counts.handed++;
 }
 
 void slots_refused(struct slots *s, int64_t now_ns)

@@ -114,7 +114,7 @@ static void take_frame(struct drv *drv, unsigned int l, const struct bus_frame *
 	struct line *line = &drv->lines[l];
 	const struct drv_tick_rule *rule = &drv->setup.rule;
 
-	if (line->tick_wanted && got->frame.id == line->tick_id && !(got->flags & BUS_OWN)) {
+	if (line->tick_wanted && got->frame.id == line->tick_id && !(got->flags & (BUS_OWN | BUS_QUEUED))) {
 		if (rule->kind == DRV_TICK_FRAME)
 			drv_tick_event(&drv->tick, got->t_ns);
 		else if (frame_equal(&got->frame, &drv->clock_frame))
@@ -265,12 +265,24 @@ static void tick(struct drv *drv, int64_t now_ns)
 	drv->tick_now_ns = now_ns;
 }
 
+static void report_no_echo(struct drv *drv)
+{
+	for (struct line *line = drv->lines; line < drv->lines + drv->lines_n; line++) {
+		if (!bus_confirms(line->bus) && !line->no_echo_told)
+			drv_event(drv, MSG_SEVERITY_WARNING, "no-echo",
+				  "bus %s: %s has no echo of its own: nothing sent is confirmed, no stall is noticed",
+				  line->setup->name, line->setup->interface);
+		line->no_echo_told = !bus_confirms(line->bus);
+	}
+}
+
 /* What can wait until everything is sent. */
 static void keep_house(struct drv *drv, int64_t now_ns)
 {
 	hist_add(&drv->late, drv->late_ns);
 	drv_look_at_ports(drv, now_ns);
 	drv->asked = port_has_news(&drv->req_port); /* to be read in the next tick, behind the e-stop */
+	report_no_echo(drv);
 	drv_report_withheld(drv);
 	drv_joints_report(drv);
 	report_look(&drv->report, clock_now_ns());

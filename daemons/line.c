@@ -96,7 +96,7 @@ bool line_takes(struct line *line, const struct bus_frame *got)
 {
 	struct line_receive *r = line->receives, *end = r + line->receives_n;
 
-	if (got->flags & BUS_OWN)
+	if (got->flags & (BUS_OWN | BUS_QUEUED))
 		return false;
 	while (r < end && ((got->frame.id ^ r->row.id) & r->row.id_mask))
 		r++;

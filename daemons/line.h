@@ -23,11 +23,12 @@ struct line {
 	struct bus *bus;
 	struct slots slots;
 	struct slots_bus pump;
-	bool watched;	  /* everything is wanted */
-	bool ended;	  /* a log that is over */
-	bool quiet;	  /* nothing has come since it was last read */
-	bool real;	  /* something may move */
-	bool can_reset;	  /* this process may reset its link */
+	bool watched;	/* everything is wanted */
+	bool ended;	/* a log that is over */
+	bool quiet;	/* nothing has come since it was last read */
+	bool real;	/* something may move */
+	bool can_reset; /* this process may reset its link */
+	bool no_echo_told;
 	bool tick_wanted; /* the frame that the loop ticks on, the robot's clock or another */
 	uint32_t tick_id;
 

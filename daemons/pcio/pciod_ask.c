@@ -1,6 +1,8 @@
 /* pciod_ask.c: which reply belongs to which request. */
 #include "daemons/pcio/pciod_ask.h"
 
+#define EARLY_MAX 2 /* as many as are in flight at a time */
+
 static void give_up(struct pciod_ask *ask)
 {
 	ask->phase = PCIOD_ASK_OWED;
@@ -25,8 +27,19 @@ void pciod_ask_put(struct pciod_ask *ask, int64_t now_ns)
 	ask->since_ns = now_ns;
 }
 
+/* The echo of what was answered already. */
+static bool passed_over(struct pciod_ask *ask)
+{
+	const bool early = ask->early;
+
+	ask->early -= early;
+	return early;
+}
+
 void pciod_ask_sent(struct pciod_ask *ask, int64_t t_ns)
 {
+	if (passed_over(ask))
+		return;
 	ask->since_ns = t_ns;
 	switch (ask->phase) {
 	case PCIOD_ASK_PUT:
@@ -46,7 +59,7 @@ void pciod_ask_sent(struct pciod_ask *ask, int64_t t_ns)
 
 void pciod_ask_lost(struct pciod_ask *ask)
 {
-	if (ask->phase == PCIOD_ASK_PUT)
+	if (!passed_over(ask) && ask->phase == PCIOD_ASK_PUT)
 		give_up(ask);
 }
 
@@ -58,8 +71,10 @@ bool pciod_ask_reply(struct pciod_ask *ask, const struct pciod_ask_times *times,
 		return false;
 	switch (ask->phase) {
 	case PCIOD_ASK_FREE:
-	case PCIOD_ASK_PUT:
 		return false;
+	case PCIOD_ASK_PUT:
+		ask->early += ask->early < EARLY_MAX;
+		__attribute__((fallthrough));
 	case PCIOD_ASK_SENT:
 		ask->phase = PCIOD_ASK_FREE;
 		ask->unanswered = !in_time;

@@ -12,8 +12,9 @@
  * Were the next question asked at once, a reply that was lost for good would put each answer to the question before
  * it, for ever.
  *
- * A reply that was on the wire before its request, by the stamps of both, never belongs to it; nor does one whose
- * request has not been confirmed by its echo.
+ * A reply that was on the wire before its request, by the stamps of both, never belongs to it.  One that is delivered
+ * before the echo of its request does, if it is not older than the putting of it: the echo that follows, or does not on
+ * an interface that has none, changes nothing then.
  *
  * Pure.  Times are nanoseconds of CLOCK_MONOTONIC, those of frames when they were on the wire.
  */
@@ -32,9 +33,10 @@ enum pciod_ask_phase {
 
 struct pciod_ask {
 	enum pciod_ask_phase phase;
-	unsigned int owed; /* replies that may come while owed */
-	int64_t since_ns;  /* put: when; sent, owed: when it was on the wire, as far as known */
-	bool unanswered;   /* the last one was given up */
+	unsigned int owed;  /* replies that may come while owed */
+	int64_t since_ns;   /* put: when; sent, owed: when it was on the wire, as far as known */
+	bool unanswered;    /* the last one was given up */
+	unsigned int early; /* replies that came before the echo: so many echoes are to be passed over */
 };
 
 struct pciod_ask_times {

@@ -113,7 +113,7 @@ static void receive(struct sim_unit *unit)
 
 	while ((n = bus_receive(unit->bus, frames, BATCH)) > 0)
 		for (int i = 0; i < n; i++)
-			if (!(frames[i].flags & BUS_OWN))
+			if (!(frames[i].flags & (BUS_OWN | BUS_QUEUED)))
 				unit->kind->frame(unit->state, &frames[i].frame, frames[i].t_ns);
 }
 

@@ -17,6 +17,7 @@
 
 #include "can/bus_backend.h"
 #include "can/bus_filters.h"
+#include "can/bus_interface.h"
 #include "channels/clock.h"
 #include "test/can/bus_suite.h"
 #include "test/channels/lib.h"
@@ -329,6 +330,23 @@ static void states(void)
 }
 
 /* ---- what the kernel is told ---- */
+
+static void an_echo_of_its_own(void)
+{
+	static const struct {
+		unsigned int flags;
+		const char *kind;
+		bool confirms;
+	} cases[] = {
+		{ 0x400c1, "can", true },   { 0x400c1, "", true },	 { 0x000c1, "can", false },
+		{ 0x000c1, "", false },	    { 0x000c1, "slcan", false }, { 0x000c1, "vcan", true },
+		{ 0x000c1, "vxcan", true },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		TEST_ASSERT_EQUAL(cases[i].confirms, bus_interface_confirms_by(cases[i].flags, cases[i].kind));
+	TEST_ASSERT_TRUE(bus_interface_confirms(-1)); /* the kernel does not say */
+}
 
 static void filters_of_the_kernel(void)
 {
@@ -659,6 +677,7 @@ int main(void)
 	RUN_TEST(interface_that_is_not_there);
 	RUN_TEST(not_permitted);
 	RUN_TEST(states);
+	RUN_TEST(an_echo_of_its_own);
 	RUN_TEST(filters_of_the_kernel);
 	RUN_TEST(filters_beyond_the_kernel);
 	RUN_TEST(log_at_its_pace);

@@ -160,6 +160,41 @@ static void receptions_are_told_and_errors_are_none(void)
 	TEST_ASSERT_EQUAL_UINT(1, slots_in_flight(&one.slots));
 }
 
+/* The kernel gives back what it has queued: that confirms nothing, is no stall when it is missing, and proves nothing.
+ * A frame of another node does. */
+static void a_bus_without_an_echo_confirms_nothing(void)
+{
+	const struct frame other = { .id = 0x700, .len = 1 };
+
+	one.slots.proven = false;
+	one.fake.bus.unconfirmed = true;
+	one.fake.bus.stats.attached++;
+	drain(&one, 0);
+	for (uint8_t key = 1; key <= 4; key++) {
+		put(0, key, 0);
+		TEST_ASSERT_EQUAL_INT(1, slots_bus_pump(&one.line, 0));
+		arrives(&one.fake, &one.fake.sent[key - 1], BUS_QUEUED, 0);
+		drain(&one, 0);
+	}
+	TEST_ASSERT_EQUAL_UINT64(4, counts()->handed);
+	TEST_ASSERT_EQUAL_UINT64(4, counts()->unsure);
+	TEST_ASSERT_EQUAL_UINT64(0, counts()->confirmed);
+	TEST_ASSERT_EQUAL_UINT64(0, counts()->stray);
+	TEST_ASSERT_EQUAL_UINT(0, slots_in_flight(&one.slots));
+	TEST_ASSERT_EQUAL_UINT64(0, bus_stats(&one.fake.bus)->confirmed);
+	TEST_ASSERT_EQUAL_UINT64(0, bus_stats(&one.fake.bus)->received);
+	slots_bus_pump(&one.line, 1000000000);
+	TEST_ASSERT_EQUAL(SLOTS_RUNNING, slots_state(&one.slots));
+	TEST_ASSERT_FALSE(slots_proven(&one.slots));
+	arrives(&one.fake, &other, 0, 1000000001);
+	drain(&one, 1000000001);
+	TEST_ASSERT_TRUE(slots_proven(&one.slots));
+	/* Another interface of that name, which has one: nothing is known of it. */
+	one.fake.bus.unconfirmed = false;
+	drain(&one, 1000000002);
+	TEST_ASSERT_FALSE(slots_proven(&one.slots));
+}
+
 static void a_full_queue_keeps_the_newest(void)
 {
 	one.fake.send_answer = -ENOBUFS;
@@ -473,6 +508,7 @@ int main(void)
 	UNITY_BEGIN();
 	RUN_TEST(two_are_handed_over_and_echoes_make_room);
 	RUN_TEST(receptions_are_told_and_errors_are_none);
+	RUN_TEST(a_bus_without_an_echo_confirms_nothing);
 	RUN_TEST(a_full_queue_keeps_the_newest);
 	RUN_TEST(what_no_bus_takes_is_lost);
 	RUN_TEST(a_reset_seen_by_sending_waits_for_the_echoes_before_it);

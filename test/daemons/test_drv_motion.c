@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <string.h>
 
+#include "can/bus_backend.h"
 #include "channels/clock.h"
 #include "daemons/drv_inside.h"
 #include "test/daemons/test_drv_lib.h"
@@ -564,6 +565,19 @@ static void commands_leave_before_anything_that_waits(void)
 	TEST_ASSERT_TRUE(drv_lib_told("odd") && drv_lib_told("even"));
 }
 
+static void take_the_echo_away(void)
+{
+	fake.drv->lines[0].bus->unconfirmed = true;
+}
+
+static void a_bus_without_an_echo_is_said(void)
+{
+	drv_lib_at(3, take_the_echo_away);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(49, ""));
+	TEST_ASSERT_EQUAL(1, count_events("no-echo"));
+	TEST_ASSERT_NOT_NULL(strstr(drv_lib_event("no-echo")->text, "has no echo of its own"));
+}
+
 static void break_a_pipe(void)
 {
 	raise(SIGPIPE);
@@ -602,6 +616,7 @@ int main(void)
 	RUN_TEST(a_current_limit_will_do_without_a_position);
 	RUN_TEST(a_real_bus_needs_a_file_with_limits);
 	RUN_TEST(commands_leave_before_anything_that_waits);
+	RUN_TEST(a_bus_without_an_echo_is_said);
 	RUN_TEST(a_broken_pipe_is_no_end);
 	return UNITY_END();
 }

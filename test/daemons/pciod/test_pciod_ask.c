@@ -54,10 +54,52 @@ static void what_nobody_asked_for_is_no_answer(void)
 	TEST_ASSERT_TRUE(is_free(1003));
 }
 
-static void a_reply_before_its_request_was_on_the_wire_is_none(void)
+/* The controller's driver delivers what it received before it tells what it has sent. */
+static void a_reply_before_the_echo_of_its_request_counts(void)
+{
+	for (int i = 0; i < 5; i++) { /* and does not disturb the next one */
+		TEST_ASSERT_TRUE(is_free(1000 + 10 * i));
+		pciod_ask_put(&ask, (1000 + 10 * i) * MS);
+		TEST_ASSERT_TRUE(reply(1001 + 10 * i));
+		TEST_ASSERT_FALSE(ask.unanswered);
+		TEST_ASSERT_TRUE(is_free(1001 + 10 * i));
+		TEST_ASSERT_FALSE(reply(1001 + 10 * i)); /* twice */
+		pciod_ask_sent(&ask, (1002 + 10 * i) * MS);
+		TEST_ASSERT_TRUE(is_free(1003 + 10 * i));
+	}
+	/* The echo comes when the next one is put. */
+	pciod_ask_put(&ask, 1100 * MS);
+	TEST_ASSERT_TRUE(reply(1101));
+	pciod_ask_put(&ask, 1102 * MS);
+	pciod_ask_sent(&ask, 1103 * MS);
+	TEST_ASSERT_EQUAL(PCIOD_ASK_PUT, ask.phase);
+	pciod_ask_sent(&ask, 1104 * MS);
+	TEST_ASSERT_EQUAL(PCIOD_ASK_SENT, ask.phase);
+	TEST_ASSERT_TRUE(reply(1105));
+	/* Or it is lost. */
+	pciod_ask_put(&ask, 1200 * MS);
+	TEST_ASSERT_TRUE(reply(1201));
+	pciod_ask_lost(&ask);
+	put_and_sent(1202, 1203);
+	TEST_ASSERT_TRUE(reply(1204));
+}
+
+/* On an interface that has no echo. */
+static void or_there_never_is_an_echo(void)
+{
+	for (int i = 0; i < 100; i++) {
+		TEST_ASSERT_TRUE(is_free(1000 + 10 * i));
+		pciod_ask_put(&ask, (1000 + 10 * i) * MS);
+		TEST_ASSERT_TRUE(reply(1001 + 10 * i));
+	}
+	TEST_ASSERT_EQUAL(2, ask.early);
+}
+
+static void a_reply_before_its_request_is_none(void)
 {
 	pciod_ask_put(&ask, 1000 * MS);
-	TEST_ASSERT_FALSE(reply(1001)); /* not confirmed */
+	TEST_ASSERT_FALSE(reply(999));
+	TEST_ASSERT_FALSE(is_free(1000));
 	pciod_ask_sent(&ask, 1003 * MS);
 	TEST_ASSERT_FALSE(reply(1002)); /* by the stamps */
 	TEST_ASSERT_FALSE(is_free(1004));
@@ -171,7 +213,9 @@ int main(void)
 	UNITY_BEGIN();
 	RUN_TEST(a_reply_in_time_is_the_answer);
 	RUN_TEST(what_nobody_asked_for_is_no_answer);
-	RUN_TEST(a_reply_before_its_request_was_on_the_wire_is_none);
+	RUN_TEST(a_reply_before_the_echo_of_its_request_counts);
+	RUN_TEST(or_there_never_is_an_echo);
+	RUN_TEST(a_reply_before_its_request_is_none);
 	RUN_TEST(late_is_inclusive);
 	RUN_TEST(a_late_reply_is_dropped_and_the_key_is_free_again);
 	RUN_TEST(nothing_is_asked_while_a_reply_is_owed);
