@@ -1,0 +1,297 @@
+#!/bin/bash
+# test_places.sh: other users of the machine and the files of a robot.  Each case is an attack, or a mistake, of an
+# ordinary user, and what must hold.
+# shellcheck disable=SC2317 # called by name
+set -eu -o pipefail
+. test/scripts/lib.sh
+robot=23401 stranger=23402 operator=23403 operators=23410
+[ "$(id -u)" -eq 0 ] || {
+	lib_ignore places "needs root, to be several users"
+	lib_end
+	exit
+}
+folder=$(mktemp -d)
+chmod 755 "$folder"
+build=$(realpath "${BUILD:-build}")
+export ENDPLATE_PREFIX=plc$$.
+unset NOTIFY_SOCKET ENDPLATE_RUN XDG_RUNTIME_DIR ACH_DIR
+system=/run/endplate/plc$$
+
+cleanup() {
+	local state
+	jobs -p | xargs -r kill -TERM 2>/dev/null || true
+	wait 2>/dev/null || true
+	for state in "$folder"/*/state/* "$folder"/*/*/state/* "$system"/state/*; do
+		[ ! -f "$state" ] || awk '$1 == "pid" { print $2 }' "$state" | xargs -r kill -KILL 2>/dev/null || true
+	done
+	"$build/ach" rm "${ENDPLATE_PREFIX}"estop 2>/dev/null || true
+	rm -f /dev/shm/ach*-"plc$$"*
+	rm -rf "$folder" "$system"
+}
+trap cleanup EXIT
+
+# Where every user can read them.
+mkdir "$folder/bin"
+for program in achstart achctl ach canwire robotsim hubo-daemon pciod; do
+	cp "$build/$program" "$folder/bin/"
+done
+cp config/robots/bench.yaml "$folder/bench.yaml"
+printf 'include: %s\ndaemons: {canwire: , robotsim: , clock: , waist: }\n' "$folder/bench.yaml" >"$folder/robot.launch"
+printf 'include: %s\nclock: none\ndaemons:\n  one: {program: sleep, args: [1000]}\n' \
+	"$folder/bench.yaml" >"$folder/one.launch"
+export PATH=$folder/bin:$PATH
+install -d -m 1777 "$folder/tmp" # as /tmp is: whoever comes first has the name
+
+as() { # UID [GROUP] COMMAND...: as that user; in the background it is the process itself
+	local uid=$1 gid=$1 be=()
+	shift
+	[[ ! $1 =~ ^[0-9]+$ ]] || { gid=$1 && shift; }
+	[ -z "${exec:-}" ] || be=(exec)
+	"${be[@]}" setpriv --reuid="$uid" --regid="$gid" --clear-groups "$@"
+}
+
+start() { # UID[:GID] RUN LAUNCH: an achstart, which says what it has to say in $folder/said
+	local uid=${1%:*} gid=${1#*:}
+	: >"$folder/said"
+	export ENDPLATE_RUN=$2
+	exec=1 as "$uid" "$gid" achstart "$folder/$3.launch" 2>>"$folder/said" &
+	supervisor=$!
+}
+
+said() { grep -qF -- "$1" "$folder/said" || { cat "$folder/said" && return 1; }; }
+
+ready() { lib_until grep -q 'all . ready' "$folder/said"; }
+
+stop() {
+	kill -TERM "$supervisor"
+	wait "$supervisor"
+}
+
+refused() { # UID RUN WORDS: an achstart of that user does not start, and says why
+	local status=0
+	start "$1" "$2" one
+	wait "$supervisor" || status=$?
+	[ "$status" -eq 111 ]
+	said "$3"
+}
+
+field() { awk -v key="$2" '$1 == key { print $2 }' "$1"; }
+
+# ---- the folder ----
+
+# The stranger made it first, and put links to files of the robot's user into it.
+test_links_in_a_foreign_folder_are_not_followed() {
+	local run=$folder/tmp/first uid name
+	for uid in $robot 0; do
+		install -o "$uid" -m 600 /dev/null "$folder/precious"
+		echo precious >"$folder/precious"
+		as $stranger mkdir -m 777 "$run" "$run/state" "$run/log"
+		for name in lock robot robot.new .robot.new notify control state/one state/one.new log/one.log; do
+			as $stranger ln -s "$folder/precious" "$run/$name"
+		done
+		refused "$uid" "$run" "$run: it belongs to uid $stranger, not to uid $uid"
+		[ "$(cat "$folder/precious")" = precious ]
+		rm -r "$run"
+	done
+}
+
+test_a_folder_that_others_may_write_is_refused() {
+	install -d -o $robot -m 777 "$folder/open"
+	refused $robot "$folder/open" 'mode 0777'
+	said "chmod go-w $folder/open"
+}
+
+test_a_link_to_a_folder_is_refused() {
+	install -d -o $robot "$folder/real"
+	as $stranger ln -s "$folder/real" "$folder/tmp/link"
+	refused $robot "$folder/tmp/link" 'symbolic link'
+	refused $robot "$folder/tmp/link/deeper" 'symbolic link'
+	[ -z "$(ls -A "$folder/real")" ]
+}
+
+# Also inside the folder, where only its user can have put them.
+test_links_in_ones_own_folder_are_not_followed() {
+	local run=$folder/own name
+	install -d -o $robot "$run"
+	for name in lock state; do
+		install -o $robot /dev/null "$folder/precious"
+		as $robot ln -s "$folder/precious" "$run/$name"
+		[ "$name" = state ] || refused $robot "$run" "$run/$name: it is a symbolic link"
+		[ "$name" = lock ] || {
+			start $robot "$run" one
+			lib_until said 'its state cannot be kept'
+			stop
+		}
+		[ ! -s "$folder/precious" ]
+		rm -f "$run/$name"
+	done
+}
+
+# ---- the lock ----
+
+# The stranger takes the lock while no achstart runs: so none could be started any more.
+test_a_stranger_cannot_take_the_lock() {
+	local run=$folder/lock
+	install -d -o $robot -m 755 "$run"
+	start $robot "$run" one
+	ready
+	kill -KILL "$supervisor"
+	wait "$supervisor" || true
+	chmod 755 "$run" # it would be enough
+	lib_not as $stranger flock -n "$run/lock" true
+	start $robot "$run" one
+	ready
+	[ "$(stat -c %a "$run") $(stat -c %a "$run/state") $(stat -c %a "$run/lock")" = '700 700 600' ]
+	stop
+	# One that an older achstart left.
+	install -o $robot -m 644 /dev/null "$run/lock"
+	start $robot "$run" one
+	ready
+	[ "$(stat -c %a "$run/lock")" = 600 ]
+	stop
+}
+
+# ---- state files ----
+
+victim() { # UID: a process, its number in $victim and its start in $started
+	exec=1 as "$1" sleep 1000 &
+	victim=$!
+	lib_until grep -qx sleep "/proc/$victim/comm"
+	started=$(awk '{ print $22 }' "/proc/$victim/stat")
+}
+
+# BOOT: $folder/forged/state/one names the victim.
+forge() {
+	rm -rf "$folder/forged"
+	install -d -o $robot "$folder/forged" "$folder/forged/state"
+	printf 'pid %d\nstarted %d\nboot %s\nincarnation 1\nhash 0\nready 1\nready_ns 1\nspawned_ns 1\nrestarts 0\nleft %s\nend\n' \
+		"$victim" "$started" "$1" stopped >"$folder/forged/state/one"
+	chown $robot "$folder/forged/state/one"
+	chmod 600 "$folder/forged/state/one"
+}
+
+boot=$(tr -d '\n-' </proc/sys/kernel/random/boot_id)
+boot="${boot:0:16} ${boot:16}"
+
+lives() {
+	start $robot "$folder/forged" one
+	lib_until test -S "$folder/forged/control"
+	as $robot achctl start one >/dev/null
+	stop
+	kill -0 "$victim"
+	kill -KILL "$victim"
+	wait "$victim" || true
+}
+
+test_a_state_of_this_boot_is_adopted() {
+	victim $robot
+	forge "$boot"
+	start $robot "$folder/forged" one
+	lib_until grep -q "found running, process $victim" "$folder/said"
+	stop
+	wait "$victim" || [ $? -eq 143 ]
+}
+
+test_a_state_of_another_boot_gets_nobody_killed() {
+	victim $robot
+	forge '0123456789abcdef 0123456789abcdef'
+	lives
+	lib_not said 'found running'
+}
+
+test_a_number_that_was_given_to_another_process_gets_nobody_killed() {
+	victim $robot
+	started=$((started + 1))
+	forge "$boot"
+	lives
+	lib_not said 'found running'
+}
+
+test_a_process_of_another_user_is_not_adopted() {
+	victim $stranger
+	forge "$boot"
+	lives
+	lib_not said 'found running'
+}
+
+# Whose folder it is decides before any file in it is read.
+test_a_state_in_a_foreign_folder_gets_nobody_killed() {
+	victim $robot
+	forge "$boot"
+	chown -R $stranger "$folder/forged"
+	refused $robot "$folder/forged" "it belongs to uid $stranger"
+	kill -0 "$victim"
+	kill -KILL "$victim"
+}
+
+# ---- operators ----
+
+# As systemd makes it.
+system_robot() {
+	install -d -m 755 /run/endplate
+	install -d -o $robot -g $operators -m 750 "$system"
+	printf 'operators: %d\n' $operators | cat - "$folder/one.launch" >"$folder/system.launch"
+	start $robot:$operators "$system" system
+	unset ENDPLATE_RUN
+	ready
+}
+
+test_an_operator_reaches_the_robot_of_the_system() {
+	system_robot
+	as $operator $operators achctl --robot "plc$$" status | grep -q one
+	[ "$(as $operator $operators achctl --robot "plc$$" env)" = "export ENDPLATE_RUN='$system'
+export ENDPLATE_PREFIX='$ENDPLATE_PREFIX'
+unset ACH_DIR" ]
+	lib_matches 111 "*$system: Permission denied: only the owner of the robot and its operators may use it" \
+		as $stranger achctl --robot "plc$$" status
+	# Nothing of it can be changed by an operator.
+	lib_not as $operator $operators flock -n "$system/lock" true
+	lib_not as $operator $operators ls "$system/state"
+	lib_not as $operator $operators touch "$system/x"
+	lib_not as $operator $operators rm "$system/control"
+	stop
+}
+
+# The stranger has a folder of the name that the operator means, and plays achstart in it.
+test_a_false_achstart_is_not_believed() {
+	local run=$folder/tmp/false
+	start $stranger "$run" one
+	ready
+	chmod -R go+rX "$run"
+	chmod 666 "$run/control"
+	lib_matches 111 "*$run: it belongs to uid $stranger, not to uid $operator*" as $operator achctl status
+	lib_matches 111 "*$run: it belongs to uid $stranger, not to uid $operator*" as $operator achctl arm
+	stop
+}
+
+# ---- wires and the simulator ----
+
+test_a_wire_is_for_its_user() {
+	local run=$folder/wire
+	install -d -o $robot -m 755 "$run"
+	start $robot "$run" robot
+	ready
+	[ "$(stat -c %a "$run/wire" "$run/wire/torso" "$run/wire/torso.lock" "$run/robotsim" | xargs)" = '700 600 600 600' ]
+	lib_matches 111 '*no permission for*' as $stranger canwire stats torso
+	chmod 755 "$run" "$run/wire"
+	lib_matches 111 '*is not to be trusted*' as $stranger canwire stats torso
+	lib_not as $stranger flock -n "$run/wire/torso.lock" true
+	lib_not as $stranger flock -n "$run/robotsim.lock" true
+	lib_not as $stranger robotsim report
+	as $robot canwire stats torso >/dev/null
+	as $robot robotsim report >/dev/null
+	stop
+}
+
+# The stranger serves a wire of the right name, and would be given the frames.
+test_a_false_wire_is_not_used() {
+	export ENDPLATE_RUN=$folder/tmp/wires
+	exec=1 as $stranger canwire run torso 2>/dev/null &
+	lib_until test -S "$ENDPLATE_RUN/wire/torso"
+	chmod -R go+rX "$ENDPLATE_RUN"
+	chmod 666 "$ENDPLATE_RUN/wire/torso"
+	lib_matches 111 "*is not to be trusted*" as $robot canwire stats torso
+	lib_matches 111 "*belongs to uid $stranger*" as $robot canwire run other
+}
+
+lib_functions "$folder/log" "${1:-}"
