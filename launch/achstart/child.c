@@ -14,6 +14,10 @@
 #include "config/run.h"
 #include "launch/achstart/child.h"
 
+#ifndef PIDFD_SIGNAL_PROCESS_GROUP /* Linux 6.9 */
+#define PIDFD_SIGNAL_PROCESS_GROUP (1U << 2)
+#endif
+
 /* What the new process tells before exec: which step failed, and why. */
 struct told {
 	char step; /* 'p' priority, 'c' core, 's' state file, 'x' exec */
@@ -88,10 +92,10 @@ static bool is_ours_alone(const char *assignment)
 
 /* NULL: no memory. */
 static char **make_environment(const struct launch_daemon *daemon, char run[ASSIGNMENT_MAX],
-			       char notify[ASSIGNMENT_MAX])
+			       char notify[ASSIGNMENT_MAX], char name[ASSIGNMENT_MAX])
 {
 	char path[RUN_PATH_MAX], **environment;
-	size_t n = 0, most = 3;
+	size_t n = 0, most = 4;
 
 	for (char **e = environ; *e; e++)
 		most++;
@@ -113,6 +117,8 @@ static char **make_environment(const struct launch_daemon *daemon, char run[ASSI
 	}
 	for (char **e = daemon->environment; e && *e; e++)
 		n = put(environment, n, *e);
+	snprintf(name, ASSIGNMENT_MAX, "ENDPLATE_DAEMON=%s", daemon->name);
+	put(environment, n, name);
 	return environment;
 }
 
@@ -200,13 +206,13 @@ static int refuse(struct error_sink *errors, const char *path, int error)
 int child_start(struct child *child, const struct launch_daemon *daemon, const char *path, int log_fd,
 		struct folder_state *kept, struct error_sink *errors, struct error_sink *warnings)
 {
-	char run[ASSIGNMENT_MAX], notify[ASSIGNMENT_MAX];
+	char run[ASSIGNMENT_MAX], notify[ASSIGNMENT_MAX], name[ASSIGNMENT_MAX];
 	struct start start = { .daemon = daemon, .path = path, .log_fd = log_fd, .kept = kept };
 	int ends[2], status, error;
 	pid_t pid;
 
 	*child = (struct child){ .pidfd = -1 };
-	start.environment = make_environment(daemon, run, notify);
+	start.environment = make_environment(daemon, run, notify, name);
 	if (!start.environment)
 		return refuse(errors, path, ENOMEM);
 	if (pipe2(ends, O_CLOEXEC)) {
@@ -241,10 +247,14 @@ int child_adopt(struct child *child, const struct folder_state *kept)
 	return pidfd < 0 ? pidfd : 0;
 }
 
+/* The group by its descriptor; where the kernel cannot, by the number of a leader that is not reaped yet, else its
+ * leader alone. */
 int child_signal(const struct child *child, int signal)
 {
-	if (child->pidfd < 0 && child->pid && child->ours) /* not reaped yet: the number is still its own */
-		return kill(child->pid, signal) ? -errno : 0;
+	if (child->pidfd >= 0 && !pidfd_send_signal(child->pidfd, signal, NULL, PIDFD_SIGNAL_PROCESS_GROUP))
+		return 0;
+	if (child->pid && child->ours)
+		return kill(-child->pid, signal) ? -errno : 0;
 	if (child->pidfd < 0)
 		return -ESRCH;
 	return pidfd_send_signal(child->pidfd, signal, NULL, 0) ? -errno : 0;
@@ -258,21 +268,24 @@ static bool adopted_ended(const struct child *child)
 	return clock_wait(&fd, 1, 0) > 0;
 }
 
+/* It is not reaped here: until then its number is also that of its group. */
+static bool own_ended(const struct child *child)
+{
+	siginfo_t info = { 0 };
+
+	return waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOHANG | WNOWAIT) ? errno != EINTR : info.si_pid != 0;
+}
+
 bool child_ended(struct child *child, int *status)
 {
 	*status = -1;
 	if (!child->pid)
 		return false;
-	if (child->ours) {
-		const pid_t pid = waitpid(child->pid, status, WNOHANG);
-
-		if (!pid || (pid < 0 && errno == EINTR))
-			return false;
-		if (pid < 0)
-			*status = -1; /* somebody else has taken it */
-	} else if (!adopted_ended(child)) {
+	if (!(child->ours ? own_ended(child) : adopted_ended(child)))
 		return false;
-	}
+	child_signal(child, SIGKILL); /* what is left of its group */
+	if (child->ours && waitpid(child->pid, status, WNOHANG) <= 0)
+		*status = -1; /* another process has taken it */
 	child_close(child);
 	return true;
 }

@@ -2,7 +2,8 @@
  *
  * stdin is /dev/null, stdout and stderr are the FIFO of its log, opened for reading and writing so that it never sees
  * SIGPIPE or a closed end, and non-blocking so that it never waits for us.  It is in a session of its own: it gets no
- * signal of the terminal, and lives on when we die.  Signals are at their defaults and not blocked.
+ * signal of the terminal, and lives on when we die.  Signals are at their defaults and not blocked.  The daemon is the
+ * process group of that session: signals go to all of it, and it is killed when its leader has ended; see orphans.h.
  */
 #ifndef LAUNCH_ACHSTART_CHILD_H
 #define LAUNCH_ACHSTART_CHILD_H
@@ -35,9 +36,10 @@ int child_start(struct child *child, const struct launch_daemon *daemon, const c
 int child_adopt(struct child *child, const struct folder_state *kept);
 
 void child_close(struct child *child);			 /* forgets it; it runs on */
-int child_signal(const struct child *child, int signal); /* by pidfd: never somebody else's process */
+int child_signal(const struct child *child, int signal); /* to its group, by pidfd: never to another process */
 
-/* Has it ended?  true, with *status as waitpid gives it, or *status -1 for an adopted one.  The child is closed. */
+/* Has it ended?  true, with *status as waitpid gives it, or *status -1 for an adopted one.  The rest of its
+ * group is killed, and the child is closed. */
 bool child_ended(struct child *child, int *status);
 
 /* "exit status 111", "signal 11 (Segmentation fault), core dumped", "status unknown" */

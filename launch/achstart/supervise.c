@@ -11,12 +11,14 @@
 #include "channels/clock.h"
 #include "launch/achstart/control.h"
 #include "launch/achstart/mend.h"
+#include "launch/achstart/orphans.h"
 #include "launch/achstart/own.h"
 #include "launch/achstart/supervise.h"
 
 #define WORLD 111
 #define LATE_NS 50000000 /* having woken so late itself, it does not judge others by the time before */
 #define PATROL_EVERY 5	 /* looks */
+#define ORPHANS_EVERY 10
 
 /* ---- order ---- */
 
@@ -159,6 +161,8 @@ static void look(struct supervisor *s, int64_t now_ns)
 	for (size_t i = 0; i < s->n; i++)
 		watch_judge(s, &s->watches[i], now_ns);
 	links_look(&s->links, s->launch, drivers, n, &s->events, now_ns);
+	if (s->looks % ORPHANS_EVERY == 0)
+		orphans_look(s, false, now_ns);
 	mended = s->looks++ % PATROL_EVERY ? NULL : patrol_look(&s->patrol);
 	if (mended)
 		supervise_mended(s, mended, now_ns);
@@ -213,6 +217,8 @@ static void read_signals(struct supervisor *s, int64_t now_ns)
 		watch_bury(s, &s->watches[i], now_ns);
 		watch_freeze(s, &s->watches[i], now_ns);
 	}
+	if (child)
+		orphans_reap(s);
 }
 
 static void hear(struct supervisor *s, int64_t now_ns)
@@ -306,6 +312,7 @@ static int open_all(struct supervisor *s, int64_t now_ns, struct error_sink *err
 	struct error_sink quiet = { 0 };
 
 	supervise_hold_signals();
+	orphans_open();
 	notify_open(&s->notify);
 	s->signals = open_signals();
 	s->fifos = epoll_create1(EPOLL_CLOEXEC);
@@ -345,7 +352,7 @@ static void close_all(struct supervisor *s, bool stopped)
 
 static void begin(struct supervisor *s, int64_t now_ns)
 {
-	bool adopted = false;
+	bool adopted = false, before = false;
 
 	events_say(&s->events, now_ns, MSG_SEVERITY_INFO, "achstart", "begin", "robot %s, %s", s->launch->name,
 		   s->launch->path);
@@ -353,6 +360,10 @@ static void begin(struct supervisor *s, int64_t now_ns)
 	for (size_t i = 0; i < s->n; i++)
 		adopted |= watch_adopt(s, &s->watches[i], now_ns);
 	level_begin(s, adopted, now_ns);
+	for (size_t i = 0; i < s->n; i++)
+		before |= s->watches[i].kept.incarnation != 0;
+	if (before)
+		orphans_look(s, true, now_ns);
 	links_init(&s->links, s->launch);
 	if (!adopted)
 		links_up(&s->links, s->launch, &s->events, now_ns);
@@ -409,6 +420,8 @@ int supervise(struct launch *launch, int lock, struct error_sink *errors)
 		events_say(&s.events, clock_now_ns(), MSG_SEVERITY_FATAL, "achstart", "wait", "unable to wait: %s",
 			   strerror(-status));
 	else
+		orphans_end(&s);
+	if (!status)
 		status = tell_end(&s, clock_now_ns());
 	close_all(&s, !status);
 	return status ? WORLD : 0;
