@@ -1,12 +1,14 @@
 /* link.c: from a name to its back end, and what can be judged without one. */
 #include <errno.h>
 #include <inttypes.h>
+#include <net/if.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "can/bits.h"
 #include "can/link_backend.h"
+#include "can/link_netlink.h"
 
 /* ---- which back end ---- */
 
@@ -53,6 +55,22 @@ int link_look(const char *name, struct link_info *info, struct error_sink *error
 {
 	memset(info, 0, sizeof(*info));
 	return ops_of(name)->look(name, info, errors);
+}
+
+bool link_kind_is_virtual(const char *kind)
+{
+	return !strcmp(kind, "vcan") || !strcmp(kind, "vxcan") || !strcmp(kind, "wire");
+}
+
+bool link_is_virtual(const char *name)
+{
+	struct link_netlink link;
+	unsigned int index;
+
+	if (ops_of(name) != &link_socketcan_ops)
+		return ops_of(name) == &link_wire_ops;
+	index = if_nametoindex(name);
+	return index && !link_netlink_look(&link, (int)index) && link_kind_is_virtual(link.kind);
 }
 
 int link_up(const char *name, const struct link_settings *want, struct error_sink *errors)

@@ -73,7 +73,13 @@ int link_restart(const char *name, struct error_sink *errors);
  * also if it was not before. */
 int link_reset(const char *name, struct error_sink *errors);
 
+/* Can no real device hang on it?  A wire; or an interface that the kernel calls vcan or vxcan, whatever its name.  One
+ * that is not there may become anything: false. */
+bool link_is_virtual(const char *name);
+
 /* ---- pure ---- */
+
+bool link_kind_is_virtual(const char *kind); /* link_info.kind */
 
 /* What of a link is not as wanted: "bit rate 500000, not 1000000; listen-only".  How many things; 0: it is right, and
  * text is "".  A bit rate may be 0.5 % off and a sample point by a quantum: controllers divide a clock. */

@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "can/link.h"
 #include "daemons/line.h"
 
 /* ---- declaring ---- */
@@ -80,7 +81,7 @@ int line_open(struct line *line, int64_t now_ns, struct error_sink *errors)
 		return status == -EINVAL ? EXIT_WRONG : EXIT_WORLD;
 	slots_bus_init(&line->pump, &line->slots, line->bus, now_ns);
 	line->can_reset = may_reset(interface);
-	line->real = !starts(interface, "wire:") && !starts(interface, "vcan") && !starts(interface, "log:");
+	line->real = !starts(interface, "log:") && !link_is_virtual(interface);
 	return 0;
 }
 

@@ -197,10 +197,9 @@ void check_link(const struct launch *launch, const struct robot_bus *bus, const 
 	const struct link_settings want = check_link_settings(bus);
 	char other[LINK_OTHER_MAX];
 
-	if (launch->arm == LAUNCH_ARM_AUTO && !launch_bus_wire(bus) && !info->virtual)
-		error_add(errors,
-			  "%s: arm: auto, but %s of bus %s is not virtual: write arm: no, and arm with achctl arm",
-			  launch->path, bus->interface, bus->name);
+	if (launch->arm == LAUNCH_ARM_AUTO && !launch_bus_wire(bus) && !link_kind_is_virtual(info->kind))
+		yaml_error(errors, yaml_find(yaml_root(launch->doc), "arm"),
+			   "%s of bus %s is not virtual: write no, and arm with achctl arm", bus->interface, bus->name);
 	if (info->up && link_other(other, info, &want))
 		error_add(warnings,
 			  "bus %s: %s is up with %s: ip link set %s down, and achstart brings it up as it should be",

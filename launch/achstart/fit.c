@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "can/link.h"
 #include "launch/achstart/fit.h"
 
 bool fit_is_actuated(const struct watch *w)
@@ -58,7 +59,7 @@ static void judge_real(const struct watch *w, const struct robot_bus *bus, struc
 		error_add(errors, "%s: bus %s is not well", name, bus->name);
 }
 
-static void judge(struct watch *w, const char *who, int64_t now_ns, struct error_sink *errors)
+static void judge(struct watch *w, const char *who, bool automatic, int64_t now_ns, struct error_sink *errors)
 {
 	const char *name = w->daemon->name;
 	bool real = false;
@@ -79,11 +80,13 @@ static void judge(struct watch *w, const char *who, int64_t now_ns, struct error
 	if (w->pulse.common.lifecycle != MSG_LIFE_DISARMED && w->pulse.common.lifecycle != MSG_LIFE_HOLDING)
 		error_add(errors, "%s: neither disarmed nor holding", name);
 	for (size_t i = 0; i < w->daemon->buses_n; i++) {
-		if (launch_bus_soft(w->daemon->buses[i]))
+		if (link_is_virtual(w->daemon->buses[i]->interface))
 			continue;
 		judge_real(w, w->daemon->buses[i], errors);
 		real = true;
 	}
+	if (real && automatic)
+		error_add(errors, "%s: arm: auto, but its bus is not virtual: write arm: no", name);
 	if (real && !*who)
 		error_add(errors, "%s: on a real bus the operator has to be named", name);
 }
@@ -94,6 +97,6 @@ int fit_to_arm(struct supervisor *s, const char *who, int64_t now_ns, struct err
 
 	for (size_t i = 0; i < s->n; i++)
 		if (fit_is_actuated(&s->watches[i]))
-			judge(&s->watches[i], who, now_ns, errors);
+			judge(&s->watches[i], who, s->launch->arm == LAUNCH_ARM_AUTO, now_ns, errors);
 	return errors->count == before ? 0 : -EPERM;
 }

@@ -39,23 +39,6 @@ static int open_robot(struct launch *launch, const char *include, const struct y
 	return launch->config ? 0 : -ENOMEM;
 }
 
-/* What moves by itself must not be able to hurt anybody. */
-static void check_arm(const struct launch_top *top, struct error_sink *errors)
-{
-	const struct launch *launch = top->launch;
-
-	for (size_t i = 0; launch->arm == LAUNCH_ARM_AUTO && i < launch->robot.buses_n; i++) {
-		const struct robot_bus *bus = &launch->robot.buses[i];
-
-		if (launch_bus_soft(bus))
-			continue;
-		yaml_error(errors, yaml_find(top->node, "arm"),
-			   "bus %s is %s, where something may move: write no, and arm with achctl arm", bus->name,
-			   bus->interface);
-		return;
-	}
-}
-
 static void read_all(struct launch *launch, struct launch_top *top, struct error_sink *errors)
 {
 	snprintf(launch->name, sizeof(launch->name), "%s", *top->robot ? top->robot : launch->robot.name);
@@ -70,7 +53,6 @@ static void read_all(struct launch *launch, struct launch_top *top, struct error
 	launch_read_groups(top, errors);
 	launch_read_clock(top, errors);
 	launch_command(top, errors);
-	check_arm(top, errors);
 }
 
 static int make(struct launch *launch, const char *path, struct error_sink *errors)
@@ -163,11 +145,6 @@ bool launch_uses(const struct launch *launch, const struct robot_bus *bus)
 const char *launch_bus_wire(const struct robot_bus *bus)
 {
 	return strncmp(bus->interface, "wire:", 5) ? NULL : bus->interface + 5;
-}
-
-bool launch_bus_soft(const struct robot_bus *bus)
-{
-	return launch_bus_wire(bus) || !strncmp(bus->interface, "vcan", 4);
 }
 
 /* FNV-1a, over each string with its end. */

@@ -137,8 +137,6 @@ const struct launch_daemon *launch_server(const struct launch *launch, const str
 /* Does a wanted daemon use or serve the bus? */
 bool launch_uses(const struct launch *launch, const struct robot_bus *bus);
 
-/* No real motor can hang on it, as far as its name tells: wire:NAME or vcanN. */
-bool launch_bus_soft(const struct robot_bus *bus);
 /* The wire's own name, behind "wire:"; NULL: it is no wire. */
 const char *launch_bus_wire(const struct robot_bus *bus);
 

@@ -149,7 +149,7 @@ static void reset(struct links_one *one, const char *why, struct events *events,
 void links_look(struct links *l, const struct launch *launch, const struct links_driver *drivers, size_t n,
 		struct events *events, int64_t now_ns)
 {
-	struct links_word words[LAUNCH_DAEMONS_MAX];
+	struct links_word words[LAUNCH_DAEMONS_MAX * MSG_BUSES]; /* a driver may name a bus more than once */
 	const char *why = "";
 
 	if (!launch->links)

@@ -1,9 +1,9 @@
 /* orphans.h: processes that outlive the daemon which started them.
  *
- * A daemon is its process group: child.h signals all of it, and when the leader has ended the rest is killed.  A process
- * that has left the group (setsid, a double fork) is found by its environment, ENDPLATE_RUN and ENDPLATE_DAEMON, which
- * it has from the daemon; also by another achstart.  It is an orphan, and killed, if its daemon has no process, or has
- * one that began later.
+ * A daemon is its process group: child.h signals all of it, and when the leader has ended the rest is killed.  A
+ * process that has left the group (setsid, a double fork) is found by its environment, ENDPLATE_RUN and
+ * ENDPLATE_DAEMON, which it has from the daemon; also by another achstart.  It is an orphan, and killed, if its daemon
+ * has no process, or has one that began later.
  */
 #ifndef LAUNCH_ACHSTART_ORPHANS_H
 #define LAUNCH_ACHSTART_ORPHANS_H

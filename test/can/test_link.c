@@ -219,6 +219,22 @@ static void test_no_such_interface(void)
 	}
 }
 
+static void test_kinds(void)
+{
+	static const struct {
+		const char *kind;
+		bool is_virtual;
+	} kinds[] = { { "vcan", true },	  { "vxcan", true }, { "wire", true },	 { "can", false },
+		      { "slcan", false }, { "", false },     { "vcan0", false }, { "dummy", false } };
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		TEST_ASSERT_EQUAL_MESSAGE(kinds[i].is_virtual, link_kind_is_virtual(kinds[i].kind), kinds[i].kind);
+	TEST_ASSERT_TRUE(link_is_virtual("wire:none"));
+	TEST_ASSERT_FALSE(link_is_virtual("log:none"));
+	TEST_ASSERT_FALSE(link_is_virtual("lo"));
+	TEST_ASSERT_FALSE(link_is_virtual("vcan-none"));
+}
+
 int main(void)
 {
 	UNITY_BEGIN();
@@ -230,5 +246,6 @@ int main(void)
 	RUN_TEST(test_warnings);
 	RUN_TEST(test_names_without_a_link);
 	RUN_TEST(test_no_such_interface);
+	RUN_TEST(test_kinds);
 	return UNITY_END();
 }

@@ -29,7 +29,8 @@ file() { # PROGRAM-LINE [KEY...]: a new robot of one daemon, a shell that runs i
 	rm -rf "$folder/run" "$folder/said"
 	{
 		echo "include: $(realpath config/robots/bench.yaml)"
-		printf 'clock: none\ndaemons:\n  wrapper:\n    program: sh\n    args: [-c, "%s"]\n    alive: process\n' "$1"
+		printf '%s\n' 'clock: none' 'daemons:' '  wrapper:' '    program: sh' '    alive: process' \
+			"    args: [-c, \"$1\"]"
 		[ $# -eq 1 ] || printf '    %s\n' "${@:2}"
 	} >"$folder/x.launch"
 }
@@ -89,13 +90,13 @@ test_a_new_process_does_not_meet_the_old_ones() {
 test_another_achstart_finds_them() {
 	file "setsid sleep $mark.1 & sleep $mark.2 & exec sleep $mark.3" 'restart: never'
 	start
-	for i in 1 2 3; do lib_until sleeps $i; done
+	for i in 1 2 3; do lib_until sleeps "$i"; done
 	kill -9 "$supervisor"
 	wait "$supervisor" || true
 	kill -9 "$(pid)"
 	before=$(left)
 	start
-	for i in 1 2 3; do lib_until sleeps $i; done # those of the new one alone
+	for i in 1 2 3; do lib_until sleeps "$i"; done # those of the new one alone
 	[ "$(left)" != "$before" ]
 	stop
 	none_left
@@ -104,12 +105,12 @@ test_another_achstart_finds_them() {
 test_adopted_ones_too() {
 	file "setsid sleep $mark.1 & sleep $mark.2 & exec sleep $mark.3"
 	start
-	for i in 1 2 3; do lib_until sleeps $i; done
+	for i in 1 2 3; do lib_until sleeps "$i"; done
 	kill -9 "$supervisor"
 	wait "$supervisor" || true
 	start
 	lib_until grep -q 'found running' "$folder/said"
-	for i in 1 2 3; do sleeps $i; done
+	for i in 1 2 3; do sleeps "$i"; done
 	stop
 	none_left
 }

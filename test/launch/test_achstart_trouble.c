@@ -175,6 +175,29 @@ static void a_critical_one_that_keeps_dying_raises_the_level(void)
 	RIG_ASSERT(!rig_stop());
 }
 
+static unsigned int raises(void)
+{
+	return rig_events("once", "raised");
+}
+
+/* Not with each three of its deaths: it dies for ever. */
+static void one_that_dies_for_ever_raises_once_until_the_level_is_lowered(void)
+{
+	rig_open("include: @BENCH@\ndaemons:\n  canwire:\n  robotsim:\n  clock:\n  waist:\n"
+		 "  once: {program: \"false\", alive: process, critical: estop}\n");
+	rig_start();
+	RIG_UNTIL(rig_ready("waist") && rig_events("once", "ended") >= 15);
+	RIG_ASSERT(!raises()); /* the robot comes up at estop */
+	rig_run_on("achctl", "arm");
+	RIG_UNTIL(raises() == 1);
+	for (unsigned int n = rig_events("once", "ended"); rig_events("once", "ended") < n + 15;)
+		rig_turn();
+	RIG_ASSERT(raises() == 1);
+	rig_run_on("achctl", "arm");
+	RIG_UNTIL(raises() == 2);
+	RIG_ASSERT(!rig_stop());
+}
+
 /* ---- a device that comes later ---- */
 
 static pid_t simulate(void)
@@ -528,6 +551,7 @@ int main(void)
 	RUN_TEST(one_that_always_dies_is_given_up);
 	RUN_TEST(a_program_that_is_not_there_is_given_up);
 	RUN_TEST(a_critical_one_that_keeps_dying_raises_the_level);
+	RUN_TEST(one_that_dies_for_ever_raises_once_until_the_level_is_lowered);
 	RUN_TEST(a_device_may_come_later);
 	RUN_TEST(an_overwritten_channel_is_made_anew);
 	RUN_TEST(a_removed_channel_is_made_anew);

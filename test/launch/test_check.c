@@ -249,23 +249,22 @@ static void a_link_is_wanted_as_the_robot_file_says(void)
 
 static void links_that_are_not_right_are_told_of(void)
 {
-	struct link_info info = { .up = true, .virtual = true, .now = { .bitrate = 1000000 } };
+	struct link_info info = { .up = true, .kind = "vcan", .now = { .bitrate = 1000000 } };
 	const struct robot_bus *spare, *wire;
 
-	reopen("mixed.yaml\nclock: none\nlinks: no\ndaemons:\n  clock:\n");
+	reopen("mixed.yaml\nclock: none\nlinks: no\narm: auto\ndaemons:\n  clock:\n");
 	spare = robot_bus(&launch.robot, "spare");
 	wire = robot_bus(&launch.robot, "torso");
 	launch_lib_start(&errors);
 	launch_lib_start(&warnings);
-	launch.arm = LAUNCH_ARM_AUTO;
 	check_link(&launch, spare, &info, &errors.sink, &warnings.sink);
-	info.virtual = false;
+	strcpy(info.kind, "can");
 	check_link(&launch, wire, &info, &errors.sink, &warnings.sink);
 	TEST_ASSERT_EQUAL_STRING("", errors.text);
 	TEST_ASSERT_EQUAL_STRING("", warnings.text);
 	/* It is only called vcan. */
 	check_link(&launch, spare, &info, &errors.sink, &warnings.sink);
-	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(errors.text, "arm: auto, but vcan0 of bus spare is not virtual"),
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(errors.text, "x.launch:4: arm: vcan0 of bus spare is not virtual"),
 				     errors.text);
 	TEST_ASSERT_EQUAL_STRING("", warnings.text);
 	launch.arm = LAUNCH_ARM_NO;

@@ -130,8 +130,6 @@ static void krang_has_eight_buses(void)
 	is_order("clock waist", true);
 	TEST_ASSERT_EQUAL_INT(0, launch_group(&launch, "base", launch_lib_start(&lines)));
 	is_order("clock", true);
-	for (size_t i = 0; i < launch.robot.buses_n; i++)
-		TEST_ASSERT_FALSE(launch_bus_soft(&launch.robot.buses[i]));
 }
 
 /* ---- order and groups ---- */

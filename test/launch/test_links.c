@@ -112,6 +112,31 @@ static void a_stall_is_one_if_nobody_has_heard_anything_since(void)
 	expect(LINKS_RESET, "stalled");
 }
 
+/* Every driver there may be, each with a message that is full of the same bus. */
+static void a_bus_may_be_named_as_often_as_messages_have_room(void)
+{
+	static const struct robot_bus bus = { .name = "torso", .interface = "wire:torso" };
+	const int64_t now_ns = 1000000000;
+	struct links_driver drivers[LAUNCH_DAEMONS_MAX];
+	struct links links = { .one = { { .bus = &bus, .pause_ns = 7, .next_ns = now_ns } }, .n = 1 };
+	struct launch launch = { .links = true };
+	static struct events events;
+	static struct pulse pulse;
+
+	pulse.there = true;
+	pulse.header.t_publish_ns = now_ns;
+	pulse.common.lifecycle = MSG_LIFE_ACTIVE;
+	pulse.common.bus_count = MSG_BUSES;
+	for (size_t i = 0; i < MSG_BUSES; i++) {
+		strcpy(pulse.common.bus[i].name, bus.name);
+		pulse.common.bus[i].state = MSG_LINK_ERROR_ACTIVE;
+	}
+	for (size_t i = 0; i < LAUNCH_DAEMONS_MAX; i++)
+		drivers[i] = (struct links_driver){ &pulse, true };
+	links_look(&links, &launch, drivers, LAUNCH_DAEMONS_MAX, &events, now_ns);
+	TEST_ASSERT_EQUAL_INT64(50000000, links.one[0].pause_ns); /* judged, and fine */
+}
+
 int main(void)
 {
 	UNITY_BEGIN();
@@ -122,6 +147,7 @@ int main(void)
 	RUN_TEST(one_that_has_fallen_silent_may_move);
 	RUN_TEST(of_the_silent_nothing_else_counts);
 	RUN_TEST(bus_off_goes_before_a_stall);
+	RUN_TEST(a_bus_may_be_named_as_often_as_messages_have_room);
 	RUN_TEST(a_stall_is_one_if_nobody_has_heard_anything_since);
 	return UNITY_END();
 }

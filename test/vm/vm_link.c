@@ -274,6 +274,20 @@ static int queued(void)
 
 /* Three frames are held in the queue, for longer than the test takes; none of them is there after the reset, and the
  * next one is on the wire first. */
+/* By what the kernel says, not by the name. */
+static void test_virtual_is_not_a_name(void)
+{
+	run("ip link add can77 type vcan; ip link set can2 down; ip link set can2 name vcan77");
+	TEST_ASSERT_TRUE(link_is_virtual("can77"));
+	TEST_ASSERT_FALSE(link_is_virtual("vcan77"));
+	run("ip link set vcan77 name can2; ip link del can77");
+	TEST_ASSERT_FALSE(link_is_virtual("can2"));
+	TEST_ASSERT_FALSE(link_is_virtual("can77"));
+	TEST_ASSERT_FALSE(link_is_virtual("lo"));
+	TEST_ASSERT_TRUE(link_is_virtual("wire:none"));
+	TEST_ASSERT_FALSE(link_is_virtual("log:none"));
+}
+
 static void test_reset_flushes(void)
 {
 	struct link_settings want = { .bitrate = 500000, .restart_ms = 70, .queue = 10 };
@@ -504,6 +518,7 @@ int main(void)
 	RUN_TEST(test_cannot);
 	RUN_TEST(test_down);
 	RUN_TEST(test_virtual);
+	RUN_TEST(test_virtual_is_not_a_name);
 	RUN_TEST(test_reset_flushes);
 	RUN_TEST(test_reset_of_one_that_is_down);
 	RUN_TEST(test_states);
