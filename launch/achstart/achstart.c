@@ -84,6 +84,29 @@ static int claim_channels(struct error_sink *errors)
 	return fd;
 }
 
+/* Does a daemon of the robot run already?  Then it needs an achstart, whatever the file says now. */
+static bool runs(const struct launch *launch)
+{
+	struct folder_state state;
+
+	for (size_t i = 0; i < launch->daemons_n; i++)
+		if (!folder_state_read(launch->daemons[i].name, &state) && folder_runs(&state))
+			return true;
+	return false;
+}
+
+/* What --check refuses; what it warns of may be right later. */
+static bool is_fit(const struct launch *launch, struct error_sink *errors)
+{
+	const unsigned int before = errors->count;
+	struct error_sink quiet = { 0 };
+	struct check found;
+
+	check_robot(&found, launch, errors, &quiet);
+	check_free(&found);
+	return errors->count == before;
+}
+
 static int start(struct launch *launch, struct error_sink *errors)
 {
 	int lock, channels, status = take_group(launch, errors);
@@ -92,6 +115,8 @@ static int start(struct launch *launch, struct error_sink *errors)
 		return status;
 	own_capabilities();
 	run_robot(launch->name);
+	if (!runs(launch) && !is_fit(launch, errors))
+		return WRONG;
 	lock = folder_lock(true, errors);
 	if (lock < 0)
 		return WORLD;

@@ -53,14 +53,15 @@ unsigned int check_claims_clashes(const struct check_claims *claims, struct erro
 	for (size_t i = 0; i < claims->n; i++)
 		for (size_t j = 0; j < i; j++) {
 			const struct check_claim *a = &claims->rows[j], *b = &claims->rows[i];
+			const struct yaml_node *at = b->daemon->device ? b->daemon->device->node : b->daemon->node;
 
 			if (!clash(a, b))
 				continue;
 			n++;
 			error_add(errors,
-				  "bus %s: both %s and %s need its %s, which only one of them can have: make them one "
-				  "device, or give one another bus",
-				  a->bus->name, a->daemon->name, b->daemon->name, a->what);
+				  "%s:%u: bus %s: both %s and %s need its %s, which only one of them can have: make "
+				  "them one device, or give one another bus",
+				  at->file, at->line, a->bus->name, a->daemon->name, b->daemon->name, a->what);
 		}
 	return n;
 }

@@ -169,11 +169,13 @@ static bool clash(const struct check_frame *a, const struct check_frame *b)
 static void tell_clash(const struct check_frame *a, const struct check_frame *b, struct error_sink *errors)
 {
 	const char *device = "the device of ";
+	const struct yaml_node *at = b->daemon->device ? b->daemon->device->node : b->daemon->node;
 
 	error_add(errors,
-		  "bus %s: identifier %0*X is sent by %s%s and by %s%s: give one of them other ids, or another bus",
-		  a->bus->name, a->ext ? 8 : 3, a->id, a->tx ? "" : device, a->daemon->name, b->tx ? "" : device,
-		  b->daemon->name);
+		  "%s:%u: bus %s: identifier %0*X is sent by %s%s and by %s%s: give one of them other ids, or another "
+		  "bus",
+		  at->file, at->line, a->bus->name, a->ext ? 8 : 3, a->id, a->tx ? "" : device, a->daemon->name,
+		  b->tx ? "" : device, b->daemon->name);
 }
 
 unsigned int check_frames_clashes(const struct check_frames *frames, struct error_sink *errors)
@@ -316,9 +318,10 @@ unsigned int check_frames_loads(const struct check_frames *frames, const struct 
 			continue;
 		tell_shares(frames, launch, bus, shares, sizeof(shares));
 		error_add(errors,
-			  "bus %s: a load of %.1f %% at %lld bit/s (%s) is above %.0f %%: slow a tick down, or use "
-			  "another bus",
-			  bus->name, 100 * load, (long long)bus->bitrate, shares, 100 * CHECK_LOAD_MAX);
+			  "%s:%u: bus %s: a load of %.1f %% at %lld bit/s (%s) is above %.0f %%: slow a tick down, or "
+			  "use another bus",
+			  bus->node->file, bus->node->line, bus->name, 100 * load, (long long)bus->bitrate, shares,
+			  100 * CHECK_LOAD_MAX);
 		n++;
 	}
 	return n;

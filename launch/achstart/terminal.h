@@ -12,7 +12,7 @@
 struct terminal {
 	int fd;
 	bool socket;
-	bool shared; /* with others, who want to wait for it */
+	bool shared;   /* with others, who want to wait for it */
 	uint64_t lost; /* lines */
 };
 

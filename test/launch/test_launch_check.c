@@ -86,12 +86,41 @@ static void a_wire_of_somebody_else(void)
 	RIG_ASSERT(!rig_stop());
 }
 
+/* Without --check the same is refused, and nothing is started. */
+static void a_start_refuses_the_same(void)
+{
+	static const struct {
+		const char *robot, *says;
+	} cases[] = {
+		{ BUS CLOCK WAIST("waist", "15", "PRL120") WAIST("neck", "16", "PRL120"),
+		  "x.yaml:7: bus torso: both waist and neck need its pcio" },
+		{ "robot: bench\nbuses:\n  torso: {interface: wire:torso, bitrate: 10000}\ndevices:\n" CLOCK WAIST(
+			  "waist", "15", "PRL120") WAIST("neck", "16", "PRL120"),
+		  "x.yaml:3: bus torso: a load of " },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		char path[LAUNCH_LIB_PATH], program[600];
+		struct folder_state state;
+
+		launch_lib_write(path, rig.folder, "x.yaml", 0644, cases[i].robot);
+		launch_lib_write(path, rig.folder, "x.launch", 0644,
+				 "include: x.yaml\ndaemons: {canwire: , robotsim: , clock: , waist: , neck: }\n");
+		snprintf(program, sizeof(program), "%s", rig_program("achstart"));
+		rig_start_as((char *[]){ program, path, NULL });
+		TEST_ASSERT_EQUAL_INT(100, rig_wait());
+		TEST_ASSERT_NOT_NULL_MESSAGE(strstr(rig_said(), cases[i].says), rig_said());
+		TEST_ASSERT_FALSE(rig_state("canwire", &state));
+	}
+}
+
 int main(void)
 {
 	UNITY_BEGIN();
 	RUN_TEST(what_is_right_is_right);
 	RUN_TEST(a_device_that_nobody_can_play);
 	RUN_TEST(two_on_one_bus);
+	RUN_TEST(a_start_refuses_the_same);
 	RUN_TEST(a_wire_of_somebody_else);
 	return UNITY_END();
 }
