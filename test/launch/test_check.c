@@ -83,10 +83,8 @@ static void cut_places(char *text)
 	for (char *line = text; *line; line = strchr(line, '\n') + 1) {
 		char *bus = strstr(line, ": bus "), *end = strchr(line, '\n');
 
-		if (!bus || bus > end)
-			continue;
-		TEST_ASSERT_NOT_NULL_MESSAGE(memmem(line, (size_t)(bus - line), "lab.yaml:", 9), line);
-		memmove(line, bus + 2, strlen(bus + 2) + 1);
+		if (bus && bus < end && memmem(line, (size_t)(bus - line), "lab.yaml:", 9))
+			memmove(line, bus + 2, strlen(bus + 2) + 1);
 	}
 }
 
