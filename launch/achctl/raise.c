@@ -21,11 +21,22 @@ static bool is_there(const struct raise *r)
 	return true;
 }
 
+/* A raise to hold stays one only if it is known which lowering the drivers obey; estop does not wait for that. */
+static void look(struct raise *r, int64_t now_ns)
+{
+	if (r->level == MSG_LEVEL_ESTOP) {
+		estop_look(&r->estop, now_ns);
+		return;
+	}
+	chans_look(&r->chans);
+	judged_look(&r->estop, &r->chans, now_ns);
+}
+
 static void put(struct raise *r, int64_t now_ns)
 {
 	struct ctl_lines lines;
 
-	estop_look(&r->estop, now_ns);
+	look(r, now_ns);
 	if (!r->put || !is_there(r) || now_ns - r->put_ns >= PUT_AGAIN_NS) {
 		r->put |= !estop_raise(&r->estop, r->level, r->who, getuid(), r->why, ctl_lines(&lines));
 		if (!r->put_ns || !r->put)

@@ -114,7 +114,8 @@ static void raise_level(struct loop *l, enum msg_level level)
 	int status;
 
 	ctl_who(l->line, who);
-	estop_look(&l->estop, clock_now_ns());
+	chans_look(&l->top.chans);
+	judged_look(&l->estop, &l->top.chans, clock_now_ns());
 	status = estop_raise(&l->estop, level, who, getuid(), "achctl top", &errors);
 	if (!ask_begin(&ask, (const char *const[]){ "raise", msg_level_word(level), "achctl top", NULL }, 0, &quiet)) {
 		if (ask_step(&ask, &quiet) >= 0)

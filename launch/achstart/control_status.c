@@ -150,6 +150,9 @@ char *control_status(struct supervisor *s, int64_t now_ns)
 
 	if (!to)
 		return NULL;
+	for (size_t i = 0; i < s->n; i++)
+		if (s->watches[i].daemon->alive == LAUNCH_ALIVE_STATE)
+			pulse_look(&s->watches[i].pulse, now_ns); /* as new as the level */
 	estop_look(&s->estop, now_ns);
 	snprintf(who, sizeof(who), "%s", s->estop.who);
 	snprintf(why, sizeof(why), "%s", s->estop.why);
