@@ -36,14 +36,15 @@ static uint32_t flags_now(const struct drv *drv, bool partial, int64_t now_ns)
 }
 
 /* For its successor, and for achstart, which waits until every driver obeys a lowering. */
-static void fill_kept(const struct drv *drv, struct msg_common *common)
+void drv_fill_kept(const struct drv *drv, struct msg_common *common)
 {
 	const struct estop_kept kept = estop_kept(&drv->estop);
 
-	memcpy(common->boot, kept.boot, sizeof(common->boot));
+	memcpy(common->boot, drv->estop.boot, sizeof(common->boot));
 	common->base_chan = kept.chan;
 	common->base_seq = kept.base;
 	common->base_level = kept.level;
+	common->latches = drv_latch_word(drv);
 }
 
 static void fill_common(struct drv *drv, struct msg_common *common, int64_t now_ns)
@@ -55,7 +56,7 @@ static void fill_common(struct drv *drv, struct msg_common *common, int64_t now_
 	common->lifecycle = drv->life;
 	common->level = drv->estop.level;
 	common->epoch = drv->estop.epoch;
-	fill_kept(drv, common);
+	drv_fill_kept(drv, common);
 	common->ticks = drv->ticks;
 	common->skipped = drv->tick.skipped;
 	common->late_p99_ns = drv->late_p99_ns;
@@ -73,8 +74,8 @@ static void fill_common(struct drv *drv, struct msg_common *common, int64_t now_
 /* Puts the state that was made; that may take as long as another writer holds the channel. */
 static void post(struct drv *drv)
 {
-	if (drv->outbox_full)
-		port_put(&drv->state_port, &drv->outbox);
+	if (drv->outbox_full && port_put(&drv->state_port, &drv->outbox))
+		drv_latch_published(drv);
 	drv->outbox_full = false;
 }
 
@@ -181,9 +182,10 @@ static void watch_buses(struct drv *drv)
 
 static void live(struct drv *drv, int64_t now_ns)
 {
+	const bool unwell = drv->fault || drv->bus_how;
 	struct drv_life_now now = {
 		.stop = drv->stopping,
-		.fault = drv->fault || drv->bus_how,
+		.fault = unwell || drv_latch_blocks(drv),
 		.up = drv->up,
 		.homing = drv->homing,
 		.balances = drv->setup.balance,
@@ -202,7 +204,8 @@ static void live(struct drv *drv, int64_t now_ns)
 		drv_event(drv, MSG_SEVERITY_INFO, msg_life_word(drv->life), "%s", msg_life_word(drv->life));
 		notify_status(&drv->notify, now_ns, msg_life_word(drv->life));
 	}
-	if (!drv->ready && drv->up && !now.fault) {
+	/* What waits for a person is not broken. */
+	if (!drv->ready && ((drv->up && !unwell) || drv->latched_here)) {
 		drv->ready = true;
 		notify_ready(&drv->notify);
 	}

@@ -189,6 +189,19 @@ void drv_well(struct drv *drv);
 void drv_down(struct drv *drv);		       /* call start again */
 void drv_homing(struct drv *drv, bool homing); /* a motion of its own, which was asked for, begins and ends */
 
+/* A condition that only a person may end: power lost, homing aborted, halted by another program, a fault that waits.  It
+ * is published in every state and outlives the process.  While one is set the lifecycle is fault, no reference is
+ * followed, and the driver resets nothing by itself; it is ready all the same.  A homing may end position-unknown and
+ * homing-aborted, and runs while they are set.  code and text as in drv_fault. */
+void drv_latch(struct drv *drv, uint32_t latches, const char *code, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+/* The device has confirmed what a person asked for.  They end with the next state published, not before. */
+void drv_unlatch(struct drv *drv, uint32_t latches);
+uint32_t drv_latched(const struct drv *drv); /* set of enum msg_latch */
+/* The last state of the process that drove this device before, of the driver's own type; NULL: there was none in this
+ * boot, or it cannot be read, and then all latches are set.  For what carries over a restart: a bias, a homed joint. */
+const void *drv_previous(const struct drv *drv);
+
 /* Something happened; the same code is told once a second at most, and counted.  Not for what happens every tick. */
 void drv_event(struct drv *drv, enum msg_severity severity, const char *code, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));

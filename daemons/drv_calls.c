@@ -166,7 +166,7 @@ void drv_joint_no_position(struct drv *drv, unsigned int joint)
 
 bool drv_may_move(const struct drv *drv)
 {
-	return drv_armed(drv) && drv->up;
+	return drv_armed(drv) && drv->up && !drv_latch_blocks(drv);
 }
 
 static bool may_leave(const struct drv *drv, const struct line *line)

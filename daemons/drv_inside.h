@@ -7,6 +7,8 @@
 #include "channels/notify.h"
 #include "daemons/drv.h"
 #include "daemons/drv_life.h"
+#include "daemons/drv_message.h"
+#include "daemons/drv_previous.h"
 #include "daemons/drv_ref.h"
 #include "daemons/drv_request.h"
 #include "daemons/drv_tick.h"
@@ -19,22 +21,6 @@
 #define DRV_SENDS_MAX 512
 #define DRV_OUTPUTS_MAX 16
 #define DRV_CLAIMS_MAX 16
-
-/* Room for any message there is, aligned as they are. */
-union drv_message {
-	struct msg_header header;
-	struct { /* every state begins so */
-		struct msg_header header;
-		struct msg_common common;
-	} state;
-	struct msg_joint_state joints;
-	struct msg_joint_ref joint_ref;
-	struct msg_clock clock;
-	struct msg_estop estop;
-	struct msg_request request;
-	struct msg_reply reply;
-	uint8_t bytes[8192];
-};
 
 /* What woke the loop. */
 #define DRV_WAKE_SIGNAL 0
@@ -107,6 +93,12 @@ struct drv {
 	uint64_t estop_invalid; /* invalid messages reported */
 	bool hurry;		/* the level changed between two ticks: command and publish now */
 
+	/* latches: drv_latch.c */
+	struct drv_previous previous;
+	uint32_t latches, unlatching; /* unlatching: they end with the next state that is published */
+	bool latched_here;	      /* by this process, which knows its device: it counts as ready */
+	char latch_code[MSG_NAME_SIZE];
+
 	/* references */
 	struct drv_ref_limits limits[MSG_JOINTS];
 	struct drv_ref_joint ramps[MSG_JOINTS];
@@ -150,6 +142,9 @@ int drv_declare(struct drv *drv, struct error_sink *errors); /* no I/O */
 int drv_open(struct drv *drv, struct error_sink *errors);
 void drv_close(struct drv *drv);
 
+/* drv.c: what outlives the process: the lowering obeyed, the latches. */
+void drv_fill_kept(const struct drv *drv, struct msg_common *common);
+
 /* drv_read.c */
 bool drv_read_estop(struct drv *drv, int64_t now_ns); /* level or lowering obeyed changed */
 void drv_read_requests(struct drv *drv, int64_t now_ns);
@@ -176,6 +171,14 @@ int drv_joints_check(const struct drv *drv, struct error_sink *errors);
 void drv_report_withheld(struct drv *drv);
 void drv_queue_reply(struct drv *drv, const struct msg_reply *reply); /* to be put once the frames are handed over */
 void drv_put_replies(struct drv *drv);
+
+/* drv_latch.c */
+void drv_latch_begin(struct drv *drv);			    /* what the predecessor left */
+bool drv_latch_blocks(const struct drv *drv);		    /* nothing may move but a homing that ends the latch */
+uint32_t drv_latch_word(const struct drv *drv);		    /* to be published */
+void drv_latch_published(struct drv *drv);		    /* and it was */
+int drv_latch_refuses(struct drv *drv, enum msg_verb verb); /* a request: 0, or -EPERM with drv_why */
+int drv_latch_clear(struct drv *drv);			    /* the request clear, for a driver that does not know it */
 
 /* The frames it sends and receives, as JSON on stdout. */
 void drv_frames_print(const struct drv *drv);

@@ -3,12 +3,14 @@
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "can/frame_text.h"
 #include "channels/clock.h"
+#include "config/boot.h"
 #include "daemons/claim.h"
 #include "daemons/drv_inside.h"
 
@@ -150,12 +152,18 @@ static int open_state(struct drv *drv, struct error_sink *errors)
 
 static int open_estop(struct drv *drv, struct error_sink *errors)
 {
+	const struct drv_previous *previous = &drv->previous;
+	const struct estop_kept kept = { .boot = { previous->boot[0], previous->boot[1] },
+					 .chan = previous->base_chan,
+					 .base = previous->base_seq,
+					 .level = previous->base_level };
 	const struct estop_options options = {
 		.owner = geteuid(),
 		.make = true,
 		.group = (gid_t)-1,
 		.ratify = true,
 		.name = drv->setup.name,
+		.predecessor = previous->found ? &kept : NULL,
 	};
 
 	return exit_of(estop_open(&drv->estop, &options, errors));
@@ -183,21 +191,33 @@ static int open_channels(struct drv *drv, struct error_sink *errors)
 	return status;
 }
 
-/* That of the newest state + 1. */
-static uint32_t next_incarnation(struct drv *drv)
+/* Under achstart its state is kept under the daemon's name, which need not be the device's. */
+static void read_previous(struct drv *drv)
 {
-	size_t len;
+	const char *daemon = getenv("ENDPLATE_DAEMON");
+	struct msg_common *common = &drv->state.state.common;
 
-	port_peek(&drv->state_port, &drv->scratch, sizeof(drv->scratch), &len); /* 0: there is none */
-	if (msg_check(&drv->scratch, len, drv->state_port.type, NULL) == MSG_FINE)
-		return drv->scratch.header.incarnation + 1;
-	return 1;
+	boot_id_read(common->boot);
+	drv_previous_read(&drv->previous, &drv->state_port, daemon && *daemon ? daemon : drv->setup.name, common->boot);
+	drv->incarnation = drv->previous.incarnation;
+	drv->incarnation += drv->incarnation < UINT32_MAX;
+}
+
+/* As the device gave it last, until it gives another: a process that dies before that must not forget it. */
+static uint32_t previous_word(const struct drv *drv, unsigned int joint)
+{
+	const struct msg_joint_state *before = drv_previous(drv);
+
+	for (unsigned int i = 0; before && i < before->count && i < MSG_JOINTS; i++)
+		if (!strncmp(before->joint[i], drv->joints[joint], MSG_NAME_SIZE))
+			return before->state_word[i];
+	return 0;
 }
 
 static void begin_state(struct drv *drv)
 {
 	msg_init(&drv->state, drv->state_port.type);
-	drv->incarnation = next_incarnation(drv);
+	read_previous(drv);
 	drv->state.header.incarnation = drv->incarnation;
 	drv->state.state.common.bus_count = drv->lines_n;
 	for (unsigned int i = 0; i < drv->lines_n; i++) {
@@ -213,6 +233,7 @@ static void begin_state(struct drv *drv)
 		memcpy(drv->state.joints.joint[i], drv->joints[i], MSG_NAME_SIZE);
 		drv->state.joints.position[i] = drv->state.joints.velocity[i] = drv->state.joints.current[i] = NAN;
 		drv->state.joints.temperature[i] = NAN;
+		drv->state.joints.state_word[i] = previous_word(drv, i);
 	}
 }
 
@@ -225,6 +246,8 @@ static void say_hello(struct drv *drv)
 	drv->state.header.t_publish_ns = clock_now_ns();
 	drv->state.state.common.lifecycle = MSG_LIFE_STARTING;
 	drv->state.state.common.level = MSG_LEVEL_ESTOP;
+	drv_fill_kept(drv, &drv->state.state.common);
+	drv->state.state.common.latches = drv_latch_word(drv);
 	if (drv->driver->state != msg_clock_number)
 		port_put(&drv->state_port, &drv->state);
 }
@@ -311,6 +334,7 @@ int drv_open(struct drv *drv, struct error_sink *errors)
 	status = open_channels(drv, errors);
 	if (status)
 		return status;
+	drv_latch_begin(drv);
 	drv_pass_requests(drv);
 	drv->signals = open_signals();
 	notify_open(&drv->notify);

@@ -59,9 +59,13 @@ static int do_request(struct drv *drv, const struct msg_request *request, char v
 		drv_why(drv, "another motion is under way");
 		return -EBUSY;
 	}
+	if (drv_latch_refuses(drv, request->verb))
+		return -EPERM;
 	if (request->verb == MSG_VERB_GET && settings_text(&drv->setup.loop, request->key, value, MSG_TEXT_SIZE) >= 0)
 		return 0;
 	result = drv->driver->request ? drv->driver->request(drv->self, drv, request, now_ns) : -EOPNOTSUPP;
+	if (result == -EOPNOTSUPP && request->verb == MSG_VERB_CLEAR && drv->latches)
+		result = drv_latch_clear(drv);
 	if (result == -EOPNOTSUPP && !*drv->why)
 		drv_why(drv,
 			request->verb == MSG_VERB_GET	? "%s has no setting of that name"

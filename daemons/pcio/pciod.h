@@ -77,7 +77,9 @@ void pciod_tick(void *self, struct drv *drv, const struct drv_orders *orders);
 enum drv_step pciod_stop(void *self, struct drv *drv, const struct drv_orders *orders);
 /* The questions of this tick, as many as there is room for; the rest when some have been sent. */
 void pciod_ask_more(struct pciod *p, struct drv *drv, int64_t now_ns);
-int64_t pciod_feed_period_ns(const struct pciod *p); /* of 100#07 */
+int64_t pciod_feed_period_ns(const struct pciod *p);		     /* of 100#07 */
+void pciod_forgive(struct pciod *p, unsigned int bus, int64_t t_ns); /* we were away */
+uint32_t pciod_latches(const struct pciod *p);			     /* of all modules */
 
 /* pciod_io.c: of struct drv_driver, too */
 bool pciod_rx(void *self, struct drv *drv, unsigned int bus, const struct bus_frame *got);

@@ -75,11 +75,8 @@ void pciod_sent(void *self, struct drv *drv, unsigned int send, const struct fra
 		return;
 	b = &p->buses[bus];
 	if (frame_id(frame) == PCIO_ID_ALL) {
-		const bool absent = b->heard_fed_ns && t_ns - b->heard_fed_ns > p->rules.watchdog_ns / 2;
-
-		for (unsigned int i = 0; absent && i < p->joints_n; i++)
-			if (p->joints[i].bus == (unsigned int)bus)
-				pciod_module_forgive(&p->joints[i].module, t_ns);
+		if (b->heard_fed_ns && t_ns - b->heard_fed_ns > p->rules.watchdog_ns / 2)
+			pciod_forgive(p, (unsigned int)bus, t_ns);
 		b->heard_fed_ns = t_ns;
 		return;
 	}

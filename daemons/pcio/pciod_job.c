@@ -52,6 +52,10 @@ static int request_home(struct pciod *p, struct drv *drv, const char *key)
 		drv_why(drv, "module %s %s", p->joints[i].name, why);
 		return -EPERM;
 	}
+	/* Those whose turn has not come are not lost any more, either; what is latched stays so until they are homed. */
+	for (unsigned int i = 0; i < p->joints_n; i++)
+		if (p->job.joints[i])
+			p->joints[i].module.was_homed = p->joints[i].module.lost_home = false;
 	p->job.kind = PCIOD_JOB_HOME;
 	home_next(p);
 	drv_homing(drv, true);
@@ -128,6 +132,8 @@ static int request_clear(struct pciod *p, struct drv *drv, const char *key, int6
 
 static void end_clear(struct pciod *p, struct drv *drv, int result, const char *text)
 {
+	for (unsigned int i = 0; i < p->joints_n; i++)
+		pciod_module_clear_end(&p->joints[i].module);
 	p->job.kind = PCIOD_JOB_NONE;
 	drv_reply(drv, result, "%s", text);
 }
@@ -140,6 +146,8 @@ static void step_clear(struct pciod *p, struct drv *drv, const struct drv_orders
 	for (unsigned int i = 0; i < p->joints_n && p->job.left_s > 0; i++)
 		if (p->job.joints[i] && pciod_module_clearing(&p->joints[i].module))
 			return;
+	if (p->job.left_s > 0 && drv_latched(drv) & ~pciod_latches(p))
+		return; /* the state that says so is not published yet */
 	for (unsigned int i = 0; i < p->joints_n; i++) {
 		const struct pciod_module *m = &p->joints[i].module;
 

@@ -39,7 +39,8 @@ void pciod_module_take_over(struct pciod_module *m, int64_t now_ns)
 	m->taken = false;
 	m->found_moving = m->found_halted = false;
 	m->take_over_drive = false;
-	m->may_unhalt = false;
+	m->found_ours = m->may_unhalt;
+	m->clear_open = false;
 	m->reset = PCIOD_RESET_NONE;
 	m->reset_asked = m->reset_comm = false;
 	m->drop_position = false;
@@ -52,10 +53,15 @@ void pciod_module_take_over(struct pciod_module *m, int64_t now_ns)
 	pciod_drive_off(&m->drive);
 }
 
-void pciod_module_init(struct pciod_module *m, unsigned int number, int64_t now_ns)
+void pciod_module_init(struct pciod_module *m, unsigned int number, const struct pciod_before *before, int64_t now_ns)
 {
 	memset(m, 0, sizeof(*m));
 	m->number = number;
+	m->state = before->state; /* to be shown until it says another */
+	m->presumed = !before->known;
+	m->was_homed = before->known && before->state & PCIO_STATE_HOMED;
+	m->may_unhalt = before->halted_by_us;
+	m->latches = before->latches;
 	m->position_rad = m->velocity_rad_s = m->current_a = NAN;
 	m->heard_ns = now_ns;
 	pciod_module_forgive(m, now_ns); /* nobody was there before */
@@ -350,6 +356,7 @@ void pciod_module_put(struct pciod_module *m, enum pciod_question question, int6
 		break;
 	case PCIOD_Q_HOME:
 		m->home = PCIOD_HOME_SENT;
+		m->home_put = true;
 		m->was_homed = false;
 		break;
 	case PCIOD_Q_SET_CONFIG:

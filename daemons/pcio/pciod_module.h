@@ -138,11 +138,17 @@ struct pciod_module {
 	bool stop_unheard;		 /* it was driven, or moved, when it fell silent */
 	bool was_homed;			 /* since it is known, or a person has asked for something else */
 	bool lost_home;			 /* and is no more: it lost its power, and where it is */
-	bool forgive;			 /* a comm-error is explained by our absence, */
-	int64_t forgive_ns;		 /* which ended then */
-	bool may_unhalt;		 /* it was halted by us, or found so */
-	bool halt_open;			 /* it was told to halt, and no state word tells yet whether it did */
-	int64_t halt_ns;		 /* when; or by when at the latest, if it is not confirmed */
+	bool presumed;			 /* nothing is known of before: its first state word decides */
+	uint32_t latches;		 /* enum msg_latch: what only a person ends */
+	bool clear_open;		 /* one has asked for it at clear_ns, and no state word confirms it yet */
+	int64_t clear_ns;
+	int64_t state_asked_ns; /* when the last state word was asked for */
+	bool forgive;		/* a comm-error is explained by our absence, */
+	int64_t forgive_ns;	/* which ended then */
+	bool may_unhalt;	/* it was halted by us, or by the driver before */
+	bool found_ours;	/* and was so when it was taken over */
+	bool halt_open;		/* it was told to halt, and no state word tells yet whether it did */
+	int64_t halt_ns;	/* when; or by when at the latest, if it is not confirmed */
 	enum pciod_reset reset;
 	bool reset_asked;   /* by a person */
 	bool reset_left;    /* it was on the wire */
@@ -150,6 +156,7 @@ struct pciod_module {
 	int64_t reset_ns;   /* when it was answered */
 	bool drop_position; /* the first one after a reset may be wrong */
 	enum pciod_home home;
+	bool home_put; /* the command may have left */
 	bool home_begun;
 	int64_t home_ns, home_still_ns;
 	struct pciod_drive drive;
@@ -169,7 +176,14 @@ struct pciod_module {
 
 /* Asks it everything anew, and drives it when it is verified. */
 void pciod_module_take_over(struct pciod_module *m, int64_t now_ns);
-void pciod_module_init(struct pciod_module *m, unsigned int number, int64_t now_ns);
+
+struct pciod_before {	/* what the driver before has left */
+	bool known;	/* its last state word is */
+	uint32_t state; /* that one */
+	bool halted_by_us;
+	uint32_t latches; /* of all its modules */
+};
+void pciod_module_init(struct pciod_module *m, unsigned int number, const struct pciod_before *before, int64_t now_ns);
 
 struct pciod_wish { /* what the driver wants of it in this tick */
 	int64_t now_ns;
@@ -238,16 +252,24 @@ int64_t pciod_module_oldest_ns(const struct pciod_module *m); /* 0: nothing meas
 bool pciod_module_trouble(const struct pciod_module *m, const struct pciod_rules *rules, int64_t now_ns,
 			  char code[PCIOD_CODE_MAX], char text[PCIOD_WORDS_MAX]);
 
+/* ---- latches ---- */
+
+/* Once a tick, after everything of it was heard: sets and ends m->latches. */
+void pciod_module_latch(struct pciod_module *m);
+/* Why it is latched, in words, where pciod_module_trouble has none. */
+void pciod_module_latched(const struct pciod_module *m, char code[PCIOD_CODE_MAX], char text[PCIOD_WORDS_MAX]);
+
 /* ---- requests ---- */
 
 /* Is there something to clear?  0; 1: nothing is wrong; or -EPERM with the reason why it cannot be. */
 int pciod_module_clearable(const struct pciod_module *m, char text[PCIOD_WORDS_MAX]);
 void pciod_module_clear(struct pciod_module *m, int64_t now_ns);
 bool pciod_module_clearing(const struct pciod_module *m);
+void pciod_module_clear_end(struct pciod_module *m); /* it counts no longer, confirmed or not */
 
 /* NULL, or why it cannot be homed now: "is silent". */
 const char *pciod_module_not_homable(const struct pciod_module *m);
 void pciod_module_home(struct pciod_module *m);
-void pciod_module_home_end(struct pciod_module *m);
+void pciod_module_home_end(struct pciod_module *m); /* one that did not end well is latched */
 
 #endif

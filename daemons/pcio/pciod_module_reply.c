@@ -54,6 +54,46 @@ static void check_home(struct pciod_module *m, int64_t asked_ns, int64_t t_ns)
 	}
 }
 
+/* It was halted before any halt of ours can have reached it, and not by the driver before. */
+static bool halted_by_other(const struct pciod_module *m, int64_t asked_ns)
+{
+	const bool told = m->may_unhalt && asked_ns >= m->halt_ns - PCIOD_HALT_DEADLINE_NS;
+
+	return m->state & PCIO_STATE_HALTED && !told && !m->found_ours;
+}
+
+/* The first state word of a module of which nothing is known: what its flags do not disprove is latched. */
+static void presume(struct pciod_module *m, int64_t asked_ns)
+{
+	if (!(m->state & PCIO_STATE_HOMED))
+		m->latches |= MSG_LATCH_POSITION_UNKNOWN | MSG_LATCH_HOMING_ABORTED;
+	if (halted_by_other(m, asked_ns))
+		m->latches |= MSG_LATCH_HALTED_BY_OTHER;
+	if (pcio_faults(m->state))
+		m->latches |= MSG_LATCH_WAITS_FOR_PERSON;
+	m->presumed = false;
+}
+
+static void find(struct pciod_module *m, int64_t asked_ns)
+{
+	m->found_moving = m->state & PCIO_STATE_MOVING;
+	m->found_halted = m->state & PCIO_STATE_HALTED;
+	if (!pcio_faults(m->state) && halted_by_other(m, asked_ns)) /* a fault halts, too */
+		m->latches |= MSG_LATCH_HALTED_BY_OTHER;
+	if (m->presumed)
+		presume(m, asked_ns);
+}
+
+static void see_halt(struct pciod_module *m, int64_t asked_ns)
+{
+	if (asked_ns <= m->halt_ns)
+		return;
+	m->halt_open = false;
+	/* What halts it from now on is not our halt, which it did not obey or has been reset from. */
+	if (!(m->state & PCIO_STATE_HALTED) && m->reset == PCIOD_RESET_NONE)
+		m->may_unhalt = false;
+}
+
 static void take_state(struct pciod_module *m, const struct pciod_rules *rules, uint32_t state, int64_t asked_ns,
 		       int64_t t_ns)
 {
@@ -65,14 +105,11 @@ static void take_state(struct pciod_module *m, const struct pciod_rules *rules, 
 		pciod_module_take_over(m, t_ns);
 	first = !(m->known & PCIOD_Q_BIT_STATE);
 	m->state = state;
+	m->state_asked_ns = asked_ns;
 	measured(m, PCIOD_Q_STATE, t_ns);
-	if (first) {
-		m->found_moving = state & PCIO_STATE_MOVING;
-		m->found_halted = state & PCIO_STATE_HALTED;
-		m->may_unhalt |= m->found_halted && !pcio_faults(state);
-	}
-	if (asked_ns > m->halt_ns)
-		m->halt_open = false;
+	if (first)
+		find(m, asked_ns);
+	see_halt(m, asked_ns);
 	/* While it homes, a late answer may still tell of before. */
 	if (m->home == PCIOD_HOME_NONE)
 		m->was_homed |= (bool)(state & PCIO_STATE_HOMED);
@@ -83,6 +120,8 @@ static void take_state(struct pciod_module *m, const struct pciod_rules *rules, 
 	/* A reset whose answer did not come in time has done its work all the same. */
 	if (!pcio_faults(state) && !(state & PCIO_STATE_HALTED))
 		m->wrong &= ~(uint32_t)PCIOD_WRONG_NOT_RESET;
+	else if (m->wrong & PCIOD_WRONG_NOT_RESET && asked_ns > m->asks[PCIOD_Q_RESET].since_ns)
+		m->latches |= MSG_LATCH_WAITS_FOR_PERSON;
 	check_reset(m, asked_ns);
 	check_home(m, asked_ns, t_ns);
 }

@@ -25,7 +25,7 @@ uint32_t pciod_module_status(const struct pciod_module *m)
 		status |= MSG_JOINT_BRAKED;
 	if (m->state & PCIO_STATE_CURRENT_LIMIT)
 		status |= MSG_JOINT_WARNING;
-	if (pcio_faults(m->state) || m->wrong || m->lost_home)
+	if (pcio_faults(m->state) || m->wrong || m->lost_home || m->latches)
 		status |= MSG_JOINT_FAULT;
 	if (!(m->state & off) && !(status & (MSG_JOINT_FAULT | MSG_JOINT_SILENT)))
 		status |= MSG_JOINT_ENABLED;
@@ -166,6 +166,48 @@ bool pciod_module_trouble(const struct pciod_module *m, const struct pciod_rules
 	return say_unanswered(&w, m, rules, now_ns);
 }
 
+/* ---- latches ---- */
+
+static bool confirms_clear(const struct pciod_module *m)
+{
+	return m->clear_open && m->state_asked_ns > m->clear_ns && m->reset == PCIOD_RESET_NONE && !m->wrong &&
+	       m->phase == PCIOD_UP;
+}
+
+void pciod_module_latch(struct pciod_module *m)
+{
+	if (m->silent || !(m->known & PCIOD_Q_BIT_STATE))
+		return;
+	if (confirms_clear(m)) {
+		m->clear_open = false;
+		m->latches = 0;
+	}
+	if (m->wrong & ~(uint32_t)PCIOD_WRONG_NOT_RESET) /* the state word decides about that one */
+		m->latches |= MSG_LATCH_WAITS_FOR_PERSON;
+	if (m->lost_home)
+		m->latches |= MSG_LATCH_POSITION_UNKNOWN;
+	if (explained(m))
+		return;
+	if (pcio_faults(m->state))
+		m->latches |= MSG_LATCH_WAITS_FOR_PERSON;
+	else if (m->state & PCIO_STATE_HALTED && !m->may_unhalt)
+		m->latches |= MSG_LATCH_HALTED_BY_OTHER;
+}
+
+void pciod_module_latched(const struct pciod_module *m, char code[PCIOD_CODE_MAX], char text[PCIOD_WORDS_MAX])
+{
+	const struct words w = { code, text };
+
+	if (m->latches & MSG_LATCH_HALTED_BY_OTHER)
+		say(&w, m, "latched", " was halted, not by this driver; it waits for the request clear");
+	else if (m->latches & MSG_LATCH_WAITS_FOR_PERSON)
+		say(&w, m, "latched", " had a fault; it waits for the request clear");
+	else if (m->latches == MSG_LATCH_HOMING_ABORTED)
+		say(&w, m, "latched", ": homing was aborted; it waits for the request home, or clear");
+	else
+		say(&w, m, "latched", " is not homed; it waits for the request home, or clear");
+}
+
 /* ---- requests ---- */
 
 int pciod_module_clearable(const struct pciod_module *m, char text[PCIOD_WORDS_MAX])
@@ -180,7 +222,7 @@ int pciod_module_clearable(const struct pciod_module *m, char text[PCIOD_WORDS_M
 		say_faults(&w, m);
 		return -EPERM;
 	}
-	if (pcio_faults(m->state) || m->wrong || m->lost_home)
+	if (pcio_faults(m->state) || m->wrong || m->lost_home || m->latches)
 		return 0;
 	return m->state & PCIO_STATE_HALTED && !m->may_unhalt ? 0 : 1;
 }
@@ -188,6 +230,8 @@ int pciod_module_clearable(const struct pciod_module *m, char text[PCIOD_WORDS_M
 void pciod_module_clear(struct pciod_module *m, int64_t now_ns)
 {
 	const uint32_t not_verified = (uint32_t)PCIOD_WRONG_NOT_RESET;
+	/* One that we halted is reset when the level allows it. */
+	const bool halted = m->state & PCIO_STATE_HALTED && (!m->may_unhalt || m->wrong);
 
 	if (m->wrong & ~not_verified) {
 		m->phase = PCIOD_VERIFYING;
@@ -199,15 +243,21 @@ void pciod_module_clear(struct pciod_module *m, int64_t now_ns)
 	}
 	m->wrong = 0;
 	m->was_homed = m->lost_home = false;
-	if (m->reset == PCIOD_RESET_NONE && (pcio_faults(m->state) || m->state & PCIO_STATE_HALTED)) {
+	m->clear_open = true;
+	m->clear_ns = now_ns;
+	if (m->reset == PCIOD_RESET_NONE && (pcio_faults(m->state) || halted))
 		m->reset = PCIOD_RESET_WANTED;
-		m->reset_asked = true;
-	}
+	m->reset_asked = m->reset != PCIOD_RESET_NONE;
 }
 
 bool pciod_module_clearing(const struct pciod_module *m)
 {
-	return !m->silent && !m->wrong && (m->reset != PCIOD_RESET_NONE || m->phase != PCIOD_UP);
+	return !m->silent && !m->wrong && (m->reset != PCIOD_RESET_NONE || m->phase != PCIOD_UP || m->clear_open);
+}
+
+void pciod_module_clear_end(struct pciod_module *m)
+{
+	m->clear_open = false;
 }
 
 const char *pciod_module_not_homable(const struct pciod_module *m)
@@ -226,9 +276,15 @@ const char *pciod_module_not_homable(const struct pciod_module *m)
 void pciod_module_home(struct pciod_module *m)
 {
 	m->home = PCIOD_HOME_WANTED;
+	m->home_put = false;
 }
 
 void pciod_module_home_end(struct pciod_module *m)
 {
+	if (m->home == PCIOD_HOME_DONE)
+		m->latches &= ~(uint32_t)(MSG_LATCH_POSITION_UNKNOWN | MSG_LATCH_HOMING_ABORTED);
+	else if (m->home_put)
+		m->latches |= MSG_LATCH_HOMING_ABORTED;
 	m->home = PCIOD_HOME_NONE;
+	m->home_put = false;
 }

@@ -16,6 +16,13 @@ int64_t pciod_feed_period_ns(const struct pciod *p)
 
 /* ---- putting ---- */
 
+void pciod_forgive(struct pciod *p, unsigned int bus, int64_t t_ns)
+{
+	for (unsigned int i = 0; i < p->joints_n; i++)
+		if (p->joints[i].bus == bus)
+			pciod_module_forgive(&p->joints[i].module, t_ns);
+}
+
 /* The host lives: every bus, in whatever state, as long as this runs. */
 static void feed(struct pciod *p, struct drv *drv, const struct drv_orders *orders)
 {
@@ -28,6 +35,8 @@ static void feed(struct pciod *p, struct drv *drv, const struct drv_orders *orde
 
 		if (b->fed_ns && orders->tick_ns - b->fed_ns < pciod_feed_period_ns(p) - tick_ns / 2)
 			continue;
+		if (b->heard_fed_ns && orders->now_ns - b->heard_fed_ns > p->rules.watchdog_ns / 2)
+			pciod_forgive(p, i, orders->now_ns); /* before an answer tells of it */
 		b->fed_ns = orders->tick_ns;
 		drv_send(drv, b->watchdog, &frame);
 	}
@@ -129,10 +138,38 @@ static bool find_trouble(const struct pciod *p, const struct drv *drv, int64_t n
 	return false;
 }
 
+uint32_t pciod_latches(const struct pciod *p)
+{
+	uint32_t latches = 0;
+
+	for (unsigned int i = 0; i < p->joints_n; i++)
+		latches |= p->joints[i].module.latches;
+	return latches;
+}
+
+/* well: nothing else is wrong any more, so the reason is named again. */
+static void tell_latches(struct pciod *p, struct drv *drv, bool well, int64_t now_ns)
+{
+	char code[PCIOD_CODE_MAX], text[PCIOD_WORDS_MAX];
+
+	for (unsigned int i = 0; i < p->joints_n; i++) {
+		struct pciod_module *m = &p->joints[i].module;
+
+		pciod_module_latch(m);
+		if (!(m->latches & ~drv_latched(drv)) && !(m->latches && well))
+			continue;
+		if (!pciod_module_trouble(m, &p->rules, now_ns, code, text))
+			pciod_module_latched(m, code, text);
+		drv_latch(drv, m->latches, code, "%s", text);
+		well = false;
+	}
+	drv_unlatch(drv, drv_latched(drv) & ~pciod_latches(p));
+}
+
 static void tell_trouble(struct pciod *p, struct drv *drv, int64_t now_ns)
 {
 	char code[PCIOD_CODE_MAX], text[PCIOD_WORDS_MAX];
-	bool unwell = find_trouble(p, drv, now_ns, code, text);
+	const bool unwell = find_trouble(p, drv, now_ns, code, text), well = p->unwell && !unwell;
 
 	if (!unwell && p->unwell) {
 		drv_well(drv);
@@ -146,6 +183,7 @@ static void tell_trouble(struct pciod *p, struct drv *drv, int64_t now_ns)
 		snprintf(p->text, sizeof(p->text), "%s", text);
 	}
 	p->unwell = unwell;
+	tell_latches(p, drv, well, now_ns);
 }
 
 static void tell_news(struct pciod_joint *j, struct drv *drv, unsigned int joint)
@@ -182,13 +220,40 @@ static bool must_halt(const struct pciod *p, const struct drv_orders *orders, un
 	       (p->unwell && p->on_fault == PCIOD_ACTION_HALT) || clock_lost(p, bus, orders->now_ns);
 }
 
-static void begin(struct pciod *p, int64_t now_ns)
+/* Halts in these states are the driver's own: at estop, in fault and at its end, if the settings say so. */
+static bool halts(const struct pciod *p, const struct msg_common *common)
+{
+	return common->lifecycle == MSG_LIFE_STOPPING || common->lifecycle == MSG_LIFE_DOWN ||
+	       (common->lifecycle == MSG_LIFE_FAULT && p->on_fault == PCIOD_ACTION_HALT) ||
+	       (common->level == MSG_LEVEL_ESTOP && common->ticks && p->on_estop == PCIOD_ACTION_HALT);
+}
+
+static struct pciod_before before(const struct pciod *p, const struct drv *drv, const char *joint)
+{
+	const struct msg_joint_state *last = drv_previous(drv);
+	struct pciod_before b = { .latches = drv_latched(drv) };
+
+	for (unsigned int i = 0; last && i < last->count && i < MSG_JOINTS; i++) {
+		if (strncmp(last->joint[i], joint, MSG_NAME_SIZE) != 0)
+			continue;
+		b.state = last->state_word[i];
+		b.known = b.state || !isnan(last->position[i]);
+		b.halted_by_us = !(b.latches & MSG_LATCH_HALTED_BY_OTHER) &&
+				 (b.state & PCIO_STATE_HALTED || halts(p, &last->common));
+	}
+	return b;
+}
+
+static void begin(struct pciod *p, const struct drv *drv, int64_t now_ns)
 {
 	if (p->begun)
 		return;
 	p->begun = true;
-	for (unsigned int i = 0; i < p->joints_n; i++)
-		pciod_module_init(&p->joints[i].module, p->joints[i].module.number, now_ns);
+	for (unsigned int i = 0; i < p->joints_n; i++) {
+		const struct pciod_before b = before(p, drv, p->joints[i].name);
+
+		pciod_module_init(&p->joints[i].module, p->joints[i].module.number, &b, now_ns);
+	}
 }
 
 static bool stop_halts(const struct pciod *p, const struct pciod_module *m, int64_t now_ns)
@@ -199,18 +264,20 @@ static bool stop_halts(const struct pciod *p, const struct pciod_module *m, int6
 /* commanded: by orders->joint. */
 static void turn(struct pciod *p, struct drv *drv, const struct drv_orders *orders, bool commanded)
 {
-	begin(p, orders->now_ns);
+	begin(p, drv, orders->now_ns);
 	pciod_job_step(p, drv, orders);
 	for (unsigned int i = 0; i < p->joints_n; i++) {
 		struct pciod_joint *j = &p->joints[i];
 		const bool halt = must_halt(p, orders, j->bus);
 		const unsigned int share = VERIFY_AT_ONCE / p->buses[j->bus].modules;
+		/* Latched, it comes to rest and is left alone. */
+		const bool told = commanded && !(drv_latched(drv) && pciod_module_stands(&j->module));
 		const struct pciod_wish wish = {
 			.now_ns = orders->now_ns,
 			.halt = halt || (p->stop_ns && stop_halts(p, &j->module, orders->now_ns)),
-			.resets = !halt && !p->stop_ns,
-			.command = commanded ? &orders->joint[i] : NULL,
-			.stand = commanded && orders->level >= MSG_LEVEL_ESTOP,
+			.resets = !halt && !p->stop_ns && !drv_latched(drv),
+			.command = told ? &orders->joint[i] : NULL,
+			.stand = told && orders->level >= MSG_LEVEL_ESTOP,
 			.limits = drv_limits(drv, i),
 			.dt_s = orders->dt_s,
 			.following = orders->ref,
@@ -239,7 +306,7 @@ enum drv_step pciod_start(void *self, struct drv *drv, const struct drv_orders *
 	for (unsigned int i = 0; i < p->joints_n; i++)
 		if (!pciod_module_up(&p->joints[i].module) || p->joints[i].module.reset != PCIOD_RESET_NONE)
 			return DRV_AGAIN;
-	return p->unwell ? DRV_AGAIN : DRV_DONE;
+	return p->unwell && !drv_latched(drv) ? DRV_AGAIN : DRV_DONE;
 }
 
 void pciod_tick(void *self, struct drv *drv, const struct drv_orders *orders)

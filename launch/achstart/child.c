@@ -115,6 +115,8 @@ static char **make_environment(const struct launch_daemon *daemon, char run[ASSI
 		snprintf(notify, ASSIGNMENT_MAX, "NOTIFY_SOCKET=%s", path);
 		n = put(environment, n, notify);
 	}
+	snprintf(name, ASSIGNMENT_MAX, "ENDPLATE_DAEMON=%s", daemon->name); /* under which its state is kept */
+	n = put(environment, n, name);
 	for (char **e = daemon->environment; e && *e; e++)
 		n = put(environment, n, *e);
 	snprintf(name, ASSIGNMENT_MAX, "ENDPLATE_DAEMON=%s", daemon->name);

@@ -237,9 +237,9 @@ int folder_state_write(const char *name, const struct folder_state *s)
 	const int len = snprintf(text, sizeof(text),
 				 "pid %d\nstarted %" PRIu64 "\nboot %016" PRIx64 " %016" PRIx64 "\nincarnation %" PRIu32
 				 "\nhash %016" PRIx64 "\nready %d\nready_ns %" PRId64 "\nspawned_ns %" PRId64
-				 "\nrestarts %" PRIu64 "\nleft %s\nend\n",
+				 "\nrestarts %" PRIu64 "\nleft %s\nlatches %" PRId64 "\nend\n",
 				 (int)s->pid, s->started, s->boot[0], s->boot[1], s->incarnation, s->hash, s->ready,
-				 s->ready_ns, s->spawned_ns, s->restarts, lefts[s->left]);
+				 s->ready_ns, s->spawned_ns, s->restarts, lefts[s->left], s->latches);
 
 	/* The folder is not made here: if it is missing, so are all the others, and mend.c has to see that. */
 	return state_fd < 0 ? -ENOENT : owned_write(state_fd, name, 0600, text, (size_t)len);
@@ -270,10 +270,11 @@ int folder_state_read(const char *name, struct folder_state *s)
 	memset(s, 0, sizeof(*s));
 	n = sscanf(text,
 		   "pid %d started %" SCNu64 " boot %" SCNx64 " %" SCNx64 " incarnation %" SCNu32 " hash %" SCNx64
-		   " ready %d ready_ns %" SCNd64 " spawned_ns %" SCNd64 " restarts %" SCNu64 " left %7s %3s",
+		   " ready %d ready_ns %" SCNd64 " spawned_ns %" SCNd64 " restarts %" SCNu64 " left %7s latches %" SCNd64
+		   " %3s",
 		   &pid, &s->started, &s->boot[0], &s->boot[1], &s->incarnation, &s->hash, &ready, &s->ready_ns,
-		   &s->spawned_ns, &s->restarts, left, end);
-	if (n != 12 || strcmp(end, "end") != 0 || pid < 0 || !left_of(left, &s->left))
+		   &s->spawned_ns, &s->restarts, left, &s->latches, end);
+	if (n != 13 || strcmp(end, "end") != 0 || pid < 0 || !left_of(left, &s->left))
 		return -EBADMSG;
 	s->pid = pid;
 	s->ready = ready;

@@ -64,6 +64,7 @@ struct folder_state {
 	int64_t ready_ns, spawned_ns;
 	uint64_t restarts;
 	enum folder_left left;
+	int64_t latches; /* of the last state it published; -1: it has published none.  Its successor reads it, too */
 };
 
 /* 0 or -errno.  A failure (a full disk) is told by the caller and is no reason to stop anything. */

@@ -127,7 +127,8 @@ static void spawn(struct supervisor *s, struct watch *w, int64_t now_ns)
 	w->kept = (struct folder_state){ .incarnation = w->kept.incarnation + 1,
 					 .hash = launch_hash(w->daemon),
 					 .spawned_ns = now_ns,
-					 .restarts = w->policy.restarts };
+					 .restarts = w->policy.restarts,
+					 .latches = w->kept.latches };
 	status = child_start(&w->child, w->daemon, w->path, logs_fd(&w->log), &w->kept, &errors, &warnings);
 	if (status) {
 		w->kept.incarnation--;
@@ -169,6 +170,16 @@ static void keep(struct supervisor *s, struct watch *w, int64_t now_ns)
 	if (status)
 		events_say(&s->events, now_ns, MSG_SEVERITY_WARNING, w->daemon->name, "state-file",
 			   "its state cannot be kept: %s", strerror(-status));
+}
+
+/* What it has latched is kept, so that its successor finds it whatever becomes of the channel. */
+static void look_at_state(struct supervisor *s, struct watch *w, int64_t now_ns)
+{
+	pulse_look(&w->pulse, now_ns);
+	if (!w->pulse.there || w->kept.latches == w->pulse.common.latches)
+		return;
+	w->kept.latches = w->pulse.common.latches;
+	keep(s, w, now_ns);
 }
 
 /* So that another achstart leaves it so.  That the robot is being stopped is no wish about this one: what ends by that
@@ -291,7 +302,7 @@ void watch_bury(struct supervisor *s, struct watch *w, int64_t now_ns)
 	if (!child_ended(&w->child, &status))
 		return;
 	if (w->daemon->alive == LAUNCH_ALIVE_STATE)
-		pulse_look(&w->pulse, now_ns); /* which incarnation it was */
+		look_at_state(s, w, now_ns); /* which incarnation it was */
 	logs_end(&w->log, now_ns);
 	child_end_text(w->last_end, status);
 	snprintf(how, sizeof(how), "%s, up %.3f s, incarnation %u", w->last_end,
@@ -319,6 +330,8 @@ static bool lives_as_ready(const struct watch *w)
 	case MSG_LIFE_HOMING:
 	case MSG_LIFE_ACTIVE:
 		return has_published(w);
+	case MSG_LIFE_FAULT: /* what waits for a person is not broken */
+		return has_published(w) && w->pulse.common.latches;
 	default:
 		return false;
 	}
@@ -357,7 +370,7 @@ void watch_look(struct supervisor *s, struct watch *w, int64_t now_ns)
 	events_follow(&s->events, &w->event_port, &w->trouble, now_ns);
 	if (w->event_port.type)
 		port_look(&w->event_port, now_ns, LOOK_NS);
-	pulse_look(&w->pulse, now_ns);
+	look_at_state(s, w, now_ns);
 	mend_channel(s, w, now_ns);
 	if (w->policy.adopted && w->policy.state == POLICY_STARTING && lives_as_ready(w))
 		become_ready(s, w, now_ns);
@@ -397,9 +410,11 @@ bool watch_adopt(struct supervisor *s, struct watch *w, int64_t now_ns)
 			   "$RUN/state/%s is damaged: taken as not there", w->daemon->name);
 	if (status)
 		return false;
-	w->kept = (struct folder_state){
-		.incarnation = kept.incarnation, .hash = kept.hash, .restarts = kept.restarts, .left = kept.left
-	};
+	w->kept = (struct folder_state){ .incarnation = kept.incarnation,
+					 .hash = kept.hash,
+					 .restarts = kept.restarts,
+					 .left = kept.left,
+					 .latches = kept.latches };
 	w->policy.restarts = kept.restarts;
 	if (child_adopt(&w->child, &kept))
 		return false;
@@ -478,6 +493,7 @@ void watch_open(struct supervisor *s, struct watch *w, const struct launch_daemo
 
 	w->daemon = daemon;
 	w->child.pidfd = -1;
+	w->kept.latches = -1;
 	policy_init(&w->policy);
 	if (launch_find(w->path, daemon->argv[0]))
 		snprintf(w->path, sizeof(w->path), "%s", daemon->argv[0]);

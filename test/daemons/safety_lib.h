@@ -149,6 +149,7 @@ struct msg_joint_ref safety_ref(void);
 void safety_put_ref(struct msg_joint_ref *ref); /* once, valid for SAFETY_VALID_NS */
 
 uint64_t safety_request(enum msg_verb verb, const char *key);
+void safety_clear(void); /* the request clear, and waits until it is done and nothing is latched */
 const struct msg_reply *safety_reply(uint64_t id); /* NULL: not yet */
 
 /* ---- robotsim, canwire ---- */

@@ -143,6 +143,15 @@ const struct msg_reply *safety_reply(uint64_t id)
 	return NULL;
 }
 
+void safety_clear(void)
+{
+	const uint64_t id = safety_request(MSG_VERB_CLEAR, "");
+
+	SAFETY_UNTIL(safety_reply(id));
+	TEST_ASSERT_EQUAL_MESSAGE(0, safety_reply(id)->result, safety_reply(id)->error);
+	SAFETY_UNTIL(!safety_state()->common.latches);
+}
+
 /* ---- robotsim, canwire ---- */
 
 /* Their programs would take longer than a reference is valid. */

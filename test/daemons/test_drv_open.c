@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "channels/ach.h"
+#include "config/boot.h"
 #include "channels/clock.h"
 #include "daemons/claim.h"
 #include "daemons/drv_inside.h"
@@ -586,6 +587,7 @@ static void an_existing_channel_is_used(void)
 
 	msg_init(&state, msg_type_by_number(msg_joint_state_number));
 	state.header.incarnation = 41;
+	TEST_ASSERT_EQUAL(0, boot_id_read(state.common.boot));
 	drv_lib_make("arm-state", 200, sizeof(state));
 	drv_lib_put("arm-state", &state, sizeof(state));
 	TEST_ASSERT_EQUAL(0, drv_lib_run(10, ""));

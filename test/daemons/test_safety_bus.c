@@ -147,9 +147,10 @@ static void a_stall_ends_homing(void)
 	safety_wire("fault stuck 100ms");
 	SAFETY_UNTIL(safety_reply(id));
 	TEST_ASSERT_EQUAL(-EIO, safety_reply(id)->result);
-	SAFETY_UNTIL(safety_life() == MSG_LIFE_HOLDING && fabs(safety_sim_number("velocity")) < 0.001);
+	SAFETY_UNTIL(safety_state()->common.latches && fabs(safety_sim_number("velocity")) < 0.001);
 	safety_ticks(60);
-	TEST_ASSERT_EQUAL(MSG_LIFE_HOLDING, safety_life());
+	TEST_ASSERT_EQUAL(MSG_LIFE_FAULT, safety_life());
+	TEST_ASSERT_EQUAL_HEX32(MSG_LATCH_HOMING_ABORTED, safety_state()->common.latches);
 	TEST_ASSERT_EQUAL(1, safety_count(SAFETY_HOME, INT64_MIN));
 }
 

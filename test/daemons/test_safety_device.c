@@ -24,7 +24,11 @@ static double commanded(void)
 
 static void armed(const char *settings, const char *sim)
 {
-	safety_start(settings, sim);
+	safety_bench(settings, sim);
+	safety_driver();
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_DISARMED || safety_state()->common.latches);
+	if (safety_state()->common.latches)
+		safety_clear(); /* it was never homed, and a person takes it as it is */
 	safety_arm();
 	SAFETY_UNTIL(safety_life() == MSG_LIFE_HOLDING && safety_last(SAFETY_MOVE));
 }
@@ -131,6 +135,9 @@ static void absent_at_the_start(void)
 	TEST_ASSERT_TRUE(isnan(safety_position()));
 	TEST_ASSERT_TRUE(safety_driver_lives());
 	safety_sim("fault waist.15 power-on");
+	/* Nothing proves that it knows where it is. */
+	SAFETY_UNTIL(safety_told("latched-15", "module 15 is not homed") && safety_life() == MSG_LIFE_FAULT);
+	safety_clear();
 	SAFETY_UNTIL(safety_life() == MSG_LIFE_DISARMED);
 	safety_arm();
 	SAFETY_UNTIL(safety_life() == MSG_LIFE_HOLDING);
@@ -323,14 +330,22 @@ static void estop_while_homing(void)
 	t_ns = clock_now_ns();
 	safety_raise(MSG_LEVEL_ESTOP);
 	next_ns = safety_decided_after(clock_now_ns());
-	SAFETY_UNTIL(safety_life() == MSG_LIFE_DISARMED && safety_reply(id) && safety_sim_has("halted"));
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_FAULT && safety_reply(id) && safety_sim_has("halted"));
 	TEST_ASSERT_NOT_NULL(safety_first(SAFETY_HALT, t_ns));
 	TEST_ASSERT_EQUAL(0, safety_count(SAFETY_MOVE, next_ns));
 	TEST_ASSERT_NOT_EQUAL(0, safety_reply(id)->result);
 	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(safety_reply(id)->error, "estop"), safety_reply(id)->error);
 	SAFETY_UNTIL(safety_sim_number("velocity") == 0);
-	/* Armed again, nothing of it is left. */
+	/* Armed again, it still waits for a person. */
 	safety_arm();
+	safety_velocity(-0.2);
+	safety_ticks(20);
+	TEST_ASSERT_EQUAL(MSG_LIFE_FAULT, safety_life());
+	TEST_ASSERT_EQUAL(0, safety_count(SAFETY_RESET, t_ns));
+	TEST_ASSERT_EQUAL(0, safety_count(SAFETY_MOVE, next_ns));
+	safety_quiet();
+	safety_ticks(50); /* until the last reference has expired */
+	safety_clear();
 	SAFETY_UNTIL(safety_life() == MSG_LIFE_HOLDING);
 	safety_ticks(20);
 	TEST_ASSERT_EQUAL(1, safety_count(SAFETY_HOME, INT64_MIN));
@@ -345,9 +360,29 @@ static void hold_while_homing(void)
 	id = safety_request(MSG_VERB_HOME, "");
 	SAFETY_UNTIL(while_homing(safety_last(SAFETY_HOME)) && fabs(safety_sim_number("velocity")) > 0.05);
 	safety_raise(MSG_LEVEL_HOLD);
-	SAFETY_UNTIL(safety_life() == MSG_LIFE_HOLDING && safety_reply(id));
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_FAULT && safety_reply(id));
 	TEST_ASSERT_NOT_EQUAL(0, safety_reply(id)->result);
 	SAFETY_UNTIL(fabs(safety_sim_number("velocity")) < 0.001);
+	TEST_ASSERT_EQUAL_HEX32(MSG_LATCH_HOMING_ABORTED, safety_state()->common.latches);
+}
+
+/* Homed to its end, whatever was latched for want of it is over. */
+static void homing_ends_its_latch(void)
+{
+	uint64_t id;
+
+	armed(NULL, SAFETY_SIM ", position: -0.3");
+	safety_request(MSG_VERB_HOME, "");
+	SAFETY_UNTIL(while_homing(safety_last(SAFETY_HOME)) && fabs(safety_sim_number("velocity")) > 0.05);
+	safety_raise(MSG_LEVEL_HOLD);
+	SAFETY_UNTIL(safety_state()->common.latches == MSG_LATCH_HOMING_ABORTED);
+	safety_lower();
+	SAFETY_UNTIL(safety_state()->common.level == MSG_LEVEL_RUN);
+	id = safety_request(MSG_VERB_HOME, "");
+	SAFETY_UNTIL(safety_reply(id));
+	TEST_ASSERT_EQUAL_MESSAGE(0, safety_reply(id)->result, safety_reply(id)->error);
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_HOLDING);
+	TEST_ASSERT_EQUAL_HEX32(0, safety_state()->common.latches);
 }
 
 /* Its driver is killed meanwhile: the new one does not go on with what its predecessor was asked for. */
@@ -362,8 +397,9 @@ static void killed_while_homing(void)
 	safety_end_driver(SIGKILL);
 	t_ns = clock_now_ns();
 	safety_driver();
-	SAFETY_UNTIL(safety_life() == MSG_LIFE_HOLDING && fabs(safety_sim_number("velocity")) < 0.001);
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_FAULT && fabs(safety_sim_number("velocity")) < 0.001);
 	safety_ticks(20);
+	TEST_ASSERT_BITS_HIGH(MSG_LATCH_HOMING_ABORTED, safety_state()->common.latches);
 	TEST_ASSERT_EQUAL(0, safety_count(SAFETY_HOME, t_ns));
 	TEST_ASSERT_EQUAL_DOUBLE(0, safety_value(&safety_first(SAFETY_MOVE, t_ns)->frame));
 	TEST_ASSERT_EQUAL(0, safety_count(SAFETY_RESET, t_ns));
@@ -385,6 +421,7 @@ int main(void)
 	SAFETY_TEST(homed_it_stays);
 	SAFETY_TEST(estop_while_homing);
 	SAFETY_TEST(hold_while_homing);
+	SAFETY_TEST(homing_ends_its_latch);
 	SAFETY_TEST(killed_while_homing);
 	safety_clean();
 	return UNITY_END();

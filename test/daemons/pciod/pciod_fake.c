@@ -32,7 +32,12 @@ void fake_start(struct fake *f)
 	f->limits = drv_ref_no_limits;
 	f->now_ns = 1000 * MS;
 	f->wish = (struct pciod_wish){ .resets = true, .limits = &f->limits, .dt_s = 0.005, .verify_max = 16 };
-	pciod_module_init(&f->m, NUMBER, f->now_ns + 5 * MS); /* in the first tick */
+	fake_restart(f, &(struct pciod_before){ .known = true, .halted_by_us = true });
+}
+
+void fake_restart(struct fake *f, const struct pciod_before *before)
+{
+	pciod_module_init(&f->m, NUMBER, before, f->now_ns + 5 * MS); /* in the first tick */
 }
 
 static void tell(struct fake *f, const char *what, double value)
@@ -190,6 +195,7 @@ void fake_tick(struct fake *f)
 	for (unsigned int q = PCIOD_Q_N; q-- && !f->mute;)
 		if (f->asked & ~f->deaf_to & 1u << q)
 			fake_answer(f, q, f->now_ns + MS);
+	pciod_module_latch(&f->m);
 }
 
 void fake_ticks(struct fake *f, unsigned int n)

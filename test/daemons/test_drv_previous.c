@@ -1,0 +1,311 @@
+/* test_drv_previous.c: what the process that drove this device before has left. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "config/boot.h"
+#include "config/run.h"
+#include "daemons/drv_previous.h"
+#include "unity.h"
+
+#define ALL DRV_PREVIOUS_ALL
+#define POSITION MSG_LATCH_POSITION_UNKNOWN
+#define HALTED MSG_LATCH_HALTED_BY_OTHER
+#define HOMING MSG_LATCH_HOMING_ABORTED
+
+static uint64_t boot[2];
+static char prefix[64], folder[] = "/tmp/test-previous-XXXXXX", path[RUN_PATH_MAX];
+static struct port port;
+static struct drv_previous previous;
+
+void setUp(void)
+{
+	struct error_sink errors = { error_to_stderr, NULL, 0 };
+
+	ach_unlink(strcat(strcpy(path, prefix), "arm-state"));
+	TEST_ASSERT_EQUAL(0, port_open(&port, "arm-state", msg_type_by_number(msg_joint_state_number), 0600, &errors));
+	snprintf(path, sizeof(path), "%s/state/arm", folder);
+	unlink(path);
+	memset(&previous, 0, sizeof(previous));
+}
+
+void tearDown(void)
+{
+	port_close(&port);
+}
+
+static void put(const void *msg, size_t len)
+{
+	TEST_ASSERT_EQUAL(ACH_OK, ach_put(&port.chan, msg, len));
+}
+
+static struct msg_joint_state state_of(uint32_t incarnation, uint32_t latches)
+{
+	struct msg_joint_state state;
+
+	msg_init(&state, msg_type_by_number(msg_joint_state_number));
+	state.header.incarnation = incarnation;
+	memcpy(state.common.boot, boot, sizeof(boot));
+	state.common.lifecycle = MSG_LIFE_HOLDING;
+	state.common.latches = latches;
+	state.common.base_chan = 7;
+	state.common.base_seq = 8;
+	state.common.base_level = MSG_LEVEL_HOLD;
+	return state;
+}
+
+static void put_state(uint32_t incarnation, uint32_t latches)
+{
+	const struct msg_joint_state state = state_of(incarnation, latches);
+
+	put(&state, sizeof(state));
+}
+
+static void write_file(const char *text)
+{
+	FILE *file = fopen(path, "w");
+
+	TEST_ASSERT_NOT_NULL(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+static void look(void)
+{
+	drv_previous_read(&previous, &port, "arm", boot);
+}
+
+/* ---- the channel ---- */
+
+static void empty(void)
+{
+}
+
+static void sound(void)
+{
+	put_state(3, 0);
+	put_state(4, POSITION);
+}
+
+static void older_is_higher(void)
+{
+	put_state(9, ALL);
+	put_state(4, HALTED);
+}
+
+static void garbage_last(void)
+{
+	put_state(5, 0);
+	put("abc", 4);
+}
+
+static void garbage_alone(void)
+{
+	put("abc", 4);
+}
+
+static void garbage_before(void)
+{
+	put("abc", 4);
+	put_state(5, HALTED);
+}
+
+static void too_long(void)
+{
+	static const char long_one[9000];
+
+	put_state(5, 0);
+	put(long_one, sizeof(long_one));
+}
+
+static void another_type(void)
+{
+	struct msg_event event;
+
+	put_state(5, 0);
+	msg_init(&event, msg_type_by_number(msg_event_number));
+	put(&event, sizeof(event));
+}
+
+static void another_version(void)
+{
+	struct msg_joint_state state = state_of(6, 0);
+
+	put_state(5, 0);
+	state.header.version--;
+	put(&state, sizeof(state));
+}
+
+static void without_a_boot(void)
+{
+	struct msg_joint_state state = state_of(6, 0);
+
+	memset(state.common.boot, 0, sizeof(state.common.boot));
+	put(&state, sizeof(state));
+}
+
+static void unknown_latches(void)
+{
+	put_state(6, 0x100);
+}
+
+static void unknown_level(void)
+{
+	struct msg_joint_state state = state_of(6, 0);
+
+	state.common.base_level = 3;
+	put(&state, sizeof(state));
+}
+
+static void of_another_boot(void)
+{
+	struct msg_joint_state state = state_of(6, ALL);
+
+	state.common.boot[1]++;
+	put(&state, sizeof(state));
+}
+
+static void while_homing(void)
+{
+	struct msg_joint_state state = state_of(6, 0);
+
+	state.common.lifecycle = MSG_LIFE_HOMING;
+	put(&state, sizeof(state));
+}
+
+/* ---- the file ---- */
+
+static const char mine[] = "mine"; /* its process is this one, and the first */
+
+static void the_channel_and_the_file(void)
+{
+	static const struct {
+		const char *name;
+		void (*channel)(void);
+		const char *file; /* NULL: there is none */
+		bool found, lost;
+		uint32_t incarnation, latches;
+	} rows[] = {
+		{ "the first start", empty, NULL, false, false, 0, 0 },
+		{ "the first start under achstart", empty, mine, false, false, 0, 0 },
+		{ "nothing published before", empty, "pid 1\nincarnation 2\nlatches -1\n", false, false, 2, 0 },
+		{ "the channel is gone", empty, "pid 1\nincarnation 2\nlatches 0\n", false, true, 2, ALL },
+		{ "the channel is gone, an old file", empty, "pid 1\nincarnation 2\n", false, true, 2, ALL },
+		{ "a file that is none", empty, "nonsense", false, false, 0, 0 },
+		{ "sound", sound, NULL, true, false, 4, POSITION },
+		{ "sound, its file says more", sound, "pid 1\nincarnation 7\nlatches 4\n", true, false, 7,
+		  POSITION | HALTED },
+		{ "sound, its file says less", sound, "pid 1\nincarnation 2\nlatches 0\n", true, false, 4, POSITION },
+		{ "the newest counts, the highest too", older_is_higher, NULL, true, false, 9, HALTED },
+		{ "garbage last", garbage_last, NULL, false, true, 5, ALL },
+		{ "garbage alone", garbage_alone, NULL, false, true, 0, ALL },
+		{ "garbage before", garbage_before, NULL, true, false, 5, HALTED },
+		{ "too long", too_long, NULL, false, true, 5, ALL },
+		{ "another type", another_type, NULL, false, true, 5, ALL },
+		{ "another version", another_version, NULL, false, true, 5, ALL },
+		{ "without a boot", without_a_boot, NULL, false, true, 0, ALL },
+		{ "unknown latches", unknown_latches, NULL, false, true, 0, ALL },
+		{ "unknown level", unknown_level, NULL, false, true, 0, ALL },
+		{ "another boot", of_another_boot, NULL, false, false, 6, 0 },
+		{ "another boot, and it ran in this one", of_another_boot, "pid 1\nincarnation 2\nlatches 0\n", false,
+		  true, 6, ALL },
+		{ "it died while homing", while_homing, NULL, true, false, 6, HOMING },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		char text[64];
+
+		tearDown();
+		setUp();
+		rows[i].channel();
+		snprintf(text, sizeof(text), "pid %d\nincarnation 1\nlatches 0\n", (int)getpid());
+		if (rows[i].file)
+			write_file(rows[i].file == mine ? text : rows[i].file);
+		look();
+		TEST_ASSERT_EQUAL_MESSAGE(rows[i].found, previous.found, rows[i].name);
+		TEST_ASSERT_EQUAL_MESSAGE(rows[i].lost, previous.lost, rows[i].name);
+		TEST_ASSERT_EQUAL_UINT32_MESSAGE(rows[i].incarnation, previous.incarnation, rows[i].name);
+		TEST_ASSERT_EQUAL_HEX32_MESSAGE(rows[i].latches, previous.latches, rows[i].name);
+	}
+}
+
+static void what_it_obeyed_is_there(void)
+{
+	put_state(1, 0);
+	look();
+	TEST_ASSERT_EQUAL_UINT64(boot[0], previous.boot[0]);
+	TEST_ASSERT_EQUAL_UINT64(boot[1], previous.boot[1]);
+	TEST_ASSERT_EQUAL_UINT64(7, previous.base_chan);
+	TEST_ASSERT_EQUAL_UINT64(8, previous.base_seq);
+	TEST_ASSERT_EQUAL(MSG_LEVEL_HOLD, previous.base_level);
+}
+
+/* Which of the processes counted in the file is this one. */
+static void the_file_line_by_line(void)
+{
+	static const struct {
+		const char *text;
+		bool there;
+		uint32_t incarnation, latches;
+	} rows[] = {
+		{ "pid 10\nincarnation 1\nlatches 0\n", false, 0, 0 },
+		{ "pid 10\nincarnation 3\nlatches 4\n", true, 2, 4 },
+		{ "pid 20\nincarnation 3\nlatches 4\n", true, 2, 4 },
+		{ "pid 30\nincarnation 3\nlatches 4\n", true, 3, 4 },
+		{ "pid 30\nincarnation 3\nlatches -1\n", false, 3, 0 },
+		{ "pid 30\nincarnation 3\nlatches 4x\n", true, 3, ALL },
+		{ "pid 30\nincarnation 3\nlatches 255\n", true, 3, ALL },
+		{ "pid 30\nincarnation -3\nlatches 4\n", false, 0, 0 },
+		{ "pid 30\nincarnation 99999999999\nlatches 4\n", false, 0, 0 },
+		{ "boot 00000000-0000-0001-0000-000000000002\npid 30\nincarnation 3\nlatches 4\n", true, 3, 4 },
+		{ "boot 00000000-0000-0001-0000-000000000003\npid 30\nincarnation 3\nlatches 4\n", false, 0, 0 },
+		{ "", false, 0, 0 },
+	};
+	static const uint64_t one_two[2] = { 1, 2 };
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		const struct drv_previous_file file = drv_previous_parse(rows[i].text, one_two, 10, 20);
+
+		TEST_ASSERT_EQUAL_MESSAGE(rows[i].there, file.there, rows[i].text);
+		TEST_ASSERT_EQUAL_UINT32_MESSAGE(rows[i].incarnation, file.incarnation, rows[i].text);
+		TEST_ASSERT_EQUAL_HEX32_MESSAGE(rows[i].latches, file.latches, rows[i].text);
+	}
+}
+
+static void a_link_is_not_followed(void)
+{
+	char aside[RUN_PATH_MAX + 8];
+
+	snprintf(aside, sizeof(aside), "%s.other", path);
+	write_file("pid 1\nincarnation 2\nlatches 0\n");
+	TEST_ASSERT_EQUAL(0, rename(path, aside));
+	TEST_ASSERT_EQUAL(0, symlink(aside, path));
+	look();
+	TEST_ASSERT_EQUAL_UINT32(0, previous.incarnation);
+	unlink(aside);
+}
+
+int main(void)
+{
+	TEST_ASSERT_NOT_NULL(mkdtemp(folder));
+	snprintf(prefix, sizeof(prefix), "previous%d-", (int)getpid());
+	setenv("ENDPLATE_PREFIX", prefix, 1);
+	setenv("ENDPLATE_RUN", folder, 1);
+	snprintf(path, sizeof(path), "%s/state", folder);
+	mkdir(path, 0700);
+	UNITY_BEGIN();
+	if (boot_id_read(boot))
+		return 1;
+	RUN_TEST(the_channel_and_the_file);
+	RUN_TEST(what_it_obeyed_is_there);
+	RUN_TEST(the_file_line_by_line);
+	RUN_TEST(a_link_is_not_followed);
+	unlink(path);
+	ach_unlink(strcat(strcpy(path, prefix), "arm-state"));
+	snprintf(path, sizeof(path), "%s/state", folder);
+	rmdir(path);
+	rmdir(folder);
+	return UNITY_END();
+}
