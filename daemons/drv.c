@@ -205,7 +205,7 @@ static void live(struct drv *drv, int64_t now_ns)
 		notify_status(&drv->notify, now_ns, msg_life_word(drv->life));
 	}
 	/* What waits for a person is not broken. */
-	if (!drv->ready && ((drv->up && !unwell) || drv->latched_here)) {
+	if (!drv->ready && (drv->latches ? drv->up || drv->latched_here : drv->up && !unwell)) {
 		drv->ready = true;
 		notify_ready(&drv->notify);
 	}

@@ -68,6 +68,7 @@ struct pciod {
 
 	/* what is wrong, as it was told last */
 	bool unwell;
+	bool latch_told; /* to the loop, by this process: what the module itself says */
 	char code[PCIOD_CODE_MAX], text[PCIOD_WORDS_MAX];
 };
 

@@ -198,7 +198,10 @@ void pciod_module_latched(const struct pciod_module *m, char code[PCIOD_CODE_MAX
 {
 	const struct words w = { code, text };
 
-	if (m->latches & MSG_LATCH_HALTED_BY_OTHER)
+	if (m->latches & MSG_LATCH_HALTED_BY_OTHER && m->latches & ~(uint32_t)MSG_LATCH_HALTED_BY_OTHER)
+		say(&w, m, "latched",
+		    ": it may have been halted, or have lost its position; the request clear ends it");
+	else if (m->latches & MSG_LATCH_HALTED_BY_OTHER)
 		say(&w, m, "latched", " was halted, not by this driver; it waits for the request clear");
 	else if (m->latches & MSG_LATCH_WAITS_FOR_PERSON)
 		say(&w, m, "latched", " had a fault; it waits for the request clear");

@@ -156,12 +156,15 @@ static void tell_latches(struct pciod *p, struct drv *drv, bool well, int64_t no
 		struct pciod_module *m = &p->joints[i].module;
 
 		pciod_module_latch(m);
-		if (!(m->latches & ~drv_latched(drv)) && !(m->latches && well))
+		if (!(m->latches & ~drv_latched(drv)) && !(m->latches && (well || !p->latch_told)))
+			continue;
+		if (m->silent || !(m->known & PCIOD_Q_BIT_STATE))
 			continue;
 		if (!pciod_module_trouble(m, &p->rules, now_ns, code, text))
 			pciod_module_latched(m, code, text);
 		drv_latch(drv, m->latches, code, "%s", text);
 		well = false;
+		p->latch_told = true;
 	}
 	drv_unlatch(drv, drv_latched(drv) & ~pciod_latches(p));
 }
