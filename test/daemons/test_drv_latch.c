@@ -1,0 +1,309 @@
+/* test_drv_latch.c: what the loop does with a condition that only a person may end. */
+#include <errno.h>
+#include <string.h>
+
+#include "daemons/drv_inside.h"
+#include "test/daemons/test_drv_lib.h"
+#include "unity.h"
+
+#define HALTED MSG_LATCH_HALTED_BY_OTHER
+#define POSITION MSG_LATCH_POSITION_UNKNOWN
+
+static bool ready; /* as of the last tick that looked */
+
+void setUp(void)
+{
+	drv_lib_begin();
+	ready = false;
+}
+
+void tearDown(void)
+{
+	drv_lib_end();
+}
+
+static void look(void)
+{
+	ready = fake.drv->ready;
+}
+
+static void refer(void)
+{
+	drv_lib_put_ref(MSG_MODE_VELOCITY, 0.2, 20);
+}
+
+static void latch(void)
+{
+	drv_latch(fake.drv, HALTED, "halted", "halted, not by %s", "this driver");
+}
+
+static void latch_position(void)
+{
+	drv_latch(fake.drv, POSITION, "power", "it lost its power");
+}
+
+static void unlatch(void)
+{
+	drv_unlatch(fake.drv, HALTED);
+}
+
+static void clear(void)
+{
+	drv_lib_request(1, MSG_VERB_CLEAR, "", "");
+}
+
+static void home(void)
+{
+	drv_lib_request(2, MSG_VERB_HOME, "", "");
+}
+
+static unsigned int followed(unsigned int from_tick)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = from_tick; i < fake.ticks_n; i++)
+		n += fake.ticks[i].orders.ref != NULL;
+	return n;
+}
+
+/* ---- while it is set ---- */
+
+static void a_latch_is_a_fault_that_is_named_and_nothing_is_followed(void)
+{
+	drv_lib_at(2, drv_lib_arm);
+	drv_lib_at(6, latch);
+	drv_lib_at(20, look);
+	drv_lib_always(refer);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(120, ""));
+	TEST_ASSERT_GREATER_THAN_UINT(0, followed(0));
+	TEST_ASSERT_EQUAL(0, followed(7));
+	TEST_ASSERT_EQUAL(MSG_LIFE_FAULT, drv_lib_last()->common.lifecycle);
+	TEST_ASSERT_EQUAL_HEX32(HALTED, drv_lib_last()->common.latches);
+	TEST_ASSERT_EQUAL_STRING("halted, not by this driver", drv_lib_event("halted")->text);
+	TEST_ASSERT_EQUAL(MSG_SEVERITY_ERROR, drv_lib_event("halted")->severity);
+	TEST_ASSERT_TRUE(ready);
+}
+
+/* Its start is never done: the device waits for a person, and so do those who need the driver, if it is not ready. */
+static void a_driver_that_latches_in_its_start_is_ready(void)
+{
+	fake.starts_wanted = 1000;
+	drv_lib_at(3, latch);
+	drv_lib_at(6, look);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(50, ""));
+	TEST_ASSERT_TRUE(ready);
+}
+
+static void without_a_latch_it_is_not(void)
+{
+	fake.starts_wanted = 1000;
+	drv_lib_at(6, look);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(50, ""));
+	TEST_ASSERT_FALSE(ready);
+}
+
+static void arming_ends_nothing(void)
+{
+	drv_lib_at(2, latch);
+	drv_lib_at(4, drv_lib_arm);
+	drv_lib_at(8, drv_lib_estop);
+	drv_lib_at(12, drv_lib_arm);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(100, ""));
+	TEST_ASSERT_EQUAL_HEX32(HALTED, drv_lib_last()->common.latches);
+}
+
+/* ---- over a restart ---- */
+
+static void the_next_process_has_it_before_its_first_tick(void)
+{
+	drv_lib_at(2, latch);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(30, ""));
+	drv_lib_forget();
+	drv_lib_at(1, drv_lib_arm);
+	drv_lib_at(5, look);
+	drv_lib_always(refer);
+	fake.ticks_n = 0;
+	TEST_ASSERT_EQUAL(0, drv_lib_run(60, ""));
+	TEST_ASSERT_EQUAL_HEX32_MESSAGE(HALTED, drv_lib.first.common.latches, "its first state says so");
+	TEST_ASSERT_EQUAL_HEX32(HALTED, drv_lib_last()->common.latches);
+	TEST_ASSERT_EQUAL(MSG_LIFE_FAULT, drv_lib_last()->common.lifecycle);
+	TEST_ASSERT_EQUAL(2, drv_lib_last()->header.incarnation);
+	TEST_ASSERT_EQUAL(0, followed(0));
+	TEST_ASSERT_TRUE(ready);
+	TEST_ASSERT_EQUAL_STRING("since before this start: halted-by-other; the request clear ends it",
+				 drv_lib_event("latched")->text);
+}
+
+static void what_cannot_be_read_is_all_of_them(void)
+{
+	TEST_ASSERT_EQUAL(0, drv_lib_run(30, ""));
+	drv_lib_put("arm-state", "abc", 4);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(30, ""));
+	TEST_ASSERT_EQUAL_HEX32(DRV_PREVIOUS_ALL, drv_lib_last()->common.latches);
+	TEST_ASSERT_EQUAL(MSG_LIFE_FAULT, drv_lib_last()->common.lifecycle);
+	TEST_ASSERT_EQUAL_MESSAGE(2, drv_lib_last()->header.incarnation, "garbage does not lower it");
+	TEST_ASSERT_NOT_NULL(strstr(drv_lib_event("latched")->text, "cannot be read"));
+}
+
+static void but_not_for_a_sensor(void)
+{
+	drv_lib_driver.ref = 0;
+	TEST_ASSERT_EQUAL(0, drv_lib_run(30, ""));
+	drv_lib_put("arm-state", "abc", 4);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(30, ""));
+	drv_lib_driver.ref = msg_joint_ref_number;
+	TEST_ASSERT_EQUAL_HEX32(0, drv_lib_last()->common.latches);
+	TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, drv_lib_last()->common.lifecycle);
+}
+
+static const struct msg_joint_state *before;
+static double before_rad;
+
+static void look_back(void)
+{
+	before = drv_previous(fake.drv);
+	before_rad = before ? before->position[0] : 0;
+}
+
+static void the_last_state_is_there(void)
+{
+	fake.position_rad = 1.25;
+	drv_lib_at(1, look_back);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(30, ""));
+	TEST_ASSERT_NULL(before);
+	fake.position_rad = 0;
+	TEST_ASSERT_EQUAL(0, drv_lib_run(30, ""));
+	TEST_ASSERT_NOT_NULL(before);
+	TEST_ASSERT_EQUAL_DOUBLE(1.25, before_rad);
+	drv_lib_put("arm-state", "abc", 4);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(30, ""));
+	TEST_ASSERT_NULL(before);
+}
+
+/* ---- its end ---- */
+
+static uint32_t latched_in[3];
+
+static void see_0(void)
+{
+	drv_unlatch(fake.drv, HALTED);
+	latched_in[0] = drv_latched(fake.drv);
+}
+
+static void see_1(void)
+{
+	latched_in[1] = drv_latched(fake.drv);
+}
+
+/* Not before the state that says so. */
+static void it_ends_with_the_next_state(void)
+{
+	drv_lib_at(2, latch);
+	drv_lib_at(4, see_0);
+	drv_lib_at(5, see_1);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(50, ""));
+	TEST_ASSERT_EQUAL_HEX32(HALTED, latched_in[0]);
+	TEST_ASSERT_EQUAL_HEX32(0, latched_in[1]);
+	TEST_ASSERT_EQUAL_HEX32(HALTED, drv_lib.states[2].common.latches);
+	TEST_ASSERT_EQUAL_HEX32(0, drv_lib.states[3].common.latches);
+	TEST_ASSERT_EQUAL_STRING("halted is over", drv_lib_event("well")->text);
+	TEST_ASSERT_EQUAL(MSG_LIFE_DISARMED, drv_lib_last()->common.lifecycle);
+}
+
+static void set_again_in_the_same_tick_it_stays(void)
+{
+	drv_lib_at(2, latch);
+	drv_lib_at(4, unlatch);
+	drv_lib_at(4, latch);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(50, ""));
+	TEST_ASSERT_EQUAL_HEX32(HALTED, drv_lib_last()->common.latches);
+}
+
+static void unwell(void)
+{
+	drv_fault(fake.drv, "broken", "it is broken");
+}
+
+/* A driver that knows no clear. */
+static void the_loop_clears_for_a_driver_that_cannot(void)
+{
+	fake.answer = -EOPNOTSUPP;
+	drv_lib_at(2, latch);
+	drv_lib_at(4, clear);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(50, ""));
+	TEST_ASSERT_EQUAL(0, drv_lib_answer(1)->result);
+	TEST_ASSERT_EQUAL_HEX32(0, drv_lib_last()->common.latches);
+}
+
+static void but_not_while_its_device_is_unwell(void)
+{
+	fake.answer = -EOPNOTSUPP;
+	drv_lib_at(2, latch);
+	drv_lib_at(3, unwell);
+	drv_lib_at(4, clear);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(50, ""));
+	TEST_ASSERT_EQUAL(-EPERM, drv_lib_answer(1)->result);
+	TEST_ASSERT_EQUAL_STRING("the device is not well: broken", drv_lib_answer(1)->error);
+	TEST_ASSERT_EQUAL_HEX32(HALTED, drv_lib_last()->common.latches);
+}
+
+static void a_driver_that_can_clears_by_itself(void)
+{
+	fake.answer = 0;
+	drv_lib_at(2, latch);
+	drv_lib_at(4, clear);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(50, ""));
+	TEST_ASSERT_EQUAL(1, fake.requests_n);
+	TEST_ASSERT_EQUAL_HEX32(HALTED, drv_lib_last()->common.latches);
+}
+
+/* ---- homing ---- */
+
+static void one_that_was_halted_is_not_homed(void)
+{
+	drv_lib_at(2, drv_lib_arm);
+	drv_lib_at(3, latch);
+	drv_lib_at(6, home);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(60, ""));
+	TEST_ASSERT_EQUAL(-EPERM, drv_lib_answer(2)->result);
+	TEST_ASSERT_EQUAL_STRING("latched: halted-by-other; the request clear comes first", drv_lib_answer(2)->error);
+	TEST_ASSERT_EQUAL(0, fake.requests_n);
+}
+
+static void begin_homing(void)
+{
+	drv_homing(fake.drv, true);
+}
+
+static void one_that_lost_its_position_is(void)
+{
+	drv_lib_at(2, drv_lib_arm);
+	drv_lib_at(3, latch_position);
+	drv_lib_at(6, home);
+	drv_lib_at(8, begin_homing);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(60, ""));
+	TEST_ASSERT_EQUAL(1, fake.requests_n);
+	TEST_ASSERT_EQUAL(MSG_LIFE_HOMING, drv_lib_last()->common.lifecycle);
+	TEST_ASSERT_EQUAL_HEX32_MESSAGE(POSITION, drv_lib_last()->common.latches, "until it is done");
+}
+
+int main(void)
+{
+	UNITY_BEGIN();
+	RUN_TEST(a_latch_is_a_fault_that_is_named_and_nothing_is_followed);
+	RUN_TEST(a_driver_that_latches_in_its_start_is_ready);
+	RUN_TEST(without_a_latch_it_is_not);
+	RUN_TEST(arming_ends_nothing);
+	RUN_TEST(the_next_process_has_it_before_its_first_tick);
+	RUN_TEST(what_cannot_be_read_is_all_of_them);
+	RUN_TEST(but_not_for_a_sensor);
+	RUN_TEST(the_last_state_is_there);
+	RUN_TEST(it_ends_with_the_next_state);
+	RUN_TEST(set_again_in_the_same_tick_it_stays);
+	RUN_TEST(the_loop_clears_for_a_driver_that_cannot);
+	RUN_TEST(but_not_while_its_device_is_unwell);
+	RUN_TEST(a_driver_that_can_clears_by_itself);
+	RUN_TEST(one_that_was_halted_is_not_homed);
+	RUN_TEST(one_that_lost_its_position_is);
+	return UNITY_END();
+}
