@@ -189,8 +189,8 @@ void drv_well(struct drv *drv);
 void drv_down(struct drv *drv);		       /* call start again */
 void drv_homing(struct drv *drv, bool homing); /* a motion of its own, which was asked for, begins and ends */
 
-/* A condition that only a person may end: power lost, homing aborted, halted by another program, a fault that waits.  It
- * is published in every state and outlives the process.  While one is set the lifecycle is fault, no reference is
+/* A condition that only a person may end: power lost, homing aborted, halted by another program, a fault that waits.
+ * It is published in every state and outlives the process.  While one is set the lifecycle is fault, no reference is
  * followed, and the driver resets nothing by itself; it is ready all the same.  A homing may end position-unknown and
  * homing-aborted, and runs while they are set.  code and text as in drv_fault. */
 void drv_latch(struct drv *drv, uint32_t latches, const char *code, const char *fmt, ...)

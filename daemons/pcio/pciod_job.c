@@ -52,7 +52,7 @@ static int request_home(struct pciod *p, struct drv *drv, const char *key)
 		drv_why(drv, "module %s %s", p->joints[i].name, why);
 		return -EPERM;
 	}
-	/* Those whose turn has not come are not lost any more, either; what is latched stays so until they are homed. */
+	/* Also those whose turn has not come; what is latched stays so until they are homed. */
 	for (unsigned int i = 0; i < p->joints_n; i++)
 		if (p->job.joints[i])
 			p->joints[i].module.was_homed = p->joints[i].module.lost_home = false;

@@ -40,6 +40,7 @@ void pciod_module_take_over(struct pciod_module *m, int64_t now_ns)
 	m->found_moving = m->found_halted = false;
 	m->take_over_drive = false;
 	m->found_ours = m->may_unhalt;
+	m->halted_ns = 0;
 	m->clear_open = false;
 	m->reset = PCIOD_RESET_NONE;
 	m->reset_asked = m->reset_comm = false;
@@ -263,6 +264,7 @@ static void halt(struct pciod_module *m, int64_t now_ns, struct pciod_deed *deed
 {
 	deed->what = PCIOD_DO_HALT;
 	m->may_unhalt = m->halt_open = true;
+	m->halted_ns = m->halted_ns ? m->halted_ns : now_ns;
 	m->halt_ns = now_ns + PCIOD_HALT_DEADLINE_NS;
 }
 

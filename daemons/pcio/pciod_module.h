@@ -148,6 +148,7 @@ struct pciod_module {
 	bool may_unhalt;	/* it was halted by us, or by the driver before */
 	bool found_ours;	/* and was so when it was taken over */
 	bool halt_open;		/* it was told to halt, and no state word tells yet whether it did */
+	int64_t halted_ns;	/* the first halt since it was taken over; 0: none */
 	int64_t halt_ns;	/* when; or by when at the latest, if it is not confirmed */
 	enum pciod_reset reset;
 	bool reset_asked;   /* by a person */

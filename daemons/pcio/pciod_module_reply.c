@@ -57,7 +57,7 @@ static void check_home(struct pciod_module *m, int64_t asked_ns, int64_t t_ns)
 /* It was halted before any halt of ours can have reached it, and not by the driver before. */
 static bool halted_by_other(const struct pciod_module *m, int64_t asked_ns)
 {
-	const bool told = m->may_unhalt && asked_ns >= m->halt_ns - PCIOD_HALT_DEADLINE_NS;
+	const bool told = m->halted_ns && asked_ns >= m->halted_ns;
 
 	return m->state & PCIO_STATE_HALTED && !told && !m->found_ours;
 }

@@ -1,5 +1,5 @@
-/* test_achstart_latch.c: a latched driver under achstart: ready, in fault, with its reason; and latched again after every
- * way in which it, its channel and achstart itself can end. */
+/* test_achstart_latch.c: a latched driver under achstart is ready, in fault, with its reason, and latched again after
+ * each way in which it, its channel and achstart itself can end. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>

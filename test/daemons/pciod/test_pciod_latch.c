@@ -1,0 +1,378 @@
+/* test_pciod_latch.c: what of a module only a person may end, and what ends it. */
+#include <string.h>
+
+#include "unity.h"
+
+#include "test/daemons/pciod/pciod_fake.h"
+
+#define TOLD(expected) TEST_ASSERT_EQUAL_STRING(expected, fake_told(&f))
+#define LATCHED(expected) TEST_ASSERT_EQUAL_HEX32(expected, f.m.latches)
+#define HOMED PCIO_STATE_HOMED
+#define HALT PCIO_STATE_HALTED
+#define COMM (PCIO_STATE_ERROR | HALT | PCIO_STATE_COMM_ERROR)
+#define TOW (PCIO_STATE_ERROR | HALT | PCIO_STATE_TOW_ERROR)
+#define POSITION MSG_LATCH_POSITION_UNKNOWN
+#define HOMING MSG_LATCH_HOMING_ABORTED
+#define OTHER MSG_LATCH_HALTED_BY_OTHER
+#define WAITS MSG_LATCH_WAITS_FOR_PERSON
+
+static struct fake f;
+
+void setUp(void)
+{
+	fake_start(&f);
+	f.config |= PCIO_CONFIG_WATCHDOG;
+}
+
+void tearDown(void)
+{
+}
+
+/* As the driver does it: nothing is reset by itself while something is latched. */
+static void ticks(unsigned int n)
+{
+	while (n--) {
+		f.wish.resets = !f.m.latches && !f.wish.halt;
+		fake_tick(&f);
+	}
+}
+
+static void up(void)
+{
+	fake_up(&f);
+	f.command = (struct drv_ref_command){ .mode = MSG_MODE_VELOCITY };
+	f.wish.command = &f.command;
+	ticks(30);
+	fake_told(&f);
+	LATCHED(0);
+}
+
+/* ---- found ---- */
+
+static void what_is_found_is_judged_by_what_was_left(void)
+{
+	static const struct {
+		const char *name;
+		struct pciod_before before;
+		uint32_t state, latches;
+	} rows[] = {
+		{ "as it was", { .known = true, .state = HOMED }, HOMED, 0 },
+		{ "homed no more", { .known = true, .state = HOMED }, 0, POSITION },
+		{ "never homed, and accepted so", { .known = true }, 0, 0 },
+		{ "halted by the driver before",
+		  { .known = true, .state = HOMED | HALT, .halted_by_us = true },
+		  HOMED | HALT,
+		  0 },
+		{ "halted by another since", { .known = true, .state = HOMED }, HOMED | HALT, OTHER },
+		{ "its watchdog tripped", { .known = true, .state = HOMED }, HOMED | COMM, 0 },
+		{ "a fault", { .known = true, .state = HOMED }, HOMED | TOW, WAITS },
+		{ "first start, well", { 0 }, HOMED, 0 },
+		{ "first start, not homed", { 0 }, 0, POSITION | HOMING },
+		{ "first start, halted", { 0 }, HOMED | HALT, OTHER },
+		{ "first start, its watchdog tripped", { 0 }, HOMED | COMM, OTHER | WAITS },
+		{ "latched, and well", { .known = true, .state = HOMED, .latches = WAITS }, HOMED, WAITS },
+		{ "latched, and its watchdog tripped",
+		  { .known = true, .state = HOMED, .latches = OTHER },
+		  HOMED | COMM,
+		  OTHER },
+		{ "nothing can be read",
+		  { .latches = POSITION | HOMING | OTHER | WAITS },
+		  HOMED,
+		  POSITION | HOMING | OTHER | WAITS },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		setUp();
+		f.state = rows[i].state;
+		fake_restart(&f, &rows[i].before);
+		ticks(2);
+		TEST_ASSERT_EQUAL_HEX32_MESSAGE(rows[i].latches, f.m.latches, rows[i].name);
+		ticks(40);
+		TEST_ASSERT_EQUAL_HEX32_MESSAGE(rows[i].latches, f.m.latches, rows[i].name);
+		if (rows[i].latches) {
+			TEST_ASSERT_NULL_MESSAGE(strstr(fake_told(&f), "reset"), rows[i].name);
+			TEST_ASSERT_TRUE_MESSAGE(pciod_module_status(&f.m) & MSG_JOINT_FAULT, rows[i].name);
+		}
+	}
+}
+
+/* At level estop it is halted before its first answer: that halt is ours, */
+static void a_halt_of_ours_before_the_first_answer_is_ours(void)
+{
+	fake_restart(&f, &(struct pciod_before){ .known = true, .state = HOMED });
+	f.wish.halt = true;
+	f.mute = true;
+	ticks(2);
+	TOLD("halt");
+	f.mute = false;
+	ticks(30);
+	TEST_ASSERT_TRUE(f.state & HALT);
+	LATCHED(0);
+}
+
+/* but not one that an answer from before it tells of. */
+static void an_answer_from_before_our_halt_tells_of_another(void)
+{
+	fake_restart(&f, &(struct pciod_before){ .known = true, .state = HOMED });
+	f.state |= HALT;
+	f.wish.halt = true;
+	fake_ask(&f);
+	fake_ask(&f);
+	TOLD("halt");
+	fake_answer(&f, PCIOD_Q_STATE, f.now_ns + MS);
+	LATCHED(OTHER);
+}
+
+/* ---- while it runs ---- */
+
+static void a_halt_that_it_did_not_obey_explains_no_other(void)
+{
+	up();
+	f.deaf_to_halt = true;
+	f.wish.halt = true;
+	ticks(3);
+	f.wish.halt = false;
+	ticks(10);
+	LATCHED(0);
+	f.state |= HALT;
+	fake_told(&f);
+	ticks(20);
+	LATCHED(OTHER);
+	TEST_ASSERT_NULL(strstr(fake_told(&f), "reset"));
+}
+
+static void what_goes_by_itself_stays_latched(void)
+{
+	static const struct {
+		uint32_t set, gone, latches;
+	} rows[] = {
+		{ TOW, 0, WAITS },
+		{ HALT, 0, OTHER },
+		{ 0, HOMED, POSITION },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		setUp();
+		up();
+		f.state = (f.state | rows[i].set) & ~rows[i].gone;
+		ticks(30);
+		LATCHED(rows[i].latches);
+		f.state = HOMED;
+		ticks(30);
+		LATCHED(rows[i].latches);
+		TEST_ASSERT_NULL(strstr(fake_told(&f), "reset"));
+	}
+}
+
+/* Its answer came too late, but it did what it should. */
+static void a_reset_that_helped_after_all_is_not_latched(void)
+{
+	up();
+	f.wish.halt = true;
+	ticks(2);
+	f.wish.halt = false;
+	f.deaf_to = PCIOD_Q_BIT_RESET;
+	ticks(60);
+	LATCHED(0);
+}
+
+static void one_that_did_not_help_is(void)
+{
+	up();
+	f.wish.halt = true;
+	ticks(2);
+	f.wish.halt = false;
+	f.reset_helps = false;
+	ticks(60);
+	LATCHED(WAITS);
+}
+
+/* ---- clear ---- */
+
+static void clear(void)
+{
+	char text[PCIOD_WORDS_MAX];
+
+	TEST_ASSERT_EQUAL_INT(0, pciod_module_clearable(&f.m, text));
+	pciod_module_clear(&f.m, f.now_ns);
+	TEST_ASSERT_TRUE(pciod_module_clearing(&f.m));
+}
+
+static void halted_by_another(void)
+{
+	up();
+	f.state |= HALT;
+	ticks(5);
+	LATCHED(OTHER);
+	fake_told(&f);
+}
+
+static void it_ends_when_the_module_has_confirmed(void)
+{
+	halted_by_another();
+	clear();
+	LATCHED(OTHER);
+	ticks(1);
+	TOLD("reset");
+	LATCHED(OTHER);
+	ticks(3);
+	TEST_ASSERT_FALSE(pciod_module_clearing(&f.m));
+	LATCHED(0);
+}
+
+/* A state word that was asked for before says nothing about it. */
+static void an_old_answer_confirms_nothing(void)
+{
+	up();
+	f.m.latches = WAITS;
+	fake_ask(&f);
+	clear();
+	fake_answer(&f, PCIOD_Q_STATE, f.now_ns + MS);
+	pciod_module_latch(&f.m);
+	LATCHED(WAITS);
+	ticks(1);
+	LATCHED(0);
+	TOLD("v 0; V 0");
+}
+
+static void nor_does_one_that_the_request_did_not_wait_for(void)
+{
+	halted_by_another();
+	f.deaf_to = PCIOD_Q_BIT_STATE;
+	clear();
+	ticks(2);
+	pciod_module_clear_end(&f.m);
+	f.deaf_to = 0;
+	ticks(60);
+	LATCHED(OTHER);
+}
+
+static void silent_meanwhile_it_is_cleared_no_more(void)
+{
+	up();
+	f.m.latches = WAITS;
+	clear();
+	f.mute = true;
+	ticks(30);
+	TEST_ASSERT_TRUE(f.m.silent);
+	f.mute = false;
+	ticks(60);
+	TEST_ASSERT_TRUE(pciod_module_up(&f.m));
+	LATCHED(WAITS);
+}
+
+static void a_fault_that_stays_is_latched_on(void)
+{
+	up();
+	f.state |= TOW;
+	f.reset_helps = false;
+	ticks(5);
+	clear();
+	ticks(60);
+	LATCHED(WAITS);
+	TEST_ASSERT_FALSE(pciod_module_clearing(&f.m));
+}
+
+/* At level estop nothing is reset for it: the brake stays closed. */
+static void one_that_we_halted_is_cleared_without_a_reset(void)
+{
+	up();
+	f.wish.halt = true;
+	ticks(3);
+	f.m.latches = HOMING;
+	fake_told(&f);
+	clear();
+	ticks(3);
+	LATCHED(0);
+	TOLD("");
+	f.wish.halt = false;
+	ticks(3);
+	TEST_ASSERT_NOT_NULL(strstr(fake_told(&f), "reset"));
+}
+
+/* ---- homing ---- */
+
+static void home(void)
+{
+	up();
+	f.m.latches = POSITION;
+	pciod_module_home(&f.m);
+	ticks(3);
+	TEST_ASSERT_EQUAL(PCIOD_HOME_RUNS, f.m.home);
+}
+
+static void homing_ends_what_it_can(void)
+{
+	home();
+	f.m.latches |= WAITS;
+	f.m.home = PCIOD_HOME_DONE;
+	pciod_module_home_end(&f.m);
+	LATCHED(WAITS);
+	pciod_module_home_end(&f.m);
+	LATCHED(WAITS);
+}
+
+static void homing_that_does_not_end_well_is_latched(void)
+{
+	home();
+	f.m.home = PCIOD_HOME_FAILED;
+	pciod_module_home_end(&f.m);
+	LATCHED(POSITION | HOMING);
+}
+
+static void unless_it_was_never_begun(void)
+{
+	up();
+	pciod_module_home(&f.m);
+	pciod_module_home_end(&f.m);
+	LATCHED(0);
+}
+
+/* ---- words ---- */
+
+static void each_latch_has_words(void)
+{
+	static const struct {
+		uint32_t latches;
+		const char *text;
+	} rows[] = {
+		{ POSITION, "module 15 is not homed; it waits for the request home, or clear" },
+		{ HOMING, "module 15: homing was aborted; it waits for the request home, or clear" },
+		{ POSITION | HOMING, "module 15 is not homed; it waits for the request home, or clear" },
+		{ OTHER, "module 15 was halted, not by this driver; it waits for the request clear" },
+		{ WAITS, "module 15 had a fault; it waits for the request clear" },
+		{ POSITION | HOMING | OTHER | WAITS,
+		  "module 15: it may have been halted, or have lost its position; the request clear ends it" },
+	};
+	char code[PCIOD_CODE_MAX], text[PCIOD_WORDS_MAX];
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		f.m.latches = rows[i].latches;
+		pciod_module_latched(&f.m, code, text);
+		TEST_ASSERT_EQUAL_STRING(rows[i].text, text);
+		TEST_ASSERT_EQUAL_STRING("latched-15", code);
+	}
+}
+
+int main(void)
+{
+	UNITY_BEGIN();
+	RUN_TEST(what_is_found_is_judged_by_what_was_left);
+	RUN_TEST(a_halt_of_ours_before_the_first_answer_is_ours);
+	RUN_TEST(an_answer_from_before_our_halt_tells_of_another);
+	RUN_TEST(a_halt_that_it_did_not_obey_explains_no_other);
+	RUN_TEST(what_goes_by_itself_stays_latched);
+	RUN_TEST(a_reset_that_helped_after_all_is_not_latched);
+	RUN_TEST(one_that_did_not_help_is);
+	RUN_TEST(it_ends_when_the_module_has_confirmed);
+	RUN_TEST(an_old_answer_confirms_nothing);
+	RUN_TEST(nor_does_one_that_the_request_did_not_wait_for);
+	RUN_TEST(silent_meanwhile_it_is_cleared_no_more);
+	RUN_TEST(a_fault_that_stays_is_latched_on);
+	RUN_TEST(one_that_we_halted_is_cleared_without_a_reset);
+	RUN_TEST(homing_ends_what_it_can);
+	RUN_TEST(homing_that_does_not_end_well_is_latched);
+	RUN_TEST(unless_it_was_never_begun);
+	RUN_TEST(each_latch_has_words);
+	return UNITY_END();
+}
