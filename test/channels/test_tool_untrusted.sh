@@ -61,8 +61,8 @@ test_a_record_of_gigabytes_is_not_read() {
 	END
 	for command in "play $tmp/body" "play --list $tmp/body" "echo $tmp/body" "convert $tmp/body $tmp/out"; do
 		# shellcheck disable=SC2086 # words
-		lib_matches 1 "ach ${command%% *}: $tmp/body: the record at * asks for 2000000000 bytes; one has at most \
-67108864" little "$ach" $command
+		lib_matches 1 "ach ${command%% *}: $tmp/body: the record at * asks for 2000000000 bytes; one has at \
+most 67108864" little "$ach" $command
 		rm -f "$tmp/out"
 	done
 }
