@@ -172,7 +172,7 @@ static int open_estop(struct drv *drv, struct error_sink *errors)
 static int open_channels(struct drv *drv, struct error_sink *errors)
 {
 	const struct drv_driver *d = drv->driver;
-	int status = open_channel(drv, &drv->req_port, "-req", msg_request_number, 0660, errors);
+	int status = open_channel(drv, &drv->req_port, "-req", msg_request_number, 0600, errors);
 
 	if (!status)
 		status = open_channel(drv, &drv->rep_port, "-rep", msg_reply_number, 0640, errors);
@@ -247,7 +247,6 @@ static void say_hello(struct drv *drv)
 	drv->state.state.common.lifecycle = MSG_LIFE_STARTING;
 	drv->state.state.common.level = MSG_LEVEL_ESTOP;
 	drv_fill_kept(drv, &drv->state.state.common);
-	drv->state.state.common.latches = drv_latch_word(drv);
 	if (drv->driver->state != msg_clock_number)
 		port_put(&drv->state_port, &drv->state);
 }

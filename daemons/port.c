@@ -3,7 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "channels/ach_file.h"
 #include "channels/ach_ring.h"
 #include "daemons/port.h"
 
@@ -21,12 +24,24 @@ static bool too_small(const ach_channel_t *chan, const struct msg_type *type)
 	return chan->handle->lsize / chan->handle->count < type->body->size;
 }
 
+/* A channel belongs to the effective group of its creator: only if that is the operators' are they let in. */
+gid_t port_group(void)
+{
+	const char *group = getenv(PORT_OPERATORS);
+	char *end = NULL;
+	const unsigned long number = group ? strtoul(group, &end, 10) : 0;
+
+	return group && *group && !*end && number == getegid() ? getegid() : (gid_t)-1;
+}
+
 static enum ach_status make(const struct port *port)
 {
+	/* One that a group may write is made by achstart, which can choose the group. */
+	const bool shared = port_group() != (gid_t)-1 && !(port->mode & S_IWGRP);
 	ach_create_attr_t attr;
 
 	ach_create_attr_init(&attr);
-	ach_create_attr_set_mode(&attr, port->mode, (gid_t)-1);
+	ach_create_attr_set_mode(&attr, shared ? port->mode & 0640 : 0600, (gid_t)-1);
 	return ach_create(port->name, port->type->retained, port->type->body->size, &attr);
 }
 
@@ -38,6 +53,7 @@ static enum ach_status open_once(struct port *port)
 
 	ach_attr_init(&attr);
 	ach_attr_set_put_timeout(&attr, &patience);
+	ach_attr_set_owner(&attr, geteuid(), port->mode);
 	status = ach_open(&port->chan, port->name, &attr);
 	if (status == ACH_OK && too_small(&port->chan, port->type)) {
 		ach_close(&port->chan);
@@ -62,6 +78,20 @@ static enum ach_status open_or_make(struct port *port)
 			return status;
 	}
 	return open_once(port);
+}
+
+int port_foreign(const char *name, struct error_sink *errors)
+{
+	char path[ACH_FILE_PATH_LEN];
+	struct stat st;
+
+	ach_file_channel_path(path, name);
+	if (lstat(path, &st))
+		error_add(errors, "channel %s: %s", name, ach_errstr());
+	else
+		error_add(errors, "channel %s of uid %u: %s: remove it with ach rm %s, or set ENDPLATE_PREFIX", name,
+			  (unsigned int)st.st_uid, ach_errstr(), name);
+	return -EACCES;
 }
 
 int port_open(struct port *port, const char *channel, const struct msg_type *type, mode_t mode,
@@ -92,8 +122,7 @@ int port_open(struct port *port, const char *channel, const struct msg_type *typ
 		error_add(errors, "channel %s: no name for a channel", port->name);
 		return -EINVAL;
 	case ACH_EACCES:
-		error_add(errors, "channel %s: %s: it belongs to another user or group", port->name, strerror(EACCES));
-		return -EACCES;
+		return port_foreign(port->name, errors);
 	default:
 		error_add(errors, "channel %s: %s", port->name, ach_result_to_string(status));
 		return -EIO;

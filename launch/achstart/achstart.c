@@ -114,6 +114,7 @@ static int start(struct launch *launch, struct error_sink *errors)
 	if (status)
 		return status;
 	own_capabilities();
+	own_group(launch->operators);
 	run_robot(launch->name);
 	if (!runs(launch) && !is_fit(launch, errors))
 		return WRONG;

@@ -2,12 +2,15 @@
 #include <errno.h>
 #include <linux/capability.h>
 #include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "daemons/port.h"
 #include "launch/achstart/own.h"
 
 #define PRIORITY_MAX 99
@@ -43,6 +46,17 @@ void own_capabilities(void)
 	/* One that is not permitted is refused, and what needs it says so when it needs it. */
 	for (size_t i = 0; i < sizeof(handed_on) / sizeof(*handed_on); i++)
 		prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, handed_on[i], 0, 0);
+}
+
+void own_group(gid_t operators)
+{
+	char number[16];
+
+	snprintf(number, sizeof(number), "%u", (unsigned int)operators);
+	if (operators == (gid_t)-1)
+		unsetenv(PORT_OPERATORS);
+	else
+		setenv(PORT_OPERATORS, number, 1);
 }
 
 void own_priority(int64_t highest, struct error_sink *warnings)

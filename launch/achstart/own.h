@@ -3,12 +3,16 @@
 #define LAUNCH_ACHSTART_OWN_H
 
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "config/error.h"
 
 /* Of an ordinary user's achstart that was given CAP_NET_ADMIN, CAP_SYS_NICE or CAP_IPC_LOCK, by setcap(8) or by
  * systemd: its daemons have those of them, too (ambient capabilities).  root's have them anyway. */
 void own_capabilities(void);
+
+/* Channels that its daemons make are for this group to read; (gid_t)-1: for their user alone. */
+void own_group(gid_t operators);
 
 /* Just above the highest of its daemons, so that it can end one that spins; 0: the ordinary scheduler, as
  * they.  Daemons do not inherit it.  What is in memory now stays there.  A refusal is a line in warnings. */

@@ -2,58 +2,80 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "channels/ach_file.h"
 #include "launch/achstart/patrol.h"
 
-static const char *const suffixes[] = { "-state", "-ref", "-req", "-rep", "-event" };
-static const char *const alone[] = { "clock", "achstart-event" };
+/* As many rights as another user may have at most. */
+static const struct kind {
+	const char *text;
+	mode_t mode;
+} suffixes[] = { { "-state", 0640 }, { "-ref", 0660 }, { "-req", 0600 }, { "-rep", 0640 }, { "-event", 0640 } },
+  alone[] = { { "clock", 0640 }, { "achstart-event", 0640 } };
 #define SUFFIXES (sizeof(suffixes) / sizeof(*suffixes))
 #define ALONE (sizeof(alone) / sizeof(*alone))
+#define REF 1
 
-static void add(struct patrol *p, const char *before, const char *after)
+static void add(struct patrol *p, const char *before, const char *after, mode_t mode)
 {
 	char channel[2 * PORT_NAME_MAX];
+	struct patrol_channel *one = &p->channels[p->n];
 
 	snprintf(channel, sizeof(channel), "%s%s", before, after);
-	if (!port_name(p->names[p->n], channel))
-		p->n++;
+	if (port_name(one->name, channel))
+		return;
+	one->mode = mode;
+	p->n++;
+}
+
+static void add_daemon(struct patrol *p, const struct launch_daemon *d)
+{
+	for (size_t i = 0; i < SUFFIXES; i++) {
+		add(p, d->device ? d->device->name : d->name, suffixes[i].text, suffixes[i].mode);
+		p->channels[p->n - 1].moves = i == REF && d->device && d->device->actuated;
+	}
 }
 
 int patrol_open(struct patrol *p, const struct launch *launch)
 {
-	*p = (struct patrol){ 0 };
-	p->names = calloc(launch->daemons_n * SUFFIXES + launch->robot.buses_n + ALONE, sizeof(*p->names));
-	if (!p->names)
+	*p = (struct patrol){ .moving = launch->moving };
+	p->channels = calloc(launch->daemons_n * SUFFIXES + launch->robot.buses_n + ALONE, sizeof(*p->channels));
+	if (!p->channels)
 		return -ENOMEM;
-	for (size_t i = 0; i < launch->daemons_n; i++) {
-		const struct launch_daemon *d = &launch->daemons[i];
-
-		/* Beside drivers also of what publishes as one. */
-		for (size_t j = 0; j < SUFFIXES && (d->kind == LAUNCH_DRIVER || d->channel); j++)
-			add(p, d->device ? d->device->name : d->name, suffixes[j]);
-	}
+	/* Beside drivers also of what publishes as one. */
+	for (size_t i = 0; i < launch->daemons_n; i++)
+		if (launch->daemons[i].kind == LAUNCH_DRIVER || launch->daemons[i].channel)
+			add_daemon(p, &launch->daemons[i]);
 	for (size_t i = 0; i < launch->robot.buses_n; i++)
-		add(p, "bus-", launch->robot.buses[i].name);
+		add(p, "bus-", launch->robot.buses[i].name, 0640);
 	for (size_t i = 0; i < ALONE; i++)
-		add(p, alone[i], "");
+		add(p, alone[i].text, "", alone[i].mode);
 	return 0;
 }
 
 void patrol_close(struct patrol *p)
 {
-	free(p->names);
+	free(p->channels);
 	*p = (struct patrol){ 0 };
 }
 
-/* As a reader finds it; ACH_EAGAIN is an empty one. */
-static enum ach_status look_at(const char *name)
+/* ---- one channel ---- */
+
+/* As a driver finds it; ACH_EAGAIN is an empty one. */
+static enum ach_status look_at(const char *name, mode_t mode)
 {
 	static char message[1 << 16]; /* of one thread */
 	enum ach_status status;
 	ach_channel_t chan;
+	ach_attr_t attr;
 	size_t len;
 
-	status = ach_open(&chan, name, NULL);
+	ach_attr_init(&attr);
+	ach_attr_set_owner(&attr, geteuid(), mode);
+	status = ach_open(&chan, name, &attr);
 	if (status != ACH_OK)
 		return status;
 	status = ach_get(&chan, message, sizeof(message), &len, NULL, ACH_O_LAST | ACH_O_COPY);
@@ -63,27 +85,104 @@ static enum ach_status look_at(const char *name)
 
 static bool is_broken(enum ach_status status)
 {
-	return status == ACH_CORRUPT || status == ACH_BAD_SHM_FILE;
+	return status == ACH_CORRUPT || status == ACH_BAD_SHM_FILE || status == ACH_EACCES;
 }
 
 bool patrol_mend(const char *name)
 {
-	if (!is_broken(look_at(name)))
-		return false;
-	ach_unlink(name);
-	return true;
+	return is_broken(look_at(name, 0660)) && ach_unlink(name) == ACH_OK;
+}
+
+/* ---- references ---- */
+
+/* Is it the group's to write? */
+static bool is_shared(const char *name, gid_t group)
+{
+	char path[ACH_FILE_PATH_LEN];
+	struct stat st;
+
+	ach_file_channel_path(path, name);
+	return !lstat(path, &st) && st.st_gid == group;
+}
+
+/* As large as the largest reference there is. */
+static enum ach_status make_ref(const char *name)
+{
+	const struct msg_type *joint = msg_type_by_number(msg_joint_ref_number);
+	const struct msg_type *gripper = msg_type_by_number(msg_gripper_ref_number);
+	const struct msg_type *type = joint->body->size > gripper->body->size ? joint : gripper;
+	ach_create_attr_t attr;
+
+	ach_create_attr_init(&attr);
+	ach_create_attr_set_mode(&attr, 0660, (gid_t)-1);
+	return ach_create(name, type->retained, type->body->size, &attr);
+}
+
+/* A channel belongs to the effective group of its creator, which for a driver is that of the operators. */
+static int share_ref(const struct patrol *p, const char *name, struct error_sink *errors)
+{
+	const gid_t own = getegid();
+	enum ach_status status;
+
+	if (is_shared(name, p->moving))
+		return 0;
+	if (setegid(p->moving)) {
+		error_add(errors, "moving: unable to take the group %u: %s: start achstart as root, or with CAP_SETGID",
+			  (unsigned int)p->moving, strerror(errno));
+		return -EPERM;
+	}
+	ach_unlink(name); /* of a driver that came first */
+	status = make_ref(name);
+	if (setegid(own))
+		abort(); /* what is made from here on would be the group's */
+	if (status == ACH_OK)
+		return 0;
+	error_add(errors, "channel %s: %s", name, ach_result_to_string(status));
+	return -EIO;
+}
+
+static int share(const struct patrol *p, const struct patrol_channel *one, struct error_sink *errors)
+{
+	return one->moves && p->moving != LAUNCH_NO_GROUP ? share_ref(p, one->name, errors) : 0;
+}
+
+/* ---- all of them ---- */
+
+int patrol_begin(struct patrol *p, void (*replaced)(void *to, const char *why), void *to, struct error_sink *errors)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < p->n; i++) {
+		const struct patrol_channel *one = &p->channels[i];
+		char why[256];
+
+		if (look_at(one->name, one->mode) == ACH_EACCES) {
+			snprintf(why, sizeof(why), "%s", ach_errstr());
+			if (ach_unlink(one->name) == ACH_OK)
+				replaced(to, why);
+			else if (look_at(one->name, one->mode) == ACH_EACCES)
+				status = port_foreign(one->name, errors);
+		}
+		if (share(p, one, errors))
+			status = -EACCES;
+	}
+	return status;
 }
 
 const char *patrol_look(struct patrol *p)
 {
-	const char *name;
+	const struct patrol_channel *one;
 
 	if (!p->n)
 		return NULL;
-	name = p->names[p->at];
+	one = &p->channels[p->at];
 	p->at = (p->at + 1) % p->n;
+	share(p, one, &(struct error_sink){ 0 });
 	/* Twice: it may have been removed and made between the steps of an open. */
-	return is_broken(look_at(name)) && patrol_mend(name) ? name : NULL;
+	return is_broken(look_at(one->name, one->mode)) && is_broken(look_at(one->name, one->mode)) &&
+			       ach_unlink(one->name) == ACH_OK
+		       ? one->name
+		       : NULL;
 }
 
 void patrol_sweep(struct patrol *p)
@@ -91,7 +190,7 @@ void patrol_sweep(struct patrol *p)
 	char name[PORT_NAME_MAX];
 
 	for (size_t i = 0; i < p->n; i++)
-		ach_unlink(p->names[i]);
+		ach_unlink(p->channels[i].name);
 	if (!port_name(name, "estop"))
 		ach_unlink(name);
 	if (!port_name(name, "estop-b"))

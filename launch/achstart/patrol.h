@@ -1,6 +1,6 @@
 /* patrol.h: the channels of the robot: the broken are removed, and at the end all of them.
  *
- * One of them at each turn is opened as any reader would.  One that was overwritten is removed, and whoever uses it
+ * One of them at each turn is opened as its driver would.  One that was overwritten is removed, and whoever uses it
  * makes it anew: only achstart does that, and tells.  estop and estop-b are arm.h's.
  */
 #ifndef LAUNCH_ACHSTART_PATROL_H
@@ -13,16 +13,28 @@
 #include "launch/achstart/launch_file.h"
 
 struct patrol {
-	char (*names)[PORT_NAME_MAX]; /* with prefix */
+	struct patrol_channel {
+		char name[PORT_NAME_MAX]; /* with prefix */
+		mode_t mode;		  /* at most */
+		bool moves;		  /* references that the group moving may write */
+	} * channels;
 	size_t n, at;
+	gid_t moving;
 };
 
 int patrol_open(struct patrol *patrol, const struct launch *launch); /* 0 or -ENOMEM */
 void patrol_close(struct patrol *patrol);
 
-/* Looks at the next one.  Its name if it was broken and has been removed; else NULL. */
+/* Before any daemon is started.  A channel that another user has made first, or whose mode lets others do more than
+ * endplate(7) grants, is removed, and replaced says so.  The references of actuated devices are made for the group moving,
+ * if one is named: a driver cannot.  0, or -EACCES with a line for each that cannot be removed: without root's rights
+ * another user's can not. */
+int patrol_begin(struct patrol *patrol, void (*replaced)(void *to, const char *why), void *to,
+		 struct error_sink *errors);
+
+/* Looks at the next one.  Its name if it was broken, or another user's, and has been removed; else NULL. */
 const char *patrol_look(struct patrol *patrol);
-/* Is this one broken?  Then it is removed. */
+/* Is this one broken, or another user's?  Then it is removed, if that can be. */
 bool patrol_mend(const char *name);
 
 /* Removes all of them, estop and estop-b too. */

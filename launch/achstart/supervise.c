@@ -307,6 +307,14 @@ static void be_quick(struct supervisor *s, int64_t now_ns)
 	own_priority(highest, &warnings);
 }
 
+static void say_replaced(void *to, const char *why)
+{
+	struct supervisor *s = to;
+
+	events_say(&s->events, clock_now_ns(), MSG_SEVERITY_WARNING, "achstart", "foreign", "channel %s: replaced",
+		   why);
+}
+
 static int open_all(struct supervisor *s, int64_t now_ns, struct error_sink *errors)
 {
 	struct error_sink quiet = { 0 };
@@ -323,6 +331,8 @@ static int open_all(struct supervisor *s, int64_t now_ns, struct error_sink *err
 		error_add(errors, "%s", strerror(ENOMEM));
 		return -ENOMEM;
 	}
+	if (patrol_begin(&s->patrol, say_replaced, s, errors))
+		return -EACCES;
 	s->notify_fd = notice_open(errors);
 	s->control = s->notify_fd < 0 ? NULL : control_open(s, errors);
 	if (!s->control)

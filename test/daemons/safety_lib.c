@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -271,6 +272,7 @@ static void begin_case(void)
 	driver_stopped = false;
 	skipped = 0;
 	snprintf(safety.prefix, sizeof(safety.prefix), "s%d-%u-", (int)getpid(), ++number);
+	umask(0077); /* a driver takes no channel that others may read */
 	setenv("ENDPLATE_PREFIX", safety.prefix, 1);
 	unsetenv("NOTIFY_SOCKET");
 }

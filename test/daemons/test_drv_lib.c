@@ -257,6 +257,7 @@ void drv_lib_begin(void)
 	snprintf(drv_lib.folder, sizeof(drv_lib.folder), "/tmp/test-drv-XXXXXX");
 	TEST_ASSERT_NOT_NULL(mkdtemp(drv_lib.folder));
 	snprintf(drv_lib.prefix, sizeof(drv_lib.prefix), "t%d-%u-", (int)getpid(), ++prefix_number);
+	umask(0077); /* a driver takes no channel that others may read */
 	setenv("ENDPLATE_PREFIX", drv_lib.prefix, 1);
 	setenv("ENDPLATE_RUN", drv_lib.folder, 1);
 	setenv("XDG_RUNTIME_DIR", drv_lib.folder, 1);

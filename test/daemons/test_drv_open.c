@@ -543,22 +543,31 @@ static void an_estop_channel_of_the_wrong_size_is_the_world(void)
 	TEST_ASSERT_EQUAL(0, fake.starts);
 }
 
+/* Alone, and with a group of operators. */
 static void modes(void)
 {
 	static const struct {
 		const char *channel;
-		mode_t mode;
-	} rows[] = { { "arm-state", 0640 }, { "arm-req", 0660 },   { "arm-rep", 0640 },
-		     { "arm-event", 0640 }, { "arm-ref", 0660 },   { "estop", 0600 },
-		     { "estop-b", 0600 },   { "bus-table", 0640 }, { "clock", 0640 } };
-	char path[256];
+		mode_t shared;
+	} rows[] = { { "arm-state", 0640 }, { "arm-req", 0600 },   { "arm-rep", 0640 }, { "arm-event", 0640 },
+		     { "arm-ref", 0600 },   { "bus-table", 0640 }, { "clock", 0640 } };
+	char path[256], group[16];
 	struct stat stat_of;
 
+	snprintf(group, sizeof(group), "%u", (unsigned int)getegid());
 	fake.plan = add_output;
-	TEST_ASSERT_EQUAL(0, drv_lib_run(10, "--set tick=clock"));
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		TEST_ASSERT_EQUAL_MESSAGE(0, stat(lib_path(path, drv_lib_channel(rows[i].channel)), &stat_of), path);
-		TEST_ASSERT_EQUAL_HEX_MESSAGE(rows[i].mode, stat_of.st_mode & 0777, rows[i].channel);
+	for (int shared = 0; shared < 2; shared++) {
+		if (shared)
+			setenv("ENDPLATE_OPERATORS", group, 1);
+		TEST_ASSERT_EQUAL(0, drv_lib_run(10, "--set tick=clock"));
+		unsetenv("ENDPLATE_OPERATORS");
+		for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+			const char *name = drv_lib_channel(rows[i].channel);
+
+			TEST_ASSERT_EQUAL_MESSAGE(0, stat(lib_path(path, name), &stat_of), path);
+			TEST_ASSERT_EQUAL_HEX_MESSAGE(shared ? rows[i].shared : 0600, stat_of.st_mode & 0777, name);
+			TEST_ASSERT_EQUAL(ACH_OK, ach_unlink(name));
+		}
 	}
 }
 

@@ -116,7 +116,7 @@ static void the_first_makes_it_of_the_messages_size(void)
 	TEST_ASSERT_EQUAL(64, port.chan.handle->count);
 	TEST_ASSERT_EQUAL(64 * sizeof(struct msg_event), port.chan.handle->lsize);
 	TEST_ASSERT_EQUAL(0, stat(lib_path(path, name), &file));
-	TEST_ASSERT_EQUAL_HEX(0640, file.st_mode & 0777);
+	TEST_ASSERT_EQUAL_HEX(0600, file.st_mode & 0777);
 	TEST_ASSERT_EQUAL(PORT_NONE, port_next(&port, &got, sizeof(got), &len));
 	TEST_ASSERT_EQUAL(PORT_NONE, port_peek(&port, &got, sizeof(got), &len));
 }
@@ -168,7 +168,7 @@ static void a_name_that_is_none_is_refused(void)
 
 static void one_of_another_user_is_refused(void)
 {
-	char line[256];
+	char line[512];
 	int status;
 
 	if (!lib_can_drop())
@@ -179,8 +179,84 @@ static void one_of_another_user_is_refused(void)
 	status = open_port();
 	lib_nobody_end();
 	TEST_ASSERT_EQUAL(-EACCES, status);
-	snprintf(line, sizeof(line), "channel %s: Permission denied: it belongs to another user or group", name);
+	snprintf(line, sizeof(line),
+		 "channel %s of uid 0: /dev/shm/achshm-%s: permission denied: remove it with ach rm %s, or set "
+		 "ENDPLATE_PREFIX",
+		 name, name, name);
 	TEST_ASSERT_EQUAL_STRING(line, first_line);
+}
+
+/* Made first by another user, who would have owned what the driver reads and writes; or open to more than is granted. */
+static void a_channel_that_others_may_change_is_refused(void)
+{
+	static const struct {
+		uid_t owner;
+		mode_t mode, most;
+		int status;
+		const char *said;
+	} rows[] = {
+		{ 0, 0600, 0640, 0, NULL },
+		{ 0, 0640, 0640, 0, NULL },
+		{ 0, 0660, 0660, 0, NULL },
+		{ 0, 0660, 0640, -EACCES, "belongs to uid 0, mode 0660, expected uid 0, mode 0640 at most" },
+		{ 0, 0644, 0640, -EACCES, "mode 0644" },
+		{ 0, 0666, 0660, -EACCES, "ach rm" },
+		{ LIB_NOBODY, 0600, 0640, -EACCES, "of uid 65534: " },
+		{ LIB_NOBODY, 0666, 0660, -EACCES, "belongs to uid 65534, mode 0666, expected uid 0" },
+	};
+	ach_create_attr_t attr;
+
+	if (!lib_can_drop())
+		TEST_IGNORE_MESSAGE("needs root");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		ach_create_attr_init(&attr);
+		ach_create_attr_set_mode(&attr, rows[i].mode, (gid_t)-1);
+		if (rows[i].owner)
+			lib_nobody_begin();
+		TEST_ASSERT_EQUAL(ACH_OK, ach_create(name, 4, sizeof(struct msg_event), &attr));
+		if (rows[i].owner)
+			lib_nobody_end();
+		TEST_ASSERT_EQUAL(rows[i].status, port_open(&port, name, type, rows[i].most, &errors));
+		if (rows[i].said)
+			TEST_ASSERT_NOT_NULL_MESSAGE(strstr(first_line, rows[i].said), first_line);
+		TEST_ASSERT_EQUAL(!rows[i].status, port.open);
+		port_close(&port);
+		TEST_ASSERT_EQUAL(ACH_OK, ach_unlink(name));
+	}
+}
+
+/* The group is let in only if it is named, and is the one that the channel will belong to. */
+static void a_new_channel_is_for_its_user_and_the_operators(void)
+{
+	static const struct {
+		int group; /* in the environment, as seen from our own; -1: none */
+		mode_t most, mode;
+	} rows[] = {
+		{ -1, 0640, 0600 }, { -1, 0660, 0600 }, { 0, 0640, 0640 },
+		{ 0, 0660, 0600 },  { 0, 0600, 0600 },	{ 1, 0640, 0600 },
+	};
+	char path[256], group[16];
+	struct stat st;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		snprintf(group, sizeof(group), "%d", (int)getegid() + rows[i].group);
+		if (rows[i].group >= 0)
+			setenv(PORT_OPERATORS, group, 1);
+		umask(0);
+		TEST_ASSERT_EQUAL(0, port_open(&port, name, type, rows[i].most, &errors));
+		umask(0077);
+		TEST_ASSERT_EQUAL(0, stat(lib_path(path, name), &st));
+		TEST_ASSERT_EQUAL_HEX(rows[i].mode & 0444, st.st_mode & 0444);
+		TEST_ASSERT_EQUAL_HEX(0, st.st_mode & 0022);
+		port_close(&port);
+		TEST_ASSERT_EQUAL(ACH_OK, ach_unlink(name));
+		unsetenv(PORT_OPERATORS);
+	}
+	setenv(PORT_OPERATORS, "", 1);
+	TEST_ASSERT_EQUAL((gid_t)-1, port_group());
+	setenv(PORT_OPERATORS, "0x", 1);
+	TEST_ASSERT_EQUAL((gid_t)-1, port_group());
+	unsetenv(PORT_OPERATORS);
 }
 
 /* No file may be longer than this. */
@@ -394,6 +470,7 @@ static void a_put_that_would_wait_is_given_up_and_the_channel_kept(void)
 
 int main(void)
 {
+	umask(0077); /* of the channels that are made here */
 	UNITY_BEGIN();
 	RUN_TEST(the_prefix_is_added);
 	RUN_TEST(the_first_makes_it_of_the_messages_size);
@@ -402,6 +479,8 @@ int main(void)
 	RUN_TEST(a_file_that_is_no_channel_is_refused);
 	RUN_TEST(a_name_that_is_none_is_refused);
 	RUN_TEST(one_of_another_user_is_refused);
+	RUN_TEST(a_channel_that_others_may_change_is_refused);
+	RUN_TEST(a_new_channel_is_for_its_user_and_the_operators);
 	RUN_TEST(what_cannot_be_made_is_told);
 	RUN_TEST(next_newest_and_peek);
 	RUN_TEST(only_what_is_missed_from_then_on_counts);

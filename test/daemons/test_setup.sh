@@ -256,7 +256,7 @@ test_asked_to_stop_is_0_and_the_state_says_so() {
 
 test_a_channel_of_another_size() {
 	local status=0 channel=${ENDPLATE_PREFIX}small-state
-	"$build/ach" mk "$channel" -n 8 -m 8
+	"$build/ach" mk --mode 600 "$channel" -n 8 -m 8
 	"$exampled" --name small --bus wire:lab 2>"$lib_folder/err" || status=$?
 	[ "$status" -eq 100 ]
 	sed 's/([0-9]* bytes)/(N bytes)/' "$lib_folder/err" >"$lib_folder/line"

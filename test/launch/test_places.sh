@@ -54,13 +54,18 @@ start() { # UID[:GID] RUN LAUNCH: an achstart, which says what it has to say in 
 	local uid=${1%:*} gid=${1#*:}
 	: >"$folder/said"
 	export ENDPLATE_RUN=$2
+	[ -e "$2" ] || [ "$folder" != "${2%/*}" ] || install -d -o "$uid" "$2"
 	exec=1 as "$uid" "$gid" achstart "$folder/$3.launch" 2>>"$folder/said" &
 	supervisor=$!
 }
 
 said() { grep -qF -- "$1" "$folder/said" || { cat "$folder/said" && return 1; }; }
 
-ready() { lib_until grep -q 'all . ready' "$folder/said"; }
+ready_or_gone() { grep -q 'all . ready' "$folder/said" || ! kill -0 "$supervisor"; }
+ready() {
+	lib_until ready_or_gone
+	said ' ready after'
+}
 
 stop() {
 	kill -TERM "$supervisor"
@@ -292,6 +297,110 @@ test_a_false_wire_is_not_used() {
 	chmod 666 "$ENDPLATE_RUN/wire/torso"
 	lib_matches 111 "*is not to be trusted*" as $robot canwire stats torso
 	lib_matches 111 "*belongs to uid $stranger*" as $robot canwire run other
+}
+
+# ---- channels ----
+
+prefix() { export ENDPLATE_PREFIX=plc$$.$1.; } # channels of its own
+
+# UID NAME: the stranger makes the channel of a robot first, open to everyone.
+first() {
+	as "$1" ach mk --mode 666 -m 20000 -n 8 "$ENDPLATE_PREFIX$2"
+}
+
+owner() { # CHANNEL
+	stat -c %u "/dev/shm/achshm-$ENDPLATE_PREFIX$1"
+}
+
+# He would own what moves the robot.  An ordinary user cannot remove it: the robot does not start.
+test_a_foreign_channel_keeps_a_users_robot_from_starting() {
+	local name status
+	for name in waist-ref waist-state waist-req clock waist-event; do
+		prefix "keeps-$name"
+		first $stranger "$name"
+		status=0
+		start $robot "$folder/chan" robot
+		wait "$supervisor" || status=$?
+		[ "$status" -eq 111 ]
+		said "channel $ENDPLATE_PREFIX$name of uid $stranger: "
+		said "ach rm $ENDPLATE_PREFIX$name"
+		[ "$(owner "$name")" = $stranger ]
+		as $stranger ach rm "$ENDPLATE_PREFIX$name"
+	done
+}
+
+test_roots_achstart_replaces_a_foreign_channel() {
+	local name
+	prefix root
+	for name in waist-ref waist-state waist-req clock; do
+		first $stranger "$name"
+	done
+	start 0 "$folder/root" robot
+	ready
+	for name in waist-ref waist-state waist-req clock; do
+		said "$ENDPLATE_PREFIX$name belongs to uid $stranger, mode 0666"
+		[ "$(owner "$name")" = 0 ]
+		lib_not as $stranger ach echo --last "$ENDPLATE_PREFIX$name"
+	done
+	stop
+}
+
+# A driver that is started by hand says so, too.
+test_a_driver_refuses_a_foreign_channel() {
+	local name
+	install -d -o $robot "$folder/hand"
+	export ENDPLATE_RUN=$folder/hand
+	exec=1 as $robot canwire run torso 2>/dev/null &
+	lib_until test -S "$ENDPLATE_RUN/wire/torso"
+	for name in waist-ref waist-state; do
+		prefix "hand-$name"
+		first $stranger "$name"
+		lib_matches 111 "*channel $ENDPLATE_PREFIX$name of uid $stranger: * belongs to uid $stranger, mode 0666*" \
+			as $robot pciod --name waist --config "$folder/bench.yaml"
+		as $stranger ach rm "$ENDPLATE_PREFIX$name"
+	done
+}
+
+# One's own channel, but open to others: achstart removes it and says so.
+test_a_channel_with_a_looser_mode_is_replaced() {
+	prefix loose
+	first $robot waist-ref
+	start $robot "$folder/loose" robot
+	ready
+	said "waist-ref belongs to uid $robot, mode 0666, expected uid $robot, mode 0660 at most: replaced"
+	lib_not as $stranger ach echo --last "${ENDPLATE_PREFIX}waist-ref"
+	stop
+}
+
+# Without operators nobody but the robot's user; with them they read, and those of moving write references.
+test_groups_of_channels() {
+	local moving=23411 name controller=23404
+	prefix groups
+	printf 'operators: %d\nmoving: %d\n' $operators $moving | cat - "$folder/robot.launch" >"$folder/groups.launch"
+	start 0 "$folder/groups" groups
+	ready
+	for name in waist-state clock waist-rep; do
+		as $operator $operators ach echo --last "$ENDPLATE_PREFIX$name" >/dev/null || [ "$name" = waist-rep ]
+		lib_not as $operator $operators ach put --json '{}' "$ENDPLATE_PREFIX$name"
+	done
+	lib_not as $operator $operators ach echo --last "${ENDPLATE_PREFIX}waist-req"
+	lib_not as $operator $operators ach put --json '{}' "${ENDPLATE_PREFIX}waist-ref"
+	as $controller $moving ach put --json '{}' "${ENDPLATE_PREFIX}waist-ref"
+	lib_not as $controller $moving ach put --json '{}' "${ENDPLATE_PREFIX}waist-state"
+	lib_not as $stranger ach echo --last "${ENDPLATE_PREFIX}waist-state"
+	# Removed, and made by the driver: achstart shares it again.
+	ach rm "${ENDPLATE_PREFIX}waist-ref"
+	lib_until as $controller $moving ach put --json '{}' "${ENDPLATE_PREFIX}waist-ref"
+	stop
+}
+
+test_without_operators_channels_are_their_users_alone() {
+	prefix alone
+	start $robot:$operators "$folder/alone" robot
+	ready
+	lib_not as $operator $operators ach echo --last "${ENDPLATE_PREFIX}waist-state"
+	lib_not as $operator $operators ls "$folder/alone"
+	stop
 }
 
 lib_functions "$folder/log" "${1:-}"
