@@ -138,17 +138,51 @@ int folder_make_states(struct error_sink *errors)
 	return folder < 0 ? folder : 0;
 }
 
-int folder_share(gid_t group, struct error_sink *errors)
+/* To be read and entered by that group; (gid_t)-1: by its owner alone. */
+static int share(int folder, gid_t group)
 {
-	const bool share = group != (gid_t)-1;
-	const int fd = openat(run_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	const int status =
-		fd < 0 || (share && fchown(fd, (uid_t)-1, group)) || fchmod(fd, share ? 0750 : 0700) ? -errno : 0;
+	const bool shared = group != (gid_t)-1;
+	const int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int status = 0;
 
-	if (status)
-		error_add(errors, "unable to give $RUN to the group %d: %s", (int)group, strerror(-status));
+	if (fd < 0 || (shared && fchown(fd, (uid_t)-1, group)) || fchmod(fd, shared ? 0750 : 0700))
+		status = -errno;
 	if (fd >= 0)
 		close(fd);
+	return status;
+}
+
+/* A folder of root, as /dev/shm is, is left as it is. */
+static bool is_roots(const char *path)
+{
+	struct stat st;
+
+	return !lstat(path, &st) && S_ISDIR(st.st_mode) && !st.st_uid && (geteuid() || st.st_mode & S_ISVTX);
+}
+
+static int share_channels(gid_t group, struct error_sink *errors)
+{
+	const char *path = getenv("ACH_DIR");
+	int folder, status;
+
+	if (!path || !*path || is_roots(path))
+		return 0;
+	folder = owned_folder(path, 0700, errors);
+	if (folder < 0)
+		return folder;
+	status = share(folder, group);
+	close(folder);
+	return status;
+}
+
+int folder_share(gid_t group, struct error_sink *errors)
+{
+	const unsigned int lines = errors->count;
+	const int run = share(run_fd, group), status = run ? run : share_channels(group, errors);
+
+	if (status && errors->count == lines)
+		error_add(errors, "unable to give the folders of the robot to the group %d: %s", (int)group,
+			  strerror(-status));
 	return status;
 }
 

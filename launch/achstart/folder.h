@@ -28,8 +28,8 @@ void folder_unlock(int lock);
 bool folder_is_locked(int lock);
 bool folder_has(const char *name, mode_t kind); /* something of ours of that name, and S_IFSOCK, S_IFREG or S_IFDIR */
 
-/* $RUN is for that group to read and to enter, and the rest of it as its files say; (gid_t)-1: for its owner alone.
- * 0, or -errno with a line. */
+/* $RUN, and $ACH_DIR if that is set, which is made if need be, are for that group to read and to enter; (gid_t)-1: for
+ * their owner alone.  0, or -errno with a line. */
 int folder_share(gid_t group, struct error_sink *errors);
 int folder_make_states(struct error_sink *errors); /* the folder state, again: 0, or -errno with a line */
 

@@ -24,7 +24,6 @@ cleanup() {
 	for state in "$folder"/*/state/* "$folder"/*/*/state/* "$system"/state/*; do
 		[ ! -f "$state" ] || awk '$1 == "pid" { print $2 }' "$state" | xargs -r kill -KILL 2>/dev/null || true
 	done
-	"$build/ach" rm "${ENDPLATE_PREFIX}"estop 2>/dev/null || true
 	rm -f /dev/shm/ach*-"plc$$"*
 	rm -rf "$folder" "$system"
 }
@@ -61,7 +60,7 @@ start() { # UID[:GID] RUN LAUNCH: an achstart, which says what it has to say in 
 
 said() { grep -qF -- "$1" "$folder/said" || { cat "$folder/said" && return 1; }; }
 
-ready_or_gone() { grep -q 'all . ready' "$folder/said" || ! kill -0 "$supervisor"; }
+ready_or_gone() { grep -q 'all . ready' "$folder/said" || gone; }
 ready() {
 	lib_until ready_or_gone
 	said ' ready after'
@@ -72,9 +71,11 @@ stop() {
 	wait "$supervisor"
 }
 
-refused() { # UID RUN WORDS: an achstart of that user does not start, and says why
+gone() { ! kill -0 "$supervisor"; }
+refused() { # UID RUN WORDS [LAUNCH]: an achstart of that user does not start, and says why
 	local status=0
-	start "$1" "$2" one
+	start "$1" "$2" "${4:-one}"
+	lib_until gone
 	wait "$supervisor" || status=$?
 	[ "$status" -eq 111 ]
 	said "$3"
@@ -314,15 +315,11 @@ owner() { # CHANNEL
 
 # He would own what moves the robot.  An ordinary user cannot remove it: the robot does not start.
 test_a_foreign_channel_keeps_a_users_robot_from_starting() {
-	local name status
+	local name
 	for name in waist-ref waist-state waist-req clock waist-event; do
 		prefix "keeps-$name"
 		first $stranger "$name"
-		status=0
-		start $robot "$folder/chan" robot
-		wait "$supervisor" || status=$?
-		[ "$status" -eq 111 ]
-		said "channel $ENDPLATE_PREFIX$name of uid $stranger: "
+		refused $robot "$folder/chan" "channel $ENDPLATE_PREFIX$name of uid $stranger: " robot
 		said "ach rm $ENDPLATE_PREFIX$name"
 		[ "$(owner "$name")" = $stranger ]
 		as $stranger ach rm "$ENDPLATE_PREFIX$name"
@@ -400,6 +397,29 @@ test_without_operators_channels_are_their_users_alone() {
 	ready
 	lib_not as $operator $operators ach echo --last "${ENDPLATE_PREFIX}waist-state"
 	lib_not as $operator $operators ls "$folder/alone"
+	stop
+}
+
+# ACH_DIR: a folder of channels in the robot's own, where no stranger comes first.
+test_channels_in_a_folder_of_the_robot() {
+	printf 'operators: %d\n' $operators | cat - "$folder/one.launch" >"$folder/dir.launch"
+	export ACH_DIR=$folder/dir/chan
+	start $robot:$operators "$folder/dir" dir
+	ready
+	[ "$(stat -c '%u %g %a' "$ACH_DIR")" = "$robot $operators 750" ]
+	unset ACH_DIR
+	[ "$(ENDPLATE_RUN=$folder/dir as $robot achctl env | tail -1)" = "export ACH_DIR='$folder/dir/chan'" ]
+	(eval "$(as $robot achctl env)" && [ "$ACH_DIR" = "$folder/dir/chan" ])
+	[ "$(as $robot achctl --json env)" = \
+		"{\"ok\":true,\"ENDPLATE_RUN\":\"$folder/dir\",\"ENDPLATE_PREFIX\":\"$ENDPLATE_PREFIX\",\"ACH_DIR\":\"$folder/dir/chan\"}" ]
+	stop
+	# Somebody else's is refused.
+	as $stranger mkdir -m 777 "$folder/tmp/chan"
+	export ACH_DIR=$folder/tmp/chan
+	refused $robot "$folder/dir" "$folder/tmp/chan: it belongs to uid $stranger"
+	export ACH_DIR=/dev/shm
+	start $robot "$folder/dir" one
+	ready
 	stop
 }
 
