@@ -17,7 +17,7 @@ enum ach_status ach_fail(enum ach_status status, const char *why)
 
 enum ach_status ach_error(enum ach_status status, const char *fmt, ...)
 {
-	static __thread char text[256];
+	static __thread char text[512];
 	va_list args;
 
 	va_start(args, fmt);

@@ -1,116 +1,179 @@
-/* ach_create.c: channels appear complete or not at all, and disappear with their bells. */
-#include <dirent.h>
+/* ach_create.c: channels appear complete or not at all, and disappear with their memory. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "channels/ach_file.h"
 
-/* All pages now: a full memory must be told here, not by a signal in a put.
- * In pieces, because a signal makes the kernel start a piece again. */
-static int allocate(int fd, uint64_t len)
-{
-	const uint64_t piece = 1 << 20;
-	uint64_t done = 0;
-	int err = 0;
-
-	while (done < len && (!err || err == EINTR)) {
-		uint64_t n = len - done < piece ? len - done : piece;
-
-		err = posix_fallocate(fd, (off_t)done, (off_t)n);
-		if (!err)
-			done += n;
-	}
-	errno = err;
-	return err ? -1 : 0;
-}
-
-static int write_geometry(int fd, const struct ach_geometry *g)
-{
-	ssize_t n = pwrite(fd, g, sizeof(*g), 0);
-
-	if (n >= 0 && n != sizeof(*g))
-		errno = EIO;
-	return n == sizeof(*g) ? 0 : -1;
-}
-
 static enum ach_status create_anonymous(const struct ach_geometry *g, ach_create_attr_t *attr)
 {
-	int fd = memfd_create("ach", MFD_CLOEXEC);
-	void *m = NULL;
+	const size_t once = ach_geometry_size(g), len = ach_file_map_len(g);
+	void *m = ach_file_reserve(len);
 
-	if (fd >= 0 && !allocate(fd, ach_geometry_file_size(g)) && !write_geometry(fd, g))
-		m = ach_file_reserve(ach_file_map_len(g));
-	if (m && ach_file_map(m, fd, g, PROT_READ | PROT_WRITE)) {
-		munmap(m, ach_file_map_len(g));
-		m = NULL;
+	if (!m || mmap(m, once, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED ||
+	    ach_memory_twice(m, g) || ach_memory_populate(m, len, true)) {
+		int err = errno;
+
+		if (m)
+			munmap(m, len);
+		return ach_error(ACH_FAILED_SYSCALL, "creating " ACH_FILE_ANON ": %s", strerror(err));
 	}
-	if (fd >= 0)
-		close(fd);
-	if (!m)
-		return ach_error(ACH_FAILED_SYSCALL, "creating " ACH_FILE_ANON ": %s", strerror(errno));
+	memcpy(m, g, sizeof(*g));
 	attr->shm = m;
 	return ACH_OK;
 }
 
-/* A file without a name yet; mode and group are right before it gets one. */
-static int nameless(mode_t mode, bool exact, gid_t group)
-{
-	int fd = open(ACH_FILE_DIR, O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
+/* ---- the group ---- */
 
-	if (fd < 0)
-		return -1;
-	if (!exact || ((group == (gid_t)-1 || !fchown(fd, (uid_t)-1, group)) && !fchmod(fd, mode)))
-		return fd;
-	close(fd);
-	return -1;
+/* Who has the group's rights in a segment is decided by the group that its creator acts for, for good: changing its
+ * group later adds one and takes none away.  So the calling thread acts for the channel's group while it creates; by
+ * the bare system call, because that of the C library is for all threads. */
+struct acting {
+	gid_t real, before, saved;
+	bool changed;
+};
+
+static int group_set(gid_t effective, gid_t saved)
+{
+	return (int)syscall(SYS_setresgid, (gid_t)-1, effective, saved);
 }
 
-static int give_name(int fd, const char *path)
+static int group_act(struct acting *a, gid_t group)
 {
-	char self[64];
+	a->changed = false;
+	if (getresgid(&a->real, &a->before, &a->saved))
+		return -1;
+	if (group == (gid_t)-1 || group == a->before)
+		return 0;
+	/* Must be able to come back, without privileges too. */
+	if (a->saved != a->real && a->saved != group && a->saved != a->before) {
+		errno = EPERM;
+		return -1;
+	}
+	if (group_set(group, a->before))
+		return -1;
+	a->changed = true;
+	return 0;
+}
 
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
-	return linkat(AT_FDCWD, self, AT_FDCWD, path, AT_SYMLINK_FOLLOW);
+static void group_end(const struct acting *a)
+{
+	int err = errno;
+
+	if (a->changed)
+		(void)group_set(a->before, a->saved);
+	errno = err;
+}
+
+/* ---- creating ---- */
+
+/* A channel that has no name yet. */
+struct parts {
+	struct ach_plate plate;
+	struct ach_header *shm;
+	void *bell;
+	struct stat st; /* of the plate */
+	mode_t mode;
+	int fd;
+};
+
+static int make_plate(struct parts *p, const ach_create_attr_t *attr)
+{
+	bool exact = attr && attr->set_mode;
+
+	p->fd = ach_file_nameless(exact ? attr->mode : 0666);
+	/* The folder may have given it a group of its own. */
+	if (p->fd < 0 || fchown(p->fd, (uid_t)-1, getegid()) || fstat(p->fd, &p->st))
+		return -1;
+	p->mode = exact ? attr->mode : p->st.st_mode & 0777;
+	return fchmod(p->fd, ach_plate_mode(p->mode));
+}
+
+static int make_memory(struct parts *p)
+{
+	p->shm = ach_memory_make(ach_geometry_size(&p->plate.geo), &p->plate.shm);
+	if (!p->shm)
+		return -1;
+	if (!ach_memory_readers(p->mode))
+		return 0;
+	p->bell = ach_memory_make(ach_file_page(), &p->plate.bell);
+	return p->bell ? 0 : -1;
+}
+
+static int fill_memory(struct parts *p, const char *path)
+{
+	struct stat folder;
+
+	if (stat(ach_file_dir(), &folder))
+		return -1;
+	p->shm->bell = p->plate.bell;
+	p->shm->slices = ach_memory_readers(p->mode);
+	p->shm->folder_dev = folder.st_dev;
+	p->shm->folder_ino = folder.st_ino;
+	snprintf(p->shm->path, sizeof(p->shm->path), "%s", path);
+	p->shm->geo = p->plate.geo;
+	if (ach_memory_chmod(p->plate.shm, &p->st, p->mode))
+		return -1;
+	return p->bell ? ach_memory_chmod(p->plate.bell, &p->st, ach_memory_bell_mode(p->mode)) : 0;
+}
+
+static void parts_leave(struct parts *p, bool failed)
+{
+	int err = errno;
+
+	if (failed && p->plate.bell >= 0)
+		shmctl(p->plate.bell, IPC_RMID, NULL);
+	if (failed && p->plate.shm >= 0)
+		shmctl(p->plate.shm, IPC_RMID, NULL);
+	if (p->bell)
+		shmdt(p->bell);
+	if (p->shm)
+		shmdt(p->shm);
+	if (p->fd >= 0)
+		close(p->fd);
+	errno = err;
+}
+
+static enum ach_status create_once(const char *path, const struct ach_geometry *g, const ach_create_attr_t *attr)
+{
+	struct parts p = { .plate = { .geo = *g, .shm = -1, .bell = -1 }, .fd = -1 };
+	gid_t group = attr && attr->set_mode ? attr->group : (gid_t)-1;
+	enum ach_status r = ACH_OK;
+	struct acting acting;
+
+	if (group_act(&acting, group))
+		return ach_error(
+			ACH_EACCES,
+			"%s: a channel's group is the effective group of its creator, and this process may not "
+			"act for group %u",
+			path, (unsigned)group);
+	if (make_plate(&p, attr))
+		r = ach_file_error(path, "creating");
+	else if (make_memory(&p))
+		r = ach_memory_error(path, "creating");
+	group_end(&acting);
+	if (r == ACH_OK && fill_memory(&p, path))
+		r = ach_memory_error(path, "creating");
+	if (r == ACH_OK && (ach_plate_write(p.fd, &p.plate) || ach_file_give_name(p.fd, path)))
+		r = ach_file_error(path, "creating");
+	parts_leave(&p, r != ACH_OK);
+	return r;
 }
 
 static enum ach_status create_file(const char *name, const struct ach_geometry *g, const ach_create_attr_t *attr)
 {
-	bool exact = attr && attr->set_mode;
-	char path[ACH_FILE_PATH_LEN], bell[ACH_FILE_PATH_LEN];
-	enum ach_status r = ACH_FAILED_SYSCALL;
-	struct stat st;
-	int fd, bell_fd = -1;
+	char path[ACH_FILE_PATH_LEN];
+	enum ach_status r;
 
 	ach_file_channel_path(path, name);
-	ach_file_bell_path(bell, name, g->id);
-	fd = nameless(exact ? attr->mode : 0666, exact, exact ? attr->group : (gid_t)-1);
-	if (fd < 0 || allocate(fd, ach_geometry_file_size(g)) || write_geometry(fd, g) || fstat(fd, &st))
-		goto failed;
-	bell_fd = nameless(ach_file_bell_mode(st.st_mode & 0777), true, st.st_gid);
-	/* The flock tells ach_unlink that this bell's channel is still to come. */
-	if (bell_fd < 0 || allocate(bell_fd, ach_file_page()) || flock(bell_fd, LOCK_EX) || give_name(bell_fd, bell))
-		goto failed;
-	if (give_name(fd, path)) {
-		r = ach_file_error(path, "creating");
-		unlink(bell);
-		goto out;
-	}
-	r = ACH_OK;
-	goto out;
-failed:
-	r = ach_file_error(path, "creating");
-out:
-	if (fd >= 0)
-		close(fd);
-	if (bell_fd >= 0)
-		close(bell_fd);
+	r = create_once(path, g, attr);
+	if (r == ACH_FAILED_SYSCALL && errno == ENOSPC && ach_orphan_remove(ACH_ORPHAN_AGE_S, true))
+		r = create_once(path, g, attr);
 	return r;
 }
 
@@ -136,74 +199,53 @@ enum ach_status ach_create(const char *name, size_t frame_cnt, size_t frame_size
 		r = ach_unlink(name);
 		if (r != ACH_OK && r != ACH_ENOENT)
 			return r;
-		/* With a new id: somebody may be about to remove the bell of the last attempt, by its name. */
-		r = ach_geometry_make(&g, frame_cnt, frame_size, attr);
-		if (r == ACH_OK)
-			r = create_file(name, &g, attr);
+		r = create_file(name, &g, attr);
 	}
 	return r;
 }
 
-/* Is the bell that of the channel now under the name? */
-static bool bell_in_use(const char *name, uint64_t id)
+/* ---- removing ---- */
+
+static void remove_memory(const char *path, const char *name)
 {
-	char path[ACH_FILE_PATH_LEN];
-	struct ach_geometry g;
-	bool used;
-	int fd;
+	char source[ACH_FILE_PATH_LEN];
+	struct ach_plate plate;
+	struct stat st;
+	int fd = ach_file_open(path, O_RDONLY);
 
-	ach_file_channel_path(path, name);
-	fd = ach_file_open(path, O_RDONLY);
-	if (fd < 0)
-		return errno != ENOENT;
-	used = ach_file_read_geometry(fd, &g) && g.id == id;
-	close(fd);
-	return used;
-}
-
-/* Bells of this name whose channel is gone, those of creators that died included. */
-static void remove_orphan_bells(const char *name)
-{
-	char prefix[ACH_FILE_PATH_LEN], path[ACH_FILE_PATH_LEN];
-	size_t len = (size_t)snprintf(prefix, sizeof(prefix), ACH_FILE_BELL_PREFIX, name);
-	DIR *dir = opendir(ACH_FILE_DIR);
-	struct dirent *d;
-
-	while (dir && (d = readdir(dir))) {
-		const char *digits = d->d_name + len;
-		char *end;
-		uint64_t id;
-		int fd;
-
-		if (strncmp(d->d_name, prefix, len) || strlen(digits) != ACH_FILE_BELL_DIGITS)
-			continue;
-		id = strtoull(digits, &end, 16);
-		if (*end)
-			continue;
-		ach_file_bell_path(path, name, id);
-		fd = ach_file_open(path, O_RDONLY);
-		if (fd < 0)
-			continue;
-		/* With the flock its creator is done, or dead: only now does a look at the channel tell. */
-		if (!flock(fd, LOCK_EX | LOCK_NB) && !bell_in_use(name, id))
-			unlink(path);
-		close(fd);
+	if (fd >= 0 && ach_plate_read(fd, path, &plate, &st) == ACH_OK) {
+		ach_memory_remove(&plate, st.st_uid);
+		ach_file_source_path(source, name, plate.geo.id);
+		(void)unlink(source);
 	}
-	if (dir)
-		closedir(dir);
+	if (fd >= 0)
+		close(fd);
 }
 
+/* To a name of its own first: what is removed is what was looked at. */
 enum ach_status ach_unlink(const char *name)
 {
 	enum ach_status r = ach_file_check_name(name);
-	char path[ACH_FILE_PATH_LEN];
+	char path[ACH_FILE_PATH_LEN], aside[ACH_FILE_PATH_LEN];
+	struct stat st;
+	uint64_t id;
 
 	if (r != ACH_OK)
 		return r;
 	ach_file_channel_path(path, name);
-	if (unlink(path))
+	if (getrandom(&id, sizeof(id), 0) != sizeof(id))
+		return ach_error(ACH_FAILED_SYSCALL, "getrandom: %s", strerror(errno));
+	ach_file_gone_path(aside, name, id);
+	if (!lstat(path, &st) && S_ISDIR(st.st_mode))
+		return ach_error(ACH_BAD_SHM_FILE, "%s is not a channel", path);
+	if (rename(path, aside)) {
 		r = ach_file_error(path, "removing");
+	} else {
+		remove_memory(aside, name);
+		if (unlink(aside) && errno != ENOENT)
+			r = ach_file_error(aside, "removing");
+	}
 	if (r == ACH_OK || r == ACH_ENOENT)
-		remove_orphan_bells(name);
+		(void)ach_orphan_remove(ACH_ORPHAN_AGE_S, false);
 	return r;
 }

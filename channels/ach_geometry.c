@@ -16,17 +16,22 @@ static uint64_t round_up(uint64_t n, uint64_t unit)
 	return (n + unit - 1) / unit * unit;
 }
 
-static uint64_t geometry_sum(const struct ach_geometry *g)
+uint64_t ach_sum(const void *bytes, size_t len)
 {
-	const uint8_t *b = (const uint8_t *)g;
+	const uint8_t *b = bytes;
 	uint64_t sum = 14695981039346656037ull; /* FNV-1a */
 
-	for (size_t i = 0; i < offsetof(struct ach_geometry, sum); i++)
+	for (size_t i = 0; i < len; i++)
 		sum = (sum ^ b[i]) * 1099511628211ull;
 	return sum;
 }
 
-uint64_t ach_geometry_file_size(const struct ach_geometry *g)
+static uint64_t geometry_sum(const struct ach_geometry *g)
+{
+	return ach_sum(g, offsetof(struct ach_geometry, sum));
+}
+
+uint64_t ach_geometry_size(const struct ach_geometry *g)
 {
 	return g->data_offset + g->psize;
 }
@@ -47,7 +52,7 @@ enum ach_status ach_geometry_make(struct ach_geometry *g, size_t count, size_t s
 		.size = (uint32_t)size,
 		.slots = 2,
 		.clock = attr && attr->set_clock ? attr->clock : ACH_DEFAULT_CLOCK,
-		.bell = !(attr && attr->map == ACH_MAP_ANON),
+		.named = !(attr && attr->map == ACH_MAP_ANON),
 	};
 	while (g->slots <= g->count)
 		g->slots *= 2;

@@ -1,21 +1,15 @@
-/* ach_open.c: handles.  A file is opened with suspicion: nothing in it is believed before it was checked. */
+/* ach_open.c: handles.  A plate is opened with suspicion: nothing in it is believed before it was checked. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "channels/ach_file.h"
 #include "channels/ach_lock.h"
-
-#ifndef MADV_POPULATE_READ
-#define MADV_POPULATE_READ 22
-#define MADV_POPULATE_WRITE 23
-#endif
 
 #define PUT_TIMEOUT_NS 500000000
 
@@ -25,6 +19,8 @@ static void handle_free(struct ach_handle *h)
 		munmap(h->map, h->map_len);
 	if (h->file >= 0)
 		close(h->file);
+	if (h->source >= 0)
+		close(h->source);
 	free(h);
 }
 
@@ -35,7 +31,8 @@ static struct ach_handle *handle_new(const char *name)
 	if (!h)
 		return NULL;
 	memset(h, 0, sizeof(*h));
-	h->file = h->event = h->uring.fd = -1;
+	h->file = h->source = h->event = h->uring.fd = -1;
+	h->shm_id = h->bell_id = -1;
 	h->put_timeout_ns = PUT_TIMEOUT_NS;
 	snprintf(h->name, sizeof(h->name), "%s", name);
 	return h;
@@ -61,8 +58,7 @@ static bool same_file(const struct ach_handle *h)
 	return !stat(path, &st) && st.st_dev == h->dev && st.st_ino == h->ino;
 }
 
-/* A page to sleep on, the same memory under a second address.  Without this madvise (Linux 5.14) the first sleep
- * fetches it. */
+/* A page to sleep on, the same memory under a second address. */
 static enum ach_status open_nap_page(struct ach_handle *h)
 {
 	const size_t len = ach_file_page();
@@ -74,33 +70,8 @@ static enum ach_status open_nap_page(struct ach_handle *h)
 	if (!h->map || mremap(h->shm, 0, len, MREMAP_MAYMOVE | MREMAP_FIXED, h->map) == MAP_FAILED)
 		return ach_error(ACH_FAILED_SYSCALL, "mapping %s once more: %s", h->name, strerror(errno));
 	h->nap_page = h->map;
-	(void)madvise(h->nap_page, len, h->writable ? MADV_POPULATE_WRITE : MADV_POPULATE_READ);
+	(void)ach_memory_populate(h->nap_page, len, h->writable);
 	return ACH_OK;
-}
-
-/* 0, or -errno.  A reader that may not ring goes on without a hint and polls. */
-static int open_bell(struct ach_handle *h)
-{
-	char path[ACH_FILE_PATH_LEN];
-	struct stat st;
-	int fd, err;
-
-	ach_file_bell_path(path, h->name, h->id);
-	fd = ach_file_open(path, O_RDWR);
-	if (fd < 0)
-		return -errno;
-	err = fstat(fd, &st) ? errno : (uint64_t)st.st_size < ach_file_page() ? EINVAL : 0;
-	if (!err) {
-		void *bell = h->map + ach_file_page();
-
-		if (mmap(bell, ach_file_page(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_POPULATE, fd, 0) ==
-		    MAP_FAILED)
-			err = errno;
-		else
-			h->hint = bell;
-	}
-	close(fd);
-	return -err;
 }
 
 static enum ach_status check_owner(const char *name, uid_t uid, mode_t mode, const ach_attr_t *attr)
@@ -111,41 +82,107 @@ static enum ach_status check_owner(const char *name, uid_t uid, mode_t mode, con
 			 (unsigned)uid, (unsigned)mode & 0777, (unsigned)attr->owner, (unsigned)attr->mode_max);
 }
 
-static enum ach_status open_once(struct ach_handle *h, const char *path, struct ach_geometry *g, bool *again)
+/* From where it was attached to its place among the reserved addresses. */
+static int place(void *at, void *m, size_t len, bool writable)
 {
-	struct stat st;
 	int err;
 
-	h->writable = true;
-	h->file = ach_file_open(path, O_RDWR);
-	if (h->file < 0 && (errno == EACCES || errno == EROFS)) {
-		h->writable = false;
-		h->file = ach_file_open(path, O_RDONLY);
+	if (mremap(m, len, len, MREMAP_MAYMOVE | MREMAP_FIXED, at) == MAP_FAILED) {
+		err = errno;
+		shmdt(m);
+		errno = err;
+		return -1;
 	}
-	if (h->file < 0)
-		return ach_file_error(path, "opening");
-	if (!ach_file_read_geometry(h->file, g) || !g->bell)
-		return ach_error(ACH_BAD_SHM_FILE, "%s is not a channel, or not a whole one", path);
-	h->map_len = ach_file_front() + ach_file_map_len(g);
-	h->map = ach_file_reserve(h->map_len);
-	if (!h->map || fstat(h->file, &st) ||
-	    ach_file_map(h->map + ach_file_front(), h->file, g, h->writable ? PROT_READ | PROT_WRITE : PROT_READ))
+	return ach_memory_populate(at, len, writable);
+}
+
+static enum ach_status memory_gone(const char *path, const char *what)
+{
+	return ach_error(ACH_BAD_SHM_FILE,
+			 "%s: its %s was removed or is not its own (ipcrm, or kernel.shm_rmid_forced is set)", path,
+			 what);
+}
+
+static enum ach_status open_memory(struct ach_handle *h, const char *path, const struct ach_plate *plate, uid_t owner,
+				   struct shmid_ds *d)
+{
+	const size_t len = ach_geometry_size(&plate->geo);
+	void *at = h->map + ach_file_front(), *m;
+
+	h->writable = true;
+	m = ach_memory_attach(plate->shm, len, true, d);
+	if (!m && errno == EACCES) {
+		h->writable = false;
+		m = ach_memory_attach(plate->shm, len, false, d);
+	}
+	if (!m)
+		return errno == EINVAL || errno == EIDRM ? memory_gone(path, "memory")
+							 : ach_memory_error(path, "opening");
+	if (!ach_memory_is_of(d, owner) || ((struct ach_header *)m)->geo.id != plate->geo.id) {
+		shmdt(m);
+		return memory_gone(path, "memory");
+	}
+	if (place(at, m, len, h->writable) || ach_memory_twice(at, &plate->geo) ||
+	    ach_memory_populate((uint8_t *)at + len, plate->geo.psize, h->writable))
 		return ach_error(ACH_FAILED_SYSCALL, "mapping %s: %s", path, strerror(errno));
+	handle_use(h, at, &plate->geo);
+	h->shm_id = plate->shm;
+	h->bell_id = plate->bell;
+	return ACH_OK;
+}
+
+/* Who may write waits where only those may write who may write the channel: the others cannot disturb them.
+ * A reader that may not ring goes on without a hint and polls; so does one for whom no bell was made. */
+static enum ach_status open_bell(struct ach_handle *h, const char *path, uid_t owner)
+{
+	const size_t len = ach_file_page();
+	void *at = h->map + len, *m;
+	struct shmid_ds d;
+
+	h->hint = h->writable ? &h->shm->hint : NULL;
+	if (h->bell_id < 0)
+		return ACH_OK;
+	m = ach_memory_attach(h->bell_id, len, true, &d);
+	if (!m && errno == EACCES)
+		return h->writable ? ach_error(ACH_EACCES, "%s may be written, its bell may not", path) : ACH_OK;
+	if (m && !ach_memory_is_of(&d, owner)) {
+		shmdt(m);
+		m = NULL;
+	}
+	if (!m)
+		return memory_gone(path, "bell");
+	if (place(at, m, len, true))
+		return ach_error(ACH_FAILED_SYSCALL, "mapping the bell of %s: %s", path, strerror(errno));
+	h->bell = at;
+	if (!h->writable)
+		h->hint = h->bell;
+	return ACH_OK;
+}
+
+static enum ach_status open_parts(struct ach_handle *h, const char *path, const ach_attr_t *attr, clockid_t *clock)
+{
+	struct ach_plate plate;
+	struct shmid_ds d;
+	struct stat st = { 0 };
+	enum ach_status r = ach_plate_read(h->file, path, &plate, &st);
+
 	h->dev = st.st_dev;
 	h->ino = st.st_ino;
-	handle_use(h, (struct ach_header *)(h->map + ach_file_front()), g);
-	err = open_bell(h);
-	if (!err)
-		return ACH_OK;
-	if (err == -ENOENT && !same_file(h)) {
-		*again = true; /* removed while we were at it */
-		return ACH_ENOENT;
-	}
-	if (!h->writable)
-		return ACH_OK;
-	/* A writer that cannot see who waits would leave them asleep. */
-	return err == -EACCES ? ach_error(ACH_EACCES, "%s may be written, its bell may not", path)
-			      : ach_error(ACH_BAD_SHM_FILE, "%s has no bell: %s", path, strerror(-err));
+	if (r != ACH_OK)
+		return r;
+	*clock = plate.geo.clock;
+	h->map_len = ach_file_front() + ach_file_map_len(&plate.geo);
+	h->map = ach_file_reserve(h->map_len);
+	if (!h->map)
+		return ach_error(ACH_FAILED_SYSCALL, "mapping %s: %s", path, strerror(errno));
+	r = open_memory(h, path, &plate, st.st_uid, &d);
+	if (r == ACH_OK)
+		r = check_owner(h->name, d.shm_perm.uid, d.shm_perm.mode, attr);
+	if (r == ACH_OK)
+		r = open_bell(h, path, st.st_uid);
+	if (r == ACH_OK && attr && attr->lock_source)
+		r = ach_source_lock(h, &st, d.shm_perm.mode & 0777);
+	return r;
 }
 
 static enum ach_status open_file(struct ach_handle **out, const char *name, const ach_attr_t *attr, clockid_t *clock)
@@ -156,27 +193,17 @@ static enum ach_status open_file(struct ach_handle **out, const char *name, cons
 	ach_file_channel_path(path, name);
 	for (int race = 0; race < ACH_FILE_RACES_MAX; race++) {
 		struct ach_handle *h = handle_new(name);
-		struct ach_geometry g;
-		struct stat st;
-		bool again = false;
+		bool again;
 
 		if (!h)
 			return ach_error(ACH_FAILED_SYSCALL, "opening %s: out of memory", path);
-		r = open_once(h, path, &g, &again);
-		if (r == ACH_OK && !fstat(h->file, &st))
-			r = check_owner(name, st.st_uid, st.st_mode, attr);
-		if (r == ACH_OK && attr && attr->lock_source) {
-			if (!h->writable)
-				r = ach_error(ACH_EACCES, "%s may only be read: no source", path);
-			else if (flock(h->file, LOCK_EX | LOCK_NB))
-				r = errno == EWOULDBLOCK ? ach_error(ACH_LOCKED, "%s has another source", path)
-							 : ach_file_error(path, "locking");
-		}
+		h->file = ach_file_open(path, O_RDONLY);
+		r = h->file < 0 ? ach_file_error(path, "opening") : open_parts(h, path, attr, clock);
 		if (r == ACH_OK) {
 			*out = h;
-			*clock = g.clock;
 			return r;
 		}
+		again = h->file >= 0 && !same_file(h); /* removed while we were at it */
 		handle_free(h);
 		if (!again)
 			break;
@@ -192,7 +219,7 @@ static enum ach_status open_anonymous(struct ach_handle **out, const ach_attr_t 
 	if (!attr->shm || attr->lock_source)
 		return ach_error(ACH_EINVAL, ACH_FILE_ANON " is opened by its memory and has no source lock");
 	g = attr->shm->geo;
-	if (!ach_geometry_ok(&g) || g.bell)
+	if (!ach_geometry_ok(&g) || g.named)
 		return ach_error(ACH_BAD_SHM_FILE, "the memory is not that of " ACH_FILE_ANON);
 	h = handle_new(ACH_FILE_ANON);
 	if (!h)
@@ -263,18 +290,15 @@ enum ach_status ach_close(ach_channel_t *chan)
 	return ACH_OK;
 }
 
-/* A link in the place of the bell is refused: its target is somebody else's file. */
-static int bell_chmod(const char *bell, mode_t mode)
+static int bell_chmod(const struct ach_handle *h, const struct stat *owner, mode_t mode)
 {
-	int status = fchmodat(AT_FDCWD, bell, ach_file_bell_mode(mode), AT_SYMLINK_NOFOLLOW);
-
-	return status && errno != ENOENT ? -1 : 0;
+	return h->bell_id < 0 ? 0 : ach_memory_chmod(h->bell_id, owner, ach_memory_bell_mode(mode));
 }
 
 enum ach_status ach_chmod(ach_channel_t *chan, mode_t mode)
 {
 	struct ach_handle *h = chan->handle;
-	char bell[ACH_FILE_PATH_LEN];
+	char source[ACH_FILE_PATH_LEN];
 	struct stat st;
 
 	if (!h)
@@ -283,13 +307,17 @@ enum ach_status ach_chmod(ach_channel_t *chan, mode_t mode)
 		return ach_error(ACH_EINVAL, ACH_FILE_ANON " has no mode");
 	if (mode & ~(mode_t)0777)
 		return ach_error(ACH_EINVAL, "a channel's mode is 0 to 0777");
-	ach_file_bell_path(bell, h->name, h->id);
 	if (fstat(h->file, &st))
 		return ach_file_error(h->name, "looking at");
-	/* At every instant who may read the channel may ring: the bell gains first and loses last.
-	 * ENOENT: the channel was unlinked, its bell with it. */
-	if (bell_chmod(bell, (st.st_mode & 0777) | mode) || fchmod(h->file, mode) || bell_chmod(bell, mode))
-		return ach_file_error(h->name, "chmod of");
+	/* Before anyone can be a reader, and for good; a channel that its owner may not write had readers already. */
+	if (ach_memory_readers(mode) && h->writable)
+		atomic_store_explicit(&h->shm->slices, 1, memory_order_relaxed);
+	/* At every instant who may read the channel may ring: the bell gains first and loses last. */
+	if (bell_chmod(h, &st, ach_memory_mode(h) | mode) || ach_memory_chmod(h->shm_id, &st, mode) ||
+	    fchmod(h->file, ach_plate_mode(mode)) || bell_chmod(h, &st, mode))
+		return errno == EPERM ? ach_file_error(h->name, "chmod of") : ach_memory_error(h->name, "chmod of");
+	ach_file_source_path(source, h->name, h->id);
+	(void)fchmodat(AT_FDCWD, source, mode & 0222, AT_SYMLINK_NOFOLLOW);
 	return ACH_OK;
 }
 

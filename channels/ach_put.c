@@ -68,7 +68,7 @@ static void put_wake(struct ach_handle *h, uint64_t seq)
 {
 	/* P4, seq_cst: with P3 and the waiter's G1, G2 a Dekker pair: we see its hint or it sees our commit.
 	 * Acquire would not do: aarch64 may then load the hint before the commit is visible. */
-	uint64_t hint = ach_hint_seq(atomic_load_explicit(h->hint, memory_order_seq_cst));
+	uint64_t hint = ach_waited_for(h);
 	uint64_t woken = atomic_load_explicit(&h->shm->woken, memory_order_relaxed);
 
 	if (hint > woken || woken > seq) { /* woken beyond the newest message: scribbled, and mended here */
@@ -177,6 +177,6 @@ enum ach_status ach_condemn(ach_channel_t *chan)
 	if (!h->writable)
 		return ach_fail(ACH_EACCES, "this handle may only read the channel");
 	atomic_store_explicit(&h->shm->condemned, 1, memory_order_seq_cst);
-	ach_wake(h, UINT32_MAX);
+	ach_wake(h, FUTEX_BITSET_MATCH_ANY);
 	return ACH_OK;
 }

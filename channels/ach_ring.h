@@ -22,7 +22,8 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the futex word is the low half of commit");
 
-#define ACH_MAGIC 0x32656e6972486341ull /* 2: who waits for a message has a watcher */
+#define ACH_MAGIC 0x33656e6972486341ull /* 3: System V memory, named by a plate */
+#define ACH_PATH_LEN 192		/* of a plate's path */
 #define ACH_ALIGN 16u			/* of every message, so that structs can be used in place */
 #define ACH_COUNT_MAX (1u << 24)
 #define ACH_BYTES_MAX ((1ull << 31) - 1)
@@ -39,7 +40,7 @@ struct ach_geometry {
 	uint32_t slots; /* of the index: a power of two above count, so one is always free */
 	uint32_t data_offset;
 	int32_t clock;
-	uint32_t bell; /* 1: the hint is in a file of its own */
+	uint32_t named; /* 0: anonymous */
 	uint64_t sum;
 };
 
@@ -61,13 +62,17 @@ struct ach_header {
 	_Atomic uint32_t lock;		      /* the writers', a PI futex: tid | FUTEX_WAITERS | FUTEX_OWNER_DIED */
 	_Atomic uint32_t writer;	      /* pid of the last to commit, for people to look at */
 	_Atomic uint32_t condemned;	      /* not 0: every put and get fails with ACH_CORRUPT */
-	_Alignas(64) _Atomic uint64_t hint;   /* as below, where there is no bell file */
+	_Alignas(64) _Atomic uint64_t hint;   /* of those who may write; see struct ach_handle */
+	_Atomic uint32_t slices;	      /* not 0: some may only read, so nobody relies on a watcher */
+	_Atomic int32_t bell;		      /* identifier of its segment, or -1: for ach_orphan.c, as is the path */
+	uint64_t folder_dev, folder_ino;      /* of the plate */
+	_Alignas(64) char path[ACH_PATH_LEN];
 	_Alignas(64) struct ach_entry index[];
 };
 
 _Static_assert(sizeof(struct ach_geometry) == 64, "the geometry is one line");
 _Static_assert(sizeof(struct ach_entry) == 32, "two entries share a line");
-_Static_assert(sizeof(struct ach_header) == 192, "the index follows the control words");
+_Static_assert(sizeof(struct ach_header) == 384, "the index follows the path");
 
 /* One hold of the writers' lock by the calling thread. */
 struct ach_section {
@@ -106,6 +111,7 @@ struct ach_handle {
 	_Alignas(64) struct ach_header *shm;
 	uint8_t *data;		/* psize bytes, mapped twice in a row: every message is contiguous */
 	_Atomic uint64_t *hint; /* seq << 1 | ACH_HINT_WATCHED; NULL: this reader may not ring and polls */
+	_Atomic uint64_t *bell; /* the hint of those who may only read; NULL: there is none */
 	uint64_t id, lsize, psize;
 	uint32_t count, slot_mask;
 	bool writable;
@@ -134,9 +140,11 @@ struct ach_handle {
 	uint32_t stuck_word;   /* a lock already waited for in vain ... */
 	uint64_t stuck_commit; /* ... while this was the newest message */
 
-	uint8_t *map; /* nap page, bell and channel, or only the first */
+	uint8_t *map; /* nap page, bell, plate's channel, or only the first */
 	size_t map_len;
-	int file; /* the channel's, or -1 */
+	int file;   /* the plate, or -1 */
+	int source; /* the locked file of a source, or -1 */
+	int shm_id, bell_id;
 	dev_t dev;
 	ino_t ino;
 	char name[ACH_CHAN_NAME_MAX];
@@ -266,10 +274,20 @@ static inline uint32_t ach_wake_bits(uint64_t seq)
 	return (bits | bits >> 16) & 0xffff;
 }
 
-/* The newest message anybody waits for. */
+/* The newest message that a hint asks for. */
 static inline uint64_t ach_hint_seq(uint64_t hint)
 {
 	return hint >> 1;
+}
+
+/* The newest message that any process waits for.  Both loads are P4: two Dekker pairs, one with each kind of waiter. */
+static inline uint64_t ach_waited_for(const struct ach_handle *h)
+{
+	uint64_t hint = ach_hint_seq(atomic_load_explicit(&h->shm->hint, memory_order_seq_cst)), rung = 0;
+
+	if (h->bell)
+		rung = ach_hint_seq(atomic_load_explicit(h->bell, memory_order_seq_cst));
+	return rung > hint ? rung : hint;
 }
 
 /* G2: has the channel moved on from seq?  seq_cst: the waiter's half of the Dekker pair with P3, P4.

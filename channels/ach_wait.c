@@ -1,7 +1,9 @@
 /* ach_wait.c: sleeping until something newer is there, and being woken.
  *
- * A waiter leaves a hint, "someone waits for message c+1", in the bell: a page
- * that whoever may read the channel may write.  The hint only grows, expires by
+ * A waiter leaves a hint, "someone waits for message c+1".  One that may write
+ * the channel leaves it in the header; one that may only read leaves it in the
+ * bell, a segment that every reader may write.  So a reader cannot disturb the
+ * writers' hint; a writer looks at both.  A hint only grows, expires by
  * itself when c+1 is committed, and nobody ever clears it, so a waiter that
  * dies leaves nothing behind.  (A bit or a count would lose wake-ups or leak.)
  * The sleep is a futex on the low half of `commit`: the kernel compares it as
@@ -14,6 +16,10 @@
  * the watcher, keeps it: whoever sets the lowest bit of the hint.  The others
  * sleep without.  A watcher that is not sure that they have been woken does it
  * before it goes.  (One with a deadline has a timer anyway, and never watches.)
+ *
+ * FUTEX_REQUEUE works on a read-only mapping: a process that may only read can
+ * move all sleepers to another word, where no writer wakes them.  So in a
+ * channel that some may only read (slices) every waiter keeps a timer.
  *
  * What is given up: if the watcher is killed, stopped, or cancelled in the
  * instant in which another begins to rely on it, and the wake-up for that very
@@ -74,7 +80,7 @@ ACH_HOT void ach_wake(struct ach_handle *h, uint32_t bits)
 /* At open: a writer may have died before its wake, and the watcher with it. */
 void ach_wake_forgotten(struct ach_handle *h)
 {
-	uint64_t waited = h->hint ? ach_hint_seq(atomic_load_explicit(h->hint, memory_order_seq_cst)) : 0;
+	uint64_t waited = ach_waited_for(h);
 	uint64_t woken = atomic_load_explicit(&h->shm->woken, memory_order_acquire);
 	uint64_t newest = atomic_load_explicit(&h->shm->commit, memory_order_seq_cst);
 
@@ -104,6 +110,10 @@ static bool ring_watched_bell(struct ach_handle *h, uint64_t seq)
 	const uint64_t watched = seq << 1 | ACH_HINT_WATCHED;
 	uint64_t hint;
 
+	if (atomic_load_explicit(&h->shm->slices, memory_order_relaxed)) {
+		ach_ring_bell(h, seq);
+		return false;
+	}
 	if (!h->hint)
 		return false;
 	hint = atomic_load_explicit(h->hint, memory_order_seq_cst);
@@ -153,7 +163,8 @@ void ach_sleep(struct ach_waitv *v, size_t n, int64_t for_ns)
 	int64_t until = ach_now_ns(CLOCK_MONOTONIC) + for_ns;
 	struct timespec ts = { until / 1000000000, until % 1000000000 };
 
-	if (syscall(SYS_futex_waitv, v, n, 0, &ts, CLOCK_MONOTONIC) < 0 && errno == ENOSYS) {
+	/* EPERM: a container's filter that does not know the call. */
+	if (syscall(SYS_futex_waitv, v, n, 0, &ts, CLOCK_MONOTONIC) < 0 && (errno == ENOSYS || errno == EPERM)) {
 		ts = (struct timespec){ 0, for_ns < SLICE_NO_WAITV_NS ? for_ns : SLICE_NO_WAITV_NS };
 		ach_futex((_Atomic uint32_t *)(uintptr_t)v[0].address, FUTEX_WAIT_PRIVATE, (uint32_t)v[0].value, &ts,
 			  0);

@@ -115,7 +115,7 @@ static int show(ach_channel_t *chan, const char *name, const struct info *info)
 	channel.size = (uint32_t)(tool_room(chan) / channel.count);
 	if (fstat(chan->handle->file, &st))
 		return tool_fail("%s: cannot look at its file: %m", name);
-	channel.mode = st.st_mode;
+	channel.mode = ach_memory_mode(chan->handle);
 	look_at(&last, chan);
 	if (last.status == ACH_OK && info->for_ns) {
 		first = last;

@@ -1,5 +1,4 @@
 /* live.c: does a live robot listen to that channel? */
-#include <dirent.h>
 #include <string.h>
 
 #include "channels/ach_file.h"
@@ -36,14 +35,12 @@ static bool speaks(const char *name)
 /* A channel of the robot on which len bytes of prefix are those of the e-stop. */
 static bool any_speaks(const char *prefix, size_t len, char by[ACH_CHAN_NAME_MAX])
 {
-	DIR *folder = opendir(ACH_FILE_DIR);
-	struct dirent *file;
+	DIR *folder = ach_file_list();
+	const char *name;
 	bool found = false;
 
-	while (folder && !found && (file = readdir(folder))) {
-		const char *name = tool_channel_of_file(file->d_name);
-
-		if (!name || strncmp(name, prefix, len) != 0 ||
+	while (folder && !found && (name = ach_file_next(folder))) {
+		if (strncmp(name, prefix, len) != 0 ||
 		    !(ends_with(name, "-state") || ends_with(name, "-event") || !strcmp(name + len, "clock")))
 			continue;
 		found = speaks(name);

@@ -34,7 +34,7 @@ void look_at(struct look *look, ach_channel_t *chan)
 	}
 	look->at_ns = clock_now_ns();
 	look->seq = look->status == ACH_OK ? chan->seq_num : atomic_load(&h->shm->commit);
-	look->waited = h->hint && ach_hint_seq(atomic_load(h->hint)) > look->seq;
+	look->waited = ach_waited_for(h) > look->seq;
 	if (look->status == ACH_OK) {
 		struct ach_seen entry = ach_entry_read(h, look->seq);
 

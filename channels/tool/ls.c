@@ -1,5 +1,4 @@
 /* ls.c: ach ls, a table of the channels.  All are looked at twice, some time apart, to see how fast they are. */
-#include <dirent.h>
 #include <errno.h>
 #include <fnmatch.h>
 #include <inttypes.h>
@@ -104,6 +103,8 @@ static int add(struct channels *all, const char *name)
 		return 0;
 	if (status != ACH_OK)
 		set_error(c, status);
+	else
+		c->st.st_mode = ach_memory_mode(c->chan.handle); /* that of the plate is not the channel's */
 	all->n++;
 	return 0;
 }
@@ -115,24 +116,21 @@ static int by_name(const void *a, const void *b)
 
 static int find(struct channels *all, char **patterns, int n)
 {
-	DIR *folder = opendir(ACH_FILE_DIR);
+	DIR *folder = ach_file_list();
 	struct rlimit files;
-	struct dirent *file;
+	const char *name;
 	int status = 0;
 
 	if (!folder)
-		return tool_fail("cannot list " ACH_FILE_DIR ": %s", strerror(errno));
+		return tool_fail("cannot list %s: %s", ach_file_dir(), strerror(errno));
 	/* A descriptor for each channel. */
 	if (!getrlimit(RLIMIT_NOFILE, &files)) {
 		files.rlim_cur = files.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &files);
 	}
-	while (!status && (file = readdir(folder))) {
-		const char *name = tool_channel_of_file(file->d_name);
-
-		if (name && wanted(name, patterns, n))
+	while (!status && (name = ach_file_next(folder)))
+		if (wanted(name, patterns, n))
 			status = add(all, name);
-	}
 	closedir(folder);
 	if (all->n)
 		qsort(all->at, all->n, sizeof(*all->at), by_name);

@@ -77,14 +77,13 @@ static void announce(struct record *rec, size_t i, uint32_t type)
 {
 	const struct follow *f = &rec->f[i];
 	struct reclog_channel what = { .type = type };
-	struct stat st;
 
 	snprintf(what.name, sizeof(what.name), "%s", f->name);
 	rec->ids[i] = 0;
 	if (!f->gone) {
 		what.count = f->chan.handle->count;
 		what.size = (uint32_t)(f->chan.handle->lsize / what.count);
-		what.mode = f->chan.handle->file >= 0 && !fstat(f->chan.handle->file, &st) ? st.st_mode & 0777 : 0640;
+		what.mode = ach_memory_mode(f->chan.handle);
 		rec->ids[i] = f->chan.handle->id;
 	}
 	backlog_channel(rec->backlog, (uint16_t)i, &what);
@@ -336,7 +335,7 @@ static int prepare(struct record *rec, char **names, size_t n)
 	rec->epoll = epoll_create1(EPOLL_CLOEXEC);
 	rec->folder = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	if (rec->folder >= 0) /* else they are found a little later */
-		inotify_add_watch(rec->folder, ACH_FILE_DIR, IN_CREATE | IN_MOVED_TO);
+		inotify_add_watch(rec->folder, ach_file_dir(), IN_CREATE | IN_MOVED_TO);
 	rec->backlog = backlog_open((size_t)rec->buffer_mb << 20, n);
 	if (!rec->f || !rec->ids || rec->epoll < 0 || !rec->backlog)
 		return tool_fail("no memory");

@@ -1,12 +1,15 @@
 /* rm.c: ach rm, removes channels.  Programs that have them open go on among themselves. */
+#include "channels/ach_file.h"
 #include "channels/tool/tool.h"
 
 struct rm {
-	bool verbose;
+	bool verbose, orphans;
 };
 
 static const struct settings_row rows[] = {
 	SETTINGS_BOOL("verbose", struct rm, verbose, "no", "say what was removed", .letter = 'v'),
+	SETTINGS_BOOL("orphans", struct rm, orphans, "no",
+		      "remove abandoned memory of yours: killed creators, rm of a file"),
 	SETTINGS_END,
 };
 
@@ -18,8 +21,7 @@ int tool_rm(int argc, char **argv)
 		.about = "removes channels; programs that have them open keep what they have",
 		.rows = rows,
 		.values = &rm,
-		.arguments = "NAME...",
-		.arguments_min = 1,
+		.arguments = "[NAME...]",
 		.arguments_max = -1,
 	};
 	int status = tool_options(&options, &argc, argv);
@@ -27,6 +29,10 @@ int tool_rm(int argc, char **argv)
 	if (status != TOOL_GO)
 		return status;
 	status = 0;
+	if (!argc && !rm.orphans) {
+		tool_fail("which channel? give its NAME, or --orphans");
+		return TOOL_USAGE;
+	}
 	for (int i = 0; i < argc; i++) {
 		enum ach_status removed = ach_unlink(argv[i]);
 
@@ -34,6 +40,12 @@ int tool_rm(int argc, char **argv)
 			status = tool_refused(argv[i], removed);
 		else if (rm.verbose)
 			printf("%s: removed\n", argv[i]);
+	}
+	if (rm.orphans) {
+		int n = ach_orphan_remove(ACH_ORPHAN_AGE_S, true);
+
+		if (rm.verbose)
+			printf("abandoned segments and files removed: %d\n", n);
 	}
 	return status;
 }

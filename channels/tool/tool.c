@@ -1,5 +1,4 @@
 /* tool.c: what the commands of ach(1) share. */
-#include <dirent.h>
 #include <grp.h>
 #include <pwd.h>
 #include <signal.h>
@@ -61,16 +60,13 @@ void tool_owner(char text[TOOL_OWNER_MAX], uid_t uid, gid_t gid)
 
 static int no_such_channel(const char *name)
 {
-	DIR *folder = opendir(ACH_FILE_DIR);
+	DIR *folder = ach_file_list();
 	char near[ACH_CHAN_NAME_MAX];
-	const char *best = NULL;
-	struct dirent *file;
+	const char *best = NULL, *other;
 
-	while (folder && (file = readdir(folder))) {
-		const char *other = tool_channel_of_file(file->d_name), *nearer = best;
+	while (folder && (other = ach_file_next(folder))) {
+		const char *nearer = best;
 
-		if (!other)
-			continue;
 		nearest_try(name, other, &nearer);
 		if (nearer != best) {
 			snprintf(near, sizeof(near), "%s", other);
@@ -84,6 +80,19 @@ static int no_such_channel(const char *name)
 	return tool_fail("%s: no such channel (ach ls lists those there are)", name);
 }
 
+/* As far as it can be known: without permission to read, that of the plate. */
+static mode_t channel_mode(const char *name, const struct stat *plate)
+{
+	ach_channel_t chan;
+	mode_t mode = plate->st_mode & 0777;
+
+	if (ach_open(&chan, name, NULL) == ACH_OK) {
+		mode = ach_memory_mode(chan.handle);
+		ach_close(&chan);
+	}
+	return mode;
+}
+
 static int no_permission(const char *name)
 {
 	char path[ACH_FILE_PATH_LEN], owner[TOOL_OWNER_MAX];
@@ -93,7 +102,8 @@ static int no_permission(const char *name)
 	if (stat(path, &st))
 		return tool_fail("%s: permission denied", name);
 	tool_owner(owner, st.st_uid, st.st_gid);
-	return tool_fail("%s: permission denied: the channel is %04o %s", name, (unsigned)st.st_mode & 07777, owner);
+	return tool_fail("%s: permission denied: the channel is %04o %s", name, (unsigned)channel_mode(name, &st),
+			 owner);
 }
 
 int tool_refused(const char *name, enum ach_status status)
@@ -120,14 +130,6 @@ int tool_open(ach_channel_t *chan, const char *name, ach_attr_t *attr)
 size_t tool_room(const ach_channel_t *chan)
 {
 	return chan->handle->lsize;
-}
-
-const char *tool_channel_of_file(const char *file)
-{
-	static const char prefix[] = "achshm-";
-	const size_t len = sizeof(prefix) - 1;
-
-	return !strncmp(file, prefix, len) && ach_file_check_name(file + len) == ACH_OK ? file + len : NULL;
 }
 
 /* ---- the terminal ---- */

@@ -56,9 +56,6 @@ int tool_refused(const char *name, enum ach_status status);
 /* The largest message that fits into the channel: count * size. */
 size_t tool_room(const ach_channel_t *chan);
 
-/* The channel whose file in the shared memory folder has that name, or NULL. */
-const char *tool_channel_of_file(const char *file);
-
 /* An octal mode: 0 when it is one, else a line (option, or NULL, in front) and TOOL_USAGE; and its value. */
 int tool_mode_refused(const char *option, const char *text);
 mode_t tool_mode(const char *text);

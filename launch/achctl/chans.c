@@ -1,5 +1,4 @@
 /* chans.c: the channels of the robot. */
-#include <dirent.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +10,6 @@
 
 #define SCAN_NS 1000000000
 #define RATE_NS 950000000
-#define FILE_PREFIX "achshm-"
 
 /* ---- which there are ---- */
 
@@ -66,21 +64,16 @@ static int by_name(const void *a, const void *b)
 
 static void scan(struct chans *c)
 {
-	const size_t skip = strlen(FILE_PREFIX), len = strlen(prefix());
-	DIR *folder = opendir(ACH_FILE_DIR);
-	struct dirent *file;
+	const size_t len = strlen(prefix());
+	DIR *folder = ach_file_list();
+	const char *full;
 
 	for (size_t i = c->n; i-- > 0;)
 		if (replaced(c->at[i]))
 			drop(c, i);
-	while (folder && (file = readdir(folder))) {
-		const char *full = file->d_name + skip;
-
-		if (strncmp(file->d_name, FILE_PREFIX, skip) != 0 || strncmp(full, prefix(), len) != 0)
-			continue;
-		if (ach_file_check_name(full) == ACH_OK && full[len] && !find(c, full + len))
+	while (folder && (full = ach_file_next(folder)))
+		if (!strncmp(full, prefix(), len) && full[len] && !find(c, full + len))
 			add(c, full);
-	}
 	if (folder)
 		closedir(folder);
 	if (c->n)

@@ -68,8 +68,8 @@ static size_t count(struct alone *a, uint64_t base)
 		if (base ? obeyed_is_taken(state, a->estop.boot, a->seen.id[0], base) : is_fit(state))
 			continue;
 		if (len < sizeof(a->behind))
-			len += (size_t)snprintf(a->behind + len, sizeof(a->behind) - len, "%s%s (%s)",
-						len ? ", " : "", name,
+			len += (size_t)snprintf(a->behind + len, sizeof(a->behind) - len, "%s%s (%s)", len ? ", " : "",
+						name,
 						base ? msg_level_word(state->level) : msg_life_word(state->lifecycle));
 	}
 	return drivers;
@@ -123,8 +123,8 @@ static int lower(struct alone *a)
 
 	a->until_ns = clock_now_ns() + ESTOP_LOWER_NS;
 	if (!status)
-		status = estop_lower(&a->estop, &a->seen, MSG_LEVEL_RUN, a->until_ns, a->epoch, a->who, getuid(), "armed",
-				     &a->base, ctl_lines(&why));
+		status = estop_lower(&a->estop, &a->seen, MSG_LEVEL_RUN, a->until_ns, a->epoch, a->who, getuid(),
+				     "armed", &a->base, ctl_lines(&why));
 	return status ? ctl_fail(a->line, CTL_WORLD, "%s", why.text) : 0;
 }
 

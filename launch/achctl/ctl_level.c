@@ -81,7 +81,8 @@ static int not_raised(const struct ctl_line *line, const struct all *a, const st
 	const bool some = list(a, others, sizeof(others)), absent = raise_is_absent(r);
 
 	if (*r->behind && (r->put || r->answered))
-		return ctl_fail(line, CTL_WORLD, "NOT CONFIRMED: level %s is raised, but within %g s these drivers do not show it: %s",
+		return ctl_fail(line, CTL_WORLD,
+				"NOT CONFIRMED: level %s is raised, but within %g s these drivers do not show it: %s",
 				msg_level_word(a->level), RAISE_WITHIN_NS / 1e9, r->behind);
 	return ctl_fail(line, CTL_WORLD, "NOT RAISED: %s%s%s%s%s%s", absent ? "no robot is up here (" : "",
 			r->lines.text, absent ? ")" : "", some ? "; raised on " : "", others, some ? " only" : "");

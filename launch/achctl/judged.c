@@ -21,9 +21,7 @@ static uid_t owner(void)
 
 int judged_open(struct estop *e, bool make, struct error_sink *errors)
 {
-	const struct estop_options options = {
-		.owner = owner(), .make = make, .group = (gid_t)-1, .name = "achctl"
-	};
+	const struct estop_options options = { .owner = owner(), .make = make, .group = (gid_t)-1, .name = "achctl" };
 
 	return estop_open(e, &options, errors);
 }

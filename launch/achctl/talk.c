@@ -1,5 +1,4 @@
 /* talk.c: one request to a driver, and its answer. */
-#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -158,19 +157,19 @@ static int through_achstart(const struct talk *t)
 static int no_driver(const struct ctl_line *line, const char *name)
 {
 	const char *prefix = getenv("ENDPLATE_PREFIX"), *found = NULL;
-	char file_prefix[PORT_NAME_MAX + 8], near[TEXT_NAME_MAX + 1], other[TEXT_NAME_MAX + 1];
-	DIR *folder = opendir(ACH_FILE_DIR);
-	struct dirent *file;
+	char near[TEXT_NAME_MAX + 1], other[TEXT_NAME_MAX + 1];
+	const size_t skip = prefix ? strlen(prefix) : 0;
+	DIR *folder = ach_file_list();
+	const char *full;
 
-	snprintf(file_prefix, sizeof(file_prefix), "achshm-%s", prefix ? prefix : "");
-	while (folder && (file = readdir(folder))) {
-		const size_t skip = strlen(file_prefix), len = strlen(file->d_name);
+	while (folder && (full = ach_file_next(folder))) {
+		const size_t len = strlen(full);
 		const char *nearer = found;
 
-		if (strncmp(file->d_name, file_prefix, skip) != 0 || len < skip + 4 || len - skip - 4 > TEXT_NAME_MAX ||
-		    strcmp(file->d_name + len - 4, "-req") != 0)
+		if ((skip && strncmp(full, prefix, skip) != 0) || len < skip + 4 || len - skip - 4 > TEXT_NAME_MAX ||
+		    strcmp(full + len - 4, "-req") != 0)
 			continue;
-		snprintf(other, sizeof(other), "%.*s", (int)(len - skip - 4), file->d_name + skip);
+		snprintf(other, sizeof(other), "%.*s", (int)(len - skip - 4), full + skip);
 		nearest_try(name, other, &nearer);
 		if (nearer != found) {
 			strcpy(near, other);

@@ -17,6 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "channels/ach_file.h"
+
 #ifndef SYS_futex_waitv
 #define SYS_futex_waitv 449
 #endif
@@ -61,27 +63,108 @@ const char *lib_name(char buf[LIB_NAME_LEN], const char *what)
 
 const char *lib_path(char buf[256], const char *name)
 {
-	snprintf(buf, 256, "/dev/shm/achshm-%s", name);
+	ach_file_channel_path(buf, name);
 	return buf;
 }
 
-int lib_bells(const char *name, char path[256])
+static struct ach_plate plate_of(const char *name)
 {
-	char prefix[128];
-	struct dirent *entry;
-	int n = 0;
-	DIR *dir = opendir("/dev/shm");
+	struct ach_plate plate = { .shm = -1, .bell = -1 };
+	char path[256];
+	int fd = open(lib_path(path, name), O_RDONLY | O_CLOEXEC);
 
-	LIB_CHECK(dir != NULL);
-	snprintf(prefix, sizeof prefix, "achbell-%s-", name);
-	while ((entry = readdir(dir))) {
-		if (strncmp(entry->d_name, prefix, strlen(prefix)) || strlen(entry->d_name) != strlen(prefix) + 16)
+	if (fd >= 0 && read(fd, &plate, sizeof plate) != sizeof plate)
+		plate.shm = plate.bell = -1;
+	if (fd >= 0)
+		close(fd);
+	return plate;
+}
+
+int lib_memory(const char *name)
+{
+	return plate_of(name).shm;
+}
+
+int lib_bell(const char *name)
+{
+	return plate_of(name).bell;
+}
+
+static struct shmid_ds segment(int id)
+{
+	struct shmid_ds d;
+
+	LIB_CHECK(shmctl(id, IPC_STAT, &d) == 0);
+	return d;
+}
+
+mode_t lib_mode(const char *name)
+{
+	return segment(lib_memory(name)).shm_perm.mode & 0777;
+}
+
+bool lib_segment_exists(int id)
+{
+	struct shmid_ds d;
+
+	return shmctl(id, IPC_STAT, &d) == 0 && !(d.shm_perm.mode & SHM_DEST);
+}
+
+void lib_segment_chmod(int id, mode_t mode)
+{
+	struct shmid_ds d = segment(id);
+
+	d.shm_perm.mode = mode;
+	LIB_CHECK(shmctl(id, IPC_SET, &d) == 0);
+}
+
+void *lib_segment_map(int id, size_t *len)
+{
+	void *m = shmat(id, NULL, 0);
+
+	LIB_CHECK(m != (void *)-1);
+	if (len)
+		*len = segment(id).shm_segsz;
+	return m;
+}
+
+int lib_segments(const char *name)
+{
+	char path[256];
+	struct shmid_ds d;
+	int n = 0, last = shmctl(0, SHM_INFO, &d);
+
+	lib_path(path, name);
+	for (int i = 0; i <= last; i++) {
+		int id = shmctl(i, SHM_STAT, &d);
+		struct ach_header *m;
+
+		if (id < 0 || ((uint32_t)d.shm_perm.__key & ACH_MEMORY_KEY_MASK) != ACH_MEMORY_KEY ||
+		    d.shm_segsz <= 4096)
 			continue;
-		if (path)
-			snprintf(path, 256, "/dev/shm/%.240s", entry->d_name);
-		n++;
+		m = shmat(id, NULL, SHM_RDONLY);
+		if (m == (void *)-1)
+			continue;
+		n += m->geo.magic == ACH_MAGIC && !strncmp(m->path, path, sizeof m->path);
+		shmdt(m);
 	}
-	closedir(dir);
+	return n;
+}
+
+int lib_left(const char *name)
+{
+	const char *dir = ach_file_dir();
+	DIR *folder = opendir(dir);
+	struct dirent *entry;
+	int n = lib_segments(name);
+
+	LIB_CHECK(folder != NULL);
+	while ((entry = readdir(folder))) {
+		const char *at = strstr(entry->d_name, name);
+
+		n += at && (!at[strlen(name)] || at[strlen(name)] == '-');
+	}
+	closedir(folder);
 	return n;
 }
 

@@ -27,9 +27,19 @@
 
 /* "t-<what>-<pid of the test>-<number>", another one at every call; unlinked at exit of the process that asked. */
 const char *lib_name(char buf[LIB_NAME_LEN], const char *what);
-/* Files of a channel: the channel itself; how many bells lie there under its name; the path of one of them. */
+/* Of a channel: the path of its plate; the identifiers of its memory and of its bell, by the plate, or -1; its mode;
+ * and how many segments say that they are its memory, with or without a plate. */
 const char *lib_path(char buf[256], const char *name);
-int lib_bells(const char *name, char path[256]);
+int lib_memory(const char *name);
+int lib_bell(const char *name);
+mode_t lib_mode(const char *name);
+int lib_segments(const char *name);
+/* A segment: does it exist?  Its mode is changed.  It is mapped, for writing; munmap or shmdt ends that. */
+bool lib_segment_exists(int id);
+void lib_segment_chmod(int id, mode_t mode);
+void *lib_segment_map(int id, size_t *len);
+/* Files and segments that are called like the channel. */
+int lib_left(const char *name);
 
 /* ---- time ---- */
 

@@ -60,7 +60,7 @@ static void test_names_are_not_looked_at(void)
 		LIB_ASSERT_STATUS(ACH_OK, ach_close(&chan));
 	}
 	TEST_ASSERT_NOT_EQUAL(0, access(lib_path(path, "t-anon"), F_OK)); /* no file */
-	TEST_ASSERT_EQUAL_INT(0, lib_bells("t-anon", NULL));
+	TEST_ASSERT_EQUAL_INT(0, lib_segments("t-anon"));
 }
 
 static void test_errors(void)

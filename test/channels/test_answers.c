@@ -327,7 +327,7 @@ static void open_player(struct player *p)
 {
 	ach_create_attr_t create;
 	ach_attr_t attr;
-	char name[LIB_NAME_LEN], bell[256];
+	char name[LIB_NAME_LEN];
 
 	ach_create_attr_init(&create);
 	ach_attr_init(&attr);
@@ -348,9 +348,9 @@ static void open_player(struct player *p)
 	LIB_STATUS(ACH_OK, ach_open(&p->writer, name, &attr));
 	if (place == READ_ONLY || place == NO_BELL) {
 		LIB_STATUS(ACH_OK, ach_chmod(&p->writer, 0444));
-		LIB_CHECK(lib_bells(name, bell) == 1);
+		LIB_CHECK(lib_bell(name) >= 0);
 		if (place == NO_BELL)
-			LIB_CHECK(chmod(bell, 0) == 0);
+			lib_segment_chmod(lib_bell(name), 0400);
 	}
 	if (place == READ_ONLY || place == NO_BELL)
 		lib_nobody_begin();
@@ -359,9 +359,7 @@ static void open_player(struct player *p)
 		lib_nobody_end();
 		LIB_STATUS(ACH_EACCES, ach_put(&p->reader, "x", 1)); /* or the row would prove nothing */
 	}
-	if (place == NO_BELL)
-		LIB_CHECK(chmod(bell, 0600) == 0); /* or its owner, if not root, could not remove it */
-	LIB_STATUS(ACH_OK, ach_unlink(name));	   /* a failure below ends this process without cleaning up */
+	LIB_STATUS(ACH_OK, ach_unlink(name)); /* a failure below ends this process without cleaning up */
 }
 
 /* ---- steps ---- */

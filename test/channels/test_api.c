@@ -59,9 +59,9 @@ static void test_longest_name(void)
 	LIB_ASSERT_STATUS(ACH_OK, ach_open(&chan, name, NULL));
 	LIB_ASSERT_STATUS(ACH_OK, ach_put(&chan, "x", 1));
 	LIB_ASSERT_STATUS(ACH_OK, ach_close(&chan));
-	TEST_ASSERT_EQUAL_INT(1, lib_bells(name, NULL));
+	TEST_ASSERT_EQUAL_INT(1, lib_segments(name));
 	LIB_ASSERT_STATUS(ACH_OK, ach_unlink(name));
-	TEST_ASSERT_EQUAL_INT(0, lib_bells(name, NULL));
+	TEST_ASSERT_EQUAL_INT(0, lib_segments(name));
 }
 
 static void test_invalid_names(void)
@@ -135,7 +135,7 @@ static void test_create_only_creates(void)
 	LIB_ASSERT_STATUS(ACH_OK, ach_open(&chan, name, NULL));
 	LIB_ASSERT_STATUS(ACH_OK, ach_put(&chan, "a", 1));
 	LIB_ASSERT_STATUS(ACH_EEXIST, ach_create(name, 4, 4, NULL));
-	TEST_ASSERT_EQUAL_INT(1, lib_bells(name, NULL)); /* the second's bell was taken back */
+	TEST_ASSERT_EQUAL_INT(1, lib_segments(name)); /* the second's memory was taken back */
 	LIB_ASSERT_STATUS(ACH_OK, ach_get(&chan, &byte, 1, NULL, NULL, 0));
 	LIB_ASSERT_STATUS(ACH_OVERFLOW, ach_put(&chan, "12345", 5)); /* still 2 times 2 bytes */
 	LIB_ASSERT_STATUS(ACH_OK, ach_close(&chan));
@@ -186,7 +186,7 @@ static void test_truncate_replaces(void)
 	LIB_ASSERT_STATUS(ACH_OK, ach_close(&old));
 	LIB_ASSERT_STATUS(ACH_OK, ach_close(&new));
 	LIB_ASSERT_STATUS(ACH_OK, ach_unlink(name));
-	TEST_ASSERT_EQUAL_INT(0, lib_bells(name, NULL));
+	TEST_ASSERT_EQUAL_INT(0, lib_segments(name));
 }
 
 static void test_limits(void)
@@ -209,7 +209,7 @@ static void test_limits(void)
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
 		LIB_ASSERT_STATUS(ACH_EINVAL, ach_create(name, bad[i][0], bad[i][1], NULL));
 	LIB_ASSERT_STATUS(ACH_ENOENT, ach_open(&chan, name, NULL));
-	TEST_ASSERT_EQUAL_INT(0, lib_bells(name, NULL));
+	TEST_ASSERT_EQUAL_INT(0, lib_segments(name));
 }
 
 /* ---- attributes ---- */

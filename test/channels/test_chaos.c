@@ -483,7 +483,7 @@ static void must_be_in_order(const char *name, size_t max)
 	TEST_ASSERT_TRUE(len == max && lib_message_good(buf, len));
 	ach_close(&chan);
 	LIB_ASSERT_STATUS(ACH_OK, ach_unlink(name));
-	TEST_ASSERT_EQUAL_MESSAGE(0, lib_bells(name, NULL), "bells left behind");
+	TEST_ASSERT_EQUAL_MESSAGE(0, lib_segments(name), "memory left behind");
 }
 
 /* share: of the whole run, in percent. */

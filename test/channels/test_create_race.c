@@ -1,12 +1,11 @@
 /* test_create_race.c: many processes create, open and remove channels of one name at the same time.
  *
  * A channel appears complete or not at all, exactly one creator wins, and whoever is killed on the way leaves nothing
- * that hinders the next: at most a bell, which the next ach_unlink takes with it.
+ * that hinders the next: at most memory and files that the next clean-up takes with it.
  *
  *	RACE_SECONDS	how long each of the two crowds works; 4 unless set
  */
 #define _GNU_SOURCE
-#include <dirent.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -18,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "channels/ach.h"
+#include "channels/ach_file.h"
 #include "test/channels/lib.h"
 #include "unity.h"
 
@@ -45,23 +44,6 @@ static struct {
 	struct lib_gate *start, *ready;
 	pid_t pids[ROLES + CREATORS];
 } test;
-
-/* Files of that name, bells and whatever else somebody may have left there. */
-static int files_left(void)
-{
-	DIR *dir = opendir("/dev/shm");
-	struct dirent *entry;
-	int n = 0;
-
-	TEST_ASSERT_NOT_NULL(dir);
-	while ((entry = readdir(dir))) {
-		const char *at = strstr(entry->d_name, test.name);
-
-		n += at && (!at[strlen(test.name)] || at[strlen(test.name)] == '-');
-	}
-	closedir(dir);
-	return n;
-}
 
 /* What is under the name is a whole channel: one that takes a message of any length and gives it back. */
 static void use(ach_channel_t *chan, bool last)
@@ -114,12 +96,12 @@ static void test_exactly_one_creator_wins(void)
 		}
 		TEST_ASSERT_EQUAL_MESSAGE(1, won, "winners");
 		TEST_ASSERT_EQUAL_MESSAGE(CREATORS - 1, lost, "the others are told that it exists");
-		TEST_ASSERT_EQUAL_MESSAGE(2, files_left(), "one channel, one bell");
+		TEST_ASSERT_EQUAL_MESSAGE(2, lib_left(test.name), "one plate, one segment");
 		LIB_ASSERT_STATUS(ACH_OK, ach_open(&chan, test.name, NULL));
 		use(&chan, false);
 		ach_close(&chan);
 		LIB_ASSERT_STATUS(ACH_OK, ach_unlink(test.name));
-		TEST_ASSERT_EQUAL_MESSAGE(0, files_left(), "files left behind");
+		TEST_ASSERT_EQUAL_MESSAGE(0, lib_left(test.name), "files or memory left behind");
 	}
 	for (int i = 0; i < CREATORS; i++) {
 		TEST_ASSERT_EQUAL(0, lib_join(test.pids[i]));
@@ -216,17 +198,18 @@ static void crowd_end(void)
 	}
 }
 
-/* In the end one more unlink clears everything away, whoever was in whose way before. */
+/* In the end one more unlink and a clean-up clear everything away, whoever was in whose way before. */
 static void must_be_clean(void)
 {
 	enum ach_status r = ach_unlink(test.name);
 
 	if (r != ACH_ENOENT)
 		LIB_ASSERT_STATUS(ACH_OK, r);
-	TEST_ASSERT_EQUAL_MESSAGE(0, files_left(), "files left behind");
+	(void)ach_orphan_remove(0, false);
+	TEST_ASSERT_EQUAL_MESSAGE(0, lib_left(test.name), "files or memory left behind");
 	LIB_ASSERT_STATUS(ACH_OK, ach_create(test.name, COUNT, SIZE, NULL));
 	LIB_ASSERT_STATUS(ACH_OK, ach_unlink(test.name));
-	TEST_ASSERT_EQUAL_MESSAGE(0, files_left(), "files left behind");
+	TEST_ASSERT_EQUAL_MESSAGE(0, lib_left(test.name), "files or memory left behind");
 }
 
 static void test_crowd(void)
@@ -245,8 +228,8 @@ static void test_crowd(void)
 	}
 	crowd_end();
 	there = access(lib_path(path, test.name), F_OK) == 0;
-	printf("crowd: %u created, %u removed, %u opened, %u found nothing; bells left over: %d\n", shared->created,
-	       shared->removed, shared->opened, shared->missing, lib_bells(test.name, NULL) - (int)there);
+	printf("crowd: %u created, %u removed, %u opened, %u found nothing; left over: %d\n", shared->created,
+	       shared->removed, shared->opened, shared->missing, lib_left(test.name) - 2 * (int)there);
 	TEST_ASSERT_EQUAL_MESSAGE(shared->created, shared->removed + there,
 				  "every channel was made once and removed once");
 	must_be_clean();
@@ -271,8 +254,8 @@ static void test_crowd_killed(void)
 		usleep((useconds_t)(lib_random(&seed) % 2000));
 	}
 	crowd_end();
-	printf("crowd: %u killed, %u created, %u removed, %u replaced, %u opened; bells left over: %d\n", kills,
-	       shared->created, shared->removed, shared->replaced, shared->opened, lib_bells(test.name, NULL));
+	printf("crowd: %u killed, %u created, %u removed, %u replaced, %u opened; left over: %d\n", kills,
+	       shared->created, shared->removed, shared->replaced, shared->opened, lib_left(test.name));
 	must_be_clean();
 }
 
@@ -348,7 +331,8 @@ static void sweep(enum call call, const char *what)
 			LIB_ASSERT_STATUS(ACH_OK, ach_create(test.name, COUNT, SIZE, NULL));
 		}
 		LIB_ASSERT_STATUS(ACH_OK, ach_unlink(test.name));
-		TEST_ASSERT_EQUAL_MESSAGE(0, files_left(), "files left behind");
+		(void)ach_orphan_remove(0, false);
+		TEST_ASSERT_EQUAL_MESSAGE(0, lib_left(test.name), "files or memory left behind");
 		if (!hit)
 			break;
 	}

@@ -7,7 +7,7 @@ set -eu
 examples=${BUILD:-build}/channels/examples
 name=test-examples-$$
 tmp=$(mktemp -d)
-trap 'rm -rf "$tmp" /dev/shm/achshm-"$name"-* /dev/shm/achbell-"$name"-*' EXIT
+trap 'rm -rf "$tmp" /dev/shm/achshm-"$name"-*' EXIT
 
 # ---- tools ----
 

@@ -6,7 +6,6 @@
  * message.  Half of the sweeps let it go on instead: then it must finish as if nothing had been.
  */
 #define _GNU_SOURCE
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -20,7 +19,6 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -179,15 +177,14 @@ static int reader_body(void *arg)
 static void reader_check(void)
 {
 	static const mode_t shut = 0444, open_to_all = 0644;
-	char path[256];
 	int n = lib_gate_get(test.ask) + 1;
 
-	/* The owner of a file is held off by its mode; root is not and has become somebody else. */
-	TEST_ASSERT_EQUAL(0, chmod(lib_path(path, model->name), lib_can_drop() ? open_to_all : shut));
+	/* The owner of a channel is held off by its mode; root is not and has become somebody else. */
+	LIB_ASSERT_STATUS(ACH_OK, ach_chmod(&test.after, lib_can_drop() ? open_to_all : shut));
 	lib_gate_set(test.ask, n);
 	while (lib_gate_get(test.answer) == n - 1)
 		sched_yield();
-	TEST_ASSERT_EQUAL(0, chmod(path, open_to_all));
+	LIB_ASSERT_STATUS(ACH_OK, ach_chmod(&test.after, open_to_all));
 	if (lib_gate_get(test.answer) != n)
 		TEST_FAIL_MESSAGE(model->complaint);
 }
@@ -438,23 +435,6 @@ static bool look_for_victims(uint64_t number, size_t len)
 	return n;
 }
 
-/* Everything else called like the channel: nothing but it and its bell may be there. */
-static int files_left(void)
-{
-	DIR *dir = opendir("/dev/shm");
-	struct dirent *entry;
-	int n = 0;
-
-	TEST_ASSERT_NOT_NULL(dir);
-	while ((entry = readdir(dir))) {
-		const char *at = strstr(entry->d_name, model->name);
-
-		n += at && (!at[strlen(model->name)] || at[strlen(model->name)] == '-');
-	}
-	closedir(dir);
-	return n;
-}
-
 static void channel_make(const struct sweep *sweep)
 {
 	struct timespec soon = { .tv_nsec = 200000 }, at_once = { 0 };
@@ -483,7 +463,7 @@ static void channel_unmake(void)
 	ach_close(&test.other);
 	ach_close(&test.after);
 	LIB_ASSERT_STATUS(ACH_OK, ach_unlink(model->name));
-	TEST_ASSERT_EQUAL_MESSAGE(0, files_left(), "files left behind");
+	TEST_ASSERT_EQUAL_MESSAGE(0, lib_left(model->name), "files or memory left behind");
 }
 
 /* How often each thing happened, so that a sweep which saw nothing is no success. */
@@ -562,7 +542,7 @@ static bool stop_at(const struct sweep *sweep, unsigned k, struct count *count)
 	reader_check();
 	if (sweep->waiter)
 		lib_gate_wait(test.seen, (int)model->newest);
-	TEST_ASSERT_EQUAL_MESSAGE(2, files_left(), "files of the channel");
+	TEST_ASSERT_EQUAL_MESSAGE(2, lib_left(model->name), "one plate, one segment");
 	return true;
 }
 

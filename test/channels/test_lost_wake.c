@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/futex.h>
 #include <poll.h>
 #include <signal.h>
@@ -47,12 +48,13 @@ static struct shared {
 static struct {
 	char name[LIB_NAME_LEN];
 	ach_channel_t chan;
-	_Atomic uint64_t *hint; /* the bell */
+	_Atomic uint64_t *hint; /* of those who may write */
 	struct lib_gate *got;	/* sequence number */
 	ach_channel_t own;	/* the waiter's */
 	pid_t waiters[CROWD];
 	enum how how;
 	bool die_at_wake, count_sleeps, count_wakes, holds;
+	bool readers; /* the waiters may only read; else all may write */
 } test;
 
 /* ---- in front of the C library ---- */
@@ -117,6 +119,8 @@ static int waiter_body(void *arg)
 	size_t len;
 
 	(void)arg;
+	if (test.readers)
+		lib_drop((gid_t)-1);
 	LIB_CHECK(sigaction(SIGUSR1, &action, NULL) == 0);
 	if (test.how == FD_THREAD)
 		setenv("ACH_NO_IO_URING", "1", 1);
@@ -464,19 +468,64 @@ static void test_no_wake_without_need(void)
 	ach_close(&reader);
 }
 
-static _Atomic uint64_t *bell_map(void)
+static void make_channel(mode_t mode)
 {
-	char path[256];
-	int fd;
-	void *page;
+	ach_create_attr_t attr;
 
-	TEST_ASSERT_EQUAL(1, lib_bells(test.name, path));
-	fd = open(path, O_RDWR | O_CLOEXEC);
-	TEST_ASSERT_TRUE(fd >= 0);
-	page = mmap(NULL, sizeof(uint64_t), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	TEST_ASSERT_TRUE(page != MAP_FAILED);
-	close(fd);
-	return page;
+	ach_create_attr_init(&attr);
+	LIB_ASSERT_STATUS(ACH_OK, ach_create_attr_set_mode(&attr, mode, (gid_t)-1));
+	LIB_ASSERT_STATUS(ACH_OK, ach_create(lib_name(test.name, "wake"), 8, 64, &attr));
+	LIB_ASSERT_STATUS(ACH_OK, ach_open(&test.chan, test.name, NULL));
+	TEST_ASSERT_EQUAL(mode == 0644, test.chan.handle->bell != NULL);
+	test.hint = test.readers ? test.chan.handle->bell : test.chan.handle->hint;
+}
+
+/* A user who may only read moves every sleeper to a word that nobody wakes. */
+static int requeuer(void *arg)
+{
+	ach_channel_t chan;
+	uint32_t *word;
+
+	(void)arg;
+	lib_drop((gid_t)-1);
+	LIB_STATUS(ACH_OK, ach_open(&chan, test.name, NULL));
+	LIB_CHECK(!chan.handle->writable);
+	word = (uint32_t *)(uintptr_t)&chan.shm->commit;
+	return (int)syscall(SYS_futex, word, FUTEX_REQUEUE, 0, INT_MAX, word + 2, 0);
+}
+
+static void test_requeued_sleepers_find_the_message(void)
+{
+	if (!lib_can_drop())
+		TEST_IGNORE_MESSAGE("needs root");
+	tearDown();
+	make_channel(0644);
+	for (uint64_t n = 1; n <= 2; n++) {
+		if (n == 1)
+			start_crowd(GET, 3);
+		until_waiting(n);
+		TEST_ASSERT_GREATER_OR_EQUAL_INT_MESSAGE(1, lib_join(lib_child(requeuer, NULL)), "sleepers were moved");
+		put(n);
+		until_got((unsigned)n * 3);
+	}
+	TEST_ASSERT_EQUAL_MESSAGE(0, shared->untimed, "everybody keeps a slice");
+}
+
+/* After a chmod the handles that were open before must keep a slice, too. */
+static void test_slices_after_chmod(void)
+{
+	start_crowd(GET, 2);
+	TEST_ASSERT_EQUAL(1, shared->untimed);
+	LIB_ASSERT_STATUS(ACH_OK, ach_chmod(&test.chan, 0644));
+	put(1);
+	until_got(2);
+	until_waiting(2);
+	TEST_ASSERT_EQUAL(1, shared->untimed);
+	LIB_ASSERT_STATUS(ACH_OK, ach_chmod(&test.chan, 0600));
+	put(2);
+	until_got(4);
+	until_waiting(3);
+	TEST_ASSERT_EQUAL_MESSAGE(1, shared->untimed, "open handles of readers are still there");
 }
 
 void setUp(void)
@@ -485,9 +534,7 @@ void setUp(void)
 	memset(shared, 0, sizeof *shared);
 	test.holds = false;
 	lib_gate_set(test.got, 0);
-	LIB_ASSERT_STATUS(ACH_OK, ach_create(lib_name(test.name, "wake"), 8, 64, NULL));
-	LIB_ASSERT_STATUS(ACH_OK, ach_open(&test.chan, test.name, NULL));
-	test.hint = bell_map();
+	make_channel(test.readers ? 0644 : 0600);
 }
 
 void tearDown(void)
@@ -499,7 +546,6 @@ void tearDown(void)
 			lib_kill(test.waiters[i]);
 		test.waiters[i] = 0;
 	}
-	munmap((void *)(uintptr_t)test.hint, sizeof *test.hint);
 	ach_close(&test.chan);
 	ach_unlink(test.name);
 }
@@ -529,5 +575,20 @@ int main(void)
 	RUN_TEST(test_bell_huge);
 	RUN_TEST(test_woken_huge);
 	RUN_TEST(test_no_wake_without_need);
+	RUN_TEST(test_requeued_sleepers_find_the_message);
+	RUN_TEST(test_slices_after_chmod);
+	test.readers = lib_can_drop();
+	if (test.readers) {
+		RUN_TEST(test_next_put_wakes_get);
+		RUN_TEST(test_next_put_wakes_wait_any);
+		RUN_TEST(test_one_put_wakes_all);
+		RUN_TEST(test_slice_of_get);
+		RUN_TEST(test_slice_of_get_with_deadline);
+		RUN_TEST(test_slice_of_wait_any);
+		RUN_TEST(test_slice_of_descriptor);
+		RUN_TEST(test_slice_of_descriptor_thread);
+		RUN_TEST(test_bell_wiped);
+		RUN_TEST(test_bell_huge);
+	}
 	return UNITY_END();
 }

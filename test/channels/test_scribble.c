@@ -1,4 +1,4 @@
-/* test_scribble.c: whatever lies in a channel's files, nobody crashes, aborts or hangs.
+/* test_scribble.c: whatever lies in a channel's plate and memory, nobody crashes, aborts or hangs.
  *
  * First files that are no channels, or no whole ones, are opened.  Then random bytes are written over every part of
  * live channels, and over their bells, while other processes use them in every way there is: their calls answer
@@ -24,8 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "channels/ach.h"
-#include "channels/ach_ring.h"
+#include "channels/ach_file.h"
 #include "test/channels/lib.h"
 #include "unity.h"
 
@@ -35,27 +34,14 @@
 #define ROUNDS_MIN 100 /* however slow the machine */
 #define SECONDS_DEFAULT 12
 
-/* ---- a file and its bytes ---- */
+/* ---- a plate and its bytes ---- */
 
 static struct {
-	char name[LIB_NAME_LEN], path[256], bell[256];
-	uint8_t *whole; /* the bytes of a sound channel under that name */
-	size_t len;
+	char name[LIB_NAME_LEN], path[256];
+	uint8_t whole[sizeof(struct ach_plate)], sound[sizeof(struct ach_plate)]; /* of a sound channel */
+	bool taken;
 } file;
-
-static uint8_t *map_file(const char *path, size_t *len)
-{
-	int fd = open(path, O_RDWR | O_CLOEXEC);
-	struct stat st;
-	void *m;
-
-	TEST_ASSERT_TRUE_MESSAGE(fd >= 0 && fstat(fd, &st) == 0, path);
-	*len = (size_t)st.st_size;
-	m = mmap(NULL, *len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	TEST_ASSERT_TRUE(m != MAP_FAILED);
-	close(fd);
-	return m;
-}
+#define FILE_LEN sizeof file.whole
 
 /* A sound channel with some messages. */
 static void file_make(void)
@@ -65,7 +51,6 @@ static void file_make(void)
 
 	LIB_ASSERT_STATUS(ACH_OK, ach_create(lib_name(file.name, "scribble"), COUNT, SIZE, NULL));
 	lib_path(file.path, file.name);
-	TEST_ASSERT_EQUAL(1, lib_bells(file.name, file.bell));
 	LIB_ASSERT_STATUS(ACH_OK, ach_open(&chan, file.name, NULL));
 	for (uint64_t i = 1; i < 12; i++) {
 		lib_message_make(message, 40 + i, 1, i);
@@ -77,14 +62,15 @@ static void file_make(void)
 /* The same, and the name now holds an ordinary file that the test may write as it likes. */
 static void file_take(void)
 {
-	uint8_t *m;
+	int fd;
 
 	file_make();
-	m = map_file(file.path, &file.len);
-	file.whole = malloc(file.len);
-	TEST_ASSERT_NOT_NULL(file.whole);
-	memcpy(file.whole, m, file.len);
-	munmap(m, file.len);
+	fd = open(file.path, O_RDONLY | O_CLOEXEC);
+	TEST_ASSERT_TRUE(fd >= 0);
+	TEST_ASSERT_EQUAL(FILE_LEN, read(fd, file.whole, FILE_LEN));
+	close(fd);
+	memcpy(file.sound, file.whole, FILE_LEN);
+	file.taken = true;
 }
 
 static void file_put(const void *bytes, size_t len)
@@ -111,20 +97,15 @@ static enum ach_status open_it(void)
 static void test_sound_copy_opens(void)
 {
 	file_take();
-	file_put(file.whole, file.len);
+	file_put(file.whole, FILE_LEN);
 	LIB_ASSERT_STATUS(ACH_OK, open_it()); /* or none of the refusals below would mean anything */
 }
 
 static void test_truncated(void)
 {
-	size_t at[] = { 0, 1, 8, 63, 64, 65, 383, 384, 385, 4095, 4096, 4097, 0, 0 };
-
 	file_take();
-	at[12] = file.len / 2;
-	at[13] = file.len - 1;
-	for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
-		TEST_ASSERT_TRUE(at[i] < file.len);
-		file_put(file.whole, at[i]);
+	for (size_t len = 0; len < FILE_LEN; len++) {
+		file_put(file.whole, len);
 		LIB_ASSERT_STATUS(ACH_BAD_SHM_FILE, open_it());
 		LIB_ASSERT_STATUS(ACH_EEXIST, ach_create(file.name, 1, 1, NULL));
 	}
@@ -138,55 +119,62 @@ static void test_foreign(void)
 	file_take();
 	file_put(text, sizeof text);
 	LIB_ASSERT_STATUS(ACH_BAD_SHM_FILE, open_it());
-	memset(file.whole, 0, file.len);
-	file_put(file.whole, file.len);
+	memset(file.whole, 0, FILE_LEN);
+	file_put(file.whole, FILE_LEN);
 	LIB_ASSERT_STATUS(ACH_BAD_SHM_FILE, open_it());
-	memset(file.whole, 0xff, file.len);
-	file_put(file.whole, file.len);
+	memset(file.whole, 0xff, FILE_LEN);
+	file_put(file.whole, FILE_LEN);
 	LIB_ASSERT_STATUS(ACH_BAD_SHM_FILE, open_it());
-	for (size_t i = 0; i < file.len; i++)
+	for (size_t i = 0; i < FILE_LEN; i++)
 		file.whole[i] = (uint8_t)lib_random(&seed);
-	file_put(file.whole, file.len);
+	file_put(file.whole, FILE_LEN);
 	LIB_ASSERT_STATUS(ACH_BAD_SHM_FILE, open_it());
 }
 
-static void test_every_bit_of_the_geometry(void)
+static void test_every_bit_of_the_plate(void)
 {
 	file_take();
-	for (unsigned bit = 0; bit < sizeof(struct ach_geometry) * 8; bit++) {
+	for (unsigned bit = 0; bit < FILE_LEN * 8; bit++) {
 		char what[40];
 
 		snprintf(what, sizeof what, "bit %u", bit);
 		file.whole[bit / 8] ^= (uint8_t)(1u << bit % 8);
-		file_put(file.whole, file.len);
+		file_put(file.whole, FILE_LEN);
 		TEST_ASSERT_EQUAL_STRING_MESSAGE("ACH_BAD_SHM_FILE", ach_result_to_string(open_it()), what);
 		file.whole[bit / 8] ^= (uint8_t)(1u << bit % 8);
 	}
 }
 
-/* As a forger would: with a sum that fits. */
-static void geometry_seal(struct ach_geometry *g)
+/* As a forger would: with sums that fit. */
+static uint64_t sum_of(const void *bytes, size_t len)
 {
-	const uint8_t *bytes = (const uint8_t *)g;
+	const uint8_t *b = bytes;
+	uint64_t sum = UINT64_C(14695981039346656037);
 
-	g->sum = UINT64_C(14695981039346656037);
-	for (size_t i = 0; i < offsetof(struct ach_geometry, sum); i++)
-		g->sum = (g->sum ^ bytes[i]) * UINT64_C(1099511628211);
+	for (size_t i = 0; i < len; i++)
+		sum = (sum ^ b[i]) * UINT64_C(1099511628211);
+	return sum;
+}
+
+static void plate_seal(struct ach_plate *p)
+{
+	p->geo.sum = sum_of(&p->geo, offsetof(struct ach_geometry, sum));
+	p->sum = sum_of(p, offsetof(struct ach_plate, sum));
 }
 
 static int use_up(void *arg);
 
-static void test_forged_geometry(void)
+static void test_forged_plate(void)
 {
-	struct ach_geometry sound, forged;
+	struct ach_plate sound, forged;
 	unsigned accepted = 0, tried = 0;
 
 	file_take();
 	memcpy(&sound, file.whole, sizeof sound);
 	forged = sound;
-	geometry_seal(&forged);
+	plate_seal(&forged);
 	TEST_ASSERT_EQUAL_HEX64_MESSAGE(sound.sum, forged.sum, "this test knows how the sum is made");
-	for (size_t at = 0; at < offsetof(struct ach_geometry, sum); at += 4) {
+	for (size_t at = 0; at < offsetof(struct ach_plate, sum); at += 4) {
 		uint32_t was;
 
 		memcpy(&was, (uint8_t *)&sound + at, sizeof was);
@@ -197,9 +185,8 @@ static void test_forged_geometry(void)
 
 			forged = sound;
 			memcpy((uint8_t *)&forged + at, &nasty[i], sizeof was);
-			geometry_seal(&forged);
-			memcpy(file.whole, &forged, sizeof forged);
-			file_put(file.whole, file.len);
+			plate_seal(&forged);
+			file_put(&forged, sizeof forged);
 			tried++;
 			/* In a child, because what was accepted must then be usable without a crash. */
 			switch (lib_join(lib_child(use_up, NULL))) {
@@ -210,11 +197,11 @@ static void test_forged_geometry(void)
 				break;
 			default:
 				printf("word %zu = %#x\n", at, nasty[i]);
-				TEST_FAIL_MESSAGE("a forged geometry is refused or harmless");
+				TEST_FAIL_MESSAGE("a forged plate is refused or harmless");
 			}
 		}
 	}
-	printf("forged geometries: %u, of them harmless and accepted: %u\n", tried, accepted);
+	printf("forged plates: %u, of them harmless and accepted: %u\n", tried, accepted);
 	TEST_ASSERT_TRUE(accepted < tried / 5);
 }
 
@@ -287,7 +274,7 @@ static void test_no_files(void)
 
 	/* Not even a sound channel is taken through a link: its name would be another. */
 	snprintf(target, sizeof target, "%s.real", file.path);
-	file_put(file.whole, file.len);
+	file_put(file.whole, FILE_LEN);
 	TEST_ASSERT_EQUAL(0, rename(file.path, target));
 	TEST_ASSERT_EQUAL(0, symlink(target, file.path));
 	LIB_ASSERT_STATUS(ACH_BAD_SHM_FILE, open_it());
@@ -295,25 +282,50 @@ static void test_no_files(void)
 	TEST_ASSERT_EQUAL(0, unlink(target));
 }
 
-/* A writer without the bell would leave its readers asleep: it must refuse. */
-static void test_no_bells(void)
+static void refuses(int32_t shm, int32_t bell, const char *what)
 {
+	struct ach_plate p;
+
+	memcpy(&p, file.sound, sizeof p);
+	p.shm = shm;
+	p.bell = bell;
+	plate_seal(&p);
+	file_put(&p, sizeof p);
+	TEST_ASSERT_EQUAL_STRING_MESSAGE("ACH_BAD_SHM_FILE", ach_result_to_string(open_it()), what);
+}
+
+/* Memory of another size would be mapped over what lies behind it; a writer without the bell would leave its readers
+ * asleep. */
+static void test_other_memory(void)
+{
+	char name[LIB_NAME_LEN];
+	struct ach_plate sound;
+	int page = shmget(IPC_PRIVATE, 4096, 0600), large = shmget(IPC_PRIVATE, 64 << 20, 0600);
+	struct shmid_ds d;
+
 	file_take();
-	TEST_ASSERT_EQUAL(0, truncate(file.bell, 0));
-	LIB_ASSERT_STATUS(ACH_BAD_SHM_FILE, open_it());
-	TEST_ASSERT_EQUAL(0, unlink(file.bell));
-	LIB_ASSERT_STATUS(ACH_BAD_SHM_FILE, open_it());
-	TEST_ASSERT_EQUAL(0, mkfifo(file.bell, 0666));
-	LIB_ASSERT_STATUS(ACH_BAD_SHM_FILE, open_it());
-	LIB_ASSERT_STATUS(ACH_OK, ach_unlink(file.name)); /* it looks at every bell, and must not wait at this one */
-	file_put(file.whole, file.len);
-	(void)unlink(file.bell);
-	TEST_ASSERT_EQUAL(0, mkdir(file.bell, 0777));
-	LIB_ASSERT_STATUS(ACH_BAD_SHM_FILE, open_it());
-	TEST_ASSERT_EQUAL(0, rmdir(file.bell));
-	TEST_ASSERT_EQUAL(0, symlink("/dev/zero", file.bell));
-	LIB_ASSERT_STATUS(ACH_BAD_SHM_FILE, open_it());
-	TEST_ASSERT_EQUAL(0, unlink(file.bell));
+	memcpy(&sound, file.sound, sizeof sound);
+	TEST_ASSERT_TRUE(page >= 0 && large >= 0);
+	LIB_ASSERT_STATUS(ACH_OK, ach_create(lib_name(name, "other"), COUNT, SIZE, NULL));
+	refuses(page, sound.bell, "smaller memory");
+	refuses(large, sound.bell, "larger memory");
+	refuses(INT32_MAX, sound.bell, "no memory");
+	refuses(lib_memory(name), sound.bell, "memory of another channel");
+	refuses(sound.bell, sound.shm, "swapped");
+	refuses(sound.shm, large, "larger bell");
+	refuses(sound.shm, INT32_MAX, "no bell");
+	if (lib_can_drop()) {
+		TEST_ASSERT_EQUAL(0, shmctl(page, IPC_STAT, &d));
+		d.shm_perm.uid = LIB_NOBODY;
+		TEST_ASSERT_EQUAL(0, shmctl(page, IPC_SET, &d));
+		refuses(sound.shm, page, "bell of another user");
+	}
+	TEST_ASSERT_EQUAL(0, shmctl(sound.bell, IPC_RMID, NULL));
+	refuses(sound.shm, sound.bell, "bell removed");
+	TEST_ASSERT_EQUAL(0, shmctl(sound.shm, IPC_RMID, NULL));
+	refuses(sound.shm, sound.bell, "memory removed");
+	shmctl(page, IPC_RMID, NULL);
+	shmctl(large, IPC_RMID, NULL);
 }
 
 /* ---- scribbling over live channels ---- */
@@ -379,7 +391,7 @@ static void use_peek(ach_channel_t *chan)
 	if (r != ACH_OK && r != ACH_MISSED_FRAME)
 		return;
 	touch(bytes, len);
-	allow(ach_peek_end(chan), ACH_MASK_OK | ACH_MASK_EAGAIN, "peek_end");
+	allow(ach_peek_end(chan), ACH_MASK_OK | ACH_MASK_EAGAIN | ACH_MASK_CORRUPT, "peek_end");
 }
 
 static void use_reserve(ach_channel_t *chan, uint64_t n)
@@ -586,16 +598,15 @@ static void round_of(unsigned kind)
 	struct sigaction action = { .sa_handler = stop_waiting };
 
 	enum user users[USERS];
-	char path[256], bell_path[256], what[40];
-	size_t len, bell_len;
+	char what[40];
+	size_t len;
 	uint8_t *m, *bell;
 
 	shared->stop = false;
 	TEST_ASSERT_EQUAL(0, sigaction(SIGUSR1, &action, NULL));
 	LIB_ASSERT_STATUS(ACH_OK, ach_create(lib_name(live.name, "live"), COUNT, SIZE, NULL));
-	m = map_file(lib_path(path, live.name), &len);
-	TEST_ASSERT_EQUAL(1, lib_bells(live.name, bell_path));
-	bell = map_file(bell_path, &bell_len);
+	m = lib_segment_map(lib_memory(live.name), &len);
+	bell = lib_segment_map(lib_bell(live.name), NULL);
 	for (int i = 0; i < USERS; i++) {
 		users[i] = i;
 		live.pids[i] = lib_child(user_body, &users[i]);
@@ -614,8 +625,8 @@ static void round_of(unsigned kind)
 		snprintf(what, sizeof what, "kind %u, user %d", kind, i);
 		TEST_ASSERT_EQUAL_MESSAGE(0, status, what);
 	}
-	munmap(m, len);
-	munmap(bell, bell_len);
+	shmdt(m);
+	shmdt(bell);
 	LIB_ASSERT_STATUS(ACH_OK, ach_unlink(live.name));
 }
 
@@ -720,12 +731,11 @@ void tearDown(void)
 			lib_kill(live.pids[i]);
 		live.pids[i] = 0;
 	}
-	free(file.whole);
-	file.whole = NULL;
-	if (file.name[0]) {
-		(void)unlink(file.path);
-		(void)ach_unlink(file.name); /* the bells */
-	}
+	if (file.taken)
+		file_put(file.sound, FILE_LEN); /* its memory goes with it */
+	if (file.name[0])
+		(void)ach_unlink(file.name);
+	file.taken = false;
 	file.name[0] = 0;
 }
 
@@ -738,10 +748,10 @@ int main(void)
 	RUN_TEST(test_sound_copy_opens);
 	RUN_TEST(test_truncated);
 	RUN_TEST(test_foreign);
-	RUN_TEST(test_every_bit_of_the_geometry);
-	RUN_TEST(test_forged_geometry);
+	RUN_TEST(test_every_bit_of_the_plate);
+	RUN_TEST(test_forged_plate);
 	RUN_TEST(test_no_files);
-	RUN_TEST(test_no_bells);
+	RUN_TEST(test_other_memory);
 	RUN_TEST(test_lock_words_of_nobody);
 	RUN_TEST(test_lock_word_of_a_stranger);
 	RUN_TEST(test_scribbled_while_in_use);

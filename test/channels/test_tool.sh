@@ -13,7 +13,8 @@ writers=()
 cleanup() {
 	local pid
 	for pid in "${writers[@]}"; do { kill -9 "$pid" && wait "$pid"; } 2>/dev/null || true; done
-	rm -rf "$lib_folder" /dev/shm/achshm-"$p"-* /dev/shm/achbell-"$p"-*
+	find /dev/shm -maxdepth 1 -name "achshm-$p-*" -printf '%f\n' | sed 's/^achshm-//' | xargs -r "$ach" rm
+	rm -rf "$lib_folder"
 }
 trap cleanup EXIT
 # Where another user can run it.
@@ -22,7 +23,8 @@ cp "$build/ach" "$lib_folder/ach"
 ach=$lib_folder/ach
 me=$(id -un):$(id -gn)
 
-# A program that uses channels: client.py put NAME COUNT HZ [TEXT] | wait NAME.  Without a text: messages of type imu.
+# A program that uses channels: client.py put NAME COUNT HZ [TEXT] | wait NAME | scribble NAME OFFSET.
+# Without a text: messages of type imu.
 cat >"$lib_folder/client.py" <<'END'
 import ctypes, os, struct, sys, time
 ctypes.CDLL(None).prctl(1, 9)  # dies with the test
@@ -32,6 +34,9 @@ chan = ctypes.create_string_buffer(128)
 assert lib.ach_open(chan, name.encode(), None) == 0
 if verb == "wait":
     lib.ach_get(chan, ctypes.create_string_buffer(65536), 65536, None, None, 1)
+    sys.exit()
+if verb == "scribble":
+    ctypes.memset(struct.unpack_from("Q", chan)[0] + int(sys.argv[4]), 0xff, 8)
     sys.exit()
 count, hz = int(sys.argv[4]), float(sys.argv[5])
 for i in range(count):
@@ -56,7 +61,7 @@ field() { # CHANNEL NAME: of its info
 	"$ach" info "$1" --json --for 0 |
 		python3 -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1]])' "$2"
 }
-mode_of() { stat -c %a:%G "/dev/shm/achshm-$1"; }
+mode_of() { echo "$(field "$1" mode):$(stat -c %G "/dev/shm/achshm-$1")"; }
 
 # What every message of type imu says of itself.
 "$ach" mk --type imu "$p-like"
@@ -123,7 +128,7 @@ lib_case file lib_says 0 "/dev/shm/achshm-$p-a" '' "$ach" file "$p-a"
 lib_case file_name lib_says 1 '' \
 	'ach file: "a/b": a channel name has 1 to 63 of A-Z a-z 0-9 _ . - and no dot first' "$ach" file a/b
 lib_case mk lib_says 0 '' '' "$ach" mk "$p-a"
-lib_case mk_defaults [ "$(field "$p-a" count) $(field "$p-a" size) $(mode_of "$p-a")" = "16 512 644:$(id -gn)" ]
+lib_case mk_defaults [ "$(field "$p-a" count) $(field "$p-a" size) $(mode_of "$p-a")" = "16 512 0644:$(id -gn)" ]
 lib_case mk_exists lib_says 1 '' "ach mk: $p-a: exists already (-1 accepts that, -t replaces it)" "$ach" mk "$p-a"
 lib_case mk_once lib_says 0 '' '' "$ach" mk -1 "$p-a"
 lib_case mk_once_smaller lib_says 0 '' \
@@ -136,9 +141,9 @@ lib_case mk_truncate lib_says 0 '' '' "$ach" mk -t "$p-a" -m 10 -n 64
 lib_case mk_truncated [ "$(field "$p-a" count) $(field "$p-a" size) $(field "$p-a" last_seq)" = '10 64 0' ]
 mk_umask() { (umask 077 && "$ach" mk "$@"); }
 lib_case mk_mode lib_says 0 '' '' mk_umask "$p-mode" -o 664
-lib_case mk_mode_exact [ "$(mode_of "$p-mode")" = "664:$(id -gn)" ]
+lib_case mk_mode_exact [ "$(mode_of "$p-mode")" = "0664:$(id -gn)" ]
 lib_case mk_umask lib_says 0 '' '' mk_umask "$p-umask" --group "$(id -gn)"
-lib_case mk_umask_kept [ "$(mode_of "$p-umask")" = "600:$(id -gn)" ]
+lib_case mk_umask_kept [ "$(mode_of "$p-umask")" = "0600:$(id -gn)" ]
 lib_case mk_type lib_says 0 "$p-imu: 64 messages of $IMU_SIZE bytes" '' "$ach" mk -v --type imu "$p-imu"
 lib_case mk_type_count lib_says 0 "$p-imu: 5 messages of $IMU_SIZE bytes" '' "$ach" mk -tv --type imu -m5 "$p-imu"
 lib_case mk_type_size lib_says 2 '' \
@@ -167,6 +172,13 @@ lib_case rm_several lib_says 1 "$p-s1: removed
 $p-s2: removed" "ach rm: $p-none-such: no such channel (ach ls lists those there are)" \
 	"$ach" rm -v "$p-s1" "$p-none-such" "$p-s2"
 lib_case rm_gone [ "$(compgen -G "/dev/shm/ach*-$p-s*" | wc -l)" = 0 ]
+abandoned() { # a bare rm leaves the memory; --orphans takes it, but nothing that is younger than ten seconds
+	"$ach" mk "$p-bare"
+	rm "/dev/shm/achshm-$p-bare"
+	lib_matches 0 'abandoned segments and files removed: [0-9]*' "$ach" rm -v --orphans
+}
+lib_case rm_orphans abandoned
+lib_case rm_none lib_says 2 '' 'ach rm: which channel? give its NAME, or --orphans' "$ach" rm
 lib_case rm_near lib_says 1 '' \
 	"ach rm: $p-moed: no such channel; did you mean $p-mode? (ach ls lists those there are)" \
 	"$ach" rm "$p-moed"
@@ -177,8 +189,8 @@ lib_case info_near lib_says 1 '' \
 # ---- chmod ----
 
 lib_case chmod lib_says 0 '' '' "$ach" chmod 640 "$p-a"
-lib_case chmod_file [ "$(mode_of "$p-a")" = "640:$(id -gn)" ]
-lib_case chmod_bell [ "$(stat -c %a /dev/shm/achbell-"$p-a"-*)" = 660 ]
+lib_case chmod_memory [ "$(mode_of "$p-a")" = "0640:$(id -gn)" ]
+lib_case chmod_plate [ "$(stat -c %a "/dev/shm/achshm-$p-a")" = 640 ]
 lib_case chmod_several lib_says 0 "$p-a: 0600
 $p-imu: 0600" '' "$ach" chmod -v 600 "$p-a" "$p-imu"
 lib_case chmod_bad lib_says 2 '' 'ach chmod: "1777" is not a mode in octal, 0 to 0777, such as 640' \
@@ -247,7 +259,7 @@ lib_case old_unknown lib_says 2 '' 'ach: -Z: unknown option (ach --help lists th
 dumped() { "$ach" dump "$1" 2>/dev/null | sed 's/^id: .*/id/'; }
 "$ach" mk "$p-dump" -m 4 -n 8
 client put "$p-dump" 6 0 hello
-lib_case dump lib_matches 0 'magic:    32656e6972486341
+lib_case dump lib_matches 0 'magic:    33656e6972486341
 id
 count:    4
 size:     8
@@ -269,9 +281,8 @@ foreign_writer=$(field "$p-foreign" writer_pid)
 head -c 5000 /dev/zero >"/dev/shm/achshm-$p-zero"
 "$ach" mk "$p-corrupt"
 client put "$p-corrupt" 2 0 hello
-# the index entry of message 2: behind 192 bytes of header, 32 bytes each; its place in the data
-printf '\377\377\377\377\377\377\377\377' |
-	dd of="/dev/shm/achshm-$p-corrupt" bs=1 seek=$((192 + 2 * 32 + 8)) conv=notrunc status=none
+# the index entry of message 2: behind 384 bytes of header, 32 bytes each; its place in the data
+client scribble "$p-corrupt" $((384 + 2 * 32 + 8))
 
 info() { "$ach" info --for 0 "$@"; }
 lib_case info_empty lib_says 0 "name      $p-a

@@ -7,7 +7,7 @@ set -eu
 ach=$(realpath "${BUILD:-build}")/ach
 name=test-messages-$$
 tmp=$(mktemp -d)
-trap 'rm -rf "$tmp" /dev/shm/achshm-"$name"-* /dev/shm/achbell-"$name"-*' EXIT
+trap 'rm -rf "$tmp" /dev/shm/achshm-"$name"-*' EXIT
 unset NO_COLOR
 
 types='joint-state joint-ref imu force-torque gripper-state gripper-ref battery bus-stats clock event estop'

@@ -11,7 +11,7 @@ lib_folder=$(mktemp -d)
 tmp=$lib_folder
 leave() {
 	jobs -p | xargs -r kill -KILL 2>/dev/null || true
-	find /dev/shm -maxdepth 1 \( -name "achshm-$p*" -o -name "achbell-$p*" \) -delete
+	find /dev/shm -maxdepth 1 -name "achshm-$p*" -printf '%f\n' | sed 's/^achshm-//' | xargs -r "$ach" rm
 	rm -rf "$tmp"
 }
 trap leave EXIT

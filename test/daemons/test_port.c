@@ -262,7 +262,7 @@ static void a_new_channel_is_for_its_user_and_the_operators(void)
 /* No file may be longer than this. */
 static void what_cannot_be_made_is_told(void)
 {
-	const struct rlimit small = { 4096, RLIM_INFINITY };
+	const struct rlimit small = { 16, RLIM_INFINITY };
 	struct rlimit kept;
 	int status;
 

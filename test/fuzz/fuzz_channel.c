@@ -1,4 +1,4 @@
-/* fuzz_channel.c: a channel whose files somebody overwrites between any two calls.
+/* fuzz_channel.c: a channel whose plate and memory somebody overwrites between any two calls.
  *
  * The input is a program of short instructions: overwrite here with these bytes, put, get, open again ...  Sanitizers
  * and libFuzzer's time-out look for what must not happen; what a call may answer is asserted here.
@@ -9,12 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "channels/ach.h"
-#include "channels/ach_ring.h"
+#include "channels/ach_file.h"
 
 #define COUNT 3
 #define SIZE 100
@@ -35,7 +32,9 @@ int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static char name[64];
-static uint8_t *channel, *bell, *sound; /* mappings of the files; the channel's bytes as they should be */
+static uint8_t *channel, *bell, *sound; /* the segments; the channel's bytes as they should be */
+static struct ach_plate plate, sound_plate;
+static int plate_fd;
 static size_t channel_len;
 static ach_channel_t chan;
 static bool is_open, has_fd;
@@ -65,14 +64,14 @@ static void overwrite(uint8_t *at, size_t room)
 }
 
 /* A word of the geometry, the control words or the index becomes one that is nearly right, or far off. */
-static void forge(void)
+static void forge(uint8_t *at)
 {
 	static const uint64_t far_off[] = { 0,	       1,	  COUNT,      COUNT + 1, BYTES,
 					    BYTES + 1, INT32_MAX, UINT32_MAX, INT64_MAX, UINT64_MAX };
-	unsigned at = next_byte() % 64 * 8, how = next_byte();
+	unsigned how = next_byte();
 	uint64_t word;
 
-	memcpy(&word, channel + at, sizeof word);
+	memcpy(&word, at, sizeof word);
 	if (how < 128)
 		word += (uint64_t)((int64_t)how - 64);
 	else if (how < 160)
@@ -81,20 +80,16 @@ static void forge(void)
 		word = (word & UINT32_MAX) | far_off[how % (sizeof far_off / sizeof *far_off)] << 32;
 	else
 		word ^= UINT64_C(1) << how % 64;
-	memcpy(channel + at, &word, sizeof word);
+	memcpy(at, &word, sizeof word);
 }
 
-/* Make the sum right, so that what was written over the geometry is looked at further. */
+/* Make the sums right, so that what was written over the plate is looked at further.  The bell stays: another
+ * channel's of this user would be taken, and must not be scribbled on. */
 static void seal(void)
 {
-	struct ach_geometry g;
-	const uint8_t *bytes = (const uint8_t *)&g;
-
-	memcpy(&g, channel, sizeof g);
-	g.sum = UINT64_C(14695981039346656037);
-	for (size_t i = 0; i < offsetof(struct ach_geometry, sum); i++)
-		g.sum = (g.sum ^ bytes[i]) * UINT64_C(1099511628211);
-	memcpy(channel, &g, sizeof g);
+	plate.bell = sound_plate.bell;
+	plate.geo.sum = ach_sum(&plate.geo, offsetof(struct ach_geometry, sum));
+	plate.sum = ach_sum(&plate, offsetof(struct ach_plate, sum));
 }
 
 static volatile uint8_t sink;
@@ -116,6 +111,7 @@ static void open_again(void)
 	has_fd = false;
 	ach_attr_init(&attr);
 	ach_attr_set_put_timeout(&attr, &none);
+	CHECK(pwrite(plate_fd, &plate, sizeof plate, 0) == sizeof plate);
 	r = ach_open(&chan, name, &attr);
 	ANSWERS(r, ACH_MASK_OK | ACH_MASK_BAD_SHM_FILE);
 	is_open = r == ACH_OK;
@@ -176,7 +172,7 @@ static void peek(void)
 	if (r != ACH_OK && r != ACH_MISSED_FRAME)
 		return;
 	touch(bytes, len);
-	ANSWERS(ach_peek_end(&chan), ACH_MASK_OK | ACH_MASK_EAGAIN);
+	ANSWERS(ach_peek_end(&chan), ACH_MASK_OK | ACH_MASK_EAGAIN | ACH_MASK_CORRUPT);
 }
 
 static void wait_any(void)
@@ -205,16 +201,19 @@ static void step(void)
 
 	switch (op) {
 	case 0:
-		overwrite(channel, sizeof(struct ach_geometry));
+		overwrite((uint8_t *)&plate, sizeof plate);
 		break;
 	case 1: {
-		unsigned at = next_byte() % 64;
+		unsigned at = next_byte() % sizeof plate;
 
-		overwrite(channel + at, sizeof(struct ach_geometry));
+		if (at % 2)
+			overwrite((uint8_t *)&plate + at, sizeof plate - at);
+		else
+			forge((uint8_t *)&plate + at / 8 * 8);
 		break;
 	}
-	case 2: { /* control words */
-		unsigned at = sizeof(struct ach_geometry) + next_word() % 320;
+	case 2: { /* geometry, control words, hints */
+		unsigned at = next_word() % sizeof(struct ach_header);
 
 		overwrite(channel + at, 64);
 		break;
@@ -226,7 +225,7 @@ static void step(void)
 		break;
 	}
 	case 4:
-		forge();
+		forge(channel + next_byte() % 64 * 8);
 		break;
 	case 5:
 		overwrite(bell, 8);
@@ -269,41 +268,40 @@ static void step(void)
 
 /* ---- one channel, made good again for each input ---- */
 
-static uint8_t *map_file(const char *path, size_t *len)
+static uint8_t *map_segment(int id)
 {
-	int fd = open(path, O_RDWR | O_CLOEXEC);
-	struct stat st;
-	uint8_t *m;
+	void *m = shmat(id, NULL, 0);
 
-	CHECK(fd >= 0 && fstat(fd, &st) == 0);
-	*len = (size_t)st.st_size;
-	m = mmap(NULL, *len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	CHECK(m != MAP_FAILED);
-	close(fd);
+	CHECK(m != (void *)-1);
 	return m;
 }
 
 static void remove_channel(void)
 {
+	(void)!pwrite(plate_fd, &sound_plate, sizeof sound_plate, 0);
 	(void)ach_unlink(name);
 }
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	static const uint8_t message[BYTES];
-	char path[256];
-	size_t bell_len;
+	ach_create_attr_t attr;
+	char path[ACH_FILE_PATH_LEN];
 
 	(void)argc;
 	(void)argv;
 	snprintf(name, sizeof name, "fuzz-%ld", (long)getpid());
 	atexit(remove_channel);
-	CHECK(ach_create(name, COUNT, SIZE, NULL) == ACH_OK);
-	snprintf(path, sizeof path, "/dev/shm/achshm-%s", name);
-	channel = map_file(path, &channel_len);
-	snprintf(path, sizeof path, "/dev/shm/achbell-%s-%016jx", name,
-		 (uintmax_t)((struct ach_header *)channel)->geo.id);
-	bell = map_file(path, &bell_len);
+	ach_create_attr_init(&attr);
+	ach_create_attr_set_mode(&attr, 0644, (gid_t)-1); /* with a bell */
+	CHECK(ach_create(name, COUNT, SIZE, &attr) == ACH_OK);
+	ach_file_channel_path(path, name);
+	plate_fd = open(path, O_RDWR | O_CLOEXEC);
+	CHECK(pread(plate_fd, &sound_plate, sizeof sound_plate, 0) == sizeof sound_plate);
+	plate = sound_plate;
+	channel = map_segment(plate.shm);
+	channel_len = ach_geometry_size(&plate.geo);
+	bell = map_segment(plate.bell);
 	open_again();
 	for (size_t len = 40; len < 90; len += 10)
 		CHECK(ach_put(&chan, message, len) == ACH_OK);
@@ -317,6 +315,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	plate = sound_plate;
 	memcpy(channel, sound, channel_len);
 	memset(bell, 0, 8);
 	open_again();

@@ -11,12 +11,14 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <sys/shm.h>
 #include <unistd.h>
 
 #include "unity.h"
 
 #include "channels/clock.h"
 #include "launch/achctl/judged.h"
+#include "test/channels/lib.h"
 #include "test/launch/launch_lib.h"
 #include "test/launch/rig.h"
 
@@ -238,15 +240,13 @@ static void a_device_may_come_later(void)
 
 static void overwrite(const char *channel)
 {
-	char path[256], noise[4096];
-	int fd;
+	char name[ACH_CHAN_NAME_MAX];
+	void *memory;
 
-	memset(noise, 0xA5, sizeof(noise));
-	snprintf(path, sizeof(path), "/dev/shm/achshm-%s%s", rig.prefix, channel);
-	fd = open(path, O_WRONLY);
-	TEST_ASSERT_TRUE_MESSAGE(fd >= 0, path);
-	TEST_ASSERT_EQUAL(sizeof(noise), pwrite(fd, noise, sizeof(noise), 0));
-	close(fd);
+	snprintf(name, sizeof(name), "%s%s", rig.prefix, channel);
+	memory = lib_segment_map(lib_memory(name), NULL);
+	memset(memory, 0xA5, 4096);
+	shmdt(memory);
 }
 
 static void arm_robot(void)

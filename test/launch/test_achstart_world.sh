@@ -111,18 +111,16 @@ test_two_robots_at_once() {
 	lib_not ls "$folder/one/control" "$folder/two/control" 2>/dev/null
 }
 
-# A memory of its own, so small that the estop channels fit and the driver's do not; later there is room.
+# Memory of its own with so few segments that the estop channels fit and the driver's do not; later there is room.
 test_full_shared_memory() {
-	unshare -m true 2>/dev/null || { echo "no mount namespaces here"; exit 77; }
+	unshare -mi true 2>/dev/null || { echo "no IPC namespaces here"; exit 77; }
 	export ENDPLATE_RUN=$folder/full
 	# shellcheck disable=SC2016 # for the shell inside
-	unshare -m bash -c 'mount -t tmpfs -o size=1m none /dev/shm || exit 77
-		head -c 600k /dev/zero >/dev/shm/filler
+	unshare -mi bash -c 'mount -t tmpfs none /dev/shm && echo 8 >/proc/sys/kernel/shmmni || exit 77
 		"$0" launch/robot.launch 2>>"$1" &
 		until grep -q "achstart\[waist\].*exit status 111" "$1"; do sleep 0.05; done
 		grep -F "No space left" "$2"/log/*.log
-		rm /dev/shm/filler
-		mount -o remount,size=64m /dev/shm
+		echo 4096 >/proc/sys/kernel/shmmni
 		until grep -q "all 4 ready" "$1"; do sleep 0.05; done
 		kill -TERM $!
 		wait $!' "$achstart" "$folder/full.said" "$folder/full" &
@@ -133,7 +131,7 @@ test_no_room_at_all() {
 	unshare -m true 2>/dev/null || { echo "no mount namespaces here"; exit 77; }
 	export ENDPLATE_RUN=$folder/noroom
 	# shellcheck disable=SC2016 # for the shell inside
-	unshare -m bash -c 'mount -t tmpfs -o size=16k none /dev/shm || exit 77
+	unshare -m bash -c 'mount -t tmpfs -o size=16k none /dev/shm && head -c 16k /dev/zero >/dev/shm/filler || exit 77
 		"$0" launch/robot.launch 2>>"$1"
 		[ $? -eq 111 ]' "$achstart" "$folder/noroom.said"
 	said noroom 'No space left'
