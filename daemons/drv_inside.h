@@ -104,8 +104,8 @@ struct drv {
 	struct drv_ref_joint ramps[MSG_JOINTS];
 	struct drv_ref_track tracks[MSG_JOINTS];
 	double gains_1_s[MSG_JOINTS];
-	bool frozen[MSG_JOINTS]; /* the driver stood still, and where the joint came to is not measured yet */
-	int64_t frozen_ns;	 /* when that was found */
+	bool frozen[MSG_JOINTS]; /* the driver or a bus stood still, and the joint is not known to stand since */
+	int64_t frozen_ns;	 /* when that was found last */
 	bool halted[MSG_JOINTS]; /* it was told to stop: its next ramp begins at rest */
 	const char *stale;	 /* a joint whose sample is too old for the reference there is; NULL: none */
 	bool stale_told;
@@ -160,7 +160,7 @@ bool drv_armed(const struct drv *drv);
 
 /* drv_joints.c */
 void drv_joints_command(struct drv *drv, double dt_s, int64_t now_ns); /* what each is told in this tick */
-void drv_joints_freeze(struct drv *drv, int64_t now_ns);	       /* the driver stood still until now */
+void drv_joints_freeze(struct drv *drv, int64_t now_ns);	       /* nothing that was commanded left until now */
 void drv_joints_forget(struct drv *drv);			       /* all ramps begin anew */
 const char *drv_joints_stale(struct drv *drv, int64_t now_ns);	       /* whose sample is too old for the reference */
 void drv_joints_report(struct drv *drv);

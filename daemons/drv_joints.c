@@ -58,11 +58,9 @@ static struct drv_ref_want want_of(const struct msg_joint_ref *ref, unsigned int
 				      .current_a = ref->current[joint] };
 }
 
-/* Are references followed?  Not before frames that move may leave on all buses. */
-static bool follows(const struct drv *drv)
+/* Can what is commanded leave? */
+static bool proven(const struct drv *drv)
 {
-	if (drv->life != MSG_LIFE_ACTIVE || !drv->ref_there || !drv_may_move(drv))
-		return false;
 	for (unsigned int i = 0; i < drv->lines_n; i++)
 		if (drv->lines[i].moves && !slots_proven(&drv->lines[i].slots))
 			return false;
@@ -145,8 +143,10 @@ const char *drv_joints_stale(struct drv *drv, int64_t now_ns)
 
 void drv_joints_command(struct drv *drv, double dt_s, int64_t now_ns)
 {
-	const bool following = follows(drv);
+	const bool following = drv->life == MSG_LIFE_ACTIVE && drv->ref_there && drv_may_move(drv);
 
+	if (!proven(drv)) /* a stall, a reset: the ramps would go on alone */
+		drv_joints_freeze(drv, now_ns);
 	for (unsigned int i = 0; i < drv->joints_n; i++) {
 		const struct drv_ref_want want = want_of(&drv->refs[drv->ref].joint_ref, i);
 		const struct sample s = sample_of(drv, i, now_ns);

@@ -126,7 +126,8 @@ void safety_start_wire(void)
 	if (safety.sim)
 		kill(safety.sim, SIGSTOP);
 	/* If we may: where the wire is held up, everybody is. */
-	setpriority(PRIO_PROCESS, (id_t)wire_lib_start("torso"), -10);
+	safety.wire = wire_lib_start("torso");
+	setpriority(PRIO_PROCESS, (id_t)safety.wire, -10);
 	if (!safety.sim)
 		return;
 	SAFETY_UNTIL(bus_state(safety.ear) == BUS_ERROR_ACTIVE);

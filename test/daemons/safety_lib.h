@@ -54,7 +54,7 @@
 
 struct safety {
 	char prefix[32], file[512];
-	pid_t sim, clock, driver;
+	pid_t wire, sim, clock, driver;
 	char driver_said[2048]; /* by one that ended */
 	int driver_status;	/* as of waitpid */
 

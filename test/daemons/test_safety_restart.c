@@ -474,6 +474,80 @@ static void held_up_it_does_not_take_the_joint_back(void)
 	TEST_ASSERT_DOUBLE_WITHIN(0.02, 0, back_rad); /* taken back, 0.08 */
 }
 
+/* ---- freezes ---- */
+
+#define OF_DRIVER 1
+#define OF_WIRE 2
+#define OF_MODULE 4
+
+static void signal_to(unsigned int whom, int signal)
+{
+	if (whom & OF_WIRE)
+		kill(safety.wire, signal);
+	if (whom & OF_MODULE)
+		kill(safety.sim, signal);
+	if (whom & OF_DRIVER)
+		kill(safety.driver, signal);
+}
+
+/* Whatever stood still, while the controller went on: the first thing that is commanded is rest, and then a ramp from
+ * there.  What was in flight when the wire stood still, two frames at most, is the kernel's. */
+static void check_freeze(unsigned int whom, int64_t ms)
+{
+	static double moves[4000];
+	unsigned int n, first = 0;
+	int64_t back_ns;
+
+	moving("module_watchdog: 10s, silent_after: 10s, tick: 5ms", "watchdog: 10s", ms % 200 ? -0.4 : 0.4);
+	safety.bus_breaks = true;
+	if (whom & OF_DRIVER)
+		safety_stop_driver();
+	signal_to(whom & ~(unsigned int)OF_DRIVER, SIGSTOP);
+	for (int64_t until_ns = clock_now_ns() + ms * SAFETY_MS; clock_now_ns() < until_ns;)
+		safety_turn();
+	back_ns = clock_now_ns();
+	signal_to(whom, SIGCONT);
+	SAFETY_UNTIL(fabs(safety_commanded(back_ns)) > 0.39 && safety_count(SAFETY_MOVE, back_ns) > 60 &&
+		     safety_life() == MSG_LIFE_ACTIVE);
+	n = safety_moves(back_ns, INT64_MAX, moves, 4000);
+	while (whom & OF_WIRE && first < 2 && fabs(moves[first]) > 0.39)
+		first++;
+	TEST_ASSERT_EQUAL_DOUBLE_MESSAGE(0, moves[first], "the first command is not rest");
+	for (unsigned int i = first + 1; i < n; i++)
+		TEST_ASSERT_TRUE(fabs(moves[i]) <= SAFETY_VELOCITY + SAFETY_ROUNDING &&
+				 fabs(moves[i]) - fabs(moves[i - 1]) <= 2 * SAFETY_STEP + SAFETY_MEASURED);
+}
+
+static void a_frozen_driver_begins_at_rest(void)
+{
+	check_freeze(OF_DRIVER, 100);
+}
+
+static void after_a_second_too(void)
+{
+	check_freeze(OF_DRIVER, 1000);
+}
+
+static void a_frozen_wire_too(void)
+{
+	check_freeze(OF_WIRE, 100);
+}
+
+static void a_wire_frozen_for_longer_too(void)
+{
+	check_freeze(OF_WIRE, 500);
+}
+
+static void all_of_them_too(void)
+{
+	check_freeze(OF_DRIVER | OF_WIRE | OF_MODULE, 300);
+}
+
+static void a_frozen_module_too(void)
+{
+	check_freeze(OF_MODULE, 300);
+}
+
 int main(void)
 {
 	UNITY_BEGIN();
@@ -490,6 +564,12 @@ int main(void)
 	SAFETY_TEST(stopped_and_killed_inside_put);
 	SAFETY_TEST(two_drivers_for_one_device);
 	SAFETY_TEST(held_up_it_does_not_take_the_joint_back);
+	SAFETY_TEST(a_frozen_driver_begins_at_rest);
+	SAFETY_TEST(after_a_second_too);
+	SAFETY_TEST(a_frozen_wire_too);
+	SAFETY_TEST(a_wire_frozen_for_longer_too);
+	SAFETY_TEST(all_of_them_too);
+	SAFETY_TEST(a_frozen_module_too);
 	safety_clean();
 	return UNITY_END();
 }
