@@ -212,8 +212,8 @@ static void live(struct drv *drv, int64_t now_ns)
 }
 
 /* Since the last tick, by what the clock says now: ticks on references may come twice in a period.  At most a period:
- * what a late tick takes longer is not made up for.  But ticks that keep a phase, to a hundredth of a period, come early
- * after a late one, and its lateness is kept for that. */
+ * what a late tick takes longer is not made up for.  But ticks that keep a phase, to a hundredth of a period, come
+ * early after a late one, and its lateness is kept for that. */
 static double elapsed_s(struct drv *drv, int64_t now_ns)
 {
 	const bool phase = drv->setup.rule.kind == DRV_TICK_PERIOD || drv->setup.rule.kind == DRV_TICK_CLOCK;

@@ -145,7 +145,7 @@ int drv_add_joint(struct drv *drv, const char *name, struct error_sink *errors);
 /* Of a joint that was added: velocity for each rad that it is behind its ramp (drv_ref_command.track_rad_s); 0 unless
  * told. */
 void drv_joint_gain(struct drv *drv, unsigned int joint, double gain_1_s);
-/* It measures no position, a pure current or velocity drive: the state's stays NaN, and position limits are not kept. */
+/* It measures no position (a pure current or velocity drive): the state's stays NaN, position limits are not kept. */
 void drv_joint_no_position(struct drv *drv, unsigned int joint);
 /* A channel, of the whole robot, that it writes. */
 int drv_add_output(struct drv *drv, const char *channel, enum msg_number type, struct error_sink *errors);
@@ -157,8 +157,8 @@ void drv_watch(struct drv *drv, unsigned int bus);
 /* ---- later ---- */
 
 /* Puts it into its slot.  0, or -EINVAL: not as declared; -ENOSPC: too many wait; -EPERM: its row moves, and nothing
- * may: it is withheld, counted (frames_withheld) and reported.  Its deadline counts from the beginning of the turn, when
- * it was decided. */
+ * may: it is withheld, counted (frames_withheld) and reported.  Its deadline counts from the beginning of the turn,
+ * when it was decided. */
 int drv_send(struct drv *drv, unsigned int send, const struct frame *frame);
 /* The same for a frame of a row that moves which brings the device to rest or keeps it there: velocity 0, halt, what
  * orders->joint says while it stops.  It leaves whatever the level is, and takes the place of what waits. */
@@ -179,8 +179,8 @@ enum bus_state drv_bus_state(const struct drv *drv, unsigned int bus);
 bool drv_bus_real(const struct drv *drv, unsigned int bus);
 
 struct drv_ref_limits *drv_limits(struct drv *drv, unsigned int joint); /* to be tightened by what the device says */
-/* In tick: the joint was not told orders->joint (it is halted, homes, does not answer), so its ramp begins again at what
- * is measured; stopped: at rest, for it was told to stop. */
+/* In tick: the joint was not told orders->joint (it is halted, homes, does not answer), so its ramp begins again at
+ * what is measured; stopped: at rest, for it was told to stop. */
 void drv_not_driven(struct drv *drv, unsigned int joint, bool stopped);
 
 /* The device is not well; code and text go into an event when they are new.  It lasts until drv_well. */

@@ -164,6 +164,7 @@ void drv_joint_no_position(struct drv *drv, unsigned int joint)
 
 /* ---- buses ---- */
 
+/* The one place for what else has to hold before something moves, such as latches. */
 bool drv_may_move(const struct drv *drv)
 {
 	return drv_armed(drv) && drv->up && !drv_latch_blocks(drv);

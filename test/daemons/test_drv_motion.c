@@ -305,13 +305,21 @@ static void ticks_twice_in_a_period_keep_the_velocity_limit(void)
 	TEST_ASSERT_TRUE(position > 0.1);
 }
 
+static int gain_of_2(struct drv *drv, struct error_sink *errors)
+{
+	(void)errors;
+	drv_joint_gain(drv, 0, 2);
+	return 0;
+}
+
 static void the_tracking_is_the_loops(void)
 {
 	double last = 0;
 
 	mode = MSG_MODE_POSITION;
 	value = 5;
-	fake.position_rad = 0; /* it is held: 5.25 rad/s with a gain of 2 and no limit */
+	fake.plan = gain_of_2;
+	fake.position_rad = 0; /* it is held back: without a limit the correction alone were rad/s */
 	drv_lib_at(1, drv_lib_arm);
 	drv_lib_always(refer);
 	TEST_ASSERT_EQUAL(0, run_with(LIMITS, 2000, ""));

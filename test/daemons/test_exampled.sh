@@ -206,8 +206,10 @@ import sys
 turns = [(float(t), int.from_bytes(bytes.fromhex(data), "little", signed=True))
          for t, data in re.findall(r"\(([0-9.]+)\) \S+ 211#([0-9A-F]{4})$", open(sys.argv[1]).read(), re.M)]
 values = [value for _, value in turns]
-assert max(values) == 1000 and min(values) >= 0 and values[-1] == 0, values
+assert max(values) == 1000 and min(values) >= -20 and values[-1] == 0, values
 for (t0, before), (t1, after) in zip(turns, turns[1:]):
+    if t1 - t0 >= 0.05 and after == 0:
+        continue  # the driver was held up for so long that it begins again at rest
     ticks = int((t1 - t0) / 0.005) + 1  # more than one where the machine was too busy to send
     assert abs(after - before) <= 20 * ticks, (before, after, t1 - t0)
 PYTHON
