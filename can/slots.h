@@ -205,8 +205,8 @@ bool slots_lost(struct slots *s, struct slots_loss *loss);
 
 /* The echo of an own frame, which was on the wire, complete, at t_ns.  Its row, or -ENOENT: of one that was lost. */
 int slots_echo(struct slots *s, const struct frame *frame, int64_t t_ns);
-/* The bus confirms nothing (bus_confirms): what is handed over is in flight no more, a stall is not noticed, and a frame
- * of another node proves the bus. */
+/* The bus confirms nothing (bus_confirms): what is handed over is in flight no more, a stall is not noticed, and a
+ * frame of another node proves the bus. */
 void slots_unconfirmed(struct slots *s, bool unconfirmed);
 /* A frame of anybody else; error frames are not received in this sense. */
 void slots_received(struct slots *s, const struct frame *frame, int64_t t_ns);

@@ -14,16 +14,20 @@ void tearDown(void)
 	drv_lib_end();
 }
 
-#define ROWS                                                                                                                       \
-	"{\"bus\":\"left\",\"id\":\"201\",\"ext\":false,\"dir\":\"tx\",\"len\":2,\"class\":\"latest\","                            \
-	"\"moves\":false,\"shared\":false,\"key\":\"0000\",\"period_us\":5000,\"deadline_us\":5000,\"reply\":null},"               \
-	"{\"bus\":\"left\",\"id\":\"202\",\"ext\":false,\"dir\":\"tx\",\"len\":8,\"class\":\"queue\","                             \
-	"\"moves\":false,\"shared\":false,\"key\":\"FFFF000000000000\",\"period_us\":null,\"deadline_us\":20000,"                  \
-	"\"reply\":{\"id\":\"182\",\"key\":\"FFFF\",\"within_us\":10000}},"                                                        \
-	"%s"                                                                                                                       \
-	"{\"bus\":\"left\",\"id\":\"181\",\"ext\":false,\"dir\":\"rx\",\"len\":2,\"class\":null,\"moves\":false,\"shared\":false," \
-	"\"key\":null,\"period_us\":10000,\"deadline_us\":null,\"reply\":null},"                                                   \
-	"{\"bus\":\"left\",\"id\":\"182\",\"ext\":false,\"dir\":\"rx\",\"len\":8,\"class\":null,\"moves\":false,\"shared\":false," \
+#define ROWS                                                                                            \
+	"{\"bus\":\"left\",\"id\":\"201\",\"ext\":false,\"dir\":\"tx\",\"len\":2,\"class\":\"latest\"," \
+	"\"moves\":false,\"shared\":false,\"key\":\"0000\",\"period_us\":5000,"                         \
+	"\"deadline_us\":5000,\"reply\":null},"                                                         \
+	"{\"bus\":\"left\",\"id\":\"202\",\"ext\":false,\"dir\":\"tx\",\"len\":8,\"class\":\"queue\","  \
+	"\"moves\":false,\"shared\":false,\"key\":\"FFFF000000000000\",\"period_us\":null,"             \
+	"\"deadline_us\":20000,"                                                                        \
+	"\"reply\":{\"id\":\"182\",\"key\":\"FFFF\",\"within_us\":10000}},"                             \
+	"%s"                                                                                            \
+	"{\"bus\":\"left\",\"id\":\"181\",\"ext\":false,\"dir\":\"rx\",\"len\":2,"                      \
+	"\"class\":null,\"moves\":false,\"shared\":false,"                                              \
+	"\"key\":null,\"period_us\":10000,\"deadline_us\":null,\"reply\":null},"                        \
+	"{\"bus\":\"left\",\"id\":\"182\",\"ext\":false,\"dir\":\"rx\",\"len\":8,"                      \
+	"\"class\":null,\"moves\":false,\"shared\":false,"                                              \
 	"\"key\":null,\"period_us\":null,\"deadline_us\":null,\"reply\":null}"
 
 static void expect(const char *more_left, const char *more, const char *claims)

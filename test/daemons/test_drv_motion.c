@@ -563,8 +563,8 @@ static void note_puts(void)
 	TEST_ASSERT_EQUAL_UINT64(events, drv->report.port.sequence);
 }
 
-/* A put waits for whoever holds the channel.  So the state of the tick before, which is made at the beginning of a tick,
- * is put behind the driver's commands, and so are events. */
+/* A put waits for whoever holds the channel.  So the state of the tick before, which is made at the beginning of a
+ * tick, is put behind the driver's commands, and so are events. */
 static void commands_leave_before_anything_that_waits(void)
 {
 	fake.completes = false;

@@ -310,11 +310,11 @@ static void ticks_with_two_buses(const char *clock_of_one, const char *clock_of_
 	snprintf(other, sizeof(other), "%s",
 		 drv_lib_file("other.log", "(1.000000) can0 123#\n"
 					   "(1.099000) can0 20000080#0000000000000000\n"));
-	snprintf(
-		text, sizeof(text),
-		"robot: lab\nbuses:\n  one: {interface: \"log:%s\"%s}\n  two: {interface: \"log:%s\"%s}\n"
-		"devices:\n  arm: {driver: faked, bus: {%s}, settings: {tick: clock/5}, limits: {velocity: 9, acceleration: 9}}\n",
-		drv_lib_log(99), clock_of_one, other, clock_of_two, buses);
+	snprintf(text, sizeof(text),
+		 "robot: lab\nbuses:\n  one: {interface: \"log:%s\"%s}\n  two: {interface: \"log:%s\"%s}\n"
+		 "devices:\n  arm: {driver: faked, bus: {%s}, settings: {tick: clock/5},\n"
+		 "    limits: {velocity: 9, acceleration: 9}}\n",
+		 drv_lib_log(99), clock_of_one, other, clock_of_two, buses);
 	snprintf(line, sizeof(line), "--name arm --set lock_memory=no --config %s", drv_lib_file("lab.yaml", text));
 	TEST_ASSERT_EQUAL_MESSAGE(0, drv_lib_main(line), drv_lib.said);
 	TEST_ASSERT_EQUAL(0, STATE(12)->header.flags & MSG_FLAG_FREERUN);

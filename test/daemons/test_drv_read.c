@@ -1176,11 +1176,11 @@ static const char *line_with_clock_frame(double ms)
 	static char line[512];
 	char text[512];
 
-	snprintf(
-		text, sizeof(text),
-		"robot: lab\nbuses:\n  lab: {interface: \"log:%s\", clock: \"080#\"}\n"
-		"devices:\n  arm: {driver: faked, bus: {main: lab}, settings: {tick: clock/5}, limits: {velocity: 9, acceleration: 9}}\n",
-		drv_lib_log(ms));
+	snprintf(text, sizeof(text),
+		 "robot: lab\nbuses:\n  lab: {interface: \"log:%s\", clock: \"080#\"}\n"
+		 "devices:\n  arm: {driver: faked, bus: {main: lab}, settings: {tick: clock/5},\n"
+		 "    limits: {velocity: 9, acceleration: 9}}\n",
+		 drv_lib_log(ms));
 	snprintf(line, sizeof(line), "--name arm --set lock_memory=no --config %s", drv_lib_file("lab.yaml", text));
 	return line;
 }

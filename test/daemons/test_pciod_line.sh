@@ -75,7 +75,8 @@ frames() { # what leaves: id, class, length, moves, shared
 import json, sys
 for f in json.load(sys.stdin)["frames"]:
     if f["bus"] == "b":
-        print(f["dir"], f["id"], f["class"], f["len"], f["moves"], f["shared"], f["deadline_us"], f["reply"] and f["reply"]["id"])'
+        print(f["dir"], f["id"], f["class"], f["len"], f["moves"], f["shared"], f["deadline_us"],
+              f["reply"] and f["reply"]["id"])'
 }
 expected_frames() {
 	local module
