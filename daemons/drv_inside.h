@@ -173,12 +173,12 @@ void drv_queue_reply(struct drv *drv, const struct msg_reply *reply); /* to be p
 void drv_put_replies(struct drv *drv);
 
 /* drv_latch.c */
-void drv_latch_begin(struct drv *drv);			    /* what the predecessor left */
-bool drv_latch_blocks(const struct drv *drv);		    /* nothing may move but a homing that ends the latch */
-uint32_t drv_latch_word(const struct drv *drv);		    /* to be published */
-void drv_latch_published(struct drv *drv);		    /* and it was */
-int drv_latch_refuses(struct drv *drv, enum msg_verb verb); /* a request: 0, or -EPERM with drv_why */
-int drv_latch_clear(struct drv *drv);			    /* the request clear, for a driver that does not know it */
+void drv_latch_begin(struct drv *drv);			     /* what the predecessor left */
+bool drv_latch_blocks(const struct drv *drv);		     /* nothing may move but a homing that ends the latch */
+uint32_t drv_latch_word(const struct drv *drv);		     /* to be published */
+void drv_latch_published(struct drv *drv);		     /* and it was */
+bool drv_latch_refuses(struct drv *drv, enum msg_verb verb); /* a request, with drv_why */
+int drv_latch_clear(struct drv *drv);			     /* the request clear, for a driver that does not know it */
 
 /* The frames it sends and receives, as JSON on stdout. */
 void drv_frames_print(const struct drv *drv);

@@ -10,16 +10,16 @@
 #define HOMING_ENDS (MSG_LATCH_POSITION_UNKNOWN | MSG_LATCH_HOMING_ABORTED)
 
 #define WORD(prefix, name, word) word,
-static const char *const words[] = { MSG_WORDS_LATCH(WORD) };
+static const char *const words[] = { MSG_WORDS_LATCH(WORD) NULL };
 
-static const char *words_of(uint32_t latches, char *text, size_t size)
+/* All of them have room. */
+static const char *words_of(uint32_t latches, char text[MSG_TEXT_SIZE])
 {
-	size_t len = 0;
+	char *end = text;
 
-	*text = 0;
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words) && len < size; i++)
-		if (latches & 1u << i)
-			len += (size_t)snprintf(text + len, size - len, "%s%s", len ? ", " : "", words[i]);
+	for (const char *const *word = words; *word; word++, latches >>= 1)
+		if (latches & 1)
+			end += sprintf(end, "%s%s", end == text ? "" : ", ", *word);
 	return text;
 }
 
@@ -27,12 +27,16 @@ static const char *words_of(uint32_t latches, char *text, size_t size)
 
 static void set(struct drv *drv, uint32_t latches, const char *code, const char *text)
 {
-	const bool news = latches & ~drv->latches || strncmp(drv->latch_code, code, sizeof(drv->latch_code) - 1) != 0;
+	const uint32_t before = drv->latches;
+	char code_before[MSG_NAME_SIZE];
 
+	memcpy(code_before, drv->latch_code, sizeof(code_before));
+	snprintf(drv->latch_code, sizeof(drv->latch_code), "%s", code);
 	drv->latches |= latches;
 	drv->unlatching &= ~latches;
-	snprintf(drv->latch_code, sizeof(drv->latch_code), "%s", code);
-	if (news && !(drv->fault && !strcmp(drv->fault_code, drv->latch_code))) /* drv_fault has told it */
+	if (drv->latches == before && !strcmp(drv->latch_code, code_before))
+		return;
+	if (!(drv->fault && !strcmp(drv->fault_code, drv->latch_code))) /* drv_fault has told it */
 		drv_event(drv, MSG_SEVERITY_ERROR, drv->latch_code, "%s", text);
 }
 
@@ -76,8 +80,8 @@ void drv_latch_begin(struct drv *drv)
 		snprintf(text, sizeof(text),
 			 "what was latched before cannot be read: all is; the request clear ends it");
 	else
-		snprintf(text, sizeof(text), "since before this start: %.60s; the request clear ends it",
-			 words_of(drv->previous.latches, list, sizeof(list)));
+		snprintf(text, sizeof(text), "since before this start: %.67s; the request clear ends it",
+			 words_of(drv->previous.latches, list));
 	set(drv, drv->previous.latches, "latched", text);
 }
 
@@ -97,23 +101,21 @@ void drv_latch_published(struct drv *drv)
 		return;
 	drv->latches &= ~drv->unlatching;
 	drv->unlatching = 0;
-	if (drv->latches)
-		return;
-	drv_event(drv, MSG_SEVERITY_INFO, "well", "%s is over", drv->latch_code);
-	*drv->latch_code = 0;
+	if (!drv->latches)
+		drv_event(drv, MSG_SEVERITY_INFO, "well", "%s is over", drv->latch_code);
 }
 
 /* ---- requests ---- */
 
-int drv_latch_refuses(struct drv *drv, enum msg_verb verb)
+bool drv_latch_refuses(struct drv *drv, enum msg_verb verb)
 {
 	const uint32_t in_the_way = drv->latches & ~(uint32_t)HOMING_ENDS;
 	char list[MSG_TEXT_SIZE];
 
 	if (!drv_request_moves(verb) || !in_the_way)
-		return 0;
-	drv_why(drv, "latched: %s; the request clear comes first", words_of(in_the_way, list, 80));
-	return -EPERM;
+		return false;
+	drv_why(drv, "latched: %s; the request clear comes first", words_of(in_the_way, list));
+	return true;
 }
 
 int drv_latch_clear(struct drv *drv)

@@ -66,9 +66,8 @@ struct drv_previous_file drv_previous_parse(const char *text, const uint64_t boo
 
 static struct drv_previous_file read_file(const char *name, const uint64_t boot[2])
 {
-	char rest[64], path[RUN_PATH_MAX], text[FILE_MAX];
+	char rest[64], path[RUN_PATH_MAX], text[FILE_MAX] = "";
 	struct stat st;
-	ssize_t len = -1;
 	int fd;
 
 	snprintf(rest, sizeof(rest), "state/%s", name);
@@ -77,10 +76,10 @@ static struct drv_previous_file read_file(const char *name, const uint64_t boot[
 	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return (struct drv_previous_file){ 0 };
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && (st.st_uid == geteuid() || !st.st_uid))
-		len = read(fd, text, sizeof(text) - 1);
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && (st.st_uid == geteuid() || !st.st_uid) &&
+	    read(fd, text, sizeof(text) - 1) < 0)
+		*text = 0;
 	close(fd);
-	text[len > 0 ? len : 0] = 0;
 	return drv_previous_parse(text, boot, getpid(), getsid(0));
 }
 
@@ -142,8 +141,7 @@ void drv_previous_read(struct drv_previous *p, struct port *state, const char *n
 	p->found = newest == SOUND && of[0] == boot[0] && of[1] == boot[1];
 	p->lost = newest == UNSOUND || (!p->found && file.there);
 	p->latches = file.latches;
-	if (file.incarnation > p->incarnation)
-		p->incarnation = file.incarnation;
+	p->incarnation = file.incarnation > p->incarnation ? file.incarnation : p->incarnation;
 	if (p->found)
 		take(p);
 	if (p->lost)

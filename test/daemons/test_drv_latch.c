@@ -84,6 +84,57 @@ static void a_latch_is_a_fault_that_is_named_and_nothing_is_followed(void)
 	TEST_ASSERT_TRUE(ready);
 }
 
+static unsigned int told(const char *code)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < drv_lib.events_n; i++)
+		n += !strcmp(drv_lib.events[i].code, code);
+	return n;
+}
+
+static void latch_otherwise(void)
+{
+	drv_latch(fake.drv, HALTED, "seen", "it was seen to be halted");
+}
+
+static void fault_like_it(void)
+{
+	drv_fault(fake.drv, "halted", "it is halted");
+}
+
+static void fault_unlike_it(void)
+{
+	drv_fault(fake.drv, "broken", "it is broken");
+}
+
+/* In more than a second, in which what is told again would be counted. */
+static void it_is_told_once_for_each_reason(void)
+{
+	drv_lib_at(2, latch);
+	drv_lib_at(4, latch);
+	drv_lib_at(6, latch_otherwise);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(1500, ""));
+	TEST_ASSERT_EQUAL_UINT(1, told("halted"));
+	TEST_ASSERT_EQUAL_UINT(1, told("seen"));
+}
+
+static void a_fault_of_that_name_has_told_it(void)
+{
+	drv_lib_at(2, fault_like_it);
+	drv_lib_at(4, latch);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(1500, ""));
+	TEST_ASSERT_EQUAL_UINT(1, told("halted"));
+}
+
+static void a_fault_of_another_name_has_not(void)
+{
+	drv_lib_at(2, fault_unlike_it);
+	drv_lib_at(4, latch);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(100, ""));
+	TEST_ASSERT_EQUAL_UINT(1, told("halted"));
+}
+
 /* Its start is never done: the device waits for a person, and so do those who need the driver, if it is not ready. */
 static void a_driver_that_latches_in_its_start_is_ready(void)
 {
@@ -132,6 +183,18 @@ static void the_next_process_has_it_before_its_first_tick(void)
 	TEST_ASSERT_TRUE(ready);
 	TEST_ASSERT_EQUAL_STRING("since before this start: halted-by-other; the request clear ends it",
 				 drv_lib_event("latched")->text);
+}
+
+static void several_are_named_in_order(void)
+{
+	drv_lib_at(2, latch);
+	drv_lib_at(3, latch_position);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(30, ""));
+	drv_lib_forget();
+	TEST_ASSERT_EQUAL(0, drv_lib_run(30, ""));
+	TEST_ASSERT_EQUAL_STRING(
+		"since before this start: position-unknown, halted-by-other; the request clear ends it",
+		drv_lib_event("latched")->text);
 }
 
 static void what_cannot_be_read_is_all_of_them(void)
@@ -210,6 +273,25 @@ static void it_ends_with_the_next_state(void)
 	TEST_ASSERT_EQUAL(MSG_LIFE_DISARMED, drv_lib_last()->common.lifecycle);
 }
 
+static void unlatch_position(void)
+{
+	drv_unlatch(fake.drv, POSITION);
+}
+
+static void another_does_not_end_with_it(void)
+{
+	drv_lib_at(2, latch);
+	drv_lib_at(3, unlatch_position);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(30, ""));
+	TEST_ASSERT_EQUAL_HEX32(HALTED, drv_lib_last()->common.latches);
+	drv_lib_forget();
+	drv_lib_at(2, latch_position);
+	drv_lib_at(4, unlatch_position);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(30, ""));
+	TEST_ASSERT_EQUAL_HEX32(HALTED, drv_lib_last()->common.latches);
+	TEST_ASSERT_FALSE(drv_lib_told("well"));
+}
+
 static void set_again_in_the_same_tick_it_stays(void)
 {
 	drv_lib_at(2, latch);
@@ -232,6 +314,7 @@ static void the_loop_clears_for_a_driver_that_cannot(void)
 	drv_lib_at(4, clear);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(50, ""));
 	TEST_ASSERT_EQUAL(0, drv_lib_answer(1)->result);
+	TEST_ASSERT_EQUAL_STRING("cleared", drv_lib_answer(1)->value);
 	TEST_ASSERT_EQUAL_HEX32(0, drv_lib_last()->common.latches);
 }
 
@@ -283,6 +366,7 @@ static void one_that_lost_its_position_is(void)
 	drv_lib_at(8, begin_homing);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(60, ""));
 	TEST_ASSERT_EQUAL(1, fake.requests_n);
+	TEST_ASSERT_EQUAL(MSG_LIFE_FAULT, drv_lib.states[5].common.lifecycle);
 	TEST_ASSERT_EQUAL(MSG_LIFE_HOMING, drv_lib_last()->common.lifecycle);
 	TEST_ASSERT_EQUAL_HEX32_MESSAGE(POSITION, drv_lib_last()->common.latches, "until it is done");
 }
@@ -293,6 +377,11 @@ int main(void)
 	RUN_TEST(a_latch_is_a_fault_that_is_named_and_nothing_is_followed);
 	RUN_TEST(a_driver_that_latches_in_its_start_is_ready);
 	RUN_TEST(without_a_latch_it_is_not);
+	RUN_TEST(it_is_told_once_for_each_reason);
+	RUN_TEST(a_fault_of_that_name_has_told_it);
+	RUN_TEST(a_fault_of_another_name_has_not);
+	RUN_TEST(several_are_named_in_order);
+	RUN_TEST(another_does_not_end_with_it);
 	RUN_TEST(arming_ends_nothing);
 	RUN_TEST(the_next_process_has_it_before_its_first_tick);
 	RUN_TEST(what_cannot_be_read_is_all_of_them);

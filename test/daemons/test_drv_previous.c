@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "config/boot.h"
@@ -167,6 +168,24 @@ static void of_another_boot(void)
 	put(&state, sizeof(state));
 }
 
+static void of_a_boot_that_ends_with_zeros(void)
+{
+	struct msg_joint_state state = state_of(6, ALL);
+
+	state.common.boot[0] = 5;
+	state.common.boot[1] = 0;
+	put(&state, sizeof(state));
+}
+
+static void stopped(void)
+{
+	struct msg_joint_state state = state_of(6, 0);
+
+	state.common.lifecycle = MSG_LIFE_STOPPING;
+	state.common.level = state.common.base_level = MSG_LEVEL_ESTOP;
+	put(&state, sizeof(state));
+}
+
 static void while_homing(void)
 {
 	struct msg_joint_state state = state_of(6, 0);
@@ -211,6 +230,8 @@ static void the_channel_and_the_file(void)
 		{ "another boot", of_another_boot, NULL, false, false, 6, 0 },
 		{ "another boot, and it ran in this one", of_another_boot, "pid 1\nincarnation 2\nlatches 0\n", false,
 		  true, 6, ALL },
+		{ "another boot, with zeros", of_a_boot_that_ends_with_zeros, NULL, false, false, 6, 0 },
+		{ "it was stopping at estop", stopped, NULL, true, false, 6, 0 },
 		{ "it died while homing", while_homing, NULL, true, false, 6, HOMING },
 	};
 
@@ -254,8 +275,12 @@ static void the_file_line_by_line(void)
 		{ "pid 10\nincarnation 3\nlatches 4\n", true, 2, 4 },
 		{ "pid 20\nincarnation 3\nlatches 4\n", true, 2, 4 },
 		{ "pid 30\nincarnation 3\nlatches 4\n", true, 3, 4 },
+		{ "pids 10\npid 30\nincarnation 3\nlatches 4\n", true, 3, 4 },
 		{ "pid 30\nincarnation 3\nlatches -1\n", false, 3, 0 },
 		{ "pid 30\nincarnation 3\nlatches 4x\n", true, 3, ALL },
+		{ "pid 30\nincarnation 3\nlatches 1\n", true, 3, 1 },
+		{ "pid 30\nincarnation 4294967295\nlatches 4\n", true, UINT32_MAX, 4 },
+		{ "pid 30\nincarnation 4294967296\nlatches 4\n", false, 0, 0 },
 		{ "pid 30\nincarnation 3\nlatches 255\n", true, 3, ALL },
 		{ "pid 30\nincarnation -3\nlatches 4\n", false, 0, 0 },
 		{ "pid 30\nincarnation 99999999999\nlatches 4\n", false, 0, 0 },
@@ -272,6 +297,29 @@ static void the_file_line_by_line(void)
 		TEST_ASSERT_EQUAL_UINT32_MESSAGE(rows[i].incarnation, file.incarnation, rows[i].text);
 		TEST_ASSERT_EQUAL_HEX32_MESSAGE(rows[i].latches, file.latches, rows[i].text);
 	}
+	TEST_ASSERT_EQUAL_UINT32(3, drv_previous_parse("incarnation 3\nlatches 4\n", one_two, 1, 1).incarnation);
+}
+
+static int look_in_a_child(void)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "pid %d\nincarnation 1\nlatches 0\n", (int)getsid(0));
+	write_file(text);
+	look();
+	return getsid(0) == getpid() || previous.lost || previous.incarnation;
+}
+
+/* achstart started a shell, which leads the session, and the shell started this process. */
+static void the_first_start_in_a_shell(void)
+{
+	int status = -1;
+	const pid_t pid = fork();
+
+	if (!pid)
+		_exit(look_in_a_child());
+	TEST_ASSERT_EQUAL(pid, waitpid(pid, &status, 0));
+	TEST_ASSERT_EQUAL_INT(0, status);
 }
 
 static void a_link_is_not_followed(void)
@@ -285,6 +333,36 @@ static void a_link_is_not_followed(void)
 	look();
 	TEST_ASSERT_EQUAL_UINT32(0, previous.incarnation);
 	unlink(aside);
+}
+
+static int lowest_fd(void)
+{
+	const int fd = dup(STDIN_FILENO);
+
+	close(fd);
+	return fd;
+}
+
+static void a_file_that_is_too_long_or_too_far_does_no_harm(void)
+{
+	const int fd = lowest_fd();
+	static char many[3000];
+
+	memset(many, 'x', sizeof(many) - 1);
+	write_file(many);
+	look();
+	TEST_ASSERT_EQUAL_UINT32(0, previous.incarnation);
+	TEST_ASSERT_EQUAL_INT(fd, lowest_fd());
+	memset(many, '/', RUN_PATH_MAX);
+	setenv("ENDPLATE_RUN", many, 1);
+	look();
+	setenv("ENDPLATE_RUN", folder, 1);
+	TEST_ASSERT_EQUAL_UINT32(0, previous.incarnation);
+	unlink(path);
+	TEST_ASSERT_EQUAL(0, mkdir(path, 0700));
+	look();
+	TEST_ASSERT_EQUAL_UINT32(0, previous.incarnation);
+	rmdir(path);
 }
 
 int main(void)
@@ -301,7 +379,9 @@ int main(void)
 	RUN_TEST(the_channel_and_the_file);
 	RUN_TEST(what_it_obeyed_is_there);
 	RUN_TEST(the_file_line_by_line);
+	RUN_TEST(the_first_start_in_a_shell);
 	RUN_TEST(a_link_is_not_followed);
+	RUN_TEST(a_file_that_is_too_long_or_too_far_does_no_harm);
 	unlink(path);
 	ach_unlink(strcat(strcpy(path, prefix), "arm-state"));
 	snprintf(path, sizeof(path), "%s/state", folder);
