@@ -10,6 +10,7 @@
 #include "launch/achctl/ctl.h"
 #include "launch/achctl/tail.h"
 #include "launch/achctl/which.h"
+#include "launch/achstart/logs.h"
 #include "launch/achstart/terminal.h"
 
 #define LOOK_NS 100000000
@@ -94,7 +95,7 @@ static void nearest_log(const char *name, char best[TEXT_NAME_MAX + 8])
 	DIR *folder = NULL;
 
 	*best = 0;
-	if (!run_path(path, "log", &(struct error_sink){ 0 }))
+	if (!logs_path(path, ""))
 		folder = opendir(path);
 	while (folder && (file = readdir(folder))) {
 		const char *dot = strrchr(file->d_name, '.'), *nearer = found;
@@ -145,16 +146,15 @@ static void follow(struct tail *tail, struct printer *printer)
 static int show_log(const struct ctl_line *line, const char *name, bool events)
 {
 	struct printer printer = { .json = line->json, .events = events, .colour = ctl_colour(stdout) };
-	char path[RUN_PATH_MAX], rest[TEXT_NAME_MAX + 16];
-	struct ctl_lines why;
+	char path[RUN_PATH_MAX], file[TEXT_NAME_MAX + 16];
 	struct tail tail;
 	int status = which_robot(line);
 
 	if (status)
 		return status;
-	snprintf(rest, sizeof(rest), "log/%s.log", name);
-	if (run_path(path, rest, ctl_lines(&why)))
-		return ctl_fail(line, CTL_WORLD, "%s", why.text);
+	snprintf(file, sizeof(file), "%s.log", name);
+	if (logs_path(path, file))
+		return ctl_fail(line, CTL_WORLD, "%s: %s", file, strerror(ENAMETOOLONG));
 	status = tail_open(&tail, path);
 	if (status)
 		return no_log(line, name, path, status);

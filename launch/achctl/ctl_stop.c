@@ -10,6 +10,7 @@
 #include "launch/achctl/ctl_daemon.h"
 #include "launch/achctl/tail.h"
 #include "launch/achctl/which.h"
+#include "launch/achstart/logs.h"
 
 #define LOOK_NS 50000000
 
@@ -109,7 +110,7 @@ static int stop_robot(const struct ctl_line *line)
 	if (status)
 		return status;
 	pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-	if (!run_path(path, "log/events.log", &(struct error_sink){ 0 }))
+	if (!logs_path(path, "events.log"))
 		tail_open(&events, path);
 	if (ask_for(&ask, (const char *const[]){ "stop", NULL }, clock_now_ns() + ASK_WITHIN_NS, ctl_lines(&why))) {
 		status = ctl_fail(line, CTL_WORLD, "%s", why.text);

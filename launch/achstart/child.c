@@ -13,6 +13,7 @@
 #include "channels/clock.h"
 #include "config/run.h"
 #include "launch/achstart/child.h"
+#include "launch/achstart/room.h"
 
 #ifndef PIDFD_SIGNAL_PROCESS_GROUP /* Linux 6.9 */
 #define PIDFD_SIGNAL_PROCESS_GROUP (1U << 2)
@@ -126,14 +127,18 @@ static char **make_environment(const struct launch_daemon *daemon, char run[ASSI
 
 /* ---- between vfork and exec ---- */
 
-static void keep(const struct launch_daemon *daemon, struct folder_state *kept, int to)
+/* Without it another achstart would not find the process, and start a second one. */
+static bool keep(const struct launch_daemon *daemon, struct folder_state *kept, int to)
 {
 	int status;
 
 	folder_begin(kept);
 	status = folder_state_write(daemon->name, kept);
+	if (status == -ENOSPC && room_give_up())
+		status = folder_state_write(daemon->name, kept);
 	if (status)
 		tell(to, 's', -status);
+	return !status;
 }
 
 /* In our memory, while we wait: nothing is changed here that is not its own (signals, descriptors, scheduling), and
@@ -148,8 +153,8 @@ static _Noreturn void become(const struct start *start)
 	dup2(null, STDIN_FILENO);
 	dup2(out, STDOUT_FILENO);
 	dup2(out, STDERR_FILENO);
-	if (start->kept)
-		keep(start->daemon, start->kept, start->to);
+	if (start->kept && !keep(start->daemon, start->kept, start->to))
+		_exit(111);
 	signal(SIGPIPE, SIG_DFL);
 	execve(start->path, start->daemon->argv, start->environment);
 	signal(SIGPIPE, SIG_IGN);
@@ -170,11 +175,13 @@ static int hear(int from, const struct launch_daemon *daemon, const char *path, 
 			error_add(errors, "unable to start %s: %s", path, strerror(told.error));
 			status = -told.error;
 		} else if (told.step == 'p') {
-			error_add(warnings, "priority %d: %s; it takes CAP_SYS_NICE; it runs without",
-				  (int)daemon->priority, strerror(told.error));
+			error_add(
+				warnings,
+				"priority %d: %s; it takes a higher limit, LimitRTPRIO= or ulimit -r; it runs without",
+				(int)daemon->priority, strerror(told.error));
 		} else if (told.step == 's') {
-			error_add(warnings, "its state cannot be kept: %s; another achstart will not find it",
-				  strerror(told.error));
+			error_add(errors, "not started, because its state cannot be kept: %s", strerror(told.error));
+			status = -told.error;
 		} else {
 			error_add(warnings, "core %d: %s; it runs on any", (int)daemon->core, strerror(told.error));
 		}

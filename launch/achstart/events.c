@@ -29,6 +29,7 @@ int events_open(struct events *e, struct error_sink *errors)
 	memset(e, 0, sizeof(*e));
 	terminal_open(&e->terminal);
 	status = logs_open_file(&e->log, "events", errors);
+	logs_keep_place();
 	e->since_ns = last_written_ns(&e->log);
 	own = port_open(&e->own, "achstart-event", msg_type_by_number(msg_event_number), 0640, errors);
 	return status ? status : own;
@@ -101,6 +102,8 @@ void events_look(struct events *e, int64_t now_ns)
 {
 	int error;
 
+	if (now_ns >= e->log.look_ns)
+		logs_keep_place();
 	if (e->own.type)
 		port_look(&e->own, now_ns, LOOK_NS);
 	if (logs_look(&e->log, now_ns))

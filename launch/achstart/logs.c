@@ -2,8 +2,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -22,12 +24,87 @@ static int log_path(char path[RUN_PATH_MAX], const char *name, const char *suffi
 	return run_path(path, rest, &(struct error_sink){ 0 });
 }
 
+/* ---- where the files are ---- */
+
+static int own_place(char place[RUN_PATH_MAX])
+{
+	const char *set = getenv("LOGS_DIRECTORY");
+
+	if (!set || *set != '/')
+		return -ENOENT;
+	snprintf(place, RUN_PATH_MAX, "%.*s", (int)strcspn(set, ":"), set);
+	return 0;
+}
+
+static int kept_place(char place[RUN_PATH_MAX])
+{
+	int fd = run_path(place, "log/place", &(struct error_sink){ 0 })
+			 ? -1
+			 : open(place, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	ssize_t len;
+
+	if (fd < 0)
+		return -ENOENT;
+	len = read(fd, place, RUN_PATH_MAX - 1);
+	close(fd);
+	if (len < 2 || *place != '/' || place[len - 1] != '\n')
+		return -ENOENT;
+	place[len - 1] = 0;
+	return 0;
+}
+
+int logs_path(char path[RUN_PATH_MAX], const char *file)
+{
+	char place[RUN_PATH_MAX];
+
+	if (own_place(place) && kept_place(place))
+		return log_path(path, file, "");
+	return snprintf(path, RUN_PATH_MAX, "%s/%s", place, file) < RUN_PATH_MAX ? 0 : -ENAMETOOLONG;
+}
+
+int logs_keep_place(void)
+{
+	char path[RUN_PATH_MAX], place[RUN_PATH_MAX], kept[RUN_PATH_MAX];
+	const bool elsewhere = !own_place(place);
+	int fd, status = 0;
+
+	if (elsewhere && !kept_place(kept) && !strcmp(place, kept))
+		return 0;
+	if (log_path(path, "place", ""))
+		return -ENAMETOOLONG;
+	if (unlink(path) && errno != ENOENT)
+		return -errno;
+	if (!elsewhere)
+		return 0;
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
+	if (fd < 0 || dprintf(fd, "%s\n", place) < 0)
+		status = -errno;
+	if (fd >= 0)
+		close(fd);
+	return status;
+}
+
+static int file_path(char path[RUN_PATH_MAX], const char *name, const char *suffix)
+{
+	char file[64];
+
+	snprintf(file, sizeof(file), "%s%s", name, suffix);
+	return logs_path(path, file);
+}
+
+static bool is_elsewhere(void)
+{
+	char place[RUN_PATH_MAX];
+
+	return !own_place(place);
+}
+
 /* ---- the file ---- */
 
 /* A file, and nothing that would keep us waiting: a FIFO would, for a reader. */
 static int open_plain(const char *path)
 {
-	const int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_CLOEXEC, 0640);
+	const int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC, 0640);
 	struct stat st;
 
 	if (fd < 0)
@@ -44,10 +121,10 @@ static int open_file(struct logs *l)
 	struct stat st;
 	int fd;
 
-	if (log_path(path, l->name, ".log"))
+	if (file_path(path, l->name, ".log"))
 		return -ENAMETOOLONG;
 	fd = open_plain(path);
-	if (fd == -ENOENT) {
+	if (fd == -ENOENT && !is_elsewhere()) {
 		const int folder = run_folder("log", &(struct error_sink){ 0 });
 
 		if (folder < 0)
@@ -59,6 +136,7 @@ static int open_file(struct logs *l)
 		return fd;
 	l->file = fd;
 	l->file_size = fstat(l->file, &st) ? 0 : st.st_size;
+	l->room = 0;
 	return 0;
 }
 
@@ -66,18 +144,36 @@ static void rotate(struct logs *l)
 {
 	char from[RUN_PATH_MAX], to[RUN_PATH_MAX], suffix[16];
 
-	for (int i = LOGS_KEPT; i > 0; i--) {
+	for (int i = is_elsewhere() ? LOGS_KEPT : 1; i > 0; i--) {
 		snprintf(suffix, sizeof(suffix), i > 1 ? ".log.%d" : ".log", i - 1);
-		if (log_path(from, l->name, suffix))
+		if (file_path(from, l->name, suffix))
 			return;
 		snprintf(suffix, sizeof(suffix), ".log.%d", i);
-		if (log_path(to, l->name, suffix))
+		if (file_path(to, l->name, suffix))
 			return;
 		rename(from, to);
 	}
 	close(l->file);
 	l->file = -1;
 	open_file(l);
+}
+
+/* Other files, states above all, need room, too. */
+static bool has_room(struct logs *l, size_t len)
+{
+	struct statvfs fs;
+	int64_t free, reserve;
+
+	if (l->room < (int64_t)len && !fstatvfs(l->file, &fs)) {
+		free = (int64_t)(fs.f_bavail * fs.f_frsize);
+		reserve = (int64_t)(fs.f_blocks / 4 * fs.f_frsize);
+		reserve = reserve < LOGS_RESERVE ? reserve : LOGS_RESERVE;
+		l->room = free - reserve < LOGS_BURST ? free - reserve : LOGS_BURST;
+	}
+	if (l->room < (int64_t)len)
+		return false;
+	l->room -= (int64_t)len;
+	return true;
 }
 
 static void write_line(struct logs *l, int64_t now_ns, int64_t t_ns, const char *line)
@@ -96,7 +192,7 @@ static void write_line(struct logs *l, int64_t now_ns, int64_t t_ns, const char 
 		l->error = -open_file(l);
 	}
 	errno = ENOSPC;
-	if (l->file < 0 || write(l->file, text, len) != (ssize_t)len) {
+	if (l->file < 0 || !has_room(l, len) || write(l->file, text, len) != (ssize_t)len) {
 		l->error = l->file < 0 ? l->error : errno;
 		l->lost++;
 		return;
@@ -104,7 +200,7 @@ static void write_line(struct logs *l, int64_t now_ns, int64_t t_ns, const char 
 	l->error = 0;
 	l->lines++;
 	l->file_size += (int64_t)len;
-	if (l->file_size > LOGS_SIZE_MAX)
+	if (l->file_size > (is_elsewhere() ? LOGS_SIZE_MAX : LOGS_RUN_SIZE_MAX))
 		rotate(l);
 }
 
@@ -114,7 +210,7 @@ static bool is_gone(const struct logs *l)
 	char path[RUN_PATH_MAX];
 	struct stat ours, there;
 
-	if (log_path(path, l->name, ".log") || fstat(l->file, &ours))
+	if (file_path(path, l->name, ".log") || fstat(l->file, &ours))
 		return false;
 	return stat(path, &there) ? errno == ENOENT : ours.st_ino != there.st_ino || ours.st_dev != there.st_dev;
 }
@@ -238,7 +334,7 @@ int logs_open_file(struct logs *l, const char *name, struct error_sink *errors)
 	if (!status) {
 		status = open_file(l);
 		if (status)
-			error_add(errors, "log/%s.log: %s", name, logs_why(-status));
+			error_add(errors, "%s.log: %s", name, logs_why(-status));
 	}
 	l->error = -status;
 	l->told = status;

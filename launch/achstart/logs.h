@@ -2,9 +2,13 @@
  *
  * Each has a FIFO, $RUN/log/NAME, mode 0600, that achstart and the daemon both hold open; a new achstart finds it
  * with what was printed meanwhile (64 kB; what had no room was lost, and the daemon did not wait).  Lines go to
- * $RUN/log/NAME.log with the time before each ("2026-11-15 08:00:00.123456 text"), cut at 1000 bytes; a file of more
- * than LOGS_SIZE_MAX is renamed NAME.log.1, NAME.log.1 to .2 and so on, LOGS_KEPT of them.  A file that cannot be
- * written (full disk, no permission, a FIFO in its place) is told once and tried again every second; lines are lost
+ * NAME.log with the time before each ("2026-11-15 08:00:00.123456 text"), cut at 1000 bytes.
+ *
+ * The files are in $LOGS_DIRECTORY, which systemd sets, and $RUN/log/place names it for achctl; without it they are in
+ * $RUN/log.  A file of more than LOGS_SIZE_MAX is renamed NAME.log.1, NAME.log.1 to .2 and so on, LOGS_KEPT of them; in
+ * $RUN, where states are kept, there is less room: LOGS_RUN_SIZE_MAX, and one older file.  Nor is anything written
+ * where less than LOGS_RESERVE, or a quarter of a small file system, would be left.  A file that cannot be written
+ * (full disk, no permission, a FIFO in its place) is told once and tried again every second; lines are lost
  * meanwhile and counted, and nobody waits.  Where no FIFO can be made a pipe without a name does.  The last lines are
  * kept in memory for the obituary.
  */
@@ -17,9 +21,12 @@
 #include <sys/types.h>
 
 #include "config/error.h"
+#include "config/run.h"
 
 #define LOGS_SIZE_MAX (10 << 20)
 #define LOGS_KEPT 4
+#define LOGS_RUN_SIZE_MAX (1 << 20)
+#define LOGS_RESERVE (4 << 20)
 #define LOGS_LAST 20	   /* lines in memory */
 #define LOGS_LINE_MAX 1000 /* bytes */
 
@@ -36,7 +43,14 @@ struct logs {
 	bool told;	      /* the caller has told of it */
 	size_t taken;	      /* bytes since logs_allow */
 	int64_t file_size, retry_ns, look_ns;
+	int64_t room; /* bytes that may be written before it is looked how much is free */
 };
+
+/* The path of that file, "waist.log": in $LOGS_DIRECTORY, else where $RUN/log/place says, else in $RUN/log.
+ * 0 or -errno. */
+int logs_path(char path[RUN_PATH_MAX], const char *file);
+/* By achstart: $RUN/log/place is as $LOGS_DIRECTORY says.  0 or -errno. */
+int logs_keep_place(void);
 
 /* Makes or finds the FIFO and opens the file.  0, or -errno with a line in errors: it can be used all the same. */
 int logs_open(struct logs *logs, const char *name, struct error_sink *errors);

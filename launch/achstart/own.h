@@ -1,4 +1,4 @@
-/* own.h: what achstart asks of the system for itself, and what it hands on to its daemons. */
+/* own.h: what achstart asks of the system for itself. */
 #ifndef LAUNCH_ACHSTART_OWN_H
 #define LAUNCH_ACHSTART_OWN_H
 
@@ -7,8 +7,7 @@
 
 #include "config/error.h"
 
-/* Of an ordinary user's achstart that was given CAP_NET_ADMIN, CAP_SYS_NICE or CAP_IPC_LOCK, by setcap(8) or by
- * systemd: its daemons have those of them, too (ambient capabilities).  root's have them anyway. */
+/* What capabilities an ordinary user's achstart has stay its own: no daemon gets them.  root's daemons are root's. */
 void own_capabilities(void);
 
 /* Channels that its daemons make are for this group to read; (gid_t)-1: for their user alone. */

@@ -13,12 +13,13 @@
 #include "launch/achstart/mend.h"
 #include "launch/achstart/orphans.h"
 #include "launch/achstart/own.h"
+#include "launch/achstart/room.h"
 #include "launch/achstart/supervise.h"
 
 #define WORLD 111
 #define LATE_NS 50000000 /* having woken so late itself, it does not judge others by the time before */
 #define PATROL_EVERY 5	 /* looks */
-#define ORPHANS_EVERY 10
+#define SELDOM 10
 
 /* ---- order ---- */
 
@@ -161,8 +162,10 @@ static void look(struct supervisor *s, int64_t now_ns)
 	for (size_t i = 0; i < s->n; i++)
 		watch_judge(s, &s->watches[i], now_ns);
 	links_look(&s->links, s->launch, drivers, n, &s->events, now_ns);
-	if (s->looks % ORPHANS_EVERY == 0)
+	if (s->looks % SELDOM == 0) {
 		orphans_look(s, false, now_ns);
+		room_make(s->n);
+	}
 	mended = s->looks++ % PATROL_EVERY ? NULL : patrol_look(&s->patrol);
 	if (mended)
 		supervise_mended(s, mended, now_ns);
@@ -351,6 +354,7 @@ static void close_all(struct supervisor *s, bool stopped)
 	events_close(&s->events);
 	level_close(s, stopped);
 	if (stopped) {
+		room_give_up();
 		patrol_sweep(&s->patrol);
 		folder_sweep();
 	}
@@ -363,10 +367,15 @@ static void close_all(struct supervisor *s, bool stopped)
 static void begin(struct supervisor *s, int64_t now_ns)
 {
 	bool adopted = false, before = false;
+	int status;
 
 	events_say(&s->events, now_ns, MSG_SEVERITY_INFO, "achstart", "begin", "robot %s, %s", s->launch->name,
 		   s->launch->path);
 	be_quick(s, now_ns);
+	status = room_make(s->n);
+	if (status)
+		events_say(&s->events, now_ns, MSG_SEVERITY_WARNING, "achstart", "room",
+			   "no room in the robot's folder for the states of its daemons: %s", strerror(-status));
 	for (size_t i = 0; i < s->n; i++)
 		adopted |= watch_adopt(s, &s->watches[i], now_ns);
 	level_begin(s, adopted, now_ns);

@@ -8,6 +8,7 @@
 
 #include "launch/achstart/mend.h"
 #include "launch/achstart/patrol.h"
+#include "launch/achstart/room.h"
 #include "launch/achstart/supervise.h"
 
 #define YOUNG_NS 1000000000  /* has not published yet, and is believed to hear a SIGTERM */
@@ -165,8 +166,10 @@ static void kill_process(struct supervisor *s, struct watch *w, enum policy_even
 
 static void keep(struct supervisor *s, struct watch *w, int64_t now_ns)
 {
-	const int status = folder_state_write(w->daemon->name, &w->kept);
+	int status = folder_state_write(w->daemon->name, &w->kept);
 
+	if (status == -ENOSPC && room_give_up())
+		status = folder_state_write(w->daemon->name, &w->kept);
 	if (status)
 		events_say(&s->events, now_ns, MSG_SEVERITY_WARNING, w->daemon->name, "state-file",
 			   "its state cannot be kept: %s", strerror(-status));

@@ -146,6 +146,7 @@ scheduled() { # NAME: how its process is
 	chrt -p "$(awk '$1 == "pid" { print $2 }' "$ENDPLATE_RUN/state/$1")"
 }
 
+# What capabilities achstart has are its own: no daemon gets them.
 test_an_ordinary_user_with_capabilities() {
 	[ "$(id -u)" -eq 0 ] || exit 77
 	as_user -all true 2>/dev/null || exit 77
@@ -158,6 +159,11 @@ test_an_ordinary_user_with_capabilities() {
 		--inh-caps=-all,+sys_nice,+ipc_lock,+net_admin --ambient-caps=-all,+sys_nice,+ipc_lock,+net_admin
 	until_done said user 'all 4 ready'
 	scheduled waist | grep SCHED_FIFO
+	grep -x 'CapEff:	0000000000805000' "/proc/$supervisor/status"
+	for name in canwire robotsim clock waist; do
+		grep -cx 'Cap\(Prm\|Eff\|Amb\):	0000000000000000' \
+			"/proc/$(awk '$1 == "pid" { print $2 }' "$folder/user/state/$name")/status" | grep -x 3
+	done
 	lib_not said user warning
 	stop
 	# And without them: it runs, and says so.
@@ -165,7 +171,7 @@ test_an_ordinary_user_with_capabilities() {
 	start user setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all --ambient-caps=-all
 	until_done said user 'all 4 ready'
 	scheduled waist | grep SCHED_OTHER
-	said user 'it takes CAP_SYS_NICE'
+	said user 'it takes a higher limit, LimitRTPRIO='
 	stop
 }
 

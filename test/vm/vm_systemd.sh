@@ -63,7 +63,7 @@ is_another() { # PID: it runs, and is not that one
 	mapfile -t now < <(value MainPID SubState)
 	[ "${now[0]}" != "$1" ] && [ "${now[1]}" = running ]
 }
-events() { inside cat /run/endplate/bench/log/events.log; }
+events() { inside cat /var/log/endplate/bench/events.log; }
 said() { grep -qE -- "$1" <<<"$(events)"; }
 daemons() { inside grep -r '^pid' /run/endplate/bench/state | sort; }
 until_it() { vm_until "$@" && return; dmesg | tail -n 50; events; return 1; }
@@ -98,6 +98,10 @@ test_is_clean() {
 	systemd-analyze verify "$folder/endplate@bench.service"
 }
 
+test_exposure_is_2() {
+	systemd-analyze security --offline=true --threshold=20 "$folder/endplate@bench.service"
+}
+
 test_killed_and_hung() {
 	local before
 
@@ -124,21 +128,51 @@ test_wrong_files() {
 	ctl reset-failed "$unit"
 }
 
-test_an_ordinary_user() {
-	local before
+# USER WORD...: achctl as that user, with the groups that are the user's
+as() {
+	inside setpriv --reuid="$1" --regid="$1" --init-groups env ENDPLATE_RUN=/run/endplate/bench USER=root \
+		achctl "${@:2}"
+}
+capabilities() { inside sed -n "s/^Cap\(Eff\|Prm\):\t0*//p" "/proc/$1/status" | tr '\n' ' '; } # PID
+files() { inside stat -c '%a %U:%G' "$@"; }
+refused="*is for the robot's user, root and the group arming: of its launch file"
 
-	mkdir -p "$units/$unit.service.d"
-	printf '%s\n' '[Service]' User=robot Group=robot >"$units/$unit.service.d/user.conf"
-	ctl daemon-reload
-	vm_finally "rm -r $units/$unit.service.d; ctl daemon-reload"
+# The unit's user, with one capability, which no daemon has; real-time priorities and locked memory by its limits.
+test_its_own_user() {
+	local before pids pid
+
 	starts
-	is "$(inside stat -c %U "/proc/$(main)")" = robot
-	lib_not said CAP_
+	is "$(inside stat -c %U:%G "/proc/$(main)")" = endplate:endplate-op
+	is "$(capabilities "$(main)")" = '1000 1000 '
+	lib_not said 'higher limit'
 	before=$(daemons)
+	mapfile -t pids < <(awk '{ print $NF }' <<<"$before")
+	for pid in "${pids[@]}"; do
+		is "$(capabilities "$pid")" = '  '
+		inside grep -E 'VmLck:.* [1-9][0-9]* kB' "/proc/$pid/status"
+	done
 	inside chrt -p "$(sed -n '1s/.* //p' <<<"$before")" | grep SCHED_FIFO
 	dies KILL
 	is "$(daemons)" = "$before"
 	said adopted
+	stops
+}
+
+test_operators() {
+	starts
+	is "$(files /run/endplate/bench /run/endplate/bench/control /var/log/endplate/bench/events.log)" = \
+		$'750 endplate:endplate-op\n660 endplate:endplate-op\n640 endplate:endplate-op'
+	lib_matches 0 'bench *' as operator status
+	lib_matches 0 '*all 4 ready*' as operator events
+	lib_matches 1 "$refused" as operator arm
+	lib_matches 1 "$refused" as operator stop
+	lib_matches 1 "$refused" as operator request waist home
+	lib_matches 0 'level estop*' as operator estop
+	until_it inside achctl --robot bench status --json | grep -q '"level":"estop"'
+	lib_matches 1 "$refused" as operator arm
+	lib_matches 0 'armed: *' as armer arm --within 20s
+	said 'armed by armer'
+	lib_matches 111 '*Permission denied*' as stranger status
 	stops
 }
 
@@ -153,6 +187,12 @@ sed '/actuated: no/a\    settings: {tick: 50ms}
 sed 's|\.\./config/robots/||; s|priority:|dead_after: 20s\n    ready_within: 1min\n    &|' launch/robot.launch \
 	>/etc/endplate/bench.launch
 cp /usr/local/lib/systemd/system/endplate@.service "$folder/endplate@bench.service"
-id -u robot >/dev/null 2>&1 || useradd --system robot
+printf '%s\n' 'operators: endplate-op' 'arming: endplate-arm' >>/etc/endplate/bench.launch
+for group in endplate-op endplate-arm; do
+	getent group $group >/dev/null || groupadd --system $group
+done
+for user in endplate: operator:endplate-op armer:endplate-op,endplate-arm stranger:; do
+	id -u "${user%:*}" >/dev/null 2>&1 || useradd --system --no-create-home -G "${user#*:}" "${user%:*}"
+done
 boot
 lib_functions "$folder/log" "${1:-}"
