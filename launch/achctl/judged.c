@@ -66,6 +66,17 @@ bool judged_only_copied(struct estop *e, struct estop_seen *seen)
 	return true;
 }
 
+bool judged_is_there(const struct estop *e, const struct chans *chans)
+{
+	for (int c = 0; c < ESTOP_CHANNELS; c++)
+		if (e->channel[c].open || e->channel[c].status != ACH_ENOENT)
+			return true;
+	for (size_t i = 0; i < chans->n; i++)
+		if (chans->at[i]->state && obeyed_is_driver(&chans->at[i]->common, e->boot))
+			return true;
+	return false;
+}
+
 bool judged_driver(const struct estop *e, const struct chans_one *one, char *name, size_t size)
 {
 	return chans_daemon(one, name, size) && obeyed_is_driver(&one->common, e->boot);

@@ -19,6 +19,8 @@ enum msg_level judged_look(struct estop *estop, const struct chans *chans, int64
  * which is then up to date. */
 bool judged_only_copied(struct estop *estop, struct estop_seen *seen);
 
+/* Is there a driver, or a channel of the e-stop? */
+bool judged_is_there(const struct estop *estop, const struct chans *chans);
 /* Is it the state of a driver?  Its name. */
 bool judged_driver(const struct estop *estop, const struct chans_one *one, char *name, size_t size);
 /* Has its process ended?  One that $RUN/state does not know of counts as ended if it was silent at that time. */

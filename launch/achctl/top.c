@@ -155,7 +155,7 @@ static void draw(struct loop *l)
 	if (!l->shown && l->asking && l->away && clock_now_ns() - l->ask_ns < FIRST_NS)
 		return;
 	l->shown = true;
-	view_level(&l->top.view, &l->estop);
+	view_level(&l->top.view, &l->estop, &l->top.chans);
 	view_fresh(&l->top.view, &l->top.chans);
 	top_screen_draw(&l->top);
 }

@@ -67,8 +67,8 @@ void view_json(const struct view *view, FILE *to);
 
 /* Of the e-stop channels, the state channels and $RUN/state; needs nobody.  How many daemons it found. */
 size_t view_look(struct view *view, const struct chans *chans);
-/* Level, epoch, who and why, as the e-stop channels have them. */
-void view_level(struct view *view, const struct estop *estop);
+/* Level, epoch, who and why, as judged_look found them. */
+void view_level(struct view *view, const struct estop *estop, const struct chans *chans);
 /* What the channels tell better than achstart, which looks at them less often: age, rate and phase. */
 void view_fresh(struct view *view, const struct chans *chans);
 

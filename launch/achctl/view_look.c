@@ -154,16 +154,20 @@ static void keep_first(void *to, const char *line)
 		COPY(v->why, line);
 }
 
-/* Neither channel is there, or may be read. */
-void view_level(struct view *v, const struct estop *e)
+/* Neither channel may be read by this user. */
+static bool is_secret(const struct estop *e)
 {
-	const enum ach_status *status[] = { &e->channel[0].status, &e->channel[1].status };
+	return !e->channel[0].open && !e->channel[1].open &&
+	       (e->channel[0].status == ACH_EACCES || e->channel[1].status == ACH_EACCES);
+}
 
+void view_level(struct view *v, const struct estop *e, const struct chans *chans)
+{
 	*v->level = *v->who = *v->why = 0;
 	v->epoch = 0;
-	if (!e->channel[0].open && !e->channel[1].open && *status[0] == ACH_ENOENT && *status[1] == ACH_ENOENT)
+	if (!judged_is_there(e, chans))
 		return;
-	if (!e->channel[0].open && !e->channel[1].open && (*status[0] == ACH_EACCES || *status[1] == ACH_EACCES)) {
+	if (is_secret(e)) {
 		estop_why_closed(e, &(struct error_sink){ keep_first, v, 0 });
 		return;
 	}
@@ -181,7 +185,7 @@ static void take_level(struct view *v, const struct chans *chans)
 
 	judged_open(&estop, false, &(struct error_sink){ 0 });
 	judged_look(&estop, chans, clock_now_ns());
-	view_level(v, &estop);
+	view_level(v, &estop, chans);
 	estop_close(&estop);
 }
 

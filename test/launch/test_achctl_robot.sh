@@ -70,7 +70,7 @@ late() { # VERB STATUS COMMAND...: achstart hears of it only after achctl has gi
 	"${@:3}" >"$lib_folder/late" 2>&1 || status=$?
 	achctl estop --why 'smoke again' >/dev/null
 	kill -CONT "$achstart"
-	lib_until too_late "$1" "$before" && is 'robot["level"], robot["why"]' "('estop', 'smoke again')" &&
+	lib_until too_late "$1" "$before" && is 'robot["level"]' estop &&
 		is 'robot["stopping"]' False && [ "$status" -eq "$2" ] && return
 	echo "$* ended with $status: $(<"$lib_folder/late")"
 	return 1
