@@ -1,11 +1,10 @@
 /* port.h: one end of a channel, as a daemon holds it.
  *
- * Whoever comes first makes the channel: port_open opens it or makes it, of the size that its message needs.  Its owner
- * is our effective user or root, and no other user has more rights than we grant: a channel that another user made first
- * is refused.  One
- * that is unlinked, or corrupt, is opened anew (port_look, once a second or as often as asked), and its new handle
- * begins at the oldest message there.  Nothing here waits: a put whose lock is held waits for 2 ms at most, and is
- * counted.
+ * Whoever comes first makes the channel: port_open opens it or makes it, of the size that its message needs.  Its
+ * owner is our effective user or root, and no other user has more rights than we grant: a channel that another user
+ * made first is refused.  One that is unlinked, or corrupt, is opened anew (port_look, once a second or as often as
+ * asked), and its new handle begins at the oldest message there.  Nothing here waits: a put whose lock is held waits
+ * for 2 ms at most, and is counted.
  */
 #ifndef DAEMONS_PORT_H
 #define DAEMONS_PORT_H
@@ -36,8 +35,8 @@ struct port {
 /* "$ENDPLATE_PREFIX" + channel.  -ENAMETOOLONG. */
 int port_name(char name[PORT_NAME_MAX], const char *channel);
 
-/* The group of the operators, for the channels of a daemon: the number that achstart leaves in the environment, if it is
- * our effective group, too; else (gid_t)-1. */
+/* The group of the operators, for the channels of a daemon: the number that achstart leaves in the environment, if it
+ * is our effective group, too; else (gid_t)-1. */
 #define PORT_OPERATORS "ENDPLATE_OPERATORS"
 gid_t port_group(void);
 
@@ -46,7 +45,8 @@ gid_t port_group(void);
  * mode has not; and the like.  A port that could not be opened is tried again by port_look. */
 int port_open(struct port *port, const char *channel, const struct msg_type *type, mode_t mode,
 	      struct error_sink *errors);
-/* The line for a channel that ach_open has just refused with ACH_EACCES: whose it is, what is wrong, what to do.  -EACCES. */
+/* The line for a channel that ach_open has just refused with ACH_EACCES: whose it is, what is wrong, what to do.
+ * -EACCES. */
 int port_foreign(const char *name, struct error_sink *errors);
 void port_close(struct port *port);
 

@@ -1,9 +1,9 @@
 /* which.h: which robot is meant: its folder, and its channels.
  *
- * The folder is that of --robot (/run/endplate/ROBOT, else that of a robot of the user), $ENDPLATE_RUN, or the only robot
- * that runs here.  It belongs to the user, to root, or to a user whom root has given it (config/owned.h).  In it achstart
- * left where the robot's channels are and what their names begin with (launch/achstart/folder.h); without that they are
- * $ACH_DIR and $ENDPLATE_PREFIX.  So what arms a robot and what stops it go to the same one.
+ * The folder is that of --robot (/run/endplate/ROBOT, else that of a robot of the user), $ENDPLATE_RUN, or the only
+ * robot that runs here.  It belongs to the user, to root, or to a user whom root has given it (config/owned.h).  In
+ * it achstart left where the robot's channels are and what their names begin with (launch/achstart/folder.h); without
+ * that they are $ACH_DIR and $ENDPLATE_PREFIX.  So what arms a robot and what stops it go to the same one.
  *
  * If the two contradict each other, or --robot and $ENDPLATE_RUN, nothing is done but hold and estop, which go to all
  * that may have been meant: to raise too much is safe.

@@ -19,9 +19,9 @@
 #include "daemons/port.h"
 
 /* Makes the folder, and state in it, and keeps both open: from here on everything is done by their descriptors.  The
- * lock's descriptor, to be kept for life; or -EBUSY with a line that names its holder, or -errno with a line: the folder
- * belongs to another user, a link leads to it ... (owned.h).  patient: a lock that will be free in a moment, because its
- * holder was killed, is waited for; else nothing is. */
+ * lock's descriptor, to be kept for life; or -EBUSY with a line that names its holder, or -errno with a line: the
+ * folder belongs to another user, a link leads to it ... (owned.h).  patient: a lock that will be free in a moment,
+ * because its holder was killed, is waited for; else nothing is. */
 int folder_lock(bool patient, struct error_sink *errors);
 void folder_unlock(int lock);
 /* Is that descriptor's file still the lock, in the folder that others find?  Not after somebody removed either. */
@@ -42,11 +42,11 @@ struct folder_robot {
 	char channels[RUN_PATH_MAX]; /* ACH_DIR; "": not set */
 };
 
-/* With $ENDPLATE_PREFIX and $ACH_DIR, before anything is started; what is there already and says the same is left.  0, or -errno
- * with a line: without it a stop could miss the robot. */
+/* With $ENDPLATE_PREFIX and $ACH_DIR, before anything is started; what is there already and says the same is left.
+ * 0, or -errno with a line: without it a stop could miss the robot. */
 int folder_robot_write(const char *name, struct error_sink *errors);
-/* Of the folder of a robot to talk to (owned_look).  0; -ENOENT; -EBADMSG and others: to be treated as not there; a line if
- * it is not to be trusted. */
+/* Of the folder of a robot to talk to (owned_look).  0; -ENOENT; -EBADMSG and others: to be treated as not there; a
+ * line if it is not to be trusted. */
 int folder_robot_read(const char *path, struct folder_robot *robot, struct error_sink *errors);
 
 /* How it was left, for another achstart.  Wanted: somebody asked for a new process, which has not begun yet. */

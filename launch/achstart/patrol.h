@@ -26,9 +26,9 @@ int patrol_open(struct patrol *patrol, const struct launch *launch); /* 0 or -EN
 void patrol_close(struct patrol *patrol);
 
 /* Before any daemon is started.  A channel that another user has made first, or whose mode lets others do more than
- * endplate(7) grants, is removed, and replaced says so.  The references of actuated devices are made for the group moving,
- * if one is named: a driver cannot.  0, or -EACCES with a line for each that cannot be removed: without root's rights
- * another user's can not. */
+ * endplate(7) grants, is removed, and replaced says so.  The references of actuated devices are made for the group
+ * moving, if one is named: a driver cannot.  0, or -EACCES with a line for each that cannot be removed: without
+ * root's rights another user's can not. */
 int patrol_begin(struct patrol *patrol, void (*replaced)(void *to, const char *why), void *to,
 		 struct error_sink *errors);
 

@@ -186,7 +186,7 @@ static void one_of_another_user_is_refused(void)
 	TEST_ASSERT_EQUAL_STRING(line, first_line);
 }
 
-/* Made first by another user, who would have owned what the driver reads and writes; or open to more than is granted. */
+/* Made first by another user, who would have owned what the driver reads and writes; or open to more than granted. */
 static void a_channel_that_others_may_change_is_refused(void)
 {
 	static const struct {

@@ -1,7 +1,7 @@
 #!/bin/bash
 # test_places.sh: other users of the machine and the files of a robot.  Each case is an attack, or a mistake, of an
 # ordinary user, and what must hold.
-# shellcheck disable=SC2317 # called by name
+# shellcheck disable=SC2317,SC2086 # called by name; users are numbers
 set -eu -o pipefail
 . test/scripts/lib.sh
 robot=23401 stranger=23402 operator=23403 operators=23410
@@ -170,8 +170,8 @@ victim() { # UID: a process, its number in $victim and its start in $started
 forge() {
 	rm -rf "$folder/forged"
 	install -d -o $robot "$folder/forged" "$folder/forged/state"
-	printf 'pid %d\nstarted %d\nboot %s\nincarnation 1\nhash 0\nready 1\nready_ns 1\nspawned_ns 1\nrestarts 0\nleft %s\nend\n' \
-		"$victim" "$started" "$1" stopped >"$folder/forged/state/one"
+	printf '%s\n' "pid $victim" "started $started" "boot $1" 'incarnation 1' 'hash 0' 'ready 1' 'ready_ns 1' \
+		'spawned_ns 1' 'restarts 0' 'left stopped' end >"$folder/forged/state/one"
 	chown $robot "$folder/forged/state/one"
 	chmod 600 "$folder/forged/state/one"
 }
@@ -277,7 +277,7 @@ test_a_wire_is_for_its_user() {
 	install -d -o $robot -m 755 "$run"
 	start $robot "$run" robot
 	ready
-	[ "$(stat -c %a "$run/wire" "$run/wire/torso" "$run/wire/torso.lock" "$run/robotsim" | xargs)" = '700 600 600 600' ]
+	(cd "$run" && [ "$(stat -c %a wire wire/torso wire/torso.lock robotsim | xargs)" = '700 600 600 600' ])
 	lib_matches 111 '*no permission for*' as $stranger canwire stats torso
 	chmod 755 "$run" "$run/wire"
 	lib_matches 111 '*is not to be trusted*' as $stranger canwire stats torso
