@@ -51,7 +51,7 @@ static uint64_t count_commits(struct ach_handle *h)
 	uint64_t c = atomic_load_explicit(&h->shm->commit, memory_order_seq_cst);
 
 	ach_ring_bell(h, c + 1);
-	if (c != h->event_seq && !h->event_own)
+	if ((c != h->event_seq || ach_condemned(h)) && !h->event_own)
 		ach_fd_count(h);
 	return c;
 }

@@ -37,11 +37,14 @@
 #ifndef BOUNDED
 #define BOUNDED 0	/* of the waiters, so many have a deadline */
 #endif
+#ifndef BELL
+#define BELL 0		/* 1: some may only read.  Waiters with an odd id are such; nobody relies on a watcher */
+#endif
 #ifndef CANCELS
 #define CANCELS 0	/* of waiters in a run */
 #endif
 #ifndef SCRIBBLES
-#define SCRIBBLES 0	/* 1: the bell is scribbled on, once */
+#define SCRIBBLES 0	/* 1: a hint is scribbled on, once: with BELL that of the bell */
 #endif
 
 #ifdef RESERVE
@@ -75,6 +78,9 @@
 #define HINT(seq) ((seq) * 2)
 #define HINT_WATCHED(seq) ((seq) * 2 + 1)
 #define HINT_SEQ(hint) ((hint) / 2)
+#if BELL
+#define HIGHER(a, b) ((a) > (b) -> (a) : (b))
+#endif
 
 /* ---- shared memory ---- */
 
@@ -82,7 +88,10 @@ byte commit;		/* the newest sequence number, and the futex word */
 byte reclaim;		/* bytes and slots of messages before this one may be changing */
 byte lock;		/* of the writers: owner's pid or 0 */
 byte woken;		/* who waited for a message up to this one has been woken */
-byte hint;		/* in the bell file: HINT or HINT_WATCHED of the message somebody waits for */
+byte hint;		/* of those who may write: HINT or HINT_WATCHED of the message that one waits for */
+#if BELL
+byte bell;		/* of those who may only read: HINT of the message that one waits for */
+#endif
 byte entry_seq[SLOTS];
 byte entry_pos[SLOTS];
 byte entry_cum[SLOTS];
@@ -94,6 +103,13 @@ byte shared_head;
 #endif
 
 /* ---- the kernel and the bookkeeping of the run ---- */
+
+/* Whom a scribble may keep from being woken: who may only read can disturb no writer. */
+#if BELL
+#define SCRIBBLED(id) (scribbled && (id) % 2 == 1)
+#else
+#define SCRIBBLED(id) scribbled
+#endif
 
 bool asleep[WAITERS + 1];	/* in FUTEX_WAIT ... */
 byte asleep_on[WAITERS + 1];	/* ... because the word had this value */
@@ -361,6 +377,9 @@ fill:
 	h = HINT_SEQ(hint);
 	w = woken;
 #endif
+#if BELL && defined(M_BELL_BEFORE_COMMIT)
+	h = HINT_SEQ(bell);
+#endif
 #ifdef M_UNLOCK_BEFORE_COMMIT
 	atomic { lock = 0; WRITER_MAY_DIE };
 #endif
@@ -413,7 +432,14 @@ fill:
 	fi;
 #else
 #ifndef M_HINT_BEFORE_COMMIT
+#if BELL && defined(M_BELL_BEFORE_COMMIT)
+	atomic { h = HIGHER(h, HINT_SEQ(hint)) };
+#else
 	h = HINT_SEQ(hint);
+#endif
+#if BELL && !defined(M_BELL_IGNORED) && !defined(M_BELL_BEFORE_COMMIT)
+	atomic { h = HIGHER(h, HINT_SEQ(bell)) };
+#endif
 	w = woken;
 #endif
 	if
@@ -436,7 +462,7 @@ fill:
 			j = 0;
 			do
 			:: j < WAITERS ->
-				ENSURE(no_sleeper_is_left_behind, !asleep[j] || asleep_on[j] >= s || scribbled);
+				ENSURE(no_sleeper_is_left_behind, !asleep[j] || asleep_on[j] >= s || SCRIBBLED(j));
 				j++
 			:: else -> break
 			od;
@@ -660,8 +686,19 @@ ring:
 #endif
 
 	/* G1: hint = max(hint, cursor + 1), and without a deadline the watch,
-	 * if nobody has it. */
-#if defined(M_BIT_CLEARED_BEFORE_WAKE) || defined(M_BIT_CLEARED_AFTER_WAKE)
+	 * if nobody has it.  Where some may only read, each in its own word, and
+	 * everybody keeps a slice. */
+#if BELL
+	atomic {
+		if
+		:: id % 2 == 0 && HINT_SEQ(hint) <= cursor -> hint = HINT(cursor + 1); WAITER_MAY_DIE
+#ifndef M_BELL_NOT_RUNG
+		:: id % 2 == 1 && HINT_SEQ(bell) <= cursor -> bell = HINT(cursor + 1); WAITER_MAY_DIE
+#endif
+		:: else
+		fi
+	};
+#elif defined(M_BIT_CLEARED_BEFORE_WAKE) || defined(M_BIT_CLEARED_AFTER_WAKE)
 	atomic { hint = HINT(1); WAITER_MAY_DIE };
 #elif defined(M_HINT_PLAIN_STORE)
 	atomic { hint = HINT(cursor + 1); WAITER_MAY_DIE };
@@ -755,7 +792,7 @@ ring:
 			:: watching[id] > 0 -> goto unwatch
 			:: watching[id] == 0 -> goto wait
 			fi
-		:: asleep[id] && !untimed[id] && ((deaths > 0 && asleep_on[id] != commit) || scribbled)
+		:: asleep[id] && !untimed[id] && ((deaths > 0 && asleep_on[id] != commit) || SCRIBBLED(id))
 		:: asleep[id] && finished == WRITERS && (asleep_on[id] == commit || (untimed[id] && given_up))
 		fi;
 		asleep[id] = false;
@@ -773,9 +810,14 @@ proctype scribbler()
 {
 	atomic {
 		if
+#if BELL
+		:: bell = 0
+		:: bell = HINT(COMMITS + 2)
+#else
 		:: hint = 0
 		:: hint = HINT(HINT_SEQ(hint))
 		:: hint = HINT(COMMITS + 2)
+#endif
 		fi;
 		scribbled = true
 	}

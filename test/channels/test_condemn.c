@@ -2,6 +2,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -124,10 +125,21 @@ static void test_sleeping_readers_wake(void)
 static void test_descriptor_becomes_readable(void)
 {
 	struct pollfd p = { .events = POLLIN };
+	char byte;
 
 	LIB_ASSERT_STATUS(ACH_OK, ach_channel_fd(&chan, &p.fd));
 	LIB_ASSERT_STATUS(ACH_OK, ach_condemn(&chan));
-	TEST_ASSERT_EQUAL_INT(1, poll(&p, 1, LIB_HANG_S * 1000));
+	for (int i = 0; i < 2; i++) {
+		TEST_ASSERT_EQUAL_INT(1, poll(&p, 1, LIB_HANG_S * 1000));
+		LIB_ASSERT_STATUS(ACH_CORRUPT, ach_get(&chan, &byte, 1, NULL, NULL, 0));
+	}
+}
+
+static void test_descriptor_of_the_helper_thread(void)
+{
+	setenv("ACH_NO_IO_URING", "1", 1);
+	test_descriptor_becomes_readable();
+	unsetenv("ACH_NO_IO_URING");
 }
 
 static void test_handles_that_cannot_condemn(void)
@@ -213,6 +225,7 @@ int main(void)
 	RUN_TEST(test_beside_a_writer_stopped_inside_put);
 	RUN_TEST(test_sleeping_readers_wake);
 	RUN_TEST(test_descriptor_becomes_readable);
+	RUN_TEST(test_descriptor_of_the_helper_thread);
 	RUN_TEST(test_handles_that_cannot_condemn);
 	RUN_TEST(test_foreign_owner_and_looser_mode_are_refused);
 	RUN_TEST(test_channel_of_another_user_is_named);
