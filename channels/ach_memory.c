@@ -150,8 +150,8 @@ bool ach_memory_is_of(const struct shmid_ds *d, uid_t owner)
 	return d->shm_perm.uid == owner && d->shm_perm.cuid == owner;
 }
 
-/* Identifiers are used again, and are others in another IPC namespace: what is removed must be the plate's own.  The bell
- * goes first: as long as the channel's memory is there it says which bell belongs to it. */
+/* Identifiers are used again, and are others in another IPC namespace: what is removed must be the plate's own.  The
+ * bell goes first: as long as the channel's memory is there it says which bell belongs to it. */
 void ach_memory_remove(const struct ach_plate *plate, uid_t owner)
 {
 	struct shmid_ds d;

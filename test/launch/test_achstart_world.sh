@@ -131,7 +131,8 @@ test_no_room_at_all() {
 	unshare -m true 2>/dev/null || { echo "no mount namespaces here"; exit 77; }
 	export ENDPLATE_RUN=$folder/noroom
 	# shellcheck disable=SC2016 # for the shell inside
-	unshare -m bash -c 'mount -t tmpfs -o size=16k none /dev/shm && head -c 16k /dev/zero >/dev/shm/filler || exit 77
+	unshare -m bash -c 'mount -t tmpfs -o size=16k none /dev/shm || exit 77
+		head -c 16k /dev/zero >/dev/shm/filler
 		"$0" launch/robot.launch 2>>"$1"
 		[ $? -eq 111 ]' "$achstart" "$folder/noroom.said"
 	said noroom 'No space left'
