@@ -1,12 +1,12 @@
 /* drv_previous.c: what the process that drove this device before has left. */
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "config/boot.h"
 #include "config/run.h"
 #include "daemons/drv_previous.h"
 
@@ -38,16 +38,15 @@ static long long number_of(const char *text, const char *key, long long missing)
 	return value && end != value && (*end == '\n' || !*end) ? number : missing;
 }
 
+/* A line that cannot be read is taken for one of this boot: the latches it stands beside count. */
 static bool is_of_this_boot(const char *text, const uint64_t boot[2])
 {
 	const char *value = value_of(text, "boot");
 	uint64_t written[2];
-	char id[64];
 
-	if (!value)
-		return true; /* a file without it lies where files end with the boot */
-	snprintf(id, sizeof(id), "%.*s", (int)strcspn(value, "\n"), value);
-	return boot_id_parse(written, id) || (written[0] == boot[0] && written[1] == boot[1]);
+	if (!value || sscanf(value, "%16" SCNx64 " %16" SCNx64, &written[0], &written[1]) != 2)
+		return true;
+	return written[0] == boot[0] && written[1] == boot[1];
 }
 
 struct drv_previous_file drv_previous_parse(const char *text, const uint64_t boot[2], int pid, int session)

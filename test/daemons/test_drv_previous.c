@@ -284,8 +284,8 @@ static void the_file_line_by_line(void)
 		{ "pid 30\nincarnation 3\nlatches 255\n", true, 3, ALL },
 		{ "pid 30\nincarnation -3\nlatches 4\n", false, 0, 0 },
 		{ "pid 30\nincarnation 99999999999\nlatches 4\n", false, 0, 0 },
-		{ "boot 00000000-0000-0001-0000-000000000002\npid 30\nincarnation 3\nlatches 4\n", true, 3, 4 },
-		{ "boot 00000000-0000-0001-0000-000000000003\npid 30\nincarnation 3\nlatches 4\n", false, 0, 0 },
+		{ "boot 0000000000000001 0000000000000002\npid 30\nincarnation 3\nlatches 4\n", true, 3, 4 },
+		{ "boot 0000000000000001 0000000000000003\npid 30\nincarnation 3\nlatches 4\n", false, 0, 0 },
 		{ "", false, 0, 0 },
 	};
 	static const uint64_t one_two[2] = { 1, 2 };
