@@ -348,7 +348,7 @@ static void fill_the_queue(void)
 static void a_queue_has_an_end(void)
 {
 	drv_lib_at(3, fill_the_queue);
-	TEST_ASSERT_EQUAL(0, drv_lib_main(ON_WIRES));
+	TEST_ASSERT_EQUAL(0, drv_lib_main("--name arm --bus left=wire:nowhere --set lock_memory=no"));
 	TEST_ASSERT_EQUAL(64, drv_lib.states[drv_lib.states_n - 1].common.bus[0].lost);
 }
 
@@ -386,7 +386,8 @@ static void look_at_absent(void)
 	TEST_ASSERT_TRUE(drv_bus_dead(DRIVER, 1));
 	TEST_ASSERT_EQUAL(BUS_ABSENT, drv_bus_state(DRIVER, 0));
 	TEST_ASSERT_FALSE(drv_bus_real(DRIVER, 0)); /* wire: */
-	TEST_ASSERT_FALSE(drv_bus_real(DRIVER, 1)); /* vcan */
+	TEST_ASSERT_TRUE(
+		drv_bus_real(DRIVER, 1)); /* whatever it is called, the kernel does not say that it is virtual */
 	TEST_ASSERT_TRUE(drv_bus_real(DRIVER, 2));
 	status = 1;
 	drv_lib_stop();

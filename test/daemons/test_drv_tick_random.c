@@ -148,7 +148,7 @@ static void clock_changes(int64_t divider)
 		clock_is.zero_number = (uint64_t)any(0, INT64_MAX - 1);
 	}
 	if (once_in(5)) {
-		clock_is.period_ns = any(5, 30) * 100 * US;
+		clock_is.period_ns = once_in(4) ? any(5, 30) * 100 * US : MS;
 		clock_is.zero_ns = now_ns - (now_ns - was_ns) % clock_is.period_ns;
 	}
 	if (clock_is.zero_ns < 0)
@@ -162,6 +162,13 @@ static void look_at_clock(void)
 	clock_publishes();
 	if (clock_is.t_cycle_ns < 0)
 		return;
+	if (clock_is.period_ns != MS) { /* as configured, or it is not listened to */
+		struct drv_tick before = t;
+
+		drv_tick_clock(&t, clock_is.cycle, clock_is.t_cycle_ns, clock_is.period_ns, now_ns);
+		TEST_ASSERT_EQUAL_MEMORY(&before, &t, sizeof(t));
+		return;
+	}
 	if (2 * (now_ns - clock_is.t_cycle_ns) < 3 * period_ns)
 		clock_is.seen_ns = clock_is.t_cycle_ns;
 	drv_tick_clock(&t, clock_is.cycle, clock_is.t_cycle_ns, clock_is.period_ns, now_ns);
@@ -187,7 +194,7 @@ static void clock_tick(int64_t settled)
 	freerun_is_seen_by(clock_is.seen_ns);
 	if (t.freerun)
 		TEST_ASSERT_EQUAL_INT64(own_ns + t.period_ns, drv_tick_next_ns(&t));
-	if (settled < SETTLED)
+	if (settled < SETTLED || clock_is.period_ns != MS)
 		return;
 	settled_ticks++;
 	/* Each tick belongs to a cycle that the divider divides, and none is doubled or missing. */
