@@ -273,8 +273,8 @@ static void turn(struct pciod *p, struct drv *drv, const struct drv_orders *orde
 		struct pciod_joint *j = &p->joints[i];
 		const bool halt = must_halt(p, orders, j->bus);
 		const unsigned int share = VERIFY_AT_ONCE / p->buses[j->bus].modules;
-		/* Latched, it comes to rest and is left alone. */
-		const bool told = commanded && !(drv_latched(drv) && pciod_module_stands(&j->module));
+		/* Latched, it comes to rest and is left alone, but not with the slow velocity it was told last. */
+		const bool told = commanded && !(drv_latched(drv) && !(j->module.state & PCIO_STATE_MOVING));
 		const struct pciod_wish wish = {
 			.now_ns = orders->now_ns,
 			.halt = halt || (p->stop_ns && stop_halts(p, &j->module, orders->now_ns)),

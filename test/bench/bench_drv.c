@@ -226,11 +226,14 @@ static struct bus *open_bus(const char *name)
 static void make(ach_channel_t *chan, const char *prefix, const char *name, enum msg_number number)
 {
 	const struct msg_type *type = msg_type_by_number(number);
+	ach_create_attr_t attr;
 	char full[64];
 
 	snprintf(full, sizeof(full), "%s%s", prefix, name);
 	ach_unlink(full);
-	if (ach_create(full, type->retained, type->body->size, NULL) != ACH_OK || ach_open(chan, full, NULL) != ACH_OK)
+	ach_create_attr_init(&attr);
+	ach_create_attr_set_mode(&attr, 0600, (gid_t)-1);
+	if (ach_create(full, type->retained, type->body->size, &attr) != ACH_OK || ach_open(chan, full, NULL) != ACH_OK)
 		bench_die("no channel %s", full);
 }
 
