@@ -36,9 +36,13 @@ stop() {
 	wait "$supervisor"
 }
 pid() { sed -n 's/^pid //p' "$ENDPLATE_RUN/state/$1"; }
-runs() { ps -e -o pid=,comm= | awk -v name="$1" -v prefix="$ENDPLATE_PREFIX" '$2 == name { print $1 }' | while read -r pid; do
-	tr '\0' '\n' 2>/dev/null <"/proc/$pid/environ" | grep -qx "ENDPLATE_RUN=$ENDPLATE_RUN" && echo "$pid"
-done || true; }
+runs() { # PROGRAM: its processes of this robot
+	local pid
+	for pid in $(ps -e -o pid=,comm= | awk -v name="$1" '$2 == name { print $1 }'); do
+		tr '\0' '\n' 2>/dev/null <"/proc/$pid/environ" | grep -qx "ENDPLATE_RUN=$ENDPLATE_RUN" || continue
+		echo "$pid"
+	done
+}
 free() { df --output=avail -k "$ENDPLATE_RUN" | tail -1; }
 fill() { dd if=/dev/zero of="$ENDPLATE_RUN/filler" bs=4k 2>/dev/null || true; [ "$(free)" -eq 0 ]; }
 said() { grep -qF -- "$1" "$folder/said"; }
@@ -63,7 +67,7 @@ test_nothing_is_started_twice_or_left() {
 	stop
 	said 'all stopped'
 	for name in canwire robotsim hubo-daemon pciod; do
-		[ -z "$(runs $name)" ]
+		[ -z "$(runs "$name")" ]
 	done
 	rm "$ENDPLATE_RUN/filler"
 }
@@ -84,8 +88,8 @@ test_full_from_the_beginning() {
 test_logs_leave_room() {
 	rm -rf "${ENDPLATE_RUN:?}"/*
 	printf '%s\n' "include: $(realpath config/robots/bench.yaml)" 'clock: none' 'daemons:' \
-		'  talker: {program: sh, args: [-c, "while :; do echo 0123456789012345678901234567890123456789; done"],' \
-		'    alive: process}' >"$folder/talk.launch"
+		'  talker: {program: sh, alive: process, args: [-c, "while :; do echo 01234567890123456789; done"]}' \
+		>"$folder/talk.launch"
 	: >"$folder/said"
 	start "$folder/talk.launch"
 	lib_until said 'its log cannot be written: No space left on device'

@@ -162,17 +162,17 @@ test_operators() {
 	starts
 	is "$(files /run/endplate/bench /run/endplate/bench/control /var/log/endplate/bench/events.log)" = \
 		$'750 endplate:endplate-op\n660 endplate:endplate-op\n640 endplate:endplate-op'
-	lib_matches 0 'bench *' as operator status
-	lib_matches 0 '*all 4 ready*' as operator events
-	lib_matches 1 "$refused" as operator arm
-	lib_matches 1 "$refused" as operator stop
-	lib_matches 1 "$refused" as operator request waist home
-	lib_matches 0 'level estop*' as operator estop
+	lib_matches 0 'bench *' as vm-operator status
+	lib_matches 0 '*all 4 ready*' as vm-operator events
+	lib_matches 1 "$refused" as vm-operator arm
+	lib_matches 1 "$refused" as vm-operator stop
+	lib_matches 1 "$refused" as vm-operator request waist home
+	lib_matches 0 'level estop*' as vm-operator estop
 	until_it inside achctl --robot bench status --json | grep -q '"level":"estop"'
-	lib_matches 1 "$refused" as operator arm
-	lib_matches 0 'armed: *' as armer arm --within 20s
-	said 'armed by armer'
-	lib_matches 111 '*Permission denied*' as stranger status
+	lib_matches 1 "$refused" as vm-operator arm
+	lib_matches 0 'armed: *' as vm-armer arm --within 20s
+	said 'armed by vm-armer'
+	lib_matches 111 '*Permission denied*' as vm-stranger status
 	stops
 }
 
@@ -191,8 +191,10 @@ printf '%s\n' 'operators: endplate-op' 'arming: endplate-arm' >>/etc/endplate/be
 for group in endplate-op endplate-arm; do
 	getent group $group >/dev/null || groupadd --system $group
 done
-for user in endplate: operator:endplate-op armer:endplate-op,endplate-arm stranger:; do
-	id -u "${user%:*}" >/dev/null 2>&1 || useradd --system --no-create-home -G "${user#*:}" "${user%:*}"
+for user in endplate vm-operator vm-armer vm-stranger; do
+	id -u $user >/dev/null 2>&1 || useradd --system --no-create-home --user-group $user
 done
+usermod -a -G endplate-op vm-operator
+usermod -a -G endplate-op,endplate-arm vm-armer
 boot
 lib_functions "$folder/log" "${1:-}"
