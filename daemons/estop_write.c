@@ -61,13 +61,16 @@ static enum ach_status put(struct estop_channel *c, const struct msg_estop *msg)
 /* ---- raising ---- */
 
 /* A raise is put, or its channel is condemned: every reader finds one or the other.  A channel that is condemned already
- * says the same. */
+ * says the same.  One whose file was overwritten cannot be opened, but readers still have it: it is removed, which they
+ * notice. */
 static enum ach_status put_or_condemn(struct estop_channel *c, const struct msg_estop *msg)
 {
 	const enum ach_status status = put(c, msg);
 
 	if (!c->open && status == ACH_CORRUPT)
 		return ACH_OK;
+	if (!c->open && status == ACH_BAD_SHM_FILE)
+		return ach_unlink(c->name);
 	if (status == ACH_OK || !c->open || status == ACH_EACCES)
 		return status;
 	return ach_condemn(&c->chan);

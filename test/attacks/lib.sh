@@ -1,0 +1,187 @@
+# shellcheck shell=bash
+# lib.sh: a robot to attack, and the users who attack it.
+#
+# The robot is that of launch/robot.launch: canwire, robotsim, hubo-daemon and pciod under achstart.  It belongs to the
+# user "robot", who is not root.  Folder, channels and programs lie in $folder; the folder of channels is open to every
+# user, as /dev/shm is.  Each case starts a robot of its own.
+#
+#	robot_up; robot_armed			# it would follow references now
+#	lib_not as stranger ach put ...		# the attack
+#	level_is run; still_alive		# what must hold
+
+. test/scripts/lib.sh
+
+[ "$(id -u)" -eq 0 ] || {
+	lib_ignore all "needs root, to be several users"
+	lib_end
+	exit
+}
+
+# ---- users ----
+
+declare -A uids=([root]=0 [robot]=23501 [other]=23502 [stranger]=23503 [operator]=23504 [armer]=23505 [mover]=23506)
+operators=23510 arming=23511 moving=23512
+
+be() { # USER: sets be to a command that becomes that user; other is the user of another robot
+	local gid=${uids[$1]} groups=--clear-groups
+	case $1 in
+	robot) gid=$operators ;;
+	operator) groups=--groups=$operators ;;
+	armer) groups=--groups=$operators,$arming ;;
+	mover) groups=--groups=$operators,$moving ;;
+	esac
+	be=(setpriv --reuid="${uids[$1]}" --regid="$gid" "$groups")
+	# achstart needs it to give references a group of their own.
+	[ "$1" != robot ] || be+=(--inh-caps=-all,+setgid --ambient-caps=-all,+setgid)
+}
+
+as() { # USER COMMAND...
+	local be
+	be "$1"
+	"${be[@]}" env HOME=/ USER=root "${@:2}"
+}
+
+spawn() { # USER COMMAND...: in the background; its process is $spawned
+	local be
+	be "$1"
+	"${be[@]}" env HOME=/ USER=root "${@:2}" &
+	spawned=$!
+}
+
+end() { # [SIGNAL]: of what was spawned
+	kill "-${1:-TERM}" "$spawned"
+	wait "$spawned" || true
+}
+
+# ---- the place ----
+
+set -E
+# A case that fails says where.
+trap '[ "$BASH_SUBSHELL" -eq 0 ] || echo "${BASH_SOURCE[0]}:$LINENO: $BASH_COMMAND"' ERR
+
+folder=$(mktemp -d)
+chmod 755 "$folder"
+install -d -m 1777 "$folder/shm" "$folder/tmp"
+install -d "$folder/bin"
+build=$(realpath "${BUILD:-build}")
+for program in achstart achctl ach canwire robotsim hubo-daemon pciod; do
+	cp "$build/$program" "$folder/bin/"
+done
+cp "$build/test/attacks/scribble" "$folder/bin/"
+cp config/robots/bench.yaml "$folder/bench.yaml"
+export PATH=$folder/bin:$PATH LC_ALL=C
+export ENDPLATE_RUN=$folder/run ENDPLATE_PREFIX=atk$$. ACH_DIR=$folder/shm
+unset NOTIFY_SOCKET XDG_RUNTIME_DIR NO_COLOR SUDO_USER
+p=$ENDPLATE_PREFIX
+
+pid_of() { sed -n 's/^pid //p' "$ENDPLATE_RUN/state/$1"; } # DAEMON
+pids() { sed -n 's/^pid //p' "$ENDPLATE_RUN"/state/* 2>/dev/null; }
+
+lib_cleanup() {
+	local plate
+	[ ! -s "$folder/achstart" ] || kill -KILL "$(<"$folder/achstart")" 2>/dev/null || true
+	pids | xargs -r kill -KILL 2>/dev/null || true
+	for plate in "$ACH_DIR"/achshm-*; do
+		[ ! -e "$plate" ] || ach rm "${plate#*/achshm-}" 2>/dev/null || rm -f "$plate"
+	done
+	rm -rf "$ENDPLATE_RUN" "$folder/achstart" "$folder/said"
+}
+trap 'lib_cleanup; rm -rf "$folder"' EXIT
+
+# ---- the robot ----
+
+launch() { # LINE...: the launch file, with these lines
+	printf '%s\n' "include: $folder/bench.yaml" "operators: $operators" "arming: $arming" "moving: $moving" "$@" \
+		'daemons: {canwire: , robotsim: , clock: , waist: {critical: hold}}' >"$folder/robot.launch"
+}
+
+start() { # [USER]: achstart, which prints to $folder/said
+	local be
+	be "${1:-robot}"
+	[ -e "$ENDPLATE_RUN" ] || install -d -o "${uids[${1:-robot}]}" "$ENDPLATE_RUN"
+	: >"$folder/said"
+	"${be[@]}" achstart "$folder/robot.launch" 2>>"$folder/said" &
+	echo $! >"$folder/achstart"
+	disown
+}
+
+said() { grep -qF -- "$1" "$folder/said" || { cat "$folder/said" && return 1; }; }
+ready_or_gone() { grep -q 'all . ready' "$folder/said" || ! kill -0 "$(<"$folder/achstart")"; }
+ready() {
+	lib_until ready_or_gone
+	said ' ready after'
+	pids | sort >"$folder/pids"
+}
+
+robot_up() { # LINE...: of a new robot, with these lines in its launch file
+	lib_cleanup
+	launch "$@"
+	start
+	ready
+}
+
+robot_armed() {
+	lib_until as robot achctl arm # on a loaded machine a driver may be late, and not fit for a moment
+	level_is run
+}
+
+kill_all() { # -KILL of achstart and all daemons
+	{ cat "$folder/achstart" && pids; } | xargs kill -KILL
+	lib_until all_gone
+}
+all_gone() { ! { cat "$folder/achstart" && pids; } | xargs -n 1 kill -0; }
+
+# ---- what must hold ----
+
+state() { as robot ach echo --json "$@" "${p}waist-state"; }
+state_has() { [[ $(state --last) == *"$1"* ]]; } # JSON
+levels() { grep -oE '"level":"[a-z]*"' | cut -d'"' -f4 | sort -u | xargs; }
+
+level_is() { # LEVEL: the drivers come to show it, then the waist does in 50 states in a row, and so does achctl
+	lib_until state_has "\"level\":\"$1\""
+	state --follow --count 50 >"$folder/states"
+	[ "$(levels <"$folder/states")" = "$1" ] || { levels <"$folder/states"; tail -n 9 "$ENDPLATE_RUN/log/events.log"; return 1; }
+	as robot achctl --json status >"$folder/status" || true # 1 if a loaded machine is late
+	[ "$(levels <"$folder/status")" = "$1" ] || { cat "$folder/status" && return 1; }
+}
+
+still_alive() { # the same processes as before
+	kill -0 "$(<"$folder/achstart")"
+	pids | sort | cmp - "$folder/pids"
+	xargs -n 1 kill -0 <"$folder/pids"
+}
+
+died_and_ready() { # DAEMON TIMES
+	[ "$(grep -cF "achstart[$1]: ready after" "$folder/said")" -gt "$2" ]
+}
+killed_and_back() { # DAEMON: kill -9; the next process is ready
+	local times
+	times=$(grep -cF "achstart[$1]: ready after" "$folder/said")
+	kill -KILL "$(pid_of "$1")"
+	lib_until died_and_ready "$1" "$times"
+	pids | sort >"$folder/pids"
+}
+
+raises() { # USER: estop, and every driver shows it
+	as "$1" achctl estop --why "$1 pressed the button"
+	level_is estop
+}
+
+count() { grep -cF -- "$1" "$ENDPLATE_RUN/log/events.log" || true; } # WORDS: lines about it
+
+messages() { # CHANNEL: put so far
+	as robot ach info --json --for 0 "$p$1" | grep -oE '"last_seq":[0-9]+' | grep -oE '[0-9]+'
+}
+
+lowering() { # [FIELD VALUE]: a message that would arm, with the right ids and numbers but for that field
+	local newest
+	declare -A field=([kind]='"lower"' [level]='"run"' [epoch]=99 [until_ns]=9223372036854775807)
+	newest=$(as robot ach echo --last --json "${p}estop")
+	field[boot]=$(grep -oE '"boot":[^]]*]' <<<"$newest" | cut -d: -f2)
+	field[chan]=$(grep -oE '"chan":[^]]*]' <<<"$newest" | cut -d: -f2)
+	field[seen]="[$(messages estop),$(messages estop-b)]"
+	[ $# -eq 0 ] || field[$1]=$2
+	for name in "${!field[@]}"; do
+		printf '"%s":%s,' "$name" "${field[$name]}"
+	done | sed 's/.*/{&"who":"x"}/'
+}

@@ -1,0 +1,141 @@
+#!/bin/bash
+# test_arm.sh: arm commands that were refused, that no achstart answered, and epochs that make no sense.
+#
+# A refused arm command has no effect at any later time, whatever dies and starts meanwhile.  The number of an epoch
+# decides nothing: a wrong one keeps no person from arming.
+# shellcheck disable=SC2317 # called by name
+set -eu -o pipefail
+. test/attacks/lib.sh
+
+epoch() { state --last | grep -oE '"epoch":[0-9]+' | cut -d: -f2; }
+
+# Both channels are removed while achstart does not look, and a person arms.  He is refused.  Then achstart goes on and
+# the driver is killed: its successor must not find the command and obey it.
+test_a_refused_arm_has_no_effect_later() {
+	robot_up
+	kill -STOP "$(<"$folder/achstart")"
+	as robot ach rm "${p}estop" "${p}estop-b"
+	lib_not as robot achctl arm --within 500ms
+	kill -CONT "$(<"$folder/achstart")"
+	level_is estop
+	killed_and_back waist
+	level_is estop
+	robot_armed
+}
+
+# The same with the channels in place: achctl raises before it says that the robot is not armed.
+test_an_arm_that_was_not_answered_has_no_effect_later() {
+	robot_up
+	kill -STOP "$(<"$folder/achstart")"
+	lib_not as robot achctl arm --within 500ms
+	kill -CONT "$(<"$folder/achstart")"
+	level_is estop
+	killed_and_back waist
+	level_is estop
+	robot_armed
+}
+
+# A driver that is not fit: refused, and not armed when it is fit again.
+test_an_arm_refused_for_a_fault_has_no_effect_later() {
+	robot_up
+	as robot robotsim fault waist.15 tow-error
+	lib_until state_has '"lifecycle":"fault"'
+	lib_matches 1 '*refused*waist*' as robot achctl arm
+	as robot robotsim fault --clear waist.15 tow-error
+	as robot achctl clear waist
+	level_is estop
+	killed_and_back waist
+	level_is estop
+}
+
+test_epochs_outlive_the_channels() {
+	robot_up
+	robot_armed
+	[ "$(epoch)" = 1 ]
+	as robot ach rm "${p}estop" "${p}estop-b"
+	level_is estop
+	robot_armed
+	[ "$(epoch)" = 2 ]
+}
+
+# 2^64 - 1, first by an operator, then by the robot's user on the other channel.
+test_an_absurd_epoch_locks_no_person_out() {
+	local max='{"kind":"raise","level":"estop","epoch":18446744073709551615,"who":"x"}'
+	robot_up
+	robot_armed
+	as operator ach put --json "$max" "${p}estop-b"
+	level_is estop
+	robot_armed
+	as robot ach put --json "$max" "${p}estop"
+	level_is estop
+	robot_armed
+	[ "$(epoch)" = 3 ]
+}
+
+# A lowering by hand, with one thing wrong: the channel, the time, the ids, the boot, the place.
+test_a_forged_lowering_does_not_arm() {
+	robot_up
+	robot_armed
+	raises robot
+	as operator ach put --json "$(lowering)" "${p}estop-b"
+	level_is estop
+	for wrong in 'until_ns 1' 'chan [1,2]' 'boot [1,2]' 'seen [1,1]'; do
+		as robot ach put --json "$(lowering "${wrong% *}" "${wrong#* }")" "${p}estop"
+		level_is estop
+	done
+	robot_armed
+}
+
+# The robot's user himself can: what makes the others fail is what is wrong with them.
+test_the_robots_user_arms_by_hand() {
+	robot_up
+	robot_armed
+	raises robot
+	as robot ach put --json "$(lowering)" "${p}estop"
+	level_is run
+}
+
+# ---- arm: auto ----
+
+test_auto_arms_a_new_robot() {
+	robot_up 'arm: auto'
+	level_is run
+}
+
+# An operator stops the robot; everything is killed; he stops it again; it is started: it stays stopped.
+test_auto_does_not_override_a_stop() {
+	robot_up 'arm: auto'
+	level_is run
+	raises operator
+	kill_all
+	as robot achctl estop --robot bench || true
+	start
+	ready
+	level_is estop
+	said 'arm: auto does not count'
+	robot_armed
+}
+
+# Killed, not stopped by a person: it does not move by itself either.
+test_auto_does_not_arm_what_was_killed() {
+	robot_up 'arm: auto'
+	level_is run
+	kill_all
+	start
+	ready
+	level_is estop
+}
+
+# He stops it while it comes up.
+test_auto_does_not_override_a_stop_during_the_start() {
+	robot_up 'arm: auto'
+	kill_all
+	as robot ach rm "${p}estop" "${p}estop-b"
+	rm -f "$ENDPLATE_RUN/epoch"
+	start
+	lib_until as operator achctl estop
+	ready
+	level_is estop
+}
+
+lib_functions "$folder/log" "${1:-}"
