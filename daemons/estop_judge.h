@@ -9,8 +9,8 @@
  *	the base's,
  *	what lies behind the base in channel 0,
  *	what lies behind the base's seen[1] in channel 1.
- * A raise whose writer had not read the base counts as estop; so does a message that is invalid or was overwritten before
- * it was read, a channel that cannot be read, and having no base.
+ * A raise whose writer had not read the base counts as estop; so does a message that is invalid or was overwritten
+ * before it was read, a channel that cannot be read, and having no base.
  */
 #ifndef ESTOP_JUDGE_H
 #define ESTOP_JUDGE_H

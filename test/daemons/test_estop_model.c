@@ -628,8 +628,8 @@ static void test_no_world_violates_an_invariant(void)
 			step(r & 1);
 		can_be_armed();
 	}
-	printf("%ld worlds: %ld looks, %ld at run, %ld at hold, %ld armed, %ld refused, %ld replays, %ld scribbles, %ld "
-	       "restarts\n",
+	printf("%ld worlds: %ld looks, %ld at run, %ld at hold, %ld armed, %ld refused, %ld replays, %ld scribbles, "
+	       "%ld restarts\n",
 	       runs, looks, at_run, at_hold, armed, refusals, replays, scribbles, restarts);
 	TEST_ASSERT_GREATER_THAN(looks / 50, at_run); /* a judge that always says estop proves nothing */
 	TEST_ASSERT_GREATER_THAN(looks / 500, at_hold);
