@@ -111,13 +111,15 @@ static void kill_one(int pid, void *to)
 	kill(pid, SIGKILL);
 }
 
-static void remove_matching(const char *folder, const char *part)
+static void remove_channels(const char *folder, const char *part)
 {
+	static const char plate[] = "achshm-";
 	const struct dirent *entry;
 	DIR *dir = opendir(folder);
 
 	while (dir && (entry = readdir(dir)))
-		if (strstr(entry->d_name, part))
+		if (strstr(entry->d_name, part) && (strncmp(entry->d_name, plate, strlen(plate)) != 0 ||
+						    ach_unlink(entry->d_name + strlen(plate)) != ACH_OK))
 			unlinkat(dirfd(dir), entry->d_name, 0);
 	if (dir)
 		closedir(dir);
@@ -130,7 +132,7 @@ static void clean(void)
 		each_process(kill_one, NULL);
 		clock_wait(NULL, 0, clock_now_ns() + 10000000);
 	}
-	remove_matching("/dev/shm", rig.prefix);
+	remove_channels("/dev/shm", rig.prefix);
 	launch_lib_remove(rig.folder);
 }
 

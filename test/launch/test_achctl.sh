@@ -274,7 +274,7 @@ common = {"lifecycle": "holding", "level": "estop", "epoch": 5, "late_p99_ns": 4
 print(json.dumps({"header": {"incarnation": 6, "t_publish_ns": now}, "common": common}))
 END
 }
-"$ach" mk --type joint-state "${p}waist-state"
+"$ach" mk --type joint-state -o 600 "${p}waist-state"
 "$ach" put --json "$(state 0)" "${p}waist-state"
 lib_case channels_people lib_matches 111 \
 	"run  estop, epoch 0, by ann: achctl estop*no answer from achstart: *waist *holding*BUS*torso *can7*passive*$no_achstart*" \
@@ -489,8 +489,8 @@ while True:
             reply(ident + 1, pid, 0, b"", b"another's")
     seen.add(ident)
 END
-"$ach" mk --type request "${p}waist-req"
-"$ach" mk --type reply "${p}waist-rep"
+"$ach" mk --type request -o 600 "${p}waist-req"
+"$ach" mk --type reply -o 600 "${p}waist-rep"
 driver=
 drive() { # MODE
 	[ -z "$driver" ] || kill -9 "$driver" 2>/dev/null || true

@@ -149,10 +149,18 @@ static void one_that_always_dies_is_given_up(void)
 	RIG_ASSERT(!rig_stop());
 }
 
-static void a_program_that_is_not_there_is_given_up(void)
+/* Removed while it runs: it cannot be started again. */
+static void a_program_that_is_gone_is_given_up(void)
 {
+	char path[600];
+	FILE *file;
+
 	rig_open(TOP "  nobody: {program: @FOLDER@/nothing, " QUICK "}\n"
 		     "  right: {program: @FAKE@, args: [print], alive: watchdog}\n");
+	snprintf(path, sizeof(path), "%s/nothing", rig.folder);
+	file = fopen(path, "w");
+	RIG_ASSERT(file && fprintf(file, "#!/bin/sh\nrm -f '%s'\nexit 111\n", path) > 0 && !fclose(file) &&
+		   !chmod(path, 0755));
 	rig_start();
 	RIG_UNTIL(rig_ready("right") && rig_events("nobody", "failed") == 1);
 	RIG_ASSERT(rig_told("nobody", "start", "No such file"));
@@ -549,7 +557,7 @@ int main(void)
 	RUN_TEST(one_that_will_not_end_is_named);
 	RUN_TEST(a_wrong_configuration_is_not_tried_again);
 	RUN_TEST(one_that_always_dies_is_given_up);
-	RUN_TEST(a_program_that_is_not_there_is_given_up);
+	RUN_TEST(a_program_that_is_gone_is_given_up);
 	RUN_TEST(a_critical_one_that_keeps_dying_raises_the_level);
 	RUN_TEST(one_that_dies_for_ever_raises_once_until_the_level_is_lowered);
 	RUN_TEST(a_device_may_come_later);
