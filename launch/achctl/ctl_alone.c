@@ -48,7 +48,8 @@ static void look(struct alone *a)
 
 static bool is_fit(const struct msg_common *state)
 {
-	return state->lifecycle == MSG_LIFE_DISARMED || state->lifecycle == MSG_LIFE_HOLDING;
+	return state->lifecycle == MSG_LIFE_DISARMED || state->lifecycle == MSG_LIFE_HOLDING ||
+	       state->lifecycle == MSG_LIFE_ACTIVE; /* of a clock, always */
 }
 
 /* Names in behind: not fit; or with a base: has not taken it.  How many drivers there are. */
@@ -165,7 +166,7 @@ static int arm(struct alone *a)
 	if (!count(a, 0))
 		return ctl_fail(a->line, CTL_WORLD, "no driver publishes a state here");
 	if (*a->behind)
-		return ctl_fail(a->line, CTL_NO, "refused: neither disarmed nor holding: %s", a->behind);
+		return ctl_fail(a->line, CTL_NO, "refused: not ready: %s", a->behind);
 	status = wait_quiet(a);
 	if (!status)
 		status = lower(a);

@@ -1,7 +1,7 @@
 /* ctl_arm.c: achctl arm: asks achstart to lower the level to run.
  *
- * achstart answers when every driver has taken the lowering, or with the reason why the robot is not armed.  What is lowered
- * is what had been raised when this was called: any raise since is a reason to refuse.
+ * achstart answers when every driver has taken the lowering, or with the reason why the robot is not armed.  What is
+ * lowered is what had been raised when this was called: any raise since is a reason to refuse.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* ctl_level.c: achctl hold and estop: raise the level.
  *
- * Neither achstart nor names of users are needed.  Which channels, the folder of the robot says, if there is one.  Where it
- * is in doubt which robot is meant, the level of all that may be is raised.
+ * Neither achstart nor names of users are needed.  Which channels, the folder of the robot says, if there is one.
+ * Where it is in doubt which robot is meant, the level of all that may be is raised.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* judged.h: the level of the e-stop, as the drivers of the robot judge it.
  *
- * achctl has not read the channels since the robot was armed, so it begins where the drivers are: with the lowering that
- * their states say they obey.
+ * achctl has not read the channels since the robot was armed, so it begins where the drivers are: with the lowering
+ * that their states say they obey.
  */
 #ifndef LAUNCH_ACHCTL_JUDGED_H
 #define LAUNCH_ACHCTL_JUDGED_H
@@ -15,8 +15,8 @@ int judged_open(struct estop *estop, bool make, struct error_sink *errors);
 /* The level; estop->epoch is the newest that a driver names if none is obeyed. */
 enum msg_level judged_look(struct estop *estop, const struct chans *chans, int64_t now_ns);
 
-/* Reads what was written behind *seen.  true: nothing but copies, by drivers in estop, of what lies in estop-b up to *seen,
- * which is then up to date. */
+/* Reads what was written behind *seen.  true: nothing but copies, by drivers in estop, of what lies in estop-b up to
+ * *seen, which is then up to date. */
 bool judged_only_copied(struct estop *estop, struct estop_seen *seen);
 
 /* Is there a driver, or a channel of the e-stop? */

@@ -150,8 +150,10 @@ static int put(struct supervisor *s, struct error_sink *errors)
 	a->taken_until_ns = now_ns + a->lower_ns < a->until_ns ? now_ns + a->lower_ns : a->until_ns;
 	status = estop_lower(&s->estop, &a->seen, MSG_LEVEL_RUN, a->taken_until_ns, a->epoch, a->who, a->uid, "armed",
 			     &a->base, errors);
-	if (!status)
+	if (!status) {
 		a->state = ARMING_PUT;
+		estop_look(&s->estop, now_ns); /* before its time is over, however late the next look comes */
+	}
 	return status;
 }
 

@@ -19,7 +19,7 @@ enum arming_state { ARMING_NONE, ARMING_QUIET, ARMING_PUT, ARMING_DONE, ARMING_R
 
 struct arming {
 	enum arming_state state;
-	char who[MSG_NAME_SIZE]; /* as the kernel says */
+	char who[MSG_NAME_SIZE];     /* as the kernel says */
 	char claimed[MSG_NAME_SIZE]; /* as the person says */
 	uid_t uid;
 	struct estop_seen seen; /* by that person */
@@ -32,7 +32,8 @@ struct arming {
 	char why[ERROR_LINE_MAX];
 };
 
-/* Takes over who, claimed, uid, seen, until_ns, lower_ns and by_itself of the request.  The state is QUIET or REFUSED afterwards. */
+/* Takes over who, claimed, uid, seen, until_ns, lower_ns and by_itself of the request.  The state is QUIET or
+ * REFUSED afterwards. */
 void arming_begin(struct supervisor *s, const struct arming *request, int64_t now_ns);
 bool arming_is_under_way(const struct arming *a);
 /* In each look, after states and e-stop were read. */

@@ -443,10 +443,9 @@ size_t control_fds(const struct control *c, struct clock_fd fds[CONTROL_FDS])
 {
 	fds[0] = (struct clock_fd){ .fd = c->fd, .events = POLLIN };
 	for (int i = 0; i < CONTROL_CLIENTS; i++)
-		fds[i + 1] = (struct clock_fd){
-			.fd = c->clients[i].request || c->clients[i].arming ? -1 : c->clients[i].fd,
-			.events = c->clients[i].answer ? POLLOUT : POLLIN
-		};
+		fds[i + 1] =
+			(struct clock_fd){ .fd = c->clients[i].request || c->clients[i].arming ? -1 : c->clients[i].fd,
+					   .events = c->clients[i].answer ? POLLOUT : POLLIN };
 	return CONTROL_FDS;
 }
 

@@ -15,8 +15,8 @@
  *	request UNTIL NAME VERB KEY VALUE	to a driver; the answer is its reply
  *
  * UNTIL is in ns of CLOCK_MONOTONIC.  A command is not done after that, nor when its asker has hung up: nobody waits
- * for it any more, who was told that it failed relies on that, and the robot may have changed.  A raise has no UNTIL: it is
- * done whenever it comes.
+ * for it any more, who was told that it failed relies on that, and the robot may have changed.  A raise has no UNTIL:
+ * it is done whenever it comes.
  */
 #ifndef LAUNCH_ACHSTART_CONTROL_H
 #define LAUNCH_ACHSTART_CONTROL_H

@@ -112,8 +112,7 @@ void level_begin(struct supervisor *s, bool adopted, int64_t now_ns)
 	if (adopted || s->level.untouched)
 		return;
 	/* Every process of before is dead: what they obeyed, their successors do not. */
-	estop_raise(&s->estop, MSG_LEVEL_ESTOP, "achstart", geteuid(), "the robot comes up",
-		    &(struct error_sink){ 0 });
+	estop_raise(&s->estop, MSG_LEVEL_ESTOP, "achstart", geteuid(), "the robot comes up", &(struct error_sink){ 0 });
 	if (s->launch->arm == LAUNCH_ARM_AUTO)
 		events_say(&s->events, now_ns, MSG_SEVERITY_WARNING, "achstart", "not-armed",
 			   "arm: auto does not count: the robot was not stopped by achctl stop; achctl arm arms it");

@@ -1,8 +1,8 @@
 /* level.h: the level of the e-stop, as achstart looks after it.
  *
- * Fifty times a second the channels are read and judged (daemons/estop.h), a raise of an operator is copied to the channel
- * that operators cannot write, and a channel that is missing or cannot be used is created again: every driver is at estop
- * then.  Each of these is reported once.
+ * Fifty times a second the channels are read and judged (daemons/estop.h), a raise of an operator is copied to the
+ * channel that operators cannot write, and a channel that is missing or cannot be used is created again: every driver
+ * is at estop then.  Each of these is reported once.
  */
 #ifndef LAUNCH_ACHSTART_LEVEL_H
 #define LAUNCH_ACHSTART_LEVEL_H

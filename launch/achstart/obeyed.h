@@ -8,8 +8,8 @@
 bool obeyed_is_driver(const struct msg_common *state, const uint64_t boot[2]);
 /* Does the state name this lowering, number base in the channel of that id, and no raise since? */
 bool obeyed_is_taken(const struct msg_common *state, const uint64_t boot[2], uint64_t chan, uint64_t base);
-/* Makes *kept, at first all zeroes, what a process inherits that begins to read the channel estop of that id: the newest
- * lowering in it that a driver obeys, and the highest level since. */
+/* Makes *kept, at first all zeroes, what a process inherits that begins to read the channel estop of that id: the
+ * newest lowering in it that a driver obeys, and the highest level since. */
 void obeyed_add(struct estop_kept *kept, const struct msg_common *state, const uint64_t boot[2], uint64_t chan);
 
 #endif

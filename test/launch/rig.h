@@ -99,9 +99,9 @@ void rig_run_on(const char *program, const char *arguments); /* the same, and do
 /* ---- level and waist ---- */
 
 enum msg_level rig_level(uint64_t *epoch); /* as drivers judge it */
-bool rig_armed(void); /* all are ready, and achstart has said that the robot is armed */
-struct msg_joint_state rig_waist(void); /* its newest state */
-void rig_drive(double rad_s);		/* a controller that moves the waist to and fro from now on; 0: it is silent */
+bool rig_armed(void);			   /* all are ready, and achstart has said that the robot is armed */
+struct msg_joint_state rig_waist(void);	   /* its newest state */
+void rig_drive(double rad_s); /* a controller that moves the waist to and fro from now on; 0: it is silent */
 
 /* From now on what is on the wire is heard. */
 void rig_listen(void);

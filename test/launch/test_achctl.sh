@@ -254,8 +254,8 @@ lib_case robot_another raises_there
 lib_case robot_same lib_says 0 'level estop, epoch 0, by ann' '' env -u ENDPLATE_PREFIX "$achctl" --robot bench hold
 "$ach" rm "${q}estop" "${q}estop-b"
 lib_case robot_away lib_says 111 '' \
-	"achctl estop: NOT RAISED: no robot is up here (channel ${q}estop-b: ACH_ENOENT: $shm${q}estop-b: no such channel; \
-channel ${q}estop: ACH_ENOENT: $shm${q}estop: no such channel)" \
+	"achctl estop: NOT RAISED: no robot is up here (channel ${q}estop-b: ACH_ENOENT: $shm${q}estop-b: \
+no such channel; channel ${q}estop: ACH_ENOENT: $shm${q}estop: no such channel)" \
 	env -u ENDPLATE_PREFIX "$achctl" estop
 printf 'name bench\nprefix' >"$ENDPLATE_RUN/robot"
 lib_case robot_damaged lib_matches 0 'level estop, epoch 0, by ann' "$achctl" estop
@@ -277,7 +277,8 @@ END
 "$ach" mk --type joint-state -o 600 "${p}waist-state"
 "$ach" put --json "$(state 0)" "${p}waist-state"
 lib_case channels_people lib_matches 111 \
-	"run  estop, epoch 0, by ann: achctl estop*no answer from achstart: *waist *holding*BUS*torso *can7*passive*$no_achstart*" \
+	"run  estop, epoch 0, by ann: achctl estop*no answer from achstart: *waist *holding*BUS*torso *can7*passive*\
+$no_achstart*" \
 	"$achctl" status
 channels_json() {
 	local status=0
@@ -311,7 +312,8 @@ may_not() {
 no answer*$no_achstart" "${user[@]}" status || return 1
 	# A mode that lets anyone in makes the channel as foreign as another owner does.
 	"$ach" mk --type estop -o 666 -t "$b"
-	lib_matches 111 "*NOT RAISED: channel $b: ACH_EACCES: $b belongs to uid 0, mode 0666, *" "${user[@]}" estop || return 1
+	lib_matches 111 "*NOT RAISED: channel $b: ACH_EACCES: $b belongs to uid 0, mode 0666, *" \
+		"${user[@]}" estop || return 1
 	# An operator.
 	"$ach" mk --type estop -o 660 --group 65534 -t "$b"
 	lib_says 0 'level estop, epoch 0, by ann' '' "${user[@]}" estop && [ "$(last estop-b uid)" = 65534 ]

@@ -174,8 +174,8 @@ static void a_raise_wins_over_a_request_under_way(void)
 		for (int turns = 0; turns < 10 * i; turns++)
 			rig_turn();
 		look();
-		TEST_ASSERT_EQUAL(
-			0, estop_raise(&operator, MSG_LEVEL_HOLD, "eve", 1007, "smoke", &(struct error_sink){ 0 }));
+		TEST_ASSERT_EQUAL(0, estop_raise(&operator, MSG_LEVEL_HOLD, "eve", 1007, "smoke",
+						 &(struct error_sink){ 0 }));
 		read_answer(fd);
 		if (strstr(answer, "\"ok\":true"))
 			RIG_UNTIL(rig_waist().common.level == MSG_LEVEL_HOLD);
