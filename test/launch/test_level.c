@@ -197,6 +197,16 @@ static void a_channel_removed_in_every_look_is_created_once_a_second(void)
 	TEST_ASSERT_TRUE(rig_events("achstart", "corrupt") > 0);
 }
 
+static void garbage_in_every_look_is_reported_every_ten_seconds(void)
+{
+	for (int i = 0; i < 600; i++) { /* 12 s */
+		garbage_4();
+		look(1);
+	}
+	TEST_ASSERT_EQUAL(2, rig_events("achstart", "estop"));
+	TEST_ASSERT_TRUE(rig_told("achstart", "estop", "and 49"));
+}
+
 /* ---- arming ---- */
 
 static struct arming request(void)
@@ -632,6 +642,7 @@ int main(void)
 	UNITY_BEGIN();
 	RUN_TEST(trouble_is_reported_once_and_mended_once);
 	RUN_TEST(a_channel_removed_in_every_look_is_created_once_a_second);
+	RUN_TEST(garbage_in_every_look_is_reported_every_ten_seconds);
 	RUN_TEST(a_request_that_every_driver_takes_is_done);
 	RUN_TEST(a_refused_request_has_no_effect_at_any_time);
 	RUN_TEST(a_driver_may_publish_later_that_it_has_taken_it);
