@@ -1,0 +1,104 @@
+#!/bin/bash
+# test_mover.sh: a member of the group moving: a controller with faults, or a hostile one.
+#
+# He may write references, and that is all: the loop of the driver checks and limits them.  He can destroy the memory of
+# the reference channel; then the robot holds.
+# shellcheck disable=SC2317 # called by name
+set -eu -o pipefail
+. test/attacks/lib.sh
+
+# Position -1 rad for 2 s at 100 Hz, in the background.
+writes_references() {
+	spawn mover ach put --json '{"mode":["position"],"position":[-1]}' --valid 100 --hz 100 --for "${1:-2}" \
+		"${p}waist-ref"
+}
+position() { as robot robotsim report --json waist.15 | grep -oE '"position":-?[0-9.e+-]+' | cut -d: -f2; }
+moved() { awk -v x="$(position)" 'BEGIN { exit !(x + 0 < -0.05) }'; }
+at_rest() { [ "$(position)" = "$(sleep 0.1 && position)" ]; }
+
+test_a_mover_moves_an_armed_robot() {
+	robot_up
+	robot_armed
+	writes_references 30
+	lib_until moved
+	end
+}
+
+test_a_mover_moves_nothing_that_is_not_armed() {
+	local before
+	robot_up
+	before=$(position)
+	[ -n "$before" ]
+	writes_references
+	wait "$spawned"
+	[ "$(position)" = "$before" ]
+	level_is estop
+}
+
+test_a_mover_neither_arms_nor_lowers() {
+	local channel
+	robot_up
+	lib_matches 1 '*the group arming:*' as mover achctl arm
+	for channel in estop waist-req waist-state clock; do
+		lib_not as mover ach put --hex 00 "$p$channel"
+		lib_not as mover ach rm "$p$channel"
+	done
+	lib_matches 1 '*the group arming:*' as mover achctl request waist home
+	level_is estop
+	raises mover
+}
+
+# References that are not valid: none moves, the driver counts them and lives.
+test_bad_references_move_nothing() {
+	local before bad
+	robot_up
+	robot_armed
+	lib_until at_rest
+	before=$(position)
+	[ -n "$before" ]
+	for bad in '"position":[null]' '"position":[-1]' '"position":[-1],"header.valid_until_ns":1' \
+		'"position":[-1],"header.valid_until_ns":9223372036854775807' \
+		'"position":[-1],"header.for_incarnation":77,"header.valid_until_ns":9223372036854775807'; do
+		as mover ach put --json "{\"mode\":[\"position\"],$bad}" "${p}waist-ref"
+	done
+	as mover ach put --hex "$(head -c 9000 /dev/zero | od -An -v -tx1 | tr -d ' \n')" "${p}waist-ref"
+	level_is run
+	state_has '"refs_taken":0,'
+	[ "$(position)" = "$before" ]
+	still_alive
+}
+
+# Whatever a reference asks for, no command exceeds the limit of 0.43 rad/s.
+test_a_greedy_reference_is_limited() {
+	robot_up
+	robot_armed
+	spawn mover ach put --json '{"mode":["position"],"position":[-99]}' --valid 100 --hz 200 "${p}waist-ref"
+	lib_until moved
+	state --follow --count 100 | grep -oE '"velocity":\[-?[0-9.e+-]+' | cut -d'[' -f2 |
+		awk '{ if ($1 < -0.45 || $1 > 0.45) { print "too fast:", $1; bad = 1 } } END { exit bad || !NR }'
+	end
+}
+
+# He overwrites the memory of waist-ref: the driver goes on, the channel is made again, and he can write it.
+test_a_scribbled_reference_channel_is_made_again() {
+	robot_up
+	robot_armed
+	as mover scribble over "${p}waist-ref"
+	lib_until as mover ach put --json '{"mode":["position"],"position":[-1]}' --valid 1 "${p}waist-ref"
+	still_alive
+	raises operator
+}
+
+# He stops inside put: other movers cannot write, and everything else goes on.
+test_a_writer_stopped_inside_put_stops_no_driver() {
+	robot_up
+	robot_armed
+	spawn mover scribble sit "${p}waist-ref"
+	level_is run
+	raises operator
+	still_alive
+	end KILL
+	lib_until as mover ach put --json '{"mode":["position"],"position":[-1]}' --valid 1 "${p}waist-ref"
+}
+
+lib_functions "$folder/log" "${1:-}"
