@@ -1,5 +1,5 @@
 #!/bin/bash
-# test_achstart_group.sh: a daemon is all the processes that it started: none of them outlives it.
+# test_orphans.sh: a daemon is all the processes that it started: none of them outlives it.
 # shellcheck disable=SC2317 # called by name
 set -eu
 . test/scripts/lib.sh
@@ -19,7 +19,7 @@ sleeps() { ps -e -o args= | awk -v mark="$mark.$1" '$1 ~ /sleep$/ && $2 == mark 
 cleanup() {
 	[ -z "$supervisor" ] || kill -9 "$supervisor" 2>/dev/null || true
 	left | xargs -r kill -9 2>/dev/null || true
-	rm -f /dev/shm/ach{shm,bell}-"$ENDPLATE_PREFIX"*
+	find /dev/shm -maxdepth 1 -name "achshm-$ENDPLATE_PREFIX*" -printf "%f\n" | sed s/^achshm-// | xargs -r ach rm || true
 	rm -rf "$folder"
 }
 trap cleanup EXIT

@@ -1,5 +1,5 @@
 #!/bin/bash
-# test_achstart_rights.sh: the robot of launch/robot.launch, asked by users who are not its own: what each group may.
+# test_rights.sh: the robot of launch/robot.launch, asked by users who are not its own: what each group may.
 set -eu
 . test/scripts/lib.sh
 
@@ -17,7 +17,8 @@ cleanup() {
 	for file in "$ENDPLATE_RUN"/state/*; do
 		[ -f "$file" ] && kill -9 "$(sed -n 's/^pid //p' "$file")" 2>/dev/null
 	done || true
-	rm -rf "$lib_folder" /dev/shm/achshm-"$p"* /dev/shm/achbell-"$p"*
+	find /dev/shm -maxdepth 1 -name "achshm-$p*" -printf "%f\n" | sed s/^achshm-// | xargs -r "$build/ach" rm || true
+	rm -rf "$lib_folder"
 }
 trap cleanup EXIT
 
@@ -27,14 +28,12 @@ cp "$build/achctl" "$lib_folder"
 sed "s|\.\./config|$(realpath config)|" launch/robot.launch >"$lib_folder/closed.launch"
 { cat "$lib_folder/closed.launch"; printf 'operators: 7001\narming: 7002\nmoving: 7003\n'; } >"$lib_folder/open.launch"
 
-as() { # GROUPS COMMAND...: a user of these groups, who says that he is root
-	local groups=$1
+as() { # GROUPS COMMAND...: a user of these groups, who says that he is root; with exec=1 the process itself
+	local groups=--groups=$1 be=()
 	shift
-	if [ "$groups" = none ]; then
-		setpriv --reuid=7100 --regid=7100 --clear-groups env USER=root "$@"
-	else
-		setpriv --reuid=7100 --regid=7100 --groups="$groups" env USER=root "$@"
-	fi
+	[ "$groups" != --groups=none ] || groups=--clear-groups
+	[ -z "${exec:-}" ] || be=(exec)
+	"${be[@]}" setpriv --reuid=7100 --regid=7100 "$groups" env USER=root "$@"
 }
 ctl() { # GROUPS WORD...
 	local groups=$1
@@ -99,7 +98,7 @@ lib_case folder_mode test "$(stat -c %a,%g "$ENDPLATE_RUN" "$ENDPLATE_RUN/contro
 
 # One user cannot take all connections.
 crowd() {
-	as 7001 python3 -c 'import os, socket, time
+	exec=1 as 7001 python3 -c 'import os, socket, time
 os.chdir(os.environ["ENDPLATE_RUN"])
 kept = []
 for i in range(30):
@@ -127,7 +126,7 @@ lib_case stops_closed stop
 foreign() {
 	local status=0
 	mkdir -m 777 "$lib_folder/foreign"
-	ENDPLATE_RUN=$lib_folder/foreign as none python3 -c 'import os, socket
+	exec=1 ENDPLATE_RUN=$lib_folder/foreign as none python3 -c 'import os, socket
 os.chdir(os.environ["ENDPLATE_RUN"])
 s = socket.socket(socket.AF_UNIX)
 s.bind("control")
@@ -137,6 +136,7 @@ while True:
     client.recv(512)
     client.sendall(b"{\"ok\":true,\"level\":\"run\"}\n")' &
 	lib_until test -S "$lib_folder/foreign/control"
+	chmod 755 "$lib_folder/foreign" # else the folder itself would be refused
 	lib_matches 111 "*is served by uid 7100, but the folder belongs to uid 0*" \
 		env ENDPLATE_RUN="$lib_folder/foreign" "$build/achctl" restart waist || status=$?
 	kill -9 $!

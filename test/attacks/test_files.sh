@@ -1,5 +1,5 @@
 #!/bin/bash
-# test_places.sh: other users of the machine and the files of a robot.  Each case is an attack, or a mistake, of an
+# test_files.sh: other users of the machine and the files of a robot.  Each case is an attack, or a mistake, of an
 # ordinary user, and what must hold.
 # shellcheck disable=SC2317,SC2086 # called by name; users are numbers
 set -eu -o pipefail
@@ -24,7 +24,7 @@ cleanup() {
 	for state in "$folder"/*/state/* "$folder"/*/*/state/* "$system"/state/*; do
 		[ ! -f "$state" ] || awk '$1 == "pid" { print $2 }' "$state" | xargs -r kill -KILL 2>/dev/null || true
 	done
-	rm -f /dev/shm/ach*-"plc$$"*
+	find /dev/shm -maxdepth 1 -name "achshm-plc$$*" -printf "%f\n" | sed s/^achshm-// | xargs -r "$build/ach" rm || true
 	rm -rf "$folder" "$system"
 }
 trap cleanup EXIT
@@ -171,7 +171,7 @@ forge() {
 	rm -rf "$folder/forged"
 	install -d -o $robot "$folder/forged" "$folder/forged/state"
 	printf '%s\n' "pid $victim" "started $started" "boot $1" 'incarnation 1' 'hash 0' 'ready 1' 'ready_ns 1' \
-		'spawned_ns 1' 'restarts 0' 'left stopped' end >"$folder/forged/state/one"
+		'spawned_ns 1' 'restarts 0' 'left stopped' 'latches 0' end >"$folder/forged/state/one"
 	chown $robot "$folder/forged/state/one"
 	chmod 600 "$folder/forged/state/one"
 }
@@ -248,7 +248,7 @@ test_an_operator_reaches_the_robot_of_the_system() {
 	[ "$(as $operator $operators achctl --robot "plc$$" env)" = "export ENDPLATE_RUN='$system'
 export ENDPLATE_PREFIX='$ENDPLATE_PREFIX'
 unset ACH_DIR" ]
-	lib_matches 111 "*$system: Permission denied: only the owner of the robot and its operators may use it" \
+	lib_matches 111 "*$system: Permission denied: only the robot's user and the groups of its launch file may use it" \
 		as $stranger achctl --robot "plc$$" status
 	# Nothing of it can be changed by an operator.
 	lib_not as $operator $operators flock -n "$system/lock" true
