@@ -49,13 +49,14 @@ static void handle_use(struct ach_handle *h, struct ach_header *shm, const struc
 	h->slot_mask = g->slots - 1;
 }
 
-static bool same_file(const struct ach_handle *h)
+/* min: bytes that the file must have at least. */
+static bool same_file(const struct ach_handle *h, off_t min)
 {
 	char path[ACH_FILE_PATH_LEN];
 	struct stat st;
 
 	ach_file_channel_path(path, h->name);
-	return !stat(path, &st) && st.st_dev == h->dev && st.st_ino == h->ino;
+	return !stat(path, &st) && st.st_dev == h->dev && st.st_ino == h->ino && st.st_size >= min;
 }
 
 /* A page to sleep on, the same memory under a second address. */
@@ -203,7 +204,7 @@ static enum ach_status open_file(struct ach_handle **out, const char *name, cons
 			*out = h;
 			return r;
 		}
-		again = h->file >= 0 && !same_file(h); /* removed while we were at it */
+		again = h->file >= 0 && !same_file(h, 0); /* removed while we were at it */
 		handle_free(h);
 		if (!again)
 			break;
@@ -327,6 +328,6 @@ enum ach_status ach_unlinked(const ach_channel_t *chan, int *unlinked)
 		return ach_fail(ACH_CLOSED, "the handle is not open");
 	if (!unlinked)
 		return ach_fail(ACH_EINVAL, "nowhere to put the answer");
-	*unlinked = chan->map != ACH_MAP_ANON && !same_file(chan->handle);
+	*unlinked = chan->map != ACH_MAP_ANON && !same_file(chan->handle, sizeof(struct ach_plate));
 	return ACH_OK;
 }

@@ -117,7 +117,7 @@ int port_open(struct port *port, const char *channel, const struct msg_type *typ
 	case ACH_BAD_SHM_FILE:
 		error_add(errors, "channel %s: its file is no channel, or of another version: remove it with ach rm %s",
 			  port->name, port->name);
-		return -EINVAL;
+		return -EIO; /* achstart removes it; the next start may find a new one */
 	case ACH_INVALID_NAME:
 		error_add(errors, "channel %s: no name for a channel", port->name);
 		return -EINVAL;

@@ -75,7 +75,7 @@ unset NOTIFY_SOCKET XDG_RUNTIME_DIR NO_COLOR SUDO_USER
 p=$ENDPLATE_PREFIX
 
 pid_of() { sed -n 's/^pid //p' "$ENDPLATE_RUN/state/$1"; } # DAEMON
-pids() { sed -n 's/^pid //p' "$ENDPLATE_RUN"/state/* 2>/dev/null; }
+pids() { sed -n 's/^pid //p' "$ENDPLATE_RUN"/state/* 2>/dev/null || true; }
 
 lib_cleanup() {
 	local plate

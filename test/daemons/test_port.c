@@ -151,7 +151,7 @@ static void a_file_that_is_no_channel_is_refused(void)
 
 	TEST_ASSERT_EQUAL(9, write(fd, "nonsense\n", 9));
 	close(fd);
-	TEST_ASSERT_EQUAL(-EINVAL, open_port());
+	TEST_ASSERT_EQUAL(-EIO, open_port());
 	snprintf(line, sizeof(line),
 		 "channel %s: its file is no channel, or of another version: remove it with "
 		 "ach rm %s",
