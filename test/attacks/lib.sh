@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2119,SC2120 # arguments are optional
 # lib.sh: a robot to attack, and the users who attack it.
 #
 # The robot is that of launch/robot.launch: canwire, robotsim, hubo-daemon and pciod under achstart.  It belongs to the
@@ -32,7 +32,7 @@ be() { # USER: sets be to a command that becomes that user; other is the user of
 	esac
 	be=(setpriv --reuid="${uids[$1]}" --regid="$gid" "$groups")
 	# achstart needs it to give references a group of their own.
-	[ "$1" != robot ] || be+=(--inh-caps=-all,+setgid --ambient-caps=-all,+setgid)
+	[ "$1" != robot ] || be+=("--inh-caps=-all,+setgid" "--ambient-caps=-all,+setgid")
 }
 
 as() { # USER COMMAND...

@@ -3,7 +3,7 @@
 #
 # A refused arm command has no effect at any later time, whatever dies and starts meanwhile.  The number of an epoch
 # decides nothing: a wrong one keeps no person from arming.
-# shellcheck disable=SC2317 # called by name
+# shellcheck disable=SC2317,SC2119 # called by name; arguments are optional
 set -eu -o pipefail
 . test/attacks/lib.sh
 

@@ -3,7 +3,7 @@
 #
 # Processes are killed at the worst moment.  The next one is at no lower level than the one that died, follows no
 # reference and resets no module as long as something waits for a person.
-# shellcheck disable=SC2317 # called by name
+# shellcheck disable=SC2317,SC2119 # called by name; arguments are optional
 set -eu -o pipefail
 . test/attacks/lib.sh
 
