@@ -91,10 +91,10 @@ static void ramp(struct drv *drv, unsigned int joint, const struct drv_ref_want 
 	drv->halted[joint] |= drv->up && !commanded;
 }
 
-static void track(struct drv *drv, unsigned int joint, const struct sample *s, double dt_s)
+static void track(struct drv *drv, unsigned int joint, const struct sample *s, double dt_s, bool halted)
 {
 	const struct drv_ref_at at = { .position_rad = s->rad,
-				       .velocity_rad_s = drv->halted[joint] ? 0 : s->rad_s,
+				       .velocity_rad_s = halted ? 0 : s->rad_s,
 				       .fresh = s->fresh,
 				       .gain_1_s = drv->gains_1_s[joint],
 				       .dt_s = dt_s,
@@ -150,11 +150,12 @@ void drv_joints_command(struct drv *drv, double dt_s, int64_t now_ns)
 	for (unsigned int i = 0; i < drv->joints_n; i++) {
 		const struct drv_ref_want want = want_of(&drv->refs[drv->ref].joint_ref, i);
 		const struct sample s = sample_of(drv, i, now_ns);
+		const bool halted = drv->halted[i]; /* until its ramp begins, in this tick perhaps */
 
 		if (rests(drv, i, &s))
 			continue;
 		ramp(drv, i, following ? &want : NULL, &s, dt_s);
-		track(drv, i, &s, dt_s);
+		track(drv, i, &s, dt_s, halted || drv->halted[i]);
 	}
 }
 

@@ -353,11 +353,40 @@ static void after_an_estop_it_begins_at_rest(void)
 	TEST_ASSERT_EQUAL_DOUBLE(0, fake.ticks[7].joint.velocity_rad_s);
 }
 
-/* Ramps begin anew at what is measured after a time in which nothing was commanded. */
 static void go_to_1(void)
 {
 	drv_lib_put_ref(MSG_MODE_POSITION, 1, 20);
 }
+
+static void measured_and_go_to_1(void)
+{
+	fake.sample_ns = clock_now_ns();
+	go_to_1();
+}
+
+static void told_to_stand_and_arm(void)
+{
+	drv_not_driven(fake.drv, 0, true);
+	drv_lib_arm();
+}
+
+/* The same for one that tracks: it stood at once, and what was measured is from before. */
+static void after_an_estop_tracking_begins_at_rest(void)
+{
+	drv_lib_at(1, drv_lib_arm);
+	drv_lib_always(measured_and_go_to_1);
+	drv_lib_at(5, limit_acceleration);
+	drv_lib_at(6, drv_lib_estop);
+	drv_lib_at(7, told_to_stand_and_arm);
+	fake.velocity_rad_s = 1;
+	TEST_ASSERT_EQUAL(0, drv_lib_run(50, ""));
+	TEST_ASSERT_EQUAL(MSG_LIFE_DISARMED, life_at(7));
+	TEST_ASSERT_EQUAL(MSG_LIFE_HOLDING, life_at(8));
+	TEST_ASSERT_EQUAL_DOUBLE(0, fake.ticks[7].joint.track_rad_s);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 0.05, fake.ticks[8].joint.track_rad_s);
+}
+
+/* Ramps begin anew at what is measured after a time in which nothing was commanded. */
 
 static void elsewhere(void)
 {
@@ -731,6 +760,7 @@ int main(void)
 	RUN_TEST(the_current_need_not_be_measured);
 	RUN_TEST(without_a_position_nothing_moves);
 	RUN_TEST(after_an_estop_it_begins_at_rest);
+	RUN_TEST(after_an_estop_tracking_begins_at_rest);
 	RUN_TEST(ramps_begin_at_what_is_measured);
 	RUN_TEST(a_ramp_does_not_begin_where_it_was_long_ago);
 	RUN_TEST(not_to_be_held_where_it_was_long_ago_either);
