@@ -12,6 +12,7 @@ struct exampled {
 	unsigned int turn; /* the frame it sends */
 	struct example_state got;
 	int64_t heard_ns; /* when it last said something; before it did, the first tick */
+	bool silent;
 };
 
 static const struct settings_row settings[] = {
@@ -62,7 +63,8 @@ static void watch(struct exampled *e, struct drv *drv, int64_t now_ns)
 {
 	if (!e->heard_ns)
 		e->heard_ns = now_ns;
-	if (now_ns - e->heard_ns > SILENT_NS)
+	e->silent = now_ns - e->heard_ns > SILENT_NS;
+	if (e->silent)
 		drv_fault(drv, "silent", "the turntable has been silent for %d ms", SILENT_NS / 1000000);
 	else
 		drv_well(drv);
@@ -94,8 +96,13 @@ static void tick(void *self, struct drv *drv, const struct drv_orders *orders)
 	struct exampled *e = self;
 
 	watch(e, drv, orders->now_ns);
+	if (orders->level == MSG_LEVEL_ESTOP) {
+		turn(e, drv, orders, 0);
+		drv_not_driven(drv, 0, true); /* what comes next begins at rest */
+		return;
+	}
 	/* It takes velocities only: the loop's tracking keeps the positions. */
-	turn(e, drv, orders, orders->level == MSG_LEVEL_ESTOP ? 0 : orders->joint[0].track_rad_s);
+	turn(e, drv, orders, orders->joint[0].track_rad_s);
 }
 
 static int64_t fill(void *self, struct drv *drv, void *state, int64_t now_ns)
@@ -104,6 +111,7 @@ static int64_t fill(void *self, struct drv *drv, void *state, int64_t now_ns)
 	struct msg_joint_state *s = state;
 
 	(void)drv;
+	s->status[0] = e->silent ? MSG_JOINT_SILENT : 0;
 	if (!e->got.t_ns)
 		return 0;
 	s->position[0] = e->got.position_rad;
