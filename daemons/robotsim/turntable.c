@@ -24,6 +24,7 @@ struct turntable {
 
 static const struct settings_row rows[] = {
 	SETTINGS_REAL("acceleration", struct turntable, acceleration, "rad/s^2", "20", "0.01", "1000", "of its motor"),
+	SETTINGS_REAL("position", struct turntable, position, "rad", "0", "-2000", "2000", "where it stands at first"),
 	SETTINGS_END,
 };
 
