@@ -8,8 +8,6 @@
 #include "test/daemons/safety_lib.h"
 #include "unity.h"
 
-#define ID_TELL 0x0EF
-#define ID_ALL 0x100
 #define MOVES_MAX 20000
 
 /* ---- state ---- */
@@ -36,6 +34,11 @@ bool safety_told(const char *code, const char *words)
 		if (!strcmp(safety.events[i].code, code) && strstr(safety.events[i].text, words))
 			return true;
 	return false;
+}
+
+bool safety_said(struct safety_event event)
+{
+	return !event.code || safety_told(event.code, event.words);
 }
 
 static const struct msg_joint_state *complete_after(int64_t t_ns)
@@ -69,37 +72,9 @@ void safety_check_rate(unsigned int first_state)
 
 /* ---- frames ---- */
 
-enum safety_kind safety_kind(const struct frame *frame)
-{
-	static const enum safety_kind kinds[256] = {
-		[0x00] = SAFETY_RESET, [0x01] = SAFETY_HOME, [0x02] = SAFETY_HALT,
-		[0x08] = SAFETY_SET,   [0x0B] = SAFETY_MOVE,
-	};
-
-	if (!frame->len || frame->id & FRAME_ERR)
-		return SAFETY_OTHER;
-	if (frame->id == ID_TELL)
-		return frame->data[0] == 0 && frame->len > 1 ? SAFETY_OTHER : kinds[frame->data[0]];
-	if (frame->id != ID_ALL)
-		return SAFETY_OTHER;
-	return frame->data[0] == 0x07 ? SAFETY_FEED : frame->data[0] == 0x02 ? SAFETY_HALT : SAFETY_OTHER;
-}
-
-double safety_value(const struct frame *move)
-{
-	uint32_t bits = 0;
-	float value;
-
-	TEST_ASSERT_MESSAGE(move->len == 6 && (move->data[1] == 0x07 || move->data[1] == 0x11), "no velocity");
-	for (int i = 3; i >= 0; i--)
-		bits = bits << 8 | move->data[2 + i];
-	memcpy(&value, &bits, sizeof(value));
-	return (double)value;
-}
-
 static bool is(const struct bus_frame *f, enum safety_kind kind, int64_t from_ns)
 {
-	return f->t_ns > from_ns && safety_kind(&f->frame) == kind;
+	return f->t_ns > from_ns && safety_on->kind(&f->frame) == kind;
 }
 
 unsigned int safety_count(enum safety_kind kind, int64_t from_ns)
@@ -133,15 +108,15 @@ unsigned int safety_moves(int64_t from_ns, int64_t to_ns, double *velocity, unsi
 
 	for (unsigned int i = 0; i < safety.frames_n && n < max; i++)
 		if (is(&safety.frames[i], SAFETY_MOVE, from_ns) && safety.frames[i].t_ns <= to_ns)
-			velocity[n++] = safety_value(&safety.frames[i].frame);
+			velocity[n++] = safety_on->value(&safety.frames[i].frame);
 	return n;
 }
 
 double safety_velocity_at(int64_t t_ns)
 {
 	for (unsigned int i = safety.frames_n; i-- > 0;)
-		if (safety.frames[i].t_ns <= t_ns && safety_kind(&safety.frames[i].frame) == SAFETY_MOVE)
-			return safety_value(&safety.frames[i].frame);
+		if (safety.frames[i].t_ns <= t_ns && safety_on->kind(&safety.frames[i].frame) == SAFETY_MOVE)
+			return safety_on->value(&safety.frames[i].frame);
 	return NAN;
 }
 
@@ -149,10 +124,55 @@ double safety_commanded(int64_t from_ns)
 {
 	const struct bus_frame *last = safety_last(SAFETY_MOVE);
 
-	return last && last->t_ns > from_ns ? safety_value(&last->frame) : NAN;
+	return last && last->t_ns > from_ns ? safety_on->value(&last->frame) : NAN;
+}
+
+bool safety_reached(double rad_s, int64_t from_ns)
+{
+	return fabs(safety_commanded(from_ns) - rad_s) <= SAFETY_ROUNDING;
+}
+
+static bool moves_it(const struct bus_frame *f, int64_t from_ns)
+{
+	return is(f, SAFETY_MOVE, from_ns) && (safety_has(SAFETY_HALTS) || safety_on->value(&f->frame) != 0);
+}
+
+unsigned int safety_motions(int64_t from_ns)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < safety.frames_n; i++)
+		n += moves_it(&safety.frames[i], from_ns);
+	return n;
+}
+
+const struct bus_frame *safety_stop_frame(int64_t from_ns)
+{
+	if (safety_has(SAFETY_HALTS))
+		return safety_first(SAFETY_HALT, from_ns);
+	for (unsigned int i = 0; i < safety.frames_n; i++)
+		if (is(&safety.frames[i], SAFETY_MOVE, from_ns) && !moves_it(&safety.frames[i], from_ns))
+			return &safety.frames[i];
+	return NULL;
+}
+
+void safety_check_resets(unsigned int n, int64_t from_ns)
+{
+	TEST_ASSERT_EQUAL_UINT_MESSAGE(safety_has(SAFETY_HALTS) ? n : 0, safety_count(SAFETY_RESET, from_ns), "resets");
 }
 
 static double moves[MOVES_MAX];
+
+void safety_check_still(int64_t from_ns, double rad_s)
+{
+	const unsigned int n = safety_moves(from_ns, INT64_MAX, moves, MOVES_MAX);
+	char text[96];
+
+	for (unsigned int i = 0; i < n; i++) {
+		snprintf(text, sizeof(text), "move %u of %u: %g rad/s, and nothing asked for it", i, n, moves[i]);
+		TEST_ASSERT_TRUE_MESSAGE(fabs(moves[i]) <= rad_s, text);
+	}
+}
 
 /* Frames that the driver made and that were never on the wire: each explains a tick more between two that were. */
 static unsigned int unsent(void)

@@ -10,8 +10,7 @@
 #include "test/daemons/safety_lib.h"
 #include "unity.h"
 
-#define SETTINGS "module_watchdog: 200ms, silent_after: 100ms, tick: 5ms"
-#define SIM "watchdog: 200ms"
+static const struct safety_set quick = { .watchdog_ms = 200, .silent_ms = 100 };
 
 void setUp(void)
 {
@@ -30,10 +29,10 @@ static const struct msg_bus *bus(void)
 
 static void moving(void)
 {
-	safety_start(SETTINGS, SIM);
+	safety_start(&quick);
 	safety_arm();
-	safety_velocity(-0.2);
-	SAFETY_UNTIL(safety_life() == MSG_LIFE_ACTIVE && safety_commanded(INT64_MIN) <= -0.2 + SAFETY_ROUNDING);
+	safety_velocity(-SAFETY_CRUISE);
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_ACTIVE && safety_reached(-SAFETY_CRUISE, INT64_MIN));
 	first_state = safety.states_n;
 	safety.bus_breaks = true;
 }
@@ -42,7 +41,7 @@ static void moving(void)
 static void check_without_bus(const char *words)
 {
 	SAFETY_UNTIL(safety_life() == MSG_LIFE_FAULT);
-	SAFETY_UNTIL(safety_sim_number("trips") >= 1 && safety_sim_number("velocity") == 0);
+	SAFETY_UNTIL(safety_trips() >= safety_has(SAFETY_TRIPS) && safety_sim_speed() == 0);
 	safety_ticks(40);
 	TEST_ASSERT_EQUAL(MSG_LIFE_FAULT, safety_life());
 	TEST_ASSERT_TRUE(safety_state()->header.flags & MSG_FLAG_PARTIAL);
@@ -51,26 +50,37 @@ static void check_without_bus(const char *words)
 	safety_check_rate(first_state);
 }
 
-/* From back_ns on the bus is there again: what it was explains the module's fault, which is cleared, once.  Of before
- * there are at most so many moves, and then nothing moves but by what comes now, from rest. */
+/* The first thing after the bus is back: it stands.  The fault of one that trips is explained by the bus, and is cleared
+ * once. */
+static int64_t begins_anew(int64_t back_ns)
+{
+	if (!safety_has(SAFETY_TRIPS)) {
+		SAFETY_UNTIL(safety_stop_frame(back_ns));
+		return safety_stop_frame(back_ns)->t_ns;
+	}
+	SAFETY_UNTIL(safety_first(SAFETY_RESET, back_ns));
+	return safety_first(SAFETY_RESET, back_ns)->t_ns;
+}
+
+/* From back_ns on the bus is there again.  Of before there are at most so many moves, and then nothing moves but by what
+ * comes now, from rest. */
 static void check_back(int64_t back_ns, unsigned int stale_max)
 {
+	const int64_t anew_ns = begins_anew(back_ns);
 	unsigned int stale = 0, n;
 	double moves[16];
-	int64_t reset_ns;
 
-	SAFETY_UNTIL(safety_first(SAFETY_RESET, back_ns));
-	reset_ns = safety_first(SAFETY_RESET, back_ns)->t_ns;
-	SAFETY_UNTIL(safety_life() == MSG_LIFE_ACTIVE && safety_commanded(reset_ns) <= -0.2 + SAFETY_ROUNDING);
-	n = safety_moves(back_ns, reset_ns, moves, 16);
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_ACTIVE && safety_reached(-SAFETY_CRUISE, anew_ns));
+	n = safety_moves(back_ns, anew_ns, moves, 16);
 	for (unsigned int i = 0; i < n; i++)
 		stale += moves[i] != 0;
 	TEST_ASSERT_LESS_OR_EQUAL_UINT_MESSAGE(stale_max, stale, "moves of before");
 	TEST_ASSERT_LESS_OR_EQUAL_UINT64(2, bus()->stale); /* questions, perhaps: they do no harm */
-	TEST_ASSERT_EQUAL(1, safety_count(SAFETY_RESET, back_ns));
+	safety_check_resets(1, back_ns);
 	TEST_ASSERT_EQUAL(0, safety_count(SAFETY_HOME, INT64_MIN));
-	safety_check_ramp(reset_ns, INT64_MAX, 0, SAFETY_VELOCITY);
-	TEST_ASSERT_EQUAL(MSG_LINK_ERROR_ACTIVE, bus()->state);
+	safety_check_ramp(anew_ns, INT64_MAX, 0, SAFETY_VELOCITY);
+	SAFETY_UNTIL(bus()->state ==
+		     MSG_LINK_ERROR_ACTIVE); /* each frame that is acknowledged counts its errors down */
 	TEST_ASSERT_EQUAL_INT64(0, bus()->stalled_since_ns);
 	TEST_ASSERT_EQUAL_UINT32(1, safety_state()->header.incarnation);
 }
@@ -111,17 +121,17 @@ static void after_a_stall_it_does_not_go_back(void)
 	int64_t back_ns;
 	unsigned int n;
 
-	safety_start(NULL, NULL); /* its own watchdog does not stop it */
+	safety_start(NULL); /* its own watchdog does not stop it, if it can be set so */
 	safety_arm();
-	safety_position_to(-2.6);
-	SAFETY_UNTIL(safety_sim_number("velocity") < -0.42);
+	safety_position_to(SAFETY_START_RAD - 1.16);
+	SAFETY_UNTIL(safety_sim_speed() > 0.97 * SAFETY_VELOCITY);
 	safety.bus_breaks = true;
 	safety_quiet();
 	safety_wire("fault stuck 250ms");
 	SAFETY_UNTIL(safety_told("bus", "stalled"));
 	SAFETY_UNTIL(safety_told("bus-back", ""));
 	back_ns = clock_now_ns();
-	SAFETY_UNTIL(safety_life() == MSG_LIFE_HOLDING && fabs(safety_sim_number("velocity")) < 0.001);
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_HOLDING && safety_sim_speed() < 0.001);
 	safety_ticks(60);
 	n = safety_moves(back_ns, INT64_MAX, moves, 256);
 	for (unsigned int i = 0; i < n; i++)
@@ -136,18 +146,18 @@ static void a_stall_ends_homing(void)
 {
 	uint64_t id;
 
-	safety_start(NULL, NULL);
+	safety_start(NULL);
 	safety_arm();
 	do { /* refused as long as the module answers late */
 		id = safety_request(MSG_VERB_HOME, "");
 		SAFETY_UNTIL(safety_reply(id) || safety_life() == MSG_LIFE_HOMING);
 	} while (safety_reply(id));
-	SAFETY_UNTIL(fabs(safety_sim_number("velocity")) > 0.05);
+	SAFETY_UNTIL(safety_sim_speed() > 0.05);
 	safety.bus_breaks = true;
 	safety_wire("fault stuck 100ms");
 	SAFETY_UNTIL(safety_reply(id));
 	TEST_ASSERT_EQUAL(-EIO, safety_reply(id)->result);
-	SAFETY_UNTIL(safety_state()->common.latches && fabs(safety_sim_number("velocity")) < 0.001);
+	SAFETY_UNTIL(safety_state()->common.latches && safety_sim_speed() < 0.001);
 	safety_ticks(60);
 	TEST_ASSERT_EQUAL(MSG_LIFE_FAULT, safety_life());
 	TEST_ASSERT_EQUAL_HEX32(MSG_LATCH_HOMING_ABORTED, safety_state()->common.latches);
@@ -170,9 +180,6 @@ static void stalled_and_then_down(void)
 static void stalled_without_a_reference(void)
 {
 	int64_t back_ns;
-	double moves[64];
-	char why[80];
-	unsigned int n;
 
 	moving();
 	safety_wire("fault stuck 60s");
@@ -183,15 +190,12 @@ static void stalled_without_a_reference(void)
 	SAFETY_UNTIL(clock_now_ns() > safety.ref.header.valid_until_ns);
 	back_ns = clock_now_ns();
 	safety_wire("fault stuck off");
-	SAFETY_UNTIL(safety_first(SAFETY_RESET, back_ns) && safety_life() == MSG_LIFE_HOLDING);
+	begins_anew(back_ns);
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_HOLDING);
 	safety.bus_breaks = false;
 	safety_ticks(40);
 	TEST_ASSERT_EQUAL(MSG_LIFE_HOLDING, safety_life());
-	n = safety_moves(back_ns, INT64_MAX, moves, 64);
-	for (unsigned int i = 0; i < n; i++) {
-		snprintf(why, sizeof(why), "move %u of %u: %g rad/s, and nobody asked for it", i, n, moves[i]);
-		TEST_ASSERT_TRUE_MESSAGE(fabs(moves[i]) < 0.01, why);
-	}
+	safety_check_still(back_ns, 0.01);
 }
 
 /* An e-stop while the bus stands: the first thing after it is the halt, and no motion. */
@@ -208,11 +212,11 @@ static void estop_while_stalled(void)
 	safety_ticks(4);
 	back_ns = clock_now_ns();
 	safety_wire("fault stuck off");
-	SAFETY_UNTIL(safety_life() == MSG_LIFE_DISARMED && safety_sim_has("halted"));
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_DISARMED && safety_sim_has(safety_on->word_halted));
 	safety_ticks(20);
-	TEST_ASSERT_EQUAL(0, safety_count(SAFETY_MOVE, back_ns));
+	TEST_ASSERT_EQUAL(0, safety_motions(back_ns));
 	TEST_ASSERT_EQUAL(0, safety_count(SAFETY_RESET, back_ns));
-	SAFETY_UNTIL(safety_sim_number("velocity") == 0);
+	SAFETY_UNTIL(safety_sim_speed() == 0);
 }
 
 /* ---- off, down, gone ---- */
@@ -221,9 +225,12 @@ static void bus_off(void)
 {
 	int64_t back_ns;
 
+	char line[64];
+
 	moving();
 	TEST_ASSERT_EQUAL(0, bus()->errors);
-	safety_wire("link set waist.15 restart_ms 10"); /* a module helps itself */
+	snprintf(line, sizeof(line), "link set %s restart_ms 10", safety_on->unit);
+	safety_wire(line); /* a device helps itself */
 	safety_wire("fault corrupt 100%");
 	SAFETY_UNTIL(bus()->state == MSG_LINK_BUS_OFF);
 	safety_wire("fault corrupt off");
@@ -270,9 +277,9 @@ static void reset_for_a_moment(void)
 	t_ns = clock_now_ns();
 	safety_wire("link reset host");
 	safety_ticks(4);
-	SAFETY_UNTIL(safety_life() == MSG_LIFE_ACTIVE && safety_commanded(t_ns) <= -0.2 + SAFETY_ROUNDING);
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_ACTIVE && safety_reached(-SAFETY_CRUISE, t_ns));
 	safety_ticks(20);
-	TEST_ASSERT_EQUAL_DOUBLE(0, safety_sim_number("trips"));
+	TEST_ASSERT_EQUAL_DOUBLE(0, safety_trips());
 	TEST_ASSERT_EQUAL(0, safety_count(SAFETY_RESET, t_ns));
 	TEST_ASSERT_EQUAL(0, safety_count(SAFETY_HALT, t_ns));
 	TEST_ASSERT_EQUAL_UINT64(0, bus()->stale);
@@ -280,7 +287,7 @@ static void reset_for_a_moment(void)
 
 static void no_bus_at_the_start(void)
 {
-	safety_bench(SETTINGS, SIM);
+	safety_bench(&quick);
 	safety.bus_breaks = true;
 	safety_kill_wire();
 	safety_driver();
@@ -292,26 +299,27 @@ static void no_bus_at_the_start(void)
 	safety_start_wire();
 	SAFETY_UNTIL(safety_life() == MSG_LIFE_DISARMED);
 	safety_arm();
-	safety_velocity(-0.2);
-	SAFETY_UNTIL(safety_life() == MSG_LIFE_ACTIVE && safety_commanded(INT64_MIN) <= -0.2 + SAFETY_ROUNDING);
+	safety_velocity(-SAFETY_CRUISE);
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_ACTIVE && safety_reached(-SAFETY_CRUISE, INT64_MIN));
 	safety_check_ramp(INT64_MIN, INT64_MAX, 0, SAFETY_STEP);
 }
 
-int main(void)
+static const struct safety_case cases[] = {
+	SAFETY_CASE(stalled_and_nobody_resets_it, SAFETY_VELOCITIES),
+	SAFETY_CASE(stalled_and_reset_by_its_owner, SAFETY_VELOCITIES),
+	SAFETY_CASE(after_a_stall_it_does_not_go_back, SAFETY_POSITIONS),
+	SAFETY_CASE(a_stall_ends_homing, SAFETY_HOMES),
+	SAFETY_CASE(stalled_and_then_down, SAFETY_VELOCITIES),
+	SAFETY_CASE(stalled_without_a_reference, SAFETY_VELOCITIES),
+	SAFETY_CASE(estop_while_stalled, SAFETY_VELOCITIES),
+	SAFETY_CASE(bus_off, SAFETY_VELOCITIES),
+	SAFETY_CASE(link_down_and_up, SAFETY_VELOCITIES),
+	SAFETY_CASE(bus_gone_and_back, SAFETY_VELOCITIES),
+	SAFETY_CASE(reset_for_a_moment, SAFETY_VELOCITIES),
+	SAFETY_CASE(no_bus_at_the_start, SAFETY_VELOCITIES),
+};
+
+int main(int argc, char **argv)
 {
-	UNITY_BEGIN();
-	SAFETY_TEST(stalled_and_nobody_resets_it);
-	SAFETY_TEST(stalled_and_reset_by_its_owner);
-	SAFETY_TEST(after_a_stall_it_does_not_go_back);
-	SAFETY_TEST(a_stall_ends_homing);
-	SAFETY_TEST(stalled_and_then_down);
-	SAFETY_TEST(stalled_without_a_reference);
-	SAFETY_TEST(estop_while_stalled);
-	SAFETY_TEST(bus_off);
-	SAFETY_TEST(link_down_and_up);
-	SAFETY_TEST(bus_gone_and_back);
-	SAFETY_TEST(reset_for_a_moment);
-	SAFETY_TEST(no_bus_at_the_start);
-	safety_clean();
-	return UNITY_END();
+	return safety_main(argc, argv, cases, sizeof(cases) / sizeof(*cases));
 }

@@ -1,13 +1,15 @@
-/* test_safety_device.c: a module that is silent, has no power, has a fault; homing; on the wire and in the state. */
+/* test_safety_device.c: a device that is silent, has no power, has a fault; homing; on the wire and in the state. */
 #include <math.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "channels/clock.h"
 #include "test/daemons/safety_lib.h"
 #include "unity.h"
 
-#define QUICK "module_watchdog: 10s, silent_after: 100ms, tick: 5ms"
+#define SILENT_MS 100
+static const struct safety_set quick = { .silent_ms = SILENT_MS };
 
 void setUp(void)
 {
@@ -22,9 +24,9 @@ static double commanded(void)
 	return safety_commanded(INT64_MIN);
 }
 
-static void armed(const char *settings, const char *sim)
+static void armed(const struct safety_set *set)
 {
-	safety_bench(settings, sim);
+	safety_bench(set);
 	safety_driver();
 	SAFETY_UNTIL(safety_life() == MSG_LIFE_DISARMED || safety_state()->common.latches);
 	if (safety_state()->common.latches)
@@ -33,11 +35,11 @@ static void armed(const char *settings, const char *sim)
 	SAFETY_UNTIL(safety_life() == MSG_LIFE_HOLDING && safety_last(SAFETY_MOVE));
 }
 
-static void moving(const char *settings)
+static void moving(const struct safety_set *set)
 {
-	armed(settings, NULL);
-	safety_velocity(-0.2);
-	SAFETY_UNTIL(commanded() <= -0.2 + SAFETY_ROUNDING);
+	armed(set);
+	safety_velocity(-SAFETY_CRUISE);
+	SAFETY_UNTIL(safety_reached(-SAFETY_CRUISE, INT64_MIN));
 }
 
 static bool partial(unsigned int state)
@@ -48,25 +50,33 @@ static bool partial(unsigned int state)
 /* Active again, and on the way there it never jumped. */
 static void check_goes_on(int64_t from_ns)
 {
-	SAFETY_UNTIL(safety_life() == MSG_LIFE_ACTIVE && safety_commanded(from_ns) <= -0.2 + SAFETY_ROUNDING);
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_ACTIVE && safety_reached(-SAFETY_CRUISE, from_ns));
 	safety_check_ramp(from_ns, INT64_MAX, 0, SAFETY_VELOCITY);
 }
 
 /* ---- silence ---- */
+
+static void appear(void)
+{
+	char words[64];
+
+	snprintf(words, sizeof(words), "%s clear", safety_on->fault_silent);
+	safety_fault(words);
+}
 
 static void silent_and_back(void)
 {
 	unsigned int first, n = 0;
 	int64_t back_ns;
 
-	moving(QUICK);
+	moving(&quick);
 	first = safety.states_n;
-	safety_sim("fault waist.15 silent");
+	safety_fault(safety_on->fault_silent);
 	SAFETY_UNTIL(safety_life() == MSG_LIFE_FAULT);
 	safety_ticks(60);
-	TEST_ASSERT_TRUE_MESSAGE(safety_told("silent-15", "module 15 does not answer"), "no words");
+	TEST_ASSERT_TRUE_MESSAGE(safety_said(safety_on->event_silent), "no words");
 	TEST_ASSERT_TRUE(safety_state()->status[0] & MSG_JOINT_SILENT);
-	TEST_ASSERT_TRUE_MESSAGE(safety_state()->age_ns[0] > 100 * SAFETY_MS, "the sample is old, and says so");
+	TEST_ASSERT_TRUE_MESSAGE(safety_state()->age_ns[0] > SILENT_MS * SAFETY_MS, "the sample is old, and says so");
 	/* One state in every tick all the time; those without an answer say so. */
 	safety_check_rate(first);
 	for (unsigned int i = first; i < safety.states_n; i++)
@@ -75,42 +85,38 @@ static void silent_and_back(void)
 	TEST_ASSERT_TRUE(partial(safety.states_n - 1));
 	/* It hears, and was told to stand. */
 	TEST_ASSERT_EQUAL_DOUBLE(0, commanded());
-	SAFETY_UNTIL(fabs(safety_sim_number("velocity")) < 0.001);
+	SAFETY_UNTIL(safety_sim_speed() < 0.001);
 
 	back_ns = clock_now_ns();
-	safety_sim("fault waist.15 silent clear");
+	appear();
 	check_goes_on(back_ns);
 	TEST_ASSERT_TRUE(safety_driver_lives());
 	TEST_ASSERT_EQUAL(0, safety_count(SAFETY_HOME, INT64_MIN));
-	TEST_ASSERT_EQUAL_DOUBLE(0, safety_sim_number("trips"));
+	TEST_ASSERT_EQUAL_DOUBLE(0, safety_trips());
 }
 
 /* Its power fails: the brake closes, it forgets where it is.  Back again it counts from elsewhere: it waits for a
  * person, whatever references come. */
 static void power_off_and_on(void)
 {
-	double moves[64];
 	int64_t back_ns;
-	unsigned int n;
 	uint64_t id;
 
-	moving(QUICK);
-	safety_sim("fault waist.15 power-off");
+	moving(&quick);
+	safety_fault("power-off");
 	SAFETY_UNTIL(safety_life() == MSG_LIFE_FAULT);
 	safety_ticks(20);
 	back_ns = clock_now_ns();
-	safety_sim("fault waist.15 power-on");
+	safety_fault("power-on");
 	/* Its watchdog, which sleeps after power-up, is set again. */
-	SAFETY_UNTIL(safety_told("not-homed-15", "after the request clear, home it") &&
-		     safety_count(SAFETY_SET, back_ns) && safety_sim_number("watchdog_us") > 0);
+	SAFETY_UNTIL(safety_said(safety_on->event_power) && safety_count(SAFETY_SET, back_ns) &&
+		     safety_sim_number("watchdog_us") > 0);
 	safety_ticks(40);
 	TEST_ASSERT_EQUAL(MSG_LIFE_FAULT, safety_life());
 	TEST_ASSERT_TRUE(safety_state()->status[0] & MSG_JOINT_FAULT);
 	TEST_ASSERT_FALSE(safety_state()->status[0] & MSG_JOINT_HOMED);
-	n = safety_moves(back_ns, INT64_MAX, moves, 64);
-	for (unsigned int i = 0; i < n; i++)
-		TEST_ASSERT_TRUE_MESSAGE(fabs(moves[i]) < 0.01, "it moves, and nobody knows where");
-	TEST_ASSERT_EQUAL_DOUBLE(0, safety_sim_number("velocity"));
+	safety_check_still(back_ns, 0.01);
+	TEST_ASSERT_EQUAL_DOUBLE(0, safety_sim_speed());
 
 	safety_quiet();
 	id = safety_request(MSG_VERB_CLEAR, "");
@@ -119,25 +125,32 @@ static void power_off_and_on(void)
 	SAFETY_UNTIL(safety_life() == MSG_LIFE_HOLDING);
 	TEST_ASSERT_EQUAL(0, safety_count(SAFETY_HOME, INT64_MIN));
 	back_ns = clock_now_ns();
-	safety_velocity(-0.2);
+	safety_velocity(-SAFETY_CRUISE);
 	check_goes_on(back_ns);
 }
 
 /* Not there when the driver starts: it waits, and says so, and takes it when it comes. */
 static void absent_at_the_start(void)
 {
-	safety_bench(QUICK, SAFETY_SIM ", power: no");
+	safety_bench(&(struct safety_set){ .silent_ms = SILENT_MS, .sim = safety_on->sim_absent });
+	if (!safety_on->sim_absent)
+		safety_fault(safety_on->fault_silent);
+	safety.device_breaks = true;
 	safety_driver();
 	SAFETY_UNTIL(safety_life() == MSG_LIFE_FAULT);
 	safety_ticks(20);
 	safety_check_rate(0);
-	TEST_ASSERT_TRUE(safety_told("silent-15", "module 15 does not answer"));
+	TEST_ASSERT_TRUE(safety_said(safety_on->event_silent));
 	TEST_ASSERT_TRUE(isnan(safety_position()));
 	TEST_ASSERT_TRUE(safety_driver_lives());
-	safety_sim("fault waist.15 power-on");
-	/* Nothing proves that it knows where it is. */
-	SAFETY_UNTIL(safety_told("latched-15", "module 15 is not homed") && safety_life() == MSG_LIFE_FAULT);
-	safety_clear();
+	if (safety_on->sim_absent)
+		safety_fault("power-on");
+	else
+		appear();
+	if (safety_has(SAFETY_LOSES_POWER)) { /* nothing proves that it knows where it is */
+		SAFETY_UNTIL(safety_said(safety_on->event_absent) && safety_life() == MSG_LIFE_FAULT);
+		safety_clear();
+	}
 	SAFETY_UNTIL(safety_life() == MSG_LIFE_DISARMED);
 	safety_arm();
 	SAFETY_UNTIL(safety_life() == MSG_LIFE_HOLDING);
@@ -152,12 +165,12 @@ static void a_fault_waits_for_a_person(void)
 
 	moving(NULL);
 	t_ns = clock_now_ns();
-	safety_sim("fault waist.15 tow-error");
+	safety_fault(safety_on->fault_waits);
 	SAFETY_UNTIL(safety_life() == MSG_LIFE_FAULT);
 	safety_ticks(100);
 	TEST_ASSERT_EQUAL(MSG_LIFE_FAULT, safety_life());
 	TEST_ASSERT_EQUAL_MESSAGE(0, safety_count(SAFETY_RESET, t_ns), "nobody asked for a reset");
-	TEST_ASSERT_TRUE_MESSAGE(safety_told("tow-error-15", "the request clear resets it"), "no words");
+	TEST_ASSERT_TRUE_MESSAGE(safety_said(safety_on->event_waits), "no words");
 	TEST_ASSERT_TRUE(safety_state()->status[0] & MSG_JOINT_FAULT);
 	TEST_ASSERT_TRUE(safety_driver_lives());
 	safety_check_rate(0);
@@ -175,7 +188,7 @@ static void a_fault_that_only_power_ends(void)
 	uint64_t id;
 
 	moving(NULL);
-	safety_sim("fault waist.15 short-circuit");
+	safety_fault(safety_on->fault_needs_power);
 	SAFETY_UNTIL(safety_life() == MSG_LIFE_FAULT);
 	id = safety_request(MSG_VERB_CLEAR, "");
 	SAFETY_UNTIL(safety_reply(id));
@@ -191,7 +204,7 @@ static void homing_only_when_armed(void)
 {
 	uint64_t id;
 
-	safety_start(NULL, NULL);
+	safety_start(NULL);
 	id = safety_request(MSG_VERB_HOME, "");
 	SAFETY_UNTIL(safety_reply(id));
 	TEST_ASSERT_NOT_EQUAL(0, safety_reply(id)->result);
@@ -222,10 +235,10 @@ static void homing_and_on(void)
 	int64_t done_ns;
 	uint64_t id;
 
-	armed(NULL, SAFETY_SIM ", position: -0.3");
+	armed(&(struct safety_set){ .at_rad = SAFETY_MAX - 0.3 });
 	id = safety_request(MSG_VERB_HOME, "");
 	SAFETY_UNTIL(while_homing(safety_last(SAFETY_HOME)));
-	safety_velocity(-0.2);
+	safety_velocity(-SAFETY_CRUISE);
 	SAFETY_UNTIL(safety_reply(id));
 	done_ns = safety_reply(id)->header.t_publish_ns;
 	home = safety_last(SAFETY_HOME);
@@ -242,7 +255,7 @@ static void homing_and_on(void)
 	again.id = id;
 	again.client_pid = safety_reply(id)->client_pid;
 	again.verb = MSG_VERB_HOME;
-	safety_put("waist-req", &again, sizeof(again));
+	safety_put(SAFETY_DEVICE "-req", &again, sizeof(again));
 	SAFETY_UNTIL(safety.replies_n == 2);
 	safety_ticks(10);
 	TEST_ASSERT_EQUAL_UINT64(id, safety.replies[1].id);
@@ -252,9 +265,9 @@ static void homing_and_on(void)
 
 static void holding_at(double rad, const char *sim)
 {
-	armed("tick: 5ms", sim);
+	armed(&(struct safety_set){ .sim = sim });
 	safety_position_to(rad);
-	SAFETY_UNTIL(fabs(safety_position() - rad) < 0.001 && fabs(safety_sim_number("velocity")) < 0.001);
+	SAFETY_UNTIL(fabs(safety_position() - rad) < 0.001 && safety_sim_speed() < 0.001);
 	safety_quiet();
 	SAFETY_UNTIL(safety_life() == MSG_LIFE_HOLDING);
 	safety_ticks(20);
@@ -264,44 +277,41 @@ static void holding_at(double rad, const char *sim)
 static void loses_its_power_for_a_moment(void)
 {
 	const int64_t from_ns = clock_now_ns();
-	unsigned int n;
-	double moves[256];
 
-	safety_sim("fault waist.15 power-off");
-	safety_sim("fault waist.15 power-on");
+	safety_fault("power-off");
+	safety_fault("power-on");
 	SAFETY_UNTIL(safety_first(SAFETY_SET, from_ns));
 	safety_ticks(60);
-	n = safety_moves(from_ns, INT64_MAX, moves, 256);
-	for (unsigned int i = 0; i < n; i++)
-		TEST_ASSERT_DOUBLE_WITHIN_MESSAGE(0.02, 0, moves[i], "nobody told it to move");
-	TEST_ASSERT_EQUAL(0x01000118, (uint32_t)safety_sim_number("config"));
+	safety_check_still(from_ns, 0.02);
+	if (safety_on->check_set_up)
+		safety_on->check_set_up();
 }
 
 static void a_moment_without_power_moves_nothing(void)
 {
-	holding_at(-1, "boot: 5ms");
+	holding_at(SAFETY_START_RAD + 0.44, safety_on->sim_boots_fast);
 	loses_its_power_for_a_moment();
-	TEST_ASSERT_TRUE(safety_told("not-homed-15", "lost its power"));
+	TEST_ASSERT_TRUE(safety_said(safety_on->event_power));
 	TEST_ASSERT_EQUAL(MSG_LIFE_FAULT, safety_life());
 }
 
 static void nor_one_that_was_never_homed(void)
 {
-	holding_at(-1, "boot: 5ms, homed: no");
+	holding_at(SAFETY_START_RAD + 0.44, safety_on->sim_not_homed);
 	loses_its_power_for_a_moment();
 }
 
 /* Where it was told to be before has no meaning any more, and nobody tells it to go anywhere. */
 static void homed_it_stays(void)
 {
-	double at_rad, moves[100];
-	unsigned int n;
+	const double told_rad = SAFETY_MAX - 0.7;
 	int64_t done_ns;
+	double at_rad;
 	uint64_t id;
 
-	armed(NULL, SAFETY_SIM ", position: -0.9, home: -1.4, home_offset: -1.4");
-	safety_position_to(-0.7);
-	SAFETY_UNTIL(fabs(safety_position() + 0.7) < 0.01 && fabs(safety_sim_number("velocity")) < 0.001);
+	armed(&(struct safety_set){ .at_rad = SAFETY_MAX - 0.9, .sim = safety_on->sim_homes_elsewhere });
+	safety_position_to(told_rad);
+	SAFETY_UNTIL(fabs(safety_position() - told_rad) < 0.01 && safety_sim_speed() < 0.001);
 	safety_quiet();
 	SAFETY_UNTIL(safety_life() == MSG_LIFE_HOLDING);
 	id = safety_request(MSG_VERB_HOME, "");
@@ -310,13 +320,12 @@ static void homed_it_stays(void)
 	done_ns = safety_reply(id)->header.t_publish_ns;
 	SAFETY_UNTIL(safety_life() == MSG_LIFE_HOLDING);
 	at_rad = safety_position();
-	TEST_ASSERT_TRUE_MESSAGE(at_rad < -0.1 && fabs(at_rad + 0.7) > 0.1, "the case needs another place");
+	TEST_ASSERT_TRUE_MESSAGE(at_rad < SAFETY_MAX - 0.1 && fabs(at_rad - told_rad) > 0.1,
+				 "the case needs another place");
 	safety_ticks(60);
 	TEST_ASSERT_DOUBLE_WITHIN(0.002, at_rad, safety_position());
-	n = safety_moves(done_ns, INT64_MAX, moves, 100);
-	TEST_ASSERT_GREATER_THAN_UINT(10, n);
-	for (unsigned int i = 0; i < n; i++)
-		TEST_ASSERT_DOUBLE_WITHIN(0.01, 0, moves[i]);
+	TEST_ASSERT_GREATER_THAN_UINT(10, safety_count(SAFETY_MOVE, done_ns));
+	safety_check_still(done_ns, 0.01);
 }
 
 static void estop_while_homing(void)
@@ -324,21 +333,21 @@ static void estop_while_homing(void)
 	int64_t t_ns, next_ns;
 	uint64_t id;
 
-	armed(NULL, NULL);
+	armed(NULL);
 	id = safety_request(MSG_VERB_HOME, "");
-	SAFETY_UNTIL(while_homing(safety_last(SAFETY_HOME)) && fabs(safety_sim_number("velocity")) > 0.05);
+	SAFETY_UNTIL(while_homing(safety_last(SAFETY_HOME)) && safety_sim_speed() > 0.05);
 	t_ns = clock_now_ns();
 	safety_raise(MSG_LEVEL_ESTOP);
 	next_ns = safety_decided_after(clock_now_ns());
-	SAFETY_UNTIL(safety_life() == MSG_LIFE_FAULT && safety_reply(id) && safety_sim_has("halted"));
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_FAULT && safety_reply(id) && safety_sim_has(safety_on->word_halted));
 	TEST_ASSERT_NOT_NULL(safety_first(SAFETY_HALT, t_ns));
 	TEST_ASSERT_EQUAL(0, safety_count(SAFETY_MOVE, next_ns));
 	TEST_ASSERT_NOT_EQUAL(0, safety_reply(id)->result);
 	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(safety_reply(id)->error, "estop"), safety_reply(id)->error);
-	SAFETY_UNTIL(safety_sim_number("velocity") == 0);
+	SAFETY_UNTIL(safety_sim_speed() == 0);
 	/* Armed again, it still waits for a person. */
 	safety_arm();
-	safety_velocity(-0.2);
+	safety_velocity(-SAFETY_CRUISE);
 	safety_ticks(20);
 	TEST_ASSERT_EQUAL(MSG_LIFE_FAULT, safety_life());
 	TEST_ASSERT_EQUAL(0, safety_count(SAFETY_RESET, t_ns));
@@ -356,13 +365,13 @@ static void hold_while_homing(void)
 {
 	uint64_t id;
 
-	armed(NULL, NULL);
+	armed(NULL);
 	id = safety_request(MSG_VERB_HOME, "");
-	SAFETY_UNTIL(while_homing(safety_last(SAFETY_HOME)) && fabs(safety_sim_number("velocity")) > 0.05);
+	SAFETY_UNTIL(while_homing(safety_last(SAFETY_HOME)) && safety_sim_speed() > 0.05);
 	safety_raise(MSG_LEVEL_HOLD);
 	SAFETY_UNTIL(safety_life() == MSG_LIFE_FAULT && safety_reply(id));
 	TEST_ASSERT_NOT_EQUAL(0, safety_reply(id)->result);
-	SAFETY_UNTIL(fabs(safety_sim_number("velocity")) < 0.001);
+	SAFETY_UNTIL(safety_sim_speed() < 0.001);
 	TEST_ASSERT_EQUAL_HEX32(MSG_LATCH_HOMING_ABORTED, safety_state()->common.latches);
 }
 
@@ -371,9 +380,9 @@ static void homing_ends_its_latch(void)
 {
 	uint64_t id;
 
-	armed(NULL, SAFETY_SIM ", position: -0.3");
+	armed(&(struct safety_set){ .at_rad = SAFETY_MAX - 0.3 });
 	safety_request(MSG_VERB_HOME, "");
-	SAFETY_UNTIL(while_homing(safety_last(SAFETY_HOME)) && fabs(safety_sim_number("velocity")) > 0.05);
+	SAFETY_UNTIL(while_homing(safety_last(SAFETY_HOME)) && safety_sim_speed() > 0.05);
 	safety_raise(MSG_LEVEL_HOLD);
 	SAFETY_UNTIL(safety_state()->common.latches == MSG_LATCH_HOMING_ABORTED);
 	safety_lower();
@@ -391,38 +400,39 @@ static void killed_while_homing(void)
 	uint64_t id;
 	int64_t t_ns;
 
-	armed(NULL, NULL);
+	armed(NULL);
 	id = safety_request(MSG_VERB_HOME, "");
-	SAFETY_UNTIL(while_homing(safety_last(SAFETY_HOME)) && fabs(safety_sim_number("velocity")) > 0.05);
+	SAFETY_UNTIL(while_homing(safety_last(SAFETY_HOME)) && safety_sim_speed() > 0.05);
 	safety_end_driver(SIGKILL);
 	t_ns = clock_now_ns();
 	safety_driver();
-	SAFETY_UNTIL(safety_life() == MSG_LIFE_FAULT && fabs(safety_sim_number("velocity")) < 0.001);
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_FAULT && safety_sim_speed() < 0.001);
 	safety_ticks(20);
 	TEST_ASSERT_BITS_HIGH(MSG_LATCH_HOMING_ABORTED, safety_state()->common.latches);
 	TEST_ASSERT_EQUAL(0, safety_count(SAFETY_HOME, t_ns));
-	TEST_ASSERT_EQUAL_DOUBLE(0, safety_value(&safety_first(SAFETY_MOVE, t_ns)->frame));
+	TEST_ASSERT_EQUAL_DOUBLE(0, safety_on->value(&safety_first(SAFETY_MOVE, t_ns)->frame));
 	TEST_ASSERT_EQUAL(0, safety_count(SAFETY_RESET, t_ns));
 	TEST_ASSERT_TRUE(!safety_reply(id) || safety_reply(id)->result);
 }
 
-int main(void)
+static const struct safety_case cases[] = {
+	SAFETY_CASE(silent_and_back, SAFETY_VELOCITIES),
+	SAFETY_CASE(power_off_and_on, SAFETY_VELOCITIES | SAFETY_LOSES_POWER),
+	SAFETY_CASE(absent_at_the_start, 0),
+	SAFETY_CASE(a_fault_waits_for_a_person, SAFETY_VELOCITIES | SAFETY_FAULTS | SAFETY_HALTS),
+	SAFETY_CASE(a_fault_that_only_power_ends, SAFETY_VELOCITIES | SAFETY_FAULTS | SAFETY_LOSES_POWER),
+	SAFETY_CASE(homing_only_when_armed, SAFETY_HOMES),
+	SAFETY_CASE(homing_and_on, SAFETY_VELOCITIES | SAFETY_HOMES),
+	SAFETY_CASE(a_moment_without_power_moves_nothing, SAFETY_POSITIONS | SAFETY_LOSES_POWER),
+	SAFETY_CASE(nor_one_that_was_never_homed, SAFETY_POSITIONS | SAFETY_LOSES_POWER | SAFETY_HOMES),
+	SAFETY_CASE(homed_it_stays, SAFETY_POSITIONS | SAFETY_HOMES),
+	SAFETY_CASE(estop_while_homing, SAFETY_HOMES),
+	SAFETY_CASE(hold_while_homing, SAFETY_HOMES),
+	SAFETY_CASE(homing_ends_its_latch, SAFETY_HOMES),
+	SAFETY_CASE(killed_while_homing, SAFETY_HOMES),
+};
+
+int main(int argc, char **argv)
 {
-	UNITY_BEGIN();
-	SAFETY_TEST(silent_and_back);
-	SAFETY_TEST(power_off_and_on);
-	SAFETY_TEST(absent_at_the_start);
-	SAFETY_TEST(a_fault_waits_for_a_person);
-	SAFETY_TEST(a_fault_that_only_power_ends);
-	SAFETY_TEST(homing_only_when_armed);
-	SAFETY_TEST(homing_and_on);
-	SAFETY_TEST(a_moment_without_power_moves_nothing);
-	SAFETY_TEST(nor_one_that_was_never_homed);
-	SAFETY_TEST(homed_it_stays);
-	SAFETY_TEST(estop_while_homing);
-	SAFETY_TEST(hold_while_homing);
-	SAFETY_TEST(homing_ends_its_latch);
-	SAFETY_TEST(killed_while_homing);
-	safety_clean();
-	return UNITY_END();
+	return safety_main(argc, argv, cases, sizeof(cases) / sizeof(*cases));
 }

@@ -30,17 +30,22 @@ static bool obeys(enum msg_level level)
 	return safety_state()->common.level == level;
 }
 
+static void moving_with(const struct safety_set *set)
+{
+	safety_start(set);
+	safety_arm();
+	safety_velocity(-SAFETY_CRUISE);
+	SAFETY_UNTIL(safety_reached(-SAFETY_CRUISE, INT64_MIN));
+}
+
 static void moving(void)
 {
-	safety_start(NULL, NULL);
-	safety_arm();
-	safety_velocity(-0.2);
-	SAFETY_UNTIL(commanded() <= -0.2 + SAFETY_ROUNDING);
+	moving_with(NULL);
 }
 
 static bool halted(void)
 {
-	return safety_life() == MSG_LIFE_DISARMED && safety_sim_has("halted") && safety_sim_number("velocity") == 0;
+	return safety_life() == MSG_LIFE_DISARMED && safety_sim_has(safety_on->word_halted) && safety_sim_speed() == 0;
 }
 
 /* It was done at t_ns or soon after.  Every tick that was decided later than now is no motion; the halt is before. */
@@ -50,10 +55,10 @@ static void check_halt(int64_t t_ns)
 	const struct bus_frame *halt;
 
 	SAFETY_UNTIL(halted());
-	halt = safety_first(SAFETY_HALT, t_ns);
+	halt = safety_stop_frame(t_ns);
 	TEST_ASSERT_NOT_NULL_MESSAGE(halt, "no halt on the wire");
-	TEST_ASSERT_EQUAL_MESSAGE(0, safety_count(SAFETY_MOVE, halt->t_ns), "a move after the halt");
-	TEST_ASSERT_EQUAL_MESSAGE(0, safety_count(SAFETY_MOVE, next_ns), "a move later than the e-stop");
+	TEST_ASSERT_EQUAL_MESSAGE(0, safety_motions(halt->t_ns), "a move after the halt");
+	TEST_ASSERT_EQUAL_MESSAGE(0, safety_motions(next_ns), "a move later than the e-stop");
 	TEST_ASSERT_TRUE_MESSAGE(obeys(MSG_LEVEL_ESTOP), "not at estop");
 }
 
@@ -64,7 +69,7 @@ static void check_stays_stopped(void)
 
 	safety_ticks(40);
 	TEST_ASSERT_EQUAL(MSG_LIFE_DISARMED, safety_life());
-	TEST_ASSERT_EQUAL(0, safety_count(SAFETY_MOVE, from_ns));
+	TEST_ASSERT_EQUAL(0, safety_motions(from_ns));
 	TEST_ASSERT_EQUAL(0, safety_count(SAFETY_RESET, from_ns));
 }
 
@@ -74,21 +79,21 @@ static void check_goes_on_when_armed(void)
 	const int64_t from_ns = clock_now_ns();
 
 	safety_arm();
-	SAFETY_UNTIL(safety_life() == MSG_LIFE_ACTIVE && safety_commanded(from_ns) <= -0.2 + SAFETY_ROUNDING);
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_ACTIVE && safety_reached(-SAFETY_CRUISE, from_ns));
 	safety_check_ramp(from_ns, INT64_MAX, 0, SAFETY_STEP);
-	TEST_ASSERT_EQUAL_MESSAGE(1, safety_count(SAFETY_RESET, from_ns), "it was halted, so it is reset, once");
+	safety_check_resets(1, from_ns);
 }
 
 /* ---- up and down ---- */
 
 static void comes_up_stopped(void)
 {
-	safety_start(NULL, NULL);
-	safety_velocity(-0.2);
+	safety_start(NULL);
+	safety_velocity(-SAFETY_CRUISE);
 	safety_ticks(40);
 	TEST_ASSERT_EQUAL(MSG_LIFE_DISARMED, safety_life());
 	TEST_ASSERT_TRUE(obeys(MSG_LEVEL_ESTOP));
-	TEST_ASSERT_EQUAL(0, safety_count(SAFETY_MOVE, INT64_MIN));
+	TEST_ASSERT_EQUAL(0, safety_motions(INT64_MIN));
 	TEST_ASSERT_EQUAL(0, safety_count(SAFETY_HOME, INT64_MIN));
 	TEST_ASSERT_TRUE(fabs(safety_position() - SAFETY_START_RAD) < 0.002);
 }
@@ -152,10 +157,7 @@ static void on_estop_may_be_to_hold(void)
 {
 	int64_t t_ns;
 
-	safety_start(SAFETY_SETTINGS ", on_estop: hold", NULL);
-	safety_arm();
-	safety_velocity(-0.2);
-	SAFETY_UNTIL(commanded() <= -0.2 + SAFETY_ROUNDING);
+	moving_with(&(struct safety_set){ .settings = "on_estop: hold" });
 	safety_raise(MSG_LEVEL_ESTOP);
 	t_ns = clock_now_ns();
 	SAFETY_UNTIL(safety_life() == MSG_LIFE_DISARMED && commanded() == 0);
@@ -190,8 +192,8 @@ static void hold_brakes_and_waits_for_a_reference(void)
 	TEST_ASSERT_EQUAL(MSG_LIFE_HOLDING, safety_life());
 	safety_check_braking(next_ns, safety_velocity_at(next_ns));
 	t_ns = safety_last(SAFETY_MOVE)->t_ns;
-	safety_velocity(-0.2);
-	SAFETY_UNTIL(safety_life() == MSG_LIFE_ACTIVE && commanded() <= -0.2 + SAFETY_ROUNDING);
+	safety_velocity(-SAFETY_CRUISE);
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_ACTIVE && safety_reached(-SAFETY_CRUISE, INT64_MIN));
 	safety_check_ramp(t_ns, INT64_MAX, safety_velocity_at(t_ns), SAFETY_STEP);
 	TEST_ASSERT_EQUAL_MESSAGE(0, safety_count(SAFETY_RESET, next_ns), "nothing was halted");
 }
@@ -240,17 +242,19 @@ static void raised_and_lowered_between_two_ticks(void)
 	safety_lower();
 	t_ns = clock_now_ns();
 	safety_go_on();
-	SAFETY_UNTIL(safety_first(SAFETY_HALT, t_ns));
-	halt = safety_first(SAFETY_HALT, t_ns);
+	SAFETY_UNTIL(safety_stop_frame(t_ns));
+	halt = safety_stop_frame(t_ns);
 	SAFETY_UNTIL(safety_state()->common.epoch == epoch + 1 && safety_life() == MSG_LIFE_ACTIVE &&
-		     safety_commanded(halt->t_ns) <= -0.2 + SAFETY_ROUNDING);
+		     safety_reached(-SAFETY_CRUISE, halt->t_ns));
 	TEST_ASSERT_EQUAL_MESSAGE(1, times_disarmed(first), "once");
 	while (first < safety.states_n && safety.states[first].common.lifecycle != MSG_LIFE_DISARMED)
 		first++;
 	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, safety.states[first].common.level);
 	/* Between halt and reset nothing moves, and then it begins at rest. */
-	TEST_ASSERT_EQUAL(1, safety_count(SAFETY_RESET, halt->t_ns));
-	TEST_ASSERT_TRUE(safety_first(SAFETY_MOVE, halt->t_ns)->t_ns > safety_first(SAFETY_RESET, halt->t_ns)->t_ns);
+	safety_check_resets(1, halt->t_ns);
+	if (safety_has(SAFETY_HALTS))
+		TEST_ASSERT_TRUE(safety_first(SAFETY_MOVE, halt->t_ns)->t_ns >
+				 safety_first(SAFETY_RESET, halt->t_ns)->t_ns);
 	safety_check_ramp(halt->t_ns, INT64_MAX, 0, SAFETY_STEP);
 }
 
@@ -426,11 +430,11 @@ static void a_restarted_driver_obeys_the_present_level(void)
 	safety_end_driver(SIGKILL);
 	t_ns = clock_now_ns();
 	safety_driver();
-	safety_velocity(-0.2);
+	safety_velocity(-SAFETY_CRUISE);
 	SAFETY_UNTIL(safety_life() == MSG_LIFE_DISARMED);
 	safety_ticks(40);
 	TEST_ASSERT_TRUE(obeys(MSG_LEVEL_ESTOP));
-	TEST_ASSERT_EQUAL(0, safety_count(SAFETY_MOVE, t_ns));
+	TEST_ASSERT_EQUAL(0, safety_motions(t_ns));
 	TEST_ASSERT_EQUAL(0, safety_count(SAFETY_RESET, t_ns));
 	check_goes_on_when_armed();
 }
@@ -449,7 +453,7 @@ static void a_restarted_driver_is_not_lower_than_the_one_that_died(void)
 	safety_end_driver(SIGKILL);
 	t_ns = clock_now_ns();
 	safety_driver();
-	safety_velocity(-0.2);
+	safety_velocity(-SAFETY_CRUISE);
 	SAFETY_UNTIL(safety_life() == MSG_LIFE_DISARMED);
 	safety_ticks(40);
 	TEST_ASSERT_TRUE(obeys(MSG_LEVEL_ESTOP));
@@ -457,28 +461,61 @@ static void a_restarted_driver_is_not_lower_than_the_one_that_died(void)
 	check_goes_on_when_armed();
 }
 
-int main(void)
+/* ---- a careless driver ---- */
+
+/* It wants to turn in every tick, ten times as fast as its limit: what leaves is for the loop to say. */
+static void a_careless_driver_moves_nothing_unless_armed(void)
 {
-	UNITY_BEGIN();
-	SAFETY_TEST(comes_up_stopped);
-	SAFETY_TEST(raised_on_the_first_channel);
-	SAFETY_TEST(raised_on_the_second_channel);
-	SAFETY_TEST(a_writer_stopped_inside_put);
-	SAFETY_TEST(on_estop_may_be_to_hold);
-	SAFETY_TEST(hold_brakes_and_waits_for_a_reference);
-	SAFETY_TEST(from_hold_to_estop);
-	SAFETY_TEST(raised_and_lowered_between_two_ticks);
-	SAFETY_TEST(lowering_that_has_not_seen_the_raise);
-	SAFETY_TEST(lowerings_that_do_not_count);
-	SAFETY_TEST(first_channel_removed);
-	SAFETY_TEST(second_channel_removed);
-	SAFETY_TEST(a_channel_scribbled_upon);
-	SAFETY_TEST(a_message_that_is_none);
-	SAFETY_TEST(a_level_that_is_none);
-	SAFETY_TEST(messages_longer_than_the_buffer);
-	SAFETY_TEST(more_messages_than_the_channel_holds);
-	SAFETY_TEST(a_restarted_driver_obeys_the_present_level);
-	SAFETY_TEST(a_restarted_driver_is_not_lower_than_the_one_that_died);
-	safety_clean();
-	return UNITY_END();
+	int64_t t_ns;
+
+	safety_bench(NULL);
+	safety_careless_driver();
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_DISARMED);
+	safety_velocity(-SAFETY_CRUISE);
+	safety_ticks(40);
+	TEST_ASSERT_EQUAL(0, safety_motions(INT64_MIN));
+	TEST_ASSERT_GREATER_THAN_UINT64(30, safety_state()->common.frames_withheld);
+
+	safety_arm();
+	SAFETY_UNTIL(safety_motions(INT64_MIN) > 10); /* so it does try */
+	safety_raise(MSG_LEVEL_HOLD);
+	SAFETY_UNTIL(obeys(MSG_LEVEL_HOLD));
+	t_ns = safety_decided_after(clock_now_ns());
+	safety_ticks(40);
+	TEST_ASSERT_EQUAL(0, safety_motions(t_ns));
+	TEST_ASSERT_EQUAL_DOUBLE(0, safety_sim_speed());
+
+	safety_raise(MSG_LEVEL_ESTOP);
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_DISARMED);
+	safety_end_driver(SIGTERM);
+	TEST_ASSERT_EQUAL(0, safety_motions(t_ns));
+	TEST_ASSERT_EQUAL_DOUBLE(0, safety_sim_speed());
+}
+
+static const struct safety_case cases[] = {
+	SAFETY_CASE(comes_up_stopped, SAFETY_VELOCITIES),
+	SAFETY_CASE(raised_on_the_first_channel, SAFETY_VELOCITIES),
+	SAFETY_CASE(raised_on_the_second_channel, SAFETY_VELOCITIES),
+	SAFETY_CASE(a_writer_stopped_inside_put, SAFETY_VELOCITIES),
+	SAFETY_CASE(on_estop_may_be_to_hold, SAFETY_VELOCITIES | SAFETY_ON_ESTOP),
+	SAFETY_CASE(hold_brakes_and_waits_for_a_reference, SAFETY_VELOCITIES),
+	SAFETY_CASE(from_hold_to_estop, SAFETY_VELOCITIES),
+	SAFETY_CASE(raised_and_lowered_between_two_ticks, SAFETY_VELOCITIES),
+	SAFETY_CASE(lowering_that_has_not_seen_the_raise, SAFETY_VELOCITIES),
+	SAFETY_CASE(lowerings_that_do_not_count, SAFETY_VELOCITIES),
+	SAFETY_CASE(first_channel_removed, SAFETY_VELOCITIES),
+	SAFETY_CASE(second_channel_removed, SAFETY_VELOCITIES),
+	SAFETY_CASE(a_channel_scribbled_upon, SAFETY_VELOCITIES),
+	SAFETY_CASE(a_message_that_is_none, SAFETY_VELOCITIES),
+	SAFETY_CASE(a_level_that_is_none, SAFETY_VELOCITIES),
+	SAFETY_CASE(messages_longer_than_the_buffer, SAFETY_VELOCITIES),
+	SAFETY_CASE(more_messages_than_the_channel_holds, SAFETY_VELOCITIES),
+	SAFETY_CASE(a_restarted_driver_obeys_the_present_level, SAFETY_VELOCITIES),
+	SAFETY_CASE(a_restarted_driver_is_not_lower_than_the_one_that_died, SAFETY_VELOCITIES),
+	SAFETY_CASE(a_careless_driver_moves_nothing_unless_armed, SAFETY_CARELESS),
+};
+
+int main(int argc, char **argv)
+{
+	return safety_main(argc, argv, cases, sizeof(cases) / sizeof(*cases));
 }

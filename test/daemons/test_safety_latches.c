@@ -34,11 +34,11 @@ static const char *in_run(const char *name)
 
 static void moving(void)
 {
-	unlink(in_run("state/waist"));
-	safety_start("module_watchdog: 10s, silent_after: 100ms, tick: 5ms", SAFETY_SIM ", boot: 5ms");
+	unlink(in_run("state/" SAFETY_DEVICE));
+	safety_start(&(struct safety_set){ .silent_ms = 100, .sim = safety_on->sim_boots_fast });
 	safety_arm();
-	safety_velocity(-0.2);
-	SAFETY_UNTIL(safety_life() == MSG_LIFE_ACTIVE && safety_commanded(INT64_MIN) <= -0.2 + SAFETY_ROUNDING);
+	safety_velocity(-SAFETY_CRUISE);
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_ACTIVE && safety_reached(-SAFETY_CRUISE, INT64_MIN));
 }
 
 /* ---- causes ---- */
@@ -46,10 +46,10 @@ static void moving(void)
 static void loses_its_power(void)
 {
 	moving();
-	safety_sim("fault waist.15 power-off");
+	safety_fault("power-off");
 	SAFETY_UNTIL(safety_life() == MSG_LIFE_FAULT);
-	safety_sim("fault waist.15 power-on");
-	SAFETY_UNTIL(safety_told("not-homed-15", "lost its power"));
+	safety_fault("power-on");
+	SAFETY_UNTIL(safety_said(safety_on->event_power));
 }
 
 static void homing(void)
@@ -58,15 +58,14 @@ static void homing(void)
 	safety_quiet();
 	SAFETY_UNTIL(safety_life() == MSG_LIFE_HOLDING);
 	safety_request(MSG_VERB_HOME, "");
-	SAFETY_UNTIL(safety_life() == MSG_LIFE_HOMING && safety_last(SAFETY_HOME) &&
-		     fabs(safety_sim_number("velocity")) > 0.05);
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_HOMING && safety_last(SAFETY_HOME) && safety_sim_speed() > 0.05);
 }
 
 static void is_stopped_while_homing(void)
 {
 	homing();
 	safety_raise(MSG_LEVEL_ESTOP);
-	SAFETY_UNTIL(safety.replies_n && safety_sim_has("halted"));
+	SAFETY_UNTIL(safety.replies_n && safety_sim_has(safety_on->word_halted));
 }
 
 static void stalls_while_homing(void)
@@ -87,42 +86,51 @@ static void loses_its_driver_while_homing(void)
 static void is_halted_by_another(void)
 {
 	moving();
-	safety_sim("fault waist.15 halted");
+	safety_fault(safety_on->fault_halted);
 	SAFETY_UNTIL(safety_life() == MSG_LIFE_FAULT);
 }
 
 static void has_a_fault(void)
 {
 	moving();
-	safety_sim("fault waist.15 tow-error");
+	safety_fault(safety_on->fault_waits);
 	SAFETY_UNTIL(safety_life() == MSG_LIFE_FAULT);
-	TEST_ASSERT_TRUE(safety_told("tow-error-15", "clear"));
+	TEST_ASSERT_TRUE(safety_said(safety_on->event_waits));
 }
 
-/* From here on the module itself looks as if nothing had happened. */
+/* From here on the device itself looks as if nothing had happened. */
 static void forgets_it(void)
 {
-	safety_sim("fault waist.15 tow-error clear");
-	safety_sim("fault waist.15 error clear");
-	safety_sim("fault waist.15 homed");
-	safety_sim("fault waist.15 halted clear");
+	for (unsigned int i = 0; i < 4 && safety_on->forgets[i]; i++)
+		safety_fault(safety_on->forgets[i]);
+}
+
+/* It is as it should be, but what its driver last published cannot be read. */
+static void stands(void)
+{
+	moving();
+	safety_quiet();
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_HOLDING && safety_sim_speed() < 1e-3);
 }
 
 static const struct cause {
 	const char *name;
 	void (*happen)(void);
-	uint32_t latch;
+	uint32_t latch; /* 0: none, before its driver ended */
 	bool forgotten;
+	unsigned int needs;
 } causes[] = {
-	{ "power lost", loses_its_power, MSG_LATCH_POSITION_UNKNOWN, false },
-	{ "power lost, module homed by another", loses_its_power, MSG_LATCH_POSITION_UNKNOWN, true },
-	{ "e-stop while homing", is_stopped_while_homing, MSG_LATCH_HOMING_ABORTED, false },
-	{ "stall while homing", stalls_while_homing, MSG_LATCH_HOMING_ABORTED, true },
-	{ "driver killed while homing", loses_its_driver_while_homing, MSG_LATCH_HOMING_ABORTED, false },
-	{ "halted by another", is_halted_by_another, MSG_LATCH_HALTED_BY_OTHER, false },
-	{ "tow-error", has_a_fault, MSG_LATCH_WAITS_FOR_PERSON, false },
-	{ "tow-error, gone by itself", has_a_fault, MSG_LATCH_WAITS_FOR_PERSON, true },
+	{ "nothing", stands, 0, false, 0 },
+	{ "power lost", loses_its_power, MSG_LATCH_POSITION_UNKNOWN, false, SAFETY_LOSES_POWER },
+	{ "power lost, homed by another", loses_its_power, MSG_LATCH_POSITION_UNKNOWN, true, SAFETY_LOSES_POWER },
+	{ "e-stop while homing", is_stopped_while_homing, MSG_LATCH_HOMING_ABORTED, false, SAFETY_HOMES },
+	{ "stall while homing", stalls_while_homing, MSG_LATCH_HOMING_ABORTED, true, SAFETY_HOMES },
+	{ "driver killed while homing", loses_its_driver_while_homing, MSG_LATCH_HOMING_ABORTED, false, SAFETY_HOMES },
+	{ "halted by another", is_halted_by_another, MSG_LATCH_HALTED_BY_OTHER, false, SAFETY_HALTED_BY_OTHERS },
+	{ "fault", has_a_fault, MSG_LATCH_WAITS_FOR_PERSON, false, SAFETY_FAULTS },
+	{ "fault, gone by itself", has_a_fault, MSG_LATCH_WAITS_FOR_PERSON, true, SAFETY_FAULTS },
 };
+#define CAUSES (sizeof(causes) / sizeof(*causes))
 
 /* ---- ends ---- */
 
@@ -142,7 +150,7 @@ static void keep_state_file(void)
 	FILE *file;
 
 	mkdir(in_run("state"), 0700);
-	file = fopen(in_run("state/waist"), "w");
+	file = fopen(in_run("state/" SAFETY_DEVICE), "w");
 	TEST_ASSERT_NOT_NULL(file);
 	fprintf(file, "pid 1\nstarted 1\nincarnation 1\nlatches 0\nend\n");
 	fclose(file);
@@ -153,16 +161,16 @@ static void killed_and_its_channel_removed(void)
 	safety_end_driver(SIGKILL);
 	keep_state_file();
 	ach_close(&safety.state_channel);
-	TEST_ASSERT_EQUAL(ACH_OK, ach_unlink(safety_channel("waist-state")));
-	TEST_ASSERT_EQUAL(ACH_OK,
-			  ach_create(safety_channel("waist-state"), 2048, sizeof(struct msg_joint_state), NULL));
-	TEST_ASSERT_EQUAL(ACH_OK, ach_open(&safety.state_channel, safety_channel("waist-state"), NULL));
+	TEST_ASSERT_EQUAL(ACH_OK, ach_unlink(safety_channel(SAFETY_DEVICE "-state")));
+	TEST_ASSERT_EQUAL(ACH_OK, ach_create(safety_channel(SAFETY_DEVICE "-state"), 2048,
+					     sizeof(struct msg_joint_state), NULL));
+	TEST_ASSERT_EQUAL(ACH_OK, ach_open(&safety.state_channel, safety_channel(SAFETY_DEVICE "-state"), NULL));
 }
 
 static void killed_and_garbage_last(void)
 {
 	safety_end_driver(SIGKILL);
-	safety_put("waist-state", "abc", 4);
+	safety_put(SAFETY_DEVICE "-state", "abc", 4);
 }
 
 static void killed_and_another_type_last(void)
@@ -171,7 +179,7 @@ static void killed_and_another_type_last(void)
 
 	safety_end_driver(SIGKILL);
 	msg_init(&event, msg_type_by_number(msg_event_number));
-	safety_put("waist-state", &event, sizeof(event));
+	safety_put(SAFETY_DEVICE "-state", &event, sizeof(event));
 }
 
 static const struct way {
@@ -185,6 +193,7 @@ static const struct way {
 	{ "killed, garbage in the state channel", killed_and_garbage_last, true },
 	{ "killed, a foreign message in the state channel", killed_and_another_type_last, true },
 };
+#define WAYS (sizeof(ways) / sizeof(*ways))
 
 /* ---- what holds ---- */
 
@@ -192,19 +201,16 @@ static char text[160];
 
 static void check_nothing_happens(const struct cause *cause, uint32_t latches, int64_t from_ns)
 {
-	double moves[1000], at_rad = safety_sim_number("position");
-	unsigned int n;
+	const double at_rad = safety_sim_number("position");
 
 	safety_arm();
-	safety_velocity(-0.2);
+	safety_velocity(-SAFETY_CRUISE);
 	safety_ticks(60);
 	TEST_ASSERT_EQUAL_MESSAGE(MSG_LIFE_FAULT, safety_life(), text);
 	TEST_ASSERT_EQUAL_HEX32_MESSAGE(latches, safety_state()->common.latches & latches, text);
 	TEST_ASSERT_EQUAL_MESSAGE(0, safety_count(SAFETY_RESET, from_ns), text);
 	TEST_ASSERT_EQUAL_MESSAGE(0, safety_count(SAFETY_HOME, from_ns), text);
-	n = safety_moves(from_ns, INT64_MAX, moves, 1000);
-	for (unsigned int i = 0; i < n; i++)
-		TEST_ASSERT_DOUBLE_WITHIN_MESSAGE(0.001, 0, moves[i], text);
+	safety_check_still(from_ns, 0.001);
 	if (cause->happen != loses_its_driver_while_homing)
 		TEST_ASSERT_DOUBLE_WITHIN_MESSAGE(0.002, at_rad, safety_sim_number("position"), text);
 }
@@ -215,14 +221,14 @@ static void check_clear_ends_it(int64_t from_ns)
 	unsigned int free = 0;
 
 	safety_clear();
-	SAFETY_UNTIL(safety_life() == MSG_LIFE_ACTIVE && safety_commanded(from_ns) <= -0.2 + SAFETY_ROUNDING);
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_ACTIVE && safety_reached(-SAFETY_CRUISE, from_ns));
 	while (safety.states[free].common.latches || safety.states[free].header.t_publish_ns <= from_ns)
 		free++;
 	for (unsigned int i = 0; i < safety.frames_n; i++) {
 		const struct bus_frame *f = &safety.frames[i];
 
-		if (f->t_ns <= from_ns || safety_kind(&f->frame) != SAFETY_MOVE ||
-		    fabs(safety_value(&f->frame)) < 0.001)
+		if (f->t_ns <= from_ns || safety_on->kind(&f->frame) != SAFETY_MOVE ||
+		    fabs(safety_on->value(&f->frame)) <= 0.001)
 			continue;
 		TEST_ASSERT_TRUE_MESSAGE(f->t_ns > safety.states[free].header.t_publish_ns, text);
 		break;
@@ -230,19 +236,17 @@ static void check_clear_ends_it(int64_t from_ns)
 	TEST_ASSERT_EQUAL_HEX32(0, safety_state()->common.latches);
 }
 
-static const struct cause *cause;
-static const struct way *way;
-
 static void a_latch_outlives_its_driver(void)
 {
+	const struct cause *cause = &causes[safety_case->number / WAYS];
+	const struct way *way = &ways[safety_case->number % WAYS];
 	uint32_t incarnation;
 	int64_t from_ns;
 
 	snprintf(text, sizeof(text), "%s; %s", cause->name, way->name);
 	cause->happen();
 	if (cause->happen != loses_its_driver_while_homing)
-		SAFETY_UNTIL(safety_state()->common.latches == cause->latch &&
-			     fabs(safety_sim_number("velocity")) < 1e-6);
+		SAFETY_UNTIL(safety_state()->common.latches == cause->latch && safety_sim_speed() < 1e-6);
 	incarnation = safety_state()->header.incarnation;
 	way->end();
 	if (cause->forgotten)
@@ -254,12 +258,31 @@ static void a_latch_outlives_its_driver(void)
 	check_clear_ends_it(from_ns);
 }
 
-int main(void)
+static void add(struct safety_case *c, unsigned int number)
 {
-	UNITY_BEGIN();
-	for (cause = causes; cause < causes + sizeof(causes) / sizeof(*causes); cause++)
-		for (way = ways; way < ways + sizeof(ways) / sizeof(*ways); way++)
-			SAFETY_TEST(a_latch_outlives_its_driver);
-	safety_clean();
-	return UNITY_END();
+	static char names[CAUSES * WAYS][128];
+	const struct cause *cause = &causes[number / WAYS];
+
+	snprintf(names[number], sizeof(names[number]), "a_latch_outlives_its_driver (%s; %s)", cause->name,
+		 ways[number % WAYS].name);
+	*c = (struct safety_case)SAFETY_CASE(a_latch_outlives_its_driver, SAFETY_VELOCITIES | cause->needs);
+	c->name = names[number];
+	c->number = number;
+}
+
+/* Where nothing was latched, something is only if nothing is known. */
+static bool applies(unsigned int number)
+{
+	return causes[number / WAYS].latch || ways[number % WAYS].lost;
+}
+
+int main(int argc, char **argv)
+{
+	static struct safety_case cases[CAUSES * WAYS];
+	size_t n = 0;
+
+	for (unsigned int i = 0; i < CAUSES * WAYS; i++)
+		if (applies(i))
+			add(&cases[n++], i);
+	return safety_main(argc, argv, cases, n);
 }

@@ -1,4 +1,4 @@
-/* test_safety_restart.c: a driver that is killed, stopped, asked to end, started twice; and the module without one. */
+/* test_safety_restart.c: a driver that is killed, stopped, asked to end, started twice; and the device without one. */
 #define _GNU_SOURCE
 #include <linux/futex.h>
 #include <math.h>
@@ -25,8 +25,7 @@
 #endif
 
 /* Longer than a busy machine holds a driver up, and soon over all the same. */
-#define TRIPS "module_watchdog: 200ms, silent_after: 2s, tick: 5ms"
-#define TRIPS_SIM "watchdog: 200ms"
+static const struct safety_set trips = { .watchdog_ms = 200 };
 
 void setUp(void)
 {
@@ -36,17 +35,12 @@ void tearDown(void)
 {
 }
 
-static double commanded(void)
+static void moving(const struct safety_set *set, double rad_s)
 {
-	return safety_commanded(INT64_MIN);
-}
-
-static void moving(const char *settings, const char *sim, double rad_s)
-{
-	safety_start(settings, sim);
+	safety_start(set);
 	safety_arm();
 	safety_velocity(rad_s);
-	SAFETY_UNTIL(safety_life() == MSG_LIFE_ACTIVE && commanded() == (double)(float)rad_s);
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_ACTIVE && safety_reached(rad_s, INT64_MIN));
 }
 
 static void check_nothing_but_questions_and_moves(int64_t from_ns)
@@ -74,8 +68,8 @@ static void check_new_references(int64_t from_ns)
 {
 	const int64_t t_ns = clock_now_ns();
 
-	safety_velocity(-0.2);
-	SAFETY_UNTIL(safety_life() == MSG_LIFE_ACTIVE && safety_commanded(t_ns) <= -0.2 + SAFETY_ROUNDING);
+	safety_velocity(-SAFETY_CRUISE);
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_ACTIVE && safety_reached(-SAFETY_CRUISE, t_ns));
 	safety_check_ramp(from_ns, INT64_MAX, 0, SAFETY_VELOCITY);
 }
 
@@ -86,40 +80,41 @@ static void restarted_while_standing(void)
 	double at;
 	int64_t t_ns;
 
-	moving(NULL, NULL, 0);
+	moving(NULL, 0);
 	at = safety_position();
 	safety_end_driver(SIGKILL);
 	t_ns = clock_now_ns();
 	safety_driver();
 	check_old_references(2);
 	TEST_ASSERT_TRUE_MESSAGE(fabs(safety_position() - at) < 0.002, "it did not stay where it was");
-	TEST_ASSERT_FALSE(safety_sim_has("brake"));
+	if (safety_on->word_brake)
+		TEST_ASSERT_FALSE(safety_sim_has(safety_on->word_brake));
 	check_nothing_but_questions_and_moves(t_ns);
 	check_new_references(t_ns);
-	TEST_ASSERT_EQUAL_DOUBLE(0, safety_sim_number("trips"));
+	TEST_ASSERT_EQUAL_DOUBLE(0, safety_trips());
 }
 
 static void restarted_while_moving(void)
 {
 	int64_t t_ns;
 
-	moving(NULL, NULL, -0.2);
+	moving(NULL, -SAFETY_CRUISE);
 	safety_end_driver(SIGKILL);
 	t_ns = clock_now_ns();
 	safety_driver();
 	check_old_references(2);
-	SAFETY_UNTIL(fabs(safety_sim_number("velocity")) < 0.002);
-	TEST_ASSERT_EQUAL_DOUBLE_MESSAGE(0, safety_value(&safety_first(SAFETY_MOVE, t_ns)->frame),
+	SAFETY_UNTIL(safety_sim_speed() < 0.002);
+	TEST_ASSERT_EQUAL_DOUBLE_MESSAGE(0, safety_on->value(&safety_first(SAFETY_MOVE, t_ns)->frame),
 					 "to one found moving the first is velocity 0");
-	TEST_ASSERT_TRUE(safety_told("taken-over-15", "found moving"));
+	TEST_ASSERT_TRUE(safety_said(safety_on->event_found_moving));
 	check_nothing_but_questions_and_moves(t_ns);
 	check_new_references(t_ns);
-	TEST_ASSERT_EQUAL_DOUBLE(0, safety_sim_number("trips"));
+	TEST_ASSERT_EQUAL_DOUBLE(0, safety_trips());
 }
 
 static void restarted_again_and_again(void)
 {
-	moving(NULL, NULL, 0);
+	moving(NULL, 0);
 	for (uint32_t life = 2; life <= 6; life++) {
 		const int64_t t_ns = clock_now_ns();
 
@@ -136,10 +131,10 @@ static void restarted_again_and_again(void)
 
 static void killed_until_it_trips(void)
 {
-	moving(TRIPS, TRIPS_SIM, -0.2);
+	moving(&trips, -SAFETY_CRUISE);
 	safety_end_driver(SIGKILL);
-	SAFETY_UNTIL(safety_sim_number("trips") >= 1 && safety_sim_number("velocity") == 0);
-	TEST_ASSERT_TRUE(safety_sim_has("comm-error"));
+	SAFETY_UNTIL(safety_trips() >= 1 && safety_sim_speed() == 0);
+	TEST_ASSERT_TRUE(safety_sim_has(safety_on->word_tripped));
 }
 
 static void after_the_watchdog_one_reset(void)
@@ -153,10 +148,10 @@ static void after_the_watchdog_one_reset(void)
 	TEST_ASSERT_EQUAL_MESSAGE(1, safety_count(SAFETY_RESET, t_ns), "one reset");
 	TEST_ASSERT_EQUAL(0, safety_count(SAFETY_HALT, t_ns));
 	TEST_ASSERT_EQUAL(0, safety_count(SAFETY_HOME, t_ns));
-	TEST_ASSERT_TRUE(safety_told("comm-cleared-15", "it was reset once"));
+	TEST_ASSERT_TRUE(safety_said(safety_on->event_reset));
 	check_new_references(t_ns);
 	TEST_ASSERT_EQUAL(1, safety_count(SAFETY_RESET, t_ns));
-	TEST_ASSERT_EQUAL_DOUBLE(1, safety_sim_number("trips"));
+	TEST_ASSERT_EQUAL_DOUBLE(1, safety_trips());
 }
 
 /* It trips once more while the driver lives and feeds it: that is no absence of ours. */
@@ -164,15 +159,15 @@ static void a_second_time_it_waits(void)
 {
 	int64_t t_ns;
 
-	moving(TRIPS, TRIPS_SIM, -0.2);
+	moving(&trips, -SAFETY_CRUISE);
 	safety_ticks(60);
 	t_ns = clock_now_ns();
-	safety_sim("fault waist.15 comm-error");
+	safety_fault(safety_on->fault_watchdog);
 	SAFETY_UNTIL(safety_life() == MSG_LIFE_FAULT);
 	safety_ticks(60);
 	TEST_ASSERT_EQUAL(0, safety_count(SAFETY_RESET, t_ns));
 	TEST_ASSERT_EQUAL(MSG_LIFE_FAULT, safety_life());
-	TEST_ASSERT_TRUE(safety_told("comm-error-15", "comm-error"));
+	TEST_ASSERT_TRUE(safety_said(safety_on->event_watchdog));
 }
 
 static void with_another_fault_no_reset(void)
@@ -181,7 +176,7 @@ static void with_another_fault_no_reset(void)
 	uint64_t id;
 
 	killed_until_it_trips();
-	safety_sim("fault waist.15 tow-error");
+	safety_fault(safety_on->fault_waits);
 	t_ns = clock_now_ns();
 	safety_driver();
 	SAFETY_UNTIL(safety_life() == MSG_LIFE_FAULT);
@@ -189,7 +184,7 @@ static void with_another_fault_no_reset(void)
 	TEST_ASSERT_EQUAL_MESSAGE(0, safety_count(SAFETY_RESET, t_ns), "a reset that nobody asked for");
 	TEST_ASSERT_EQUAL(0, safety_count(SAFETY_MOVE, t_ns));
 	TEST_ASSERT_EQUAL(MSG_LIFE_FAULT, safety_life());
-	TEST_ASSERT_TRUE(safety_told("tow-error-15", "tow-error"));
+	TEST_ASSERT_TRUE(safety_said(safety_on->event_waits));
 	id = safety_request(MSG_VERB_CLEAR, "");
 	SAFETY_UNTIL(safety_reply(id));
 	TEST_ASSERT_EQUAL_MESSAGE(0, safety_reply(id)->result, safety_reply(id)->error);
@@ -203,14 +198,14 @@ static void stopped_until_it_trips(void)
 {
 	int64_t t_ns;
 
-	moving(TRIPS, TRIPS_SIM, -0.2);
+	moving(&trips, -SAFETY_CRUISE);
 	safety_stop_driver();
-	SAFETY_UNTIL(safety_sim_number("trips") >= 1 && safety_sim_number("velocity") == 0);
+	SAFETY_UNTIL(safety_trips() >= 1 && safety_sim_speed() == 0);
 	t_ns = clock_now_ns();
 	safety_go_on();
 	SAFETY_UNTIL(safety_first(SAFETY_RESET, t_ns));
 	SAFETY_UNTIL(safety_life() == MSG_LIFE_ACTIVE &&
-		     safety_commanded(safety_first(SAFETY_RESET, t_ns)->t_ns) <= -0.2 + SAFETY_ROUNDING);
+		     safety_reached(-SAFETY_CRUISE, safety_first(SAFETY_RESET, t_ns)->t_ns));
 	TEST_ASSERT_EQUAL(1, safety_count(SAFETY_RESET, t_ns));
 	TEST_ASSERT_EQUAL(1, safety_state()->header.incarnation);
 	safety_check_ramp(safety_first(SAFETY_RESET, t_ns)->t_ns, INT64_MAX, 0, SAFETY_VELOCITY);
@@ -218,86 +213,44 @@ static void stopped_until_it_trips(void)
 
 /* ---- never again ---- */
 
-#define DEGREE (3.14159265358979323846 / 180)
-#define PAGE_NS (300 * SAFETY_MS)
-#define PAGE_RAD (5 * DEGREE)
-#define PAGE_RAD_S2 (100 * DEGREE)
-#define COMM_ERROR_HALTED 0x24u
-
-/* One question to the module, by the test itself: what it says, and when it was asked. */
-static struct bus *probe;
-
-static uint32_t ask(uint8_t parameter, int64_t *asked_ns)
+/* Killed and never restarted: the device stands within the time and the way that its page states, and stays there. */
+static void the_device_makes_itself_safe(void)
 {
-	const struct frame question = { .id = 0x0CF, .len = 2, .data = { 0x0A, parameter } };
-	struct bus_frame got[32];
-	uint32_t value = 0;
-	bool asked = false, answered = false;
-
-	TEST_ASSERT_EQUAL(0, bus_send(probe, &question));
-	safety_wait_begin();
-	for (; !answered; safety_wait("an answer", __LINE__)) {
-		const int n = bus_receive(probe, got, 32);
-
-		for (int i = 0; i < n; i++) {
-			const uint8_t *data = got[i].frame.data;
-
-			if (got[i].flags & BUS_OWN) {
-				*asked_ns = got[i].t_ns;
-				asked = true;
-			} else if (asked && got[i].frame.len == 6 && data[0] == 0x0A && data[1] == parameter) {
-				memcpy(&value, data + 2, sizeof(value));
-				answered = true;
-			}
-		}
-	}
-	return value;
-}
-
-static double ask_real(uint8_t parameter, int64_t *asked_ns)
-{
-	const uint32_t bits = ask(parameter, asked_ns);
-	float value;
-
-	memcpy(&value, &bits, sizeof(value));
-	return (double)value;
-}
-
-static void the_module_makes_itself_safe(void)
-{
-	static const struct bus_filter answers = { 0x0AF, 0x7FF };
-	const struct bus_options options = { .filters = &answers, .filters_n = 1 };
+	const struct bus_options options = { .filters = &safety_on->answers, .filters_n = 1 };
 	struct error_sink errors = { error_to_stderr, NULL, 0 };
-	int64_t dead_ns, stands_ns = 0, moved_ns = 0;
-	double from, at, velocity, moved = SAFETY_VELOCITY;
+	struct safety_look seen, moved = { .velocity_rad_s = SAFETY_VELOCITY };
+	struct bus *probe;
+	int64_t dead_ns;
+	double from_rad;
 	char text[96];
 
-	moving("module_watchdog: 50ms, silent_after: 2s, tick: 5ms", "watchdog: 50ms", -SAFETY_VELOCITY);
+	moving(&(struct safety_set){ .watchdog_ms = safety_on->watchdog_ms }, -SAFETY_VELOCITY);
 	TEST_ASSERT_EQUAL(0, bus_open(&probe, "wire:torso@probe", &options, &errors));
 	SAFETY_UNTIL(safety_state()->velocity[0] < -0.99 * SAFETY_VELOCITY);
 	safety_end_driver(SIGKILL);
-	from = safety_position();
-	dead_ns = safety_last(SAFETY_FEED)->t_ns;
-	if (safety_last(SAFETY_MOVE)->t_ns > dead_ns)
-		dead_ns = safety_last(SAFETY_MOVE)->t_ns;
-	while (fabs(velocity = ask_real(0x41, &stands_ns)) > 1e-3) {
-		TEST_ASSERT_TRUE_MESSAGE(stands_ns - dead_ns <= PAGE_NS, "it moves for longer than its page says");
-		moved = fabs(velocity);
-		moved_ns = stands_ns;
+	from_rad = safety_position();
+	dead_ns = safety_last(SAFETY_MOVE)->t_ns;
+	if (safety_last(SAFETY_FEED) && safety_last(SAFETY_FEED)->t_ns > dead_ns)
+		dead_ns = safety_last(SAFETY_FEED)->t_ns;
+	for (safety_on->look(probe, &seen); fabs(seen.velocity_rad_s) > 1e-3; safety_on->look(probe, &seen)) {
+		if (seen.t_ns - dead_ns > safety_on->rests_ns)
+			TEST_FAIL_MESSAGE("it moves for longer than its page says");
+		moved = seen;
 	}
-	/* Asked late, it stood when it came to rest from what it said before; unless that was before it braked. */
-	if (stands_ns - dead_ns > PAGE_NS && moved < 0.9 * SAFETY_VELOCITY)
-		stands_ns = moved_ns + (int64_t)(moved / PAGE_RAD_S2 * 1e9);
-	safety.held_up |= stands_ns - dead_ns > PAGE_NS;
-	TEST_ASSERT_TRUE_MESSAGE(stands_ns - dead_ns <= PAGE_NS, "it was asked too late to know");
-	TEST_ASSERT_EQUAL_HEX32(COMM_ERROR_HALTED, COMM_ERROR_HALTED & ask(0x27, &stands_ns));
-	at = ask_real(0x3C, &stands_ns);
-	snprintf(text, sizeof(text), "from %g to %g rad", from, at);
-	TEST_ASSERT_TRUE_MESSAGE(at < from && from - at <= PAGE_RAD, text);
-	/* And it stays there: nothing moves it, and nobody else speaks. */
-	safety_wait_begin();
-	for (int i = 0; i < 20; i++)
-		TEST_ASSERT_EQUAL_DOUBLE(at, ask_real(0x3C, &stands_ns));
+	/* Seen late, it stood when it came to rest from what it said before; unless that was before it braked. */
+	if (seen.t_ns - dead_ns > safety_on->rests_ns && fabs(moved.velocity_rad_s) < 0.9 * SAFETY_VELOCITY)
+		seen.t_ns = moved.t_ns + (int64_t)(fabs(moved.velocity_rad_s) / safety_on->brakes_rad_s2 * 1e9);
+	safety.held_up |= seen.t_ns - dead_ns > safety_on->rests_ns;
+	TEST_ASSERT_TRUE_MESSAGE(seen.t_ns - dead_ns <= safety_on->rests_ns, "it was seen too late to know");
+	TEST_ASSERT_TRUE(safety_sim_has(safety_on->word_halted) && safety_sim_has(safety_on->word_tripped));
+	snprintf(text, sizeof(text), "from %g to %g rad", from_rad, seen.position_rad);
+	TEST_ASSERT_TRUE_MESSAGE(seen.position_rad < from_rad && from_rad - seen.position_rad <= safety_on->rests_rad,
+				 text);
+	moved = seen;
+	for (int i = 0; i < 20; i++) {
+		safety_on->look(probe, &seen);
+		TEST_ASSERT_EQUAL_DOUBLE(moved.position_rad, seen.position_rad);
+	}
 	TEST_ASSERT_EQUAL(0, safety_count(SAFETY_MOVE, dead_ns));
 	bus_close(probe);
 }
@@ -308,19 +261,19 @@ static void asked_to_end_it_leaves_the_joint_at_rest(void)
 {
 	int64_t t_ns, next_ns;
 
-	moving(NULL, NULL, -0.2);
+	moving(NULL, -SAFETY_CRUISE);
 	t_ns = clock_now_ns();
 	kill(safety.driver, SIGTERM);
 	next_ns = safety_decided_after(clock_now_ns());
 	SAFETY_UNTIL(!safety_driver_lives());
 	TEST_ASSERT_TRUE(WIFEXITED(safety.driver_status));
 	TEST_ASSERT_EQUAL(0, WEXITSTATUS(safety.driver_status));
-	TEST_ASSERT_NOT_NULL(safety_first(SAFETY_HALT, t_ns));
-	TEST_ASSERT_EQUAL(0, safety_count(SAFETY_MOVE, safety_first(SAFETY_HALT, t_ns)->t_ns));
+	TEST_ASSERT_NOT_NULL(safety_stop_frame(t_ns));
+	TEST_ASSERT_EQUAL(0, safety_motions(safety_stop_frame(t_ns)->t_ns));
 	safety_check_braking(next_ns, safety_velocity_at(next_ns));
 	TEST_ASSERT_EQUAL(MSG_LIFE_DOWN, safety_life());
-	TEST_ASSERT_TRUE(safety_sim_has("halted"));
-	SAFETY_UNTIL(safety_sim_number("velocity") == 0);
+	TEST_ASSERT_TRUE(safety_sim_has(safety_on->word_halted));
+	SAFETY_UNTIL(safety_sim_speed() == 0);
 }
 
 /* ---- inside put ---- */
@@ -331,7 +284,7 @@ static int sit_in_a_put(void *arg)
 	ach_channel_t chan;
 	void *room;
 
-	LIB_STATUS(ACH_OK, ach_open(&chan, safety_channel("waist-state"), NULL));
+	LIB_STATUS(ACH_OK, ach_open(&chan, safety_channel(SAFETY_DEVICE "-state"), NULL));
 	LIB_STATUS(ACH_OK, ach_reserve(&chan, sizeof(struct msg_joint_state), &room));
 	lib_gate_set(gate, 1);
 	raise(SIGSTOP);
@@ -347,7 +300,7 @@ static void the_state_channel_is_locked(void)
 	int64_t t_ns;
 	pid_t pid;
 
-	moving(TRIPS, TRIPS_SIM, -0.1);
+	moving(&trips, -SAFETY_CRUISE);
 	pid = lib_child(sit_in_a_put, gate);
 	lib_gate_wait(gate, 1);
 	t_ns = clock_now_ns();
@@ -356,7 +309,7 @@ static void the_state_channel_is_locked(void)
 	SAFETY_UNTIL(safety_count(SAFETY_MOVE, t_ns) >= 40);
 	TEST_ASSERT_EQUAL_UINT(last, safety.states_n - 1);
 	for (unsigned int i = 0, n = safety_moves(t_ns, INT64_MAX, moves, 400); i < n; i++)
-		TEST_ASSERT_EQUAL_DOUBLE(-0.1f, moves[i]);
+		TEST_ASSERT_DOUBLE_WITHIN(SAFETY_ROUNDING, -SAFETY_CRUISE, moves[i]);
 	lib_kill(pid);
 	SAFETY_UNTIL(safety.states_n - 1 > last);
 	TEST_ASSERT_GREATER_THAN_UINT32(30, safety.states[last + 1].common.put_timeouts);
@@ -364,7 +317,7 @@ static void the_state_channel_is_locked(void)
 	TEST_ASSERT_EQUAL_UINT64(safety.states[last].header.sequence + 1 + safety.states[last + 1].common.put_timeouts,
 				 safety.states[last + 1].header.sequence);
 	TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, safety_life());
-	TEST_ASSERT_EQUAL_DOUBLE_MESSAGE(0, safety_sim_number("trips"), "the module was left alone");
+	TEST_ASSERT_EQUAL_DOUBLE_MESSAGE(0, safety_trips(), "the device was left alone");
 	lib_gate_free(gate);
 }
 
@@ -399,9 +352,9 @@ static void stopped_and_killed_inside_put(void)
 	if (!(getauxval(AT_HWCAP) & HWCAP_ATOMICS))
 		TEST_IGNORE_MESSAGE("NOT TESTED: exclusive loads and stores cannot be stepped through");
 #endif
-	moving(NULL, NULL, 0);
+	moving(NULL, 0);
 	safety_quiet();
-	TEST_ASSERT_EQUAL(ACH_OK, ach_open(&chan, safety_channel("waist-state"), NULL));
+	TEST_ASSERT_EQUAL(ACH_OK, ach_open(&chan, safety_channel(SAFETY_DEVICE "-state"), NULL));
 	if (!walk_into_a_put(&chan))
 		TEST_IGNORE_MESSAGE("NOT TESTED: this system does not permit ptrace");
 	/* There it stands, with the lock.  Whoever reads is not disturbed: what was published is there. */
@@ -424,16 +377,18 @@ static void stopped_and_killed_inside_put(void)
 static void two_drivers_for_one_device(void)
 {
 	char names[64], same[600];
-	const char *const second[] = { same, "--name other --bus wire:torso --set modules=14-16",
-				       "--name other --bus wire:torso --set modules=14" };
 	int64_t t_ns;
 
-	moving(NULL, NULL, -0.1);
-	snprintf(same, sizeof(same), "--name waist --config %s", safety.file);
+	moving(NULL, -SAFETY_CRUISE);
 	t_ns = safety_last(SAFETY_MOVE)->t_ns;
-	snprintf(names, sizeof(names), "pciod, process %d", (int)safety.driver);
-	for (unsigned int i = 0; i < 3; i++) {
-		TEST_ASSERT_EQUAL_MESSAGE(111, safety_second(second[i]), safety.said);
+	snprintf(same, sizeof(same), "--name " SAFETY_DEVICE " --config %s", safety.file);
+	snprintf(names, sizeof(names), "%s, process %d", safety_on->program, (int)safety.driver);
+	for (unsigned int i = 0; i < 4; i++) {
+		const char *second = i ? safety_on->second[i - 1] : same;
+
+		if (!second)
+			break;
+		TEST_ASSERT_EQUAL_MESSAGE(111, safety_second(second), safety.said);
 		TEST_ASSERT_NOT_NULL_MESSAGE(strstr(safety.said, names), safety.said);
 	}
 	TEST_ASSERT_TRUE(safety_driver_lives());
@@ -455,17 +410,17 @@ static void held_up_it_does_not_take_the_joint_back(void)
 	int64_t back_ns;
 	unsigned int n;
 
-	safety_start(NULL, NULL); /* the module's own watchdog does not stop it */
+	safety_start(NULL); /* its own watchdog does not stop it, if it can be set so */
 	safety_arm();
-	safety_position_to(-2.6);
-	SAFETY_UNTIL(safety_sim_number("velocity") < -0.42);
+	safety_position_to(SAFETY_START_RAD - 1.16);
+	SAFETY_UNTIL(safety_sim_speed() > 0.97 * SAFETY_VELOCITY);
 	safety_quiet();
 	safety_stop_driver();
 	for (int64_t until_ns = clock_now_ns() + 300 * SAFETY_MS; clock_now_ns() < until_ns;)
 		safety_turn();
 	back_ns = clock_now_ns();
 	safety_go_on();
-	SAFETY_UNTIL(safety_life() == MSG_LIFE_HOLDING && fabs(safety_sim_number("velocity")) < 0.001);
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_HOLDING && safety_sim_speed() < 0.001);
 	safety_ticks(60);
 	n = safety_moves(back_ns, INT64_MAX, moves, 256);
 	TEST_ASSERT_GREATER_THAN_UINT(50, n);
@@ -478,28 +433,27 @@ static void held_up_it_does_not_take_the_joint_back(void)
 
 #define OF_DRIVER 1
 #define OF_WIRE 2
-#define OF_MODULE 4
+#define OF_DEVICE 4
 
 static void signal_to(unsigned int whom, int signal)
 {
 	if (whom & OF_WIRE)
 		kill(safety.wire, signal);
-	if (whom & OF_MODULE)
+	if (whom & OF_DEVICE)
 		kill(safety.sim, signal);
 	if (whom & OF_DRIVER)
 		kill(safety.driver, signal);
 }
 
-/* Whatever stood still, while the controller went on: the first thing that is commanded is rest, and then a ramp from
- * there.  What was in flight when the wire stood still, two frames at most, is the kernel's. */
-static void check_freeze(unsigned int whom, int64_t ms)
+/* Of both directions in turn. */
+static void freeze(unsigned int whom, int64_t ms, double rad_s)
 {
 	static double moves[4000];
 	unsigned int n, first = 0;
 	int64_t back_ns;
 
-	moving("module_watchdog: 10s, silent_after: 10s, tick: 5ms", "watchdog: 10s", ms % 200 ? -0.4 : 0.4);
-	safety.bus_breaks = true;
+	safety_velocity(rad_s);
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_ACTIVE && safety_reached(rad_s, INT64_MIN));
 	if (whom & OF_DRIVER)
 		safety_stop_driver();
 	signal_to(whom & ~(unsigned int)OF_DRIVER, SIGSTOP);
@@ -507,10 +461,11 @@ static void check_freeze(unsigned int whom, int64_t ms)
 		safety_turn();
 	back_ns = clock_now_ns();
 	signal_to(whom, SIGCONT);
-	SAFETY_UNTIL(fabs(safety_commanded(back_ns)) > 0.39 && safety_count(SAFETY_MOVE, back_ns) > 60 &&
+	SAFETY_UNTIL(safety_reached(rad_s, back_ns) && safety_count(SAFETY_MOVE, back_ns) > 60 &&
 		     safety_life() == MSG_LIFE_ACTIVE);
 	n = safety_moves(back_ns, INT64_MAX, moves, 4000);
-	while (whom & OF_WIRE && first < 2 && fabs(moves[first]) > 0.39)
+	/* What was in flight when the wire stood still, two frames at most, is the kernel's. */
+	while (whom & OF_WIRE && first < 2 && fabs(moves[first] - rad_s) <= SAFETY_ROUNDING)
 		first++;
 	TEST_ASSERT_EQUAL_DOUBLE_MESSAGE(0, moves[first], "the first command is not rest");
 	for (unsigned int i = first + 1; i < n; i++)
@@ -518,58 +473,61 @@ static void check_freeze(unsigned int whom, int64_t ms)
 				 fabs(moves[i]) - fabs(moves[i - 1]) <= 2 * SAFETY_STEP + SAFETY_MEASURED);
 }
 
+/* Whatever stood still, while the controller went on: the first thing that is commanded is rest, and then a ramp from
+ * there. */
+static void check_freezes(unsigned int whom, int64_t shortest_ms)
+{
+	const int64_t times_ms[] = { shortest_ms, 500, 1000 };
+
+	safety_start(&(struct safety_set){ .silent_ms = 10000 });
+	safety_arm();
+	safety.bus_breaks = true;
+	for (unsigned int i = 0; i < sizeof(times_ms) / sizeof(*times_ms); i++)
+		freeze(whom, times_ms[i], i % 2 ? -SAFETY_FAST : SAFETY_FAST);
+}
+
 static void a_frozen_driver_begins_at_rest(void)
 {
-	check_freeze(OF_DRIVER, 100);
+	check_freezes(OF_DRIVER, 100);
 }
 
-static void after_a_second_too(void)
+static void after_a_frozen_wire_it_begins_at_rest(void)
 {
-	check_freeze(OF_DRIVER, 1000);
+	check_freezes(OF_WIRE, 100);
 }
 
-static void a_frozen_wire_too(void)
+static void after_a_freeze_of_everything_it_begins_at_rest(void)
 {
-	check_freeze(OF_WIRE, 100);
+	check_freezes(OF_DRIVER | OF_WIRE | OF_DEVICE, 100);
 }
 
-static void a_wire_frozen_for_longer_too(void)
+/* The driver goes on meanwhile, and brakes; so long that it has come to rest. */
+static void after_a_frozen_device_it_begins_at_rest(void)
 {
-	check_freeze(OF_WIRE, 500);
+	check_freezes(OF_DEVICE, 400);
 }
 
-static void all_of_them_too(void)
-{
-	check_freeze(OF_DRIVER | OF_WIRE | OF_MODULE, 300);
-}
+static const struct safety_case cases[] = {
+	SAFETY_CASE(restarted_while_standing, SAFETY_VELOCITIES),
+	SAFETY_CASE(restarted_while_moving, SAFETY_VELOCITIES),
+	SAFETY_CASE(restarted_again_and_again, SAFETY_VELOCITIES),
+	SAFETY_CASE(after_the_watchdog_one_reset, SAFETY_VELOCITIES | SAFETY_TRIPS),
+	SAFETY_CASE(a_second_time_it_waits, SAFETY_VELOCITIES | SAFETY_TRIPS),
+	SAFETY_CASE(with_another_fault_no_reset, SAFETY_VELOCITIES | SAFETY_TRIPS | SAFETY_FAULTS),
+	SAFETY_CASE(stopped_until_it_trips, SAFETY_VELOCITIES | SAFETY_TRIPS),
+	SAFETY_CASE(the_device_makes_itself_safe, SAFETY_VELOCITIES),
+	SAFETY_CASE(asked_to_end_it_leaves_the_joint_at_rest, SAFETY_VELOCITIES),
+	SAFETY_CASE(the_state_channel_is_locked, SAFETY_VELOCITIES),
+	SAFETY_CASE(stopped_and_killed_inside_put, SAFETY_VELOCITIES),
+	SAFETY_CASE(two_drivers_for_one_device, SAFETY_VELOCITIES),
+	SAFETY_CASE(held_up_it_does_not_take_the_joint_back, SAFETY_POSITIONS),
+	SAFETY_CASE(a_frozen_driver_begins_at_rest, SAFETY_VELOCITIES),
+	SAFETY_CASE(after_a_frozen_wire_it_begins_at_rest, SAFETY_VELOCITIES),
+	SAFETY_CASE(after_a_freeze_of_everything_it_begins_at_rest, SAFETY_VELOCITIES),
+	SAFETY_CASE(after_a_frozen_device_it_begins_at_rest, SAFETY_VELOCITIES),
+};
 
-static void a_frozen_module_too(void)
+int main(int argc, char **argv)
 {
-	check_freeze(OF_MODULE, 300);
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	SAFETY_TEST(restarted_while_standing);
-	SAFETY_TEST(restarted_while_moving);
-	SAFETY_TEST(restarted_again_and_again);
-	SAFETY_TEST(after_the_watchdog_one_reset);
-	SAFETY_TEST(a_second_time_it_waits);
-	SAFETY_TEST(with_another_fault_no_reset);
-	SAFETY_TEST(stopped_until_it_trips);
-	SAFETY_TEST(the_module_makes_itself_safe);
-	SAFETY_TEST(asked_to_end_it_leaves_the_joint_at_rest);
-	SAFETY_TEST(the_state_channel_is_locked);
-	SAFETY_TEST(stopped_and_killed_inside_put);
-	SAFETY_TEST(two_drivers_for_one_device);
-	SAFETY_TEST(held_up_it_does_not_take_the_joint_back);
-	SAFETY_TEST(a_frozen_driver_begins_at_rest);
-	SAFETY_TEST(after_a_second_too);
-	SAFETY_TEST(a_frozen_wire_too);
-	SAFETY_TEST(a_wire_frozen_for_longer_too);
-	SAFETY_TEST(all_of_them_too);
-	SAFETY_TEST(a_frozen_module_too);
-	safety_clean();
-	return UNITY_END();
+	return safety_main(argc, argv, cases, sizeof(cases) / sizeof(*cases));
 }
