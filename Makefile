@@ -219,6 +219,7 @@ $(TEST_PROGRAMS): $(BUILD)/test/channels/children.o $$(filter $$(@D)/%,$(TEST_SH
 		$(LIBCANTOOL) $(LIBTOOL) $(LIBSIM) $(LIBS)
 $(filter $(BUILD)/test/daemons/% $(BUILD)/test/launch/%,$(TEST_PROGRAMS)): $(BUILD)/test/daemons/no_leaks.o
 $(filter $(BUILD)/test/launch/test_%,$(TEST_PROGRAMS)): | $(BUILD)/test/launch/fake/fake
+$(filter $(BUILD)/test/daemons/test_safety_%,$(TEST_PROGRAMS)): | $(BUILD)/test/daemons/careless/exampled
 $(PROGRAMS): %: %.o
 	$(call say,LD)$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(if $(filter $(LIBCONFIG),$^),$(LIBRARIES))
 

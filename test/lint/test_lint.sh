@@ -32,7 +32,7 @@ rejects_file() {
 	rejects "$1" "$2" "$3"
 }
 
-for rule in includes codecs clocks words format shell cppcheck pages; do
+for rule in includes codecs clocks actuators words format shell cppcheck pages; do
 	lib_case "the tree obeys $rule" test/lint/$rule
 done
 lib_case "run knows every rule" test "$(find test/lint -type f -perm -100 ! -name '*.sh' ! -name run | wc -l)" = \
@@ -131,6 +131,25 @@ done
 for room in config can launch/achstart; do
 	rejects_file clocks "a clock in $room" 'clock_gettime' $room/x.c 'int a(void) { return clock_gettime(0, 0); }'
 done
+
+# ---- actuators ----
+actuated() { # LIST TABLE: a driver with references, what the suite lists, what its table says
+	fresh
+	plant daemons/hand/handd.c $'\t.program = "hand-d",\n\t.ref = msg_joint_ref_number,'
+	plant daemons/imu/imud.c $'\t.program = "imud",\n\t.state = msg_imu_number,'
+	plant test/daemons/safety_suite.c "const struct safety_actuator *const safety_actuators[] = { $1 NULL };"
+	plant test/daemons/safety_hand_d.c "$2"
+}
+actuated '&safety_hand_d,' '	.program = "hand-d",'
+accepts actuators "a driver with its table, and a sensor without"
+actuated '/* &safety_hand_d, */' '	.program = "hand-d",'
+rejects actuators "a driver that the suite does not list" 'handd.c: .*add &safety_hand_d'
+actuated '&safety_hand_d2,' '	.program = "hand-d",'
+rejects actuators "a driver of which only a longer name is listed" 'add &safety_hand_d to'
+actuated '&safety_hand_d,' '	.program = "handd",'
+rejects actuators "a table of another program" 'handd.c: .*describe it in test/daemons/safety_hand_d.c'
+rm "$tree/test/daemons/safety_hand_d.c"
+rejects actuators "a driver without a table" 'describe it in test/daemons/safety_hand_d.c'
 
 # ---- words: spelled in halves, for this file is read too ----
 fresh
