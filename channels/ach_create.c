@@ -30,9 +30,10 @@ static enum ach_status create_anonymous(const struct ach_geometry *g, ach_create
 
 /* ---- the group ---- */
 
-/* Who has the group's rights in a segment is decided by the group that its creator acts for, for good: changing its
- * group later adds one and takes none away.  So the calling thread acts for the channel's group while it creates; by
- * the bare system call, because that of the C library is for all threads. */
+/* The group that the creator of a segment acts for has the group's rights in it, for good: changing its group later
+ * adds one and takes none away.  So the calling thread acts for the channel's group while it creates; by the bare system
+ * call, because that of the C library is for all threads.  A process that may not, but is a member, creates under its
+ * own group and adds the channel's: its own group has to be a private one. */
 struct acting {
 	gid_t real, before, saved;
 	bool changed;
@@ -51,13 +52,12 @@ static int group_act(struct acting *a, gid_t group)
 	if (group == (gid_t)-1 || group == a->before)
 		return 0;
 	/* Must be able to come back, without privileges too. */
-	if (a->saved != a->real && a->saved != group && a->saved != a->before) {
-		errno = EPERM;
+	if (a->saved != a->real && a->saved != group && a->saved != a->before)
+		return group_member(group) ? 0 : -1;
+	if (!group_set(group, a->before))
+		a->changed = true;
+	else if (!group_member(group))
 		return -1;
-	}
-	if (group_set(group, a->before))
-		return -1;
-	a->changed = true;
 	return 0;
 }
 
@@ -82,13 +82,13 @@ struct parts {
 	int fd;
 };
 
-static int make_plate(struct parts *p, const ach_create_attr_t *attr)
+static int make_plate(struct parts *p, const ach_create_attr_t *attr, gid_t group)
 {
 	bool exact = attr && attr->set_mode;
 
 	p->fd = ach_file_nameless(exact ? attr->mode : 0666);
 	/* The folder may have given it a group of its own. */
-	if (p->fd < 0 || fchown(p->fd, (uid_t)-1, getegid()) || fstat(p->fd, &p->st))
+	if (p->fd < 0 || fchown(p->fd, (uid_t)-1, group == (gid_t)-1 ? getegid() : group) || fstat(p->fd, &p->st))
 		return -1;
 	p->mode = exact ? attr->mode : p->st.st_mode & 0777;
 	return fchmod(p->fd, ach_plate_mode(p->mode));
@@ -149,10 +149,9 @@ static enum ach_status create_once(const char *path, const struct ach_geometry *
 	if (group_act(&acting, group))
 		return ach_error(
 			ACH_EACCES,
-			"%s: a channel's group is the effective group of its creator, and this process may not "
-			"act for group %u",
+			"%s: this process is not in group %u and may not act for it, so the channel cannot be of that group",
 			path, (unsigned)group);
-	if (make_plate(&p, attr))
+	if (make_plate(&p, attr, group))
 		r = ach_file_error(path, "creating");
 	else if (make_memory(&p))
 		r = ach_memory_error(path, "creating");

@@ -1,6 +1,7 @@
 /* test_files.c: the plate and the memory of a channel: modes, group, folder, what unlink removes and what it leaves. */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <grp.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,11 +113,73 @@ static int foreign_group_child(void *arg)
 	ach_create_attr_init(&attr);
 	LIB_STATUS(ACH_OK, ach_create_attr_set_mode(&attr, 0640, 0));
 	LIB_STATUS(ACH_EACCES, ach_create(lib_name(name, "group"), 1, 1, &attr));
-	LIB_CHECK(strstr(ach_errstr(), "a channel's group is the effective group of its creator") != NULL);
+	LIB_CHECK(strstr(ach_errstr(), "this process is not in group 0") != NULL);
 	LIB_CHECK(getegid() == LIB_NOBODY);
 	LIB_CHECK(lib_segments(name) == 0); /* nothing half-made stays */
 	LIB_STATUS(ACH_ENOENT, ach_unlink(name));
 	return 0;
+}
+
+#define MEMBERS 64000 /* a group without members of its own */
+
+static int member_child(void *name)
+{
+	ach_create_attr_t attr;
+
+	lib_drop(MEMBERS);
+	ach_create_attr_init(&attr);
+	LIB_STATUS(ACH_OK, ach_create_attr_set_mode(&attr, 0640, MEMBERS));
+	LIB_STATUS(ACH_OK, ach_create(name, 1, 1, &attr));
+	LIB_CHECK(getegid() == LIB_NOBODY);
+	return 0;
+}
+
+struct reader {
+	gid_t group, besides;
+	enum ach_status expected;
+};
+
+static const char *member_name;
+
+static int reader_child(void *arg)
+{
+	const struct reader *r = arg;
+	ach_channel_t chan;
+
+	LIB_CHECK(setgroups(1, &r->besides) == 0 && setresgid(r->group, r->group, r->group) == 0);
+	LIB_CHECK(setresuid(64001, 64001, 64001) == 0);
+	LIB_STATUS(r->expected, ach_open(&chan, member_name, NULL));
+	LIB_CHECK(r->expected || !chan.handle->writable);
+	return 0;
+}
+
+/* Without privileges: the group has its rights.  So has the creator's own group, but to the memory only: it cannot read
+ * the plate. */
+static void test_group_one_is_a_member_of(void)
+{
+	static struct reader rows[] = { { 64001, MEMBERS, ACH_OK },
+					{ MEMBERS, 64001, ACH_OK },
+					{ 64001, 64001, ACH_EACCES },
+					{ LIB_NOBODY, 64001, ACH_EACCES } };
+	char name[LIB_NAME_LEN], path[256];
+	struct shmid_ds d;
+	struct stat st;
+
+	if (!lib_can_drop())
+		TEST_IGNORE_MESSAGE("needs root");
+	member_name = lib_name(name, "member");
+	TEST_ASSERT_EQUAL_INT(0, lib_join(lib_child(member_child, name)));
+	for (int bell = 0; bell < 2; bell++) {
+		d = segment(bell ? lib_bell(name) : lib_memory(name));
+		TEST_ASSERT_EQUAL_HEX32(bell ? 0660 : 0640, d.shm_perm.mode & 0777);
+		TEST_ASSERT_EQUAL_UINT(MEMBERS, d.shm_perm.gid);
+		TEST_ASSERT_EQUAL_UINT(LIB_NOBODY, d.shm_perm.cgid);
+	}
+	TEST_ASSERT_EQUAL_INT(0, stat(lib_path(path, name), &st));
+	TEST_ASSERT_EQUAL_UINT(MEMBERS, st.st_gid);
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		TEST_ASSERT_EQUAL_INT(0, lib_join(lib_child(reader_child, &rows[i])));
+	LIB_ASSERT_STATUS(ACH_OK, ach_unlink(name));
 }
 
 static void test_group_one_is_not_in(void)
@@ -520,6 +583,7 @@ int main(void)
 	RUN_TEST(test_mode_follows_umask);
 	RUN_TEST(test_exact_mode_whatever_the_umask);
 	RUN_TEST(test_group);
+	RUN_TEST(test_group_one_is_a_member_of);
 	RUN_TEST(test_group_one_is_not_in);
 	RUN_TEST(test_chmod_changes_both);
 	RUN_TEST(test_chmod_of_an_orphan);
