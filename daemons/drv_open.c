@@ -160,7 +160,7 @@ static int open_estop(struct drv *drv, struct error_sink *errors)
 	const struct estop_options options = {
 		.owner = geteuid(),
 		.make = true,
-		.group = (gid_t)-1,
+		.group = port_group(),
 		.ratify = true,
 		.name = drv->setup.name,
 		.predecessor = previous->found ? &kept : NULL,

@@ -24,24 +24,25 @@ static bool too_small(const ach_channel_t *chan, const struct msg_type *type)
 	return chan->handle->lsize / chan->handle->count < type->body->size;
 }
 
-/* A channel belongs to the effective group of its creator: only if that is the operators' are they let in. */
 gid_t port_group(void)
 {
 	const char *group = getenv(PORT_OPERATORS);
 	char *end = NULL;
 	const unsigned long number = group ? strtoul(group, &end, 10) : 0;
 
-	return group && *group && !*end && number == getegid() ? getegid() : (gid_t)-1;
+	if (!group || !*group || *end || number >= (gid_t)-1)
+		return (gid_t)-1;
+	return number == getegid() || group_member((gid_t)number) ? (gid_t)number : (gid_t)-1;
 }
 
 static enum ach_status make(const struct port *port)
 {
-	/* One that a group may write is made by achstart, which can choose the group. */
-	const bool shared = port_group() != (gid_t)-1 && !(port->mode & S_IWGRP);
+	/* One that a group may write is made by achstart: that group need not be the operators'. */
+	const gid_t group = port->mode & S_IWGRP ? (gid_t)-1 : port_group();
 	ach_create_attr_t attr;
 
 	ach_create_attr_init(&attr);
-	ach_create_attr_set_mode(&attr, shared ? port->mode & 0640 : 0600, (gid_t)-1);
+	ach_create_attr_set_mode(&attr, group == (gid_t)-1 ? 0600 : port->mode & 0640, group);
 	return ach_create(port->name, port->type->retained, port->type->body->size, &attr);
 }
 

@@ -35,8 +35,8 @@ struct port {
 /* "$ENDPLATE_PREFIX" + channel.  -ENAMETOOLONG. */
 int port_name(char name[PORT_NAME_MAX], const char *channel);
 
-/* The group of the operators, for the channels of a daemon: the number that achstart leaves in the environment, if it
- * is our effective group, too; else (gid_t)-1. */
+/* The group of the operators, for the channels of a daemon: the number that achstart leaves in the environment, if
+ * that is our effective group or one of the supplementary ones; else (gid_t)-1. */
 #define PORT_OPERATORS "ENDPLATE_OPERATORS"
 gid_t port_group(void);
 

@@ -549,8 +549,9 @@ static void modes(void)
 	static const struct {
 		const char *channel;
 		mode_t shared;
-	} rows[] = { { "arm-state", 0640 }, { "arm-req", 0600 },   { "arm-rep", 0640 }, { "arm-event", 0640 },
-		     { "arm-ref", 0600 },   { "bus-table", 0640 }, { "clock", 0640 } };
+	} rows[] = { { "arm-state", 0640 }, { "arm-req", 0600 }, { "arm-rep", 0640 },
+		     { "arm-event", 0640 }, { "arm-ref", 0600 }, { "bus-table", 0640 },
+		     { "clock", 0640 },	    { "estop", 0640 },	 { "estop-b", 0660 } };
 	char group[16];
 
 	snprintf(group, sizeof(group), "%u", (unsigned int)getegid());

@@ -259,6 +259,29 @@ static void a_new_channel_is_for_its_user_and_the_operators(void)
 	unsetenv(PORT_OPERATORS);
 }
 
+static int member(void *unused)
+{
+	struct stat st;
+	char path[256];
+
+	(void)unused;
+	lib_drop(64000);
+	setenv(PORT_OPERATORS, "64000", 1);
+	LIB_CHECK(port_group() == 64000);
+	LIB_CHECK(!port_open(&port, name, type, 0640, &errors));
+	LIB_CHECK(!stat(lib_path(path, name), &st) && st.st_gid == 64000 && (st.st_mode & 0777) == 0640);
+	setenv(PORT_OPERATORS, "4294967295", 1);
+	LIB_CHECK(port_group() == (gid_t)-1);
+	return 0;
+}
+
+static void the_operators_may_be_a_supplementary_group(void)
+{
+	if (!lib_can_drop())
+		TEST_IGNORE_MESSAGE("needs root");
+	TEST_ASSERT_EQUAL(0, lib_join(lib_child(member, NULL)));
+}
+
 /* No file may be longer than this. */
 static void what_cannot_be_made_is_told(void)
 {
@@ -481,6 +504,7 @@ int main(void)
 	RUN_TEST(one_of_another_user_is_refused);
 	RUN_TEST(a_channel_that_others_may_change_is_refused);
 	RUN_TEST(a_new_channel_is_for_its_user_and_the_operators);
+	RUN_TEST(the_operators_may_be_a_supplementary_group);
 	RUN_TEST(what_cannot_be_made_is_told);
 	RUN_TEST(next_newest_and_peek);
 	RUN_TEST(only_what_is_missed_from_then_on_counts);
