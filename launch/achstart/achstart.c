@@ -48,18 +48,17 @@ static int check(struct launch *launch)
 	return errors.count ? WRONG : warnings.count > found.notes ? WORLD : 0;
 }
 
-/* Everything that is made from here on, by us and by the daemons, belongs to the operators' group, which may read it;
- * without such a group, only to the robot's user. */
-static int take_group(struct launch *launch, struct error_sink *errors)
+/* What is made from here on, by us and by the daemons, is for the operators to read; without such a group, for the
+ * robot's user alone. */
+static int take_groups(struct launch *launch, struct error_sink *errors)
 {
+	struct rights_robot robot;
+
 	if (launch_rights(launch, errors))
 		return WRONG;
 	umask(launch->operators == LAUNCH_NO_GROUP ? 0077 : 0027);
-	if (launch->operators == LAUNCH_NO_GROUP || launch->operators == getegid() || !setgid(launch->operators))
-		return 0;
-	error_add(errors, "operators: unable to take the group: %s; start achstart as root, or with sg(1)",
-		  strerror(errno));
-	return WORLD;
+	robot = (struct rights_robot){ geteuid(), launch->operators, launch->arming, launch->moving };
+	return own_groups(&robot, errors) ? WORLD : 0;
 }
 
 /* Of two robots each has channels of its own: $ENDPLATE_PREFIX. */
@@ -109,7 +108,7 @@ static bool is_fit(const struct launch *launch, struct error_sink *errors)
 
 static int start(struct launch *launch, struct error_sink *errors)
 {
-	int lock, channels, status = take_group(launch, errors);
+	int lock, channels, status = take_groups(launch, errors);
 
 	if (status)
 		return status;

@@ -14,6 +14,7 @@
 #include "launch/achstart/control.h"
 #include "launch/achstart/control_request.h"
 #include "launch/achstart/control_status.h"
+#include "launch/achstart/own.h"
 #include "launch/achstart/peer.h"
 #include "config/utf8.h"
 
@@ -54,6 +55,8 @@ int control_listen(struct control *c, struct error_sink *errors)
 	if (folder < 0)
 		return folder;
 	fd = owned_socket(folder, "control", SOCK_STREAM, shared ? 0660 : 0600);
+	if (fd >= 0)
+		own_share(folder, "control");
 	close(folder);
 	status = fd < 0 ? fd : listen(fd, CONTROL_CLIENTS) ? -errno : 0;
 	if (status) {

@@ -17,8 +17,10 @@
 #include "config/owned.h"
 #include "config/run.h"
 #include "launch/achstart/folder.h"
+#include "launch/achstart/own.h"
 
 #define STATE_MAX 512
+#define ENTERED 0711
 #define RELEASE_NS 2000000000
 #define RETRY_NS 2000000
 
@@ -138,14 +140,18 @@ int folder_make_states(struct error_sink *errors)
 	return folder < 0 ? folder : 0;
 }
 
-/* To be read and entered by that group; (gid_t)-1: by its owner alone. */
+/* To be read and entered by that group; (gid_t)-1: by its owner alone.  A folder that others may enter, but not read, is
+ * left as it is: systemd would give a folder of another group, with all that is in it, to the unit's own. */
 static int share(int folder, gid_t group)
 {
 	const bool shared = group != (gid_t)-1;
 	const int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct stat st;
 	int status = 0;
 
-	if (fd < 0 || (shared && fchown(fd, (uid_t)-1, group)) || fchmod(fd, shared ? 0750 : 0700))
+	if (shared && fd >= 0 && !fstat(fd, &st) && (st.st_mode & 0777) == ENTERED)
+		status = 0;
+	else if (fd < 0 || (shared && fchown(fd, (uid_t)-1, group)) || fchmod(fd, shared ? 0750 : 0700))
 		status = -errno;
 	if (fd >= 0)
 		close(fd);
@@ -209,10 +215,13 @@ int folder_robot_write(const char *name, struct error_sink *errors)
 		return -ENAMETOOLONG;
 	}
 	if (owned_read(run_fd, "robot", kept, sizeof(kept), &(struct error_sink){ 0 }) == len && !strcmp(kept, text))
-		return 0;
-	status = owned_write(run_fd, "robot", 0640, text, (size_t)len);
+		status = 0;
+	else
+		status = owned_write(run_fd, "robot", 0640, text, (size_t)len);
 	if (status)
 		error_add(errors, "unable to write $RUN/robot: %s", strerror(-status));
+	else
+		own_share(run_fd, "robot");
 	return status;
 }
 
@@ -304,8 +313,8 @@ int folder_state_read(const char *name, struct folder_state *s)
 	memset(s, 0, sizeof(*s));
 	n = sscanf(text,
 		   "pid %d started %" SCNu64 " boot %" SCNx64 " %" SCNx64 " incarnation %" SCNu32 " hash %" SCNx64
-		   " ready %d ready_ns %" SCNd64 " spawned_ns %" SCNd64 " restarts %" SCNu64 " left %7s latches %" SCNd64
-		   " %3s",
+		   " ready %d ready_ns %" SCNd64 " spawned_ns %" SCNd64 " restarts %" SCNu64
+		   " left %7s latches %" SCNd64 " %3s",
 		   &pid, &s->started, &s->boot[0], &s->boot[1], &s->incarnation, &s->hash, &ready, &s->ready_ns,
 		   &s->spawned_ns, &s->restarts, left, &s->latches, end);
 	if (n != 13 || strcmp(end, "end") != 0 || pid < 0 || !left_of(left, &s->left))

@@ -10,19 +10,15 @@
 #include <unistd.h>
 
 #include "channels/clock.h"
+#include "config/owned.h"
 #include "config/run.h"
+#include "daemons/port.h"
 #include "launch/achstart/logs.h"
+#include "launch/achstart/own.h"
 
 #define RETRY_NS 1000000000
+#define FILE_MAX 64
 #define STAMP_MAX 32
-
-static int log_path(char path[RUN_PATH_MAX], const char *name, const char *suffix)
-{
-	char rest[64];
-
-	snprintf(rest, sizeof(rest), "log/%s%s", name, suffix);
-	return run_path(path, rest, &(struct error_sink){ 0 });
-}
 
 /* ---- where the files are ---- */
 
@@ -38,15 +34,14 @@ static int own_place(char place[RUN_PATH_MAX])
 
 static int kept_place(char place[RUN_PATH_MAX])
 {
-	int fd = run_path(place, "log/place", &(struct error_sink){ 0 })
-			 ? -1
-			 : open(place, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	ssize_t len;
+	const int run = run_look(&(struct error_sink){ 0 });
+	const int folder = openat(run, "log", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	const int len = folder < 0 ? 0 : owned_read(folder, "place", place, RUN_PATH_MAX, &(struct error_sink){ 0 });
 
-	if (fd < 0)
-		return -ENOENT;
-	len = read(fd, place, RUN_PATH_MAX - 1);
-	close(fd);
+	if (folder >= 0)
+		close(folder);
+	if (run >= 0)
+		close(run);
 	if (len < 2 || *place != '/' || place[len - 1] != '\n')
 		return -ENOENT;
 	place[len - 1] = 0;
@@ -57,39 +52,75 @@ int logs_path(char path[RUN_PATH_MAX], const char *file)
 {
 	char place[RUN_PATH_MAX];
 
-	if (own_place(place) && kept_place(place))
-		return log_path(path, file, "");
+	if (own_place(place) && kept_place(place)) {
+		snprintf(place, sizeof(place), "log/%s", file);
+		return run_path(path, place, &(struct error_sink){ 0 });
+	}
 	return snprintf(path, RUN_PATH_MAX, "%s/%s", place, file) < RUN_PATH_MAX ? 0 : -ENAMETOOLONG;
+}
+
+/* Without operators, for the robot's user alone. */
+static mode_t file_mode(void)
+{
+	return port_group() == (gid_t)-1 ? 0600 : 0640;
+}
+
+static int write_place(int folder, const char *place)
+{
+	char text[RUN_PATH_MAX + 1];
+	const int len = snprintf(text, sizeof(text), "%s\n", place);
+	const int status = owned_write(folder, "place", file_mode(), text, (size_t)len);
+
+	if (!status)
+		own_share(folder, "place");
+	return status;
 }
 
 int logs_keep_place(void)
 {
-	char path[RUN_PATH_MAX], place[RUN_PATH_MAX], kept[RUN_PATH_MAX];
+	char place[RUN_PATH_MAX], kept[RUN_PATH_MAX];
 	const bool elsewhere = !own_place(place);
-	int fd, status = 0;
+	int folder, status = 0;
 
 	if (elsewhere && !kept_place(kept) && !strcmp(place, kept))
 		return 0;
-	if (log_path(path, "place", ""))
-		return -ENAMETOOLONG;
-	if (unlink(path) && errno != ENOENT)
-		return -errno;
-	if (!elsewhere)
-		return 0;
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
-	if (fd < 0 || dprintf(fd, "%s\n", place) < 0)
+	folder = run_folder("log", &(struct error_sink){ 0 });
+	if (folder < 0)
+		return folder;
+	if (elsewhere)
+		status = write_place(folder, place);
+	else if (unlinkat(folder, "place", 0) && errno != ENOENT)
 		status = -errno;
-	if (fd >= 0)
-		close(fd);
+	close(folder);
 	return status;
 }
 
-static int file_path(char path[RUN_PATH_MAX], const char *name, const char *suffix)
+/* $RUN/log, made if need be, for the operators to read. */
+static int log_folder(struct error_sink *errors)
 {
-	char file[64];
+	const int folder = run_folder("log", errors);
 
-	snprintf(file, sizeof(file), "%s%s", name, suffix);
-	return logs_path(path, file);
+	if (folder >= 0)
+		own_share(folder, "");
+	return folder;
+}
+
+/* That of the files: systemd's, or ours. */
+static int file_folder(void)
+{
+	char place[RUN_PATH_MAX];
+	int folder;
+
+	if (own_place(place))
+		return log_folder(&(struct error_sink){ 0 });
+	folder = open(place, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return folder < 0 ? -errno : folder;
+}
+
+static const char *file_name(const struct logs *l, int nth, char name[FILE_MAX])
+{
+	snprintf(name, FILE_MAX, nth ? "%s.log.%d" : "%s.log", l->name, nth);
+	return name;
 }
 
 static bool is_elsewhere(void)
@@ -101,39 +132,22 @@ static bool is_elsewhere(void)
 
 /* ---- the file ---- */
 
-/* A file, and nothing that would keep us waiting: a FIFO would, for a reader. */
-static int open_plain(const char *path)
-{
-	const int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC, 0640);
-	struct stat st;
-
-	if (fd < 0)
-		return errno == ENXIO ? -EINVAL : -errno;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
-		return fd;
-	close(fd);
-	return -EINVAL;
-}
-
 static int open_file(struct logs *l)
 {
-	char path[RUN_PATH_MAX];
+	const int folder = file_folder();
+	char name[FILE_MAX];
 	struct stat st;
 	int fd;
 
-	if (file_path(path, l->name, ".log"))
-		return -ENAMETOOLONG;
-	fd = open_plain(path);
-	if (fd == -ENOENT && !is_elsewhere()) {
-		const int folder = run_folder("log", &(struct error_sink){ 0 });
-
-		if (folder < 0)
-			return folder;
-		close(folder);
-		fd = open_plain(path);
-	}
+	if (folder < 0)
+		return folder;
+	fd = owned_file(folder, file_name(l, 0, name), O_WRONLY | O_CREAT | O_APPEND, file_mode(),
+			&(struct error_sink){ 0 });
+	if (fd >= 0)
+		own_share(fd, "");
+	close(folder);
 	if (fd < 0)
-		return fd;
+		return fd == -ENXIO ? -EINVAL : fd; /* a FIFO, which has no reader */
 	l->file = fd;
 	l->file_size = fstat(l->file, &st) ? 0 : st.st_size;
 	l->room = 0;
@@ -142,17 +156,14 @@ static int open_file(struct logs *l)
 
 static void rotate(struct logs *l)
 {
-	char from[RUN_PATH_MAX], to[RUN_PATH_MAX], suffix[16];
+	const int folder = file_folder();
+	char from[FILE_MAX], to[FILE_MAX];
 
-	for (int i = is_elsewhere() ? LOGS_KEPT : 1; i > 0; i--) {
-		snprintf(suffix, sizeof(suffix), i > 1 ? ".log.%d" : ".log", i - 1);
-		if (file_path(from, l->name, suffix))
-			return;
-		snprintf(suffix, sizeof(suffix), ".log.%d", i);
-		if (file_path(to, l->name, suffix))
-			return;
-		rename(from, to);
-	}
+	if (folder < 0)
+		return;
+	for (int i = is_elsewhere() ? LOGS_KEPT : 1; i > 0; i--)
+		renameat(folder, file_name(l, i - 1, from), folder, file_name(l, i, to));
+	close(folder);
 	close(l->file);
 	l->file = -1;
 	open_file(l);
@@ -207,12 +218,15 @@ static void write_line(struct logs *l, int64_t now_ns, int64_t t_ns, const char 
 /* Is there no file of that name any more, or another one? */
 static bool is_gone(const struct logs *l)
 {
-	char path[RUN_PATH_MAX];
-	struct stat ours, there;
+	const int folder = file_folder();
+	char name[FILE_MAX];
+	bool gone;
 
-	if (file_path(path, l->name, ".log") || fstat(l->file, &ours))
+	if (folder < 0)
 		return false;
-	return stat(path, &there) ? errno == ENOENT : ours.st_ino != there.st_ino || ours.st_dev != there.st_dev;
+	gone = !owned_is_there(l->file, folder, file_name(l, 0, name));
+	close(folder);
+	return gone;
 }
 
 bool logs_look(struct logs *l, int64_t now_ns)
@@ -316,7 +330,7 @@ void logs_end(struct logs *l, int64_t now_ns)
 
 static int begin(struct logs *l, const char *name, struct error_sink *errors)
 {
-	const int folder = run_folder("log", errors);
+	const int folder = log_folder(errors);
 
 	memset(l, 0, sizeof(*l));
 	l->fifo = l->file = -1;
@@ -341,18 +355,23 @@ int logs_open_file(struct logs *l, const char *name, struct error_sink *errors)
 	return status;
 }
 
-/* Both ways, so that neither side ever sees the other close it. */
-static int open_fifo(const char *path)
+/* A FIFO of ours, or -errno. */
+static int check_fifo(int fd)
 {
-	const int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
 	struct stat st;
 
 	if (fd < 0)
 		return -errno;
-	if (!fstat(fd, &st) && S_ISFIFO(st.st_mode))
+	if (!fstat(fd, &st) && S_ISFIFO(st.st_mode) && st.st_uid == geteuid())
 		return fd;
 	close(fd);
 	return -EEXIST;
+}
+
+/* Both ways, so that neither side ever sees the other close it. */
+static int open_fifo(const char *path)
+{
+	return check_fifo(open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC));
 }
 
 static int open_pipe(void)
@@ -369,15 +388,19 @@ static int open_pipe(void)
 	return fd;
 }
 
-static int make_fifo(struct logs *l)
+static int make_fifo(const struct logs *l)
 {
-	char path[RUN_PATH_MAX];
+	const int folder = log_folder(&(struct error_sink){ 0 });
+	int fd;
 
-	if (log_path(path, l->name, ""))
-		return -ENAMETOOLONG;
-	if (mkfifo(path, 0600) && errno != EEXIST)
-		return -errno;
-	return open_fifo(path);
+	if (folder < 0)
+		return folder;
+	if (mkfifoat(folder, l->name, 0600) && errno != EEXIST)
+		fd = -errno;
+	else
+		fd = check_fifo(openat(folder, l->name, O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
+	close(folder);
+	return fd;
 }
 
 int logs_open(struct logs *l, const char *name, struct error_sink *errors)
@@ -423,13 +446,15 @@ int logs_fd(const struct logs *l)
 
 void logs_close(struct logs *l, bool remove_fifo)
 {
-	char path[RUN_PATH_MAX];
+	const int folder = remove_fifo ? run_folder("log", &(struct error_sink){ 0 }) : -1;
 
 	if (l->fifo >= 0)
 		close(l->fifo);
 	if (l->file >= 0)
 		close(l->file);
 	l->fifo = l->file = -1;
-	if (remove_fifo && !log_path(path, l->name, ""))
-		unlink(path);
+	if (folder < 0)
+		return;
+	unlinkat(folder, l->name, 0);
+	close(folder);
 }

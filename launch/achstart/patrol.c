@@ -106,7 +106,7 @@ static bool is_shared(const char *name, gid_t group)
 }
 
 /* As large as the largest reference there is. */
-static enum ach_status make_ref(const char *name)
+static enum ach_status make_ref(const char *name, gid_t group)
 {
 	const struct msg_type *joint = msg_type_by_number(msg_joint_ref_number);
 	const struct msg_type *gripper = msg_type_by_number(msg_gripper_ref_number);
@@ -114,30 +114,21 @@ static enum ach_status make_ref(const char *name)
 	ach_create_attr_t attr;
 
 	ach_create_attr_init(&attr);
-	ach_create_attr_set_mode(&attr, 0660, (gid_t)-1);
+	ach_create_attr_set_mode(&attr, 0660, group);
 	return ach_create(name, type->retained, type->body->size, &attr);
 }
 
-/* A channel belongs to the effective group of its creator, which for a driver is that of the operators. */
 static int share_ref(const struct patrol *p, const char *name, struct error_sink *errors)
 {
-	const gid_t own = getegid();
 	enum ach_status status;
 
 	if (is_shared(name, p->moving))
 		return 0;
-	if (setegid(p->moving)) {
-		error_add(errors, "moving: unable to take the group %u: %s: start achstart as root, or with CAP_SETGID",
-			  (unsigned int)p->moving, strerror(errno));
-		return -EPERM;
-	}
 	ach_unlink(name); /* of a driver that came first */
-	status = make_ref(name);
-	if (setegid(own))
-		abort(); /* what is made from here on would be the group's */
+	status = make_ref(name, p->moving);
 	if (status == ACH_OK)
 		return 0;
-	error_add(errors, "channel %s: %s", name, ach_result_to_string(status));
+	error_add(errors, "channel %s: %s: %s", name, ach_result_to_string(status), ach_errstr());
 	return -EIO;
 }
 

@@ -22,17 +22,16 @@
 declare -A uids=([root]=0 [robot]=23501 [other]=23502 [stranger]=23503 [operator]=23504 [armer]=23505 [mover]=23506)
 operators=23510 arming=23511 moving=23512
 
+# The robot's user has no capability.  Its own group is private, and it is a member of the groups that it gives rights to.
 be() { # USER: sets be to a command that becomes that user; other is the user of another robot
-	local gid=${uids[$1]} groups=--clear-groups
+	local groups=--clear-groups
 	case $1 in
-	robot) gid=$operators ;;
+	robot) groups=--groups=$operators,$moving ;;
 	operator) groups=--groups=$operators ;;
 	armer) groups=--groups=$operators,$arming ;;
 	mover) groups=--groups=$operators,$moving ;;
 	esac
-	be=(setpriv --reuid="${uids[$1]}" --regid="$gid" "$groups")
-	# achstart needs it to give references a group of their own.
-	[ "$1" != robot ] || be+=("--inh-caps=-all,+setgid" "--ambient-caps=-all,+setgid")
+	be=(setpriv --reuid="${uids[$1]}" --regid="${uids[$1]}" "$groups")
 }
 
 as() { # USER COMMAND...
