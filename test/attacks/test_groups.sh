@@ -59,11 +59,13 @@ test_a_folder_that_all_may_enter_stays() {
 	as operator achctl estop
 	lib_matches 111 '*Permission denied*' as stranger achctl status
 	lib_not as stranger ls "$ENDPLATE_RUN"
+	lib_cleanup # of channels in that place
 }
 
 # The group of the process keeps rights to all that it makes; 1 is that of another user, daemon.
 test_a_group_with_other_users_is_refused() {
 	local group groups line
+	lib_cleanup
 	launch
 	while read -r group groups line; do
 		echo "group $group, besides $groups:"
