@@ -66,6 +66,7 @@ struct drv_previous_file drv_previous_parse(const char *text, const uint64_t boo
 static struct drv_previous_file read_file(const char *name, const uint64_t boot[2])
 {
 	char rest[64], path[RUN_PATH_MAX], text[FILE_MAX] = "";
+	ssize_t n = 0;
 	struct stat st;
 	int fd;
 
@@ -75,9 +76,9 @@ static struct drv_previous_file read_file(const char *name, const uint64_t boot[
 	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return (struct drv_previous_file){ 0 };
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && (st.st_uid == geteuid() || !st.st_uid) &&
-	    read(fd, text, sizeof(text) - 1) < 0)
-		*text = 0;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && (st.st_uid == geteuid() || !st.st_uid))
+		n = read(fd, text, sizeof(text) - 1);
+	(void)n; /* what cannot be read leaves it empty */
 	close(fd);
 	return drv_previous_parse(text, boot, getpid(), getsid(0));
 }
@@ -98,21 +99,19 @@ enum newest { EMPTY, SOUND, UNSOUND };
 /* The highest incarnation of all, the newest message as it is. */
 static enum newest read_channel(struct drv_previous *p, struct port *port)
 {
+	unsigned int left = MESSAGES_MAX;
 	enum newest newest = EMPTY;
 	enum port_got got;
 	size_t len;
 
-	for (int i = 0; i < MESSAGES_MAX; i++) {
-		got = port_next(port, &p->state, sizeof(p->state), &len);
-		if (got == PORT_BROKEN)
+	while ((got = port_next(port, &p->state, sizeof(p->state), &len)) != PORT_NONE) {
+		if (got == PORT_BROKEN || !--left)
 			return UNSOUND;
-		if (got == PORT_NONE)
-			return newest;
 		newest = is_sound(&p->state, len, port->type) ? SOUND : UNSOUND;
 		if (newest == SOUND && p->state.header.incarnation > p->incarnation)
 			p->incarnation = p->state.header.incarnation;
 	}
-	return UNSOUND;
+	return newest;
 }
 
 /* ---- both ---- */

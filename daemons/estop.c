@@ -178,14 +178,12 @@ static void take(struct estop *e, struct estop_channel *c, struct msg_estop *msg
 }
 
 /* A message longer than the buffer is read where it lies, so that the next one is reached. */
-static enum ach_status step_over(struct estop_channel *c, size_t *len)
+static enum ach_status step_over(struct estop_channel *c)
 {
 	const void *inside;
-	const enum ach_status status = ach_peek(&c->chan, &inside, len, NULL, ACH_O_FIRST);
+	const enum ach_status status = ach_peek(&c->chan, &inside, NULL, NULL, ACH_O_FIRST);
 
-	if (status != ACH_OK && status != ACH_MISSED_FRAME)
-		return status;
-	return ach_peek_end(&c->chan);
+	return status == ACH_OK || status == ACH_MISSED_FRAME ? ach_peek_end(&c->chan) : status;
 }
 
 /* false: the channel cannot be read, or not to its end. */
@@ -197,10 +195,8 @@ static bool read_channel(struct estop *e, struct estop_channel *c)
 		size_t len = 0;
 		enum ach_status status = ach_get(&c->chan, &msg, sizeof(msg), &len, NULL, ACH_O_FIRST);
 
-		if (status == ACH_OVERFLOW) {
-			status = step_over(c, &len);
-			len = len > sizeof(msg) ? len : sizeof(msg) + 1;
-		}
+		if (status == ACH_OVERFLOW)
+			status = step_over(c);
 		switch (status) {
 		case ACH_OK:
 		case ACH_MISSED_FRAME:

@@ -273,6 +273,14 @@ static void it_ends_with_the_next_state(void)
 	TEST_ASSERT_EQUAL(MSG_LIFE_DISARMED, drv_lib_last()->common.lifecycle);
 }
 
+static void its_end_is_told_once(void)
+{
+	drv_lib_at(2, latch);
+	drv_lib_at(4, unlatch);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(1500, ""));
+	TEST_ASSERT_EQUAL_UINT(1, told("well"));
+}
+
 static void unlatch_position(void)
 {
 	drv_unlatch(fake.drv, POSITION);
@@ -327,6 +335,38 @@ static void but_not_while_its_device_is_unwell(void)
 	TEST_ASSERT_EQUAL(0, drv_lib_run(50, ""));
 	TEST_ASSERT_EQUAL(-EPERM, drv_lib_answer(1)->result);
 	TEST_ASSERT_EQUAL_STRING("the device is not well: broken", drv_lib_answer(1)->error);
+	TEST_ASSERT_EQUAL_HEX32(HALTED, drv_lib_last()->common.latches);
+}
+
+static void nor_while_it_starts(void)
+{
+	fake.answer = -EOPNOTSUPP;
+	fake.starts_wanted = 1000;
+	drv_lib_at(2, latch);
+	drv_lib_at(4, clear);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(50, ""));
+	TEST_ASSERT_EQUAL_STRING("the device is not well: it is starting", drv_lib_answer(1)->error);
+	TEST_ASSERT_EQUAL_HEX32(HALTED, drv_lib_last()->common.latches);
+}
+
+static int cleared;
+static char why[sizeof(((struct drv *)0)->why)];
+
+static void clear_with_a_dead_bus(void)
+{
+	fake.drv->bus_how = "stalled";
+	cleared = drv_latch_clear(fake.drv);
+	fake.drv->bus_how = NULL;
+	memcpy(why, fake.drv->why, sizeof(why));
+}
+
+static void nor_while_its_bus_is_dead(void)
+{
+	drv_lib_at(2, latch);
+	drv_lib_at(4, clear_with_a_dead_bus);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(50, ""));
+	TEST_ASSERT_EQUAL(-EPERM, cleared);
+	TEST_ASSERT_EQUAL_STRING("the device is not well: its bus is dead", why);
 	TEST_ASSERT_EQUAL_HEX32(HALTED, drv_lib_last()->common.latches);
 }
 
@@ -388,9 +428,12 @@ int main(void)
 	RUN_TEST(but_not_for_a_sensor);
 	RUN_TEST(the_last_state_is_there);
 	RUN_TEST(it_ends_with_the_next_state);
+	RUN_TEST(its_end_is_told_once);
 	RUN_TEST(set_again_in_the_same_tick_it_stays);
 	RUN_TEST(the_loop_clears_for_a_driver_that_cannot);
 	RUN_TEST(but_not_while_its_device_is_unwell);
+	RUN_TEST(nor_while_it_starts);
+	RUN_TEST(nor_while_its_bus_is_dead);
 	RUN_TEST(a_driver_that_can_clears_by_itself);
 	RUN_TEST(one_that_was_halted_is_not_homed);
 	RUN_TEST(one_that_lost_its_position_is);

@@ -121,6 +121,12 @@ static void too_long(void)
 	put(long_one, sizeof(long_one));
 }
 
+static void condemned(void)
+{
+	put_state(5, 0);
+	TEST_ASSERT_EQUAL(ACH_OK, ach_condemn(&port.chan));
+}
+
 static void another_type(void)
 {
 	struct msg_event event;
@@ -222,6 +228,7 @@ static void the_channel_and_the_file(void)
 		{ "garbage alone", garbage_alone, NULL, false, true, 0, ALL },
 		{ "garbage before", garbage_before, NULL, true, false, 5, HALTED },
 		{ "too long", too_long, NULL, false, true, 5, ALL },
+		{ "condemned", condemned, NULL, false, true, 0, ALL },
 		{ "another type", another_type, NULL, false, true, 5, ALL },
 		{ "another version", another_version, NULL, false, true, 5, ALL },
 		{ "without a boot", without_a_boot, NULL, false, true, 0, ALL },

@@ -1,11 +1,12 @@
 /* test_estop.c: the e-stop module on real channels: what it reads, writes, condemns and makes again, also beside
  * other users. */
+#include <errno.h>
 #include <grp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
+#include <sys/shm.h>
 #include <unistd.h>
 
 #include "channels/ach_ring.h"
@@ -31,6 +32,11 @@ static void open_as(struct estop *to, bool ratify, const struct estop_kept *pred
 					       .predecessor = predecessor };
 
 	estop_open(to, &options, &quiet);
+}
+
+static int open_without_making(struct error_sink *errors)
+{
+	return estop_open(&e, &(struct estop_options){ .group = OPERATORS }, errors);
 }
 
 static void remove_channels(void)
@@ -256,24 +262,37 @@ static void test_only_who_is_asked_to_copies(void)
 	estop_close(&other);
 }
 
+/* Instead of a channel of the e-stop, which is closed. */
+static void replace(unsigned int c, size_t count, size_t size, mode_t mode)
+{
+	ach_create_attr_t attr;
+
+	ach_create_attr_init(&attr);
+	ach_create_attr_set_mode(&attr, mode, (gid_t)-1);
+	estop_close(&e);
+	ach_unlink(e.channel[c].name);
+	TEST_ASSERT_EQUAL(ACH_OK, ach_create(e.channel[c].name, count, size, &attr));
+}
+
 /* A flood is not read to its end at once: until it is, the level is estop. */
 static void test_more_than_a_look_reads_is_estop(void)
 {
 	const struct msg_estop msg = sound();
-	ach_create_attr_t attr;
 
-	ach_create_attr_init(&attr);
-	ach_create_attr_set_mode(&attr, 0600, (gid_t)-1);
-	estop_close(&e);
-	ach_unlink(e.channel[1].name);
-	TEST_ASSERT_EQUAL(ACH_OK, ach_create(e.channel[1].name, 500, sizeof(msg), &attr));
+	replace(1, 500, sizeof(msg), 0600);
 	open_as(&e, true, NULL);
 	armed();
-	for (int i = 0; i < 200; i++)
+	for (int i = 0; i < 128; i++)
 		ach_put(&e.channel[1].chan, &msg, sizeof(msg));
 	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, turn());
 	TEST_ASSERT_EQUAL_STRING("estop-b cannot be read", e.why);
 	mend_and_arm();
+	for (int i = 0; i < 127; i++)
+		ach_put(&e.channel[1].chan, &msg, sizeof(msg));
+	turn();
+	TEST_ASSERT_TRUE(e.channel[1].window.readable);
+	TEST_ASSERT_EQUAL_UINT64(255 - 63, e.channel[1].window.oldest);
+	TEST_ASSERT_EQUAL_UINT64(255, e.channel[1].window.newest);
 }
 
 /* ---- what a successor takes over ---- */
@@ -399,27 +418,137 @@ static void test_a_channel_that_goes_back_is_condemned(void)
 	mend_and_arm();
 }
 
+/* Condemned is as good as raised. */
+static void test_raising_on_channels_that_are_condemned(void)
+{
+	struct error_sink errors = { 0 };
+
+	armed();
+	for (unsigned int c = 0; c < ESTOP_CHANNELS; c++)
+		TEST_ASSERT_EQUAL(ACH_OK, ach_condemn(&e.channel[c].chan));
+	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, look());
+	TEST_ASSERT_FALSE(e.channel[0].open || e.channel[1].open);
+	TEST_ASSERT_EQUAL(0, estop_raise(&e, MSG_LEVEL_ESTOP, "ben", 0, "", &errors));
+	TEST_ASSERT_EQUAL(0, errors.count);
+}
+
+/* Readers that opened it before find that it was removed. */
+static void test_raising_beside_an_overwritten_channel(void)
+{
+	struct estop other;
+	int unlinked = 0;
+	char path[40];
+
+	armed();
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", e.channel[1].chan.handle->file);
+	TEST_ASSERT_EQUAL(0, truncate(path, 0));
+	open_as(&other, false, NULL);
+	TEST_ASSERT_EQUAL(ACH_BAD_SHM_FILE, other.channel[1].status);
+	TEST_ASSERT_EQUAL(0, estop_raise(&other, MSG_LEVEL_HOLD, "ben", 0, "", &quiet));
+	estop_close(&other);
+	TEST_ASSERT_EQUAL(ACH_OK, ach_unlinked(&e.channel[1].chan, &unlinked));
+	TEST_ASSERT_TRUE(unlinked);
+}
+
+/* ---- opening ---- */
+
+static void test_a_channel_that_is_too_small_is_refused_and_replaced(void)
+{
+	for (unsigned int c = 0; c < ESTOP_CHANNELS; c++) {
+		struct error_sink errors = { 0 };
+
+		replace(c, 64, sizeof(struct msg_estop) - 1, 0600);
+		TEST_ASSERT_EQUAL(-EIO, open_without_making(&errors));
+		TEST_ASSERT_EQUAL(1, errors.count);
+		TEST_ASSERT_FALSE(e.channel[c].open);
+		TEST_ASSERT_EQUAL_STRING("ACH_BAD_SHM_FILE: it is too small for e-stop messages", e.channel[c].why);
+		TEST_ASSERT_EQUAL(1, estop_mend(&e, &quiet));
+		TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, turn());
+		armed();
+	}
+}
+
+static void test_channels_that_are_missing(void)
+{
+	struct error_sink errors = { 0 };
+	struct estop_seen seen;
+	uint64_t base;
+
+	estop_close(&e);
+	TEST_ASSERT_EQUAL_STRING("ACH_CLOSED", e.channel[0].why);
+	remove_channels();
+	TEST_ASSERT_EQUAL(-ENOENT, open_without_making(&errors));
+	TEST_ASSERT_EQUAL(2, errors.count);
+	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, e.level);
+	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, look());
+	TEST_ASSERT_EQUAL(-EIO, estop_raise(&e, MSG_LEVEL_ESTOP, "ben", 0, "", &errors));
+	TEST_ASSERT_EQUAL(4, errors.count);
+	seen = estop_seen(&e);
+	TEST_ASSERT_EQUAL(-EIO, estop_lower(&e, &seen, MSG_LEVEL_RUN, INT64_MAX, 1, "ben", 0, "", &base, &errors));
+	TEST_ASSERT_EQUAL(5, errors.count);
+	ach_unlink(e.channel[1].name);
+	TEST_ASSERT_EQUAL(2, estop_mend(&e, &errors));
+	TEST_ASSERT_EQUAL(5, errors.count);
+	TEST_ASSERT_EQUAL(0, estop_mend(&e, &errors));
+}
+
+static void test_a_name_that_is_too_long(void)
+{
+	struct error_sink errors = { 0 };
+	char longer[60];
+
+	estop_close(&e);
+	memset(longer, 'x', sizeof(longer));
+	longer[57] = 0; /* and estop-b is one too many */
+	setenv("ENDPLATE_PREFIX", longer, 1);
+	TEST_ASSERT_EQUAL(-EINVAL, open_without_making(&errors));
+	TEST_ASSERT_EQUAL(1, errors.count);
+}
+
+static void test_how_channels_are_made_and_opened(void)
+{
+	const mode_t modes[ESTOP_CHANNELS] = { 0640, 0660 };
+	const struct estop_options alone = { .make = true, .group = (gid_t)-1 };
+
+	for (unsigned int c = 0; c < ESTOP_CHANNELS; c++) {
+		struct shmid_ds d;
+
+		TEST_ASSERT_EQUAL(2000000, e.channel[c].chan.handle->put_timeout_ns);
+		TEST_ASSERT_EQUAL(64, e.channel[c].chan.handle->count);
+		TEST_ASSERT_EQUAL(0, shmctl(e.channel[c].chan.handle->shm_id, IPC_STAT, &d));
+		TEST_ASSERT_EQUAL(OPERATORS, d.shm_perm.gid);
+		TEST_ASSERT_EQUAL(modes[c], d.shm_perm.mode & 0777);
+		estop_close(&e);
+		remove_channels();
+		TEST_ASSERT_EQUAL(0, estop_open(&e, &alone, &quiet));
+		TEST_ASSERT_EQUAL(0, shmctl(e.channel[c].chan.handle->shm_id, IPC_STAT, &d));
+		TEST_ASSERT_EQUAL(0600, d.shm_perm.mode & 0777);
+		replace(c, 64, sizeof(struct msg_estop), modes[c] | 1);
+		TEST_ASSERT_EQUAL(-EACCES, open_without_making(&quiet));
+		estop_close(&e);
+		remove_channels();
+		open_as(&e, true, NULL);
+	}
+}
+
 /* ---- other users ---- */
 
-static int as_someone(void *does, gid_t group)
-{
-	int (*function)(void) = (int (*)(void))(uintptr_t)does;
-	const pid_t pid = fork();
-	int status = 0;
+static struct estop mine; /* of someone else */
 
-	if (!pid) {
-		if (setgroups(0, NULL) || setgid(group) || setuid(SOMEONE))
-			_exit(120);
-		_exit(function());
-	}
-	TEST_ASSERT_EQUAL(pid, waitpid(pid, &status, 0));
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+static int as_someone(int (*does)(void), gid_t group)
+{
+	int result;
+
+	TEST_ASSERT_FALSE(setgroups(0, NULL) || setegid(group) || seteuid(SOMEONE));
+	result = does();
+	estop_close(&mine);
+	TEST_ASSERT_FALSE(seteuid(0) || setegid(0));
+	return result;
 }
 
 /* Looks, tries to lower in every way, and raises. */
 static int be_an_operator(void)
 {
-	struct estop mine;
 	struct estop_seen seen;
 	uint64_t base;
 
@@ -441,14 +570,13 @@ static int be_an_operator(void)
 static void test_an_operator_looks_and_raises_and_does_not_lower(void)
 {
 	armed();
-	TEST_ASSERT_EQUAL(0, as_someone((void *)(uintptr_t)be_an_operator, OPERATORS));
+	TEST_ASSERT_EQUAL(0, as_someone(be_an_operator, OPERATORS));
 	TEST_ASSERT_EQUAL(MSG_LEVEL_HOLD, turn());
 	TEST_ASSERT_EQUAL_STRING("operator", e.who);
 }
 
 static int forge_on_estop_b(void)
 {
-	struct estop mine;
 	struct msg_estop msg;
 
 	open_as(&mine, false, NULL);
@@ -461,7 +589,7 @@ static int forge_on_estop_b(void)
 static void test_a_lowering_that_an_operator_forges_is_a_raise(void)
 {
 	armed();
-	TEST_ASSERT_EQUAL(0, as_someone((void *)(uintptr_t)forge_on_estop_b, OPERATORS));
+	TEST_ASSERT_EQUAL(0, as_someone(forge_on_estop_b, OPERATORS));
 	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, turn());
 	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, turn());
 	armed();
@@ -469,8 +597,6 @@ static void test_a_lowering_that_an_operator_forges_is_a_raise(void)
 
 static int be_a_stranger(void)
 {
-	struct estop mine;
-
 	open_as(&mine, false, NULL);
 	if (mine.channel[0].open || mine.channel[1].open)
 		return 1;
@@ -481,14 +607,13 @@ static int be_a_stranger(void)
 static void test_a_stranger_does_neither(void)
 {
 	armed();
-	TEST_ASSERT_EQUAL(0, as_someone((void *)(uintptr_t)be_a_stranger, SOMEONE));
+	TEST_ASSERT_EQUAL(0, as_someone(be_a_stranger, SOMEONE));
 	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, turn());
 }
 
 static int come_first(void)
 {
 	const struct estop_options options = { .owner = SOMEONE, .make = true, .group = (gid_t)-1, .name = "me" };
-	struct estop mine;
 
 	return estop_open(&mine, &options, &quiet) ? 1 : 0;
 }
@@ -498,13 +623,32 @@ static void test_a_strangers_channels_are_refused_and_replaced(void)
 {
 	estop_close(&e);
 	remove_channels();
-	TEST_ASSERT_EQUAL(0, as_someone((void *)(uintptr_t)come_first, SOMEONE));
+	TEST_ASSERT_EQUAL(0, as_someone(come_first, SOMEONE));
 	open_as(&e, true, NULL);
 	TEST_ASSERT_FALSE(e.channel[0].open || e.channel[1].open);
 	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(e.channel[0].why, "belongs to uid 4712"), e.channel[0].why);
 	TEST_ASSERT_EQUAL(2, estop_mend(&e, &quiet));
 	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, turn());
 	armed();
+}
+
+/* He may not make channels of a group that he is not in, and nothing of the robot's is removed for it. */
+static int make_without_the_group(void)
+{
+	struct error_sink errors = { 0 };
+	const struct estop_options options = { .owner = SOMEONE, .make = true, .group = OPERATORS, .name = "me" };
+
+	if (estop_open(&mine, &options, &errors) != -EACCES || errors.count != 2)
+		return 1;
+	return estop_mend(&mine, &errors) || errors.count != 4 ? 2 : 0;
+}
+
+static void test_a_group_of_others(void)
+{
+	estop_close(&e);
+	remove_channels();
+	TEST_ASSERT_EQUAL(0, as_someone(make_without_the_group, SOMEONE));
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(mine.channel[0].why, "a channel's group is"), mine.channel[0].why);
 }
 
 int main(void)
@@ -523,7 +667,14 @@ int main(void)
 	RUN_TEST(test_a_condemned_channel);
 	RUN_TEST(test_a_writer_stopped_inside_put_prevents_no_raise);
 	RUN_TEST(test_a_channel_that_goes_back_is_condemned);
+	RUN_TEST(test_raising_on_channels_that_are_condemned);
+	RUN_TEST(test_raising_beside_an_overwritten_channel);
+	RUN_TEST(test_a_channel_that_is_too_small_is_refused_and_replaced);
+	RUN_TEST(test_channels_that_are_missing);
+	RUN_TEST(test_a_name_that_is_too_long);
 	if (!geteuid()) {
+		RUN_TEST(test_how_channels_are_made_and_opened);
+		RUN_TEST(test_a_group_of_others);
 		RUN_TEST(test_an_operator_looks_and_raises_and_does_not_lower);
 		RUN_TEST(test_a_lowering_that_an_operator_forges_is_a_raise);
 		RUN_TEST(test_a_stranger_does_neither);
