@@ -134,7 +134,6 @@ as() {
 		achctl "${@:2}"
 }
 capabilities() { inside sed -n "s/^Cap\(Eff\|Prm\):\t0*//p" "/proc/$1/status" | tr '\n' ' '; } # PID
-files() { inside stat -c '%a %U:%G' "$@"; }
 refused="*is for the robot's user, root and the group arming: of its launch file"
 
 # The unit's user, with one capability, which no daemon has; real-time priorities and locked memory by its limits.
@@ -142,7 +141,7 @@ test_its_own_user() {
 	local before pids pid
 
 	starts
-	is "$(inside stat -c %U:%G "/proc/$(main)")" = endplate:endplate-op
+	is "$(inside stat -c %U:%G "/proc/$(main)")" = endplate:endplate
 	is "$(capabilities "$(main)")" = '1000 1000 '
 	lib_not said 'higher limit'
 	before=$(daemons)
@@ -158,10 +157,46 @@ test_its_own_user() {
 	stops
 }
 
+owners() { # PATH...: on one line
+	inside stat -c '%a %U:%G' "$@" | xargs
+}
+is_the_operators() {
+	local run=/run/endplate/bench log=/var/log/endplate/bench
+
+	is "$(owners "$run" "$log")" = '711 endplate:endplate 711 endplate:endplate'
+	is "$(owners "$run"/{control,chan,log} "$log"/{events,waist}.log)" = "$(xargs <<-END)"
+		660 endplate:endplate-op 750 endplate:endplate-op 750 endplate:endplate-op
+		640 endplate:endplate-op 640 endplate:endplate-op
+	END
+	is "$(owners "$run"/chan/achshm-{waist-state,estop-b,waist-ref})" = \
+		'640 endplate:endplate-op 640 endplate:endplate-op 640 endplate:endplate-move'
+}
+can() { # USER WORD...: ach as that user
+	inside setpriv --reuid="$1" --regid="$1" --init-groups env ACH_DIR=/run/endplate/bench/chan ach "${@:2}"
+}
+
+# Without any capability for it, and the same after achstart was killed and its unit started again.
+test_movers() {
+	local again
+
+	starts
+	for again in no yes; do
+		is_the_operators
+		can vm-mover put --hex 00 waist-ref
+		can vm-operator echo --last waist-state
+		lib_not can vm-operator put --hex 00 waist-ref
+		lib_not can vm-mover put --hex 00 estop
+		lib_not can vm-stranger echo --last waist-state
+		lib_matches 1 "$refused" as vm-mover arm
+		lib_matches 0 'level estop*' as vm-mover estop
+		[ $again = yes ] || dies KILL
+	done
+	stops
+}
+
 test_operators() {
 	starts
-	is "$(files /run/endplate/bench /run/endplate/bench/control /var/log/endplate/bench/events.log)" = \
-		$'750 endplate:endplate-op\n660 endplate:endplate-op\n640 endplate:endplate-op'
+	is_the_operators
 	lib_matches 0 'bench *' as vm-operator status
 	lib_matches 0 '*all 4 ready*' as vm-operator events
 	lib_matches 1 "$refused" as vm-operator arm
@@ -187,14 +222,15 @@ sed '/actuated: no/a\    settings: {tick: 50ms}
 sed 's|\.\./config/robots/||; s|priority:|dead_after: 20s\n    ready_within: 1min\n    &|' launch/robot.launch \
 	>/etc/endplate/bench.launch
 cp /usr/local/lib/systemd/system/endplate@.service "$folder/endplate@bench.service"
-printf '%s\n' 'operators: endplate-op' 'arming: endplate-arm' >>/etc/endplate/bench.launch
-for group in endplate-op endplate-arm; do
+printf '%s\n' 'operators: endplate-op' 'arming: endplate-arm' 'moving: endplate-move' >>/etc/endplate/bench.launch
+for group in endplate-op endplate-arm endplate-move; do
 	getent group $group >/dev/null || groupadd --system $group
 done
-for user in endplate vm-operator vm-armer vm-stranger; do
+for user in endplate vm-operator vm-armer vm-mover vm-stranger; do
 	id -u $user >/dev/null 2>&1 || useradd --system --no-create-home --user-group $user
 done
 usermod -a -G endplate-op vm-operator
 usermod -a -G endplate-op,endplate-arm vm-armer
+usermod -a -G endplate-op,endplate-move vm-mover
 boot
 lib_functions "$folder/log" "${1:-}"
