@@ -3,9 +3,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "channels/ach_file.h"
 #include "channels/clock.h"
+#include "config/run.h"
 #include "launch/achctl/chans.h"
 
 #define SCAN_NS 1000000000
@@ -35,11 +38,25 @@ static void drop(struct chans *c, size_t i)
 	c->at[i] = c->at[--c->n];
 }
 
+uid_t chans_owner(void)
+{
+	const int run = run_look(&(struct error_sink){ 0 });
+	struct stat st;
+	const bool there = run >= 0 && !fstat(run, &st);
+
+	if (run >= 0)
+		close(run);
+	return there ? st.st_uid : geteuid();
+}
+
 static void add(struct chans *c, const char *full)
 {
 	struct chans_one *one = c->n < CHANS_MAX ? calloc(1, sizeof(*one)) : NULL;
+	ach_attr_t attr;
 
-	if (!one || ach_open(&one->chan, full, NULL) != ACH_OK) {
+	ach_attr_init(&attr);
+	ach_attr_set_owner(&attr, c->owner, 0777 & ~S_IWOTH);
+	if (!one || ach_open(&one->chan, full, &attr) != ACH_OK) {
 		free(one);
 		return;
 	}
@@ -68,6 +85,7 @@ static void scan(struct chans *c)
 	DIR *folder = ach_file_list();
 	const char *full;
 
+	c->owner = chans_owner();
 	for (size_t i = c->n; i-- > 0;)
 		if (replaced(c->at[i]))
 			drop(c, i);

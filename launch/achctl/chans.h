@@ -1,6 +1,7 @@
 /* chans.h: the channels of the robot, all that are there, and what the newest message of each says.
  *
- * Those whose name begins with $ENDPLATE_PREFIX; without one all of the machine.  A reader like any other: no writer
+ * Those whose name begins with $ENDPLATE_PREFIX; without one all of the machine.  Those
+ * that belong neither to the robot's user nor to root, or that every user may write, are left out.  A reader like any other: no writer
  * waits for it, and it needs no achstart.
  */
 #ifndef LAUNCH_ACHCTL_CHANS_H
@@ -8,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "channels/ach.h"
 #include "channels/msg/msg.h"
@@ -36,8 +38,12 @@ struct chans {
 	size_t n;
 	struct msg_clock clock; /* the newest, if there is one */
 	bool has_clock;
+	uid_t owner;	 /* of the robot, at the last scan */
 	int64_t scan_ns; /* when to look for channels that came or went */
 };
+
+/* The robot's user: the owner of $RUN; we, if there is none. */
+uid_t chans_owner(void);
 
 /* One that is all zeroes is empty.  Opens what has come, closes what has gone, reads the newest of each. */
 void chans_look(struct chans *chans);

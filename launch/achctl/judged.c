@@ -1,27 +1,17 @@
 /* judged.c: the level of the e-stop, as the drivers of the robot judge it. */
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "channels/ach_ring.h"
 #include "channels/clock.h"
-#include "config/run.h"
 #include "launch/achctl/judged.h"
 #include "launch/achstart/folder.h"
 #include "launch/achstart/obeyed.h"
 
 #define SILENT_NS 1000000000
 
-static uid_t owner(void)
-{
-	char path[RUN_PATH_MAX];
-	struct stat st;
-
-	return run_path(path, NULL, &(struct error_sink){ 0 }) || stat(path, &st) ? geteuid() : st.st_uid;
-}
-
 int judged_open(struct estop *e, bool make, struct error_sink *errors)
 {
-	const struct estop_options options = { .owner = owner(), .make = make, .group = (gid_t)-1, .name = "achctl" };
+	const struct estop_options options = {
+		.owner = chans_owner(), .make = make, .group = (gid_t)-1, .name = "achctl"
+	};
 
 	return estop_open(e, &options, errors);
 }

@@ -1,8 +1,10 @@
 /* view_look.c: how a robot is without achstart: what its channels say, and what achstart left in $RUN/state. */
 #include <dirent.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "channels/clock.h"
 #include "config/run.h"
@@ -55,15 +57,19 @@ static void take_process(struct view *v, const char *name, int64_t now_ns)
 
 static void look_at_processes(struct view *v, int64_t now_ns)
 {
-	char path[RUN_PATH_MAX];
-	struct dirent *file;
-	DIR *folder;
+	const int run = run_look(&(struct error_sink){ 0 });
+	const int state = openat(run, "state", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *folder = state < 0 ? NULL : fdopendir(state);
+	const struct dirent *file;
 
-	if (run_path(path, "state", &(struct error_sink){ 0 }) || !(folder = opendir(path)))
-		return;
-	while ((file = readdir(folder)))
+	while (folder && (file = readdir(folder)))
 		take_process(v, file->d_name, now_ns);
-	closedir(folder);
+	if (folder)
+		closedir(folder);
+	else if (state >= 0)
+		close(state);
+	if (run >= 0)
+		close(run);
 }
 
 /* ---- what the channels say ---- */

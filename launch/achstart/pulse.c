@@ -1,11 +1,13 @@
 /* pulse.c: how a daemon is, by what it publishes. */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "daemons/port.h"
 #include "launch/achstart/pulse.h"
 
 #define LOOK_NS 1000000000
+#define MODE_MAX 0640
 
 void pulse_init(struct pulse *p, const char *channel)
 {
@@ -21,6 +23,16 @@ void pulse_close(struct pulse *p)
 	p->open = false;
 }
 
+/* Not one that another user has made. */
+static enum ach_status open_channel(struct pulse *p)
+{
+	ach_attr_t attr;
+
+	ach_attr_init(&attr);
+	ach_attr_set_owner(&attr, geteuid(), MODE_MAX);
+	return ach_open(&p->chan, p->channel, &attr);
+}
+
 static void look_at_file(struct pulse *p, int64_t now_ns)
 {
 	int unlinked = 0;
@@ -34,7 +46,7 @@ static void look_at_file(struct pulse *p, int64_t now_ns)
 	}
 	if (p->open || !*p->channel)
 		return;
-	switch (ach_open(&p->chan, p->channel, NULL)) {
+	switch (open_channel(p)) {
 	case ACH_OK:
 		p->open = true;
 		p->corrupt = false;

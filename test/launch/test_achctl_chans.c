@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "unity.h"
@@ -10,6 +11,7 @@
 #include "channels/clock.h"
 #include "launch/achctl/chans.h"
 #include "launch/achctl/view.h"
+#include "launch/achstart/pulse.h"
 
 #define SECOND 1000000000
 #define START (100 * (int64_t)SECOND)
@@ -95,6 +97,30 @@ static void test_finds_those_of_the_robot(void)
 	chans = (struct chans){ 0 };
 	chans_look(&chans);
 	TEST_ASSERT_EQUAL_size_t(0, chans.n);
+}
+
+/* Of every name, before the robot's user makes one: it is neither shown nor believed. */
+static void test_a_strangers_channel(void)
+{
+	struct pulse pulse;
+
+	if (geteuid())
+		TEST_IGNORE_MESSAGE("needs root");
+	pulse_init(&pulse, "imu-state");
+	for (int own = 0; own < 2; own++) {
+		TEST_ASSERT_EQUAL(0, own ? 0 : seteuid(65534));
+		umask(own ? 0077 : 0);
+		make("imu-state", msg_imu_number);
+		put_state("imu-state", START);
+		umask(0022);
+		TEST_ASSERT_EQUAL(0, seteuid(0));
+		pulse_look_again(&pulse, START);
+		TEST_ASSERT_EQUAL(own, pulse.there);
+		TEST_ASSERT_EQUAL(own, look("imu-state") != NULL);
+		TEST_ASSERT_EQUAL(ACH_OK, ach_unlink(full("imu-state")));
+		pass(SECOND);
+	}
+	pulse_close(&pulse);
 }
 
 static void test_comes_and_goes(void)
@@ -219,6 +245,7 @@ int main(void)
 {
 	UNITY_BEGIN();
 	RUN_TEST(test_finds_those_of_the_robot);
+	RUN_TEST(test_a_strangers_channel);
 	RUN_TEST(test_comes_and_goes);
 	RUN_TEST(test_rate_and_age);
 	RUN_TEST(test_phase);

@@ -2,11 +2,14 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "unity.h"
 
+#include "config/run.h"
+#include "launch/achstart/logs.h"
 #include "test/launch/launch_lib.h"
 #include "test/launch/rig.h"
 
@@ -93,10 +96,39 @@ static void something_else_in_place_of_a_log_holds_nobody_up(void)
 	RIG_ASSERT(!rig_stop());
 }
 
+/* A file that has another name, too, and links in place of a FIFO and of a file. */
+static void what_leads_elsewhere_is_not_opened(void)
+{
+	static const struct {
+		const char *name;
+		bool symbolic;
+	} rows[] = { { "elsewhere.log", false }, { "elsewhere.log", true }, { "elsewhere", true } };
+	char target[600], path[600];
+	struct logs logs;
+	struct stat st;
+
+	snprintf(target, sizeof(target), "%s/target", rig.run);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		const bool fifo = !strchr(rows[i].name, '.');
+
+		close(run_folder("log", &(struct error_sink){ 0 }));
+		snprintf(path, sizeof(path), "%s/log/%s", rig.run, rows[i].name);
+		TEST_ASSERT_EQUAL(0, mknod(target, fifo ? S_IFIFO | 0600 : S_IFREG | 0600, 0));
+		TEST_ASSERT_EQUAL(0, rows[i].symbolic ? symlink(target, path) : link(target, path));
+		TEST_ASSERT_TRUE(logs_open(&logs, "elsewhere", &(struct error_sink){ 0 }));
+		TEST_ASSERT_TRUE(!fstat(logs.fifo, &st) && S_ISFIFO(st.st_mode));
+		TEST_ASSERT_EQUAL(-1, fifo ? -1 : logs.file);
+		logs_close(&logs, !fifo);
+		TEST_ASSERT_EQUAL(0, unlink(path));
+		TEST_ASSERT_EQUAL(0, unlink(target));
+	}
+}
+
 int main(void)
 {
 	UNITY_BEGIN();
 	RUN_TEST(logs_that_were_removed_are_made_anew);
+	RUN_TEST(what_leads_elsewhere_is_not_opened);
 	RUN_TEST(something_else_in_place_of_a_log_holds_nobody_up);
 	return UNITY_END();
 }

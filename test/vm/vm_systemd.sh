@@ -189,7 +189,7 @@ test_movers() {
 		lib_not can vm-stranger echo --last waist-state
 		lib_matches 1 "$refused" as vm-mover arm
 		lib_matches 0 'level estop*' as vm-mover estop
-		[ $again = yes ] || dies KILL
+		[ "$again" = yes ] || dies KILL
 	done
 	stops
 }
