@@ -3,10 +3,10 @@
 #
 # The robot is that of launch/robot.launch: canwire, robotsim, hubo-daemon and pciod under achstart.  It belongs to the
 # user "robot", who is not root.  Folder, channels and programs lie in $folder; the folder of channels is open to every
-# user, as /dev/shm is.  Each case starts a robot of its own.
+# user, as /dev/shm is.  Each case starts a robot of its own.  No driver is killed for being late on a loaded machine.
 #
 #	robot_up; robot_armed			# it would follow references now
-#	lib_not as stranger ach put ...		# the attack
+#	denied stranger ach put ...		# the attack
 #	level_is run; still_alive		# what must hold
 
 . test/scripts/lib.sh
@@ -38,6 +38,12 @@ as() { # USER COMMAND...
 	local be
 	be "$1"
 	"${be[@]}" env HOME=/ USER=root "${@:2}"
+}
+
+denied() { # USER COMMAND...: it fails, and for want of the right
+	local output
+	output=$(as "$@" 2>&1) && echo "not denied: $*" && return 1
+	[[ $output == *[Pp]'ermission denied'* || $output == *'not permitted'* ]] || { echo "$*: $output" && return 1; }
 }
 
 spawn() { # USER COMMAND...: in the background; its process is $spawned
@@ -91,7 +97,8 @@ trap 'lib_cleanup; rm -rf "$folder"' EXIT
 
 launch() { # LINE...: the launch file, with these lines
 	printf '%s\n' "include: $folder/bench.yaml" "operators: $operators" "arming: $arming" "moving: $moving" "$@" \
-		'daemons: {canwire: , robotsim: , clock: , waist: {critical: hold}}' >"$folder/robot.launch"
+		'daemons: {canwire: , robotsim: , clock: {dead_after: 1min}, waist: {critical: hold, dead_after: 1min}}' \
+		>"$folder/robot.launch"
 }
 
 start() { # [USER]: achstart, which prints to $folder/said
@@ -139,7 +146,7 @@ levels() { grep -oE '"level":"[a-z]*"' | cut -d'"' -f4 | sort -u | xargs; }
 level_is() { # LEVEL: the drivers come to show it, then the waist does in 50 states in a row, and so does achctl
 	lib_until state_has "\"level\":\"$1\""
 	state --follow --count 50 >"$folder/states"
-	[ "$(levels <"$folder/states")" = "$1" ] || { levels <"$folder/states"; tail -n 9 "$ENDPLATE_RUN/log/events.log"; return 1; }
+	[ "$(levels <"$folder/states")" = "$1" ] || { tail -n 9 "$ENDPLATE_RUN/log/events.log" && return 1; }
 	as robot achctl --json status >"$folder/status" || true # 1 if a loaded machine is late
 	[ "$(levels <"$folder/status")" = "$1" ] || { cat "$folder/status" && return 1; }
 }

@@ -40,8 +40,8 @@ test_a_mover_neither_arms_nor_lowers() {
 	robot_up
 	lib_matches 1 '*the group arming:*' as mover achctl arm
 	for channel in estop waist-req waist-state clock; do
-		lib_not as mover ach put --hex 00 "$p$channel"
-		lib_not as mover ach rm "$p$channel"
+		denied mover ach put --hex 00 "$p$channel"
+		denied mover ach rm "$p$channel"
 	done
 	lib_matches 1 '*the group arming:*' as mover achctl request waist home
 	level_is estop

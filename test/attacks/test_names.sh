@@ -18,7 +18,7 @@ test_a_robot_does_not_start_on_foreign_channels() {
 		for name in estop estop-b waist-ref; do
 			lib_cleanup
 			launch
-			first $user $name
+			first "$user" "$name"
 			start
 			lib_until gone
 			said "$p$name"
@@ -33,13 +33,13 @@ test_root_replaces_foreign_channels() {
 	lib_cleanup
 	launch
 	for name in estop estop-b waist-ref; do
-		first stranger $name
+		first stranger "$name"
 	done
 	start root
 	ready
 	for name in estop estop-b waist-ref; do
-		[ "$(owner $name)" = 0 ]
-		lib_not as stranger ach put --hex 00 "$p$name"
+		[ "$(owner "$name")" = 0 ]
+		denied stranger ach put --hex 00 "$p$name"
 	done
 }
 

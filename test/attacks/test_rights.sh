@@ -103,7 +103,6 @@ os.chdir(os.environ["ENDPLATE_RUN"])
 kept = []
 for i in range(30):
     s = socket.socket(socket.AF_UNIX)
-    s.settimeout(2)
     s.connect("control")
     kept.append(s)
 print("connected", flush=True)

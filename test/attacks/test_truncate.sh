@@ -14,10 +14,10 @@ test_other_users_cannot_truncate() {
 	before=$(sha256sum "$ACH_DIR"/*)
 	for user in operator armer mover stranger other; do
 		for plate in "$ACH_DIR"/achshm-*; do
-			lib_not as $user truncate -s 0 "$plate"
-			lib_not as $user dd if=/dev/zero of="$plate" conv=notrunc status=none
-			lib_not as $user rm -f "$plate"
-			lib_not as $user chmod 666 "$plate"
+			denied "$user" truncate -s 0 "$plate"
+			denied "$user" dd if=/dev/zero of="$plate" conv=notrunc status=none
+			denied "$user" rm -f "$plate"
+			denied "$user" chmod 666 "$plate"
 		done
 	done
 	[ "$(sha256sum "$ACH_DIR"/*)" = "$before" ]
