@@ -410,9 +410,7 @@ test_channels_in_a_folder_of_the_robot() {
 	unset ACH_DIR
 	[ "$(ENDPLATE_RUN=$folder/dir as $robot achctl env | tail -1)" = "export ACH_DIR='$folder/dir/chan'" ]
 	(eval "$(as $robot achctl env)" && [ "$ACH_DIR" = "$folder/dir/chan" ])
-	[ "$(as $robot achctl --json env)" = \
-		"{\"ok\":true,\"ENDPLATE_RUN\":\"$folder/dir\",\"ENDPLATE_PREFIX\":\"$ENDPLATE_PREFIX\","\
-"\"ACH_DIR\":\"$folder/dir/chan\"}" ]
+	[[ $(as $robot achctl --json env) == '{"ok":true,'*",\"ACH_DIR\":\"$folder/dir/chan\"}" ]]
 	stop
 	# Somebody else's is refused.
 	as $stranger mkdir -m 777 "$folder/tmp/chan"
