@@ -79,7 +79,8 @@ test_a_forged_lowering_does_not_arm() {
 	raises robot
 	as operator ach put --json "$(lowering)" "${p}estop-b"
 	level_is estop
-	for wrong in 'until_ns 1' 'chan [1,2]' 'boot [1,2]' 'seen [1,1]'; do
+	for wrong in 'until_ns 1' 'chan [1,2]' 'boot [1,2]' 'seen place'; do
+		[ "$wrong" != 'seen place' ] || wrong="seen [$(($(messages estop) - 1)),$(messages estop-b)]"
 		as robot ach put --json "$(lowering "${wrong% *}" "${wrong#* }")" "${p}estop"
 		level_is estop
 	done

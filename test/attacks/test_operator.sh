@@ -82,7 +82,10 @@ test_a_writer_stopped_inside_put_keeps_no_raise_out() {
 	robot_armed
 	spawn operator scribble sit "${p}estop-b"
 	lib_until is_stopped
-	raises operator
+	kill -STOP "$(<"$folder/achstart")" # else achstart would raise for him
+	as operator achctl estop
+	kill -CONT "$(<"$folder/achstart")"
+	level_is estop
 	end KILL
 	robot_armed
 }
