@@ -180,11 +180,11 @@ messages() { # CHANNEL: put so far
 }
 
 lowering() { # [FIELD VALUE]: a message that would arm, with the right ids and numbers but for that field
-	local newest
+	local first
 	declare -A field=([kind]='"lower"' [level]='"run"' [epoch]=99 [until_ns]=9223372036854775807)
-	newest=$(as robot ach echo --last --json "${p}estop")
-	field[boot]=$(grep -oE '"boot":[^]]*]' <<<"$newest" | cut -d: -f2)
-	field[chan]=$(grep -oE '"chan":[^]]*]' <<<"$newest" | cut -d: -f2)
+	first=$(as robot ach echo --json "${p}estop" | sed -n 1p) # achstart's own
+	field[boot]=$(grep -oE '"boot":[^]]*]' <<<"$first" | cut -d: -f2)
+	field[chan]=$(grep -oE '"chan":[^]]*]' <<<"$first" | cut -d: -f2)
 	field[seen]="[$(messages estop),$(messages estop-b)]"
 	[ $# -eq 0 ] || field[$1]=$2
 	for name in "${!field[@]}"; do

@@ -18,7 +18,8 @@ taped() {
 	end INT
 	ach echo "$tape" | grep -qE '^kind += lower'
 	chmod 644 "$tape"
-	raises robot
+	as robot ach put --json '{"kind":"raise","level":"estop","who":"robot"}' "${p}estop" # and nothing in estop-b
+	level_is estop
 }
 
 test_play_refuses_a_live_robot() {
