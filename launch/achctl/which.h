@@ -31,7 +31,7 @@ struct which {
 		char robot[TEXT_NAME_MAX + 1]; /* "": not known */
 		char prefix[PORT_NAME_MAX];
 		char channels[RUN_PATH_MAX]; /* ACH_DIR; "": not set */
-		char run[RUN_PATH_MAX]; /* "": not known */
+		char run[RUN_PATH_MAX];	     /* "": not known */
 	} one[WHICH_MAX];
 	size_t n;	 /* at least one */
 	char doubt[256]; /* why there is more than one, or another than was named; "": there is no doubt */

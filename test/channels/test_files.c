@@ -434,6 +434,23 @@ static int orphan_reader(void *arg)
 	return 0;
 }
 
+static void test_a_truncated_plate_counts_as_unlinked(void)
+{
+	char name[LIB_NAME_LEN], path[256];
+	ach_channel_t chan;
+	int unlinked = -1;
+
+	LIB_ASSERT_STATUS(ACH_OK, ach_create(lib_name(name, "cut"), 4, 1, NULL));
+	LIB_ASSERT_STATUS(ACH_OK, ach_open(&chan, name, NULL));
+	LIB_ASSERT_STATUS(ACH_OK, ach_unlinked(&chan, &unlinked));
+	TEST_ASSERT_EQUAL_INT(0, unlinked);
+	TEST_ASSERT_EQUAL_INT(0, truncate(lib_path(path, name), 0));
+	LIB_ASSERT_STATUS(ACH_OK, ach_unlinked(&chan, &unlinked));
+	TEST_ASSERT_EQUAL_INT(1, unlinked);
+	LIB_ASSERT_STATUS(ACH_OK, ach_close(&chan));
+	LIB_ASSERT_STATUS(ACH_OK, ach_unlink(name));
+}
+
 static void test_open_handles_go_on_working_on_the_orphan(void)
 {
 	struct orphan o = { .gate = lib_gate_new() };
@@ -595,6 +612,7 @@ int main(void)
 	RUN_TEST(test_a_folder_of_its_own);
 	RUN_TEST(test_unlink_leaves_other_channels_alone);
 	RUN_TEST(test_unlink_of_another_users_channel);
+	RUN_TEST(test_a_truncated_plate_counts_as_unlinked);
 	RUN_TEST(test_open_handles_go_on_working_on_the_orphan);
 	RUN_TEST(test_files_that_are_no_channels);
 	RUN_TEST(test_channel_of_an_older_library);
