@@ -19,7 +19,7 @@ static const struct kind {
 #define ALONE (sizeof(alone) / sizeof(*alone))
 #define REF 1
 
-static void add(struct patrol *p, const char *before, const char *after, mode_t mode)
+static void add(struct patrol *p, const char *of, const char *before, const char *after, mode_t mode)
 {
 	char channel[2 * PORT_NAME_MAX];
 	struct patrol_channel *one = &p->channels[p->n];
@@ -27,6 +27,7 @@ static void add(struct patrol *p, const char *before, const char *after, mode_t 
 	snprintf(channel, sizeof(channel), "%s%s", before, after);
 	if (port_name(one->name, channel))
 		return;
+	one->of = of;
 	one->mode = mode;
 	p->n++;
 }
@@ -34,7 +35,7 @@ static void add(struct patrol *p, const char *before, const char *after, mode_t 
 static void add_daemon(struct patrol *p, const struct launch_daemon *d)
 {
 	for (size_t i = 0; i < SUFFIXES; i++) {
-		add(p, d->device ? d->device->name : d->name, suffixes[i].text, suffixes[i].mode);
+		add(p, d->name, d->device ? d->device->name : d->name, suffixes[i].text, suffixes[i].mode);
 		p->channels[p->n - 1].moves = i == REF && d->device && d->device->actuated;
 	}
 }
@@ -50,9 +51,9 @@ int patrol_open(struct patrol *p, const struct launch *launch)
 		if (launch->daemons[i].kind == LAUNCH_DRIVER || launch->daemons[i].channel)
 			add_daemon(p, &launch->daemons[i]);
 	for (size_t i = 0; i < launch->robot.buses_n; i++)
-		add(p, "bus-", launch->robot.buses[i].name, 0640);
+		add(p, NULL, "bus-", launch->robot.buses[i].name, 0640);
 	for (size_t i = 0; i < ALONE; i++)
-		add(p, alone[i].text, "", alone[i].mode);
+		add(p, NULL, alone[i].text, "", alone[i].mode);
 	return 0;
 }
 
@@ -158,6 +159,18 @@ int patrol_begin(struct patrol *p, void (*replaced)(void *to, const char *why), 
 			status = -EACCES;
 	}
 	return status;
+}
+
+void patrol_before(const struct patrol *p, const char *daemon, void (*mended)(void *to, const char *name), void *to)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		const struct patrol_channel *one = &p->channels[i];
+
+		if ((one->of && strcmp(one->of, daemon) != 0) || !patrol_mend(one->name))
+			continue;
+		share(p, one, &(struct error_sink){ 0 });
+		mended(to, one->name);
+	}
 }
 
 const char *patrol_look(struct patrol *p)

@@ -15,6 +15,7 @@
 struct patrol {
 	struct patrol_channel {
 		char name[PORT_NAME_MAX]; /* with prefix */
+		const char *of;		  /* the daemon that opens it; NULL: several do */
 		mode_t mode;		  /* at most */
 		bool moves;		  /* references that the group moving may write */
 	} * channels;
@@ -31,6 +32,11 @@ void patrol_close(struct patrol *patrol);
  * root's rights another user's can not. */
 int patrol_begin(struct patrol *patrol, void (*replaced)(void *to, const char *why), void *to,
 		 struct error_sink *errors);
+
+/* Before a daemon is started: it would exit for good beside a channel of its own that is broken.  mended says which were,
+ * and have been removed. */
+void patrol_before(const struct patrol *patrol, const char *daemon, void (*mended)(void *to, const char *name),
+		   void *to);
 
 /* Looks at the next one.  Its name if it was broken, or another user's, and has been removed; else NULL. */
 const char *patrol_look(struct patrol *patrol);

@@ -6,6 +6,7 @@
 #include <sys/epoll.h>
 #include <sys/wait.h>
 
+#include "channels/clock.h"
 #include "launch/achstart/mend.h"
 #include "launch/achstart/patrol.h"
 #include "launch/achstart/room.h"
@@ -115,6 +116,11 @@ static void follow_log(struct supervisor *s, const struct watch *w)
 		epoll_ctl(s->fifos, EPOLL_CTL_ADD, w->log.fifo, &event);
 }
 
+static void say_mended(void *to, const char *channel)
+{
+	supervise_mended(to, channel, clock_now_ns());
+}
+
 static void spawn(struct supervisor *s, struct watch *w, int64_t now_ns)
 {
 	struct events_teller wrong = { &s->events, now_ns, MSG_SEVERITY_ERROR, w->daemon->name, "start" };
@@ -130,6 +136,7 @@ static void spawn(struct supervisor *s, struct watch *w, int64_t now_ns)
 					 .spawned_ns = now_ns,
 					 .restarts = w->policy.restarts,
 					 .latches = w->kept.latches };
+	patrol_before(&s->patrol, w->daemon->name, say_mended, s);
 	status = child_start(&w->child, w->daemon, w->path, logs_fd(&w->log), &w->kept, &errors, &warnings);
 	if (status) {
 		w->kept.incarnation--;

@@ -1,0 +1,50 @@
+#!/bin/bash
+# test_cut_files.sh: the files of channels, cut or removed by the robot's user while the robot runs.
+#
+# No process notices in its memory.  The robot stops where the e-stop is hit, and can be armed again; no daemon is given
+# up because of a file that achstart replaces; operators keep their rights in channels that were made again.
+# shellcheck disable=SC2317 # called by name
+set -eu -o pipefail
+. test/attacks/lib.sh
+
+cut_file() { as robot truncate -s 0 "$ACH_DIR/achshm-$p$1"; } # CHANNEL
+
+# Every process had the old memory open and went on; achctl could not open it: it could not arm, and showed estop.
+test_a_robot_whose_estop_files_were_cut_is_armed_again() {
+	local channel
+	robot_up
+	for channel in estop estop-b; do
+		robot_armed
+		cut_file "$channel"
+		level_is estop
+		still_alive
+	done
+	robot_armed
+}
+
+# The driver exits beside such a file, and was given up.
+test_a_driver_whose_reference_file_was_cut_comes_back() {
+	local channel
+	robot_up
+	robot_armed
+	for channel in waist-ref waist-req waist-rep; do
+		cut_file "$channel"
+		killed_and_back waist
+		level_is run
+	done
+	as mover ach put --json '{"mode":["none"]}' --valid 20 "${p}waist-ref"
+}
+
+# estop-b is removed while achstart does not look, and a driver starts: it makes the channel.
+test_operators_may_write_what_a_driver_made_again() {
+	robot_up
+	kill -STOP "$(<"$folder/achstart")"
+	kill -KILL "$(pid_of clock)"
+	as robot ach rm "${p}estop-b"
+	spawn robot ENDPLATE_OPERATORS="$operators" hubo-daemon --name clock --config "$folder/bench.yaml"
+	lib_until test -e "$ACH_DIR/achshm-${p}estop-b"
+	as operator ach put --json '{"kind":"raise","level":"estop","who":"x"}' "${p}estop-b"
+	end KILL
+}
+
+lib_functions "$folder/log" "${1:-}"
