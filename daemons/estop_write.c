@@ -123,22 +123,17 @@ int estop_lower(struct estop *e, const struct estop_seen *seen, enum msg_level l
 /* ---- for the others ---- */
 
 /* What estop-b says, or that it cannot be trusted, is copied to estop, which operators cannot change. */
-static void ratify(struct estop *e, const struct estop_window w[ESTOP_CHANNELS])
+static void ratify(struct estop *e)
 {
 	const struct estop_kept *kept = &e->judge.kept;
 	const struct estop_seen seen = estop_seen(e);
 	struct msg_estop msg =
 		message(e, MSG_ESTOP_RAISE, kept->base && kept->level ? kept->level : MSG_LEVEL_ESTOP, &seen);
+	char why[MSG_TEXT_SIZE];
 
-	if (estop_judge_must_ratify(&e->judge, w)) {
-		char why[MSG_TEXT_SIZE];
-
-		snprintf(why, sizeof(why), "%.80s%s%.32s", e->why, *e->who ? ", " : "", e->who);
-		sign(&msg, e->options.name, geteuid(), why);
-		put_or_condemn(&e->channel[0], &msg);
-	}
-	if (e->judge.back_b && e->channel[1].open)
-		ach_condemn(&e->channel[1].chan);
+	snprintf(why, sizeof(why), "%.80s%s%.32s", e->why, *e->why && *e->who ? ", " : "", e->who);
+	sign(&msg, e->options.name, geteuid(), why);
+	put_or_condemn(&e->channel[0], &msg);
 }
 
 /* A channel that opens and cannot be read, because it is condemned, is not opened in every turn. */
@@ -163,8 +158,10 @@ void estop_tend(struct estop *e, int64_t now_ns)
 
 	for (unsigned int i = 0; i < ESTOP_CHANNELS; i++)
 		w[i] = e->channel[i].window;
-	if (e->options.ratify)
-		ratify(e, w);
+	if (e->options.ratify && estop_judge_must_ratify(&e->judge, w))
+		ratify(e);
+	if (e->options.ratify && e->judge.back_b && e->channel[1].open)
+		ach_condemn(&e->channel[1].chan);
 	for (unsigned int i = 0; i < ESTOP_CHANNELS; i++)
 		reopen(e, i, now_ns);
 }
