@@ -125,7 +125,7 @@ int port_open(struct port *port, const char *channel, const struct msg_type *typ
 	case ACH_EACCES:
 		return port_foreign(port->name, errors);
 	default:
-		error_add(errors, "channel %s: %s", port->name, ach_result_to_string(status));
+		error_add(errors, "channel %s: %s: %s", port->name, ach_result_to_string(status), ach_errstr());
 		return -EIO;
 	}
 }
