@@ -256,17 +256,14 @@ int child_adopt(struct child *child, const struct folder_state *kept)
 	return pidfd < 0 ? pidfd : 0;
 }
 
-/* The group by its descriptor; where the kernel cannot, by the number of a leader that is not reaped yet, else its
- * leader alone. */
+/* The group by its descriptor; where the kernel cannot, by the number of a leader that is not reaped yet. */
 int child_signal(const struct child *child, int signal)
 {
 	if (child->pidfd >= 0 && !pidfd_send_signal(child->pidfd, signal, NULL, PIDFD_SIGNAL_PROCESS_GROUP))
 		return 0;
-	if (child->pid && child->ours)
-		return kill(-child->pid, signal) ? -errno : 0;
-	if (child->pidfd < 0)
+	if (!child->pid || (!child->ours && pidfd_send_signal(child->pidfd, 0, NULL, 0)))
 		return -ESRCH;
-	return pidfd_send_signal(child->pidfd, signal, NULL, 0) ? -errno : 0;
+	return kill(-child->pid, signal) ? -errno : 0;
 }
 
 /* Of one that is not our child only that it has ended can be known. */

@@ -77,7 +77,7 @@ is_left() {
 }
 
 starts() { # it is active when all are ready, and not before
-	ctl start "$unit"
+	inside timeout 90 systemctl start "$unit" || { dmesg | tail -n 20; events; return 1; }
 	is "$(value ActiveState StatusText)" = $'4 of 4 daemons ready\nactive'
 	said 'all 4 ready'
 }
