@@ -57,7 +57,7 @@ static void find(struct found *f, enum msg_level level, const struct msg_estop *
 /* Everything behind `from`, up to the newest. */
 static void find_behind(struct found *f, const struct estop_window w[2], int c, uint64_t from, uint64_t base)
 {
-	if (from < w[c].newest && from + 1 < w[c].oldest)
+	if (from + 1 < w[c].oldest)
 		find(f, MSG_LEVEL_ESTOP, NULL, "messages were overwritten before they were read");
 	for (uint64_t s = from + 1 > w[c].oldest ? from + 1 : w[c].oldest; s && s <= w[c].newest; s++)
 		find(f, weight(at(&w[c], s), w, base), at(&w[c], s), NULL);
@@ -99,11 +99,9 @@ static void find_news(struct found *f, const struct estop_judge *j, const struct
 {
 	if (!w[c].readable || !j->id[c])
 		return;
-	if (j->id[c] != w[c].id) {
+	if (j->id[c] != w[c].id)
 		find(f, MSG_LEVEL_ESTOP, NULL, "the channel was replaced");
-		return;
-	}
-	if (j->high[c] < w[c].newest && j->high[c] + 1 < w[c].oldest)
+	if (j->high[c] + 1 < w[c].oldest)
 		find(f, MSG_LEVEL_ESTOP, NULL, "messages were overwritten before they were read");
 	for (uint64_t s = j->high[c] + 1 > w[c].oldest ? j->high[c] + 1 : w[c].oldest; s && s <= w[c].newest; s++) {
 		const struct msg_estop *m = at(&w[c], s);
@@ -167,12 +165,13 @@ static void remember_channels(struct estop_judge *j, const struct estop_window w
 			if (!c)
 				j->void_to = 0;
 		}
-		if (!c && j->unsure) { /* what lies there was written without knowing of the trouble */
-			j->void_to = w[0].newest;
-			j->unsure = trouble;
-		}
 		if (w[c].newest > j->high[c])
 			j->high[c] = w[c].newest;
+	}
+	j->unsure |= trouble;
+	if (j->unsure && !trouble) { /* what lies there was written without knowing of the trouble */
+		j->void_to = w[0].newest;
+		j->unsure = false;
 	}
 }
 
@@ -203,9 +202,6 @@ enum msg_level estop_judge_look(struct estop_judge *j, const struct estop_window
 	j->base = NULL;
 	find_news(&news, j, w, 0);
 	find_news(&news, j, w, 1);
-	j->unsure |= trouble != NULL;
-	if (j->unsure)
-		j->kept.base = 0;
 	remember_channels(j, w, trouble != NULL);
 	if (!trouble)
 		base = find_base(j, w, now_ns);
@@ -230,8 +226,9 @@ static bool says_estop(const struct estop_judge *j, const struct estop_window w[
 {
 	for (uint64_t s = w[0].newest; s && s >= w[0].oldest; s--) {
 		const struct msg_estop *m = at(&w[0], s);
+		const struct estop_window alone[2] = { w[0], { .id = m->chan[1] } };
 
-		if (is_lowering(m, w, s, j->boot))
+		if (is_lowering(m, alone, s, j->boot))
 			return false;
 		if (!is_raise(m) || m->level == MSG_LEVEL_ESTOP)
 			return true;

@@ -44,7 +44,7 @@ struct estop_judge {
 	uint64_t id[ESTOP_CHANNELS], high[ESTOP_CHANNELS]; /* the newest message read of each */
 	uint64_t void_to; /* lowerings up to here were written without knowing of some trouble */
 	struct estop_kept kept;
-	bool unsure;	/* there was trouble, and channel 0 was not read since */
+	bool unsure;	/* there was trouble in the last look */
 	bool trouble_b; /* in this look, with channel 1 */
 	bool back_b;	/* it went back: someone changed what was written, so it is to be condemned */
 

@@ -71,7 +71,7 @@ static enum ach_status put_or_condemn(struct estop_channel *c, const struct msg_
 		return ACH_OK;
 	if (!c->open && status == ACH_BAD_SHM_FILE)
 		return ach_unlink(c->name);
-	if (status == ACH_OK || !c->open || status == ACH_EACCES)
+	if (status == ACH_OK || !c->open)
 		return status;
 	return ach_condemn(&c->chan);
 }
@@ -92,9 +92,7 @@ int estop_raise(struct estop *e, enum msg_level level, const char *who, uid_t ui
 		put = put_or_condemn(&e->channel[i], &msg);
 		if (put == ACH_OK)
 			status = 0;
-		else if (put == ACH_EACCES && !i)
-			continue; /* an operator */
-		else
+		else if (put != ACH_EACCES || i) /* operators may not write estop */
 			error_add(errors, "channel %s: %s", e->channel[i].name, e->channel[i].why);
 		if (estop_look(e, clock_now_ns()) > level)
 			level = e->level;
@@ -125,10 +123,8 @@ int estop_lower(struct estop *e, const struct estop_seen *seen, enum msg_level l
 /* What estop-b says, or that it cannot be trusted, is copied to estop, which operators cannot change. */
 static void ratify(struct estop *e)
 {
-	const struct estop_kept *kept = &e->judge.kept;
 	const struct estop_seen seen = estop_seen(e);
-	struct msg_estop msg =
-		message(e, MSG_ESTOP_RAISE, kept->base && kept->level ? kept->level : MSG_LEVEL_ESTOP, &seen);
+	struct msg_estop msg = message(e, MSG_ESTOP_RAISE, e->judge.kept.level, &seen);
 	char why[MSG_TEXT_SIZE];
 
 	snprintf(why, sizeof(why), "%.80s%s%.32s", e->why, *e->why && *e->who ? ", " : "", e->who);
@@ -140,7 +136,7 @@ static void ratify(struct estop *e)
 static void reopen(struct estop *e, unsigned int i, int64_t now_ns)
 {
 	struct estop_channel *c = &e->channel[i];
-	int unlinked = 0;
+	int unlinked;
 
 	if (c->open && (ach_unlinked(&c->chan, &unlinked) != ACH_OK || unlinked)) {
 		estop_channel_close(c, ACH_ENOENT, "it was removed");

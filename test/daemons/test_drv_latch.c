@@ -1,4 +1,4 @@
-/* test_drv_latch.c: what the loop does with a condition that only a person may end. */
+/* test_drv_latch.c: what the loop does with a condition that only a person may end.  Also for drv_read.c. */
 #include <errno.h>
 #include <string.h>
 

@@ -91,8 +91,10 @@ static uint64_t lower(void)
 
 static void armed(void)
 {
-	lower();
+	const uint64_t base = lower();
+
 	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, turn());
+	TEST_ASSERT_EQUAL_UINT64(base, estop_kept(&e).base);
 }
 
 static void mend_and_arm(void)
@@ -210,6 +212,8 @@ static void test_levels_and_their_authors(void)
 	TEST_ASSERT_EQUAL_STRING("carl", e.who);
 	TEST_ASSERT_EQUAL(1002, e.judge.because->uid);
 	TEST_ASSERT_EQUAL(getpid(), e.judge.because->pid);
+	TEST_ASSERT_EQUAL_UINT64(7, e.judge.because->epoch);
+	TEST_ASSERT_EQUAL_STRING("", e.channel[0].why);
 	TEST_ASSERT_EQUAL_UINT64(7, e.epoch);
 }
 
@@ -226,6 +230,20 @@ static void test_a_raise_of_the_robots_user_needs_no_copy(void)
 	TEST_ASSERT_EQUAL_UINT64(newest, e.channel[0].window.newest);
 }
 
+/* What it writes to estop says that estop-b was read, and so it carries what was raised there meanwhile. */
+static void test_a_raise_carries_what_it_finds(void)
+{
+	struct msg_estop msg;
+
+	armed();
+	msg = sound();
+	msg.level = MSG_LEVEL_ESTOP;
+	ach_put(&e.channel[1].chan, &msg, sizeof(msg));
+	estop_raise(&e, MSG_LEVEL_HOLD, "ben", 0, "", &quiet);
+	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, e.channel[0].messages[e.channel[0].window.newest % ESTOP_RETAINED].level);
+	TEST_ASSERT_EQUAL(MSG_LEVEL_HOLD, e.channel[1].messages[e.channel[1].window.newest % ESTOP_RETAINED].level);
+}
+
 static void test_a_raise_on_estop_b_is_copied_once(void)
 {
 	struct msg_estop msg;
@@ -234,11 +252,14 @@ static void test_a_raise_on_estop_b_is_copied_once(void)
 	armed();
 	newest = e.channel[0].window.newest;
 	msg = sound();
+	strcpy(msg.who, "ben");
+	strcpy(msg.why, "a hand");
 	ach_put(&e.channel[1].chan, &msg, sizeof(msg));
 	for (int i = 0; i < 5; i++)
 		TEST_ASSERT_EQUAL(MSG_LEVEL_HOLD, turn());
 	TEST_ASSERT_EQUAL_UINT64(newest + 1, e.channel[0].window.newest);
 	TEST_ASSERT_EQUAL_STRING("waist", e.channel[0].messages[(newest + 1) % ESTOP_RETAINED].who);
+	TEST_ASSERT_EQUAL_STRING("a hand, ben", e.channel[0].messages[(newest + 1) % ESTOP_RETAINED].why);
 	armed();
 }
 
@@ -324,6 +345,12 @@ static void test_a_suspended_machine_is_unsure(void)
 	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, turn());
 	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, turn());
 	armed();
+	clock_use_virtual(clock_now_ns()); /* suspended for 0 ns */
+	e.suspended_ns = -50000000;
+	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, turn());
+	e.suspended_ns--;
+	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, turn());
+	clock_use_real();
 }
 
 /* ---- channels that cannot be trusted ---- */
@@ -359,6 +386,65 @@ static void test_a_lowering_on_a_replaced_channel_is_void(void)
 		TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, turn());
 	}
 	armed();
+}
+
+/* Found removed, it is opened at once: the lowering there is void all the same. */
+static void test_a_channel_replaced_between_two_looks(void)
+{
+	struct estop other;
+	struct estop_seen seen;
+	uint64_t base;
+
+	armed();
+	ach_unlink(e.channel[0].name);
+	open_as(&other, true, NULL);
+	estop_look(&other, clock_now_ns());
+	seen = estop_seen(&other);
+	estop_lower(&other, &seen, MSG_LEVEL_RUN, clock_now_ns() + 60000000000, 9, "anna", 0, "", &base, &quiet);
+	estop_close(&other);
+	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, turn());
+	TEST_ASSERT_TRUE(e.channel[0].open);
+	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, turn());
+	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, turn());
+	armed();
+}
+
+static void test_a_channel_is_not_opened_in_every_turn(void)
+{
+	const int64_t now_ns = clock_now_ns();
+
+	armed();
+	TEST_ASSERT_EQUAL(ACH_OK, ach_condemn(&e.channel[1].chan));
+	look();
+	estop_tend(&e, now_ns);
+	TEST_ASSERT_TRUE(e.channel[1].open);
+	look();
+	TEST_ASSERT_FALSE(e.channel[1].open);
+	estop_tend(&e, now_ns + ESTOP_LOOK_NS - 1);
+	TEST_ASSERT_FALSE(e.channel[1].open);
+	estop_tend(&e, now_ns + ESTOP_LOOK_NS);
+	TEST_ASSERT_TRUE(e.channel[1].open);
+}
+
+static int lowest_fd(void)
+{
+	const int fd = dup(STDERR_FILENO);
+
+	close(fd);
+	return fd;
+}
+
+static void test_a_closed_channel_is_closed(void)
+{
+	int before;
+
+	estop_close(&e);
+	before = lowest_fd();
+	open_as(&e, true, NULL);
+	TEST_ASSERT_NOT_EQUAL(before, lowest_fd());
+	estop_close(&e);
+	TEST_ASSERT_EQUAL(before, lowest_fd());
+	TEST_ASSERT_NULL(e.channel[0].chan.handle);
 }
 
 static void test_a_condemned_channel(void)
@@ -410,10 +496,16 @@ static void test_a_channel_that_goes_back_is_condemned(void)
 	armed();
 	estop_raise(&e, MSG_LEVEL_HOLD, "ben", 0, "", &quiet);
 	TEST_ASSERT_EQUAL(MSG_LEVEL_HOLD, turn());
-	open_as(&other, false, NULL);
+	open_as(&other, true, NULL);
 	atomic_fetch_sub(&e.channel[1].chan.handle->shm->commit, 1); /* as an operator could */
 	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, turn());
+	look();
+	TEST_ASSERT_EQUAL_STRING("estop-b cannot be read",
+				 e.channel[0].messages[e.channel[0].window.newest % ESTOP_RETAINED].why);
 	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, estop_look(&other, clock_now_ns()));
+	TEST_ASSERT_FALSE(other.channel[1].chan.handle->shm->condemned);
+	estop_tend(&other, clock_now_ns());
+	TEST_ASSERT_TRUE(other.channel[1].chan.handle->shm->condemned);
 	estop_close(&other);
 	mend_and_arm();
 }
@@ -471,7 +563,10 @@ static void test_a_channel_that_is_too_small_is_refused_and_replaced(void)
 static void test_channels_that_are_missing(void)
 {
 	struct error_sink errors = { 0 };
+	struct estop other;
 	struct estop_seen seen;
+	int unlinked = 0;
+	char why[128];
 	uint64_t base;
 
 	estop_close(&e);
@@ -481,8 +576,14 @@ static void test_channels_that_are_missing(void)
 	TEST_ASSERT_EQUAL(2, errors.count);
 	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, e.level);
 	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, look());
+	snprintf(why, sizeof(why), "%s", e.channel[1].why);
+	open_as(&other, false, NULL); /* makes them, unknown to the first */
 	TEST_ASSERT_EQUAL(-EIO, estop_raise(&e, MSG_LEVEL_ESTOP, "ben", 0, "", &errors));
 	TEST_ASSERT_EQUAL(4, errors.count);
+	TEST_ASSERT_EQUAL_STRING(why, e.channel[1].why);
+	TEST_ASSERT_EQUAL(ACH_OK, ach_unlinked(&other.channel[1].chan, &unlinked));
+	TEST_ASSERT_FALSE(unlinked);
+	estop_close(&other);
 	seen = estop_seen(&e);
 	TEST_ASSERT_EQUAL(-EIO, estop_lower(&e, &seen, MSG_LEVEL_RUN, INT64_MAX, 1, "ben", 0, "", &base, &errors));
 	TEST_ASSERT_EQUAL(5, errors.count);
@@ -549,6 +650,7 @@ static int as_someone(int (*does)(void), gid_t group)
 /* Looks, tries to lower in every way, and raises. */
 static int be_an_operator(void)
 {
+	struct error_sink errors = { 0 };
 	struct estop_seen seen;
 	uint64_t base;
 
@@ -562,9 +664,13 @@ static int be_an_operator(void)
 	seen = estop_seen(&mine);
 	if (!estop_lower(&mine, &seen, MSG_LEVEL_RUN, INT64_MAX, 99, "me", 0, "", &base, &quiet))
 		return 4;
+	if (strncmp(mine.channel[0].why, "ACH_EACCES: ", 12))
+		return 7;
 	if (ach_condemn(&mine.channel[0].chan) == ACH_OK)
 		return 5;
-	return estop_raise(&mine, MSG_LEVEL_HOLD, "operator", SOMEONE, "", &quiet) ? 6 : 0;
+	if (estop_raise(&mine, MSG_LEVEL_HOLD, "operator", SOMEONE, "", &errors))
+		return 6;
+	return errors.count ? 8 : 0;
 }
 
 static void test_an_operator_looks_and_raises_and_does_not_lower(void)
@@ -597,11 +703,15 @@ static void test_a_lowering_that_an_operator_forges_is_a_raise(void)
 
 static int be_a_stranger(void)
 {
+	struct error_sink errors = { 0 };
+
 	open_as(&mine, false, NULL);
 	if (mine.channel[0].open || mine.channel[1].open)
 		return 1;
 	estop_look(&mine, clock_now_ns());
-	return estop_raise(&mine, MSG_LEVEL_ESTOP, "me", 0, "", &quiet) ? 0 : 2;
+	if (!estop_raise(&mine, MSG_LEVEL_ESTOP, "me", 0, "", &errors))
+		return 2;
+	return errors.count == 1 ? 0 : 3;
 }
 
 static void test_a_stranger_does_neither(void)
@@ -657,6 +767,7 @@ int main(void)
 	RUN_TEST(test_an_invalid_message_is_estop_until_the_next_lowering);
 	RUN_TEST(test_levels_and_their_authors);
 	RUN_TEST(test_a_raise_of_the_robots_user_needs_no_copy);
+	RUN_TEST(test_a_raise_carries_what_it_finds);
 	RUN_TEST(test_a_raise_on_estop_b_is_copied_once);
 	RUN_TEST(test_only_who_is_asked_to_copies);
 	RUN_TEST(test_more_than_a_look_reads_is_estop);
@@ -664,6 +775,9 @@ int main(void)
 	RUN_TEST(test_a_suspended_machine_is_unsure);
 	RUN_TEST(test_a_removed_channel);
 	RUN_TEST(test_a_lowering_on_a_replaced_channel_is_void);
+	RUN_TEST(test_a_channel_replaced_between_two_looks);
+	RUN_TEST(test_a_channel_is_not_opened_in_every_turn);
+	RUN_TEST(test_a_closed_channel_is_closed);
 	RUN_TEST(test_a_condemned_channel);
 	RUN_TEST(test_a_writer_stopped_inside_put_prevents_no_raise);
 	RUN_TEST(test_a_channel_that_goes_back_is_condemned);

@@ -5,20 +5,21 @@
  *	a:L b:H =hold		a lowering on estop that has seen everything, a raise to hold on estop-b, a look
  *
  * Messages, on channel a (estop) or b (estop-b):
- *	L l	lowering to run, to hold		H E	raise to hold, to estop
+ *	L l e	lowering to run, hold, estop		H E	raise to hold, to estop
  *	X	invalid message				R	raise to run, which is none
  * behind which may stand what is wrong with it:
  *	-	its writer had not read the newest message of estop
  *	_	its writer had not read the newest message of estop-b
  *	@	of another channel estop		%	of another channel estop-b
  *	!	of another boot				+	its writer claims to have read a message more of estop
- *	~	until before now
+ *	~	until before now			^	published later than any other, as it says
  * Other steps:
  *	a? b?	cannot be read in the next look		a* b*	is another, empty channel from now on
  *	a< b<	the newest message is gone		t	time passes until beyond every lowering
  *	a>N b>N	only the newest N messages are there still
  *	kill	another process goes on with what the last one kept; lost: without it; boot: in another boot
  *	ratify, content	what estop_judge_must_ratify must say
+ *	condemn, spare	whether estop-b is to be condemned
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,10 +58,10 @@ void tearDown(void)
 static void put(int c, const char *what)
 {
 	const char *wrong = what + 1;
-	struct msg_estop m = { .kind = strchr("Ll", *what) ? MSG_ESTOP_LOWER : MSG_ESTOP_RAISE,
-			       .level = strchr("lH", *what) ? MSG_LEVEL_HOLD
-					: *what == 'E'	    ? MSG_LEVEL_ESTOP
-							    : MSG_LEVEL_RUN,
+	struct msg_estop m = { .kind = strchr("Lle", *what) ? MSG_ESTOP_LOWER : MSG_ESTOP_RAISE,
+			       .level = strchr("lH", *what)   ? MSG_LEVEL_HOLD
+					: strchr("eE", *what) ? MSG_LEVEL_ESTOP
+							      : MSG_LEVEL_RUN,
 			       .boot = { boot[0], boot[1] + !!strchr(wrong, '!') },
 			       .chan = { w[0].id + !!strchr(wrong, '@'), w[1].id + !!strchr(wrong, '%') },
 			       .seen = { w[0].newest, w[1].newest },
@@ -69,6 +70,7 @@ static void put(int c, const char *what)
 
 	if (*what == 'X')
 		m.kind = ESTOP_INVALID;
+	m.header.t_publish_ns += strchr(wrong, '^') ? 10 * LONG : 0;
 	m.seen[0] += strchr(wrong, '+') != NULL;
 	m.seen[0] -= strchr(wrong, '-') != NULL;
 	m.seen[1] -= strchr(wrong, '_') != NULL;
@@ -117,6 +119,8 @@ static void step(const char *what)
 		put(*what == 'b', what + 2);
 	else if (*what == '=')
 		look(what + 1);
+	else if (!strcmp(what, "condemn") || !strcmp(what, "spare"))
+		TEST_ASSERT_EQUAL_MESSAGE(*what == 'c', judge.back_b, where);
 	else if (!strcmp(what, "t"))
 		now += LONG + 1;
 	else if (!strcmp(what, "until"))
@@ -146,6 +150,7 @@ static const char *const histories[] = {
 	"a:L =run b:R =estop",
 	"a:L =run b:L =estop",
 	"a:L =run b:L =estop t =estop",
+	"a:L =run a:e =estop =estop b? =estop content",
 	/* valid at one place of two channels in one boot, in time */
 	"a:L- =estop",
 	"a:H =estop a:L- =estop =estop",
@@ -192,17 +197,21 @@ static const char *const histories[] = {
 	"a:L =run a? =estop a:L =estop a:L =run",
 	"a:L =run b? a:L =estop =estop a:L =run",
 	"a:L =run a? b? =estop a? =estop =estop a:L =run",
+	"a:H a:H =estop a:H a? =estop a< =estop a:L =run", /* what lies there then counts for nothing */
 	/* went back */
-	"a:L a:H =hold a< =estop =estop a:L =estop a:L =run",
-	"a:L b:H =hold b< =estop b:H =estop a:L =run",
+	"a:L a:H =hold a< =estop spare =estop a:L =estop a:L =run",
+	"a:L b:H =hold b< =estop condemn b:H =estop spare a:L =run",
 	"b:H a:L =run b< =estop lost =estop",
-	"b:H a:L b< =estop",
+	"b:H a:L b< =estop condemn ratify",
+	"b:H a:L b< a? =estop spare",
+	"b:H a:L b< b? =estop spare",
 	"b:H a:L@ b< =estop content", /* what estop says of other channels counts for nothing */
 	/* replaced */
 	"a:L =run a* =estop a:L =run",
 	"a:L =run b* =estop =estop a:L =run",
 	"a:L =run a* a:L =estop =run",
 	"=estop a* =estop",
+	"a:H a:H a:H =estop a? =estop =estop a* =estop a:L =run",
 	"a:L =run b* b:H a:L =estop =run",
 	/* a successor */
 	"a:L =run t kill =run",
@@ -228,6 +237,9 @@ static const char *const histories[] = {
 	"a:L =run b? =estop ratify a:E =estop b? =estop content",
 	"a:L =run b? =estop ratify a:H =estop b? =estop ratify",
 	"a:L =run b? =estop a:X =estop b? =estop content",
+	"a:L =run a:H a:H a>2 =estop b? =estop content",
+	"a:L =run b? =estop spare",
+	"a:L =run b? =estop b* ratify", /* also if it is not known any more which estop-b that was */
 	"=estop b? =estop content",
 	"b:H =estop a? content",
 	"a:L =run b:H =hold b< =estop ratify",
@@ -274,6 +286,7 @@ static const struct {
 	{ "b:E =estop =estop", 1, 1, NULL },
 	{ "b:E a:H =estop", 0, 1, NULL },
 	{ "a:H b:E b:X =estop", 1, 1, NULL },
+	{ "a:H^ a:H =estop", 0, 2, NULL },
 	{ "a:X b:X =estop", -1, 0, "no valid lowering" },
 	{ "a:H a:H b:E a>1 =estop", 1, 1, NULL },
 	{ "a:L =run a:E =estop", 0, 2, NULL },
@@ -323,6 +336,7 @@ static void test_what_is_kept(void)
 	TEST_ASSERT_EQUAL(MSG_LEVEL_HOLD, judge.kept.level);
 	step("a?");
 	step("=estop");
+	TEST_ASSERT_EQUAL_UINT64(0, judge.kept.chan);
 	TEST_ASSERT_EQUAL_UINT64(0, judge.kept.base);
 	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, judge.kept.level);
 	TEST_ASSERT_NULL(judge.base);
