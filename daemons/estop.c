@@ -54,7 +54,6 @@ enum ach_status estop_channel_open(const struct estop *e, unsigned int i, struct
 		estop_channel_close(c, status, ach_errstr());
 		return status;
 	}
-	c->status = ACH_OK;
 	*c->why = 0;
 	begin_window(c);
 	return ACH_OK;
@@ -162,8 +161,7 @@ static void take(struct estop *e, struct estop_channel *c, struct msg_estop *msg
 	const uint64_t seq = c->chan.seq_num;
 
 	if (!is_valid(msg, len)) {
-		memset(msg, 0, sizeof(*msg));
-		msg->kind = ESTOP_INVALID;
+		*msg = (struct msg_estop){ .kind = ESTOP_INVALID };
 		e->invalid++;
 		snprintf(e->invalid_why, sizeof(e->invalid_why), "channel %s: invalid e-stop message of %zu bytes",
 			 c->name, len);
@@ -192,7 +190,7 @@ static bool read_channel(struct estop *e, struct estop_channel *c)
 	struct msg_estop msg;
 
 	for (unsigned int i = 0; c->open && i < AT_ONCE; i++) {
-		size_t len = 0;
+		size_t len;
 		enum ach_status status = ach_get(&c->chan, &msg, sizeof(msg), &len, NULL, ACH_O_FIRST);
 
 		if (status == ACH_OVERFLOW)

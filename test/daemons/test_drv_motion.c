@@ -493,6 +493,54 @@ static void a_device_without_a_position_is_driven(void)
 	}
 }
 
+static void jump(void)
+{
+	jumped_ns += 200 * MS;
+}
+
+/* Of what it does not measure it does not wait to hear that it stands. */
+static void without_any_measurement_it_rests_for_a_moment(void)
+{
+	fake.plan = no_position;
+	fake.position_rad = fake.velocity_rad_s = NAN;
+	mode = MSG_MODE_CURRENT;
+	value = 0.5;
+	drv_lib_at(1, drv_lib_arm);
+	drv_lib_at(60, jump);
+	drv_lib_always(refer);
+	TEST_ASSERT_EQUAL(0, run_with(LIMITS, 600, ""));
+	TEST_ASSERT_EQUAL_DOUBLE(0.5, JOINT(60)->current_a);
+	TEST_ASSERT_EQUAL_DOUBLE(0, JOINT(61)->current_a);
+	TEST_ASSERT_EQUAL_DOUBLE(0.5, JOINT(63)->current_a);
+}
+
+static bool stopped;
+
+static void leave_alone(void)
+{
+	drv_not_driven(fake.drv, 0, stopped);
+}
+
+/* Driven again it begins at what is measured, or at rest if its device has stopped it. */
+static void what_was_not_driven_begins_again(void)
+{
+	for (int i = 0; i < 2; i++) {
+		drv_lib_end();
+		setUp();
+		fake.velocity_rad_s = 0.3;
+		stopped = i;
+		mode = MSG_MODE_VELOCITY;
+		value = 0.4;
+		drv_lib_at(1, drv_lib_arm);
+		drv_lib_at(60, leave_alone);
+		drv_lib_always(refer);
+		TEST_ASSERT_EQUAL(0, run_with(LIMITS, 600, ""));
+		TEST_ASSERT_EQUAL_DOUBLE(0.4, JOINT(60)->velocity_rad_s);
+		TEST_ASSERT_DOUBLE_WITHIN(1e-9, i ? 0.01 : 0.31, JOINT(61)->velocity_rad_s);
+		TEST_ASSERT_DOUBLE_WITHIN(1e-9, i ? 0.01 : 0.31, JOINT(61)->track_rad_s);
+	}
+}
+
 static void it_takes_no_positions(void)
 {
 	fake.plan = no_position;
@@ -620,6 +668,8 @@ int main(void)
 	RUN_TEST(an_old_position_is_not_judged_by);
 	RUN_TEST(a_position_that_was_never_measured_is_said);
 	RUN_TEST(a_device_without_a_position_is_driven);
+	RUN_TEST(without_any_measurement_it_rests_for_a_moment);
+	RUN_TEST(what_was_not_driven_begins_again);
 	RUN_TEST(it_takes_no_positions);
 	RUN_TEST(limits_are_there_for_joints_that_are);
 	RUN_TEST(a_current_limit_will_do_without_a_position);

@@ -156,6 +156,7 @@ static void what_is_no_number_is_zero(void)
 	TEST_ASSERT_EQUAL_DOUBLE(0, go_with(NAN));
 	TEST_ASSERT_EQUAL_DOUBLE(0, go_with(INFINITY));
 	TEST_ASSERT_EQUAL_DOUBLE(0, go(position(NAN, 0)));
+	TEST_ASSERT_EQUAL_DOUBLE(0, go(position(0, NAN)));
 	drive = (struct drv_ref_track){ 0 };
 	at.position_rad = at.velocity_rad_s = NAN;
 	TEST_ASSERT_EQUAL_DOUBLE(0, go(position(1, 0)));

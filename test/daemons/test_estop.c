@@ -11,6 +11,7 @@
 
 #include "channels/ach_ring.h"
 #include "channels/clock.h"
+#include "config/boot.h"
 #include "daemons/estop.h"
 #include "test/channels/lib.h"
 #include "unity.h"
@@ -54,6 +55,7 @@ void setUp(void)
 	snprintf(prefix, sizeof(prefix), "te%d-", (int)getpid());
 	setenv("ENDPLATE_PREFIX", prefix, 1);
 	remove_channels();
+	memset(&e, 0x5A, sizeof(e));
 	open_as(&e, true, NULL);
 }
 
@@ -192,8 +194,27 @@ static void test_an_invalid_message_is_estop_until_the_next_lowering(void)
 	armed();
 }
 
+/* Also if others before it were overwritten. */
+static void test_messages_that_are_too_long_are_stepped_over(void)
+{
+	static const uint8_t nonsense[600];
+
+	armed();
+	for (int i = 0; i < 70; i++)
+		ach_put(&e.channel[1].chan, nonsense, sizeof(nonsense));
+	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, look());
+	TEST_ASSERT_TRUE(e.channel[1].window.readable);
+	TEST_ASSERT_EQUAL_UINT64(70, e.channel[1].window.newest);
+	TEST_ASSERT_NOT_NULL(strstr(e.invalid_why, "invalid e-stop message of 600 bytes"));
+	armed();
+}
+
 static void test_levels_and_their_authors(void)
 {
+	uint64_t boot[2];
+
+	TEST_ASSERT_EQUAL(0, boot_id_read(boot));
+	TEST_ASSERT_EQUAL_UINT64_ARRAY(boot, e.boot, 2);
 	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, turn());
 	TEST_ASSERT_EQUAL_STRING("", e.who);
 	TEST_ASSERT_EQUAL_STRING("no valid lowering", e.why);
@@ -281,6 +302,29 @@ static void test_only_who_is_asked_to_copies(void)
 	}
 	TEST_ASSERT_EQUAL_UINT64(newest, other.channel[0].window.newest);
 	estop_close(&other);
+}
+
+static void test_the_last_64_are_held_and_their_texts_end(void)
+{
+	const struct estop_window *w = &e.channel[1].window;
+	struct msg_estop msg = sound();
+
+	memset(msg.who, 'w', sizeof(msg.who));
+	memset(msg.why, 'y', sizeof(msg.why));
+	for (unsigned int i = 1; i <= 66; i++) {
+		const struct msg_estop *held = &e.channel[1].messages[i % ESTOP_RETAINED];
+
+		ach_put(&e.channel[1].chan, &msg, sizeof(msg));
+		look();
+		TEST_ASSERT_EQUAL_UINT64(i, w->newest);
+		TEST_ASSERT_EQUAL_UINT64(i > 64 ? i - 63 : 1, w->oldest);
+		TEST_ASSERT_EQUAL(MSG_NAME_SIZE - 1, strlen(held->who));
+		TEST_ASSERT_EQUAL(MSG_TEXT_SIZE - 1, strlen(held->why));
+	}
+	for (int i = 0; i < 70; i++)
+		ach_put(&e.channel[1].chan, &msg, sizeof(msg));
+	look();
+	TEST_ASSERT_EQUAL_UINT64(66 + 70 - 63, w->oldest);
 }
 
 /* Instead of a channel of the e-stop, which is closed. */
@@ -422,8 +466,10 @@ static void test_a_channel_is_not_opened_in_every_turn(void)
 	TEST_ASSERT_FALSE(e.channel[1].open);
 	estop_tend(&e, now_ns + ESTOP_LOOK_NS - 1);
 	TEST_ASSERT_FALSE(e.channel[1].open);
+	TEST_ASSERT_EQUAL_STRING("ACH_CORRUPT: the channel was condemned", e.channel[1].why);
 	estop_tend(&e, now_ns + ESTOP_LOOK_NS);
 	TEST_ASSERT_TRUE(e.channel[1].open);
+	TEST_ASSERT_EQUAL_STRING("", e.channel[1].why);
 }
 
 static int lowest_fd(void)
@@ -444,7 +490,7 @@ static void test_a_closed_channel_is_closed(void)
 	TEST_ASSERT_NOT_EQUAL(before, lowest_fd());
 	estop_close(&e);
 	TEST_ASSERT_EQUAL(before, lowest_fd());
-	TEST_ASSERT_NULL(e.channel[0].chan.handle);
+	TEST_ASSERT_TRUE(!e.channel[0].chan.handle && !e.channel[1].chan.handle);
 }
 
 static void test_a_condemned_channel(void)
@@ -520,6 +566,7 @@ static void test_raising_on_channels_that_are_condemned(void)
 		TEST_ASSERT_EQUAL(ACH_OK, ach_condemn(&e.channel[c].chan));
 	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, look());
 	TEST_ASSERT_FALSE(e.channel[0].open || e.channel[1].open);
+	TEST_ASSERT_EQUAL_UINT64(0, estop_seen(&e).seq[0]);
 	TEST_ASSERT_EQUAL(0, estop_raise(&e, MSG_LEVEL_ESTOP, "ben", 0, "", &errors));
 	TEST_ASSERT_EQUAL(0, errors.count);
 }
@@ -593,17 +640,22 @@ static void test_channels_that_are_missing(void)
 	TEST_ASSERT_EQUAL(0, estop_mend(&e, &errors));
 }
 
+static void keep_line(void *to, const char *line)
+{
+	snprintf(to, ERROR_LINE_MAX, "%s", line);
+}
+
 static void test_a_name_that_is_too_long(void)
 {
-	struct error_sink errors = { 0 };
-	char longer[60];
+	char longer[60], line[ERROR_LINE_MAX];
+	struct error_sink errors = { keep_line, line, 0 };
 
 	estop_close(&e);
 	memset(longer, 'x', sizeof(longer));
 	longer[57] = 0; /* and estop-b is one too many */
 	setenv("ENDPLATE_PREFIX", longer, 1);
 	TEST_ASSERT_EQUAL(-EINVAL, open_without_making(&errors));
-	TEST_ASSERT_EQUAL(1, errors.count);
+	TEST_ASSERT_EQUAL_STRING("estop-b: the channel's name is longer than 63 bytes", line);
 }
 
 static void test_how_channels_are_made_and_opened(void)
@@ -765,11 +817,13 @@ int main(void)
 {
 	UNITY_BEGIN();
 	RUN_TEST(test_an_invalid_message_is_estop_until_the_next_lowering);
+	RUN_TEST(test_messages_that_are_too_long_are_stepped_over);
 	RUN_TEST(test_levels_and_their_authors);
 	RUN_TEST(test_a_raise_of_the_robots_user_needs_no_copy);
 	RUN_TEST(test_a_raise_carries_what_it_finds);
 	RUN_TEST(test_a_raise_on_estop_b_is_copied_once);
 	RUN_TEST(test_only_who_is_asked_to_copies);
+	RUN_TEST(test_the_last_64_are_held_and_their_texts_end);
 	RUN_TEST(test_more_than_a_look_reads_is_estop);
 	RUN_TEST(test_a_successor_obeys_what_its_predecessor_obeyed);
 	RUN_TEST(test_a_suspended_machine_is_unsure);

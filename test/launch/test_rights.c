@@ -69,6 +69,8 @@ static void every_command_takes_one_right(void)
 		TEST_ASSERT_EQUAL_UINT_MESSAGE(RIGHTS_ARM, rights_needed(arming[i]), arming[i]);
 	TEST_ASSERT_EQUAL_UINT(0, rights_needed(""));
 	TEST_ASSERT_EQUAL_UINT(0, rights_needed("lower"));
+	TEST_ASSERT_NOT_NULL(strstr(rights_holders(RIGHTS_ARM), "arming:"));
+	TEST_ASSERT_NULL(strstr(rights_holders(RIGHTS_RAISE), "arming:"));
 }
 
 /* Of a user who is in n groups, group 6000 the last of them. */
