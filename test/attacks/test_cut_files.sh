@@ -30,7 +30,7 @@ test_a_driver_whose_reference_file_was_cut_comes_back() {
 	for channel in waist-ref waist-req waist-rep; do
 		cut_file "$channel"
 		killed_and_back waist
-		level_is run
+		robot_armed # three deaths in a second raise hold
 	done
 	as mover ach put --json '{"mode":["none"]}' --valid 20 "${p}waist-ref"
 }
@@ -45,6 +45,23 @@ test_operators_may_write_what_a_driver_made_again() {
 	lib_until test -e "$ACH_DIR/achshm-${p}estop-b"
 	as operator ach put --json '{"kind":"raise","level":"estop","who":"x"}' "${p}estop-b"
 	end KILL
+}
+
+# The reason is named, with and without a group that writes references.
+test_a_full_folder_of_channels_is_named() {
+	local left
+	install -d "$folder/full"
+	mount -t tmpfs -o size=16k,mode=1777 full "$folder/full"
+	trap 'umount "$folder/full"' EXIT
+	head -c 16k /dev/zero >"$folder/full/filler"
+	lib_cleanup
+	launch
+	install -d -o "${uids[robot]}" "$ENDPLATE_RUN"
+	for left in all 'no group moving'; do
+		[ "$left" = all ] || sed -i '/^moving:/d' "$folder/robot.launch"
+		lib_matches 111 '*fatal: channel *: No space left on device*' as robot env ACH_DIR="$folder/full" achstart \
+			"$folder/robot.launch"
+	done
 }
 
 lib_functions "$folder/log" "${1:-}"
