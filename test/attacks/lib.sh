@@ -22,7 +22,7 @@
 declare -A uids=([root]=0 [robot]=23501 [other]=23502 [stranger]=23503 [operator]=23504 [armer]=23505 [mover]=23506)
 operators=23510 arming=23511 moving=23512
 
-# The robot's user has no capability.  Its own group is private, and it is a member of the groups that it gives rights to.
+# The robot's user has no capability.  Its own group is private; it is a member of the groups that it gives rights to.
 be() { # USER: sets be to a command that becomes that user; other is the user of another robot
 	local groups=--clear-groups
 	case $1 in

@@ -60,8 +60,8 @@ test_a_flood_of_garbage_keeps_no_raise_out() {
 	raises operator
 	end
 	still_alive
-	[ "$(count 'achstart warning estop: ')" = 1 ]
-	[ "$(count 'waist warning estop-invalid: ')" = 1 ]
+	[ "$(count 'achstart warning estop: ')" -lt 20 ] # of some thousand messages
+	[ "$(count 'waist warning estop-invalid: ')" -lt 20 ]
 	robot_armed
 }
 

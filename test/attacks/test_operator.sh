@@ -111,8 +111,8 @@ test_nothing_in_the_way_of_a_raise() {
 test_achctl_estop_works_whatever_lies_there() {
 	local row
 	robot_up
-	for row in 'rm:ach rm' 'garbage:ach put --hex 5a5a5a5a' 'scribbled:scribble over' 'plates truncated:truncate -s 0' \
-		'plates removed:rm'; do
+	for row in 'rm:ach rm' 'garbage:ach put --hex 5a5a5a5a' 'scribbled:scribble over' \
+		'plates truncated:truncate -s 0' 'plates removed:rm'; do
 		robot_armed
 		kill -STOP "$(<"$folder/achstart")"
 		for channel in estop estop-b; do
