@@ -97,7 +97,7 @@ trap 'lib_cleanup; rm -rf "$folder"' EXIT
 
 launch() { # LINE...: the launch file, with these lines
 	printf '%s\n' "include: $folder/bench.yaml" "operators: $operators" "arming: $arming" "moving: $moving" "$@" \
-		'daemons: {canwire: , robotsim: , clock: {dead_after: 1min}, waist: {critical: hold, dead_after: 1min}}' \
+		'daemons: {canwire: , robotsim: , clock: {dead_after: 9s}, waist: {dead_after: 9s, critical: hold}}' \
 		>"$folder/robot.launch"
 }
 

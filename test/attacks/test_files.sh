@@ -249,7 +249,7 @@ test_an_operator_reaches_the_robot_of_the_system() {
 	[ "$(as $operator $operators achctl --robot "plc$$" env)" = "export ENDPLATE_RUN='$system'
 export ENDPLATE_PREFIX='$ENDPLATE_PREFIX'
 unset ACH_DIR" ]
-	lib_matches 111 "*$system: Permission denied: only the robot's user and the groups of its launch file may use it" \
+	lib_matches 111 "*$system: Permission denied: only the robot's user and the groups of its launch file *" \
 		as $stranger achctl --robot "plc$$" status
 	# Nothing of it can be changed by an operator.
 	lib_not as $operator $operators flock -n "$system/lock" true
