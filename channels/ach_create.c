@@ -31,9 +31,9 @@ static enum ach_status create_anonymous(const struct ach_geometry *g, ach_create
 /* ---- the group ---- */
 
 /* The group that the creator of a segment acts for has the group's rights in it, for good: changing its group later
- * adds one and takes none away.  So the calling thread acts for the channel's group while it creates; by the bare system
- * call, because that of the C library is for all threads.  A process that may not, but is a member, creates under its
- * own group and adds the channel's: its own group has to be a private one. */
+ * adds one and takes none away.  So the calling thread acts for the channel's group while it creates; by the bare
+ * system call, because that of the C library is for all threads.  A process that may not, but is a member, creates
+ * under its own group and adds the channel's: its own group has to be a private one. */
 struct acting {
 	gid_t real, before, saved;
 	bool changed;
@@ -147,10 +147,9 @@ static enum ach_status create_once(const char *path, const struct ach_geometry *
 	struct acting acting;
 
 	if (group_act(&acting, group))
-		return ach_error(
-			ACH_EACCES,
-			"%s: this process is not in group %u and may not act for it, so the channel cannot be of that group",
-			path, (unsigned)group);
+		return ach_error(ACH_EACCES,
+				 "%s: this process is not in group %u and may not act for it: no channel of that group",
+				 path, (unsigned)group);
 	if (make_plate(&p, attr, group))
 		r = ach_file_error(path, "creating");
 	else if (make_memory(&p))

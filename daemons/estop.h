@@ -92,8 +92,8 @@ int estop_raise(struct estop *e, enum msg_level level, const char *who, uid_t ui
 		struct error_sink *errors);
 
 /* Puts a lowering for someone who had read `seen`; it is valid only if nothing was written to estop since, and obeyed
- * only by drivers that read it before until_ns.  The Ach sequence number it has if it is valid, in *base: drivers that obey
- * it publish that number.  0, or -errno with a line. */
+ * only by drivers that read it before until_ns.  The Ach sequence number it has if it is valid, in *base: drivers that
+ * obey it publish that number.  0, or -errno with a line. */
 int estop_lower(struct estop *e, const struct estop_seen *seen, enum msg_level level, int64_t until_ns, uint64_t epoch,
 		const char *who, uid_t uid, const char *why, uint64_t *base, struct error_sink *errors);
 

@@ -58,8 +58,8 @@ struct estop_judge {
 /* predecessor NULL, or of another boot: none. */
 void estop_judge_start(struct estop_judge *j, const struct estop_kept *predecessor, const uint64_t boot[2]);
 enum msg_level estop_judge_look(struct estop_judge *j, const struct estop_window w[ESTOP_CHANNELS], int64_t now_ns);
-/* Does channel 1 hold a raise, or was there trouble with it, of which channel 0, which operators cannot change, does not
- * say anything yet? */
+/* Does channel 1 hold a raise, or was there trouble with it, of which channel 0, which operators cannot change, does
+ * not say anything yet? */
 bool estop_judge_must_ratify(const struct estop_judge *j, const struct estop_window w[ESTOP_CHANNELS]);
 
 #endif

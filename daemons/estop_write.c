@@ -61,8 +61,8 @@ static enum ach_status put(struct estop_channel *c, const struct msg_estop *msg)
 /* ---- raising ---- */
 
 /* A raise is put, or its channel is condemned: every reader finds one or the other.  A channel that is condemned
- * already says the same.  One whose file was overwritten cannot be opened, but readers still have it: it is removed, which they
- * notice. */
+ * already says the same.  One whose file was overwritten cannot be opened, but readers still have it: it is removed,
+ * which they notice. */
 static enum ach_status put_or_condemn(struct estop_channel *c, const struct msg_estop *msg)
 {
 	const enum ach_status status = put(c, msg);

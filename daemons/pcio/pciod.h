@@ -49,6 +49,7 @@ struct pciod_job { /* one at a time */
 	bool joints[MSG_JOINTS]; /* still to be done; of a clear: begun */
 	unsigned int at;	 /* homing: the one that homes now */
 	double left_s;
+	bool begins;		       /* in this tick: what was wrong before it was asked for does not count */
 	char refused[PCIOD_WORDS_MAX]; /* why a clear could not do all of it */
 };
 

@@ -57,6 +57,7 @@ static int request_home(struct pciod *p, struct drv *drv, const char *key)
 		if (p->job.joints[i])
 			p->joints[i].module.was_homed = p->joints[i].module.lost_home = false;
 	p->job.kind = PCIOD_JOB_HOME;
+	p->job.begins = true;
 	home_next(p);
 	drv_homing(drv, true);
 	return DRV_LATER;
@@ -78,13 +79,15 @@ static void end_home(struct pciod *p, struct drv *drv, int result, const char *t
 static void step_home(struct pciod *p, struct drv *drv, const struct drv_orders *orders)
 {
 	const struct pciod_joint *j = &p->joints[p->job.at];
+	const bool begins = p->job.begins;
 
+	p->job.begins = false;
 	p->job.left_s -= orders->dt_s;
 	if (p->stop_ns)
 		end_home(p, drv, -ECANCELED, "the driver was asked to stop");
 	else if (!orders->armed || orders->level != MSG_LEVEL_RUN)
 		end_home(p, drv, -ECANCELED, orders->level == MSG_LEVEL_HOLD ? "level hold" : "level estop");
-	else if (p->unwell)
+	else if (p->unwell && !begins)
 		end_home(p, drv, -EIO, p->text);
 	else if (drv_bus_dead(drv, j->bus))
 		end_home(p, drv, -EIO, "its bus is dead");

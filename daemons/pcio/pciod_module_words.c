@@ -158,9 +158,8 @@ bool pciod_module_trouble(const struct pciod_module *m, const struct pciod_rules
 	if (m->wrong)
 		return say_wrong(&w, m);
 	if (m->lost_home)
-		return say(
-			&w, m, "not-homed",
-			" is not homed any more: it lost its power, and where it is; after the request clear, home it");
+		return say(&w, m, "not-homed",
+			   " is not homed any more: it lost its power, and where it is; home it, or clear it");
 	if (m->state & PCIO_STATE_HALTED && !m->may_unhalt && !explained(m))
 		return say(&w, m, "halted", " was halted, not by this driver; the request clear resets it");
 	return say_unanswered(&w, m, rules, now_ns);

@@ -1,8 +1,8 @@
 /* chans.h: the channels of the robot, all that are there, and what the newest message of each says.
  *
- * Those whose name begins with $ENDPLATE_PREFIX; without one all of the machine.  Those
- * that belong neither to the robot's user nor to root, or that every user may write, are left out.  A reader like any other: no writer
- * waits for it, and it needs no achstart.
+ * Those whose name begins with $ENDPLATE_PREFIX; without one all of the machine.  Those that belong neither to the
+ * robot's user nor to root, or that every user may write, are left out.  A reader like any other: no writer waits for
+ * it, and it needs no achstart.
  */
 #ifndef LAUNCH_ACHCTL_CHANS_H
 #define LAUNCH_ACHCTL_CHANS_H

@@ -140,8 +140,8 @@ int folder_make_states(struct error_sink *errors)
 	return folder < 0 ? folder : 0;
 }
 
-/* To be read and entered by that group; (gid_t)-1: by its owner alone.  A folder that others may enter, but not read, is
- * left as it is: systemd would give a folder of another group, with all that is in it, to the unit's own. */
+/* To be read and entered by that group; (gid_t)-1: by its owner alone.  A folder that others may enter, but not read,
+ * is left as it is: systemd would give a folder of another group, with all that is in it, to the unit's own. */
 static int share(int folder, gid_t group)
 {
 	const bool shared = group != (gid_t)-1;

@@ -96,11 +96,14 @@ int level_open(struct supervisor *s, int64_t now_ns, struct error_sink *errors)
 	return -EIO;
 }
 
+/* A robot that somebody had stopped when it ended is not armed by itself when it comes up again. */
 void level_close(struct supervisor *s, bool stopped)
 {
+	const bool raised = estop_look(&s->estop, clock_now_ns()) != MSG_LEVEL_RUN && !s->level.untouched;
+
 	estop_close(&s->estop);
-	s->level.epoch.ended_well = true;
-	if (stopped && s->level.epoch.last)
+	s->level.epoch.ended_well = !raised;
+	if (stopped && (s->level.epoch.last || raised))
 		epoch_write(&s->level.epoch, &(struct error_sink){ 0 });
 }
 

@@ -12,9 +12,9 @@
 void own_capabilities(void);
 
 /* Before anything is made: what is for operators: belongs to that group, and what is for moving: to that one, and to no
- * other group.  As root, or with CAP_SETGID, the process takes the group operators:.  Otherwise it has to be a member of
- * both groups.  Its own group keeps rights to the channels that it makes (ach(7)), so no other user may be in that one.
- * 0, or -EPERM with a line. */
+ * other group.  As root, or with CAP_SETGID, the process takes the group operators:.  Otherwise it has to be a member
+ * of both groups.  Its own group keeps rights to the channels that it makes (ach(7)), so no other user may be in that
+ * one.  0, or -EPERM with a line. */
 int own_groups(const struct rights_robot *robot, struct error_sink *errors);
 
 /* Gives a file, a folder or a socket in that folder ("": the folder itself) to the operators, if there are any. */

@@ -33,8 +33,8 @@ void patrol_close(struct patrol *patrol);
 int patrol_begin(struct patrol *patrol, void (*replaced)(void *to, const char *why), void *to,
 		 struct error_sink *errors);
 
-/* Before a daemon is started: it would exit for good beside a channel of its own that is broken.  mended says which were,
- * and have been removed. */
+/* Before a daemon is started: it would exit for good beside a channel of its own that is broken.  mended says which
+ * were, and have been removed. */
 void patrol_before(const struct patrol *patrol, const char *daemon, void (*mended)(void *to, const char *name),
 		   void *to);
 

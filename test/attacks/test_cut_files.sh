@@ -59,8 +59,8 @@ test_a_full_folder_of_channels_is_named() {
 	install -d -o "${uids[robot]}" "$ENDPLATE_RUN"
 	for left in all 'no group moving'; do
 		[ "$left" = all ] || sed -i '/^moving:/d' "$folder/robot.launch"
-		lib_matches 111 '*fatal: channel *: No space left on device*' as robot env ACH_DIR="$folder/full" achstart \
-			"$folder/robot.launch"
+		lib_matches 111 '*fatal: channel *: No space left on device*' \
+			as robot env ACH_DIR="$folder/full" achstart "$folder/robot.launch"
 	done
 }
 

@@ -423,21 +423,4 @@ test_channels_in_a_folder_of_the_robot() {
 	stop
 }
 
-# The reason is named, with and without a group that writes references.
-test_a_full_folder_of_channels_is_named() {
-	local left
-	install -d "$folder/full"
-	mount -t tmpfs -o size=16k,mode=1777 full "$folder/full"
-	trap 'umount "$folder/full"' EXIT
-	head -c 16k /dev/zero >"$folder/full/filler"
-	lib_cleanup
-	launch
-	install -d -o "${uids[robot]}" "$ENDPLATE_RUN"
-	for left in all 'no group moving'; do
-		[ "$left" = all ] || sed -i '/^moving:/d' "$folder/robot.launch"
-		lib_matches 111 '*fatal: channel *: No space left on device*' as robot env ACH_DIR="$folder/full" achstart \
-			"$folder/robot.launch"
-	done
-}
-
 lib_functions "$folder/log" "${1:-}"

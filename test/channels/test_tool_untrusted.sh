@@ -86,7 +86,8 @@ test_names_in_recordings_are_harmless() {
 		'"},{\\"' '\x7f')
 	for name in "${names[@]}"; do
 		make names "[channel(0, b'$name', 4, 100, 0), record(3, 0, 2000, 1, b'x')]"
-		for command in 'play --list' play echo 'echo --json' 'echo --only x' 'play --only x' 'play --map x=y'; do
+		for command in 'play --list' play echo 'echo --json' 'echo --only x' 'play --only x' \
+			'play --map x=y'; do
 			n=$((n + 1))
 			# shellcheck disable=SC2086 # words
 			"$ach" $command "$tmp/names" >"$tmp/$n.out" 2>"$tmp/$n.err" || true
@@ -100,7 +101,8 @@ test_names_in_recordings_are_harmless() {
 test_arguments_are_harmless() {
 	local name command n=0
 	for name in $'\e[31mred' $'\x9b31m' $'\xff\xfe' $'\u202e' $'\u2028' $'\u0085'; do
-		for command in info echo hz play rm file 'mk -m1 -n1' 'chmod 600' dump 'record -o/dev/null' 'put --hex 00'; do
+		for command in info echo hz play rm file 'mk -m1 -n1' 'chmod 600' dump 'record -o/dev/null' \
+			'put --hex 00'; do
 			n=$((n + 1))
 			# shellcheck disable=SC2086 # words
 			LC_ALL=C "$ach" $command "$name" >"$tmp/$n.out" 2>"$tmp/$n.err" && return 1

@@ -1,5 +1,5 @@
-/* safety_lib.h: cases that hold for every actuator.  Driver, simulator and wire are the real programs; the cases look at
- * the frames on the wire and at the published state.
+/* safety_lib.h: cases that hold for every actuator.  Driver, simulator and wire are the real programs; the cases look
+ * at the frames on the wire and at the published state.
  *
  *	static void some_case(void)
  *	{

@@ -50,8 +50,8 @@ static void check_without_bus(const char *words)
 	safety_check_rate(first_state);
 }
 
-/* The first thing after the bus is back: it stands.  The fault of one that trips is explained by the bus, and is cleared
- * once. */
+/* The first thing after the bus is back: it stands.  The fault of one that trips is explained by the bus, and is
+ * cleared once. */
 static int64_t begins_anew(int64_t back_ns)
 {
 	if (!safety_has(SAFETY_TRIPS)) {
@@ -62,8 +62,8 @@ static int64_t begins_anew(int64_t back_ns)
 	return safety_first(SAFETY_RESET, back_ns)->t_ns;
 }
 
-/* From back_ns on the bus is there again.  Of before there are at most so many moves, and then nothing moves but by what
- * comes now, from rest. */
+/* From back_ns on the bus is there again.  Of before there are at most so many moves, and then nothing moves but by
+ * what comes now, from rest. */
 static void check_back(int64_t back_ns, unsigned int stale_max)
 {
 	const int64_t anew_ns = begins_anew(back_ns);

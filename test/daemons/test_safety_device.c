@@ -394,6 +394,27 @@ static void homing_ends_its_latch(void)
 	TEST_ASSERT_EQUAL_HEX32(0, safety_state()->common.latches);
 }
 
+/* Where it is is not known after it lost its power: homing finds out, without a clear before it. */
+static void homing_ends_a_lost_position(void)
+{
+	uint64_t id;
+
+	armed(&(struct safety_set){ .at_rad = SAFETY_MAX - 0.3 });
+	safety_fault("power-off");
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_FAULT);
+	safety_fault("power-on");
+	SAFETY_UNTIL(safety_state()->common.latches & MSG_LATCH_POSITION_UNKNOWN);
+	for (;;) { /* the module comes up meanwhile */
+		id = safety_request(MSG_VERB_HOME, "");
+		SAFETY_UNTIL(safety_reply(id));
+		if (!safety_reply(id)->result || !strstr(safety_reply(id)->error, "not verified"))
+			break;
+	}
+	TEST_ASSERT_EQUAL_MESSAGE(0, safety_reply(id)->result, safety_reply(id)->error);
+	SAFETY_UNTIL(safety_life() == MSG_LIFE_HOLDING);
+	TEST_ASSERT_EQUAL_HEX32(0, safety_state()->common.latches);
+}
+
 /* Its driver is killed meanwhile: the new one does not go on with what its predecessor was asked for. */
 static void killed_while_homing(void)
 {
@@ -429,6 +450,7 @@ static const struct safety_case cases[] = {
 	SAFETY_CASE(estop_while_homing, SAFETY_HOMES),
 	SAFETY_CASE(hold_while_homing, SAFETY_HOMES),
 	SAFETY_CASE(homing_ends_its_latch, SAFETY_HOMES),
+	SAFETY_CASE(homing_ends_a_lost_position, SAFETY_HOMES),
 	SAFETY_CASE(killed_while_homing, SAFETY_HOMES),
 };
 

@@ -74,7 +74,7 @@ static void a_velocity_is_a_ramp_to_the_limit(void)
 
 /* ---- a tick for each reference, twice as often as the period says ---- */
 
-/* In wire time, over as much of it as this: neither the commands nor the joint gain more speed than the limit allows. */
+/* In wire time, over as much of it as this neither the commands nor the joint gain more speed than the limit allows. */
 #define WINDOW_NS (50 * SAFETY_MS)
 
 static void check_acceleration_over_time(int64_t from_ns)

@@ -245,5 +245,14 @@ stopped_well() {
 	lib_until is 'robot["level"]' run
 }
 lib_case stopped_well stopped_well
+stopped_while_raised() { # nobody's stop is overridden by arm: auto
+	achctl estop >/dev/null
+	achctl stop >/dev/null
+	wait "$achstart" || true
+	! grep -q 'ended well' "$ENDPLATE_RUN/epoch" || return 1
+	begin
+	at_estop && arm
+}
+lib_case stopped_while_raised stopped_while_raised
 
 lib_end

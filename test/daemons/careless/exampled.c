@@ -1,5 +1,5 @@
-/* exampled.c: a driver of the example turntable that ignores its orders: from the first tick on it wants to turn, armed or
- * not.  What it puts on the wire is what the loop lets out. */
+/* exampled.c: a driver of the example turntable that ignores its orders: from the first tick on it wants to turn, armed
+ * or not.  What it puts on the wire is what the loop lets out. */
 #include "daemons/drv.h"
 
 #define ID_STATE 0x191
