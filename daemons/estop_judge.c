@@ -226,7 +226,7 @@ static bool says_estop(const struct estop_judge *j, const struct estop_window w[
 {
 	for (uint64_t s = w[0].newest; s && s >= w[0].oldest; s--) {
 		const struct msg_estop *m = at(&w[0], s);
-		const struct estop_window alone[2] = { w[0], { .id = m->chan[1] } };
+		const struct estop_window alone[] = { w[0], { .id = m->chan[1] } };
 
 		if (is_lowering(m, alone, s, j->boot))
 			return false;

@@ -345,6 +345,26 @@ static void fill_the_queue(void)
 	drv_lib_stop();
 }
 
+static void reply_often(void)
+{
+	struct msg_reply reply;
+
+	msg_init(&reply, msg_type_by_number(msg_reply_number));
+	for (int i = 0; i <= DRV_REQUEST_KEPT; i++)
+		drv_queue_reply(DRIVER, &reply);
+	status = (int)DRIVER->replies_n;
+	DRIVER->replies_n = 0; /* the channel holds as many as were put */
+}
+
+/* As many as wait at most are put before the next one. */
+static void no_reply_is_lost(void)
+{
+	status = 0;
+	drv_lib_at(3, reply_often);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(20, ""));
+	TEST_ASSERT_EQUAL(1, status);
+}
+
 static void a_queue_has_an_end(void)
 {
 	drv_lib_at(3, fill_the_queue);
@@ -659,6 +679,7 @@ int main(void)
 	RUN_TEST(each_bus_has_its_own_frames);
 	RUN_TEST(nothing_leaves_from_a_plan);
 	RUN_TEST(what_is_cancelled_does_not_leave);
+	RUN_TEST(no_reply_is_lost);
 	RUN_TEST(a_queue_has_an_end);
 	RUN_TEST(a_bus_is_proven_by_a_confirmation);
 	RUN_TEST(real_is_what_can_move_something);

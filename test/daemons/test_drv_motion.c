@@ -223,6 +223,31 @@ static void disarmed_too(void)
 	TEST_ASSERT_EQUAL_UINT64(0, drv_lib_last()->common.frames_withheld);
 }
 
+static void send_and_latch(void)
+{
+	send_moving();
+	if (fake.ticks_n == 12)
+		drv_latch(fake.drv, MSG_LATCH_HALTED_BY_OTHER, "halted", "halted after its frame was put");
+}
+
+/* Decided, and no longer allowed when it would leave. */
+static void what_was_put_is_withdrawn(void)
+{
+	unsigned int withheld = 1;
+
+	carelessly();
+	drv_lib_always(send_and_latch);
+	drv_lib_at(2, drv_lib_arm);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(100, ""));
+	TEST_ASSERT_EQUAL(0, refused[12]);
+	TEST_ASSERT_EQUAL(EPERM, refused[13]);
+	for (unsigned int i = 1; i <= fake.ticks_n; i++)
+		withheld += refused[i] == EPERM;
+	TEST_ASSERT_EQUAL_UINT64(withheld, drv_lib_last()->common.frames_withheld);
+	for (unsigned int i = 0; i < fake.sent_n; i++)
+		TEST_ASSERT_FALSE(fake.sent[i].id == 0x203 && fake.sent[i].data[0] >= 12);
+}
+
 static void frames_say_so(void)
 {
 	fake.plan = add_moving;
@@ -659,6 +684,7 @@ int main(void)
 	RUN_TEST(nothing_moves_on_a_bus_that_is_not_proven);
 	RUN_TEST(a_stop_always_leaves);
 	RUN_TEST(disarmed_too);
+	RUN_TEST(what_was_put_is_withdrawn);
 	RUN_TEST(frames_say_so);
 	RUN_TEST(a_deadline_counts_from_the_decision);
 	RUN_TEST(ticks_twice_in_a_period_keep_the_velocity_limit);

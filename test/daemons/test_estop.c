@@ -185,6 +185,10 @@ static void test_an_invalid_message_is_estop_until_the_next_lowering(void)
 
 			armed();
 			put_garbage(c, i);
+			look();
+			TEST_ASSERT_EQUAL_STRING("", e.who);
+			TEST_ASSERT_EQUAL_STRING(e.invalid_why, e.why);
+			TEST_ASSERT_EQUAL_INT64(0, e.since_ns);
 			for (int k = 0; k < 3; k++)
 				TEST_ASSERT_EQUAL_MESSAGE(MSG_LEVEL_ESTOP, turn(), garbage[i].what);
 			TEST_ASSERT_EQUAL_UINT64_MESSAGE(invalid + 1, e.invalid, garbage[i].what);
@@ -567,6 +571,7 @@ static void test_raising_on_channels_that_are_condemned(void)
 	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, look());
 	TEST_ASSERT_FALSE(e.channel[0].open || e.channel[1].open);
 	TEST_ASSERT_EQUAL_UINT64(0, estop_seen(&e).seq[0]);
+	TEST_ASSERT_EQUAL_UINT64(0, estop_seen(&e).id[0]);
 	TEST_ASSERT_EQUAL(0, estop_raise(&e, MSG_LEVEL_ESTOP, "ben", 0, "", &errors));
 	TEST_ASSERT_EQUAL(0, errors.count);
 }
