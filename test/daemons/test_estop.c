@@ -815,7 +815,7 @@ static void test_a_group_of_others(void)
 	estop_close(&e);
 	remove_channels();
 	TEST_ASSERT_EQUAL(0, as_someone(make_without_the_group, SOMEONE));
-	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(mine.channel[0].why, "a channel's group is"), mine.channel[0].why);
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(mine.channel[0].why, "no channel of that group"), mine.channel[0].why);
 }
 
 int main(void)
