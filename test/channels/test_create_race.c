@@ -6,6 +6,7 @@
  *	RACE_SECONDS	how long each of the two crowds works; 4 unless set
  */
 #define _GNU_SOURCE
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -383,6 +384,8 @@ int main(void)
 	test.start = lib_gate_new();
 	test.ready = lib_gate_new();
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	/* Whoever removes a channel looks at every segment there is, and others are not to be counted among its system calls. */
+	(void)unshare(CLONE_NEWIPC);
 	UNITY_BEGIN();
 	RUN_TEST(test_exactly_one_creator_wins);
 	RUN_TEST(test_crowd);

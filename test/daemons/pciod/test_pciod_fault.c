@@ -294,8 +294,8 @@ static void one_that_is_not_homed_any_more_waits_for_a_person(void)
 	f.mute = false;
 	f.state &= ~(uint32_t)PCIO_STATE_HOMED;
 	fake_ticks(&f, 30);
-	trouble_is("not-homed-15", "module 15 is not homed any more: it lost its power, and where it is; after the "
-				   "request clear, home it");
+	trouble_is("not-homed-15", "module 15 is not homed any more: it lost its power, and where it is; home "
+				   "it, or clear it");
 	TEST_ASSERT_TRUE(pciod_module_status(&f.m) & MSG_JOINT_FAULT);
 	TEST_ASSERT_EQUAL_INT(0, pciod_module_clearable(&f.m, text));
 	fake_told(&f);
