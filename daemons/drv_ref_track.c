@@ -53,7 +53,6 @@ static bool begin(struct drv_ref_track *track, const struct drv_ref_limits *l, c
 		return false;
 	track->on = true;
 	track->followed = false;
-	track->bias_rad = 0;
 	track->velocity_rad_s =
 		isfinite(at->velocity_rad_s) ? within(at->velocity_rad_s, -l->velocity_rad_s, l->velocity_rad_s) : 0;
 	return true;

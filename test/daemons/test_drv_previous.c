@@ -14,6 +14,7 @@
 #define ALL DRV_PREVIOUS_ALL
 #define POSITION MSG_LATCH_POSITION_UNKNOWN
 #define HALTED MSG_LATCH_HALTED_BY_OTHER
+#define STRANGER 4712
 #define HOMING MSG_LATCH_HOMING_ABORTED
 
 static uint64_t boot[2];
@@ -183,6 +184,14 @@ static void of_a_boot_that_ends_with_zeros(void)
 	put(&state, sizeof(state));
 }
 
+static void of_a_boot_that_begins_with_zeros(void)
+{
+	struct msg_joint_state state = state_of(6, ALL);
+
+	state.common.boot[0] = 0;
+	put(&state, sizeof(state));
+}
+
 static void stopped(void)
 {
 	struct msg_joint_state state = state_of(6, 0);
@@ -238,6 +247,7 @@ static void the_channel_and_the_file(void)
 		{ "another boot, and it ran in this one", of_another_boot, "pid 1\nincarnation 2\nlatches 0\n", false,
 		  true, 6, ALL },
 		{ "another boot, with zeros", of_a_boot_that_ends_with_zeros, NULL, false, false, 6, 0 },
+		{ "another boot, with zeros first", of_a_boot_that_begins_with_zeros, NULL, false, false, 6, 0 },
 		{ "it was stopping at estop", stopped, NULL, true, false, 6, 0 },
 		{ "it died while homing", while_homing, NULL, true, false, 6, HOMING },
 	};
@@ -284,6 +294,7 @@ static void the_file_line_by_line(void)
 		{ "pid 30\nincarnation 3\nlatches 4\n", true, 3, 4 },
 		{ "pids 10\npid 30\nincarnation 3\nlatches 4\n", true, 3, 4 },
 		{ "pid 30\nincarnation 3\nlatches -1\n", false, 3, 0 },
+		{ "pid 30\nincarnation 1\nlatches 4\n", true, 1, 4 },
 		{ "pid 30\nincarnation 3\nlatches 4x\n", true, 3, ALL },
 		{ "pid 30\nincarnation 3\nlatches 1\n", true, 3, 1 },
 		{ "pid 30\nincarnation 4294967295\nlatches 4\n", true, UINT32_MAX, 4 },
@@ -365,11 +376,29 @@ static void a_file_that_is_too_long_or_too_far_does_no_harm(void)
 	look();
 	setenv("ENDPLATE_RUN", folder, 1);
 	TEST_ASSERT_EQUAL_UINT32(0, previous.incarnation);
+	TEST_ASSERT_FALSE(previous.lost);
+	unlink(path);
+	TEST_ASSERT_EQUAL(0, mkfifo(path, 0600)); /* which is not waited for */
+	look();
+	TEST_ASSERT_EQUAL_UINT32(0, previous.incarnation);
 	unlink(path);
 	TEST_ASSERT_EQUAL(0, mkdir(path, 0700));
 	look();
 	TEST_ASSERT_EQUAL_UINT32(0, previous.incarnation);
 	rmdir(path);
+}
+
+/* The file of another user is none; root's, and his own, are. */
+static void a_strangers_file_is_none(void)
+{
+	write_file("pid 1\nincarnation 2\nlatches 0\n");
+	TEST_ASSERT_FALSE(chmod(folder, 0755) || chown(path, STRANGER, 0));
+	look();
+	TEST_ASSERT_EQUAL_UINT32(0, previous.incarnation);
+	TEST_ASSERT_EQUAL(0, seteuid(STRANGER));
+	look();
+	TEST_ASSERT_EQUAL(0, seteuid(0));
+	TEST_ASSERT_EQUAL_UINT32(2, previous.incarnation);
 }
 
 int main(void)
@@ -379,7 +408,7 @@ int main(void)
 	setenv("ENDPLATE_PREFIX", prefix, 1);
 	setenv("ENDPLATE_RUN", folder, 1);
 	snprintf(path, sizeof(path), "%s/state", folder);
-	mkdir(path, 0700);
+	mkdir(path, 0755);
 	UNITY_BEGIN();
 	if (boot_id_read(boot))
 		return 1;
@@ -389,6 +418,8 @@ int main(void)
 	RUN_TEST(the_first_start_in_a_shell);
 	RUN_TEST(a_link_is_not_followed);
 	RUN_TEST(a_file_that_is_too_long_or_too_far_does_no_harm);
+	if (!geteuid())
+		RUN_TEST(a_strangers_file_is_none);
 	unlink(path);
 	ach_unlink(strcat(strcpy(path, prefix), "arm-state"));
 	snprintf(path, sizeof(path), "%s/state", folder);

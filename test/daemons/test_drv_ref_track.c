@@ -157,9 +157,70 @@ static void what_is_no_number_is_zero(void)
 	TEST_ASSERT_EQUAL_DOUBLE(0, go_with(INFINITY));
 	TEST_ASSERT_EQUAL_DOUBLE(0, go(position(NAN, 0)));
 	TEST_ASSERT_EQUAL_DOUBLE(0, go(position(0, NAN)));
+	stops = true;
+	TEST_ASSERT_EQUAL_DOUBLE(0, go(position(0, 0)));
+	TEST_ASSERT_EQUAL_DOUBLE(0, go(position(NAN, 0)));
 	drive = (struct drv_ref_track){ 0 };
 	at.position_rad = at.velocity_rad_s = NAN;
 	TEST_ASSERT_EQUAL_DOUBLE(0, go(position(1, 0)));
+}
+
+static void at_its_limit_it_goes_no_further(void)
+{
+	at.position_rad = 2;
+	at.ahead_s = 0;
+	TEST_ASSERT_EQUAL_DOUBLE(0, go(position(2, 0.3)));
+}
+
+/* What it was behind before it stood has no meaning afterwards. */
+static void having_stood_it_makes_up_for_all(void)
+{
+	stops = true;
+	TEST_ASSERT_EQUAL_DOUBLE(0, go(position(0.7, 0)));
+	TEST_ASSERT_EQUAL_DOUBLE(0, drv_ref_track_stand(&drive, &limits, &at));
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.01, go(position(0.7, 0)));
+	drive = (struct drv_ref_track){ .followed = true }; /* long ago */
+	TEST_ASSERT_EQUAL_DOUBLE(0, drv_ref_track_stand(&drive, &limits, &at));
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.01, go(position(0.7, 0)));
+}
+
+static void having_followed_a_velocity_too(void)
+{
+	stops = true;
+	TEST_ASSERT_EQUAL_DOUBLE(0, go(position(0.7, 0)));
+	TEST_ASSERT_EQUAL_DOUBLE(0, go_with(0));
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.01, go(position(0.7, 0)));
+}
+
+static void what_it_is_behind_fades_at_half_its_velocity_limit(void)
+{
+	limits.acceleration_rad_s2 = INFINITY;
+	stops = true;
+	TEST_ASSERT_EQUAL_DOUBLE(0, go(position(0.7, 0)));
+	stops = false;
+	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 10 * 0.5 * 0.005 / 2, go(position(0.7, 0)));
+}
+
+static void a_single_place_is_gone_to(void)
+{
+	limits.position_min_rad = limits.position_max_rad = 1;
+	at.position_rad = 0.9;
+	drive = (struct drv_ref_track){ .on = true };
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.01, go(position(1, 0)));
+}
+
+static void without_a_measured_velocity_it_begins_at_rest(void)
+{
+	at.velocity_rad_s = NAN;
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.01, go_with(0.4));
+}
+
+static void a_velocity_limit_below_zero_makes_it_stand(void)
+{
+	drive = (struct drv_ref_track){ .on = true };
+	limits.velocity_rad_s = -0.5;
+	TEST_ASSERT_EQUAL_DOUBLE(0, go_with(0.4));
+	TEST_ASSERT_EQUAL_DOUBLE(0, go(position(1, 0.4)));
 }
 
 /* A joint that does what it is told, one tick later. */
@@ -349,6 +410,13 @@ int main(void)
 	RUN_TEST(what_is_to_stop_is_slower_at_once);
 	RUN_TEST(without_a_measurement_it_is_not_behind);
 	RUN_TEST(what_is_no_number_is_zero);
+	RUN_TEST(at_its_limit_it_goes_no_further);
+	RUN_TEST(having_stood_it_makes_up_for_all);
+	RUN_TEST(having_followed_a_velocity_too);
+	RUN_TEST(what_it_is_behind_fades_at_half_its_velocity_limit);
+	RUN_TEST(a_single_place_is_gone_to);
+	RUN_TEST(without_a_measured_velocity_it_begins_at_rest);
+	RUN_TEST(a_velocity_limit_below_zero_makes_it_stand);
 	RUN_TEST(a_ramp_is_followed_within_the_limits);
 	RUN_TEST(no_limit_is_left);
 	RUN_TEST(a_ramp_that_ran_on_alone_is_not_made_up_for_while_holding);
