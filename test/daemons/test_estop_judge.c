@@ -65,9 +65,10 @@ static void put(int c, const char *what)
 			       .boot = { boot[0], boot[1] + !!strchr(wrong, '!') },
 			       .chan = { w[0].id + !!strchr(wrong, '@'), w[1].id + !!strchr(wrong, '%') },
 			       .seen = { w[0].newest, w[1].newest },
-			       .header.t_publish_ns = now++,
-			       .until_ns = now + (strchr(wrong, '~') ? -1 : LONG) };
+			       .header.t_publish_ns = now,
+			       .until_ns = now + (strchr(wrong, '~') ? 0 : 1 + LONG) };
 
+	now++;
 	if (*what == 'X')
 		m.kind = ESTOP_INVALID;
 	m.header.t_publish_ns += strchr(wrong, '^') ? 10 * LONG : 0;
