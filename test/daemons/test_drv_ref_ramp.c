@@ -881,9 +881,42 @@ static void there_is_there(void)
 	TEST_ASSERT_TRUE(position_for(-1e8 - 2e-7, 0).position_rad == -1e8);
 }
 
+/* ---- rest, and joints without a position ---- */
+
+static void at_rest_a_ramp_has_ended(void)
+{
+	static const enum msg_mode modes[] = { MSG_MODE_VELOCITY, MSG_MODE_VELOCITY, MSG_MODE_CURRENT };
+
+	for (int safe = DRV_REF_HOLD; safe <= DRV_REF_ZERO_CURRENT; safe++) {
+		struct drv_ref_command command;
+
+		joint.begun = true;
+		command = drv_ref_rest(&joint, (enum drv_ref_safe)safe);
+		check(modes[safe], 0, 0, 0, command);
+		TEST_ASSERT_TRUE(command.anew && command.stops);
+		TEST_ASSERT_FALSE(joint.begun);
+	}
+}
+
+static void without_a_position_no_place_is_a_limit(void)
+{
+	for (int sign = -1; sign <= 1; sign += 2) {
+		setUp();
+		joint.no_position = true;
+		limits.position_min_rad = -1e-3;
+		limits.position_max_rad = 1e-3;
+		at_rad = at_rad_s = NAN;
+		VELOCITY(sign, velocity_for(sign * 2, DT));
+		VELOCITY(sign * 2, velocity_for(sign * 2, DT));
+		VELOCITY(sign, tick_for(NULL, DRV_REF_HOLD, DT));
+	}
+}
+
 int main(void)
 {
 	UNITY_BEGIN();
+	RUN_TEST(at_rest_a_ramp_has_ended);
+	RUN_TEST(without_a_position_no_place_is_a_limit);
 	RUN_TEST(tighten_never_widens);
 	RUN_TEST(no_limits_are_infinite);
 	RUN_TEST(margin_takes_from_both_ends);
