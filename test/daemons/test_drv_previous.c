@@ -404,7 +404,7 @@ static void a_strangers_file_is_none(void)
 int main(void)
 {
 	TEST_ASSERT_NOT_NULL(mkdtemp(folder));
-	snprintf(prefix, sizeof(prefix), "previous%d-", (int)getpid());
+	snprintf(prefix, sizeof(prefix), "t%d-", (int)getpid());
 	setenv("ENDPLATE_PREFIX", prefix, 1);
 	setenv("ENDPLATE_RUN", folder, 1);
 	snprintf(path, sizeof(path), "%s/state", folder);

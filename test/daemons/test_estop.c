@@ -52,7 +52,7 @@ static void remove_channels(void)
 
 void setUp(void)
 {
-	snprintf(prefix, sizeof(prefix), "te%d-", (int)getpid());
+	snprintf(prefix, sizeof(prefix), "t%d-", (int)getpid());
 	setenv("ENDPLATE_PREFIX", prefix, 1);
 	remove_channels();
 	memset(&e, 0x5A, sizeof(e));
