@@ -256,14 +256,17 @@ int child_adopt(struct child *child, const struct folder_state *kept)
 	return pidfd < 0 ? pidfd : 0;
 }
 
-/* The group by its descriptor; where the kernel cannot, by the number of a leader that is not reaped yet. */
+/* The group by its descriptor; where the kernel cannot, by the number of a leader that is not reaped yet; a process that
+ * leads no group by itself. */
 int child_signal(const struct child *child, int signal)
 {
 	if (child->pidfd >= 0 && !pidfd_send_signal(child->pidfd, signal, NULL, PIDFD_SIGNAL_PROCESS_GROUP))
 		return 0;
 	if (!child->pid || (!child->ours && pidfd_send_signal(child->pidfd, 0, NULL, 0)))
 		return -ESRCH;
-	return kill(-child->pid, signal) ? -errno : 0;
+	if (!kill(-child->pid, signal) || (child->pidfd >= 0 && !pidfd_send_signal(child->pidfd, signal, NULL, 0)))
+		return 0;
+	return -errno;
 }
 
 /* Of one that is not our child only that it has ended can be known. */
