@@ -256,8 +256,8 @@ int child_adopt(struct child *child, const struct folder_state *kept)
 	return pidfd < 0 ? pidfd : 0;
 }
 
-/* The group by its descriptor; where the kernel cannot, by the number of a leader that is not reaped yet; a process that
- * leads no group by itself. */
+/* The group by its descriptor; where the kernel cannot, by the number of a leader that is not reaped yet; a process
+ * that leads no group by itself. */
 int child_signal(const struct child *child, int signal)
 {
 	if (child->pidfd >= 0 && !pidfd_send_signal(child->pidfd, signal, NULL, PIDFD_SIGNAL_PROCESS_GROUP))

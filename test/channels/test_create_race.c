@@ -384,7 +384,7 @@ int main(void)
 	test.start = lib_gate_new();
 	test.ready = lib_gate_new();
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	/* Whoever removes a channel looks at every segment there is, and others are not to be counted among its system calls. */
+	/* Whoever removes a channel looks at every segment there is: those of other tests are not to be counted. */
 	(void)unshare(CLONE_NEWIPC);
 	UNITY_BEGIN();
 	RUN_TEST(test_exactly_one_creator_wins);

@@ -72,7 +72,7 @@ static void open_channel(ach_channel_t *channel, const char *name, enum msg_numb
 
 	snprintf(full, sizeof(full), "%s%s", prefix ? prefix : "", name);
 	ach_create_attr_init(&attr);
-	ach_create_attr_set_mode(&attr, 0660, (gid_t)-1);
+	ach_create_attr_set_mode(&attr, 0600, (gid_t)-1);
 	ach_create(full, of->retained, of->body->size, &attr);
 	if (ach_open(channel, full, NULL) != ACH_OK)
 		fail("no channel");
