@@ -80,14 +80,11 @@ stop() {
 	wait "$driver"
 }
 
-arm() { # EPOCH LEVEL
-	local channel seen=()
-	for channel in estop estop-b; do
-		seen+=("$(ach info "$p$channel" --json | sed 's/.*"last_seq":\([0-9]*\).*/\1/')")
-	done
-	for channel in estop estop-b; do
-		ach put "$p$channel" --json "{\"epoch\":$1,\"level\":\"$2\",\"seen\":[${seen[0]},${seen[1]}]}"
-	done
+level() { # LEVEL: without achstart
+	case $1 in
+	run) patiently achctl arm --alone >/dev/null 2>&1 ;;
+	*) achctl "$1" >/dev/null ;;
+	esac
 }
 
 follow() { # MODE VALUE: a reference, again and again, from now on
@@ -121,7 +118,7 @@ patiently table_near position 0 0.0001
 unfollow
 
 begin 'armed by hand'
-arm 1 run
+level run
 patiently is common.lifecycle holding
 patiently is common.epoch 1
 patiently near velocity 0 0.001
@@ -149,10 +146,10 @@ unfollow
 begin 'stops at the e-stop'
 follow velocity 1
 patiently near velocity 1 0.002
-arm 1 estop # the same epoch: a raise
+level estop # the same epoch: a raise
 patiently is common.lifecycle disarmed
 patiently table_near velocity 0 0.0001
-arm 2 run
+level run
 patiently near velocity 1 0.002
 unfollow
 
