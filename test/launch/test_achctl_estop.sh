@@ -231,6 +231,8 @@ removed_killed() { # nothing in /dev/shm says that it was stopped
 lib_case killed_and_removed removed_killed
 epochs() { # outlive the channels
 	local before
+	# Its state was removed with all channels: what it may have waited for ends by a person's request.
+	lib_until achctl clear waist >/dev/null 2>&1
 	arm || return 1
 	before=$(of 'robot["epoch"]')
 	ach rm "${p}estop" "${p}estop-b"

@@ -116,7 +116,7 @@ commands_terminals() {
 	local odd
 	odd=$(printf 'a\033[2J\302\233b\377')
 	achctl estop --why "$odd" >/dev/null
-	lib_until grep -q 'waist .*level-estop: .*a?.2J??b?' "$ENDPLATE_RUN/log/events.log" &&
+	lib_until grep -q 'waist .*level-estop: .*a?.2J??b' "$ENDPLATE_RUN/log/events.log" &&
 		LC_ALL=C lib_not grep -q "$(printf '\033\|\233\|\377')" "$ENDPLATE_RUN/log/events.log" &&
 		LC_ALL=C lib_not grep -q "$(printf '\033\|\233\|\377')" "$lib_folder/achstart" &&
 		is 'robot["why"]' 'a?[2J??b?' && lib_matches 0 '*by ann: a?\[2J??b?*' achctl status &&
