@@ -48,6 +48,8 @@ fill() { dd if=/dev/zero of="$ENDPLATE_RUN/filler" bs=4k 2>/dev/null || true; [ 
 said() { grep -qF -- "$1" "$folder/said"; }
 again() { [ "$(pid waist)" != "$1" ] && kill -0 "$(pid waist)"; }
 
+one_waist() { [ "$(runs pciod)" = "$(pid waist)" ]; } # once a process that was killed is gone
+
 test_nothing_is_started_twice_or_left() {
 	local before
 	start
@@ -56,14 +58,14 @@ test_nothing_is_started_twice_or_left() {
 	before=$(pid waist)
 	kill -9 "$before"
 	lib_until again "$before"
-	[ "$(runs pciod)" = "$(pid waist)" ]
+	lib_until one_waist
 	kill -9 "$supervisor"
 	wait "$supervisor" || true
 	: >"$folder/said"
 	start
 	lib_until said 'all 4 ready'
 	[ "$(grep -c 'found running' "$folder/said")" = 4 ]
-	[ "$(runs pciod)" = "$(pid waist)" ]
+	lib_until one_waist
 	stop
 	said 'all stopped'
 	for name in canwire robotsim hubo-daemon pciod; do
