@@ -370,11 +370,12 @@ static bool next(ach_channel_t *chan, void *to, size_t size)
 	return (status == ACH_OK || status == ACH_MISSED_FRAME) && len == size;
 }
 
-/* A device that nothing was done to, and that is not heard: the simulator was held up. */
+/* The device, or a bus, that nothing was done to is not heard: the simulator, or the wire, was held up. */
 static void note_event(const struct msg_event *event)
 {
 	const char *silent = safety_on->event_silent.code;
 
+	safety.held_up |= !safety.bus_breaks && strstr(event->text, "the bus has confirmed nothing yet");
 	safety.held_up |= !strcmp(event->code, "stale");
 	safety.held_up |= !safety.device_breaks && !safety.bus_breaks && silent && !strcmp(event->code, silent);
 }

@@ -38,9 +38,9 @@ static void a_position_far_away(const struct safety_set *set)
 	armed(set);
 	from_ns = safety_last(SAFETY_MOVE)->t_ns;
 	safety_position_to(there_rad);
-	SAFETY_UNTIL(commanded() <= -SAFETY_VELOCITY + SAFETY_ROUNDING);
+	SAFETY_UNTIL(commanded() <= -SAFETY_FAST); /* late ticks leave the joint ahead of its ramp: it goes slower */
 	safety_position_to(back_rad);
-	SAFETY_UNTIL(commanded() >= SAFETY_VELOCITY - SAFETY_ROUNDING);
+	SAFETY_UNTIL(commanded() >= SAFETY_FAST);
 	SAFETY_UNTIL(fabs(safety_position() - back_rad) < 0.005 && fabs(commanded()) < 0.01);
 	safety_check_ramp(from_ns, INT64_MAX, 0, SAFETY_STEP);
 	TEST_ASSERT_EQUAL(0, safety_count(SAFETY_HALT, from_ns));
@@ -119,7 +119,7 @@ static void references_more_often_than_the_period(void)
 	from_ns = safety_last(SAFETY_MOVE)->t_ns;
 	safety.ref_every_ns = 5 * SAFETY_MS / 2;
 	safety_position_to(SAFETY_START_RAD - 0.5);
-	SAFETY_UNTIL(safety_commanded(from_ns) <= -SAFETY_VELOCITY + SAFETY_ROUNDING);
+	SAFETY_UNTIL(safety_commanded(from_ns) <= -SAFETY_FAST);
 	SAFETY_UNTIL(fabs(safety_position() - (SAFETY_START_RAD - 0.5)) < 0.005 && fabs(commanded()) < 0.01);
 	safety_velocity(100);
 	SAFETY_UNTIL(safety_commanded(from_ns) >= SAFETY_VELOCITY - SAFETY_ROUNDING);

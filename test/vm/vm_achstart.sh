@@ -197,7 +197,7 @@ test_real() {
 	ip link set can2 type can bitrate 500000 restart-ms 100
 	robot real can2
 	printf '  other: {program: sleep, args: [infinity], alive: state, dead_after: 60s}\n' >>"$folder/robot.launch"
-	ach mk "$robot.other-state" --type joint-state
+	ach mk -o 600 "$robot.other-state" --type joint-state
 	other_says holding
 	plug_in
 	bring_up

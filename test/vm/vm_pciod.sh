@@ -41,12 +41,7 @@ drive() {
 	pciod --name waist --config "$lib_folder/robot.yaml" >"$lib_folder/waist" 2>&1 &
 	driver=$!
 }
-arm() { # EPOCH
-	local channel
-	for channel in estop estop-b; do
-		ach put "$ENDPLATE_PREFIX$channel" --json '{"epoch":'"$1"',"level":"run","who":"test"}'
-	done
-}
+arm() { vm_until achctl arm --alone; }
 move_to() { # POSITION SECONDS
 	ach put "$waist-ref" --type joint-ref --valid 150 --hz 50 --for "$2" \
 		--json '{"mode":["position"],"position":['"$1"'],"velocity":[0],"current":[0]}'
@@ -54,7 +49,7 @@ move_to() { # POSITION SECONDS
 
 test_moves_and_survives() {
 	play vcan5
-	arm 1
+	arm
 	vm_until says 'common.lifecycle = holding'
 	move_to -1.40 1
 	vm_until between -1.41 -1.39
@@ -73,7 +68,7 @@ test_moves_and_survives() {
 
 test_interface_goes_and_comes() {
 	play vcan6
-	arm 1
+	arm
 	vm_until says 'common.lifecycle = holding'
 	ip link set vcan6 down
 	vm_until says 'common.lifecycle = fault'
@@ -85,7 +80,7 @@ test_interface_goes_and_comes() {
 
 test_stops_by_itself_without_its_driver() {
 	play vcan7
-	arm 1
+	arm
 	vm_until says 'common.lifecycle = holding'
 	move_to -1.0 1 &
 	vm_until at moving

@@ -65,15 +65,16 @@ is_another() { # PID: it runs, and is not that one
 }
 events() { inside cat /var/log/endplate/bench/events.log; }
 said() { grep -qE -- "$1" <<<"$(events)"; }
+has_level() { grep -qF "\"level\":\"$1\"" <<<"$(inside achctl --robot bench status --json)"; }
 daemons() { inside grep -r '^pid' /run/endplate/bench/state | sort; }
 until_it() { vm_until "$@" && return; dmesg | tail -n 50; events; return 1; }
 
-# Processes, channels, sockets; claims stay, and so do channels of the tests before.
+# Processes, channels, sockets; claims and the epoch stay, and so do channels of the tests before.
 of_others=$(compgen -G '/dev/shm/ach*-*' || echo none)
 is_left() {
 	inside ps -e -o comm= | grep -xE 'achstart|canwire|robotsim|hubo-daemon|pciod' ||
 		compgen -G '/dev/shm/ach*-*' | grep -vxF "$of_others" ||
-		inside find /run/endplate/bench ! -path '*/log*' ! -type d | grep .
+		inside find /run/endplate/bench ! -path '*/log*' ! -name epoch ! -type d | grep .
 }
 
 starts() { # it is active when all are ready, and not before
@@ -203,7 +204,7 @@ test_operators() {
 	lib_matches 1 "$refused" as vm-operator stop
 	lib_matches 1 "$refused" as vm-operator request waist home
 	lib_matches 0 'level estop*' as vm-operator estop
-	until_it inside achctl --robot bench status --json | grep -q '"level":"estop"'
+	until_it has_level estop
 	lib_matches 1 "$refused" as vm-operator arm
 	lib_matches 0 'armed: *' as vm-armer arm --within 20s
 	said 'armed by vm-armer'
