@@ -322,12 +322,20 @@ static bool all_ended(const struct drv *drv)
 	return drv->lines_n > 0;
 }
 
-/* A driver with long ticks obeys as soon as the others. */
+static bool moves_something(const struct drv *drv)
+{
+	for (unsigned int i = 0; i < drv->lines_n; i++)
+		if (drv->lines[i].moves)
+			return true;
+	return drv->driver->ref;
+}
+
+/* A driver with long ticks obeys as soon as the others; one that moves nothing, as the robot's clock, keeps its pace. */
 static void watch_estop(struct drv *drv, int64_t now_ns)
 {
 	if (now_ns - drv->estop_ns < ESTOP_LOOK_NS)
 		return;
-	drv->hurry = drv_read_estop(drv, now_ns);
+	drv->hurry = drv_read_estop(drv, now_ns) && moves_something(drv);
 	if (drv->hurry)
 		tick(drv, now_ns);
 }

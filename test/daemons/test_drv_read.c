@@ -92,6 +92,20 @@ static void a_driver_with_long_ticks_obeys_within_20_ms(void)
 	TEST_ASSERT_TRUE(drv_lib_last()->header.t_publish_ns - fake.ticks[2].ns < DRV_LIB_MS);
 }
 
+/* The robot's clock, if there is a level to obey, must not send a frame more. */
+static void a_driver_that_moves_nothing_keeps_its_pace(void)
+{
+	drv_lib_driver.ref = 0;
+	drv_lib_at(1, drv_lib_arm);
+	drv_lib_at(2, drv_lib_estop);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(350, "--set tick=100ms"));
+	TEST_ASSERT_EQUAL(4, fake.ticks_n);
+	for (unsigned int i = 1; i < 4; i++)
+		TEST_ASSERT_EQUAL(100 * DRV_LIB_MS, fake.ticks[i].ns - fake.ticks[i - 1].ns);
+	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, LEVEL(2));
+	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, LEVEL(3));
+}
+
 static void raise_and_lower(void)
 {
 	drv_lib_estop();
@@ -1316,6 +1330,7 @@ int main(void)
 	RUN_TEST(a_lowering_on_estop_b_is_a_raise);
 	RUN_TEST(one_channel_is_enough_to_stop);
 	RUN_TEST(a_driver_with_long_ticks_obeys_within_20_ms);
+	RUN_TEST(a_driver_that_moves_nothing_keeps_its_pace);
 	RUN_TEST(raised_and_lowered_between_two_ticks_is_obeyed_for_one);
 	RUN_TEST(removed_is_estop_and_the_new_one_can_arm);
 	RUN_TEST(the_second_channel_is_looked_at_as_well);
