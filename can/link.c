@@ -1,10 +1,13 @@
 /* link.c: from a name to its back end, and what can be judged without one. */
 #include <errno.h>
 #include <inttypes.h>
+#include <linux/capability.h>
 #include <net/if.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "can/bits.h"
 #include "can/link_backend.h"
@@ -60,6 +63,16 @@ int link_look(const char *name, struct link_info *info, struct error_sink *error
 bool link_kind_is_virtual(const char *kind)
 {
 	return !strcmp(kind, "vcan") || !strcmp(kind, "vxcan") || !strcmp(kind, "wire");
+}
+
+bool link_may_reset(const char *name)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct caps[_LINUX_CAPABILITY_U32S_3] = { { 0 } };
+
+	if (ops_of(name) != &link_socketcan_ops)
+		return true;
+	return !syscall(SYS_capget, &header, caps) && caps[0].effective >> CAP_NET_ADMIN & 1;
 }
 
 bool link_is_virtual(const char *name)

@@ -73,6 +73,9 @@ int link_restart(const char *name, struct error_sink *errors);
  * also if it was not before. */
 int link_reset(const char *name, struct error_sink *errors);
 
+/* May this process reset it?  An interface takes CAP_NET_ADMIN; a wire is reset by whoever may talk to it. */
+bool link_may_reset(const char *name);
+
 /* Can no real device hang on it?  A wire; or an interface that the kernel calls vcan or vxcan, whatever its name.  One
  * that is not there may become anything: false. */
 bool link_is_virtual(const char *name);

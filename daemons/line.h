@@ -27,7 +27,7 @@ struct line {
 	bool ended;	/* a log that is over */
 	bool quiet;	/* nothing has come since it was last read */
 	bool real;	/* something may move */
-	bool can_reset; /* this process may reset its link */
+	bool can_reset; /* somebody here may reset its link */
 	bool no_echo_told;
 	bool tick_wanted; /* the frame that the loop ticks on, the robot's clock or another */
 	uint32_t tick_id;

@@ -50,11 +50,14 @@ static void judge_real(const struct watch *w, const struct robot_bus *bus, struc
 
 	if (!is_real_time(w->child.pid))
 		error_add(errors,
-			  "%s: on a real bus it needs a real-time priority: priority in the launch file, and "
-			  "CAP_SYS_NICE",
+			  "%s: on a real bus it needs a real-time priority: priority in the launch file, and a limit "
+			  "that allows it (LimitRTPRIO=, ulimit -r)",
 			  name);
 	if (!is_locked(w->child.pid))
-		error_add(errors, "%s: on a real bus it needs its memory locked: CAP_IPC_LOCK", name);
+		error_add(errors,
+			  "%s: on a real bus it needs its memory locked, and a limit that allows it (LimitMEMLOCK=, "
+			  "ulimit -l)",
+			  name);
 	if (!word || word->state != MSG_LINK_ERROR_ACTIVE || word->stalled_since_ns)
 		error_add(errors, "%s: bus %s is not well", name, bus->name);
 }

@@ -77,6 +77,15 @@ static void driver_line(struct strings *argv, const struct launch_daemon *daemon
 	add_args(argv, daemon->raw->args);
 }
 
+/* achstart sets it before exec; a program that hears of it locks its memory, too. */
+static void add_priority(struct strings *argv, const struct launch_daemon *daemon)
+{
+	if (!daemon->priority)
+		return;
+	add(argv, "--priority");
+	add(argv, "%lld", (long long)daemon->priority);
+}
+
 static void canwire_line(struct strings *argv, const struct launch_daemon *daemon)
 {
 	add(argv, "run");
@@ -84,10 +93,7 @@ static void canwire_line(struct strings *argv, const struct launch_daemon *daemo
 	add(argv, "%s", argv->launch->name);
 	add(argv, "--bitrate");
 	add(argv, "%lld", daemon->buses_n ? (long long)daemon->buses[0]->bitrate : 0);
-	if (daemon->priority) {
-		add(argv, "--priority");
-		add(argv, "%lld", (long long)daemon->priority);
-	}
+	add_priority(argv, daemon);
 	add_args(argv, daemon->raw->args);
 	for (size_t i = 0; i < daemon->buses_n; i++)
 		add(argv, "%s", launch_bus_wire(daemon->buses[i]));
@@ -113,6 +119,7 @@ static void make_line(struct strings *argv, struct launch_daemon *daemon, struct
 		break;
 	case LAUNCH_ROBOTSIM:
 		add(argv, "run");
+		add_priority(argv, daemon);
 		add(argv, "%s", argv->launch->config);
 		add_args(argv, args);
 		break;

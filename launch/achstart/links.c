@@ -57,9 +57,16 @@ static void bring_up(struct links_one *one, struct events *events, int64_t now_n
 
 void links_up(struct links *l, const struct launch *launch, struct events *events, int64_t now_ns)
 {
-	for (size_t i = 0; i < l->n && launch->links; i++)
-		if (is_socketcan(l->one[i].bus))
-			bring_up(&l->one[i], events, now_ns);
+	for (size_t i = 0; i < l->n && launch->links; i++) {
+		const struct robot_bus *bus = l->one[i].bus;
+
+		if (!is_socketcan(bus))
+			continue;
+		bring_up(&l->one[i], events, now_ns);
+		if (!link_may_reset(bus->interface) && !link_is_virtual(bus->interface))
+			events_say(events, now_ns, MSG_SEVERITY_WARNING, bus->name, "no-reset",
+				   "without CAP_NET_ADMIN %s cannot be reset after a stall", bus->interface);
+	}
 }
 
 /* ---- stalls and bus-off ---- */

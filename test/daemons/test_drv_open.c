@@ -795,6 +795,16 @@ static void who_cannot_reset_a_link_says_so(void)
 	set_caps(caps_kept);
 	TEST_ASSERT_EQUAL(0, status);
 	TEST_ASSERT_TRUE(drv_lib_told("no-reset"));
+	/* achstart does it */
+	drv_lib.events_n = 0;
+	setenv("ENDPLATE_DAEMON", "arm", 1);
+	without_net_admin();
+	status = drv_lib_main("--name arm --bus can97 --bus other=wire:nowhere --set lock_memory=no");
+	set_caps(caps_kept);
+	unsetenv("ENDPLATE_DAEMON");
+	TEST_ASSERT_EQUAL(0, status);
+	TEST_ASSERT_FALSE(drv_lib_told("no-reset"));
+	TEST_ASSERT_EQUAL(1, drv_lib_last()->common.bus[0].can_reset);
 }
 
 /* No further one is looked at, which a sanitizer sees. */

@@ -60,11 +60,11 @@ robot() {
 
 # In the background these become what they run.
 as_root() { exec "$@"; }
-as_user() { # with the three capabilities, and no other
-	local three=-all,+net_admin,+sys_nice,+ipc_lock
+as_user() { # with one capability, and limits
+	local one=-all,+net_admin
 
-	exec setpriv --reuid 65534 --regid 65534 --clear-groups --no-new-privs --inh-caps "$three" \
-		--ambient-caps "$three" --bounding-set "$three" "$@"
+	exec prlimit --rtprio=99 --memlock=unlimited setpriv --reuid 65534 --regid 65534 --clear-groups \
+		--no-new-privs --inh-caps "$one" --ambient-caps "$one" --bounding-set "$one" "$@"
 }
 
 bring_up() { # [as_user]
@@ -259,7 +259,7 @@ test_an_ordinary_user() {
 	bring_up as_user
 	is_ready
 	lib_not said CAP_
-	is "$(awk '$1 == "CapEff:" { print $2 }' "/proc/$supervisor/status")" = 0000000000805000
+	is "$(awk '$1 == "CapEff:" { print $2 }' "/proc/$supervisor/status")" = 0000000000001000
 	is "$(vm_link can2)" = 'ERROR-ACTIVE 0 0 0 1000000'
 	real_time waist
 	until_it achctl arm --who me
