@@ -204,7 +204,7 @@ enum ach_status ach_create(const char *name, size_t frame_cnt, size_t frame_size
 
 /* ---- removing ---- */
 
-static void remove_memory(const char *path, const char *name)
+bool ach_plate_remove(const char *path, const char *name)
 {
 	char source[ACH_FILE_PATH_LEN];
 	struct ach_plate plate;
@@ -218,6 +218,7 @@ static void remove_memory(const char *path, const char *name)
 	}
 	if (fd >= 0)
 		close(fd);
+	return !unlink(path) || errno == ENOENT;
 }
 
 /* To a name of its own first: what is removed is what was looked at. */
@@ -236,13 +237,10 @@ enum ach_status ach_unlink(const char *name)
 	ach_file_gone_path(aside, name, id);
 	if (!lstat(path, &st) && S_ISDIR(st.st_mode))
 		return ach_error(ACH_BAD_SHM_FILE, "%s is not a channel", path);
-	if (rename(path, aside)) {
+	if (rename(path, aside))
 		r = ach_file_error(path, "removing");
-	} else {
-		remove_memory(aside, name);
-		if (unlink(aside) && errno != ENOENT)
-			r = ach_file_error(aside, "removing");
-	}
+	else if (!ach_plate_remove(aside, name))
+		r = ach_file_error(aside, "removing");
 	if (r == ACH_OK || r == ACH_ENOENT)
 		(void)ach_orphan_remove(ACH_ORPHAN_AGE_S, false);
 	return r;

@@ -136,20 +136,34 @@ static int remove_segments(int age_s, bool everywhere)
 	return removed;
 }
 
-/* "achlock-NAME-ID" of a channel that has another id now, or is gone. */
-static bool lock_is_stale(const char *file)
+/* The channel's name in "achlock-NAME-ID", "achgone-NAME-ID". */
+static bool name_of(char name[ACH_CHAN_NAME_MAX], const char *file)
 {
-	char name[ACH_CHAN_NAME_MAX], path[ACH_FILE_PATH_LEN], expected[ACH_FILE_PATH_LEN];
+	const char *dash = strrchr(file, '-');
+
+	if (dash < file + 8 || (size_t)(dash - file) - 8 >= ACH_CHAN_NAME_MAX)
+		return false;
+	snprintf(name, ACH_CHAN_NAME_MAX, "%.*s", (int)(dash - file) - 8, file + 8);
+	return ach_file_check_name(name) == ACH_OK;
+}
+
+/* Whoever put it aside is dead, or does the same at this moment. */
+static bool finish_removal(const char *name, const char *file)
+{
+	char path[ACH_FILE_PATH_LEN];
+
+	ach_file_gone_path(path, name, strtoull(strrchr(file, '-') + 1, NULL, 16));
+	return !strcmp(strrchr(path, '/') + 1, file) && ach_plate_remove(path, name);
+}
+
+/* The lock of a channel that has another id now, or is gone. */
+static bool lock_is_stale(const char *name, const char *file)
+{
+	char path[ACH_FILE_PATH_LEN], expected[ACH_FILE_PATH_LEN];
 	struct ach_plate plate;
 	struct stat st;
-	const char *dash = strrchr(file, '-');
 	int fd;
 
-	if (dash < file + 8 || (size_t)(dash - file) - 8 >= sizeof(name))
-		return false;
-	snprintf(name, sizeof(name), "%.*s", (int)(dash - file) - 8, file + 8);
-	if (ach_file_check_name(name) != ACH_OK)
-		return false;
 	ach_file_channel_path(path, name);
 	fd = ach_file_open(path, O_RDONLY);
 	if (fd < 0)
@@ -164,6 +178,7 @@ static bool lock_is_stale(const char *file)
 
 static int remove_files(int age_s)
 {
+	char name[ACH_CHAN_NAME_MAX];
 	DIR *folder = ach_file_list();
 	struct dirent *d;
 	struct stat st;
@@ -172,11 +187,13 @@ static int remove_files(int age_s)
 	while (folder && (d = readdir(folder))) {
 		bool gone = !strncmp(d->d_name, "achgone-", 8);
 
-		if ((!gone && strncmp(d->d_name, "achlock-", 8) != 0) ||
+		if ((!gone && strncmp(d->d_name, "achlock-", 8) != 0) || !name_of(name, d->d_name) ||
 		    fstatat(dirfd(folder), d->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode) ||
-		    st.st_uid != geteuid() || !is_old(st.st_ctime, age_s))
+		    st.st_uid != geteuid())
 			continue;
-		if (gone || lock_is_stale(d->d_name))
+		if (gone)
+			removed += finish_removal(name, d->d_name);
+		else if (is_old(st.st_ctime, age_s) && lock_is_stale(name, d->d_name))
 			removed += !unlinkat(dirfd(folder), d->d_name, 0);
 	}
 	if (folder)

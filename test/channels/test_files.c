@@ -280,7 +280,6 @@ static void test_orphans(void)
 	char name[LIB_NAME_LEN], path[256];
 	struct ach_plate kept, gone;
 	ach_channel_t chan;
-	int fd;
 
 	LIB_ASSERT_STATUS(ACH_OK, ach_create(lib_name(name, "orphan"), 1, 1, NULL));
 	gone = (struct ach_plate){ .shm = lib_memory(name), .bell = lib_bell(name) };
@@ -305,15 +304,28 @@ static void test_orphans(void)
 	(void)ach_orphan_remove(0, true);
 	TEST_ASSERT_FALSE(lib_segment_exists(kept.shm));
 
-	/* A removal that was not finished. */
-	ach_file_gone_path(path, name, 1);
-	fd = open(path, O_CREAT | O_RDWR, 0600);
-	TEST_ASSERT_TRUE(fd >= 0);
-	close(fd);
-	(void)ach_orphan_remove(LIB_HANG_S * 10, false);
+}
+
+/* Whoever removed it was killed in between: the next one who removes anything finishes it, and goes by its name. */
+static void test_a_removal_is_finished(void)
+{
+	char name[LIB_NAME_LEN], other[LIB_NAME_LEN], path[256], aside[ACH_FILE_PATH_LEN], strange[300];
+	struct ach_plate gone;
+
+	LIB_ASSERT_STATUS(ACH_OK, ach_create(lib_name(name, "gone"), 1, 1, NULL));
+	gone = (struct ach_plate){ .shm = lib_memory(name), .bell = lib_bell(name) };
+	ach_file_gone_path(aside, name, 1);
+	TEST_ASSERT_EQUAL_INT(0, rename(lib_path(path, name), aside));
+	snprintf(strange, sizeof(strange), "%s0", aside); /* no name that a removal gives */
+	TEST_ASSERT_EQUAL_INT(0, close(open(strange, O_CREAT | O_RDWR, 0600)));
+	LIB_ASSERT_STATUS(ACH_OK, ach_create(name, 1, 1, NULL)); /* under the same name */
+	LIB_ASSERT_STATUS(ACH_OK, ach_create(lib_name(other, "other"), 1, 1, NULL));
+	LIB_ASSERT_STATUS(ACH_OK, ach_unlink(other));
+	TEST_ASSERT_NOT_EQUAL(0, access(aside, F_OK));
+	TEST_ASSERT_FALSE(lib_segment_exists(gone.shm) || lib_segment_exists(gone.bell));
 	TEST_ASSERT_EQUAL_INT(0, access(path, F_OK));
-	(void)ach_orphan_remove(0, false);
-	TEST_ASSERT_NOT_EQUAL(0, access(path, F_OK));
+	TEST_ASSERT_EQUAL_INT(0, unlink(strange));
+	LIB_ASSERT_STATUS(ACH_OK, ach_unlink(name));
 }
 
 static void test_orphans_of_a_folder_that_is_gone(void)
@@ -608,6 +620,7 @@ int main(void)
 	RUN_TEST(test_unlink_of_a_forged_plate);
 	RUN_TEST(test_orphan_without_contents);
 	RUN_TEST(test_orphans);
+	RUN_TEST(test_a_removal_is_finished);
 	RUN_TEST(test_orphans_of_a_folder_that_is_gone);
 	RUN_TEST(test_a_folder_of_its_own);
 	RUN_TEST(test_unlink_leaves_other_channels_alone);
