@@ -480,11 +480,15 @@ static void sweep_folder(const char *name)
 	unlinkat(run_fd, name, AT_REMOVEDIR);
 }
 
+void folder_sweep_states(void)
+{
+	sweep_folder("state");
+}
+
 void folder_sweep(void)
 {
 	static const char *const names[] = { "notify", "control", "robot", "lock" };
 
-	sweep_folder("state");
 	sweep_folder("wire");
 	sweep_lock(run_fd, "robotsim.lock");
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)

@@ -355,6 +355,7 @@ static void close_all(struct supervisor *s, bool stopped)
 	level_close(s, stopped);
 	if (stopped) {
 		room_give_up();
+		folder_sweep_states(); /* first: one without its channel is a driver whose latches are lost */
 		patrol_sweep(&s->patrol);
 		folder_sweep();
 	}

@@ -163,6 +163,7 @@ static void killed_while_it_stops(void)
 	}
 	rig_start();
 	RIG_UNTIL(rig_events("achstart", "begin") == TIMES + 1 && rig_all_ready());
+	RIG_ASSERT(rig_events("waist", "latched") == 0); /* nothing was lost */
 	RIG_ASSERT(!rig_stop());
 	check_left();
 }
