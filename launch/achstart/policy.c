@@ -219,7 +219,7 @@ static int64_t pause_ns(struct policy *p, const struct turn *t)
 {
 	int64_t max_ns = t->rules->backoff_max_ns, now_ns = p->backoff_ns ? p->backoff_ns : t->rules->backoff_ns;
 
-	if (t->rules->critical && max_ns > POLICY_CRITICAL_BACKOFF_NS)
+	if (t->rules->critical && p->early_deaths < t->rules->budget && max_ns > POLICY_CRITICAL_BACKOFF_NS)
 		max_ns = POLICY_CRITICAL_BACKOFF_NS;
 	now_ns = now_ns < max_ns ? now_ns : max_ns;
 	p->backoff_ns = 2 * now_ns;

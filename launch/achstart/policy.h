@@ -15,10 +15,10 @@
  *
  * and after a death, by itself or by us: at once if it had been ready for a second (settled), else after a pause of
  * 0.1 s that doubles up to 5 s.  Deaths before a second of readiness are counted, and ten of them in a minute are
- * enough: failed.  Exit status 100, a wrong configuration, is failed at once.  A critical daemon has no budget and
- * pauses for 20 ms at most; three of its deaths within a second raise the e-stop to the level that the launch file
- * names, and so does each way of ending in failed.  Only the one that died is started again, and it waits for nobody:
- * needs are looked at when somebody asks for a start.
+ * enough: failed.  Exit status 100, a wrong configuration, is failed at once.  A critical daemon is not given up for
+ * them, and its first ten pauses are 20 ms at most; three of its deaths within a second raise the e-stop to the level
+ * that the launch file names, and so does each way of ending in failed.  Only the one that died is started again, and
+ * it waits for nobody: needs are looked at when somebody asks for a start.
  *
  * The caller
  *	- sends an event when something happened, and does at once, in the order of the bits, what the answer says;
