@@ -9,6 +9,7 @@
 
 #include "config/text.h"
 #include "launch/achctl/ctl.h"
+#include "launch/achstart/peer.h"
 #include "launch/achstart/terminal.h"
 
 #define WIDTH_MIN 40
@@ -102,14 +103,12 @@ int ctl_name(const struct ctl_line *line, const char *name)
 
 void ctl_who(const struct ctl_line *line, char who[CTL_WHO_MAX])
 {
-	const char *const words[] = { line->who, getenv("SUDO_USER"), getenv("USER"), getenv("LOGNAME") };
+	const char *sudo = getuid() ? NULL : getenv("SUDO_USER"), *word = line->who ? line->who : sudo;
 
-	snprintf(who, CTL_WHO_MAX, "uid %u", (unsigned int)getuid());
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-		if (words[i] && *words[i]) {
-			snprintf(who, CTL_WHO_MAX, "%s", words[i]);
-			break;
-		}
+	if (word && *word)
+		snprintf(who, CTL_WHO_MAX, "%s", word);
+	else
+		peer_name(who, getuid(), "/etc/passwd");
 	terminal_clean(who);
 	for (char *p = who; *p; p++)
 		if (*p == '\t')

@@ -15,6 +15,7 @@ test_an_operator_looks_and_stops() {
 	[[ $(as operator achctl --json status || true) == *'"robot":"bench"'* ]]
 	as operator ach echo --last "${p}waist-state" >/dev/null
 	raises operator
+	[[ $(as operator achctl status) == *"estop, epoch 1, by uid ${uids[operator]}: "* ]]
 	[ "$(count "by uid ${uids[operator]}: operator pressed the button")" -ge 1 ]
 }
 
@@ -30,7 +31,7 @@ lowering_first() { echo '{"kind":"lower","level":"run","epoch":1,"until_ns":9223
 
 test_an_armer_arms() {
 	robot_up
-	as armer achctl arm
+	as armer achctl arm --who root
 	level_is run
 	[ "$(count "armed by uid ${uids[armer]} (root)")" = 1 ]
 }

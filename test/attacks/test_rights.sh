@@ -82,7 +82,7 @@ for groups in 7001 7001,7003; do
 done
 lib_case raised test "$("$build/achctl" status --json | grep -o '"level":"[a-z]*"' | head -1)" = '"level":"hold"'
 
-lib_case arms lib_matches 0 'armed: *' ctl 7001,7002 arm
+lib_case arms lib_matches 0 'armed: *' ctl 7001,7002 arm --who root
 lib_case arms_by_user_id said 'armed by uid 7100 (root)'
 lib_case restarts lib_matches 0 'waist: ready*' ctl 7001,7002 restart waist
 lib_case restarts_by_user_id said 'restart, asked by uid 7100'

@@ -6,8 +6,8 @@ set -eu
 build=${BUILD:-build}
 achctl=$build/achctl
 ach=$build/ach
-unset NO_COLOR SUDO_USER LOGNAME
-export USER=ann LC_ALL=C
+unset NO_COLOR
+export SUDO_USER=ann LC_ALL=C
 lib_tmp
 export ENDPLATE_RUN=$lib_folder/run ENDPLATE_PREFIX=t-ctl-$$-
 p=$ENDPLATE_PREFIX

@@ -5,8 +5,8 @@ set -eu
 
 build=${BUILD:-build}
 build=$(realpath "$build")
-export USER=ann LC_ALL=C PATH=$build:$PATH
-unset NO_COLOR SUDO_USER
+export SUDO_USER=ann LC_ALL=C PATH=$build:$PATH
+unset NO_COLOR
 lib_tmp
 export ENDPLATE_RUN=$lib_folder/run ENDPLATE_PREFIX=t-ctla-$$-
 p=$ENDPLATE_PREFIX
@@ -58,7 +58,7 @@ lib_until is lifecycle disarmed
 # A driver that does not take it: the request has no effect, neither then nor later.
 stopped() {
 	kill -STOP "$waist"
-	lib_matches 1 '*refused: not taken by waist (estop)' achctl arm --alone --within 500ms || return 1
+	lib_until lib_matches 1 '*refused: not taken by waist (estop)' achctl arm --alone --within 500ms || return 1
 	kill -CONT "$waist"
 	later && is level estop
 }

@@ -6,8 +6,8 @@ set -eu
 
 build=${BUILD:-build}
 build=$(realpath "$build")
-export USER=ann LC_ALL=C PATH=$build:$PATH
-unset NO_COLOR SUDO_USER
+export SUDO_USER=ann LC_ALL=C PATH=$build:$PATH
+unset NO_COLOR
 lib_tmp
 export ENDPLATE_RUN=$lib_folder/run ENDPLATE_PREFIX=t-ctle-$$-
 p=$ENDPLATE_PREFIX
