@@ -34,17 +34,17 @@ static struct sample sample_of(const struct drv *drv, unsigned int joint, int64_
 	}
 	s.fresh = s.age_ns < old_ns;
 	s.stale = s.age_ns >= stale_ns;
+	/* What measures neither a position nor a velocity has nothing that grows old. */
+	if (drv->ramps[joint].no_position && isnan(state->velocity[joint])) {
+		s.fresh = true;
+		s.stale = false;
+	}
 	/* A ramp that began with a velocity of long ago would set a joint in motion that stands. */
 	s.rad_s = s.stale ? 0 : state->velocity[joint];
 	s.rad = state->position[joint];
-	if (isfinite(s.rad_s) && s.age_ns > 0 && !s.stale)
+	if (s.age_ns > 0 && isfinite(s.rad_s))
 		s.rad += s.rad_s * (double)s.age_ns / 1e9;
-	if (drv->ramps[joint].no_position) {
-		s.stale &= isfinite(state->velocity[joint]);
-		s.fresh |= !isfinite(state->velocity[joint]);
-	} else {
-		s.stale |= isnan(s.rad);
-	}
+	s.stale |= !drv->ramps[joint].no_position && isnan(s.rad);
 	return s;
 }
 
