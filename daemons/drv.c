@@ -330,7 +330,7 @@ static bool moves_something(const struct drv *drv)
 	return drv->driver->ref;
 }
 
-/* A driver with long ticks obeys as soon as the others; one that moves nothing, as the robot's clock, keeps its pace. */
+/* A driver with long ticks obeys as soon as the others; one that moves nothing, as the clock, keeps its pace. */
 static void watch_estop(struct drv *drv, int64_t now_ns)
 {
 	if (now_ns - drv->estop_ns < ESTOP_LOOK_NS)

@@ -106,7 +106,7 @@ test_two_robots_at_once() {
 	kill -KILL "$(awk '$1 == "pid" { print $2 }' "$folder/two/state/waist")"
 	until_done said two 'incarnation 2'
 	stop
-	lib_not said one error
+	lib_not said one 'incarnation 2'
 	stop "$first"
 	lib_not ls "$folder/one/control" "$folder/two/control" 2>/dev/null
 }

@@ -111,7 +111,7 @@ static void the_bench_runs(void)
 	TEST_ASSERT_EQUAL_STRING("bench", launch.name);
 	is_order("canwire robotsim clock waist", true);
 	has_line("canwire", "canwire run --robot bench --bitrate 1000000 --priority 60 torso");
-	has_line("robotsim", "robotsim run CONFIG");
+	has_line("robotsim", "robotsim run --priority 55 CONFIG");
 	has_line("clock", "hubo-daemon --name clock --robot bench --config CONFIG");
 	has_line("waist", "pciod --name waist --robot bench --config CONFIG");
 	TEST_ASSERT_EQUAL(LAUNCH_ARM_AUTO, launch.arm);

@@ -9,7 +9,9 @@
 #include <linux/can/raw.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <linux/tty.h>
 #include <net/if.h>
+#include <pty.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -138,6 +140,47 @@ static void check_echo(struct bus *bus)
 	g = bus_suite_receive(bus, 1);
 	TEST_ASSERT_TRUE(frame_equal(&f, &g->frame));
 	TEST_ASSERT_EQUAL_HEX32(BUS_OWN, g->flags & ~BUS_RESTAMPED);
+}
+
+/* A serial line as a bus: the kernel itself gives back what it has queued, whatever becomes of it.  That is no echo. */
+static void slcan_confirms_nothing(void)
+{
+	struct frame f = bus_suite_frame("321#ABCD");
+	const struct bus_frame *g;
+	char name[IFNAMSIZ], text[64] = "";
+	struct termios raw;
+	struct ifreq request;
+	struct bus *bus;
+	int master, tty;
+	size_t n = 0;
+
+	memset(&raw, 0, sizeof(raw));
+	cfmakeraw(&raw);
+	LIB_CHECK(!openpty(&master, &tty, NULL, &raw, NULL));
+	LIB_CHECK(!ioctl(tty, TIOCSETD, &(int){ N_SLCAN }));
+	LIB_CHECK(!ioctl(tty, SIOCGIFNAME, &request));
+	snprintf(name, sizeof(name), "%s", request.ifr_name);
+	sh("ip link set %s up type can bitrate 1000000 2>/dev/null || ip link set %s up", name, name);
+	bus = bus_suite_open(name, NULL);
+	TEST_ASSERT_FALSE(bus_confirms(bus));
+	bus_suite_send(bus, &f);
+	g = bus_suite_receive(bus, 1);
+	TEST_ASSERT_TRUE(frame_equal(&f, &g->frame));
+	TEST_ASSERT_EQUAL_HEX32(BUS_QUEUED, g->flags & (BUS_QUEUED | BUS_OWN));
+	/* On the line, behind what sets the bit rate; and the other way. */
+	while (!strstr(text, "t3212ABCD\r")) {
+		const ssize_t more = read(master, text + n, sizeof(text) - 1 - n);
+
+		LIB_CHECK(more > 0 && (n += (size_t)more) < sizeof(text) - 1);
+		text[n] = 0;
+	}
+	LIB_CHECK(write(master, "t1231EE\r", 8) == 8);
+	g = bus_suite_receive(bus, 1);
+	f = bus_suite_frame("123#EE");
+	TEST_ASSERT_TRUE(frame_equal(&f, &g->frame));
+	TEST_ASSERT_EQUAL_HEX32(0, g->flags & (BUS_QUEUED | BUS_OWN));
+	close(tty);
+	close(master);
 }
 
 /* The kernel begins to stamp a moment after it was asked to. */
@@ -889,6 +932,7 @@ int main(void)
 	RUN_TEST(kernel_without_can);
 	RUN_TEST(padding_of_others);
 	RUN_TEST(error_frames);
+	RUN_TEST(slcan_confirms_nothing);
 	RUN_TEST(states);
 	RUN_TEST(controller_states);
 	RUN_TEST(restart_unheard);
