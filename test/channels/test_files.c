@@ -303,7 +303,6 @@ static void test_orphans(void)
 	LIB_ASSERT_STATUS(ACH_OK, ach_close(&chan));
 	(void)ach_orphan_remove(0, true);
 	TEST_ASSERT_FALSE(lib_segment_exists(kept.shm));
-
 }
 
 /* Whoever removed it was killed in between: the next one who removes anything finishes it, and goes by its name. */
