@@ -1,11 +1,13 @@
 /* exampled.c: the smallest driver; hw-docs/write-a-driver.md walks through it. */
 #include <errno.h>
+#include <math.h>
 
 #include "daemons/drv.h"
 #include "daemons/example/example.h"
 
 #define SILENT_NS 50000000 /* ten states missed: it is not there */
 #define GAIN_1_S 2.0	   /* velocity for each rad that it is behind its ramp */
+#define REST_RAD_S 5e-3	   /* slower than that it is told to stand */
 
 struct exampled {
 	int64_t node;
@@ -122,7 +124,7 @@ static int64_t fill(void *self, struct drv *drv, void *state, int64_t now_ns)
 
 static enum drv_step stop(void *self, struct drv *drv, const struct drv_orders *orders)
 {
-	const bool brakes = orders->level != MSG_LEVEL_ESTOP && orders->joint[0].velocity_rad_s != 0;
+	const bool brakes = orders->level != MSG_LEVEL_ESTOP && fabs(orders->joint[0].track_rad_s) > REST_RAD_S;
 
 	turn(self, drv, orders, brakes ? orders->joint[0].track_rad_s : 0);
 	return brakes ? DRV_AGAIN : DRV_DONE;
