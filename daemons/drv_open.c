@@ -1,6 +1,5 @@
 /* drv_open.c: before the loop: what the driver declares, claims, channels, buses. */
 #include <errno.h>
-#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -217,6 +216,7 @@ static uint32_t previous_word(const struct drv *drv, unsigned int joint)
 static void begin_state(struct drv *drv)
 {
 	msg_init(&drv->state, drv->state_port.type);
+	msg_unknown(&drv->state, drv->state_port.type);
 	read_previous(drv);
 	drv->state.header.incarnation = drv->incarnation;
 	drv->state.state.common.bus_count = drv->lines_n;
@@ -231,8 +231,6 @@ static void begin_state(struct drv *drv)
 	drv->state.joints.count = drv->joints_n;
 	for (unsigned int i = 0; i < drv->joints_n; i++) {
 		memcpy(drv->state.joints.joint[i], drv->joints[i], MSG_NAME_SIZE);
-		drv->state.joints.position[i] = drv->state.joints.velocity[i] = drv->state.joints.current[i] = NAN;
-		drv->state.joints.temperature[i] = NAN;
 		drv->state.joints.state_word[i] = previous_word(drv, i);
 	}
 }

@@ -1,4 +1,5 @@
 /* msg.c: the descriptions made from the tables, and whether a message is what it should be. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -186,4 +187,35 @@ void msg_init(void *msg, const struct msg_type *type)
 
 	memset(msg, 0, type->body->size);
 	memcpy(msg, &h, sizeof(h));
+}
+
+static uint32_t unknown_word(const struct msg_field *field)
+{
+	for (uint32_t i = 0; field->words[i]; i++)
+		if (!strcmp(field->words[i], "unknown"))
+			return i;
+	return 0;
+}
+
+static void make_unknown(const struct msg_group *group, char *at)
+{
+	for (const struct msg_field *f = group->fields; f < group->fields + group->n; f++) {
+		const size_t n = f->count ? f->count : 1;
+
+		for (size_t i = 0; i < n; i++, at += f->size) {
+			if (f->kind == MSG_f64)
+				memcpy(at, &(double){ NAN }, sizeof(double));
+			else if (f->kind == MSG_i64 && !strcmp(f->name, "age_ns"))
+				memcpy(at, &(int64_t){ INT64_MAX }, sizeof(int64_t));
+			else if (f->kind == MSG_word)
+				memcpy(at, &(uint32_t){ unknown_word(f) }, sizeof(uint32_t));
+			else if (f->kind == MSG_group && f->group != &msg_header_group && f->group != &msg_common_group)
+				make_unknown(f->group, at);
+		}
+	}
+}
+
+void msg_unknown(void *msg, const struct msg_type *type)
+{
+	make_unknown(type->body, msg);
 }

@@ -94,6 +94,9 @@ void msg_refusal_text(char *text, size_t size, enum msg_refusal why, const void 
 
 /* Type, version and size filled in, everything else zero. */
 void msg_init(void *msg, const struct msg_type *type);
+/* What a state says before anything was measured: behind the header and the common block every real number is NaN,
+ * every age the longest there is, and every word "unknown" if its list has that. */
+void msg_unknown(void *msg, const struct msg_type *type);
 
 /* ---- fields ---- */
 

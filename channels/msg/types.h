@@ -53,10 +53,11 @@
 	W(JOINT, BRAKED, "braked") W(JOINT, FAULT, "fault") W(JOINT, WARNING, "warning") \
 	W(JOINT, LIMIT_LOW, "limit-low") W(JOINT, LIMIT_HIGH, "limit-high") W(JOINT, SILENT, "silent")
 #define MSG_WORDS_GRIP(W) \
-	W(GRIP, BASIC, "basic") W(GRIP, PINCH, "pinch") W(GRIP, WIDE, "wide") W(GRIP, SCISSOR, "scissor")
+	W(GRIP, BASIC, "basic") W(GRIP, PINCH, "pinch") W(GRIP, WIDE, "wide") W(GRIP, SCISSOR, "scissor") \
+	W(GRIP, UNKNOWN, "unknown")
 #define MSG_WORDS_FINGER(W) \
 	W(FINGER, MOVING, "moving") W(FINGER, OPENING_STOPPED, "stopped-opening") \
-	W(FINGER, CLOSING_STOPPED, "stopped-closing") W(FINGER, ARRIVED, "arrived")
+	W(FINGER, CLOSING_STOPPED, "stopped-closing") W(FINGER, ARRIVED, "arrived") W(FINGER, UNKNOWN, "unknown")
 #define MSG_WORDS_ALARM(W) \
 	W(ALARM, OVER_VOLTAGE, "over-voltage") W(ALARM, UNDER_VOLTAGE, "under-voltage") \
 	W(ALARM, OVER_TEMPERATURE, "over-temperature") W(ALARM, UNDER_TEMPERATURE, "under-temperature") \

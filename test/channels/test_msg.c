@@ -944,6 +944,59 @@ static void fits_any_size(write_fn *write, const struct msg_type *type, size_t s
 	free(room);
 }
 
+/* By the paths that people use: what was not measured is said to be so, and what is no measurement is left alone. */
+static void test_what_was_never_measured(void)
+{
+	static const struct {
+		const char *type, *path;
+		double value;
+	} cases[] = {
+		{ "imu", "acceleration", NAN },
+		{ "imu", "orientation", NAN },
+		{ "imu", "temperature", NAN },
+		{ "imu", "age_ns", 9223372036854775807.0 },
+		{ "imu", "samples", 0 },
+		{ "force-torque", "force", NAN },
+		{ "force-torque", "bias_torque", NAN },
+		{ "joint-state", "position", NAN },
+		{ "joint-state", "age_ns", 9223372036854775807.0 },
+		{ "joint-state", "state_word", 0 },
+		{ "joint-state", "common.ticks", 0 },
+		{ "joint-state", "common.lifecycle", MSG_LIFE_DOWN },
+		{ "joint-state", "header.type", 1 },
+		{ "gripper-state", "grip", MSG_GRIP_UNKNOWN },
+		{ "gripper-state", "finger", MSG_FINGER_UNKNOWN },
+		{ "gripper-state", "position", NAN },
+		{ "battery", "voltage", NAN },
+		{ "battery", "cell", NAN },
+		{ "battery", "alarms", 0 },
+		{ "clock", "bus[0].load", NAN },
+		{ "clock", "bus[7].load", NAN },
+		{ "clock", "cycle", 0 },
+		{ "bus-stats", "load", NAN },
+	};
+	union {
+		double align;
+		char bytes[MSG_SIZE_MAX];
+	} msg;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const struct msg_type *type = msg_type_by_name(cases[i].type);
+		struct msg_place place;
+		double value;
+
+		msg_init(&msg, type);
+		msg_unknown(&msg, type);
+		TEST_ASSERT_EQUAL_INT_MESSAGE(0, msg_find(type, cases[i].path, &place, error, sizeof(error)),
+					      cases[i].path);
+		for (size_t e = 0; e < place.elements; e++) {
+			TEST_ASSERT_EQUAL_INT(0, msg_value(&msg, &place, e, &value));
+			TEST_ASSERT_TRUE_MESSAGE(isnan(cases[i].value) ? isnan(value) : value == cases[i].value,
+						 cases[i].path);
+		}
+	}
+}
+
 static void test_small_buffers(void)
 {
 	for (size_t t = 0; t < msg_types_n; t++) {
@@ -1075,6 +1128,7 @@ int main(void)
 	RUN_TEST(test_paths);
 	RUN_TEST(test_values);
 	RUN_TEST(test_types);
+	RUN_TEST(test_what_was_never_measured);
 	RUN_TEST(test_small_buffers);
 	RUN_TEST(test_small_error_buffers);
 	RUN_TEST(test_damaged_json);
