@@ -114,6 +114,7 @@ static void take_frame(struct drv *drv, unsigned int l, const struct bus_frame *
 {
 	struct line *line = &drv->lines[l];
 	const struct drv_tick_rule *rule = &drv->setup.rule;
+	const struct line_receive *row;
 
 	if (line->tick_wanted && got->frame.id == line->tick_id && !(got->flags & (BUS_OWN | BUS_QUEUED))) {
 		if (rule->kind == DRV_TICK_FRAME)
@@ -121,7 +122,8 @@ static void take_frame(struct drv *drv, unsigned int l, const struct bus_frame *
 		else if (frame_equal(&got->frame, &drv->clock_frame))
 			see_clock_frame(drv, line->setup->robot, got->t_ns);
 	}
-	if (line_takes(line, got) && drv->driver->rx(drv->self, drv, l, got))
+	row = line_takes(line, got);
+	if (row && drv->driver->rx(drv->self, drv, row->number, got))
 		drv->complete = true;
 }
 
@@ -180,9 +182,29 @@ static void watch_buses(struct drv *drv)
 	drv->bus_how = how;
 }
 
+/* A device that should be heard and is not: also of a driver that sends nothing, for which no bus stalls. */
+static void watch_silence(struct drv *drv, int64_t now_ns)
+{
+	const struct line_receive *before = drv->silent, *silent = NULL;
+
+	if (!drv->since_ns)
+		drv->since_ns = now_ns;
+	for (unsigned int i = 0; i < drv->lines_n; i++) {
+		const struct line_receive *row = line_silent(&drv->lines[i], drv->since_ns, now_ns);
+
+		silent = silent ? silent : row;
+	}
+	drv->silent = silent;
+	if (silent && silent != before)
+		drv_event(drv, MSG_SEVERITY_ERROR, "silent", "%s has been silent for %lld ms", silent->row.from,
+			  (long long)(silent->row.silent_after_ns / 1000000));
+	else if (!silent && before)
+		drv_event(drv, MSG_SEVERITY_INFO, "heard", "%s is heard again", before->row.from);
+}
+
 static void live(struct drv *drv, int64_t now_ns)
 {
-	const bool unwell = drv->fault || drv->bus_how;
+	const bool unwell = drv->fault || drv->bus_how || drv->silent;
 	struct drv_life_now now = {
 		.stop = drv->stopping,
 		.fault = unwell || drv_latch_blocks(drv),
@@ -260,6 +282,7 @@ static void tick(struct drv *drv, int64_t now_ns)
 	if (!drv->hurry) /* else that has called us: a second look would end what acts once */
 		drv_read_estop(drv, now_ns);
 	watch_buses(drv);
+	watch_silence(drv, now_ns);
 	drv_read_ref(drv, now_ns);
 	live(drv, now_ns);
 	if (drv->asked)

@@ -53,14 +53,16 @@ struct drv_send {
 	int64_t reply_within_ns;
 };
 
-/* A kind of frame that it wants to see. */
+/* A kind of frame that it wants to see.  Rows may share an identifier and differ in length. */
 struct drv_receive {
 	unsigned int bus;
 	uint32_t id;		  /* with FRAME_EXT */
 	uint32_t id_mask;	  /* 0: that identifier alone */
 	bool any_len;		  /* else: */
-	uint8_t len_min, len_max; /* any other length is counted (frames_odd) and not given to rx */
+	uint8_t len_min, len_max; /* a length that no row takes is counted (frames_odd) and not given to rx */
 	int64_t period_ns; /* it comes so often; those that do not are counted (frames_missing).  0: when it likes */
+	int64_t silent_after_ns; /* without one for so long the device is in fault; 0: never */
+	const char *from;	 /* then it is said that this is silent: "the turntable" */
 };
 
 /* ---- what the loop tells it in a tick ---- */
@@ -100,9 +102,9 @@ struct drv_driver {
 	enum drv_step (*start)(void *self, struct drv *drv, const struct drv_orders *orders);
 	/* Each tick from then on. */
 	void (*tick)(void *self, struct drv *drv, const struct drv_orders *orders);
-	/* A frame of others that a drv_receive row takes.  true: with it the sample of this tick is complete.  May be
-	 * called several times in a turn. */
-	bool (*rx)(void *self, struct drv *drv, unsigned int bus, const struct bus_frame *got);
+	/* A frame of others that a row takes, by the number of drv_add_receive or drv_watch.  true: with it the sample
+	 * of this tick is complete.  May be called several times in a turn. */
+	bool (*rx)(void *self, struct drv *drv, unsigned int row, const struct bus_frame *got);
 	/* An own frame was on the wire, complete, at t_ns; or will not be (lost, and perhaps it was).  May be NULL. */
 	void (*sent)(void *self, struct drv *drv, unsigned int send, const struct frame *frame, int64_t t_ns);
 	void (*lost)(void *self, struct drv *drv, unsigned int send, const struct frame *frame);
@@ -151,8 +153,8 @@ void drv_joint_no_position(struct drv *drv, unsigned int joint);
 int drv_add_output(struct drv *drv, const char *channel, enum msg_number type, struct error_sink *errors);
 /* Something else that only one process may have, beside the identifiers it sends: "clock". */
 int drv_add_claim(struct drv *drv, unsigned int bus, const char *what, struct error_sink *errors);
-/* Every frame of the bus, error frames too, is given to rx. */
-void drv_watch(struct drv *drv, unsigned int bus);
+/* Every frame of the bus that no other row takes, error frames too, is given to rx. */
+int drv_watch(struct drv *drv, unsigned int bus, struct error_sink *errors);
 
 /* ---- later ---- */
 
@@ -171,6 +173,10 @@ void drv_cancel(struct drv *drv, unsigned int send); /* what waits of it will no
 /* The bus has confirmed something since the start, the last reset and the last stall.  Until then only harmless
  * frames leave: put one from time to time. */
 bool drv_bus_proven(const struct drv *drv, unsigned int bus);
+/* Of a row that is received: its bus; when its last frame was on the wire (0: none yet); silent, as it declared. */
+unsigned int drv_row_bus(const struct drv *drv, unsigned int row);
+int64_t drv_heard_ns(const struct drv *drv, unsigned int row);
+bool drv_silent(const struct drv *drv, unsigned int row);
 /* Down, away, off, or stalled. */
 bool drv_bus_dead(const struct drv *drv, unsigned int bus);
 const struct bus_stats *drv_bus_stats(const struct drv *drv, unsigned int bus);

@@ -80,6 +80,13 @@ int drv_add_send(struct drv *drv, const struct drv_send *send, struct error_sink
 	return (int)drv->sends_n++;
 }
 
+static int number_receive(struct drv *drv, unsigned int line, int row)
+{
+	drv->receives[drv->receives_n].line = line;
+	drv->receives[drv->receives_n].row = row;
+	return (int)drv->receives_n++;
+}
+
 int drv_add_receive(struct drv *drv, const struct drv_receive *receive, struct error_sink *errors)
 {
 	int row;
@@ -89,8 +96,43 @@ int drv_add_receive(struct drv *drv, const struct drv_receive *receive, struct e
 			  receive->bus);
 		return -EINVAL;
 	}
-	row = line_add_receive(&drv->lines[receive->bus], receive);
-	return row < 0 ? no_room(errors, "kinds of frames to receive on one bus", LINE_RECEIVES_MAX) : row;
+	if (drv->receives_n == DRV_RECEIVES_MAX)
+		return no_room(errors, "kinds of frames to receive", DRV_RECEIVES_MAX);
+	row = line_add_receive(&drv->lines[receive->bus], receive, drv->receives_n);
+	if (row < 0)
+		return no_room(errors, "kinds of frames to receive on one bus", LINE_RECEIVES_MAX);
+	return number_receive(drv, receive->bus, row);
+}
+
+int drv_watch(struct drv *drv, unsigned int bus, struct error_sink *errors)
+{
+	if (drv->receives_n == DRV_RECEIVES_MAX)
+		return no_room(errors, "kinds of frames to receive", DRV_RECEIVES_MAX);
+	drv->lines[bus].watched = true;
+	drv->lines[bus].watch.number = drv->receives_n;
+	return number_receive(drv, bus, -1);
+}
+
+static const struct line_receive *row_of(const struct drv *drv, unsigned int row)
+{
+	const struct line *line = &drv->lines[drv->receives[row].line];
+
+	return drv->receives[row].row < 0 ? &line->watch : &line->receives[drv->receives[row].row];
+}
+
+unsigned int drv_row_bus(const struct drv *drv, unsigned int row)
+{
+	return drv->receives[row].line;
+}
+
+int64_t drv_heard_ns(const struct drv *drv, unsigned int row)
+{
+	return row_of(drv, row)->heard_ns;
+}
+
+bool drv_silent(const struct drv *drv, unsigned int row)
+{
+	return row_of(drv, row)->silent;
 }
 
 #define FULL_CURRENT_S 0.05
@@ -145,11 +187,6 @@ int drv_add_claim(struct drv *drv, unsigned int bus, const char *what, struct er
 	drv->claims[drv->claims_n].line = bus;
 	snprintf(drv->claims[drv->claims_n].what, MSG_NAME_SIZE, "%s", what);
 	return (int)drv->claims_n++;
-}
-
-void drv_watch(struct drv *drv, unsigned int bus)
-{
-	drv->lines[bus].watched = true;
 }
 
 void drv_joint_gain(struct drv *drv, unsigned int joint, double gain_1_s)

@@ -19,6 +19,7 @@
 #include "daemons/setup.h"
 
 #define DRV_SENDS_MAX 512
+#define DRV_RECEIVES_MAX 512
 #define DRV_OUTPUTS_MAX 16
 #define DRV_CLAIMS_MAX 16
 
@@ -40,6 +41,11 @@ struct drv {
 		unsigned int line, row;
 	} sends[DRV_SENDS_MAX];
 	unsigned int sends_n;
+	struct {
+		unsigned int line;
+		int row; /* of the line; -1: everything else */
+	} receives[DRV_RECEIVES_MAX];
+	unsigned int receives_n;
 	char joints[MSG_JOINTS][MSG_NAME_SIZE];
 	unsigned int joints_n;
 	struct {
@@ -85,8 +91,10 @@ struct drv {
 	bool up, ready, homing, stopping, over;
 	int64_t stop_by_ns;
 	bool fault;
-	const char *bus_how;	     /* a bus is dead; NULL: none is */
-	const struct line *bus_dead; /* that one */
+	const char *bus_how;		   /* a bus is dead; NULL: none is */
+	const struct line *bus_dead;	   /* that one */
+	const struct line_receive *silent; /* a row that should be heard, and is not; NULL: none */
+	int64_t since_ns;		   /* the first tick: what was not heard since is silent */
 	char fault_code[MSG_NAME_SIZE];
 	struct estop estop;
 	int64_t estop_ns;	/* when it was last looked at */

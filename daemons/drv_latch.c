@@ -120,10 +120,11 @@ bool drv_latch_refuses(struct drv *drv, enum msg_verb verb)
 
 int drv_latch_clear(struct drv *drv)
 {
-	if (!drv->up || drv->fault || drv->bus_how) {
+	if (!drv->up || drv->fault || drv->bus_how || drv->silent) {
 		drv_why(drv, "the device is not well: %s",
 			drv->fault     ? drv->fault_code
 			: drv->bus_how ? "its bus is dead"
+			: drv->silent  ? "it is silent"
 				       : "it is starting");
 		return -EPERM;
 	}

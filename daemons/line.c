@@ -27,13 +27,16 @@ static uint32_t exactly(uint32_t id)
 	return KIND | (id & FRAME_EXT ? FRAME_EXT_MASK : FRAME_STD_MASK);
 }
 
-int line_add_receive(struct line *line, const struct drv_receive *receive)
+int line_add_receive(struct line *line, const struct drv_receive *receive, unsigned int number)
 {
 	struct line_receive *r = &line->receives[line->receives_n];
 
 	if (line->receives_n == LINE_RECEIVES_MAX)
 		return -ENOSPC;
 	r->row = *receive;
+	r->number = number;
+	if (!r->row.from)
+		r->row.from = "the device";
 	r->row.id_mask = receive->id_mask ? receive->id_mask | KIND : exactly(receive->id);
 	line->filters[line->receives_n] = (struct bus_filter){ receive->id, r->row.id_mask };
 	return (int)line->receives_n++;
@@ -81,22 +84,48 @@ void line_close(struct line *line)
 
 /* ---- receiving ---- */
 
-bool line_takes(struct line *line, const struct bus_frame *got)
+static bool has_id(const struct line_receive *r, const struct frame *frame)
 {
-	struct line_receive *r = line->receives, *end = r + line->receives_n;
+	return !((frame->id ^ r->row.id) & r->row.id_mask);
+}
+
+static bool has_len(const struct line_receive *r, const struct frame *frame)
+{
+	return r->row.any_len || (frame->len >= r->row.len_min && frame->len <= r->row.len_max);
+}
+
+struct line_receive *line_takes(struct line *line, const struct bus_frame *got)
+{
+	bool odd = false;
 
 	if (got->flags & (BUS_OWN | BUS_QUEUED))
-		return false;
-	while (r < end && ((got->frame.id ^ r->row.id) & r->row.id_mask))
-		r++;
-	if (r == end)
-		return line->watched;
-	if (r->row.period_ns)
-		r->due_ns = got->t_ns + r->row.period_ns + r->row.period_ns / 2;
-	if (r->row.any_len || (got->frame.len >= r->row.len_min && got->frame.len <= r->row.len_max))
-		return true;
-	line->odd++;
-	return line->watched;
+		return NULL;
+	for (struct line_receive *r = line->receives; r < line->receives + line->receives_n; r++) {
+		if (!has_id(r, &got->frame))
+			continue;
+		if (r->row.period_ns)
+			r->due_ns = got->t_ns + r->row.period_ns + r->row.period_ns / 2;
+		odd = !has_len(r, &got->frame);
+		if (odd)
+			continue;
+		r->heard_ns = got->t_ns;
+		return r;
+	}
+	line->odd += odd;
+	return line->watched ? &line->watch : NULL;
+}
+
+const struct line_receive *line_silent(struct line *line, int64_t since_ns, int64_t now_ns)
+{
+	const struct line_receive *first = NULL;
+
+	for (struct line_receive *r = line->receives; r < line->receives + line->receives_n; r++) {
+		r->silent = r->row.silent_after_ns &&
+			    now_ns - (r->heard_ns ? r->heard_ns : since_ns) > r->row.silent_after_ns;
+		if (r->silent && !first)
+			first = r;
+	}
+	return first;
 }
 
 void line_count_missing(struct line *line, int64_t now_ns)

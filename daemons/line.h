@@ -10,11 +10,14 @@
 #include "daemons/drv.h"
 #include "daemons/setup.h"
 
-#define LINE_RECEIVES_MAX 64
+#define LINE_RECEIVES_MAX 128
 
 struct line_receive {
 	struct drv_receive row;
-	int64_t due_ns; /* of one with a period: when it is missing; 0: none has come yet */
+	unsigned int number; /* as the driver knows it */
+	int64_t due_ns;	     /* of one with a period: when it is missing; 0: none has come yet */
+	int64_t heard_ns;    /* 0: never */
+	bool silent;
 };
 
 struct line {
@@ -23,7 +26,8 @@ struct line {
 	struct bus *bus;
 	struct slots slots;
 	struct slots_bus pump;
-	bool watched;	/* everything is wanted */
+	bool watched; /* everything is wanted, by the row watch */
+	struct line_receive watch;
 	bool ended;	/* a log that is over */
 	bool quiet;	/* nothing has come since it was last read */
 	bool real;	/* something may move */
@@ -48,14 +52,17 @@ struct line {
 
 /* The row's number on this line, or -ENOSPC. */
 int line_add_send(struct line *line, const struct drv_send *send, unsigned int number);
-int line_add_receive(struct line *line, const struct drv_receive *receive);
+int line_add_receive(struct line *line, const struct drv_receive *receive, unsigned int number);
 
 /* A bus that is absent or down is attached to when it appears.  0, or the exit status, 100 or 111, with a line. */
 int line_open(struct line *line, int64_t now_ns, struct error_sink *errors);
 void line_close(struct line *line);
 
-/* Does a row take this frame, and is it of the right length?  Counts what is odd and what comes by its rate. */
-bool line_takes(struct line *line, const struct bus_frame *got);
+/* The row that takes this frame, by its identifier and its length; NULL: none.  Counts what is odd and what comes by
+ * its rate. */
+struct line_receive *line_takes(struct line *line, const struct bus_frame *got);
+/* The first row that is silent; NULL: none.  What was never heard is silent since_ns. */
+const struct line_receive *line_silent(struct line *line, int64_t since_ns, int64_t now_ns);
 /* Frames with a period that did not come. */
 void line_count_missing(struct line *line, int64_t now_ns);
 

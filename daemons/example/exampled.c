@@ -11,10 +11,9 @@
 
 struct exampled {
 	int64_t node;
-	unsigned int turn; /* the frame it sends */
+	unsigned int turn;  /* the frame it sends */
+	unsigned int state; /* the frame it receives */
 	struct example_state got;
-	int64_t heard_ns; /* when it last said something; before it did, the first tick */
-	bool silent;
 };
 
 static const struct settings_row settings[] = {
@@ -36,48 +35,38 @@ static int plan(void *self, struct drv *drv, struct error_sink *errors)
 		.len_min = 6,
 		.len_max = 6,
 		.period_ns = EXAMPLE_STATE_NS,
+		.silent_after_ns = SILENT_NS,
+		.from = "the turntable",
 	};
-	const int sent = drv_add_send(drv, &turn, errors);
+	const int sent = drv_add_send(drv, &turn, errors), received = drv_add_receive(drv, &state, errors);
 
 	if (drv_buses(drv) != 1)
 		error_add(errors, "a turntable has one bus, not %u", drv_buses(drv));
-	if (sent < 0 || drv_add_receive(drv, &state, errors) < 0 || drv_add_joint(drv, "table", errors) < 0)
+	if (sent < 0 || received < 0 || drv_add_joint(drv, "table", errors) < 0)
 		return -EINVAL;
 	drv_joint_gain(drv, 0, GAIN_1_S);
 	e->turn = (unsigned int)sent;
+	e->state = (unsigned int)received;
 	return 0;
 }
 
 /* One frame is the whole sample. */
-static bool rx(void *self, struct drv *drv, unsigned int bus, const struct bus_frame *got)
+static bool rx(void *self, struct drv *drv, unsigned int row, const struct bus_frame *got)
 {
 	struct exampled *e = self;
 
 	(void)drv;
-	(void)bus;
-	if (example_decode(&e->got, &got->frame, got->t_ns))
-		return false;
-	e->heard_ns = got->t_ns;
-	return true;
-}
-
-static void watch(struct exampled *e, struct drv *drv, int64_t now_ns)
-{
-	if (!e->heard_ns)
-		e->heard_ns = now_ns;
-	e->silent = now_ns - e->heard_ns > SILENT_NS;
-	if (e->silent)
-		drv_fault(drv, "silent", "the turntable has been silent for %d ms", SILENT_NS / 1000000);
-	else
-		drv_well(drv);
+	(void)row;
+	return !example_decode(&e->got, &got->frame, got->t_ns);
 }
 
 /* It says where it is by itself: once it has, there is nothing else to wait for. */
 static enum drv_step start(void *self, struct drv *drv, const struct drv_orders *orders)
 {
-	struct exampled *e = self;
+	const struct exampled *e = self;
 
-	watch(e, drv, orders->now_ns);
+	(void)drv;
+	(void)orders;
 	return e->got.t_ns ? DRV_DONE : DRV_AGAIN;
 }
 
@@ -97,7 +86,6 @@ static void tick(void *self, struct drv *drv, const struct drv_orders *orders)
 {
 	struct exampled *e = self;
 
-	watch(e, drv, orders->now_ns);
 	if (orders->level == MSG_LEVEL_ESTOP) {
 		turn(e, drv, orders, 0);
 		drv_not_driven(drv, 0, true); /* what comes next begins at rest */
@@ -112,8 +100,7 @@ static int64_t fill(void *self, struct drv *drv, void *state, int64_t now_ns)
 	const struct exampled *e = self;
 	struct msg_joint_state *s = state;
 
-	(void)drv;
-	s->status[0] = e->silent ? MSG_JOINT_SILENT : 0;
+	s->status[0] = drv_silent(drv, e->state) ? MSG_JOINT_SILENT : 0;
 	if (!e->got.t_ns)
 		return 0;
 	s->position[0] = e->got.position_rad;

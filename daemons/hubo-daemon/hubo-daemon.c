@@ -110,10 +110,10 @@ static enum drv_step stop(void *self, struct drv *drv, const struct drv_orders *
 
 /* ---- what is on the buses ---- */
 
-static bool rx(void *self, struct drv *drv, unsigned int b, const struct bus_frame *got)
+static bool rx(void *self, struct drv *drv, unsigned int row, const struct bus_frame *got)
 {
 	struct hubo *h = self;
-	struct paced *bus = &h->bus[b];
+	struct paced *bus = &h->bus[drv_row_bus(drv, row)];
 
 	paced_received(bus, got);
 	/* What a clock that was killed had handed over is still sent; by the time this one is up it has been. */

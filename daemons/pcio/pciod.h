@@ -84,7 +84,7 @@ void pciod_forgive(struct pciod *p, unsigned int bus, int64_t t_ns); /* we were 
 uint32_t pciod_latches(const struct pciod *p);			     /* of all modules */
 
 /* pciod_io.c: of struct drv_driver, too */
-bool pciod_rx(void *self, struct drv *drv, unsigned int bus, const struct bus_frame *got);
+bool pciod_rx(void *self, struct drv *drv, unsigned int row, const struct bus_frame *got);
 void pciod_sent(void *self, struct drv *drv, unsigned int send, const struct frame *frame, int64_t t_ns);
 void pciod_lost(void *self, struct drv *drv, unsigned int send, const struct frame *frame);
 int64_t pciod_fill(void *self, struct drv *drv, void *state, int64_t now_ns);

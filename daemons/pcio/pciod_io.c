@@ -24,8 +24,9 @@ static bool complete(const struct pciod *p)
 	return true;
 }
 
-bool pciod_rx(void *self, struct drv *drv, unsigned int bus, const struct bus_frame *got)
+bool pciod_rx(void *self, struct drv *drv, unsigned int row, const struct bus_frame *got)
 {
+	const unsigned int bus = drv_row_bus(drv, row);
 	struct pciod *p = self;
 	struct pciod_joint *j;
 	char code[PCIOD_CODE_MAX];

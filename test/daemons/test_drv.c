@@ -22,6 +22,7 @@ void tearDown(void)
 	drv_lib_end();
 }
 
+#define LIFE_AT(ms) (fake.ticks[(ms) / 5].orders.life)
 #define STATE(i) (&drv_lib.states[i])
 #define FLAGS(i) (drv_lib.states[i].header.flags)
 
@@ -212,6 +213,79 @@ static void frames_of_unexpected_length_are_counted_and_kept_from_rx(void)
 	TEST_ASSERT_EQUAL(0x01, fake.got[0].frame.data[0]);
 	TEST_ASSERT_EQUAL(0x03, fake.got[1].frame.data[0]);
 	TEST_ASSERT_EQUAL(0, drv_lib_last()->common.frames_missing);
+}
+
+static int add_shorter(struct drv *drv, struct error_sink *errors)
+{
+	static const struct drv_receive shorter = { .id = 0x181, .len_min = 0, .len_max = 1 };
+
+	return drv_add_receive(drv, &shorter, errors) == 2 ? 0 : -1;
+}
+
+/* As devices do that give replies of several kinds one identifier. */
+static void rows_share_an_identifier_and_differ_in_length(void)
+{
+	fake.plan = add_shorter;
+	drv_lib_frame(2, "181#0102");
+	drv_lib_frame(3, "181#01");
+	drv_lib_frame(4, "182#01");
+	drv_lib_frame(5, "181#");
+	drv_lib_frame(6, "181#010203"); /* neither takes it: counted once */
+	TEST_ASSERT_EQUAL(0, drv_lib_run(10, ""));
+	TEST_ASSERT_EQUAL(4, fake.got_n);
+	TEST_ASSERT_EQUAL_UINT_ARRAY(((unsigned int[]){ 0, 2, 1, 2 }), fake.rows, 4);
+	TEST_ASSERT_EQUAL(1, drv_lib_last()->common.frames_odd);
+}
+
+static unsigned int watched_row;
+
+static int add_watched(struct drv *drv, struct error_sink *errors)
+{
+	static const struct drv_receive row = {
+		.id = 0x183, .any_len = true, .silent_after_ns = 20 * (int64_t)DRV_LIB_MS, .from = "the gauge"
+	};
+
+	watched_row = (unsigned int)drv_add_receive(drv, &row, errors);
+	return 0;
+}
+
+/* Also where nothing was ever heard, and of a driver that only listens. */
+static void a_row_that_is_silent_is_a_fault(void)
+{
+	fake.plan = add_watched;
+	drv_lib_driver.ref = 0;
+	drv_lib_frame(34, "183#");
+	drv_lib_frame(40, "182#");
+	TEST_ASSERT_EQUAL(0, drv_lib_run(80, ""));
+	TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, LIFE_AT(20));
+	TEST_ASSERT_EQUAL(MSG_LIFE_FAULT, LIFE_AT(25));
+	TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, LIFE_AT(35));
+	TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, LIFE_AT(50));
+	TEST_ASSERT_EQUAL(MSG_LIFE_FAULT, LIFE_AT(55));
+	TEST_ASSERT_EQUAL_STRING("the gauge has been silent for 20 ms", drv_lib_event("silent")->text);
+	TEST_ASSERT_EQUAL_STRING("the gauge is heard again", drv_lib_event("heard")->text);
+}
+
+static bool silent_at[32];
+static int64_t heard_at_ns[32];
+
+static void note_silence(void)
+{
+	silent_at[fake.ticks_n] = drv_silent(fake.drv, watched_row);
+	heard_at_ns[fake.ticks_n] = drv_heard_ns(fake.drv, watched_row);
+}
+
+static void a_driver_sees_when_a_row_was_heard(void)
+{
+	fake.plan = add_watched;
+	drv_lib_always(note_silence);
+	drv_lib_frame(34, "183#");
+	TEST_ASSERT_EQUAL(0, drv_lib_run(70, ""));
+	TEST_ASSERT_EQUAL(0, heard_at_ns[3]);
+	TEST_ASSERT_FALSE(silent_at[3] || silent_at[8] || silent_at[11]);
+	TEST_ASSERT_TRUE(silent_at[6] && silent_at[13]);
+	TEST_ASSERT_EQUAL(DRV_LIB_START_NS + 34 * (int64_t)DRV_LIB_MS, heard_at_ns[8]);
+	TEST_ASSERT_EQUAL(heard_at_ns[8], heard_at_ns[13]);
 }
 
 /* 181 comes every 10 ms: at 0, 10, then not until 45. */
@@ -751,6 +825,9 @@ int main(void)
 	RUN_TEST(incarnations_count_on);
 	RUN_TEST(lateness_is_published);
 	RUN_TEST(frames_of_unexpected_length_are_counted_and_kept_from_rx);
+	RUN_TEST(rows_share_an_identifier_and_differ_in_length);
+	RUN_TEST(a_row_that_is_silent_is_a_fault);
+	RUN_TEST(a_driver_sees_when_a_row_was_heard);
 	RUN_TEST(lost_rates_are_counted);
 	RUN_TEST(rates_that_are_lost_for_long_are_counted_as_often);
 	RUN_TEST(sends_are_confirmed_and_counted);

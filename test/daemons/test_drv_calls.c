@@ -145,10 +145,12 @@ static int declare_too_much(struct drv *drv, struct error_sink *none)
 
 	errors = kept();
 	receive.bus = 1;
-	for (n = 0; n < LINE_RECEIVES_MAX; n++)
-		TEST_ASSERT_EQUAL(n, drv_add_receive(drv, &receive, &errors));
+	for (n = 0; n < LINE_RECEIVES_MAX; n++) /* those of the other bus come first */
+		TEST_ASSERT_EQUAL(n + 2, drv_add_receive(drv, &receive, &errors));
 	TEST_ASSERT_EQUAL(-ENOSPC, drv_add_receive(drv, &receive, &errors));
-	TEST_ASSERT_EQUAL_STRING("more than 64 kinds of frames to receive on one bus", first_line);
+	TEST_ASSERT_EQUAL_STRING("more than 128 kinds of frames to receive on one bus", first_line);
+	TEST_ASSERT_EQUAL(0, drv_row_bus(drv, 1));
+	TEST_ASSERT_EQUAL(1, drv_row_bus(drv, 2));
 
 	errors = kept();
 	send.bus = 1;
@@ -601,7 +603,7 @@ static void answers_are_put(void)
 
 static int add_output_and_watch(struct drv *drv, struct error_sink *errors)
 {
-	drv_watch(drv, 0);
+	TEST_ASSERT_EQUAL(2, drv_watch(drv, 0, errors));
 	TEST_ASSERT_EQUAL(0, drv_add_output(drv, "bus-table", msg_bus_stats_number, errors));
 	return 0;
 }

@@ -64,7 +64,7 @@ static int add_more(struct drv *drv, struct error_sink *errors)
 	};
 
 	TEST_ASSERT_EQUAL(2, drv_add_send(drv, &urgent, errors));
-	TEST_ASSERT_EQUAL(0, drv_add_receive(drv, &range, errors));
+	TEST_ASSERT_EQUAL(2, drv_add_receive(drv, &range, errors));
 	TEST_ASSERT_EQUAL(0, drv_add_claim(drv, 1, "pcio", errors));
 	TEST_ASSERT_EQUAL(1, drv_add_claim(drv, 0, "clock", errors));
 	return 0;

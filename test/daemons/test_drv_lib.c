@@ -150,13 +150,14 @@ static void tick(void *self, struct drv *drv, const struct drv_orders *orders)
 		TEST_ASSERT_EQUAL(0, drv_send(drv, FAKE_LATEST, &frame));
 }
 
-static bool rx(void *self, struct drv *drv, unsigned int bus, const struct bus_frame *got)
+static bool rx(void *self, struct drv *drv, unsigned int row, const struct bus_frame *got)
 {
 	(void)self;
 	(void)drv;
-	(void)bus;
-	if (fake.got_n < 128)
+	if (fake.got_n < 128) {
+		fake.rows[fake.got_n] = row;
 		fake.got[fake.got_n++] = *got;
+	}
 	return fake.completing && got->frame.id == fake.completing;
 }
 

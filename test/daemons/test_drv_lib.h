@@ -48,6 +48,7 @@ struct fake {
 	struct fake_tick ticks[512]; /* of start, tick and stop */
 	unsigned int ticks_n;
 	struct bus_frame got[128];
+	unsigned int rows[128]; /* that took them */
 	unsigned int got_n;
 	struct frame sent[128], lost[128];
 	unsigned int sent_n, lost_n, sent_row, lost_row;

@@ -952,11 +952,11 @@ static void ticks_on_references_survive_the_channel(void)
  * bell was answered, before it is made quiet. */
 static void (*in_turn)(void);
 
-static bool rx_in_turn(void *self, struct drv *drv, unsigned int bus, const struct bus_frame *got)
+static bool rx_in_turn(void *self, struct drv *drv, unsigned int row, const struct bus_frame *got)
 {
 	(void)self;
 	(void)drv;
-	(void)bus;
+	(void)row;
 	(void)got;
 	in_turn();
 	return false;

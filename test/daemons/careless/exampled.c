@@ -28,10 +28,10 @@ static int plan(void *self, struct drv *drv, struct error_sink *errors)
 	return drv_add_receive(drv, &state, errors) < 0 || drv_add_joint(drv, "table", errors) < 0 ? -1 : 0;
 }
 
-static bool rx(void *self, struct drv *drv, unsigned int bus, const struct bus_frame *got)
+static bool rx(void *self, struct drv *drv, unsigned int row, const struct bus_frame *got)
 {
 	(void)drv;
-	(void)bus;
+	(void)row;
 	((struct careless *)self)->heard_ns = got->t_ns;
 	return true;
 }

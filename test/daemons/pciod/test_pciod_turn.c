@@ -56,6 +56,12 @@ const char *drv_bus_name(const struct drv *d, unsigned int bus)
 	return "torso";
 }
 
+unsigned int drv_row_bus(const struct drv *d, unsigned int row)
+{
+	(void)d;
+	return row;
+}
+
 bool drv_bus_dead(const struct drv *d, unsigned int bus)
 {
 	(void)d, (void)bus;
