@@ -14,11 +14,12 @@
 #define BATCHES_MAX 128 /* in one turn; more than any bus carries in a tick */
 #define LOOK_NS 1000000000
 #define STOP_NS 500000000
+#define STREAM_TICKS 10
 #define FROZEN_NS 50000000 /* so long without a tick that was due: what was commanded before counts no more */
 
 /* ---- publication ---- */
 
-static uint32_t flags_now(const struct drv *drv, bool partial, int64_t now_ns)
+uint32_t drv_flags(const struct drv *drv, bool partial, int64_t now_ns)
 {
 	uint32_t flags = partial ? MSG_FLAG_PARTIAL : 0;
 
@@ -47,7 +48,7 @@ void drv_fill_kept(const struct drv *drv, struct msg_common *common)
 	common->latches = drv_latch_word(drv);
 }
 
-static void fill_common(struct drv *drv, struct msg_common *common, int64_t now_ns)
+void drv_fill_common(struct drv *drv, struct msg_common *common, int64_t now_ns)
 {
 	if (now_ns >= drv->late_p99_at_ns) {
 		drv->late_p99_ns = hist_quantile(&drv->late, 0.99);
@@ -57,6 +58,7 @@ static void fill_common(struct drv *drv, struct msg_common *common, int64_t now_
 	common->level = drv->estop.level;
 	common->epoch = drv->estop.epoch;
 	drv_fill_kept(drv, common);
+	common->period_ns = drv_period_ns(drv);
 	common->ticks = drv->ticks;
 	common->skipped = drv->tick.skipped;
 	common->late_p99_ns = drv->late_p99_ns;
@@ -85,13 +87,28 @@ static void publish(struct drv *drv, bool partial, int64_t now_ns)
 	struct msg_header *header = &drv->state.header;
 	const int64_t sample_ns = drv->driver->fill(drv->self, drv, &drv->state, now_ns);
 
-	fill_common(drv, &drv->state.state.common, now_ns);
-	header->flags = flags_now(drv, partial, now_ns);
+	drv_fill_common(drv, &drv->state.state.common, now_ns);
+	header->flags = drv_flags(drv, partial, now_ns);
 	header->t_sample_ns = sample_ns;
 	header->t_publish_ns = now_ns;
 	post(drv);
 	drv->outbox = drv->state;
 	drv->outbox_full = drv->published = true;
+	drv->published_ns = now_ns;
+	drv->published_life = drv->life;
+	drv->published_level = drv->estop.level;
+}
+
+void drv_publish(struct drv *drv)
+{
+	publish(drv, false, clock_now_ns());
+}
+
+/* Nothing was published in this tick: is that to be made up for?  A stream says what changed, and that it lives. */
+static bool owes_state(const struct drv *drv, int64_t now_ns)
+{
+	return !drv->driver->streams || drv->life != drv->published_life || drv->estop.level != drv->published_level ||
+	       now_ns - drv->published_ns >= STREAM_TICKS * drv->tick.period_ns;
 }
 
 /* ---- what arrives ---- */
@@ -247,6 +264,16 @@ static double elapsed_s(struct drv *drv, int64_t now_ns)
 	return (double)(passed_ns < least_ns ? passed_ns : period_ns) / 1e9;
 }
 
+static bool start(struct drv *drv, const struct drv_orders *orders)
+{
+	if (drv->driver->start)
+		return drv->driver->start(drv->self, drv, orders) == DRV_DONE;
+	for (unsigned int i = 0; i < drv->lines_n; i++)
+		if (!line_heard(&drv->lines[i]))
+			return false;
+	return true;
+}
+
 static void call_driver(struct drv *drv, int64_t now_ns)
 {
 	const double dt_s = elapsed_s(drv, now_ns);
@@ -255,6 +282,8 @@ static void call_driver(struct drv *drv, int64_t now_ns)
 		.tick_ns = drv->tick.last_ns,
 		.dt_s = dt_s,
 		.tick = drv->tick.ticks,
+		.cycle = drv->clock_cycle,
+		.freerun = drv_tick_freerun(&drv->tick, now_ns),
 		.life = drv->life,
 		.level = drv->estop.level,
 		.armed = drv_armed(drv),
@@ -264,18 +293,18 @@ static void call_driver(struct drv *drv, int64_t now_ns)
 
 	drv_joints_command(drv, dt_s, now_ns);
 	if (drv->stopping)
-		drv->over |= drv->driver->stop(drv->self, drv, &orders) == DRV_DONE;
-	else if (drv->up)
+		drv->over |= !drv->driver->stop || drv->driver->stop(drv->self, drv, &orders) == DRV_DONE;
+	else if (!drv->up)
+		drv->up = start(drv, &orders);
+	else if (drv->driver->tick)
 		drv->driver->tick(drv->self, drv, &orders);
-	else
-		drv->up = drv->driver->start(drv->self, drv, &orders) == DRV_DONE;
 }
 
 /* ---- time ---- */
 
 static void tick(struct drv *drv, int64_t now_ns)
 {
-	if (!drv->published)
+	if (!drv->published && owes_state(drv, now_ns))
 		publish(drv, true, now_ns);
 	drv->published = drv->complete = false;
 	drv->ticks = drv->tick.ticks;
@@ -386,6 +415,15 @@ static bool tick_if_due(struct drv *drv, int64_t now_ns)
 	return true;
 }
 
+static void wake_driver(struct drv *drv, int64_t now_ns)
+{
+	if (now_ns < drv->wake_ns)
+		return;
+	drv->wake_ns = CLOCK_NEVER;
+	if (drv->driver->wake)
+		drv->driver->wake(drv->self, drv, now_ns);
+}
+
 static bool turn(struct drv *drv)
 {
 	const int64_t now_ns = clock_now_ns();
@@ -402,6 +440,7 @@ static bool turn(struct drv *drv)
 	ticked = tick_if_due(drv, now_ns);
 	if (!ticked)
 		watch_estop(drv, now_ns);
+	wake_driver(drv, now_ns);
 	send_all(drv);
 	if ((drv->complete || drv->hurry) && !drv->published) {
 		publish(drv, !drv->complete, now_ns);
@@ -422,6 +461,8 @@ static int64_t next_ns(struct drv *drv)
 {
 	int64_t next = drv_tick_next_ns(&drv->tick);
 
+	if (drv->wake_ns < next)
+		next = drv->wake_ns;
 	if (drv->estop_ns + ESTOP_LOOK_NS < next)
 		next = drv->estop_ns + ESTOP_LOOK_NS;
 	for (unsigned int i = 0; i < drv->lines_n; i++) {
@@ -494,6 +535,7 @@ static int run(struct drv *drv, struct error_sink *errors)
 	if (status)
 		return status;
 	drv->life = MSG_LIFE_STARTING;
+	drv->wake_ns = CLOCK_NEVER;
 	drv_tick_start(&drv->tick, &drv->setup.rule, clock_now_ns());
 	status = loop(drv);
 	if (status)

@@ -19,7 +19,8 @@
  *
  * A turn: what has arrived is given to rx, frame by frame; at a tick, e-stop, requests and reference are read, then
  * start or tick is called, once; then what was put is sent.  One state is published for each tick: as soon as rx says
- * that the sample is complete, otherwise at the next tick, flagged partial.
+ * that the sample is complete, otherwise at the next tick, flagged partial.  A sensor whose samples come when they
+ * like publishes each of them (drv_publish, streams); its ticks only watch.
  */
 #ifndef DRV_H
 #define DRV_H
@@ -72,6 +73,8 @@ struct drv_orders {
 	int64_t tick_ns; /* the tick's own time: now_ns without the lateness */
 	double dt_s;	 /* since the last one, at most a period */
 	uint64_t tick;
+	uint64_t cycle; /* of the robot's clock, for one that ticks on it; else 0 */
+	bool freerun;	/* what it ticks on is not there: ticks go on by themselves */
 	enum msg_life life;
 	enum msg_level level;
 	bool armed;	 /* level run, or hold for one that balances */
@@ -93,14 +96,15 @@ struct drv_driver {
 	const char *state_channel;	     /* another name than NAME-state, for the whole robot; NULL: none */
 	bool outlives_buses;		     /* a bus that is down or stalled is no fault of it */
 	bool own_period;		     /* tick must be a period, not something to follow */
+	bool streams; /* it publishes by drv_publish; a tick does only what changed since, and every tenth */
 
 	/* Settings are read: declare joints, frames, outputs.  No I/O: it is called for --frames and --check,
 	 * too.  0, or -EINVAL with lines in errors. */
 	int (*plan)(void *self, struct drv *drv, struct error_sink *errors);
 	/* Each tick until it says DRV_DONE: the device is there, and nothing needs to move for it to be
-	 * ready.  Called again after drv_down. */
+	 * ready.  Called again after drv_down.  NULL: it is there when every row with silent_after_ns was heard. */
 	enum drv_step (*start)(void *self, struct drv *drv, const struct drv_orders *orders);
-	/* Each tick from then on. */
+	/* Each tick from then on.  May be NULL. */
 	void (*tick)(void *self, struct drv *drv, const struct drv_orders *orders);
 	/* A frame of others that a row takes, by the number of drv_add_receive or drv_watch.  true: with it the sample
 	 * of this tick is complete.  May be called several times in a turn. */
@@ -114,8 +118,10 @@ struct drv_driver {
 	/* A request that the loop found allowed, other than get of one of the settings.  0: done; -errno, with
 	 * drv_why; DRV_LATER. May be NULL. */
 	int (*request)(void *self, struct drv *drv, const struct msg_request *request, int64_t now_ns);
-	/* Asked to end: each tick until it says DRV_DONE, the device is safe; half a second at most. */
+	/* Asked to end: each tick until it says DRV_DONE, the device is safe; half a second at most.  NULL: at once. */
 	enum drv_step (*stop)(void *self, struct drv *drv, const struct drv_orders *orders);
+	/* The time of drv_wake_at has come.  May be NULL. */
+	void (*wake)(void *self, struct drv *drv, int64_t now_ns);
 };
 
 /* The whole program.  Its exit status: 0 asked to stop (or log: has ended), 100 configuration, 111 the world. */
@@ -123,6 +129,11 @@ int drv_main(const struct drv_driver *driver, int argc, char **argv);
 
 /* In start or tick: nothing has to arrive for the state of this tick; it is published at the end of the turn. */
 void drv_complete(struct drv *drv);
+/* In rx: a sample is complete, and is published whatever else comes in this turn.  Several in a tick are several
+ * messages. */
+void drv_publish(struct drv *drv);
+/* wake is called once at that time, between ticks; a later call replaces an earlier one, CLOCK_NEVER takes it back. */
+void drv_wake_at(struct drv *drv, int64_t t_ns);
 /* In start: the next tick is at next_ns, and so is the phase of those that follow. */
 void drv_tick_at(struct drv *drv, int64_t next_ns);
 
@@ -217,7 +228,7 @@ void drv_why(struct drv *drv, const char *fmt, ...) __attribute__((format(printf
 /* The answer to the request that was put off with DRV_LATER; there is one at a time. */
 void drv_reply(struct drv *drv, int result, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-/* Header and publication time are filled in. */
+/* Header, flags and publication time are filled in, and the common block of a state. */
 void drv_put(struct drv *drv, unsigned int output, void *msg, int64_t now_ns);
 
 /* Of the common block, for what hubo-daemon publishes in its own. */

@@ -377,6 +377,11 @@ void drv_complete(struct drv *drv)
 	drv->complete = true;
 }
 
+void drv_wake_at(struct drv *drv, int64_t t_ns)
+{
+	drv->wake_ns = t_ns;
+}
+
 void drv_tick_at(struct drv *drv, int64_t next_ns)
 {
 	drv->tick.next_ns = next_ns;
@@ -439,10 +444,13 @@ void drv_put(struct drv *drv, unsigned int output, void *msg, int64_t now_ns)
 	const struct msg_type *type = drv->output_ports[output].type;
 	struct msg_header *header = msg;
 
+	if (type->body->n > 1 && !strcmp(type->body->fields[1].name, "common"))
+		drv_fill_common(drv, &((union drv_message *)msg)->state.common, now_ns);
 	header->type = type->number;
 	header->version = type->version;
 	header->size = (uint32_t)type->body->size;
 	header->incarnation = drv->incarnation;
+	header->flags = drv_flags(drv, false, now_ns);
 	header->t_publish_ns = now_ns;
 	port_put(&drv->output_ports[output], msg);
 }

@@ -66,7 +66,8 @@ void drv_frames_print(const struct drv *drv)
 {
 	const char *comma = "";
 
-	printf("{\"driver\":\"%s\",\"name\":\"%s\",\"frames\":[", drv->driver->program, drv->setup.name);
+	printf("{\"driver\":\"%s\",\"name\":\"%s\",\"tick_us\":%g,\"frames\":[", drv->driver->program, drv->setup.name,
+	       (double)drv_period_ns(drv) / 1000);
 	for (unsigned int l = 0; l < drv->lines_n; l++) {
 		const struct line *line = &drv->lines[l];
 

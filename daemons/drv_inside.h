@@ -80,6 +80,7 @@ struct drv {
 	int64_t now_ns;		  /* when this turn began: what it decides, it decides then */
 	int64_t tick_now_ns;	  /* and when the last one with a tick did; 0: none has */
 	int64_t tick_kept_ns;	  /* by which the ticks so far were late */
+	int64_t wake_ns;	  /* of drv_wake_at; CLOCK_NEVER: none */
 	uint64_t ticks;		  /* that the state belongs to */
 	struct frame clock_frame; /* of the first line that has one */
 	int64_t clock_frame_ns;	  /* when it last was on the wire; 0: never */
@@ -137,6 +138,9 @@ struct drv {
 
 	/* publication: one for each tick; put once the frames of the turn are handed over */
 	bool complete, published;
+	int64_t published_ns; /* when the last one was made */
+	enum msg_life published_life;
+	enum msg_level published_level;
 	bool outbox_full;
 	union drv_message state;
 	union drv_message outbox;
@@ -150,8 +154,10 @@ int drv_declare(struct drv *drv, struct error_sink *errors); /* no I/O */
 int drv_open(struct drv *drv, struct error_sink *errors);
 void drv_close(struct drv *drv);
 
-/* drv.c: what outlives the process: the lowering obeyed, the latches. */
+/* drv.c: what outlives the process: the lowering obeyed, the latches; and the rest of what every state has. */
 void drv_fill_kept(const struct drv *drv, struct msg_common *common);
+void drv_fill_common(struct drv *drv, struct msg_common *common, int64_t now_ns);
+uint32_t drv_flags(const struct drv *drv, bool partial, int64_t now_ns);
 
 /* drv_read.c */
 bool drv_read_estop(struct drv *drv, int64_t now_ns); /* level or lowering obeyed changed */

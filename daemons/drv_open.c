@@ -244,6 +244,7 @@ static void say_hello(struct drv *drv)
 	drv->state.header.t_publish_ns = clock_now_ns();
 	drv->state.state.common.lifecycle = MSG_LIFE_STARTING;
 	drv->state.state.common.level = MSG_LEVEL_ESTOP;
+	drv->state.state.common.period_ns = drv_period_ns(drv);
 	drv_fill_kept(drv, &drv->state.state.common);
 	if (drv->driver->state != msg_clock_number)
 		port_put(&drv->state_port, &drv->state);

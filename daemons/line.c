@@ -115,6 +115,14 @@ struct line_receive *line_takes(struct line *line, const struct bus_frame *got)
 	return line->watched ? &line->watch : NULL;
 }
 
+bool line_heard(const struct line *line)
+{
+	for (unsigned int i = 0; i < line->receives_n; i++)
+		if (line->receives[i].row.silent_after_ns && !line->receives[i].heard_ns)
+			return false;
+	return true;
+}
+
 const struct line_receive *line_silent(struct line *line, int64_t since_ns, int64_t now_ns)
 {
 	const struct line_receive *first = NULL;

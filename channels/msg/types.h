@@ -125,6 +125,7 @@
 	ROW(flags, latches, , , "", msg_words_latch) /* conditions that wait for a person and outlive the process */ \
 	ROW(u64, refs_taken, , , "", ) \
 	ROW(group, refs_refused, , , "", msg_refused) \
+	ROW(i64, period_ns, , , "ns", ) /* of its ticks */ \
 	ROW(u64, ticks, , , "", ) \
 	ROW(u64, skipped, , , "", ) \
 	ROW(i64, late_p99_ns, , , "ns", ) \

@@ -100,14 +100,6 @@ static void tick(void *self, struct drv *drv, const struct drv_orders *orders)
 	turn(self, drv, orders);
 }
 
-static enum drv_step stop(void *self, struct drv *drv, const struct drv_orders *orders)
-{
-	(void)self;
-	(void)drv;
-	(void)orders;
-	return DRV_DONE;
-}
-
 /* ---- what is on the buses ---- */
 
 static bool rx(void *self, struct drv *drv, unsigned int row, const struct bus_frame *got)
@@ -166,7 +158,6 @@ static const struct drv_driver driver = {
 	.rx = rx,
 	.sent = sent,
 	.fill = fill,
-	.stop = stop,
 };
 
 int main(int argc, char **argv)

@@ -182,7 +182,7 @@ static bool will_not_take(const struct supervisor *s, const struct watch *w, int
 	const struct arming *a = &s->arming;
 
 	return now_ns > a->until_ns || w->pulse.header.t_publish_ns > a->taken_until_ns + 2 * ESTOP_LOOK_NS ||
-	       (now_ns > a->taken_until_ns && pulse_age_ns(&w->pulse, now_ns) > w->daemon->dead_after_ns);
+	       (now_ns > a->taken_until_ns && pulse_age_ns(&w->pulse, now_ns) > watch_dead_after_ns(w));
 }
 
 static void look_put(struct supervisor *s, int64_t now_ns)

@@ -76,7 +76,7 @@ static void judge(struct watch *w, const char *who, bool automatic, int64_t now_
 		error_add(errors, "%s: not ready", name);
 		return;
 	}
-	if (w->daemon->alive != LAUNCH_ALIVE_STATE || pulse_age_ns(&w->pulse, now_ns) > w->daemon->dead_after_ns) {
+	if (w->daemon->alive != LAUNCH_ALIVE_STATE || pulse_age_ns(&w->pulse, now_ns) > watch_dead_after_ns(w)) {
 		error_add(errors, "%s: it publishes nothing", name);
 		return;
 	}

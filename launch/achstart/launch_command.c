@@ -7,7 +7,6 @@
 #include "launch/achstart/launch_inside.h"
 
 #define CLOCK_TICK_NS 1000000 /* hubo-daemon's, unless the robot file says otherwise */
-#define DEAD_TICKS 20
 #define DEAD_MIN_NS 100000000
 #define DEAD_UNKNOWN_NS 1000000000 /* of one whose tick the robot file does not tell; ten beats of a watchdog */
 
@@ -202,12 +201,13 @@ static void find_alive(struct launch_daemon *daemon, int64_t clock_ns, struct er
 	if (daemon->device)
 		daemon->tick_ns = daemon->clock ? clock_ns : tick_ns(daemon->device, clock_ns);
 	daemon->dead_after_ns = raw->dead_after_ns;
+	daemon->dead_after_given = raw->dead_after_ns;
 	if (raw->dead_after_ns && daemon->alive == LAUNCH_ALIVE_PROCESS)
 		yaml_error(errors, yaml_find(daemon->node, "dead_after"),
 			   "nothing tells how old it is: write alive: state or alive: watchdog, or take this out");
 	if (!daemon->dead_after_ns)
 		daemon->dead_after_ns = daemon->tick_ns && daemon->alive == LAUNCH_ALIVE_STATE
-						? daemon->tick_ns * DEAD_TICKS
+						? daemon->tick_ns * LAUNCH_DEAD_TICKS
 						: DEAD_UNKNOWN_NS;
 	if (daemon->dead_after_ns < DEAD_MIN_NS && !raw->dead_after_ns)
 		daemon->dead_after_ns = DEAD_MIN_NS;

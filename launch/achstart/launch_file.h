@@ -80,11 +80,14 @@ struct launch_daemon {
 	enum launch_alive alive;
 	const char *channel;   /* of LAUNCH_ALIVE_STATE, without prefix: "waist-state", "clock"; else NULL */
 	int64_t dead_after_ns; /* publication, or watchdog, older than this: POLICY_SILENT */
+	bool dead_after_given; /* by the launch file; else it is longer for a driver whose ticks turn out to be */
 	int64_t tick_ns;       /* a driver's, as far as the robot file tells; 0: it does not */
 
 	const struct yaml_node *node; /* for error lines about it */
 	struct launch_raw *raw;	      /* private */
 };
+
+#define LAUNCH_DEAD_TICKS 20 /* without a publication, unless the launch file gives a time */
 
 struct launch_group {
 	const char *name;

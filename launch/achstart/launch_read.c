@@ -131,20 +131,11 @@ static void check_once(const struct launch *launch, const struct launch_daemon *
 
 /* ---- restart ---- */
 
-/* Anything but always and settled would be of no effect. */
-static void check_critical(const struct launch_daemon *daemon, const struct settings *table, struct error_sink *errors)
+static void check_critical(const struct launch_daemon *daemon, struct error_sink *errors)
 {
-	static const char *const idle[] = { "backoff", "backoff_max", "budget", "within" };
-
 	if (daemon->rules.never)
 		yaml_error(errors, yaml_find(daemon->node, "critical"),
-			   "a critical daemon is restarted: take out "
-			   "restart: never, or this");
-	for (size_t i = 0; i < sizeof(idle) / sizeof(*idle); i++) {
-		if (settings_given(table, idle[i]))
-			yaml_error(errors, yaml_find(daemon->raw->restart, idle[i]),
-				   "a critical daemon has no budget and pauses for 20ms at most: take this out");
-	}
+			   "a critical daemon is restarted: take out restart: never, or this");
 }
 
 static void read_restart(struct launch_daemon *daemon, struct error_sink *errors)
@@ -172,7 +163,7 @@ static void read_restart(struct launch_daemon *daemon, struct error_sink *errors
 	daemon->rules.budget = restart.budget;
 	daemon->rules.budget_within_ns = restart.within_ns;
 	if (daemon->rules.critical)
-		check_critical(daemon, &table, errors);
+		check_critical(daemon, errors);
 }
 
 /* ---- one, and all ---- */

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 
 #include "channels/clock.h"
+#include "daemons/drv_tick.h"
 #include "launch/achstart/mend.h"
 #include "launch/achstart/patrol.h"
 #include "launch/achstart/room.h"
@@ -68,9 +69,19 @@ static bool is_stopped(const struct watch *w)
 	return folder_run_state(w->child.pid) == 'T';
 }
 
+/* The driver itself says how often it ticks: a battery once in two seconds. */
+int64_t watch_dead_after_ns(const struct watch *w)
+{
+	const int64_t period_ns = w->pulse.there ? w->pulse.common.period_ns : 0;
+	const bool longer =
+		period_ns <= DRV_TICK_PERIOD_MAX_NS && period_ns * LAUNCH_DEAD_TICKS > w->daemon->dead_after_ns;
+
+	return longer && !w->daemon->dead_after_given ? period_ns * LAUNCH_DEAD_TICKS : w->daemon->dead_after_ns;
+}
+
 static bool publishes(struct supervisor *s, struct watch *w, int64_t now_ns)
 {
-	const int64_t patience_ns = has_published(w) || w->policy.adopted ? w->daemon->dead_after_ns : YOUNG_NS;
+	const int64_t patience_ns = has_published(w) || w->policy.adopted ? watch_dead_after_ns(w) : YOUNG_NS;
 
 	return !is_silent(s, w, patience_ns, now_ns) && !is_stopped(w);
 }
@@ -395,13 +406,13 @@ void watch_freeze(struct supervisor *s, struct watch *w, int64_t now_ns)
 void watch_judge(struct supervisor *s, struct watch *w, int64_t now_ns)
 {
 	const int64_t patience_ns = has_published(w) || w->policy.adopted
-					    ? w->daemon->dead_after_ns
+					    ? watch_dead_after_ns(w)
 					    : later(w->daemon->rules.ready_within_ns, YOUNG_NS);
 
 	if (!policy_has_process(&w->policy) || !w->child.pid)
 		return;
 	/* SIGCHLD tells when a child is stopped, but of an adopted one nobody tells. */
-	if (silent_ns(s, w, now_ns) > w->daemon->dead_after_ns / 2 ||
+	if (silent_ns(s, w, now_ns) > watch_dead_after_ns(w) / 2 ||
 	    (w->policy.adopted && w->daemon->alive == LAUNCH_ALIVE_PROCESS))
 		watch_freeze(s, w, now_ns);
 	if (is_silent(s, w, patience_ns, now_ns))

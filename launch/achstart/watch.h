@@ -55,6 +55,7 @@ bool watch_has_spoken(const struct watch *w); /* its process, which runs, has pu
 bool watch_in_fault(const struct watch *w);   /* its lifecycle, by what it published last */
 
 /* Which one it is: as it says itself, or as achstart counts. */
+int64_t watch_dead_after_ns(const struct watch *w); /* it has not published for so long: it is dead */
 uint32_t watch_incarnation(const struct watch *w);
 
 #endif

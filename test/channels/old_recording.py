@@ -12,7 +12,8 @@ TYPES = [("msg_joint_state", 1, 2, "joint-state"), ("msg_imu", 3, 2, "imu"), ("m
          ("msg_gripper_state", 5, 2, "gripper-state"), ("msg_battery", 7, 2, "battery"), ("msg_clock", 9, 2, "clock"),
          ("msg_estop", 11, 1, "estop"), ("msg_estop", 11, 1, "estop")]
 GROUPS = {"header": "msg_header", "common": "msg_common", "refs_refused": "msg_refused"}
-NEW_COMMON = {"boot": [0, 0], "base_chan": 0, "base_seq": 0, "base_level": "run", "latches": "-", "frames_withheld": 0}
+NEW_COMMON = {"boot": [0, 0], "base_chan": 0, "base_seq": 0, "base_level": "run", "latches": "-", "frames_withheld": 0,
+              "period_ns": 0}
 NEW_ESTOP = {"boot": [0, 0], "chan": [0, 0], "seen": [0, 0], "until_ns": 0, "uid": 0, "pid": 0}
 FORMATS = {"u8": "B", "u16": "H", "u32": "I", "u64": "Q", "i32": "i", "i64": "q", "f64": "d", "word": "I", "flags": "I"}
 

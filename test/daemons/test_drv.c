@@ -194,6 +194,123 @@ static void lateness_is_published(void)
 	TEST_ASSERT_INT64_WITHIN(DRV_LIB_MS, 12 * DRV_LIB_MS, drv_lib_last()->common.late_p99_ns);
 }
 
+static unsigned int watched_row;
+
+static int add_watched(struct drv *drv, struct error_sink *errors)
+{
+	static const struct drv_receive row = {
+		.id = 0x183, .any_len = true, .silent_after_ns = 20 * (int64_t)DRV_LIB_MS, .from = "the gauge"
+	};
+
+	watched_row = (unsigned int)drv_add_receive(drv, &row, errors);
+	return 0;
+}
+
+/* ---- streams ---- */
+
+static bool rx_stream(void *self, struct drv *drv, unsigned int row, const struct bus_frame *got)
+{
+	(void)self;
+	fake.got[fake.got_n++] = *got;
+	if (!row)
+		drv_publish(drv);
+	return false;
+}
+
+/* Faster than the ticks, in one turn or in several: each sample is a message, with its own time. */
+static void a_stream_publishes_each_sample(void)
+{
+	unsigned int n = 0;
+
+	drv_lib_driver.streams = true;
+	drv_lib_driver.ref = 0;
+	drv_lib_driver.rx = rx_stream;
+	fake.completes = false;
+	for (unsigned int i = 0; i < 20; i++)
+		drv_lib_frame(10.5 + i / 2, "181#0102"); /* two at a time */
+	drv_lib_frame(10.9, "182#");
+	TEST_ASSERT_EQUAL(0, drv_lib_run(30, ""));
+	for (unsigned int i = 0; i < drv_lib.states_n; i++) {
+		if (STATE(i)->header.flags & MSG_FLAG_PARTIAL)
+			continue;
+		TEST_ASSERT_EQUAL(DRV_LIB_START_NS + (int64_t)(10.5 * DRV_LIB_MS) + (n / 2) * (int64_t)DRV_LIB_MS,
+				  STATE(i)->header.t_sample_ns);
+		n++;
+	}
+	TEST_ASSERT_EQUAL(20, n);
+}
+
+/* What changes is said at a tick, and every tenth tick that it lives; never as a new sample. */
+static void a_stream_without_samples_says_that_it_lives(void)
+{
+	unsigned int active = 0;
+
+	drv_lib_driver.streams = true;
+	drv_lib_driver.ref = 0;
+	drv_lib_driver.rx = rx_stream;
+	fake.completes = false;
+	fake.starts_wanted = 2;
+	TEST_ASSERT_EQUAL(0, drv_lib_run(199, ""));
+	for (unsigned int i = 0; i < drv_lib.states_n; i++) {
+		TEST_ASSERT_TRUE(STATE(i)->header.flags & MSG_FLAG_PARTIAL);
+		active += STATE(i)->common.lifecycle == MSG_LIFE_ACTIVE;
+	}
+	/* at 15 ms, when it had become active, and 50, 100 and 150 ms later */
+	TEST_ASSERT_EQUAL(4, active);
+}
+
+static int64_t woken_ns[4];
+static unsigned int woken_n;
+
+static void wake(void *self, struct drv *drv, int64_t now_ns)
+{
+	(void)self;
+	woken_ns[woken_n++] = now_ns;
+	if (woken_n == 1)
+		drv_wake_at(drv, now_ns + 100000);
+}
+
+static void ask_to_be_woken(void)
+{
+	drv_wake_at(fake.drv, fake.ticks[fake.ticks_n - 1].ns + 9 * (int64_t)DRV_LIB_MS);
+	drv_wake_at(fake.drv, fake.ticks[fake.ticks_n - 1].ns + 3 * (int64_t)DRV_LIB_MS);
+}
+
+static void woken_between_ticks(void)
+{
+	woken_n = 0;
+	drv_lib_driver.wake = wake;
+	drv_lib_at(2, ask_to_be_woken);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(60, ""));
+	TEST_ASSERT_EQUAL(2, woken_n);
+	TEST_ASSERT_EQUAL(fake.ticks[1].ns + 3 * (int64_t)DRV_LIB_MS, woken_ns[0]);
+	TEST_ASSERT_EQUAL(woken_ns[0] + 100000, woken_ns[1]);
+	TEST_ASSERT_EQUAL(13, fake.ticks_n); /* as many as without */
+}
+
+/* A sensor needs neither start nor tick nor stop: it is there when all that it watches was heard. */
+static void the_least_driver(void)
+{
+	fake.plan = add_watched;
+	drv_lib_driver.ref = 0;
+	drv_lib_driver.start = NULL;
+	drv_lib_driver.tick = NULL;
+	drv_lib_driver.stop = NULL;
+	drv_lib_frame(12, "183#");
+	TEST_ASSERT_EQUAL(0, drv_lib_run(30, ""));
+	TEST_ASSERT_EQUAL(MSG_LIFE_STARTING, STATE(3)->common.lifecycle);
+	TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, drv_lib_last()->common.lifecycle);
+}
+
+static void without_a_stop_it_ends_at_once(void)
+{
+	drv_lib_driver.stop = NULL;
+	drv_lib_at(3, drv_lib_stop);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(0, ""));
+	TEST_ASSERT_EQUAL(3, fake.ticks_n);
+	TEST_ASSERT_EQUAL(MSG_LIFE_DOWN, STATE(drv_lib.states_n - 1)->common.lifecycle);
+}
+
 /* ---- frames ---- */
 
 static void frames_of_unexpected_length_are_counted_and_kept_from_rx(void)
@@ -235,18 +352,6 @@ static void rows_share_an_identifier_and_differ_in_length(void)
 	TEST_ASSERT_EQUAL(4, fake.got_n);
 	TEST_ASSERT_EQUAL_UINT_ARRAY(((unsigned int[]){ 0, 2, 1, 2 }), fake.rows, 4);
 	TEST_ASSERT_EQUAL(1, drv_lib_last()->common.frames_odd);
-}
-
-static unsigned int watched_row;
-
-static int add_watched(struct drv *drv, struct error_sink *errors)
-{
-	static const struct drv_receive row = {
-		.id = 0x183, .any_len = true, .silent_after_ns = 20 * (int64_t)DRV_LIB_MS, .from = "the gauge"
-	};
-
-	watched_row = (unsigned int)drv_add_receive(drv, &row, errors);
-	return 0;
 }
 
 /* Also where nothing was ever heard, and of a driver that only listens. */
@@ -825,6 +930,11 @@ int main(void)
 	RUN_TEST(incarnations_count_on);
 	RUN_TEST(lateness_is_published);
 	RUN_TEST(frames_of_unexpected_length_are_counted_and_kept_from_rx);
+	RUN_TEST(a_stream_publishes_each_sample);
+	RUN_TEST(a_stream_without_samples_says_that_it_lives);
+	RUN_TEST(woken_between_ticks);
+	RUN_TEST(the_least_driver);
+	RUN_TEST(without_a_stop_it_ends_at_once);
 	RUN_TEST(rows_share_an_identifier_and_differ_in_length);
 	RUN_TEST(a_row_that_is_silent_is_a_fault);
 	RUN_TEST(a_driver_sees_when_a_row_was_heard);

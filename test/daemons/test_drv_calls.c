@@ -637,6 +637,39 @@ static void outputs_are_put_with_their_header(void)
 	TEST_ASSERT_EQUAL(3, fake.got_n); /* watched: the log's first and last, too */
 }
 
+static int add_imu(struct drv *drv, struct error_sink *errors)
+{
+	return drv_add_output(drv, "arm-imu", msg_imu_number, errors);
+}
+
+static void put_imu(void)
+{
+	struct msg_imu msg = { .samples = 7 };
+
+	drv_put(DRIVER, 0, &msg, clock_now_ns());
+}
+
+/* A state beside the state is as complete. */
+static void a_further_state_has_the_common_block(void)
+{
+	struct msg_imu msg = { 0 };
+	ach_channel_t chan;
+	size_t len;
+
+	fake.plan = add_imu;
+	drv_lib_at(4, put_imu);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(20, ""));
+	TEST_ASSERT_EQUAL(ACH_OK, ach_open(&chan, drv_lib_channel("arm-imu"), NULL));
+	TEST_ASSERT_EQUAL(ACH_OK, ach_get(&chan, &msg, sizeof(msg), &len, NULL, 0));
+	ach_close(&chan);
+	TEST_ASSERT_EQUAL(MSG_FINE, msg_check(&msg, len, msg_type_by_number(msg_imu_number), NULL));
+	TEST_ASSERT_EQUAL(7, msg.samples);
+	TEST_ASSERT_EQUAL(MSG_FLAG_REPLAYED, msg.header.flags);
+	TEST_ASSERT_EQUAL(MSG_LIFE_DISARMED, msg.common.lifecycle);
+	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, msg.common.level);
+	TEST_ASSERT_EQUAL(4, msg.common.ticks);
+}
+
 /* ---- time ---- */
 
 static void set_phase(void)
@@ -694,6 +727,7 @@ int main(void)
 	RUN_TEST(nobody_asked);
 	RUN_TEST(answers_are_put);
 	RUN_TEST(outputs_are_put_with_their_header);
+	RUN_TEST(a_further_state_has_the_common_block);
 	RUN_TEST(a_driver_may_set_the_phase);
 	RUN_TEST(time_is_told);
 	return UNITY_END();

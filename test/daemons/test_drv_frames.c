@@ -33,7 +33,7 @@ void tearDown(void)
 static void expect(const char *more_left, const char *more, const char *claims)
 {
 	char text[4096];
-	int n = snprintf(text, sizeof(text), "{\"driver\":\"faked\",\"name\":\"arm\",\"frames\":[");
+	int n = snprintf(text, sizeof(text), "{\"driver\":\"faked\",\"name\":\"arm\",\"tick_us\":5000,\"frames\":[");
 
 	n += snprintf(text + n, sizeof(text) - (size_t)n, ROWS, more_left);
 	snprintf(text + n, sizeof(text) - (size_t)n, "%s],\"claims\":[%s]}\n", more, claims);

@@ -193,8 +193,9 @@ static unsigned int raises(void)
 /* Not with each three of its deaths: it dies for ever. */
 static void one_that_dies_for_ever_raises_once_until_the_level_is_lowered(void)
 {
-	rig_open("include: @BENCH@\ndaemons:\n  canwire:\n  robotsim:\n  clock:\n  waist:\n"
-		 "  once: {program: \"false\", alive: process, critical: estop}\n");
+	rig_open(
+		"include: @BENCH@\ndaemons:\n  canwire:\n  robotsim:\n  clock:\n  waist:\n"
+		"  once: {program: \"false\", alive: process, critical: estop, restart: {backoff: 20ms, backoff_max: 20ms}}\n");
 	rig_start();
 	RIG_UNTIL(rig_ready("waist") && rig_events("once", "ended") >= 15);
 	RIG_ASSERT(!raises()); /* the robot comes up at estop */
@@ -205,6 +206,35 @@ static void one_that_dies_for_ever_raises_once_until_the_level_is_lowered(void)
 	RIG_ASSERT(raises() == 1);
 	rig_run_on("achctl", "arm");
 	RIG_UNTIL(raises() == 2);
+	RIG_ASSERT(!rig_stop());
+}
+
+/* ---- one that ticks slowly ---- */
+
+static uint64_t clock_ticks(void)
+{
+	struct msg_clock msg = { 0 };
+	ach_channel_t chan;
+	char name[64];
+	size_t len;
+
+	snprintf(name, sizeof(name), "%sclock", rig.prefix);
+	if (ach_open(&chan, name, NULL) != ACH_OK)
+		return 0;
+	ach_get(&chan, &msg, sizeof(msg), &len, NULL, ACH_O_LAST);
+	ach_close(&chan);
+	return msg.common.ticks;
+}
+
+/* The robot file says 1 ms, so that 100 ms would be too long; the driver says better. */
+static void one_that_ticks_slowly_is_not_dead(void)
+{
+	rig_open("include: @BENCH@\ndaemons:\n  canwire:\n  robotsim:\n"
+		 "  clock: {args: [--set, tick=300ms]}\n");
+	rig_start();
+	RIG_UNTIL(rig_ready("clock") && clock_ticks() >= 6);
+	RIG_ASSERT(!rig_events("clock", "ended"));
+	RIG_ASSERT(rig_incarnation("clock") == 1);
 	RIG_ASSERT(!rig_stop());
 }
 
@@ -560,6 +590,7 @@ int main(void)
 	RUN_TEST(a_program_that_is_gone_is_given_up);
 	RUN_TEST(a_critical_one_that_keeps_dying_raises_the_level);
 	RUN_TEST(one_that_dies_for_ever_raises_once_until_the_level_is_lowered);
+	RUN_TEST(one_that_ticks_slowly_is_not_dead);
 	RUN_TEST(a_device_may_come_later);
 	RUN_TEST(an_overwritten_channel_is_made_anew);
 	RUN_TEST(a_removed_channel_is_made_anew);
