@@ -155,14 +155,23 @@ static bool seen_before(const struct check_frames *frames, size_t i)
 	return false;
 }
 
+static bool is_answer(const struct check_frame *asked, const struct check_frame *row)
+{
+	return asked->answered && !row->tx && row->bus == asked->bus && row->daemon == asked->daemon &&
+	       row->id == asked->reply_id;
+}
+
+/* A device may answer under the identifier of the request: it does not send before it was asked. */
 static bool clash(const struct check_frame *a, const struct check_frame *b)
 {
+	const struct check_frame *sent = a->tx ? a : b, *taken = a->tx ? b : a;
+
 	if (!same_id(a, b))
 		return false;
 	if (a->tx && b->tx)
 		return a->daemon != b->daemon && !(a->shared && b->shared);
 	if (a->tx || b->tx)
-		return !(a->tx ? b : a)->shared;
+		return !taken->shared && !is_answer(sent, taken);
 	return a->daemon != b->daemon && !a->shared && !b->shared;
 }
 
@@ -196,12 +205,6 @@ unsigned int check_frames_clashes(const struct check_frames *frames, struct erro
 /* ---- load ---- */
 
 #define ROUNDING 1e-9
-
-static bool is_answer(const struct check_frame *asked, const struct check_frame *row)
-{
-	return asked->answered && !row->tx && row->bus == asked->bus && row->daemon == asked->daemon &&
-	       row->id == asked->reply_id;
-}
 
 static double rate(const struct check_frame *row)
 {

@@ -338,6 +338,20 @@ static void what_a_driver_takes_its_device_sends(void)
 		"");
 }
 
+/* As a force sensor does: the answer has the identifier of the question. */
+static void a_device_may_answer_under_the_same_identifier(void)
+{
+	says("imu", "--frames",
+	     FRAMES(TX("torso", "040", "1", PERIOD("5000") REPLY("040")) "," RX("torso", "040", "8", PERIOD("null"))));
+	checked("", "");
+	/* no other device */
+	says("waist", "--frames", FRAMES(RX("torso", "040", "8", PERIOD("null"))));
+	check_free(&check);
+	checked("bus torso: identifier 040 is sent by imu and by the device of waist" ADVICE
+		"bus torso: identifier 040 is sent by the device of imu and by the device of waist" ADVICE,
+		"");
+}
+
 static void one_that_only_listens_says_shared(void)
 {
 	says("clock", "--frames", FRAMES(TX("torso", "080", "0", PERIOD("null"))));
@@ -627,6 +641,7 @@ int main(void)
 	RUN_TEST(two_drivers_must_not_send_one_identifier);
 	RUN_TEST(shared_identifiers_are_shared_by_all_who_say_so);
 	RUN_TEST(what_a_driver_takes_its_device_sends);
+	RUN_TEST(a_device_may_answer_under_the_same_identifier);
 	RUN_TEST(one_that_only_listens_says_shared);
 	RUN_TEST(what_one_process_may_have_two_must_not);
 	RUN_TEST(long_identifiers_are_others);
