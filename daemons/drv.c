@@ -88,6 +88,8 @@ static void publish(struct drv *drv, bool partial, int64_t now_ns)
 	const int64_t sample_ns = drv->driver->fill(drv->self, drv, &drv->state, now_ns);
 
 	drv_fill_common(drv, &drv->state.state.common, now_ns);
+	for (unsigned int i = 0; i < drv->joints_n && drv->driver->state == msg_joint_state_number; i++)
+		drv->state.joints.lifecycle[i] = drv->life == MSG_LIFE_DOWN ? MSG_LIFE_DOWN : drv->joint_life[i];
 	header->flags = drv_flags(drv, partial, now_ns);
 	header->t_sample_ns = sample_ns;
 	header->t_publish_ns = now_ns;
@@ -219,9 +221,20 @@ static void watch_silence(struct drv *drv, int64_t now_ns)
 		drv_event(drv, MSG_SEVERITY_INFO, "heard", "%s is heard again", before->row.from);
 }
 
+/* What was commanded during a fault may be far from where the joint is now, and homing gives another position. */
+static void live_joint(struct drv *drv, unsigned int joint, struct drv_life_now now)
+{
+	const enum msg_life before = drv->joint_life[joint];
+
+	now.fault |= drv->joint_faulty[joint];
+	drv->joint_life[joint] = drv_life_next(before, drv_life_event(&now), !drv->driver->ref);
+	if (drv->joint_life[joint] != before && (before == MSG_LIFE_FAULT || before == MSG_LIFE_HOMING))
+		drv_ref_forget(&drv->ramps[joint]);
+}
+
 static void live(struct drv *drv, int64_t now_ns)
 {
-	const bool unwell = drv->fault || drv->bus_how || drv->silent;
+	const bool unwell = (drv_fault_spread(drv), drv_fault_device(drv));
 	struct drv_life_now now = {
 		.stop = drv->stopping,
 		.fault = unwell || drv_latch_blocks(drv),
@@ -237,9 +250,9 @@ static void live(struct drv *drv, int64_t now_ns)
 	drv->stale = drv->ref_there && drv_may_move(drv) ? drv_joints_stale(drv, now_ns) : NULL;
 	now.ref = drv->ref_there && !drv->stale;
 	drv->life = drv_life_next(before, drv_life_event(&now), !drv->driver->ref);
+	for (unsigned int i = 0; i < drv->joints_n; i++)
+		live_joint(drv, i, now);
 	if (drv->life != before) {
-		if (before == MSG_LIFE_FAULT || before == MSG_LIFE_HOMING)
-			drv_joints_forget(drv);
 		drv_event(drv, MSG_SEVERITY_INFO, msg_life_word(drv->life), "%s", msg_life_word(drv->life));
 		notify_status(&drv->notify, now_ns, msg_life_word(drv->life));
 	}
@@ -289,6 +302,7 @@ static void call_driver(struct drv *drv, int64_t now_ns)
 		.armed = drv_armed(drv),
 		.ref = drv->life == MSG_LIFE_ACTIVE && drv->ref_there ? &drv->refs[drv->ref] : NULL,
 		.joint = drv->commands,
+		.joint_life = drv->joint_life,
 	};
 
 	drv_joints_command(drv, dt_s, now_ns);
@@ -535,6 +549,8 @@ static int run(struct drv *drv, struct error_sink *errors)
 	if (status)
 		return status;
 	drv->life = MSG_LIFE_STARTING;
+	for (unsigned int i = 0; i < drv->joints_n; i++)
+		drv->joint_life[i] = drv->life;
 	drv->wake_ns = CLOCK_NEVER;
 	drv_tick_start(&drv->tick, &drv->setup.rule, clock_now_ns());
 	status = loop(drv);

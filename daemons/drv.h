@@ -82,6 +82,7 @@ struct drv_orders {
 	/* Per joint what to command now, limited and ramped: the reference's, or the safe action where there is none.
 	 * At level estop, whatever the life, the driver takes its on_estop action instead, and track_rad_s brakes. */
 	const struct drv_ref_command *joint;
+	const enum msg_life *joint_life; /* life, but fault where the joint, or its group, has failed */
 };
 
 enum drv_step { DRV_AGAIN, DRV_DONE };
@@ -158,6 +159,11 @@ int drv_add_joint(struct drv *drv, const char *name, struct error_sink *errors);
 /* Of a joint that was added: velocity for each rad that it is behind its ramp (drv_ref_command.track_rad_s); 0 unless
  * told. */
 void drv_joint_gain(struct drv *drv, unsigned int joint, double gain_1_s);
+/* Joints of one group stop together when one of them fails; all are in group 0 unless told.  A joint that hangs on a
+ * bus fails with it; unless that is said of some joint, the whole device does.  The same for a row that is silent. */
+void drv_joint_group(struct drv *drv, unsigned int joint, unsigned int group);
+void drv_joint_bus(struct drv *drv, unsigned int joint, unsigned int bus);
+void drv_row_joint(struct drv *drv, unsigned int row, unsigned int joint);
 /* It measures no position (a pure current or velocity drive): the state's stays NaN, position limits are not kept. */
 void drv_joint_no_position(struct drv *drv, unsigned int joint);
 /* A channel, of the whole robot, that it writes. */
@@ -200,10 +206,13 @@ struct drv_ref_limits *drv_limits(struct drv *drv, unsigned int joint); /* to be
  * what is measured; stopped: at rest, for it was told to stop. */
 void drv_not_driven(struct drv *drv, unsigned int joint, bool stopped);
 
-/* The device is not well; code and text go into an event when they are new.  It lasts until drv_well. */
-void drv_fault(struct drv *drv, const char *code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-void drv_well(struct drv *drv);
-void drv_down(struct drv *drv);		       /* call start again */
+/* The device, or one of its joints, is not well; code and text go into an event when they are new.  Several may hold at
+ * a time; each lasts until drv_well.  A joint in fault takes the safe action, and so does its group. */
+#define DRV_ALL (~0u)
+void drv_fault(struct drv *drv, unsigned int joint, const char *code, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+void drv_well(struct drv *drv, unsigned int joint, const char *code); /* NULL: all that are wrong with it */
+void drv_down(struct drv *drv);					      /* call start again */
 void drv_homing(struct drv *drv, bool homing); /* a motion of its own, which was asked for, begins and ends */
 
 /* A condition that only a person may end: power lost, homing aborted, halted by another program, a fault that waits.

@@ -120,6 +120,11 @@ static const struct line_receive *row_of(const struct drv *drv, unsigned int row
 	return drv->receives[row].row < 0 ? &line->watch : &line->receives[drv->receives[row].row];
 }
 
+void drv_row_joint(struct drv *drv, unsigned int row, unsigned int joint)
+{
+	drv->lines[drv->receives[row].line].receives[drv->receives[row].row].joint = joint + 1;
+}
+
 unsigned int drv_row_bus(const struct drv *drv, unsigned int row)
 {
 	return drv->receives[row].line;
@@ -340,26 +345,6 @@ void drv_event(struct drv *drv, enum msg_severity severity, const char *code, co
 	va_start(args, fmt);
 	report_event(&drv->report, clock_now_ns(), severity, code, fmt, args);
 	va_end(args);
-}
-
-void drv_fault(struct drv *drv, const char *code, const char *fmt, ...)
-{
-	va_list args;
-
-	if (drv->fault && !strcmp(drv->fault_code, code))
-		return;
-	drv->fault = true;
-	snprintf(drv->fault_code, sizeof(drv->fault_code), "%s", code);
-	va_start(args, fmt);
-	report_event(&drv->report, clock_now_ns(), MSG_SEVERITY_ERROR, code, fmt, args);
-	va_end(args);
-}
-
-void drv_well(struct drv *drv)
-{
-	if (drv->fault)
-		drv_event(drv, MSG_SEVERITY_INFO, "well", "%s is over", drv->fault_code);
-	drv->fault = false;
 }
 
 void drv_down(struct drv *drv)

@@ -22,6 +22,7 @@
 #define DRV_RECEIVES_MAX 512
 #define DRV_OUTPUTS_MAX 16
 #define DRV_CLAIMS_MAX 16
+#define DRV_FAULTS_MAX 64
 
 /* What woke the loop. */
 #define DRV_WAKE_SIGNAL 0
@@ -91,12 +92,20 @@ struct drv {
 	enum msg_life life;
 	bool up, ready, homing, stopping, over;
 	int64_t stop_by_ns;
-	bool fault;
+	struct {
+		unsigned int joint; /* DRV_ALL: the device */
+		char code[MSG_NAME_SIZE];
+	} faults[DRV_FAULTS_MAX];
+	unsigned int faults_n;
+	bool faults_full;
+	unsigned int joint_groups[MSG_JOINTS];
+	unsigned int joint_buses[MSG_JOINTS]; /* from 1; 0: none was said */
+	bool joint_faulty[MSG_JOINTS];	      /* by itself, or with its group */
+	enum msg_life joint_life[MSG_JOINTS];
 	const char *bus_how;		   /* a bus is dead; NULL: none is */
 	const struct line *bus_dead;	   /* that one */
 	const struct line_receive *silent; /* a row that should be heard, and is not; NULL: none */
 	int64_t since_ns;		   /* the first tick: what was not heard since is silent */
-	char fault_code[MSG_NAME_SIZE];
 	struct estop estop;
 	int64_t estop_ns;	/* when it was last looked at */
 	uint64_t estop_invalid; /* invalid messages reported */
@@ -175,7 +184,6 @@ bool drv_armed(const struct drv *drv);
 /* drv_joints.c */
 void drv_joints_command(struct drv *drv, double dt_s, int64_t now_ns); /* what each is told in this tick */
 void drv_joints_freeze(struct drv *drv, int64_t now_ns);	       /* nothing that was commanded left until now */
-void drv_joints_forget(struct drv *drv);			       /* all ramps begin anew */
 const char *drv_joints_stale(struct drv *drv, int64_t now_ns);	       /* whose sample is too old for the reference */
 void drv_joints_report(struct drv *drv);
 /* Limits for each joint, and joints for all limits.  0, or -EINVAL with lines in errors. */
@@ -185,6 +193,11 @@ int drv_joints_check(const struct drv *drv, struct error_sink *errors);
 void drv_report_withheld(struct drv *drv);
 void drv_queue_reply(struct drv *drv, const struct msg_reply *reply); /* to be put once the frames are handed over */
 void drv_put_replies(struct drv *drv);
+
+/* drv_fault.c */
+bool drv_fault_is_told(const struct drv *drv, const char *code); /* of the device or of any joint */
+void drv_fault_spread(struct drv *drv);				 /* which joints are in fault now */
+const char *drv_fault_device(const struct drv *drv); /* what is wrong with all of it, in words; NULL: nothing */
 
 /* drv_latch.c */
 void drv_latch_begin(struct drv *drv);			     /* what the predecessor left */

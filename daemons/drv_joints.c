@@ -136,14 +136,14 @@ const char *drv_joints_stale(struct drv *drv, int64_t now_ns)
 	const struct msg_joint_ref *ref = &drv->refs[drv->ref].joint_ref;
 
 	for (unsigned int i = 0; i < drv->joints_n; i++)
-		if (ref->mode[i] != MSG_MODE_NONE && sample_of(drv, i, now_ns).stale)
+		if (ref->mode[i] != MSG_MODE_NONE && !drv->joint_faulty[i] && sample_of(drv, i, now_ns).stale)
 			return drv->joints[i];
 	return NULL;
 }
 
 void drv_joints_command(struct drv *drv, double dt_s, int64_t now_ns)
 {
-	const bool following = drv->life == MSG_LIFE_ACTIVE && drv->ref_there && drv_may_move(drv);
+	const bool following = drv->ref_there && drv_may_move(drv);
 
 	if (!proven(drv)) /* a stall, a reset: the ramps would go on alone */
 		drv_joints_freeze(drv, now_ns);
@@ -154,7 +154,7 @@ void drv_joints_command(struct drv *drv, double dt_s, int64_t now_ns)
 
 		if (rests(drv, i, &s))
 			continue;
-		ramp(drv, i, following ? &want : NULL, &s, dt_s);
+		ramp(drv, i, following && drv->joint_life[i] == MSG_LIFE_ACTIVE ? &want : NULL, &s, dt_s);
 		track(drv, i, &s, dt_s, halted || drv->halted[i]);
 	}
 }
@@ -163,13 +163,6 @@ void drv_joints_freeze(struct drv *drv, int64_t now_ns)
 {
 	memset(drv->frozen, true, sizeof(drv->frozen));
 	drv->frozen_ns = now_ns;
-}
-
-/* What was commanded during a fault may be far from where the joints are now, and homing gives positions anew. */
-void drv_joints_forget(struct drv *drv)
-{
-	for (unsigned int i = 0; i < drv->joints_n; i++)
-		drv_ref_forget(&drv->ramps[i]);
 }
 
 void drv_not_driven(struct drv *drv, unsigned int joint, bool stopped)

@@ -36,7 +36,7 @@ static void set(struct drv *drv, uint32_t latches, const char *code, const char 
 	drv->unlatching &= ~latches;
 	if (drv->latches == before && !strcmp(drv->latch_code, code_before))
 		return;
-	if (!(drv->fault && !strcmp(drv->fault_code, drv->latch_code))) /* drv_fault has told it */
+	if (!drv_fault_is_told(drv, drv->latch_code))
 		drv_event(drv, MSG_SEVERITY_ERROR, drv->latch_code, "%s", text);
 }
 
@@ -120,12 +120,10 @@ bool drv_latch_refuses(struct drv *drv, enum msg_verb verb)
 
 int drv_latch_clear(struct drv *drv)
 {
-	if (!drv->up || drv->fault || drv->bus_how || drv->silent) {
-		drv_why(drv, "the device is not well: %s",
-			drv->fault     ? drv->fault_code
-			: drv->bus_how ? "its bus is dead"
-			: drv->silent  ? "it is silent"
-				       : "it is starting");
+	const char *wrong = drv_fault_device(drv);
+
+	if (!drv->up || wrong) {
+		drv_why(drv, "the device is not well: %s", wrong ? wrong : "it is starting");
 		return -EPERM;
 	}
 	drv_unlatch(drv, drv->latches);

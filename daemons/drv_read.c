@@ -52,8 +52,7 @@ static int do_request(struct drv *drv, const struct msg_request *request, char v
 		drv_why(drv, "not armed: nothing moves at level %s",
 			drv->estop.level == MSG_LEVEL_HOLD ? "hold" : "estop");
 		if (!drv->up)
-			drv_why(drv, "not ready: the device is %s",
-				drv->fault || drv->silent ? "in fault" : "starting");
+			drv_why(drv, "not ready: the device is %s", drv_fault_device(drv) ? "in fault" : "starting");
 		return -EPERM;
 	}
 	if (drv_request_moves(request->verb) && drv->later) {

@@ -115,6 +115,14 @@ struct line_receive *line_takes(struct line *line, const struct bus_frame *got)
 	return line->watched ? &line->watch : NULL;
 }
 
+bool line_is_silent(const struct line *line, unsigned int joint)
+{
+	for (unsigned int i = 0; i < line->receives_n; i++)
+		if (line->receives[i].silent && line->receives[i].joint == joint)
+			return true;
+	return false;
+}
+
 bool line_heard(const struct line *line)
 {
 	for (unsigned int i = 0; i < line->receives_n; i++)

@@ -18,6 +18,7 @@ struct line_receive {
 	int64_t due_ns;	     /* of one with a period: when it is missing; 0: none has come yet */
 	int64_t heard_ns;    /* 0: never */
 	bool silent;
+	unsigned int joint; /* that is in fault with it, from 1; 0: the device */
 };
 
 struct line {
@@ -41,6 +42,7 @@ struct line {
 	unsigned int send_numbers[SLOTS_ROWS_MAX]; /* as the driver knows them */
 	unsigned int sends_n;
 	bool moves;		     /* a row does */
+	bool joints;		     /* some hang on it, and fail with it */
 	bool moving[SLOTS_ROWS_MAX]; /* what was last put into the row moves, and may still wait */
 	struct line_receive receives[LINE_RECEIVES_MAX];
 	unsigned int receives_n;
@@ -61,6 +63,7 @@ void line_close(struct line *line);
 /* The row that takes this frame, by its identifier and its length; NULL: none.  Counts what is odd and what comes by
  * its rate. */
 struct line_receive *line_takes(struct line *line, const struct bus_frame *got);
+bool line_is_silent(const struct line *line, unsigned int joint); /* a row of that joint, from 1; 0: of the device */
 bool line_heard(const struct line *line); /* every row that is watched for silence, once at least */
 /* The first row that is silent; NULL: none.  What was never heard is silent since_ns. */
 const struct line_receive *line_silent(struct line *line, int64_t since_ns, int64_t now_ns);

@@ -53,6 +53,7 @@ static const struct settings_row actuated_rows[] = {
 	SETTINGS_BOOL("any_incarnation", struct setup, any_incarnation, "no",
 		      "take references for incarnation 0; yes with balance"),
 	SETTINGS_BOOL("balance", struct setup, balance, "no", "the robot stands by it: goes on at level hold"),
+	SETTINGS_BOOL("joint_fault_alone", struct setup, alone, "no", "a joint that fails does not stop its group"),
 	SETTINGS_WORD("safe", struct setup, safe, drv_ref_safe_words, "hold", "what it does without a reference"),
 	SETTINGS_END,
 };

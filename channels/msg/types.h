@@ -158,6 +158,7 @@
 	ROW(f64, current, [MSG_JOINTS], count, "A", ) \
 	ROW(f64, temperature, [MSG_JOINTS], count, "K", ) /* NaN: not measured */ \
 	ROW(i64, age_ns, [MSG_JOINTS], count, "ns", ) \
+	ROW(word, lifecycle, [MSG_JOINTS], count, "", msg_words_life) /* fault where it, or its group, has failed */ \
 	ROW(flags, status, [MSG_JOINTS], count, "", msg_words_joint) \
 	ROW(u32, state_word, [MSG_JOINTS], count, "", ) /* as the device gave it */
 

@@ -41,10 +41,10 @@ static int plan(void *self, struct drv *drv, struct error_sink *errors)
 static void judge(const struct cycle *cycle, struct drv *drv)
 {
 	if (!cycle_too_slow(cycle)) {
-		drv_well(drv);
+		drv_well(drv, DRV_ALL, "slow");
 		return;
 	}
-	drv_fault(drv, "slow", "%llu of %llu cycles skipped: set a longer tick, or a priority and a core",
+	drv_fault(drv, DRV_ALL, "slow", "%llu of %llu cycles skipped: set a longer tick, or a priority and a core",
 		  (unsigned long long)cycle->judged_skipped, (unsigned long long)cycle->judged);
 }
 

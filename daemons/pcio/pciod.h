@@ -31,6 +31,7 @@ struct pciod_joint {
 	unsigned int sends[PCIO_SENDS]; /* of drv_add_send */
 	uint32_t want;			/* questions of this tick that have not found room yet */
 	char name[MSG_NAME_SIZE];
+	char code[PCIOD_CODE_MAX], text[PCIOD_WORDS_MAX]; /* what is wrong with it; "": nothing */
 };
 
 struct pciod_bus {
@@ -70,7 +71,7 @@ struct pciod {
 	/* what is wrong, as it was told last */
 	bool unwell;
 	bool latch_told; /* to the loop, by this process: what the module itself says */
-	char code[PCIOD_CODE_MAX], text[PCIOD_WORDS_MAX];
+	char text[PCIOD_WORDS_MAX];
 };
 
 /* pciod_turn.c: of struct drv_driver */

@@ -120,24 +120,6 @@ static bool clock_lost(const struct pciod *p, unsigned int bus, int64_t now_ns)
 	return p->rules.sync_motion && now_ns - p->buses[bus].clock_ns > p->rules.silent_after_ns;
 }
 
-static bool find_trouble(const struct pciod *p, const struct drv *drv, int64_t now_ns, char code[PCIOD_CODE_MAX],
-			 char text[PCIOD_WORDS_MAX])
-{
-	for (unsigned int i = 0; i < p->joints_n; i++)
-		if (pciod_module_trouble(&p->joints[i].module, &p->rules, now_ns, code, text))
-			return true;
-	for (unsigned int i = 0; i < drv_buses(drv); i++) {
-		if (!clock_lost(p, i, now_ns))
-			continue;
-		snprintf(code, PCIOD_CODE_MAX, "clock-lost");
-		snprintf(text, PCIOD_WORDS_MAX,
-			 "no 100#0F on %s, for which moves wait (sync_motion): modules are halted",
-			 drv_bus_name(drv, i));
-		return true;
-	}
-	return false;
-}
-
 uint32_t pciod_latches(const struct pciod *p)
 {
 	uint32_t latches = 0;
@@ -169,24 +151,52 @@ static void tell_latches(struct pciod *p, struct drv *drv, bool well, int64_t no
 	drv_unlatch(drv, drv_latched(drv) & ~pciod_latches(p));
 }
 
+/* The loop tells a code once; here a text that changes is told again. */
+static void tell_joint(struct pciod *p, struct drv *drv, unsigned int joint, int64_t now_ns)
+{
+	char code[PCIOD_CODE_MAX] = "", text[PCIOD_WORDS_MAX] = "";
+	struct pciod_joint *j = &p->joints[joint];
+
+	pciod_module_trouble(&j->module, &p->rules, now_ns, code, text);
+	if (*j->code && strcmp(code, j->code))
+		drv_well(drv, joint, j->code);
+	if (*code && strcmp(code, j->code))
+		drv_fault(drv, joint, code, "%s", text);
+	else if (strcmp(text, j->text))
+		drv_event(drv, MSG_SEVERITY_ERROR, code, "%s", text);
+	strcpy(j->code, code);
+	strcpy(j->text, text);
+}
+
+static const char *tell_clock(const struct pciod *p, struct drv *drv, int64_t now_ns)
+{
+	static const char lost[] = "no 100#0F, for which moves wait (sync_motion): modules are halted";
+	bool any = false;
+
+	for (unsigned int i = 0; i < drv_buses(drv); i++) {
+		if (!clock_lost(p, i, now_ns))
+			continue;
+		drv_fault(drv, DRV_ALL, "clock-lost", "%s: %s", drv_bus_name(drv, i), lost);
+		any = true;
+	}
+	if (!any)
+		drv_well(drv, DRV_ALL, "clock-lost");
+	return any ? lost : NULL;
+}
+
 static void tell_trouble(struct pciod *p, struct drv *drv, int64_t now_ns)
 {
-	char code[PCIOD_CODE_MAX], text[PCIOD_WORDS_MAX];
-	const bool unwell = find_trouble(p, drv, now_ns, code, text), well = p->unwell && !unwell;
+	const char *trouble = tell_clock(p, drv, now_ns);
+	const bool before = p->unwell;
 
-	if (!unwell && p->unwell) {
-		drv_well(drv);
-		*p->code = *p->text = '\0';
-	} else if (unwell && strcmp(text, p->text)) {
-		if (strcmp(code, p->code))
-			drv_fault(drv, code, "%s", text);
-		else /* the loop tells a code once */
-			drv_event(drv, MSG_SEVERITY_ERROR, code, "%s", text);
-		snprintf(p->code, sizeof(p->code), "%s", code);
-		snprintf(p->text, sizeof(p->text), "%s", text);
+	for (unsigned int i = p->joints_n; i-- > 0;) {
+		tell_joint(p, drv, i, now_ns);
+		if (*p->joints[i].text)
+			trouble = p->joints[i].text;
 	}
-	p->unwell = unwell;
-	tell_latches(p, drv, well, now_ns);
+	p->unwell = trouble;
+	snprintf(p->text, sizeof(p->text), "%s", trouble ? trouble : "");
+	tell_latches(p, drv, before && !p->unwell, now_ns);
 }
 
 static void tell_news(struct pciod_joint *j, struct drv *drv, unsigned int joint)

@@ -114,6 +114,8 @@ def expect(prefix):
     for i, name, number, kind, _, shown in messages():
         if "common" in shown:
             shown["common"].update(NEW_COMMON)
+        if name == "msg_joint_state":
+            shown["lifecycle"] = ["down"] * shown["count"]
         if name == "msg_estop":
             del shown["seen_seq"]  # seen at channels that are not those of today
             shown.update(NEW_ESTOP, kind="lower" if shown["level"] == "run" else "raise")

@@ -668,12 +668,12 @@ static void hold_lets_one_that_balances_go_on_and_estop_does_not(void)
 
 static void break_down(void)
 {
-	drv_fault(fake.drv, "hot", "it is %d K", 400);
+	drv_fault(fake.drv, DRV_ALL, "hot", "it is %d K", 400);
 }
 
 static void get_well(void)
 {
-	drv_well(fake.drv);
+	drv_well(fake.drv, DRV_ALL, NULL);
 }
 
 static void fault_and_well(void)

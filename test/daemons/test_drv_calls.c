@@ -498,17 +498,17 @@ static void nothing_is_held_back_at_the_end(void)
 
 static void break_down(void)
 {
-	drv_fault(DRIVER, "hot", "400 K");
+	drv_fault(DRIVER, DRV_ALL, "hot", "400 K");
 }
 
 static void break_otherwise(void)
 {
-	drv_fault(DRIVER, "wet", "in the rain");
+	drv_fault(DRIVER, DRV_ALL, "wet", "in the rain");
 }
 
 static void be_well(void)
 {
-	drv_well(DRIVER);
+	drv_well(DRIVER, DRV_ALL, NULL);
 }
 
 static void another_fault_is_told_and_health_only_after_one(void)
@@ -524,7 +524,7 @@ static void another_fault_is_told_and_health_only_after_one(void)
 	TEST_ASSERT_EQUAL(1, count_events("wet"));
 	TEST_ASSERT_EQUAL_STRING("in the rain", drv_lib_event("wet")->text);
 	TEST_ASSERT_EQUAL(1, count_events("well"));
-	TEST_ASSERT_EQUAL_STRING("wet is over", drv_lib_event("well")->text);
+	TEST_ASSERT_EQUAL_STRING("wet and 1 more are over", drv_lib_event("well")->text);
 	TEST_ASSERT_EQUAL(0, drv_lib_event("well")->repeated);
 }
 

@@ -100,12 +100,12 @@ static void latch_otherwise(void)
 
 static void fault_like_it(void)
 {
-	drv_fault(fake.drv, "halted", "it is halted");
+	drv_fault(fake.drv, DRV_ALL, "halted", "it is halted");
 }
 
 static void fault_unlike_it(void)
 {
-	drv_fault(fake.drv, "broken", "it is broken");
+	drv_fault(fake.drv, DRV_ALL, "broken", "it is broken");
 }
 
 /* In more than a second, in which what is told again would be counted. */
@@ -311,7 +311,7 @@ static void set_again_in_the_same_tick_it_stays(void)
 
 static void unwell(void)
 {
-	drv_fault(fake.drv, "broken", "it is broken");
+	drv_fault(fake.drv, DRV_ALL, "broken", "it is broken");
 }
 
 /* A driver that knows no clear. */
@@ -354,9 +354,9 @@ static char why[sizeof(((struct drv *)0)->why)];
 
 static void clear_with_a_dead_bus(void)
 {
-	fake.drv->bus_how = "stalled";
+	fake.drv->lines[0].slots.state = SLOTS_STALLED;
 	cleared = drv_latch_clear(fake.drv);
-	fake.drv->bus_how = NULL;
+	fake.drv->lines[0].slots.state = SLOTS_RUNNING;
 	memcpy(why, fake.drv->why, sizeof(why));
 }
 

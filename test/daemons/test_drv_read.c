@@ -356,7 +356,7 @@ static void motion_is_refused_while_starting(void)
 
 static void break_down(void)
 {
-	drv_fault(fake.drv, "gone", "it is gone");
+	drv_fault(fake.drv, DRV_ALL, "gone", "it is gone");
 }
 
 static void motion_is_refused_when_it_did_not_start_for_a_fault(void)

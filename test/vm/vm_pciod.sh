@@ -28,12 +28,19 @@ play() { # INTERFACE: simulator, clock and driver on it
 		  waist:
 		    driver: pciod
 		    bus: torso
-		    settings: {modules: 15, tick: clock/10, ref_max: 200ms, module_watchdog: 500ms, silent_after: 400ms}
+		    settings:
+		      modules: 15
+		      tick: clock/2
+		      ref_max: 200ms
+		      module_watchdog: 2s
+		      silent_after: 1s
+		      reply_late: 500ms
+		      reply_lost: 1s
 		    limits: {position: [-2.88, 0], velocity: 0.43, acceleration: 1.74, current: 10}
-		    sim: {type: PRL120, watchdog: 500ms} # an emulated machine may stand still for 50 ms
+		    sim: {type: PRL120, watchdog: 2s} # an emulated machine is slow, and may stand still for a while
 	END
 	robotsim run "$lib_folder/robot.yaml" >"$lib_folder/sim" 2>&1 &
-	hubo-daemon --name clock --config "$lib_folder/robot.yaml" --set tick=2ms >"$lib_folder/clock" 2>&1 &
+	hubo-daemon --name clock --config "$lib_folder/robot.yaml" --set tick=20ms >"$lib_folder/clock" 2>&1 &
 	drive
 	vm_until says 'common.lifecycle = disarmed'
 }

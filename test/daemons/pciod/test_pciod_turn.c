@@ -112,15 +112,17 @@ void drv_cancel(struct drv *d, unsigned int send)
 	d->cancelled++;
 }
 
-void drv_fault(struct drv *d, const char *code, const char *fmt, ...)
+void drv_fault(struct drv *d, unsigned int joint, const char *code, const char *fmt, ...)
 {
-	(void)fmt;
+	(void)joint, (void)fmt;
 	snprintf(d->fault, sizeof(d->fault), "%s", code);
 }
 
-void drv_well(struct drv *d)
+void drv_well(struct drv *d, unsigned int joint, const char *code)
 {
-	*d->fault = '\0';
+	(void)joint;
+	if (!strcmp(code, d->fault))
+		*d->fault = '\0';
 }
 
 void drv_event(struct drv *d, enum msg_severity severity, const char *code, const char *fmt, ...)
