@@ -60,6 +60,11 @@ MSG_TYPES(DESCRIBE_TYPE)
 const struct msg_type msg_types[] = { MSG_TYPES(TYPE) };
 const size_t msg_types_n = sizeof(msg_types) / sizeof(*msg_types);
 
+#define NAMED(struct_name, TABLE) { #struct_name, &struct_name##_group },
+#define NAMED_TYPE(struct_name, TABLE, number, version, name, retained) NAMED(struct_name, TABLE)
+const struct msg_struct msg_structs[] = { MSG_GROUPS(NAMED) MSG_TYPES(NAMED_TYPE) };
+const size_t msg_structs_n = sizeof(msg_structs) / sizeof(*msg_structs);
+
 /* clang-format on */
 
 /* words ends with NULL, which is counted. */

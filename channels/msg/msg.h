@@ -63,6 +63,14 @@ struct msg_type {
 extern const struct msg_type msg_types[];
 extern const size_t msg_types_n;
 
+/* The structs that types.h defines: those inside messages, each behind those that it has itself, then the messages. */
+struct msg_struct {
+	const char *name; /* "msg_header" */
+	const struct msg_group *group;
+};
+extern const struct msg_struct msg_structs[];
+extern const size_t msg_structs_n;
+
 const struct msg_type *msg_type_by_number(uint32_t type);
 const struct msg_type *msg_type_by_name(const char *name);
 /* What a channel of that name carries whatever the robot (estop, clock, waist-event); NULL: depends on the device. */
@@ -133,7 +141,8 @@ size_t msg_element_allowed(char *text, size_t size, const struct msg_field *fiel
 /* path = value value … unit, a line per field; only elements that count. */
 size_t msg_text(char *text, size_t size, const struct msg_type *type, const void *msg);
 
-/* One line: {"type":"imu","header":{…},…}.  NaN is null, infinities are "inf" and "-inf". */
+/* One line: {"type":"imu","header":{…},…}.  NaN is null, infinities are "inf" and "-inf";
+ * msg_from_json also reads NaN, Infinity and -Infinity, as some writers of JSON put them. */
 size_t msg_json(char *text, size_t size, const struct msg_type *type, const void *msg);
 
 /* The other way round.  The message is initialised; what the text does not name stays zero, the counts follow the
@@ -141,5 +150,8 @@ size_t msg_json(char *text, size_t size, const struct msg_type *type, const void
  * Unknown fields, wrong kinds, too many elements, something said twice: -1 and one line in error. */
 int msg_from_text(const struct msg_type *type, void *msg, const char *text, char *error, size_t error_size);
 int msg_from_json(const struct msg_type *type, void *msg, const char *json, char *error, size_t error_size);
+/* The same of a document that was read already (config/yaml.h). */
+struct yaml_node;
+int msg_from_node(const struct msg_type *type, void *msg, const struct yaml_node *root, char *error, size_t error_size);
 
 #endif

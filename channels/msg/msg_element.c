@@ -9,14 +9,14 @@
 #include "channels/msg/msg.h"
 #include "channels/msg/msg_out.h"
 
-/* The fewest digits that read back as the same number. */
+/* The fewest digits that read back as the same number; 17 always do. */
 static void real_text(struct msg_out *o, double v)
 {
 	char text[32];
 
 	for (int digits = 15; digits <= 17; digits++) {
 		snprintf(text, sizeof(text), "%.*g", digits, v);
-		if (strtod(text, NULL) == v)
+		if (digits == 17 || strtod(text, NULL) == v)
 			break;
 	}
 	msg_out(o, "%s", isnan(v) ? "nan" : text);

@@ -258,26 +258,38 @@ static int json_message(struct reading *r, const struct yaml_node *root)
 	return -1;
 }
 
+int msg_from_node(const struct msg_type *type, void *msg, const struct yaml_node *root, char *error, size_t error_size)
+{
+	struct reading r;
+
+	begin(&r, type, msg, error, error_size);
+	return json_message(&r, root);
+}
+
+struct first_line {
+	char *text;
+	size_t size;
+};
+
 static void keep_first(void *to, const char *line)
 {
-	struct reading *r = to;
+	struct first_line *first = to;
 
-	if (!*r->error)
-		snprintf(r->error, r->error_size, "%s", line);
+	if (!*first->text)
+		snprintf(first->text, first->size, "%s", line);
 }
 
 int msg_from_json(const struct msg_type *type, void *msg, const char *json, char *error, size_t error_size)
 {
-	struct reading r;
-	struct error_sink errors = { keep_first, &r, 0 };
+	struct first_line first = { error, error_size };
+	struct error_sink errors = { keep_first, &first, 0 };
 	struct yaml *doc;
 	int status;
 
-	begin(&r, type, msg, error, error_size);
 	*error = '\0';
 	if (yaml_open_text(&doc, "JSON", json, strlen(json), &errors))
 		return -1;
-	status = json_message(&r, yaml_root(doc));
+	status = msg_from_node(type, msg, yaml_root(doc), error, error_size);
 	yaml_close(doc);
 	return status;
 }

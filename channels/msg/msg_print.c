@@ -20,18 +20,30 @@ static size_t whole_size(const struct msg_field *f)
 	return (size_t)f->size * (f->count ? f->count : 1u);
 }
 
+/* Characters at the front of s that stand for themselves. */
+static size_t plain(const char *s)
+{
+	size_t n = 0;
+
+	while (s[n] >= ' ' && s[n] <= '~' && s[n] != '"' && s[n] != '\\')
+		n++;
+	return n;
+}
+
 /* In quotes, as JSON wants it; the text form does the same.  Bytes that are no UTF-8 become the sign for that. */
 static void quoted(struct msg_out *o, const char *s)
 {
 	char json[UTF8_JSON_MAX];
 
 	msg_out(o, "\"");
-	for (size_t left = strlen(s); left;) {
-		size_t n = utf8_json(json, s, left);
-
+	for (size_t left = strlen(s), n; left; s += n, left -= n) {
+		n = plain(s);
+		if (n) {
+			msg_out(o, "%.*s", (int)n, s);
+			continue;
+		}
+		n = utf8_json(json, s, left);
 		msg_out(o, "%s", json);
-		s += n;
-		left -= n;
 	}
 	msg_out(o, "\"");
 }

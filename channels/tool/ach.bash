@@ -18,7 +18,8 @@ _ach() {
 		[ "$COMP_CWORD" -ne 1 ] || words+=' help'
 	else
 		case $command,$before in
-		*,--type) words=$("$ach" mk --help 2>/dev/null | sed -n 's/^TYPE is one of //p' | tr -d ,) ;;
+		*,--type) words=$("$ach" types 2>/dev/null | sed '1d; s/ .*//') ;;
+		types,*) [[ $cur == -* ]] || words=$("$ach" types 2>/dev/null | sed '1d; s/ .*//') ;;
 		*,--group) words=$(getent group 2>/dev/null | cut -d: -f1) ;;
 		record,-o | record,--output | play,* | convert,*)
 			case $cur in

@@ -17,6 +17,7 @@ static const struct tool_command commands[] = {
 	{ "record", tool_record, "write all messages of channels to a file" },
 	{ "play", tool_play, "publish the messages of a file again" },
 	{ "convert", tool_convert, "rewrite a file in the present versions of its messages" },
+	{ "types", tool_types, "print the layout of messages, for people or as JSON" },
 	{ "mk", tool_mk, "make a channel" },
 	{ "rm", tool_rm, "remove channels" },
 	{ "chmod", tool_chmod, "change who may read and write channels" },

@@ -1,11 +1,14 @@
 /* put.c: ach put: publishes a message, its header filled in as a client does it. */
 #include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "channels/ach_ring.h"
 #include "channels/clock.h"
+#include "channels/tool/lines.h"
 #include "channels/tool/span.h"
 #include "channels/tool/tool.h"
 #include "config/text.h"
@@ -13,6 +16,8 @@
 
 #define PUT_INPUT_MAX (1u << 20)
 #define PUT_ERROR_MAX 400
+#define PUT_BAD_LINES 10      /* further ones are only counted */
+#define PUT_LOOK_NS 500000000 /* how often a stream asks whether the channel was removed */
 
 struct put {
 	const char *json, *text, *hex, *type_name, *valid_ms, *for_s;
@@ -23,17 +28,26 @@ struct put {
 	int64_t valid_ns, for_ns;
 	const struct msg_type *type; /* NULL: raw bytes */
 	const struct msg_type *kept; /* that the channel is for; NULL: several, or nothing tells */
-	bool newest_told;	     /* the type; nothing else did */
+	bool kept_by_newest;	     /* the newest message told so, nothing else did */
+	bool newest_told;	     /* and no other told the type of this message */
 	char *input;		     /* what standard input said */
 	uint8_t *bytes;
 	size_t len;
 
 	/* what the input says itself and is left alone */
 	bool says_sample, says_publish, says_sequence, says_for;
+
+	/* what goes on from one message to the next */
+	bool has_sequence, has_incarnation;
+	uint64_t sequence;
+	uint32_t incarnation;
+
+	uint64_t line, bad_lines; /* of standard input, one message each; 0: they are not */
 };
 
 static const struct settings_row rows[] = {
-	SETTINGS_STRING("json", struct put, json, NULL, "the message; - reads it from standard input", .value = "JSON"),
+	SETTINGS_STRING("json", struct put, json, NULL, "the message; - reads one from each line of standard input",
+			.value = "JSON"),
 	SETTINGS_STRING("text", struct put, text, NULL, "the same as lines of field = value, as ach echo prints them",
 			.value = "TEXT"),
 	SETTINGS_STRING("hex", struct put, hex, NULL, "bytes that are no message of ours, in hexadecimal",
@@ -52,6 +66,22 @@ static int usage(const char *what)
 {
 	tool_fail("%s", what);
 	return TOOL_USAGE;
+}
+
+/* One line on stderr that names the line of the input, if it has several. */
+__attribute__((format(printf, 2, 3))) static int refuse(const struct put *put, const char *fmt, ...)
+{
+	char what[ERROR_LINE_MAX];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(what, sizeof(what), fmt, args);
+	va_end(args);
+	if (!put->line)
+		return tool_fail("%s", what);
+	if (put->bad_lines < PUT_BAD_LINES)
+		tool_fail("line %" PRIu64 ": %s", put->line, what);
+	return TOOL_FAILED;
 }
 
 /* ---- what to publish ---- */
@@ -138,14 +168,14 @@ static const struct msg_type *newest(ach_channel_t *chan, struct msg_header *h)
 	return type;
 }
 
-static int unknown_type(const char *option, const char *name)
+static int unknown_type(const struct put *put, const char *option, const char *name)
 {
 	char quoted[TEXT_QUOTED_MAX], all[256] = "";
 	size_t at = 0;
 
 	for (size_t i = 0; i < msg_types_n && at < sizeof(all); i++)
 		at += (size_t)snprintf(all + at, sizeof(all) - at, "%s%s", i ? ", " : "", msg_types[i].name);
-	return tool_fail("%s: %s is no type of message; there are %s", option, text_quote(quoted, name), all);
+	return refuse(put, "%s: %s is no type of message; there are %s", option, text_quote(quoted, name), all);
 }
 
 /* Would ach mk --type make a channel like this one for it? */
@@ -171,8 +201,8 @@ static void find_kept(struct put *put)
 			n++;
 		}
 	last = newest(&put->chan, &h);
-	put->newest_told = n != 1 && last && (!n || made_for(&put->chan, last));
-	put->kept = n == 1 ? made : put->newest_told ? last : NULL;
+	put->kept_by_newest = n != 1 && last && (!n || made_for(&put->chan, last));
+	put->kept = n == 1 ? made : put->kept_by_newest ? last : NULL;
 }
 
 /* Is the channel for the type that the input says, or for none that we know? */
@@ -192,8 +222,8 @@ static int check_kept(const struct put *put)
 	}
 	if (!at)
 		return 0;
-	return tool_fail("%s is for %s, and this is a message of type %s; --type %s puts it all the same", put->name,
-			 all, put->type->name, put->type->name);
+	return refuse(put, "%s is for %s, and this is a message of type %s; --type %s puts it all the same", put->name,
+		      all, put->type->name, put->type->name);
 }
 
 /* From the option; else from the input, if the channel is for it; else from the channel. */
@@ -201,25 +231,27 @@ static int find_type(struct put *put, const char *said)
 {
 	if (put->type_name) {
 		put->type = msg_type_by_name(put->type_name);
-		return put->type ? 0 : unknown_type("--type", put->type_name);
+		return put->type ? 0 : unknown_type(put, "--type", put->type_name);
 	}
-	find_kept(put);
+	if (!put->kept)
+		find_kept(put);
 	put->type = said ? msg_type_by_name(said) : put->kept;
-	put->newest_told &= !said;
+	put->newest_told = put->kept_by_newest && !said;
 	if (put->type)
 		return check_kept(put);
 	if (said)
-		return unknown_type("type", said);
-	return tool_fail("%s: nothing tells the type of the message; say --type, such as --type joint-ref", put->name);
+		return unknown_type(put, "type", said);
+	return refuse(put, "%s: nothing tells the type of the message; say --type, such as --type joint-ref",
+		      put->name);
 }
 
 /* The type may be what is wrong with the fields. */
 static int refuse_fields(const struct put *put, const char *error)
 {
 	if (!put->newest_told)
-		return tool_fail("%s", error);
-	return tool_fail("%s (the newest message in %s is of type %s; --type tells another)", error, put->name,
-			 put->type->name);
+		return refuse(put, "%s", error);
+	return refuse(put, "%s (the newest message in %s is of type %s; --type tells another)", error, put->name,
+		      put->type->name);
 }
 
 /* ---- the fields ---- */
@@ -239,7 +271,7 @@ static bool json_says(const struct yaml_node *root, const char *field)
 	return yaml_find(yaml_find(root, "header"), field) || yaml_find(root, path);
 }
 
-static int take_json(struct put *put)
+static int take_json(struct put *put, const char *json)
 {
 	char error[PUT_ERROR_MAX] = "";
 	struct error_sink errors = { first_line, error, 0 };
@@ -247,8 +279,8 @@ static int take_json(struct put *put)
 	struct yaml *doc;
 	int status;
 
-	if (yaml_open_text(&doc, "JSON", put->json, strlen(put->json), &errors))
-		return tool_fail("%s", error);
+	if (yaml_open_text(&doc, "JSON", json, strlen(json), &errors))
+		return refuse(put, "%s", error);
 	root = yaml_root(doc);
 	said = yaml_find(root, "type");
 	put->says_sample = json_says(root, "t_sample_ns");
@@ -256,9 +288,9 @@ static int take_json(struct put *put)
 	put->says_sequence = json_says(root, "sequence");
 	put->says_for = json_says(root, "for_incarnation");
 	status = find_type(put, said && said->kind == YAML_TEXT ? said->text : NULL);
-	yaml_close(doc);
-	if (!status && msg_from_json(put->type, put->bytes, put->json, error, sizeof(error)))
+	if (!status && msg_from_node(put->type, put->bytes, root, error, sizeof(error)))
 		status = refuse_fields(put, error);
+	yaml_close(doc);
 	return status;
 }
 
@@ -325,15 +357,23 @@ static bool is_reference(const char *name)
 	return len > 4 && !strcmp(name + len - 4, "-ref");
 }
 
+/* What was not said goes on from the message before: the newest in the channel, then those of this process. */
 static void fill_in_once(struct put *put)
 {
 	struct msg_header h, before;
 
 	memcpy(&h, put->bytes, sizeof(h));
-	if (!put->says_sequence)
-		h.sequence = newest(&put->chan, &before) == put->type ? before.sequence : 0;
-	if (!put->says_for && is_reference(put->name))
-		h.for_incarnation = for_incarnation(put->name);
+	if (put->says_sequence)
+		put->sequence = h.sequence;
+	else if (!put->has_sequence)
+		put->sequence = newest(&put->chan, &before) == put->type ? before.sequence : 0;
+	put->has_sequence = true;
+	if (!put->says_for && is_reference(put->name)) {
+		if (!put->has_incarnation)
+			put->incarnation = for_incarnation(put->name);
+		put->has_incarnation = true;
+		h.for_incarnation = put->incarnation;
+	}
 	memcpy(put->bytes, &h, sizeof(h));
 }
 
@@ -345,7 +385,7 @@ static void fill_in(struct put *put)
 
 	memcpy(&h, put->bytes, sizeof(h));
 	if (!put->says_sequence)
-		h.sequence++;
+		h.sequence = ++put->sequence;
 	if (!put->says_sample)
 		h.t_sample_ns = now;
 	if (!put->says_publish)
@@ -397,6 +437,48 @@ static int put_again(struct put *put)
 	return 0;
 }
 
+static int was_removed(struct put *put)
+{
+	int unlinked = 0;
+
+	if (ach_unlinked(&put->chan, &unlinked) == ACH_OK && !unlinked)
+		return 0;
+	return tool_fail("%s was removed", put->name);
+}
+
+/* Each line of standard input as it comes.  One that is wrong is left out, and the status is 1 then. */
+static int put_lines(struct put *put)
+{
+	struct lines lines = { 0 };
+	int64_t look_ns = clock_now_ns() + PUT_LOOK_NS;
+	int r, status = 0;
+	char *line;
+	size_t len;
+
+	while (!status && (r = lines_next(&lines, &line, &len)) > 0) {
+		put->line = lines.number;
+		if (!line[strspn(line, " \t\r")])
+			continue;
+		if (strlen(line) < len ? refuse(put, "is not text") : take_json(put, line)) {
+			put->bad_lines++;
+			continue;
+		}
+		put->len = put->type->body->size;
+		fill_in_once(put);
+		status = put_once(put);
+		if (!status && clock_now_ns() >= look_ns) {
+			look_ns = clock_now_ns() + PUT_LOOK_NS;
+			status = was_removed(put);
+		}
+	}
+	lines_free(&lines);
+	if (!status && !r && !put->bad_lines && !put->has_sequence && !tool_stopped())
+		status = tool_fail("no message on standard input");
+	if (put->bad_lines > PUT_BAD_LINES)
+		tool_fail("%" PRIu64 " lines were refused", put->bad_lines);
+	return r < 0 || put->bad_lines ? TOOL_FAILED : status;
+}
+
 static int open_channel(struct put *put)
 {
 	const struct msg_type *type = put->type_name ? msg_type_by_name(put->type_name) : NULL;
@@ -419,20 +501,20 @@ static int open_channel(struct put *put)
 /* What is there, of what kind, in put->bytes. */
 static int take(struct put *put)
 {
-	const char **input = put->json ? &put->json : &put->text;
-
 	if (put->hex)
 		return take_hex(put);
-	if (!strcmp(*input, "-") && read_input(put, input))
+	if (put->text && !strcmp(put->text, "-") && read_input(put, &put->text))
 		return TOOL_FAILED;
-	put->bytes = calloc(1, MSG_SIZE_MAX);
-	if (!put->bytes)
-		return tool_fail("no memory");
-	if (put->json ? take_json(put) : take_text(put))
+	if (put->json ? take_json(put, put->json) : take_text(put))
 		return TOOL_FAILED;
 	put->len = put->type->body->size;
 	fill_in_once(put);
 	return 0;
+}
+
+static bool is_stream(const struct put *put)
+{
+	return put->json && !strcmp(put->json, "-");
 }
 
 static int check_line(struct put *put, const struct options *options)
@@ -441,12 +523,29 @@ static int check_line(struct put *put, const struct options *options)
 		return usage("say what to publish: one of --json, --text and --hex");
 	if (put->hex && (put->type_name || put->valid_ms))
 		return usage("--hex: raw bytes have no type and no validity");
+	if (is_stream(put) && put->hz > 0)
+		return usage("--hz repeats one message; --json - publishes each line as it comes");
 	if (put->for_s && !options_given(options, "hz"))
 		return usage("--for: how often? say --hz, too");
 	if (span_read("--valid", put->valid_ms, "ms", &put->valid_ns) ||
 	    span_read("--for", put->for_s, "s", &put->for_ns))
 		return TOOL_USAGE;
 	return 0;
+}
+
+static int publish(struct put *put)
+{
+	int status;
+
+	put->bytes = put->hex ? NULL : calloc(1, MSG_SIZE_MAX);
+	if (!put->bytes && !put->hex)
+		return tool_fail("no memory");
+	if (is_stream(put))
+		return put_lines(put);
+	status = take(put);
+	if (status)
+		return status;
+	return put->hz > 0 ? put_again(put) : put_once(put);
 }
 
 int tool_put(int argc, char **argv)
@@ -469,9 +568,7 @@ int tool_put(int argc, char **argv)
 	put.name = argv[0];
 	if (open_channel(&put))
 		return TOOL_FAILED;
-	status = take(&put);
-	if (!status)
-		status = put.hz > 0 ? put_again(&put) : put_once(&put);
+	status = publish(&put);
 	free(put.bytes);
 	free(put.input);
 	ach_close(&put.chan);

@@ -36,6 +36,7 @@ int tool_plot(int argc, char **argv);
 int tool_record(int argc, char **argv);
 int tool_play(int argc, char **argv);
 int tool_convert(int argc, char **argv);
+int tool_types(int argc, char **argv);
 
 #define TOOL_FAILED 1
 #define TOOL_USAGE 2

@@ -74,7 +74,7 @@ export IMU_VERSION IMU_SIZE
 
 # ---- commands and help ----
 
-commands='ls info echo hz plot put record play convert mk rm chmod dump file'
+commands='ls info echo hz plot put record play convert types mk rm chmod dump file'
 
 listed() { # COMMAND...: prints all commands, one line each
 	local name list
@@ -470,6 +470,8 @@ lib_case complete_channel completes "$p-foreign" info "$p-f"
 lib_case complete_second completes "$p-foreign" rm "$p-a" "$p-f"
 lib_case complete_option completes '--type --truncate' mk --t
 lib_case complete_type completes 'joint-state joint-ref' mk --type j
+lib_case complete_types completes 'joint-state joint-ref' types j
+lib_case complete_types_option completes '--json' types --j
 lib_case complete_chmod completes '' chmod "$p"
 lib_case complete_chmod_name completes "$p-foreign" chmod 600 "$p-f"
 lib_case complete_file completes "$lib_folder/ach" play "$lib_folder/ac"

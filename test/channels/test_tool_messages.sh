@@ -1,5 +1,5 @@
 #!/bin/bash
-# ach echo, hz, put and plot: what goes in comes out, and what is wrong is one line.
+# ach echo, hz, put, plot and types: what goes in comes out, and what is wrong is one line.
 # shellcheck disable=SC2317 # the tests are called by their names
 set -eu
 . test/scripts/lib.sh
@@ -493,6 +493,168 @@ test_put_is_not_misled_by_a_message_of_another_type() {
 	"$ach" put "$name-odd-any" --type imu --json '{}'
 	"$ach" put "$name-odd-any" --json '{"samples":3}'
 	same 3 "$(json "$name-odd-any" 'm["samples"]')"
+}
+
+# ---- put: a line of standard input each ----
+
+test_put_stream_publishes_each_line_at_once() {
+	make_channel lines imu
+	mkfifo "$tmp/lines"
+	setpriv --pdeathsig KILL "$ach" put "$name-lines" --type imu --json - <"$tmp/lines" 2>"$tmp/lines.err" &
+	local put_pid=$!
+	exec 7>"$tmp/lines"
+	for i in 1 2 3; do
+		echo "{\"samples\":$i}" >&7
+		eventually newest_samples_are $i "$name-lines" # though its input has not ended
+	done
+	printf '{"samples":4,"header":{"sequence":40}}\n\n{"samples":5}' >&7
+	exec 7>&-
+	wait "$put_pid"
+	same '' "$(cat "$tmp/lines.err")"
+	same '1 2 3 40 41' "$("$ach" echo --json "$name-lines" |
+		python3 -c 'import json, sys; print(*(json.loads(l)["header"]["sequence"] for l in sys.stdin))')"
+}
+
+# Both ends at once; the channel has room for all, so that a slow machine loses nothing either.
+test_streams_lose_nothing_and_keep_the_order() {
+	local n=5000
+	"$ach" mk -m $n -n "$(of joint-ref size)" "$name-flow" >/dev/null
+	start flow "$ach" echo --follow --json --count $n "$name-flow"
+	eventually listens "$pid"
+	python3 - $n <<-'END' | "$ach" put "$name-flow" --type joint-ref --json -
+		import sys
+		for i in range(int(sys.argv[1])):
+		    print('{"mode":["position","velocity"],"position":[%r,0],"velocity":[0,%d]}' % (i / 7, i))
+	END
+	wait "$pid"
+	same '' "$(cat "$tmp/flow.err")"
+	python3 - "$tmp/flow.out" $n <<-'END'
+		import json, sys
+		n = int(sys.argv[2])
+		m = [json.loads(line) for line in open(sys.argv[1])]
+		assert len(m) == n and not any("missed" in x for x in m), len(m)
+		assert [x["position"] for x in m] == [[i / 7, 0] for i in range(n)]
+		assert [x["velocity"] for x in m] == [[0, i] for i in range(n)]
+		assert [x["header"]["sequence"] for x in m] == list(range(1, n + 1))
+	END
+}
+
+test_put_stream_names_bad_lines_and_goes_on() {
+	make_channel badline imu
+	local c=$name-badline status=0
+	printf '%s\n' '{"samples":1}' '{"sample":2}' '{' '{"samples":3}' '{"type":"estop"}' 'a\0b' '{"samples":4}' |
+		sed 's/\\0/\x00/' >"$tmp/badline"
+	"$ach" put "$c" --type imu --json - <"$tmp/badline" 2>"$tmp/badline.err" || status=$?
+	same 1 "$status"
+	same 'ach put: line 2: imu has no field sample; did you mean samples?' "$(sed -n 1p "$tmp/badline.err")"
+	same 'ach put: line 3: JSON:' "$(sed -n '2s/\(JSON:\).*/\1/p' "$tmp/badline.err")"
+	same 'ach put: line 5: is a message of type estop; expected imu' "$(sed -n 3p "$tmp/badline.err")"
+	same 'ach put: line 6: is not text' "$(sed -n 4p "$tmp/badline.err")"
+	same 4 "$(wc -l <"$tmp/badline.err")"
+	same '1 3 4' "$("$ach" echo --json "$c" | samples)"
+	# A flood of them does not flood the terminal.
+	status=0
+	yes '{"x":1}' | head -n 300 | "$ach" put "$c" --type imu --json - 2>"$tmp/badline.err" || status=$?
+	same '1 11 ach put: 300 lines were refused' \
+		"$status $(wc -l <"$tmp/badline.err") $(tail -n 1 "$tmp/badline.err")"
+	refuses 1 'ach put: no message on standard input' "$ach" put "$c" --type imu --json -
+	refuses 2 'ach put: --hz repeats one message; --json - publishes each line as it comes' \
+		"$ach" put "$c" --json - --hz 5
+	status=0
+	yes x | tr -d '\n' | head -c 2000000 | "$ach" put "$c" --json - 2>"$tmp/badline.err" || status=$?
+	same '1 ach put: line 1 is longer than 1048575 bytes' "$status $(cat "$tmp/badline.err")"
+}
+
+# The type that the channel is for, said by the first line, or by each.
+test_put_stream_finds_the_type() {
+	make_channel kinds imu # which has the size of gripper-state
+	local c=$name-kinds
+	printf '%s\n' '{"type":"gripper-state"}' '{"activated":1}' | "$ach" put "$c" --json -
+	same '0 1' "$("$ach" echo --json "$c" | grep -oE '"activated":[01]' | tr -dc '01\n' | paste -sd ' ')"
+}
+
+test_put_stream_ends_when_told_or_when_the_channel_is_removed() {
+	make_channel streams imu
+	mkfifo "$tmp/streams"
+	exec 7<>"$tmp/streams"
+	setpriv --pdeathsig KILL "$ach" put "$name-streams" --type imu --json - <"$tmp/streams" 7>&- &
+	local put_pid=$!
+	echo '{"samples":1}' >&7
+	eventually newest_samples_are 1 "$name-streams"
+	kill -TERM "$put_pid"
+	wait "$put_pid"
+	local status=0
+	setpriv --pdeathsig KILL "$ach" put "$name-streams" --type imu --json - <"$tmp/streams" 2>"$tmp/streams.err" \
+		7>&- &
+	put_pid=$!
+	echo '{"samples":2}' >&7
+	eventually newest_samples_are 2 "$name-streams"
+	"$ach" rm "$name-streams" >/dev/null
+	while kill -0 "$put_pid" 2>/dev/null; do
+		echo '{"samples":3}' >&7
+		sleep 0.01
+	done
+	wait "$put_pid" || status=$?
+	exec 7>&-
+	same "1 ach put: $name-streams was removed" "$status $(cat "$tmp/streams.err")"
+}
+
+test_json_keeps_nan_and_infinity() {
+	make_channel reals imu
+	printf '%s\n' '{"acceleration":[null,"inf","-inf"]}' '{"acceleration":[NaN,Infinity,-Infinity]}' |
+		"$ach" put "$name-reals" --type imu --json -
+	same $'[null,"inf","-inf"]\n[null,"inf","-inf"]' \
+		"$("$ach" echo --json "$name-reals" | grep -o '"acceleration":[^]]*]' | cut -d: -f2)"
+	"$ach" echo --json "$name-reals" >"$tmp/reals.json"
+	"$ach" put "$name-reals" --json - <"$tmp/reals.json"
+	"$ach" echo --json --count 2 "$name-reals" | cmp - "$tmp/reals.json"
+}
+
+# ---- types ----
+
+# test/abi/messages.abi is what offsetof and sizeof say: test_msg_layout holds it against the compiler.
+test_types_are_as_the_compiler_lays_them_out() {
+	"$ach" types --json >"$tmp/types.json"
+	python3 - "$tmp/types.json" >"$tmp/types.abi" <<-'END'
+		import json, sys
+		def show(name, struct):
+		    print(name, "size", struct["size"])
+		    for f in struct["fields"]:
+		        words = f["words"] or []
+		        print("%s at %d: %s %s%s, %d bytes%s%s%s" % (
+		            name, f["offset"], f["type"], f["name"], "[%d]" % f["count"] if f["count"] else "",
+		            f["size"] * (f["count"] or 1),
+		            " of which %s count" % f["counted_by"] if f["counted_by"] else "",
+		            ", " + f["unit"] if f["unit"] else "", " = " + "|".join(words) if words else ""))
+		doc = json.load(open(sys.argv[1]))
+		sizes = {group["name"]: group["size"] for group in doc["groups"]}
+		for group in doc["groups"]:
+		    show(group["name"], group)
+		for t in doc["types"]:
+		    print("type %d is %s, %s version %d" % (t["number"], t["struct"], t["name"], t["version"]))
+		    show(t["struct"], t)
+		for struct in doc["groups"] + doc["types"]:
+		    for f in struct["fields"]:
+		        assert (f["group"] is None) == (f["type"] != "group"), f
+		        assert f["group"] is None or sizes[f["group"]] == f["size"], f
+	END
+	diff "$tmp/types.abi" test/abi/messages.abi
+	"$ach" types --json | cmp - "$tmp/types.json"
+}
+
+test_types_lists_types_and_fields() {
+	same "TYPE $types" "$("$ach" types | awk '{ print $1 }' | paste -sd ' ')"
+	same "imu 3 $(of imu version) $(of imu size) 64" "$("$ach" types | grep '^imu ' | xargs)"
+	"$ach" types imu reply >"$tmp/types"
+	same "# imu: number 3, version $(of imu version), $(of imu size) bytes
+# reply: number 13, version 1, 312 bytes" "$(grep '^#' "$tmp/types")"
+	grep -qxE ' +[0-9]+ f64   acceleration\[3\]  m/s\^2' "$tmp/types"
+	grep -qxE ' +[0-9]+ group common.bus\[bus_count <= 8\]' "$tmp/types"
+	grep -qxE ' +[0-9]+ word  common.bus\[\].state  absent, stopped, .*bus-off' "$tmp/types"
+	same '["reply"]' "$("$ach" types --json reply |
+		python3 -c 'import json, sys; print(json.dumps([t["name"] for t in json.load(sys.stdin)["types"]]))')"
+	refuses 1 'ach types: "imo" is not a type of message; did you mean imu?' "$ach" types imo
+	refuses 1 'ach types: "what" is not a type of message (ach types lists them)' "$ach" types what
 }
 
 # ---- hz ----
