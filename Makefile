@@ -28,6 +28,9 @@ BINDIR = $(PREFIX)/bin
 LIBDIR = $(PREFIX)/lib
 INCLUDEDIR = $(PREFIX)/include
 MANDIR = $(PREFIX)/share/man
+# Where Debian's python3 looks.
+PYTHONDIR = $(PREFIX)/lib/python$(if $(filter /usr,$(PREFIX)),3,$(PYTHON_VERSION))/dist-packages
+PYTHON_VERSION = $(shell /usr/bin/python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 
 VERSION = 2.0.0
 SONAME = libach.so.2
@@ -72,6 +75,9 @@ LIBRARIES = -lsocketcan -lyaml -lm
 EXAMPLES = $(call program,channels/examples/*.c)
 TOOLS = $(BUILD)/ach $(CAN_TOOLS) $(DAEMONS)
 HEADERS = channels/ach.h channels/Ach.hpp
+# The module of Python: its files, and the layouts that the tool prints, so that an import starts no process.
+PYTHON_MODULE = $(patsubst channels/%,$(BUILD)/%,$(wildcard channels/python/endplate/*.py)) \
+	$(BUILD)/python/endplate/types.json
 PAGES = $(foreach room,$(ROOMS),$(wildcard $(room)/*.[1-8] $(room)/*/*.[1-8]))
 
 # Tests are test_*.c and test_*.sh.  Other .c files under test with a main are programs that a script runs;
@@ -101,7 +107,7 @@ OBJECTS = $(ACH_OBJECTS) $(CONFIG_OBJECTS) $(CHANNELS_OBJECTS) $(TOOL_OBJECTS) \
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(LIBACH) $(LIBACH_SO) $(LIBS) $(EXAMPLES) $(TOOLS)
+all: $(LIBACH) $(LIBACH_SO) $(LIBS) $(EXAMPLES) $(TOOLS) $(if $(SAN),,$(PYTHON_MODULE))
 
 # For the other architecture, of which only the C library is here to link with.
 objects: $(OBJECTS) $(LIBACH_SO)
@@ -153,6 +159,7 @@ install: all
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/endplate/config/robots $(wildcard config/robots/*)
 	$(foreach unit,$(wildcard launch/*.service),install -d $(DESTDIR)$(PREFIX)/lib/systemd/system && \
 		sed 's|@PREFIX@|$(PREFIX)|g' $(unit) >$(DESTDIR)$(PREFIX)/lib/systemd/system/$(notdir $(unit)) &&) :
+	install -D -m 644 -t $(DESTDIR)$(PYTHONDIR)/endplate $(PYTHON_MODULE)
 	install -D -m 644 channels/tool/ach.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/ach
 	$(foreach page,$(PAGES),install -D -m 644 $(page) \
 		$(DESTDIR)$(MANDIR)/man$(patsubst .%,%,$(suffix $(page)))/$(notdir $(page)) &&) :
@@ -206,6 +213,12 @@ $(LIBACH_SO): $(ACH_OBJECTS) channels/ach.map
 $(EXAMPLES): $(LIBACH)
 $(BUILD)/ach: $(TOOL_OBJECTS) $(LIBS)
 	$(call say,LD)$(LINK) -o $@ $^ $(LIBRARIES)
+$(BUILD)/python/endplate/types.json: $(BUILD)/ach
+	@mkdir -p $(@D)
+	$(call say,GEN)$< types --json >$@
+$(BUILD)/python/%.py: channels/python/%.py
+	@mkdir -p $(@D)
+	@cp $< $@
 $(CAN_TOOLS): $(BUILD)/%: $(BUILD)/can/tool/%.o $(LIBCANTOOL) $(LIBTOOL) $(LIBS)
 	$(call say,LD)$(LINK) -o $@ $^ $(LIBRARIES)
 # The simulator is linked without the drivers.
