@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "config/owned.h"
@@ -77,4 +78,15 @@ int run_look(struct error_sink *errors)
 	const int r = run_path(path, NULL, errors);
 
 	return r ? r : owned_look(path, errors);
+}
+
+uid_t run_owner(void)
+{
+	const int run = run_look(&(struct error_sink){ 0 });
+	struct stat st;
+	const int status = run < 0 ? run : fstat(run, &st);
+
+	if (run >= 0)
+		close(run);
+	return status ? geteuid() : st.st_uid;
 }

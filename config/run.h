@@ -7,6 +7,7 @@
 #define CONFIG_RUN_H
 
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "config/error.h"
 
@@ -26,5 +27,8 @@ int run_folder(const char *name, struct error_sink *errors);
 /* RUN of a robot to talk to, which may be another user's (owned_look).  A descriptor, or -errno; no line if -ENOENT or
  * -EACCES. */
 int run_look(struct error_sink *errors);
+
+/* The robot's user: the owner of RUN, or this process's if there is none. */
+uid_t run_owner(void);
 
 #endif

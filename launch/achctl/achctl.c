@@ -6,7 +6,6 @@
 #include "config/options.h"
 #include "config/text.h"
 #include "launch/achctl/ctl.h"
-#include "launch/achctl/which.h"
 
 #define ROBOT \
 	SETTINGS_STRING("robot", struct ctl_line, robot, NULL, "its name; else the one that runs here", .value = "R")
@@ -130,8 +129,7 @@ static int run(size_t which, int argc, char **argv)
 	case OPTIONS_GO:
 		break;
 	}
-	which_begin(&line);
-	if (line.robot && run_robot(line.robot))
+	if (which_begin(&line.asked, line.robot))
 		return ctl_fail(&line, CTL_WRONG, "--robot: %s is no name for a robot", text_quote(quoted, line.robot));
 	return commands[which].run(&line, argc, argv);
 }

@@ -8,6 +8,7 @@
 
 #include "config/owned.h"
 #include "config/run.h"
+#include "config/text.h"
 #include "launch/achctl/ask.h"
 
 #define PAUSE_NS 20000000 /* before it is tried again, when too many ask at once */
@@ -185,6 +186,32 @@ int ask_step(struct ask *a, struct error_sink *errors)
 	a->len += (size_t)n;
 	a->text[a->len] = 0;
 	return strchr(a->text, '\n') ? understand(a, errors) : 0;
+}
+
+int64_t ask_begin_ns(int64_t within_ns)
+{
+	const int64_t most_ns = ASK_WITHIN_NS - ASK_GRACE_NS;
+
+	return within_ns < most_ns ? within_ns : most_ns;
+}
+
+static void take(char text[MSG_TEXT_SIZE], const struct yaml_node *root, const char *key)
+{
+	const struct yaml_node *node = yaml_find(root, key);
+
+	snprintf(text, MSG_TEXT_SIZE, "%s", node && node->kind == YAML_TEXT ? node->text : "");
+}
+
+void ask_reply(const struct ask *a, struct msg_reply *reply)
+{
+	const struct yaml_node *root = yaml_root(a->doc), *result = yaml_find(root, "result");
+	int64_t number = -EBADMSG;
+
+	if (result && result->kind == YAML_TEXT)
+		text_int(result->text, &number);
+	*reply = (struct msg_reply){ .result = (int32_t)number };
+	take(reply->value, root, "value");
+	take(reply->error, root, "error");
 }
 
 static int ask_once(struct ask *a, const char *const *words, int64_t deadline_ns, struct error_sink *errors)

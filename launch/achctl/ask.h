@@ -23,6 +23,7 @@
 #include <sys/types.h>
 
 #include "channels/clock.h"
+#include "channels/msg/msg.h"
 #include "config/error.h"
 #include "config/yaml.h"
 
@@ -51,6 +52,10 @@ struct clock_fd ask_fd(const struct ask *ask);
 /* 1: the answer is there; 0: more is to come; -errno with a line in errors. */
 int ask_step(struct ask *ask, struct error_sink *errors);
 void ask_end(struct ask *ask);
+/* Of a request that may take so long: the time after which achstart does not pass it on. */
+int64_t ask_begin_ns(int64_t within_ns);
+/* The driver's reply in the answer to a request. */
+void ask_reply(const struct ask *ask, struct msg_reply *reply);
 
 /* All of it, until the deadline.  0, or -errno with a line; -ETIMEDOUT: it does not answer. */
 int ask_for(struct ask *ask, const char *const *words, int64_t deadline_ns, struct error_sink *errors);

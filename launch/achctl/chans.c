@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "channels/ach_file.h"
 #include "channels/clock.h"
@@ -36,17 +35,6 @@ static void drop(struct chans *c, size_t i)
 	ach_close(&c->at[i]->chan);
 	free(c->at[i]);
 	c->at[i] = c->at[--c->n];
-}
-
-uid_t chans_owner(void)
-{
-	const int run = run_look(&(struct error_sink){ 0 });
-	struct stat st;
-	const bool there = run >= 0 && !fstat(run, &st);
-
-	if (run >= 0)
-		close(run);
-	return there ? st.st_uid : geteuid();
 }
 
 static void add(struct chans *c, const char *full)
@@ -85,7 +73,7 @@ static void scan(struct chans *c)
 	DIR *folder = ach_file_list();
 	const char *full;
 
-	c->owner = chans_owner();
+	c->owner = run_owner();
 	for (size_t i = c->n; i-- > 0;)
 		if (replaced(c->at[i]))
 			drop(c, i);

@@ -42,9 +42,6 @@ struct chans {
 	int64_t scan_ns; /* when to look for channels that came or went */
 };
 
-/* The robot's user: the owner of $RUN; we, if there is none. */
-uid_t chans_owner(void);
-
 /* One that is all zeroes is empty.  Opens what has come, closes what has gone, reads the newest of each. */
 void chans_look(struct chans *chans);
 void chans_close(struct chans *chans);

@@ -1,4 +1,5 @@
 /* ctl.c: what the commands of achctl(1) share. */
+#include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -99,6 +100,16 @@ int ctl_name(const struct ctl_line *line, const char *name)
 		return 0;
 	return ctl_fail(line, CTL_WRONG, "%s is no name of a daemon (achctl status lists them)",
 			text_quote(quoted, name));
+}
+
+int ctl_robot(const struct ctl_line *line)
+{
+	struct ctl_lines lines;
+	const int status = which_robot(&line->asked, ctl_lines(&lines));
+
+	if (status >= 0)
+		return 0;
+	return ctl_fail(line, status == -EINVAL ? CTL_WRONG : CTL_WORLD, "%s", lines.text);
 }
 
 void ctl_who(const struct ctl_line *line, char who[CTL_WHO_MAX])

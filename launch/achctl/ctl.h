@@ -8,6 +8,7 @@
 
 #include "config/error.h"
 #include "config/run.h"
+#include "launch/achctl/which.h"
 
 /* Exit statuses; 0 is done. */
 #define CTL_NO 1      /* the answer is no: refused, not ready, not armed; of status: something is not as wanted */
@@ -18,7 +19,7 @@
 struct ctl_line {
 	const char *command; /* "restart"; NULL: none was found */
 	const char *robot;
-	bool run_given; /* $ENDPLATE_RUN was set when achctl was called */
+	struct which_asked asked; /* the same, once it was taken */
 	bool json;
 	int64_t within_ns;
 	const char *why;
@@ -69,6 +70,9 @@ struct error_sink *ctl_lines(struct ctl_lines *lines);
 
 /* Is it fit for the name of a daemon?  If not, it is said, and answered is CTL_WRONG; else 0. */
 int ctl_name(const struct ctl_line *line, const char *name);
+
+/* From here on the environment is that of the robot (which_robot).  0, or CTL_WRONG or CTL_WORLD after a line. */
+int ctl_robot(const struct ctl_line *line);
 
 /* Who commands, as far as the environment tells; no look-up that a dead network could delay. */
 #define CTL_WHO_MAX 24

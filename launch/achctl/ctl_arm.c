@@ -11,7 +11,6 @@
 #include "launch/achctl/ctl.h"
 #include "launch/achctl/ctl_alone.h"
 #include "launch/achctl/raise.h"
-#include "launch/achctl/which.h"
 
 static int ask_to_arm(struct ask *ask, const char *who, const struct estop_seen *seen, int64_t until_ns,
 		      struct error_sink *errors)
@@ -87,7 +86,7 @@ static int arm(const struct ctl_line *line, struct estop *estop)
 int ctl_arm(const struct ctl_line *line, int argc, char **argv)
 {
 	static struct estop estop;
-	int status = which_robot(line);
+	int status = ctl_robot(line);
 
 	(void)argc;
 	(void)argv;

@@ -6,7 +6,6 @@
 #include "launch/achctl/ctl.h"
 #include "launch/achctl/ctl_daemon.h"
 #include "launch/achctl/view.h"
-#include "launch/achctl/which.h"
 
 #define LOOK_NS 50000000
 
@@ -153,7 +152,7 @@ int ctl_start(const struct ctl_line *line, int argc, char **argv)
 
 	(void)argc;
 	if (!status)
-		status = which_robot(line);
+		status = ctl_robot(line);
 	return status ? status : ctl_daemon_start(line, "start", argv[0]);
 }
 
@@ -163,6 +162,6 @@ int ctl_restart(const struct ctl_line *line, int argc, char **argv)
 
 	(void)argc;
 	if (!status)
-		status = which_robot(line);
+		status = ctl_robot(line);
 	return status ? status : ctl_daemon_start(line, "restart", argv[0]);
 }

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "launch/achctl/ctl.h"
-#include "launch/achctl/which.h"
 
 static const char *const names[] = { "ENDPLATE_RUN", "ENDPLATE_PREFIX", "ACH_DIR" };
 #define NAMES (sizeof(names) / sizeof(*names))
@@ -34,7 +33,7 @@ static void print_json(void)
 
 int ctl_env(const struct ctl_line *line, int argc, char **argv)
 {
-	const int status = which_robot(line);
+	const int status = ctl_robot(line);
 	char path[RUN_PATH_MAX];
 	struct ctl_lines lines;
 

@@ -143,7 +143,7 @@ static int raise_level(const struct ctl_line *line, enum msg_level level)
 	ctl_who(line, all.who);
 	snprintf(usual, sizeof(usual), "achctl %s", msg_level_word(level));
 	all.why = line->why ? line->why : usual;
-	which_all(line, &which);
+	which_all(&line->asked, &which);
 	for (all.n = 0; all.n < which.n; all.n++)
 		all.at[all.n].which = &which.one[all.n];
 	try_all(&all);

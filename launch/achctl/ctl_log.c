@@ -9,7 +9,6 @@
 #include "config/text.h"
 #include "launch/achctl/ctl.h"
 #include "launch/achctl/tail.h"
-#include "launch/achctl/which.h"
 #include "launch/achstart/logs.h"
 #include "launch/achstart/terminal.h"
 
@@ -148,7 +147,7 @@ static int show_log(const struct ctl_line *line, const char *name, bool events)
 	struct printer printer = { .json = line->json, .events = events, .colour = ctl_colour(stdout) };
 	char path[RUN_PATH_MAX], file[TEXT_NAME_MAX + 16];
 	struct tail tail;
-	int status = which_robot(line);
+	int status = ctl_robot(line);
 
 	if (status)
 		return status;

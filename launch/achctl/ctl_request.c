@@ -8,7 +8,6 @@
 #include "launch/achctl/ctl_daemon.h"
 #include "launch/achctl/talk.h"
 #include "launch/achctl/view.h"
-#include "launch/achctl/which.h"
 #include "launch/achstart/request.h"
 
 static int find_verb(const struct ctl_line *line, const char *word, enum msg_verb *verb)
@@ -40,7 +39,7 @@ int ctl_request(const struct ctl_line *line, int argc, char **argv)
 	if (strlen(key) >= MSG_NAME_SIZE || strlen(value) >= MSG_TEXT_SIZE)
 		return ctl_fail(line, CTL_WRONG, "a key has at most %d bytes, a value %d", MSG_NAME_SIZE - 1,
 				MSG_TEXT_SIZE - 1);
-	status = which_robot(line);
+	status = ctl_robot(line);
 	return status ? status : talk(line, argv[0], verb, key, value);
 }
 
@@ -70,7 +69,7 @@ int ctl_clear(const struct ctl_line *line, int argc, char **argv)
 
 	(void)argc;
 	if (!status)
-		status = which_robot(line);
+		status = ctl_robot(line);
 	if (status)
 		return status;
 	usual.within_ns = line->within_ns >= 0 ? line->within_ns : TALK_USUAL_NS;

@@ -5,7 +5,6 @@
 #include "launch/achctl/ask.h"
 #include "launch/achctl/ctl.h"
 #include "launch/achctl/show.h"
-#include "launch/achctl/which.h"
 
 static void print_view(const struct view *v)
 {
@@ -55,7 +54,7 @@ int ctl_status(const struct ctl_line *line, int argc, char **argv)
 	static struct view view;
 	struct ctl_lines why;
 	struct ask ask;
-	int status = which_robot(line);
+	int status = ctl_robot(line);
 
 	(void)argc;
 	(void)argv;

@@ -9,7 +9,6 @@
 #include "launch/achctl/ctl.h"
 #include "launch/achctl/ctl_daemon.h"
 #include "launch/achctl/tail.h"
-#include "launch/achctl/which.h"
 #include "launch/achstart/logs.h"
 
 #define LOOK_NS 50000000
@@ -134,7 +133,7 @@ int ctl_stop(const struct ctl_line *line, int argc, char **argv)
 	int status = argc ? ctl_name(line, argv[0]) : 0;
 
 	if (!status)
-		status = which_robot(line);
+		status = ctl_robot(line);
 	if (status)
 		return status;
 	return argc ? ctl_daemon_stop(line, argv[0]) : stop_robot(line);

@@ -10,7 +10,7 @@
 int judged_open(struct estop *e, bool make, struct error_sink *errors)
 {
 	const struct estop_options options = {
-		.owner = chans_owner(), .make = make, .group = (gid_t)-1, .name = "achctl"
+		.owner = run_owner(), .make = make, .group = (gid_t)-1, .name = "achctl"
 	};
 
 	return estop_open(e, &options, errors);

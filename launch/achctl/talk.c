@@ -15,8 +15,7 @@
 #include "launch/achstart/pulse.h"
 #include "launch/achstart/request.h"
 
-#define BEGIN_NS (ASK_WITHIN_NS - ASK_GRACE_NS) /* after which achstart does not pass a request on */
-#define LOOK_NS 100000000			/* how often to look whether a channel was replaced */
+#define LOOK_NS 100000000 /* how often to look whether a channel was replaced */
 
 struct talk {
 	const struct ctl_line *line;
@@ -93,26 +92,13 @@ static int show(const struct talk *t, struct msg_reply *reply)
 
 /* ---- through achstart ---- */
 
-static void take(char text[MSG_TEXT_SIZE], const struct yaml_node *root, const char *key)
-{
-	const struct yaml_node *node = yaml_find(root, key);
-
-	snprintf(text, MSG_TEXT_SIZE, "%s", node && node->kind == YAML_TEXT ? node->text : "");
-}
-
 static int show_answer(const struct talk *t, const struct ask *ask)
 {
-	const struct yaml_node *root = yaml_root(ask->doc), *result = yaml_find(root, "result");
-	struct msg_reply reply = { 0 };
-	int64_t number = -EBADMSG;
+	struct msg_reply reply;
 
 	if (!ask->ok)
 		return ctl_fail(t->line, CTL_NO, "refused: %s", ask->error);
-	if (result && result->kind == YAML_TEXT)
-		text_int(result->text, &number);
-	reply.result = (int32_t)number;
-	take(reply.value, root, "value");
-	take(reply.error, root, "error");
+	ask_reply(ask, &reply);
 	return show(t, &reply);
 }
 
@@ -137,10 +123,10 @@ static int wait_achstart(const struct talk *t, struct ask *ask, int64_t until_ns
 static int through_achstart(const struct talk *t)
 {
 	const char *const words[] = { "request", t->name, request_verbs[t->verb], t->key, t->value, NULL };
-	const int64_t now_ns = clock_now_ns(), begin_ns = t->within_ns < BEGIN_NS ? t->within_ns : BEGIN_NS;
+	const int64_t now_ns = clock_now_ns();
 	struct ctl_lines why;
 	struct ask ask;
-	int status = ask_begin(&ask, words, now_ns + begin_ns, ctl_lines(&why));
+	int status = ask_begin(&ask, words, now_ns + ask_begin_ns(t->within_ns), ctl_lines(&why));
 
 	if (status == -ENOENT)
 		return status;
@@ -183,19 +169,6 @@ static int no_driver(const struct ctl_line *line, const char *name)
 	return ctl_fail(line, CTL_WORLD, "there is no driver %s: nobody has made its channel %s-req", name, name);
 }
 
-static bool is_there(const char *name)
-{
-	char channel[PORT_NAME_MAX], full[PORT_NAME_MAX];
-	enum ach_status status;
-	ach_channel_t chan;
-
-	snprintf(channel, sizeof(channel), "%s-req", name);
-	status = port_name(full, channel) ? ACH_ENOENT : ach_open(&chan, full, NULL);
-	if (status == ACH_OK)
-		ach_close(&chan);
-	return status != ACH_ENOENT;
-}
-
 static int wait_driver(const struct talk *t, struct request *r, int64_t until_ns)
 {
 	struct msg_reply reply;
@@ -217,7 +190,7 @@ static int by_channels(const struct talk *t)
 	struct ctl_lines why;
 	int status;
 
-	if (!is_there(t->name))
+	if (!request_is_possible(t->name))
 		return no_driver(t->line, t->name);
 	if (request_open(&r, t->name, t->verb, t->key, t->value, ctl_lines(&why)))
 		return ctl_fail(t->line, CTL_WORLD, "%s", why.text);

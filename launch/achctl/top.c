@@ -15,7 +15,6 @@
 #include "launch/achctl/ctl.h"
 #include "launch/achctl/judged.h"
 #include "launch/achctl/top.h"
-#include "launch/achctl/which.h"
 
 #define NOTICE_NS 10000000000
 #define FIRST_NS 300000000
@@ -308,7 +307,7 @@ static int run_json(const struct ctl_line *line)
 
 int ctl_top(const struct ctl_line *line, int argc, char **argv)
 {
-	const int status = which_robot(line);
+	const int status = ctl_robot(line);
 
 	(void)argc;
 	(void)argv;

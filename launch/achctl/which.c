@@ -35,18 +35,21 @@ static bool is_own(const char *robot)
 }
 
 /* An ordinary user may be an operator of the system's robot; else the name is that of a robot of his own. */
-void which_begin(struct ctl_line *line)
+int which_begin(struct which_asked *asked, const char *robot)
 {
 	const char *set = getenv("ENDPLATE_RUN");
 	char path[RUN_PATH_MAX];
 	struct stat st;
 
-	line->run_given = set && *set;
-	if (line->run_given || !line->robot || !text_is_name(line->robot))
-		return;
-	snprintf(path, sizeof(path), SYSTEM "/%s", line->robot);
-	if (has(SYSTEM, line->robot, ".") || (!lstat(path, &st) && !is_own(line->robot)))
+	*asked = (struct which_asked){ .robot = robot, .run_given = set && *set };
+	if (!robot)
+		return 0;
+	if (!text_is_name(robot))
+		return -EINVAL;
+	snprintf(path, sizeof(path), SYSTEM "/%s", robot);
+	if (!asked->run_given && (has(SYSTEM, robot, ".") || (!lstat(path, &st) && !is_own(robot))))
 		setenv("ENDPLATE_RUN", path, 1);
+	return run_robot(robot);
 }
 
 /* Where robots of the system and of this user have their folders. */
@@ -95,7 +98,7 @@ static void find_robots(struct found *f, const char *place, const char *what)
 
 /* Without --robot and $ENDPLATE_RUN: the only one that runs here; "robot" if there is none.  false: there are several,
  * their names in names, and none of them is called "robot". */
-static bool choose(const struct ctl_line *line, char *names, size_t size)
+static bool choose(const struct which_asked *asked, char *names, size_t size)
 {
 	/* Those that run; else those that have run and left logs. */
 	static const char *const signs[] = { "control", "log" };
@@ -103,7 +106,7 @@ static bool choose(const struct ctl_line *line, char *names, size_t size)
 	struct folder places[PLACES];
 
 	*names = 0;
-	if (line->robot || line->run_given)
+	if (asked->robot || asked->run_given)
 		return true;
 	list_places(places);
 	for (size_t i = 0; i < sizeof(signs) / sizeof(*signs) && !found.n; i++)
@@ -119,12 +122,12 @@ static bool choose(const struct ctl_line *line, char *names, size_t size)
 /* ---- contradictions ---- */
 
 /* The name of the robot in $ENDPLATE_RUN, or the folder's own, is another than --robot's. */
-static bool is_another(const struct ctl_line *line, const struct folder_robot *kept, const char *path)
+static bool is_another(const struct which_asked *asked, const struct folder_robot *kept, const char *path)
 {
 	const char *last = strrchr(path, '/');
 
-	return line->robot && line->run_given && strcmp(line->robot, kept->name) != 0 &&
-	       strcmp(line->robot, last ? last + 1 : path) != 0;
+	return asked->robot && asked->run_given && strcmp(asked->robot, kept->name) != 0 &&
+	       strcmp(asked->robot, last ? last + 1 : path) != 0;
 }
 
 static const char *prefix_given(void)
@@ -146,32 +149,38 @@ static void use(const char *prefix, const char *channels)
 		unsetenv("ACH_DIR");
 }
 
-int which_robot(const struct ctl_line *line)
+int which_robot(const struct which_asked *asked, struct error_sink *errors)
 {
+	const unsigned int lines = errors->count;
 	char path[RUN_PATH_MAX], names[256];
 	struct folder_robot kept;
-	struct ctl_lines lines;
 	int status;
 
-	if (!choose(line, names, sizeof(names)))
-		return ctl_fail(line, CTL_WRONG, "which robot? --robot takes one of %s", names);
+	if (!choose(asked, names, sizeof(names))) {
+		error_add(errors, "which robot? --robot takes one of %s", names);
+		return -EINVAL;
+	}
 	if (run_path(path, NULL, &(struct error_sink){ 0 }))
-		return 0;
-	status = folder_robot_read(path, &kept, ctl_lines(&lines));
-	if (lines.sink.count && status != -EACCES) /* connecting tells who may */
-		return ctl_fail(line, CTL_WORLD, "%s", lines.text);
+		return 1;
+	status = folder_robot_read(path, &kept, errors);
+	if (errors->count > lines && status != -EACCES) /* connecting tells who may */
+		return status;
 	if (status)
-		return 0;
-	if (is_another(line, &kept, path))
-		return ctl_fail(line, CTL_WRONG,
-				"--robot %s: but ENDPLATE_RUN=%s is the folder of robot %s; "
-				"unset the one or leave out the other",
-				line->robot, path, kept.name);
-	if (other_prefix(&kept))
-		return ctl_fail(line, CTL_WRONG,
-				"ENDPLATE_PREFIX=%s: but the channels of robot %s (%s) begin with \"%s\"; "
-				"unset it, or set ENDPLATE_RUN to the folder of the robot that you mean",
-				prefix_given(), kept.name, path, kept.prefix);
+		return 1;
+	if (is_another(asked, &kept, path)) {
+		error_add(errors,
+			  "--robot %s: but ENDPLATE_RUN=%s is the folder of robot %s; "
+			  "unset the one or leave out the other",
+			  asked->robot, path, kept.name);
+		return -EINVAL;
+	}
+	if (other_prefix(&kept)) {
+		error_add(errors,
+			  "ENDPLATE_PREFIX=%s: but the channels of robot %s (%s) begin with \"%s\"; "
+			  "unset it, or set ENDPLATE_RUN to the folder of the robot that you mean",
+			  prefix_given(), kept.name, path, kept.prefix);
+		return -EINVAL;
+	}
 	use(kept.prefix, kept.channels);
 	return 0;
 }
@@ -233,7 +242,7 @@ static void add_named(struct which *w, const char *run)
 	setenv("ENDPLATE_RUN", run, 1);
 }
 
-void which_all(const struct ctl_line *line, struct which *w)
+void which_all(const struct which_asked *asked, struct which *w)
 {
 	const char *channels = getenv("ACH_DIR");
 	char path[RUN_PATH_MAX], names[128];
@@ -242,7 +251,7 @@ void which_all(const struct ctl_line *line, struct which *w)
 
 	memset(w, 0, sizeof(*w));
 	*path = 0;
-	if (!choose(line, names, sizeof(names))) {
+	if (!choose(asked, names, sizeof(names))) {
 		snprintf(w->doubt, sizeof(w->doubt), "which robot was not said, and there are %s", names);
 		list_places(places);
 		for (int i = 0; i < PLACES; i++)
@@ -250,9 +259,9 @@ void which_all(const struct ctl_line *line, struct which *w)
 	} else if (!run_path(path, NULL, &(struct error_sink){ 0 }) &&
 		   !folder_robot_read(path, &kept, &(struct error_sink){ 0 })) {
 		add(w, kept.name, kept.prefix, kept.channels, path);
-		if (is_another(line, &kept, path)) {
+		if (is_another(asked, &kept, path)) {
 			snprintf(w->doubt, sizeof(w->doubt), "--robot %s: but ENDPLATE_RUN is the folder of robot %s",
-				 line->robot, kept.name);
+				 asked->robot, kept.name);
 			add_named(w, path);
 		} else if (other_prefix(&kept)) {
 			snprintf(w->doubt, sizeof(w->doubt),

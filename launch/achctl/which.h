@@ -14,16 +14,22 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "config/run.h"
 #include "config/text.h"
 #include "daemons/port.h"
-#include "launch/achctl/ctl.h"
 
-/* Before --robot is obeyed. */
-void which_begin(struct ctl_line *line);
+struct which_asked {
+	const char *robot; /* NULL: no name was given */
+	bool run_given;	   /* $ENDPLATE_RUN was set before */
+};
 
-/* From here on $ENDPLATE_RUN, $ENDPLATE_PREFIX and $ACH_DIR are those of the robot.  0; CTL_WRONG, or CTL_WORLD if the
- * folder is not to be trusted, after a line. */
-int which_robot(const struct ctl_line *line);
+/* Takes the name of the robot, or NULL.  0, or -EINVAL if it is not a valid name. */
+int which_begin(struct which_asked *asked, const char *robot);
+
+/* From here on $ENDPLATE_RUN, $ENDPLATE_PREFIX and $ACH_DIR are those of the robot.  0; 1: its folder says nothing, and
+ * the environment is as it was; with a line in errors: -EINVAL if they contradict each other, another -errno if the
+ * folder cannot be trusted. */
+int which_robot(const struct which_asked *asked, struct error_sink *errors);
 
 #define WHICH_MAX 16
 struct which {
@@ -36,7 +42,7 @@ struct which {
 	size_t n;	 /* at least one */
 	char doubt[256]; /* why there is more than one, or another than was named; "": there is no doubt */
 };
-void which_all(const struct ctl_line *line, struct which *which);
+void which_all(const struct which_asked *asked, struct which *which);
 void which_use(const struct which_one *one); /* $ENDPLATE_PREFIX and $ACH_DIR are those of this one */
 
 #endif

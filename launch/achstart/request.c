@@ -18,6 +18,19 @@ static int open_port(struct port *port, const char *name, const char *suffix, ui
 	return port_open(port, channel, msg_type_by_number(type), mode, errors);
 }
 
+bool request_is_possible(const char *name)
+{
+	char channel[PORT_NAME_MAX], full[PORT_NAME_MAX];
+	enum ach_status status;
+	ach_channel_t chan;
+
+	snprintf(channel, sizeof(channel), "%s-req", name);
+	status = port_name(full, channel) ? ACH_ENOENT : ach_open(&chan, full, NULL);
+	if (status == ACH_OK)
+		ach_close(&chan);
+	return status != ACH_ENOENT;
+}
+
 int request_open(struct request *r, const char *name, enum msg_verb verb, const char *key, const char *value,
 		 struct error_sink *errors)
 {

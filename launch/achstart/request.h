@@ -20,6 +20,8 @@ struct request {
 	bool put; /* and no reply that may have been this one was missed since */
 };
 
+/* Is there a channel NAME-req, which the driver has made? */
+bool request_is_possible(const char *name);
 /* The channels are made if need be: ask only a driver that is known to run.  0, or -errno with a line. */
 int request_open(struct request *r, const char *name, enum msg_verb verb, const char *key, const char *value,
 		 struct error_sink *errors);
