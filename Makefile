@@ -36,6 +36,10 @@ VERSION = 2.0.0
 SONAME = libach.so.2
 LIBACH = $(BUILD)/libach.a
 LIBACH_SO = $(BUILD)/libach.so.$(VERSION)
+ENDPLATE_VERSION = 1.0.0
+ENDPLATE_SONAME = libendplate.so.1
+LIBENDPLATE = $(BUILD)/libendplate.a
+LIBENDPLATE_SO = $(BUILD)/libendplate.so.$(ENDPLATE_VERSION)
 
 # ---- what there is ----
 
@@ -73,6 +77,8 @@ DAEMONS = $(patsubst %.c,$(BUILD)/%,$(notdir $(DAEMON_MAINS)))
 LIBS = $(LIBLAUNCH) $(LIBDAEMONS) $(LIBCAN) $(LIBCHANNELS) $(LIBCONFIG) $(LIBACH)
 LIBRARIES = -lsocketcan -lyaml -lm
 EXAMPLES = $(call program,channels/examples/*.c)
+ENDPLATE_OBJECTS = $(filter $(BUILD)/launch/endplate/%,$(LAUNCH_OBJECTS))
+CONTROLLERS = $(call program,launch/endplate/examples/*.c)
 TOOLS = $(BUILD)/ach $(CAN_TOOLS) $(DAEMONS)
 HEADERS = channels/ach.h channels/Ach.hpp
 # The module of Python: its files, and the layouts that the tool prints, so that an import starts no process.
@@ -95,7 +101,7 @@ UNIT_TESTS = $(foreach test,$(TEST_PROGRAMS),$(if $(filter test_%,$(notdir $(tes
 TSAN_TESTS = $(foreach test,$(UNIT_TESTS),$(if $(findstring tsan,$(notdir $(test))),$(test)))
 TESTS = $(if $(findstring thread,$(SAN)),$(TSAN_TESTS),$(UNIT_TESTS) $(if $(SAN),,$(TEST_SCRIPTS)))
 
-PROGRAMS = $(EXAMPLES) $(TEST_PROGRAMS)
+PROGRAMS = $(EXAMPLES) $(CONTROLLERS) $(TEST_PROGRAMS)
 OBJECTS = $(ACH_OBJECTS) $(CONFIG_OBJECTS) $(CHANNELS_OBJECTS) $(TOOL_OBJECTS) \
 	$(CAN_OBJECTS) $(CAN_MAINS) $(CANTOOL_OBJECTS) $(DAEMON_SHARED) \
 	$(DAEMON_MAINS:%.c=$(BUILD)/%.o) $(PROGRAMS:=.o) \
@@ -107,7 +113,8 @@ OBJECTS = $(ACH_OBJECTS) $(CONFIG_OBJECTS) $(CHANNELS_OBJECTS) $(TOOL_OBJECTS) \
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(LIBACH) $(LIBACH_SO) $(LIBS) $(EXAMPLES) $(TOOLS) $(if $(SAN),,$(PYTHON_MODULE))
+all: $(LIBACH) $(LIBACH_SO) $(LIBENDPLATE) $(LIBENDPLATE_SO) $(LIBS) $(EXAMPLES) $(CONTROLLERS) $(TOOLS) \
+	$(if $(SAN),,$(PYTHON_MODULE))
 
 # For the other architecture, of which only the C library is here to link with.
 objects: $(OBJECTS) $(LIBACH_SO)
@@ -154,6 +161,14 @@ install: all
 	cp -P $(BUILD)/$(SONAME) $(BUILD)/libach.so $(DESTDIR)$(LIBDIR)
 	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@VERSION@|$(VERSION)|' \
 		channels/ach.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/ach.pc
+	install -D -m 644 -t $(DESTDIR)$(INCLUDEDIR)/endplate launch/endplate/endplate.h
+	install -D -m 644 -t $(DESTDIR)$(INCLUDEDIR)/endplate/channels/msg channels/msg/types.h
+	install -m 644 $(LIBENDPLATE) $(DESTDIR)$(LIBDIR)
+	install -m 755 $(LIBENDPLATE_SO) $(DESTDIR)$(LIBDIR)
+	cp -P $(BUILD)/$(ENDPLATE_SONAME) $(BUILD)/libendplate.so $(DESTDIR)$(LIBDIR)
+	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@ACH@|$(VERSION)|; \
+		s|@VERSION@|$(ENDPLATE_VERSION)|' launch/endplate/endplate.pc.in \
+		>$(DESTDIR)$(LIBDIR)/pkgconfig/endplate.pc
 	install -m 755 $(TOOLS) $(DESTDIR)$(BINDIR)
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/endplate/launch $(wildcard launch/*.launch)
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/endplate/config/robots $(wildcard config/robots/*)
@@ -210,7 +225,23 @@ $(LIBACH_SO): $(ACH_OBJECTS) channels/ach.map
 		-Wl,-Bsymbolic-functions,-z,relro,-z,now$(if $(SAN),,$(comma)-z$(comma)defs) -o $@ $(ACH_OBJECTS)
 	@ln -sf $(@F) $(BUILD)/$(SONAME); ln -sf $(SONAME) $(BUILD)/libach.so
 
+# libendplate is one object with what it needs of the rooms, in which only its own interface is global.
+OBJCOPY = $(shell $(CC) -print-prog-name=objcopy)
+$(BUILD)/launch/endplate/all.o: $(ENDPLATE_OBJECTS) $(LIBS) launch/endplate/endplate.map
+	$(call say,LD)$(CC) -r -nostdlib -o $@ $(ENDPLATE_OBJECTS) $(filter-out $(LIBACH),$(LIBS)) \
+		$(BUILD)/channels/ach_file_path.o
+	@sed -n 's/^\t\(endplate_.*\);$$/\1/p' launch/endplate/endplate.map >$(@D)/symbols
+	@$(OBJCOPY) --keep-global-symbols=$(@D)/symbols $@
+$(LIBENDPLATE): $(BUILD)/launch/endplate/all.o
+$(LIBENDPLATE_SO): $(BUILD)/launch/endplate/all.o $(LIBACH_SO)
+	$(call say,LD)$(LINK) -shared -Wl,-soname,$(ENDPLATE_SONAME) -Wl,--version-script=launch/endplate/endplate.map \
+		-Wl,-Bsymbolic-functions,-z,relro,-z,now$(if $(SAN),,$(comma)-z$(comma)defs) -o $@ $^ -lyaml -lm
+	@ln -sf $(@F) $(BUILD)/$(ENDPLATE_SONAME); ln -sf $(ENDPLATE_SONAME) $(BUILD)/libendplate.so
+
 $(EXAMPLES): $(LIBACH)
+# As a program outside of the tree is compiled, and linked.
+$(CONTROLLERS): $(LIBENDPLATE) $(LIBACH)
+$(CONTROLLERS:=.o): INCLUDES = -Ilaunch/endplate
 $(BUILD)/ach: $(TOOL_OBJECTS) $(LIBS)
 	$(call say,LD)$(LINK) -o $@ $^ $(LIBRARIES)
 $(BUILD)/python/endplate/types.json: $(BUILD)/ach
@@ -234,6 +265,6 @@ $(filter $(BUILD)/test/daemons/% $(BUILD)/test/launch/%,$(TEST_PROGRAMS)): $(BUI
 $(filter $(BUILD)/test/launch/test_%,$(TEST_PROGRAMS)): | $(BUILD)/test/launch/fake/fake
 $(filter $(BUILD)/test/daemons/test_safety_%,$(TEST_PROGRAMS)): | $(BUILD)/test/daemons/careless/exampled
 $(PROGRAMS): %: %.o
-	$(call say,LD)$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(if $(filter $(LIBCONFIG),$^),$(LIBRARIES))
+	$(call say,LD)$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(if $(filter $(LIBCONFIG) $(LIBENDPLATE),$^),$(LIBRARIES))
 
 -include $(OBJECTS:.o=.d)

@@ -9,7 +9,6 @@
 
 #include "channels/ach_file.h"
 
-#define PREFIX "achshm-"
 #define PREFIX_LONGEST "/achlock-"
 #define ID_DIGITS 16
 
@@ -17,13 +16,6 @@ _Static_assert(ACH_FILE_DIR_MAX + sizeof(PREFIX_LONGEST) + ACH_CHAN_NAME_MAX + I
 	       "the longest path");
 
 /* ---- names ---- */
-
-const char *ach_file_dir(void)
-{
-	const char *set = secure_getenv("ACH_DIR");
-
-	return set && *set ? set : "/dev/shm";
-}
 
 static bool name_ok(const char *name)
 {
@@ -48,11 +40,6 @@ enum ach_status ach_file_check_name(const char *name)
 	return ACH_OK;
 }
 
-void ach_file_channel_path(char *path, const char *name)
-{
-	snprintf(path, ACH_FILE_PATH_LEN, "%.*s/" PREFIX "%s", ACH_FILE_DIR_MAX, ach_file_dir(), name);
-}
-
 void ach_file_source_path(char *path, const char *name, uint64_t id)
 {
 	snprintf(path, ACH_FILE_PATH_LEN, "%.*s/achlock-%s-%0*llx", ACH_FILE_DIR_MAX, ach_file_dir(), name, ID_DIGITS,
@@ -72,11 +59,11 @@ DIR *ach_file_list(void)
 
 const char *ach_file_next(DIR *folder)
 {
-	const size_t len = sizeof(PREFIX) - 1;
+	const size_t len = sizeof(ACH_FILE_PREFIX) - 1;
 	struct dirent *d;
 
 	while ((d = readdir(folder)))
-		if (!strncmp(d->d_name, PREFIX, len) && name_ok(d->d_name + len))
+		if (!strncmp(d->d_name, ACH_FILE_PREFIX, len) && name_ok(d->d_name + len))
 			return d->d_name + len;
 	return NULL;
 }

@@ -17,6 +17,7 @@
 #include "channels/ach_ring.h"
 
 #define ACH_FILE_PATH_LEN ACH_PATH_LEN
+#define ACH_FILE_PREFIX "achshm-"
 #define ACH_FILE_DIR_MAX 95 /* a path then has room for the longest name, see ach_file.c */
 #define ACH_FILE_ANON "an anonymous channel"
 #define ACH_FILE_RACES_MAX 1000 /* times to lose against others who create and remove the same name */

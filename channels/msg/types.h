@@ -350,11 +350,17 @@ enum msg_joint_status { MSG_WORDS_JOINT(MSG_BIT_VALUE) };
 enum msg_alarm { MSG_WORDS_ALARM(MSG_BIT_VALUE) };
 enum msg_latch { MSG_WORDS_LATCH(MSG_BIT_VALUE) };
 
+#ifdef __cplusplus
+#define MSG_ASSERT static_assert
+#else
+#define MSG_ASSERT __extension__ _Static_assert
+#endif
+
 #define MSG_MEMBER(kind, name, dims, used, unit, detail) MSG_C_##kind(detail) name dims;
 #define MSG_MEMBER_SIZE(kind, name, dims, used, unit, detail) +sizeof(MSG_C_##kind(detail) dims)
 #define MSG_STRUCT(struct_name, TABLE) \
 	struct struct_name { TABLE(MSG_MEMBER) }; \
-	_Static_assert(sizeof(struct struct_name) == 0 TABLE(MSG_MEMBER_SIZE), #struct_name " has padding");
+	MSG_ASSERT(sizeof(struct struct_name) == 0 TABLE(MSG_MEMBER_SIZE), #struct_name " has padding");
 
 /* struct, table; a group is defined before the tables that use it */
 #define MSG_GROUPS(GROUP) \
@@ -367,11 +373,13 @@ MSG_GROUPS(MSG_STRUCT)
 
 #define MSG_TYPE_STRUCT(struct_name, TABLE, number, version, name, retained) \
 	MSG_STRUCT(struct_name, TABLE) \
-	_Static_assert(sizeof(struct struct_name) <= MSG_SIZE_MAX, "one message is at most two pages");
+	MSG_ASSERT(sizeof(struct struct_name) <= MSG_SIZE_MAX, "one message is at most two pages");
 MSG_TYPES(MSG_TYPE_STRUCT)
 
 #define MSG_TYPE_NUMBER(struct_name, TABLE, number, version, name, retained) struct_name##_number = number,
 enum msg_number { MSG_TYPES(MSG_TYPE_NUMBER) };
+#define MSG_TYPE_VERSION(struct_name, TABLE, number, version, name, retained) struct_name##_version = version,
+enum msg_version { MSG_TYPES(MSG_TYPE_VERSION) };
 
 /* clang-format on */
 

@@ -1,0 +1,225 @@
+/* endplate.c: a robot and its devices, opened and closed. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "channels/clock.h"
+#include "config/run.h"
+#include "config/text.h"
+#include "launch/achctl/which.h"
+#include "launch/endplate/endplate_inside.h"
+
+#define LOOK_NS 10000000 /* how often the file of a channel is looked at */
+#define REF_LOOK_NS 100000000
+
+/* ---- errors ---- */
+
+static _Thread_local char error_line[ERROR_LINE_MAX];
+
+static void keep(void *to, const char *line)
+{
+	snprintf(to, ERROR_LINE_MAX, "%s", line);
+}
+
+struct error_sink endplate_errors(void)
+{
+	*error_line = 0;
+	return (struct error_sink){ keep, error_line, 0 };
+}
+
+const char *endplate_errstr(void)
+{
+	return error_line;
+}
+
+const char *endplate_strerror(int status)
+{
+	static const struct {
+		int status;
+		const char *words;
+	} meanings[] = {
+		{ 0, "success" },
+		{ -ENOENT, "no such robot, driver or channel" },
+		{ -EACCES, "not allowed, or the channel belongs to another user" },
+		{ -ENODATA, "no state published, or none seen yet" },
+		{ -EPROTO, "message of another type, version or size" },
+		{ -ESTALE, "driver restarted: read its state first" },
+		{ -EHOSTDOWN, "driver is neither holding nor active" },
+		{ -ETIME, "driver is silent" },
+		{ -EDOM, "not a finite number" },
+		{ -ERANGE, "validity out of range" },
+		{ -EIO, "channel corrupted or not usable" },
+		{ -ETIMEDOUT, "no reply in time, or another writer is stopped" },
+		{ -EPERM, "refused by achstart" },
+	};
+
+	for (size_t i = 0; i < sizeof(meanings) / sizeof(*meanings); i++)
+		if (meanings[i].status == status)
+			return meanings[i].words;
+	return strerror(status < 0 ? -status : status);
+}
+
+/* ---- channels ---- */
+
+int endplate_end_init(struct endplate_end *end, const struct endplate *robot, const char *device, const char *suffix,
+		      mode_t mode_max)
+{
+	char channel[PORT_NAME_MAX];
+
+	snprintf(channel, sizeof(channel), "%s%s", device, suffix);
+	*end = (struct endplate_end){ .owner = robot->owner, .mode_max = mode_max, .status = -ENOENT };
+	return port_name(end->name, channel);
+}
+
+int endplate_end_status(enum ach_status status)
+{
+	switch (status) {
+	case ACH_OK:
+		return 0;
+	case ACH_ENOENT:
+		return -ENOENT;
+	case ACH_EACCES:
+		return -EACCES;
+	case ACH_TIMEOUT:
+		return -ETIMEDOUT;
+	default:
+		return -EIO;
+	}
+}
+
+void endplate_end_close(struct endplate_end *end, int status)
+{
+	if (end->open)
+		ach_close(&end->chan);
+	end->open = false;
+	end->status = status;
+}
+
+/* A channel that another user has made is refused. */
+static void open_end(struct endplate_end *end)
+{
+	const struct timespec patience = { .tv_nsec = PORT_PUT_NS };
+	ach_attr_t attr;
+
+	ach_attr_init(&attr);
+	ach_attr_set_put_timeout(&attr, &patience);
+	ach_attr_set_owner(&attr, end->owner, end->mode_max);
+	end->status = endplate_end_status(ach_open(&end->chan, end->name, &attr));
+	end->open = !end->status;
+}
+
+int endplate_end_look(struct endplate_end *end, int64_t now_ns)
+{
+	int unlinked = 0;
+
+	if (now_ns < end->look_ns)
+		return end->status;
+	end->look_ns = now_ns + (end->open && end->mode_max & S_IWGRP ? REF_LOOK_NS : LOOK_NS);
+	if (end->open && (ach_unlinked(&end->chan, &unlinked) != ACH_OK || unlinked))
+		endplate_end_close(end, -ENOENT);
+	if (!end->open)
+		open_end(end);
+	return end->status;
+}
+
+/* ---- the robot ---- */
+
+/* Sets the environment; the name is one of a robot whose folder is there. */
+static int find_robot(const char *name, struct error_sink *errors)
+{
+	struct which_asked asked;
+	int status = which_begin(&asked, name);
+
+	if (status) {
+		error_add(errors, "not a valid name of a robot");
+		return status;
+	}
+	status = which_robot(&asked, errors);
+	if (status > 0 && name) {
+		error_add(errors, "robot %s: no folder of a robot that runs", name);
+		return -ENOENT;
+	}
+	return status > 0 ? 0 : status;
+}
+
+int endplate_open(struct endplate **robot, const char *name)
+{
+	struct error_sink errors = endplate_errors(), quiet = { 0 };
+	struct endplate *r;
+	int status;
+
+	*robot = NULL;
+	status = find_robot(name, &errors);
+	if (status)
+		return status;
+	r = calloc(1, sizeof(*r));
+	if (!r)
+		return -ENOMEM;
+	r->owner = run_owner();
+	status = endplate_end_init(&r->clock, r, "clock", "", 0640);
+	/* Its channels may appear later. */
+	if (!status &&
+	    estop_open(&r->estop, &(struct estop_options){ .owner = r->owner, .group = (gid_t)-1, .name = "endplate" },
+		       &quiet) == -EINVAL)
+		status = -ENAMETOOLONG;
+	if (status) {
+		error_add(&errors, "ENDPLATE_PREFIX is too long");
+		endplate_close(r);
+		return status;
+	}
+	*robot = r;
+	return 0;
+}
+
+void endplate_close(struct endplate *robot)
+{
+	struct endplate_device *d;
+
+	if (!robot)
+		return;
+	while ((d = robot->devices)) {
+		robot->devices = d->next;
+		endplate_end_close(&d->state, 0);
+		endplate_end_close(&d->ref, 0);
+		free(d);
+	}
+	endplate_end_close(&robot->clock, 0);
+	estop_close(&robot->estop);
+	free(robot);
+}
+
+int endplate_device_open(struct endplate *robot, const char *name, uint32_t state_number,
+			 struct endplate_device **device)
+{
+	struct endplate_device *d;
+	int status;
+
+	*device = NULL;
+	if (!text_is_name(name) || (state_number && !msg_type_by_number(state_number)))
+		return -EINVAL;
+	d = calloc(1, sizeof(*d));
+	if (!d)
+		return -ENOMEM;
+	d->number = state_number;
+	d->max_age_ns = ENDPLATE_MAX_AGE_NS;
+	status = endplate_end_init(&d->state, robot, name, "-state", 0640);
+	if (!status)
+		status = endplate_end_init(&d->ref, robot, name, "-ref", 0660);
+	if (status) {
+		free(d);
+		return status;
+	}
+	d->next = robot->devices;
+	robot->devices = d;
+	*device = d;
+	endplate_end_look(&d->state, clock_now_ns());
+	endplate_end_look(&d->ref, clock_now_ns());
+	return 0;
+}
+
+int64_t endplate_now_ns(void)
+{
+	return clock_now_ns();
+}

@@ -1,0 +1,148 @@
+/* endplate.h: for programs that control a robot: states, references, the clock, the e-stop, requests.
+ *
+ *	struct endplate *robot;
+ *	struct endplate_device *waist;
+ *	struct endplate_view view;
+ *	struct msg_joint_state state;
+ *	struct msg_joint_ref ref = { .count = 1, .mode = { MSG_MODE_POSITION } };
+ *
+ *	endplate_open(&robot, NULL);
+ *	endplate_device_open(robot, "waist", msg_joint_state_number, &waist);
+ *	while (!endplate_wait(robot, 5000000, NULL)) {
+ *		if (endplate_state(waist, &state, sizeof(state), &view) || view.doubts)
+ *			continue;
+ *		ref.position[0] = ...;
+ *		endplate_put(waist, &ref, sizeof(ref), 20000000);
+ *	}
+ *
+ * Every call returns 0 or a negative errno, which endplate_strerror(3) puts into words.  endplate(3) is the guide.
+ * endplate_state, endplate_put, endplate_level and endplate_raise are for control loops: they allocate nothing, print
+ * nothing, and wait for at most 2 ms, if another writer is stopped inside a put.  Times are nanoseconds of
+ * CLOCK_MONOTONIC.
+ */
+#ifndef ENDPLATE_H
+#define ENDPLATE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "channels/msg/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define ENDPLATE_VERSION 0x010000 /* 1.0.0; msg_joint_state_version and the like are the versions of the messages */
+
+struct endplate;	/* a robot; used by one thread at a time */
+struct endplate_device; /* one of its devices */
+
+/* ---- opening ---- */
+
+/* The robot of that name; NULL: that of the environment, or the only one that runs here.  Sets ENDPLATE_RUN,
+ * ENDPLATE_PREFIX and ACH_DIR, so a process has one robot.  -ENOENT: no robot of that name; -EINVAL: not a valid name,
+ * or it is not clear which robot is meant (endplate_errstr). */
+int endplate_open(struct endplate **robot, const char *name);
+void endplate_close(struct endplate *robot); /* and its devices; NULL is allowed */
+
+/* A device of which states of that type are read, 0: any type.  The driver need not run yet.  -EINVAL: not a valid name
+ * or type. */
+int endplate_device_open(struct endplate *robot, const char *name, uint32_t state_number,
+			 struct endplate_device **device);
+
+const char *endplate_strerror(int status); /* what a status means, in words */
+const char *endplate_errstr(void); /* details of this thread's latest failed endplate_open or endplate_ask; or "" */
+
+/* ---- states ---- */
+
+enum endplate_doubt {
+	ENDPLATE_RESTARTED = 1, /* the driver was restarted since the previous look: what is known of it is void */
+	ENDPLATE_SILENT = 2,	/* the driver has published nothing for the maximum age */
+	ENDPLATE_OLD = 4,	/* the oldest measurement is older than the maximum age, or there is none yet */
+	ENDPLATE_PARTIAL = 8,	/* the flag partial: not everything in it is new */
+	ENDPLATE_NOT_UP = 16,	/* the lifecycle is down, starting, fault or stopping */
+	ENDPLATE_REPLAYED = 32	/* the flag replayed: from a recording */
+};
+
+struct endplate_view {
+	uint32_t doubts;      /* of enum endplate_doubt; 0: the state can be trusted */
+	uint32_t follows;     /* 1: a valid reference is followed now: holding or active, at level run */
+	uint32_t is_new;      /* 1: published since the previous look */
+	uint32_t incarnation; /* of the driver */
+	uint32_t lifecycle;   /* enum msg_life */
+	uint32_t level;	      /* enum msg_level, as the driver obeys it */
+	uint64_t refused;     /* references that the driver refused since the previous look: common.refs_refused */
+	uint64_t missed;      /* states between the previous look and this one */
+	int64_t age_ns;	      /* of the oldest measurement; INT64_MAX: there is none */
+	int64_t silent_ns;    /* since it was published */
+	int64_t now_ns;	      /* when it was looked at */
+};
+
+/* The newest state of a device, whether it was seen before or not, into size bytes at msg.  Never waits.  -ENOENT: no
+ * channel; -EACCES; -ENODATA: nothing was published; -EPROTO: a message of another type, version or size.  The bytes
+ * at msg mean nothing then, and of the view doubts is set to ENDPLATE_SILENT. */
+int endplate_state(struct endplate_device *device, void *msg, size_t size, struct endplate_view *view);
+
+/* For the doubts SILENT and OLD; 100 ms unless set. */
+#define ENDPLATE_MAX_AGE_NS 100000000
+int endplate_max_age(struct endplate_device *device, int64_t max_age_ns);
+
+/* ---- references ---- */
+
+/* Puts a reference that is valid for valid_ns from now, for the incarnation in the state last seen; the header is
+ * filled in.  Its type is that of the state: joint-ref for joint-state, gripper-ref for gripper-state.
+ *	-ENODATA    no state was seen yet
+ *	-ESTALE	    the driver was restarted since: look at its state first
+ *	-EHOSTDOWN  the driver is neither holding nor active
+ *	-ETIME	    the driver is silent
+ *	-EDOM	    not a finite number
+ *	-ERANGE	    valid_ns is not positive, or more than 200 ms
+ *	-EPROTO	    size is not that of the reference, count is not the device's, or a mode does not exist
+ *	-ENOENT, -EACCES, -EIO  no channel, not allowed, channel corrupted
+ *	-ETIMEDOUT  another writer is stopped inside a put
+ * Nothing was put in any of these cases. */
+#define ENDPLATE_VALID_MAX_NS 200000000
+int endplate_put(struct endplate_device *device, void *ref, size_t size, int64_t valid_ns);
+
+/* ---- time ---- */
+
+struct endplate_tick {
+	int64_t t_ns;	   /* when it was due */
+	int64_t period_ns; /* whole cycles of the clock */
+	int64_t late_ns;   /* it is so much later now */
+	uint64_t skipped;  /* ticks that were due since the previous call, and are left out */
+	uint32_t clock;	   /* 1: the clock runs; 0: the last phase known goes on */
+	uint32_t reserved;
+};
+
+/* Until the next tick: every period_ns, rounded to whole cycles of the robot's clock, in step with it.  Without a clock
+ * ticks come in the last phase that is known, or at whole periods of CLOCK_MONOTONIC, which is where a clock of the
+ * robot would have them.  A tick that is due already is returned at once.  tick may be NULL.  -EINVAL: period_ns is not
+ * 0.1 ms to 10 s. */
+int endplate_wait(struct endplate *robot, int64_t period_ns, struct endplate_tick *tick);
+
+int64_t endplate_now_ns(void);
+
+/* ---- e-stop ---- */
+
+/* The level, judged as drivers do; MSG_LEVEL_ESTOP if it cannot be read.  It is the level that drivers obey once a
+ * driver's state was looked at, or if the robot was armed since it was opened; until then it is MSG_LEVEL_ESTOP. */
+enum msg_level endplate_level(struct endplate *robot);
+
+/* Raises to MSG_LEVEL_HOLD or MSG_LEVEL_ESTOP; only a person lowers it (achctl arm).  -EINVAL: another level; -EIO:
+ * no channel of the e-stop can be written. */
+int endplate_raise(struct endplate *robot, enum msg_level level, const char *why);
+
+/* ---- requests ---- */
+
+/* Asks a driver and waits for its reply, within_ns at most: not for a control loop.  key and value may be NULL, reply
+ * as well.  0: done, its answer is reply->value.  Else the driver's -errno, the reason in reply->error; or -EPERM if
+ * achstart refuses, -ETIMEDOUT, -ENOENT if there is no such driver; endplate_errstr tells more. */
+int endplate_ask(struct endplate *robot, const char *device, enum msg_verb verb, const char *key, const char *value,
+		 int64_t within_ns, struct msg_reply *reply);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

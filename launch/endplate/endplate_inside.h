@@ -1,0 +1,65 @@
+/* endplate_inside.h: what the files of libendplate share. */
+#ifndef LAUNCH_ENDPLATE_ENDPLATE_INSIDE_H
+#define LAUNCH_ENDPLATE_ENDPLATE_INSIDE_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "channels/ach.h"
+#include "config/error.h"
+#include "daemons/drv_ref.h"
+#include "daemons/estop.h"
+#include "daemons/port.h"
+#include "launch/endplate/endplate.h"
+
+/* A channel that this process opens and never makes. */
+struct endplate_end {
+	char name[PORT_NAME_MAX];
+	uid_t owner;
+	mode_t mode_max;
+	bool open;
+	int64_t look_ns; /* when to look at its file again, or to try again to open it */
+	int status;	 /* -errno while it is not open */
+	ach_channel_t chan;
+};
+
+int endplate_end_init(struct endplate_end *end, const struct endplate *robot, const char *device, const char *suffix,
+		      mode_t mode_max);
+void endplate_end_close(struct endplate_end *end, int status);
+/* Opens the channel, and reopens one that was removed, if it is time for that.  0, or why it is not open. */
+int endplate_end_look(struct endplate_end *end, int64_t now_ns);
+int endplate_end_status(enum ach_status status);
+
+struct endplate_device {
+	struct endplate_device *next;
+	struct endplate_end state, ref;
+	uint32_t number;	     /* of the states' type; 0: any */
+	const struct msg_type *type; /* of the state last seen */
+	size_t count_at;	     /* of `count` in it; 0: there is none */
+	struct drv_ref_plan plan;    /* type NULL: the device takes no references */
+	int64_t max_age_ns;
+
+	/* of the state last seen */
+	bool seen;
+	int64_t publish_ns;
+	uint32_t incarnation, count;
+	uint64_t refused, sequence; /* references refused; references put */
+	struct msg_common common;
+};
+
+struct endplate {
+	struct endplate_device *devices;
+	uid_t owner;
+	struct estop estop;
+
+	struct endplate_end clock;
+	int64_t t_cycle_ns, cycle_period_ns; /* of the newest message of the clock; period 0: none yet */
+	uint64_t cycle;
+	int64_t clock_ns; /* when it was published */
+	int64_t tick_ns;  /* the last; 0: none yet */
+};
+
+/* For endplate_errstr: a sink that keeps one line, and forgets the former one. */
+struct error_sink endplate_errors(void);
+
+#endif

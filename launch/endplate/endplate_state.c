@@ -1,0 +1,273 @@
+/* endplate_state.c: states read, and references put. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "channels/clock.h"
+#include "launch/endplate/endplate_inside.h"
+
+/* Every state begins with both. */
+struct front {
+	struct msg_header header;
+	struct msg_common common;
+};
+
+static bool begins_with_common(const struct msg_type *type)
+{
+	return type->body->n > 1 && !strcmp(type->body->fields[1].name, "common");
+}
+
+/* ---- the type of a device, once its first state has come ---- */
+
+static void learn_type(struct endplate_device *d, const struct msg_type *type)
+{
+	static const char suffix[] = "-state";
+	const size_t len = strlen(type->name), tail = sizeof(suffix) - 1;
+	char name[MSG_NAME_SIZE], error[MSG_TEXT_SIZE];
+	const struct msg_type *ref;
+	struct msg_place place;
+
+	d->type = type;
+	d->count_at = msg_find(type, "count", &place, error, sizeof(error)) ? 0 : place.offset;
+	d->plan = (struct drv_ref_plan){ 0 };
+	if (len <= tail || strcmp(type->name + len - tail, suffix) != 0)
+		return;
+	snprintf(name, sizeof(name), "%.*s-ref", (int)(len - tail), type->name);
+	ref = msg_type_by_name(name);
+	if (ref)
+		drv_ref_plan(&d->plan, ref);
+}
+
+/* ---- reading ---- */
+
+static uint64_t sum_refused(const struct msg_refused *r)
+{
+	return (uint64_t)r->no_validity + r->past + r->too_far + r->other_type + r->other_version + r->other_size +
+	       r->not_finite + r->other_incarnation;
+}
+
+static uint32_t find_doubts(const struct endplate_device *d, const struct front *f, const struct endplate_view *v)
+{
+	const uint32_t life = f->common.lifecycle;
+	uint32_t doubts = 0;
+
+	if (d->seen && f->header.incarnation != d->incarnation)
+		doubts |= ENDPLATE_RESTARTED;
+	if (v->silent_ns > d->max_age_ns)
+		doubts |= ENDPLATE_SILENT;
+	if (v->age_ns > d->max_age_ns)
+		doubts |= ENDPLATE_OLD;
+	if (f->header.flags & MSG_FLAG_PARTIAL)
+		doubts |= ENDPLATE_PARTIAL;
+	if (f->header.flags & MSG_FLAG_REPLAYED)
+		doubts |= ENDPLATE_REPLAYED;
+	if (life != MSG_LIFE_DISARMED && life != MSG_LIFE_HOLDING && life != MSG_LIFE_HOMING &&
+	    life != MSG_LIFE_ACTIVE)
+		doubts |= ENDPLATE_NOT_UP;
+	return doubts;
+}
+
+static bool takes_references(const struct msg_common *common)
+{
+	return common->lifecycle == MSG_LIFE_HOLDING || common->lifecycle == MSG_LIFE_ACTIVE;
+}
+
+static void fill_view(const struct endplate_device *d, const struct front *f, struct endplate_view *v)
+{
+	const uint64_t refused = sum_refused(&f->common.refs_refused);
+	const bool same = d->seen && f->header.incarnation == d->incarnation;
+
+	v->incarnation = f->header.incarnation;
+	v->lifecycle = f->common.lifecycle;
+	v->level = f->common.level;
+	v->silent_ns = v->now_ns - f->header.t_publish_ns;
+	v->age_ns = f->header.t_sample_ns ? v->now_ns - f->header.t_sample_ns : INT64_MAX;
+	v->refused = same && refused >= d->refused ? refused - d->refused : 0;
+	v->doubts = find_doubts(d, f, v);
+	v->follows = takes_references(&f->common) && f->common.level == MSG_LEVEL_RUN && d->plan.type != NULL;
+}
+
+static void remember(struct endplate_device *d, const void *msg, const struct front *f)
+{
+	d->incarnation = f->header.incarnation;
+	d->refused = sum_refused(&f->common.refs_refused);
+	d->common = f->common;
+	d->publish_ns = f->header.t_publish_ns;
+	d->count = 0;
+	if (d->count_at)
+		memcpy(&d->count, (const char *)msg + d->count_at, sizeof(d->count));
+	if (!d->seen)
+		d->ref.look_ns = 0;
+	d->seen = true;
+}
+
+/* The newest message into msg, and whether it is new.  The file is looked at only while nothing new comes. */
+static int read_newest(struct endplate_device *d, void *msg, size_t size, size_t *len, struct endplate_view *v)
+{
+	struct endplate_end *end = &d->state;
+	const uint64_t before = end->open ? end->chan.seq_num : 0;
+	enum ach_status status = ACH_EAGAIN;
+
+	if (end->open)
+		status = ach_get(&end->chan, msg, size, len, NULL, ACH_O_LAST);
+	if (status == ACH_EAGAIN) {
+		const bool was_open = end->open;
+		const int closed = endplate_end_look(end, v->now_ns);
+
+		if (closed)
+			return closed;
+		status = ach_get(&end->chan, msg, size, len, NULL, ACH_O_LAST | ACH_O_COPY);
+		v->is_new = !was_open || end->chan.seq_num != before;
+	} else {
+		v->is_new = 1;
+	}
+	v->missed = before && end->chan.seq_num > before ? end->chan.seq_num - before - 1 : 0;
+	switch (status) {
+	case ACH_OK:
+	case ACH_MISSED_FRAME:
+		return 0;
+	case ACH_EAGAIN:
+		return -ENODATA;
+	case ACH_OVERFLOW:
+		endplate_end_look(end, v->now_ns);
+		return -EPROTO;
+	default:
+		endplate_end_close(end, endplate_end_status(status));
+		return end->status;
+	}
+}
+
+int endplate_state(struct endplate_device *d, void *msg, size_t size, struct endplate_view *view)
+{
+	const struct msg_type *expected = d->number ? msg_type_by_number(d->number) : NULL, *type;
+	struct front front;
+	size_t len;
+	int status;
+
+	*view = (struct endplate_view){ .doubts = ENDPLATE_SILENT, .age_ns = INT64_MAX, .silent_ns = INT64_MAX };
+	view->now_ns = clock_now_ns();
+	if (expected && size != expected->body->size)
+		return -EPROTO;
+	status = read_newest(d, msg, size, &len, view);
+	if (status)
+		return status;
+	if (msg_check(msg, len, expected, &type) != MSG_FINE || !begins_with_common(type))
+		return -EPROTO;
+	if (type != d->type)
+		learn_type(d, type);
+	memcpy(&front, msg, sizeof(front));
+	fill_view(d, &front, view);
+	remember(d, msg, &front);
+	return 0;
+}
+
+int endplate_max_age(struct endplate_device *d, int64_t max_age_ns)
+{
+	if (max_age_ns <= 0)
+		return -EINVAL;
+	d->max_age_ns = max_age_ns;
+	return 0;
+}
+
+/* ---- references ---- */
+
+/* Header and common block of the newest state, where they lie: the cursor of endplate_state does not move. */
+static int look_at_front(struct endplate_device *d, struct front *front, int64_t now_ns)
+{
+	const uint64_t cursor = d->state.chan.seq_num;
+	const void *inside;
+	size_t len;
+	enum ach_status status;
+
+	if (!d->state.open && endplate_end_look(&d->state, now_ns))
+		return d->state.status;
+	for (int i = 0; i < 3; i++) {
+		status = ach_peek(&d->state.chan, &inside, &len, NULL, ACH_O_LAST | ACH_O_COPY);
+		if (status != ACH_OK && status != ACH_MISSED_FRAME)
+			return status == ACH_EAGAIN ? -ENODATA : endplate_end_status(status);
+		if (len < sizeof(*front))
+			return -EPROTO;
+		memcpy(front, inside, sizeof(*front));
+		status = ach_peek_end(&d->state.chan);
+		d->state.chan.seq_num = cursor;
+		if (status == ACH_OK)
+			return 0;
+	}
+	return -EIO;
+}
+
+/* Does a driver run that would take it, and has the caller seen a state of this incarnation? */
+static int check_driver(struct endplate_device *d, int64_t now_ns)
+{
+	struct front front;
+	int status;
+
+	if (!d->seen)
+		return -ENODATA;
+	status = look_at_front(d, &front, now_ns);
+	if (status)
+		return status;
+	if (front.header.incarnation != d->incarnation)
+		return -ESTALE;
+	if (now_ns - front.header.t_publish_ns > d->max_age_ns)
+		return -ETIME;
+	return takes_references(&front.common) ? 0 : -EHOSTDOWN;
+}
+
+static int check_reference(const struct endplate_device *d, const void *ref, int64_t now_ns)
+{
+	const struct drv_ref_rules rules = { .plan = &d->plan,
+					     .count = d->count,
+					     .incarnation = d->incarnation,
+					     .max_ahead_ns = ENDPLATE_VALID_MAX_NS };
+
+	switch (drv_ref_check(ref, d->plan.type->body->size, &rules, now_ns)) {
+	case DRV_REF_TAKEN:
+		return 0;
+	case DRV_REF_NOT_FINITE:
+		return -EDOM;
+	case DRV_REF_NO_VALIDITY:
+	case DRV_REF_PAST:
+	case DRV_REF_TOO_FAR:
+		return -ERANGE;
+	default:
+		return -EPROTO;
+	}
+}
+
+static void fill_header(struct endplate_device *d, struct msg_header *header, int64_t now_ns, int64_t valid_ns)
+{
+	*header = (struct msg_header){ .type = d->plan.type->number,
+				       .version = d->plan.type->version,
+				       .size = (uint32_t)d->plan.type->body->size,
+				       .for_incarnation = d->incarnation,
+				       .sequence = ++d->sequence,
+				       .t_sample_ns = now_ns,
+				       .t_publish_ns = now_ns,
+				       .valid_until_ns = now_ns + valid_ns };
+}
+
+int endplate_put(struct endplate_device *d, void *ref, size_t size, int64_t valid_ns)
+{
+	const int64_t now_ns = clock_now_ns();
+	enum ach_status put;
+	int status;
+
+	if (valid_ns <= 0 || valid_ns > ENDPLATE_VALID_MAX_NS)
+		return -ERANGE;
+	status = check_driver(d, now_ns);
+	if (status)
+		return status;
+	if (!d->plan.type || size != d->plan.type->body->size)
+		return -EPROTO;
+	fill_header(d, ref, now_ns, valid_ns);
+	status = check_reference(d, ref, now_ns);
+	if (!status)
+		status = endplate_end_look(&d->ref, now_ns);
+	if (status)
+		return status;
+	put = ach_put(&d->ref.chan, ref, size);
+	if (put == ACH_CORRUPT)
+		endplate_end_close(&d->ref, -EIO);
+	return endplate_end_status(put);
+}
