@@ -166,8 +166,8 @@ install: all
 	install -m 644 $(LIBENDPLATE) $(DESTDIR)$(LIBDIR)
 	install -m 755 $(LIBENDPLATE_SO) $(DESTDIR)$(LIBDIR)
 	cp -P $(BUILD)/$(ENDPLATE_SONAME) $(BUILD)/libendplate.so $(DESTDIR)$(LIBDIR)
-	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@ACH@|$(VERSION)|; \
-		s|@VERSION@|$(ENDPLATE_VERSION)|' launch/endplate/endplate.pc.in \
+	sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@ACH@|$(VERSION)|' \
+		-e 's|@VERSION@|$(ENDPLATE_VERSION)|' launch/endplate/endplate.pc.in \
 		>$(DESTDIR)$(LIBDIR)/pkgconfig/endplate.pc
 	install -m 755 $(TOOLS) $(DESTDIR)$(BINDIR)
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/endplate/launch $(wildcard launch/*.launch)
