@@ -171,7 +171,7 @@ int drv_add_output(struct drv *drv, const char *channel, enum msg_number type, s
 /* Something else that only one process may have, beside the identifiers it sends: "clock". */
 int drv_add_claim(struct drv *drv, unsigned int bus, const char *what, struct error_sink *errors);
 /* Every frame of the bus that no other row takes, error frames too, is given to rx. */
-int drv_watch(struct drv *drv, unsigned int bus, struct error_sink *errors);
+unsigned int drv_watch(struct drv *drv, unsigned int bus);
 
 /* ---- later ---- */
 

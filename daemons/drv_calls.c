@@ -96,21 +96,20 @@ int drv_add_receive(struct drv *drv, const struct drv_receive *receive, struct e
 			  receive->bus);
 		return -EINVAL;
 	}
-	if (drv->receives_n == DRV_RECEIVES_MAX)
-		return no_room(errors, "kinds of frames to receive", DRV_RECEIVES_MAX);
 	row = line_add_receive(&drv->lines[receive->bus], receive, drv->receives_n);
 	if (row < 0)
 		return no_room(errors, "kinds of frames to receive on one bus", LINE_RECEIVES_MAX);
 	return number_receive(drv, receive->bus, row);
 }
 
-int drv_watch(struct drv *drv, unsigned int bus, struct error_sink *errors)
+unsigned int drv_watch(struct drv *drv, unsigned int bus)
 {
-	if (drv->receives_n == DRV_RECEIVES_MAX)
-		return no_room(errors, "kinds of frames to receive", DRV_RECEIVES_MAX);
-	drv->lines[bus].watched = true;
-	drv->lines[bus].watch.number = drv->receives_n;
-	return number_receive(drv, bus, -1);
+	struct line *line = &drv->lines[bus];
+
+	if (!line->watched)
+		line->watch.number = (unsigned int)number_receive(drv, bus, -1);
+	line->watched = true;
+	return line->watch.number;
 }
 
 static const struct line_receive *row_of(const struct drv *drv, unsigned int row)
@@ -118,11 +117,6 @@ static const struct line_receive *row_of(const struct drv *drv, unsigned int row
 	const struct line *line = &drv->lines[drv->receives[row].line];
 
 	return drv->receives[row].row < 0 ? &line->watch : &line->receives[drv->receives[row].row];
-}
-
-void drv_row_joint(struct drv *drv, unsigned int row, unsigned int joint)
-{
-	drv->lines[drv->receives[row].line].receives[drv->receives[row].row].joint = joint + 1;
 }
 
 unsigned int drv_row_bus(const struct drv *drv, unsigned int row)

@@ -24,6 +24,11 @@ void drv_joint_bus(struct drv *drv, unsigned int joint, unsigned int bus)
 	drv->lines[bus].joints = true;
 }
 
+void drv_row_joint(struct drv *drv, unsigned int row, unsigned int joint)
+{
+	drv->lines[drv->receives[row].line].receives[drv->receives[row].row].joint = joint + 1;
+}
+
 /* ---- the set ---- */
 
 static unsigned int find(const struct drv *drv, unsigned int joint, const char *code)
@@ -42,7 +47,7 @@ void drv_fault(struct drv *drv, unsigned int joint, const char *code, const char
 	va_list args;
 
 	snprintf(name, sizeof(name), "%s", code);
-	if (find(drv, joint, name) < drv->faults_n || (drv->faults_full && drv->faults_n == DRV_FAULTS_MAX))
+	if (find(drv, joint, name) < drv->faults_n || drv->faults_full)
 		return;
 	if (drv->faults_n == DRV_FAULTS_MAX) {
 		drv->faults_full = true;

@@ -19,7 +19,7 @@
 #include "daemons/setup.h"
 
 #define DRV_SENDS_MAX 512
-#define DRV_RECEIVES_MAX 512
+#define DRV_RECEIVES_MAX (MSG_BUSES * (LINE_RECEIVES_MAX + 1)) /* all that the buses have room for */
 #define DRV_OUTPUTS_MAX 16
 #define DRV_CLAIMS_MAX 16
 #define DRV_FAULTS_MAX 64

@@ -67,7 +67,7 @@ int paced_plan(struct paced *bus, struct drv *drv, unsigned int number, int64_t 
 	const struct robot_bus *described = drv_robot_bus(drv, number);
 	char channel[sizeof("bus-") + TEXT_NAME_MAX];
 	struct drv_send send = { .bus = number };
-	int err = 0, watched, claim;
+	int err = 0, claim;
 
 	name_field(bus->name, drv_bus_name(drv, number));
 	name_field(bus->interface, drv_bus_interface(drv, number));
@@ -80,10 +80,10 @@ int paced_plan(struct paced *bus, struct drv *drv, unsigned int number, int64_t 
 	send.row.deadline_ns = period_ns;
 	if (described && *described->clock)
 		err = plan_frame(bus, drv, described, &send, errors);
-	watched = drv_watch(drv, number, errors);
+	drv_watch(drv, number);
 	claim = drv_add_claim(drv, number, "clock", errors);
 	bus->output = drv_add_output(drv, channel, msg_bus_stats_number, errors);
-	return err ? err : watched < 0 ? watched : claim < 0 ? claim : bus->output < 0 ? bus->output : 0;
+	return err ? err : claim < 0 ? claim : bus->output < 0 ? bus->output : 0;
 }
 
 void paced_start(struct paced *bus, int64_t now_ns)

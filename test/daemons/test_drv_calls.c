@@ -1,4 +1,4 @@
-/* test_drv_calls.c: what a driver may declare, ask and tell; an undeclared frame cannot leave. */
+/* test_drv_calls.c: what a driver may declare, ask and tell; an undeclared frame cannot leave.  Also for drv_fault.c. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -603,7 +603,9 @@ static void answers_are_put(void)
 
 static int add_output_and_watch(struct drv *drv, struct error_sink *errors)
 {
-	TEST_ASSERT_EQUAL(2, drv_watch(drv, 0, errors));
+	TEST_ASSERT_EQUAL(2, drv_watch(drv, 0));
+	TEST_ASSERT_EQUAL(2, drv_watch(drv, 0));
+	TEST_ASSERT_EQUAL(0, drv_row_bus(drv, 2));
 	TEST_ASSERT_EQUAL(0, drv_add_output(drv, "bus-table", msg_bus_stats_number, errors));
 	return 0;
 }

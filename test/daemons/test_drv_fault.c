@@ -43,6 +43,12 @@ static void make(void)
 	drv_joint_bus(&drv, 0, 0);
 	drv_joint_bus(&drv, 1, 0);
 	drv_joint_bus(&drv, 2, 1);
+	/* Behind the last of each lies something that would matter. */
+	drv.lines[2].slots.state = SLOTS_STALLED;
+	drv.lines[2].receives_n = 1;
+	drv.lines[2].receives[0].silent = true;
+	drv.lines[2].receives[0].joint = 4;
+	drv.joint_buses[JOINTS] = 3;
 }
 
 static const char *faulty(void)
@@ -50,6 +56,7 @@ static const char *faulty(void)
 	static char text[JOINTS + 1];
 
 	drv_fault_spread(&drv);
+	TEST_ASSERT_FALSE(drv.joint_faulty[JOINTS]);
 	for (unsigned int i = 0; i < JOINTS; i++)
 		text[i] = drv.joint_faulty[i] ? 'x' : '.';
 	return text;
@@ -85,6 +92,15 @@ static void when_all_have_failed_the_device_has(void)
 	drv_well(&drv, 3, NULL);
 	faulty();
 	TEST_ASSERT_NULL(drv_fault_device(&drv));
+	drv.joints_n = 0;
+	TEST_ASSERT_NULL(drv_fault_device(&drv));
+	drv.joints_n = JOINTS;
+	drv_well(&drv, 0, NULL);
+	drv_well(&drv, 2, NULL);
+	drv_joint_bus(&drv, 3, 1);
+	drv.lines[0].slots.state = drv.lines[1].slots.state = SLOTS_DOWN;
+	TEST_ASSERT_EQUAL_STRING("xxxx", faulty());
+	TEST_ASSERT_EQUAL_STRING("its bus is dead, or silent", drv_fault_device(&drv));
 }
 
 static void of_the_device(void)
@@ -97,8 +113,15 @@ static void of_the_device(void)
 	TEST_ASSERT_FALSE(drv_fault_is_told(&drv, "hot"));
 	drv_well(&drv, 0, NULL);
 	TEST_ASSERT_NOT_NULL(drv_fault_device(&drv));
+	drv_fault(&drv, 0, "hot", "it is hot");
+	TEST_ASSERT_TRUE(drv_fault_is_told(&drv, "hot"));
 	drv_well(&drv, DRV_ALL, "a-code-that-is-longer-than-a-name");
 	TEST_ASSERT_NULL(drv_fault_device(&drv));
+	drv_fault(&drv, DRV_ALL, "old", "it is old");
+	TEST_ASSERT_EQUAL_STRING("old", drv_fault_device(&drv));
+	drv_well(&drv, 0, NULL);
+	drv_well(&drv, DRV_ALL, NULL);
+	TEST_ASSERT_FALSE(drv_fault_is_told(&drv, "old"));
 }
 
 static void a_dead_bus_takes_what_hangs_on_it(void)
@@ -133,7 +156,13 @@ static void a_silent_row_takes_its_joint(void)
 	drv.lines[1].receives[0].silent = true;
 	TEST_ASSERT_EQUAL_STRING("xx..", faulty());
 	TEST_ASSERT_NULL(drv_fault_device(&drv));
+	drv_row_joint(&drv, 1, 2);
+	TEST_ASSERT_EQUAL_STRING("..x.", faulty());
+	drv_row_joint(&drv, 0, 3);
 	drv.lines[0].receives[0].silent = true;
+	TEST_ASSERT_EQUAL_STRING("..xx", faulty());
+	drv.lines[0].receives[0].joint = 0;
+	TEST_ASSERT_EQUAL_STRING("..x.", faulty());
 	TEST_ASSERT_EQUAL_STRING("it is silent", drv_fault_device(&drv));
 }
 

@@ -230,7 +230,8 @@ static void a_bus_may_be_called_by_its_role(void)
 
 static int watch_all(struct drv *drv, struct error_sink *errors)
 {
-	return drv_watch(drv, 0, errors) == 2 ? 0 : -1;
+	(void)errors;
+	return drv_watch(drv, 0) == 2 ? 0 : -1;
 }
 
 static void who_watches_a_bus_sees_everything_of_it(void)
