@@ -59,7 +59,7 @@ int drv_declare(struct drv *drv, struct error_sink *errors)
 		return EXIT_WRONG;
 	}
 	if (rule->kind == DRV_TICK_FRAME) {
-		bus = drv_bus(drv, rule->bus);
+		bus = *rule->bus ? drv_bus(drv, rule->bus) : drv->lines_n ? 0 : -ENOENT;
 		if (bus < 0) {
 			error_add(errors, "tick: there is no bus %s", rule->bus);
 			return EXIT_WRONG;

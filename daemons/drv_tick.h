@@ -3,6 +3,7 @@
  *	tick: 5ms			a period of its own
  *	tick: clock, clock/5+1ms	every cycle of the robot's clock, every fifth, 1 ms after it
  *	tick: frame torso 0x0AF 10ms	when that frame has come, which it does every 10 ms
+ *	tick: frame 0x0AF 10ms		the same on the driver's first bus, for a preset that knows no names
  *	tick: ref 2ms			when a reference has come
  *
  * Pure: times are arguments.  Two ways of following something outside:
@@ -37,7 +38,7 @@ struct drv_tick_rule {
 	int64_t period_ns; /* clock: of the ticks, until the clock is heard */
 	int64_t divider;   /* clock: 1 to 1000 */
 	int64_t offset_ns; /* clock: 0 to less than a period of the ticks (drv_tick_pace) */
-	char bus[DRV_TICK_BUS_MAX];
+	char bus[DRV_TICK_BUS_MAX]; /* "": the first */
 	uint32_t id; /* frame: with FRAME_EXT if it was written with 8 digits */
 };
 

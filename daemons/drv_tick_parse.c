@@ -67,7 +67,7 @@ static const char *parse_frame(struct drv_tick_rule *rule, const char *bus, cons
 	bool ext = strlen(id) == EXT_CHARS;
 	int64_t value;
 
-	if (!text_is_name(bus))
+	if (*bus && !text_is_name(bus))
 		return wrong_bus;
 	strcpy(rule->bus, bus);
 	if (strncmp(id, "0x", 2) || strlen(id) > EXT_CHARS || text_int(id, &value) ||
@@ -92,6 +92,11 @@ static const char *parse(struct drv_tick_rule *rule, const char *text)
 	if (n == 2 && !strcmp(words[0], "ref")) {
 		rule->kind = DRV_TICK_REF;
 		return parse_period(rule, words[1]);
+	}
+	if (n == WORDS_MAX - 1 && !strcmp(words[0], "frame") && !strncmp(words[1], "0x", 2)) {
+		rule->kind = DRV_TICK_FRAME;
+		wrong = parse_frame(rule, "", words[1]);
+		return wrong ? wrong : parse_period(rule, words[2]);
 	}
 	if (n == WORDS_MAX && !strcmp(words[0], "frame")) {
 		rule->kind = DRV_TICK_FRAME;

@@ -393,6 +393,42 @@ static void a_driver_sees_when_a_row_was_heard(void)
 	TEST_ASSERT_EQUAL(heard_at_ns[8], heard_at_ns[13]);
 }
 
+static int add_guard(struct drv *drv, struct error_sink *errors)
+{
+	static const struct drv_send ask = {
+		.row = { .id = 0x701 | FRAME_RTR, .class = SLOTS_LATEST, .period_ns = DRV_LIB_TICK_NS },
+		.len = 1,
+		.answered = true,
+		.reply_id = 0x701,
+	};
+	static const struct drv_receive answer = { .id = 0x701, .len_min = 1, .len_max = 1 };
+
+	return drv_add_send(drv, &ask, errors) == 2 && drv_add_receive(drv, &answer, errors) == 2 ? 0 : -1;
+}
+
+static void send_guard(void)
+{
+	const struct frame ask = { .id = 0x701 | FRAME_RTR, .len = 1 };
+
+	TEST_ASSERT_EQUAL(0, drv_send(fake.drv, 2, &ask));
+}
+
+/* Node guarding: the request is a remote frame, the answer a data frame of the same identifier. */
+static void a_remote_frame_asks(void)
+{
+	fake.plan = add_guard;
+	drv_lib_at(2, send_guard);
+	drv_lib_frame(7, "701#05");
+	drv_lib_frame(8, "701#R1"); /* of somebody else: no answer */
+	TEST_ASSERT_EQUAL(0, drv_lib_run(20, ""));
+	TEST_ASSERT_EQUAL(1, fake.sent_n);
+	TEST_ASSERT_EQUAL_HEX32(0x701 | FRAME_RTR, fake.sent[0].id);
+	TEST_ASSERT_EQUAL(2, fake.sent_row);
+	TEST_ASSERT_EQUAL(1, fake.got_n);
+	TEST_ASSERT_EQUAL(2, fake.rows[0]);
+	TEST_ASSERT_EQUAL(0, drv_lib_last()->common.frames_odd);
+}
+
 /* 181 comes every 10 ms: at 0, 10, then not until 45. */
 static void lost_rates_are_counted(void)
 {
@@ -938,6 +974,7 @@ int main(void)
 	RUN_TEST(rows_share_an_identifier_and_differ_in_length);
 	RUN_TEST(a_row_that_is_silent_is_a_fault);
 	RUN_TEST(a_driver_sees_when_a_row_was_heard);
+	RUN_TEST(a_remote_frame_asks);
 	RUN_TEST(lost_rates_are_counted);
 	RUN_TEST(rates_that_are_lost_for_long_are_counted_as_often);
 	RUN_TEST(sends_are_confirmed_and_counted);

@@ -228,6 +228,17 @@ static void a_bus_may_be_called_by_its_role(void)
 	TEST_ASSERT_EQUAL_STRING("lab", STATE(3)->common.bus[0].name);
 }
 
+/* As a preset, which knows no bus by name. */
+static void a_preset_ticks_on_a_frame_of_the_first_bus(void)
+{
+	for (unsigned int i = 0; i < 5; i++)
+		drv_lib_frame(10 * i, "183#");
+	drv_lib_driver.tick_preset = "frame 0x183 10ms";
+	TEST_ASSERT_EQUAL(0, drv_lib_run(49, ""));
+	TEST_ASSERT_EQUAL(0, STATE(3)->header.flags & MSG_FLAG_FREERUN);
+	TEST_ASSERT_EQUAL(10000000, STATE(3)->common.period_ns);
+}
+
 static int watch_all(struct drv *drv, struct error_sink *errors)
 {
 	(void)errors;
@@ -930,6 +941,7 @@ int main(void)
 	RUN_TEST(rows_that_make_no_sense_are_a_configuration);
 	RUN_TEST(ticks_on_a_frame);
 	RUN_TEST(a_bus_may_be_called_by_its_role);
+	RUN_TEST(a_preset_ticks_on_a_frame_of_the_first_bus);
 	RUN_TEST(who_watches_a_bus_sees_everything_of_it);
 	RUN_TEST(ticks_are_locked_to_the_clocks_frame);
 	RUN_TEST(the_frame_alone_will_do);

@@ -37,6 +37,8 @@ static void test_right(void)
 		{ "clock/5+1ms", { DRV_TICK_CLOCK, 5 * MS, 5, MS, "", 0 } },
 		{ "clock/5+4999999ns", { DRV_TICK_CLOCK, 5 * MS, 5, 5 * MS - 1, "", 0 } },
 		{ "frame torso 0x0AF 10ms", { DRV_TICK_FRAME, 10 * MS, 1, 0, "torso", 0x0AF } },
+		{ "frame 0x0AF 10ms", { DRV_TICK_FRAME, 10 * MS, 1, 0, "", 0x0AF } },
+		{ "frame 0x000000AF 10ms", { DRV_TICK_FRAME, 10 * MS, 1, 0, "", 0xAF | FRAME_EXT } },
 		{ "frame torso 0x0 10ms", { DRV_TICK_FRAME, 10 * MS, 1, 0, "torso", 0 } },
 		{ "frame torso 0x7fF 10ms", { DRV_TICK_FRAME, 10 * MS, 1, 0, "torso", 0x7FF } },
 		{ "frame torso 0x00007FF 10ms", { DRV_TICK_FRAME, 10 * MS, 1, 0, "torso", 0x7FF } },
