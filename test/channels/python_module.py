@@ -159,6 +159,14 @@ class Messages(Case):
         self.assertEqual("rad/s", endplate.JointState.FIELDS["velocity"].unit)
         self.assertEqual(endplate.TYPES["force-torque"], endplate.ForceTorque)
 
+    def test_page_describes_every_name(self):
+        with open("channels/python/endplate-python.7", encoding="utf-8") as file:
+            page = file.read()
+        names = [f"endplate.{name}" for name in endplate.__all__ if name not in (c.__name__ for c in
+                                                                                 endplate.TYPES.values())]
+        methods = [f".It Fn {name}" for name in vars(endplate.Channel) if not name.startswith("_")]
+        self.assertEqual([], [name for name in names + methods if name not in page])
+
     def test_new_message_makes_nothing_up(self):
         battery = endplate.Battery(cell=[3.3, 3.4])
         self.assertTrue(math.isnan(battery.voltage))
@@ -433,11 +441,14 @@ class Recordings(Case):
         self.assertEqual(kinds, (type(position).__name__, type(series.t_ns).__name__))
 
     def test_shorter_lists_are_padded(self):
-        bodies = [bytes(endplate.Battery(cell=[3.0] * n)) for n in (1, 3, 0)]
+        bodies = [bytearray(bytes(endplate.Battery(cell=[3.0] * 3))) for _ in range(3)]
+        for body, n in zip(bodies, (1, 3, 0)):  # and something behind what counts
+            struct.pack_into("<I", body, endplate.Battery.FIELDS["cell_count"].offset, n)
         self.write(self.channel(0, "b"), *(self.record(3, 0, i, i, b) for i, b in enumerate(bodies)), self.record(5))
-        column = [[None if math.isnan(x) else x for x in row] for row in endplate.Recording(self.path)["b"]["cell"]]
+        battery = endplate.Recording(self.path)["b"]
+        column = [[None if math.isnan(x) else x for x in row] for row in battery["cell"]]
         self.assertEqual([[3, None, None], [3, 3, 3], [None] * 3], column)
-        self.assertTrue(math.isnan(endplate.Recording(self.path)["b"]["cell[2]"][0]))
+        self.assertEqual([True, False, True], [math.isnan(x) for x in battery["cell[1]"]])
 
     def test_losses_cuts_and_damage_are_seen(self):
         imu = bytes(endplate.Imu(samples=1))

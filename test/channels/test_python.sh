@@ -14,11 +14,11 @@ passes() { # CLASS [VARIABLE=VALUE]: the tests of that class
 }
 for class in Messages Channels Recordings; do
 	if "$python" -c 'import numpy' 2>/dev/null; then
-		lib_case "$class" passes $class
+		lib_case "$class" passes "$class"
 	else
 		lib_ignore "$class" "no numpy: scripts/setup installs it"
 	fi
-	lib_case "$class without numpy" passes $class WITHOUT_NUMPY=1
+	lib_case "$class without numpy" passes "$class" WITHOUT_NUMPY=1
 done
 
 installed() {

@@ -505,7 +505,7 @@ test_put_stream_publishes_each_line_at_once() {
 	exec 7>"$tmp/lines"
 	for i in 1 2 3; do
 		echo "{\"samples\":$i}" >&7
-		eventually newest_samples_are $i "$name-lines" # though its input has not ended
+		eventually newest_samples_are "$i" "$name-lines" # though its input has not ended
 	done
 	printf '{"samples":4,"header":{"sequence":40}}\n\n{"samples":5}' >&7
 	exec 7>&-
@@ -518,17 +518,17 @@ test_put_stream_publishes_each_line_at_once() {
 # Both ends at once; the channel has room for all, so that a slow machine loses nothing either.
 test_streams_lose_nothing_and_keep_the_order() {
 	local n=5000
-	"$ach" mk -m $n -n "$(of joint-ref size)" "$name-flow" >/dev/null
-	start flow "$ach" echo --follow --json --count $n "$name-flow"
+	"$ach" mk -m "$n" -n "$(of joint-ref size)" "$name-flow" >/dev/null
+	start flow "$ach" echo --follow --json --count "$n" "$name-flow"
 	eventually listens "$pid"
-	python3 - $n <<-'END' | "$ach" put "$name-flow" --type joint-ref --json -
+	python3 - "$n" <<-'END' | "$ach" put "$name-flow" --type joint-ref --json -
 		import sys
 		for i in range(int(sys.argv[1])):
 		    print('{"mode":["position","velocity"],"position":[%r,0],"velocity":[0,%d]}' % (i / 7, i))
 	END
 	wait "$pid"
 	same '' "$(cat "$tmp/flow.err")"
-	python3 - "$tmp/flow.out" $n <<-'END'
+	python3 - "$tmp/flow.out" "$n" <<-'END'
 		import json, sys
 		n = int(sys.argv[2])
 		m = [json.loads(line) for line in open(sys.argv[1])]
