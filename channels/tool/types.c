@@ -137,13 +137,14 @@ static void json_types(const struct msg_type *const *types, size_t n)
 /* What a binding must know of ach.h besides the prototypes. */
 static void json_ach(void)
 {
-	printf("\"ach\":{\"library\":\"libach.so.2\",\n"
+	printf("\"ach\":{\"library\":\"libach.so.%.*s\",\n"
 	       " \"sizeof\":{\"ach_channel_t\":%zu,\"ach_attr_t\":%zu,\"ach_create_attr_t\":%zu},\n"
 	       " \"offsetof\":{\"ach_channel_t.seq_num\":%zu},\n"
 	       " \"get\":{\"wait\":%d,\"last\":%d,\"copy\":%d,\"reltime\":%d},\n"
 	       " \"status\":[",
-	       sizeof(ach_channel_t), sizeof(ach_attr_t), sizeof(ach_create_attr_t), offsetof(ach_channel_t, seq_num),
-	       ACH_O_WAIT, ACH_O_LAST, ACH_O_COPY, ACH_O_RELTIME);
+	       (int)strcspn(TOOL_VERSION, "."), TOOL_VERSION, sizeof(ach_channel_t), sizeof(ach_attr_t),
+	       sizeof(ach_create_attr_t), offsetof(ach_channel_t, seq_num), ACH_O_WAIT, ACH_O_LAST, ACH_O_COPY,
+	       ACH_O_RELTIME);
 	for (int status = ACH_OK; status <= ACH_ENOTSUP; status++)
 		printf("%s\"%s\"", status ? "," : "", ach_result_to_string((enum ach_status)status));
 	printf("]},\n");

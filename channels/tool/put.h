@@ -1,0 +1,46 @@
+/* put.h: what ach put publishes. */
+#ifndef CHANNELS_TOOL_PUT_H
+#define CHANNELS_TOOL_PUT_H
+
+#include "channels/tool/tool.h"
+
+#define PUT_BAD_LINES 10 /* further ones are only counted */
+
+struct put {
+	const char *json, *text, *hex, *type_name, *valid_ms, *for_s;
+	double hz;
+
+	const char *name; /* of the channel */
+	ach_channel_t chan;
+	int64_t valid_ns, for_ns;
+	const struct msg_type *type; /* NULL: raw bytes */
+	const struct msg_type *kept; /* that the channel is for; NULL: several, or nothing tells */
+	bool kept_by_newest;	     /* the newest message told so, nothing else did */
+	bool newest_told;	     /* and no other told the type of this message */
+	char *input;		     /* what standard input said */
+	uint8_t *bytes;
+	size_t len;
+
+	/* what the input says itself and is left alone */
+	bool says_sample, says_publish, says_sequence, says_for;
+
+	/* what goes on from one message to the next */
+	bool has_sequence, has_incarnation;
+	uint64_t sequence;
+	uint32_t incarnation;
+
+	uint64_t line, bad_lines; /* of standard input, one message each; 0: they are not */
+};
+
+/* One line on stderr that names the line of the input, if it has several.  TOOL_FAILED. */
+int put_refuse(const struct put *put, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* The message of the input in bytes, and its type.  0, or TOOL_FAILED after a line. */
+int put_take_json(struct put *put, const char *json); /* bytes has room for MSG_SIZE_MAX */
+int put_take_text(struct put *put);		      /* the same */
+int put_take_hex(struct put *put);		      /* makes the room */
+
+/* The type of the newest message in a channel, and its header; NULL: it is not one of Endplate's. */
+const struct msg_type *put_newest(ach_channel_t *chan, struct msg_header *h);
+
+#endif

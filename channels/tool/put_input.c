@@ -1,0 +1,278 @@
+/* put_input.c: ach put: the message that the input says, and of which type it is. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "channels/ach_ring.h"
+#include "channels/tool/put.h"
+#include "config/text.h"
+#include "config/yaml.h"
+
+#define PUT_INPUT_MAX (1u << 20)
+#define PUT_ERROR_MAX 400
+
+int put_refuse(const struct put *put, const char *fmt, ...)
+{
+	char what[ERROR_LINE_MAX];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(what, sizeof(what), fmt, args);
+	va_end(args);
+	if (!put->line)
+		return tool_fail("%s", what);
+	if (put->bad_lines < PUT_BAD_LINES)
+		tool_fail("line %" PRIu64 ": %s", put->line, what);
+	return TOOL_FAILED;
+}
+
+/* ---- what to publish ---- */
+
+static int read_input(struct put *put, const char **text)
+{
+	char *input = malloc(PUT_INPUT_MAX + 1);
+	size_t len = 0;
+	ssize_t n = 1;
+
+	if (!input)
+		return tool_fail("no memory");
+	while (n > 0 && len < PUT_INPUT_MAX) {
+		n = read(STDIN_FILENO, input + len, PUT_INPUT_MAX - len);
+		len += n > 0 ? (size_t)n : 0;
+	}
+	input[len] = '\0';
+	*text = put->input = input;
+	if (n < 0)
+		return tool_fail("cannot read standard input: %s", strerror(errno));
+	if (n > 0)
+		return tool_fail("standard input is longer than %u bytes", PUT_INPUT_MAX);
+	return strlen(input) == len ? 0 : tool_fail("standard input is not text");
+}
+
+static int hex_digit(char c)
+{
+	static const char digits[] = "0123456789abcdef0123456789ABCDEF";
+	const char *at = c ? strchr(digits, c) : NULL;
+
+	return at ? (int)((at - digits) % 16) : -1;
+}
+
+int put_take_hex(struct put *put)
+{
+	size_t n = strlen(put->hex);
+	char quoted[TEXT_QUOTED_MAX];
+
+	put->bytes = malloc(n / 2 + 1);
+	if (!put->bytes)
+		return tool_fail("no memory");
+	for (; put->len < n / 2; put->len++) {
+		int high = hex_digit(put->hex[2 * put->len]), low = hex_digit(put->hex[2 * put->len + 1]);
+
+		if (high < 0 || low < 0)
+			break;
+		put->bytes[put->len] = (uint8_t)(high << 4 | low);
+	}
+	if (!n || n % 2 || put->len < n / 2)
+		return tool_fail("--hex: %s is not pairs of hexadecimal digits such as DEADBEEF",
+				 text_quote(quoted, put->hex));
+	return 0;
+}
+
+/* Comments, such as the line that ach echo prints above a message, become empty lines. */
+static char *without_comments(const char *text)
+{
+	char *copy = strdup(text);
+	bool comment = false, start = true;
+
+	for (char *c = copy; c && *c; c++) {
+		if (start)
+			comment = *c == '#';
+		start = *c == '\n';
+		if (comment && !start)
+			*c = ' ';
+	}
+	return copy;
+}
+
+/* ---- which type ---- */
+
+/* The newest message, if it is one of ours. */
+const struct msg_type *put_newest(ach_channel_t *chan, struct msg_header *h)
+{
+	const struct msg_type *type;
+	uint8_t bytes[MSG_SIZE_MAX];
+	size_t len;
+	enum ach_status status = ach_get(chan, bytes, sizeof(bytes), &len, NULL, ACH_O_LAST | ACH_O_COPY);
+
+	if ((status != ACH_OK && status != ACH_MISSED_FRAME) || msg_check(bytes, len, NULL, &type) != MSG_FINE)
+		return NULL;
+	memcpy(h, bytes, sizeof(*h));
+	return type;
+}
+
+static int unknown_type(const struct put *put, const char *option, const char *name)
+{
+	char quoted[TEXT_QUOTED_MAX], all[256] = "";
+	size_t at = 0;
+
+	for (size_t i = 0; i < msg_types_n && at < sizeof(all); i++)
+		at += (size_t)snprintf(all + at, sizeof(all) - at, "%s%s", i ? ", " : "", msg_types[i].name);
+	return put_refuse(put, "%s: %s is no type of message; there are %s", option, text_quote(quoted, name), all);
+}
+
+/* Would ach mk --type make a channel like this one for it? */
+static bool made_for(const ach_channel_t *chan, const struct msg_type *type)
+{
+	return type->body->size * chan->handle->count == tool_room(chan);
+}
+
+/* What the channel is for, by its name, its size or, where that fits several types or none, the newest message.  Not
+ * by that first: one odd message, put by mistake, would be the type from then on. */
+static void find_kept(struct put *put)
+{
+	const struct msg_type *last, *made = NULL;
+	struct msg_header h;
+	size_t n = 0;
+
+	put->kept = msg_type_by_channel(put->name);
+	if (put->kept)
+		return;
+	for (size_t i = 0; i < msg_types_n; i++)
+		if (made_for(&put->chan, &msg_types[i])) {
+			made = &msg_types[i];
+			n++;
+		}
+	last = put_newest(&put->chan, &h);
+	put->kept_by_newest = n != 1 && last && (!n || made_for(&put->chan, last));
+	put->kept = n == 1 ? made : put->kept_by_newest ? last : NULL;
+}
+
+/* Is the channel for the type that the input says, or for none that we know? */
+static int check_kept(const struct put *put)
+{
+	char all[256] = "";
+	size_t at = 0;
+
+	for (size_t i = 0; i < msg_types_n && at < sizeof(all); i++) {
+		const struct msg_type *type = &msg_types[i];
+
+		if (put->kept ? type != put->kept : !made_for(&put->chan, type))
+			continue;
+		if (type == put->type)
+			return 0;
+		at += (size_t)snprintf(all + at, sizeof(all) - at, "%s%s", at ? " or " : "", type->name);
+	}
+	if (!at)
+		return 0;
+	return put_refuse(put, "%s is for %s, and this is a message of type %s; --type %s puts it all the same",
+			  put->name, all, put->type->name, put->type->name);
+}
+
+/* From the option; else from the input, if the channel is for it; else from the channel. */
+static int find_type(struct put *put, const char *said)
+{
+	if (put->type_name) {
+		put->type = msg_type_by_name(put->type_name);
+		return put->type ? 0 : unknown_type(put, "--type", put->type_name);
+	}
+	if (!put->kept)
+		find_kept(put);
+	put->type = said ? msg_type_by_name(said) : put->kept;
+	put->newest_told = put->kept_by_newest && !said;
+	if (put->type)
+		return check_kept(put);
+	if (said)
+		return unknown_type(put, "type", said);
+	return put_refuse(put, "%s: nothing tells the type of the message; say --type, such as --type joint-ref",
+			  put->name);
+}
+
+/* The type may be what is wrong with the fields. */
+static int refuse_fields(const struct put *put, const char *error)
+{
+	if (!put->newest_told)
+		return put_refuse(put, "%s", error);
+	return put_refuse(put, "%s (the newest message in %s is of type %s; --type tells another)", error, put->name,
+			  put->type->name);
+}
+
+/* ---- the fields ---- */
+
+static void first_line(void *to, const char *line)
+{
+	if (!*(char *)to)
+		snprintf(to, PUT_ERROR_MAX, "%s", line);
+}
+
+/* Does the JSON set that field of the header, nested or by its path? */
+static bool json_says(const struct yaml_node *root, const char *field)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "header.%s", field);
+	return yaml_find(yaml_find(root, "header"), field) || yaml_find(root, path);
+}
+
+int put_take_json(struct put *put, const char *json)
+{
+	char error[PUT_ERROR_MAX] = "";
+	struct error_sink errors = { first_line, error, 0 };
+	const struct yaml_node *root, *said;
+	struct yaml *doc;
+	int status;
+
+	if (yaml_open_text(&doc, "JSON", json, strlen(json), &errors))
+		return put_refuse(put, "%s", error);
+	root = yaml_root(doc);
+	said = yaml_find(root, "type");
+	put->says_sample = json_says(root, "t_sample_ns");
+	put->says_publish = json_says(root, "t_publish_ns");
+	put->says_sequence = json_says(root, "sequence");
+	put->says_for = json_says(root, "for_incarnation");
+	status = find_type(put, said && said->kind == YAML_TEXT ? said->text : NULL);
+	if (!status && msg_from_node(put->type, put->bytes, root, error, sizeof(error)))
+		status = refuse_fields(put, error);
+	yaml_close(doc);
+	return status;
+}
+
+/* Does a line of the text set that field of the header? */
+static bool text_says(const char *text, const char *field)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "header.%s", field);
+	for (; text; text = strchr(text, '\n'), text += text != NULL) {
+		const char *at = text + strspn(text, " \t");
+		size_t n = strlen(path);
+
+		if (!strncmp(at, path, n) && at[n + strspn(at + n, " \t")] == '=')
+			return true;
+	}
+	return false;
+}
+
+int put_take_text(struct put *put)
+{
+	char error[PUT_ERROR_MAX] = "";
+	char *text;
+	int status;
+
+	if (!strcmp(put->text, "-") && read_input(put, &put->text))
+		return TOOL_FAILED;
+	text = without_comments(put->text);
+	if (!text)
+		return tool_fail("no memory");
+	put->says_sample = text_says(text, "t_sample_ns");
+	put->says_publish = text_says(text, "t_publish_ns");
+	put->says_sequence = text_says(text, "sequence");
+	put->says_for = text_says(text, "for_incarnation");
+	status = find_type(put, NULL);
+	if (!status && msg_from_text(put->type, put->bytes, text, error, sizeof(error)))
+		status = refuse_fields(put, error);
+	free(text);
+	return status;
+}
