@@ -21,5 +21,5 @@ from .recording import Recording
 
 globals().update({cls.__name__: cls for cls in TYPES.values()})
 
-__all__ = ["Channel", "Error", "Message", "Recording", "Removed", "TYPES", "Timeout", "WrongMessage", "asdict", "create",
-           "now_ns", "parse", "unlink", *(cls.__name__ for cls in TYPES.values())]
+__all__ = ["Channel", "Error", "Message", "Recording", "Removed", "TYPES", "Timeout", "WrongMessage", "asdict",
+           "create", "now_ns", "parse", "unlink", *(cls.__name__ for cls in TYPES.values())]

@@ -10,7 +10,8 @@ except ImportError:
     numpy = None
 
 NAN = struct.pack("<d", math.nan)
-_FORMATS = {"u8": "B", "u16": "H", "u32": "I", "u64": "Q", "i32": "i", "i64": "q", "f64": "d", "word": "I", "flags": "I"}
+_FORMATS = {"u8": "B", "u16": "H", "u32": "I", "u64": "Q", "i32": "i", "i64": "q", "f64": "d",
+            "word": "I", "flags": "I"}
 
 
 class WrongMessage(ValueError):
