@@ -153,7 +153,7 @@ mutate: tests
 lint: all
 	@BUILD=$(BUILD) test/lint/run
 
-install: all
+install: all $(PYTHON_MODULE)
 	install -d $(addprefix $(DESTDIR),$(BINDIR) $(INCLUDEDIR) $(LIBDIR)/pkgconfig)
 	install -m 644 $(HEADERS) $(DESTDIR)$(INCLUDEDIR)
 	install -m 644 $(LIBACH) $(DESTDIR)$(LIBDIR)

@@ -1,4 +1,5 @@
 """The Python module against ach(1): what one writes the other reads.  python_module.py [CLASS]; ACH is the tool."""
+import copy
 import json
 import math
 import os
@@ -182,6 +183,15 @@ class Messages(Case):
         self.assertEqual([1, 9.81, 3], imu.acceleration.tolist())
         self.assertEqual("memoryview" if os.environ.get("WITHOUT_NUMPY") else "ndarray",
                          type(imu.acceleration).__name__)
+
+    def test_copy_has_memory_of_its_own(self):
+        imu = endplate.Imu(samples=1)
+        for other in (copy.copy(imu), copy.deepcopy(imu)):
+            other.samples = 2
+            self.assertEqual((1, 2), (imu.samples, other.samples))
+        common = copy.copy(imu.common)
+        common.epoch = 9
+        self.assertEqual(0, imu.common.epoch)
 
     def test_words_and_flags_are_strings(self):
         state = endplate.JointState(joint=["a", "b"], status=[{"homed", "moving"}, "fault"])

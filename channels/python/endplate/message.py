@@ -187,6 +187,9 @@ class Group:
     def __eq__(self, other):
         return type(self) is type(other) and bytes(self) == bytes(other)
 
+    def __copy__(self):
+        return self._view(bytearray(bytes(self)), 0)
+
     def __bytes__(self):
         return bytes(self._buf[self._base:self._base + self.SIZE])
 
