@@ -186,8 +186,8 @@ void drv_joints_command(struct drv *drv, double dt_s, int64_t now_ns); /* what e
 void drv_joints_freeze(struct drv *drv, int64_t now_ns);	       /* nothing that was commanded left until now */
 const char *drv_joints_stale(struct drv *drv, int64_t now_ns);	       /* whose sample is too old for the reference */
 void drv_joints_report(struct drv *drv);
-/* Limits for each joint, and joints for all limits.  0, or -EINVAL with lines in errors. */
-int drv_joints_check(const struct drv *drv, struct error_sink *errors);
+/* Limits for each joint, and joints for all limits.  true: something is wrong, with lines in errors. */
+bool drv_joints_check(const struct drv *drv, struct error_sink *errors);
 
 /* drv_calls.c */
 void drv_report_withheld(struct drv *drv);

@@ -35,12 +35,9 @@ static struct sample sample_of(const struct drv *drv, unsigned int joint, int64_
 	s.fresh = s.age_ns < old_ns;
 	s.stale = s.age_ns >= stale_ns;
 	/* What measures neither a position nor a velocity has nothing that grows old. */
-	if (drv->ramps[joint].no_position && isnan(state->velocity[joint])) {
-		s.fresh = true;
+	if (drv->ramps[joint].no_position && isnan(state->velocity[joint]))
 		s.stale = false;
-	}
-	/* A ramp that began with a velocity of long ago would set a joint in motion that stands. */
-	s.rad_s = s.stale ? 0 : state->velocity[joint];
+	s.rad_s = state->velocity[joint];
 	s.rad = state->position[joint];
 	if (s.age_ns > 0 && isfinite(s.rad_s))
 		s.rad += s.rad_s * (double)s.age_ns / 1e9;
@@ -220,7 +217,7 @@ static bool limited(const struct drv *drv, unsigned int joint)
 	return isfinite(l->velocity) && isfinite(l->acceleration);
 }
 
-int drv_joints_check(const struct drv *drv, struct error_sink *errors)
+bool drv_joints_check(const struct drv *drv, struct error_sink *errors)
 {
 	const struct robot_device *device = drv->setup.device;
 	const unsigned int before = errors->count;
@@ -228,7 +225,7 @@ int drv_joints_check(const struct drv *drv, struct error_sink *errors)
 	for (size_t i = 0; device && i < device->joints_n; i++)
 		check_name(drv, &device->joints[i], errors);
 	if (!device || !device->actuated || !drv->driver->ref)
-		return errors->count == before ? 0 : -EINVAL;
+		return errors->count != before;
 	for (unsigned int i = 0; i < drv->joints_n; i++) {
 		if (limited(drv, i))
 			continue;
@@ -237,5 +234,5 @@ int drv_joints_check(const struct drv *drv, struct error_sink *errors)
 			   "acceleration: 2}%s",
 			   drv->joints[i], drv->ramps[i].no_position ? ", or {current: 1}" : "");
 	}
-	return errors->count == before ? 0 : -EINVAL;
+	return errors->count != before;
 }

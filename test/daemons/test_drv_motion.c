@@ -594,7 +594,8 @@ static void limits_are_there_for_joints_that_are(void)
 		{ ", limits: {velocity: 1, acceleration: 1, joints: {elbov: {velocity: 0.1}}}",
 		  "lab.yaml:5: elbov: arm has no such joint; did you mean elbow?" },
 		{ ", limits: {velocity: 1, acceleration: 1,\n   joints: {x: {velocity: 0.1}}}",
-		  "lab.yaml:6: x: arm has no such joint; it has elbow" },
+		  "lab.yaml:6: x: arm has no such joint; it has elbow\n" },
+		{ ", actuated: no, limits: {joints: {x: {velocity: 0.1}}}", "x: arm has no such joint" },
 		{ ", limits: {joints: {elbow: {velocity: 0.1, acceleration: 1}}}", NULL },
 		{ ", actuated: no", NULL },
 		{ LIMITS, NULL },
@@ -607,6 +608,27 @@ static void limits_are_there_for_joints_that_are(void)
 		if (cases[i].said)
 			TEST_ASSERT_NOT_NULL_MESSAGE(strstr(drv_lib.said, cases[i].said), drv_lib.said);
 	}
+}
+
+static int add_wrist(struct drv *drv, struct error_sink *errors)
+{
+	return drv_add_joint(drv, "wrist", errors) == 1 ? 0 : -1;
+}
+
+static void limits_of_several_joints(void)
+{
+	fake.plan = add_wrist;
+	TEST_ASSERT_EQUAL(100, run_with(", limits: {velocity: 1, acceleration: 1, joints: {x: {velocity: 1}, "
+					"wrisd: {velocity: 1}, elbov: {velocity: 1}}}",
+					10, "--check"));
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(drv_lib.said, "x: arm has no such joint; it has elbow and others"),
+				     drv_lib.said);
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(drv_lib.said, "did you mean wrist?"), drv_lib.said);
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(drv_lib.said, "did you mean elbow?"), drv_lib.said);
+	TEST_ASSERT_EQUAL(0, run_with(", limits: {velocity: 1, acceleration: 1, joints: {wrist: {velocity: 0.1}}}", 10,
+				      "--check"));
+	TEST_ASSERT_EQUAL(100, run_with(", limits: {joints: {elbow: {velocity: 1, acceleration: 1}}}", 10, "--check"));
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(drv_lib.said, "joint wrist has no limits"), drv_lib.said);
 }
 
 static void a_current_limit_will_do_without_a_position(void)
@@ -698,6 +720,7 @@ int main(void)
 	RUN_TEST(what_was_not_driven_begins_again);
 	RUN_TEST(it_takes_no_positions);
 	RUN_TEST(limits_are_there_for_joints_that_are);
+	RUN_TEST(limits_of_several_joints);
 	RUN_TEST(a_current_limit_will_do_without_a_position);
 	RUN_TEST(a_real_bus_needs_a_file_with_limits);
 	RUN_TEST(commands_leave_before_anything_that_waits);
