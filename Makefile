@@ -153,21 +153,23 @@ mutate: tests
 lint: all
 	@BUILD=$(BUILD) test/lint/run
 
+# Of the version given; @ACH@ is libach's.
+config = sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; \
+	s|@ACH@|$(VERSION)|; s|@VERSION@|$(1)|'
+
 install: all $(PYTHON_MODULE)
 	install -d $(addprefix $(DESTDIR),$(BINDIR) $(INCLUDEDIR) $(LIBDIR)/pkgconfig)
 	install -m 644 $(HEADERS) $(DESTDIR)$(INCLUDEDIR)
 	install -m 644 $(LIBACH) $(DESTDIR)$(LIBDIR)
 	install -m 755 $(LIBACH_SO) $(DESTDIR)$(LIBDIR)
 	cp -P $(BUILD)/$(SONAME) $(BUILD)/libach.so $(DESTDIR)$(LIBDIR)
-	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@VERSION@|$(VERSION)|' \
-		channels/ach.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/ach.pc
+	$(call config,$(VERSION)) channels/ach.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/ach.pc
 	install -D -m 644 -t $(DESTDIR)$(INCLUDEDIR)/endplate launch/endplate/endplate.h
 	install -D -m 644 -t $(DESTDIR)$(INCLUDEDIR)/endplate/channels/msg channels/msg/types.h
 	install -m 644 $(LIBENDPLATE) $(DESTDIR)$(LIBDIR)
 	install -m 755 $(LIBENDPLATE_SO) $(DESTDIR)$(LIBDIR)
 	cp -P $(BUILD)/$(ENDPLATE_SONAME) $(BUILD)/libendplate.so $(DESTDIR)$(LIBDIR)
-	sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@ACH@|$(VERSION)|' \
-		-e 's|@VERSION@|$(ENDPLATE_VERSION)|' launch/endplate/endplate.pc.in \
+	$(call config,$(ENDPLATE_VERSION)) launch/endplate/endplate.pc.in \
 		>$(DESTDIR)$(LIBDIR)/pkgconfig/endplate.pc
 	install -m 755 $(TOOLS) $(DESTDIR)$(BINDIR)
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/endplate/launch $(wildcard launch/*.launch)

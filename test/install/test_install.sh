@@ -44,7 +44,7 @@ for page in channels/*.[37]; do
 	pages+=("share/man/man${page##*.}/${page##*/}")
 done
 lib_case "every page is there" there "${pages[@]}"
-lib_case "only the public headers" test "$(LC_ALL=C ls -m "$root/usr/include")" = "Ach.hpp, ach.h"
+lib_case "only the public headers" test "$(LC_ALL=C ls -m "$root/usr/include")" = "Ach.hpp, ach.h, endplate"
 lib_case "the links lead to each other" test "$(readlink "$root"/usr/lib/libach.so{,.2} | xargs)" = \
 	"libach.so.2 libach.so.2.0.0"
 lib_case "pkg-config knows the version" test "$(config --modversion ach)" = 2.0.0
