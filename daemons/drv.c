@@ -461,7 +461,7 @@ static bool turn(struct drv *drv)
 		post(drv);
 	}
 	drv_quiet_bell(drv);
-	if (ticked || drv->estop_ns == now_ns)
+	if (ticked || drv->estop_ns == now_ns || drv->removed)
 		estop_tend(&drv->estop, now_ns);
 	if (ticked)
 		keep_house(drv, now_ns);
@@ -494,6 +494,8 @@ static void wake(struct drv *drv, uint32_t by)
 		read_signals(drv, clock_now_ns());
 	else if (by == DRV_WAKE_BELL)
 		drv->rung = true;
+	else if (by == DRV_WAKE_REMOVAL)
+		drv->removed = removal_read(&drv->removal);
 	else
 		drv->lines[by - DRV_WAKE_LINE].quiet = false;
 }
@@ -507,7 +509,7 @@ static int loop(struct drv *drv)
 
 		if (n < 0)
 			return n;
-		drv->rung = false;
+		drv->rung = drv->removed = false;
 		for (unsigned int i = 0; i < drv->lines_n; i++)
 			drv->lines[i].quiet = bus_fd(drv->lines[i].bus) >= 0;
 		for (int i = 0; i < n; i++)

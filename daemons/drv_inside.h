@@ -27,7 +27,8 @@
 /* What woke the loop. */
 #define DRV_WAKE_SIGNAL 0
 #define DRV_WAKE_BELL 1
-#define DRV_WAKE_LINE 2 /* the first of them */
+#define DRV_WAKE_REMOVAL 2
+#define DRV_WAKE_LINE 3 /* the first of them */
 
 struct drv {
 	struct setup setup;
@@ -108,6 +109,8 @@ struct drv {
 	int64_t since_ns;		   /* the first tick: what was not heard since is silent */
 	struct estop estop;
 	int64_t estop_ns;	/* when it was last looked at */
+	struct removal removal; /* of its channels */
+	bool removed;		/* perhaps one of them, since the last turn */
 	uint64_t estop_invalid; /* invalid messages reported */
 	bool hurry;		/* the level changed between two ticks: command and publish now */
 

@@ -163,7 +163,10 @@ static int open_estop(struct drv *drv, struct error_sink *errors)
 		.ratify = true,
 		.name = drv->setup.name,
 		.predecessor = previous->found ? &kept : NULL,
+		.removal = &drv->removal,
 	};
+
+	(void)removal_open(&drv->removal); /* without it their files are looked at in every tick */
 
 	return exit_of(estop_open(&drv->estop, &options, errors));
 }
@@ -313,6 +316,8 @@ static int open_set(struct drv *drv, struct error_sink *errors)
 
 	drv->set = epoll_create1(EPOLL_CLOEXEC);
 	status = drv->set < 0 ? -errno : drv_wait_for(drv, drv->signals, DRV_WAKE_SIGNAL);
+	if (!status)
+		status = drv_wait_for(drv, drv->removal.fd, DRV_WAKE_REMOVAL);
 	for (unsigned int i = 0; i < drv->lines_n && !status; i++)
 		status = drv_wait_for(drv, bus_fd(drv->lines[i].bus), DRV_WAKE_LINE + i);
 	if (status)
@@ -359,6 +364,8 @@ void drv_close(struct drv *drv)
 	port_close(&drv->clock_port);
 	port_close(&drv->report.port);
 	estop_close(&drv->estop);
+	if (drv->removal.fd > 0)
+		removal_close(&drv->removal);
 	for (unsigned int i = 0; i < drv->outputs_n; i++)
 		port_close(&drv->output_ports[i]);
 	for (unsigned int i = 0; i < drv->claim_fds_n; i++)

@@ -56,6 +56,8 @@ enum ach_status estop_channel_open(const struct estop *e, unsigned int i, struct
 	}
 	*c->why = 0;
 	begin_window(c);
+	c->watched = e->options.removal && !removal_watch(e->options.removal, &c->chan);
+	c->look_ns = INT64_MIN; /* it may have been removed before it was watched */
 	return ACH_OK;
 }
 

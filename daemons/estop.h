@@ -17,12 +17,14 @@
 #include <sys/types.h>
 
 #include "channels/ach.h"
+#include "channels/removal.h"
 #include "config/error.h"
 #include "daemons/estop_judge.h"
 #include "daemons/port.h"
 
 #define ESTOP_RETAINED 64
 #define ESTOP_LOOK_NS 10000000	 /* every process of the robot looks at least this often */
+#define ESTOP_FILE_NS 1000000000 /* between two looks at the file of a channel that is watched */
 #define ESTOP_LOWER_NS 200000000 /* how long a lowering may be taken */
 
 struct estop_options {
@@ -32,14 +34,18 @@ struct estop_options {
 	bool ratify;			      /* this process may write estop: it copies raises of estop-b there */
 	const char *name;		      /* of this process, for the raises it writes itself */
 	const struct estop_kept *predecessor; /* NULL: none */
+	const struct removal *removal;	      /* reports removed channels; NULL: each estop_tend looks at their files */
 };
 
 struct estop_channel {
 	char name[PORT_NAME_MAX];
 	ach_channel_t chan;
 	bool open;
-	bool removed;		/* found by estop_tend; counts as unreadable in the next look */
-	int64_t retry_ns;	/* not opened again before this */
+	bool removed;	   /* found by estop_tend; counts as unreadable in the next look */
+	bool watched;	   /* by options.removal: its file is looked at if that reports something, and each second */
+	uint64_t removals; /* what it had reported at the last look */
+	int64_t look_ns;   /* when to look in any case */
+	int64_t retry_ns;  /* not opened again before this */
 	enum ach_status status; /* why it is not open */
 	char why[128];		/* the same, in words */
 	struct estop_window window;
@@ -75,7 +81,7 @@ void estop_close(struct estop *e);
 
 /* Reads all that is new and judges.  Never waits. */
 enum msg_level estop_look(struct estop *e, int64_t now_ns);
-/* Reopens channels that were removed or made again, ratifies, condemns. */
+/* Reopens channels that were removed or made again, ratifies, condemns.  Call it also when removal_read was true. */
 void estop_tend(struct estop *e, int64_t now_ns);
 /* Makes missing channels again, and replaces those that cannot be used: condemned, corrupt, foreign.  For achstart, and
  * for achctl arm --alone.  How many. */

@@ -132,13 +132,23 @@ static void ratify(struct estop *e)
 	put_or_condemn(&e->channel[0], &msg);
 }
 
+static bool was_removed(const struct estop *e, struct estop_channel *c, int64_t now_ns)
+{
+	int unlinked;
+
+	if (c->watched && c->removals == e->options.removal->events && now_ns < c->look_ns)
+		return false;
+	c->removals = c->watched ? e->options.removal->events : 0;
+	c->look_ns = now_ns + ESTOP_FILE_NS;
+	return ach_unlinked(&c->chan, &unlinked) != ACH_OK || unlinked;
+}
+
 /* A channel that opens and cannot be read, because it is condemned, is not opened in every turn. */
 static void reopen(struct estop *e, unsigned int i, int64_t now_ns)
 {
 	struct estop_channel *c = &e->channel[i];
-	int unlinked;
 
-	if (c->open && (ach_unlinked(&c->chan, &unlinked) != ACH_OK || unlinked)) {
+	if (c->open && was_removed(e, c, now_ns)) {
 		estop_channel_close(c, ACH_ENOENT, "it was removed");
 		c->removed = true;
 	}

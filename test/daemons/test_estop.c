@@ -1,12 +1,14 @@
 /* test_estop.c: the e-stop module on real channels: what it reads, writes, condemns and makes again, also beside
  * other users. */
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/shm.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "channels/ach_ring.h"
@@ -476,6 +478,89 @@ static void test_a_channel_is_not_opened_in_every_turn(void)
 	TEST_ASSERT_EQUAL_STRING("", e.channel[1].why);
 }
 
+static unsigned int stats;
+
+/* In place of the C library's. */
+int stat(const char *path, struct stat *st)
+{
+	stats++;
+	return fstatat(AT_FDCWD, path, st, 0);
+}
+
+/* Level and files looked at in one turn. */
+static enum msg_level turn_at(int64_t now_ns, unsigned int *looked)
+{
+	const enum msg_level level = estop_look(&e, now_ns);
+
+	stats = 0;
+	estop_tend(&e, now_ns);
+	*looked = stats;
+	return level;
+}
+
+static void open_watched(struct removal *removal, bool inotify)
+{
+	const struct estop_options options = {
+		.make = true, .group = OPERATORS, .ratify = true, .name = "waist", .removal = removal
+	};
+
+	TEST_ASSERT_EQUAL(0, removal_open(removal));
+	if (!inotify)
+		removal_close(removal);
+	estop_close(&e);
+	estop_open(&e, &options, &quiet);
+}
+
+static void test_files_of_watched_channels_are_not_looked_at_in_every_turn(void)
+{
+	static const struct {
+		int64_t after_ns;
+		unsigned int looked, looked_unwatched;
+	} turns[] = {
+		{ 0, 2, 2 }, /* one may have been removed before it was watched */
+		{ 1000000, 0, 2 }, { ESTOP_FILE_NS - 1, 0, 2 }, { ESTOP_FILE_NS, 2, 2 }, { ESTOP_FILE_NS + 1, 0, 2 },
+	};
+	struct removal removal;
+	unsigned int looked;
+
+	for (int inotify = 0; inotify < 2; inotify++) {
+		const int64_t now_ns = clock_now_ns();
+
+		open_watched(&removal, inotify);
+		for (size_t i = 0; i < sizeof(turns) / sizeof(*turns); i++) {
+			turn_at(now_ns + turns[i].after_ns, &looked);
+			TEST_ASSERT_EQUAL(inotify ? turns[i].looked : turns[i].looked_unwatched, looked);
+		}
+		removal_close(&removal);
+	}
+}
+
+static void test_a_watched_channel_that_was_removed_is_found_in_the_same_turn(void)
+{
+	struct removal removal;
+	unsigned int looked;
+	char path[256];
+
+	open_watched(&removal, true);
+	for (unsigned int c = 0; c < ESTOP_CHANNELS; c++) {
+		const int64_t now_ns = clock_now_ns();
+
+		armed();
+		turn_at(now_ns, &looked);
+		removal_read(&removal);
+		turn_at(now_ns, &looked);
+		TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, turn_at(now_ns, &looked));
+		TEST_ASSERT_EQUAL(0, looked);
+		TEST_ASSERT_EQUAL(0, unlink(lib_path(path, e.channel[c].name)));
+		TEST_ASSERT_TRUE(removal_read(&removal));
+		turn_at(now_ns, &looked);
+		TEST_ASSERT_TRUE(looked >= 2);
+		TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, turn_at(now_ns, &looked));
+		mend_and_arm();
+	}
+	removal_close(&removal);
+}
+
 static int lowest_fd(void)
 {
 	const int fd = dup(STDERR_FILENO);
@@ -836,6 +921,8 @@ int main(void)
 	RUN_TEST(test_a_lowering_on_a_replaced_channel_is_void);
 	RUN_TEST(test_a_channel_replaced_between_two_looks);
 	RUN_TEST(test_a_channel_is_not_opened_in_every_turn);
+	RUN_TEST(test_files_of_watched_channels_are_not_looked_at_in_every_turn);
+	RUN_TEST(test_a_watched_channel_that_was_removed_is_found_in_the_same_turn);
 	RUN_TEST(test_a_closed_channel_is_closed);
 	RUN_TEST(test_a_condemned_channel);
 	RUN_TEST(test_a_writer_stopped_inside_put_prevents_no_raise);
