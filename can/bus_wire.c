@@ -36,6 +36,7 @@ struct bus_wire {
 	const struct wire_controller *controller;
 	uint32_t tx_head, rx_tail, generation;
 	uint64_t dropped; /* by canwire, of this attachment, counted so far */
+	bool came;	  /* the last answer of wire_receive was frames */
 };
 
 static struct bus_wire *of(struct bus *bus)
@@ -240,21 +241,31 @@ static size_t arm_and_take(struct bus_wire *w, struct bus_frame *frames, size_t 
 	return take(w, frames, n);
 }
 
+/* canwire says nothing on the socket: if it is readable, this is its end. */
+static bool hung_up(const struct bus_wire *w)
+{
+	char byte;
+
+	return recv(w->socket, &byte, 1, MSG_DONTWAIT | MSG_PEEK) >= 0;
+}
+
 static int wire_receive(struct bus *bus, struct bus_frame *frames, size_t n)
 {
 	struct bus_wire *w = of(bus);
 	uint64_t dropped;
 	size_t got;
-	char byte;
 
 	if (!attached(w))
 		return -ENODEV;
 	got = take(w, frames, n);
-	if (!got && n && !(got = arm_and_take(w, frames, n)) &&
-	    recv(w->socket, &byte, 1, MSG_DONTWAIT | MSG_PEEK) >= 0) { /* canwire says nothing here: this is its end */
+	if (!got)
+		got = arm_and_take(w, frames, n);
+	/* Frames are why the caller woke up.  If the socket is readable as well, it wakes the caller again. */
+	if (!got && !w->came && hung_up(w)) {
 		detach(w);
 		return -ENODEV;
 	}
+	w->came = got;
 	dropped = atomic_load_explicit(&w->memory->dropped, memory_order_relaxed);
 	w->bus.stats.dropped += dropped - w->dropped;
 	w->dropped = dropped;

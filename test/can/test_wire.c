@@ -361,6 +361,62 @@ static void canwire_killed_and_back(void)
 	bus_suite_receive(imu, 1);
 }
 
+static unsigned int recvs;
+
+/* In place of the C library's. */
+ssize_t recv(int fd, void *to, size_t len, int flags)
+{
+	recvs++;
+	return recvfrom(fd, to, len, flags, NULL, NULL);
+}
+
+static void until_readable(const struct bus *bus)
+{
+	struct clock_fd fd = { .fd = bus_fd(bus), .events = POLLIN };
+
+	TEST_ASSERT_EQUAL(1, clock_wait(&fd, 1, clock_now_ns() + HANG_NS));
+}
+
+/* The socket, where canwire's end is noticed, is looked at when frames do not explain the wake-up. */
+static void frames_are_taken_without_a_look_at_the_socket(void)
+{
+	struct bus *host = bus_suite_open("wire:torso", NULL), *imu = bus_suite_open("wire:torso@imu", NULL);
+	struct frame frame = bus_suite_frame("123#01");
+	struct bus_frame got;
+
+	for (int i = 0; i < 20; i++) {
+		bus_suite_send(host, &frame);
+		until_readable(imu);
+		recvs = 0;
+		TEST_ASSERT_EQUAL(1, bus_receive(imu, &got, 1));
+		TEST_ASSERT_EQUAL(0, bus_receive(imu, &got, 1));
+		TEST_ASSERT_EQUAL(0, recvs);
+	}
+	TEST_ASSERT_EQUAL(0, bus_receive(imu, &got, 1));
+	TEST_ASSERT_EQUAL(1, recvs);
+}
+
+static void the_end_of_canwire_behind_frames_is_noticed(void)
+{
+	struct bus *host = bus_suite_open("wire:torso", NULL), *imu = bus_suite_open("wire:torso@imu", NULL);
+	struct frame frame = bus_suite_frame("123#01");
+	struct bus_frame got;
+	int answers[3];
+
+	bus_suite_send(host, &frame);
+	until_readable(imu);
+	wire_lib_end(SIGKILL);
+	for (int i = 0; i < 3; i++) {
+		until_readable(imu);
+		answers[i] = bus_receive(imu, &got, 1);
+	}
+	wire_lib_start("torso");
+	TEST_ASSERT_EQUAL(1, answers[0]);
+	TEST_ASSERT_EQUAL(0, answers[1]);
+	TEST_ASSERT_EQUAL(-ENODEV, answers[2]);
+	bus_suite_until_state(host, BUS_ERROR_ACTIVE);
+}
+
 /* ---- names and refusals ---- */
 
 static char line[512];
@@ -465,6 +521,8 @@ int main(void)
 	RUN_TEST(what_the_last_of_a_controller_left_is_not);
 	RUN_TEST(a_stopped_program_loses_frames_and_nobody_else_does);
 	RUN_TEST(canwire_killed_and_back);
+	RUN_TEST(frames_are_taken_without_a_look_at_the_socket);
+	RUN_TEST(the_end_of_canwire_behind_frames_is_noticed);
 	RUN_TEST(refusals_say_what_to_do);
 	RUN_TEST(a_wire_that_comes_later);
 	RUN_TEST(a_wire_that_dies_while_somebody_attaches);
