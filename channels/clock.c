@@ -145,7 +145,7 @@ static int real_wait(struct clock_fd *fds, size_t n, int64_t deadline_ns)
 	return sleep_until(&(struct looked){ look_at_fds, .fds = fds, .n = n }, deadline_ns);
 }
 
-static const struct clock_source real_clock = { real_now, real_real, real_wait };
+static const struct clock_source real_clock = { real_now, real_real, real_wait, NULL };
 
 /* ---- the virtual clock ---- */
 
@@ -177,7 +177,7 @@ static int virtual_wait(struct clock_fd *fds, size_t n, int64_t deadline_ns)
 	return 0;
 }
 
-static const struct clock_source virtual_clock = { virtual_now, virtual_real, virtual_wait };
+static const struct clock_source virtual_clock = { virtual_now, virtual_real, virtual_wait, NULL };
 
 /* ---- whichever it is ---- */
 
@@ -191,6 +191,11 @@ void clock_use(const struct clock_source *other)
 void clock_use_real(void)
 {
 	source = &real_clock;
+}
+
+const struct clock_source *clock_used(void)
+{
+	return source;
 }
 
 void clock_use_virtual(int64_t start_ns)

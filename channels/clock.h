@@ -30,6 +30,8 @@
 #include <stdint.h>
 #include <sys/epoll.h>
 
+#include "channels/ach.h"
+
 #define CLOCK_NEVER INT64_MAX /* a deadline that does not come */
 #define CLOCK_FDS_MAX 64      /* descriptors in one clock_wait */
 
@@ -57,24 +59,78 @@ int64_t clock_suspended_ns(void);
 int clock_wait(struct clock_fd *fds, size_t n, int64_t deadline_ns);
 
 /* The same for a set of epoll(7), of which it tells at most n events: at a deadline it ends some microseconds
- * sooner, for loops with ticks.  An empty set is waited with for ever. */
+ * sooner, for loops with ticks.  An empty set is waited with for ever.  Programs use a struct clock_set. */
 int clock_wait_set(int set, struct epoll_event *events, int n, int64_t deadline_ns);
+
+/* ---- sets ---- */
+
+/* What one thread waits for, again and again: descriptors and channels, each with a tag, which several may share.  A
+ * wait costs no more with more of them.
+ *
+ *	struct clock_set *set;
+ *	uint32_t tags[8];
+ *
+ *	clock_set_open(&set);
+ *	clock_set_add_fd(set, signals, POLLIN, SIGNAL);
+ *	clock_set_add_channel(set, &ref, REF);
+ *	for (;;)
+ *		n = clock_set_wait(set, tags, 8, tick_ns);
+ */
+struct clock_set;
+#define CLOCK_TAGS_MAX 64 /* told by one clock_set_wait; the rest by the next */
+
+int clock_set_open(struct clock_set **set);  /* 0 or -errno */
+void clock_set_close(struct clock_set *set); /* NULL is fine */
+
+/* 0 or -errno.  events: POLLIN, POLLOUT.  With CLOCK_EDGE its tag is told once for each time that it becomes ready, or
+ * ready again (an eventfd: each write), whether it was read or not; without, by every wait while it is ready. */
+#define CLOCK_EDGE 0x10000u
+int clock_set_add_fd(struct clock_set *set, int fd, uint32_t events, uint32_t tag);
+int clock_set_remove_fd(struct clock_set *set, int fd); /* before it is closed */
+
+/* The tag is told while the handle has unseen messages.  Reading is left to this thread. */
+int clock_set_add_channel(struct clock_set *set, ach_channel_t *chan, uint32_t tag);
+int clock_set_remove_channel(struct clock_set *set, ach_channel_t *chan); /* before it is closed */
+
+/* As clock_wait: how many tags are told, of n at most; 0 at the deadline and never before it; or -errno. */
+int clock_set_wait(struct clock_set *set, uint32_t *tags, size_t n, int64_t deadline_ns);
 
 /* ---- which clock ---- */
 
 /* What stands behind the three calls.  A source answers for them as written above; before clock_wait asks it,
  * it has checked n and that there is something to wait for.  Another one, such as this process's end of a
  * coordinator that hands out time to a whole robot, is one more such struct: its wait tells the coordinator the
- * deadline and sleeps until the time has been granted or a descriptor is ready, its now is the time last granted. */
+ * deadline and sleeps until the time has been granted or a descriptor is ready, its now is the time last granted.
+ *
+ * A set is an epoll(7) to it, one descriptor of its wait (clock_set_fd), unless it has sets of its own and so knows all
+ * that a process waits for.  Each of these begins with a struct clock_set, to which clock_set_open gives its ops. */
+struct clock_set {
+	const struct clock_set_ops *ops;
+};
+
+struct clock_set_ops {
+	int (*open)(struct clock_set **set);
+	void (*close)(struct clock_set *set);
+	int (*add_fd)(struct clock_set *set, int fd, uint32_t events, uint32_t tag);
+	int (*remove_fd)(struct clock_set *set, int fd);
+	int (*add_channel)(struct clock_set *set, ach_channel_t *chan, uint32_t tag);
+	int (*remove_channel)(struct clock_set *set, ach_channel_t *chan);
+	int (*wait)(struct clock_set *set, uint32_t *tags, size_t n, int64_t deadline_ns);
+};
+
+int clock_set_fd(const struct clock_set *set); /* of the epoll; -1: it is none */
+
 struct clock_source {
 	int64_t (*now)(void);
 	int64_t (*real)(void);
 	int (*wait)(struct clock_fd *fds, size_t n, int64_t deadline_ns);
+	const struct clock_set_ops *sets; /* NULL: epoll */
 };
 
 /* For the whole process, before it has other threads; *source is kept. */
 void clock_use(const struct clock_source *source);
 void clock_use_real(void); /* as at the start */
+const struct clock_source *clock_used(void);
 
 /* Time that passes only inside clock_wait, for tests in one process and one thread.  It never sleeps: if
  * something is ready it returns with the time unmoved, else the time is the deadline now.  clock_real_ns counts

@@ -502,10 +502,10 @@ static void wake(struct drv *drv, uint32_t by)
 
 static int loop(struct drv *drv)
 {
-	struct epoll_event by[DRV_WAKE_LINE + MSG_BUSES];
+	uint32_t by[DRV_WAKE_LINE + MSG_BUSES];
 
 	while (turn(drv)) {
-		const int n = clock_wait_set(drv->set, by, DRV_WAKE_LINE + MSG_BUSES, next_ns(drv));
+		const int n = clock_set_wait(drv->set, by, DRV_WAKE_LINE + MSG_BUSES, next_ns(drv));
 
 		if (n < 0)
 			return n;
@@ -513,7 +513,7 @@ static int loop(struct drv *drv)
 		for (unsigned int i = 0; i < drv->lines_n; i++)
 			drv->lines[i].quiet = bus_fd(drv->lines[i].bus) >= 0;
 		for (int i = 0; i < n; i++)
-			wake(drv, by[i].data.u32);
+			wake(drv, by[i]);
 		if (drv->rung)
 			drv_answer_bell(drv);
 	}

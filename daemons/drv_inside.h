@@ -64,10 +64,10 @@ struct drv {
 	int claim_fds[DRV_SENDS_MAX + DRV_CLAIMS_MAX + 1];
 	unsigned int claim_fds_n;
 	int signals;
-	int set;	  /* of epoll: all that the loop waits for, by DRV_WAKE_ */
-	struct port bell; /* for ticks on references: another handle of their channel, for its descriptor */
-	int bell_fd;	  /* -1: none */
-	bool rung;	  /* to be made quiet once everything is sent: that takes longer than the rest of a turn */
+	struct clock_set *set; /* all that the loop waits for, by DRV_WAKE_ */
+	struct port bell;      /* for ticks on references: another handle of their channel, for the set */
+	bool bell_hung;	       /* it is in the set */
+	bool rung;	       /* to be made quiet once everything is sent: that takes longer than the rest of a turn */
 
 	/* channels */
 	struct port state_port, ref_port, req_port, rep_port, clock_port;
@@ -174,9 +174,8 @@ uint32_t drv_flags(const struct drv *drv, bool partial, int64_t now_ns);
 /* drv_read.c */
 bool drv_read_estop(struct drv *drv, int64_t now_ns); /* level or lowering obeyed changed */
 void drv_read_requests(struct drv *drv, int64_t now_ns);
-void drv_pass_requests(struct drv *drv);		  /* those that are there before the first is read */
-bool drv_read_ref(struct drv *drv, int64_t now_ns);	  /* one was taken */
-int drv_wait_for(struct drv *drv, int fd, uint32_t wake); /* 0 or -errno; a negative fd is left out */
+void drv_pass_requests(struct drv *drv);	    /* those that are there before the first is read */
+bool drv_read_ref(struct drv *drv, int64_t now_ns); /* one was taken */
 void drv_hang_bell(struct drv *drv);
 void drv_answer_bell(struct drv *drv);
 void drv_quiet_bell(struct drv *drv);

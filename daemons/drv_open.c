@@ -303,23 +303,21 @@ static void be_real_time(struct drv *drv)
 				  drv->lines[i].setup->name);
 }
 
-int drv_wait_for(struct drv *drv, int fd, uint32_t wake)
+static int wait_for(struct drv *drv, int fd, uint32_t wake)
 {
-	struct epoll_event event = { .events = EPOLLIN, .data.u32 = wake };
-
-	return fd < 0 || !epoll_ctl(drv->set, EPOLL_CTL_ADD, fd, &event) ? 0 : -errno;
+	return fd < 0 ? 0 : clock_set_add_fd(drv->set, fd, POLLIN, wake);
 }
 
 static int open_set(struct drv *drv, struct error_sink *errors)
 {
-	int status;
+	int status = clock_set_open(&drv->set);
 
-	drv->set = epoll_create1(EPOLL_CLOEXEC);
-	status = drv->set < 0 ? -errno : drv_wait_for(drv, drv->signals, DRV_WAKE_SIGNAL);
 	if (!status)
-		status = drv_wait_for(drv, drv->removal.fd, DRV_WAKE_REMOVAL);
+		status = wait_for(drv, drv->signals, DRV_WAKE_SIGNAL);
+	if (!status)
+		status = wait_for(drv, drv->removal.fd, DRV_WAKE_REMOVAL);
 	for (unsigned int i = 0; i < drv->lines_n && !status; i++)
-		status = drv_wait_for(drv, bus_fd(drv->lines[i].bus), DRV_WAKE_LINE + i);
+		status = wait_for(drv, bus_fd(drv->lines[i].bus), DRV_WAKE_LINE + i);
 	if (status)
 		error_add(errors, "unable to wait: %s", strerror(-status));
 	return status ? EXIT_WORLD : 0;
@@ -356,6 +354,7 @@ void drv_close(struct drv *drv)
 {
 	for (unsigned int i = 0; i < drv->lines_n; i++)
 		line_close(&drv->lines[i]);
+	clock_set_close(drv->set);
 	port_close(&drv->state_port);
 	port_close(&drv->ref_port);
 	port_close(&drv->bell);
@@ -370,8 +369,6 @@ void drv_close(struct drv *drv)
 		port_close(&drv->output_ports[i]);
 	for (unsigned int i = 0; i < drv->claim_fds_n; i++)
 		close(drv->claim_fds[i]);
-	if (drv->set > 0)
-		close(drv->set);
 	if (drv->signals > 0) {
 		close(drv->signals);
 		notify_close(&drv->notify);

@@ -217,8 +217,9 @@ void drv_read_clock(struct drv *drv, int64_t now_ns)
 
 static void take_bell_away(struct drv *drv)
 {
-	epoll_ctl(drv->set, EPOLL_CTL_DEL, drv->bell_fd, NULL);
-	drv->bell_fd = -1; /* which it stays if there is none to be had: then ticks run free, and say so */
+	if (drv->bell_hung)
+		clock_set_remove_channel(drv->set, &drv->bell.chan);
+	drv->bell_hung = false; /* which it stays if it cannot be waited for: then ticks run free, and say so */
 }
 
 void drv_hang_bell(struct drv *drv)
@@ -230,9 +231,9 @@ void drv_hang_bell(struct drv *drv)
 		return;
 	port_close(&drv->bell);
 	snprintf(channel, sizeof(channel), "%s-ref", drv->setup.name);
-	if (!port_open(&drv->bell, channel, drv->ref_port.type, drv->ref_port.mode, &(struct error_sink){ 0 }))
-		ach_channel_fd(&drv->bell.chan, &drv->bell_fd);
-	drv_wait_for(drv, drv->bell_fd, DRV_WAKE_BELL);
+	drv->bell_hung =
+		!port_open(&drv->bell, channel, drv->ref_port.type, drv->ref_port.mode, &(struct error_sink){ 0 }) &&
+		!clock_set_add_channel(drv->set, &drv->bell.chan, DRV_WAKE_BELL);
 }
 
 void drv_answer_bell(struct drv *drv)

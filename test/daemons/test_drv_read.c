@@ -870,7 +870,9 @@ static int64_t patient_now(void)
 
 static bool is_loop(const struct clock_fd *fds, size_t n)
 {
-	return n == 1 && fake.drv && fds[0].fd == ((const struct drv *)fake.drv)->set;
+	const struct clock_set *set = fake.drv ? ((const struct drv *)fake.drv)->set : NULL;
+
+	return n == 1 && set && fds[0].fd == clock_set_fd(set);
 }
 
 static int patient_wait(struct clock_fd *fds, size_t n, int64_t deadline_ns)
@@ -895,7 +897,7 @@ static int patient_wait(struct clock_fd *fds, size_t n, int64_t deadline_ns)
 	return ready;
 }
 
-static const struct clock_source patient = { patient_now, patient_now, patient_wait };
+static const struct clock_source patient = { patient_now, patient_now, patient_wait, NULL };
 
 static void be_patient(void)
 {
@@ -1045,11 +1047,11 @@ static int64_t now_with_few_descriptors(void)
 	return patient_ns;
 }
 
-static const struct clock_source frugal = { now_with_few_descriptors, now_with_few_descriptors, patient_wait };
+static const struct clock_source frugal = { now_with_few_descriptors, now_with_few_descriptors, patient_wait, NULL };
 
 static void allow_as_before(void)
 {
-	belled = ((const struct drv *)fake.drv)->bell_fd >= 0;
+	belled = ((const struct drv *)fake.drv)->bell_hung;
 	setrlimit(RLIMIT_NOFILE, &descriptors);
 }
 
