@@ -83,6 +83,8 @@ void bus_close(struct bus *bus)
 {
 	char *name = bus ? bus->name : NULL;
 
+	if (bus && bus->set && !bus->ops->join && bus->fd >= 0)
+		clock_set_remove_fd(bus->set, bus->fd);
 	if (bus)
 		bus->ops->close(bus);
 	free(name);
@@ -93,6 +95,14 @@ void bus_close(struct bus *bus)
 int bus_fd(const struct bus *bus)
 {
 	return bus->fd;
+}
+
+int bus_join(struct bus *bus, struct clock_set *set, uint32_t tag)
+{
+	bus->set = set;
+	if (bus->ops->join)
+		return bus->ops->join(bus, set, tag);
+	return bus->fd < 0 ? 0 : clock_set_add_fd(set, bus->fd, POLLIN, tag);
 }
 
 int64_t bus_next_ns(const struct bus *bus)

@@ -29,6 +29,7 @@
 #include <stdint.h>
 
 #include "can/frame.h"
+#include "channels/clock.h"
 #include "config/error.h"
 
 struct bus;
@@ -95,6 +96,11 @@ const char *bus_name_wrong(const char *name);
 
 int bus_fd(const struct bus *bus);	    /* readable: call bus_receive.  Never changes; -1: there is none */
 int64_t bus_next_ns(const struct bus *bus); /* call bus_receive then at the latest; CLOCK_NEVER: only when readable */
+
+/* Instead of bus_fd, for loops: the bus adds its descriptors to the set and removes them when it is closed, which is
+ * before the set is.  When the tag is told call bus_receive until it returns 0 or an error; bus_next_ns is in the past
+ * while that is to be done.  A soft wire needs no system call to receive then.  Once for a bus.  0 or -errno. */
+int bus_join(struct bus *bus, struct clock_set *set, uint32_t tag);
 
 /* Up to n frames in the order in which they were on the bus.  How many; 0: no more now, or
  *	-ENETDOWN	the link is down

@@ -12,7 +12,8 @@ struct bus {
 	/* by bus.c */
 	const struct bus_ops *ops;
 	char *name;
-	bool fd_frames; /* bus_options.fd */
+	bool fd_frames;	       /* bus_options.fd */
+	struct clock_set *set; /* of bus_join, NULL: none */
 
 	/* by the back end; open begins with zeros and sets fd, next_ns and state */
 	int fd;
@@ -32,6 +33,9 @@ struct bus_ops {
 	 * neither it nor errors may be kept. */
 	int (*open)(struct bus **bus, const char *name, const struct bus_options *options, struct error_sink *errors);
 	void (*close)(struct bus *bus); /* frees *bus */
+
+	/* bus_join; NULL: bus.c adds fd, if there is one, to the set. */
+	int (*join)(struct bus *bus, struct clock_set *set, uint32_t tag);
 
 	int (*receive)(struct bus *bus, struct bus_frame *frames, size_t n); /* n is not 0 */
 	int (*send)(struct bus *bus, const struct frame *frame);

@@ -26,10 +26,11 @@ struct bus_wire {
 	char path[RUN_PATH_MAX];
 	struct wire_attach attach;
 	size_t attach_size;
-	int epoll;		    /* the descriptor we show: of event and socket, which come and go */
-	int event;		    /* canwire rings here */
-	int socket;		    /* -1: not attached, and not about to be */
-	int bell;		    /* of canwire */
+	int epoll;    /* the descriptor we show: of event and socket, which come and go; empty with a set */
+	uint32_t tag; /* in bus.set */
+	int event;    /* canwire rings here */
+	int socket;   /* -1: not attached, and not about to be */
+	int bell;     /* of canwire */
 	struct wire_memory *memory; /* NULL: not attached */
 	const struct wire_page *page;
 	const struct wire_bus *wire;
@@ -46,11 +47,21 @@ static struct bus_wire *of(struct bus *bus)
 
 /* ---- attaching ---- */
 
-static void watch(struct bus_wire *w, int fd)
+static int watch(struct bus_wire *w, int fd)
 {
 	struct epoll_event in = { .events = EPOLLIN };
 
-	epoll_ctl(w->epoll, EPOLL_CTL_ADD, fd, &in);
+	if (w->bus.set)
+		return clock_set_add_fd(w->bus.set, fd, fd == w->event ? POLLIN | CLOCK_EDGE : POLLIN, w->tag);
+	return epoll_ctl(w->epoll, EPOLL_CTL_ADD, fd, &in) ? -errno : 0;
+}
+
+static void unwatch(struct bus_wire *w, int fd)
+{
+	if (w->bus.set)
+		clock_set_remove_fd(w->bus.set, fd);
+	else
+		epoll_ctl(w->epoll, EPOLL_CTL_DEL, fd, NULL);
 }
 
 static void detach(struct bus_wire *w)
@@ -63,8 +74,10 @@ static void detach(struct bus_wire *w)
 	w->page = NULL;
 	if (w->bell >= 0)
 		close(w->bell);
-	if (w->socket >= 0)
-		close(w->socket); /* leaves the epoll set by it: nobody has a copy */
+	if (w->socket >= 0) {
+		unwatch(w, w->socket);
+		close(w->socket);
+	}
 	w->bell = w->socket = -1;
 	w->bus.state = BUS_ABSENT;
 	w->bus.next_ns = clock_now_ns() + RETRY_NS;
@@ -105,7 +118,7 @@ static int take_answer(struct bus_wire *w)
 	w->dropped = 0;
 	w->generation = atomic_load_explicit(&w->controller->generation, memory_order_acquire);
 	w->bus.state = (enum bus_state)atomic_load_explicit(&w->controller->state, memory_order_relaxed);
-	w->bus.next_ns = CLOCK_NEVER;
+	w->bus.next_ns = w->bus.set ? INT64_MIN : CLOCK_NEVER; /* nothing is armed yet */
 	w->bus.stats.attached++;
 	return 1;
 }
@@ -115,9 +128,10 @@ static int ask(struct bus_wire *w, int64_t deadline_ns)
 {
 	int r = attach_connect_by(&w->socket, w->path, deadline_ns);
 
+	if (!r)
+		r = watch(w, w->socket);
 	if (r)
 		return r;
-	watch(w, w->socket);
 	r = attach_send(w->socket, &w->attach, w->attach_size, &w->event, 1);
 	if (r < 0)
 		return r;
@@ -229,14 +243,15 @@ static size_t take(struct bus_wire *w, struct bus_frame *frames, size_t n)
 	return got;
 }
 
-/* Nothing is left: from now on canwire is to ring. */
+/* Nothing is left: from now on canwire is to ring.  A set is told of each ring, whether the one before was read or not. */
 static size_t arm_and_take(struct bus_wire *w, struct bus_frame *frames, size_t n)
 {
 	uint64_t rung;
 
 	if (atomic_load_explicit(&w->memory->armed, memory_order_acquire))
 		return 0;
-	(void)!read(w->event, &rung, sizeof(rung));
+	if (!w->bus.set)
+		(void)!read(w->event, &rung, sizeof(rung));
 	atomic_store_explicit(&w->memory->armed, 1, memory_order_seq_cst); /* before the last look, as in wire.h */
 	return take(w, frames, n);
 }
@@ -266,6 +281,8 @@ static int wire_receive(struct bus *bus, struct bus_frame *frames, size_t n)
 		return -ENODEV;
 	}
 	w->came = got;
+	if (w->bus.set)
+		w->bus.next_ns = got ? INT64_MIN : CLOCK_NEVER;
 	dropped = atomic_load_explicit(&w->memory->dropped, memory_order_relaxed);
 	w->bus.stats.dropped += dropped - w->dropped;
 	w->dropped = dropped;
@@ -278,13 +295,35 @@ static int wire_receive(struct bus *bus, struct bus_frame *frames, size_t n)
 
 /* ---- opening and closing ---- */
 
+/* Descriptors move from the epoll to the set. */
+static int wire_join(struct bus *bus, struct clock_set *set, uint32_t tag)
+{
+	struct bus_wire *w = of(bus);
+	int r;
+
+	w->bus.set = NULL;
+	unwatch(w, w->event);
+	if (w->socket >= 0)
+		unwatch(w, w->socket);
+	w->bus.set = set;
+	w->tag = tag;
+	r = watch(w, w->event);
+	if (!r && w->socket >= 0)
+		r = watch(w, w->socket);
+	if (w->memory)
+		w->bus.next_ns = INT64_MIN; /* what came before has no edge any more */
+	return r;
+}
+
 static void wire_close(struct bus *bus)
 {
 	struct bus_wire *w = of(bus);
 
 	detach(w);
-	if (w->event >= 0)
+	if (w->event >= 0) {
+		unwatch(w, w->event);
 		close(w->event);
+	}
 	if (w->epoll >= 0)
 		close(w->epoll);
 	free(w);
@@ -304,7 +343,8 @@ static int open_parts(struct bus_wire *w, const struct bus_options *options)
 	w->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (w->epoll < 0 || w->event < 0)
 		return -errno;
-	watch(w, w->event);
+	if (watch(w, w->event))
+		return -errno;
 	w->bus.fd = w->epoll;
 	w->attach.magic = WIRE_MAGIC;
 	w->attach.version = WIRE_VERSION;
@@ -379,6 +419,7 @@ const struct bus_ops bus_wire_ops = {
 	.name_wrong = wire_name_wrong,
 	.open = wire_open,
 	.close = wire_close,
+	.join = wire_join,
 	.receive = wire_receive,
 	.send = wire_send,
 };

@@ -317,7 +317,7 @@ static int open_set(struct drv *drv, struct error_sink *errors)
 	if (!status)
 		status = wait_for(drv, drv->removal.fd, DRV_WAKE_REMOVAL);
 	for (unsigned int i = 0; i < drv->lines_n && !status; i++)
-		status = wait_for(drv, bus_fd(drv->lines[i].bus), DRV_WAKE_LINE + i);
+		status = bus_join(drv->lines[i].bus, drv->set, DRV_WAKE_LINE + i);
 	if (status)
 		error_add(errors, "unable to wait: %s", strerror(-status));
 	return status ? EXIT_WORLD : 0;

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,6 +22,8 @@
 
 #define HANG_NS 20000000000
 
+static struct clock_set *set; /* of the case; its buses are closed first */
+
 void setUp(void)
 {
 }
@@ -28,6 +31,8 @@ void setUp(void)
 void tearDown(void)
 {
 	bus_suite_end_case();
+	clock_set_close(set);
+	set = NULL;
 	wire_lib_do("fault torso clear");
 	wire_lib_do("link torso up");
 }
@@ -417,6 +422,96 @@ static void the_end_of_canwire_behind_frames_is_noticed(void)
 	bus_suite_until_state(host, BUS_ERROR_ACTIVE);
 }
 
+/* ---- in a set ---- */
+
+#define TAG 77
+
+static unsigned int reads;
+
+/* In place of the C library's. */
+ssize_t read(int fd, void *to, size_t len)
+{
+	reads++;
+	return syscall(SYS_read, fd, to, len);
+}
+
+/* Sleeps until the bus has to be asked, and asks it until it has no more: how many frames, or an error. */
+static int wait_and_receive(struct bus *bus)
+{
+	const int64_t hang_ns = clock_now_ns() + HANG_NS, next_ns = bus_next_ns(bus);
+	struct bus_frame got;
+	uint32_t tags[4];
+	int all = 0, n;
+
+	n = clock_set_wait(set, tags, 4, next_ns < hang_ns ? next_ns : hang_ns);
+	TEST_ASSERT_TRUE_MESSAGE(n > 0 || next_ns < hang_ns, "nothing came");
+	for (int i = 0; i < n; i++)
+		TEST_ASSERT_EQUAL(TAG, tags[i]);
+	while ((n = bus_receive(bus, &got, 1)) > 0)
+		all++;
+	return n < 0 ? n : all;
+}
+
+static void a_wire_in_a_set_receives_without_a_system_call(void)
+{
+	struct bus *host = bus_suite_open("wire:torso", NULL), *imu = bus_suite_open("wire:torso@imu", NULL);
+	struct frame frame = bus_suite_frame("123#01");
+	struct bus_frame got;
+
+	TEST_ASSERT_EQUAL(0, clock_set_open(&set));
+	bus_suite_send(host, &frame); /* before it is in the set */
+	until_readable(imu);
+	TEST_ASSERT_EQUAL(0, bus_join(imu, set, TAG));
+	TEST_ASSERT_EQUAL(1, wait_and_receive(imu));
+	for (int i = 0; i < 20; i++) {
+		int n = 0;
+
+		bus_suite_send(host, &frame);
+		reads = recvs = 0;
+		for (int wakes = 0; !n && wakes < 2; wakes++) /* the first may be about what was seen before */
+			n = wait_and_receive(imu);
+		TEST_ASSERT_EQUAL(1, n);
+		TEST_ASSERT_EQUAL(0, reads);
+		if (i)
+			TEST_ASSERT_EQUAL(0, recvs);
+		TEST_ASSERT_EQUAL_INT64(CLOCK_NEVER, bus_next_ns(imu));
+	}
+	for (int i = 0; i < 2; i++)
+		bus_suite_send(host, &frame);
+	for (int n = 0; n < 2;) { /* one by one: more may be there, and no edge will say so */
+		uint32_t tags[4];
+		const int64_t next_ns = bus_next_ns(imu);
+
+		clock_set_wait(set, tags, 4, next_ns);
+		if (bus_receive(imu, &got, 1) > 0) {
+			n++;
+			TEST_ASSERT_TRUE(bus_next_ns(imu) < clock_now_ns());
+		}
+	}
+}
+
+static void canwire_killed_and_back_in_a_set(void)
+{
+	struct bus *host = bus_suite_open("wire:torso", NULL), *imu = bus_suite_open("wire:torso@imu", NULL);
+	struct frame frame = bus_suite_frame("123#01");
+	int died = 0, n = 0;
+
+	TEST_ASSERT_EQUAL(0, clock_set_open(&set));
+	TEST_ASSERT_EQUAL(0, bus_join(imu, set, TAG));
+	wire_lib_end(SIGKILL);
+	while (!died)
+		died = wait_and_receive(imu);
+	wire_lib_start("torso");
+	TEST_ASSERT_EQUAL(-ENODEV, died);
+	while (bus_state(imu) != BUS_ERROR_ACTIVE)
+		wait_and_receive(imu);
+	bus_suite_until_state(host, BUS_ERROR_ACTIVE);
+	bus_suite_send(host, &frame);
+	while (n <= 0)
+		n = wait_and_receive(imu);
+	TEST_ASSERT_EQUAL(1, n);
+}
+
 /* ---- names and refusals ---- */
 
 static char line[512];
@@ -523,6 +618,8 @@ int main(void)
 	RUN_TEST(canwire_killed_and_back);
 	RUN_TEST(frames_are_taken_without_a_look_at_the_socket);
 	RUN_TEST(the_end_of_canwire_behind_frames_is_noticed);
+	RUN_TEST(a_wire_in_a_set_receives_without_a_system_call);
+	RUN_TEST(canwire_killed_and_back_in_a_set);
 	RUN_TEST(refusals_say_what_to_do);
 	RUN_TEST(a_wire_that_comes_later);
 	RUN_TEST(a_wire_that_dies_while_somebody_attaches);
