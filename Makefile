@@ -267,6 +267,7 @@ $(filter $(BUILD)/test/daemons/% $(BUILD)/test/launch/%,$(TEST_PROGRAMS)): $(BUI
 $(filter $(BUILD)/test/launch/test_%,$(TEST_PROGRAMS)): | $(BUILD)/test/launch/fake/fake
 $(filter $(BUILD)/test/daemons/test_safety_%,$(TEST_PROGRAMS)): | $(BUILD)/test/daemons/careless/exampled
 $(PROGRAMS): %: %.o
-	$(call say,LD)$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(if $(filter $(LIBCONFIG) $(LIBENDPLATE),$^),$(LIBRARIES))
+	$(call say,LD)$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) \
+		$(if $(filter $(LIBCONFIG) $(LIBENDPLATE),$^),$(LIBRARIES))
 
 -include $(OBJECTS:.o=.d)

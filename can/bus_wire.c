@@ -243,7 +243,7 @@ static size_t take(struct bus_wire *w, struct bus_frame *frames, size_t n)
 	return got;
 }
 
-/* Nothing is left: from now on canwire is to ring.  A set is told of each ring, whether the one before was read or not. */
+/* Nothing is left: from now on canwire is to ring.  A set is told of each ring, read or not. */
 static size_t arm_and_take(struct bus_wire *w, struct bus_frame *frames, size_t n)
 {
 	uint64_t rung;

@@ -91,7 +91,8 @@ enum ach_status ach_source_lock(struct ach_handle *h, const struct stat *plate, 
 bool ach_plate_remove(const char *path, const char *name);
 
 /* Removes segments and files that creators and removers left when they died: those of the caller's user that are
- * older than age_s and that nothing refers to, and what a removal put aside at any age.  Without everywhere only those of this folder.  How many. */
+ * older than age_s and that nothing refers to, and what a removal put aside at any age.  Without everywhere only those
+ * of this folder.  How many. */
 #define ACH_ORPHAN_AGE_S 10
 int ach_orphan_remove(int age_s, bool everywhere);
 

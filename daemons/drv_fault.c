@@ -1,7 +1,7 @@
 /* drv_fault.c: what is wrong with a device, as a set: of all of it, or of single joints and their groups.
  *
- * One joint that fails takes its group with it, unless the setting joint_fault says alone; the others go on.  A bus that
- * is dead, and a row that is silent, take the joints that hang on them, or the device if no joint was said to.  When the
+ * One joint that fails takes its group with it, unless the setting joint_fault_alone says no; the others go on.  A bus
+ * that is dead, and a row that is silent, take the joints that hang on them, or the device if no joint does.  When the
  * last joint has failed, the device has.
  */
 #include <stdarg.h>

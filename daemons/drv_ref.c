@@ -7,11 +7,12 @@
 
 /* ---- what there is to look at ---- */
 
+/* A state may say "unknown", a reference not. */
 static uint32_t words_n(const struct msg_field *field)
 {
 	uint32_t n = 0;
 
-	while (field->kind == MSG_word && field->words[n])
+	while (field->kind == MSG_word && field->words[n] && strcmp(field->words[n], "unknown") != 0)
 		n++;
 	return n;
 }

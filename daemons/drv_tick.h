@@ -35,11 +35,11 @@ enum drv_tick_kind { DRV_TICK_PERIOD, DRV_TICK_CLOCK, DRV_TICK_FRAME, DRV_TICK_R
 
 struct drv_tick_rule {
 	enum drv_tick_kind kind;
-	int64_t period_ns; /* clock: of the ticks, until the clock is heard */
-	int64_t divider;   /* clock: 1 to 1000 */
-	int64_t offset_ns; /* clock: 0 to less than a period of the ticks (drv_tick_pace) */
+	int64_t period_ns;	    /* clock: of the ticks, until the clock is heard */
+	int64_t divider;	    /* clock: 1 to 1000 */
+	int64_t offset_ns;	    /* clock: 0 to less than a period of the ticks (drv_tick_pace) */
 	char bus[DRV_TICK_BUS_MAX]; /* "": the first */
-	uint32_t id; /* frame: with FRAME_EXT if it was written with 8 digits */
+	uint32_t id;		    /* frame: with FRAME_EXT if it was written with 8 digits */
 };
 
 /* NULL, or what text is not, as part of a sentence: "a tick such as 5ms, clock/5+1ms, frame torso 0x0AF 10ms or ref

@@ -104,7 +104,7 @@ int ctl_name(const struct ctl_line *line, const char *name)
 
 int ctl_robot(const struct ctl_line *line)
 {
-	struct ctl_lines lines;
+	struct ctl_lines lines = { .text = "" };
 	const int status = which_robot(&line->asked, ctl_lines(&lines));
 
 	if (status >= 0)

@@ -33,7 +33,7 @@ bool folder_has(const char *name, mode_t kind); /* something of ours of that nam
 int folder_share(gid_t group, struct error_sink *errors);
 int folder_make_states(struct error_sink *errors); /* the folder state, again: 0, or -errno with a line */
 
-/* At the end of a robot that was stopped: states, then sockets and locks are gone; logs stay.  The lock must be held. */
+/* At the end of a robot that was stopped: states, then sockets and locks go; logs stay.  The lock must be held. */
 void folder_sweep_states(void);
 void folder_sweep(void);
 

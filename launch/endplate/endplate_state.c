@@ -61,8 +61,7 @@ static uint32_t find_doubts(const struct endplate_device *d, const struct front 
 		doubts |= ENDPLATE_PARTIAL;
 	if (f->header.flags & MSG_FLAG_REPLAYED)
 		doubts |= ENDPLATE_REPLAYED;
-	if (life != MSG_LIFE_DISARMED && life != MSG_LIFE_HOLDING && life != MSG_LIFE_HOMING &&
-	    life != MSG_LIFE_ACTIVE)
+	if (life != MSG_LIFE_DISARMED && life != MSG_LIFE_HOLDING && life != MSG_LIFE_HOMING && life != MSG_LIFE_ACTIVE)
 		doubts |= ENDPLATE_NOT_UP;
 	return doubts;
 }

@@ -1,4 +1,5 @@
-/* test_drv_calls.c: what a driver may declare, ask and tell; an undeclared frame cannot leave.  Also for drv_fault.c. */
+/* test_drv_calls.c: what a driver may declare, ask and tell; an undeclared frame cannot leave.
+ * Also for drv_fault.c. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>

@@ -31,7 +31,8 @@ trap end EXIT
 lib_until "$build/canwire" stats torso
 "$build/robotsim" run config/robots/bench.yaml >"$lib_folder/played" 2>&1 &
 lib_until attached
-"$build/pciod" --name waist --config config/robots/bench.yaml --set tick=5ms --set lock_memory=no >"$lib_folder/said" 2>&1 &
+"$build/pciod" --name waist --config config/robots/bench.yaml --set tick=5ms --set lock_memory=no \
+	>"$lib_folder/said" 2>&1 &
 driver=$!
 lib_until ticks_are 100
 

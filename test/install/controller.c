@@ -34,7 +34,8 @@ static int ask(struct endplate *robot, const char *name)
 
 	if (!status)
 		puts(reply.value);
-	if (!status && (status = endplate_ask(robot, name, MSG_VERB_GET, "nothing", NULL, (int64_t)10000000000, &reply))) {
+	if (!status &&
+	    (status = endplate_ask(robot, name, MSG_VERB_GET, "nothing", NULL, (int64_t)10000000000, &reply))) {
 		printf("refused: %s\n", *reply.error && strstr(endplate_errstr(), reply.error) ? "with a reason" : "");
 		status = 0;
 	}

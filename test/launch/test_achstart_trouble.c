@@ -193,9 +193,9 @@ static unsigned int raises(void)
 /* Not with each three of its deaths: it dies for ever. */
 static void one_that_dies_for_ever_raises_once_until_the_level_is_lowered(void)
 {
-	rig_open(
-		"include: @BENCH@\ndaemons:\n  canwire:\n  robotsim:\n  clock:\n  waist:\n"
-		"  once: {program: \"false\", alive: process, critical: estop, restart: {backoff: 20ms, backoff_max: 20ms}}\n");
+	rig_open("include: @BENCH@\ndaemons:\n  canwire:\n  robotsim:\n  clock:\n  waist:\n"
+		 "  once: {program: \"false\", alive: process, critical: estop,\n"
+		 "    restart: {backoff: 20ms, backoff_max: 20ms}}\n");
 	rig_start();
 	RIG_UNTIL(rig_ready("waist") && rig_events("once", "ended") >= 15);
 	RIG_ASSERT(!raises()); /* the robot comes up at estop */

@@ -134,13 +134,11 @@ static void test_robots_are_found_by_name_and_environment(void)
 		const char *run, *prefix, *name; /* of the environment; asked for */
 		int status;
 	} cases[] = {
-		{ "here", NULL, NULL, 0 },
-		{ "here", NULL, "bench", 0 },
+		{ "here", NULL, NULL, 0 },	     { "here", NULL, "bench", 0 },
 		{ "here", NULL, "other", -EINVAL },  /* ENDPLATE_RUN is another robot's */
 		{ "here", "wrong-", NULL, -EINVAL }, /* the folder says another prefix */
 		{ "none", "mine-", NULL, 0 },	     /* drivers started by hand */
-		{ "none", NULL, "bench", -ENOENT },
-		{ "here", NULL, "not a name", -EINVAL },
+		{ "none", NULL, "bench", -ENOENT },  { "here", NULL, "not a name", -EINVAL },
 		{ "here", NULL, "", -EINVAL },
 	};
 	char text[128], path[LAUNCH_LIB_PATH];
@@ -183,8 +181,8 @@ static void test_devices_need_a_name_and_a_type(void)
 
 static void test_every_status_has_words(void)
 {
-	static const int all[] = { 0,	     -ENOENT, -EACCES, -ENODATA, -EPROTO, -ESTALE,    -EHOSTDOWN,
-				   -ETIME,   -EDOM,   -ERANGE, -EIO,	 -EPERM,  -ETIMEDOUT, -EINVAL };
+	static const int all[] = { 0,	   -ENOENT, -EACCES, -ENODATA, -EPROTO, -ESTALE,    -EHOSTDOWN,
+				   -ETIME, -EDOM,   -ERANGE, -EIO,     -EPERM,	-ETIMEDOUT, -EINVAL };
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
 		for (size_t j = 0; j < i; j++)
@@ -456,9 +454,8 @@ static void test_references_that_a_driver_would_refuse_are_not_put(void)
 		ref.velocity[0] = cases[i].velocity;
 		ref.count = cases[i].count;
 		ref.mode[0] = cases[i].mode;
-		TEST_ASSERT_EQUAL_INT_MESSAGE(cases[i].status,
-					      endplate_put(waist, &ref, cases[i].size, cases[i].valid_ns),
-					      cases[i].name);
+		TEST_ASSERT_EQUAL_INT_MESSAGE(
+			cases[i].status, endplate_put(waist, &ref, cases[i].size, cases[i].valid_ns), cases[i].name);
 		TEST_ASSERT_EQUAL_INT_MESSAGE(cases[i].status ? 0 : (int)sizeof(taken), take_ref(&taken),
 					      cases[i].name);
 	}
@@ -471,14 +468,10 @@ static void test_references_need_a_driver_that_takes_them(void)
 		int64_t silent_ms;
 		int status;
 	} cases[] = {
-		{ MSG_LIFE_HOLDING, 0, 0 },
-		{ MSG_LIFE_ACTIVE, 100, 0 },
-		{ MSG_LIFE_ACTIVE, 101, -ETIME },
-		{ MSG_LIFE_DOWN, 0, -EHOSTDOWN },
-		{ MSG_LIFE_STARTING, 0, -EHOSTDOWN },
-		{ MSG_LIFE_DISARMED, 0, -EHOSTDOWN },
-		{ MSG_LIFE_HOMING, 0, -EHOSTDOWN },
-		{ MSG_LIFE_FAULT, 0, -EHOSTDOWN },
+		{ MSG_LIFE_HOLDING, 0, 0 },	      { MSG_LIFE_ACTIVE, 100, 0 },
+		{ MSG_LIFE_ACTIVE, 101, -ETIME },     { MSG_LIFE_DOWN, 0, -EHOSTDOWN },
+		{ MSG_LIFE_STARTING, 0, -EHOSTDOWN }, { MSG_LIFE_DISARMED, 0, -EHOSTDOWN },
+		{ MSG_LIFE_HOMING, 0, -EHOSTDOWN },   { MSG_LIFE_FAULT, 0, -EHOSTDOWN },
 		{ MSG_LIFE_STOPPING, 0, -EHOSTDOWN },
 	};
 
@@ -732,8 +725,8 @@ static void test_a_driver_answers(void)
 		make("waist-req", sizeof(struct msg_request));
 		make("waist-rep", sizeof(struct msg_reply));
 		pthread_create(&driver, NULL, answer, NULL);
-		TEST_ASSERT_EQUAL_INT(cases[i].status, endplate_ask(robot, "waist", cases[i].verb, "speed", "1",
-								    60000000000, &reply));
+		TEST_ASSERT_EQUAL_INT(cases[i].status,
+				      endplate_ask(robot, "waist", cases[i].verb, "speed", "1", 60000000000, &reply));
 		pthread_join(driver, NULL);
 		TEST_ASSERT_EQUAL_STRING("speed", cases[i].status ? reply.error : reply.value);
 		TEST_ASSERT_EQUAL_STRING(cases[i].status ? "speed" : "", endplate_errstr());

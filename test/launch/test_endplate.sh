@@ -52,7 +52,8 @@ for wrong in '' 'waist' 'waist 99 1 1 1'; do
 done
 for wrong in '' 'waist 0 1 1 1' 'waist 0 1 0 1 1' 'waist 0 nan 1 1 1' 'waist 0 1 1 1 0' 'waist 0 1 99 1 1'; do
 	# shellcheck disable=SC2086 # words
-	lib_case "coordinate $wrong: wrong arguments" lib_matches 100 'coordinate: usage: *' "$examples/coordinate" $wrong
+	lib_case "coordinate $wrong: wrong arguments" \
+		lib_matches 100 'coordinate: usage: *' "$examples/coordinate" $wrong
 done
 lib_case "coordinate: a device with one joint" lib_matches 100 'coordinate: waist has 1 joints' \
 	"$examples/coordinate" waist 0 -1 1 -1 1
@@ -80,6 +81,7 @@ ach rm "${p}waist-state"
 lines=$(wc -l <"$lib_folder/log.csv")
 more() { [ "$(wc -l <"$lib_folder/log.csv")" -gt $((lines + 50)) ]; }
 lib_case "logger goes on after the channel was removed" lib_until more
+# shellcheck disable=SC2016 # awk's
 lib_case "states are logged in order" awk -F, 'NR > 1 && $1 > 0 { bad += $1 < last; last = $1 }
 	END { exit bad > 0 }' "$lib_folder/log.csv"
 # shellcheck disable=SC2086 # several
@@ -147,9 +149,10 @@ lib_case stop stop
 export ENDPLATE_RUN=$lib_folder/pair ENDPLATE_PREFIX=${p}pair- # one whose e-stop nobody has raised
 lib_case "a robot with two joints" start test/launch/pair.launch
 arrives() { # both joints, wherever they stood
-	"$examples/coordinate" waist 0 -1.3 1 -1.6 2 >"$lib_folder/arrived" &&
-		awk '{ exit !(($1 + 1.3) ^ 2 < 0.0025 && ($2 + 1.6) ^ 2 < 0.0025) }' "$lib_folder/arrived" ||
-		{ cat "$lib_folder/arrived"; return 1; }
+	"$examples/coordinate" waist 0 -1.3 1 -1.6 2 >"$lib_folder/arrived" || return 1
+	awk '{ exit !(($1 + 1.3) ^ 2 < 0.0025 && ($2 + 1.6) ^ 2 < 0.0025) }' "$lib_folder/arrived" && return
+	cat "$lib_folder/arrived"
+	return 1
 }
 lib_case "coordinate brings both to their targets" arrives
 lib_case stop_pair stop
