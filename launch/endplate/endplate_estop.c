@@ -15,7 +15,7 @@ static enum msg_level look(struct endplate *r, int64_t now_ns)
 
 	estop_tend(e, now_ns);
 	for (const struct endplate_device *d = r->devices; d && e->channel[0].open; d = d->next)
-		if (d->seen && now_ns - d->publish_ns <= d->max_age_ns)
+		if (d->seen && d->publish_ns > now_ns - d->max_age_ns)
 			obeyed_add(&kept, &d->common, e->boot, e->channel[0].chan.handle->id);
 	if (kept.base)
 		estop_judge_start(&e->judge, &kept, e->boot);

@@ -46,6 +46,12 @@ static uint64_t sum_refused(const struct msg_refused *r)
 	       r->not_finite + r->other_incarnation;
 }
 
+/* INT64_MAX for a stamp that is missing or makes no sense. */
+static int64_t age_ns(int64_t now_ns, int64_t stamp_ns)
+{
+	return stamp_ns > 0 ? now_ns - stamp_ns : INT64_MAX;
+}
+
 static uint32_t find_doubts(const struct endplate_device *d, const struct front *f, const struct endplate_view *v)
 {
 	const uint32_t life = f->common.lifecycle;
@@ -79,8 +85,8 @@ static void fill_view(const struct endplate_device *d, const struct front *f, st
 	v->incarnation = f->header.incarnation;
 	v->lifecycle = f->common.lifecycle;
 	v->level = f->common.level;
-	v->silent_ns = v->now_ns - f->header.t_publish_ns;
-	v->age_ns = f->header.t_sample_ns ? v->now_ns - f->header.t_sample_ns : INT64_MAX;
+	v->silent_ns = age_ns(v->now_ns, f->header.t_publish_ns);
+	v->age_ns = age_ns(v->now_ns, f->header.t_sample_ns);
 	v->refused = same && refused >= d->refused ? refused - d->refused : 0;
 	v->doubts = find_doubts(d, f, v);
 	v->follows = takes_references(&f->common) && f->common.level == MSG_LEVEL_RUN && d->plan.type != NULL;
@@ -208,7 +214,7 @@ static int check_driver(struct endplate_device *d, int64_t now_ns)
 		return status;
 	if (front.header.incarnation != d->incarnation)
 		return -ESTALE;
-	if (now_ns - front.header.t_publish_ns > d->max_age_ns)
+	if (age_ns(now_ns, front.header.t_publish_ns) > d->max_age_ns)
 		return -ETIME;
 	return takes_references(&front.common) ? 0 : -EHOSTDOWN;
 }

@@ -11,10 +11,9 @@
 /* A message that makes no sense leaves the phase as it is. */
 static void take(struct endplate *r, const struct msg_clock *msg, int64_t now_ns)
 {
-	const int64_t ahead_ns = msg->t_cycle_ns - now_ns;
-
 	if (msg->period_ns < PERIOD_MIN_NS || msg->period_ns > PERIOD_MAX_NS || msg->t_cycle_ns < 0 ||
-	    ahead_ns > PERIOD_MAX_NS || msg->header.t_publish_ns > now_ns)
+	    msg->t_cycle_ns > now_ns + PERIOD_MAX_NS || msg->header.t_publish_ns > now_ns ||
+	    msg->header.t_publish_ns < 0)
 		return;
 	r->t_cycle_ns = msg->t_cycle_ns;
 	r->cycle_period_ns = msg->period_ns;

@@ -239,6 +239,23 @@ static void test_what_makes_a_state_doubtful(void)
 	}
 }
 
+static void test_stamps_that_make_no_sense_are_silence(void)
+{
+	static const int64_t stamps[] = { 0, -1, INT64_MIN };
+
+	publish();
+	look();
+	for (size_t i = 0; i < sizeof(stamps) / sizeof(*stamps); i++) {
+		state.header.t_publish_ns = state.header.t_sample_ns = stamps[i];
+		put("waist-state", &state, sizeof(state));
+		TEST_ASSERT_EQUAL_INT(-ETIME, put_ref());
+		TEST_ASSERT_EQUAL_INT(0, look());
+		TEST_ASSERT_EQUAL_HEX32(ENDPLATE_SILENT | ENDPLATE_OLD, view.doubts);
+		TEST_ASSERT_EQUAL_INT64(INT64_MAX, view.age_ns);
+		TEST_ASSERT_EQUAL_INT(MSG_LEVEL_ESTOP, endplate_level(robot));
+	}
+}
+
 static void test_the_maximum_age_can_be_set(void)
 {
 	TEST_ASSERT_EQUAL_INT(-EINVAL, endplate_max_age(waist, 0));
@@ -778,6 +795,7 @@ int main(void)
 	RUN_TEST(test_devices_need_a_name_and_a_type);
 	RUN_TEST(test_every_status_has_words);
 	RUN_TEST(test_what_makes_a_state_doubtful);
+	RUN_TEST(test_stamps_that_make_no_sense_are_silence);
 	RUN_TEST(test_the_maximum_age_can_be_set);
 	RUN_TEST(test_the_newest_is_there_again_and_what_was_missed_is_counted);
 	RUN_TEST(test_other_messages_are_refused);
