@@ -170,8 +170,8 @@ raises() { # LEVEL LEVEL-B: of both channels
 lib_case hold lib_says 0 'level estop, epoch 0, by ann' '' "$achctl" hold --why 'a hand in the way'
 lib_case hold_raised raises estop hold
 lib_case hold_why test "$(last estop-b why)" = 'a hand in the way'
-# No $RUN, no home, nobody's name: the channels are enough.
-lib_case estop_alone lib_says 0 "level estop, epoch 0, by uid $(id -u)" '' \
+# No $RUN, no home: the channels are enough.
+lib_case estop_alone lib_says 0 "level estop, epoch 0, by $(id -un)" '' \
 	env -i ENDPLATE_PREFIX="$p" "$achctl" estop
 lib_case estop_json lib_says 0 '{"ok":true,"level":"estop","epoch":0}' '' "$achctl" --json estop
 lib_case estop_raised raises estop estop
@@ -316,7 +316,7 @@ no answer*$no_achstart" "${user[@]}" status || return 1
 		"${user[@]}" estop || return 1
 	# An operator.
 	"$ach" mk --type estop -o 660 --group 65534 -t "$b"
-	lib_says 0 'level estop, epoch 0, by ann' '' "${user[@]}" estop && [ "$(last estop-b uid)" = 65534 ]
+	lib_says 0 'level estop, epoch 0, by nobody' '' "${user[@]}" estop && [ "$(last estop-b uid)" = 65534 ]
 }
 lib_case may_not may_not
 clean "${p}estop" "${p}estop-b"
@@ -708,14 +708,14 @@ every_robot() {
 	operators
 	rm -r "$base/robot"
 	keeps bench "$p" "$base/bench"
-	lib_matches 0 'level estop, epoch 0, by ann' "${user[@]}" hold && levels '' hold || return 1
+	lib_matches 0 'level estop, epoch 0, by nobody' "${user[@]}" hold && levels '' hold || return 1
 	touch "$base/other/control"
 	keeps other "$q" "$base/other"
 	lib_matches 100 '*which robot? --robot takes one of *' "${user[@]}" arm || return 1
 	lib_matches 0 '*warning: which robot was not said, and there are *: raised on *estop of robot *, *of robot *' \
 		"${user[@]}" estop && levels estop estop || return 1
 	operators
-	lib_matches 0 'level estop, epoch 0, by ann' "${user[@]}" --robot other estop && levels estop ''
+	lib_matches 0 'level estop, epoch 0, by nobody' "${user[@]}" --robot other estop && levels estop ''
 }
 lib_case every_robot every_robot
 not_allowed() {
