@@ -144,7 +144,7 @@ test_says_how_the_buses_are() {
 	frames=$(newest bus-torso .frames)
 	"$canwire" fault torso babble ear 123#1122334455667788 300ms
 	until_done newest bus-torso '.load_max > 0.5 and .load_max < 1.02'
-	newest bus-torso ".frames > $frames + 500"
+	until_done newest bus-torso ".frames > $frames + 500"
 	until_done newest bus-torso '.load < 0.2'
 	newest bus-torso '.load_max > 0.5'
 }

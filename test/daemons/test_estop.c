@@ -535,6 +535,24 @@ static void test_files_of_watched_channels_are_not_looked_at_in_every_turn(void)
 	}
 }
 
+/* Between the opening and the watch it may have been removed again: it is looked at once, whatever is due. */
+static void test_a_channel_that_was_opened_again_is_looked_at(void)
+{
+	const int64_t now_ns = clock_now_ns();
+	struct removal removal;
+	unsigned int looked;
+
+	open_watched(&removal, true);
+	turn_at(now_ns, &looked);
+	turn_at(now_ns, &looked);
+	TEST_ASSERT_EQUAL(0, looked);
+	estop_channel_close(&e.channel[1], ACH_ENOENT, "for a moment");
+	TEST_ASSERT_EQUAL(ACH_OK, estop_channel_open(&e, 1, &e.channel[1]));
+	turn_at(now_ns, &looked);
+	TEST_ASSERT_EQUAL(1, looked);
+	removal_close(&removal);
+}
+
 static void test_a_watched_channel_that_was_removed_is_found_in_the_same_turn(void)
 {
 	struct removal removal;
@@ -922,6 +940,7 @@ int main(void)
 	RUN_TEST(test_a_channel_replaced_between_two_looks);
 	RUN_TEST(test_a_channel_is_not_opened_in_every_turn);
 	RUN_TEST(test_files_of_watched_channels_are_not_looked_at_in_every_turn);
+	RUN_TEST(test_a_channel_that_was_opened_again_is_looked_at);
 	RUN_TEST(test_a_watched_channel_that_was_removed_is_found_in_the_same_turn);
 	RUN_TEST(test_a_closed_channel_is_closed);
 	RUN_TEST(test_a_condemned_channel);

@@ -71,11 +71,11 @@ test_version() {
 test_settings_are_listed() {
 	local key
 	"$exampled" --settings >"$lib_folder/settings"
-	for key in tick priority core lock_memory ref_max any_incarnation balance safe node; do
+	for key in tick priority core lock_memory ref_max any_incarnation balance joint_fault_alone safe node; do
 		grep -q "^$key " "$lib_folder/settings"
 		grep -q "^\.It Cm $key\b" daemons/example/exampled.1
 	done
-	[ "$(grep -c '^[a-z]' "$lib_folder/settings")" -eq 10 ] # and the heading
+	[ "$(grep -c '^[a-z]' "$lib_folder/settings")" -eq 11 ] # and the heading
 }
 
 test_check_is_silent() {

@@ -18,15 +18,20 @@ cleanup() {
 	kill_all
 	rm -rf "$lib_folder" /dev/shm/achshm-"$p"* /dev/shm/achbell-"$p"*
 }
-kill_all() {
-	local file
+kill_all() { # and waits: what is about to die may still be adopted
+	local pids pid
 	[ -z "$achstart" ] || kill -9 "$achstart" 2>/dev/null || true
-	for file in "$ENDPLATE_RUN"/state/*; do
-		[ -f "$file" ] && kill -9 "$(sed -n 's/^pid //p' "$file")" 2>/dev/null
-	done || true
 	[ -z "$achstart" ] || wait "$achstart" 2>/dev/null || true
 	achstart=
+	pids=$(sed -n 's/^pid //p' "$ENDPLATE_RUN"/state/* 2>/dev/null || true)
+	for pid in $pids; do
+		kill -9 "$pid" 2>/dev/null || true
+	done
+	for pid in $pids; do
+		lib_until is_dead "$pid"
+	done
 }
+is_dead() { ! grep -q '^State:[[:space:]]*[^ZX]' "/proc/$1/status" 2>/dev/null; }
 trap cleanup EXIT
 
 of() { # EXPRESSION: of the status, as python sees it, also without achstart
