@@ -49,19 +49,23 @@ drive() {
 	driver=$!
 }
 arm() { vm_until achctl arm --alone; }
-move_to() { # POSITION SECONDS
-	ach put "$waist-ref" --type joint-ref --valid 150 --hz 50 --for "$2" \
-		--json '{"mode":["position"],"position":['"$1"'],"velocity":[0],"current":[0]}'
+refer_to() { # POSITION: from now on; its process is in references
+	ach put "$waist-ref" --type joint-ref --valid 190 --hz 50 --for 600 \
+		--json '{"mode":["position"],"position":['"$1"'],"velocity":[0],"current":[0]}' &
+	references=$!
+}
+move_to() { # POSITION LOW HIGH: until it is between them
+	refer_to "$1"
+	vm_until between "$2" "$3"
+	vm_stop "$references"
 }
 
 test_moves_and_survives() {
 	play vcan5
 	arm
 	vm_until says 'common.lifecycle = holding'
-	move_to -1.40 1
-	vm_until between -1.41 -1.39
+	move_to -1.40 -1.41 -1.39
 	vm_until says 'common.lifecycle = holding'
-	is "$(robotsim report waist.15 --json | grep -o '"resets":[0-9]*')" = '"resets":0' || true
 	kill -9 "$driver"
 	wait "$driver" || true
 	drive
@@ -69,8 +73,7 @@ test_moves_and_survives() {
 	vm_until says 'common.lifecycle = holding'
 	between -1.41 -1.39
 	at 'homings 1' && return 1
-	move_to -1.44 1
-	vm_until between -1.45 -1.43
+	move_to -1.44 -1.45 -1.43
 }
 
 test_interface_goes_and_comes() {
@@ -81,15 +84,14 @@ test_interface_goes_and_comes() {
 	vm_until says 'common.lifecycle = fault'
 	ip link set vcan6 up
 	vm_until says 'common.lifecycle = holding' || { ach echo "$waist-event" | grep text; return 1; }
-	move_to -1.42 1
-	vm_until between -1.43 -1.41
+	move_to -1.42 -1.43 -1.41
 }
 
 test_stops_by_itself_without_its_driver() {
 	play vcan7
 	arm
 	vm_until says 'common.lifecycle = holding'
-	move_to -1.0 1 &
+	refer_to -1.0
 	vm_until at moving
 	kill -9 "$driver"
 	vm_until at comm-error
