@@ -138,7 +138,8 @@ static bool was_removed(const struct estop *e, struct estop_channel *c, int64_t 
 
 	if (c->watched && c->removals == e->options.removal->events && now_ns < c->look_ns)
 		return false;
-	c->removals = c->watched ? e->options.removal->events : 0;
+	if (c->watched)
+		c->removals = e->options.removal->events;
 	c->look_ns = now_ns + ESTOP_FILE_NS;
 	return ach_unlinked(&c->chan, &unlinked) != ACH_OK || unlinked;
 }
@@ -166,7 +167,7 @@ void estop_tend(struct estop *e, int64_t now_ns)
 		w[i] = e->channel[i].window;
 	if (e->options.ratify && estop_judge_must_ratify(&e->judge, w))
 		ratify(e);
-	if (e->options.ratify && e->judge.back_b && e->channel[1].open)
+	if (e->options.ratify && e->judge.back_b)
 		ach_condemn(&e->channel[1].chan);
 	for (unsigned int i = 0; i < ESTOP_CHANNELS; i++)
 		reopen(e, i, now_ns);

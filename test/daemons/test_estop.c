@@ -535,6 +535,27 @@ static void test_files_of_watched_channels_are_not_looked_at_in_every_turn(void)
 	}
 }
 
+/* Readers still have it open, and find it removed: a raise does not fail for it. */
+static void test_a_channel_whose_file_was_overwritten_is_removed_by_a_raise(void)
+{
+	static const char nonsense[200] = "nonsense";
+	const struct estop_options options = { .group = OPERATORS, .ratify = true, .name = "waist" };
+	char path[256];
+	FILE *f;
+
+	f = fopen(lib_path(path, e.channel[0].name), "w");
+	TEST_ASSERT_NOT_NULL(f);
+	fwrite(nonsense, sizeof(nonsense), 1, f);
+	fclose(f);
+	estop_close(&e);
+	estop_open(&e, &options, &quiet);
+	TEST_ASSERT_FALSE(e.channel[0].open);
+	TEST_ASSERT_TRUE(e.channel[1].open);
+	TEST_ASSERT_EQUAL(0, access(path, F_OK));
+	TEST_ASSERT_EQUAL(0, estop_raise(&e, MSG_LEVEL_ESTOP, "ann", 0, "smoke", &quiet));
+	TEST_ASSERT_NOT_EQUAL(0, access(path, F_OK));
+}
+
 /* Between the opening and the watch it may have been removed again: it is looked at once, whatever is due. */
 static void test_a_channel_that_was_opened_again_is_looked_at(void)
 {
@@ -940,6 +961,7 @@ int main(void)
 	RUN_TEST(test_a_channel_replaced_between_two_looks);
 	RUN_TEST(test_a_channel_is_not_opened_in_every_turn);
 	RUN_TEST(test_files_of_watched_channels_are_not_looked_at_in_every_turn);
+	RUN_TEST(test_a_channel_whose_file_was_overwritten_is_removed_by_a_raise);
 	RUN_TEST(test_a_channel_that_was_opened_again_is_looked_at);
 	RUN_TEST(test_a_watched_channel_that_was_removed_is_found_in_the_same_turn);
 	RUN_TEST(test_a_closed_channel_is_closed);
