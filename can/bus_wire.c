@@ -243,7 +243,7 @@ static size_t take(struct bus_wire *w, struct bus_frame *frames, size_t n)
 	return got;
 }
 
-/* Nothing is left: from now on canwire is to ring.  A set is told of each ring, read or not. */
+/* All frames are taken: canwire rings for the next one.  A set reports every ring, read or not. */
 static size_t arm_and_take(struct bus_wire *w, struct bus_frame *frames, size_t n)
 {
 	uint64_t rung;
@@ -339,12 +339,15 @@ static const char *wire_name_wrong(const char *name)
 
 static int open_parts(struct bus_wire *w, const struct bus_options *options)
 {
+	int err;
+
 	w->epoll = epoll_create1(EPOLL_CLOEXEC);
 	w->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (w->epoll < 0 || w->event < 0)
 		return -errno;
-	if (watch(w, w->event))
-		return -errno;
+	err = watch(w, w->event);
+	if (err)
+		return err;
 	w->bus.fd = w->epoll;
 	w->attach.magic = WIRE_MAGIC;
 	w->attach.version = WIRE_VERSION;

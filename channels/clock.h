@@ -77,7 +77,7 @@ int clock_wait_set(int set, struct epoll_event *events, int n, int64_t deadline_
  *		n = clock_set_wait(set, tags, 8, tick_ns);
  */
 struct clock_set;
-#define CLOCK_TAGS_MAX 64 /* told by one clock_set_wait; the rest by the next */
+#define CLOCK_TAGS_MAX 64 /* reported by one clock_set_wait; the next one reports the rest */
 
 int clock_set_open(struct clock_set **set);  /* 0 or -errno */
 void clock_set_close(struct clock_set *set); /* NULL is fine */

@@ -221,7 +221,7 @@ static void watch_silence(struct drv *drv, int64_t now_ns)
 		drv_event(drv, MSG_SEVERITY_INFO, "heard", "%s is heard again", before->row.from);
 }
 
-/* What was commanded during a fault may be far from where the joint is now, and homing gives another position. */
+/* After a fault the joint may be far from its ramp, and homing changes its position: the ramp begins again. */
 static void live_joint(struct drv *drv, unsigned int joint, struct drv_life_now now)
 {
 	const enum msg_life before = drv->joint_life[joint];
@@ -234,17 +234,19 @@ static void live_joint(struct drv *drv, unsigned int joint, struct drv_life_now 
 
 static void live(struct drv *drv, int64_t now_ns)
 {
-	const bool unwell = (drv_fault_spread(drv), drv_fault_device(drv));
 	struct drv_life_now now = {
 		.stop = drv->stopping,
-		.fault = unwell || drv_latch_blocks(drv),
 		.up = drv->up,
 		.homing = drv->homing,
 		.balances = drv->setup.balance,
 		.level = drv->estop.level,
 	};
 	enum msg_life before = drv->life;
+	bool unwell;
 
+	drv_fault_spread(drv);
+	unwell = drv_fault_device(drv);
+	now.fault = unwell || drv_latch_blocks(drv);
 	if (drv->ref_there && drv->refs[drv->ref].header.valid_until_ns < now_ns)
 		drv->ref_there = false;
 	drv->stale = drv->ref_there && drv_may_move(drv) ? drv_joints_stale(drv, now_ns) : NULL;

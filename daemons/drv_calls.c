@@ -423,7 +423,7 @@ void drv_put(struct drv *drv, unsigned int output, void *msg, int64_t now_ns)
 	const struct msg_type *type = drv->output_ports[output].type;
 	struct msg_header *header = msg;
 
-	if (type->body->n > 1 && !strcmp(type->body->fields[1].name, "common"))
+	if (msg_is_state(type))
 		drv_fill_common(drv, &((union drv_message *)msg)->state.common, now_ns);
 	header->type = type->number;
 	header->version = type->version;

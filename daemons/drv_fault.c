@@ -106,7 +106,7 @@ const char *drv_fault_device(const struct drv *drv)
 	for (unsigned int i = 0; i < drv->lines_n; i++) {
 		if (line_takes_device(drv, &drv->lines[i]))
 			return "its bus is dead";
-		if (line_is_silent(&drv->lines[i], 0))
+		if (line_is_silent(&drv->lines[i]))
 			return "it is silent";
 	}
 	for (unsigned int i = 0; i < drv->joints_n; i++)
@@ -117,27 +117,27 @@ const char *drv_fault_device(const struct drv *drv)
 	return drv->faults_n ? drv->faults[0].code : "its bus is dead, or silent";
 }
 
-static bool fails_by_itself(const struct drv *drv, unsigned int joint)
+/* failed[0] is the device's, for rows that belong to no joint. */
+static void find_failed(const struct drv *drv, bool failed[1 + MSG_JOINTS])
 {
-	const unsigned int bus = drv->joint_buses[joint];
-
+	memset(failed, 0, (1 + MSG_JOINTS) * sizeof(*failed));
 	for (unsigned int i = 0; i < drv->faults_n; i++)
-		if (drv->faults[i].joint == joint)
-			return true;
-	if (bus && !drv->driver->outlives_buses && line_dead(&drv->lines[bus - 1]))
-		return true;
-	for (unsigned int i = 0; i < drv->lines_n; i++)
-		if (line_is_silent(&drv->lines[i], joint + 1))
-			return true;
-	return false;
+		if (drv->faults[i].joint < drv->joints_n)
+			failed[1 + drv->faults[i].joint] = true;
+	for (unsigned int i = 0; i < drv->joints_n && !drv->driver->outlives_buses; i++)
+		if (drv->joint_buses[i])
+			failed[1 + i] |= line_dead(&drv->lines[drv->joint_buses[i] - 1]);
+	for (unsigned int l = 0; l < drv->lines_n; l++)
+		for (unsigned int r = 0; r < drv->lines[l].receives_n; r++)
+			failed[drv->lines[l].receives[r].joint] |= drv->lines[l].receives[r].silent;
 }
 
 void drv_fault_spread(struct drv *drv)
 {
-	bool failed[MSG_JOINTS];
+	bool all[1 + MSG_JOINTS], *failed = all + 1;
 
-	for (unsigned int i = 0; i < drv->joints_n; i++)
-		failed[i] = drv->joint_faulty[i] = fails_by_itself(drv, i);
+	find_failed(drv, all);
+	memcpy(drv->joint_faulty, failed, drv->joints_n * sizeof(*failed));
 	for (unsigned int i = 0; i < drv->joints_n && !drv->setup.alone; i++)
 		for (unsigned int j = 0; j < drv->joints_n && failed[i]; j++)
 			drv->joint_faulty[j] |= drv->joint_groups[j] == drv->joint_groups[i];

@@ -115,10 +115,10 @@ struct line_receive *line_takes(struct line *line, const struct bus_frame *got)
 	return line->watched ? &line->watch : NULL;
 }
 
-bool line_is_silent(const struct line *line, unsigned int joint)
+bool line_is_silent(const struct line *line)
 {
 	for (unsigned int i = 0; i < line->receives_n; i++)
-		if (line->receives[i].silent && line->receives[i].joint == joint)
+		if (line->receives[i].silent && !line->receives[i].joint)
 			return true;
 	return false;
 }

@@ -103,6 +103,11 @@ const struct msg_type *msg_type_by_number(uint32_t type)
 	return NULL;
 }
 
+bool msg_is_state(const struct msg_type *type)
+{
+	return type->body->n > 1 && type->body->fields[1].group == &msg_common_group;
+}
+
 const struct msg_type *msg_type_by_name(const char *name)
 {
 	for (size_t i = 0; i < msg_types_n; i++)

@@ -73,6 +73,7 @@ extern const size_t msg_structs_n;
 
 const struct msg_type *msg_type_by_number(uint32_t type);
 const struct msg_type *msg_type_by_name(const char *name);
+bool msg_is_state(const struct msg_type *type); /* the common block follows the header */
 /* What a channel of that name carries whatever the robot (estop, clock, waist-event); NULL: depends on the device. */
 const struct msg_type *msg_type_by_channel(const char *channel);
 

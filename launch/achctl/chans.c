@@ -88,17 +88,12 @@ static void scan(struct chans *c)
 
 /* ---- what they say ---- */
 
-static bool begins_with_common(const struct msg_type *type)
-{
-	return type->body->n > 1 && !strcmp(type->body->fields[1].name, "common");
-}
-
 static void take(struct chans *c, struct chans_one *one, const void *msg, size_t len)
 {
 	const struct msg_type *type;
 
 	one->ours = msg_check(msg, len, NULL, &type) == MSG_FINE;
-	one->state = one->ours && begins_with_common(type);
+	one->state = one->ours && msg_is_state(type);
 	if (!one->ours)
 		return;
 	memcpy(&one->header, msg, sizeof(one->header));

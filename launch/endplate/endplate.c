@@ -126,7 +126,7 @@ int endplate_end_look(struct endplate_end *end, int64_t now_ns)
 
 /* ---- the robot ---- */
 
-/* Sets the environment; the name is one of a robot whose folder is there. */
+/* Finds the folder of the robot and sets the environment. */
 static int find_robot(const char *name, struct error_sink *errors)
 {
 	struct which_asked asked;

@@ -12,11 +12,6 @@ struct front {
 	struct msg_common common;
 };
 
-static bool begins_with_common(const struct msg_type *type)
-{
-	return type->body->n > 1 && !strcmp(type->body->fields[1].name, "common");
-}
-
 /* ---- the type of a device, once its first state has come ---- */
 
 static void learn_type(struct endplate_device *d, const struct msg_type *type)
@@ -156,7 +151,7 @@ int endplate_state(struct endplate_device *d, void *msg, size_t size, struct end
 	status = read_newest(d, msg, size, &len, view);
 	if (status)
 		return status;
-	if (msg_check(msg, len, expected, &type) != MSG_FINE || !begins_with_common(type))
+	if (msg_check(msg, len, expected, &type) != MSG_FINE || !msg_is_state(type))
 		return -EPROTO;
 	if (type != d->type)
 		learn_type(d, type);

@@ -621,17 +621,12 @@ static void put_output(void)
 static void outputs_are_put_with_their_header(void)
 {
 	struct msg_bus_stats msg = { 0 };
-	ach_channel_t chan;
-	size_t len;
 
 	fake.plan = add_output_and_watch;
 	drv_lib_at(2, put_output);
 	drv_lib_frame(4, "7FE#");
 	TEST_ASSERT_EQUAL(0, drv_lib_run(20, ""));
-	TEST_ASSERT_EQUAL(ACH_OK, ach_open(&chan, drv_lib_channel("bus-table"), NULL));
-	TEST_ASSERT_EQUAL(ACH_OK, ach_get(&chan, &msg, sizeof(msg), &len, NULL, 0));
-	ach_close(&chan);
-	TEST_ASSERT_EQUAL(MSG_FINE, msg_check(&msg, len, msg_type_by_number(msg_bus_stats_number), NULL));
+	drv_lib_get("bus-table", &msg, msg_bus_stats_number);
 	TEST_ASSERT_EQUAL(5, msg.header.t_sample_ns);
 	TEST_ASSERT_EQUAL(6, msg.bitrate);
 	TEST_ASSERT_EQUAL(1, msg.header.sequence);
@@ -656,16 +651,11 @@ static void put_imu(void)
 static void a_further_state_has_the_common_block(void)
 {
 	struct msg_imu msg = { 0 };
-	ach_channel_t chan;
-	size_t len;
 
 	fake.plan = add_imu;
 	drv_lib_at(4, put_imu);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(20, ""));
-	TEST_ASSERT_EQUAL(ACH_OK, ach_open(&chan, drv_lib_channel("arm-imu"), NULL));
-	TEST_ASSERT_EQUAL(ACH_OK, ach_get(&chan, &msg, sizeof(msg), &len, NULL, 0));
-	ach_close(&chan);
-	TEST_ASSERT_EQUAL(MSG_FINE, msg_check(&msg, len, msg_type_by_number(msg_imu_number), NULL));
+	drv_lib_get("arm-imu", &msg, msg_imu_number);
 	TEST_ASSERT_EQUAL(7, msg.samples);
 	TEST_ASSERT_EQUAL(MSG_FLAG_REPLAYED, msg.header.flags);
 	TEST_ASSERT_EQUAL(MSG_LIFE_DISARMED, msg.common.lifecycle);

@@ -466,6 +466,18 @@ void drv_lib_put(const char *name, const void *msg, size_t len)
 	ach_close(&chan);
 }
 
+void drv_lib_get(const char *name, void *msg, enum msg_number number)
+{
+	const struct msg_type *type = msg_type_by_number(number);
+	ach_channel_t chan;
+	size_t len;
+
+	TEST_ASSERT_EQUAL(ACH_OK, ach_open(&chan, drv_lib_channel(name), NULL));
+	TEST_ASSERT_EQUAL(ACH_OK, ach_get(&chan, msg, type->body->size, &len, NULL, 0));
+	ach_close(&chan);
+	TEST_ASSERT_EQUAL(MSG_FINE, msg_check(msg, len, type, NULL));
+}
+
 void drv_lib_remove(const char *name)
 {
 	TEST_ASSERT_EQUAL(ACH_OK, ach_unlink(drv_lib_channel(name)));

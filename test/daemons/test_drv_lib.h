@@ -106,6 +106,8 @@ const struct msg_event *drv_lib_event(const char *code);
 const char *drv_lib_channel(const char *name); /* with the prefix */
 /* Puts, making the channel if need be. */
 void drv_lib_put(const char *name, const void *msg, size_t len);
+/* The oldest message in it, which has to be a valid one of that type. */
+void drv_lib_get(const char *name, void *msg, enum msg_number type);
 void drv_lib_make(const char *name, size_t count, size_t size);
 void drv_lib_remove(const char *name);
 uint64_t drv_lib_seq(const char *name); /* of its newest message */
