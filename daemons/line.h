@@ -64,7 +64,7 @@ void line_close(struct line *line);
  * its rate. */
 struct line_receive *line_takes(struct line *line, const struct bus_frame *got);
 bool line_is_silent(const struct line *line); /* a row that belongs to no joint is */
-bool line_heard(const struct line *line); /* every row that is watched for silence, once at least */
+bool line_heard(const struct line *line);     /* every row that is watched for silence, once at least */
 /* The first row that is silent; NULL: none.  What was never heard is silent since_ns. */
 const struct line_receive *line_silent(struct line *line, int64_t since_ns, int64_t now_ns);
 /* Frames with a period that did not come. */
