@@ -25,6 +25,16 @@ plant binary 'printf "\0\377\n"; echo "1 Tests 0 Failures 0 Ignored"'
 # shellcheck disable=SC2016
 plant jobs '[ "$JOBS" = 1 ] && [ -z "${MAKEFLAGS:-}" ] && echo "1 Tests 0 Failures 0 Ignored"'
 
+# What takes 50 % of the processors away, and fails until it has run so many times.
+robbed() { # NAME TIMES
+	plant "$1" "echo >>\"\$TEST_STAT.$1\"; runs=\$(wc -l <\"\$TEST_STAT.$1\")
+		echo \"cpu \$((runs * 50)) 0 0 0 0 0 0 \$((runs * 50)) 0 0\" >\"\$TEST_STAT\"
+		[ \$runs -le $2 ] || { echo '2 Tests 0 Failures 0 Ignored'; exit; }
+		echo '2 Tests 1 Failures 0 Ignored'; exit 1"
+}
+robbed robbed_once 1
+robbed robbed_always 9
+
 # STATUS SUMMARY PATTERN NAME...: what test/run says of these tests
 says() {
 	local status=$1 summary=$2 pattern=$3 said got=0 name tests=()
@@ -32,8 +42,10 @@ says() {
 	for name in "$@"; do
 		tests+=("$lib_folder/$name.sh")
 	done
-	said=$(BUILD=$lib_folder/build MAKEFLAGS=-j2 TEST_TIMEOUT=${limit:-60} PID_FILE=$lib_folder/pid \
-		test/run "${tests[@]}" 2>&1) || got=$?
+	rm -f "$lib_folder"/stat.*
+	echo "cpu 0 0 0 0 0 0 0 0 0 0" >"$lib_folder/stat"
+	said=$(TEST_STAT=$lib_folder/stat BUILD=$lib_folder/build MAKEFLAGS=-j2 TEST_TIMEOUT=${limit:-60} \
+		PID_FILE=$lib_folder/pid test/run "${tests[@]}" 2>&1) || got=$?
 	[ $got -eq "$status" ] && [ "$(tail -n 1 <<<"$said")" = "$summary" ] && grep -qE -- "$pattern" <<<"$said" &&
 		[ "$(cat "$lib_folder/build/summary")" = "$summary" ] && return
 	echo "status $got: $said"
@@ -64,6 +76,9 @@ lib_case "a bad run inside a test" says 1 "4 passed, 2 failed" FAILED nested_bad
 lib_case "output that is no text" says 0 "1 passed, 0 failed" ok binary
 lib_case "a test is told to run one job and has no make above it" says 0 "1 passed, 0 failed" ok jobs
 lib_case "all together" says 1 "11 passed, 4 failed, 2 skipped" ok good nested_good bad crash skip late
+lib_case "it fails while the host takes time, and passes alone" says 0 "2 passed, 0 failed" '^again:' robbed_once
+lib_case "it fails each time" says 0 "1 passed, 0 failed, 1 skipped" ':IGNORE: it failed three times' robbed_always
+lib_case "a host that takes nothing" lib_not says 1 "1 passed, 2 failed" '^again:' bad
 limit=1
 lib_case "a hang" says 1 "3 passed, 1 failed" 'out of time after 3 s' hang
 lib_case "a hang with a child" says 1 "0 passed, 1 failed" 'out of time' orphan
