@@ -65,7 +65,7 @@ int clock_wait_set(int set, struct epoll_event *events, int n, int64_t deadline_
 /* ---- sets ---- */
 
 /* What one thread waits for, again and again: descriptors and channels, each with a tag, which several may share.  A
- * wait costs no more with more of them.
+ * wait costs no more with more of them.  A set keeps to the clock that was used when it was opened.
  *
  *	struct clock_set *set;
  *	uint32_t tags[8];
@@ -118,13 +118,14 @@ struct clock_set_ops {
 	int (*wait)(struct clock_set *set, uint32_t *tags, size_t n, int64_t deadline_ns);
 };
 
-int clock_set_fd(const struct clock_set *set); /* of the epoll; -1: it is none */
+int clock_set_fd(const struct clock_set *set);	      /* of the epoll; -1: it is none */
+extern const struct clock_set_ops clock_set_ring_ops; /* of the real clock: an io_uring, clock_set_ring.c */
 
 struct clock_source {
 	int64_t (*now)(void);
 	int64_t (*real)(void);
 	int (*wait)(struct clock_fd *fds, size_t n, int64_t deadline_ns);
-	const struct clock_set_ops *sets; /* NULL: epoll */
+	const struct clock_set_ops *sets; /* NULL, or their open returns -ENOSYS: epoll */
 };
 
 /* For the whole process, before it has other threads; *source is kept. */

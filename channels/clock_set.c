@@ -1,7 +1,7 @@
 /* clock_set.c: sets of descriptors and channels, waited for in one call.
  *
  * A set is an epoll(7) that clock_wait_set waits for, with whatever clock there is; a clock_source with sets of its own
- * takes their place. */
+ * takes their place, as the real clock with clock_set_ring.c. */
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -95,9 +95,13 @@ static const struct clock_set_ops epoll_ops = {
 
 int clock_set_open(struct clock_set **set)
 {
-	const struct clock_set_ops *ops = clock_used()->sets ? clock_used()->sets : &epoll_ops;
-	const int status = ops->open(set);
+	const struct clock_set_ops *ops = clock_used()->sets;
+	int status = ops ? ops->open(set) : -ENOSYS;
 
+	if (status == -ENOSYS) {
+		ops = &epoll_ops;
+		status = ops->open(set);
+	}
 	if (!status)
 		(*set)->ops = ops;
 	else

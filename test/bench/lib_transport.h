@@ -33,7 +33,8 @@ struct transport_link {
 		struct {
 			char name[ACH_CHAN_NAME_MAX];
 			ach_channel_t sending, receiving;
-			int readable; /* the descriptor, in achfd */
+			int readable;	       /* the descriptor, in achfd */
+			struct clock_set *set; /* in achset */
 		};
 		struct {
 			struct transport_floor *floor;
@@ -55,9 +56,9 @@ struct transport {
 	void (*close)(struct transport_link *link);				  /* in the process that opened it */
 };
 
-extern const struct transport transport_ach, transport_achfd;		     /* lib_transport_ach.c */
-extern const struct transport transport_futex;				     /* lib_transport_futex.c */
-extern const struct transport transport_pipe, transport_dgram, transport_mq; /* lib_transport_kernel.c */
+extern const struct transport transport_ach, transport_achfd, transport_achset; /* lib_transport_ach.c */
+extern const struct transport transport_futex;					/* lib_transport_futex.c */
+extern const struct transport transport_pipe, transport_dgram, transport_mq;	/* lib_transport_kernel.c */
 
 void transport_open(struct transport_link *link, const struct transport *kind, size_t size, unsigned readers);
 void transport_join_sending(struct transport_link *link);

@@ -1,9 +1,10 @@
-/* lib_transport_ach.c: a channel, read by a waiting ach_get or through its descriptor. */
+/* lib_transport_ach.c: a channel, read by a waiting ach_get, through its descriptor, or in a clock_set as drivers do. */
 #define _GNU_SOURCE
 #include <poll.h>
 #include <stdio.h>
 #include <unistd.h>
 
+#include "channels/clock.h"
 #include "test/bench/lib.h"
 #include "test/bench/lib_transport.h"
 
@@ -38,6 +39,13 @@ static void ach_transport_join_fd(struct transport_link *link, unsigned reader)
 {
 	ach_transport_join_receiving(link, reader);
 	must(ach_channel_fd(&link->receiving, &link->readable), "ach_channel_fd");
+}
+
+static void ach_transport_join_set(struct transport_link *link, unsigned reader)
+{
+	ach_transport_join_receiving(link, reader);
+	if (clock_set_open(&link->set) || clock_set_add_channel(link->set, &link->receiving, 0))
+		bench_die("no set");
 }
 
 /* Nothing is left behind even if the bench is killed after this. */
@@ -81,6 +89,22 @@ static void ach_transport_receive_fd(struct transport_link *link, unsigned reade
 	}
 }
 
+static void ach_transport_receive_set(struct transport_link *link, unsigned reader, void *buf)
+{
+	enum ach_status status = ACH_STALE_FRAMES;
+	uint32_t tag;
+	size_t size;
+
+	(void)reader;
+	while (status == ACH_STALE_FRAMES) {
+		if (clock_set_wait(link->set, &tag, 1, CLOCK_NEVER) < 0)
+			bench_die("unable to wait");
+		status = ach_get(&link->receiving, buf, link->size, &size, NULL, ACH_O_NONBLOCK);
+	}
+	if (status != ACH_MISSED_FRAME)
+		must(status, "ach_get");
+}
+
 static void ach_transport_close(struct transport_link *link)
 {
 	if (link->sending.handle)
@@ -108,5 +132,16 @@ const struct transport transport_achfd = {
 	.forget_name = ach_transport_forget_name,
 	.send = ach_transport_send,
 	.receive = ach_transport_receive_fd,
+	.close = ach_transport_close,
+};
+
+const struct transport transport_achset = {
+	.name = "achset",
+	.open = ach_transport_open,
+	.join_sending = ach_transport_join_sending,
+	.join_receiving = ach_transport_join_set,
+	.forget_name = ach_transport_forget_name,
+	.send = ach_transport_send,
+	.receive = ach_transport_receive_set,
 	.close = ach_transport_close,
 };

@@ -315,7 +315,8 @@ void lib_until_ended(pid_t pid)
 
 void lib_until_asleep(pid_t tid)
 {
-	static const long waits[] = { SYS_futex, SYS_futex_waitv, SYS_ppoll, SYS_pselect6, SYS_epoll_pwait };
+	static const long waits[] = { SYS_futex,       SYS_futex_waitv,	 SYS_ppoll,	    SYS_pselect6,
+				      SYS_epoll_pwait, SYS_epoll_pwait2, SYS_io_uring_enter };
 	int64_t hang = lib_now_ns(CLOCK_MONOTONIC) + LIB_HANG_S * INT64_C(1000000000);
 	char path[64], text[256];
 

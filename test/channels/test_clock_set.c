@@ -1,9 +1,13 @@
 /* test_clock_set.c: sets of descriptors and channels, on every kind of clock. */
 #include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/time.h>
 #include <unistd.h>
 
+#include "channels/ach_ring.h"
 #include "channels/clock.h"
 #include "test/channels/lib.h"
 #include "unity.h"
@@ -27,10 +31,17 @@ static void unring(int fd)
 	TEST_ASSERT_EQUAL_INT(0, eventfd_read(fd, &n));
 }
 
+static void open_set(void)
+{
+	clock_set_close(set);
+	TEST_ASSERT_EQUAL_INT(0, clock_set_open(&set));
+}
+
 void setUp(void)
 {
 	clock_use_real();
-	TEST_ASSERT_EQUAL_INT(0, clock_set_open(&set));
+	set = NULL;
+	open_set();
 	for (int i = 0; i < 3; i++)
 		events[i] = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 }
@@ -119,6 +130,69 @@ static void a_channel_is_told_while_something_is_unseen(void)
 	LIB_ASSERT_STATUS(ACH_OK, ach_unlink(name));
 }
 
+static char lost_name[LIB_NAME_LEN];
+
+/* A put without a wake-up, as of a writer that is killed in between. */
+static int put_silently(void *unused)
+{
+	ach_channel_t chan;
+
+	(void)unused;
+	LIB_STATUS(ACH_OK, ach_open(&chan, lost_name, NULL));
+	lib_until_asleep(getppid());
+	atomic_store(chan.handle->hint, 0);
+	LIB_STATUS(ACH_OK, ach_put(&chan, "x", 1));
+	return 0;
+}
+
+static void a_message_whose_wake_up_was_lost_is_told(void)
+{
+	ach_channel_t chan;
+	pid_t writer;
+
+	LIB_ASSERT_STATUS(ACH_OK, ach_create(lib_name(lost_name, "lost"), 4, 4, NULL));
+	LIB_ASSERT_STATUS(ACH_OK, ach_open(&chan, lost_name, NULL));
+	TEST_ASSERT_EQUAL_INT(0, clock_set_add_channel(set, &chan, TAG));
+	writer = lib_child(put_silently, NULL);
+	TEST_ASSERT_EQUAL_INT(1, clock_set_wait(set, tags, 8, clock_now_ns() + 100 * S));
+	TEST_ASSERT_EQUAL_INT(0, lib_join(writer));
+	TEST_ASSERT_EQUAL_INT(0, clock_set_remove_channel(set, &chan));
+	LIB_ASSERT_STATUS(ACH_OK, ach_close(&chan));
+	LIB_ASSERT_STATUS(ACH_OK, ach_unlink(lost_name));
+}
+
+static void a_source_that_left_is_not_told_in_the_place_of_another(void)
+{
+	for (int i = 0; i < 100; i++) {
+		TEST_ASSERT_EQUAL_INT(0, clock_set_add_fd(set, events[0], POLLIN | CLOCK_EDGE, TAG));
+		TEST_ASSERT_EQUAL_INT(0, look());
+		ring(events[0]); /* its completion is on the way when it leaves */
+		TEST_ASSERT_EQUAL_INT(0, clock_set_remove_fd(set, events[0]));
+		TEST_ASSERT_EQUAL_INT(0, clock_set_add_fd(set, events[1], POLLIN, TAG + 1));
+		TEST_ASSERT_EQUAL_INT(0, look());
+		TEST_ASSERT_EQUAL_INT(0, clock_set_remove_fd(set, events[1]));
+		unring(events[0]);
+	}
+}
+
+static void ignore(int signal)
+{
+	(void)signal;
+}
+
+static void signals_do_not_end_a_wait(void)
+{
+	const struct itimerval often = { { 0, 1000 }, { 0, 1000 } }, never = { 0 };
+	const int64_t deadline_ns = clock_now_ns() + S / 50;
+
+	sigaction(SIGALRM, &(struct sigaction){ .sa_handler = ignore }, NULL);
+	TEST_ASSERT_EQUAL_INT(0, clock_set_add_fd(set, events[0], POLLIN, TAG));
+	setitimer(ITIMER_REAL, &often, NULL);
+	TEST_ASSERT_EQUAL_INT(0, clock_set_wait(set, tags, 8, deadline_ns));
+	setitimer(ITIMER_REAL, &never, NULL);
+	TEST_ASSERT_GREATER_OR_EQUAL_INT64(deadline_ns, clock_now_ns());
+}
+
 static void the_deadline_is_not_early(void)
 {
 	TEST_ASSERT_EQUAL_INT(0, clock_set_add_fd(set, events[0], POLLIN, TAG));
@@ -132,8 +206,9 @@ static void the_deadline_is_not_early(void)
 
 static void time_is_virtual_with_a_virtual_clock(void)
 {
-	TEST_ASSERT_EQUAL_INT(0, clock_set_add_fd(set, events[0], POLLIN | CLOCK_EDGE, TAG));
 	clock_use_virtual(5);
+	open_set();
+	TEST_ASSERT_EQUAL_INT(0, clock_set_add_fd(set, events[0], POLLIN | CLOCK_EDGE, TAG));
 	TEST_ASSERT_EQUAL_INT(0, clock_set_wait(set, tags, 8, 70 * S));
 	TEST_ASSERT_EQUAL_INT64(70 * S, clock_now_ns());
 	ring(events[0]);
@@ -230,15 +305,26 @@ static void a_source_may_have_sets_of_its_own(void)
 	clock_set_close(own);
 }
 
-int main(void)
+/* Of the real clock: an io_uring, and an epoll where that is refused. */
+static void both_kinds(void)
 {
-	UNITY_BEGIN();
 	RUN_TEST(a_level_is_told_while_it_is_ready);
 	RUN_TEST(an_edge_is_told_once_for_each_write_without_a_read);
 	RUN_TEST(several_share_a_tag_and_leave_one_by_one);
 	RUN_TEST(what_may_be_written_is_ready);
 	RUN_TEST(a_channel_is_told_while_something_is_unseen);
+	RUN_TEST(a_message_whose_wake_up_was_lost_is_told);
+	RUN_TEST(a_source_that_left_is_not_told_in_the_place_of_another);
+	RUN_TEST(signals_do_not_end_a_wait);
 	RUN_TEST(the_deadline_is_not_early);
+}
+
+int main(void)
+{
+	UNITY_BEGIN();
+	both_kinds();
+	setenv("ACH_NO_IO_URING", "1", 1);
+	both_kinds();
 	RUN_TEST(time_is_virtual_with_a_virtual_clock);
 	RUN_TEST(a_source_may_have_sets_of_its_own);
 	return UNITY_END();
