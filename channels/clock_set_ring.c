@@ -1,7 +1,8 @@
 /* clock_set_ring.c: a set of the real clock as one io_uring: a FUTEX_WAIT for each channel, a poll for each descriptor.
  *
- * What fired is armed again, and the thread sleeps until its deadline, in one system call.  A descriptor with CLOCK_EDGE
- * is polled once for all; others are polled again after each time they were ready, which looks at their level.
+ * What fired is armed again, and the thread sleeps until its deadline, in one system call.  A descriptor with
+ * CLOCK_EDGE is polled once for all; others are polled again after each time they were ready, which looks at their
+ * level.
  *
  * The ring belongs to the thread that opened the set (SINGLE_ISSUER), and completions are taken when that thread enters
  * it (DEFER_TASKRUN).  A call with something to submit returns success at a deadline and at a signal, so completions

@@ -1,4 +1,4 @@
-/* lib_transport_ach.c: a channel, read by a waiting ach_get, through its descriptor, or in a clock_set as drivers do. */
+/* lib_transport_ach.c: a channel, read by a waiting ach_get, through its descriptor, or in a clock_set. */
 #define _GNU_SOURCE
 #include <poll.h>
 #include <stdio.h>
