@@ -119,7 +119,7 @@ struct clock_set_ops {
 };
 
 int clock_set_fd(const struct clock_set *set);	      /* of the epoll; -1: it is none */
-extern const struct clock_set_ops clock_set_ring_ops; /* of the real clock: an io_uring, clock_set_ring.c */
+extern const struct clock_set_ops clock_set_ring_ops; /* an io_uring, clock_set_ring.c */
 
 struct clock_source {
 	int64_t (*now)(void);
@@ -130,8 +130,8 @@ struct clock_source {
 
 /* For the whole process, before it has other threads; *source is kept. */
 void clock_use(const struct clock_source *source);
-void clock_use_real(void); /* as at the start */
-const struct clock_source *clock_used(void);
+void clock_use_real(void);		     /* as at the start */
+const struct clock_source *clock_used(void); /* NULL: the real one, whose sets are clock_set_ring_ops */
 
 /* Time that passes only inside clock_wait, for tests in one process and one thread.  It never sleeps: if
  * something is ready it returns with the time unmoved, else the time is the deadline now.  clock_real_ns counts

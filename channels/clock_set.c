@@ -1,7 +1,7 @@
 /* clock_set.c: sets of descriptors and channels, waited for in one call.
  *
- * A set is an epoll(7) that clock_wait_set waits for, with whatever clock there is; a clock_source with sets of its own
- * takes their place, as the real clock with clock_set_ring.c. */
+ * A set is an epoll(7) that clock_wait_set waits for, with whatever clock there is, unless the clock has sets of its own;
+ * those of the real clock are in clock_set_ring.c.  Only a program that opens a set is linked with it. */
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -95,7 +95,8 @@ static const struct clock_set_ops epoll_ops = {
 
 int clock_set_open(struct clock_set **set)
 {
-	const struct clock_set_ops *ops = clock_used()->sets;
+	const struct clock_source *source = clock_used();
+	const struct clock_set_ops *ops = source ? source->sets : &clock_set_ring_ops;
 	int status = ops ? ops->open(set) : -ENOSYS;
 
 	if (status == -ENOSYS) {
