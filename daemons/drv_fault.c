@@ -117,10 +117,9 @@ const char *drv_fault_device(const struct drv *drv)
 	return drv->faults_n ? drv->faults[0].code : "its bus is dead, or silent";
 }
 
-/* failed[0] is the device's, for rows that belong to no joint. */
+/* failed begins as false; failed[0] is the device's, for rows that belong to no joint. */
 static void find_failed(const struct drv *drv, bool failed[1 + MSG_JOINTS])
 {
-	memset(failed, 0, (1 + MSG_JOINTS) * sizeof(*failed));
 	for (unsigned int i = 0; i < drv->faults_n; i++)
 		if (drv->faults[i].joint < drv->joints_n)
 			failed[1 + drv->faults[i].joint] = true;
@@ -134,7 +133,7 @@ static void find_failed(const struct drv *drv, bool failed[1 + MSG_JOINTS])
 
 void drv_fault_spread(struct drv *drv)
 {
-	bool all[1 + MSG_JOINTS], *failed = all + 1;
+	bool all[1 + MSG_JOINTS] = { false }, *failed = all + 1;
 
 	find_failed(drv, all);
 	memcpy(drv->joint_faulty, failed, drv->joints_n * sizeof(*failed));

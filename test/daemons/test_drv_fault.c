@@ -134,6 +134,8 @@ static void a_dead_bus_takes_what_hangs_on_it(void)
 	TEST_ASSERT_NULL(drv_fault_device(&drv));
 	drv.lines[0].slots.state = SLOTS_DOWN;
 	TEST_ASSERT_EQUAL_STRING("xxx.", faulty());
+	drv.setup.alone = true;
+	TEST_ASSERT_EQUAL_STRING("xxx.", faulty());
 	drv.driver = &outlives;
 	TEST_ASSERT_EQUAL_STRING("....", faulty());
 	/* or the device, if nothing does */
@@ -161,9 +163,29 @@ static void a_silent_row_takes_its_joint(void)
 	drv_row_joint(&drv, 0, 3);
 	drv.lines[0].receives[0].silent = true;
 	TEST_ASSERT_EQUAL_STRING("..xx", faulty());
+	/* the second row of a bus, which counts once it is there; and a joint that is not */
+	drv.lines[1].receives[1] = (struct line_receive){ .silent = true, .joint = 1 };
+	TEST_ASSERT_EQUAL_STRING("..xx", faulty());
+	drv.lines[1].receives_n = 2;
+	TEST_ASSERT_EQUAL_STRING("xxxx", faulty());
+	drv.lines[1].receives[1].joint = JOINTS + 1;
+	TEST_ASSERT_EQUAL_STRING("..xx", faulty());
 	drv.lines[0].receives[0].joint = 0;
 	TEST_ASSERT_EQUAL_STRING("..x.", faulty());
 	TEST_ASSERT_EQUAL_STRING("it is silent", drv_fault_device(&drv));
+}
+
+static void as_many_joints_as_there_may_be(void)
+{
+	make();
+	drv.setup.alone = true;
+	drv.joint_buses[JOINTS] = 0;
+	drv.joints_n = MSG_JOINTS;
+	drv_row_joint(&drv, 0, MSG_JOINTS - 1);
+	drv.lines[0].receives[0].silent = true;
+	drv_fault_spread(&drv);
+	for (unsigned int i = 0; i < MSG_JOINTS; i++)
+		TEST_ASSERT_EQUAL(i == MSG_JOINTS - 1, drv.joint_faulty[i]);
 }
 
 static void more_than_there_is_room_for(void)
@@ -283,6 +305,7 @@ int main(void)
 	RUN_TEST(of_the_device);
 	RUN_TEST(a_dead_bus_takes_what_hangs_on_it);
 	RUN_TEST(a_silent_row_takes_its_joint);
+	RUN_TEST(as_many_joints_as_there_may_be);
 	RUN_TEST(more_than_there_is_room_for);
 	RUN_TEST(one_broken_joint_does_not_stop_the_others);
 	return UNITY_END();
