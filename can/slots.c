@@ -20,7 +20,18 @@ uint32_t slots_arbitration(uint32_t id)
 	return id >> 18 << 21 | 3u << 19 | (id & 0x3ffff) << 1 | remote;
 }
 
-static const char *row_wrong(const struct slots_row *row)
+/* On a bus that is not proven it would leave before a row that it has to leave after. */
+static bool overtakes(const struct slots_row *row, const struct slots_row *rows, unsigned int rows_n)
+{
+	if (!row->harmless || row->class == SLOTS_URGENT)
+		return false;
+	for (unsigned int i = 0; i < rows_n; i++)
+		if (rows[i].class == row->class && rows[i].step < row->step && !rows[i].harmless)
+			return true;
+	return false;
+}
+
+static const char *row_wrong(const struct slots_row *row, const struct slots_row *rows, unsigned int rows_n)
 {
 	if (row->id & FRAME_ERR || !frame_valid(&(struct frame){ .id = row->id }))
 		return "no identifier that can be sent: 000 to 7FF, or up to 1FFFFFFF with FRAME_EXT";
@@ -30,6 +41,8 @@ static const char *row_wrong(const struct slots_row *row)
 		return "neither a period nor a deadline: after what time is it worth nothing?";
 	if (row->period_ns > SLOTS_DEADLINE_MAX_NS || row->deadline_ns > SLOTS_DEADLINE_MAX_NS)
 		return "more than an hour of period or deadline: they are nanoseconds";
+	if (overtakes(row, rows, rows_n))
+		return "harmless, but a lower step of its class is not: a bus that is not proven would take it first";
 	return NULL;
 }
 
@@ -61,14 +74,15 @@ int slots_init(struct slots *s, const struct slots_row *rows, unsigned int rows_
 		return -EINVAL;
 	}
 	for (unsigned int i = 0; i < rows_n; i++) {
-		const char *wrong = row_wrong(&rows[i]);
+		const char *wrong = row_wrong(&rows[i], rows, rows_n);
 
 		if (wrong) {
 			error_add(errors, "row %u of the frames to send, %03X: %s", i, rows[i].id, wrong);
 			status = -EINVAL;
 		}
 		s->harmless |= rows[i].harmless;
-		s->rank[i] = (uint64_t)rows[i].class << 32 | slots_arbitration(rows[i].id);
+		s->rank[i] =
+			(uint64_t)rows[i].class << 40 | (uint64_t)rows[i].step << 32 | slots_arbitration(rows[i].id);
 	}
 	if (status)
 		return status;

@@ -23,11 +23,29 @@
  * slots_bus.h is that loop, for a struct bus.  Pure: no descriptor, clock, allocation or print; all memory is in
  * struct slots.  Every call is short and bounded.
  *
- * Order: urgent, latest, queue; within a class the lowest identifier, as arbitration has it; within an identifier
- * first come, first served.  References go before requests because their number is bounded by their periods, so a
+ * Order: urgent, latest, queue; within a class the lowest step; within a step the lowest identifier, as arbitration
+ * has it; within an identifier first come, first served.  References go before requests because their number is bounded by their periods, so a
  * request waits for a time that can be computed, while a burst of requests would make every reference behind it
  * late.  On a bus that is too full requests are the ones to be reported lost.  A frame that replaces another takes
  * its place in the row, so a key that is renewed often does not fall behind those that are not.
+ *
+ * Steps: frames that must leave in a given order whatever their identifiers say, such as the PDOs of a tick and the
+ * SYNC by which the drives act on them, stand in one class and have steps: PDOs 0 and SYNC 1, or SYNC 0 and PDOs 1 for
+ * drives that act on the SYNC after.  A frame is handed over only while no frame of its class with a lower step waits,
+ * and an interface sends in the order of hand-over, however many are in flight.  So of what is put before one pump
+ * (the whole of a tick) no SYNC leaves between two PDOs.
+ *	- Put again while a higher step of the tick before still waits: it leaves before that.  A SYNC that is late is
+ *	  replaced by the SYNC of the next tick, behind all PDOs of that tick: it is neither doubled nor early.  With
+ *	  SYNC first, the new SYNC overtakes the PDOs that still wait; those that are put with it replace them, and a
+ *	  driver that does not put them all cancels the others.
+ *	- Refused by the bus: it keeps its place, and nothing overtakes it but what has a lower rank.
+ *	- Replaced, expired, rejected, cancelled, or lost in flight: the higher steps do not wait for it any more and
+ *	  leave without it.  A SYNC whose deadline is not longer than that of its PDOs expires no later than they do,
+ *	  so it never leaves because a PDO has expired.  After a loss the driver cancels it, if it matters.
+ *	- In a stall nothing leaves; afterwards what has not expired leaves in the same order.
+ * A step orders its class only: a halt does not wait for the PDOs of a tick, and no question holds up a reference.
+ * Frames of another class, or of the same step, may leave in between.  On a bus that is not proven (below) harmless
+ * frames leave alone, so a row that is harmless must not have a higher step than one of its class that is not.
  *
  * At most two frames are in flight: handed over and not yet confirmed by their own echo.  What is in flight belongs
  * to the kernel, which sends it however old it has become; only resetting the link removes it.
@@ -79,6 +97,7 @@ struct slots_row {
 	int64_t period_ns;   /* 0: not periodic */
 	int64_t deadline_ns; /* from slots_put; after it the frame is worth nothing.  0: the period */
 	bool harmless;	     /* does no harm however late it is sent: a question, a keep-alive */
+	uint8_t step;	     /* within the class: the lower one leaves first */
 };
 
 #define SLOTS_ROWS_MAX 160  /* 31 modules with five rows each and one for all */
@@ -146,7 +165,7 @@ struct slots { /* private; about 40 kB */
 	struct slots_options options;
 	int64_t frame_ns;
 	bool harmless;		       /* there are such rows */
-	uint64_t rank[SLOTS_ROWS_MAX]; /* what is sent first has the lower one; the same id and class, the same rank */
+	uint64_t rank[SLOTS_ROWS_MAX]; /* what is sent first has the lower one; equal for one class, step and id */
 
 	struct slots_waiting {
 		unsigned int row;

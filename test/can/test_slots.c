@@ -90,6 +90,7 @@ struct step {
 
 static struct slots slots;
 static struct slots_row table[ROWS]; /* other rows than the above */
+static const struct slots_row *frame_rows = rows;
 
 static void start(const struct slots_options *options)
 {
@@ -101,6 +102,7 @@ static void start(const struct slots_options *options)
 
 void setUp(void)
 {
+	frame_rows = rows;
 	start(NULL);
 }
 
@@ -110,7 +112,7 @@ void tearDown(void)
 
 static struct frame frame_of(unsigned int row, unsigned int data)
 {
-	return (struct frame){ .id = rows[row].id, .len = 2, .data = { (uint8_t)(data >> 8), (uint8_t)data } };
+	return (struct frame){ .id = frame_rows[row].id, .len = 2, .data = { (uint8_t)(data >> 8), (uint8_t)data } };
 }
 
 static char where[64];
@@ -250,6 +252,100 @@ static void first_come_first_served(void)
 	/* Keys 3, 1, 2 of one row, and another row of the same identifier in between. */
 	RUN(PUT(0, REF, 0x300), PUT(1, TWIN, 9), PUT(2, REF, 0x100), PUT(3, REF, 0x200), TAKE(4, REF, 0x300),
 	    TAKE(4, TWIN, 9), ECHO(4, REF, 0x300), ECHO(4, TWIN, 9), TAKE(4, REF, 0x100), TAKE(4, REF, 0x200));
+}
+
+/* ---- steps ---- */
+
+enum { PDO1, PDO2, PDO3, SYNC, STEP_HALT, STEP_REQ };
+
+/* PDOs, then SYNC, though the SYNC has the lowest identifier; the deadline of the first is short. */
+static const struct slots_row pdo_sync[ROWS] = {
+	[PDO1] = { .id = 0x201, .class = SLOTS_LATEST, .deadline_ns = 5 * MS * US_NS },
+	[PDO2] = { .id = 0x202, .class = SLOTS_LATEST, .deadline_ns = 10 * MS * US_NS },
+	[PDO3] = { .id = 0x203, .class = SLOTS_LATEST, .deadline_ns = 10 * MS * US_NS },
+	[SYNC] = { .id = 0x080, .class = SLOTS_LATEST, .deadline_ns = 10 * MS * US_NS, .step = 1 },
+	[STEP_HALT] = { .id = 0x300, .class = SLOTS_URGENT, .deadline_ns = 20 * MS * US_NS, .step = 255 },
+	[STEP_REQ] = { .id = 0x601, .class = SLOTS_QUEUE, .deadline_ns = 50 * MS * US_NS },
+};
+
+/* SYNC, then PDOs, though the SYNC has the highest identifier. */
+static const struct slots_row sync_pdo[ROWS] = {
+	[PDO1] = { .id = 0x201, .class = SLOTS_LATEST, .deadline_ns = 10 * MS * US_NS, .step = 1 },
+	[PDO2] = { .id = 0x202, .class = SLOTS_LATEST, .deadline_ns = 10 * MS * US_NS, .step = 1 },
+	[PDO3] = { .id = 0x203, .class = SLOTS_LATEST, .deadline_ns = 10 * MS * US_NS, .step = 1 },
+	[SYNC] = { .id = 0x7f0, .class = SLOTS_LATEST, .deadline_ns = 10 * MS * US_NS },
+};
+
+static void start_rows(const struct slots_row *of, unsigned int n, const struct slots_options *options)
+{
+	TEST_ASSERT_EQUAL_INT(0, slots_init(&slots, of, n, options, &(struct error_sink){ 0 }));
+	slots.proven = true;
+	frame_rows = of;
+}
+
+#define TICK(us, n) PUT(us, SYNC, n), PUT(us, PDO3, n), PUT(us, PDO1, n), PUT(us, PDO2, n)
+#define SENT(us, row, n) TAKE(us, row, n), ECHO(us, row, n)
+
+static void steps_order_a_class_before_identifiers(void)
+{
+	start_rows(pdo_sync, STEP_REQ + 1, NULL);
+	RUN(PUT(0, STEP_REQ, 1), TICK(0, 1), PUT(0, STEP_HALT, 1), SENT(0, STEP_HALT, 1), SENT(0, PDO1, 1),
+	    SENT(0, PDO2, 1), SENT(0, PDO3, 1), SENT(0, SYNC, 1), SENT(0, STEP_REQ, 1), NONE(0));
+	start_rows(sync_pdo, SYNC + 1, NULL);
+	RUN(TICK(0, 1), SENT(0, SYNC, 1), SENT(0, PDO1, 1), SENT(0, PDO2, 1), SENT(0, PDO3, 1), NONE(0));
+}
+
+static void a_late_sync_is_replaced_and_waits_for_the_next_ticks_pdos(void)
+{
+	start_rows(pdo_sync, STEP_REQ + 1, NULL);
+	RUN(TICK(0, 1), SENT(0, PDO1, 1), SENT(0, PDO2, 1), SENT(0, PDO3, 1), TICK(1, 2), COUNT(replaced, 1),
+	    SENT(1, PDO1, 2), SENT(1, PDO2, 2), SENT(1, PDO3, 2), SENT(1, SYNC, 2), NONE(1), COUNT(confirmed, 7));
+}
+
+static void a_new_sync_overtakes_and_its_pdos_replace(void)
+{
+	start_rows(sync_pdo, SYNC + 1, NULL);
+	RUN(TICK(0, 1), SENT(0, SYNC, 1), SENT(0, PDO1, 1), TICK(1, 2), COUNT(replaced, 2), SENT(1, SYNC, 2),
+	    SENT(1, PDO1, 2), SENT(1, PDO2, 2), SENT(1, PDO3, 2), NONE(1));
+}
+
+static void a_pdo_that_is_put_again_goes_before_the_waiting_sync(void)
+{
+	start_rows(pdo_sync, STEP_REQ + 1, NULL);
+	RUN(PUT(0, SYNC, 1), PUT(1, PDO3, 2), SENT(1, PDO3, 2), SENT(1, SYNC, 1), NONE(1));
+}
+
+static void what_is_in_flight_keeps_its_place_before_the_next_tick(void)
+{
+	start_rows(pdo_sync, STEP_REQ + 1, NULL);
+	RUN(TICK(0, 1), SENT(0, PDO1, 1), SENT(0, PDO2, 1), TAKE(0, PDO3, 1), TAKE(0, SYNC, 1), TICK(1, 2), NONE(1),
+	    COUNT(replaced, 0), ECHO(1, PDO3, 1), TAKE(1, PDO1, 2), ECHO(1, SYNC, 1), SENT(1, PDO2, 2),
+	    LOST(PDO1, 2, SLOTS_OVERTAKEN), SENT(1, PDO3, 2), SENT(1, SYNC, 2));
+}
+
+static void a_refused_pdo_is_not_overtaken_by_its_sync(void)
+{
+	start_rows(pdo_sync, STEP_REQ + 1, NULL);
+	RUN(TICK(0, 1), SENT(0, PDO1, 1), SENT(0, PDO2, 1), REFUSE(0, PDO3, 1), NONE(479), TAKE(480, PDO3, 1),
+	    TAKE(480, SYNC, 1));
+}
+
+static void a_sync_does_not_wait_for_what_is_gone(void)
+{
+	start_rows(pdo_sync, STEP_REQ + 1, NULL);
+	RUN(TICK(0, 1), REFUSE(5 * MS, PDO2, 1), COUNT(expired, 1), CANCEL(PDO2), NONE(5 * MS), REJECT(6 * MS, PDO3, 1),
+	    TAKE(6 * MS, SYNC, 1), LOST(PDO3, 1, SLOTS_REJECTED));
+	/* Put at the same time with the same deadline, it goes with them. */
+	start_rows(pdo_sync, STEP_REQ + 1, NULL);
+	RUN(TICK(0, 1), NONE(10 * MS), COUNT(expired, 4), NEXT_NEVER);
+}
+
+static void after_a_stall_the_order_is_the_same(void)
+{
+	start_rows(pdo_sync, STEP_REQ + 1, NULL);
+	RUN(TICK(0, 1), TAKE(0, PDO1, 1), TAKE(0, PDO2, 1), NONE(5 * MS), STATE(SLOTS_STALLED, 5 * MS), TICK(6 * MS, 2),
+	    NONE(6 * MS), RESET(7 * MS), LOST(PDO1, 1, SLOTS_FLUSHED), LOST(PDO2, 1, SLOTS_FLUSHED),
+	    SENT(7 * MS, PDO1, 2), SENT(7 * MS, PDO2, 2), SENT(7 * MS, PDO3, 2), SENT(7 * MS, SYNC, 2), NONE(7 * MS));
 }
 
 /* ---- replacing ---- */
@@ -729,6 +825,40 @@ static void rows_that_make_no_sense_are_named(void)
 	TEST_ASSERT_EQUAL_STRING("161 rows of frames to send on one bus: at most 160", said);
 }
 
+/* On a bus that is not proven harmless frames leave alone. */
+static void a_harmless_row_does_not_stand_behind_another(void)
+{
+	static const struct {
+		struct slots_row first, second;
+		bool wrong;
+	} cases[] = {
+		{ { .class = SLOTS_LATEST }, { .class = SLOTS_LATEST, .step = 1, .harmless = true }, true },
+		{ { .class = SLOTS_LATEST, .harmless = true }, { .class = SLOTS_LATEST, .step = 1 }, false },
+		{ { .class = SLOTS_LATEST, .step = 1 }, { .class = SLOTS_LATEST, .step = 1, .harmless = true }, false },
+		{ { .class = SLOTS_LATEST, .harmless = true },
+		  { .class = SLOTS_LATEST, .step = 1, .harmless = true },
+		  false },
+		{ { .class = SLOTS_LATEST }, { .class = SLOTS_QUEUE, .step = 1, .harmless = true }, false },
+		{ { .class = SLOTS_URGENT }, { .class = SLOTS_URGENT, .step = 1, .harmless = true }, false },
+	};
+	struct error_sink errors = { .line = keep_line };
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct slots_row both[] = { cases[i].first, cases[i].second };
+
+		both[0].period_ns = both[1].period_ns = 1;
+		both[1].id = 0x80;
+		*said = 0;
+		TEST_ASSERT_EQUAL_INT(cases[i].wrong ? -EINVAL : 0, slots_init(&slots, both, 2, NULL, &errors));
+		TEST_ASSERT_EQUAL_STRING(cases[i].wrong
+						 ? "row 1 of the frames to send, 080: harmless, but a lower step "
+						   "of its class is not: a bus that is not proven would take it "
+						   "first"
+						 : "",
+					 said);
+	}
+}
+
 static void an_echo_tells_its_row(void)
 {
 	static const struct slots_row two[] = {
@@ -767,6 +897,15 @@ int main(void)
 	RUN_TEST(urgent_then_latest_then_queue);
 	RUN_TEST(identifiers_as_in_arbitration);
 	RUN_TEST(first_come_first_served);
+	RUN_TEST(steps_order_a_class_before_identifiers);
+	RUN_TEST(a_late_sync_is_replaced_and_waits_for_the_next_ticks_pdos);
+	RUN_TEST(a_new_sync_overtakes_and_its_pdos_replace);
+	RUN_TEST(a_pdo_that_is_put_again_goes_before_the_waiting_sync);
+	RUN_TEST(what_is_in_flight_keeps_its_place_before_the_next_tick);
+	RUN_TEST(a_refused_pdo_is_not_overtaken_by_its_sync);
+	RUN_TEST(a_sync_does_not_wait_for_what_is_gone);
+	RUN_TEST(after_a_stall_the_order_is_the_same);
+	RUN_TEST(a_harmless_row_does_not_stand_behind_another);
 	RUN_TEST(the_newest_replaces_and_keeps_the_place);
 	RUN_TEST(the_newest_brings_its_own_deadline);
 	RUN_TEST(an_expired_one_is_not_replaced);

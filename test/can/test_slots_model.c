@@ -31,6 +31,9 @@ static struct slots_row rows[] = {
 	{ .id = 0x700, .class = SLOTS_URGENT, .key = { 0x03 }, .deadline_ns = 15 * MS },
 	{ .id = 0x701, .class = SLOTS_URGENT, .deadline_ns = 1 * MS },
 	{ .id = 0x000, .class = SLOTS_LATEST, .deadline_ns = 60 * MS },
+	{ .id = 0x080, .class = SLOTS_LATEST, .deadline_ns = 5 * MS, .step = 1 },
+	{ .id = 0x101, .class = SLOTS_LATEST, .key = { 0x07 }, .deadline_ns = 4 * MS, .step = 2 },
+	{ .id = 0x001, .class = SLOTS_QUEUE, .deadline_ns = 20 * MS, .step = 1 },
 };
 
 /* ---- the model ---- */
@@ -80,9 +83,10 @@ static bool goes_before(const struct put *a, const struct put *b)
 {
 	static const int order[] = { [SLOTS_URGENT] = 0, [SLOTS_LATEST] = 1, [SLOTS_QUEUE] = 2 };
 	int by_class = order[rows[a->row].class] - order[rows[b->row].class];
+	int by_step = rows[a->row].step - rows[b->row].step;
 	int by_id = bits_arbitrate(&a->frame, &b->frame);
 
-	return by_class ? by_class < 0 : by_id ? by_id < 0 : a->place < b->place;
+	return by_class ? by_class < 0 : by_step ? by_step < 0 : by_id ? by_id < 0 : a->place < b->place;
 }
 
 static bool may_go(const struct put *p)
@@ -314,12 +318,20 @@ static struct frame any_frame(uint32_t id)
 	return frame;
 }
 
-static void put(void)
+static void put(unsigned int row)
 {
-	unsigned int row = chance(COUNT(rows));
 	struct frame frame = any_frame(rows[row].id);
 
 	TEST_ASSERT_EQUAL_INT_MESSAGE(model_put(row, &frame) < 0, slots_put(&slots, row, &frame, now_ns) < 0, where);
+}
+
+/* More than there is room for, if they queue. */
+static void put_many(void)
+{
+	const unsigned int row = chance(COUNT(rows));
+
+	for (unsigned int i = 0; i <= SLOTS_QUEUE_MAX && all_n < STEPS - 1; i++)
+		put(row);
 }
 
 /* What must hold of a frame to be handed over, said once more without the model's mechanics. */
@@ -333,6 +345,8 @@ static void check_taken(const struct put *p)
 			continue;
 		if (rows[p->row].class == SLOTS_QUEUE && all[i].row == p->row)
 			TEST_ASSERT_TRUE_MESSAGE(&all[i] >= p, where);
+		if (rows[all[i].row].class == rows[p->row].class)
+			TEST_ASSERT_TRUE_MESSAGE(rows[all[i].row].step >= rows[p->row].step, where);
 		if (rows[all[i].row].class == SLOTS_URGENT)
 			TEST_ASSERT_TRUE_MESSAGE(rows[p->row].class == SLOTS_URGENT, where);
 	}
@@ -425,7 +439,7 @@ static void change_link(void)
 		slots_link_up(&slots, now_ns);
 		return;
 	}
-	kernel_n = chance(8) ? 0 : kernel_n; /* sometimes an echo was already on its way */
+	kernel_n = chance(4) ? 0 : kernel_n; /* sometimes an echo was already on its way */
 }
 
 static void tally(unsigned int n[FATES])
@@ -490,7 +504,7 @@ static void one_run(unsigned int run)
 
 		snprintf(where, sizeof(where), "run %u step %u", run, step);
 		if (what < 25)
-			put();
+			put(chance(COUNT(rows)));
 		else if (what < 50)
 			take();
 		else if (what < 50 + mood)
@@ -506,8 +520,7 @@ static void one_run(unsigned int run)
 		else if (what == 86 && chance(5) == 0)
 			cancel();
 		else if (what == 87 && run % 10 == 0)
-			for (unsigned int i = 0; i < 60 && all_n < STEPS - 1; i++)
-				put();
+			put_many();
 		if (all_n == STEPS - 1)
 			break;
 		compare();
