@@ -36,7 +36,7 @@ static const char *row_wrong(const struct slots_row *row, const struct slots_row
 	if (row->id & FRAME_ERR || !frame_valid(&(struct frame){ .id = row->id }))
 		return "no identifier that can be sent: 000 to 7FF, or up to 1FFFFFFF with FRAME_EXT";
 	if ((unsigned int)row->class >= SLOTS_CLASSES)
-		return "no class: one of SLOTS_URGENT, SLOTS_LATEST, SLOTS_QUEUE";
+		return "no class: one of SLOTS_URGENT, SLOTS_LATEST, SLOTS_COMMAND, SLOTS_QUEUE";
 	if (row->period_ns < 0 || row->deadline_ns < 0 || (!row->period_ns && !row->deadline_ns))
 		return "neither a period nor a deadline: after what time is it worth nothing?";
 	if (row->period_ns > SLOTS_DEADLINE_MAX_NS || row->deadline_ns > SLOTS_DEADLINE_MAX_NS)
@@ -90,7 +90,7 @@ int slots_init(struct slots *s, const struct slots_row *rows, unsigned int rows_
 	s->rows_n = rows_n;
 	set_options(s, options);
 	for (unsigned int i = 0; i < SLOTS_WAITING_MAX; i++)
-		s->order[i] = (uint8_t)i;
+		s->order[i] = (uint16_t)i;
 	s->earliest_ns = CLOCK_NEVER;
 	s->doubt_ns = CLOCK_NEVER;
 	s->taken = -1;

@@ -23,10 +23,12 @@
  * slots_bus.h is that loop, for a struct bus.  Pure: no descriptor, clock, allocation or print; all memory is in
  * struct slots.  Every call is short and bounded.
  *
- * Order: urgent, latest, queue; within a class the lowest step; within a step the lowest identifier, as arbitration
+ * Order: urgent, latest, command, queue; within a class the lowest step; within a step the lowest identifier, as arbitration
  * has it; within an identifier first come, first served.  References go before requests because their number is bounded by their periods, so a
  * request waits for a time that can be computed, while a burst of requests would make every reference behind it
- * late.  On a bus that is too full requests are the ones to be reported lost.  A frame that replaces another takes
+ * late.  On a bus that is too full requests are the ones to be reported lost.  Commands go before questions and have a
+ * room of their own: however many questions wait, a reset is neither refused nor late by more than what goes before
+ * it.  A frame that replaces another takes
  * its place in the row, so a key that is renewed often does not fall behind those that are not.
  *
  * Steps: frames that must leave in a given order whatever their identifiers say, such as the PDOs of a tick and the
@@ -84,11 +86,12 @@
 /* ---- what may be sent ---- */
 
 enum slots_class {
-	SLOTS_URGENT, /* halt, zero current: before everything else; a newer one of the same key replaces the older */
-	SLOTS_LATEST, /* references, keep-alives: a newer one of the same key replaces the older */
-	SLOTS_QUEUE,  /* requests, commands, SDO: in order, bounded, never replaced */
+	SLOTS_URGENT,  /* halt, zero current: before everything else; a newer one of the same key replaces the older */
+	SLOTS_LATEST,  /* references, keep-alives: a newer one of the same key replaces the older */
+	SLOTS_COMMAND, /* reset, configuration, home: in order, bounded, never replaced */
+	SLOTS_QUEUE,   /* questions, SDO: likewise, behind the commands and in a room of their own */
 };
-#define SLOTS_CLASSES 3
+#define SLOTS_CLASSES 4
 
 struct slots_row {
 	uint32_t id;		     /* with FRAME_EXT, FRAME_RTR */
@@ -103,11 +106,12 @@ struct slots_row {
 #define SLOTS_ROWS_MAX 160  /* 31 modules with five rows each and one for all */
 #define SLOTS_URGENT_MAX 64 /* frames of a class that wait at a time */
 #define SLOTS_LATEST_MAX 128
+#define SLOTS_COMMAND_MAX 64
 #define SLOTS_QUEUE_MAX 64
-#define SLOTS_WAITING_MAX (SLOTS_URGENT_MAX + SLOTS_LATEST_MAX + SLOTS_QUEUE_MAX)
+#define SLOTS_WAITING_MAX (SLOTS_URGENT_MAX + SLOTS_LATEST_MAX + SLOTS_COMMAND_MAX + SLOTS_QUEUE_MAX)
 #define SLOTS_IN_FLIGHT_MAX 2
 /* Reports kept until they are fetched, then the oldest make room: all that can be lost at one time. */
-#define SLOTS_LOSSES_MAX (SLOTS_URGENT_MAX + SLOTS_QUEUE_MAX + SLOTS_IN_FLIGHT_MAX)
+#define SLOTS_LOSSES_MAX (SLOTS_URGENT_MAX + SLOTS_COMMAND_MAX + SLOTS_QUEUE_MAX + SLOTS_IN_FLIGHT_MAX)
 #define SLOTS_DEADLINE_MAX_NS 3600000000000
 
 /* What is 0 has the value in brackets. */
@@ -139,7 +143,7 @@ struct slots_counts {
 };
 
 enum slots_why {
-	SLOTS_EXPIRED,	 /* class queue or urgent: the deadline passed while it waited; it was not sent */
+	SLOTS_EXPIRED,	 /* any class but latest: the deadline passed while it waited; it was not sent */
 	SLOTS_REJECTED,	 /* no frame for this bus; it was not sent */
 	SLOTS_FLUSHED,	 /* in flight when the link went down.  From here on: it may have been sent all the same */
 	SLOTS_OVERTAKEN, /* in flight when a later one was confirmed */
@@ -173,7 +177,8 @@ struct slots { /* private; about 40 kB */
 		uint64_t key, key_mask; /* the bits of the data that count, and which of them it carries */
 		struct frame frame;
 	} waiting[SLOTS_WAITING_MAX];
-	uint8_t order[SLOTS_WAITING_MAX]; /* the first waiting_n: indices in the order of sending; then the free ones */
+	uint16_t
+		order[SLOTS_WAITING_MAX]; /* the first waiting_n: indices in the order of sending; then the free ones */
 	unsigned int waiting_n, waiting_of[SLOTS_CLASSES];
 	int64_t earliest_ns; /* no deadline of a waiting frame is before it */
 	bool earliest_exact; /* one is at it */
@@ -200,7 +205,7 @@ struct slots { /* private; about 40 kB */
 	unsigned int losses_first, losses_n;
 	struct slots_counts counts;
 };
-_Static_assert(SLOTS_WAITING_MAX <= 256, "order has bytes");
+_Static_assert(SLOTS_WAITING_MAX <= UINT16_MAX, "order has 16 bits");
 
 /* rows is kept, options (may be NULL) is copied.  -EINVAL with a line for each row that makes no sense. */
 int slots_init(struct slots *s, const struct slots_row *rows, unsigned int rows_n, const struct slots_options *options,

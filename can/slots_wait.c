@@ -12,6 +12,7 @@
 static const unsigned int class_max[SLOTS_CLASSES] = {
 	[SLOTS_URGENT] = SLOTS_URGENT_MAX,
 	[SLOTS_LATEST] = SLOTS_LATEST_MAX,
+	[SLOTS_COMMAND] = SLOTS_COMMAND_MAX,
 	[SLOTS_QUEUE] = SLOTS_QUEUE_MAX,
 };
 
@@ -23,19 +24,19 @@ static enum slots_class class_of(const struct slots *s, unsigned int row)
 /* The index stays in order, behind those that wait. */
 void slots_leave(struct slots *s, unsigned int place)
 {
-	const uint8_t index = s->order[place];
+	const uint16_t index = s->order[place];
 
 	s->waiting_of[class_of(s, s->waiting[index].row)]--;
-	memmove(s->order + place, s->order + place + 1, s->waiting_n - place - 1);
+	memmove(s->order + place, s->order + place + 1, (s->waiting_n - place - 1) * sizeof(s->order[0]));
 	s->order[--s->waiting_n] = index;
 	s->earliest_exact = false;
 }
 
 static struct slots_waiting *enter(struct slots *s, unsigned int place, unsigned int row)
 {
-	const uint8_t index = s->order[s->waiting_n];
+	const uint16_t index = s->order[s->waiting_n];
 
-	memmove(s->order + place + 1, s->order + place, s->waiting_n - place);
+	memmove(s->order + place + 1, s->order + place, (s->waiting_n - place) * sizeof(s->order[0]));
 	s->order[place] = index;
 	s->waiting_n++;
 	s->waiting_of[class_of(s, row)]++;
@@ -135,7 +136,7 @@ int slots_put(struct slots *s, unsigned int row, const struct frame *frame, int6
 	class = class_of(s, row);
 	behind = place_behind(s, s->rank[row]);
 	find_key(&s->rows[row], frame, &key, &key_mask);
-	if (class != SLOTS_QUEUE)
+	if (class < SLOTS_COMMAND)
 		w = find_same(s, row, behind, key, key_mask);
 	if (w) {
 		s->counts.replaced++;

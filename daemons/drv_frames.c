@@ -3,7 +3,9 @@
 
 #include "daemons/drv_inside.h"
 
-static const char *const classes[] = { [SLOTS_URGENT] = "urgent", [SLOTS_LATEST] = "latest", [SLOTS_QUEUE] = "queue" };
+static const char *const classes[] = {
+	[SLOTS_URGENT] = "urgent", [SLOTS_LATEST] = "latest", [SLOTS_COMMAND] = "command", [SLOTS_QUEUE] = "queue"
+};
 
 static void print_id(uint32_t id)
 {

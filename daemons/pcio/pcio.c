@@ -26,8 +26,8 @@ const struct pcio_send_row pcio_send_rows[PCIO_SENDS] = {
 	[PCIO_SEND_HALT] = { ROW(PUT, URGENT, 1, 1, .key = { 0xFF }) },
 	[PCIO_SEND_MOVE] = { ROW(PUT, LATEST, 8, 2, .key = { 0xFF }, .moves = true) },
 	[PCIO_SEND_WATCHDOG] = { ROW(ALL, LATEST, 1, 0, .key = { 0xFF }, .harmless = true, .shared = true) },
-	[PCIO_SEND_COMMAND] = { ROW(PUT, QUEUE, 6, 2, .key = { 0xFF, 0xFF }) },
-	[PCIO_SEND_HOME] = { ROW(PUT, QUEUE, 1, 1, .key = { 0xFF }, .moves = true) },
+	[PCIO_SEND_COMMAND] = { ROW(PUT, COMMAND, 6, 2, .key = { 0xFF, 0xFF }) },
+	[PCIO_SEND_HOME] = { ROW(PUT, COMMAND, 1, 1, .key = { 0xFF }, .moves = true) },
 	[PCIO_SEND_GET] = { ROW(GET, QUEUE, 2, 2, .key = { 0xFF, 0xFF }, .harmless = true) },
 };
 

@@ -14,7 +14,7 @@
 
 /* ---- rows ---- */
 
-enum { REF, REF2, REQ, REQ2, HALT, EXT, REMOTE, SLOW, TWIN, SHORT, ROWS };
+enum { REF, REF2, REQ, REQ2, HALT, EXT, REMOTE, SLOW, TWIN, SHORT, CMD, ROWS };
 
 static const struct slots_row rows[ROWS] = {
 	[REF] = { .id = 0x101, .class = SLOTS_LATEST, .key = { 0xff }, .period_ns = 5 * MS * US_NS },
@@ -26,6 +26,7 @@ static const struct slots_row rows[ROWS] = {
 	[REMOTE] = { .id = 0x101 | FRAME_RTR, .class = SLOTS_LATEST, .key = { 0xff }, .deadline_ns = 5 * MS * US_NS },
 	[SLOW] = { .id = 0x200, .class = SLOTS_LATEST, .key = { 0xff }, .deadline_ns = 100 * MS * US_NS },
 	[TWIN] = { .id = 0x101, .class = SLOTS_LATEST, .key = { 0, 0xff }, .deadline_ns = 5 * MS * US_NS },
+	[CMD] = { .id = 0x7c0, .class = SLOTS_COMMAND, .key = { 0xff }, .deadline_ns = 10 * MS * US_NS },
 	[SHORT] = { .id = 0x103, .class = SLOTS_LATEST, .deadline_ns = 1 * MS * US_NS },
 };
 
@@ -233,11 +234,11 @@ static void run(const struct step *step)
 
 /* ---- order ---- */
 
-static void urgent_then_latest_then_queue(void)
+static void urgent_then_latest_then_command_then_queue(void)
 {
-	RUN(PUT(0, REQ, 1), PUT(0, REF2, 1), PUT(0, REF, 1), PUT(0, HALT, 1), PUT(0, REQ2, 1), NEXT(0),
-	    TAKE(0, HALT, 1), TAKE(0, REF, 1), ECHO(0, HALT, 1), TAKE(0, REF2, 1), ECHO(0, REF, 1), TAKE(0, REQ, 1),
-	    ECHO(0, REF2, 1), TAKE(0, REQ2, 1));
+	RUN(PUT(0, CMD, 1), PUT(0, REQ, 1), PUT(0, REF2, 1), PUT(0, REF, 1), PUT(0, HALT, 1), PUT(0, REQ2, 1), NEXT(0),
+	    TAKE(0, HALT, 1), TAKE(0, REF, 1), ECHO(0, HALT, 1), TAKE(0, REF2, 1), ECHO(0, REF, 1), TAKE(0, CMD, 1),
+	    ECHO(0, REF2, 1), TAKE(0, REQ, 1), ECHO(0, CMD, 1), TAKE(0, REQ2, 1));
 }
 
 static void identifiers_as_in_arbitration(void)
@@ -421,6 +422,23 @@ static void a_queue_keeps_all_in_order(void)
 	    ECHO(0, REQ, 2), TAKE(0, REQ, 1));
 }
 
+static void commands_are_kept_in_order_and_go_before_questions(void)
+{
+	RUN(PUT(0, REQ, 1), PUT(0, CMD, 2), PUT(0, CMD, 2), PUT(0, CMD, 1), COUNT(replaced, 0), TAKE(0, CMD, 2),
+	    TAKE(0, CMD, 2), ECHO(0, CMD, 2), TAKE(0, CMD, 1), ECHO(0, CMD, 2), TAKE(0, REQ, 1), ECHO(0, CMD, 1),
+	    ECHO(0, REQ, 1), PUT(0, CMD, 3), NONE(10 * MS), LOST(CMD, 3, SLOTS_EXPIRED), NO_LOSS);
+}
+
+static void a_full_queue_of_questions_refuses_no_command(void)
+{
+	for (unsigned int i = 0; i < SLOTS_QUEUE_MAX; i++)
+		RUN(PUT(0, REQ, i));
+	for (unsigned int i = 0; i < SLOTS_COMMAND_MAX; i++)
+		RUN(PUT_IS(0, REQ, 0, -ENOSPC), PUT(0, CMD, i));
+	RUN(PUT_IS(0, CMD, 0, -ENOSPC), TAKE(0, CMD, 0), PUT_IS(0, REQ, 0, -ENOSPC), PUT(0, CMD, 0), CANCEL(REQ),
+	    PUT_IS(0, CMD, 0, -ENOSPC), PUT(0, REQ, 0));
+}
+
 static void a_queue_is_bounded_and_takes_nobody_elses_place(void)
 {
 	for (unsigned int i = 0; i < SLOTS_QUEUE_MAX; i++)
@@ -557,7 +575,7 @@ static void reports_of_losses_are_bounded(void)
 		RUN(PUT(0, REQ, i), REJECT(0, REQ, i));
 	RUN(LOST(REQ, 3, SLOTS_REJECTED), COUNT(lost, SLOTS_LOSSES_MAX + 3));
 	while (slots_lost(&slots, &loss))
-		TEST_ASSERT_EQUAL_UINT(4 + n++, loss.frame.data[1]);
+		TEST_ASSERT_EQUAL_UINT(4 + n++, loss.frame.data[0] << 8 | loss.frame.data[1]);
 	TEST_ASSERT_EQUAL_UINT(SLOTS_LOSSES_MAX - 1, n);
 }
 
@@ -759,7 +777,7 @@ static void nothing_is_handed_over_while_the_link_is_down(void)
 static void what_a_halt_overtook_can_be_cancelled(void)
 {
 	RUN(PUT(0, REF, 1), PUT(0, REQ, 1), PUT(0, REF2, 1), PUT(0, HALT, 1), CANCEL(REF2), COUNT(cancelled, 1),
-	    CANCEL(SLOTS_ALL), COUNT(cancelled, 3), TAKE(0, HALT, 1), NONE(0), NO_LOSS);
+	    PUT(0, CMD, 1), CANCEL(SLOTS_ALL), COUNT(cancelled, 4), TAKE(0, HALT, 1), NONE(0), NO_LOSS);
 }
 
 static void only_what_a_row_says_is_taken(void)
@@ -802,7 +820,8 @@ static void rows_that_make_no_sense_are_named(void)
 	} wrong[] = {
 		{ { .id = 0x800, .period_ns = 1 }, "row 0 of the frames to send, 800: no identifier" },
 		{ { .id = FRAME_ERR, .period_ns = 1 }, "row 0 of the frames to send, 20000000: no identifier" },
-		{ { .id = 0x0ef, .period_ns = 1, .class = 3 }, "row 0 of the frames to send, 0EF: no class" },
+		{ { .id = 0x0ef, .period_ns = 1, .class = SLOTS_CLASSES },
+		  "row 0 of the frames to send, 0EF: no class" },
 		{ { .id = 1 }, "row 0 of the frames to send, 001: neither a period nor a deadline" },
 		{ { .id = 1, .period_ns = -1, .deadline_ns = 1 }, "row 0 of the frames to send, 001: neither" },
 		{ { .id = 1, .period_ns = 1, .deadline_ns = -1 }, "row 0 of the frames to send, 001: neither" },
@@ -894,7 +913,7 @@ static void every_state_and_reason_has_a_name(void)
 int main(void)
 {
 	UNITY_BEGIN();
-	RUN_TEST(urgent_then_latest_then_queue);
+	RUN_TEST(urgent_then_latest_then_command_then_queue);
 	RUN_TEST(identifiers_as_in_arbitration);
 	RUN_TEST(first_come_first_served);
 	RUN_TEST(steps_order_a_class_before_identifiers);
@@ -916,6 +935,8 @@ int main(void)
 	RUN_TEST(a_key_that_is_not_carried_is_another);
 	RUN_TEST(remote_frames_have_no_key);
 	RUN_TEST(a_queue_keeps_all_in_order);
+	RUN_TEST(commands_are_kept_in_order_and_go_before_questions);
+	RUN_TEST(a_full_queue_of_questions_refuses_no_command);
 	RUN_TEST(a_queue_is_bounded_and_takes_nobody_elses_place);
 	RUN_TEST(two_in_flight_and_no_more);
 	RUN_TEST(echoes_match_by_content_in_order);

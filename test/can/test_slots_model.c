@@ -34,6 +34,8 @@ static struct slots_row rows[] = {
 	{ .id = 0x080, .class = SLOTS_LATEST, .deadline_ns = 5 * MS, .step = 1 },
 	{ .id = 0x101, .class = SLOTS_LATEST, .key = { 0x07 }, .deadline_ns = 4 * MS, .step = 2 },
 	{ .id = 0x001, .class = SLOTS_QUEUE, .deadline_ns = 20 * MS, .step = 1 },
+	{ .id = 0x101, .class = SLOTS_COMMAND, .deadline_ns = 10 * MS },
+	{ .id = 0x780, .class = SLOTS_COMMAND, .deadline_ns = 25 * MS },
 };
 
 /* ---- the model ---- */
@@ -81,7 +83,7 @@ static unsigned int count(enum fate fate)
 
 static bool goes_before(const struct put *a, const struct put *b)
 {
-	static const int order[] = { [SLOTS_URGENT] = 0, [SLOTS_LATEST] = 1, [SLOTS_QUEUE] = 2 };
+	static const int order[] = { [SLOTS_URGENT] = 0, [SLOTS_LATEST] = 1, [SLOTS_COMMAND] = 2, [SLOTS_QUEUE] = 3 };
 	int by_class = order[rows[a->row].class] - order[rows[b->row].class];
 	int by_step = rows[a->row].step - rows[b->row].step;
 	int by_id = bits_arbitrate(&a->frame, &b->frame);
@@ -137,9 +139,14 @@ static bool same_key(const struct put *a, const struct put *b)
 	return a->row == b->row;
 }
 
+static bool is_queued(unsigned int row)
+{
+	return rows[row].class == SLOTS_COMMAND || rows[row].class == SLOTS_QUEUE;
+}
+
 static int model_put(unsigned int row, const struct frame *frame)
 {
-	static const unsigned int room[] = { SLOTS_URGENT_MAX, SLOTS_LATEST_MAX, SLOTS_QUEUE_MAX };
+	static const unsigned int room[] = { SLOTS_URGENT_MAX, SLOTS_LATEST_MAX, SLOTS_COMMAND_MAX, SLOTS_QUEUE_MAX };
 	struct put *p = &all[all_n];
 	unsigned int of_class = 0;
 	bool replaces = false;
@@ -148,7 +155,7 @@ static int model_put(unsigned int row, const struct frame *frame)
 	*p = (struct put){ WAITING, row, all_n, 0, now_ns + deadline_of(row), 0, false, *frame };
 	for (unsigned int i = 0; i < all_n; i++) {
 		of_class += all[i].fate == WAITING && rows[all[i].row].class == rows[row].class;
-		if (all[i].fate == WAITING && rows[row].class != SLOTS_QUEUE && same_key(&all[i], p)) {
+		if (all[i].fate == WAITING && !is_queued(row) && same_key(&all[i], p)) {
 			all[i].fate = REPLACED;
 			p->place = all[i].place;
 			replaces = true;
@@ -343,14 +350,14 @@ static void check_taken(const struct put *p)
 	for (unsigned int i = 0; i < all_n; i++) {
 		if (all[i].fate != WAITING)
 			continue;
-		if (rows[p->row].class == SLOTS_QUEUE && all[i].row == p->row)
+		if (is_queued(p->row) && all[i].row == p->row)
 			TEST_ASSERT_TRUE_MESSAGE(&all[i] >= p, where);
 		if (rows[all[i].row].class == rows[p->row].class)
 			TEST_ASSERT_TRUE_MESSAGE(rows[all[i].row].step >= rows[p->row].step, where);
 		if (rows[all[i].row].class == SLOTS_URGENT)
 			TEST_ASSERT_TRUE_MESSAGE(rows[p->row].class == SLOTS_URGENT, where);
 	}
-	for (const struct put *newer = p + 1; rows[p->row].class != SLOTS_QUEUE && newer < all + all_n; newer++)
+	for (const struct put *newer = p + 1; !is_queued(p->row) && newer < all + all_n; newer++)
 		if (same_key(p, newer))
 			TEST_ASSERT_TRUE_MESSAGE(newer->fate == CANCELLED, where);
 }

@@ -578,11 +578,11 @@ static void rows_serve_slots(void)
 	expect_next(&halt);
 	expect_next(&move);
 	expect_next(&watchdog);
-	expect_next(&get[0]);
-	expect_next(&get[1]);
 	expect_next(&set[0]);
 	expect_next(&reset);
 	expect_next(&set[1]);
+	expect_next(&get[0]);
+	expect_next(&get[1]);
 	TEST_ASSERT_NULL(slots_take(&slots, 2));
 	TEST_ASSERT_EQUAL_UINT64(1, slots_counts(&slots)->replaced);
 }
@@ -593,8 +593,8 @@ static void rows_are_what_the_driver_declares(void)
 		{ 0x0E0, SLOTS_URGENT, { 0xFF }, 1, 1, false, false, false },
 		{ 0x0E0, SLOTS_LATEST, { 0xFF }, 8, 2, true, false, false },
 		{ 0x100, SLOTS_LATEST, { 0xFF }, 1, 0, false, true, true },
-		{ 0x0E0, SLOTS_QUEUE, { 0xFF, 0xFF }, 6, 2, false, false, false },
-		{ 0x0E0, SLOTS_QUEUE, { 0xFF }, 1, 1, true, false, false },
+		{ 0x0E0, SLOTS_COMMAND, { 0xFF, 0xFF }, 6, 2, false, false, false },
+		{ 0x0E0, SLOTS_COMMAND, { 0xFF }, 1, 1, true, false, false },
 		{ 0x0C0, SLOTS_QUEUE, { 0xFF, 0xFF }, 2, 2, false, true, false },
 	};
 

@@ -84,8 +84,8 @@ expected_frames() {
 		echo "tx 0E$module urgent 1 False False 20000 0A$module"
 		echo "tx 0E$module latest 6 True False 5000 0A$module"
 		[ $module != 8 ] || echo "tx 100 latest 1 False True 10000 None"
-		echo "tx 0E$module queue 6 False False 20000 0A$module"
-		echo "tx 0E$module queue 1 True False 20000 0A$module"
+		echo "tx 0E$module command 6 False False 20000 0A$module"
+		echo "tx 0E$module command 1 True False 20000 0A$module"
 		echo "tx 0C$module queue 2 False False 20000 0A$module"
 	done
 	for module in 8 9 A; do

@@ -104,7 +104,7 @@ for f in o["frames"]:
     assert set(f) == set("bus id ext dir len class moves shared key period_us deadline_us reply".split()), f
     assert f["dir"] in ("tx", "rx") and 0 <= f["len"] <= 8
     assert len(f["id"]) == (8 if f["ext"] else 3) and int(f["id"], 16) >= 0
-    assert (f["class"] in ("urgent", "latest", "queue")) == (f["dir"] == "tx")
+    assert (f["class"] in ("urgent", "latest", "command", "queue")) == (f["dir"] == "tx")
     assert f["dir"] == "rx" or len(f["key"]) == 2 * f["len"]'
 }
 
