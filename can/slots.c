@@ -52,9 +52,12 @@ static void set_options(struct slots *s, const struct slots_options *options)
 
 	if (options)
 		*o = *options;
+	if (!o->in_flight)
+		o->in_flight = 2;
 	if (!o->bitrate)
 		o->bitrate = 1000000;
 	s->frame_ns = BITS_MAX * NS_PER_S / o->bitrate;
+	s->patience_ns = (slots_most(o->in_flight, SLOTS_PROBES) + 1) * s->frame_ns + 2 * SLOTS_MS_NS;
 	if (o->retry_ns <= 0)
 		o->retry_ns = slots_least(3 * s->frame_ns, SLOTS_MS_NS);
 	if (o->probe_after_ns <= 0)
@@ -71,6 +74,10 @@ int slots_init(struct slots *s, const struct slots_row *rows, unsigned int rows_
 	memset(s, 0, sizeof(*s));
 	if (rows_n > SLOTS_ROWS_MAX) {
 		error_add(errors, "%u rows of frames to send on one bus: at most %d", rows_n, SLOTS_ROWS_MAX);
+		return -EINVAL;
+	}
+	if (options && options->in_flight > SLOTS_IN_FLIGHT_MAX) {
+		error_add(errors, "in_flight: %u frames: at most %d", options->in_flight, SLOTS_IN_FLIGHT_MAX);
 		return -EINVAL;
 	}
 	for (unsigned int i = 0; i < rows_n; i++) {

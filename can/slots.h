@@ -49,15 +49,18 @@
  * Frames of another class, or of the same step, may leave in between.  On a bus that is not proven (below) harmless
  * frames leave alone, so a row that is harmless must not have a higher step than one of its class that is not.
  *
- * At most two frames are in flight: handed over and not yet confirmed by their own echo.  What is in flight belongs
- * to the kernel, which sends it however old it has become; only resetting the link removes it.
+ * At most so many frames are in flight as slots_options says: handed over and not yet confirmed by their own echo.  What
+ * is in flight belongs to the kernel, which sends it however old it has become; only resetting the link removes it.
+ * Two keep a controller busy.  An adapter that confirms late, as over USB, needs more for a full bus; with one, what
+ * leaves next is decided as late as can be, at the price of a gap behind each frame.
  *
- * Stall: a frame in flight has not been confirmed for its row's deadline (at least 3 frame times + 2 ms) in which
- * nothing was received, or for twice that (at least 20 ms) whatever was received.  The time counts from its
+ * Stall: a frame in flight has not been confirmed for its row's deadline (at least 2 ms and a frame time for each that
+ * may be in flight and for one more, at least 3 in all) in which nothing was received, or for twice that (at least 20 ms) whatever was received.  The time counts from its
  * hand-over or from the last confirmation: before that it stood behind another.  While stalled nothing is handed
  * over and what waits expires.  It ends with the reset of the link or with a confirmation, whichever comes first.
  * After 50 ms without either, the link's owner is not there: then the frames in flight are the probe, and if there
- * is but one, a fresh one joins it, for more than two never may be there when the bus comes back.
+ * is but one, a fresh one joins it, whatever slots_options says: if the kernel has lost the one, the other ends the
+ * stall.  More do not join: they would be stale when the bus comes back.
  *
  * A link that was reset, or one that nobody has used yet, may still lead to a dead bus, on which whatever is handed
  * over grows stale before the next reset.  So until a first confirmation (slots_proven) a single frame is in flight,
@@ -67,7 +70,7 @@
  *
  * A frame can vanish from the kernel without an echo.  A link that went down says so (slots_link_reset), and so does
  * bus-off.  One that is overtaken by the confirmation of a later one is gone: an interface sends in the order of
- * hand-over.  If both are gone at once (a queueing discipline that drops, a receive buffer that overflowed while
+ * hand-over.  If all are gone at once (a queueing discipline that drops, a receive buffer that overflowed while
  * this process was stopped), the bus looks dead though it is not.  Silence proves nothing, nor does a flood of more
  * urgent frames, behind which ours would wait for ever; so the oldest is given up only upon evidence, that
  * receptions were dropped or that a frame has passed which would have lost arbitration against it while stalled,
@@ -109,7 +112,7 @@ struct slots_row {
 #define SLOTS_COMMAND_MAX 64
 #define SLOTS_QUEUE_MAX 64
 #define SLOTS_WAITING_MAX (SLOTS_URGENT_MAX + SLOTS_LATEST_MAX + SLOTS_COMMAND_MAX + SLOTS_QUEUE_MAX)
-#define SLOTS_IN_FLIGHT_MAX 2
+#define SLOTS_IN_FLIGHT_MAX 8 /* more would only be stale after a stall, and a queue of the kernel may have 10 */
 /* Reports kept until they are fetched, then the oldest make room: all that can be lost at one time. */
 #define SLOTS_LOSSES_MAX (SLOTS_URGENT_MAX + SLOTS_COMMAND_MAX + SLOTS_QUEUE_MAX + SLOTS_IN_FLIGHT_MAX)
 #define SLOTS_DEADLINE_MAX_NS 3600000000000
@@ -117,6 +120,7 @@ struct slots_row {
 /* What is 0 has the value in brackets. */
 struct slots_options {
 	uint32_t bitrate;	/* bit/s (1000000) */
+	unsigned int in_flight; /* frames in flight at a time, 1 to SLOTS_IN_FLIGHT_MAX (2) */
 	int64_t retry_ns;	/* after a refusal, unless an echo comes earlier (3 frame times, at most 1 ms) */
 	int64_t probe_after_ns; /* stalled for so long without a reset, the owner is not there (50 ms) */
 	int64_t give_up_ns;	/* from the evidence that a frame in flight is gone (1 s) */
@@ -168,6 +172,7 @@ struct slots { /* private; about 40 kB */
 	unsigned int rows_n;
 	struct slots_options options;
 	int64_t frame_ns;
+	int64_t patience_ns;	       /* the shortest time to a stall */
 	bool harmless;		       /* there are such rows */
 	uint64_t rank[SLOTS_ROWS_MAX]; /* what is sent first has the lower one; equal for one class, step and id */
 
@@ -191,6 +196,7 @@ struct slots { /* private; about 40 kB */
 		struct frame frame;
 	} in_flight[SLOTS_IN_FLIGHT_MAX]; /* in the order of hand-over */
 	unsigned int in_flight_n;
+	unsigned int stall_room; /* how many there may be in this stall */
 
 	enum slots_state state;
 	int64_t since_ns; /* of the state */

@@ -30,7 +30,7 @@ static int64_t stall_at_ns(const struct slots *s)
 
 	for (unsigned int i = 0; i < s->in_flight_n; i++) {
 		const struct slots_in_flight *f = &s->in_flight[i];
-		const int64_t limit_ns = slots_most(slots_deadline_ns(s, f->row), 3 * s->frame_ns + 2 * SLOTS_MS_NS);
+		const int64_t limit_ns = slots_most(slots_deadline_ns(s, f->row), s->patience_ns);
 		const int64_t from_ns = slots_most(f->handed_ns, s->confirmed_ns);
 
 		at_ns = slots_least(at_ns, slots_most(from_ns, s->received_ns) + limit_ns);
@@ -51,6 +51,7 @@ static void watch(struct slots *s, int64_t now_ns)
 		enter_state(s, SLOTS_STALLED, now_ns);
 		s->proven = false;
 		s->counts.stalls++;
+		s->stall_room = s->in_flight_n > SLOTS_PROBES ? s->in_flight_n : SLOTS_PROBES;
 		for (unsigned int i = 0; i < s->in_flight_n; i++)
 			s->in_flight[i].stalled = true;
 	}
@@ -131,12 +132,24 @@ void slots_link_reset(struct slots *s, int64_t now_ns)
 
 /* ---- hand-over ---- */
 
+/* How many may be in flight, as things are. */
+static unsigned int room(const struct slots *s)
+{
+	switch (s->state) {
+	case SLOTS_RUNNING:
+		return s->proven ? s->options.in_flight : 1;
+	case SLOTS_STALLED:
+		return s->stall_room;
+	case SLOTS_DOWN:
+		break;
+	}
+	return 0;
+}
+
 /* The place of what is to go first, as things are; -1: nothing may. */
 static int first_place(struct slots *s)
 {
-	const unsigned int room = s->state == SLOTS_RUNNING && !s->proven ? 1 : SLOTS_IN_FLIGHT_MAX;
-
-	if (s->in_flight_n >= room || s->state == SLOTS_DOWN)
+	if (s->in_flight_n >= room(s))
 		return -1;
 	for (unsigned int place = 0; place < s->waiting_n; place++) {
 		const struct slots_row *row = &s->rows[slots_place(s, place)->row];

@@ -10,6 +10,7 @@
 #include "can/slots.h"
 
 #define SLOTS_MS_NS 1000000ll
+#define SLOTS_PROBES 2 /* in flight in a stall, if fewer were when it began */
 
 static inline int64_t slots_least(int64_t a, int64_t b)
 {

@@ -51,6 +51,8 @@ const struct settings_row robot_bus_rows[] = {
 		      "where in the bit it is read; 0: the controller's choice"),
 	SETTINGS_INT("restart_ms", struct robot_bus, restart_ms, "ms", "0", "0", "10000",
 		     "restart after bus-off; 0: by its owner, once all drivers on it hold"),
+	SETTINGS_INT("in_flight", struct robot_bus, in_flight, "frames", "2", "1", "8",
+		     "frames of one driver that the interface holds at a time"),
 	SETTINGS_TEXT("clock", struct robot_bus, clock, "none", "frame sent first in each cycle, or none",
 		      .check = clock_form),
 	SETTINGS_INT("clock_divider", struct robot_bus, clock_divider, "cycles", "1", "1", "1000",

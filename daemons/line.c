@@ -60,7 +60,8 @@ int line_open(struct line *line, int64_t now_ns, struct error_sink *errors)
 		.errors = true,
 		.later = true,
 	};
-	const struct slots_options slots = { .bitrate = (uint32_t)line->setup->bitrate };
+	const struct slots_options slots = { .bitrate = (uint32_t)line->setup->bitrate,
+					     .in_flight = (unsigned int)line->setup->in_flight };
 	int status;
 
 	line->filters[line->receives_n] = (struct bus_filter){ line->tick_id, exactly(line->tick_id) };

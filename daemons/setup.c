@@ -84,6 +84,7 @@ static void take_robot_bus(struct setup_bus *bus, const struct robot_bus *from)
 	snprintf(bus->name, sizeof(bus->name), "%s", from->name);
 	snprintf(bus->interface, sizeof(bus->interface), "%s", from->interface);
 	bus->bitrate = from->bitrate;
+	bus->in_flight = from->in_flight;
 	bus->robot = from;
 }
 

@@ -24,6 +24,7 @@ struct setup_bus {
 	char name[TEXT_NAME_MAX + 1];
 	char interface[ROBOT_INTERFACE_MAX];
 	int64_t bitrate;
+	int64_t in_flight;	       /* 0: the usual */
 	const struct robot_bus *robot; /* NULL: not from the file */
 };
 

@@ -153,7 +153,7 @@ static bool all_full(void)
 	struct stall_said said[STALL_DRIVERS];
 
 	for (unsigned int i = stall_living(said); i-- > 0;)
-		if (said[i].in_flight < SLOTS_IN_FLIGHT_MAX || said[i].turn_ns < stall_run.broke_ns)
+		if (said[i].in_flight < 2 || said[i].turn_ns < stall_run.broke_ns)
 			return false;
 	return true;
 }

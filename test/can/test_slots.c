@@ -89,6 +89,14 @@ struct step {
 	}
 #define STATE(state, since_us) STEP(OP_STATE, since_us, 0, 0, state)
 
+static char said[ERROR_LINE_MAX];
+
+static void keep_line(void *to, const char *line)
+{
+	(void)to;
+	snprintf(said, sizeof(said), "%s", line);
+}
+
 static struct slots slots;
 static struct slots_row table[ROWS]; /* other rows than the above */
 static const struct slots_row *frame_rows = rows;
@@ -464,6 +472,23 @@ static void two_in_flight_and_no_more(void)
 	    COUNT(late, 0));
 }
 
+/* Each depth: so many are handed over, an echo makes room for one, and the order stays. */
+static void as_many_in_flight_as_the_option_says(void)
+{
+	for (unsigned int depth = 1; depth <= SLOTS_IN_FLIGHT_MAX; depth++) {
+		start(&(struct slots_options){ .in_flight = depth });
+		for (unsigned int i = 0; i <= depth; i++)
+			RUN(PUT(0, REQ, i));
+		for (unsigned int i = 0; i < depth; i++)
+			RUN(TAKE(0, REQ, i));
+		RUN(NONE(0), ECHO(1, REQ, 0), TAKE(1, REQ, depth), NONE(1), ECHO(2, REQ, depth));
+		for (unsigned int i = 1; i < depth; i++)
+			RUN(LOST(REQ, i, SLOTS_OVERTAKEN));
+		RUN(NO_LOSS);
+		TEST_ASSERT_EQUAL_UINT(0, slots_in_flight(&slots));
+	}
+}
+
 static void echoes_match_by_content_in_order(void)
 {
 	RUN(PUT(0, REQ, 7), PUT(MS, REQ, 7), TAKE(MS, REQ, 7), TAKE(MS, REQ, 7), ECHO(10 * MS, REQ, 7), COUNT(late, 0),
@@ -704,6 +729,74 @@ static void with_the_last_in_flight_given_up_it_runs_again(void)
 	    STATE(SLOTS_RUNNING, 1000 * MS), PUT(1000 * MS, REF, 2), TAKE(1000 * MS, REF, 2));
 }
 
+/* ---- stall, with other depths than two ---- */
+
+static void patience_grows_with_what_may_be_in_flight(void)
+{
+	static const struct {
+		unsigned int depth;
+		int64_t stall_us;
+	} cases[] = { { 0, 2480 }, { 1, 2480 }, { 2, 2480 }, { 3, 2640 }, { 8, 3440 } };
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		start(&(struct slots_options){ .in_flight = cases[i].depth });
+		RUN(PUT(0, SHORT, 1), TAKE(0, SHORT, 1), NEXT(cases[i].stall_us), NONE(cases[i].stall_us - 1),
+		    STATE(SLOTS_RUNNING, 0), NONE(cases[i].stall_us), STATE(SLOTS_STALLED, cases[i].stall_us));
+	}
+}
+
+/* Also beside a single one of a bus that has one in flight at a time, else a lost frame would end it for ever. */
+static void at_most_one_probe_joins_whatever_the_depth(void)
+{
+	static const unsigned int depths[] = { 1, 2, 8 };
+
+	for (size_t i = 0; i < sizeof(depths) / sizeof(depths[0]); i++) {
+		start(&(struct slots_options){ .in_flight = depths[i] });
+		RUN(PUT(0, REF, 1), TAKE(0, REF, 1), NONE(5 * MS), PUT(55 * MS, REF, 2), PUT(55 * MS, REF2, 2),
+		    TAKE(55 * MS, REF, 2), NONE(55 * MS), ECHO(56 * MS, REF, 2), LOST(REF, 1, SLOTS_OVERTAKEN), NO_LOSS,
+		    TAKE(56 * MS, REF2, 2), COUNT(stalls, 1));
+	}
+}
+
+static void after_a_stall_the_depth_holds_again(void)
+{
+	start(&(struct slots_options){ .in_flight = 1 });
+	RUN(PUT(0, REF, 1), TAKE(0, REF, 1), NONE(5 * MS), PUT(55 * MS, REF, 2), PUT(55 * MS, REF2, 2),
+	    TAKE(55 * MS, REF, 2), ECHO(56 * MS, REF, 1), STATE(SLOTS_RUNNING, 56 * MS), NONE(56 * MS),
+	    ECHO(57 * MS, REF, 2), TAKE(57 * MS, REF2, 2), NONE(57 * MS));
+}
+
+static void in_a_stall_there_are_no_more_than_at_its_beginning(void)
+{
+	start(&(struct slots_options){ .in_flight = 8 });
+	RUN(PUT(0, REQ, 1), PUT(0, REQ, 2), PUT(0, REQ, 3), TAKE(0, REQ, 1), TAKE(0, REQ, 2), TAKE(0, REQ, 3),
+	    NONE(10 * MS), STATE(SLOTS_STALLED, 10 * MS), PUT(100 * MS, REF, 1), NONE(100 * MS),
+	    /* One is given up upon evidence: a fresh one takes its place as the probe, and ends the stall. */
+	    OVERFLOW(100 * MS), PUT(1100 * MS, REF, 2), PUT(1100 * MS, REF2, 2), TAKE(1100 * MS, REF, 2),
+	    LOST(REQ, 1, SLOTS_GIVEN_UP), NONE(1100 * MS), ECHO(1101 * MS, REF, 2), LOST(REQ, 2, SLOTS_OVERTAKEN),
+	    LOST(REQ, 3, SLOTS_OVERTAKEN), STATE(SLOTS_RUNNING, 1101 * MS), TAKE(1101 * MS, REF2, 2));
+}
+
+static void all_in_flight_are_lost_with_the_link(void)
+{
+	start(&(struct slots_options){ .in_flight = 8 });
+	for (unsigned int i = 0; i < 8; i++)
+		RUN(PUT(0, REQ, i), TAKE(0, REQ, i));
+	RUN(RESET(1));
+	for (unsigned int i = 0; i < 8; i++)
+		RUN(LOST(REQ, i, SLOTS_FLUSHED));
+	RUN(NO_LOSS, PUT(1, REQ, 1), PUT(1, REQ, 2), TAKE(1, REQ, 1), NONE(1)); /* one until it is proven */
+}
+
+static void a_depth_that_makes_no_sense_is_named(void)
+{
+	struct error_sink errors = { .line = keep_line };
+
+	TEST_ASSERT_EQUAL_INT(-EINVAL,
+			      slots_init(&slots, rows, ROWS, &(struct slots_options){ .in_flight = 9 }, &errors));
+	TEST_ASSERT_EQUAL_STRING("in_flight: 9 frames: at most 8", said);
+}
+
 /* ---- proof ---- */
 
 static void one_in_flight_until_the_first_confirmation(void)
@@ -802,14 +895,6 @@ static void nothing_comes_between_taking_and_answering(void)
 	RUN(PUT(0, HALT, 1));
 	slots_handed(&slots, 0);
 	RUN(COUNT(handed, 0), TAKE(0, HALT, 1), TAKE(0, REF2, 1));
-}
-
-static char said[ERROR_LINE_MAX];
-
-static void keep_line(void *to, const char *line)
-{
-	(void)to;
-	snprintf(said, sizeof(said), "%s", line);
 }
 
 static void rows_that_make_no_sense_are_named(void)
@@ -939,6 +1024,7 @@ int main(void)
 	RUN_TEST(a_full_queue_of_questions_refuses_no_command);
 	RUN_TEST(a_queue_is_bounded_and_takes_nobody_elses_place);
 	RUN_TEST(two_in_flight_and_no_more);
+	RUN_TEST(as_many_in_flight_as_the_option_says);
 	RUN_TEST(echoes_match_by_content_in_order);
 	RUN_TEST(an_overtaken_one_is_lost);
 	RUN_TEST(a_confirmation_after_the_deadline_is_late);
@@ -971,6 +1057,12 @@ int main(void)
 	RUN_TEST(dropped_receptions_are_evidence_for_one);
 	RUN_TEST(a_confirmation_dispels_the_doubt);
 	RUN_TEST(with_the_last_in_flight_given_up_it_runs_again);
+	RUN_TEST(patience_grows_with_what_may_be_in_flight);
+	RUN_TEST(at_most_one_probe_joins_whatever_the_depth);
+	RUN_TEST(after_a_stall_the_depth_holds_again);
+	RUN_TEST(in_a_stall_there_are_no_more_than_at_its_beginning);
+	RUN_TEST(all_in_flight_are_lost_with_the_link);
+	RUN_TEST(a_depth_that_makes_no_sense_is_named);
 	RUN_TEST(one_in_flight_until_the_first_confirmation);
 	RUN_TEST(after_a_reset_and_after_a_stall_it_must_be_proven_again);
 	RUN_TEST(only_what_is_harmless_proves_a_bus);

@@ -106,7 +106,7 @@ static void run(void)
 	while (slots_waiting(&slots) + slots_in_flight(&slots) || seen_n < counts->confirmed)
 		turn();
 	TEST_ASSERT_EQUAL_UINT64(0, counts->lost + counts->expired + counts->no_room);
-	TEST_ASSERT_GREATER_THAN(TICKS, counts->replaced); /* the bus was too slow for many a tick */
+	TEST_ASSERT_GREATER_THAN(TICKS / 4, counts->replaced); /* the bus was too slow for many a tick */
 }
 
 /* Frames leave tick by tick, and within a tick step by step. */
@@ -140,9 +140,14 @@ static void expect_order(const struct order *order)
 
 static void with(const struct order *order)
 {
-	begin(order, NULL);
-	run();
-	expect_order(order);
+	static const unsigned int depths[] = { 1, 2, 8 };
+
+	for (unsigned int i = 0; i < sizeof(depths) / sizeof(depths[0]); i++) {
+		begin(order, &(struct slots_options){ .in_flight = depths[i] });
+		run();
+		expect_order(order);
+		bus_suite_end_case();
+	}
 }
 
 static void all_pdos_of_a_tick_then_its_sync(void)

@@ -34,7 +34,7 @@ static void open_text(const char *text)
 
 static const char krang[] = "robot: krang\n"
 			    "buses:\n"
-			    "  larm0: {interface: can0, sample_point: 0.75}\n"
+			    "  larm0: {interface: can0, sample_point: 0.75, in_flight: 8}\n"
 			    "  larm1: {interface: can1, bitrate: 500000, restart_ms: 0}\n"
 			    "  base: {interface: log:run 1.log, clock: 080#, clock_divider: 5, restart_ms: 100}\n"
 			    "  torso: {interface: wire:torso, clock: '100#0F'}\n"
@@ -71,6 +71,8 @@ static void buses(void)
 	TEST_ASSERT_EQUAL_INT64(0, bus->restart_ms);
 	TEST_ASSERT_EQUAL_STRING("", bus->clock);
 	TEST_ASSERT_EQUAL_INT64(1, bus->clock_divider);
+	TEST_ASSERT_EQUAL_INT64(8, bus->in_flight);
+	TEST_ASSERT_EQUAL_INT64(2, robot_bus(&robot, "larm1")->in_flight);
 	TEST_ASSERT_EQUAL_UINT(3, bus->node->line);
 	TEST_ASSERT_EQUAL_INT64(500000, robot_bus(&robot, "larm1")->bitrate);
 	bus = robot_bus(&robot, "base");

@@ -340,6 +340,35 @@ static void if_it_has_one(void)
 	ticks_with_two_buses(", clock: \"080#\"", "", "first: two, second: one");
 }
 
+/* ---- in flight ---- */
+
+static unsigned int depth;
+
+static void keep_depth(void)
+{
+	depth = fake.drv->lines[0].slots.options.in_flight;
+}
+
+static void the_robot_file_says_how_many_are_in_flight(void)
+{
+	static const struct {
+		const char *bus;
+		unsigned int depth;
+	} cases[] = { { "", 2 }, { ", in_flight: 1", 1 }, { ", in_flight: 8", 8 } };
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		drv_lib_at(3, keep_depth);
+		TEST_ASSERT_EQUAL_MESSAGE(0, drv_lib_main(robot_line(50, cases[i].bus, "")), drv_lib.said);
+		TEST_ASSERT_EQUAL(cases[i].depth, depth);
+		drv_lib_forget();
+	}
+	TEST_ASSERT_EQUAL(100, drv_lib_main(robot_line(50, ", in_flight: 9", "")));
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(drv_lib.said, "in_flight: 9 is above the maximum 8"), drv_lib.said);
+	drv_lib_at(3, keep_depth);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(50, "")); /* no file */
+	TEST_ASSERT_EQUAL(2, depth);
+}
+
 /* ---- claims ---- */
 
 static char claim_line[256];
@@ -947,6 +976,7 @@ int main(void)
 	RUN_TEST(a_bus_without_a_clock_frame_has_the_channel);
 	RUN_TEST(the_clock_frame_of_the_first_bus_counts);
 	RUN_TEST(if_it_has_one);
+	RUN_TEST(the_robot_file_says_how_many_are_in_flight);
 	RUN_TEST(every_identifier_that_is_not_shared_is_claimed_for_life);
 	RUN_TEST(on_every_bus);
 	RUN_TEST(a_taken_identifier);
