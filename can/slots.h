@@ -106,11 +106,15 @@ struct slots_row {
 	uint8_t step;	     /* within the class: the lower one leaves first */
 };
 
-#define SLOTS_ROWS_MAX 160  /* 31 modules with five rows each and one for all */
-#define SLOTS_URGENT_MAX 64 /* frames of a class that wait at a time */
-#define SLOTS_LATEST_MAX 128
-#define SLOTS_COMMAND_MAX 64
-#define SLOTS_QUEUE_MAX 64
+/* Rows of one bus.  pciod: 31 modules with 5 rows each and one for all, 156.  A Hubo with all of its 26 boards on one
+ * bus: 26 of 15 kinds (2 ways to stop, reference, 4 polls, 4 commands, 4 questions), 390.  CANopen: 64 drives of 7
+ * kinds (4 PDOs, SDO, guarding, NMT) and SYNC, 449. */
+#define SLOTS_ROWS_MAX 512
+/* Frames of a class that wait at a time: what the above put in one tick. */
+#define SLOTS_URGENT_MAX 128  /* 64 drives: disable and NMT stop */
+#define SLOTS_LATEST_MAX 384  /* 64 drives: 4 PDOs and guarding, 320, and SYNC */
+#define SLOTS_COMMAND_MAX 128 /* 31 modules: reset, configuration, 2 limits, 124; 26 boards: 4 */
+#define SLOTS_QUEUE_MAX 128   /* 31 modules: 3 questions, 93; 26 boards: 4, 104 */
 #define SLOTS_WAITING_MAX (SLOTS_URGENT_MAX + SLOTS_LATEST_MAX + SLOTS_COMMAND_MAX + SLOTS_QUEUE_MAX)
 #define SLOTS_IN_FLIGHT_MAX 8 /* more would only be stale after a stall, and a queue of the kernel may have 10 */
 /* Reports kept until they are fetched, then the oldest make room: all that can be lost at one time. */
@@ -167,7 +171,7 @@ enum slots_state {
 	SLOTS_DOWN, /* the link is */
 };
 
-struct slots { /* private; about 40 kB */
+struct slots { /* private; about 120 kB */
 	const struct slots_row *rows;
 	unsigned int rows_n;
 	struct slots_options options;

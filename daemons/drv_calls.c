@@ -70,8 +70,6 @@ int drv_add_send(struct drv *drv, const struct drv_send *send, struct error_sink
 			  send->bus);
 		return -EINVAL;
 	}
-	if (drv->sends_n == DRV_SENDS_MAX)
-		return no_room(errors, "kinds of frames to send", DRV_SENDS_MAX);
 	row = line_add_send(&drv->lines[send->bus], send, drv->sends_n);
 	if (row < 0)
 		return no_room(errors, "kinds of frames to send on one bus", SLOTS_ROWS_MAX);

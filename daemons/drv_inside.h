@@ -18,10 +18,11 @@
 #include "daemons/report.h"
 #include "daemons/setup.h"
 
-#define DRV_SENDS_MAX 512
-#define DRV_RECEIVES_MAX (MSG_BUSES * (LINE_RECEIVES_MAX + 1)) /* all that the buses have room for */
-#define DRV_OUTPUTS_MAX 16
-#define DRV_CLAIMS_MAX 16
+/* All that the buses have room for.  An eight-bus Krang in one process sends 8 x 156 kinds. */
+#define DRV_SENDS_MAX (MSG_BUSES * SLOTS_ROWS_MAX)
+#define DRV_RECEIVES_MAX (MSG_BUSES * (LINE_RECEIVES_MAX + 1))
+#define DRV_OUTPUTS_MAX 16 /* a Hubo: 4 force/torque sensors, 2 tilt sensors, 3 IMUs, power */
+#define DRV_CLAIMS_MAX 16  /* 8 buses, and as many more; launch/achstart/check_claims.h counts on it */
 #define DRV_FAULTS_MAX 64
 
 /* What woke the loop. */

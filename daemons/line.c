@@ -27,6 +27,16 @@ static uint32_t exactly(uint32_t id)
 	return KIND | (id & FRAME_EXT ? FRAME_EXT_MASK : FRAME_STD_MASK);
 }
 
+/* Most frames are of 11 bits: the search for their row begins at the first with the identifier. */
+static void index_last(struct line *line)
+{
+	const struct drv_receive *row = &line->receives[line->receives_n - 1].row;
+
+	for (uint32_t id = 0; id <= FRAME_STD_MASK; id++)
+		if (!line->first[id] && !((id ^ row->id) & row->id_mask))
+			line->first[id] = (uint16_t)line->receives_n;
+}
+
 int line_add_receive(struct line *line, const struct drv_receive *receive, unsigned int number)
 {
 	struct line_receive *r = &line->receives[line->receives_n];
@@ -39,7 +49,9 @@ int line_add_receive(struct line *line, const struct drv_receive *receive, unsig
 		r->row.from = "the device";
 	r->row.id_mask = receive->id_mask ? receive->id_mask | KIND : exactly(receive->id);
 	line->filters[line->receives_n] = (struct bus_filter){ receive->id, r->row.id_mask };
-	return (int)line->receives_n++;
+	line->receives_n++;
+	index_last(line);
+	return (int)line->receives_n - 1;
 }
 
 /* ---- opening ---- */
@@ -97,11 +109,14 @@ static bool has_len(const struct line_receive *r, const struct frame *frame)
 
 struct line_receive *line_takes(struct line *line, const struct bus_frame *got)
 {
+	unsigned int from = got->frame.id <= FRAME_STD_MASK ? line->first[got->frame.id] : 1;
 	bool odd = false;
 
 	if (got->flags & (BUS_OWN | BUS_QUEUED))
 		return NULL;
-	for (struct line_receive *r = line->receives; r < line->receives + line->receives_n; r++) {
+	for (; from && from <= line->receives_n; from++) {
+		struct line_receive *r = &line->receives[from - 1];
+
 		if (!has_id(r, &got->frame))
 			continue;
 		if (r->row.period_ns)

@@ -10,7 +10,10 @@
 #include "daemons/drv.h"
 #include "daemons/setup.h"
 
-#define LINE_RECEIVES_MAX 128
+/* Rows of one bus.  A Hubo with all of its 26 boards on one bus: 19 of 6 kinds (encoder, its second half, status,
+ * current, parameters, info) and 7 sensors of 3, 135.  CANopen: 32 drives of 7 kinds (4 PDOs, SDO, emergency,
+ * heartbeat), 224.  The kernel has 512 filters, of which the identifiers sent need one each. */
+#define LINE_RECEIVES_MAX 256
 
 struct line_receive {
 	struct drv_receive row;
@@ -46,6 +49,7 @@ struct line {
 	bool moving[SLOTS_ROWS_MAX]; /* what was last put into the row moves, and may still wait */
 	struct line_receive receives[LINE_RECEIVES_MAX];
 	unsigned int receives_n;
+	uint16_t first[FRAME_STD_MASK + 1]; /* row that takes an 11-bit data frame, from 1; 0: none does */
 
 	uint64_t odd, missing;
 	struct bus_filter filters[LINE_RECEIVES_MAX + 1];

@@ -453,8 +453,8 @@ static void a_queue_is_bounded_and_takes_nobody_elses_place(void)
 		RUN(PUT(0, REQ, i));
 	RUN(PUT_IS(0, REQ2, 1, -ENOSPC), COUNT(no_room, 1));
 	for (unsigned int i = 0; i < SLOTS_LATEST_MAX; i++)
-		RUN(PUT(0, REF, i << 8));
-	RUN(PUT_IS(0, REF2, 0, -ENOSPC), PUT(0, REF, 7), COUNT(replaced, 1));
+		RUN(PUT(0, i < 256 ? REF : REF2, i << 8 & 0xff00));
+	RUN(PUT_IS(0, SLOW, 0, -ENOSPC), PUT(0, REF, 7), COUNT(replaced, 1));
 	for (unsigned int i = 0; i < 16; i++)
 		RUN(PUT(0, HALT, i << 8));
 	RUN(TAKE(0, HALT, 0), CANCEL(HALT), TAKE(0, REF, 7), PUT(0, REF2, 1), CANCEL(REF), CANCEL(REF2),
@@ -926,7 +926,7 @@ static void rows_that_make_no_sense_are_named(void)
 	many[1].deadline_ns = SLOTS_DEADLINE_MAX_NS;
 	TEST_ASSERT_EQUAL_INT(0, slots_init(&slots, many, SLOTS_ROWS_MAX, NULL, &errors));
 	TEST_ASSERT_EQUAL_INT(-EINVAL, slots_init(&slots, many, SLOTS_ROWS_MAX + 1, NULL, &errors));
-	TEST_ASSERT_EQUAL_STRING("161 rows of frames to send on one bus: at most 160", said);
+	TEST_ASSERT_EQUAL_STRING("513 rows of frames to send on one bus: at most 512", said);
 }
 
 /* On a bus that is not proven harmless frames leave alone. */

@@ -149,7 +149,7 @@ static int declare_too_much(struct drv *drv, struct error_sink *none)
 	for (n = 0; n < LINE_RECEIVES_MAX; n++) /* those of the other bus come first */
 		TEST_ASSERT_EQUAL(n + 2, drv_add_receive(drv, &receive, &errors));
 	TEST_ASSERT_EQUAL(-ENOSPC, drv_add_receive(drv, &receive, &errors));
-	TEST_ASSERT_EQUAL_STRING("more than 128 kinds of frames to receive on one bus", first_line);
+	TEST_ASSERT_EQUAL_STRING("more than 256 kinds of frames to receive on one bus", first_line);
 	TEST_ASSERT_EQUAL(0, drv_row_bus(drv, 1));
 	TEST_ASSERT_EQUAL(1, drv_row_bus(drv, 2));
 
@@ -158,7 +158,7 @@ static int declare_too_much(struct drv *drv, struct error_sink *none)
 	for (n = 0; n < SLOTS_ROWS_MAX; n++)
 		TEST_ASSERT_EQUAL(n + 2, drv_add_send(drv, &send, &errors));
 	TEST_ASSERT_EQUAL(-ENOSPC, drv_add_send(drv, &send, &errors));
-	TEST_ASSERT_EQUAL_STRING("more than 160 kinds of frames to send on one bus", first_line);
+	TEST_ASSERT_EQUAL_STRING("more than 512 kinds of frames to send on one bus", first_line);
 
 	errors = kept();
 	for (n = 1; n < MSG_JOINTS; n++)
@@ -186,29 +186,66 @@ static void there_is_an_end_to_declaring(void)
 	TEST_ASSERT_EQUAL_MESSAGE(0, drv_lib_main(ON_WIRES " --check"), drv_lib.said);
 }
 
-static int declare_512(struct drv *drv, struct error_sink *none)
+/* ---- what large robots need ---- */
+
+static const struct body {
+	const char *name;
+	unsigned int buses, boards; /* boards: of each bus */
+	unsigned int sends[SLOTS_CLASSES], receives;
+} bodies[] = {
+	{ "an eight-bus Krang", 8, 31, { 1, 1, 2, 3 }, 1 },    { "a Hubo on two buses", 2, 13, { 2, 5, 4, 4 }, 6 },
+	{ "a Hubo on one bus", 1, 26, { 2, 5, 4, 4 }, 6 },     { "drives on two buses", 2, 32, { 2, 5, 1, 1 }, 7 },
+	{ "64 drives on each bus", 2, 64, { 1, 5, 0, 1 }, 3 },
+};
+static const struct body *body;
+
+/* One kind for each board, all of it put at once. */
+static void plan_board(struct drv *drv, unsigned int bus, unsigned int board)
 {
-	struct drv_send send = { .row = { .id = 0x300, .class = SLOTS_LATEST, .period_ns = 1000000 }, .len = 1 };
+	struct drv_receive receive = { .bus = bus, .id = 0x400 + 8 * board, .any_len = true };
 	struct error_sink errors = kept();
 
-	(void)none;
-	for (int n = 2; n < DRV_SENDS_MAX; n++) {
-		send.bus = 1 + (unsigned int)(n - 2) / SLOTS_ROWS_MAX;
-		TEST_ASSERT_EQUAL(n, drv_add_send(drv, &send, &errors));
+	for (unsigned int i = 0; i < body->receives; i++, receive.id++)
+		TEST_ASSERT_GREATER_OR_EQUAL_MESSAGE(0, drv_add_receive(drv, &receive, &errors), body->name);
+	for (enum slots_class class = 0; class < SLOTS_CLASSES; class ++)
+		for (unsigned int i = 0; i < body->sends[class]; i++) {
+			const struct drv_send send = { .bus = bus,
+						       .row = { .id = (board << 4 | i << 2 | class) & FRAME_STD_MASK,
+								.class = class,
+								.deadline_ns = 1 },
+						       .len = 1 };
+
+			TEST_ASSERT_GREATER_OR_EQUAL_MESSAGE(0, drv_add_send(drv, &send, &errors), body->name);
+		}
+}
+
+static int plan_body(struct drv *drv, struct error_sink *errors)
+{
+	for (unsigned int bus = 0; bus < body->buses; bus++) {
+		static struct slots slots;
+		const struct line *line = &drv->lines[bus];
+
+		for (unsigned int board = 0; board < body->boards; board++)
+			plan_board(drv, bus, board);
+		TEST_ASSERT_EQUAL_MESSAGE(0, slots_init(&slots, line->rows, line->sends_n, NULL, errors), body->name);
+		for (unsigned int row = 0; row < line->sends_n; row++)
+			TEST_ASSERT_EQUAL_MESSAGE(
+				0, slots_put(&slots, row, &(struct frame){ .id = line->rows[row].id }, 0), body->name);
 	}
-	send.bus = 5;
-	TEST_ASSERT_EQUAL(-ENOSPC, drv_add_send(drv, &send, &errors));
-	TEST_ASSERT_EQUAL_STRING("more than 512 kinds of frames to send", first_line);
 	return 0;
 }
 
-static void on_all_buses_together_as_well(void)
+static void large_robots_meet_no_limit(void)
 {
-	fake.plan = declare_512;
-	TEST_ASSERT_EQUAL_MESSAGE(0,
-				  drv_lib_main("--name arm --check --bus wire:a --bus wire:b --bus wire:c "
-					       "--bus wire:d --bus wire:e --bus wire:f"),
-				  drv_lib.said);
+	fake.plan = plan_body;
+	for (body = bodies; body < bodies + sizeof(bodies) / sizeof(bodies[0]); body++) {
+		char line[256] = "--name arm --check";
+
+		for (unsigned int i = 0; i < body->buses; i++)
+			sprintf(line + strlen(line), " --bus wire:%c", 'a' + (int)i);
+		TEST_ASSERT_EQUAL_MESSAGE(0, drv_lib_main(line), drv_lib.said);
+		TEST_ASSERT_EQUAL_STRING("", drv_lib.said);
+	}
 }
 
 static int add_long_names(struct drv *drv, struct error_sink *errors)
@@ -372,7 +409,7 @@ static void a_queue_has_an_end(void)
 {
 	drv_lib_at(3, fill_the_queue);
 	TEST_ASSERT_EQUAL(0, drv_lib_main("--name arm --bus left=wire:nowhere --set lock_memory=no"));
-	TEST_ASSERT_EQUAL(64, drv_lib.states[drv_lib.states_n - 1].common.bus[0].lost);
+	TEST_ASSERT_EQUAL(SLOTS_QUEUE_MAX, drv_lib.states[drv_lib.states_n - 1].common.bus[0].lost);
 }
 
 /* ---- how the bus is ---- */
@@ -701,7 +738,7 @@ int main(void)
 	RUN_TEST(given_on_the_line);
 	RUN_TEST(given_in_the_file);
 	RUN_TEST(there_is_an_end_to_declaring);
-	RUN_TEST(on_all_buses_together_as_well);
+	RUN_TEST(large_robots_meet_no_limit);
 	RUN_TEST(long_names_are_cut);
 	RUN_TEST(what_is_not_declared_cannot_leave);
 	RUN_TEST(each_bus_has_its_own_frames);
