@@ -182,12 +182,11 @@ struct slots { /* private; about 120 kB */
 
 	struct slots_waiting {
 		unsigned int row;
-		int64_t deadline_ns;
 		uint64_t key, key_mask; /* the bits of the data that count, and which of them it carries */
 		struct frame frame;
 	} waiting[SLOTS_WAITING_MAX];
-	uint16_t
-		order[SLOTS_WAITING_MAX]; /* the first waiting_n: indices in the order of sending; then the free ones */
+	int64_t deadlines_ns[SLOTS_WAITING_MAX]; /* of each of them; by themselves, for all are compared often */
+	uint16_t order[SLOTS_WAITING_MAX];	 /* the first waiting_n: in the order of sending; then the free ones */
 	unsigned int waiting_n, waiting_of[SLOTS_CLASSES];
 	int64_t earliest_ns; /* no deadline of a waiting frame is before it */
 	bool earliest_exact; /* one is at it */

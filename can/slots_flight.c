@@ -198,7 +198,7 @@ void slots_handed(struct slots *s, int64_t now_ns)
 		return;
 	}
 	s->in_flight[s->in_flight_n++] = (struct slots_in_flight){
-		w->row, now_ns, w->deadline_ns, s->state == SLOTS_STALLED, w->frame,
+		w->row, now_ns, s->deadlines_ns[w - s->waiting], s->state == SLOTS_STALLED, w->frame,
 	};
 }
 

@@ -21,6 +21,13 @@ static enum slots_class class_of(const struct slots *s, unsigned int row)
 	return s->rows[row].class;
 }
 
+/* What had this deadline is about to go. */
+static void forget_deadline(struct slots *s, unsigned int index)
+{
+	if (s->deadlines_ns[index] == s->earliest_ns)
+		s->earliest_exact = false;
+}
+
 /* The index stays in order, behind those that wait. */
 void slots_leave(struct slots *s, unsigned int place)
 {
@@ -29,7 +36,7 @@ void slots_leave(struct slots *s, unsigned int place)
 	s->waiting_of[class_of(s, s->waiting[index].row)]--;
 	memmove(s->order + place, s->order + place + 1, (s->waiting_n - place - 1) * sizeof(s->order[0]));
 	s->order[--s->waiting_n] = index;
-	s->earliest_exact = false;
+	forget_deadline(s, index);
 }
 
 static struct slots_waiting *enter(struct slots *s, unsigned int place, unsigned int row)
@@ -47,7 +54,7 @@ static void find_earliest(struct slots *s)
 {
 	s->earliest_ns = CLOCK_NEVER;
 	for (unsigned int i = 0; i < s->waiting_n; i++)
-		s->earliest_ns = slots_least(s->earliest_ns, slots_place(s, i)->deadline_ns);
+		s->earliest_ns = slots_least(s->earliest_ns, s->deadlines_ns[s->order[i]]);
 	s->earliest_exact = true;
 }
 
@@ -60,7 +67,7 @@ void slots_expire(struct slots *s, int64_t now_ns)
 	while (place < s->waiting_n) {
 		const struct slots_waiting *w = slots_place(s, place);
 
-		if (now_ns < w->deadline_ns) {
+		if (now_ns < s->deadlines_ns[s->order[place]]) {
 			place++;
 			continue;
 		}
@@ -126,6 +133,7 @@ int slots_put(struct slots *s, unsigned int row, const struct frame *frame, int6
 {
 	struct slots_waiting *w = NULL;
 	uint64_t key, key_mask;
+	int64_t deadline_ns;
 	unsigned int behind;
 	enum slots_class class;
 
@@ -140,7 +148,7 @@ int slots_put(struct slots *s, unsigned int row, const struct frame *frame, int6
 		w = find_same(s, row, behind, key, key_mask);
 	if (w) {
 		s->counts.replaced++;
-		s->earliest_exact = false;
+		forget_deadline(s, (unsigned int)(w - s->waiting));
 	} else if (s->waiting_of[class] == class_max[class]) {
 		s->counts.no_room++;
 		return -ENOSPC;
@@ -149,9 +157,11 @@ int slots_put(struct slots *s, unsigned int row, const struct frame *frame, int6
 		if (class == SLOTS_URGENT)
 			s->retry_ns = 0;
 	}
-	*w = (struct slots_waiting){ row, now_ns + slots_deadline_ns(s, row), key, key_mask, *frame };
-	if (w->deadline_ns <= s->earliest_ns) {
-		s->earliest_ns = w->deadline_ns;
+	*w = (struct slots_waiting){ row, key, key_mask, *frame };
+	deadline_ns = now_ns + slots_deadline_ns(s, row);
+	s->deadlines_ns[w - s->waiting] = deadline_ns;
+	if (deadline_ns <= s->earliest_ns) {
+		s->earliest_ns = deadline_ns;
 		s->earliest_exact = true;
 	}
 	s->counts.put++;

@@ -97,6 +97,7 @@ static const struct {
 	{ "slots.frame", "put, take, hand over, echo; nothing else waits", way, 0, 0 },
 	{ "slots.frame_20_waiting", "the same before 20 others", way, 10, 10 },
 	{ "slots.frame_180_waiting", "the same before 180 others", way, 120, 60 },
+	{ "slots.frame_360_waiting", "the same before 360 others", way, 240, 120 },
 	{ "slots.replace_64_keys", "put: one of 64 keys, and 116 others, wait", replace, 120, 60 },
 };
 #define ITEMS (sizeof(items) / sizeof(items[0]))
