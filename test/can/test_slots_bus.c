@@ -1,4 +1,5 @@
-/* test_slots_bus.c: slots on a bus whose every answer is the test's; then two processes on one that stalls. */
+/* test_slots_bus.c: slots on a bus whose every answer is the test's; then two processes on one that stalls.
+ * Also for slots_flight.c. */
 #include <errno.h>
 #include <string.h>
 

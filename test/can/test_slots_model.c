@@ -1,4 +1,5 @@
 /* test_slots_model.c: the slots against a model that keeps every frame ever put and looks at all of them each time.
+ * Also for slots_flight.c and slots_wait.c.
  *
  * Chance drives both, and a kernel that queues, refuses, confirms, loses and is reset.  After every step both must say
  * the same; and what they say must hold by itself: so many in flight, nothing past its deadline, the newest of its key.

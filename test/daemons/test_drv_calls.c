@@ -341,6 +341,47 @@ static void each_bus_has_its_own_frames(void)
 	TEST_ASSERT_EQUAL(1, drv_lib_last()->common.bus[1].sent);
 }
 
+/* Two PDOs and the SYNC behind them, which move. */
+static int add_pdos_and_sync(struct drv *drv, struct error_sink *errors)
+{
+	static const uint32_t ids[] = { 0x080, 0x301, 0x302 };
+
+	for (unsigned int i = 0; i < 3; i++) {
+		const struct drv_send send = {
+			.row = { .id = ids[i], .class = SLOTS_LATEST, .period_ns = DRV_LIB_TICK_NS, .step = !i },
+			.len = 1,
+			.moves = true
+		};
+
+		TEST_ASSERT_EQUAL(2 + i, drv_add_send(drv, &send, errors));
+	}
+	return 0;
+}
+
+static void send_a_tick(void)
+{
+	static const uint32_t ids[] = { 0x080, 0x301, 0x302 };
+
+	for (unsigned int i = 0; i < 3; i++) {
+		const struct frame frame = frame_of(ids[i], 1);
+
+		TEST_ASSERT_EQUAL(-EPERM, drv_send(DRIVER, 2 + i, &frame)); /* not armed */
+		TEST_ASSERT_EQUAL(0, drv_send_stop(DRIVER, 2 + i, &frame));
+	}
+}
+
+/* Also the tick that stops: PDOs without their SYNC would have no effect. */
+static void steps_order_what_the_loop_sends(void)
+{
+	fake.plan = add_pdos_and_sync;
+	drv_lib_at(3, send_a_tick);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(20, ""));
+	TEST_ASSERT_EQUAL(3, fake.sent_n);
+	TEST_ASSERT_EQUAL_HEX32(0x301, fake.sent[0].id);
+	TEST_ASSERT_EQUAL_HEX32(0x302, fake.sent[1].id);
+	TEST_ASSERT_EQUAL_HEX32(0x080, fake.sent[2].id);
+}
+
 static int send_too_early(struct drv *drv, struct error_sink *errors)
 {
 	const struct frame frame = frame_of(0x201, 2);
@@ -742,6 +783,7 @@ int main(void)
 	RUN_TEST(long_names_are_cut);
 	RUN_TEST(what_is_not_declared_cannot_leave);
 	RUN_TEST(each_bus_has_its_own_frames);
+	RUN_TEST(steps_order_what_the_loop_sends);
 	RUN_TEST(nothing_leaves_from_a_plan);
 	RUN_TEST(what_is_cancelled_does_not_leave);
 	RUN_TEST(no_reply_is_lost);
