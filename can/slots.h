@@ -23,13 +23,13 @@
  * slots_bus.h is that loop, for a struct bus.  Pure: no descriptor, clock, allocation or print; all memory is in
  * struct slots.  Every call is short and bounded.
  *
- * Order: urgent, latest, command, queue; within a class the lowest step; within a step the lowest identifier, as arbitration
- * has it; within an identifier first come, first served.  References go before requests because their number is bounded by their periods, so a
- * request waits for a time that can be computed, while a burst of requests would make every reference behind it
- * late.  On a bus that is too full requests are the ones to be reported lost.  Commands go before questions and have a
- * room of their own: however many questions wait, a reset is neither refused nor late by more than what goes before
- * it.  A frame that replaces another takes
- * its place in the row, so a key that is renewed often does not fall behind those that are not.
+ * Order: urgent, latest, command, queue; within a class the lowest step; within a step the lowest identifier, as
+ * arbitration has it; within an identifier first come, first served.  References go before requests because their
+ * number is bounded by their periods, so a request waits for a time that can be computed, while a burst of requests
+ * would make every reference behind it late.  On a bus that is too full requests are the ones to be reported lost.
+ * Commands go before questions and have a room of their own: however many questions wait, a reset is neither refused
+ * nor late by more than what goes before it.  A frame that replaces another takes its place in the row, so a key that
+ * is renewed often does not fall behind those that are not.
  *
  * Steps: frames that must leave in a given order whatever their identifiers say, such as the PDOs of a tick and the
  * SYNC by which the drives act on them, stand in one class and have steps: PDOs 0 and SYNC 1, or SYNC 0 and PDOs 1 for
@@ -49,18 +49,18 @@
  * Frames of another class, or of the same step, may leave in between.  On a bus that is not proven (below) harmless
  * frames leave alone, so a row that is harmless must not have a higher step than one of its class that is not.
  *
- * At most so many frames are in flight as slots_options says: handed over and not yet confirmed by their own echo.  What
- * is in flight belongs to the kernel, which sends it however old it has become; only resetting the link removes it.
- * Two keep a controller busy.  An adapter that confirms late, as over USB, needs more for a full bus; with one, what
- * leaves next is decided as late as can be, at the price of a gap behind each frame.
+ * At most so many frames are in flight as slots_options says: handed over and not yet confirmed by their own echo.
+ * What is in flight belongs to the kernel, which sends it however old it has become; only resetting the link removes
+ * it.  Two keep a controller busy.  An adapter that confirms late, as over USB, needs more for a full bus; with one,
+ * what leaves next is decided as late as can be, at the price of a gap behind each frame.
  *
  * Stall: a frame in flight has not been confirmed for its row's deadline (at least 2 ms and a frame time for each that
- * may be in flight and for one more, at least 3 in all) in which nothing was received, or for twice that (at least 20 ms) whatever was received.  The time counts from its
- * hand-over or from the last confirmation: before that it stood behind another.  While stalled nothing is handed
- * over and what waits expires.  It ends with the reset of the link or with a confirmation, whichever comes first.
- * After 50 ms without either, the link's owner is not there: then the frames in flight are the probe, and if there
- * is but one, a fresh one joins it, whatever slots_options says: if the kernel has lost the one, the other ends the
- * stall.  More do not join: they would be stale when the bus comes back.
+ * may be in flight and for one more, at least 3 in all) in which nothing was received, or for twice that (at least 20
+ * ms) whatever was received.  The time counts from its hand-over or from the last confirmation: before that it stood
+ * behind another.  While stalled nothing is handed over and what waits expires.  It ends with the reset of the link or
+ * with a confirmation, whichever comes first.  After 50 ms without either, the link's owner is not there: then the
+ * frames in flight are the probe, and if there is but one, a fresh one joins it, whatever slots_options says: if the
+ * kernel has lost the one, the other ends the stall.  More do not join: they would be stale when the bus comes back.
  *
  * A link that was reset, or one that nobody has used yet, may still lead to a dead bus, on which whatever is handed
  * over grows stale before the next reset.  So until a first confirmation (slots_proven) a single frame is in flight,
