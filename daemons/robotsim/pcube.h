@@ -20,7 +20,8 @@
  *	pcube_life.c		power, faults, the state word
  *	pcube_time.c		a step of everything; watchdog, limits, following error
  *	pcube_motion.c		from a move to a reference for each step; homing
- *	pcube_motor.c		from a reference to motion: servo loop, current, friction, ends
+ *	pcube_servo.c		from a reference to a current
+ *	joint.c			from a current to motion
  *	pcube_settings.c	what the robot file may say about it
  *	pcube_load.c		which of them a device is made of
  *	pcube_kind.c		its place among the simulated devices: faults on command, report
@@ -34,6 +35,7 @@
 
 #include "can/frame.h"
 #include "config/settings.h"
+#include "daemons/robotsim/joint.h"
 
 #define PCUBE_STEP_NS 250000
 #define PCUBE_REPLIES_MAX 32
@@ -118,7 +120,7 @@ struct pcube_settings {
 	size_t limits_n, ends_n;
 	double home, home_offset, home_velocity;
 	double following_error;
-	double inertia, gravity, friction;
+	double inertia, gravity, friction, noise;
 	double voltage;
 	int64_t watchdog_ns, boot_ns;
 	int64_t reply_delay_ns, reply_jitter_ns, reorder_by_ns;
@@ -135,32 +137,13 @@ int pcube_settings_complete(struct settings *settings, const double position[2],
 /* May the setting be changed while it runs? */
 bool pcube_settings_live(const char *key);
 
-/* ---- the joint ---- */
+/* ---- the servo loop ---- */
 
-struct pcube_motor {
-	/* made of type and settings */
-	double torque_per_a, inertia, friction_nm, viscous, gravity_nm, brake_nm, velocity_max;
-	double ends[2];
-	double gain, damping, integral_gain; /* of the servo loop: N m/rad, N m s/rad, N m/rad/s */
-	/* as it is; position counts from the joint's own zero, whatever the module believes */
-	double position, velocity, current;
-	double integral; /* N m, of the servo loop */
-	bool limited;	 /* it gave all it may */
-	int end;	 /* -1, 1: lies at that end; 0: at none */
+struct pcube_servo {
+	double gain, damping, integral_gain; /* N m/rad, N m s/rad, N m/rad/s */
+	double integral;		     /* N m */
+	bool on;			     /* it gave the current of this step */
 };
-
-/* What the amplifier is told for one step. */
-struct pcube_drive {
-	enum { PCUBE_DRIVE_OFF, PCUBE_DRIVE_SERVO, PCUBE_DRIVE_CURRENT } how;
-	bool brake;
-	double position, velocity, acceleration; /* PCUBE_DRIVE_SERVO */
-	double current;				 /* PCUBE_DRIVE_CURRENT */
-	double current_max;
-	double push_nm; /* from outside */
-};
-
-void pcube_motor_init(struct pcube_motor *motor, const struct pcube_settings *settings);
-void pcube_motor_step(struct pcube_motor *motor, const struct pcube_drive *drive, double dt_s);
 
 /* ---- motions ---- */
 
@@ -224,7 +207,8 @@ struct pcube {
 	struct pcube_settings settings;
 	const struct pcube_type *type;
 	struct pcube_values values;
-	struct pcube_motor motor;
+	struct joint joint; /* its position counts from its own zero, whatever the module believes */
+	struct pcube_servo servo;
 	struct pcube_motion motion;
 	struct pcube_counts counts;
 
@@ -273,6 +257,7 @@ bool pcube_hears(const struct pcube *m); /* is it on, booted, and on this bus? *
 
 uint32_t pcube_state(const struct pcube *m);
 double pcube_position(const struct pcube *m); /* what it believes, rad */
+struct joint_encoder pcube_encoder(const struct pcube *m);
 
 /* ---- between its files ---- */
 
@@ -301,6 +286,9 @@ void pcube_boot(struct pcube *m);
 void pcube_trip(struct pcube *m, uint32_t faults); /* faults have come */
 void pcube_halt(struct pcube *m);
 void pcube_reset(struct pcube *m);
+
+void pcube_servo_init(struct pcube *m);
+double pcube_servo_current(struct pcube *m, double max_a, double dt_s); /* that it asks for */
 
 void pcube_motion_begin(struct pcube *m, const struct pcube_move *move);
 void pcube_motion_stop(struct pcube *m); /* velocity 0, and nothing waits */

@@ -159,7 +159,7 @@ static void report(void *state, int64_t t_ns, struct sim_text *to)
 		!m->power	 ? "off"
 		: pcube_hears(m) ? "on"
 				 : "booting",
-		pcube_position(m), m->motor.velocity, m->motor.current);
+		pcube_position(m), m->joint.velocity, m->joint.current);
 	say_state(to, pcube_state(m));
 	sim_say(to, " config 0x%08" PRIX32, m->values.config);
 	if (m->armed)

@@ -36,11 +36,19 @@ double pcube_random(struct pcube *m)
 	return (double)((x * 2685821657736338717u) >> 11) / (double)(1ull << 53);
 }
 
+struct joint_encoder pcube_encoder(const struct pcube *m)
+{
+	return (struct joint_encoder){ .counts_per_rad = (double)m->values.ticks_per_unit,
+				       .offset = m->zero,
+				       .noise = m->settings.noise,
+				       .seed = m->settings.seed * PCUBE_ADDRESS_MAX + m->values.address };
+}
+
 double pcube_position(const struct pcube *m)
 {
-	const double ticks = (double)m->values.ticks_per_unit;
+	const struct joint_encoder encoder = pcube_encoder(m);
 
-	return floor((m->motor.position + m->zero) * ticks) / ticks;
+	return joint_reading(&encoder, m->joint.position, m->t_ns);
 }
 
 double pcube_current_max(const struct pcube *m)
@@ -63,9 +71,9 @@ static uint32_t switches(const struct pcube *m)
 
 	if (m->values.config & PCUBE_CONFIG_HOME_SWITCH && pcube_at_home_switch(m))
 		bits |= PCUBE_HOME_SWITCH;
-	if (m->values.config & PCUBE_CONFIG_SWITCH_1 && m->motor.position < m->motor.ends[0] + SWITCH_RAD)
+	if (m->values.config & PCUBE_CONFIG_SWITCH_1 && m->joint.position < m->joint.ends[0] + SWITCH_RAD)
 		bits |= PCUBE_LIMIT_SWITCH_1;
-	if (m->values.config & PCUBE_CONFIG_SWITCH_2 && m->motor.position > m->motor.ends[1] - SWITCH_RAD)
+	if (m->values.config & PCUBE_CONFIG_SWITCH_2 && m->joint.position > m->joint.ends[1] - SWITCH_RAD)
 		bits |= PCUBE_LIMIT_SWITCH_2;
 	return bits;
 }
@@ -74,7 +82,7 @@ uint32_t pcube_state(const struct pcube *m)
 {
 	return m->faults | m->forced | switches(m) | pcube_motion_bits(m) | (m->error ? PCUBE_ERROR : 0) |
 	       (m->homed ? PCUBE_HOMED : 0) | (m->halted ? PCUBE_HALTED : 0) | (m->brake ? PCUBE_BRAKE : 0) |
-	       (m->motor.limited ? PCUBE_CURRENT_LIMIT : 0);
+	       (m->joint.limited ? PCUBE_CURRENT_LIMIT : 0);
 }
 
 /* ---- what ends motion, and what lets it begin again ---- */
@@ -121,7 +129,7 @@ void pcube_reset(struct pcube *m)
 
 	if (!(m->causes & PCUBE_VOLTAGE) && m->supply_failed)
 		ends |= PCUBE_POWER_FAULT;
-	if (!m->motor.end)
+	if (!m->joint.end)
 		ends |= PCUBE_HARD_LIMIT;
 	m->faults &= ~ends;
 	m->error = m->halted = m->faults != 0;
@@ -152,7 +160,7 @@ void pcube_boot(struct pcube *m)
 	m->error = m->halted = m->faults != 0;
 	m->brake = pcube_has_brake(m) && (m->halted || m->values.config & PCUBE_CONFIG_BRAKE_AT_POWER_ON);
 	if (!m->settings.absolute)
-		m->zero = -m->motor.position; /* it counts from where it wakes up */
+		m->zero = -m->joint.position; /* it counts from where it wakes up */
 	m->motion = (struct pcube_motion){ .ramp_end = true };
 	pcube_motion_here(m);
 	if (!m->brake)
@@ -182,7 +190,7 @@ void pcube_start(struct pcube *m, unsigned int address, const struct pcube_setti
 	m->values.address = (uint8_t)address;
 	m->random = seed * 0x9E3779B97F4A7C15u | 1;
 	m->t_ns = m->booted_ns = t_ns - t_ns % PCUBE_STEP_NS; /* whenever it starts, its steps are the same */
-	pcube_motor_init(&m->motor, settings);
+	pcube_servo_init(m);
 	pcube_values_reset(m);
 	pcube_boot(m);
 	m->power = settings->power;
@@ -217,9 +225,8 @@ void pcube_fault(struct pcube *m, uint32_t bit, bool on, int64_t t_ns)
 	} else {
 		m->faults &= ~bit;
 		m->error = m->error && m->faults;
-		if (bit == PCUBE_HARD_LIMIT && m->motor.end) {
-			m->motor.position -= m->motor.end * OFF_THE_END_RAD;
-			m->motor.end = 0;
+		if (bit == PCUBE_HARD_LIMIT && m->joint.end) {
+			joint_carry(&m->joint, m->joint.position - m->joint.end * OFF_THE_END_RAD, m->joint.velocity);
 		}
 	}
 }

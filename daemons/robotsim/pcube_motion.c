@@ -23,8 +23,8 @@ static double clamp(double value, double max)
 
 void pcube_motion_here(struct pcube *m)
 {
-	m->motion.position = m->motor.position;
-	m->motion.velocity = m->motor.velocity;
+	m->motion.position = m->joint.position;
+	m->motion.velocity = m->joint.velocity;
 	m->motion.acceleration = 0;
 }
 
@@ -120,7 +120,7 @@ static void run(struct pcube_motion *n, double velocity, double acceleration, do
 
 bool pcube_at_home_switch(const struct pcube *m)
 {
-	return fabs(m->motor.position - m->settings.home) <= HOME_WINDOW_RAD;
+	return fabs(m->joint.position - m->settings.home) <= HOME_WINDOW_RAD;
 }
 
 static void home_run(struct pcube *m, double direction)
@@ -166,14 +166,14 @@ static void home_step(struct pcube *m)
 {
 	struct pcube_motion *n = &m->motion;
 
-	if ((n->homing == PCUBE_HOME_LEAVE || n->homing == PCUBE_HOME_SEEK) && m->motor.end &&
-	    m->motor.end * n->velocity > 0) {
+	if ((n->homing == PCUBE_HOME_LEAVE || n->homing == PCUBE_HOME_SEEK) && m->joint.end &&
+	    m->joint.end * n->velocity > 0) {
 		home_turn(m);
 		return;
 	}
 	switch (n->homing) {
 	case PCUBE_HOME_LEAVE:
-		if (fabs(m->motor.position - m->settings.home) > HOME_LEAVE_RAD) {
+		if (fabs(m->joint.position - m->settings.home) > HOME_LEAVE_RAD) {
 			n->homing = PCUBE_HOME_SEEK;
 			home_run(m, n->home_direction);
 		}
@@ -242,7 +242,7 @@ uint32_t pcube_motion_bits(const struct pcube *m)
 	const bool going = n->velocity != 0 && (n->now.mode == PCUBE_RAMP || n->now.mode == PCUBE_VELOCITY);
 	uint32_t bits = 0;
 
-	if (fabs(m->motor.velocity) > MOVING_RAD_S || n->homing || n->now.mode == PCUBE_RAMP ||
+	if (fabs(m->joint.velocity) > MOVING_RAD_S || n->homing || n->now.mode == PCUBE_RAMP ||
 	    n->now.mode == PCUBE_STEP || (n->now.mode == PCUBE_VELOCITY && (n->velocity != 0 || n->now.value != 0)))
 		bits |= PCUBE_MOVING;
 	if (going && n->acceleration * n->velocity > 0)

@@ -48,6 +48,8 @@ const struct settings_row pcube_rows[] = {
 		      "torque of the load at 90 degrees from where it hangs, 0 rad"),
 	SETTINGS_REAL("friction", struct pcube_settings, friction, "N m", NULL, "0", NULL,
 		      "dry; 3 % of the nominal torque"),
+	SETTINGS_REAL("noise", struct pcube_settings, noise, "rad", "0", "0", "1",
+		      "error of the position it measures, at most, by chance"),
 	SETTINGS_REAL("voltage", struct pcube_settings, voltage, "V", "24", "0", "100", "of its supply"),
 	SETTINGS_DURATION("watchdog", struct pcube_settings, watchdog_ns, "50ms", "1ms", "10s",
 			  "how long it waits to be fed"),

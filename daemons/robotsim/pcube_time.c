@@ -11,14 +11,14 @@
 
 static void watch(struct pcube *m)
 {
-	const double reading = m->motor.position + m->zero;
-	const double outward = m->motor.velocity + m->motion.velocity;
+	const double reading = m->joint.position + m->zero;
+	const double outward = m->joint.velocity + m->motion.velocity;
 
 	if (m->armed && m->t_ns >= m->watchdog_ns && !(m->faults & PCUBE_COMM_ERROR)) {
 		m->counts.trips++;
 		pcube_trip(m, PCUBE_COMM_ERROR);
 	}
-	if (m->motor.end && !m->motion.homing && !(m->faults & PCUBE_HARD_LIMIT))
+	if (m->joint.end && !m->motion.homing && !(m->faults & PCUBE_HARD_LIMIT))
 		pcube_trip(m, PCUBE_HARD_LIMIT);
 	if (m->homed && !(m->faults & PCUBE_SOFT_LIMIT) &&
 	    ((reading > (double)m->values.max_position && outward > OUTWARD_RAD_S) ||
@@ -28,35 +28,35 @@ static void watch(struct pcube *m)
 		pcube_trip(m, PCUBE_OVERLOAD);
 }
 
-static struct pcube_drive drive(struct pcube *m, double dt_s)
+static struct joint_drive drive(struct pcube *m, double dt_s)
 {
-	struct pcube_drive d = { .current_max = pcube_current_max(m),
-				 .push_nm = m->t_ns <= m->push_until_ns ? m->push_nm : 0 };
+	struct joint_drive d = { .current_max = pcube_current_max(m),
+				 .load_nm = m->t_ns <= m->push_until_ns ? m->push_nm : 0,
+				 .jammed = m->jammed };
 
+	m->servo.on = false;
 	if (pcube_is_limp(m)) {
 		m->brake = pcube_has_brake(m);
 		m->motion.now.mode = PCUBE_HOLD;
 		pcube_motion_here(m);
 	} else {
-		if (m->halted && m->motion.now.mode == PCUBE_HOLD && fabs(m->motor.velocity) < STANDING_RAD_S)
+		if (m->halted && m->motion.now.mode == PCUBE_HOLD && fabs(m->joint.velocity) < STANDING_RAD_S)
 			m->brake = pcube_has_brake(m);
 		pcube_motion_step(m, dt_s);
-		d.how = m->brake			      ? PCUBE_DRIVE_OFF
-			: m->motion.now.mode == PCUBE_CURRENT ? PCUBE_DRIVE_CURRENT
-							      : PCUBE_DRIVE_SERVO;
-		d.position = m->motion.position;
-		d.velocity = m->motion.velocity;
-		d.acceleration = m->motion.acceleration;
-		d.current = m->motion.now.value;
+		m->servo.on = !m->brake && m->motion.now.mode != PCUBE_CURRENT;
+		d.how = m->brake ? JOINT_FREE : JOINT_CURRENT;
+		d.value = m->servo.on ? pcube_servo_current(m, d.current_max, dt_s) : m->motion.now.value;
 	}
+	if (!m->servo.on)
+		m->servo.integral = 0;
 	d.brake = m->brake || m->forced & PCUBE_BRAKE;
 	return d;
 }
 
 static void step(struct pcube *m)
 {
-	const double dt_s = pcube_seconds(PCUBE_STEP_NS), was = m->motor.position;
-	struct pcube_drive d;
+	const double dt_s = pcube_seconds(PCUBE_STEP_NS);
+	struct joint_drive d;
 	double load;
 
 	m->t_ns += PCUBE_STEP_NS;
@@ -66,22 +66,18 @@ static void step(struct pcube *m)
 		watch(m);
 	d = drive(m, dt_s);
 	m->values.previous_position = (float)pcube_position(m);
-	pcube_motor_step(&m->motor, &d, dt_s);
-	if (m->jammed) {
-		m->motor.position = was;
-		m->motor.velocity = 0;
-	}
-	if (d.how == PCUBE_DRIVE_SERVO &&
-	    fabs(d.position - m->motor.position) > (double)m->values.max_following_error &&
+	joint_step(&m->joint, &d, dt_s);
+	if (m->servo.on && fabs(m->motion.position - m->joint.position) > (double)m->values.max_following_error &&
 	    !(m->faults & PCUBE_TOW_ERROR))
 		pcube_trip(m, PCUBE_TOW_ERROR);
-	load = m->motor.current / m->type->current_a;
+	load = m->joint.current / m->type->current_a;
 	m->heat = fmax(0, m->heat + (load * load - 1) * dt_s);
 }
 
 /* What a step can change, and the times at which one will. */
 struct still {
-	struct pcube_motor motor;
+	struct joint joint;
+	struct pcube_servo servo;
 	struct pcube_motion motion;
 	uint32_t state;
 	double heat;
@@ -90,7 +86,8 @@ struct still {
 static void look(const struct pcube *m, struct still *still)
 {
 	memset(still, 0, sizeof(*still));
-	memcpy(&still->motor, &m->motor, sizeof(still->motor));
+	memcpy(&still->joint, &m->joint, sizeof(still->joint));
+	memcpy(&still->servo, &m->servo, sizeof(still->servo));
 	memcpy(&still->motion, &m->motion, sizeof(still->motion));
 	still->state = pcube_state(m);
 	still->heat = m->heat;

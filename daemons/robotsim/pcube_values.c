@@ -150,11 +150,14 @@ void pcube_values_reset(struct pcube *m)
 	};
 }
 
+static int32_t whole(double ticks)
+{
+	return ticks >= (double)INT32_MAX ? INT32_MAX : ticks <= (double)INT32_MIN ? INT32_MIN : (int32_t)floor(ticks);
+}
+
 static int32_t count(double units, const struct pcube *m)
 {
-	const double ticks = units * (double)m->values.ticks_per_unit;
-
-	return ticks >= (double)INT32_MAX ? INT32_MAX : ticks <= (double)INT32_MIN ? INT32_MIN : (int32_t)floor(ticks);
+	return whole(units * (double)m->values.ticks_per_unit);
 }
 
 static double target(const struct pcube *m)
@@ -177,18 +180,19 @@ static uint8_t move_mode(enum pcube_mode mode)
 static void refresh(struct pcube *m)
 {
 	struct pcube_values *v = &m->values;
-	const double power_w = m->motor.torque_per_a * m->motor.current * m->motor.velocity;
+	const double power_w = m->joint.torque_per_a * m->joint.current * m->joint.velocity;
+	const struct joint_encoder encoder = pcube_encoder(m);
 	const double voltage = m->causes & PCUBE_VOLTAGE ? 0 : m->settings.voltage;
 
 	v->state = pcube_state(m);
-	v->position_count = count(m->motor.position + m->zero, m);
+	v->position_count = whole(joint_counts(&encoder, m->joint.position, m->t_ns));
 	v->actual_position = (float)pcube_position(m);
-	v->actual_velocity = (float)m->motor.velocity;
-	v->actual_current = (float)m->motor.current;
-	v->raw_current = (int16_t)lrint(m->motor.current / m->type->current_peak_a * RAW_CURRENT_MAX);
+	v->actual_velocity = (float)m->joint.velocity;
+	v->actual_current = (float)m->joint.current;
+	v->raw_current = (int16_t)lrint(m->joint.current / m->type->current_peak_a * RAW_CURRENT_MAX);
 	v->interpolated_position = (float)(m->motion.position + m->zero);
 	v->interpolated_velocity = (float)m->motion.velocity;
-	v->following_error = (float)(m->motion.position - m->motor.position);
+	v->following_error = (float)(m->motion.position - m->joint.position);
 	v->reference_count = count(m->motion.position + m->zero, m);
 	v->target_position = (float)target(m);
 	v->target_count = count(target(m), m);

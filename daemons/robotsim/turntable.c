@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "config/text.h"
+#include "daemons/robotsim/joint.h"
 #include "daemons/robotsim/kinds.h"
 
 #define STATE_ID 0x190u /* + node */
@@ -12,19 +13,26 @@
 #define NODE_MAX 15
 #define STATE_PERIOD_NS 5000000
 #define WATCHDOG_NS 100000000
+#define COUNTS_PER_RAD 1e6
 
 struct turntable {
 	unsigned int node;
-	double acceleration; /* rad/s^2 */
+	struct joint joint;
+	struct joint_drive drive;
+	struct joint_encoder encoder;
 	bool silent;
-	int64_t t_ns, send_ns, turn_ns; /* where it is, when it says so next, when it was last told to turn */
-	double position, velocity, wanted;
-	uint64_t turns; /* frames obeyed */
+	int64_t t_ns, send_ns, turn_ns; /* the joint's time, the next state's, the last turn's */
+	uint64_t turns;			/* frames obeyed */
 };
 
 static const struct settings_row rows[] = {
-	SETTINGS_REAL("acceleration", struct turntable, acceleration, "rad/s^2", "20", "0.01", "1000", "of its motor"),
-	SETTINGS_REAL("position", struct turntable, position, "rad", "0", "-2000", "2000", "where it stands at first"),
+	SETTINGS_REAL("acceleration", struct turntable, joint.acceleration, "rad/s^2", "20", "0.01", "1000",
+		      "of its motor"),
+	SETTINGS_REAL("position", struct turntable, joint.position, "rad", "0", "-2000", "2000",
+		      "where it stands at first"),
+	SETTINGS_REAL("noise", struct turntable, encoder.noise, "rad", "0", "0", "1",
+		      "error of the position it measures, at most, by chance"),
+	SETTINGS_INT("seed", struct turntable, encoder.seed, "", "1", "0", "0xFFFFFFFF", "of what comes by chance"),
 	SETTINGS_END,
 };
 
@@ -70,13 +78,9 @@ static int load(struct sim *sim, const struct robot_device *device, struct error
 
 static void turn_until(struct turntable *t, int64_t t_ns)
 {
-	const double change = t->acceleration * (double)(t_ns - t->t_ns) / 1e9;
-	const double before = t->velocity;
-
 	if (t_ns <= t->t_ns)
 		return;
-	t->velocity = fmin(fmax(t->wanted, before - change), before + change);
-	t->position += (before + t->velocity) / 2 * (double)(t_ns - t->t_ns) / 1e9;
+	joint_step(&t->joint, &t->drive, (double)(t_ns - t->t_ns) * 1e-9);
 	t->t_ns = t_ns;
 }
 
@@ -88,7 +92,7 @@ static void advance(void *state, int64_t t_ns)
 
 	if (t_ns > end_ns) {
 		turn_until(t, end_ns);
-		t->wanted = 0;
+		t->drive.value = 0;
 	}
 	turn_until(t, t_ns);
 }
@@ -99,6 +103,11 @@ static void start(void *state, int64_t t_ns)
 
 	t->t_ns = t->send_ns = t_ns;
 	t->turn_ns = t_ns - WATCHDOG_NS;
+	t->joint.ends[0] = -INFINITY;
+	t->joint.ends[1] = INFINITY;
+	t->drive.how = JOINT_VELOCITY;
+	t->encoder.counts_per_rad = COUNTS_PER_RAD;
+	t->encoder.offset = 0.5 / COUNTS_PER_RAD; /* rounds to the nearest */
 }
 
 static void frame(void *state, const struct frame *f, int64_t t_ns)
@@ -108,7 +117,7 @@ static void frame(void *state, const struct frame *f, int64_t t_ns)
 	if (f->len != 2)
 		return;
 	advance(t, t_ns);
-	t->wanted = (int16_t)(f->data[0] | f->data[1] << 8) / 1000.0;
+	t->drive.value = (int16_t)(f->data[0] | f->data[1] << 8) / 1000.0;
 	t->turn_ns = t_ns;
 	t->turns++;
 }
@@ -128,8 +137,8 @@ static bool send(void *state, int64_t now_ns, struct frame *f)
 	advance(t, now_ns);
 	while (t->send_ns <= now_ns)
 		t->send_ns += STATE_PERIOD_NS;
-	position = (uint32_t)(int32_t)lround(t->position * 1e6);
-	velocity = (uint32_t)(int32_t)lround(t->velocity * 1e3);
+	position = (uint32_t)(int64_t)joint_counts(&t->encoder, t->joint.position, t->t_ns);
+	velocity = (uint32_t)lround(t->joint.velocity * 1e3);
 	*f = (struct frame){ .id = STATE_ID + t->node, .len = 6 };
 	for (unsigned int i = 0; i < 4; i++)
 		f->data[i] = (uint8_t)(position >> 8 * i);
@@ -185,7 +194,8 @@ static void report(void *state, int64_t t_ns, struct sim_text *to)
 	struct turntable *t = state;
 
 	advance(t, t_ns);
-	sim_say(to, " position %.6f velocity %.6f turns %llu", t->position, t->velocity, (unsigned long long)t->turns);
+	sim_say(to, " position %.6f velocity %.6f turns %llu", t->joint.position, t->joint.velocity,
+		(unsigned long long)t->turns);
 }
 
 const struct sim_kind turntable_kind = {

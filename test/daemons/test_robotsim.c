@@ -345,7 +345,7 @@ static void test_what_is_no_number_moves_nothing(void)
 	desk_expect("0EF#0B080000807F", "0AF#0B0800");
 	desk_ask("0EF#0B110000C07F");
 	desk_pass(100 * MS);
-	TEST_ASSERT_EQUAL_DOUBLE(0, desk.motor.velocity);
+	TEST_ASSERT_EQUAL_DOUBLE(0, desk.joint.velocity);
 	TEST_ASSERT_EQUAL(3, desk.counts.refused);
 }
 
@@ -414,7 +414,7 @@ static void test_silent(void)
 	desk_expect_nothing("0CF#0A3C");
 	desk_move(7, 0.1f);
 	desk_pass(500 * MS);
-	TEST_ASSERT_DOUBLE_WITHIN(0.01, 0.1, desk.motor.velocity); /* it hears */
+	TEST_ASSERT_DOUBLE_WITHIN(0.01, 0.1, desk.joint.velocity); /* it hears */
 	desk.silent = false;
 	TEST_ASSERT_NOT_EQUAL_CHAR(0, *desk_ask("0CF#0A3C"));
 }
@@ -486,9 +486,9 @@ static void test_only_bus_time_counts(void)
 		pcube_advance(&often, desk_now_ns + i * (int64_t)1000003);
 	pcube_advance(&seldom, desk_now_ns + 4999 * (int64_t)1000003);
 	TEST_ASSERT_EQUAL_INT64(often.t_ns, seldom.t_ns);
-	TEST_ASSERT_EQUAL_MEMORY(&often.motor, &seldom.motor, sizeof(often.motor));
+	TEST_ASSERT_EQUAL_MEMORY(&often.joint, &seldom.joint, sizeof(often.joint));
 	TEST_ASSERT_EQUAL_MEMORY(&often.motion, &seldom.motion, sizeof(often.motion));
-	TEST_ASSERT_DOUBLE_WITHIN(1e-3, 0.5, often.motor.position);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-3, 0.5, often.joint.position);
 	for (int i = 0; i < 100; i++) {
 		struct frame a = { 0 }, b = { 0 };
 

@@ -35,7 +35,7 @@ static void run(void)
 {
 	desk_move(17, 0.436f);
 	desk_pass(500 * MS);
-	TEST_ASSERT_DOUBLE_WITHIN(0.01, 0.436, desk.motor.velocity);
+	TEST_ASSERT_DOUBLE_WITHIN(0.01, 0.436, desk.joint.velocity);
 }
 
 /* ---- watchdog ---- */
@@ -83,18 +83,18 @@ static void test_watchdog_stops_a_moving_joint(void)
 	run();
 	desk_set_config(CONFIG | WATCHDOG);
 	desk_hear("100#07");
-	from = desk.motor.position;
+	from = desk.joint.position;
 	desk_pass(305 * MS);
 	has(SAFE | PCUBE_BRAKE);
-	TEST_ASSERT_EQUAL_DOUBLE(0, desk.motor.velocity);
-	TEST_ASSERT_DOUBLE_WITHIN(5 * DEG, from, desk.motor.position);
-	TEST_ASSERT_TRUE(desk.motor.position > from + 3 * DEG); /* it cannot stop at once, either */
+	TEST_ASSERT_EQUAL_DOUBLE(0, desk.joint.velocity);
+	TEST_ASSERT_DOUBLE_WITHIN(5 * DEG, from, desk.joint.position);
+	TEST_ASSERT_TRUE(desk.joint.position > from + 3 * DEG); /* it cannot stop at once, either */
 	/* a frame does not wake it */
 	desk_hear("100#07");
 	desk_move(17, 0.1f);
 	desk_pass(40 * MS);
 	has(SAFE);
-	TEST_ASSERT_EQUAL_DOUBLE(0, desk.motor.velocity);
+	TEST_ASSERT_EQUAL_DOUBLE(0, desk.joint.velocity);
 }
 
 static void test_watchdog_after_a_reset(void)
@@ -140,7 +140,7 @@ static void test_halt(void)
 	desk_until(PCUBE_BRAKE | PCUBE_MOVING, PCUBE_BRAKE);
 	desk_expect("0EF#0B070000803E", "0AF#0B0700");
 	desk_pass(100 * MS);
-	TEST_ASSERT_EQUAL_DOUBLE(0, desk.motor.velocity);
+	TEST_ASSERT_EQUAL_DOUBLE(0, desk.joint.velocity);
 	desk_ask("0EF#00");
 	has_not(PCUBE_HALTED | PCUBE_BRAKE);
 	run();
@@ -158,10 +158,10 @@ static void test_disable_on_halt(void)
 	desk_is("config: 0, gravity: 60, position: 1, home: 0");
 	desk_set_config(PCUBE_CONFIG_DISABLE_ON_HALT);
 	desk_pass(500 * MS);
-	TEST_ASSERT_DOUBLE_WITHIN(1e-2, 1, desk.motor.position);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-2, 1, desk.joint.position);
 	desk_ask("0EF#02");
 	desk_pass(500 * MS);
-	TEST_ASSERT_TRUE(desk.motor.position < 0.8); /* without a brake it falls */
+	TEST_ASSERT_TRUE(desk.joint.position < 0.8); /* without a brake it falls */
 	TEST_ASSERT_EQUAL_FLOAT(0, desk_real(0x4D));
 	desk_is("gravity: 60, position: 1, home: 0");
 	desk_set_config(CONFIG | PCUBE_CONFIG_DISABLE_ON_HALT);
@@ -170,7 +170,7 @@ static void test_disable_on_halt(void)
 	desk_pass(MS);
 	has(PCUBE_BRAKE); /* at once */
 	desk_pass(500 * MS);
-	TEST_ASSERT_EQUAL_DOUBLE(0, desk.motor.velocity);
+	TEST_ASSERT_EQUAL_DOUBLE(0, desk.joint.velocity);
 }
 
 static void test_without_a_brake_it_holds(void)
@@ -180,7 +180,7 @@ static void test_without_a_brake_it_holds(void)
 	desk_pass(1000 * MS);
 	has(PCUBE_HALTED);
 	has_not(PCUBE_BRAKE);
-	TEST_ASSERT_DOUBLE_WITHIN(1e-2, 1, desk.motor.position);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-2, 1, desk.joint.position);
 	TEST_ASSERT_TRUE(fabsf(desk_real(0x4D)) > 0.5f);
 }
 
@@ -200,7 +200,7 @@ static void test_a_brake_that_sticks(void)
 	pcube_fault(&desk, PCUBE_BRAKE, true, desk_now_ns);
 	desk_move(17, 0.4f);
 	desk_until(PCUBE_TOW_ERROR, PCUBE_TOW_ERROR);
-	TEST_ASSERT_DOUBLE_WITHIN(0.01, 0, desk.motor.position);
+	TEST_ASSERT_DOUBLE_WITHIN(0.01, 0, desk.joint.position);
 	pcube_fault(&desk, PCUBE_BRAKE, false, desk_now_ns);
 	desk_ask("0EF#00");
 	has_not(PCUBE_BRAKE | PCUBE_TOW_ERROR);
@@ -326,10 +326,10 @@ static void test_soft_limit(void)
 	desk_is("position: 1.9, home: 0");
 	desk_move(17, 0.4f);
 	desk_until(PCUBE_SOFT_LIMIT, PCUBE_SOFT_LIMIT);
-	TEST_ASSERT_DOUBLE_WITHIN(0.002, 2, desk.motor.position);
+	TEST_ASSERT_DOUBLE_WITHIN(0.002, 2, desk.joint.position);
 	has(PCUBE_ERROR | PCUBE_HALTED);
 	desk_until(PCUBE_BRAKE, PCUBE_BRAKE);
-	TEST_ASSERT_TRUE(desk.motor.position > 2);
+	TEST_ASSERT_TRUE(desk.joint.position > 2);
 	desk_ask("0EF#00");
 	has_not(PCUBE_SOFT_LIMIT);
 	desk_move(17, 0.1f);
@@ -340,10 +340,10 @@ static void test_soft_limit(void)
 	desk_move(17, -0.1f);
 	desk_pass(1500 * MS);
 	has_not(PCUBE_SOFT_LIMIT);
-	TEST_ASSERT_TRUE(desk.motor.position < 2);
+	TEST_ASSERT_TRUE(desk.joint.position < 2);
 	desk_set_real(0x45, 1.8f);
 	desk_until(PCUBE_SOFT_LIMIT, PCUBE_SOFT_LIMIT);
-	TEST_ASSERT_DOUBLE_WITHIN(0.002, 1.8, desk.motor.position);
+	TEST_ASSERT_DOUBLE_WITHIN(0.002, 1.8, desk.joint.position);
 }
 
 static void test_soft_limits_wait_for_homing(void)
@@ -360,17 +360,17 @@ static void test_hard_limit(void)
 	desk_move(17, 0.4f);
 	desk_until(PCUBE_HARD_LIMIT, PCUBE_HARD_LIMIT);
 	has(PCUBE_ERROR | PCUBE_HALTED);
-	TEST_ASSERT_EQUAL_DOUBLE(2.1, desk.motor.position);
+	TEST_ASSERT_EQUAL_DOUBLE(2.1, desk.joint.position);
 	desk_until(PCUBE_BRAKE, PCUBE_BRAKE);
 	desk_ask("0EF#00");
 	has(PCUBE_HARD_LIMIT | PCUBE_ERROR); /* not by reset alone */
 	pcube_fault(&desk, PCUBE_TOW_ERROR, false, desk_now_ns);
-	TEST_ASSERT_EQUAL_DOUBLE(2.1, desk.motor.position);
+	TEST_ASSERT_EQUAL_DOUBLE(2.1, desk.joint.position);
 	pcube_fault(&desk, PCUBE_HARD_LIMIT, false, desk_now_ns); /* by hand */
 	desk_ask("0EF#00");
 	desk_pass(100 * MS);
 	has_not(PCUBE_HARD_LIMIT | PCUBE_ERROR | PCUBE_HALTED);
-	TEST_ASSERT_TRUE(desk.motor.position < 2.09);
+	TEST_ASSERT_TRUE(desk.joint.position < 2.09);
 }
 
 static void test_overload(void)
@@ -398,7 +398,7 @@ static void test_power(void)
 	pcube_power(&desk, false, desk_now_ns);
 	desk_expect_nothing("0CF#0A27");
 	desk_pass(1000 * MS);
-	TEST_ASSERT_EQUAL_DOUBLE(0, desk.motor.velocity); /* the brake needs no power */
+	TEST_ASSERT_EQUAL_DOUBLE(0, desk.joint.velocity); /* the brake needs no power */
 	pcube_power(&desk, true, desk_now_ns);
 	desk_pass(299 * MS);
 	desk_expect_nothing("0CF#0A27");
@@ -448,11 +448,11 @@ static void test_booting_it_falls(void)
 	pcube_power(&desk, false, desk_now_ns);
 	pcube_power(&desk, true, desk_now_ns);
 	desk_pass(299 * MS);
-	TEST_ASSERT_TRUE(desk.motor.position < 0.95);
-	TEST_ASSERT_EQUAL_DOUBLE(0, desk.motor.current);
+	TEST_ASSERT_TRUE(desk.joint.position < 0.95);
+	TEST_ASSERT_EQUAL_DOUBLE(0, desk.joint.current);
 	desk_pass(500 * MS);
-	TEST_ASSERT_TRUE(fabs(desk.motor.velocity) < 1e-3); /* caught */
-	TEST_ASSERT_TRUE(desk.motor.current > 0.5);
+	TEST_ASSERT_TRUE(fabs(desk.joint.velocity) < 1e-3); /* caught */
+	TEST_ASSERT_TRUE(desk.joint.current > 0.5);
 }
 
 static void test_off_at_the_start(void)
@@ -473,12 +473,12 @@ static void test_homing(void)
 	has(PCUBE_MOVING);
 	has_not(PCUBE_HOMED);
 	desk_pass(500 * MS);
-	TEST_ASSERT_DOUBLE_WITHIN(1e-3, 0.2, desk.motor.velocity);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-3, 0.2, desk.joint.velocity);
 	desk_until(PCUBE_HOME_SWITCH, PCUBE_HOME_SWITCH);
 	has_not(PCUBE_HOMED);
 	desk_until(PCUBE_HOMED | PCUBE_MOVING, PCUBE_HOMED);
 	desk_pass(300 * MS);
-	TEST_ASSERT_DOUBLE_WITHIN(1e-3, 1, desk.motor.position);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-3, 1, desk.joint.position);
 	TEST_ASSERT_FLOAT_WITHIN(1e-3, 0.25f, desk_real(0x3C));
 	TEST_ASSERT_EQUAL(1, desk.counts.homings);
 }
@@ -499,7 +499,7 @@ static void test_homing_finds_the_zero(void)
 	desk_ask("0EF#01");
 	desk_until(PCUBE_HOMED | PCUBE_MOVING, PCUBE_HOMED);
 	TEST_ASSERT_FLOAT_WITHIN(1e-3, -0.5f, desk_real(0x3C));
-	TEST_ASSERT_DOUBLE_WITHIN(1e-3, 1, desk.motor.position);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-3, 1, desk.joint.position);
 }
 
 /* The other way first, to the end, and back. */
@@ -508,14 +508,14 @@ static void test_homing_turns_at_the_end(void)
 	desk_is("position: 1.5, home: 1");
 	desk_ask("0EF#01");
 	desk_until(PCUBE_HOMED | PCUBE_MOVING, PCUBE_HOMED);
-	TEST_ASSERT_DOUBLE_WITHIN(1e-3, 1, desk.motor.position);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-3, 1, desk.joint.position);
 	has_not(PCUBE_HARD_LIMIT | PCUBE_ERROR);
 	desk_is("position: 1, home: 1, home_velocity: -0.4"); /* on the switch */
 	desk_ask("0EF#01");
 	desk_until(PCUBE_HOME_SWITCH, 0);
-	TEST_ASSERT_TRUE(desk.motor.position > 1); /* off it against the direction in which it will come */
+	TEST_ASSERT_TRUE(desk.joint.position > 1); /* off it against the direction in which it will come */
 	desk_until(PCUBE_HOMED | PCUBE_MOVING, PCUBE_HOMED);
-	TEST_ASSERT_DOUBLE_WITHIN(1e-3, 1, desk.motor.position);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-3, 1, desk.joint.position);
 }
 
 static void test_homing_without_a_switch(void)
@@ -534,11 +534,11 @@ static void test_zero_after_home(void)
 	desk_ask("0EF#01");
 	desk_until(PCUBE_HOMED, PCUBE_HOMED);
 	has(PCUBE_MOVING);
-	TEST_ASSERT_DOUBLE_WITHIN(1e-2, 1, desk.motor.position);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-2, 1, desk.joint.position);
 	desk_pass(1000 * MS);
-	TEST_ASSERT_DOUBLE_WITHIN(1e-3, -0.2, desk.motor.velocity);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-3, -0.2, desk.joint.velocity);
 	desk_until(PCUBE_MOVING, 0);
-	TEST_ASSERT_DOUBLE_WITHIN(1e-3, 0, desk.motor.position);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-3, 0, desk.joint.position);
 }
 
 static void test_what_ends_homing(void)
@@ -573,7 +573,7 @@ static void test_m3_wants_homing(void)
 	desk_is("homed: no, home: 0.1, config: 0x100118, home_velocity: 0.4");
 	desk_expect("0EF#0B070000803E", "0AF#0B0700");
 	desk_pass(100 * MS);
-	TEST_ASSERT_EQUAL_DOUBLE(0, desk.motor.velocity);
+	TEST_ASSERT_EQUAL_DOUBLE(0, desk.joint.velocity);
 	desk_ask("0EF#01");
 	desk_until(PCUBE_HOMED | PCUBE_MOVING, PCUBE_HOMED);
 	desk_expect("0EF#0B070000803E", "0AF#0B0764");
@@ -586,11 +586,11 @@ static void test_sync_motion(void)
 	desk_set_config(CONFIG | PCUBE_CONFIG_SYNC_MOTION);
 	desk_expect("0EF#0B070000803E", "0AF#0B0764");
 	desk_pass(100 * MS);
-	TEST_ASSERT_EQUAL_DOUBLE(0, desk.motor.velocity);
+	TEST_ASSERT_EQUAL_DOUBLE(0, desk.joint.velocity);
 	desk_move(7, 0.125f); /* the newest counts */
 	desk_hear("100#0F");
 	desk_pass(500 * MS);
-	TEST_ASSERT_DOUBLE_WITHIN(0.005, 0.125, desk.motor.velocity);
+	TEST_ASSERT_DOUBLE_WITHIN(0.005, 0.125, desk.joint.velocity);
 	desk_move(7, 0.25f);
 	desk_ask("0EF#02");
 	desk_ask("0EF#00");
@@ -617,7 +617,7 @@ static void test_sync_motion(void)
 	desk_hear("100#0F");
 	desk_move(7, 0.125f);
 	desk_pass(500 * MS);
-	TEST_ASSERT_DOUBLE_WITHIN(0.005, 0.125, desk.motor.velocity);
+	TEST_ASSERT_DOUBLE_WITHIN(0.005, 0.125, desk.joint.velocity);
 }
 
 static void test_reset_stops(void)

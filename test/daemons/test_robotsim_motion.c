@@ -31,16 +31,16 @@ static struct figures watch(int64_t ns)
 	double before;
 
 	desk_pass(0);
-	before = desk.motor.velocity;
+	before = desk.joint.velocity;
 	f.position = -1e9;
 	for (int64_t t_ns = 0; t_ns < ns; t_ns += PCUBE_STEP_NS) {
 		desk_pass(PCUBE_STEP_NS);
-		f.velocity = fmax(f.velocity, fabs(desk.motor.velocity));
-		f.acceleration = fmax(f.acceleration, fabs(desk.motor.velocity - before) / (PCUBE_STEP_NS * 1e-9));
-		f.current = fmax(f.current, fabs(desk.motor.current));
-		f.position = fmax(f.position, desk.motor.position);
-		f.error = fmax(f.error, fabs(desk.motion.position - desk.motor.position));
-		before = desk.motor.velocity;
+		f.velocity = fmax(f.velocity, fabs(desk.joint.velocity));
+		f.acceleration = fmax(f.acceleration, fabs(desk.joint.velocity - before) / (PCUBE_STEP_NS * 1e-9));
+		f.current = fmax(f.current, fabs(desk.joint.current));
+		f.position = fmax(f.position, desk.joint.position);
+		f.error = fmax(f.error, fabs(desk.motion.position - desk.joint.position));
+		before = desk.joint.velocity;
 	}
 	return f;
 }
@@ -53,7 +53,7 @@ static void test_velocity(void)
 
 	desk_move(17, 0.25f);
 	f = watch(1000 * MS);
-	TEST_ASSERT_DOUBLE_WITHIN(1e-3, 0.25, desk.motor.velocity);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-3, 0.25, desk.joint.velocity);
 	TEST_ASSERT_DOUBLE_WITHIN(0.2, 1.745, f.acceleration); /* max-acceleration, and it is used */
 	TEST_ASSERT_TRUE(f.velocity < 0.2525);
 	TEST_ASSERT_TRUE(f.error < 0.01);
@@ -61,7 +61,7 @@ static void test_velocity(void)
 				desk_state() & (PCUBE_RAMP_UP | PCUBE_RAMP_STEADY | PCUBE_RAMP_DOWN | PCUBE_RAMP_END |
 						PCUBE_MOVING));
 	/* 0.25 rad/s in 143 ms, then steady */
-	TEST_ASSERT_DOUBLE_WITHIN(3e-3, 0.25 * (1 - 0.0716), desk.motor.position);
+	TEST_ASSERT_DOUBLE_WITHIN(3e-3, 0.25 * (1 - 0.0716), desk.joint.position);
 	desk_move(17, 0);
 	desk_pass(MS);
 	TEST_ASSERT_EQUAL_HEX32(PCUBE_RAMP_DOWN, desk_state() & (PCUBE_RAMP_UP | PCUBE_RAMP_STEADY | PCUBE_RAMP_DOWN));
@@ -71,7 +71,7 @@ static void test_velocity(void)
 	desk_pass(MS);
 	TEST_ASSERT_EQUAL_HEX32(PCUBE_RAMP_UP, desk_state() & (PCUBE_RAMP_UP | PCUBE_RAMP_STEADY | PCUBE_RAMP_DOWN));
 	desk_pass(500 * MS);
-	TEST_ASSERT_DOUBLE_WITHIN(1e-3, -0.25, desk.motor.velocity);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-3, -0.25, desk.joint.velocity);
 }
 
 static void test_velocity_is_limited(void)
@@ -107,7 +107,7 @@ static void test_ramp(void)
 	TEST_ASSERT_EQUAL_HEX32(PCUBE_MOVING | PCUBE_RAMP_DOWN, desk_state() & (PCUBE_MOVING | RAMP));
 	f = watch(400 * MS);
 	TEST_ASSERT_EQUAL_HEX32(PCUBE_RAMP_END, desk_state() & (PCUBE_MOVING | PCUBE_RAMP_END));
-	TEST_ASSERT_DOUBLE_WITHIN(1e-3, 0.5, desk.motor.position);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-3, 0.5, desk.joint.position);
 	TEST_ASSERT_TRUE(f.position < 0.502);
 }
 
@@ -119,8 +119,8 @@ static void test_ramp_replaced(void)
 	desk_move(4, -0.25f);
 	desk_until(PCUBE_MOVING, 0);
 	desk_pass(300 * MS);
-	TEST_ASSERT_DOUBLE_WITHIN(1e-3, -0.25, desk.motor.position);
-	TEST_ASSERT_DOUBLE_WITHIN(1e-6, 0, desk.motor.velocity);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-3, -0.25, desk.joint.position);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-6, 0, desk.joint.velocity);
 }
 
 static void test_ramp_shorter_than_its_brake_path(void)
@@ -128,24 +128,24 @@ static void test_ramp_shorter_than_its_brake_path(void)
 	desk_move(4, 0.001f);
 	desk_until(PCUBE_MOVING, 0);
 	desk_pass(300 * MS);
-	TEST_ASSERT_DOUBLE_WITHIN(5e-4, 0.001, desk.motor.position);
+	TEST_ASSERT_DOUBLE_WITHIN(5e-4, 0.001, desk.joint.position);
 }
 
 static void test_steps(void)
 {
 	desk_hear("0EF#0B06CDCC4C3DF401"); /* 0.05 in 500 ms */
 	desk_pass(250 * MS);
-	TEST_ASSERT_DOUBLE_WITHIN(2e-3, 0.025, desk.motor.position);
+	TEST_ASSERT_DOUBLE_WITHIN(2e-3, 0.025, desk.joint.position);
 	TEST_ASSERT_EQUAL_HEX32(PCUBE_STEPPING, desk_state() & (PCUBE_STEPPING | PCUBE_STEPS_FULL | RAMP));
 	desk_hear("0EF#0B06000000006400"); /* back in 100 ms */
 	TEST_ASSERT_EQUAL_HEX32(PCUBE_STEPPING | PCUBE_STEPS_FULL, desk_state() & (PCUBE_STEPPING | PCUBE_STEPS_FULL));
 	desk_hear("0EF#0B06CDCCCC3DF401"); /* 0.1 in 500 ms takes its place */
 	desk_pass(251 * MS);
 	TEST_ASSERT_EQUAL_HEX32(PCUBE_STEPPING, desk_state() & (PCUBE_STEPPING | PCUBE_STEPS_FULL));
-	TEST_ASSERT_DOUBLE_WITHIN(2e-3, 0.05, desk.motor.position);
+	TEST_ASSERT_DOUBLE_WITHIN(2e-3, 0.05, desk.joint.position);
 	desk_pass(800 * MS);
 	TEST_ASSERT_EQUAL_HEX32(0, desk_state() & (PCUBE_STEPPING | PCUBE_MOVING));
-	TEST_ASSERT_DOUBLE_WITHIN(1e-3, 0.1, desk.motor.position);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-3, 0.1, desk.joint.position);
 }
 
 static void test_a_step_that_is_too_far_takes_longer(void)
@@ -153,7 +153,7 @@ static void test_a_step_that_is_too_far_takes_longer(void)
 	desk_hear("0EF#0B060000003F0A00"); /* 0.5 in 10 ms */
 	TEST_ASSERT_TRUE(watch(500 * MS).velocity < 0.55);
 	desk_pass(1500 * MS);
-	TEST_ASSERT_DOUBLE_WITHIN(1e-3, 0.5, desk.motor.position);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-3, 0.5, desk.joint.position);
 }
 
 static void test_in_ticks(void)
@@ -164,7 +164,7 @@ static void test_in_ticks(void)
 	desk_ask("0EF#0B0910270000"); /* a ramp to 10000 */
 	desk_until(PCUBE_MOVING, 0);
 	desk_pass(300 * MS);
-	TEST_ASSERT_DOUBLE_WITHIN(1e-3, 10000 / ticks_per_rad, desk.motor.position);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-3, 10000 / ticks_per_rad, desk.joint.position);
 	desk_ask("0EF#0B0DFA000000"); /* a current of 250: half of the peak, held to the nominal one */
 	desk_pass(MS);
 	TEST_ASSERT_EQUAL_FLOAT(5, desk_real(0x4D));
@@ -176,7 +176,7 @@ static void test_found_moving(void)
 	TEST_ASSERT_EQUAL_HEX32(PCUBE_MOVING | PCUBE_HOMED,
 				desk_state() & (PCUBE_MOVING | PCUBE_HOMED | PCUBE_BRAKE | PCUBE_RAMP_END));
 	desk_pass(1000 * MS);
-	TEST_ASSERT_DOUBLE_WITHIN(2e-3, 0.2, desk.motor.position);
+	TEST_ASSERT_DOUBLE_WITHIN(2e-3, 0.2, desk.joint.position);
 	desk_move(17, 0);
 	desk_until(PCUBE_MOVING, 0);
 }
@@ -211,12 +211,12 @@ static void test_current_accelerates(void)
 	desk_move(18, 0.5f);
 	desk_pass(20 * MS);
 	torque_nm = 0.5 * 37.2 - 0.03 * 216;
-	TEST_ASSERT_DOUBLE_WITHIN(0.002, torque_nm / 12 * 0.02, desk.motor.velocity);
+	TEST_ASSERT_DOUBLE_WITHIN(0.002, torque_nm / 12 * 0.02, desk.joint.velocity);
 	desk_pass(1000 * MS);
-	TEST_ASSERT_TRUE(desk.motor.velocity > 0.3 && desk.motor.velocity < 0.53);
+	TEST_ASSERT_TRUE(desk.joint.velocity > 0.3 && desk.joint.velocity < 0.53);
 	desk_move(18, 0);
 	desk_pass(2000 * MS);
-	TEST_ASSERT_EQUAL_DOUBLE(0, desk.motor.velocity); /* friction */
+	TEST_ASSERT_EQUAL_DOUBLE(0, desk.joint.velocity); /* friction */
 }
 
 static void test_current_does_not_run_away(void)
@@ -224,10 +224,10 @@ static void test_current_does_not_run_away(void)
 	desk_is("limits: [-60, 60], home: 1");
 	desk_move(18, 5);
 	desk_pass(5000 * MS);
-	TEST_ASSERT_TRUE(desk.motor.velocity > 0.44 && desk.motor.velocity < 0.52);
+	TEST_ASSERT_TRUE(desk.joint.velocity > 0.44 && desk.joint.velocity < 0.52);
 	desk_move(18, -5);
 	desk_pass(5000 * MS);
-	TEST_ASSERT_TRUE(desk.motor.velocity < -0.44 && desk.motor.velocity > -0.52);
+	TEST_ASSERT_TRUE(desk.joint.velocity < -0.44 && desk.joint.velocity > -0.52);
 }
 
 static void test_a_limit_that_is_over_is_not_shown(void)
@@ -246,10 +246,10 @@ static void test_current_below_friction_moves_nothing(void)
 {
 	desk_move(18, 0.1f);
 	desk_pass(1000 * MS);
-	TEST_ASSERT_EQUAL_DOUBLE(0, desk.motor.position);
+	TEST_ASSERT_EQUAL_DOUBLE(0, desk.joint.position);
 	desk_move(18, 0.2f);
 	desk_pass(1000 * MS);
-	TEST_ASSERT_TRUE(desk.motor.position > 0.01);
+	TEST_ASSERT_TRUE(desk.joint.position > 0.01);
 }
 
 static void test_heavy_load(void)
@@ -259,7 +259,7 @@ static void test_heavy_load(void)
 	desk_move(17, 0.4f);
 	desk_pass(100 * MS);
 	TEST_ASSERT_TRUE(desk_state() & PCUBE_CURRENT_LIMIT);
-	TEST_ASSERT_TRUE(desk.motor.velocity < 0.1);
+	TEST_ASSERT_TRUE(desk.joint.velocity < 0.1);
 	desk_is("inertia: 500, home: 1");
 	desk_move(17, 0.4f);
 	desk_until(PCUBE_TOW_ERROR, PCUBE_TOW_ERROR);
@@ -274,8 +274,8 @@ static void test_gravity_is_held(void)
 	desk_is("gravity: 100, position: 1, home: 0, config: 0");
 	f = watch(1000 * MS);
 	TEST_ASSERT_TRUE(f.error < 0.01);
-	TEST_ASSERT_DOUBLE_WITHIN(1e-3, 1, desk.motor.position);
-	TEST_ASSERT_DOUBLE_WITHIN(0.3, 100 * sin(1) / 37.2, desk.motor.current);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-3, 1, desk.joint.position);
+	TEST_ASSERT_DOUBLE_WITHIN(0.3, 100 * sin(1) / 37.2, desk.joint.current);
 }
 
 static void test_push(void)
@@ -288,21 +288,21 @@ static void test_push(void)
 	TEST_ASSERT_TRUE(f.position > 1e-4 && f.position < 0.05);
 	TEST_ASSERT_TRUE(f.current > 1);
 	desk_pass(1000 * MS);
-	TEST_ASSERT_DOUBLE_WITHIN(1e-3, 0, desk.motor.position);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-3, 0, desk.joint.position);
 	/* more than it can hold */
 	pcube_push(&desk, -1000, 1000 * MS, desk_now_ns);
 	desk_until(PCUBE_TOW_ERROR, PCUBE_TOW_ERROR);
-	TEST_ASSERT_TRUE(desk.motor.position < -0.09);
+	TEST_ASSERT_TRUE(desk.joint.position < -0.09);
 }
 
 static void test_push_against_the_brake(void)
 {
 	pcube_push(&desk, 500, 1000 * MS, desk_now_ns);
 	desk_pass(2000 * MS);
-	TEST_ASSERT_EQUAL_DOUBLE(0, desk.motor.position);
+	TEST_ASSERT_EQUAL_DOUBLE(0, desk.joint.position);
 	pcube_push(&desk, 700, 100 * MS, desk_now_ns);
 	desk_pass(2000 * MS);
-	TEST_ASSERT_TRUE(desk.motor.position > 0.001); /* it slips */
+	TEST_ASSERT_TRUE(desk.joint.position > 0.001); /* it slips */
 }
 
 static void test_every_type_follows(void)
@@ -320,7 +320,7 @@ static void test_every_type_follows(void)
 		f = watch(1000 * MS);
 		TEST_ASSERT_TRUE_MESSAGE(f.error < 0.02, types[i]);
 		TEST_ASSERT_TRUE_MESSAGE(f.current < desk.type->current_a, types[i]);
-		TEST_ASSERT_DOUBLE_WITHIN_MESSAGE(2e-3, desk.type->velocity, desk.motor.velocity, types[i]);
+		TEST_ASSERT_DOUBLE_WITHIN_MESSAGE(2e-3, desk.type->velocity, desk.joint.velocity, types[i]);
 	}
 }
 
@@ -328,12 +328,28 @@ static void test_what_it_measures(void)
 {
 	desk_move(17, 0.25f);
 	desk_pass(1000 * MS);
-	TEST_ASSERT_FLOAT_WITHIN(1e-5, (float)desk.motor.position, desk_real(0x3C));
-	TEST_ASSERT_EQUAL_FLOAT((float)desk.motor.current, desk_real(0x4D));
+	TEST_ASSERT_FLOAT_WITHIN(1e-5, (float)desk.joint.position, desk_real(0x3C));
+	TEST_ASSERT_EQUAL_FLOAT((float)desk.joint.current, desk_real(0x4D));
 	TEST_ASSERT_FLOAT_WITHIN(1e-4, 0.25f, desk_real(0x42));
 	TEST_ASSERT_FLOAT_WITHIN(1e-3, desk_real(0x3C), desk_real(0x3E));
 	TEST_ASSERT_FLOAT_WITHIN(1e-3, 0, desk_real(0x3F));
 	TEST_ASSERT_FLOAT_WITHIN(0.05f, 0.25f * desk_real(0x4D) * 37.2f / 24, desk_real(0x70));
+}
+
+static void test_noise(void)
+{
+	double least = 1, most = -1;
+
+	desk_is("noise: 0.01, position: 0.5, home: 1");
+	for (int i = 0; i < 200; i++) {
+		const double error = (double)desk_real(0x3C) - 0.5;
+
+		least = fmin(least, error);
+		most = fmax(most, error);
+		desk_pass(MS);
+	}
+	TEST_ASSERT_TRUE(least > -0.0101 && least < -0.008 && most > 0.008 && most < 0.0101);
+	TEST_ASSERT_EQUAL_DOUBLE(0.5, desk.joint.position);
 }
 
 static int32_t count(uint8_t parameter)
@@ -360,18 +376,18 @@ static void test_readings_and_the_zero(void)
 	TEST_ASSERT_INT32_WITHIN(2, (int32_t)(0.25 * ticks), count(0x28));
 	desk_until(PCUBE_MOVING, 0);
 	desk_pass(300 * MS);
-	TEST_ASSERT_DOUBLE_WITHIN(1e-3, 1, desk.motor.position);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-3, 1, desk.joint.position);
 	TEST_ASSERT_FLOAT_WITHIN(1e-3, 0.25f, desk_real(0x3C));
 	TEST_ASSERT_FLOAT_WITHIN(1e-4, desk_real(0x3C), desk_real(0x3D));
 	TEST_ASSERT_INT32_WITHIN(2, (int32_t)(0.25 * ticks), count(0x25));
 	TEST_ASSERT_INT32_WITHIN(2, (int32_t)(0.43633 * ticks), count(0x29));
 	desk_move(7, 0.125f);
 	desk_pass(500 * MS);
-	TEST_ASSERT_DOUBLE_WITHIN(1e-3, 0.125, desk.motor.velocity);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-3, 0.125, desk.joint.velocity);
 	/* limits are of what it believes, too */
 	desk_set_real(0x46, 0.5f);
 	desk_until(PCUBE_SOFT_LIMIT, PCUBE_SOFT_LIMIT);
-	TEST_ASSERT_DOUBLE_WITHIN(2e-3, 1.25, desk.motor.position);
+	TEST_ASSERT_DOUBLE_WITHIN(2e-3, 1.25, desk.joint.position);
 }
 
 int main(void)
@@ -397,6 +413,7 @@ int main(void)
 	RUN_TEST(test_push_against_the_brake);
 	RUN_TEST(test_every_type_follows);
 	RUN_TEST(test_what_it_measures);
+	RUN_TEST(test_noise);
 	RUN_TEST(test_readings_and_the_zero);
 	return UNITY_END();
 }

@@ -1,0 +1,148 @@
+/* test_robotsim_turntable.c: the simulated turntable. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "unity.h"
+
+#include "daemons/robotsim/sim.h"
+
+#define MS ((int64_t)1000000)
+
+static struct sim sim;
+static struct robot robot;
+static char said[1024];
+static int64_t now_ns;
+
+static void keep_line(void *to, const char *line)
+{
+	(void)to;
+	snprintf(said + strlen(said), sizeof(said) - strlen(said), "%s\n", line);
+}
+
+void setUp(void)
+{
+	said[0] = 0;
+}
+
+void tearDown(void)
+{
+	sim_unload(&sim);
+	if (robot.doc)
+		robot_close(&robot);
+	memset(&robot, 0, sizeof(robot));
+}
+
+static int load(const char *rest)
+{
+	struct error_sink errors = { keep_line, NULL, 0 };
+	char text[512];
+	int n = snprintf(text, sizeof(text),
+			 "robot: test\nbuses: {b: {interface: wire:b, bitrate: 1000000}}\n"
+			 "devices: {table: {driver: exampled, bus: b%s}}\n",
+			 rest);
+
+	tearDown();
+	setUp();
+	TEST_ASSERT_EQUAL_MESSAGE(0, robot_open_text(&robot, "test.yaml", text, (size_t)n, &errors), said);
+	return sim_load(&sim, &robot, &errors);
+}
+
+static void *start(const char *rest)
+{
+	TEST_ASSERT_EQUAL_MESSAGE(0, load(rest), said);
+	now_ns = 0;
+	sim.units[0].kind->start(sim.units[0].state, now_ns);
+	return sim.units[0].state;
+}
+
+/* In mrad/s. */
+static void turn(int16_t velocity)
+{
+	const struct frame frame = { .id = sim.units[0].filters[0].id,
+				     .len = 2,
+				     .data = { (uint8_t)velocity, (uint8_t)(velocity >> 8) } };
+
+	sim.units[0].kind->frame(sim.units[0].state, &frame, now_ns);
+}
+
+static void pass(int64_t ns)
+{
+	now_ns += ns;
+	sim.units[0].kind->advance(sim.units[0].state, now_ns);
+}
+
+static const char *report(void)
+{
+	struct sim_text to = { said, 0, sizeof(said) };
+
+	sim.units[0].kind->report(sim.units[0].state, now_ns, &to);
+	return said;
+}
+
+/* 1 rad/s with 20 rad/s^2 is there after 50 ms and 0.025 rad, however often anyone looks. */
+static void test_how_often_it_is_advanced_makes_no_difference(void)
+{
+	start("");
+	turn(1000);
+	pass(90 * MS);
+	TEST_ASSERT_EQUAL_STRING(" position 0.065000 velocity 1.000000 turns 1", report());
+	start("");
+	turn(1000);
+	for (int i = 0; i < 30; i++)
+		pass(3 * MS);
+	TEST_ASSERT_EQUAL_STRING(" position 0.065000 velocity 1.000000 turns 1", report());
+}
+
+/* 0.075 rad after 100 ms, then 0.025 to rest. */
+static void test_watchdog(void)
+{
+	start("");
+	turn(1000);
+	pass(1000 * MS);
+	TEST_ASSERT_EQUAL_STRING(" position 0.100000 velocity 0.000000 turns 1", report());
+}
+
+static void test_state(void)
+{
+	struct frame frame;
+	void *state = start(", sim: {position: -1}");
+
+	TEST_ASSERT_TRUE(sim.units[0].kind->send(state, now_ns, &frame));
+	TEST_ASSERT_EQUAL_HEX32(0x191, frame.id);
+	TEST_ASSERT_EQUAL(6, frame.len);
+	TEST_ASSERT_EQUAL_HEX8_ARRAY("\xC0\xBD\xF0\xFF\x00\x00", frame.data, 6);
+	TEST_ASSERT_FALSE(sim.units[0].kind->send(state, now_ns + 4 * MS, &frame));
+	turn(-1000);
+	now_ns += 60 * MS;
+	TEST_ASSERT_TRUE(sim.units[0].kind->send(state, now_ns, &frame));
+	TEST_ASSERT_EQUAL_HEX8_ARRAY("\x08\x35\xF0\xFF\x18\xFC", frame.data, 6); /* -1.035 rad, -1 rad/s */
+}
+
+static void test_noise(void)
+{
+	struct frame frame;
+	void *state = start(", sim: {noise: 0.01, seed: 5}");
+	bool moved = false;
+
+	for (int i = 0; i < 100; i++, now_ns += 5 * MS) {
+		int32_t position;
+
+		TEST_ASSERT_TRUE(sim.units[0].kind->send(state, now_ns, &frame));
+		memcpy(&position, frame.data, sizeof(position));
+		TEST_ASSERT_INT32_WITHIN(10000, 0, position);
+		moved = moved || abs(position) > 5000;
+	}
+	TEST_ASSERT_TRUE(moved);
+	TEST_ASSERT_EQUAL_STRING(" position 0.000000 velocity 0.000000 turns 0", report());
+}
+
+int main(void)
+{
+	UNITY_BEGIN();
+	RUN_TEST(test_how_often_it_is_advanced_makes_no_difference);
+	RUN_TEST(test_watchdog);
+	RUN_TEST(test_state);
+	RUN_TEST(test_noise);
+	return UNITY_END();
+}
