@@ -62,7 +62,7 @@ CAN_TOOLS = $(CAN_MAINS:$(BUILD)/can/tool/%.o=$(BUILD)/%)
 LIBCANTOOL = $(BUILD)/libcantool.a
 CANTOOL_OBJECTS = $(filter-out $(CAN_MAINS),$(call object,can/tool/*.c))
 # A file of daemons or launch with a main is a program of its name; the others are theirs together.  The simulator
-# keeps its own apart, so that it cannot use a driver's code.
+# keeps its own apart, so that it cannot use a driver's code; what reads settings is in both.
 LIBSIM = $(BUILD)/libsim.a
 LIBDAEMONS = $(BUILD)/libdaemons.a
 LIBLAUNCH = $(BUILD)/liblaunch.a
@@ -70,6 +70,7 @@ DAEMON_SOURCES = $(wildcard daemons/*.c daemons/*/*.c launch/*/*.c)
 DAEMON_MAINS := $(shell grep -l '^int main\>' $(DAEMON_SOURCES) /dev/null)
 DAEMON_SHARED = $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(DAEMON_MAINS),$(DAEMON_SOURCES)))
 SIM_OBJECTS = $(filter $(BUILD)/daemons/robotsim/%,$(DAEMON_SHARED))
+SETTINGS_OBJECTS = $(call object,daemons/setup_rows.c daemons/drv_tick_parse.c daemons/drv_ref_ramp.c daemons/*/*_list.c)
 LAUNCH_OBJECTS = $(filter $(BUILD)/launch/%,$(DAEMON_SHARED))
 DAEMON_OBJECTS = $(filter-out $(SIM_OBJECTS) $(LAUNCH_OBJECTS),$(DAEMON_SHARED))
 DAEMONS = $(patsubst %.c,$(BUILD)/%,$(notdir $(DAEMON_MAINS)))
@@ -214,7 +215,7 @@ $(BUILD)/test/unity.o: .deps/unity/unity.c $(BUILD)/flags
 $(LIBACH): $(ACH_OBJECTS)
 $(LIBCONFIG): $(CONFIG_OBJECTS)
 $(LIBCHANNELS): $(CHANNELS_OBJECTS)
-$(LIBSIM): $(SIM_OBJECTS)
+$(LIBSIM): $(SIM_OBJECTS) $(SETTINGS_OBJECTS)
 $(LIBDAEMONS): $(DAEMON_OBJECTS)
 $(LIBLAUNCH): $(LAUNCH_OBJECTS)
 $(LIBCAN): $(CAN_OBJECTS)

@@ -7,6 +7,7 @@
 #include "config/nearest.h"
 #include "config/run.h"
 #include "daemons/setup.h"
+#include "daemons/setup_rows.h"
 
 #define REF_MAX_NS 200000000
 #define REF_MAX_TICKS 5
@@ -32,32 +33,6 @@ static const struct settings_row line_rows[] = {
 	SETTINGS_BOOL("check", struct line, check, "no", "check everything that can be without the bus, and stop"),
 	SETTINGS_END,
 };
-
-static const char *tick_wrong(const char *text)
-{
-	return drv_tick_parse(NULL, text);
-}
-
-static const struct settings_row loop_rows[] = {
-	SETTINGS_TEXT("tick", struct setup, tick, "5ms", "when it ticks: 5ms, clock/5+1ms, frame BUS ID 10ms, ref 2ms",
-		      .check = tick_wrong),
-	SETTINGS_INT("priority", struct setup, realtime.priority, "", "0", "0", "99", "of SCHED_FIFO; 0: none"),
-	SETTINGS_INT("core", struct setup, realtime.core, "", "-1", "-1", "1023", "the one it runs on; -1: any"),
-	SETTINGS_BOOL("lock_memory", struct setup, realtime.lock, "yes", "keep its memory from being paged out"),
-	SETTINGS_END,
-};
-
-static const struct settings_row actuated_rows[] = {
-	SETTINGS_DURATION("ref_max", struct setup, ref_max_ns, "0", "0", "200ms",
-			  "a reference may be valid for so long; 0: 5 ticks, at most 200 ms"),
-	SETTINGS_BOOL("any_incarnation", struct setup, any_incarnation, "no",
-		      "take references for incarnation 0; yes with balance"),
-	SETTINGS_BOOL("balance", struct setup, balance, "no", "the robot stands by it: goes on at level hold"),
-	SETTINGS_BOOL("joint_fault_alone", struct setup, alone, "no", "a joint that fails does not stop its group"),
-	SETTINGS_WORD("safe", struct setup, safe, drv_ref_safe_words, "hold", "what it does without a reference"),
-	SETTINGS_END,
-};
-_Static_assert(sizeof(loop_rows) <= sizeof(((struct setup *)NULL)->loop_rows), "there is room for a copy");
 
 /* ---- buses ---- */
 
@@ -210,11 +185,15 @@ static void read_settings(struct setup *s, const struct line *line, struct error
 
 static void link_tables(struct setup *s)
 {
-	memcpy(s->loop_rows, loop_rows, sizeof(loop_rows));
+	size_t n = 0;
+
+	do
+		s->loop_rows[n] = setup_loop_rows[n];
+	while (setup_loop_rows[n++].key);
 	if (s->driver->tick_preset)
 		s->loop_rows[0].preset = s->driver->tick_preset;
 	s->own = (struct settings){ .rows = s->driver->settings, .values = s->self };
-	s->actuated = (struct settings){ .rows = actuated_rows, .values = s, .next = &s->own };
+	s->actuated = (struct settings){ .rows = setup_actuated_rows, .values = s, .next = &s->own };
 	s->loop =
 		(struct settings){ .rows = s->loop_rows, .values = s, .next = s->driver->ref ? &s->actuated : &s->own };
 }

@@ -4,27 +4,23 @@
 
 #include "daemons/drv.h"
 #include "daemons/example/example.h"
+#include "daemons/example/exampled_settings.h"
 
 #define SILENT_NS 50000000 /* ten states missed: it is not there */
 #define GAIN_1_S 2.0	   /* velocity for each rad that it is behind its ramp */
 #define REST_RAD_S 5e-3	   /* slower than that it is told to stand */
 
 struct exampled {
-	int64_t node;
-	unsigned int turn;  /* the frame it sends */
-	unsigned int state; /* the frame it receives */
+	struct exampled_settings settings; /* first: the loop fills them in */
+	unsigned int turn;		   /* the frame it sends */
+	unsigned int state;		   /* the frame it receives */
 	struct example_state got;
-};
-
-static const struct settings_row settings[] = {
-	SETTINGS_INT("node", struct exampled, node, "", "1", "1", "15", "the turntable's number"),
-	SETTINGS_END,
 };
 
 static int plan(void *self, struct drv *drv, struct error_sink *errors)
 {
 	struct exampled *e = self;
-	const uint32_t node = (uint32_t)e->node;
+	const uint32_t node = (uint32_t)e->settings.node;
 	const struct drv_send turn = {
 		.row = { .id = EXAMPLE_ID_TURN + node, .class = SLOTS_LATEST, .period_ns = drv_period_ns(drv) },
 		.len = 2,
@@ -74,7 +70,7 @@ static void turn(struct exampled *e, struct drv *drv, const struct drv_orders *o
 {
 	struct frame frame;
 
-	if (example_encode_turn((unsigned int)e->node, velocity_rad_s, &frame))
+	if (example_encode_turn((unsigned int)e->settings.node, velocity_rad_s, &frame))
 		return;
 	if (orders->joint[0].stops || orders->level == MSG_LEVEL_ESTOP)
 		drv_send_stop(drv, e->turn, &frame);
@@ -121,7 +117,7 @@ static const struct drv_driver driver = {
 	.program = "exampled",
 	.about = "drives the example device, a turntable",
 	.size = sizeof(struct exampled),
-	.settings = settings,
+	.settings = exampled_settings_rows,
 	.state = msg_joint_state_number,
 	.ref = msg_joint_ref_number,
 	.plan = plan,

@@ -12,44 +12,25 @@
 
 /* ---- settings ---- */
 
-static const char *const actions[] = { "halt", "hold", NULL };
+/* They begin the struct, where the loop fills them in. */
+_Static_assert(offsetof(struct pciod, settings) == 0, "rows are of struct pciod_settings");
 
-static const char *check_modules(const char *text)
+static void take_settings(struct pciod *p)
 {
-	return *text ? NULL : "modules such as 15, 4-7 or larm0:4-7,larm1:8-10";
+	const struct pciod_settings *s = &p->settings;
+
+	p->rules = (struct pciod_rules){
+		.times = { .late_ns = s->reply_late_ns, .lost_ns = s->reply_lost_ns },
+		.silent_after_ns = s->silent_after_ns,
+		.watchdog_ns = s->watchdog_ns,
+		.ack_ok = s->ack_ok,
+		.home_offset_id = s->home_offset ? PCIO_HOME_OFFSET_89 : PCIO_HOME_OFFSET,
+		.sync_motion = s->sync_motion,
+		.full_current = s->full_current,
+		.margin = s->margin,
+		.gain_s = s->gain_s,
+	};
 }
-
-static const char *const home_offsets[] = { "0x59", "0x89", NULL };
-
-static const struct settings_row rows[] = {
-	SETTINGS_TEXT("modules", struct pciod, modules, SETTINGS_REQUIRED,
-		      "modules: 15, 13,15, 4-7, larm0:4-7,larm1:8-10", .check = check_modules),
-	SETTINGS_DURATION("module_watchdog", struct pciod, rules.watchdog_ns, "50ms", "20ms", "10s",
-			  "a module that is not fed for so long stops by itself"),
-	SETTINGS_INT("ack_ok", struct pciod, rules.ack_ok, "", "0x64", "0", "255",
-		     "status of a set or move that was done"),
-	SETTINGS_WORD("home_offset_id", struct pciod, home_offset, home_offsets, "0x59",
-		      "parameter of the home offset, which is read and told"),
-	SETTINGS_DURATION("reply_late", struct pciod, rules.times.late_ns, "20ms", "1ms", "1s",
-			  "a reply that has not come by then is given up"),
-	SETTINGS_DURATION("reply_lost", struct pciod, rules.times.lost_ns, "100ms", "1ms", "10s",
-			  "and will not come any more after this"),
-	SETTINGS_DURATION("silent_after", struct pciod, rules.silent_after_ns, "50ms", "2ms", "10s",
-			  "a module that says nothing for so long is a fault"),
-	SETTINGS_BOOL("sync_motion", struct pciod, rules.sync_motion, "no",
-		      "moves begin with the clock's frame 100#0F, on all modules of the bus at once"),
-	SETTINGS_BOOL("full_current", struct pciod, rules.full_current, "no",
-		      "currents up to max-current, not only the nominal one"),
-	SETTINGS_REAL("margin", struct pciod, rules.margin, "1", "0.02", "0", "0.4",
-		      "share of the position range kept away from either end"),
-	SETTINGS_REAL("gain", struct pciod, rules.gain_s, "1/s", "10", "0", "200",
-		      "velocity for each rad that a joint is behind its ramp"),
-	SETTINGS_WORD("on_estop", struct pciod, on_estop, actions, "halt",
-		      "at level estop: halt, or stand with servo on"),
-	SETTINGS_WORD("on_fault", struct pciod, on_fault, actions, "hold",
-		      "what the others do when a module has a fault: halt, or stand with servo on"),
-	SETTINGS_END,
-};
 
 static int check_settings(struct pciod *p, const struct drv *drv, struct error_sink *errors)
 {
@@ -57,7 +38,7 @@ static int check_settings(struct pciod *p, const struct drv *drv, struct error_s
 	const unsigned int before = errors->count;
 	char tick[TEXT_VALUE_MAX], other[TEXT_VALUE_MAX];
 
-	p->rules.home_offset_id = p->home_offset ? PCIO_HOME_OFFSET_89 : PCIO_HOME_OFFSET;
+	take_settings(p);
 	text_from_duration(tick, tick_ns);
 	if (p->rules.times.lost_ns < p->rules.times.late_ns)
 		error_add(errors, "reply_lost: it must not be shorter than reply_late");
@@ -181,7 +162,7 @@ static int plan(void *self, struct drv *drv, struct error_sink *errors)
 	const struct pciod_list_buses buses = { drv_buses(drv), find_bus, name_bus, drv };
 	struct pciod_list list;
 
-	if (check_settings(p, drv, errors) || pciod_list_read(&list, p->modules, &buses, errors))
+	if (check_settings(p, drv, errors) || pciod_list_read(&list, p->settings.modules, &buses, errors))
 		return -EINVAL;
 	for (p->joints_n = 0; p->joints_n < list.n; p->joints_n++) {
 		const struct pciod_list_item *item = &list.item[p->joints_n];
@@ -205,7 +186,7 @@ static const struct drv_driver driver = {
 	.program = "pciod",
 	.about = "drives Schunk PowerCube, PRL and LWA3 modules",
 	.size = sizeof(struct pciod),
-	.settings = rows,
+	.settings = pciod_settings_rows,
 	.state = msg_joint_state_number,
 	.ref = msg_joint_ref_number,
 	.plan = plan,

@@ -1,6 +1,7 @@
 /* pciod.h: the driver of PowerCube modules, what its files share.
  *
- * pciod.c		settings, what is declared, main
+ * pciod_settings.h	settings
+ * pciod.c		what is declared, main
  * pciod_turn.c		each tick: what every module is told and asked
  * pciod_io.c		what arrives, and the state message
  * pciod_job.c		requests that take longer: home, clear, reset
@@ -22,8 +23,7 @@
 #include "daemons/pcio/pcio.h"
 #include "daemons/pcio/pciod_list.h"
 #include "daemons/pcio/pciod_module.h"
-
-enum pciod_action { PCIOD_ACTION_HALT, PCIOD_ACTION_HOLD };
+#include "daemons/pcio/pciod_settings.h"
 
 struct pciod_joint {
 	struct pciod_module module;
@@ -55,11 +55,8 @@ struct pciod_job { /* one at a time */
 };
 
 struct pciod {
-	/* settings */
-	char modules[256];
-	struct pciod_rules rules;
-	int home_offset; /* which of the two identifiers */
-	enum pciod_action on_estop, on_fault;
+	struct pciod_settings settings;
+	struct pciod_rules rules; /* made of them */
 
 	struct pciod_joint joints[MSG_JOINTS];
 	unsigned int joints_n;

@@ -229,16 +229,16 @@ static void tell_news(struct pciod_joint *j, struct drv *drv, unsigned int joint
 
 static bool must_halt(const struct pciod *p, const struct drv_orders *orders, unsigned int bus)
 {
-	return (orders->level >= MSG_LEVEL_ESTOP && p->on_estop == PCIOD_ACTION_HALT) ||
-	       (p->unwell && p->on_fault == PCIOD_ACTION_HALT) || clock_lost(p, bus, orders->now_ns);
+	return (orders->level >= MSG_LEVEL_ESTOP && p->settings.on_estop == PCIOD_ACTION_HALT) ||
+	       (p->unwell && p->settings.on_fault == PCIOD_ACTION_HALT) || clock_lost(p, bus, orders->now_ns);
 }
 
 /* Halts in these states are the driver's own: at estop, in fault and at its end, if the settings say so. */
 static bool halts(const struct pciod *p, const struct msg_common *common)
 {
 	return common->lifecycle == MSG_LIFE_STOPPING || common->lifecycle == MSG_LIFE_DOWN ||
-	       (common->lifecycle == MSG_LIFE_FAULT && p->on_fault == PCIOD_ACTION_HALT) ||
-	       (common->level == MSG_LEVEL_ESTOP && common->ticks && p->on_estop == PCIOD_ACTION_HALT);
+	       (common->lifecycle == MSG_LIFE_FAULT && p->settings.on_fault == PCIOD_ACTION_HALT) ||
+	       (common->level == MSG_LEVEL_ESTOP && common->ticks && p->settings.on_estop == PCIOD_ACTION_HALT);
 }
 
 static struct pciod_before before(const struct pciod *p, const struct drv *drv, const char *joint)

@@ -5,9 +5,9 @@
 
 #define HIT_HALVINGS 50 /* to find when it meets an end */
 
-static double clamp(double value, double max)
+static double clamp(double value, double min, double max)
 {
-	return value > max ? max : value < -max ? -max : value;
+	return fmax(min, fmin(max, value));
 }
 
 static int sign(double value)
@@ -27,12 +27,11 @@ double joint_motor_nm(struct joint *j, const struct joint_drive *d)
 		return d->value;
 	if (d->how != JOINT_CURRENT)
 		return 0;
-	j->current = clamp(d->value, d->current_max);
+	j->current = clamp(d->value, -d->current_max, d->current_max);
 	j->limited = j->current != d->value;
 	if (sign(j->current) == sign(j->velocity))
 		share = (j->velocity_none - fabs(j->velocity)) / (j->velocity_none - j->velocity_full);
-	if (share < 1)
-		j->current *= fmax(share, 0);
+	j->current *= clamp(share, 0, 1);
 	return j->torque_per_a * j->current;
 }
 
@@ -68,7 +67,7 @@ static double second(double decay, double t_s)
 
 	if (z > 1e-2)
 		return (z + expm1(-z)) / (z * z);
-	return 0.5 - z / 6 * (1 - z / 4 * (1 - z / 5 * (1 - z / 6)));
+	return 0.5 - z / 6 * (1 - z / 4 * (1 - z / 5));
 }
 
 static double path_position(const struct path *p, const struct joint *j, double t_s)
@@ -95,15 +94,15 @@ static double path_rest_s(const struct path *p, const struct joint *j)
 	return -j->velocity / p->acceleration;
 }
 
-/* Until when it does not go beyond the end, on a path that passes it before t_s. */
-static double path_hit_s(const struct path *p, const struct joint *j, double t_s, int direction)
+/* When it is at the end, on a path that passes it before t_s. */
+static double path_hit_s(const struct path *p, const struct joint *j, double t_s, int direction, double end)
 {
 	double from_s = 0, to_s = t_s;
 
 	for (int i = 0; i < HIT_HALVINGS; i++) {
 		const double middle_s = (from_s + to_s) / 2;
 
-		if (direction * (path_position(p, j, middle_s) - j->ends[direction > 0]) >= 0)
+		if (direction * (path_position(p, j, middle_s) - end) >= 0)
 			to_s = middle_s;
 		else
 			from_s = middle_s;
@@ -118,7 +117,7 @@ static double go(struct joint *j, const struct path *p, double t_s, int directio
 	const double end = j->ends[direction > 0], position = path_position(p, j, t_s);
 
 	if (direction * (position - end) >= 0) {
-		const double hit_s = path_hit_s(p, j, t_s, direction);
+		const double hit_s = path_hit_s(p, j, t_s, direction, end);
 
 		joint_carry(j, end, 0);
 		return hit_s;
@@ -131,9 +130,8 @@ static double go(struct joint *j, const struct path *p, double t_s, int directio
 static void step_torque(struct joint *j, double torque_nm, bool brake, double left_s)
 {
 	while (left_s > 0) {
-		const double inner_nm = torque_nm - j->viscous * j->velocity;
 		const int direction = sign(j->velocity == 0 ? torque_nm : j->velocity);
-		const struct path path = { (torque_nm + friction(j, inner_nm, brake)) / j->inertia,
+		const struct path path = { (torque_nm + friction(j, torque_nm, brake)) / j->inertia,
 					   j->viscous / j->inertia };
 		const double rest_s = path_rest_s(&path, j);
 
@@ -149,7 +147,8 @@ static void step_torque(struct joint *j, double torque_nm, bool brake, double le
 static void step_velocity(struct joint *j, double wanted, double left_s)
 {
 	while (left_s > 0) {
-		const double to = j->velocity * wanted < 0 ? 0 : wanted; /* first to rest, then the other way */
+		const double to =
+			sign(j->velocity) * sign(wanted) < 0 ? 0 : wanted; /* first to rest, then the other way */
 		const int direction = sign(j->velocity == 0 ? to : j->velocity);
 		const struct path path = { sign(to - j->velocity) * j->acceleration, 0 };
 		const double t_s = fabs(to - j->velocity) / j->acceleration;
@@ -204,9 +203,9 @@ static double noise(int64_t seed, int64_t t_ns)
 
 double joint_counts(const struct joint_encoder *e, double position, int64_t t_ns)
 {
-	const double error = e->noise > 0 ? e->noise * noise(e->seed, t_ns) : 0;
+	const double reading = (e->backwards ? -position : position) + e->offset;
 
-	return floor(((e->backwards ? -position : position) + e->offset + error) * e->counts_per_rad);
+	return floor((reading + e->noise * noise(e->seed, t_ns)) * e->counts_per_rad);
 }
 
 double joint_reading(const struct joint_encoder *e, double position, int64_t t_ns)

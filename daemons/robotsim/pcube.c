@@ -129,7 +129,7 @@ static bool may_move(const struct pcube *m, const struct pcube_move *move)
 
 static void move(struct pcube *m, const struct frame *f)
 {
-	uint8_t reply[8] = { COMMAND_MOVE, f->data[1], PCUBE_DONE };
+	uint8_t reply[8] = { COMMAND_MOVE, f->data[1], (uint8_t)m->settings.done };
 	struct pcube_move move;
 	bool with_state;
 	uint32_t bits;

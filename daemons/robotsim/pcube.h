@@ -111,6 +111,8 @@ struct pcube_type {
 };
 extern const struct pcube_type pcube_types[];
 
+struct pciod_settings; /* daemons/pcio/pciod_settings.h */
+
 struct pcube_settings {
 	int type; /* index into pcube_types */
 	double position, moving;
@@ -125,15 +127,21 @@ struct pcube_settings {
 	int64_t watchdog_ns, boot_ns;
 	int64_t reply_delay_ns, reply_jitter_ns, reorder_by_ns;
 	double reorder, lose;
-	int64_t seed, refused;
+	int64_t seed;
+	int64_t done, refused; /* status of a set or move */
 	bool wrong_after_reset, absolute;
 };
 
 extern const struct settings_row pcube_rows[];
-/* What nobody has given follows from the rest; position is that of the joint's limits in the robot file.  0, or
- * -EINVAL with a line in errors, which begins with where. */
-int pcube_settings_complete(struct settings *settings, const double position[2], unsigned int address,
-			    const char *where, struct error_sink *errors);
+/* What is not given follows from the rest, from the driver's settings, and from the joint's limits in the robot file.
+ * 0, or -EINVAL with a line in errors, which begins with where. */
+struct pcube_given {
+	const struct pciod_settings *driver;
+	const double *limits; /* of position, two */
+	unsigned int address;
+	const char *where;
+};
+int pcube_settings_complete(struct settings *settings, const struct pcube_given *given, struct error_sink *errors);
 /* May the setting be changed while it runs? */
 bool pcube_settings_live(const char *key);
 
@@ -272,7 +280,6 @@ double pcube_random(struct pcube *m);
 /* Parameter id as bytes behind command and id: their number, or 0: no such. */
 unsigned int pcube_value_get(struct pcube *m, uint8_t id, uint8_t bytes[4]);
 /* -1: no such parameter or length; else the answer's status. */
-#define PCUBE_DONE 0x64
 int pcube_value_set(struct pcube *m, uint8_t id, const uint8_t *bytes, unsigned int n);
 float pcube_value_position(struct pcube *m); /* that it tells now */
 void pcube_values_reset(struct pcube *m);    /* what can be set, as it is in flash */

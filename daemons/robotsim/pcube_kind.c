@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "config/nearest.h"
+#include "daemons/pcio/pciod_settings.h"
 #include "daemons/robotsim/kinds.h"
 #include "daemons/robotsim/pcube_load.h"
 
@@ -176,6 +177,8 @@ static void report(void *state, int64_t t_ns, struct sim_text *to)
 
 const struct sim_kind pcube_kind = {
 	.driver = "pciod",
+	.settings = pciod_settings_rows,
+	.settings_size = sizeof(struct pciod_settings),
 	.rows = pcube_rows,
 	.load = pcube_load,
 	.start = start,

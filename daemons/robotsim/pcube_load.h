@@ -12,6 +12,6 @@ struct pcube_unit {
 	unsigned int address;
 };
 
-int pcube_load(struct sim *sim, const struct robot_device *device, struct error_sink *errors);
+int pcube_load(struct sim *sim, const struct robot_device *device, const void *settings, struct error_sink *errors);
 
 #endif

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "daemons/pcio/pciod_settings.h"
 #include "daemons/robotsim/pcube.h"
 
 #define DEG (3.14159265358979323846 / 180)
@@ -51,8 +52,8 @@ const struct settings_row pcube_rows[] = {
 	SETTINGS_REAL("noise", struct pcube_settings, noise, "rad", "0", "0", "1",
 		      "error of the position it measures, at most, by chance"),
 	SETTINGS_REAL("voltage", struct pcube_settings, voltage, "V", "24", "0", "100", "of its supply"),
-	SETTINGS_DURATION("watchdog", struct pcube_settings, watchdog_ns, "50ms", "1ms", "10s",
-			  "how long it waits to be fed"),
+	SETTINGS_DURATION("watchdog", struct pcube_settings, watchdog_ns, NULL, "1ms", "10s",
+			  "how long it waits to be fed; as the driver's module_watchdog"),
 	SETTINGS_DURATION("boot", struct pcube_settings, boot_ns, "300ms", "0", "1min",
 			  "from power to the first answer"),
 	SETTINGS_DURATION("reply_delay", struct pcube_settings, reply_delay_ns, "300us", "0", "10s",
@@ -65,7 +66,7 @@ const struct settings_row pcube_rows[] = {
 			  "how late those come"),
 	SETTINGS_REAL("lose", struct pcube_settings, lose, "", "0", "0", "1", "share of the answers that never come"),
 	SETTINGS_INT("refused", struct pcube_settings, refused, "", "0", "0", "0xFF",
-		     "status of what it refuses; 0x64 is done"),
+		     "status of what it refuses; done is the driver's ack_ok"),
 	SETTINGS_BOOL("wrong_after_reset", struct pcube_settings, wrong_after_reset, "yes",
 		      "the first position after a reset is off by 0.25 rad"),
 	SETTINGS_BOOL("absolute", struct pcube_settings, absolute, "no", "it knows its position after power-up"),
@@ -98,15 +99,18 @@ static bool is_wrong(const double pair[2], size_t n)
 	return n != 2 || pair[0] >= pair[1];
 }
 
-int pcube_settings_complete(struct settings *settings, const double position[2], unsigned int address,
-			    const char *where, struct error_sink *errors)
+int pcube_settings_complete(struct settings *settings, const struct pcube_given *given, struct error_sink *errors)
 {
 	struct pcube_settings *s = settings->values;
 	const struct pcube_type *type = &pcube_types[s->type];
+	const char *where = given->where;
 
+	s->done = given->driver->ack_ok;
+	if (!settings_given(settings, "watchdog"))
+		s->watchdog_ns = given->driver->watchdog_ns;
 	if (!settings_given(settings, "limits")) {
-		s->limits[0] = isfinite(position[0]) ? position[0] : -6.5;
-		s->limits[1] = isfinite(position[1]) ? position[1] : 6.5;
+		s->limits[0] = isfinite(given->limits[0]) ? given->limits[0] : -6.5;
+		s->limits[1] = isfinite(given->limits[1]) ? given->limits[1] : 6.5;
 		s->limits_n = 2;
 	}
 	if (!settings_given(settings, "ends")) {
@@ -130,7 +134,7 @@ int pcube_settings_complete(struct settings *settings, const double position[2],
 	if (!settings_given(settings, "home_offset"))
 		s->home_offset = s->home;
 	if (!settings_given(settings, "serial"))
-		s->serial = 1000 + address;
+		s->serial = 1000 + given->address;
 	if (!settings_given(settings, "inertia"))
 		s->inertia = type->inertia;
 	if (!settings_given(settings, "friction"))

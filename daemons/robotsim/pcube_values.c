@@ -259,5 +259,5 @@ int pcube_value_set(struct pcube *m, uint8_t id, const uint8_t *bytes, unsigned 
 	if (!(m->values.config & PCUBE_CONFIG_WATCHDOG))
 		m->armed = false;
 	m->other_bus = m->values.config & PCUBE_CONFIG_OTHER_BUS;
-	return PCUBE_DONE;
+	return (int)m->settings.done;
 }

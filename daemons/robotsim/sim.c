@@ -9,6 +9,7 @@
 
 #include "config/nearest.h"
 #include "daemons/robotsim/kinds.h"
+#include "daemons/setup_rows.h"
 
 const struct sim_kind *const sim_kinds[] = { &pcube_kind, &turntable_kind, NULL };
 
@@ -33,6 +34,37 @@ const struct sim_kind *sim_kind(const struct robot_device *device)
 	return NULL;
 }
 
+/* As the driver reads them (daemons/setup.c); what the loop takes of them is only checked. */
+static int read_settings(const struct sim_kind *kind, const struct robot_device *device, void *values, void *of_loop,
+			 struct error_sink *errors)
+{
+	struct settings own = { .rows = kind->settings, .values = values };
+	struct settings actuated = { .rows = setup_actuated_rows, .values = of_loop, .next = &own };
+	struct settings loop = { .rows = setup_loop_rows, .values = of_loop, .next = kind->no_ref ? &own : &actuated };
+	char where[ERROR_LINE_MAX / 2];
+	int r = settings_defaults(&loop, errors);
+
+	snprintf(where, sizeof(where), "%s:%u: %s", device->node->file, device->node->line, device->name);
+	if (!r)
+		r = settings_read(&loop, device->settings, errors);
+	return settings_missing(&loop, where, errors) ? -EINVAL : r;
+}
+
+static int load(struct sim *sim, const struct sim_kind *kind, const struct robot_device *device,
+		struct error_sink *errors)
+{
+	void *values = calloc(1, kind->settings_size), *of_loop = calloc(1, setup_rows_size);
+	int r = -EINVAL;
+
+	if (!values || !of_loop)
+		error_add(errors, "%s: no memory", device->name);
+	else if (!read_settings(kind, device, values, of_loop, errors))
+		r = kind->load(sim, device, values, errors);
+	free(of_loop);
+	free(values);
+	return r;
+}
+
 int sim_load(struct sim *sim, const struct robot *robot, struct error_sink *errors)
 {
 	int r = 0;
@@ -40,9 +72,7 @@ int sim_load(struct sim *sim, const struct robot *robot, struct error_sink *erro
 	for (size_t i = 0; i < robot->devices_n; i++) {
 		const struct sim_kind *kind = sim_kind(&robot->devices[i]);
 
-		if (!kind)
-			continue;
-		if (kind->load(sim, &robot->devices[i], errors))
+		if (kind && load(sim, kind, &robot->devices[i], errors))
 			r = -EINVAL;
 	}
 	for (size_t i = 0; i < sim->units_n; i++)

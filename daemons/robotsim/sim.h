@@ -11,8 +11,9 @@
  *	}
  *
  * A unit is what has a controller of its own on a bus: one module, one sensor.  What it is made of is its kind's: a
- * file that was written from the device's page and shares nothing with the driver, so that the two can disagree.  One
- * more kind of device is one more struct sim_kind in the table of sim.c.
+ * file that was written from the device's page and shares nothing with the driver, so that the two can disagree.  Only
+ * the table of settings is the driver's own: both refuse the same, with the same words, and have the same defaults.
+ * One more kind of device is one more struct sim_kind in the table of sim.c.
  *
  *	sim.c		the table of kinds, units, names
  *	sim_bus.c	units on their buses
@@ -51,12 +52,16 @@ void sim_say(struct sim_text *to, const char *fmt, ...) __attribute__((format(pr
 struct sim;
 
 struct sim_kind {
-	const char *driver;		 /* of the devices that are of this kind */
-	const struct settings_row *rows; /* of sim: in the robot file */
+	const char *driver;		     /* of the devices that are of this kind */
+	const struct settings_row *settings; /* of settings: in the robot file, as the driver has them */
+	size_t settings_size;		     /* of the struct that they fill */
+	bool no_ref;			     /* the driver takes no references */
+	const struct settings_row *rows;     /* of sim: in the robot file */
 
-	/* Adds a unit (sim_add) for each part of the device that has a controller.  0, or -EINVAL with lines in
-	 * errors. */
-	int (*load)(struct sim *sim, const struct robot_device *device, struct error_sink *errors);
+	/* Adds a unit (sim_add) for each part of the device that has a controller; settings are those above, read.
+	 * 0, or -EINVAL with lines in errors. */
+	int (*load)(struct sim *sim, const struct robot_device *device, const void *settings,
+		    struct error_sink *errors);
 
 	/* The rest gets the unit's state.  Nothing here blocks, prints or allocates. */
 	void (*start)(void *state, int64_t t_ns);

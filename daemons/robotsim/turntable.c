@@ -4,13 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "config/text.h"
+#include "daemons/example/exampled_settings.h"
 #include "daemons/robotsim/joint.h"
 #include "daemons/robotsim/kinds.h"
 
 #define STATE_ID 0x190u /* + node */
 #define TURN_ID 0x210u
-#define NODE_MAX 15
 #define STATE_PERIOD_NS 5000000
 #define WATCHDOG_NS 100000000
 #define COUNTS_PER_RAD 1e6
@@ -38,30 +37,16 @@ static const struct settings_row rows[] = {
 
 /* ---- the robot file ---- */
 
-static int read_node(int64_t *node, const struct robot_device *device, struct error_sink *errors)
+static int load(struct sim *sim, const struct robot_device *device, const void *of_driver, struct error_sink *errors)
 {
-	const struct yaml_node *said = yaml_find(device->settings, "node");
-
-	*node = 1;
-	if (said && (said->kind != YAML_TEXT || text_int(said->text, node) || *node < 1 || *node > NODE_MAX)) {
-		yaml_error(errors, said, "the number of a turntable is 1 to %d", NODE_MAX);
-		return -EINVAL;
-	}
-	return 0;
-}
-
-static int load(struct sim *sim, const struct robot_device *device, struct error_sink *errors)
-{
-	struct turntable table = { 0 };
+	const struct exampled_settings *driver = of_driver;
+	struct turntable table = { .node = (unsigned int)driver->node };
 	struct settings settings = { .rows = rows, .values = &table };
 	struct sim_unit *unit;
 	char part[8];
-	int64_t node;
 
-	if (settings_defaults(&settings, errors) || settings_read(&settings, device->sim, errors) ||
-	    read_node(&node, device, errors))
+	if (settings_defaults(&settings, errors) || settings_read(&settings, device->sim, errors))
 		return -EINVAL;
-	table.node = (unsigned int)node;
 	snprintf(part, sizeof(part), "%u", table.node);
 	unit = sim_add(sim, device, part, sizeof(table), errors);
 	if (!unit)
@@ -200,6 +185,8 @@ static void report(void *state, int64_t t_ns, struct sim_text *to)
 
 const struct sim_kind turntable_kind = {
 	.driver = "exampled",
+	.settings = exampled_settings_rows,
+	.settings_size = sizeof(struct exampled_settings),
 	.rows = rows,
 	.load = load,
 	.start = start,

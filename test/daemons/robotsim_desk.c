@@ -9,6 +9,7 @@
 #include "can/frame_text.h"
 #include "channels/clock.h"
 #include "config/yaml.h"
+#include "daemons/pcio/pciod_settings.h"
 
 struct pcube desk;
 int64_t desk_now_ns;
@@ -22,8 +23,10 @@ static void fail_line(void *to, const char *line)
 void desk_is(const char *text)
 {
 	static const double limits[2] = { -2, 2 };
+	static const struct pciod_settings driver = { .watchdog_ns = 50 * MS, .ack_ok = 0x64 };
 	struct pcube_settings values = { 0 };
 	struct settings settings = { .rows = pcube_rows, .values = &values };
+	const struct pcube_given given = { &driver, limits, 15, "sim" };
 	struct error_sink errors = { fail_line, NULL, 0 };
 	struct yaml *doc;
 	char map[512];
@@ -33,7 +36,7 @@ void desk_is(const char *text)
 	yaml_open_text(&doc, "settings", map, (size_t)n, &errors);
 	settings_read(&settings, yaml_root(doc), &errors);
 	yaml_close(doc);
-	TEST_ASSERT_EQUAL(0, pcube_settings_complete(&settings, limits, 15, "sim", &errors));
+	TEST_ASSERT_EQUAL(0, pcube_settings_complete(&settings, &given, &errors));
 	desk_now_ns = 1000 * MS;
 	pcube_start(&desk, 15, &values, desk_now_ns);
 }

@@ -47,6 +47,30 @@ refused() {
 	[ "$(wc -l <"$lib_folder/said")" -eq 1 ] && grep -qF -- "$words" "$lib_folder/said"
 }
 
+# DRIVER SETTINGS: what the driver refuses, robotsim refuses with the same words.
+both_refuse() {
+	local driver status=0
+	printf '%s\n' 'robot: r' 'buses: {b: {interface: wire:b}}' \
+		"devices: {a: {driver: $1, bus: b, settings: {$2}}}" >"$lib_folder/wrong.yaml"
+	driver=$("$build/$1" --name a --config "$lib_folder/wrong.yaml" --check 2>&1) || status=$?
+	is "$status" -eq 100 && [ -n "$driver" ] || return 1
+	refused 100 "${driver#"$1[a]: fatal: "}" run --check "$lib_folder/wrong.yaml"
+}
+
+test_refuses_what_the_driver_refuses() {
+	local wrong
+	for wrong in '' 'modules: 0' 'modules: 7-4' 'modules: "c:4"' 'modules: four' 'modules: "4,4"' 'modules: [4]' \
+		'modules: ""' 'modules: 4, modlues: 5' 'modules: 4, ack_ok: 256' 'modules: 4, ack_ok: "7"' \
+		'modules: 4, module_watchdog: 1ms' 'modules: 4, home_offset_id: 0x58' 'modules: 4, sync_motion: 2' \
+		'modules: 4, margin: 0.5' 'modules: 4, tick: fast' 'modules: 4, priority: 100' 'modules: 4, ref_max: 1s' \
+		'modules: 4, safe: run'; do
+		both_refuse pciod "$wrong"
+	done
+	for wrong in 'node: 0' 'node: 16' 'nod: 1' 'node: one' 'tick: 1us' 'balance: perhaps'; do
+		both_refuse exampled "$wrong"
+	done
+}
+
 test_vectors_of_the_page() {
 	start
 	is "$(ask 0CF#0A20)" = 0AF#0A200F
@@ -177,8 +201,8 @@ test_command_line() {
 	refused 100 'did you mean --clear' fault --claer waist.15 silent
 	refused 100 'no name' report --robot a/b
 	sed 's/torso:15/torso:99/' "$file" >"$lib_folder/bad.yaml"
-	refused 100 'with modules from 1 to 31' run "$lib_folder/bad.yaml"
-	refused 100 'with modules from 1 to 31' run --check "$lib_folder/bad.yaml"
+	refused 100 'modules have the numbers 1 to 31' run "$lib_folder/bad.yaml"
+	refused 100 'modules have the numbers 1 to 31' run --check "$lib_folder/bad.yaml"
 	is "$("$robotsim" run --check "$file" | head -n 1)" = 'waist.15 on wire:torso'
 	"$robotsim" run --settings | grep '^reply_delay ' >/dev/null
 }

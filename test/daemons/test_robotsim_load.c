@@ -34,20 +34,19 @@ static void keep_line(void *to, const char *line)
 }
 
 /* A robot with two buses and one device; how sim_load takes it, and what it said. */
-static int load(const char *modules, const char *rest)
+static int load_settings(const char *settings, const char *rest)
 {
 	struct error_sink errors = { keep_line, NULL, 0 };
 	char text[1024];
-	int n = snprintf(
-		text, sizeof(text),
-		"robot: test\n"
-		"buses:\n"
-		"  larm0: {interface: wire:larm0, bitrate: 1000000}\n"
-		"  larm1: {interface: wire:larm1, bitrate: 1000000}\n"
-		"devices:\n"
-		"  imu: {driver: imud, bus: larm0}\n"
-		"  larm: {driver: pciod, bus: {upper: larm0, lower: larm1}, settings: {modules: \"%s\"}, %s}\n",
-		modules, rest);
+	int n = snprintf(text, sizeof(text),
+			 "robot: test\n"
+			 "buses:\n"
+			 "  larm0: {interface: wire:larm0, bitrate: 1000000}\n"
+			 "  larm1: {interface: wire:larm1, bitrate: 1000000}\n"
+			 "devices:\n"
+			 "  imu: {driver: imud, bus: larm0}\n"
+			 "  larm: {driver: pciod, bus: {upper: larm0, lower: larm1}, settings: {%s}, %s}\n",
+			 settings, rest);
 
 	tearDown();
 	said[0] = 0;
@@ -56,6 +55,14 @@ static int load(const char *modules, const char *rest)
 		TEST_FAIL_MESSAGE(said);
 	robot_is_open = true;
 	return sim_load(&sim, &robot, &errors);
+}
+
+static int load(const char *modules, const char *rest)
+{
+	char settings[256];
+
+	snprintf(settings, sizeof(settings), "modules: \"%s\"", modules);
+	return load_settings(settings, rest);
 }
 
 static void loads(const char *modules, const char *rest)
@@ -88,7 +95,7 @@ static const struct pcube_settings *of(const char *name)
 
 static void test_modules(void)
 {
-	loads("upper:4-7,lower:8,10", "sim: {}");
+	loads("upper:4-7,lower:8,lower:10", "sim: {}");
 	TEST_ASSERT_EQUAL(6, sim.units_n);
 	TEST_ASSERT_EQUAL_STRING("larm.4", sim.units[0].name);
 	TEST_ASSERT_EQUAL_STRING("larm0", sim.units[3].on->name);
@@ -107,7 +114,7 @@ static void test_modules(void)
 
 static void test_one_number_on_two_buses(void)
 {
-	loads("upper:4,5,lower:4", "sim: {modules: {larm1.4: {type: PRL60}}}");
+	loads("upper:4-5,lower:4", "sim: {modules: {larm1.4: {type: PRL60}}}");
 	TEST_ASSERT_EQUAL_STRING("larm.larm0.4", sim.units[0].name);
 	TEST_ASSERT_EQUAL_STRING("larm.5", sim.units[1].name);
 	TEST_ASSERT_EQUAL_STRING("larm.larm1.4", sim.units[2].name);
@@ -115,18 +122,25 @@ static void test_one_number_on_two_buses(void)
 	TEST_ASSERT_EQUAL_STRING("PRL120", pcube_types[of("larm.larm0.4")->type].name);
 }
 
+/* In the words of pciod, whose list it is. */
 static void test_lists_that_make_no_sense(void)
 {
-	static const char *const lists[] = {
-		"",	    "4",	"upper:",     "upper:0",   "upper:32", "upper:7-4",
-		"middle:4", "upper:4-", "upper:four", "upper:4 x", "upper:-4", "upper:4-99"
+	static const struct {
+		const char *list, *why;
+	} rows[] = {
+		{ "", "test.yaml:7: modules: \"\" is not modules such as 15, 4-7 or larm0:4-7,larm1:8-10" },
+		{ "4", "test.yaml:7: modules: \"4\": on which bus? write larm0:4; there are larm0, larm1" },
+		{ "upper:4,5", "modules: \"5\": on which bus?" },
+		{ "upper:0", "modules have the numbers 1 to 31" },
+		{ "upper:7-4", "the lower number comes first" },
+		{ "middle:4", "this device has no such bus" },
+		{ "upper:four", "is no module" },
+		{ "upper:4,upper:4", "module 4 of larm0 is there twice" },
+		{ "upper:1-31,lower:1-31", "more than 48" },
 	};
 
-	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
-		refused(lists[i], "sim: {}", "with modules from 1 to 31: torso:13,15");
-	refused("upper:4,5,4", "sim: {}", "twice");
-	refused("upper:4-7,6", "sim: {}", "twice");
-	refused("upper:1-31,lower:1-31", "sim: {}", "48 at most");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		refused(rows[i].list, "sim: {}", rows[i].why);
 }
 
 static void test_no_modules(void)
@@ -145,7 +159,7 @@ static void test_no_modules(void)
 	TEST_ASSERT_EQUAL(0, robot_open_text(&robot, "t.yaml", text, strlen(text), &errors));
 	TEST_ASSERT_NOT_EQUAL(0, sim_load(&sim, &robot, &errors));
 	robot_close(&robot);
-	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(said, "settings.modules is missing"), said);
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(said, "t.yaml:3: a: modules is missing: "), said);
 	TEST_ASSERT_EQUAL(0, robot_open_text(&robot, "t.yaml", other, strlen(other), &errors));
 	TEST_ASSERT_NOT_EQUAL(0, sim_load(&sim, &robot, &errors));
 	robot_close(&robot);
@@ -153,7 +167,7 @@ static void test_no_modules(void)
 	TEST_ASSERT_EQUAL(0, robot_open_text(&robot, "t.yaml", list, strlen(list), &errors));
 	TEST_ASSERT_NOT_EQUAL(0, sim_load(&sim, &robot, &errors));
 	robot_close(&robot);
-	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(said, "written as text: torso:13,15"), said);
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(said, "modules: a list is not text"), said);
 	TEST_ASSERT_EQUAL_MESSAGE(0, robot_open_text(&robot, "t.yaml", log, strlen(log), &errors), said);
 	TEST_ASSERT_NOT_EQUAL(0, sim_load(&sim, &robot, &errors));
 	robot_close(&robot);
@@ -203,6 +217,39 @@ static void test_settings_that_make_no_sense(void)
 	refused("upper:4", "sim: {modules: {4: {modules: {}}}}", "modules");
 	refused("upper:4", "sim: {modules: {5: {type: PRL60}}}", "larm has no such module");
 	refused("upper:4", "sim: {modules: [4]}", "larm has no such module");
+}
+
+/* Those of the driver, by its own table and that of the loop. */
+static void test_settings_of_the_driver(void)
+{
+	static const struct {
+		const char *settings, *rest;
+		int64_t watchdog_ns, done;
+	} rows[] = {
+		{ "modules: upper:4", "sim: {}", 50000000, 0x64 },
+		{ "modules: upper:4, module_watchdog: 200ms", "sim: {}", 200000000, 0x64 },
+		{ "modules: upper:4, module_watchdog: 200ms", "sim: {watchdog: 2s}", 2000000000, 0x64 },
+		{ "modules: upper:4, ack_ok: 7, tick: clock/5, safe: zero-velocity", "sim: {}", 50000000, 7 },
+	};
+	static const char *const wrong[][2] = {
+		{ "modles: upper:4, modules: upper:4", "modles: unknown setting; did you mean modules?" },
+		{ "modules: upper:4, module_watchdog: 1ms", "module_watchdog: 1ms is below the minimum 20ms" },
+		{ "modules: upper:4, on_fault: run", "on_fault: \"run\" is not one of halt, hold" },
+		{ "modules: upper:4, tick: fast", "tick: \"fast\" is not a tick such as 5ms" },
+		{ "modules: upper:4, safe: run", "safe: \"run\" is not one of hold, zero-velocity, zero-current" },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		TEST_ASSERT_EQUAL_MESSAGE(0, load_settings(rows[i].settings, rows[i].rest), said);
+		TEST_ASSERT_EQUAL_INT64(rows[i].watchdog_ns, of("larm.4")->watchdog_ns);
+		TEST_ASSERT_EQUAL_INT64(rows[i].done, of("larm.4")->done);
+	}
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		TEST_ASSERT_NOT_EQUAL(0, load_settings(wrong[i][0], "sim: {}"));
+		TEST_ASSERT_EQUAL_STRING_LEN("test.yaml:7: ", said, 13);
+		TEST_ASSERT_NOT_NULL_MESSAGE(strstr(said, wrong[i][1]), said);
+		TEST_ASSERT_EQUAL(0, sim.units_n);
+	}
 }
 
 /* ---- commands ---- */
@@ -335,6 +382,7 @@ int main(void)
 	RUN_TEST(test_no_modules);
 	RUN_TEST(test_settings);
 	RUN_TEST(test_settings_that_make_no_sense);
+	RUN_TEST(test_settings_of_the_driver);
 	RUN_TEST(test_fault);
 	RUN_TEST(test_other_faults);
 	RUN_TEST(test_push);

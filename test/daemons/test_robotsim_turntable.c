@@ -137,6 +137,18 @@ static void test_noise(void)
 	TEST_ASSERT_EQUAL_STRING(" position 0.000000 velocity 0.000000 turns 0", report());
 }
 
+static void test_settings_of_the_driver(void)
+{
+	start(", settings: {node: 15, tick: 10ms}");
+	TEST_ASSERT_EQUAL_STRING("table.15", sim.units[0].name);
+	TEST_ASSERT_EQUAL_HEX32(0x19F, sim.units[0].sends);
+	TEST_ASSERT_EQUAL_HEX32(0x21F, sim.units[0].filters[0].id);
+	TEST_ASSERT_NOT_EQUAL(0, load(", settings: {node: 16}"));
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(said, "node: 16 is above the maximum 15"), said);
+	TEST_ASSERT_NOT_EQUAL(0, load(", settings: {nod: 1}"));
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(said, "nod: unknown setting; did you mean node?"), said);
+}
+
 int main(void)
 {
 	UNITY_BEGIN();
@@ -144,5 +156,6 @@ int main(void)
 	RUN_TEST(test_watchdog);
 	RUN_TEST(test_state);
 	RUN_TEST(test_noise);
+	RUN_TEST(test_settings_of_the_driver);
 	return UNITY_END();
 }

@@ -71,6 +71,14 @@ plant daemons/robotsim/sim.c '#include "daemons/ft/ft.h"'
 plant daemons/ft/ft.h ''
 rejects includes "robotsim seeing a device" 'may not see daemons/ft/ft.h'
 fresh
+plant daemons/robotsim/sim.c '#include "daemons/ft/ftd_settings.h"'
+plant daemons/ft/ftd_settings.h '#include "config/settings.h"'
+plant config/settings.h ''
+accepts includes "robotsim seeing the settings of a device"
+plant daemons/ft/ftd_settings.h '#include "daemons/ft/ft.h"'
+plant daemons/ft/ft.h ''
+rejects includes "robotsim seeing a device through its settings" 'may not see daemons/ft/ft.h'
+fresh
 plant daemons/robotsim/sim.c '#include "daemons/drv.h"'
 plant daemons/drv.h ''
 rejects includes "robotsim seeing the driver loop" 'may not see daemons/drv.h'

@@ -312,8 +312,8 @@ void setUp(void)
 					.ack_ok = 0x64,
 					.home_offset_id = PCIO_HOME_OFFSET,
 					.gain_s = 10 };
-	p.on_estop = PCIOD_ACTION_HALT;
-	p.on_fault = PCIOD_ACTION_HOLD;
+	p.settings.on_estop = PCIOD_ACTION_HALT;
+	p.settings.on_fault = PCIOD_ACTION_HOLD;
 	p.joints_n = JOINTS;
 	p.buses[0].modules = JOINTS;
 	for (unsigned int i = 0; i < JOINTS; i++) {
@@ -465,7 +465,7 @@ static void a_halt_on_the_wire_is_waited_for_no_longer_than_its_answer(void)
 
 static void or_it_holds(void)
 {
-	p.on_estop = PCIOD_ACTION_HOLD;
+	p.settings.on_estop = PCIOD_ACTION_HOLD;
 	start_up();
 	level(MSG_LEVEL_RUN);
 	commands[0].track_rad_s = commands[1].track_rad_s = 0.25;
@@ -483,7 +483,7 @@ static void or_it_holds(void)
 
 static void one_fault_halts_the_others_if_told_to(void)
 {
-	p.on_fault = PCIOD_ACTION_HALT;
+	p.settings.on_fault = PCIOD_ACTION_HALT;
 	start_up();
 	level(MSG_LEVEL_RUN);
 	tick();
