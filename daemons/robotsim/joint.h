@@ -61,7 +61,7 @@ void joint_step(struct joint *joint, const struct joint_drive *drive, double dt_
 
 /* The motor's torque at the joint, at its present velocity; sets current and limited. */
 double joint_motor_nm(struct joint *joint, const struct joint_drive *drive);
-/* The torque of motor and friction on the body, on which load_nm acts from elsewhere; -load_nm while the joint sticks. */
+/* The torque of motor and friction on the body, on which load_nm acts from elsewhere; -load_nm while it sticks. */
 double joint_output_nm(const struct joint *joint, double motor_nm, double load_nm, bool brake);
 void joint_carry(struct joint *joint, double position, double velocity);
 

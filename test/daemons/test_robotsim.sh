@@ -62,8 +62,8 @@ test_refuses_what_the_driver_refuses() {
 	for wrong in '' 'modules: 0' 'modules: 7-4' 'modules: "c:4"' 'modules: four' 'modules: "4,4"' 'modules: [4]' \
 		'modules: ""' 'modules: 4, modlues: 5' 'modules: 4, ack_ok: 256' 'modules: 4, ack_ok: "7"' \
 		'modules: 4, module_watchdog: 1ms' 'modules: 4, home_offset_id: 0x58' 'modules: 4, sync_motion: 2' \
-		'modules: 4, margin: 0.5' 'modules: 4, tick: fast' 'modules: 4, priority: 100' 'modules: 4, ref_max: 1s' \
-		'modules: 4, safe: run'; do
+		'modules: 4, margin: 0.5' 'modules: 4, tick: fast' 'modules: 4, priority: 100' \
+		'modules: 4, ref_max: 1s' 'modules: 4, safe: run'; do
 		both_refuse pciod "$wrong"
 	done
 	for wrong in 'node: 0' 'node: 16' 'nod: 1' 'node: one' 'tick: 1us' 'balance: perhaps'; do
