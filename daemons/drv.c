@@ -142,7 +142,9 @@ static void take_frame(struct drv *drv, unsigned int l, const struct bus_frame *
 			see_clock_frame(drv, line->setup->robot, got->t_ns);
 	}
 	row = line_takes(line, got);
-	if (row && drv->driver->rx(drv->self, drv, row->number, got))
+	if (!row || drv_question_reply(drv, row->number, got))
+		return;
+	if (drv->driver->rx && drv->driver->rx(drv->self, drv, row->number, got))
 		drv->complete = true;
 }
 
@@ -159,9 +161,11 @@ static void receive(struct drv *drv, unsigned int l, int64_t now_ns)
 			take_frame(drv, l, &got[i]);
 	}
 	line->ended = n == -ENODATA;
-	while (slots_lost(&line->slots, &loss))
+	while (slots_lost(&line->slots, &loss)) {
+		drv_question_lost(drv, line->send_numbers[loss.row], &loss);
 		if (drv->driver->lost)
 			drv->driver->lost(drv->self, drv, line->send_numbers[loss.row], &loss.frame);
+	}
 }
 
 /* ---- life ---- */
@@ -450,6 +454,7 @@ static bool turn(struct drv *drv)
 	for (unsigned int i = 0; i < drv->lines_n; i++)
 		if (!drv->lines[i].quiet || bus_next_ns(drv->lines[i].bus) <= now_ns)
 			receive(drv, i, now_ns);
+	drv_question_due(drv, now_ns);
 	if (drv->complete && !drv->published)
 		publish(drv, false, now_ns);
 	drv->hurry = false;
@@ -481,6 +486,8 @@ static int64_t next_ns(struct drv *drv)
 		next = drv->wake_ns;
 	if (drv->estop_ns + ESTOP_LOOK_NS < next)
 		next = drv->estop_ns + ESTOP_LOOK_NS;
+	if (drv_ask_next_ns(&drv->asks) < next)
+		next = drv_ask_next_ns(&drv->asks);
 	for (unsigned int i = 0; i < drv->lines_n; i++) {
 		const int64_t line_ns = slots_bus_next_ns(&drv->lines[i].pump);
 

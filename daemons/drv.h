@@ -35,6 +35,7 @@
 #include "channels/msg/msg.h"
 #include "config/error.h"
 #include "config/settings.h"
+#include "daemons/drv_ask.h"
 #include "daemons/drv_ref.h"
 
 struct drv;
@@ -45,10 +46,12 @@ struct drv;
 struct drv_send {
 	unsigned int bus; /* which of the driver's buses, 0 to drv_buses() - 1 */
 	struct slots_row row;
-	uint8_t len;   /* of the longest */
-	bool moves;    /* something may move by it: it leaves only while drv_may_move, and on a bus that is proven */
-	bool shared;   /* several drivers may send this identifier: it is not claimed */
-	bool answered; /* a frame of reply_id is the answer to it; reply_bytes leading bytes come back as they were */
+	uint8_t len; /* of the longest */
+	bool moves;  /* something may move by it: it leaves only while drv_may_move, and on a bus that is proven */
+	bool shared; /* several drivers may send this identifier: it is not claimed */
+	/* For --frames: a frame of reply_id is the answer to it; reply_bytes leading bytes come back as they were.
+	 * drv_add_question fills these in. */
+	bool answered;
 	uint32_t reply_id;
 	uint8_t reply_bytes;
 	int64_t reply_within_ns;
@@ -108,8 +111,11 @@ struct drv_driver {
 	/* Each tick from then on.  May be NULL. */
 	void (*tick)(void *self, struct drv *drv, const struct drv_orders *orders);
 	/* A frame of others that a row takes, by the number of drv_add_receive or drv_watch.  true: with it the sample
-	 * of this tick is complete.  May be called several times in a turn. */
+	 * of this tick is complete.  May be called several times in a turn.  May be NULL. */
 	bool (*rx)(void *self, struct drv *drv, unsigned int row, const struct bus_frame *got);
+	/* The answer to a drv_ask, which rx does not see; reply NULL: none came, and all tries are over.  true as of rx.
+	 * May be NULL. */
+	bool (*answer)(void *self, struct drv *drv, const struct drv_ask_answer *answer, const struct bus_frame *reply);
 	/* An own frame was on the wire, complete, at t_ns; or will not be (lost, and perhaps it was).  May be NULL. */
 	void (*sent)(void *self, struct drv *drv, unsigned int send, const struct frame *frame, int64_t t_ns);
 	void (*lost)(void *self, struct drv *drv, unsigned int send, const struct frame *frame);
@@ -154,6 +160,8 @@ int64_t drv_period_ns(const struct drv *drv); /* of the ticks */
 /* Each answers its number, 0 and up, or -ENOSPC or -EINVAL with a line in errors. */
 int drv_add_send(struct drv *drv, const struct drv_send *send, struct error_sink *errors);
 int drv_add_receive(struct drv *drv, const struct drv_receive *receive, struct error_sink *errors);
+/* Requests that the device answers; drv_ask.h.  The rows are numbers of drv_add_send and drv_add_receive. */
+int drv_add_question(struct drv *drv, const struct drv_question *question, struct error_sink *errors);
 /* A joint of the state and reference messages; its limits are those of the robot file. */
 int drv_add_joint(struct drv *drv, const char *name, struct error_sink *errors);
 /* Of a joint that was added: velocity for each rad that it is behind its ramp (drv_ref_command.track_rad_s); 0 unless
@@ -182,6 +190,12 @@ int drv_send(struct drv *drv, unsigned int send, const struct frame *frame);
 /* The same for a frame of a row that moves which brings the device to rest or keeps it there: velocity 0, halt, what
  * orders->joint says while it stops.  It leaves whatever the level is, and takes the place of what waits. */
 int drv_send_stop(struct drv *drv, unsigned int send, const struct frame *frame);
+/* Sends a request of a question, again if need be, and gives its answer to answer, with this tag.  0, or -EBUSY: one
+ * with the same key is under way, or its reply is owed; -ENOSPC: too many are, or wait; -EINVAL: too short; else as
+ * drv_send.  A reply that is late is dropped and counted; a frame that belongs to no request goes to rx. */
+int drv_ask(struct drv *drv, unsigned int question, const struct frame *request, uint32_t tag);
+bool drv_may_ask(const struct drv *drv, unsigned int question, const struct frame *request);
+const struct drv_ask_counts *drv_ask_counts(const struct drv *drv);
 /* Armed, up, and nothing waits for a person. */
 bool drv_may_move(const struct drv *drv);
 /* What was put so far leaves now, not when the call is over: for one that has more to do then. */

@@ -12,15 +12,16 @@
 static bool key_of(const struct drv_question *q, const struct frame *frame, bool reply, uint64_t *key)
 {
 	const unsigned int len = frame_data_len(frame);
+	uint64_t bytes = 0;
 
-	*key = 0;
 	for (unsigned int i = 0; i < DRV_ASK_ECHOES_MAX && q->echo[i].mask; i++) {
 		const unsigned int at = reply ? q->echo[i].reply : q->echo[i].request;
 
 		if (at >= len)
 			return false;
-		*key = *key << 8 | (frame->data[at] & q->echo[i].mask);
+		bytes = bytes << 8 | (frame->data[at] & q->echo[i].mask);
 	}
+	*key = bytes;
 	return true;
 }
 

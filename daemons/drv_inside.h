@@ -62,6 +62,8 @@ struct drv {
 	} claims[DRV_CLAIMS_MAX];
 	unsigned int claims_n;
 
+	struct drv_ask asks; /* questions and their requests: drv_question.c */
+
 	int claim_fds[DRV_SENDS_MAX + DRV_CLAIMS_MAX + 1];
 	unsigned int claim_fds_n;
 	int signals;
@@ -196,6 +198,11 @@ bool drv_joints_check(const struct drv *drv, struct error_sink *errors);
 void drv_report_withheld(struct drv *drv);
 void drv_queue_reply(struct drv *drv, const struct msg_reply *reply); /* to be put once the frames are handed over */
 void drv_put_replies(struct drv *drv);
+
+/* drv_question.c */
+bool drv_question_reply(struct drv *drv, unsigned int row, const struct bus_frame *got); /* it was one, late or not */
+void drv_question_lost(struct drv *drv, unsigned int send, const struct slots_loss *loss);
+void drv_question_due(struct drv *drv, int64_t now_ns); /* what has arrived was passed on before */
 
 /* drv_fault.c */
 bool drv_fault_is_told(const struct drv *drv, const char *code); /* of the device or of any joint */

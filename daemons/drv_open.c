@@ -258,6 +258,7 @@ static void sent(void *to, unsigned int row, const struct frame *frame, int64_t 
 	struct line *line = to;
 	struct drv *drv = line->drv;
 
+	drv_ask_sent(&drv->asks, line->send_numbers[row], frame, t_ns);
 	if (drv->driver->sent)
 		drv->driver->sent(drv->self, drv, line->send_numbers[row], frame, t_ns);
 }

@@ -87,6 +87,8 @@ static const struct course courses[] = {
 	{ "which is forgotten again", 1, 1, "s1200 d1300=- m1300=B d1301=- m1301=0" },
 	{ "two on the wire owe two replies", 1, 1,
 	  "p1000 d1050=U d1101=- p1101 s1102 s1103 m1103=B d1103=U r1104=L m1104=B r1105=L m1105=0" },
+	{ "also if they come before that is due", 1, 1,
+	  "p1000 d1050=U d1101=- p1101 s1102 s1103 r1104=L m1104=B d1105=U m1105=B r1105=L m1105=0" },
 	{ "and are not tried again", 3, 1, "p1000 d1021=R d1042=R d1063=U d1164=- p1200 s1201 s1202 d1202=U d2000=-" },
 	{ "two on the wire before the next one is due", 1, 1,
 	  "p1000 d1050=U d1101=- p1101 s1102 s1103 s1104 d1105=U r1106=L r1106=L m1106=B r1106=L m1106=0" },
@@ -239,6 +241,7 @@ static const struct {
 	{ "PowerCube: another parameter", { { 0, 0, 0xFF }, { 1, 1, 0xFF } }, "0A3C", "0A3D00112233", false },
 	{ "PowerCube: another command", { { 0, 0, 0xFF }, { 1, 1, 0xFF } }, "0A3C", "083C64", false },
 	{ "PowerCube: too short", { { 0, 0, 0xFF }, { 1, 1, 0xFF } }, "0A3C", "0A", false },
+	{ "PowerCube: too short for a 0", { { 0, 0, 0xFF }, { 1, 1, 0xFF } }, "0A00", "0A", false },
 	{ "SDO upload",
 	  { { 1, 1, 0xFF }, { 2, 2, 0xFF }, { 3, 3, 0xFF } },
 	  "4041600000000000",
@@ -256,6 +259,7 @@ static const struct {
 	  false },
 	{ "nothing is repeated", { { 0 } }, "", "", true },
 	{ "at other places", { { 0, 3, 0xFF }, { 4, 1, 0xFF } }, "1122334455", "00550011", true },
+	{ "beyond the end of the request", { { 0, 3, 0xFF } }, "11", "00000011", true },
 	{ "not at its own", { { 0, 3, 0xFF }, { 4, 1, 0xFF } }, "1122334455", "11000055", false },
 	{ "some bits", { { 0, 0, 0x0F } }, "35", "A5", true },
 	{ "other bits", { { 0, 0, 0x0F } }, "35", "34", false },
@@ -491,12 +495,13 @@ static void what_is_waited_for_next(void)
 	const struct frame first = bytes("0A3C"), second = bytes("0A3D");
 
 	TEST_ASSERT_EQUAL_INT64(INT64_MAX, drv_ask_next_ns(&ask));
-	TEST_ASSERT_EQUAL(DRV_ASK_NOTHING, drv_ask_due(&ask, 5 * MS, &answer));
 	question.tries = 2;
 	TEST_ASSERT_EQUAL(0, drv_ask_add(&ask, &question));
 	TEST_ASSERT_EQUAL_INT64(INT64_MAX, drv_ask_next_ns(&ask));
 	drv_ask_put(&ask, 0, &first, 1, 1000 * MS);
 	drv_ask_put(&ask, 0, &second, 2, 1001 * MS);
+	question.send++;
+	TEST_ASSERT_EQUAL(1, drv_ask_add(&ask, &question));
 	TEST_ASSERT_EQUAL_INT64(1020 * MS + 1, drv_ask_next_ns(&ask));
 	TEST_ASSERT_EQUAL(DRV_ASK_NOTHING, drv_ask_due(&ask, 1020 * MS, &answer));
 	TEST_ASSERT_EQUAL(DRV_ASK_AGAIN, drv_ask_due(&ask, 1020 * MS + 1, &answer));
@@ -543,7 +548,7 @@ static void each_wrong_question_is_refused(void)
 		TEST_ASSERT_EQUAL_MESSAGE(-EINVAL, drv_ask_add(&ask, &question), wrong[i].name);
 	}
 	TEST_ASSERT_EQUAL(-EINVAL, drv_ask_may(&ask, 1, &request));
-	question = (struct drv_question){ .send = 0, .receive = 0, .late_ns = MS, .lost_ns = MS };
+	question = (struct drv_question){ .send = 0, .receive = 0, .late_ns = 1, .lost_ns = 1 };
 	for (unsigned int i = 1; i < DRV_ASK_QUESTIONS_MAX; i++) {
 		question.send = DRV_ASK_ROWS_MAX - i;
 		question.receive = DRV_ASK_ROWS_MAX - 1;
