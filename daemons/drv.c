@@ -334,6 +334,7 @@ static void tick(struct drv *drv, int64_t now_ns)
 	watch_silence(drv, now_ns);
 	drv_read_ref(drv, now_ns);
 	live(drv, now_ns);
+	drv_expire_requests(drv, now_ns);
 	if (drv->asked)
 		drv_read_requests(drv, now_ns);
 	call_driver(drv, now_ns);

@@ -91,6 +91,13 @@ struct drv_orders {
 enum drv_step { DRV_AGAIN, DRV_DONE };
 #define DRV_LATER 1 /* the answer of a request that drv_reply gives later */
 
+/* A verb that its request function knows. */
+struct drv_verb {
+	enum msg_verb verb; /* MSG_VERB_NONE ends the table */
+	bool moves;	    /* refused unless armed and up, and while something is latched; home and activate always */
+	bool alone;	    /* refused while another such is under way */
+};
+
 struct drv_driver {
 	const char *program, *about;
 	size_t size;			     /* of the driver's own struct, which begins as zeros */
@@ -122,9 +129,15 @@ struct drv_driver {
 	/* Fills in the body of the state that is about to be published.  Answers t_sample_ns: when the oldest frame
 	 * used in it was on the wire; 0: there is none yet. */
 	int64_t (*fill)(void *self, struct drv *drv, void *state, int64_t now_ns);
-	/* A request that the loop found allowed, other than get of one of the settings.  0: done; -errno, with
-	 * drv_why; DRV_LATER. May be NULL. */
-	int (*request)(void *self, struct drv *drv, const struct msg_request *request, int64_t now_ns);
+	/* A request of one of these verbs that the loop found allowed, other than get of one of the settings.  0: done;
+	 * -errno, with drv_why; DRV_LATER: drv_reply answers it by its handle; several may be under way.  What the loop
+	 * refuses never comes here. */
+	const struct drv_verb *verbs;
+	int (*request)(void *self, struct drv *drv, uint32_t handle, const struct msg_request *request, int64_t now_ns);
+	/* A request that was put off is to end, once: why is -ECANCELED, its client says so, or -ETIMEDOUT, its
+	 * deadline has passed.  0: it has ended, and the loop answers with why and what drv_why says; DRV_LATER: it takes
+	 * some time, and drv_reply answers.  NULL: what has begun goes on to its end. */
+	int (*cancel)(void *self, struct drv *drv, uint32_t handle, int why);
 	/* Asked to end: each tick until it says DRV_DONE, the device is safe; half a second at most.  NULL: at once. */
 	enum drv_step (*stop)(void *self, struct drv *drv, const struct drv_orders *orders);
 	/* The time of drv_wake_at has come.  May be NULL. */
@@ -248,8 +261,9 @@ void drv_event(struct drv *drv, enum msg_severity severity, const char *code, co
 
 /* Why a request is refused, in words, before returning -errno; and the value it asked for. */
 void drv_why(struct drv *drv, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* The answer to the request that was put off with DRV_LATER; there is one at a time. */
-void drv_reply(struct drv *drv, int result, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* The answer to a request that was put off with DRV_LATER.  One that was answered is not answered again. */
+void drv_reply(struct drv *drv, uint32_t handle, int result, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
 
 /* Header, flags and publication time are filled in, and the common block of a state. */
 void drv_put(struct drv *drv, unsigned int output, void *msg, int64_t now_ns);

@@ -382,7 +382,8 @@ void drv_why(struct drv *drv, const char *fmt, ...)
 
 void drv_answer(struct drv *drv, struct msg_reply *reply, int result, const char *error, const char *value)
 {
-	drv_request_done(&drv->requests, reply, result, error, value);
+	if (!drv_request_done(&drv->requests, reply, result, error, value))
+		return;
 	reply->header.incarnation = drv->incarnation;
 	reply->header.t_sample_ns = reply->header.t_publish_ns = clock_now_ns();
 	drv_queue_reply(drv, reply);
@@ -402,18 +403,18 @@ void drv_put_replies(struct drv *drv)
 	drv->replies_n = 0;
 }
 
-void drv_reply(struct drv *drv, int result, const char *fmt, ...)
+void drv_reply(struct drv *drv, uint32_t handle, int result, const char *fmt, ...)
 {
 	char text[MSG_TEXT_SIZE];
+	struct msg_reply reply;
 	va_list args;
 
-	if (!drv->later)
+	if (!drv_request_find(&drv->requests, handle, &reply))
 		return;
 	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
-	drv->later = false;
-	drv_answer(drv, &drv->later_reply, result, result ? text : "", result ? "" : text);
+	drv_answer(drv, &reply, result, result ? text : "", result ? "" : text);
 }
 
 void drv_put(struct drv *drv, unsigned int output, void *msg, int64_t now_ns)

@@ -142,8 +142,6 @@ struct drv {
 	/* requests */
 	struct drv_request requests;
 	bool asked; /* some wait to be read */
-	bool later; /* one is put off */
-	struct msg_reply later_reply;
 	char why[MSG_TEXT_SIZE];
 
 	/* motion frames that did not leave */
@@ -177,8 +175,9 @@ uint32_t drv_flags(const struct drv *drv, bool partial, int64_t now_ns);
 /* drv_read.c */
 bool drv_read_estop(struct drv *drv, int64_t now_ns); /* level or lowering obeyed changed */
 void drv_read_requests(struct drv *drv, int64_t now_ns);
-void drv_pass_requests(struct drv *drv);	    /* those that are there before the first is read */
-bool drv_read_ref(struct drv *drv, int64_t now_ns); /* one was taken */
+void drv_expire_requests(struct drv *drv, int64_t now_ns); /* those whose deadline has passed */
+void drv_pass_requests(struct drv *drv);		   /* those that are there before the first is read */
+bool drv_read_ref(struct drv *drv, int64_t now_ns);	   /* one was taken */
 void drv_hang_bell(struct drv *drv);
 void drv_answer_bell(struct drv *drv);
 void drv_quiet_bell(struct drv *drv);
@@ -210,12 +209,12 @@ void drv_fault_spread(struct drv *drv);				 /* which joints are in fault now */
 const char *drv_fault_device(const struct drv *drv); /* what is wrong with all of it, in words; NULL: nothing */
 
 /* drv_latch.c */
-void drv_latch_begin(struct drv *drv);			     /* what the predecessor left */
-bool drv_latch_blocks(const struct drv *drv);		     /* nothing may move but a homing that ends the latch */
-uint32_t drv_latch_word(const struct drv *drv);		     /* to be published */
-void drv_latch_published(struct drv *drv);		     /* and it was */
-bool drv_latch_refuses(struct drv *drv, enum msg_verb verb); /* a request, with drv_why */
-int drv_latch_clear(struct drv *drv);			     /* the request clear, for a driver that does not know it */
+void drv_latch_begin(struct drv *drv);		/* what the predecessor left */
+bool drv_latch_blocks(const struct drv *drv);	/* nothing may move but a homing that ends the latch */
+uint32_t drv_latch_word(const struct drv *drv); /* to be published */
+void drv_latch_published(struct drv *drv);	/* and it was */
+bool drv_latch_refuses(struct drv *drv);	/* a request that moves, with drv_why */
+int drv_latch_clear(struct drv *drv);		/* the request clear, for a driver that does not know it */
 
 /* The frames it sends and receives, as JSON on stdout. */
 void drv_frames_print(const struct drv *drv);

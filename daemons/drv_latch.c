@@ -107,12 +107,12 @@ void drv_latch_published(struct drv *drv)
 
 /* ---- requests ---- */
 
-bool drv_latch_refuses(struct drv *drv, enum msg_verb verb)
+bool drv_latch_refuses(struct drv *drv)
 {
 	const uint32_t in_the_way = drv->latches & ~(uint32_t)HOMING_ENDS;
 	char list[MSG_TEXT_SIZE];
 
-	if (!drv_request_moves(verb) || !in_the_way)
+	if (!in_the_way)
 		return false;
 	drv_why(drv, "latched: %s; the request clear comes first", words_of(in_the_way, list));
 	return true;

@@ -43,59 +43,110 @@ bool drv_armed(const struct drv *drv)
 
 /* ---- requests ---- */
 
-static int do_request(struct drv *drv, const struct msg_request *request, char value[MSG_TEXT_SIZE], int64_t now_ns)
+static const struct drv_verb *verb_of(const struct drv *drv, enum msg_verb verb)
 {
+	for (const struct drv_verb *row = drv->driver->verbs; row && row->verb != MSG_VERB_NONE; row++)
+		if (row->verb == verb)
+			return row;
+	return NULL;
+}
+
+static int not_supported(struct drv *drv, enum msg_verb verb)
+{
+	if (!*drv->why)
+		drv_why(drv,
+			verb == MSG_VERB_GET   ? "%s has no setting of that name"
+			: verb == MSG_VERB_SET ? "%s cannot change that while it runs"
+					       : "%s does not do that",
+			drv->driver->program);
+	return -EOPNOTSUPP;
+}
+
+static int refuse_motion(struct drv *drv)
+{
+	if (!drv->up)
+		drv_why(drv, "not ready: the device is %s", drv_fault_device(drv) ? "in fault" : "starting");
+	else if (!drv_armed(drv))
+		drv_why(drv, "not armed: nothing moves at level %s",
+			drv->estop.level == MSG_LEVEL_HOLD ? "hold" : "estop");
+	else if (!drv_latch_refuses(drv))
+		return 0;
+	return -EPERM;
+}
+
+/* Before the driver has begun: 0, or -errno with drv_why. */
+static int refuse(struct drv *drv, const struct drv_verb *row, const struct msg_request *request, int64_t now_ns)
+{
+	const bool moves = row->moves || drv_request_moves(row->verb);
+	int result;
+
+	if (request->header.valid_until_ns && now_ns > request->header.valid_until_ns) {
+		drv_why(drv, "its deadline passed before it was read");
+		return -ETIMEDOUT;
+	}
+	result = moves ? refuse_motion(drv) : 0;
+	if (!result && row->alone && drv_request_alone(&drv->requests)) {
+		drv_why(drv, "another %s is under way", moves ? "motion" : "request");
+		result = -EBUSY;
+	}
+	return result;
+}
+
+static int do_request(struct drv *drv, uint32_t handle, const struct msg_request *request, char value[MSG_TEXT_SIZE],
+		      int64_t now_ns)
+{
+	const struct drv_verb *row = verb_of(drv, request->verb);
 	int result;
 
 	*drv->why = *value = 0;
-	if (drv_request_moves(request->verb) && (!drv_armed(drv) || !drv->up)) {
-		drv_why(drv, "not armed: nothing moves at level %s",
-			drv->estop.level == MSG_LEVEL_HOLD ? "hold" : "estop");
-		if (!drv->up)
-			drv_why(drv, "not ready: the device is %s", drv_fault_device(drv) ? "in fault" : "starting");
-		return -EPERM;
-	}
-	if (drv_request_moves(request->verb) && drv->later) {
-		drv_why(drv, "another motion is under way");
-		return -EBUSY;
-	}
-	if (drv_latch_refuses(drv, request->verb))
-		return -EPERM;
 	if (request->verb == MSG_VERB_GET && settings_text(&drv->setup.loop, request->key, value, MSG_TEXT_SIZE) >= 0)
 		return 0;
-	result = drv->driver->request ? drv->driver->request(drv->self, drv, request, now_ns) : -EOPNOTSUPP;
+	result = row ? refuse(drv, row, request, now_ns) : 0;
+	if (result)
+		return result;
+	result = row ? drv->driver->request(drv->self, drv, handle, request, now_ns) : -EOPNOTSUPP;
 	if (result == -EOPNOTSUPP && request->verb == MSG_VERB_CLEAR && drv->latches)
 		result = drv_latch_clear(drv);
-	if (result == -EOPNOTSUPP && !*drv->why)
-		drv_why(drv,
-			request->verb == MSG_VERB_GET	? "%s has no setting of that name"
-			: request->verb == MSG_VERB_SET ? "%s cannot change that while it runs"
-							: "%s does not do that",
-			drv->driver->program);
-	if (result == DRV_LATER && drv->later) {
-		drv_why(drv, "another request is under way");
-		return -EBUSY;
-	}
+	if (result == -EOPNOTSUPP)
+		return not_supported(drv, request->verb);
+	if (result == DRV_LATER && row->alone)
+		drv_request_is_alone(&drv->requests, handle);
 	if (!result)
 		snprintf(value, MSG_TEXT_SIZE, "%s", drv->why);
 	return result;
+}
+
+static void cancel(struct drv *drv, uint32_t handle, int why, const char *words)
+{
+	*drv->why = 0;
+	if (drv->driver->cancel && !drv->driver->cancel(drv->self, drv, handle, why))
+		drv_reply(drv, handle, why, "%s", *drv->why ? drv->why : words);
+}
+
+void drv_expire_requests(struct drv *drv, int64_t now_ns)
+{
+	uint32_t handle;
+
+	while ((handle = drv_request_expired(&drv->requests, now_ns)))
+		cancel(drv, handle, -ETIMEDOUT, "its deadline has passed");
 }
 
 static void take_request(struct drv *drv, const struct msg_request *request, int64_t now_ns)
 {
 	char value[MSG_TEXT_SIZE];
 	struct msg_reply reply;
+	uint32_t handle;
 	int result;
 
 	switch (drv_request_take(&drv->requests, request, &reply)) {
 	case DRV_REQUEST_NEW:
-		result = do_request(drv, request, value, now_ns);
-		if (result == DRV_LATER) {
-			drv->later = true;
-			drv->later_reply = reply;
-		} else {
+		handle = drv_request_handle(&drv->requests, &reply);
+		result = do_request(drv, handle, request, value, now_ns);
+		if (result != DRV_LATER)
 			drv_answer(drv, &reply, result, result ? drv->why : "", value);
-		}
+		break;
+	case DRV_REQUEST_CANCEL:
+		cancel(drv, drv_request_handle(&drv->requests, &reply), -ECANCELED, "cancelled");
 		break;
 	case DRV_REQUEST_AGAIN:
 	case DRV_REQUEST_WRONG:

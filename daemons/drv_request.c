@@ -6,7 +6,8 @@
 
 #define NONE DRV_REQUEST_KEPT
 
-static const char no_verb[] = "no such verb: home, reset, clear, bias, activate, set or get";
+static const char no_verb[] = "no such verb: home, reset, clear, bias, activate, set, get or cancel";
+static const char no_request[] = "no request of this client and id is under way";
 static const char too_many[] = "too many requests are under way: ask again when one has been answered";
 
 /* Where what is known of this request is kept; NONE: nothing. */
@@ -27,7 +28,7 @@ static unsigned int place(struct drv_request *r)
 	for (unsigned int left = DRV_REQUEST_KEPT; left; left--) {
 		at = r->next;
 		r->next = (at + 1) % DRV_REQUEST_KEPT;
-		if (!r->open[at]) {
+		if (!r->way[at].open) {
 			if (at == r->n)
 				r->n++;
 			return at;
@@ -53,20 +54,35 @@ static void fill(struct msg_reply *reply, int result, const char *error, const c
 	fill_text(reply->value, value ? value : "");
 }
 
+/* It was asked before: again, or to be cancelled. */
+static enum drv_request_kind take_known(struct drv_request *r, const struct msg_request *request, unsigned int at,
+					struct msg_reply *reply)
+{
+	*reply = r->kept[at];
+	if (!r->way[at].open)
+		return DRV_REQUEST_AGAIN;
+	if (request->verb != MSG_VERB_CANCEL || r->way[at].cancelled)
+		return DRV_REQUEST_OPEN;
+	r->way[at].cancelled = true;
+	return DRV_REQUEST_CANCEL;
+}
+
 enum drv_request_kind drv_request_take(struct drv_request *r, const struct msg_request *request,
 				       struct msg_reply *reply)
 {
 	unsigned int at = find(r, request->client_pid, request->id);
 
-	if (at != NONE) {
-		*reply = r->kept[at];
-		return r->open[at] ? DRV_REQUEST_OPEN : DRV_REQUEST_AGAIN;
-	}
+	if (at != NONE)
+		return take_known(r, request, at, reply);
 	msg_init(reply, msg_type_by_number(msg_reply_number));
 	reply->id = request->id;
 	reply->client_pid = request->client_pid;
-	if (request->verb == MSG_VERB_NONE || request->verb > MSG_VERB_GET) {
+	if (request->verb == MSG_VERB_NONE || request->verb > MSG_VERB_CANCEL) {
 		fill(reply, -EINVAL, no_verb, NULL);
+		return DRV_REQUEST_WRONG;
+	}
+	if (request->verb == MSG_VERB_CANCEL) {
+		fill(reply, -ENOENT, no_request, NULL);
 		return DRV_REQUEST_WRONG;
 	}
 	at = place(r);
@@ -75,19 +91,81 @@ enum drv_request_kind drv_request_take(struct drv_request *r, const struct msg_r
 		return DRV_REQUEST_WRONG;
 	}
 	r->kept[at] = *reply;
-	r->open[at] = true;
+	r->last_handle += r->last_handle < UINT32_MAX ? 1 : 2;
+	r->way[at] = (struct drv_request_way){
+		.open = true,
+		.handle = r->last_handle,
+		.until_ns = request->header.valid_until_ns,
+	};
+	r->open_n++;
 	return DRV_REQUEST_NEW;
 }
 
-void drv_request_done(struct drv_request *r, struct msg_reply *reply, int result, const char *error, const char *value)
+uint32_t drv_request_handle(const struct drv_request *r, const struct msg_reply *reply)
+{
+	const unsigned int at = find(r, reply->client_pid, reply->id);
+
+	return at != NONE && r->way[at].open ? r->way[at].handle : 0;
+}
+
+static unsigned int find_open(const struct drv_request *r, uint32_t handle)
+{
+	unsigned int at = 0;
+
+	while (at < r->n && (!r->way[at].open || r->way[at].handle != handle))
+		at++;
+	return at < r->n ? at : NONE;
+}
+
+bool drv_request_find(const struct drv_request *r, uint32_t handle, struct msg_reply *reply)
+{
+	const unsigned int at = find_open(r, handle);
+
+	if (at != NONE)
+		*reply = r->kept[at];
+	return at != NONE;
+}
+
+void drv_request_is_alone(struct drv_request *r, uint32_t handle)
+{
+	const unsigned int at = find_open(r, handle);
+
+	if (at != NONE)
+		r->way[at].alone = true;
+}
+
+bool drv_request_alone(const struct drv_request *r)
+{
+	for (unsigned int at = 0; at < r->n && r->open_n; at++)
+		if (r->way[at].open && r->way[at].alone)
+			return true;
+	return false;
+}
+
+uint32_t drv_request_expired(struct drv_request *r, int64_t now_ns)
+{
+	for (unsigned int at = 0; at < r->n && r->open_n; at++) {
+		struct drv_request_way *w = &r->way[at];
+
+		if (!w->open || w->cancelled || !w->until_ns || now_ns <= w->until_ns)
+			continue;
+		w->cancelled = true;
+		return w->handle;
+	}
+	return 0;
+}
+
+bool drv_request_done(struct drv_request *r, struct msg_reply *reply, int result, const char *error, const char *value)
 {
 	unsigned int at = find(r, reply->client_pid, reply->id);
 
 	fill(reply, result, error, value);
-	if (at == NONE)
-		return;
+	if (at == NONE || !r->way[at].open)
+		return false;
 	r->kept[at] = *reply;
-	r->open[at] = false;
+	r->way[at].open = false;
+	r->open_n--;
+	return true;
 }
 
 bool drv_request_moves(enum msg_verb verb)

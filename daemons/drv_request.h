@@ -1,6 +1,8 @@
 /* drv_request.h: every request is answered exactly once, and a repeated one is answered again, not done again.
  *
- * Pure.  A request is known by its client and its id.  Answers are kept for the last DRV_REQUEST_KEPT of them.
+ * Pure.  A client knows a request by its own pid and an id, the driver by a handle, which is never used again.  Answers
+ * are kept for the last DRV_REQUEST_KEPT of them.  Several may be under way; one of those may be of a verb that is done
+ * alone.
  */
 #ifndef DRV_REQUEST_H
 #define DRV_REQUEST_H
@@ -14,21 +16,42 @@
 
 struct drv_request {
 	struct msg_reply kept[DRV_REQUEST_KEPT]; /* a ring; client_pid and id say of what */
-	bool open[DRV_REQUEST_KEPT];		 /* under way: no answer yet */
+	struct drv_request_way {
+		bool open; /* under way: no answer yet */
+		bool alone, cancelled;
+		uint32_t handle;
+		int64_t until_ns; /* its deadline; 0: none */
+	} way[DRV_REQUEST_KEPT];
 	unsigned int n, next;
+	unsigned int open_n;
+	uint32_t last_handle;
 };
 
 enum drv_request_kind {
-	DRV_REQUEST_NEW,   /* do it; *reply is begun with its id */
-	DRV_REQUEST_AGAIN, /* done before: *reply is the answer, to be put again */
-	DRV_REQUEST_OPEN,  /* the same is under way: nothing to say yet */
-	DRV_REQUEST_WRONG, /* no such verb, or all that can be kept are under way: *reply says so, to be put */
+	DRV_REQUEST_NEW,    /* do it; *reply is begun with its id */
+	DRV_REQUEST_AGAIN,  /* done before: *reply is the answer, to be put again */
+	DRV_REQUEST_OPEN,   /* the same is under way: nothing to say yet */
+	DRV_REQUEST_CANCEL, /* verb cancel with the id of one under way, for the first time */
+	DRV_REQUEST_WRONG,  /* no such verb, nothing to cancel, or all that can be kept are under way: *reply says so */
 };
 enum drv_request_kind drv_request_take(struct drv_request *r, const struct msg_request *request,
 				       struct msg_reply *reply);
 
-/* Keeps the answer: result 0 or -errno, error the reason in words ("" or NULL: errno's), value what was asked for. */
-void drv_request_done(struct drv_request *r, struct msg_reply *reply, int result, const char *error, const char *value);
+/* Of the request under way that *reply has the client and id of; 0: there is none. */
+uint32_t drv_request_handle(const struct drv_request *r, const struct msg_reply *reply);
+/* The other way round; false: it is not under way. */
+bool drv_request_find(const struct drv_request *r, uint32_t handle, struct msg_reply *reply);
+
+/* It is put off, and is of a verb that is done alone; is there one? */
+void drv_request_is_alone(struct drv_request *r, uint32_t handle);
+bool drv_request_alone(const struct drv_request *r);
+
+/* The next one whose deadline has passed, each once and none that was cancelled before; 0: no more. */
+uint32_t drv_request_expired(struct drv_request *r, int64_t now_ns);
+
+/* Keeps the answer: result 0 or -errno, error the reason in words ("" or NULL: errno's), value what was asked for.
+ * false: it was not under way, and nothing is to be put. */
+bool drv_request_done(struct drv_request *r, struct msg_reply *reply, int result, const char *error, const char *value);
 
 /* Does it move something, so that it is refused unless armed? */
 bool drv_request_moves(enum msg_verb verb);

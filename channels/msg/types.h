@@ -68,7 +68,8 @@
 	W(SEVERITY, FATAL, "fatal")
 #define MSG_WORDS_VERB(W) \
 	W(VERB, NONE, "none") W(VERB, HOME, "home") W(VERB, RESET, "reset") W(VERB, CLEAR, "clear") \
-	W(VERB, BIAS, "bias") W(VERB, ACTIVATE, "activate") W(VERB, SET, "set") W(VERB, GET, "get")
+	W(VERB, BIAS, "bias") W(VERB, ACTIVATE, "activate") W(VERB, SET, "set") W(VERB, GET, "get") \
+	W(VERB, CANCEL, "cancel")
 
 /* ---- groups ---- */
 

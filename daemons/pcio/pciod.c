@@ -182,6 +182,13 @@ static int plan(void *self, struct drv *drv, struct error_sink *errors)
 
 /* ---- the driver ---- */
 
+static const struct drv_verb verbs[] = {
+	{ .verb = MSG_VERB_HOME, .moves = true, .alone = true },
+	{ .verb = MSG_VERB_CLEAR, .alone = true },
+	{ .verb = MSG_VERB_RESET, .alone = true },
+	{ 0 },
+};
+
 static const struct drv_driver driver = {
 	.program = "pciod",
 	.about = "drives Schunk PowerCube, PRL and LWA3 modules",
@@ -196,6 +203,7 @@ static const struct drv_driver driver = {
 	.sent = pciod_sent,
 	.lost = pciod_lost,
 	.fill = pciod_fill,
+	.verbs = verbs,
 	.request = pciod_request,
 	.stop = pciod_stop,
 };

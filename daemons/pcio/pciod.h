@@ -47,6 +47,7 @@ enum pciod_job_kind { PCIOD_JOB_NONE, PCIOD_JOB_HOME, PCIOD_JOB_CLEAR };
 
 struct pciod_job { /* one at a time */
 	enum pciod_job_kind kind;
+	uint32_t handle;	 /* of its request */
 	bool joints[MSG_JOINTS]; /* still to be done; of a clear: begun */
 	unsigned int at;	 /* homing: the one that homes now */
 	double left_s;
@@ -88,7 +89,7 @@ void pciod_lost(void *self, struct drv *drv, unsigned int send, const struct fra
 int64_t pciod_fill(void *self, struct drv *drv, void *state, int64_t now_ns);
 
 /* pciod_job.c */
-int pciod_request(void *self, struct drv *drv, const struct msg_request *request, int64_t now_ns);
+int pciod_request(void *self, struct drv *drv, uint32_t handle, const struct msg_request *request, int64_t now_ns);
 void pciod_job_step(struct pciod *p, struct drv *drv, const struct drv_orders *orders);
 
 #endif

@@ -71,9 +71,9 @@ static void end_home(struct pciod *p, struct drv *drv, int result, const char *t
 	p->job.kind = PCIOD_JOB_NONE;
 	drv_homing(drv, false);
 	if (result)
-		drv_reply(drv, result, "module %s: not homed: %s", j->name, text);
+		drv_reply(drv, p->job.handle, result, "module %s: not homed: %s", j->name, text);
 	else
-		drv_reply(drv, 0, "%s", text);
+		drv_reply(drv, p->job.handle, 0, "%s", text);
 }
 
 static void step_home(struct pciod *p, struct drv *drv, const struct drv_orders *orders)
@@ -138,7 +138,7 @@ static void end_clear(struct pciod *p, struct drv *drv, int result, const char *
 	for (unsigned int i = 0; i < p->joints_n; i++)
 		pciod_module_clear_end(&p->joints[i].module);
 	p->job.kind = PCIOD_JOB_NONE;
-	drv_reply(drv, result, "%s", text);
+	drv_reply(drv, p->job.handle, result, "%s", text);
 }
 
 static void step_clear(struct pciod *p, struct drv *drv, const struct drv_orders *orders)
@@ -171,7 +171,7 @@ static void step_clear(struct pciod *p, struct drv *drv, const struct drv_orders
 
 /* ---- both ---- */
 
-int pciod_request(void *self, struct drv *drv, const struct msg_request *request, int64_t now_ns)
+int pciod_request(void *self, struct drv *drv, uint32_t handle, const struct msg_request *request, int64_t now_ns)
 {
 	struct pciod *p = self;
 
@@ -185,6 +185,7 @@ int pciod_request(void *self, struct drv *drv, const struct msg_request *request
 		drv_why(drv, "the driver is starting");
 		return -EAGAIN;
 	}
+	p->job.handle = handle;
 	if (request->verb == MSG_VERB_HOME)
 		return request_home(p, drv, request->key);
 	if (request->verb == MSG_VERB_RESET && !*request->key) {

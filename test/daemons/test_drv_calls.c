@@ -620,9 +620,11 @@ static void a_fault_that_lasts_is_told_once(void)
 	TEST_ASSERT_EQUAL(MSG_LIFE_FAULT, drv_lib_last()->common.lifecycle);
 }
 
+static uint32_t later_handle;
+
 static void reply_to_nobody(void)
 {
-	drv_reply(DRIVER, 0, "hello");
+	drv_reply(DRIVER, later_handle, 0, "hello");
 }
 
 static void nobody_asked(void)
@@ -632,10 +634,11 @@ static void nobody_asked(void)
 	TEST_ASSERT_EQUAL(0, drv_lib.replies_n);
 }
 
-static int answer_later(void *self, struct drv *drv, const struct msg_request *request, int64_t now_ns)
+static int answer_later(void *self, struct drv *drv, uint32_t handle, const struct msg_request *request, int64_t now_ns)
 {
 	(void)self;
 	(void)now_ns;
+	later_handle = handle;
 	drv_why(drv, "%s is %d", request->key, 5);
 	return request->verb == MSG_VERB_BIAS ? DRV_LATER : request->verb == MSG_VERB_GET ? 0 : -EIO;
 }
@@ -647,6 +650,25 @@ static void ask(void)
 	drv_lib_request(3, MSG_VERB_BIAS, "", "");
 }
 
+static int reply_at_once(void *self, struct drv *drv, uint32_t handle, const struct msg_request *request,
+			 int64_t now_ns)
+{
+	(void)self;
+	(void)now_ns;
+	drv_reply(drv, handle, -EIO, "%s", "at once");
+	return request->verb == MSG_VERB_BIAS ? DRV_LATER : 0;
+}
+
+static void an_answer_in_the_request_itself_is_the_only_one(void)
+{
+	drv_lib_driver.request = reply_at_once;
+	drv_lib_at(2, ask);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(40, ""));
+	TEST_ASSERT_EQUAL(3, drv_lib.replies_n);
+	for (uint64_t id = 1; id <= 3; id++)
+		TEST_ASSERT_EQUAL(-EIO, drv_lib_answer(id)->result);
+}
+
 static void ask_again(void)
 {
 	drv_lib_request(4, MSG_VERB_BIAS, "", "");
@@ -654,7 +676,7 @@ static void ask_again(void)
 
 static void refuse(void)
 {
-	drv_reply(DRIVER, -EIO, "%s %d", "channel", 5);
+	drv_reply(DRIVER, later_handle, -EIO, "%s %d", "channel", 5);
 }
 
 static void answers_are_put(void)
@@ -797,6 +819,7 @@ int main(void)
 	RUN_TEST(another_fault_is_told_and_health_only_after_one);
 	RUN_TEST(a_fault_that_lasts_is_told_once);
 	RUN_TEST(nobody_asked);
+	RUN_TEST(an_answer_in_the_request_itself_is_the_only_one);
 	RUN_TEST(answers_are_put);
 	RUN_TEST(outputs_are_put_with_their_header);
 	RUN_TEST(a_further_state_has_the_common_block);

@@ -194,12 +194,14 @@ static int64_t fill(void *self, struct drv *drv, void *state, int64_t now_ns)
 	return fake.sample_ns || !fake.got_n ? fake.sample_ns : fake.got[fake.got_n - 1].t_ns;
 }
 
-static int request(void *self, struct drv *drv, const struct msg_request *asked, int64_t now_ns)
+static int request(void *self, struct drv *drv, uint32_t handle, const struct msg_request *asked, int64_t now_ns)
 {
 	(void)self;
 	(void)now_ns;
-	if (fake.requests_n < 80)
+	if (fake.requests_n < 80) {
+		fake.handles[fake.requests_n] = handle;
 		fake.requests[fake.requests_n++] = *asked;
+	}
 	if (fake.why)
 		drv_why(drv, "%s", fake.why);
 	return fake.answer;
@@ -224,6 +226,17 @@ static const struct settings_row settings[] = {
 	SETTINGS_END,
 };
 
+static const struct drv_verb verbs[] = {
+	{ .verb = MSG_VERB_HOME, .moves = true, .alone = true },
+	{ .verb = MSG_VERB_ACTIVATE, .alone = true },
+	{ .verb = MSG_VERB_RESET, .alone = true },
+	{ .verb = MSG_VERB_CLEAR },
+	{ .verb = MSG_VERB_BIAS },
+	{ .verb = MSG_VERB_SET },
+	{ .verb = MSG_VERB_GET },
+	{ 0 },
+};
+
 static const struct drv_driver driver = {
 	.program = "faked",
 	.about = "drives nothing",
@@ -238,6 +251,7 @@ static const struct drv_driver driver = {
 	.sent = sent,
 	.lost = lost,
 	.fill = fill,
+	.verbs = verbs,
 	.request = request,
 	.stop = stop,
 };

@@ -53,6 +53,7 @@ struct fake {
 	struct frame sent[128], lost[128];
 	unsigned int sent_n, lost_n, sent_row, lost_row;
 	struct msg_request requests[80];
+	uint32_t handles[80]; /* theirs */
 	unsigned int requests_n;
 	unsigned int fills;
 };

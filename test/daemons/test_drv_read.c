@@ -380,7 +380,7 @@ static void motion_is_done_when_armed(void)
 
 static void reply_now(void)
 {
-	drv_reply(fake.drv, 0, "home after %d s", 3);
+	drv_reply(fake.drv, fake.handles[0], 0, "home after %d s", 3);
 }
 
 static void home_again(void)
@@ -399,7 +399,7 @@ static void some_answers_come_later_and_once(void)
 	drv_lib_at(8, reply_now);
 	drv_lib_at(9, reply_now);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(60, ""));
-	TEST_ASSERT_EQUAL(2, fake.requests_n);
+	TEST_ASSERT_EQUAL(1, fake.requests_n); /* the others were refused before the driver began */
 	TEST_ASSERT_EQUAL(1, drv_lib_answers(1));
 	TEST_ASSERT_EQUAL(0, drv_lib_answer(1)->result);
 	TEST_ASSERT_EQUAL_STRING("home after 3 s", drv_lib_answer(1)->value);
@@ -413,7 +413,196 @@ static void some_answers_come_later_and_once(void)
 
 static void reply_failed(void)
 {
-	drv_reply(fake.drv, -ETIMEDOUT, "it did not get there");
+	drv_reply(fake.drv, fake.handles[0], -ETIMEDOUT, "it did not get there");
+}
+
+static void bias_twice(void)
+{
+	drv_lib_request(4, MSG_VERB_BIAS, "x", "");
+	drv_lib_request(5, MSG_VERB_BIAS, "y", "");
+}
+
+static void reply_to_both(void)
+{
+	drv_reply(fake.drv, fake.handles[2], 0, "second");
+	drv_reply(fake.drv, fake.handles[1], -EIO, "first");
+	drv_reply(fake.drv, fake.handles[1], 0, "not again");
+}
+
+static void several_are_under_way_and_answered_in_any_order(void)
+{
+	fake.answer = DRV_LATER;
+	armed_from_the_second_tick();
+	drv_lib_at(3, home);
+	drv_lib_at(4, bias_twice);
+	drv_lib_at(6, reply_to_both);
+	drv_lib_at(8, reply_now);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(60, ""));
+	TEST_ASSERT_EQUAL(3, fake.requests_n);
+	TEST_ASSERT_EQUAL(3, drv_lib.replies_n);
+	TEST_ASSERT_EQUAL_STRING("first", drv_lib_answer(4)->error);
+	TEST_ASSERT_EQUAL_STRING("second", drv_lib_answer(5)->value);
+	TEST_ASSERT_EQUAL_STRING("home after 3 s", drv_lib_answer(1)->value);
+}
+
+/* After the answer another one may begin. */
+static void one_is_alone_after_the_other(void)
+{
+	fake.answer = DRV_LATER;
+	armed_from_the_second_tick();
+	drv_lib_at(3, home);
+	drv_lib_at(5, reply_now);
+	drv_lib_at(6, home_again);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(60, ""));
+	TEST_ASSERT_EQUAL(2, fake.requests_n);
+	TEST_ASSERT_EQUAL(1, drv_lib.replies_n);
+	TEST_ASSERT(fake.handles[0] != fake.handles[1]);
+}
+
+/* ---- cancel and deadline ---- */
+
+static struct {
+	uint32_t handle;
+	int why;
+	int64_t ns;
+} cancels[8];
+static unsigned int cancels_n;
+static int cancel_answer;
+static const char *cancel_why;
+
+static int note_cancel(void *self, struct drv *drv, uint32_t handle, int why)
+{
+	(void)self;
+	cancels[cancels_n].handle = handle;
+	cancels[cancels_n].why = why;
+	cancels[cancels_n++].ns = clock_now_ns();
+	if (cancel_why)
+		drv_why(drv, "%s", cancel_why);
+	return cancel_answer;
+}
+
+static void can_cancel(void)
+{
+	cancels_n = 0;
+	cancel_answer = 0;
+	cancel_why = NULL;
+	drv_lib_driver.cancel = note_cancel;
+	fake.answer = DRV_LATER;
+	armed_from_the_second_tick();
+	drv_lib_at(3, home);
+}
+
+static void cancel_home(void)
+{
+	drv_lib_request(1, MSG_VERB_CANCEL, "", "");
+}
+
+static void a_client_cancels(void)
+{
+	can_cancel();
+	drv_lib_at(5, cancel_home);
+	drv_lib_at(6, cancel_home); /* again: the answer is repeated */
+	drv_lib_at(9, reply_now);   /* too late */
+	TEST_ASSERT_EQUAL(0, drv_lib_run(60, ""));
+	TEST_ASSERT_EQUAL(1, cancels_n);
+	TEST_ASSERT_EQUAL(fake.handles[0], cancels[0].handle);
+	TEST_ASSERT_EQUAL(-ECANCELED, cancels[0].why);
+	TEST_ASSERT_EQUAL(2, drv_lib_answers(1));
+	TEST_ASSERT_EQUAL(-ECANCELED, drv_lib_answer(1)->result);
+	TEST_ASSERT_EQUAL_STRING("cancelled", drv_lib_answer(1)->error);
+}
+
+static void it_takes_its_time_to_end(void)
+{
+	can_cancel();
+	cancel_answer = DRV_LATER;
+	drv_lib_at(5, cancel_home);
+	drv_lib_at(6, cancel_home); /* it knows */
+	drv_lib_at(8, reply_failed);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(60, ""));
+	TEST_ASSERT_EQUAL(1, cancels_n);
+	TEST_ASSERT_EQUAL(1, drv_lib_answers(1));
+	TEST_ASSERT_EQUAL(-ETIMEDOUT, drv_lib_answer(1)->result);
+}
+
+static void a_driver_may_not_be_able_to(void)
+{
+	can_cancel();
+	drv_lib_driver.cancel = NULL;
+	drv_lib_at(5, cancel_home);
+	drv_lib_at(8, reply_now);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(60, ""));
+	TEST_ASSERT_EQUAL(1, drv_lib_answers(1));
+	TEST_ASSERT_EQUAL(0, drv_lib_answer(1)->result);
+}
+
+static void there_is_nothing_to_cancel(void)
+{
+	can_cancel();
+	drv_lib_at(2, cancel_home);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(20, ""));
+	TEST_ASSERT_EQUAL(0, cancels_n);
+	TEST_ASSERT_EQUAL(-ENOENT, drv_lib_answer(1)->result);
+	TEST_ASSERT_EQUAL_STRING("no request of this client and id is under way", drv_lib_answer(1)->error);
+}
+
+static void home_until(double ms)
+{
+	struct msg_request msg;
+
+	msg_init(&msg, msg_type_by_number(msg_request_number));
+	msg.header.valid_until_ns = DRV_LIB_START_NS + (int64_t)(ms * DRV_LIB_MS);
+	msg.id = 1;
+	msg.client_pid = 77;
+	msg.verb = MSG_VERB_HOME;
+	drv_lib_put("arm-req", &msg, sizeof(msg));
+}
+
+static void home_until_22_ms(void)
+{
+	home_until(22);
+}
+
+static void home_until_25_ms(void)
+{
+	home_until(25);
+}
+
+static void home_until_14_ms(void)
+{
+	home_until(14);
+}
+
+/* Put in the third tick, at 10 ms, it is read at 15 ms. */
+static void what_is_not_done_by_its_deadline_is_cancelled_at_the_next_tick(void)
+{
+	static const struct {
+		void (*put)(void);
+		int64_t ms; /* 0: the driver never began */
+	} cases[] = { { home_until_22_ms, 25 }, { home_until_25_ms, 30 }, { home_until_14_ms, 0 } };
+
+	for (unsigned int i = 0; i < 3; i++) {
+		drv_lib_end();
+		drv_lib_begin();
+		can_cancel();
+		drv_lib_forget();
+		armed_from_the_second_tick();
+		cancel_why = i ? "braked" : NULL;
+		drv_lib_at(3, cases[i].put);
+		TEST_ASSERT_EQUAL(0, drv_lib_run(60, ""));
+		TEST_ASSERT_EQUAL(cases[i].ms ? 1 : 0, fake.requests_n);
+		TEST_ASSERT_EQUAL(cases[i].ms ? 1 : 0, cancels_n);
+		TEST_ASSERT_EQUAL(1, drv_lib_answers(1));
+		TEST_ASSERT_EQUAL(-ETIMEDOUT, drv_lib_answer(1)->result);
+		TEST_ASSERT_EQUAL_STRING(!cases[i].ms ? "its deadline passed before it was read"
+					 : i	      ? "braked"
+						      : "its deadline has passed",
+					 drv_lib_answer(1)->error);
+		if (!cases[i].ms)
+			continue;
+		TEST_ASSERT_EQUAL(-ETIMEDOUT, cancels[0].why);
+		TEST_ASSERT_EQUAL(US(DRV_LIB_START_NS + cases[i].ms * DRV_LIB_MS), US(cancels[0].ns));
+	}
 }
 
 static void a_later_answer_can_be_a_refusal(void)
@@ -426,6 +615,38 @@ static void a_later_answer_can_be_a_refusal(void)
 	TEST_ASSERT_EQUAL(-ETIMEDOUT, drv_lib_answer(1)->result);
 	TEST_ASSERT_EQUAL_STRING("it did not get there", drv_lib_answer(1)->error);
 	TEST_ASSERT_EQUAL_STRING("", drv_lib_answer(1)->value);
+}
+
+static void bias(void)
+{
+	drv_lib_request(6, MSG_VERB_BIAS, "", "");
+}
+
+static void a_verb_that_the_driver_says_moves_is_refused_unless_armed(void)
+{
+	static const struct drv_verb moving_bias[] = { { .verb = MSG_VERB_BIAS, .moves = true }, { 0 } };
+
+	drv_lib_driver.verbs = moving_bias;
+	drv_lib_at(3, bias);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(40, ""));
+	TEST_ASSERT_EQUAL(0, fake.requests_n);
+	TEST_ASSERT_EQUAL(-EPERM, drv_lib_answer(6)->result);
+}
+
+static void a_verb_that_it_does_not_declare_never_gets_to_it(void)
+{
+	static const struct drv_verb only_reset[] = { { .verb = MSG_VERB_RESET }, { 0 }, { .verb = MSG_VERB_BIAS } };
+
+	drv_lib_driver.verbs = only_reset;
+	drv_lib_at(3, bias);
+	drv_lib_at(3, home); /* not armed, but that is not why */
+	drv_lib_at(3, reset);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(40, ""));
+	TEST_ASSERT_EQUAL(1, fake.requests_n);
+	TEST_ASSERT_EQUAL(0, drv_lib_answer(2)->result);
+	TEST_ASSERT_EQUAL(-EOPNOTSUPP, drv_lib_answer(6)->result);
+	TEST_ASSERT_EQUAL_STRING("faked does not do that", drv_lib_answer(6)->error);
+	TEST_ASSERT_EQUAL(-EOPNOTSUPP, drv_lib_answer(1)->result);
 }
 
 static void ask_settings(void)
@@ -441,7 +662,7 @@ static void ask_settings(void)
 
 static void settings_are_told_and_what_it_does_not_do_is_said(void)
 {
-	drv_lib_driver.request = NULL;
+	drv_lib_driver.verbs = NULL;
 	drv_lib_at(3, ask_settings);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(40, "--set gain=3"));
 	TEST_ASSERT_EQUAL_STRING("5ms", drv_lib_answer(10)->value);
@@ -1347,6 +1568,15 @@ int main(void)
 	RUN_TEST(motion_is_refused_when_it_did_not_start_for_a_fault);
 	RUN_TEST(motion_is_done_when_armed);
 	RUN_TEST(some_answers_come_later_and_once);
+	RUN_TEST(several_are_under_way_and_answered_in_any_order);
+	RUN_TEST(one_is_alone_after_the_other);
+	RUN_TEST(a_client_cancels);
+	RUN_TEST(it_takes_its_time_to_end);
+	RUN_TEST(a_driver_may_not_be_able_to);
+	RUN_TEST(there_is_nothing_to_cancel);
+	RUN_TEST(what_is_not_done_by_its_deadline_is_cancelled_at_the_next_tick);
+	RUN_TEST(a_verb_that_the_driver_says_moves_is_refused_unless_armed);
+	RUN_TEST(a_verb_that_it_does_not_declare_never_gets_to_it);
 	RUN_TEST(a_later_answer_can_be_a_refusal);
 	RUN_TEST(settings_are_told_and_what_it_does_not_do_is_said);
 	RUN_TEST(a_driver_has_its_own_words);

@@ -138,7 +138,10 @@ static void test_verbs(void)
 		TEST_ASSERT_EQUAL_INT(DRV_REQUEST_NEW, ask(1, ++id, verb));
 	TEST_ASSERT_EQUAL_INT(DRV_REQUEST_WRONG, ask(1, ++id, MSG_VERB_NONE));
 	TEST_ASSERT_EQUAL_INT(DRV_REQUEST_WRONG, ask(1, ++id, UINT32_MAX));
-	TEST_ASSERT_EQUAL_INT(DRV_REQUEST_WRONG, ask(1, ++id, MSG_VERB_GET + 1));
+	TEST_ASSERT_EQUAL_INT(DRV_REQUEST_WRONG, ask(1, ++id, MSG_VERB_CANCEL));
+	TEST_ASSERT_EQUAL_INT(-ENOENT, reply.result);
+	TEST_ASSERT_EQUAL_STRING("no request of this client and id is under way", reply.error);
+	TEST_ASSERT_EQUAL_INT(DRV_REQUEST_WRONG, ask(1, ++id, MSG_VERB_CANCEL + 1));
 	TEST_ASSERT_EQUAL_UINT64(id, reply.id);
 	TEST_ASSERT_EQUAL_UINT32(1, reply.client_pid);
 	TEST_ASSERT_EQUAL_UINT32(msg_reply_number, reply.header.type);
@@ -156,6 +159,112 @@ static void test_moves(void)
 
 	for (int verb = MSG_VERB_NONE; verb <= MSG_VERB_GET; verb++)
 		TEST_ASSERT_EQUAL(moves[verb], drv_request_moves((enum msg_verb)verb));
+}
+
+/* ---- handles ---- */
+
+static uint32_t handle_of(uint32_t client, uint64_t id)
+{
+	const struct msg_reply of = { .id = id, .client_pid = client };
+
+	return drv_request_handle(&r, &of);
+}
+
+static void test_handles_are_of_what_is_under_way(void)
+{
+	uint32_t first, second;
+
+	TEST_ASSERT_EQUAL_UINT32(0, handle_of(7, 1));
+	is_new(7, 1);
+	is_new(7, 2);
+	first = handle_of(7, 1);
+	second = handle_of(7, 2);
+	TEST_ASSERT(first && second && first != second);
+	TEST_ASSERT_TRUE(drv_request_find(&r, second, &reply));
+	TEST_ASSERT_EQUAL_UINT64(2, reply.id);
+	TEST_ASSERT_TRUE(drv_request_find(&r, first, &reply));
+	TEST_ASSERT_EQUAL_UINT64(1, reply.id);
+	TEST_ASSERT_TRUE(drv_request_done(&r, &reply, 0, NULL, NULL));
+	TEST_ASSERT_FALSE(drv_request_done(&r, &reply, -EIO, NULL, NULL)); /* and the first answer stays */
+	is_again(7, 1, 0);
+	TEST_ASSERT_EQUAL_UINT32(0, handle_of(7, 1));
+	TEST_ASSERT_FALSE(drv_request_find(&r, first, &reply));
+	TEST_ASSERT_FALSE(drv_request_find(&r, 0, &reply));
+	/* Its place is used again, its handle is not. */
+	for (uint64_t id = 3; id < 3 + 2 * DRV_REQUEST_KEPT; id++) {
+		is_new(7, id);
+		TEST_ASSERT(handle_of(7, id) != first);
+		done(7, id, 0);
+	}
+	TEST_ASSERT_EQUAL_UINT32(second, handle_of(7, 2));
+}
+
+static void test_no_handle_is_nought(void)
+{
+	r.last_handle = UINT32_MAX - 1;
+	is_new(7, 1);
+	is_new(7, 2);
+	is_new(7, 3);
+	TEST_ASSERT_EQUAL_UINT32(UINT32_MAX, handle_of(7, 1));
+	TEST_ASSERT_EQUAL_UINT32(1, handle_of(7, 2));
+	TEST_ASSERT_EQUAL_UINT32(2, handle_of(7, 3));
+}
+
+static void test_one_is_alone_until_it_is_answered(void)
+{
+	is_new(7, 1);
+	is_new(7, 2);
+	TEST_ASSERT_FALSE(drv_request_alone(&r));
+	drv_request_is_alone(&r, handle_of(7, 2) + 1); /* unknown */
+	TEST_ASSERT_FALSE(drv_request_alone(&r));
+	drv_request_is_alone(&r, handle_of(7, 2));
+	TEST_ASSERT_TRUE(drv_request_alone(&r));
+	done(7, 1, 0);
+	TEST_ASSERT_TRUE(drv_request_alone(&r));
+	done(7, 2, 0);
+	TEST_ASSERT_FALSE(drv_request_alone(&r));
+	is_new(7, 3);
+	TEST_ASSERT_FALSE(drv_request_alone(&r));
+}
+
+static void test_cancelled_once(void)
+{
+	is_new(7, 1);
+	TEST_ASSERT_EQUAL_INT(DRV_REQUEST_WRONG, ask(8, 1, MSG_VERB_CANCEL));
+	TEST_ASSERT_EQUAL_INT(DRV_REQUEST_CANCEL, ask(7, 1, MSG_VERB_CANCEL));
+	TEST_ASSERT_EQUAL_UINT64(1, reply.id);
+	TEST_ASSERT_EQUAL_INT(DRV_REQUEST_OPEN, ask(7, 1, MSG_VERB_CANCEL));
+	TEST_ASSERT_EQUAL_INT(DRV_REQUEST_OPEN, ask(7, 1, MSG_VERB_HOME));
+	done(7, 1, -ECANCELED);
+	TEST_ASSERT_EQUAL_INT(DRV_REQUEST_AGAIN, ask(7, 1, MSG_VERB_CANCEL));
+	TEST_ASSERT_EQUAL_INT(-ECANCELED, reply.result);
+}
+
+static void new_until(uint64_t id, int64_t until_ns)
+{
+	const struct msg_request request = {
+		.header.valid_until_ns = until_ns, .id = id, .client_pid = 7, .verb = MSG_VERB_HOME
+	};
+
+	TEST_ASSERT_EQUAL_INT(DRV_REQUEST_NEW, drv_request_take(&r, &request, &reply));
+}
+
+static void test_deadlines(void)
+{
+	TEST_ASSERT_EQUAL_UINT32(0, drv_request_expired(&r, INT64_MAX));
+	new_until(1, 0); /* none */
+	new_until(2, 100);
+	new_until(3, 50);
+	new_until(4, 50);
+	new_until(5, 50);
+	done(7, 4, 0);
+	TEST_ASSERT_EQUAL_INT(DRV_REQUEST_CANCEL, ask(7, 5, MSG_VERB_CANCEL));
+	TEST_ASSERT_EQUAL_UINT32(0, drv_request_expired(&r, 50));
+	TEST_ASSERT_EQUAL_UINT32(handle_of(7, 3), drv_request_expired(&r, 51));
+	TEST_ASSERT_EQUAL_UINT32(0, drv_request_expired(&r, 100)); /* once */
+	TEST_ASSERT_EQUAL_INT(DRV_REQUEST_OPEN, ask(7, 3, MSG_VERB_CANCEL));
+	TEST_ASSERT_EQUAL_UINT32(handle_of(7, 2), drv_request_expired(&r, INT64_MAX));
+	TEST_ASSERT_EQUAL_UINT32(0, drv_request_expired(&r, INT64_MAX));
 }
 
 /* ---- many ---- */
@@ -231,6 +340,11 @@ int main(void)
 	RUN_TEST(test_long_texts_are_cut_and_nothing_is_left_behind);
 	RUN_TEST(test_verbs);
 	RUN_TEST(test_moves);
+	RUN_TEST(test_handles_are_of_what_is_under_way);
+	RUN_TEST(test_no_handle_is_nought);
+	RUN_TEST(test_one_is_alone_until_it_is_answered);
+	RUN_TEST(test_cancelled_once);
+	RUN_TEST(test_deadlines);
 	RUN_TEST(test_the_last_answers_are_kept);
 	RUN_TEST(test_under_way_is_not_forgotten);
 	RUN_TEST(test_too_many_under_way);

@@ -9,6 +9,7 @@
 
 #include "daemons/pcio/pciod.h"
 
+#define HANDLE 17 /* of every request */
 #define MS INT64_C(1000000)
 #define JOINTS 2
 #define FIRST 4 /* modules 4 and 5 */
@@ -168,11 +169,12 @@ void drv_why(struct drv *d, const char *fmt, ...)
 	va_end(args);
 }
 
-void drv_reply(struct drv *d, int result, const char *fmt, ...)
+void drv_reply(struct drv *d, uint32_t handle, int result, const char *fmt, ...)
 {
 	va_list args;
 
 	TEST_ASSERT_FALSE_MESSAGE(d->replied, "answered twice");
+	TEST_ASSERT_EQUAL(HANDLE, handle);
 	va_start(args, fmt);
 	vsnprintf(d->reply, sizeof(d->reply), fmt, args);
 	va_end(args);
@@ -704,7 +706,7 @@ static int ask(enum msg_verb verb, const char *key)
 	snprintf(request.key, sizeof(request.key), "%s", key);
 	drv.replied = false;
 	*drv.why = '\0';
-	return pciod_request(&p, &drv, &request, orders.now_ns);
+	return pciod_request(&p, &drv, HANDLE, &request, orders.now_ns);
 }
 
 static void ready(void)
