@@ -4,7 +4,8 @@
 
 #include "daemons/robotsim/sim.h"
 
-extern const struct sim_kind pcube_kind;     /* pciod: PowerCube modules */
-extern const struct sim_kind turntable_kind; /* exampled: the example turntable */
+extern const struct sim_kind pcube_kind;       /* pciod: PowerCube modules */
+extern const struct sim_kind turntable_kind;   /* exampled: the example turntable */
+extern const struct sim_kind force_gauge_kind; /* gauged: the example force gauge */
 
 #endif

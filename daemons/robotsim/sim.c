@@ -11,7 +11,7 @@
 #include "daemons/robotsim/kinds.h"
 #include "daemons/setup_rows.h"
 
-const struct sim_kind *const sim_kinds[] = { &pcube_kind, &turntable_kind, NULL };
+const struct sim_kind *const sim_kinds[] = { &pcube_kind, &turntable_kind, &force_gauge_kind, NULL };
 
 void sim_say(struct sim_text *to, const char *fmt, ...)
 {

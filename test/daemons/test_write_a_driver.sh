@@ -20,7 +20,7 @@ trap 'kill -KILL "${started[@]}" 2>/dev/null || true; wait 2>/dev/null
 # ---- code ----
 
 code_is_of_the_tree() {
-	python3 - "$page" daemons/example/*.[ch] <<'PYTHON'
+	python3 - "$page" daemons/{example,gauge}/*.[ch] <<'PYTHON'
 import re
 import sys
 
@@ -28,7 +28,7 @@ blocks = re.findall(r"```c\n(.*?)```", open(sys.argv[1], encoding="utf-8").read(
 files = [open(path, encoding="utf-8").read() for path in sys.argv[2:]]
 for block in blocks:
     if not any(block in text for text in files):
-        sys.exit("not in daemons/example:\n" + block)
+        sys.exit("not in daemons/example or daemons/gauge:\n" + block)
 sys.exit(len(blocks) < 5)
 PYTHON
 }

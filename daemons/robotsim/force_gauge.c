@@ -1,0 +1,251 @@
+/* force_gauge.c: the example force gauge as a simulated device, written from hw-docs/gauge.md. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "config/text.h"
+#include "daemons/robotsim/kinds.h"
+
+#define ASK_ID 0x2A0u /* + node */
+#define REPLY_ID 0x2C0u
+#define SAMPLE_ID 0x2E0u
+#define NODE_MAX 15
+#define AXES 3
+#define BIAS_NS 50000000
+#define REPLY_NS 2000000
+#define REPLIES_MAX 8
+
+static const int32_t factors_nn[AXES] = { 2000000, 2500000, 4000000 };
+
+struct force_gauge {
+	unsigned int node;
+	double force[AXES], bias[AXES]; /* N */
+	bool silent, deaf, refuses;
+	int64_t period_ns, sample_ns; /* 0: no stream; the next one */
+	uint8_t number;
+	struct {
+		int64_t t_ns;
+		struct frame frame;
+	} replies[REPLIES_MAX]; /* by their times */
+	unsigned int replies_n;
+	uint64_t asked; /* requests heard */
+};
+
+static const struct settings_row rows[] = {
+	SETTINGS_REAL("x", struct force_gauge, force[0], "N", "0", "-1000", "1000", "the force that it feels"),
+	SETTINGS_REAL("y", struct force_gauge, force[1], "N", "0", "-1000", "1000", "the force that it feels"),
+	SETTINGS_REAL("z", struct force_gauge, force[2], "N", "0", "-1000", "1000", "the force that it feels"),
+	SETTINGS_END,
+};
+
+/* ---- the robot file ---- */
+
+static int read_node(int64_t *node, const struct robot_device *device, struct error_sink *errors)
+{
+	const struct yaml_node *said = yaml_find(device->settings, "node");
+
+	*node = 1;
+	if (said && (said->kind != YAML_TEXT || text_int(said->text, node) || *node < 1 || *node > NODE_MAX)) {
+		yaml_error(errors, said, "the number of a gauge is 1 to %d", NODE_MAX);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int load(struct sim *sim, const struct robot_device *device, struct error_sink *errors)
+{
+	struct force_gauge gauge = { 0 };
+	struct settings settings = { .rows = rows, .values = &gauge };
+	struct sim_unit *unit;
+	char part[8];
+	int64_t node;
+
+	if (settings_defaults(&settings, errors) || settings_read(&settings, device->sim, errors) ||
+	    read_node(&node, device, errors))
+		return -EINVAL;
+	gauge.node = (unsigned int)node;
+	snprintf(part, sizeof(part), "%u", gauge.node);
+	unit = sim_add(sim, device, part, sizeof(gauge), errors);
+	if (!unit)
+		return -EINVAL;
+	memcpy(unit->state, &gauge, sizeof(gauge));
+	unit->on = device->roles[0].bus;
+	unit->filters[0] = (struct bus_filter){ ASK_ID + gauge.node, FRAME_STD_MASK | FRAME_EXT | FRAME_RTR };
+	unit->filters_n = 1;
+	unit->sends = SAMPLE_ID + gauge.node;
+	return 0;
+}
+
+/* ---- what it says ---- */
+
+static void start(void *state, int64_t t_ns)
+{
+	(void)state;
+	(void)t_ns;
+}
+
+static void reply(struct force_gauge *g, const struct frame *asked, int64_t t_ns, int error, int32_t value)
+{
+	struct frame f = { .id = REPLY_ID + g->node, .len = error ? 3 : 6, .data = { asked->data[0], asked->data[1] } };
+	unsigned int at = g->replies_n;
+
+	if (g->deaf || at == REPLIES_MAX)
+		return;
+	for (unsigned int i = 0; i < 4; i++)
+		f.data[2 + i] = error ? 0 : (uint8_t)((uint32_t)value >> 8 * i);
+	if (error)
+		f.data[2] = (uint8_t)error;
+	for (; at && g->replies[at - 1].t_ns > t_ns; at--)
+		g->replies[at] = g->replies[at - 1];
+	g->replies[at].t_ns = t_ns;
+	g->replies[at].frame = f;
+	g->replies_n++;
+}
+
+static void frame(void *state, const struct frame *f, int64_t t_ns)
+{
+	struct force_gauge *g = state;
+	const uint8_t what = f->data[0], index = f->data[1];
+
+	if (f->len != 2 || g->silent)
+		return;
+	g->asked++;
+	if (g->refuses) {
+		reply(g, f, t_ns + REPLY_NS, 2, 0);
+	} else if (what == 1 && index < AXES) {
+		reply(g, f, t_ns + REPLY_NS, 0, factors_nn[index]);
+	} else if (what == 2 && index <= 100) {
+		g->period_ns = index * INT64_C(1000000);
+		g->sample_ns = t_ns + g->period_ns;
+		reply(g, f, t_ns + REPLY_NS, 0, index);
+	} else if (what == 3 && !index) {
+		memcpy(g->bias, g->force, sizeof(g->bias));
+		reply(g, f, t_ns + BIAS_NS, 0, 0);
+	} else {
+		reply(g, f, t_ns + REPLY_NS, 1, 0);
+	}
+}
+
+static int64_t next_ns(const void *state)
+{
+	const struct force_gauge *g = state;
+	int64_t next = g->period_ns ? g->sample_ns : CLOCK_NEVER;
+
+	if (g->replies_n && g->replies[0].t_ns < next)
+		next = g->replies[0].t_ns;
+	return next;
+}
+
+static void sample(struct force_gauge *g, int64_t now_ns, struct frame *f)
+{
+	while (g->sample_ns <= now_ns)
+		g->sample_ns += g->period_ns;
+	*f = (struct frame){ .id = SAMPLE_ID + g->node, .len = 7 };
+	for (unsigned int i = 0; i < AXES; i++) {
+		const double counts = (g->force[i] - g->bias[i]) / (factors_nn[i] * 1e-9);
+		const uint16_t word = (uint16_t)(int16_t)lround(fmin(fmax(counts, INT16_MIN), INT16_MAX));
+
+		f->data[2 * i] = (uint8_t)word;
+		f->data[2 * i + 1] = (uint8_t)(word >> 8);
+	}
+	f->data[6] = g->number++;
+}
+
+static bool send(void *state, int64_t now_ns, struct frame *f)
+{
+	struct force_gauge *g = state;
+
+	if (g->replies_n && g->replies[0].t_ns <= now_ns) {
+		*f = g->replies[0].frame;
+		memmove(&g->replies[0], &g->replies[1], --g->replies_n * sizeof(g->replies[0]));
+		return true;
+	}
+	if (!g->period_ns || now_ns < g->sample_ns)
+		return false;
+	sample(g, now_ns, f);
+	return true;
+}
+
+static void advance(void *state, int64_t t_ns)
+{
+	(void)state;
+	(void)t_ns;
+}
+
+static bool has_power(const void *state)
+{
+	(void)state;
+	return true;
+}
+
+/* ---- on command ---- */
+
+static int fault(void *state, const char *word, bool clear, int64_t t_ns, struct sim_text *answer)
+{
+	struct force_gauge *g = state;
+
+	(void)t_ns;
+	if (!strcmp(word, "silent")) { /* switched off: the stream and the bias are forgotten */
+		g->silent = !clear;
+		g->period_ns = 0;
+		g->replies_n = 0;
+		memset(g->bias, 0, sizeof(g->bias));
+	} else if (!strcmp(word, "deaf")) {
+		g->deaf = !clear;
+	} else if (!strcmp(word, "refuses")) {
+		g->refuses = !clear;
+	} else {
+		sim_say(answer, "error %s: no such fault: a gauge can be silent, deaf, or refuses", word);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int push(void *state, double torque_nm, int64_t duration_ns, int64_t t_ns, struct sim_text *answer)
+{
+	(void)state;
+	(void)torque_nm;
+	(void)duration_ns;
+	(void)t_ns;
+	sim_say(answer, "error a gauge cannot be pushed; set x, y or z");
+	return -EINVAL;
+}
+
+static void say_line(void *to, const char *line)
+{
+	sim_say(to, "error %s", line);
+}
+
+static int set(void *state, const char *assignment, struct sim_text *answer)
+{
+	struct settings settings = { .rows = rows, .values = state };
+	struct error_sink errors = { say_line, answer, 0 };
+
+	return settings_assign(&settings, "set", assignment, &errors);
+}
+
+static void report(void *state, int64_t t_ns, struct sim_text *to)
+{
+	const struct force_gauge *g = state;
+
+	(void)t_ns;
+	sim_say(to, " x %.6f y %.6f z %.6f asked %llu samples %u", g->force[0], g->force[1], g->force[2],
+		(unsigned long long)g->asked, g->number);
+}
+
+const struct sim_kind force_gauge_kind = {
+	.driver = "gauged",
+	.rows = rows,
+	.load = load,
+	.start = start,
+	.frame = frame,
+	.next_ns = next_ns,
+	.send = send,
+	.advance = advance,
+	.has_power = has_power,
+	.fault = fault,
+	.push = push,
+	.set = set,
+	.report = report,
+};
