@@ -34,7 +34,7 @@
 
 #define DRV_ASK_ECHOES_MAX 8
 #define DRV_ASK_QUESTIONS_MAX 512
-#define DRV_ASK_ROWS_MAX 1536 /* numbers of rows that are sent or received are below it */
+#define DRV_ASK_ROWS_MAX 4608 /* numbers of rows that are sent or received are below it */
 #define DRV_ASK_MAX 640	      /* requests under way or owed: 31 modules with 19 keys each, and some */
 
 struct drv_ask_echo {

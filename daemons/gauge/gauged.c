@@ -3,6 +3,7 @@
 
 #include "daemons/drv.h"
 #include "daemons/gauge/gauge.h"
+#include "daemons/gauge/gauged_settings.h"
 
 #define PERIOD_MS 10
 #define PERIOD_NS 10000000
@@ -19,20 +20,15 @@ static const uint8_t first[][2] = {
 #define ALL 0xFu
 
 struct gauged {
-	int64_t node;
-	unsigned int answered; /* bits of first */
+	struct gauged_settings settings; /* first: the loop fills them in */
+	unsigned int answered;		 /* bits of first */
 	double newton_per_count[GAUGE_AXES];
 	struct gauge_sample got;
 };
 
-static const struct settings_row settings[] = {
-	SETTINGS_INT("node", struct gauged, node, "", "1", "1", "15", "the gauge's number"),
-	SETTINGS_END,
-};
-
 static int plan(void *self, struct drv *drv, struct error_sink *errors)
 {
-	const uint32_t node = (uint32_t)((struct gauged *)self)->node;
+	const uint32_t node = (uint32_t)((struct gauged *)self)->settings.node;
 	const struct drv_send ask = {
 		.row = { .id = GAUGE_ID_ASK + node, .class = SLOTS_QUEUE, .deadline_ns = LATE_NS, .harmless = true },
 		.len = GAUGE_ASK_LEN,
@@ -67,7 +63,7 @@ static int ask(const struct gauged *g, struct drv *drv, uint8_t what, uint8_t in
 {
 	struct frame frame;
 
-	gauge_encode_ask((unsigned int)g->node, what, index, &frame);
+	gauge_encode_ask((unsigned int)g->settings.node, what, index, &frame);
 	return drv_ask(drv, ASK, &frame, tag);
 }
 
@@ -152,7 +148,7 @@ static const struct drv_driver driver = {
 	.program = "gauged",
 	.about = "drives the example force gauge",
 	.size = sizeof(struct gauged),
-	.settings = settings,
+	.settings = gauged_settings_rows,
 	.state = msg_ft_number,
 	.streams = true,
 	.plan = plan,

@@ -4,13 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "config/text.h"
+#include "daemons/gauge/gauged_settings.h"
 #include "daemons/robotsim/kinds.h"
 
 #define ASK_ID 0x2A0u /* + node */
 #define REPLY_ID 0x2C0u
 #define SAMPLE_ID 0x2E0u
-#define NODE_MAX 15
 #define AXES 3
 #define BIAS_NS 50000000
 #define REPLY_NS 2000000
@@ -41,30 +40,16 @@ static const struct settings_row rows[] = {
 
 /* ---- the robot file ---- */
 
-static int read_node(int64_t *node, const struct robot_device *device, struct error_sink *errors)
+static int load(struct sim *sim, const struct robot_device *device, const void *of_driver, struct error_sink *errors)
 {
-	const struct yaml_node *said = yaml_find(device->settings, "node");
-
-	*node = 1;
-	if (said && (said->kind != YAML_TEXT || text_int(said->text, node) || *node < 1 || *node > NODE_MAX)) {
-		yaml_error(errors, said, "the number of a gauge is 1 to %d", NODE_MAX);
-		return -EINVAL;
-	}
-	return 0;
-}
-
-static int load(struct sim *sim, const struct robot_device *device, struct error_sink *errors)
-{
-	struct force_gauge gauge = { 0 };
+	const struct gauged_settings *driver = of_driver;
+	struct force_gauge gauge = { .node = (unsigned int)driver->node };
 	struct settings settings = { .rows = rows, .values = &gauge };
 	struct sim_unit *unit;
 	char part[8];
-	int64_t node;
 
-	if (settings_defaults(&settings, errors) || settings_read(&settings, device->sim, errors) ||
-	    read_node(&node, device, errors))
+	if (settings_defaults(&settings, errors) || settings_read(&settings, device->sim, errors))
 		return -EINVAL;
-	gauge.node = (unsigned int)node;
 	snprintf(part, sizeof(part), "%u", gauge.node);
 	unit = sim_add(sim, device, part, sizeof(gauge), errors);
 	if (!unit)
@@ -236,6 +221,9 @@ static void report(void *state, int64_t t_ns, struct sim_text *to)
 
 const struct sim_kind force_gauge_kind = {
 	.driver = "gauged",
+	.settings = gauged_settings_rows,
+	.settings_size = sizeof(struct gauged_settings),
+	.no_ref = true,
 	.rows = rows,
 	.load = load,
 	.start = start,

@@ -1,0 +1,16 @@
+/* gauged_settings.h: the settings of gauged, which the simulated gauge reads too. */
+#ifndef GAUGED_SETTINGS_H
+#define GAUGED_SETTINGS_H
+
+#include "config/settings.h"
+
+struct gauged_settings {
+	int64_t node;
+};
+
+static const struct settings_row gauged_settings_rows[] = {
+	SETTINGS_INT("node", struct gauged_settings, node, "", "1", "1", "15", "the gauge's number"),
+	SETTINGS_END,
+};
+
+#endif
