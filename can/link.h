@@ -92,8 +92,8 @@ int link_other(char text[LINK_OTHER_MAX], const struct link_info *info, const st
 /* Adds a line for each thing that makes frames late or lost: a queueing discipline that drops (fq_codel) or holds
  * back, a queue of more than LINK_QUEUE_MAX frames, a controller that listens only or sends once.  Returns how many.
  *
- * A process of this suite hands over two frames at a time, so 10, the kernel's usual length, is enough for five of
- * them; 64 frames take 8 ms at 1 Mbit/s, more than a cycle of 5 ms. */
+ * A process of this suite hands over two frames at a time unless in_flight of robot(5) says more, so 10, the kernel's
+ * usual length, is enough for five of them; 64 frames take 8 ms at 1 Mbit/s, more than a cycle of 5 ms. */
 #define LINK_QUEUE_MAX 64
 int link_warnings(const char *name, const struct link_info *info, struct error_sink *warnings);
 
