@@ -948,14 +948,19 @@ static void a_harmless_row_does_not_stand_behind_another(void)
 	struct error_sink errors = { .line = keep_line };
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct slots_row both[] = { cases[i].first, cases[i].second };
+		/* One in front, and one behind the table that does not count. */
+		struct slots_row few[] = { { .class = SLOTS_QUEUE, .harmless = true },
+					   cases[i].first,
+					   cases[i].second,
+					   { .class = cases[i].second.class } };
 
-		both[0].period_ns = both[1].period_ns = 1;
-		both[1].id = 0x80;
+		for (unsigned int r = 0; r < 3; r++)
+			few[r].period_ns = 1;
+		few[2].id = 0x80;
 		*said = 0;
-		TEST_ASSERT_EQUAL_INT(cases[i].wrong ? -EINVAL : 0, slots_init(&slots, both, 2, NULL, &errors));
+		TEST_ASSERT_EQUAL_INT(cases[i].wrong ? -EINVAL : 0, slots_init(&slots, few, 3, NULL, &errors));
 		TEST_ASSERT_EQUAL_STRING(cases[i].wrong
-						 ? "row 1 of the frames to send, 080: harmless, but a lower step "
+						 ? "row 2 of the frames to send, 080: harmless, but a lower step "
 						   "of its class is not: a bus that is not proven would take it "
 						   "first"
 						 : "",
