@@ -120,8 +120,8 @@ struct drv_driver {
 	/* A frame of others that a row takes, by the number of drv_add_receive or drv_watch.  true: with it the sample
 	 * of this tick is complete.  May be called several times in a turn.  May be NULL. */
 	bool (*rx)(void *self, struct drv *drv, unsigned int row, const struct bus_frame *got);
-	/* The answer to a drv_ask, which rx does not see; reply NULL: none came, and all tries are over.  true as of rx.
-	 * May be NULL. */
+	/* The answer to a drv_ask, which rx does not see; reply NULL: none came, and all tries are over.  true: as of
+	 * rx.  May be NULL. */
 	bool (*answer)(void *self, struct drv *drv, const struct drv_ask_answer *answer, const struct bus_frame *reply);
 	/* An own frame was on the wire, complete, at t_ns; or will not be (lost, and perhaps it was).  May be NULL. */
 	void (*sent)(void *self, struct drv *drv, unsigned int send, const struct frame *frame, int64_t t_ns);
@@ -135,8 +135,8 @@ struct drv_driver {
 	const struct drv_verb *verbs;
 	int (*request)(void *self, struct drv *drv, uint32_t handle, const struct msg_request *request, int64_t now_ns);
 	/* A request that was put off is to end, once: why is -ECANCELED, its client says so, or -ETIMEDOUT, its
-	 * deadline has passed.  0: it has ended, and the loop answers with why and what drv_why says; DRV_LATER: it takes
-	 * some time, and drv_reply answers.  NULL: what has begun goes on to its end. */
+	 * deadline has passed.  0: it has ended, and the loop answers with why and what drv_why says; DRV_LATER: it
+	 * takes some time, and drv_reply answers.  NULL: what has begun goes on to its end. */
 	int (*cancel)(void *self, struct drv *drv, uint32_t handle, int why);
 	/* Asked to end: each tick until it says DRV_DONE, the device is safe; half a second at most.  NULL: at once. */
 	enum drv_step (*stop)(void *self, struct drv *drv, const struct drv_orders *orders);

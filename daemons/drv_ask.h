@@ -11,11 +11,11 @@
  * at the same time.  Every reply whose repeated bytes are the same belongs to the key, whatever its other bytes are: an
  * SDO abort answers as a value does.
  *
- * A reply that has not come late_ns after its request was on the wire is late: the request is sent again, tries times in
- * all, and any reply to one of the tries is the answer.  After the last try the request is unanswered.  Its replies are
- * then still owed: until they come, or until lost_ns after the last try was on the wire, nothing is asked with this key,
- * and a reply that comes is dropped.  If the next request left at once, one reply that was lost would put each answer to
- * the request before it, for ever.
+ * A reply that has not come late_ns after its request was on the wire is late: the request is sent again, tries times
+ * in all, and any reply to one of the tries is the answer.  After the last try the request is unanswered.  Its replies
+ * are then still owed: until they come, or until lost_ns after the last try was on the wire, nothing is asked with this
+ * key, and a reply that comes is dropped.  If the next request left at once, one reply that was lost would put each
+ * answer to the request before it, for ever.
  *
  * A reply that was on the wire before its request, by the stamps of both, never belongs to it.  A reply that is
  * delivered before the confirmation of its request does, if it is not older than drv_ask_put; the confirmation that

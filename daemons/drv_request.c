@@ -97,7 +97,6 @@ enum drv_request_kind drv_request_take(struct drv_request *r, const struct msg_r
 		.handle = r->last_handle,
 		.until_ns = request->header.valid_until_ns,
 	};
-	r->open_n++;
 	return DRV_REQUEST_NEW;
 }
 
@@ -108,13 +107,21 @@ uint32_t drv_request_handle(const struct drv_request *r, const struct msg_reply 
 	return at != NONE && r->way[at].open ? r->way[at].handle : 0;
 }
 
-static unsigned int find_open(const struct drv_request *r, uint32_t handle)
+/* The first place from at on of one under way; NONE: there is none. */
+static unsigned int next_open(const struct drv_request *r, unsigned int at)
 {
-	unsigned int at = 0;
-
-	while (at < r->n && (!r->way[at].open || r->way[at].handle != handle))
+	while (at < r->n && !r->way[at].open)
 		at++;
 	return at < r->n ? at : NONE;
+}
+
+static unsigned int find_open(const struct drv_request *r, uint32_t handle)
+{
+	unsigned int at = next_open(r, 0);
+
+	while (at != NONE && r->way[at].handle != handle)
+		at = next_open(r, at + 1);
+	return at;
 }
 
 bool drv_request_find(const struct drv_request *r, uint32_t handle, struct msg_reply *reply)
@@ -136,18 +143,19 @@ void drv_request_is_alone(struct drv_request *r, uint32_t handle)
 
 bool drv_request_alone(const struct drv_request *r)
 {
-	for (unsigned int at = 0; at < r->n && r->open_n; at++)
-		if (r->way[at].open && r->way[at].alone)
-			return true;
-	return false;
+	unsigned int at = next_open(r, 0);
+
+	while (at != NONE && !r->way[at].alone)
+		at = next_open(r, at + 1);
+	return at != NONE;
 }
 
 uint32_t drv_request_expired(struct drv_request *r, int64_t now_ns)
 {
-	for (unsigned int at = 0; at < r->n && r->open_n; at++) {
+	for (unsigned int at = next_open(r, 0); at != NONE; at = next_open(r, at + 1)) {
 		struct drv_request_way *w = &r->way[at];
 
-		if (!w->open || w->cancelled || !w->until_ns || now_ns <= w->until_ns)
+		if (w->cancelled || !w->until_ns || now_ns <= w->until_ns)
 			continue;
 		w->cancelled = true;
 		return w->handle;
@@ -164,7 +172,6 @@ bool drv_request_done(struct drv_request *r, struct msg_reply *reply, int result
 		return false;
 	r->kept[at] = *reply;
 	r->way[at].open = false;
-	r->open_n--;
 	return true;
 }
 

@@ -23,7 +23,6 @@ struct drv_request {
 		int64_t until_ns; /* its deadline; 0: none */
 	} way[DRV_REQUEST_KEPT];
 	unsigned int n, next;
-	unsigned int open_n;
 	uint32_t last_handle;
 };
 

@@ -223,6 +223,14 @@ static void test_one_is_alone_until_it_is_answered(void)
 	TEST_ASSERT_TRUE(drv_request_alone(&r));
 	done(7, 2, 0);
 	TEST_ASSERT_FALSE(drv_request_alone(&r));
+	for (uint64_t id = 100; id < 100 + DRV_REQUEST_KEPT - 2; id++) { /* up to the first place, and on it */
+		is_new(7, id);
+		done(7, id, 0);
+	}
+	is_new(7, 4);
+	drv_request_is_alone(&r, handle_of(7, 4));
+	TEST_ASSERT_TRUE(drv_request_alone(&r));
+	done(7, 4, 0);
 	is_new(7, 3);
 	TEST_ASSERT_FALSE(drv_request_alone(&r));
 }
@@ -252,6 +260,8 @@ static void new_until(uint64_t id, int64_t until_ns)
 static void test_deadlines(void)
 {
 	TEST_ASSERT_EQUAL_UINT32(0, drv_request_expired(&r, INT64_MAX));
+	new_until(9, 20);
+	TEST_ASSERT_EQUAL_UINT32(handle_of(7, 9), drv_request_expired(&r, 21));
 	new_until(1, 0); /* none */
 	new_until(2, 100);
 	new_until(3, 50);

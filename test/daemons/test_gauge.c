@@ -63,12 +63,14 @@ static void say_sample(char *said, const char *text)
 {
 	const struct frame frame = read_frame(text);
 	struct gauge_sample got = { .t_ns = 7, .saturated = 99 };
+	const int status = gauge_decode_sample(&got, &frame, 123);
 
-	if (gauge_decode_sample(&got, &frame, 123) == -EMSGSIZE) {
+	if (status == -EMSGSIZE) {
 		TEST_ASSERT_EQUAL(7, got.t_ns);
 		strcpy(said, "EMSGSIZE");
 		return;
 	}
+	TEST_ASSERT_EQUAL(0, status);
 	TEST_ASSERT_EQUAL(123, got.t_ns);
 	sprintf(said, "%d %d %d saturated %u number %u", got.counts[0], got.counts[1], got.counts[2], got.saturated,
 		got.number);
