@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <stddef.h>
 
-#define EARLY_MAX 2 /* as many as are in flight at a time */
+#include "can/slots.h"
+
+#define EARLY_MAX SLOTS_IN_FLIGHT_MAX
 
 /* ---- keys ---- */
 
