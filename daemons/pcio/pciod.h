@@ -7,8 +7,8 @@
  * pciod_job.c		requests that take longer: home, clear, reset
  *
  * below them, pure
- * pciod_module*.c	the life of one module
- * pciod_drive.c	from a command to a move
+ * pciod_module*.c	one module
+ * pciod_life.c		its life: states, events, what follows
  * pciod_ask.c		which reply belongs to which request
  * pciod_list.c		the setting modules
  * pcio.c		the codec

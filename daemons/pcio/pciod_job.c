@@ -26,7 +26,7 @@ static unsigned int choose(struct pciod *p, struct drv *drv, const char *key)
 
 /* ---- homing: one module after the other ---- */
 
-static bool home_next(struct pciod *p)
+static bool home_next(struct pciod *p, int64_t now_ns)
 {
 	for (unsigned int i = 0; i < p->joints_n; i++) {
 		if (!p->job.joints[i])
@@ -34,13 +34,13 @@ static bool home_next(struct pciod *p)
 		p->job.joints[i] = false;
 		p->job.at = i;
 		p->job.left_s = HOME_S;
-		pciod_module_home(&p->joints[i].module);
+		pciod_module_home(&p->joints[i].module, now_ns);
 		return true;
 	}
 	return false;
 }
 
-static int request_home(struct pciod *p, struct drv *drv, const char *key)
+static int request_home(struct pciod *p, struct drv *drv, const char *key, int64_t now_ns)
 {
 	if (!choose(p, drv, key))
 		return -EINVAL;
@@ -55,19 +55,19 @@ static int request_home(struct pciod *p, struct drv *drv, const char *key)
 	/* Also those whose turn has not come; what is latched stays so until they are homed. */
 	for (unsigned int i = 0; i < p->joints_n; i++)
 		if (p->job.joints[i])
-			p->joints[i].module.was_homed = p->joints[i].module.lost_home = false;
+			p->joints[i].module.zero = PCIOD_ZERO_NOT_HOMED;
 	p->job.kind = PCIOD_JOB_HOME;
 	p->job.begins = true;
-	home_next(p);
+	home_next(p, now_ns);
 	drv_homing(drv, true);
 	return DRV_LATER;
 }
 
-static void end_home(struct pciod *p, struct drv *drv, int result, const char *text)
+static void end_home(struct pciod *p, struct drv *drv, int64_t now_ns, int result, const char *text)
 {
 	struct pciod_joint *j = &p->joints[p->job.at];
 
-	pciod_module_home_end(&j->module);
+	pciod_module_home_end(&j->module, now_ns);
 	p->job.kind = PCIOD_JOB_NONE;
 	drv_homing(drv, false);
 	if (result)
@@ -80,25 +80,26 @@ static void step_home(struct pciod *p, struct drv *drv, const struct drv_orders 
 {
 	const struct pciod_joint *j = &p->joints[p->job.at];
 	const bool begins = p->job.begins;
+	const int64_t now_ns = orders->now_ns;
 
 	p->job.begins = false;
 	p->job.left_s -= orders->dt_s;
 	if (p->stop_ns)
-		end_home(p, drv, -ECANCELED, "the driver was asked to stop");
+		end_home(p, drv, now_ns, -ECANCELED, "the driver was asked to stop");
 	else if (!orders->armed || orders->level != MSG_LEVEL_RUN)
-		end_home(p, drv, -ECANCELED, orders->level == MSG_LEVEL_HOLD ? "level hold" : "level estop");
+		end_home(p, drv, now_ns, -ECANCELED, orders->level == MSG_LEVEL_HOLD ? "level hold" : "level estop");
 	else if (p->unwell && !begins)
-		end_home(p, drv, -EIO, p->text);
+		end_home(p, drv, now_ns, -EIO, p->text);
 	else if (drv_bus_dead(drv, j->bus))
-		end_home(p, drv, -EIO, "its bus is dead");
-	else if (j->module.home == PCIOD_HOME_FAILED)
-		end_home(p, drv, -EIO, "it did not answer, or was halted");
+		end_home(p, drv, now_ns, -EIO, "its bus is dead");
+	else if (!pciod_life_homes(j->module.life) || j->module.life == PCIOD_LIFE_HOME_FAILED)
+		end_home(p, drv, now_ns, -EIO, "it did not answer, or was halted");
 	else if (p->job.left_s < 0)
-		end_home(p, drv, -ETIMEDOUT, "it takes longer than a minute");
-	else if (j->module.home == PCIOD_HOME_DONE) {
-		pciod_module_home_end(&p->joints[p->job.at].module);
-		if (!home_next(p))
-			end_home(p, drv, 0, "homed");
+		end_home(p, drv, now_ns, -ETIMEDOUT, "it takes longer than a minute");
+	else if (j->module.life == PCIOD_LIFE_HOME_DONE) {
+		pciod_module_home_end(&p->joints[p->job.at].module, now_ns);
+		if (!home_next(p, now_ns))
+			end_home(p, drv, now_ns, 0, "homed");
 	}
 }
 
@@ -187,7 +188,7 @@ int pciod_request(void *self, struct drv *drv, uint32_t handle, const struct msg
 	}
 	p->job.handle = handle;
 	if (request->verb == MSG_VERB_HOME)
-		return request_home(p, drv, request->key);
+		return request_home(p, drv, request->key, now_ns);
 	if (request->verb == MSG_VERB_RESET && !*request->key) {
 		drv_why(drv, "which module? The key is its number; the request clear is for all");
 		return -EINVAL;

@@ -27,31 +27,26 @@ enum pciod_question pciod_question(const struct frame *frame)
 	return key ? q : PCIOD_Q_N;
 }
 
-/* ---- taking over ---- */
+/* ---- life ---- */
 
 /* From here on nothing is known of it; what it measured last stays to be shown, with its age. */
-void pciod_module_take_over(struct pciod_module *m, int64_t now_ns)
+static void take_over(struct pciod_module *m, int64_t now_ns)
 {
 	m->phase = PCIOD_ASKING;
 	m->phase_ns = now_ns;
 	m->known = 0;
 	m->wrong = 0;
-	m->taken = false;
-	m->found_moving = m->found_halted = false;
-	m->take_over_drive = false;
-	m->found_ours = m->may_unhalt;
-	m->halted_ns = 0;
-	m->clear_open = false;
-	m->reset = PCIOD_RESET_NONE;
-	m->reset_asked = m->reset_comm = false;
-	m->drop_position = false;
-	m->config_written = false;
-	m->config_writes = 0;
+	m->found = 0;
+	m->ours_ns = m->ours_ns ? 1 : 0; /* a halt of before the take-over */
+	m->clear_ns = 0;
+	m->reset_asked = false;
+	m->excused_ns = 0;
+	m->reset_ns = 0;
 	m->config_ns = 0;
+	m->config_writes = 0;
 	m->home_offset_rad = NAN;
-	if (m->home != PCIOD_HOME_NONE)
-		m->home = PCIOD_HOME_FAILED;
-	pciod_drive_off(&m->drive);
+	m->from_rest = false;
+	m->untold = 0;
 }
 
 void pciod_module_init(struct pciod_module *m, unsigned int number, const struct pciod_before *before, int64_t now_ns)
@@ -59,41 +54,77 @@ void pciod_module_init(struct pciod_module *m, unsigned int number, const struct
 	memset(m, 0, sizeof(*m));
 	m->number = number;
 	m->state = before->state; /* to be shown until it says another */
-	m->presumed = !before->known;
-	m->was_homed = before->known && before->state & PCIO_STATE_HOMED;
-	m->may_unhalt = before->halted_by_us;
+	if (before->known)
+		m->zero = before->state & PCIO_STATE_HOMED ? PCIOD_ZERO_HOMED : PCIOD_ZERO_NOT_HOMED;
+	m->ours_ns = before->halted_by_us;
 	m->latches = before->latches;
 	m->position_rad = m->velocity_rad_s = m->current_a = NAN;
 	m->heard_ns = now_ns;
-	pciod_module_forgive(m, now_ns); /* nobody was there before */
-	pciod_module_take_over(m, now_ns);
+	m->life = PCIOD_LIFE_UNKNOWN;
+	pciod_module_forgive(m, now_ns); /* no driver was there before */
+	take_over(m, now_ns);
 }
 
 void pciod_module_forgive(struct pciod_module *m, int64_t t_ns)
 {
-	m->forgive = true;
-	m->forgive_ns = t_ns;
+	m->excuse_ns = t_ns;
+}
+
+static void keep_books(struct pciod_module *m, uint32_t actions, int64_t t_ns)
+{
+	if (actions & PCIOD_ACT_TAKE_OVER)
+		take_over(m, t_ns);
+	if (actions & PCIOD_ACT_EXCUSE && !m->reset_asked && pcio_only_comm_error(m->state)) {
+		m->excused_ns = m->excuse_ns;
+		m->excuse_ns = 0;
+	}
+	if (actions & PCIOD_ACT_GIVE_BACK && m->excused_ns && !m->excuse_ns)
+		m->excuse_ns = m->excused_ns;
+	if (actions & PCIOD_ACT_FAIL_RESET)
+		m->wrong |= PCIOD_WRONG_NOT_RESET;
+	if (actions & PCIOD_ACT_END_RESET) {
+		m->ours_ns = 0;
+		m->untold |= m->excused_ns ? PCIOD_UNTOLD_COMM_CLEARED : 0;
+	}
+	if (actions & (PCIOD_ACT_GIVE_BACK | PCIOD_ACT_FAIL_RESET | PCIOD_ACT_END_RESET | PCIOD_ACT_DROP_RESET))
+		m->excused_ns = 0;
+	if (actions & (PCIOD_ACT_FAIL_RESET | PCIOD_ACT_END_RESET | PCIOD_ACT_DROP_RESET))
+		m->reset_asked = false;
+	if (actions & PCIOD_ACT_LATCH_HOME)
+		m->latches |= MSG_LATCH_HOMING_ABORTED;
+	if (actions & PCIOD_ACT_END_HOME)
+		m->latches &= ~(uint32_t)(MSG_LATCH_POSITION_UNKNOWN | MSG_LATCH_HOMING_ABORTED);
+}
+
+uint32_t pciod_module_event(struct pciod_module *m, enum pciod_event event, int64_t t_ns)
+{
+	const struct pciod_row *row = pciod_life_row(m->life, event);
+
+	if (!row)
+		return 0;
+	if (row->next != PCIOD_LIFE_SAME && row->next != m->life) {
+		m->life = row->next;
+		m->life_ns = t_ns;
+	}
+	keep_books(m, row->actions, t_ns);
+	return row->actions;
 }
 
 static void notice_silence(struct pciod_module *m, const struct pciod_rules *rules, int64_t now_ns)
 {
-	/* By the time since it was asked: whoever was stopped himself has heard nothing either. */
-	if (m->silent || !m->waiting_ns || now_ns - m->waiting_ns <= rules->silent_after_ns)
-		return;
-	m->stop_unheard = m->drive.on || (m->known & PCIOD_Q_BIT_STATE && m->state & PCIO_STATE_MOVING);
-	pciod_module_take_over(m, now_ns);
-	m->silent = true;
+	const bool moves = m->known & PCIOD_Q_BIT_STATE && m->state & PCIO_STATE_MOVING;
+
+	/* By the time since it was asked: a driver that was stopped itself has heard nothing either. */
+	if (m->waiting_ns && now_ns - m->waiting_ns > rules->silent_after_ns)
+		pciod_module_event(m, moves ? PCIOD_EVENT_SILENCE_MOVING : PCIOD_EVENT_SILENCE, now_ns);
 }
 
 void pciod_module_heard(struct pciod_module *m, const struct pciod_rules *rules, int64_t t_ns)
 {
-	if (m->silent) {
-		pciod_module_take_over(m, t_ns);
-		m->silent = false;
-		/* It did not hear us either, perhaps. */
-		if (t_ns - m->heard_ns > rules->watchdog_ns / 2)
-			pciod_module_forgive(m, t_ns);
-	}
+	/* It did not hear us either, perhaps. */
+	if (pciod_module_silent(m) && t_ns - m->heard_ns > rules->watchdog_ns / 2)
+		pciod_module_forgive(m, t_ns);
+	pciod_module_event(m, PCIOD_EVENT_HEARD, t_ns);
 	m->heard_ns = t_ns > m->heard_ns ? t_ns : m->heard_ns;
 	m->waiting_ns = 0;
 }
@@ -111,7 +142,7 @@ static uint32_t unverified(const struct pciod_module *m, const struct pciod_rule
 	const unsigned int offset = home_offset(rules);
 	uint32_t ask = REQUIRED;
 
-	if (m->config_written && !m->config_ns) /* not before the writing is confirmed */
+	if (m->config_ns == INT64_MAX) /* not before the writing is confirmed */
 		ask &= ~(uint32_t)PCIOD_Q_BIT_CONFIG;
 	if (!m->asks[offset].unanswered) /* a module may not know it */
 		ask |= 1u << offset;
@@ -146,55 +177,102 @@ static bool probe(struct pciod_module *m, int64_t now_ns)
 	return true;
 }
 
-/* ---- what it is told ---- */
-
-static void fail_home(struct pciod_module *m)
-{
-	if (m->home != PCIOD_HOME_NONE)
-		m->home = PCIOD_HOME_FAILED;
-}
+/* ---- what happens in a tick ---- */
 
 static bool under_way(const struct pciod_module *m, enum pciod_question question)
 {
 	return m->asks[question].phase == PCIOD_ASK_PUT || m->asks[question].phase == PCIOD_ASK_SENT;
 }
 
-static void step_reset(struct pciod_module *m, const struct pciod_rules *rules, int64_t now_ns, struct pciod_deed *deed)
+/* It was told to halt, and no state word tells yet whether it did. */
+static bool halt_open(const struct pciod_module *m)
 {
-	bool failed = false, needless = false;
-
-	switch (m->reset) {
-	case PCIOD_RESET_NONE:
-		return;
-	case PCIOD_RESET_WANTED: /* one that was lost may have left after all */
-		needless = !pcio_faults(m->state) && !(m->state & PCIO_STATE_HALTED);
-		if (!needless && m->asks[PCIOD_Q_RESET].phase == PCIOD_ASK_FREE)
-			deed->what = PCIOD_DO_RESET;
-		break;
-	case PCIOD_RESET_SENT:
-		failed = m->reset_left && !under_way(m, PCIOD_Q_RESET);
-		break;
-	case PCIOD_RESET_CHECK:
-		failed = now_ns - m->reset_ns > rules->times.lost_ns;
-		break;
-	}
-	if (failed)
-		m->wrong |= PCIOD_WRONG_NOT_RESET;
-	if (failed || needless) {
-		m->reset = PCIOD_RESET_NONE;
-		m->reset_asked = m->reset_comm = false;
-	}
+	return m->halt_ns && m->state_asked_ns <= m->halt_ns;
 }
 
-static void step_home(struct pciod_module *m, struct pciod_deed *deed)
+/* May this driver reset it by itself? */
+static bool resettable(const struct pciod_module *m, const struct pciod_wish *wish)
 {
-	if (m->home == PCIOD_HOME_WANTED && m->asks[PCIOD_Q_HOME].phase == PCIOD_ASK_FREE)
-		deed->what = PCIOD_DO_HOME;
-	else if (m->home == PCIOD_HOME_SENT && !under_way(m, PCIOD_Q_HOME))
-		m->home = PCIOD_HOME_FAILED;
+	if (!wish->resets || !(m->known & PCIOD_Q_BIT_POSITION) || m->wrong & PCIOD_WRONG_NOT_RESET)
+		return false;
+	if (m->excuse_ns && pcio_only_comm_error(m->state))
+		return true;
+	return m->state & PCIO_STATE_HALTED && !pcio_faults(m->state) && m->ours_ns &&
+	       (pciod_module_stands(m) || wish->now_ns - m->halt_ns > REST_NS);
 }
 
-static void move(struct pciod_module *m, struct pciod_move value, struct pciod_deed *deed)
+/* May its reset begin, or go on?  A halt ends one that no person has asked for. */
+static bool may_reset(const struct pciod_module *m, const struct pciod_wish *wish)
+{
+	if (!pciod_module_resetting(m))
+		return resettable(m, wish);
+	if (m->reset_asked || wish->resets)
+		return true;
+	/* What was put is waited for, but not while it moves. */
+	return m->life != PCIOD_LIFE_RESET_WANTED && !wish->halt && (pciod_module_blocked(m) || pciod_module_stands(m));
+}
+
+static enum pciod_event reset_event(const struct pciod_module *m, const struct pciod_rules *rules, int64_t now_ns)
+{
+	if (m->life == PCIOD_LIFE_RESET_SENT && !under_way(m, PCIOD_Q_RESET))
+		return PCIOD_EVENT_UNANSWERED;
+	if (m->life == PCIOD_LIFE_RESET_CHECK && now_ns - m->life_ns > rules->times.lost_ns)
+		return PCIOD_EVENT_UNCONFIRMED;
+	return pciod_module_blocked(m) ? PCIOD_EVENT_RESET : PCIOD_EVENT_FREED;
+}
+
+/* It is where it cannot have got to since it was last driven: it lost its power and counts anew, or homing has given it
+ * another zero. */
+static bool jumped(const struct pciod_module *m, const struct pciod_wish *wish)
+{
+	const double s = wish->dt_s + (double)(m->t_ns[PCIOD_Q_POSITION] - m->driven_ns) / 1e9;
+
+	return m->life == PCIOD_LIFE_DRIVEN &&
+	       fabs(m->position_rad - m->driven_rad) > JUMP_RAD + 2 * wish->limits->velocity_rad_s * s;
+}
+
+static enum pciod_event free_event(const struct pciod_module *m, const struct pciod_wish *wish)
+{
+	const bool stands = pciod_module_stands(m);
+
+	if (m->life == PCIOD_LIFE_HOME_PUT && !under_way(m, PCIOD_Q_HOME))
+		return PCIOD_EVENT_UNANSWERED;
+	if (jumped(m, wish))
+		return stands ? PCIOD_EVENT_JUMPED : PCIOD_EVENT_JUMPED_MOVING;
+	if (m->phase != PCIOD_UP || !pciod_module_knows(m) || !wish->command)
+		return stands ? PCIOD_EVENT_REST : PCIOD_EVENT_BRAKE;
+	return stands || wish->following ? PCIOD_EVENT_DRIVE : PCIOD_EVENT_DRIVE_MOVING;
+}
+
+static enum pciod_event tick_event(const struct pciod_module *m, const struct pciod_rules *rules,
+				   const struct pciod_wish *wish)
+{
+	if (pciod_module_silent(m))
+		return wish->halt ? PCIOD_EVENT_HALT : PCIOD_EVENT_WAIT;
+	if (!(m->known & PCIOD_Q_BIT_STATE)) /* the first frames are questions */
+		return wish->halt && wish->now_ns > m->phase_ns ? PCIOD_EVENT_HALT : PCIOD_EVENT_WAIT;
+	if (may_reset(m, wish))
+		return reset_event(m, rules, wish->now_ns);
+	if (wish->halt)
+		return m->state & PCIO_STATE_HALTED ? PCIOD_EVENT_KEEP : PCIOD_EVENT_HALT;
+	if (halt_open(m) || pciod_module_blocked(m))
+		return PCIOD_EVENT_STAY;
+	return free_event(m, wish);
+}
+
+/* ---- what it is told ---- */
+
+static struct pciod_move commanded(const struct drv_ref_command *command, bool stand)
+{
+	const bool current = command->mode == MSG_MODE_CURRENT && !stand;
+	const double value = current ? command->current_a : command->track_rad_s;
+
+	return (struct pciod_move){ .motion = current ? PCIO_CURRENT_STATE : PCIO_VELOCITY_STATE,
+				    .value = isfinite(value) ? value : 0,
+				    .stops = command->stops || stand };
+}
+
+static void move(const struct pciod_module *m, struct pciod_move value, struct pciod_deed *deed)
 {
 	enum pciod_question q = value.motion == PCIO_CURRENT_STATE ? PCIOD_Q_MOVE_CURRENT : PCIOD_Q_MOVE_VELOCITY;
 
@@ -204,107 +282,52 @@ static void move(struct pciod_module *m, struct pciod_move value, struct pciod_d
 		deed->move.motion = value.motion == PCIO_CURRENT_STATE ? PCIO_CURRENT : PCIO_VELOCITY;
 }
 
-/* A reset is in order: who asked for it, or what explains it. */
-static bool wants_reset(struct pciod_module *m, const struct pciod_wish *wish)
-{
-	if (m->reset != PCIOD_RESET_NONE)
-		return wish->resets || m->reset_asked;
-	if (!wish->resets || !(m->known & PCIOD_Q_BIT_POSITION) || m->wrong & PCIOD_WRONG_NOT_RESET)
-		return false;
-	if (m->forgive && pcio_only_comm_error(m->state)) {
-		m->forgive = false;
-		m->reset_comm = true;
-	} else if (pcio_faults(m->state) || !(m->state & PCIO_STATE_HALTED) || !m->may_unhalt) {
-		return false;
-	} else if (!pciod_module_stands(m) && wish->now_ns - m->halt_ns <= REST_NS) {
-		return false;
-	}
-	m->reset = PCIOD_RESET_WANTED;
-	return true;
-}
-
-/* It is where it cannot have got to since it was last driven: it lost its power and counts anew, or homing has given it
- * another zero.  What it was told means another place now. */
-static bool jumped(const struct pciod_module *m, const struct pciod_wish *wish)
-{
-	const double s = wish->dt_s + (double)(m->t_ns[PCIOD_Q_POSITION] - m->driven_ns) / 1e9;
-
-	return m->drive.on && fabs(m->position_rad - m->driven_rad) > JUMP_RAD + 2 * wish->limits->velocity_rad_s * s;
-}
-
-static void drive(struct pciod_module *m, const struct pciod_wish *wish, struct pciod_deed *deed)
-{
-	bool drivable;
-
-	if (jumped(m, wish))
-		pciod_module_take_over(m, wish->now_ns);
-	m->driven_rad = m->position_rad;
-	m->driven_ns = m->t_ns[PCIOD_Q_POSITION];
-	drivable = m->phase == PCIOD_UP && pciod_module_knows(m) && wish->command;
-
-	/* To one that moves the first frame is velocity 0, and so on until it stands; one that stands is left alone.
-	 * The loop's ramp would begin where the module was found, and make it faster again. */
-	if (drivable && m->take_over_drive && (wish->following || pciod_module_stands(m)))
-		m->take_over_drive = false;
-	if (drivable && !m->take_over_drive) {
-		move(m, pciod_drive(&m->drive, wish->command, wish->stand), deed);
-		return;
-	}
-	if (!m->drive.stopped)
-		pciod_drive_off(&m->drive);
-	if (!pciod_module_stands(m))
-		m->take_over_drive = true;
-	if (m->take_over_drive) {
-		pciod_drive_stop(&m->drive);
-		move(m, (struct pciod_move){ PCIO_VELOCITY_STATE, 0, true }, deed);
-	}
-}
-
 static void halt(struct pciod_module *m, int64_t now_ns, struct pciod_deed *deed)
 {
 	deed->what = PCIOD_DO_HALT;
-	m->may_unhalt = m->halt_open = true;
-	m->halted_ns = m->halted_ns ? m->halted_ns : now_ns;
+	m->ours_ns = m->ours_ns ? m->ours_ns : now_ns;
 	m->halt_ns = now_ns + PCIOD_HALT_DEADLINE_NS;
+}
+
+static void carry_out(struct pciod_module *m, uint32_t actions, const struct pciod_wish *wish, struct pciod_deed *deed)
+{
+	if (actions & PCIOD_ACT_HALT)
+		halt(m, wish->now_ns, deed);
+	if (actions & PCIOD_ACT_STAND)
+		*deed = (struct pciod_deed){ PCIOD_DO_MOVE_PLAIN, { PCIO_VELOCITY, 0, true }, .ask = deed->ask };
+	if (actions & PCIOD_ACT_BRAKE)
+		move(m, (struct pciod_move){ PCIO_VELOCITY_STATE, 0, true }, deed);
+	if (actions & PCIOD_ACT_DRIVE) {
+		move(m, commanded(wish->command, wish->stand), deed);
+		m->driven_rad = m->position_rad;
+		m->driven_ns = m->t_ns[PCIOD_Q_POSITION];
+	}
+	if (actions & PCIOD_ACT_RESET && m->asks[PCIOD_Q_RESET].phase == PCIOD_ASK_FREE)
+		deed->what = PCIOD_DO_RESET;
+	if (actions & PCIOD_ACT_HOME && m->asks[PCIOD_Q_HOME].phase == PCIOD_ASK_FREE)
+		deed->what = PCIOD_DO_HOME;
 }
 
 /* Halted by us, as far as is known, and not yet free again. */
 static bool stopped(const struct pciod_module *m)
 {
-	return m->halt_open || (m->may_unhalt && (m->state & PCIO_STATE_HALTED || m->reset != PCIOD_RESET_NONE));
+	return halt_open(m) || (m->ours_ns && (m->state & PCIO_STATE_HALTED || pciod_module_resetting(m)));
 }
 
-static void decide(struct pciod_module *m, const struct pciod_rules *rules, const struct pciod_wish *wish,
-		   struct pciod_deed *deed)
+static void live(struct pciod_module *m, const struct pciod_rules *rules, const struct pciod_wish *wish,
+		 struct pciod_deed *deed)
 {
-	bool driven = false;
+	const enum pciod_life before = m->life;
+	const enum pciod_event event = tick_event(m, rules, wish);
+	const uint32_t actions = pciod_module_event(m, event, wish->now_ns);
 
-	if (!(m->known & PCIOD_Q_BIT_STATE)) {
-		/* The first frames are questions; then a halt is better than to know. */
-		if (wish->halt && wish->now_ns > m->phase_ns)
-			halt(m, wish->now_ns, deed);
-	} else if (wants_reset(m, wish)) {
-		step_reset(m, rules, wish->now_ns, deed);
-		fail_home(m);
-	} else if (wish->halt) {
-		m->forgive |= m->reset_comm; /* it was not done, or nobody knows */
-		m->reset = PCIOD_RESET_NONE;
-		m->reset_comm = false;
-		if (!(m->state & PCIO_STATE_HALTED))
-			halt(m, wish->now_ns, deed);
-		fail_home(m);
-	} else if (m->halt_open || pcio_faults(m->state) || m->state & PCIO_STATE_HALTED) {
-		fail_home(m);
-	} else if (m->home != PCIOD_HOME_NONE) {
-		step_home(m, deed);
-	} else {
-		drive(m, wish, deed);
-		driven = true;
-	}
-	if (!driven && stopped(m))
-		pciod_drive_stop(&m->drive);
-	else if (!driven)
-		pciod_drive_off(&m->drive);
+	carry_out(m, actions, wish, deed);
+	if (actions & PCIOD_ACT_BRAKE)
+		m->from_rest = true;
+	else if (m->life != PCIOD_LIFE_FREE || event != PCIOD_EVENT_REST)
+		m->from_rest = m->life != PCIOD_LIFE_DRIVEN && stopped(m);
+	else
+		m->from_rest = m->from_rest && before != PCIOD_LIFE_DRIVEN;
 }
 
 /* ---- the tick ---- */
@@ -319,29 +342,23 @@ void pciod_module_tick(struct pciod_module *m, const struct pciod_rules *rules, 
 	m->fresh = 0;
 	notice_silence(m, rules, wish->now_ns);
 	free = free_of(m, rules, all, wish->now_ns);
-	if (m->silent) {
+	if (pciod_module_silent(m)) {
 		if (!probe(m, wish->now_ns))
 			return;
 		deed->ask = free & (wish->now_ns - m->heard_ns > PROBE_NS ? PCIOD_Q_BIT_STATE : PCIOD_SAMPLE);
-		/* It may hear all the same, and as it is fed it would keep the last velocity it was told. */
-		if (wish->halt)
-			halt(m, wish->now_ns, deed);
-		else if (m->stop_unheard)
-			*deed = (struct pciod_deed){ PCIOD_DO_MOVE_PLAIN,
-						     { PCIO_VELOCITY, 0, true },
-						     .ask = deed->ask };
+		carry_out(m, pciod_module_event(m, tick_event(m, rules, wish), wish->now_ns), wish, deed);
 		return;
 	}
-	decide(m, rules, wish, deed);
+	live(m, rules, wish, deed);
 	deed->ask = PCIOD_SAMPLE;
 	if (deed->what == PCIOD_DO_MOVE)
 		deed->ask &= ~(uint32_t)PCIOD_Q_BIT_POSITION;
 	if (m->phase == PCIOD_VERIFYING) {
 		deed->ask |= some_of(unverified(m, rules) & free, wish->verify_max);
-		if (m->config_written && !m->config_ns && !under_way(m, PCIOD_Q_SET_CONFIG))
-			m->config_written = false; /* nobody knows: once more */
+		if (m->config_ns == INT64_MAX && !under_way(m, PCIOD_Q_SET_CONFIG))
+			m->config_ns = 0; /* unknown: once more */
 		deed->set_config = m->known & PCIOD_Q_BIT_CONFIG && !m->wrong && m->config != m->config_wanted &&
-				   !m->config_written && free & PCIOD_Q_BIT_SET_CONFIG;
+				   !m->config_ns && free & PCIOD_Q_BIT_SET_CONFIG;
 	}
 	deed->ask &= free;
 }
@@ -353,18 +370,15 @@ void pciod_module_put(struct pciod_module *m, enum pciod_question question, int6
 		m->waiting_ns = now_ns;
 	switch (question) {
 	case PCIOD_Q_RESET:
-		m->reset = PCIOD_RESET_SENT;
-		m->reset_left = false;
+		pciod_module_event(m, PCIOD_EVENT_RESET_PUT, now_ns);
 		break;
 	case PCIOD_Q_HOME:
-		m->home = PCIOD_HOME_SENT;
-		m->home_put = true;
-		m->was_homed = false;
+		pciod_module_event(m, PCIOD_EVENT_HOME_PUT, now_ns);
+		m->zero = PCIOD_ZERO_NOT_HOMED;
 		break;
 	case PCIOD_Q_SET_CONFIG:
-		m->config_written = true;
 		m->config_writes++;
-		m->config_ns = 0;
+		m->config_ns = INT64_MAX;
 		break;
 	default:
 		break;
@@ -373,10 +387,8 @@ void pciod_module_put(struct pciod_module *m, enum pciod_question question, int6
 
 void pciod_module_was_reset(struct pciod_module *m, int64_t t_ns)
 {
-	if (m->reset == PCIOD_RESET_SENT)
-		m->reset = PCIOD_RESET_CHECK;
+	pciod_module_event(m, PCIOD_EVENT_RESET_ANSWERED, t_ns);
 	m->reset_ns = t_ns;
-	m->drop_position = true;
 	m->known &= ~(uint32_t)PCIOD_Q_BIT_POSITION;
 }
 
@@ -385,10 +397,11 @@ void pciod_module_sent(struct pciod_module *m, enum pciod_question question, int
 	const bool in_time = m->asks[question].phase == PCIOD_ASK_PUT;
 
 	pciod_ask_sent(&m->asks[question], t_ns);
-	if (question != PCIOD_Q_RESET || m->reset != PCIOD_RESET_SENT)
+	if (question != PCIOD_Q_RESET)
 		return;
-	m->reset_left = true;
-	if (!in_time)
+	if (in_time)
+		pciod_module_event(m, PCIOD_EVENT_RESET_SENT, t_ns);
+	else if (m->life == PCIOD_LIFE_RESET_PUT)
 		pciod_module_was_reset(m, t_ns); /* its reply counts no more, but the state word does */
 }
 
@@ -400,11 +413,8 @@ void pciod_module_halted(struct pciod_module *m, int64_t t_ns)
 void pciod_module_lost(struct pciod_module *m, enum pciod_question question)
 {
 	pciod_ask_lost(&m->asks[question]);
-	if (question != PCIOD_Q_RESET || m->reset != PCIOD_RESET_SENT)
-		return;
-	m->reset = m->reset_asked ? PCIOD_RESET_WANTED : PCIOD_RESET_NONE;
-	m->forgive |= m->reset_comm;
-	m->reset_comm = false;
+	if (question == PCIOD_Q_RESET)
+		pciod_module_event(m, PCIOD_EVENT_RESET_LOST, m->life_ns);
 }
 
 /* ---- how it is ---- */
@@ -421,7 +431,22 @@ bool pciod_module_verified(const struct pciod_module *m, const struct pciod_rule
 
 bool pciod_module_up(const struct pciod_module *m)
 {
-	return m->phase == PCIOD_UP && !m->silent;
+	return m->phase == PCIOD_UP;
+}
+
+bool pciod_module_silent(const struct pciod_module *m)
+{
+	return pciod_life_silent(m->life);
+}
+
+bool pciod_module_blocked(const struct pciod_module *m)
+{
+	return pcio_faults(m->state) || m->state & PCIO_STATE_HALTED;
+}
+
+bool pciod_module_resetting(const struct pciod_module *m)
+{
+	return pciod_life_resets(m->life) || m->reset_asked;
 }
 
 bool pciod_module_stands(const struct pciod_module *m)

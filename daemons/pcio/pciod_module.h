@@ -1,15 +1,14 @@
-/* pciod_module.h: the life of one module, from the first question to the last halt.
+/* pciod_module.h: one module, from the first question to the last halt.
  *
  *	pciod_module_tick(&m, &rules, &wish, &deed);	once a tick: what to put and what to ask
  *	pciod_module_reply(&m, &rules, &reply);		each frame from it
  *	pciod_module_trouble(&m, &rules, code, text)	what is wrong with it, in words
  *
- * Take-over	asking		state, position, velocity and current: nothing else is known of it
- *		verifying	version, serial, config (written if it differs, and read back), limits
- *		up		it may be driven
- * Meanwhile a module that moves is told velocity 0, and one that stands is left alone.  A module that was silent
- * begins again.  Faults that its driver's absence explains are reset once, others wait for a person
- * (pciod_module_clear).
+ * What it is told follows from its life, a state of the table in pciod_life.c.  Beside it goes the verification:
+ *
+ *	asking		state, position, velocity and current: nothing else is known of it
+ *	verifying	version, serial, config (written if it differs, and read back), limits
+ *	up		it may be driven
  *
  * Pure: times, frames and wishes are arguments.
  */
@@ -22,7 +21,7 @@
 #include "daemons/drv.h"
 #include "daemons/pcio/pcio.h"
 #include "daemons/pcio/pciod_ask.h"
-#include "daemons/pcio/pciod_drive.h"
+#include "daemons/pcio/pciod_life.h"
 
 /* ---- what is asked ---- */
 
@@ -83,21 +82,16 @@ struct pciod_rules {
 
 enum pciod_phase { PCIOD_ASKING, PCIOD_VERIFYING, PCIOD_UP };
 
-enum pciod_reset {
-	PCIOD_RESET_NONE,
-	PCIOD_RESET_WANTED,
-	PCIOD_RESET_SENT,  /* its answer is waited for */
-	PCIOD_RESET_CHECK, /* answered: does the state word say so, too? */
+enum pciod_zero {
+	PCIOD_ZERO_UNKNOWN,   /* no driver before has left a state: the first state word decides */
+	PCIOD_ZERO_NOT_HOMED, /* and need not be: it never was, or a person has asked for something else */
+	PCIOD_ZERO_HOMED,
+	PCIOD_ZERO_LOST, /* it was homed, and is not: it lost its power, and where it is */
 };
 
-enum pciod_home {
-	PCIOD_HOME_NONE,
-	PCIOD_HOME_WANTED,
-	PCIOD_HOME_SENT, /* its answer is waited for */
-	PCIOD_HOME_RUNS,
-	PCIOD_HOME_DONE,
-	PCIOD_HOME_FAILED, /* pciod_module_trouble says why; or it did not answer */
-};
+/* What the driver has to report, once. */
+#define PCIOD_UNTOLD_TAKEN 1	    /* it is up: what it said of itself */
+#define PCIOD_UNTOLD_COMM_CLEARED 2 /* a comm-error was reset that our absence explains */
 
 /* What only pciod_module_clear forgets. */
 enum pciod_wrong {
@@ -127,56 +121,37 @@ struct pciod_module {
 	uint64_t refused;   /* moves */
 
 	/* life */
-	enum pciod_phase phase;
-	bool silent;
-	int64_t probe_ns;		 /* the last time it was asked while silent */
-	int64_t phase_ns;		 /* since when it is in its phase */
-	uint32_t wrong;			 /* enum pciod_wrong */
-	bool found_moving, found_halted; /* when it was taken over */
-	bool taken;			 /* for the driver: what it said of itself has been told */
-	bool take_over_drive;		 /* it was told velocity 0, and is told so until it may be driven */
-	bool stop_unheard;		 /* it was driven, or moved, when it fell silent */
-	bool was_homed;			 /* since it is known, or a person has asked for something else */
-	bool lost_home;			 /* and is no more: it lost its power, and where it is */
-	bool presumed;			 /* nothing is known of before: its first state word decides */
-	uint32_t latches;		 /* enum msg_latch: what only a person ends */
-	bool clear_open;		 /* one has asked for it at clear_ns, and no state word confirms it yet */
-	int64_t clear_ns;
+	enum pciod_life life;
+	int64_t life_ns;  /* since when */
+	int64_t probe_ns; /* the last time it was asked while silent */
+	uint32_t wrong;	  /* enum pciod_wrong */
+	uint32_t found;	  /* the first state word when it was taken over */
+	enum pciod_zero zero;
+	uint32_t latches;	/* enum msg_latch: what only a person ends */
+	int64_t clear_ns;	/* when a person asked to end them; 0: nobody has, or a state word has confirmed it */
+	bool reset_asked;	/* by a person, and not done yet */
 	int64_t state_asked_ns; /* when the last state word was asked for */
-	bool forgive;		/* a comm-error is explained by our absence, */
-	int64_t forgive_ns;	/* which ended then */
-	bool may_unhalt;	/* it was halted by us, or by the driver before */
-	bool found_ours;	/* and was so when it was taken over */
-	bool halt_open;		/* it was told to halt, and no state word tells yet whether it did */
-	int64_t halted_ns;	/* the first halt since it was taken over; 0: none */
-	int64_t halt_ns;	/* when; or by when at the latest, if it is not confirmed */
-	enum pciod_reset reset;
-	bool reset_asked;   /* by a person */
-	bool reset_left;    /* it was on the wire */
-	bool reset_comm;    /* for the comm-error: told once it is done */
-	int64_t reset_ns;   /* when it was answered */
-	bool drop_position; /* the first one after a reset may be wrong */
-	enum pciod_home home;
-	bool home_put; /* the command may have left */
-	bool home_begun;
-	int64_t home_ns, home_still_ns;
-	struct pciod_drive drive;
+	int64_t excuse_ns;	/* a comm-error is explained by our absence, which ended then; 0: it is not */
+	int64_t excused_ns;	/* the excuse that the reset under way uses; 0: none */
+	int64_t ours_ns; /* a state word that was asked for after this and says halted tells of our halt; 0: of another's */
+	int64_t halt_ns;   /* the last halt: when it was on the wire, or at the latest */
+	int64_t reset_ns;  /* a position asked for before this, and the one after it, may be wrong; 0: none */
+	bool from_rest;	   /* it was told to stop, and not driven since: it begins at velocity 0 */
 	double driven_rad; /* where it was when it was last driven, and when that was measured */
 	int64_t driven_ns;
+	uint32_t untold; /* PCIOD_UNTOLD_ */
 
 	/* verification */
+	enum pciod_phase phase;
+	int64_t phase_ns; /* since when */
 	uint32_t config, config_wanted;
-	bool config_written;
 	unsigned int config_writes;
-	int64_t config_ns; /* when it was written */
+	int64_t config_ns; /* when its writing was confirmed; INT64_MAX: not yet; 0: it was not written */
 	unsigned int version;
 	uint32_t serial;
 	double home_offset_rad;	      /* NaN: it did not say */
 	struct drv_ref_limits limits; /* its own */
 };
-
-/* Asks it everything anew, and drives it when it is verified. */
-void pciod_module_take_over(struct pciod_module *m, int64_t now_ns);
 
 struct pciod_before {	/* what the driver before has left */
 	bool known;	/* its last state word is */
@@ -196,6 +171,12 @@ struct pciod_wish { /* what the driver wants of it in this tick */
 	double dt_s;
 	bool following;
 	unsigned int verify_max; /* that many questions of the verification at a time */
+};
+
+struct pciod_move {
+	enum pcio_motion motion; /* PCIO_VELOCITY_STATE or PCIO_CURRENT_STATE */
+	double value;
+	bool stops; /* it brakes, or holds */
 };
 
 enum pciod_what {
@@ -230,7 +211,9 @@ enum pciod_news { PCIOD_NEWS_NONE, PCIOD_NEWS_ODD, PCIOD_NEWS_REFUSED };
 /* A frame from it, whatever is in it. */
 enum pciod_news pciod_module_reply(struct pciod_module *m, const struct pciod_rules *rules, const struct frame *frame,
 				   int64_t t_ns);
-/* A reset was carried out at t_ns: does the state word say so, too?  The first position after it is none. */
+/* Something happened in its life.  The actions of enum pciod_act that are left to do. */
+uint32_t pciod_module_event(struct pciod_module *m, enum pciod_event event, int64_t t_ns);
+/* A reset was carried out at t_ns: does the state word say so, too?  The first position after it is wrong. */
 void pciod_module_was_reset(struct pciod_module *m, int64_t t_ns);
 /* It was heard: a silent one is back, to be taken over again. */
 void pciod_module_heard(struct pciod_module *m, const struct pciod_rules *rules, int64_t t_ns);
@@ -242,7 +225,10 @@ void pciod_module_forgive(struct pciod_module *m, int64_t t_ns);
 bool pciod_module_knows(const struct pciod_module *m); /* state, position, velocity, current */
 bool pciod_module_verified(const struct pciod_module *m, const struct pciod_rules *rules);
 bool pciod_module_up(const struct pciod_module *m); /* verified, not silent; not homed and halted are all the same */
+bool pciod_module_silent(const struct pciod_module *m);
 bool pciod_module_stands(const struct pciod_module *m);
+bool pciod_module_blocked(const struct pciod_module *m);      /* halted, or a fault */
+bool pciod_module_resetting(const struct pciod_module *m);    /* or about to be, as a person has asked */
 uint32_t pciod_module_status(const struct pciod_module *m);   /* enum msg_joint_status */
 int64_t pciod_module_oldest_ns(const struct pciod_module *m); /* 0: nothing measured */
 
@@ -270,7 +256,7 @@ void pciod_module_clear_end(struct pciod_module *m); /* it counts no longer, con
 
 /* NULL, or why it cannot be homed now: "is silent". */
 const char *pciod_module_not_homable(const struct pciod_module *m);
-void pciod_module_home(struct pciod_module *m);
-void pciod_module_home_end(struct pciod_module *m); /* one that did not end well is latched */
+void pciod_module_home(struct pciod_module *m, int64_t now_ns);
+void pciod_module_home_end(struct pciod_module *m, int64_t now_ns); /* it is latched if it was not completed */
 
 #endif

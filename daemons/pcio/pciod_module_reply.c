@@ -19,111 +19,89 @@ static void measured(struct pciod_module *m, enum pciod_question question, int64
 
 static void take_position(struct pciod_module *m, double value, int64_t asked_ns, int64_t t_ns)
 {
-	if (m->drop_position) {
-		m->drop_position =
-			asked_ns <= m->reset_ns; /* asked before the reset: the next one is still the first */
+	if (m->reset_ns) {
+		if (asked_ns > m->reset_ns) /* else the next one is still the first */
+			m->reset_ns = 0;
 		return;
 	}
 	m->position_rad = value;
 	measured(m, PCIOD_Q_POSITION, t_ns);
 }
 
-static void check_reset(struct pciod_module *m, int64_t asked_ns)
-{
-	if (m->reset != PCIOD_RESET_CHECK || asked_ns <= m->reset_ns)
-		return;
-	if (pcio_faults(m->state) || m->state & PCIO_STATE_HALTED)
-		return; /* it has some time */
-	m->reset = PCIOD_RESET_NONE;
-	m->reset_asked = false;
-	m->may_unhalt = false;
-}
-
-static void check_home(struct pciod_module *m, int64_t asked_ns, int64_t t_ns)
-{
-	if (m->home != PCIOD_HOME_RUNS || asked_ns <= m->home_ns)
-		return;
-	if (!(m->state & PCIO_STATE_HOMED) || m->state & PCIO_STATE_MOVING) {
-		m->home_begun = true;
-		m->home_still_ns = 0;
-	} else if (m->home_begun || t_ns - m->home_ns > HOME_BEGIN_NS) {
-		if (!m->home_still_ns)
-			m->home_still_ns = t_ns;
-		else if (t_ns - m->home_still_ns >= HOME_STILL_NS)
-			m->home = PCIOD_HOME_DONE;
-	}
-}
-
 /* It was halted before any halt of ours can have reached it, and not by the driver before. */
 static bool halted_by_other(const struct pciod_module *m, int64_t asked_ns)
 {
-	const bool told = m->halted_ns && asked_ns >= m->halted_ns;
-
-	return m->state & PCIO_STATE_HALTED && !told && !m->found_ours;
+	return m->state & PCIO_STATE_HALTED && !(m->ours_ns && asked_ns >= m->ours_ns);
 }
 
-/* The first state word of a module of which nothing is known: what its flags do not disprove is latched. */
-static void presume(struct pciod_module *m, int64_t asked_ns)
+/* The first state word since it was taken over; of a module of which nothing is known, what its flags do not disprove
+ * is latched. */
+static void find(struct pciod_module *m, int64_t asked_ns)
 {
+	m->found = m->state;
+	if (!pcio_faults(m->state) && halted_by_other(m, asked_ns)) /* a fault halts, too */
+		m->latches |= MSG_LATCH_HALTED_BY_OTHER;
+	if (m->zero != PCIOD_ZERO_UNKNOWN)
+		return;
 	if (!(m->state & PCIO_STATE_HOMED))
 		m->latches |= MSG_LATCH_POSITION_UNKNOWN | MSG_LATCH_HOMING_ABORTED;
 	if (halted_by_other(m, asked_ns))
 		m->latches |= MSG_LATCH_HALTED_BY_OTHER;
 	if (pcio_faults(m->state))
 		m->latches |= MSG_LATCH_WAITS_FOR_PERSON;
-	m->presumed = false;
+	m->zero = PCIOD_ZERO_NOT_HOMED;
 }
 
-static void find(struct pciod_module *m, int64_t asked_ns)
+static void watch_zero(struct pciod_module *m, uint32_t state, int64_t t_ns)
 {
-	m->found_moving = m->state & PCIO_STATE_MOVING;
-	m->found_halted = m->state & PCIO_STATE_HALTED;
-	if (!pcio_faults(m->state) && halted_by_other(m, asked_ns)) /* a fault halts, too */
-		m->latches |= MSG_LATCH_HALTED_BY_OTHER;
-	if (m->presumed)
-		presume(m, asked_ns);
-}
-
-static void see_halt(struct pciod_module *m, int64_t asked_ns)
-{
-	if (asked_ns <= m->halt_ns)
+	if (m->zero != PCIOD_ZERO_HOMED || state & PCIO_STATE_HOMED || pciod_life_homes(m->life))
 		return;
-	m->halt_open = false;
-	/* What halts it from now on is not our halt, which it did not obey or has been reset from. */
-	if (!(m->state & PCIO_STATE_HALTED) && m->reset == PCIOD_RESET_NONE)
-		m->may_unhalt = false;
+	m->zero = PCIOD_ZERO_LOST;
+	pciod_module_event(m, PCIOD_EVENT_POWER_LOST, t_ns);
+}
+
+static enum pciod_event word_event(const struct pciod_module *m, int64_t t_ns)
+{
+	const int64_t in_state_ns = t_ns - m->life_ns;
+
+	if (pciod_module_blocked(m))
+		return PCIOD_EVENT_WORD_BLOCKED;
+	if (!(m->state & PCIO_STATE_HOMED) || m->state & PCIO_STATE_MOVING)
+		return PCIOD_EVENT_WORD_FREE;
+	if (m->life == PCIOD_LIFE_HOME_STILL ? in_state_ns >= HOME_STILL_NS : in_state_ns > HOME_BEGIN_NS)
+		return PCIOD_EVENT_WORD_HOME_LONG;
+	return PCIOD_EVENT_WORD_HOME;
 }
 
 static void take_state(struct pciod_module *m, const struct pciod_rules *rules, uint32_t state, int64_t asked_ns,
 		       int64_t t_ns)
 {
-	const bool lost = m->was_homed && !(state & PCIO_STATE_HOMED) && m->home == PCIOD_HOME_NONE;
 	bool first;
 
-	/* It lost its power, and with it where it is and its config: the watchdog is off. */
-	if (lost && !m->lost_home)
-		pciod_module_take_over(m, t_ns);
+	watch_zero(m, state, t_ns);
 	first = !(m->known & PCIOD_Q_BIT_STATE);
 	m->state = state;
 	m->state_asked_ns = asked_ns;
 	measured(m, PCIOD_Q_STATE, t_ns);
 	if (first)
 		find(m, asked_ns);
-	see_halt(m, asked_ns);
+	/* What halts it from now on is not our halt, which it did not obey or has been reset from. */
+	if (asked_ns > m->halt_ns && !(state & PCIO_STATE_HALTED) && !pciod_module_resetting(m))
+		m->ours_ns = 0;
 	/* While it homes, a late answer may still tell of before. */
-	if (m->home == PCIOD_HOME_NONE)
-		m->was_homed |= (bool)(state & PCIO_STATE_HOMED);
-	m->lost_home = lost;
+	if (state & PCIO_STATE_HOMED && !pciod_life_homes(m->life))
+		m->zero = PCIOD_ZERO_HOMED;
 	/* What our absence did shows at once; what comes later has another cause. */
-	if (!(state & PCIO_STATE_COMM_ERROR) && asked_ns - m->forgive_ns > rules->times.lost_ns)
-		m->forgive = false;
+	if (!(state & PCIO_STATE_COMM_ERROR) && asked_ns - m->excuse_ns > rules->times.lost_ns)
+		m->excuse_ns = 0;
 	/* A reset whose answer did not come in time has done its work all the same. */
-	if (!pcio_faults(state) && !(state & PCIO_STATE_HALTED))
+	if (!pciod_module_blocked(m))
 		m->wrong &= ~(uint32_t)PCIOD_WRONG_NOT_RESET;
 	else if (m->wrong & PCIOD_WRONG_NOT_RESET && asked_ns > m->asks[PCIOD_Q_RESET].since_ns)
 		m->latches |= MSG_LATCH_WAITS_FOR_PERSON;
-	check_reset(m, asked_ns);
-	check_home(m, asked_ns, t_ns);
+	/* An answer of before it got into its state tells nothing of that. */
+	if (m->life == PCIOD_LIFE_UNKNOWN || asked_ns > m->life_ns)
+		pciod_module_event(m, word_event(m, t_ns), t_ns);
 }
 
 /* ---- the verification ---- */
@@ -132,7 +110,7 @@ static void take_config(struct pciod_module *m, const struct pciod_rules *rules,
 {
 	const uint32_t ours = PCIO_CONFIG_WATCHDOG | PCIO_CONFIG_FULL_CURRENT | PCIO_CONFIG_SYNC_MOTION;
 
-	if (m->config_written && (!m->config_ns || asked_ns <= m->config_ns))
+	if (asked_ns <= m->config_ns)
 		return; /* as it was before the writing */
 	m->known |= PCIOD_Q_BIT_CONFIG;
 	m->config = config;
@@ -145,10 +123,10 @@ static void take_config(struct pciod_module *m, const struct pciod_rules *rules,
 		m->wrong |= PCIOD_WRONG_NO_ACKNOWLEDGE;
 	if (config & (PCIO_CONFIG_LINEAR | PCIO_CONFIG_LINEAR_SCREW))
 		m->wrong |= PCIOD_WRONG_LINEAR;
-	if (!m->config_written || config == m->config_wanted)
+	if (!m->config_ns || config == m->config_wanted)
 		return;
 	/* It may have lost its power just then, and come back faster than its silence was noticed. */
-	m->config_written = false;
+	m->config_ns = 0;
 	if (m->config_writes >= CONFIG_WRITES)
 		m->wrong |= PCIOD_WRONG_CONFIG_STAYS;
 }
@@ -256,12 +234,7 @@ static void take_answer(struct pciod_module *m, const struct pciod_rules *rules,
 		pciod_module_was_reset(m, reply->t_ns);
 		break;
 	case PCIOD_Q_HOME:
-		if (m->home != PCIOD_HOME_SENT)
-			break;
-		m->home = PCIOD_HOME_RUNS;
-		m->home_ns = reply->t_ns;
-		m->home_begun = false;
-		m->home_still_ns = 0;
+		pciod_module_event(m, PCIOD_EVENT_HOME_ANSWERED, reply->t_ns);
 		break;
 	default:
 		take_position(m, reply->value, asked_ns, reply->t_ns);
@@ -279,6 +252,7 @@ static void next_phase(struct pciod_module *m, const struct pciod_rules *rules, 
 	if (m->phase == PCIOD_VERIFYING && pciod_module_verified(m, rules)) {
 		m->phase = PCIOD_UP;
 		m->phase_ns = t_ns;
+		m->untold |= PCIOD_UNTOLD_TAKEN;
 	}
 }
 

@@ -13,7 +13,7 @@
 uint32_t pciod_module_status(const struct pciod_module *m)
 {
 	const uint32_t off = PCIO_STATE_HALTED | PCIO_STATE_BRAKE;
-	uint32_t status = m->silent || !m->t_ns[PCIOD_Q_STATE] ? MSG_JOINT_SILENT : 0;
+	uint32_t status = pciod_module_silent(m) || !m->t_ns[PCIOD_Q_STATE] ? MSG_JOINT_SILENT : 0;
 
 	if (!m->t_ns[PCIOD_Q_STATE])
 		return status;
@@ -25,7 +25,7 @@ uint32_t pciod_module_status(const struct pciod_module *m)
 		status |= MSG_JOINT_BRAKED;
 	if (m->state & PCIO_STATE_CURRENT_LIMIT)
 		status |= MSG_JOINT_WARNING;
-	if (pcio_faults(m->state) || m->wrong || m->lost_home || m->latches)
+	if (pcio_faults(m->state) || m->wrong || m->zero == PCIOD_ZERO_LOST || m->latches)
 		status |= MSG_JOINT_FAULT;
 	if (!(m->state & off) && !(status & (MSG_JOINT_FAULT | MSG_JOINT_SILENT)))
 		status |= MSG_JOINT_ENABLED;
@@ -141,7 +141,7 @@ static bool say_unanswered(const struct words *w, const struct pciod_module *m, 
 /* Is a reset of ours under way, or due as soon as there may be one? */
 static bool explained(const struct pciod_module *m)
 {
-	return m->reset != PCIOD_RESET_NONE || (m->forgive && pcio_only_comm_error(m->state));
+	return pciod_module_resetting(m) || (m->excuse_ns && pcio_only_comm_error(m->state));
 }
 
 bool pciod_module_trouble(const struct pciod_module *m, const struct pciod_rules *rules, int64_t now_ns,
@@ -149,7 +149,7 @@ bool pciod_module_trouble(const struct pciod_module *m, const struct pciod_rules
 {
 	const struct words w = { code, text };
 
-	if (m->silent)
+	if (pciod_module_silent(m))
 		return say(&w, m, "silent", " does not answer; is it powered, on this bus, and of this bit rate?");
 	if (!(m->known & PCIOD_Q_BIT_STATE)) /* not yet */
 		return say_unanswered(&w, m, rules, now_ns);
@@ -157,10 +157,10 @@ bool pciod_module_trouble(const struct pciod_module *m, const struct pciod_rules
 		return say_faults(&w, m);
 	if (m->wrong)
 		return say_wrong(&w, m);
-	if (m->lost_home)
+	if (m->zero == PCIOD_ZERO_LOST)
 		return say(&w, m, "not-homed",
 			   " is not homed any more: it lost its power, and where it is; home it, or clear it");
-	if (m->state & PCIO_STATE_HALTED && !m->may_unhalt && !explained(m))
+	if (m->state & PCIO_STATE_HALTED && !m->ours_ns && !explained(m))
 		return say(&w, m, "halted", " was halted, not by this driver; the request clear resets it");
 	return say_unanswered(&w, m, rules, now_ns);
 }
@@ -169,27 +169,27 @@ bool pciod_module_trouble(const struct pciod_module *m, const struct pciod_rules
 
 static bool confirms_clear(const struct pciod_module *m)
 {
-	return m->clear_open && m->state_asked_ns > m->clear_ns && m->reset == PCIOD_RESET_NONE && !m->wrong &&
+	return m->clear_ns && m->state_asked_ns > m->clear_ns && !pciod_module_resetting(m) && !m->wrong &&
 	       m->phase == PCIOD_UP;
 }
 
 void pciod_module_latch(struct pciod_module *m)
 {
-	if (m->silent || !(m->known & PCIOD_Q_BIT_STATE))
+	if (pciod_module_silent(m) || !(m->known & PCIOD_Q_BIT_STATE))
 		return;
 	if (confirms_clear(m)) {
-		m->clear_open = false;
+		m->clear_ns = 0;
 		m->latches = 0;
 	}
 	if (m->wrong & ~(uint32_t)PCIOD_WRONG_NOT_RESET) /* the state word decides about that one */
 		m->latches |= MSG_LATCH_WAITS_FOR_PERSON;
-	if (m->lost_home)
+	if (m->zero == PCIOD_ZERO_LOST)
 		m->latches |= MSG_LATCH_POSITION_UNKNOWN;
 	if (explained(m))
 		return;
 	if (pcio_faults(m->state))
 		m->latches |= MSG_LATCH_WAITS_FOR_PERSON;
-	else if (m->state & PCIO_STATE_HALTED && !m->may_unhalt)
+	else if (m->state & PCIO_STATE_HALTED && !m->ours_ns)
 		m->latches |= MSG_LATCH_HALTED_BY_OTHER;
 }
 
@@ -216,7 +216,7 @@ int pciod_module_clearable(const struct pciod_module *m, char text[PCIOD_WORDS_M
 {
 	const struct words w = { NULL, text };
 
-	if (m->silent || !(m->known & PCIOD_Q_BIT_STATE)) {
+	if (pciod_module_silent(m) || !(m->known & PCIOD_Q_BIT_STATE)) {
 		say(&w, m, "", " does not answer; it is taken back when it does");
 		return -EPERM;
 	}
@@ -224,69 +224,60 @@ int pciod_module_clearable(const struct pciod_module *m, char text[PCIOD_WORDS_M
 		say_faults(&w, m);
 		return -EPERM;
 	}
-	if (pcio_faults(m->state) || m->wrong || m->lost_home || m->latches)
+	if (pcio_faults(m->state) || m->wrong || m->zero == PCIOD_ZERO_LOST || m->latches)
 		return 0;
-	return m->state & PCIO_STATE_HALTED && !m->may_unhalt ? 0 : 1;
+	return m->state & PCIO_STATE_HALTED && !m->ours_ns ? 0 : 1;
 }
 
 void pciod_module_clear(struct pciod_module *m, int64_t now_ns)
 {
 	const uint32_t not_verified = (uint32_t)PCIOD_WRONG_NOT_RESET;
 	/* One that we halted is reset when the level allows it. */
-	const bool halted = m->state & PCIO_STATE_HALTED && (!m->may_unhalt || m->wrong);
+	const bool halted = m->state & PCIO_STATE_HALTED && (!m->ours_ns || m->wrong);
 
 	if (m->wrong & ~not_verified) {
 		m->phase = PCIOD_VERIFYING;
 		m->phase_ns = now_ns;
 		m->known &= PCIOD_SAMPLE;
-		m->config_written = false;
 		m->config_writes = 0;
 		m->config_ns = 0;
 	}
 	m->wrong = 0;
-	m->was_homed = m->lost_home = false;
-	m->clear_open = true;
+	m->zero = PCIOD_ZERO_NOT_HOMED;
 	m->clear_ns = now_ns;
-	if (m->reset == PCIOD_RESET_NONE && (pcio_faults(m->state) || halted))
-		m->reset = PCIOD_RESET_WANTED;
-	m->reset_asked = m->reset != PCIOD_RESET_NONE;
+	m->reset_asked = pciod_module_resetting(m) || pcio_faults(m->state) || halted;
 }
 
 bool pciod_module_clearing(const struct pciod_module *m)
 {
-	return !m->silent && !m->wrong && (m->reset != PCIOD_RESET_NONE || m->phase != PCIOD_UP || m->clear_open);
+	return !pciod_module_silent(m) && !m->wrong &&
+	       (pciod_module_resetting(m) || m->phase != PCIOD_UP || m->clear_ns);
 }
 
 void pciod_module_clear_end(struct pciod_module *m)
 {
-	m->clear_open = false;
+	m->clear_ns = 0;
 }
 
 const char *pciod_module_not_homable(const struct pciod_module *m)
 {
-	if (m->silent || !pciod_module_knows(m))
+	if (pciod_module_silent(m) || !pciod_module_knows(m))
 		return "does not answer";
 	if (m->phase != PCIOD_UP)
 		return "is not verified yet";
 	if (pcio_faults(m->state) || m->wrong)
 		return "has a fault";
-	if (m->state & PCIO_STATE_HALTED || m->reset != PCIOD_RESET_NONE)
+	if (m->state & PCIO_STATE_HALTED || pciod_module_resetting(m))
 		return "is halted";
 	return NULL;
 }
 
-void pciod_module_home(struct pciod_module *m)
+void pciod_module_home(struct pciod_module *m, int64_t now_ns)
 {
-	m->home = PCIOD_HOME_WANTED;
-	m->home_put = false;
+	pciod_module_event(m, PCIOD_EVENT_HOME, now_ns);
 }
 
-void pciod_module_home_end(struct pciod_module *m)
+void pciod_module_home_end(struct pciod_module *m, int64_t now_ns)
 {
-	if (m->home == PCIOD_HOME_DONE)
-		m->latches &= ~(uint32_t)(MSG_LATCH_POSITION_UNKNOWN | MSG_LATCH_HOMING_ABORTED);
-	else if (m->home_put)
-		m->latches |= MSG_LATCH_HOMING_ABORTED;
-	m->home = PCIOD_HOME_NONE;
-	m->home_put = false;
+	pciod_module_event(m, PCIOD_EVENT_END_HOME, now_ns);
 }

@@ -140,7 +140,7 @@ static void tell_latches(struct pciod *p, struct drv *drv, bool well, int64_t no
 		pciod_module_latch(m);
 		if (!(m->latches & ~drv_latched(drv)) && !(m->latches && (well || !p->latch_told)))
 			continue;
-		if (m->silent || !(m->known & PCIOD_Q_BIT_STATE))
+		if (pciod_module_silent(m) || !(m->known & PCIOD_Q_BIT_STATE))
 			continue;
 		if (!pciod_module_trouble(m, &p->rules, now_ns, code, text))
 			pciod_module_latched(m, code, text);
@@ -204,24 +204,25 @@ static void tell_news(struct pciod_joint *j, struct drv *drv, unsigned int joint
 	struct pciod_module *m = &j->module;
 	char code[PCIOD_CODE_MAX], offset[32] = "home offset unknown";
 
-	if (m->reset_comm && m->reset == PCIOD_RESET_NONE) {
-		m->reset_comm = false;
+	const uint32_t untold = m->untold;
+
+	m->untold = 0;
+	if (untold & PCIOD_UNTOLD_COMM_CLEARED) {
 		snprintf(code, sizeof(code), "comm-cleared-%u", m->number);
 		drv_event(drv, MSG_SEVERITY_INFO, code,
 			  "module %u: its watchdog ran out while nobody fed it; it was reset once", m->number);
 	}
-	if (m->phase != PCIOD_UP || m->taken)
+	if (!(untold & PCIOD_UNTOLD_TAKEN))
 		return;
-	m->taken = true;
 	drv_ref_tighten(drv_limits(drv, joint), &m->limits);
 	snprintf(code, sizeof(code), "taken-over-%u", m->number);
 	if (!isnan(m->home_offset_rad))
 		snprintf(offset, sizeof(offset), "home offset %.4g rad", m->home_offset_rad);
 	drv_event(drv, MSG_SEVERITY_INFO, code, "module %u: found %s%s, version 0x%04X, serial %u, config 0x%08X, %s",
 		  m->number,
-		  m->found_moving   ? "moving"
-		  : m->found_halted ? "halted"
-				    : "standing",
+		  m->found & PCIO_STATE_MOVING	 ? "moving"
+		  : m->found & PCIO_STATE_HALTED ? "halted"
+						 : "standing",
 		  m->state & PCIO_STATE_HOMED ? "" : ", not homed", m->version, m->serial, m->config, offset);
 }
 
@@ -299,8 +300,8 @@ static void turn(struct pciod *p, struct drv *drv, const struct drv_orders *orde
 		struct pciod_deed deed;
 
 		pciod_module_tick(&j->module, &p->rules, &wish, &deed);
-		if (!j->module.drive.on)
-			drv_not_driven(drv, i, j->module.drive.stopped);
+		if (j->module.life != PCIOD_LIFE_DRIVEN)
+			drv_not_driven(drv, i, j->module.from_rest);
 		put(j, drv, &deed, orders->now_ns);
 	}
 	drv_hand_over(drv); /* what moves, before what may follow */
@@ -317,7 +318,7 @@ enum drv_step pciod_start(void *self, struct drv *drv, const struct drv_orders *
 
 	turn(p, drv, orders, false);
 	for (unsigned int i = 0; i < p->joints_n; i++)
-		if (!pciod_module_up(&p->joints[i].module) || p->joints[i].module.reset != PCIOD_RESET_NONE)
+		if (!pciod_module_up(&p->joints[i].module) || pciod_module_resetting(&p->joints[i].module))
 			return DRV_AGAIN;
 	return p->unwell && !drv_latched(drv) ? DRV_AGAIN : DRV_DONE;
 }
@@ -337,7 +338,7 @@ enum drv_step pciod_stop(void *self, struct drv *drv, const struct drv_orders *o
 	for (unsigned int i = 0; i < p->joints_n; i++) {
 		const struct pciod_module *m = &p->joints[i].module;
 
-		if (!m->silent && !(m->known & PCIOD_Q_BIT_STATE && m->state & PCIO_STATE_HALTED))
+		if (!pciod_module_silent(m) && !(m->known & PCIOD_Q_BIT_STATE && m->state & PCIO_STATE_HALTED))
 			return DRV_AGAIN;
 	}
 	return DRV_DONE;

@@ -8,6 +8,7 @@
 #include "test/daemons/pciod/pciod_fake.h"
 
 #define TOLD(expected) TEST_ASSERT_EQUAL_STRING(expected, fake_told(&f))
+#define LIFE(expected) TEST_ASSERT_EQUAL_STRING(pciod_life_name(PCIOD_LIFE_##expected), pciod_life_name(f.m.life))
 #define COMM (PCIO_STATE_ERROR | PCIO_STATE_HALTED | PCIO_STATE_COMM_ERROR)
 
 static struct fake f;
@@ -88,7 +89,7 @@ static void an_estop_in_the_middle_does_not_use_it_up(void)
 	f.wish.resets = false;
 	fake_ticks(&f, 2);
 	TEST_ASSERT_FALSE(trouble());
-	TEST_ASSERT_FALSE(f.m.reset_comm);
+	TEST_ASSERT_EQUAL_HEX32(0, f.m.untold & PCIOD_UNTOLD_COMM_CLEARED);
 	f.wish.halt = false;
 	f.wish.resets = f.reset_helps = true;
 	fake_ticks(&f, 3);
@@ -135,7 +136,7 @@ static void a_short_silence_explains_nothing(void)
 	up_and_driven();
 	f.mute = true;
 	fake_ticks(&f, 4);
-	TEST_ASSERT_TRUE(f.m.silent);
+	TEST_ASSERT_TRUE(pciod_module_silent(&f.m));
 	f.mute = false;
 	f.state |= COMM;
 	fake_told(&f);
@@ -151,7 +152,7 @@ static void a_reset_that_did_not_clear_it_is_not_told_as_one_that_did(void)
 	f.reset_helps = false;
 	fake_ticks(&f, 40);
 	TOLD("reset");
-	TEST_ASSERT_FALSE(f.m.reset_comm);
+	TEST_ASSERT_EQUAL_HEX32(0, f.m.untold & PCIOD_UNTOLD_COMM_CLEARED);
 	trouble_is("comm-error-15", "module 15: comm-error; a reset did not clear it; is the cause gone?");
 }
 
@@ -178,7 +179,7 @@ static void the_reset_waits(void)
 	TOLD("reset");
 	fake_ticks(&f, 10); /* longer than for an answer */
 	TOLD("");
-	TEST_ASSERT_EQUAL(PCIOD_RESET_SENT, f.m.reset);
+	LIFE(RESET_PUT);
 	f.stands = 0;
 }
 
@@ -199,7 +200,7 @@ static void a_reset_that_never_left_is_sent_again(void)
 		fake_ticks(&f, 30);
 		TOLD("reset");
 		TEST_ASSERT_FALSE(trouble());
-		TEST_ASSERT_EQUAL(why[i] == COMM, f.m.reset_comm);
+		TEST_ASSERT_EQUAL(why[i] == COMM, (f.m.untold & PCIOD_UNTOLD_COMM_CLEARED) != 0);
 	}
 }
 
@@ -235,7 +236,7 @@ static void nor_if_it_leaves_late(void)
 	fake_ticks(&f, 30);
 	TOLD("");
 	TEST_ASSERT_FALSE(trouble());
-	TEST_ASSERT_TRUE(f.m.reset_comm); /* to be told */
+	TEST_ASSERT_BITS_HIGH(PCIOD_UNTOLD_COMM_CLEARED, f.m.untold);
 }
 
 static void late_and_of_no_help(void)
@@ -255,10 +256,70 @@ static void what_else_is_lost_resets_nothing(void)
 	while (!strstr(f.told, "reset"))
 		fake_tick(&f);
 	pciod_module_lost(&f.m, PCIOD_Q_POSITION);
-	TEST_ASSERT_EQUAL(PCIOD_RESET_SENT, f.m.reset);
+	LIFE(RESET_SENT);
 	fake_answer(&f, PCIOD_Q_RESET, f.now_ns + MS);
 	pciod_module_lost(&f.m, PCIOD_Q_RESET); /* of before */
-	TEST_ASSERT_EQUAL(PCIOD_RESET_CHECK, f.m.reset);
+	LIFE(RESET_CHECK);
+}
+
+static void a_halt_goes_before_a_reset_that_is_not_confirmed(void)
+{
+	f.state |= PCIO_STATE_ERROR | PCIO_STATE_COMM_ERROR; /* not halted */
+	f.reset_helps = false;
+	fake_ticks(&f, 2);
+	TOLD("reset");
+	f.wish.halt = true;
+	f.wish.resets = false;
+	fake_tick(&f);
+	TOLD("halt");
+	LIFE(BLOCKED);
+	TEST_ASSERT_NOT_EQUAL(0, f.m.excuse_ns);
+}
+
+static void no_reset_is_waited_for_while_it_moves(void)
+{
+	f.state |= COMM;
+	the_reset_waits();
+	f.wish.resets = false;
+	f.state = PCIO_STATE_HOMED;
+	fake_ticks(&f, 2);
+	LIFE(RESET_PUT);
+	f.state |= PCIO_STATE_MOVING;
+	f.velocity = 0.2f;
+	fake_tick(&f);
+	TOLD("");
+	fake_tick(&f);
+	TOLD("v 0");
+	LIFE(STOPPING);
+}
+
+static void a_reset_that_is_not_allowed_any_more_is_given_up(void)
+{
+	f.state |= COMM;
+	lose_the_reset();
+	fake_tick(&f);
+	LIFE(RESET_WANTED); /* the answer to the lost one is still owed */
+	f.wish.resets = false;
+	fake_tick(&f);
+	LIFE(RESET_WANTED);
+	f.state = PCIO_STATE_HOMED;
+	fake_ticks(&f, 2);
+	LIFE(FREE);
+	TOLD("");
+}
+
+/* A reset whose outcome is awaited gets it, whatever is allowed by then. */
+static void one_that_was_sent_is_waited_for(void)
+{
+	f.state |= COMM;
+	f.deaf_to = PCIOD_Q_BIT_RESET;
+	f.reset_helps = false;
+	fake_ticks(&f, 2);
+	TOLD("reset");
+	f.wish.resets = false;
+	fake_ticks(&f, 10);
+	LIFE(BLOCKED);
+	TEST_ASSERT_TRUE(trouble());
 }
 
 static void one_found_halted_is_not_reset_for_a_fault(void)
@@ -290,7 +351,7 @@ static void one_that_is_not_homed_any_more_waits_for_a_person(void)
 	up_and_driven();
 	f.mute = true;
 	fake_ticks(&f, 30);
-	TEST_ASSERT_TRUE(f.m.silent);
+	TEST_ASSERT_TRUE(pciod_module_silent(&f.m));
 	f.mute = false;
 	f.state &= ~(uint32_t)PCIO_STATE_HOMED;
 	fake_ticks(&f, 30);
@@ -314,9 +375,9 @@ static void one_that_lost_its_power_is_verified_anew(void)
 	f.state &= ~(uint32_t)PCIO_STATE_HOMED;
 	f.config = 0x118;
 	fake_ticks(&f, 30);
-	TEST_ASSERT_FALSE(f.m.silent);
+	TEST_ASSERT_FALSE(pciod_module_silent(&f.m));
 	TEST_ASSERT_EQUAL_HEX32(0x01000118, f.config);
-	TEST_ASSERT_TRUE(f.m.lost_home);
+	TEST_ASSERT_EQUAL(PCIOD_ZERO_LOST, f.m.zero);
 	fake_told(&f);
 	fake_ticks(&f, 10);
 	TEST_ASSERT_NULL_MESSAGE(strstr(fake_told(&f), "config"), "once is enough");
@@ -344,6 +405,7 @@ static void homed_again_all_is_well(void)
 static void while_it_is_homed_it_is_not(void)
 {
 	up_and_driven();
+	pciod_module_home(&f.m, f.now_ns);
 	pciod_module_put(&f.m, PCIOD_Q_HOME, f.now_ns);
 	f.state &= ~(uint32_t)PCIO_STATE_HOMED;
 	fake_ticks(&f, 2);
@@ -438,7 +500,7 @@ static void every_fault_there_is_has_words_of_its_own(void)
 
 		setUp();
 		fake_up(&f);
-		f.m.forgive = false;
+		f.m.excuse_ns = 0;
 		f.state |= b->bit;
 		fake_tick(&f);
 		if (b->kind < PCIO_KIND_FAULT)
@@ -466,57 +528,57 @@ static void begin_home(void)
 {
 	up_and_driven();
 	TEST_ASSERT_NULL(pciod_module_not_homable(&f.m));
-	pciod_module_home(&f.m);
+	pciod_module_home(&f.m, f.now_ns);
 	fake_tick(&f);
 	TOLD("home");
-	TEST_ASSERT_EQUAL(PCIOD_HOME_RUNS, f.m.home);
+	LIFE(HOME_BEGINS);
 }
 
 static void homing_ends_when_it_is_homed_and_stands(void)
 {
 	begin_home();
 	fake_ticks(&f, 50);
-	TEST_ASSERT_EQUAL_MESSAGE(PCIOD_HOME_RUNS, f.m.home, "homed is the old one's");
+	LIFE(HOME_BEGINS); /* homed is the old one's */
 	f.state = PCIO_STATE_MOVING;
 	fake_ticks(&f, 100);
 	f.state |= PCIO_STATE_HOMED;
 	fake_ticks(&f, 30);
-	TEST_ASSERT_EQUAL(PCIOD_HOME_RUNS, f.m.home);
+	LIFE(HOME_RUNS);
 	f.state = PCIO_STATE_HOMED;
 	fake_ticks(&f, 10); /* it stands, and goes to zero once more */
 	f.state |= PCIO_STATE_MOVING;
 	fake_ticks(&f, 30);
 	f.state = PCIO_STATE_HOMED;
 	fake_ticks(&f, 20);
-	TEST_ASSERT_EQUAL(PCIOD_HOME_RUNS, f.m.home);
+	LIFE(HOME_STILL);
 	fake_ticks(&f, 2);
-	TEST_ASSERT_EQUAL(PCIOD_HOME_DONE, f.m.home);
+	LIFE(HOME_DONE);
 	TOLD(""); /* no move meanwhile */
-	pciod_module_home_end(&f.m);
+	pciod_module_home_end(&f.m, f.now_ns);
 	fake_tick(&f);
 	TOLD("v 0");
-	pciod_module_home(&f.m); /* once more, from the beginning */
+	pciod_module_home(&f.m, f.now_ns); /* once more, from the beginning */
 	fake_ticks(&f, 50);
 	TOLD("home");
-	TEST_ASSERT_EQUAL(PCIOD_HOME_RUNS, f.m.home);
+	LIFE(HOME_BEGINS);
 }
 
 static void homing_that_is_answered_a_tick_later_has_begun(void)
 {
 	up_and_driven();
 	f.deaf_to = PCIOD_Q_BIT_HOME;
-	pciod_module_home(&f.m);
+	pciod_module_home(&f.m, f.now_ns);
 	fake_ticks(&f, 2);
-	TEST_ASSERT_EQUAL(PCIOD_HOME_SENT, f.m.home);
+	LIFE(HOME_PUT);
 	fake_answer(&f, PCIOD_Q_HOME, f.now_ns + 2 * MS);
-	TEST_ASSERT_EQUAL(PCIOD_HOME_RUNS, f.m.home);
+	LIFE(HOME_BEGINS);
 }
 
 static void one_that_was_at_home_needs_no_motion(void)
 {
 	begin_home();
 	fake_ticks(&f, 250);
-	TEST_ASSERT_EQUAL(PCIOD_HOME_DONE, f.m.home);
+	LIFE(HOME_DONE);
 }
 
 static void homing_fails(void)
@@ -524,7 +586,8 @@ static void homing_fails(void)
 	begin_home();
 	f.state |= PCIO_STATE_ERROR | PCIO_STATE_HALTED | PCIO_STATE_TOW_ERROR;
 	fake_ticks(&f, 2);
-	TEST_ASSERT_EQUAL(PCIOD_HOME_FAILED, f.m.home);
+	LIFE(BLOCKED);
+	TEST_ASSERT_BITS_HIGH(MSG_LATCH_HOMING_ABORTED, f.m.latches);
 
 	setUp();
 	begin_home();
@@ -532,21 +595,43 @@ static void homing_fails(void)
 	f.wish.resets = false;
 	fake_tick(&f);
 	TOLD("halt");
-	TEST_ASSERT_EQUAL(PCIOD_HOME_FAILED, f.m.home);
+	LIFE(BLOCKED);
+	TEST_ASSERT_BITS_HIGH(MSG_LATCH_HOMING_ABORTED, f.m.latches);
 
 	setUp();
 	begin_home();
 	f.mute = true;
 	fake_ticks(&f, 20);
-	TEST_ASSERT_EQUAL(PCIOD_HOME_FAILED, f.m.home);
+	LIFE(SILENT);
+	TEST_ASSERT_BITS_HIGH(MSG_LATCH_HOMING_ABORTED, f.m.latches);
+
+	setUp();
+	begin_home();
+	f.state |= PCIO_STATE_MOVING;
+	fake_tick(&f);
+	f.mute = true;
+	fake_ticks(&f, 12);
+	LIFE(SILENT_MOVING);
+	TOLD("V 0");
+	TEST_ASSERT_BITS_HIGH(MSG_LATCH_HOMING_ABORTED, f.m.latches);
+
+	setUp();
+	begin_home();
+	pciod_module_forgive(&f.m, f.now_ns);
+	f.state |= COMM;
+	fake_ticks(&f, 2);
+	TOLD("reset");
+	TEST_ASSERT_FALSE(pciod_life_homes(f.m.life));
+	TEST_ASSERT_BITS_HIGH(MSG_LATCH_HOMING_ABORTED, f.m.latches);
 
 	setUp();
 	up_and_driven();
 	f.deaf_to = PCIOD_Q_BIT_HOME;
-	pciod_module_home(&f.m);
+	pciod_module_home(&f.m, f.now_ns);
 	fake_ticks(&f, 10);
 	TOLD("home");
-	TEST_ASSERT_EQUAL(PCIOD_HOME_FAILED, f.m.home);
+	LIFE(HOME_FAILED);
+	TEST_ASSERT_BITS_HIGH(MSG_LATCH_HOMING_ABORTED, f.m.latches);
 }
 
 static void not_homable(const char *expected)
@@ -592,6 +677,10 @@ int main(void)
 	RUN_TEST(nor_if_it_leaves_late);
 	RUN_TEST(late_and_of_no_help);
 	RUN_TEST(what_else_is_lost_resets_nothing);
+	RUN_TEST(a_halt_goes_before_a_reset_that_is_not_confirmed);
+	RUN_TEST(no_reset_is_waited_for_while_it_moves);
+	RUN_TEST(a_reset_that_is_not_allowed_any_more_is_given_up);
+	RUN_TEST(one_that_was_sent_is_waited_for);
 	RUN_TEST(one_found_halted_is_not_reset_for_a_fault);
 	RUN_TEST(another_fault_beside_it_is_not_explained);
 	RUN_TEST(one_that_is_not_homed_any_more_waits_for_a_person);

@@ -254,7 +254,7 @@ static void silent_meanwhile_it_is_cleared_no_more(void)
 	clear();
 	f.mute = true;
 	ticks(30);
-	TEST_ASSERT_TRUE(f.m.silent);
+	TEST_ASSERT_TRUE(pciod_module_silent(&f.m));
 	f.mute = false;
 	ticks(60);
 	TEST_ASSERT_TRUE(pciod_module_up(&f.m));
@@ -296,35 +296,34 @@ static void home(void)
 {
 	up();
 	f.m.latches = POSITION;
-	pciod_module_home(&f.m);
+	pciod_module_home(&f.m, f.now_ns);
 	ticks(3);
-	TEST_ASSERT_EQUAL(PCIOD_HOME_RUNS, f.m.home);
+	TEST_ASSERT_EQUAL(PCIOD_LIFE_HOME_BEGINS, f.m.life);
 }
 
 static void homing_ends_what_it_can(void)
 {
 	home();
 	f.m.latches |= WAITS;
-	f.m.home = PCIOD_HOME_DONE;
-	pciod_module_home_end(&f.m);
+	f.m.life = PCIOD_LIFE_HOME_DONE;
+	pciod_module_home_end(&f.m, f.now_ns);
 	LATCHED(WAITS);
-	pciod_module_home_end(&f.m);
+	pciod_module_home_end(&f.m, f.now_ns);
 	LATCHED(WAITS);
 }
 
 static void homing_that_does_not_end_well_is_latched(void)
 {
 	home();
-	f.m.home = PCIOD_HOME_FAILED;
-	pciod_module_home_end(&f.m);
+	pciod_module_home_end(&f.m, f.now_ns);
 	LATCHED(POSITION | HOMING);
 }
 
 static void unless_it_was_never_begun(void)
 {
 	up();
-	pciod_module_home(&f.m);
-	pciod_module_home_end(&f.m);
+	pciod_module_home(&f.m, f.now_ns);
+	pciod_module_home_end(&f.m, f.now_ns);
 	LATCHED(0);
 }
 

@@ -82,7 +82,7 @@ static void one_that_stands_is_left_alone(void)
 	fake_ticks(&f, 3);
 	TOLD("");
 	TEST_ASSERT_FALSE(trouble());
-	TEST_ASSERT_FALSE(f.m.found_moving || f.m.found_halted);
+	TEST_ASSERT_EQUAL_HEX32(PCIO_STATE_HOMED, f.m.found);
 	TEST_ASSERT_EQUAL_HEX32(MSG_JOINT_HOMED | MSG_JOINT_ENABLED, pciod_module_status(&f.m));
 }
 
@@ -108,7 +108,7 @@ static void to_one_that_moves_the_first_is_velocity_0(void)
 	TOLD("v 0");
 	fake_tick(&f);
 	TOLD("v 0.2");
-	TEST_ASSERT_TRUE(f.m.found_moving);
+	TEST_ASSERT_BITS_HIGH(PCIO_STATE_MOVING, f.m.found);
 }
 
 static void a_reference_may_take_it_on_while_it_moves(void)
@@ -436,6 +436,33 @@ static void a_refused_move_is_told(void)
 	TEST_ASSERT_EQUAL_UINT64(1, f.m.refused);
 }
 
+/* It has another zero: what it is commanded means another place. */
+static void one_that_is_where_it_cannot_be_is_taken_over_again(void)
+{
+	for (int moves = 0; moves < 2; moves++) {
+		setUp();
+		fake_up(&f);
+		hold();
+		if (moves)
+			f.state |= PCIO_STATE_MOVING;
+		f.velocity = 0.2f;
+		fake_ticks(&f, 2);
+		fake_told(&f);
+		f.command.track_rad_s = 0.25;
+		f.position = 1.56f; /* as far as it may get */
+		fake_ticks(&f, 2);
+		TOLD("v 0.25; v 0.25");
+		f.limits.velocity_rad_s = 1;
+		f.position = 2.5f;
+		fake_tick(&f);
+		TOLD("v 0.25");
+		fake_tick(&f);
+		TOLD(moves ? "v 0" : "");
+		TEST_ASSERT_FALSE(pciod_module_up(&f.m));
+		fake_up(&f);
+	}
+}
+
 /* ---- halting ---- */
 
 static void it_is_halted_until_it_says_so_and_reset_when_it_may_be(void)
@@ -531,15 +558,15 @@ static void it_is_reset_when_it_has_come_to_rest(void)
 	f.velocity = 0.004f;
 	fake_ticks(&f, 2);
 	TOLD("reset");
-	TEST_ASSERT_TRUE(f.m.drive.stopped); /* it begins at 0, not at what is measured */
+	TEST_ASSERT_TRUE(f.m.from_rest); /* it begins at 0, not at what is measured */
 	fake_ticks(&f, 4);
 	TOLD("v 0.1; v 0.1");
-	TEST_ASSERT_FALSE(f.m.drive.stopped);
-	TEST_ASSERT_TRUE(f.m.drive.on);
+	TEST_ASSERT_FALSE(f.m.from_rest);
+	TEST_ASSERT_EQUAL(PCIOD_LIFE_DRIVEN, f.m.life);
 	f.wish.command = NULL;
 	fake_tick(&f);
-	TEST_ASSERT_FALSE(f.m.drive.on);
-	TEST_ASSERT_FALSE(f.m.drive.stopped); /* and after that at what is measured, as any other */
+	TEST_ASSERT_EQUAL(PCIOD_LIFE_FREE, f.m.life);
+	TEST_ASSERT_FALSE(f.m.from_rest); /* and after that at what is measured, as any other */
 }
 
 static void if_it_does_in_a_second(void)
@@ -749,7 +776,7 @@ static void whoever_was_stopped_himself_does_not_call_it_silent(void)
 	fake_up(&f);
 	f.now_ns += 300 * MS;
 	fake_tick(&f);
-	TEST_ASSERT_FALSE(f.m.silent);
+	TEST_ASSERT_FALSE(pciod_module_silent(&f.m));
 	fake_tick(&f);
 	TEST_ASSERT_FALSE(trouble());
 	TEST_ASSERT_TRUE(pciod_module_up(&f.m));
@@ -798,6 +825,7 @@ int main(void)
 	RUN_TEST(nonsense_for_ever_is_stale_too);
 	RUN_TEST(one_that_does_not_tell_its_state_is_not_known);
 	RUN_TEST(a_refused_move_is_told);
+	RUN_TEST(one_that_is_where_it_cannot_be_is_taken_over_again);
 	RUN_TEST(it_is_halted_until_it_says_so_and_reset_when_it_may_be);
 	RUN_TEST(nothing_moves_before_it_says_whether_it_was_halted);
 	RUN_TEST(a_state_of_before_the_halt_does_not_say_it);
