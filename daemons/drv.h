@@ -207,6 +207,8 @@ int drv_send_stop(struct drv *drv, unsigned int send, const struct frame *frame)
  * with the same key is under way, or its reply is owed; -ENOSPC: too many are, or wait; -EINVAL: too short; else as
  * drv_send.  A reply that is late is dropped and counted; a frame that belongs to no request goes to rx. */
 int drv_ask(struct drv *drv, unsigned int question, const struct frame *request, uint32_t tag);
+/* The same, put as by drv_send_stop.  Its question has one try. */
+int drv_ask_stop(struct drv *drv, unsigned int question, const struct frame *request, uint32_t tag);
 bool drv_may_ask(const struct drv *drv, unsigned int question, const struct frame *request);
 const struct drv_ask_counts *drv_ask_counts(const struct drv *drv);
 /* Armed, up, and nothing waits for a person. */

@@ -10,12 +10,14 @@
 
 /* ---- keys ---- */
 
-/* The bytes that are repeated, of the request or of the reply; false: the frame is too short for them. */
+/* The bytes that are repeated, of the request or of the reply; false: the frame is too short for them, or not a request. */
 static bool key_of(const struct drv_question *q, const struct frame *frame, bool reply, uint64_t *key)
 {
 	const unsigned int len = frame_data_len(frame);
 	uint64_t bytes = 0;
 
+	if (!reply && q->only.mask && (q->only.at >= len || (frame->data[q->only.at] & q->only.mask) != q->only.value))
+		return false;
 	for (unsigned int i = 0; i < DRV_ASK_ECHOES_MAX && q->echo[i].mask; i++) {
 		const unsigned int at = reply ? q->echo[i].reply : q->echo[i].request;
 

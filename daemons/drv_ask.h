@@ -42,9 +42,15 @@ struct drv_ask_echo {
 	uint8_t mask;		/* bits of it that are repeated; 0 ends the list */
 };
 
+struct drv_ask_only {
+	uint8_t at;	     /* a byte of the request */
+	uint8_t mask, value; /* its bits that make it a request; mask 0: every frame of the row is one */
+};
+
 struct drv_question {
 	unsigned int send;    /* the row of the request; one question for each */
 	unsigned int receive; /* the row of the replies; several questions may have the same */
+	struct drv_ask_only only;
 	struct drv_ask_echo echo[DRV_ASK_ECHOES_MAX];
 	bool alone;		  /* one request under way, whatever its key: an SDO server */
 	unsigned int replies;	  /* frames that make an answer; 0: one */

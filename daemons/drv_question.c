@@ -57,15 +57,27 @@ static int send_request(struct drv *drv, unsigned int question, const struct fra
 	return drv_send(drv, drv->asks.questions[question].row.send, request);
 }
 
-int drv_ask(struct drv *drv, unsigned int question, const struct frame *request, uint32_t tag)
+static int ask(struct drv *drv, unsigned int question, const struct frame *request, uint32_t tag, bool stops)
 {
 	int status = drv_ask_may(&drv->asks, question, request);
 
-	if (!status)
+	if (!status && stops)
+		status = drv_send_stop(drv, drv->asks.questions[question].row.send, request);
+	else if (!status)
 		status = send_request(drv, question, request);
 	if (!status)
 		drv_ask_put(&drv->asks, question, request, tag, drv->now_ns);
 	return status;
+}
+
+int drv_ask(struct drv *drv, unsigned int question, const struct frame *request, uint32_t tag)
+{
+	return ask(drv, question, request, tag, false);
+}
+
+int drv_ask_stop(struct drv *drv, unsigned int question, const struct frame *request, uint32_t tag)
+{
+	return ask(drv, question, request, tag, true);
 }
 
 const struct drv_ask_counts *drv_ask_counts(const struct drv *drv)

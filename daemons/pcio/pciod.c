@@ -8,7 +8,8 @@
 #include "daemons/pcio/pciod.h"
 
 #define CLOCK_FRAME "100#0F"
-#define MOVE_LEN 6 /* steps, which are longer, are not sent */
+#define MOVE_LEN 6	/* steps, which are longer, are not sent */
+#define WITH_STATE 0x10 /* of a velocity or current: its answer is waited for */
 
 /* ---- settings ---- */
 
@@ -20,7 +21,8 @@ static void take_settings(struct pciod *p)
 	const struct pciod_settings *s = &p->settings;
 
 	p->rules = (struct pciod_rules){
-		.times = { .late_ns = s->reply_late_ns, .lost_ns = s->reply_lost_ns },
+		.late_ns = s->reply_late_ns,
+		.lost_ns = s->reply_lost_ns,
 		.silent_after_ns = s->silent_after_ns,
 		.watchdog_ns = s->watchdog_ns,
 		.ack_ok = s->ack_ok,
@@ -40,7 +42,7 @@ static int check_settings(struct pciod *p, const struct drv *drv, struct error_s
 
 	take_settings(p);
 	text_from_duration(tick, tick_ns);
-	if (p->rules.times.lost_ns < p->rules.times.late_ns)
+	if (p->rules.lost_ns < p->rules.late_ns)
 		error_add(errors, "reply_lost: it must not be shorter than reply_late");
 	if (tick_ns > p->rules.watchdog_ns / 2) {
 		text_from_duration(other, p->rules.watchdog_ns / 2);
@@ -66,11 +68,12 @@ static int add_send(struct pciod *p, struct drv *drv, unsigned int joint, enum p
 	const int64_t periods[PCIO_SENDS] = { [PCIO_SEND_MOVE] = tick_ns,
 					      [PCIO_SEND_WATCHDOG] = pciod_feed_period_ns(p),
 					      [PCIO_SEND_GET] = tick_ns / 3 };
-	const int64_t deadlines[PCIO_SENDS] = {
-		[PCIO_SEND_HALT] = PCIOD_HALT_DEADLINE_NS,	[PCIO_SEND_MOVE] = tick_ns,
-		[PCIO_SEND_WATCHDOG] = pciod_feed_period_ns(p), [PCIO_SEND_COMMAND] = p->rules.times.late_ns,
-		[PCIO_SEND_HOME] = p->rules.times.late_ns,	[PCIO_SEND_GET] = p->rules.times.late_ns
-	};
+	const int64_t deadlines[PCIO_SENDS] = { [PCIO_SEND_HALT] = PCIOD_HALT_DEADLINE_NS,
+						[PCIO_SEND_MOVE] = tick_ns,
+						[PCIO_SEND_WATCHDOG] = pciod_feed_period_ns(p),
+						[PCIO_SEND_COMMAND] = p->rules.late_ns,
+						[PCIO_SEND_HOME] = p->rules.late_ns,
+						[PCIO_SEND_GET] = p->rules.late_ns };
 	struct drv_send send = {
 		.bus = j->bus,
 		.row = { .id = row->id + (row->shared ? 0 : j->module.number),
@@ -84,11 +87,34 @@ static int add_send(struct pciod *p, struct drv *drv, unsigned int joint, enum p
 		.answered = row->reply_bytes,
 		.reply_id = PCIO_ID_ACK + j->module.number,
 		.reply_bytes = row->reply_bytes,
-		.reply_within_ns = p->rules.times.lost_ns,
+		.reply_within_ns = p->rules.lost_ns,
 	};
 
 	memcpy(send.row.key, row->key, sizeof(send.row.key));
 	return drv_add_send(drv, &send, errors);
+}
+
+/* Only the second byte tells settings and moves of a kind apart; a reset, or home, has none. */
+static int add_question(struct pciod *p, struct drv *drv, unsigned int joint, enum pcio_send kind,
+			struct error_sink *errors)
+{
+	struct pciod_joint *j = &p->joints[joint];
+	const bool second = kind == PCIO_SEND_GET || kind == PCIO_SEND_MOVE;
+	const struct drv_question question = {
+		.send = j->sends[kind],
+		.receive = j->receive,
+		.only = { .at = 1, .mask = kind == PCIO_SEND_MOVE ? WITH_STATE : 0, .value = WITH_STATE },
+		.echo = { { 0, 0, 0xFF }, { 1, 1, second ? 0xFF : 0 } },
+		.late_ns = p->rules.late_ns,
+		.lost_ns = p->rules.lost_ns,
+	};
+	int number;
+
+	if (kind == PCIO_SEND_HALT || kind == PCIO_SEND_WATCHDOG)
+		return 0;
+	number = drv_add_question(drv, &question, errors);
+	j->questions[kind] = (unsigned int)number;
+	return number;
 }
 
 static int add_joint(struct pciod *p, struct drv *drv, unsigned int joint, struct error_sink *errors)
@@ -101,8 +127,13 @@ static int add_joint(struct pciod *p, struct drv *drv, unsigned int joint, struc
 					     .len_max = FRAME_DATA_MAX,
 					     .period_ns = drv_period_ns(drv) };
 
-	if (drv_add_joint(drv, j->name, errors) < 0 || drv_add_receive(drv, &receive, errors) < 0)
+	int number = drv_add_joint(drv, j->name, errors);
+
+	if (number >= 0)
+		number = drv_add_receive(drv, &receive, errors);
+	if (number < 0)
 		return -EINVAL;
+	j->receive = (unsigned int)number;
 	drv_joint_gain(drv, joint, p->rules.gain_s);
 	for (enum pcio_send kind = 0; kind < PCIO_SENDS; kind++) {
 		int send;
@@ -115,6 +146,8 @@ static int add_joint(struct pciod *p, struct drv *drv, unsigned int joint, struc
 		if (send < 0)
 			return send;
 		j->sends[kind] = (unsigned int)send;
+		if (add_question(p, drv, joint, kind, errors) < 0)
+			return -EINVAL;
 	}
 	b->watchdog = j->sends[PCIO_SEND_WATCHDOG];
 	b->modules++;
@@ -200,6 +233,7 @@ static const struct drv_driver driver = {
 	.start = pciod_start,
 	.tick = pciod_tick,
 	.rx = pciod_rx,
+	.answer = pciod_answer,
 	.sent = pciod_sent,
 	.lost = pciod_lost,
 	.fill = pciod_fill,

@@ -9,7 +9,6 @@
  * below them, pure
  * pciod_module*.c	one module
  * pciod_life.c		its life: states, events, what follows
- * pciod_ask.c		which reply belongs to which request
  * pciod_list.c		the setting modules
  * pcio.c		the codec
  */
@@ -28,8 +27,10 @@
 struct pciod_joint {
 	struct pciod_module module;
 	unsigned int bus;
-	unsigned int sends[PCIO_SENDS]; /* of drv_add_send */
-	uint32_t want;			/* questions of this tick that have not found room yet */
+	unsigned int sends[PCIO_SENDS];	    /* of drv_add_send */
+	unsigned int questions[PCIO_SENDS]; /* of drv_add_question; of halt and watchdog there are none */
+	unsigned int receive;		    /* of drv_add_receive */
+	uint32_t want;			    /* questions of this tick that have not found room yet */
 	char name[MSG_NAME_SIZE];
 	char code[PCIOD_CODE_MAX], text[PCIOD_WORDS_MAX]; /* what is wrong with it; "": nothing */
 };
@@ -76,6 +77,8 @@ struct pciod {
 enum drv_step pciod_start(void *self, struct drv *drv, const struct drv_orders *orders);
 void pciod_tick(void *self, struct drv *drv, const struct drv_orders *orders);
 enum drv_step pciod_stop(void *self, struct drv *drv, const struct drv_orders *orders);
+/* The tag of a question; drv_ask.h. */
+#define PCIOD_TAG(joint, question) ((joint) << 8 | (question))
 /* The questions of this tick, as many as there is room for; the rest when some have been sent. */
 void pciod_ask_more(struct pciod *p, struct drv *drv, int64_t now_ns);
 int64_t pciod_feed_period_ns(const struct pciod *p);		     /* of 100#07 */
@@ -84,6 +87,7 @@ uint32_t pciod_latches(const struct pciod *p);			     /* of all modules */
 
 /* pciod_io.c: of struct drv_driver, too */
 bool pciod_rx(void *self, struct drv *drv, unsigned int row, const struct bus_frame *got);
+bool pciod_answer(void *self, struct drv *drv, const struct drv_ask_answer *answer, const struct bus_frame *reply);
 void pciod_sent(void *self, struct drv *drv, unsigned int send, const struct frame *frame, int64_t t_ns);
 void pciod_lost(void *self, struct drv *drv, unsigned int send, const struct frame *frame);
 int64_t pciod_fill(void *self, struct drv *drv, void *state, int64_t now_ns);

@@ -24,12 +24,44 @@ static bool complete(const struct pciod *p)
 	return true;
 }
 
+static void tell(const struct pciod_module *m, struct drv *drv, enum pciod_news news)
+{
+	char code[PCIOD_CODE_MAX];
+
+	switch (news) {
+	case PCIOD_NEWS_NONE:
+		break;
+	case PCIOD_NEWS_ODD:
+		snprintf(code, sizeof(code), "odd-%u", m->number);
+		drv_event(drv, MSG_SEVERITY_WARNING, code, "module %u answered with something that is no value",
+			  m->number);
+		break;
+	case PCIOD_NEWS_REFUSED:
+		snprintf(code, sizeof(code), "refused-%u", m->number);
+		drv_event(drv, MSG_SEVERITY_WARNING, code, "module %u refused a move (ack_ok)", m->number);
+		break;
+	}
+}
+
+bool pciod_answer(void *self, struct drv *drv, const struct drv_ask_answer *answer, const struct bus_frame *reply)
+{
+	struct pciod *p = self;
+	struct pciod_module *m = &p->joints[answer->tag >> 8].module;
+	const enum pciod_question question = answer->tag & 0xFF;
+
+	if (!reply) {
+		pciod_module_unanswered(m, question, answer->asked_ns);
+		return false;
+	}
+	tell(m, drv, pciod_module_answer(m, &p->rules, question, &reply->frame, answer->asked_ns, reply->t_ns));
+	return complete(p);
+}
+
 bool pciod_rx(void *self, struct drv *drv, unsigned int row, const struct bus_frame *got)
 {
 	const unsigned int bus = drv_row_bus(drv, row);
 	struct pciod *p = self;
 	struct pciod_joint *j;
-	char code[PCIOD_CODE_MAX];
 
 	if (frame_id(&got->frame) == PCIO_ID_ALL) {
 		if (got->frame.len && got->frame.data[0] == PCIO_START)
@@ -37,22 +69,9 @@ bool pciod_rx(void *self, struct drv *drv, unsigned int row, const struct bus_fr
 		return false;
 	}
 	j = joint_of(p, bus, &got->frame);
-	if (!j)
-		return false;
-	switch (pciod_module_reply(&j->module, &p->rules, &got->frame, got->t_ns)) {
-	case PCIOD_NEWS_NONE:
-		break;
-	case PCIOD_NEWS_ODD:
-		snprintf(code, sizeof(code), "odd-%u", j->module.number);
-		drv_event(drv, MSG_SEVERITY_WARNING, code, "module %u answered with something that is no value",
-			  j->module.number);
-		break;
-	case PCIOD_NEWS_REFUSED:
-		snprintf(code, sizeof(code), "refused-%u", j->module.number);
-		drv_event(drv, MSG_SEVERITY_WARNING, code, "module %u refused a move (ack_ok)", j->module.number);
-		break;
-	}
-	return complete(p);
+	if (j)
+		tell(&j->module, drv, pciod_module_stray(&j->module, &p->rules, &got->frame, got->t_ns));
+	return false;
 }
 
 static int bus_of(const struct pciod *p, unsigned int send)
@@ -64,13 +83,17 @@ static int bus_of(const struct pciod *p, unsigned int send)
 	return -1;
 }
 
+static bool is_reset(const struct pciod_joint *j, unsigned int send, const struct frame *frame)
+{
+	return send == j->sends[PCIO_SEND_COMMAND] && frame->data[0] == PCIO_RESET;
+}
+
 void pciod_sent(void *self, struct drv *drv, unsigned int send, const struct frame *frame, int64_t t_ns)
 {
 	struct pciod *p = self;
 	const int bus = bus_of(p, send);
 	struct pciod_bus *b;
 	struct pciod_joint *j;
-	enum pciod_question question;
 
 	if (bus < 0)
 		return;
@@ -82,11 +105,10 @@ void pciod_sent(void *self, struct drv *drv, unsigned int send, const struct fra
 		return;
 	}
 	j = joint_of(p, (unsigned int)bus, frame);
-	question = pciod_question(frame);
 	if (j && send == j->sends[PCIO_SEND_HALT])
 		pciod_module_halted(&j->module, t_ns);
-	if (j && question != PCIOD_Q_N)
-		pciod_module_sent(&j->module, question, t_ns);
+	if (j && is_reset(j, send, frame))
+		pciod_module_reset_sent(&j->module, t_ns);
 	pciod_ask_more(p, drv, t_ns);
 }
 
@@ -95,11 +117,10 @@ void pciod_lost(void *self, struct drv *drv, unsigned int send, const struct fra
 	struct pciod *p = self;
 	const int bus = bus_of(p, send);
 	struct pciod_joint *j = bus < 0 ? NULL : joint_of(p, (unsigned int)bus, frame);
-	enum pciod_question question = pciod_question(frame);
 
 	(void)drv;
-	if (j && question != PCIOD_Q_N)
-		pciod_module_lost(&j->module, question);
+	if (j && is_reset(j, send, frame))
+		pciod_module_reset_lost(&j->module);
 }
 
 /* ---- what is published ---- */

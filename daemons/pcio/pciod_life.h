@@ -57,7 +57,6 @@
 	E(JUMPED_MOVING, "jumped-moving")   /* and moves */                                            \
 	E(SILENCE, "silence")		    /* asked, and not heard for silent_after */                \
 	E(SILENCE_MOVING, "silence-moving") /* and it moved */                                         \
-	E(UNANSWERED, "unanswered")	    /* a reset or home command */                              \
 	E(UNCONFIRMED, "unconfirmed")	    /* the state word does not confirm the reset in time */    \
 	/* when something was put, sent, lost or heard: */                                             \
 	E(HEARD, "heard")                                                                              \
@@ -65,8 +64,10 @@
 	E(RESET_SENT, "reset-sent")                                                                    \
 	E(RESET_ANSWERED, "reset-answered") /* or sent so late that the answer does not count */       \
 	E(RESET_LOST, "reset-lost")	    /* it did not leave, as far as known */                    \
+	E(RESET_UNANSWERED, "reset-unanswered")                                                        \
 	E(HOME_PUT, "home-put")                                                                        \
 	E(HOME_ANSWERED, "home-answered")                                                              \
+	E(HOME_UNANSWERED, "home-unanswered")                                                          \
 	E(POWER_LOST, "power-lost")	    /* the state word: it was homed, and is not any more */    \
 	E(WORD_BLOCKED, "word-blocked")	    /* the state word: halted, or a fault */                   \
 	E(WORD_FREE, "word-free")	    /* neither; it moves, or is not homed */                   \
@@ -87,7 +88,7 @@ enum pciod_act {
 	PCIOD_ACT_STAND = 0x002, /* velocity 0, without waiting for an answer */
 	PCIOD_ACT_BRAKE = 0x004, /* velocity 0 */
 	PCIOD_ACT_DRIVE = 0x008, /* what the loop commands */
-	PCIOD_ACT_RESET = 0x010, /* if its last answer is not waited for any more; so for home */
+	PCIOD_ACT_RESET = 0x010, /* unless an answer to the last one is still owed; so for home */
 	PCIOD_ACT_HOME = 0x020,
 	PCIOD_ACT_TAKE_OVER = 0x040,   /* forget what is known of it, and ask again */
 	PCIOD_ACT_EXCUSE = 0x080,      /* a comm-error that is explained is being reset: that excuse is used */

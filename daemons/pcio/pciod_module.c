@@ -16,17 +16,6 @@
 #define QUESTION(NAME, command, parameter) { PCIO_##command, parameter },
 const struct pciod_question_row pciod_questions[PCIOD_Q_N] = { PCIOD_QUESTIONS(QUESTION) };
 
-enum pciod_question pciod_question(const struct frame *frame)
-{
-	uint32_t key = pcio_key(frame);
-	unsigned int q;
-
-	for (q = 0; q < PCIOD_Q_N; q++)
-		if ((key & 0xFFFF) == (uint32_t)(pciod_questions[q].command << 8 | pciod_questions[q].parameter))
-			break;
-	return key ? q : PCIOD_Q_N;
-}
-
 /* ---- life ---- */
 
 /* From here on nothing is known of it; what it measured last stays to be shown, with its age. */
@@ -144,7 +133,7 @@ static uint32_t unverified(const struct pciod_module *m, const struct pciod_rule
 
 	if (m->config_ns == INT64_MAX) /* not before the writing is confirmed */
 		ask &= ~(uint32_t)PCIOD_Q_BIT_CONFIG;
-	if (!m->asks[offset].unanswered) /* a module may not know it */
+	if (!(m->unanswered & 1u << offset)) /* a module may not know it */
 		ask |= 1u << offset;
 	return ask & ~m->known;
 }
@@ -160,14 +149,6 @@ static uint32_t some_of(uint32_t bits, unsigned int max)
 	return some;
 }
 
-static uint32_t free_of(struct pciod_module *m, const struct pciod_rules *rules, uint32_t bits, int64_t now_ns)
-{
-	for (unsigned int q = 0; q < PCIOD_Q_N; q++)
-		if (!pciod_ask_free(&m->asks[q], &rules->times, now_ns))
-			bits &= ~(1u << q);
-	return bits;
-}
-
 /* Is it time to ask a module that does not answer? */
 static bool probe(struct pciod_module *m, int64_t now_ns)
 {
@@ -178,11 +159,6 @@ static bool probe(struct pciod_module *m, int64_t now_ns)
 }
 
 /* ---- what happens in a tick ---- */
-
-static bool under_way(const struct pciod_module *m, enum pciod_question question)
-{
-	return m->asks[question].phase == PCIOD_ASK_PUT || m->asks[question].phase == PCIOD_ASK_SENT;
-}
 
 /* It was told to halt, and no state word tells yet whether it did. */
 static bool halt_open(const struct pciod_module *m)
@@ -214,9 +190,7 @@ static bool may_reset(const struct pciod_module *m, const struct pciod_wish *wis
 
 static enum pciod_event reset_event(const struct pciod_module *m, const struct pciod_rules *rules, int64_t now_ns)
 {
-	if (m->life == PCIOD_LIFE_RESET_SENT && !under_way(m, PCIOD_Q_RESET))
-		return PCIOD_EVENT_UNANSWERED;
-	if (m->life == PCIOD_LIFE_RESET_CHECK && now_ns - m->life_ns > rules->times.lost_ns)
+	if (m->life == PCIOD_LIFE_RESET_CHECK && now_ns - m->life_ns > rules->lost_ns)
 		return PCIOD_EVENT_UNCONFIRMED;
 	return pciod_module_blocked(m) ? PCIOD_EVENT_RESET : PCIOD_EVENT_FREED;
 }
@@ -235,8 +209,6 @@ static enum pciod_event free_event(const struct pciod_module *m, const struct pc
 {
 	const bool stands = pciod_module_stands(m);
 
-	if (m->life == PCIOD_LIFE_HOME_PUT && !under_way(m, PCIOD_Q_HOME))
-		return PCIOD_EVENT_UNANSWERED;
 	if (jumped(m, wish))
 		return stands ? PCIOD_EVENT_JUMPED : PCIOD_EVENT_JUMPED_MOVING;
 	if (m->phase != PCIOD_UP || !pciod_module_knows(m) || !wish->command)
@@ -272,16 +244,6 @@ static struct pciod_move commanded(const struct drv_ref_command *command, bool s
 				    .stops = command->stops || stand };
 }
 
-static void move(const struct pciod_module *m, struct pciod_move value, struct pciod_deed *deed)
-{
-	enum pciod_question q = value.motion == PCIO_CURRENT_STATE ? PCIOD_Q_MOVE_CURRENT : PCIOD_Q_MOVE_VELOCITY;
-
-	deed->move = value;
-	deed->what = m->asks[q].phase == PCIOD_ASK_FREE ? PCIOD_DO_MOVE : PCIOD_DO_MOVE_PLAIN;
-	if (deed->what == PCIOD_DO_MOVE_PLAIN)
-		deed->move.motion = value.motion == PCIO_CURRENT_STATE ? PCIO_CURRENT : PCIO_VELOCITY;
-}
-
 static void halt(struct pciod_module *m, int64_t now_ns, struct pciod_deed *deed)
 {
 	deed->what = PCIOD_DO_HALT;
@@ -293,18 +255,19 @@ static void carry_out(struct pciod_module *m, uint32_t actions, const struct pci
 {
 	if (actions & PCIOD_ACT_HALT)
 		halt(m, wish->now_ns, deed);
-	if (actions & PCIOD_ACT_STAND)
-		*deed = (struct pciod_deed){ PCIOD_DO_MOVE_PLAIN, { PCIO_VELOCITY, 0, true }, .ask = deed->ask };
-	if (actions & PCIOD_ACT_BRAKE)
-		move(m, (struct pciod_move){ PCIO_VELOCITY_STATE, 0, true }, deed);
+	if (actions & (PCIOD_ACT_STAND | PCIOD_ACT_BRAKE)) {
+		deed->what = actions & PCIOD_ACT_STAND ? PCIOD_DO_STAND : PCIOD_DO_MOVE;
+		deed->move = (struct pciod_move){ PCIO_VELOCITY_STATE, 0, true };
+	}
 	if (actions & PCIOD_ACT_DRIVE) {
-		move(m, commanded(wish->command, wish->stand), deed);
+		deed->what = PCIOD_DO_MOVE;
+		deed->move = commanded(wish->command, wish->stand);
 		m->driven_rad = m->position_rad;
 		m->driven_ns = m->t_ns[PCIOD_Q_POSITION];
 	}
-	if (actions & PCIOD_ACT_RESET && m->asks[PCIOD_Q_RESET].phase == PCIOD_ASK_FREE)
+	if (actions & PCIOD_ACT_RESET)
 		deed->what = PCIOD_DO_RESET;
-	if (actions & PCIOD_ACT_HOME && m->asks[PCIOD_Q_HOME].phase == PCIOD_ASK_FREE)
+	if (actions & PCIOD_ACT_HOME)
 		deed->what = PCIOD_DO_HOME;
 }
 
@@ -335,37 +298,29 @@ static void live(struct pciod_module *m, const struct pciod_rules *rules, const 
 void pciod_module_tick(struct pciod_module *m, const struct pciod_rules *rules, const struct pciod_wish *wish,
 		       struct pciod_deed *deed)
 {
-	const uint32_t all = (1u << PCIOD_Q_N) - 1;
-	uint32_t free;
-
 	memset(deed, 0, sizeof(*deed));
 	m->fresh = 0;
 	notice_silence(m, rules, wish->now_ns);
-	free = free_of(m, rules, all, wish->now_ns);
 	if (pciod_module_silent(m)) {
 		if (!probe(m, wish->now_ns))
 			return;
-		deed->ask = free & (wish->now_ns - m->heard_ns > PROBE_NS ? PCIOD_Q_BIT_STATE : PCIOD_SAMPLE);
+		deed->ask = wish->now_ns - m->heard_ns > PROBE_NS ? PCIOD_Q_BIT_STATE : PCIOD_SAMPLE;
 		carry_out(m, pciod_module_event(m, tick_event(m, rules, wish), wish->now_ns), wish, deed);
-		return;
+	} else {
+		live(m, rules, wish, deed);
+		deed->ask = PCIOD_SAMPLE;
 	}
-	live(m, rules, wish, deed);
-	deed->ask = PCIOD_SAMPLE;
-	if (deed->what == PCIOD_DO_MOVE)
-		deed->ask &= ~(uint32_t)PCIOD_Q_BIT_POSITION;
 	if (m->phase == PCIOD_VERIFYING) {
-		deed->ask |= some_of(unverified(m, rules) & free, wish->verify_max);
-		if (m->config_ns == INT64_MAX && !under_way(m, PCIOD_Q_SET_CONFIG))
-			m->config_ns = 0; /* unknown: once more */
-		deed->set_config = m->known & PCIOD_Q_BIT_CONFIG && !m->wrong && m->config != m->config_wanted &&
-				   !m->config_ns && free & PCIOD_Q_BIT_SET_CONFIG;
+		deed->ask |= some_of(unverified(m, rules) & ~m->asked, wish->verify_max);
+		deed->set_config =
+			m->known & PCIOD_Q_BIT_CONFIG && !m->wrong && m->config != m->config_wanted && !m->config_ns;
 	}
-	deed->ask &= free;
+	deed->ask &= ~m->asked;
 }
 
 void pciod_module_put(struct pciod_module *m, enum pciod_question question, int64_t now_ns)
 {
-	pciod_ask_put(&m->asks[question], now_ns);
+	m->asked |= 1u << question;
 	if (!m->waiting_ns)
 		m->waiting_ns = now_ns;
 	switch (question) {
@@ -392,29 +347,34 @@ void pciod_module_was_reset(struct pciod_module *m, int64_t t_ns)
 	m->known &= ~(uint32_t)PCIOD_Q_BIT_POSITION;
 }
 
-void pciod_module_sent(struct pciod_module *m, enum pciod_question question, int64_t t_ns)
+void pciod_module_reset_sent(struct pciod_module *m, int64_t t_ns)
 {
-	const bool in_time = m->asks[question].phase == PCIOD_ASK_PUT;
-
-	pciod_ask_sent(&m->asks[question], t_ns);
-	if (question != PCIOD_Q_RESET)
-		return;
-	if (in_time)
+	if (m->asked & PCIOD_Q_BIT_RESET)
 		pciod_module_event(m, PCIOD_EVENT_RESET_SENT, t_ns);
 	else if (m->life == PCIOD_LIFE_RESET_PUT)
 		pciod_module_was_reset(m, t_ns); /* its reply counts no more, but the state word does */
 }
 
+void pciod_module_reset_lost(struct pciod_module *m)
+{
+	pciod_module_event(m, PCIOD_EVENT_RESET_LOST, m->life_ns);
+}
+
+void pciod_module_unanswered(struct pciod_module *m, enum pciod_question question, int64_t now_ns)
+{
+	m->asked &= ~(1u << question);
+	m->unanswered |= 1u << question;
+	if (question == PCIOD_Q_RESET)
+		pciod_module_event(m, PCIOD_EVENT_RESET_UNANSWERED, now_ns);
+	else if (question == PCIOD_Q_HOME)
+		pciod_module_event(m, PCIOD_EVENT_HOME_UNANSWERED, now_ns);
+	else if (question == PCIOD_Q_SET_CONFIG)
+		m->config_ns = 0; /* perhaps it was written, perhaps not: once more */
+}
+
 void pciod_module_halted(struct pciod_module *m, int64_t t_ns)
 {
 	m->halt_ns = t_ns;
-}
-
-void pciod_module_lost(struct pciod_module *m, enum pciod_question question)
-{
-	pciod_ask_lost(&m->asks[question]);
-	if (question == PCIOD_Q_RESET)
-		pciod_module_event(m, PCIOD_EVENT_RESET_LOST, m->life_ns);
 }
 
 /* ---- how it is ---- */

@@ -1,7 +1,8 @@
 /* pciod_module.h: one module, from the first question to the last halt.
  *
  *	pciod_module_tick(&m, &rules, &wish, &deed);	once a tick: what to put and what to ask
- *	pciod_module_reply(&m, &rules, &reply);		each frame from it
+ *	pciod_module_put(&m, question, now_ns);		of those that were asked
+ *	pciod_module_answer(&m, &rules, question, ...);	or pciod_module_unanswered
  *	pciod_module_trouble(&m, &rules, code, text)	what is wrong with it, in words
  *
  * What it is told follows from its life, a state of the table in pciod_life.c.  Beside it goes the verification:
@@ -20,12 +21,11 @@
 
 #include "daemons/drv.h"
 #include "daemons/pcio/pcio.h"
-#include "daemons/pcio/pciod_ask.h"
 #include "daemons/pcio/pciod_life.h"
 
 /* ---- what is asked ---- */
 
-/* Q(NAME, command, parameter or motion): one at a time of each; the first four make a sample */
+/* Q(NAME, command, parameter or motion): one at a time of each (drv_ask.h); the first four make a sample */
 #define PCIOD_QUESTIONS(Q)                              \
 	Q(STATE, GET, PCIO_STATE)                       \
 	Q(POSITION, GET, PCIO_ACTUAL_POSITION)          \
@@ -62,13 +62,11 @@ struct pciod_question_row {
 	uint8_t parameter; /* or motion */
 };
 extern const struct pciod_question_row pciod_questions[PCIOD_Q_N];
-/* Which of them a frame to or from a module is about; PCIOD_Q_N: none, its replies are not waited for. */
-enum pciod_question pciod_question(const struct frame *frame);
 
 /* ---- rules, the same for all modules of a driver ---- */
 
 struct pciod_rules {
-	struct pciod_ask_times times;
+	int64_t late_ns, lost_ns; /* of replies, as in struct drv_question */
 	int64_t silent_after_ns;
 	int64_t watchdog_ns; /* the module's */
 	int64_t ack_ok;
@@ -106,7 +104,8 @@ enum pciod_wrong {
 struct pciod_module {
 	unsigned int number;
 
-	struct pciod_ask asks[PCIOD_Q_N];
+	uint32_t asked;	     /* bits of enum pciod_question: the answer is waited for */
+	uint32_t unanswered; /* the last one had none, or one that made no sense */
 
 	/* measured */
 	uint32_t known;		     /* bits of enum pciod_question, since the take-over began */
@@ -117,7 +116,6 @@ struct pciod_module {
 	int64_t heard_ns;				/* anything from it; or when it was begun with */
 	int64_t waiting_ns; /* since when an answer is waited for, and nothing was heard; 0: it is not */
 	uint64_t odd;	    /* values that were none, replies that made no sense */
-	uint64_t dropped;   /* replies that belonged to no request */
 	uint64_t refused;   /* moves */
 
 	/* life */
@@ -183,7 +181,7 @@ enum pciod_what {
 	PCIOD_DO_NOTHING,
 	PCIOD_DO_HALT,
 	PCIOD_DO_MOVE,
-	PCIOD_DO_MOVE_PLAIN, /* without state, because the answer to the one before is not there yet */
+	PCIOD_DO_STAND, /* velocity 0, without state: no answer is expected */
 	PCIOD_DO_RESET,
 	PCIOD_DO_HOME,
 };
@@ -192,24 +190,26 @@ struct pciod_deed {
 	enum pciod_what what;
 	struct pciod_move move;
 	bool set_config; /* to config_wanted, beside the above */
-	uint32_t ask;	 /* bits of enum pciod_question */
+	uint32_t ask;	 /* bits of enum pciod_question; the answer to a move with state has the position, too */
 };
 
 void pciod_module_tick(struct pciod_module *m, const struct pciod_rules *rules, const struct pciod_wish *wish,
 		       struct pciod_deed *deed);
 
-/* It was put: a frame of a deed that was not stays to be done. */
+/* It was asked: a frame of a deed that was not stays to be done. */
 void pciod_module_put(struct pciod_module *m, enum pciod_question question, int64_t now_ns);
-/* It was on the wire, perhaps long after. */
-void pciod_module_sent(struct pciod_module *m, enum pciod_question question, int64_t t_ns);
-/* A halt was on the wire. */
+/* A halt was on the wire; a reset was, perhaps long after; or it was lost. */
 void pciod_module_halted(struct pciod_module *m, int64_t t_ns);
-/* It did not leave, or nobody knows: if it was a reset, the state word says whether it is still in order. */
-void pciod_module_lost(struct pciod_module *m, enum pciod_question question);
+void pciod_module_reset_sent(struct pciod_module *m, int64_t t_ns);
+void pciod_module_reset_lost(struct pciod_module *m);
 
 enum pciod_news { PCIOD_NEWS_NONE, PCIOD_NEWS_ODD, PCIOD_NEWS_REFUSED };
-/* A frame from it, whatever is in it. */
-enum pciod_news pciod_module_reply(struct pciod_module *m, const struct pciod_rules *rules, const struct frame *frame,
+enum pciod_news pciod_module_answer(struct pciod_module *m, const struct pciod_rules *rules,
+				    enum pciod_question question, const struct frame *frame, int64_t asked_ns,
+				    int64_t t_ns);
+void pciod_module_unanswered(struct pciod_module *m, enum pciod_question question, int64_t now_ns);
+/* A frame from it that answers no question, whatever is in it. */
+enum pciod_news pciod_module_stray(struct pciod_module *m, const struct pciod_rules *rules, const struct frame *frame,
 				   int64_t t_ns);
 /* Something happened in its life.  The actions of enum pciod_act that are left to do. */
 uint32_t pciod_module_event(struct pciod_module *m, enum pciod_event event, int64_t t_ns);

@@ -92,12 +92,12 @@ static void take_state(struct pciod_module *m, const struct pciod_rules *rules, 
 	if (state & PCIO_STATE_HOMED && !pciod_life_homes(m->life))
 		m->zero = PCIOD_ZERO_HOMED;
 	/* What our absence did shows at once; what comes later has another cause. */
-	if (!(state & PCIO_STATE_COMM_ERROR) && asked_ns - m->excuse_ns > rules->times.lost_ns)
+	if (!(state & PCIO_STATE_COMM_ERROR) && asked_ns - m->excuse_ns > rules->lost_ns)
 		m->excuse_ns = 0;
 	/* A reset whose answer did not come in time has done its work all the same. */
 	if (!pciod_module_blocked(m))
 		m->wrong &= ~(uint32_t)PCIOD_WRONG_NOT_RESET;
-	else if (m->wrong & PCIOD_WRONG_NOT_RESET && asked_ns > m->asks[PCIOD_Q_RESET].since_ns)
+	else if (m->wrong & PCIOD_WRONG_NOT_RESET && asked_ns > m->life_ns)
 		m->latches |= MSG_LATCH_WAITS_FOR_PERSON;
 	/* An answer of before it got into its state tells nothing of that. */
 	if (m->life == PCIOD_LIFE_UNKNOWN || asked_ns > m->life_ns)
@@ -246,8 +246,7 @@ static void next_phase(struct pciod_module *m, const struct pciod_rules *rules, 
 	if (m->phase == PCIOD_ASKING && pciod_module_knows(m)) {
 		m->phase = PCIOD_VERIFYING;
 		m->phase_ns = t_ns;
-		for (unsigned int q = 0; q < PCIOD_Q_N; q++)
-			m->asks[q].unanswered = false;
+		m->unanswered = 0;
 	}
 	if (m->phase == PCIOD_VERIFYING && pciod_module_verified(m, rules)) {
 		m->phase = PCIOD_UP;
@@ -256,38 +255,44 @@ static void next_phase(struct pciod_module *m, const struct pciod_rules *rules, 
 	}
 }
 
-enum pciod_news pciod_module_reply(struct pciod_module *m, const struct pciod_rules *rules, const struct frame *frame,
-				   int64_t t_ns)
+enum pciod_news pciod_module_answer(struct pciod_module *m, const struct pciod_rules *rules,
+				    enum pciod_question question, const struct frame *frame, int64_t asked_ns,
+				    int64_t t_ns)
 {
-	enum pciod_question question = pciod_question(frame);
 	struct pcio_reply reply;
 	int error = pcio_decode(&reply, frame, t_ns);
-	bool taken;
 
 	pciod_module_heard(m, rules, t_ns);
-	if (question == PCIOD_Q_N) { /* halts, and moves without state: nobody waits for their answers */
-		if (!error && reply.command == PCIO_MOVE && !reply.with_state && reply.status != rules->ack_ok) {
-			m->refused++;
-			return PCIOD_NEWS_REFUSED;
-		}
-		m->odd += error != 0;
-		return error ? PCIOD_NEWS_ODD : PCIOD_NEWS_NONE;
-	}
+	m->asked &= ~(1u << question);
+	m->unanswered &= ~(1u << question);
 	/* An answer that makes no sense is the answer all the same: there will be no other. */
-	taken = pciod_ask_reply(&m->asks[question], &rules->times, t_ns);
 	if (error || !plausible(question, reply.value)) {
-		m->asks[question].unanswered = true;
+		m->unanswered |= 1u << question;
 		m->odd++;
 		return PCIOD_NEWS_ODD;
 	}
-	if (!taken) {
-		m->dropped++;
-		return PCIOD_NEWS_NONE;
-	}
 	if (reply.command == PCIO_GET)
-		take_get(m, rules, question, &reply, m->asks[question].since_ns);
+		take_get(m, rules, question, &reply, asked_ns);
 	else
-		take_answer(m, rules, question, &reply, m->asks[question].since_ns);
+		take_answer(m, rules, question, &reply, asked_ns);
 	next_phase(m, rules, t_ns);
 	return PCIOD_NEWS_NONE;
+}
+
+/* The answers to halts, and to moves without state, are not waited for. */
+enum pciod_news pciod_module_stray(struct pciod_module *m, const struct pciod_rules *rules, const struct frame *frame,
+				   int64_t t_ns)
+{
+	struct pcio_reply reply;
+	int error = pcio_decode(&reply, frame, t_ns);
+
+	pciod_module_heard(m, rules, t_ns);
+	if (error) {
+		m->odd++;
+		return PCIOD_NEWS_ODD;
+	}
+	if (reply.command != PCIO_MOVE || reply.with_state || reply.status == rules->ack_ok)
+		return PCIOD_NEWS_NONE;
+	m->refused++;
+	return PCIOD_NEWS_REFUSED;
 }

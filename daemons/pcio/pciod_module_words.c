@@ -122,11 +122,11 @@ static const char *parameter_name(enum pciod_question question)
 static bool say_unanswered(const struct words *w, const struct pciod_module *m, const struct pciod_rules *rules,
 			   int64_t now_ns)
 {
-	const int64_t stale_ns = rules->times.lost_ns + rules->silent_after_ns;
+	const int64_t stale_ns = rules->lost_ns + rules->silent_after_ns;
 
 	/* By the others' age, not by the time: whoever was stopped himself has not asked. */
 	for (unsigned int q = 0; m->phase != PCIOD_ASKING && q < PCIOD_SAMPLES; q++)
-		if (m->asks[q].unanswered && m->heard_ns - m->t_ns[q] > stale_ns)
+		if (m->unanswered & 1u << q && m->heard_ns - m->t_ns[q] > stale_ns)
 			return say(w, m, "stale", " answers, but not in time (reply_late) when asked for %s",
 				   parameter_name(q));
 	if (m->phase == PCIOD_UP || now_ns - m->phase_ns <= VERIFY_NS)

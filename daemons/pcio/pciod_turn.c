@@ -1,4 +1,5 @@
 /* pciod_turn.c: what every module is told and asked in a tick. */
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -42,6 +43,19 @@ static void feed(struct pciod *p, struct drv *drv, const struct drv_orders *orde
 	}
 }
 
+/* 0, or as drv_ask: -EBUSY as long as the answer to the last one is waited for, or owed. */
+static int ask(struct pciod *p, struct drv *drv, struct pciod_joint *j, enum pcio_send row,
+	       enum pciod_question question, const struct frame *frame, bool stops, int64_t now_ns)
+{
+	const uint32_t tag = PCIOD_TAG((uint32_t)(j - p->joints), question);
+	int status =
+		stops ? drv_ask_stop(drv, j->questions[row], frame, tag) : drv_ask(drv, j->questions[row], frame, tag);
+
+	if (!status)
+		pciod_module_put(&j->module, question, now_ns);
+	return status;
+}
+
 void pciod_ask_more(struct pciod *p, struct drv *drv, int64_t now_ns)
 {
 	struct frame frame;
@@ -54,31 +68,40 @@ void pciod_ask_more(struct pciod *p, struct drv *drv, int64_t now_ns)
 			if (!(j->want & 1u << q))
 				continue;
 			pcio_encode_get(j->module.number, pciod_questions[q].parameter, &frame);
-			if (drv_send(drv, j->sends[PCIO_SEND_GET], &frame))
-				continue;
-			j->want &= ~(1u << q);
-			pciod_module_put(&j->module, q, now_ns);
+			if (ask(p, drv, j, PCIO_SEND_GET, q, &frame, false, now_ns) != -ENOSPC)
+				j->want &= ~(1u << q);
 		}
 }
 
-static int put_move(struct pciod_joint *j, struct drv *drv, const struct pciod_deed *deed, const struct frame *frame)
+/* With state, so that the answer has the position; or without, as long as the last answer is not there. */
+static void put_move(struct pciod *p, struct drv *drv, struct pciod_joint *j, const struct pciod_move *move,
+		     bool with_state, int64_t now_ns)
 {
-	return deed->move.stops ? drv_send_stop(drv, j->sends[PCIO_SEND_MOVE], frame)
-				: drv_send(drv, j->sends[PCIO_SEND_MOVE], frame);
+	const bool current = move->motion == PCIO_CURRENT_STATE;
+	const enum pciod_question question = current ? PCIOD_Q_MOVE_CURRENT : PCIOD_Q_MOVE_VELOCITY;
+	struct frame frame;
+	int status = -EBUSY;
+
+	if (with_state && !pcio_encode_move(j->module.number, move->motion, move->value, &frame))
+		status = ask(p, drv, j, PCIO_SEND_MOVE, question, &frame, move->stops, now_ns);
+	if (status != -EBUSY) {
+		j->want &= ~(uint32_t)PCIOD_Q_BIT_POSITION;
+		return;
+	}
+	if (pcio_encode_move(j->module.number, current ? PCIO_CURRENT : PCIO_VELOCITY, move->value, &frame))
+		return;
+	if (move->stops)
+		drv_send_stop(drv, j->sends[PCIO_SEND_MOVE], &frame);
+	else
+		drv_send(drv, j->sends[PCIO_SEND_MOVE], &frame);
 }
 
-static void put_booked(struct pciod_joint *j, struct drv *drv, enum pcio_send row, const struct frame *frame,
-		       int64_t now_ns)
-{
-	if (!drv_send(drv, j->sends[row], frame))
-		pciod_module_put(&j->module, pciod_question(frame), now_ns);
-}
-
-static void put(struct pciod_joint *j, struct drv *drv, const struct pciod_deed *deed, int64_t now_ns)
+static void put(struct pciod *p, struct drv *drv, struct pciod_joint *j, const struct pciod_deed *deed, int64_t now_ns)
 {
 	struct pciod_module *m = &j->module;
 	struct frame frame;
 
+	j->want = deed->ask;
 	switch (deed->what) {
 	case PCIOD_DO_NOTHING:
 		break;
@@ -90,26 +113,20 @@ static void put(struct pciod_joint *j, struct drv *drv, const struct pciod_deed 
 		drv_send(drv, j->sends[PCIO_SEND_HALT], &frame);
 		break;
 	case PCIOD_DO_MOVE:
-		if (!pcio_encode_move(m->number, deed->move.motion, deed->move.value, &frame) &&
-		    !put_move(j, drv, deed, &frame))
-			pciod_module_put(m, pciod_question(&frame), now_ns);
-		break;
-	case PCIOD_DO_MOVE_PLAIN:
-		if (!pcio_encode_move(m->number, deed->move.motion, deed->move.value, &frame))
-			put_move(j, drv, deed, &frame);
+	case PCIOD_DO_STAND:
+		put_move(p, drv, j, &deed->move, deed->what == PCIOD_DO_MOVE, now_ns);
 		break;
 	case PCIOD_DO_RESET:
 		pcio_encode_command(m->number, PCIO_RESET, &frame);
-		put_booked(j, drv, PCIO_SEND_COMMAND, &frame, now_ns);
+		ask(p, drv, j, PCIO_SEND_COMMAND, PCIOD_Q_RESET, &frame, false, now_ns);
 		break;
 	case PCIOD_DO_HOME:
 		pcio_encode_command(m->number, PCIO_HOME, &frame);
-		put_booked(j, drv, PCIO_SEND_HOME, &frame, now_ns);
+		ask(p, drv, j, PCIO_SEND_HOME, PCIOD_Q_HOME, &frame, false, now_ns);
 		break;
 	}
 	if (deed->set_config && !pcio_encode_set(m->number, PCIO_CONFIG, m->config_wanted, &frame))
-		put_booked(j, drv, PCIO_SEND_COMMAND, &frame, now_ns);
-	j->want = deed->ask;
+		ask(p, drv, j, PCIO_SEND_COMMAND, PCIOD_Q_SET_CONFIG, &frame, false, now_ns);
 }
 
 /* ---- what is wrong, and what is new ---- */
@@ -299,10 +316,13 @@ static void turn(struct pciod *p, struct drv *drv, const struct drv_orders *orde
 		};
 		struct pciod_deed deed;
 
+		/* Also a reply that came too late, which answers nothing. */
+		if (drv_heard_ns(drv, j->receive) > j->module.heard_ns)
+			pciod_module_heard(&j->module, &p->rules, drv_heard_ns(drv, j->receive));
 		pciod_module_tick(&j->module, &p->rules, &wish, &deed);
 		if (j->module.life != PCIOD_LIFE_DRIVEN)
 			drv_not_driven(drv, i, j->module.from_rest);
-		put(j, drv, &deed, orders->now_ns);
+		put(p, drv, j, &deed, orders->now_ns);
 	}
 	drv_hand_over(drv); /* what moves, before what may follow */
 	feed(p, drv, orders);

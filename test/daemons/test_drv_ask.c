@@ -575,6 +575,29 @@ static void rows_without_a_question_are_ignored(void)
 	TEST_ASSERT_EQUAL(DRV_ASK_ANSWER, drv_ask_reply(&ask, RECEIVE, &frame, 999 * MS, &answer));
 }
 
+/* A move whose answer has the position, and one of the same row whose answer is not waited for. */
+static void only_some_frames_of_a_row_are_requests(void)
+{
+	static const struct {
+		const char *frame;
+		int may;
+	} rows[] = { { "0B11", 0 },	  { "0B12", 0 },     { "0B33", 0 },
+		     { "0B07", -EINVAL }, { "0B", -EINVAL }, { "", -EINVAL } };
+	struct drv_question question = two_bytes();
+
+	question.only = (struct drv_ask_only){ .at = 1, .mask = 0x10, .value = 0x10 };
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		const struct frame frame = bytes(rows[i].frame);
+
+		setUp();
+		TEST_ASSERT_EQUAL(0, drv_ask_add(&ask, &question));
+		TEST_ASSERT_EQUAL_MESSAGE(rows[i].may, drv_ask_may(&ask, 0, &frame), rows[i].frame);
+		drv_ask_sent(&ask, SEND, &frame, 1000 * MS); /* as if it had been forgotten */
+		TEST_ASSERT_EQUAL_MESSAGE(rows[i].may ? DRV_ASK_NOTHING : DRV_ASK_LATE,
+					  drv_ask_reply(&ask, RECEIVE, &frame, 1001 * MS, &answer), rows[i].frame);
+	}
+}
+
 int main(void)
 {
 	UNITY_BEGIN();
@@ -591,5 +614,6 @@ int main(void)
 	RUN_TEST(what_is_waited_for_next);
 	RUN_TEST(each_wrong_question_is_refused);
 	RUN_TEST(rows_without_a_question_are_ignored);
+	RUN_TEST(only_some_frames_of_a_row_are_requests);
 	return UNITY_END();
 }

@@ -244,6 +244,27 @@ static void a_row_that_moves_is_asked_while_it_may(void)
 	TEST_ASSERT_EQUAL(1 + 4, drv_lib_last()->common.frames_withheld);
 }
 
+static void ask_to_stop(void)
+{
+	const struct frame move = { .id = 0x203, .len = 2, .data = { 0x0B, 4 } };
+
+	TEST_ASSERT_EQUAL(0, drv_ask_stop(fake.drv, 0, &move, 41));
+	TEST_ASSERT_EQUAL(-EBUSY, drv_ask_stop(fake.drv, 0, &move, 42));
+}
+
+/* As drv_send_stop: also while nothing may move. */
+static void a_stop_is_asked_whatever_the_level_is(void)
+{
+	asks(2, ask_to_stop);
+	fake.plan = add_question_of_a_row_that_moves;
+	drv_lib_frame(12, "182#0B0405");
+	TEST_ASSERT_EQUAL(0, drv_lib_run(60, ""));
+	TEST_ASSERT_EQUAL(1, told_n);
+	TEST_ASSERT_FALSE(told[0].unanswered);
+	TEST_ASSERT_EQUAL(41, told[0].answer.tag);
+	TEST_ASSERT_EQUAL(0, drv_lib_last()->common.frames_withheld);
+}
+
 static void a_driver_may_have_neither_answer_nor_rx(void)
 {
 	asks(3, ask_first);
@@ -367,6 +388,7 @@ int main(void)
 	RUN_TEST(unanswered_is_told_once_and_a_late_reply_is_dropped);
 	RUN_TEST(a_request_that_expires_is_unanswered_and_owes_nothing);
 	RUN_TEST(a_row_that_moves_is_asked_while_it_may);
+	RUN_TEST(a_stop_is_asked_whatever_the_level_is);
 	RUN_TEST(a_driver_may_have_neither_answer_nor_rx);
 	RUN_TEST(frames_tells_of_the_reply);
 	RUN_TEST(each_wrong_question_is_refused);

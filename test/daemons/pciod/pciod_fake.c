@@ -22,7 +22,8 @@ void fake_start(struct fake *f)
 	f->max_current = 10;
 	f->reset_helps = f->config_stays = true;
 	f->status = 0x64;
-	f->rules = (struct pciod_rules){ .times = { 20 * MS, 100 * MS },
+	f->rules = (struct pciod_rules){ .late_ns = 20 * MS,
+					 .lost_ns = 100 * MS,
 					 .silent_after_ns = 50 * MS,
 					 .watchdog_ns = 50 * MS,
 					 .ack_ok = 0x64,
@@ -35,8 +36,88 @@ void fake_start(struct fake *f)
 	fake_restart(f, &(struct pciod_before){ .known = true, .halted_by_us = true });
 }
 
+/* ---- the matcher of its driver ---- */
+
+/* The numbers of its rows are those of enum pcio_send; so are those of the questions. */
+void fake_forget(struct fake *f)
+{
+	memset(&f->asks, 0, sizeof(f->asks));
+	for (enum pcio_send kind = 0; kind < PCIO_SENDS; kind++) {
+		const bool two = kind == PCIO_SEND_GET || kind == PCIO_SEND_MOVE;
+		const struct drv_question question = { .send = kind,
+						       .echo = { { 0, 0, 0xFF }, { 1, 1, two ? 0xFF : 0 } },
+						       .late_ns = f->rules.late_ns,
+						       .lost_ns = f->rules.lost_ns };
+
+		drv_ask_add(&f->asks, &question);
+	}
+	f->m.asked = 0;
+}
+
+static enum pcio_send row_of(enum pciod_question question)
+{
+	switch (pciod_questions[question].command) {
+	case PCIO_GET:
+		return PCIO_SEND_GET;
+	case PCIO_MOVE:
+		return PCIO_SEND_MOVE;
+	case PCIO_HOME:
+		return PCIO_SEND_HOME;
+	default:
+		return PCIO_SEND_COMMAND;
+	}
+}
+
+static struct frame request(enum pciod_question question)
+{
+	return (struct frame){ .len = 2,
+			       .data = { pciod_questions[question].command, pciod_questions[question].parameter } };
+}
+
+static void due(struct fake *f)
+{
+	struct drv_ask_answer answer;
+
+	while (drv_ask_due(&f->asks, f->now_ns, &answer) == DRV_ASK_UNANSWERED)
+		pciod_module_unanswered(&f->m, answer.tag, answer.asked_ns);
+}
+
+static enum pciod_news hear(struct fake *f, const struct frame *frame, int64_t t_ns)
+{
+	struct drv_ask_answer answer;
+
+	switch (drv_ask_reply(&f->asks, 0, frame, t_ns, &answer)) {
+	case DRV_ASK_ANSWER:
+		return pciod_module_answer(&f->m, &f->rules, answer.tag, frame, answer.asked_ns, t_ns);
+	case DRV_ASK_NOTHING:
+		return pciod_module_stray(&f->m, &f->rules, frame, t_ns);
+	default:
+		pciod_module_heard(&f->m, &f->rules, t_ns);
+		return PCIOD_NEWS_NONE;
+	}
+}
+
+void fake_reset_sent(struct fake *f)
+{
+	const struct frame frame = request(PCIOD_Q_RESET);
+
+	drv_ask_sent(&f->asks, PCIO_SEND_COMMAND, &frame, f->now_ns);
+	pciod_module_reset_sent(&f->m, f->now_ns);
+}
+
+void fake_reset_lost(struct fake *f)
+{
+	const struct frame frame = request(PCIOD_Q_RESET);
+
+	drv_ask_lost(&f->asks, PCIO_SEND_COMMAND, &frame, true);
+	pciod_module_reset_lost(&f->m);
+}
+
+/* ---- what it is told ---- */
+
 void fake_restart(struct fake *f, const struct pciod_before *before)
 {
+	fake_forget(f);
 	pciod_module_init(&f->m, NUMBER, before, f->now_ns + 5 * MS); /* in the first tick */
 }
 
@@ -48,24 +129,47 @@ static void tell(struct fake *f, const char *what, double value)
 		 value);
 }
 
-static void put(struct fake *f, enum pciod_question question)
+static bool put(struct fake *f, enum pciod_question question)
 {
+	const struct frame frame = request(question);
+	const enum pcio_send row = row_of(question);
+
+	if (drv_ask_may(&f->asks, row, &frame))
+		return false;
+	drv_ask_put(&f->asks, row, &frame, question, f->now_ns);
 	pciod_module_put(&f->m, question, f->now_ns);
 	if (f->stands & 1u << question)
-		return;
-	pciod_module_sent(&f->m, question, f->now_ns);
+		return true;
+	if (question == PCIOD_Q_RESET)
+		fake_reset_sent(f);
+	else
+		drv_ask_sent(&f->asks, row, &frame, f->now_ns);
 	f->asked |= 1u << question;
+	return true;
 }
 
 static void set_config(struct fake *f)
 {
 	char text[32];
 
+	if (!put(f, PCIOD_Q_SET_CONFIG))
+		return;
 	snprintf(text, sizeof(text), "config %08X", f->m.config_wanted);
 	tell(f, text, NAN);
-	put(f, PCIOD_Q_SET_CONFIG);
 	if (f->config_stays)
 		f->config = f->m.config_wanted;
+}
+
+static void move(struct fake *f, const struct pciod_deed *d)
+{
+	const bool current = d->move.motion == PCIO_CURRENT_STATE;
+
+	if (d->what == PCIOD_DO_MOVE && put(f, current ? PCIOD_Q_MOVE_CURRENT : PCIOD_Q_MOVE_VELOCITY)) {
+		tell(f, current ? "c" : "v", d->move.value);
+		f->deed.ask &= ~(uint32_t)PCIOD_Q_BIT_POSITION;
+	} else {
+		tell(f, current ? "C" : "V", d->move.value);
+	}
 }
 
 void fake_ask(struct fake *f)
@@ -75,6 +179,7 @@ void fake_ask(struct fake *f)
 	f->now_ns += 5 * MS;
 	f->asked = 0;
 	f->wish.now_ns = f->now_ns;
+	due(f);
 	pciod_module_tick(&f->m, &f->rules, &f->wish, &f->deed);
 	switch (d->what) {
 	case PCIOD_DO_NOTHING:
@@ -89,21 +194,19 @@ void fake_ask(struct fake *f)
 			f->state &= ~(uint32_t)PCIO_STATE_MOVING;
 		break;
 	case PCIOD_DO_MOVE:
-		tell(f, d->move.motion == PCIO_CURRENT_STATE ? "c" : "v", d->move.value);
-		put(f, d->move.motion == PCIO_CURRENT_STATE ? PCIOD_Q_MOVE_CURRENT : PCIOD_Q_MOVE_VELOCITY);
-		break;
-	case PCIOD_DO_MOVE_PLAIN:
-		tell(f, d->move.motion == PCIO_CURRENT ? "C" : "V", d->move.value);
+	case PCIOD_DO_STAND:
+		move(f, d);
 		break;
 	case PCIOD_DO_RESET:
+		if (!put(f, PCIOD_Q_RESET))
+			break;
 		tell(f, "reset", NAN);
-		put(f, PCIOD_Q_RESET);
 		if (f->reset_helps && !(f->stands & PCIOD_Q_BIT_RESET))
 			f->state &= PCIO_STATE_HOMED;
 		break;
 	case PCIOD_DO_HOME:
-		tell(f, "home", NAN);
-		put(f, PCIOD_Q_HOME);
+		if (put(f, PCIOD_Q_HOME))
+			tell(f, "home", NAN);
 		break;
 	}
 	if (d->set_config)
@@ -175,7 +278,7 @@ void fake_answer(struct fake *f, enum pciod_question question, int64_t t_ns)
 	default:
 		real(&frame, reals[question]);
 	}
-	TEST_ASSERT_EQUAL(PCIOD_NEWS_NONE, pciod_module_reply(&f->m, &f->rules, &frame, t_ns));
+	TEST_ASSERT_EQUAL(PCIOD_NEWS_NONE, hear(f, &frame, t_ns));
 }
 
 enum pciod_news fake_reply(struct fake *f, const char *hex, int64_t t_ns)
@@ -185,7 +288,7 @@ enum pciod_news fake_reply(struct fake *f, const char *hex, int64_t t_ns)
 
 	for (; sscanf(hex, "%2x", &byte) == 1; hex += 2)
 		frame.data[frame.len++] = (uint8_t)byte;
-	return pciod_module_reply(&f->m, &f->rules, &frame, t_ns);
+	return hear(f, &frame, t_ns);
 }
 
 /* The last question is answered first. */

@@ -20,6 +20,7 @@ struct fake {
 
 	/* its driver's half */
 	struct pciod_module m;
+	struct drv_ask asks;
 	struct pciod_rules rules;
 	struct pciod_wish wish;
 	struct pciod_deed deed;
@@ -41,6 +42,10 @@ void fake_ticks(struct fake *f, unsigned int n);
 /* A tick without the answers; then the answer to one question, t_ns on the wire. */
 void fake_ask(struct fake *f);
 void fake_answer(struct fake *f, enum pciod_question question, int64_t t_ns);
+/* The reset that waits for the bus leaves, or is lost; the matcher forgets all that it waits for. */
+void fake_reset_sent(struct fake *f);
+void fake_reset_lost(struct fake *f);
+void fake_forget(struct fake *f);
 /* A reply as bytes. */
 enum pciod_news fake_reply(struct fake *f, const char *hex, int64_t t_ns);
 /* What it was told since the last call, separated by "; ". */

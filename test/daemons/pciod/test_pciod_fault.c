@@ -140,7 +140,7 @@ static void a_short_silence_explains_nothing(void)
 	f.mute = false;
 	f.state |= COMM;
 	fake_told(&f);
-	f.m.asks[PCIOD_Q_STATE].phase = PCIOD_ASK_FREE; /* asked at once */
+	fake_forget(&f); /* asked at once */
 	fake_ticks(&f, 30);
 	TOLD("V 0");
 	trouble_is("comm-error-15", "module 15: comm-error; the request clear resets it, once the cause is gone");
@@ -186,7 +186,7 @@ static void the_reset_waits(void)
 static void lose_the_reset(void)
 {
 	the_reset_waits();
-	pciod_module_lost(&f.m, PCIOD_Q_RESET);
+	fake_reset_lost(&f);
 }
 
 static void a_reset_that_never_left_is_sent_again(void)
@@ -230,7 +230,7 @@ static void nor_if_it_leaves_late(void)
 {
 	f.state |= COMM;
 	the_reset_waits();
-	pciod_module_sent(&f.m, PCIOD_Q_RESET, f.now_ns);
+	fake_reset_sent(&f);
 	f.state &= ~(uint32_t)COMM;
 	fake_answer(&f, PCIOD_Q_RESET, f.now_ns + MS);
 	fake_ticks(&f, 30);
@@ -243,22 +243,21 @@ static void late_and_of_no_help(void)
 {
 	f.state |= COMM;
 	the_reset_waits();
-	pciod_module_sent(&f.m, PCIOD_Q_RESET, f.now_ns);
+	fake_reset_sent(&f);
 	fake_ticks(&f, 30);
 	TOLD("");
 	trouble_is("comm-error-15", "module 15: comm-error; a reset did not clear it; is the cause gone?");
 }
 
-static void what_else_is_lost_resets_nothing(void)
+static void a_loss_after_its_answer_changes_nothing(void)
 {
 	f.state |= COMM;
 	f.deaf_to = PCIOD_Q_BIT_RESET;
 	while (!strstr(f.told, "reset"))
 		fake_tick(&f);
-	pciod_module_lost(&f.m, PCIOD_Q_POSITION);
 	LIFE(RESET_SENT);
 	fake_answer(&f, PCIOD_Q_RESET, f.now_ns + MS);
-	pciod_module_lost(&f.m, PCIOD_Q_RESET); /* of before */
+	pciod_module_reset_lost(&f.m);
 	LIFE(RESET_CHECK);
 }
 
@@ -676,7 +675,7 @@ int main(void)
 	RUN_TEST(but_not_if_it_left_after_all);
 	RUN_TEST(nor_if_it_leaves_late);
 	RUN_TEST(late_and_of_no_help);
-	RUN_TEST(what_else_is_lost_resets_nothing);
+	RUN_TEST(a_loss_after_its_answer_changes_nothing);
 	RUN_TEST(a_halt_goes_before_a_reset_that_is_not_confirmed);
 	RUN_TEST(no_reset_is_waited_for_while_it_moves);
 	RUN_TEST(a_reset_that_is_not_allowed_any_more_is_given_up);

@@ -76,8 +76,8 @@ static const char *const expected[PCIOD_LIFE_N] = {
 	[PCIOD_LIFE_RESET_SENT] =
 		"halt>blocked+halt+give-back keep>blocked+give-back brake>stopping+brake+give-back "
 		"drive-moving>stopping+brake+give-back silence>silent+take-over "
-		"silence-moving>silent-moving+take-over unanswered>blocked+fail-reset reset-answered>reset-check "
-		"reset-lost>blocked+give-back power-lost>unknown+take-over",
+		"silence-moving>silent-moving+take-over reset-answered>reset-check reset-lost>blocked+give-back "
+		"reset-unanswered>blocked+fail-reset power-lost>unknown+take-over",
 	[PCIOD_LIFE_RESET_CHECK] = "halt>blocked+halt+give-back keep>blocked+give-back brake>stopping+brake+give-back "
 				   "drive-moving>stopping+brake+give-back silence>silent+take-over "
 				   "silence-moving>silent-moving+take-over unconfirmed>blocked+fail-reset "
@@ -90,8 +90,8 @@ static const char *const expected[PCIOD_LIFE_N] = {
 	[PCIOD_LIFE_HOME_PUT] =
 		"halt>blocked+halt+latch-home keep>blocked+latch-home reset>reset-wanted+reset+excuse+latch-home "
 		"stay>blocked+latch-home silence>silent+take-over+latch-home "
-		"silence-moving>silent-moving+take-over+latch-home unanswered>home-failed+latch-home "
-		"home-answered>home-begins end-home>free+latch-home",
+		"silence-moving>silent-moving+take-over+latch-home home-answered>home-begins "
+		"home-unanswered>home-failed+latch-home end-home>free+latch-home",
 	[PCIOD_LIFE_HOME_BEGINS] =
 		"halt>blocked+halt+latch-home keep>blocked+latch-home reset>reset-wanted+reset+excuse+latch-home "
 		"stay>blocked+latch-home silence>silent+take-over+latch-home "

@@ -363,7 +363,7 @@ static void a_late_answer_is_no_sample(void)
 	fake_answer(&f, PCIOD_Q_VELOCITY, f.now_ns + 2 * MS);
 	TEST_ASSERT_EQUAL_DOUBLE(0, f.m.velocity_rad_s);
 	TEST_ASSERT_BITS_LOW(PCIOD_Q_BIT_VELOCITY, f.m.fresh);
-	TEST_ASSERT_EQUAL_UINT64(1, f.m.dropped);
+	TEST_ASSERT_EQUAL_UINT64(1, f.asks.counts.late);
 	f.velocity = 3;
 	f.deaf_to = 0;
 	fake_tick(&f);
