@@ -68,7 +68,7 @@ static int add_send(struct pciod *p, struct drv *drv, unsigned int joint, enum p
 	const int64_t periods[PCIO_SENDS] = { [PCIO_SEND_MOVE] = tick_ns,
 					      [PCIO_SEND_WATCHDOG] = pciod_feed_period_ns(p),
 					      [PCIO_SEND_GET] = tick_ns / 3 };
-	const int64_t deadlines[PCIO_SENDS] = { [PCIO_SEND_HALT] = PCIOD_HALT_DEADLINE_NS,
+	const int64_t deadlines[PCIO_SENDS] = { [PCIO_SEND_HALT] = DRV_ACTUATOR_HALT_DEADLINE_NS,
 						[PCIO_SEND_MOVE] = tick_ns,
 						[PCIO_SEND_WATCHDOG] = pciod_feed_period_ns(p),
 						[PCIO_SEND_COMMAND] = p->rules.late_ns,

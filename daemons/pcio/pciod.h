@@ -8,7 +8,6 @@
  *
  * below them, pure
  * pciod_module*.c	one module
- * pciod_life.c		its life: states, events, what follows
  * pciod_list.c		the setting modules
  * pcio.c		the codec
  */

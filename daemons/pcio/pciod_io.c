@@ -106,7 +106,7 @@ void pciod_sent(void *self, struct drv *drv, unsigned int send, const struct fra
 	}
 	j = joint_of(p, (unsigned int)bus, frame);
 	if (j && send == j->sends[PCIO_SEND_HALT])
-		pciod_module_halted(&j->module, t_ns);
+		drv_actuator_halted(&j->module.a, t_ns);
 	if (j && is_reset(j, send, frame))
 		pciod_module_reset_sent(&j->module, t_ns);
 	pciod_ask_more(p, drv, t_ns);

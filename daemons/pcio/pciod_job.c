@@ -34,7 +34,7 @@ static bool home_next(struct pciod *p, int64_t now_ns)
 		p->job.joints[i] = false;
 		p->job.at = i;
 		p->job.left_s = HOME_S;
-		pciod_module_home(&p->joints[i].module, now_ns);
+		pciod_module_event(&p->joints[i].module, DRV_ACTUATOR_ON_HOME, now_ns);
 		return true;
 	}
 	return false;
@@ -55,7 +55,7 @@ static int request_home(struct pciod *p, struct drv *drv, const char *key, int64
 	/* Also those whose turn has not come; what is latched stays so until they are homed. */
 	for (unsigned int i = 0; i < p->joints_n; i++)
 		if (p->job.joints[i])
-			p->joints[i].module.zero = PCIOD_ZERO_NOT_HOMED;
+			p->joints[i].module.a.zero = DRV_ACTUATOR_ZERO_NOT_HOMED;
 	p->job.kind = PCIOD_JOB_HOME;
 	p->job.begins = true;
 	home_next(p, now_ns);
@@ -67,7 +67,7 @@ static void end_home(struct pciod *p, struct drv *drv, int64_t now_ns, int resul
 {
 	struct pciod_joint *j = &p->joints[p->job.at];
 
-	pciod_module_home_end(&j->module, now_ns);
+	pciod_module_event(&j->module, DRV_ACTUATOR_ON_END_HOME, now_ns);
 	p->job.kind = PCIOD_JOB_NONE;
 	drv_homing(drv, false);
 	if (result)
@@ -92,12 +92,12 @@ static void step_home(struct pciod *p, struct drv *drv, const struct drv_orders 
 		end_home(p, drv, now_ns, -EIO, p->text);
 	else if (drv_bus_dead(drv, j->bus))
 		end_home(p, drv, now_ns, -EIO, "its bus is dead");
-	else if (!pciod_life_homes(j->module.life) || j->module.life == PCIOD_LIFE_HOME_FAILED)
+	else if (!drv_actuator_homing(&j->module.a) || j->module.a.state == DRV_ACTUATOR_HOME_FAILED)
 		end_home(p, drv, now_ns, -EIO, "it did not answer, or was halted");
 	else if (p->job.left_s < 0)
 		end_home(p, drv, now_ns, -ETIMEDOUT, "it takes longer than a minute");
-	else if (j->module.life == PCIOD_LIFE_HOME_DONE) {
-		pciod_module_home_end(&p->joints[p->job.at].module, now_ns);
+	else if (j->module.a.state == DRV_ACTUATOR_HOME_DONE) {
+		pciod_module_event(&p->joints[p->job.at].module, DRV_ACTUATOR_ON_END_HOME, now_ns);
 		if (!home_next(p, now_ns))
 			end_home(p, drv, now_ns, 0, "homed");
 	}
@@ -137,7 +137,7 @@ static int request_clear(struct pciod *p, struct drv *drv, const char *key, int6
 static void end_clear(struct pciod *p, struct drv *drv, int result, const char *text)
 {
 	for (unsigned int i = 0; i < p->joints_n; i++)
-		pciod_module_clear_end(&p->joints[i].module);
+		p->joints[i].module.a.clear_ns = 0; /* a later word confirms it no more */
 	p->job.kind = PCIOD_JOB_NONE;
 	drv_reply(drv, p->job.handle, result, "%s", text);
 }

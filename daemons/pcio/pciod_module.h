@@ -5,7 +5,7 @@
  *	pciod_module_answer(&m, &rules, question, ...);	or pciod_module_unanswered
  *	pciod_module_trouble(&m, &rules, code, text)	what is wrong with it, in words
  *
- * What it is told follows from its life, a state of the table in pciod_life.c.  Beside it goes the verification:
+ * What it is told follows from its life, drv_actuator.h.  Beside it goes the verification:
  *
  *	asking		state, position, velocity and current: nothing else is known of it
  *	verifying	version, serial, config (written if it differs, and read back), limits
@@ -20,8 +20,8 @@
 #include <stdint.h>
 
 #include "daemons/drv.h"
+#include "daemons/drv_actuator.h"
 #include "daemons/pcio/pcio.h"
-#include "daemons/pcio/pciod_life.h"
 
 /* ---- what is asked ---- */
 
@@ -54,7 +54,6 @@ enum { PCIOD_QUESTIONS(PCIOD_QUESTION_BIT) };
 
 #define PCIOD_SAMPLE (PCIOD_Q_BIT_STATE | PCIOD_Q_BIT_POSITION | PCIOD_Q_BIT_VELOCITY | PCIOD_Q_BIT_CURRENT)
 #define PCIOD_SAMPLES 4
-#define PCIOD_HALT_DEADLINE_NS 20000000 /* what has not left by then leaves no more */
 #define PCIOD_GETS (PCIOD_Q_BIT_SET_CONFIG - 1)
 
 struct pciod_question_row {
@@ -80,25 +79,13 @@ struct pciod_rules {
 
 enum pciod_phase { PCIOD_ASKING, PCIOD_VERIFYING, PCIOD_UP };
 
-enum pciod_zero {
-	PCIOD_ZERO_UNKNOWN,   /* no driver before has left a state: the first state word decides */
-	PCIOD_ZERO_NOT_HOMED, /* and need not be: it never was, or a person has asked for something else */
-	PCIOD_ZERO_HOMED,
-	PCIOD_ZERO_LOST, /* it was homed, and is not: it lost its power, and where it is */
-};
-
-/* What the driver has to report, once. */
-#define PCIOD_UNTOLD_TAKEN 1	    /* it is up: what it said of itself */
-#define PCIOD_UNTOLD_COMM_CLEARED 2 /* a comm-error was reset that our absence explains */
-
 /* What only pciod_module_clear forgets. */
 enum pciod_wrong {
-	PCIOD_WRONG_NOT_RESET = 1,    /* the reset did not help, or was not answered */
-	PCIOD_WRONG_CONFIG_STAYS = 2, /* written some times, and read back as it was */
-	PCIOD_WRONG_CONFIG_REFUSED = 4,
-	PCIOD_WRONG_NO_ACKNOWLEDGE = 8,
-	PCIOD_WRONG_LINEAR = 16,
-	PCIOD_WRONG_LIMITS = 32, /* the module's own make no sense */
+	PCIOD_WRONG_CONFIG_STAYS = 1, /* written some times, and read back as it was */
+	PCIOD_WRONG_CONFIG_REFUSED = 2,
+	PCIOD_WRONG_NO_ACKNOWLEDGE = 4,
+	PCIOD_WRONG_LINEAR = 8,
+	PCIOD_WRONG_LIMITS = 16, /* the module's own make no sense */
 };
 
 struct pciod_module {
@@ -119,29 +106,17 @@ struct pciod_module {
 	uint64_t refused;   /* moves */
 
 	/* life */
-	enum pciod_life life;
-	int64_t life_ns;  /* since when */
-	int64_t probe_ns; /* the last time it was asked while silent */
-	uint32_t wrong;	  /* enum pciod_wrong */
-	uint32_t found;	  /* the first state word when it was taken over */
-	enum pciod_zero zero;
-	uint32_t latches;	/* enum msg_latch: what only a person ends */
-	int64_t clear_ns;	/* when a person asked to end them; 0: nobody has, or a state word has confirmed it */
-	bool reset_asked;	/* by a person, and not done yet */
-	int64_t state_asked_ns; /* when the last state word was asked for */
-	int64_t excuse_ns;	/* a comm-error is explained by our absence, which ended then; 0: it is not */
-	int64_t excused_ns;	/* the excuse that the reset under way uses; 0: none */
-	int64_t ours_ns; /* a state word that was asked for after this and says halted tells of our halt; 0: of another's */
-	int64_t halt_ns;   /* the last halt: when it was on the wire, or at the latest */
+	struct drv_actuator a;
+	int64_t probe_ns;  /* the last time it was asked while silent */
 	int64_t reset_ns;  /* a position asked for before this, and the one after it, may be wrong; 0: none */
-	bool from_rest;	   /* it was told to stop, and not driven since: it begins at velocity 0 */
 	double driven_rad; /* where it was when it was last driven, and when that was measured */
 	int64_t driven_ns;
-	uint32_t untold; /* PCIOD_UNTOLD_ */
+	bool untold; /* it is up, and what it said of itself was not reported yet */
 
 	/* verification */
 	enum pciod_phase phase;
 	int64_t phase_ns; /* since when */
+	uint32_t wrong;	  /* enum pciod_wrong */
 	uint32_t config, config_wanted;
 	unsigned int config_writes;
 	int64_t config_ns; /* when its writing was confirmed; INT64_MAX: not yet; 0: it was not written */
@@ -151,13 +126,9 @@ struct pciod_module {
 	struct drv_ref_limits limits; /* its own */
 };
 
-struct pciod_before {	/* what the driver before has left */
-	bool known;	/* its last state word is */
-	uint32_t state; /* that one */
-	bool halted_by_us;
-	uint32_t latches; /* of all its modules */
-};
-void pciod_module_init(struct pciod_module *m, unsigned int number, const struct pciod_before *before, int64_t now_ns);
+/* state: what the driver before has left. */
+void pciod_module_init(struct pciod_module *m, const struct pciod_rules *rules, unsigned int number, uint32_t state,
+		       const struct drv_actuator_before *before, int64_t now_ns);
 
 struct pciod_wish { /* what the driver wants of it in this tick */
 	int64_t now_ns;
@@ -198,8 +169,7 @@ void pciod_module_tick(struct pciod_module *m, const struct pciod_rules *rules, 
 
 /* It was asked: a frame of a deed that was not stays to be done. */
 void pciod_module_put(struct pciod_module *m, enum pciod_question question, int64_t now_ns);
-/* A halt was on the wire; a reset was, perhaps long after; or it was lost. */
-void pciod_module_halted(struct pciod_module *m, int64_t t_ns);
+/* A reset was on the wire, perhaps long after; or it was lost. */
 void pciod_module_reset_sent(struct pciod_module *m, int64_t t_ns);
 void pciod_module_reset_lost(struct pciod_module *m);
 
@@ -211,21 +181,21 @@ void pciod_module_unanswered(struct pciod_module *m, enum pciod_question questio
 /* A frame from it that answers no question, whatever is in it. */
 enum pciod_news pciod_module_stray(struct pciod_module *m, const struct pciod_rules *rules, const struct frame *frame,
 				   int64_t t_ns);
-/* Something happened in its life.  The actions of enum pciod_act that are left to do. */
-uint32_t pciod_module_event(struct pciod_module *m, enum pciod_event event, int64_t t_ns);
+/* From here on nothing is known of it. */
+void pciod_module_forget(struct pciod_module *m, int64_t now_ns);
+struct drv_actuator_word pciod_module_word(uint32_t state);
+/* Something happened in its life.  The actions that are left to do. */
+uint32_t pciod_module_event(struct pciod_module *m, enum drv_actuator_event event, int64_t t_ns);
 /* A reset was carried out at t_ns: does the state word say so, too?  The first position after it is wrong. */
 void pciod_module_was_reset(struct pciod_module *m, int64_t t_ns);
 /* It was heard: a silent one is back, to be taken over again. */
 void pciod_module_heard(struct pciod_module *m, const struct pciod_rules *rules, int64_t t_ns);
-/* Our watchdog frames were missing for so long that a comm-error is our own doing. */
-void pciod_module_forgive(struct pciod_module *m, int64_t t_ns);
 
 /* ---- how it is ---- */
 
 bool pciod_module_knows(const struct pciod_module *m); /* state, position, velocity, current */
 bool pciod_module_verified(const struct pciod_module *m, const struct pciod_rules *rules);
 bool pciod_module_up(const struct pciod_module *m); /* verified, not silent; not homed and halted are all the same */
-bool pciod_module_silent(const struct pciod_module *m);
 bool pciod_module_stands(const struct pciod_module *m);
 bool pciod_module_blocked(const struct pciod_module *m);      /* halted, or a fault */
 bool pciod_module_resetting(const struct pciod_module *m);    /* or about to be, as a person has asked */
@@ -241,7 +211,7 @@ bool pciod_module_trouble(const struct pciod_module *m, const struct pciod_rules
 
 /* ---- latches ---- */
 
-/* Once a tick, after everything of it was heard: sets and ends m->latches. */
+/* Once a tick, after everything of it was heard: sets and ends m->a.latches. */
 void pciod_module_latch(struct pciod_module *m);
 /* Why it is latched, in words, where pciod_module_trouble has none. */
 void pciod_module_latched(const struct pciod_module *m, char code[PCIOD_CODE_MAX], char text[PCIOD_WORDS_MAX]);
@@ -252,11 +222,8 @@ void pciod_module_latched(const struct pciod_module *m, char code[PCIOD_CODE_MAX
 int pciod_module_clearable(const struct pciod_module *m, char text[PCIOD_WORDS_MAX]);
 void pciod_module_clear(struct pciod_module *m, int64_t now_ns);
 bool pciod_module_clearing(const struct pciod_module *m);
-void pciod_module_clear_end(struct pciod_module *m); /* it counts no longer, confirmed or not */
 
 /* NULL, or why it cannot be homed now: "is silent". */
 const char *pciod_module_not_homable(const struct pciod_module *m);
-void pciod_module_home(struct pciod_module *m, int64_t now_ns);
-void pciod_module_home_end(struct pciod_module *m, int64_t now_ns); /* it is latched if it was not completed */
 
 #endif

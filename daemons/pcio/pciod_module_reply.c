@@ -3,10 +3,8 @@
 
 #include "daemons/pcio/pciod_module.h"
 
-#define VALUE_MAX 1e4		 /* rad, rad/s, A: nothing that is measured is beyond */
-#define CONFIG_WRITES 3		 /* before it is held to be one that does not take it */
-#define HOME_STILL_NS 100000000	 /* homed and standing for so long is at home: it may move once more, to zero */
-#define HOME_BEGIN_NS 1000000000 /* one that shows no motion was there already */
+#define VALUE_MAX 1e4	/* rad, rad/s, A: nothing that is measured is beyond */
+#define CONFIG_WRITES 3 /* before it is held to be one that does not take it */
 
 /* ---- the sample ---- */
 
@@ -28,80 +26,14 @@ static void take_position(struct pciod_module *m, double value, int64_t asked_ns
 	measured(m, PCIOD_Q_POSITION, t_ns);
 }
 
-/* It was halted before any halt of ours can have reached it, and not by the driver before. */
-static bool halted_by_other(const struct pciod_module *m, int64_t asked_ns)
+static void take_state(struct pciod_module *m, uint32_t state, int64_t asked_ns, int64_t t_ns)
 {
-	return m->state & PCIO_STATE_HALTED && !(m->ours_ns && asked_ns >= m->ours_ns);
-}
+	const struct drv_actuator_word word = pciod_module_word(state);
 
-/* The first state word since it was taken over; of a module of which nothing is known, what its flags do not disprove
- * is latched. */
-static void find(struct pciod_module *m, int64_t asked_ns)
-{
-	m->found = m->state;
-	if (!pcio_faults(m->state) && halted_by_other(m, asked_ns)) /* a fault halts, too */
-		m->latches |= MSG_LATCH_HALTED_BY_OTHER;
-	if (m->zero != PCIOD_ZERO_UNKNOWN)
-		return;
-	if (!(m->state & PCIO_STATE_HOMED))
-		m->latches |= MSG_LATCH_POSITION_UNKNOWN | MSG_LATCH_HOMING_ABORTED;
-	if (halted_by_other(m, asked_ns))
-		m->latches |= MSG_LATCH_HALTED_BY_OTHER;
-	if (pcio_faults(m->state))
-		m->latches |= MSG_LATCH_WAITS_FOR_PERSON;
-	m->zero = PCIOD_ZERO_NOT_HOMED;
-}
-
-static void watch_zero(struct pciod_module *m, uint32_t state, int64_t t_ns)
-{
-	if (m->zero != PCIOD_ZERO_HOMED || state & PCIO_STATE_HOMED || pciod_life_homes(m->life))
-		return;
-	m->zero = PCIOD_ZERO_LOST;
-	pciod_module_event(m, PCIOD_EVENT_POWER_LOST, t_ns);
-}
-
-static enum pciod_event word_event(const struct pciod_module *m, int64_t t_ns)
-{
-	const int64_t in_state_ns = t_ns - m->life_ns;
-
-	if (pciod_module_blocked(m))
-		return PCIOD_EVENT_WORD_BLOCKED;
-	if (!(m->state & PCIO_STATE_HOMED) || m->state & PCIO_STATE_MOVING)
-		return PCIOD_EVENT_WORD_FREE;
-	if (m->life == PCIOD_LIFE_HOME_STILL ? in_state_ns >= HOME_STILL_NS : in_state_ns > HOME_BEGIN_NS)
-		return PCIOD_EVENT_WORD_HOME_LONG;
-	return PCIOD_EVENT_WORD_HOME;
-}
-
-static void take_state(struct pciod_module *m, const struct pciod_rules *rules, uint32_t state, int64_t asked_ns,
-		       int64_t t_ns)
-{
-	bool first;
-
-	watch_zero(m, state, t_ns);
-	first = !(m->known & PCIOD_Q_BIT_STATE);
+	if (drv_actuator_word(&m->a, &word, asked_ns, t_ns) & DRV_ACTUATOR_DO_TAKE_OVER)
+		pciod_module_forget(m, t_ns);
 	m->state = state;
-	m->state_asked_ns = asked_ns;
 	measured(m, PCIOD_Q_STATE, t_ns);
-	if (first)
-		find(m, asked_ns);
-	/* What halts it from now on is not our halt, which it did not obey or has been reset from. */
-	if (asked_ns > m->halt_ns && !(state & PCIO_STATE_HALTED) && !pciod_module_resetting(m))
-		m->ours_ns = 0;
-	/* While it homes, a late answer may still tell of before. */
-	if (state & PCIO_STATE_HOMED && !pciod_life_homes(m->life))
-		m->zero = PCIOD_ZERO_HOMED;
-	/* What our absence did shows at once; what comes later has another cause. */
-	if (!(state & PCIO_STATE_COMM_ERROR) && asked_ns - m->excuse_ns > rules->lost_ns)
-		m->excuse_ns = 0;
-	/* A reset whose answer did not come in time has done its work all the same. */
-	if (!pciod_module_blocked(m))
-		m->wrong &= ~(uint32_t)PCIOD_WRONG_NOT_RESET;
-	else if (m->wrong & PCIOD_WRONG_NOT_RESET && asked_ns > m->life_ns)
-		m->latches |= MSG_LATCH_WAITS_FOR_PERSON;
-	/* An answer of before it got into its state tells nothing of that. */
-	if (m->life == PCIOD_LIFE_UNKNOWN || asked_ns > m->life_ns)
-		pciod_module_event(m, word_event(m, t_ns), t_ns);
 }
 
 /* ---- the verification ---- */
@@ -185,7 +117,7 @@ static void take_get(struct pciod_module *m, const struct pciod_rules *rules, en
 {
 	switch (question) {
 	case PCIOD_Q_STATE:
-		take_state(m, rules, (uint32_t)reply->value, asked_ns, reply->t_ns);
+		take_state(m, (uint32_t)reply->value, asked_ns, reply->t_ns);
 		break;
 	case PCIOD_Q_POSITION:
 		take_position(m, reply->value, asked_ns, reply->t_ns);
@@ -234,7 +166,7 @@ static void take_answer(struct pciod_module *m, const struct pciod_rules *rules,
 		pciod_module_was_reset(m, reply->t_ns);
 		break;
 	case PCIOD_Q_HOME:
-		pciod_module_event(m, PCIOD_EVENT_HOME_ANSWERED, reply->t_ns);
+		pciod_module_event(m, DRV_ACTUATOR_ON_HOME_ANSWERED, reply->t_ns);
 		break;
 	default:
 		take_position(m, reply->value, asked_ns, reply->t_ns);
@@ -251,7 +183,7 @@ static void next_phase(struct pciod_module *m, const struct pciod_rules *rules, 
 	if (m->phase == PCIOD_VERIFYING && pciod_module_verified(m, rules)) {
 		m->phase = PCIOD_UP;
 		m->phase_ns = t_ns;
-		m->untold |= PCIOD_UNTOLD_TAKEN;
+		m->untold = true;
 	}
 }
 

@@ -13,7 +13,7 @@
 uint32_t pciod_module_status(const struct pciod_module *m)
 {
 	const uint32_t off = PCIO_STATE_HALTED | PCIO_STATE_BRAKE;
-	uint32_t status = pciod_module_silent(m) || !m->t_ns[PCIOD_Q_STATE] ? MSG_JOINT_SILENT : 0;
+	uint32_t status = drv_actuator_silent(&m->a) || !m->t_ns[PCIOD_Q_STATE] ? MSG_JOINT_SILENT : 0;
 
 	if (!m->t_ns[PCIOD_Q_STATE])
 		return status;
@@ -25,7 +25,7 @@ uint32_t pciod_module_status(const struct pciod_module *m)
 		status |= MSG_JOINT_BRAKED;
 	if (m->state & PCIO_STATE_CURRENT_LIMIT)
 		status |= MSG_JOINT_WARNING;
-	if (pcio_faults(m->state) || m->wrong || m->zero == PCIOD_ZERO_LOST || m->latches)
+	if (pcio_faults(m->state) || m->wrong || m->a.reset_failed || drv_actuator_lost(&m->a) || m->a.latches)
 		status |= MSG_JOINT_FAULT;
 	if (!(m->state & off) && !(status & (MSG_JOINT_FAULT | MSG_JOINT_SILENT)))
 		status |= MSG_JOINT_ENABLED;
@@ -65,8 +65,8 @@ static const char *cure(const struct pciod_module *m)
 	case PCIO_KIND_BY_HAND:
 		return "move it off its limit by hand, as its manual says";
 	default:
-		return m->wrong & PCIOD_WRONG_NOT_RESET ? "a reset did not clear it; is the cause gone?"
-							: "the request clear resets it, once the cause is gone";
+		return m->a.reset_failed ? "a reset did not clear it; is the cause gone?"
+					 : "the request clear resets it, once the cause is gone";
 	}
 }
 
@@ -138,73 +138,46 @@ static bool say_unanswered(const struct words *w, const struct pciod_module *m, 
 	return false;
 }
 
-/* Is a reset of ours under way, or due as soon as there may be one? */
-static bool explained(const struct pciod_module *m)
-{
-	return pciod_module_resetting(m) || (m->excuse_ns && pcio_only_comm_error(m->state));
-}
-
 bool pciod_module_trouble(const struct pciod_module *m, const struct pciod_rules *rules, int64_t now_ns,
 			  char code[PCIOD_CODE_MAX], char text[PCIOD_WORDS_MAX])
 {
 	const struct words w = { code, text };
 
-	if (pciod_module_silent(m))
+	if (drv_actuator_silent(&m->a))
 		return say(&w, m, "silent", " does not answer; is it powered, on this bus, and of this bit rate?");
 	if (!(m->known & PCIOD_Q_BIT_STATE)) /* not yet */
 		return say_unanswered(&w, m, rules, now_ns);
-	if (pcio_faults(m->state) && !explained(m))
+	if (pcio_faults(m->state) && !drv_actuator_explained(&m->a))
 		return say_faults(&w, m);
-	if (m->wrong)
+	if (m->wrong || m->a.reset_failed)
 		return say_wrong(&w, m);
-	if (m->zero == PCIOD_ZERO_LOST)
+	if (drv_actuator_lost(&m->a))
 		return say(&w, m, "not-homed",
 			   " is not homed any more: it lost its power, and where it is; home it, or clear it");
-	if (m->state & PCIO_STATE_HALTED && !m->ours_ns && !explained(m))
+	if (m->state & PCIO_STATE_HALTED && !m->a.ours_ns && !drv_actuator_explained(&m->a))
 		return say(&w, m, "halted", " was halted, not by this driver; the request clear resets it");
 	return say_unanswered(&w, m, rules, now_ns);
 }
 
 /* ---- latches ---- */
 
-static bool confirms_clear(const struct pciod_module *m)
-{
-	return m->clear_ns && m->state_asked_ns > m->clear_ns && !pciod_module_resetting(m) && !m->wrong &&
-	       m->phase == PCIOD_UP;
-}
-
 void pciod_module_latch(struct pciod_module *m)
 {
-	if (pciod_module_silent(m) || !(m->known & PCIOD_Q_BIT_STATE))
-		return;
-	if (confirms_clear(m)) {
-		m->clear_ns = 0;
-		m->latches = 0;
-	}
-	if (m->wrong & ~(uint32_t)PCIOD_WRONG_NOT_RESET) /* the state word decides about that one */
-		m->latches |= MSG_LATCH_WAITS_FOR_PERSON;
-	if (m->zero == PCIOD_ZERO_LOST)
-		m->latches |= MSG_LATCH_POSITION_UNKNOWN;
-	if (explained(m))
-		return;
-	if (pcio_faults(m->state))
-		m->latches |= MSG_LATCH_WAITS_FOR_PERSON;
-	else if (m->state & PCIO_STATE_HALTED && !m->ours_ns)
-		m->latches |= MSG_LATCH_HALTED_BY_OTHER;
+	drv_actuator_latch(&m->a, m->phase == PCIOD_UP && !m->wrong, m->wrong);
 }
 
 void pciod_module_latched(const struct pciod_module *m, char code[PCIOD_CODE_MAX], char text[PCIOD_WORDS_MAX])
 {
 	const struct words w = { code, text };
 
-	if (m->latches & MSG_LATCH_HALTED_BY_OTHER && m->latches & ~(uint32_t)MSG_LATCH_HALTED_BY_OTHER)
+	if (m->a.latches & MSG_LATCH_HALTED_BY_OTHER && m->a.latches & ~(uint32_t)MSG_LATCH_HALTED_BY_OTHER)
 		say(&w, m, "latched",
 		    ": it may have been halted, or have lost its position; the request clear ends it");
-	else if (m->latches & MSG_LATCH_HALTED_BY_OTHER)
+	else if (m->a.latches & MSG_LATCH_HALTED_BY_OTHER)
 		say(&w, m, "latched", " was halted, not by this driver; it waits for the request clear");
-	else if (m->latches & MSG_LATCH_WAITS_FOR_PERSON)
+	else if (m->a.latches & MSG_LATCH_WAITS_FOR_PERSON)
 		say(&w, m, "latched", " had a fault; it waits for the request clear");
-	else if (m->latches == MSG_LATCH_HOMING_ABORTED)
+	else if (m->a.latches == MSG_LATCH_HOMING_ABORTED)
 		say(&w, m, "latched", ": homing was aborted; it waits for the request home, or clear");
 	else
 		say(&w, m, "latched", " is not homed; it waits for the request home, or clear");
@@ -216,7 +189,7 @@ int pciod_module_clearable(const struct pciod_module *m, char text[PCIOD_WORDS_M
 {
 	const struct words w = { NULL, text };
 
-	if (pciod_module_silent(m) || !(m->known & PCIOD_Q_BIT_STATE)) {
+	if (drv_actuator_silent(&m->a) || !(m->known & PCIOD_Q_BIT_STATE)) {
 		say(&w, m, "", " does not answer; it is taken back when it does");
 		return -EPERM;
 	}
@@ -224,60 +197,39 @@ int pciod_module_clearable(const struct pciod_module *m, char text[PCIOD_WORDS_M
 		say_faults(&w, m);
 		return -EPERM;
 	}
-	if (pcio_faults(m->state) || m->wrong || m->zero == PCIOD_ZERO_LOST || m->latches)
-		return 0;
-	return m->state & PCIO_STATE_HALTED && !m->ours_ns ? 0 : 1;
+	return m->wrong || drv_actuator_clearable(&m->a) ? 0 : 1;
 }
 
 void pciod_module_clear(struct pciod_module *m, int64_t now_ns)
 {
-	const uint32_t not_verified = (uint32_t)PCIOD_WRONG_NOT_RESET;
-	/* One that we halted is reset when the level allows it. */
-	const bool halted = m->state & PCIO_STATE_HALTED && (!m->ours_ns || m->wrong);
-
-	if (m->wrong & ~not_verified) {
-		m->phase = PCIOD_VERIFYING;
-		m->phase_ns = now_ns;
-		m->known &= PCIOD_SAMPLE;
-		m->config_writes = 0;
-		m->config_ns = 0;
-	}
+	drv_actuator_clear(&m->a, m->wrong, now_ns);
+	if (!m->wrong)
+		return;
+	m->phase = PCIOD_VERIFYING;
+	m->phase_ns = now_ns;
+	m->known &= PCIOD_SAMPLE;
+	m->config_writes = 0;
+	m->config_ns = 0;
 	m->wrong = 0;
-	m->zero = PCIOD_ZERO_NOT_HOMED;
-	m->clear_ns = now_ns;
-	m->reset_asked = pciod_module_resetting(m) || pcio_faults(m->state) || halted;
 }
 
 bool pciod_module_clearing(const struct pciod_module *m)
 {
-	return !pciod_module_silent(m) && !m->wrong &&
-	       (pciod_module_resetting(m) || m->phase != PCIOD_UP || m->clear_ns);
-}
+	const struct drv_actuator *a = &m->a;
 
-void pciod_module_clear_end(struct pciod_module *m)
-{
-	m->clear_ns = 0;
+	return !drv_actuator_silent(a) && !m->wrong && !a->reset_failed &&
+	       (drv_actuator_resetting(a) || m->phase != PCIOD_UP || a->clear_ns);
 }
 
 const char *pciod_module_not_homable(const struct pciod_module *m)
 {
-	if (pciod_module_silent(m) || !pciod_module_knows(m))
+	if (drv_actuator_silent(&m->a) || !pciod_module_knows(m))
 		return "does not answer";
 	if (m->phase != PCIOD_UP)
 		return "is not verified yet";
-	if (pcio_faults(m->state) || m->wrong)
+	if (pcio_faults(m->state) || m->wrong || m->a.reset_failed)
 		return "has a fault";
-	if (m->state & PCIO_STATE_HALTED || pciod_module_resetting(m))
+	if (m->state & PCIO_STATE_HALTED || drv_actuator_resetting(&m->a))
 		return "is halted";
 	return NULL;
-}
-
-void pciod_module_home(struct pciod_module *m, int64_t now_ns)
-{
-	pciod_module_event(m, PCIOD_EVENT_HOME, now_ns);
-}
-
-void pciod_module_home_end(struct pciod_module *m, int64_t now_ns)
-{
-	pciod_module_event(m, PCIOD_EVENT_END_HOME, now_ns);
 }

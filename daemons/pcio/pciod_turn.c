@@ -21,7 +21,7 @@ void pciod_forgive(struct pciod *p, unsigned int bus, int64_t t_ns)
 {
 	for (unsigned int i = 0; i < p->joints_n; i++)
 		if (p->joints[i].bus == bus)
-			pciod_module_forgive(&p->joints[i].module, t_ns);
+			drv_actuator_excuse(&p->joints[i].module.a, t_ns);
 }
 
 /* The host lives: every bus, in whatever state, as long as this runs. */
@@ -142,7 +142,7 @@ uint32_t pciod_latches(const struct pciod *p)
 	uint32_t latches = 0;
 
 	for (unsigned int i = 0; i < p->joints_n; i++)
-		latches |= p->joints[i].module.latches;
+		latches |= p->joints[i].module.a.latches;
 	return latches;
 }
 
@@ -155,13 +155,13 @@ static void tell_latches(struct pciod *p, struct drv *drv, bool well, int64_t no
 		struct pciod_module *m = &p->joints[i].module;
 
 		pciod_module_latch(m);
-		if (!(m->latches & ~drv_latched(drv)) && !(m->latches && (well || !p->latch_told)))
+		if (!(m->a.latches & ~drv_latched(drv)) && !(m->a.latches && (well || !p->latch_told)))
 			continue;
-		if (pciod_module_silent(m) || !(m->known & PCIOD_Q_BIT_STATE))
+		if (drv_actuator_silent(&m->a) || !(m->known & PCIOD_Q_BIT_STATE))
 			continue;
 		if (!pciod_module_trouble(m, &p->rules, now_ns, code, text))
 			pciod_module_latched(m, code, text);
-		drv_latch(drv, m->latches, code, "%s", text);
+		drv_latch(drv, m->a.latches, code, "%s", text);
 		well = false;
 		p->latch_told = true;
 	}
@@ -221,25 +221,24 @@ static void tell_news(struct pciod_joint *j, struct drv *drv, unsigned int joint
 	struct pciod_module *m = &j->module;
 	char code[PCIOD_CODE_MAX], offset[32] = "home offset unknown";
 
-	const uint32_t untold = m->untold;
-
-	m->untold = 0;
-	if (untold & PCIOD_UNTOLD_COMM_CLEARED) {
+	if (m->a.was_excused) {
+		m->a.was_excused = false;
 		snprintf(code, sizeof(code), "comm-cleared-%u", m->number);
 		drv_event(drv, MSG_SEVERITY_INFO, code,
 			  "module %u: its watchdog ran out while nobody fed it; it was reset once", m->number);
 	}
-	if (!(untold & PCIOD_UNTOLD_TAKEN))
+	if (!m->untold)
 		return;
+	m->untold = false;
 	drv_ref_tighten(drv_limits(drv, joint), &m->limits);
 	snprintf(code, sizeof(code), "taken-over-%u", m->number);
 	if (!isnan(m->home_offset_rad))
 		snprintf(offset, sizeof(offset), "home offset %.4g rad", m->home_offset_rad);
 	drv_event(drv, MSG_SEVERITY_INFO, code, "module %u: found %s%s, version 0x%04X, serial %u, config 0x%08X, %s",
 		  m->number,
-		  m->found & PCIO_STATE_MOVING	 ? "moving"
-		  : m->found & PCIO_STATE_HALTED ? "halted"
-						 : "standing",
+		  m->a.found.moving   ? "moving"
+		  : m->a.found.halted ? "halted"
+				      : "standing",
 		  m->state & PCIO_STATE_HOMED ? "" : ", not homed", m->version, m->serial, m->config, offset);
 }
 
@@ -259,18 +258,20 @@ static bool halts(const struct pciod *p, const struct msg_common *common)
 	       (common->level == MSG_LEVEL_ESTOP && common->ticks && p->settings.on_estop == PCIOD_ACTION_HALT);
 }
 
-static struct pciod_before before(const struct pciod *p, const struct drv *drv, const char *joint)
+static struct drv_actuator_before before(const struct pciod *p, const struct drv *drv, const char *joint,
+					 uint32_t *state)
 {
 	const struct msg_joint_state *last = drv_previous(drv);
-	struct pciod_before b = { .latches = drv_latched(drv) };
+	struct drv_actuator_before b = { .latches = drv_latched(drv) };
 
 	for (unsigned int i = 0; last && i < last->count && i < MSG_JOINTS; i++) {
 		if (strncmp(last->joint[i], joint, MSG_NAME_SIZE) != 0)
 			continue;
-		b.state = last->state_word[i];
-		b.known = b.state || !isnan(last->position[i]);
+		*state = last->state_word[i];
+		b.known = *state || !isnan(last->position[i]);
+		b.homed = *state & PCIO_STATE_HOMED;
 		b.halted_by_us = !(b.latches & MSG_LATCH_HALTED_BY_OTHER) &&
-				 (b.state & PCIO_STATE_HALTED || halts(p, &last->common));
+				 (*state & PCIO_STATE_HALTED || halts(p, &last->common));
 	}
 	return b;
 }
@@ -281,9 +282,11 @@ static void begin(struct pciod *p, const struct drv *drv, int64_t now_ns)
 		return;
 	p->begun = true;
 	for (unsigned int i = 0; i < p->joints_n; i++) {
-		const struct pciod_before b = before(p, drv, p->joints[i].name);
+		uint32_t state = 0;
+		const struct drv_actuator_before b = before(p, drv, p->joints[i].name, &state);
+		struct pciod_module *m = &p->joints[i].module;
 
-		pciod_module_init(&p->joints[i].module, p->joints[i].module.number, &b, now_ns);
+		pciod_module_init(m, &p->rules, m->number, state, &b, now_ns);
 	}
 }
 
@@ -320,8 +323,8 @@ static void turn(struct pciod *p, struct drv *drv, const struct drv_orders *orde
 		if (drv_heard_ns(drv, j->receive) > j->module.heard_ns)
 			pciod_module_heard(&j->module, &p->rules, drv_heard_ns(drv, j->receive));
 		pciod_module_tick(&j->module, &p->rules, &wish, &deed);
-		if (j->module.life != PCIOD_LIFE_DRIVEN)
-			drv_not_driven(drv, i, j->module.from_rest);
+		if (j->module.a.state != DRV_ACTUATOR_DRIVEN)
+			drv_not_driven(drv, i, j->module.a.from_rest);
 		put(p, drv, j, &deed, orders->now_ns);
 	}
 	drv_hand_over(drv); /* what moves, before what may follow */
@@ -338,7 +341,7 @@ enum drv_step pciod_start(void *self, struct drv *drv, const struct drv_orders *
 
 	turn(p, drv, orders, false);
 	for (unsigned int i = 0; i < p->joints_n; i++)
-		if (!pciod_module_up(&p->joints[i].module) || pciod_module_resetting(&p->joints[i].module))
+		if (!pciod_module_up(&p->joints[i].module) || drv_actuator_resetting(&p->joints[i].module.a))
 			return DRV_AGAIN;
 	return p->unwell && !drv_latched(drv) ? DRV_AGAIN : DRV_DONE;
 }
@@ -358,7 +361,7 @@ enum drv_step pciod_stop(void *self, struct drv *drv, const struct drv_orders *o
 	for (unsigned int i = 0; i < p->joints_n; i++) {
 		const struct pciod_module *m = &p->joints[i].module;
 
-		if (!pciod_module_silent(m) && !(m->known & PCIOD_Q_BIT_STATE && m->state & PCIO_STATE_HALTED))
+		if (!drv_actuator_silent(&m->a) && !(m->known & PCIOD_Q_BIT_STATE && m->state & PCIO_STATE_HALTED))
 			return DRV_AGAIN;
 	}
 	return DRV_DONE;

@@ -33,7 +33,7 @@ void fake_start(struct fake *f)
 	f->limits = drv_ref_no_limits;
 	f->now_ns = 1000 * MS;
 	f->wish = (struct pciod_wish){ .resets = true, .limits = &f->limits, .dt_s = 0.005, .verify_max = 16 };
-	fake_restart(f, &(struct pciod_before){ .known = true, .halted_by_us = true });
+	fake_restart(f, &(struct drv_actuator_before){ .known = true, .halted_by_us = true });
 }
 
 /* ---- the matcher of its driver ---- */
@@ -115,10 +115,10 @@ void fake_reset_lost(struct fake *f)
 
 /* ---- what it is told ---- */
 
-void fake_restart(struct fake *f, const struct pciod_before *before)
+void fake_restart(struct fake *f, const struct drv_actuator_before *before)
 {
 	fake_forget(f);
-	pciod_module_init(&f->m, NUMBER, before, f->now_ns + 5 * MS); /* in the first tick */
+	pciod_module_init(&f->m, &f->rules, NUMBER, 0, before, f->now_ns + 5 * MS); /* in the first tick */
 }
 
 static void tell(struct fake *f, const char *what, double value)
@@ -188,7 +188,7 @@ void fake_ask(struct fake *f)
 		tell(f, "halt", NAN);
 		if (f->deaf_to_halt)
 			break;
-		pciod_module_halted(&f->m, f->now_ns - 1); /* before what is asked in this tick */
+		drv_actuator_halted(&f->m.a, f->now_ns - 1); /* before what is asked in this tick */
 		f->state |= PCIO_STATE_HALTED | PCIO_STATE_BRAKE;
 		if (!f->brakes_slowly)
 			f->state &= ~(uint32_t)PCIO_STATE_MOVING;

@@ -8,7 +8,8 @@
 #include "test/daemons/pciod/pciod_fake.h"
 
 #define TOLD(expected) TEST_ASSERT_EQUAL_STRING(expected, fake_told(&f))
-#define LIFE(expected) TEST_ASSERT_EQUAL_STRING(pciod_life_name(PCIOD_LIFE_##expected), pciod_life_name(f.m.life))
+#define LIFE(expected) \
+	TEST_ASSERT_EQUAL_STRING(drv_actuator_state_name(DRV_ACTUATOR_##expected), drv_actuator_state_name(f.m.a.state))
 #define COMM (PCIO_STATE_ERROR | PCIO_STATE_HALTED | PCIO_STATE_COMM_ERROR)
 
 static struct fake f;
@@ -89,7 +90,7 @@ static void an_estop_in_the_middle_does_not_use_it_up(void)
 	f.wish.resets = false;
 	fake_ticks(&f, 2);
 	TEST_ASSERT_FALSE(trouble());
-	TEST_ASSERT_EQUAL_HEX32(0, f.m.untold & PCIOD_UNTOLD_COMM_CLEARED);
+	TEST_ASSERT_FALSE(f.m.a.was_excused);
 	f.wish.halt = false;
 	f.wish.resets = f.reset_helps = true;
 	fake_ticks(&f, 3);
@@ -110,7 +111,7 @@ static void unless_we_were_away_again(void)
 {
 	up_and_driven();
 	f.state |= COMM;
-	pciod_module_forgive(&f.m, f.now_ns);
+	drv_actuator_excuse(&f.m.a, f.now_ns);
 	fake_ticks(&f, 3);
 	TOLD("v 0; reset");
 	TEST_ASSERT_FALSE(trouble());
@@ -136,7 +137,7 @@ static void a_short_silence_explains_nothing(void)
 	up_and_driven();
 	f.mute = true;
 	fake_ticks(&f, 4);
-	TEST_ASSERT_TRUE(pciod_module_silent(&f.m));
+	TEST_ASSERT_TRUE(drv_actuator_silent(&f.m.a));
 	f.mute = false;
 	f.state |= COMM;
 	fake_told(&f);
@@ -152,7 +153,7 @@ static void a_reset_that_did_not_clear_it_is_not_told_as_one_that_did(void)
 	f.reset_helps = false;
 	fake_ticks(&f, 40);
 	TOLD("reset");
-	TEST_ASSERT_EQUAL_HEX32(0, f.m.untold & PCIOD_UNTOLD_COMM_CLEARED);
+	TEST_ASSERT_FALSE(f.m.a.was_excused);
 	trouble_is("comm-error-15", "module 15: comm-error; a reset did not clear it; is the cause gone?");
 }
 
@@ -200,7 +201,7 @@ static void a_reset_that_never_left_is_sent_again(void)
 		fake_ticks(&f, 30);
 		TOLD("reset");
 		TEST_ASSERT_FALSE(trouble());
-		TEST_ASSERT_EQUAL(why[i] == COMM, (f.m.untold & PCIOD_UNTOLD_COMM_CLEARED) != 0);
+		TEST_ASSERT_EQUAL(why[i] == COMM, f.m.a.was_excused);
 	}
 }
 
@@ -236,7 +237,7 @@ static void nor_if_it_leaves_late(void)
 	fake_ticks(&f, 30);
 	TOLD("");
 	TEST_ASSERT_FALSE(trouble());
-	TEST_ASSERT_BITS_HIGH(PCIOD_UNTOLD_COMM_CLEARED, f.m.untold);
+	TEST_ASSERT_TRUE(f.m.a.was_excused);
 }
 
 static void late_and_of_no_help(void)
@@ -272,7 +273,7 @@ static void a_halt_goes_before_a_reset_that_is_not_confirmed(void)
 	fake_tick(&f);
 	TOLD("halt");
 	LIFE(BLOCKED);
-	TEST_ASSERT_NOT_EQUAL(0, f.m.excuse_ns);
+	TEST_ASSERT_NOT_EQUAL(0, f.m.a.excuse_ns);
 }
 
 static void no_reset_is_waited_for_while_it_moves(void)
@@ -350,7 +351,7 @@ static void one_that_is_not_homed_any_more_waits_for_a_person(void)
 	up_and_driven();
 	f.mute = true;
 	fake_ticks(&f, 30);
-	TEST_ASSERT_TRUE(pciod_module_silent(&f.m));
+	TEST_ASSERT_TRUE(drv_actuator_silent(&f.m.a));
 	f.mute = false;
 	f.state &= ~(uint32_t)PCIO_STATE_HOMED;
 	fake_ticks(&f, 30);
@@ -374,9 +375,9 @@ static void one_that_lost_its_power_is_verified_anew(void)
 	f.state &= ~(uint32_t)PCIO_STATE_HOMED;
 	f.config = 0x118;
 	fake_ticks(&f, 30);
-	TEST_ASSERT_FALSE(pciod_module_silent(&f.m));
+	TEST_ASSERT_FALSE(drv_actuator_silent(&f.m.a));
 	TEST_ASSERT_EQUAL_HEX32(0x01000118, f.config);
-	TEST_ASSERT_EQUAL(PCIOD_ZERO_LOST, f.m.zero);
+	TEST_ASSERT_EQUAL(DRV_ACTUATOR_ZERO_LOST, f.m.a.zero);
 	fake_told(&f);
 	fake_ticks(&f, 10);
 	TEST_ASSERT_NULL_MESSAGE(strstr(fake_told(&f), "config"), "once is enough");
@@ -404,7 +405,7 @@ static void homed_again_all_is_well(void)
 static void while_it_is_homed_it_is_not(void)
 {
 	up_and_driven();
-	pciod_module_home(&f.m, f.now_ns);
+	pciod_module_event(&f.m, DRV_ACTUATOR_ON_HOME, f.now_ns);
 	pciod_module_put(&f.m, PCIOD_Q_HOME, f.now_ns);
 	f.state &= ~(uint32_t)PCIO_STATE_HOMED;
 	fake_ticks(&f, 2);
@@ -452,7 +453,7 @@ static void at_estop_too_and_it_is_halted_again(void)
 	fake_ticks(&f, 5);
 	TOLD("reset; halt");
 	TEST_ASSERT_FALSE(trouble());
-	TEST_ASSERT_FALSE(f.m.reset_asked);
+	TEST_ASSERT_FALSE(f.m.a.reset_asked);
 }
 
 static void a_cause_that_stays_is_not_reset_again(void)
@@ -499,7 +500,7 @@ static void every_fault_there_is_has_words_of_its_own(void)
 
 		setUp();
 		fake_up(&f);
-		f.m.excuse_ns = 0;
+		f.m.a.excuse_ns = 0;
 		f.state |= b->bit;
 		fake_tick(&f);
 		if (b->kind < PCIO_KIND_FAULT)
@@ -527,7 +528,7 @@ static void begin_home(void)
 {
 	up_and_driven();
 	TEST_ASSERT_NULL(pciod_module_not_homable(&f.m));
-	pciod_module_home(&f.m, f.now_ns);
+	pciod_module_event(&f.m, DRV_ACTUATOR_ON_HOME, f.now_ns);
 	fake_tick(&f);
 	TOLD("home");
 	LIFE(HOME_BEGINS);
@@ -553,10 +554,10 @@ static void homing_ends_when_it_is_homed_and_stands(void)
 	fake_ticks(&f, 2);
 	LIFE(HOME_DONE);
 	TOLD(""); /* no move meanwhile */
-	pciod_module_home_end(&f.m, f.now_ns);
+	pciod_module_event(&f.m, DRV_ACTUATOR_ON_END_HOME, f.now_ns);
 	fake_tick(&f);
 	TOLD("v 0");
-	pciod_module_home(&f.m, f.now_ns); /* once more, from the beginning */
+	pciod_module_event(&f.m, DRV_ACTUATOR_ON_HOME, f.now_ns); /* once more, from the beginning */
 	fake_ticks(&f, 50);
 	TOLD("home");
 	LIFE(HOME_BEGINS);
@@ -566,7 +567,7 @@ static void homing_that_is_answered_a_tick_later_has_begun(void)
 {
 	up_and_driven();
 	f.deaf_to = PCIOD_Q_BIT_HOME;
-	pciod_module_home(&f.m, f.now_ns);
+	pciod_module_event(&f.m, DRV_ACTUATOR_ON_HOME, f.now_ns);
 	fake_ticks(&f, 2);
 	LIFE(HOME_PUT);
 	fake_answer(&f, PCIOD_Q_HOME, f.now_ns + 2 * MS);
@@ -586,7 +587,7 @@ static void homing_fails(void)
 	f.state |= PCIO_STATE_ERROR | PCIO_STATE_HALTED | PCIO_STATE_TOW_ERROR;
 	fake_ticks(&f, 2);
 	LIFE(BLOCKED);
-	TEST_ASSERT_BITS_HIGH(MSG_LATCH_HOMING_ABORTED, f.m.latches);
+	TEST_ASSERT_BITS_HIGH(MSG_LATCH_HOMING_ABORTED, f.m.a.latches);
 
 	setUp();
 	begin_home();
@@ -595,14 +596,14 @@ static void homing_fails(void)
 	fake_tick(&f);
 	TOLD("halt");
 	LIFE(BLOCKED);
-	TEST_ASSERT_BITS_HIGH(MSG_LATCH_HOMING_ABORTED, f.m.latches);
+	TEST_ASSERT_BITS_HIGH(MSG_LATCH_HOMING_ABORTED, f.m.a.latches);
 
 	setUp();
 	begin_home();
 	f.mute = true;
 	fake_ticks(&f, 20);
 	LIFE(SILENT);
-	TEST_ASSERT_BITS_HIGH(MSG_LATCH_HOMING_ABORTED, f.m.latches);
+	TEST_ASSERT_BITS_HIGH(MSG_LATCH_HOMING_ABORTED, f.m.a.latches);
 
 	setUp();
 	begin_home();
@@ -612,25 +613,25 @@ static void homing_fails(void)
 	fake_ticks(&f, 12);
 	LIFE(SILENT_MOVING);
 	TOLD("V 0");
-	TEST_ASSERT_BITS_HIGH(MSG_LATCH_HOMING_ABORTED, f.m.latches);
+	TEST_ASSERT_BITS_HIGH(MSG_LATCH_HOMING_ABORTED, f.m.a.latches);
 
 	setUp();
 	begin_home();
-	pciod_module_forgive(&f.m, f.now_ns);
+	drv_actuator_excuse(&f.m.a, f.now_ns);
 	f.state |= COMM;
 	fake_ticks(&f, 2);
 	TOLD("reset");
-	TEST_ASSERT_FALSE(pciod_life_homes(f.m.life));
-	TEST_ASSERT_BITS_HIGH(MSG_LATCH_HOMING_ABORTED, f.m.latches);
+	TEST_ASSERT_FALSE(drv_actuator_homing(&f.m.a));
+	TEST_ASSERT_BITS_HIGH(MSG_LATCH_HOMING_ABORTED, f.m.a.latches);
 
 	setUp();
 	up_and_driven();
 	f.deaf_to = PCIOD_Q_BIT_HOME;
-	pciod_module_home(&f.m, f.now_ns);
+	pciod_module_event(&f.m, DRV_ACTUATOR_ON_HOME, f.now_ns);
 	fake_ticks(&f, 10);
 	TOLD("home");
 	LIFE(HOME_FAILED);
-	TEST_ASSERT_BITS_HIGH(MSG_LATCH_HOMING_ABORTED, f.m.latches);
+	TEST_ASSERT_BITS_HIGH(MSG_LATCH_HOMING_ABORTED, f.m.a.latches);
 }
 
 static void not_homable(const char *expected)

@@ -6,7 +6,7 @@
 #include "test/daemons/pciod/pciod_fake.h"
 
 #define TOLD(expected) TEST_ASSERT_EQUAL_STRING(expected, fake_told(&f))
-#define LATCHED(expected) TEST_ASSERT_EQUAL_HEX32(expected, f.m.latches)
+#define LATCHED(expected) TEST_ASSERT_EQUAL_HEX32(expected, f.m.a.latches)
 #define HOMED PCIO_STATE_HOMED
 #define HALT PCIO_STATE_HALTED
 #define COMM (PCIO_STATE_ERROR | HALT | PCIO_STATE_COMM_ERROR)
@@ -32,7 +32,7 @@ void tearDown(void)
 static void ticks(unsigned int n)
 {
 	while (n--) {
-		f.wish.resets = !f.m.latches && !f.wish.halt;
+		f.wish.resets = !f.m.a.latches && !f.wish.halt;
 		fake_tick(&f);
 	}
 }
@@ -53,26 +53,26 @@ static void what_is_found_is_judged_by_what_was_left(void)
 {
 	static const struct {
 		const char *name;
-		struct pciod_before before;
+		struct drv_actuator_before before;
 		uint32_t state, latches;
 	} rows[] = {
-		{ "as it was", { .known = true, .state = HOMED }, HOMED, 0 },
-		{ "homed no more", { .known = true, .state = HOMED }, 0, POSITION },
+		{ "as it was", { .known = true, .homed = true }, HOMED, 0 },
+		{ "homed no more", { .known = true, .homed = true }, 0, POSITION },
 		{ "never homed, and accepted so", { .known = true }, 0, 0 },
 		{ "halted by the driver before",
-		  { .known = true, .state = HOMED | HALT, .halted_by_us = true },
+		  { .known = true, .homed = true, .halted_by_us = true },
 		  HOMED | HALT,
 		  0 },
-		{ "halted by another since", { .known = true, .state = HOMED }, HOMED | HALT, OTHER },
-		{ "its watchdog tripped", { .known = true, .state = HOMED }, HOMED | COMM, 0 },
-		{ "a fault", { .known = true, .state = HOMED }, HOMED | TOW, WAITS },
+		{ "halted by another since", { .known = true, .homed = true }, HOMED | HALT, OTHER },
+		{ "its watchdog tripped", { .known = true, .homed = true }, HOMED | COMM, 0 },
+		{ "a fault", { .known = true, .homed = true }, HOMED | TOW, WAITS },
 		{ "first start, well", { 0 }, HOMED, 0 },
 		{ "first start, not homed", { 0 }, 0, POSITION | HOMING },
 		{ "first start, halted", { 0 }, HOMED | HALT, OTHER },
 		{ "first start, its watchdog tripped", { 0 }, HOMED | COMM, OTHER | WAITS },
-		{ "latched, and well", { .known = true, .state = HOMED, .latches = WAITS }, HOMED, WAITS },
+		{ "latched, and well", { .known = true, .homed = true, .latches = WAITS }, HOMED, WAITS },
 		{ "latched, and its watchdog tripped",
-		  { .known = true, .state = HOMED, .latches = OTHER },
+		  { .known = true, .homed = true, .latches = OTHER },
 		  HOMED | COMM,
 		  OTHER },
 		{ "nothing can be read",
@@ -86,9 +86,9 @@ static void what_is_found_is_judged_by_what_was_left(void)
 		f.state = rows[i].state;
 		fake_restart(&f, &rows[i].before);
 		ticks(2);
-		TEST_ASSERT_EQUAL_HEX32_MESSAGE(rows[i].latches, f.m.latches, rows[i].name);
+		TEST_ASSERT_EQUAL_HEX32_MESSAGE(rows[i].latches, f.m.a.latches, rows[i].name);
 		ticks(40);
-		TEST_ASSERT_EQUAL_HEX32_MESSAGE(rows[i].latches, f.m.latches, rows[i].name);
+		TEST_ASSERT_EQUAL_HEX32_MESSAGE(rows[i].latches, f.m.a.latches, rows[i].name);
 		if (rows[i].latches) {
 			TEST_ASSERT_NULL_MESSAGE(strstr(fake_told(&f), "reset"), rows[i].name);
 			TEST_ASSERT_TRUE_MESSAGE(pciod_module_status(&f.m) & MSG_JOINT_FAULT, rows[i].name);
@@ -99,7 +99,7 @@ static void what_is_found_is_judged_by_what_was_left(void)
 /* At level estop it is halted before its first answer: that halt is ours, */
 static void a_halt_of_ours_before_the_first_answer_is_ours(void)
 {
-	fake_restart(&f, &(struct pciod_before){ .known = true, .state = HOMED });
+	fake_restart(&f, &(struct drv_actuator_before){ .known = true, .homed = true });
 	f.wish.halt = true;
 	f.mute = true;
 	ticks(2);
@@ -113,7 +113,7 @@ static void a_halt_of_ours_before_the_first_answer_is_ours(void)
 /* but not one that an answer from before it tells of. */
 static void an_answer_from_before_our_halt_tells_of_another(void)
 {
-	fake_restart(&f, &(struct pciod_before){ .known = true, .state = HOMED });
+	fake_restart(&f, &(struct drv_actuator_before){ .known = true, .homed = true });
 	f.state |= HALT;
 	f.wish.halt = true;
 	fake_ask(&f);
@@ -224,7 +224,7 @@ static void it_ends_when_the_module_has_confirmed(void)
 static void an_old_answer_confirms_nothing(void)
 {
 	up();
-	f.m.latches = WAITS;
+	f.m.a.latches = WAITS;
 	fake_ask(&f);
 	clear();
 	fake_answer(&f, PCIOD_Q_STATE, f.now_ns + MS);
@@ -241,7 +241,7 @@ static void nor_does_one_that_the_request_did_not_wait_for(void)
 	f.deaf_to = PCIOD_Q_BIT_STATE;
 	clear();
 	ticks(2);
-	pciod_module_clear_end(&f.m);
+	f.m.a.clear_ns = 0;
 	f.deaf_to = 0;
 	ticks(60);
 	LATCHED(OTHER);
@@ -250,11 +250,11 @@ static void nor_does_one_that_the_request_did_not_wait_for(void)
 static void silent_meanwhile_it_is_cleared_no_more(void)
 {
 	up();
-	f.m.latches = WAITS;
+	f.m.a.latches = WAITS;
 	clear();
 	f.mute = true;
 	ticks(30);
-	TEST_ASSERT_TRUE(pciod_module_silent(&f.m));
+	TEST_ASSERT_TRUE(drv_actuator_silent(&f.m.a));
 	f.mute = false;
 	ticks(60);
 	TEST_ASSERT_TRUE(pciod_module_up(&f.m));
@@ -279,7 +279,7 @@ static void one_that_we_halted_is_cleared_without_a_reset(void)
 	up();
 	f.wish.halt = true;
 	ticks(3);
-	f.m.latches = HOMING;
+	f.m.a.latches = HOMING;
 	fake_told(&f);
 	clear();
 	ticks(3);
@@ -295,35 +295,35 @@ static void one_that_we_halted_is_cleared_without_a_reset(void)
 static void home(void)
 {
 	up();
-	f.m.latches = POSITION;
-	pciod_module_home(&f.m, f.now_ns);
+	f.m.a.latches = POSITION;
+	pciod_module_event(&f.m, DRV_ACTUATOR_ON_HOME, f.now_ns);
 	ticks(3);
-	TEST_ASSERT_EQUAL(PCIOD_LIFE_HOME_BEGINS, f.m.life);
+	TEST_ASSERT_EQUAL(DRV_ACTUATOR_HOME_BEGINS, f.m.a.state);
 }
 
 static void homing_ends_what_it_can(void)
 {
 	home();
-	f.m.latches |= WAITS;
-	f.m.life = PCIOD_LIFE_HOME_DONE;
-	pciod_module_home_end(&f.m, f.now_ns);
+	f.m.a.latches |= WAITS;
+	f.m.a.state = DRV_ACTUATOR_HOME_DONE;
+	pciod_module_event(&f.m, DRV_ACTUATOR_ON_END_HOME, f.now_ns);
 	LATCHED(WAITS);
-	pciod_module_home_end(&f.m, f.now_ns);
+	pciod_module_event(&f.m, DRV_ACTUATOR_ON_END_HOME, f.now_ns);
 	LATCHED(WAITS);
 }
 
 static void homing_that_does_not_end_well_is_latched(void)
 {
 	home();
-	pciod_module_home_end(&f.m, f.now_ns);
+	pciod_module_event(&f.m, DRV_ACTUATOR_ON_END_HOME, f.now_ns);
 	LATCHED(POSITION | HOMING);
 }
 
 static void unless_it_was_never_begun(void)
 {
 	up();
-	pciod_module_home(&f.m, f.now_ns);
-	pciod_module_home_end(&f.m, f.now_ns);
+	pciod_module_event(&f.m, DRV_ACTUATOR_ON_HOME, f.now_ns);
+	pciod_module_event(&f.m, DRV_ACTUATOR_ON_END_HOME, f.now_ns);
 	LATCHED(0);
 }
 
@@ -346,7 +346,7 @@ static void each_latch_has_words(void)
 	char code[PCIOD_CODE_MAX], text[PCIOD_WORDS_MAX];
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		f.m.latches = rows[i].latches;
+		f.m.a.latches = rows[i].latches;
 		pciod_module_latched(&f.m, code, text);
 		TEST_ASSERT_EQUAL_STRING(rows[i].text, text);
 		TEST_ASSERT_EQUAL_STRING("latched-15", code);

@@ -82,7 +82,7 @@ static void one_that_stands_is_left_alone(void)
 	fake_ticks(&f, 3);
 	TOLD("");
 	TEST_ASSERT_FALSE(trouble());
-	TEST_ASSERT_EQUAL_HEX32(PCIO_STATE_HOMED, f.m.found);
+	TEST_ASSERT_FALSE(f.m.a.found.moving || f.m.a.found.halted);
 	TEST_ASSERT_EQUAL_HEX32(MSG_JOINT_HOMED | MSG_JOINT_ENABLED, pciod_module_status(&f.m));
 }
 
@@ -108,7 +108,7 @@ static void to_one_that_moves_the_first_is_velocity_0(void)
 	TOLD("v 0");
 	fake_tick(&f);
 	TOLD("v 0.2");
-	TEST_ASSERT_BITS_HIGH(PCIO_STATE_MOVING, f.m.found);
+	TEST_ASSERT_TRUE(f.m.a.found.moving);
 }
 
 static void a_reference_may_take_it_on_while_it_moves(void)
@@ -558,15 +558,15 @@ static void it_is_reset_when_it_has_come_to_rest(void)
 	f.velocity = 0.004f;
 	fake_ticks(&f, 2);
 	TOLD("reset");
-	TEST_ASSERT_TRUE(f.m.from_rest); /* it begins at 0, not at what is measured */
+	TEST_ASSERT_TRUE(f.m.a.from_rest); /* it begins at 0, not at what is measured */
 	fake_ticks(&f, 4);
 	TOLD("v 0.1; v 0.1");
-	TEST_ASSERT_FALSE(f.m.from_rest);
-	TEST_ASSERT_EQUAL(PCIOD_LIFE_DRIVEN, f.m.life);
+	TEST_ASSERT_FALSE(f.m.a.from_rest);
+	TEST_ASSERT_EQUAL(DRV_ACTUATOR_DRIVEN, f.m.a.state);
 	f.wish.command = NULL;
 	fake_tick(&f);
-	TEST_ASSERT_EQUAL(PCIOD_LIFE_FREE, f.m.life);
-	TEST_ASSERT_FALSE(f.m.from_rest); /* and after that at what is measured, as any other */
+	TEST_ASSERT_EQUAL(DRV_ACTUATOR_FREE, f.m.a.state);
+	TEST_ASSERT_FALSE(f.m.a.from_rest); /* and after that at what is measured, as any other */
 }
 
 static void if_it_does_in_a_second(void)
@@ -776,7 +776,7 @@ static void whoever_was_stopped_himself_does_not_call_it_silent(void)
 	fake_up(&f);
 	f.now_ns += 300 * MS;
 	fake_tick(&f);
-	TEST_ASSERT_FALSE(pciod_module_silent(&f.m));
+	TEST_ASSERT_FALSE(drv_actuator_silent(&f.m.a));
 	fake_tick(&f);
 	TEST_ASSERT_FALSE(trouble());
 	TEST_ASSERT_TRUE(pciod_module_up(&f.m));

@@ -759,7 +759,7 @@ static void what_no_module_of_ours_says_is_not_looked_at(void)
 static void only_a_lost_reset_is_put_again(void)
 {
 	modules[0].state |= PCIO_STATE_ERROR | PCIO_STATE_HALTED | PCIO_STATE_COMM_ERROR;
-	for (unsigned int i = 0; i < 20 && p.joints[0].module.life != PCIOD_LIFE_RESET_PUT; i++) {
+	for (unsigned int i = 0; i < 20 && p.joints[0].module.a.state != DRV_ACTUATOR_RESET_PUT; i++) {
 		wire();
 		next_tick();
 		pciod_start(&p, &drv, &orders);
@@ -767,17 +767,17 @@ static void only_a_lost_reset_is_put_again(void)
 	for (unsigned int i = 0; i < drv.sent_n; i++) {
 		const bool reset = drv.sent[i].id == 0x0E4 && drv.sent[i].data[0] == 0;
 
-		TEST_ASSERT_EQUAL(PCIOD_LIFE_RESET_PUT, p.joints[0].module.life);
+		TEST_ASSERT_EQUAL(DRV_ACTUATOR_RESET_PUT, p.joints[0].module.a.state);
 		pciod_lost(&p, &drv, 99, &drv.sent[i]); /* not ours */
 		if (reset)
 			continue;
 		pciod_lost(&p, &drv, drv.sent_rows[i], &drv.sent[i]);
-		TEST_ASSERT_EQUAL(PCIOD_LIFE_RESET_PUT, p.joints[0].module.life);
+		TEST_ASSERT_EQUAL(DRV_ACTUATOR_RESET_PUT, p.joints[0].module.a.state);
 	}
 	for (unsigned int i = 0; i < drv.sent_n; i++)
 		if (drv.sent[i].id == 0x0E4)
 			pciod_lost(&p, &drv, drv.sent_rows[i], &drv.sent[i]);
-	TEST_ASSERT_EQUAL(PCIOD_LIFE_BLOCKED, p.joints[0].module.life);
+	TEST_ASSERT_EQUAL(DRV_ACTUATOR_BLOCKED, p.joints[0].module.a.state);
 }
 
 /* ---- requests ---- */

@@ -1,27 +1,27 @@
-/* pciod_life.h: the life of a module: one table, state x event.
+/* drv_actuator_table.h: the life of an actuator: one table, state x event.
  *
- *	const struct pciod_row *row = pciod_life_row(state, event);	NULL: nothing changes
+ *	const struct drv_actuator_row *row = drv_actuator_row(state, event);	NULL: nothing changes
  *	state = row->next;
  *
  * With no trouble and no request:
  *
  *	unknown --WORD_FREE--> free --DRIVE--> driven
  *
- * A module that moves when it is found is told velocity 0 (stopping); one that stands is left alone.  A module that is
- * halted, or has a fault, is blocked: it is reset if this driver halted it, if this driver's absence explains the
- * fault, or if a person asks.
+ * A joint that moves when it is found is told velocity 0 (stopping); one that stands is left alone.  A joint that is
+ * halted, or has a fault, is blocked: it is reset if this driver halted it, if this driver's absence explains the fault,
+ * or if a person asks.
  *
- * The table holds what was done and what is waited for.  Measured values, times, and how far the verification got are
- * in struct pciod_module; pciod_module.c makes events of them and carries out the actions.  Pure.
+ * The table holds what was done and what is waited for; drv_actuator.c makes events of what is measured, of times and of
+ * the driver's wishes.  Pure.
  */
-#ifndef PCIOD_LIFE_H
-#define PCIOD_LIFE_H
+#ifndef DRV_ACTUATOR_TABLE_H
+#define DRV_ACTUATOR_TABLE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 /* S(NAME, "name"), E(NAME, "name") */
-#define PCIOD_LIVES(S)                                                                             \
+#define DRV_ACTUATOR_STATES(S)                                                                     \
 	S(SILENT, "silent")		  /* does not answer */                                    \
 	S(SILENT_MOVING, "silent-moving") /* and was driven, or moved, when it was last heard */   \
 	S(UNKNOWN, "unknown")		  /* answers; its state word has not come */               \
@@ -41,7 +41,7 @@
 	S(HOME_DONE, "home-done")	  /* until END_HOME */                                     \
 	S(HOME_FAILED, "home-failed")	  /* no answer to the home command; until END_HOME */
 
-#define PCIOD_EVENTS(E)                                                                                \
+#define DRV_ACTUATOR_EVENTS(E)                                                                         \
 	/* in a tick, one of: */                                                                       \
 	E(WAIT, "wait")			    /* silent or unknown, and need not be halted */            \
 	E(HALT, "halt")			    /* it has to be halted, and is not, as far as known */     \
@@ -77,48 +77,49 @@
 	E(HOME, "home")                                                                                \
 	E(END_HOME, "end-home")
 
-#define PCIOD_LIFE_INDEX(NAME, name) PCIOD_LIFE_##NAME,
-enum pciod_life { PCIOD_LIVES(PCIOD_LIFE_INDEX) PCIOD_LIFE_N };
-#define PCIOD_EVENT_INDEX(NAME, name) PCIOD_EVENT_##NAME,
-enum pciod_event { PCIOD_EVENTS(PCIOD_EVENT_INDEX) PCIOD_EVENT_N };
+#define DRV_ACTUATOR_STATE_INDEX(NAME, name) DRV_ACTUATOR_##NAME,
+enum drv_actuator_state { DRV_ACTUATOR_STATES(DRV_ACTUATOR_STATE_INDEX) DRV_ACTUATOR_N };
+#define DRV_ACTUATOR_EVENT_INDEX(NAME, name) DRV_ACTUATOR_ON_##NAME,
+enum drv_actuator_event { DRV_ACTUATOR_EVENTS(DRV_ACTUATOR_EVENT_INDEX) DRV_ACTUATOR_ON_N };
 
 /* What to do, as a set. */
-enum pciod_act {
-	PCIOD_ACT_HALT = 0x001,
-	PCIOD_ACT_STAND = 0x002, /* velocity 0, without waiting for an answer */
-	PCIOD_ACT_BRAKE = 0x004, /* velocity 0 */
-	PCIOD_ACT_DRIVE = 0x008, /* what the loop commands */
-	PCIOD_ACT_RESET = 0x010, /* unless an answer to the last one is still owed; so for home */
-	PCIOD_ACT_HOME = 0x020,
-	PCIOD_ACT_TAKE_OVER = 0x040,   /* forget what is known of it, and ask again */
-	PCIOD_ACT_EXCUSE = 0x080,      /* a comm-error that is explained is being reset: that excuse is used */
-	PCIOD_ACT_GIVE_BACK = 0x100,   /* it was not used after all */
-	PCIOD_ACT_FAIL_RESET = 0x200,  /* the reset did not help; only a person may ask for another */
-	PCIOD_ACT_END_RESET = 0x400,   /* the reset helped: it is not halted by this driver any more */
-	PCIOD_ACT_DROP_RESET = 0x800,  /* it was not needed */
-	PCIOD_ACT_LATCH_HOME = 0x1000, /* homing was begun, and not completed */
-	PCIOD_ACT_END_HOME = 0x2000,   /* it has a zero again */
+enum drv_actuator_action {
+	DRV_ACTUATOR_DO_HALT = 0x001,
+	DRV_ACTUATOR_DO_STAND = 0x002, /* velocity 0, without waiting for an answer */
+	DRV_ACTUATOR_DO_BRAKE = 0x004, /* velocity 0 */
+	DRV_ACTUATOR_DO_DRIVE = 0x008, /* what the loop commands */
+	DRV_ACTUATOR_DO_RESET = 0x010, /* unless an answer to the last one is still owed; so for home */
+	DRV_ACTUATOR_DO_HOME = 0x020,
+	DRV_ACTUATOR_DO_TAKE_OVER = 0x040,   /* forget what is known of it, and ask again */
+	DRV_ACTUATOR_DO_EXCUSE = 0x080,	     /* a fault that is explained is being reset: the excuse is used */
+	DRV_ACTUATOR_DO_GIVE_BACK = 0x100,   /* it was not used after all */
+	DRV_ACTUATOR_DO_FAIL_RESET = 0x200,  /* the reset did not help; only a person may ask for another */
+	DRV_ACTUATOR_DO_END_RESET = 0x400,   /* the reset helped: it is not halted by this driver any more */
+	DRV_ACTUATOR_DO_DROP_RESET = 0x800,  /* it was not needed */
+	DRV_ACTUATOR_DO_LATCH_HOME = 0x1000, /* homing was begun, and not completed */
+	DRV_ACTUATOR_DO_END_HOME = 0x2000,   /* it has a zero again */
 };
 
-struct pciod_row {
-	uint32_t in; /* bits of enum pciod_life */
-	uint32_t on; /* bits of enum pciod_event */
-	enum pciod_life next;
-	uint32_t actions; /* enum pciod_act */
+struct drv_actuator_row {
+	uint32_t in; /* bits of enum drv_actuator_state */
+	uint32_t on; /* bits of enum drv_actuator_event */
+	enum drv_actuator_state next;
+	uint32_t actions; /* enum drv_actuator_action */
 	const char *why;
 };
-#define PCIOD_LIFE_SAME PCIOD_LIFE_N
+#define DRV_ACTUATOR_SAME DRV_ACTUATOR_N
 
-extern const struct pciod_row pciod_life_rows[];
-extern const unsigned int pciod_life_rows_n;
+extern const struct drv_actuator_row drv_actuator_rows[];
+extern const unsigned int drv_actuator_rows_n;
 
-const struct pciod_row *pciod_life_row(enum pciod_life life, enum pciod_event event); /* NULL: there is none */
+const struct drv_actuator_row *drv_actuator_row(enum drv_actuator_state state,
+						enum drv_actuator_event event); /* NULL: there is none */
 
-bool pciod_life_silent(enum pciod_life life);
-bool pciod_life_resets(enum pciod_life life);
-bool pciod_life_homes(enum pciod_life life);
+bool drv_actuator_state_silent(enum drv_actuator_state state);
+bool drv_actuator_state_resets(enum drv_actuator_state state);
+bool drv_actuator_state_homes(enum drv_actuator_state state);
 
-const char *pciod_life_name(enum pciod_life life);
-const char *pciod_event_name(enum pciod_event event);
+const char *drv_actuator_state_name(enum drv_actuator_state state);
+const char *drv_actuator_event_name(enum drv_actuator_event event);
 
 #endif
