@@ -239,6 +239,7 @@ static const struct drv_driver driver = {
 	.fill = pciod_fill,
 	.verbs = verbs,
 	.request = pciod_request,
+	.cancel = pciod_cancel,
 	.stop = pciod_stop,
 };
 

@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "daemons/drv.h"
+#include "daemons/drv_job.h"
 #include "daemons/pcio/pcio.h"
 #include "daemons/pcio/pciod_list.h"
 #include "daemons/pcio/pciod_module.h"
@@ -47,12 +48,13 @@ enum pciod_job_kind { PCIOD_JOB_NONE, PCIOD_JOB_HOME, PCIOD_JOB_CLEAR };
 
 struct pciod_job { /* one at a time */
 	enum pciod_job_kind kind;
-	uint32_t handle;	 /* of its request */
-	bool joints[MSG_JOINTS]; /* still to be done; of a clear: begun */
-	unsigned int at;	 /* homing: the one that homes now */
+	struct drv_job home;
+	bool begins; /* in this tick: what was wrong before it was asked for does not count */
+	/* of a clear: */
+	uint32_t handle;
+	uint64_t joints; /* bits of those that it was begun for */
 	double left_s;
-	bool begins;		       /* in this tick: what was wrong before it was asked for does not count */
-	char refused[PCIOD_WORDS_MAX]; /* why a clear could not do all of it */
+	char refused[PCIOD_WORDS_MAX]; /* why it could not do all of it */
 };
 
 struct pciod {
@@ -93,6 +95,7 @@ int64_t pciod_fill(void *self, struct drv *drv, void *state, int64_t now_ns);
 
 /* pciod_job.c */
 int pciod_request(void *self, struct drv *drv, uint32_t handle, const struct msg_request *request, int64_t now_ns);
+int pciod_cancel(void *self, struct drv *drv, uint32_t handle, int why);
 void pciod_job_step(struct pciod *p, struct drv *drv, const struct drv_orders *orders);
 
 #endif

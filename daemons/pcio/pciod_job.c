@@ -8,44 +8,31 @@
 #define HOME_S 60 /* for each module */
 #define CLEAR_S 2
 
-/* ---- which modules are meant ---- */
-
-/* "" is all of them.  How many; 0 with drv_why. */
-static unsigned int choose(struct pciod *p, struct drv *drv, const char *key)
+/* The modules that are meant; 0 with drv_why. */
+static uint64_t choose(const struct pciod *p, struct drv *drv, const char *key)
 {
-	unsigned int n = 0;
+	const uint64_t joints = drv_job_joints(key, p->joints[0].name, sizeof(p->joints[0]), p->joints_n);
 
-	for (unsigned int i = 0; i < p->joints_n; i++) {
-		p->job.joints[i] = !*key || !strcmp(key, p->joints[i].name);
-		n += p->job.joints[i];
-	}
-	if (!n)
+	if (!joints)
 		drv_why(drv, "%.40s: this driver has no such module", key);
-	return n;
+	return joints;
 }
 
 /* ---- homing: one module after the other ---- */
 
-static bool home_next(struct pciod *p, int64_t now_ns)
+static void begin_home(struct pciod *p, int64_t now_ns)
 {
-	for (unsigned int i = 0; i < p->joints_n; i++) {
-		if (!p->job.joints[i])
-			continue;
-		p->job.joints[i] = false;
-		p->job.at = i;
-		p->job.left_s = HOME_S;
-		pciod_module_event(&p->joints[i].module, DRV_ACTUATOR_ON_HOME, now_ns);
-		return true;
-	}
-	return false;
+	pciod_module_event(&p->joints[p->job.home.at].module, DRV_ACTUATOR_ON_HOME, now_ns);
 }
 
-static int request_home(struct pciod *p, struct drv *drv, const char *key, int64_t now_ns)
+static int request_home(struct pciod *p, struct drv *drv, uint32_t handle, const char *key, int64_t now_ns)
 {
-	if (!choose(p, drv, key))
+	const uint64_t joints = choose(p, drv, key);
+
+	if (!joints)
 		return -EINVAL;
 	for (unsigned int i = 0; i < p->joints_n; i++) {
-		const char *why = p->job.joints[i] ? pciod_module_not_homable(&p->joints[i].module) : NULL;
+		const char *why = joints >> i & 1 ? pciod_module_not_homable(&p->joints[i].module) : NULL;
 
 		if (!why)
 			continue;
@@ -54,120 +41,136 @@ static int request_home(struct pciod *p, struct drv *drv, const char *key, int64
 	}
 	/* Also those whose turn has not come; what is latched stays so until they are homed. */
 	for (unsigned int i = 0; i < p->joints_n; i++)
-		if (p->job.joints[i])
+		if (joints >> i & 1)
 			p->joints[i].module.a.zero = DRV_ACTUATOR_ZERO_NOT_HOMED;
 	p->job.kind = PCIOD_JOB_HOME;
 	p->job.begins = true;
-	home_next(p, now_ns);
+	drv_job_begin(&p->job.home, handle, joints, HOME_S);
+	begin_home(p, now_ns);
 	drv_homing(drv, true);
 	return DRV_LATER;
 }
 
-static void end_home(struct pciod *p, struct drv *drv, int64_t now_ns, int result, const char *text)
+static void end_home(struct pciod *p, struct drv *drv, int64_t now_ns)
 {
-	struct pciod_joint *j = &p->joints[p->job.at];
-
-	pciod_module_event(&j->module, DRV_ACTUATOR_ON_END_HOME, now_ns);
+	pciod_module_event(&p->joints[p->job.home.at].module, DRV_ACTUATOR_ON_END_HOME, now_ns);
 	p->job.kind = PCIOD_JOB_NONE;
 	drv_homing(drv, false);
-	if (result)
-		drv_reply(drv, p->job.handle, result, "module %s: not homed: %s", j->name, text);
-	else
-		drv_reply(drv, p->job.handle, 0, "%s", text);
+}
+
+static const char *home_trouble(const struct pciod *p, struct drv *drv, const struct pciod_joint *j)
+{
+	if (p->unwell && !p->job.begins)
+		return p->text;
+	if (drv_bus_dead(drv, j->bus))
+		return "its bus is dead";
+	if (!drv_actuator_homing(&j->module.a) || j->module.a.state == DRV_ACTUATOR_HOME_FAILED)
+		return "it did not answer, or was halted";
+	return NULL;
 }
 
 static void step_home(struct pciod *p, struct drv *drv, const struct drv_orders *orders)
 {
-	const struct pciod_joint *j = &p->joints[p->job.at];
-	const bool begins = p->job.begins;
-	const int64_t now_ns = orders->now_ns;
+	struct pciod_joint *j = &p->joints[p->job.home.at];
+	const struct drv_job_how how = { .stopping = p->stop_ns,
+					 .done = j->module.a.state == DRV_ACTUATOR_HOME_DONE,
+					 .trouble = home_trouble(p, drv, j) };
+	const char *why = NULL;
+	int result = drv_job_step(&p->job.home, orders, &how, &why);
 
 	p->job.begins = false;
-	p->job.left_s -= orders->dt_s;
-	if (p->stop_ns)
-		end_home(p, drv, now_ns, -ECANCELED, "the driver was asked to stop");
-	else if (!orders->armed || orders->level != MSG_LEVEL_RUN)
-		end_home(p, drv, now_ns, -ECANCELED, orders->level == MSG_LEVEL_HOLD ? "level hold" : "level estop");
-	else if (p->unwell && !begins)
-		end_home(p, drv, now_ns, -EIO, p->text);
-	else if (drv_bus_dead(drv, j->bus))
-		end_home(p, drv, now_ns, -EIO, "its bus is dead");
-	else if (!drv_actuator_homing(&j->module.a) || j->module.a.state == DRV_ACTUATOR_HOME_FAILED)
-		end_home(p, drv, now_ns, -EIO, "it did not answer, or was halted");
-	else if (p->job.left_s < 0)
-		end_home(p, drv, now_ns, -ETIMEDOUT, "it takes longer than a minute");
-	else if (j->module.a.state == DRV_ACTUATOR_HOME_DONE) {
-		pciod_module_event(&p->joints[p->job.at].module, DRV_ACTUATOR_ON_END_HOME, now_ns);
-		if (!home_next(p, now_ns))
-			end_home(p, drv, now_ns, 0, "homed");
+	if (result == DRV_LATER)
+		return;
+	if (!result) {
+		pciod_module_event(&j->module, DRV_ACTUATOR_ON_END_HOME, orders->now_ns);
+		if (drv_job_next(&p->job.home)) {
+			begin_home(p, orders->now_ns);
+			return;
+		}
 	}
+	end_home(p, drv, orders->now_ns);
+	if (result == -ETIMEDOUT)
+		why = "it takes longer than a minute";
+	if (result)
+		drv_reply(drv, p->job.home.handle, result, "module %s: not homed: %s", j->name, why);
+	else
+		drv_reply(drv, p->job.home.handle, 0, "homed");
 }
 
 /* ---- clear, reset ---- */
 
-static int request_clear(struct pciod *p, struct drv *drv, const char *key, int64_t now_ns)
+static int request_clear(struct pciod *p, struct drv *drv, uint32_t handle, const char *key, int64_t now_ns)
 {
-	unsigned int begun = 0;
+	const uint64_t joints = choose(p, drv, key);
 
-	if (!choose(p, drv, key))
+	if (!joints)
 		return -EINVAL;
+	p->job.joints = 0;
 	*p->job.refused = '\0';
 	for (unsigned int i = 0; i < p->joints_n; i++) {
 		struct pciod_module *m = &p->joints[i].module;
 		char text[PCIOD_WORDS_MAX];
-		int clearable = p->job.joints[i] ? pciod_module_clearable(m, text) : 1;
+		int clearable = joints >> i & 1 ? pciod_module_clearable(m, text) : 1;
 
-		p->job.joints[i] = !clearable;
 		if (clearable < 0)
 			snprintf(p->job.refused, sizeof(p->job.refused), "%s", text);
 		if (clearable)
 			continue;
 		pciod_module_clear(m, now_ns);
-		begun++;
+		p->job.joints |= UINT64_C(1) << i;
 	}
-	if (!begun) {
+	if (!p->job.joints) {
 		drv_why(drv, "%s", *p->job.refused ? p->job.refused : "nothing to clear");
 		return *p->job.refused ? -EPERM : 0;
 	}
 	p->job.kind = PCIOD_JOB_CLEAR;
+	p->job.handle = handle;
 	p->job.left_s = CLEAR_S;
 	return DRV_LATER;
 }
 
-static void end_clear(struct pciod *p, struct drv *drv, int result, const char *text)
+static void end_clear(struct pciod *p)
 {
 	for (unsigned int i = 0; i < p->joints_n; i++)
 		p->joints[i].module.a.clear_ns = 0; /* a later word confirms it no more */
 	p->job.kind = PCIOD_JOB_NONE;
-	drv_reply(drv, p->job.handle, result, "%s", text);
+}
+
+/* 0, or what is still wrong. */
+static int cleared(const struct pciod *p, int64_t now_ns, char text[PCIOD_WORDS_MAX])
+{
+	char code[PCIOD_CODE_MAX];
+
+	for (unsigned int i = 0; i < p->joints_n; i++) {
+		const struct pciod_module *m = &p->joints[i].module;
+
+		if (!(p->job.joints >> i & 1))
+			continue;
+		if (pciod_module_trouble(m, &p->rules, now_ns, code, text))
+			return -EIO;
+		if (pciod_module_clearing(m)) {
+			snprintf(text, PCIOD_WORDS_MAX, "module %s did not answer", p->joints[i].name);
+			return -ETIMEDOUT;
+		}
+	}
+	snprintf(text, PCIOD_WORDS_MAX, "%s", *p->job.refused ? p->job.refused : "cleared");
+	return *p->job.refused ? -EPERM : 0;
 }
 
 static void step_clear(struct pciod *p, struct drv *drv, const struct drv_orders *orders)
 {
-	char code[PCIOD_CODE_MAX], text[PCIOD_WORDS_MAX];
+	char text[PCIOD_WORDS_MAX];
+	int result;
 
 	p->job.left_s -= orders->dt_s;
 	for (unsigned int i = 0; i < p->joints_n && p->job.left_s > 0; i++)
-		if (p->job.joints[i] && pciod_module_clearing(&p->joints[i].module))
+		if (p->job.joints >> i & 1 && pciod_module_clearing(&p->joints[i].module))
 			return;
 	if (p->job.left_s > 0 && drv_latched(drv) & ~pciod_latches(p))
 		return; /* the state that says so is not published yet */
-	for (unsigned int i = 0; i < p->joints_n; i++) {
-		const struct pciod_module *m = &p->joints[i].module;
-
-		if (!p->job.joints[i])
-			continue;
-		if (pciod_module_trouble(m, &p->rules, orders->now_ns, code, text)) {
-			end_clear(p, drv, -EIO, text);
-			return;
-		}
-		if (pciod_module_clearing(m)) {
-			snprintf(text, sizeof(text), "module %s did not answer", p->joints[i].name);
-			end_clear(p, drv, -ETIMEDOUT, text);
-			return;
-		}
-	}
-	end_clear(p, drv, *p->job.refused ? -EPERM : 0, *p->job.refused ? p->job.refused : "cleared");
+	result = cleared(p, orders->now_ns, text);
+	end_clear(p);
+	drv_reply(drv, p->job.handle, result, "%s", text);
 }
 
 /* ---- both ---- */
@@ -176,24 +179,30 @@ int pciod_request(void *self, struct drv *drv, uint32_t handle, const struct msg
 {
 	struct pciod *p = self;
 
-	if (request->verb != MSG_VERB_HOME && request->verb != MSG_VERB_CLEAR && request->verb != MSG_VERB_RESET)
-		return -EOPNOTSUPP;
-	if (p->job.kind != PCIOD_JOB_NONE) {
-		drv_why(drv, "another request is under way");
-		return -EBUSY;
-	}
 	if (!p->begun) {
 		drv_why(drv, "the driver is starting");
 		return -EAGAIN;
 	}
-	p->job.handle = handle;
 	if (request->verb == MSG_VERB_HOME)
-		return request_home(p, drv, request->key, now_ns);
+		return request_home(p, drv, handle, request->key, now_ns);
 	if (request->verb == MSG_VERB_RESET && !*request->key) {
 		drv_why(drv, "which module? The key is its number; the request clear is for all");
 		return -EINVAL;
 	}
-	return request_clear(p, drv, request->key, now_ns);
+	return request_clear(p, drv, handle, request->key, now_ns);
+}
+
+/* A homing that has begun is latched; a reset that was sent runs to its end. */
+int pciod_cancel(void *self, struct drv *drv, uint32_t handle, int why)
+{
+	struct pciod *p = self;
+
+	(void)handle, (void)why;
+	if (p->job.kind == PCIOD_JOB_HOME)
+		end_home(p, drv, p->joints[p->job.home.at].module.a.state_ns);
+	else
+		end_clear(p);
+	return 0;
 }
 
 void pciod_job_step(struct pciod *p, struct drv *drv, const struct drv_orders *orders)

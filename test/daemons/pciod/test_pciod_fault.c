@@ -1,4 +1,5 @@
-/* test_pciod_fault.c: faults of a module, what is forgiven, what a person clears; and homing. */
+/* test_pciod_fault.c: faults of a module, what is forgiven, what a person clears; and homing.
+ * Also for drv_actuator.c. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* test_pciod_latch.c: what of a module only a person may end, and what ends it. */
+/* test_pciod_latch.c: what of a module only a person may end, and what ends it.
+ * Also for drv_actuator.c. */
 #include <string.h>
 
 #include "unity.h"

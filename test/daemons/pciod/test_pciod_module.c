@@ -1,4 +1,5 @@
-/* test_pciod_module.c: the life of a module: take-over, verification, driving, halting, silence. */
+/* test_pciod_module.c: the life of a module: take-over, verification, driving, halting, silence.
+ * Also for drv_actuator.c. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>

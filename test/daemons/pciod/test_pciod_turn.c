@@ -808,7 +808,6 @@ static void home_all_is_one_after_the_other(void)
 	tick();
 	TEST_ASSERT_NOT_NULL(strstr(drv.frames, "0E4#01"));
 	TEST_ASSERT_NOT_NULL(strstr(drv.frames, "0E5#0B"));
-	TEST_ASSERT_EQUAL_INT(-EBUSY, ask(MSG_VERB_CLEAR, ""));
 	tick();
 	TEST_ASSERT_NULL(strstr(drv.frames, "0E4#"));
 	modules[0].state = PCIO_STATE_HOMED;
@@ -880,11 +879,40 @@ static void homing_is_ended_by(void)
 	ended(-ETIMEDOUT, "module 5: not homed: it takes longer than a minute");
 }
 
+static void homing_is_cancelled(void)
+{
+	begin_home();
+	modules[1].state = PCIO_STATE_MOVING;
+	tick();
+	TEST_ASSERT_EQUAL_INT(0, pciod_cancel(&p, &drv, HANDLE, -ECANCELED));
+	TEST_ASSERT_FALSE(drv.homing);
+	tick();
+	TEST_ASSERT_NOT_NULL(strstr(drv.frames, "0E5#0B1100000000"));
+	TEST_ASSERT_EQUAL_HEX32(MSG_LATCH_HOMING_ABORTED, drv.latches);
+	TEST_ASSERT_FALSE_MESSAGE(drv.replied, "the loop answers");
+}
+
+/* The reset runs to its end, but ends no latch: its client does not wait for it any more. */
+static void clearing_is_cancelled(void)
+{
+	ready();
+	modules[1].state |= PCIO_STATE_HALTED;
+	tick();
+	tick();
+	TEST_ASSERT_EQUAL_HEX32(MSG_LATCH_HALTED_BY_OTHER, drv.latches);
+	TEST_ASSERT_EQUAL_INT(DRV_LATER, ask(MSG_VERB_CLEAR, "5"));
+	TEST_ASSERT_EQUAL_INT(0, pciod_cancel(&p, &drv, HANDLE, -ETIMEDOUT));
+	for (unsigned int i = 0; i < 10; i++)
+		tick();
+	TEST_ASSERT_FALSE(modules[1].state & PCIO_STATE_HALTED);
+	TEST_ASSERT_EQUAL_HEX32(MSG_LATCH_HALTED_BY_OTHER, drv.latches);
+	TEST_ASSERT_FALSE(drv.replied);
+}
+
 static void what_is_no_request_is_refused(void)
 {
 	TEST_ASSERT_EQUAL_INT(-EAGAIN, ask(MSG_VERB_CLEAR, ""));
 	ready();
-	TEST_ASSERT_EQUAL_INT(-EOPNOTSUPP, ask(MSG_VERB_BIAS, ""));
 	TEST_ASSERT_EQUAL_INT(-EINVAL, ask(MSG_VERB_HOME, "6"));
 	TEST_ASSERT_EQUAL_STRING("6: this driver has no such module", drv.why);
 	TEST_ASSERT_EQUAL_INT(-EINVAL, ask(MSG_VERB_CLEAR, "06"));
@@ -972,6 +1000,8 @@ int main(void)
 	RUN_TEST(only_a_lost_reset_is_put_again);
 	RUN_TEST(home_all_is_one_after_the_other);
 	RUN_TEST(homing_is_ended_by);
+	RUN_TEST(homing_is_cancelled);
+	RUN_TEST(clearing_is_cancelled);
 	RUN_TEST(what_is_no_request_is_refused);
 	RUN_TEST(clear_resets_what_it_can);
 	RUN_TEST(a_clear_that_does_not_help_says_so);
