@@ -123,6 +123,21 @@ static void test_friction_stops_in_its_time(void)
 	}
 }
 
+/* In the middle of a step, and at its exact time: without its viscous part friction would take 500 us. */
+static void test_friction_stops_within_a_step(void)
+{
+	const double t_s = log1p(0.0005);
+
+	joint.viscous = 2;
+	joint.friction_nm = 4;
+	joint_carry(&joint, 0, 1e-3);
+	step(t_s * (1 + 1e-6));
+	TEST_ASSERT_EQUAL_DOUBLE(0, joint.velocity);
+	joint_carry(&joint, 0, 1e-3);
+	step(t_s * (1 - 1e-6));
+	TEST_ASSERT_TRUE(joint.velocity > 0);
+}
+
 static void test_viscous_friction_alone_never_stops(void)
 {
 	joint.viscous = 4;
@@ -380,16 +395,19 @@ static void test_velocity(void)
 
 static void test_velocity_ends_at_an_end(void)
 {
+	joint.ends[0] = -1;
 	joint.ends[1] = 1;
 	drive = (struct joint_drive){ .how = JOINT_VELOCITY, .value = 2 };
 	step(10);
 	TEST_ASSERT_EQUAL_DOUBLE(1, joint.position);
 	TEST_ASSERT_EQUAL_DOUBLE(0, joint.velocity);
 	TEST_ASSERT_EQUAL(1, joint.end);
+	drive.value = 0;
+	step(1);
+	TEST_ASSERT_EQUAL_DOUBLE(1, joint.position);
 	drive.value = -2;
 	step(0.5);
 	is_at(0.5, -2);
-	joint.ends[0] = -1;
 	drive.value = 0;
 	step(5);
 	is_at(0, 0);
@@ -537,6 +555,7 @@ int main(void)
 	RUN_TEST(test_pendulum_keeps_its_energy);
 	RUN_TEST(test_pendulum_has_its_period);
 	RUN_TEST(test_friction_stops_in_its_time);
+	RUN_TEST(test_friction_stops_within_a_step);
 	RUN_TEST(test_viscous_friction_alone_never_stops);
 	RUN_TEST(test_viscous_friction_of_every_size);
 	RUN_TEST(test_stiction_holds);
