@@ -1,7 +1,7 @@
 /* clock_set.c: sets of descriptors and channels, waited for in one call.
  *
- * A set is an epoll(7) that clock_wait_set waits for, with whatever clock there is, unless the clock has sets of its own;
- * those of the real clock are in clock_set_ring.c.  Only a program that opens a set is linked with it. */
+ * A set is an epoll(7) that clock_wait_set waits for, with whatever clock there is, unless the clock has sets of its
+ * own; those of the real clock are in clock_set_ring.c.  Only a program that opens a set is linked with it. */
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
