@@ -278,6 +278,29 @@ static void a_driver_may_have_neither_answer_nor_rx(void)
 	TEST_ASSERT_EQUAL(1, counts.unanswered);
 }
 
+static void send_first(void)
+{
+	TEST_ASSERT_EQUAL(0, drv_send(fake.drv, FAKE_QUEUE, &first));
+}
+
+static void may_not_ask_first(void)
+{
+	TEST_ASSERT_EQUAL(-EBUSY, drv_ask(fake.drv, 0, &first, 41));
+	TEST_ASSERT_EQUAL(0, drv_ask(fake.drv, 0, &second, 43));
+}
+
+/* Once it was on the wire its reply will come. */
+static void the_reply_to_a_request_that_was_only_sent_is_owed(void)
+{
+	asks(2, send_first);
+	drv_lib_at(3, may_not_ask_first);
+	drv_lib_frame(12, "182#0A3C05");
+	drv_lib_at(4, ask_first);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(21, ""));
+	TEST_ASSERT_EQUAL(1, counts.late);
+	TEST_ASSERT_EQUAL(0, told_n + fake.got_n);
+}
+
 /* ---- declaring ---- */
 
 static void frames_tells_of_the_reply(void)
@@ -390,6 +413,7 @@ int main(void)
 	RUN_TEST(a_row_that_moves_is_asked_while_it_may);
 	RUN_TEST(a_stop_is_asked_whatever_the_level_is);
 	RUN_TEST(a_driver_may_have_neither_answer_nor_rx);
+	RUN_TEST(the_reply_to_a_request_that_was_only_sent_is_owed);
 	RUN_TEST(frames_tells_of_the_reply);
 	RUN_TEST(each_wrong_question_is_refused);
 	RUN_TEST(there_are_so_many_at_most);
