@@ -8,11 +8,11 @@
  *	unknown --WORD_FREE--> free --DRIVE--> driven
  *
  * A joint that moves when it is found is told velocity 0 (stopping); one that stands is left alone.  A joint that is
- * halted, or has a fault, is blocked: it is reset if this driver halted it, if this driver's absence explains the fault,
- * or if a person asks.
+ * halted, or has a fault, is blocked: it is reset if this driver halted it, if the absence of this driver explains the
+ * fault, or if a person asks.
  *
- * The table holds what was done and what is waited for; drv_actuator.c makes events of what is measured, of times and of
- * the driver's wishes.  Pure.
+ * The table holds what was done and what is waited for; drv_actuator.c makes events of what is measured, of times and
+ * of the driver's wishes.  Pure.
  */
 #ifndef DRV_ACTUATOR_TABLE_H
 #define DRV_ACTUATOR_TABLE_H

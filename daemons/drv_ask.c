@@ -10,7 +10,7 @@
 
 /* ---- keys ---- */
 
-/* The bytes that are repeated, of the request or of the reply; false: the frame is too short for them, or not a request. */
+/* The bytes that are repeated, of the request or of the reply; false: too short for them, or not a request. */
 static bool key_of(const struct drv_question *q, const struct frame *frame, bool reply, uint64_t *key)
 {
 	const unsigned int len = frame_data_len(frame);

@@ -31,7 +31,7 @@ struct drv_job {
 	double each_s, left_s;
 };
 
-/* The joints that a request means, as bits: "" all of them, else the one of that name.  Names are stride bytes apart. */
+/* The joints that a request means, as bits: "" all, else the one of that name; names are stride bytes apart. */
 uint64_t drv_job_joints(const char *key, const char *name, size_t stride, unsigned int n);
 
 /* joints: one at least; each may take so long. */
