@@ -40,80 +40,80 @@ static const struct {
 static const char *const expected[DRV_ACTUATOR_N] = {
 	[DRV_ACTUATOR_SILENT] = "halt>same+halt heard>unknown+take-over",
 	[DRV_ACTUATOR_SILENT_MOVING] = "wait>same+stand halt>same+halt heard>unknown+take-over",
-	[DRV_ACTUATOR_UNKNOWN] = "halt>same+halt silence>silent+take-over silence-moving>silent-moving+take-over "
-				 "power-lost>unknown+take-over word-blocked>blocked word-free>free word-home>free "
-				 "word-home-long>free",
+	[DRV_ACTUATOR_UNKNOWN] = ("halt>same+halt silence>silent+take-over silence-moving>silent-moving+take-over "
+				  "power-lost>unknown+take-over word-blocked>blocked word-free>free word-home>free "
+				  "word-home-long>free"),
 	[DRV_ACTUATOR_FREE] =
-		"halt>blocked+halt keep>blocked reset>reset-wanted+reset+excuse freed>free+drop-reset "
-		"stay>blocked rest>free brake>stopping+brake drive>driven+drive drive-moving>driven+drive "
-		"silence>silent+take-over silence-moving>silent-moving+take-over power-lost>unknown+take-over "
-		"home>home-wanted",
+		("halt>blocked+halt keep>blocked reset>reset-wanted+reset+excuse freed>free+drop-reset "
+		 "stay>blocked rest>free brake>stopping+brake drive>driven+drive drive-moving>driven+drive "
+		 "silence>silent+take-over silence-moving>silent-moving+take-over power-lost>unknown+take-over "
+		 "home>home-wanted"),
 	[DRV_ACTUATOR_STOPPING] =
-		"halt>blocked+halt keep>blocked reset>reset-wanted+reset+excuse freed>free+drop-reset "
-		"stay>blocked rest>same+brake brake>stopping+brake drive>driven+drive drive-moving>same+brake "
-		"silence>silent+take-over silence-moving>silent-moving+take-over power-lost>unknown+take-over "
-		"home>home-wanted",
+		("halt>blocked+halt keep>blocked reset>reset-wanted+reset+excuse freed>free+drop-reset "
+		 "stay>blocked rest>same+brake brake>stopping+brake drive>driven+drive drive-moving>same+brake "
+		 "silence>silent+take-over silence-moving>silent-moving+take-over power-lost>unknown+take-over "
+		 "home>home-wanted"),
 	[DRV_ACTUATOR_DRIVEN] =
-		"halt>blocked+halt keep>blocked reset>reset-wanted+reset+excuse freed>free+drop-reset "
-		"stay>blocked rest>free brake>stopping+brake drive>driven+drive drive-moving>driven+drive "
-		"jumped>unknown+take-over jumped-moving>unknown+brake+take-over silence>silent-moving+take-over "
-		"silence-moving>silent-moving+take-over power-lost>unknown+take-over home>home-wanted",
+		("halt>blocked+halt keep>blocked reset>reset-wanted+reset+excuse freed>free+drop-reset "
+		 "stay>blocked rest>free brake>stopping+brake drive>driven+drive drive-moving>driven+drive "
+		 "jumped>unknown+take-over jumped-moving>unknown+brake+take-over silence>silent-moving+take-over "
+		 "silence-moving>silent-moving+take-over power-lost>unknown+take-over home>home-wanted"),
 	[DRV_ACTUATOR_BLOCKED] =
-		"halt>blocked+halt keep>blocked reset>reset-wanted+reset+excuse freed>free+drop-reset "
-		"stay>blocked rest>free brake>stopping+brake drive>driven+drive drive-moving>driven+drive "
-		"silence>silent+take-over silence-moving>silent-moving+take-over power-lost>unknown+take-over "
-		"home>home-wanted",
+		("halt>blocked+halt keep>blocked reset>reset-wanted+reset+excuse freed>free+drop-reset "
+		 "stay>blocked rest>free brake>stopping+brake drive>driven+drive drive-moving>driven+drive "
+		 "silence>silent+take-over silence-moving>silent-moving+take-over power-lost>unknown+take-over "
+		 "home>home-wanted"),
 	[DRV_ACTUATOR_RESET_WANTED] =
-		"halt>blocked+halt+give-back keep>blocked+give-back reset>same+reset freed>free+drop-reset "
-		"rest>free+give-back brake>stopping+brake+give-back drive>free+give-back "
-		"drive-moving>stopping+brake+give-back silence>silent+take-over "
-		"silence-moving>silent-moving+take-over reset-put>reset-put power-lost>unknown+take-over",
+		("halt>blocked+halt+give-back keep>blocked+give-back reset>same+reset freed>free+drop-reset "
+		 "rest>free+give-back brake>stopping+brake+give-back drive>free+give-back "
+		 "drive-moving>stopping+brake+give-back silence>silent+take-over "
+		 "silence-moving>silent-moving+take-over reset-put>reset-put power-lost>unknown+take-over"),
 	[DRV_ACTUATOR_RESET_PUT] =
-		"halt>blocked+halt+give-back keep>blocked+give-back brake>stopping+brake+give-back "
-		"drive-moving>stopping+brake+give-back silence>silent+take-over "
-		"silence-moving>silent-moving+take-over reset-sent>reset-sent reset-answered>reset-check "
-		"reset-lost>blocked+give-back power-lost>unknown+take-over",
+		("halt>blocked+halt+give-back keep>blocked+give-back brake>stopping+brake+give-back "
+		 "drive-moving>stopping+brake+give-back silence>silent+take-over "
+		 "silence-moving>silent-moving+take-over reset-sent>reset-sent reset-answered>reset-check "
+		 "reset-lost>blocked+give-back power-lost>unknown+take-over"),
 	[DRV_ACTUATOR_RESET_SENT] =
-		"halt>blocked+halt+give-back keep>blocked+give-back brake>stopping+brake+give-back "
-		"drive-moving>stopping+brake+give-back silence>silent+take-over "
-		"silence-moving>silent-moving+take-over reset-answered>reset-check reset-lost>blocked+give-back "
-		"reset-unanswered>blocked+fail-reset power-lost>unknown+take-over",
+		("halt>blocked+halt+give-back keep>blocked+give-back brake>stopping+brake+give-back "
+		 "drive-moving>stopping+brake+give-back silence>silent+take-over "
+		 "silence-moving>silent-moving+take-over reset-answered>reset-check reset-lost>blocked+give-back "
+		 "reset-unanswered>blocked+fail-reset power-lost>unknown+take-over"),
 	[DRV_ACTUATOR_RESET_CHECK] =
-		"halt>blocked+halt+give-back keep>blocked+give-back brake>stopping+brake+give-back "
-		"drive-moving>stopping+brake+give-back silence>silent+take-over "
-		"silence-moving>silent-moving+take-over unconfirmed>blocked+fail-reset "
-		"power-lost>unknown+take-over word-free>free+end-reset word-home>free+end-reset "
-		"word-home-long>free+end-reset",
+		("halt>blocked+halt+give-back keep>blocked+give-back brake>stopping+brake+give-back "
+		 "drive-moving>stopping+brake+give-back silence>silent+take-over "
+		 "silence-moving>silent-moving+take-over unconfirmed>blocked+fail-reset "
+		 "power-lost>unknown+take-over word-free>free+end-reset word-home>free+end-reset "
+		 "word-home-long>free+end-reset"),
 	[DRV_ACTUATOR_HOME_WANTED] =
-		"halt>blocked+halt keep>blocked reset>reset-wanted+reset+excuse stay>blocked rest>same+home "
-		"brake>same+home drive>same+home drive-moving>same+home silence>silent-moving+take-over "
-		"silence-moving>silent-moving+take-over home-put>home-put end-home>free",
+		("halt>blocked+halt keep>blocked reset>reset-wanted+reset+excuse stay>blocked rest>same+home "
+		 "brake>same+home drive>same+home drive-moving>same+home silence>silent-moving+take-over "
+		 "silence-moving>silent-moving+take-over home-put>home-put end-home>free"),
 	[DRV_ACTUATOR_HOME_PUT] =
-		"halt>blocked+halt+latch-home keep>blocked+latch-home reset>reset-wanted+reset+excuse+latch-home "
-		"stay>blocked+latch-home silence>silent+take-over+latch-home "
-		"silence-moving>silent-moving+take-over+latch-home home-answered>home-begins "
-		"home-unanswered>home-failed+latch-home end-home>free+latch-home",
+		("halt>blocked+halt+latch-home keep>blocked+latch-home reset>reset-wanted+reset+excuse+latch-home "
+		 "stay>blocked+latch-home silence>silent+take-over+latch-home "
+		 "silence-moving>silent-moving+take-over+latch-home home-answered>home-begins "
+		 "home-unanswered>home-failed+latch-home end-home>free+latch-home"),
 	[DRV_ACTUATOR_HOME_BEGINS] =
-		"halt>blocked+halt+latch-home keep>blocked+latch-home reset>reset-wanted+reset+excuse+latch-home "
-		"stay>blocked+latch-home silence>silent+take-over+latch-home "
-		"silence-moving>silent-moving+take-over+latch-home word-free>home-runs word-home-long>home-still "
-		"end-home>free+latch-home",
+		("halt>blocked+halt+latch-home keep>blocked+latch-home reset>reset-wanted+reset+excuse+latch-home "
+		 "stay>blocked+latch-home silence>silent+take-over+latch-home "
+		 "silence-moving>silent-moving+take-over+latch-home word-free>home-runs word-home-long>home-still "
+		 "end-home>free+latch-home"),
 	[DRV_ACTUATOR_HOME_RUNS] =
-		"halt>blocked+halt+latch-home keep>blocked+latch-home reset>reset-wanted+reset+excuse+latch-home "
-		"stay>blocked+latch-home silence>silent+take-over+latch-home "
-		"silence-moving>silent-moving+take-over+latch-home word-free>home-runs word-home>home-still "
-		"word-home-long>home-still end-home>free+latch-home",
+		("halt>blocked+halt+latch-home keep>blocked+latch-home reset>reset-wanted+reset+excuse+latch-home "
+		 "stay>blocked+latch-home silence>silent+take-over+latch-home "
+		 "silence-moving>silent-moving+take-over+latch-home word-free>home-runs word-home>home-still "
+		 "word-home-long>home-still end-home>free+latch-home"),
 	[DRV_ACTUATOR_HOME_STILL] =
-		"halt>blocked+halt+latch-home keep>blocked+latch-home reset>reset-wanted+reset+excuse+latch-home "
-		"stay>blocked+latch-home silence>silent+take-over+latch-home "
-		"silence-moving>silent-moving+take-over+latch-home word-free>home-runs word-home-long>home-done "
-		"end-home>free+latch-home",
+		("halt>blocked+halt+latch-home keep>blocked+latch-home reset>reset-wanted+reset+excuse+latch-home "
+		 "stay>blocked+latch-home silence>silent+take-over+latch-home "
+		 "silence-moving>silent-moving+take-over+latch-home word-free>home-runs word-home-long>home-done "
+		 "end-home>free+latch-home"),
 	[DRV_ACTUATOR_HOME_DONE] =
-		"halt>blocked+halt+latch-home keep>blocked+latch-home reset>reset-wanted+reset+excuse+latch-home "
-		"stay>blocked+latch-home silence>silent+take-over+latch-home "
-		"silence-moving>silent-moving+take-over+latch-home end-home>free+end-home",
-	[DRV_ACTUATOR_HOME_FAILED] = "halt>blocked+halt keep>blocked reset>reset-wanted+reset+excuse stay>blocked "
-				     "silence>silent+take-over silence-moving>silent-moving+take-over end-home>free",
+		("halt>blocked+halt+latch-home keep>blocked+latch-home reset>reset-wanted+reset+excuse+latch-home "
+		 "stay>blocked+latch-home silence>silent+take-over+latch-home "
+		 "silence-moving>silent-moving+take-over+latch-home end-home>free+end-home"),
+	[DRV_ACTUATOR_HOME_FAILED] = ("halt>blocked+halt keep>blocked reset>reset-wanted+reset+excuse stay>blocked "
+				      "silence>silent+take-over silence-moving>silent-moving+take-over end-home>free"),
 };
 
 static void describe(enum drv_actuator_state state, char text[2048])
