@@ -8,6 +8,8 @@
 set -eu -o pipefail
 . test/attacks/lib.sh
 
+status_names_operator() { [[ $(as operator achctl status) == *"estop, epoch 1, by uid ${uids[operator]}: "* ]]; }
+
 # He calls himself root; events name him by his user id.
 test_an_operator_looks_and_stops() {
 	robot_up
@@ -15,7 +17,7 @@ test_an_operator_looks_and_stops() {
 	[[ $(as operator achctl --json status || true) == *'"robot":"bench"'* ]]
 	as operator ach echo --last "${p}waist-state" >/dev/null
 	raises operator
-	[[ $(as operator achctl status) == *"estop, epoch 1, by uid ${uids[operator]}: "* ]]
+	lib_until status_names_operator
 	[ "$(count "by uid ${uids[operator]}: operator pressed the button")" -ge 1 ]
 }
 
