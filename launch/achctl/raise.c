@@ -94,6 +94,7 @@ static void look_at_drivers(struct raise *r)
 		if (!judged_driver(&r->estop, one, name, sizeof(name)) || judged_is_gone(one, name, r->begun_ns))
 			continue;
 		r->drivers++;
+		r->shown |= one->header.t_publish_ns > r->begun_ns;
 		if (one->common.level < r->level && len < sizeof(r->behind))
 			len += (size_t)snprintf(r->behind + len, sizeof(r->behind) - len, "%s%s", len ? ", " : "",
 						name);
@@ -119,7 +120,7 @@ bool raise_step(struct raise *r, int64_t now_ns)
 	go_on_asking(r);
 	put(r, now_ns);
 	look_at_drivers(r);
-	return !*r->behind && (r->drivers || r->put || r->answered);
+	return !*r->behind && (r->shown || r->put || r->answered);
 }
 
 bool raise_is_hopeless(const struct raise *r)

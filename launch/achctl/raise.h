@@ -6,7 +6,9 @@
  *	raise_end(&r);
  *
  * $ENDPLATE_PREFIX and $ENDPLATE_RUN are those of the robot whenever one of these is called.  Raised means that every
- * driver's state shows the level: a channel that is gone, condemned or garbage has the same effect as a raise.
+ * driver's state shows the level: a channel that is gone, condemned or garbage has the same effect as a raise.  If
+ * nothing could be put and achstart did not answer, a driver must have published since: the last states of drivers that
+ * were killed prove nothing, and the next achstart would not know of the raise.
  */
 #ifndef LAUNCH_ACHCTL_RAISE_H
 #define LAUNCH_ACHCTL_RAISE_H
@@ -25,6 +27,7 @@ struct raise {
 	bool put;		/* on a channel, or one is condemned */
 	bool answered;		/* achstart has raised */
 	size_t drivers;		/* that are there */
+	bool shown;		/* one of them has published since, so it is alive */
 	char behind[200];	/* names of those that do not show it; "": all do */
 	struct ctl_lines lines; /* what is wrong with the channels */
 

@@ -139,4 +139,12 @@ test_auto_does_not_override_a_stop_during_the_start() {
 	level_is estop
 }
 
+# Nothing is left that could remember it.
+test_a_raise_is_not_reported_by_dead_drivers() {
+	robot_up
+	kill_all
+	as robot ach rm "${p}estop" "${p}estop-b"
+	lib_matches 111 '*NOT RAISED*' as operator achctl estop
+}
+
 lib_functions "$folder/log" "${1:-}"
