@@ -38,7 +38,7 @@ struct drv {
 	uint32_t incarnation;
 
 	/* declared */
-	struct line lines[MSG_BUSES];
+	struct line *lines; /* of the buses there are: each takes 200 kB, and all is locked */
 	unsigned int lines_n;
 	struct {
 		unsigned int line, row;

@@ -22,6 +22,7 @@ void tearDown(void)
 
 /* ---- the set ---- */
 
+static struct line lines[3];
 static struct drv drv;
 
 /* Joints 0 and 1 are a group on bus 0, joint 2 is one on bus 1, joint 3 hangs on none. */
@@ -30,6 +31,8 @@ static void make(void)
 	static const struct drv_driver driver = { .program = "faked" };
 
 	memset(&drv, 0, sizeof(drv));
+	memset(lines, 0, sizeof(lines));
+	drv.lines = lines;
 	drv.driver = &driver;
 	drv.report.port.type = msg_type_by_number(msg_event_number); /* events go nowhere */
 	drv.joints_n = JOINTS;

@@ -13,6 +13,7 @@
 #define NEVER INT64_MAX /* an age */
 #define UNTOUCHED 77
 
+static struct line lines[3];
 static struct drv drv;
 static int64_t now_ns;
 
@@ -40,6 +41,8 @@ void setUp(void)
 	static const struct drv_driver driver = { .program = "faked" };
 
 	memset(&drv, 0, sizeof(drv));
+	memset(lines, 0, sizeof(lines));
+	drv.lines = lines;
 	now_ns = NOW;
 	drv.driver = &driver;
 	drv.up = drv.ref_there = true;
