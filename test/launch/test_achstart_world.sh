@@ -10,14 +10,17 @@ export ENDPLATE_PREFIX=wld$$-
 unset NOTIFY_SOCKET
 
 # Daemons outlive their achstart: what is left of a test is killed by what achstart keeps.
-cleanup() {
+lib_left() {
 	local state
-	jobs -p | xargs -r kill -TERM 2>/dev/null || true
-	wait 2>/dev/null || true
 	for state in "$folder"/*/state/*; do
 		[ ! -f "$state" ] || awk '$1 == "pid" { print $2 }' "$state" | xargs -r kill -KILL 2>/dev/null || true
 	done
 	rm -f /dev/shm/ach{shm,bell}-"wld$$"*
+}
+cleanup() {
+	jobs -p | xargs -r kill -TERM 2>/dev/null || true
+	wait 2>/dev/null || true
+	lib_left
 	rm -rf "$folder"
 }
 trap cleanup EXIT

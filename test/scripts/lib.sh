@@ -87,6 +87,7 @@ lib_functions() {
 		else
 			lib_failures=$((lib_failures + 1))
 			echo "$0:$test:FAIL: $(cat "$lib_log")"
+			! declare -F lib_left >/dev/null || lib_left # of the script: ends what the test has left behind
 		fi
 	done
 	lib_end || exit 1
