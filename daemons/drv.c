@@ -571,6 +571,24 @@ static int run(struct drv *drv, struct error_sink *errors)
 	return status ? EXIT_WORLD : 0;
 }
 
+static int declare_and_run(struct drv *drv, struct error_sink *errors)
+{
+	int status = EXIT_WORLD;
+
+	drv->lines = calloc(drv->setup.buses_n + 1, sizeof(*drv->lines)); /* there may be none */
+	if (drv->lines)
+		status = drv_declare(drv, errors);
+	else
+		error_add(errors, "%s", strerror(ENOMEM));
+	if (!status && drv_joints_check(drv, errors))
+		status = EXIT_WRONG;
+	if (!status && drv->setup.frames)
+		drv_frames_print(drv);
+	else if (!status && !drv->setup.check)
+		status = run(drv, errors);
+	return status;
+}
+
 int drv_main(const struct drv_driver *driver, int argc, char **argv)
 {
 	struct drv *drv = calloc(1, sizeof(*drv));
@@ -587,13 +605,7 @@ int drv_main(const struct drv_driver *driver, int argc, char **argv)
 		who.instance = drv->setup.name;
 		drv->driver = driver;
 		drv->self = drv->setup.self;
-		status = drv_declare(drv, &errors);
-		if (!status && drv_joints_check(drv, &errors))
-			status = EXIT_WRONG;
-		if (!status && drv->setup.frames)
-			drv_frames_print(drv);
-		else if (!status && !drv->setup.check)
-			status = run(drv, &errors);
+		status = declare_and_run(drv, &errors);
 	}
 	drv_close(drv);
 	free(drv);

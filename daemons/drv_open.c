@@ -39,11 +39,6 @@ int drv_declare(struct drv *drv, struct error_sink *errors)
 	const enum msg_number ref = drv->driver->ref;
 	int bus;
 
-	drv->lines = calloc(drv->setup.buses_n + 1, sizeof(*drv->lines)); /* a driver may have no bus */
-	if (!drv->lines) {
-		error_add(errors, "%s", strerror(ENOMEM));
-		return EXIT_WORLD;
-	}
 	drv->lines_n = drv->setup.buses_n;
 	for (unsigned int i = 0; i < drv->lines_n; i++) {
 		drv->lines[i].setup = &drv->setup.buses[i];
