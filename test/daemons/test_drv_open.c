@@ -634,11 +634,13 @@ static void an_existing_channel_is_used(void)
 	msg_init(&state, msg_type_by_number(msg_joint_state_number));
 	state.header.incarnation = 41;
 	TEST_ASSERT_EQUAL(0, boot_id_read(state.common.boot));
+	state.common.latches = MSG_LATCH_HOMING_ABORTED; /* it is of this boot, so it counts */
 	drv_lib_make("arm-state", 200, sizeof(state));
 	drv_lib_put("arm-state", &state, sizeof(state));
 	TEST_ASSERT_EQUAL(0, drv_lib_run(10, ""));
 	TEST_ASSERT_EQUAL(42, drv_lib_last()->header.incarnation);
 	TEST_ASSERT_EQUAL(6, drv_lib_seq("arm-state"));
+	TEST_ASSERT_EQUAL(MSG_LATCH_HOMING_ABORTED, drv_lib_last()->common.latches);
 }
 
 /* Of others than ours nothing is believed. */
@@ -652,9 +654,13 @@ static void incarnations_begin_at_one(void)
 
 static void at_first_it_is_starting_and_stopped(void)
 {
+	uint64_t boot[2];
+
 	TEST_ASSERT_EQUAL(0, drv_lib_run(10, ""));
 	TEST_ASSERT_EQUAL(1, drv_lib.firsts_n);
 	TEST_ASSERT_EQUAL(MSG_LIFE_STARTING, drv_lib.first.common.lifecycle);
+	TEST_ASSERT_EQUAL(0, boot_id_read(boot));
+	TEST_ASSERT_EQUAL_MEMORY(boot, drv_lib.first.common.boot, sizeof(boot));
 	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, drv_lib.first.common.level);
 	TEST_ASSERT_EQUAL(MSG_FLAG_PARTIAL, drv_lib.first.header.flags);
 }
