@@ -64,12 +64,6 @@ static int load(struct sim *sim, const struct robot_device *device, const void *
 
 /* ---- what it says ---- */
 
-static void start(void *state, int64_t t_ns)
-{
-	(void)state;
-	(void)t_ns;
-}
-
 static void reply(struct force_gauge *g, const struct frame *asked, int64_t t_ns, int error, int32_t value)
 {
 	struct frame f = { .id = REPLY_ID + g->node, .len = error ? 3 : 6, .data = { asked->data[0], asked->data[1] } };
@@ -152,18 +146,6 @@ static bool send(void *state, int64_t now_ns, struct frame *f)
 	return true;
 }
 
-static void advance(void *state, int64_t t_ns)
-{
-	(void)state;
-	(void)t_ns;
-}
-
-static bool has_power(const void *state)
-{
-	(void)state;
-	return true;
-}
-
 /* ---- on command ---- */
 
 static int fault(void *state, const char *word, bool clear, int64_t t_ns, struct sim_text *answer)
@@ -197,17 +179,9 @@ static int push(void *state, double torque_nm, int64_t duration_ns, int64_t t_ns
 	return -EINVAL;
 }
 
-static void say_line(void *to, const char *line)
-{
-	sim_say(to, "error %s", line);
-}
-
 static int set(void *state, const char *assignment, struct sim_text *answer)
 {
-	struct settings settings = { .rows = rows, .values = state };
-	struct error_sink errors = { say_line, answer, 0 };
-
-	return settings_assign(&settings, "set", assignment, &errors);
+	return sim_assign(rows, state, assignment, answer);
 }
 
 static void report(void *state, int64_t t_ns, struct sim_text *to)
@@ -226,12 +200,9 @@ const struct sim_kind force_gauge_kind = {
 	.no_ref = true,
 	.rows = rows,
 	.load = load,
-	.start = start,
 	.frame = frame,
 	.next_ns = next_ns,
 	.send = send,
-	.advance = advance,
-	.has_power = has_power,
 	.fault = fault,
 	.push = push,
 	.set = set,

@@ -116,15 +116,8 @@ static int push(void *state, double torque_nm, int64_t duration_ns, int64_t t_ns
 	return 0;
 }
 
-static void say_line(void *to, const char *line)
-{
-	sim_say(to, "error %s", line);
-}
-
 static int set(void *state, const char *assignment, struct sim_text *answer)
 {
-	struct settings settings = { .rows = pcube_rows, .values = &of(state)->settings };
-	struct error_sink errors = { say_line, answer, 0 };
 	char key[32];
 
 	snprintf(key, sizeof(key), "%.*s", (int)strcspn(assignment, "="), assignment);
@@ -133,7 +126,7 @@ static int set(void *state, const char *assignment, struct sim_text *answer)
 			sim_say(answer, "error %s: is set in the robot file, not while it runs", key);
 			return -EINVAL;
 		}
-	return settings_assign(&settings, "set", assignment, &errors);
+	return sim_assign(pcube_rows, &of(state)->settings, assignment, answer);
 }
 
 static void say_state(struct sim_text *to, uint32_t state)

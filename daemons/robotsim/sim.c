@@ -26,6 +26,19 @@ void sim_say(struct sim_text *to, const char *fmt, ...)
 		to->len = to->max - 1;
 }
 
+static void say_line(void *to, const char *line)
+{
+	sim_say(to, "error %s", line);
+}
+
+int sim_assign(const struct settings_row *rows, void *values, const char *assignment, struct sim_text *answer)
+{
+	struct settings settings = { .rows = rows, .values = values };
+	struct error_sink errors = { say_line, answer, 0 };
+
+	return settings_assign(&settings, "set", assignment, &errors);
+}
+
 const struct sim_kind *sim_kind(const struct robot_device *device)
 {
 	for (const struct sim_kind *const *kind = sim_kinds; *kind; kind++)

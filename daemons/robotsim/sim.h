@@ -48,6 +48,8 @@ struct sim_text {
 	size_t len, max;
 };
 void sim_say(struct sim_text *to, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* KEY=VALUE into values, by these rows.  0, or -EINVAL with the reason in answer. */
+int sim_assign(const struct settings_row *rows, void *values, const char *assignment, struct sim_text *answer);
 
 struct sim;
 
@@ -64,12 +66,12 @@ struct sim_kind {
 		    struct error_sink *errors);
 
 	/* The rest gets the unit's state.  Nothing here blocks, prints or allocates. */
-	void (*start)(void *state, int64_t t_ns);
+	void (*start)(void *state, int64_t t_ns); /* may be NULL */
 	void (*frame)(void *state, const struct frame *frame, int64_t t_ns);
 	int64_t (*next_ns)(const void *state);				/* when it has something to send; CLOCK_NEVER */
 	bool (*send)(void *state, int64_t now_ns, struct frame *frame); /* the next that is due */
-	void (*advance)(void *state, int64_t t_ns);			/* nothing will come from before t_ns */
-	bool (*has_power)(const void *state);				/* does its controller acknowledge? */
+	void (*advance)(void *state, int64_t t_ns); /* nothing will come from before t_ns; may be NULL */
+	bool (*has_power)(const void *state);	    /* does its controller acknowledge?  NULL: always */
 
 	/* On command.  0, or -EINVAL and the words that there are, or what is wrong, in answer. */
 	int (*fault)(void *state, const char *word, bool clear, int64_t t_ns, struct sim_text *answer);

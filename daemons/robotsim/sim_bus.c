@@ -33,9 +33,14 @@ static int open_bus(struct sim_unit *unit, struct error_sink *errors)
 	return bus_open(&unit->bus, unit->bus_name, &options, errors);
 }
 
+static bool has_power(const struct sim_unit *unit)
+{
+	return !unit->kind->has_power || unit->kind->has_power(unit->state);
+}
+
 void sim_connect(struct sim_unit *unit)
 {
-	const bool wanted = !unit->cut && unit->kind->has_power(unit->state);
+	const bool wanted = !unit->cut && has_power(unit);
 	struct error_sink nobody = { 0 };
 
 	if (wanted && !unit->bus) {
@@ -57,8 +62,9 @@ int sim_open(struct sim *sim, struct error_sink *errors)
 
 		snprintf(unit->bus_name, sizeof(unit->bus_name), is_wire(unit) ? "%s@%s" : "%s", unit->on->interface,
 			 unit->name);
-		unit->kind->start(unit->state, now_ns);
-		if (!unit->kind->has_power(unit->state))
+		if (unit->kind->start)
+			unit->kind->start(unit->state, now_ns);
+		if (!has_power(unit))
 			continue;
 		r = open_bus(unit, errors);
 		if (r) {
@@ -153,7 +159,8 @@ void sim_beat(struct sim *sim, int64_t now_ns)
 	for (size_t i = 0; i < sim->units_n; i++) {
 		struct sim_unit *unit = &sim->units[i];
 
-		unit->kind->advance(unit->state, now_ns - BEHIND_NS);
+		if (unit->kind->advance)
+			unit->kind->advance(unit->state, now_ns - BEHIND_NS);
 		if (unit->bus && is_wire(unit) && bus_state(unit->bus) == BUS_OFF) {
 			bus_close(unit->bus); /* devices take themselves back from bus-off */
 			unit->bus = NULL;
@@ -168,7 +175,7 @@ bool sim_is_attached(const struct sim *sim, const struct sim_unit **missing)
 		const struct sim_unit *unit = &sim->units[i];
 
 		*missing = unit;
-		if (unit->bus ? bus_state(unit->bus) <= BUS_STOPPED : !unit->cut && unit->kind->has_power(unit->state))
+		if (unit->bus ? bus_state(unit->bus) <= BUS_STOPPED : !unit->cut && has_power(unit))
 			return false;
 	}
 	return true;

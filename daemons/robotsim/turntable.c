@@ -132,12 +132,6 @@ static bool send(void *state, int64_t now_ns, struct frame *f)
 	return !t->silent;
 }
 
-static bool has_power(const void *state)
-{
-	(void)state;
-	return true;
-}
-
 /* ---- on command ---- */
 
 static int fault(void *state, const char *word, bool clear, int64_t t_ns, struct sim_text *answer)
@@ -161,17 +155,9 @@ static int push(void *state, double torque_nm, int64_t duration_ns, int64_t t_ns
 	return -EINVAL;
 }
 
-static void say_line(void *to, const char *line)
-{
-	sim_say(to, "error %s", line);
-}
-
 static int set(void *state, const char *assignment, struct sim_text *answer)
 {
-	struct settings settings = { .rows = rows, .values = state };
-	struct error_sink errors = { say_line, answer, 0 };
-
-	return settings_assign(&settings, "set", assignment, &errors);
+	return sim_assign(rows, state, assignment, answer);
 }
 
 static void report(void *state, int64_t t_ns, struct sim_text *to)
@@ -194,7 +180,6 @@ const struct sim_kind turntable_kind = {
 	.next_ns = next_ns,
 	.send = send,
 	.advance = advance,
-	.has_power = has_power,
 	.fault = fault,
 	.push = push,
 	.set = set,
