@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <limits.h>
 #include <linux/futex.h>
 #include <signal.h>
 #include <stdio.h>
@@ -254,10 +255,53 @@ static void die_with_parent(void)
 	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0); /* Yama would only let parents */
 }
 
+#ifdef __SANITIZE_ADDRESS__
+static bool sleeps(const char *task)
+{
+	char path[sizeof "/proc/self/task//stat" + NAME_MAX], state = '?';
+	FILE *f;
+
+	snprintf(path, sizeof path, "/proc/self/task/%s/stat", task);
+	f = fopen(path, "re");
+	if (!f)
+		return true; /* it has ended */
+	if (fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
+		state = '?';
+	fclose(f);
+	return state == 'S';
+}
+
+/* AddressSanitizer allocates where a thread begins, and fork copies the lock it holds meanwhile: the child's first
+ * allocation would wait for good.  A sleeping thread does not hold it.  Gives up on threads that never sleep. */
+static void wait_until_threads_sleep(void)
+{
+	char self[16];
+	bool all = false;
+
+	snprintf(self, sizeof self, "%d", (int)gettid());
+	for (int tries = 0; !all && tries < 1000; tries++) {
+		DIR *dir = opendir("/proc/self/task");
+
+		LIB_CHECK(dir);
+		all = true;
+		for (struct dirent *e = readdir(dir); e; e = readdir(dir))
+			all &= e->d_name[0] == '.' || !strcmp(e->d_name, self) || sleeps(e->d_name);
+		closedir(dir);
+		if (!all)
+			usleep(1000);
+	}
+}
+#else
+static void wait_until_threads_sleep(void)
+{
+}
+#endif
+
 pid_t lib_child(int (*body)(void *arg), void *arg)
 {
 	pid_t parent = getpid(), pid;
 
+	wait_until_threads_sleep();
 	fflush(NULL); /* or the child would print it again */
 	pid = fork();
 	LIB_CHECK(pid >= 0);
