@@ -66,11 +66,11 @@ CANTOOL_OBJECTS = $(filter-out $(CAN_MAINS),$(call object,can/tool/*.c))
 LIBSIM = $(BUILD)/libsim.a
 LIBDAEMONS = $(BUILD)/libdaemons.a
 LIBLAUNCH = $(BUILD)/liblaunch.a
-DAEMON_SOURCES = $(wildcard daemons/*.c daemons/*/*.c launch/*/*.c)
+DAEMON_SOURCES = $(wildcard daemons/*/*.c launch/*/*.c)
 DAEMON_MAINS := $(shell grep -l '^int main\>' $(DAEMON_SOURCES) /dev/null)
 DAEMON_SHARED = $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(DAEMON_MAINS),$(DAEMON_SOURCES)))
 SIM_OBJECTS = $(filter $(BUILD)/daemons/robotsim/%,$(DAEMON_SHARED))
-SETTINGS_OBJECTS = $(call object,daemons/setup_rows.c daemons/drv_tick_parse.c daemons/drv_ref_ramp.c \
+SETTINGS_OBJECTS = $(call object,daemons/drv/setup_rows.c daemons/drv/drv_tick_parse.c daemons/drv/drv_ref_ramp.c \
 	daemons/*/*_list.c)
 LAUNCH_OBJECTS = $(filter $(BUILD)/launch/%,$(DAEMON_SHARED))
 DAEMON_OBJECTS = $(filter-out $(SIM_OBJECTS) $(LAUNCH_OBJECTS),$(DAEMON_SHARED))

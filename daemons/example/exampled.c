@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <math.h>
 
-#include "daemons/drv.h"
+#include "daemons/drv/drv.h"
 #include "daemons/example/example.h"
 #include "daemons/example/exampled_settings.h"
 

@@ -1,7 +1,7 @@
 /* gauged.c: a sensor that is asked and then streams; hw-docs/write-a-driver.md walks through it. */
 #include <errno.h>
 
-#include "daemons/drv.h"
+#include "daemons/drv/drv.h"
 #include "daemons/gauge/gauge.h"
 #include "daemons/gauge/gauged_settings.h"
 

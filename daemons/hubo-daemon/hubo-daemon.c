@@ -3,7 +3,7 @@
  * In each cycle: the clock frames first, then what has become of the buses, then the message of the channel clock.  It
  * waits for nothing that others send, so a bus that is dead or away only loses its own frames.
  */
-#include "daemons/drv.h"
+#include "daemons/drv/drv.h"
 #include "daemons/hubo-daemon/cycle.h"
 #include "daemons/hubo-daemon/paced.h"
 

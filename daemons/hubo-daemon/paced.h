@@ -2,7 +2,7 @@
 #ifndef PACED_H
 #define PACED_H
 
-#include "daemons/drv.h"
+#include "daemons/drv/drv.h"
 #include "daemons/hubo-daemon/load.h"
 
 struct paced {

@@ -17,8 +17,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "daemons/drv.h"
-#include "daemons/drv_job.h"
+#include "daemons/drv/drv.h"
+#include "daemons/drv/drv_job.h"
 #include "daemons/pcio/pcio.h"
 #include "daemons/pcio/pciod_list.h"
 #include "daemons/pcio/pciod_module.h"

@@ -19,8 +19,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "daemons/drv.h"
-#include "daemons/drv_actuator.h"
+#include "daemons/drv/drv.h"
+#include "daemons/drv/drv_actuator.h"
 #include "daemons/pcio/pcio.h"
 
 /* ---- what is asked ---- */

@@ -9,7 +9,7 @@
 
 #include "config/nearest.h"
 #include "daemons/robotsim/kinds.h"
-#include "daemons/setup_rows.h"
+#include "daemons/drv/setup_rows.h"
 
 const struct sim_kind *const sim_kinds[] = { &pcube_kind, &turntable_kind, &force_gauge_kind, NULL };
 
@@ -47,7 +47,7 @@ const struct sim_kind *sim_kind(const struct robot_device *device)
 	return NULL;
 }
 
-/* As the driver reads them (daemons/setup.c); what the loop takes of them is only checked. */
+/* As the driver reads them (daemons/drv/setup.c); what the loop takes of them is only checked. */
 static int read_settings(const struct sim_kind *kind, const struct robot_device *device, void *values, void *of_loop,
 			 struct error_sink *errors)
 {

@@ -10,8 +10,8 @@
 
 #include "config/text.h"
 #include "launch/achctl/ctl.h"
-#include "launch/achstart/peer.h"
-#include "launch/achstart/terminal.h"
+#include "launch/common/peer.h"
+#include "launch/common/terminal.h"
 
 #define WIDTH_MIN 40
 #define WIDTH_USUAL 80

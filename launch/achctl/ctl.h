@@ -8,7 +8,7 @@
 
 #include "config/error.h"
 #include "config/run.h"
-#include "launch/achctl/which.h"
+#include "launch/common/which.h"
 
 /* Exit statuses; 0 is done. */
 #define CTL_NO 1      /* the answer is no: refused, not ready, not armed; of status: something is not as wanted */

@@ -4,11 +4,11 @@
 #include <unistd.h>
 
 #include "channels/clock.h"
-#include "launch/achctl/ask.h"
+#include "launch/common/ask.h"
 #include "launch/achctl/ctl_alone.h"
 #include "launch/achctl/judged.h"
-#include "launch/achstart/epoch.h"
-#include "launch/achstart/obeyed.h"
+#include "launch/common/epoch.h"
+#include "launch/common/obeyed.h"
 
 #define LOOK_NS 5000000
 #define QUIET_NS 30000000 /* a driver copies what it has read of estop-b to estop within this time */

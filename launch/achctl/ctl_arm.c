@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "channels/clock.h"
-#include "launch/achctl/ask.h"
+#include "launch/common/ask.h"
 #include "launch/achctl/ctl.h"
 #include "launch/achctl/ctl_alone.h"
 #include "launch/achctl/raise.h"

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "launch/achctl/ask.h"
+#include "launch/common/ask.h"
 #include "launch/achctl/ctl.h"
 #include "launch/achctl/ctl_daemon.h"
 #include "launch/achctl/view.h"

@@ -10,7 +10,7 @@
 #include "channels/clock.h"
 #include "launch/achctl/ctl.h"
 #include "launch/achctl/raise.h"
-#include "launch/achctl/which.h"
+#include "launch/common/which.h"
 
 struct all {
 	enum msg_level level;

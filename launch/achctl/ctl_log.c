@@ -9,8 +9,8 @@
 #include "config/text.h"
 #include "launch/achctl/ctl.h"
 #include "launch/achctl/tail.h"
-#include "launch/achstart/logs.h"
-#include "launch/achstart/terminal.h"
+#include "launch/common/logs.h"
+#include "launch/common/terminal.h"
 
 #define LOOK_NS 100000000
 #define STAMP 26 /* "2026-11-15 08:00:00.123456" */

@@ -3,12 +3,12 @@
 
 #include "config/nearest.h"
 #include "config/text.h"
-#include "launch/achctl/ask.h"
+#include "launch/common/ask.h"
 #include "launch/achctl/ctl.h"
 #include "launch/achctl/ctl_daemon.h"
 #include "launch/achctl/talk.h"
 #include "launch/achctl/view.h"
-#include "launch/achstart/request.h"
+#include "launch/common/request.h"
 
 static int find_verb(const struct ctl_line *line, const char *word, enum msg_verb *verb)
 {

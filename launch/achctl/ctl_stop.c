@@ -5,11 +5,11 @@
 #include <unistd.h>
 
 #include "config/text.h"
-#include "launch/achctl/ask.h"
+#include "launch/common/ask.h"
 #include "launch/achctl/ctl.h"
 #include "launch/achctl/ctl_daemon.h"
 #include "launch/achctl/tail.h"
-#include "launch/achstart/logs.h"
+#include "launch/common/logs.h"
 
 #define LOOK_NS 50000000
 

@@ -2,8 +2,8 @@
 #include "channels/ach_ring.h"
 #include "channels/clock.h"
 #include "launch/achctl/judged.h"
-#include "launch/achstart/folder.h"
-#include "launch/achstart/obeyed.h"
+#include "launch/common/folder.h"
+#include "launch/common/obeyed.h"
 
 #define SILENT_NS 1000000000
 

@@ -6,7 +6,7 @@
 #ifndef LAUNCH_ACHCTL_JUDGED_H
 #define LAUNCH_ACHCTL_JUDGED_H
 
-#include "daemons/estop.h"
+#include "daemons/estop/estop.h"
 #include "launch/achctl/chans.h"
 
 /* Opens the channels of $ENDPLATE_PREFIX, which belong to the owner of $RUN, or to this user if there is none.  0, or

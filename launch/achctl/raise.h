@@ -13,7 +13,7 @@
 #ifndef LAUNCH_ACHCTL_RAISE_H
 #define LAUNCH_ACHCTL_RAISE_H
 
-#include "launch/achctl/ask.h"
+#include "launch/common/ask.h"
 #include "launch/achctl/ctl.h"
 #include "launch/achctl/judged.h"
 

@@ -1,4 +1,4 @@
-/* tail.h: the last lines of a file that grows, and is renamed when it has grown too much (launch/achstart/logs.h).
+/* tail.h: the last lines of a file that grows, and is renamed when it has grown too much (launch/common/logs.h).
  *
  *	tail_open(&tail, path);
  *	tail_last(&tail, 100, print, to);

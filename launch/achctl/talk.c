@@ -8,12 +8,12 @@
 #include "channels/clock.h"
 #include "config/nearest.h"
 #include "config/text.h"
-#include "daemons/port.h"
-#include "launch/achctl/ask.h"
+#include "daemons/drv/port.h"
+#include "launch/common/ask.h"
 #include "launch/achctl/talk.h"
 #include "launch/achctl/view.h"
-#include "launch/achstart/pulse.h"
-#include "launch/achstart/request.h"
+#include "launch/common/pulse.h"
+#include "launch/common/request.h"
 
 #define LOOK_NS 100000000 /* how often to look whether a channel was replaced */
 

@@ -1,5 +1,5 @@
 /* talk.h: one request to a driver, and its answer: through achstart, which asks for the right; or, where none runs, by
- * the driver's channels (launch/achstart/request.h).
+ * the driver's channels (launch/common/request.h).
  * A motion does not end because nobody waits for its answer any more: who gives up, or is interrupted, is told.
  */
 #ifndef LAUNCH_ACHCTL_TALK_H

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "channels/clock.h"
-#include "launch/achctl/ask.h"
+#include "launch/common/ask.h"
 #include "launch/achctl/ctl.h"
 #include "launch/achctl/judged.h"
 #include "launch/achctl/top.h"

@@ -4,7 +4,7 @@
 
 #include "launch/achctl/ctl.h"
 #include "launch/achctl/view.h"
-#include "launch/achstart/terminal.h"
+#include "launch/common/terminal.h"
 
 enum kind { TEXT, WORD /* "" is null */, WHOLE, REAL, YES };
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "config/yaml.h"
-#include "daemons/estop.h"
+#include "daemons/estop/estop.h"
 #include "launch/achctl/chans.h"
 
 #define VIEW_NAME_MAX 32

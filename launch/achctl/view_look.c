@@ -12,7 +12,7 @@
 #include "launch/achctl/chans.h"
 #include "launch/achctl/judged.h"
 #include "launch/achctl/view.h"
-#include "launch/achstart/folder.h"
+#include "launch/common/folder.h"
 
 #define SILENT_MS 1000
 

@@ -7,7 +7,7 @@
 #include "channels/clock.h"
 #include "launch/achstart/arming.h"
 #include "launch/achstart/fit.h"
-#include "launch/achstart/obeyed.h"
+#include "launch/common/obeyed.h"
 #include "launch/achstart/supervise.h"
 
 #define QUIET_NS 30000000 /* a driver copies what it has read of estop-b to estop within this time */

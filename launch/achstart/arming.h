@@ -11,7 +11,7 @@
 #ifndef LAUNCH_ACHSTART_ARMING_H
 #define LAUNCH_ACHSTART_ARMING_H
 
-#include "daemons/estop.h"
+#include "daemons/estop/estop.h"
 
 struct supervisor;
 

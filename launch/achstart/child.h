@@ -12,8 +12,8 @@
 #include <sys/types.h>
 
 #include "config/error.h"
-#include "launch/achstart/folder.h"
-#include "launch/achstart/launch_file.h"
+#include "launch/common/folder.h"
+#include "launch/file/launch_file.h"
 
 struct child {
 	pid_t pid; /* 0: none */

@@ -15,7 +15,7 @@
 #include "launch/achstart/control_request.h"
 #include "launch/achstart/control_status.h"
 #include "launch/achstart/own.h"
-#include "launch/achstart/peer.h"
+#include "launch/common/peer.h"
 #include "config/utf8.h"
 
 #define LINE_MAX_BYTES 512

@@ -2,7 +2,7 @@
 #ifndef LAUNCH_ACHSTART_CONTROL_REQUEST_H
 #define LAUNCH_ACHSTART_CONTROL_REQUEST_H
 
-#include "launch/achstart/request.h"
+#include "launch/common/request.h"
 #include "launch/achstart/supervise.h"
 
 /* Words NAME VERB KEY VALUE, for the user of that name.  To be freed with control_request_close; NULL with a line. */

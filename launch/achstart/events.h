@@ -10,9 +10,9 @@
 
 #include "channels/msg/msg.h"
 #include "config/error.h"
-#include "daemons/port.h"
-#include "launch/achstart/logs.h"
-#include "launch/achstart/terminal.h"
+#include "daemons/drv/port.h"
+#include "launch/common/logs.h"
+#include "launch/common/terminal.h"
 #include "launch/achstart/watch_why.h"
 
 struct events {

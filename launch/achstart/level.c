@@ -8,7 +8,7 @@
 #include "channels/clock.h"
 #include "launch/achstart/fit.h"
 #include "launch/achstart/level.h"
-#include "launch/achstart/obeyed.h"
+#include "launch/common/obeyed.h"
 #include "launch/achstart/supervise.h"
 
 #define CREATE_EVERY_NS 1000000000   /* a channel that is removed, or condemned, again and again */

@@ -1,14 +1,14 @@
 /* level.h: the level of the e-stop, as achstart looks after it.
  *
- * Fifty times a second the channels are read and judged (daemons/estop.h), a raise of an operator is copied to the
- * channel that operators cannot write, and a channel that is missing or cannot be used is created again: every driver
- * is at estop then.  Each of these is reported once.
+ * Fifty times a second it reads and judges the channels (daemons/estop/estop.h), copies an operator's raise to the
+ * channel that operators cannot write, and creates a missing or unusable channel again: every driver is at estop then.
+ * It reports each of these once.
  */
 #ifndef LAUNCH_ACHSTART_LEVEL_H
 #define LAUNCH_ACHSTART_LEVEL_H
 
-#include "daemons/estop.h"
-#include "launch/achstart/epoch.h"
+#include "daemons/estop/estop.h"
+#include "launch/common/epoch.h"
 
 struct supervisor;
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "can/link.h"
-#include "launch/achstart/check.h"
+#include "launch/check/check.h"
 #include "launch/achstart/links.h"
 
 #define PAUSE_MIN_NS 50000000

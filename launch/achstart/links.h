@@ -11,8 +11,8 @@
 #define LAUNCH_ACHSTART_LINKS_H
 
 #include "launch/achstart/events.h"
-#include "launch/achstart/launch_file.h"
-#include "launch/achstart/pulse.h"
+#include "launch/file/launch_file.h"
+#include "launch/common/pulse.h"
 
 #define LINKS_MAX 32
 

@@ -5,7 +5,7 @@
 
 #include "config/run.h"
 #include "launch/achstart/control.h"
-#include "launch/achstart/folder.h"
+#include "launch/common/folder.h"
 #include "launch/achstart/mend.h"
 #include "launch/achstart/notice.h"
 

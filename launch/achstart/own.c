@@ -11,7 +11,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "daemons/port.h"
+#include "daemons/drv/port.h"
 #include "launch/achstart/own.h"
 
 #define PRIORITY_MAX 99

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "daemons/port.h"
-#include "launch/achstart/launch_file.h"
+#include "daemons/drv/port.h"
+#include "launch/file/launch_file.h"
 
 struct patrol {
 	struct patrol_channel {

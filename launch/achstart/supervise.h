@@ -7,10 +7,10 @@
 #define LAUNCH_ACHSTART_SUPERVISE_H
 
 #include "channels/notify.h"
-#include "daemons/estop.h"
+#include "daemons/estop/estop.h"
 #include "launch/achstart/arming.h"
 #include "launch/achstart/events.h"
-#include "launch/achstart/launch_file.h"
+#include "launch/file/launch_file.h"
 #include "launch/achstart/level.h"
 #include "launch/achstart/links.h"
 #include "launch/achstart/patrol.h"

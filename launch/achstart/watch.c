@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 
 #include "channels/clock.h"
-#include "daemons/drv_tick.h"
+#include "daemons/drv/drv_tick.h"
 #include "launch/achstart/mend.h"
 #include "launch/achstart/patrol.h"
 #include "launch/achstart/room.h"

@@ -3,12 +3,12 @@
 #define LAUNCH_ACHSTART_WATCH_H
 
 #include "launch/achstart/child.h"
-#include "launch/achstart/folder.h"
-#include "launch/achstart/launch_find.h"
-#include "launch/achstart/logs.h"
+#include "launch/common/folder.h"
+#include "launch/file/launch_find.h"
+#include "launch/common/logs.h"
 #include "launch/achstart/notice.h"
 #include "launch/achstart/policy.h"
-#include "launch/achstart/pulse.h"
+#include "launch/common/pulse.h"
 #include "launch/achstart/watch_why.h"
 
 struct supervisor;

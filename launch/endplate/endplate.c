@@ -8,7 +8,7 @@
 #include "channels/clock.h"
 #include "config/run.h"
 #include "config/text.h"
-#include "launch/achctl/which.h"
+#include "launch/common/which.h"
 #include "launch/endplate/endplate_inside.h"
 
 #define LOOK_NS 10000000 /* how often the file of a channel is looked at */

@@ -4,8 +4,8 @@
 
 #include "channels/clock.h"
 #include "config/text.h"
-#include "launch/achctl/ask.h"
-#include "launch/achstart/request.h"
+#include "launch/common/ask.h"
+#include "launch/common/request.h"
 #include "launch/endplate/endplate_inside.h"
 
 #define LOOK_NS 100000000 /* how often to look whether a channel was replaced */

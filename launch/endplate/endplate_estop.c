@@ -4,7 +4,7 @@
 
 #include "channels/ach_ring.h"
 #include "channels/clock.h"
-#include "launch/achstart/obeyed.h"
+#include "launch/common/obeyed.h"
 #include "launch/endplate/endplate_inside.h"
 
 /* Begins where the drivers are: with the lowering that their states say they obey. */

@@ -7,9 +7,9 @@
 
 #include "channels/ach.h"
 #include "config/error.h"
-#include "daemons/drv_ref.h"
-#include "daemons/estop.h"
-#include "daemons/port.h"
+#include "daemons/drv/drv_ref.h"
+#include "daemons/estop/estop.h"
+#include "daemons/drv/port.h"
 #include "launch/endplate/endplate.h"
 
 /* A channel that this process opens and never makes. */

@@ -3,7 +3,7 @@
 #ifndef ESTOP_TALK_H
 #define ESTOP_TALK_H
 
-#include "daemons/estop.h"
+#include "daemons/estop/estop.h"
 
 /* A message whose writer has read everything there is on both channels. */
 struct msg_estop estop_talk_message(enum msg_estop_kind kind, enum msg_level level);

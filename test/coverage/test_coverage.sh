@@ -47,9 +47,10 @@ $toy:4: never run: return -1;"
 toy_test 'toy_sign(-5) == -2 || toy_sign(1) == 2'
 lib_case "a test that fails" answers 1 "test/daemons/test_toy.c failed"
 lib_case "a file that is not there" answers 1 "daemons/toy/tow.c is not there" daemons/toy/tow.c
-echo 'int drv_a;' >"$tree/daemons/drv_toy.c"
-lib_case "a file without a test" answers 1 "daemons/drv_toy.c has no test: write test/daemons/test_drv_toy.c"
-printf 'int main(void)\n{\n}\n' >"$tree/daemons/drv_toy.c"
+mkdir "$tree/daemons/drv"
+echo 'int drv_a;' >"$tree/daemons/drv/drv_toy.c"
+lib_case "a file without a test" answers 1 "daemons/drv/drv_toy.c has no test: write test/daemons/test_drv_toy.c"
+printf 'int main(void)\n{\n}\n' >"$tree/daemons/drv/drv_toy.c"
 toy_test 'toy_sign(-5) == -1 && toy_sign(0) == 0'
 lib_case "a program is no codec" answers 0 "4 covered"
 rm "$tree/$toy"

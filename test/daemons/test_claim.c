@@ -10,7 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "daemons/claim.h"
+#include "daemons/drv/claim.h"
 #include "test/channels/lib.h"
 #include "unity.h"
 

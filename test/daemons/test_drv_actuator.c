@@ -4,7 +4,7 @@
 #include "unity.h"
 
 #include "channels/msg/types.h"
-#include "daemons/drv_actuator.h"
+#include "daemons/drv/drv_actuator.h"
 
 #define MS INT64_C(1000000)
 #define T (1000 * MS)

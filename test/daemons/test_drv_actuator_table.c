@@ -4,7 +4,7 @@
 
 #include "unity.h"
 
-#include "daemons/drv_actuator_table.h"
+#include "daemons/drv/drv_actuator_table.h"
 
 void setUp(void)
 {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "can/slots.h"
-#include "daemons/drv_ask.h"
+#include "daemons/drv/drv_ask.h"
 #include "unity.h"
 
 #define MS INT64_C(1000000)

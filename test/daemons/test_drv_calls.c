@@ -6,7 +6,7 @@
 
 #include "channels/ach.h"
 #include "channels/clock.h"
-#include "daemons/drv_inside.h"
+#include "daemons/drv/drv_inside.h"
 #include "test/daemons/test_drv_lib.h"
 #include "unity.h"
 
@@ -146,7 +146,7 @@ static int declare_too_much(struct drv *drv, struct error_sink *none)
 
 	errors = kept();
 	receive.bus = 1;
-	for (n = 0; n < LINE_RECEIVES_MAX; n++) /* those of the other bus come first */
+	for (n = 0; n < DRV_BUS_RECEIVES_MAX; n++) /* those of the other bus come first */
 		TEST_ASSERT_EQUAL(n + 2, drv_add_receive(drv, &receive, &errors));
 	TEST_ASSERT_EQUAL(-ENOSPC, drv_add_receive(drv, &receive, &errors));
 	TEST_ASSERT_EQUAL_STRING("more than 256 kinds of frames to receive on one bus", first_line);
@@ -223,7 +223,7 @@ static int plan_body(struct drv *drv, struct error_sink *errors)
 {
 	for (unsigned int bus = 0; bus < body->buses; bus++) {
 		static struct slots slots;
-		const struct line *line = &drv->lines[bus];
+		const struct drv_bus *line = &drv->lines[bus];
 
 		for (unsigned int board = 0; board < body->boards; board++)
 			plan_board(drv, bus, board);

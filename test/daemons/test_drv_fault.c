@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "channels/clock.h"
-#include "daemons/drv_inside.h"
+#include "daemons/drv/drv_inside.h"
 #include "test/daemons/test_drv_lib.h"
 #include "unity.h"
 
@@ -22,7 +22,7 @@ void tearDown(void)
 
 /* ---- the set ---- */
 
-static struct line lines[3];
+static struct drv_bus lines[3];
 static struct drv drv;
 
 /* Joints 0 and 1 are a group on bus 0, joint 2 is one on bus 1, joint 3 hangs on none. */
@@ -167,7 +167,7 @@ static void a_silent_row_takes_its_joint(void)
 	drv.lines[0].receives[0].silent = true;
 	TEST_ASSERT_EQUAL_STRING("..xx", faulty());
 	/* the second row of a bus, which counts once it is there; and a joint that is not */
-	drv.lines[1].receives[1] = (struct line_receive){ .silent = true, .joint = 1 };
+	drv.lines[1].receives[1] = (struct drv_bus_receive){ .silent = true, .joint = 1 };
 	TEST_ASSERT_EQUAL_STRING("..xx", faulty());
 	drv.lines[1].receives_n = 2;
 	TEST_ASSERT_EQUAL_STRING("xxxx", faulty());

@@ -4,7 +4,7 @@
 
 #include "unity.h"
 
-#include "daemons/drv_job.h"
+#include "daemons/drv/drv_job.h"
 
 static struct drv_job job;
 static struct drv_orders orders;

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "daemons/drv_inside.h"
+#include "daemons/drv/drv_inside.h"
 #include "unity.h"
 
 #define MS (int64_t)1000000
@@ -13,7 +13,7 @@
 #define NEVER INT64_MAX /* an age */
 #define UNTOUCHED 77
 
-static struct line lines[3];
+static struct drv_bus lines[3];
 static struct drv drv;
 static int64_t now_ns;
 

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "daemons/drv_inside.h"
+#include "daemons/drv/drv_inside.h"
 #include "test/daemons/test_drv_lib.h"
 #include "unity.h"
 

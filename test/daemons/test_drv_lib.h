@@ -12,7 +12,7 @@
 #ifndef TEST_DRV_LIB_H
 #define TEST_DRV_LIB_H
 
-#include "daemons/drv.h"
+#include "daemons/drv/drv.h"
 
 #define DRV_LIB_MS 1000000 /* ns */
 #define DRV_LIB_TICK_NS 5000000

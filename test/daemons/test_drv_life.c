@@ -3,7 +3,7 @@
 
 #include "unity.h"
 
-#include "daemons/drv_life.h"
+#include "daemons/drv/drv_life.h"
 
 #define STATES (MSG_LIFE_STOPPING + 1)
 

@@ -7,7 +7,7 @@
 
 #include "can/bus_backend.h"
 #include "channels/clock.h"
-#include "daemons/drv_inside.h"
+#include "daemons/drv/drv_inside.h"
 #include "test/daemons/test_drv_lib.h"
 #include "unity.h"
 

@@ -8,7 +8,7 @@
 
 #include "config/boot.h"
 #include "config/run.h"
-#include "daemons/drv_previous.h"
+#include "daemons/drv/drv_previous.h"
 #include "unity.h"
 
 #define ALL DRV_PREVIOUS_ALL

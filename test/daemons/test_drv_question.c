@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "channels/clock.h"
-#include "daemons/drv_inside.h"
+#include "daemons/drv/drv_inside.h"
 #include "test/daemons/test_drv_lib.h"
 #include "unity.h"
 

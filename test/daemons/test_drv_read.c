@@ -10,7 +10,7 @@
 #include "channels/ach.h"
 #include "channels/ach_ring.h"
 #include "channels/clock.h"
-#include "daemons/drv_inside.h"
+#include "daemons/drv/drv_inside.h"
 #include "test/channels/estop_talk.h"
 #include "test/daemons/test_drv_lib.h"
 #include "unity.h"

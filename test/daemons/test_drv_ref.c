@@ -6,7 +6,7 @@
 
 #include "unity.h"
 
-#include "daemons/drv_ref.h"
+#include "daemons/drv/drv_ref.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 #define NOW 1000000000000

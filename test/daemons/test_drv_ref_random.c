@@ -11,7 +11,7 @@
 
 #include "unity.h"
 
-#include "daemons/drv_ref.h"
+#include "daemons/drv/drv_ref.h"
 
 #define SLACK_RAD 2e-12
 #define SHARE 1e-13

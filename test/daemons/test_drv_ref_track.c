@@ -4,7 +4,7 @@
 
 #include "unity.h"
 
-#include "daemons/drv_ref.h"
+#include "daemons/drv/drv_ref.h"
 
 static struct drv_ref_track drive;
 static struct drv_ref_joint joint;

@@ -4,7 +4,7 @@
 
 #include "unity.h"
 
-#include "daemons/drv_request.h"
+#include "daemons/drv/drv_request.h"
 
 static struct drv_request r;
 static struct msg_reply reply;

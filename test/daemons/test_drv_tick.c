@@ -3,7 +3,7 @@
 
 #include "unity.h"
 
-#include "daemons/drv_tick.h"
+#include "daemons/drv/drv_tick.h"
 
 #define MS INT64_C(1000000)
 #define P (10 * MS)	  /* of the ticks */

@@ -4,7 +4,7 @@
 #include "unity.h"
 
 #include "can/frame.h"
-#include "daemons/drv_tick.h"
+#include "daemons/drv/drv_tick.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 #define MS INT64_C(1000000)

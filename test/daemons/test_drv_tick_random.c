@@ -5,7 +5,7 @@
 
 #include "unity.h"
 
-#include "daemons/drv_tick.h"
+#include "daemons/drv/drv_tick.h"
 
 #define US INT64_C(1000)
 #define MS INT64_C(1000000)

@@ -14,7 +14,7 @@
 #include "channels/ach_ring.h"
 #include "channels/clock.h"
 #include "config/boot.h"
-#include "daemons/estop.h"
+#include "daemons/estop/estop.h"
 #include "test/channels/lib.h"
 #include "unity.h"
 

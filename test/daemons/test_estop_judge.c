@@ -25,7 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemons/estop_judge.h"
+#include "daemons/estop/estop_judge.h"
 #include "unity.h"
 
 #define ROOM 16

@@ -1,8 +1,8 @@
 /* The e-stop against a world that raises, arms, dies, replays, removes and scribbles at random.
  *
- * Three drivers and achstart share the judgement of daemons/estop_judge.c; persons arm, operators raise and scribble in
- * estop-b, writers are stopped inside put, channels are removed, drivers are killed before they publish and before they
- * ratify, states are lost.  What must hold, in every look of every driver:
+ * Three drivers and achstart share the judgement of daemons/estop/estop_judge.c.  People arm, operators raise and
+ * scribble in estop-b, writers stop inside put, channels are removed, drivers are killed before they publish and before
+ * they ratify, states are lost.  What must hold whenever a driver reads the channels:
  *	I1  no level below that of a raise which the person who armed had not seen; each raise acts at least once
  *	I2  only achstart's own lowering, of these two channels, is obeyed; a copy of it never
  *	I4  an arm that was refused, or that a raise came before, never takes effect
@@ -19,7 +19,7 @@
 
 #include "unity.h"
 
-#include "daemons/estop_judge.h"
+#include "daemons/estop/estop_judge.h"
 
 #define RING 4
 #define DRIVERS 3

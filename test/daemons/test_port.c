@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "channels/ach_ring.h"
-#include "daemons/port.h"
+#include "daemons/drv/port.h"
 #include "test/channels/lib.h"
 #include "unity.h"
 

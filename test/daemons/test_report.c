@@ -6,7 +6,7 @@
 
 #include "unity.h"
 
-#include "daemons/report.h"
+#include "daemons/drv/report.h"
 
 #define S INT64_C(1000000000)
 #define MS INT64_C(1000000)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemons/drv_ref.h"
+#include "daemons/drv/drv_ref.h"
 
 #define NOW 1000000000
 #define AHEAD 50000000

@@ -20,9 +20,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "daemons/estop.h"
-#include "launch/achstart/folder.h"
-#include "launch/achstart/pulse.h"
+#include "daemons/estop/estop.h"
+#include "launch/common/folder.h"
+#include "launch/common/pulse.h"
 
 enum rig_name { RIG_CANWIRE, RIG_ROBOTSIM, RIG_CLOCK, RIG_WAIST, RIG_NAMES }; /* of launch/robot.launch */
 extern const char *const rig_names[RIG_NAMES];

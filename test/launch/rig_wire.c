@@ -6,7 +6,7 @@
 
 #include "can/bus.h"
 #include "channels/clock.h"
-#include "daemons/port.h"
+#include "daemons/drv/port.h"
 #include "test/launch/rig.h"
 
 /* hw-docs/powercube.md: module 15 is told by 0EF, all of them by 100. */

@@ -11,7 +11,7 @@
 #include "channels/clock.h"
 #include "launch/achctl/chans.h"
 #include "launch/achctl/view.h"
-#include "launch/achstart/pulse.h"
+#include "launch/common/pulse.h"
 
 #define SECOND 1000000000
 #define START (100 * (int64_t)SECOND)

@@ -10,7 +10,7 @@
 
 #include "channels/clock.h"
 #include "launch/achctl/judged.h"
-#include "launch/achstart/peer.h"
+#include "launch/common/peer.h"
 #include "test/launch/rig.h"
 
 #define SOON_NS 60000000000

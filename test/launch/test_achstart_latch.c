@@ -6,7 +6,7 @@
 
 #include "unity.h"
 
-#include "daemons/port.h"
+#include "daemons/drv/port.h"
 #include "test/launch/rig.h"
 
 void setUp(void)

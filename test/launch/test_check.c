@@ -10,8 +10,8 @@
 #include "unity.h"
 
 #include "can/bits.h"
-#include "launch/achstart/check.h"
-#include "launch/achstart/check_run.h"
+#include "launch/check/check.h"
+#include "launch/check/check_run.h"
 #include "test/launch/launch_lib.h"
 
 #define FRAMES(...) "echo '{\"driver\": \"x\", \"name\": \"x\", \"frames\": [" __VA_ARGS__ "]}'\n"

@@ -10,7 +10,7 @@
 
 #include "unity.h"
 
-#include "launch/achstart/launch_file.h"
+#include "launch/file/launch_file.h"
 #include "test/launch/launch_lib.h"
 
 #define FILES_MIN 80

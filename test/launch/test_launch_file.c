@@ -9,8 +9,8 @@
 
 #include "unity.h"
 
-#include "launch/achstart/launch_file.h"
-#include "launch/achstart/launch_find.h"
+#include "launch/file/launch_file.h"
+#include "launch/file/launch_find.h"
 #include "test/launch/launch_lib.h"
 
 #define MS INT64_C(1000000)

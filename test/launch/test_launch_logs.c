@@ -9,7 +9,7 @@
 #include "unity.h"
 
 #include "config/run.h"
-#include "launch/achstart/logs.h"
+#include "launch/common/logs.h"
 #include "test/launch/launch_lib.h"
 #include "test/launch/rig.h"
 

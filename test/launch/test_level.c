@@ -12,7 +12,7 @@
 
 #include "channels/clock.h"
 #include "launch/achctl/judged.h"
-#include "launch/achstart/obeyed.h"
+#include "launch/common/obeyed.h"
 #include "launch/achstart/supervise.h"
 #include "test/launch/rig.h"
 

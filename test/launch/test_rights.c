@@ -10,7 +10,7 @@
 
 #include "unity.h"
 
-#include "launch/achstart/peer.h"
+#include "launch/common/peer.h"
 #include "test/launch/launch_lib.h"
 
 #define NONE ((gid_t)-1)

@@ -11,7 +11,7 @@
 
 #include "unity.h"
 
-#include "launch/achstart/terminal.h"
+#include "launch/common/terminal.h"
 
 #define OTHER 7100
 

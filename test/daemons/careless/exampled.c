@@ -1,6 +1,6 @@
 /* exampled.c: a driver of the example turntable that ignores its orders: from the first tick on it wants to turn, armed
  * or not.  What it puts on the wire is what the loop lets out. */
-#include "daemons/drv.h"
+#include "daemons/drv/drv.h"
 
 #define ID_STATE 0x191
 #define ID_TURN 0x211

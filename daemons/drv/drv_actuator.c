@@ -1,0 +1,335 @@
+/* drv_actuator.c: what every driver of a joint has to get right. */
+#include "daemons/drv/drv_actuator.h"
+
+#include <string.h>
+
+#include "channels/msg/types.h"
+
+#define REST_NS 1000000000	 /* one that was halted comes to rest before it is reset, if it does within so long */
+#define HOME_STILL_NS 100000000	 /* homed and standing for so long is at home: it may move once more, to zero */
+#define HOME_BEGIN_NS 1000000000 /* one that shows no motion was there already */
+
+/* ---- how it is ---- */
+
+bool drv_actuator_silent(const struct drv_actuator *a)
+{
+	return drv_actuator_state_silent(a->state);
+}
+
+bool drv_actuator_known(const struct drv_actuator *a)
+{
+	return a->state != DRV_ACTUATOR_UNKNOWN && !drv_actuator_silent(a);
+}
+
+bool drv_actuator_blocked(const struct drv_actuator *a)
+{
+	return a->word.halted || a->word.fault;
+}
+
+bool drv_actuator_resetting(const struct drv_actuator *a)
+{
+	return drv_actuator_state_resets(a->state) || a->reset_asked;
+}
+
+bool drv_actuator_homing(const struct drv_actuator *a)
+{
+	return drv_actuator_state_homes(a->state);
+}
+
+bool drv_actuator_lost(const struct drv_actuator *a)
+{
+	return a->zero == DRV_ACTUATOR_ZERO_LOST;
+}
+
+bool drv_actuator_explained(const struct drv_actuator *a)
+{
+	return drv_actuator_resetting(a) || (a->excuse_ns && a->word.excusable);
+}
+
+/* It was told to halt, and no word tells yet whether it did. */
+static bool halt_open(const struct drv_actuator *a)
+{
+	return a->halt_ns && a->asked_ns <= a->halt_ns;
+}
+
+/* ---- what happens ---- */
+
+static void take_over(struct drv_actuator *a)
+{
+	a->reset_failed = false;
+	memset(&a->found, 0, sizeof(a->found));
+	a->ours_ns = a->ours_ns ? 1 : 0; /* a halt of before the take-over */
+	a->clear_ns = 0;
+	a->reset_asked = false;
+	a->excused_ns = 0;
+	a->from_rest = false;
+	a->was_excused = false;
+}
+
+void drv_actuator_init(struct drv_actuator *a, const struct drv_actuator_before *before, int64_t confirm_ns,
+		       int64_t now_ns)
+{
+	memset(a, 0, sizeof(*a));
+	a->state = DRV_ACTUATOR_UNKNOWN;
+	if (before->known)
+		a->zero = before->homed ? DRV_ACTUATOR_ZERO_HOMED : DRV_ACTUATOR_ZERO_NOT_HOMED;
+	a->ours_ns = before->halted_by_us;
+	a->latches = before->latches;
+	a->state_ns = now_ns;
+	a->confirm_ns = confirm_ns;
+	drv_actuator_excuse(a, now_ns); /* no driver was there before */
+}
+
+void drv_actuator_excuse(struct drv_actuator *a, int64_t t_ns)
+{
+	a->excuse_ns = t_ns;
+}
+
+void drv_actuator_halted(struct drv_actuator *a, int64_t t_ns)
+{
+	a->halt_ns = t_ns;
+}
+
+static void keep_books(struct drv_actuator *a, uint32_t actions)
+{
+	if (actions & DRV_ACTUATOR_DO_TAKE_OVER)
+		take_over(a);
+	if (actions & DRV_ACTUATOR_DO_EXCUSE && !a->reset_asked && a->word.excusable) {
+		a->excused_ns = a->excuse_ns;
+		a->excuse_ns = 0;
+	}
+	if (actions & DRV_ACTUATOR_DO_GIVE_BACK && a->excused_ns && !a->excuse_ns)
+		a->excuse_ns = a->excused_ns;
+	if (actions & DRV_ACTUATOR_DO_FAIL_RESET)
+		a->reset_failed = true;
+	if (actions & DRV_ACTUATOR_DO_END_RESET) {
+		a->ours_ns = 0;
+		a->was_excused |= a->excused_ns != 0;
+	}
+	if (actions & (DRV_ACTUATOR_DO_GIVE_BACK | DRV_ACTUATOR_DO_FAIL_RESET | DRV_ACTUATOR_DO_END_RESET |
+		       DRV_ACTUATOR_DO_DROP_RESET))
+		a->excused_ns = 0;
+	if (actions & (DRV_ACTUATOR_DO_FAIL_RESET | DRV_ACTUATOR_DO_END_RESET | DRV_ACTUATOR_DO_DROP_RESET))
+		a->reset_asked = false;
+	if (actions & DRV_ACTUATOR_DO_LATCH_HOME)
+		a->latches |= MSG_LATCH_HOMING_ABORTED;
+	if (actions & DRV_ACTUATOR_DO_END_HOME)
+		a->latches &= ~(uint32_t)(MSG_LATCH_POSITION_UNKNOWN | MSG_LATCH_HOMING_ABORTED);
+}
+
+uint32_t drv_actuator_event(struct drv_actuator *a, enum drv_actuator_event event, int64_t t_ns)
+{
+	const struct drv_actuator_row *row = drv_actuator_row(a->state, event);
+
+	if (!row)
+		return 0;
+	if (row->next != DRV_ACTUATOR_SAME && row->next != a->state) {
+		a->state = row->next;
+		a->state_ns = t_ns;
+	}
+	keep_books(a, row->actions);
+	if (event == DRV_ACTUATOR_ON_HOME_PUT)
+		a->zero = DRV_ACTUATOR_ZERO_NOT_HOMED;
+	return row->actions;
+}
+
+uint32_t drv_actuator_silence(struct drv_actuator *a, int64_t now_ns)
+{
+	const bool moves = drv_actuator_known(a) && a->word.moving;
+
+	return drv_actuator_event(a, moves ? DRV_ACTUATOR_ON_SILENCE_MOVING : DRV_ACTUATOR_ON_SILENCE, now_ns);
+}
+
+/* ---- a word ---- */
+
+/* It was halted before any halt of ours can have reached it, and not by the driver before. */
+static bool halted_by_other(const struct drv_actuator *a)
+{
+	return a->word.halted && !(a->ours_ns && a->asked_ns >= a->ours_ns);
+}
+
+/* The first word since it was taken over; of a device of which nothing is known, what the word does not disprove is
+ * latched. */
+static void find(struct drv_actuator *a)
+{
+	const bool nothing_known = a->zero == DRV_ACTUATOR_ZERO_UNKNOWN;
+
+	a->found = a->word;
+	if ((!a->word.fault || nothing_known) && halted_by_other(a)) /* a fault halts, too */
+		a->latches |= MSG_LATCH_HALTED_BY_OTHER;
+	if (!nothing_known)
+		return;
+	if (!a->word.homed)
+		a->latches |= MSG_LATCH_POSITION_UNKNOWN | MSG_LATCH_HOMING_ABORTED;
+	if (a->word.fault)
+		a->latches |= MSG_LATCH_WAITS_FOR_PERSON;
+	a->zero = DRV_ACTUATOR_ZERO_NOT_HOMED;
+}
+
+static enum drv_actuator_event word_event(const struct drv_actuator *a, int64_t t_ns)
+{
+	const int64_t in_state_ns = t_ns - a->state_ns;
+
+	if (drv_actuator_blocked(a))
+		return DRV_ACTUATOR_ON_WORD_BLOCKED;
+	if (!a->word.homed || a->word.moving)
+		return DRV_ACTUATOR_ON_WORD_FREE;
+	if (a->state == DRV_ACTUATOR_HOME_STILL ? in_state_ns >= HOME_STILL_NS : in_state_ns > HOME_BEGIN_NS)
+		return DRV_ACTUATOR_ON_WORD_HOME_LONG;
+	return DRV_ACTUATOR_ON_WORD_HOME;
+}
+
+uint32_t drv_actuator_word(struct drv_actuator *a, const struct drv_actuator_word *word, int64_t asked_ns, int64_t t_ns)
+{
+	uint32_t actions = 0;
+
+	if (a->zero == DRV_ACTUATOR_ZERO_HOMED && !word->homed && !drv_actuator_homing(a)) {
+		a->zero = DRV_ACTUATOR_ZERO_LOST;
+		actions = drv_actuator_event(a, DRV_ACTUATOR_ON_POWER_LOST, t_ns);
+	}
+	a->word = *word;
+	a->asked_ns = asked_ns;
+	if (a->state == DRV_ACTUATOR_UNKNOWN)
+		find(a);
+	/* What halts it from now on is not our halt, which it did not obey or has been reset from. */
+	if (asked_ns > a->halt_ns && !word->halted && !drv_actuator_resetting(a))
+		a->ours_ns = 0;
+	/* While it homes, a late answer may still tell of before. */
+	if (word->homed && !drv_actuator_homing(a))
+		a->zero = DRV_ACTUATOR_ZERO_HOMED;
+	/* What our absence did shows at once; what comes later has another cause. */
+	if (!word->unfed && asked_ns - a->excuse_ns > a->confirm_ns)
+		a->excuse_ns = 0;
+	/* A reset whose answer did not come in time has done its work all the same. */
+	if (!drv_actuator_blocked(a))
+		a->reset_failed = false;
+	else if (a->reset_failed && asked_ns > a->state_ns)
+		a->latches |= MSG_LATCH_WAITS_FOR_PERSON;
+	/* An answer of before it got into its state tells nothing of that. */
+	if (a->state == DRV_ACTUATOR_UNKNOWN || asked_ns > a->state_ns)
+		actions |= drv_actuator_event(a, word_event(a, t_ns), t_ns);
+	return actions;
+}
+
+/* ---- a tick ---- */
+
+/* May this driver reset it by itself? */
+static bool resettable(const struct drv_actuator *a, const struct drv_actuator_wish *wish)
+{
+	if (!wish->resets || !wish->resettable || a->reset_failed)
+		return false;
+	if (a->excuse_ns && a->word.excusable)
+		return true;
+	return a->word.halted && !a->word.fault && a->ours_ns && (wish->stands || wish->now_ns - a->halt_ns > REST_NS);
+}
+
+/* May its reset begin, or go on?  A halt ends one that no person has asked for. */
+static bool may_reset(const struct drv_actuator *a, const struct drv_actuator_wish *wish)
+{
+	if (!drv_actuator_resetting(a))
+		return resettable(a, wish);
+	if (a->reset_asked || wish->resets)
+		return true;
+	/* What was put is waited for, but not while it moves. */
+	return a->state != DRV_ACTUATOR_RESET_WANTED && !wish->halt && (drv_actuator_blocked(a) || wish->stands);
+}
+
+static enum drv_actuator_event reset_event(const struct drv_actuator *a, int64_t now_ns)
+{
+	if (a->state == DRV_ACTUATOR_RESET_CHECK && now_ns - a->state_ns > a->confirm_ns)
+		return DRV_ACTUATOR_ON_UNCONFIRMED;
+	return drv_actuator_blocked(a) ? DRV_ACTUATOR_ON_RESET : DRV_ACTUATOR_ON_FREED;
+}
+
+static enum drv_actuator_event free_event(const struct drv_actuator *a, const struct drv_actuator_wish *wish)
+{
+	if (wish->jumped && a->state == DRV_ACTUATOR_DRIVEN)
+		return wish->stands ? DRV_ACTUATOR_ON_JUMPED : DRV_ACTUATOR_ON_JUMPED_MOVING;
+	if (!wish->drive)
+		return wish->stands ? DRV_ACTUATOR_ON_REST : DRV_ACTUATOR_ON_BRAKE;
+	return wish->stands || wish->following ? DRV_ACTUATOR_ON_DRIVE : DRV_ACTUATOR_ON_DRIVE_MOVING;
+}
+
+static enum drv_actuator_event tick_event(const struct drv_actuator *a, const struct drv_actuator_wish *wish)
+{
+	/* To a device that answers, the first frames are questions. */
+	if (!drv_actuator_known(a))
+		return wish->halt && (drv_actuator_silent(a) || wish->now_ns > a->state_ns) ? DRV_ACTUATOR_ON_HALT
+											    : DRV_ACTUATOR_ON_WAIT;
+	if (may_reset(a, wish))
+		return reset_event(a, wish->now_ns);
+	if (wish->halt)
+		return a->word.halted ? DRV_ACTUATOR_ON_KEEP : DRV_ACTUATOR_ON_HALT;
+	if (halt_open(a) || drv_actuator_blocked(a))
+		return DRV_ACTUATOR_ON_STAY;
+	return free_event(a, wish);
+}
+
+/* Halted by us, as far as is known, and not yet free again. */
+static bool stopped(const struct drv_actuator *a)
+{
+	return halt_open(a) || (a->ours_ns && (a->word.halted || drv_actuator_resetting(a)));
+}
+
+static bool from_rest(const struct drv_actuator *a, enum drv_actuator_state before, enum drv_actuator_event event,
+		      uint32_t actions)
+{
+	if (actions & DRV_ACTUATOR_DO_BRAKE)
+		return true;
+	if (a->state == DRV_ACTUATOR_FREE && event == DRV_ACTUATOR_ON_REST)
+		return a->from_rest && before != DRV_ACTUATOR_DRIVEN;
+	return a->state != DRV_ACTUATOR_DRIVEN && !drv_actuator_silent(a) && stopped(a);
+}
+
+uint32_t drv_actuator_tick(struct drv_actuator *a, const struct drv_actuator_wish *wish)
+{
+	const enum drv_actuator_state before = a->state;
+	const enum drv_actuator_event event = tick_event(a, wish);
+	const uint32_t actions = drv_actuator_event(a, event, wish->now_ns);
+
+	if (actions & DRV_ACTUATOR_DO_HALT) {
+		a->ours_ns = a->ours_ns ? a->ours_ns : wish->now_ns;
+		a->halt_ns = wish->now_ns + DRV_ACTUATOR_HALT_DEADLINE_NS;
+	}
+	a->from_rest = from_rest(a, before, event, actions);
+	return actions;
+}
+
+/* ---- latches ---- */
+
+void drv_actuator_latch(struct drv_actuator *a, bool well, bool wrong)
+{
+	if (!drv_actuator_known(a))
+		return;
+	if (a->clear_ns && a->asked_ns > a->clear_ns && !drv_actuator_resetting(a) && !a->reset_failed && well) {
+		a->clear_ns = 0;
+		a->latches = 0;
+	}
+	if (wrong)
+		a->latches |= MSG_LATCH_WAITS_FOR_PERSON;
+	if (drv_actuator_lost(a))
+		a->latches |= MSG_LATCH_POSITION_UNKNOWN;
+	if (drv_actuator_explained(a))
+		return;
+	if (a->word.fault)
+		a->latches |= MSG_LATCH_WAITS_FOR_PERSON;
+	else if (a->word.halted && !a->ours_ns)
+		a->latches |= MSG_LATCH_HALTED_BY_OTHER;
+}
+
+bool drv_actuator_clearable(const struct drv_actuator *a)
+{
+	return a->word.fault || a->reset_failed || drv_actuator_lost(a) || a->latches ||
+	       (a->word.halted && !a->ours_ns);
+}
+
+void drv_actuator_clear(struct drv_actuator *a, bool wrong, int64_t now_ns)
+{
+	/* One that we halted is reset when the level allows it. */
+	const bool halted = a->word.halted && (!a->ours_ns || wrong || a->reset_failed);
+
+	a->reset_failed = false;
+	a->zero = DRV_ACTUATOR_ZERO_NOT_HOMED;
+	a->clear_ns = now_ns;
+	a->reset_asked = drv_actuator_resetting(a) || a->word.fault || halted;
+}

@@ -1,0 +1,121 @@
+/* drv_actuator.h: what every driver of a joint has to get right: taking it over, halts, resets, homing, latches.
+ *
+ *	drv_actuator_init(&a, &before, confirm_ns, now_ns);
+ *	actions = drv_actuator_word(&a, &word, asked_ns, t_ns);	the device says how it is
+ *	actions = drv_actuator_tick(&a, &wish);			once a tick: what to tell it
+ *	if (actions & DRV_ACTUATOR_DO_HALT)
+ *		...
+ *	drv_actuator_event(&a, DRV_ACTUATOR_ON_RESET_PUT, now_ns);	what became of it
+ *
+ * The states, and what follows from which event, are in drv_actuator_table.c.  Here are the questions that the events
+ * depend on: is it halted by this driver, or by another program; does our absence explain its fault; has it lost its
+ * zero; has it confirmed what a person asked for.
+ *
+ * The driver knows the device: how a word is read, how a halt is sent, when a joint is verified.  A word counts for
+ * what was done before it was asked for; of a device that reports by itself, asked_ns is when the frame was on the
+ * wire.  After DRV_ACTUATOR_DO_TAKE_OVER, whichever function returns it, nothing that was known of the device holds.
+ *
+ * Pure.  Times are nanoseconds of CLOCK_MONOTONIC, and greater than 0.
+ */
+#ifndef DRV_ACTUATOR_H
+#define DRV_ACTUATOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "daemons/drv/drv_actuator_table.h"
+
+#define DRV_ACTUATOR_HALT_DEADLINE_NS 20000000 /* a halt that has not left by then leaves no more */
+
+/* How the device says it is. */
+struct drv_actuator_word {
+	bool halted;	/* it does not move before a reset */
+	bool fault;	/* of any kind */
+	bool unfed;	/* among them: it was not fed, or heard nothing, for too long */
+	bool excusable; /* unfed, and no other fault */
+	bool homed;	/* it knows where it is */
+	bool moving;
+};
+
+enum drv_actuator_zero {
+	DRV_ACTUATOR_ZERO_UNKNOWN,   /* no driver before has left a state: the first word decides */
+	DRV_ACTUATOR_ZERO_NOT_HOMED, /* and need not be: it never was, or a person has asked for something else */
+	DRV_ACTUATOR_ZERO_HOMED,
+	DRV_ACTUATOR_ZERO_LOST, /* it was homed, and is not: it lost its power, and where it is */
+};
+
+struct drv_actuator {
+	enum drv_actuator_state state;
+	int64_t state_ns; /* since when */
+	struct drv_actuator_word word;
+	int64_t asked_ns;		/* when it was asked for */
+	struct drv_actuator_word found; /* the first one since it was taken over */
+	int64_t confirm_ns;		/* as given to drv_actuator_init */
+
+	enum drv_actuator_zero zero;
+	uint32_t latches;  /* enum msg_latch: what only a person ends */
+	int64_t clear_ns;  /* when a person asked to end them; 0: none did, or a word has confirmed it */
+	bool reset_asked;  /* by a person, and not done yet */
+	bool reset_failed; /* the last one did not help, or was not answered */
+	bool was_excused;  /* a fault that our absence explains was reset; the driver reports it, and sets this back */
+	int64_t excuse_ns, excused_ns; /* our absence, which ended then; and that which the reset under way is for */
+	int64_t ours_ns; /* a word that was asked for from then on and says halted tells of our halt; 0: of another's */
+	int64_t halt_ns; /* the last halt: when it was on the wire, or at the latest */
+	bool from_rest;	 /* it was told to stop, and not driven since: it begins at velocity 0 */
+};
+
+struct drv_actuator_before { /* what the driver before has left */
+	bool known;	     /* the last word is */
+	bool homed, halted_by_us;
+	uint32_t latches; /* of all its joints */
+};
+/* confirm_ns: a reset that no word has confirmed for so long did not help. */
+void drv_actuator_init(struct drv_actuator *a, const struct drv_actuator_before *before, int64_t confirm_ns,
+		       int64_t now_ns);
+
+/* Something of the table happened.  Returns the actions, DRV_ACTUATOR_DO_. */
+uint32_t drv_actuator_event(struct drv_actuator *a, enum drv_actuator_event event, int64_t t_ns);
+/* A word came. */
+uint32_t drv_actuator_word(struct drv_actuator *a, const struct drv_actuator_word *word, int64_t asked_ns,
+			   int64_t t_ns);
+/* It has not answered for too long. */
+uint32_t drv_actuator_silence(struct drv_actuator *a, int64_t now_ns);
+/* A halt was on the wire. */
+void drv_actuator_halted(struct drv_actuator *a, int64_t t_ns);
+/* We were away for so long that an excusable fault is our own doing. */
+void drv_actuator_excuse(struct drv_actuator *a, int64_t t_ns);
+
+struct drv_actuator_wish { /* of a tick */
+	int64_t now_ns;
+	bool halt;	 /* it has to be halted */
+	bool resets;	 /* it may be reset if this driver halted it, or a fault is excused */
+	bool resettable; /* the device is known well enough for that */
+	bool stands;	 /* as measured */
+	bool jumped;	 /* it is where it cannot have got to since it was last driven */
+	bool drive;	 /* there is a command, and it may be driven */
+	bool following;	 /* the command follows a reference */
+};
+/* from_rest is for drv_not_driven, as long as it is not driven. */
+uint32_t drv_actuator_tick(struct drv_actuator *a, const struct drv_actuator_wish *wish);
+
+/* ---- how it is ---- */
+
+bool drv_actuator_silent(const struct drv_actuator *a);
+bool drv_actuator_known(const struct drv_actuator *a);	   /* neither silent nor unknown */
+bool drv_actuator_blocked(const struct drv_actuator *a);   /* halted, or a fault */
+bool drv_actuator_resetting(const struct drv_actuator *a); /* or about to be, as a person has asked */
+bool drv_actuator_homing(const struct drv_actuator *a);
+bool drv_actuator_lost(const struct drv_actuator *a); /* where it is */
+/* A reset is under way, or due as soon as one is allowed: its fault, or its halt, is not worth a word. */
+bool drv_actuator_explained(const struct drv_actuator *a);
+
+/* ---- latches ---- */
+
+/* Once a tick, after everything was heard.  well: verified, and nothing is wrong that the table does not know of;
+ * wrong: something is that a person has to look at. */
+void drv_actuator_latch(struct drv_actuator *a, bool well, bool wrong);
+/* A person asks to end what is latched: it ends when a word confirms it.  wrong: as above, cleared with it. */
+void drv_actuator_clear(struct drv_actuator *a, bool wrong, int64_t now_ns);
+bool drv_actuator_clearable(const struct drv_actuator *a); /* is there anything to clear? */
+
+#endif

@@ -1,0 +1,80 @@
+/* line.h: one bus of a driver: what may be sent on it, what is wanted of it, and how it is.
+ *
+ * Rows are declared first ((drv_bus_add_send, drv_bus_receive), then it is opened; there is no other way to send.
+ */
+#ifndef DAEMONS_DRV_DRV_BUS_H
+#define DAEMONS_DRV_DRV_BUS_H
+
+#include "can/slots_bus.h"
+#include "channels/msg/msg.h"
+#include "daemons/drv/drv.h"
+#include "daemons/drv/setup.h"
+
+/* Rows of one bus.  A Hubo with all of its 26 boards on one bus: 19 of 6 kinds (encoder, its second half, status,
+ * current, parameters, info) and 7 sensors of 3, 135.  CANopen: 32 drives of 7 kinds (4 PDOs, SDO, emergency,
+ * heartbeat), 224.  The kernel has 512 filters, of which the identifiers sent need one each. */
+#define DRV_BUS_RECEIVES_MAX 256
+
+struct drv_bus_receive {
+	struct drv_receive row;
+	unsigned int number; /* as the driver knows it */
+	int64_t due_ns;	     /* of one with a period: when it is missing; 0: none has come yet */
+	int64_t heard_ns;    /* 0: never */
+	bool silent;
+	unsigned int joint; /* that is in fault with it, from 1; 0: the device */
+};
+
+struct drv_bus {
+	const struct setup_bus *setup;
+	struct drv *drv; /* whose it is */
+	struct bus *bus;
+	struct slots slots;
+	struct slots_bus pump;
+	bool watched; /* everything is wanted, by the row watch */
+	struct drv_bus_receive watch;
+	bool ended;	/* a log that is over */
+	bool quiet;	/* nothing has come since it was last read */
+	bool real;	/* something may move */
+	bool can_reset; /* somebody here may reset its link */
+	bool no_echo_told;
+	bool tick_wanted; /* the frame that the loop ticks on, the robot's clock or another */
+	uint32_t tick_id;
+
+	struct drv_send sends[SLOTS_ROWS_MAX];
+	struct slots_row rows[SLOTS_ROWS_MAX];
+	unsigned int send_numbers[SLOTS_ROWS_MAX]; /* as the driver knows them */
+	unsigned int sends_n;
+	bool moves;		     /* a row does */
+	bool joints;		     /* some hang on it, and fail with it */
+	bool moving[SLOTS_ROWS_MAX]; /* what was last put into the row moves, and may still wait */
+	struct drv_bus_receive receives[DRV_BUS_RECEIVES_MAX];
+	unsigned int receives_n;
+	uint16_t first[FRAME_STD_MASK + 1]; /* row that takes an 11-bit data frame, from 1; 0: none does */
+
+	uint64_t odd, missing;
+	struct bus_filter filters[DRV_BUS_RECEIVES_MAX + 1];
+	uint32_t send_ids[SLOTS_ROWS_MAX];
+};
+
+/* The row's number on this line, or -ENOSPC. */
+int drv_bus_add_send(struct drv_bus *line, const struct drv_send *send, unsigned int number);
+int drv_bus_add_receive(struct drv_bus *line, const struct drv_receive *receive, unsigned int number);
+
+/* A bus that is absent or down is attached to when it appears.  0, or the exit status, 100 or 111, with a line. */
+int drv_bus_open(struct drv_bus *line, int64_t now_ns, struct error_sink *errors);
+void drv_bus_close(struct drv_bus *line);
+
+/* The row that takes this frame, by its identifier and its length; NULL: none.  Counts what is odd and what comes by
+ * its rate. */
+struct drv_bus_receive *drv_bus_takes(struct drv_bus *line, const struct bus_frame *got);
+bool drv_bus_is_silent(const struct drv_bus *line); /* a row that belongs to no joint is */
+bool drv_bus_heard(const struct drv_bus *line);	    /* every row that is watched for silence, once at least */
+/* The first row that is silent; NULL: none.  What was never heard is silent since_ns. */
+const struct drv_bus_receive *drv_bus_silent(struct drv_bus *line, int64_t since_ns, int64_t now_ns);
+/* Frames with a period that did not come. */
+void drv_bus_count_missing(struct drv_bus *line, int64_t now_ns);
+
+bool drv_bus_is_dead(const struct drv_bus *line);
+void drv_bus_fill(const struct drv_bus *line, struct msg_bus *to); /* its part of the common block */
+
+#endif

@@ -1,0 +1,143 @@
+/* drv_fault.c: what is wrong with a device, as a set: of all of it, or of single joints and their groups.
+ *
+ * One joint that fails takes its group with it, unless the setting joint_fault_alone says no; the others go on.  A bus
+ * that is dead, and a row that is silent, take the joints that hang on them, or the device if no joint does.  When the
+ * last joint has failed, the device has.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "channels/clock.h"
+#include "daemons/drv/drv_inside.h"
+
+/* ---- declaring ---- */
+
+void drv_joint_group(struct drv *drv, unsigned int joint, unsigned int group)
+{
+	drv->joint_groups[joint] = group;
+}
+
+void drv_joint_bus(struct drv *drv, unsigned int joint, unsigned int bus)
+{
+	drv->joint_buses[joint] = bus + 1;
+	drv->lines[bus].joints = true;
+}
+
+void drv_row_joint(struct drv *drv, unsigned int row, unsigned int joint)
+{
+	drv->lines[drv->receives[row].line].receives[drv->receives[row].row].joint = joint + 1;
+}
+
+/* ---- the set ---- */
+
+static unsigned int find(const struct drv *drv, unsigned int joint, const char *code)
+{
+	unsigned int i = 0;
+
+	while (i < drv->faults_n && (drv->faults[i].joint != joint || strcmp(drv->faults[i].code, code) != 0))
+		i++;
+	return i;
+}
+
+/* One that finds no room counts for the device, until any other is over. */
+void drv_fault(struct drv *drv, unsigned int joint, const char *code, const char *fmt, ...)
+{
+	char name[MSG_NAME_SIZE];
+	va_list args;
+
+	snprintf(name, sizeof(name), "%s", code);
+	if (find(drv, joint, name) < drv->faults_n || drv->faults_full)
+		return;
+	if (drv->faults_n == DRV_FAULTS_MAX) {
+		drv->faults_full = true;
+	} else {
+		drv->faults[drv->faults_n].joint = joint;
+		memcpy(drv->faults[drv->faults_n++].code, name, sizeof(name));
+	}
+	va_start(args, fmt);
+	report_event(&drv->report, clock_now_ns(), MSG_SEVERITY_ERROR, name, fmt, args);
+	va_end(args);
+}
+
+void drv_well(struct drv *drv, unsigned int joint, const char *code)
+{
+	char last[MSG_NAME_SIZE];
+	unsigned int over = 0;
+
+	for (unsigned int i = drv->faults_n; i-- > 0;) {
+		if (drv->faults[i].joint != joint || (code && strncmp(drv->faults[i].code, code, MSG_NAME_SIZE - 1)))
+			continue;
+		if (!over++)
+			memcpy(last, drv->faults[i].code, sizeof(last));
+		drv->faults[i] = drv->faults[--drv->faults_n];
+	}
+	if (!over)
+		return;
+	drv->faults_full = false;
+	if (over > 1)
+		drv_event(drv, MSG_SEVERITY_INFO, "well", "%s and %u more are over", last, over - 1);
+	else
+		drv_event(drv, MSG_SEVERITY_INFO, "well", "%s is over", last);
+}
+
+bool drv_fault_is_told(const struct drv *drv, const char *code)
+{
+	for (unsigned int i = 0; i < drv->faults_n; i++)
+		if (!strcmp(drv->faults[i].code, code))
+			return true;
+	return false;
+}
+
+/* ---- what follows from it ---- */
+
+static bool drv_bus_takes_device(const struct drv *drv, const struct drv_bus *line)
+{
+	return !line->joints && !drv->driver->outlives_buses && drv_bus_is_dead(line);
+}
+
+const char *drv_fault_device(const struct drv *drv)
+{
+	for (unsigned int i = 0; i < drv->faults_n; i++)
+		if (drv->faults[i].joint == DRV_ALL)
+			return drv->faults[i].code;
+	if (drv->faults_full)
+		return "too many faults";
+	for (unsigned int i = 0; i < drv->lines_n; i++) {
+		if (drv_bus_takes_device(drv, &drv->lines[i]))
+			return "its bus is dead";
+		if (drv_bus_is_silent(&drv->lines[i]))
+			return "it is silent";
+	}
+	for (unsigned int i = 0; i < drv->joints_n; i++)
+		if (!drv->joint_faulty[i])
+			return NULL;
+	if (!drv->joints_n)
+		return NULL;
+	return drv->faults_n ? drv->faults[0].code : "its bus is dead, or silent";
+}
+
+/* failed begins as false; failed[0] is the device's, for rows that belong to no joint. */
+static void find_failed(const struct drv *drv, bool failed[1 + MSG_JOINTS])
+{
+	for (unsigned int i = 0; i < drv->faults_n; i++)
+		if (drv->faults[i].joint < drv->joints_n)
+			failed[1 + drv->faults[i].joint] = true;
+	for (unsigned int i = 0; i < drv->joints_n && !drv->driver->outlives_buses; i++)
+		if (drv->joint_buses[i])
+			failed[1 + i] |= drv_bus_is_dead(&drv->lines[drv->joint_buses[i] - 1]);
+	for (unsigned int l = 0; l < drv->lines_n; l++)
+		for (unsigned int r = 0; r < drv->lines[l].receives_n; r++)
+			failed[drv->lines[l].receives[r].joint] |= drv->lines[l].receives[r].silent;
+}
+
+void drv_fault_spread(struct drv *drv)
+{
+	bool all[1 + MSG_JOINTS] = { false }, *failed = all + 1;
+
+	find_failed(drv, all);
+	memcpy(drv->joint_faulty, failed, drv->joints_n * sizeof(*failed));
+	for (unsigned int i = 0; i < drv->joints_n && !drv->setup.alone; i++)
+		for (unsigned int j = 0; j < drv->joints_n && failed[i]; j++)
+			drv->joint_faulty[j] |= drv->joint_groups[j] == drv->joint_groups[i];
+}

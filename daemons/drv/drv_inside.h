@@ -1,0 +1,225 @@
+/* drv_inside.h: what the loop's own files share: drv.c, drv_open.c, drv_read.c, drv_calls.c, drv_joints.c,
+ * drv_frames.c. */
+#ifndef DRV_INSIDE_H
+#define DRV_INSIDE_H
+
+#include "channels/hist.h"
+#include "channels/notify.h"
+#include "daemons/drv/drv.h"
+#include "daemons/drv/drv_life.h"
+#include "daemons/drv/drv_message.h"
+#include "daemons/drv/drv_previous.h"
+#include "daemons/drv/drv_ref.h"
+#include "daemons/drv/drv_request.h"
+#include "daemons/drv/drv_tick.h"
+#include "daemons/estop/estop.h"
+#include "daemons/drv/drv_bus.h"
+#include "daemons/drv/port.h"
+#include "daemons/drv/report.h"
+#include "daemons/drv/setup.h"
+
+/* All that the buses have room for.  An eight-bus Krang in one process sends 8 x 156 kinds. */
+#define DRV_SENDS_MAX (MSG_BUSES * SLOTS_ROWS_MAX)
+#define DRV_RECEIVES_MAX (MSG_BUSES * (DRV_BUS_RECEIVES_MAX + 1))
+#define DRV_OUTPUTS_MAX 16 /* a Hubo: 4 force/torque sensors, 2 tilt sensors, 3 IMUs, power */
+#define DRV_CLAIMS_MAX 16  /* 8 buses, and as many more; launch/check/check_claims.h counts on it */
+#define DRV_FAULTS_MAX 64
+
+/* What woke the loop. */
+#define DRV_WAKE_SIGNAL 0
+#define DRV_WAKE_BELL 1
+#define DRV_WAKE_REMOVAL 2
+#define DRV_WAKE_LINE 3 /* the first of them */
+
+struct drv {
+	struct setup setup;
+	const struct drv_driver *driver;
+	void *self;
+	uint32_t incarnation;
+
+	/* declared */
+	struct drv_bus *lines; /* of the buses there are: each takes 200 kB, and all is locked */
+	unsigned int lines_n;
+	struct {
+		unsigned int line, row;
+	} sends[DRV_SENDS_MAX];
+	unsigned int sends_n;
+	struct {
+		unsigned int line;
+		int row; /* of the line; -1: everything else */
+	} receives[DRV_RECEIVES_MAX];
+	unsigned int receives_n;
+	char joints[MSG_JOINTS][MSG_NAME_SIZE];
+	unsigned int joints_n;
+	struct {
+		char channel[PORT_NAME_MAX];
+		enum msg_number type;
+	} outputs[DRV_OUTPUTS_MAX];
+	unsigned int outputs_n;
+	struct {
+		unsigned int line;
+		char what[MSG_NAME_SIZE];
+	} claims[DRV_CLAIMS_MAX];
+	unsigned int claims_n;
+
+	struct drv_ask asks; /* questions and their requests: drv_question.c */
+
+	int claim_fds[DRV_SENDS_MAX + DRV_CLAIMS_MAX + 1];
+	unsigned int claim_fds_n;
+	int signals;
+	struct clock_set *set; /* all that the loop waits for, by DRV_WAKE_ */
+	struct port bell;      /* for ticks on references: another handle of their channel, for the set */
+	bool bell_hung;	       /* it is in the set */
+	bool rung;	       /* to be made quiet once everything is sent: that takes longer than the rest of a turn */
+
+	/* channels */
+	struct port state_port, ref_port, req_port, rep_port, clock_port;
+	struct port output_ports[DRV_OUTPUTS_MAX];
+	struct report report;
+	struct notify notify;
+
+	/* time */
+	struct drv_tick tick;
+	struct hist late;
+	int64_t late_ns, late_p99_ns, late_p99_at_ns;
+	int64_t now_ns;		  /* when this turn began: what it decides, it decides then */
+	int64_t tick_now_ns;	  /* and when the last one with a tick did; 0: none has */
+	int64_t tick_kept_ns;	  /* by which the ticks so far were late */
+	int64_t wake_ns;	  /* of drv_wake_at; CLOCK_NEVER: none */
+	uint64_t ticks;		  /* that the state belongs to */
+	struct frame clock_frame; /* of the first line that has one */
+	int64_t clock_frame_ns;	  /* when it last was on the wire; 0: never */
+	uint64_t clock_cycle;
+	int64_t clock_cycle_ns, clock_period_ns;
+
+	/* life */
+	enum msg_life life;
+	bool up, ready, homing, stopping, over;
+	int64_t stop_by_ns;
+	struct {
+		unsigned int joint; /* DRV_ALL: the device */
+		char code[MSG_NAME_SIZE];
+	} faults[DRV_FAULTS_MAX];
+	unsigned int faults_n;
+	bool faults_full;
+	unsigned int joint_groups[MSG_JOINTS];
+	unsigned int joint_buses[MSG_JOINTS]; /* from 1; 0: none was said */
+	bool joint_faulty[MSG_JOINTS];	      /* by itself, or with its group */
+	enum msg_life joint_life[MSG_JOINTS];
+	const char *bus_how;		      /* a bus is dead; NULL: none is */
+	const struct drv_bus *bus_dead;	      /* that one */
+	const struct drv_bus_receive *silent; /* a row that should be heard, and is not; NULL: none */
+	int64_t since_ns;		      /* the first tick: what was not heard since is silent */
+	struct estop estop;
+	int64_t estop_ns;	/* when it was last looked at */
+	struct removal removal; /* of its channels */
+	bool removed;		/* perhaps one of them, since the last turn */
+	uint64_t estop_invalid; /* invalid messages reported */
+	bool hurry;		/* the level changed between two ticks: command and publish now */
+
+	/* latches: drv_latch.c */
+	struct drv_previous previous;
+	uint32_t latches, unlatching; /* unlatching: they end with the next state that is published */
+	bool latched_here;	      /* by this process, which knows its device: it counts as ready */
+	char latch_code[MSG_NAME_SIZE];
+
+	/* references */
+	struct drv_ref_limits limits[MSG_JOINTS];
+	struct drv_ref_joint ramps[MSG_JOINTS];
+	struct drv_ref_track tracks[MSG_JOINTS];
+	double gains_1_s[MSG_JOINTS];
+	bool frozen[MSG_JOINTS]; /* the driver or a bus stood still, and the joint is not known to stand since */
+	int64_t frozen_ns;	 /* when that was found last */
+	bool halted[MSG_JOINTS]; /* it was told to stop: its next ramp begins at rest */
+	const char *stale;	 /* a joint whose sample is too old for the reference there is; NULL: none */
+	bool stale_told;
+	struct drv_ref_command commands[MSG_JOINTS];
+	struct drv_ref_plan ref_plan;
+	bool ref_there;
+	union drv_message refs[2]; /* the one that was taken last, and room for the next */
+	unsigned int ref;
+
+	/* requests */
+	struct drv_request requests;
+	bool asked; /* some wait to be read */
+	char why[MSG_TEXT_SIZE];
+
+	/* motion frames that did not leave */
+	uint64_t withheld;
+	uint32_t withheld_id;
+	bool withheld_now, withheld_told; /* since something last might move */
+
+	/* publication: one for each tick; put once the frames of the turn are handed over */
+	bool complete, published;
+	int64_t published_ns; /* when the last one was made */
+	enum msg_life published_life;
+	enum msg_level published_level;
+	bool outbox_full;
+	union drv_message state;
+	union drv_message outbox;
+	struct msg_reply replies[DRV_REQUEST_KEPT];
+	unsigned int replies_n;
+	union drv_message scratch;
+};
+
+/* drv_open.c.  0, or the exit status with lines in errors. */
+int drv_declare(struct drv *drv, struct error_sink *errors); /* no I/O */
+int drv_open(struct drv *drv, struct error_sink *errors);
+void drv_close(struct drv *drv);
+
+/* drv.c: what outlives the process: the lowering obeyed, the latches; and the rest of what every state has. */
+void drv_fill_kept(const struct drv *drv, struct msg_common *common);
+void drv_fill_common(struct drv *drv, struct msg_common *common, int64_t now_ns);
+uint32_t drv_flags(const struct drv *drv, bool partial, int64_t now_ns);
+
+/* drv_read.c */
+bool drv_read_estop(struct drv *drv, int64_t now_ns); /* level or lowering obeyed changed */
+void drv_read_requests(struct drv *drv, int64_t now_ns);
+void drv_expire_requests(struct drv *drv, int64_t now_ns); /* those whose deadline has passed */
+void drv_pass_requests(struct drv *drv);		   /* those that are there before the first is read */
+bool drv_read_ref(struct drv *drv, int64_t now_ns);	   /* one was taken */
+void drv_hang_bell(struct drv *drv);
+void drv_answer_bell(struct drv *drv);
+void drv_quiet_bell(struct drv *drv);
+void drv_read_clock(struct drv *drv, int64_t now_ns);
+void drv_look_at_ports(struct drv *drv, int64_t now_ns); /* are the channels still there? */
+bool drv_armed(const struct drv *drv);
+
+/* drv_joints.c */
+void drv_joints_command(struct drv *drv, double dt_s, int64_t now_ns); /* what each is told in this tick */
+void drv_joints_freeze(struct drv *drv, int64_t now_ns);	       /* nothing that was commanded left until now */
+const char *drv_joints_stale(struct drv *drv, int64_t now_ns);	       /* whose sample is too old for the reference */
+void drv_joints_report(struct drv *drv);
+/* Limits for each joint, and joints for all limits.  true: something is wrong, with lines in errors. */
+bool drv_joints_check(const struct drv *drv, struct error_sink *errors);
+
+/* drv_calls.c */
+void drv_report_withheld(struct drv *drv);
+void drv_queue_reply(struct drv *drv, const struct msg_reply *reply); /* to be put once the frames are handed over */
+void drv_put_replies(struct drv *drv);
+
+/* drv_question.c */
+bool drv_question_reply(struct drv *drv, unsigned int row, const struct bus_frame *got); /* it was one, late or not */
+void drv_question_lost(struct drv *drv, unsigned int send, const struct slots_loss *loss);
+void drv_question_due(struct drv *drv, int64_t now_ns); /* what has arrived was passed on before */
+
+/* drv_fault.c */
+bool drv_fault_is_told(const struct drv *drv, const char *code); /* of the device or of any joint */
+void drv_fault_spread(struct drv *drv);				 /* which joints are in fault now */
+const char *drv_fault_device(const struct drv *drv); /* what is wrong with all of it, in words; NULL: nothing */
+
+/* drv_latch.c */
+void drv_latch_begin(struct drv *drv);		/* what the predecessor left */
+bool drv_latch_blocks(const struct drv *drv);	/* nothing may move but a homing that ends the latch */
+uint32_t drv_latch_word(const struct drv *drv); /* to be published */
+void drv_latch_published(struct drv *drv);	/* and it was */
+bool drv_latch_refuses(struct drv *drv);	/* a request that moves, with drv_why */
+int drv_latch_clear(struct drv *drv);		/* the request clear, for a driver that does not know it */
+
+/* The frames it sends and receives, as JSON on stdout. */
+void drv_frames_print(const struct drv *drv);
+
+/* Answers a request. */
+void drv_answer(struct drv *drv, struct msg_reply *reply, int result, const char *error, const char *value);
+
+#endif

@@ -1,0 +1,379 @@
+/* drv_open.c: before the loop: what the driver declares, claims, channels, buses. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "can/frame_text.h"
+#include "channels/clock.h"
+#include "config/boot.h"
+#include "daemons/drv/claim.h"
+#include "daemons/drv/drv_inside.h"
+
+/* For the loop alone: rx sees it only if the driver has declared it. */
+static void want_tick(struct drv_bus *line, uint32_t id)
+{
+	line->tick_wanted = true;
+	line->tick_id = id;
+}
+
+/* Of the first bus that has one. */
+static void want_clock_frame(struct drv *drv)
+{
+	for (unsigned int i = 0; i < drv->lines_n; i++) {
+		const struct robot_bus *bus = drv->setup.buses[i].robot;
+
+		if (bus && *bus->clock && !frame_text_read(&drv->clock_frame, bus->clock, strlen(bus->clock))) {
+			want_tick(&drv->lines[i], drv->clock_frame.id);
+			return;
+		}
+	}
+}
+
+int drv_declare(struct drv *drv, struct error_sink *errors)
+{
+	const struct drv_tick_rule *rule = &drv->setup.rule;
+	const enum msg_number ref = drv->driver->ref;
+	int bus;
+
+	drv->lines_n = drv->setup.buses_n;
+	for (unsigned int i = 0; i < drv->lines_n; i++) {
+		drv->lines[i].setup = &drv->setup.buses[i];
+		drv->lines[i].drv = drv;
+	}
+	if (drv->driver->plan(drv->self, drv, errors))
+		return EXIT_WRONG;
+	if (rule->kind != DRV_TICK_PERIOD && drv->driver->own_period) {
+		error_add(errors, "tick: %s keeps a period of its own, such as 1ms", drv->driver->program);
+		return EXIT_WRONG;
+	}
+	if (ref && drv_ref_plan(&drv->ref_plan, msg_type_by_number(ref))) {
+		error_add(errors, "messages of type %s cannot be references", msg_type_by_number(ref)->name);
+		return EXIT_WRONG;
+	}
+	if (rule->kind == DRV_TICK_REF && !ref) {
+		error_add(errors, "tick: %s takes no references to tick on", drv->driver->program);
+		return EXIT_WRONG;
+	}
+	if (rule->kind == DRV_TICK_FRAME) {
+		bus = *rule->bus ? drv_bus(drv, rule->bus) : drv->lines_n ? 0 : -ENOENT;
+		if (bus < 0) {
+			error_add(errors, "tick: there is no bus %s", rule->bus);
+			return EXIT_WRONG;
+		}
+		want_tick(&drv->lines[bus], rule->id);
+	}
+	if (rule->kind == DRV_TICK_CLOCK)
+		want_clock_frame(drv);
+	return errors->count ? EXIT_WRONG : 0;
+}
+
+/* The descriptor of a claim, or -errno. */
+static int keep_claim(struct drv *drv, int fd)
+{
+	if (fd >= 0)
+		drv->claim_fds[drv->claim_fds_n++] = fd;
+	return fd < 0 ? fd : 0;
+}
+
+/* A recording is nobody's device. */
+static int claim_one(struct drv *drv, const struct drv_bus *line, const char *what, struct error_sink *errors)
+{
+	return strncmp(line->setup->interface, "log:", 4) ? keep_claim(drv, claim(line->setup->interface, what, errors))
+							  : 0;
+}
+
+/* A channel has one writer. */
+static int claim_state(struct drv *drv, struct error_sink *errors)
+{
+	char channel[PORT_NAME_MAX], name[PORT_NAME_MAX];
+
+	snprintf(channel, sizeof(channel), "%s-state", drv->setup.name);
+	if (port_name(name, drv->driver->state_channel ? drv->driver->state_channel : channel))
+		return 0; /* opening it tells */
+	return keep_claim(drv, claim_channel(name, errors));
+}
+
+/* The identifiers it sends, each once, and what else it declared. */
+static int claim_all(struct drv *drv, struct error_sink *errors)
+{
+	char what[16];
+
+	for (unsigned int l = 0; l < drv->lines_n; l++) {
+		const struct drv_bus *line = &drv->lines[l];
+
+		for (unsigned int i = 0; i < line->sends_n; i++) {
+			const uint32_t id = line->sends[i].row.id;
+			bool before = line->sends[i].shared;
+
+			for (unsigned int j = 0; j < i; j++)
+				before |= line->sends[j].row.id == id;
+			snprintf(what, sizeof(what), "%0*X", id & FRAME_EXT ? 8 : 3, id & FRAME_EXT_MASK);
+			if (!before && claim_one(drv, line, what, errors))
+				return EXIT_WORLD;
+		}
+	}
+	for (unsigned int i = 0; i < drv->claims_n; i++)
+		if (claim_one(drv, &drv->lines[drv->claims[i].line], drv->claims[i].what, errors))
+			return EXIT_WORLD;
+	return 0;
+}
+
+static int exit_of(int status)
+{
+	return !status ? 0 : status == -EINVAL ? EXIT_WRONG : EXIT_WORLD;
+}
+
+static int open_channel(const struct drv *drv, struct port *port, const char *suffix, enum msg_number type, mode_t mode,
+			struct error_sink *errors)
+{
+	char channel[PORT_NAME_MAX];
+	int status;
+
+	if (*suffix == '-')
+		snprintf(channel, sizeof(channel), "%s%s", drv->setup.name, suffix);
+	else
+		snprintf(channel, sizeof(channel), "%s", suffix);
+	status = port_open(port, channel, msg_type_by_number(type), mode, errors);
+	return exit_of(status);
+}
+
+static int open_state(struct drv *drv, struct error_sink *errors)
+{
+	const struct drv_driver *d = drv->driver;
+
+	return open_channel(drv, &drv->state_port, d->state_channel ? d->state_channel : "-state", d->state, 0640,
+			    errors);
+}
+
+static int open_estop(struct drv *drv, struct error_sink *errors)
+{
+	const struct drv_previous *previous = &drv->previous;
+	const struct estop_kept kept = { .boot = { previous->boot[0], previous->boot[1] },
+					 .chan = previous->base_chan,
+					 .base = previous->base_seq,
+					 .level = previous->base_level };
+	const struct estop_options options = {
+		.owner = geteuid(),
+		.make = true,
+		.group = port_group(),
+		.ratify = true,
+		.name = drv->setup.name,
+		.predecessor = previous->found ? &kept : NULL,
+		.removal = &drv->removal,
+	};
+
+	(void)removal_open(&drv->removal); /* without it their files are looked at in every tick */
+
+	return exit_of(estop_open(&drv->estop, &options, errors));
+}
+
+static int open_channels(struct drv *drv, struct error_sink *errors)
+{
+	const struct drv_driver *d = drv->driver;
+	int status = open_channel(drv, &drv->req_port, "-req", msg_request_number, 0600, errors);
+
+	if (!status)
+		status = open_channel(drv, &drv->rep_port, "-rep", msg_reply_number, 0640, errors);
+	if (!status)
+		status = open_estop(drv, errors);
+	if (!status && d->ref)
+		status = open_channel(drv, &drv->ref_port, "-ref", d->ref, 0660, errors);
+	if (!status && drv->setup.rule.kind == DRV_TICK_CLOCK)
+		status = open_channel(drv, &drv->clock_port, "clock", msg_clock_number, 0640, errors);
+	for (unsigned int i = 0; !status && i < drv->outputs_n; i++)
+		status = open_channel(drv, &drv->output_ports[i], drv->outputs[i].channel, drv->outputs[i].type, 0640,
+				      errors);
+	if (!status)
+		status = exit_of(report_open(&drv->report, d->program, drv->setup.name, errors));
+	drv->report.incarnation = drv->incarnation;
+	return status;
+}
+
+/* Under achstart its state is kept under the daemon's name, which need not be the device's. */
+static void read_previous(struct drv *drv)
+{
+	const char *daemon = getenv("ENDPLATE_DAEMON");
+	struct msg_common *common = &drv->state.state.common;
+
+	boot_id_read(common->boot);
+	drv_previous_read(&drv->previous, &drv->state_port, daemon && *daemon ? daemon : drv->setup.name, common->boot);
+	drv->incarnation = drv->previous.incarnation;
+	drv->incarnation += drv->incarnation < UINT32_MAX;
+}
+
+/* As the device gave it last, until it gives another: a process that dies before that must not forget it. */
+static uint32_t previous_word(const struct drv *drv, unsigned int joint)
+{
+	const struct msg_joint_state *before = drv_previous(drv);
+
+	for (unsigned int i = 0; before && i < before->count && i < MSG_JOINTS; i++)
+		if (!strncmp(before->joint[i], drv->joints[joint], MSG_NAME_SIZE))
+			return before->state_word[i];
+	return 0;
+}
+
+static void begin_state(struct drv *drv)
+{
+	msg_init(&drv->state, drv->state_port.type);
+	msg_unknown(&drv->state, drv->state_port.type);
+	read_previous(drv);
+	drv->state.header.incarnation = drv->incarnation;
+	drv->state.state.common.bus_count = drv->lines_n;
+	for (unsigned int i = 0; i < drv->lines_n; i++) {
+		struct msg_bus *bus = &drv->state.state.common.bus[i];
+
+		memcpy(bus->name, drv->setup.buses[i].name, sizeof(bus->name));
+		memcpy(bus->interface, drv->setup.buses[i].interface, sizeof(bus->interface) - 1);
+	}
+	if (drv->driver->state != msg_joint_state_number)
+		return;
+	drv->state.joints.count = drv->joints_n;
+	for (unsigned int i = 0; i < drv->joints_n; i++) {
+		memcpy(drv->state.joints.joint[i], drv->joints[i], MSG_NAME_SIZE);
+		drv->state.joints.state_word[i] = previous_word(drv, i);
+	}
+}
+
+/* Others see at once that it is there again: the state of tick 0, of which nothing is known yet.  Only once the loop is
+ * about to run, for from here on it is expected to publish.  Not for the clock, each of whose messages is a cycle. */
+static void say_hello(struct drv *drv)
+{
+	drv->published = true;
+	drv->state.header.flags = MSG_FLAG_PARTIAL;
+	drv->state.header.t_publish_ns = clock_now_ns();
+	drv->state.state.common.lifecycle = MSG_LIFE_STARTING;
+	drv->state.state.common.level = MSG_LEVEL_ESTOP;
+	drv->state.state.common.period_ns = drv_period_ns(drv);
+	drv_fill_kept(drv, &drv->state.state.common);
+	if (drv->driver->state != msg_clock_number)
+		port_put(&drv->state_port, &drv->state);
+}
+
+static void sent(void *to, unsigned int row, const struct frame *frame, int64_t t_ns)
+{
+	struct drv_bus *line = to;
+	struct drv *drv = line->drv;
+
+	drv_ask_sent(&drv->asks, line->send_numbers[row], frame, t_ns);
+	if (drv->driver->sent)
+		drv->driver->sent(drv->self, drv, line->send_numbers[row], frame, t_ns);
+}
+
+static int open_buses(struct drv *drv, struct error_sink *errors)
+{
+	const int64_t now_ns = clock_now_ns();
+
+	for (unsigned int i = 0; i < drv->lines_n; i++) {
+		struct drv_bus *line = &drv->lines[i];
+		const int status = drv_bus_open(line, now_ns, errors);
+
+		if (status)
+			return status;
+		line->pump.sent = sent;
+		line->pump.to = line;
+	}
+	return 0;
+}
+
+static int open_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static void be_real_time(struct drv *drv)
+{
+	struct error_who who = { drv->driver->program, drv->setup.name, ERROR_WARNING };
+	struct error_sink warnings = { error_to_stderr, &who, 0 };
+
+	if (realtime_enter(&drv->setup.realtime, &warnings))
+		drv_event(drv, MSG_SEVERITY_WARNING, "not-real-time", "the system refused priority, core or memory");
+	for (unsigned int i = 0; i < drv->lines_n; i++)
+		if (!drv->lines[i].can_reset)
+			drv_event(drv, MSG_SEVERITY_WARNING, "no-reset",
+				  "bus %s: without CAP_NET_ADMIN nobody here can reset its link after a stall",
+				  drv->lines[i].setup->name);
+}
+
+static int wait_for(struct drv *drv, int fd, uint32_t wake)
+{
+	return fd < 0 ? 0 : clock_set_add_fd(drv->set, fd, POLLIN, wake);
+}
+
+static int open_set(struct drv *drv, struct error_sink *errors)
+{
+	int status = clock_set_open(&drv->set);
+
+	if (!status)
+		status = wait_for(drv, drv->signals, DRV_WAKE_SIGNAL);
+	if (!status)
+		status = wait_for(drv, drv->removal.fd, DRV_WAKE_REMOVAL);
+	for (unsigned int i = 0; i < drv->lines_n && !status; i++)
+		status = bus_join(drv->lines[i].bus, drv->set, DRV_WAKE_LINE + i);
+	if (status)
+		error_add(errors, "unable to wait: %s", strerror(-status));
+	return status ? EXIT_WORLD : 0;
+}
+
+int drv_open(struct drv *drv, struct error_sink *errors)
+{
+	int status = claim_state(drv, errors) ? EXIT_WORLD : claim_all(drv, errors);
+
+	if (!status)
+		status = open_state(drv, errors);
+	if (status)
+		return status;
+	begin_state(drv);
+	status = open_channels(drv, errors);
+	if (status)
+		return status;
+	drv_latch_begin(drv);
+	drv_pass_requests(drv);
+	drv->signals = open_signals();
+	notify_open(&drv->notify);
+	status = open_buses(drv, errors);
+	if (!status)
+		status = open_set(drv, errors);
+	if (status)
+		return status;
+	be_real_time(drv);
+	drv_hang_bell(drv); /* who watches the channel for us inherits our priority */
+	say_hello(drv);
+	return 0;
+}
+
+void drv_close(struct drv *drv)
+{
+	for (unsigned int i = 0; i < drv->lines_n; i++)
+		drv_bus_close(&drv->lines[i]);
+	free(drv->lines);
+	clock_set_close(drv->set);
+	port_close(&drv->state_port);
+	port_close(&drv->ref_port);
+	port_close(&drv->bell);
+	port_close(&drv->req_port);
+	port_close(&drv->rep_port);
+	port_close(&drv->clock_port);
+	port_close(&drv->report.port);
+	estop_close(&drv->estop);
+	if (drv->removal.fd > 0)
+		removal_close(&drv->removal);
+	for (unsigned int i = 0; i < drv->outputs_n; i++)
+		port_close(&drv->output_ports[i]);
+	for (unsigned int i = 0; i < drv->claim_fds_n; i++)
+		close(drv->claim_fds[i]);
+	if (drv->signals > 0) {
+		close(drv->signals);
+		notify_close(&drv->notify);
+	}
+	setup_close(&drv->setup);
+}

@@ -1,0 +1,48 @@
+/* drv_previous.h: what the process that drove this device before has left: read before the first frame is sent.
+ *
+ * Two places tell of it: the state channel, and $RUN/state/NAME, where achstart keeps the latches it last saw.
+ *
+ *	newest state sound, of this boot	found: its latches, and those of the file
+ *	newest state not sound			lost
+ *	no state of this boot, and the file
+ *	says that one was published		lost
+ *	neither					the first start in this boot
+ *
+ * Lost means that nothing is known: every latch counts as set.
+ */
+#ifndef DRV_PREVIOUS_H
+#define DRV_PREVIOUS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "daemons/drv/drv_message.h"
+#include "daemons/drv/port.h"
+
+#define DRV_PREVIOUS_ALL \
+	(MSG_LATCH_POSITION_UNKNOWN | MSG_LATCH_HOMING_ABORTED | MSG_LATCH_HALTED_BY_OTHER | MSG_LATCH_WAITS_FOR_PERSON)
+
+struct drv_previous {
+	bool found;	      /* a sound state of this boot */
+	bool lost;	      /* there was one, and it cannot be read */
+	uint32_t incarnation; /* the highest of all sound states and of the file; 0: none */
+	uint32_t latches;
+	uint64_t boot[2], base_chan, base_seq; /* the lowering of the e-stop that it obeyed */
+	enum msg_level base_level;
+	union drv_message state; /* the newest, if found */
+};
+
+/* What $RUN/state/NAME says. */
+struct drv_previous_file {
+	bool there;	      /* a process of this name has run before, and published */
+	uint32_t incarnation; /* of the last one before this process; 0: none */
+	uint32_t latches;
+};
+
+/* text: the file's; pid: of this process, session: of its session, whose leader achstart started. */
+struct drv_previous_file drv_previous_parse(const char *text, const uint64_t boot[2], int pid, int session);
+
+/* Reads the channel, from its oldest message on, and the file of the daemon `name`. */
+void drv_previous_read(struct drv_previous *previous, struct port *state, const char *name, const uint64_t boot[2]);
+
+#endif

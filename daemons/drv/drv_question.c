@@ -1,0 +1,123 @@
+/* drv_question.c: a driver's questions to its device: what the loop tells drv_ask.h, and what it tells the driver. */
+#include <errno.h>
+
+#include "daemons/drv/drv_inside.h"
+
+_Static_assert(DRV_SENDS_MAX <= DRV_ASK_ROWS_MAX && DRV_RECEIVES_MAX <= DRV_ASK_ROWS_MAX, "every row has its place");
+
+/* ---- declaring ---- */
+
+/* So many leading bytes come back as they were. */
+static uint8_t leading(const struct drv_question *question)
+{
+	uint8_t n = 0;
+
+	while (n < DRV_ASK_ECHOES_MAX && question->echo[n].mask == 0xFF && question->echo[n].request == n &&
+	       question->echo[n].reply == n)
+		n++;
+	return n;
+}
+
+int drv_add_question(struct drv *drv, const struct drv_question *question, struct error_sink *errors)
+{
+	const bool there = question->send < drv->sends_n && question->receive < drv->receives_n &&
+			   drv->receives[question->receive].row >= 0;
+	const unsigned int bus = there ? drv->sends[question->send].line : 0;
+	struct drv_send *send;
+	int number;
+
+	if (!there || drv->receives[question->receive].line != bus) {
+		error_add(errors, "a question needs a row to send and a row to receive, on the same bus");
+		return -EINVAL;
+	}
+	number = drv_ask_add(&drv->asks, question);
+	if (number == -ENOSPC)
+		error_add(errors, "more than %d questions", DRV_ASK_QUESTIONS_MAX);
+	else if (number < 0)
+		error_add(errors, "a question needs late_ns, lost_ns that is not less, and a row to send of its own");
+	if (number < 0)
+		return number;
+	send = &drv->lines[bus].sends[drv->sends[question->send].row];
+	send->answered = true;
+	send->reply_id = drv->lines[bus].receives[drv->receives[question->receive].row].row.id;
+	send->reply_bytes = leading(question);
+	send->reply_within_ns = question->lost_ns;
+	return number;
+}
+
+/* ---- asking ---- */
+
+bool drv_may_ask(const struct drv *drv, unsigned int question, const struct frame *request)
+{
+	return !drv_ask_may(&drv->asks, question, request);
+}
+
+static int send_request(struct drv *drv, unsigned int question, const struct frame *request)
+{
+	return drv_send(drv, drv->asks.questions[question].row.send, request);
+}
+
+static int ask(struct drv *drv, unsigned int question, const struct frame *request, uint32_t tag, bool stops)
+{
+	int status = drv_ask_may(&drv->asks, question, request);
+
+	if (!status && stops)
+		status = drv_send_stop(drv, drv->asks.questions[question].row.send, request);
+	else if (!status)
+		status = send_request(drv, question, request);
+	if (!status)
+		drv_ask_put(&drv->asks, question, request, tag, drv->now_ns);
+	return status;
+}
+
+int drv_ask(struct drv *drv, unsigned int question, const struct frame *request, uint32_t tag)
+{
+	return ask(drv, question, request, tag, false);
+}
+
+int drv_ask_stop(struct drv *drv, unsigned int question, const struct frame *request, uint32_t tag)
+{
+	return ask(drv, question, request, tag, true);
+}
+
+const struct drv_ask_counts *drv_ask_counts(const struct drv *drv)
+{
+	return &drv->asks.counts;
+}
+
+/* ---- what the loop passes on ---- */
+
+static void tell(struct drv *drv, const struct drv_ask_answer *answer, const struct bus_frame *reply)
+{
+	if (drv->driver->answer && drv->driver->answer(drv->self, drv, answer, reply))
+		drv->complete = true;
+}
+
+bool drv_question_reply(struct drv *drv, unsigned int row, const struct bus_frame *got)
+{
+	struct drv_ask_answer answer;
+	const enum drv_ask_what what = drv_ask_reply(&drv->asks, row, &got->frame, got->t_ns, &answer);
+
+	if (what == DRV_ASK_ANSWER)
+		tell(drv, &answer, got);
+	return what != DRV_ASK_NOTHING;
+}
+
+void drv_question_lost(struct drv *drv, unsigned int send, const struct slots_loss *loss)
+{
+	drv_ask_lost(&drv->asks, send, &loss->frame, loss->why != SLOTS_EXPIRED && loss->why != SLOTS_REJECTED);
+}
+
+void drv_question_due(struct drv *drv, int64_t now_ns)
+{
+	struct drv_ask_answer answer;
+	enum drv_ask_what what;
+
+	while ((what = drv_ask_due(&drv->asks, now_ns, &answer)) != DRV_ASK_NOTHING) {
+		if (what == DRV_ASK_AGAIN)
+			drv_ask_again(&drv->asks, answer.entry, !send_request(drv, answer.question, &answer.request),
+				      now_ns);
+		else
+			tell(drv, &answer, NULL);
+	}
+}

@@ -1,0 +1,168 @@
+/* drv_ref.c: which references are taken.  The ramps are in drv_ref_ramp.c. */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "daemons/drv/drv_ref.h"
+
+/* ---- what there is to look at ---- */
+
+/* A state may say "unknown", a reference not. */
+static uint32_t words_n(const struct msg_field *field)
+{
+	uint32_t n = 0;
+
+	while (field->kind == MSG_word && field->words[n] && strcmp(field->words[n], "unknown") != 0)
+		n++;
+	return n;
+}
+
+int drv_ref_plan(struct drv_ref_plan *plan, const struct msg_type *type)
+{
+	const struct msg_group *body = type->body;
+	struct msg_place place;
+	char error[MSG_TEXT_SIZE];
+
+	*plan = (struct drv_ref_plan){ .type = type };
+	if (!msg_find(type, "count", &place, error, sizeof(error)))
+		plan->count_at = place.offset;
+	for (const struct msg_field *f = body->fields + 1; f < body->fields + body->n; f++) { /* behind the header */
+		if (f->kind == MSG_group || plan->n == DRV_REF_PARTS_MAX)
+			return -EINVAL;
+		msg_find(type, f->name, &place, error, sizeof(error));
+		if (f->used || f->kind == MSG_word || f->kind == MSG_f64)
+			plan->parts[plan->n++] = (struct drv_ref_part){ .at = place.offset,
+									.used_at = f->used ? place.used : 0,
+									.room = place.elements,
+									.real = f->kind == MSG_f64,
+									.words = words_n(f) };
+	}
+	return 0;
+}
+
+/* ---- one reference ---- */
+
+static uint32_t u32_at(const uint8_t *msg, size_t at)
+{
+	uint32_t value;
+
+	memcpy(&value, msg + at, sizeof(value));
+	return value;
+}
+
+static double real_at(const uint8_t *msg, size_t at)
+{
+	double value;
+
+	memcpy(&value, msg + at, sizeof(value));
+	return value;
+}
+
+struct sound {
+	bool counts, words, reals;
+};
+
+/* What of a field is not as it should be.  Elements beyond an array's room are never looked at, whatever its count
+ * says. */
+static void look(struct sound *sound, const struct drv_ref_part *part, const uint8_t *msg)
+{
+	size_t used = part->used_at ? u32_at(msg, part->used_at) : part->room;
+
+	if (used > part->room) {
+		sound->counts = false;
+		return;
+	}
+	for (size_t i = 0; i < used && part->real; i++)
+		sound->reals &= isfinite(real_at(msg, part->at + i * sizeof(double)));
+	for (size_t i = 0; i < used && part->words; i++)
+		sound->words &= u32_at(msg, part->at + i * sizeof(uint32_t)) < part->words;
+}
+
+enum drv_ref_verdict drv_ref_check(const void *msg, size_t len, const struct drv_ref_rules *rules, int64_t now_ns)
+{
+	const struct drv_ref_plan *plan = rules->plan;
+	struct sound sound = { true, true, true };
+	struct msg_header h;
+	int64_t ahead_ns;
+
+	switch (msg_check(msg, len, plan->type, NULL)) {
+	case MSG_FINE:
+		break;
+	case MSG_OTHER_TYPE:
+		return DRV_REF_OTHER_TYPE;
+	case MSG_OTHER_VERSION:
+		return DRV_REF_OTHER_VERSION;
+	default:
+		return DRV_REF_OTHER_SIZE;
+	}
+	for (unsigned int i = 0; i < plan->n; i++)
+		look(&sound, &plan->parts[i], msg);
+	if (!sound.counts)
+		return DRV_REF_OTHER_SIZE;
+	if (rules->count && (!plan->count_at || u32_at(msg, plan->count_at) != rules->count))
+		return DRV_REF_OTHER_SIZE;
+	if (!sound.words)
+		return DRV_REF_OTHER_TYPE;
+	memcpy(&h, msg, sizeof(h));
+	if (h.for_incarnation ? h.for_incarnation != rules->incarnation : !rules->any_incarnation)
+		return DRV_REF_OTHER_INCARNATION;
+	if (h.valid_until_ns <= 0)
+		return DRV_REF_NO_VALIDITY;
+	if (h.valid_until_ns < now_ns)
+		return DRV_REF_PAST;
+	if (__builtin_sub_overflow(h.valid_until_ns, now_ns, &ahead_ns) || ahead_ns > rules->max_ahead_ns)
+		return DRV_REF_TOO_FAR;
+	return sound.reals ? DRV_REF_TAKEN : DRV_REF_NOT_FINITE;
+}
+
+void drv_ref_count(struct msg_common *common, enum drv_ref_verdict verdict)
+{
+	struct msg_refused *refused = &common->refs_refused;
+
+	switch (verdict) {
+	case DRV_REF_OTHER_TYPE:
+		refused->other_type++;
+		break;
+	case DRV_REF_OTHER_VERSION:
+		refused->other_version++;
+		break;
+	case DRV_REF_OTHER_SIZE:
+		refused->other_size++;
+		break;
+	case DRV_REF_OTHER_INCARNATION:
+		refused->other_incarnation++;
+		break;
+	case DRV_REF_NO_VALIDITY:
+		refused->no_validity++;
+		break;
+	case DRV_REF_PAST:
+		refused->past++;
+		break;
+	case DRV_REF_TOO_FAR:
+		refused->too_far++;
+		break;
+	case DRV_REF_NOT_FINITE:
+		refused->not_finite++;
+		break;
+	case DRV_REF_TAKEN:
+		common->refs_taken++;
+		break;
+	}
+}
+
+const char *drv_ref_verdict_name(enum drv_ref_verdict verdict)
+{
+	static const char *const names[] = {
+		[DRV_REF_OTHER_TYPE] = "other type",
+		[DRV_REF_OTHER_VERSION] = "other version",
+		[DRV_REF_OTHER_SIZE] = "other size",
+		[DRV_REF_OTHER_INCARNATION] = "other incarnation",
+		[DRV_REF_NO_VALIDITY] = "no validity",
+		[DRV_REF_PAST] = "past",
+		[DRV_REF_TOO_FAR] = "too far ahead",
+		[DRV_REF_NOT_FINITE] = "not finite",
+		[DRV_REF_TAKEN] = "taken",
+	};
+
+	return names[verdict];
+}

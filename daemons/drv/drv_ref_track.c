@@ -1,0 +1,151 @@
+/* drv_ref_track.c: the velocity to tell a device that takes velocities.
+ *
+ * The ramp's velocity is fed forward; what the joint is behind the ramp is made up for by a velocity in proportion.
+ * A joint that was held back goes towards a target where its ramp has long arrived, and a proportional velocity alone
+ * brakes too late for its acceleration limit: so it is held, too, to the velocity from which it can stop at the target.
+ */
+#include <math.h>
+
+#include "daemons/drv/drv_ref.h"
+
+static double within(double value, double min, double max)
+{
+	return fmin(fmax(value, min), max);
+}
+
+/* By how much the velocity may change in dt_s; without a limit also when no time has passed. */
+static double change_rad_s(const struct drv_ref_limits *l, const struct drv_ref_at *at)
+{
+	return isinf(l->acceleration_rad_s2) ? INFINITY : l->acceleration_rad_s2 * at->dt_s;
+}
+
+/* The greatest velocity until the next tick from which it can still stop within room. */
+static double stoppable(double room_rad, const struct drv_ref_limits *l, const struct drv_ref_at *at)
+{
+	const double s = at->ahead_s;
+
+	if (!(room_rad > 0))
+		return 0;
+	if (isinf(room_rad))
+		return INFINITY;
+	return 2 * room_rad / (s + sqrt(s * s + 2 * room_rad / l->acceleration_rad_s2));
+}
+
+static double stoppable_between(double velocity_rad_s, double min_rad, double max_rad, const struct drv_ref_limits *l,
+				const struct drv_ref_at *at)
+{
+	return within(velocity_rad_s, -stoppable(at->position_rad - min_rad, l, at),
+		      stoppable(max_rad - at->position_rad, l, at));
+}
+
+/* Where the joint is now is compared with where the ramp is now: the command is where it will be. */
+static double bias(const struct drv_ref_command *command, const struct drv_ref_at *at)
+{
+	const double rad = command->position_rad - command->velocity_rad_s * at->dt_s - at->position_rad;
+
+	return isfinite(rad) ? rad : 0;
+}
+
+/* true: it does. */
+static bool begin(struct drv_ref_track *track, const struct drv_ref_limits *l, const struct drv_ref_at *at)
+{
+	if (track->on)
+		return false;
+	track->on = true;
+	track->followed = false;
+	track->velocity_rad_s =
+		isfinite(at->velocity_rad_s) ? within(at->velocity_rad_s, -l->velocity_rad_s, l->velocity_rad_s) : 0;
+	return true;
+}
+
+/* A ramp that begins at what is measured is met within the acceleration limit of what the device was told; braking is
+ * not limited here, for the ramp may have to, at a position limit. */
+static double met(const struct drv_ref_track *track, double wanted_rad_s, double change)
+{
+	if (!isfinite(wanted_rad_s))
+		return 0;
+	return within(wanted_rad_s, fmin(track->velocity_rad_s, 0) - change, fmax(track->velocity_rad_s, 0) + change);
+}
+
+/* Limits that contradict each other or a measurement that is none: standing is all that is safe. */
+static double tell(struct drv_ref_track *track, const struct drv_ref_limits *l, double value)
+{
+	track->velocity_rad_s =
+		isfinite(value) && l->velocity_rad_s >= 0 ? within(value, -l->velocity_rad_s, l->velocity_rad_s) : 0;
+	return track->velocity_rad_s;
+}
+
+double drv_ref_track_stand(struct drv_ref_track *track, const struct drv_ref_limits *limits,
+			   const struct drv_ref_at *at)
+{
+	const double change = change_rad_s(limits, at);
+
+	begin(track, limits, at);
+	track->bias_rad = 0;
+	return tell(track, limits, within(0, track->velocity_rad_s - change, track->velocity_rad_s + change));
+}
+
+/* While a ramp comes to rest, the joint is no faster than it, or brakes until it is. */
+static double slower(const struct drv_ref_track *track, const struct drv_ref_command *command, double value,
+		     double change)
+{
+	const double most = fmax(fabs(command->velocity_rad_s), fabs(track->velocity_rad_s) - change);
+
+	return command->stops && command->velocity_rad_s != 0 ? within(value, -most, most) : value;
+}
+
+static double track_position(struct drv_ref_track *track, const struct drv_ref_joint *joint,
+			     const struct drv_ref_command *command, const struct drv_ref_limits *l,
+			     const struct drv_ref_at *at)
+{
+	const double change = change_rad_s(l, at);
+	const double fade_rad = isinf(l->velocity_rad_s) ? INFINITY : l->velocity_rad_s * at->dt_s / 2;
+	double v;
+
+	/* What is to stop must be slower from now on: it does not make up for what it is behind. */
+	if (track->followed && command->stops)
+		track->bias_rad = bias(command, at);
+	if (!command->stops)
+		track->bias_rad -= within(track->bias_rad, -fade_rad, fade_rad);
+	v = command->velocity_rad_s;
+	if (at->fresh)
+		v += at->gain_1_s * (bias(command, at) - track->bias_rad);
+	if (!isfinite(v)) /* fmin and fmax would make a limit of it */
+		return 0;
+	if (!command->stops && at->fresh)
+		v = stoppable_between(v, joint->target_rad, joint->target_rad, l, at);
+	v = within(v, -l->velocity_rad_s, l->velocity_rad_s);
+	v = within(v, track->velocity_rad_s - change, track->velocity_rad_s + change);
+	v = stoppable_between(v, l->position_min_rad, l->position_max_rad, l, at);
+	return slower(track, command, v, change);
+}
+
+double drv_ref_track(struct drv_ref_track *track, const struct drv_ref_joint *joint,
+		     const struct drv_ref_command *command, const struct drv_ref_limits *limits,
+		     const struct drv_ref_at *at)
+{
+	if (command->mode == MSG_MODE_NONE || limits->position_min_rad > limits->position_max_rad)
+		return drv_ref_track_stand(track, limits, at);
+	if (command->mode == MSG_MODE_CURRENT)
+		track->on = false; /* what comes next begins at what is measured */
+	if (begin(track, limits, at) || command->anew)
+		track->bias_rad = bias(command, at);
+	if (command->mode == MSG_MODE_POSITION)
+		tell(track, limits, track_position(track, joint, command, limits, at));
+	else
+		track->bias_rad = 0;
+	if (command->mode == MSG_MODE_VELOCITY)
+		tell(track, limits, met(track, command->velocity_rad_s, change_rad_s(limits, at)));
+	track->followed = !command->stops;
+	return command->mode == MSG_MODE_CURRENT ? 0 : track->velocity_rad_s;
+}
+
+void drv_ref_track_rest(struct drv_ref_track *track)
+{
+	*track = (struct drv_ref_track){ .on = true };
+}
+
+void drv_ref_track_off(struct drv_ref_track *track)
+{
+	track->on = false;
+}

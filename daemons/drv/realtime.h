@@ -1,0 +1,19 @@
+/* realtime.h: what a process with a fixed rate asks of the system, and what it says when the system refuses. */
+#ifndef DAEMONS_DRV_REALTIME_H
+#define DAEMONS_DRV_REALTIME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "config/error.h"
+
+struct realtime {
+	int64_t priority; /* SCHED_FIFO 1 to 99; 0: as it is */
+	int64_t core;	  /* -1: any */
+	bool lock;	  /* memory stays where it is */
+};
+
+/* Before the loop.  How many things were refused, with a line each that says what it takes. */
+int realtime_enter(const struct realtime *want, struct error_sink *errors);
+
+#endif

@@ -1,0 +1,138 @@
+/* report.c: events, and lines for those who started a driver by hand. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "channels/clock.h"
+#include "config/utf8.h"
+#include "daemons/drv/report.h"
+
+#define AGAIN_NS 1000000000
+
+int report_open(struct report *r, const char *program, const char *name, struct error_sink *errors)
+{
+	char channel[PORT_NAME_MAX];
+
+	memset(r, 0, sizeof(*r));
+	r->program = program;
+	r->name = name;
+	r->lines = !getenv("NOTIFY_SOCKET");
+	snprintf(channel, sizeof(channel), "%s-event", name);
+	return port_open(&r->port, channel, msg_type_by_number(msg_event_number), 0640, errors);
+}
+
+static void say(const struct report *r, enum msg_severity severity, const char *text)
+{
+	static const enum error_severity severities[] = { ERROR_INFO, ERROR_WARNING, ERROR_ERROR, ERROR_FATAL };
+	struct clock_fd terminal = { .fd = STDERR_FILENO, .events = POLLOUT };
+
+	if (clock_wait(&terminal, 1, INT64_MIN) == 1 && terminal.ready & POLLOUT)
+		error_say(r->program, r->name, severities[severity], "%s", text);
+}
+
+static void tell(struct report *r, struct report_code *one, int64_t now_ns)
+{
+	struct msg_event event;
+
+	msg_init(&event, r->port.type);
+	event.header.incarnation = r->incarnation;
+	event.header.t_sample_ns = one->t_ns;
+	event.header.t_publish_ns = now_ns;
+	event.severity = one->severity;
+	event.repeated = one->held - 1;
+	snprintf(event.source, sizeof(event.source), "%s", r->name);
+	snprintf(event.code, sizeof(event.code), "%s", one->code);
+	snprintf(event.text, sizeof(event.text), "%s", one->text);
+	one->next_ns = now_ns + AGAIN_NS;
+	one->held = 0;
+	port_put(&r->port, &event);
+	if (r->lines)
+		say(r, event.severity, event.text);
+}
+
+/* All that is held up to this one, in the order in which it happened: the last word is to be the truth. */
+static void tell_until(struct report *r, uint64_t last, int64_t now_ns)
+{
+	struct report_code *first;
+
+	do {
+		first = NULL;
+		for (unsigned int i = 0; i < r->codes_n; i++)
+			if (r->codes[i].held && r->codes[i].order <= last &&
+			    (!first || r->codes[i].order < first->order))
+				first = &r->codes[i];
+		if (first)
+			tell(r, first, now_ns);
+	} while (first);
+}
+
+static void tell_all(struct report *r, int64_t now_ns)
+{
+	tell_until(r, r->order, now_ns);
+}
+
+/* The place of this code; with too many of them the one that was told longest ago makes room. */
+static struct report_code *code_of(struct report *r, const char *code, int64_t now_ns)
+{
+	struct report_code *oldest = &r->codes[0];
+
+	for (unsigned int i = 0; i < r->codes_n; i++) {
+		if (!strcmp(r->codes[i].code, code))
+			return &r->codes[i];
+		if (r->codes[i].next_ns < oldest->next_ns)
+			oldest = &r->codes[i];
+	}
+	if (r->codes_n < REPORT_CODES)
+		oldest = &r->codes[r->codes_n++];
+	else if (oldest->held)
+		tell_all(r, now_ns);
+	memset(oldest, 0, sizeof(*oldest));
+	snprintf(oldest->code, sizeof(oldest->code), "%s", code);
+	return oldest;
+}
+
+void report_event(struct report *r, int64_t now_ns, enum msg_severity severity, const char *code, const char *fmt,
+		  va_list args)
+{
+	struct report_code *one = code_of(r, code, now_ns);
+
+	one->severity = severity;
+	one->t_ns = now_ns;
+	one->order = ++r->order;
+	one->held++;
+	vsnprintf(one->text, sizeof(one->text), fmt, args);
+	utf8_mend(one->text);
+	if (now_ns >= one->next_ns && !r->holding)
+		tell_all(r, now_ns);
+}
+
+void report_hold(struct report *r)
+{
+	r->holding = true;
+}
+
+void report_release(struct report *r, int64_t now_ns)
+{
+	uint64_t last = 0;
+
+	r->holding = false;
+	for (unsigned int i = 0; i < r->codes_n; i++)
+		if (r->codes[i].held && now_ns >= r->codes[i].next_ns && r->codes[i].order > last)
+			last = r->codes[i].order;
+	tell_until(r, last, now_ns);
+}
+
+void report_look(struct report *r, int64_t now_ns)
+{
+	for (unsigned int i = 0; i < r->codes_n; i++)
+		if (r->codes[i].held && now_ns >= r->codes[i].next_ns) {
+			tell_all(r, now_ns);
+			return;
+		}
+}
+
+void report_end(struct report *r, int64_t now_ns)
+{
+	tell_all(r, now_ns);
+}

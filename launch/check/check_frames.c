@@ -1,0 +1,331 @@
+/* check_frames.c: the frames that drivers say they send and take. */
+#include "launch/check/check_frames.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "can/bits.h"
+#include "can/frame.h"
+#include "can/frame_text.h"
+
+/* ---- reading ---- */
+
+/* 0EF, 00012345: three digits, or eight of an extended one. */
+static bool read_id(const struct yaml_node *node, uint32_t *id, bool *ext)
+{
+	char text[16];
+	struct frame f;
+
+	if (!node || node->kind != YAML_TEXT || strlen(node->text) > 8)
+		return false;
+	snprintf(text, sizeof(text), "%s#", node->text);
+	if (frame_text_read(&f, text, strlen(text)) || f.id & FRAME_ERR)
+		return false;
+	*id = frame_id(&f);
+	*ext = f.id & FRAME_EXT;
+	return true;
+}
+
+static const struct robot_bus *read_bus(const struct launch_daemon *daemon, const struct yaml_node *node)
+{
+	for (size_t i = 0; node && node->kind == YAML_TEXT && i < daemon->buses_n; i++) {
+		if (!strcmp(daemon->buses[i]->name, node->text))
+			return daemon->buses[i];
+	}
+	return NULL;
+}
+
+/* NULL, or what is wrong with the row. */
+static const char *read_row(struct check_frame *row, const struct yaml_node *node)
+{
+	const struct yaml_node *dir = yaml_find(node, "dir"), *period = yaml_find(node, "period_us");
+	const struct yaml_node *reply = yaml_find(node, "reply"), *shared = yaml_find(node, "shared");
+	bool reply_ext;
+	int64_t len;
+	double us;
+
+	row->bus = read_bus(row->daemon, yaml_find(node, "bus"));
+	if (!row->bus)
+		return "bus is none of its buses";
+	if (!read_id(yaml_find(node, "id"), &row->id, &row->ext))
+		return "id is not three or eight digits such as 0EF";
+	if (!dir || dir->kind != YAML_TEXT || (strcmp(dir->text, "tx") != 0 && strcmp(dir->text, "rx") != 0))
+		return "dir is not tx or rx";
+	row->tx = !strcmp(dir->text, "tx");
+	if (yaml_int(yaml_find(node, "len"), &len) || len < 0 || len > FRAME_DATA_MAX)
+		return "len is not 0 to 8";
+	row->len = (uint8_t)len;
+	if (shared && yaml_bool(shared, &row->shared))
+		return "shared is not true or false";
+	if (period && !yaml_is_null(period)) {
+		if (yaml_real(period, &us) || us <= 0)
+			return "period_us is neither null nor above 0";
+		row->period_s = us / 1e6;
+	}
+	row->answered = reply && !yaml_is_null(reply);
+	if (row->answered && !read_id(yaml_find(reply, "id"), &row->reply_id, &reply_ext))
+		return "reply has no id of three or eight digits";
+	return NULL;
+}
+
+static int add_row(struct check_frames *frames, const struct check_frame *row)
+{
+	struct check_frame *more;
+
+	if (frames->n == frames->room) {
+		more = realloc(frames->rows, (2 * frames->room + 64) * sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		frames->rows = more;
+		frames->room = 2 * frames->room + 64;
+	}
+	frames->rows[frames->n++] = *row;
+	return 0;
+}
+
+static int read_rows(struct check_frames *frames, const struct launch_daemon *daemon, const struct yaml_node *root,
+		     struct error_sink *errors)
+{
+	const struct yaml_node *list = yaml_find(root, "frames");
+
+	if (!list || list->kind != YAML_LIST) {
+		yaml_error(errors, root, "no list \"frames\": is its driver one of this suite?");
+		return -EINVAL;
+	}
+	for (const struct yaml_node *node = list->first; node; node = node->next) {
+		struct check_frame row = { .daemon = daemon };
+		const char *wrong = read_row(&row, node);
+
+		if (wrong) {
+			yaml_error(errors, node, "frames: %s", wrong);
+			return -EINVAL;
+		}
+		if (add_row(frames, &row)) {
+			error_add(errors, "%s: --frames: %s", daemon->name, strerror(ENOMEM));
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+int check_frames_read(struct check_frames *frames, struct check_claims *claims, const struct launch_daemon *daemon,
+		      const char *text, size_t len, struct error_sink *errors)
+{
+	char name[TEXT_NAME_MAX + 16];
+	struct yaml *doc;
+	int err;
+
+	snprintf(name, sizeof(name), "%s --frames", daemon->name);
+	err = yaml_open_text(&doc, name, text, len, errors);
+	if (err)
+		return err;
+	err = read_rows(frames, daemon, yaml_root(doc), errors);
+	if (!err)
+		err = check_claims_read(claims, daemon, yaml_root(doc), errors);
+	yaml_close(doc);
+	return err;
+}
+
+void check_frames_free(struct check_frames *frames)
+{
+	free(frames->rows);
+	*frames = (struct check_frames){ 0 };
+}
+
+/* ---- clashes ---- */
+
+static bool same_id(const struct check_frame *a, const struct check_frame *b)
+{
+	return a->bus == b->bus && a->id == b->id && a->ext == b->ext;
+}
+
+/* A driver has several rows of one identifier when its frames differ in their data. */
+static bool seen_before(const struct check_frames *frames, size_t i)
+{
+	const struct check_frame *row = &frames->rows[i];
+
+	for (size_t j = 0; j < i; j++) {
+		const struct check_frame *other = &frames->rows[j];
+
+		if (same_id(row, other) && other->daemon == row->daemon && other->tx == row->tx &&
+		    other->shared == row->shared)
+			return true;
+	}
+	return false;
+}
+
+static bool is_answer(const struct check_frame *asked, const struct check_frame *row)
+{
+	return asked->answered && !row->tx && row->bus == asked->bus && row->daemon == asked->daemon &&
+	       row->id == asked->reply_id;
+}
+
+/* A device may answer under the identifier of the request: it does not send before it was asked. */
+static bool clash(const struct check_frame *a, const struct check_frame *b)
+{
+	const struct check_frame *sent = a->tx ? a : b, *taken = a->tx ? b : a;
+
+	if (!same_id(a, b))
+		return false;
+	if (a->tx && b->tx)
+		return a->daemon != b->daemon && !(a->shared && b->shared);
+	if (a->tx || b->tx)
+		return !taken->shared && !is_answer(sent, taken);
+	return a->daemon != b->daemon && !a->shared && !b->shared;
+}
+
+static void tell_clash(const struct check_frame *a, const struct check_frame *b, struct error_sink *errors)
+{
+	const char *device = "the device of ";
+	const struct yaml_node *at = b->daemon->device ? b->daemon->device->node : b->daemon->node;
+
+	error_add(errors,
+		  "%s:%u: bus %s: identifier %0*X is sent by %s%s and by %s%s: give one of them other ids, or another "
+		  "bus",
+		  at->file, at->line, a->bus->name, a->ext ? 8 : 3, a->id, a->tx ? "" : device, a->daemon->name,
+		  b->tx ? "" : device, b->daemon->name);
+}
+
+unsigned int check_frames_clashes(const struct check_frames *frames, struct error_sink *errors)
+{
+	unsigned int n = 0;
+
+	for (size_t i = 0; i < frames->n; i++) {
+		for (size_t j = seen_before(frames, i) ? i : 0; j < i; j++) {
+			if (!clash(&frames->rows[j], &frames->rows[i]) || seen_before(frames, j))
+				continue;
+			tell_clash(&frames->rows[j], &frames->rows[i], errors);
+			n++;
+		}
+	}
+	return n;
+}
+
+/* ---- load ---- */
+
+#define ROUNDING 1e-9
+
+static double rate(const struct check_frame *row)
+{
+	return row->period_s > 0 ? 1 / row->period_s : 0;
+}
+
+struct flow {
+	double bits, hz; /* a second, at most */
+};
+
+static void add_flow(struct flow *flow, double often, bool ext, unsigned int len)
+{
+	flow->bits += often * bits_worst(ext, false, len);
+	flow->hz += often;
+}
+
+/* What rows of one identifier take is on the bus as often as it is asked for, or as often as it comes by itself,
+ * whichever is more.  The first of the rows stands for all of them. */
+static void add_taken(struct flow *flow, const struct check_frames *frames, size_t i)
+{
+	const struct check_frame *row = &frames->rows[i];
+	double asked = 0, itself = 0;
+	unsigned int len = 0;
+
+	for (size_t j = 0; j < frames->n; j++) {
+		const struct check_frame *other = &frames->rows[j];
+
+		if (is_answer(other, row))
+			asked += rate(other);
+		if (other->tx || other->daemon != row->daemon || !same_id(other, row))
+			continue;
+		if (j < i)
+			return;
+		itself += rate(other);
+		len = other->len > len ? other->len : len;
+	}
+	add_flow(flow, asked > itself ? asked : itself, row->ext, len);
+}
+
+/* An answer that no row describes has eight bytes. */
+static bool is_described(const struct check_frames *frames, const struct check_frame *asked)
+{
+	for (size_t i = 0; i < frames->n; i++) {
+		if (is_answer(asked, &frames->rows[i]))
+			return true;
+	}
+	return false;
+}
+
+static struct flow flow_of(const struct check_frames *frames, const struct robot_bus *bus)
+{
+	struct flow flow = { 0 };
+
+	for (size_t i = 0; i < frames->n; i++) {
+		const struct check_frame *row = &frames->rows[i];
+
+		if (row->bus != bus)
+			continue;
+		if (!row->tx) {
+			add_taken(&flow, frames, i);
+			continue;
+		}
+		add_flow(&flow, rate(row), row->ext, row->len);
+		if (row->answered && !is_described(frames, row))
+			add_flow(&flow, rate(row), row->ext, FRAME_DATA_MAX);
+	}
+	return flow;
+}
+
+double check_frames_load(const struct check_frames *frames, const struct robot_bus *bus)
+{
+	return flow_of(frames, bus).bits / (double)bus->bitrate;
+}
+
+double check_frames_hz(const struct check_frames *frames, const struct robot_bus *bus)
+{
+	return flow_of(frames, bus).hz;
+}
+
+/* "larm 61 %, lft 35 %" */
+static void tell_shares(const struct check_frames *frames, const struct launch *launch, const struct robot_bus *bus,
+			char *text, size_t size)
+{
+	size_t at = 0;
+
+	*text = '\0';
+	for (size_t i = 0; i < launch->daemons_n && at < size; i++) {
+		struct check_frames own = { 0 };
+		double load;
+
+		for (size_t j = 0; j < frames->n; j++) {
+			if (frames->rows[j].daemon == &launch->daemons[i] && add_row(&own, &frames->rows[j]))
+				break;
+		}
+		load = check_frames_load(&own, bus);
+		check_frames_free(&own);
+		if (load > 0)
+			at += (size_t)snprintf(text + at, size - at, "%s%s %.0f %%", at ? ", " : "",
+					       launch->daemons[i].name, 100 * load);
+	}
+}
+
+unsigned int check_frames_loads(const struct check_frames *frames, const struct launch *launch,
+				struct error_sink *errors)
+{
+	unsigned int n = 0;
+
+	for (size_t i = 0; i < launch->robot.buses_n; i++) {
+		const struct robot_bus *bus = &launch->robot.buses[i];
+		double load = check_frames_load(frames, bus);
+		char shares[ERROR_LINE_MAX / 4];
+
+		if (load <= CHECK_LOAD_MAX + ROUNDING)
+			continue;
+		tell_shares(frames, launch, bus, shares, sizeof(shares));
+		error_add(errors,
+			  "%s:%u: bus %s: a load of %.1f %% at %lld bit/s (%s) is above %.0f %%: slow a tick down, or "
+			  "use another bus",
+			  bus->node->file, bus->node->line, bus->name, 100 * load, (long long)bus->bitrate, shares,
+			  100 * CHECK_LOAD_MAX);
+		n++;
+	}
+	return n;
+}

@@ -1,0 +1,263 @@
+/* ask.c: asks achstart. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "config/owned.h"
+#include "config/run.h"
+#include "config/text.h"
+#include "launch/common/ask.h"
+
+#define PAUSE_NS 20000000 /* before it is tried again, when too many ask at once */
+#define TRIES 5
+
+/* ---- connecting ---- */
+
+static int no_achstart(int status, const char *path, struct error_sink *errors)
+{
+	switch (status) {
+	case ENOENT:
+	case ECONNREFUSED:
+	case ENOTDIR:
+		error_add(errors, "no achstart runs this robot (%s)", path);
+		return -ENOENT;
+	case EACCES:
+		error_add(errors, "%s: %s: only the robot's user and the groups of its launch file may use it", path,
+			  strerror(status));
+		return -EACCES;
+	case EPERM:
+		error_add(errors,
+			  "%s/control: the process there belongs neither to the owner of the folder nor to root", path);
+		return -EPERM;
+	case EAGAIN:
+		error_add(errors, "%s: too many ask at once; try again", path);
+		return -EAGAIN;
+	default:
+		error_add(errors, "%s: %s", path, strerror(status));
+		return -status;
+	}
+}
+
+/* A descriptor or -errno. */
+static int connect_control(struct error_sink *errors)
+{
+	const unsigned int lines = errors->count;
+	char path[RUN_PATH_MAX];
+	int folder, fd;
+
+	if (run_path(path, NULL, errors))
+		return -ENOENT;
+	folder = run_look(errors);
+	if (folder < 0)
+		return errors->count > lines ? folder : no_achstart(-folder, path, errors);
+	fd = owned_connect(folder, "control", SOCK_STREAM);
+	close(folder);
+	return fd < 0 ? no_achstart(-fd, path, errors) : fd;
+}
+
+/* Is it done only until a certain time?  A raise is done whenever it comes. */
+static bool is_command(const char *const *words)
+{
+	return strcmp(words[0], "status") != 0 && strcmp(words[0], "raise") != 0;
+}
+
+static int write_line(struct ask *a, const char *const *words, int64_t until_ns, struct error_sink *errors)
+{
+	size_t len = 0;
+
+	for (size_t i = 0; words[i]; i++) {
+		char until[32] = "";
+		int n;
+
+		if (!i && is_command(words))
+			snprintf(until, sizeof(until), "\t%lld", (long long)until_ns);
+		n = snprintf(a->line + len, sizeof(a->line) - len, "%s%s%s%s", i ? "\t" : "", words[i], until,
+			     words[i + 1] ? "" : "\n");
+		len += (size_t)n;
+		if (len >= sizeof(a->line) || strpbrk(words[i], "\t\n")) {
+			error_add(errors, "a word of the command is too long, or has a tab or a newline in it");
+			return -EINVAL;
+		}
+	}
+	a->line_len = len;
+	return 0;
+}
+
+int ask_begin(struct ask *a, const char *const *words, int64_t until_ns, struct error_sink *errors)
+{
+	struct ucred peer;
+	socklen_t len = sizeof(peer);
+	int status;
+
+	*a = (struct ask){ .fd = -1, .error = "" };
+	status = write_line(a, words, until_ns, errors);
+	if (status)
+		return status;
+	a->fd = connect_control(errors);
+	if (a->fd < 0)
+		return a->fd;
+	if (!getsockopt(a->fd, SOL_SOCKET, SO_PEERCRED, &peer, &len))
+		a->pid = peer.pid;
+	return 0;
+}
+
+void ask_end(struct ask *a)
+{
+	if (a->fd >= 0)
+		close(a->fd);
+	free(a->text);
+	yaml_close(a->doc);
+	*a = (struct ask){ .fd = -1, .error = "" };
+}
+
+/* ---- the answer ---- */
+
+struct clock_fd ask_fd(const struct ask *a)
+{
+	return (struct clock_fd){ .fd = a->fd, .events = a->sent < a->line_len ? POLLOUT : POLLIN };
+}
+
+static int lost(const struct ask *a, struct error_sink *errors)
+{
+	error_add(errors, "achstart, process %d, closed the connection without an answer", (int)a->pid);
+	return -ECONNRESET;
+}
+
+static int understand(struct ask *a, struct error_sink *errors)
+{
+	const struct yaml_node *node;
+	int status;
+
+	a->text[strcspn(a->text, "\n")] = 0;
+	status = yaml_open_text(&a->doc, "the answer of achstart", a->text, strlen(a->text), errors);
+	if (status)
+		return status;
+	node = yaml_find(yaml_root(a->doc), "ok");
+	if (!node || yaml_bool(node, &a->ok)) {
+		error_add(errors, "the answer of achstart makes no sense: is it of another version?");
+		return -EBADMSG;
+	}
+	node = yaml_find(yaml_root(a->doc), "error");
+	if (node && node->kind == YAML_TEXT)
+		a->error = node->text;
+	return 1;
+}
+
+static int make_room(struct ask *a, struct error_sink *errors)
+{
+	const size_t room = a->room ? 2 * a->room : 16384;
+	char *text;
+
+	if (a->room - a->len > 1)
+		return 0;
+	text = room <= YAML_SIZE_MAX ? realloc(a->text, room) : NULL;
+	if (!text) {
+		error_add(errors, "the answer of achstart is too long");
+		return -ENOMEM;
+	}
+	a->text = text;
+	a->room = room;
+	return 0;
+}
+
+int ask_step(struct ask *a, struct error_sink *errors)
+{
+	ssize_t n;
+	int status;
+
+	if (a->sent < a->line_len) {
+		n = send(a->fd, a->line + a->sent, a->line_len - a->sent, MSG_NOSIGNAL);
+		if (n < 0)
+			return errno == EAGAIN ? 0 : lost(a, errors);
+		a->sent += (size_t)n;
+		return 0;
+	}
+	status = make_room(a, errors);
+	if (status)
+		return status;
+	n = read(a->fd, a->text + a->len, a->room - a->len - 1);
+	if (n < 0 && errno == EAGAIN)
+		return 0;
+	if (n <= 0)
+		return lost(a, errors);
+	a->len += (size_t)n;
+	a->text[a->len] = 0;
+	return strchr(a->text, '\n') ? understand(a, errors) : 0;
+}
+
+int64_t ask_begin_ns(int64_t within_ns)
+{
+	const int64_t most_ns = ASK_WITHIN_NS - ASK_GRACE_NS;
+
+	return within_ns < most_ns ? within_ns : most_ns;
+}
+
+static void take(char text[MSG_TEXT_SIZE], const struct yaml_node *root, const char *key)
+{
+	const struct yaml_node *node = yaml_find(root, key);
+
+	snprintf(text, MSG_TEXT_SIZE, "%s", node && node->kind == YAML_TEXT ? node->text : "");
+}
+
+void ask_reply(const struct ask *a, struct msg_reply *reply)
+{
+	const struct yaml_node *root = yaml_root(a->doc), *result = yaml_find(root, "result");
+	int64_t number = -EBADMSG;
+
+	if (result && result->kind == YAML_TEXT)
+		text_int(result->text, &number);
+	*reply = (struct msg_reply){ .result = (int32_t)number };
+	take(reply->value, root, "value");
+	take(reply->error, root, "error");
+}
+
+static int ask_once(struct ask *a, const char *const *words, int64_t deadline_ns, struct error_sink *errors)
+{
+	const int64_t quarter_ns = (deadline_ns - clock_now_ns()) / 4;
+	int status = ask_begin(a, words, deadline_ns - (quarter_ns < ASK_GRACE_NS ? quarter_ns : ASK_GRACE_NS), errors);
+
+	if (status)
+		return status;
+	while (!status) {
+		struct clock_fd fd = ask_fd(a);
+
+		if (!clock_wait(&fd, 1, deadline_ns)) {
+			error_add(errors, "achstart, process %d, does not answer%s", (int)a->pid,
+				  is_command(words) ? "; it will not be done later" : "");
+			status = -ETIMEDOUT;
+		} else {
+			status = ask_step(a, errors);
+		}
+	}
+	if (status < 0)
+		ask_end(a);
+	return status < 0 ? status : 0;
+}
+
+static void keep(void *to, const char *line)
+{
+	snprintf(to, ERROR_LINE_MAX, "%s", line);
+}
+
+int ask_for(struct ask *a, const char *const *words, int64_t deadline_ns, struct error_sink *errors)
+{
+	char why[ERROR_LINE_MAX] = "";
+	struct error_sink last = { keep, why, 0 };
+	int status = 0;
+
+	/* A queue that is full, or a place that is not free, soon is; but nothing is to be done twice. */
+	for (int i = 0; i < TRIES; i++) {
+		status = ask_once(a, words, deadline_ns, &last);
+		if (status != -EAGAIN && !(status == -ECONNRESET && !is_command(words)))
+			break;
+		if (clock_now_ns() + PAUSE_NS > deadline_ns)
+			break;
+		clock_wait(NULL, 0, clock_now_ns() + PAUSE_NS);
+	}
+	if (status)
+		error_add(errors, "%s", why);
+	return status;
+}

@@ -1,0 +1,63 @@
+/* ask.h: asks achstart, through $RUN/control: a line of words, answered with a line of JSON (control.h).
+ *
+ *	struct ask ask;
+ *
+ *	if (ask_for(&ask, (const char *[]){ "restart", name, NULL }, deadline_ns, &errors))
+ *		return CTL_WORLD;
+ *	if (!ask.ok)
+ *		...ask.error...
+ *	...yaml_find(yaml_root(ask.doc), "epoch")...
+ *	ask_end(&ask);
+ *
+ * or, beside other descriptors, ask_begin, and ask_step whenever ask_fd is ready.
+ *
+ * A command goes with the time until which it counts, a little before the deadline: who is told that achstart does not
+ * answer can rely on it that nothing is done later.
+ */
+#ifndef LAUNCH_COMMON_ASK_H
+#define LAUNCH_COMMON_ASK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "channels/clock.h"
+#include "channels/msg/msg.h"
+#include "config/error.h"
+#include "config/yaml.h"
+
+#define ASK_WITHIN_NS 3000000000 /* for an answer that achstart gives at once, on a machine that is busy */
+#define ASK_GRACE_NS 200000000	 /* at most: for the answer to what was done just in time */
+#define ASK_LINE_MAX 512
+
+struct ask {
+	pid_t pid;	   /* of achstart */
+	char *text;	   /* the answer as it came, without its newline */
+	struct yaml *doc;  /* the same, read */
+	bool ok;	   /* what it says */
+	const char *error; /* if not: why; never NULL */
+
+	/* private */
+	int fd;
+	char line[ASK_LINE_MAX];
+	size_t line_len, sent;
+	size_t len, room;
+};
+
+/* Connects and sends, status or a command that counts until then.  0, or with a line in errors: -ENOENT (nobody serves
+ * there), -EACCES, -EAGAIN (too many ask at once) ...  Nothing to end then. */
+int ask_begin(struct ask *ask, const char *const *words, int64_t until_ns, struct error_sink *errors);
+struct clock_fd ask_fd(const struct ask *ask);
+/* 1: the answer is there; 0: more is to come; -errno with a line in errors. */
+int ask_step(struct ask *ask, struct error_sink *errors);
+void ask_end(struct ask *ask);
+/* Of a request that may take so long: the time after which achstart does not pass it on. */
+int64_t ask_begin_ns(int64_t within_ns);
+/* The driver's reply in the answer to a request. */
+void ask_reply(const struct ask *ask, struct msg_reply *reply);
+
+/* All of it, until the deadline.  0, or -errno with a line; -ETIMEDOUT: it does not answer. */
+int ask_for(struct ask *ask, const char *const *words, int64_t deadline_ns, struct error_sink *errors);
+
+#endif

@@ -1,0 +1,249 @@
+/* launch_command.c: the command line and the environment of each daemon, and how it shows that it lives. */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemons/drv/drv_tick.h"
+#include "launch/file/launch_inside.h"
+
+#define CLOCK_TICK_NS 1000000 /* hubo-daemon's, unless the robot file says otherwise */
+#define DEAD_MIN_NS 100000000
+#define DEAD_UNKNOWN_NS 1000000000 /* of one whose tick the robot file does not tell; ten beats of a watchdog */
+
+/* A list of strings that grows in the launch's memory. */
+struct strings {
+	struct launch *launch;
+	char **item;
+	size_t n, room;
+};
+
+__attribute__((format(printf, 2, 3))) static void add(struct strings *s, const char *fmt, ...)
+{
+	char text[LAUNCH_PATH_MAX * 2];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	/* The last stays NULL. */
+	if (s->n + 1 < s->room)
+		s->item[s->n++] = arena_copy(yaml_arena(s->launch->doc), text, strlen(text));
+}
+
+static bool start(struct strings *s, size_t room, struct error_sink *errors)
+{
+	s->n = 0;
+	s->room = room + 1;
+	s->item = launch_room(s->launch, s->room, sizeof(*s->item), errors);
+	return s->item;
+}
+
+/* ---- command lines ---- */
+
+static void add_args(struct strings *argv, const struct yaml_node *args)
+{
+	const struct yaml_node *one = NULL;
+
+	while ((one = launch_next(args, one)))
+		add(argv, "%s", one->text);
+}
+
+/* A name is looked for later; a path is as seen from the launch file. */
+static void add_program(struct strings *argv, const struct launch_daemon *daemon)
+{
+	const char *program = daemon->device ? daemon->device->driver : daemon->raw->program;
+
+	if (strchr(program, '/') && *program != '/')
+		add(argv, "%s/%s", argv->launch->folder, program);
+	else
+		add(argv, "%s", program);
+}
+
+static void driver_line(struct strings *argv, const struct launch_daemon *daemon)
+{
+	add(argv, "--name");
+	add(argv, "%s", daemon->device->name);
+	for (size_t i = 0; daemon->raw->bus && i < daemon->buses_n; i++) {
+		const char *role = daemon->raw->roles[i];
+
+		add(argv, "--bus");
+		add(argv, "%s%s%s", role, *role ? "=" : "", daemon->buses[i]->name);
+	}
+	add(argv, "--robot");
+	add(argv, "%s", argv->launch->name);
+	add(argv, "--config");
+	add(argv, "%s", argv->launch->config);
+	add_args(argv, daemon->raw->args);
+}
+
+/* achstart sets it before exec; a program that hears of it locks its memory, too. */
+static void add_priority(struct strings *argv, const struct launch_daemon *daemon)
+{
+	if (!daemon->priority)
+		return;
+	add(argv, "--priority");
+	add(argv, "%lld", (long long)daemon->priority);
+}
+
+static void canwire_line(struct strings *argv, const struct launch_daemon *daemon)
+{
+	add(argv, "run");
+	add(argv, "--robot");
+	add(argv, "%s", argv->launch->name);
+	add(argv, "--bitrate");
+	add(argv, "%lld", daemon->buses_n ? (long long)daemon->buses[0]->bitrate : 0);
+	add_priority(argv, daemon);
+	add_args(argv, daemon->raw->args);
+	for (size_t i = 0; i < daemon->buses_n; i++)
+		add(argv, "%s", launch_bus_wire(daemon->buses[i]));
+}
+
+static void make_line(struct strings *argv, struct launch_daemon *daemon, struct error_sink *errors)
+{
+	const struct yaml_node *args = daemon->raw->args;
+
+	if (args && yaml_is_null(args))
+		daemon->raw->args = args = NULL;
+	if (args && !launch_are_names(args, "a list of arguments: [--for, 10s]", errors))
+		return;
+	if (!start(argv, 16 + 2 * LAUNCH_BUSES_MAX + (args ? args->count : 0), errors))
+		return;
+	add_program(argv, daemon);
+	switch (daemon->kind) {
+	case LAUNCH_DRIVER:
+		driver_line(argv, daemon);
+		break;
+	case LAUNCH_CANWIRE:
+		canwire_line(argv, daemon);
+		break;
+	case LAUNCH_ROBOTSIM:
+		add(argv, "run");
+		add_priority(argv, daemon);
+		add(argv, "%s", argv->launch->config);
+		add_args(argv, args);
+		break;
+	case LAUNCH_PROGRAM:
+		add_args(argv, args);
+		break;
+	}
+	daemon->argv = argv->item;
+}
+
+/* ---- environment ---- */
+
+static bool is_variable(const char *name)
+{
+	const char *letters = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_";
+
+	return strspn(name, letters + 10) && !name[strspn(name, letters)];
+}
+
+static void check_environment(const struct yaml_node *map, struct error_sink *errors)
+{
+	if (map->kind != YAML_MAP) {
+		yaml_error(errors, map, "write a mapping from variable to value: {LANG: C}");
+		return;
+	}
+	for (const struct yaml_node *one = map->first; one; one = one->next) {
+		if (!is_variable(one->key))
+			yaml_error(errors, one, "a variable has a name of A-Z a-z 0-9 _, no digit first");
+		else if (!strcmp(one->key, "ENDPLATE_RUN") || !strcmp(one->key, "ENDPLATE_PREFIX"))
+			yaml_error(errors, one, "all parts of a robot must have the same: export it before achstart");
+		else if (!strcmp(one->key, "NOTIFY_SOCKET"))
+			yaml_error(errors, one, "achstart sets it itself: take this out");
+		if (one->kind != YAML_TEXT)
+			yaml_error(errors, one, "%s where text is expected", yaml_kind_name(one));
+	}
+}
+
+static void add_environment(struct strings *environment, const struct yaml_node *map)
+{
+	for (const struct yaml_node *one = yaml_first(map); one; one = one->next)
+		add(environment, "%s=%s", one->key, one->kind == YAML_TEXT && !yaml_is_null(one) ? one->text : "");
+}
+
+static void make_environment(struct strings *s, struct launch_daemon *daemon, const struct yaml_node *of_all,
+			     struct error_sink *errors)
+{
+	const struct yaml_node *own = daemon->raw->environment;
+
+	if (own && yaml_is_null(own))
+		own = NULL;
+	if (own)
+		check_environment(own, errors);
+	if (!start(s, (of_all ? of_all->count : 0) + (own ? own->count : 0), errors))
+		return;
+	add_environment(s, of_all);
+	add_environment(s, own);
+	daemon->environment = s->item;
+}
+
+/* ---- life ---- */
+
+/* The time between two ticks, as far as the robot file tells; 0: it does not. */
+static int64_t tick_ns(const struct robot_device *device, int64_t clock_ns)
+{
+	const struct yaml_node *node = yaml_find(device->settings, "tick");
+	struct drv_tick_rule rule;
+
+	if (!node || node->kind != YAML_TEXT || drv_tick_parse(&rule, node->text))
+		return 0;
+	return rule.kind == DRV_TICK_CLOCK ? rule.divider * clock_ns : rule.period_ns;
+}
+
+static void find_alive(struct launch_daemon *daemon, int64_t clock_ns, struct error_sink *errors)
+{
+	static const enum launch_alive usual[] = { LAUNCH_ALIVE_STATE, LAUNCH_ALIVE_WATCHDOG, LAUNCH_ALIVE_WATCHDOG,
+						   LAUNCH_ALIVE_PROCESS };
+	const struct launch_raw *raw = daemon->raw;
+
+	daemon->alive = raw->alive == LAUNCH_ALIVE_UNSAID ? usual[daemon->kind] : (enum launch_alive)raw->alive;
+	if (daemon->device)
+		daemon->tick_ns = daemon->clock ? clock_ns : tick_ns(daemon->device, clock_ns);
+	daemon->dead_after_ns = raw->dead_after_ns;
+	daemon->dead_after_given = raw->dead_after_ns;
+	if (raw->dead_after_ns && daemon->alive == LAUNCH_ALIVE_PROCESS)
+		yaml_error(errors, yaml_find(daemon->node, "dead_after"),
+			   "nothing tells how old it is: write alive: state or alive: watchdog, or take this out");
+	if (!daemon->dead_after_ns)
+		daemon->dead_after_ns = daemon->tick_ns && daemon->alive == LAUNCH_ALIVE_STATE
+						? daemon->tick_ns * LAUNCH_DEAD_TICKS
+						: DEAD_UNKNOWN_NS;
+	if (daemon->dead_after_ns < DEAD_MIN_NS && !raw->dead_after_ns)
+		daemon->dead_after_ns = DEAD_MIN_NS;
+}
+
+static void find_channel(struct launch *launch, struct launch_daemon *daemon)
+{
+	char name[TEXT_NAME_MAX + 8];
+
+	if (daemon->alive != LAUNCH_ALIVE_STATE)
+		return;
+	snprintf(name, sizeof(name), "%s-state", daemon->device ? daemon->device->name : daemon->name);
+	daemon->channel = daemon->clock ? "clock" : arena_copy(yaml_arena(launch->doc), name, strlen(name));
+}
+
+void launch_command(struct launch_top *top, struct error_sink *errors)
+{
+	struct launch *launch = top->launch;
+	const struct launch_daemon *clock = launch->clock ? launch_daemon(launch, launch->clock) : NULL;
+	int64_t clock_ns = clock && clock->device ? tick_ns(clock->device, CLOCK_TICK_NS) : 0;
+	const struct yaml_node *of_all = top->environment;
+	struct strings strings = { .launch = launch };
+
+	if (of_all && yaml_is_null(of_all))
+		of_all = NULL;
+	if (of_all)
+		check_environment(of_all, errors);
+	clock_ns = clock_ns ? clock_ns : CLOCK_TICK_NS;
+	for (size_t i = 0; i < launch->daemons_n; i++) {
+		struct launch_daemon *daemon = &launch->daemons[i];
+
+		if (daemon->kind == LAUNCH_DRIVER && !daemon->device)
+			continue; /* told */
+		make_line(&strings, daemon, errors);
+		make_environment(&strings, daemon, of_all, errors);
+		find_alive(daemon, clock_ns, errors);
+		find_channel(launch, daemon);
+	}
+}

@@ -1,0 +1,166 @@
+/* launch_file.c: opening, closing and asking a launch file. */
+#include "launch/file/launch_file.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "launch/file/launch_inside.h"
+
+/* ---- opening ---- */
+
+static const char *keep(struct launch *launch, const char *text)
+{
+	return arena_copy(yaml_arena(launch->doc), text, strlen(text));
+}
+
+/* The robot file; as seen from the launch file, unless it begins with a slash. */
+static int open_robot(struct launch *launch, const char *include, const struct yaml_node *node,
+		      struct error_sink *errors)
+{
+	char path[LAUNCH_PATH_MAX], whole[PATH_MAX];
+	int err;
+
+	if (*include == '/' || !strcmp(launch->folder, "."))
+		err = snprintf(path, sizeof(path), "%s", include) >= (int)sizeof(path);
+	else
+		err = snprintf(path, sizeof(path), "%s/%s", launch->folder, include) >= (int)sizeof(path);
+	if (err || access(path, R_OK)) {
+		yaml_error(errors, node, "%s: %s", path, strerror(err ? ENAMETOOLONG : errno));
+		return -EINVAL;
+	}
+	err = robot_open(&launch->robot, path, errors);
+	if (err)
+		return err;
+	/* So that a daemon's command line is the same wherever achstart is run from. */
+	launch->config = keep(launch, realpath(path, whole) ? whole : path);
+	return launch->config ? 0 : -ENOMEM;
+}
+
+static void read_all(struct launch *launch, struct launch_top *top, struct error_sink *errors)
+{
+	snprintf(launch->name, sizeof(launch->name), "%s", *top->robot ? top->robot : launch->robot.name);
+	launch->operators = launch->arming = launch->moving = LAUNCH_NO_GROUP;
+	launch->arm = top->arm;
+	launch->links = top->links;
+	launch->group = LAUNCH_GROUP_ALL;
+	launch_read_daemons(top, errors);
+	launch_read_buses(top, errors);
+	launch_read_needs(top, errors);
+	launch_order(launch, errors);
+	launch_read_groups(top, errors);
+	launch_read_clock(top, errors);
+	launch_command(top, errors);
+}
+
+static int make(struct launch *launch, const char *path, struct error_sink *errors)
+{
+	struct launch_top top = { .launch = launch, .node = yaml_root(launch->doc) };
+	struct settings table = { .rows = launch_rows, .values = &top, .noun = "key" };
+	const char *slash = strrchr(path, '/');
+	unsigned int before = errors->count;
+	char folder[LAUNCH_PATH_MAX], where[LAUNCH_PATH_MAX + 16];
+
+	snprintf(where, sizeof(where), "%s:%u", path, top.node->line);
+	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
+	launch->path = keep(launch, path);
+	launch->folder = keep(launch, *folder ? folder : "/");
+	if (!launch->path || !launch->folder)
+		return -ENOMEM;
+	settings_defaults(&table, errors);
+	if (settings_read(&table, top.node, errors) && top.node->kind != YAML_MAP)
+		return -EINVAL;
+	settings_missing(&table, where, errors);
+	if (!*top.include)
+		return -EINVAL; /* told, one way or the other */
+	if (open_robot(launch, top.include, yaml_find(top.node, "include"), errors))
+		return -EINVAL;
+	read_all(launch, &top, errors);
+	return errors->count == before ? 0 : -EINVAL;
+}
+
+int launch_open(struct launch *launch, const char *path, struct error_sink *errors)
+{
+	int err;
+
+	memset(launch, 0, sizeof(*launch));
+	err = yaml_open_file(&launch->doc, path, errors);
+	if (err)
+		return err;
+	err = make(launch, path, errors);
+	if (err)
+		launch_close(launch);
+	return err;
+}
+
+void launch_close(struct launch *launch)
+{
+	robot_close(&launch->robot);
+	yaml_close(launch->doc);
+	memset(launch, 0, sizeof(*launch));
+}
+
+/* ---- asking ---- */
+
+struct launch_daemon *launch_daemon(const struct launch *launch, const char *name)
+{
+	for (size_t i = 0; i < launch->daemons_n; i++) {
+		if (!strcmp(launch->daemons[i].name, name))
+			return &launch->daemons[i];
+	}
+	return NULL;
+}
+
+static bool has_bus(const struct launch_daemon *daemon, const struct robot_bus *bus)
+{
+	for (size_t i = 0; i < daemon->buses_n; i++) {
+		if (daemon->buses[i] == bus)
+			return true;
+	}
+	return false;
+}
+
+const struct launch_daemon *launch_server(const struct launch *launch, const struct robot_bus *bus)
+{
+	for (size_t i = 0; i < launch->daemons_n; i++) {
+		const struct launch_daemon *daemon = &launch->daemons[i];
+
+		if (daemon->wanted && daemon->kind == LAUNCH_CANWIRE && has_bus(daemon, bus))
+			return daemon;
+	}
+	return NULL;
+}
+
+bool launch_uses(const struct launch *launch, const struct robot_bus *bus)
+{
+	for (size_t i = 0; i < launch->daemons_n; i++) {
+		if (launch->daemons[i].wanted && has_bus(&launch->daemons[i], bus))
+			return true;
+	}
+	return false;
+}
+
+const char *launch_bus_wire(const struct robot_bus *bus)
+{
+	return strncmp(bus->interface, "wire:", 5) ? NULL : bus->interface + 5;
+}
+
+/* FNV-1a, over each string with its end. */
+static uint64_t hash_strings(uint64_t hash, char *const *strings)
+{
+	for (; *strings; strings++) {
+		for (const char *c = *strings;; c++) {
+			hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
+			if (!*c)
+				break;
+		}
+	}
+	return (hash ^ 0xff) * UINT64_C(0x100000001b3);
+}
+
+uint64_t launch_hash(const struct launch_daemon *daemon)
+{
+	return hash_strings(hash_strings(UINT64_C(0xcbf29ce484222325), daemon->argv), daemon->environment);
+}

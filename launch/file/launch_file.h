@@ -1,0 +1,153 @@
+/* launch_file.h: the launch file, and with it the robot file: which processes make up a running robot (launch(5)).
+ *
+ *	include: ../config/robots/bench.yaml
+ *	daemons:
+ *	  canwire: {priority: 60}
+ *	  robotsim:
+ *	  clock: {priority: 55}
+ *	  waist: {priority: 50, critical: hold}
+ *
+ *	struct launch launch;
+ *
+ *	if (launch_open(&launch, "launch/robot.launch", &errors) || launch_group(&launch, line.group, &errors))
+ *		return 100;	(all that is wrong is in errors, one line each)
+ *	for (i = 0; i < launch.daemons_n; i++)
+ *		if (launch.daemons[i].wanted)
+ *			...launch.daemons[i].argv...
+ *	launch_close(&launch);
+ *
+ * Reads files and nothing else: whether programs, interfaces and frames are there and fit is check.h's.
+ */
+#ifndef LAUNCH_FILE_LAUNCH_FILE_H
+#define LAUNCH_FILE_LAUNCH_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "channels/msg/msg.h"
+#include "config/error.h"
+#include "config/robot.h"
+#include "config/text.h"
+#include "config/yaml.h"
+#include "launch/achstart/policy.h"
+
+#define LAUNCH_DAEMONS_MAX 60 /* one clock_wait has room for a descriptor of each, and four more */
+#define LAUNCH_BUSES_MAX 16   /* of one daemon: what one canwire serves */
+#define LAUNCH_PATH_MAX 512
+#define LAUNCH_NO_GROUP ((gid_t)-1)
+#define LAUNCH_GROUP_ALL "full" /* the group that every launch file has: all its daemons */
+
+enum launch_kind {
+	LAUNCH_DRIVER,	 /* a device of the robot file */
+	LAUNCH_CANWIRE,	 /* serves soft wires */
+	LAUNCH_ROBOTSIM, /* plays the devices */
+	LAUNCH_PROGRAM,	 /* anything else */
+};
+
+/* How a daemon shows that it is alive, beside having a process. */
+enum launch_alive {
+	LAUNCH_ALIVE_STATE,    /* it publishes on the channel `channel` */
+	LAUNCH_ALIVE_WATCHDOG, /* it sends WATCHDOG=1 */
+	LAUNCH_ALIVE_PROCESS,  /* nothing else: it is ready as soon as it runs, and never too old */
+};
+
+struct launch_daemon {
+	const char *name; /* in achctl, logs and $RUN */
+	enum launch_kind kind;
+	const struct robot_device *device; /* of a driver; else NULL */
+	bool clock;			   /* it is the robot's clock */
+	bool wanted;			   /* in the group that was asked for, or needed by one that is */
+
+	/* argv[0] is the program as the file names it: a name, to be found by launch_find.h, or a path, already as
+	 * seen from here.  Ends with NULL. */
+	char **argv;
+	char **environment; /* KEY=VALUE, to be set beside what achstart has; the robot's first; ends with NULL */
+
+	/* Those that it needs, as places in launch.daemons, all smaller than its own; said in the file or not. */
+	const size_t *needs;
+	size_t needs_n;
+
+	/* Its buses: those it drives, those it serves (canwire); none of the simulator and of other programs. */
+	const struct robot_bus *buses[LAUNCH_BUSES_MAX];
+	size_t buses_n;
+
+	int64_t priority; /* of SCHED_FIFO, set before exec; 0: the ordinary scheduler */
+	int64_t core;	  /* -1: any */
+	struct policy_rules rules;
+	enum msg_level critical; /* level to raise on POLICY_DO_RAISE; MSG_LEVEL_RUN: not critical */
+	enum launch_alive alive;
+	const char *channel;   /* of LAUNCH_ALIVE_STATE, without prefix: "waist-state", "clock"; else NULL */
+	int64_t dead_after_ns; /* publication, or watchdog, older than this: POLICY_SILENT */
+	bool dead_after_given; /* by the launch file; else it is longer for a driver whose ticks turn out to be */
+	int64_t tick_ns;       /* a driver's, as far as the robot file tells; 0: it does not */
+
+	const struct yaml_node *node; /* for error lines about it */
+	struct launch_raw *raw;	      /* private */
+};
+
+#define LAUNCH_DEAD_TICKS 20 /* without a publication, unless the launch file gives a time */
+
+struct launch_group {
+	const char *name;
+	const struct yaml_node *node; /* list of names */
+};
+
+struct launch {
+	char name[TEXT_NAME_MAX + 1]; /* of the robot: --robot, $RUN */
+	const char *path;	      /* of the launch file, as given */
+	const char *config;	      /* of the robot file, absolute: --config */
+	const char *folder;	      /* that the launch file is in, as seen from here: "launch", "." */
+	struct robot robot;
+	int arm;	   /* enum launch_arm */
+	bool links;	   /* bring up, reset and restart SocketCAN links */
+	const char *clock; /* name of the daemon that is the clock; NULL: there is none */
+	const char *group; /* that was asked for */
+
+	/* Groups of the system with rights beside the robot's user and root (rights.h), from launch_rights on;
+	 * LAUNCH_NO_GROUP: none. */
+	gid_t operators, arming, moving;
+
+	/* In order of start: each after all it needs, and otherwise as in the file.  Stop in reverse. */
+	struct launch_daemon *daemons;
+	size_t daemons_n;
+	struct launch_group *groups; /* those of the file: without "full" */
+	size_t groups_n;
+
+	struct yaml *doc; /* holds all of the above */
+};
+
+enum launch_arm { LAUNCH_ARM_NO, LAUNCH_ARM_AUTO };
+
+/* Reads the launch file and the robot file it includes.  All daemons are wanted.  0; or -errno, everything that is
+ * wrong in errors, and nothing to close.  $PATH and the working directory are not looked at. */
+int launch_open(struct launch *launch, const char *path, struct error_sink *errors);
+void launch_close(struct launch *launch);
+
+/* Looks up the groups that operators, arming and moving name.  0, or -EINVAL with a line for each that this system does
+ * not have.  May ask the network, where groups come from there. */
+int launch_rights(struct launch *launch, struct error_sink *errors);
+
+/* From now on the daemons of that group, what they need, the clock and what that needs are wanted.  NULL: all.  0, or
+ * -EINVAL with a line in errors ("--group: there is no group ...") and nothing changed. */
+int launch_group(struct launch *launch, const char *group, struct error_sink *errors);
+
+/* By name, or NULL. */
+struct launch_daemon *launch_daemon(const struct launch *launch, const char *name);
+/* The wanted daemon that serves a soft wire, or NULL. */
+const struct launch_daemon *launch_server(const struct launch *launch, const struct robot_bus *bus);
+/* Does a wanted daemon use or serve the bus? */
+bool launch_uses(const struct launch *launch, const struct robot_bus *bus);
+
+/* The wire's own name, behind "wire:"; NULL: it is no wire. */
+const char *launch_bus_wire(const struct robot_bus *bus);
+
+/* A number for argv and environment: two daemons of one name with the same are the same process, so that a new
+ * achstart may tell what it adopts. */
+uint64_t launch_hash(const struct launch_daemon *daemon);
+
+/* The tables behind the file, for those who document or test it. */
+extern const struct settings_row launch_rows[], launch_daemon_rows[], launch_restart_rows[];
+
+#endif

@@ -1,0 +1,64 @@
+/* launch_find.c: where a program is. */
+#include "launch/file/launch_find.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* 0: path is a file that may be executed. */
+static int look(const char *path)
+{
+	struct stat s;
+
+	if (stat(path, &s))
+		return -errno;
+	if (!S_ISREG(s.st_mode))
+		return -EACCES;
+	return access(path, X_OK) ? -errno : 0;
+}
+
+static int try(char path[LAUNCH_FIND_MAX], const char *folder, size_t len, const char *program)
+{
+	/* An empty entry of $PATH is the working directory. */
+	int n = snprintf(path, LAUNCH_FIND_MAX, "%.*s/%s", len ? (int)len : 1, len ? folder : ".", program);
+
+	return n < LAUNCH_FIND_MAX ? look(path) : -ENAMETOOLONG;
+}
+
+int launch_find_in(char path[LAUNCH_FIND_MAX], const char *program, const char *beside, const char *search)
+{
+	int err = -ENOENT, r;
+
+	if (strchr(program, '/')) {
+		if (snprintf(path, LAUNCH_FIND_MAX, "%s", program) >= LAUNCH_FIND_MAX)
+			return -ENAMETOOLONG;
+		return look(path);
+	}
+	if (beside && !try(path, beside, strlen(beside), program))
+		return 0;
+	for (; search && *program; search = strchr(search, ':') ? strchr(search, ':') + 1 : NULL) {
+		r = try(path, search, strcspn(search, ":"), program);
+		if (!r)
+			return 0;
+		/* That one is there but may not be run says more than that the others are not. */
+		if (r == -EACCES)
+			err = r;
+	}
+	return err;
+}
+
+int launch_find(char path[LAUNCH_FIND_MAX], const char *program)
+{
+	char self[LAUNCH_FIND_MAX];
+	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char *slash;
+
+	self[len > 0 ? len : 0] = '\0';
+	slash = strrchr(self, '/');
+	if (slash)
+		*slash = '\0';
+	return launch_find_in(path, program, slash ? self : NULL, getenv("PATH"));
+}

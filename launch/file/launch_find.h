@@ -1,0 +1,17 @@
+/* launch_find.h: where a program is. */
+#ifndef LAUNCH_FILE_LAUNCH_FIND_H
+#define LAUNCH_FILE_LAUNCH_FIND_H
+
+#include <stddef.h>
+
+#define LAUNCH_FIND_MAX 1024
+
+/* The file that program names: a path (with a slash) as it is; a name beside the running executable (/proc/self/exe)
+ * first, so that a build starts what was built with it, then in $PATH.  0, -ENOENT, -EACCES (it may not be executed),
+ * -ENAMETOOLONG. */
+int launch_find(char path[LAUNCH_FIND_MAX], const char *program);
+
+/* The same with both given: beside is a folder or NULL, search as $PATH or NULL. */
+int launch_find_in(char path[LAUNCH_FIND_MAX], const char *program, const char *beside, const char *search);
+
+#endif

@@ -1,0 +1,298 @@
+/* launch_fit.c: how the daemons of a launch file fit together: buses, needs, groups, the clock. */
+#include <errno.h>
+#include <string.h>
+
+#include "config/nearest.h"
+#include "launch/file/launch_inside.h"
+
+/* ---- buses ---- */
+
+static const struct robot_bus *bus_named(const struct launch *launch, const struct yaml_node *name,
+					 struct error_sink *errors)
+{
+	const struct robot_bus *bus = robot_bus(&launch->robot, name->text);
+	char quoted[TEXT_QUOTED_MAX];
+	const char *best = NULL, *key = name->key ? "" : "bus: ";
+
+	if (bus)
+		return bus;
+	for (size_t i = 0; i < launch->robot.buses_n; i++)
+		nearest_try(name->text, launch->robot.buses[i].name, &best);
+	text_quote(quoted, name->text);
+	if (best)
+		yaml_error(errors, name, "%sthe robot file has no bus %s; did you mean %s?", key, quoted, best);
+	else
+		yaml_error(errors, name, "%sthe robot file has no bus %s under buses", key, quoted);
+	return NULL;
+}
+
+static void add_bus(struct launch_daemon *daemon, const struct robot_bus *bus, const char *role)
+{
+	daemon->raw->roles[daemon->buses_n] = role;
+	daemon->buses[daemon->buses_n++] = bus;
+}
+
+/* Those that the launch file gives it: a name, a list, or a mapping from role to name. */
+static void given_buses(const struct launch *launch, struct launch_daemon *daemon, struct error_sink *errors)
+{
+	const struct yaml_node *node = daemon->raw->bus, *one = node->kind == YAML_TEXT ? node : node->first;
+	const size_t most = daemon->kind == LAUNCH_CANWIRE ? LAUNCH_BUSES_MAX : ROBOT_ROLES_MAX;
+
+	if (node->kind != YAML_TEXT && (!node->count || node->count > most)) {
+		yaml_error(errors, node, "%zu buses; write 1 to %zu", node->count, most);
+		return;
+	}
+	for (; one; one = one == node ? NULL : one->next) {
+		const struct robot_bus *bus;
+
+		if (one->kind != YAML_TEXT || yaml_is_null(one)) {
+			yaml_error(errors, node, "write the name of a bus, or a list of names");
+			continue;
+		}
+		if (node->kind == YAML_MAP && daemon->kind != LAUNCH_DRIVER)
+			yaml_error(errors, one, "only a driver's buses have roles: write a list");
+		else if (node->kind == YAML_MAP && !text_is_name(one->key))
+			yaml_error(errors, one, "no name for a role");
+		bus = bus_named(launch, one, errors);
+		if (bus)
+			add_bus(daemon, bus, node->kind == YAML_MAP ? one->key : "");
+	}
+}
+
+static void wire_buses(const struct launch *launch, struct launch_daemon *daemon, struct error_sink *errors)
+{
+	size_t all = 0;
+
+	for (size_t i = 0; i < launch->robot.buses_n; i++) {
+		if (!launch_bus_wire(&launch->robot.buses[i]))
+			continue;
+		if (all++ < LAUNCH_BUSES_MAX)
+			add_bus(daemon, &launch->robot.buses[i], "");
+	}
+	if (!all)
+		yaml_error(errors, daemon->node, "the robot file has no bus wire:NAME that it could serve");
+	if (all > LAUNCH_BUSES_MAX)
+		yaml_error(errors, daemon->node,
+			   "%zu soft wires; one canwire serves %d: share them out with bus: [...]", all,
+			   LAUNCH_BUSES_MAX);
+}
+
+/* One command line has one bit rate. */
+static void check_wires(const struct launch *launch, const struct launch_daemon *daemon, struct error_sink *errors)
+{
+	const struct yaml_node *node = daemon->raw->bus ? daemon->raw->bus : daemon->node;
+
+	for (size_t i = 0; i < daemon->buses_n; i++) {
+		const struct robot_bus *bus = daemon->buses[i];
+
+		if (!launch_bus_wire(bus))
+			yaml_error(errors, node, "bus %s is %s: canwire serves wire:NAME only", bus->name,
+				   bus->interface);
+		for (const struct launch_daemon *other = launch->daemons; other < daemon; other++) {
+			for (size_t j = 0; other->kind == LAUNCH_CANWIRE && j < other->buses_n; j++) {
+				if (other->buses[j] == bus)
+					yaml_error(errors, node, "bus %s is served by %s already", bus->name,
+						   other->name);
+			}
+		}
+	}
+	for (size_t i = 1; i < daemon->buses_n; i++) {
+		const struct robot_bus *first = daemon->buses[0], *bus = daemon->buses[i];
+
+		if (bus->bitrate != first->bitrate) {
+			yaml_error(errors, node,
+				   "%s has %lld bit/s and %s %lld: write a canwire for each rate, with bus: [...]",
+				   first->name, (long long)first->bitrate, bus->name, (long long)bus->bitrate);
+			return;
+		}
+	}
+}
+
+void launch_read_buses(struct launch_top *top, struct error_sink *errors)
+{
+	const struct launch *launch = top->launch;
+
+	for (struct launch_daemon *daemon = launch->daemons; daemon < launch->daemons + launch->daemons_n; daemon++) {
+		const bool wires = daemon->kind == LAUNCH_CANWIRE, driver = daemon->kind == LAUNCH_DRIVER;
+
+		if (daemon->raw->bus && !wires && !driver)
+			yaml_error(errors, daemon->raw->bus, "only drivers and canwire have buses: take this out");
+		else if (daemon->raw->bus)
+			given_buses(launch, daemon, errors);
+		else if (wires)
+			wire_buses(launch, daemon, errors);
+		for (size_t i = 0; daemon->device && !daemon->raw->bus && i < daemon->device->roles_n; i++)
+			add_bus(daemon, daemon->device->roles[i].bus, daemon->device->roles[i].role);
+		if (wires)
+			check_wires(launch, daemon, errors);
+	}
+}
+
+/* ---- needs ---- */
+
+static bool shares_bus(const struct launch_daemon *a, const struct launch_daemon *b)
+{
+	for (size_t i = 0; i < a->buses_n; i++) {
+		for (size_t j = 0; j < b->buses_n; j++) {
+			if (a->buses[i] == b->buses[j])
+				return true;
+		}
+	}
+	return false;
+}
+
+/* What no one should have to write: devices are there once the simulator plays them, wires once they are served. */
+static bool needs_anyway(const struct launch_daemon *daemon, const struct launch_daemon *other)
+{
+	if (daemon->kind == LAUNCH_DRIVER)
+		return other->kind == LAUNCH_ROBOTSIM || (other->kind == LAUNCH_CANWIRE && shares_bus(daemon, other));
+	return daemon->kind == LAUNCH_ROBOTSIM && other->kind == LAUNCH_CANWIRE;
+}
+
+void launch_read_needs(struct launch_top *top, struct error_sink *errors)
+{
+	const struct launch *launch = top->launch;
+
+	for (struct launch_daemon *daemon = launch->daemons; daemon < launch->daemons + launch->daemons_n; daemon++) {
+		const struct yaml_node *needs = daemon->raw->needs, *one = NULL;
+
+		if (needs && yaml_is_null(needs))
+			needs = NULL;
+		if (needs && !launch_are_names(needs, "the name of a daemon, or a list of names", errors))
+			needs = NULL;
+		while ((one = launch_next(needs, one))) {
+			const struct launch_daemon *other = launch_named(launch, one, "needs: ", errors);
+
+			if (other)
+				daemon->raw->needed |= UINT64_C(1) << other->raw->place;
+		}
+		for (size_t i = 0; i < launch->daemons_n; i++) {
+			if (needs_anyway(daemon, &launch->daemons[i]))
+				daemon->raw->needed |= UINT64_C(1) << i;
+		}
+	}
+}
+
+/* ---- groups ---- */
+
+void launch_read_groups(struct launch_top *top, struct error_sink *errors)
+{
+	struct launch *launch = top->launch;
+	const struct yaml_node *node = top->groups;
+
+	if (!node || yaml_is_null(node))
+		return;
+	if (node->kind != YAML_MAP) {
+		yaml_error(errors, node,
+			   "write a mapping from the name of each group to its daemons: base: [imu, wheels]");
+		return;
+	}
+	launch->groups = launch_room(launch, node->count, sizeof(*launch->groups), errors);
+	for (node = launch->groups ? node->first : NULL; node; node = node->next) {
+		const struct yaml_node *one = NULL;
+
+		launch->groups[launch->groups_n++] = (struct launch_group){ node->key, node };
+		if (!text_is_name(node->key))
+			yaml_error(errors, node, "a name has 1 to %d of A-Z a-z 0-9 _ . -, a letter or digit first",
+				   TEXT_NAME_MAX);
+		if (!strcmp(node->key, LAUNCH_GROUP_ALL))
+			yaml_error(errors, node, "%s is always every daemon: take another name", LAUNCH_GROUP_ALL);
+		if (!launch_are_names(node, "a list of daemons: [imu, wheels]", errors))
+			continue;
+		while ((one = launch_next(node, one)))
+			launch_named(launch, one, "groups: ", errors);
+	}
+}
+
+static int no_group(const struct launch *launch, const char *name, struct error_sink *errors)
+{
+	char quoted[TEXT_QUOTED_MAX], known[ERROR_LINE_MAX / 2] = LAUNCH_GROUP_ALL;
+	const char *best = NULL;
+
+	nearest_try(name, LAUNCH_GROUP_ALL, &best);
+	for (size_t i = 0; i < launch->groups_n; i++) {
+		size_t at = strlen(known);
+
+		nearest_try(name, launch->groups[i].name, &best);
+		snprintf(known + at, sizeof(known) - at, ", %s", launch->groups[i].name);
+	}
+	text_quote(quoted, name);
+	if (best)
+		error_add(errors, "--group: %s has no group %s; did you mean %s?", launch->path, quoted, best);
+	else
+		error_add(errors, "--group: %s has no group %s; there are %s", launch->path, quoted, known);
+	return -EINVAL;
+}
+
+int launch_group(struct launch *launch, const char *name, struct error_sink *errors)
+{
+	const struct launch_group *group = NULL;
+	const bool all = !name || !strcmp(name, LAUNCH_GROUP_ALL);
+	const struct yaml_node *one = NULL;
+
+	for (size_t i = 0; !all && i < launch->groups_n; i++) {
+		if (!strcmp(launch->groups[i].name, name))
+			group = &launch->groups[i];
+	}
+	if (!all && !group)
+		return no_group(launch, name, errors);
+	launch->group = all ? LAUNCH_GROUP_ALL : group->name;
+	for (size_t i = 0; i < launch->daemons_n; i++)
+		launch->daemons[i].wanted = all || launch->daemons[i].clock;
+	while (group && (one = launch_next(group->node, one)))
+		launch_daemon(launch, one->text)->wanted = true;
+	/* What a daemon needs stands before it. */
+	for (size_t i = launch->daemons_n; i-- > 0;) {
+		const struct launch_daemon *daemon = &launch->daemons[i];
+
+		for (size_t j = 0; daemon->wanted && j < daemon->needs_n; j++)
+			launch->daemons[daemon->needs[j]].wanted = true;
+	}
+	return 0;
+}
+
+/* ---- the clock ---- */
+
+static bool is_clock(const struct launch_daemon *daemon)
+{
+	return daemon->device && !strcmp(daemon->device->driver, "hubo-daemon");
+}
+
+/* The one that the file names, or the only one there is. */
+void launch_read_clock(struct launch_top *top, struct error_sink *errors)
+{
+	struct launch *launch = top->launch;
+	const struct yaml_node *node = yaml_find(top->node, "clock");
+	struct launch_daemon *clock = NULL;
+
+	if (!strcmp(top->clock, "none"))
+		return;
+	if (*top->clock) {
+		clock = launch_named(launch, node, "", errors);
+		if (clock && clock->kind != LAUNCH_DRIVER)
+			yaml_error(errors, node, "%s drives no device: name the daemon of hubo-daemon, or none",
+				   clock->name);
+		else if (clock && !is_clock(clock))
+			yaml_error(errors, node, "%s is driven by %s: name the daemon of hubo-daemon, or none",
+				   clock->name, clock->device->driver);
+	}
+	for (size_t i = 0; !node && i < launch->daemons_n; i++) {
+		if (!is_clock(&launch->daemons[i]))
+			continue;
+		if (clock)
+			yaml_error(errors, launch->daemons[i].node,
+				   "%s is driven by hubo-daemon, too: say which is the robot's clock (clock: %s)",
+				   clock->name, clock->name);
+		else
+			clock = &launch->daemons[i];
+	}
+	if (!clock) {
+		if (!node && launch->daemons_n)
+			yaml_error(
+				errors, top->node,
+				"no daemon is the robot's clock: add the device of hubo-daemon, or write clock: none");
+		return;
+	}
+	clock->clock = true;
+	launch->clock = clock->name;
+}

@@ -1,0 +1,56 @@
+/* launch_inside.h: private to launch*.c: from the tree of the launch file to the structs, step by step. */
+#ifndef LAUNCH_FILE_LAUNCH_INSIDE_H
+#define LAUNCH_FILE_LAUNCH_INSIDE_H
+
+#include "launch/file/launch_file.h"
+
+/* The keys of the file itself that launch has no other place for. */
+struct launch_top {
+	struct launch *launch;
+	char robot[TEXT_NAME_MAX + 1], clock[TEXT_NAME_MAX + 1];
+	char include[LAUNCH_PATH_MAX / 2];
+	char operators[33], arming[33], moving[33];
+	int arm;
+	bool links;
+	const struct yaml_node *node, *groups, *daemons, *environment;
+};
+
+/* A daemon as it stands in the file. */
+struct launch_raw {
+	char device[TEXT_NAME_MAX + 1];
+	char program[LAUNCH_PATH_MAX / 2];
+	const struct yaml_node *args, *bus, *needs, *restart, *environment;
+	int64_t priority, core, ready_within_ns, dead_after_ns, kill_within_ns;
+	int critical, alive;
+	uint64_t needed;		     /* bit per daemon, in the order of the file */
+	size_t place;			     /* in the order of the file */
+	const char *roles[LAUNCH_BUSES_MAX]; /* of the buses that the launch file gives it */
+};
+
+struct launch_restart {
+	int when;
+	int64_t settled_ns, backoff_ns, backoff_max_ns, budget, within_ns;
+};
+extern const char *const launch_critical_words[], *const launch_alive_words[];
+#define LAUNCH_ALIVE_UNSAID 3 /* behind the words */
+
+/* The steps.  What is wrong goes to errors, and reading goes on. */
+void launch_read_daemons(struct launch_top *top, struct error_sink *errors); /* each by itself: kind, rules */
+void launch_read_buses(struct launch_top *top, struct error_sink *errors);
+void launch_read_needs(struct launch_top *top, struct error_sink *errors); /* names, and those that nobody says */
+void launch_order(struct launch *launch, struct error_sink *errors);	   /* sorts; needs become places */
+void launch_read_groups(struct launch_top *top, struct error_sink *errors);
+void launch_read_clock(struct launch_top *top, struct error_sink *errors);
+void launch_command(struct launch_top *top, struct error_sink *errors); /* argv, environment */
+
+/* Zeroed memory that lives as long as the launch, or NULL with a line. */
+void *launch_room(struct launch *launch, size_t n, size_t size, struct error_sink *errors);
+/* A name or a list of names: each text node in turn, beginning with NULL; NULL: no more. */
+const struct yaml_node *launch_next(const struct yaml_node *names, const struct yaml_node *last);
+/* Are those names, and nothing else?  Else a line that says to write what. */
+bool launch_are_names(const struct yaml_node *names, const char *what, struct error_sink *errors);
+/* The daemon that the node names, or NULL with a line; key, "needs: ", begins it if the node is in a list. */
+struct launch_daemon *launch_named(const struct launch *launch, const struct yaml_node *name, const char *key,
+				   struct error_sink *errors);
+
+#endif

@@ -1,0 +1,235 @@
+/* launch_read.c: the daemons of a launch file, each by itself. */
+#include <errno.h>
+#include <string.h>
+
+#include "config/nearest.h"
+#include "launch/file/launch_inside.h"
+
+#define POSSIBLE_ROBOTSIM "robotsim"
+#define POSSIBLE_CANWIRE "canwire"
+
+void *launch_room(struct launch *launch, size_t n, size_t size, struct error_sink *errors)
+{
+	void *p = arena_alloc(yaml_arena(launch->doc), n * size);
+
+	if (!p)
+		error_add(errors, "%s: %s", launch->path, strerror(ENOMEM));
+	return p;
+}
+
+/* ---- names ---- */
+
+bool launch_are_names(const struct yaml_node *names, const char *what, struct error_sink *errors)
+{
+	const struct yaml_node *one = names->kind == YAML_LIST ? names->first : names;
+
+	for (; one; one = one == names ? NULL : one->next) {
+		if (one->kind != YAML_TEXT || yaml_is_null(one)) {
+			yaml_error(errors, names, "write %s", what);
+			return false;
+		}
+	}
+	return true;
+}
+
+const struct yaml_node *launch_next(const struct yaml_node *names, const struct yaml_node *last)
+{
+	if (!last)
+		return !names || names->kind == YAML_TEXT ? names : names->first;
+	return last == names ? NULL : last->next;
+}
+
+struct launch_daemon *launch_named(const struct launch *launch, const struct yaml_node *name, const char *key,
+				   struct error_sink *errors)
+{
+	struct launch_daemon *daemon = launch_daemon(launch, name->text);
+	char quoted[TEXT_QUOTED_MAX];
+	const char *best = NULL;
+
+	if (daemon)
+		return daemon;
+	for (size_t i = 0; i < launch->daemons_n; i++)
+		nearest_try(name->text, launch->daemons[i].name, &best);
+	text_quote(quoted, name->text);
+	/* An entry of a list has no key that the line would begin with. */
+	key = name->key ? "" : key;
+	if (best)
+		yaml_error(errors, name, "%sthere is no daemon %s; did you mean %s?", key, quoted, best);
+	else
+		yaml_error(errors, name, "%sthere is no daemon %s under daemons", key, quoted);
+	return NULL;
+}
+
+/* ---- what it is ---- */
+
+static const struct robot_device *find_device(const struct launch *launch, const struct yaml_node *node,
+					      const char *name, bool by_name, struct error_sink *errors)
+{
+	const struct robot_device *device = robot_device(&launch->robot, name);
+	char quoted[TEXT_QUOTED_MAX];
+	const char *best = NULL;
+
+	if (device)
+		return device;
+	for (size_t i = 0; i < launch->robot.devices_n; i++)
+		nearest_try(name, launch->robot.devices[i].name, &best);
+	if (by_name) {
+		nearest_try(name, POSSIBLE_CANWIRE, &best);
+		nearest_try(name, POSSIBLE_ROBOTSIM, &best);
+	}
+	text_quote(quoted, name);
+	if (best)
+		yaml_error(errors, node, "the robot file has no device %s; did you mean %s?", quoted, best);
+	else if (by_name)
+		yaml_error(errors, node,
+			   "the robot file has no device %s: write which it is (device: NAME), or program: NAME",
+			   quoted);
+	else
+		yaml_error(errors, node, "the robot file has no device %s under devices", quoted);
+	return NULL;
+}
+
+static enum launch_kind kind_of(const char *program)
+{
+	const char *slash = strrchr(program, '/');
+
+	program = slash ? slash + 1 : program;
+	if (!strcmp(program, POSSIBLE_CANWIRE))
+		return LAUNCH_CANWIRE;
+	return strcmp(program, POSSIBLE_ROBOTSIM) ? LAUNCH_PROGRAM : LAUNCH_ROBOTSIM;
+}
+
+/* A device or a program that is named; else the device of the daemon's name; else what its name says. */
+static void find_kind(const struct launch *launch, struct launch_daemon *daemon, struct error_sink *errors)
+{
+	struct launch_raw *raw = daemon->raw;
+
+	if (*raw->device && *raw->program) {
+		yaml_error(errors, daemon->node, "it is either a device or a program: take one of the two out");
+	} else if (*raw->program) {
+		daemon->kind = kind_of(raw->program);
+	} else if (*raw->device) {
+		daemon->device = find_device(launch, yaml_find(daemon->node, "device"), raw->device, false, errors);
+	} else if (robot_device(&launch->robot, daemon->name) || kind_of(daemon->name) == LAUNCH_PROGRAM) {
+		daemon->device = find_device(launch, daemon->node, daemon->name, true, errors);
+	} else {
+		daemon->kind = kind_of(daemon->name);
+		snprintf(raw->program, sizeof(raw->program), "%s", daemon->name);
+	}
+}
+
+static void check_once(const struct launch *launch, const struct launch_daemon *daemon, struct error_sink *errors)
+{
+	for (const struct launch_daemon *other = launch->daemons; other < daemon; other++) {
+		if (daemon->device && other->device == daemon->device)
+			yaml_error(errors, daemon->node, "device %s is run by %s already", daemon->device->name,
+				   other->name);
+		if (daemon->kind == LAUNCH_ROBOTSIM && other->kind == LAUNCH_ROBOTSIM)
+			yaml_error(errors, daemon->node, "the devices are played by %s already", other->name);
+	}
+}
+
+/* ---- restart ---- */
+
+static void check_critical(const struct launch_daemon *daemon, struct error_sink *errors)
+{
+	if (daemon->rules.never)
+		yaml_error(errors, yaml_find(daemon->node, "critical"),
+			   "a critical daemon is restarted: take out restart: never, or this");
+}
+
+static void read_restart(struct launch_daemon *daemon, struct error_sink *errors)
+{
+	const struct yaml_node *node = daemon->raw->restart;
+	struct launch_restart restart = { 0 };
+	struct settings table = { .rows = launch_restart_rows, .values = &restart, .noun = "key of restart" };
+	char quoted[TEXT_QUOTED_MAX];
+
+	settings_defaults(&table, errors);
+	if (node && node->kind == YAML_TEXT && !strcmp(node->text, "never"))
+		restart.when = 1;
+	else if (node && node->kind == YAML_TEXT && strcmp(node->text, "always") != 0)
+		yaml_error(errors, node, "%s is not always, never, or a mapping such as {budget: 3, within: 10s}",
+			   text_quote(quoted, node->text));
+	else if (node && node->kind != YAML_TEXT)
+		settings_read(&table, node, errors);
+	if (restart.backoff_max_ns < restart.backoff_ns)
+		yaml_error(errors, yaml_find(node, settings_given(&table, "backoff_max") ? "backoff_max" : "backoff"),
+			   "the longest pause is shorter than the first");
+	daemon->rules.never = restart.when;
+	daemon->rules.settled_ns = restart.settled_ns;
+	daemon->rules.backoff_ns = restart.backoff_ns;
+	daemon->rules.backoff_max_ns = restart.backoff_max_ns;
+	daemon->rules.budget = restart.budget;
+	daemon->rules.budget_within_ns = restart.within_ns;
+	if (daemon->rules.critical)
+		check_critical(daemon, errors);
+}
+
+/* ---- one, and all ---- */
+
+static void take_name(struct launch_daemon *daemon, struct error_sink *errors)
+{
+	const struct yaml_node *node = daemon->node;
+	size_t len = strlen(node->key);
+
+	daemon->name = node->key;
+	if (!text_is_name(node->key))
+		yaml_error(errors, node, "a name has 1 to %d of A-Z a-z 0-9 _ . -, a letter or digit first",
+			   TEXT_NAME_MAX);
+	else if (!strcmp(node->key, "achstart"))
+		yaml_error(errors, node, "achstart is the supervisor's own name: take another");
+	else if (len > 4 && !strcmp(node->key + len - 4, ".log"))
+		yaml_error(errors, node, "a name that ends in .log is that of a log: take another");
+}
+
+static void read_daemon(struct launch *launch, struct launch_daemon *daemon, struct error_sink *errors)
+{
+	struct launch_raw *raw = daemon->raw;
+	struct settings table = { .rows = launch_daemon_rows, .values = raw, .noun = "key of a daemon" };
+
+	raw->core = -1;
+	raw->alive = LAUNCH_ALIVE_UNSAID;
+	take_name(daemon, errors);
+	settings_defaults(&table, errors);
+	settings_read(&table, daemon->node, errors);
+	daemon->wanted = true;
+	daemon->priority = raw->priority;
+	daemon->core = raw->core;
+	daemon->critical = (enum msg_level)raw->critical;
+	daemon->rules.critical = raw->critical;
+	daemon->rules.ready_within_ns = raw->ready_within_ns;
+	daemon->rules.kill_within_ns = raw->kill_within_ns;
+	read_restart(daemon, errors);
+	find_kind(launch, daemon, errors);
+	check_once(launch, daemon, errors);
+}
+
+void launch_read_daemons(struct launch_top *top, struct error_sink *errors)
+{
+	struct launch *launch = top->launch;
+	const struct yaml_node *node = top->daemons;
+	struct launch_raw *raws;
+	size_t n;
+
+	if (!node)
+		return; /* told as missing */
+	if (node->kind != YAML_MAP || !node->count || node->count > LAUNCH_DAEMONS_MAX) {
+		yaml_error(errors, node, "write a mapping of 1 to %d daemons (name: ...)", LAUNCH_DAEMONS_MAX);
+		return;
+	}
+	n = node->count;
+	raws = launch_room(launch, n, sizeof(*raws), errors);
+	launch->daemons = launch_room(launch, n, sizeof(*launch->daemons), errors);
+	if (!raws || !launch->daemons)
+		return;
+	/* All names first: they are asked for from the beginning. */
+	for (node = node->first; node; node = node->next, raws++) {
+		struct launch_daemon *daemon = &launch->daemons[launch->daemons_n];
+
+		raws->place = launch->daemons_n++;
+		*daemon = (struct launch_daemon){ .node = node, .name = node->key, .raw = raws };
+	}
+	for (size_t i = 0; i < n; i++)
+		read_daemon(launch, &launch->daemons[i], errors);
+}

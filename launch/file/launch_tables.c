@@ -1,0 +1,88 @@
+/* launch_tables.c: the keys of the launch file. */
+#include <string.h>
+
+#include "launch/file/launch_inside.h"
+
+static const char *const arm_words[] = { "no", "auto", NULL };
+static const char *const when_words[] = { "always", "never", NULL };
+/* In the order of enum msg_level: what is not critical raises nothing. */
+const char *const launch_critical_words[] = { "no", "hold", "estop", NULL };
+/* In the order of enum launch_alive. */
+const char *const launch_alive_words[] = { "state", "watchdog", "process", NULL };
+
+static const char *name_form(const char *text)
+{
+	return text_is_name(text) ? NULL : "a name: 1 to 23 of A-Z a-z 0-9 _ . -, a letter or digit first";
+}
+
+static const char *path_form(const char *text)
+{
+	return *text ? NULL : "a file, as seen from this one: ../config/robots/bench.yaml";
+}
+
+static const char *program_form(const char *text)
+{
+	return *text ? NULL : "a program: a name, or a path as seen from this file";
+}
+
+/* clang-format off */
+const struct settings_row launch_rows[] = {
+	SETTINGS_TEXT("include", struct launch_top, include, SETTINGS_REQUIRED,
+		      "the robot file, as seen from this file", .check = path_form),
+	SETTINGS_TEXT("robot", struct launch_top, robot, NULL, "the robot's name; else that of the robot file",
+		      .check = name_form),
+	SETTINGS_WORD("arm", struct launch_top, arm, arm_words, "no",
+		      "auto: armed once all is ready, on wires and vcan only"),
+	SETTINGS_BOOL("links", struct launch_top, links, "yes", "bring SocketCAN links up and keep them so"),
+	SETTINGS_TEXT("clock", struct launch_top, clock, NULL, "the daemon that is the robot's clock, or none",
+		      .check = name_form),
+	SETTINGS_TEXT("operators", struct launch_top, operators, NULL,
+		      "group that may look and raise the e-stop", .check = name_form),
+	SETTINGS_TEXT("arming", struct launch_top, arming, NULL,
+		      "group that may also arm, clear, home, start and stop", .check = name_form),
+	SETTINGS_TEXT("moving", struct launch_top, moving, NULL,
+		      "group that may also write references", .check = name_form),
+	SETTINGS_NODE("groups", struct launch_top, groups, NULL, "parts of the robot that may run alone"),
+	SETTINGS_NODE("environment", struct launch_top, environment, NULL, "variables of every daemon"),
+	SETTINGS_NODE("daemons", struct launch_top, daemons, SETTINGS_REQUIRED, "what runs, by name"),
+	SETTINGS_END,
+};
+
+const struct settings_row launch_daemon_rows[] = {
+	SETTINGS_TEXT("device", struct launch_raw, device, NULL, "a device of the robot file, if not that of its name",
+		      .check = name_form),
+	SETTINGS_TEXT("program", struct launch_raw, program, NULL, "a program that drives no device",
+		      .check = program_form),
+	SETTINGS_NODE("args", struct launch_raw, args, NULL, "its arguments; of a driver more of them"),
+	SETTINGS_NODE("bus", struct launch_raw, bus, NULL, "other buses than the robot file gives it"),
+	SETTINGS_NODE("needs", struct launch_raw, needs, NULL, "daemons that are ready before it starts"),
+	SETTINGS_INT("priority", struct launch_raw, priority, "", "0", "0", "99", "of SCHED_FIFO; 0: none"),
+	SETTINGS_INT("core", struct launch_raw, core, "", NULL, "0", "1023", "the one that it runs on"),
+	SETTINGS_NODE("restart", struct launch_raw, restart, NULL, "always, never, or a mapping"),
+	SETTINGS_WORD("critical", struct launch_raw, critical, launch_critical_words, "no",
+		      "level of the e-stop that it raises when it dies again and again"),
+	SETTINGS_DURATION("ready_within", struct launch_raw, ready_within_ns, "5s", "10ms", "10min",
+			  "later than that it is told of"),
+	SETTINGS_WORD("alive", struct launch_raw, alive, launch_alive_words, NULL, "how it shows that it lives"),
+	SETTINGS_DURATION("dead_after", struct launch_raw, dead_after_ns, NULL, "20ms", "1h",
+			  "silent for so long it is killed"),
+	SETTINGS_DURATION("kill_within", struct launch_raw, kill_within_ns, "2s", "10ms", "10min",
+			  "from SIGTERM to SIGKILL"),
+	SETTINGS_NODE("environment", struct launch_raw, environment, NULL, "its variables"),
+	SETTINGS_END,
+};
+
+const struct settings_row launch_restart_rows[] = {
+	SETTINGS_WORD("when", struct launch_restart, when, when_words, "always", "always or never"),
+	SETTINGS_DURATION("settled", struct launch_restart, settled_ns, "1s", "0", "1h",
+			  "so long ready, and its death is no early one"),
+	SETTINGS_DURATION("backoff", struct launch_restart, backoff_ns, "100ms", "1ms", "1h",
+			  "pause after an early death, doubled each time"),
+	SETTINGS_DURATION("backoff_max", struct launch_restart, backoff_max_ns, "5s", "1ms", "1h", "longest pause"),
+	SETTINGS_INT("budget", struct launch_restart, budget, "deaths", "10", "1", "100",
+		     "early ones until it is given up"),
+	SETTINGS_DURATION("within", struct launch_restart, within_ns, "1min", "1s", "24h",
+			  "time in which the budget is counted"),
+	SETTINGS_END,
+};
+/* clang-format on */
