@@ -41,7 +41,8 @@ static void test_values(void)
 	json_null(&j, NULL);
 	json_raw(&j, NULL, "{\"x\":1}");
 	json_end(&j);
-	wrote("[\"a \\\"word\\\"\\\\\\u000a\",null,\"02A\",-9223372036854775808,18446744073709551615,true,false,null,{\"x\":1}]");
+	wrote("[\"a \\\"word\\\"\\\\\\u000a\",null,\"02A\",-9223372036854775808,18446744073709551615,"
+	      "true,false,null,{\"x\":1}]");
 }
 
 static void test_reals(void)
