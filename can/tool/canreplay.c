@@ -10,15 +10,15 @@
 #include <unistd.h>
 
 #include "can/log.h"
-#include "can/tool/bar.h"
 #include "can/tool/ids.h"
 #include "can/tool/keys.h"
 #include "can/tool/program.h"
 #include "can/tool/route.h"
-#include "can/tool/schedule.h"
 #include "can/tool/sender.h"
 #include "can/tool/tally.h"
 #include "channels/clock.h"
+#include "channels/tool/bar.h"
+#include "channels/tool/schedule.h"
 #include "config/text.h"
 
 #define REPLAY_LEAD_NS 1000000		  /* from the opening to the first frame */
@@ -177,7 +177,7 @@ static int scan(struct replay *play)
 	bar_start(&play->bar, clock_now_ns());
 	while (!stopped && (n = log_next(&play->log, &r)) > 0) {
 		if (r.line % 4096 == 0)
-			bar_draw(&play->bar, play->total, clock_now_ns(), CLOCK_NEVER);
+			bar_draw(&play->bar, play->total, play->total, clock_now_ns(), CLOCK_NEVER);
 		if (choose(play, &r, &to))
 			return PROGRAM_FAILED;
 		if (!to)
@@ -235,7 +235,7 @@ static int wait_until(struct replay *play, int64_t due_ns)
 
 		r = sender_wait(&play->sender, bar_ns > now && bar_ns < due_ns ? bar_ns : due_ns);
 		now = clock_now_ns();
-		bar_draw(&play->bar, play->frames, now, due_ns);
+		bar_draw(&play->bar, play->frames, play->frames, now, due_ns);
 	}
 	return r;
 }
@@ -286,7 +286,7 @@ static int play_record(struct replay *play, struct route_bus *b, const struct lo
 		if (play->step || play->at_once)
 			due_ns = clock_now_ns();
 		if (play->at_once)
-			bar_draw(&play->bar, play->frames, due_ns, CLOCK_NEVER);
+			bar_draw(&play->bar, play->frames, play->frames, due_ns, CLOCK_NEVER);
 		if (!stop)
 			stop = sender_send(&play->sender, b, r, due_ns);
 	} else if (show(r, b->name, due_ns)) {
@@ -328,7 +328,7 @@ static int play_file(struct replay *play)
 			return -1;
 		}
 		if (play->tally.passes)
-			schedule_start(&play->schedule, schedule_again(&play->schedule));
+			schedule_repeat(&play->schedule);
 		play->in_pass = 0;
 		r = play_pass(play);
 		if (!r)
@@ -463,6 +463,7 @@ int main(int argc, char **argv)
 		return status;
 	play.file = argv[0];
 	play.keys.fd = -1;
+	play.bar.unit = "frames";
 	if (check(&play))
 		return PROGRAM_WRONG;
 	if (!play.dry_run && catch_signals())

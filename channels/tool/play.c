@@ -1,20 +1,18 @@
 /* play.c: ach play: the messages of a recording again, at the times they had. */
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "channels/clock.h"
 #include "channels/hist.h"
+#include "channels/tool/bar.h"
 #include "channels/tool/live.h"
 #include "channels/tool/recfile.h"
+#include "channels/tool/schedule.h"
 #include "channels/tool/span.h"
 #include "channels/tool/tool.h"
 
-#define PLAY_CHANNEL_MAX (1 << 28)   /* bytes of a channel that is made because a file says so */
-#define PLAY_BAR_AFTER_NS 2000000000 /* shorter plays have no bar */
-#define PLAY_BAR_NS 200000000	     /* between two pictures of it */
-#define PLAY_BAR_WIDTH 30
+#define PLAY_CHANNEL_MAX (1 << 28) /* bytes of a channel that is made because a file says so */
 
 struct play_channel {
 	struct reclog_channel what;
@@ -25,7 +23,6 @@ struct play_channel {
 };
 
 struct play {
-	double speed;
 	int64_t loop;
 	struct settings_strings map, only;
 	bool as_replay, list, force;
@@ -34,19 +31,17 @@ struct play {
 	struct play_channel *channels;
 	size_t n;
 
-	int64_t start_ns;		     /* when this pass began, */
-	bool begun;			     /* with its first message, */
-	int64_t first_ns, last_ns;	     /* recorded then, and the latest */
-	uint64_t in_pass, messages, renewed; /* of an older version */
-	int64_t real_ns, mono_ns;	     /* both clocks when the recording began */
+	struct schedule schedule;
+	struct bar bar;
+	int64_t began_ns;	    /* playing; 0: not yet */
+	uint64_t messages, renewed; /* of an older version */
+	int64_t real_ns;	    /* CLOCK_REALTIME when the recording began */
 	bool whole;
 	struct hist late;
-	int64_t began_ns, bar_ns;
-	bool bar;
 };
 
 static const struct settings_row rows[] = {
-	SETTINGS_REAL("speed", struct play, speed, "", "1", "0.001", "1000", "twice as fast: 2", .value = "X"),
+	SETTINGS_REAL("speed", struct play, schedule.speed, "", "1", "0.001", "1000", "twice as fast: 2", .value = "X"),
 	SETTINGS_INT("loop", struct play, loop, "", "1", "0", NULL, "play it that many times; 0: until ^C",
 		     .value = "N"),
 	SETTINGS_STRINGS("map", struct play, map, "play a channel under another name", .value = "OLD=NEW"),
@@ -200,7 +195,6 @@ static struct play_channel *take_record(struct play *play, const struct reclog_r
 		return NULL;
 	switch (r->kind) {
 	case RECLOG_START:
-		play->mono_ns = r->t_ns;
 		play->real_ns = (int64_t)r->number;
 		break;
 	case RECLOG_CHANNEL:
@@ -219,29 +213,6 @@ static struct play_channel *take_record(struct play *play, const struct reclog_r
 		break;
 	}
 	return c;
-}
-
-/* ---- the bar ---- */
-
-static void draw_bar(struct play *play, const struct reclog_record *r)
-{
-	double part = play->file.size ? (double)r->position / (double)play->file.size : 0;
-	int filled = (int)(part * PLAY_BAR_WIDTH);
-	int64_t now = clock_now_ns();
-
-	if (!play->bar || now < play->bar_ns)
-		return;
-	play->bar_ns = now + PLAY_BAR_NS;
-	fprintf(stderr, "\r[%.*s%.*s] %3.0f %%  %.1f s  %" PRIu64 " messages ", filled,
-		"##############################", PLAY_BAR_WIDTH - filled, "..............................", part * 100,
-		(double)(now - play->began_ns) * 1e-9, play->messages);
-	fflush(stderr);
-}
-
-static void clear_bar(const struct play *play)
-{
-	if (play->bar && play->bar_ns > play->began_ns + PLAY_BAR_AFTER_NS)
-		fprintf(stderr, "\r\033[K");
 }
 
 /* ---- playing ---- */
@@ -283,26 +254,20 @@ static int put(struct play *play, struct play_channel *c, struct reclog_record *
 	return 0;
 }
 
-/* The moment for what was recorded at t_ns: counted from the start of the pass, so errors do not add up. */
-static int64_t moment(const struct play *play, int64_t t_ns)
-{
-	return play->start_ns + llround((double)(t_ns - play->first_ns) / play->speed);
-}
-
-/* 0; 1: told to stop; -1: failed. */
+/* 0; 1: a signal; -1: failed. */
 static int wait_until(struct play *play, const struct reclog_record *r, int64_t at_ns)
 {
 	struct clock_fd stop = { .fd = tool_stop_fd(), .events = POLLIN };
 
 	for (;;) {
-		int64_t until = play->bar && play->bar_ns < at_ns ? play->bar_ns : at_ns;
-		int n = clock_wait(&stop, 1, until);
+		int64_t bar_ns = bar_next_ns(&play->bar);
+		int n = clock_wait(&stop, 1, bar_ns > clock_now_ns() && bar_ns < at_ns ? bar_ns : at_ns);
 
 		if (n < 0)
 			tool_fail("cannot wait: %s", strerror(-n));
 		if (n)
 			return n;
-		draw_bar(play, r);
+		bar_draw(&play->bar, r->position, play->messages, clock_now_ns(), at_ns);
 		if (clock_now_ns() >= at_ns)
 			return 0;
 	}
@@ -315,13 +280,7 @@ static int play_message(struct play *play, struct play_channel *c, struct reclog
 
 	if (!c->wanted)
 		return 0;
-	if (!play->begun) {
-		play->begun = true;
-		play->first_ns = play->last_ns = r->t_ns;
-	}
-	play->last_ns = r->t_ns > play->last_ns ? r->t_ns : play->last_ns;
-	play->in_pass++;
-	at_ns = moment(play, r->t_ns);
+	at_ns = schedule_at(&play->schedule, r->t_ns);
 	stop = wait_until(play, r, at_ns);
 	if (stop)
 		return stop;
@@ -329,7 +288,14 @@ static int play_message(struct play *play, struct play_channel *c, struct reclog
 	return put(play, c, r, at_ns) ? -1 : 0;
 }
 
-/* From where the reader stands to the end.  0; 1: told to stop; -1: failed. */
+static void start(struct play *play)
+{
+	play->began_ns = clock_now_ns();
+	schedule_start(&play->schedule, play->began_ns);
+	bar_start(&play->bar, play->began_ns);
+}
+
+/* From the reader's position to the end.  0; 1: a signal; -1: failed. */
 static int play_pass(struct play *play)
 {
 	struct reclog_record r;
@@ -348,10 +314,8 @@ static int play_pass(struct play *play)
 			described = true;
 			if (check_names(play) || open_channels(play))
 				return -1;
-			if (!play->start_ns)
-				play->start_ns = play->began_ns = clock_now_ns();
-			if (!play->bar_ns)
-				play->bar_ns = play->began_ns + PLAY_BAR_AFTER_NS;
+			if (!play->began_ns)
+				start(play);
 		}
 		if (r.kind == RECLOG_MESSAGE)
 			stop = play_message(play, c, &r);
@@ -361,17 +325,11 @@ static int play_pass(struct play *play)
 	return n;
 }
 
-/* The next pass begins one mean interval after the last message. */
 static int rewind_file(struct play *play)
 {
-	int64_t span = play->last_ns - play->first_ns;
-	int64_t gap = play->in_pass > 1 ? span / (int64_t)(play->in_pass - 1) : 0;
-
-	if (!play->in_pass)
+	if (!play->schedule.n)
 		return 1; /* there is nothing to repeat */
-	play->start_ns = moment(play, play->last_ns + gap);
-	play->begun = false;
-	play->in_pass = 0;
+	schedule_repeat(&play->schedule);
 	return recfile_rewind(&play->file) ? -1 : 0;
 }
 
@@ -394,14 +352,15 @@ static int play_file(struct play *play)
 {
 	int r = 0;
 
-	play->bar = tool_is_terminal(stderr);
+	play->bar.unit = "messages";
+	play->bar.all = play->file.size;
 	for (int64_t pass = 0; !r && (!play->loop || pass < play->loop); pass++) {
 		if (pass)
 			r = rewind_file(play);
 		if (!r)
 			r = play_pass(play);
 	}
-	clear_bar(play);
+	bar_clear(&play->bar);
 	if (r >= 0)
 		print_summary(play);
 	return r < 0 ? TOOL_FAILED : 0;
@@ -412,6 +371,7 @@ static int play_file(struct play *play)
 static int list_file(struct play *play)
 {
 	char span[SPAN_TEXT_MAX], stamp[64], name[sizeof(((struct reclog_channel *)0)->name)];
+	int64_t first_ns = 0, last_ns = 0;
 	struct reclog_record r;
 	struct tm when;
 	time_t seconds;
@@ -423,15 +383,15 @@ static int list_file(struct play *play)
 		if (r.kind != RECLOG_MESSAGE)
 			continue;
 		if (!play->messages++)
-			play->first_ns = play->last_ns = r.t_ns;
-		play->last_ns = r.t_ns > play->last_ns ? r.t_ns : play->last_ns;
+			first_ns = last_ns = r.t_ns;
+		last_ns = r.t_ns > last_ns ? r.t_ns : last_ns;
 	}
 	if (n < 0)
 		return TOOL_FAILED;
 	seconds = play->real_ns / 1000000000;
 	strftime(stamp, sizeof(stamp), "%Y-%m-%d %H:%M:%S %z", localtime_r(&seconds, &when));
 	printf("recorded %s, %" PRIu64 " messages in %s%s\n", stamp, play->messages,
-	       span_text(span, play->last_ns - play->first_ns), play->whole ? "" : ", not ended in order");
+	       span_text(span, last_ns - first_ns), play->whole ? "" : ", not ended in order");
 	for (size_t i = 0; i < play->n; i++) {
 		const struct play_channel *c = &play->channels[i];
 		const struct msg_type *type = c->known ? msg_type_by_number(c->what.type) : NULL;

@@ -1,7 +1,7 @@
-/* schedule.c: when the frames of a log are due. */
+/* schedule.c: when the items of a recording are due. */
 #include <math.h>
 
-#include "can/tool/schedule.h"
+#include "channels/tool/schedule.h"
 
 void schedule_start(struct schedule *s, int64_t start_ns)
 {
@@ -10,9 +10,9 @@ void schedule_start(struct schedule *s, int64_t start_ns)
 	s->n = 0;
 }
 
-static int64_t scaled(const struct schedule *s, int64_t log_ns)
+static int64_t scaled(const struct schedule *s, int64_t recorded_ns)
 {
-	return s->speed == 1 ? log_ns : llround((double)log_ns / s->speed);
+	return s->speed == 1 ? recorded_ns : llround((double)recorded_ns / s->speed);
 }
 
 int64_t schedule_at(struct schedule *s, int64_t stamp_ns)
@@ -37,7 +37,7 @@ int64_t schedule_at(struct schedule *s, int64_t stamp_ns)
 	return s->at_ns;
 }
 
-int64_t schedule_again(const struct schedule *s)
+void schedule_repeat(struct schedule *s)
 {
-	return s->at_ns + (s->n > 1 ? (s->at_ns - s->first_at_ns) / (int64_t)(s->n - 1) : 0);
+	schedule_start(s, s->at_ns + (s->n > 1 ? (s->at_ns - s->first_at_ns) / (int64_t)(s->n - 1) : 0));
 }

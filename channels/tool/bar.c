@@ -1,15 +1,15 @@
-/* bar.c: how far it is, on a terminal. */
+/* bar.c: a progress bar on the terminal. */
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "can/tool/bar.h"
 #include "channels/clock.h"
+#include "channels/tool/bar.h"
 #include "channels/tool/tool.h"
 
-#define AFTER_NS 2000000000 /* what is over sooner needs none */
+#define AFTER_NS 2000000000 /* shorter runs have no bar */
 #define EVERY_NS 200000000
-#define CLEAR_NS 2000000   /* drawing takes its time, so nothing may be due for so long, */
-#define LATE_NS 1000000000 /* unless it was put off for that long */
+#define CLEAR_NS 2000000   /* drawing takes time: draw only if nothing is due for this long, */
+#define LATE_NS 1000000000 /* or if drawing was put off for this long */
 #define WIDTH 30
 
 void bar_start(struct bar *b, int64_t now_ns)
@@ -23,7 +23,7 @@ int64_t bar_next_ns(const struct bar *b)
 	return b->next_ns;
 }
 
-void bar_draw(struct bar *b, uint64_t done, int64_t now_ns, int64_t due_ns)
+void bar_draw(struct bar *b, uint64_t done, uint64_t count, int64_t now_ns, int64_t due_ns)
 {
 	double part = b->all ? (double)done / (double)b->all : 0;
 	int filled = (int)(part * WIDTH);
@@ -36,7 +36,7 @@ void bar_draw(struct bar *b, uint64_t done, int64_t now_ns, int64_t due_ns)
 	if (b->all)
 		fprintf(stderr, "[%.*s%.*s] %3.0f %%  ", filled, "##############################", WIDTH - filled,
 			"..............................", part * 100);
-	fprintf(stderr, "%.1f s  %" PRIu64 " frames ", (double)(now_ns - b->began_ns) * 1e-9, done);
+	fprintf(stderr, "%.1f s  %" PRIu64 " %s ", (double)(now_ns - b->began_ns) * 1e-9, count, b->unit);
 	fflush(stderr);
 }
 
