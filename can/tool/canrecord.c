@@ -1,11 +1,9 @@
 /* canrecord.c: the frames of some buses, on one clock, into a file as candump -L writes it. */
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <limits.h>
-#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,20 +11,18 @@
 #include "can/log.h"
 #include "can/tool/ids.h"
 #include "can/tool/program.h"
-#include "can/tool/spool.h"
 #include "can/tool/tap.h"
 #include "channels/clock.h"
 #include "channels/tool/span.h"
 #include "channels/tool/tool.h"
+#include "channels/tool/writer.h"
 
 #define RECORD_BUSES_MAX 60
 #define RECORD_SOCKET_BYTES (4 << 20) /* asked of the kernel for each bus */
 #define RECORD_PAUSE_NS 2000000	      /* between two looks at busy buses: one wake-up for many frames */
 #define RECORD_HOLD_NS 5000000	      /* a frame may reach its socket this late, and still goes in order */
-#define RECORD_FLUSH_NS 200000000     /* what a kill -9 may cost */
 #define RECORD_LINE_NS 1000000000     /* between two lines, on a terminal */
 #define RECORD_ROUNDS 16	      /* of reading, at the end */
-#define RECORD_GIVE_UP_NS 10000000000 /* without a byte written, at the end */
 
 struct record_bus {
 	struct tap tap;
@@ -44,7 +40,7 @@ struct record {
 	struct merge_bus *held[RECORD_BUSES_MAX];
 	size_t n;
 	struct ids ids;
-	struct spool *spool;
+	struct writer *writer;
 	int64_t real_ns; /* CLOCK_REALTIME less CLOCK_MONOTONIC, at the start: a clock that is set moves no line */
 	uint64_t frames, left;
 };
@@ -72,11 +68,16 @@ static const struct settings_row rows[] = {
 
 /* ---- into the file ---- */
 
+static bool put_line(struct record *rec, char *line, size_t len, int64_t t_ns, bool frame)
+{
+	return writer_put(rec->writer, t_ns, frame, &(struct iovec){ line, len }, 1);
+}
+
 static bool put_losses(struct record *rec, struct record_bus *b, int64_t t_ns)
 {
 	char line[LOG_WRITE_MAX];
 
-	if (b->untold && !spool_line(rec->spool, line, log_write_loss(line, b->tap.name, b->untold), t_ns, 0))
+	if (b->untold && !put_line(rec, line, log_write_loss(line, b->tap.name, b->untold), t_ns, false))
 		return false;
 	b->untold = 0;
 	return true;
@@ -87,7 +88,7 @@ static void put_frame(struct record *rec, struct record_bus *b, const struct mer
 	char line[LOG_WRITE_MAX];
 	size_t len = log_write_line(line, e->t_ns + rec->real_ns, b->tap.name, &e->frame);
 
-	if (put_losses(rec, b, e->t_ns) && spool_line(rec->spool, line, len, e->t_ns, 1)) {
+	if (put_losses(rec, b, e->t_ns) && put_line(rec, line, len, e->t_ns, true)) {
 		b->frames++;
 		rec->frames++;
 	} else {
@@ -101,7 +102,7 @@ static void put_note(struct record *rec, const struct record_bus *b, const struc
 	char line[LOG_WRITE_MAX];
 	int len = snprintf(line, sizeof(line), "# %s: %s\n", b->tap.name, e->note);
 
-	spool_line(rec->spool, line, (size_t)len, e->t_ns, 0);
+	put_line(rec, line, (size_t)len, e->t_ns, false);
 }
 
 /* All that is certain to be in order. */
@@ -158,7 +159,7 @@ static uint64_t lost(const struct record *rec)
 
 static void print_line(const struct record *rec, int64_t since_ns)
 {
-	struct spool_stats s = spool_stats(rec->spool);
+	struct writer_stats s = writer_stats(rec->writer);
 
 	fprintf(stderr, "\r%6.0f s  %" PRIu64 " frames  %.1f MB  %" PRIu64 " lost ",
 		(double)(clock_now_ns() - since_ns) * 1e-9, rec->frames, (double)s.bytes * 1e-6, lost(rec));
@@ -168,16 +169,16 @@ static void print_line(const struct record *rec, int64_t since_ns)
 static void print_summary(const struct record *rec, int64_t took_ns)
 {
 	FILE *to = strcmp(rec->file, "-") ? stdout : stderr;
-	struct spool_stats s = spool_stats(rec->spool);
+	struct writer_stats s = writer_stats(rec->writer);
 	char took[SPAN_TEXT_MAX];
 
-	fprintf(to, "%" PRIu64 " frame%s in %s, %.1f MB", s.frames, s.frames == 1 ? "" : "s", span_text(took, took_ns),
+	fprintf(to, "%" PRIu64 " frame%s in %s, %.1f MB", s.items, s.items == 1 ? "" : "s", span_text(took, took_ns),
 		(double)s.bytes * 1e-6);
 	if (s.pieces)
 		fprintf(to, " in %u file%s", s.pieces, s.pieces == 1 ? "" : "s");
 	fprintf(to, ", %" PRIu64 " lost", lost(rec));
-	if (rec->frames > s.frames)
-		fprintf(to, ", %" PRIu64 " not written", rec->frames - s.frames);
+	if (rec->frames > s.items)
+		fprintf(to, ", %" PRIu64 " not written", rec->frames - s.items);
 	fputc('\n', to);
 	for (size_t i = 0; i < rec->n; i++)
 		fprintf(to, "%-15s %10" PRIu64 " frames %8" PRIu64 " lost\n", rec->bus[i].tap.name, rec->bus[i].frames,
@@ -209,36 +210,32 @@ static bool holds(const struct record *rec)
 	for (size_t i = 0; i < rec->n; i++)
 		if (rec->held[i]->n)
 			return true;
-	return spool_pending(rec->spool);
+	return false;
 }
 
 /* Until told to stop, the time is over, there is no more, or the file takes no more.  0 or PROGRAM_FAILED. */
 static int record(struct record *rec, int64_t until_ns)
 {
 	bool lines = tool_is_terminal(stderr) && strcmp(rec->file, "-");
-	int64_t since_ns = clock_now_ns(), line_ns = lines ? since_ns : CLOCK_NEVER, flush_ns = CLOCK_NEVER;
+	int64_t since_ns = clock_now_ns(), line_ns = lines ? since_ns : CLOCK_NEVER;
 	struct clock_fd fds[2 + RECORD_BUSES_MAX] = { { .fd = tool_stop_fd(), .events = POLLIN },
-						      { .fd = spool_ended_fd(rec->spool), .events = POLLIN } };
+						      { .fd = writer_ended_fd(rec->writer), .events = POLLIN } };
 	bool more = false;
 
 	for (;;) {
-		int64_t now, wake_ns = until_ns < line_ns ? until_ns : line_ns;
+		int64_t now = clock_now_ns(), wake_ns = until_ns < line_ns ? until_ns : line_ns;
 		int r;
 
+		if (holds(rec) && now + RECORD_HOLD_NS < wake_ns)
+			wake_ns = now + RECORD_HOLD_NS;
 		for (size_t i = 0; i < rec->n; i++)
 			fds[2 + i] = (struct clock_fd){ .fd = rec->bus[i].tap.ended ? -1 : bus_fd(rec->bus[i].tap.bus),
 							.events = POLLIN };
-		r = clock_wait(fds, 2 + rec->n, more ? 0 : next_ns(rec, flush_ns < wake_ns ? flush_ns : wake_ns));
+		r = clock_wait(fds, 2 + rec->n, more ? 0 : next_ns(rec, wake_ns));
 		if (r < 0)
 			return program_fail("cannot wait: %s", strerror(-r));
 		more = read_buses(rec, fds + 2);
 		now = clock_now_ns();
-		if (now >= flush_ns) {
-			spool_flush(rec->spool);
-			flush_ns = CLOCK_NEVER;
-		}
-		if (flush_ns == CLOCK_NEVER && holds(rec))
-			flush_ns = now + RECORD_FLUSH_NS;
 		if (now >= line_ns) {
 			print_line(rec, since_ns);
 			line_ns += RECORD_LINE_NS;
@@ -253,32 +250,6 @@ static int record(struct record *rec, int64_t until_ns)
 	return 0;
 }
 
-/* Until the file has all.  A file that takes nothing any more, or a second ^C, ends it; false: it is given up. */
-static bool finish(struct record *rec)
-{
-	struct clock_fd fds[] = { { .fd = spool_ended_fd(rec->spool), .events = POLLIN },
-				  { .fd = tool_stop_fd(), .events = POLLIN } };
-	struct signalfd_siginfo first;
-	uint64_t bytes = 0;
-	bool told = false;
-
-	while (read(fds[1].fd, &first, sizeof(first)) > 0) /* so that the next one can be seen */
-		;
-	spool_finish(rec->spool);
-	for (;;) {
-		int64_t wait_ns = told ? RECORD_GIVE_UP_NS : RECORD_LINE_NS;
-
-		if (clock_wait(fds, 2, clock_now_ns() + wait_ns) < 0 || fds[0].ready)
-			return fds[0].ready;
-		if (fds[1].ready || (told && spool_stats(rec->spool).bytes == bytes))
-			return false;
-		if (!told)
-			program_say("%s is slow; ^C gives up what is not written yet", rec->file);
-		told = true;
-		bytes = spool_stats(rec->spool).bytes;
-	}
-}
-
 static int run(struct record *rec, int64_t for_ns)
 {
 	int64_t since_ns = clock_now_ns();
@@ -291,20 +262,20 @@ static int run(struct record *rec, int64_t for_ns)
 			;
 		put_held(rec, CLOCK_NEVER);
 	}
-	spool_ending(rec->spool);
+	writer_ending(rec->writer);
 	for (size_t i = 0; i < rec->n; i++)
 		put_losses(rec, &rec->bus[i], clock_now_ns());
-	ended = finish(rec);
-	error = ended ? spool_stats(rec->spool).error : -ECANCELED;
+	ended = writer_finish(rec->writer);
+	error = ended ? writer_stats(rec->writer).error : -ECANCELED;
 	print_summary(rec, clock_now_ns() - since_ns);
 	if (error)
 		status = program_fail("%s: %s%s",
 				      !strcmp(rec->file, "-") ? "standard output"
-				      : ended		      ? spool_path(rec->spool)
+				      : ended		      ? writer_path(rec->writer)
 							      : rec->file,
 				      error == -ECANCELED ? "given up" : strerror(-error),
-				      spool_stats(rec->spool).frames ? "; what is written can be replayed" : "");
-	if (!ended) { /* the disk holds the thread: nothing of its may be freed */
+				      writer_stats(rec->writer).items ? "; what is written can be replayed" : "");
+	if (!ended) { /* the thread hangs in a write and still uses its memory */
 		fflush(NULL);
 		_exit(status);
 	}
@@ -386,13 +357,13 @@ static int read_bus(struct record *rec, const char *text)
 	return 0;
 }
 
-static int check(struct record *rec, struct spool_options *spool, int64_t *for_ns)
+static int check(struct record *rec, struct writer_options *writer, int64_t *for_ns)
 {
 	struct error_sink errors = program_errors();
 
 	if (program_time("--for", rec->for_s, false, for_ns) ||
-	    program_time("--every", rec->every, false, &spool->every_ns) ||
-	    program_size("--rotate", rec->rotate, &spool->rotate_bytes) ||
+	    program_time("--every", rec->every, false, &writer->every_ns) ||
+	    program_size("--rotate", rec->rotate, &writer->rotate_bytes) ||
 	    ids_read(&rec->ids, &rec->only, &rec->without, &errors))
 		return PROGRAM_WRONG;
 	if (rec->rotate || rec->every) {
@@ -418,7 +389,7 @@ int main(int argc, char **argv)
 				   .arguments_max = RECORD_BUSES_MAX,
 				   .version = PROGRAM_VERSION,
 				   .notes = "A BUS is can0, wire:NAME or log:FILE; canreplay sends it all again.\n" };
-	struct spool_options spool = { 0 };
+	struct writer_options writer = { 0 };
 	struct error_sink errors = program_errors();
 	int64_t for_ns = 0;
 	int status;
@@ -426,26 +397,24 @@ int main(int argc, char **argv)
 	status = program_options(&options, &argc, argv);
 	if (status != PROGRAM_GO)
 		return status;
-	status = check(&rec, &spool, &for_ns);
+	status = check(&rec, &writer, &for_ns);
 	for (int i = 0; i < argc && !status; i++)
 		status = read_bus(&rec, argv[i]);
 	if (status)
 		return status;
-	signal(SIGPIPE, SIG_IGN); /* a write that fails is to be told */
-	signal(SIGXFSZ, SIG_IGN);
 	tool_stop_fd(); /* from here on a signal is an orderly end */
-	spool.path = rec.file;
-	spool.force = rec.force;
-	spool.keep = rec.keep;
-	spool.memory = (size_t)rec.buffer_mb << 20;
+	writer.path = rec.file;
+	writer.force = rec.force;
+	writer.keep = rec.keep;
+	writer.memory = (size_t)rec.buffer_mb << 20;
 	rec.left = rec.count ? (uint64_t)rec.count : UINT64_MAX;
 	rec.real_ns = real_offset_ns();
 	status = open_buses(&rec);
-	if (!status && spool_open(&rec.spool, &spool, &errors))
+	if (!status && writer_open(&rec.writer, &writer, &errors))
 		status = PROGRAM_FAILED;
 	if (!status)
 		status = run(&rec, for_ns);
-	spool_close(rec.spool);
+	writer_close(rec.writer);
 	for (size_t i = 0; i < rec.n; i++)
 		tap_close(&rec.bus[i].tap);
 	return status;

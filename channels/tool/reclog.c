@@ -77,6 +77,16 @@ void reclog_head(uint8_t head[RECLOG_HEAD_SIZE], const struct reclog_record *r)
 	memcpy(head, &h, sizeof(h));
 }
 
+struct reclog_record reclog_head_read(const uint8_t head[RECLOG_HEAD_SIZE])
+{
+	struct head h;
+
+	memcpy(&h, head, sizeof(h));
+	return (struct reclog_record){
+		.kind = h.kind, .channel = h.channel, .t_ns = h.t_ns, .number = h.number, .len = h.len
+	};
+}
+
 size_t reclog_channel_write(uint8_t body[RECLOG_CHANNEL_MAX], const struct reclog_channel *c)
 {
 	const uint32_t numbers[] = { c->count, c->size, c->mode, c->type };

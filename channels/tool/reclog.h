@@ -60,6 +60,9 @@ uint32_t reclog_crc(const void *bytes, size_t len);
 /* The head of r, whose body is about to follow it. */
 void reclog_head(uint8_t head[RECLOG_HEAD_SIZE], const struct reclog_record *r);
 
+/* All but the body and the position, from a head that reclog_head wrote. */
+struct reclog_record reclog_head_read(const uint8_t head[RECLOG_HEAD_SIZE]);
+
 #define RECLOG_CHANNEL_MAX (16 + 64)
 size_t reclog_channel_write(uint8_t body[RECLOG_CHANNEL_MAX], const struct reclog_channel *c);
 int reclog_channel_read(struct reclog_channel *c, const struct reclog_record *r); /* -1: it is none */

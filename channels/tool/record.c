@@ -1,41 +1,48 @@
 /* record.c: ach record: every message of some channels, with its time, in a file. */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/inotify.h>
-#include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "channels/ach_file.h"
 #include "channels/ach_ring.h"
 #include "channels/clock.h"
-#include "channels/tool/backlog.h"
 #include "channels/tool/follow.h"
+#include "channels/tool/reclog.h"
 #include "channels/tool/span.h"
 #include "channels/tool/tool.h"
+#include "channels/tool/writer.h"
 
-#define RECORD_READY 64		      /* channels looked at between two waits */
-#define RECORD_BATCH 256	      /* messages of one before the others have their turn */
-#define RECORD_LOOK_NS 500000000      /* between two looks whether channels were removed */
-#define RECORD_LOOK_SOON_NS 20000000  /* while some are not there */
-#define RECORD_LINE_NS 1000000000     /* between two lines, on a terminal */
-#define RECORD_GIVE_UP_NS 10000000000 /* without a byte written, at the end */
+#define RECORD_READY 64		     /* channels looked at between two waits */
+#define RECORD_BATCH 256	     /* messages of one before the others have their turn */
+#define RECORD_LOOK_NS 500000000     /* between two looks whether channels were removed */
+#define RECORD_LOOK_SOON_NS 20000000 /* while some are not there */
+#define RECORD_LINE_NS 1000000000    /* between two lines, on a terminal */
+
+struct record_channel {
+	struct follow f;
+	uint64_t id; /* of the channel described last; 0: not there */
+	struct reclog_channel what;
+	bool described;	  /* what is in the file */
+	uint64_t missing; /* lost before the next message, and the file does not say so yet */
+	uint64_t dropped; /* the same, from the memory */
+	uint64_t lost;
+};
 
 struct record {
 	const char *file, *for_s;
 	bool wait, force;
 	int64_t buffer_mb;
 
-	struct follow *f;
-	uint64_t *ids; /* of the channel announced last; 0: not there */
+	struct record_channel *channels;
 	size_t n;
-	int epoll, out;
+	int epoll;
 	int folder; /* readable when a channel was made */
-	struct backlog *backlog;
+	struct writer *writer;
+	uint64_t messages; /* passed to the writer */
 };
 
 static const struct settings_row rows[] = {
@@ -50,43 +57,142 @@ static const struct settings_row rows[] = {
 	SETTINGS_END,
 };
 
-/* ---- the file ---- */
+/* ---- into the file ---- */
 
-static int open_file(struct record *rec)
+/* Records in the memory that give way to newer ones. */
+static void lose(void *to, const char *bytes, size_t len)
 {
-	int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY; /* a FIFO that is full must not hold us */
-	struct stat st;
+	struct record *rec = to;
 
-	if (!strcmp(rec->file, "-")) {
-		rec->out = STDOUT_FILENO;
-		return isatty(rec->out) ? tool_fail("a recording is nothing for a terminal") : 0;
+	for (size_t at = 0; at < len;) {
+		struct reclog_record r = reclog_head_read((const uint8_t *)bytes + at);
+		struct record_channel *c = &rec->channels[r.channel];
+
+		if (r.kind == RECLOG_CHANNEL)
+			c->described = false;
+		if (r.kind == RECLOG_LOSS)
+			c->dropped += r.number;
+		if (r.kind == RECLOG_MESSAGE) {
+			c->dropped++;
+			c->lost++;
+			rec->messages--;
+		}
+		at += RECLOG_HEAD_SIZE + r.len;
 	}
-	if (!stat(rec->file, &st) && S_ISREG(st.st_mode) && st.st_size && !rec->force)
-		return tool_fail("%s: is there already (--force replaces it)", rec->file);
-	rec->out = open(rec->file, flags, 0666);
-	if (rec->out < 0)
-		return tool_fail("%s: %s", rec->file, errno == ENXIO ? "nobody reads from it" : strerror(errno));
-	if (!fstat(rec->out, &st) && S_ISREG(st.st_mode) && ftruncate(rec->out, 0))
-		return tool_fail("%s: %s", rec->file, strerror(errno));
-	return 0;
+}
+
+/* Writes in their place what is missing; the rest of it, if the room is too small, follows later. */
+static size_t note_lost(void *to, char *bytes, size_t room)
+{
+	struct record *rec = to;
+	size_t len = 0;
+
+	for (size_t i = 0; i < rec->n && room - len >= RECLOG_HEAD_SIZE; i++) {
+		struct reclog_record r = { .kind = RECLOG_LOSS,
+					   .channel = (uint16_t)i,
+					   .t_ns = clock_now_ns(),
+					   .number = rec->channels[i].dropped };
+
+		if (!r.number)
+			continue;
+		reclog_head((uint8_t *)bytes + len, &r);
+		len += RECLOG_HEAD_SIZE;
+		rec->channels[i].dropped = 0;
+	}
+	return len;
+}
+
+static bool put_record(struct record *rec, const struct reclog_record *r)
+{
+	uint8_t head[RECLOG_HEAD_SIZE];
+	const struct iovec parts[] = { { head, sizeof(head) }, { (void *)(uintptr_t)r->body, r->len } };
+
+	reclog_head(head, r);
+	return writer_put(rec->writer, r->t_ns, r->kind == RECLOG_MESSAGE, parts, 2);
+}
+
+static void put_start(struct record *rec)
+{
+	struct reclog_record start = { .kind = RECLOG_START,
+				       .t_ns = clock_now_ns(),
+				       .number = (uint64_t)clock_real_ns() };
+	char magic[] = RECLOG_MAGIC;
+
+	writer_put(rec->writer, start.t_ns, false, &(struct iovec){ magic, RECLOG_MAGIC_SIZE }, 1);
+	put_record(rec, &start);
+}
+
+/* The description of the channel and its losses, which precede its next message.  false: there is no room now. */
+static bool put_notes(struct record *rec, size_t i)
+{
+	struct record_channel *c = &rec->channels[i];
+	uint8_t body[RECLOG_CHANNEL_MAX];
+	struct reclog_record r = { .kind = RECLOG_CHANNEL, .channel = (uint16_t)i, .t_ns = clock_now_ns() };
+
+	if (!c->described) {
+		r.body = body;
+		r.len = reclog_channel_write(body, &c->what);
+		c->described = put_record(rec, &r);
+		if (!c->described)
+			return false;
+	}
+	r = (struct reclog_record){ .kind = RECLOG_LOSS, .channel = (uint16_t)i, .t_ns = r.t_ns, .number = c->missing };
+	if (c->missing && !put_record(rec, &r))
+		return false;
+	c->missing = 0;
+	return true;
+}
+
+static void put_message(struct record *rec, size_t i, const struct follow *f)
+{
+	struct record_channel *c = &rec->channels[i];
+	struct reclog_record r = { .kind = RECLOG_MESSAGE,
+				   .channel = (uint16_t)i,
+				   .t_ns = clock_now_ns(),
+				   .number = f->chan.seq_num,
+				   .body = f->bytes,
+				   .len = f->len };
+
+	c->missing += f->missed;
+	c->lost += f->missed;
+	if (f->len <= RECLOG_BODY_MAX && put_notes(rec, i) && put_record(rec, &r)) {
+		rec->messages++;
+	} else {
+		c->missing++;
+		c->lost++;
+	}
+}
+
+static void put_end(struct record *rec)
+{
+	struct reclog_record end = { .kind = RECLOG_END, .number = rec->messages };
+
+	writer_ending(rec->writer);
+	for (size_t i = 0; i < rec->n; i++) {
+		rec->channels[i].missing += rec->channels[i].dropped;
+		put_notes(rec, i);
+	}
+	end.t_ns = clock_now_ns();
+	put_record(rec, &end);
 }
 
 /* ---- the channels ---- */
 
-static void announce(struct record *rec, size_t i, uint32_t type)
+static void describe(struct record *rec, size_t i, uint32_t type)
 {
-	const struct follow *f = &rec->f[i];
-	struct reclog_channel what = { .type = type };
+	struct record_channel *c = &rec->channels[i];
+	const struct ach_handle *h = c->f.chan.handle;
 
-	snprintf(what.name, sizeof(what.name), "%s", f->name);
-	rec->ids[i] = 0;
-	if (!f->gone) {
-		what.count = f->chan.handle->count;
-		what.size = (uint32_t)(f->chan.handle->lsize / what.count);
-		what.mode = ach_memory_mode(f->chan.handle);
-		rec->ids[i] = f->chan.handle->id;
+	c->what = (struct reclog_channel){ .type = type };
+	snprintf(c->what.name, sizeof(c->what.name), "%s", c->f.name);
+	c->described = false;
+	c->id = 0;
+	if (!c->f.gone) {
+		c->what.count = h->count;
+		c->what.size = (uint32_t)(h->lsize / h->count);
+		c->what.mode = ach_memory_mode(h);
+		c->id = h->id;
 	}
-	backlog_channel(rec->backlog, (uint16_t)i, &what);
 }
 
 static uint32_t type_of(const struct follow *f)
@@ -100,13 +206,13 @@ static uint32_t type_of(const struct follow *f)
 static int open_channel(struct record *rec, size_t i, const char *name)
 {
 	const struct msg_type *type = msg_type_by_channel(name);
-	struct follow *f = &rec->f[i];
+	struct follow *f = &rec->channels[i].f;
 	uint32_t number = type ? type->number : 0;
 	ach_channel_t chan;
 
 	if (rec->wait && ach_open(&chan, name, NULL) == ACH_ENOENT) {
 		*f = (struct follow){ .name = name, .gone = true, .fd = -1, .counts = true, .room = 0 };
-		announce(rec, i, number);
+		describe(rec, i, number);
 		return 0;
 	}
 	if (rec->wait)
@@ -118,25 +224,17 @@ static int open_channel(struct record *rec, size_t i, const char *name)
 	f->counts = true;
 	if (ach_channel_fd(&f->chan, &f->fd) != ACH_OK)
 		return tool_fail("%s: %s", name, ach_errstr());
-	announce(rec, i, number);
+	describe(rec, i, number);
 	return 0;
 }
 
 static int read_channel(struct record *rec, size_t i, size_t most)
 {
-	struct follow *f = &rec->f[i];
+	struct follow *f = &rec->channels[i].f;
 	int r = 0;
 
-	for (size_t k = 0; k < most && (r = follow_next(f)) > 0; k++) {
-		struct reclog_record message = { .kind = RECLOG_MESSAGE,
-						 .channel = (uint16_t)i,
-						 .t_ns = clock_now_ns(),
-						 .number = f->chan.seq_num,
-						 .body = f->bytes,
-						 .len = f->len };
-
-		backlog_message(rec->backlog, &message, f->missed);
-	}
+	for (size_t k = 0; k < most && (r = follow_next(f)) > 0; k++)
+		put_message(rec, i, f);
 	return r < 0 ? TOOL_FAILED : 0;
 }
 
@@ -148,7 +246,7 @@ static int look(struct record *rec, int64_t *next_ns)
 	*next_ns = now + RECORD_LOOK_NS;
 	for (size_t i = 0; i < rec->n; i++) {
 		struct epoll_event event = { .events = EPOLLIN, .data.u64 = i };
-		struct follow *f = &rec->f[i];
+		struct follow *f = &rec->channels[i].f;
 
 		if (f->gone)
 			f->look_ns = now;
@@ -160,8 +258,8 @@ static int look(struct record *rec, int64_t *next_ns)
 			*next_ns = now + RECORD_LOOK_SOON_NS;
 			continue;
 		}
-		if (f->chan.handle->id != rec->ids[i])
-			announce(rec, i, 0);
+		if (f->chan.handle->id != rec->channels[i].id)
+			describe(rec, i, 0);
 		if (epoll_ctl(rec->epoll, EPOLL_CTL_ADD, f->fd, &event) && errno != EEXIST)
 			return tool_fail("%s: %s", f->name, strerror(errno));
 	}
@@ -176,7 +274,7 @@ static bool folder_changed(const struct record *rec)
 	while (read(rec->folder, events, sizeof(events)) > 0)
 		;
 	for (size_t i = 0; i < rec->n; i++)
-		if (rec->f[i].gone)
+		if (rec->channels[i].f.gone)
 			return true;
 	return false;
 }
@@ -200,46 +298,43 @@ static void read_rest(struct record *rec)
 	int64_t unused;
 
 	for (size_t i = 0; i < rec->n; i++)
-		rec->f[i].look_ns = 0;
+		rec->channels[i].f.look_ns = 0;
 	if (look(rec, &unused))
 		return;
 	for (size_t i = 0; i < rec->n; i++)
-		if (!rec->f[i].gone)
-			read_channel(rec, i, rec->f[i].chan.handle->count);
+		if (!rec->channels[i].f.gone)
+			read_channel(rec, i, rec->channels[i].f.chan.handle->count);
 }
 
-/* ---- telling ---- */
-
-static uint64_t lost(const struct record *rec)
-{
-	uint64_t n = 0;
-
-	for (size_t i = 0; i < rec->n; i++)
-		n += backlog_lost(rec->backlog, (uint16_t)i);
-	return n;
-}
+/* ---- reporting ---- */
 
 static void print_line(const struct record *rec, int64_t since_ns)
 {
+	struct writer_stats s = writer_stats(rec->writer);
+	uint64_t lost = 0;
+
+	for (size_t i = 0; i < rec->n; i++)
+		lost += rec->channels[i].lost;
 	fprintf(stderr, "\r%6.0f s  %" PRIu64 " messages  %.1f MB  %" PRIu64 " lost ",
-		(double)(clock_now_ns() - since_ns) * 1e-9, backlog_messages(rec->backlog),
-		(double)backlog_bytes(rec->backlog) * 1e-6, lost(rec));
+		(double)(clock_now_ns() - since_ns) * 1e-9, s.items, (double)s.bytes * 1e-6, lost);
 	fflush(stderr);
 }
 
 static void print_summary(const struct record *rec, int64_t took_ns)
 {
-	FILE *to = rec->out == STDOUT_FILENO ? stderr : stdout;
+	FILE *to = strcmp(rec->file, "-") ? stdout : stderr;
+	struct writer_stats s = writer_stats(rec->writer);
 	char took[SPAN_TEXT_MAX];
 
-	fprintf(to, "%" PRIu64 " messages of %zu channel%s, %.1f MB, in %s\n", backlog_messages(rec->backlog), rec->n,
-		rec->n == 1 ? "" : "s", (double)backlog_bytes(rec->backlog) * 1e-6, span_text(took, took_ns));
-	for (size_t i = 0; i < rec->n; i++) {
-		uint64_t n = backlog_lost(rec->backlog, (uint16_t)i);
-
-		if (n)
-			fprintf(stderr, "%s: %" PRIu64 " messages lost\n", rec->f[i].name, n);
-	}
+	fprintf(to, "%" PRIu64 " messages of %zu channel%s, %.1f MB, in %s", s.items, rec->n, rec->n == 1 ? "" : "s",
+		(double)s.bytes * 1e-6, span_text(took, took_ns));
+	if (rec->messages > s.items)
+		fprintf(to, ", %" PRIu64 " not written", rec->messages - s.items);
+	fputc('\n', to);
+	for (size_t i = 0; i < rec->n; i++)
+		if (rec->channels[i].lost)
+			fprintf(stderr, "%s: %" PRIu64 " messages lost\n", rec->channels[i].f.name,
+				rec->channels[i].lost);
 }
 
 /* ---- the loop ---- */
@@ -251,7 +346,7 @@ static int record(struct record *rec, int64_t until_ns)
 	int64_t since_ns = clock_now_ns(), look_ns = since_ns, line_ns = lines ? since_ns : CLOCK_NEVER;
 	struct clock_fd fds[] = { { .fd = tool_stop_fd(), .events = POLLIN },
 				  { .fd = rec->epoll, .events = POLLIN },
-				  { .fd = backlog_ended_fd(rec->backlog), .events = POLLIN },
+				  { .fd = writer_ended_fd(rec->writer), .events = POLLIN },
 				  { .fd = rec->folder, .events = POLLIN } };
 	int r;
 
@@ -278,48 +373,26 @@ static int record(struct record *rec, int64_t until_ns)
 	return 0;
 }
 
-/* Until the file has all.  A file that takes nothing any more, or a second ^C, ends it; false: not even that did. */
-static bool finish(struct record *rec)
-{
-	struct clock_fd fds[] = { { .fd = backlog_ended_fd(rec->backlog), .events = POLLIN },
-				  { .fd = tool_stop_fd(), .events = POLLIN } };
-	struct signalfd_siginfo first;
-	uint64_t bytes = 0;
-	bool told = false;
-
-	while (read(fds[1].fd, &first, sizeof(first)) > 0) /* so that the next one can be seen */
-		;
-	backlog_finish(rec->backlog);
-	for (;;) {
-		if (clock_wait(fds, 2, clock_now_ns() + (told ? RECORD_GIVE_UP_NS : RECORD_LINE_NS)) < 0 ||
-		    fds[0].ready)
-			return fds[0].ready;
-		if (fds[1].ready || (told && backlog_bytes(rec->backlog) == bytes))
-			break;
-		if (!told)
-			tool_fail("%s is slow; ^C gives up what is not written yet", rec->file);
-		told = true;
-		bytes = backlog_bytes(rec->backlog);
-	}
-	backlog_abandon(rec->backlog);
-	return clock_wait(fds, 1, clock_now_ns() + RECORD_LINE_NS) > 0;
-}
-
 static int run(struct record *rec, int64_t for_ns)
 {
 	int64_t since_ns = clock_now_ns();
-	int status = record(rec, for_ns ? since_ns + for_ns : CLOCK_NEVER), error;
+	int status, error;
 	bool ended;
 
+	put_start(rec);
+	for (size_t i = 0; i < rec->n; i++)
+		put_notes(rec, i);
+	status = record(rec, for_ns ? since_ns + for_ns : CLOCK_NEVER);
 	if (!status)
 		read_rest(rec);
-	ended = finish(rec);
-	error = ended ? backlog_error(rec->backlog) : ECANCELED;
+	put_end(rec);
+	ended = writer_finish(rec->writer);
+	error = ended ? writer_stats(rec->writer).error : -ECANCELED;
 	print_summary(rec, clock_now_ns() - since_ns);
 	if (error)
 		status = tool_fail("%s: %s; what is written can be played", rec->file,
-				   error == ECANCELED ? "given up" : strerror(error));
-	if (!ended) { /* the disk holds the thread: nothing of its may be freed */
+				   error == -ECANCELED ? "given up" : strerror(-error));
+	if (!ended) { /* the thread hangs in a write and still uses its memory */
 		fflush(NULL);
 		_exit(status);
 	}
@@ -330,14 +403,12 @@ static int run(struct record *rec, int64_t for_ns)
 
 static int prepare(struct record *rec, char **names, size_t n)
 {
-	rec->f = calloc(n, sizeof(*rec->f));
-	rec->ids = calloc(n, sizeof(*rec->ids));
+	rec->channels = calloc(n, sizeof(*rec->channels));
 	rec->epoll = epoll_create1(EPOLL_CLOEXEC);
 	rec->folder = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	if (rec->folder >= 0) /* else they are found a little later */
 		inotify_add_watch(rec->folder, ach_file_dir(), IN_CREATE | IN_MOVED_TO);
-	rec->backlog = backlog_open((size_t)rec->buffer_mb << 20, n);
-	if (!rec->f || !rec->ids || rec->epoll < 0 || !rec->backlog)
+	if (!rec->channels || rec->epoll < 0)
 		return tool_fail("no memory");
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < i; k++)
@@ -349,9 +420,15 @@ static int prepare(struct record *rec, char **names, size_t n)
 	return 0;
 }
 
+static void fail_line(void *to, const char *line)
+{
+	(void)to;
+	tool_fail("%s", line);
+}
+
 int tool_record(int argc, char **argv)
 {
-	struct record rec = { .out = -1, .epoll = -1, .folder = -1 };
+	struct record rec = { .epoll = -1, .folder = -1 };
 	struct options options = { .program = "ach record",
 				   .about = "writes every message of channels, with its time, to a file",
 				   .rows = rows,
@@ -361,24 +438,30 @@ int tool_record(int argc, char **argv)
 				   .arguments_max = 1000,
 				   .notes = "ach play publishes them again.\n" };
 	int status = tool_options(&options, &argc, argv);
+	struct error_sink errors = { .line = fail_line };
+	struct writer_options writer = { .path = rec.file,
+					 .force = rec.force,
+					 .memory = (size_t)rec.buffer_mb << 20,
+					 .lose = lose,
+					 .note = note_lost,
+					 .to = &rec };
 	int64_t for_ns = 0;
 
 	if (status != TOOL_GO)
 		return status;
 	if (span_read("--for", rec.for_s, "s", &for_ns))
 		return TOOL_USAGE;
+	if (!strcmp(rec.file, "-") && isatty(STDOUT_FILENO))
+		return tool_fail("a recording cannot be written to a terminal");
 	tool_stop_fd(); /* from here on a signal is an orderly end */
 	status = prepare(&rec, argv, (size_t)argc);
-	if (!status)
-		status = open_file(&rec);
-	if (!status && backlog_start(rec.backlog, rec.out))
-		status = tool_fail("no thread");
+	if (!status && writer_open(&rec.writer, &writer, &errors))
+		status = TOOL_FAILED;
 	if (!status)
 		status = run(&rec, for_ns);
+	writer_close(rec.writer);
 	while (rec.n)
-		follow_close(&rec.f[--rec.n]);
-	backlog_close(rec.backlog);
-	free(rec.f);
-	free(rec.ids);
+		follow_close(&rec.channels[--rec.n].f);
+	free(rec.channels);
 	return status; /* descriptors go with the process */
 }

@@ -288,7 +288,7 @@ test_given_up() {
 }
 test_fifo_without_reader() {
 	mkfifo fifo
-	lib_says 111 '' 'canrecord: fifo: nobody reads from it' "$record" log:trace.log -o fifo
+	lib_says 111 '' 'canrecord: fifo: no process reads from it' "$record" log:trace.log -o fifo
 }
 
 # Not even with --force: it would be empty before it is read.

@@ -188,7 +188,7 @@ given_up() {
 	rm -f "$work"/rec* "$work/fifo"
 	mkfifo "$work/fifo"
 	"$ach" record "$name-a" --wait -o "$work/fifo" 2>"$work/err" && return 1
-	grep -qx "ach record: $work/fifo: nobody reads from it" "$work/err"
+	grep -qx "ach record: $work/fifo: no process reads from it" "$work/err"
 	exec 9<>"$work/fifo"
 	mk a
 	start "$ach" record "$name-a" -o "$work/fifo"

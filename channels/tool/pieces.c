@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "can/tool/pieces.h"
+#include "channels/tool/pieces.h"
 
 /* "drive.log" is "drive" and ".log"; the length of the first. */
 static size_t stem_len(const char *path)
@@ -25,7 +25,7 @@ int pieces_path(char path[PATH_MAX], const char *whole, unsigned int piece)
 	return n < PATH_MAX ? 0 : -ENAMETOOLONG;
 }
 
-/* The number of a file in the folder, if it is a piece: 0 if not. */
+/* The number of a piece; 0 if the file is not a piece. */
 static unsigned int number_of(const char *whole, const char *file)
 {
 	const char *slash = strrchr(whole, '/'), *name = slash ? slash + 1 : whole;

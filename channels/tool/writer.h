@@ -1,0 +1,67 @@
+/* writer.h: writes items to a file, or to one file after another, in a thread of its own.
+ *
+ * Reading a bus or a channel must not wait for a disk, so items go to a bounded memory which a thread writes.  If a
+ * write fails, the file is cut after its last whole item, and the thread ends.
+ *
+ * With rotate_bytes or every_ns drive.log becomes drive-0001.log, drive-0002.log and so on.  Numbers continue after the
+ * highest number found, so no file is overwritten; keep removes the oldest pieces, those of earlier recordings too.
+ */
+#ifndef CHANNELS_TOOL_WRITER_H
+#define CHANNELS_TOOL_WRITER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+#include "config/error.h"
+
+#define WRITER_GIVE_UP_NS 10000000000 /* writer_finish waits this long for the next byte */
+
+struct writer;
+
+struct writer_options {
+	const char *path;     /* "-": standard output */
+	bool force;	      /* replace an existing file */
+	int64_t rotate_bytes; /* 0: one file; else the size of a piece, unless a single item is larger */
+	int64_t every_ns;     /* 0: one file; else the time that a piece covers */
+	int64_t keep;	      /* pieces; 0: all */
+	size_t memory;	      /* bytes that may wait for the disk */
+
+	/* If lose is set, the oldest items give way when the memory is full; else there is no room for new ones.  lose gets
+	 * the items that go, note writes an item about them in their place and returns its length.  Both run inside of
+	 * writer_put. */
+	void (*lose)(void *to, const char *bytes, size_t len);
+	size_t (*note)(void *to, char *bytes, size_t room);
+	void *to;
+};
+
+/* 0 or -errno with a line in errors, which is used until writer_close. */
+int writer_open(struct writer **writer, const struct writer_options *options, struct error_sink *errors);
+
+/* Adds an item that consists of n parts; t_ns counts for every_ns, and stats.items counts the items with counts.
+ * false: there is no room for it now. */
+bool writer_put(struct writer *w, int64_t t_ns, bool counts, const struct iovec *parts, size_t n);
+
+/* From now on items are accepted even if the memory is full: the last few items. */
+void writer_ending(struct writer *w);
+
+/* Waits until everything is written.  A second ^C, or a file that takes no byte for WRITER_GIVE_UP_NS, ends the wait:
+ * false; the thread still hangs in a write then, and the process must _exit. */
+bool writer_finish(struct writer *w);
+
+/* Readable once the thread has ended: all is written, or a write failed. */
+int writer_ended_fd(const struct writer *w);
+
+struct writer_stats {
+	uint64_t items, bytes; /* written */
+	unsigned int pieces;
+	int error; /* 0, or the -errno that ended the thread */
+};
+struct writer_stats writer_stats(struct writer *w);
+const char *writer_path(const struct writer *w); /* of the file being written; valid once the thread has ended */
+
+/* Waits for the thread; NULL is fine. */
+void writer_close(struct writer *w);
+
+#endif
