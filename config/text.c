@@ -142,17 +142,29 @@ const char *text_quote(char quoted[TEXT_QUOTED_MAX], const char *text)
 	return quoted;
 }
 
+/* The number of leading characters that JSON takes as they are. */
+static size_t plain_run(const char *text)
+{
+	size_t n = 0;
+
+	while (text[n] >= ' ' && text[n] <= '~' && text[n] != '"' && text[n] != '\\')
+		n++;
+	return n;
+}
+
 void text_json(FILE *to, const char *text)
 {
 	char json[UTF8_JSON_MAX];
 
 	fputc('"', to);
-	for (size_t left = strlen(text); left;) {
-		const size_t n = utf8_json(json, text, left);
-
-		fputs(json, to);
-		text += n;
-		left -= n;
+	for (size_t left = strlen(text), n; left; text += n, left -= n) {
+		n = plain_run(text);
+		if (n) {
+			fwrite(text, 1, n, to);
+		} else {
+			n = utf8_json(json, text, left);
+			fputs(json, to);
+		}
 	}
 	fputc('"', to);
 }

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "channels/msg/types.h"
 
@@ -130,9 +131,9 @@ int msg_value(const void *msg, const struct msg_place *place, size_t element, do
 /* Elements of this array of a struct at base that count; 1 for what is no array. */
 size_t msg_used(const struct msg_group *group, const struct msg_field *field, const void *base);
 
-/* ---- text and JSON: length as snprintf ---- */
+/* ---- text and JSON ---- */
 
-/* An element without its unit: 1.25, active, partial|held. */
+/* An element without its unit: 1.25, active, partial|held.  Returns the length, as snprintf does. */
 size_t msg_element_text(char *text, size_t size, const struct msg_field *field, const void *element);
 /* The other way round; -1: text is not one. */
 int msg_element_parse(const struct msg_field *field, void *element, const char *text);
@@ -140,18 +141,18 @@ int msg_element_parse(const struct msg_field *field, void *element, const char *
 size_t msg_element_allowed(char *text, size_t size, const struct msg_field *field);
 
 /* path = value value … unit, a line per field; only elements that count. */
-size_t msg_text(char *text, size_t size, const struct msg_type *type, const void *msg);
+void msg_text(FILE *to, const struct msg_type *type, const void *msg);
 
-/* One line: {"type":"imu","header":{…},…}.  NaN is null, infinities are "inf" and "-inf";
- * msg_from_json also reads NaN, Infinity and -Infinity, as some writers of JSON put them. */
-size_t msg_json(char *text, size_t size, const struct msg_type *type, const void *msg);
+/* An object: {"type":"imu","header":{…},…}.  NaN is null, infinities are "inf" and "-inf";
+ * msg_from_node also reads NaN, Infinity and -Infinity, as some writers of JSON put them. */
+struct json;
+void msg_json(struct json *j, const char *name, const struct msg_type *type, const void *msg);
 
 /* The other way round.  The message is initialised; what the text does not name stays zero, the counts follow the
  * lists given, and msg_lists.h says what becomes of lists that are missing.  A key of JSON may be a path as well.
  * Unknown fields, wrong kinds, too many elements, something said twice: -1 and one line in error. */
 int msg_from_text(const struct msg_type *type, void *msg, const char *text, char *error, size_t error_size);
-int msg_from_json(const struct msg_type *type, void *msg, const char *json, char *error, size_t error_size);
-/* The same of a document that was read already (config/yaml.h). */
+/* The same of JSON that was read with config/yaml.h. */
 struct yaml_node;
 int msg_from_node(const struct msg_type *type, void *msg, const struct yaml_node *root, char *error, size_t error_size);
 

@@ -265,31 +265,3 @@ int msg_from_node(const struct msg_type *type, void *msg, const struct yaml_node
 	begin(&r, type, msg, error, error_size);
 	return json_message(&r, root);
 }
-
-struct first_line {
-	char *text;
-	size_t size;
-};
-
-static void keep_first(void *to, const char *line)
-{
-	struct first_line *first = to;
-
-	if (!*first->text)
-		snprintf(first->text, first->size, "%s", line);
-}
-
-int msg_from_json(const struct msg_type *type, void *msg, const char *json, char *error, size_t error_size)
-{
-	struct first_line first = { error, error_size };
-	struct error_sink errors = { keep_first, &first, 0 };
-	struct yaml *doc;
-	int status;
-
-	*error = '\0';
-	if (yaml_open_text(&doc, "JSON", json, strlen(json), &errors))
-		return -1;
-	status = msg_from_node(type, msg, yaml_root(doc), error, error_size);
-	yaml_close(doc);
-	return status;
-}

@@ -11,8 +11,6 @@
 #include "channels/tool/span.h"
 #include "channels/tool/tool.h"
 
-#define ECHO_ROOM 16384 /* for the text of most messages at the first attempt */
-
 static const struct settings_row rows[] = {
 	SETTINGS_BOOL("last", struct echo, last, "no", "the newest message only"),
 	SETTINGS_BOOL("follow", struct echo, follow, "no", "every message from now on, until ^C"),
@@ -23,35 +21,7 @@ static const struct settings_row rows[] = {
 	SETTINGS_END,
 };
 
-/* ---- a message that is ours ---- */
-
-static void print_fields(const struct echo *echo, const struct echo_message *m, const struct msg_type *type)
-{
-	size_t (*form)(char *, size_t, const struct msg_type *, const void *) = echo->json ? msg_json : msg_text;
-	size_t room = ECHO_ROOM, len = 0;
-	char *to;
-
-	while ((to = out_room(room)) && (len = form(to, room, type, m->bytes)) >= room)
-		room = len + 1;
-	if (to)
-		out_done(len);
-}
-
-/* ---- any other ---- */
-
-static void print_hex_digits(const uint8_t *bytes, size_t len)
-{
-	static const char digits[] = "0123456789abcdef";
-	char *to = out_room(2 * len);
-
-	if (!to)
-		return;
-	for (size_t i = 0; i < len; i++) {
-		*to++ = digits[bytes[i] >> 4];
-		*to++ = digits[bytes[i] & 15];
-	}
-	out_done(2 * len);
-}
+/* ---- a message of another type ---- */
 
 static void print_hex_dump(const uint8_t *bytes, size_t len)
 {
@@ -71,32 +41,43 @@ static void print_hex_dump(const uint8_t *bytes, size_t len)
 	}
 }
 
-/* Does it say of itself that it is a message of ours?  Then it is worth telling why it is none. */
-static bool claims_to_be_ours(enum msg_refusal why)
+/* Does it have the header of an Endplate message?  Then the reason for refusing it is worth reporting. */
+static bool has_our_header(enum msg_refusal why)
 {
 	return why == MSG_OTHER_VERSION || why == MSG_OTHER_SIZE;
 }
 
 /* ---- one message ---- */
 
-void echo_json(const struct echo *echo, const struct echo_message *m)
+static void json_hex(struct json *j, const uint8_t *bytes, size_t len)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	json_raw(j, "hex", "\"");
+	for (size_t i = 0; i < len; i++) {
+		fputc(digits[bytes[i] >> 4], j->to);
+		fputc(digits[bytes[i] & 15], j->to);
+	}
+	fputc('"', j->to);
+}
+
+void echo_json(struct json *j, const char *name, const struct echo_message *m)
 {
 	const struct msg_type *type;
 	enum msg_refusal why = msg_check(m->bytes, m->len, NULL, &type);
 	char text[256];
 
 	if (why == MSG_FINE) {
-		print_fields(echo, m, type);
+		msg_json(j, name, type, m->bytes);
 		return;
 	}
-	if (claims_to_be_ours(why)) {
+	json_object(j, name);
+	if (has_our_header(why)) {
 		msg_refusal_text(text, sizeof(text), why, m->bytes, m->len, NULL);
-		out_text("{\"refused\":\"%s\",\"hex\":\"", text);
-	} else {
-		out_text("{\"hex\":\"");
+		json_text(j, "refused", text);
 	}
-	print_hex_digits(m->bytes, m->len);
-	out_text("\"}");
+	json_hex(j, m->bytes, m->len);
+	json_end(j);
 }
 
 /* The line above a message; msg_from_text is never given it: ach put takes lines with a # for comments. */
@@ -123,10 +104,10 @@ void echo_text(const struct echo *echo, const char *channel, const struct echo_m
 		else
 			snprintf(what, sizeof(what), "%s", type->name);
 		print_title(echo, channel, m, what);
-		print_fields(echo, m, type);
+		msg_text(out_file(), type, m->bytes);
 		return;
 	}
-	if (claims_to_be_ours(why))
+	if (has_our_header(why))
 		msg_refusal_text(what, sizeof(what), why, m->bytes, m->len, NULL);
 	else
 		snprintf(what, sizeof(what), "%zu bytes", m->len);
@@ -139,7 +120,12 @@ static void print_missed(const struct echo *echo, uint64_t missed)
 	if (!missed)
 		return;
 	if (echo->json) {
-		out_text("{\"missed\":%" PRIu64 "}\n", missed);
+		struct json j = json_to(out_file());
+
+		json_object(&j, NULL);
+		json_uint(&j, "missed", missed);
+		json_end(&j);
+		out_text("\n");
 		return;
 	}
 	out_flush();
@@ -154,7 +140,9 @@ static void print_message(const struct echo *echo, const struct follow *f)
 
 	print_missed(echo, f->missed);
 	if (echo->json) {
-		echo_json(echo, &m);
+		struct json j = json_to(out_file());
+
+		echo_json(&j, NULL, &m);
 		out_text("\n");
 	} else {
 		echo_text(echo, "", &m);

@@ -3,6 +3,7 @@
 #define CHANNELS_TOOL_ECHO_H
 
 #include "channels/tool/tool.h"
+#include "config/json.h"
 
 #define ECHO_BATCH 256 /* messages between two looks whether to stop, in a flood */
 
@@ -22,8 +23,7 @@ struct echo_message {
 	uint16_t version; /* the older one that it was recorded in; 0: the present one */
 };
 
-/* Its object, without a newline. */
-void echo_json(const struct echo *echo, const struct echo_message *m);
+void echo_json(struct json *j, const char *name, const struct echo_message *m);
 /* A title and its fields; the channel is named ("" otherwise) where there may be several. */
 void echo_text(const struct echo *echo, const char *channel, const struct echo_message *m);
 

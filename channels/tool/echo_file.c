@@ -59,9 +59,13 @@ static void print_loss(const struct echo *echo, const struct reclog_record *r, c
 	char shown[sizeof(c->name)];
 
 	if (echo->json) {
-		out_text("{\"channel\":");
-		out_json(c->name);
-		out_text(",\"missed\":%" PRIu64 "}\n", r->number);
+		struct json j = json_to(out_file());
+
+		json_object(&j, NULL);
+		json_text(&j, "channel", c->name);
+		json_uint(&j, "missed", r->number);
+		json_end(&j);
+		out_text("\n");
 		return;
 	}
 	out_flush();
@@ -72,6 +76,7 @@ static void print_recorded(const struct echo *echo, struct recfile *file, struct
 			   const struct reclog_channel *c)
 {
 	struct echo_message m = { .number = r->number };
+	struct json j = json_to(out_file());
 	char shown[sizeof(c->name)];
 
 	m.version = recfile_renew(file, r);
@@ -81,11 +86,13 @@ static void print_recorded(const struct echo *echo, struct recfile *file, struct
 		echo_text(echo, recfile_name(shown, c), &m);
 		return;
 	}
-	out_text("{\"channel\":");
-	out_json(c->name);
-	out_text(",\"number\":%" PRIu64 ",\"t_ns\":%" PRId64 ",\"message\":", r->number, r->t_ns);
-	echo_json(echo, &m);
-	out_text("}\n");
+	json_object(&j, NULL);
+	json_text(&j, "channel", c->name);
+	json_uint(&j, "number", r->number);
+	json_int(&j, "t_ns", r->t_ns);
+	echo_json(&j, "message", &m);
+	json_end(&j);
+	out_text("\n");
 }
 
 /* Those behind the first skip that are wanted; *n: how many are.  0 or TOOL_FAILED; print: else they are counted. */

@@ -1,6 +1,7 @@
 /* hz.c: ach hz: how fast, how evenly, how completely and how late messages come. */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 #include "channels/tool/out.h"
 #include "channels/tool/span.h"
 #include "channels/tool/tool.h"
+#include "config/json.h"
 
 #define HZ_BATCH 1024	      /* messages of a channel between two looks at the others */
 #define HZ_LINE_NS 1000000000 /* between two lines, on a terminal */
@@ -181,27 +183,35 @@ static void print_line(const struct hz *hz, size_t i, const struct hz_seen *s)
 	out_text("\n");
 }
 
-static void print_json_times(const char *what, bool any, int64_t p50, int64_t p99, int64_t max)
+static void print_json_times(struct json *j, const char *name, bool any, int64_t p50, int64_t p99, int64_t max)
 {
-	if (any)
-		out_text(",\"%s\":{\"p50\":%" PRId64 ",\"p99\":%" PRId64 ",\"max\":%" PRId64 "}", what, p50, p99, max);
-	else
-		out_text(",\"%s\":null", what);
+	if (!any) {
+		json_null(j, name);
+		return;
+	}
+	json_object(j, name);
+	json_int(j, "p50", p50);
+	json_int(j, "p99", p99);
+	json_int(j, "max", max);
+	json_end(j);
 }
 
 static void print_json(const struct hz *hz, size_t i, const struct hz_seen *s)
 {
-	out_text("{\"name\":\"%s\",\"messages\":%" PRIu64, hz->f[i].name, s->messages);
-	if (rate(s) > 0)
-		out_text(",\"rate_hz\":%.3f", rate(s));
-	else
-		out_text(",\"rate_hz\":null");
-	out_text(",\"missed\":%" PRIu64 ",\"gaps\":%" PRIu64, s->missed, s->gaps);
-	print_json_times("interval_ns", any_interval(s), interval_quantile(&s->interval, 0.5),
+	struct json j = json_to(out_file());
+
+	json_object(&j, NULL);
+	json_text(&j, "name", hz->f[i].name);
+	json_uint(&j, "messages", s->messages);
+	json_fixed(&j, "rate_hz", 3, rate(s) > 0 ? rate(s) : NAN);
+	json_uint(&j, "missed", s->missed);
+	json_uint(&j, "gaps", s->gaps);
+	print_json_times(&j, "interval_ns", any_interval(s), interval_quantile(&s->interval, 0.5),
 			 interval_quantile(&s->interval, 0.99), s->interval.max_ns);
-	print_json_times("latency_ns", s->latency.count, hist_quantile(&s->latency, 0.5),
+	print_json_times(&j, "latency_ns", s->latency.count, hist_quantile(&s->latency, 0.5),
 			 hist_quantile(&s->latency, 0.99), s->latency.max_ns);
-	out_text("}\n");
+	json_end(&j);
+	out_text("\n");
 }
 
 static void print_seconds(struct hz *hz)

@@ -109,6 +109,7 @@ static void print_table(const ach_channel_t *chan, const struct look_channel *ch
 static int show(ach_channel_t *chan, const char *name, const struct info *info)
 {
 	struct look_channel channel = { .name = name, .count = chan->handle->count, .rate_hz = NAN };
+	struct json j = json_to(stdout);
 	struct look first, last;
 	struct stat st;
 
@@ -126,9 +127,10 @@ static int show(ach_channel_t *chan, const char *name, const struct info *info)
 	if (last.status != ACH_OK)
 		return look_refused(name, &last);
 	if (info->json) {
-		putchar('{');
-		look_json(stdout, &channel, &last);
-		puts("}");
+		json_object(&j, NULL);
+		look_json(&j, &channel, &last);
+		json_end(&j);
+		putchar('\n');
 	} else {
 		print_table(chan, &channel, &last, &st);
 	}

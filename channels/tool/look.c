@@ -96,23 +96,26 @@ void look_age_text(char text[LOOK_TEXT_MAX], int64_t ns)
 	snprintf(text, LOOK_TEXT_MAX, ns < 0 ? "future" : "%" PRId64 " ns", ns);
 }
 
-void look_json(FILE *to, const struct look_channel *channel, const struct look *look)
+void look_json(struct json *j, const struct look_channel *channel, const struct look *look)
 {
-	fprintf(to, "\"name\":\"%s\",\"count\":%u,\"size\":%u,\"mode\":\"%04o\"", channel->name, channel->count,
-		channel->size, (unsigned)channel->mode & 07777);
+	char rate[32];
+
+	snprintf(rate, sizeof(rate), "%.6g", channel->rate_hz);
+	json_text(j, "name", channel->name);
+	json_uint(j, "count", channel->count);
+	json_uint(j, "size", channel->size);
+	json_textf(j, "mode", "%04o", (unsigned)channel->mode & 07777);
+	json_text(j, "type", look->type ? look->type->name : NULL);
+	json_uint(j, "last_seq", look->seq);
 	if (look->type)
-		fprintf(to, ",\"type\":\"%s\",\"last_seq\":%" PRIu64 ",\"age_ns\":%" PRId64, look->type->name,
-			look->seq, look_age_ns(look));
+		json_int(j, "age_ns", look_age_ns(look));
 	else
-		fprintf(to, ",\"type\":null,\"last_seq\":%" PRIu64 ",\"age_ns\":null", look->seq);
-	if (isnan(channel->rate_hz))
-		fprintf(to, ",\"rate_hz\":null");
-	else
-		fprintf(to, ",\"rate_hz\":%.6g", channel->rate_hz);
+		json_null(j, "age_ns");
+	json_raw(j, "rate_hz", isnan(channel->rate_hz) ? "null" : rate);
 	if (look->writer)
-		fprintf(to, ",\"writer_pid\":%u", look->writer);
+		json_uint(j, "writer_pid", look->writer);
 	else
-		fprintf(to, ",\"writer_pid\":null");
+		json_null(j, "writer_pid");
 }
 
 int look_for(const char *text, int64_t *ns)

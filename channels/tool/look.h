@@ -3,6 +3,7 @@
 #define CHANNELS_TOOL_LOOK_H
 
 #include "channels/tool/tool.h"
+#include "config/json.h"
 
 struct look {
 	enum ach_status status; /* of the look; ACH_OK also for an empty channel */
@@ -40,7 +41,7 @@ struct look_channel {
 	mode_t mode;
 	double rate_hz;
 };
-void look_json(FILE *to, const struct look_channel *channel, const struct look *look);
+void look_json(struct json *j, const struct look_channel *channel, const struct look *look);
 
 /* How long --for says to watch between two looks: half a second unless told.  0, or TOOL_USAGE after a line. */
 int look_for(const char *text, int64_t *ns);

@@ -12,7 +12,6 @@
 #include "channels/ach_file.h"
 #include "channels/clock.h"
 #include "channels/tool/look.h"
-#include "config/text.h"
 
 struct ls {
 	const char *for_s;
@@ -310,26 +309,33 @@ static int print_table(const struct channels *all)
 
 static void print_json(const struct channels *all)
 {
+	struct json j = json_to(stdout);
+
+	json_array(&j, NULL);
 	for (size_t i = 0; i < all->n; i++) {
 		const struct channel *c = &all->at[i];
 
-		printf("%s{", i ? ",\n " : "[");
+		if (i)
+			json_line(&j);
+		json_object(&j, NULL);
 		if (*c->error) {
-			printf("\"name\":\"%s\",\"mode\":\"%04o\",\"error\":", c->name,
-			       (unsigned)c->st.st_mode & 07777);
-			text_json(stdout, c->error);
+			json_text(&j, "name", c->name);
+			json_textf(&j, "mode", "%04o", (unsigned)c->st.st_mode & 07777);
+			json_text(&j, "error", c->error);
 		} else {
 			struct look_channel what = { c->name, c->chan.handle->count, size_of(c), c->st.st_mode,
 						     c->rate_hz };
 
-			look_json(stdout, &what, &c->last);
-			printf(",\"writer_alive\":%s", !c->last.writer		    ? "null"
-						       : look_alive(c->last.writer) ? "true"
-										    : "false");
+			look_json(&j, &what, &c->last);
+			if (c->last.writer)
+				json_bool(&j, "writer_alive", look_alive(c->last.writer));
+			else
+				json_null(&j, "writer_alive");
 		}
-		printf("}");
+		json_end(&j);
 	}
-	puts(all->n ? "]" : "[]");
+	json_end(&j);
+	putchar('\n');
 }
 
 /* ---- the command ---- */

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "channels/tool/tool.h"
+#include "config/json.h"
 #include "config/nearest.h"
 #include "config/text.h"
 
@@ -11,7 +12,7 @@ struct types {
 	bool json;
 };
 
-static const struct settings_row rows[] = {
+static const struct settings_row option_rows[] = {
 	SETTINGS_BOOL("json", struct types, json, "no", "one JSON document, with what a binding of libach needs"),
 	SETTINGS_END,
 };
@@ -72,7 +73,7 @@ static void table_fields(const struct msg_type *type)
 	table_rows(type->body, 0, "");
 }
 
-/* ---- JSON; no name, unit or word of the tables needs an escape ---- */
+/* ---- JSON ---- */
 
 static const char *struct_name(const struct msg_group *group)
 {
@@ -83,79 +84,126 @@ static const char *struct_name(const struct msg_group *group)
 	return msg_structs[i].name;
 }
 
-static void json_field(const struct msg_field *f, size_t offset)
+static void json_field(struct json *j, const struct msg_field *f, size_t offset)
 {
-	printf("{\"name\":\"%s\",\"offset\":%zu,\"type\":\"%s\",\"size\":%u,\"count\":", f->name, offset,
-	       kind_name(f->kind), f->size);
-	printf(f->count ? "%u" : "null", f->count);
-	printf(f->used ? ",\"counted_by\":\"%s\"" : ",\"counted_by\":null", f->used);
-	printf(*f->unit ? ",\"unit\":\"%s\"" : ",\"unit\":null", f->unit);
-	printf(",\"words\":%s", f->words ? "[" : "null");
-	for (size_t i = 0; f->words && f->words[i]; i++)
-		printf("%s\"%s\"", i ? "," : "", f->words[i]);
-	printf(f->words ? "]" : "");
-	printf(f->group ? ",\"group\":\"%s\"}" : ",\"group\":null}", f->group ? struct_name(f->group) : "");
+	json_line(j);
+	json_object(j, NULL);
+	json_text(j, "name", f->name);
+	json_uint(j, "offset", offset);
+	json_text(j, "type", kind_name(f->kind));
+	json_uint(j, "size", f->size);
+	if (f->count)
+		json_uint(j, "count", f->count);
+	else
+		json_null(j, "count");
+	json_text(j, "counted_by", f->used);
+	json_text(j, "unit", *f->unit ? f->unit : NULL);
+	if (f->words) {
+		json_array(j, "words");
+		for (size_t i = 0; f->words[i]; i++)
+			json_text(j, NULL, f->words[i]);
+		json_end(j);
+	} else {
+		json_null(j, "words");
+	}
+	json_text(j, "group", f->group ? struct_name(f->group) : NULL);
+	json_end(j);
 }
 
-static void json_fields(const struct msg_group *group)
+static void json_fields(struct json *j, const struct msg_group *group)
 {
 	size_t offset = 0;
 
-	printf("\"size\":%zu,\"fields\":[", group->size);
+	json_uint(j, "size", group->size);
+	json_array(j, "fields");
 	for (size_t i = 0; i < group->n; i++) {
-		printf(i ? ",\n  " : "\n  ");
-		json_field(&group->fields[i], offset);
+		json_field(j, &group->fields[i], offset);
 		offset += whole_size(&group->fields[i]);
 	}
-	printf("]}");
+	json_end(j);
 }
 
-/* All but the messages, which come behind them. */
-static void json_groups(void)
+/* All structs but the messages, which follow them. */
+static void json_groups(struct json *j)
 {
-	printf("\"groups\":[");
+	json_array(j, "groups");
 	for (size_t i = 0; i < msg_structs_n - msg_types_n; i++) {
-		printf("%s{\"name\":\"%s\",", i ? ",\n " : "\n ", msg_structs[i].name);
-		json_fields(msg_structs[i].group);
+		json_line(j);
+		json_object(j, NULL);
+		json_text(j, "name", msg_structs[i].name);
+		json_fields(j, msg_structs[i].group);
+		json_end(j);
 	}
-	printf("],\n");
+	json_end(j);
 }
 
-static void json_types(const struct msg_type *const *types, size_t n)
+static void json_types(struct json *j, const struct msg_type *const *types, size_t n)
 {
-	printf("\"types\":[");
+	json_array(j, "types");
 	for (size_t i = 0; i < n; i++) {
 		const struct msg_type *t = types[i];
 
-		printf("%s{\"name\":\"%s\",\"number\":%u,\"version\":%u,\"struct\":\"%s\",\"retained\":%zu,",
-		       i ? ",\n " : "\n ", t->name, t->number, t->version, struct_name(t->body), t->retained);
-		json_fields(t->body);
+		json_line(j);
+		json_object(j, NULL);
+		json_text(j, "name", t->name);
+		json_uint(j, "number", t->number);
+		json_uint(j, "version", t->version);
+		json_text(j, "struct", struct_name(t->body));
+		json_uint(j, "retained", t->retained);
+		json_fields(j, t->body);
+		json_end(j);
 	}
-	printf("]}\n");
+	json_end(j);
 }
 
 /* What a binding must know of ach.h besides the prototypes. */
-static void json_ach(void)
+static void json_ach(struct json *j)
 {
-	printf("\"ach\":{\"library\":\"libach.so.%.*s\",\n"
-	       " \"sizeof\":{\"ach_channel_t\":%zu,\"ach_attr_t\":%zu,\"ach_create_attr_t\":%zu},\n"
-	       " \"offsetof\":{\"ach_channel_t.seq_num\":%zu},\n"
-	       " \"get\":{\"wait\":%d,\"last\":%d,\"copy\":%d,\"reltime\":%d},\n"
-	       " \"status\":[",
-	       (int)strcspn(TOOL_VERSION, "."), TOOL_VERSION, sizeof(ach_channel_t), sizeof(ach_attr_t),
-	       sizeof(ach_create_attr_t), offsetof(ach_channel_t, seq_num), ACH_O_WAIT, ACH_O_LAST, ACH_O_COPY,
-	       ACH_O_RELTIME);
+	static const struct {
+		const char *group, *name;
+		uint64_t value;
+	} rows[] = {
+		{ "sizeof", "ach_channel_t", sizeof(ach_channel_t) },
+		{ "sizeof", "ach_attr_t", sizeof(ach_attr_t) },
+		{ "sizeof", "ach_create_attr_t", sizeof(ach_create_attr_t) },
+		{ "offsetof", "ach_channel_t.seq_num", offsetof(ach_channel_t, seq_num) },
+		{ "get", "wait", ACH_O_WAIT },
+		{ "get", "last", ACH_O_LAST },
+		{ "get", "copy", ACH_O_COPY },
+		{ "get", "reltime", ACH_O_RELTIME },
+	};
+	const char *group = "";
+
+	json_object(j, "ach");
+	json_textf(j, "library", "libach.so.%.*s", (int)strcspn(TOOL_VERSION, "."), TOOL_VERSION);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		if (strcmp(group, rows[i].group) != 0) {
+			if (i)
+				json_end(j);
+			group = rows[i].group;
+			json_object(j, group);
+		}
+		json_uint(j, rows[i].name, rows[i].value);
+	}
+	json_end(j);
+	json_array(j, "status");
 	for (int status = ACH_OK; status <= ACH_ENOTSUP; status++)
-		printf("%s\"%s\"", status ? "," : "", ach_result_to_string((enum ach_status)status));
-	printf("]},\n");
+		json_text(j, NULL, ach_result_to_string((enum ach_status)status));
+	json_end(j);
+	json_end(j);
 }
 
-static void json(const struct msg_type *const *types, size_t n)
+static void print_json(const struct msg_type *const *types, size_t n)
 {
-	printf("{\"version\":\"%s\",\n", TOOL_VERSION);
-	json_ach();
-	json_groups();
-	json_types(types, n);
+	struct json j = json_to(stdout);
+
+	json_object(&j, NULL);
+	json_text(&j, "version", TOOL_VERSION);
+	json_ach(&j);
+	json_groups(&j);
+	json_types(&j, types, n);
+	json_end(&j);
+	putchar('\n');
 }
 
 /* ---- the command ---- */
@@ -178,7 +226,7 @@ int tool_types(int argc, char **argv)
 	struct types types = { 0 };
 	struct options options = { .program = "ach types",
 				   .about = "prints the layout of messages in memory",
-				   .rows = rows,
+				   .rows = option_rows,
 				   .values = &types,
 				   .arguments = "[TYPE...]",
 				   .arguments_max = TYPES_MAX,
@@ -196,7 +244,7 @@ int tool_types(int argc, char **argv)
 	for (size_t i = 0; !argc && types.json && i < msg_types_n; i++)
 		chosen[i] = &msg_types[i];
 	if (types.json)
-		json(chosen, argc ? (size_t)argc : msg_types_n);
+		print_json(chosen, argc ? (size_t)argc : msg_types_n);
 	else if (!argc)
 		table_types();
 	for (int i = 0; !types.json && i < argc; i++)
