@@ -12,6 +12,8 @@
 #include "channels/ach_file.h"
 #include "channels/tool/tool.h"
 #include "config/nearest.h"
+#include "config/owned.h"
+#include "config/run.h"
 
 const char *tool_name;
 
@@ -58,25 +60,75 @@ void tool_owner(char text[TOOL_OWNER_MAX], uid_t uid, gid_t gid)
 	snprintf(text, TOOL_OWNER_MAX, "%.32s:%.32s", user ? user->pw_name : uids, group ? group->gr_name : gids);
 }
 
-static int no_such_channel(const char *name)
+static bool ends_with(const char *text, const char *end)
 {
+	size_t len = strlen(text), n = strlen(end);
+
+	return len >= n && !strcmp(text + len - n, end);
+}
+
+/* The channel that name probably means: the same name behind a robot's prefix, or with a slip. */
+static const char *similar_channel(const char *name, char found[ACH_CHAN_NAME_MAX])
+{
+	const char *prefix = getenv("ENDPLATE_PREFIX"), *nearest = NULL, *other;
+	char expected[ACH_CHAN_NAME_MAX], near[ACH_CHAN_NAME_MAX];
 	DIR *folder = ach_file_list();
-	char near[ACH_CHAN_NAME_MAX];
-	const char *best = NULL, *other;
 
+	*found = '\0';
+	snprintf(expected, sizeof(expected), "%s%s", prefix ? prefix : "", name);
 	while (folder && (other = ach_file_next(folder))) {
-		const char *nearer = best;
+		const char *nearer = nearest;
 
+		if (!strcmp(other, expected) || (!*found && ends_with(other, name)))
+			snprintf(found, ACH_CHAN_NAME_MAX, "%s", other);
 		nearest_try(name, other, &nearer);
-		if (nearer != best) {
+		if (nearer != nearest) {
 			snprintf(near, sizeof(near), "%s", other);
-			best = near;
+			nearest = near;
 		}
 	}
 	if (folder)
 		closedir(folder);
+	if (!*found && nearest)
+		snprintf(found, ACH_CHAN_NAME_MAX, "%s", nearest);
+	return *found ? found : NULL;
+}
+
+/* The folder of the channels of the robot that achstart runs, as $RUN/robot has it.  false: unknown, or the default. */
+static bool robot_folder(char path[RUN_PATH_MAX])
+{
+	struct error_sink quiet = { 0 };
+	char text[2 * RUN_PATH_MAX];
+	const char *line = NULL, key[] = "\nchannels ";
+	int folder = run_look(&quiet);
+
+	if (folder >= 0) {
+		if (owned_read(folder, "robot", text, sizeof(text), &quiet) > 0)
+			line = strstr(text, key);
+		close(folder);
+	}
+	if (!line)
+		return false;
+	line += strlen(key);
+	return snprintf(path, RUN_PATH_MAX, "%.*s", (int)strcspn(line, "\n"), line) > 0;
+}
+
+static int no_such_channel(const char *name)
+{
+	const char *here = getenv("ACH_DIR"), *best;
+	char found[ACH_CHAN_NAME_MAX], path[RUN_PATH_MAX];
+
+	best = similar_channel(name, found);
 	if (best)
 		return tool_fail("%s: no such channel; did you mean %s? (ach ls lists those there are)", name, best);
+	if (!here && robot_folder(path) && !setenv("ACH_DIR", path, 1)) {
+		best = similar_channel(name, found);
+		unsetenv("ACH_DIR");
+		if (best)
+			return tool_fail("%s: no such channel; the robot has its channels in another folder: "
+					 "ACH_DIR=%s ach %s %s",
+					 name, path, tool_name, best);
+	}
 	return tool_fail("%s: no such channel (ach ls lists those there are)", name);
 }
 
