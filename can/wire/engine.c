@@ -1,4 +1,4 @@
-/* engine.c: nodes, requests, commands.  See engine.h. */
+/* engine.c: commands on nodes; information, statistics.  See engine.h. */
 #include "can/wire/engine_inner.h"
 
 #include <errno.h>
@@ -9,14 +9,6 @@
 
 #define ENGINE_BITRATE_MIN 1000
 #define ENGINE_BITRATE_MAX 1000000
-
-void engine_wire_init(struct engine_wire *wire, int64_t now_ns)
-{
-	const struct engine_instant now = engine_time_at(now_ns);
-
-	*wire = (struct engine_wire){ .idle = now, .recessive = now, .held = now };
-	wire->horizon_ns = wire->short_until_ns = wire->open_ns = wire->open_until_ns = INT64_MIN;
-}
 
 int engine_init(struct engine *e, const struct engine_settings *settings, int64_t now_ns)
 {
@@ -34,45 +26,6 @@ int engine_init(struct engine *e, const struct engine_settings *settings, int64_
 	return 0;
 }
 
-/* ---- nodes ---- */
-
-static bool exists(const struct engine *e, int node)
-{
-	return node >= 0 && node < ENGINE_NODES && e->nodes & ENGINE_BIT(node);
-}
-
-static void put(uint32_t *set, int node, bool in)
-{
-	*set = in ? *set | ENGINE_BIT(node) : *set & ~ENGINE_BIT(node);
-}
-
-void engine_refresh(struct engine *e, int node)
-{
-	const struct engine_node *n = &e->node[node];
-	struct engine_wire *wire = &e->wire[engine_plan_wire(e, node)];
-	const bool present = n->up && n->power && n->state != BUS_OFF && !n->leaving;
-
-	put(&wire->present, node, present);
-	put(&wire->unjoined, node, present && !n->joined);
-	put(&e->off, node, n->state == BUS_OFF);
-	put(&e->pending, node, n->waiting || n->babbling);
-	engine_plan_again(e, engine_plan_wire(e, node));
-}
-
-void engine_free_node(struct engine *e, int node)
-{
-	struct engine_node *n = &e->node[node];
-
-	n->up = n->babbling = false;
-	n->waiting = 0;
-	n->state = BUS_STOPPED;
-	engine_refresh(e, node);
-	if (!n->connected)
-		e->wires &= ~(UINT64_C(2) << node);
-	e->nodes &= ~ENGINE_BIT(node);
-	n->name[0] = 0;
-}
-
 int engine_find(const struct engine *e, const char *name)
 {
 	for (ENGINE_EACH(i, e->nodes))
@@ -86,22 +39,6 @@ uint32_t engine_nodes(const struct engine *e)
 	return e->nodes;
 }
 
-/* Before any command: everything until now has happened. */
-static void until(struct engine *e, int64_t now_ns)
-{
-	engine_advance(e, now_ns);
-	engine_step_settle(e, now_ns);
-}
-
-/* There is one more on the wire, who has seen nothing of it. */
-static void joining(struct engine *e, int node, int64_t now_ns)
-{
-	e->node[node].joined = false;
-	e->node[node].join_ns = now_ns;
-	e->node[node].join_bits = ENGINE_JOIN;
-	engine_refresh(e, node);
-}
-
 int engine_attach(struct engine *e, const char *name, int64_t now_ns)
 {
 	int node = engine_find(e, name);
@@ -111,11 +48,11 @@ int engine_attach(struct engine *e, const char *name, int64_t now_ns)
 		return -EINVAL;
 	if (node < 0 && e->nodes == UINT32_MAX)
 		return -ENOSPC;
-	until(e, now_ns);
+	engine_advance_all(e, now_ns);
 	if (node >= 0) {
 		if (e->node[node].leaving) {
 			e->node[node].leaving = false;
-			joining(e, node, now_ns);
+			engine_node_join(e, node, now_ns);
 		}
 		return node;
 	}
@@ -131,33 +68,24 @@ int engine_attach(struct engine *e, const char *name, int64_t now_ns)
 	n->free = engine_time_at(now_ns);
 	n->state = BUS_ERROR_ACTIVE;
 	e->nodes |= ENGINE_BIT(node);
-	joining(e, node, now_ns);
+	engine_node_join(e, node, now_ns);
 	return node;
-}
-
-/* Is its mailbox what is on the wire right now? */
-static bool is_sending(struct engine *e, int node, int64_t now_ns)
-{
-	const struct engine_attempt *a = &e->wire[engine_plan_wire(e, node)].attempt;
-
-	engine_plan(e, engine_plan_wire(e, node));
-	return !a->none && a->start.ns < now_ns && a->senders & ~a->babblers & ENGINE_BIT(node);
 }
 
 int engine_detach(struct engine *e, int node, int64_t now_ns)
 {
-	if (!exists(e, node))
+	if (!engine_node_exists(e, node))
 		return -ENOENT;
-	until(e, now_ns);
-	if (is_sending(e, node, now_ns)) {
-		engine_plan_freeze(e, engine_plan_wire(e, node), now_ns);
+	engine_advance_all(e, now_ns);
+	if (engine_arbitrate_sending(e, node, now_ns)) {
+		engine_arbitrate_freeze(e, engine_node_wire(e, node), now_ns);
 		e->node[node].leaving = true;
-		engine_purge(e, node, ENGINE_DETACHED, now_ns);
+		engine_queue_purge(e, node, NULL, true, ENGINE_DETACHED, now_ns);
 		return 0;
 	}
-	engine_plan_cut(e, engine_plan_wire(e, node), node, now_ns);
-	engine_purge(e, node, ENGINE_DETACHED, now_ns);
-	engine_free_node(e, node);
+	engine_arbitrate_cut(e, engine_node_wire(e, node), node, now_ns);
+	engine_queue_purge(e, node, NULL, false, ENGINE_DETACHED, now_ns);
+	engine_node_free(e, node);
 	return 0;
 }
 
@@ -165,30 +93,30 @@ void engine_off(struct engine *e, int node, enum engine_why why, int64_t now_ns)
 {
 	struct engine_node *n = &e->node[node];
 
-	engine_plan_cut(e, engine_plan_wire(e, node), node, now_ns);
-	engine_purge(e, node, why, now_ns);
+	engine_arbitrate_cut(e, engine_node_wire(e, node), node, now_ns);
+	engine_queue_purge(e, node, NULL, false, why, now_ns);
 	n->tx_errors = n->rx_errors = 0;
 	n->recovering = n->joined = false;
 	n->restart_ns = ENGINE_NEVER;
 	n->free = engine_time_at(now_ns);
 	if (n->state != BUS_STOPPED)
-		engine_count_state(e, node, BUS_STOPPED, now_ns);
-	engine_refresh(e, node);
+		engine_errors_state(e, node, BUS_STOPPED, now_ns);
+	engine_node_update(e, node);
 }
 
 void engine_on(struct engine *e, int node, int64_t now_ns)
 {
 	if (!e->node[node].up || !e->node[node].power)
 		return;
-	engine_count_state(e, node, BUS_ERROR_ACTIVE, now_ns);
-	joining(e, node, now_ns);
+	engine_errors_state(e, node, BUS_ERROR_ACTIVE, now_ns);
+	engine_node_join(e, node, now_ns);
 }
 
 int engine_down(struct engine *e, int node, int64_t now_ns)
 {
-	if (!exists(e, node))
+	if (!engine_node_exists(e, node))
 		return -ENOENT;
-	until(e, now_ns);
+	engine_advance_all(e, now_ns);
 	if (!e->node[node].up)
 		return 0;
 	e->node[node].up = false;
@@ -198,9 +126,9 @@ int engine_down(struct engine *e, int node, int64_t now_ns)
 
 int engine_up(struct engine *e, int node, int64_t now_ns)
 {
-	if (!exists(e, node))
+	if (!engine_node_exists(e, node))
 		return -ENOENT;
-	until(e, now_ns);
+	engine_advance_all(e, now_ns);
 	if (e->node[node].up)
 		return 0;
 	e->node[node].up = true;
@@ -219,23 +147,19 @@ int engine_restart(struct engine *e, int node, int64_t now_ns)
 {
 	struct engine_node *n = &e->node[node];
 
-	if (!exists(e, node))
+	if (!engine_node_exists(e, node))
 		return -ENOENT;
-	until(e, now_ns);
+	engine_advance_all(e, now_ns);
 	if (n->state != BUS_OFF)
 		return -EBUSY;
-	if (n->recovering)
-		return 0;
-	n->recovering = true;
-	n->recover_ns = now_ns;
-	n->recover_left = ENGINE_RECOVER;
-	engine_plan_again(e, engine_plan_wire(e, node));
+	if (!n->recovering)
+		engine_errors_recover(e, node, now_ns);
 	return 0;
 }
 
 int engine_set_queue(struct engine *e, int node, uint32_t queue)
 {
-	if (!exists(e, node))
+	if (!engine_node_exists(e, node))
 		return -ENOENT;
 	if (!queue || queue > ENGINE_QUEUE_MAX)
 		return -EINVAL;
@@ -245,7 +169,7 @@ int engine_set_queue(struct engine *e, int node, uint32_t queue)
 
 int engine_set_restart(struct engine *e, int node, uint32_t restart_ms)
 {
-	if (!exists(e, node))
+	if (!engine_node_exists(e, node))
 		return -ENOENT;
 	e->node[node].restart_ms = restart_ms;
 	return 0;
@@ -255,7 +179,7 @@ int engine_node_info(const struct engine *e, int node, struct engine_node_info *
 {
 	const struct engine_node *n = &e->node[node];
 
-	if (!exists(e, node))
+	if (!engine_node_exists(e, node))
 		return -ENOENT;
 	*info = (struct engine_node_info){ .name = n->name,
 					   .state = n->state,
@@ -272,4 +196,20 @@ int engine_node_info(const struct engine *e, int node, struct engine_node_info *
 					   .delay_ns = n->delay_ns,
 					   .stats = n->stats };
 	return 0;
+}
+
+/* ---- statistics ---- */
+
+void engine_stats(struct engine *e, struct engine_stats *stats, int64_t now_ns)
+{
+	engine_advance_all(e, now_ns);
+	*stats = e->stats;
+	stats->load = engine_load(e, now_ns);
+}
+
+const char *engine_why_name(enum engine_why why)
+{
+	static const char *const names[] = { "aborted", "reset", "bus-off", "power", "detached", "outage" };
+
+	return names[why];
 }

@@ -6,13 +6,13 @@
 
 /* ---- the wire is stuck ---- */
 
-/* What was on it is lost, its senders will try again. */
+/* The frame on the wire is lost; its senders will repeat it. */
 static uint32_t break_off(struct engine *e, int64_t now_ns)
 {
 	struct engine_wire *wire = &e->wire[0];
 	uint32_t senders;
 
-	engine_plan_freeze(e, 0, now_ns);
+	engine_arbitrate_freeze(e, 0, now_ns);
 	if (!wire->attempt.frozen)
 		return 0;
 	senders = wire->attempt.senders;
@@ -20,8 +20,8 @@ static uint32_t break_off(struct engine *e, int64_t now_ns)
 	e->stats.errors++;
 	for (ENGINE_EACH(i, senders))
 		e->node[i].stats.retransmissions++;
-	engine_finish_let_go(e, wire->attempt.contenders, now_ns);
-	engine_stats_busy(e, engine_time_ns(wire->attempt.start), now_ns, 1, 1);
+	engine_queue_let_go(e, wire->attempt.contenders, now_ns);
+	engine_load_add(e, engine_time_ns(wire->attempt.start), now_ns, 1, 1);
 	wire->attempt.frozen = wire->attempt.fixed = false;
 	return senders;
 }
@@ -31,7 +31,7 @@ static void unstick(struct engine *e, int64_t now_ns)
 	struct engine_wire *wire = &e->wire[0];
 	const struct engine_instant now = engine_time_at(now_ns);
 
-	engine_stats_stuck(e, now_ns);
+	engine_load_stuck(e, now_ns);
 	e->stuck_ns = e->stuck_until_ns = now_ns;
 	wire->shorted = false;
 	if (now_ns < wire->short_until_ns) {
@@ -43,7 +43,7 @@ static void unstick(struct engine *e, int64_t now_ns)
 		wire->open_until_ns = now_ns;
 	if (engine_time_before(now, wire->held))
 		wire->held = now;
-	engine_plan_again(e, 0);
+	engine_wire_changed(e, 0);
 }
 
 static void stick(struct engine *e, enum engine_level level, int64_t now_ns, int64_t until_ns)
@@ -56,30 +56,30 @@ static void stick(struct engine *e, enum engine_level level, int64_t now_ns, int
 	e->stuck_until_ns = level == ENGINE_RECESSIVE ? now_ns : until_ns;
 	switch (level) {
 	case ENGINE_HELD:
-		engine_plan_freeze(e, 0, now_ns);
+		engine_arbitrate_freeze(e, 0, now_ns);
 		wire->held = until;
 		break;
 	case ENGINE_DOMINANT:
-		engine_plan_join(e, 0, now_ns);
+		engine_arbitrate_join(e, 0, now_ns);
 		wire->short_senders = break_off(e, now_ns);
 		wire->shorted = true;
 		wire->short_begun = false;
 		wire->short_until_ns = until_ns;
-		/* Six bits are the flag of a sender; from idle six more are needed to see that there is an error. */
+		/* A sender sends its flag, six bits; on an idle wire six more pass before a node detects the error. */
 		wire->short_next =
 			engine_time_add(e, now, wire->short_senders ? ENGINE_FLAG : ENGINE_STUFF + ENGINE_FLAG);
 		wire->recessive = until;
 		wire->idle = engine_time_add(e, until, ENGINE_DELIMITER + BITS_INTERFRAME);
 		break;
 	case ENGINE_RECESSIVE:
-		engine_plan_freeze(e, 0, now_ns);
+		engine_arbitrate_freeze(e, 0, now_ns);
 		wire->open_ns = now_ns;
 		wire->open_until_ns = until_ns;
 		if (a->frozen)
 			a->opened = (int)engine_time_bits(e, a->start, now);
 		break;
 	}
-	engine_plan_again(e, 0);
+	engine_wire_changed(e, 0);
 }
 
 /* ---- nodes ---- */
@@ -89,7 +89,7 @@ static void babble(struct engine *e, int node, const struct engine_fault *fault,
 	struct engine_node *n = &e->node[node];
 	struct bits bits;
 
-	engine_plan_freeze(e, engine_plan_wire(e, node), now_ns);
+	engine_arbitrate_freeze(e, engine_node_wire(e, node), now_ns);
 	if (fault->off) {
 		if (now_ns < n->babble_until_ns)
 			n->babble_until_ns = now_ns;
@@ -101,7 +101,7 @@ static void babble(struct engine *e, int node, const struct engine_fault *fault,
 						   .frame = fault->frame };
 		n->babble_until_ns = fault->ns ? now_ns + fault->ns : ENGINE_NEVER;
 	}
-	engine_refresh(e, node);
+	engine_node_update(e, node);
 }
 
 static void power(struct engine *e, int node, bool on, int64_t now_ns)
@@ -125,22 +125,19 @@ static void connect(struct engine *e, int node, bool connected, int64_t now_ns)
 
 	if (n->connected == connected)
 		return;
-	engine_plan_cut(e, engine_plan_wire(e, node), node, now_ns);
-	e->wire[engine_plan_wire(e, node)].present &= ~ENGINE_BIT(node);
-	e->wire[engine_plan_wire(e, node)].unjoined &= ~ENGINE_BIT(node);
+	engine_arbitrate_cut(e, engine_node_wire(e, node), node, now_ns);
+	e->wire[engine_node_wire(e, node)].present &= ~ENGINE_BIT(node);
+	e->wire[engine_node_wire(e, node)].unjoined &= ~ENGINE_BIT(node);
 	n->connected = connected;
-	n->joined = false;
-	n->join_ns = now_ns;
-	n->join_bits = ENGINE_JOIN;
 	e->wires = connected ? e->wires & ~own : e->wires | own;
 	if (!connected) {
 		engine_wire_init(&e->wire[1 + node], now_ns);
 		e->wire[1 + node].horizon_ns = now_ns;
 	}
-	engine_refresh(e, node);
+	engine_node_join(e, node, now_ns);
 }
 
-/* ---- all of them ---- */
+/* ---- the command ---- */
 
 /* For frames that start from now on. */
 static void set_chance(struct engine_chance *chance, const struct engine_fault *fault, int64_t now_ns)
@@ -156,7 +153,7 @@ static void clear(struct engine *e, int64_t now_ns)
 {
 	const struct engine_fault off = { .off = true };
 
-	engine_plan_freeze(e, 0, now_ns);
+	engine_arbitrate_freeze(e, 0, now_ns);
 	set_chance(&e->drop, &off, now_ns);
 	set_chance(&e->corrupt, &off, now_ns);
 	unstick(e, now_ns);
@@ -198,16 +195,15 @@ int engine_fault(struct engine *e, const struct engine_fault *fault, int64_t now
 		return -EINVAL;
 	if (fault->node[0] && node < 0)
 		return -ENOENT;
-	engine_advance(e, now_ns);
-	engine_step_settle(e, now_ns);
+	engine_advance_all(e, now_ns);
 	switch (fault->kind) {
 	case ENGINE_DROP:
 		set_chance(node < 0 ? &e->drop : &e->node[node].drop, fault, now_ns);
 		break;
 	case ENGINE_CORRUPT:
-		engine_plan_freeze(e, 0, now_ns);
+		engine_arbitrate_freeze(e, 0, now_ns);
 		set_chance(node < 0 ? &e->corrupt : &e->node[node].corrupt, fault, now_ns);
-		engine_plan_again(e, 0);
+		engine_wire_changed(e, 0);
 		break;
 	case ENGINE_DELAY:
 		e->node[node].delay_ns = fault->off ? 0 : fault->ns;

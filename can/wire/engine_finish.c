@@ -7,12 +7,12 @@ static void sender_error(struct engine *e, int node, const struct engine_attempt
 {
 	const uint8_t type = (a->seen_dominant ? ENGINE_PROT_BIT1 : ENGINE_PROT_BIT0) | ENGINE_PROT_TX;
 
-	engine_count_tx_error(e, node, ENGINE_ERR_PROT, type, place, t_ns);
+	engine_errors_report_tx(e, node, ENGINE_ERR_PROT, type, place, t_ns);
 }
 
 static uint8_t place_of(const struct engine_attempt *a)
 {
-	return engine_break_place(&a->entry.frame, a->bit);
+	return engine_detect_place(&a->entry.frame, a->bit);
 }
 
 /* ---- a good one ---- */
@@ -21,14 +21,14 @@ static uint32_t take_losses(struct engine *e, uint32_t receivers)
 {
 	uint32_t lost = 0;
 
-	if (engine_end_chance(e, &e->drop, 2)) {
+	if (engine_outcome_chance(e, &e->drop, 2)) {
 		lost = receivers;
 		e->drop.next -= e->drop.next > 0;
 	}
 	for (ENGINE_EACH(i, receivers & ~lost)) {
 		struct engine_chance *drop = &e->node[i].drop;
 
-		if (!engine_end_chance(e, drop, 128 + (unsigned int)i))
+		if (!engine_outcome_chance(e, drop, 128 + (unsigned int)i))
 			continue;
 		lost |= ENGINE_BIT(i);
 		drop->next -= drop->next > 0;
@@ -80,16 +80,16 @@ static void good(struct engine *e, unsigned int w, struct engine_attempt *a, uin
 		echo.kind = ENGINE_ECHO;
 		echo.node = i;
 		echo.tag = e->node[i].entries[e->node[i].head].tag;
-		engine_pop(e, i);
+		engine_queue_pop(e, i);
 		engine_emit(e, &echo);
 	}
 	deliver(e, w, &event, receivers);
 	for (ENGINE_EACH(i, a->sending))
-		engine_count_tx(e, i, -1, t_ns);
+		engine_errors_tx(e, i, -1, t_ns);
 	for (ENGINE_EACH(i, receivers))
-		engine_count_rx(e, i, -1, t_ns);
+		engine_errors_rx(e, i, -1, t_ns);
 	for (ENGINE_EACH(i, a->deaf)) /* passive, or it would not be a good one */
-		engine_count_rx_error(e, i, 1, 0, ENGINE_PLACE_CRC, t_ns);
+		engine_errors_report_rx(e, i, 1, 0, ENGINE_PLACE_CRC, t_ns);
 	for (ENGINE_EACH(i, a->dropped)) {
 		e->node[i].stats.retransmissions++;
 		sender_error(e, i, a, place_of(a), t_ns);
@@ -102,19 +102,19 @@ static void unacknowledged(struct engine *e, const struct engine_attempt *a, uin
 {
 	/* A passive sender that sees no dominant bit while it sends its flag does not count: alone, it never goes off.
 	 * */
-	const bool flagged = engine_plan_any_active(e, a->sending | (a->flipped ? listeners : a->deaf));
+	const bool flagged = engine_node_any_active(e, a->sending | (a->flipped ? listeners : a->deaf));
 
 	e->stats.unacknowledged += !a->flipped;
 	for (ENGINE_EACH(i, a->sending)) {
-		if (engine_plan_passive(e, i) && !flagged)
+		if (engine_node_passive(e, i) && !flagged)
 			continue;
-		engine_count_tx_error(e, i, ENGINE_ERR_ACK, 0, ENGINE_PLACE_ACK, t_ns);
+		engine_errors_report_tx(e, i, ENGINE_ERR_ACK, 0, ENGINE_PLACE_ACK, t_ns);
 	}
 	for (ENGINE_EACH(i, a->dropped))
 		sender_error(e, i, a, ENGINE_PLACE_ACK, t_ns);
 	for (ENGINE_EACH(i, a->flipped ? listeners : a->deaf))
-		engine_count_rx_error(e, i, 1, a->flipped ? ENGINE_PROT_BIT0 : 0,
-				      a->flipped ? ENGINE_PLACE_ACK : ENGINE_PLACE_CRC, t_ns);
+		engine_errors_report_rx(e, i, 1, a->flipped ? ENGINE_PROT_BIT0 : 0,
+					a->flipped ? ENGINE_PLACE_ACK : ENGINE_PLACE_CRC, t_ns);
 }
 
 static void bit_error(struct engine *e, const struct engine_attempt *a, uint32_t listeners, int64_t t_ns)
@@ -124,23 +124,23 @@ static void bit_error(struct engine *e, const struct engine_attempt *a, uint32_t
 	for (ENGINE_EACH(i, a->senders | a->still))
 		sender_error(e, i, a, place_of(a), t_ns);
 	for (ENGINE_EACH(i, listeners & ~a->still))
-		engine_count_rx_error(e, i, 1, a->bit < fixed ? ENGINE_PROT_STUFF : ENGINE_PROT_FORM, place_of(a),
-				      t_ns);
+		engine_errors_report_rx(e, i, 1, a->bit < fixed ? ENGINE_PROT_STUFF : ENGINE_PROT_FORM, place_of(a),
+					t_ns);
 }
 
 /* Some heard it wrong, though it was right.  They begin the flags, so they see those of the others behind their own. */
 static void heard_wrong(struct engine *e, struct engine_attempt *a, uint32_t listeners, int64_t t_ns)
 {
 	const uint32_t others = listeners & ~a->deaf;
-	const bool flagged = engine_plan_any_active(e, others | a->sending);
+	const bool flagged = engine_node_any_active(e, others | a->sending);
 
 	for (ENGINE_EACH(i, a->deaf)) {
-		const int errors = flagged && !engine_plan_passive(e, i) ? 1 + 8 : 1;
+		const int errors = flagged && !engine_node_passive(e, i) ? 1 + 8 : 1;
 
-		engine_count_rx_error(e, i, errors, 0, ENGINE_PLACE_CRC, t_ns);
+		engine_errors_report_rx(e, i, errors, 0, ENGINE_PLACE_CRC, t_ns);
 	}
 	for (ENGINE_EACH(i, others))
-		engine_count_rx_error(e, i, 1, ENGINE_PROT_FORM, ENGINE_PLACE_EOF, t_ns);
+		engine_errors_report_rx(e, i, 1, ENGINE_PROT_FORM, ENGINE_PLACE_EOF, t_ns);
 	a->seen_dominant = true;
 	for (ENGINE_EACH(i, a->senders))
 		sender_error(e, i, a, ENGINE_PLACE_EOF, t_ns);
@@ -156,7 +156,7 @@ static void last_bit(struct engine *e, unsigned int w, struct engine_attempt *a,
 	event.again = true;
 	deliver(e, w, &event, listeners);
 	for (ENGINE_EACH(i, listeners))
-		engine_count_rx(e, i, -1, t_ns);
+		engine_errors_rx(e, i, -1, t_ns);
 	for (ENGINE_EACH(i, a->senders))
 		sender_error(e, i, a, ENGINE_PLACE_EOF, t_ns);
 }
@@ -165,13 +165,13 @@ static void opened(struct engine *e, const struct engine_attempt *a, uint32_t li
 {
 	for (ENGINE_EACH(i, a->senders)) {
 		sender_error(e, i, a, place_of(a), t_ns);
-		while (!engine_plan_passive(e, i))
-			engine_count_tx(e, i, 8, t_ns);
+		while (!engine_node_passive(e, i))
+			engine_errors_tx(e, i, 8, t_ns);
 	}
 	for (ENGINE_EACH(i, a->bit ? listeners : 0)) {
-		engine_count_rx_error(e, i, 1, ENGINE_PROT_STUFF, place_of(a), t_ns);
-		while (!engine_plan_passive(e, i))
-			engine_count_rx(e, i, 8, t_ns);
+		engine_errors_report_rx(e, i, 1, ENGINE_PROT_STUFF, place_of(a), t_ns);
+		while (!engine_node_passive(e, i))
+			engine_errors_rx(e, i, 8, t_ns);
 	}
 }
 
@@ -197,7 +197,7 @@ static void bad(struct engine *e, unsigned int w, struct engine_attempt *a, uint
 	case ENGINE_END_LOST:
 	case ENGINE_END_CUT:
 		for (ENGINE_EACH(i, listeners | (a->senders & e->wire[w].present)))
-			engine_count_rx_error(e, i, 1, ENGINE_PROT_STUFF, place_of(a), t_ns);
+			engine_errors_report_rx(e, i, 1, ENGINE_PROT_STUFF, place_of(a), t_ns);
 		break;
 	case ENGINE_END_OPEN:
 		opened(e, a, listeners, t_ns);
@@ -208,30 +208,6 @@ static void bad(struct engine *e, unsigned int w, struct engine_attempt *a, uint
 }
 
 /* ---- both ---- */
-
-void engine_finish_let_go(struct engine *e, uint32_t contenders, int64_t t_ns)
-{
-	for (ENGINE_EACH(i, contenders)) {
-		struct engine_node *n = &e->node[i];
-		const struct engine_entry *head = &n->entries[n->head];
-
-		if (n->waiting && head->last) {
-			struct engine_event event = { .kind = ENGINE_PURGED,
-						      .node = i,
-						      .t_ns = t_ns,
-						      .frame = &head->frame,
-						      .tag = head->tag,
-						      .why = n->leaving ? ENGINE_DETACHED : ENGINE_ABORTED };
-
-			engine_pop(e, i);
-			n->stats.purged++;
-			e->stats.purged++;
-			engine_emit(e, &event);
-		}
-		if (n->leaving)
-			engine_free_node(e, i);
-	}
-}
 
 static void arbitration_losses(struct engine *e, uint32_t losers)
 {
@@ -249,7 +225,7 @@ static void count_pauses(struct engine *e, unsigned int w, struct engine_instant
 		struct engine_instant from = engine_time_max(e->wire[w].recessive, engine_time_at(n->recover_ns));
 		int64_t bits;
 
-		if (!n->recovering || engine_plan_wire(e, i) != w)
+		if (!n->recovering || engine_node_wire(e, i) != w)
 			continue;
 		bits = engine_time_bits(e, from, start);
 		if (bits > 0)
@@ -269,7 +245,7 @@ static void fall_behind(struct engine *e, unsigned int w, const struct engine_at
 		n->joined = false;
 		n->join_ns = INT64_MIN;
 		n->join_bits = ENGINE_JOIN + a->late_bits;
-		engine_refresh(e, i);
+		engine_node_update(e, i);
 	}
 }
 
@@ -283,7 +259,7 @@ static void suspend(struct engine *e, unsigned int w, const struct engine_attemp
 			bits += a->dropped_bits;
 		else if (a->late & ENGINE_BIT(i))
 			bits += (int)a->late_bits;
-		if (bits > 0 && engine_plan_passive(e, i))
+		if (bits > 0 && engine_node_passive(e, i))
 			e->node[i].free = engine_time_add(e, e->wire[w].idle, (unsigned int)bits);
 	}
 }
@@ -309,7 +285,7 @@ void engine_finish(struct engine *e, unsigned int w)
 	const int64_t t_ns = engine_time_ns(a.due);
 	const uint32_t flaggers = a.end == ENGINE_END_ACK ? a.sending | a.deaf : a.sending | listeners;
 	const bool flagged =
-		a.end != ENGINE_END_GOOD && a.end != ENGINE_END_OPEN && engine_plan_any_active(e, flaggers);
+		a.end != ENGINE_END_GOOD && a.end != ENGINE_END_OPEN && engine_node_any_active(e, flaggers);
 
 	wire->attempt.known = wire->attempt.frozen = wire->attempt.fixed = false;
 	wire->horizon_ns = a.start.ns;
@@ -319,10 +295,10 @@ void engine_finish(struct engine *e, unsigned int w)
 	e->stats.attempts++;
 	arbitration_losses(e, a.contenders & ~a.senders & ~a.still);
 	if (w == 0)
-		engine_stats_busy(e, engine_time_ns(a.start), engine_time_ns(wire->idle), 1, 1);
+		engine_load_add(e, engine_time_ns(a.start), engine_time_ns(wire->idle), 1, 1);
 	for (ENGINE_EACH(i, (listeners | a.senders) & wire->unjoined)) {
 		e->node[i].joined = true;
-		engine_refresh(e, i);
+		engine_node_update(e, i);
 	}
 	if (a.end == ENGINE_END_GOOD)
 		good(e, w, &a, listeners, t_ns);
@@ -330,7 +306,7 @@ void engine_finish(struct engine *e, unsigned int w)
 		bad(e, w, &a, listeners, t_ns);
 	fall_behind(e, w, &a, flagged);
 	suspend(e, w, &a);
-	engine_finish_let_go(e, a.contenders, t_ns);
+	engine_queue_let_go(e, a.contenders, t_ns);
 	if (w == 0)
 		use_chances(e, &a);
 }

@@ -1,16 +1,20 @@
-/* engine_inner.h: between the files of the engine.
+/* engine_inner.h: shared by the files of the engine.
  *
- *	engine.c	nodes, commands
- *	engine_request.c	mailbox and FIFO
- *	engine_plan.c	who sends next, and from when on
- *	engine_end.c	how that ends, and when
- *	engine_break.c	where an error is found and how long its flags are
- *	engine_step.c	time goes on: what was planned happens
- *	engine_finish.c	an attempt is over
- *	engine_count.c	error counters, states, error frames
- *	engine_fault.c	faults on demand
- *	engine_time.c	exact time
- *	engine_stats.c	statistics, load
+ * Calls go one way: a file calls only files below it in this list (test/lint/layers).
+ *
+ *	engine_fault.c		faults on demand
+ *	engine.c		commands on nodes; information, statistics
+ *	engine_request.c	requests to send, and their abort
+ *	engine_advance.c	time passes: what is due happens, in order of time
+ *	engine_finish.c		an attempt is over: delivery, echoes, errors
+ *	engine_arbitrate.c	which frame is sent next, and when it starts
+ *	engine_outcome.c	how that attempt ends, and when
+ *	engine_detect.c		at which bit a listener detects an error
+ *	engine_errors.c		error counters, bus states, error frames
+ *	engine_queue.c		mailbox and FIFO
+ *	engine_node.c		nodes, wires and the sets of nodes; events
+ *	engine_load.c		bus load
+ *	engine_time.c		exact time
  */
 #ifndef CAN_WIRE_ENGINE_INNER_H
 #define CAN_WIRE_ENGINE_INNER_H
@@ -18,29 +22,29 @@
 #include "can/bits.h"
 #include "can/wire/engine.h"
 
-/* Of the rules of CAN, in bits. */
+/* ISO 11898-1, in bits. */
 #define ENGINE_FLAG 6	   /* error flag */
 #define ENGINE_DELIMITER 8 /* behind error flags */
-#define ENGINE_SUSPEND 8   /* a passive node waits so long after a frame of its own */
+#define ENGINE_SUSPEND 8   /* that a passive node waits after a frame of its own */
 #define ENGINE_JOIN 11	   /* recessive bits that a node has to see before it takes part */
 #define ENGINE_RECOVER 128 /* times ENGINE_JOIN: back from bus-off */
 #define ENGINE_EOF 7
-#define ENGINE_STUFF 6 /* so many equal bits are an error */
+#define ENGINE_STUFF 6 /* equal bits in a row that are an error */
 
 #define ENGINE_WARNING 96
 #define ENGINE_PASSIVE 128
 #define ENGINE_OFF 256
 
 #define ENGINE_BIT(i) (UINT32_C(1) << (i))
-/* for (ENGINE_EACH(i, set)): i in the set, from the lowest.  What is taken out of it meanwhile is passed over. */
+/* for (ENGINE_EACH(i, set)): each i in the set, from the lowest.  The set is read again after each turn. */
 #define ENGINE_EACH(i, set)            \
 	int i = engine_after(set, -1); \
 	i >= 0;                        \
 	i = engine_after(set, i)
 
-static inline int engine_after(uint32_t set, int node)
+static inline int engine_after(uint64_t set, int node)
 {
-	uint64_t rest = (uint64_t)set >> (node + 1);
+	uint64_t rest = set >> (node + 1);
 
 	return rest ? node + 1 + __builtin_ctzll(rest) : -1;
 }
@@ -54,84 +58,70 @@ bool engine_time_before(struct engine_instant a, struct engine_instant b);
 int64_t engine_time_bits(const struct engine *e, struct engine_instant from, struct engine_instant to); /* whole ones */
 int64_t engine_time_ns(struct engine_instant t);							/* rounded up */
 
-/* ---- engine_break.c ---- */
+/* ---- engine_load.c ---- */
 
-struct engine_line {
-	uint8_t bits[BITS_MAX];
-	bool stuffed[BITS_MAX];
-	unsigned int n;
-};
+/* The bus was busy during busy of every of bits. */
+void engine_load_add(struct engine *e, int64_t from_ns, int64_t to_ns, unsigned int busy, unsigned int of);
+void engine_load_stuck(struct engine *e, int64_t now_ns); /* adds the time that the fault stuck took until now_ns */
+double engine_load(struct engine *e, int64_t now_ns);	  /* of the last second */
 
-void engine_break_line(struct engine_line *line, const struct frame *f);
-
-/* Bit at from the wire has another level than was sent, and the sender, who notices, sends a flag of that level: the
- * bit at which those who only listen find an error too.  It is at itself when six bits are equal then, or when no other
- * level is allowed there. */
-unsigned int engine_break_found(const struct engine_line *line, unsigned int at, unsigned int seen, unsigned int flag);
-
-/* The same when from bit cut on nothing is sent any more; line->n: they take it for a good frame. */
-unsigned int engine_break_cut(const struct engine_line *line, unsigned int cut);
-
-unsigned int engine_break_last_dominant(const struct engine_line *line, unsigned int end); /* before bit end */
-
-/* May arbitration be lost at this bit? */
-bool engine_break_arbitrating(const struct engine_line *line, const struct frame *f, unsigned int at);
-unsigned int engine_break_any(const struct engine_line *line, const struct frame *f, uint64_t draw);
-uint8_t engine_break_place(const struct frame *f, unsigned int at); /* as in data[3] of an error frame */
-
-/* ---- engine_plan.c ---- */
-
-unsigned int engine_plan_wire(const struct engine *e, int node); /* the wire it is on */
-void engine_plan(struct engine *e, unsigned int w);		 /* works out wire[w].attempt if it is not known */
-void engine_plan_again(struct engine *e, unsigned int w);	 /* it is not what it was */
-/* A command comes at now_ns: who sends the frame that has begun is decided now. */
-void engine_plan_freeze(struct engine *e, unsigned int w, int64_t now_ns);
-void engine_plan_cut(struct engine *e, unsigned int w, int node, int64_t now_ns); /* node is gone in mid-frame */
-/* Those that have seen enough of it by then take part from now on. */
-void engine_plan_join(struct engine *e, unsigned int w, int64_t now_ns);
-bool engine_plan_passive(const struct engine *e, int node);
-bool engine_plan_any_active(const struct engine *e, uint32_t nodes);
-/* What it sends in this attempt. */
-const struct engine_entry *engine_plan_sends(const struct engine *e, const struct engine_attempt *a, int node);
-
-/* ---- engine_end.c ---- */
-
-void engine_end(struct engine *e, unsigned int w);			/* of wire[w].attempt */
-uint64_t engine_end_draw(const struct engine *e, unsigned int purpose); /* of this frame; 0 to 2^64 - 1 */
-bool engine_end_chance(const struct engine *e, const struct engine_chance *chance, unsigned int purpose);
-
-/* ---- engine_step.c ---- */
+/* ---- engine_node.c ---- */
 
 void engine_emit(struct engine *e, struct engine_event *event);
-void engine_step_settle(struct engine *e, int64_t now_ns); /* adds up what was repeated without anybody looking */
-void engine_step_away(struct engine *e, int64_t now_ns);   /* was the hub away? */
-
-/* ---- engine_finish.c ---- */
-
-void engine_finish(struct engine *e, unsigned int w);
-/* What was to go with this attempt goes: aborted frames, detached nodes. */
-void engine_finish_let_go(struct engine *e, uint32_t contenders, int64_t t_ns);
-
-/* ---- engine.c, engine_request.c ---- */
 
 void engine_wire_init(struct engine_wire *wire, int64_t now_ns);
-void engine_refresh(struct engine *e, int node); /* its place in the sets, after any change of it */
-void engine_pop(struct engine *e, int node);	 /* the mailbox is done with */
-void engine_purge(struct engine *e, int node, enum engine_why why, int64_t t_ns);
-void engine_free_node(struct engine *e, int node);
-void engine_off(struct engine *e, int node, enum engine_why why, int64_t now_ns); /* link down, or power off */
-void engine_on(struct engine *e, int node, int64_t now_ns);
+static inline void engine_wire_changed(struct engine *e, unsigned int w) /* its attempt has to be worked out again */
+{
+	e->wire[w].attempt.known = false;
+}
 
-/* ---- engine_count.c ---- */
+bool engine_node_exists(const struct engine *e, int node);
+static inline unsigned int engine_node_wire(const struct engine *e, int node) /* the wire it is on */
+{
+	return e->node[node].connected ? 0 : 1 + (unsigned int)node;
+}
 
-/* Adds to a counter (less than 0: one frame went well), and what follows from it. */
-void engine_count_tx(struct engine *e, int node, int errors, int64_t t_ns);
-void engine_count_rx(struct engine *e, int node, int errors, int64_t t_ns);
-/* The same with a report of it, unless the bus is quiet: classes, data[2], data[3] of the error frame. */
-void engine_count_tx_error(struct engine *e, int node, uint32_t classes, uint8_t type, uint8_t place, int64_t t_ns);
-void engine_count_rx_error(struct engine *e, int node, int errors, uint8_t type, uint8_t place, int64_t t_ns);
-void engine_count_state(struct engine *e, int node, enum bus_state state, int64_t t_ns);
-void engine_count_recovered(struct engine *e, int node, int64_t t_ns);
+static inline bool engine_node_passive(const struct engine *e, int node)
+{
+	return e->node[node].tx_errors >= ENGINE_PASSIVE || e->node[node].rx_errors >= ENGINE_PASSIVE;
+}
+
+bool engine_node_any_active(const struct engine *e, uint32_t nodes);
+/* The entry that the node sends in this attempt. */
+static inline const struct engine_entry *engine_node_sends(const struct engine *e, const struct engine_attempt *a,
+							   int node)
+{
+	const struct engine_node *n = &e->node[node];
+
+	return a->babblers & ENGINE_BIT(node) ? &n->babble : &n->entries[n->head];
+}
+
+void engine_node_update(struct engine *e, int node);		   /* the sets it is in, after any change of it */
+void engine_node_join(struct engine *e, int node, int64_t now_ns); /* it is new on its wire */
+void engine_node_free(struct engine *e, int node);
+
+/* ---- engine_queue.c ---- */
+
+void engine_queue_add(struct engine *e, int node, const struct engine_entry *entry);
+void engine_queue_pop(struct engine *e, int node); /* the mailbox is done with */
+/* Purges the requests of upto's connection up to and with upto; all of them if it is NULL.  on_wire: the mailbox is
+ * being sent; it is purged after that attempt if the attempt fails.  Returns the number of requests purged now. */
+int engine_queue_purge(struct engine *e, int node, const struct engine_tag *upto, bool on_wire, enum engine_why why,
+		       int64_t t_ns);
+/* The attempt is over: purges the requests and frees the nodes that waited for that. */
+void engine_queue_let_go(struct engine *e, uint32_t contenders, int64_t t_ns);
+
+/* ---- engine_errors.c ---- */
+
+/* Adds to an error counter (less than 0: a frame succeeded) and changes the state if that is due. */
+void engine_errors_tx(struct engine *e, int node, int errors, int64_t t_ns);
+void engine_errors_rx(struct engine *e, int node, int errors, int64_t t_ns);
+/* The same with an error frame, unless the bus is quiet: its classes, data[2], data[3].  A transmit error counts 8. */
+void engine_errors_report_tx(struct engine *e, int node, uint32_t classes, uint8_t type, uint8_t place, int64_t t_ns);
+void engine_errors_report_rx(struct engine *e, int node, int errors, uint8_t type, uint8_t place, int64_t t_ns);
+void engine_errors_state(struct engine *e, int node, enum bus_state state, int64_t t_ns);
+void engine_errors_recover(struct engine *e, int node, int64_t t_ns); /* starts to recover from bus-off */
+void engine_errors_recovered(struct engine *e, int node, int64_t t_ns);
 
 /* As in linux/can/error.h: in the id, in data[1], in data[2]. */
 #define ENGINE_ERR_CRTL 0x004u
@@ -155,10 +145,60 @@ void engine_count_recovered(struct engine *e, int node, int64_t t_ns);
 #define ENGINE_PLACE_ACK 0x19
 #define ENGINE_PLACE_EOF 0x1a
 
-/* ---- engine_stats.c ---- */
+/* ---- engine_detect.c ---- */
 
-/* The bus was busy, busy bits in each of bits. */
-void engine_stats_busy(struct engine *e, int64_t from_ns, int64_t to_ns, unsigned int busy, unsigned int of);
-void engine_stats_stuck(struct engine *e, int64_t now_ns); /* what a fault held, up to now */
+struct engine_stream {
+	uint8_t bits[BITS_MAX];
+	bool stuffed[BITS_MAX];
+	unsigned int n;
+};
+
+void engine_detect_stream(struct engine_stream *stream, const struct frame *f);
+
+/* At bit at the wire has the level seen, not the one that was sent; the sender sees that and sends an error flag of
+ * level flag.  Returns the bit at which listeners detect an error.  It is at itself if that makes six equal bits or if
+ * that level is not allowed there. */
+unsigned int engine_detect_after_flag(const struct engine_stream *stream, unsigned int at, unsigned int seen,
+				      unsigned int flag);
+
+/* The same if the sender stops before bit cut; stream->n: listeners take it for a good frame. */
+unsigned int engine_detect_after_cut(const struct engine_stream *stream, unsigned int cut);
+
+unsigned int engine_detect_last_dominant(const struct engine_stream *stream, unsigned int end); /* before bit end */
+
+/* Is this bit part of the arbitration? */
+bool engine_detect_arbitrating(const struct engine_stream *stream, const struct frame *f, unsigned int at);
+unsigned int engine_detect_any(const struct engine_stream *stream, const struct frame *f, uint64_t draw);
+uint8_t engine_detect_place(const struct frame *f, unsigned int at); /* as in data[3] of an error frame */
+
+/* ---- engine_outcome.c ---- */
+
+void engine_outcome(struct engine *e, unsigned int w);			    /* of wire[w].attempt */
+uint64_t engine_outcome_draw(const struct engine *e, unsigned int purpose); /* for this frame; 0 to 2^64 - 1 */
+bool engine_outcome_chance(const struct engine *e, const struct engine_chance *chance, unsigned int purpose);
+
+/* ---- engine_arbitrate.c ---- */
+
+void engine_arbitrate(struct engine *e, unsigned int w); /* works out wire[w].attempt unless it is known */
+/* A command comes at now_ns: the senders of a frame that has begun are decided now. */
+void engine_arbitrate_freeze(struct engine *e, unsigned int w, int64_t now_ns);
+void engine_arbitrate_cut(struct engine *e, unsigned int w, int node, int64_t now_ns); /* node is gone in mid-frame */
+void engine_arbitrate_join(struct engine *e, unsigned int w, int64_t now_ns); /* nodes that may join by then do so */
+bool engine_arbitrate_sending(struct engine *e, int node, int64_t now_ns);    /* is its mailbox on the wire? */
+
+/* ---- engine_finish.c ---- */
+
+void engine_finish(struct engine *e, unsigned int w);
+
+/* ---- engine_advance.c ---- */
+
+void engine_advance_settle(struct engine *e, int64_t now_ns); /* counts the attempts of an endless repetition */
+void engine_advance_all(struct engine *e, int64_t now_ns);    /* engine_advance and that: before any command */
+void engine_advance_outage(struct engine *e, int64_t now_ns); /* was the hub away? */
+
+/* ---- engine.c ---- */
+
+void engine_off(struct engine *e, int node, enum engine_why why, int64_t now_ns); /* link down, or power off */
+void engine_on(struct engine *e, int node, int64_t now_ns);
 
 #endif

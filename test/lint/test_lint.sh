@@ -32,7 +32,7 @@ rejects_file() {
 	rejects "$1" "$2" "$3"
 }
 
-for rule in includes codecs clocks actuators words format shell cppcheck pages; do
+for rule in includes layers codecs clocks actuators words format shell cppcheck pages; do
 	lib_case "the tree obeys $rule" test/lint/$rule
 done
 lib_case "run knows every rule" test "$(find test/lint -type f -perm -100 ! -name '*.sh' ! -name run | wc -l)" = \
@@ -82,6 +82,24 @@ fresh
 plant daemons/robotsim/sim.c '#include "daemons/drv/drv.h"'
 plant daemons/drv/drv.h ''
 rejects includes "robotsim seeing the driver loop" 'may not see daemons/drv/drv.h'
+
+# ---- layers: compiled here, as the Makefile would ----
+layers() { # TOP BOTTOM: the text of engine.c, which stands above, and of engine_time.c
+	fresh
+	plant can/wire/engine_inner.h $'/*\n *\tengine.c\tcommands\n *\tengine_time.c\ttime\n */'
+	plant can/wire/engine.c "$1"
+	plant can/wire/engine_time.c "$2"
+	mkdir -p "$tree/build/can/wire"
+	for name in engine engine_time; do
+		"$CC" -w -c -o "$tree/build/can/wire/$name.o" "$tree/can/wire/$name.c"
+	done
+}
+layers 'int b(void); int a(void) { return b(); }' 'int b(void) { return 0; }'
+BUILD=build accepts layers "a call to a file below"
+plant can/wire/engine_new.c ''
+BUILD=build rejects layers "a file that the list lacks" 'lacks engine_new.c'
+layers 'int b(void); int a(void) { return b(); }' 'int a(void); int b(void) { return a(); }'
+BUILD=build rejects layers "two files that call each other" 'engine_time.c: calls a of engine.c'
 
 # ---- codecs: compiled here, as the Makefile would ----
 codec() { # TEXT

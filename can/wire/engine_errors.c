@@ -1,7 +1,7 @@
-/* engine_count.c: error counters, states, error frames.
+/* engine_errors.c: error counters, states, error frames.
  *
- * A controller is in warning from 96, passive from 128, bus-off from 256 of the transmit counter.  What listeners are
- * told is what Linux tells them: see can_change_state and linux/can/error.h.
+ * A controller is in warning from 96, passive from 128, bus-off from 256 of the transmit counter.  Error frames
+ * are those of Linux: see can_change_state and linux/can/error.h.
  */
 #include "can/wire/engine_inner.h"
 
@@ -31,7 +31,7 @@ static void error(struct engine *e, int node, struct frame *f, int64_t t_ns)
 	engine_emit(e, &event);
 }
 
-void engine_count_state(struct engine *e, int node, enum bus_state state, int64_t t_ns)
+void engine_errors_state(struct engine *e, int node, enum bus_state state, int64_t t_ns)
 {
 	struct engine_node *n = &e->node[node];
 	struct engine_event event = { .kind = ENGINE_STATE, .node = node, .t_ns = t_ns, .state = state };
@@ -55,17 +55,17 @@ static void bus_off(struct engine *e, int node, int64_t t_ns)
 	e->stats.bus_offs++;
 	n->recovering = false;
 	n->restart_ns = n->restart_ms ? t_ns + (int64_t)n->restart_ms * 1000000 : ENGINE_NEVER;
-	engine_purge(e, node, ENGINE_BUS_OFF, t_ns);
+	engine_queue_purge(e, node, NULL, false, ENGINE_BUS_OFF, t_ns);
 }
 
-/* Is the state what the counters say? */
-static void judge(struct engine *e, int node, int64_t t_ns)
+/* Makes the state what the counters say. */
+static void update_state(struct engine *e, int node, int64_t t_ns)
 {
 	struct engine_node *n = &e->node[node];
 	const enum bus_state tx = state_of(n->tx_errors), rx = state_of(n->rx_errors), state = tx > rx ? tx : rx;
 	struct frame f = { 0 };
 
-	engine_plan_again(e, engine_plan_wire(e, node));
+	engine_wire_changed(e, engine_node_wire(e, node));
 	if (state == n->state)
 		return;
 	n->state = state;
@@ -79,14 +79,14 @@ static void judge(struct engine *e, int node, int64_t t_ns)
 			f.data[1] |= control(rx, ENGINE_CRTL_RX_WARNING, ENGINE_CRTL_RX_PASSIVE);
 	}
 	error(e, node, &f, t_ns);
-	engine_count_state(e, node, state, t_ns);
+	engine_errors_state(e, node, state, t_ns);
 	if (state == BUS_OFF) {
 		bus_off(e, node, t_ns);
-		engine_refresh(e, node);
+		engine_node_update(e, node);
 	}
 }
 
-/* Less than 0: a frame went well. */
+/* Returns false if the node does not count. */
 static bool count(struct engine_node *n, bool tx, int errors)
 {
 	if (n->state == BUS_OFF || n->state == BUS_STOPPED)
@@ -102,16 +102,16 @@ static bool count(struct engine_node *n, bool tx, int errors)
 	return true;
 }
 
-void engine_count_tx(struct engine *e, int node, int errors, int64_t t_ns)
+void engine_errors_tx(struct engine *e, int node, int errors, int64_t t_ns)
 {
 	if (count(&e->node[node], true, errors))
-		judge(e, node, t_ns);
+		update_state(e, node, t_ns);
 }
 
-void engine_count_rx(struct engine *e, int node, int errors, int64_t t_ns)
+void engine_errors_rx(struct engine *e, int node, int errors, int64_t t_ns)
 {
 	if (count(&e->node[node], false, errors))
-		judge(e, node, t_ns);
+		update_state(e, node, t_ns);
 }
 
 static void report(struct engine *e, int node, uint32_t classes, uint8_t type, uint8_t place, int64_t t_ns)
@@ -123,23 +123,33 @@ static void report(struct engine *e, int node, uint32_t classes, uint8_t type, u
 		error(e, node, &f, t_ns);
 }
 
-void engine_count_tx_error(struct engine *e, int node, uint32_t classes, uint8_t type, uint8_t place, int64_t t_ns)
+void engine_errors_report_tx(struct engine *e, int node, uint32_t classes, uint8_t type, uint8_t place, int64_t t_ns)
 {
 	if (!count(&e->node[node], true, 8))
 		return;
 	report(e, node, classes, type, place, t_ns);
-	judge(e, node, t_ns);
+	update_state(e, node, t_ns);
 }
 
-void engine_count_rx_error(struct engine *e, int node, int errors, uint8_t type, uint8_t place, int64_t t_ns)
+void engine_errors_report_rx(struct engine *e, int node, int errors, uint8_t type, uint8_t place, int64_t t_ns)
 {
 	if (!count(&e->node[node], false, errors))
 		return;
 	report(e, node, ENGINE_ERR_PROT, type, place, t_ns);
-	judge(e, node, t_ns);
+	update_state(e, node, t_ns);
 }
 
-void engine_count_recovered(struct engine *e, int node, int64_t t_ns)
+void engine_errors_recover(struct engine *e, int node, int64_t t_ns)
+{
+	struct engine_node *n = &e->node[node];
+
+	n->recovering = true;
+	n->recover_ns = t_ns;
+	n->recover_left = ENGINE_RECOVER;
+	engine_wire_changed(e, engine_node_wire(e, node));
+}
+
+void engine_errors_recovered(struct engine *e, int node, int64_t t_ns)
 {
 	struct engine_node *n = &e->node[node];
 	struct frame f = { .id = ENGINE_ERR_RESTARTED };
@@ -151,7 +161,7 @@ void engine_count_recovered(struct engine *e, int node, int64_t t_ns)
 	e->stats.restarts++;
 	n->joined = true; /* it has seen more than it needs */
 	n->free = engine_time_at(t_ns);
-	engine_refresh(e, node);
+	engine_node_update(e, node);
 	error(e, node, &f, t_ns);
-	engine_count_state(e, node, BUS_ERROR_ACTIVE, t_ns);
+	engine_errors_state(e, node, BUS_ERROR_ACTIVE, t_ns);
 }

@@ -1,21 +1,9 @@
-/* engine_step.c: time goes on: what was planned happens, in order of time. */
+/* engine_advance.c: time passes: what is due happens, in order of time. */
 #include "can/wire/engine_inner.h"
 
 #include <stddef.h>
 
-void engine_emit(struct engine *e, struct engine_event *event)
-{
-	/* An abort comes when it comes; it must not hold up those who are on time. */
-	if (event->kind != ENGINE_PURGED || event->why != ENGINE_ABORTED) {
-		if (event->t_ns < e->event_ns)
-			event->t_ns = e->event_ns;
-		e->event_ns = event->t_ns;
-	}
-	if (e->settings.event)
-		e->settings.event(e->settings.to, event);
-}
-
-/* ---- attempts that nobody looked at ---- */
+/* ---- endless repetition ---- */
 
 /* A lone passive sender starts every length + 8 bits; now_ns may be years later. */
 static void settle(struct engine *e, unsigned int w, int64_t now_ns)
@@ -39,22 +27,20 @@ static void settle(struct engine *e, unsigned int w, int64_t now_ns)
 	n->stats.retransmissions += (uint64_t)times;
 	last = engine_time_add(e, a->start, (uint64_t)(times - 1) * period);
 	if (w == 0)
-		engine_stats_busy(e, engine_time_ns(a->start), engine_time_ns(engine_time_add(e, last, period)),
-				  a->length, period);
+		engine_load_add(e, engine_time_ns(a->start), engine_time_ns(engine_time_add(e, last, period)),
+				a->length, period);
 	wire->idle = engine_time_add(e, last, a->length);
 	wire->recessive = engine_time_add(e, last, a->length - ENGINE_JOIN);
 	wire->horizon_ns = last.ns;
 	n->free = engine_time_add(e, wire->idle, ENGINE_SUSPEND);
-	engine_plan_again(e, w);
+	engine_wire_changed(e, w);
 }
 
-void engine_step_settle(struct engine *e, int64_t now_ns)
+void engine_advance_settle(struct engine *e, int64_t now_ns)
 {
-	for (uint64_t left = e->wires; left; left &= left - 1) {
-		unsigned int w = (unsigned int)__builtin_ctzll(left);
-
-		engine_plan(e, w);
-		settle(e, w, now_ns);
+	for (ENGINE_EACH(i, e->wires)) {
+		engine_arbitrate(e, (unsigned int)i);
+		settle(e, (unsigned int)i, now_ns);
 	}
 }
 
@@ -64,21 +50,21 @@ enum step { STEP_NONE, STEP_ATTEMPT, STEP_SHORT, STEP_RESTART, STEP_RECOVERED };
 
 struct next {
 	enum step step;
-	unsigned int of; /* wire or node */
+	int of; /* wire or node */
 	int64_t ns;
 };
 
-static void earlier(struct next *next, enum step step, unsigned int of, int64_t ns)
+static void earlier(struct next *next, enum step step, int of, int64_t ns)
 {
 	if (ns < next->ns)
 		*next = (struct next){ step, of, ns };
 }
 
 /* When the node has seen enough recessive bits, if no frame comes between. */
-static int64_t recovered_ns(const struct engine *e, unsigned int node)
+static int64_t recovered_ns(const struct engine *e, int node)
 {
 	const struct engine_node *n = &e->node[node];
-	const struct engine_wire *wire = &e->wire[engine_plan_wire(e, (int)node)];
+	const struct engine_wire *wire = &e->wire[engine_node_wire(e, node)];
 	struct engine_instant at = engine_time_max(wire->recessive, engine_time_at(n->recover_ns));
 
 	at = engine_time_add(e, at, (uint64_t)n->recover_left * ENGINE_JOIN);
@@ -91,30 +77,29 @@ static struct next next(struct engine *e)
 {
 	struct next next = { STEP_NONE, 0, ENGINE_NEVER };
 
-	for (uint64_t left = e->wires; left; left &= left - 1) {
-		unsigned int w = (unsigned int)__builtin_ctzll(left);
-		const struct engine_wire *wire = &e->wire[w];
+	for (ENGINE_EACH(i, e->wires)) {
+		const struct engine_wire *wire = &e->wire[i];
 
-		engine_plan(e, w);
+		engine_arbitrate(e, (unsigned int)i);
 		if (!wire->attempt.none && !wire->attempt.endless)
-			earlier(&next, STEP_ATTEMPT, w, engine_time_ns(wire->attempt.due));
+			earlier(&next, STEP_ATTEMPT, i, engine_time_ns(wire->attempt.due));
 		if (wire->shorted)
-			earlier(&next, STEP_SHORT, w, engine_time_ns(wire->short_next));
+			earlier(&next, STEP_SHORT, i, engine_time_ns(wire->short_next));
 	}
 	for (ENGINE_EACH(i, e->off)) {
 		if (e->node[i].recovering)
-			earlier(&next, STEP_RECOVERED, (unsigned int)i, recovered_ns(e, (unsigned int)i));
+			earlier(&next, STEP_RECOVERED, i, recovered_ns(e, i));
 		else
-			earlier(&next, STEP_RESTART, (unsigned int)i, e->node[i].restart_ns);
+			earlier(&next, STEP_RESTART, i, e->node[i].restart_ns);
 	}
 	return next;
 }
 
 /* ---- a short ---- */
 
-/* The wire is dominant without end: after the flags each further eight bits count as eight, for those who were sending
- * as for those who only look.  Of these the counter stands still once they are passive. */
-static void short_step(struct engine *e, unsigned int w)
+/* The wire stays dominant: behind the flags, every eight bits add eight to the counters of senders and listeners.
+ * Those of a listener stop once it is passive. */
+static void short_step(struct engine *e, int w)
 {
 	struct engine_wire *wire = &e->wire[w];
 	const int64_t t_ns = engine_time_ns(wire->short_next);
@@ -126,19 +111,19 @@ static void short_step(struct engine *e, unsigned int w)
 		return;
 	}
 	for (ENGINE_EACH(i, listeners))
-		if (engine_plan_passive(e, i))
+		if (engine_node_passive(e, i))
 			listeners &= ~ENGINE_BIT(i);
 	for (ENGINE_EACH(i, senders)) {
 		if (wire->short_begun)
-			engine_count_tx(e, i, 8, t_ns);
+			engine_errors_tx(e, i, 8, t_ns);
 		else
-			engine_count_tx_error(e, i, ENGINE_ERR_PROT, ENGINE_PROT_BIT1 | ENGINE_PROT_TX, 0, t_ns);
+			engine_errors_report_tx(e, i, ENGINE_ERR_PROT, ENGINE_PROT_BIT1 | ENGINE_PROT_TX, 0, t_ns);
 	}
 	for (ENGINE_EACH(i, listeners)) {
 		if (wire->short_begun)
-			engine_count_rx(e, i, 8, t_ns);
+			engine_errors_rx(e, i, 8, t_ns);
 		else
-			engine_count_rx_error(e, i, 1, ENGINE_PROT_STUFF, 0, t_ns);
+			engine_errors_report_rx(e, i, 1, ENGINE_PROT_STUFF, 0, t_ns);
 	}
 	wire->short_begun = true;
 	wire->shorted = senders || listeners;
@@ -147,18 +132,17 @@ static void short_step(struct engine *e, unsigned int w)
 
 /* ---- the hub was away ---- */
 
-void engine_step_away(struct engine *e, int64_t now_ns)
+void engine_advance_outage(struct engine *e, int64_t now_ns)
 {
 	const int64_t before_ns = now_ns - e->settings.outage_ns;
 	int64_t since_ns = ENGINE_NEVER;
 
 	if (!e->settings.outage_ns || e->now_ns > before_ns)
 		return;
-	for (uint64_t left = e->wires; left; left &= left - 1) {
-		unsigned int w = (unsigned int)__builtin_ctzll(left);
-		const struct engine_attempt *a = &e->wire[w].attempt;
+	for (ENGINE_EACH(i, e->wires)) {
+		const struct engine_attempt *a = &e->wire[i].attempt;
 
-		engine_plan(e, w);
+		engine_arbitrate(e, (unsigned int)i);
 		if (!a->none && !a->endless && engine_time_ns(a->due) < since_ns)
 			since_ns = engine_time_ns(a->due);
 	}
@@ -170,12 +154,12 @@ void engine_step_away(struct engine *e, int64_t now_ns)
 	engine_emit(e,
 		    &(struct engine_event){ .kind = ENGINE_OUTAGE, .node = -1, .t_ns = now_ns, .since_ns = since_ns });
 	for (ENGINE_EACH(i, e->nodes)) {
-		engine_purge(e, i, ENGINE_AWAY, now_ns);
+		engine_queue_purge(e, i, NULL, false, ENGINE_AWAY, now_ns);
 		if (e->node[i].leaving)
-			engine_free_node(e, i);
+			engine_node_free(e, i);
 	}
-	for (uint64_t left = e->wires; left; left &= left - 1) {
-		struct engine_wire *wire = &e->wire[__builtin_ctzll(left)];
+	for (ENGINE_EACH(i, e->wires)) {
+		struct engine_wire *wire = &e->wire[i];
 
 		wire->attempt.known = wire->attempt.frozen = wire->attempt.fixed = false;
 		wire->idle = engine_time_max(wire->idle, engine_time_at(now_ns));
@@ -183,7 +167,7 @@ void engine_step_away(struct engine *e, int64_t now_ns)
 	}
 }
 
-/* ---- and so ---- */
+/* ---- the loop ---- */
 
 void engine_advance(struct engine *e, int64_t now_ns)
 {
@@ -191,30 +175,33 @@ void engine_advance(struct engine *e, int64_t now_ns)
 
 	if (now_ns < e->now_ns)
 		now_ns = e->now_ns;
-	engine_step_away(e, now_ns);
+	engine_advance_outage(e, now_ns);
 	while ((todo = next(e)).ns <= now_ns && todo.step != STEP_NONE) {
 		switch (todo.step) {
 		case STEP_ATTEMPT:
-			engine_finish(e, todo.of);
+			engine_finish(e, (unsigned int)todo.of);
 			break;
 		case STEP_SHORT:
 			short_step(e, todo.of);
 			break;
 		case STEP_RESTART:
-			e->node[todo.of].recovering = true;
-			e->node[todo.of].recover_ns = todo.ns;
-			e->node[todo.of].recover_left = ENGINE_RECOVER;
-			engine_step_settle(e, todo.ns);
-			engine_plan_again(e, engine_plan_wire(e, (int)todo.of));
+			engine_advance_settle(e, todo.ns);
+			engine_errors_recover(e, todo.of, todo.ns);
 			break;
 		case STEP_RECOVERED:
-			engine_count_recovered(e, (int)todo.of, todo.ns);
+			engine_errors_recovered(e, todo.of, todo.ns);
 			break;
 		case STEP_NONE:
 			break;
 		}
 	}
 	e->now_ns = now_ns;
+}
+
+void engine_advance_all(struct engine *e, int64_t now_ns)
+{
+	engine_advance(e, now_ns);
+	engine_advance_settle(e, now_ns);
 }
 
 int64_t engine_next_ns(struct engine *e)
@@ -228,7 +215,7 @@ int64_t engine_free_ns(struct engine *e, int64_t now_ns)
 	const struct engine_attempt *a = &wire->attempt;
 	struct engine_instant free = engine_time_max(wire->idle, wire->held);
 
-	engine_plan(e, 0);
+	engine_arbitrate(e, 0);
 	if (!a->none && !a->endless && a->start.ns < now_ns)
 		free = engine_time_max(free, engine_time_add(e, a->start, a->length));
 	return engine_time_ns(free);

@@ -1,33 +1,15 @@
-/* engine_plan.c: who sends next, and from when on.
+/* engine_arbitrate.c: which frame is sent next, and when it starts.
  *
- * A plan is what would happen if nothing more came.  It is worked out again whenever something comes, until its end is
- * due and engine_step.c makes it happen; so a request that comes late, but was stamped in time, still takes part.
+ * An attempt is what happens if no other request or command comes.  It is worked out again whenever one does, until its
+ * end is due and engine_advance.c finishes it.  So a request that comes late, but was stamped in time, still takes part.
  */
 #include "can/wire/engine_inner.h"
 
 #include <stddef.h>
 
-bool engine_plan_passive(const struct engine *e, int node)
-{
-	return e->node[node].tx_errors >= ENGINE_PASSIVE || e->node[node].rx_errors >= ENGINE_PASSIVE;
-}
+/* ---- senders ---- */
 
-bool engine_plan_any_active(const struct engine *e, uint32_t nodes)
-{
-	for (ENGINE_EACH(i, nodes))
-		if (!engine_plan_passive(e, i))
-			return true;
-	return false;
-}
-
-unsigned int engine_plan_wire(const struct engine *e, int node)
-{
-	return e->node[node].connected ? 0 : 1 + (unsigned int)node;
-}
-
-/* ---- who ---- */
-
-/* From when on the node may take part. */
+/* When the node may take part. */
 static struct engine_instant joins(const struct engine *e, const struct engine_wire *wire, const struct engine_node *n)
 {
 	return engine_time_add(e, engine_time_max(wire->recessive, engine_time_at(n->join_ns)), n->join_bits);
@@ -36,14 +18,14 @@ static struct engine_instant joins(const struct engine *e, const struct engine_w
 static struct engine_instant earliest(const struct engine *e, int node, const struct engine_entry *entry)
 {
 	const struct engine_node *n = &e->node[node];
-	const struct engine_wire *wire = &e->wire[engine_plan_wire(e, node)];
+	const struct engine_wire *wire = &e->wire[engine_node_wire(e, node)];
 	struct engine_instant t = engine_time_max(engine_time_at(entry->request_ns), wire->idle);
 
 	t = engine_time_max(engine_time_max(t, wire->held), n->free);
 	return n->joined ? t : engine_time_max(t, joins(e, wire, n));
 }
 
-/* What the node would send, or NULL. */
+/* The entry that the node would send, or NULL. */
 static const struct engine_entry *wants(const struct engine *e, int node)
 {
 	const struct engine_node *n = &e->node[node];
@@ -53,23 +35,16 @@ static const struct engine_entry *wants(const struct engine *e, int node)
 	return n->waiting ? &n->entries[n->head] : NULL;
 }
 
-const struct engine_entry *engine_plan_sends(const struct engine *e, const struct engine_attempt *a, int node)
-{
-	const struct engine_node *n = &e->node[node];
-
-	return a->babblers & ENGINE_BIT(node) ? &n->babble : &n->entries[n->head];
-}
-
-/* Arbitration among those that start together. */
+/* Among the nodes that start together. */
 static void arbitrate(const struct engine *e, struct engine_attempt *a)
 {
 	const struct engine_entry *best;
 
 	a->origin = __builtin_ctz(a->contenders);
 	a->senders = ENGINE_BIT(a->origin);
-	best = engine_plan_sends(e, a, a->origin);
+	best = engine_node_sends(e, a, a->origin);
 	for (ENGINE_EACH(i, a->contenders & ~a->senders)) {
-		const struct engine_entry *entry = engine_plan_sends(e, a, i);
+		const struct engine_entry *entry = engine_node_sends(e, a, i);
 		int order = bits_arbitrate(&entry->frame, &best->frame);
 
 		if (order < 0) {
@@ -96,7 +71,7 @@ static void choose(struct engine *e, unsigned int w)
 	for (ENGINE_EACH(i, wanting)) {
 		const struct engine_entry *entry = wants(e, i);
 
-		if (!entry) { /* it has babbled enough */
+		if (!entry) { /* its babble is over */
 			from[i] = engine_time_at(ENGINE_NEVER);
 			continue;
 		}
@@ -120,9 +95,9 @@ static void choose(struct engine *e, unsigned int w)
 			a->listeners &= ~ENGINE_BIT(i);
 }
 
-/* ---- the plan ---- */
+/* ---- the attempt ---- */
 
-void engine_plan(struct engine *e, unsigned int w)
+void engine_arbitrate(struct engine *e, unsigned int w)
 {
 	struct engine_attempt *a = &e->wire[w].attempt;
 
@@ -135,23 +110,16 @@ void engine_plan(struct engine *e, unsigned int w)
 	if (!a->frozen)
 		choose(e, w);
 	if (!a->none)
-		engine_end(e, w);
+		engine_outcome(e, w);
 }
 
-/* ---- changes ---- */
-
-void engine_plan_again(struct engine *e, unsigned int w)
-{
-	e->wire[w].attempt.known = false;
-}
-
-void engine_plan_freeze(struct engine *e, unsigned int w, int64_t now_ns)
+void engine_arbitrate_freeze(struct engine *e, unsigned int w, int64_t now_ns)
 {
 	struct engine_wire *wire = &e->wire[w];
 	struct engine_attempt *a = &wire->attempt;
 	unsigned int decisive;
 
-	engine_plan(e, w);
+	engine_arbitrate(e, w);
 	if (a->none || a->start.ns >= now_ns)
 		return;
 	a->frozen = true;
@@ -161,13 +129,13 @@ void engine_plan_freeze(struct engine *e, unsigned int w, int64_t now_ns)
 	a->fixed = engine_time_bits(e, a->start, engine_time_at(now_ns)) > decisive;
 }
 
-void engine_plan_cut(struct engine *e, unsigned int w, int node, int64_t now_ns)
+void engine_arbitrate_cut(struct engine *e, unsigned int w, int node, int64_t now_ns)
 {
 	struct engine_attempt *a = &e->wire[w].attempt;
 	const uint32_t stay = ~ENGINE_BIT(node);
 
-	engine_plan_freeze(e, w, now_ns);
-	engine_plan_again(e, w);
+	engine_arbitrate_freeze(e, w, now_ns);
+	engine_wire_changed(e, w);
 	if (!a->frozen)
 		return;
 	a->contenders &= stay;
@@ -184,7 +152,7 @@ void engine_plan_cut(struct engine *e, unsigned int w, int node, int64_t now_ns)
 		return;
 	if (a->senders) {
 		a->origin = __builtin_ctz(a->senders);
-		a->entry = *engine_plan_sends(e, a, a->origin);
+		a->entry = *engine_node_sends(e, a, a->origin);
 		return;
 	}
 	a->cut = (int)engine_time_bits(e, a->start, engine_time_at(now_ns));
@@ -192,18 +160,26 @@ void engine_plan_cut(struct engine *e, unsigned int w, int node, int64_t now_ns)
 		a->frozen = false; /* not even its start bit */
 }
 
-void engine_plan_join(struct engine *e, unsigned int w, int64_t now_ns)
+void engine_arbitrate_join(struct engine *e, unsigned int w, int64_t now_ns)
 {
 	struct engine_wire *wire = &e->wire[w];
 	struct engine_instant by = engine_time_at(now_ns);
 
-	engine_plan(e, w);
+	engine_arbitrate(e, w);
 	if (!wire->attempt.none && engine_time_before(wire->attempt.start, by))
 		by = wire->attempt.start; /* since then it was not recessive */
 	for (ENGINE_EACH(i, wire->unjoined)) {
 		if (engine_time_before(by, joins(e, wire, &e->node[i])))
 			continue;
 		e->node[i].joined = true;
-		engine_refresh(e, i);
+		engine_node_update(e, i);
 	}
+}
+
+bool engine_arbitrate_sending(struct engine *e, int node, int64_t now_ns)
+{
+	const struct engine_attempt *a = &e->wire[engine_node_wire(e, node)].attempt;
+
+	engine_arbitrate(e, engine_node_wire(e, node));
+	return !a->none && a->start.ns < now_ns && a->senders & ~a->babblers & ENGINE_BIT(node);
 }

@@ -1,8 +1,7 @@
-/* engine_stats.c: statistics, load. */
+/* engine_load.c: bus load. */
 #include "can/wire/engine_inner.h"
 
-/* The last second is the last 50 parts of 20 ms; the ring has a few more, so that the oldest of them is not yet reused.
- * */
+/* The last second is 50 parts of 20 ms.  The ring has a few more, so that the oldest part is not yet reused. */
 #define PART_NS 20000000
 #define SECOND_PARTS 50
 
@@ -22,11 +21,11 @@ static int64_t *busy_of(struct engine *e, int64_t part)
 	return &e->load_busy_ns[i];
 }
 
-void engine_stats_busy(struct engine *e, int64_t from_ns, int64_t to_ns, unsigned int busy, unsigned int of)
+void engine_load_add(struct engine *e, int64_t from_ns, int64_t to_ns, unsigned int busy, unsigned int of)
 {
 	int64_t part;
 
-	/* However long it was, no more than what is kept counts. */
+	/* Only the last second is kept. */
 	if (to_ns - from_ns > (int64_t)SECOND_PARTS * PART_NS)
 		from_ns = to_ns - (int64_t)SECOND_PARTS * PART_NS;
 	for (part = part_of(from_ns); from_ns < to_ns; part++) {
@@ -37,35 +36,25 @@ void engine_stats_busy(struct engine *e, int64_t from_ns, int64_t to_ns, unsigne
 	}
 }
 
-void engine_stats_stuck(struct engine *e, int64_t now_ns)
+void engine_load_stuck(struct engine *e, int64_t now_ns)
 {
 	int64_t to_ns = now_ns < e->stuck_until_ns ? now_ns : e->stuck_until_ns;
 
 	if (to_ns > e->stuck_ns) {
-		engine_stats_busy(e, e->stuck_ns, to_ns, 1, 1);
+		engine_load_add(e, e->stuck_ns, to_ns, 1, 1);
 		e->stuck_ns = to_ns;
 	}
 }
 
-void engine_stats(struct engine *e, struct engine_stats *stats, int64_t now_ns)
+double engine_load(struct engine *e, int64_t now_ns)
 {
 	const int64_t last = part_of(now_ns), from_ns = (last - SECOND_PARTS + 1) * PART_NS;
 	int64_t busy_ns = 0;
+	double load;
 
-	engine_advance(e, now_ns);
-	engine_step_settle(e, now_ns);
-	engine_stats_stuck(e, now_ns);
+	engine_load_stuck(e, now_ns);
 	for (int64_t part = last - SECOND_PARTS + 1; part <= last; part++)
 		busy_ns += *busy_of(e, part);
-	*stats = e->stats;
-	stats->load = now_ns > from_ns ? (double)busy_ns / (double)(now_ns - from_ns) : 0;
-	if (stats->load > 1)
-		stats->load = 1; /* a frame that ends after now */
-}
-
-const char *engine_why_name(enum engine_why why)
-{
-	static const char *const names[] = { "aborted", "reset", "bus-off", "power", "detached", "outage" };
-
-	return names[why];
+	load = now_ns > from_ns ? (double)busy_ns / (double)(now_ns - from_ns) : 0;
+	return load > 1 ? 1 : load; /* a frame may end after now_ns */
 }

@@ -1,4 +1,4 @@
-/* engine_break.c: where an error is found and how long its flags are.
+/* engine_detect.c: at which bit a listener detects an error.
  *
  * Listeners do not know what was meant to be sent.  They find an error when six bits in a row are equal, up to the end
  * of the CRC, and behind it when a bit that must be recessive is not; a wrong CRC they tell behind the acknowledge
@@ -6,22 +6,22 @@
  */
 #include "can/wire/engine_inner.h"
 
-/* From the end of a line: delimiter of the CRC, acknowledge slot, its delimiter, end of frame. */
+/* From the end of a stream: delimiter of the CRC, acknowledge slot, its delimiter, end of frame. */
 #define CRC_DELIMITER 10
 #define ACK_SLOT BITS_ACK_FROM_END
 #define ACK_DELIMITER 8
 
-void engine_break_line(struct engine_line *line, const struct frame *f)
+void engine_detect_stream(struct engine_stream *stream, const struct frame *f)
 {
-	line->n = bits_string(line->bits, line->stuffed, f);
+	stream->n = bits_string(stream->bits, stream->stuffed, f);
 }
 
 /* Bits equal to level at the end of [0, end). */
-static unsigned int run(const struct engine_line *line, unsigned int end, unsigned int level)
+static unsigned int run(const struct engine_stream *stream, unsigned int end, unsigned int level)
 {
 	unsigned int n = 0;
 
-	while (n < end && line->bits[end - 1 - n] == level)
+	while (n < end && stream->bits[end - 1 - n] == level)
 		n++;
 	return n;
 }
@@ -77,39 +77,40 @@ static bool listen_to(struct ear *ear, unsigned int bit)
 }
 
 /* Sent up to bit upto, then level without end. */
-static unsigned int found(struct ear *ear, const struct engine_line *line, unsigned int upto, unsigned int level)
+static unsigned int found(struct ear *ear, const struct engine_stream *stream, unsigned int upto, unsigned int level)
 {
 	for (unsigned int i = 0;; i++) {
-		if (!listen_to(ear, i < upto ? line->bits[i] : level))
+		if (!listen_to(ear, i < upto ? stream->bits[i] : level))
 			return i;
 		if (ear->tail == CRC_DELIMITER)
-			return line->n;
+			return stream->n;
 	}
 }
 
-unsigned int engine_break_found(const struct engine_line *line, unsigned int at, unsigned int seen, unsigned int flag)
+unsigned int engine_detect_after_flag(const struct engine_stream *stream, unsigned int at, unsigned int seen,
+				      unsigned int flag)
 {
-	struct engine_line wire = *line;
+	struct engine_stream wire = *stream;
 	struct ear ear = { 0 };
 
 	wire.bits[at] = (uint8_t)seen;
 	return found(&ear, &wire, at + 1, flag);
 }
 
-unsigned int engine_break_cut(const struct engine_line *line, unsigned int cut)
+unsigned int engine_detect_after_cut(const struct engine_stream *stream, unsigned int cut)
 {
 	struct ear ear = { 0 };
 
-	return found(&ear, line, cut, 1);
+	return found(&ear, stream, cut, 1);
 }
 
 /* Which bit it is without stuff bits. */
-static unsigned int plain(const struct engine_line *line, unsigned int at)
+static unsigned int plain(const struct engine_stream *stream, unsigned int at)
 {
 	unsigned int n = 0;
 
 	for (unsigned int i = 0; i < at; i++)
-		n += !line->stuffed[i];
+		n += !stream->stuffed[i];
 	return n;
 }
 
@@ -118,21 +119,21 @@ static unsigned int arbitration_bits(const struct frame *f)
 	return f->id & FRAME_EXT ? 33 : 13;
 }
 
-unsigned int engine_break_last_dominant(const struct engine_line *line, unsigned int end)
+unsigned int engine_detect_last_dominant(const struct engine_stream *stream, unsigned int end)
 {
-	return end - 1 - run(line, end, 1);
+	return end - 1 - run(stream, end, 1);
 }
 
-bool engine_break_arbitrating(const struct engine_line *line, const struct frame *f, unsigned int at)
+bool engine_detect_arbitrating(const struct engine_stream *stream, const struct frame *f, unsigned int at)
 {
-	return at && !line->stuffed[at] && plain(line, at) < arbitration_bits(f);
+	return at && !stream->stuffed[at] && plain(stream, at) < arbitration_bits(f);
 }
 
-unsigned int engine_break_any(const struct engine_line *line, const struct frame *f, uint64_t draw)
+unsigned int engine_detect_any(const struct engine_stream *stream, const struct frame *f, uint64_t draw)
 {
-	unsigned int first = 0, end = line->n - CRC_DELIMITER;
+	unsigned int first = 0, end = stream->n - CRC_DELIMITER;
 
-	while (plain(line, first) < arbitration_bits(f))
+	while (plain(stream, first) < arbitration_bits(f))
 		first++;
 	return first + (unsigned int)(draw % (end - first));
 }
@@ -150,18 +151,18 @@ static const struct place extended[] = {
 	{ 31, 0x0e }, { 32, 0x0c }, { 33, 0x0d }, { 34, 0x09 }, { 38, 0x0b }, { 255, 0 },
 };
 
-uint8_t engine_break_place(const struct frame *f, unsigned int at)
+uint8_t engine_detect_place(const struct frame *f, unsigned int at)
 {
 	static const uint8_t tail[] = { 0x18, ENGINE_PLACE_ACK, 0x1b };
 	const struct place *p = f->id & FRAME_EXT ? extended : standard;
-	struct engine_line line;
+	struct engine_stream stream;
 	unsigned int bit, fixed;
 
-	engine_break_line(&line, f);
-	fixed = line.n - CRC_DELIMITER;
+	engine_detect_stream(&stream, f);
+	fixed = stream.n - CRC_DELIMITER;
 	if (at >= fixed)
 		return at - fixed < sizeof(tail) ? tail[at - fixed] : ENGINE_PLACE_EOF;
-	bit = plain(&line, at);
+	bit = plain(&stream, at);
 	while (bit > p->last)
 		p++;
 	if (p->place)

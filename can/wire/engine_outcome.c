@@ -1,4 +1,4 @@
-/* engine_end.c: how an attempt to send ends, and when.
+/* engine_outcome.c: how an attempt to send ends, and when.
  *
  * Who sends is known, and who listens.  Bits count from 0, the start bit.  An error flag follows the bit in which the
  * error is found; flags of several nodes overlap; behind them come eight bits of delimiter and three of interframe
@@ -12,7 +12,7 @@
 
 /* A hash of seed, frame and purpose: a plan that is worked out twice comes out the same, and one fault does not change
  * the luck of another. */
-uint64_t engine_end_draw(const struct engine *e, unsigned int purpose)
+uint64_t engine_outcome_draw(const struct engine *e, unsigned int purpose)
 {
 	uint64_t x = e->settings.seed + UINT64_C(0x9e3779b97f4a7c15) * (e->draws * 256 + purpose + 1);
 
@@ -21,11 +21,11 @@ uint64_t engine_end_draw(const struct engine *e, unsigned int purpose)
 	return x ^ x >> 31;
 }
 
-bool engine_end_chance(const struct engine *e, const struct engine_chance *chance, unsigned int purpose)
+bool engine_outcome_chance(const struct engine *e, const struct engine_chance *chance, unsigned int purpose)
 {
 	if (chance->next)
 		return true;
-	return chance->ppm && (engine_end_draw(e, purpose) >> 32) * 1000000 >> 32 < chance->ppm;
+	return chance->ppm && (engine_outcome_draw(e, purpose) >> 32) * 1000000 >> 32 < chance->ppm;
 }
 
 /* ---- ends ---- */
@@ -40,7 +40,7 @@ static void ends(struct engine_attempt *a, enum engine_end end, unsigned int bit
 static uint32_t passives(const struct engine *e, uint32_t nodes)
 {
 	for (ENGINE_EACH(i, nodes))
-		if (!engine_plan_passive(e, i))
+		if (!engine_node_passive(e, i))
 			nodes &= ~ENGINE_BIT(i);
 	return nodes;
 }
@@ -62,35 +62,35 @@ static void flags_late(struct engine_attempt *a, uint32_t nodes, unsigned int fo
 
 /* If no flag is seen, those that fell silent before count recessive bits since the last dominant one. */
 static void fell_silent(const struct engine *e, struct engine_attempt *a, uint32_t flaggers,
-			const struct engine_line *line, unsigned int at)
+			const struct engine_stream *stream, unsigned int at)
 {
-	if (a->dropped && !engine_plan_any_active(e, flaggers))
-		a->dropped_bits = (int)engine_break_last_dominant(line, at) - (int)at;
+	if (a->dropped && !engine_node_any_active(e, flaggers))
+		a->dropped_bits = (int)engine_detect_last_dominant(stream, at) - (int)at;
 }
 
 /* Senders of one identifier: at the first bit in which they differ those that send a recessive one find an error.  Only
  * passive ones among them: they fall silent and the others go on. */
 static void collide(const struct engine *e, struct engine_attempt *a, uint32_t listeners)
 {
-	struct engine_line lines[ENGINE_NODES] = { 0 };
+	struct engine_stream streams[ENGINE_NODES] = { 0 };
 	unsigned int found[ENGINE_NODES], at = 0, heard, end;
 
 	for (ENGINE_EACH(i, a->senders))
-		engine_break_line(&lines[i], &engine_plan_sends(e, a, i)->frame);
+		engine_detect_stream(&streams[i], &engine_node_sends(e, a, i)->frame);
 	while (a->sending & (a->sending - 1)) {
 		const int lowest = __builtin_ctz(a->sending);
 		uint32_t recessive = 0;
 
-		if (at == lines[lowest].n)
+		if (at == streams[lowest].n)
 			break; /* equal to the end: they are one */
 		for (ENGINE_EACH(i, a->sending))
-			if (lines[i].bits[at])
+			if (streams[i].bits[at])
 				recessive |= ENGINE_BIT(i);
 		if (recessive && recessive != a->sending) {
 			a->first = recessive;
 			a->bit = at;
 			a->seen_dominant = true;
-			if (engine_plan_any_active(e, recessive))
+			if (engine_node_any_active(e, recessive))
 				break;
 			a->dropped |= recessive;
 			a->sending &= ~recessive;
@@ -98,24 +98,24 @@ static void collide(const struct engine *e, struct engine_attempt *a, uint32_t l
 		at++;
 	}
 	a->origin = __builtin_ctz(a->sending);
-	a->entry = *engine_plan_sends(e, a, a->origin);
-	if (!(a->sending & (a->sending - 1)) || at == lines[a->origin].n)
+	a->entry = *engine_node_sends(e, a, a->origin);
+	if (!(a->sending & (a->sending - 1)) || at == streams[a->origin].n)
 		return;
 
 	end = at + ENGINE_FLAG;
-	heard = engine_break_found(&lines[__builtin_ctz(a->sending & ~a->first)], at, 0, 0);
-	if (engine_plan_any_active(e, listeners))
+	heard = engine_detect_after_flag(&streams[__builtin_ctz(a->sending & ~a->first)], at, 0, 0);
+	if (engine_node_any_active(e, listeners))
 		end = most(end, heard + ENGINE_FLAG);
 	/* The others find it when they next send a recessive bit, listeners when six bits are equal. */
 	for (ENGINE_EACH(i, a->sending & ~a->first)) {
 		found[i] = at + 1;
-		while (found[i] < lines[i].n && !lines[i].bits[found[i]])
+		while (found[i] < streams[i].n && !streams[i].bits[found[i]])
 			found[i]++;
-		if (!engine_plan_passive(e, i))
+		if (!engine_node_passive(e, i))
 			end = most(end, found[i] + ENGINE_FLAG);
 	}
 	for (ENGINE_EACH(i, a->sending & ~a->first))
-		if (engine_plan_passive(e, i))
+		if (engine_node_passive(e, i))
 			flags_late(a, ENGINE_BIT(i), found[i], end);
 	flags_late(a, passives(e, listeners), heard, end);
 	ends(a, ENGINE_END_BIT, at, end);
@@ -124,26 +124,26 @@ static void collide(const struct engine *e, struct engine_attempt *a, uint32_t l
 /* Contenders that had sent the same as the winner before the error.  Those who sent the same in it as well find it too.
  * A dominant bit read as recessive lets others go on: they take the flag that follows for a lost arbitration, unless it
  * hits a stuff bit of theirs. */
-static uint32_t still_there(const struct engine *e, struct engine_attempt *a, const struct engine_line *line,
+static uint32_t still_there(const struct engine *e, struct engine_attempt *a, const struct engine_stream *stream,
 			    unsigned int at, unsigned int *end)
 {
 	uint32_t same = 0;
 
 	for (ENGINE_EACH(i, a->contenders & ~a->senders)) {
-		const struct frame *f = &engine_plan_sends(e, a, i)->frame;
-		struct engine_line other;
+		const struct frame *f = &engine_node_sends(e, a, i)->frame;
+		struct engine_stream other;
 		unsigned int next = at + 1;
 
-		engine_break_line(&other, f);
-		if (memcmp(other.bits, line->bits, at) != 0)
+		engine_detect_stream(&other, f);
+		if (memcmp(other.bits, stream->bits, at) != 0)
 			continue;
 		while (!other.bits[next])
 			next++;
-		if (other.bits[at] == line->bits[at]) {
+		if (other.bits[at] == stream->bits[at]) {
 			same |= ENGINE_BIT(i);
-		} else if (!engine_break_arbitrating(&other, f, next)) {
+		} else if (!engine_detect_arbitrating(&other, f, next)) {
 			a->still |= ENGINE_BIT(i);
-			if (!engine_plan_passive(e, i))
+			if (!engine_node_passive(e, i))
 				*end = most(*end, next + ENGINE_FLAG);
 		}
 	}
@@ -154,16 +154,16 @@ static uint32_t still_there(const struct engine *e, struct engine_attempt *a, co
 /* The fault corrupt flips a bit. */
 static void flip(const struct engine *e, struct engine_attempt *a, uint32_t listeners)
 {
-	struct engine_line line;
+	struct engine_stream stream;
 	unsigned int at, end, seen, flag, found;
 	uint32_t same;
 
-	if (a->start.ns < e->corrupt.since_ns || !engine_end_chance(e, &e->corrupt, 0))
+	if (a->start.ns < e->corrupt.since_ns || !engine_outcome_chance(e, &e->corrupt, 0))
 		return;
-	engine_break_line(&line, &a->entry.frame);
-	at = e->corrupt.bit < 0 ? engine_break_any(&line, &a->entry.frame, engine_end_draw(e, 1))
+	engine_detect_stream(&stream, &a->entry.frame);
+	at = e->corrupt.bit < 0 ? engine_detect_any(&stream, &a->entry.frame, engine_outcome_draw(e, 1))
 				: (unsigned int)e->corrupt.bit;
-	at = at < line.n ? at : line.n - 1;
+	at = at < stream.n ? at : stream.n - 1;
 	if (a->end == ENGINE_END_ACK && a->bit == at && !a->deaf) {
 		/* It looks like the acknowledge that nobody sent. */
 		a->flipped = true;
@@ -177,29 +177,29 @@ static void flip(const struct engine *e, struct engine_attempt *a, uint32_t list
 	a->deaf = a->late = 0;
 	a->dropped_bits = 0;
 	a->first = a->sending;
-	seen = !line.bits[at];
+	seen = !stream.bits[at];
 	a->seen_dominant = !seen;
-	if (at == line.n - 1) {
+	if (at == stream.n - 1) {
 		ends(a, ENGINE_END_LAST, at, at + ENGINE_FLAG);
-	} else if (at == line.n - BITS_ACK_FROM_END) {
+	} else if (at == stream.n - BITS_ACK_FROM_END) {
 		ends(a, ENGINE_END_ACK, at, at + ENGINE_FLAG);
-		fell_silent(e, a, a->sending | listeners, &line, at);
-	} else if (line.bits[at] && engine_break_arbitrating(&line, &a->entry.frame, at)) {
+		fell_silent(e, a, a->sending | listeners, &stream, at);
+	} else if (stream.bits[at] && engine_detect_arbitrating(&stream, &a->entry.frame, at)) {
 		/* All fall silent; six recessive bits later all say so. */
 		ends(a, ENGINE_END_LOST, at, at + ENGINE_STUFF + ENGINE_FLAG);
 	} else {
 		end = at + ENGINE_FLAG;
-		same = still_there(e, a, &line, at, &end);
+		same = still_there(e, a, &stream, at, &end);
 		listeners &= ~a->still;
-		flag = !engine_plan_any_active(e, a->sending | same);
-		found = engine_break_found(&line, at, seen, flag);
-		if (engine_plan_any_active(e, listeners))
+		flag = !engine_node_any_active(e, a->sending | same);
+		found = engine_detect_after_flag(&stream, at, seen, flag);
+		if (engine_node_any_active(e, listeners))
 			end = most(end, found + ENGINE_FLAG);
 		flags_late(a, passives(e, listeners), found, end);
 		if (flag && a->late)
 			a->late_bits = found - at; /* nobody sends a dominant one */
 		if (seen)
-			fell_silent(e, a, a->sending | same | listeners, &line, at);
+			fell_silent(e, a, a->sending | same | listeners, &stream, at);
 		ends(a, ENGINE_END_BIT, at, end);
 	}
 }
@@ -208,29 +208,29 @@ static void flip(const struct engine *e, struct engine_attempt *a, uint32_t list
 static void answer(const struct engine *e, struct engine_attempt *a, uint32_t listeners, bool main)
 {
 	const unsigned int n = a->entry.bits - BITS_INTERFRAME, slot = n - BITS_ACK_FROM_END;
-	struct engine_line line;
+	struct engine_stream stream;
 
 	for (ENGINE_EACH(i, main ? listeners : 0))
 		if (a->start.ns >= e->node[i].corrupt.since_ns &&
-		    engine_end_chance(e, &e->node[i].corrupt, 64 + (unsigned int)i))
+		    engine_outcome_chance(e, &e->node[i].corrupt, 64 + (unsigned int)i))
 			a->deaf |= ENGINE_BIT(i);
 	if (!(listeners & ~a->deaf)) {
 		/* Those that heard it wrong find the sender's flag one bit later, or send theirs then. */
-		const unsigned int end = slot + ENGINE_FLAG + engine_plan_any_active(e, a->deaf);
+		const unsigned int end = slot + ENGINE_FLAG + engine_node_any_active(e, a->deaf);
 
 		flags_late(a, passives(e, a->deaf), slot + 1, end);
-		if (a->late && !engine_plan_any_active(e, a->sending))
+		if (a->late && !engine_node_any_active(e, a->sending))
 			a->late_bits = 1;
 		if (a->dropped) {
-			engine_break_line(&line, &a->entry.frame);
-			fell_silent(e, a, a->sending | a->deaf, &line, slot);
+			engine_detect_stream(&stream, &a->entry.frame);
+			fell_silent(e, a, a->sending | a->deaf, &stream, slot);
 		}
 		ends(a, ENGINE_END_ACK, slot, end);
-	} else if (engine_plan_any_active(e, a->deaf)) {
+	} else if (engine_node_any_active(e, a->deaf)) {
 		/* Their flag takes the place of the end of frame; the others find that at its first bit. */
 		const uint32_t others = a->sending | (listeners & ~a->deaf);
 		const unsigned int first = n - ENGINE_EOF;
-		const unsigned int end = first + ENGINE_FLAG - 1 + engine_plan_any_active(e, others);
+		const unsigned int end = first + ENGINE_FLAG - 1 + engine_node_any_active(e, others);
 
 		flags_late(a, passives(e, others), first, end);
 		ends(a, ENGINE_END_CRC, first, end);
@@ -248,12 +248,12 @@ static void answer(const struct engine *e, struct engine_attempt *a, uint32_t li
 /* The sender has vanished in mid-frame. */
 static void cut(struct engine_attempt *a, uint32_t listeners)
 {
-	struct engine_line line;
+	struct engine_stream stream;
 	unsigned int found;
 
-	engine_break_line(&line, &a->entry.frame);
-	found = engine_break_cut(&line, (unsigned int)a->cut);
-	if (listeners && found == line.n) {
+	engine_detect_stream(&stream, &a->entry.frame);
+	found = engine_detect_after_cut(&stream, (unsigned int)a->cut);
+	if (listeners && found == stream.n) {
 		a->end = ENGINE_END_GOOD;
 		a->length = a->entry.bits;
 	} else if (listeners) {
@@ -272,10 +272,10 @@ static void open_end(const struct engine *e, struct engine_attempt *a, uint32_t 
 	unsigned int bit = a->opened > 0 ? (unsigned int)a->opened : 0, climb = 0;
 
 	for (ENGINE_EACH(i, a->senders))
-		if (!engine_plan_passive(e, i))
+		if (!engine_node_passive(e, i))
 			climb = most(climb, (unsigned int)(ENGINE_PASSIVE - e->node[i].tx_errors + 7) / 8 - 1);
 	for (ENGINE_EACH(i, bit ? listeners : 0))
-		if (!engine_plan_passive(e, i))
+		if (!engine_node_passive(e, i))
 			climb = most(climb, (unsigned int)(ENGINE_PASSIVE - e->node[i].rx_errors - 1 + 7) / 8);
 	ends(a, ENGINE_END_OPEN, bit, bit + climb + ENGINE_FLAG);
 }
@@ -288,19 +288,19 @@ static bool endless(const struct engine *e, unsigned int w)
 
 	if (a->end != ENGINE_END_ACK || a->frozen || a->flipped || a->listeners || a->entry.last || wire->unjoined)
 		return false;
-	if (a->senders & (a->senders - 1) || !engine_plan_passive(e, a->origin))
+	if (a->senders & (a->senders - 1) || !engine_node_passive(e, a->origin))
 		return false;
 	if (e->node[a->origin].babbling && e->node[a->origin].babble_until_ns != ENGINE_NEVER)
 		return false;
 	if (w == 0 && (e->corrupt.next || e->corrupt.ppm))
 		return false;
 	for (ENGINE_EACH(i, e->off))
-		if (e->node[i].recovering && engine_plan_wire(e, i) == w)
+		if (e->node[i].recovering && engine_node_wire(e, i) == w)
 			return false;
 	return true;
 }
 
-void engine_end(struct engine *e, unsigned int w)
+void engine_outcome(struct engine *e, unsigned int w)
 {
 	struct engine_wire *wire = &e->wire[w];
 	struct engine_attempt *a = &wire->attempt;
