@@ -1,4 +1,4 @@
-/* link.c: from a name to its back end, and what can be judged without one. */
+/* link.c: from a name to its back end; comparison with the settings wanted. */
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/capability.h>
@@ -9,7 +9,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "can/bits.h"
 #include "can/link_backend.h"
 #include "can/link_netlink.h"
 
@@ -33,11 +32,9 @@ static int no_up(const char *name, const struct link_settings *want, struct erro
 	return no_link(name, errors);
 }
 
-static const struct link_ops log_ops = {
-	.prefix = "log:", .look = no_look, .up = no_up, .down = no_link, .restart = no_link, .reset = no_link
-};
+static const struct link_ops log_ops = { .prefix = "log:", .look = no_look, .up = no_up, .reset = no_link };
 
-/* A name belongs to the first whose prefix it has, so the one without comes last. */
+/* The first whose prefix a name has; the empty prefix comes last. */
 static const struct link_ops *const backends[] = {
 	&log_ops,
 	&link_wire_ops,
@@ -83,22 +80,12 @@ bool link_is_virtual(const char *name)
 	if (ops_of(name) != &link_socketcan_ops)
 		return ops_of(name) == &link_wire_ops;
 	index = if_nametoindex(name);
-	return index && !link_netlink_look(&link, (int)index) && link_kind_is_virtual(link.kind);
+	return index && !link_netlink_query(&link, (int)index) && link_kind_is_virtual(link.kind);
 }
 
 int link_up(const char *name, const struct link_settings *want, struct error_sink *errors)
 {
 	return ops_of(name)->up(name, want, errors);
-}
-
-int link_down(const char *name, struct error_sink *errors)
-{
-	return ops_of(name)->down(name, errors);
-}
-
-int link_restart(const char *name, struct error_sink *errors)
-{
-	return ops_of(name)->restart(name, errors);
 }
 
 int link_reset(const char *name, struct error_sink *errors)
@@ -170,51 +157,4 @@ int link_other(char text[LINK_OTHER_MAX], const struct link_info *info, const st
 	if (want->queue && now->queue != want->queue)
 		other(&o, "txqueuelen %" PRIu32 ", not %" PRIu32, now->queue, want->queue);
 	return o.n;
-}
-
-/* ---- what makes frames late or lost ---- */
-
-static const struct {
-	const char *name, *does;
-} disciplines[] = {
-	{ "fq_codel", "drops frames that have waited" },
-	{ "codel", "drops frames that have waited" },
-	{ "cake", "drops frames that have waited" },
-	{ "fq_pie", "drops frames at random when it fills up" },
-	{ "pie", "drops frames at random when it fills up" },
-	{ "red", "drops frames at random when it fills up" },
-	{ "gred", "drops frames at random when it fills up" },
-	{ "sfb", "drops frames at random when it fills up" },
-	{ "choke", "drops frames at random when it fills up" },
-	{ "fq", "drops frames of a sender that has many" },
-	{ "sfq", "drops frames of a sender that has many" },
-	{ "hhf", "drops frames of a sender that has many" },
-	{ "tbf", "holds frames back" },
-	{ "netem", "drops frames and holds them back as it is told, for tests" },
-};
-
-int link_warnings(const char *name, const struct link_info *info, struct error_sink *warnings)
-{
-	const unsigned int before = warnings->count;
-	const uint32_t frames = info->now.queue;
-
-	for (size_t i = 0; i < sizeof(disciplines) / sizeof(disciplines[0]); i++)
-		if (!strcmp(info->queueing, disciplines[i].name))
-			error_add(warnings,
-				  "%s: its queueing discipline %s %s; take another: "
-				  "tc qdisc replace dev %s root pfifo_fast",
-				  name, disciplines[i].name, disciplines[i].does, name);
-	if (frames > LINK_QUEUE_MAX && info->now.bitrate)
-		error_add(warnings,
-			  "%s: a frame may wait behind %" PRIu32 " others, %" PRIu64
-			  " ms; make the queue shorter: ip link set %s txqueuelen 10",
-			  name, frames, (uint64_t)frames * bits_worst(false, false, 8) * 1000 / info->now.bitrate,
-			  name);
-	for (size_t i = 0; i < MODES; i++)
-		if (info->modes & modes[i].mode)
-			error_add(
-				warnings,
-				"%s: it is %s; make it usual: ip link set %s down && ip link set %s up type can %s off",
-				name, modes[i].name, name, name, modes[i].name);
-	return (int)(warnings->count - before);
 }

@@ -1,4 +1,4 @@
-/* link_backend.h: what stands behind link.h.  For can/link_*.c and for nobody else. */
+/* link_backend.h: the back ends of link.h.  Only for can/link*.c. */
 #ifndef CAN_LINK_BACKEND_H
 #define CAN_LINK_BACKEND_H
 
@@ -6,11 +6,9 @@
 
 /* Each as in link.h, with the whole name, prefix and all; info is all zeros. */
 struct link_ops {
-	const char *prefix; /* of the names that are its own: "wire:" */
+	const char *prefix; /* of its names: "wire:" */
 	int (*look)(const char *name, struct link_info *info, struct error_sink *errors);
 	int (*up)(const char *name, const struct link_settings *want, struct error_sink *errors);
-	int (*down)(const char *name, struct error_sink *errors);
-	int (*restart)(const char *name, struct error_sink *errors);
 	int (*reset)(const char *name, struct error_sink *errors);
 };
 

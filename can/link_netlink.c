@@ -1,7 +1,8 @@
-/* link_netlink.c: what libsocketcan does not tell about an interface. */
+/* link_netlink.c: see link_netlink.h. */
 #include <errno.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -19,7 +20,7 @@ struct question {
 	struct ifinfomsg link;
 };
 
-/* The kernel has answered by the time that send returns.  Bytes, or -errno. */
+/* The answer is there when send returns.  Bytes, or -errno. */
 static ssize_t ask(const struct question *question, void *answer, size_t size)
 {
 	int s = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
@@ -36,39 +37,61 @@ static ssize_t ask(const struct question *question, void *answer, size_t size)
 	return len;
 }
 
-static void copy_text(char text[16], const struct rtattr *a)
-{
-	size_t len = RTA_PAYLOAD(a);
-
-	snprintf(text, 16, "%.*s", (int)len, (const char *)RTA_DATA(a));
-}
-
-static void read_link_info(struct link_netlink *link, struct rtattr *outer)
-{
-	int left = (int)RTA_PAYLOAD(outer);
-
-	for (struct rtattr *a = RTA_DATA(outer); RTA_OK(a, left); a = RTA_NEXT(a, left))
-		if (a->rta_type == IFLA_INFO_KIND)
-			copy_text(link->kind, a);
-}
-
-static void read_attribute(struct link_netlink *link, struct rtattr *a)
-{
-	switch (a->rta_type & NLA_TYPE_MASK) {
-	case IFLA_QDISC:
-		copy_text(link->queueing, a);
-		break;
-	case IFLA_TXQLEN:
-		if (RTA_PAYLOAD(a) >= sizeof(link->queue))
-			memcpy(&link->queue, RTA_DATA(a), sizeof(link->queue));
-		break;
-	case IFLA_LINKINFO:
-		read_link_info(link, a);
-		break;
+/* Where an attribute goes: in the message itself, in IFLA_LINKINFO, and in its IFLA_INFO_DATA of a controller. */
+struct field {
+	unsigned short type;
+	size_t offset, size;
+};
+#define FIELD(type, member)                                                                             \
+	{                                                                                               \
+		type, offsetof(struct link_netlink, member), sizeof(((struct link_netlink *)0)->member) \
 	}
+
+static const struct field outer[] = { FIELD(IFLA_QDISC, queueing), FIELD(IFLA_TXQLEN, queue), { 0 } };
+static const struct field in_info[] = { FIELD(IFLA_INFO_KIND, kind), FIELD(IFLA_INFO_XSTATS, stats), { 0 } };
+static const struct field in_data[] = {
+	FIELD(IFLA_CAN_STATE, state),
+	FIELD(IFLA_CAN_RESTART_MS, restart_ms),
+	FIELD(IFLA_CAN_BITTIMING, timing),
+	FIELD(IFLA_CAN_CTRLMODE, mode),
+	FIELD(IFLA_CAN_BERR_COUNTER, counters),
+	FIELD(IFLA_CAN_CLOCK, clock),
+	{ 0 },
+};
+
+/* Copies what fields lists of len bytes of attributes; returns the attribute nested, or NULL. */
+static struct rtattr *read_fields(struct link_netlink *link, struct rtattr *first, size_t len,
+				  const struct field *fields, unsigned short nested)
+{
+	struct rtattr *found = NULL;
+	int left = (int)len;
+
+	for (struct rtattr *a = first; RTA_OK(a, left); a = RTA_NEXT(a, left)) {
+		const unsigned short type = a->rta_type & NLA_TYPE_MASK;
+
+		if (type == nested)
+			found = a;
+		for (const struct field *f = fields; f->size; f++)
+			if (f->type == type)
+				memcpy((char *)link + f->offset, RTA_DATA(a),
+				       RTA_PAYLOAD(a) < f->size ? RTA_PAYLOAD(a) : f->size);
+	}
+	return found;
 }
 
-int link_netlink_look(struct link_netlink *link, int index)
+static enum bus_state state_of(unsigned int state)
+{
+	static const enum bus_state states[] = {
+		[CAN_STATE_ERROR_ACTIVE] = BUS_ERROR_ACTIVE,
+		[CAN_STATE_ERROR_WARNING] = BUS_WARNING,
+		[CAN_STATE_ERROR_PASSIVE] = BUS_PASSIVE,
+		[CAN_STATE_BUS_OFF] = BUS_OFF,
+	};
+
+	return state < sizeof(states) / sizeof(states[0]) ? states[state] : BUS_STOPPED;
+}
+
+int link_netlink_query(struct link_netlink *link, int index)
 {
 	const struct question question = {
 		.head = { .nlmsg_len = sizeof(question), .nlmsg_type = RTM_GETLINK, .nlmsg_flags = NLM_F_REQUEST },
@@ -78,7 +101,7 @@ int link_netlink_look(struct link_netlink *link, int index)
 	struct nlmsghdr *head = (struct nlmsghdr *)(void *)answer;
 	ssize_t len = ask(&question, answer, sizeof(answer));
 	const struct ifinfomsg *info = NLMSG_DATA(head);
-	int left;
+	struct rtattr *inside;
 
 	memset(link, 0, sizeof(*link));
 	if (len < 0)
@@ -89,12 +112,25 @@ int link_netlink_look(struct link_netlink *link, int index)
 		return ((const struct nlmsgerr *)NLMSG_DATA(head))->error;
 	if (head->nlmsg_type != RTM_NEWLINK || head->nlmsg_len < NLMSG_LENGTH(sizeof(*info)))
 		return -EPROTO;
-	left = (int)IFLA_PAYLOAD(head);
-	for (struct rtattr *a = IFLA_RTA(info); RTA_OK(a, left); a = RTA_NEXT(a, left))
-		read_attribute(link, a);
-	link->up = info->ifi_flags & IFF_UP;
-	link->controller = !strcmp(link->kind, "can");
+	link->flags = info->ifi_flags;
+	inside = read_fields(link, IFLA_RTA(info), IFLA_PAYLOAD(head), outer, IFLA_LINKINFO);
+	if (inside)
+		inside = read_fields(link, RTA_DATA(inside), RTA_PAYLOAD(inside), in_info, IFLA_INFO_DATA);
+	if (inside && link_netlink_has_controller(link))
+		read_fields(link, RTA_DATA(inside), RTA_PAYLOAD(inside), in_data, 0);
+	link->kind[sizeof(link->kind) - 1] = link->queueing[sizeof(link->queueing) - 1] = 0;
+	link->state = state_of(link->state); /* until here it is the kernel's number */
 	return 0;
+}
+
+bool link_netlink_is_up(const struct link_netlink *link)
+{
+	return link->flags & IFF_UP;
+}
+
+bool link_netlink_has_controller(const struct link_netlink *link)
+{
+	return !strcmp(link->kind, "can");
 }
 
 /* ---- setting ---- */

@@ -1,7 +1,7 @@
-/* link_socketcan.c: the links of SocketCAN, through libsocketcan.
+/* link_socketcan.c: the links of SocketCAN, read through netlink and changed through libsocketcan.
  *
- * libsocketcan asks and sets one thing at a time, answers -1 for whatever is wrong and says more on stderr.  So we look
- * first, keep it quiet, and take the reason from errno, which it leaves as the kernel's answer was.
+ * libsocketcan returns -1 for every error and prints the reason.  So its stderr is discarded, and the reason is taken
+ * from errno, which is the kernel's.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -45,7 +45,7 @@ static int quiet_end(int answer)
 /* 0 or -errno */
 #define QUIET(call) (quiet_begin(), quiet_end(call))
 
-/* ---- looking ---- */
+/* ---- reading ---- */
 
 /* The interface's index, or -errno with a line. */
 static int find(const char *name, struct error_sink *errors)
@@ -55,11 +55,11 @@ static int find(const char *name, struct error_sink *errors)
 	int s, index;
 
 	if (wrong) {
-		error_add(errors, "%s is no link: %s", text_quote(quoted, name), wrong);
+		error_add(errors, "%s is not a link: %s", text_quote(quoted, name), wrong);
 		return -EINVAL;
 	}
 	s = socket(AF_CAN, SOCK_RAW | SOCK_CLOEXEC, CAN_RAW);
-	index = s < 0 ? -errno : bus_interface_look(s, name);
+	index = s < 0 ? -errno : bus_interface_index(s, name);
 	if (s >= 0)
 		close(s);
 	if (index == -EPROTONOSUPPORT)
@@ -67,22 +67,6 @@ static int find(const char *name, struct error_sink *errors)
 	if (index < 0)
 		bus_interface_explain(name, index, errors);
 	return index;
-}
-
-static enum bus_state state_of(int state)
-{
-	switch (state) {
-	case CAN_STATE_ERROR_ACTIVE:
-		return BUS_ERROR_ACTIVE;
-	case CAN_STATE_ERROR_WARNING:
-		return BUS_WARNING;
-	case CAN_STATE_ERROR_PASSIVE:
-		return BUS_PASSIVE;
-	case CAN_STATE_BUS_OFF:
-		return BUS_OFF;
-	default:
-		return BUS_STOPPED;
-	}
 }
 
 static uint32_t modes_of(uint32_t flags)
@@ -93,41 +77,6 @@ static uint32_t modes_of(uint32_t flags)
 	       (flags & CAN_CTRLMODE_PRESUME_ACK ? LINK_PRESUME_ACK : 0);
 }
 
-/* Not every controller tells everything; what it does not tell stays 0. */
-static void look_at_controller(const char *name, struct link_info *info)
-{
-	struct can_bittiming timing = { 0 };
-	struct can_berr_counter counters = { 0 };
-	struct can_device_stats stats = { 0 };
-	struct can_ctrlmode mode = { 0 };
-	struct can_clock clock = { 0 };
-	int state = CAN_STATE_STOPPED;
-
-	if (!QUIET(can_get_state(name, &state)) && info->up)
-		info->state = state_of(state);
-	if (!QUIET(can_get_bittiming(name, &timing))) {
-		info->now.bitrate = timing.bitrate;
-		info->now.sample_point_pm = timing.sample_point;
-		if (timing.bitrate)
-			info->quanta = 1 + timing.prop_seg + timing.phase_seg1 + timing.phase_seg2;
-	}
-	if (QUIET(can_get_restart_ms(name, &info->now.restart_ms)))
-		info->now.restart_ms = 0;
-	info->bus_off_restarts = info->now.restart_ms;
-	if (!QUIET(can_get_ctrlmode(name, &mode)))
-		info->modes = modes_of(mode.flags);
-	if (!QUIET(can_get_clock(name, &clock)))
-		info->clock_hz = clock.freq;
-	if (!QUIET(can_get_berr_counter(name, &counters))) {
-		info->tx_errors = counters.txerr;
-		info->rx_errors = counters.rxerr;
-	}
-	if (!QUIET(can_get_device_stats(name, &stats))) {
-		info->bus_offs = stats.bus_off;
-		info->restarts = stats.restarts;
-	}
-}
-
 static int look(const char *name, struct link_info *info, struct error_sink *errors)
 {
 	struct link_netlink link;
@@ -135,20 +84,31 @@ static int look(const char *name, struct link_info *info, struct error_sink *err
 
 	if (index < 0)
 		return index;
-	err = link_netlink_look(&link, index);
+	err = link_netlink_query(&link, index);
 	if (err) {
 		error_add(errors, "%s: unable to ask the kernel about it: %s", name, strerror(-err));
 		return err;
 	}
-	memset(info, 0, sizeof(*info));
-	info->up = link.up;
-	info->state = link.up ? BUS_ERROR_ACTIVE : BUS_STOPPED;
-	info->virtual = !link.controller;
-	info->now.queue = link.queue;
+	*info = (struct link_info){
+		.up = link_netlink_is_up(&link),
+		.state = link_netlink_is_up(&link) ? link.state : BUS_STOPPED,
+		.virtual = !link_netlink_has_controller(&link),
+		.bus_off_restarts = link.restart_ms,
+		.now = { .bitrate = link.timing.bitrate,
+			 .sample_point_pm = link.timing.sample_point,
+			 .restart_ms = link.restart_ms,
+			 .queue = link.queue },
+		.modes = modes_of(link.mode.flags),
+		.clock_hz = link.clock.freq,
+		.tx_errors = link.counters.txerr,
+		.rx_errors = link.counters.rxerr,
+		.bus_offs = link.stats.bus_off,
+		.restarts = link.stats.restarts,
+	};
+	if (link.timing.bitrate)
+		info->quanta = 1 + link.timing.prop_seg + link.timing.phase_seg1 + link.timing.phase_seg2;
 	memcpy(info->kind, link.kind, sizeof(info->kind));
 	memcpy(info->queueing, link.queueing, sizeof(info->queueing));
-	if (link.controller)
-		look_at_controller(name, info);
 	return 0;
 }
 
@@ -288,14 +248,6 @@ static int up(const char *name, const struct link_settings *want, struct error_s
 	return info.up ? 0 : turn(name, true, true, errors);
 }
 
-static int down(const char *name, struct error_sink *errors)
-{
-	struct link_info info;
-	int err = look(name, &info, errors);
-
-	return err || !info.up ? err : turn(name, info.virtual, false, errors);
-}
-
 static int reset(const char *name, struct error_sink *errors)
 {
 	struct link_info info;
@@ -306,31 +258,4 @@ static int reset(const char *name, struct error_sink *errors)
 	return err ? err : turn(name, info.virtual, true, errors);
 }
 
-static int restart(const char *name, struct error_sink *errors)
-{
-	struct link_info info;
-	int err = look(name, &info, errors);
-
-	if (err)
-		return err;
-	if (info.virtual) {
-		error_add(errors, "%s: it has no controller, so it is never bus-off", name);
-		return -EOPNOTSUPP;
-	}
-	if (info.state != BUS_OFF) {
-		error_add(errors, "%s: it is not bus-off but %s: there is nothing to restart", name,
-			  bus_state_name(info.state));
-		return -EBUSY;
-	}
-	if (info.bus_off_restarts) {
-		error_add(errors, "%s: it restarts by itself, %" PRIu32 " ms after bus-off (restart-ms)", name,
-			  info.now.restart_ms);
-		return -EALREADY;
-	}
-	err = QUIET(can_do_restart(name));
-	return err ? refuse(name, "restart it", err, errors) : 0;
-}
-
-const struct link_ops link_socketcan_ops = {
-	.prefix = "", .look = look, .up = up, .down = down, .restart = restart, .reset = reset
-};
+const struct link_ops link_socketcan_ops = { .prefix = "", .look = look, .up = up, .reset = reset };

@@ -91,31 +91,6 @@ static int wire_up(const char *name, const struct link_settings *want, struct er
 	return r;
 }
 
-static int wire_down(const char *name, struct error_sink *errors)
-{
-	return command(name, "down", "", errors);
-}
-
-static int wire_restart(const char *name, struct error_sink *errors)
-{
-	struct link_info info = { 0 };
-	int r = wire_look(name, &info, errors);
-
-	if (!r && info.state != BUS_OFF) {
-		error_add(errors, "%s is %s, not bus-off: there is nothing to restart", name,
-			  bus_state_name(info.state));
-		return -EBUSY;
-	}
-	if (!r && info.bus_off_restarts) {
-		error_add(errors, "%s: it restarts by itself, %u ms after bus-off", name, info.now.restart_ms);
-		return -EALREADY;
-	}
-	if (r)
-		return r;
-	r = command(name, "restart", "", errors);
-	return r == -EINVAL ? -EBUSY : r; /* it has recovered since we looked */
-}
-
 static int wire_reset(const char *name, struct error_sink *errors)
 {
 	return command(name, "reset", "", errors);
@@ -125,7 +100,5 @@ const struct link_ops link_wire_ops = {
 	.prefix = "wire:",
 	.look = wire_look,
 	.up = wire_up,
-	.down = wire_down,
-	.restart = wire_restart,
 	.reset = wire_reset,
 };

@@ -148,20 +148,6 @@ bool slots_proven(const struct slots *s)
 	return s->proven;
 }
 
-const char *slots_state_name(enum slots_state state)
-{
-	static const char *const names[] = { "running", "stalled", "down" };
-
-	return (unsigned int)state < sizeof(names) / sizeof(names[0]) ? names[state] : "unknown";
-}
-
-const char *slots_why_name(enum slots_why why)
-{
-	static const char *const names[] = { "expired", "rejected", "flushed", "overtaken", "given up" };
-
-	return (unsigned int)why < sizeof(names) / sizeof(names[0]) ? names[why] : "unknown";
-}
-
 unsigned int slots_waiting(const struct slots *s)
 {
 	return s->waiting_n;

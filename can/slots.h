@@ -68,7 +68,7 @@
  * ever in the kernel of a bus that stands; the driver must then put such a frame from time to time until the bus is
  * proven.
  *
- * A frame can vanish from the kernel without an echo.  A link that went down says so (slots_link_reset), and so does
+ * A frame can vanish from the kernel without an echo.  A link that went down says so (slots_link_down), and so does
  * bus-off.  One that is overtaken by the confirmation of a later one is gone: an interface sends in the order of
  * hand-over.  If all are gone at once (a queueing discipline that drops, a receive buffer that overflowed while
  * this process was stopped), the bus looks dead though it is not.  Silence proves nothing, nor does a flood of more
@@ -157,7 +157,6 @@ enum slots_why {
 	SLOTS_OVERTAKEN, /* in flight when a later one was confirmed */
 	SLOTS_GIVEN_UP,	 /* in flight too long, with evidence */
 };
-const char *slots_why_name(enum slots_why why); /* "expired" ... */
 
 struct slots_loss {
 	unsigned int row;
@@ -249,7 +248,6 @@ void slots_overflow(struct slots *s, int64_t now_ns);
 /* The link went down, or off the bus, and what was in flight is gone; until slots_link_up nothing is handed over. */
 void slots_link_down(struct slots *s, int64_t now_ns);
 void slots_link_up(struct slots *s, int64_t now_ns);
-void slots_link_reset(struct slots *s, int64_t now_ns); /* both: it was down and is up */
 
 /* The frame to hand over now, or NULL.  One of the three below must follow at once.  This is also where a stall is
  * noticed, so everything received must have been told before. */
@@ -265,7 +263,6 @@ int64_t slots_next_ns(struct slots *s);
 
 enum slots_state slots_state(const struct slots *s);
 int64_t slots_since_ns(const struct slots *s); /* of the state; 0: of the start */
-const char *slots_state_name(enum slots_state state);
 bool slots_proven(const struct slots *s); /* something was confirmed since the start, the last reset, the last stall */
 unsigned int slots_waiting(const struct slots *s);
 unsigned int slots_in_flight(const struct slots *s);

@@ -124,12 +124,6 @@ void slots_link_up(struct slots *s, int64_t now_ns)
 	s->link_ns = now_ns;
 }
 
-void slots_link_reset(struct slots *s, int64_t now_ns)
-{
-	slots_link_down(s, now_ns);
-	slots_link_up(s, now_ns);
-}
-
 /* ---- hand-over ---- */
 
 /* How many may be in flight, as things are. */

@@ -30,7 +30,7 @@ const char *attach_split(const char *name, char bus[TEXT_NAME_MAX + 1], char con
 	return NULL;
 }
 
-int attach_connect(int *fd, const char *path)
+static int connect_once(int *fd, const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	char folder_path[RUN_PATH_MAX];
@@ -51,7 +51,7 @@ int attach_connect_by(int *fd, const char *path, int64_t deadline_ns)
 {
 	int r;
 
-	while ((r = attach_connect(fd, path)) == -EAGAIN && clock_now_ns() < deadline_ns)
+	while ((r = connect_once(fd, path)) == -EAGAIN && clock_now_ns() < deadline_ns)
 		clock_wait(NULL, 0, clock_now_ns() + RETRY_NS);
 	return r;
 }

@@ -1,5 +1,4 @@
-/* attach.h: the socket of a wire, from a program's side: connecting, datagrams with descriptors, questions in text.
- * */
+/* attach.h: the client side of a wire's socket: connection, datagrams with descriptors, questions in text. */
 #ifndef CAN_WIRE_ATTACH_H
 #define CAN_WIRE_ATTACH_H
 
@@ -10,15 +9,13 @@
 #include "config/run.h"
 
 #define ATTACH_FDS_MAX 4
-#define ATTACH_HOST "host" /* the controller of whoever names none */
+#define ATTACH_HOST "host" /* the controller of a name without one */
 
 /* "wire:BUS[@CONTROLLER]" into its two names.  NULL, or what is wrong with it as part of a sentence. */
 const char *attach_split(const char *name, char bus[TEXT_NAME_MAX + 1], char controller[TEXT_NAME_MAX + 1]);
 
-/* A connection, non-blocking.  0, -ENOENT (never was), -ECONNREFUSED (is no more), -EACCES, -EAGAIN (many others want
- * one just now) ... */
-int attach_connect(int *fd, const char *path);
-/* The same, and waits for its turn until the deadline. */
+/* A non-blocking connection.  Waits until the deadline while the queue of the socket is full.  0, -ENOENT (there is no
+ * socket), -ECONNREFUSED (canwire has ended), -EACCES, -EAGAIN ... */
 int attach_connect_by(int *fd, const char *path, int64_t deadline_ns);
 
 /* One datagram with descriptors.  Bytes, or -errno (-EAGAIN; -ECONNREFUSED: the other end is gone). */

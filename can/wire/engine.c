@@ -34,11 +34,6 @@ int engine_find(const struct engine *e, const char *name)
 	return -ENOENT;
 }
 
-uint32_t engine_nodes(const struct engine *e)
-{
-	return e->nodes;
-}
-
 int engine_attach(struct engine *e, const char *name, int64_t now_ns)
 {
 	int node = engine_find(e, name);
@@ -80,11 +75,11 @@ int engine_detach(struct engine *e, int node, int64_t now_ns)
 	if (engine_arbitrate_sending(e, node, now_ns)) {
 		engine_arbitrate_freeze(e, engine_node_wire(e, node), now_ns);
 		e->node[node].leaving = true;
-		engine_queue_purge(e, node, NULL, true, ENGINE_DETACHED, now_ns);
+		engine_queue_purge(e, node, true, ENGINE_DETACHED, now_ns);
 		return 0;
 	}
 	engine_arbitrate_cut(e, engine_node_wire(e, node), node, now_ns);
-	engine_queue_purge(e, node, NULL, false, ENGINE_DETACHED, now_ns);
+	engine_queue_purge(e, node, false, ENGINE_DETACHED, now_ns);
 	engine_node_free(e, node);
 	return 0;
 }
@@ -94,7 +89,7 @@ void engine_off(struct engine *e, int node, enum engine_why why, int64_t now_ns)
 	struct engine_node *n = &e->node[node];
 
 	engine_arbitrate_cut(e, engine_node_wire(e, node), node, now_ns);
-	engine_queue_purge(e, node, NULL, false, why, now_ns);
+	engine_queue_purge(e, node, false, why, now_ns);
 	n->tx_errors = n->rx_errors = 0;
 	n->recovering = n->joined = false;
 	n->restart_ns = ENGINE_NEVER;
@@ -209,7 +204,7 @@ void engine_stats(struct engine *e, struct engine_stats *stats, int64_t now_ns)
 
 const char *engine_why_name(enum engine_why why)
 {
-	static const char *const names[] = { "aborted", "reset", "bus-off", "power", "detached", "outage" };
+	static const char *const names[] = { "reset", "bus-off", "power", "detached", "outage" };
 
 	return names[why];
 }

@@ -20,7 +20,7 @@
  *
  * What a bus does here:
  * - A node has one mailbox behind one FIFO.  The mailbox is repeated until somebody acknowledges it; only reset,
- *   bus-off, power off, abort, detach and an outage empty it.  Each request that was accepted ends in exactly one
+ *   bus-off, power off, detach and an outage empty it.  Each request that was accepted ends in exactly one
  *   event, ECHO or PURGED.
  * - A frame starts when the bus is idle and its request has come.  All whose request is not later take part in the
  *   arbitration, which is decided only when the winner's last bit is due: a request stamped in time but still on its
@@ -58,10 +58,10 @@
 
 /* ---- what happens ---- */
 
-/* Whose request it is; the engine hands it back and compares it in engine_abort. */
+/* Identifies a request; returned with its events. */
 struct engine_tag {
 	uint32_t connection;
-	uint32_t sequence; /* counts up, around 2^32 too */
+	uint32_t sequence;
 };
 
 enum engine_event_kind {
@@ -73,13 +73,13 @@ enum engine_event_kind {
 	ENGINE_OUTAGE, /* the hub was away for t_ns - since_ns: what waited is purged, the bus starts idle */
 };
 
-enum engine_why { ENGINE_ABORTED, ENGINE_RESET, ENGINE_BUS_OFF, ENGINE_POWER, ENGINE_DETACHED, ENGINE_AWAY };
+enum engine_why { ENGINE_RESET, ENGINE_BUS_OFF, ENGINE_POWER, ENGINE_DETACHED, ENGINE_AWAY };
 
 /* frame points into the engine and is valid during the call. */
 struct engine_event {
 	enum engine_event_kind kind;
 	int node;		   /* FRAME: the sender, of several the lowest; OUTAGE: -1 */
-	int64_t t_ns;		   /* never less than that of the event before, aborted requests apart */
+	int64_t t_ns;		   /* never less than that of the event before */
 	int64_t start_ns;	   /* FRAME, ECHO: of its start bit */
 	int64_t since_ns;	   /* OUTAGE */
 	const struct frame *frame; /* FRAME, ECHO, PURGED, ERROR */
@@ -161,7 +161,6 @@ struct engine_node_info {
 	struct engine_node_stats stats;
 };
 int engine_node_info(const struct engine *e, int node, struct engine_node_info *info);
-uint32_t engine_nodes(const struct engine *e); /* the set of them */
 
 /* ---- frames ---- */
 
@@ -173,10 +172,6 @@ uint32_t engine_nodes(const struct engine *e); /* the set of them */
  *	-ECANCELED	stamped before an outage that has ended: it was waiting then and is void like the others */
 int engine_request(struct engine *e, int node, const struct frame *frame, int64_t stamp_ns, struct engine_tag tag,
 		   int64_t now_ns);
-
-/* Everything of tag.connection up to and with tag.sequence is void.  A frame that is on the wire at now_ns ends its
- * attempt: if that succeeds it is echoed, else it is purged.  Decides nothing by itself.  How many were purged. */
-int engine_abort(struct engine *e, int node, struct engine_tag upto, int64_t now_ns);
 
 /* ---- time ---- */
 

@@ -36,7 +36,7 @@ static void settle(struct engine *e, unsigned int w, int64_t now_ns)
 	engine_wire_changed(e, w);
 }
 
-void engine_advance_settle(struct engine *e, int64_t now_ns)
+static void settle_all(struct engine *e, int64_t now_ns)
 {
 	for (ENGINE_EACH(i, e->wires)) {
 		engine_arbitrate(e, (unsigned int)i);
@@ -154,7 +154,7 @@ void engine_advance_outage(struct engine *e, int64_t now_ns)
 	engine_emit(e,
 		    &(struct engine_event){ .kind = ENGINE_OUTAGE, .node = -1, .t_ns = now_ns, .since_ns = since_ns });
 	for (ENGINE_EACH(i, e->nodes)) {
-		engine_queue_purge(e, i, NULL, false, ENGINE_AWAY, now_ns);
+		engine_queue_purge(e, i, false, ENGINE_AWAY, now_ns);
 		if (e->node[i].leaving)
 			engine_node_free(e, i);
 	}
@@ -185,7 +185,7 @@ void engine_advance(struct engine *e, int64_t now_ns)
 			short_step(e, todo.of);
 			break;
 		case STEP_RESTART:
-			engine_advance_settle(e, todo.ns);
+			settle_all(e, todo.ns);
 			engine_errors_recover(e, todo.of, todo.ns);
 			break;
 		case STEP_RECOVERED:
@@ -201,7 +201,7 @@ void engine_advance(struct engine *e, int64_t now_ns)
 void engine_advance_all(struct engine *e, int64_t now_ns)
 {
 	engine_advance(e, now_ns);
-	engine_advance_settle(e, now_ns);
+	settle_all(e, now_ns);
 }
 
 int64_t engine_next_ns(struct engine *e)

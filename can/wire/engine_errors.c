@@ -55,7 +55,7 @@ static void bus_off(struct engine *e, int node, int64_t t_ns)
 	e->stats.bus_offs++;
 	n->recovering = false;
 	n->restart_ns = n->restart_ms ? t_ns + (int64_t)n->restart_ms * 1000000 : ENGINE_NEVER;
-	engine_queue_purge(e, node, NULL, false, ENGINE_BUS_OFF, t_ns);
+	engine_queue_purge(e, node, false, ENGINE_BUS_OFF, t_ns);
 }
 
 /* Makes the state what the counters say. */

@@ -4,7 +4,7 @@
  *
  *	engine_fault.c		faults on demand
  *	engine.c		commands on nodes; information, statistics
- *	engine_request.c	requests to send, and their abort
+ *	engine_request.c	requests to send
  *	engine_advance.c	time passes: what is due happens, in order of time
  *	engine_finish.c		an attempt is over: delivery, echoes, errors
  *	engine_arbitrate.c	which frame is sent next, and when it starts
@@ -104,10 +104,8 @@ void engine_node_free(struct engine *e, int node);
 
 void engine_queue_add(struct engine *e, int node, const struct engine_entry *entry);
 void engine_queue_pop(struct engine *e, int node); /* the mailbox is done with */
-/* Purges the requests of upto's connection up to and with upto; all of them if it is NULL.  on_wire: the mailbox is
- * being sent; it is purged after that attempt if the attempt fails.  Returns the number of requests purged now. */
-int engine_queue_purge(struct engine *e, int node, const struct engine_tag *upto, bool on_wire, enum engine_why why,
-		       int64_t t_ns);
+/* on_wire: the mailbox is being sent; it is purged after that attempt if the attempt fails. */
+void engine_queue_purge(struct engine *e, int node, bool on_wire, enum engine_why why, int64_t t_ns);
 /* The attempt is over: purges the requests and frees the nodes that waited for that. */
 void engine_queue_let_go(struct engine *e, uint32_t contenders, int64_t t_ns);
 
@@ -173,8 +171,7 @@ uint8_t engine_detect_place(const struct frame *f, unsigned int at); /* as in da
 
 /* ---- engine_outcome.c ---- */
 
-void engine_outcome(struct engine *e, unsigned int w);			    /* of wire[w].attempt */
-uint64_t engine_outcome_draw(const struct engine *e, unsigned int purpose); /* for this frame; 0 to 2^64 - 1 */
+void engine_outcome(struct engine *e, unsigned int w); /* of wire[w].attempt */
 bool engine_outcome_chance(const struct engine *e, const struct engine_chance *chance, unsigned int purpose);
 
 /* ---- engine_arbitrate.c ---- */
@@ -192,8 +189,8 @@ void engine_finish(struct engine *e, unsigned int w);
 
 /* ---- engine_advance.c ---- */
 
-void engine_advance_settle(struct engine *e, int64_t now_ns); /* counts the attempts of an endless repetition */
-void engine_advance_all(struct engine *e, int64_t now_ns);    /* engine_advance and that: before any command */
+/* engine_advance, and the attempts of an endless repetition are counted: before any command. */
+void engine_advance_all(struct engine *e, int64_t now_ns);
 void engine_advance_outage(struct engine *e, int64_t now_ns); /* was the hub away? */
 
 /* ---- engine.c ---- */

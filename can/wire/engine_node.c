@@ -3,12 +3,9 @@
 
 void engine_emit(struct engine *e, struct engine_event *event)
 {
-	/* An abort has the time of its command, which may be ahead of the wire: it does not delay the events that follow. */
-	if (event->kind != ENGINE_PURGED || event->why != ENGINE_ABORTED) {
-		if (event->t_ns < e->event_ns)
-			event->t_ns = e->event_ns;
-		e->event_ns = event->t_ns;
-	}
+	if (event->t_ns < e->event_ns)
+		event->t_ns = e->event_ns;
+	e->event_ns = event->t_ns;
 	if (e->settings.event)
 		e->settings.event(e->settings.to, event);
 }

@@ -12,7 +12,7 @@
 
 /* A hash of seed, frame and purpose: a plan that is worked out twice comes out the same, and one fault does not change
  * the luck of another. */
-uint64_t engine_outcome_draw(const struct engine *e, unsigned int purpose)
+static uint64_t draw(const struct engine *e, unsigned int purpose)
 {
 	uint64_t x = e->settings.seed + UINT64_C(0x9e3779b97f4a7c15) * (e->draws * 256 + purpose + 1);
 
@@ -25,7 +25,7 @@ bool engine_outcome_chance(const struct engine *e, const struct engine_chance *c
 {
 	if (chance->next)
 		return true;
-	return chance->ppm && (engine_outcome_draw(e, purpose) >> 32) * 1000000 >> 32 < chance->ppm;
+	return chance->ppm && (draw(e, purpose) >> 32) * 1000000 >> 32 < chance->ppm;
 }
 
 /* ---- ends ---- */
@@ -161,7 +161,7 @@ static void flip(const struct engine *e, struct engine_attempt *a, uint32_t list
 	if (a->start.ns < e->corrupt.since_ns || !engine_outcome_chance(e, &e->corrupt, 0))
 		return;
 	engine_detect_stream(&stream, &a->entry.frame);
-	at = e->corrupt.bit < 0 ? engine_detect_any(&stream, &a->entry.frame, engine_outcome_draw(e, 1))
+	at = e->corrupt.bit < 0 ? engine_detect_any(&stream, &a->entry.frame, draw(e, 1))
 				: (unsigned int)e->corrupt.bit;
 	at = at < stream.n ? at : stream.n - 1;
 	if (a->end == ENGINE_END_ACK && a->bit == at && !a->deaf) {

@@ -1,4 +1,4 @@
-/* engine_request.c: requests to send, and their abort. */
+/* engine_request.c: requests to send. */
 #include "can/wire/engine_inner.h"
 
 #include <errno.h>
@@ -55,12 +55,4 @@ int engine_request(struct engine *e, int node, const struct frame *frame, int64_
 	entry.request_ns = n->last_ns + n->delay_ns;
 	engine_queue_add(e, node, &entry);
 	return 0;
-}
-
-int engine_abort(struct engine *e, int node, struct engine_tag upto, int64_t now_ns)
-{
-	if (!engine_node_exists(e, node))
-		return -ENOENT;
-	engine_advance_settle(e, now_ns);
-	return engine_queue_purge(e, node, &upto, engine_arbitrate_sending(e, node, now_ns), ENGINE_ABORTED, now_ns);
 }

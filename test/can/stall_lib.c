@@ -10,6 +10,7 @@
 #include "unity.h"
 
 #include "can/link.h"
+#include "can/wire/attach.h"
 #include "channels/clock.h"
 
 #define DRIVERS_SIZE (STALL_DRIVERS * sizeof(struct stall_driver))
@@ -67,7 +68,16 @@ unsigned int stall_living(struct stall_said said[STALL_DRIVERS])
 	return n;
 }
 
-/* -EBUSY: it is back already, and they did not know yet. */
+/* -EBUSY: the wire's host is not bus-off any more. */
+static int restart(const char *name, struct error_sink *errors)
+{
+	char answer[256];
+	int r = attach_question(name, "link restart host", answer, sizeof(answer), errors);
+
+	return r == -EINVAL ? -EBUSY : r;
+}
+
+/* -EBUSY: it is back already, and the drivers did not know yet. */
 static void act(int (*command)(const char *name, struct error_sink *errors), unsigned int *times)
 {
 	struct error_sink errors = { .line = keep };
@@ -90,7 +100,7 @@ static void own(void)
 	else if (owner & STALL_RESETS_OFF && all_off(said, n))
 		act(link_reset, &stall_run.resets);
 	else if (owner & STALL_RESTARTS && all_off(said, n))
-		act(link_restart, &stall_run.restarts);
+		act(restart, &stall_run.restarts);
 }
 
 unsigned int stall_resets(void)
@@ -176,7 +186,7 @@ static bool all_in_state(void)
 void stall_until_state(enum slots_state state)
 {
 	wanted = state;
-	stall_until(all_in_state, slots_state_name(state));
+	stall_until(all_in_state, "the wanted state");
 }
 
 static bool all_reset(void)

@@ -254,67 +254,7 @@ static void what_can_be_on_a_wire(void)
 	TEST_ASSERT_EQUAL_INT(-ENOENT, engine_request(&bus, -1, &fd, 0, (struct engine_tag){ 0 }, 0));
 }
 
-/* ---- abort, reset, detach ---- */
-
-static int abort_upto(int64_t us, uint32_t connection, uint32_t sequence)
-{
-	return engine_abort(&bus, 0, (struct engine_tag){ connection, sequence }, us * US);
-}
-
-static void aborted_frames_are_not_sent(void)
-{
-	bus_start("ab");
-	see = SEE_ECHOES | SEE_PURGED;
-	for (int i = 1; i <= 4; i++)
-		at(0, 'a', "000#");
-	TEST_ASSERT_EQUAL_INT(0, abort_upto(0, 2, 4)); /* another's */
-	TEST_ASSERT_EQUAL_INT(2, abort_upto(20, 1, 3));
-	until(10000);
-	/* The first was on the wire already. */
-	HAPPENED("20 purged a 2 aborted\n20 purged a 3 aborted\n50 echo a 1\n103 echo a 4\n");
-	TEST_ASSERT_EQUAL_UINT64(2, info('a').stats.purged);
-}
-
-static void a_frame_that_has_not_begun_is_aborted(void)
-{
-	bus_start("ab");
-	see = SEE_FRAMES | SEE_PURGED;
-	at(0, 'b', "100#");
-	at(0, 'a', "123#");
-	TEST_ASSERT_EQUAL_INT(1, abort_upto(20, 1, 2));
-	until(10000);
-	HAPPENED("20 purged a 2 aborted\n48 frame b 100# > a\n");
-	at(20000, 'a', "123#"); /* at the very moment it would begin: not yet */
-	TEST_ASSERT_EQUAL_INT(1, abort_upto(20000, 1, 3));
-	until(30000);
-	HAPPENED("20000 purged a 3 aborted\n");
-}
-
-/* On the wire by what was known then, and yet it lost the arbitration: it does not try again. */
-static void an_aborted_frame_has_one_attempt(void)
-{
-	bus_start("ab");
-	see = SEE_FRAMES | SEE_PURGED;
-	at(0, 'a', "123#");
-	TEST_ASSERT_EQUAL_INT(0, abort_upto(20, 1, 1));
-	stamped(0, 30, 'b', "100#");
-	until(10000);
-	HAPPENED("48 frame b 100# > a\n48 purged a 1 aborted\n");
-}
-
-static void sequence_numbers_wrap(void)
-{
-	const struct frame f = frame_of("123#");
-
-	bus_start("ab");
-	see = SEE_ECHOES;
-	at(0, 'b', "000#");
-	for (uint32_t i = 0; i < 3; i++)
-		engine_request(&bus, 0, &f, 0, (struct engine_tag){ 1, UINT32_MAX - 1 + i }, 0);
-	TEST_ASSERT_EQUAL_INT(2, abort_upto(10, 1, UINT32_MAX));
-	until(10000);
-	HAPPENED("50 echo b 1\n98 echo a 0\n");
-}
+/* ---- reset, detach ---- */
 
 /* 123#DEADBEEF cut at 30 is recessive from there on: the others find six equal bits, and nothing of a is left. */
 static void reset_empties_everything(void)
@@ -417,7 +357,6 @@ static void names_and_room(void)
 	}
 	TEST_ASSERT_EQUAL_INT(-ENOSPC, engine_attach(&bus, "b", 0));
 	TEST_ASSERT_EQUAL_INT(5, engine_attach(&bus, "a5", 0));
-	TEST_ASSERT_EQUAL_HEX32(UINT32_MAX, engine_nodes(&bus));
 	TEST_ASSERT_EQUAL_INT(0, engine_detach(&bus, 7, 0));
 	TEST_ASSERT_EQUAL_INT(7, engine_attach(&bus, "b", 0));
 	TEST_ASSERT_EQUAL_INT(-EINVAL, engine_init(&bus, &(struct engine_settings){ .bitrate = 0 }, 0));
@@ -474,10 +413,6 @@ int main(void)
 	RUN_TEST(the_fifo_keeps_its_order);
 	RUN_TEST(the_length_of_the_queue_is_a_setting);
 	RUN_TEST(what_can_be_on_a_wire);
-	RUN_TEST(aborted_frames_are_not_sent);
-	RUN_TEST(a_frame_that_has_not_begun_is_aborted);
-	RUN_TEST(an_aborted_frame_has_one_attempt);
-	RUN_TEST(sequence_numbers_wrap);
 	RUN_TEST(reset_empties_everything);
 	RUN_TEST(a_node_that_is_down_takes_no_part);
 	RUN_TEST(who_comes_late_waits_for_eleven_recessive_bits);

@@ -22,34 +22,6 @@ static void make_passive(int node, uint16_t tx, uint16_t rx)
 	bus.node[node].state = BUS_PASSIVE;
 }
 
-/* Somebody's abort does not make another's request late. */
-static void abort_holds_nobody_up(void)
-{
-	bus_start("abc");
-	see = SEE_FRAMES;
-	at(0, 'a', "700#");
-	at(0, 'b', "701#");
-	TEST_ASSERT_EQUAL_INT(1, engine_abort(&bus, 1, (struct engine_tag){ 1, 2 }, 30 * US));
-	stamped(0, 40, 'c', "100#");
-	until(1000);
-	HAPPENED("48 frame c 100# > ab\n98 frame a 700# > bc\n");
-}
-
-/* What was behind an aborted frame was not in the mailbox before: it starts at the abort, not in the past. */
-static void the_next_moves_up_when_the_first_is_aborted(void)
-{
-	bus_start("ab");
-	see = SEE_FRAMES;
-	fault(0, "delay a 5ms");
-	at(0, 'a', "123#");
-	fault(100, "delay a off");
-	at(100, 'a', "124#");
-	until(2000);
-	TEST_ASSERT_EQUAL_INT(1, engine_abort(&bus, 0, (struct engine_tag){ 1, 1 }, 2000 * US));
-	until(10000);
-	HAPPENED("2045 frame a 124# > b\n");
-}
-
 static void attached_again_before_its_last_frame_is_over(void)
 {
 	bus_start("ab");
@@ -236,8 +208,6 @@ static void three_senders(void)
 int main(void)
 {
 	UNITY_BEGIN();
-	RUN_TEST(abort_holds_nobody_up);
-	RUN_TEST(the_next_moves_up_when_the_first_is_aborted);
 	RUN_TEST(attached_again_before_its_last_frame_is_over);
 	RUN_TEST(power_lost_in_the_start_bit);
 	RUN_TEST(a_passive_listener_falls_behind);

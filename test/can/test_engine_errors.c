@@ -124,24 +124,6 @@ static void a_passive_sender_suspends(void)
 	HAPPENED("2048 frame a 100# > b\n2107 frame a 100# > b\n");
 }
 
-static void a_node_that_was_aborted_while_alone(void)
-{
-	bus_start("a");
-	see = SEE_PURGED | SEE_ECHOES;
-	at(0, 'a', "123#DEADBEEF");
-	at(0, 'a', "123#DEADBEEF");
-	until(100040);
-	/* In the attempt that began at 1400 + 95 x 1038 = 100010 and is over 84 later. */
-	TEST_ASSERT_EQUAL_INT(1, engine_abort(&bus, 0, (struct engine_tag){ 1, 2 }, 100040 * US));
-	until(200000);
-	HAPPENED("100040 purged a 2 aborted\n100094 purged a 1 aborted\n");
-	/* Between two attempts nothing is on the wire. */
-	at(300000, 'a', "123#DEADBEEF");
-	until(300086);
-	TEST_ASSERT_EQUAL_INT(1, engine_abort(&bus, 0, (struct engine_tag){ 1, 3 }, 300086 * US));
-	HAPPENED("300086 purged a 3 aborted\n");
-}
-
 /* ---- a bit is flipped ---- */
 
 /* Bit 40 of 123#DEADBEEF, recessive and in the data, is read as dominant.  The sender sees it at once and sends its
@@ -438,7 +420,6 @@ int main(void)
 	RUN_TEST(attempts_are_added_up_when_somebody_looks);
 	RUN_TEST(somebody_comes_and_acknowledges);
 	RUN_TEST(a_passive_sender_suspends);
-	RUN_TEST(a_node_that_was_aborted_while_alone);
 	RUN_TEST(a_corrupted_frame_is_sent_again);
 	RUN_TEST(places);
 	RUN_TEST(the_last_bit);

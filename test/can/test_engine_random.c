@@ -31,7 +31,7 @@ static uint32_t chance(uint32_t below)
 
 /* ---- what is asked ---- */
 
-enum kind { REQUEST, ABORT, RESET, DOWN, UP, RESTART, DETACH, ATTACH, FAULT };
+enum kind { REQUEST, RESET, DOWN, UP, RESTART, DETACH, ATTACH, FAULT };
 
 struct ask {
 	enum kind kind;
@@ -121,8 +121,6 @@ static void make(uint64_t from, bool hard)
 			t_ns += (int64_t)chance(chance(10) ? 400 : 4000) * 1000000 / (bitrate / 1000) / 4;
 		ask->t_ns = t_ns;
 		ask->frame = any_frame();
-		if (what == 0)
-			ask->kind = ABORT;
 		if (what == 1 && hard)
 			ask->kind = (enum kind)(RESET + chance(3));
 		if ((what == 2 || what == 3) && hard)
@@ -164,10 +162,8 @@ static void note(void *to, const struct engine_event *ev)
 		TEST_ASSERT_EQUAL_INT(1, ended[ev->tag.sequence]);
 		ended[ev->tag.sequence] = 2;
 	}
-	if (ev->kind != ENGINE_PURGED || ev->why != ENGINE_ABORTED) {
-		TEST_ASSERT_GREATER_OR_EQUAL_INT64(last_ns, ev->t_ns);
-		last_ns = ev->t_ns;
-	}
+	TEST_ASSERT_GREATER_OR_EQUAL_INT64(last_ns, ev->t_ns);
+	last_ns = ev->t_ns;
 	if (ev->kind == ENGINE_FRAME) {
 		const double bit_ns = 1e9 / bitrate;
 
@@ -195,9 +191,6 @@ static void ask_for(const struct ask *ask, uint32_t sequence)
 		ended[sequence] = 1;
 		if (engine_request(&bus, node, &ask->frame, ask->t_ns, (struct engine_tag){ 0, sequence }, ask->t_ns))
 			ended[sequence] = 2;
-		break;
-	case ABORT:
-		engine_abort(&bus, node, (struct engine_tag){ 0, sequence }, ask->t_ns);
 		break;
 	case RESET:
 		engine_reset(&bus, node, ask->t_ns);

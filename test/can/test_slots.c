@@ -154,8 +154,7 @@ static void look(const struct step *step)
 	case OP_LOST:
 		TEST_ASSERT_TRUE_MESSAGE(slots_lost(&slots, &loss), where);
 		TEST_ASSERT_EQUAL_UINT_MESSAGE(step->row, loss.row, where);
-		TEST_ASSERT_EQUAL_STRING_MESSAGE(slots_why_name((enum slots_why)step->is), slots_why_name(loss.why),
-						 where);
+		TEST_ASSERT_EQUAL_INT_MESSAGE(step->is, loss.why, where);
 		expect_frame(step, &loss.frame);
 		break;
 	case OP_NO_LOSS:
@@ -170,8 +169,7 @@ static void look(const struct step *step)
 			step->is, *(const uint64_t *)((const char *)slots_counts(&slots) + step->count), where);
 		break;
 	default:
-		TEST_ASSERT_EQUAL_STRING_MESSAGE(slots_state_name((enum slots_state)step->is),
-						 slots_state_name(slots_state(&slots)), where);
+		TEST_ASSERT_EQUAL_INT_MESSAGE(step->is, slots_state(&slots), where);
 		TEST_ASSERT_EQUAL_INT64_MESSAGE(step->us * US_NS, slots_since_ns(&slots), where);
 		break;
 	}
@@ -206,7 +204,8 @@ static void act(const struct step *step)
 		slots_overflow(&slots, now_ns);
 		break;
 	case OP_RESET:
-		slots_link_reset(&slots, now_ns);
+		slots_link_down(&slots, now_ns);
+		slots_link_up(&slots, now_ns);
 		break;
 	case OP_DOWN:
 		slots_link_down(&slots, now_ns);
@@ -990,16 +989,6 @@ static void an_echo_tells_its_row(void)
 	TEST_ASSERT_EQUAL_INT(-ENOENT, slots_echo(&slots, &first, 4));
 }
 
-static void every_state_and_reason_has_a_name(void)
-{
-	TEST_ASSERT_EQUAL_STRING("running", slots_state_name(SLOTS_RUNNING));
-	TEST_ASSERT_EQUAL_STRING("down", slots_state_name(SLOTS_DOWN));
-	TEST_ASSERT_EQUAL_STRING("unknown", slots_state_name((enum slots_state)(SLOTS_DOWN + 1)));
-	TEST_ASSERT_EQUAL_STRING("expired", slots_why_name(SLOTS_EXPIRED));
-	TEST_ASSERT_EQUAL_STRING("given up", slots_why_name(SLOTS_GIVEN_UP));
-	TEST_ASSERT_EQUAL_STRING("unknown", slots_why_name((enum slots_why)(SLOTS_GIVEN_UP + 1)));
-}
-
 int main(void)
 {
 	UNITY_BEGIN();
@@ -1079,6 +1068,5 @@ int main(void)
 	RUN_TEST(nothing_comes_between_taking_and_answering);
 	RUN_TEST(rows_that_make_no_sense_are_named);
 	RUN_TEST(an_echo_tells_its_row);
-	RUN_TEST(every_state_and_reason_has_a_name);
 	return UNITY_END();
 }

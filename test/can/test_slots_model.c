@@ -443,7 +443,8 @@ static void change_link(void)
 	case 0:
 		model_down();
 		model_up();
-		slots_link_reset(&slots, now_ns);
+		slots_link_down(&slots, now_ns);
+		slots_link_up(&slots, now_ns);
 		break;
 	case 1:
 		model_down();

@@ -270,7 +270,7 @@ static void interface_that_is_down(void)
 static void interface_of_another_kind(void)
 {
 	TEST_ASSERT_EQUAL_INT(-EINVAL, refusal("lo", NULL));
-	TEST_ASSERT_EQUAL_STRING_LEN("lo is no CAN interface; ", line, 24);
+	TEST_ASSERT_EQUAL_STRING_LEN("lo is not a CAN interface; ", line, 27);
 	TEST_ASSERT_EQUAL_INT(-EINVAL, refusal("lo", &(struct bus_options){ .later = true }));
 }
 
