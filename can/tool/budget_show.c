@@ -8,6 +8,7 @@
 
 #include "can/frame_text.h"
 #include "can/tool/budget_show.h"
+#include "config/json.h"
 #include "config/text.h"
 
 #define COLUMNS 80
@@ -70,6 +71,19 @@ static const char *rate_text(char text[16], double hz)
 
 /* ---- frames of the command line ---- */
 
+static void write_frame(const char *text, const struct bits *bits, unsigned int worst)
+{
+	struct json j = json_to(stdout);
+
+	json_object(&j, NULL);
+	json_text(&j, "frame", text);
+	json_uint(&j, "bits", bits->all);
+	json_uint(&j, "stuff_bits", bits->stuff);
+	json_uint(&j, "worst_bits", worst);
+	json_end(&j);
+	putchar('\n');
+}
+
 static void show_frame(const struct frame *f, const struct bits *bits, int width, uint32_t bitrate, bool json)
 {
 	unsigned int worst = bits_worst(f->id & FRAME_EXT, f->id & FRAME_RTR, f->len);
@@ -77,8 +91,7 @@ static void show_frame(const struct frame *f, const struct bits *bits, int width
 
 	frame_text_write(text, f);
 	if (json)
-		printf("{\"frame\":\"%s\",\"bits\":%u,\"stuff_bits\":%u,\"worst_bits\":%u}\n", text, bits->all,
-		       bits->stuff, worst);
+		write_frame(text, bits, worst);
 	else
 		printf("%-*s  %4u  %10u  %7s  %10u  %10s\n", width, text, bits->all, bits->stuff,
 		       time_text(time, budget_bits_ns(bits->all, bitrate)), worst,
@@ -104,26 +117,28 @@ void budget_show_frames(const struct frame *frames, const struct bits *bits, siz
 
 /* ---- order ---- */
 
+/* Highest first, of one bus. */
+static int compare(const struct budget_id *a, const struct budget_id *b, uint64_t of_a, uint64_t of_b)
+{
+	if (a->bus != b->bus)
+		return a->bus < b->bus ? -1 : 1;
+	if (of_a != of_b)
+		return of_a > of_b ? -1 : 1;
+	return (a->id > b->id) - (a->id < b->id);
+}
+
 static int by_bits(const void *x, const void *y)
 {
 	const struct budget_id *a = x, *b = y;
 
-	if (a->bus != b->bus)
-		return a->bus < b->bus ? -1 : 1;
-	if (a->sum.bits != b->sum.bits)
-		return a->sum.bits > b->sum.bits ? -1 : 1;
-	return (a->id > b->id) - (a->id < b->id);
+	return compare(a, b, a->sum.bits, b->sum.bits);
 }
 
 static int by_rate(const void *x, const void *y)
 {
 	const struct budget_id *a = x, *b = y;
 
-	if (a->bus != b->bus)
-		return a->bus < b->bus ? -1 : 1;
-	if (a->sum.frames != b->sum.frames)
-		return a->sum.frames > b->sum.frames ? -1 : 1;
-	return (a->id > b->id) - (a->id < b->id);
+	return compare(a, b, a->sum.frames, b->sum.frames);
 }
 
 void budget_show_sort(struct budget *b, int order)

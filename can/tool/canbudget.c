@@ -18,7 +18,7 @@
 #define BITRATE_MIN 1000
 #define BITRATE_MAX 10000000 /* above what CAN knows, for emulated buses */
 
-struct line {
+struct canbudget_options {
 	struct settings_strings frame, bitrate, bus, only, not ;
 	int64_t window_ns, over_ns;
 	int sort;
@@ -26,21 +26,22 @@ struct line {
 };
 
 static const struct settings_row rows[] = {
-	SETTINGS_STRINGS("frame", struct line, frame, "a frame such as 123#DEADBEEF, instead of a log",
+	SETTINGS_STRINGS("frame", struct canbudget_options, frame, "a frame such as 123#DEADBEEF, instead of a log",
 			 .value = "FRAME"),
-	SETTINGS_STRINGS("bitrate", struct line, bitrate,
-			 "bit/s of all buses, or of one: 500000, 500k, can0=1M; 1M unless told", .value = "[BUS=]N"),
-	SETTINGS_STRINGS("bus", struct line, bus, "only this bus of the log", .value = "BUS"),
-	SETTINGS_STRINGS("only", struct line, only, "only these identifiers: 123,200-2FF,00012345", .value = "IDS"),
-	SETTINGS_STRINGS("not", struct line, not, "not these identifiers", .value = "IDS"),
-	SETTINGS_DURATION("window", struct line, window_ns, "100ms", "1ms", "1h",
-			  "time in which the peak is looked for", .value = "TIME"),
-	SETTINGS_DURATION("over", struct line, over_ns, NULL, "1ms", "24h", "load over time, a line for each interval",
-			  .value = "TIME"),
-	SETTINGS_WORD("sort", struct line, sort, budget_show_orders, "id", "order of identifiers: id, load or rate",
-		      .value = "WORD"),
-	SETTINGS_BOOL("strict", struct line, strict, "no", "the first damaged line of the log ends it"),
-	SETTINGS_BOOL("json", struct line, json, "no", "JSON instead of tables"),
+	SETTINGS_STRINGS("bitrate", struct canbudget_options, bitrate,
+			 "bit/s of all buses, or of one: 500000, 500k, can0=1M; 1M by default", .value = "[BUS=]N"),
+	SETTINGS_STRINGS("bus", struct canbudget_options, bus, "only this bus of the log", .value = "BUS"),
+	SETTINGS_STRINGS("only", struct canbudget_options, only, "only these identifiers: 123,200-2FF,00012345",
+			 .value = "IDS"),
+	SETTINGS_STRINGS("not", struct canbudget_options, not, "not these identifiers", .value = "IDS"),
+	SETTINGS_DURATION("window", struct canbudget_options, window_ns, "100ms", "1ms", "1h",
+			  "time over which the peak is taken", .value = "TIME"),
+	SETTINGS_DURATION("over", struct canbudget_options, over_ns, NULL, "1ms", "24h",
+			  "load over time, a line for each interval", .value = "TIME"),
+	SETTINGS_WORD("sort", struct canbudget_options, sort, budget_show_orders, "id",
+		      "order of identifiers: id, load or rate", .value = "WORD"),
+	SETTINGS_BOOL("strict", struct canbudget_options, strict, "no", "end at the first damaged line of the log"),
+	SETTINGS_BOOL("json", struct canbudget_options, json, "no", "JSON instead of tables"),
 	SETTINGS_END,
 };
 
@@ -65,16 +66,16 @@ static bool read_bitrate(const char *text, uint32_t *bitrate)
 	return true;
 }
 
-/* What is told, and last the one for all other buses.  names: room for the names. */
-static int read_bitrates(const struct settings_strings *told, struct budget_rate *rates, char (*names)[BUDGET_BUS_MAX],
+/* Those of the options, and last the one for all other buses.  names: room for the names. */
+static int read_bitrates(const struct settings_strings *given, struct budget_rate *rates, char (*names)[BUDGET_BUS_MAX],
 			 bool *assumed)
 {
-	struct budget_rate *others = &rates[told->n];
+	struct budget_rate *others = &rates[given->n];
 
 	*others = (struct budget_rate){ .bitrate = DEFAULT_BITRATE };
 	*assumed = true;
-	for (size_t i = 0; i < told->n; i++) {
-		const char *text = told->item[i], *equals = strchr(text, '=');
+	for (size_t i = 0; i < given->n; i++) {
+		const char *text = given->item[i], *equals = strchr(text, '=');
 		size_t len = equals ? (size_t)(equals - text) : 0;
 		char quoted[TEXT_QUOTED_MAX];
 
@@ -109,18 +110,18 @@ static int read_frame(struct frame *f, struct bits *bits, const char *text)
 	return 0;
 }
 
-static int show_frames(const struct line *line, uint32_t bitrate)
+static int show_frames(const struct canbudget_options *want, uint32_t bitrate)
 {
 	struct frame frames[SETTINGS_STRINGS_MAX];
 	struct bits bits[SETTINGS_STRINGS_MAX];
 
-	for (size_t i = 0; i < line->frame.n; i++) {
-		int status = read_frame(&frames[i], &bits[i], line->frame.item[i]);
+	for (size_t i = 0; i < want->frame.n; i++) {
+		int status = read_frame(&frames[i], &bits[i], want->frame.item[i]);
 
 		if (status)
 			return status;
 	}
-	budget_show_frames(frames, bits, line->frame.n, bitrate, line->json);
+	budget_show_frames(frames, bits, want->frame.n, bitrate, want->json);
 	return 0;
 }
 
@@ -134,13 +135,13 @@ static bool wants_bus(const struct settings_strings *buses, const char *bus)
 	return !buses->n;
 }
 
-static int read_log(const struct line *line, const struct ids *ids, struct log *log, struct budget *b)
+static int read_log(const struct canbudget_options *want, const struct ids *ids, struct log *log, struct budget *b)
 {
 	struct log_record r;
 	int status;
 
 	while ((status = log_next(log, &r)) > 0) {
-		if (!wants_bus(&line->bus, r.bus) || (!(r.frame.id & FRAME_ERR) && !ids_want(ids, &r.frame)))
+		if (!wants_bus(&want->bus, r.bus) || (!(r.frame.id & FRAME_ERR) && !ids_want(ids, &r.frame)))
 			continue;
 		if (budget_add(b, r.bus, r.t_ns, &r.frame))
 			return program_fail("no memory");
@@ -148,7 +149,7 @@ static int read_log(const struct line *line, const struct ids *ids, struct log *
 	return status ? PROGRAM_FAILED : 0;
 }
 
-/* A name that is in the log nowhere is most likely a slip. */
+/* A bus without frames is most likely a typing error. */
 static void check_name(const char *option, const char *name, const struct budget *b, const char *path)
 {
 	for (size_t i = 0; i < b->buses_n; i++)
@@ -157,41 +158,42 @@ static void check_name(const char *option, const char *name, const struct budget
 	program_say("%s: there are no frames of %s in %s", option, name, path);
 }
 
-static void check_names(const struct line *line, const struct budget_rate *rates, const struct budget *b,
+static void check_names(const struct canbudget_options *want, const struct budget_rate *rates, const struct budget *b,
 			const char *path)
 {
-	for (size_t i = 0; i < line->bitrate.n; i++)
+	for (size_t i = 0; i < want->bitrate.n; i++)
 		if (*rates[i].bus)
 			check_name("--bitrate", rates[i].bus, b, path);
-	for (size_t i = 0; i < line->bus.n; i++)
-		check_name("--bus", line->bus.item[i], b, path);
+	for (size_t i = 0; i < want->bus.n; i++)
+		check_name("--bus", want->bus.item[i], b, path);
 }
 
-static int show_log(const struct line *line, const char *path, const struct budget_rate *rates, bool assumed)
+static int show_log(const struct canbudget_options *want, const char *path, const struct budget_rate *rates,
+		    bool assumed)
 {
 	const struct budget_options options = {
-		.rates = rates, .rates_n = line->bitrate.n + 1, .window_ns = line->window_ns, .over_ns = line->over_ns
+		.rates = rates, .rates_n = want->bitrate.n + 1, .window_ns = want->window_ns, .over_ns = want->over_ns
 	};
-	const struct budget_show show = { .path = path, .assumed = assumed, .order = line->sort };
+	const struct budget_show show = { .path = path, .assumed = assumed, .order = want->sort };
 	static struct ids ids;
 	static struct log log;
 	struct error_sink errors = program_errors();
 	struct budget b;
 	int status;
 
-	if (ids_read(&ids, &line->only, &line->not, &errors))
+	if (ids_read(&ids, &want->only, &want->not, &errors))
 		return PROGRAM_WRONG;
-	if (log_open(&log, path, line->strict ? LOG_STRICT : 0, &errors))
+	if (log_open(&log, path, want->strict ? LOG_STRICT : 0, &errors))
 		return PROGRAM_FAILED;
 	budget_start(&b, &options);
-	status = read_log(line, &ids, &log, &b);
+	status = read_log(want, &ids, &log, &b);
 	budget_end(&b);
-	if (!status && !b.frames && !line->json)
+	if (!status && !b.frames && !want->json)
 		status = program_fail("%s: no frames%s", path,
-				      ids.all && !line->bus.n ? " in it" : " that --bus, --only and --not leave");
+				      ids.all && !want->bus.n ? " in it" : " that --bus, --only and --not leave");
 	if (!status && b.frames)
-		check_names(line, rates, &b, path);
-	if (!status && line->json)
+		check_names(want, rates, &b, path);
+	if (!status && want->json)
 		budget_show_json(&show, &b, &log);
 	else if (!status)
 		budget_show_text(&show, &b, &log);
@@ -204,11 +206,11 @@ int main(int argc, char **argv)
 {
 	static struct budget_rate rates[SETTINGS_STRINGS_MAX + 1];
 	static char names[SETTINGS_STRINGS_MAX][BUDGET_BUS_MAX];
-	static struct line line;
+	static struct canbudget_options want;
 	struct options options = { .program = "canbudget",
 				   .about = "counts the bits of frames, and what a recording fills of its buses",
 				   .rows = rows,
-				   .values = &line,
+				   .values = &want,
 				   .arguments = "[LOG]",
 				   .arguments_max = 1,
 				   .version = PROGRAM_VERSION };
@@ -217,15 +219,15 @@ int main(int argc, char **argv)
 
 	if (status != PROGRAM_GO)
 		return status;
-	if (!line.frame.n == !argc)
+	if (!want.frame.n == !argc)
 		return program_wrong("say either a log (- is standard input) or --frame 123#DEADBEEF");
-	status = read_bitrates(&line.bitrate, rates, names, &assumed);
+	status = read_bitrates(&want.bitrate, rates, names, &assumed);
 	if (status)
 		return status;
-	if (line.frame.n)
-		status = show_frames(&line, rates[line.bitrate.n].bitrate);
+	if (want.frame.n)
+		status = show_frames(&want, rates[want.bitrate.n].bitrate);
 	else
-		status = show_log(&line, argv[0], rates, assumed);
+		status = show_log(&want, argv[0], rates, assumed);
 	if (fflush(stdout) || ferror(stdout))
 		return status ? status : program_fail("cannot write: %s", strerror(errno));
 	return status;
