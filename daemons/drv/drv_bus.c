@@ -1,4 +1,4 @@
-/* line.c: one bus of a driver. */
+/* drv_bus.c: one bus of a driver. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,16 +8,16 @@
 
 /* ---- declaring ---- */
 
-int drv_bus_add_send(struct drv_bus *line, const struct drv_send *send, unsigned int number)
+int drv_bus_add_send(struct drv_bus *bus, const struct drv_send *send, unsigned int number)
 {
-	if (line->sends_n == SLOTS_ROWS_MAX)
+	if (bus->sends_n == SLOTS_ROWS_MAX)
 		return -ENOSPC;
-	line->sends[line->sends_n] = *send;
-	line->rows[line->sends_n] = send->row;
-	line->send_ids[line->sends_n] = send->row.id;
-	line->send_numbers[line->sends_n] = number;
-	line->moves |= send->moves;
-	return (int)line->sends_n++;
+	bus->sends[bus->sends_n] = *send;
+	bus->rows[bus->sends_n] = send->row;
+	bus->send_ids[bus->sends_n] = send->row.id;
+	bus->send_numbers[bus->sends_n] = number;
+	bus->moves |= send->moves;
+	return (int)bus->sends_n++;
 }
 
 #define KIND (FRAME_EXT | FRAME_RTR | FRAME_ERR) /* counts whatever a mask says */
@@ -28,30 +28,30 @@ static uint32_t exactly(uint32_t id)
 }
 
 /* Most frames are of 11 bits: the search for their row begins at the first with the identifier. */
-static void index_last(struct drv_bus *line)
+static void index_last(struct drv_bus *bus)
 {
-	const struct drv_receive *row = &line->receives[line->receives_n - 1].row;
+	const struct drv_receive *row = &bus->receives[bus->receives_n - 1].row;
 
 	for (uint32_t id = 0; id <= FRAME_STD_MASK; id++)
-		if (!line->first[id] && !((id ^ row->id) & row->id_mask))
-			line->first[id] = (uint16_t)line->receives_n;
+		if (!bus->first[id] && !((id ^ row->id) & row->id_mask))
+			bus->first[id] = (uint16_t)bus->receives_n;
 }
 
-int drv_bus_add_receive(struct drv_bus *line, const struct drv_receive *receive, unsigned int number)
+int drv_bus_add_receive(struct drv_bus *bus, const struct drv_receive *receive, unsigned int number)
 {
-	struct drv_bus_receive *r = &line->receives[line->receives_n];
+	struct drv_bus_receive *r = &bus->receives[bus->receives_n];
 
-	if (line->receives_n == DRV_BUS_RECEIVES_MAX)
+	if (bus->receives_n == DRV_BUS_RECEIVES_MAX)
 		return -ENOSPC;
 	r->row = *receive;
 	r->number = number;
 	if (!r->row.from)
 		r->row.from = "the device";
 	r->row.id_mask = receive->id_mask ? receive->id_mask | KIND : exactly(receive->id);
-	line->filters[line->receives_n] = (struct bus_filter){ receive->id, r->row.id_mask };
-	line->receives_n++;
-	index_last(line);
-	return (int)line->receives_n - 1;
+	bus->filters[bus->receives_n] = (struct bus_filter){ receive->id, r->row.id_mask };
+	bus->receives_n++;
+	index_last(bus);
+	return (int)bus->receives_n - 1;
 }
 
 /* ---- opening ---- */
@@ -61,38 +61,38 @@ static bool starts(const char *text, const char *with)
 	return !strncmp(text, with, strlen(with));
 }
 
-int drv_bus_open(struct drv_bus *line, int64_t now_ns, struct error_sink *errors)
+int drv_bus_open(struct drv_bus *bus, int64_t now_ns, struct error_sink *errors)
 {
-	const char *interface = line->setup->interface;
+	const char *interface = bus->setup->interface;
 	const struct bus_options options = {
-		.filters = line->watched ? NULL : line->filters,
-		.filters_n = line->watched ? 0 : line->receives_n + line->tick_wanted,
-		.sends = line->send_ids,
-		.sends_n = line->sends_n,
+		.filters = bus->watched ? NULL : bus->filters,
+		.filters_n = bus->watched ? 0 : bus->receives_n + bus->tick_wanted,
+		.sends = bus->send_ids,
+		.sends_n = bus->sends_n,
 		.errors = true,
 		.later = true,
 	};
-	const struct slots_options slots = { .bitrate = (uint32_t)line->setup->bitrate,
-					     .in_flight = (unsigned int)line->setup->in_flight };
+	const struct slots_options slots = { .bitrate = (uint32_t)bus->setup->bitrate,
+					     .in_flight = (unsigned int)bus->setup->in_flight };
 	int status;
 
-	line->filters[line->receives_n] = (struct bus_filter){ line->tick_id, exactly(line->tick_id) };
-	if (slots_init(&line->slots, line->rows, line->sends_n, &slots, errors))
+	bus->filters[bus->receives_n] = (struct bus_filter){ bus->tick_id, exactly(bus->tick_id) };
+	if (slots_init(&bus->slots, bus->rows, bus->sends_n, &slots, errors))
 		return EXIT_WRONG;
-	status = bus_open(&line->bus, interface, &options, errors);
+	status = bus_open(&bus->bus, interface, &options, errors);
 	if (status)
 		return status == -EINVAL ? EXIT_WRONG : EXIT_WORLD;
-	slots_bus_init(&line->pump, &line->slots, line->bus, now_ns);
+	slots_bus_init(&bus->pump, &bus->slots, bus->bus, now_ns);
 	/* achstart resets links, and says so itself where it may not. */
-	line->can_reset = getenv("ENDPLATE_DAEMON") || link_may_reset(interface);
-	line->real = !starts(interface, "log:") && !link_is_virtual(interface);
+	bus->can_reset = getenv("ENDPLATE_DAEMON") || link_may_reset(interface);
+	bus->real = !starts(interface, "log:") && !link_is_virtual(interface);
 	return 0;
 }
 
-void drv_bus_close(struct drv_bus *line)
+void drv_bus_close(struct drv_bus *bus)
 {
-	bus_close(line->bus);
-	line->bus = NULL;
+	bus_close(bus->bus);
+	bus->bus = NULL;
 }
 
 /* ---- receiving ---- */
@@ -107,15 +107,15 @@ static bool has_len(const struct drv_bus_receive *r, const struct frame *frame)
 	return r->row.any_len || (frame->len >= r->row.len_min && frame->len <= r->row.len_max);
 }
 
-struct drv_bus_receive *drv_bus_takes(struct drv_bus *line, const struct bus_frame *got)
+struct drv_bus_receive *drv_bus_takes(struct drv_bus *bus, const struct bus_frame *got)
 {
-	unsigned int from = got->frame.id <= FRAME_STD_MASK ? line->first[got->frame.id] : 1;
+	unsigned int from = got->frame.id <= FRAME_STD_MASK ? bus->first[got->frame.id] : 1;
 	bool odd = false;
 
 	if (got->flags & (BUS_OWN | BUS_QUEUED))
 		return NULL;
-	for (; from && from <= line->receives_n; from++) {
-		struct drv_bus_receive *r = &line->receives[from - 1];
+	for (; from && from <= bus->receives_n; from++) {
+		struct drv_bus_receive *r = &bus->receives[from - 1];
 
 		if (!has_id(r, &got->frame))
 			continue;
@@ -127,31 +127,31 @@ struct drv_bus_receive *drv_bus_takes(struct drv_bus *line, const struct bus_fra
 		r->heard_ns = got->t_ns;
 		return r;
 	}
-	line->odd += odd;
-	return line->watched ? &line->watch : NULL;
+	bus->odd += odd;
+	return bus->watched ? &bus->watch : NULL;
 }
 
-bool drv_bus_is_silent(const struct drv_bus *line)
+bool drv_bus_is_silent(const struct drv_bus *bus)
 {
-	for (unsigned int i = 0; i < line->receives_n; i++)
-		if (line->receives[i].silent && !line->receives[i].joint)
+	for (unsigned int i = 0; i < bus->receives_n; i++)
+		if (bus->receives[i].silent && !bus->receives[i].joint)
 			return true;
 	return false;
 }
 
-bool drv_bus_heard(const struct drv_bus *line)
+bool drv_bus_heard(const struct drv_bus *bus)
 {
-	for (unsigned int i = 0; i < line->receives_n; i++)
-		if (line->receives[i].row.silent_after_ns && !line->receives[i].heard_ns)
+	for (unsigned int i = 0; i < bus->receives_n; i++)
+		if (bus->receives[i].row.silent_after_ns && !bus->receives[i].heard_ns)
 			return false;
 	return true;
 }
 
-const struct drv_bus_receive *drv_bus_silent(struct drv_bus *line, int64_t since_ns, int64_t now_ns)
+const struct drv_bus_receive *drv_bus_silent(struct drv_bus *bus, int64_t since_ns, int64_t now_ns)
 {
 	const struct drv_bus_receive *first = NULL;
 
-	for (struct drv_bus_receive *r = line->receives; r < line->receives + line->receives_n; r++) {
+	for (struct drv_bus_receive *r = bus->receives; r < bus->receives + bus->receives_n; r++) {
 		r->silent = r->row.silent_after_ns &&
 			    now_ns - (r->heard_ns ? r->heard_ns : since_ns) > r->row.silent_after_ns;
 		if (r->silent && !first)
@@ -160,28 +160,28 @@ const struct drv_bus_receive *drv_bus_silent(struct drv_bus *line, int64_t since
 	return first;
 }
 
-void drv_bus_count_missing(struct drv_bus *line, int64_t now_ns)
+void drv_bus_count_missing(struct drv_bus *bus, int64_t now_ns)
 {
-	for (unsigned int i = 0; i < line->receives_n; i++) {
-		struct drv_bus_receive *r = &line->receives[i];
+	for (unsigned int i = 0; i < bus->receives_n; i++) {
+		struct drv_bus_receive *r = &bus->receives[i];
 
 		if (!r->row.period_ns || !r->due_ns || now_ns < r->due_ns)
 			continue;
 		const int64_t periods = 1 + (now_ns - r->due_ns) / r->row.period_ns;
 
-		line->missing += (uint64_t)periods;
+		bus->missing += (uint64_t)periods;
 		r->due_ns += periods * r->row.period_ns;
 	}
 }
 
 /* ---- how it is ---- */
 
-bool drv_bus_is_dead(const struct drv_bus *line)
+bool drv_bus_is_dead(const struct drv_bus *bus)
 {
-	return slots_state(&line->slots) != SLOTS_RUNNING;
+	return slots_state(&bus->slots) != SLOTS_RUNNING;
 }
 
-void drv_bus_fill(const struct drv_bus *line, struct msg_bus *to)
+void drv_bus_fill(const struct drv_bus *bus, struct msg_bus *to)
 {
 	static const enum msg_link links[] = {
 		[BUS_ABSENT] = MSG_LINK_ABSENT,
@@ -191,12 +191,12 @@ void drv_bus_fill(const struct drv_bus *line, struct msg_bus *to)
 		[BUS_PASSIVE] = MSG_LINK_PASSIVE,
 		[BUS_OFF] = MSG_LINK_BUS_OFF,
 	};
-	const struct slots_counts *counts = slots_counts(&line->slots);
-	const struct bus_stats *stats = bus_stats(line->bus);
+	const struct slots_counts *counts = slots_counts(&bus->slots);
+	const struct bus_stats *stats = bus_stats(bus->bus);
 
-	to->state = links[bus_state(line->bus)];
-	to->can_reset = line->can_reset;
-	to->stalled_since_ns = slots_state(&line->slots) == SLOTS_STALLED ? slots_since_ns(&line->slots) : 0;
+	to->state = links[bus_state(bus->bus)];
+	to->can_reset = bus->can_reset;
+	to->stalled_since_ns = slots_state(&bus->slots) == SLOTS_STALLED ? slots_since_ns(&bus->slots) : 0;
 	to->last_confirmed_ns = stats->confirmed_ns;
 	to->last_received_ns = stats->received_ns;
 	to->sent = counts->handed;

@@ -1,4 +1,4 @@
-/* line.h: one bus of a driver: what may be sent on it, what is wanted of it, and how it is.
+/* drv_bus.h: one bus of a driver: what may be sent on it, what is wanted of it, and how it is.
  *
  * Rows are declared first ((drv_bus_add_send, drv_bus_receive), then it is opened; there is no other way to send.
  */
@@ -56,25 +56,25 @@ struct drv_bus {
 	uint32_t send_ids[SLOTS_ROWS_MAX];
 };
 
-/* The row's number on this line, or -ENOSPC. */
-int drv_bus_add_send(struct drv_bus *line, const struct drv_send *send, unsigned int number);
-int drv_bus_add_receive(struct drv_bus *line, const struct drv_receive *receive, unsigned int number);
+/* The row's number on this bus, or -ENOSPC. */
+int drv_bus_add_send(struct drv_bus *bus, const struct drv_send *send, unsigned int number);
+int drv_bus_add_receive(struct drv_bus *bus, const struct drv_receive *receive, unsigned int number);
 
 /* A bus that is absent or down is attached to when it appears.  0, or the exit status, 100 or 111, with a line. */
-int drv_bus_open(struct drv_bus *line, int64_t now_ns, struct error_sink *errors);
-void drv_bus_close(struct drv_bus *line);
+int drv_bus_open(struct drv_bus *bus, int64_t now_ns, struct error_sink *errors);
+void drv_bus_close(struct drv_bus *bus);
 
 /* The row that takes this frame, by its identifier and its length; NULL: none.  Counts what is odd and what comes by
  * its rate. */
-struct drv_bus_receive *drv_bus_takes(struct drv_bus *line, const struct bus_frame *got);
-bool drv_bus_is_silent(const struct drv_bus *line); /* a row that belongs to no joint is */
-bool drv_bus_heard(const struct drv_bus *line);	    /* every row that is watched for silence, once at least */
+struct drv_bus_receive *drv_bus_takes(struct drv_bus *bus, const struct bus_frame *got);
+bool drv_bus_is_silent(const struct drv_bus *bus); /* a row that belongs to no joint is */
+bool drv_bus_heard(const struct drv_bus *bus);	   /* every row that is watched for silence, once at least */
 /* The first row that is silent; NULL: none.  What was never heard is silent since_ns. */
-const struct drv_bus_receive *drv_bus_silent(struct drv_bus *line, int64_t since_ns, int64_t now_ns);
+const struct drv_bus_receive *drv_bus_silent(struct drv_bus *bus, int64_t since_ns, int64_t now_ns);
 /* Frames with a period that did not come. */
-void drv_bus_count_missing(struct drv_bus *line, int64_t now_ns);
+void drv_bus_count_missing(struct drv_bus *bus, int64_t now_ns);
 
-bool drv_bus_is_dead(const struct drv_bus *line);
-void drv_bus_fill(const struct drv_bus *line, struct msg_bus *to); /* its part of the common block */
+bool drv_bus_is_dead(const struct drv_bus *bus);
+void drv_bus_fill(const struct drv_bus *bus, struct msg_bus *to); /* its part of the common block */
 
 #endif

@@ -21,12 +21,12 @@ void drv_joint_group(struct drv *drv, unsigned int joint, unsigned int group)
 void drv_joint_bus(struct drv *drv, unsigned int joint, unsigned int bus)
 {
 	drv->joint_buses[joint] = bus + 1;
-	drv->lines[bus].joints = true;
+	drv->buses[bus].joints = true;
 }
 
 void drv_row_joint(struct drv *drv, unsigned int row, unsigned int joint)
 {
-	drv->lines[drv->receives[row].line].receives[drv->receives[row].row].joint = joint + 1;
+	drv->buses[drv->receives[row].bus].receives[drv->receives[row].row].joint = joint + 1;
 }
 
 /* ---- the set ---- */
@@ -91,9 +91,9 @@ bool drv_fault_is_told(const struct drv *drv, const char *code)
 
 /* ---- what follows from it ---- */
 
-static bool drv_bus_takes_device(const struct drv *drv, const struct drv_bus *line)
+static bool drv_bus_takes_device(const struct drv *drv, const struct drv_bus *bus)
 {
-	return !line->joints && !drv->driver->outlives_buses && drv_bus_is_dead(line);
+	return !bus->joints && !drv->driver->outlives_buses && drv_bus_is_dead(bus);
 }
 
 const char *drv_fault_device(const struct drv *drv)
@@ -103,10 +103,10 @@ const char *drv_fault_device(const struct drv *drv)
 			return drv->faults[i].code;
 	if (drv->faults_full)
 		return "too many faults";
-	for (unsigned int i = 0; i < drv->lines_n; i++) {
-		if (drv_bus_takes_device(drv, &drv->lines[i]))
+	for (unsigned int i = 0; i < drv->buses_n; i++) {
+		if (drv_bus_takes_device(drv, &drv->buses[i]))
 			return "its bus is dead";
-		if (drv_bus_is_silent(&drv->lines[i]))
+		if (drv_bus_is_silent(&drv->buses[i]))
 			return "it is silent";
 	}
 	for (unsigned int i = 0; i < drv->joints_n; i++)
@@ -125,10 +125,10 @@ static void find_failed(const struct drv *drv, bool failed[1 + MSG_JOINTS])
 			failed[1 + drv->faults[i].joint] = true;
 	for (unsigned int i = 0; i < drv->joints_n && !drv->driver->outlives_buses; i++)
 		if (drv->joint_buses[i])
-			failed[1 + i] |= drv_bus_is_dead(&drv->lines[drv->joint_buses[i] - 1]);
-	for (unsigned int l = 0; l < drv->lines_n; l++)
-		for (unsigned int r = 0; r < drv->lines[l].receives_n; r++)
-			failed[drv->lines[l].receives[r].joint] |= drv->lines[l].receives[r].silent;
+			failed[1 + i] |= drv_bus_is_dead(&drv->buses[drv->joint_buses[i] - 1]);
+	for (unsigned int l = 0; l < drv->buses_n; l++)
+		for (unsigned int r = 0; r < drv->buses[l].receives_n; r++)
+			failed[drv->buses[l].receives[r].joint] |= drv->buses[l].receives[r].silent;
 }
 
 void drv_fault_spread(struct drv *drv)

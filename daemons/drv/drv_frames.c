@@ -30,12 +30,12 @@ static void print_key(const uint8_t *key, unsigned int len)
 	putchar('"');
 }
 
-static void print_send(const struct drv_bus *line, const struct drv_send *send)
+static void print_send(const struct drv_bus *bus, const struct drv_send *send)
 {
 	static const uint8_t all[FRAME_DATA_MAX] = { 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF };
 	const struct slots_row *row = &send->row;
 
-	printf("{\"bus\":\"%s\",", line->setup->name);
+	printf("{\"bus\":\"%s\",", bus->setup->name);
 	print_id(row->id);
 	printf(",\"ext\":%s,\"dir\":\"tx\",\"len\":%u,\"class\":\"%s\",\"moves\":%s,\"shared\":%s",
 	       row->id & FRAME_EXT ? "true" : "false", send->len, classes[row->class], send->moves ? "true" : "false",
@@ -54,9 +54,9 @@ static void print_send(const struct drv_bus *line, const struct drv_send *send)
 	}
 }
 
-static void print_receive(const struct drv_bus *line, const struct drv_receive *row)
+static void print_receive(const struct drv_bus *bus, const struct drv_receive *row)
 {
-	printf("{\"bus\":\"%s\",", line->setup->name);
+	printf("{\"bus\":\"%s\",", bus->setup->name);
 	print_id(row->id);
 	printf(",\"ext\":%s,\"dir\":\"rx\",\"len\":%u,\"class\":null,\"moves\":false,\"shared\":false,\"key\":null",
 	       row->id & FRAME_EXT ? "true" : "false", (unsigned int)(row->any_len ? FRAME_DATA_MAX : row->len_max));
@@ -70,21 +70,21 @@ void drv_frames_print(const struct drv *drv)
 
 	printf("{\"driver\":\"%s\",\"name\":\"%s\",\"tick_us\":%g,\"frames\":[", drv->driver->program, drv->setup.name,
 	       (double)drv_period_ns(drv) / 1000);
-	for (unsigned int l = 0; l < drv->lines_n; l++) {
-		const struct drv_bus *line = &drv->lines[l];
+	for (unsigned int b = 0; b < drv->buses_n; b++) {
+		const struct drv_bus *bus = &drv->buses[b];
 
-		for (unsigned int i = 0; i < line->sends_n; i++, comma = ",") {
+		for (unsigned int i = 0; i < bus->sends_n; i++, comma = ",") {
 			printf("%s", comma);
-			print_send(line, &line->sends[i]);
+			print_send(bus, &bus->sends[i]);
 		}
-		for (unsigned int i = 0; i < line->receives_n; i++, comma = ",") {
+		for (unsigned int i = 0; i < bus->receives_n; i++, comma = ",") {
 			printf("%s", comma);
-			print_receive(line, &line->receives[i].row);
+			print_receive(bus, &bus->receives[i].row);
 		}
 	}
 	printf("],\"claims\":[");
 	for (unsigned int i = 0; i < drv->claims_n; i++)
-		printf("%s{\"bus\":\"%s\",\"what\":\"%s\"}", i ? "," : "", drv->lines[drv->claims[i].line].setup->name,
+		printf("%s{\"bus\":\"%s\",\"what\":\"%s\"}", i ? "," : "", drv->buses[drv->claims[i].bus].setup->name,
 		       drv->claims[i].what);
 	printf("]}\n");
 }

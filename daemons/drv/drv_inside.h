@@ -1,5 +1,4 @@
-/* drv_inside.h: what the loop's own files share: drv.c, drv_open.c, drv_read.c, drv_calls.c, drv_joints.c,
- * drv_frames.c. */
+/* drv_inside.h: what the files of the loop share. */
 #ifndef DRV_INSIDE_H
 #define DRV_INSIDE_H
 
@@ -29,7 +28,7 @@
 #define DRV_WAKE_SIGNAL 0
 #define DRV_WAKE_BELL 1
 #define DRV_WAKE_REMOVAL 2
-#define DRV_WAKE_LINE 3 /* the first of them */
+#define DRV_WAKE_BUS 3 /* the first of them */
 
 struct drv {
 	struct setup setup;
@@ -38,15 +37,15 @@ struct drv {
 	uint32_t incarnation;
 
 	/* declared */
-	struct drv_bus *lines; /* of the buses there are: each takes 200 kB, and all is locked */
-	unsigned int lines_n;
+	struct drv_bus *buses; /* of the buses there are: each takes 200 kB, and all is locked */
+	unsigned int buses_n;
 	struct {
-		unsigned int line, row;
+		unsigned int bus, row;
 	} sends[DRV_SENDS_MAX];
 	unsigned int sends_n;
 	struct {
-		unsigned int line;
-		int row; /* of the line; -1: everything else */
+		unsigned int bus;
+		int row; /* on the bus; -1: everything else */
 	} receives[DRV_RECEIVES_MAX];
 	unsigned int receives_n;
 	char joints[MSG_JOINTS][MSG_NAME_SIZE];
@@ -57,7 +56,7 @@ struct drv {
 	} outputs[DRV_OUTPUTS_MAX];
 	unsigned int outputs_n;
 	struct {
-		unsigned int line;
+		unsigned int bus;
 		char what[MSG_NAME_SIZE];
 	} claims[DRV_CLAIMS_MAX];
 	unsigned int claims_n;
@@ -87,7 +86,7 @@ struct drv {
 	int64_t tick_kept_ns;	  /* by which the ticks so far were late */
 	int64_t wake_ns;	  /* of drv_wake_at; CLOCK_NEVER: none */
 	uint64_t ticks;		  /* that the state belongs to */
-	struct frame clock_frame; /* of the first line that has one */
+	struct frame clock_frame; /* of the first bus that has one */
 	int64_t clock_frame_ns;	  /* when it last was on the wire; 0: never */
 	uint64_t clock_cycle;
 	int64_t clock_cycle_ns, clock_period_ns;
@@ -162,12 +161,21 @@ struct drv {
 	union drv_message scratch;
 };
 
-/* drv_open.c.  0, or the exit status with lines in errors. */
+/* drv_declare.c and drv_open.c.  0, or the exit status with lines in errors. */
 int drv_declare(struct drv *drv, struct error_sink *errors); /* no I/O */
 int drv_open(struct drv *drv, struct error_sink *errors);
 void drv_close(struct drv *drv);
 
-/* drv.c: what outlives the process: the lowering obeyed, the latches; and the rest of what every state has. */
+/* drv_cycle.c */
+void drv_cycle_receive(struct drv *drv, struct drv_bus *bus, int64_t now_ns); /* all frames that have arrived */
+void drv_cycle_tick(struct drv *drv, int64_t now_ns);
+void drv_cycle_end(struct drv *drv, int64_t now_ns); /* of a cycle with a tick: work that can wait until all is sent */
+
+/* drv_publish.c */
+void drv_publish_state(struct drv *drv, bool partial, int64_t now_ns); /* makes the state; drv_publish_post puts it */
+void drv_publish_post(struct drv *drv); /* waits as long as another writer holds the channel */
+bool drv_publish_owed(const struct drv *drv, int64_t now_ns);
+/* What outlives the process: the lowering obeyed, the latches; and the rest of what every state has. */
 void drv_fill_kept(const struct drv *drv, struct msg_common *common);
 void drv_fill_common(struct drv *drv, struct msg_common *common, int64_t now_ns);
 uint32_t drv_flags(const struct drv *drv, bool partial, int64_t now_ns);

@@ -58,8 +58,8 @@ static struct drv_ref_want want_of(const struct msg_joint_ref *ref, unsigned int
 /* Can what is commanded leave? */
 static bool proven(const struct drv *drv)
 {
-	for (unsigned int i = 0; i < drv->lines_n; i++)
-		if (drv->lines[i].moves && !slots_proven(&drv->lines[i].slots))
+	for (unsigned int i = 0; i < drv->buses_n; i++)
+		if (drv->buses[i].moves && !slots_proven(&drv->buses[i].slots))
 			return false;
 	return true;
 }

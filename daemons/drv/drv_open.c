@@ -13,64 +13,6 @@
 #include "daemons/drv/claim.h"
 #include "daemons/drv/drv_inside.h"
 
-/* For the loop alone: rx sees it only if the driver has declared it. */
-static void want_tick(struct drv_bus *line, uint32_t id)
-{
-	line->tick_wanted = true;
-	line->tick_id = id;
-}
-
-/* Of the first bus that has one. */
-static void want_clock_frame(struct drv *drv)
-{
-	for (unsigned int i = 0; i < drv->lines_n; i++) {
-		const struct robot_bus *bus = drv->setup.buses[i].robot;
-
-		if (bus && *bus->clock && !frame_text_read(&drv->clock_frame, bus->clock, strlen(bus->clock))) {
-			want_tick(&drv->lines[i], drv->clock_frame.id);
-			return;
-		}
-	}
-}
-
-int drv_declare(struct drv *drv, struct error_sink *errors)
-{
-	const struct drv_tick_rule *rule = &drv->setup.rule;
-	const enum msg_number ref = drv->driver->ref;
-	int bus;
-
-	drv->lines_n = drv->setup.buses_n;
-	for (unsigned int i = 0; i < drv->lines_n; i++) {
-		drv->lines[i].setup = &drv->setup.buses[i];
-		drv->lines[i].drv = drv;
-	}
-	if (drv->driver->plan(drv->self, drv, errors))
-		return EXIT_WRONG;
-	if (rule->kind != DRV_TICK_PERIOD && drv->driver->own_period) {
-		error_add(errors, "tick: %s keeps a period of its own, such as 1ms", drv->driver->program);
-		return EXIT_WRONG;
-	}
-	if (ref && drv_ref_plan(&drv->ref_plan, msg_type_by_number(ref))) {
-		error_add(errors, "messages of type %s cannot be references", msg_type_by_number(ref)->name);
-		return EXIT_WRONG;
-	}
-	if (rule->kind == DRV_TICK_REF && !ref) {
-		error_add(errors, "tick: %s takes no references to tick on", drv->driver->program);
-		return EXIT_WRONG;
-	}
-	if (rule->kind == DRV_TICK_FRAME) {
-		bus = *rule->bus ? drv_bus(drv, rule->bus) : drv->lines_n ? 0 : -ENOENT;
-		if (bus < 0) {
-			error_add(errors, "tick: there is no bus %s", rule->bus);
-			return EXIT_WRONG;
-		}
-		want_tick(&drv->lines[bus], rule->id);
-	}
-	if (rule->kind == DRV_TICK_CLOCK)
-		want_clock_frame(drv);
-	return errors->count ? EXIT_WRONG : 0;
-}
-
 /* The descriptor of a claim, or -errno. */
 static int keep_claim(struct drv *drv, int fd)
 {
@@ -80,10 +22,10 @@ static int keep_claim(struct drv *drv, int fd)
 }
 
 /* A recording is nobody's device. */
-static int claim_one(struct drv *drv, const struct drv_bus *line, const char *what, struct error_sink *errors)
+static int claim_one(struct drv *drv, const struct drv_bus *bus, const char *what, struct error_sink *errors)
 {
-	return strncmp(line->setup->interface, "log:", 4) ? keep_claim(drv, claim(line->setup->interface, what, errors))
-							  : 0;
+	return strncmp(bus->setup->interface, "log:", 4) ? keep_claim(drv, claim(bus->setup->interface, what, errors))
+							 : 0;
 }
 
 /* A channel has one writer. */
@@ -102,22 +44,22 @@ static int claim_all(struct drv *drv, struct error_sink *errors)
 {
 	char what[16];
 
-	for (unsigned int l = 0; l < drv->lines_n; l++) {
-		const struct drv_bus *line = &drv->lines[l];
+	for (unsigned int b = 0; b < drv->buses_n; b++) {
+		const struct drv_bus *bus = &drv->buses[b];
 
-		for (unsigned int i = 0; i < line->sends_n; i++) {
-			const uint32_t id = line->sends[i].row.id;
-			bool before = line->sends[i].shared;
+		for (unsigned int i = 0; i < bus->sends_n; i++) {
+			const uint32_t id = bus->sends[i].row.id;
+			bool before = bus->sends[i].shared;
 
 			for (unsigned int j = 0; j < i; j++)
-				before |= line->sends[j].row.id == id;
+				before |= bus->sends[j].row.id == id;
 			snprintf(what, sizeof(what), "%0*X", id & FRAME_EXT ? 8 : 3, id & FRAME_EXT_MASK);
-			if (!before && claim_one(drv, line, what, errors))
+			if (!before && claim_one(drv, bus, what, errors))
 				return EXIT_WORLD;
 		}
 	}
 	for (unsigned int i = 0; i < drv->claims_n; i++)
-		if (claim_one(drv, &drv->lines[drv->claims[i].line], drv->claims[i].what, errors))
+		if (claim_one(drv, &drv->buses[drv->claims[i].bus], drv->claims[i].what, errors))
 			return EXIT_WORLD;
 	return 0;
 }
@@ -222,8 +164,8 @@ static void begin_state(struct drv *drv)
 	msg_unknown(&drv->state, drv->state_port.type);
 	read_previous(drv);
 	drv->state.header.incarnation = drv->incarnation;
-	drv->state.state.common.bus_count = drv->lines_n;
-	for (unsigned int i = 0; i < drv->lines_n; i++) {
+	drv->state.state.common.bus_count = drv->buses_n;
+	for (unsigned int i = 0; i < drv->buses_n; i++) {
 		struct msg_bus *bus = &drv->state.state.common.bus[i];
 
 		memcpy(bus->name, drv->setup.buses[i].name, sizeof(bus->name));
@@ -255,26 +197,26 @@ static void say_hello(struct drv *drv)
 
 static void sent(void *to, unsigned int row, const struct frame *frame, int64_t t_ns)
 {
-	struct drv_bus *line = to;
-	struct drv *drv = line->drv;
+	struct drv_bus *bus = to;
+	struct drv *drv = bus->drv;
 
-	drv_ask_sent(&drv->asks, line->send_numbers[row], frame, t_ns);
+	drv_ask_sent(&drv->asks, bus->send_numbers[row], frame, t_ns);
 	if (drv->driver->sent)
-		drv->driver->sent(drv->self, drv, line->send_numbers[row], frame, t_ns);
+		drv->driver->sent(drv->self, drv, bus->send_numbers[row], frame, t_ns);
 }
 
 static int open_buses(struct drv *drv, struct error_sink *errors)
 {
 	const int64_t now_ns = clock_now_ns();
 
-	for (unsigned int i = 0; i < drv->lines_n; i++) {
-		struct drv_bus *line = &drv->lines[i];
-		const int status = drv_bus_open(line, now_ns, errors);
+	for (unsigned int i = 0; i < drv->buses_n; i++) {
+		struct drv_bus *bus = &drv->buses[i];
+		const int status = drv_bus_open(bus, now_ns, errors);
 
 		if (status)
 			return status;
-		line->pump.sent = sent;
-		line->pump.to = line;
+		bus->pump.sent = sent;
+		bus->pump.to = bus;
 	}
 	return 0;
 }
@@ -297,11 +239,11 @@ static void be_real_time(struct drv *drv)
 
 	if (realtime_enter(&drv->setup.realtime, &warnings))
 		drv_event(drv, MSG_SEVERITY_WARNING, "not-real-time", "the system refused priority, core or memory");
-	for (unsigned int i = 0; i < drv->lines_n; i++)
-		if (!drv->lines[i].can_reset)
+	for (unsigned int i = 0; i < drv->buses_n; i++)
+		if (!drv->buses[i].can_reset)
 			drv_event(drv, MSG_SEVERITY_WARNING, "no-reset",
 				  "bus %s: without CAP_NET_ADMIN nobody here can reset its link after a stall",
-				  drv->lines[i].setup->name);
+				  drv->buses[i].setup->name);
 }
 
 static int wait_for(struct drv *drv, int fd, uint32_t wake)
@@ -317,8 +259,8 @@ static int open_set(struct drv *drv, struct error_sink *errors)
 		status = wait_for(drv, drv->signals, DRV_WAKE_SIGNAL);
 	if (!status)
 		status = wait_for(drv, drv->removal.fd, DRV_WAKE_REMOVAL);
-	for (unsigned int i = 0; i < drv->lines_n && !status; i++)
-		status = bus_join(drv->lines[i].bus, drv->set, DRV_WAKE_LINE + i);
+	for (unsigned int i = 0; i < drv->buses_n && !status; i++)
+		status = bus_join(drv->buses[i].bus, drv->set, DRV_WAKE_BUS + i);
 	if (status)
 		error_add(errors, "unable to wait: %s", strerror(-status));
 	return status ? EXIT_WORLD : 0;
@@ -353,9 +295,9 @@ int drv_open(struct drv *drv, struct error_sink *errors)
 
 void drv_close(struct drv *drv)
 {
-	for (unsigned int i = 0; i < drv->lines_n; i++)
-		drv_bus_close(&drv->lines[i]);
-	free(drv->lines);
+	for (unsigned int i = 0; i < drv->buses_n; i++)
+		drv_bus_close(&drv->buses[i]);
+	free(drv->buses);
 	clock_set_close(drv->set);
 	port_close(&drv->state_port);
 	port_close(&drv->ref_port);

@@ -22,11 +22,11 @@ int drv_add_question(struct drv *drv, const struct drv_question *question, struc
 {
 	const bool there = question->send < drv->sends_n && question->receive < drv->receives_n &&
 			   drv->receives[question->receive].row >= 0;
-	const unsigned int bus = there ? drv->sends[question->send].line : 0;
+	const unsigned int bus = there ? drv->sends[question->send].bus : 0;
 	struct drv_send *send;
 	int number;
 
-	if (!there || drv->receives[question->receive].line != bus) {
+	if (!there || drv->receives[question->receive].bus != bus) {
 		error_add(errors, "a question needs a row to send and a row to receive, on the same bus");
 		return -EINVAL;
 	}
@@ -37,9 +37,9 @@ int drv_add_question(struct drv *drv, const struct drv_question *question, struc
 		error_add(errors, "a question needs late_ns, lost_ns that is not less, and a row to send of its own");
 	if (number < 0)
 		return number;
-	send = &drv->lines[bus].sends[drv->sends[question->send].row];
+	send = &drv->buses[bus].sends[drv->sends[question->send].row];
 	send->answered = true;
-	send->reply_id = drv->lines[bus].receives[drv->receives[question->receive].row].row.id;
+	send->reply_id = drv->buses[bus].receives[drv->receives[question->receive].row].row.id;
 	send->reply_bytes = leading(question);
 	send->reply_within_ns = question->lost_ns;
 	return number;

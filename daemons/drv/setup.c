@@ -14,23 +14,25 @@
 
 /* ---- tables ---- */
 
-struct drv_bus {
+struct setup_options {
 	const char *name, *robot, *config;
 	struct settings_strings bus, set;
 	bool frames, check;
 };
 
-static const struct settings_row drv_bus_rows[] = {
-	SETTINGS_STRING("name", struct drv_bus, name, SETTINGS_REQUIRED, "the device's name, and that of its channels",
-			.value = "N"),
-	SETTINGS_STRINGS("bus", struct drv_bus, bus,
+static const struct settings_row option_rows[] = {
+	SETTINGS_STRING("name", struct setup_options, name, SETTINGS_REQUIRED,
+			"the device's name, and that of its channels", .value = "N"),
+	SETTINGS_STRINGS("bus", struct setup_options, bus,
 			 "a bus of the robot file, or an interface; wins over the device's buses",
 			 .value = "[ROLE=]BUS"),
-	SETTINGS_STRING("robot", struct drv_bus, robot, NULL, "the robot's name: where its parts meet", .value = "R"),
-	SETTINGS_STRING("config", struct drv_bus, config, NULL, "the robot file, see robot(5)", .value = "FILE"),
-	SETTINGS_STRINGS("set", struct drv_bus, set, "a setting; wins over the file", .value = "K=V"),
-	SETTINGS_BOOL("frames", struct drv_bus, frames, "no", "print the frames it sends and receives, as JSON"),
-	SETTINGS_BOOL("check", struct drv_bus, check, "no", "check everything that can be without the bus, and stop"),
+	SETTINGS_STRING("robot", struct setup_options, robot, NULL, "the robot's name: where its parts meet",
+			.value = "R"),
+	SETTINGS_STRING("config", struct setup_options, config, NULL, "the robot file, see robot(5)", .value = "FILE"),
+	SETTINGS_STRINGS("set", struct setup_options, set, "a setting; wins over the file", .value = "K=V"),
+	SETTINGS_BOOL("frames", struct setup_options, frames, "no", "print the frames it sends and receives, as JSON"),
+	SETTINGS_BOOL("check", struct setup_options, check, "no",
+		      "check everything that can be without the bus, and stop"),
 	SETTINGS_END,
 };
 
@@ -73,7 +75,7 @@ static void check_twice(const struct setup *s, const struct setup_bus *bus, stru
 				  bus->interface);
 }
 
-static void take_line_bus(struct setup *s, const char *text, struct error_sink *errors)
+static void take_given_bus(struct setup *s, const char *text, struct error_sink *errors)
 {
 	const char *equals = strchr(text, '='), *what = equals ? equals + 1 : text, *wrong;
 	struct setup_bus *bus = &s->buses[s->buses_n];
@@ -109,11 +111,11 @@ static void take_line_bus(struct setup *s, const char *text, struct error_sink *
 	s->buses_n++;
 }
 
-static void take_buses(struct setup *s, const struct drv_bus *line, struct error_sink *errors)
+static void take_buses(struct setup *s, const struct setup_options *given, struct error_sink *errors)
 {
-	for (size_t i = 0; i < line->bus.n; i++)
-		take_line_bus(s, line->bus.item[i], errors);
-	for (size_t i = 0; !line->bus.n && s->device && i < s->device->roles_n; i++) {
+	for (size_t i = 0; i < given->bus.n; i++)
+		take_given_bus(s, given->bus.item[i], errors);
+	for (size_t i = 0; !given->bus.n && s->device && i < s->device->roles_n; i++) {
 		snprintf(s->buses[i].role, sizeof(s->buses[i].role), "%s", s->device->roles[i].role);
 		take_robot_bus(&s->buses[s->buses_n++], s->device->roles[i].bus);
 	}
@@ -168,7 +170,7 @@ static void derive(struct setup *s, struct error_sink *errors)
 		s->any_incarnation = s->balance;
 }
 
-static void read_settings(struct setup *s, const struct drv_bus *line, struct error_sink *errors)
+static void read_settings(struct setup *s, const struct setup_options *given, struct error_sink *errors)
 {
 	char where[ERROR_LINE_MAX / 2] = "--set";
 
@@ -176,8 +178,8 @@ static void read_settings(struct setup *s, const struct drv_bus *line, struct er
 		settings_read(&s->loop, s->device->settings, errors);
 		snprintf(where, sizeof(where), "%s:%u: %s", s->device->node->file, s->device->node->line, s->name);
 	}
-	for (size_t i = 0; i < line->set.n; i++)
-		settings_assign(&s->loop, "--set", line->set.item[i], errors);
+	for (size_t i = 0; i < given->set.n; i++)
+		settings_assign(&s->loop, "--set", given->set.item[i], errors);
 	settings_missing(&s->loop, where, errors);
 	if (!errors->count)
 		derive(s, errors);
@@ -200,35 +202,35 @@ static void link_tables(struct setup *s)
 
 /* ---- all of it ---- */
 
-static bool is_fine(struct setup *s, const struct drv_bus *line)
+static bool is_fine(struct setup *s, const struct setup_options *given)
 {
-	struct error_who who = { s->driver->program, line->name, ERROR_FATAL };
+	struct error_who who = { s->driver->program, given->name, ERROR_FATAL };
 	struct error_sink errors = { error_to_stderr, &who, 0 };
 
-	s->name = line->name;
+	s->name = given->name;
 	if (!text_is_name(s->name))
 		error_add(&errors, "--name: a name has 1 to %d of A-Z a-z 0-9 _ . -, a letter or digit first",
 			  TEXT_NAME_MAX);
-	if (line->robot && run_robot(line->robot))
-		error_add(&errors, "--robot: %s is no name", line->robot);
-	if (line->config && !robot_open(&s->robot, line->config, &errors))
-		find_device(s, line->config, &errors);
+	if (given->robot && run_robot(given->robot))
+		error_add(&errors, "--robot: %s is no name", given->robot);
+	if (given->config && !robot_open(&s->robot, given->config, &errors))
+		find_device(s, given->config, &errors);
 	if (errors.count)
 		return false;
-	take_buses(s, line, &errors);
-	read_settings(s, line, &errors);
+	take_buses(s, given, &errors);
+	read_settings(s, given, &errors);
 	return !errors.count;
 }
 
 int setup_read(struct setup *s, const struct drv_driver *driver, int argc, char **argv)
 {
 	struct error_sink errors = { error_to_stderr, NULL, 0 };
-	struct drv_bus line = { 0 };
+	struct setup_options given = { 0 };
 	struct options options = {
 		.program = driver->program,
 		.about = driver->about,
-		.rows = drv_bus_rows,
-		.values = &line,
+		.rows = option_rows,
+		.values = &given,
 		.version = OPTIONS_VERSION,
 		.settings = &s->loop,
 	};
@@ -252,9 +254,9 @@ int setup_read(struct setup *s, const struct drv_driver *driver, int argc, char 
 	case OPTIONS_WRONG:
 		return EXIT_WRONG;
 	}
-	s->frames = line.frames;
-	s->check = line.check;
-	return is_fine(s, &line) ? SETUP_GO : EXIT_WRONG;
+	s->frames = given.frames;
+	s->check = given.check;
+	return is_fine(s, &given) ? SETUP_GO : EXIT_WRONG;
 }
 
 void setup_close(struct setup *s)

@@ -1,16 +1,16 @@
-/* test_line.c: which row takes a frame, against a search through all of them. */
+/* test_drv_bus.c: which row takes a frame, against a search through all of them. */
 #include <errno.h>
 #include <string.h>
 
 #include "daemons/drv/drv_bus.h"
 #include "unity.h"
 
-static struct drv_bus line;
+static struct drv_bus bus;
 static uint32_t chance_state;
 
 void setUp(void)
 {
-	memset(&line, 0, sizeof(line));
+	memset(&bus, 0, sizeof(bus));
 }
 
 void tearDown(void)
@@ -26,16 +26,16 @@ static uint32_t chance(uint32_t n)
 static int add(uint32_t id, uint32_t mask, uint8_t len_min, uint8_t len_max)
 {
 	return drv_bus_add_receive(
-		&line, &(struct drv_receive){ .id = id, .id_mask = mask, .len_min = len_min, .len_max = len_max }, 0);
+		&bus, &(struct drv_receive){ .id = id, .id_mask = mask, .len_min = len_min, .len_max = len_max }, 0);
 }
 
 /* The row's number, from 0; -1: none. */
 static int takes(uint32_t id, uint8_t len)
 {
 	const struct bus_frame got = { .t_ns = 7, .frame = { .id = id, .len = len } };
-	const struct drv_bus_receive *r = drv_bus_takes(&line, &got);
+	const struct drv_bus_receive *r = drv_bus_takes(&bus, &got);
 
-	return r ? (int)(r - line.receives) : -1;
+	return r ? (int)(r - bus.receives) : -1;
 }
 
 /* As the documentation has it: the first row with the identifier and the length. */
@@ -44,8 +44,8 @@ static int first_of_all(uint32_t id, uint8_t len, bool *odd)
 	const uint32_t kind = FRAME_EXT | FRAME_RTR | FRAME_ERR;
 
 	*odd = false;
-	for (unsigned int i = 0; i < line.receives_n; i++) {
-		const struct drv_receive *row = &line.receives[i].row;
+	for (unsigned int i = 0; i < bus.receives_n; i++) {
+		const struct drv_receive *row = &bus.receives[i].row;
 
 		if ((id & kind) != (row->id & kind) || (id ^ row->id) & row->id_mask & FRAME_EXT_MASK)
 			continue;
@@ -59,11 +59,11 @@ static int first_of_all(uint32_t id, uint8_t len, bool *odd)
 static void expect_same(uint32_t id)
 {
 	for (uint8_t len = 0; len <= 8; len += 4) {
-		const uint64_t before = line.odd;
+		const uint64_t before = bus.odd;
 		bool odd;
 
 		TEST_ASSERT_EQUAL_INT(first_of_all(id, len, &odd), takes(id, len));
-		TEST_ASSERT_EQUAL_UINT64(odd, line.odd - before);
+		TEST_ASSERT_EQUAL_UINT64(odd, bus.odd - before);
 	}
 }
 
@@ -77,7 +77,7 @@ static void every_frame_goes_to_the_first_row_that_takes_it(void)
 		for (unsigned int n = run == 9 ? DRV_BUS_RECEIVES_MAX : 1 + chance(60); n > 0; n--) {
 			const uint32_t id = kinds[chance(7)] | chance(FRAME_STD_MASK + 1);
 			const uint8_t len = (uint8_t)chance(9);
-			const unsigned int number = line.receives_n;
+			const unsigned int number = bus.receives_n;
 
 			TEST_ASSERT_EQUAL_INT(number, add(id, masks[chance(6)], (uint8_t)chance(len + 1u), len));
 		}
@@ -94,13 +94,13 @@ static void a_frame_of_the_bus_is_noted_an_own_one_is_not(void)
 	struct bus_frame got = { .t_ns = 7, .flags = BUS_OWN, .frame = { .id = 0x181, .len = 2 } };
 
 	TEST_ASSERT_EQUAL_INT(0, add(0x181, 0, 2, 2));
-	TEST_ASSERT_NULL(drv_bus_takes(&line, &got));
-	TEST_ASSERT_EQUAL_INT64(0, line.receives[0].heard_ns);
+	TEST_ASSERT_NULL(drv_bus_takes(&bus, &got));
+	TEST_ASSERT_EQUAL_INT64(0, bus.receives[0].heard_ns);
 	TEST_ASSERT_EQUAL_INT(0, takes(0x181, 2));
-	TEST_ASSERT_EQUAL_INT64(7, line.receives[0].heard_ns);
+	TEST_ASSERT_EQUAL_INT64(7, bus.receives[0].heard_ns);
 	TEST_ASSERT_EQUAL_INT(-1, takes(0x182, 2));
-	line.watched = true;
-	TEST_ASSERT_EQUAL_PTR(&line.watch, drv_bus_takes(&line, &(struct bus_frame){ .frame = { .id = 0x182 } }));
+	bus.watched = true;
+	TEST_ASSERT_EQUAL_PTR(&bus.watch, drv_bus_takes(&bus, &(struct bus_frame){ .frame = { .id = 0x182 } }));
 }
 
 int main(void)

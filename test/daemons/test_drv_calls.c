@@ -1,5 +1,5 @@
 /* test_drv_calls.c: what a driver may declare, ask and tell; an undeclared frame cannot leave.
- * Also for drv_fault.c. */
+ * Also for drv_fault.c, drv_declare.c. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -223,7 +223,7 @@ static int plan_body(struct drv *drv, struct error_sink *errors)
 {
 	for (unsigned int bus = 0; bus < body->buses; bus++) {
 		static struct slots slots;
-		const struct drv_bus *line = &drv->lines[bus];
+		const struct drv_bus *line = &drv->buses[bus];
 
 		for (unsigned int board = 0; board < body->boards; board++)
 			plan_board(drv, bus, board);
@@ -310,7 +310,7 @@ static int add_on_the_second_bus(struct drv *drv, struct error_sink *errors)
 
 	TEST_ASSERT_EQUAL(2, drv_add_send(drv, &other, errors));
 	TEST_ASSERT_EQUAL(0, drv_add_claim(drv, 1, "clock", errors));
-	TEST_ASSERT_EQUAL(1, drv->claims[0].line);
+	TEST_ASSERT_EQUAL(1, drv->claims[0].bus);
 	TEST_ASSERT_EQUAL_STRING("clock", drv->claims[0].what);
 	return 0;
 }

@@ -22,7 +22,7 @@ void tearDown(void)
 
 /* ---- the set ---- */
 
-static struct drv_bus lines[3];
+static struct drv_bus buses[3];
 static struct drv drv;
 
 /* Joints 0 and 1 are a group on bus 0, joint 2 is one on bus 1, joint 3 hangs on none. */
@@ -31,15 +31,15 @@ static void make(void)
 	static const struct drv_driver driver = { .program = "faked" };
 
 	memset(&drv, 0, sizeof(drv));
-	memset(lines, 0, sizeof(lines));
-	drv.lines = lines;
+	memset(buses, 0, sizeof(buses));
+	drv.buses = buses;
 	drv.driver = &driver;
 	drv.report.port.type = msg_type_by_number(msg_event_number); /* events go nowhere */
 	drv.joints_n = JOINTS;
-	drv.lines_n = 2;
+	drv.buses_n = 2;
 	for (unsigned int i = 0; i < 2; i++) {
-		drv.lines[i].slots.state = SLOTS_RUNNING;
-		drv.lines[i].receives_n = 1;
+		drv.buses[i].slots.state = SLOTS_RUNNING;
+		drv.buses[i].receives_n = 1;
 	}
 	for (unsigned int i = 0; i < JOINTS; i++)
 		drv_joint_group(&drv, i, i < 2 ? 0 : i);
@@ -47,10 +47,10 @@ static void make(void)
 	drv_joint_bus(&drv, 1, 0);
 	drv_joint_bus(&drv, 2, 1);
 	/* Behind the last of each lies something that would matter. */
-	drv.lines[2].slots.state = SLOTS_STALLED;
-	drv.lines[2].receives_n = 1;
-	drv.lines[2].receives[0].silent = true;
-	drv.lines[2].receives[0].joint = 4;
+	drv.buses[2].slots.state = SLOTS_STALLED;
+	drv.buses[2].receives_n = 1;
+	drv.buses[2].receives[0].silent = true;
+	drv.buses[2].receives[0].joint = 4;
 	drv.joint_buses[JOINTS] = 3;
 }
 
@@ -101,7 +101,7 @@ static void when_all_have_failed_the_device_has(void)
 	drv_well(&drv, 0, NULL);
 	drv_well(&drv, 2, NULL);
 	drv_joint_bus(&drv, 3, 1);
-	drv.lines[0].slots.state = drv.lines[1].slots.state = SLOTS_DOWN;
+	drv.buses[0].slots.state = drv.buses[1].slots.state = SLOTS_DOWN;
 	TEST_ASSERT_EQUAL_STRING("xxxx", faulty());
 	TEST_ASSERT_EQUAL_STRING("its bus is dead, or silent", drv_fault_device(&drv));
 }
@@ -132,10 +132,10 @@ static void a_dead_bus_takes_what_hangs_on_it(void)
 	static const struct drv_driver outlives = { .program = "faked", .outlives_buses = true };
 
 	make();
-	drv.lines[1].slots.state = SLOTS_STALLED;
+	drv.buses[1].slots.state = SLOTS_STALLED;
 	TEST_ASSERT_EQUAL_STRING("..x.", faulty());
 	TEST_ASSERT_NULL(drv_fault_device(&drv));
-	drv.lines[0].slots.state = SLOTS_DOWN;
+	drv.buses[0].slots.state = SLOTS_DOWN;
 	TEST_ASSERT_EQUAL_STRING("xxx.", faulty());
 	drv.setup.alone = true;
 	TEST_ASSERT_EQUAL_STRING("xxx.", faulty());
@@ -143,9 +143,9 @@ static void a_dead_bus_takes_what_hangs_on_it(void)
 	TEST_ASSERT_EQUAL_STRING("....", faulty());
 	/* or the device, if nothing does */
 	make();
-	drv.lines[1].joints = false;
+	drv.buses[1].joints = false;
 	drv.joint_buses[2] = 0;
-	drv.lines[1].slots.state = SLOTS_STALLED;
+	drv.buses[1].slots.state = SLOTS_STALLED;
 	TEST_ASSERT_EQUAL_STRING("....", faulty());
 	TEST_ASSERT_EQUAL_STRING("its bus is dead", drv_fault_device(&drv));
 	drv.driver = &outlives;
@@ -156,24 +156,24 @@ static void a_silent_row_takes_its_joint(void)
 {
 	make();
 	drv.receives_n = 2;
-	drv.receives[1].line = 1;
+	drv.receives[1].bus = 1;
 	drv_row_joint(&drv, 1, 0);
-	drv.lines[1].receives[0].silent = true;
+	drv.buses[1].receives[0].silent = true;
 	TEST_ASSERT_EQUAL_STRING("xx..", faulty());
 	TEST_ASSERT_NULL(drv_fault_device(&drv));
 	drv_row_joint(&drv, 1, 2);
 	TEST_ASSERT_EQUAL_STRING("..x.", faulty());
 	drv_row_joint(&drv, 0, 3);
-	drv.lines[0].receives[0].silent = true;
+	drv.buses[0].receives[0].silent = true;
 	TEST_ASSERT_EQUAL_STRING("..xx", faulty());
 	/* the second row of a bus, which counts once it is there; and a joint that is not */
-	drv.lines[1].receives[1] = (struct drv_bus_receive){ .silent = true, .joint = 1 };
+	drv.buses[1].receives[1] = (struct drv_bus_receive){ .silent = true, .joint = 1 };
 	TEST_ASSERT_EQUAL_STRING("..xx", faulty());
-	drv.lines[1].receives_n = 2;
+	drv.buses[1].receives_n = 2;
 	TEST_ASSERT_EQUAL_STRING("xxxx", faulty());
-	drv.lines[1].receives[1].joint = JOINTS + 1;
+	drv.buses[1].receives[1].joint = JOINTS + 1;
 	TEST_ASSERT_EQUAL_STRING("..xx", faulty());
-	drv.lines[0].receives[0].joint = 0;
+	drv.buses[0].receives[0].joint = 0;
 	TEST_ASSERT_EQUAL_STRING("..x.", faulty());
 	TEST_ASSERT_EQUAL_STRING("it is silent", drv_fault_device(&drv));
 }
@@ -185,7 +185,7 @@ static void as_many_joints_as_there_may_be(void)
 	drv.joint_buses[JOINTS] = 0;
 	drv.joints_n = MSG_JOINTS;
 	drv_row_joint(&drv, 0, MSG_JOINTS - 1);
-	drv.lines[0].receives[0].silent = true;
+	drv.buses[0].receives[0].silent = true;
 	drv_fault_spread(&drv);
 	for (unsigned int i = 0; i < MSG_JOINTS; i++)
 		TEST_ASSERT_EQUAL(i == MSG_JOINTS - 1, drv.joint_faulty[i]);

@@ -13,7 +13,7 @@
 #define NEVER INT64_MAX /* an age */
 #define UNTOUCHED 77
 
-static struct drv_bus lines[3];
+static struct drv_bus buses[3];
 static struct drv drv;
 static int64_t now_ns;
 
@@ -41,8 +41,8 @@ void setUp(void)
 	static const struct drv_driver driver = { .program = "faked" };
 
 	memset(&drv, 0, sizeof(drv));
-	memset(lines, 0, sizeof(lines));
-	drv.lines = lines;
+	memset(buses, 0, sizeof(buses));
+	drv.buses = buses;
 	now_ns = NOW;
 	drv.driver = &driver;
 	drv.up = drv.ref_there = true;
@@ -58,11 +58,11 @@ void setUp(void)
 	}
 	strcpy(drv.joints[0], "hip");
 	strcpy(drv.joints[1], "knee");
-	drv.lines_n = 2;
+	drv.buses_n = 2;
 	for (unsigned int i = 0; i < 2; i++)
-		drv.lines[i].moves = drv.lines[i].slots.proven = true;
+		drv.buses[i].moves = drv.buses[i].slots.proven = true;
 	/* Behind the last of each lies something that would matter. */
-	drv.lines[2].moves = true;
+	drv.buses[2].moves = true;
 	want(2, MSG_MODE_VELOCITY, 0.1);
 	drv.state.joints.age_ns[2] = NEVER;
 	drv.commands[2].current_a = UNTOUCHED;
@@ -338,25 +338,25 @@ static void is_at_rest(const struct drv_ref_command *command)
 
 static void a_bus_that_is_not_proven(void)
 {
-	for (unsigned int line = 0; line < 2; line++) {
+	for (unsigned int bus = 0; bus < 2; bus++) {
 		setUp();
 		want(0, MSG_MODE_VELOCITY, 0.4);
 		measure(0, 0, 0.3, 0);
 		NEAR(0.3 + STEP, tick()->velocity_rad_s);
-		drv.lines[line].slots.proven = false;
+		drv.buses[bus].slots.proven = false;
 		is_at_rest(tick());
 		is_at_rest(&drv.commands[1]);
 		TEST_ASSERT_EQUAL(now_ns, drv.frozen_ns);
 		is_at_rest(tick());
 		TEST_ASSERT_EQUAL(now_ns, drv.frozen_ns); /* as long as it lasts */
-		drv.lines[line].moves = false;
-		drv.lines[line].slots.proven = true;
+		drv.buses[bus].moves = false;
+		drv.buses[bus].slots.proven = true;
 		measure(0, 0, 0, 0);
 		is_at_rest(tick()); /* measured after it: that it stands is known from now on */
 		NEAR(STEP, tick()->velocity_rad_s);
 	}
 	setUp();
-	drv.lines[0].moves = drv.lines[0].slots.proven = false; /* nothing that moves hangs there */
+	drv.buses[0].moves = drv.buses[0].slots.proven = false; /* nothing that moves hangs there */
 	want(0, MSG_MODE_VELOCITY, 0.4);
 	NEAR(STEP, tick()->velocity_rad_s);
 }

@@ -354,9 +354,9 @@ static char why[sizeof(((struct drv *)0)->why)];
 
 static void clear_with_a_dead_bus(void)
 {
-	fake.drv->lines[0].slots.state = SLOTS_STALLED;
+	fake.drv->buses[0].slots.state = SLOTS_STALLED;
 	cleared = drv_latch_clear(fake.drv);
-	fake.drv->lines[0].slots.state = SLOTS_RUNNING;
+	fake.drv->buses[0].slots.state = SLOTS_RUNNING;
 	memcpy(why, fake.drv->why, sizeof(why));
 }
 

@@ -671,7 +671,7 @@ static void commands_leave_before_anything_that_waits(void)
 
 static void take_the_echo_away(void)
 {
-	fake.drv->lines[0].bus->unconfirmed = true;
+	fake.drv->buses[0].bus->unconfirmed = true;
 }
 
 static void a_bus_without_an_echo_is_said(void)

@@ -1,4 +1,4 @@
-/* test_drv_open.c: what happens before the first tick: declaring, claims, channels, buses. */
+/* test_drv_open.c: what happens before the first tick: declaring, claims, channels, buses.  Also for drv_declare.c. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -62,11 +62,11 @@ static int told_by(const struct clock_set *set, uint32_t tag)
 	return found;
 }
 
-static int tagged[DRV_WAKE_LINE + 3];
+static int tagged[DRV_WAKE_BUS + 3];
 
 static void look_at_set(void)
 {
-	for (uint32_t tag = 0; tag < DRV_WAKE_LINE + 3; tag++)
+	for (uint32_t tag = 0; tag < DRV_WAKE_BUS + 3; tag++)
 		tagged[tag] = told_by(fake.drv->set, tag);
 }
 
@@ -80,7 +80,7 @@ static void every_bus_can_wake_it(void)
 	TEST_ASSERT_EQUAL(1, tagged[DRV_WAKE_REMOVAL]);
 	TEST_ASSERT_EQUAL(0, tagged[DRV_WAKE_BELL]);
 	for (int i = 0; i < 3; i++)
-		TEST_ASSERT_EQUAL(1, tagged[DRV_WAKE_LINE + i]);
+		TEST_ASSERT_EQUAL(1, tagged[DRV_WAKE_BUS + i]);
 }
 
 #define STATE(i) (&drv_lib.states[i])
@@ -346,7 +346,7 @@ static unsigned int depth;
 
 static void keep_depth(void)
 {
-	depth = fake.drv->lines[0].slots.options.in_flight;
+	depth = fake.drv->buses[0].slots.options.in_flight;
 }
 
 static void the_robot_file_says_how_many_are_in_flight(void)
