@@ -16,21 +16,10 @@ cleanup() {
 }
 trap cleanup EXIT
 
-# COMMAND...: until it succeeds, but not for ever.
-until_done() {
-	local i
-	for ((i = 0; i < 600; i++)); do
-		! "$@" >/dev/null 2>&1 || return 0
-		sleep 0.05
-	done
-	echo "never: $*"
-	return 1
-}
-
 wire() { # BUS
 	"$canwire" run --outage 0 "$1" >>"$lib_folder/wires" 2>&1 &
 	wires+=($!)
-	until_done "$canwire" stats "$1"
+	lib_until "$canwire" stats "$1"
 }
 wire torso
 
@@ -62,13 +51,13 @@ prefix() {
 # What the test before killed is gone.
 part() {
 	prefix "$1"
-	until_done claims_free
+	lib_until claims_free
 }
 
 hubo() { # NAME [OPTION...]: starts it and waits until it is ready
 	"$build/hubo-daemon" --name "$1" --config "$lib_folder/robot.yaml" "${@:2}" &
 	clock=$!
-	until_done life active
+	lib_until life active
 }
 
 newest() { # CHANNEL FILTER: of its newest message
@@ -90,7 +79,7 @@ has_ear() { # BUS
 # Somebody who acknowledges.
 listen() { # BUS
 	"$canwire" dump "$1" --as ear >/dev/null &
-	until_done has_ear "$1"
+	lib_until has_ear "$1"
 }
 
 refused() { # STATUS WORDS COMMAND...
@@ -124,7 +113,7 @@ test_says_which_cycle_it_is() {
 	listen torso
 	hubo clock
 	newest clock '.t_cycle_ns == .cycle * .period_ns and .period_ns == 1000000 and .late_ns >= 0'
-	until_done newest clock '.bus[0] | .name == "torso" and .divider == 5 and .confirmed > 100'
+	lib_until newest clock '.bus[0] | .name == "torso" and .divider == 5 and .confirmed > 100'
 	kill -TERM "$clock"
 	wait "$clock"
 	life down
@@ -138,14 +127,14 @@ test_says_how_the_buses_are() {
 	part bus
 	listen torso
 	hubo clock
-	until_done newest bus-torso '.name == "torso" and .interface == "wire:torso" and .state == "error-active"'
-	until_done newest bus-torso '.bitrate == 1000000 and .load > 0 and .load_max >= .load and .load_max < 0.2'
-	until_done newest clock '.bus[0].load > 0'
+	lib_until newest bus-torso '.name == "torso" and .interface == "wire:torso" and .state == "error-active"'
+	lib_until newest bus-torso '.bitrate == 1000000 and .load > 0 and .load_max >= .load and .load_max < 0.2'
+	lib_until newest clock '.bus[0].load > 0'
 	frames=$(newest bus-torso .frames)
 	"$canwire" fault torso babble ear 123#1122334455667788 300ms
-	until_done newest bus-torso '.load_max > 0.5 and .load_max < 1.02'
-	until_done newest bus-torso ".frames > $frames + 500"
-	until_done newest bus-torso '.load < 0.2'
+	lib_until newest bus-torso '.load_max > 0.5 and .load_max < 1.02'
+	lib_until newest bus-torso ".frames > $frames + 500"
+	lib_until newest bus-torso '.load < 0.2'
 	newest bus-torso '.load_max > 0.5'
 }
 
@@ -155,7 +144,7 @@ test_a_second_one_does_not_start() {
 	refused 111 "hubo-daemon, process $clock" \
 		"$build/hubo-daemon" --name clock --config "$lib_folder/robot.yaml"
 	refused 111 "hubo-daemon, process $clock" "$build/hubo-daemon" --name clock --bus wire:torso
-	until_done life active
+	lib_until life active
 }
 
 test_a_second_one_of_one_robot_on_another_bus() {
@@ -163,7 +152,7 @@ test_a_second_one_of_one_robot_on_another_bus() {
 	hubo clock
 	refused 111 "hubo-daemon, process $clock" \
 		"$build/hubo-daemon" --name other --config "$lib_folder/robot.yaml"
-	until_done life active
+	lib_until life active
 	# Another robot, with buses of its own, has a clock of its own.
 	prefix fourth
 	hubo other
@@ -173,18 +162,18 @@ test_goes_on_without_a_bus() {
 	part absent
 	listen torso
 	hubo two
-	until_done newest bus-base '.state == "absent"'
-	until_done event two bus-base 'base is absent'
-	until_done life active
-	until_done newest clock '.bus[0].confirmed > 20 and .bus[1].confirmed == 0'
+	lib_until newest bus-base '.state == "absent"'
+	lib_until event two bus-base 'base is absent'
+	lib_until life active
+	lib_until newest clock '.bus[0].confirmed > 20 and .bus[1].confirmed == 0'
 	wire base
 	listen base
-	until_done newest clock '.bus[1].confirmed > 20'
-	until_done event two bus-base 'base is back'
-	until_done newest bus-base '.bitrate == 500000 and .load > 0'
+	lib_until newest clock '.bus[1].confirmed > 20'
+	lib_until event two bus-base 'base is back'
+	lib_until newest bus-base '.bitrate == 500000 and .load > 0'
 	kill -KILL "${wires[-1]}"
-	until_done newest bus-base '.state == "absent"'
-	until_done life active
+	lib_until newest bus-base '.state == "absent"'
+	lib_until life active
 }
 
 test_nobody_else_sends_its_frame() {
@@ -193,7 +182,7 @@ test_nobody_else_sends_its_frame() {
 	"$canwire" send torso --as ear 081# 080#00
 	lib_not event clock second-clock somebody
 	"$canwire" send torso --as ear 080#
-	until_done event clock second-clock 'somebody else sends the clock frame of torso'
+	lib_until event clock second-clock 'somebody else sends the clock frame of torso'
 }
 
 test_a_rate_that_is_not_kept() {
@@ -202,8 +191,8 @@ test_a_rate_that_is_not_kept() {
 	kill -STOP "$clock"
 	sleep 1.2
 	kill -CONT "$clock"
-	until_done event clock slow 'cycles skipped'
-	until_done life active # a good second later
+	lib_until event clock slow 'cycles skipped'
+	lib_until life active # a good second later
 }
 
 test_killed_a_hundred_times() {

@@ -496,10 +496,7 @@ static void arming_and_references(void)
 	TEST_ASSERT_EQUAL_STRING("level run, epoch 1, test: to see what happens", drv_lib_event("level-run")->text);
 }
 
-static void go_on_at_1(void)
-{
-	drv_lib_put_ref(MSG_MODE_VELOCITY, 1, 20);
-}
+DRV_LIB_HOOK(go_on_at_1, drv_lib_put_ref(MSG_MODE_VELOCITY, 1, 20));
 
 static void active_with_a_reference_holding_when_it_has_run_out(void)
 {
@@ -568,10 +565,7 @@ static void after_an_estop_it_begins_at_rest(void)
 	TEST_ASSERT_EQUAL_DOUBLE(0, fake.ticks[7].joint.velocity_rad_s);
 }
 
-static void go_to_1(void)
-{
-	drv_lib_put_ref(MSG_MODE_POSITION, 1, 20);
-}
+DRV_LIB_HOOK(go_to_1, drv_lib_put_ref(MSG_MODE_POSITION, 1, 20));
 
 static void measured_and_go_to_1(void)
 {
@@ -628,10 +622,7 @@ static void ramps_begin_at_what_is_measured(void)
 	TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, life_at(11));
 }
 
-static void measure(void)
-{
-	fake.sample_ns = clock_now_ns();
-}
+DRV_LIB_HOOK(measure, fake.sample_ns = clock_now_ns());
 
 /* Where it came to since, nobody knows: it has to stand until it is measured again. */
 static void a_ramp_does_not_begin_where_it_was_long_ago(void)
@@ -702,15 +693,8 @@ static void hold_lets_one_that_balances_go_on_and_estop_does_not(void)
 	TEST_ASSERT_FALSE(fake.ticks[8].orders.armed);
 }
 
-static void break_down(void)
-{
-	drv_fault(fake.drv, DRV_ALL, "hot", "it is %d K", 400);
-}
-
-static void get_well(void)
-{
-	drv_well(fake.drv, DRV_ALL, NULL);
-}
+DRV_LIB_HOOK(break_down, drv_fault(fake.drv, DRV_ALL, "hot", "it is %d K", 400));
+DRV_LIB_HOOK(get_well, drv_well(fake.drv, DRV_ALL, NULL));
 
 static void fault_and_well(void)
 {
@@ -747,10 +731,7 @@ static void a_fault_at_the_estop_commands_nothing(void)
 	TEST_ASSERT_EQUAL_DOUBLE(0.5, fake.ticks[6].joint.position_rad); /* where it is */
 }
 
-static void go_down(void)
-{
-	drv_down(fake.drv);
-}
+DRV_LIB_HOOK(go_down, drv_down(fake.drv));
 
 static void down_is_a_new_start(void)
 {
@@ -762,15 +743,8 @@ static void down_is_a_new_start(void)
 	TEST_ASSERT_EQUAL(MSG_LIFE_HOLDING, life_at(7));
 }
 
-static void begin_homing(void)
-{
-	drv_homing(fake.drv, true);
-}
-
-static void end_homing(void)
-{
-	drv_homing(fake.drv, false);
-}
+DRV_LIB_HOOK(begin_homing, drv_homing(fake.drv, true));
+DRV_LIB_HOOK(end_homing, drv_homing(fake.drv, false));
 
 static void homing_is_a_life_of_its_own(void)
 {

@@ -505,15 +505,8 @@ static void real_is_what_can_move_something(void)
 
 /* ---- limits ---- */
 
-static void tighten(void)
-{
-	drv_limits(DRIVER, 0)->velocity_rad_s = 0.25;
-}
-
-static void go_on_at_1(void)
-{
-	drv_lib_put_ref(MSG_MODE_VELOCITY, 1, 20);
-}
+DRV_LIB_HOOK(tighten, drv_limits(DRIVER, 0)->velocity_rad_s = 0.25);
+DRV_LIB_HOOK(go_on_at_1, drv_lib_put_ref(MSG_MODE_VELOCITY, 1, 20));
 
 static void limits_are_obeyed_from_then_on(void)
 {
@@ -527,10 +520,7 @@ static void limits_are_obeyed_from_then_on(void)
 
 /* ---- telling ---- */
 
-static void tell(void)
-{
-	drv_event(DRIVER, MSG_SEVERITY_WARNING, "warm", "%d K", 340);
-}
+DRV_LIB_HOOK(tell, drv_event(DRIVER, MSG_SEVERITY_WARNING, "warm", "%d K", 340));
 
 static unsigned int count_events(const char *code)
 {
@@ -575,20 +565,9 @@ static void nothing_is_held_back_at_the_end(void)
 	TEST_ASSERT_EQUAL(2, count_events("warm"));
 }
 
-static void break_down(void)
-{
-	drv_fault(DRIVER, DRV_ALL, "hot", "400 K");
-}
-
-static void break_otherwise(void)
-{
-	drv_fault(DRIVER, DRV_ALL, "wet", "in the rain");
-}
-
-static void be_well(void)
-{
-	drv_well(DRIVER, DRV_ALL, NULL);
-}
+DRV_LIB_HOOK(break_down, drv_fault(DRIVER, DRV_ALL, "hot", "400 K"));
+DRV_LIB_HOOK(break_otherwise, drv_fault(DRIVER, DRV_ALL, "wet", "in the rain"));
+DRV_LIB_HOOK(be_well, drv_well(DRIVER, DRV_ALL, NULL));
 
 static void another_fault_is_told_and_health_only_after_one(void)
 {
@@ -622,10 +601,7 @@ static void a_fault_that_lasts_is_told_once(void)
 
 static uint32_t later_handle;
 
-static void reply_to_nobody(void)
-{
-	drv_reply(DRIVER, later_handle, 0, "hello");
-}
+DRV_LIB_HOOK(reply_to_nobody, drv_reply(DRIVER, later_handle, 0, "hello"));
 
 static void nobody_asked(void)
 {
@@ -669,15 +645,8 @@ static void an_answer_in_the_request_itself_is_the_only_one(void)
 		TEST_ASSERT_EQUAL(-EIO, drv_lib_answer(id)->result);
 }
 
-static void ask_again(void)
-{
-	drv_lib_request(4, MSG_VERB_BIAS, "", "");
-}
-
-static void refuse(void)
-{
-	drv_reply(DRIVER, later_handle, -EIO, "%s %d", "channel", 5);
-}
+DRV_LIB_HOOK(ask_again, drv_lib_request(4, MSG_VERB_BIAS, "", ""));
+DRV_LIB_HOOK(refuse, drv_reply(DRIVER, later_handle, -EIO, "%s %d", "channel", 5));
 
 static void answers_are_put(void)
 {
@@ -765,10 +734,7 @@ static void a_further_state_has_the_common_block(void)
 
 /* ---- time ---- */
 
-static void set_phase(void)
-{
-	drv_tick_at(DRIVER, clock_now_ns() + 3 * DRV_LIB_MS);
-}
+DRV_LIB_HOOK(set_phase, drv_tick_at(DRIVER, clock_now_ns() + 3 * DRV_LIB_MS));
 
 static void a_driver_may_set_the_phase(void)
 {

@@ -237,15 +237,8 @@ static void note_lives(void)
 	}
 }
 
-static void break_finger(void)
-{
-	drv_fault(fake.drv, 1, "torn", "a tendon is torn");
-}
-
-static void mend_finger(void)
-{
-	drv_well(fake.drv, 1, "torn");
-}
+DRV_LIB_HOOK(break_finger, drv_fault(fake.drv, 1, "torn", "a tendon is torn"));
+DRV_LIB_HOOK(mend_finger, drv_well(fake.drv, 1, "torn"));
 
 static void move_both(void)
 {

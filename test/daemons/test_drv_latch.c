@@ -22,40 +22,13 @@ void tearDown(void)
 	drv_lib_end();
 }
 
-static void look(void)
-{
-	ready = fake.drv->ready;
-}
-
-static void refer(void)
-{
-	drv_lib_put_ref(MSG_MODE_VELOCITY, 0.2, 20);
-}
-
-static void latch(void)
-{
-	drv_latch(fake.drv, HALTED, "halted", "halted, not by %s", "this driver");
-}
-
-static void latch_position(void)
-{
-	drv_latch(fake.drv, POSITION, "power", "it lost its power");
-}
-
-static void unlatch(void)
-{
-	drv_unlatch(fake.drv, HALTED);
-}
-
-static void clear(void)
-{
-	drv_lib_request(1, MSG_VERB_CLEAR, "", "");
-}
-
-static void home(void)
-{
-	drv_lib_request(2, MSG_VERB_HOME, "", "");
-}
+DRV_LIB_HOOK(look, ready = fake.drv->ready);
+DRV_LIB_HOOK(refer, drv_lib_put_ref(MSG_MODE_VELOCITY, 0.2, 20));
+DRV_LIB_HOOK(latch, drv_latch(fake.drv, HALTED, "halted", "halted, not by %s", "this driver"));
+DRV_LIB_HOOK(latch_position, drv_latch(fake.drv, POSITION, "power", "it lost its power"));
+DRV_LIB_HOOK(unlatch, drv_unlatch(fake.drv, HALTED));
+DRV_LIB_HOOK(clear, drv_lib_request(1, MSG_VERB_CLEAR, "", ""));
+DRV_LIB_HOOK(home, drv_lib_request(2, MSG_VERB_HOME, "", ""));
 
 static unsigned int followed(unsigned int from_tick)
 {
@@ -93,20 +66,9 @@ static unsigned int told(const char *code)
 	return n;
 }
 
-static void latch_otherwise(void)
-{
-	drv_latch(fake.drv, HALTED, "seen", "it was seen to be halted");
-}
-
-static void fault_like_it(void)
-{
-	drv_fault(fake.drv, DRV_ALL, "halted", "it is halted");
-}
-
-static void fault_unlike_it(void)
-{
-	drv_fault(fake.drv, DRV_ALL, "broken", "it is broken");
-}
+DRV_LIB_HOOK(latch_otherwise, drv_latch(fake.drv, HALTED, "seen", "it was seen to be halted"));
+DRV_LIB_HOOK(fault_like_it, drv_fault(fake.drv, DRV_ALL, "halted", "it is halted"));
+DRV_LIB_HOOK(fault_unlike_it, drv_fault(fake.drv, DRV_ALL, "broken", "it is broken"));
 
 /* In more than a second, in which what is told again would be counted. */
 static void it_is_told_once_for_each_reason(void)
@@ -253,10 +215,7 @@ static void see_0(void)
 	latched_in[0] = drv_latched(fake.drv);
 }
 
-static void see_1(void)
-{
-	latched_in[1] = drv_latched(fake.drv);
-}
+DRV_LIB_HOOK(see_1, latched_in[1] = drv_latched(fake.drv));
 
 /* Not before the state that says so. */
 static void it_ends_with_the_next_state(void)
@@ -281,10 +240,7 @@ static void its_end_is_told_once(void)
 	TEST_ASSERT_EQUAL_UINT(1, told("well"));
 }
 
-static void unlatch_position(void)
-{
-	drv_unlatch(fake.drv, POSITION);
-}
+DRV_LIB_HOOK(unlatch_position, drv_unlatch(fake.drv, POSITION));
 
 static void another_does_not_end_with_it(void)
 {
@@ -309,10 +265,7 @@ static void set_again_in_the_same_tick_it_stays(void)
 	TEST_ASSERT_EQUAL_HEX32(HALTED, drv_lib_last()->common.latches);
 }
 
-static void unwell(void)
-{
-	drv_fault(fake.drv, DRV_ALL, "broken", "it is broken");
-}
+DRV_LIB_HOOK(unwell, drv_fault(fake.drv, DRV_ALL, "broken", "it is broken"));
 
 /* A driver that knows no clear. */
 static void the_loop_clears_for_a_driver_that_cannot(void)
@@ -393,10 +346,7 @@ static void one_that_was_halted_is_not_homed(void)
 	TEST_ASSERT_EQUAL(0, fake.requests_n);
 }
 
-static void begin_homing(void)
-{
-	drv_homing(fake.drv, true);
-}
+DRV_LIB_HOOK(begin_homing, drv_homing(fake.drv, true));
 
 static void one_that_lost_its_position_is(void)
 {

@@ -68,6 +68,13 @@ void drv_lib_end(void);
 
 /* A frame of the log, as text: 123#0102.  In the order of time. */
 void drv_lib_frame(double ms, const char *frame);
+/* A function of one statement, for drv_lib_at and drv_lib_always. */
+#define DRV_LIB_HOOK(name, ...) \
+	static void name(void)  \
+	{                       \
+		__VA_ARGS__;    \
+	}                       \
+	_Static_assert(1, "takes the semicolon")
 /* Called in the n-th tick (from 1), before the driver does anything else in it. */
 void drv_lib_at(unsigned int tick, void (*what)(void));
 /* In every tick. */

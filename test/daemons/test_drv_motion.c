@@ -518,10 +518,7 @@ static void a_device_without_a_position_is_driven(void)
 	}
 }
 
-static void jump(void)
-{
-	jumped_ns += 200 * MS;
-}
+DRV_LIB_HOOK(jump, jumped_ns += 200 * MS);
 
 /* Of what it does not measure it does not wait to hear that it stands. */
 static void without_any_measurement_it_rests_for_a_moment(void)
@@ -541,10 +538,7 @@ static void without_any_measurement_it_rests_for_a_moment(void)
 
 static bool stopped;
 
-static void leave_alone(void)
-{
-	drv_not_driven(fake.drv, 0, stopped);
-}
+DRV_LIB_HOOK(leave_alone, drv_not_driven(fake.drv, 0, stopped));
 
 /* Driven again it begins at what is measured, or at rest if its device has stopped it. */
 static void what_was_not_driven_begins_again(void)
@@ -669,10 +663,7 @@ static void commands_leave_before_anything_that_waits(void)
 	TEST_ASSERT_TRUE(drv_lib_told("odd") && drv_lib_told("even"));
 }
 
-static void take_the_echo_away(void)
-{
-	fake.drv->buses[0].bus->unconfirmed = true;
-}
+DRV_LIB_HOOK(take_the_echo_away, fake.drv->buses[0].bus->unconfirmed = true);
 
 static void a_bus_without_an_echo_is_said(void)
 {
@@ -682,10 +673,7 @@ static void a_bus_without_an_echo_is_said(void)
 	TEST_ASSERT_NOT_NULL(strstr(drv_lib_event("no-echo")->text, "has no echo of its own"));
 }
 
-static void break_a_pipe(void)
-{
-	raise(SIGPIPE);
-}
+DRV_LIB_HOOK(break_a_pipe, raise(SIGPIPE));
 
 static void a_broken_pipe_is_no_end(void)
 {

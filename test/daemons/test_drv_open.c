@@ -344,10 +344,7 @@ static void if_it_has_one(void)
 
 static unsigned int depth;
 
-static void keep_depth(void)
-{
-	depth = fake.drv->buses[0].slots.options.in_flight;
-}
+DRV_LIB_HOOK(keep_depth, depth = fake.drv->buses[0].slots.options.in_flight);
 
 static void the_robot_file_says_how_many_are_in_flight(void)
 {
@@ -706,10 +703,7 @@ static void every_descriptor_that_is_not_to_be_had_is_told(void)
 
 static bool bell_hung;
 
-static void look_at_the_bell(void)
-{
-	bell_hung = ((const struct drv *)fake.drv)->bell_hung;
-}
+DRV_LIB_HOOK(look_at_the_bell, bell_hung = ((const struct drv *)fake.drv)->bell_hung);
 
 static void who_ticks_on_references_has_a_bell(void)
 {
@@ -897,10 +891,7 @@ static void two_signals_come_by_descriptor_and_no_others(void)
 	TEST_ASSERT_TRUE(signal_status & O_NONBLOCK);
 }
 
-static void interrupted(void)
-{
-	kill(getpid(), SIGINT);
-}
+DRV_LIB_HOOK(interrupted, kill(getpid(), SIGINT));
 
 static void sigint_ends_it_as_well(void)
 {

@@ -22,10 +22,7 @@ static unsigned int asks_in_answer;
 static struct drv_question question;
 static struct drv_ask_counts counts; /* in the last tick */
 
-static void keep_counts(void)
-{
-	counts = *drv_ask_counts(fake.drv);
-}
+DRV_LIB_HOOK(keep_counts, counts = *drv_ask_counts(fake.drv));
 
 void setUp(void)
 {
@@ -82,10 +79,7 @@ static void ask_first(void)
 	TEST_ASSERT_EQUAL(-EBUSY, drv_ask(fake.drv, 0, &first, 42));
 }
 
-static void ask_second(void)
-{
-	TEST_ASSERT_EQUAL(0, drv_ask(fake.drv, 0, &second, 43));
-}
+DRV_LIB_HOOK(ask_second, TEST_ASSERT_EQUAL(0, drv_ask(fake.drv, 0, &second, 43)));
 
 static void asks(unsigned int tick, void (*what)(void))
 {

@@ -62,10 +62,7 @@ static void a_lowering_on_estop_b_is_a_raise(void)
 	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, drv_lib_last()->common.level);
 }
 
-static void raise_other(void)
-{
-	drv_lib_raise(1, MSG_LEVEL_ESTOP);
-}
+DRV_LIB_HOOK(raise_other, drv_lib_raise(1, MSG_LEVEL_ESTOP));
 
 static void one_channel_is_enough_to_stop(void)
 {
@@ -125,10 +122,7 @@ static void raised_and_lowered_between_two_ticks_is_obeyed_for_one(void)
 	TEST_ASSERT_EQUAL(2, STATE(5)->common.epoch);
 }
 
-static void remove_estop(void)
-{
-	drv_lib_remove("estop");
-}
+DRV_LIB_HOOK(remove_estop, drv_lib_remove("estop"));
 
 static void removed_is_estop_and_the_new_one_can_arm(void)
 {
@@ -144,10 +138,7 @@ static void removed_is_estop_and_the_new_one_can_arm(void)
 	TEST_ASSERT_EQUAL(2, drv_lib_last()->common.epoch);
 }
 
-static void remove_estop_b(void)
-{
-	drv_lib_remove("estop-b");
-}
+DRV_LIB_HOOK(remove_estop_b, drv_lib_remove("estop-b"));
 
 static void the_second_channel_is_looked_at_as_well(void)
 {
@@ -158,10 +149,7 @@ static void the_second_channel_is_looked_at_as_well(void)
 	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, LEVEL(5));
 }
 
-static void scribble_estop(void)
-{
-	drv_lib_scribble("estop");
-}
+DRV_LIB_HOOK(scribble_estop, drv_lib_scribble("estop"));
 
 static void corrupt_is_estop_until_somebody_makes_a_new_one(void)
 {
@@ -269,15 +257,8 @@ static void a_restarted_driver_obeys_the_present_level(void)
 
 /* ---- requests ---- */
 
-static void home(void)
-{
-	drv_lib_request(1, MSG_VERB_HOME, "", "");
-}
-
-static void reset(void)
-{
-	drv_lib_request(2, MSG_VERB_RESET, "joint", "all of them");
-}
+DRV_LIB_HOOK(home, drv_lib_request(1, MSG_VERB_HOME, "", ""));
+DRV_LIB_HOOK(reset, drv_lib_request(2, MSG_VERB_RESET, "joint", "all of them"));
 
 static void a_request_is_done_and_answered_once(void)
 {
@@ -354,10 +335,7 @@ static void motion_is_refused_while_starting(void)
 	TEST_ASSERT_EQUAL_STRING("not ready: the device is starting", drv_lib_answer(1)->error);
 }
 
-static void break_down(void)
-{
-	drv_fault(fake.drv, DRV_ALL, "gone", "it is gone");
-}
+DRV_LIB_HOOK(break_down, drv_fault(fake.drv, DRV_ALL, "gone", "it is gone"));
 
 static void motion_is_refused_when_it_did_not_start_for_a_fault(void)
 {
@@ -378,15 +356,8 @@ static void motion_is_done_when_armed(void)
 	TEST_ASSERT_EQUAL(0, drv_lib_answer(1)->result);
 }
 
-static void reply_now(void)
-{
-	drv_reply(fake.drv, fake.handles[0], 0, "home after %d s", 3);
-}
-
-static void home_again(void)
-{
-	drv_lib_request(3, MSG_VERB_HOME, "", "");
-}
+DRV_LIB_HOOK(reply_now, drv_reply(fake.drv, fake.handles[0], 0, "home after %d s", 3));
+DRV_LIB_HOOK(home_again, drv_lib_request(3, MSG_VERB_HOME, "", ""));
 
 static void some_answers_come_later_and_once(void)
 {
@@ -411,10 +382,7 @@ static void some_answers_come_later_and_once(void)
 	TEST_ASSERT_EQUAL_STRING("another request is under way", drv_lib_answer(2)->error);
 }
 
-static void reply_failed(void)
-{
-	drv_reply(fake.drv, fake.handles[0], -ETIMEDOUT, "it did not get there");
-}
+DRV_LIB_HOOK(reply_failed, drv_reply(fake.drv, fake.handles[0], -ETIMEDOUT, "it did not get there"));
 
 static void bias_twice(void)
 {
@@ -492,10 +460,7 @@ static void can_cancel(void)
 	drv_lib_at(3, home);
 }
 
-static void cancel_home(void)
-{
-	drv_lib_request(1, MSG_VERB_CANCEL, "", "");
-}
+DRV_LIB_HOOK(cancel_home, drv_lib_request(1, MSG_VERB_CANCEL, "", ""));
 
 static void a_client_cancels(void)
 {
@@ -617,10 +582,7 @@ static void a_later_answer_can_be_a_refusal(void)
 	TEST_ASSERT_EQUAL_STRING("", drv_lib_answer(1)->value);
 }
 
-static void bias(void)
-{
-	drv_lib_request(6, MSG_VERB_BIAS, "", "");
-}
+DRV_LIB_HOOK(bias, drv_lib_request(6, MSG_VERB_BIAS, "", ""));
 
 static void a_verb_that_the_driver_says_moves_is_refused_unless_armed(void)
 {
@@ -712,10 +674,7 @@ static void seventy(void)
 		drv_lib_request(id, MSG_VERB_RESET, "", "");
 }
 
-static void count_done(void)
-{
-	done_by[fake.ticks_n - 4] = fake.requests_n;
-}
+DRV_LIB_HOOK(count_done, done_by[fake.ticks_n - 4] = fake.requests_n);
 
 static void of_a_larger_channel_no_more_requests_are_done_at_once(void)
 {
@@ -875,10 +834,7 @@ static void what_was_asked_before_the_start_is_not_done(void)
 	TEST_ASSERT_EQUAL(0, drv_lib_answer(2)->result);
 }
 
-static void remove_req(void)
-{
-	drv_lib_remove("arm-req");
-}
+DRV_LIB_HOOK(remove_req, drv_lib_remove("arm-req"));
 
 static void a_new_channel_of_requests_is_found_within_a_second(void)
 {
@@ -901,10 +857,7 @@ static void what_was_asked_on_the_new_one_before_is_not_done(void)
 	TEST_ASSERT_EQUAL(MSG_VERB_RESET, fake.requests[0].verb);
 }
 
-static void scribble_req(void)
-{
-	drv_lib_scribble("arm-req");
-}
+DRV_LIB_HOOK(scribble_req, drv_lib_scribble("arm-req"));
 
 static void a_corrupt_one_is_left_alone(void)
 {
@@ -918,20 +871,9 @@ static void a_corrupt_one_is_left_alone(void)
 
 static struct msg_joint_ref ref;
 
-static void put_ref(void)
-{
-	drv_lib_put("arm-ref", &ref, sizeof(ref));
-}
-
-static void put_good(void)
-{
-	drv_lib_put_ref(MSG_MODE_VELOCITY, 1, 20);
-}
-
-static void fill_for_now(void)
-{
-	ref = drv_lib_ref(MSG_MODE_VELOCITY, 1, 20);
-}
+DRV_LIB_HOOK(put_ref, drv_lib_put("arm-ref", &ref, sizeof(ref)));
+DRV_LIB_HOOK(put_good, drv_lib_put_ref(MSG_MODE_VELOCITY, 1, 20));
+DRV_LIB_HOOK(fill_for_now, ref = drv_lib_ref(MSG_MODE_VELOCITY, 1, 20));
 
 /* One change to a good reference, and where it is counted. */
 #define REFUSED(change, counter)                                                       \
@@ -1051,15 +993,8 @@ static void oversized_messages_are_counted_and_passed(void)
 	TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, LIFE(7));
 }
 
-static void scribble_ref(void)
-{
-	drv_lib_scribble("arm-ref");
-}
-
-static void remove_ref(void)
-{
-	drv_lib_remove("arm-ref");
-}
+DRV_LIB_HOOK(scribble_ref, drv_lib_scribble("arm-ref"));
+DRV_LIB_HOOK(remove_ref, drv_lib_remove("arm-ref"));
 
 /* It is opened again and again, in case that somebody puts it right. */
 static void a_scribbled_channel_of_references_holds_and_a_new_one_works(void)
@@ -1150,10 +1085,7 @@ static void ticks_on_references(void)
 
 static int bell_gone;
 
-static void look_at_bell(void)
-{
-	ach_unlinked(&((const struct drv *)fake.drv)->bell.chan, &bell_gone);
-}
+DRV_LIB_HOOK(look_at_bell, ach_unlinked(&((const struct drv *)fake.drv)->bell.chan, &bell_gone));
 
 /* The descriptor of a channel that is closed must not be waited for: it would never wait again. */
 static void ticks_on_references_survive_the_channel(void)
@@ -1470,10 +1402,7 @@ static void a_clock_of_another_period_is_ignored(void)
 	TEST_ASSERT_TRUE(drv_lib_last()->header.flags & MSG_FLAG_FREERUN);
 }
 
-static void remove_clock(void)
-{
-	drv_lib_remove("clock");
-}
+DRV_LIB_HOOK(remove_clock, drv_lib_remove("clock"));
 
 static void a_new_clock_is_found_within_a_second(void)
 {

@@ -8,7 +8,6 @@ build=$(realpath "${BUILD:-build}")
 canwire=$build/canwire robotsim=$build/robotsim file=config/robots/bench.yaml
 server='' played=''
 
-# COMMAND...: until it succeeds.
 start_wire() {
 	"$canwire" run --outage 0 torso >"$lib_folder/served" 2>&1 &
 	server=$!
