@@ -166,8 +166,6 @@ const char *drv_bus_name(const struct drv *drv, unsigned int bus);
 const char *drv_bus_interface(const struct drv *drv, unsigned int bus); /* as it is opened: wire:torso */
 /* What the robot file says of it; NULL: it was given on the command line, without a file. */
 const struct robot_bus *drv_robot_bus(const struct drv *drv, unsigned int bus);
-const struct robot_device *drv_device(const struct drv *drv); /* NULL without a file */
-const char *drv_name(const struct drv *drv);
 int64_t drv_period_ns(const struct drv *drv); /* of the ticks */
 
 /* Each answers its number, 0 and up, or -ENOSPC or -EINVAL with a line in errors. */
@@ -209,16 +207,11 @@ int drv_send_stop(struct drv *drv, unsigned int send, const struct frame *frame)
 int drv_ask(struct drv *drv, unsigned int question, const struct frame *request, uint32_t tag);
 /* The same, put as by drv_send_stop.  Its question has one try. */
 int drv_ask_stop(struct drv *drv, unsigned int question, const struct frame *request, uint32_t tag);
-bool drv_may_ask(const struct drv *drv, unsigned int question, const struct frame *request);
-const struct drv_ask_counts *drv_ask_counts(const struct drv *drv);
 /* Armed, up, and nothing waits for a person. */
 bool drv_may_move(const struct drv *drv);
 /* What was put so far leaves now, not when the call is over: for one that has more to do then. */
 void drv_hand_over(struct drv *drv);
 void drv_cancel(struct drv *drv, unsigned int send); /* what waits of it will not be sent */
-/* The bus has confirmed something since the start, the last reset and the last stall.  Until then only harmless
- * frames leave: put one from time to time. */
-bool drv_bus_proven(const struct drv *drv, unsigned int bus);
 /* Of a row that is received: its bus; when its last frame was on the wire (0: none yet); silent, as it declared. */
 unsigned int drv_row_bus(const struct drv *drv, unsigned int row);
 int64_t drv_heard_ns(const struct drv *drv, unsigned int row);
@@ -227,8 +220,6 @@ bool drv_silent(const struct drv *drv, unsigned int row);
 bool drv_bus_dead(const struct drv *drv, unsigned int bus);
 const struct bus_stats *drv_bus_stats(const struct drv *drv, unsigned int bus);
 enum bus_state drv_bus_state(const struct drv *drv, unsigned int bus);
-/* Real: neither a wire nor virtual nor a log, so that something may move. */
-bool drv_bus_real(const struct drv *drv, unsigned int bus);
 
 struct drv_ref_limits *drv_limits(struct drv *drv, unsigned int joint); /* to be tightened by what the device says */
 /* In tick: the joint was not told orders->joint (it is halted, homes, does not answer), so its ramp begins again at
@@ -269,8 +260,5 @@ void drv_reply(struct drv *drv, uint32_t handle, int result, const char *fmt, ..
 
 /* Header, flags and publication time are filled in, and the common block of a state. */
 void drv_put(struct drv *drv, unsigned int output, void *msg, int64_t now_ns);
-
-/* Of the common block, for what hubo-daemon publishes in its own. */
-int64_t drv_late_ns(const struct drv *drv); /* of this tick */
 
 #endif

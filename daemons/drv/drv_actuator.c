@@ -16,12 +16,13 @@ bool drv_actuator_silent(const struct drv_actuator *a)
 	return drv_actuator_state_silent(a->state);
 }
 
-bool drv_actuator_known(const struct drv_actuator *a)
+/* Neither silent nor unknown. */
+static bool is_known(const struct drv_actuator *a)
 {
 	return a->state != DRV_ACTUATOR_UNKNOWN && !drv_actuator_silent(a);
 }
 
-bool drv_actuator_blocked(const struct drv_actuator *a)
+static bool is_blocked(const struct drv_actuator *a)
 {
 	return a->word.halted || a->word.fault;
 }
@@ -135,7 +136,7 @@ uint32_t drv_actuator_event(struct drv_actuator *a, enum drv_actuator_event even
 
 uint32_t drv_actuator_silence(struct drv_actuator *a, int64_t now_ns)
 {
-	const bool moves = drv_actuator_known(a) && a->word.moving;
+	const bool moves = is_known(a) && a->word.moving;
 
 	return drv_actuator_event(a, moves ? DRV_ACTUATOR_ON_SILENCE_MOVING : DRV_ACTUATOR_ON_SILENCE, now_ns);
 }
@@ -170,7 +171,7 @@ static enum drv_actuator_event word_event(const struct drv_actuator *a, int64_t 
 {
 	const int64_t in_state_ns = t_ns - a->state_ns;
 
-	if (drv_actuator_blocked(a))
+	if (is_blocked(a))
 		return DRV_ACTUATOR_ON_WORD_BLOCKED;
 	if (!a->word.homed || a->word.moving)
 		return DRV_ACTUATOR_ON_WORD_FREE;
@@ -201,7 +202,7 @@ uint32_t drv_actuator_word(struct drv_actuator *a, const struct drv_actuator_wor
 	if (!word->unfed && asked_ns - a->excuse_ns > a->confirm_ns)
 		a->excuse_ns = 0;
 	/* A reset whose answer did not come in time has done its work all the same. */
-	if (!drv_actuator_blocked(a))
+	if (!is_blocked(a))
 		a->reset_failed = false;
 	else if (a->reset_failed && asked_ns > a->state_ns)
 		a->latches |= MSG_LATCH_WAITS_FOR_PERSON;
@@ -231,14 +232,14 @@ static bool may_reset(const struct drv_actuator *a, const struct drv_actuator_wi
 	if (a->reset_asked || wish->resets)
 		return true;
 	/* What was put is waited for, but not while it moves. */
-	return a->state != DRV_ACTUATOR_RESET_WANTED && !wish->halt && (drv_actuator_blocked(a) || wish->stands);
+	return a->state != DRV_ACTUATOR_RESET_WANTED && !wish->halt && (is_blocked(a) || wish->stands);
 }
 
 static enum drv_actuator_event reset_event(const struct drv_actuator *a, int64_t now_ns)
 {
 	if (a->state == DRV_ACTUATOR_RESET_CHECK && now_ns - a->state_ns > a->confirm_ns)
 		return DRV_ACTUATOR_ON_UNCONFIRMED;
-	return drv_actuator_blocked(a) ? DRV_ACTUATOR_ON_RESET : DRV_ACTUATOR_ON_FREED;
+	return is_blocked(a) ? DRV_ACTUATOR_ON_RESET : DRV_ACTUATOR_ON_FREED;
 }
 
 static enum drv_actuator_event free_event(const struct drv_actuator *a, const struct drv_actuator_wish *wish)
@@ -253,14 +254,14 @@ static enum drv_actuator_event free_event(const struct drv_actuator *a, const st
 static enum drv_actuator_event tick_event(const struct drv_actuator *a, const struct drv_actuator_wish *wish)
 {
 	/* To a device that answers, the first frames are questions. */
-	if (!drv_actuator_known(a))
+	if (!is_known(a))
 		return wish->halt && (drv_actuator_silent(a) || wish->now_ns > a->state_ns) ? DRV_ACTUATOR_ON_HALT
 											    : DRV_ACTUATOR_ON_WAIT;
 	if (may_reset(a, wish))
 		return reset_event(a, wish->now_ns);
 	if (wish->halt)
 		return a->word.halted ? DRV_ACTUATOR_ON_KEEP : DRV_ACTUATOR_ON_HALT;
-	if (halt_open(a) || drv_actuator_blocked(a))
+	if (halt_open(a) || is_blocked(a))
 		return DRV_ACTUATOR_ON_STAY;
 	return free_event(a, wish);
 }
@@ -299,7 +300,7 @@ uint32_t drv_actuator_tick(struct drv_actuator *a, const struct drv_actuator_wis
 
 void drv_actuator_latch(struct drv_actuator *a, bool well, bool wrong)
 {
-	if (!drv_actuator_known(a))
+	if (!is_known(a))
 		return;
 	if (a->clear_ns && a->asked_ns > a->clear_ns && !drv_actuator_resetting(a) && !a->reset_failed && well) {
 		a->clear_ns = 0;

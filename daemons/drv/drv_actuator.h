@@ -101,8 +101,6 @@ uint32_t drv_actuator_tick(struct drv_actuator *a, const struct drv_actuator_wis
 /* ---- how it is ---- */
 
 bool drv_actuator_silent(const struct drv_actuator *a);
-bool drv_actuator_known(const struct drv_actuator *a);	   /* neither silent nor unknown */
-bool drv_actuator_blocked(const struct drv_actuator *a);   /* halted, or a fault */
 bool drv_actuator_resetting(const struct drv_actuator *a); /* or about to be, as a person has asked */
 bool drv_actuator_homing(const struct drv_actuator *a);
 bool drv_actuator_lost(const struct drv_actuator *a); /* where it is */

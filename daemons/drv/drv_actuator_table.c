@@ -120,19 +120,3 @@ bool drv_actuator_state_homes(enum drv_actuator_state state)
 {
 	return 1u << state & (HOME_BEGUN | HOME_IDLE);
 }
-
-const char *drv_actuator_state_name(enum drv_actuator_state state)
-{
-#define STATE_NAME(NAME, name) name,
-	static const char *const names[DRV_ACTUATOR_N] = { DRV_ACTUATOR_STATES(STATE_NAME) };
-
-	return names[state];
-}
-
-const char *drv_actuator_event_name(enum drv_actuator_event event)
-{
-#define EVENT_NAME(NAME, name) name,
-	static const char *const names[DRV_ACTUATOR_ON_N] = { DRV_ACTUATOR_EVENTS(EVENT_NAME) };
-
-	return names[event];
-}

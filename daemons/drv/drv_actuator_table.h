@@ -119,7 +119,4 @@ bool drv_actuator_state_silent(enum drv_actuator_state state);
 bool drv_actuator_state_resets(enum drv_actuator_state state);
 bool drv_actuator_state_homes(enum drv_actuator_state state);
 
-const char *drv_actuator_state_name(enum drv_actuator_state state);
-const char *drv_actuator_event_name(enum drv_actuator_event event);
-
 #endif

@@ -134,11 +134,6 @@ void drv_cancel(struct drv *drv, unsigned int send)
 		slots_cancel(&drv->buses[drv->sends[send].bus].slots, drv->sends[send].row);
 }
 
-bool drv_bus_proven(const struct drv *drv, unsigned int bus)
-{
-	return slots_proven(&drv->buses[bus].slots);
-}
-
 bool drv_bus_dead(const struct drv *drv, unsigned int bus)
 {
 	return drv_bus_is_dead(&drv->buses[bus]);
@@ -152,11 +147,6 @@ const struct bus_stats *drv_bus_stats(const struct drv *drv, unsigned int bus)
 enum bus_state drv_bus_state(const struct drv *drv, unsigned int bus)
 {
 	return bus_state(drv->buses[bus].bus);
-}
-
-bool drv_bus_real(const struct drv *drv, unsigned int bus)
-{
-	return drv->buses[bus].real;
 }
 
 struct drv_ref_limits *drv_limits(struct drv *drv, unsigned int joint)
@@ -198,11 +188,6 @@ void drv_wake_at(struct drv *drv, int64_t t_ns)
 void drv_tick_at(struct drv *drv, int64_t next_ns)
 {
 	drv->tick.next_ns = next_ns;
-}
-
-int64_t drv_late_ns(const struct drv *drv)
-{
-	return drv->late_ns;
 }
 
 /* ---- requests ---- */

@@ -37,16 +37,6 @@ const struct robot_bus *drv_robot_bus(const struct drv *drv, unsigned int bus)
 	return drv->buses[bus].setup->robot;
 }
 
-const struct robot_device *drv_device(const struct drv *drv)
-{
-	return drv->setup.device;
-}
-
-const char *drv_name(const struct drv *drv)
-{
-	return drv->setup.name;
-}
-
 int64_t drv_period_ns(const struct drv *drv)
 {
 	return drv->tick.period_ns ? drv->tick.period_ns : drv->setup.rule.period_ns;

@@ -14,7 +14,7 @@ enum {
 };
 
 /* clang-format off */
-static const unsigned char actuated[STATES][DRV_LIFE_EVENTS] = {
+static const unsigned char table[STATES][DRV_LIFE_EVENTS] = {
 	/*			 STOP	FAULT	BUSY	ESTOP	HOLD	HOMING	IDLE	REF */
 	[MSG_LIFE_DOWN]	     = { stop,	fault,	start,	disarm,	hold,	hold,	hold,	hold },
 	[MSG_LIFE_STARTING]  = { stop,	fault,	start,	disarm,	hold,	hold,	hold,	hold },
@@ -23,18 +23,6 @@ static const unsigned char actuated[STATES][DRV_LIFE_EVENTS] = {
 	[MSG_LIFE_HOMING]    = { stop,	fault,	start,	disarm,	hold,	home,	hold,	hold },
 	[MSG_LIFE_ACTIVE]    = { stop,	fault,	start,	disarm,	hold,	home,	hold,	active },
 	[MSG_LIFE_FAULT]     = { stop,	fault,	start,	disarm,	hold,	hold,	hold,	hold },
-	[MSG_LIFE_STOPPING]  = { stop,	stop,	stop,	stop,	stop,	stop,	stop,	stop },
-};
-
-static const unsigned char sensor_only[STATES][DRV_LIFE_EVENTS] = {
-	/*			 STOP	FAULT	BUSY	ESTOP	HOLD	HOMING	IDLE	REF */
-	[MSG_LIFE_DOWN]	     = { stop,	fault,	start,	active,	active,	active,	active,	active },
-	[MSG_LIFE_STARTING]  = { stop,	fault,	start,	active,	active,	active,	active,	active },
-	[MSG_LIFE_DISARMED]  = { stop,	fault,	start,	active,	active,	active,	active,	active },
-	[MSG_LIFE_HOLDING]   = { stop,	fault,	start,	active,	active,	active,	active,	active },
-	[MSG_LIFE_HOMING]    = { stop,	fault,	start,	active,	active,	active,	active,	active },
-	[MSG_LIFE_ACTIVE]    = { stop,	fault,	start,	active,	active,	active,	active,	active },
-	[MSG_LIFE_FAULT]     = { stop,	fault,	start,	active,	active,	active,	active,	active },
 	[MSG_LIFE_STOPPING]  = { stop,	stop,	stop,	stop,	stop,	stop,	stop,	stop },
 };
 /* clang-format on */
@@ -58,10 +46,7 @@ enum drv_life_event drv_life_event(const struct drv_life_now *now)
 
 enum msg_life drv_life_next(enum msg_life state, enum drv_life_event event, bool sensor)
 {
-	return sensor ? sensor_only[state][event] : actuated[state][event];
-}
-
-bool drv_life_moves(enum msg_life state)
-{
-	return state == MSG_LIFE_HOMING || state == MSG_LIFE_ACTIVE;
+	if (sensor && event > DRV_LIFE_BUSY && state != MSG_LIFE_STOPPING)
+		return MSG_LIFE_ACTIVE;
+	return table[state][event];
 }

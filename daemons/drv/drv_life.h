@@ -43,7 +43,4 @@ enum drv_life_event drv_life_event(const struct drv_life_now *now);
  * STOPPING is for ever. */
 enum msg_life drv_life_next(enum msg_life state, enum drv_life_event event, bool sensor);
 
-/* May motion be commanded in this state: by a reference, or by the driver itself when homing? */
-bool drv_life_moves(enum msg_life state);
-
 #endif

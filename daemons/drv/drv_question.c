@@ -47,11 +47,6 @@ int drv_add_question(struct drv *drv, const struct drv_question *question, struc
 
 /* ---- asking ---- */
 
-bool drv_may_ask(const struct drv *drv, unsigned int question, const struct frame *request)
-{
-	return !drv_ask_may(&drv->asks, question, request);
-}
-
 static int send_request(struct drv *drv, unsigned int question, const struct frame *request)
 {
 	return drv_send(drv, drv->asks.questions[question].row.send, request);
@@ -78,11 +73,6 @@ int drv_ask(struct drv *drv, unsigned int question, const struct frame *request,
 int drv_ask_stop(struct drv *drv, unsigned int question, const struct frame *request, uint32_t tag)
 {
 	return ask(drv, question, request, tag, true);
-}
-
-const struct drv_ask_counts *drv_ask_counts(const struct drv *drv)
-{
-	return &drv->asks.counts;
 }
 
 /* ---- what the loop passes on ---- */

@@ -149,20 +149,3 @@ void drv_ref_count(struct msg_common *common, enum drv_ref_verdict verdict)
 		break;
 	}
 }
-
-const char *drv_ref_verdict_name(enum drv_ref_verdict verdict)
-{
-	static const char *const names[] = {
-		[DRV_REF_OTHER_TYPE] = "other type",
-		[DRV_REF_OTHER_VERSION] = "other version",
-		[DRV_REF_OTHER_SIZE] = "other size",
-		[DRV_REF_OTHER_INCARNATION] = "other incarnation",
-		[DRV_REF_NO_VALIDITY] = "no validity",
-		[DRV_REF_PAST] = "past",
-		[DRV_REF_TOO_FAR] = "too far ahead",
-		[DRV_REF_NOT_FINITE] = "not finite",
-		[DRV_REF_TAKEN] = "taken",
-	};
-
-	return names[verdict];
-}

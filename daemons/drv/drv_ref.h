@@ -88,7 +88,6 @@ enum drv_ref_verdict drv_ref_check(const void *msg, size_t len, const struct drv
 
 /* Counts it in the common block's refs_taken or refs_refused. */
 void drv_ref_count(struct msg_common *common, enum drv_ref_verdict verdict);
-const char *drv_ref_verdict_name(enum drv_ref_verdict verdict); /* "past" ... */
 
 /* ---- limits ---- */
 

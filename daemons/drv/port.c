@@ -223,8 +223,3 @@ enum port_got port_newest(struct port *port, void *msg, size_t size, size_t *len
 {
 	return get(port, msg, size, len, ACH_O_LAST);
 }
-
-enum port_got port_peek(struct port *port, void *msg, size_t size, size_t *len)
-{
-	return get(port, msg, size, len, ACH_O_LAST | ACH_O_COPY);
-}

@@ -69,7 +69,5 @@ enum port_got {
 /* The next message, or the newest.  What is longer than size counts as an empty one. */
 enum port_got port_next(struct port *port, void *msg, size_t size, size_t *len);
 enum port_got port_newest(struct port *port, void *msg, size_t size, size_t *len);
-/* The newest, whether it was read before or not, without moving on. */
-enum port_got port_peek(struct port *port, void *msg, size_t size, size_t *len);
 
 #endif

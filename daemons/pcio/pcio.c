@@ -36,14 +36,6 @@ const struct pcio_parameter *pcio_parameter(unsigned int id)
 	return id <= PCIO_PARAMETER_MAX && parameters[id].name ? &parameters[id] : NULL;
 }
 
-int pcio_parameter_find(const char *name)
-{
-	for (int id = 0; id <= PCIO_PARAMETER_MAX; id++)
-		if (parameters[id].name && !strcmp(parameters[id].name, name))
-			return id;
-	return -EINVAL;
-}
-
 /* ---- the state word ---- */
 
 uint32_t pcio_faults(uint32_t state)
@@ -390,34 +382,4 @@ int pcio_encode_all(enum pcio_command command, struct frame *frame)
 		return -EINVAL;
 	*frame = request(PCIO_ID_ALL, (uint8_t)command, 0, 1);
 	return 0;
-}
-
-/* ---- matching ---- */
-
-static uint32_t key_at(const struct frame *f, uint32_t base)
-{
-	unsigned int module = module_at(f, base), bytes = f->len ? command_bytes(f->data[0]) : 0;
-
-	if (!module || !bytes || f->len < bytes)
-		return 0;
-	return module << 16 | (uint32_t)f->data[0] << 8 | (bytes == 2 ? f->data[1] : 0);
-}
-
-static uint32_t request_key(const struct frame *f)
-{
-	return key_at(f, f->data[0] == PCIO_GET ? PCIO_ID_GET : PCIO_ID_PUT);
-}
-
-uint32_t pcio_key(const struct frame *frame)
-{
-	uint32_t key = request_key(frame);
-
-	return key ? key : key_at(frame, PCIO_ID_ACK);
-}
-
-bool pcio_matches(const struct frame *request_frame, const struct frame *reply)
-{
-	uint32_t key = request_key(request_frame);
-
-	return key && key == key_at(reply, PCIO_ID_ACK);
 }

@@ -2,7 +2,7 @@
  *
  *	pcio_encode_move(4, PCIO_VELOCITY_STATE, 0.25, &request);	0E4#0B110000803E
  *	...
- *	if (pcio_matches(&request, &got) && !pcio_decode(&reply, &got, t_ns))
+ *	if (!pcio_decode(&reply, &got, t_ns))
  *		position = reply.value;					0A4#0B110000803F1000
  *
  * Pure.  Values are rad, rad/s, rad/s^2, A (of a linear module m, m/s, m/s^2).  hw-docs/powercube.md is the page:
@@ -208,7 +208,6 @@ enum pcio_parameter_id { PCIO_PARAMETERS(PCIO_PARAMETER_ID) };
 #define PCIO_PARAMETER_MAX PCIO_HOME_OFFSET_89
 
 const struct pcio_parameter *pcio_parameter(unsigned int id); /* NULL: not known */
-int pcio_parameter_find(const char *name);		      /* its id, or -EINVAL */
 
 /* ---- state, config, short state ---- */
 
@@ -274,14 +273,6 @@ int pcio_encode_step(unsigned int module, enum pcio_motion motion, double positi
 		     struct frame *frame);
 /* PCIO_HALT, PCIO_WATCHDOG or PCIO_START.  A bus may be shared, so there is no reset, homing or bit rate for all. */
 int pcio_encode_all(enum pcio_command command, struct frame *frame);
-
-/* ---- which reply belongs to which request ---- */
-
-/* module << 16 | command << 8 | parameter or motion, of a request and of its reply alike; 0: of neither, or of a
- * request that nobody answers.  Two requests with the same key cannot be told apart by their replies: the second must
- * wait for the first, or for the longest time a module takes. */
-uint32_t pcio_key(const struct frame *frame);
-bool pcio_matches(const struct frame *request, const struct frame *reply);
 
 /* ---- what a driver sends: rows for slots, four for each module and one for each bus ---- */
 

@@ -1,6 +1,7 @@
 /* test_drv_actuator.c: whose halt it is, what is excused, reset, latched and cleared, and when exactly. */
 #include <string.h>
 
+#include "test/daemons/actuator_names.h"
 #include "unity.h"
 
 #include "channels/msg/types.h"
@@ -98,7 +99,7 @@ static void a_word_counts_for_what_was_before_it(void)
 						? DRV_ACTUATOR_DO_END_RESET
 						: 0,
 					drv_actuator_word(&a, &homed, rows[i].asked_ns, rows[i].t_ns));
-		TEST_ASSERT_EQUAL_STRING(drv_actuator_state_name(rows[i].next), drv_actuator_state_name(a.state));
+		TEST_ASSERT_EQUAL_STRING(actuator_states[rows[i].next], actuator_states[a.state]);
 	}
 }
 
@@ -378,8 +379,7 @@ static void what_may_be_reset(void)
 		a.reset_asked = rows[i].asked;
 		wish.now_ns = T + rows[i].after_ns;
 		TEST_ASSERT_EQUAL_HEX32_MESSAGE(rows[i].actions, drv_actuator_tick(&a, &wish), rows[i].name);
-		TEST_ASSERT_EQUAL_STRING_MESSAGE(drv_actuator_state_name(rows[i].next),
-						 drv_actuator_state_name(a.state), rows[i].name);
+		TEST_ASSERT_EQUAL_STRING_MESSAGE(actuator_states[rows[i].next], actuator_states[a.state], rows[i].name);
 	}
 }
 

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "test/daemons/actuator_names.h"
 #include "unity.h"
 
 #include "daemons/drv/drv_actuator_table.h"
@@ -126,9 +127,8 @@ static void describe(enum drv_actuator_state state, char text[2048])
 
 		if (!row)
 			continue;
-		len += (size_t)snprintf(text + len, 2048 - len, "%s%s>%s", len ? " " : "",
-					drv_actuator_event_name(event),
-					row->next == DRV_ACTUATOR_SAME ? "same" : drv_actuator_state_name(row->next));
+		len += (size_t)snprintf(text + len, 2048 - len, "%s%s>%s", len ? " " : "", actuator_events[event],
+					row->next == DRV_ACTUATOR_SAME ? "same" : actuator_states[row->next]);
 		for (size_t i = 0; i < sizeof(actions) / sizeof(*actions); i++)
 			if (row->actions & actions[i].action)
 				len += (size_t)snprintf(text + len, 2048 - len, "+%s", actions[i].name);
@@ -141,7 +141,7 @@ static void every_entry_is_as_written(void)
 
 	for (enum drv_actuator_state state = 0; state < DRV_ACTUATOR_N; state++) {
 		describe(state, text);
-		TEST_ASSERT_EQUAL_STRING_MESSAGE(expected[state], text, drv_actuator_state_name(state));
+		TEST_ASSERT_EQUAL_STRING_MESSAGE(expected[state], text, actuator_states[state]);
 	}
 }
 
@@ -192,8 +192,8 @@ static void a_halt_is_told_in_every_state(void)
 	for (enum drv_actuator_state state = 0; state < DRV_ACTUATOR_N; state++) {
 		const struct drv_actuator_row *row = drv_actuator_row(state, DRV_ACTUATOR_ON_HALT);
 
-		TEST_ASSERT_NOT_NULL_MESSAGE(row, drv_actuator_state_name(state));
-		TEST_ASSERT_BITS_HIGH_MESSAGE(DRV_ACTUATOR_DO_HALT, row->actions, drv_actuator_state_name(state));
+		TEST_ASSERT_NOT_NULL_MESSAGE(row, actuator_states[state]);
+		TEST_ASSERT_BITS_HIGH_MESSAGE(DRV_ACTUATOR_DO_HALT, row->actions, actuator_states[state]);
 	}
 }
 
@@ -207,7 +207,7 @@ static void nothing_moves_that_is_halted_or_has_a_fault(void)
 			const struct drv_actuator_row *row = drv_actuator_row(state, events[i]);
 
 			TEST_ASSERT_FALSE_MESSAGE(row && row->actions & (DRV_ACTUATOR_DO_DRIVE | DRV_ACTUATOR_DO_HOME),
-						  drv_actuator_state_name(state));
+						  actuator_states[state]);
 		}
 }
 
@@ -235,7 +235,7 @@ static void a_homing_is_completed_or_latched(void)
 			TEST_ASSERT_EQUAL_HEX32_MESSAGE(done ? DRV_ACTUATOR_DO_END_HOME : DRV_ACTUATOR_DO_LATCH_HOME,
 							row->actions &
 								(DRV_ACTUATOR_DO_END_HOME | DRV_ACTUATOR_DO_LATCH_HOME),
-							drv_actuator_event_name(event));
+							actuator_events[event]);
 		}
 }
 
@@ -244,7 +244,7 @@ static void a_homing_is_completed_or_latched(void)
 static void groups_are_as_they_are_named(void)
 {
 	for (enum drv_actuator_state state = 0; state < DRV_ACTUATOR_N; state++) {
-		const char *name = drv_actuator_state_name(state);
+		const char *name = actuator_states[state];
 
 		TEST_ASSERT_EQUAL_MESSAGE(!strncmp(name, "silent", 6), drv_actuator_state_silent(state), name);
 		TEST_ASSERT_EQUAL_MESSAGE(!strncmp(name, "reset", 5), drv_actuator_state_resets(state), name);

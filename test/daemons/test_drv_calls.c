@@ -53,8 +53,6 @@ static int look_at_two_buses(struct drv *drv, struct error_sink *errors)
 	TEST_ASSERT_EQUAL_STRING("vcan98", drv_bus_name(drv, 1));
 	TEST_ASSERT_EQUAL_STRING("wire:nowhere", drv_bus_interface(drv, 0));
 	TEST_ASSERT_NULL(drv_robot_bus(drv, 0));
-	TEST_ASSERT_NULL(drv_device(drv));
-	TEST_ASSERT_EQUAL_STRING("arm", drv_name(drv));
 	TEST_ASSERT_EQUAL(7 * DRV_LIB_MS, drv_period_ns(drv));
 	TEST_ASSERT_TRUE(isinf(drv_limits(drv, 0)->velocity_rad_s));
 	return 0;
@@ -75,7 +73,6 @@ static int look_at_the_file(struct drv *drv, struct error_sink *errors)
 	TEST_ASSERT_EQUAL(0, drv_bus(drv, "main"));
 	TEST_ASSERT_EQUAL(0, drv_bus(drv, "lab"));
 	TEST_ASSERT_EQUAL(250000, drv_robot_bus(drv, 0)->bitrate);
-	TEST_ASSERT_EQUAL_STRING("faked", drv_device(drv)->driver);
 	/* Those of the file; what it does not say is not limited. */
 	TEST_ASSERT_EQUAL_DOUBLE(-1, drv_limits(drv, 0)->position_min_rad);
 	TEST_ASSERT_EQUAL_DOUBLE(2, drv_limits(drv, 0)->position_max_rad);
@@ -457,16 +454,16 @@ static void a_queue_has_an_end(void)
 
 static void look_before(void)
 {
-	TEST_ASSERT_FALSE(drv_bus_proven(DRIVER, 0));
+	TEST_ASSERT_FALSE(slots_proven(&fake.drv->buses[0].slots));
 	TEST_ASSERT_FALSE(drv_bus_dead(DRIVER, 0));
-	TEST_ASSERT_FALSE(drv_bus_real(DRIVER, 0));
+	TEST_ASSERT_FALSE(fake.drv->buses[0].real);
 	TEST_ASSERT_EQUAL(BUS_ERROR_ACTIVE, drv_bus_state(DRIVER, 0));
 	TEST_ASSERT_EQUAL(0, drv_bus_stats(DRIVER, 0)->sent);
 }
 
 static void look_after(void)
 {
-	TEST_ASSERT_TRUE(drv_bus_proven(DRIVER, 0));
+	TEST_ASSERT_TRUE(slots_proven(&fake.drv->buses[0].slots));
 	TEST_ASSERT_EQUAL(1, drv_bus_stats(DRIVER, 0)->sent);
 	status = 1;
 }
@@ -486,10 +483,10 @@ static void look_at_absent(void)
 	TEST_ASSERT_TRUE(drv_bus_dead(DRIVER, 0));
 	TEST_ASSERT_TRUE(drv_bus_dead(DRIVER, 1));
 	TEST_ASSERT_EQUAL(BUS_ABSENT, drv_bus_state(DRIVER, 0));
-	TEST_ASSERT_FALSE(drv_bus_real(DRIVER, 0)); /* wire: */
+	TEST_ASSERT_FALSE(fake.drv->buses[0].real); /* wire: */
 	TEST_ASSERT_TRUE(
-		drv_bus_real(DRIVER, 1)); /* whatever it is called, the kernel does not say that it is virtual */
-	TEST_ASSERT_TRUE(drv_bus_real(DRIVER, 2));
+		fake.drv->buses[1].real); /* whatever it is called, the kernel does not say that it is virtual */
+	TEST_ASSERT_TRUE(fake.drv->buses[2].real);
 	status = 1;
 	drv_lib_stop();
 }
@@ -744,23 +741,6 @@ static void a_driver_may_set_the_phase(void)
 	TEST_ASSERT_EQUAL(DRV_LIB_START_NS + 8 * DRV_LIB_MS, fake.ticks[2].ns);
 }
 
-static void look_at_time(void)
-{
-	TEST_ASSERT_EQUAL(0, drv_late_ns(DRIVER));
-	TEST_ASSERT_EQUAL(DRV_LIB_TICK_NS, drv_period_ns(DRIVER));
-	((struct drv *)DRIVER)->late_ns = 5;
-	TEST_ASSERT_EQUAL(5, drv_late_ns(DRIVER));
-	status = 1;
-}
-
-static void time_is_told(void)
-{
-	status = 0;
-	drv_lib_at(2, look_at_time);
-	TEST_ASSERT_EQUAL(0, drv_lib_run(20, ""));
-	TEST_ASSERT_EQUAL(1, status);
-}
-
 int main(void)
 {
 	UNITY_BEGIN();
@@ -790,6 +770,5 @@ int main(void)
 	RUN_TEST(outputs_are_put_with_their_header);
 	RUN_TEST(a_further_state_has_the_common_block);
 	RUN_TEST(a_driver_may_set_the_phase);
-	RUN_TEST(time_is_told);
 	return UNITY_END();
 }

@@ -43,9 +43,26 @@ void tearDown(void)
 {
 }
 
+static const char *name_of(enum drv_ref_verdict verdict)
+{
+	static const char *const names[] = {
+		[DRV_REF_OTHER_TYPE] = "other type",
+		[DRV_REF_OTHER_VERSION] = "other version",
+		[DRV_REF_OTHER_SIZE] = "other size",
+		[DRV_REF_OTHER_INCARNATION] = "other incarnation",
+		[DRV_REF_NO_VALIDITY] = "no validity",
+		[DRV_REF_PAST] = "past",
+		[DRV_REF_TOO_FAR] = "too far ahead",
+		[DRV_REF_NOT_FINITE] = "not finite",
+		[DRV_REF_TAKEN] = "taken",
+	};
+
+	return names[verdict];
+}
+
 static const char *verdict_at(int64_t now_ns)
 {
-	return drv_ref_verdict_name(drv_ref_check(&ref, sizeof(ref), &rules, now_ns));
+	return name_of(drv_ref_check(&ref, sizeof(ref), &rules, now_ns));
 }
 
 #define VERDICT(expected) TEST_ASSERT_EQUAL_STRING(expected, verdict_at(NOW))
@@ -63,7 +80,7 @@ static void every_length_but_one_is_other_size(void)
 		memset(bytes, 0, len);
 		memcpy(bytes, &ref, len < sizeof(ref) ? len : sizeof(ref));
 		TEST_ASSERT_EQUAL_STRING(len == sizeof(ref) ? "taken" : "other size",
-					 drv_ref_verdict_name(drv_ref_check(bytes, len, &rules, NOW)));
+					 name_of(drv_ref_check(bytes, len, &rules, NOW)));
 		free(bytes);
 	}
 }
@@ -266,7 +283,7 @@ static const char *verdict_of(const void *msg, const char *type, uint32_t count)
 
 	TEST_ASSERT_EQUAL(0, drv_ref_plan(&plan, msg_type_by_name(type)));
 	r.count = count;
-	return drv_ref_verdict_name(drv_ref_check(msg, plan.type->body->size, &r, NOW));
+	return name_of(drv_ref_check(msg, plan.type->body->size, &r, NOW));
 }
 
 static void begin_as(void *msg, const char *type)
@@ -436,18 +453,17 @@ static void counted_by_reason(void)
 {
 	static const struct {
 		enum drv_ref_verdict verdict;
-		const char *name;
 		const char *path;
 	} reasons[] = {
-		{ DRV_REF_OTHER_SIZE, "other size", "common.refs_refused.other_size" },
-		{ DRV_REF_OTHER_TYPE, "other type", "common.refs_refused.other_type" },
-		{ DRV_REF_OTHER_VERSION, "other version", "common.refs_refused.other_version" },
-		{ DRV_REF_OTHER_INCARNATION, "other incarnation", "common.refs_refused.other_incarnation" },
-		{ DRV_REF_NO_VALIDITY, "no validity", "common.refs_refused.no_validity" },
-		{ DRV_REF_PAST, "past", "common.refs_refused.past" },
-		{ DRV_REF_TOO_FAR, "too far ahead", "common.refs_refused.too_far" },
-		{ DRV_REF_NOT_FINITE, "not finite", "common.refs_refused.not_finite" },
-		{ DRV_REF_TAKEN, "taken", "common.refs_taken" },
+		{ DRV_REF_OTHER_SIZE, "common.refs_refused.other_size" },
+		{ DRV_REF_OTHER_TYPE, "common.refs_refused.other_type" },
+		{ DRV_REF_OTHER_VERSION, "common.refs_refused.other_version" },
+		{ DRV_REF_OTHER_INCARNATION, "common.refs_refused.other_incarnation" },
+		{ DRV_REF_NO_VALIDITY, "common.refs_refused.no_validity" },
+		{ DRV_REF_PAST, "common.refs_refused.past" },
+		{ DRV_REF_TOO_FAR, "common.refs_refused.too_far" },
+		{ DRV_REF_NOT_FINITE, "common.refs_refused.not_finite" },
+		{ DRV_REF_TAKEN, "common.refs_taken" },
 	};
 	const struct msg_type *type = msg_type_by_name("joint-state");
 	struct msg_joint_state state;
@@ -468,7 +484,6 @@ static void counted_by_reason(void)
 		/* And nothing else. */
 		memcpy((uint8_t *)&expected + place.offset, (uint8_t *)&state + place.offset, place.field->size);
 		TEST_ASSERT_EQUAL_MEMORY(&expected, &state, sizeof(state));
-		TEST_ASSERT_EQUAL_STRING(reasons[i].name, drv_ref_verdict_name(reasons[i].verdict));
 	}
 }
 

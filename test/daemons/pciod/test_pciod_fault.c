@@ -4,13 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "test/daemons/actuator_names.h"
 #include "unity.h"
 
 #include "test/daemons/pciod/pciod_fake.h"
 
 #define TOLD(expected) TEST_ASSERT_EQUAL_STRING(expected, fake_told(&f))
-#define LIFE(expected) \
-	TEST_ASSERT_EQUAL_STRING(drv_actuator_state_name(DRV_ACTUATOR_##expected), drv_actuator_state_name(f.m.a.state))
+#define LIFE(expected) TEST_ASSERT_EQUAL_STRING(actuator_states[DRV_ACTUATOR_##expected], actuator_states[f.m.a.state])
 #define COMM (PCIO_STATE_ERROR | PCIO_STATE_HALTED | PCIO_STATE_COMM_ERROR)
 
 static struct fake f;
