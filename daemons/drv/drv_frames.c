@@ -1,90 +1,99 @@
 /* drv_frames.c: --frames, the frames a driver sends and receives as JSON; achstart --check reads it. */
-#include <stdio.h>
-
+#include "config/json.h"
 #include "daemons/drv/drv_inside.h"
 
 static const char *const classes[] = {
 	[SLOTS_URGENT] = "urgent", [SLOTS_LATEST] = "latest", [SLOTS_COMMAND] = "command", [SLOTS_QUEUE] = "queue"
 };
 
-static void print_id(uint32_t id)
+static void put_id(struct json *j, uint32_t id)
 {
-	const bool ext = id & FRAME_EXT;
-
-	printf("\"id\":\"%0*X\"", ext ? 8 : 3, id & (ext ? FRAME_EXT_MASK : FRAME_STD_MASK));
+	json_textf(j, "id", "%0*X", id & FRAME_EXT ? 8 : 3, id & (id & FRAME_EXT ? FRAME_EXT_MASK : FRAME_STD_MASK));
 }
 
-static void print_us(const char *key, int64_t ns)
+static void put_us(struct json *j, const char *name, int64_t ns)
 {
 	if (ns)
-		printf(",\"%s\":%g", key, (double)ns / 1000);
+		json_real(j, name, (double)ns / 1000);
 	else
-		printf(",\"%s\":null", key);
+		json_null(j, name);
 }
 
-static void print_key(const uint8_t *key, unsigned int len)
+static void put_key(struct json *j, const uint8_t *key, unsigned int len)
 {
-	printf(",\"key\":\"");
+	char text[2 * FRAME_DATA_MAX + 1] = "";
+
 	for (unsigned int i = 0; i < len; i++)
-		printf("%02X", key[i]);
-	putchar('"');
+		snprintf(text + 2 * i, 3, "%02X", key[i]);
+	json_text(j, "key", text);
 }
 
-static void print_send(const struct drv_bus *bus, const struct drv_send *send)
+static void put_reply(struct json *j, const struct drv_send *send)
 {
 	static const uint8_t all[FRAME_DATA_MAX] = { 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF };
-	const struct slots_row *row = &send->row;
 
-	printf("{\"bus\":\"%s\",", bus->setup->name);
-	print_id(row->id);
-	printf(",\"ext\":%s,\"dir\":\"tx\",\"len\":%u,\"class\":\"%s\",\"moves\":%s,\"shared\":%s",
-	       row->id & FRAME_EXT ? "true" : "false", send->len, classes[row->class], send->moves ? "true" : "false",
-	       send->shared ? "true" : "false");
-	print_key(row->key, send->len);
-	print_us("period_us", row->period_ns);
-	print_us("deadline_us", row->deadline_ns ? row->deadline_ns : row->period_ns);
-	if (send->answered) {
-		printf(",\"reply\":{");
-		print_id(send->reply_id);
-		print_key(all, send->reply_bytes);
-		print_us("within_us", send->reply_within_ns);
-		printf("}}");
-	} else {
-		printf(",\"reply\":null}");
-	}
+	json_object(j, "reply");
+	put_id(j, send->reply_id);
+	put_key(j, all, send->reply_bytes);
+	put_us(j, "within_us", send->reply_within_ns);
+	json_end(j);
 }
 
-static void print_receive(const struct drv_bus *bus, const struct drv_receive *row)
+/* send: NULL for a frame that is received. */
+static void put_frame(struct json *j, const struct drv_bus *bus, uint32_t id, unsigned int len, int64_t period_ns,
+		      const struct drv_send *send)
 {
-	printf("{\"bus\":\"%s\",", bus->setup->name);
-	print_id(row->id);
-	printf(",\"ext\":%s,\"dir\":\"rx\",\"len\":%u,\"class\":null,\"moves\":false,\"shared\":false,\"key\":null",
-	       row->id & FRAME_EXT ? "true" : "false", (unsigned int)(row->any_len ? FRAME_DATA_MAX : row->len_max));
-	print_us("period_us", row->period_ns);
-	printf(",\"deadline_us\":null,\"reply\":null}");
+	json_object(j, NULL);
+	json_text(j, "bus", bus->setup->name);
+	put_id(j, id);
+	json_bool(j, "ext", id & FRAME_EXT);
+	json_text(j, "dir", send ? "tx" : "rx");
+	json_uint(j, "len", len);
+	json_text(j, "class", send ? classes[send->row.class] : NULL);
+	json_bool(j, "moves", send && send->moves);
+	json_bool(j, "shared", send && send->shared);
+	if (send)
+		put_key(j, send->row.key, len);
+	else
+		json_null(j, "key");
+	put_us(j, "period_us", period_ns);
+	put_us(j, "deadline_us", !send ? 0 : send->row.deadline_ns ? send->row.deadline_ns : period_ns);
+	if (send && send->answered)
+		put_reply(j, send);
+	else
+		json_null(j, "reply");
+	json_end(j);
 }
 
 void drv_frames_print(const struct drv *drv)
 {
-	const char *comma = "";
+	struct json j = json_to(stdout);
 
-	printf("{\"driver\":\"%s\",\"name\":\"%s\",\"tick_us\":%g,\"frames\":[", drv->driver->program, drv->setup.name,
-	       (double)drv_period_ns(drv) / 1000);
+	json_object(&j, NULL);
+	json_text(&j, "driver", drv->driver->program);
+	json_text(&j, "name", drv->setup.name);
+	json_real(&j, "tick_us", (double)drv_period_ns(drv) / 1000);
+	json_array(&j, "frames");
 	for (unsigned int b = 0; b < drv->buses_n; b++) {
 		const struct drv_bus *bus = &drv->buses[b];
 
-		for (unsigned int i = 0; i < bus->sends_n; i++, comma = ",") {
-			printf("%s", comma);
-			print_send(bus, &bus->sends[i]);
-		}
-		for (unsigned int i = 0; i < bus->receives_n; i++, comma = ",") {
-			printf("%s", comma);
-			print_receive(bus, &bus->receives[i].row);
+		for (const struct drv_send *s = bus->sends; s < bus->sends + bus->sends_n; s++)
+			put_frame(&j, bus, s->row.id, s->len, s->row.period_ns, s);
+		for (unsigned int i = 0; i < bus->receives_n; i++) {
+			const struct drv_receive *row = &bus->receives[i].row;
+
+			put_frame(&j, bus, row->id, row->any_len ? FRAME_DATA_MAX : row->len_max, row->period_ns, NULL);
 		}
 	}
-	printf("],\"claims\":[");
-	for (unsigned int i = 0; i < drv->claims_n; i++)
-		printf("%s{\"bus\":\"%s\",\"what\":\"%s\"}", i ? "," : "", drv->buses[drv->claims[i].bus].setup->name,
-		       drv->claims[i].what);
-	printf("]}\n");
+	json_end(&j);
+	json_array(&j, "claims");
+	for (unsigned int i = 0; i < drv->claims_n; i++) {
+		json_object(&j, NULL);
+		json_text(&j, "bus", drv->buses[drv->claims[i].bus].setup->name);
+		json_text(&j, "what", drv->claims[i].what);
+		json_end(&j);
+	}
+	json_end(&j);
+	json_end(&j);
+	putchar('\n');
 }
