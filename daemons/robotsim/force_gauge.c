@@ -42,24 +42,11 @@ static const struct settings_row rows[] = {
 
 static int load(struct sim *sim, const struct robot_device *device, const void *of_driver, struct error_sink *errors)
 {
-	const struct gauged_settings *driver = of_driver;
-	struct force_gauge gauge = { .node = (unsigned int)driver->node };
-	struct settings settings = { .rows = rows, .values = &gauge };
-	struct sim_unit *unit;
-	char part[8];
+	const unsigned int n = (unsigned int)((const struct gauged_settings *)of_driver)->node;
+	struct force_gauge gauge = { .node = n };
+	const struct sim_node node = { &gauge, sizeof(gauge), n, .hears = ASK_ID + n, .sends = SAMPLE_ID + n };
 
-	if (settings_defaults(&settings, errors) || settings_read(&settings, device->sim, errors))
-		return -EINVAL;
-	snprintf(part, sizeof(part), "%u", gauge.node);
-	unit = sim_add(sim, device, part, sizeof(gauge), errors);
-	if (!unit)
-		return -EINVAL;
-	memcpy(unit->state, &gauge, sizeof(gauge));
-	unit->on = device->roles[0].bus;
-	unit->filters[0] = (struct bus_filter){ ASK_ID + gauge.node, FRAME_STD_MASK | FRAME_EXT | FRAME_RTR };
-	unit->filters_n = 1;
-	unit->sends = SAMPLE_ID + gauge.node;
-	return 0;
+	return sim_add_node(sim, device, &node, errors);
 }
 
 /* ---- what it says ---- */
@@ -169,21 +156,6 @@ static int fault(void *state, const char *word, bool clear, int64_t t_ns, struct
 	return 0;
 }
 
-static int push(void *state, double torque_nm, int64_t duration_ns, int64_t t_ns, struct sim_text *answer)
-{
-	(void)state;
-	(void)torque_nm;
-	(void)duration_ns;
-	(void)t_ns;
-	sim_say(answer, "error a gauge cannot be pushed; set x, y or z");
-	return -EINVAL;
-}
-
-static int set(void *state, const char *assignment, struct sim_text *answer)
-{
-	return sim_assign(rows, state, assignment, answer);
-}
-
 static void report(void *state, int64_t t_ns, struct sim_text *to)
 {
 	const struct force_gauge *g = state;
@@ -204,7 +176,5 @@ const struct sim_kind force_gauge_kind = {
 	.next_ns = next_ns,
 	.send = send,
 	.fault = fault,
-	.push = push,
-	.set = set,
 	.report = report,
 };

@@ -135,6 +135,27 @@ struct sim_unit *sim_add(struct sim *sim, const struct robot_device *device, con
 	return unit;
 }
 
+int sim_add_node(struct sim *sim, const struct robot_device *device, const struct sim_node *node,
+		 struct error_sink *errors)
+{
+	struct settings settings = { .rows = sim_kind(device)->rows, .values = node->state };
+	struct sim_unit *unit;
+	char part[12];
+
+	if (settings_defaults(&settings, errors) || settings_read(&settings, device->sim, errors))
+		return -EINVAL;
+	snprintf(part, sizeof(part), "%u", node->node);
+	unit = sim_add(sim, device, part, node->size, errors);
+	if (!unit)
+		return -EINVAL;
+	memcpy(unit->state, node->state, node->size);
+	unit->on = device->roles[0].bus;
+	unit->filters[0] = (struct bus_filter){ node->hears, FRAME_STD_MASK | FRAME_EXT | FRAME_RTR };
+	unit->filters_n = 1;
+	unit->sends = node->sends;
+	return 0;
+}
+
 struct sim_unit *sim_find(struct sim *sim, const char *name, struct sim_text *answer)
 {
 	const char *best = NULL;

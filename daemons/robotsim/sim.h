@@ -75,9 +75,10 @@ struct sim_kind {
 
 	/* On command.  0, or -EINVAL and the words that there are, or what is wrong, in answer. */
 	int (*fault)(void *state, const char *word, bool clear, int64_t t_ns, struct sim_text *answer);
-	int (*push)(void *state, double torque_nm, int64_t duration_ns, int64_t t_ns, struct sim_text *answer);
-	int (*set)(void *state, const char *assignment, struct sim_text *answer);
-	void (*report)(void *state, int64_t t_ns, struct sim_text *answer); /* " key value key value" */
+	int (*push)(void *state, double torque_nm, int64_t duration_ns, int64_t t_ns,
+		    struct sim_text *answer);					  /* or NULL */
+	int (*set)(void *state, const char *assignment, struct sim_text *answer); /* NULL: any of rows, at once */
+	void (*report)(void *state, int64_t t_ns, struct sim_text *answer);	  /* " key value key value" */
 };
 
 struct sim_unit {
@@ -116,6 +117,15 @@ void sim_unload(struct sim *sim);
 /* One more unit, called DEVICE.PART; size bytes of zeros are its state.  NULL: a line is in errors. */
 struct sim_unit *sim_add(struct sim *sim, const struct robot_device *device, const char *part, size_t size,
 			 struct error_sink *errors);
+/* For a device with one controller: reads rows into state, and adds it as DEVICE.NODE on its first bus. */
+struct sim_node {
+	void *state;
+	size_t size;
+	unsigned int node;
+	uint32_t hears, sends; /* identifiers */
+};
+int sim_add_node(struct sim *sim, const struct robot_device *device, const struct sim_node *node,
+		 struct error_sink *errors);
 struct sim_unit *sim_find(struct sim *sim, const char *name, struct sim_text *answer); /* or NULL and why not */
 
 /* ---- sim_bus.c ---- */

@@ -69,7 +69,18 @@ static int do_push(struct sim_unit *unit, const char *torque, const char *durati
 		sim_say(answer, "error push %s: a torque in N m and a duration such as 100ms", unit->name);
 		return -EINVAL;
 	}
+	if (!unit->kind->push) {
+		sim_say(answer, "error %s cannot be pushed", unit->name);
+		return -EINVAL;
+	}
 	return unit->kind->push(unit->state, torque_nm, duration_ns, now_ns, answer);
+}
+
+static int do_set(struct sim_unit *unit, const char *assignment, struct sim_text *answer)
+{
+	if (unit->kind->set)
+		return unit->kind->set(unit->state, assignment, answer);
+	return sim_assign(unit->kind->rows, unit->state, assignment, answer);
 }
 
 void sim_control_answer(struct sim *sim, char *question, struct sim_text *answer, int64_t now_ns)
@@ -96,7 +107,7 @@ void sim_control_answer(struct sim *sim, char *question, struct sim_text *answer
 	else if (!strcmp(verb, "push"))
 		r = do_push(unit, first, second, answer, now_ns);
 	else
-		r = unit->kind->set(unit->state, first ? first : "", answer);
+		r = do_set(unit, first ? first : "", answer);
 	if (!r)
 		sim_say(answer, "ok");
 }

@@ -39,24 +39,11 @@ static const struct settings_row rows[] = {
 
 static int load(struct sim *sim, const struct robot_device *device, const void *of_driver, struct error_sink *errors)
 {
-	const struct exampled_settings *driver = of_driver;
-	struct turntable table = { .node = (unsigned int)driver->node };
-	struct settings settings = { .rows = rows, .values = &table };
-	struct sim_unit *unit;
-	char part[8];
+	const unsigned int n = (unsigned int)((const struct exampled_settings *)of_driver)->node;
+	struct turntable table = { .node = n };
+	const struct sim_node node = { &table, sizeof(table), n, .hears = TURN_ID + n, .sends = STATE_ID + n };
 
-	if (settings_defaults(&settings, errors) || settings_read(&settings, device->sim, errors))
-		return -EINVAL;
-	snprintf(part, sizeof(part), "%u", table.node);
-	unit = sim_add(sim, device, part, sizeof(table), errors);
-	if (!unit)
-		return -EINVAL;
-	memcpy(unit->state, &table, sizeof(table));
-	unit->on = device->roles[0].bus;
-	unit->filters[0] = (struct bus_filter){ TURN_ID + table.node, FRAME_STD_MASK | FRAME_EXT | FRAME_RTR };
-	unit->filters_n = 1;
-	unit->sends = STATE_ID + table.node;
-	return 0;
+	return sim_add_node(sim, device, &node, errors);
 }
 
 /* ---- how it turns ---- */
@@ -145,21 +132,6 @@ static int fault(void *state, const char *word, bool clear, int64_t t_ns, struct
 	return 0;
 }
 
-static int push(void *state, double torque_nm, int64_t duration_ns, int64_t t_ns, struct sim_text *answer)
-{
-	(void)state;
-	(void)torque_nm;
-	(void)duration_ns;
-	(void)t_ns;
-	sim_say(answer, "error a turntable cannot be pushed");
-	return -EINVAL;
-}
-
-static int set(void *state, const char *assignment, struct sim_text *answer)
-{
-	return sim_assign(rows, state, assignment, answer);
-}
-
 static void report(void *state, int64_t t_ns, struct sim_text *to)
 {
 	struct turntable *t = state;
@@ -181,7 +153,5 @@ const struct sim_kind turntable_kind = {
 	.send = send,
 	.advance = advance,
 	.fault = fault,
-	.push = push,
-	.set = set,
 	.report = report,
 };
