@@ -22,8 +22,9 @@ static struct settings *find(struct settings *settings, const char *key, size_t 
 	return NULL;
 }
 
-/* "unknown setting; did you mean tick?", or where to look, or, of the keys of a file, which there are. */
-static void unknown(const struct settings *settings, const char *key, char why[SETTINGS_WHY_MAX])
+/* "unknown setting; did you mean tick?", or where to look, or, of the keys of a file, which there are.  Returns the key
+ * that was probably meant, or NULL. */
+static const char *unknown(const struct settings *settings, const char *key, char why[SETTINGS_WHY_MAX])
 {
 	const char *noun = settings->noun ? settings->noun : "setting";
 	char known[SETTINGS_WHY_MAX / 2] = "";
@@ -44,6 +45,7 @@ static void unknown(const struct settings *settings, const char *key, char why[S
 		snprintf(why, SETTINGS_WHY_MAX, "unknown %s; there are %s", noun, known);
 	else
 		snprintf(why, SETTINGS_WHY_MAX, "unknown %s; --settings lists them", noun);
+	return best;
 }
 
 /* ---- defaults ---- */
@@ -152,10 +154,12 @@ int settings_read(struct settings *settings, const struct yaml_node *map, struct
 		struct settings *s = find(settings, node->key, &i);
 		bool wrong = !s || settings_value_read(&s->rows[i], s->values, node, why);
 
+		const char *meant = s ? node->key : unknown(settings, node->key, why);
+
+		/* A key whose value or spelling is wrong is not missing as well. */
+		s = meant ? find(settings, meant, &i) : NULL;
 		if (s)
-			s->given |= UINT64_C(1) << i; /* a wrong value is not missing, too */
-		else
-			unknown(settings, node->key, why);
+			s->given |= UINT64_C(1) << i;
 		if (wrong) {
 			yaml_error(errors, node, "%s", why);
 			err = -EINVAL;

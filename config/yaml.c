@@ -19,6 +19,10 @@ static int check_and_read(struct yaml *doc, char *text, size_t len, struct error
 		error_add(errors, "%s:1: larger than %d bytes", doc->file, YAML_SIZE_MAX);
 		return -EFBIG;
 	}
+	if (len >= 3 && !memcmp(text, "\xEF\xBB\xBF", 3)) {
+		error_add(errors, "%s:1: begins with a byte order mark; save it as UTF-8 without", doc->file);
+		return -EINVAL;
+	}
 	wrong = utf8_check(text, len, &line);
 	if (wrong) {
 		error_add(errors, "%s:%u: %s: this is no text", doc->file, line, wrong);

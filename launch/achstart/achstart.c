@@ -42,7 +42,7 @@ static int check(struct launch *launch)
 	struct check found;
 
 	launch_rights(launch, &errors);
-	check_robot(&found, launch, &errors, &warnings);
+	check_robot(&found, launch, CHECK_WITHIN_NS, &errors, &warnings);
 	check_print(&found, launch, stdout);
 	check_free(&found);
 	return errors.count ? WRONG : warnings.count > found.notes ? WORLD : 0;
@@ -101,7 +101,7 @@ static bool is_fit(const struct launch *launch, struct error_sink *errors)
 	struct error_sink quiet = { 0 };
 	struct check found;
 
-	check_robot(&found, launch, errors, &quiet);
+	check_robot(&found, launch, CHECK_WITHIN_NS, errors, &quiet);
 	check_free(&found);
 	return errors->count == before;
 }

@@ -14,6 +14,7 @@
 #include "config/run.h"
 #include "launch/achstart/child.h"
 #include "launch/achstart/room.h"
+#include "launch/file/launch_find.h"
 
 #ifndef PIDFD_SIGNAL_PROCESS_GROUP /* Linux 6.9 */
 #define PIDFD_SIGNAL_PROCESS_GROUP (1U << 2)
@@ -221,6 +222,10 @@ int child_start(struct child *child, const struct launch_daemon *daemon, const c
 	pid_t pid;
 
 	*child = (struct child){ .pidfd = -1 };
+	if (daemon->kind == LAUNCH_DRIVER && !launch_is_driver(path)) {
+		error_add(errors, "%s is not an Endplate driver", path);
+		return -ENOEXEC;
+	}
 	start.environment = make_environment(daemon, run, notify, name);
 	if (!start.environment)
 		return refuse(errors, path, ENOMEM);

@@ -14,19 +14,51 @@
 
 /* ---- programs and cores ---- */
 
-static bool check_program(const struct launch_daemon *daemon, char path[LAUNCH_FIND_MAX], struct error_sink *errors)
+/* A program that several daemons run is reported once: ", also of larm (line 7)". */
+static bool is_first(const struct launch *launch, const struct launch_daemon *daemon, char also[ERROR_LINE_MAX / 2])
+{
+	bool before = true;
+	size_t at = 0;
+
+	*also = '\0';
+	for (size_t i = 0; i < launch->daemons_n; i++) {
+		const struct launch_daemon *other = &launch->daemons[i];
+
+		before &= other != daemon;
+		if (other == daemon || !other->wanted || strcmp(other->argv[0], daemon->argv[0]) != 0)
+			continue;
+		if (before)
+			return false;
+		if (at < ERROR_LINE_MAX / 2)
+			at += (size_t)snprintf(also + at, ERROR_LINE_MAX / 2 - at, ", also of %s (line %u)",
+					       other->name, other->node->line);
+	}
+	return true;
+}
+
+static bool check_program(const struct launch *launch, const struct launch_daemon *daemon, char path[LAUNCH_FIND_MAX],
+			  struct error_sink *errors)
 {
 	const char *program = daemon->argv[0];
-	int err = launch_find(path, program);
+	const int err = launch_find(path, program);
+	char also[ERROR_LINE_MAX / 2];
 
-	if (err == -ENOENT && !strchr(program, '/'))
+	if (!err && (daemon->kind != LAUNCH_DRIVER || launch_is_driver(path)))
+		return true;
+	if (!is_first(launch, daemon, also))
+		return false;
+	if (!err)
 		yaml_error(errors, daemon->node,
-			   "the program %s is neither beside achstart nor in $PATH: build or install it, or correct "
+			   "%s (%s)%s is not an Endplate driver: correct driver: of device %s in the robot file",
+			   program, path, also, daemon->device->name);
+	else if (err == -ENOENT && !strchr(program, '/'))
+		yaml_error(errors, daemon->node,
+			   "the program %s%s is neither beside achstart nor in $PATH: build or install it, or correct "
 			   "its name",
-			   program);
-	else if (err)
-		yaml_error(errors, daemon->node, "the program %s: %s", program, strerror(-err));
-	return !err;
+			   program, also);
+	else
+		yaml_error(errors, daemon->node, "the program %s%s: %s", program, also, strerror(-err));
+	return false;
 }
 
 static void check_core(const struct launch_daemon *daemon, struct error_sink *errors)
@@ -39,118 +71,106 @@ static void check_core(const struct launch_daemon *daemon, struct error_sink *er
 
 /* ---- drivers, and the simulator ---- */
 
+/* Those that are run, and the simulator among them. */
 struct asked {
-	const struct launch_daemon *daemon;
-	char path[LAUNCH_FIND_MAX];
-	char **argv; /* with one option more */
-	bool fine;
+	const struct launch_daemon *daemon[LAUNCH_DAEMONS_MAX];
+	char path[LAUNCH_DAEMONS_MAX][LAUNCH_FIND_MAX];
+	struct check_run run[LAUNCH_DAEMONS_MAX];
+	size_t n;
 };
 
-/* What it said, line by line; it begins with the program's name already. */
-static void pass_on(const char *say, struct error_sink *to)
+/* Drivers and the simulator find the same mistakes in the robot file: it is reported at the first driver. */
+static bool said_elsewhere(const struct asked *asked, size_t i, const char *line, size_t len)
 {
-	while (*say) {
-		int len = (int)strcspn(say, "\n");
+	const bool sim = asked->daemon[i]->kind == LAUNCH_ROBOTSIM;
 
-		if (len)
-			error_add(to, "%.*s", len, say);
-		say += len + (say[len] == '\n');
-	}
-}
+	for (size_t j = 0; j < asked->n; j++) {
+		const struct check_run *run = &asked->run[j];
 
-/* true: it answered, and said 0. */
-static bool judge(const struct check_run *run, int64_t within_ns, const char *name, const char *option,
-		  struct error_sink *errors, struct error_sink *warnings)
-{
-	char within[TEXT_VALUE_MAX];
-	int code;
-
-	if (run->err == -ETIME) {
-		text_from_duration(within, within_ns);
-		error_add(errors, "%s: %s %s did not end within %s", name, run->argv[0], option, within);
-		return false;
+		if (j != i && (sim || (j < i && asked->daemon[j]->kind == LAUNCH_DRIVER)) && !run->err && run->status &&
+		    memmem(run->say, run->say_len, line, len))
+			return true;
 	}
-	if (run->err) {
-		error_add(errors, "%s: %s %s: %s", name, run->argv[0], option, strerror(-run->err));
-		return false;
-	}
-	if (!WIFEXITED(run->status)) {
-		error_add(errors, "%s: %s %s was killed by signal %d (%s)", name, run->argv[0], option,
-			  WTERMSIG(run->status), strsignal(WTERMSIG(run->status)));
-		return false;
-	}
-	code = WEXITSTATUS(run->status);
-	if (!code)
-		return true;
-	if (run->say_len)
-		pass_on(run->say, code == EXIT_WORLD ? warnings : errors);
-	else
-		error_add(code == EXIT_WORLD ? warnings : errors, "%s: %s %s ended with status %d and said nothing",
-			  name, run->argv[0], option, code);
 	return false;
 }
 
-/* The command line of a daemon and one option more; NULL: no memory. */
-static char **line_with(const struct launch_daemon *daemon)
+/* Its lines, without its own name: "pciod[waist]: fatal: ". */
+static void pass_on(const struct asked *asked, size_t i, struct error_sink *to)
 {
-	size_t n = 0;
-	char **argv;
+	const char fatal[] = ": fatal: ", *line = asked->run[i].say, *end, *rest;
 
-	while (daemon->argv[n])
-		n++;
-	argv = calloc(n + 2, sizeof(*argv));
-	if (argv)
-		memcpy(argv, daemon->argv, n * sizeof(*argv));
-	return argv;
+	for (; *line; line = end + (*end == '\n')) {
+		end = line + strcspn(line, "\n");
+		rest = memmem(line, (size_t)(end - line), fatal, strlen(fatal));
+		if (end == line || (rest && said_elsewhere(asked, i, rest, (size_t)(end - rest) + 1)))
+			continue;
+		rest = rest ? rest + strlen(fatal) : line;
+		yaml_error(to, asked->daemon[i]->node, "%.*s", (int)(end - rest), rest);
+	}
 }
 
-static void set_option(char **argv, const struct launch_daemon *daemon, char *option)
+/* true: it ended with status 0. */
+static bool report(const struct asked *asked, size_t i, int64_t within_ns, struct error_sink *errors,
+		   struct error_sink *warnings)
 {
-	size_t n = 0;
+	const struct check_run *run = &asked->run[i];
+	const struct yaml_node *node = asked->daemon[i]->node;
+	struct error_sink *to = errors;
+	char within[TEXT_VALUE_MAX];
 
-	while (daemon->argv[n])
-		n++;
-	argv[n] = option;
+	if (run->err == -ETIME) {
+		text_from_duration(within, within_ns);
+		yaml_error(errors, node, "%s %s did not end within %s", run->argv[0], run->option, within);
+	} else if (run->err) {
+		yaml_error(errors, node, "%s %s: %s", run->argv[0], run->option, strerror(-run->err));
+	} else if (!WIFEXITED(run->status)) {
+		yaml_error(errors, node, "%s %s was killed by signal %d (%s)", run->argv[0], run->option,
+			   WTERMSIG(run->status), strsignal(WTERMSIG(run->status)));
+	} else if (run->status) {
+		to = WEXITSTATUS(run->status) == EXIT_WORLD ? warnings : errors;
+		if (run->say_len)
+			pass_on(asked, i, to);
+		else
+			yaml_error(to, node, "%s %s ended with status %d and printed nothing", run->argv[0],
+				   run->option, WEXITSTATUS(run->status));
+	}
+	return !run->err && !run->status;
 }
 
-/* Asks all that are fine; those that do not answer well are no longer. */
-static void ask(struct check *check, struct asked *asked, size_t n, char *option, int64_t within_ns,
+/* Runs each with the option.  Drivers that ended with status 0 stay. */
+static void ask(struct check *check, struct asked *asked, const char *option, int64_t within_ns,
 		struct error_sink *errors, struct error_sink *warnings)
 {
-	struct check_run runs[LAUNCH_DAEMONS_MAX] = { 0 };
-	size_t m = 0, at = 0;
+	size_t left = 0;
+	bool fine[LAUNCH_DAEMONS_MAX];
 
-	for (size_t i = 0; i < n; i++) {
-		if (!asked[i].fine)
-			continue;
-		set_option(asked[i].argv, asked[i].daemon, option);
-		runs[m++] = (struct check_run){ .path = asked[i].path,
-						.argv = asked[i].argv,
-						.environment = asked[i].daemon->environment };
-	}
-	check_run(runs, m, within_ns);
-	for (size_t i = 0; i < n; i++) {
-		const struct check_run *run = &runs[at];
-
-		if (!asked[i].fine)
-			continue;
-		at++;
-		asked[i].fine = judge(run, within_ns, asked[i].daemon->name, option, errors, warnings);
-		if (asked[i].fine && !strcmp(option, "--frames"))
-			check_frames_read(&check->frames, &check->claims, asked[i].daemon, run->out, run->out_len,
+	for (size_t i = 0; i < asked->n; i++)
+		asked->run[i] = (struct check_run){ .path = asked->path[i],
+						    .argv = asked->daemon[i]->argv,
+						    .option = option,
+						    .environment = asked->daemon[i]->environment };
+	check_run(asked->run, asked->n, within_ns);
+	for (size_t i = 0; i < asked->n; i++) {
+		fine[i] = report(asked, i, within_ns, errors, warnings);
+		if (fine[i] && check)
+			check_frames_read(&check->frames, asked->daemon[i], asked->run[i].out, asked->run[i].out_len,
 					  errors);
 	}
-	check_run_free(runs, m);
+	check_run_free(asked->run, asked->n);
+	for (size_t i = 0; i < asked->n; i++) {
+		if (!fine[i] || asked->daemon[i]->kind != LAUNCH_DRIVER)
+			continue;
+		asked->daemon[left] = asked->daemon[i];
+		memmove(asked->path[left++], asked->path[i], LAUNCH_FIND_MAX);
+	}
+	asked->n = left;
 }
 
-/* Programs of all, and what the drivers and the simulator say of themselves. */
+/* The programs of all, and what the drivers and the simulator say of themselves. */
 static void check_daemons(struct check *check, const struct launch *launch, int64_t within_ns,
 			  struct error_sink *errors, struct error_sink *warnings)
 {
-	static char check_option[] = "--check", frames_option[] = "--frames";
-	struct asked *asked = calloc(LAUNCH_DAEMONS_MAX, sizeof(*asked));
-	char path[LAUNCH_FIND_MAX];
-	size_t n = 0;
+	struct asked *asked = calloc(1, sizeof(*asked));
 
 	if (!asked) {
 		error_add(errors, "%s: %s", launch->path, strerror(ENOMEM));
@@ -162,21 +182,12 @@ static void check_daemons(struct check *check, const struct launch *launch, int6
 		if (!daemon->wanted)
 			continue;
 		check_core(daemon, errors);
-		if (!check_program(daemon, path, errors) ||
-		    (daemon->kind != LAUNCH_DRIVER && daemon->kind != LAUNCH_ROBOTSIM))
-			continue;
-		asked[n] = (struct asked){ .daemon = daemon, .argv = line_with(daemon) };
-		strcpy(asked[n].path, path);
-		asked[n].fine = asked[n].argv;
-		n++;
+		if (check_program(launch, daemon, asked->path[asked->n], errors) &&
+		    (daemon->kind == LAUNCH_DRIVER || daemon->kind == LAUNCH_ROBOTSIM))
+			asked->daemon[asked->n++] = daemon;
 	}
-	/* One that refuses its configuration would only say so again. */
-	ask(check, asked, n, check_option, within_ns, errors, warnings);
-	for (size_t i = 0; i < n; i++)
-		asked[i].fine &= asked[i].daemon->kind == LAUNCH_DRIVER;
-	ask(check, asked, n, frames_option, within_ns, errors, warnings);
-	for (size_t i = 0; i < n; i++)
-		free(asked[i].argv);
+	ask(NULL, asked, "--check", within_ns, errors, warnings);
+	ask(check, asked, "--frames", within_ns, errors, warnings);
 	free(asked);
 }
 
@@ -217,9 +228,19 @@ static void check_server(struct check *check, const struct robot_bus *bus, struc
 		return;
 	check->notes++;
 	error_add(warnings,
-		  "bus %s: no canwire among the daemons serves %s, somebody else does now: add canwire, or see to it "
-		  "that canwire run %s is there first",
+		  "bus %s: no canwire among the daemons serves %s, another process does now: add canwire, or "
+		  "start canwire run %s before",
 		  bus->name, bus->interface, wire);
+}
+
+/* Of the first daemon that uses the bus; NULL: none does. */
+static const struct yaml_node *user_of(const struct launch *launch, const struct robot_bus *bus)
+{
+	for (size_t i = 0; i < launch->daemons_n; i++) {
+		if (launch->daemons[i].wanted && launch_has_bus(&launch->daemons[i], bus))
+			return launch->daemons[i].node;
+	}
+	return NULL;
 }
 
 static void check_interfaces(struct check *check, const struct launch *launch, struct error_sink *errors,
@@ -227,16 +248,18 @@ static void check_interfaces(struct check *check, const struct launch *launch, s
 {
 	for (size_t i = 0; i < launch->robot.buses_n; i++) {
 		const struct robot_bus *bus = &launch->robot.buses[i];
+		struct launch_place place = { user_of(launch, bus), warnings };
+		struct error_sink placed = launch_sink(&place);
 		struct link_info info;
 		int err;
 
-		/* Logs are opened by whoever reads them; wires that are to be served will be there. */
-		if (!launch_uses(launch, bus) || launch_server(launch, bus) || !strncmp(bus->interface, "log:", 4))
+		/* A log is opened by its reader; a wire that one of the daemons serves will be there. */
+		if (!place.node || launch_server(launch, bus) || !strncmp(bus->interface, "log:", 4))
 			continue;
-		err = link_look(bus->interface, &info, warnings);
+		err = link_look(bus->interface, &info, &placed);
 		if (!err) {
-			check_link(launch, bus, &info, errors, warnings);
-			check_server(check, bus, warnings);
+			check_link(launch, bus, &info, errors, &placed);
+			check_server(check, bus, &placed);
 		}
 		if (err == -EAFNOSUPPORT)
 			return; /* a kernel without CAN has none of the others */
@@ -245,24 +268,14 @@ static void check_interfaces(struct check *check, const struct launch *launch, s
 
 /* ---- all of it ---- */
 
-unsigned int check_robot_within(struct check *check, const struct launch *launch, int64_t within_ns,
-				struct error_sink *errors, struct error_sink *warnings)
+void check_robot(struct check *check, const struct launch *launch, int64_t within_ns, struct error_sink *errors,
+		 struct error_sink *warnings)
 {
-	const unsigned int before = errors->count + warnings->count;
-
-	*check = (struct check){ 0 };
+	memset(check, 0, sizeof(*check));
 	check_daemons(check, launch, within_ns, errors, warnings);
-	check_frames_clashes(&check->frames, errors);
-	check_claims_clashes(&check->claims, errors);
+	check_frames_conflicts(&check->frames, errors);
 	check_frames_loads(&check->frames, launch, errors);
 	check_interfaces(check, launch, errors, warnings);
-	return errors->count + warnings->count - before;
-}
-
-unsigned int check_robot(struct check *check, const struct launch *launch, struct error_sink *errors,
-			 struct error_sink *warnings)
-{
-	return check_robot_within(check, launch, CHECK_WITHIN_NS, errors, warnings);
 }
 
 void check_free(struct check *check)

@@ -1,4 +1,4 @@
-/* check_frames.c: the frames that drivers say they send and take. */
+/* check_frames.c: what drivers say they do on their buses. */
 #include "launch/check/check_frames.h"
 
 #include <errno.h>
@@ -47,7 +47,7 @@ static const char *read_row(struct check_frame *row, const struct yaml_node *nod
 
 	row->bus = read_bus(row->daemon, yaml_find(node, "bus"));
 	if (!row->bus)
-		return "bus is none of its buses";
+		return "bus is not one of its buses";
 	if (!read_id(yaml_find(node, "id"), &row->id, &row->ext))
 		return "id is not three or eight digits such as 0EF";
 	if (!dir || dir->kind != YAML_TEXT || (strcmp(dir->text, "tx") != 0 && strcmp(dir->text, "rx") != 0))
@@ -90,7 +90,7 @@ static int read_rows(struct check_frames *frames, const struct launch_daemon *da
 	const struct yaml_node *list = yaml_find(root, "frames");
 
 	if (!list || list->kind != YAML_LIST) {
-		yaml_error(errors, root, "no list \"frames\": is its driver one of this suite?");
+		yaml_error(errors, root, "no list \"frames\"");
 		return -EINVAL;
 	}
 	for (const struct yaml_node *node = list->first; node; node = node->next) {
@@ -102,27 +102,50 @@ static int read_rows(struct check_frames *frames, const struct launch_daemon *da
 			return -EINVAL;
 		}
 		if (add_row(frames, &row)) {
-			error_add(errors, "%s: --frames: %s", daemon->name, strerror(ENOMEM));
+			error_add(errors, "%s", strerror(ENOMEM));
 			return -ENOMEM;
 		}
 	}
 	return 0;
 }
 
-int check_frames_read(struct check_frames *frames, struct check_claims *claims, const struct launch_daemon *daemon,
-		      const char *text, size_t len, struct error_sink *errors)
+static int read_claims(struct check_frames *frames, const struct launch_daemon *daemon, const struct yaml_node *root,
+		       struct error_sink *errors)
 {
-	char name[TEXT_NAME_MAX + 16];
+	const struct yaml_node *node = yaml_first(yaml_find(root, "claims"));
+
+	for (; node && frames->claims_n < CHECK_CLAIMS_MAX; node = node->next) {
+		struct check_claim *claim = &frames->claims[frames->claims_n];
+		const struct yaml_node *what = yaml_find(node, "what");
+
+		*claim = (struct check_claim){ daemon, read_bus(daemon, yaml_find(node, "bus")), "" };
+		if (!claim->bus || !what || what->kind != YAML_TEXT || !text_is_name(what->text)) {
+			yaml_error(errors, node, "claims: %s",
+				   claim->bus ? "what is not a name" : "bus is not one of its buses");
+			return -EINVAL;
+		}
+		snprintf(claim->what, sizeof(claim->what), "%s", what->text);
+		frames->claims_n++;
+	}
+	return 0;
+}
+
+int check_frames_read(struct check_frames *frames, const struct launch_daemon *daemon, const char *text, size_t len,
+		      struct error_sink *errors)
+{
+	struct launch_place place = { daemon->node, errors };
+	struct error_sink placed = launch_sink(&place);
+	char name[LAUNCH_PATH_MAX];
 	struct yaml *doc;
 	int err;
 
-	snprintf(name, sizeof(name), "%s --frames", daemon->name);
-	err = yaml_open_text(&doc, name, text, len, errors);
+	snprintf(name, sizeof(name), "%s --frames", daemon->argv[0]);
+	err = yaml_open_text(&doc, name, text, len, &placed);
 	if (err)
 		return err;
-	err = read_rows(frames, daemon, yaml_root(doc), errors);
+	err = read_rows(frames, daemon, yaml_root(doc), &placed);
 	if (!err)
-		err = check_claims_read(claims, daemon, yaml_root(doc), errors);
+		err = read_claims(frames, daemon, yaml_root(doc), &placed);
 	yaml_close(doc);
 	return err;
 }
@@ -130,10 +153,10 @@ int check_frames_read(struct check_frames *frames, struct check_claims *claims, 
 void check_frames_free(struct check_frames *frames)
 {
 	free(frames->rows);
-	*frames = (struct check_frames){ 0 };
+	memset(frames, 0, sizeof(*frames));
 }
 
-/* ---- clashes ---- */
+/* ---- conflicts ---- */
 
 static bool same_id(const struct check_frame *a, const struct check_frame *b)
 {
@@ -175,31 +198,102 @@ static bool clash(const struct check_frame *a, const struct check_frame *b)
 	return a->daemon != b->daemon && !a->shared && !b->shared;
 }
 
-static void tell_clash(const struct check_frame *a, const struct check_frame *b, struct error_sink *errors)
-{
-	const char *device = "the device of ";
-	const struct yaml_node *at = b->daemon->device ? b->daemon->device->node : b->daemon->node;
+#define CONFLICTS_MAX 64
 
-	error_add(errors,
-		  "%s:%u: bus %s: identifier %0*X is sent by %s%s and by %s%s: give one of them other ids, or another "
-		  "bus",
-		  at->file, at->line, a->bus->name, a->ext ? 8 : 3, a->id, a->tx ? "" : device, a->daemon->name,
-		  b->tx ? "" : device, b->daemon->name);
+/* Two daemons on a bus: one line, however many claims and identifiers they have in common. */
+struct conflict {
+	const struct robot_bus *bus;
+	const struct launch_daemon *first, *second;
+	const struct check_claim *claim; /* that both make; NULL: none */
+	const struct check_frame *a, *b; /* of the same identifier */
+	bool others;			 /* they have other identifiers in common, too */
+};
+
+struct conflicts {
+	struct conflict rows[CONFLICTS_MAX];
+	size_t n;
+};
+
+/* The conflict of these two on that bus, found before or new; NULL: too many. */
+static struct conflict *conflict_of(struct conflicts *all, const struct robot_bus *bus,
+				    const struct launch_daemon *first, const struct launch_daemon *second)
+{
+	for (size_t i = 0; i < all->n; i++) {
+		struct conflict *c = &all->rows[i];
+
+		if (c->bus == bus &&
+		    ((c->first == first && c->second == second) || (c->first == second && c->second == first)))
+			return c;
+	}
+	if (all->n == CONFLICTS_MAX)
+		return NULL;
+	all->rows[all->n] = (struct conflict){ .bus = bus, .first = first, .second = second };
+	return &all->rows[all->n++];
 }
 
-unsigned int check_frames_clashes(const struct check_frames *frames, struct error_sink *errors)
+/* Any number of daemons may read a log. */
+static void find_claims(const struct check_frames *frames, struct conflicts *all)
 {
-	unsigned int n = 0;
+	for (size_t i = 0; i < frames->claims_n; i++) {
+		for (size_t j = 0; j < i; j++) {
+			const struct check_claim *a = &frames->claims[j], *b = &frames->claims[i];
+			struct conflict *c;
 
-	for (size_t i = 0; i < frames->n; i++) {
-		for (size_t j = seen_before(frames, i) ? i : 0; j < i; j++) {
-			if (!clash(&frames->rows[j], &frames->rows[i]) || seen_before(frames, j))
+			if (a->daemon == b->daemon || a->bus != b->bus || strcmp(a->what, b->what) != 0 ||
+			    !strncmp(a->bus->interface, "log:", 4))
 				continue;
-			tell_clash(&frames->rows[j], &frames->rows[i], errors);
-			n++;
+			c = conflict_of(all, a->bus, a->daemon, b->daemon);
+			if (c && !c->claim)
+				c->claim = a;
 		}
 	}
-	return n;
+}
+
+static void find_identifiers(const struct check_frames *frames, struct conflicts *all)
+{
+	for (size_t i = 0; i < frames->n; i++) {
+		for (size_t j = seen_before(frames, i) ? i : 0; j < i; j++) {
+			const struct check_frame *a = &frames->rows[j], *b = &frames->rows[i];
+			struct conflict *c;
+
+			if (!clash(a, b) || seen_before(frames, j))
+				continue;
+			c = conflict_of(all, a->bus, a->daemon, b->daemon);
+			if (c && c->a)
+				c->others |= !same_id(c->a, a);
+			else if (c)
+				c->a = a, c->b = b;
+		}
+	}
+}
+
+static void report_conflict(const struct conflict *c, struct error_sink *errors)
+{
+	const char *device = "the device of ";
+	const unsigned int first = c->first->node->line, second = c->second->node->line;
+
+	if (c->claim)
+		yaml_error(errors, c->second->node,
+			   "bus %s: %s (line %u) and %s (line %u) both need its %s, which only one of them can have: "
+			   "make them one device, or give one another bus",
+			   c->bus->name, c->first->name, first, c->second->name, second, c->claim->what);
+	else
+		yaml_error(errors, c->second->node,
+			   "bus %s: %s %0*X%s sent by %s%s (line %u) and by %s%s (line %u): give one of them other "
+			   "ids, or another bus",
+			   c->bus->name, c->others ? "identifiers" : "identifier", c->a->ext ? 8 : 3, c->a->id,
+			   c->others ? " and others are" : " is", c->a->tx ? "" : device, c->first->name, first,
+			   c->b->tx ? "" : device, c->second->name, second);
+}
+
+void check_frames_conflicts(const struct check_frames *frames, struct error_sink *errors)
+{
+	struct conflicts all = { .n = 0 };
+
+	find_claims(frames, &all);
+	find_identifiers(frames, &all);
+	for (size_t i = 0; i < all.n; i++)
+		report_conflict(&all.rows[i], errors);
 }
 
 /* ---- load ---- */
@@ -254,14 +348,16 @@ static bool is_described(const struct check_frames *frames, const struct check_f
 	return false;
 }
 
-static struct flow flow_of(const struct check_frames *frames, const struct robot_bus *bus)
+/* Of one daemon, or of all: NULL. */
+static struct flow flow_of(const struct check_frames *frames, const struct robot_bus *bus,
+			   const struct launch_daemon *daemon)
 {
 	struct flow flow = { 0 };
 
 	for (size_t i = 0; i < frames->n; i++) {
 		const struct check_frame *row = &frames->rows[i];
 
-		if (row->bus != bus)
+		if (row->bus != bus || (daemon && row->daemon != daemon))
 			continue;
 		if (!row->tx) {
 			add_taken(&flow, frames, i);
@@ -276,56 +372,51 @@ static struct flow flow_of(const struct check_frames *frames, const struct robot
 
 double check_frames_load(const struct check_frames *frames, const struct robot_bus *bus)
 {
-	return flow_of(frames, bus).bits / (double)bus->bitrate;
+	return flow_of(frames, bus, NULL).bits / (double)bus->bitrate;
 }
 
 double check_frames_hz(const struct check_frames *frames, const struct robot_bus *bus)
 {
-	return flow_of(frames, bus).hz;
+	return flow_of(frames, bus, NULL).hz;
 }
 
-/* "larm 61 %, lft 35 %" */
-static void tell_shares(const struct check_frames *frames, const struct launch *launch, const struct robot_bus *bus,
-			char *text, size_t size)
+/* "larm (line 7) 61 %, lft (line 9) 35 %"; returns the daemon with the largest share. */
+static const struct launch_daemon *print_shares(const struct check_frames *frames, const struct launch *launch,
+						const struct robot_bus *bus, char *text, size_t size)
 {
+	const struct launch_daemon *largest = NULL;
+	double most = 0;
 	size_t at = 0;
 
 	*text = '\0';
 	for (size_t i = 0; i < launch->daemons_n && at < size; i++) {
-		struct check_frames own = { 0 };
-		double load;
+		const struct launch_daemon *daemon = &launch->daemons[i];
+		const double load = flow_of(frames, bus, daemon).bits / (double)bus->bitrate;
 
-		for (size_t j = 0; j < frames->n; j++) {
-			if (frames->rows[j].daemon == &launch->daemons[i] && add_row(&own, &frames->rows[j]))
-				break;
-		}
-		load = check_frames_load(&own, bus);
-		check_frames_free(&own);
-		if (load > 0)
-			at += (size_t)snprintf(text + at, size - at, "%s%s %.0f %%", at ? ", " : "",
-					       launch->daemons[i].name, 100 * load);
+		if (load <= 0)
+			continue;
+		at += (size_t)snprintf(text + at, size - at, "%s%s (line %u) %.0f %%", at ? ", " : "", daemon->name,
+				       daemon->node->line, 100 * load);
+		largest = load > most ? daemon : largest;
+		most = load > most ? load : most;
 	}
+	return largest;
 }
 
-unsigned int check_frames_loads(const struct check_frames *frames, const struct launch *launch,
-				struct error_sink *errors)
+void check_frames_loads(const struct check_frames *frames, const struct launch *launch, struct error_sink *errors)
 {
-	unsigned int n = 0;
-
 	for (size_t i = 0; i < launch->robot.buses_n; i++) {
 		const struct robot_bus *bus = &launch->robot.buses[i];
 		double load = check_frames_load(frames, bus);
+		const struct launch_daemon *largest;
 		char shares[ERROR_LINE_MAX / 4];
 
 		if (load <= CHECK_LOAD_MAX + ROUNDING)
 			continue;
-		tell_shares(frames, launch, bus, shares, sizeof(shares));
-		error_add(errors,
-			  "%s:%u: bus %s: a load of %.1f %% at %lld bit/s (%s) is above %.0f %%: slow a tick down, or "
-			  "use another bus",
-			  bus->node->file, bus->node->line, bus->name, 100 * load, (long long)bus->bitrate, shares,
-			  100 * CHECK_LOAD_MAX);
-		n++;
+		largest = print_shares(frames, launch, bus, shares, sizeof(shares));
+		yaml_error(errors, largest ? largest->node : yaml_root(launch->doc),
+			   "bus %s: a load of %.1f %% at %lld bit/s, %s, is above %.0f %%: use a longer tick, or "
+			   "another bus",
+			   bus->name, 100 * load, (long long)bus->bitrate, shares, 100 * CHECK_LOAD_MAX);
 	}
-	return n;
 }

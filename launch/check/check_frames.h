@@ -1,16 +1,18 @@
-/* check_frames.h: the frames that drivers say they send and take (--frames): who clashes with whom, and how full the
- * buses are.  Pure.
+/* check_frames.h: what drivers say they do on their buses (DRIVER ... --frames): the frames they send and take, and what
+ * they claim for themselves; which drivers are in conflict, and how full the buses are.  Pure.
  *
  *	struct check_frames frames = { 0 };
  *
- *	check_frames_read(&frames, &claims, waist, text, len, &errors);	for each driver
- *	check_frames_clashes(&frames, &launch, &errors);
- *	load = check_frames_load(&frames, bus);
+ *	check_frames_read(&frames, waist, text, len, &errors);	for each driver
+ *	check_frames_conflicts(&frames, &errors);
+ *	check_frames_loads(&frames, &launch, &errors);
  *	check_frames_free(&frames);
  *
- * Load is the sum, over all rows with a period, of the most bits that a frame of that length can take, at the bit
- * rate of the bus.  What a driver takes counts as often as it is asked for, or as often as its own row says,
- * whichever is more.
+ * A claim is a part of a bus that only one process may have: its pacing, or all modules of a kind.
+ *
+ * The load of a bus is the sum, over all rows with a period, of the most bits that a frame of that length can take, at
+ * the bit rate of the bus.  A frame that a driver takes counts as often as the driver asks for it, or as often as its
+ * own row says, whichever is more.
  */
 #ifndef LAUNCH_CHECK_CHECK_FRAMES_H
 #define LAUNCH_CHECK_CHECK_FRAMES_H
@@ -20,7 +22,6 @@
 #include <stdint.h>
 
 #include "config/error.h"
-#include "launch/check/check_claims.h"
 #include "launch/file/launch_file.h"
 
 #define CHECK_LOAD_MAX 0.9
@@ -31,28 +32,38 @@ struct check_frame {
 	uint32_t id;
 	bool ext, tx, shared;
 	uint8_t len;
-	double period_s; /* 0: when it likes */
+	double period_s; /* 0: at any time */
 	bool answered;
 	uint32_t reply_id;
 };
 
+struct check_claim {
+	const struct launch_daemon *daemon;
+	const struct robot_bus *bus;
+	char what[TEXT_NAME_MAX + 1];
+};
+
+#define CHECK_CLAIMS_MAX (16 * LAUNCH_DAEMONS_MAX) /* as many as a driver can make */
+
 struct check_frames {
 	struct check_frame *rows;
 	size_t n, room;
+	struct check_claim claims[CHECK_CLAIMS_MAX];
+	size_t claims_n;
 };
 
-/* Adds what a driver printed: {driver, name, frames: [...], claims: [...]}; keys that are not known are left alone.  0;
- * -EINVAL with lines "waist --frames:3: ..." in errors; -ENOMEM with a line. */
-int check_frames_read(struct check_frames *frames, struct check_claims *claims, const struct launch_daemon *daemon,
-		      const char *text, size_t len, struct error_sink *errors);
+/* Adds what a driver printed: {driver, name, frames: [...], claims: [...]}; other keys are ignored.  0; -EINVAL with
+ * lines "x.launch:5: waist: pciod --frames:3: ..." in errors; -ENOMEM with a line. */
+int check_frames_read(struct check_frames *frames, const struct launch_daemon *daemon, const char *text, size_t len,
+		      struct error_sink *errors);
 void check_frames_free(struct check_frames *frames);
 
-/* A line for each identifier that two send on one bus, be they drivers or devices: what a driver takes, its device
- * sends.  Shared ones may be sent by several drivers, or be taken by several.  How many. */
-unsigned int check_frames_clashes(const struct check_frames *frames, struct error_sink *errors);
-/* A line for each bus above CHECK_LOAD_MAX.  How many. */
-unsigned int check_frames_loads(const struct check_frames *frames, const struct launch *launch,
-				struct error_sink *errors);
+/* One line for each two daemons in conflict on a bus: both claim the same part of it; or both they, or their devices,
+ * send the same identifier.  A frame that a driver takes is one that its device sends; shared identifiers may be sent
+ * by several drivers, or taken by several. */
+void check_frames_conflicts(const struct check_frames *frames, struct error_sink *errors);
+/* One line for each bus above CHECK_LOAD_MAX. */
+void check_frames_loads(const struct check_frames *frames, const struct launch *launch, struct error_sink *errors);
 
 double check_frames_load(const struct check_frames *frames, const struct robot_bus *bus); /* 1: full */
 double check_frames_hz(const struct check_frames *frames, const struct robot_bus *bus);

@@ -18,6 +18,21 @@
 
 /* ---- the child ---- */
 
+static char **make_argv(const struct check_run *run)
+{
+	char **argv;
+	size_t n = 0;
+
+	while (run->argv[n])
+		n++;
+	argv = calloc(n + 2, sizeof(*argv));
+	if (!argv)
+		_exit(111);
+	memcpy(argv, run->argv, n * sizeof(*argv));
+	argv[n] = (char *)run->option;
+	return argv;
+}
+
 static void become(const struct check_run *run, int parent)
 {
 	const struct rlimit size = { CHECK_RUN_SIZE_MAX, CHECK_RUN_SIZE_MAX };
@@ -36,7 +51,7 @@ static void become(const struct check_run *run, int parent)
 	dup2(run->say_fd, STDERR_FILENO);
 	for (char *const *one = run->environment; one && *one; one++)
 		putenv(*one);
-	execv(run->path, run->argv);
+	execv(run->path, make_argv(run));
 	dprintf(STDERR_FILENO, "unable to run %s: %s\n", run->path, strerror(errno));
 	_exit(127);
 }

@@ -16,6 +16,7 @@
 struct check_run {
 	const char *path;	  /* the file */
 	char *const *argv;	  /* ends with NULL */
+	const char *option;	  /* one more argument, or NULL */
 	char *const *environment; /* KEY=VALUE beside our own; ends with NULL; may be NULL */
 
 	/* filled in */

@@ -98,12 +98,32 @@ static void canwire_line(struct strings *argv, const struct launch_daemon *daemo
 		add(argv, "%s", launch_bus_wire(daemon->buses[i]));
 }
 
+/* "5 6" without quotes is one argument, and two were probably meant. */
+static void question_args(const struct yaml_node *args, struct error_sink *errors)
+{
+	char list[LAUNCH_PATH_MAX] = "", quoted[TEXT_QUOTED_MAX];
+	size_t at = 0;
+
+	for (const char *word = args->text + strspn(args->text, " \t"); *word && at < sizeof(list);) {
+		const size_t len = strcspn(word, " \t");
+
+		at += (size_t)snprintf(list + at, sizeof(list) - at, "%s%.*s", at ? ", " : "", (int)len, word);
+		word += len + strspn(word + len, " \t");
+	}
+	text_quote(quoted, args->text);
+	yaml_error(errors, args, "%s is one argument: write [%s] for several, or put it in quotes", quoted, list);
+}
+
 static void make_line(struct strings *argv, struct launch_daemon *daemon, struct error_sink *errors)
 {
 	const struct yaml_node *args = daemon->raw->args;
 
 	if (args && yaml_is_null(args))
 		daemon->raw->args = args = NULL;
+	if (args && args->kind == YAML_TEXT && !args->quoted && strpbrk(args->text, " \t")) {
+		question_args(args, errors);
+		return;
+	}
 	if (args && !launch_are_names(args, "a list of arguments: [--for, 10s]", errors))
 		return;
 	if (!start(argv, 16 + 2 * LAUNCH_BUSES_MAX + (args ? args->count : 0), errors))

@@ -16,11 +16,25 @@ static const char *keep(struct launch *launch, const char *text)
 	return arena_copy(yaml_arena(launch->doc), text, strlen(text));
 }
 
+static void add_placed(void *to, const char *line)
+{
+	const struct launch_place *place = to;
+
+	yaml_error(place->errors, place->node, "%s", line);
+}
+
+struct error_sink launch_sink(struct launch_place *place)
+{
+	return (struct error_sink){ add_placed, place, 0 };
+}
+
 /* The robot file; as seen from the launch file, unless it begins with a slash. */
 static int open_robot(struct launch *launch, const char *include, const struct yaml_node *node,
 		      struct error_sink *errors)
 {
 	char path[LAUNCH_PATH_MAX], whole[PATH_MAX];
+	struct launch_place place = { node, errors };
+	struct error_sink included = launch_sink(&place);
 	int err;
 
 	if (*include == '/' || !strcmp(launch->folder, "."))
@@ -31,7 +45,7 @@ static int open_robot(struct launch *launch, const char *include, const struct y
 		yaml_error(errors, node, "%s: %s", path, strerror(err ? ENAMETOOLONG : errno));
 		return -EINVAL;
 	}
-	err = robot_open(&launch->robot, path, errors);
+	err = robot_open(&launch->robot, path, &included);
 	if (err)
 		return err;
 	/* So that a daemon's command line is the same wherever achstart is run from. */
@@ -73,6 +87,7 @@ static int make(struct launch *launch, const char *path, struct error_sink *erro
 	if (settings_read(&table, top.node, errors) && top.node->kind != YAML_MAP)
 		return -EINVAL;
 	settings_missing(&table, where, errors);
+	top.clock_given = settings_given(&table, "clock");
 	if (!*top.include)
 		return -EINVAL; /* told, one way or the other */
 	if (open_robot(launch, top.include, yaml_find(top.node, "include"), errors))
@@ -113,7 +128,7 @@ struct launch_daemon *launch_daemon(const struct launch *launch, const char *nam
 	return NULL;
 }
 
-static bool has_bus(const struct launch_daemon *daemon, const struct robot_bus *bus)
+bool launch_has_bus(const struct launch_daemon *daemon, const struct robot_bus *bus)
 {
 	for (size_t i = 0; i < daemon->buses_n; i++) {
 		if (daemon->buses[i] == bus)
@@ -127,7 +142,7 @@ const struct launch_daemon *launch_server(const struct launch *launch, const str
 	for (size_t i = 0; i < launch->daemons_n; i++) {
 		const struct launch_daemon *daemon = &launch->daemons[i];
 
-		if (daemon->wanted && daemon->kind == LAUNCH_CANWIRE && has_bus(daemon, bus))
+		if (daemon->wanted && daemon->kind == LAUNCH_CANWIRE && launch_has_bus(daemon, bus))
 			return daemon;
 	}
 	return NULL;
@@ -136,7 +151,7 @@ const struct launch_daemon *launch_server(const struct launch *launch, const str
 bool launch_uses(const struct launch *launch, const struct robot_bus *bus)
 {
 	for (size_t i = 0; i < launch->daemons_n; i++) {
-		if (launch->daemons[i].wanted && has_bus(&launch->daemons[i], bus))
+		if (launch->daemons[i].wanted && launch_has_bus(&launch->daemons[i], bus))
 			return true;
 	}
 	return false;

@@ -133,10 +133,19 @@ int launch_rights(struct launch *launch, struct error_sink *errors);
  * -EINVAL with a line in errors ("--group: there is no group ...") and nothing changed. */
 int launch_group(struct launch *launch, const char *group, struct error_sink *errors);
 
+/* A sink whose lines begin with the place of a node of the launch file: "x.launch:5: waist: ...".  The errors that an
+ * included file or a driver finds go through it. */
+struct launch_place {
+	const struct yaml_node *node;
+	struct error_sink *errors;
+};
+struct error_sink launch_sink(struct launch_place *place);
+
 /* By name, or NULL. */
 struct launch_daemon *launch_daemon(const struct launch *launch, const char *name);
 /* The wanted daemon that serves a soft wire, or NULL. */
 const struct launch_daemon *launch_server(const struct launch *launch, const struct robot_bus *bus);
+bool launch_has_bus(const struct launch_daemon *daemon, const struct robot_bus *bus);
 /* Does a wanted daemon use or serve the bus? */
 bool launch_uses(const struct launch *launch, const struct robot_bus *bus);
 

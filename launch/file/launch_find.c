@@ -2,9 +2,11 @@
 #include "launch/file/launch_find.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -61,4 +63,36 @@ int launch_find(char path[LAUNCH_FIND_MAX], const char *program)
 	if (slash)
 		*slash = '\0';
 	return launch_find_in(path, program, slash ? self : NULL, getenv("PATH"));
+}
+
+/* In two parts, so that this program has no mark. */
+static bool has_mark(const char *text, size_t len)
+{
+	static const char begin[] = "@(#)endplate", end[] = "-driver";
+	const char *at = text;
+
+	while ((at = memmem(at, len - (size_t)(at - text), begin, strlen(begin)))) {
+		at += strlen(begin);
+		if (len - (size_t)(at - text) >= strlen(end) && !memcmp(at, end, strlen(end)))
+			return true;
+	}
+	return false;
+}
+
+bool launch_is_driver(const char *path)
+{
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+	void *text = MAP_FAILED;
+	bool is = true;
+
+	if (fd >= 0 && !fstat(fd, &st) && st.st_size > 0)
+		text = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (text != MAP_FAILED) {
+		is = has_mark(text, (size_t)st.st_size);
+		munmap(text, (size_t)st.st_size);
+	}
+	if (fd >= 0)
+		close(fd);
+	return is;
 }

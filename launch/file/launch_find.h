@@ -2,6 +2,7 @@
 #ifndef LAUNCH_FILE_LAUNCH_FIND_H
 #define LAUNCH_FILE_LAUNCH_FIND_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define LAUNCH_FIND_MAX 1024
@@ -13,5 +14,10 @@ int launch_find(char path[LAUNCH_FIND_MAX], const char *program);
 
 /* The same with both given: beside is a folder or NULL, search as $PATH or NULL. */
 int launch_find_in(char path[LAUNCH_FIND_MAX], const char *program, const char *beside, const char *search);
+
+/* Does the file carry the mark of a driver, "@(#)endplate" and "-driver" in one word?  Every program with drv_main() in
+ * it does; a script has it in a comment.  So a program that is named as a driver by mistake need not be run to find
+ * out.  Also true if the file cannot be read: starting it fails, or it is for execution only. */
+bool launch_is_driver(const char *path);
 
 #endif

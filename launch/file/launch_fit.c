@@ -91,8 +91,8 @@ static void check_wires(const struct launch *launch, const struct launch_daemon 
 		for (const struct launch_daemon *other = launch->daemons; other < daemon; other++) {
 			for (size_t j = 0; other->kind == LAUNCH_CANWIRE && j < other->buses_n; j++) {
 				if (other->buses[j] == bus)
-					yaml_error(errors, node, "bus %s is served by %s already", bus->name,
-						   other->name);
+					yaml_error(errors, node, "bus %s is served by %s (line %u) already", bus->name,
+						   other->name, other->node->line);
 			}
 		}
 	}
@@ -280,14 +280,15 @@ void launch_read_clock(struct launch_top *top, struct error_sink *errors)
 		if (!is_clock(&launch->daemons[i]))
 			continue;
 		if (clock)
-			yaml_error(errors, launch->daemons[i].node,
-				   "%s is driven by hubo-daemon, too: say which is the robot's clock (clock: %s)",
-				   clock->name, clock->name);
+			yaml_error(
+				errors, launch->daemons[i].node,
+				"%s (line %u) is driven by hubo-daemon, too: say which is the robot's clock (clock: %s)",
+				clock->name, clock->node->line, clock->name);
 		else
 			clock = &launch->daemons[i];
 	}
 	if (!clock) {
-		if (!node && launch->daemons_n)
+		if (!top->clock_given && launch->daemons_n && !launch_is_unresolved(launch))
 			yaml_error(
 				errors, top->node,
 				"no daemon is the robot's clock: add the device of hubo-daemon, or write clock: none");

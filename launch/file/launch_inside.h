@@ -12,6 +12,7 @@ struct launch_top {
 	char operators[33], arming[33], moving[33];
 	int arm;
 	bool links;
+	bool clock_given; /* also under a misspelt key */
 	const struct yaml_node *node, *groups, *daemons, *environment;
 };
 
@@ -49,6 +50,8 @@ void *launch_room(struct launch *launch, size_t n, size_t size, struct error_sin
 const struct yaml_node *launch_next(const struct yaml_node *names, const struct yaml_node *last);
 /* Are those names, and nothing else?  Else a line that says to write what. */
 bool launch_are_names(const struct yaml_node *names, const char *what, struct error_sink *errors);
+/* Is there a driver whose device was not found?  What it would have been is then missing elsewhere, too. */
+bool launch_is_unresolved(const struct launch *launch);
 /* The daemon that the node names, or NULL with a line; key, "needs: ", begins it if the node is in a list. */
 struct launch_daemon *launch_named(const struct launch *launch, const struct yaml_node *name, const char *key,
 				   struct error_sink *errors);

@@ -39,6 +39,15 @@ const struct yaml_node *launch_next(const struct yaml_node *names, const struct 
 	return last == names ? NULL : last->next;
 }
 
+bool launch_is_unresolved(const struct launch *launch)
+{
+	for (size_t i = 0; i < launch->daemons_n; i++) {
+		if (launch->daemons[i].kind == LAUNCH_DRIVER && !launch->daemons[i].device)
+			return true;
+	}
+	return false;
+}
+
 struct launch_daemon *launch_named(const struct launch *launch, const struct yaml_node *name, const char *key,
 				   struct error_sink *errors)
 {
@@ -46,7 +55,8 @@ struct launch_daemon *launch_named(const struct launch *launch, const struct yam
 	char quoted[TEXT_QUOTED_MAX];
 	const char *best = NULL;
 
-	if (daemon)
+	/* A device whose daemon is misspelt was reported there. */
+	if (daemon || (robot_device(&launch->robot, name->text) && launch_is_unresolved(launch)))
 		return daemon;
 	for (size_t i = 0; i < launch->daemons_n; i++)
 		nearest_try(name->text, launch->daemons[i].name, &best);
@@ -100,7 +110,7 @@ static enum launch_kind kind_of(const char *program)
 }
 
 /* A device or a program that is named; else the device of the daemon's name; else what its name says. */
-static void find_kind(const struct launch *launch, struct launch_daemon *daemon, struct error_sink *errors)
+static void find_kind(const struct launch *launch, struct launch_daemon *daemon, bool named, struct error_sink *errors)
 {
 	struct launch_raw *raw = daemon->raw;
 
@@ -110,6 +120,8 @@ static void find_kind(const struct launch *launch, struct launch_daemon *daemon,
 		daemon->kind = kind_of(raw->program);
 	} else if (*raw->device) {
 		daemon->device = find_device(launch, yaml_find(daemon->node, "device"), raw->device, false, errors);
+	} else if (!named) {
+		return; /* its name, or the key that says what it is, was reported */
 	} else if (robot_device(&launch->robot, daemon->name) || kind_of(daemon->name) == LAUNCH_PROGRAM) {
 		daemon->device = find_device(launch, daemon->node, daemon->name, true, errors);
 	} else {
@@ -122,10 +134,11 @@ static void check_once(const struct launch *launch, const struct launch_daemon *
 {
 	for (const struct launch_daemon *other = launch->daemons; other < daemon; other++) {
 		if (daemon->device && other->device == daemon->device)
-			yaml_error(errors, daemon->node, "device %s is run by %s already", daemon->device->name,
-				   other->name);
+			yaml_error(errors, daemon->node, "device %s is run by %s (line %u) already",
+				   daemon->device->name, other->name, other->node->line);
 		if (daemon->kind == LAUNCH_ROBOTSIM && other->kind == LAUNCH_ROBOTSIM)
-			yaml_error(errors, daemon->node, "the devices are played by %s already", other->name);
+			yaml_error(errors, daemon->node, "the devices are played by %s (line %u) already", other->name,
+				   other->node->line);
 	}
 }
 
@@ -168,12 +181,11 @@ static void read_restart(struct launch_daemon *daemon, struct error_sink *errors
 
 /* ---- one, and all ---- */
 
-static void take_name(struct launch_daemon *daemon, struct error_sink *errors)
+static bool check_name(const struct yaml_node *node, struct error_sink *errors)
 {
-	const struct yaml_node *node = daemon->node;
-	size_t len = strlen(node->key);
+	const size_t len = strlen(node->key);
+	const unsigned int before = errors->count;
 
-	daemon->name = node->key;
 	if (!text_is_name(node->key))
 		yaml_error(errors, node, "a name has 1 to %d of A-Z a-z 0-9 _ . -, a letter or digit first",
 			   TEXT_NAME_MAX);
@@ -181,18 +193,22 @@ static void take_name(struct launch_daemon *daemon, struct error_sink *errors)
 		yaml_error(errors, node, "achstart is the supervisor's own name: take another");
 	else if (len > 4 && !strcmp(node->key + len - 4, ".log"))
 		yaml_error(errors, node, "a name that ends in .log is that of a log: take another");
+	return errors->count == before;
 }
 
 static void read_daemon(struct launch *launch, struct launch_daemon *daemon, struct error_sink *errors)
 {
 	struct launch_raw *raw = daemon->raw;
 	struct settings table = { .rows = launch_daemon_rows, .values = raw, .noun = "key of a daemon" };
+	bool named;
 
 	raw->core = -1;
 	raw->alive = LAUNCH_ALIVE_UNSAID;
-	take_name(daemon, errors);
+	named = check_name(daemon->node, errors);
 	settings_defaults(&table, errors);
 	settings_read(&table, daemon->node, errors);
+	named &= settings_given(&table, "device") == (*raw->device != 0);
+	named &= settings_given(&table, "program") == (*raw->program != 0);
 	daemon->wanted = true;
 	daemon->priority = raw->priority;
 	daemon->core = raw->core;
@@ -201,7 +217,7 @@ static void read_daemon(struct launch *launch, struct launch_daemon *daemon, str
 	daemon->rules.ready_within_ns = raw->ready_within_ns;
 	daemon->rules.kill_within_ns = raw->kill_within_ns;
 	read_restart(daemon, errors);
-	find_kind(launch, daemon, errors);
+	find_kind(launch, daemon, named, errors);
 	check_once(launch, daemon, errors);
 }
 

@@ -68,7 +68,7 @@ static void two_on_one_bus(void)
 	TEST_ASSERT_EQUAL_INT(100,
 			      checked(BUS CLOCK WAIST("waist", "15", "PRL120") WAIST("neck", "16", "PRL120"),
 				      "include: x.yaml\ndaemons: {canwire: , robotsim: , clock: , waist: , neck: }\n"));
-	says("bus torso: both waist and neck need its pcio");
+	says("x.launch:2: neck: bus torso: waist (line 2) and neck (line 2) both need its pcio");
 }
 
 /* It is not served by the robot that is checked, and so it may be gone when that is started. */
@@ -82,7 +82,7 @@ static void a_wire_of_somebody_else(void)
 	rig_start();
 	RIG_UNTIL(rig_ready("canwire"));
 	TEST_ASSERT_EQUAL_INT(0, checked(robot, launch));
-	says("warning: bus torso: no canwire among the daemons serves wire:torso");
+	says("x.launch:2: clock: bus torso: no canwire among the daemons serves wire:torso");
 	RIG_ASSERT(!rig_stop());
 }
 
@@ -93,10 +93,10 @@ static void a_start_refuses_the_same(void)
 		const char *robot, *says;
 	} cases[] = {
 		{ BUS CLOCK WAIST("waist", "15", "PRL120") WAIST("neck", "16", "PRL120"),
-		  "x.yaml:7: bus torso: both waist and neck need its pcio" },
+		  "x.launch:2: neck: bus torso: waist (line 2) and neck (line 2) both need its pcio" },
 		{ "robot: bench\nbuses:\n  torso: {interface: wire:torso, bitrate: 10000}\ndevices:\n" CLOCK WAIST(
 			  "waist", "15", "PRL120") WAIST("neck", "16", "PRL120"),
-		  "x.yaml:3: bus torso: a load of " },
+		  "x.launch:2: waist: bus torso: a load of " },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
