@@ -1,7 +1,11 @@
 /* achstart.c: brings a robot up from its launch file, and restarts what dies. */
 #include <errno.h>
+#include <grp.h>
+#include <pwd.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,7 +18,6 @@
 #include "launch/common/folder.h"
 #include "launch/check/graph.h"
 #include "launch/file/launch_file.h"
-#include "launch/achstart/own.h"
 #include "launch/achstart/supervise.h"
 
 #define WRONG 100
@@ -48,18 +51,94 @@ static int check(struct launch *launch)
 	return errors.count ? WRONG : warnings.count > found.notes ? WORLD : 0;
 }
 
-/* What is made from here on, by us and by the daemons, is for the operators to read; without such a group, for the
- * robot's user alone. */
+/* ---- groups ---- */
+
+static bool may_act_for(gid_t group)
+{
+	const gid_t own = getegid();
+
+	if (setegid(group))
+		return false;
+	if (setegid(own))
+		abort(); /* what is made from here on would be the group's */
+	return true;
+}
+
+static bool is_another(const char *user)
+{
+	const struct passwd *entry = getpwnam(user);
+
+	return entry && entry->pw_uid && entry->pw_uid != geteuid();
+}
+
+/* Is another user in our effective group, as a member or by his own primary group? */
+static bool is_common(void)
+{
+	const struct group *group = getgrgid(getegid());
+	const struct passwd *entry;
+	bool common = false;
+
+	for (char **name = group ? group->gr_mem : NULL; name && *name && !common; name++)
+		common = is_another(*name);
+	setpwent();
+	while (!common && (entry = getpwent()))
+		common = entry->pw_gid == getegid() && entry->pw_uid && entry->pw_uid != geteuid();
+	endpwent();
+	return common;
+}
+
+static int check_member(const char *key, gid_t group, bool common, struct error_sink *errors)
+{
+	if (!group_member(group))
+		error_add(
+			errors,
+			"%s: this process is not in the group %u: add its user to the group, or start achstart as root",
+			key, (unsigned int)group);
+	else if (common)
+		error_add(errors,
+			  "%s: other users are in group %u, which this process has as its own, and would get the same "
+			  "rights: start achstart with a private group (Group=), and this one as a supplementary group",
+			  key, (unsigned int)getegid());
+	else
+		return 0;
+	return -EPERM;
+}
+
+/* As root, or with CAP_SETGID, the process takes the group operators:.  Otherwise it has to be a member of operators: and
+ * moving:, and no other user may be in its own group, which keeps rights to the channels that it makes (ach(7)). */
+static int join_groups(const struct launch *l, struct error_sink *errors)
+{
+	const gid_t none = LAUNCH_NO_GROUP;
+	int status = 0;
+
+	if (l->operators != none && l->operators != getegid() && setgid(l->operators))
+		status = check_member("operators", l->operators, is_common(), errors);
+	if (!status && l->moving != none && l->moving != getegid() && !may_act_for(l->moving))
+		status = check_member("moving", l->moving,
+				      l->operators == getegid() || l->arming == getegid() || is_common(), errors);
+	return status;
+}
+
+/* Before anything is made: files and channels are for the operators to read; without such a group, for the robot's user
+ * alone. */
 static int take_groups(struct launch *launch, struct error_sink *errors)
 {
-	struct rights_robot robot;
+	char number[16];
 
 	if (launch_rights(launch, errors))
 		return WRONG;
 	umask(launch->operators == LAUNCH_NO_GROUP ? 0077 : 0027);
-	robot = (struct rights_robot){ geteuid(), launch->operators, launch->arming, launch->moving };
-	return own_groups(&robot, errors) ? WORLD : 0;
+	if (join_groups(launch, errors))
+		return WORLD;
+	snprintf(number, sizeof(number), "%u", (unsigned int)launch->operators);
+	if (launch->operators == LAUNCH_NO_GROUP)
+		unsetenv(PORT_OPERATORS);
+	else
+		setenv(PORT_OPERATORS, number, 1);
+	return 0;
 }
+
+/* ---- starting ---- */
 
 /* Of two robots each has channels of its own: $ENDPLATE_PREFIX. */
 static int claim_channels(struct error_sink *errors)
@@ -112,8 +191,8 @@ static int start(struct launch *launch, struct error_sink *errors)
 
 	if (status)
 		return status;
-	own_capabilities();
-	own_group(launch->operators);
+	/* systemd's AmbientCapabilities= would pass them on with every exec. */
+	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
 	run_robot(launch->name);
 	if (!runs(launch) && !is_fit(launch, errors))
 		return WRONG;

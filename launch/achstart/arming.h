@@ -32,6 +32,10 @@ struct arming {
 	char why[ERROR_LINE_MAX];
 };
 
+/* May the robot be armed?  Every actuated driver is ready, publishes, and is disarmed or holding; on a real bus it also
+ * has a real-time priority, its memory locked and a working link, and the operator is named.  0, or -EPERM with a line
+ * for each obstacle. */
+int arming_check(struct supervisor *s, const char *who, int64_t now_ns, struct error_sink *errors);
 /* Takes over who, claimed, uid, seen, until_ns, lower_ns and by_itself of the request.  The state is QUIET or
  * REFUSED afterwards. */
 void arming_begin(struct supervisor *s, const struct arming *request, int64_t now_ns);

@@ -13,7 +13,6 @@
 #include "channels/clock.h"
 #include "config/run.h"
 #include "launch/achstart/child.h"
-#include "launch/achstart/room.h"
 #include "launch/file/launch_find.h"
 
 #ifndef PIDFD_SIGNAL_PROCESS_GROUP /* Linux 6.9 */
@@ -135,8 +134,6 @@ static bool keep(const struct launch_daemon *daemon, struct folder_state *kept, 
 
 	folder_begin(kept);
 	status = folder_state_write(daemon->name, kept);
-	if (status == -ENOSPC && room_give_up())
-		status = folder_state_write(daemon->name, kept);
 	if (status)
 		tell(to, 's', -status);
 	return !status;

@@ -14,7 +14,7 @@
 #include "launch/achstart/control.h"
 #include "launch/achstart/control_request.h"
 #include "launch/achstart/control_status.h"
-#include "launch/achstart/own.h"
+#include "launch/common/folder.h"
 #include "launch/common/peer.h"
 #include "config/utf8.h"
 
@@ -56,7 +56,7 @@ int control_listen(struct control *c, struct error_sink *errors)
 		return folder;
 	fd = owned_socket(folder, "control", SOCK_STREAM, shared ? 0660 : 0600);
 	if (fd >= 0)
-		own_share(folder, "control");
+		folder_give(folder, "control");
 	close(folder);
 	status = fd < 0 ? fd : listen(fd, CONTROL_CLIENTS) ? -errno : 0;
 	if (status) {

@@ -6,7 +6,6 @@
 
 #include "channels/ach_ring.h"
 #include "channels/clock.h"
-#include "launch/achstart/fit.h"
 #include "launch/achstart/level.h"
 #include "launch/common/obeyed.h"
 #include "launch/achstart/supervise.h"
@@ -190,7 +189,7 @@ static void arm_by_itself(struct supervisor *s, int64_t now_ns)
 	    arming_is_under_way(&s->arming))
 		return;
 	tell_not_armed(s, now_ns);
-	if (all_fine(s) && !fit_to_arm(s, request.who, now_ns, &(struct error_sink){ 0 }))
+	if (all_fine(s) && !arming_check(s, request.who, now_ns, &(struct error_sink){ 0 }))
 		arming_begin(s, &request, now_ns);
 }
 

@@ -1,22 +1,22 @@
 /* supervise.c: the supervisor's loop; see supervise.h. */
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "channels/clock.h"
 #include "launch/achstart/control.h"
-#include "launch/achstart/mend.h"
 #include "launch/achstart/orphans.h"
-#include "launch/achstart/own.h"
-#include "launch/achstart/room.h"
 #include "launch/achstart/supervise.h"
 
 #define WORLD 111
+#define PRIORITY_MAX 99
 #define LATE_NS 50000000 /* having woken so late itself, it does not judge others by the time before */
 #define PATROL_EVERY 5	 /* looks */
 #define SELDOM 10
@@ -130,14 +130,15 @@ static void tell_systemd(struct supervisor *s, int64_t now_ns)
 		ready += s->watches[i].daemon->wanted && policy_is_fine(&s->watches[i].policy);
 		stopped += s->watches[i].daemon->wanted && s->watches[i].policy.state == POLICY_STOPPED;
 	}
-	snprintf(text, sizeof(text), "%zu of %zu daemons ready", ready, wanted);
+	snprintf(text, sizeof(text), "%zu of %zu daemon%s ready", ready, wanted, wanted == 1 ? "" : "s");
 	if (strcmp(text, s->notify.status) != 0)
 		notify_status(&s->notify, now_ns, text);
 	if (!s->told_ready && !s->stop_ns && ready + stopped == wanted) {
 		s->told_ready = true;
 		notify_ready(&s->notify);
-		events_say(&s->events, now_ns, MSG_SEVERITY_INFO, "achstart", "all-ready", "all %zu ready after %.3f s",
-			   ready, (double)(now_ns - s->begun_ns) / 1e9);
+		events_say(&s->events, now_ns, MSG_SEVERITY_INFO, "achstart", "all-ready", "%s%zu%s ready after %.3f s",
+			   ready == 1 ? "" : "all ", ready, ready == 1 ? " daemon" : "",
+			   (double)(now_ns - s->begun_ns) / 1e9);
 	}
 	notify_watchdog(&s->notify, now_ns);
 }
@@ -164,12 +165,12 @@ static void look(struct supervisor *s, int64_t now_ns)
 	links_look(&s->links, s->launch, drivers, n, &s->events, now_ns);
 	if (s->looks % SELDOM == 0) {
 		orphans_look(s, false, now_ns);
-		room_make(s->n);
+		folder_reserve(s->n);
 	}
 	mended = s->looks++ % PATROL_EVERY ? NULL : patrol_look(&s->patrol);
 	if (mended)
 		supervise_mended(s, mended, now_ns);
-	mend_look(s, now_ns);
+	rundir_look(s, now_ns);
 	events_look(&s->events, now_ns);
 	level_look(s, now_ns);
 	tell_systemd(s, now_ns);
@@ -228,7 +229,7 @@ static void hear(struct supervisor *s, int64_t now_ns)
 {
 	struct notice notice;
 
-	while (notice_read(s->notify_fd, &notice))
+	while (rundir_notice(s->notify_fd, &notice))
 		for (size_t i = 0; i < s->n; i++)
 			if (s->watches[i].child.pid && s->watches[i].child.pid == notice.pid)
 				watch_hear(s, &s->watches[i], &notice, now_ns);
@@ -298,16 +299,29 @@ static int open_signals(void)
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-static void be_quick(struct supervisor *s, int64_t now_ns)
+/* Just above the highest of its daemons, so that it can end a daemon that spins; 0: the ordinary scheduler, like them.
+ * Daemons do not inherit it.  Memory that is mapped later is not locked: every channel would be in memory as a whole. */
+static void take_priority(struct supervisor *s, int64_t now_ns)
 {
 	struct events_teller odd = { &s->events, now_ns, MSG_SEVERITY_WARNING, "achstart", "not-real-time" };
 	struct error_sink warnings = { events_tell, &odd, 0 };
-	int64_t highest = 0;
+	struct sched_param param = { 0 };
 
 	for (size_t i = 0; i < s->n; i++)
-		if (s->watches[i].daemon->priority > highest)
-			highest = s->watches[i].daemon->priority;
-	own_priority(highest, &warnings);
+		if (s->watches[i].daemon->priority > param.sched_priority)
+			param.sched_priority = (int)s->watches[i].daemon->priority;
+	if (!param.sched_priority)
+		return;
+	param.sched_priority += param.sched_priority < PRIORITY_MAX;
+	if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param))
+		error_add(
+			&warnings,
+			"priority %d: %s; it takes a higher limit, LimitRTPRIO= or ulimit -r; a daemon that spins may "
+			"outlive it",
+			param.sched_priority, strerror(errno));
+	if (mlockall(MCL_CURRENT))
+		error_add(&warnings, "memory is not locked: %s; it takes a higher limit, LimitMEMLOCK= or ulimit -l",
+			  strerror(errno));
 }
 
 static void say_replaced(void *to, const char *why)
@@ -336,7 +350,7 @@ static int open_all(struct supervisor *s, int64_t now_ns, struct error_sink *err
 	}
 	if (patrol_begin(&s->patrol, say_replaced, s, errors))
 		return -EACCES;
-	s->notify_fd = notice_open(errors);
+	s->notify_fd = rundir_notify(errors);
 	s->control = s->notify_fd < 0 ? NULL : control_open(s, errors);
 	if (!s->control)
 		return -EIO;
@@ -354,7 +368,6 @@ static void close_all(struct supervisor *s, bool stopped)
 	events_close(&s->events);
 	level_close(s, stopped);
 	if (stopped) {
-		room_give_up();
 		folder_sweep_states(); /* first: one without its channel is a driver whose latches are lost */
 		patrol_sweep(&s->patrol);
 		folder_sweep();
@@ -372,8 +385,8 @@ static void begin(struct supervisor *s, int64_t now_ns)
 
 	events_say(&s->events, now_ns, MSG_SEVERITY_INFO, "achstart", "begin", "robot %s, %s", s->launch->name,
 		   s->launch->path);
-	be_quick(s, now_ns);
-	status = room_make(s->n);
+	take_priority(s, now_ns);
+	status = folder_reserve(s->n);
 	if (status)
 		events_say(&s->events, now_ns, MSG_SEVERITY_WARNING, "achstart", "room",
 			   "no room in the robot's folder for the states of its daemons: %s", strerror(-status));

@@ -33,11 +33,11 @@ struct supervisor {
 	int signals, notify_fd;
 	int fifos, ends; /* one descriptor for all logs, one for all processes */
 	struct control *control;
-	int lock;	  /* of the folder */
-	int64_t mend_ns;  /* when to look at the folder next */
-	int64_t deaf_ns;  /* when notify was last found missing: no beat can have come until then */
-	int64_t late_ns;  /* when it was last held up itself: so were the others, perhaps */
-	bool told_folder; /* that it cannot be made anew */
+	int lock;	   /* of the folder */
+	int64_t rundir_ns; /* when to look at the folder next */
+	int64_t deaf_ns;   /* when notify was last found missing: no beat can have come until then */
+	int64_t late_ns;   /* when it was last held up itself: so were the others, perhaps */
+	bool told_folder;  /* that it cannot be created again */
 	int64_t begun_ns;
 	int64_t look_ns; /* when to look at publications next */
 	uint64_t looks;

@@ -8,9 +8,8 @@
 
 #include "channels/clock.h"
 #include "daemons/drv/drv_tick.h"
-#include "launch/achstart/mend.h"
+#include "launch/achstart/rundir.h"
 #include "launch/achstart/patrol.h"
-#include "launch/achstart/room.h"
 #include "launch/achstart/supervise.h"
 
 #define YOUNG_NS 1000000000  /* has not published yet, and is believed to hear a SIGTERM */
@@ -52,7 +51,7 @@ static bool is_silent(struct supervisor *s, struct watch *w, int64_t patience_ns
 	if (w->daemon->alive == LAUNCH_ALIVE_STATE)
 		pulse_look_again(&w->pulse, now_ns); /* it may publish in another file by now */
 	else
-		mend_listen(s, now_ns);
+		rundir_listen(s, now_ns);
 	return silent_ns(s, w, now_ns) > patience_ns;
 }
 
@@ -186,8 +185,6 @@ static void keep(struct supervisor *s, struct watch *w, int64_t now_ns)
 {
 	int status = folder_state_write(w->daemon->name, &w->kept);
 
-	if (status == -ENOSPC && room_give_up())
-		status = folder_state_write(w->daemon->name, &w->kept);
 	if (status)
 		events_say(&s->events, now_ns, MSG_SEVERITY_WARNING, w->daemon->name, "state-file",
 			   "its state cannot be kept: %s", strerror(-status));

@@ -6,7 +6,7 @@
 #include "launch/common/folder.h"
 #include "launch/file/launch_find.h"
 #include "launch/common/logs.h"
-#include "launch/achstart/notice.h"
+#include "launch/achstart/rundir.h"
 #include "launch/achstart/policy.h"
 #include "launch/common/pulse.h"
 #include "launch/achstart/watch_why.h"

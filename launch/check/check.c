@@ -66,7 +66,8 @@ static void check_core(const struct launch_daemon *daemon, struct error_sink *er
 	long cores = sysconf(_SC_NPROCESSORS_CONF);
 
 	if (daemon->core >= cores)
-		yaml_error(errors, yaml_find(daemon->node, "core"), "this machine has cores 0 to %ld", cores - 1);
+		yaml_error(errors, yaml_find(daemon->node, "core"), "this machine has %ld core%s, numbered from 0",
+			   cores, cores == 1 ? "" : "s");
 }
 
 /* ---- drivers, and the simulator ---- */

@@ -17,9 +17,9 @@
 #include "config/owned.h"
 #include "config/run.h"
 #include "launch/common/folder.h"
-#include "launch/achstart/own.h"
 
 #define STATE_MAX 512
+#define RESERVED_EACH 8192 /* bytes: the old state and the new one */
 #define ENTERED 0711
 #define RELEASE_NS 2000000000
 #define RETRY_NS 2000000
@@ -192,6 +192,12 @@ int folder_share(gid_t group, struct error_sink *errors)
 	return status;
 }
 
+void folder_give(int folder, const char *name)
+{
+	if (port_group() != (gid_t)-1)
+		(void)!fchownat(folder, name, (uid_t)-1, port_group(), AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW);
+}
+
 /* ---- files ---- */
 
 /* For one call: the descriptor that we keep, or one of its own. */
@@ -221,7 +227,7 @@ int folder_robot_write(const char *name, struct error_sink *errors)
 	if (status)
 		error_add(errors, "unable to write $RUN/robot: %s", strerror(-status));
 	else
-		own_share(run_fd, "robot");
+		folder_give(run_fd, "robot");
 	return status;
 }
 
@@ -254,8 +260,26 @@ int folder_state_write(const char *name, const struct folder_state *s)
 				 (int)s->pid, s->started, s->boot[0], s->boot[1], s->incarnation, s->hash, s->ready,
 				 s->ready_ns, s->spawned_ns, s->restarts, lefts[s->left], s->latches);
 
-	/* The folder is not made here: if it is missing, so are all the others, and mend.c has to see that. */
-	return state_fd < 0 ? -ENOENT : owned_write(state_fd, name, 0600, text, (size_t)len);
+	/* The folder is not made here: if it is missing, so are all the others, and rundir.c has to see that. */
+	int status = state_fd < 0 ? -ENOENT : owned_write(state_fd, name, 0600, text, (size_t)len);
+
+	if (status == -ENOSPC && !unlinkat(run_fd, "room", 0))
+		status = owned_write(state_fd, name, 0600, text, (size_t)len);
+	return status;
+}
+
+int folder_reserve(size_t daemons)
+{
+	const int fd = openat(run_fd, "room", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	int status;
+
+	if (fd < 0)
+		return errno == EEXIST ? 0 : -errno;
+	status = -posix_fallocate(fd, 0, (off_t)(daemons * RESERVED_EACH));
+	close(fd);
+	if (status)
+		unlinkat(run_fd, "room", 0);
+	return status;
 }
 
 /* Of state/NAME, with a zero behind it. */
@@ -457,7 +481,7 @@ void folder_sweep_states(void)
 
 void folder_sweep(void)
 {
-	static const char *const names[] = { "notify", "control", "robot", "lock" };
+	static const char *const names[] = { "room", "notify", "control", "robot", "lock" };
 
 	sweep_folder("wire");
 	sweep_lock(run_fd, "robotsim.lock");

@@ -4,6 +4,7 @@
  *	robot		the robot's name, and where its channels are, for achctl; 0640
  *	state/NAME	of each daemon's process, the last one after its end: written aside, then renamed; 0700
  *	log/NAME	the FIFO that is its stdout and stderr;  log/NAME.log the text
+ *	room		room for the states of the daemons, also when something else has filled the file system
  *	notify, control	sockets
  */
 #ifndef LAUNCH_COMMON_FOLDER_H
@@ -31,6 +32,8 @@ bool folder_has(const char *name, mode_t kind); /* something of ours of that nam
 /* $RUN, and $ACH_DIR if that is set, which is made if need be, are for that group to read and to enter; (gid_t)-1: for
  * their owner alone.  0, or -errno with a line. */
 int folder_share(gid_t group, struct error_sink *errors);
+/* Gives a file, a folder or a socket in that folder ("": the folder itself) to the operators, if there are any. */
+void folder_give(int folder, const char *name);
 int folder_make_states(struct error_sink *errors); /* the folder state, again: 0, or -errno with a line */
 
 /* At the end of a robot that was stopped: states, then sockets and locks go; logs stay.  The lock must be held. */
@@ -70,6 +73,9 @@ struct folder_state {
 
 /* 0 or -errno.  A failure (a full disk) is told by the caller and is no reason to stop anything. */
 int folder_state_write(const char *name, const struct folder_state *state);
+/* Reserves space for the states of that many daemons: a file, removed when a state does not fit otherwise.  Does nothing
+ * if it is there.  0 or -errno. */
+int folder_reserve(size_t daemons);
 /* 0; -ENOENT; -EBADMSG: damaged, to be treated as not there. */
 int folder_state_read(const char *name, struct folder_state *state);
 void folder_state_remove(const char *name);

@@ -14,7 +14,7 @@
 #include "config/run.h"
 #include "daemons/drv/port.h"
 #include "launch/common/logs.h"
-#include "launch/achstart/own.h"
+#include "launch/common/folder.h"
 
 #define RETRY_NS 1000000000
 #define FILE_MAX 64
@@ -72,7 +72,7 @@ static int write_place(int folder, const char *place)
 	const int status = owned_write(folder, "place", file_mode(), text, (size_t)len);
 
 	if (!status)
-		own_share(folder, "place");
+		folder_give(folder, "place");
 	return status;
 }
 
@@ -101,7 +101,7 @@ static int log_folder(struct error_sink *errors)
 	const int folder = run_folder("log", errors);
 
 	if (folder >= 0)
-		own_share(folder, "");
+		folder_give(folder, "");
 	return folder;
 }
 
@@ -144,7 +144,7 @@ static int open_file(struct logs *l)
 	fd = owned_file(folder, file_name(l, 0, name), O_WRONLY | O_CREAT | O_APPEND, file_mode(),
 			&(struct error_sink){ 0 });
 	if (fd >= 0)
-		own_share(fd, "");
+		folder_give(fd, "");
 	close(folder);
 	if (fd < 0)
 		return fd == -ENXIO ? -EINVAL : fd; /* a FIFO, which has no reader */

@@ -1,13 +1,71 @@
-/* mend.c: $RUN, made anew when somebody has removed it, or something in it. */
+/* rundir.c: what achstart needs in $RUN while it runs. */
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "config/owned.h"
 #include "config/run.h"
+#include "config/utf8.h"
 #include "launch/achstart/control.h"
+#include "launch/achstart/rundir.h"
 #include "launch/common/folder.h"
-#include "launch/achstart/mend.h"
-#include "launch/achstart/notice.h"
+
+/* ---- notify ---- */
+
+int rundir_notify(struct error_sink *errors)
+{
+	const int folder = run_folder(NULL, errors);
+	int fd, status;
+
+	if (folder < 0)
+		return folder;
+	fd = owned_socket(folder, "notify", SOCK_DGRAM, 0600);
+	close(folder);
+	status = fd < 0 ? fd : setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &(int){ 1 }, sizeof(int)) ? -errno : 0;
+	if (!status)
+		return fd;
+	error_add(errors, "notify: unable to listen: %s", strerror(-status));
+	if (fd >= 0)
+		close(fd);
+	return status;
+}
+
+static void take_line(struct notice *notice, const char *line)
+{
+	notice->ready |= !strcmp(line, "READY=1");
+	notice->watchdog |= !strcmp(line, "WATCHDOG=1");
+	notice->stopping |= !strcmp(line, "STOPPING=1");
+	if (!strncmp(line, "STATUS=", 7)) {
+		notice->has_status = true;
+		snprintf(notice->status, sizeof(notice->status), "%s", line + 7);
+		utf8_mend(notice->status);
+	}
+}
+
+int rundir_notice(int fd, struct notice *notice)
+{
+	char text[1024], control[CMSG_SPACE(sizeof(struct ucred))];
+	struct iovec part = { .iov_base = text, .iov_len = sizeof(text) - 1 };
+	struct msghdr message = {
+		.msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)
+	};
+	const ssize_t len = recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	char *rest = text, *line;
+
+	if (len < 0)
+		return 0;
+	text[len] = 0;
+	memset(notice, 0, sizeof(*notice));
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(&message); c; c = CMSG_NXTHDR(&message, c))
+		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS)
+			notice->pid = ((const struct ucred *)(const void *)CMSG_DATA(c))->pid;
+	while ((line = strsep(&rest, "\n")))
+		take_line(notice, line);
+	return 1;
+}
 
 #define EVERY_NS 500000000
 
@@ -53,17 +111,17 @@ static void name_missing(char names[64], const struct missing *missing)
 	snprintf(names + len, 64 - len, " of ");
 }
 
-void mend_listen(struct supervisor *s, int64_t now_ns)
+void rundir_listen(struct supervisor *s, int64_t now_ns)
 {
 	if (!folder_is_locked(s->lock) || !folder_has("notify", S_IFSOCK))
 		s->deaf_ns = now_ns;
 }
 
-/* ---- mending ---- */
+/* ---- recreating ---- */
 
 static int make_notify(struct supervisor *s, struct error_sink *errors)
 {
-	const int notify_fd = notice_open(errors);
+	const int notify_fd = rundir_notify(errors);
 
 	if (notify_fd < 0)
 		return notify_fd;
@@ -101,7 +159,7 @@ static int make_parts(struct supervisor *s, const struct missing *missing, struc
 	return status;
 }
 
-static int make_anew(struct supervisor *s, const struct missing *missing, struct error_sink *errors)
+static int recreate(struct supervisor *s, const struct missing *missing, struct error_sink *errors)
 {
 	const int lock = missing->lock ? folder_lock(false, errors) : s->lock;
 	const int status = lock < 0 ? lock : make_parts(s, missing, errors);
@@ -113,28 +171,28 @@ static int make_anew(struct supervisor *s, const struct missing *missing, struct
 	return status;
 }
 
-void mend_look(struct supervisor *s, int64_t now_ns)
+void rundir_look(struct supervisor *s, int64_t now_ns)
 {
 	struct events_teller wrong = { &s->events, now_ns, MSG_SEVERITY_ERROR, "achstart", "folder" };
 	struct error_sink errors = { s->told_folder ? NULL : events_tell, &wrong, 0 };
 	char path[RUN_PATH_MAX] = "", names[64];
 	struct missing missing;
 
-	if (now_ns < s->mend_ns)
+	if (now_ns < s->rundir_ns)
 		return;
-	s->mend_ns = now_ns + EVERY_NS;
+	s->rundir_ns = now_ns + EVERY_NS;
 	missing = look(s);
 	if (!missing.n) {
 		s->told_folder = false; /* somebody has put it right */
 		return;
 	}
-	mend_listen(s, now_ns);
-	s->told_folder = make_anew(s, &missing, &errors);
+	rundir_listen(s, now_ns);
+	s->told_folder = recreate(s, &missing, &errors);
 	s->events.log.look_ns = 0; /* at once: what is told here belongs into the new log */
 	events_look(&s->events, now_ns);
 	if (s->told_folder || run_path(path, NULL, &errors))
 		return;
 	name_missing(names, &missing);
 	events_say(&s->events, now_ns, MSG_SEVERITY_WARNING, "achstart", "folder",
-		   "%s%s: removed or renamed, and made anew", names, path);
+		   "%s%s: removed or renamed, and created again", names, path);
 }
