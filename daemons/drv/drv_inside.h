@@ -21,7 +21,7 @@
 #define DRV_SENDS_MAX (MSG_BUSES * SLOTS_ROWS_MAX)
 #define DRV_RECEIVES_MAX (MSG_BUSES * (DRV_BUS_RECEIVES_MAX + 1))
 #define DRV_OUTPUTS_MAX 16 /* a Hubo: 4 force/torque sensors, 2 tilt sensors, 3 IMUs, power */
-#define DRV_CLAIMS_MAX 16  /* 8 buses, and as many more; launch/check/check_claims.h counts on it */
+#define DRV_CLAIMS_MAX 16  /* 8 buses, and as many more; launch/check/check_frames.h counts on it */
 #define DRV_FAULTS_MAX 64
 
 /* What woke the loop. */

@@ -15,19 +15,6 @@ struct turn {
 	int64_t now_ns;
 };
 
-struct policy_rules policy_rules_default(void)
-{
-	return (struct policy_rules){
-		.settled_ns = 1000000000,
-		.backoff_ns = 100000000,
-		.backoff_max_ns = 5000000000,
-		.budget = 10,
-		.budget_within_ns = 60000000000,
-		.ready_within_ns = 5000000000,
-		.kill_within_ns = 2000000000,
-	};
-}
-
 void policy_init(struct policy *p)
 {
 	*p = (struct policy){ .ready_ns = NOT, .timer_ns = NEVER, .why = "" };

@@ -1,7 +1,6 @@
 /* policy.h: what the supervisor does about a daemon: one table, state x event.  Pure: times are arguments.
  *
  *	struct policy p;
- *	struct policy_rules rules = policy_rules_default();
  *
  *	policy_init(&p);
  *	actions = policy_event(&p, &rules, POLICY_START, true, now_ns);
@@ -91,7 +90,6 @@ struct policy_rules {
 	int64_t ready_within_ns;  /* 5 s */
 	int64_t kill_within_ns;	  /* from SIGTERM to SIGKILL: 2 s */
 };
-struct policy_rules policy_rules_default(void);
 
 /* Of the critical ones. */
 #define POLICY_CRITICAL_BACKOFF_NS 20000000

@@ -50,6 +50,10 @@ void *launch_room(struct launch *launch, size_t n, size_t size, struct error_sin
 const struct yaml_node *launch_next(const struct yaml_node *names, const struct yaml_node *last);
 /* Are those names, and nothing else?  Else a line that says to write what. */
 bool launch_are_names(const struct yaml_node *names, const char *what, struct error_sink *errors);
+/* "the robot file has no bus "tors"; did you mean torso?", or, if best is NULL, what followed by otherwise.  key, "bus: ",
+ * begins the line if the node is in a list. */
+void launch_unknown(struct error_sink *errors, const struct yaml_node *node, const char *name, const char *key,
+		    const char *what, const char *best, const char *otherwise);
 /* Is there a driver whose device was not found?  What it would have been is then missing elsewhere, too. */
 bool launch_is_unresolved(const struct launch *launch);
 /* The daemon that the node names, or NULL with a line; key, "needs: ", begins it if the node is in a list. */

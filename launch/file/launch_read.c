@@ -48,11 +48,20 @@ bool launch_is_unresolved(const struct launch *launch)
 	return false;
 }
 
+void launch_unknown(struct error_sink *errors, const struct yaml_node *node, const char *name, const char *key,
+		    const char *what, const char *best, const char *otherwise)
+{
+	char quoted[TEXT_QUOTED_MAX];
+
+	text_quote(quoted, name);
+	yaml_error(errors, node, "%s%s %s%s%s%s", node->key ? "" : key, what, quoted,
+		   best ? "; did you mean " : otherwise, best ? best : "", best ? "?" : "");
+}
+
 struct launch_daemon *launch_named(const struct launch *launch, const struct yaml_node *name, const char *key,
 				   struct error_sink *errors)
 {
 	struct launch_daemon *daemon = launch_daemon(launch, name->text);
-	char quoted[TEXT_QUOTED_MAX];
 	const char *best = NULL;
 
 	/* A device whose daemon is misspelt was reported there. */
@@ -60,13 +69,7 @@ struct launch_daemon *launch_named(const struct launch *launch, const struct yam
 		return daemon;
 	for (size_t i = 0; i < launch->daemons_n; i++)
 		nearest_try(name->text, launch->daemons[i].name, &best);
-	text_quote(quoted, name->text);
-	/* An entry of a list has no key that the line would begin with. */
-	key = name->key ? "" : key;
-	if (best)
-		yaml_error(errors, name, "%sthere is no daemon %s; did you mean %s?", key, quoted, best);
-	else
-		yaml_error(errors, name, "%sthere is no daemon %s under daemons", key, quoted);
+	launch_unknown(errors, name, name->text, key, "there is no daemon", best, " under daemons");
 	return NULL;
 }
 
@@ -76,7 +79,6 @@ static const struct robot_device *find_device(const struct launch *launch, const
 					      const char *name, bool by_name, struct error_sink *errors)
 {
 	const struct robot_device *device = robot_device(&launch->robot, name);
-	char quoted[TEXT_QUOTED_MAX];
 	const char *best = NULL;
 
 	if (device)
@@ -87,15 +89,8 @@ static const struct robot_device *find_device(const struct launch *launch, const
 		nearest_try(name, POSSIBLE_CANWIRE, &best);
 		nearest_try(name, POSSIBLE_ROBOTSIM, &best);
 	}
-	text_quote(quoted, name);
-	if (best)
-		yaml_error(errors, node, "the robot file has no device %s; did you mean %s?", quoted, best);
-	else if (by_name)
-		yaml_error(errors, node,
-			   "the robot file has no device %s: write which it is (device: NAME), or program: NAME",
-			   quoted);
-	else
-		yaml_error(errors, node, "the robot file has no device %s under devices", quoted);
+	launch_unknown(errors, node, name, "", "the robot file has no device", best,
+		       by_name ? ": write which it is (device: NAME), or program: NAME" : " under devices");
 	return NULL;
 }
 

@@ -10,6 +10,16 @@
 
 #include "test/launch/launch_lib.h"
 
+const struct policy_rules launch_lib_rules = {
+	.settled_ns = 1000000000,
+	.backoff_ns = 100000000,
+	.backoff_max_ns = 5000000000,
+	.budget = 10,
+	.budget_within_ns = 60000000000,
+	.ready_within_ns = 5000000000,
+	.kill_within_ns = 2000000000,
+};
+
 static void keep(void *to, const char *line)
 {
 	struct launch_lib_lines *lines = to;

@@ -3,6 +3,7 @@
 #define TEST_LAUNCH_LAUNCH_LIB_H
 
 #include "config/error.h"
+#include "launch/achstart/policy.h"
 
 #define LAUNCH_LIB_PATH 512
 
@@ -21,6 +22,9 @@ void launch_lib_remove(const char *folder);
 /* Writes a file of that mode; its path. */
 const char *launch_lib_write(char path[LAUNCH_LIB_PATH], const char *folder, const char *name, int mode,
 			     const char *text);
+/* The rules of a daemon without any in its launch file. */
+extern const struct policy_rules launch_lib_rules;
+
 /* All of a file, in text. */
 size_t launch_lib_read(const char *path, char *text, size_t size);
 

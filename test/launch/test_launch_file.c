@@ -300,9 +300,9 @@ static void each_kind_shows_its_life_in_its_own_way(void)
 	TEST_ASSERT_EQUAL(LAUNCH_ALIVE_PROCESS, daemon_named("imu")->alive);
 }
 
-static void rules_are_the_policys_unless_told(void)
+static void rules_have_defaults(void)
 {
-	const struct policy_rules usual = policy_rules_default();
+	const struct policy_rules usual = launch_lib_rules;
 	const struct launch_daemon *daemon;
 
 	open_lab("clock: none\n"
@@ -465,7 +465,7 @@ int main(void)
 	RUN_TEST(what_is_the_same_has_the_same_number);
 	RUN_TEST(silence_is_measured_in_ticks);
 	RUN_TEST(each_kind_shows_its_life_in_its_own_way);
-	RUN_TEST(rules_are_the_policys_unless_told);
+	RUN_TEST(rules_have_defaults);
 	RUN_TEST(limits_may_be_reached);
 	RUN_TEST(groups_with_rights_are_names_or_numbers);
 	RUN_TEST(programs_are_found_beside_us_first);

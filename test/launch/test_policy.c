@@ -5,6 +5,7 @@
 #include "unity.h"
 
 #include "launch/achstart/policy.h"
+#include "test/launch/launch_lib.h"
 
 #define MS INT64_C(1000000)
 #define S (1000 * MS)
@@ -16,7 +17,7 @@ static int64_t now;
 void setUp(void)
 {
 	policy_init(&p);
-	rules = policy_rules_default();
+	rules = launch_lib_rules;
 	now = 1000 * S;
 }
 
