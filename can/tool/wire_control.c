@@ -7,6 +7,7 @@
 #include "can/tool/wire.h"
 #include "can/wire/attach.h"
 #include "can/wire/fault.h"
+#include "config/json.h"
 
 struct wire_control {
 	const char *robot;
@@ -50,41 +51,45 @@ static int ask_words(const struct wire_control *w, const char *verb, int argc, c
 
 /* ---- stats ---- */
 
-static void print_value(const char *value)
+static void write_value(struct json *j, const char *key, const char *value)
 {
 	if (value[strspn(value, "0123456789.")])
-		printf("\"%s\"", value); /* names of ours: nothing in them to escape */
+		json_text(j, key, value);
 	else
-		printf("%s", value);
+		json_raw(j, key, value);
 }
 
-/* Each line is an object: its kind tells where, then name and value by turns. */
+/* Each line is an object: its kind says in which list, then name and value by turns. */
 static void print_json(char *text)
 {
+	struct json j = json_to(stdout);
 	const char *list = NULL;
 	char *save = NULL;
 
-	putchar('{');
+	json_object(&j, NULL);
 	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-		char *words = NULL;
-		const char *kind = strtok_r(line, " ", &words), *name = strtok_r(NULL, " ", &words), *key;
+		char *words = NULL, lists[32];
+		const char *kind = strtok_r(line, " ", &words), *key;
 
-		if (!strcmp(kind, "bus"))
-			printf("\"bus\":{");
-		else if (list && !strcmp(list, kind))
-			printf(",{");
-		else
-			printf("%s,\"%ss\":[{", list ? "]" : "", kind);
-		printf("\"%s\":", strcmp(kind, "program") ? "name" : "pid");
-		list = strcmp(kind, "bus") ? kind : NULL;
-		print_value(name);
-		while ((key = strtok_r(NULL, " ", &words))) {
-			printf(",\"%s\":", key);
-			print_value(strtok_r(NULL, " ", &words));
+		if (list && strcmp(list, kind) != 0)
+			json_end(&j);
+		snprintf(lists, sizeof(lists), "%ss", kind);
+		if (!strcmp(kind, "bus")) {
+			json_object(&j, "bus");
+		} else {
+			if (!list || strcmp(list, kind) != 0)
+				json_array(&j, lists);
+			json_object(&j, NULL);
+			list = kind;
 		}
-		putchar('}');
+		write_value(&j, strcmp(kind, "program") ? "name" : "pid", strtok_r(NULL, " ", &words));
+		while ((key = strtok_r(NULL, " ", &words)))
+			write_value(&j, key, strtok_r(NULL, " ", &words));
+		json_end(&j);
 	}
-	printf("%s}\n", list ? "]" : "");
+	while (j.depth)
+		json_end(&j);
+	putchar('\n');
 }
 
 /* For people: the name, then what is not 0, as many to a line as fit. */

@@ -8,11 +8,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "channels/clock.h"
-#include "config/owned.h"
+#include "channels/query.h"
 
 #define ANSWER_NS 1000000000
-#define RETRY_NS 1000000
 
 const char *attach_split(const char *name, char bus[TEXT_NAME_MAX + 1], char controller[TEXT_NAME_MAX + 1])
 {
@@ -30,30 +28,10 @@ const char *attach_split(const char *name, char bus[TEXT_NAME_MAX + 1], char con
 	return NULL;
 }
 
-static int connect_once(int *fd, const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	char folder_path[RUN_PATH_MAX];
-	int folder;
-
-	if (!slash || slash == path || slash - path >= RUN_PATH_MAX)
-		return -EINVAL;
-	snprintf(folder_path, sizeof(folder_path), "%.*s", (int)(slash - path), path);
-	folder = owned_look(folder_path, &(struct error_sink){ 0 });
-	if (folder < 0)
-		return folder;
-	*fd = owned_connect(folder, slash + 1, SOCK_SEQPACKET);
-	close(folder);
-	return *fd < 0 ? *fd : 0;
-}
-
 int attach_connect_by(int *fd, const char *path, int64_t deadline_ns)
 {
-	int r;
-
-	while ((r = connect_once(fd, path)) == -EAGAIN && clock_now_ns() < deadline_ns)
-		clock_wait(NULL, 0, clock_now_ns() + RETRY_NS);
-	return r;
+	*fd = query_connect_by(path, deadline_ns);
+	return *fd < 0 ? *fd : 0;
 }
 
 /* Somebody who dies in the middle of a talk is as one who was never there. */
@@ -150,38 +128,11 @@ void attach_explain(const char *name, const char *path, int error, struct error_
 	}
 }
 
-/* The answer is a word, "ok" or "error", and behind it what there is to say. */
-static int take_answer(int fd, char *answer, size_t size, int64_t deadline_ns, struct error_sink *errors)
-{
-	struct clock_fd look = { .fd = fd, .events = POLLIN };
-	int fds[ATTACH_FDS_MAX], fds_n, n;
-
-	if (clock_wait(&look, 1, deadline_ns) == 0)
-		return -ETIMEDOUT;
-	n = attach_receive(fd, answer, size - 1, fds, &fds_n);
-	if (n <= 0)
-		return n < 0 ? n : -ECONNREFUSED;
-	while (fds_n)
-		close(fds[--fds_n]);
-	answer[n] = 0;
-	if (!strncmp(answer, "ok", 2)) {
-		size_t skip = answer[2] == ' ' ? 3 : 2;
-
-		memmove(answer, answer + skip, (size_t)n + 1 - skip);
-		return 0;
-	}
-	if (strncmp(answer, "error ", 6) != 0)
-		return -EPROTO;
-	error_add(errors, "%s", answer + 6);
-	return -EINVAL;
-}
-
 int attach_question(const char *name, const char *question, char *answer, size_t size, struct error_sink *errors)
 {
 	char bus[TEXT_NAME_MAX + 1], controller[TEXT_NAME_MAX + 1], rest[TEXT_NAME_MAX + 8], path[RUN_PATH_MAX];
 	const char *wrong = attach_split(name, bus, controller);
-	const int64_t deadline_ns = clock_now_ns() + ANSWER_NS;
-	int fd, r;
+	int r;
 
 	if (wrong) {
 		error_add(errors, "%s: %s", name, wrong);
@@ -191,12 +142,7 @@ int attach_question(const char *name, const char *question, char *answer, size_t
 	r = run_path(path, rest, errors);
 	if (r)
 		return r;
-	r = attach_connect_by(&fd, path, deadline_ns);
-	if (!r) {
-		r = attach_send(fd, question, strlen(question), NULL, 0);
-		r = r < 0 ? r : take_answer(fd, answer, size, deadline_ns, errors);
-		close(fd);
-	}
+	r = query_ask(path, question, answer, size, clock_now_ns() + ANSWER_NS, errors);
 	if (r && r != -EINVAL)
 		attach_explain(name, path, r, errors);
 	return r;

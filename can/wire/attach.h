@@ -14,8 +14,7 @@
 /* "wire:BUS[@CONTROLLER]" into its two names.  NULL, or what is wrong with it as part of a sentence. */
 const char *attach_split(const char *name, char bus[TEXT_NAME_MAX + 1], char controller[TEXT_NAME_MAX + 1]);
 
-/* A non-blocking connection.  Waits until the deadline while the queue of the socket is full.  0, -ENOENT (there is no
- * socket), -ECONNREFUSED (canwire has ended), -EACCES, -EAGAIN ... */
+/* query_connect_by: 0 or -errno. */
 int attach_connect_by(int *fd, const char *path, int64_t deadline_ns);
 
 /* One datagram with descriptors.  Bytes, or -errno (-EAGAIN; -ECONNREFUSED: the other end is gone). */

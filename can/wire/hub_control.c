@@ -9,66 +9,48 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "can/wire/attach.h"
 #include "can/wire/fault.h"
 #include "can/wire/hub.h"
-
-struct answer {
-	char *text;
-	size_t len;
-};
-
-static void __attribute__((format(printf, 2, 3))) say(struct answer *to, const char *format, ...)
-{
-	va_list args;
-	int n;
-
-	va_start(args, format);
-	n = vsnprintf(to->text + to->len, ATTACH_ANSWER_MAX - to->len, format, args);
-	va_end(args);
-	to->len += n < 0 ? 0 : (size_t)n;
-	if (to->len >= ATTACH_ANSWER_MAX)
-		to->len = ATTACH_ANSWER_MAX - 1;
-}
+#include "channels/query.h"
 
 /* ---- statistics ---- */
 
-static void say_bus(struct answer *to, struct hub *hub, struct hub_bus *bus, int64_t now_ns)
+static void say_bus(struct query_text *to, struct hub *hub, struct hub_bus *bus, int64_t now_ns)
 {
 	struct engine_stats s;
 
 	engine_stats(&bus->engine, &s, now_ns);
-	say(to,
-	    "bus %s bitrate %" PRIu32 " load %.4f frames %" PRIu64 " bits %" PRIu64 " errors %" PRIu64
-	    " unacknowledged %" PRIu64 " collisions %" PRIu64 " corrupted %" PRIu64 " lost %" PRIu64
-	    " arbitration_lost %" PRIu64 " late %" PRIu64 " refused %" PRIu64 " purged %" PRIu64 " bus_offs %" PRIu64
-	    " outages %" PRIu64 " outage_ms %" PRId64 " broken %" PRIu64 "\n",
-	    bus->name, bus->settings.bitrate, s.load, s.frames, s.bits, s.errors, s.unacknowledged, s.collisions,
-	    s.corrupted, s.lost, s.arbitration_lost, s.late, s.refused, s.purged, s.bus_offs, s.outages,
-	    s.outage_ns / 1000000, hub->broken);
+	query_say(to,
+		  "bus %s bitrate %" PRIu32 " load %.4f frames %" PRIu64 " bits %" PRIu64 " errors %" PRIu64
+		  " unacknowledged %" PRIu64 " collisions %" PRIu64 " corrupted %" PRIu64 " lost %" PRIu64
+		  " arbitration_lost %" PRIu64 " late %" PRIu64 " refused %" PRIu64 " purged %" PRIu64
+		  " bus_offs %" PRIu64 " outages %" PRIu64 " outage_ms %" PRId64 " broken %" PRIu64 "\n",
+		  bus->name, bus->settings.bitrate, s.load, s.frames, s.bits, s.errors, s.unacknowledged, s.collisions,
+		  s.corrupted, s.lost, s.arbitration_lost, s.late, s.refused, s.purged, s.bus_offs, s.outages,
+		  s.outage_ns / 1000000, hub->broken);
 }
 
-static void say_controller(struct answer *to, struct hub_bus *bus, const struct hub_controller *c)
+static void say_controller(struct query_text *to, struct hub_bus *bus, const struct hub_controller *c)
 {
 	struct engine_node_info i;
 
 	if (!c->attachments || engine_node_info(&bus->engine, c->node, &i))
 		return;
-	say(to,
-	    "controller %s state %s tx_errors %u rx_errors %u waiting %" PRIu32 " sent %" PRIu64 " received %" PRIu64
-	    " errors %" PRIu64 " retransmissions %" PRIu64 " arbitration_lost %" PRIu64 " lost %" PRIu64
-	    " refused %" PRIu64 " purged %" PRIu64 " bus_offs %" PRIu64 " restarts %" PRIu64
-	    " power %d connected %d babbling %d\n",
-	    c->name, bus_state_name(i.state), i.tx_errors, i.rx_errors, i.waiting, i.stats.sent, i.stats.received,
-	    i.stats.errors, i.stats.retransmissions, i.stats.arbitration_lost, i.stats.lost, i.stats.refused,
-	    i.stats.purged, i.stats.bus_offs, i.stats.restarts, i.power, i.connected, i.babbling);
+	query_say(to,
+		  "controller %s state %s tx_errors %u rx_errors %u waiting %" PRIu32 " sent %" PRIu64
+		  " received %" PRIu64 " errors %" PRIu64 " retransmissions %" PRIu64 " arbitration_lost %" PRIu64
+		  " lost %" PRIu64 " refused %" PRIu64 " purged %" PRIu64 " bus_offs %" PRIu64 " restarts %" PRIu64
+		  " power %d connected %d babbling %d\n",
+		  c->name, bus_state_name(i.state), i.tx_errors, i.rx_errors, i.waiting, i.stats.sent, i.stats.received,
+		  i.stats.errors, i.stats.retransmissions, i.stats.arbitration_lost, i.stats.lost, i.stats.refused,
+		  i.stats.purged, i.stats.bus_offs, i.stats.restarts, i.power, i.connected, i.babbling);
 }
 
-static void say_stats(struct answer *to, struct hub *hub, struct hub_bus *bus, int64_t now_ns)
+static void say_stats(struct query_text *to, struct hub *hub, struct hub_bus *bus, int64_t now_ns)
 {
 	say_bus(to, hub, bus, now_ns);
 	for (int i = 0; i < WIRE_CONTROLLERS_MAX; i++)
@@ -77,15 +59,16 @@ static void say_stats(struct answer *to, struct hub *hub, struct hub_bus *bus, i
 		const struct hub_attachment *a = &hub->attachments[i];
 
 		if (a->memory && &hub->buses[a->bus] == bus)
-			say(to,
-			    "program %d controller %s handed %" PRIu32 " delivered %" PRIu32 " dropped %" PRIu64 "\n",
-			    a->pid, bus->controllers[a->controller].name, a->tx_tail, a->rx_head, a->dropped);
+			query_say(to,
+				  "program %d controller %s handed %" PRIu32 " delivered %" PRIu32 " dropped %" PRIu64
+				  "\n",
+				  a->pid, bus->controllers[a->controller].name, a->tx_tail, a->rx_head, a->dropped);
 	}
 }
 
 /* ---- the link ---- */
 
-static void link_look(struct answer *to, struct hub_bus *bus, const struct hub_controller *c)
+static void link_look(struct query_text *to, struct hub_bus *bus, const struct hub_controller *c)
 {
 	struct engine_node_info i = { .state = c->down ? BUS_STOPPED : BUS_ERROR_ACTIVE,
 				      .restart_ms = c->restart_ms,
@@ -93,11 +76,11 @@ static void link_look(struct answer *to, struct hub_bus *bus, const struct hub_c
 
 	if (c->attachments)
 		engine_node_info(&bus->engine, c->node, &i);
-	say(to,
-	    "ok state %s bitrate %" PRIu32 " tx_errors %u rx_errors %u restart_ms %" PRIu32 " queue %" PRIu32
-	    " bus_offs %" PRIu64 " restarts %" PRIu64,
-	    bus_state_name(i.state), bus->settings.bitrate, i.tx_errors, i.rx_errors, i.restart_ms, i.queue,
-	    i.stats.bus_offs, i.stats.restarts);
+	query_say(to,
+		  "ok state %s bitrate %" PRIu32 " tx_errors %u rx_errors %u restart_ms %" PRIu32 " queue %" PRIu32
+		  " bus_offs %" PRIu64 " restarts %" PRIu64,
+		  bus_state_name(i.state), bus->settings.bitrate, i.tx_errors, i.rx_errors, i.restart_ms, i.queue,
+		  i.stats.bus_offs, i.stats.restarts);
 }
 
 /* Up and down hold for a controller that nobody is attached to just now, too. */
@@ -143,7 +126,7 @@ static int link_set(struct hub *hub, struct hub_bus *bus, struct hub_controller 
 	return 0;
 }
 
-static void answer_link(struct answer *to, struct hub *hub, struct hub_bus *bus, char *rest, int64_t now_ns)
+static void answer_link(struct query_text *to, struct hub *hub, struct hub_bus *bus, char *rest, int64_t now_ns)
 {
 	char *save = NULL;
 	const char *verb = strtok_r(rest, " \n", &save), *name = strtok_r(NULL, " \n", &save);
@@ -152,14 +135,15 @@ static void answer_link(struct answer *to, struct hub *hub, struct hub_bus *bus,
 	int r;
 
 	if (!verb || !name) {
-		say(to, "error link takes a verb and a controller: link reset %s", ATTACH_HOST);
+		query_say(to, "error link takes a verb and a controller: link reset %s", ATTACH_HOST);
 		return;
 	}
 	/* The host's can be set before the first program comes. */
 	if (!strcmp(name, ATTACH_HOST) || engine_find(&bus->engine, name) >= 0)
 		c = hub_controller(bus, name);
 	if (!c) {
-		say(to, "error %s: no such controller on %s: canwire stats %s lists them", name, bus->name, bus->name);
+		query_say(to, "error %s: no such controller on %s: canwire stats %s lists them", name, bus->name,
+			  bus->name);
 		return;
 	}
 	if (!strcmp(verb, "look")) {
@@ -169,53 +153,54 @@ static void answer_link(struct answer *to, struct hub *hub, struct hub_bus *bus,
 	r = !strcmp(verb, "set") && key && value ? link_set(hub, bus, c, key, value)
 						 : link_command(bus, c, verb, now_ns);
 	if (!r)
-		say(to, "ok");
+		query_say(to, "ok");
 	else if (!strcmp(verb, "set") && r == -EINVAL)
-		say(to, "error link set %s: restart_ms 0 to %u, or queue 1 to %d", name, UINT32_MAX, ENGINE_QUEUE_MAX);
+		query_say(to, "error link set %s: restart_ms 0 to %u, or queue 1 to %d", name, UINT32_MAX,
+			  ENGINE_QUEUE_MAX);
 	else if (r == -EBUSY)
-		say(to, "error %s: not bus-off, there is nothing to restart", name);
+		query_say(to, "error %s: not bus-off, there is nothing to restart", name);
 	else if (r == -EOPNOTSUPP)
-		say(to, "error link %s: up, down, reset, restart, look, or set NAME restart_ms|queue N", verb);
+		query_say(to, "error link %s: up, down, reset, restart, look, or set NAME restart_ms|queue N", verb);
 	else
-		say(to, "error link %s %s: %s", verb, name, strerror(-r));
+		query_say(to, "error link %s %s: %s", verb, name, strerror(-r));
 }
 
 /* ---- faults ---- */
 
-static void answer_fault(struct answer *to, struct hub_bus *bus, const char *rest, int64_t now_ns)
+static void answer_fault(struct query_text *to, struct hub_bus *bus, const char *rest, int64_t now_ns)
 {
 	struct engine_fault fault;
 	char why[FAULT_WHY_MAX];
 	int r;
 
 	if (fault_read(&fault, rest, why)) {
-		say(to, "error %s", why);
+		query_say(to, "error %s", why);
 		return;
 	}
 	r = engine_fault(&bus->engine, &fault, now_ns);
 	if (r == -ENOENT)
-		say(to, "error %s: no such controller on %s: canwire stats %s lists them", fault.node, bus->name,
-		    bus->name);
+		query_say(to, "error %s: no such controller on %s: canwire stats %s lists them", fault.node, bus->name,
+			  bus->name);
 	else if (r)
-		say(to, "error fault %s: that makes no sense here", rest);
+		query_say(to, "error fault %s: that makes no sense here", rest);
 	else
-		say(to, "ok");
+		query_say(to, "ok");
 }
 
 void hub_answer(struct hub *hub, struct hub_bus *bus, char *question, char *answer, int64_t now_ns)
 {
-	struct answer to = { answer, 0 };
+	struct query_text to = { answer, 0, ATTACH_ANSWER_MAX };
 
 	question[strcspn(question, "\n")] = 0;
 	engine_advance(&bus->engine, now_ns); /* it is asked of this moment */
 	if (!strcmp(question, "stats")) {
-		say(&to, "ok ");
+		query_say(&to, "ok ");
 		say_stats(&to, hub, bus, now_ns);
 	} else if (!strncmp(question, "fault ", 6)) {
 		answer_fault(&to, bus, question + 6, now_ns);
 	} else if (!strncmp(question, "link ", 5)) {
 		answer_link(&to, hub, bus, question + 5, now_ns);
 	} else {
-		say(&to, "error %.40s: stats, fault ... or link ...", question);
+		query_say(&to, "error %.40s: stats, fault ... or link ...", question);
 	}
 }

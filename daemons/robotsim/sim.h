@@ -30,6 +30,7 @@
 
 #include "can/bus.h"
 #include "channels/clock.h"
+#include "channels/query.h"
 #include "config/error.h"
 #include "config/place.h"
 #include "config/robot.h"
@@ -145,18 +146,14 @@ void sim_connect(struct sim_unit *unit);				      /* as its power and its cable 
 struct sim_control {
 	int folder;
 	struct place place;
-	int clients[4]; /* -1: none */
-	unsigned int oldest;
+	struct query_server server;
 };
 #define SIM_CONTROL_FDS 5
 
-int sim_control_open(struct sim_control *control, struct error_sink *errors);
+int sim_control_open(struct sim_control *control, struct sim *sim, struct error_sink *errors);
 /* About once a second: a socket that was removed, with its folder or without, is made anew. */
 void sim_control_look(struct sim_control *control);
 void sim_control_close(struct sim_control *control);
-void sim_control_fds(const struct sim_control *control, struct clock_fd fds[SIM_CONTROL_FDS]);
-void sim_control_turn(struct sim_control *control, const struct clock_fd fds[SIM_CONTROL_FDS], struct sim *sim,
-		      int64_t now_ns);
 /* The answer to a line of words: "ok" and what there is to say, or "error" and why not. */
 void sim_control_answer(struct sim *sim, char *question, struct sim_text *answer, int64_t now_ns);
 

@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "can/wire/attach.h"
+#include "channels/query.h"
+#include "config/json.h"
 #include "config/options.h"
 #include "config/run.h"
 #include "config/text.h"
@@ -34,27 +34,7 @@ static const struct settings_row report_rows[] = {
 
 static char answer[SIM_ANSWER_MAX];
 
-static int exchange(const char *path, const char *question)
-{
-	const int64_t deadline_ns = clock_now_ns() + ANSWER_NS;
-	struct clock_fd look = { .events = POLLIN };
-	int fds[ATTACH_FDS_MAX], fds_n = 0, r = attach_connect_by(&look.fd, path, deadline_ns);
-
-	if (r)
-		return r;
-	r = attach_send(look.fd, question, strlen(question), NULL, 0);
-	if (r >= 0) {
-		r = clock_wait(&look, 1, deadline_ns);
-		r = r ? attach_receive(look.fd, answer, sizeof(answer) - 1, fds, &fds_n) : -ETIMEDOUT;
-	}
-	while (fds_n)
-		close(fds[--fds_n]);
-	close(look.fd);
-	answer[r > 0 ? r : 0] = 0;
-	return r > 0 ? 0 : r ? r : -ECONNREFUSED;
-}
-
-/* The exit status; behind "ok " in answer is what there is to say. */
+/* The exit status. */
 static int ask(const char *program, const struct ask *line, const char *question)
 {
 	struct error_who me = { program, NULL, ERROR_PLAIN };
@@ -68,16 +48,12 @@ static int ask(const char *program, const struct ask *line, const char *question
 	}
 	if (run_path(path, SIM_SOCKET, &errors))
 		return SIM_FAILED;
-	r = exchange(path, question);
+	r = query_ask(path, question, answer, sizeof(answer), clock_now_ns() + ANSWER_NS, &errors);
 	if (r == -ENOENT || r == -ECONNREFUSED)
 		error_add(&errors, "no robotsim runs for this robot (nobody listens at %s): robotsim run FILE", path);
-	else if (r)
+	else if (r && r != -EINVAL)
 		error_add(&errors, "robotsim does not answer at %s: %s", path, strerror(-r));
-	else if (!strncmp(answer, "error ", 6))
-		error_add(&errors, "%s", answer + 6);
-	else
-		return 0;
-	return SIM_FAILED;
+	return r ? SIM_FAILED : 0;
 }
 
 /* VERB and the words behind it. */
@@ -197,25 +173,30 @@ int sim_set(int argc, char **argv)
 
 static void print_json(char *text)
 {
-	const char *comma = "";
+	struct json j = json_to(stdout);
 	char *save = NULL;
 
-	printf("{\"units\":[");
+	json_object(&j, NULL);
+	json_array(&j, "units");
 	for (char *row = strtok_r(text, "\n", &save); row; row = strtok_r(NULL, "\n", &save)) {
 		char *words = NULL;
 		const char *key, *value;
 
-		printf("%s{\"name\":\"%s\"", comma, strtok_r(row, " ", &words));
+		json_object(&j, NULL);
+		json_text(&j, "name", strtok_r(row, " ", &words));
 		while ((key = strtok_r(NULL, " ", &words)) && (value = strtok_r(NULL, " ", &words))) {
 			double number;
-			const bool plain = !text_real(value, &number) && strncmp(value, "0x", 2) != 0;
 
-			printf(plain ? ",\"%s\":%s" : ",\"%s\":\"%s\"", key, value);
+			if (!text_real(value, &number) && strncmp(value, "0x", 2) != 0)
+				json_raw(&j, key, value);
+			else
+				json_text(&j, key, value);
 		}
-		printf("}");
-		comma = ",";
+		json_end(&j);
 	}
-	puts("]}");
+	json_end(&j);
+	json_end(&j);
+	putchar('\n');
 }
 
 static void print_table(char *text)
@@ -257,6 +238,6 @@ int sim_report(int argc, char **argv)
 		return status;
 	status = ask_words(options.program, &line, "report", argc, argv);
 	if (!status)
-		(line.json ? print_json : print_table)(answer + 3);
+		(line.json ? print_json : print_table)(answer);
 	return status;
 }

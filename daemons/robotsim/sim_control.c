@@ -13,13 +13,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "can/wire/attach.h"
 #include "config/run.h"
 #include "config/text.h"
 #include "daemons/robotsim/sim.h"
-
-#define QUESTION_MAX 512
-#define CLIENTS (sizeof(((struct sim_control *)0)->clients) / sizeof(int))
 
 /* ---- answers ---- */
 
@@ -130,22 +126,34 @@ static int take(struct sim_control *c, int folder, struct error_sink *errors)
 		close(folder);
 	else
 		replace(&c->folder, folder);
+	query_server_listen(&c->server, c->place.listener);
 	return status;
 }
 
-int sim_control_open(struct sim_control *c, struct error_sink *errors)
+static void take_question(void *context, struct query_client *client, char *question, int64_t now_ns)
+{
+	static char text[SIM_ANSWER_MAX];
+	struct sim_text answer = { text, 0, sizeof(text) };
+
+	sim_control_answer(context, question, &answer, now_ns);
+	query_answer(client, text);
+}
+
+int sim_control_open(struct sim_control *c, struct sim *sim, struct error_sink *errors)
 {
 	int folder;
 
-	*c = (struct sim_control){ .folder = -1,
-				   .place = { .name = SIM_SOCKET,
-					      .who = "this robot",
-					      .busy = "is played already",
-					      .backlog = 16,
-					      .lock = -1,
-					      .listener = -1 } };
-	for (size_t i = 0; i < CLIENTS; i++)
-		c->clients[i] = -1;
+	*c = (struct sim_control){
+		.folder = -1,
+		.place = { .name = SIM_SOCKET,
+			   .who = "this robot",
+			   .busy = "is played already",
+			   .backlog = 16,
+			   .lock = -1,
+			   .listener = -1 },
+		.server = { .question = take_question, .context = sim, .clients_max = SIM_CONTROL_FDS - 1 }
+	};
+	query_server_init(&c->server, -1);
 	folder = run_folder(NULL, errors);
 	return folder < 0 ? folder : take(c, folder, errors);
 }
@@ -166,54 +174,6 @@ void sim_control_look(struct sim_control *c)
 void sim_control_close(struct sim_control *c)
 {
 	place_leave(&c->place, c->folder);
-	for (size_t i = 0; i < CLIENTS; i++)
-		replace(&c->clients[i], -1);
+	query_server_close(&c->server);
 	replace(&c->folder, -1);
-}
-
-void sim_control_fds(const struct sim_control *c, struct clock_fd fds[SIM_CONTROL_FDS])
-{
-	fds[0] = (struct clock_fd){ .fd = c->place.listener, .events = POLLIN };
-	for (size_t i = 0; i < CLIENTS; i++)
-		fds[1 + i] = (struct clock_fd){ .fd = c->clients[i], .events = POLLIN };
-}
-
-/* A question, a hang-up, or nothing. */
-static void hear(int *client, struct sim *sim, int64_t now_ns)
-{
-	static char text[SIM_ANSWER_MAX];
-	struct sim_text answer = { text, 0, sizeof(text) };
-	char question[QUESTION_MAX];
-	int fds[ATTACH_FDS_MAX], fds_n = 0;
-	int n = attach_receive(*client, question, sizeof(question) - 1, fds, &fds_n);
-
-	while (fds_n)
-		close(fds[--fds_n]);
-	if (n == -EAGAIN)
-		return;
-	if (n > 0) {
-		question[n] = 0;
-		sim_control_answer(sim, question, &answer, now_ns);
-		n = attach_send(*client, text, answer.len, NULL, 0);
-	}
-	if (n <= 0)
-		replace(client, -1);
-}
-
-void sim_control_turn(struct sim_control *c, const struct clock_fd fds[SIM_CONTROL_FDS], struct sim *sim,
-		      int64_t now_ns)
-{
-	int fd;
-
-	for (size_t i = 0; i < CLIENTS; i++)
-		if (fds[1 + i].ready && c->clients[i] >= 0)
-			hear(&c->clients[i], sim, now_ns);
-	/* Whoever came first and asks nothing makes room for whoever comes now. */
-	while (fds[0].ready && (fd = accept4(c->place.listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
-		int *place = &c->clients[c->oldest++ % CLIENTS];
-
-		replace(place, -1);
-		*place = fd;
-		hear(place, sim, now_ns);
-	}
 }

@@ -94,7 +94,7 @@ static int play(struct sim_control *control, int stop)
 		size_t n;
 
 		sim_turn(&sim, first ? NULL : unit_fds, now_ns);
-		sim_control_turn(control, control_fds, &sim, now_ns);
+		query_serve(&control->server, control_fds, now_ns);
 		if (!ready)
 			ready = tell_ready(&notify);
 		if (now_ns >= beat_ns) {
@@ -105,7 +105,7 @@ static int play(struct sim_control *control, int stop)
 			sim_control_look(control);
 			look_ns = now_ns + LOOK_NS;
 		}
-		sim_control_fds(control, control_fds);
+		query_fds(&control->server, control_fds);
 		n = 1 + SIM_CONTROL_FDS + sim_fds(&sim, unit_fds);
 		first = false;
 		next_ns = sim_next_ns(&sim);
@@ -140,7 +140,7 @@ static int run(const struct run *run, const struct robot *robot, struct error_si
 		return 0;
 	}
 	stop = stop_fd(); /* before anybody can see us */
-	r = sim_control_open(&control, errors);
+	r = sim_control_open(&control, &sim, errors);
 	if (r) {
 		close(stop);
 		return SIM_FAILED;
