@@ -5,23 +5,23 @@
 #include "launch/common/ask.h"
 #include "launch/achctl/ctl.h"
 #include "launch/achctl/ctl_daemon.h"
-#include "launch/achctl/view.h"
+#include "launch/common/status.h"
 
 #define LOOK_NS 50000000
 
 /* 0 with the daemon in *daemon; else it is said, and the exit status. */
-static int look(const struct ctl_line *line, const char *name, struct view_daemon *daemon)
+static int look(const struct ctl_line *line, const char *name, struct status_daemon *daemon)
 {
-	static struct view view;
-	const struct view_daemon *found;
+	static struct status view;
+	const struct status_daemon *found;
 	struct ctl_lines why;
 	struct ask ask;
 
 	if (ask_for(&ask, (const char *const[]){ "status", NULL }, clock_now_ns() + ASK_WITHIN_NS, ctl_lines(&why)))
 		return ctl_fail(line, CTL_WORLD, "%s", why.text);
-	view_read(&view, yaml_root(ask.doc));
+	status_read(&view, yaml_root(ask.doc));
 	ask_end(&ask);
-	found = view_daemon(&view, name);
+	found = status_find_daemon(&view, name);
 	if (found)
 		*daemon = *found;
 	else
@@ -43,21 +43,21 @@ static int command(const struct ctl_line *line, const char *verb, const char *na
 	return status;
 }
 
-static const char *reason(const struct view_daemon *d)
+static const char *reason(const struct status_daemon *d)
 {
 	if (!strcmp(d->state, "waiting"))
 		return "it waits for what it needs";
 	return *d->why ? d->why : *d->status ? d->status : *d->last_end ? d->last_end : "";
 }
 
-static int not_so(const struct ctl_line *line, const struct view_daemon *d, const char *what)
+static int not_so(const struct ctl_line *line, const struct status_daemon *d, const char *what)
 {
 	const char *why = reason(d);
 
 	return ctl_fail(line, CTL_NO, "%s: %s: %s%s%s", d->name, what, d->state, *why ? ": " : "", why);
 }
 
-static int it_is_so(const struct ctl_line *line, const struct view_daemon *d)
+static int it_is_so(const struct ctl_line *line, const struct status_daemon *d)
 {
 	char members[256];
 
@@ -71,7 +71,7 @@ static int it_is_so(const struct ctl_line *line, const struct view_daemon *d)
 }
 
 /* achstart has not looked at its channel since it began: what it says is of the process before. */
-static bool is_old(const struct view_daemon *d)
+static bool is_old(const struct status_daemon *d)
 {
 	return d->age_ms / 1e3 > d->uptime_s;
 }
@@ -83,7 +83,7 @@ static int wait_ready(const struct ctl_line *line, const char *name, int64_t oth
 	char late[64];
 
 	for (;;) {
-		struct view_daemon d;
+		struct status_daemon d;
 		const int status = look(line, name, &d);
 
 		if (status)
@@ -108,7 +108,7 @@ static int wait_stopped(const struct ctl_line *line, const char *name)
 	char late[64];
 
 	for (;;) {
-		struct view_daemon d;
+		struct status_daemon d;
 		const int status = look(line, name, &d);
 
 		if (status)
@@ -125,7 +125,7 @@ static int wait_stopped(const struct ctl_line *line, const char *name)
 
 int ctl_daemon_start(const struct ctl_line *line, const char *verb, const char *name)
 {
-	struct view_daemon before;
+	struct status_daemon before;
 	int status = look(line, name, &before);
 
 	if (!status)

@@ -7,7 +7,7 @@
 #include "launch/achctl/ctl.h"
 #include "launch/achctl/ctl_daemon.h"
 #include "launch/achctl/talk.h"
-#include "launch/achctl/view.h"
+#include "launch/common/status.h"
 #include "launch/common/request.h"
 
 static int find_verb(const struct ctl_line *line, const char *word, enum msg_verb *verb)
@@ -44,19 +44,19 @@ int ctl_request(const struct ctl_line *line, int argc, char **argv)
 }
 
 /* What achstart says of it: "" if it does not know it, or is not there. */
-static void find_state(const char *name, char state[VIEW_NAME_MAX])
+static void find_state(const char *name, char state[STATUS_NAME_MAX])
 {
-	static struct view view;
-	const struct view_daemon *d = NULL;
+	static struct status view;
+	const struct status_daemon *d = NULL;
 	struct error_sink quiet = { 0 };
 	struct ask ask;
 
 	*state = 0;
 	if (ask_for(&ask, (const char *const[]){ "status", NULL }, clock_now_ns() + ASK_WITHIN_NS, &quiet))
 		return;
-	view_read(&view, yaml_root(ask.doc));
+	status_read(&view, yaml_root(ask.doc));
 	ask_end(&ask);
-	d = view_daemon(&view, name);
+	d = status_find_daemon(&view, name);
 	if (d)
 		strcpy(state, d->state);
 }
@@ -64,7 +64,7 @@ static void find_state(const char *name, char state[VIEW_NAME_MAX])
 int ctl_clear(const struct ctl_line *line, int argc, char **argv)
 {
 	struct ctl_line usual = *line;
-	char state[VIEW_NAME_MAX];
+	char state[STATUS_NAME_MAX];
 	int status = ctl_name(line, argv[0]);
 
 	(void)argc;

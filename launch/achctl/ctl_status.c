@@ -4,9 +4,10 @@
 
 #include "launch/common/ask.h"
 #include "launch/achctl/ctl.h"
+#include "launch/achctl/observe.h"
 #include "launch/achctl/show.h"
 
-static void print_view(const struct view *v)
+static void print_view(const struct status *v)
 {
 	static struct table table;
 	const size_t width = (size_t)ctl_width(stdout);
@@ -29,19 +30,23 @@ static void print_view(const struct view *v)
 
 static int without_achstart(const struct ctl_line *line, const char *why)
 {
-	static struct view view;
+	static struct status view;
 	struct chans chans = { 0 };
 	bool nothing;
 
 	chans_look(&chans);
-	nothing = !view_look(&view, &chans) && !*view.level && !*view.why;
+	nothing = !observe_robot(&view, &chans) && !*view.level && !*view.why;
 	chans_close(&chans);
 	if (line->json) {
-		fputs("{\"ok\":false,\"error\":", stdout);
-		ctl_json_text(stdout, why);
-		fputs(",\"supervised\":false,", stdout);
-		view_json(&view, stdout);
-		puts("}");
+		struct json j = json_to(stdout);
+
+		json_object(&j, NULL);
+		json_bool(&j, "ok", false);
+		json_text(&j, "error", why);
+		json_bool(&j, "supervised", false);
+		status_write(&view, &j);
+		json_end(&j);
+		putchar('\n');
 		return CTL_WORLD;
 	}
 	if (!nothing)
@@ -51,7 +56,7 @@ static int without_achstart(const struct ctl_line *line, const char *why)
 
 int ctl_status(const struct ctl_line *line, int argc, char **argv)
 {
-	static struct view view;
+	static struct status view;
 	struct ctl_lines why;
 	struct ask ask;
 	int status = ctl_robot(line);
@@ -65,8 +70,8 @@ int ctl_status(const struct ctl_line *line, int argc, char **argv)
 	if (!ask.ok) {
 		status = ctl_fail(line, CTL_NO, "refused: %s", ask.error);
 	} else {
-		view_read(&view, yaml_root(ask.doc));
-		status = view_fine(&view) ? 0 : CTL_NO;
+		status_read(&view, yaml_root(ask.doc));
+		status = status_is_fine(&view) ? 0 : CTL_NO;
 		if (line->json)
 			puts(ask.text);
 		else

@@ -34,9 +34,9 @@ enum tone show_level_tone(const char *level)
 	return !strcmp(level, "run") ? TONE_GOOD : !strcmp(level, "hold") ? TONE_ODD : TONE_BAD;
 }
 
-void show_robot(const struct view *v, struct paint *p, size_t width)
+void show_robot(const struct status *v, struct paint *p, size_t width)
 {
-	const struct view_daemon *apart = view_apart(v);
+	const struct status_daemon *apart = status_other_level(v);
 	char up[SHOW_TEXT_MAX];
 	size_t left = width, ready = 0, wanted = 0;
 
@@ -57,7 +57,7 @@ void show_robot(const struct view *v, struct paint *p, size_t width)
 	p->end(p);
 	for (size_t i = 0; i < v->daemons_n; i++) {
 		wanted += v->daemons[i].wanted;
-		ready += v->daemons[i].wanted && view_daemon_is_fine(&v->daemons[i]);
+		ready += v->daemons[i].wanted && status_daemon_is_fine(&v->daemons[i]);
 	}
 	left = width;
 	if (v->supervised) {
@@ -76,13 +76,13 @@ void show_robot(const struct view *v, struct paint *p, size_t width)
 }
 
 /* Names of those that follow the clock, with their phase where it is known, or of those in free run. */
-static void say_followers(const struct view *v, bool freerun, struct paint *p, size_t *left)
+static void say_followers(const struct status *v, bool freerun, struct paint *p, size_t *left)
 {
 	const enum tone tone = freerun ? TONE_ODD : TONE_PLAIN;
 	bool any = false;
 
 	for (size_t i = 0; i < v->daemons_n; i++) {
-		const struct view_daemon *d = &v->daemons[i];
+		const struct status_daemon *d = &v->daemons[i];
 		char phase[SHOW_TEXT_MAX];
 
 		if (!*d->life || !strcmp(d->name, v->clock.name) || d->freerun != freerun || d->age_ms > DEAD_MS)
@@ -96,7 +96,7 @@ static void say_followers(const struct view *v, bool freerun, struct paint *p, s
 	}
 }
 
-void show_clock(const struct view *v, struct paint *p, size_t width)
+void show_clock(const struct status *v, struct paint *p, size_t width)
 {
 	char rate[SHOW_TEXT_MAX], late[SHOW_TEXT_MAX];
 	size_t left = width;
@@ -112,18 +112,69 @@ void show_clock(const struct view *v, struct paint *p, size_t width)
 	p->end(p);
 }
 
-/* ---- daemons ---- */
+/* ---- tables of status.h's fields ---- */
 
-enum { D_NAME, D_STATE, D_LIFE, D_INC, D_UP, D_RESTARTS, D_RATE, D_AGE, D_LATE, D_PID, D_COLUMNS };
+static void cell_text(char text[SHOW_TEXT_MAX], const struct status_field *f, const void *at)
+{
+	const double real = f->kind == STATUS_REAL ? *(const double *)at : NAN;
+	const char *word = f->kind == STATUS_WHOLE ? NULL : at;
 
-static const struct table_column daemon_columns[D_COLUMNS] = {
-	[D_NAME] = { "DAEMON", true, 0 }, [D_STATE] = { "STATE", true, 0 }, [D_LIFE] = { "LIFE", true, 9 },
-	[D_INC] = { "INC", false, 5 },	  [D_UP] = { "UP", false, 8 },	    [D_RESTARTS] = { "RESTARTS", false, 7 },
-	[D_RATE] = { "RATE", false, 4 },  [D_AGE] = { "AGE", false, 3 },    [D_LATE] = { "LATE", false, 6 },
-	[D_PID] = { "PID", false, 2 },
-};
+	switch (f->unit) {
+	case STATUS_PLAIN:
+		if (word)
+			snprintf(text, SHOW_TEXT_MAX, "%.*s", SHOW_TEXT_MAX - 1, *word ? word : "-");
+		else
+			snprintf(text, SHOW_TEXT_MAX, "%lld", (long long)*(const int64_t *)at);
+		break;
+	case STATUS_COUNT:
+		show_count(text, *(const int64_t *)at);
+		break;
+	case STATUS_S:
+		show_uptime(text, real);
+		break;
+	case STATUS_MS:
+		show_us(text, real * 1e3);
+		break;
+	case STATUS_US:
+		show_us(text, real);
+		break;
+	case STATUS_HZ:
+		show_hz(text, real);
+		break;
+	case STATUS_SHARE:
+		snprintf(text, SHOW_TEXT_MAX, isfinite(real) ? "%.0f %%" : "-", 100 * real);
+		break;
+	}
+}
 
-static enum tone rank_tone(enum view_rank rank)
+static void begin_table(struct table *t, const struct status_field *f)
+{
+	size_t n = 0;
+
+	for (; f->key; f++) {
+		if (!f->title)
+			continue;
+		t->columns[f->column] =
+			(struct table_column){ f->title, f->kind == STATUS_TEXT || f->kind == STATUS_WORD, f->weight };
+		n++;
+	}
+	table_begin(t, n);
+}
+
+static void fill_row(struct table_row *row, const struct status_field *f, const void *base)
+{
+	for (; f->key; f++) {
+		const void *at = (const char *)base + f->offset;
+		char text[SHOW_TEXT_MAX];
+
+		if (!f->title)
+			continue;
+		cell_text(text, f, at);
+		table_cell(row, f->column, f->alarm && *(const int64_t *)at ? TONE_ODD : TONE_PLAIN, "%s", text);
+	}
+}
+
+static enum tone rank_tone(enum status_rank rank)
 {
 	static const enum tone tones[] = { TONE_GOOD, TONE_ODD, TONE_BAD };
 
@@ -131,10 +182,10 @@ static enum tone rank_tone(enum view_rank rank)
 }
 
 /* What there is to say about one that is not as wanted. */
-static void explain(const struct view_daemon *d, struct table_row *row)
+static void explain(const struct status_daemon *d, struct table_row *row)
 {
 	const char *parts[] = { d->why, d->pid > 0 && strcmp(d->status, d->life) ? d->status : "", "" };
-	char end[VIEW_TEXT_MAX + 8] = "";
+	char end[STATUS_TEXT_MAX + 8] = "";
 	size_t len = 0;
 
 	if (*d->last_end && !(d->ready && d->uptime_s > OLD_END_S))
@@ -147,35 +198,22 @@ static void explain(const struct view_daemon *d, struct table_row *row)
 	row->note_tone = TONE_DIM;
 }
 
-static void daemon_row(const struct view *v, const struct view_daemon *d, struct table_row *row)
+static void daemon_row(const struct status *v, const struct status_daemon *d, struct table_row *row)
 {
-	const enum view_rank rank = view_daemon_rank(d);
-	char text[SHOW_TEXT_MAX];
-	const bool apart = *d->level && *v->level && strcmp(d->level, v->level) != 0;
+	const enum status_rank rank = status_daemon_rank(d);
+	const bool other = *d->level && *v->level && strcmp(d->level, v->level) != 0;
 
 	row->rank = (int)rank;
-	table_cell(row, D_NAME, TONE_PLAIN, "%s", d->name);
-	table_cell(row, D_STATE, d->wanted ? rank_tone(rank) : TONE_DIM, "%s", *d->state ? d->state : "-");
-	table_cell(row, D_LIFE,
+	row->cell[STATUS_DAEMON_STATE].tone = d->wanted ? rank_tone(rank) : TONE_DIM;
+	table_cell(row, STATUS_DAEMON_LIFE,
 		   d->age_ms > DEAD_MS	       ? TONE_DIM
 		   : !strcmp(d->life, "fault") ? TONE_BAD
 					       : TONE_PLAIN,
-		   "%s%s%s", *d->life ? d->life : "-", apart ? " " : "", apart ? d->level : "");
-	table_cell(row, D_INC, TONE_PLAIN, "%lld", (long long)d->incarnation);
-	show_uptime(text, d->uptime_s);
-	table_cell(row, D_UP, TONE_PLAIN, "%s", text);
-	show_count(text, d->restarts);
-	table_cell(row, D_RESTARTS, d->restarts ? TONE_ODD : TONE_PLAIN, "%s", text);
-	show_hz(text, d->rate_hz);
-	table_cell(row, D_RATE, TONE_PLAIN, "%s", text);
-	show_us(text, d->age_ms * 1e3);
-	table_cell(row, D_AGE, TONE_PLAIN, "%s", text);
-	show_us(text, d->late_p99_us);
-	table_cell(row, D_LATE, TONE_PLAIN, "%s", text);
-	table_cell(row, D_PID, TONE_DIM, "-");
-	if (d->pid > 0)
-		table_cell(row, D_PID, TONE_DIM, "%lld", (long long)d->pid);
-	if (rank != VIEW_FINE)
+		   "%s%s%s", *d->life ? d->life : "-", other ? " " : "", other ? d->level : "");
+	row->cell[STATUS_DAEMON_PID].tone = TONE_DIM;
+	if (!d->pid)
+		table_cell(row, STATUS_DAEMON_PID, TONE_DIM, "-");
+	if (rank != STATUS_FINE)
 		explain(d, row);
 	if (d->freerun && !*row->note) {
 		snprintf(row->note, sizeof(row->note), "in free run: it does not see its clock");
@@ -183,66 +221,40 @@ static void daemon_row(const struct view *v, const struct view_daemon *d, struct
 	}
 }
 
-void show_daemons(const struct view *v, struct table *t)
+static void bus_row(const struct status_bus *b, struct table_row *row)
 {
-	table_begin(t, daemon_columns, D_COLUMNS);
-	for (size_t i = 0; i < v->daemons_n; i++) {
-		struct table_row *row = table_add(t);
-
-		if (row)
-			daemon_row(v, &v->daemons[i], row);
-	}
-}
-
-/* ---- buses ---- */
-
-enum { B_NAME, B_INTERFACE, B_STATE, B_LOAD, B_STALE, B_ERRORS, B_REPLACED, B_EXPIRED, B_LOST, B_RESETS, B_COLUMNS };
-
-static const struct table_column bus_columns[B_COLUMNS] = {
-	[B_NAME] = { "BUS", true, 0 },		 [B_INTERFACE] = { "INTERFACE", true, 2 },
-	[B_STATE] = { "STATE", true, 0 },	 [B_LOAD] = { "LOAD", false, 9 },
-	[B_STALE] = { "STALE", false, 8 },	 [B_ERRORS] = { "ERRORS", false, 7 },
-	[B_REPLACED] = { "REPLACED", false, 5 }, [B_EXPIRED] = { "EXPIRED", false, 6 },
-	[B_LOST] = { "LOST", false, 3 },	 [B_RESETS] = { "RESETS", false, 1 },
-};
-
-static void counter(struct table_row *row, size_t column, int64_t n, bool harmless)
-{
-	char text[SHOW_TEXT_MAX];
-
-	show_count(text, n);
-	table_cell(row, column, n && !harmless ? TONE_ODD : TONE_PLAIN, "%s", text);
-}
-
-static void bus_row(const struct view_bus *b, struct table_row *row)
-{
-	const enum view_rank rank = view_bus_rank(b);
+	const enum status_rank rank = status_bus_rank(b);
 	const bool known = strcmp(b->state, "unknown") != 0;
 
 	row->rank = (int)rank;
-	table_cell(row, B_NAME, TONE_PLAIN, "%s", b->name);
-	table_cell(row, B_INTERFACE, TONE_DIM, "%s", b->interface);
-	table_cell(row, B_STATE, known ? rank_tone(rank) : TONE_DIM, "%s", b->stalled ? "stalled" : b->state);
-	if (isfinite(b->load))
-		table_cell(row, B_LOAD, b->load > 0.9 ? TONE_BAD : TONE_PLAIN, "%.0f %%", 100 * b->load);
-	else
-		table_cell(row, B_LOAD, TONE_PLAIN, "-");
-	counter(row, B_STALE, b->stale, false);
-	counter(row, B_ERRORS, (int64_t)((uint64_t)b->errors + (uint64_t)b->rx_dropped), false);
-	counter(row, B_REPLACED, b->replaced, true);
-	counter(row, B_EXPIRED, b->expired, false);
-	counter(row, B_LOST, b->lost, false);
-	counter(row, B_RESETS, b->resets, true);
+	row->cell[STATUS_BUS_INTERFACE].tone = TONE_DIM;
+	table_cell(row, STATUS_BUS_STATE, known ? rank_tone(rank) : TONE_DIM, "%s", b->stalled ? "stalled" : b->state);
+	if (b->load > 0.9)
+		row->cell[STATUS_BUS_LOAD].tone = TONE_BAD;
 }
 
-void show_buses(const struct view *v, struct table *t)
+void show_daemons(const struct status *v, struct table *t)
 {
-	table_begin(t, bus_columns, B_COLUMNS);
-	for (size_t i = 0; i < v->buses_n; i++) {
-		struct table_row *row = table_add(t);
+	struct table_row *row;
 
-		if (row)
-			bus_row(&v->buses[i], row);
+	begin_table(t, status_daemon_fields);
+	for (size_t i = 0; i < v->daemons_n && (row = table_add(t)); i++) {
+		fill_row(row, status_daemon_fields, &v->daemons[i]);
+		daemon_row(v, &v->daemons[i], row);
+	}
+}
+
+void show_buses(const struct status *v, struct table *t)
+{
+	struct table_row *row;
+
+	begin_table(t, status_bus_fields);
+	for (size_t i = 0; i < v->buses_n && (row = table_add(t)); i++) {
+		struct status_bus bus = v->buses[i];
+
+		bus.errors = (int64_t)((uint64_t)bus.errors + (uint64_t)bus.rx_dropped); /* one column for both */
+		fill_row(row, status_bus_fields, &bus);
+		bus_row(&bus, row);
 	}
 }
 

@@ -3,7 +3,7 @@
 #define LAUNCH_ACHCTL_SHOW_H
 
 #include "launch/achctl/table.h"
-#include "launch/achctl/view.h"
+#include "launch/common/status.h"
 
 #define SHOW_TEXT_MAX 32
 
@@ -14,11 +14,11 @@ void show_hz(char text[SHOW_TEXT_MAX], double hz);
 void show_count(char text[SHOW_TEXT_MAX], int64_t n); /* 12345, 1.2M */
 
 /* The robot, its level and its supervisor: two lines. */
-void show_robot(const struct view *view, struct paint *paint, size_t width);
+void show_robot(const struct status *view, struct paint *paint, size_t width);
 /* The clock: a line, or none if there is no clock. */
-void show_clock(const struct view *view, struct paint *paint, size_t width);
-void show_daemons(const struct view *view, struct table *table);
-void show_buses(const struct view *view, struct table *table);
+void show_clock(const struct status *view, struct paint *paint, size_t width);
+void show_daemons(const struct status *view, struct table *table);
+void show_buses(const struct status *view, struct table *table);
 
 enum tone show_level_tone(const char *level);
 

@@ -9,9 +9,8 @@
 #define GAP 2
 #define LINE_BYTES 1024
 
-void table_begin(struct table *t, const struct table_column *columns, size_t n)
+void table_begin(struct table *t, size_t n)
 {
-	t->columns = columns;
 	t->columns_n = n;
 	t->rows_n = 0;
 	t->title = NULL;

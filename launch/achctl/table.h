@@ -39,13 +39,14 @@ struct table_row {
 };
 
 struct table {
-	const struct table_column *columns;
-	const char *title; /* of the first column, instead of its own; NULL: its own */
+	struct table_column columns[TABLE_COLUMNS_MAX]; /* set before table_begin */
+	const char *title;				/* of the first column, instead of its own; NULL: its own */
 	size_t columns_n, rows_n;
 	struct table_row rows[TABLE_ROWS_MAX];
 };
 
-void table_begin(struct table *table, const struct table_column *columns, size_t n);
+/* Forgets the rows; n of the columns count. */
+void table_begin(struct table *table, size_t n);
 /* One more row, empty; NULL: there is no room. */
 struct table_row *table_add(struct table *table);
 void table_cell(struct table_row *row, size_t column, enum tone tone, const char *fmt, ...)

@@ -11,7 +11,7 @@
 #include "daemons/drv/port.h"
 #include "launch/common/ask.h"
 #include "launch/achctl/talk.h"
-#include "launch/achctl/view.h"
+#include "launch/common/status.h"
 #include "launch/common/pulse.h"
 #include "launch/common/request.h"
 
@@ -74,8 +74,8 @@ static int show(const struct talk *t, struct msg_reply *reply)
 	FILE *to;
 	int status;
 
-	view_clean(reply->value);
-	view_clean(reply->error);
+	status_clean(reply->value);
+	status_clean(reply->error);
 	if (reply->result)
 		return ctl_fail(line, CTL_NO, "refused: %s: %s", t->name,
 				*reply->error ? reply->error : strerror(-reply->result));

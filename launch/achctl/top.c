@@ -14,6 +14,7 @@
 #include "launch/common/ask.h"
 #include "launch/achctl/ctl.h"
 #include "launch/achctl/judged.h"
+#include "launch/achctl/observe.h"
 #include "launch/achctl/top.h"
 
 #define NOTICE_NS 10000000000
@@ -31,7 +32,7 @@ struct loop {
 	int64_t ask_ns;	   /* when it was asked */
 	int64_t next_ns;   /* when to look next */
 	int64_t notice_ns; /* until then */
-	char robot[VIEW_NAME_MAX];
+	char robot[STATUS_NAME_MAX];
 	bool quit;
 };
 
@@ -87,7 +88,7 @@ static void go_on_asking(struct loop *l)
 	if (status < 0) {
 		is_away(l);
 	} else if (status) {
-		view_read(&l->top.view, yaml_root(l->ask.doc));
+		status_read(&l->top.view, yaml_root(l->ask.doc));
 		snprintf(l->robot, sizeof(l->robot), "%s", l->top.view.robot);
 		l->away = false;
 		ask_end(&l->ask);
@@ -135,7 +136,7 @@ static void look(struct loop *l, int64_t now_ns)
 	chans_look(&l->top.chans);
 	judged_look(&l->estop, &l->top.chans, now_ns);
 	if (l->away) {
-		view_look(&l->top.view, &l->top.chans);
+		observe_robot(&l->top.view, &l->top.chans);
 		if (*l->robot)
 			snprintf(l->top.view.robot, sizeof(l->top.view.robot), "%s", l->robot);
 		if (now_ns >= l->notice_ns) {
@@ -154,8 +155,8 @@ static void draw(struct loop *l)
 	if (!l->shown && l->asking && l->away && clock_now_ns() - l->ask_ns < FIRST_NS)
 		return;
 	l->shown = true;
-	view_level(&l->top.view, &l->estop, &l->top.chans);
-	view_fresh(&l->top.view, &l->top.chans);
+	observe_level(&l->top.view, &l->estop, &l->top.chans);
+	observe_ages(&l->top.view, &l->top.chans);
 	top_screen_draw(&l->top);
 }
 

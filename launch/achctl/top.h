@@ -10,14 +10,14 @@
 
 #include "launch/achctl/chans.h"
 #include "launch/achctl/table.h"
-#include "launch/achctl/view.h"
+#include "launch/common/status.h"
 
 #define TOP_NOTICE_MAX 200
 
 enum top_pane { TOP_ALL, TOP_DAEMONS, TOP_BUSES, TOP_CHANNELS };
 
 struct top {
-	struct view view;
+	struct status view;
 	struct chans chans;
 	enum top_pane pane;
 	size_t from; /* the first row, in a pane of its own */

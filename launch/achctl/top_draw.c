@@ -35,11 +35,9 @@ static void count_end(struct paint *p)
 
 /* ---- channels, several in a row ---- */
 
-static const struct table_column channel_columns[3 * ACROSS_MAX] = {
-	{ "CHANNEL", true, 0 }, { "RATE", false, 0 },	{ "AGE", false, 0 },	{ "CHANNEL", true, 0 },
-	{ "RATE", false, 0 },	{ "AGE", false, 0 },	{ "CHANNEL", true, 0 }, { "RATE", false, 0 },
-	{ "AGE", false, 0 },	{ "CHANNEL", true, 0 }, { "RATE", false, 0 },	{ "AGE", false, 0 },
-};
+static const struct table_column channel_columns[] = { { "CHANNEL", true, 0 },
+						       { "RATE", false, 0 },
+						       { "AGE", false, 0 } };
 
 static bool ends_with(const char *name, const char *end)
 {
@@ -78,7 +76,9 @@ static void show_channels(const struct chans *chans, struct table *t, size_t wid
 			shown[n++] = chans->at[i];
 	down = (n + across - 1) / across;
 	across = n ? (n + down - 1) / down : 1;
-	table_begin(t, channel_columns, 3 * across);
+	for (size_t c = 0; c < 3 * across; c++)
+		t->columns[c] = channel_columns[c % 3];
+	table_begin(t, 3 * across);
 	for (size_t r = 0; r < down; r++) {
 		struct table_row *row = table_add(t);
 

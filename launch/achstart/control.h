@@ -21,12 +21,11 @@
 #ifndef LAUNCH_ACHSTART_CONTROL_H
 #define LAUNCH_ACHSTART_CONTROL_H
 
-#include "channels/clock.h"
+#include "channels/query.h"
 #include "launch/achstart/supervise.h"
 
-#define CONTROL_CLIENTS 16
-#define CONTROL_REQUESTS 8 /* of them, those that wait for a driver */
-#define CONTROL_FDS (CONTROL_CLIENTS + 1)
+#define CONTROL_REQUESTS 8 /* clients that wait for a driver, at most */
+#define CONTROL_FDS QUERY_FDS_MAX
 
 struct control;
 
@@ -37,7 +36,7 @@ int control_listen(struct control *c, struct error_sink *errors);
 void control_close(struct control *c);
 /* Its descriptors for clock_wait; how many. */
 size_t control_fds(const struct control *c, struct clock_fd fds[CONTROL_FDS]);
-/* Serves those that are ready; never blocks.  A client that does not read, or says nothing for a second, is dropped. */
-void control_serve(struct control *c, const struct clock_fd *fds, size_t n, int64_t now_ns);
+/* Answers the questions that have come, and those that waited; never blocks. */
+void control_serve(struct control *c, const struct clock_fd *fds, int64_t now_ns);
 
 #endif

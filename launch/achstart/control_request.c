@@ -71,37 +71,13 @@ void control_request_close(struct request *r)
 	free(r);
 }
 
-static void put_text(FILE *to, const char *key, char *text)
+void control_request_reply(struct json *j, struct msg_reply *reply)
 {
-	terminal_clean(text);
-	fprintf(to, ",\"%s\":\"", key);
-	for (; *text; text++) {
-		if (*text == '\t')
-			fputs("\\t", to);
-		else
-			fprintf(to, "%s%c", *text == '"' || *text == '\\' ? "\\" : "", *text);
-	}
-	fputc('"', to);
-}
-
-char *control_request_step(struct request *r, int64_t now_ns)
-{
-	struct msg_reply reply;
-	char *json = NULL;
-	size_t size;
-	FILE *to;
-
-	if (!request_step(r, now_ns, &reply))
-		return NULL;
-	to = open_memstream(&json, &size);
-	if (!to)
-		return NULL;
-	if (reply.result && !*reply.error)
-		snprintf(reply.error, sizeof(reply.error), "%s", strerror(-reply.result));
-	fprintf(to, "{\"ok\":true,\"result\":%d", (int)reply.result);
-	put_text(to, "value", reply.value);
-	put_text(to, "error", reply.error);
-	fputs("}\n", to);
-	fclose(to);
-	return json;
+	if (reply->result && !*reply->error)
+		snprintf(reply->error, sizeof(reply->error), "%s", strerror(-reply->result));
+	terminal_clean(reply->value);
+	terminal_clean(reply->error);
+	json_int(j, "result", reply->result);
+	json_text(j, "value", reply->value);
+	json_text(j, "error", reply->error);
 }

@@ -2,6 +2,7 @@
 #ifndef LAUNCH_ACHSTART_CONTROL_REQUEST_H
 #define LAUNCH_ACHSTART_CONTROL_REQUEST_H
 
+#include "config/json.h"
 #include "launch/common/request.h"
 #include "launch/achstart/supervise.h"
 
@@ -9,7 +10,7 @@
 struct request *control_request_open(struct supervisor *s, const char *const *words, const char *user, int64_t now_ns,
 				     struct error_sink *errors);
 void control_request_close(struct request *r);
-/* The answer as a line of JSON, {"ok":true,"result":0,"value":"...","error":"..."}, to be freed; NULL: not yet. */
-char *control_request_step(struct request *r, int64_t now_ns);
+/* The members "result", "value" and "error" of the driver's reply. */
+void control_request_reply(struct json *j, struct msg_reply *reply);
 
 #endif

@@ -262,7 +262,7 @@ static int loop(struct supervisor *s)
 			hear(s, now_ns);
 		for (size_t i = 0; fds[FIFOS].ready && i < s->n; i++)
 			s->flooded |= !logs_read(&s->watches[i].log, now_ns);
-		control_serve(s->control, fds + FIXED, clients, now_ns);
+		control_serve(s->control, fds + FIXED, now_ns);
 		if (now_ns >= s->look_ns)
 			look(s, now_ns);
 		go_on(s, now_ns);

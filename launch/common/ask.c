@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "config/owned.h"
+#include "channels/query.h"
 #include "config/run.h"
 #include "config/text.h"
 #include "launch/common/ask.h"
@@ -46,16 +46,13 @@ static int connect_control(struct error_sink *errors)
 {
 	const unsigned int lines = errors->count;
 	char path[RUN_PATH_MAX];
-	int folder, fd;
+	int fd;
 
-	if (run_path(path, NULL, errors))
+	if (run_path(path, "control", errors))
 		return -ENOENT;
-	folder = run_look(errors);
-	if (folder < 0)
-		return errors->count > lines ? folder : no_achstart(-folder, path, errors);
-	fd = owned_connect(folder, "control", SOCK_STREAM);
-	close(folder);
-	return fd < 0 ? no_achstart(-fd, path, errors) : fd;
+	fd = query_connect(path, errors);
+	*strrchr(path, '/') = 0;
+	return fd < 0 && errors->count == lines ? no_achstart(-fd, path, errors) : fd;
 }
 
 /* Is it done only until a certain time?  A raise is done whenever it comes. */
@@ -64,7 +61,8 @@ static bool is_command(const char *const *words)
 	return strcmp(words[0], "status") != 0 && strcmp(words[0], "raise") != 0;
 }
 
-static int write_line(struct ask *a, const char *const *words, int64_t until_ns, struct error_sink *errors)
+static int write_line(char line[QUERY_QUESTION_MAX], const char *const *words, int64_t until_ns,
+		      struct error_sink *errors)
 {
 	size_t len = 0;
 
@@ -74,26 +72,32 @@ static int write_line(struct ask *a, const char *const *words, int64_t until_ns,
 
 		if (!i && is_command(words))
 			snprintf(until, sizeof(until), "\t%lld", (long long)until_ns);
-		n = snprintf(a->line + len, sizeof(a->line) - len, "%s%s%s%s", i ? "\t" : "", words[i], until,
+		n = snprintf(line + len, QUERY_QUESTION_MAX - len, "%s%s%s%s", i ? "\t" : "", words[i], until,
 			     words[i + 1] ? "" : "\n");
 		len += (size_t)n;
-		if (len >= sizeof(a->line) || strpbrk(words[i], "\t\n")) {
+		if (len >= QUERY_QUESTION_MAX || strpbrk(words[i], "\t\n")) {
 			error_add(errors, "a word of the command is too long, or has a tab or a newline in it");
 			return -EINVAL;
 		}
 	}
-	a->line_len = len;
 	return 0;
+}
+
+static int lost(const struct ask *a, struct error_sink *errors)
+{
+	error_add(errors, "achstart, process %d, closed the connection without an answer", (int)a->pid);
+	return -ECONNRESET;
 }
 
 int ask_begin(struct ask *a, const char *const *words, int64_t until_ns, struct error_sink *errors)
 {
+	char line[QUERY_QUESTION_MAX];
 	struct ucred peer;
 	socklen_t len = sizeof(peer);
 	int status;
 
 	*a = (struct ask){ .fd = -1, .error = "" };
-	status = write_line(a, words, until_ns, errors);
+	status = write_line(line, words, until_ns, errors);
 	if (status)
 		return status;
 	a->fd = connect_control(errors);
@@ -101,7 +105,11 @@ int ask_begin(struct ask *a, const char *const *words, int64_t until_ns, struct 
 		return a->fd;
 	if (!getsockopt(a->fd, SOL_SOCKET, SO_PEERCRED, &peer, &len))
 		a->pid = peer.pid;
-	return 0;
+	if (send(a->fd, line, strlen(line), MSG_NOSIGNAL) < 0) {
+		status = lost(a, errors);
+		ask_end(a);
+	}
+	return status;
 }
 
 void ask_end(struct ask *a)
@@ -117,13 +125,7 @@ void ask_end(struct ask *a)
 
 struct clock_fd ask_fd(const struct ask *a)
 {
-	return (struct clock_fd){ .fd = a->fd, .events = a->sent < a->line_len ? POLLOUT : POLLIN };
-}
-
-static int lost(const struct ask *a, struct error_sink *errors)
-{
-	error_add(errors, "achstart, process %d, closed the connection without an answer", (int)a->pid);
-	return -ECONNRESET;
+	return (struct clock_fd){ .fd = a->fd, .events = POLLIN };
 }
 
 static int understand(struct ask *a, struct error_sink *errors)
@@ -146,46 +148,13 @@ static int understand(struct ask *a, struct error_sink *errors)
 	return 1;
 }
 
-static int make_room(struct ask *a, struct error_sink *errors)
-{
-	const size_t room = a->room ? 2 * a->room : 16384;
-	char *text;
-
-	if (a->room - a->len > 1)
-		return 0;
-	text = room <= YAML_SIZE_MAX ? realloc(a->text, room) : NULL;
-	if (!text) {
-		error_add(errors, "the answer of achstart is too long");
-		return -ENOMEM;
-	}
-	a->text = text;
-	a->room = room;
-	return 0;
-}
-
 int ask_step(struct ask *a, struct error_sink *errors)
 {
-	ssize_t n;
-	int status;
+	const int status = query_receive(a->fd, &a->text);
 
-	if (a->sent < a->line_len) {
-		n = send(a->fd, a->line + a->sent, a->line_len - a->sent, MSG_NOSIGNAL);
-		if (n < 0)
-			return errno == EAGAIN ? 0 : lost(a, errors);
-		a->sent += (size_t)n;
-		return 0;
-	}
-	status = make_room(a, errors);
 	if (status)
-		return status;
-	n = read(a->fd, a->text + a->len, a->room - a->len - 1);
-	if (n < 0 && errno == EAGAIN)
-		return 0;
-	if (n <= 0)
-		return lost(a, errors);
-	a->len += (size_t)n;
-	a->text[a->len] = 0;
-	return strchr(a->text, '\n') ? understand(a, errors) : 0;
+		return status == -EAGAIN ? 0 : lost(a, errors);
+	return understand(a, errors);
 }
 
 int64_t ask_begin_ns(int64_t within_ns)

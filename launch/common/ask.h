@@ -29,7 +29,6 @@
 
 #define ASK_WITHIN_NS 3000000000 /* for an answer that achstart gives at once, on a machine that is busy */
 #define ASK_GRACE_NS 200000000	 /* at most: for the answer to what was done just in time */
-#define ASK_LINE_MAX 512
 
 struct ask {
 	pid_t pid;	   /* of achstart */
@@ -38,11 +37,7 @@ struct ask {
 	bool ok;	   /* what it says */
 	const char *error; /* if not: why; never NULL */
 
-	/* private */
-	int fd;
-	char line[ASK_LINE_MAX];
-	size_t line_len, sent;
-	size_t len, room;
+	int fd; /* private */
 };
 
 /* Connects and sends, status or a command that counts until then.  0, or with a line in errors: -ENOENT (nobody serves

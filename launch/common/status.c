@@ -1,197 +1,289 @@
-/* view.c: how a robot is, as achstart answers it, and as JSON again.  One table says what there is. */
+/* status.c: how a robot is: its fields, read from JSON, written as JSON, and filled from messages. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "launch/achctl/ctl.h"
-#include "launch/achctl/view.h"
+#include "launch/common/status.h"
 #include "launch/common/terminal.h"
 
-enum kind { TEXT, WORD /* "" is null */, WHOLE, REAL, YES };
+#define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
+#define COPY(to, text) snprintf(to, sizeof(to), "%s", text)
 
-struct field {
-	const char *key;
-	enum kind kind;
-	size_t offset, size;
-};
-
-#define FIELD(k, kind, s, m)                                                  \
-	{                                                                     \
-		k, kind, offsetof(struct s, m), sizeof(((struct s *)NULL)->m) \
+#define FIELD(k, what, s, m, ...)                                                                               \
+	{                                                                                                       \
+		.key = k, .kind = what, .offset = offsetof(struct s, m), .size = sizeof(((struct s *)NULL)->m), \
+		__VA_ARGS__                                                                                     \
 	}
+#define TEXT(s, m, ...) FIELD(#m, STATUS_TEXT, s, m, __VA_ARGS__)
+#define WORD(s, m, ...) FIELD(#m, STATUS_WORD, s, m, __VA_ARGS__)
+#define WHOLE(s, m, ...) FIELD(#m, STATUS_WHOLE, s, m, __VA_ARGS__)
+#define REAL(s, m, ...) FIELD(#m, STATUS_REAL, s, m, __VA_ARGS__)
+#define BOOL(s, m) FIELD(#m, STATUS_BOOL, s, m, )
 
-static const struct field robot_fields[] = {
-	FIELD("robot", TEXT, view, robot),	 FIELD("level", WORD, view, level),
-	FIELD("epoch", WHOLE, view, epoch),	 FIELD("who", TEXT, view, who),
-	FIELD("why", TEXT, view, why),		 FIELD("pid", WHOLE, view, pid),
-	FIELD("uptime_s", REAL, view, uptime_s), FIELD("stopping", YES, view, stopping),
+static const struct status_field robot_fields[] = {
+	TEXT(status, robot),	WORD(status, level),	WHOLE(status, epoch),
+	TEXT(status, who),	TEXT(status, why),	WHOLE(status, pid),
+	REAL(status, uptime_s), BOOL(status, stopping), { 0 },
 };
 
-static const struct field daemon_fields[] = {
-	FIELD("name", TEXT, view_daemon, name),
-	FIELD("state", WORD, view_daemon, state),
-	FIELD("ready", YES, view_daemon, ready),
-	FIELD("pid", WHOLE, view_daemon, pid),
-	FIELD("incarnation", WHOLE, view_daemon, incarnation),
-	FIELD("uptime_s", REAL, view_daemon, uptime_s),
-	FIELD("restarts", WHOLE, view_daemon, restarts),
-	FIELD("late_p99_us", REAL, view_daemon, late_p99_us),
-	FIELD("late_max_us", REAL, view_daemon, late_max_us),
-	FIELD("life", WORD, view_daemon, life),
-	FIELD("age_ms", REAL, view_daemon, age_ms),
-	FIELD("rate_hz", REAL, view_daemon, rate_hz),
-	FIELD("epoch", WHOLE, view_daemon, epoch),
-	FIELD("level", WORD, view_daemon, level),
-	FIELD("freerun", YES, view_daemon, freerun),
-	FIELD("refs_taken", WHOLE, view_daemon, refs_taken),
-	FIELD("refs_refused", WHOLE, view_daemon, refs_refused),
-	FIELD("ticks", WHOLE, view_daemon, ticks),
-	FIELD("skipped", WHOLE, view_daemon, skipped),
-	FIELD("adopted", YES, view_daemon, adopted),
-	FIELD("wanted", YES, view_daemon, wanted),
-	FIELD("status", TEXT, view_daemon, status),
-	FIELD("last_end", TEXT, view_daemon, last_end),
-	FIELD("why", TEXT, view_daemon, why),
+/* In the order of the JSON. */
+const struct status_field status_daemon_fields[] = {
+	TEXT(status_daemon, name, .title = "DAEMON", .column = STATUS_DAEMON_NAME),
+	WORD(status_daemon, state, .title = "STATE", .column = STATUS_DAEMON_STATE),
+	BOOL(status_daemon, ready),
+	WHOLE(status_daemon, pid, .title = "PID", .column = STATUS_DAEMON_PID, .weight = 2),
+	WHOLE(status_daemon, incarnation, .title = "INC", .column = STATUS_DAEMON_INCARNATION, .weight = 5),
+	REAL(status_daemon, uptime_s, .title = "UP", .column = STATUS_DAEMON_UPTIME, .weight = 8, .unit = STATUS_S),
+	WHOLE(status_daemon, restarts, .title = "RESTARTS", .column = STATUS_DAEMON_RESTARTS, .weight = 7,
+	      .unit = STATUS_COUNT, .alarm = true),
+	REAL(status_daemon, late_p99_us, .title = "LATE", .column = STATUS_DAEMON_LATE, .weight = 6, .unit = STATUS_US),
+	REAL(status_daemon, late_max_us),
+	WORD(status_daemon, life, .title = "LIFE", .column = STATUS_DAEMON_LIFE, .weight = 9),
+	REAL(status_daemon, age_ms, .title = "AGE", .column = STATUS_DAEMON_AGE, .weight = 3, .unit = STATUS_MS),
+	REAL(status_daemon, rate_hz, .title = "RATE", .column = STATUS_DAEMON_RATE, .weight = 4, .unit = STATUS_HZ),
+	WHOLE(status_daemon, epoch),
+	TEXT(status_daemon, level),
+	BOOL(status_daemon, freerun),
+	WHOLE(status_daemon, refs_taken),
+	WHOLE(status_daemon, refs_refused),
+	WHOLE(status_daemon, ticks),
+	WHOLE(status_daemon, skipped),
+	BOOL(status_daemon, adopted),
+	BOOL(status_daemon, wanted),
+	TEXT(status_daemon, status),
+	TEXT(status_daemon, last_end),
+	TEXT(status_daemon, why),
+	{ 0 },
 };
 
-static const struct field bus_fields[] = {
-	FIELD("name", TEXT, view_bus, name),	      FIELD("interface", TEXT, view_bus, interface),
-	FIELD("state", WORD, view_bus, state),	      FIELD("load", REAL, view_bus, load),
-	FIELD("stale", WHOLE, view_bus, stale),	      FIELD("sent", WHOLE, view_bus, sent),
-	FIELD("replaced", WHOLE, view_bus, replaced), FIELD("expired", WHOLE, view_bus, expired),
-	FIELD("lost", WHOLE, view_bus, lost),	      FIELD("rx_dropped", WHOLE, view_bus, rx_dropped),
-	FIELD("errors", WHOLE, view_bus, errors),     FIELD("stalled", YES, view_bus, stalled),
-	FIELD("resets", WHOLE, view_bus, resets),
+const struct status_field status_bus_fields[] = {
+	TEXT(status_bus, name, .title = "BUS", .column = STATUS_BUS_NAME),
+	TEXT(status_bus, interface, .title = "INTERFACE", .column = STATUS_BUS_INTERFACE, .weight = 2),
+	WORD(status_bus, state, .title = "STATE", .column = STATUS_BUS_STATE),
+	REAL(status_bus, load, .title = "LOAD", .column = STATUS_BUS_LOAD, .weight = 9, .unit = STATUS_SHARE),
+	WHOLE(status_bus, stale, .title = "STALE", .column = STATUS_BUS_STALE, .weight = 8, .unit = STATUS_COUNT,
+	      .alarm = true),
+	WHOLE(status_bus, sent),
+	WHOLE(status_bus, replaced, .title = "REPLACED", .column = STATUS_BUS_REPLACED, .weight = 5,
+	      .unit = STATUS_COUNT),
+	WHOLE(status_bus, expired, .title = "EXPIRED", .column = STATUS_BUS_EXPIRED, .weight = 6, .unit = STATUS_COUNT,
+	      .alarm = true),
+	WHOLE(status_bus, lost, .title = "LOST", .column = STATUS_BUS_LOST, .weight = 3, .unit = STATUS_COUNT,
+	      .alarm = true),
+	WHOLE(status_bus, rx_dropped),
+	WHOLE(status_bus, errors, .title = "ERRORS", .column = STATUS_BUS_ERRORS, .weight = 7, .unit = STATUS_COUNT,
+	      .alarm = true),
+	BOOL(status_bus, stalled),
+	WHOLE(status_bus, resets, .title = "RESETS", .column = STATUS_BUS_RESETS, .weight = 1, .unit = STATUS_COUNT),
+	{ 0 },
 };
 
-static const struct field clock_fields[] = {
-	FIELD("name", TEXT, view_clock, name),		 FIELD("rate_hz", REAL, view_clock, rate_hz),
-	FIELD("period_us", REAL, view_clock, period_us), FIELD("late_us", REAL, view_clock, late_us),
-	FIELD("cycle", WHOLE, view_clock, cycle),
+static const struct status_field clock_fields[] = {
+	TEXT(status_clock, name),    REAL(status_clock, rate_hz), REAL(status_clock, period_us),
+	REAL(status_clock, late_us), WHOLE(status_clock, cycle),  { 0 },
 };
 
-#define COUNT(fields) (sizeof(fields) / sizeof(*(fields)))
+static const struct status_field channel_fields[] = {
+	TEXT(status_channel, name),
+	REAL(status_channel, rate_hz),
+	REAL(status_channel, age_ms),
+	{ 0 },
+};
 
 /* ---- reading ---- */
 
-void view_clean(char *text)
+void status_clean(char *text)
 {
 	terminal_clean(text);
 	while ((text = strchr(text, '\t')))
 		*text = '?';
 }
 
-static void read_field(const struct field *f, void *base, const struct yaml_node *node)
+static void read_fields(const struct status_field *f, void *base, const struct yaml_node *map)
 {
-	char *at = (char *)base + f->offset;
+	for (; f->key; f++) {
+		const struct yaml_node *node = yaml_find(map, f->key);
+		void *at = (char *)base + f->offset;
 
-	if (!node || node->kind != YAML_TEXT || yaml_is_null(node))
-		return;
-	switch (f->kind) {
-	case TEXT:
-	case WORD:
-		snprintf(at, f->size, "%s", node->text);
-		view_clean(at);
-		break;
-	case WHOLE:
-		yaml_int(node, (int64_t *)(void *)at);
-		break;
-	case REAL:
-		yaml_real(node, (double *)(void *)at);
-		break;
-	case YES:
-		yaml_bool(node, (bool *)(void *)at);
-		break;
+		if (f->kind == STATUS_REAL)
+			*(double *)at = NAN;
+		if (!node || node->kind != YAML_TEXT || yaml_is_null(node))
+			continue;
+		switch (f->kind) {
+		case STATUS_TEXT:
+		case STATUS_WORD:
+			snprintf(at, f->size, "%s", node->text);
+			status_clean(at);
+			break;
+		case STATUS_WHOLE:
+			yaml_int(node, at);
+			break;
+		case STATUS_REAL:
+			yaml_real(node, at);
+			break;
+		case STATUS_BOOL:
+			yaml_bool(node, at);
+			break;
+		}
 	}
 }
 
-static void read_fields(const struct field *fields, size_t n, void *base, const struct yaml_node *map)
-{
-	for (size_t i = 0; i < n; i++) {
-		if (fields[i].kind == REAL)
-			*(double *)(void *)((char *)base + fields[i].offset) = NAN;
-		read_field(&fields[i], base, yaml_find(map, fields[i].key));
-	}
-}
-
-void view_read(struct view *v, const struct yaml_node *answer)
+void status_read(struct status *s, const struct yaml_node *answer)
 {
 	const struct yaml_node *node;
 
-	memset(v, 0, sizeof(*v));
-	v->supervised = true;
-	read_fields(robot_fields, COUNT(robot_fields), v, answer);
-	read_fields(clock_fields, COUNT(clock_fields), &v->clock, yaml_find(answer, "clock"));
-	if (yaml_first(yaml_find(answer, "clock")) && !*v->clock.name)
-		snprintf(v->clock.name, sizeof(v->clock.name), "clock");
-	for (node = yaml_first(yaml_find(answer, "daemons")); node && v->daemons_n < VIEW_DAEMONS_MAX;
+	memset(s, 0, sizeof(*s));
+	s->supervised = true;
+	read_fields(robot_fields, s, answer);
+	read_fields(clock_fields, &s->clock, yaml_find(answer, "clock"));
+	if (yaml_first(yaml_find(answer, "clock")) && !*s->clock.name)
+		COPY(s->clock.name, "clock");
+	for (node = yaml_first(yaml_find(answer, "daemons")); node && s->daemons_n < STATUS_DAEMONS_MAX;
 	     node = node->next) {
-		struct view_daemon *d = &v->daemons[v->daemons_n++];
+		struct status_daemon *d = &s->daemons[s->daemons_n++];
 
 		d->wanted = true;
 		d->phase_us = NAN;
-		read_fields(daemon_fields, COUNT(daemon_fields), d, node);
+		read_fields(status_daemon_fields, d, node);
 	}
-	for (node = yaml_first(yaml_find(answer, "buses")); node && v->buses_n < VIEW_BUSES_MAX; node = node->next)
-		read_fields(bus_fields, COUNT(bus_fields), &v->buses[v->buses_n++], node);
+	for (node = yaml_first(yaml_find(answer, "buses")); node && s->buses_n < STATUS_BUSES_MAX; node = node->next)
+		read_fields(status_bus_fields, &s->buses[s->buses_n++], node);
 }
 
 /* ---- writing ---- */
 
-static void write_field(const struct field *f, const void *base, FILE *to)
+static void write_real(struct json *j, const char *key, double value)
 {
-	const char *at = (const char *)base + f->offset;
-	const double real = f->kind == REAL ? *(const double *)(const void *)at : 0;
+	char text[32] = "null";
 
-	fprintf(to, "\"%s\":", f->key);
-	if ((f->kind == WORD && !*at) || (f->kind == REAL && !isfinite(real)))
-		fputs("null", to);
-	else if (f->kind == TEXT || f->kind == WORD)
-		ctl_json_text(to, at);
-	else if (f->kind == WHOLE)
-		fprintf(to, "%lld", (long long)*(const int64_t *)(const void *)at);
-	else if (f->kind == REAL)
-		fprintf(to, "%.6g", real);
+	if (isfinite(value))
+		snprintf(text, sizeof(text), "%.6g", value);
+	json_raw(j, key, text);
+}
+
+static void write_fields(const struct status_field *f, const void *base, struct json *j)
+{
+	for (; f->key; f++) {
+		const void *at = (const char *)base + f->offset;
+
+		switch (f->kind) {
+		case STATUS_TEXT:
+			json_text(j, f->key, at);
+			break;
+		case STATUS_WORD:
+			json_text(j, f->key, *(const char *)at ? at : NULL);
+			break;
+		case STATUS_WHOLE:
+			json_int(j, f->key, *(const int64_t *)at);
+			break;
+		case STATUS_REAL:
+			write_real(j, f->key, *(const double *)at);
+			break;
+		case STATUS_BOOL:
+			json_bool(j, f->key, *(const bool *)at);
+			break;
+		}
+	}
+}
+
+static void write_object(const struct status_field *fields, const char *name, const void *base, struct json *j)
+{
+	json_object(j, name);
+	write_fields(fields, base, j);
+	json_end(j);
+}
+
+void status_write(const struct status *s, struct json *j)
+{
+	write_fields(robot_fields, s, j);
+	json_array(j, "daemons");
+	for (size_t i = 0; i < s->daemons_n; i++)
+		write_object(status_daemon_fields, NULL, &s->daemons[i], j);
+	json_end(j);
+	json_array(j, "buses");
+	for (size_t i = 0; i < s->buses_n; i++)
+		write_object(status_bus_fields, NULL, &s->buses[i], j);
+	json_end(j);
+	if (*s->clock.name)
+		write_object(clock_fields, "clock", &s->clock, j);
 	else
-		fputs(*(const bool *)(const void *)at ? "true" : "false", to);
+		json_null(j, "clock");
+	if (!s->supervised)
+		return;
+	json_array(j, "channels");
+	for (size_t i = 0; i < s->channels_n; i++)
+		write_object(channel_fields, NULL, &s->channels[i], j);
+	json_end(j);
 }
 
-static void write_fields(const struct field *fields, size_t n, const void *base, FILE *to)
+/* ---- filled from messages ---- */
+
+struct status_daemon *status_add_daemon(struct status *s, const char *name)
 {
-	for (size_t i = 0; i < n; i++) {
-		if (i)
-			fputc(',', to);
-		write_field(&fields[i], base, to);
-	}
+	struct status_daemon *d;
+
+	for (size_t i = 0; i < s->daemons_n; i++)
+		if (!strcmp(s->daemons[i].name, name))
+			return &s->daemons[i];
+	if (s->daemons_n == STATUS_DAEMONS_MAX)
+		return NULL;
+	d = &s->daemons[s->daemons_n++];
+	*d = (struct status_daemon){ .wanted = true };
+	d->uptime_s = d->late_p99_us = d->late_max_us = d->age_ms = d->rate_hz = d->phase_us = NAN;
+	COPY(d->name, name);
+	return d;
 }
 
-void view_json(const struct view *v, FILE *to)
+void status_take_state(struct status_daemon *d, const struct msg_header *header, const struct msg_common *c)
 {
-	write_fields(robot_fields, COUNT(robot_fields), v, to);
-	fputs(",\"daemons\":[", to);
-	for (size_t i = 0; i < v->daemons_n; i++) {
-		fputs(i ? ",{" : "{", to);
-		write_fields(daemon_fields, COUNT(daemon_fields), &v->daemons[i], to);
-		fputc('}', to);
-	}
-	fputs("],\"buses\":[", to);
-	for (size_t i = 0; i < v->buses_n; i++) {
-		fputs(i ? ",{" : "{", to);
-		write_fields(bus_fields, COUNT(bus_fields), &v->buses[i], to);
-		fputc('}', to);
-	}
-	fputs("],\"clock\":", to);
-	if (*v->clock.name) {
-		fputc('{', to);
-		write_fields(clock_fields, COUNT(clock_fields), &v->clock, to);
-		fputc('}', to);
-	} else {
-		fputs("null", to);
-	}
+	const struct msg_refused *r = &c->refs_refused;
+
+	COPY(d->life, msg_life_word(c->lifecycle));
+	COPY(d->level, msg_level_word(c->level));
+	d->epoch = (int64_t)c->epoch;
+	d->late_p99_us = (double)c->late_p99_ns / 1e3;
+	d->late_max_us = (double)c->late_max_ns / 1e3;
+	d->freerun = header->flags & MSG_FLAG_FREERUN;
+	d->refs_taken = (int64_t)c->refs_taken;
+	d->refs_refused = (int64_t)r->no_validity + r->past + r->too_far + r->other_type + r->other_version +
+			  r->other_size + r->not_finite + r->other_incarnation;
+	d->ticks = (int64_t)c->ticks;
+	d->skipped = (int64_t)c->skipped;
 }
 
-/* ---- judging ---- */
+void status_take_bus(struct status_bus *b, const struct msg_bus *bus)
+{
+	if (!*b->state ||
+	    (bus->state != MSG_LINK_ERROR_ACTIVE && (b->link == MSG_LINK_ERROR_ACTIVE || bus->state > b->link))) {
+		b->link = bus->state;
+		COPY(b->state, msg_link_word(bus->state));
+	}
+	b->stale += (int64_t)bus->stale;
+	b->sent += (int64_t)bus->sent;
+	b->replaced += (int64_t)bus->replaced;
+	b->expired += (int64_t)bus->expired;
+	b->lost += (int64_t)bus->lost;
+	b->rx_dropped += (int64_t)bus->rx_dropped;
+	if (b->errors < (int64_t)bus->errors) /* all drivers on a bus see the same errors */
+		b->errors = (int64_t)bus->errors;
+	b->stalled |= bus->stalled_since_ns != 0;
+}
 
-const struct view_daemon *view_daemon(const struct view *v, const char *name)
+void status_take_clock(struct status *s, const char *name, const struct msg_clock *c)
+{
+	COPY(s->clock.name, name);
+	s->clock.period_us = (double)c->period_ns / 1e3;
+	s->clock.late_us = (double)c->late_ns / 1e3;
+	s->clock.cycle = (int64_t)c->cycle;
+	for (size_t i = 0; i < c->bus_count && i < MSG_BUSES; i++)
+		for (size_t j = 0; j < s->buses_n; j++)
+			if (!strncmp(s->buses[j].name, c->bus[i].name, MSG_NAME_SIZE))
+				s->buses[j].load = c->bus[i].load;
+}
+
+/* ---- what is wrong ---- */
+
+const struct status_daemon *status_find_daemon(const struct status *v, const char *name)
 {
 	for (size_t i = 0; i < v->daemons_n; i++)
 		if (!strcmp(v->daemons[i].name, name))
@@ -199,7 +291,7 @@ const struct view_daemon *view_daemon(const struct view *v, const char *name)
 	return NULL;
 }
 
-const struct view_daemon *view_apart(const struct view *v)
+const struct status_daemon *status_other_level(const struct status *v)
 {
 	for (size_t i = 0; i < v->daemons_n; i++)
 		if (v->daemons[i].ready && *v->daemons[i].level && *v->level &&
@@ -208,49 +300,49 @@ const struct view_daemon *view_apart(const struct view *v)
 	return NULL;
 }
 
-bool view_daemon_is_fine(const struct view_daemon *d)
+bool status_daemon_is_fine(const struct status_daemon *d)
 {
 	return d->ready || !strcmp(d->state, "done");
 }
 
-enum view_rank view_daemon_rank(const struct view_daemon *d)
+enum status_rank status_daemon_rank(const struct status_daemon *d)
 {
 	static const char *const bad[] = { "failed", "backoff", "killed", "gone", "silent" };
 
-	for (size_t i = 0; i < COUNT(bad); i++)
+	for (size_t i = 0; i < COUNT_OF(bad); i++)
 		if (!strcmp(d->state, bad[i]))
-			return VIEW_BAD;
+			return STATUS_BAD;
 	if (!strcmp(d->life, "fault"))
-		return VIEW_BAD;
-	if (d->wanted && (!view_daemon_is_fine(d) || d->freerun))
-		return VIEW_ODD;
-	return VIEW_FINE;
+		return STATUS_BAD;
+	if (d->wanted && (!status_daemon_is_fine(d) || d->freerun))
+		return STATUS_ODD;
+	return STATUS_FINE;
 }
 
-enum view_rank view_bus_rank(const struct view_bus *b)
+enum status_rank status_bus_rank(const struct status_bus *b)
 {
 	static const char *const bad[] = { "absent", "stopped", "bus-off" }, *const odd[] = { "warning", "passive" };
 
-	for (size_t i = 0; i < COUNT(bad); i++)
+	for (size_t i = 0; i < COUNT_OF(bad); i++)
 		if (!strcmp(b->state, bad[i]))
-			return VIEW_BAD;
+			return STATUS_BAD;
 	if (b->stalled)
-		return VIEW_BAD;
-	for (size_t i = 0; i < COUNT(odd); i++)
+		return STATUS_BAD;
+	for (size_t i = 0; i < COUNT_OF(odd); i++)
 		if (!strcmp(b->state, odd[i]))
-			return VIEW_ODD;
-	return VIEW_FINE;
+			return STATUS_ODD;
+	return STATUS_FINE;
 }
 
-bool view_fine(const struct view *v)
+bool status_is_fine(const struct status *v)
 {
 	if (!v->supervised || v->stopping)
 		return false;
 	for (size_t i = 0; i < v->daemons_n; i++)
-		if (view_daemon_rank(&v->daemons[i]) != VIEW_FINE)
+		if (status_daemon_rank(&v->daemons[i]) != STATUS_FINE)
 			return false;
 	for (size_t i = 0; i < v->buses_n; i++)
-		if (view_bus_rank(&v->buses[i]) != VIEW_FINE)
+		if (status_bus_rank(&v->buses[i]) != STATUS_FINE)
 			return false;
 	return true;
 }

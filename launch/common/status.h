@@ -1,92 +1,155 @@
-/* view.h: how a robot is, as achctl shows it: from achstart's answer, or without achstart from the channels. */
-#ifndef LAUNCH_ACHCTL_VIEW_H
-#define LAUNCH_ACHCTL_VIEW_H
+/* status.h: how a robot is.  achstart writes it as JSON; achctl reads that, or observes the channels itself, and prints
+ * it as tables or as JSON again.  One table of fields for each kind of row says all of that.
+ */
+#ifndef LAUNCH_COMMON_STATUS_H
+#define LAUNCH_COMMON_STATUS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
+#include "channels/ach.h"
+#include "channels/msg/msg.h"
+#include "config/json.h"
 #include "config/yaml.h"
-#include "daemons/estop/estop.h"
-#include "launch/achctl/chans.h"
 
-#define VIEW_NAME_MAX 32
-#define VIEW_DAEMONS_MAX 64
-#define VIEW_BUSES_MAX 32
-#define VIEW_TEXT_MAX 200
+#define STATUS_NAME_MAX 32
+#define STATUS_INTERFACE_MAX 128
+#define STATUS_TEXT_MAX 200
+#define STATUS_DAEMONS_MAX 64
+#define STATUS_BUSES_MAX 32
 
-/* Numbers that are not known are NAN, words "". */
-struct view_daemon {
-	char name[VIEW_NAME_MAX];
-	char state[VIEW_NAME_MAX]; /* policy_state_name; without achstart running, silent, gone */
-	char life[VIEW_NAME_MAX];  /* lifecycle */
-	char level[VIEW_NAME_MAX]; /* of the e-stop, as obeyed */
-	char status[VIEW_TEXT_MAX], last_end[VIEW_TEXT_MAX], why[VIEW_TEXT_MAX];
+/* Unknown numbers are NAN, unknown words "". */
+struct status_daemon {
+	char name[STATUS_NAME_MAX];
+	char state[STATUS_NAME_MAX]; /* policy_state_name; without achstart running, silent, gone */
+	char life[STATUS_NAME_MAX];  /* lifecycle */
+	char level[STATUS_NAME_MAX]; /* of the e-stop, as obeyed */
+	char status[STATUS_TEXT_MAX], last_end[STATUS_TEXT_MAX], why[STATUS_TEXT_MAX];
 	bool ready, wanted, adopted, freerun;
 	int64_t pid, incarnation, restarts, epoch;
 	int64_t refs_taken, refs_refused, ticks, skipped;
 	double uptime_s, late_p99_us, late_max_us, age_ms, rate_hz;
-	double phase_us; /* publication behind the clock's cycle; achstart does not say: view_fresh does */
+	double phase_us; /* publication behind the clock's cycle; not in the JSON */
 };
 
-struct view_bus {
-	char name[VIEW_NAME_MAX];
-	char interface[VIEW_NAME_MAX];
-	char state[VIEW_NAME_MAX];
-	double load; /* 1: full */
+struct status_bus {
+	char name[STATUS_NAME_MAX];
+	char interface[STATUS_INTERFACE_MAX];
+	char state[STATUS_NAME_MAX];
+	uint32_t link; /* the same as a number, while it is filled from messages */
+	double load;   /* 1: full */
 	int64_t stale, sent, replaced, expired, lost, rx_dropped, errors, resets;
 	bool stalled;
 };
 
-struct view_clock {
-	char name[VIEW_NAME_MAX]; /* of its daemon; "": there is no clock */
+struct status_clock {
+	char name[STATUS_NAME_MAX]; /* of its daemon; "": there is no clock */
 	double rate_hz, period_us, late_us;
 	int64_t cycle;
 };
 
-struct view {
-	bool supervised; /* achstart said so */
-	char robot[VIEW_NAME_MAX];
-	char level[VIEW_NAME_MAX];
-	char who[VIEW_NAME_MAX], why[VIEW_TEXT_MAX]; /* of the level; without a level why it is not known */
+struct status_channel {
+	char name[ACH_CHAN_NAME_MAX];
+	double rate_hz, age_ms;
+};
+
+struct status {
+	bool supervised; /* by achstart, whose answer it is */
+	char robot[STATUS_NAME_MAX];
+	char level[STATUS_NAME_MAX];
+	char who[STATUS_NAME_MAX], why[STATUS_TEXT_MAX]; /* of the level; without a level why it is not known */
 	int64_t epoch, pid;
 	double uptime_s;
 	bool stopping;
-	struct view_clock clock;
-	struct view_daemon daemons[VIEW_DAEMONS_MAX];
+	struct status_clock clock;
+	struct status_daemon daemons[STATUS_DAEMONS_MAX];
 	size_t daemons_n;
-	struct view_bus buses[VIEW_BUSES_MAX];
+	struct status_bus buses[STATUS_BUSES_MAX];
 	size_t buses_n;
+	struct status_channel channels[STATUS_DAEMONS_MAX]; /* achstart's alone */
+	size_t channels_n;
 };
 
-/* Takes what achstart answered to "status".  What is missing in it is not known. */
-void view_read(struct view *view, const struct yaml_node *answer);
-/* The object that status --json prints, without its braces; in the form of achstart's own. */
-void view_json(const struct view *view, FILE *to);
+/* ---- the table of fields ---- */
 
-/* Of the e-stop channels, the state channels and $RUN/state; needs nobody.  How many daemons it found. */
-size_t view_look(struct view *view, const struct chans *chans);
-/* Level, epoch, who and why, as judged_look found them. */
-void view_level(struct view *view, const struct estop *estop, const struct chans *chans);
-/* What the channels tell better than achstart, which looks at them less often: age, rate and phase. */
-void view_fresh(struct view *view, const struct chans *chans);
+enum status_kind { STATUS_TEXT, STATUS_WORD /* "" is null */, STATUS_WHOLE, STATUS_REAL, STATUS_BOOL };
+enum status_unit { STATUS_PLAIN, STATUS_COUNT, STATUS_S, STATUS_MS, STATUS_US, STATUS_HZ, STATUS_SHARE };
 
-/* Without what a terminal would take for a command, and without tabs. */
-void view_clean(char *text);
+/* Columns of the tables, from left to right. */
+enum {
+	STATUS_DAEMON_NAME,
+	STATUS_DAEMON_STATE,
+	STATUS_DAEMON_LIFE,
+	STATUS_DAEMON_INCARNATION,
+	STATUS_DAEMON_UPTIME,
+	STATUS_DAEMON_RESTARTS,
+	STATUS_DAEMON_RATE,
+	STATUS_DAEMON_AGE,
+	STATUS_DAEMON_LATE,
+	STATUS_DAEMON_PID,
+};
+enum {
+	STATUS_BUS_NAME,
+	STATUS_BUS_INTERFACE,
+	STATUS_BUS_STATE,
+	STATUS_BUS_LOAD,
+	STATUS_BUS_STALE,
+	STATUS_BUS_ERRORS,
+	STATUS_BUS_REPLACED,
+	STATUS_BUS_EXPIRED,
+	STATUS_BUS_LOST,
+	STATUS_BUS_RESETS,
+};
+
+struct status_field {
+	const char *key; /* in JSON */
+	enum status_kind kind;
+	size_t offset, size;
+
+	/* as a column of the table; title NULL: it is not in the table */
+	const char *title;
+	unsigned int column;
+	int weight; /* columns with a small one are left out first; 0: it always stays */
+	enum status_unit unit;
+	bool alarm; /* another value than 0 is worth a colour */
+};
+
+/* They end with key NULL. */
+extern const struct status_field status_daemon_fields[], status_bus_fields[];
+
+/* From achstart's answer; what is missing in it is unknown. */
+void status_read(struct status *status, const struct yaml_node *answer);
+/* The members of the object. */
+void status_write(const struct status *status, struct json *j);
+
+/* Without control characters, which a terminal would obey, and without tabs. */
+void status_clean(char *text);
+
+/* ---- filled from messages ---- */
+
+/* The daemon of that name, added if need be; NULL: there are too many. */
+struct status_daemon *status_add_daemon(struct status *status, const char *name);
+/* What its newest state says; age and rate are the caller's. */
+void status_take_state(struct status_daemon *daemon, const struct msg_header *header, const struct msg_common *common);
+/* Adds what one driver says of its bus: sums, the worst state, and the errors of the driver that has seen most. */
+void status_take_bus(struct status_bus *bus, const struct msg_bus *msg);
+/* Period, lateness and cycle, and the loads of the buses that are there. */
+void status_take_clock(struct status *status, const char *name, const struct msg_clock *clock);
+
+/* ---- what is wrong ---- */
 
 /* The first driver that publishes another level than the robot's; NULL: none. */
-const struct view_daemon *view_apart(const struct view *view);
+const struct status_daemon *status_other_level(const struct status *status);
 
 /* By name, or NULL. */
-const struct view_daemon *view_daemon(const struct view *view, const char *name);
+const struct status_daemon *status_find_daemon(const struct status *status, const char *name);
 
-/* How bad it is. */
-enum view_rank { VIEW_FINE, VIEW_ODD, VIEW_BAD };
-bool view_daemon_is_fine(const struct view_daemon *daemon); /* ready, or done with its work */
-enum view_rank view_daemon_rank(const struct view_daemon *daemon);
-enum view_rank view_bus_rank(const struct view_bus *bus);
-/* Is everything as wanted?  The level of the e-stop does not count: to be stopped is no fault. */
-bool view_fine(const struct view *view);
+enum status_rank { STATUS_FINE, STATUS_ODD, STATUS_BAD };
+bool status_daemon_is_fine(const struct status_daemon *daemon); /* ready, or done with its work */
+enum status_rank status_daemon_rank(const struct status_daemon *daemon);
+enum status_rank status_bus_rank(const struct status_bus *bus);
+/* Is everything as wanted?  The level of the e-stop does not count: a robot may be stopped on purpose. */
+bool status_is_fine(const struct status *status);
 
 #endif

@@ -46,10 +46,10 @@ ask() { # GROUPS WORD...: as no achctl would
 	shift
 	as "$groups" python3 -c 'import os, socket, sys
 os.chdir(os.environ["ENDPLATE_RUN"])
-s = socket.socket(socket.AF_UNIX)
+s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 s.connect("control")
 s.sendall(("\t".join(sys.argv[1:]) + "\n").encode())
-print(s.makefile().readline().strip())' "$@"
+print(s.recv(65536).decode().strip())' "$@"
 }
 start() { # FILE
 	"$build/achstart" "$lib_folder/$1.launch" 2>"$lib_folder/said" &
@@ -103,7 +103,7 @@ crowd() {
 os.chdir(os.environ["ENDPLATE_RUN"])
 kept = []
 for i in range(30):
-    s = socket.socket(socket.AF_UNIX)
+    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     s.connect("control")
     kept.append(s)
 print("connected", flush=True)
@@ -128,7 +128,7 @@ foreign() {
 	mkdir -m 777 "$lib_folder/foreign"
 	exec=1 ENDPLATE_RUN=$lib_folder/foreign as none python3 -c 'import os, socket
 os.chdir(os.environ["ENDPLATE_RUN"])
-s = socket.socket(socket.AF_UNIX)
+s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 s.bind("control")
 s.listen()
 while True:

@@ -112,7 +112,7 @@ test_garbage_for_achstart() {
 os.chdir(os.environ["ENDPLATE_RUN"])
 random.seed(1)
 for i in range(200):
-    s = socket.socket(socket.AF_UNIX)
+    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     s.connect("control")
     try:
         s.sendall(random.choice([b"arm\t", b"", b"stop\t\t", b"status\t"]) + random.randbytes(i * 10) + b"\n" * (i % 2))

@@ -18,8 +18,7 @@ static char answer[65536];
 static void ask(const char *line)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	size_t len = 0;
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	ssize_t n;
 	int at = -1;
 
@@ -28,9 +27,8 @@ static void ask(const char *line)
 		rig_turn(); /* it may be about to listen */
 	TEST_ASSERT_EQUAL(0, at);
 	TEST_ASSERT_EQUAL(strlen(line), send(fd, line, strlen(line), MSG_NOSIGNAL));
-	while ((n = recv(fd, answer + len, sizeof(answer) - 1 - len, 0)) > 0)
-		len += (size_t)n;
-	answer[len] = 0;
+	n = recv(fd, answer, sizeof(answer) - 1, 0);
+	answer[n > 0 ? n : 0] = 0;
 	close(fd);
 }
 

@@ -10,7 +10,7 @@
 
 #include "channels/clock.h"
 #include "launch/achctl/chans.h"
-#include "launch/achctl/view.h"
+#include "launch/achctl/observe.h"
 #include "launch/common/pulse.h"
 
 #define SECOND 1000000000
@@ -195,18 +195,18 @@ static void test_bears_what_is_not_ours(void)
 
 static void test_view_of_what_they_say(void)
 {
-	static struct view view;
-	const struct view_daemon *d;
+	static struct status view;
+	const struct status_daemon *d;
 
 	setenv("ENDPLATE_RUN", "/nonexistent/there", 1);
 	make("imu-state", msg_imu_number);
 	make("odd-state", msg_estop_number);
 	put_state("imu-state", START);
 	chans_look(&chans);
-	TEST_ASSERT_EQUAL_size_t(1, view_look(&view, &chans));
+	TEST_ASSERT_EQUAL_size_t(1, observe_robot(&view, &chans));
 	TEST_ASSERT_FALSE(view.supervised);
 	TEST_ASSERT_EQUAL_STRING("", view.level); /* there is no e-stop channel */
-	d = view_daemon(&view, "imu");
+	d = status_find_daemon(&view, "imu");
 	TEST_ASSERT_NOT_NULL(d);
 	TEST_ASSERT_EQUAL_STRING("running", d->state);
 	TEST_ASSERT_EQUAL_STRING("active", d->life);
@@ -216,11 +216,11 @@ static void test_view_of_what_they_say(void)
 	TEST_ASSERT_TRUE(d->ready);
 	pass(2 * (int64_t)SECOND);
 	chans_look(&chans);
-	view_look(&view, &chans);
-	d = view_daemon(&view, "imu");
+	observe_robot(&view, &chans);
+	d = status_find_daemon(&view, "imu");
 	TEST_ASSERT_EQUAL_STRING("silent", d->state);
 	TEST_ASSERT_FALSE(d->ready);
-	TEST_ASSERT_EQUAL_INT(VIEW_BAD, view_daemon_rank(d));
+	TEST_ASSERT_EQUAL_INT(STATUS_BAD, status_daemon_rank(d));
 }
 
 void setUp(void)

@@ -8,7 +8,7 @@
 #include "launch/achctl/show.h"
 #include "launch/achctl/table.h"
 #include "launch/achctl/top.h"
-#include "launch/achctl/view.h"
+#include "launch/common/status.h"
 
 /* ---- a sheet of paper ---- */
 
@@ -73,7 +73,8 @@ static struct table table;
 
 static void fill_table(size_t rows)
 {
-	table_begin(&table, columns, 3);
+	memcpy(table.columns, columns, sizeof(columns));
+	table_begin(&table, 3);
 	for (size_t i = 0; i < rows; i++) {
 		struct table_row *row = table_add(&table);
 
@@ -178,7 +179,7 @@ static void test_numbers(void)
 
 /* ---- the answer of achstart ---- */
 
-static struct view view;
+static struct status view;
 
 static void read_view(const char *json)
 {
@@ -186,7 +187,7 @@ static void read_view(const char *json)
 	struct yaml *doc;
 
 	TEST_ASSERT_EQUAL_INT(0, yaml_open_text(&doc, "answer", json, strlen(json), &quiet));
-	view_read(&view, yaml_root(doc));
+	status_read(&view, yaml_root(doc));
 	yaml_close(doc);
 }
 
@@ -207,7 +208,7 @@ static void read_view(const char *json)
 
 static void test_view_reads_the_answer(void)
 {
-	const struct view_daemon *d;
+	const struct status_daemon *d;
 
 	read_view(ANSWER(WAIST("ready", "true", "\"active\""), TORSO("error-active", "")));
 	TEST_ASSERT_TRUE(view.supervised);
@@ -216,8 +217,8 @@ static void test_view_reads_the_answer(void)
 	TEST_ASSERT_EQUAL_INT64(7, view.epoch);
 	TEST_ASSERT_EQUAL_INT64(12, view.pid);
 	TEST_ASSERT_EQUAL_size_t(1, view.daemons_n);
-	TEST_ASSERT_NULL(view_daemon(&view, "wais"));
-	d = view_daemon(&view, "waist");
+	TEST_ASSERT_NULL(status_find_daemon(&view, "wais"));
+	d = status_find_daemon(&view, "waist");
 	TEST_ASSERT_NOT_NULL(d);
 	TEST_ASSERT_TRUE(d->ready);
 	TEST_ASSERT_TRUE(d->wanted); /* unless it says otherwise */
@@ -230,7 +231,7 @@ static void test_view_reads_the_answer(void)
 	TEST_ASSERT_EQUAL_INT64(4, view.buses[0].expired);
 	TEST_ASSERT_EQUAL_STRING("clock", view.clock.name);
 	TEST_ASSERT_EQUAL_DOUBLE(1000, view.clock.rate_hz);
-	TEST_ASSERT_TRUE(view_fine(&view));
+	TEST_ASSERT_TRUE(status_is_fine(&view));
 }
 
 static void test_view_bears_nonsense(void)
@@ -244,22 +245,24 @@ static void test_view_bears_nonsense(void)
 	read_view("{\"who\":\"\\u001b[2Jx\\u009by\"}");
 	TEST_ASSERT_EQUAL_STRING("?[2Jx??y", view.who); /* a terminal would obey either */
 	strcpy(view.who, "\xc3\xa4\x9b\x7f\xff.");
-	view_clean(view.who);
+	status_clean(view.who);
 	TEST_ASSERT_EQUAL_STRING("\xc3\xa4???.", view.who);
 }
 
 static void test_view_json_reads_back(void)
 {
-	static struct view before;
+	static struct status before;
 	char *text = NULL;
 	size_t size;
 	FILE *to = open_memstream(&text, &size);
+	struct json j;
 
 	read_view(ANSWER(WAIST("ready", "true", "null"), TORSO("error-active", "")));
 	before = view;
-	fputc('{', to);
-	view_json(&view, to);
-	fputc('}', to);
+	j = json_to(to);
+	json_object(&j, NULL);
+	status_write(&view, &j);
+	json_end(&j);
 	fclose(to);
 	read_view(text);
 	free(text);
@@ -276,47 +279,47 @@ static void test_view_judges(void)
 	static const struct {
 		const char *state, *life;
 		bool ready, wanted, freerun;
-		enum view_rank rank;
+		enum status_rank rank;
 	} cases[] = {
-		{ "ready", "active", true, true, false, VIEW_FINE },
-		{ "ready", "", true, true, false, VIEW_FINE },
-		{ "ready", "fault", true, true, false, VIEW_BAD },
-		{ "ready", "active", true, true, true, VIEW_ODD },
-		{ "starting", "", false, true, false, VIEW_ODD },
-		{ "waiting", "", false, true, false, VIEW_ODD },
-		{ "stopped", "", false, true, false, VIEW_ODD },
-		{ "stopped", "", false, false, false, VIEW_FINE },
-		{ "failed", "", false, true, false, VIEW_BAD },
-		{ "backoff", "", false, true, false, VIEW_BAD },
-		{ "killed", "", false, true, false, VIEW_BAD },
-		{ "silent", "active", false, true, false, VIEW_BAD },
+		{ "ready", "active", true, true, false, STATUS_FINE },
+		{ "ready", "", true, true, false, STATUS_FINE },
+		{ "ready", "fault", true, true, false, STATUS_BAD },
+		{ "ready", "active", true, true, true, STATUS_ODD },
+		{ "starting", "", false, true, false, STATUS_ODD },
+		{ "waiting", "", false, true, false, STATUS_ODD },
+		{ "stopped", "", false, true, false, STATUS_ODD },
+		{ "stopped", "", false, false, false, STATUS_FINE },
+		{ "failed", "", false, true, false, STATUS_BAD },
+		{ "backoff", "", false, true, false, STATUS_BAD },
+		{ "killed", "", false, true, false, STATUS_BAD },
+		{ "silent", "active", false, true, false, STATUS_BAD },
 	};
-	struct view_bus bus = { .state = "error-active" };
+	struct status_bus bus = { .state = "error-active" };
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		struct view_daemon d = { .ready = cases[i].ready,
-					 .wanted = cases[i].wanted,
-					 .freerun = cases[i].freerun };
+		struct status_daemon d = { .ready = cases[i].ready,
+					   .wanted = cases[i].wanted,
+					   .freerun = cases[i].freerun };
 
 		strcpy(d.state, cases[i].state);
 		strcpy(d.life, cases[i].life);
-		TEST_ASSERT_EQUAL_INT_MESSAGE(cases[i].rank, view_daemon_rank(&d), cases[i].state);
+		TEST_ASSERT_EQUAL_INT_MESSAGE(cases[i].rank, status_daemon_rank(&d), cases[i].state);
 	}
-	TEST_ASSERT_EQUAL_INT(VIEW_FINE, view_bus_rank(&bus));
+	TEST_ASSERT_EQUAL_INT(STATUS_FINE, status_bus_rank(&bus));
 	bus.stalled = true;
-	TEST_ASSERT_EQUAL_INT(VIEW_BAD, view_bus_rank(&bus));
-	bus = (struct view_bus){ .state = "passive" };
-	TEST_ASSERT_EQUAL_INT(VIEW_ODD, view_bus_rank(&bus));
-	bus = (struct view_bus){ .state = "bus-off" };
-	TEST_ASSERT_EQUAL_INT(VIEW_BAD, view_bus_rank(&bus));
-	bus = (struct view_bus){ .state = "unknown" };
-	TEST_ASSERT_EQUAL_INT(VIEW_FINE, view_bus_rank(&bus));
+	TEST_ASSERT_EQUAL_INT(STATUS_BAD, status_bus_rank(&bus));
+	bus = (struct status_bus){ .state = "passive" };
+	TEST_ASSERT_EQUAL_INT(STATUS_ODD, status_bus_rank(&bus));
+	bus = (struct status_bus){ .state = "bus-off" };
+	TEST_ASSERT_EQUAL_INT(STATUS_BAD, status_bus_rank(&bus));
+	bus = (struct status_bus){ .state = "unknown" };
+	TEST_ASSERT_EQUAL_INT(STATUS_FINE, status_bus_rank(&bus));
 	read_view(ANSWER(WAIST("ready", "true", "null"), TORSO("bus-off", "")));
-	TEST_ASSERT_FALSE(view_fine(&view));
+	TEST_ASSERT_FALSE(status_is_fine(&view));
 	read_view(ANSWER(WAIST("starting", "false", "null"), ""));
-	TEST_ASSERT_FALSE(view_fine(&view));
+	TEST_ASSERT_FALSE(status_is_fine(&view));
 	read_view("{\"stopping\":true}");
-	TEST_ASSERT_FALSE(view_fine(&view));
+	TEST_ASSERT_FALSE(status_is_fine(&view));
 }
 
 static void test_show_tells_why(void)
@@ -342,7 +345,7 @@ static void test_show_tells_why(void)
 
 static void test_show_clock_names_who_follows(void)
 {
-	struct view_daemon *d;
+	struct status_daemon *d;
 
 	read_view(ANSWER(WAIST("ready", "true", "\"active\""), ""));
 	show_clock(&view, new_sheet(), 80);
@@ -409,11 +412,11 @@ static void big_robot(void)
 	top.view = view;
 	for (size_t i = 1; i < 13; i++) {
 		top.view.daemons[i] = view.daemons[0];
-		snprintf(top.view.daemons[i].name, VIEW_NAME_MAX, "driver%zu", i);
+		snprintf(top.view.daemons[i].name, STATUS_NAME_MAX, "driver%zu", i);
 	}
 	for (size_t i = 1; i < 8; i++) {
 		top.view.buses[i] = view.buses[0];
-		snprintf(top.view.buses[i].name, VIEW_NAME_MAX, "bus%zu", i);
+		snprintf(top.view.buses[i].name, STATUS_NAME_MAX, "bus%zu", i);
 	}
 	top.view.daemons_n = 13;
 	top.view.buses_n = 8;

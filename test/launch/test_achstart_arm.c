@@ -37,7 +37,7 @@ void tearDown(void)
 static int ask_and_keep(const char *line)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 
 	snprintf(address.sun_path, sizeof(address.sun_path), "%.90s/control", rig.run);
 	TEST_ASSERT_EQUAL(0, connect(fd, (struct sockaddr *)&address, sizeof(address)));

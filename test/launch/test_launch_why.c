@@ -174,7 +174,7 @@ static void keep_end(struct paint *paint)
 	keep(paint, TONE_PLAIN, "\n");
 }
 
-static const char *seen(const struct view *view)
+static const char *seen(const struct status *view)
 {
 	static struct table table;
 	struct paint paint = { keep, keep_end };
@@ -188,11 +188,11 @@ static const char *seen(const struct view *view)
 
 static void an_end_of_long_ago_explains_nothing(void)
 {
-	static struct view view;
-	struct view_daemon *d = &view.daemons[0];
+	static struct status view;
+	struct status_daemon *d = &view.daemons[0];
 
-	view = (struct view){ .supervised = true, .daemons_n = 1 };
-	*d = (struct view_daemon){ .name = "waist",
+	view = (struct status){ .supervised = true, .daemons_n = 1 };
+	*d = (struct status_daemon){ .name = "waist",
 				   .state = "ready",
 				   .life = "fault",
 				   .status = "fault",
@@ -212,16 +212,16 @@ static void an_end_of_long_ago_explains_nothing(void)
 
 static void what_is_done_is_seen_as_fine(void)
 {
-	static struct view view;
-	struct view_daemon *d = &view.daemons[0];
+	static struct status view;
+	struct status_daemon *d = &view.daemons[0];
 
-	view = (struct view){ .supervised = true, .daemons_n = 1 };
-	*d = (struct view_daemon){ .name = "once", .state = "done", .wanted = true, .last_end = "exit status 0" };
-	TEST_ASSERT_TRUE(view_fine(&view));
+	view = (struct status){ .supervised = true, .daemons_n = 1 };
+	*d = (struct status_daemon){ .name = "once", .state = "done", .wanted = true, .last_end = "exit status 0" };
+	TEST_ASSERT_TRUE(status_is_fine(&view));
 	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(seen(&view), ", 1 of 1 ready\n"), answer);
 	TEST_ASSERT_NULL_MESSAGE(strstr(answer, "last:"), answer);
 	snprintf(d->state, sizeof(d->state), "stopped");
-	TEST_ASSERT_FALSE(view_fine(&view));
+	TEST_ASSERT_FALSE(status_is_fine(&view));
 	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(seen(&view), ", 0 of 1 ready\n"), answer);
 }
 
