@@ -43,16 +43,27 @@ static int64_t silent_ns(const struct supervisor *s, const struct watch *w, int6
 	return now_ns - later(at_ns, last_ns);
 }
 
-/* Before one is called silent it is looked whether it could be heard at all. */
-static bool is_silent(struct supervisor *s, struct watch *w, int64_t patience_ns, int64_t now_ns)
+/* Reads /proc only for a daemon that is late.  Before it is called hung, looks whether it could be heard. */
+static enum hung_verdict look_for_hang(struct supervisor *s, struct watch *w, int64_t patience_ns, int64_t now_ns)
 {
-	if (silent_ns(s, w, now_ns) <= patience_ns)
-		return false;
-	if (w->daemon->alive == LAUNCH_ALIVE_STATE)
+	int64_t silence_ns = silent_ns(s, w, now_ns);
+
+	if (silence_ns <= patience_ns / 2 - SUPERVISE_LOOK_NS)
+		return HUNG_NO;
+	if (silence_ns > patience_ns && w->daemon->alive == LAUNCH_ALIVE_STATE)
 		pulse_look_again(&w->pulse, now_ns); /* it may publish in another file by now */
-	else
+	else if (silence_ns > patience_ns)
 		rundir_listen(s, now_ns);
-	return silent_ns(s, w, now_ns) > patience_ns;
+	silence_ns = silent_ns(s, w, now_ns);
+	hung_look(&w->hung, w->child.pid, now_ns - silence_ns,
+		  !w->policy.adopted && now_ns - silence_ns == w->kept.spawned_ns, now_ns);
+	w->hung.facts.patience_ns = patience_ns;
+	return hung_verdict(&w->hung.facts);
+}
+
+static bool is_hung(struct supervisor *s, struct watch *w, int64_t patience_ns, int64_t now_ns)
+{
+	return look_for_hang(s, w, patience_ns, now_ns) >= HUNG_YES;
 }
 
 /* Since its process began. */
@@ -82,7 +93,7 @@ static bool publishes(struct supervisor *s, struct watch *w, int64_t now_ns)
 {
 	const int64_t patience_ns = has_published(w) || w->policy.adopted ? watch_dead_after_ns(w) : YOUNG_NS;
 
-	return !is_silent(s, w, patience_ns, now_ns) && !is_stopped(w);
+	return !is_hung(s, w, patience_ns, now_ns) && !is_stopped(w);
 }
 
 uint32_t watch_incarnation(const struct watch *w)
@@ -168,14 +179,26 @@ static void raise_level(struct supervisor *s, const struct watch *w, int64_t now
 	level_raise(s, w->daemon->critical, w->daemon->name, why, now_ns);
 }
 
+static void say_silent(char why[MSG_TEXT_SIZE], const char *silent, const struct hung_facts *facts)
+{
+	if (hung_verdict(facts) == HUNG_OVERLOADED)
+		snprintf(why, MSG_TEXT_SIZE,
+			 "the machine is overloaded: %s for %.3f s, waited %.3f s for a processor, ran %.3f s", silent,
+			 (double)facts->silent_ns / 1e9, (double)facts->waited_ns / 1e9, (double)facts->cpu_ns / 1e9);
+	else
+		snprintf(why, MSG_TEXT_SIZE, "%s", silent);
+}
+
 static void kill_process(struct supervisor *s, struct watch *w, enum policy_event event, int64_t now_ns)
 {
-	const char *why = "it did not end within kill_within";
+	const char *silent =
+		w->daemon->alive == LAUNCH_ALIVE_STATE ? "it published nothing" : "it gave no sign of life";
+	char why[MSG_TEXT_SIZE] = "it did not end within kill_within";
 
 	if (is_stopped(w))
-		why = "it was stopped";
+		snprintf(why, sizeof(why), "it was stopped");
 	else if (event == POLICY_SILENT || !publishes(s, w, now_ns))
-		why = w->daemon->alive == LAUNCH_ALIVE_STATE ? "it published nothing" : "it gave no sign of life";
+		say_silent(why, silent, &w->hung.facts);
 	w->killed_at_end |= s->stop_ns != 0;
 	child_signal(&w->child, SIGKILL);
 	events_say(&s->events, now_ns, MSG_SEVERITY_WARNING, w->daemon->name, "killed", "killed: %s", why);
@@ -253,7 +276,7 @@ static void carry_out(struct supervisor *s, struct watch *w, enum policy_event e
 
 void watch_event(struct supervisor *s, struct watch *w, enum policy_event event, int64_t now_ns)
 {
-	const bool hears = policy_has_process(&w->policy) && publishes(s, w, now_ns);
+	const bool hears = event != POLICY_SILENT && policy_has_process(&w->policy) && publishes(s, w, now_ns);
 
 	carry_out(s, w, event, policy_event(&w->policy, &w->daemon->rules, event, hears, now_ns), now_ns);
 }
@@ -412,7 +435,7 @@ void watch_judge(struct supervisor *s, struct watch *w, int64_t now_ns)
 	if (silent_ns(s, w, now_ns) > watch_dead_after_ns(w) / 2 ||
 	    (w->policy.adopted && w->daemon->alive == LAUNCH_ALIVE_PROCESS))
 		watch_freeze(s, w, now_ns);
-	if (is_silent(s, w, patience_ns, now_ns))
+	if (is_hung(s, w, patience_ns, now_ns))
 		watch_event(s, w, POLICY_SILENT, now_ns);
 }
 

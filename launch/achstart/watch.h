@@ -7,6 +7,7 @@
 #include "launch/file/launch_find.h"
 #include "launch/common/logs.h"
 #include "launch/achstart/rundir.h"
+#include "launch/achstart/hung.h"
 #include "launch/achstart/policy.h"
 #include "launch/common/pulse.h"
 #include "launch/achstart/watch_why.h"
@@ -24,6 +25,7 @@ struct watch {
 	struct watch_why trouble; /* of that, what is not over */
 	struct folder_state kept; /* as in $RUN/state/NAME */
 	int64_t watchdog_ns;	  /* of one that says WATCHDOG=1: when it last did */
+	struct hung hung;	  /* why it is late */
 	int64_t adopted_ns;	  /* publications are judged from then on, at the earliest */
 	char status[NOTICE_STATUS_MAX];
 	char last_end[CHILD_END_MAX]; /* how its last process ended */

@@ -2,6 +2,7 @@
  * are overwritten. */
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,6 +95,122 @@ static void one_that_spins_is_killed(void)
 	RIG_UNTIL(rig_events("top", "ready") >= 2);
 	RIG_ASSERT(rig_told("top", "killed", "no sign of life"));
 	RIG_ASSERT(!rig_stop());
+}
+
+/* ---- overload ---- */
+
+#define LOOPS 6
+
+static void start_loops(pid_t loops[LOOPS], int core)
+{
+	cpu_set_t cores;
+
+	CPU_ZERO(&cores);
+	CPU_SET(core, &cores);
+	for (int i = 0; i < LOOPS; i++) {
+		loops[i] = fork();
+		if (loops[i])
+			continue;
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		sched_setaffinity(0, sizeof(cores), &cores);
+		for (;;)
+			;
+	}
+}
+
+static void end_loops(pid_t loops[LOOPS])
+{
+	for (int i = 0; i < LOOPS; i++) {
+		kill(loops[i], SIGKILL);
+		waitpid(loops[i], NULL, 0);
+	}
+}
+
+static int first_core(void)
+{
+	cpu_set_t cores;
+	int core = 0;
+
+	TEST_ASSERT_EQUAL(0, sched_getaffinity(0, sizeof(cores), &cores));
+	while (!CPU_ISSET(core, &cores))
+		core++;
+	return core;
+}
+
+/* Its CPU time; 0: the kernel does not say. */
+static int64_t cpu_ns(pid_t pid)
+{
+	long long ns = 0;
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/schedstat", (int)pid);
+	file = fopen(path, "r");
+	if (!file || fscanf(file, "%lld", &ns) != 1)
+		ns = 0;
+	if (file)
+		fclose(file);
+	return ns;
+}
+
+/* Until it ran for less than a beat takes, 5 ms, in so long a time; false: that did not happen in 60 s. */
+static bool starves(pid_t pid, int64_t ns)
+{
+	const int64_t begun_ns = clock_now_ns();
+	int64_t since_ns = begun_ns, since_cpu_ns = cpu_ns(pid);
+
+	for (; clock_now_ns() - since_ns < ns; rig_turn()) {
+		if (clock_now_ns() - begun_ns > 60000 * MS)
+			return false;
+		if (cpu_ns(pid) - since_cpu_ns < 5 * MS)
+			continue;
+		since_ns = clock_now_ns();
+		since_cpu_ns = cpu_ns(pid);
+	}
+	return true;
+}
+
+/* Everything else goes before it, also where each session has a share of its own. */
+static void take_the_processor_from(pid_t pid)
+{
+	const struct sched_param param = { 0 };
+	char path[64];
+	FILE *file;
+
+	TEST_ASSERT_EQUAL(0, sched_setscheduler(pid, SCHED_IDLE, &param));
+	snprintf(path, sizeof(path), "/proc/%d/autogroup", (int)pid);
+	file = fopen(path, "w");
+	if (!file)
+		return;
+	fprintf(file, "19");
+	fclose(file);
+}
+
+static void a_driver_that_waits_for_a_processor_is_not_killed(void)
+{
+	pid_t loops[LOOPS], one;
+	bool starved;
+	char text[200];
+
+	snprintf(text, sizeof(text),
+		 TOP "  one: {program: @FAKE@, args: [nap], alive: watchdog, dead_after: 400ms, core: %d}\n",
+		 first_core());
+	rig_open(text);
+	rig_start();
+	RIG_UNTIL(rig_ready("one"));
+	one = rig_pid("one");
+	if (!cpu_ns(one))
+		TEST_IGNORE_MESSAGE("this kernel has no /proc/PID/schedstat");
+	take_the_processor_from(one);
+	start_loops(loops, first_core());
+	starved = starves(one, 900 * MS);
+	end_loops(loops);
+	RIG_ASSERT(rig_pid("one") == one && !rig_events("one", "killed"));
+	rig_signal("one", SIGUSR1); /* now it is silent by itself */
+	RIG_UNTIL(rig_told("one", "killed", "it gave no sign of life"));
+	RIG_ASSERT(!rig_stop());
+	if (!starved)
+		TEST_IGNORE_MESSAGE("it got a processor all the time");
 }
 
 static void one_that_is_never_ready_is_told_of(void)
@@ -583,6 +700,7 @@ int main(void)
 	RUN_TEST(one_that_is_stopped_is_killed);
 	RUN_TEST(nobody_is_judged_by_a_time_in_which_achstart_was_held_up);
 	RUN_TEST(one_that_spins_is_killed);
+	RUN_TEST(a_driver_that_waits_for_a_processor_is_not_killed);
 	RUN_TEST(one_that_is_never_ready_is_told_of);
 	RUN_TEST(one_that_will_not_end_is_named);
 	RUN_TEST(a_wrong_configuration_is_not_tried_again);

@@ -4,19 +4,21 @@
  *	fake stubborn		ready, beats, and does not care for SIGTERM
  *	fake mute		beats and is never ready
  *	fake print		ready, beats, and prints a line at each beat; with SIGUSR1 a megabyte
- *	fake nap		ready, beats, and with SIGUSR1 it does nothing at all until the next
+ *	fake nap		ready, beats, computes for 5 ms at each beat; sleeps from one SIGUSR1 to the next
  *	fake exit N		ends at once with that status, after a line about it
  */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "channels/clock.h"
 #include "channels/notify.h"
 
 #define BEAT_NS 20000000
+#define COMPUTE (CLOCKS_PER_SEC / 200)
 #define BEATS_BEFORE_SPIN 10
 
 static volatile sig_atomic_t asked;
@@ -38,6 +40,10 @@ static void print(unsigned int beat)
 
 static void nap(void)
 {
+	for (const clock_t until = clock() + COMPUTE; clock() < until;)
+		;
+	if (!asked)
+		return;
 	for (asked = 0; !asked;)
 		clock_wait(NULL, 0, clock_now_ns() + BEAT_NS);
 	asked = 0;
@@ -65,7 +71,7 @@ int main(int argc, char **argv)
 			print(beat);
 		while (!strcmp(kind, "spin") && beat >= BEATS_BEFORE_SPIN)
 			;
-		if (!strcmp(kind, "nap") && asked)
+		if (!strcmp(kind, "nap"))
 			nap();
 		clock_wait(NULL, 0, clock_now_ns() + BEAT_NS);
 	}
