@@ -105,6 +105,17 @@ int bus_join(struct bus *bus, struct clock_set *set, uint32_t tag)
 	return bus->fd < 0 ? 0 : clock_set_add_fd(set, bus->fd, POLLIN, tag);
 }
 
+void bus_echoes_wake(struct bus *bus, bool wake)
+{
+	if (bus->ops->echoes_wake)
+		bus->ops->echoes_wake(bus, wake);
+}
+
+bool bus_pending(const struct bus *bus)
+{
+	return bus->ops->pending && bus->ops->pending(bus);
+}
+
 int64_t bus_next_ns(const struct bus *bus)
 {
 	return bus->next_ns;
@@ -135,7 +146,7 @@ int bus_receive(struct bus *bus, struct bus_frame *frames, size_t n)
 	return got;
 }
 
-int bus_send(struct bus *bus, const struct frame *frame)
+int bus_queue(struct bus *bus, const struct frame *frame)
 {
 	int r = -EINVAL;
 
@@ -143,6 +154,20 @@ int bus_send(struct bus *bus, const struct frame *frame)
 		r = bus->ops->send(bus, frame);
 	bus->stats.sent += r == 0;
 	bus->stats.refused += r == -ENOBUFS;
+	return r;
+}
+
+void bus_flush(struct bus *bus)
+{
+	if (bus->ops->flush)
+		bus->ops->flush(bus);
+}
+
+int bus_send(struct bus *bus, const struct frame *frame)
+{
+	const int r = bus_queue(bus, frame);
+
+	bus_flush(bus);
 	return r;
 }
 

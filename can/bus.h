@@ -102,6 +102,11 @@ int64_t bus_next_ns(const struct bus *bus); /* call bus_receive then at the late
  * while that is to be done.  A soft wire needs no system call to receive then.  Once for a bus.  0 or -errno. */
 int bus_join(struct bus *bus, struct clock_set *set, uint32_t tag);
 
+/* Whether an echo wakes the loop that joined.  A loop with nothing left to send sleeps on; it asks bus_pending when
+ * something else wakes it.  A hint: a back end may wake in any case.  Lasts until the next bus_receive that returns 0. */
+void bus_echoes_wake(struct bus *bus, bool wake);
+bool bus_pending(const struct bus *bus); /* frames came that did not wake: call bus_receive */
+
 /* Up to n frames in the order in which they were on the bus.  How many; 0: no more now, or
  *	-ENETDOWN	the link is down
  *	-ENODEV		it is gone: attached to again when it is back
@@ -115,6 +120,10 @@ int bus_receive(struct bus *bus, struct bus_frame *frames, size_t n);
  *	-ENETDOWN, -ENODEV	as above; by a link that was reset the first frame is refused, and the next one taken
  *	-EINVAL		no frame that can be on this bus (FD on a classic one, length, identifier, an error frame) */
 int bus_send(struct bus *bus, const struct frame *frame);
+
+/* bus_send in two halves, for several frames at once: they leave at the latest with the flush. */
+int bus_queue(struct bus *bus, const struct frame *frame);
+void bus_flush(struct bus *bus);
 
 /* ---- how it is ---- */
 

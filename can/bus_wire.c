@@ -37,6 +37,7 @@ struct bus_wire {
 	const struct wire_controller *controller;
 	uint32_t tx_head, rx_tail, generation;
 	uint64_t dropped; /* by canwire, of this attachment, counted so far */
+	bool unrung;	  /* frames were handed over, and canwire may sleep */
 	bool came;	  /* the last answer of wire_receive was frames */
 };
 
@@ -222,8 +223,17 @@ static int wire_send(struct bus *bus, const struct frame *frame)
 	slot->frame = *frame;
 	/* seq_cst: the slot is whole, and the head is there before we look whether canwire sleeps */
 	atomic_store_explicit(&w->memory->tx_head, ++w->tx_head, memory_order_seq_cst);
-	ring(w, now_ns);
+	w->unrung = true;
 	return 0;
+}
+
+static void wire_flush(struct bus *bus)
+{
+	struct bus_wire *w = of(bus);
+
+	if (w->unrung && w->memory)
+		ring(w, clock_now_ns());
+	w->unrung = false;
 }
 
 static size_t take(struct bus_wire *w, struct bus_frame *frames, size_t n)
@@ -252,7 +262,8 @@ static size_t arm_and_take(struct bus_wire *w, struct bus_frame *frames, size_t 
 		return 0;
 	if (!w->bus.set)
 		(void)!read(w->event, &rung, sizeof(rung));
-	atomic_store_explicit(&w->memory->armed, 1, memory_order_seq_cst); /* before the last look, as in wire.h */
+	/* before the last look, as in wire.h */
+	atomic_store_explicit(&w->memory->armed, WIRE_ARMED, memory_order_seq_cst);
 	return take(w, frames, n);
 }
 
@@ -262,6 +273,27 @@ static bool hung_up(const struct bus_wire *w)
 	char byte;
 
 	return recv(w->socket, &byte, 1, MSG_DONTWAIT | MSG_PEEK) >= 0;
+}
+
+static bool wire_pending(const struct bus *bus)
+{
+	const struct bus_wire *w = (const struct bus_wire *)bus;
+
+	return w->memory && atomic_load_explicit(&w->memory->rx_head, memory_order_seq_cst) != w->rx_tail;
+}
+
+/* If canwire has rung meanwhile, the program wakes anyway, and arms again. */
+static void wire_echoes_wake(struct bus *bus, bool wake)
+{
+	struct bus_wire *w = of(bus);
+	uint32_t armed = wake ? WIRE_ARMED_FOR_OTHERS : WIRE_ARMED;
+
+	if (!w->memory || !w->bus.set)
+		return;
+	atomic_compare_exchange_strong_explicit(&w->memory->armed, &armed, wake ? WIRE_ARMED : WIRE_ARMED_FOR_OTHERS,
+						memory_order_seq_cst, memory_order_relaxed);
+	if (wake && wire_pending(bus)) /* came before, and did not ring */
+		w->bus.next_ns = INT64_MIN;
 }
 
 static int wire_receive(struct bus *bus, struct bus_frame *frames, size_t n)
@@ -423,6 +455,9 @@ const struct bus_ops bus_wire_ops = {
 	.open = wire_open,
 	.close = wire_close,
 	.join = wire_join,
+	.echoes_wake = wire_echoes_wake,
+	.pending = wire_pending,
 	.receive = wire_receive,
 	.send = wire_send,
+	.flush = wire_flush,
 };

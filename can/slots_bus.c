@@ -78,7 +78,7 @@ int slots_bus_pump(struct slots_bus *line, int64_t now_ns)
 	int handed = 0;
 
 	while ((frame = slots_take(line->slots, now_ns))) {
-		const int status = line->broken ? -ENETDOWN : bus_send(line->bus, frame);
+		const int status = line->broken ? -ENETDOWN : bus_queue(line->bus, frame);
 
 		if (status == -EINVAL || status == -EMSGSIZE) {
 			slots_rejected(line->slots);
@@ -91,6 +91,8 @@ int slots_bus_pump(struct slots_bus *line, int64_t now_ns)
 			handed++;
 		}
 	}
+	if (handed)
+		bus_flush(line->bus);
 	return handed;
 }
 

@@ -136,7 +136,10 @@ static void deliver(struct hub_attachment *a, const struct frame *frame, int64_t
 	slot->frame = *frame;
 	/* seq_cst: the slot is whole, and the head is there before we look whether the program sleeps */
 	atomic_store_explicit(&a->memory->rx_head, ++a->rx_head, memory_order_seq_cst);
-	a->ring = true;
+	if (flags == BUS_OWN)
+		a->echoed = true;
+	else
+		a->ring = true;
 }
 
 static bool wants(const struct hub_attachment *a, uint32_t id)
@@ -238,11 +241,18 @@ static void ring_sleepers(struct hub *hub, int64_t now_ns)
 	for (unsigned int i = 0; i < hub->attachments_n; i++) {
 		struct hub_attachment *a = &hub->attachments[i];
 
-		if (!a->memory || !a->ring)
+		uint32_t armed;
+
+		if (!a->memory || !(a->ring || a->echoed))
 			continue;
-		a->ring = false;
-		hub->delivered_ns = now_ns;
-		if (atomic_load_explicit(&a->memory->armed, memory_order_seq_cst)) { /* after the heads: as in wire.h */
+		armed = atomic_load_explicit(&a->memory->armed,
+					     memory_order_seq_cst); /* after the heads: as in wire.h */
+		if (!a->ring && armed == WIRE_ARMED_FOR_OTHERS)
+			armed = WIRE_AWAKE;
+		else
+			hub->delivered_ns = now_ns;
+		a->ring = a->echoed = false;
+		if (armed) {
 			atomic_store_explicit(&a->memory->armed, 0, memory_order_relaxed);
 			(void)!write(a->event, &one, sizeof(one));
 			hub->rings++;

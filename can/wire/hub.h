@@ -54,6 +54,7 @@ struct hub_attachment {
 	uint32_t rx_head;
 	uint64_t dropped;
 	bool ring;   /* at the end of this turn */
+	bool echoed; /* the same, unless the program sleeps on when its own frames come back */
 	bool broken; /* it wrote nonsense into its memory: out, at the end of this turn */
 };
 

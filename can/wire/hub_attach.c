@@ -120,7 +120,8 @@ static int make_memory(struct wire_memory **made)
 		close(fd);
 		return -ENOMEM;
 	}
-	atomic_store_explicit(&memory->armed, 1, memory_order_relaxed); /* it may wait before it has looked once */
+	atomic_store_explicit(&memory->armed, WIRE_ARMED,
+			      memory_order_relaxed); /* it may wait before it has looked once */
 	*made = memory;
 	return fd;
 }

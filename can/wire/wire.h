@@ -70,12 +70,18 @@ struct wire_rx {
 	struct frame frame;
 };
 
+enum wire_armed {
+	WIRE_AWAKE,
+	WIRE_ARMED,	       /* any frame rings */
+	WIRE_ARMED_FOR_OTHERS, /* the program's own frames do not */
+};
+
 struct wire_memory {
 	/* Written by the program. */
 	_Alignas(64) _Atomic uint32_t tx_head; /* frames handed over, ever */
 	_Atomic uint32_t rx_tail;	       /* frames taken, ever */
-	/* By both: 1 when the program may sleep; canwire takes it away as it rings. */
-	_Alignas(64) _Atomic uint32_t armed;
+	/* By both: not 0 when the program may sleep; canwire sets it to 0 as it rings. */
+	_Alignas(64) _Atomic uint32_t armed; /* enum wire_armed */
 	/* Written by canwire. */
 	_Alignas(64) _Atomic uint32_t rx_head;
 	_Atomic uint32_t tx_tail;

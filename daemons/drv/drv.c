@@ -99,9 +99,12 @@ static bool turn(struct drv *drv)
 
 	drv->now_ns = now_ns;
 	report_hold(&drv->report);
-	for (unsigned int i = 0; i < drv->buses_n; i++)
-		if (!drv->buses[i].quiet || bus_next_ns(drv->buses[i].bus) <= now_ns)
-			drv_cycle_receive(drv, &drv->buses[i], now_ns);
+	for (unsigned int i = 0; i < drv->buses_n; i++) {
+		struct drv_bus *bus = &drv->buses[i];
+
+		if (!bus->quiet || bus_next_ns(bus->bus) <= now_ns || bus_pending(bus->bus))
+			drv_cycle_receive(drv, bus, now_ns);
+	}
 	drv_question_due(drv, now_ns);
 	if (drv->complete && !drv->published)
 		drv_publish_state(drv, false, now_ns);
@@ -126,6 +129,12 @@ static bool turn(struct drv *drv)
 	return !all_ended(drv);
 }
 
+/* An echo makes room for what waits, or says that the bus is well again, or that all has left. */
+static bool echoes_matter(const struct drv *drv, const struct slots *slots)
+{
+	return slots_waiting(slots) || slots_state(slots) != SLOTS_RUNNING || !slots_proven(slots) || drv->stopping;
+}
+
 static int64_t next_ns(struct drv *drv)
 {
 	int64_t next = drv_tick_next_ns(&drv->tick);
@@ -137,8 +146,10 @@ static int64_t next_ns(struct drv *drv)
 	if (drv_ask_next_ns(&drv->asks) < next)
 		next = drv_ask_next_ns(&drv->asks);
 	for (unsigned int i = 0; i < drv->buses_n; i++) {
-		const int64_t bus_ns = slots_bus_next_ns(&drv->buses[i].pump);
+		int64_t bus_ns;
 
+		bus_echoes_wake(drv->buses[i].bus, echoes_matter(drv, &drv->buses[i].slots));
+		bus_ns = slots_bus_next_ns(&drv->buses[i].pump);
 		if (bus_ns < next)
 			next = bus_ns;
 	}
