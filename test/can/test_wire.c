@@ -513,6 +513,63 @@ static void canwire_killed_and_back_in_a_set(void)
 	TEST_ASSERT_EQUAL(1, n);
 }
 
+static void until_pending(const struct bus *bus)
+{
+	const int64_t hang_ns = clock_now_ns() + HANG_NS;
+
+	while (!bus_pending(bus)) {
+		TEST_ASSERT_TRUE(clock_now_ns() < hang_ns);
+		clock_wait(NULL, 0, clock_now_ns() + 100000);
+	}
+}
+
+static bool woken(void)
+{
+	uint32_t tags[4];
+
+	return clock_set_wait(set, tags, 4, clock_now_ns()) > 0;
+}
+
+/* A wake may be about a frame that was received before it. */
+static void receive_after_wakes(struct bus *bus, int frames)
+{
+	while (frames > 0)
+		frames -= wait_and_receive(bus);
+	TEST_ASSERT_EQUAL(0, frames);
+}
+
+static void echoes_wake_only_if_asked_to(void)
+{
+	unsigned int slept = 0;
+	struct bus *host = bus_suite_open("wire:torso", NULL), *imu = bus_suite_open("wire:torso@imu", NULL);
+	struct frame frame = bus_suite_frame("123#01");
+
+	TEST_ASSERT_EQUAL(0, clock_set_open(&set));
+	TEST_ASSERT_EQUAL(0, bus_join(imu, set, TAG));
+	wait_and_receive(imu);
+	while (woken())
+		;
+	for (int i = 0; i < 20; i++) {
+		bus_echoes_wake(imu, false);
+		bus_suite_send(imu, &frame);
+		until_pending(imu);
+		slept += !woken(); /* canwire may ring late for the frame before */
+		TEST_ASSERT_EQUAL_INT64(CLOCK_NEVER, bus_next_ns(imu));
+		if (i % 2) { /* one that came before the loop asked for it */
+			bus_echoes_wake(imu, true);
+			TEST_ASSERT_TRUE(bus_next_ns(imu) < clock_now_ns());
+			receive_after_wakes(imu, 1);
+		} else { /* another's frame wakes, and both are there */
+			bus_suite_send(host, &frame);
+			receive_after_wakes(imu, 2);
+		}
+		bus_echoes_wake(imu, true);
+		bus_suite_send(imu, &frame);
+		receive_after_wakes(imu, 1);
+	}
+	TEST_ASSERT_TRUE(slept >= 10);
+}
+
 /* ---- names and refusals ---- */
 
 static char line[512];
@@ -621,6 +678,7 @@ int main(void)
 	RUN_TEST(the_end_of_canwire_behind_frames_is_noticed);
 	RUN_TEST(a_wire_in_a_set_receives_without_a_system_call);
 	RUN_TEST(canwire_killed_and_back_in_a_set);
+	RUN_TEST(echoes_wake_only_if_asked_to);
 	RUN_TEST(refusals_say_what_to_do);
 	RUN_TEST(a_wire_that_comes_later);
 	RUN_TEST(a_wire_that_dies_while_somebody_attaches);
