@@ -19,6 +19,7 @@
 
 #include "channels/ach.h"
 #include "channels/ach_order.h"
+#include "channels/uring.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the futex word is the low half of commit");
 
@@ -91,19 +92,11 @@ struct ach_plan {
 };
 
 struct ach_uring {
-	int fd;
+	struct uring ring;
 	_Atomic uint32_t tid;	/* only the thread that made a ring can submit to it; 0: no ring */
 	_Atomic uint64_t armed; /* the futex wait is for the message after this one */
 	bool in_flight;
 	uint32_t generation;
-	uint8_t *rings;
-	size_t rings_len;
-	struct io_uring_sqe *sqes;
-	size_t sqes_len;
-	_Atomic uint32_t *sq_tail, *sq_flags, *cq_head, *cq_tail, *cq_flags;
-	uint32_t *sq_array;
-	uint32_t sq_mask, cq_mask;
-	struct io_uring_cqe *cqes;
 };
 
 /* What put and get need is in the first two lines: for a reader that was asleep each of them is cold. */

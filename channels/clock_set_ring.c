@@ -33,9 +33,6 @@
 #define DEAF_NS 1000000 /* between two looks at a channel that the kernel does not wait for */
 
 /* Of kernels newer than the headers may be. */
-#define OP_FUTEX_WAIT 51
-#define FUTEX2_U32 2
-#define SETUP_FLAGS ((1u << 12) | (1u << 13)) /* SINGLE_ISSUER, DEFER_TASKRUN */
 #define ENTER_ABS_TIMER (1u << 5)
 #define ENTER_NO_IOWAIT (1u << 7)
 #define FEAT_NO_IOWAIT (1u << 17)
@@ -50,14 +47,8 @@ struct source {
 
 struct ring_set {
 	struct clock_set set;
-	int fd;
+	struct uring ring;
 	unsigned int enter_flags;
-	uint8_t *rings;
-	size_t rings_len, sqes_len;
-	struct io_uring_sqe *sqes;
-	struct io_uring_cqe *cqes;
-	_Atomic uint32_t *sq_head, *sq_tail, *cq_head, *cq_tail;
-	uint32_t *sq_array, sq_mask, cq_mask;
 	unsigned int sources_n; /* places in use, or once in use: what lies behind is not touched in a wait */
 	struct source sources[SOURCES_MAX];
 };
@@ -77,29 +68,6 @@ static bool forbidden(void)
 	return (no && *no && strcmp(no, "0")) || uname(&name) || strstr(name.version, "PREEMPT_RT");
 }
 
-static bool map(struct ring_set *r, const struct io_uring_params *p)
-{
-	const size_t sq_end = p->sq_off.array + p->sq_entries * sizeof(uint32_t);
-	const size_t cq_end = p->cq_off.cqes + p->cq_entries * sizeof(struct io_uring_cqe);
-	const int prot = PROT_READ | PROT_WRITE, flags = MAP_SHARED | MAP_POPULATE;
-
-	r->rings_len = sq_end > cq_end ? sq_end : cq_end;
-	r->sqes_len = p->sq_entries * sizeof(struct io_uring_sqe);
-	r->rings = mmap(NULL, r->rings_len, prot, flags, r->fd, (off_t)IORING_OFF_SQ_RING);
-	r->sqes = mmap(NULL, r->sqes_len, prot, flags, r->fd, (off_t)IORING_OFF_SQES);
-	if (r->rings == MAP_FAILED || (void *)r->sqes == MAP_FAILED)
-		return false;
-	r->sq_head = (_Atomic uint32_t *)(r->rings + p->sq_off.head);
-	r->sq_tail = (_Atomic uint32_t *)(r->rings + p->sq_off.tail);
-	r->sq_array = (uint32_t *)(r->rings + p->sq_off.array);
-	r->sq_mask = p->sq_entries - 1;
-	r->cq_head = (_Atomic uint32_t *)(r->rings + p->cq_off.head);
-	r->cq_tail = (_Atomic uint32_t *)(r->rings + p->cq_off.tail);
-	r->cqes = (struct io_uring_cqe *)(r->rings + p->cq_off.cqes);
-	r->cq_mask = p->cq_entries - 1;
-	return true;
-}
-
 /* Not the ring's fault: the next wait tries again. */
 static bool passes(int error)
 {
@@ -111,60 +79,38 @@ static int enter(struct ring_set *r, int64_t until_ns, bool wait)
 {
 	struct __kernel_timespec until = { until_ns / S_NS, until_ns % S_NS };
 	struct io_uring_getevents_arg arg = { .ts = wait && until_ns != CLOCK_NEVER ? (uintptr_t)&until : 0 };
-	const uint32_t queued = atomic_load_explicit(r->sq_tail, memory_order_relaxed) -
-				atomic_load_explicit(r->sq_head, memory_order_acquire);
+	const uint32_t queued = atomic_load_explicit(r->ring.sq_tail, memory_order_relaxed) -
+				atomic_load_explicit(r->ring.sq_head, memory_order_acquire);
 
-	if (syscall(SYS_io_uring_enter, r->fd, queued, wait ? 1 : 0, r->enter_flags, &arg, sizeof(arg)) >= 0 ||
+	if (syscall(SYS_io_uring_enter, r->ring.fd, queued, wait ? 1 : 0, r->enter_flags, &arg, sizeof(arg)) >= 0 ||
 	    passes(errno))
 		return 0;
 	return -errno;
 }
 
-static bool knows_futexes(int fd)
-{
-	_Alignas(struct io_uring_probe)
-		uint8_t room[sizeof(struct io_uring_probe) + (OP_FUTEX_WAIT + 1) * sizeof(struct io_uring_probe_op)] = {
-			0
-		};
-	struct io_uring_probe *p = (struct io_uring_probe *)room;
-
-	return !syscall(SYS_io_uring_register, fd, IORING_REGISTER_PROBE, p, OP_FUTEX_WAIT + 1) &&
-	       p->ops_len > OP_FUTEX_WAIT && (p->ops[OP_FUTEX_WAIT].flags & IO_URING_OP_SUPPORTED);
-}
-
 static void ring_close(struct clock_set *set)
 {
 	struct ring_set *r = of(set);
-	struct io_uring_sync_cancel_reg all = { .fd = -1,
-						.flags = IORING_ASYNC_CANCEL_ALL | IORING_ASYNC_CANCEL_ANY,
-						.timeout = { -1, -1 } };
 
-	if (r->fd >= 0) { /* left to the kernel, what is in flight would end some time later */
-		syscall(SYS_io_uring_register, r->fd, IORING_REGISTER_SYNC_CANCEL, &all, 1);
-		syscall(SYS_io_uring_enter, r->fd, 0, 0, IORING_ENTER_GETEVENTS, NULL, 0);
-	}
-	if (r->sqes && (void *)r->sqes != MAP_FAILED)
-		munmap(r->sqes, r->sqes_len);
-	if (r->rings && r->rings != MAP_FAILED)
-		munmap(r->rings, r->rings_len);
-	if (r->fd >= 0)
-		close(r->fd);
+	if (r->ring.fd >= 0)
+		uring_cancel_all(&r->ring);
+	uring_unmap(&r->ring);
 	free(r);
 }
 
 static int ring_open(struct clock_set **set)
 {
-	struct io_uring_params p = { .flags = SETUP_FLAGS };
+	struct io_uring_params p = { .flags = URING_SETUP_SINGLE_ISSUER | URING_SETUP_DEFER_TASKRUN };
 	struct ring_set *r = forbidden() ? NULL : calloc(1, sizeof(*r));
+	bool made;
 
 	if (!r)
 		return -ENOSYS;
-	r->fd = (int)syscall(SYS_io_uring_setup, SOURCES_MAX, &p);
+	made = uring_setup(&r->ring, SOURCES_MAX, &p);
 	r->enter_flags = IORING_ENTER_GETEVENTS | IORING_ENTER_EXT_ARG | ENTER_ABS_TIMER |
 			 (p.features & FEAT_NO_IOWAIT ? ENTER_NO_IOWAIT : 0);
 	/* The last call is refused by a kernel that does not know the absolute timer. */
-	if (r->fd < 0 || !(p.features & IORING_FEAT_SINGLE_MMAP) || !knows_futexes(r->fd) || !map(r, &p) ||
-	    enter(r, 0, true)) {
+	if (!made || enter(r, 0, true)) {
 		ring_close(&r->set);
 		return -ENOSYS;
 	}
@@ -229,7 +175,7 @@ static int drop(struct ring_set *r, struct source *s)
 	one.addr = data_of(r, s);
 	if (s->armed) {
 		enter(r, 0, false); /* it may be queued and not armed yet */
-		syscall(SYS_io_uring_register, r->fd, IORING_REGISTER_SYNC_CANCEL, &one, 1);
+		syscall(SYS_io_uring_register, r->ring.fd, IORING_REGISTER_SYNC_CANCEL, &one, 1);
 	}
 	s->used = s->armed = s->ready = false;
 	s->generation++;
@@ -250,12 +196,12 @@ static int ring_remove_channel(struct clock_set *set, ach_channel_t *chan)
 
 static struct io_uring_sqe *next_sqe(struct ring_set *r, const struct source *s)
 {
-	const uint32_t tail = atomic_load_explicit(r->sq_tail, memory_order_relaxed);
-	struct io_uring_sqe *e = &r->sqes[tail & r->sq_mask];
+	const uint32_t tail = atomic_load_explicit(r->ring.sq_tail, memory_order_relaxed);
+	struct io_uring_sqe *e = &r->ring.sqes[tail & r->ring.sq_mask];
 
 	memset(e, 0, sizeof(*e));
 	e->user_data = data_of(r, s);
-	r->sq_array[tail & r->sq_mask] = tail & r->sq_mask;
+	r->ring.sq_array[tail & r->ring.sq_mask] = tail & r->ring.sq_mask;
 	return e;
 }
 
@@ -265,8 +211,8 @@ static void queue(struct ring_set *r, struct source *s)
 	struct io_uring_sqe *e = next_sqe(r, s);
 
 	if (s->chan) {
-		e->opcode = OP_FUTEX_WAIT;
-		e->fd = FUTEX2_U32;
+		e->opcode = URING_OP_FUTEX_WAIT;
+		e->fd = URING_FUTEX_U32;
 		e->addr = (uintptr_t)ach_futex_word(s->chan->handle);
 		e->addr2 = (uint32_t)s->chan->seq_num;
 		memcpy((uint8_t *)e + 48, &any, sizeof(any)); /* addr3 */
@@ -278,7 +224,7 @@ static void queue(struct ring_set *r, struct source *s)
 	}
 	s->armed = true;
 	/* release: the entry before the tail; there are as many entries as sources */
-	atomic_store_explicit(r->sq_tail, atomic_load_explicit(r->sq_tail, memory_order_relaxed) + 1,
+	atomic_store_explicit(r->ring.sq_tail, atomic_load_explicit(r->ring.sq_tail, memory_order_relaxed) + 1,
 			      memory_order_release);
 }
 
@@ -329,13 +275,13 @@ static void complete(struct ring_set *r, const struct io_uring_cqe *c)
 static int tell(struct ring_set *r, uint32_t *tags, size_t n)
 {
 	/* acquire: the completions before the tail */
-	const uint32_t end = atomic_load_explicit(r->cq_tail, memory_order_acquire);
-	uint32_t head = atomic_load_explicit(r->cq_head, memory_order_relaxed);
+	const uint32_t end = atomic_load_explicit(r->ring.cq_tail, memory_order_acquire);
+	uint32_t head = atomic_load_explicit(r->ring.cq_head, memory_order_relaxed);
 	size_t told = 0;
 
 	for (; head != end; head++)
-		complete(r, &r->cqes[head & r->cq_mask]);
-	atomic_store_explicit(r->cq_head, head, memory_order_release);
+		complete(r, &r->ring.cqes[head & r->ring.cq_mask]);
+	atomic_store_explicit(r->ring.cq_head, head, memory_order_release);
 	for (struct source *s = r->sources; s < r->sources + r->sources_n && told < n; s++) {
 		if (s->used && s->chan)
 			s->ready = ach_newer(s->chan->handle, s->chan->seq_num);
