@@ -4,7 +4,7 @@
 
 #include "channels/hist.h"
 
-_Static_assert(sizeof(struct hist) == 4 * 8 + (HIST_PARTS + 1) * 8, "no holes: it may be shared and compared");
+_Static_assert(sizeof(struct hist) == 3 * 8 + (HIST_PARTS + 1) * 8, "no holes: it may be shared and compared");
 
 /* Below 2^PART_BITS a value is its own index; above, the power of two counts, and the bits after the leading one. */
 static size_t part_of(int64_t ns)
@@ -31,22 +31,20 @@ void hist_reset(struct hist *h)
 	memset(h, 0, sizeof(*h));
 }
 
-static void widen(struct hist *h, uint64_t count, uint64_t sum_ns, int64_t min_ns, int64_t max_ns)
+static void widen(struct hist *h, uint64_t count, int64_t min_ns, int64_t max_ns)
 {
 	if (!h->count || min_ns < h->min_ns)
 		h->min_ns = min_ns;
 	if (max_ns > h->max_ns)
 		h->max_ns = max_ns;
 	h->count += count;
-	if (__builtin_add_overflow(h->sum_ns, sum_ns, &h->sum_ns))
-		h->sum_ns = UINT64_MAX;
 }
 
 void hist_add(struct hist *h, int64_t ns)
 {
 	if (ns < 0)
 		ns = 0;
-	widen(h, 1, (uint64_t)ns, ns, ns);
+	widen(h, 1, ns, ns);
 	h->parts[part_of(ns)]++;
 }
 
@@ -54,7 +52,7 @@ void hist_merge(struct hist *h, const struct hist *other)
 {
 	if (!other->count)
 		return;
-	widen(h, other->count, other->sum_ns, other->min_ns, other->max_ns);
+	widen(h, other->count, other->min_ns, other->max_ns);
 	for (size_t i = 0; i <= HIST_PARTS; i++)
 		h->parts[i] += other->parts[i];
 }
@@ -87,9 +85,4 @@ int64_t hist_quantile(const struct hist *h, double part)
 	while (i < HIST_PARTS && (seen += h->parts[i]) < rank)
 		i++;
 	return i == HIST_PARTS || part_last(i) > h->max_ns || rank == h->count ? h->max_ns : part_last(i);
-}
-
-int64_t hist_mean(const struct hist *h)
-{
-	return h->count ? (int64_t)(h->sum_ns / h->count) : 0;
 }

@@ -16,7 +16,6 @@
 
 struct hist {
 	uint64_t count;			/* of all, the overflows too */
-	uint64_t sum_ns;		/* stays at its greatest value when it would exceed it */
 	int64_t min_ns, max_ns;		/* exact; 0 when empty */
 	uint64_t parts[HIST_PARTS + 1]; /* the last is the overflow */
 };
@@ -29,7 +28,5 @@ void hist_merge(struct hist *h, const struct hist *other); /* as if all of other
  * the answer is from v to v + v/32, exact below 64 ns and for the smallest and the greatest value; among overflows it
  * is the greatest.  0 when empty. */
 int64_t hist_quantile(const struct hist *h, double part);
-
-int64_t hist_mean(const struct hist *h); /* rounded down; 0 when empty */
 
 #endif

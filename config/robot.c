@@ -58,15 +58,6 @@ const struct robot_device *robot_device(const struct robot *robot, const char *n
 	return NULL;
 }
 
-const struct robot_bus *robot_role(const struct robot_device *device, const char *role)
-{
-	for (size_t i = 0; i < device->roles_n; i++) {
-		if (!strcmp(device->roles[i].role, role))
-			return device->roles[i].bus;
-	}
-	return NULL;
-}
-
 const struct robot_limits *robot_limits(const struct robot_device *device, const char *joint)
 {
 	for (size_t i = 0; i < device->joints_n; i++) {

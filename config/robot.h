@@ -105,8 +105,6 @@ void robot_close(struct robot *robot);
 /* By name, or NULL. */
 const struct robot_bus *robot_bus(const struct robot *robot, const char *name);
 const struct robot_device *robot_device(const struct robot *robot, const char *name);
-/* The bus that plays a role for the device, or NULL. */
-const struct robot_bus *robot_role(const struct robot_device *device, const char *role);
 /* What holds for a joint. */
 const struct robot_limits *robot_limits(const struct robot_device *device, const char *joint);
 

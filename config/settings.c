@@ -107,8 +107,8 @@ int settings_defaults(struct settings *settings, struct error_sink *errors)
 
 /* ---- reading ---- */
 
-int settings_set(struct settings *settings, const char *where, const char *key, const char *text,
-		 struct error_sink *errors)
+static int set(struct settings *settings, const char *where, const char *key, const char *text,
+	       struct error_sink *errors)
 {
 	char why[SETTINGS_WHY_MAX];
 	size_t i;
@@ -135,7 +135,7 @@ int settings_assign(struct settings *settings, const char *where, const char *as
 	}
 	/* A longer key is cut, and still unknown. */
 	snprintf(key, sizeof(key), "%.*s", (int)(equals - assignment), assignment);
-	return settings_set(settings, where, key, equals + 1, errors);
+	return set(settings, where, key, equals + 1, errors);
 }
 
 int settings_read(struct settings *settings, const struct yaml_node *map, struct error_sink *errors)

@@ -139,10 +139,7 @@ extern const char settings_required[];
 /* The defaults into the struct.  Finds what is wrong with a table, too: no default that the table itself refuses. */
 int settings_defaults(struct settings *settings, struct error_sink *errors);
 
-/* One setting from text; where begins the error line. */
-int settings_set(struct settings *settings, const char *where, const char *key, const char *text,
-		 struct error_sink *errors);
-/* The same from "key=text", as behind --set. */
+/* One setting from "key=text", as --set has it; where begins the error line. */
 int settings_assign(struct settings *settings, const char *where, const char *assignment, struct error_sink *errors);
 
 /* All of a mapping; NULL stands for an empty one. */
@@ -155,7 +152,7 @@ bool settings_given(const struct settings *settings, const char *key);
 
 /* ---- writing ---- */
 
-/* The value as text that settings_set takes; "" for one that has none.  As snprintf; -ENOENT: there is no such
+/* The value as text that can be assigned; "" for one that has none.  As snprintf; -ENOENT: there is no such
  * setting. */
 int settings_text(const struct settings *settings, const char *key, char *text, size_t size);
 

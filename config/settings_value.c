@@ -16,7 +16,8 @@ static int list_words(char *text, size_t size, const char *const *words)
 	return (int)at;
 }
 
-void settings_value_expected(const struct settings_row *row, char *text, size_t size)
+/* "a whole number", "one of hold, coast" */
+static void expected_text(const struct settings_row *row, char *text, size_t size)
 {
 	static const char *const expected[] = {
 		[SETTINGS_IS_BOOL] = "yes or no",
@@ -54,7 +55,7 @@ static int refuse(char why[SETTINGS_WHY_MAX], const struct settings_row *row, co
 {
 	char expected[SETTINGS_WHY_MAX - TEXT_QUOTED_MAX - 16];
 
-	settings_value_expected(row, expected, sizeof(expected));
+	expected_text(row, expected, sizeof(expected));
 	snprintf(why, SETTINGS_WHY_MAX, *shown ? "%s is not %s" : "%sno value; write %s", shown, expected);
 	return -EINVAL;
 }

@@ -15,8 +15,6 @@ int settings_value_read(const struct settings_row *row, void *values, const stru
 /* And back.  As snprintf. */
 int settings_value_text(const struct settings_row *row, const void *values, char *text, size_t size);
 
-/* "a whole number", "one of hold, coast" */
-void settings_value_expected(const struct settings_row *row, char *text, size_t size);
 /* "1ms to 1s", "at least 0", "hold, coast", "" */
 void settings_value_range(const struct settings_row *row, char *text, size_t size);
 

@@ -4,10 +4,7 @@
 
 #include "channels/ach_ring.h"
 #include "channels/tool/tool.h"
-#include "config/nearest.h"
 #include "config/text.h"
-
-#define TYPES_MAX 256
 
 struct mk {
 	int64_t count, size;
@@ -38,37 +35,16 @@ static const struct settings_row rows[] = {
 	SETTINGS_END,
 };
 
-static const char *type_names(char *text, size_t size)
-{
-	size_t len = 0;
-
-	for (size_t i = 0; i < msg_types_n && len < size; i++)
-		len += (size_t)snprintf(text + len, size - len, "%s%s", i ? ", " : "", msg_types[i].name);
-	return text;
-}
-
-static int unknown_type(const char *name)
-{
-	char known[TYPES_MAX], quoted[TEXT_QUOTED_MAX];
-	const char *best = NULL;
-
-	for (size_t i = 0; i < msg_types_n; i++)
-		nearest_try(name, msg_types[i].name, &best);
-	text_quote(quoted, name);
-	if (best)
-		tool_fail("--type: %s is no message; did you mean %s?", quoted, best);
-	else
-		tool_fail("--type: %s is no message; there are %s", quoted, type_names(known, sizeof(known)));
-	return TOOL_USAGE;
-}
-
 /* Count and size of the type, where the line does not say otherwise. */
 static int use_type(struct mk *mk, const struct options *options)
 {
 	const struct msg_type *type = msg_type_by_name(mk->type);
+	char unknown[TOOL_TYPES_MAX];
 
-	if (!type)
-		return unknown_type(mk->type);
+	if (!type) {
+		tool_fail("--type: %s", tool_unknown_type(unknown, mk->type));
+		return TOOL_USAGE;
+	}
 	if (!options_given(options, "count"))
 		mk->count = (int64_t)type->retained;
 	if (options_given(options, "size") && mk->size < (int64_t)type->body->size) {
@@ -143,7 +119,7 @@ static int make(const char *name, const struct mk *mk, ach_create_attr_t *attr, 
 
 int tool_mk(int argc, char **argv)
 {
-	char types[TYPES_MAX], notes[TYPES_MAX + 32];
+	char types[TOOL_TYPES_MAX], notes[TOOL_TYPES_MAX + 32];
 	struct mk mk = { 0 };
 	struct options options = {
 		.program = "ach mk",
@@ -160,7 +136,7 @@ int tool_mk(int argc, char **argv)
 	gid_t gid = (gid_t)-1;
 	bool asked;
 
-	snprintf(notes, sizeof(notes), "TYPE is one of %s\n", type_names(types, sizeof(types)));
+	snprintf(notes, sizeof(notes), "TYPE is one of %s\n", tool_type_names(types));
 	status = tool_options(&options, &argc, argv);
 	if (status != TOOL_GO)
 		return status;

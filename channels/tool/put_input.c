@@ -115,12 +115,9 @@ const struct msg_type *put_newest(ach_channel_t *chan, struct msg_header *h)
 
 static int unknown_type(const struct put *put, const char *option, const char *name)
 {
-	char quoted[TEXT_QUOTED_MAX], all[256] = "";
-	size_t at = 0;
+	char unknown[TOOL_TYPES_MAX];
 
-	for (size_t i = 0; i < msg_types_n && at < sizeof(all); i++)
-		at += (size_t)snprintf(all + at, sizeof(all) - at, "%s%s", i ? ", " : "", msg_types[i].name);
-	return put_refuse(put, "%s: %s is no type of message; there are %s", option, text_quote(quoted, name), all);
+	return put_refuse(put, "%s: %s", option, tool_unknown_type(unknown, name));
 }
 
 /* Would ach mk --type make a channel like this one for it? */

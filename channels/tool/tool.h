@@ -61,6 +61,11 @@ size_t tool_room(const ach_channel_t *chan);
 int tool_mode_refused(const char *option, const char *text);
 mode_t tool_mode(const char *text);
 
+/* "joint-state, joint-ref, ..." and "imo is not a type of message; did you mean imu?".  Both return text. */
+#define TOOL_TYPES_MAX 256
+const char *tool_type_names(char text[TOOL_TYPES_MAX]);
+const char *tool_unknown_type(char text[TOOL_TYPES_MAX], const char *name);
+
 /* "root:robot" */
 #define TOOL_OWNER_MAX 72
 void tool_owner(char text[TOOL_OWNER_MAX], uid_t uid, gid_t gid);

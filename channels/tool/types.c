@@ -208,17 +208,25 @@ static void print_json(const struct msg_type *const *types, size_t n)
 
 /* ---- the command ---- */
 
-static int unknown_type(const char *name)
+const char *tool_type_names(char text[TOOL_TYPES_MAX])
 {
-	char quoted[TEXT_QUOTED_MAX];
+	size_t len = 0;
+
+	for (size_t i = 0; i < msg_types_n && len < TOOL_TYPES_MAX; i++)
+		len += (size_t)snprintf(text + len, TOOL_TYPES_MAX - len, "%s%s", i ? ", " : "", msg_types[i].name);
+	return text;
+}
+
+const char *tool_unknown_type(char text[TOOL_TYPES_MAX], const char *name)
+{
+	char quoted[TEXT_QUOTED_MAX], names[TOOL_TYPES_MAX];
 	const char *best = NULL;
 
 	for (size_t i = 0; i < msg_types_n; i++)
 		nearest_try(name, msg_types[i].name, &best);
-	text_quote(quoted, name);
-	if (best)
-		return tool_fail("%s is not a type of message; did you mean %s?", quoted, best);
-	return tool_fail("%s is not a type of message (ach types lists them)", quoted);
+	snprintf(text, TOOL_TYPES_MAX, "%s is not a type of message; %s %s%s", text_quote(quoted, name),
+		 best ? "did you mean" : "there are", best ? best : tool_type_names(names), best ? "?" : "");
+	return text;
 }
 
 int tool_types(int argc, char **argv)
@@ -232,6 +240,7 @@ int tool_types(int argc, char **argv)
 				   .arguments_max = TYPES_MAX,
 				   .notes = "Without TYPE: a line per type, or with --json all of them.\n" };
 	const struct msg_type *chosen[TYPES_MAX];
+	char unknown[TOOL_TYPES_MAX];
 	int status = tool_options(&options, &argc, argv);
 
 	if (status != TOOL_GO)
@@ -239,7 +248,7 @@ int tool_types(int argc, char **argv)
 	for (int i = 0; i < argc; i++) {
 		chosen[i] = msg_type_by_name(argv[i]);
 		if (!chosen[i])
-			return unknown_type(argv[i]);
+			return tool_fail("%s", tool_unknown_type(unknown, argv[i]));
 	}
 	for (size_t i = 0; !argc && types.json && i < msg_types_n; i++)
 		chosen[i] = &msg_types[i];

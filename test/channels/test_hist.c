@@ -175,7 +175,6 @@ static void test_empty(void)
 
 	TEST_ASSERT_EQUAL_MEMORY(&zeroes, &hist, sizeof hist);
 	TEST_ASSERT_EQUAL_INT64(0, hist_quantile(&hist, 0.5));
-	TEST_ASSERT_EQUAL_INT64(0, hist_mean(&hist));
 	hist_add(&hist, 5);
 	hist_merge(&hist, &zeroes); /* whose min_ns of 0 is none */
 	TEST_ASSERT_EQUAL_INT64(5, hist.min_ns);
@@ -192,32 +191,6 @@ static void test_early_is_not_late(void)
 	TEST_ASSERT_EQUAL_UINT64(3, hist.count);
 	TEST_ASSERT_EQUAL_INT64(0, hist.min_ns);
 	TEST_ASSERT_EQUAL_INT64(0, hist_quantile(&hist, 2. / 3));
-	TEST_ASSERT_EQUAL_INT64(10, hist_mean(&hist));
-}
-
-static void test_mean(void)
-{
-	__extension__ unsigned __int128 sum = 0;
-
-	for (size_t i = 0; i < VALUES; i++) {
-		int64_t v = draw_every_scale();
-
-		hist_add(&hist, v);
-		sum += (uint64_t)v;
-		TEST_ASSERT_EQUAL_INT64((int64_t)(sum / (i + 1)), hist_mean(&hist));
-	}
-}
-
-static void test_sum_stops_at_its_greatest_value(void)
-{
-	for (int i = 0; i < 5; i++)
-		hist_add(&hist, INT64_MAX);
-	TEST_ASSERT_EQUAL_UINT64(UINT64_MAX, hist.sum_ns);
-	TEST_ASSERT_EQUAL_INT64((int64_t)(UINT64_MAX / 5), hist_mean(&hist));
-	hist_merge(&hist, &hist);
-	TEST_ASSERT_EQUAL_UINT64(UINT64_MAX, hist.sum_ns);
-	TEST_ASSERT_EQUAL_UINT64(10, hist.count);
-	TEST_ASSERT_EQUAL_INT64(INT64_MAX, hist_quantile(&hist, 0.5));
 }
 
 static void test_merged_is_added(void)
@@ -249,8 +222,6 @@ int main(void)
 	RUN_TEST(test_part_that_makes_no_sense);
 	RUN_TEST(test_empty);
 	RUN_TEST(test_early_is_not_late);
-	RUN_TEST(test_mean);
-	RUN_TEST(test_sum_stops_at_its_greatest_value);
 	RUN_TEST(test_merged_is_added);
 	return UNITY_END();
 }

@@ -149,9 +149,9 @@ lib_case mk_type_count lib_says 0 "$p-imu: 5 messages of $IMU_SIZE bytes" '' "$a
 lib_case mk_type_size lib_says 2 '' \
 	"ach mk: -n: $((IMU_SIZE - 1)) bytes are too few for a message of type imu: $IMU_SIZE" \
 	"$ach" mk -t --type imu -n $((IMU_SIZE - 1)) "$p-imu"
-lib_case mk_type_unknown lib_says 2 '' 'ach mk: --type: "imo" is no message; did you mean imu?' \
+lib_case mk_type_unknown lib_says 2 '' 'ach mk: --type: "imo" is not a type of message; did you mean imu?' \
 	"$ach" mk --type imo "$p-b"
-lib_case mk_type_far lib_matches 2 'ach mk: --type: "quaternion" is no message; there are joint-state, * reply' \
+lib_case mk_type_far lib_matches 2 'ach mk: --type: "quaternion" is not a type of message; there are joint-state, * reply' \
 	"$ach" mk --type quaternion "$p-b"
 lib_case mk_realtime lib_says 0 '' '' "$ach" mk --realtime "$p-real"
 lib_case mk_realtime_clock lib_matches 0 $'*\nclock     realtime\n*' "$ach" info --for 0 "$p-real"

@@ -402,9 +402,9 @@ test_put_refuses_in_one_line() {
 	refuses 1 'ach put: --hex: "ABC" is not pairs of hexadecimal digits such as DEADBEEF' "$ach" put "$c" --hex ABC
 	refuses 1 'ach put: --hex: "0g" is not pairs of hexadecimal digits such as DEADBEEF' "$ach" put "$c" --hex 0g
 	refuses 1 'ach put: --hex: "" is not pairs of hexadecimal digits such as DEADBEEF' "$ach" put "$c" --hex ''
-	refuses 1 "ach put: --type: \"imo\" is no type of message; there are ${types// /, }" \
+	refuses 1 "ach put: --type: \"imo\" is not a type of message; did you mean imu?" \
 		"$ach" put "$c" --type imo --json '{}'
-	refuses 1 "ach put: type: \"imo\" is no type of message; there are ${types// /, }" \
+	refuses 1 "ach put: type: \"imo\" is not a type of message; did you mean imu?" \
 		"$ach" put "$c" --json '{"type":"imo"}'
 	"$ach" mk -m 1 -n 100 "$name-tiny" >/dev/null
 	refuses 1 "ach put: $name-tiny: the message has $(of imu size) bytes, but the channel has room for 100" \
@@ -654,7 +654,7 @@ test_types_lists_types_and_fields() {
 	same '["reply"]' "$("$ach" types --json reply |
 		python3 -c 'import json, sys; print(json.dumps([t["name"] for t in json.load(sys.stdin)["types"]]))')"
 	refuses 1 'ach types: "imo" is not a type of message; did you mean imu?' "$ach" types imo
-	refuses 1 'ach types: "what" is not a type of message (ach types lists them)' "$ach" types what
+	refuses 1 'ach types: "what" is not a type of message; there are '"${types// /, }" "$ach" types what
 }
 
 # ---- hz ----

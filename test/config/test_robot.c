@@ -96,8 +96,7 @@ static void devices(void)
 	TEST_ASSERT_TRUE(larm->actuated);
 	TEST_ASSERT_EQUAL_UINT(2, larm->roles_n);
 	TEST_ASSERT_EQUAL_STRING("lower", larm->roles[1].role);
-	TEST_ASSERT_EQUAL_STRING("larm1", robot_role(larm, "lower")->name);
-	TEST_ASSERT_NULL(robot_role(larm, ""));
+	TEST_ASSERT_EQUAL_STRING("larm1", larm->roles[1].bus->name);
 	TEST_ASSERT_NULL(larm->sim);
 	TEST_ASSERT_EQUAL_INT(0, settings_read(sample_start(), larm->settings, lines_start()));
 	TEST_ASSERT_EQUAL_INT64(10000000, sample_loop.tick_ns);
@@ -109,7 +108,7 @@ static void devices(void)
 	TEST_ASSERT_EQUAL_STRING("0x20", yaml_find(both->ids, "base")->text);
 	TEST_ASSERT_EQUAL_STRING("0.2", yaml_find(both->sim, "mass")->text);
 	imu = robot_device(&robot, "imu");
-	TEST_ASSERT_EQUAL_STRING("base", robot_role(imu, "")->name);
+	TEST_ASSERT_EQUAL_STRING("base", imu->roles[0].bus->name);
 	TEST_ASSERT_NULL(imu->settings);
 	TEST_ASSERT_NULL(imu->limits_node);
 	TEST_ASSERT_NULL(robot_device(&robot, "waist"));
