@@ -136,14 +136,14 @@ unsigned int bits_worst(bool extended, bool remote, unsigned int len)
 
 /* ---- the plain way: bit by bit ---- */
 
-struct line {
+struct bit_writer {
 	uint8_t *bits;
 	bool *stuffed;
 	unsigned int n, run; /* bits; of them equal at the end */
 	unsigned int crc;
 };
 
-static void put(struct line *line, unsigned int bit, bool stuffed)
+static void put(struct bit_writer *line, unsigned int bit, bool stuffed)
 {
 	line->run = line->n && line->bits[line->n - 1] == bit ? line->run + 1 : 1;
 	if (line->stuffed)
@@ -151,7 +151,7 @@ static void put(struct line *line, unsigned int bit, bool stuffed)
 	line->bits[line->n++] = (uint8_t)bit;
 }
 
-static void put_stuffed(struct line *line, uint64_t value, unsigned int n)
+static void put_stuffed(struct bit_writer *line, uint64_t value, unsigned int n)
 {
 	while (n--) {
 		unsigned int bit = value >> n & 1, over = line->crc >> (BITS_CRC - 1) ^ bit;
@@ -165,7 +165,7 @@ static void put_stuffed(struct line *line, uint64_t value, unsigned int n)
 
 unsigned int bits_string(uint8_t bits[BITS_MAX], bool stuffed[BITS_MAX], const struct frame *f)
 {
-	struct line line = { .bits = bits, .stuffed = stuffed };
+	struct bit_writer line = { .bits = bits, .stuffed = stuffed };
 
 	if (!is_classic(f))
 		return 0;

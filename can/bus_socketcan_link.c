@@ -1,6 +1,5 @@
 /* bus_socketcan_link.c: the socket, and a link that comes and goes. */
 #include <errno.h>
-#include <linux/can/error.h>
 #include <linux/can/raw.h>
 #include <linux/net_tstamp.h>
 #include <sys/epoll.h>
@@ -8,6 +7,7 @@
 
 #include "can/bus_interface.h"
 #include "can/bus_socketcan.h"
+#include "can/frame_error.h"
 #include "channels/clock.h"
 
 #define AT_ONCE_NS 1000000 /* between two looks for a link just after it went: a reset takes 2 ms */

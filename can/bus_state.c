@@ -1,35 +1,28 @@
-/* bus_state.c: how a bus is, and what an error frame says about it.  Pure.
+/* bus_state.c: the state of a bus, and what an error frame says about it.  Pure.
  *
- * linux/can/error.h has the bits.  The controller's driver writes one such frame for each change of its state: the
- * class says what kind, data[1] which state, data[6] and data[7] are the counters for sending and receiving.
+ * The controller's driver writes an error frame for each change of its state: the class says what kind, data[1] which
+ * state, data[6] and data[7] are the transmit and receive error counters.
  */
-#include <linux/can/error.h>
-
 #include "can/bus_backend.h"
-
-#ifndef CAN_ERR_CNT
-#define CAN_ERR_CNT 0x00000200u /* the counters are there; since Linux 6.0 */
-#endif
+#include "can/frame_error.h"
+#include "channels/msg/msg.h"
 
 #define WARNING_AT 96
 #define PASSIVE_AT 128
 
-static const char *const names[] = {
-	[BUS_ABSENT] = "absent",   [BUS_STOPPED] = "stopped", [BUS_ERROR_ACTIVE] = "error-active",
-	[BUS_WARNING] = "warning", [BUS_PASSIVE] = "passive", [BUS_OFF] = "bus-off",
-};
+_Static_assert((int)BUS_ABSENT == MSG_LINK_ABSENT && (int)BUS_OFF == MSG_LINK_BUS_OFF, "the states of a message");
 
 const char *bus_state_name(enum bus_state state)
 {
-	return (size_t)state < sizeof(names) / sizeof(names[0]) ? names[state] : "unknown";
+	return msg_link_word(state);
 }
 
 static enum bus_state by_counters(enum bus_state state, uint32_t class, uint8_t sending, uint8_t receiving)
 {
 	uint8_t higher = sending > receiving ? sending : receiving;
 
-	/* Before Linux 6.0 nothing told counters from an empty place; 0 then says nothing.  The counters of a
-	 * controller that is off say nothing either: it is off until it says that it was restarted. */
+	/* Before Linux 6.0 no flag says whether the counters are there, so two zeros are ignored.  The counters of a
+	 * controller that is bus-off are ignored, too: it is bus-off until it reports a restart. */
 	if ((!(class & CAN_ERR_CNT) && !higher) || state == BUS_OFF)
 		return state;
 	return higher >= PASSIVE_AT ? BUS_PASSIVE : higher >= WARNING_AT ? BUS_WARNING : BUS_ERROR_ACTIVE;

@@ -2,7 +2,8 @@
 #include "can/slots_bus.h"
 
 #include <errno.h>
-#include <linux/can/error.h>
+
+#include "can/frame_error.h"
 
 /* Bus-off too: the controller drops what it had, and then swallows what is handed over. */
 static bool is_down(const struct bus *bus)

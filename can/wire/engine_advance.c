@@ -117,13 +117,13 @@ static void short_step(struct engine *e, int w)
 		if (wire->short_begun)
 			engine_errors_tx(e, i, 8, t_ns);
 		else
-			engine_errors_report_tx(e, i, ENGINE_ERR_PROT, ENGINE_PROT_BIT1 | ENGINE_PROT_TX, 0, t_ns);
+			engine_errors_report_tx(e, i, CAN_ERR_PROT, CAN_ERR_PROT_BIT1 | CAN_ERR_PROT_TX, 0, t_ns);
 	}
 	for (ENGINE_EACH(i, listeners)) {
 		if (wire->short_begun)
 			engine_errors_rx(e, i, 8, t_ns);
 		else
-			engine_errors_report_rx(e, i, 1, ENGINE_PROT_STUFF, 0, t_ns);
+			engine_errors_report_rx(e, i, 1, CAN_ERR_PROT_STUFF, 0, t_ns);
 	}
 	wire->short_begun = true;
 	wire->shorted = senders || listeners;

@@ -144,16 +144,30 @@ struct place {
 };
 
 static const struct place standard[] = {
-	{ 0, 0x03 }, { 8, 0x02 }, { 11, 0x06 }, { 12, 0x0c }, { 13, 0x05 }, { 14, 0x09 }, { 18, 0x0b }, { 255, 0 },
+	{ 0, CAN_ERR_PROT_LOC_SOF },	  { 8, CAN_ERR_PROT_LOC_ID28_21 },
+	{ 11, CAN_ERR_PROT_LOC_ID20_18 }, { 12, CAN_ERR_PROT_LOC_RTR },
+	{ 13, CAN_ERR_PROT_LOC_IDE },	  { 14, CAN_ERR_PROT_LOC_RES0 },
+	{ 18, CAN_ERR_PROT_LOC_DLC },	  { 255, 0 },
 };
 static const struct place extended[] = {
-	{ 0, 0x03 },  { 8, 0x02 },  { 11, 0x06 }, { 12, 0x04 }, { 13, 0x05 }, { 18, 0x07 }, { 26, 0x0f },
-	{ 31, 0x0e }, { 32, 0x0c }, { 33, 0x0d }, { 34, 0x09 }, { 38, 0x0b }, { 255, 0 },
+	{ 0, CAN_ERR_PROT_LOC_SOF },
+	{ 8, CAN_ERR_PROT_LOC_ID28_21 },
+	{ 11, CAN_ERR_PROT_LOC_ID20_18 },
+	{ 12, CAN_ERR_PROT_LOC_SRTR },
+	{ 13, CAN_ERR_PROT_LOC_IDE },
+	{ 18, CAN_ERR_PROT_LOC_ID17_13 },
+	{ 26, CAN_ERR_PROT_LOC_ID12_05 },
+	{ 31, CAN_ERR_PROT_LOC_ID04_00 },
+	{ 32, CAN_ERR_PROT_LOC_RTR },
+	{ 33, CAN_ERR_PROT_LOC_RES1 },
+	{ 34, CAN_ERR_PROT_LOC_RES0 },
+	{ 38, CAN_ERR_PROT_LOC_DLC },
+	{ 255, 0 },
 };
 
 uint8_t engine_detect_place(const struct frame *f, unsigned int at)
 {
-	static const uint8_t tail[] = { 0x18, ENGINE_PLACE_ACK, 0x1b };
+	static const uint8_t tail[] = { CAN_ERR_PROT_LOC_CRC_DEL, CAN_ERR_PROT_LOC_ACK, CAN_ERR_PROT_LOC_ACK_DEL };
 	const struct place *p = f->id & FRAME_EXT ? extended : standard;
 	struct engine_stream stream;
 	unsigned int bit, fixed;
@@ -161,11 +175,11 @@ uint8_t engine_detect_place(const struct frame *f, unsigned int at)
 	engine_detect_stream(&stream, f);
 	fixed = stream.n - CRC_DELIMITER;
 	if (at >= fixed)
-		return at - fixed < sizeof(tail) ? tail[at - fixed] : ENGINE_PLACE_EOF;
+		return at - fixed < sizeof(tail) ? tail[at - fixed] : CAN_ERR_PROT_LOC_EOF;
 	bit = plain(&stream, at);
 	while (bit > p->last)
 		p++;
 	if (p->place)
 		return p->place;
-	return bit > p[-1].last + 8 * frame_data_len(f) ? ENGINE_PLACE_CRC : 0x0a;
+	return bit > p[-1].last + 8 * frame_data_len(f) ? CAN_ERR_PROT_LOC_CRC_SEQ : CAN_ERR_PROT_LOC_DATA;
 }

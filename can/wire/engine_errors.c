@@ -21,7 +21,7 @@ static void error(struct engine *e, int node, struct frame *f, int64_t t_ns)
 	const struct engine_node *n = &e->node[node];
 	struct engine_event event = { .kind = ENGINE_ERROR, .node = node, .t_ns = t_ns, .frame = f };
 
-	f->id |= FRAME_ERR | ENGINE_ERR_CNT;
+	f->id |= FRAME_ERR | CAN_ERR_CNT;
 	f->len = FRAME_DATA_MAX;
 	f->data[6] = n->tx_errors < 255 ? (uint8_t)n->tx_errors : 255;
 	f->data[7] = n->rx_errors < 255 ? (uint8_t)n->rx_errors : 255;
@@ -44,7 +44,7 @@ void engine_errors_state(struct engine *e, int node, enum bus_state state, int64
 
 static uint8_t control(enum bus_state state, uint8_t warning, uint8_t passive)
 {
-	return state == BUS_PASSIVE ? passive : state == BUS_WARNING ? warning : ENGINE_CRTL_ACTIVE;
+	return state == BUS_PASSIVE ? passive : state == BUS_WARNING ? warning : CAN_ERR_CRTL_ACTIVE;
 }
 
 static void bus_off(struct engine *e, int node, int64_t t_ns)
@@ -70,13 +70,13 @@ static void update_state(struct engine *e, int node, int64_t t_ns)
 		return;
 	n->state = state;
 	if (state == BUS_OFF) {
-		f.id = ENGINE_ERR_BUSOFF;
+		f.id = CAN_ERR_BUSOFF;
 	} else {
-		f.id = ENGINE_ERR_CRTL;
+		f.id = CAN_ERR_CRTL;
 		if (tx >= rx)
-			f.data[1] |= control(tx, ENGINE_CRTL_TX_WARNING, ENGINE_CRTL_TX_PASSIVE);
+			f.data[1] |= control(tx, CAN_ERR_CRTL_TX_WARNING, CAN_ERR_CRTL_TX_PASSIVE);
 		if (tx <= rx)
-			f.data[1] |= control(rx, ENGINE_CRTL_RX_WARNING, ENGINE_CRTL_RX_PASSIVE);
+			f.data[1] |= control(rx, CAN_ERR_CRTL_RX_WARNING, CAN_ERR_CRTL_RX_PASSIVE);
 	}
 	error(e, node, &f, t_ns);
 	engine_errors_state(e, node, state, t_ns);
@@ -116,7 +116,7 @@ void engine_errors_rx(struct engine *e, int node, int errors, int64_t t_ns)
 
 static void report(struct engine *e, int node, uint32_t classes, uint8_t type, uint8_t place, int64_t t_ns)
 {
-	struct frame f = { .id = classes | ENGINE_ERR_BUSERROR, .data = { [2] = type, [3] = place } };
+	struct frame f = { .id = classes | CAN_ERR_BUSERROR, .data = { [2] = type, [3] = place } };
 
 	e->node[node].stats.errors++;
 	if (!e->settings.quiet)
@@ -135,7 +135,7 @@ void engine_errors_report_rx(struct engine *e, int node, int errors, uint8_t typ
 {
 	if (!count(&e->node[node], false, errors))
 		return;
-	report(e, node, ENGINE_ERR_PROT, type, place, t_ns);
+	report(e, node, CAN_ERR_PROT, type, place, t_ns);
 	update_state(e, node, t_ns);
 }
 
@@ -152,7 +152,7 @@ void engine_errors_recover(struct engine *e, int node, int64_t t_ns)
 void engine_errors_recovered(struct engine *e, int node, int64_t t_ns)
 {
 	struct engine_node *n = &e->node[node];
-	struct frame f = { .id = ENGINE_ERR_RESTARTED };
+	struct frame f = { .id = CAN_ERR_RESTARTED };
 
 	n->recovering = false;
 	n->tx_errors = n->rx_errors = 0;

@@ -5,9 +5,9 @@
 
 static void sender_error(struct engine *e, int node, const struct engine_attempt *a, uint8_t place, int64_t t_ns)
 {
-	const uint8_t type = (a->seen_dominant ? ENGINE_PROT_BIT1 : ENGINE_PROT_BIT0) | ENGINE_PROT_TX;
+	const uint8_t type = (a->seen_dominant ? CAN_ERR_PROT_BIT1 : CAN_ERR_PROT_BIT0) | CAN_ERR_PROT_TX;
 
-	engine_errors_report_tx(e, node, ENGINE_ERR_PROT, type, place, t_ns);
+	engine_errors_report_tx(e, node, CAN_ERR_PROT, type, place, t_ns);
 }
 
 static uint8_t place_of(const struct engine_attempt *a)
@@ -89,7 +89,7 @@ static void good(struct engine *e, unsigned int w, struct engine_attempt *a, uin
 	for (ENGINE_EACH(i, receivers))
 		engine_errors_rx(e, i, -1, t_ns);
 	for (ENGINE_EACH(i, a->deaf)) /* passive, or it would not be a good one */
-		engine_errors_report_rx(e, i, 1, 0, ENGINE_PLACE_CRC, t_ns);
+		engine_errors_report_rx(e, i, 1, 0, CAN_ERR_PROT_LOC_CRC_SEQ, t_ns);
 	for (ENGINE_EACH(i, a->dropped)) {
 		e->node[i].stats.retransmissions++;
 		sender_error(e, i, a, place_of(a), t_ns);
@@ -108,13 +108,13 @@ static void unacknowledged(struct engine *e, const struct engine_attempt *a, uin
 	for (ENGINE_EACH(i, a->sending)) {
 		if (engine_node_passive(e, i) && !flagged)
 			continue;
-		engine_errors_report_tx(e, i, ENGINE_ERR_ACK, 0, ENGINE_PLACE_ACK, t_ns);
+		engine_errors_report_tx(e, i, CAN_ERR_ACK, 0, CAN_ERR_PROT_LOC_ACK, t_ns);
 	}
 	for (ENGINE_EACH(i, a->dropped))
-		sender_error(e, i, a, ENGINE_PLACE_ACK, t_ns);
+		sender_error(e, i, a, CAN_ERR_PROT_LOC_ACK, t_ns);
 	for (ENGINE_EACH(i, a->flipped ? listeners : a->deaf))
-		engine_errors_report_rx(e, i, 1, a->flipped ? ENGINE_PROT_BIT0 : 0,
-					a->flipped ? ENGINE_PLACE_ACK : ENGINE_PLACE_CRC, t_ns);
+		engine_errors_report_rx(e, i, 1, a->flipped ? CAN_ERR_PROT_BIT0 : 0,
+					a->flipped ? CAN_ERR_PROT_LOC_ACK : CAN_ERR_PROT_LOC_CRC_SEQ, t_ns);
 }
 
 static void bit_error(struct engine *e, const struct engine_attempt *a, uint32_t listeners, int64_t t_ns)
@@ -124,7 +124,7 @@ static void bit_error(struct engine *e, const struct engine_attempt *a, uint32_t
 	for (ENGINE_EACH(i, a->senders | a->still))
 		sender_error(e, i, a, place_of(a), t_ns);
 	for (ENGINE_EACH(i, listeners & ~a->still))
-		engine_errors_report_rx(e, i, 1, a->bit < fixed ? ENGINE_PROT_STUFF : ENGINE_PROT_FORM, place_of(a),
+		engine_errors_report_rx(e, i, 1, a->bit < fixed ? CAN_ERR_PROT_STUFF : CAN_ERR_PROT_FORM, place_of(a),
 					t_ns);
 }
 
@@ -137,13 +137,13 @@ static void heard_wrong(struct engine *e, struct engine_attempt *a, uint32_t lis
 	for (ENGINE_EACH(i, a->deaf)) {
 		const int errors = flagged && !engine_node_passive(e, i) ? 1 + 8 : 1;
 
-		engine_errors_report_rx(e, i, errors, 0, ENGINE_PLACE_CRC, t_ns);
+		engine_errors_report_rx(e, i, errors, 0, CAN_ERR_PROT_LOC_CRC_SEQ, t_ns);
 	}
 	for (ENGINE_EACH(i, others))
-		engine_errors_report_rx(e, i, 1, ENGINE_PROT_FORM, ENGINE_PLACE_EOF, t_ns);
+		engine_errors_report_rx(e, i, 1, CAN_ERR_PROT_FORM, CAN_ERR_PROT_LOC_EOF, t_ns);
 	a->seen_dominant = true;
 	for (ENGINE_EACH(i, a->senders))
-		sender_error(e, i, a, ENGINE_PLACE_EOF, t_ns);
+		sender_error(e, i, a, CAN_ERR_PROT_LOC_EOF, t_ns);
 }
 
 /* Broken in its last bit: good for those who listen, not for the sender.  They will hear it twice. */
@@ -158,7 +158,7 @@ static void last_bit(struct engine *e, unsigned int w, struct engine_attempt *a,
 	for (ENGINE_EACH(i, listeners))
 		engine_errors_rx(e, i, -1, t_ns);
 	for (ENGINE_EACH(i, a->senders))
-		sender_error(e, i, a, ENGINE_PLACE_EOF, t_ns);
+		sender_error(e, i, a, CAN_ERR_PROT_LOC_EOF, t_ns);
 }
 
 static void opened(struct engine *e, const struct engine_attempt *a, uint32_t listeners, int64_t t_ns)
@@ -169,7 +169,7 @@ static void opened(struct engine *e, const struct engine_attempt *a, uint32_t li
 			engine_errors_tx(e, i, 8, t_ns);
 	}
 	for (ENGINE_EACH(i, a->bit ? listeners : 0)) {
-		engine_errors_report_rx(e, i, 1, ENGINE_PROT_STUFF, place_of(a), t_ns);
+		engine_errors_report_rx(e, i, 1, CAN_ERR_PROT_STUFF, place_of(a), t_ns);
 		while (!engine_node_passive(e, i))
 			engine_errors_rx(e, i, 8, t_ns);
 	}
@@ -197,7 +197,7 @@ static void bad(struct engine *e, unsigned int w, struct engine_attempt *a, uint
 	case ENGINE_END_LOST:
 	case ENGINE_END_CUT:
 		for (ENGINE_EACH(i, listeners | (a->senders & e->wire[w].present)))
-			engine_errors_report_rx(e, i, 1, ENGINE_PROT_STUFF, place_of(a), t_ns);
+			engine_errors_report_rx(e, i, 1, CAN_ERR_PROT_STUFF, place_of(a), t_ns);
 		break;
 	case ENGINE_END_OPEN:
 		opened(e, a, listeners, t_ns);

@@ -20,6 +20,7 @@
 #define CAN_WIRE_ENGINE_INNER_H
 
 #include "can/bits.h"
+#include "can/frame_error.h"
 #include "can/wire/engine.h"
 
 /* ISO 11898-1, in bits. */
@@ -120,28 +121,6 @@ void engine_errors_report_rx(struct engine *e, int node, int errors, uint8_t typ
 void engine_errors_state(struct engine *e, int node, enum bus_state state, int64_t t_ns);
 void engine_errors_recover(struct engine *e, int node, int64_t t_ns); /* starts to recover from bus-off */
 void engine_errors_recovered(struct engine *e, int node, int64_t t_ns);
-
-/* As in linux/can/error.h: in the id, in data[1], in data[2]. */
-#define ENGINE_ERR_CRTL 0x004u
-#define ENGINE_ERR_PROT 0x008u
-#define ENGINE_ERR_ACK 0x020u
-#define ENGINE_ERR_BUSOFF 0x040u
-#define ENGINE_ERR_BUSERROR 0x080u
-#define ENGINE_ERR_RESTARTED 0x100u
-#define ENGINE_ERR_CNT 0x200u /* data[6], data[7] are the counters */
-#define ENGINE_CRTL_RX_WARNING 0x04
-#define ENGINE_CRTL_TX_WARNING 0x08
-#define ENGINE_CRTL_RX_PASSIVE 0x10
-#define ENGINE_CRTL_TX_PASSIVE 0x20
-#define ENGINE_CRTL_ACTIVE 0x40
-#define ENGINE_PROT_FORM 0x02
-#define ENGINE_PROT_STUFF 0x04
-#define ENGINE_PROT_BIT0 0x08 /* could not send a dominant bit */
-#define ENGINE_PROT_BIT1 0x10 /* a recessive one */
-#define ENGINE_PROT_TX 0x80
-#define ENGINE_PLACE_CRC 0x08
-#define ENGINE_PLACE_ACK 0x19
-#define ENGINE_PLACE_EOF 0x1a
 
 /* ---- engine_detect.c ---- */
 

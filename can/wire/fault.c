@@ -27,13 +27,13 @@ const char fault_help[] = "drop N|P%|off [NODE]\n"
 #define WORDS_MAX 8
 #define WORD_MAX FRAME_TEXT_MAX
 
-struct line {
+struct fault_words {
 	char words[WORDS_MAX][WORD_MAX];
 	int n, at;
 	char *why;
 };
 
-static int __attribute__((format(printf, 2, 3))) wrong(struct line *line, const char *fmt, ...)
+static int __attribute__((format(printf, 2, 3))) wrong(struct fault_words *line, const char *fmt, ...)
 {
 	va_list args;
 
@@ -43,7 +43,7 @@ static int __attribute__((format(printf, 2, 3))) wrong(struct line *line, const 
 	return -EINVAL;
 }
 
-static int split(struct line *line, const char *text)
+static int split(struct fault_words *line, const char *text)
 {
 	static const char blanks[] = " \t";
 
@@ -62,12 +62,12 @@ static int split(struct line *line, const char *text)
 }
 
 /* The next word; "" behind the last. */
-static const char *next(struct line *line)
+static const char *next(struct fault_words *line)
 {
 	return line->at < line->n ? line->words[line->at++] : "";
 }
 
-static bool next_is(struct line *line, const char *word)
+static bool next_is(struct fault_words *line, const char *word)
 {
 	if (line->at == line->n || strcmp(line->words[line->at], word) != 0)
 		return false;
@@ -75,14 +75,14 @@ static bool next_is(struct line *line, const char *word)
 	return true;
 }
 
-static bool more(const struct line *line)
+static bool more(const struct fault_words *line)
 {
 	return line->at < line->n;
 }
 
 /* ---- the parts ---- */
 
-static int read_node(struct line *line, struct engine_fault *fault)
+static int read_node(struct fault_words *line, struct engine_fault *fault)
 {
 	const char *word = next(line);
 	char quoted[TEXT_QUOTED_MAX];
@@ -96,7 +96,7 @@ static int read_node(struct line *line, struct engine_fault *fault)
 	return 0;
 }
 
-static int read_time(struct line *line, struct engine_fault *fault)
+static int read_time(struct fault_words *line, struct engine_fault *fault)
 {
 	const char *word = next(line);
 	char quoted[TEXT_QUOTED_MAX];
@@ -106,7 +106,7 @@ static int read_time(struct line *line, struct engine_fault *fault)
 	return 0;
 }
 
-static int read_chance(struct line *line, struct engine_fault *fault)
+static int read_chance(struct fault_words *line, struct engine_fault *fault)
 {
 	const char *word = next(line);
 	const size_t len = strlen(word);
@@ -135,14 +135,14 @@ static int read_chance(struct line *line, struct engine_fault *fault)
 
 /* ---- the faults ---- */
 
-static int read_drop(struct line *line, struct engine_fault *fault)
+static int read_drop(struct fault_words *line, struct engine_fault *fault)
 {
 	int status = read_chance(line, fault);
 
 	return status || !more(line) ? status : read_node(line, fault);
 }
 
-static int read_corrupt(struct line *line, struct engine_fault *fault)
+static int read_corrupt(struct fault_words *line, struct engine_fault *fault)
 {
 	int status = read_chance(line, fault);
 	char quoted[TEXT_QUOTED_MAX];
@@ -159,7 +159,7 @@ static int read_corrupt(struct line *line, struct engine_fault *fault)
 	return status || !more(line) ? status : read_node(line, fault);
 }
 
-static int read_delay(struct line *line, struct engine_fault *fault)
+static int read_delay(struct fault_words *line, struct engine_fault *fault)
 {
 	int status = read_node(line, fault);
 
@@ -169,7 +169,7 @@ static int read_delay(struct line *line, struct engine_fault *fault)
 	return fault->off ? 0 : read_time(line, fault);
 }
 
-static int read_stuck(struct line *line, struct engine_fault *fault)
+static int read_stuck(struct fault_words *line, struct engine_fault *fault)
 {
 	fault->off = next_is(line, "off");
 	if (fault->off)
@@ -181,7 +181,7 @@ static int read_stuck(struct line *line, struct engine_fault *fault)
 	return read_time(line, fault);
 }
 
-static int read_babble(struct line *line, struct engine_fault *fault)
+static int read_babble(struct fault_words *line, struct engine_fault *fault)
 {
 	int status = read_node(line, fault);
 	const char *word, *problem;
@@ -203,7 +203,7 @@ static int read_babble(struct line *line, struct engine_fault *fault)
 	return more(line) ? read_time(line, fault) : 0;
 }
 
-static int read_power(struct line *line, struct engine_fault *fault)
+static int read_power(struct fault_words *line, struct engine_fault *fault)
 {
 	if (next_is(line, "on"))
 		fault->kind = ENGINE_POWER_ON;
@@ -212,7 +212,7 @@ static int read_power(struct line *line, struct engine_fault *fault)
 	return read_node(line, fault);
 }
 
-static int read_nothing(struct line *line, struct engine_fault *fault)
+static int read_nothing(struct fault_words *line, struct engine_fault *fault)
 {
 	(void)line;
 	(void)fault;
@@ -222,7 +222,7 @@ static int read_nothing(struct line *line, struct engine_fault *fault)
 static const struct kind {
 	const char *word;
 	enum engine_fault_kind kind;
-	int (*read)(struct line *line, struct engine_fault *fault);
+	int (*read)(struct fault_words *line, struct engine_fault *fault);
 } kinds[] = {
 	{ "drop", ENGINE_DROP, read_drop },
 	{ "corrupt", ENGINE_CORRUPT, read_corrupt },
@@ -237,7 +237,7 @@ static const struct kind {
 
 int fault_read(struct engine_fault *fault, const char *text, char why[FAULT_WHY_MAX])
 {
-	struct line line = { .why = why };
+	struct fault_words line = { .why = why };
 	const char *word, *near = NULL;
 	char quoted[TEXT_QUOTED_MAX];
 
