@@ -11,7 +11,7 @@
 #include "daemons/drv/drv_inside.h"
 
 #define STOP_NS 500000000
-#define FROZEN_NS 50000000 /* so long without a tick that was due: what was commanded before counts no more */
+#define FROZEN_NS 50000000 /* without a tick for so long, earlier commands are void */
 
 /* ---- the loop ---- */
 
@@ -50,8 +50,8 @@ static bool moves_something(const struct drv *drv)
 	return drv->driver->ref;
 }
 
-/* A driver with long ticks obeys as soon as the others; one that moves nothing, as the clock, keeps its pace. */
-static void watch_estop(struct drv *drv, int64_t now_ns)
+/* A driver with long ticks obeys an e-stop between them.  The clock, which moves nothing, keeps its pace. */
+static void obey_estop(struct drv *drv, int64_t now_ns)
 {
 	if (now_ns - drv->estop_ns < ESTOP_LOOK_NS)
 		return;
@@ -60,7 +60,7 @@ static void watch_estop(struct drv *drv, int64_t now_ns)
 		drv_cycle_tick(drv, now_ns);
 }
 
-/* What goes out, frames first: the others may have to wait for somebody who holds a channel. */
+/* Frames first: to put a message may take time if another process holds the channel. */
 static void send_all(struct drv *drv)
 {
 	drv_hand_over(drv);
@@ -111,14 +111,14 @@ static bool turn(struct drv *drv)
 	drv->hurry = false;
 	ticked = tick_if_due(drv, now_ns);
 	if (!ticked)
-		watch_estop(drv, now_ns);
+		obey_estop(drv, now_ns);
 	wake_driver(drv, now_ns);
 	send_all(drv);
 	if ((drv->complete || drv->hurry) && !drv->published) {
 		drv_publish_state(drv, !drv->complete, now_ns);
 		drv_publish_post(drv);
 	}
-	drv_quiet_bell(drv);
+	drv_bell_clear(drv);
 	if (ticked || drv->estop_ns == now_ns || drv->removed)
 		estop_tend(&drv->estop, now_ns);
 	if (ticked)
@@ -183,7 +183,7 @@ static int loop(struct drv *drv)
 		for (int i = 0; i < n; i++)
 			wake(drv, by[i]);
 		if (drv->rung)
-			drv_answer_bell(drv);
+			drv_bell_handle(drv);
 	}
 	report_end(&drv->report, clock_now_ns());
 	drv->life = MSG_LIFE_DOWN;
@@ -194,7 +194,7 @@ static int loop(struct drv *drv)
 
 /* ---- the program ---- */
 
-/* Without a robot file there are no limits: fit for a soft bus or a recording. */
+/* Without a robot file there are no limits, so the bus must be a soft wire or a recording. */
 static int check_limits(const struct drv *drv, struct error_sink *errors)
 {
 	for (unsigned int i = 0; i < drv->buses_n && drv->joints_n && drv->driver->ref && !drv->setup.device; i++) {
@@ -212,7 +212,7 @@ static int run(struct drv *drv, struct error_sink *errors)
 {
 	int status;
 
-	signal(SIGPIPE, SIG_IGN); /* whoever read stderr may be gone */
+	signal(SIGPIPE, SIG_IGN); /* the reader of stderr may be gone */
 	status = drv_open(drv, errors);
 	if (!status)
 		status = check_limits(drv, errors);

@@ -17,10 +17,10 @@
  * real-time set-up, counters and the exit status.  A driver is a table of functions that it calls, all in one thread.
  * None of them may wait, sleep, print, allocate or exit; each has to be short.
  *
- * A turn: what has arrived is given to rx, frame by frame; at a tick, e-stop, requests and reference are read, then
- * start or tick is called, once; then what was put is sent.  One state is published for each tick: as soon as rx says
- * that the sample is complete, otherwise at the next tick, flagged partial.  A sensor whose samples come when they
- * like publishes each of them (drv_publish, streams); its ticks only watch.
+ * In each turn the loop passes the frames that have arrived to rx.  At a tick it reads e-stop, requests and reference
+ * and calls start or tick once.  Then it sends the frames that were put.  It publishes one state for each tick: as soon
+ * as rx reports that the sample is complete, otherwise at the next tick, flagged partial.  A sensor that sends without
+ * being asked publishes each sample (drv_publish, streams).
  */
 #ifndef DRV_H
 #define DRV_H
@@ -42,13 +42,13 @@ struct drv;
 
 /* ---- what a driver declares, in plan ---- */
 
-/* A kind of frame that it sends.  What is not declared cannot leave. */
+/* A kind of frame that the driver sends.  A frame that is not declared cannot be sent. */
 struct drv_send {
 	unsigned int bus; /* which of the driver's buses, 0 to drv_buses() - 1 */
 	struct slots_row row;
 	uint8_t len; /* of the longest */
-	bool moves;  /* something may move by it: it leaves only while drv_may_move, and on a bus that is proven */
-	bool shared; /* several drivers may send this identifier: it is not claimed */
+	bool moves;  /* it can start a motion: sent only while drv_may_move, on a proven bus */
+	bool shared; /* several drivers may send this identifier, so it is not claimed */
 	/* For --frames: a frame of reply_id is the answer to it; reply_bytes leading bytes come back as they were.
 	 * drv_add_question fills these in. */
 	bool answered;
@@ -57,30 +57,30 @@ struct drv_send {
 	int64_t reply_within_ns;
 };
 
-/* A kind of frame that it wants to see.  Rows may share an identifier and differ in length. */
+/* A kind of frame that the driver receives.  Rows may share an identifier and differ in length. */
 struct drv_receive {
 	unsigned int bus;
 	uint32_t id;		  /* with FRAME_EXT */
 	uint32_t id_mask;	  /* 0: that identifier alone */
 	bool any_len;		  /* else: */
-	uint8_t len_min, len_max; /* a length that no row takes is counted (frames_odd) and not given to rx */
-	int64_t period_ns; /* it comes so often; those that do not are counted (frames_missing).  0: when it likes */
-	int64_t silent_after_ns; /* without one for so long the device is in fault; 0: never */
-	const char *from;	 /* then it is said that this is silent: "the turntable" */
+	uint8_t len_min, len_max; /* other lengths are counted (frames_odd) and not passed to rx */
+	int64_t period_ns;	  /* missing frames are counted (frames_missing); 0: not periodic */
+	int64_t silent_after_ns;  /* time without a frame after which the device is in fault; 0: never */
+	const char *from;	  /* subject of the event: "the turntable" */
 };
 
-/* ---- what the loop tells it in a tick ---- */
+/* ---- input of a tick ---- */
 
 struct drv_orders {
 	int64_t now_ns;
 	int64_t tick_ns; /* the tick's own time: now_ns without the lateness */
 	double dt_s;	 /* since the last one, at most a period */
 	uint64_t tick;
-	uint64_t cycle; /* of the robot's clock, for one that ticks on it; else 0 */
-	bool freerun;	/* what it ticks on is not there: ticks go on by themselves */
+	uint64_t cycle; /* of the robot's clock if the driver ticks on it; else 0 */
+	bool freerun;	/* the source of ticks is missing: the loop ticks by its own timer */
 	enum msg_life life;
 	enum msg_level level;
-	bool armed;	 /* level run, or hold for one that balances */
+	bool armed;	 /* level run; also hold if the driver balances */
 	const void *ref; /* the reference to follow, in life active; else NULL: take the safe action */
 	/* Per joint what to command now, limited and ramped: the reference's, or the safe action where there is none.
 	 * At level estop, whatever the life, the driver takes its on_estop action instead, and track_rad_s brakes. */
@@ -105,7 +105,7 @@ struct drv_driver {
 	const char *tick_preset;	     /* default of the setting tick; NULL: "5ms" */
 	enum msg_number state, ref;	     /* types of NAME-state and NAME-ref; ref 0: a sensor */
 	const char *state_channel;	     /* another name than NAME-state, for the whole robot; NULL: none */
-	bool outlives_buses;		     /* a bus that is down or stalled is no fault of it */
+	bool outlives_buses;		     /* a bus that is down or stalled does not put the driver in fault */
 	bool own_period;		     /* tick must be a period, not something to follow */
 	bool streams; /* it publishes by drv_publish; a tick does only what changed since, and every tenth */
 
@@ -117,8 +117,8 @@ struct drv_driver {
 	enum drv_step (*start)(void *self, struct drv *drv, const struct drv_orders *orders);
 	/* Each tick from then on.  May be NULL. */
 	void (*tick)(void *self, struct drv *drv, const struct drv_orders *orders);
-	/* A frame of others that a row takes, by the number of drv_add_receive or drv_watch.  true: with it the sample
-	 * of this tick is complete.  May be called several times in a turn.  May be NULL. */
+	/* A received frame, with the row that takes it (drv_add_receive, drv_monitor).  true: with it the sample of this
+	 * tick is complete.  May be called several times in a turn.  May be NULL. */
 	bool (*rx)(void *self, struct drv *drv, unsigned int row, const struct bus_frame *got);
 	/* The answer to a drv_ask, which rx does not see; reply NULL: none came, and all tries are over.  true: as of
 	 * rx.  May be NULL. */
@@ -164,7 +164,7 @@ unsigned int drv_buses(const struct drv *drv);
 int drv_bus(const struct drv *drv, const char *name); /* by role or by name; -ENOENT */
 const char *drv_bus_name(const struct drv *drv, unsigned int bus);
 const char *drv_bus_interface(const struct drv *drv, unsigned int bus); /* as it is opened: wire:torso */
-/* What the robot file says of it; NULL: it was given on the command line, without a file. */
+/* Its entry in the robot file; NULL: it was given on the command line, without a file. */
 const struct robot_bus *drv_robot_bus(const struct drv *drv, unsigned int bus);
 int64_t drv_period_ns(const struct drv *drv); /* of the ticks */
 
@@ -175,10 +175,10 @@ int drv_add_receive(struct drv *drv, const struct drv_receive *receive, struct e
 int drv_add_question(struct drv *drv, const struct drv_question *question, struct error_sink *errors);
 /* A joint of the state and reference messages; its limits are those of the robot file. */
 int drv_add_joint(struct drv *drv, const char *name, struct error_sink *errors);
-/* Of a joint that was added: velocity for each rad that it is behind its ramp (drv_ref_command.track_rad_s); 0 unless
- * told. */
+/* Of a joint that was added: velocity for each rad that it is behind its ramp (drv_ref_command.track_rad_s); 0 by
+ * default. */
 void drv_joint_gain(struct drv *drv, unsigned int joint, double gain_1_s);
-/* Joints of one group stop together when one of them fails; all are in group 0 unless told.  A joint that hangs on a
+/* Joints of one group stop together when one of them fails; all are in group 0 by default.  A joint that hangs on a
  * bus fails with it; unless that is said of some joint, the whole device does.  The same for a row that is silent. */
 void drv_joint_group(struct drv *drv, unsigned int joint, unsigned int group);
 void drv_joint_bus(struct drv *drv, unsigned int joint, unsigned int bus);
@@ -187,10 +187,10 @@ void drv_row_joint(struct drv *drv, unsigned int row, unsigned int joint);
 void drv_joint_no_position(struct drv *drv, unsigned int joint);
 /* A channel, of the whole robot, that it writes. */
 int drv_add_output(struct drv *drv, const char *channel, enum msg_number type, struct error_sink *errors);
-/* Something else that only one process may have, beside the identifiers it sends: "clock". */
+/* A further resource that only one process may own, beside the identifiers that it sends: "clock". */
 int drv_add_claim(struct drv *drv, unsigned int bus, const char *what, struct error_sink *errors);
 /* Every frame of the bus that no other row takes, error frames too, is given to rx. */
-unsigned int drv_watch(struct drv *drv, unsigned int bus);
+unsigned int drv_monitor(struct drv *drv, unsigned int bus);
 
 /* ---- later ---- */
 
@@ -207,9 +207,9 @@ int drv_send_stop(struct drv *drv, unsigned int send, const struct frame *frame)
 int drv_ask(struct drv *drv, unsigned int question, const struct frame *request, uint32_t tag);
 /* The same, put as by drv_send_stop.  Its question has one try. */
 int drv_ask_stop(struct drv *drv, unsigned int question, const struct frame *request, uint32_t tag);
-/* Armed, up, and nothing waits for a person. */
+/* Armed, up, and no latch is set. */
 bool drv_may_move(const struct drv *drv);
-/* What was put so far leaves now, not when the call is over: for one that has more to do then. */
+/* Sends now what was put so far, before the callback returns; for a driver that has more to do after it. */
 void drv_hand_over(struct drv *drv);
 void drv_cancel(struct drv *drv, unsigned int send); /* what waits of it will not be sent */
 /* Of a row that is received: its bus; when its last frame was on the wire (0: none yet); silent, as it declared. */
@@ -222,12 +222,12 @@ const struct bus_stats *drv_bus_stats(const struct drv *drv, unsigned int bus);
 enum bus_state drv_bus_state(const struct drv *drv, unsigned int bus);
 
 struct drv_ref_limits *drv_limits(struct drv *drv, unsigned int joint); /* to be tightened by what the device says */
-/* In tick: the joint was not told orders->joint (it is halted, homes, does not answer), so its ramp begins again at
- * what is measured; stopped: at rest, for it was told to stop. */
+/* In tick: orders->joint was not sent to this joint (it is halted, homes, does not answer), so its ramp begins again at
+ * the measured state; stopped: at rest, since the joint was commanded to stop. */
 void drv_not_driven(struct drv *drv, unsigned int joint, bool stopped);
 
-/* The device, or one of its joints, is not well; code and text go into an event when they are new.  Several may hold at
- * a time; each lasts until drv_well.  A joint in fault takes the safe action, and so does its group. */
+/* Sets a fault of the device or of one of its joints; an event reports it when it is new.  Several may be set at a
+ * time; each lasts until drv_well.  A joint in fault takes the safe action, and so does its group. */
 #define DRV_ALL (~0u)
 void drv_fault(struct drv *drv, unsigned int joint, const char *code, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
@@ -235,7 +235,7 @@ void drv_well(struct drv *drv, unsigned int joint, const char *code); /* NULL: a
 void drv_down(struct drv *drv);					      /* call start again */
 void drv_homing(struct drv *drv, bool homing); /* a motion of its own, which was asked for, begins and ends */
 
-/* A condition that only a person may end: power lost, homing aborted, halted by another program, a fault that waits.
+/* A condition that only a person may end: power lost, homing aborted, halted by another program, an uncleared fault.
  * It is published in every state and outlives the process.  While one is set the lifecycle is fault, no reference is
  * followed, and the driver resets nothing by itself; it is ready all the same.  A homing may end position-unknown and
  * homing-aborted, and runs while they are set.  code and text as in drv_fault. */
@@ -248,13 +248,13 @@ uint32_t drv_latched(const struct drv *drv); /* set of enum msg_latch */
  * boot, or it cannot be read, and then all latches are set.  For what carries over a restart: a bias, a homed joint. */
 const void *drv_previous(const struct drv *drv);
 
-/* Something happened; the same code is told once a second at most, and counted.  Not for what happens every tick. */
+/* Reports an event.  The same code goes out once a second at most, and is counted.  Not for every tick. */
 void drv_event(struct drv *drv, enum msg_severity severity, const char *code, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
 /* Why a request is refused, in words, before returning -errno; and the value it asked for. */
 void drv_why(struct drv *drv, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* The answer to a request that was put off with DRV_LATER.  One that was answered is not answered again. */
+/* Answers a request that returned DRV_LATER.  A second answer to the same request is ignored. */
 void drv_reply(struct drv *drv, uint32_t handle, int result, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 

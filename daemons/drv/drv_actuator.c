@@ -5,9 +5,9 @@
 
 #include "channels/msg/types.h"
 
-#define REST_NS 1000000000	 /* one that was halted comes to rest before it is reset, if it does within so long */
+#define REST_NS 1000000000	 /* longest wait for a halted device to come to rest before its reset */
 #define HOME_STILL_NS 100000000	 /* homed and standing for so long is at home: it may move once more, to zero */
-#define HOME_BEGIN_NS 1000000000 /* one that shows no motion was there already */
+#define HOME_BEGIN_NS 1000000000 /* without motion until then the device was at its home position */
 
 /* ---- how it is ---- */
 
@@ -47,7 +47,7 @@ bool drv_actuator_explained(const struct drv_actuator *a)
 	return drv_actuator_resetting(a) || (a->excuse_ns && a->word.excusable);
 }
 
-/* It was told to halt, and no word tells yet whether it did. */
+/* A halt was sent, and no state word has confirmed it yet. */
 static bool halt_open(const struct drv_actuator *a)
 {
 	return a->halt_ns && a->asked_ns <= a->halt_ns;
@@ -198,7 +198,7 @@ uint32_t drv_actuator_word(struct drv_actuator *a, const struct drv_actuator_wor
 	/* While it homes, a late answer may still tell of before. */
 	if (word->homed && !drv_actuator_homing(a))
 		a->zero = DRV_ACTUATOR_ZERO_HOMED;
-	/* What our absence did shows at once; what comes later has another cause. */
+	/* Faults of our absence show at once; later ones have another cause. */
 	if (!word->unfed && asked_ns - a->excuse_ns > a->confirm_ns)
 		a->excuse_ns = 0;
 	/* A reset whose answer did not come in time has done its work all the same. */
@@ -215,24 +215,24 @@ uint32_t drv_actuator_word(struct drv_actuator *a, const struct drv_actuator_wor
 /* ---- a tick ---- */
 
 /* May this driver reset it by itself? */
-static bool resettable(const struct drv_actuator *a, const struct drv_actuator_wish *wish)
+static bool resettable(const struct drv_actuator *a, const struct drv_actuator_goal *goal)
 {
-	if (!wish->resets || !wish->resettable || a->reset_failed)
+	if (!goal->resets || !goal->resettable || a->reset_failed)
 		return false;
 	if (a->excuse_ns && a->word.excusable)
 		return true;
-	return a->word.halted && !a->word.fault && a->ours_ns && (wish->stands || wish->now_ns - a->halt_ns > REST_NS);
+	return a->word.halted && !a->word.fault && a->ours_ns && (goal->stands || goal->now_ns - a->halt_ns > REST_NS);
 }
 
-/* May its reset begin, or go on?  A halt ends one that no person has asked for. */
-static bool may_reset(const struct drv_actuator *a, const struct drv_actuator_wish *wish)
+/* May its reset begin, or go on?  A halt ends a reset that no person has asked for. */
+static bool may_reset(const struct drv_actuator *a, const struct drv_actuator_goal *goal)
 {
 	if (!drv_actuator_resetting(a))
-		return resettable(a, wish);
-	if (a->reset_asked || wish->resets)
+		return resettable(a, goal);
+	if (a->reset_asked || goal->resets)
 		return true;
-	/* What was put is waited for, but not while it moves. */
-	return a->state != DRV_ACTUATOR_RESET_WANTED && !wish->halt && (is_blocked(a) || wish->stands);
+	/* A reset that was put goes on, but not while the device moves. */
+	return a->state != DRV_ACTUATOR_RESET_WANTED && !goal->halt && (is_blocked(a) || goal->stands);
 }
 
 static enum drv_actuator_event reset_event(const struct drv_actuator *a, int64_t now_ns)
@@ -242,28 +242,28 @@ static enum drv_actuator_event reset_event(const struct drv_actuator *a, int64_t
 	return is_blocked(a) ? DRV_ACTUATOR_ON_RESET : DRV_ACTUATOR_ON_FREED;
 }
 
-static enum drv_actuator_event free_event(const struct drv_actuator *a, const struct drv_actuator_wish *wish)
+static enum drv_actuator_event free_event(const struct drv_actuator *a, const struct drv_actuator_goal *goal)
 {
-	if (wish->jumped && a->state == DRV_ACTUATOR_DRIVEN)
-		return wish->stands ? DRV_ACTUATOR_ON_JUMPED : DRV_ACTUATOR_ON_JUMPED_MOVING;
-	if (!wish->drive)
-		return wish->stands ? DRV_ACTUATOR_ON_REST : DRV_ACTUATOR_ON_BRAKE;
-	return wish->stands || wish->following ? DRV_ACTUATOR_ON_DRIVE : DRV_ACTUATOR_ON_DRIVE_MOVING;
+	if (goal->jumped && a->state == DRV_ACTUATOR_DRIVEN)
+		return goal->stands ? DRV_ACTUATOR_ON_JUMPED : DRV_ACTUATOR_ON_JUMPED_MOVING;
+	if (!goal->drive)
+		return goal->stands ? DRV_ACTUATOR_ON_REST : DRV_ACTUATOR_ON_BRAKE;
+	return goal->stands || goal->following ? DRV_ACTUATOR_ON_DRIVE : DRV_ACTUATOR_ON_DRIVE_MOVING;
 }
 
-static enum drv_actuator_event tick_event(const struct drv_actuator *a, const struct drv_actuator_wish *wish)
+static enum drv_actuator_event tick_event(const struct drv_actuator *a, const struct drv_actuator_goal *goal)
 {
 	/* To a device that answers, the first frames are questions. */
 	if (!is_known(a))
-		return wish->halt && (drv_actuator_silent(a) || wish->now_ns > a->state_ns) ? DRV_ACTUATOR_ON_HALT
+		return goal->halt && (drv_actuator_silent(a) || goal->now_ns > a->state_ns) ? DRV_ACTUATOR_ON_HALT
 											    : DRV_ACTUATOR_ON_WAIT;
-	if (may_reset(a, wish))
-		return reset_event(a, wish->now_ns);
-	if (wish->halt)
+	if (may_reset(a, goal))
+		return reset_event(a, goal->now_ns);
+	if (goal->halt)
 		return a->word.halted ? DRV_ACTUATOR_ON_KEEP : DRV_ACTUATOR_ON_HALT;
 	if (halt_open(a) || is_blocked(a))
 		return DRV_ACTUATOR_ON_STAY;
-	return free_event(a, wish);
+	return free_event(a, goal);
 }
 
 /* Halted by us, as far as is known, and not yet free again. */
@@ -282,15 +282,15 @@ static bool from_rest(const struct drv_actuator *a, enum drv_actuator_state befo
 	return a->state != DRV_ACTUATOR_DRIVEN && !drv_actuator_silent(a) && stopped(a);
 }
 
-uint32_t drv_actuator_tick(struct drv_actuator *a, const struct drv_actuator_wish *wish)
+uint32_t drv_actuator_tick(struct drv_actuator *a, const struct drv_actuator_goal *goal)
 {
 	const enum drv_actuator_state before = a->state;
-	const enum drv_actuator_event event = tick_event(a, wish);
-	const uint32_t actions = drv_actuator_event(a, event, wish->now_ns);
+	const enum drv_actuator_event event = tick_event(a, goal);
+	const uint32_t actions = drv_actuator_event(a, event, goal->now_ns);
 
 	if (actions & DRV_ACTUATOR_DO_HALT) {
-		a->ours_ns = a->ours_ns ? a->ours_ns : wish->now_ns;
-		a->halt_ns = wish->now_ns + DRV_ACTUATOR_HALT_DEADLINE_NS;
+		a->ours_ns = a->ours_ns ? a->ours_ns : goal->now_ns;
+		a->halt_ns = goal->now_ns + DRV_ACTUATOR_HALT_DEADLINE_NS;
 	}
 	a->from_rest = from_rest(a, before, event, actions);
 	return actions;
@@ -326,7 +326,7 @@ bool drv_actuator_clearable(const struct drv_actuator *a)
 
 void drv_actuator_clear(struct drv_actuator *a, bool wrong, int64_t now_ns)
 {
-	/* One that we halted is reset when the level allows it. */
+	/* A device that this driver halted is reset when the level allows it. */
 	const bool halted = a->word.halted && (!a->ours_ns || wrong || a->reset_failed);
 
 	a->reset_failed = false;

@@ -2,7 +2,7 @@
  *
  *	drv_actuator_init(&a, &before, confirm_ns, now_ns);
  *	actions = drv_actuator_word(&a, &word, asked_ns, t_ns);	the device says how it is
- *	actions = drv_actuator_tick(&a, &wish);			once a tick: what to tell it
+ *	actions = drv_actuator_tick(&a, &goal);			once a tick: what to tell it
  *	if (actions & DRV_ACTUATOR_DO_HALT)
  *		...
  *	drv_actuator_event(&a, DRV_ACTUATOR_ON_RESET_PUT, now_ns);	what became of it
@@ -61,10 +61,10 @@ struct drv_actuator {
 	int64_t excuse_ns, excused_ns; /* our absence, which ended then; and that which the reset under way is for */
 	int64_t ours_ns; /* a word that was asked for from then on and says halted tells of our halt; 0: of another's */
 	int64_t halt_ns; /* the last halt: when it was on the wire, or at the latest */
-	bool from_rest;	 /* it was told to stop, and not driven since: it begins at velocity 0 */
+	bool from_rest;	 /* commanded to stop, and not driven since: its ramp begins at velocity 0 */
 };
 
-struct drv_actuator_before { /* what the driver before has left */
+struct drv_actuator_before { /* state left by the previous driver process */
 	bool known;	     /* the last word is */
 	bool homed, halted_by_us;
 	uint32_t latches; /* of all its joints */
@@ -82,10 +82,10 @@ uint32_t drv_actuator_word(struct drv_actuator *a, const struct drv_actuator_wor
 uint32_t drv_actuator_silence(struct drv_actuator *a, int64_t now_ns);
 /* A halt was on the wire. */
 void drv_actuator_halted(struct drv_actuator *a, int64_t t_ns);
-/* We were away for so long that an excusable fault is our own doing. */
+/* This driver was away for so long that an excusable fault is its own doing. */
 void drv_actuator_excuse(struct drv_actuator *a, int64_t t_ns);
 
-struct drv_actuator_wish { /* of a tick */
+struct drv_actuator_goal { /* of a tick */
 	int64_t now_ns;
 	bool halt;	 /* it has to be halted */
 	bool resets;	 /* it may be reset if this driver halted it, or a fault is excused */
@@ -96,7 +96,7 @@ struct drv_actuator_wish { /* of a tick */
 	bool following;	 /* the command follows a reference */
 };
 /* from_rest is for drv_not_driven, as long as it is not driven. */
-uint32_t drv_actuator_tick(struct drv_actuator *a, const struct drv_actuator_wish *wish);
+uint32_t drv_actuator_tick(struct drv_actuator *a, const struct drv_actuator_goal *goal);
 
 /* ---- how it is ---- */
 

@@ -25,7 +25,7 @@ enum { DRV_ACTUATOR_EVENTS(EVENT_BIT) };
 /* clang-format off */
 const struct drv_actuator_row drv_actuator_rows[] = {
 	/* silence */
-	ROW(QUIET | HOME_FAILED, ON_SILENCE, SILENT, DO(TAKE_OVER), "nothing is known of one that is silent"),
+	ROW(QUIET | HOME_FAILED, ON_SILENCE, SILENT, DO(TAKE_OVER), "the state of a silent device is unknown"),
 	ROW(COMMANDED, ON_SILENCE, SILENT_MOVING, DO(TAKE_OVER), "it may still follow the last command"),
 	ROW(QUIET | COMMANDED | HOME_FAILED, ON_SILENCE_MOVING, SILENT_MOVING, DO(TAKE_OVER), "it may still move"),
 	ROW(HOME_BEGUN, ON_SILENCE, SILENT, DO(TAKE_OVER) | DO(LATCH_HOME), "homing cannot be watched"),

@@ -7,12 +7,12 @@
  *
  *	unknown --WORD_FREE--> free --DRIVE--> driven
  *
- * A joint that moves when it is found is told velocity 0 (stopping); one that stands is left alone.  A joint that is
+ * A joint found moving is commanded to velocity 0 (stopping); a standing joint is left alone.  A joint that is
  * halted, or has a fault, is blocked: it is reset if this driver halted it, if the absence of this driver explains the
  * fault, or if a person asks.
  *
- * The table holds what was done and what is waited for; drv_actuator.c makes events of what is measured, of times and
- * of the driver's wishes.  Pure.
+ * The table holds what was done and what is waited for; drv_actuator.c makes events of measurements, times and the
+ * driver's goals.  Pure.
  */
 #ifndef DRV_ACTUATOR_TABLE_H
 #define DRV_ACTUATOR_TABLE_H
@@ -26,9 +26,9 @@
 	S(SILENT_MOVING, "silent-moving") /* and was driven, or moved, when it was last heard */   \
 	S(UNKNOWN, "unknown")		  /* answers; its state word has not come */               \
 	S(FREE, "free")			  /* left alone */                                         \
-	S(STOPPING, "stopping")		  /* told velocity 0, until it may be driven */            \
+	S(STOPPING, "stopping")		  /* velocity 0 until it may be driven */                  \
 	S(DRIVEN, "driven")		  /* follows what the loop commands */                     \
-	S(BLOCKED, "blocked")		  /* told to halt, halted, or in fault */                  \
+	S(BLOCKED, "blocked")		  /* halt sent, halted, or in fault */                     \
 	S(RESET_WANTED, "reset-wanted")	  /* the reset has not found room yet */                   \
 	S(RESET_PUT, "reset-put")	  /* it waits for the bus */                               \
 	S(RESET_SENT, "reset-sent")	  /* it was on the wire; the answer is waited for */       \

@@ -105,7 +105,7 @@ static void fail(struct drv_ask *a, struct drv_ask_entry *e)
 	due_at(a, e, INT64_MIN);
 }
 
-static void say(const struct drv_ask *a, const struct drv_ask_entry *e, struct drv_ask_answer *answer)
+static void fill_answer(const struct drv_ask *a, const struct drv_ask_entry *e, struct drv_ask_answer *answer)
 {
 	*answer = (struct drv_ask_answer){
 		.question = e->question,
@@ -213,7 +213,7 @@ static bool passed_over(struct drv_ask_entry *e)
 }
 
 /* Of a request that a stall held back until it was forgotten: one more reply will come, and if its successor is on the
- * wire, too, their replies cannot be told apart. */
+ * wire, too, their replies cannot be distinguished. */
 static void unexpected(struct drv_ask *a, struct drv_ask_entry *e, int64_t t_ns)
 {
 	const struct drv_question *q = &a->questions[e->question].row;
@@ -277,7 +277,7 @@ static enum drv_ask_what take_reply(struct drv_ask *a, struct drv_ask_entry *e, 
 	e->expected--;
 	if (e->phase == DRV_ASK_ASKED && t_ns - e->since_ns <= q->late_ns) {
 		e->left--;
-		say(a, e, answer);
+		fill_answer(a, e, answer);
 		if (!e->left)
 			settle(a, e);
 		return DRV_ASK_ANSWER;
@@ -312,7 +312,7 @@ static enum drv_ask_what expire(struct drv_ask *a, struct drv_ask_entry *e, stru
 		give_back(a, e);
 		return DRV_ASK_NOTHING;
 	}
-	say(a, e, answer);
+	fill_answer(a, e, answer);
 	if (e->tries < a->questions[e->question].row.tries) {
 		a->counts.again++;
 		return DRV_ASK_AGAIN;

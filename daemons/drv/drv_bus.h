@@ -1,6 +1,6 @@
 /* drv_bus.h: one bus of a driver: what may be sent on it, what is wanted of it, and how it is.
  *
- * Rows are declared first ((drv_bus_add_send, drv_bus_receive), then it is opened; there is no other way to send.
+ * Rows are declared first (drv_bus_add_send, drv_bus_add_receive), then the bus is opened.
  */
 #ifndef DAEMONS_DRV_DRV_BUS_H
 #define DAEMONS_DRV_DRV_BUS_H
@@ -35,8 +35,8 @@ struct drv_bus {
 	bool ended;	/* a log that is over */
 	bool quiet;	/* nothing has come since it was last read */
 	bool real;	/* something may move */
-	bool can_reset; /* somebody here may reset its link */
-	bool no_echo_told;
+	bool can_reset; /* a process of this robot may reset its link */
+	bool no_echo_reported;
 	bool tick_wanted; /* the frame that the loop ticks on, the robot's clock or another */
 	uint32_t tick_id;
 
@@ -69,7 +69,7 @@ void drv_bus_close(struct drv_bus *bus);
 struct drv_bus_receive *drv_bus_takes(struct drv_bus *bus, const struct bus_frame *got);
 bool drv_bus_is_silent(const struct drv_bus *bus); /* a row that belongs to no joint is */
 bool drv_bus_heard(const struct drv_bus *bus);	   /* every row that is watched for silence, once at least */
-/* The first row that is silent; NULL: none.  What was never heard is silent since_ns. */
+/* The first row that is silent; NULL: none.  Silence of a row without frames counts from since_ns. */
 const struct drv_bus_receive *drv_bus_silent(struct drv_bus *bus, int64_t since_ns, int64_t now_ns);
 /* Frames with a period that did not come. */
 void drv_bus_count_missing(struct drv_bus *bus, int64_t now_ns);

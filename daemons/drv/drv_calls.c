@@ -1,4 +1,4 @@
-/* drv_calls.c: what a driver declares and tells the loop. */
+/* drv_calls.c: calls of a driver to the loop: frames, state, requests. */
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -34,7 +34,7 @@ bool drv_silent(const struct drv *drv, unsigned int row)
 
 /* ---- buses ---- */
 
-/* The one place for what else has to hold before something moves, such as latches. */
+/* The one place for all conditions of motion. */
 bool drv_may_move(const struct drv *drv)
 {
 	return drv_armed(drv) && drv->up && !drv_latch_blocks(drv);
@@ -87,7 +87,7 @@ int drv_send_stop(struct drv *drv, unsigned int send, const struct frame *frame)
 	return put(drv, send, frame, true);
 }
 
-/* What was put while it might move, and waits. */
+/* Removes waiting frames that were put while motion was allowed. */
 static void withdraw(struct drv *drv, struct drv_bus *bus)
 {
 	for (unsigned int row = 0; row < bus->sends_n; row++) {
@@ -115,15 +115,15 @@ void drv_hand_over(struct drv *drv)
 
 void drv_report_withheld(struct drv *drv)
 {
-	if (drv->withheld_now && !drv->withheld_told) {
+	if (drv->withheld_now && !drv->withheld_reported) {
 		drv_event(drv, MSG_SEVERITY_WARNING, "withheld", "frame %0*X, which moves, was withheld: %s",
 			  drv->withheld_id & FRAME_EXT ? 8 : 3, drv->withheld_id & FRAME_EXT_MASK,
 			  !drv_armed(drv)      ? "not armed"
 			  : !drv_may_move(drv) ? "the device is not ready"
 					       : "the bus has confirmed nothing yet");
-		drv->withheld_told = true;
+		drv->withheld_reported = true;
 	} else if (!drv->withheld_now && drv_may_move(drv)) {
-		drv->withheld_told = false;
+		drv->withheld_reported = false;
 	}
 	drv->withheld_now = false;
 }

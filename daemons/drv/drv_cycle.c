@@ -7,7 +7,7 @@
 #define BATCH 32
 #define BATCHES_MAX 128 /* in one turn; more than any bus carries in a tick */
 
-/* ---- what arrives ---- */
+/* ---- frames ---- */
 
 /* The cycle it was sent in: the last one, by what the clock's channel said, in which this bus had its turn. */
 static void see_clock_frame(struct drv *drv, const struct robot_bus *bus, int64_t t_ns)
@@ -78,8 +78,8 @@ static const char *death_of(const struct drv_bus *bus)
 	}
 }
 
-/* The first one that is dead is told, and how: one that stalls may be off next. */
-static void watch_buses(struct drv *drv)
+/* Reports the first dead bus and its state: a stalled bus may be off next. */
+static void report_buses(struct drv *drv)
 {
 	const struct drv_bus *dead = NULL;
 	const char *how = NULL;
@@ -97,8 +97,8 @@ static void watch_buses(struct drv *drv)
 	drv->bus_how = how;
 }
 
-/* A device that should be heard and is not: also of a driver that sends nothing, for which no bus stalls. */
-static void watch_silence(struct drv *drv, int64_t now_ns)
+/* Devices that fall silent; also for a driver that sends nothing, whose bus never stalls. */
+static void report_silence(struct drv *drv, int64_t now_ns)
 {
 	const struct drv_bus_receive *before = drv->silent, *silent = NULL;
 
@@ -154,7 +154,7 @@ static void live(struct drv *drv, int64_t now_ns)
 		drv_event(drv, MSG_SEVERITY_INFO, msg_life_word(drv->life), "%s", msg_life_word(drv->life));
 		notify_status(&drv->notify, now_ns, msg_life_word(drv->life));
 	}
-	/* What waits for a person is not broken. */
+	/* A driver with a latch counts as ready: it waits for a person. */
 	if (!drv->ready && (drv->latches ? drv->up || drv->latched_here : drv->up && !unwell)) {
 		drv->ready = true;
 		notify_ready(&drv->notify);
@@ -220,10 +220,10 @@ void drv_cycle_tick(struct drv *drv, int64_t now_ns)
 		drv_publish_state(drv, true, now_ns);
 	drv->published = drv->complete = false;
 	drv->ticks = drv->tick.ticks;
-	if (!drv->hurry) /* else that has called us: a second look would end what acts once */
+	if (!drv->hurry) /* else it has just been read; a second reading would end a level that lasts one tick */
 		drv_read_estop(drv, now_ns);
-	watch_buses(drv);
-	watch_silence(drv, now_ns);
+	report_buses(drv);
+	report_silence(drv, now_ns);
 	drv_read_ref(drv, now_ns);
 	live(drv, now_ns);
 	drv_expire_requests(drv, now_ns);
@@ -236,24 +236,23 @@ void drv_cycle_tick(struct drv *drv, int64_t now_ns)
 static void report_no_echo(struct drv *drv)
 {
 	for (struct drv_bus *bus = drv->buses; bus < drv->buses + drv->buses_n; bus++) {
-		if (!bus_confirms(bus->bus) && !bus->no_echo_told)
+		if (!bus_confirms(bus->bus) && !bus->no_echo_reported)
 			drv_event(drv, MSG_SEVERITY_WARNING, "no-echo",
 				  "bus %s: %s has no echo of its own: nothing sent is confirmed, no stall is noticed",
 				  bus->setup->name, bus->setup->interface);
-		bus->no_echo_told = !bus_confirms(bus->bus);
+		bus->no_echo_reported = !bus_confirms(bus->bus);
 	}
 }
 
-/* What can wait until everything is sent. */
 void drv_cycle_end(struct drv *drv, int64_t now_ns)
 {
 	hist_add(&drv->late, drv->late_ns);
-	drv_look_at_ports(drv, now_ns);
+	drv_reopen_ports(drv, now_ns);
 	drv->asked = port_has_news(&drv->req_port); /* to be read in the next tick, behind the e-stop */
 	report_no_echo(drv);
 	drv_report_withheld(drv);
 	drv_joints_report(drv);
-	report_look(&drv->report, clock_now_ns());
+	report_tick(&drv->report, clock_now_ns());
 	for (unsigned int i = 0; i < drv->buses_n; i++)
 		drv_bus_count_missing(&drv->buses[i], now_ns);
 }

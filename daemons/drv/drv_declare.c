@@ -89,7 +89,7 @@ int drv_add_receive(struct drv *drv, const struct drv_receive *receive, struct e
 	return number_receive(drv, receive->bus, row);
 }
 
-unsigned int drv_watch(struct drv *drv, unsigned int bus)
+unsigned int drv_monitor(struct drv *drv, unsigned int bus)
 {
 	struct drv_bus_receive *watch = &drv->buses[bus].watch;
 

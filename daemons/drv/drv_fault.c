@@ -1,4 +1,4 @@
-/* drv_fault.c: what is wrong with a device, as a set: of all of it, or of single joints and their groups.
+/* drv_fault.c: the faults of a device, as a set: of all of it, or of single joints and their groups.
  *
  * One joint that fails takes its group with it, unless the setting joint_fault_alone says no; the others go on.  A bus
  * that is dead, and a row that is silent, take the joints that hang on them, or the device if no joint does.  When the
@@ -40,7 +40,7 @@ static unsigned int find(const struct drv *drv, unsigned int joint, const char *
 	return i;
 }
 
-/* One that finds no room counts for the device, until any other is over. */
+/* A fault without room counts for the whole device until another fault ends. */
 void drv_fault(struct drv *drv, unsigned int joint, const char *code, const char *fmt, ...)
 {
 	char name[MSG_NAME_SIZE];
@@ -81,7 +81,7 @@ void drv_well(struct drv *drv, unsigned int joint, const char *code)
 		drv_event(drv, MSG_SEVERITY_INFO, "well", "%s is over", last);
 }
 
-bool drv_fault_is_told(const struct drv *drv, const char *code)
+bool drv_fault_active(const struct drv *drv, const char *code)
 {
 	for (unsigned int i = 0; i < drv->faults_n; i++)
 		if (!strcmp(drv->faults[i].code, code))

@@ -1,4 +1,4 @@
-/* drv_inside.h: what the files of the loop share. */
+/* drv_inside.h: the state of the loop, shared by its files. */
 #ifndef DRV_INSIDE_H
 #define DRV_INSIDE_H
 
@@ -24,7 +24,7 @@
 #define DRV_CLAIMS_MAX 16  /* 8 buses, and as many more; launch/check/check_frames.h counts on it */
 #define DRV_FAULTS_MAX 64
 
-/* What woke the loop. */
+/* Sources that wake the loop. */
 #define DRV_WAKE_SIGNAL 0
 #define DRV_WAKE_BELL 1
 #define DRV_WAKE_REMOVAL 2
@@ -81,7 +81,7 @@ struct drv {
 	struct drv_tick tick;
 	struct hist late;
 	int64_t late_ns, late_p99_ns, late_p99_at_ns;
-	int64_t now_ns;		  /* when this turn began: what it decides, it decides then */
+	int64_t now_ns;		  /* the time of this turn */
 	int64_t tick_now_ns;	  /* and when the last one with a tick did; 0: none has */
 	int64_t tick_kept_ns;	  /* by which the ticks so far were late */
 	int64_t wake_ns;	  /* of drv_wake_at; CLOCK_NEVER: none */
@@ -108,7 +108,7 @@ struct drv {
 	const char *bus_how;		      /* a bus is dead; NULL: none is */
 	const struct drv_bus *bus_dead;	      /* that one */
 	const struct drv_bus_receive *silent; /* a row that should be heard, and is not; NULL: none */
-	int64_t since_ns;		      /* the first tick: what was not heard since is silent */
+	int64_t since_ns;		      /* the first tick, from which silence counts */
 	struct estop estop;
 	int64_t estop_ns;	/* when it was last looked at */
 	struct removal removal; /* of its channels */
@@ -129,13 +129,13 @@ struct drv {
 	double gains_1_s[MSG_JOINTS];
 	bool frozen[MSG_JOINTS]; /* the driver or a bus stood still, and the joint is not known to stand since */
 	int64_t frozen_ns;	 /* when that was found last */
-	bool halted[MSG_JOINTS]; /* it was told to stop: its next ramp begins at rest */
+	bool halted[MSG_JOINTS]; /* commanded to stop: its next ramp begins at rest */
 	const char *stale;	 /* a joint whose sample is too old for the reference there is; NULL: none */
-	bool stale_told;
+	bool stale_reported;
 	struct drv_ref_command commands[MSG_JOINTS];
 	struct drv_ref_plan ref_plan;
 	bool ref_there;
-	union drv_message refs[2]; /* the one that was taken last, and room for the next */
+	union drv_message refs[2]; /* the last accepted one, and room for the next */
 	unsigned int ref;
 
 	/* requests */
@@ -146,7 +146,7 @@ struct drv {
 	/* motion frames that did not leave */
 	uint64_t withheld;
 	uint32_t withheld_id;
-	bool withheld_now, withheld_told; /* since something last might move */
+	bool withheld_now, withheld_reported; /* since something last might move */
 
 	/* publication: one for each tick; put once the frames of the turn are handed over */
 	bool complete, published;
@@ -186,15 +186,15 @@ void drv_read_requests(struct drv *drv, int64_t now_ns);
 void drv_expire_requests(struct drv *drv, int64_t now_ns); /* those whose deadline has passed */
 void drv_pass_requests(struct drv *drv);		   /* those that are there before the first is read */
 bool drv_read_ref(struct drv *drv, int64_t now_ns);	   /* one was taken */
-void drv_hang_bell(struct drv *drv);
-void drv_answer_bell(struct drv *drv);
-void drv_quiet_bell(struct drv *drv);
+void drv_bell_attach(struct drv *drv);
+void drv_bell_handle(struct drv *drv);
+void drv_bell_clear(struct drv *drv);
 void drv_read_clock(struct drv *drv, int64_t now_ns);
-void drv_look_at_ports(struct drv *drv, int64_t now_ns); /* are the channels still there? */
+void drv_reopen_ports(struct drv *drv, int64_t now_ns); /* are the channels still there? */
 bool drv_armed(const struct drv *drv);
 
 /* drv_joints.c */
-void drv_joints_command(struct drv *drv, double dt_s, int64_t now_ns); /* what each is told in this tick */
+void drv_joints_command(struct drv *drv, double dt_s, int64_t now_ns); /* the command of each in this tick */
 void drv_joints_freeze(struct drv *drv, int64_t now_ns);	       /* nothing that was commanded left until now */
 const char *drv_joints_stale(struct drv *drv, int64_t now_ns);	       /* whose sample is too old for the reference */
 void drv_joints_report(struct drv *drv);
@@ -209,15 +209,15 @@ void drv_put_replies(struct drv *drv);
 /* drv_question.c */
 bool drv_question_reply(struct drv *drv, unsigned int row, const struct bus_frame *got); /* it was one, late or not */
 void drv_question_lost(struct drv *drv, unsigned int send, const struct slots_loss *loss);
-void drv_question_due(struct drv *drv, int64_t now_ns); /* what has arrived was passed on before */
+void drv_question_due(struct drv *drv, int64_t now_ns); /* after all frames that have arrived */
 
 /* drv_fault.c */
-bool drv_fault_is_told(const struct drv *drv, const char *code); /* of the device or of any joint */
-void drv_fault_spread(struct drv *drv);				 /* which joints are in fault now */
-const char *drv_fault_device(const struct drv *drv); /* what is wrong with all of it, in words; NULL: nothing */
+bool drv_fault_active(const struct drv *drv, const char *code); /* of the device or of any joint */
+void drv_fault_spread(struct drv *drv);				/* which joints are in fault now */
+const char *drv_fault_device(const struct drv *drv);		/* its fault in words; NULL: none */
 
 /* drv_latch.c */
-void drv_latch_begin(struct drv *drv);		/* what the predecessor left */
+void drv_latch_begin(struct drv *drv);		/* latches of the predecessor */
 bool drv_latch_blocks(const struct drv *drv);	/* nothing may move but a homing that ends the latch */
 uint32_t drv_latch_word(const struct drv *drv); /* to be published */
 void drv_latch_published(struct drv *drv);	/* and it was */

@@ -1,4 +1,4 @@
-/* drv_joints.c: from references and measurements to what each joint is told in a tick. */
+/* drv_joints.c: the command of each joint in a tick, from references and measurements. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 #define REST_NS 1000000000 /* after a freeze a joint comes to rest first, if it does within so long */
 
-/* ---- what is measured ---- */
+/* ---- measurements ---- */
 
 struct sample {
 	int64_t age_ns, t_ns;
@@ -45,7 +45,7 @@ static struct sample sample_of(const struct drv *drv, unsigned int joint, int64_
 	return s;
 }
 
-/* ---- what it is told ---- */
+/* ---- commands ---- */
 
 static struct drv_ref_want want_of(const struct msg_joint_ref *ref, unsigned int joint)
 {
@@ -55,7 +55,7 @@ static struct drv_ref_want want_of(const struct msg_joint_ref *ref, unsigned int
 				      .current_a = ref->current[joint] };
 }
 
-/* Can what is commanded leave? */
+/* Can commands be sent? */
 static bool proven(const struct drv *drv)
 {
 	for (unsigned int i = 0; i < drv->buses_n; i++)
@@ -78,13 +78,13 @@ static void ramp(struct drv *drv, unsigned int joint, const struct drv_ref_want 
 		rad = NAN;
 	if (!commanded)
 		drv_ref_forget(r);
-	/* Not every device measures its current, and one that does not answer is known by its position. */
+	/* Not every device measures its current; a device that does not answer shows by its position. */
 	drv->commands[joint] = drv_ref_joint(r, &drv->limits[joint], want, drv->setup.safe, rad,
 					     drv->halted[joint] ? 0 : s->rad_s, isnan(current_a) ? 0 : current_a, dt_s);
 	drv->halted[joint] &= !r->begun;
 	if (!commanded)
 		drv_ref_forget(r);
-	/* What was measured at an e-stop says how it braked, not how to go on. */
+	/* A velocity measured at an e-stop is that of braking; the ramp begins at rest. */
 	drv->halted[joint] |= drv->up && !commanded;
 }
 
@@ -169,16 +169,16 @@ void drv_not_driven(struct drv *drv, unsigned int joint, bool stopped)
 	drv->halted[joint] = stopped;
 }
 
-/* ---- what is said ---- */
+/* ---- reports ---- */
 
 void drv_joints_report(struct drv *drv)
 {
-	if (drv->stale && !drv->stale_told)
+	if (drv->stale && !drv->stale_reported)
 		drv_event(drv, MSG_SEVERITY_WARNING, "stale",
 			  "joint %s: its position is not measured, or too old: no reference is followed", drv->stale);
-	else if (!drv->stale && drv->stale_told)
+	else if (!drv->stale && drv->stale_reported)
 		drv_event(drv, MSG_SEVERITY_INFO, "fresh", "all positions are measured again");
-	drv->stale_told = drv->stale;
+	drv->stale_reported = drv->stale;
 }
 
 /* ---- limits ---- */
@@ -207,7 +207,7 @@ static void check_name(const struct drv *drv, const struct robot_joint *limited,
 			   drv->joints_n ? drv->joints[0] : "none", drv->joints_n > 1 ? " and others" : "");
 }
 
-/* Enough that a ramp is one: how fast and how soon; or, for one that measures no position, how strong. */
+/* A ramp needs limits of velocity and acceleration, or of current if no position is measured. */
 static bool limited(const struct drv *drv, unsigned int joint)
 {
 	const struct robot_limits *l = robot_limits(drv->setup.device, drv->joints[joint]);

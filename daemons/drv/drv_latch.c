@@ -36,7 +36,7 @@ static void set(struct drv *drv, uint32_t latches, const char *code, const char 
 	drv->unlatching &= ~latches;
 	if (drv->latches == before && !strcmp(drv->latch_code, code_before))
 		return;
-	if (!drv_fault_is_told(drv, drv->latch_code))
+	if (!drv_fault_active(drv, drv->latch_code))
 		drv_event(drv, MSG_SEVERITY_ERROR, drv->latch_code, "%s", text);
 }
 

@@ -1,15 +1,15 @@
 /* drv_life.h: the lifecycle of a driver, a table.
  *
- * What the loop knows at a tick is one event, the first that holds, in this order:
+ * At each tick the loop derives one event, the first that applies in this order:
  *
- *	STOP	it was asked to end
- *	FAULT	the driver says so, or its device is silent, or its bus is gone
+ *	STOP	the driver was asked to end
+ *	FAULT	set by the driver, or its device is silent, or its bus is down
  *	BUSY	not up yet: the start is under way
  *	ESTOP	level estop
  *	HOLD	level hold, and the driver does not balance
- *	HOMING	the driver homes, or makes another motion of its own that was asked for (which a hold ends, too)
+ *	HOMING	the driver homes or makes another requested motion of its own (a hold ends it)
  *	IDLE	level run, no valid reference
- *	REF	level run (or hold, for one that balances), a valid reference
+ *	REF	level run (or hold, for a driver that balances), a valid reference
  *
  * and drv_life_next says what the state becomes.  A sensor is never disarmed, holding or homing.
  */

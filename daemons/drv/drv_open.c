@@ -1,4 +1,4 @@
-/* drv_open.c: before the loop: what the driver declares, claims, channels, buses. */
+/* drv_open.c: claims, channels and buses, before the loop runs; and their end. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ static int keep_claim(struct drv *drv, int fd)
 	return fd < 0 ? fd : 0;
 }
 
-/* A recording is nobody's device. */
+/* A recording is not claimed. */
 static int claim_one(struct drv *drv, const struct drv_bus *bus, const char *what, struct error_sink *errors)
 {
 	return strncmp(bus->setup->interface, "log:", 4) ? keep_claim(drv, claim(bus->setup->interface, what, errors))
@@ -35,11 +35,11 @@ static int claim_state(struct drv *drv, struct error_sink *errors)
 
 	snprintf(channel, sizeof(channel), "%s-state", drv->setup.name);
 	if (port_name(name, drv->driver->state_channel ? drv->driver->state_channel : channel))
-		return 0; /* opening it tells */
+		return 0; /* open_state reports it */
 	return keep_claim(drv, claim_channel(name, errors));
 }
 
-/* The identifiers it sends, each once, and what else it declared. */
+/* The identifiers that it sends, each once, and its further claims. */
 static int claim_all(struct drv *drv, struct error_sink *errors)
 {
 	char what[16];
@@ -108,7 +108,7 @@ static int open_estop(struct drv *drv, struct error_sink *errors)
 		.removal = &drv->removal,
 	};
 
-	(void)removal_open(&drv->removal); /* without it their files are looked at in every tick */
+	(void)removal_open(&drv->removal); /* without it their files are checked in every tick */
 
 	return exit_of(estop_open(&drv->estop, &options, errors));
 }
@@ -147,7 +147,7 @@ static void read_previous(struct drv *drv)
 	drv->incarnation += drv->incarnation < UINT32_MAX;
 }
 
-/* As the device gave it last, until it gives another: a process that dies before that must not forget it. */
+/* The last state word of the device, kept until the next: a process that dies before that must not lose it. */
 static uint32_t previous_word(const struct drv *drv, unsigned int joint)
 {
 	const struct msg_joint_state *before = drv_previous(drv);
@@ -180,9 +180,9 @@ static void begin_state(struct drv *drv)
 	}
 }
 
-/* Others see at once that it is there again: the state of tick 0, of which nothing is known yet.  Only once the loop is
- * about to run, for from here on it is expected to publish.  Not for the clock, each of whose messages is a cycle. */
-static void say_hello(struct drv *drv)
+/* The state of tick 0, so that others see at once that the driver is back.  It is put just before the loop runs, since
+ * from then on states are expected.  Not for the clock, where each message is a cycle. */
+static void publish_first(struct drv *drv)
 {
 	drv->published = true;
 	drv->state.header.flags = MSG_FLAG_PARTIAL;
@@ -242,7 +242,7 @@ static void be_real_time(struct drv *drv)
 	for (unsigned int i = 0; i < drv->buses_n; i++)
 		if (!drv->buses[i].can_reset)
 			drv_event(drv, MSG_SEVERITY_WARNING, "no-reset",
-				  "bus %s: without CAP_NET_ADMIN nobody here can reset its link after a stall",
+				  "bus %s: without CAP_NET_ADMIN its link cannot be reset after a stall",
 				  drv->buses[i].setup->name);
 }
 
@@ -288,8 +288,8 @@ int drv_open(struct drv *drv, struct error_sink *errors)
 	if (status)
 		return status;
 	be_real_time(drv);
-	drv_hang_bell(drv); /* who watches the channel for us inherits our priority */
-	say_hello(drv);
+	drv_bell_attach(drv); /* the thread that it starts inherits our priority */
+	publish_first(drv);
 	return 0;
 }
 

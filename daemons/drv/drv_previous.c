@@ -1,4 +1,4 @@
-/* drv_previous.c: what the process that drove this device before has left. */
+/* drv_previous.c: the last state of the previous driver process of this device. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -38,7 +38,7 @@ static long long number_of(const char *text, const char *key, long long missing)
 	return value && end != value && (*end == '\n' || !*end) ? number : missing;
 }
 
-/* A line that cannot be read is taken for one of this boot: the latches it stands beside count. */
+/* An unreadable line counts as of this boot, so that the latches beside it count. */
 static bool is_of_this_boot(const char *text, const uint64_t boot[2])
 {
 	const char *value = value_of(text, "boot");

@@ -1,4 +1,4 @@
-/* drv_previous.h: what the process that drove this device before has left: read before the first frame is sent.
+/* drv_previous.h: the last state of the previous driver process, read before the first frame is sent.
  *
  * Two places tell of it: the state channel, and $RUN/state/NAME, where achstart keeps the latches it last saw.
  *

@@ -1,4 +1,4 @@
-/* drv_question.c: a driver's questions to its device: what the loop tells drv_ask.h, and what it tells the driver. */
+/* drv_question.c: a driver's questions to its device, between drv_ask.h and the driver. */
 #include <errno.h>
 
 #include "daemons/drv/drv_inside.h"
@@ -75,9 +75,9 @@ int drv_ask_stop(struct drv *drv, unsigned int question, const struct frame *req
 	return ask(drv, question, request, tag, true);
 }
 
-/* ---- what the loop passes on ---- */
+/* ---- answers ---- */
 
-static void tell(struct drv *drv, const struct drv_ask_answer *answer, const struct bus_frame *reply)
+static void pass_on(struct drv *drv, const struct drv_ask_answer *answer, const struct bus_frame *reply)
 {
 	if (drv->driver->answer && drv->driver->answer(drv->self, drv, answer, reply))
 		drv->complete = true;
@@ -89,7 +89,7 @@ bool drv_question_reply(struct drv *drv, unsigned int row, const struct bus_fram
 	const enum drv_ask_what what = drv_ask_reply(&drv->asks, row, &got->frame, got->t_ns, &answer);
 
 	if (what == DRV_ASK_ANSWER)
-		tell(drv, &answer, got);
+		pass_on(drv, &answer, got);
 	return what != DRV_ASK_NOTHING;
 }
 
@@ -108,6 +108,6 @@ void drv_question_due(struct drv *drv, int64_t now_ns)
 			drv_ask_again(&drv->asks, answer.entry, !send_request(drv, answer.question, &answer.request),
 				      now_ns);
 		else
-			tell(drv, &answer, NULL);
+			pass_on(drv, &answer, NULL);
 	}
 }

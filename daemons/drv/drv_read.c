@@ -1,4 +1,4 @@
-/* drv_read.c: what the loop reads from channels at a tick: e-stop, requests, reference, clock. */
+/* drv_read.c: reads the channels of a driver: e-stop, requests, reference, clock. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -178,7 +178,7 @@ void drv_read_requests(struct drv *drv, int64_t now_ns)
 	}
 }
 
-/* What was answered before this process began, from the channel of answers: repeated, it is answered again. */
+/* Replies of the previous process, from the reply channel: a repeated request gets the same reply again. */
 static void recall_answers(struct drv *drv)
 {
 	struct msg_reply reply;
@@ -197,8 +197,7 @@ static void recall_answers(struct drv *drv)
 	}
 }
 
-/* Nobody knows how long ago they were made, and whether their client still means them: a driver that is restarted
- * must not home because somebody asked its predecessor to. */
+/* The age of these requests is unknown: a restarted driver must not home because a client asked its predecessor. */
 void drv_pass_requests(struct drv *drv)
 {
 	struct msg_reply reply;
@@ -273,7 +272,7 @@ static void take_bell_away(struct drv *drv)
 	drv->bell_hung = false; /* which it stays if it cannot be waited for: then ticks run free, and say so */
 }
 
-void drv_hang_bell(struct drv *drv)
+void drv_bell_attach(struct drv *drv)
 {
 	char channel[PORT_NAME_MAX];
 
@@ -287,7 +286,7 @@ void drv_hang_bell(struct drv *drv)
 		!clock_set_add_channel(drv->set, &drv->bell.chan, DRV_WAKE_BELL);
 }
 
-void drv_answer_bell(struct drv *drv)
+void drv_bell_handle(struct drv *drv)
 {
 	const int64_t now_ns = clock_now_ns();
 
@@ -296,16 +295,16 @@ void drv_answer_bell(struct drv *drv)
 }
 
 /* A reference that came after the answer and before this would ring no more: it is looked for once again. */
-void drv_quiet_bell(struct drv *drv)
+void drv_bell_clear(struct drv *drv)
 {
 	if (!drv->rung)
 		return;
 	if (ach_flush(&drv->bell.chan) != ACH_OK) /* of a channel that was overwritten: it would ring for ever */
 		take_bell_away(drv);
-	drv_answer_bell(drv);
+	drv_bell_handle(drv);
 }
 
-void drv_look_at_ports(struct drv *drv, int64_t now_ns)
+void drv_reopen_ports(struct drv *drv, int64_t now_ns)
 {
 	port_look(&drv->state_port, now_ns, LOOK_NS);
 	port_look(&drv->rep_port, now_ns, LOOK_NS);
@@ -313,7 +312,7 @@ void drv_look_at_ports(struct drv *drv, int64_t now_ns)
 		drv_pass_requests(drv);
 	port_look(&drv->report.port, now_ns, LOOK_NS);
 	if (drv->driver->ref && port_look(&drv->ref_port, now_ns, LOOK_NS))
-		drv_hang_bell(drv);
+		drv_bell_attach(drv);
 	if (drv->setup.rule.kind == DRV_TICK_CLOCK)
 		port_look(&drv->clock_port, now_ns, LOOK_NS);
 	for (unsigned int i = 0; i < drv->outputs_n; i++)

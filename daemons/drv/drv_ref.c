@@ -64,7 +64,7 @@ struct sound {
 
 /* What of a field is not as it should be.  Elements beyond an array's room are never looked at, whatever its count
  * says. */
-static void look(struct sound *sound, const struct drv_ref_part *part, const uint8_t *msg)
+static void check_part(struct sound *sound, const struct drv_ref_part *part, const uint8_t *msg)
 {
 	size_t used = part->used_at ? u32_at(msg, part->used_at) : part->room;
 
@@ -96,7 +96,7 @@ enum drv_ref_verdict drv_ref_check(const void *msg, size_t len, const struct drv
 		return DRV_REF_OTHER_SIZE;
 	}
 	for (unsigned int i = 0; i < plan->n; i++)
-		look(&sound, &plan->parts[i], msg);
+		check_part(&sound, &plan->parts[i], msg);
 	if (!sound.counts)
 		return DRV_REF_OTHER_SIZE;
 	if (rules->count && (!plan->count_at || u32_at(msg, plan->count_at) != rules->count))

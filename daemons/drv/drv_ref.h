@@ -1,4 +1,4 @@
-/* drv_ref.h: which references are taken, and how a joint gets to what they ask for.
+/* drv_ref.h: which references are accepted, and how a joint is driven to them.
  *
  * Pure: times and measurements are arguments.
  *
@@ -17,8 +17,8 @@
  *			current pushes towards greater positions)
  *	none, or NULL	the safe action: hold (mode position: velocity to 0 within the acceleration limit, then the
  *			position it came to), zero-velocity (at once), zero-current (at once)
- * A ramp begins at what is measured (drv_ref_begin): at the start, after a change of mode, after every tick in which
- * nothing was commanded; the command says so (anew).  A measured velocity above the limit counts as the limit.
+ * A ramp begins at the measured state (drv_ref_begin): at the start, after a change of mode, after every tick in which
+ * nothing was commanded; the command says so (begins).  A measured velocity above the limit counts as the limit.
  *
  * Limits of velocity and acceleration are kept in every tick, whatever the ticks' lengths.  No command exceeds the
  * velocity limit: one narrowed below the present velocity holds at once.  A joint that is too near to a position limit
@@ -71,7 +71,7 @@ struct drv_ref_plan {
 	struct drv_ref_part parts[DRV_REF_PARTS_MAX];
 };
 
-/* 0, or -EINVAL for a type that can be no reference: with a group besides the header, or too many fields. */
+/* 0, or -EINVAL for a type that cannot be a reference: with a group besides the header, or too many fields. */
 int drv_ref_plan(struct drv_ref_plan *plan, const struct msg_type *type);
 
 struct drv_ref_rules {
@@ -129,8 +129,8 @@ struct drv_ref_command {
 	double current_a;
 	/* position and velocity, for a device that takes velocities: the ramp's and a bounded correction */
 	double track_rad_s;
-	bool anew;  /* the ramp begins in this tick, at what is measured: nothing is owed of the one before */
-	bool stops; /* no reference is followed: it brakes, or holds */
+	bool begins; /* the ramp begins in this tick at the measured state; the ramp before it is void */
+	bool stops;  /* no reference is followed: it brakes, or holds */
 };
 
 struct drv_ref_joint {
@@ -140,15 +140,15 @@ struct drv_ref_joint {
 	double target_rad; /* of the last position reference */
 };
 
-/* Ramps begin anew at what is measured. */
+/* Starts the ramp at the measured state. */
 void drv_ref_begin(struct drv_ref_joint *joint, double position_rad, double velocity_rad_s, double current_a);
-/* Nothing is commanded in this tick: the next one begins anew. */
+/* Nothing is commanded in this tick: the next ramp begins at the measured state. */
 void drv_ref_forget(struct drv_ref_joint *joint);
 
-/* At rest, at once, wherever it is: velocity 0, or no current if that is the safe action.  The next one begins anew. */
+/* Rest at once: velocity 0, or no current if that is the safe action.  The next ramp begins at the measured state. */
 struct drv_ref_command drv_ref_rest(struct drv_ref_joint *joint, enum drv_ref_safe safe);
 
-/* Would it begin anew, at what is measured? */
+/* Would the next ramp begin at the measured state? */
 bool drv_ref_begins(const struct drv_ref_joint *joint, const struct drv_ref_want *want, enum drv_ref_safe safe);
 
 /* What to command for the next dt_s.  want NULL or of mode none: the safe action.  A joint that has not begun, and
@@ -157,21 +157,21 @@ bool drv_ref_begins(const struct drv_ref_joint *joint, const struct drv_ref_want
  * Always finite.  The safe action is taken, too, when something measured is NaN, infinite or beyond 1e9 (a module
  * that never answered; what a device does not measure is given as 0), when want is, and when limits cannot be kept:
  * NaN, an empty range of positions, an acceleration or a slew of 0; then hold stops at once.  Hold where neither a
- * command nor a measurement says where brings the velocity to 0, until it can begin; and what is to be held is never
- * faster than it was told.  dt_s of 0, negative or NaN: no time has passed.
+ * command nor a measurement says where brings the velocity to 0, until it can begin; and a joint
+ * that is to hold is never commanded faster than before.  dt_s of 0, negative or NaN: no time has passed.
  *
  * With joint->no_position, measured_rad is not looked at and position limits are not kept; a position reference is not
- * followed; hold brings the velocity to 0, or in mode current the current, at once.  A velocity of NaN is one that is
- * not measured either: then the velocity limit is not kept in mode current. */
+ * followed; hold brings the velocity to 0, or in mode current the current, at once.  A velocity of NaN is not
+ * measured either: then the velocity limit is not kept in mode current. */
 struct drv_ref_command drv_ref_joint(struct drv_ref_joint *joint, const struct drv_ref_limits *limits,
 				     const struct drv_ref_want *want, enum drv_ref_safe safe, double measured_rad,
 				     double measured_rad_s, double measured_a, double dt_s);
 
-/* ---- tracking: the velocity to tell a device that takes velocities ---- */
+/* ---- tracking: the command of a device that takes velocities ---- */
 
 struct drv_ref_track {
 	bool on;	       /* it was commanded in the last tick */
-	double velocity_rad_s; /* what it was told */
+	double velocity_rad_s; /* the last command */
 	/* A ramp that is to stop while the joint is still behind it is elsewhere than the joint, by so much.  It is
 	 * not made up for while holding, and slowly when a reference is followed. */
 	double bias_rad;
@@ -195,7 +195,7 @@ double drv_ref_track(struct drv_ref_track *track, const struct drv_ref_joint *jo
 /* Velocity to 0 within the acceleration limit, wherever the joint is. */
 double drv_ref_track_stand(struct drv_ref_track *track, const struct drv_ref_limits *limits,
 			   const struct drv_ref_at *at);
-/* It was told velocity 0; or nothing, and begins at what is measured. */
+/* rest: velocity 0 was commanded.  off: nothing was, and it begins at the measured state. */
 void drv_ref_track_rest(struct drv_ref_track *track);
 void drv_ref_track_off(struct drv_ref_track *track);
 

@@ -88,7 +88,7 @@ static double stoppable(double room_rad, double acceleration_rad_s2, double dt_s
 }
 
 /* As stoppable, for what cannot brake in time: it uses up the room and no more. */
-static double fitting(double room_rad, double dt_s)
+static double fastest_within(double room_rad, double dt_s)
 {
 	return room_rad > 0 ? room_rad / dt_s : 0;
 }
@@ -106,7 +106,7 @@ static double next_velocity(const struct drv_ref_limits *l, double wanted_rad_s,
 		   stoppable(above_rad, l->acceleration_rad_s2, dt_s));
 	v = within(v, last_rad_s - most, last_rad_s + most);
 	v = within(v, -l->velocity_rad_s, l->velocity_rad_s); /* it may have been narrowed */
-	return within(v, -fitting(below_rad, dt_s), fitting(above_rad, dt_s));
+	return within(v, -fastest_within(below_rad, dt_s), fastest_within(above_rad, dt_s));
 }
 
 /* ---- modes: each goes on from joint->last ---- */
@@ -163,7 +163,7 @@ static struct drv_ref_command ramp_current(const struct drv_ref_joint *joint, co
 	double max_a = stop_rad >= l->position_max_rad || measured_rad_s >= l->velocity_rad_s ? 0 : l->current_a;
 	double a = within(current_a, joint->last.current_a - most, joint->last.current_a + most);
 
-	/* Last, so that it holds at once: what is too much heats, what pushes outwards breaks. */
+	/* Last, so that it applies at once: too much current heats, outward current breaks. */
 	return (struct drv_ref_command){ .mode = MSG_MODE_CURRENT, .current_a = within(a, min_a, max_a) };
 }
 
@@ -188,7 +188,7 @@ struct drv_ref_command drv_ref_rest(struct drv_ref_joint *joint, enum drv_ref_sa
 {
 	joint->begun = false;
 	return (struct drv_ref_command){ .mode = safe == DRV_REF_ZERO_CURRENT ? MSG_MODE_CURRENT : MSG_MODE_VELOCITY,
-					 .anew = true,
+					 .begins = true,
 					 .stops = true };
 }
 
@@ -225,7 +225,7 @@ bool drv_ref_begins(const struct drv_ref_joint *joint, const struct drv_ref_want
 	return !joint->begun || (joint->last.mode != mode_of(joint, want, safe) && joint->last.mode != MSG_MODE_NONE);
 }
 
-/* To hold where it is, when nobody knows where that is: it comes to rest, from the velocity it was told. */
+/* Hold without a known position: brakes from the last commanded velocity. */
 static struct drv_ref_command brake(const struct drv_ref_joint *joint, const struct drv_ref_limits *l, double dt_s)
 {
 	const double last_rad_s =
@@ -236,7 +236,7 @@ static struct drv_ref_command brake(const struct drv_ref_joint *joint, const str
 
 	return (struct drv_ref_command){ .mode = MSG_MODE_VELOCITY,
 					 .velocity_rad_s = within(next_rad_s, -l->velocity_rad_s, l->velocity_rad_s),
-					 .anew = !joint->begun,
+					 .begins = !joint->begun,
 					 .stops = true };
 }
 
@@ -260,7 +260,7 @@ struct drv_ref_command drv_ref_joint(struct drv_ref_joint *joint, const struct d
 {
 	struct drv_ref_limits l = *limits;
 	enum msg_mode mode;
-	bool anew;
+	bool begins;
 
 	if (!limits_usable(&l)) {
 		l = drv_ref_no_limits;
@@ -277,18 +277,18 @@ struct drv_ref_command drv_ref_joint(struct drv_ref_joint *joint, const struct d
 	mode = mode_of(joint, want, safe);
 	dt_s = dt_s >= TICK_MIN_S ? fmin(dt_s, DRV_REF_TICK_MAX_S) : 0;
 
-	anew = drv_ref_begins(joint, want, safe);
-	if (anew && mode == MSG_MODE_POSITION && !all_usable(measured_rad, measured_rad_s, measured_a)) {
+	begins = drv_ref_begins(joint, want, safe);
+	if (begins && mode == MSG_MODE_POSITION && !all_usable(measured_rad, measured_rad_s, measured_a)) {
 		joint->last = brake(joint, &l, dt_s);
 		return joint->last;
 	}
-	/* What is to stop is not faster than it was told: a sample may be older than the last command. */
-	if (anew && !want && joint->begun && joint->last.mode == MSG_MODE_VELOCITY)
+	/* A joint that is to stop is not commanded faster than before: the sample may be older than the last command. */
+	if (begins && !want && joint->begun && joint->last.mode == MSG_MODE_VELOCITY)
 		measured_rad_s = within(measured_rad_s, fmin(joint->last.velocity_rad_s, 0),
 					fmax(joint->last.velocity_rad_s, 0));
-	if (anew)
+	if (begins)
 		drv_ref_begin(joint, measured_rad, measured_rad_s, measured_a);
-	if (joint->last.mode == MSG_MODE_NONE) /* a glitch of what is measured must not become a command */
+	if (joint->last.mode == MSG_MODE_NONE) /* a glitch of a measurement must not become a command */
 		joint->last.velocity_rad_s = within(joint->last.velocity_rad_s, -l.velocity_rad_s, l.velocity_rad_s);
 
 	if (!want)
@@ -300,6 +300,6 @@ struct drv_ref_command drv_ref_joint(struct drv_ref_joint *joint, const struct d
 	else
 		joint->last = ramp_current(joint, &l, want->current_a, measured_rad, measured_rad_s, dt_s);
 	joint->begun = true;
-	joint->last.anew = anew;
+	joint->last.begins = begins;
 	return joint->last;
 }

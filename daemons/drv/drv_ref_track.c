@@ -58,7 +58,7 @@ static bool begin(struct drv_ref_track *track, const struct drv_ref_limits *l, c
 	return true;
 }
 
-/* A ramp that begins at what is measured is met within the acceleration limit of what the device was told; braking is
+/* A ramp that begins at what is measured is met within the acceleration limit of the last command; braking is
  * not limited here, for the ramp may have to, at a position limit. */
 static double met(const struct drv_ref_track *track, double wanted_rad_s, double change)
 {
@@ -68,7 +68,7 @@ static double met(const struct drv_ref_track *track, double wanted_rad_s, double
 }
 
 /* Limits that contradict each other or a measurement that is none: standing is all that is safe. */
-static double tell(struct drv_ref_track *track, const struct drv_ref_limits *l, double value)
+static double limited_command(struct drv_ref_track *track, const struct drv_ref_limits *l, double value)
 {
 	track->velocity_rad_s =
 		isfinite(value) && l->velocity_rad_s >= 0 ? within(value, -l->velocity_rad_s, l->velocity_rad_s) : 0;
@@ -82,10 +82,11 @@ double drv_ref_track_stand(struct drv_ref_track *track, const struct drv_ref_lim
 
 	begin(track, limits, at);
 	track->bias_rad = 0;
-	return tell(track, limits, within(0, track->velocity_rad_s - change, track->velocity_rad_s + change));
+	return limited_command(track, limits,
+			       within(0, track->velocity_rad_s - change, track->velocity_rad_s + change));
 }
 
-/* While a ramp comes to rest, the joint is no faster than it, or brakes until it is. */
+/* While a ramp comes to rest, the joint is not faster than the ramp, or brakes until it is not. */
 static double slower(const struct drv_ref_track *track, const struct drv_ref_command *command, double value,
 		     double change)
 {
@@ -128,14 +129,14 @@ double drv_ref_track(struct drv_ref_track *track, const struct drv_ref_joint *jo
 		return drv_ref_track_stand(track, limits, at);
 	if (command->mode == MSG_MODE_CURRENT)
 		track->on = false; /* what comes next begins at what is measured */
-	if (begin(track, limits, at) || command->anew)
+	if (begin(track, limits, at) || command->begins)
 		track->bias_rad = bias(command, at);
 	if (command->mode == MSG_MODE_POSITION)
-		tell(track, limits, track_position(track, joint, command, limits, at));
+		limited_command(track, limits, track_position(track, joint, command, limits, at));
 	else
 		track->bias_rad = 0;
 	if (command->mode == MSG_MODE_VELOCITY)
-		tell(track, limits, met(track, command->velocity_rad_s, change_rad_s(limits, at)));
+		limited_command(track, limits, met(track, command->velocity_rad_s, change_rad_s(limits, at)));
 	track->followed = !command->stops;
 	return command->mode == MSG_MODE_CURRENT ? 0 : track->velocity_rad_s;
 }

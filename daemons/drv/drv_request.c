@@ -20,7 +20,7 @@ static unsigned int find(const struct drv_request *r, uint32_t client_pid, uint6
 	return at < r->n ? at : NONE;
 }
 
-/* A new place, or the oldest one that does not wait for its answer; NONE: all do. */
+/* A free entry, or the oldest that does not wait for its answer; NONE: all wait. */
 static unsigned int place(struct drv_request *r)
 {
 	unsigned int at;

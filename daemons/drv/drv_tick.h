@@ -42,11 +42,11 @@ struct drv_tick_rule {
 	uint32_t id;		    /* frame: with FRAME_EXT if it was written with 8 digits */
 };
 
-/* NULL, or what text is not, as part of a sentence: "a tick such as 5ms, clock/5+1ms, frame torso 0x0AF 10ms or ref
+/* NULL, or what text is not at, as part of a sentence: "a tick such as 5ms, clock/5+1ms, frame torso 0x0AF 10ms or ref
  * 2ms", in the manner of settings_row.check; *rule is set only if it is one.  rule may be NULL. */
 const char *drv_tick_parse(struct drv_tick_rule *rule, const char *text);
 
-/* The robot's clock has that period (0: nobody knows, 1 ms), and so have ticks on it.  NULL, or as above: text is no
+/* The robot's clock has that period (0: unknown, 1 ms), and so have ticks on it.  NULL, or as above: text is not a
  * tick with such a clock. */
 const char *drv_tick_pace(struct drv_tick_rule *rule, int64_t clock_ns);
 
@@ -81,7 +81,7 @@ void drv_tick_event(struct drv_tick *t, int64_t t_ns);
 int64_t drv_tick_next_ns(const struct drv_tick *t);
 
 /* Is it time for a tick?  If so it is counted, with *late_ns (since when it could have been called, skipped periods
- * included; 0 for one that an event made), *skipped (periods left out before it), and the next one is set. */
+ * included; 0 for a tick of an event), *skipped (periods left out before it), and the next one is set. */
 bool drv_tick_due(struct drv_tick *t, int64_t now_ns, int64_t *late_ns, uint64_t *skipped);
 
 /* The last tick was in free run, or what was seen last is two periods old by now. */

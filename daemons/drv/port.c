@@ -37,7 +37,7 @@ gid_t port_group(void)
 
 static enum ach_status make(const struct port *port)
 {
-	/* One that a group may write is made by achstart: that group need not be the operators'. */
+	/* achstart makes a channel that a group may write: the group may differ from the operators'. */
 	const gid_t group = port->mode & S_IWGRP ? (gid_t)-1 : port_group();
 	ach_create_attr_t attr;
 
@@ -65,7 +65,7 @@ static enum ach_status open_once(struct port *port)
 	return status;
 }
 
-/* Somebody else may make it between the two, or unlink it: then once more. */
+/* Another process may make or unlink it between the two: try again. */
 static enum ach_status open_or_make(struct port *port)
 {
 	enum ach_status status = ACH_ENOENT;
@@ -116,7 +116,8 @@ int port_open(struct port *port, const char *channel, const struct msg_type *typ
 			  port->name, type->name, type->body->size, port->name);
 		return -EINVAL;
 	case ACH_BAD_SHM_FILE:
-		error_add(errors, "channel %s: its file is no channel, or of another version: remove it with ach rm %s",
+		error_add(errors,
+			  "channel %s: its file is not a channel, or of another version: remove it with ach rm %s",
 			  port->name, port->name);
 		return -EIO; /* achstart removes it; the next start may find a new one */
 	case ACH_INVALID_NAME:

@@ -1,8 +1,8 @@
 /* port.h: one end of a channel, as a daemon holds it.
  *
- * Whoever comes first makes the channel: port_open opens it or makes it, of the size that its message needs.  Its
+ * port_open opens the channel or, if it does not exist, makes it with the size that its message needs.  Its
  * owner is our effective user or root, and no other user has more rights than we grant: a channel that another user
- * made first is refused.  One that is unlinked, or corrupt, is opened anew (port_look, once a second or as often as
+ * made first is refused.  An unlinked or corrupt channel is reopened (port_look, once a second or as often as
  * asked), and its new handle begins at the oldest message there.  Nothing here waits: a put whose lock is held waits
  * for 2 ms at most, and is counted.
  */
@@ -51,7 +51,7 @@ int port_foreign(const char *name, struct error_sink *errors);
 void port_close(struct port *port);
 
 /* Is its file still the one under its name?  Asked every_ns.  If not, or if it is not open: opens (and if need be
- * makes) it anew.  true: it was opened anew. */
+ * makes) it again.  true: it was reopened. */
 bool port_look(struct port *port, int64_t now_ns, int64_t every_ns);
 
 /* Puts a message whose header is filled in but for its sequence.  false: not put, and counted. */

@@ -1,4 +1,4 @@
-/* report.c: events, and lines for those who started a driver by hand. */
+/* report.c: events, and lines on stderr for a driver started by hand. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ int report_open(struct report *r, const char *program, const char *name, struct 
 	return port_open(&r->port, channel, msg_type_by_number(msg_event_number), 0640, errors);
 }
 
-static void say(const struct report *r, enum msg_severity severity, const char *text)
+static void print_line(const struct report *r, enum msg_severity severity, const char *text)
 {
 	static const enum error_severity severities[] = { ERROR_INFO, ERROR_WARNING, ERROR_ERROR, ERROR_FATAL };
 	struct clock_fd terminal = { .fd = STDERR_FILENO, .events = POLLOUT };
@@ -31,7 +31,7 @@ static void say(const struct report *r, enum msg_severity severity, const char *
 		error_say(r->program, r->name, severities[severity], "%s", text);
 }
 
-static void tell(struct report *r, struct report_code *one, int64_t now_ns)
+static void put_code(struct report *r, struct report_code *one, int64_t now_ns)
 {
 	struct msg_event event;
 
@@ -48,11 +48,11 @@ static void tell(struct report *r, struct report_code *one, int64_t now_ns)
 	one->held = 0;
 	port_put(&r->port, &event);
 	if (r->lines)
-		say(r, event.severity, event.text);
+		print_line(r, event.severity, event.text);
 }
 
 /* All that is held up to this one, in the order in which it happened: the last word is to be the truth. */
-static void tell_until(struct report *r, uint64_t last, int64_t now_ns)
+static void put_until(struct report *r, uint64_t last, int64_t now_ns)
 {
 	struct report_code *first;
 
@@ -63,16 +63,16 @@ static void tell_until(struct report *r, uint64_t last, int64_t now_ns)
 			    (!first || r->codes[i].order < first->order))
 				first = &r->codes[i];
 		if (first)
-			tell(r, first, now_ns);
+			put_code(r, first, now_ns);
 	} while (first);
 }
 
-static void tell_all(struct report *r, int64_t now_ns)
+static void put_all(struct report *r, int64_t now_ns)
 {
-	tell_until(r, r->order, now_ns);
+	put_until(r, r->order, now_ns);
 }
 
-/* The place of this code; with too many of them the one that was told longest ago makes room. */
+/* The entry of this code; if all are used, the code reported longest ago is dropped. */
 static struct report_code *code_of(struct report *r, const char *code, int64_t now_ns)
 {
 	struct report_code *oldest = &r->codes[0];
@@ -86,7 +86,7 @@ static struct report_code *code_of(struct report *r, const char *code, int64_t n
 	if (r->codes_n < REPORT_CODES)
 		oldest = &r->codes[r->codes_n++];
 	else if (oldest->held)
-		tell_all(r, now_ns);
+		put_all(r, now_ns);
 	memset(oldest, 0, sizeof(*oldest));
 	snprintf(oldest->code, sizeof(oldest->code), "%s", code);
 	return oldest;
@@ -104,7 +104,7 @@ void report_event(struct report *r, int64_t now_ns, enum msg_severity severity, 
 	vsnprintf(one->text, sizeof(one->text), fmt, args);
 	utf8_mend(one->text);
 	if (now_ns >= one->next_ns && !r->holding)
-		tell_all(r, now_ns);
+		put_all(r, now_ns);
 }
 
 void report_hold(struct report *r)
@@ -120,19 +120,19 @@ void report_release(struct report *r, int64_t now_ns)
 	for (unsigned int i = 0; i < r->codes_n; i++)
 		if (r->codes[i].held && now_ns >= r->codes[i].next_ns && r->codes[i].order > last)
 			last = r->codes[i].order;
-	tell_until(r, last, now_ns);
+	put_until(r, last, now_ns);
 }
 
-void report_look(struct report *r, int64_t now_ns)
+void report_tick(struct report *r, int64_t now_ns)
 {
 	for (unsigned int i = 0; i < r->codes_n; i++)
 		if (r->codes[i].held && now_ns >= r->codes[i].next_ns) {
-			tell_all(r, now_ns);
+			put_all(r, now_ns);
 			return;
 		}
 }
 
 void report_end(struct report *r, int64_t now_ns)
 {
-	tell_all(r, now_ns);
+	put_all(r, now_ns);
 }

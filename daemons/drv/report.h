@@ -1,8 +1,8 @@
 /* report.h: what happened, as events on NAME-event and, for a driver started by hand, as lines on stderr.
  *
- * The same code goes out once a second: what comes sooner is held back, and the newest of it is told when the second is
- * over, with the number of those before it.  Order is kept: before an event goes out, of whatever code, those that are
- * held go, so that the last one is always what happened last.  No allocation.  A line is written only if that cannot
+ * The same code goes out once a second: earlier repetitions are held back, and the newest of them goes out when the
+ * second is over, with their number.  Order is kept: held events go out before any other event, so that the last event
+ * is always the newest.  No allocation.  A line is written only if that cannot
  * block, and only when no supervisor merges the events ($NOTIFY_SOCKET is not set).
  */
 #ifndef DAEMONS_DRV_REPORT_H
@@ -23,7 +23,7 @@ struct report {
 	struct report_code {
 		char code[MSG_NAME_SIZE];
 		int64_t next_ns;
-		/* the newest that is not told, if there are any */
+		/* the newest event held back, if any */
 		uint32_t held;
 		uint64_t order;
 		int64_t t_ns;
@@ -38,12 +38,12 @@ struct report {
 int report_open(struct report *r, const char *program, const char *name, struct error_sink *errors);
 void report_event(struct report *r, int64_t now_ns, enum msg_severity severity, const char *code, const char *fmt,
 		  va_list args) __attribute__((format(printf, 5, 0)));
-/* Between the two nothing is put or written, which may take time: what goes out at once goes out with the second. */
+/* Between the two nothing is put or written, since that may take time; report_release does it. */
 void report_hold(struct report *r);
 void report_release(struct report *r, int64_t now_ns);
-/* Once a tick: tells what was held back when its time has come. */
-void report_look(struct report *r, int64_t now_ns);
-/* The last look: tells all of it. */
+/* Once a tick: puts held events whose time has come. */
+void report_tick(struct report *r, int64_t now_ns);
+/* Puts all held events. */
 void report_end(struct report *r, int64_t now_ns);
 
 #endif

@@ -1,4 +1,4 @@
-/* setup.c: what a driver was told: command line, robot file, settings. */
+/* setup.c: the input of a driver: command line, robot file, settings. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,7 +90,7 @@ static void take_given_bus(struct setup *s, const char *text, struct error_sink 
 	if (equals)
 		snprintf(bus->role, sizeof(bus->role), "%.*s", (int)(equals - text), text);
 	if (equals && !text_is_name(bus->role)) {
-		error_add(errors, "--bus: %s: the role before = is no name", text_quote(quoted, text));
+		error_add(errors, "--bus: %s: the role before = is not a valid name", text_quote(quoted, text));
 		return;
 	}
 	wrong = from ? NULL : bus_name_wrong(what);
@@ -212,7 +212,7 @@ static bool is_fine(struct setup *s, const struct setup_options *given)
 		error_add(&errors, "--name: a name has 1 to %d of A-Z a-z 0-9 _ . -, a letter or digit first",
 			  TEXT_NAME_MAX);
 	if (given->robot && run_robot(given->robot))
-		error_add(&errors, "--robot: %s is no name", given->robot);
+		error_add(&errors, "--robot: %s is not a valid name", given->robot);
 	if (given->config && !robot_open(&s->robot, given->config, &errors))
 		find_device(s, given->config, &errors);
 	if (errors.count)

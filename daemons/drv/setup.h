@@ -1,7 +1,7 @@
-/* setup.h: what a driver was told: command line, robot file, settings.
+/* setup.h: the input of a driver: command line, robot file, settings.
  *
  *	pciod --name waist --config config/robots/bench.yaml --set tick=2ms
- *	pciod --name waist --bus wire:torso --set modules=15		(no file: everything on the line)
+ *	pciod --name waist --bus wire:torso --set modules=15		(without a file)
  */
 #ifndef DAEMONS_DRV_SETUP_H
 #define DAEMONS_DRV_SETUP_H
@@ -32,7 +32,7 @@ struct setup {
 	const struct drv_driver *driver;
 	void *self; /* the driver's own struct, with its settings */
 
-	/* the line */
+	/* the command line */
 	const char *name;
 	bool frames, check;
 

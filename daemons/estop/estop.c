@@ -222,7 +222,7 @@ static bool was_suspended(struct estop *e)
 	return was;
 }
 
-static void say(struct estop *e)
+static void keep_reason(struct estop *e)
 {
 	const struct msg_estop *m = e->judge.because;
 
@@ -249,6 +249,6 @@ enum msg_level estop_look(struct estop *e, int64_t now_ns)
 		w[i] = c->window;
 	}
 	e->level = estop_judge_look(&e->judge, w, now_ns);
-	say(e);
+	keep_reason(e);
 	return e->level;
 }

@@ -8,7 +8,7 @@
 
 #define SILENT_NS 50000000 /* ten states missed: it is not there */
 #define GAIN_1_S 2.0	   /* velocity for each rad that it is behind its ramp */
-#define REST_RAD_S 5e-3	   /* slower than that it is told to stand */
+#define REST_RAD_S 5e-3	   /* below that it is commanded to stand */
 
 struct exampled {
 	struct exampled_settings settings; /* first: the loop fills them in */

@@ -31,7 +31,7 @@ void cycle_start(struct cycle *c, int64_t period_ns)
 	c->period_ns = period_ns;
 }
 
-static uint64_t judged_cycles(const struct cycle *c)
+static uint64_t rated_cycles(const struct cycle *c)
 {
 	uint64_t cycles = CYCLE_JUDGED_NS / (uint64_t)c->period_ns;
 
@@ -55,7 +55,7 @@ bool cycle_came(struct cycle *c, uint64_t cycle, int64_t late_ns)
 	if (skipped)
 		c->kept = 0;
 	c->kept = late_ns < c->period_ns / 2 ? c->kept + 1 : 0;
-	if (cycle + 1 - c->since < judged_cycles(c))
+	if (cycle + 1 - c->since < rated_cycles(c))
 		return false;
 	c->judged = cycle + 1 - c->since;
 	c->judged_skipped = c->skipped;

@@ -19,16 +19,16 @@ int64_t cycle_began_ns(int64_t t_ns, int64_t period_ns);
 /* When the first cycle begins that is not before t_ns. */
 int64_t cycle_next_ns(int64_t t_ns, int64_t period_ns);
 
-/* Does the bus with this divider get its clock frame in this cycle, after the previous one that was not skipped?  When
- * the divider divides it; also when the one that it divides was skipped, as long as less than half of the bus's own
- * period is over: then the next one is nearer.  Never twice for one. */
+/* Does the bus with this divider get its clock frame in this cycle, given the previous cycle that was not skipped?  If
+ * its number is a multiple of the divider; also if that cycle was skipped and less than half of the bus's own period
+ * is over, since otherwise the next one is nearer.  Never twice for one multiple. */
 bool cycle_due(uint64_t previous, uint64_t cycle, uint32_t divider);
 
 /* ---- are they kept? ---- */
 
 #define CYCLE_READY 3		     /* kept in a row */
 #define CYCLE_JUDGED_NS 1000000000   /* over so long; ten cycles at least */
-#define CYCLE_SKIPPED_MAX_PERCENT 10 /* of them; more is no clock any more */
+#define CYCLE_SKIPPED_MAX_PERCENT 10 /* of them; above that the clock is not ready */
 
 struct cycle {
 	int64_t period_ns;

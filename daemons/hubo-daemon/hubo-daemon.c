@@ -67,7 +67,7 @@ static void turn(struct hubo *h, struct drv *drv, const struct drv_orders *order
 			drv_send(drv, (unsigned int)bus->send, &bus->frame);
 	}
 	for (unsigned int b = 0; b < h->buses; b++)
-		paced_look(&h->bus[b], drv, b, orders->now_ns);
+		paced_update(&h->bus[b], drv, b, orders->now_ns);
 	if (judged)
 		judge(&h->cycle, drv);
 	drv_complete(drv);
@@ -110,7 +110,7 @@ static bool rx(void *self, struct drv *drv, unsigned int row, const struct bus_f
 	paced_received(bus, got);
 	/* What a clock that was killed had handed over is still sent; by the time this one is up it has been. */
 	if (h->up && paced_is_clock(bus, &got->frame))
-		drv_event(drv, MSG_SEVERITY_ERROR, "second-clock", "somebody else sends the clock frame of %s, too",
+		drv_event(drv, MSG_SEVERITY_ERROR, "second-clock", "another node sends the clock frame of %s, too",
 			  bus->name);
 	return false;
 }

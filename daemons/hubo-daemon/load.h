@@ -19,7 +19,7 @@
 struct load {
 	uint32_t bitrate;
 	int64_t first, now; /* windows, by their number since the clock's beginning; the first is not whole */
-	uint32_t bits[LOAD_WINDOWS + 1]; /* of the one that is now and of those before it */
+	uint32_t bits[LOAD_WINDOWS + 1]; /* of the present window and of those before it */
 	uint32_t most;			 /* bits in a whole one, ever */
 };
 

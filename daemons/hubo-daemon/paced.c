@@ -43,7 +43,7 @@ static bool is_shared(uint32_t id)
 	return false;
 }
 
-/* Newest wins, and one that could not leave within its cycle is not sent at all. */
+/* The newest replaces older ones; a frame that cannot be sent within its cycle is dropped. */
 static int plan_frame(struct paced *bus, struct drv *drv, const struct robot_bus *described,
 		      const struct drv_send *common, struct error_sink *errors)
 {
@@ -80,7 +80,7 @@ int paced_plan(struct paced *bus, struct drv *drv, unsigned int number, int64_t 
 	send.row.deadline_ns = period_ns;
 	if (described && *described->clock)
 		err = plan_frame(bus, drv, described, &send, errors);
-	drv_watch(drv, number);
+	drv_monitor(drv, number);
 	claim = drv_add_claim(drv, number, "clock", errors);
 	bus->output = drv_add_output(drv, channel, msg_bus_stats_number, errors);
 	return err ? err : claim < 0 ? claim : bus->output < 0 ? bus->output : 0;
@@ -129,7 +129,7 @@ bool paced_is_clock(const struct paced *bus, const struct frame *frame)
 
 /* The clock goes on with the other buses: its own lifecycle says nothing of this, the block of the bus does.  A short
  * hiccup is not worth a word, and a bus that comes and goes gets one from time to time, the last of which is true. */
-static void look_for_death(struct paced *bus, struct drv *drv, unsigned int number, int64_t now_ns)
+static void report_death(struct paced *bus, struct drv *drv, unsigned int number, int64_t now_ns)
 {
 	bool dead = drv_bus_dead(drv, number);
 	enum bus_state state = drv_bus_state(drv, number);
@@ -147,7 +147,7 @@ static void look_for_death(struct paced *bus, struct drv *drv, unsigned int numb
 		drv_event(drv, MSG_SEVERITY_INFO, bus->code, "%s is back", bus->name);
 }
 
-static void tell(const struct paced *bus, struct drv *drv, unsigned int number, int64_t now_ns)
+static void publish(const struct paced *bus, struct drv *drv, unsigned int number, int64_t now_ns)
 {
 	const struct bus_stats *stats = drv_bus_stats(drv, number);
 	struct msg_bus_stats msg;
@@ -169,17 +169,17 @@ static void tell(const struct paced *bus, struct drv *drv, unsigned int number, 
 	drv_put(drv, (unsigned int)bus->output, &msg, now_ns);
 }
 
-void paced_look(struct paced *bus, struct drv *drv, unsigned int number, int64_t now_ns)
+void paced_update(struct paced *bus, struct drv *drv, unsigned int number, int64_t now_ns)
 {
 	int64_t tenth = (now_ns + (int64_t)number * TELL_SPREAD_NS) / TELL_EVERY_NS;
 
-	look_for_death(bus, drv, number, now_ns);
-	if (tenth == bus->told)
+	report_death(bus, drv, number, now_ns);
+	if (tenth == bus->published)
 		return;
-	bus->told = tenth;
+	bus->published = tenth;
 	load_at(&bus->load, now_ns);
 	bus->share = load_share(&bus->load);
-	tell(bus, drv, number, now_ns);
+	publish(bus, drv, number, now_ns);
 }
 
 void paced_fill(const struct paced *bus, const struct drv *drv, unsigned int number, struct msg_clock_bus *to)

@@ -12,14 +12,14 @@ struct paced {
 	int send;		  /* its row; -1: the bus has no such frame */
 	int output;		  /* bus-BUS */
 	uint32_t divider, bitrate;
-	bool dead;		/* as was told last */
-	int64_t other_since_ns; /* that it is not so */
-	int64_t quiet_ns;	/* not told before */
+	bool dead;		/* as last reported */
+	int64_t other_since_ns; /* when it began to differ from dead */
+	int64_t quiet_ns;	/* no report before this time */
 	uint64_t bus_offs;
-	uint32_t tx_errors, rx_errors; /* as the controller told last */
+	uint32_t tx_errors, rx_errors; /* of the last error frame */
 	struct load load;
-	double share; /* of the last second */
-	int64_t told; /* number of the tenth of a second for which bus-BUS was published */
+	double share;	   /* of the last second */
+	int64_t published; /* number of the tenth of a second for which bus-BUS was published */
 };
 
 /* In plan: its frame, its channel, its claim.  0, or -errno with lines in errors. */
@@ -35,7 +35,7 @@ void paced_sent(struct paced *bus, const struct frame *frame, int64_t t_ns);
 bool paced_is_clock(const struct paced *bus, const struct frame *frame);
 
 /* In each cycle: an event when the bus has died or is back; bus-BUS ten times a second. */
-void paced_look(struct paced *bus, struct drv *drv, unsigned int number, int64_t now_ns);
+void paced_update(struct paced *bus, struct drv *drv, unsigned int number, int64_t now_ns);
 
 /* Its part of the message of the clock. */
 void paced_fill(const struct paced *bus, const struct drv *drv, unsigned int number, struct msg_clock_bus *to);

@@ -45,7 +45,7 @@ enum pcio_command { /* the first byte */
 		    PCIO_SET = 0x08,
 		    PCIO_GET = 0x0A,
 		    PCIO_MOVE = 0x0B,
-		    PCIO_START = 0x0F, /* to all only: modules with PCIO_CONFIG_SYNC_MOTION begin what they were told */
+		    PCIO_START = 0x0F, /* to all only: modules with PCIO_CONFIG_SYNC_MOTION begin their moves */
 };
 
 /* The second byte of a move.  With _STATE the answer carries position and short state, without it a status only. */

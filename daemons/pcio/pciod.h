@@ -2,7 +2,7 @@
  *
  * pciod_settings.h	settings
  * pciod.c		what is declared, main
- * pciod_turn.c		each tick: what every module is told and asked
+ * pciod_turn.c		each tick: commands and questions for every module
  * pciod_io.c		what arrives, and the state message
  * pciod_job.c		requests that take longer: home, clear, reset
  *
@@ -68,9 +68,9 @@ struct pciod {
 	int64_t stop_ns; /* since when it is stopping; 0: it is not */
 	struct pciod_job job;
 
-	/* what is wrong, as it was told last */
+	/* faults as last reported */
 	bool unwell;
-	bool latch_told; /* to the loop, by this process: what the module itself says */
+	bool latch_reported; /* to the loop, by this process: what the module itself says */
 	char text[PCIOD_WORDS_MAX];
 };
 

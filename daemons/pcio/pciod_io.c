@@ -24,7 +24,7 @@ static bool complete(const struct pciod *p)
 	return true;
 }
 
-static void tell(const struct pciod_module *m, struct drv *drv, enum pciod_news news)
+static void report_news(const struct pciod_module *m, struct drv *drv, enum pciod_news news)
 {
 	char code[PCIOD_CODE_MAX];
 
@@ -33,8 +33,7 @@ static void tell(const struct pciod_module *m, struct drv *drv, enum pciod_news 
 		break;
 	case PCIOD_NEWS_ODD:
 		snprintf(code, sizeof(code), "odd-%u", m->number);
-		drv_event(drv, MSG_SEVERITY_WARNING, code, "module %u answered with something that is no value",
-			  m->number);
+		drv_event(drv, MSG_SEVERITY_WARNING, code, "module %u answered with an invalid value", m->number);
 		break;
 	case PCIOD_NEWS_REFUSED:
 		snprintf(code, sizeof(code), "refused-%u", m->number);
@@ -53,7 +52,7 @@ bool pciod_answer(void *self, struct drv *drv, const struct drv_ask_answer *answ
 		pciod_module_unanswered(m, question, answer->asked_ns);
 		return false;
 	}
-	tell(m, drv, pciod_module_answer(m, &p->rules, question, &reply->frame, answer->asked_ns, reply->t_ns));
+	report_news(m, drv, pciod_module_answer(m, &p->rules, question, &reply->frame, answer->asked_ns, reply->t_ns));
 	return complete(p);
 }
 
@@ -70,7 +69,7 @@ bool pciod_rx(void *self, struct drv *drv, unsigned int row, const struct bus_fr
 	}
 	j = joint_of(p, bus, &got->frame);
 	if (j)
-		tell(&j->module, drv, pciod_module_stray(&j->module, &p->rules, &got->frame, got->t_ns));
+		report_news(&j->module, drv, pciod_module_stray(&j->module, &p->rules, &got->frame, got->t_ns));
 	return false;
 }
 

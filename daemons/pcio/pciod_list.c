@@ -22,7 +22,7 @@ static int wrong(struct reading *r)
 {
 	char quoted[TEXT_QUOTED_MAX];
 
-	error_add(r->errors, "modules: %s is no module; write " EXAMPLES, text_quote(quoted, r->piece));
+	error_add(r->errors, "modules: %s is not a module; write " EXAMPLES, text_quote(quoted, r->piece));
 	return -EINVAL;
 }
 

@@ -1,4 +1,4 @@
-/* pciod_module.c: what is asked of a module, and what it is told. */
+/* pciod_module.c: questions and commands for a module. */
 #include <math.h>
 #include <string.h>
 
@@ -29,7 +29,7 @@ struct drv_actuator_word pciod_module_word(uint32_t state)
 	};
 }
 
-/* From here on nothing is known of it; what it measured last stays to be shown, with its age. */
+/* From here on its state is unknown; the last measurements stay, with their age. */
 void pciod_module_forget(struct pciod_module *m, int64_t now_ns)
 {
 	m->phase = PCIOD_ASKING;
@@ -40,7 +40,7 @@ void pciod_module_forget(struct pciod_module *m, int64_t now_ns)
 	m->config_ns = 0;
 	m->config_writes = 0;
 	m->home_offset_rad = NAN;
-	m->untold = false;
+	m->unreported = false;
 }
 
 void pciod_module_init(struct pciod_module *m, const struct pciod_rules *rules, unsigned int number, uint32_t state,
@@ -91,7 +91,7 @@ static unsigned int home_offset(const struct pciod_rules *rules)
 	return rules->home_offset_id == PCIO_HOME_OFFSET ? PCIOD_Q_HOME_OFFSET : PCIOD_Q_HOME_OFFSET_89;
 }
 
-/* What the verification still has to ask. */
+/* Questions of the verification that are still open. */
 static uint32_t unverified(const struct pciod_module *m, const struct pciod_rules *rules)
 {
 	const unsigned int offset = home_offset(rules);
@@ -124,7 +124,7 @@ static bool probe(struct pciod_module *m, int64_t now_ns)
 	return true;
 }
 
-/* ---- what it is told ---- */
+/* ---- commands ---- */
 
 static struct pciod_move commanded(const struct drv_ref_command *command, bool stand)
 {
@@ -136,7 +136,7 @@ static struct pciod_move commanded(const struct drv_ref_command *command, bool s
 				    .stops = command->stops || stand };
 }
 
-static void carry_out(struct pciod_module *m, uint32_t actions, const struct pciod_wish *wish, struct pciod_deed *deed)
+static void carry_out(struct pciod_module *m, uint32_t actions, const struct pciod_goal *goal, struct pciod_deed *deed)
 {
 	if (actions & DRV_ACTUATOR_DO_HALT)
 		deed->what = PCIOD_DO_HALT;
@@ -146,7 +146,7 @@ static void carry_out(struct pciod_module *m, uint32_t actions, const struct pci
 	}
 	if (actions & DRV_ACTUATOR_DO_DRIVE) {
 		deed->what = PCIOD_DO_MOVE;
-		deed->move = commanded(wish->command, wish->stand);
+		deed->move = commanded(goal->command, goal->stand);
 		m->driven_rad = m->position_rad;
 		m->driven_ns = m->t_ns[PCIOD_Q_POSITION];
 	}
@@ -155,49 +155,49 @@ static void carry_out(struct pciod_module *m, uint32_t actions, const struct pci
 	if (actions & DRV_ACTUATOR_DO_HOME)
 		deed->what = PCIOD_DO_HOME;
 	if (actions & DRV_ACTUATOR_DO_TAKE_OVER)
-		pciod_module_forget(m, wish->now_ns);
+		pciod_module_forget(m, goal->now_ns);
 }
 
 /* It lost its power and counts from elsewhere, or homing has given it another zero. */
-static bool jumped(const struct pciod_module *m, const struct pciod_wish *wish)
+static bool jumped(const struct pciod_module *m, const struct pciod_goal *goal)
 {
-	const double s = wish->dt_s + (double)(m->t_ns[PCIOD_Q_POSITION] - m->driven_ns) / 1e9;
+	const double s = goal->dt_s + (double)(m->t_ns[PCIOD_Q_POSITION] - m->driven_ns) / 1e9;
 
-	return fabs(m->position_rad - m->driven_rad) > JUMP_RAD + 2 * wish->limits->velocity_rad_s * s;
+	return fabs(m->position_rad - m->driven_rad) > JUMP_RAD + 2 * goal->limits->velocity_rad_s * s;
 }
 
-static void live(struct pciod_module *m, const struct pciod_wish *wish, struct pciod_deed *deed)
+static void live(struct pciod_module *m, const struct pciod_goal *goal, struct pciod_deed *deed)
 {
-	const struct drv_actuator_wish w = {
-		.now_ns = wish->now_ns,
-		.halt = wish->halt,
-		.resets = wish->resets,
+	const struct drv_actuator_goal w = {
+		.now_ns = goal->now_ns,
+		.halt = goal->halt,
+		.resets = goal->resets,
 		.resettable = m->known & PCIOD_Q_BIT_POSITION,
 		.stands = pciod_module_stands(m),
-		.jumped = jumped(m, wish),
-		.drive = m->phase == PCIOD_UP && pciod_module_knows(m) && wish->command,
-		.following = wish->following,
+		.jumped = jumped(m, goal),
+		.drive = m->phase == PCIOD_UP && pciod_module_knows(m) && goal->command,
+		.following = goal->following,
 	};
 
-	carry_out(m, drv_actuator_tick(&m->a, &w), wish, deed);
+	carry_out(m, drv_actuator_tick(&m->a, &w), goal, deed);
 }
 
 /* ---- the tick ---- */
 
-void pciod_module_tick(struct pciod_module *m, const struct pciod_rules *rules, const struct pciod_wish *wish,
+void pciod_module_tick(struct pciod_module *m, const struct pciod_rules *rules, const struct pciod_goal *goal,
 		       struct pciod_deed *deed)
 {
 	memset(deed, 0, sizeof(*deed));
 	m->fresh = 0;
-	notice_silence(m, rules, wish->now_ns);
-	if (drv_actuator_silent(&m->a) && !probe(m, wish->now_ns))
+	notice_silence(m, rules, goal->now_ns);
+	if (drv_actuator_silent(&m->a) && !probe(m, goal->now_ns))
 		return;
-	live(m, wish, deed);
+	live(m, goal, deed);
 	deed->ask = PCIOD_SAMPLE;
-	if (drv_actuator_silent(&m->a) && wish->now_ns - m->heard_ns > PROBE_NS)
+	if (drv_actuator_silent(&m->a) && goal->now_ns - m->heard_ns > PROBE_NS)
 		deed->ask = PCIOD_Q_BIT_STATE;
 	if (m->phase == PCIOD_VERIFYING) {
-		deed->ask |= some_of(unverified(m, rules) & ~m->asked, wish->verify_max);
+		deed->ask |= some_of(unverified(m, rules) & ~m->asked, goal->verify_max);
 		deed->set_config = m->known & PCIOD_Q_BIT_CONFIG && !m->wrong && !m->a.reset_failed &&
 				   m->config != m->config_wanted && !m->config_ns;
 	}

@@ -1,11 +1,11 @@
 /* pciod_module.h: one module, from the first question to the last halt.
  *
- *	pciod_module_tick(&m, &rules, &wish, &deed);	once a tick: what to put and what to ask
+ *	pciod_module_tick(&m, &rules, &goal, &deed);	once a tick: what to put and what to ask
  *	pciod_module_put(&m, question, now_ns);		of those that were asked
  *	pciod_module_answer(&m, &rules, question, ...);	or pciod_module_unanswered
  *	pciod_module_trouble(&m, &rules, code, text)	what is wrong with it, in words
  *
- * What it is told follows from its life, drv_actuator.h.  Beside it goes the verification:
+ * Its commands follow from its state, drv_actuator.h.  The verification runs beside it:
  *
  *	asking		state, position, velocity and current: nothing else is known of it
  *	verifying	version, serial, config (written if it differs, and read back), limits
@@ -23,7 +23,7 @@
 #include "daemons/drv/drv_actuator.h"
 #include "daemons/pcio/pcio.h"
 
-/* ---- what is asked ---- */
+/* ---- questions ---- */
 
 /* Q(NAME, command, parameter or motion): one at a time of each (drv_ask.h); the first four make a sample */
 #define PCIOD_QUESTIONS(Q)                              \
@@ -92,7 +92,7 @@ struct pciod_module {
 	unsigned int number;
 
 	uint32_t asked;	     /* bits of enum pciod_question: the answer is waited for */
-	uint32_t unanswered; /* the last one had none, or one that made no sense */
+	uint32_t unanswered; /* without an answer to the last one, or with an invalid answer */
 
 	/* measured */
 	uint32_t known;		     /* bits of enum pciod_question, since the take-over began */
@@ -111,7 +111,7 @@ struct pciod_module {
 	int64_t reset_ns;  /* a position asked for before this, and the one after it, may be wrong; 0: none */
 	double driven_rad; /* where it was when it was last driven, and when that was measured */
 	int64_t driven_ns;
-	bool untold; /* it is up, and what it said of itself was not reported yet */
+	bool unreported; /* it is up, and its version and limits were not reported yet */
 
 	/* verification */
 	enum pciod_phase phase;
@@ -126,11 +126,11 @@ struct pciod_module {
 	struct drv_ref_limits limits; /* its own */
 };
 
-/* state: what the driver before has left. */
+/* state: the last state word that the previous driver process published. */
 void pciod_module_init(struct pciod_module *m, const struct pciod_rules *rules, unsigned int number, uint32_t state,
 		       const struct drv_actuator_before *before, int64_t now_ns);
 
-struct pciod_wish { /* what the driver wants of it in this tick */
+struct pciod_goal { /* of a tick */
 	int64_t now_ns;
 	bool halt;			       /* it has to be halted */
 	bool resets;			       /* it may be reset if it is halted or explained */
@@ -164,7 +164,7 @@ struct pciod_deed {
 	uint32_t ask;	 /* bits of enum pciod_question; the answer to a move with state has the position, too */
 };
 
-void pciod_module_tick(struct pciod_module *m, const struct pciod_rules *rules, const struct pciod_wish *wish,
+void pciod_module_tick(struct pciod_module *m, const struct pciod_rules *rules, const struct pciod_goal *goal,
 		       struct pciod_deed *deed);
 
 /* It was asked: a frame of a deed that was not stays to be done. */

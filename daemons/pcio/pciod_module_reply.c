@@ -4,7 +4,7 @@
 #include "daemons/pcio/pciod_module.h"
 
 #define VALUE_MAX 1e4	/* rad, rad/s, A: nothing that is measured is beyond */
-#define CONFIG_WRITES 3 /* before it is held to be one that does not take it */
+#define CONFIG_WRITES 3 /* after so many the module is taken not to accept it */
 
 /* ---- the sample ---- */
 
@@ -183,7 +183,7 @@ static void next_phase(struct pciod_module *m, const struct pciod_rules *rules, 
 	if (m->phase == PCIOD_VERIFYING && pciod_module_verified(m, rules)) {
 		m->phase = PCIOD_UP;
 		m->phase_ns = t_ns;
-		m->untold = true;
+		m->unreported = true;
 	}
 }
 
@@ -197,7 +197,7 @@ enum pciod_news pciod_module_answer(struct pciod_module *m, const struct pciod_r
 	pciod_module_heard(m, rules, t_ns);
 	m->asked &= ~(1u << question);
 	m->unanswered &= ~(1u << question);
-	/* An answer that makes no sense is the answer all the same: there will be no other. */
+	/* An invalid answer ends the question as well: no other will come. */
 	if (error || !plausible(question, reply.value)) {
 		m->unanswered |= 1u << question;
 		m->odd++;

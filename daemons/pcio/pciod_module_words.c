@@ -6,7 +6,7 @@
 
 #include "daemons/pcio/pciod_module.h"
 
-#define VERIFY_NS 1000000000 /* what has not been answered by then is worth a word */
+#define VERIFY_NS 1000000000 /* questions without an answer by then are reported */
 
 /* ---- the state message ---- */
 
@@ -36,7 +36,7 @@ uint32_t pciod_module_status(const struct pciod_module *m)
 	return status;
 }
 
-/* ---- what is wrong ---- */
+/* ---- faults ---- */
 
 struct words {
 	char *code, *text;
@@ -81,7 +81,7 @@ static const char *worst_name(uint32_t faults)
 	return worst->name;
 }
 
-static bool say_faults(const struct words *w, const struct pciod_module *m)
+static bool describe_faults(const struct words *w, const struct pciod_module *m)
 {
 	uint32_t faults = pcio_faults(m->state);
 	char bits[80];
@@ -92,7 +92,7 @@ static bool say_faults(const struct words *w, const struct pciod_module *m)
 	return say(w, m, worst_name(faults), ": %s; %s", bits, cure(m));
 }
 
-static bool say_wrong(const struct words *w, const struct pciod_module *m)
+static bool describe_wrong(const struct words *w, const struct pciod_module *m)
 {
 	if (m->wrong & PCIOD_WRONG_NO_ACKNOWLEDGE)
 		return say(w, m, "config",
@@ -119,12 +119,12 @@ static const char *parameter_name(enum pciod_question question)
 	return pcio_parameter(pciod_questions[question].parameter)->name;
 }
 
-static bool say_unanswered(const struct words *w, const struct pciod_module *m, const struct pciod_rules *rules,
-			   int64_t now_ns)
+static bool describe_unanswered(const struct words *w, const struct pciod_module *m, const struct pciod_rules *rules,
+				int64_t now_ns)
 {
 	const int64_t stale_ns = rules->lost_ns + rules->silent_after_ns;
 
-	/* By the others' age, not by the time: whoever was stopped himself has not asked. */
+	/* By the age of the other samples, not by the time: a driver that was stopped has not asked. */
 	for (unsigned int q = 0; m->phase != PCIOD_ASKING && q < PCIOD_SAMPLES; q++)
 		if (m->unanswered & 1u << q && m->heard_ns - m->t_ns[q] > stale_ns)
 			return say(w, m, "stale", " answers, but not in time (reply_late) when asked for %s",
@@ -146,17 +146,17 @@ bool pciod_module_trouble(const struct pciod_module *m, const struct pciod_rules
 	if (drv_actuator_silent(&m->a))
 		return say(&w, m, "silent", " does not answer; is it powered, on this bus, and of this bit rate?");
 	if (!(m->known & PCIOD_Q_BIT_STATE)) /* not yet */
-		return say_unanswered(&w, m, rules, now_ns);
+		return describe_unanswered(&w, m, rules, now_ns);
 	if (pcio_faults(m->state) && !drv_actuator_explained(&m->a))
-		return say_faults(&w, m);
+		return describe_faults(&w, m);
 	if (m->wrong || m->a.reset_failed)
-		return say_wrong(&w, m);
+		return describe_wrong(&w, m);
 	if (drv_actuator_lost(&m->a))
 		return say(&w, m, "not-homed",
 			   " is not homed any more: it lost its power, and where it is; home it, or clear it");
 	if (m->state & PCIO_STATE_HALTED && !m->a.ours_ns && !drv_actuator_explained(&m->a))
 		return say(&w, m, "halted", " was halted, not by this driver; the request clear resets it");
-	return say_unanswered(&w, m, rules, now_ns);
+	return describe_unanswered(&w, m, rules, now_ns);
 }
 
 /* ---- latches ---- */
@@ -194,7 +194,7 @@ int pciod_module_clearable(const struct pciod_module *m, char text[PCIOD_WORDS_M
 		return -EPERM;
 	}
 	if (pcio_worst(m->state) > PCIO_KIND_FAULT) {
-		say_faults(&w, m);
+		describe_faults(&w, m);
 		return -EPERM;
 	}
 	return m->wrong || drv_actuator_clearable(&m->a) ? 0 : 1;

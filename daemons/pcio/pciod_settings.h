@@ -38,7 +38,7 @@ static const struct settings_row pciod_settings_rows[] = {
 	SETTINGS_INT("ack_ok", struct pciod_settings, ack_ok, "", "0x64", "0", "255",
 		     "status of a set or move that was done"),
 	SETTINGS_WORD("home_offset_id", struct pciod_settings, home_offset, pciod_settings_home_offsets, "0x59",
-		      "parameter of the home offset, which is read and told"),
+		      "parameter of the home offset, which is read and reported"),
 	SETTINGS_DURATION("reply_late", struct pciod_settings, reply_late_ns, "20ms", "1ms", "1s",
 			  "a reply that has not come by then is given up"),
 	SETTINGS_DURATION("reply_lost", struct pciod_settings, reply_lost_ns, "100ms", "1ms", "10s",

@@ -1,4 +1,4 @@
-/* pciod_turn.c: what every module is told and asked in a tick. */
+/* pciod_turn.c: commands and questions for every module in a tick. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -105,7 +105,7 @@ static void put(struct pciod *p, struct drv *drv, struct pciod_joint *j, const s
 	switch (deed->what) {
 	case PCIOD_DO_NOTHING:
 		break;
-	case PCIOD_DO_HALT: /* what it overtakes must not follow it */
+	case PCIOD_DO_HALT: /* a move that it overtakes must not follow it */
 		drv_cancel(drv, j->sends[PCIO_SEND_MOVE]);
 		drv_cancel(drv, j->sends[PCIO_SEND_COMMAND]);
 		drv_cancel(drv, j->sends[PCIO_SEND_HOME]);
@@ -129,7 +129,7 @@ static void put(struct pciod *p, struct drv *drv, struct pciod_joint *j, const s
 		ask(p, drv, j, PCIO_SEND_COMMAND, PCIOD_Q_SET_CONFIG, &frame, false, now_ns);
 }
 
-/* ---- what is wrong, and what is new ---- */
+/* ---- faults and news ---- */
 
 /* Modules with sync-motion stop, too, only upon the clock's frame. */
 static bool clock_lost(const struct pciod *p, unsigned int bus, int64_t now_ns)
@@ -147,7 +147,7 @@ uint32_t pciod_latches(const struct pciod *p)
 }
 
 /* well: nothing else is wrong any more, so the reason is named again. */
-static void tell_latches(struct pciod *p, struct drv *drv, bool well, int64_t now_ns)
+static void report_latches(struct pciod *p, struct drv *drv, bool well, int64_t now_ns)
 {
 	char code[PCIOD_CODE_MAX], text[PCIOD_WORDS_MAX];
 
@@ -155,7 +155,7 @@ static void tell_latches(struct pciod *p, struct drv *drv, bool well, int64_t no
 		struct pciod_module *m = &p->joints[i].module;
 
 		pciod_module_latch(m);
-		if (!(m->a.latches & ~drv_latched(drv)) && !(m->a.latches && (well || !p->latch_told)))
+		if (!(m->a.latches & ~drv_latched(drv)) && !(m->a.latches && (well || !p->latch_reported)))
 			continue;
 		if (drv_actuator_silent(&m->a) || !(m->known & PCIOD_Q_BIT_STATE))
 			continue;
@@ -163,13 +163,13 @@ static void tell_latches(struct pciod *p, struct drv *drv, bool well, int64_t no
 			pciod_module_latched(m, code, text);
 		drv_latch(drv, m->a.latches, code, "%s", text);
 		well = false;
-		p->latch_told = true;
+		p->latch_reported = true;
 	}
 	drv_unlatch(drv, drv_latched(drv) & ~pciod_latches(p));
 }
 
-/* The loop tells a code once; here a text that changes is told again. */
-static void tell_joint(struct pciod *p, struct drv *drv, unsigned int joint, int64_t now_ns)
+/* The loop reports a code once; here a changed text is reported again. */
+static void report_joint(struct pciod *p, struct drv *drv, unsigned int joint, int64_t now_ns)
 {
 	char code[PCIOD_CODE_MAX] = "", text[PCIOD_WORDS_MAX] = "";
 	struct pciod_joint *j = &p->joints[joint];
@@ -185,7 +185,7 @@ static void tell_joint(struct pciod *p, struct drv *drv, unsigned int joint, int
 	strcpy(j->text, text);
 }
 
-static const char *tell_clock(const struct pciod *p, struct drv *drv, int64_t now_ns)
+static const char *report_clock(const struct pciod *p, struct drv *drv, int64_t now_ns)
 {
 	static const char lost[] = "no 100#0F, for which moves wait (sync_motion): modules are halted";
 	bool any = false;
@@ -201,22 +201,22 @@ static const char *tell_clock(const struct pciod *p, struct drv *drv, int64_t no
 	return any ? lost : NULL;
 }
 
-static void tell_trouble(struct pciod *p, struct drv *drv, int64_t now_ns)
+static void report_trouble(struct pciod *p, struct drv *drv, int64_t now_ns)
 {
-	const char *trouble = tell_clock(p, drv, now_ns);
+	const char *trouble = report_clock(p, drv, now_ns);
 	const bool before = p->unwell;
 
 	for (unsigned int i = p->joints_n; i-- > 0;) {
-		tell_joint(p, drv, i, now_ns);
+		report_joint(p, drv, i, now_ns);
 		if (*p->joints[i].text)
 			trouble = p->joints[i].text;
 	}
 	p->unwell = trouble;
 	snprintf(p->text, sizeof(p->text), "%s", trouble ? trouble : "");
-	tell_latches(p, drv, before && !p->unwell, now_ns);
+	report_latches(p, drv, before && !p->unwell, now_ns);
 }
 
-static void tell_news(struct pciod_joint *j, struct drv *drv, unsigned int joint)
+static void report_news(struct pciod_joint *j, struct drv *drv, unsigned int joint)
 {
 	struct pciod_module *m = &j->module;
 	char code[PCIOD_CODE_MAX], offset[32] = "home offset unknown";
@@ -225,11 +225,11 @@ static void tell_news(struct pciod_joint *j, struct drv *drv, unsigned int joint
 		m->a.was_excused = false;
 		snprintf(code, sizeof(code), "comm-cleared-%u", m->number);
 		drv_event(drv, MSG_SEVERITY_INFO, code,
-			  "module %u: its watchdog ran out while nobody fed it; it was reset once", m->number);
+			  "module %u: its watchdog ran out while it was not fed; it was reset once", m->number);
 	}
-	if (!m->untold)
+	if (!m->unreported)
 		return;
-	m->untold = false;
+	m->unreported = false;
 	drv_ref_tighten(drv_limits(drv, joint), &m->limits);
 	snprintf(code, sizeof(code), "taken-over-%u", m->number);
 	if (!isnan(m->home_offset_rad))
@@ -304,14 +304,14 @@ static void turn(struct pciod *p, struct drv *drv, const struct drv_orders *orde
 		struct pciod_joint *j = &p->joints[i];
 		const bool halt = must_halt(p, orders, j->bus);
 		const unsigned int share = VERIFY_AT_ONCE / p->buses[j->bus].modules;
-		/* Latched, it comes to rest and is left alone, but not with the slow velocity it was told last. */
-		const bool told = commanded && !(drv_latched(drv) && !(j->module.state & PCIO_STATE_MOVING));
-		const struct pciod_wish wish = {
+		/* Latched, it comes to rest and is left alone, but not with its last slow velocity command. */
+		const bool commanded_now = commanded && !(drv_latched(drv) && !(j->module.state & PCIO_STATE_MOVING));
+		const struct pciod_goal goal = {
 			.now_ns = orders->now_ns,
 			.halt = halt || (p->stop_ns && stop_halts(p, &j->module, orders->now_ns)),
 			.resets = !halt && !p->stop_ns && !drv_latched(drv),
-			.command = told ? &orders->joint[i] : NULL,
-			.stand = told && orders->level >= MSG_LEVEL_ESTOP,
+			.command = commanded_now ? &orders->joint[i] : NULL,
+			.stand = commanded_now && orders->level >= MSG_LEVEL_ESTOP,
 			.limits = drv_limits(drv, i),
 			.dt_s = orders->dt_s,
 			.following = orders->ref,
@@ -322,7 +322,7 @@ static void turn(struct pciod *p, struct drv *drv, const struct drv_orders *orde
 		/* Also a reply that came too late, which answers nothing. */
 		if (drv_heard_ns(drv, j->receive) > j->module.heard_ns)
 			pciod_module_heard(&j->module, &p->rules, drv_heard_ns(drv, j->receive));
-		pciod_module_tick(&j->module, &p->rules, &wish, &deed);
+		pciod_module_tick(&j->module, &p->rules, &goal, &deed);
 		if (j->module.a.state != DRV_ACTUATOR_DRIVEN)
 			drv_not_driven(drv, i, j->module.a.from_rest);
 		put(p, drv, j, &deed, orders->now_ns);
@@ -331,8 +331,8 @@ static void turn(struct pciod *p, struct drv *drv, const struct drv_orders *orde
 	feed(p, drv, orders);
 	pciod_ask_more(p, drv, orders->now_ns);
 	for (unsigned int i = 0; i < p->joints_n; i++)
-		tell_news(&p->joints[i], drv, i);
-	tell_trouble(p, drv, orders->now_ns);
+		report_news(&p->joints[i], drv, i);
+	report_trouble(p, drv, orders->now_ns);
 }
 
 enum drv_step pciod_start(void *self, struct drv *drv, const struct drv_orders *orders)

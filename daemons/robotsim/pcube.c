@@ -45,7 +45,7 @@ static void answer(struct pcube *m, const uint8_t *data, unsigned int n)
 	memcpy(m->replies[m->replies_n++].frame.data, data, n);
 }
 
-/* To what is no question. */
+/* The answer to a frame that is not a question. */
 static void acknowledge(struct pcube *m, const uint8_t *data, unsigned int n)
 {
 	if (!(m->values.config & PCUBE_CONFIG_NO_ACKNOWLEDGE))
@@ -221,7 +221,7 @@ static bool simple(struct pcube *m, const struct frame *f)
 	}
 }
 
-static void tell(struct pcube *m, const struct frame *f)
+static void take_command(struct pcube *m, const struct frame *f)
 {
 	if (f->len >= 1 && f->data[0] == COMMAND_MOVE)
 		move(m, f);
@@ -265,5 +265,5 @@ void pcube_frame(struct pcube *m, const struct frame *frame, int64_t t_ns)
 	else if (frame->id == ID_ASK + own)
 		get(m, frame);
 	else
-		tell(m, frame);
+		take_command(m, frame);
 }

@@ -228,7 +228,7 @@ struct pcube {
 	bool other_bus;	    /* the config word took it off CAN */
 	uint32_t faults;    /* of the state word, until they are cleared */
 	uint32_t causes;    /* faults that come back at once */
-	uint32_t forced;    /* bits of switches and the like that somebody set by command */
+	uint32_t forced;    /* bits, such as those of switches, set by command */
 	bool supply_failed; /* power-fault is there because voltage is */
 	bool error, homed, halted, brake;
 	bool silent, jammed;

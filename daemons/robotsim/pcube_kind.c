@@ -10,7 +10,7 @@
 #include "daemons/robotsim/pcube_load.h"
 
 #define BITS 28
-/* Those that somebody may set; the others tell how it moves, and are its own. */
+/* Bits that a command may set; the others are computed. */
 #define BY_COMMAND                                                                                            \
 	(PCUBE_FAULTS | PCUBE_ERROR | PCUBE_HOMED | PCUBE_HALTED | PCUBE_HOME_SWITCH | PCUBE_LIMIT_SWITCH_1 | \
 	 PCUBE_LIMIT_SWITCH_2 | PCUBE_BRAKE | PCUBE_CURRENT_LIMIT)
@@ -90,7 +90,7 @@ static int fault(void *state, const char *word, bool clear, int64_t t_ns, struct
 		if (!(BY_COMMAND & 1u << bit)) {
 			if (strcmp(word, pcube_state_name(bit)) != 0)
 				continue;
-			sim_say(answer, "error %s: how it moves is told by itself", word);
+			sim_say(answer, "error %s: computed bit; cannot be set", word);
 			return -EINVAL;
 		}
 		if (!strcmp(word, pcube_state_name(bit))) {

@@ -194,7 +194,7 @@ void pcube_start(struct pcube *m, unsigned int address, const struct pcube_setti
 	pcube_values_reset(m);
 	pcube_boot(m);
 	m->power = settings->power;
-	/* Not as after power-up, but as it was left by whoever used it before. */
+	/* Not as after power-up, but as its previous user left it. */
 	m->homed = settings->homed;
 	m->zero = settings->home_offset - settings->home;
 	if (settings->moving != 0 && m->power) {

@@ -5,7 +5,7 @@
 #include "daemons/robotsim/pcube.h"
 
 #define HOME_WINDOW_RAD 0.01 /* the home switch is closed that far around its place */
-#define HOME_LEAVE_RAD 0.03  /* one that stands on the switch goes that far off it first */
+#define HOME_LEAVE_RAD 0.03  /* a joint on the switch first moves that far off it */
 #define HOME_TURNS_MAX 2     /* at the ends, before it gives up */
 #define MOVING_RAD_S 0.002   /* slower is standing */
 

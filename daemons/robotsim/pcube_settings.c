@@ -8,7 +8,7 @@
 
 #define DEG (3.14159265358979323846 / 180)
 
-/* The inertia is one that the nominal torque moves with a tenth of itself at the largest acceleration. */
+/* The inertia for which a tenth of the nominal torque gives the largest acceleration. */
 const struct pcube_type pcube_types[] = {
 	{ "PRL120", 596, 216, 372, 25 * DEG, 100 * DEG, 5, 10, 12 },
 	{ "PRL100", 625, 81.5, 176, 24 * DEG, 100 * DEG, 4, 8, 4.5 },
@@ -66,11 +66,11 @@ const struct settings_row pcube_rows[] = {
 			  "how late those come"),
 	SETTINGS_REAL("lose", struct pcube_settings, lose, "", "0", "0", "1", "share of the answers that never come"),
 	SETTINGS_INT("refused", struct pcube_settings, refused, "", "0", "0", "0xFF",
-		     "status of what it refuses; done is the driver's ack_ok"),
+		     "status of a refused request; that of others is the driver's ack_ok"),
 	SETTINGS_BOOL("wrong_after_reset", struct pcube_settings, wrong_after_reset, "yes",
 		      "the first position after a reset is off by 0.25 rad"),
 	SETTINGS_BOOL("absolute", struct pcube_settings, absolute, "no", "it knows its position after power-up"),
-	SETTINGS_INT("seed", struct pcube_settings, seed, "", "1", "0", "0xFFFFFFFF", "of what comes by chance"),
+	SETTINGS_INT("seed", struct pcube_settings, seed, "", "1", "0", "0xFFFFFFFF", "of the random numbers"),
 	SETTINGS_END,
 };
 /* clang-format on */

@@ -9,7 +9,7 @@
 #define STANDING_RAD_S 1e-3 /* the brake closes */
 #define OUTWARD_RAD_S 1e-3  /* beyond a soft limit, and still going */
 
-static void watch(struct pcube *m)
+static void check_limits(struct pcube *m)
 {
 	const double reading = m->joint.position + m->zero;
 	const double outward = m->joint.velocity + m->motion.velocity;
@@ -63,7 +63,7 @@ static void step(struct pcube *m)
 	if (m->booting && m->t_ns >= m->booted_ns)
 		pcube_boot(m);
 	if (m->power && !m->booting)
-		watch(m);
+		check_limits(m);
 	d = drive(m, dt_s);
 	m->values.previous_position = (float)pcube_position(m);
 	joint_step(&m->joint, &d, dt_s);
@@ -83,7 +83,7 @@ struct still {
 	double heat;
 };
 
-static void look(const struct pcube *m, struct still *still)
+static void snapshot(const struct pcube *m, struct still *still)
 {
 	memset(still, 0, sizeof(*still));
 	memcpy(&still->joint, &m->joint, sizeof(still->joint));
@@ -114,9 +114,9 @@ void pcube_advance(struct pcube *m, int64_t t_ns)
 	while (t_ns - m->t_ns >= PCUBE_STEP_NS) {
 		int64_t until_ns;
 
-		look(m, &before);
+		snapshot(m, &before);
 		step(m);
-		look(m, &after);
+		snapshot(m, &after);
 		if (memcmp(&before, &after, sizeof(after)) != 0)
 			continue;
 		until_ns = next_event_ns(m) - 1;

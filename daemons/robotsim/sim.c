@@ -91,7 +91,7 @@ int sim_load(struct sim *sim, const struct robot *robot, struct error_sink *erro
 	for (size_t i = 0; i < sim->units_n; i++)
 		if (!strncmp(sim->units[i].on->interface, "log:", 4)) {
 			yaml_error(errors, sim->units[i].on->node,
-				   "a log is no bus to play devices on: wire:%s or vcan0", sim->units[i].on->name);
+				   "a log is not a bus for devices: write wire:%s or vcan0", sim->units[i].on->name);
 			r = -EINVAL;
 			break;
 		}

@@ -10,9 +10,9 @@
  *		sim_turn(&sim, fds, clock_now_ns());
  *	}
  *
- * A unit is what has a controller of its own on a bus: one module, one sensor.  What it is made of is its kind's: a
- * file that was written from the device's page and shares nothing with the driver, so that the two can disagree.  Only
- * the table of settings is the driver's own: both refuse the same, with the same words, and have the same defaults.
+ * A unit has a controller of its own on a bus: one module, one sensor.  Its kind is a file that was written from the
+ * device's page and shares nothing with the driver, so that the two can disagree.  Only the table of settings is the
+ * driver's own: both refuse the same values, with the same words, and have the same defaults.
  * One more kind of device is one more struct sim_kind in the table of sim.c.
  *
  *	sim.c		the table of kinds, units, names
@@ -95,7 +95,7 @@ struct sim_unit {
 	char bus_name[ROBOT_INTERFACE_MAX + TEXT_NAME_MAX + 2];
 	struct bus *bus; /* NULL: it has no power, or its cable is cut */
 	bool cut;
-	struct frame held; /* for which there was no room */
+	struct frame held; /* that the bus has not taken yet */
 	bool holds;
 	int64_t retry_ns;
 	uint64_t dropped; /* frames that never got to the bus */
@@ -151,7 +151,7 @@ struct sim_control {
 #define SIM_CONTROL_FDS 5
 
 int sim_control_open(struct sim_control *control, struct sim *sim, struct error_sink *errors);
-/* About once a second: a socket that was removed, with its folder or without, is made anew. */
+/* About once a second: a socket that was removed, with its folder or without, is made again. */
 void sim_control_look(struct sim_control *control);
 void sim_control_close(struct sim_control *control);
 /* The answer to a line of words: "ok" and what there is to say, or "error" and why not. */

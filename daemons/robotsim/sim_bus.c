@@ -41,10 +41,10 @@ static bool has_power(const struct sim_unit *unit)
 void sim_connect(struct sim_unit *unit)
 {
 	const bool wanted = !unit->cut && has_power(unit);
-	struct error_sink nobody = { 0 };
+	struct error_sink ignored = { 0 };
 
 	if (wanted && !unit->bus) {
-		if (open_bus(unit, &nobody))
+		if (open_bus(unit, &ignored))
 			unit->bus = NULL; /* the next beat tries again */
 	} else if (!wanted && unit->bus) {
 		bus_close(unit->bus);
@@ -123,7 +123,7 @@ static void receive(struct sim_unit *unit)
 				unit->kind->frame(unit->state, &frames[i].frame, frames[i].t_ns);
 }
 
-/* A controller keeps a frame until the bus takes it; what the bus is not there for is lost. */
+/* A controller keeps a frame until the bus takes it; without a bus the frame is lost. */
 static void send(struct sim_unit *unit, int64_t now_ns)
 {
 	while (unit->holds || unit->kind->send(unit->state, now_ns, &unit->held)) {

@@ -1,4 +1,4 @@
-/* sim_run.c: robotsim run: plays the devices of a robot file until told to stop. */
+/* sim_run.c: robotsim run: plays the devices of a robot file until a signal ends it. */
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -56,7 +56,7 @@ static void be_real_time(int priority)
 		error_say(PROGRAM, NULL, ERROR_WARNING, "memory is not locked: %s; going on without", strerror(errno));
 }
 
-/* Ten times a second: what stands gets older, what is off the bus comes back, the supervisor hears of us. */
+/* Ten times a second: advances idle units, reattaches units, notifies the supervisor. */
 static void beat(struct notify *notify, int64_t now_ns)
 {
 	const struct sim_unit *missing;
@@ -71,7 +71,7 @@ static void beat(struct notify *notify, int64_t now_ns)
 	notify_watchdog(notify, now_ns);
 }
 
-static bool tell_ready(struct notify *notify)
+static bool notify_when_attached(struct notify *notify)
 {
 	const struct sim_unit *missing;
 
@@ -96,7 +96,7 @@ static int play(struct sim_control *control, int stop)
 		sim_turn(&sim, first ? NULL : unit_fds, now_ns);
 		query_serve(&control->server, control_fds, now_ns);
 		if (!ready)
-			ready = tell_ready(&notify);
+			ready = notify_when_attached(&notify);
 		if (now_ns >= beat_ns) {
 			beat(&notify, now_ns);
 			beat_ns = now_ns + NOTIFY_PERIOD_NS;
@@ -158,21 +158,38 @@ static int run(const struct run *run, const struct robot *robot, struct error_si
 	return r;
 }
 
+/* --settings: of every kind, since each has its own under sim: in the robot file. */
+static void answer(const struct options *options, struct error_sink *errors)
+{
+	static char defaults[4096]; /* of any kind */
+
+	if (strcmp(options->answer, "settings") != 0) {
+		options_answer(options, stdout);
+		return;
+	}
+	for (size_t i = 0; sim_kinds[i]; i++) {
+		struct settings settings = { .rows = sim_kinds[i]->rows, .values = defaults };
+
+		printf("%sunder sim: of a device with driver: %s\n", i ? "\n" : "", sim_kinds[i]->driver);
+		if (!settings_defaults(&settings, errors))
+			settings_print(&settings, stdout);
+	}
+}
+
 int sim_run(int argc, char **argv)
 {
-	static char unused[4096]; /* of whatever the settings are */
-	struct settings settings = { .rows = sim_kinds[0]->rows, .values = unused };
+	struct settings any = { .rows = sim_kinds[0]->rows }; /* there is --settings; answer prints it */
 	struct run line = { 0 };
 	struct options options = { .program = PROGRAM " run",
-				   .about = "Plays the devices of a robot file on its buses until told to stop.",
+				   .about = "Plays the devices of a robot file on its buses until SIGINT or SIGTERM.",
 				   .rows = rows,
 				   .values = &line,
 				   .arguments = "FILE",
 				   .arguments_min = 1,
 				   .arguments_max = 1,
-				   .settings = &settings,
-				   .notes = "It knows devices with the driver pciod; --settings lists what may\n"
-					    "stand under their sim: in the robot file.\n" };
+				   .settings = &any,
+				   .notes = "It plays devices of pciod, exampled and gauged; --settings lists the\n"
+					    "settings under sim: in the robot file, for each of these drivers.\n" };
 	struct error_who me = { PROGRAM, NULL, ERROR_FATAL };
 	struct error_sink errors = { error_to_stderr, &me, 0 }, plain = { error_to_stderr, NULL, 0 };
 	struct robot robot;
@@ -182,13 +199,13 @@ int sim_run(int argc, char **argv)
 	case OPTIONS_WRONG:
 		return SIM_WRONG;
 	case OPTIONS_ANSWER:
-		options_answer(&options, stdout);
+		answer(&options, &plain);
 		return 0;
 	case OPTIONS_GO:
 		break;
 	}
 	if (line.robot && run_robot(line.robot)) {
-		error_add(&errors, "--robot: %s is no name", line.robot);
+		error_add(&errors, "--robot: %s is not a valid name", line.robot);
 		return SIM_WRONG;
 	}
 	if (robot_open(&robot, argv[0], &errors))

@@ -30,8 +30,8 @@ static const struct settings_row rows[] = {
 	SETTINGS_REAL("position", struct turntable, joint.position, "rad", "0", "-2000", "2000",
 		      "where it stands at first"),
 	SETTINGS_REAL("noise", struct turntable, encoder.noise, "rad", "0", "0", "1",
-		      "error of the position it measures, at most, by chance"),
-	SETTINGS_INT("seed", struct turntable, encoder.seed, "", "1", "0", "0xFFFFFFFF", "of what comes by chance"),
+		      "largest random error of the measured position"),
+	SETTINGS_INT("seed", struct turntable, encoder.seed, "", "1", "0", "0xFFFFFFFF", "of the random numbers"),
 	SETTINGS_END,
 };
 

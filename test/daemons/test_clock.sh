@@ -182,7 +182,7 @@ test_nobody_else_sends_its_frame() {
 	"$canwire" send torso --as ear 081# 080#00
 	lib_not event clock second-clock somebody
 	"$canwire" send torso --as ear 080#
-	lib_until event clock second-clock 'somebody else sends the clock frame of torso'
+	lib_until event clock second-clock 'another node sends the clock frame of torso'
 }
 
 test_a_rate_that_is_not_kept() {

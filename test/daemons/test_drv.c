@@ -638,10 +638,10 @@ static void a_ramp_does_not_begin_where_it_was_long_ago(void)
 		TEST_ASSERT_EQUAL_DOUBLE(0, fake.ticks[tick - 1].joint.velocity_rad_s);
 	}
 	TEST_ASSERT_EQUAL(MSG_MODE_POSITION, fake.ticks[7].joint.mode);
-	TEST_ASSERT_TRUE(fake.ticks[7].joint.anew);
+	TEST_ASSERT_TRUE(fake.ticks[7].joint.begins);
 	for (int tick = 9; tick <= 13; tick++) { /* what has begun goes on, old as the sample may be */
 		TEST_ASSERT_EQUAL(MSG_MODE_POSITION, fake.ticks[tick - 1].joint.mode);
-		TEST_ASSERT_FALSE(fake.ticks[tick - 1].joint.anew);
+		TEST_ASSERT_FALSE(fake.ticks[tick - 1].joint.begins);
 	}
 }
 

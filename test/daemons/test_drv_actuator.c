@@ -216,7 +216,7 @@ static void what_may_be_reset(void)
 		struct drv_actuator_word word;
 		int64_t ours_ns, excuse_ns, after_ns;
 		bool failed, asked;
-		struct drv_actuator_wish wish;
+		struct drv_actuator_goal goal;
 		uint32_t actions;
 		enum drv_actuator_state next;
 	} rows[] = {
@@ -368,7 +368,7 @@ static void what_may_be_reset(void)
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		struct drv_actuator_wish wish = rows[i].wish;
+		struct drv_actuator_goal goal = rows[i].goal;
 
 		in(rows[i].in, rows[i].word);
 		a.asked_ns = T + 2;
@@ -377,8 +377,8 @@ static void what_may_be_reset(void)
 		a.excuse_ns = rows[i].excuse_ns;
 		a.reset_failed = rows[i].failed;
 		a.reset_asked = rows[i].asked;
-		wish.now_ns = T + rows[i].after_ns;
-		TEST_ASSERT_EQUAL_HEX32_MESSAGE(rows[i].actions, drv_actuator_tick(&a, &wish), rows[i].name);
+		goal.now_ns = T + rows[i].after_ns;
+		TEST_ASSERT_EQUAL_HEX32_MESSAGE(rows[i].actions, drv_actuator_tick(&a, &goal), rows[i].name);
 		TEST_ASSERT_EQUAL_STRING_MESSAGE(actuator_states[rows[i].next], actuator_states[a.state], rows[i].name);
 	}
 }
@@ -392,7 +392,7 @@ static void it_begins_at_rest_if_it_was_told_to_stop(void)
 		enum drv_actuator_state in;
 		struct drv_actuator_word word;
 		bool before, ours, halt_open;
-		struct drv_actuator_wish wish;
+		struct drv_actuator_goal goal;
 		bool from_rest;
 	} rows[] = {
 		{ "brakes", DRV_ACTUATOR_FREE, { 0 }, 0, 0, 0, { 0 }, true },
@@ -412,14 +412,14 @@ static void it_begins_at_rest_if_it_was_told_to_stop(void)
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		struct drv_actuator_wish wish = rows[i].wish;
+		struct drv_actuator_goal goal = rows[i].goal;
 
 		in(rows[i].in, rows[i].word);
 		a.from_rest = rows[i].before;
 		a.ours_ns = rows[i].ours;
 		a.halt_ns = rows[i].halt_open ? T : 0;
-		wish.now_ns = T + 1;
-		drv_actuator_tick(&a, &wish);
+		goal.now_ns = T + 1;
+		drv_actuator_tick(&a, &goal);
 		TEST_ASSERT_EQUAL_MESSAGE(rows[i].from_rest, a.from_rest, rows[i].name);
 	}
 }

@@ -670,8 +670,8 @@ static void answers_are_put(void)
 
 static int add_output_and_watch(struct drv *drv, struct error_sink *errors)
 {
-	TEST_ASSERT_EQUAL(2, drv_watch(drv, 0));
-	TEST_ASSERT_EQUAL(2, drv_watch(drv, 0));
+	TEST_ASSERT_EQUAL(2, drv_monitor(drv, 0));
+	TEST_ASSERT_EQUAL(2, drv_monitor(drv, 0));
 	TEST_ASSERT_EQUAL(0, drv_row_bus(drv, 2));
 	TEST_ASSERT_EQUAL(0, drv_add_output(drv, "bus-table", msg_bus_stats_number, errors));
 	return 0;

@@ -112,19 +112,19 @@ static void of_the_device(void)
 	drv_fault(&drv, DRV_ALL, "a-code-that-is-longer-than-a-name", "it is long");
 	TEST_ASSERT_EQUAL_STRING("....", faulty());
 	TEST_ASSERT_EQUAL_STRING("a-code-that-is-longer-t", drv_fault_device(&drv));
-	TEST_ASSERT_TRUE(drv_fault_is_told(&drv, "a-code-that-is-longer-t"));
-	TEST_ASSERT_FALSE(drv_fault_is_told(&drv, "hot"));
+	TEST_ASSERT_TRUE(drv_fault_active(&drv, "a-code-that-is-longer-t"));
+	TEST_ASSERT_FALSE(drv_fault_active(&drv, "hot"));
 	drv_well(&drv, 0, NULL);
 	TEST_ASSERT_NOT_NULL(drv_fault_device(&drv));
 	drv_fault(&drv, 0, "hot", "it is hot");
-	TEST_ASSERT_TRUE(drv_fault_is_told(&drv, "hot"));
+	TEST_ASSERT_TRUE(drv_fault_active(&drv, "hot"));
 	drv_well(&drv, DRV_ALL, "a-code-that-is-longer-than-a-name");
 	TEST_ASSERT_NULL(drv_fault_device(&drv));
 	drv_fault(&drv, DRV_ALL, "old", "it is old");
 	TEST_ASSERT_EQUAL_STRING("old", drv_fault_device(&drv));
 	drv_well(&drv, 0, NULL);
 	drv_well(&drv, DRV_ALL, NULL);
-	TEST_ASSERT_FALSE(drv_fault_is_told(&drv, "old"));
+	TEST_ASSERT_FALSE(drv_fault_active(&drv, "old"));
 }
 
 static void a_dead_bus_takes_what_hangs_on_it(void)

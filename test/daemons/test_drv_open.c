@@ -241,7 +241,7 @@ static void a_preset_ticks_on_a_frame_of_the_first_bus(void)
 static int watch_all(struct drv *drv, struct error_sink *errors)
 {
 	(void)errors;
-	return drv_watch(drv, 0) == 2 ? 0 : -1;
+	return drv_monitor(drv, 0) == 2 ? 0 : -1;
 }
 
 static void who_watches_a_bus_sees_everything_of_it(void)
@@ -815,7 +815,7 @@ static void who_cannot_reset_a_link_says_so(void)
 	status = drv_lib_main("--name arm --bus other=wire:nowhere --bus can97 --set lock_memory=no");
 	set_caps(caps_kept);
 	TEST_ASSERT_EQUAL(0, status);
-	TEST_ASSERT_EQUAL_STRING("bus can97: without CAP_NET_ADMIN nobody here can reset its link after a stall",
+	TEST_ASSERT_EQUAL_STRING("bus can97: without CAP_NET_ADMIN its link cannot be reset after a stall",
 				 drv_lib_event("no-reset")->text);
 	TEST_ASSERT_EQUAL(1, drv_lib_last()->common.bus[0].can_reset);
 	TEST_ASSERT_EQUAL(0, drv_lib_last()->common.bus[1].can_reset);

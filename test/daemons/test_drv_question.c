@@ -350,7 +350,7 @@ static int add_wrong_questions(struct drv *drv, struct error_sink *errors)
 	static const struct drv_receive other = { .bus = 1, .id = 0x183, .any_len = true };
 
 	TEST_ASSERT_EQUAL(2, drv_add_receive(drv, &other, errors));
-	TEST_ASSERT_EQUAL(3, drv_watch(drv, 0));
+	TEST_ASSERT_EQUAL(3, drv_monitor(drv, 0));
 	question.send = FAKE_LATEST;
 	TEST_ASSERT_EQUAL(0, drv_add_question(drv, &question, errors));
 	for (size_t i = 0; i < sizeof(wrongs) / sizeof(*wrongs); i++) {

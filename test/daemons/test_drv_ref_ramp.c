@@ -581,23 +581,23 @@ static void zero_is_at_once(void)
 /* For drivers that make up for what a joint is behind its ramp: behind the one before it is no more. */
 static void a_beginning_is_told_once(void)
 {
-	TEST_ASSERT_TRUE(position_for(1, DT).anew);
-	TEST_ASSERT_FALSE(position_for(1, DT).anew);
-	TEST_ASSERT_FALSE(tick_for(NULL, DRV_REF_HOLD, DT).anew); /* the same ramp, to its end */
-	TEST_ASSERT_TRUE(velocity_for(1, DT).anew);
-	TEST_ASSERT_FALSE(velocity_for(1, DT).anew);
-	TEST_ASSERT_TRUE(current_for(1, DT).anew);
-	TEST_ASSERT_FALSE(current_for(1, DT).anew);
-	TEST_ASSERT_TRUE(tick_for(NULL, DRV_REF_HOLD, DT).anew);
+	TEST_ASSERT_TRUE(position_for(1, DT).begins);
+	TEST_ASSERT_FALSE(position_for(1, DT).begins);
+	TEST_ASSERT_FALSE(tick_for(NULL, DRV_REF_HOLD, DT).begins); /* the same ramp, to its end */
+	TEST_ASSERT_TRUE(velocity_for(1, DT).begins);
+	TEST_ASSERT_FALSE(velocity_for(1, DT).begins);
+	TEST_ASSERT_TRUE(current_for(1, DT).begins);
+	TEST_ASSERT_FALSE(current_for(1, DT).begins);
+	TEST_ASSERT_TRUE(tick_for(NULL, DRV_REF_HOLD, DT).begins);
 	drv_ref_forget(&joint);
-	TEST_ASSERT_TRUE(tick_for(NULL, DRV_REF_HOLD, DT).anew);
-	TEST_ASSERT_FALSE(tick_for(NULL, DRV_REF_HOLD, DT).anew);
+	TEST_ASSERT_TRUE(tick_for(NULL, DRV_REF_HOLD, DT).begins);
+	TEST_ASSERT_FALSE(tick_for(NULL, DRV_REF_HOLD, DT).begins);
 	drv_ref_begin(&joint, 1, 0, 0); /* by hand: it has begun */
-	TEST_ASSERT_FALSE(position_for(1, DT).anew);
+	TEST_ASSERT_FALSE(position_for(1, DT).begins);
 	drv_ref_forget(&joint);
 	at_rad = NAN;
-	TEST_ASSERT_TRUE(tick_for(NULL, DRV_REF_HOLD, DT).anew);
-	TEST_ASSERT_TRUE(tick_for(NULL, DRV_REF_HOLD, DT).anew); /* as long as nobody knows where */
+	TEST_ASSERT_TRUE(tick_for(NULL, DRV_REF_HOLD, DT).begins);
+	TEST_ASSERT_TRUE(tick_for(NULL, DRV_REF_HOLD, DT).begins); /* as long as nobody knows where */
 }
 
 static void every_change_of_mode_begins_anew(void)
@@ -667,7 +667,7 @@ static void to_hold_nobody_knows_where_it_comes_to_rest(void)
 	at_rad = 4;
 	at_rad_s = 0.5; /* of some time ago */
 	POSITION(4, 0, tick_for(NULL, DRV_REF_HOLD, DT));
-	TEST_ASSERT_TRUE(joint.last.anew);
+	TEST_ASSERT_TRUE(joint.last.begins);
 	TEST_ASSERT_FALSE(drv_ref_begins(&joint, NULL, DRV_REF_HOLD));
 	/* A current says nothing of how fast it is. */
 	CURRENT(2, current_for(5, DT));
@@ -893,7 +893,7 @@ static void at_rest_a_ramp_has_ended(void)
 		joint.begun = true;
 		command = drv_ref_rest(&joint, (enum drv_ref_safe)safe);
 		check(modes[safe], 0, 0, 0, command);
-		TEST_ASSERT_TRUE(command.anew && command.stops);
+		TEST_ASSERT_TRUE(command.begins && command.stops);
 		TEST_ASSERT_FALSE(joint.begun);
 	}
 }

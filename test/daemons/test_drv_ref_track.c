@@ -72,9 +72,9 @@ static void of_a_ramp_that_begins_anew_it_is_not_behind(void)
 	stops = true;
 	TEST_ASSERT_EQUAL_DOUBLE(0, go(command)); /* begun 0.7 behind */
 	command = position(0, 0);
-	command.anew = true;
+	command.begins = true;
 	TEST_ASSERT_EQUAL_DOUBLE(0, go(command));
-	command.anew = false;
+	command.begins = false;
 	for (int i = 0; i < 10; i++)
 		TEST_ASSERT_EQUAL_DOUBLE(0, go(command));
 	at.position_rad = -0.0001; /* and from then on it is made up for */

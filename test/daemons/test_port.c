@@ -152,7 +152,7 @@ static void a_file_that_is_no_channel_is_refused(void)
 	close(fd);
 	TEST_ASSERT_EQUAL(-EIO, open_port());
 	snprintf(line, sizeof(line),
-		 "channel %s: its file is no channel, or of another version: remove it with "
+		 "channel %s: its file is not a channel, or of another version: remove it with "
 		 "ach rm %s",
 		 name, name);
 	TEST_ASSERT_EQUAL_STRING(line, first_line);

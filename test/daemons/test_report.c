@@ -71,7 +71,7 @@ static const char *told(void)
 static void look_at(int64_t ms)
 {
 	now = 1000 * S + ms * MS;
-	report_look(&report, now);
+	report_tick(&report, now);
 }
 
 static void what_is_held_back_is_told_when_its_second_is_over(void)

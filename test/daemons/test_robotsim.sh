@@ -145,7 +145,7 @@ test_faults() {
 	"$robotsim" set waist.15 reply_delay=300us
 	refused 111 'did you mean tow-error' fault waist.15 tow-eror
 	refused 111 'did you mean waist.15' fault waist.14 tow-error
-	refused 111 'how it moves' fault waist.15 moving
+	refused 111 'computed bit; cannot be set' fault waist.15 moving
 	refused 111 'above the maximum 1' set waist.15 lose=2
 	refused 111 'a torque in N m' push waist.15 hard 10ms
 	refused 111 'did you mean waist.15' report wasit.15

@@ -134,7 +134,7 @@ static void test_lists_that_make_no_sense(void)
 		{ "upper:0", "modules have the numbers 1 to 31" },
 		{ "upper:7-4", "the lower number comes first" },
 		{ "middle:4", "this device has no such bus" },
-		{ "upper:four", "is no module" },
+		{ "upper:four", "is not a module" },
 		{ "upper:4,upper:4", "module 4 of larm0 is there twice" },
 		{ "upper:1-31,lower:1-31", "more than 48" },
 	};
@@ -171,7 +171,7 @@ static void test_no_modules(void)
 	TEST_ASSERT_EQUAL_MESSAGE(0, robot_open_text(&robot, "t.yaml", log, strlen(log), &errors), said);
 	TEST_ASSERT_NOT_EQUAL(0, sim_load(&sim, &robot, &errors));
 	robot_close(&robot);
-	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(said, "a log is no bus"), said);
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(said, "a log is not a bus"), said);
 }
 
 /* ---- settings ---- */

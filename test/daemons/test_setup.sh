@@ -150,12 +150,12 @@ test_mistakes_in_names() {
 	refused "exampled[a/b]: fatal: --name: $rule" --name a/b --bus can0
 	refused "exampled[]: fatal: --name: $rule" --name '' --bus can0
 	refused "exampled[a23456789012345678901234]: fatal: --name: $rule" --name a23456789012345678901234 --bus can0
-	fatal '--robot: a/b is no name' --bus can0 --robot a/b
+	fatal '--robot: a/b is not a valid name' --bus can0 --robot a/b
 }
 
 test_mistakes_in_buses() {
 	fatal 'no bus: say --bus can0, or name the device'\''s file with --config'
-	fatal '--bus: "=can0": the role before = is no name' --bus =can0
+	fatal '--bus: "=can0": the role before = is not a valid name' --bus =can0
 	fatal '--bus: "wire:": a wire is named like wire:torso' --bus wire:
 	fatal '--bus: "a-name-that-is-too-long": the name of an interface has at most 15 characters' \
 		--bus a-name-that-is-too-long

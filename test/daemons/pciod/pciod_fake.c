@@ -32,7 +32,7 @@ void fake_start(struct fake *f)
 					 .gain_s = 10 };
 	f->limits = drv_ref_no_limits;
 	f->now_ns = 1000 * MS;
-	f->wish = (struct pciod_wish){ .resets = true, .limits = &f->limits, .dt_s = 0.005, .verify_max = 16 };
+	f->goal = (struct pciod_goal){ .resets = true, .limits = &f->limits, .dt_s = 0.005, .verify_max = 16 };
 	fake_restart(f, &(struct drv_actuator_before){ .known = true, .halted_by_us = true });
 }
 
@@ -178,9 +178,9 @@ void fake_ask(struct fake *f)
 
 	f->now_ns += 5 * MS;
 	f->asked = 0;
-	f->wish.now_ns = f->now_ns;
+	f->goal.now_ns = f->now_ns;
 	due(f);
-	pciod_module_tick(&f->m, &f->rules, &f->wish, &f->deed);
+	pciod_module_tick(&f->m, &f->rules, &f->goal, &f->deed);
 	switch (d->what) {
 	case PCIOD_DO_NOTHING:
 		break;

@@ -22,7 +22,7 @@ struct fake {
 	struct pciod_module m;
 	struct drv_ask asks;
 	struct pciod_rules rules;
-	struct pciod_wish wish;
+	struct pciod_goal goal;
 	struct pciod_deed deed;
 	struct drv_ref_limits limits;
 	struct drv_ref_command command;

@@ -43,7 +43,7 @@ static void up_and_driven(void)
 {
 	fake_up(&f);
 	f.command = (struct drv_ref_command){ .mode = MSG_MODE_VELOCITY };
-	f.wish.command = &f.command;
+	f.goal.command = &f.command;
 	fake_ticks(&f, 30); /* forgiveness ends after 100 ms */
 	fake_told(&f);
 }
@@ -68,14 +68,14 @@ static void what_our_absence_explains_is_reset_once(void)
 static void it_waits_for_the_end_of_an_estop(void)
 {
 	f.state |= COMM;
-	f.wish.halt = true;
-	f.wish.resets = false;
+	f.goal.halt = true;
+	f.goal.resets = false;
 	fake_up(&f);
 	fake_ticks(&f, 40);
 	TOLD("");
 	TEST_ASSERT_FALSE(trouble());
-	f.wish.halt = false;
-	f.wish.resets = true;
+	f.goal.halt = false;
+	f.goal.resets = true;
 	fake_ticks(&f, 4);
 	TOLD("reset");
 	TEST_ASSERT_FALSE(trouble());
@@ -87,13 +87,13 @@ static void an_estop_in_the_middle_does_not_use_it_up(void)
 	f.reset_helps = false;
 	fake_ticks(&f, 2);
 	TOLD("reset");
-	f.wish.halt = true;
-	f.wish.resets = false;
+	f.goal.halt = true;
+	f.goal.resets = false;
 	fake_ticks(&f, 2);
 	TEST_ASSERT_FALSE(trouble());
 	TEST_ASSERT_FALSE(f.m.a.was_excused);
-	f.wish.halt = false;
-	f.wish.resets = f.reset_helps = true;
+	f.goal.halt = false;
+	f.goal.resets = f.reset_helps = true;
 	fake_ticks(&f, 3);
 	TOLD("reset");
 	TEST_ASSERT_FALSE(trouble());
@@ -269,8 +269,8 @@ static void a_halt_goes_before_a_reset_that_is_not_confirmed(void)
 	f.reset_helps = false;
 	fake_ticks(&f, 2);
 	TOLD("reset");
-	f.wish.halt = true;
-	f.wish.resets = false;
+	f.goal.halt = true;
+	f.goal.resets = false;
 	fake_tick(&f);
 	TOLD("halt");
 	LIFE(BLOCKED);
@@ -281,7 +281,7 @@ static void no_reset_is_waited_for_while_it_moves(void)
 {
 	f.state |= COMM;
 	the_reset_waits();
-	f.wish.resets = false;
+	f.goal.resets = false;
 	f.state = PCIO_STATE_HOMED;
 	fake_ticks(&f, 2);
 	LIFE(RESET_PUT);
@@ -300,7 +300,7 @@ static void a_reset_that_is_not_allowed_any_more_is_given_up(void)
 	lose_the_reset();
 	fake_tick(&f);
 	LIFE(RESET_WANTED); /* the answer to the lost one is still owed */
-	f.wish.resets = false;
+	f.goal.resets = false;
 	fake_tick(&f);
 	LIFE(RESET_WANTED);
 	f.state = PCIO_STATE_HOMED;
@@ -317,7 +317,7 @@ static void one_that_was_sent_is_waited_for(void)
 	f.reset_helps = false;
 	fake_ticks(&f, 2);
 	TOLD("reset");
-	f.wish.resets = false;
+	f.goal.resets = false;
 	fake_ticks(&f, 10);
 	LIFE(BLOCKED);
 	TEST_ASSERT_TRUE(trouble());
@@ -326,11 +326,11 @@ static void one_that_was_sent_is_waited_for(void)
 static void one_found_halted_is_not_reset_for_a_fault(void)
 {
 	f.state |= PCIO_STATE_HALTED;
-	f.wish.resets = false;
+	f.goal.resets = false;
 	fake_up(&f);
 	f.state |= PCIO_STATE_ERROR | PCIO_STATE_TOW_ERROR;
 	fake_tick(&f);
-	f.wish.resets = true;
+	f.goal.resets = true;
 	fake_ticks(&f, 10);
 	TOLD("");
 	TEST_ASSERT_TRUE(trouble());
@@ -445,8 +445,8 @@ static void a_person_clears_it(void)
 static void at_estop_too_and_it_is_halted_again(void)
 {
 	up_and_driven();
-	f.wish.halt = true;
-	f.wish.resets = false;
+	f.goal.halt = true;
+	f.goal.resets = false;
 	f.state |= PCIO_STATE_ERROR | PCIO_STATE_HALTED | PCIO_STATE_TOW_ERROR;
 	fake_ticks(&f, 3);
 	fake_told(&f);
@@ -592,8 +592,8 @@ static void homing_fails(void)
 
 	setUp();
 	begin_home();
-	f.wish.halt = true;
-	f.wish.resets = false;
+	f.goal.halt = true;
+	f.goal.resets = false;
 	fake_tick(&f);
 	TOLD("halt");
 	LIFE(BLOCKED);

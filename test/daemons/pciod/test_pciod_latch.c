@@ -33,7 +33,7 @@ void tearDown(void)
 static void ticks(unsigned int n)
 {
 	while (n--) {
-		f.wish.resets = !f.m.a.latches && !f.wish.halt;
+		f.goal.resets = !f.m.a.latches && !f.goal.halt;
 		fake_tick(&f);
 	}
 }
@@ -42,7 +42,7 @@ static void up(void)
 {
 	fake_up(&f);
 	f.command = (struct drv_ref_command){ .mode = MSG_MODE_VELOCITY };
-	f.wish.command = &f.command;
+	f.goal.command = &f.command;
 	ticks(30);
 	fake_told(&f);
 	LATCHED(0);
@@ -101,7 +101,7 @@ static void what_is_found_is_judged_by_what_was_left(void)
 static void a_halt_of_ours_before_the_first_answer_is_ours(void)
 {
 	fake_restart(&f, &(struct drv_actuator_before){ .known = true, .homed = true });
-	f.wish.halt = true;
+	f.goal.halt = true;
 	f.mute = true;
 	ticks(2);
 	TOLD("halt");
@@ -116,7 +116,7 @@ static void an_answer_from_before_our_halt_tells_of_another(void)
 {
 	fake_restart(&f, &(struct drv_actuator_before){ .known = true, .homed = true });
 	f.state |= HALT;
-	f.wish.halt = true;
+	f.goal.halt = true;
 	fake_ask(&f);
 	fake_ask(&f);
 	TOLD("halt");
@@ -130,9 +130,9 @@ static void a_halt_that_it_did_not_obey_explains_no_other(void)
 {
 	up();
 	f.deaf_to_halt = true;
-	f.wish.halt = true;
+	f.goal.halt = true;
 	ticks(3);
-	f.wish.halt = false;
+	f.goal.halt = false;
 	ticks(10);
 	LATCHED(0);
 	f.state |= HALT;
@@ -169,9 +169,9 @@ static void what_goes_by_itself_stays_latched(void)
 static void a_reset_that_helped_after_all_is_not_latched(void)
 {
 	up();
-	f.wish.halt = true;
+	f.goal.halt = true;
 	ticks(2);
-	f.wish.halt = false;
+	f.goal.halt = false;
 	f.deaf_to = PCIOD_Q_BIT_RESET;
 	ticks(60);
 	LATCHED(0);
@@ -180,9 +180,9 @@ static void a_reset_that_helped_after_all_is_not_latched(void)
 static void one_that_did_not_help_is(void)
 {
 	up();
-	f.wish.halt = true;
+	f.goal.halt = true;
 	ticks(2);
-	f.wish.halt = false;
+	f.goal.halt = false;
 	f.reset_helps = false;
 	ticks(60);
 	LATCHED(WAITS);
@@ -278,7 +278,7 @@ static void a_fault_that_stays_is_latched_on(void)
 static void one_that_we_halted_is_cleared_without_a_reset(void)
 {
 	up();
-	f.wish.halt = true;
+	f.goal.halt = true;
 	ticks(3);
 	f.m.a.latches = HOMING;
 	fake_told(&f);
@@ -286,7 +286,7 @@ static void one_that_we_halted_is_cleared_without_a_reset(void)
 	ticks(3);
 	LATCHED(0);
 	TOLD("");
-	f.wish.halt = false;
+	f.goal.halt = false;
 	ticks(3);
 	TEST_ASSERT_NOT_NULL(strstr(fake_told(&f), "reset"));
 }

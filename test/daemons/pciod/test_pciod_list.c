@@ -113,7 +113,7 @@ static void joints_are_called_by_their_numbers(void)
 
 static void what_is_no_module_is_said_so(void)
 {
-#define NONE(text) is_wrong(text, "modules: \"" text "\" is no module; write 15, 4-7 or larm0:4-7,larm1:8-10")
+#define NONE(text) is_wrong(text, "modules: \"" text "\" is not a module; write 15, 4-7 or larm0:4-7,larm1:8-10")
 	NONE("");
 	NONE("x");
 	NONE("-4");
@@ -126,10 +126,10 @@ static void what_is_no_module_is_said_so(void)
 	NONE("torso:");
 	NONE("4-5-6");
 	NONE("1.5");
-	is_wrong("4,", "modules: \"\" is no module; write 15, 4-7 or larm0:4-7,larm1:8-10");
-	is_wrong(",4", "modules: \"\" is no module; write 15, 4-7 or larm0:4-7,larm1:8-10");
+	is_wrong("4,", "modules: \"\" is not a module; write 15, 4-7 or larm0:4-7,larm1:8-10");
+	is_wrong(",4", "modules: \"\" is not a module; write 15, 4-7 or larm0:4-7,larm1:8-10");
 	is_wrong("nothing-that-is-ever-going-to-be-a-module-of-any-bus-or-robot-in-the-whole-world",
-		 "modules: \"nothing-that-is-ever-going-to-be-a-modul...\" is no module; write 15, 4-7 or "
+		 "modules: \"nothing-that-is-ever-going-to-be-a-modul...\" is not a module; write 15, 4-7 or "
 		 "larm0:4-7,larm1:8-10");
 }
 
@@ -142,7 +142,7 @@ static void numbers_are_1_to_31(void)
 	is_wrong("32", "modules: 32: modules have the numbers 1 to 31");
 	is_wrong("30-32", "modules: 30-32: modules have the numbers 1 to 31");
 	is_wrong("torso:40", "modules: torso:40: modules have the numbers 1 to 31");
-	is_wrong("4294967297", "modules: \"4294967297\" is no module; write 15, 4-7 or larm0:4-7,larm1:8-10");
+	is_wrong("4294967297", "modules: \"4294967297\" is not a module; write 15, 4-7 or larm0:4-7,larm1:8-10");
 	is_wrong("7-4", "modules: 7-4: the lower number comes first; write 4-7");
 }
 

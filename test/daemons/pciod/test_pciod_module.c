@@ -39,7 +39,7 @@ static void trouble_is(const char *expected_code, const char *expected)
 static void hold(void)
 {
 	f.command = (struct drv_ref_command){ .mode = MSG_MODE_VELOCITY };
-	f.wish.command = &f.command;
+	f.goal.command = &f.command;
 }
 
 /* ---- take-over ---- */
@@ -120,7 +120,7 @@ static void a_reference_may_take_it_on_while_it_moves(void)
 	fake_told(&f);
 	hold();
 	f.command.track_rad_s = 0.2;
-	f.wish.following = true;
+	f.goal.following = true;
 	fake_tick(&f);
 	TOLD("v 0.2");
 }
@@ -139,7 +139,7 @@ static void velocity_0_goes_on_until_it_is_driven(void)
 
 static void the_verification_does_not_flood_the_bus(void)
 {
-	f.wish.verify_max = 2;
+	f.goal.verify_max = 2;
 	fake_tick(&f);
 	fake_tick(&f);
 	TEST_ASSERT_EQUAL_HEX32(PCIOD_SAMPLE | PCIOD_Q_BIT_CONFIG | PCIOD_Q_BIT_VERSION, f.asked);
@@ -332,7 +332,7 @@ static void it_is_driven_when_it_is_up(void)
 	f.command = (struct drv_ref_command){ .mode = MSG_MODE_CURRENT, .current_a = -1 };
 	fake_tick(&f);
 	TOLD("c -1");
-	f.wish.stand = true;
+	f.goal.stand = true;
 	fake_tick(&f);
 	TOLD("v 0");
 }
@@ -472,8 +472,8 @@ static void it_is_halted_until_it_says_so_and_reset_when_it_may_be(void)
 	fake_told(&f);
 	hold();
 	f.deaf_to = PCIOD_Q_BIT_STATE;
-	f.wish.halt = true;
-	f.wish.resets = false;
+	f.goal.halt = true;
+	f.goal.resets = false;
 	fake_ticks(&f, 3);
 	TOLD("halt; halt; halt");
 	f.deaf_to = 0;
@@ -483,8 +483,8 @@ static void it_is_halted_until_it_says_so_and_reset_when_it_may_be(void)
 	TOLD("");
 	TEST_ASSERT_FALSE(trouble());
 	TEST_ASSERT_EQUAL_HEX32(MSG_JOINT_HOMED | MSG_JOINT_BRAKED, pciod_module_status(&f.m));
-	f.wish.halt = false;
-	f.wish.resets = true;
+	f.goal.halt = false;
+	f.goal.resets = true;
 	fake_ticks(&f, 2);
 	TOLD("reset"); /* the first position after it is dropped */
 	TEST_ASSERT_FALSE(trouble());
@@ -501,12 +501,12 @@ static void halt_once(void)
 	f.state |= PCIO_STATE_MOVING;
 	fake_tick(&f);
 	fake_told(&f);
-	f.wish.halt = true;
-	f.wish.resets = false;
+	f.goal.halt = true;
+	f.goal.resets = false;
 	fake_tick(&f);
 	TOLD("halt");
-	f.wish.halt = false;
-	f.wish.resets = true;
+	f.goal.halt = false;
+	f.goal.resets = true;
 }
 
 static void nothing_moves_before_it_says_whether_it_was_halted(void)
@@ -564,7 +564,7 @@ static void it_is_reset_when_it_has_come_to_rest(void)
 	TOLD("v 0.1; v 0.1");
 	TEST_ASSERT_FALSE(f.m.a.from_rest);
 	TEST_ASSERT_EQUAL(DRV_ACTUATOR_DRIVEN, f.m.a.state);
-	f.wish.command = NULL;
+	f.goal.command = NULL;
 	fake_tick(&f);
 	TEST_ASSERT_EQUAL(DRV_ACTUATOR_FREE, f.m.a.state);
 	TEST_ASSERT_FALSE(f.m.a.from_rest); /* and after that at what is measured, as any other */
@@ -583,8 +583,8 @@ static void if_it_does_in_a_second(void)
 
 static void a_halt_comes_before_what_is_known_but_not_before_the_first_question(void)
 {
-	f.wish.halt = true;
-	f.wish.resets = false;
+	f.goal.halt = true;
+	f.goal.resets = false;
 	f.mute = true;
 	fake_tick(&f);
 	TOLD("");
@@ -613,11 +613,11 @@ static void so_does_one_that_was_reset_before(void)
 {
 	fake_up(&f);
 	hold();
-	f.wish.halt = true;
-	f.wish.resets = false;
+	f.goal.halt = true;
+	f.goal.resets = false;
 	fake_ticks(&f, 2);
-	f.wish.halt = false;
-	f.wish.resets = true;
+	f.goal.halt = false;
+	f.goal.resets = true;
 	fake_ticks(&f, 5);
 	TEST_ASSERT_FALSE(trouble());
 	f.state |= PCIO_STATE_HALTED;
@@ -632,12 +632,12 @@ static void one_found_halted_is_reset_when_it_may_move(void)
 {
 	f.state |= PCIO_STATE_HALTED;
 	f.config |= PCIO_CONFIG_WATCHDOG;
-	f.wish.resets = false;
+	f.goal.resets = false;
 	fake_up(&f);
 	fake_ticks(&f, 5);
 	TOLD("");
 	TEST_ASSERT_FALSE(trouble());
-	f.wish.resets = true;
+	f.goal.resets = true;
 	fake_tick(&f);
 	TOLD("reset");
 }
@@ -685,9 +685,9 @@ static void the_first_position_after_a_reset_is_dropped(void)
 {
 	f.state |= PCIO_STATE_HALTED;
 	f.config |= PCIO_CONFIG_WATCHDOG;
-	f.wish.resets = false;
+	f.goal.resets = false;
 	fake_up(&f);
-	f.wish.resets = true;
+	f.goal.resets = true;
 	f.position = 9;
 	fake_tick(&f); /* its question went out with the reset */
 	TEST_ASSERT_EQUAL_DOUBLE(1.5, f.m.position_rad);
@@ -726,7 +726,7 @@ static void one_that_fell_silent_in_motion_is_told_to_stand(void)
 {
 	fake_up(&f);
 	f.state |= PCIO_STATE_MOVING;
-	f.wish.command = NULL;
+	f.goal.command = NULL;
 	fake_tick(&f);
 	f.mute = true;
 	fake_ticks(&f, 12);
@@ -789,7 +789,7 @@ static void a_silent_one_is_halted_with_each_probe(void)
 	f.mute = true;
 	fake_ticks(&f, 300);
 	fake_told(&f);
-	f.wish.halt = true;
+	f.goal.halt = true;
 	fake_ticks(&f, 400);
 	TOLD("halt; halt");
 }
