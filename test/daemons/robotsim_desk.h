@@ -1,4 +1,4 @@
-/* robotsim_desk.h: one simulated module on a desk: frames as text, time as it is told. */
+/* robotsim_desk.h: one simulated module on a desk: frames as text, time as an argument. */
 #ifndef TEST_DAEMONS_ROBOTSIM_DESK_H
 #define TEST_DAEMONS_ROBOTSIM_DESK_H
 

@@ -1,4 +1,4 @@
-/* test_claim.c: one driver per device, whoever starts it. */
+/* test_claim.c: one driver per device, for all users. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
@@ -212,7 +212,7 @@ static void a_killed_holder_holds_nothing(void)
 	lib_gate_free(gate);
 }
 
-static int claim_as_nobody(void *gate)
+static int claim_as_other_user(void *gate)
 {
 	lib_drop((gid_t)-1);
 	prctl(PR_SET_NAME, "two\033[2J");
@@ -232,7 +232,7 @@ static void a_claim_holds_against_other_users(void)
 
 	if (!lib_can_drop())
 		TEST_IGNORE_MESSAGE("needs root");
-	holder = lib_child(claim_as_nobody, gate);
+	holder = lib_child(claim_as_other_user, gate);
 	lib_gate_wait(gate, 1);
 	TEST_ASSERT_EQUAL(-EBUSY, claim_here(interface, "0EF"));
 	snprintf(line, sizeof(line), "0EF of %s is taken by two?[2J, process %d of uid %d", interface, (int)holder,

@@ -76,7 +76,7 @@ has_ear() { # BUS
 	"$canwire" stats "$1" | grep 'controller ear'
 }
 
-# Somebody who acknowledges.
+# A node that acknowledges.
 listen() { # BUS
 	"$canwire" dump "$1" --as ear >/dev/null &
 	lib_until has_ear "$1"
@@ -176,11 +176,11 @@ test_goes_on_without_a_bus() {
 	lib_until life active
 }
 
-test_nobody_else_sends_its_frame() {
+test_another_sender_of_its_frame_is_reported() {
 	part else
 	hubo clock
 	"$canwire" send torso --as ear 081# 080#00
-	lib_not event clock second-clock somebody
+	lib_not event clock second-clock another
 	"$canwire" send torso --as ear 080#
 	lib_until event clock second-clock 'another node sends the clock frame of torso'
 }

@@ -321,7 +321,7 @@ static void frames_of_unexpected_length_are_counted_and_kept_from_rx(void)
 	drv_lib_frame(31, "181#0304");
 	drv_lib_frame(32, "182#");
 	drv_lib_frame(33, "182#0102030405060708");
-	drv_lib_frame(34, "183#00");	  /* nobody's */
+	drv_lib_frame(34, "183#00");	  /* not declared */
 	drv_lib_frame(34, "00000181#00"); /* 29 bits */
 	drv_lib_frame(34, "181#R2");
 	TEST_ASSERT_EQUAL(0, drv_lib_run(40, ""));
@@ -419,7 +419,7 @@ static void a_remote_frame_asks(void)
 	fake.plan = add_guard;
 	drv_lib_at(2, send_guard);
 	drv_lib_frame(7, "701#05");
-	drv_lib_frame(8, "701#R1"); /* of somebody else: no answer */
+	drv_lib_frame(8, "701#R1"); /* of another node: no answer */
 	TEST_ASSERT_EQUAL(0, drv_lib_run(20, ""));
 	TEST_ASSERT_EQUAL(1, fake.sent_n);
 	TEST_ASSERT_EQUAL_HEX32(0x701 | FRAME_RTR, fake.sent[0].id);
@@ -477,7 +477,7 @@ static void starting_until_start_says_so(void)
 	TEST_ASSERT_EQUAL(MSG_LIFE_DISARMED, life_at(5));
 	TEST_ASSERT_FALSE(fake.ticks[4].orders.armed);
 	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, fake.ticks[4].orders.level);
-	TEST_ASSERT_TRUE(drv_lib_told("disarmed"));
+	TEST_ASSERT_TRUE(drv_lib_reported("disarmed"));
 }
 
 static void arming_and_references(void)
@@ -579,7 +579,7 @@ static void told_to_stand_and_arm(void)
 	drv_lib_arm();
 }
 
-/* The same for one that tracks: it stood at once, and what was measured is from before. */
+/* The same with tracking: it stood at once, and the measurement is older. */
 static void after_an_estop_tracking_begins_at_rest(void)
 {
 	drv_lib_at(1, drv_lib_arm);
@@ -595,7 +595,7 @@ static void after_an_estop_tracking_begins_at_rest(void)
 	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 0.05, fake.ticks[8].joint.track_rad_s);
 }
 
-/* Ramps begin anew at what is measured after a time in which nothing was commanded. */
+/* Ramps begin at the measured state after a time without commands. */
 
 static void elsewhere(void)
 {
@@ -624,7 +624,7 @@ static void ramps_begin_at_what_is_measured(void)
 
 DRV_LIB_HOOK(measure, fake.sample_ns = clock_now_ns());
 
-/* Where it came to since, nobody knows: it has to stand until it is measured again. */
+/* Its position is unknown since: it has to stand until it is measured again. */
 static void a_ramp_does_not_begin_where_it_was_long_ago(void)
 {
 	fake.sample_ns = DRV_LIB_START_NS - 1000 * DRV_LIB_MS;
@@ -779,13 +779,13 @@ static void a_bus_that_is_not_there_is_a_fault_and_no_exit(void)
 	TEST_ASSERT_EQUAL(MSG_FLAG_SIMULATED, drv_lib_last()->header.flags & MSG_FLAG_SIMULATED);
 }
 
-static void one_that_outlives_buses_does_not_mind(void)
+static void a_driver_that_outlives_buses_is_not_in_fault(void)
 {
 	drv_lib_driver.outlives_buses = true;
 	drv_lib_at(4, drv_lib_stop);
 	TEST_ASSERT_EQUAL(0, drv_lib_main("--name arm --bus wire:nowhere --set lock_memory=no"));
 	TEST_ASSERT_EQUAL(MSG_LIFE_DISARMED, life_at(3));
-	TEST_ASSERT_FALSE(drv_lib_told("bus"));
+	TEST_ASSERT_FALSE(drv_lib_reported("bus"));
 }
 
 static void bus_off_and_back(void)
@@ -798,13 +798,13 @@ static void bus_off_and_back(void)
 	TEST_ASSERT_EQUAL(MSG_LINK_BUS_OFF, STATE(3)->common.bus[0].state);
 	TEST_ASSERT_EQUAL(MSG_LIFE_FAULT, life_at(6));
 	TEST_ASSERT_EQUAL(MSG_LIFE_DISARMED, life_at(7));
-	TEST_ASSERT_TRUE(drv_lib_told("bus-back"));
+	TEST_ASSERT_TRUE(drv_lib_reported("bus-back"));
 	TEST_ASSERT_EQUAL_STRING_LEN("bus table (log:/tmp/", drv_lib_event("bus")->text, 20);
 	TEST_ASSERT_NOT_NULL(strstr(drv_lib_event("bus")->text, ") is bus-off"));
 	TEST_ASSERT_EQUAL(0, fake.got_n); /* error frames are the loop's */
 }
 
-/* A queued frame that nobody takes. */
+/* A queued frame without a receiver. */
 static void put_queued(void)
 {
 	const struct frame frame = { .id = 0x202, .len = 8, .data = { 5 } };
@@ -812,7 +812,7 @@ static void put_queued(void)
 	TEST_ASSERT_EQUAL(0, drv_send(fake.drv, FAKE_QUEUE, &frame));
 }
 
-static void what_is_lost_is_told(void)
+static void lost_frames_are_reported(void)
 {
 	drv_lib_at(2, put_queued);
 	drv_lib_at(20, drv_lib_stop);
@@ -823,7 +823,7 @@ static void what_is_lost_is_told(void)
 	TEST_ASSERT_EQUAL(1, drv_lib_last()->common.bus[0].lost);
 }
 
-static void nobody_needs_to_listen_to_losses_and_echoes(void)
+static void a_driver_need_not_handle_losses_and_echoes(void)
 {
 	drv_lib_driver.lost = NULL;
 	drv_lib_driver.sent = NULL;
@@ -970,10 +970,10 @@ int main(void)
 	RUN_TEST(homing_is_a_life_of_its_own);
 	RUN_TEST(a_sensor_is_active_whatever_the_level);
 	RUN_TEST(a_bus_that_is_not_there_is_a_fault_and_no_exit);
-	RUN_TEST(one_that_outlives_buses_does_not_mind);
+	RUN_TEST(a_driver_that_outlives_buses_is_not_in_fault);
 	RUN_TEST(bus_off_and_back);
-	RUN_TEST(what_is_lost_is_told);
-	RUN_TEST(nobody_needs_to_listen_to_losses_and_echoes);
+	RUN_TEST(lost_frames_are_reported);
+	RUN_TEST(a_driver_need_not_handle_losses_and_echoes);
 	RUN_TEST(asked_to_stop_it_leaves_the_device_safe);
 	RUN_TEST(a_stop_that_does_not_end_is_ended);
 	RUN_TEST(what_stop_sends_is_waited_for);

@@ -171,7 +171,7 @@ static void what_was_never_homed_is_not_lost(void)
 	TEST_ASSERT_FALSE(drv_actuator_lost(&a));
 }
 
-static void one_that_homes_has_no_zero(void)
+static void a_homing_device_has_no_zero(void)
 {
 	in(DRV_ACTUATOR_HOME_WANTED, homed);
 	drv_actuator_event(&a, DRV_ACTUATOR_ON_HOME_PUT, T + 1);
@@ -385,7 +385,7 @@ static void what_may_be_reset(void)
 
 /* ---- where it begins ---- */
 
-static void it_begins_at_rest_if_it_was_told_to_stop(void)
+static void it_begins_at_rest_after_a_stop(void)
 {
 	static const struct {
 		const char *name;
@@ -403,7 +403,7 @@ static void it_begins_at_rest_if_it_was_told_to_stop(void)
 		{ "halted by us", DRV_ACTUATOR_BLOCKED, { .halted = true }, 0, true, 0, { 0 }, true },
 		{ "by another", DRV_ACTUATOR_BLOCKED, { .halted = true }, true, 0, 0, { 0 }, false },
 		{ "a fault", DRV_ACTUATOR_BLOCKED, { .fault = true }, true, true, 0, { 0 }, false },
-		{ "told to halt", DRV_ACTUATOR_BLOCKED, { 0 }, 0, 0, true, { 0 }, true },
+		{ "halt sent", DRV_ACTUATOR_BLOCKED, { 0 }, 0, 0, true, { 0 }, true },
 		{ "is being reset", DRV_ACTUATOR_RESET_SENT, { .fault = true }, 0, true, 0, { .resets = true }, true },
 		{ "homes", DRV_ACTUATOR_HOME_RUNS, { 0 }, true, 0, 0, { .stands = true }, false },
 		{ "homes, standing", DRV_ACTUATOR_HOME_RUNS, { 0 }, 0, 0, 0, { .stands = true }, false },
@@ -512,10 +512,10 @@ int main(void)
 	RUN_TEST(a_halt_is_ours_from_the_time_of_it);
 	RUN_TEST(what_is_free_after_our_halt_is_not_halted_by_us);
 	RUN_TEST(what_was_never_homed_is_not_lost);
-	RUN_TEST(one_that_homes_has_no_zero);
+	RUN_TEST(a_homing_device_has_no_zero);
 	RUN_TEST(an_excuse_is_used_up_or_given_back);
 	RUN_TEST(what_may_be_reset);
-	RUN_TEST(it_begins_at_rest_if_it_was_told_to_stop);
+	RUN_TEST(it_begins_at_rest_after_a_stop);
 	RUN_TEST(what_is_latched);
 	RUN_TEST(what_can_be_cleared_and_is_reset_for_it);
 	return UNITY_END();

@@ -186,8 +186,8 @@ static void every_state_is_reached_and_left(void)
 
 /* ---- properties ---- */
 
-/* Whatever it does: when it has to be halted, it is told so, unless it says that it is. */
-static void a_halt_is_told_in_every_state(void)
+/* A device that has to be halted gets the halt in every state, until it reports it. */
+static void a_halt_is_sent_in_every_state(void)
 {
 	for (enum drv_actuator_state state = 0; state < DRV_ACTUATOR_N; state++) {
 		const struct drv_actuator_row *row = drv_actuator_row(state, DRV_ACTUATOR_ON_HALT);
@@ -259,7 +259,7 @@ int main(void)
 	RUN_TEST(no_entry_has_two_rows);
 	RUN_TEST(every_row_has_a_reason);
 	RUN_TEST(every_state_is_reached_and_left);
-	RUN_TEST(a_halt_is_told_in_every_state);
+	RUN_TEST(a_halt_is_sent_in_every_state);
 	RUN_TEST(nothing_moves_that_is_halted_or_has_a_fault);
 	RUN_TEST(it_is_reset_for_one_event_alone);
 	RUN_TEST(a_homing_is_completed_or_latched);

@@ -528,7 +528,7 @@ static unsigned int count_events(const char *code)
 	return n;
 }
 
-static void the_same_event_is_told_once_a_second(void)
+static void the_same_event_is_put_once_a_second(void)
 {
 	drv_lib_always(tell);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(1010, "--set tick=100ms"));
@@ -543,7 +543,7 @@ static void the_same_event_is_told_once_a_second(void)
 }
 
 /* By the loop, when nothing else happens. */
-static void what_was_held_back_is_told_later(void)
+static void held_events_are_put_later(void)
 {
 	drv_lib_at(3, tell);
 	drv_lib_at(4, tell);
@@ -566,7 +566,7 @@ DRV_LIB_HOOK(break_down, drv_fault(DRIVER, DRV_ALL, "hot", "400 K"));
 DRV_LIB_HOOK(break_otherwise, drv_fault(DRIVER, DRV_ALL, "wet", "in the rain"));
 DRV_LIB_HOOK(be_well, drv_well(DRIVER, DRV_ALL, NULL));
 
-static void another_fault_is_told_and_health_only_after_one(void)
+static void another_fault_is_reported_and_health_only_after_one(void)
 {
 	drv_lib_at(2, be_well);
 	drv_lib_at(3, break_down);
@@ -584,7 +584,7 @@ static void another_fault_is_told_and_health_only_after_one(void)
 }
 
 /* The same fault is one, however often the driver says so. */
-static void a_fault_that_lasts_is_told_once(void)
+static void a_lasting_fault_is_reported_once(void)
 {
 	drv_lib_at(3, break_down);
 	drv_lib_at(4, break_down);
@@ -598,11 +598,11 @@ static void a_fault_that_lasts_is_told_once(void)
 
 static uint32_t later_handle;
 
-DRV_LIB_HOOK(reply_to_nobody, drv_reply(DRIVER, later_handle, 0, "hello"));
+DRV_LIB_HOOK(reply_to_unknown_handle, drv_reply(DRIVER, later_handle, 0, "hello"));
 
-static void nobody_asked(void)
+static void a_reply_without_a_request_is_dropped(void)
 {
-	drv_lib_at(2, reply_to_nobody);
+	drv_lib_at(2, reply_to_unknown_handle);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(20, ""));
 	TEST_ASSERT_EQUAL(0, drv_lib.replies_n);
 }
@@ -649,8 +649,8 @@ static void answers_are_put(void)
 {
 	drv_lib_driver.request = answer_later;
 	drv_lib_at(2, ask);
-	drv_lib_at(5, reply_to_nobody); /* which is somebody now */
-	drv_lib_at(6, reply_to_nobody);
+	drv_lib_at(5, reply_to_unknown_handle); /* its handle exists now */
+	drv_lib_at(6, reply_to_unknown_handle);
 	drv_lib_at(6, ask_again);
 	drv_lib_at(8, refuse);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(40, ""));
@@ -759,12 +759,12 @@ int main(void)
 	RUN_TEST(a_bus_is_proven_by_a_confirmation);
 	RUN_TEST(real_is_what_can_move_something);
 	RUN_TEST(limits_are_obeyed_from_then_on);
-	RUN_TEST(the_same_event_is_told_once_a_second);
-	RUN_TEST(what_was_held_back_is_told_later);
+	RUN_TEST(the_same_event_is_put_once_a_second);
+	RUN_TEST(held_events_are_put_later);
 	RUN_TEST(nothing_is_held_back_at_the_end);
-	RUN_TEST(another_fault_is_told_and_health_only_after_one);
-	RUN_TEST(a_fault_that_lasts_is_told_once);
-	RUN_TEST(nobody_asked);
+	RUN_TEST(another_fault_is_reported_and_health_only_after_one);
+	RUN_TEST(a_lasting_fault_is_reported_once);
+	RUN_TEST(a_reply_without_a_request_is_dropped);
 	RUN_TEST(an_answer_in_the_request_itself_is_the_only_one);
 	RUN_TEST(answers_are_put);
 	RUN_TEST(outputs_are_put_with_their_header);

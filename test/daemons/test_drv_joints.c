@@ -295,7 +295,7 @@ static void after_an_estop_it_begins_at_rest(void)
 	NEAR(2 * STEP, drv.commands[0].track_rad_s);
 }
 
-/* Not up: nothing is commanded, and nothing was told to stop. */
+/* Not up: nothing is commanded, not even a stop. */
 static void before_it_is_up_nothing_is_kept(void)
 {
 	drv.up = false;

@@ -57,7 +57,7 @@ static void a_latch_is_a_fault_that_is_named_and_nothing_is_followed(void)
 	TEST_ASSERT_TRUE(ready);
 }
 
-static unsigned int told(const char *code)
+static unsigned int reported(const char *code)
 {
 	unsigned int n = 0;
 
@@ -70,23 +70,23 @@ DRV_LIB_HOOK(latch_otherwise, drv_latch(fake.drv, HALTED, "seen", "it was seen t
 DRV_LIB_HOOK(fault_like_it, drv_fault(fake.drv, DRV_ALL, "halted", "it is halted"));
 DRV_LIB_HOOK(fault_unlike_it, drv_fault(fake.drv, DRV_ALL, "broken", "it is broken"));
 
-/* In more than a second, in which what is told again would be counted. */
-static void it_is_told_once_for_each_reason(void)
+/* For more than a second, so that a repetition would be counted. */
+static void it_is_reported_once_for_each_reason(void)
 {
 	drv_lib_at(2, latch);
 	drv_lib_at(4, latch);
 	drv_lib_at(6, latch_otherwise);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(1500, ""));
-	TEST_ASSERT_EQUAL_UINT(1, told("halted"));
-	TEST_ASSERT_EQUAL_UINT(1, told("seen"));
+	TEST_ASSERT_EQUAL_UINT(1, reported("halted"));
+	TEST_ASSERT_EQUAL_UINT(1, reported("seen"));
 }
 
-static void a_fault_of_that_name_has_told_it(void)
+static void a_fault_of_the_same_code_has_reported_it(void)
 {
 	drv_lib_at(2, fault_like_it);
 	drv_lib_at(4, latch);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(1500, ""));
-	TEST_ASSERT_EQUAL_UINT(1, told("halted"));
+	TEST_ASSERT_EQUAL_UINT(1, reported("halted"));
 }
 
 static void a_fault_of_another_name_has_not(void)
@@ -94,7 +94,7 @@ static void a_fault_of_another_name_has_not(void)
 	drv_lib_at(2, fault_unlike_it);
 	drv_lib_at(4, latch);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(100, ""));
-	TEST_ASSERT_EQUAL_UINT(1, told("halted"));
+	TEST_ASSERT_EQUAL_UINT(1, reported("halted"));
 }
 
 /* Its start is never done: the device waits for a person, and so do those who need the driver, if it is not ready. */
@@ -232,12 +232,12 @@ static void it_ends_with_the_next_state(void)
 	TEST_ASSERT_EQUAL(MSG_LIFE_DISARMED, drv_lib_last()->common.lifecycle);
 }
 
-static void its_end_is_told_once(void)
+static void its_end_is_reported_once(void)
 {
 	drv_lib_at(2, latch);
 	drv_lib_at(4, unlatch);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(1500, ""));
-	TEST_ASSERT_EQUAL_UINT(1, told("well"));
+	TEST_ASSERT_EQUAL_UINT(1, reported("well"));
 }
 
 DRV_LIB_HOOK(unlatch_position, drv_unlatch(fake.drv, POSITION));
@@ -253,7 +253,7 @@ static void another_does_not_end_with_it(void)
 	drv_lib_at(4, unlatch_position);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(30, ""));
 	TEST_ASSERT_EQUAL_HEX32(HALTED, drv_lib_last()->common.latches);
-	TEST_ASSERT_FALSE(drv_lib_told("well"));
+	TEST_ASSERT_FALSE(drv_lib_reported("well"));
 }
 
 static void set_again_in_the_same_tick_it_stays(void)
@@ -335,7 +335,7 @@ static void a_driver_that_can_clears_by_itself(void)
 
 /* ---- homing ---- */
 
-static void one_that_was_halted_is_not_homed(void)
+static void a_halted_device_is_not_homed(void)
 {
 	drv_lib_at(2, drv_lib_arm);
 	drv_lib_at(3, latch);
@@ -348,7 +348,7 @@ static void one_that_was_halted_is_not_homed(void)
 
 DRV_LIB_HOOK(begin_homing, drv_homing(fake.drv, true));
 
-static void one_that_lost_its_position_is(void)
+static void a_device_without_a_position_is_homed(void)
 {
 	drv_lib_at(2, drv_lib_arm);
 	drv_lib_at(3, latch_position);
@@ -367,8 +367,8 @@ int main(void)
 	RUN_TEST(a_latch_is_a_fault_that_is_named_and_nothing_is_followed);
 	RUN_TEST(a_driver_that_latches_in_its_start_is_ready);
 	RUN_TEST(without_a_latch_it_is_not);
-	RUN_TEST(it_is_told_once_for_each_reason);
-	RUN_TEST(a_fault_of_that_name_has_told_it);
+	RUN_TEST(it_is_reported_once_for_each_reason);
+	RUN_TEST(a_fault_of_the_same_code_has_reported_it);
 	RUN_TEST(a_fault_of_another_name_has_not);
 	RUN_TEST(several_are_named_in_order);
 	RUN_TEST(another_does_not_end_with_it);
@@ -378,14 +378,14 @@ int main(void)
 	RUN_TEST(but_not_for_a_sensor);
 	RUN_TEST(the_last_state_is_there);
 	RUN_TEST(it_ends_with_the_next_state);
-	RUN_TEST(its_end_is_told_once);
+	RUN_TEST(its_end_is_reported_once);
 	RUN_TEST(set_again_in_the_same_tick_it_stays);
 	RUN_TEST(the_loop_clears_for_a_driver_that_cannot);
 	RUN_TEST(but_not_while_its_device_is_unwell);
 	RUN_TEST(nor_while_it_starts);
 	RUN_TEST(nor_while_its_bus_is_dead);
 	RUN_TEST(a_driver_that_can_clears_by_itself);
-	RUN_TEST(one_that_was_halted_is_not_homed);
-	RUN_TEST(one_that_lost_its_position_is);
+	RUN_TEST(a_halted_device_is_not_homed);
+	RUN_TEST(a_device_without_a_position_is_homed);
 	return UNITY_END();
 }

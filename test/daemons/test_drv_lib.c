@@ -20,7 +20,7 @@ struct drv_lib drv_lib;
 struct drv_driver drv_lib_driver;
 
 #define HOOKS_MAX 32
-#define MARK "20000080#0000000000000000" /* a bus error: never left out, and nobody minds */
+#define MARK "20000080#0000000000000000" /* a bus error: always received, without effect */
 static struct {
 	unsigned int tick;
 	void (*what)(void);
@@ -444,7 +444,7 @@ const struct msg_event *drv_lib_event(const char *code)
 	return NULL;
 }
 
-bool drv_lib_told(const char *code)
+bool drv_lib_reported(const char *code)
 {
 	return drv_lib_event(code);
 }
@@ -517,7 +517,7 @@ void drv_lib_scribble(const char *name)
 	ach_channel_t chan;
 
 	TEST_ASSERT_EQUAL(ACH_OK, ach_open(&chan, drv_lib_channel(name), NULL));
-	/* The newest message is one that was never written. */
+	/* The newest message was never written. */
 	atomic_fetch_add(&chan.handle->shm->commit, 1000);
 	ach_close(&chan);
 }

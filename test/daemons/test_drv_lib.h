@@ -106,7 +106,7 @@ struct drv_lib {
 extern struct drv_lib drv_lib;
 
 const struct msg_joint_state *drv_lib_last(void); /* but one: the last is that of the end */
-bool drv_lib_told(const char *code);		  /* is there such an event? */
+bool drv_lib_reported(const char *code);	  /* is there such an event? */
 const struct msg_event *drv_lib_event(const char *code);
 
 /* ---- channels ---- */

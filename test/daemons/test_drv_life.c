@@ -45,7 +45,7 @@ static void test_the_first_that_holds(void)
 	event_is(DRV_LIFE_IDLE, now);
 }
 
-/* At hold one that balances goes on, whatever it does; at estop nobody does. */
+/* At hold a driver that balances goes on; at estop none does. */
 static void test_one_that_balances(void)
 {
 	struct drv_life_now now = { .up = true, .balances = true, .level = MSG_LEVEL_HOLD };

@@ -653,14 +653,14 @@ static void note_puts(void)
 	TEST_ASSERT_EQUAL_UINT64(events, drv->report.port.sequence);
 }
 
-/* A put waits for whoever holds the channel.  So the state of the tick before, which is made at the beginning of a
+/* A put may wait for another process.  So the state of the tick before, which is made at the beginning of a
  * tick, is put behind the driver's commands, and so are events. */
 static void commands_leave_before_anything_that_waits(void)
 {
 	fake.completes = false;
 	drv_lib_always(note_puts);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(99, ""));
-	TEST_ASSERT_TRUE(drv_lib_told("odd") && drv_lib_told("even"));
+	TEST_ASSERT_TRUE(drv_lib_reported("odd") && drv_lib_reported("even"));
 }
 
 DRV_LIB_HOOK(take_the_echo_away, fake.drv->buses[0].bus->unconfirmed = true);
@@ -675,7 +675,7 @@ static void a_bus_without_an_echo_is_said(void)
 
 DRV_LIB_HOOK(break_a_pipe, raise(SIGPIPE));
 
-static void a_broken_pipe_is_no_end(void)
+static void a_broken_pipe_does_not_end_it(void)
 {
 	signal(SIGPIPE, SIG_DFL);
 	drv_lib_at(3, break_a_pipe);
@@ -713,6 +713,6 @@ int main(void)
 	RUN_TEST(a_real_bus_needs_a_file_with_limits);
 	RUN_TEST(commands_leave_before_anything_that_waits);
 	RUN_TEST(a_bus_without_an_echo_is_said);
-	RUN_TEST(a_broken_pipe_is_no_end);
+	RUN_TEST(a_broken_pipe_does_not_end_it);
 	return UNITY_END();
 }

@@ -160,7 +160,7 @@ static void what_cannot_wait_does_not_run(void)
 	said("unable to wait: No space left on device\n");
 }
 
-static void a_state_is_no_reference(void)
+static void a_state_type_is_not_a_reference(void)
 {
 	drv_lib_driver.ref = msg_joint_state_number;
 	TEST_ASSERT_EQUAL(100, drv_lib_run(10, ""));
@@ -397,7 +397,7 @@ static void try_claims(void)
 	claim_results[4] = try_claim("clock");
 	claim_results[5] = try_claim("203");
 	claim_results[6] = try_claim("second");
-	claim_results[7] = try_claim("000"); /* of rows and claims that nobody declared */
+	claim_results[7] = try_claim("000"); /* not declared */
 	claim_results[8] = try_claim("");
 	drv_lib_stop();
 }
@@ -520,7 +520,7 @@ static void a_name_too_long_for_a_channel_is_a_configuration(void)
 	said_only("faked[arm]: fatal: arm-state: the channel's name is longer than 63 bytes\n");
 }
 
-static void a_log_is_nobodys(void)
+static void a_log_is_not_claimed(void)
 {
 	char interface[128];
 	struct error_sink errors = { keep, NULL, 0 };
@@ -685,7 +685,7 @@ static int allow_few_descriptors(struct drv *drv, struct error_sink *errors)
 }
 
 /* Whatever it cannot open, it says so and ends; what it waits with is among that. */
-static void every_descriptor_that_is_not_to_be_had_is_told(void)
+static void every_missing_descriptor_is_reported(void)
 {
 	int status = -1, waits = 0;
 
@@ -729,7 +729,7 @@ static int64_t fill_nothing(void *self, struct drv *drv, void *state, int64_t no
 	return 0;
 }
 
-static void what_no_driver_fills_in_is_no_number(void)
+static void unfilled_values_are_nan(void)
 {
 	const struct msg_joint_state *s;
 
@@ -830,7 +830,7 @@ static void who_cannot_reset_a_link_says_so(void)
 	status = drv_lib_main("--name arm --bus can97 --bus other=wire:nowhere --set lock_memory=no");
 	set_caps(caps_kept);
 	TEST_ASSERT_EQUAL(0, status);
-	TEST_ASSERT_TRUE(drv_lib_told("no-reset"));
+	TEST_ASSERT_TRUE(drv_lib_reported("no-reset"));
 	/* achstart does it */
 	drv_lib.events_n = 0;
 	setenv("ENDPLATE_DAEMON", "arm", 1);
@@ -839,7 +839,7 @@ static void who_cannot_reset_a_link_says_so(void)
 	set_caps(caps_kept);
 	unsetenv("ENDPLATE_DAEMON");
 	TEST_ASSERT_EQUAL(0, status);
-	TEST_ASSERT_FALSE(drv_lib_told("no-reset"));
+	TEST_ASSERT_FALSE(drv_lib_reported("no-reset"));
 	TEST_ASSERT_EQUAL(1, drv_lib_last()->common.bus[0].can_reset);
 }
 
@@ -856,14 +856,14 @@ static void as_many_buses_as_there_may_be(void)
 	TEST_ASSERT_EQUAL_STRING("last", drv_lib_last()->common.bus[7].name);
 }
 
-static void what_the_system_refuses_is_told(void)
+static void a_refusal_of_the_system_is_reported(void)
 {
 	TEST_ASSERT_EQUAL(0, drv_lib_run(10, "--set core=1023"));
-	TEST_ASSERT_TRUE(drv_lib_told("not-real-time"));
+	TEST_ASSERT_TRUE(drv_lib_reported("not-real-time"));
 	said("faked[arm]: warning: core 1023: Invalid argument; there is no such core, or it is not for this process");
 	drv_lib.events_n = 0;
 	TEST_ASSERT_EQUAL(0, drv_lib_run(10, ""));
-	TEST_ASSERT_FALSE(drv_lib_told("not-real-time"));
+	TEST_ASSERT_FALSE(drv_lib_reported("not-real-time"));
 }
 
 static int signal_flags, signal_status;
@@ -958,7 +958,7 @@ int main(void)
 	RUN_TEST(a_plan_that_fails_is_a_configuration);
 	RUN_TEST(check_does_no_more_than_plan);
 	RUN_TEST(a_sensor_cannot_tick_on_references);
-	RUN_TEST(a_state_is_no_reference);
+	RUN_TEST(a_state_type_is_not_a_reference);
 	RUN_TEST(every_bus_can_wake_it);
 	RUN_TEST(what_cannot_wait_does_not_run);
 	RUN_TEST(one_with_a_period_of_its_own_follows_nothing);
@@ -980,7 +980,7 @@ int main(void)
 	RUN_TEST(a_taken_claim);
 	RUN_TEST(a_state_has_one_writer);
 	RUN_TEST(a_name_too_long_for_a_channel_is_a_configuration);
-	RUN_TEST(a_log_is_nobodys);
+	RUN_TEST(a_log_is_not_claimed);
 	RUN_TEST(a_channel_of_the_wrong_size_is_a_configuration);
 	RUN_TEST(an_estop_channel_of_the_wrong_size_is_the_world);
 	RUN_TEST(modes);
@@ -990,14 +990,14 @@ int main(void)
 	RUN_TEST(incarnations_begin_at_one);
 	RUN_TEST(at_first_it_is_starting_and_stopped);
 	RUN_TEST(what_was_asked_before_is_answered_and_not_done);
-	RUN_TEST(every_descriptor_that_is_not_to_be_had_is_told);
+	RUN_TEST(every_missing_descriptor_is_reported);
 	RUN_TEST(who_ticks_on_references_has_a_bell);
-	RUN_TEST(what_no_driver_fills_in_is_no_number);
+	RUN_TEST(unfilled_values_are_nan);
 	RUN_TEST(any_message_can_be_a_state);
 	RUN_TEST(a_log_that_is_not_there_is_the_world);
 	RUN_TEST(who_cannot_reset_a_link_says_so);
 	RUN_TEST(as_many_buses_as_there_may_be);
-	RUN_TEST(what_the_system_refuses_is_told);
+	RUN_TEST(a_refusal_of_the_system_is_reported);
 	RUN_TEST(two_signals_come_by_descriptor_and_no_others);
 	RUN_TEST(sigint_ends_it_as_well);
 	RUN_TEST(nothing_is_left_open);

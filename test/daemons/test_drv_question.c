@@ -10,13 +10,13 @@
 #define REPLY 1 /* the row of 182 */
 
 /* What answer was called with. */
-static struct told {
+static struct answers {
 	struct drv_ask_answer answer;
 	struct bus_frame reply;
 	bool unanswered;
 	int64_t ns;
-} told[16];
-static unsigned int told_n;
+} answers[16];
+static unsigned int answers_n;
 static bool answer_completes;
 static unsigned int asks_in_answer;
 static struct drv_question question;
@@ -28,8 +28,8 @@ void setUp(void)
 {
 	drv_lib_begin();
 	drv_lib_always(keep_counts);
-	memset(told, 0, sizeof(told));
-	told_n = asks_in_answer = 0;
+	memset(answers, 0, sizeof(answers));
+	answers_n = asks_in_answer = 0;
 	answer_completes = false;
 	question = (struct drv_question){
 		.send = FAKE_QUEUE,
@@ -50,10 +50,10 @@ static const struct frame second = { .id = 0x202, .len = 2, .data = { 0x0A, 0x3D
 
 static bool answer(void *self, struct drv *drv, const struct drv_ask_answer *got, const struct bus_frame *reply)
 {
-	struct told *t = &told[told_n++];
+	struct answers *t = &answers[answers_n++];
 
 	(void)self;
-	TEST_ASSERT(told_n < 16);
+	TEST_ASSERT(answers_n < 16);
 	t->answer = *got;
 	t->unanswered = !reply;
 	if (reply)
@@ -100,18 +100,18 @@ static void the_answer_goes_to_answer_and_everything_else_to_rx(void)
 	drv_lib_frame(12, "182#0A3C05");
 	drv_lib_frame(13, "182#0A3C06"); /* twice */
 	TEST_ASSERT_EQUAL(0, drv_lib_run(30, ""));
-	TEST_ASSERT_EQUAL(1, told_n);
-	TEST_ASSERT_FALSE(told[0].unanswered);
-	TEST_ASSERT_EQUAL(41, told[0].answer.tag);
-	TEST_ASSERT_EQUAL(0, told[0].answer.question);
-	TEST_ASSERT_TRUE(frame_equal(&first, &told[0].answer.request));
-	TEST_ASSERT_EQUAL(fake.ticks[2].ns, told[0].answer.asked_ns);
-	TEST_ASSERT_EQUAL(5, told[0].reply.frame.data[2]);
-	TEST_ASSERT_EQUAL_DOUBLE(12, after_ms(told[0].reply.t_ns));
+	TEST_ASSERT_EQUAL(1, answers_n);
+	TEST_ASSERT_FALSE(answers[0].unanswered);
+	TEST_ASSERT_EQUAL(41, answers[0].answer.tag);
+	TEST_ASSERT_EQUAL(0, answers[0].answer.question);
+	TEST_ASSERT_TRUE(frame_equal(&first, &answers[0].answer.request));
+	TEST_ASSERT_EQUAL(fake.ticks[2].ns, answers[0].answer.asked_ns);
+	TEST_ASSERT_EQUAL(5, answers[0].reply.frame.data[2]);
+	TEST_ASSERT_EQUAL_DOUBLE(12, after_ms(answers[0].reply.t_ns));
 	TEST_ASSERT_EQUAL(2, fake.got_n);
 	TEST_ASSERT_EQUAL(1, fake.got[0].frame.data[2]);
 	TEST_ASSERT_EQUAL(6, fake.got[1].frame.data[2]);
-	TEST_ASSERT_EQUAL(1, fake.sent_n); /* and the driver is told of it as of any frame */
+	TEST_ASSERT_EQUAL(1, fake.sent_n); /* and the driver gets it as of any frame */
 }
 
 static void several_are_under_way(void)
@@ -121,9 +121,9 @@ static void several_are_under_way(void)
 	drv_lib_frame(12, "182#0A3D01");
 	drv_lib_frame(13, "182#0A3C02");
 	TEST_ASSERT_EQUAL(0, drv_lib_run(30, ""));
-	TEST_ASSERT_EQUAL(2, told_n);
-	TEST_ASSERT_EQUAL(43, told[0].answer.tag);
-	TEST_ASSERT_EQUAL(41, told[1].answer.tag);
+	TEST_ASSERT_EQUAL(2, answers_n);
+	TEST_ASSERT_EQUAL(43, answers[0].answer.tag);
+	TEST_ASSERT_EQUAL(41, answers[1].answer.tag);
 	TEST_ASSERT_EQUAL(0, fake.got_n);
 }
 
@@ -146,9 +146,9 @@ static void the_next_one_is_asked_in_answer(void)
 	drv_lib_frame(12, "182#0A3C05");
 	drv_lib_frame(13, "182#0A3D05");
 	TEST_ASSERT_EQUAL(0, drv_lib_run(30, ""));
-	TEST_ASSERT_EQUAL(2, told_n);
-	TEST_ASSERT_EQUAL(99, told[1].answer.tag);
-	TEST_ASSERT_EQUAL_DOUBLE(12, after_ms(told[1].answer.asked_ns)); /* it left at once, between ticks */
+	TEST_ASSERT_EQUAL(2, answers_n);
+	TEST_ASSERT_EQUAL(99, answers[1].answer.tag);
+	TEST_ASSERT_EQUAL_DOUBLE(12, after_ms(answers[1].answer.asked_ns)); /* it left at once, between ticks */
 }
 
 /* ---- none ---- */
@@ -160,14 +160,14 @@ static void between_ticks_it_is_asked_again(void)
 	asks(2, ask_first);
 	drv_lib_frame(125, "182#0A3C05");
 	TEST_ASSERT_EQUAL(0, drv_lib_run(210, "--set tick=100ms"));
-	TEST_ASSERT_EQUAL(1, told_n);
-	TEST_ASSERT_FALSE(told[0].unanswered);
-	TEST_ASSERT_EQUAL(3, told[0].answer.tries);
+	TEST_ASSERT_EQUAL(1, answers_n);
+	TEST_ASSERT_FALSE(answers[0].unanswered);
+	TEST_ASSERT_EQUAL(3, answers[0].answer.tries);
 	TEST_ASSERT_EQUAL(3, fake.sent_n);
 	TEST_ASSERT_EQUAL(2, counts.again);
 }
 
-static void unanswered_is_told_once_and_a_late_reply_is_dropped(void)
+static void no_answer_is_reported_once_and_a_late_reply_dropped(void)
 {
 	question.tries = 2;
 	asks(2, ask_first);
@@ -175,10 +175,10 @@ static void unanswered_is_told_once_and_a_late_reply_is_dropped(void)
 	drv_lib_frame(131, "182#0A3C05");
 	drv_lib_frame(132, "182#0A3C05"); /* that is one more than was asked for */
 	TEST_ASSERT_EQUAL(0, drv_lib_run(210, "--set tick=100ms"));
-	TEST_ASSERT_EQUAL(1, told_n);
-	TEST_ASSERT_TRUE(told[0].unanswered);
-	TEST_ASSERT_EQUAL(41, told[0].answer.tag);
-	TEST_ASSERT_DOUBLE_WITHIN(0.1, 124, after_ms(told[0].ns));
+	TEST_ASSERT_EQUAL(1, answers_n);
+	TEST_ASSERT_TRUE(answers[0].unanswered);
+	TEST_ASSERT_EQUAL(41, answers[0].answer.tag);
+	TEST_ASSERT_DOUBLE_WITHIN(0.1, 124, after_ms(answers[0].ns));
 	TEST_ASSERT_EQUAL(2, counts.late);
 	TEST_ASSERT_EQUAL(1, counts.unanswered);
 	TEST_ASSERT_EQUAL(1, fake.got_n);
@@ -193,9 +193,9 @@ static void a_request_that_expires_is_unanswered_and_owes_nothing(void)
 	drv_lib_at(10, ask_first); /* it may */
 	drv_lib_at(30, drv_lib_stop);
 	TEST_ASSERT_EQUAL(0, drv_lib_main("--name arm --bus wire:nowhere --set lock_memory=no"));
-	TEST_ASSERT_EQUAL(2, told_n);
-	TEST_ASSERT_TRUE(told[0].unanswered);
-	TEST_ASSERT_DOUBLE_WITHIN(5, 5 + 20, after_ms(told[0].ns));
+	TEST_ASSERT_EQUAL(2, answers_n);
+	TEST_ASSERT_TRUE(answers[0].unanswered);
+	TEST_ASSERT_DOUBLE_WITHIN(5, 5 + 20, after_ms(answers[0].ns));
 	TEST_ASSERT_EQUAL(2, fake.lost_n);
 }
 
@@ -229,10 +229,10 @@ static void a_row_that_moves_is_asked_while_it_may(void)
 	drv_lib_at(5, ask_to_move);
 	drv_lib_at(6, drv_lib_estop);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(110, ""));
-	TEST_ASSERT_EQUAL(1, told_n);
-	TEST_ASSERT_TRUE(told[0].unanswered);
-	TEST_ASSERT_EQUAL(5, told[0].answer.tries);
-	TEST_ASSERT_DOUBLE_WITHIN(0.1, 20 + 5 * 12, after_ms(told[0].ns));
+	TEST_ASSERT_EQUAL(1, answers_n);
+	TEST_ASSERT_TRUE(answers[0].unanswered);
+	TEST_ASSERT_EQUAL(5, answers[0].answer.tries);
+	TEST_ASSERT_DOUBLE_WITHIN(0.1, 20 + 5 * 12, after_ms(answers[0].ns));
 	TEST_ASSERT_EQUAL(1 + 4, drv_lib_last()->common.frames_withheld);
 }
 
@@ -251,9 +251,9 @@ static void a_stop_is_asked_whatever_the_level_is(void)
 	fake.plan = add_question_of_a_row_that_moves;
 	drv_lib_frame(12, "182#0B0405");
 	TEST_ASSERT_EQUAL(0, drv_lib_run(60, ""));
-	TEST_ASSERT_EQUAL(1, told_n);
-	TEST_ASSERT_FALSE(told[0].unanswered);
-	TEST_ASSERT_EQUAL(41, told[0].answer.tag);
+	TEST_ASSERT_EQUAL(1, answers_n);
+	TEST_ASSERT_FALSE(answers[0].unanswered);
+	TEST_ASSERT_EQUAL(41, answers[0].answer.tag);
 	TEST_ASSERT_EQUAL(0, drv_lib_last()->common.frames_withheld);
 }
 
@@ -266,7 +266,7 @@ static void a_driver_may_have_neither_answer_nor_rx(void)
 	drv_lib_frame(13, "182#0A3C05");
 	drv_lib_at(4, ask_first);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(60, ""));
-	TEST_ASSERT_EQUAL(0, told_n);
+	TEST_ASSERT_EQUAL(0, answers_n);
 	TEST_ASSERT_EQUAL(1, counts.unanswered);
 }
 
@@ -290,7 +290,7 @@ static void the_reply_to_a_request_that_was_only_sent_is_owed(void)
 	drv_lib_at(4, ask_first);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(21, ""));
 	TEST_ASSERT_EQUAL(1, counts.late);
-	TEST_ASSERT_EQUAL(0, told_n + fake.got_n);
+	TEST_ASSERT_EQUAL(0, answers_n + fake.got_n);
 }
 
 /* ---- declaring ---- */
@@ -400,7 +400,7 @@ int main(void)
 	RUN_TEST(an_answer_can_complete_the_sample);
 	RUN_TEST(the_next_one_is_asked_in_answer);
 	RUN_TEST(between_ticks_it_is_asked_again);
-	RUN_TEST(unanswered_is_told_once_and_a_late_reply_is_dropped);
+	RUN_TEST(no_answer_is_reported_once_and_a_late_reply_dropped);
 	RUN_TEST(a_request_that_expires_is_unanswered_and_owes_nothing);
 	RUN_TEST(a_row_that_moves_is_asked_while_it_may);
 	RUN_TEST(a_stop_is_asked_whatever_the_level_is);

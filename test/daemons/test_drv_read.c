@@ -37,7 +37,7 @@ static void armed_from_the_second_tick(void)
 
 /* ---- the e-stop ---- */
 
-static void estop_until_somebody_arms(void)
+static void estop_until_armed(void)
 {
 	TEST_ASSERT_EQUAL(0, drv_lib_run(30, ""));
 	for (unsigned int tick = 1; tick <= fake.ticks_n; tick++)
@@ -151,7 +151,7 @@ static void the_second_channel_is_looked_at_as_well(void)
 
 DRV_LIB_HOOK(scribble_estop, drv_lib_scribble("estop"));
 
-static void corrupt_is_estop_until_somebody_makes_a_new_one(void)
+static void a_corrupt_channel_is_estop_until_replaced(void)
 {
 	armed_from_the_second_tick();
 	drv_lib_at(10, scribble_estop);
@@ -173,7 +173,7 @@ static void put_other_message(void)
 	drv_lib_put("estop", nonsense, sizeof(nonsense));
 }
 
-static void a_message_that_is_none_is_estop(void)
+static void an_invalid_message_is_estop(void)
 {
 	armed_from_the_second_tick();
 	drv_lib_at(4, put_other_message);
@@ -226,7 +226,7 @@ static void flood_that_takes_long(void)
 		drv_lib_raise(1, MSG_LEVEL_HOLD);
 }
 
-/* One that somebody made larger does not keep a tick busy for longer: what is not read to its end is estop. */
+/* A larger channel does not keep a tick busy for longer: if it is not read to its end, the level is estop. */
 static void of_a_larger_channel_no_more_is_read_at_once(void)
 {
 	drv_lib_make("estop-b", 400, sizeof(struct msg_estop));
@@ -278,7 +278,7 @@ static void a_request_is_done_and_answered_once(void)
 	TEST_ASSERT_EQUAL(1, drv_lib.replies[0].header.incarnation);
 	TEST_ASSERT_EQUAL(fake.ticks[3].ns, drv_lib.replies[0].header.t_publish_ns);
 	TEST_ASSERT_EQUAL(fake.ticks[3].ns, drv_lib.replies[0].header.t_sample_ns);
-	TEST_ASSERT_FALSE(drv_lib_told("requests-lost"));
+	TEST_ASSERT_FALSE(drv_lib_reported("requests-lost"));
 }
 
 static void a_repeated_one_is_answered_again_and_not_done_again(void)
@@ -366,7 +366,7 @@ static void some_answers_come_later_and_once(void)
 	drv_lib_at(3, home);
 	drv_lib_at(5, home);	   /* the same: under way */
 	drv_lib_at(5, home_again); /* another one */
-	drv_lib_at(6, reset);	   /* and one that is not done at once */
+	drv_lib_at(6, reset);	   /* and a request that takes time */
 	drv_lib_at(8, reply_now);
 	drv_lib_at(9, reply_now);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(60, ""));
@@ -622,7 +622,7 @@ static void ask_settings(void)
 	drv_lib_request(16, MSG_VERB_GET, "note", "");
 }
 
-static void settings_are_told_and_what_it_does_not_do_is_said(void)
+static void settings_are_returned_and_unknown_verbs_refused(void)
 {
 	drv_lib_driver.verbs = NULL;
 	drv_lib_at(3, ask_settings);
@@ -656,14 +656,14 @@ static void many(void)
 		drv_lib_request(id, MSG_VERB_RESET, "", "");
 }
 
-static void requests_that_are_lost_are_told(void)
+static void lost_requests_are_reported(void)
 {
 	drv_lib_at(3, many);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(40, ""));
 	TEST_ASSERT_EQUAL(64, fake.requests_n);
 	TEST_ASSERT_EQUAL(136, fake.requests[0].id);
 	TEST_ASSERT_EQUAL(1, drv_lib_answers(199));
-	TEST_ASSERT_TRUE(drv_lib_told("requests-lost"));
+	TEST_ASSERT_TRUE(drv_lib_reported("requests-lost"));
 }
 
 static unsigned int done_by[2];
@@ -700,7 +700,7 @@ static void put_nonsense_request(void)
 	drv_lib_put("arm-req", &wild, sizeof(wild));
 }
 
-static void nonsense_is_no_request_and_texts_end(void)
+static void nonsense_is_dropped_and_texts_are_terminated(void)
 {
 	drv_lib_at(3, put_nonsense_request);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(40, ""));
@@ -718,7 +718,7 @@ static void put_oversized(void)
 	reset();
 }
 
-static void one_that_is_too_long_does_not_stand_in_the_way(void)
+static void an_oversized_message_is_skipped(void)
 {
 	drv_lib_at(3, put_oversized);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(40, ""));
@@ -750,7 +750,7 @@ static void ask_8_and_9(void)
 	drv_lib_request(9, MSG_VERB_RESET, "", "");
 }
 
-static void what_is_no_answer_is_not_remembered_and_what_is_no_request_not_answered(void)
+static void messages_of_another_version_are_ignored(void)
 {
 	TEST_ASSERT_EQUAL(0, drv_lib_run(20, ""));
 	put_of_another_version();
@@ -810,14 +810,14 @@ static void nor_that_a_larger_one_holds(void)
 	TEST_ASSERT_EQUAL(64, drv_lib.replies_n);
 }
 
-/* Homing that somebody asked the predecessor for must not begin by itself. */
+/* Homing requested from the predecessor must not begin by itself. */
 static void what_was_asked_before_the_start_is_not_done(void)
 {
 	armed_from_the_second_tick();
 	drv_lib_at(3, reset);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(40, ""));
 	TEST_ASSERT_EQUAL(1, fake.requests_n);
-	drv_lib_request(1, MSG_VERB_HOME, "", ""); /* while nobody was there */
+	drv_lib_request(1, MSG_VERB_HOME, "", ""); /* while no driver ran */
 	drv_lib_put("arm-req", "nonsense", 8);
 	drv_lib_put("arm-rep", "nonsense", 8);
 	drv_lib_forget();
@@ -844,7 +844,7 @@ static void a_new_channel_of_requests_is_found_within_a_second(void)
 	TEST_ASSERT_EQUAL(1, drv_lib_answers(2));
 }
 
-/* It may have been there for a while: nobody knows what its requests were meant for. */
+/* It may have been there for a while, so the age of its requests is unknown. */
 static void what_was_asked_on_the_new_one_before_is_not_done(void)
 {
 	armed_from_the_second_tick();
@@ -996,7 +996,7 @@ static void oversized_messages_are_counted_and_passed(void)
 DRV_LIB_HOOK(scribble_ref, drv_lib_scribble("arm-ref"));
 DRV_LIB_HOOK(remove_ref, drv_lib_remove("arm-ref"));
 
-/* It is opened again and again, in case that somebody puts it right. */
+/* It is reopened periodically, in case it was repaired. */
 static void a_scribbled_channel_of_references_holds_and_a_new_one_works(void)
 {
 	armed_from_the_second_tick();
@@ -1009,7 +1009,7 @@ static void a_scribbled_channel_of_references_holds_and_a_new_one_works(void)
 	TEST_ASSERT_EQUAL(MSG_LIFE_HOLDING, LIFE(10));
 	TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, LIFE(14));
 	TEST_ASSERT_EQUAL(2, drv_lib_last()->common.refs_taken);
-	TEST_ASSERT_EQUAL(0, drv_lib_last()->common.refs_refused.other_size); /* what cannot be read is no reference */
+	TEST_ASSERT_EQUAL(0, drv_lib_last()->common.refs_refused.other_size); /* unreadable, so not a reference */
 }
 
 /* ---- ticks on references ---- */
@@ -1376,7 +1376,7 @@ static void the_channel_says_which_cycle_a_frame_belongs_to(void)
 
 /* The frame comes 0.1 ms after the cycle, and tells better; when it is missing for more than two periods the channel
  * is believed again, and ticks are moved to it, by 0.05 ms each. */
-static void a_frame_that_is_missing_is_no_more_waited_for(void)
+static void a_missing_frame_is_not_waited_for(void)
 {
 	static const int64_t expected_us[] = { 55100, 60100, 65100, 70050, 75000, 80000 };
 
@@ -1449,7 +1449,7 @@ static void look_within_a_second(void)
 	put_output();
 }
 
-static void channels_that_are_removed_are_made_anew_within_a_second(void)
+static void removed_channels_are_made_again_within_a_second(void)
 {
 	struct msg_bus_stats msg = { 0 };
 
@@ -1457,7 +1457,7 @@ static void channels_that_are_removed_are_made_anew_within_a_second(void)
 	drv_lib_at(3, remove_outputs);
 	drv_lib_at(210, look_within_a_second);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(1100, ""));
-	TEST_ASSERT_TRUE(drv_lib_told("gone"));
+	TEST_ASSERT_TRUE(drv_lib_reported("gone"));
 	TEST_ASSERT_EQUAL(1, drv_lib_answers(2));
 	/* two ticks, then 202 to 221, and the end */
 	TEST_ASSERT_EQUAL(2 + 20 + 1, drv_lib.states_n);
@@ -1474,7 +1474,7 @@ static void channels_that_are_removed_are_made_anew_within_a_second(void)
 int main(void)
 {
 	UNITY_BEGIN();
-	RUN_TEST(estop_until_somebody_arms);
+	RUN_TEST(estop_until_armed);
 	RUN_TEST(a_lowering_on_estop_b_is_a_raise);
 	RUN_TEST(one_channel_is_enough_to_stop);
 	RUN_TEST(a_driver_with_long_ticks_obeys_within_20_ms);
@@ -1482,8 +1482,8 @@ int main(void)
 	RUN_TEST(raised_and_lowered_between_two_ticks_is_obeyed_for_one);
 	RUN_TEST(removed_is_estop_and_the_new_one_can_arm);
 	RUN_TEST(the_second_channel_is_looked_at_as_well);
-	RUN_TEST(corrupt_is_estop_until_somebody_makes_a_new_one);
-	RUN_TEST(a_message_that_is_none_is_estop);
+	RUN_TEST(a_corrupt_channel_is_estop_until_replaced);
+	RUN_TEST(an_invalid_message_is_estop);
 	RUN_TEST(missed_messages_are_estop);
 	RUN_TEST(all_that_a_channel_holds_is_read_at_once);
 	RUN_TEST(of_a_larger_channel_no_more_is_read_at_once);
@@ -1507,13 +1507,13 @@ int main(void)
 	RUN_TEST(a_verb_that_the_driver_says_moves_is_refused_unless_armed);
 	RUN_TEST(a_verb_that_it_does_not_declare_never_gets_to_it);
 	RUN_TEST(a_later_answer_can_be_a_refusal);
-	RUN_TEST(settings_are_told_and_what_it_does_not_do_is_said);
+	RUN_TEST(settings_are_returned_and_unknown_verbs_refused);
 	RUN_TEST(a_driver_has_its_own_words);
-	RUN_TEST(requests_that_are_lost_are_told);
+	RUN_TEST(lost_requests_are_reported);
 	RUN_TEST(of_a_larger_channel_no_more_requests_are_done_at_once);
-	RUN_TEST(nonsense_is_no_request_and_texts_end);
-	RUN_TEST(one_that_is_too_long_does_not_stand_in_the_way);
-	RUN_TEST(what_is_no_answer_is_not_remembered_and_what_is_no_request_not_answered);
+	RUN_TEST(nonsense_is_dropped_and_texts_are_terminated);
+	RUN_TEST(an_oversized_message_is_skipped);
+	RUN_TEST(messages_of_another_version_are_ignored);
 	RUN_TEST(everything_that_the_channel_holds_is_remembered);
 	RUN_TEST(nothing_that_the_channel_holds_is_done_later);
 	RUN_TEST(nor_that_a_larger_one_holds);
@@ -1549,9 +1549,9 @@ int main(void)
 	RUN_TEST(clocks_that_are_none_are_not_followed);
 	RUN_TEST(nor_are_those_of_another_version);
 	RUN_TEST(the_channel_says_which_cycle_a_frame_belongs_to);
-	RUN_TEST(a_frame_that_is_missing_is_no_more_waited_for);
+	RUN_TEST(a_missing_frame_is_not_waited_for);
 	RUN_TEST(a_clock_of_another_period_is_ignored);
 	RUN_TEST(a_new_clock_is_found_within_a_second);
-	RUN_TEST(channels_that_are_removed_are_made_anew_within_a_second);
+	RUN_TEST(removed_channels_are_made_again_within_a_second);
 	return UNITY_END();
 }

@@ -128,7 +128,7 @@ static void as_many_joints_as_the_driver(void)
 	VERDICT("other size");
 }
 
-/* Nobody says how many: as many as there is room for. */
+/* Without a count: as many as there is room for. */
 static void any_count_that_has_room(void)
 {
 	rules.count = 0;
@@ -341,7 +341,7 @@ static void no_field_of_a_reference_is_forgotten(void)
 }
 
 /* A state has a common block: a group, in which words and numbers would be overlooked. */
-static void what_has_groups_is_no_reference(void)
+static void a_type_with_groups_cannot_be_a_reference(void)
 {
 	static const char *const none[] = { "joint-state", "clock", "force-torque", "imu" };
 
@@ -505,7 +505,7 @@ int main(void)
 	RUN_TEST(a_gripper);
 	RUN_TEST(the_header_has_nothing_to_look_at);
 	RUN_TEST(no_field_of_a_reference_is_forgotten);
-	RUN_TEST(what_has_groups_is_no_reference);
+	RUN_TEST(a_type_with_groups_cannot_be_a_reference);
 	RUN_TEST(every_kind_of_field);
 	RUN_TEST(as_many_fields_as_there_is_room_for);
 	RUN_TEST(a_count_that_there_is_not);

@@ -543,7 +543,7 @@ static void hold_begins_at_what_is_measured(void)
 	POSITION(2.95, -0.5, tick_for(NULL, DRV_REF_HOLD, DT));
 }
 
-/* Outside the limits it stays: nobody asked for a motion. */
+/* Outside the limits it stays: no motion was requested. */
 static void hold_outside_the_limits(void)
 {
 	at_rad = 12;
@@ -579,7 +579,7 @@ static void zero_is_at_once(void)
 /* ---- beginnings ---- */
 
 /* For drivers that make up for what a joint is behind its ramp: behind the one before it is no more. */
-static void a_beginning_is_told_once(void)
+static void a_beginning_is_flagged_once(void)
 {
 	TEST_ASSERT_TRUE(position_for(1, DT).begins);
 	TEST_ASSERT_FALSE(position_for(1, DT).begins);
@@ -597,10 +597,10 @@ static void a_beginning_is_told_once(void)
 	drv_ref_forget(&joint);
 	at_rad = NAN;
 	TEST_ASSERT_TRUE(tick_for(NULL, DRV_REF_HOLD, DT).begins);
-	TEST_ASSERT_TRUE(tick_for(NULL, DRV_REF_HOLD, DT).begins); /* as long as nobody knows where */
+	TEST_ASSERT_TRUE(tick_for(NULL, DRV_REF_HOLD, DT).begins); /* as long as the position is unknown */
 }
 
-static void every_change_of_mode_begins_anew(void)
+static void every_change_of_mode_begins_at_the_measurement(void)
 {
 	position_for(9, DT);
 	at_rad = 4;
@@ -635,27 +635,27 @@ static void begun_by_hand(void)
 	POSITION(3.25, 2.5, position_for(9, DT));
 }
 
-static void what_is_to_stop_is_not_faster_than_it_was_told(void)
+static void a_stop_is_not_faster_than_the_last_command(void)
 {
 	static const struct {
-		double told, measured, next;
+		double last, measured, next;
 	} cases[] = { { 2, 2.5, 1.5 }, { 2, 1.5, 1 }, { 2, -0.5, 0 }, { -2, -2.5, -1.5 }, { -2, 0.5, 0 } };
 
 	limits.velocity_rad_s = 3;
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		drv_ref_forget(&joint);
 		at_rad = 0;
-		at_rad_s = cases[i].told;
-		VELOCITY(cases[i].told, velocity_for(cases[i].told, DT));
+		at_rad_s = cases[i].last;
+		VELOCITY(cases[i].last, velocity_for(cases[i].last, DT));
 		at_rad = 4;
 		at_rad_s = cases[i].measured;
 		POSITION(4 + cases[i].next * DT / 2, cases[i].next, tick_for(NULL, DRV_REF_HOLD, DT / 2));
 	}
 }
 
-/* ---- what nobody knows ---- */
+/* ---- unknown values ---- */
 
-static void to_hold_nobody_knows_where_it_comes_to_rest(void)
+static void hold_without_a_position_comes_to_rest(void)
 {
 	at_rad_s = 2;
 	VELOCITY(2, velocity_for(2, DT));
@@ -673,7 +673,7 @@ static void to_hold_nobody_knows_where_it_comes_to_rest(void)
 	CURRENT(2, current_for(5, DT));
 	at_rad = NAN;
 	VELOCITY(0, tick_for(NULL, DRV_REF_HOLD, DT / 2));
-	/* Nor does what it was told before a time without commands. */
+	/* Nor does a command before a time without commands. */
 	at_rad = 4;
 	velocity_for(2, DT);
 	VELOCITY(2, velocity_for(2, DT));
@@ -696,7 +696,7 @@ static void a_module_that_never_answered(void)
 		for (int which = 0; which < 3; which++) {
 			setUp();
 			set_measured(which, unknown[u]);
-			VELOCITY(0, position_for(9, DT)); /* hold, nobody knows where */
+			VELOCITY(0, position_for(9, DT)); /* hold without a position */
 			TEST_ASSERT_FALSE(joint.begun);
 			VELOCITY(0, velocity_for(9, DT));
 			VELOCITY(0, current_for(9, DT));
@@ -948,11 +948,11 @@ int main(void)
 	RUN_TEST(hold_begins_at_what_is_measured);
 	RUN_TEST(hold_outside_the_limits);
 	RUN_TEST(zero_is_at_once);
-	RUN_TEST(a_beginning_is_told_once);
-	RUN_TEST(every_change_of_mode_begins_anew);
+	RUN_TEST(a_beginning_is_flagged_once);
+	RUN_TEST(every_change_of_mode_begins_at_the_measurement);
 	RUN_TEST(begun_by_hand);
-	RUN_TEST(what_is_to_stop_is_not_faster_than_it_was_told);
-	RUN_TEST(to_hold_nobody_knows_where_it_comes_to_rest);
+	RUN_TEST(a_stop_is_not_faster_than_the_last_command);
+	RUN_TEST(hold_without_a_position_comes_to_rest);
 	RUN_TEST(a_module_that_never_answered);
 	RUN_TEST(a_module_that_stops_answering);
 	RUN_TEST(what_is_large_but_known);

@@ -147,14 +147,14 @@ static void check_position(const struct drv_ref_limits *l, const struct drv_ref_
 	HOLDS(fabs(c->position_rad - p - c->velocity_rad_s * dt_s) <= SLACK_RAD);
 	HOLDS(c->position_rad <= fmax(p, l->position_max_rad) + SLACK_RAD);
 	HOLDS(c->position_rad >= fmin(p, l->position_min_rad) - SLACK_RAD);
-	/* Whoever could stop before the target, or moves away from it, does not come past it. */
+	/* A joint that can stop before the target, or moves away from it, does not pass it. */
 	if (left >= 0 && (v <= 0 || needed <= left))
 		HOLDS(c->position_rad <= target_rad + 1e-9);
 	if (left <= 0 && (v >= 0 || needed <= -left))
 		HOLDS(c->position_rad >= target_rad - 1e-9);
 }
 
-/* With that target for good: brake, go, brake; then 60 ticks to spare.  Exactly there, and it stays. */
+/* With a fixed target: brake, go, brake; then 60 ticks to spare.  Exactly there, and it stays. */
 static void check_arrival(struct drv_ref_joint *joint, struct drv_ref_limits *l, double dt_s)
 {
 	const struct drv_ref_want want = { MSG_MODE_POSITION, inside(0.123, l->position_min_rad, l->position_max_rad),
@@ -278,7 +278,7 @@ static void narrowed_on_the_way(void)
 }
 
 /* However far, whatever the first position: from one command to the next never more than velocity x time. */
-static void far_away_is_no_step(void)
+static void a_far_target_is_not_a_step(void)
 {
 	struct drv_ref_limits l = drv_ref_no_limits;
 	struct drv_ref_joint joint = { 0 };
@@ -299,7 +299,7 @@ static void far_away_is_no_step(void)
 	TEST_ASSERT_DOUBLE_WITHIN(0.001, -3 + 0.4 * 10 - 0.04, last);
 }
 
-/* ---- velocity: a joint that does what it is told ---- */
+/* ---- velocity: an ideal joint ---- */
 
 static void velocity_keeps_to_everything(void)
 {
@@ -334,7 +334,7 @@ static void velocity_keeps_to_everything(void)
 	}
 }
 
-/* One that does not: late, pushed, outside.  Outside only inwards; a command that would leave the limits within the
+/* A joint that is late, pushed or outside.  Outside only inwards; a command that would leave the limits within the
  * tick is never given. */
 static void velocity_wherever_the_joint_is(void)
 {
@@ -389,7 +389,7 @@ static void current_keeps_to_everything(void)
 	}
 }
 
-/* ---- anything at all: finite, and a mode that was asked for ---- */
+/* ---- any input: finite, and a mode that was asked for ---- */
 
 static double anything(void)
 {
@@ -437,7 +437,7 @@ int main(void)
 	RUN_TEST(position_keeps_to_everything);
 	RUN_TEST(position_from_anywhere);
 	RUN_TEST(narrowed_on_the_way);
-	RUN_TEST(far_away_is_no_step);
+	RUN_TEST(a_far_target_is_not_a_step);
 	RUN_TEST(velocity_keeps_to_everything);
 	RUN_TEST(velocity_wherever_the_joint_is);
 	RUN_TEST(current_keeps_to_everything);

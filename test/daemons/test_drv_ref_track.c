@@ -1,4 +1,4 @@
-/* test_drv_ref_track.c: the velocity that a device which takes velocities is told. */
+/* test_drv_ref_track.c: the command of a device that takes velocities. */
 #include <math.h>
 #include <string.h>
 
@@ -48,7 +48,7 @@ static void a_velocity_goes_as_it_is(void)
 }
 
 /* What follows a current begins at what is measured by then, within the velocity limit. */
-static void a_current_is_no_velocity(void)
+static void a_current_is_not_a_velocity(void)
 {
 	at.velocity_rad_s = 0.3;
 	TEST_ASSERT_EQUAL_DOUBLE(0, go((struct drv_ref_command){ .mode = MSG_MODE_CURRENT, .current_a = -3 }));
@@ -64,8 +64,8 @@ static double go_with(double rad_s)
 	return go((struct drv_ref_command){ .mode = MSG_MODE_VELOCITY, .velocity_rad_s = rad_s });
 }
 
-/* Homing gave positions anew, or nobody knew for a while where it was: what it was behind before has no meaning. */
-static void of_a_ramp_that_begins_anew_it_is_not_behind(void)
+/* After homing, or a time without a position, the lag from before has no meaning. */
+static void a_ramp_that_begins_again_has_no_lag(void)
 {
 	struct drv_ref_command command = position(-0.7, 0);
 
@@ -95,7 +95,7 @@ static void a_velocity_is_met_without_a_step(void)
 	TEST_ASSERT_EQUAL_DOUBLE(0, go_with(0));
 	limits.acceleration_rad_s2 = INFINITY;
 	TEST_ASSERT_EQUAL_DOUBLE(0.25, go_with(0.25));
-	at.dt_s = 0; /* no time has passed, and infinity times 0 is no number */
+	at.dt_s = 0; /* no time has passed, and infinity times 0 is NaN */
 	TEST_ASSERT_EQUAL_DOUBLE(-0.25, go_with(-0.25));
 }
 
@@ -138,7 +138,7 @@ static void what_is_to_stop_is_slower_at_once(void)
 	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.01, go(position(0.0614, 0)));
 }
 
-/* Nobody knows where it is: the ramp's velocity is all there is. */
+/* Without a position only the ramp's velocity counts. */
 static void without_a_measurement_it_is_not_behind(void)
 {
 	at.velocity_rad_s = 0.2;
@@ -151,7 +151,7 @@ static void without_a_measurement_it_is_not_behind(void)
 	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0, go(position(0.3, 0)));
 }
 
-static void what_is_no_number_is_zero(void)
+static void nan_and_infinity_become_zero(void)
 {
 	TEST_ASSERT_EQUAL_DOUBLE(0, go_with(NAN));
 	TEST_ASSERT_EQUAL_DOUBLE(0, go_with(INFINITY));
@@ -223,7 +223,7 @@ static void a_velocity_limit_below_zero_makes_it_stand(void)
 	TEST_ASSERT_EQUAL_DOUBLE(0, go(position(1, 0.4)));
 }
 
-/* A joint that does what it is told, one tick later. */
+/* An ideal joint, one tick late. */
 static void a_ramp_is_followed_within_the_limits(void)
 {
 	double ramp = 0, ramp_v = 0, last = 0, most_v = 0, most_a = 0, delayed = 0;
@@ -403,13 +403,13 @@ int main(void)
 {
 	UNITY_BEGIN();
 	RUN_TEST(a_velocity_goes_as_it_is);
-	RUN_TEST(a_current_is_no_velocity);
-	RUN_TEST(of_a_ramp_that_begins_anew_it_is_not_behind);
+	RUN_TEST(a_current_is_not_a_velocity);
+	RUN_TEST(a_ramp_that_begins_again_has_no_lag);
 	RUN_TEST(a_velocity_is_met_without_a_step);
 	RUN_TEST(told_to_stop_it_begins_from_there);
 	RUN_TEST(what_is_to_stop_is_slower_at_once);
 	RUN_TEST(without_a_measurement_it_is_not_behind);
-	RUN_TEST(what_is_no_number_is_zero);
+	RUN_TEST(nan_and_infinity_become_zero);
 	RUN_TEST(at_its_limit_it_goes_no_further);
 	RUN_TEST(having_stood_it_makes_up_for_all);
 	RUN_TEST(having_followed_a_velocity_too);

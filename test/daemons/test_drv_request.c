@@ -81,7 +81,7 @@ static void test_known_by_client_and_id(void)
 	is_again(8, 1, -EPERM);
 }
 
-/* Places that were never used do not look like a request of nobody. */
+/* Unused entries do not match a request. */
 static void test_client_and_id_nought(void)
 {
 	is_new(0, 0);
@@ -100,7 +100,7 @@ static void test_the_answer(void)
 	TEST_ASSERT_EQUAL_STRING("homing: not armed", reply.error);
 }
 
-/* Nobody is refused without a reason in words. */
+/* Every refusal has a reason in words. */
 static void test_an_error_without_words(void)
 {
 	drv_request_done(&r, &reply, -EPERM, NULL, NULL);
@@ -329,7 +329,7 @@ static void test_one_place_left(void)
 	is_new(1, 99);
 }
 
-/* An answer to nobody is made, but takes no place. */
+/* A reply without a request is made, but takes no entry. */
 static void test_an_answer_without_a_request(void)
 {
 	struct msg_reply answer = { .id = 5, .client_pid = 6 };

@@ -1,4 +1,4 @@
-/* test_drv_tick.c: when ticks are, case by case.  test_drv_tick_random.c goes through what nobody thought of. */
+/* test_drv_tick.c: when ticks are, case by case.  test_drv_tick_random.c has random ones. */
 #include <string.h>
 
 #include "unity.h"
@@ -104,7 +104,7 @@ static void test_whole_periods_are_skipped(void)
 	no_tick(FIRST + 9 * P + 3);
 }
 
-static void test_a_period_listens_to_nobody(void)
+static void test_a_period_follows_no_events(void)
 {
 	struct drv_tick before;
 
@@ -203,7 +203,7 @@ static void test_clock_that_makes_no_sense(void)
 	TEST_ASSERT_EQUAL_INT64(0, t.seen_ns);
 }
 
-/* A cycle that is too old says that the clock is gone; one that was seen is not seen again. */
+/* A cycle that is too old says that the clock is gone; a cycle is not seen twice. */
 static void test_old_cycles(void)
 {
 	struct drv_tick before;
@@ -345,7 +345,7 @@ static void test_the_event_stays_away(void)
 		follow(events[k]);
 		no_tick(FIRST + P + P / 2 - 1);
 		TEST_ASSERT_FALSE(t.freerun);
-		tick(FIRST + P + P / 2, FIRST + P, 0, 0); /* the one that waited for it */
+		tick(FIRST + P + P / 2, FIRST + P, 0, 0); /* the tick that waited for it */
 		TEST_ASSERT_TRUE(t.freerun);
 		TEST_ASSERT_FALSE(t.following);
 		next_is(FIRST + 2 * P); /* the last phase */
@@ -373,7 +373,7 @@ static void test_events_at_once(void)
 		next_is(FIRST + 4 * P + P / 2 + 3);
 		no_tick(FIRST + 4 * P);
 	}
-	/* From 1.5 periods on it is the tick after the one that did not come. */
+	/* From 1.5 periods on it is the tick after the missing one. */
 	follow(DRV_TICK_FRAME);
 	drv_tick_event(&t, FIRST + P + P / 2 - 1);
 	tick(FIRST + 2 * P, FIRST + P + P / 2 - 1, 0, 0);
@@ -483,7 +483,7 @@ int main(void)
 	RUN_TEST(test_start);
 	RUN_TEST(test_late);
 	RUN_TEST(test_whole_periods_are_skipped);
-	RUN_TEST(test_a_period_listens_to_nobody);
+	RUN_TEST(test_a_period_follows_no_events);
 	RUN_TEST(test_each_listens_to_its_own);
 	RUN_TEST(test_where_ticks_ought_to_be);
 	RUN_TEST(test_offset);

@@ -244,7 +244,7 @@ static void test_levels_and_their_authors(void)
 	TEST_ASSERT_EQUAL_UINT64(7, e.epoch);
 }
 
-/* Whoever raises on both leaves nothing to copy. */
+/* A raise on both leaves nothing to copy. */
 static void test_a_raise_of_the_robots_user_needs_no_copy(void)
 {
 	uint64_t newest;
@@ -415,7 +415,7 @@ static void test_a_removed_channel(void)
 	}
 }
 
-/* Whoever lowers before a reader has found the new channel lowers for nobody. */
+/* A lowering before a reader has found the new channel has no effect for that reader. */
 static void test_a_lowering_on_a_replaced_channel_is_void(void)
 {
 	struct estop other;

@@ -228,7 +228,7 @@ static const char *const histories[] = {
 	"a:L =run a:E a:L =estop t kill =run",
 	/* what a raise of an old predecessor's level says */
 	"a:L b:H =hold b< kill =hold",
-	/* told to the others */
+	/* passed to the others */
 	"content",
 	"=estop content",
 	"b:H =estop ratify",

@@ -177,7 +177,7 @@ static void ratify(struct estop_judge *j)
 	view(v);
 	if (estop_judge_must_ratify(j, v))
 		raise_on(0, raise_message(j->kept.base && j->kept.level ? j->kept.level : MSG_LEVEL_ESTOP, true));
-	/* Who finds a channel going back condemns it: for the others, and so that achstart makes it anew. */
+	/* A reader that finds a channel going back condemns it, for the others and for achstart, which replaces it. */
 	if (j->back_b && chan[1].there)
 		chan[1].condemned = true;
 }
@@ -194,7 +194,7 @@ static void do_raise(bool own, enum msg_level level)
 	raise_on(1, m);
 	if (own)
 		raise_on(0, m);
-	/* a raise through a channel that is not there is one that all who look find trouble with */
+	/* all readers find trouble with a raise through a missing channel */
 }
 
 static void witness(void)
@@ -418,7 +418,7 @@ static void scribble(void)
 		raises[i].lost = tampered_before || !put(1, g);
 		break;
 	}
-	case 1: /* back: what nobody of the robot's user has seen is gone */
+	case 1: /* back: messages that no process of the robot's user has read are gone */
 		if (c->commit) {
 			for (int i = 1; i <= raises_n; i++)
 				raises[i].lost |= !raises[i].witnessed && !raises[i].own;
@@ -544,7 +544,7 @@ static void step(bool scribbles_on)
 		if (!rnd(3 * calm))
 			replay();
 		break;
-	case 20: /* removed: an operator cannot, its owner can; and made anew by a driver */
+	case 20: /* removed: an operator cannot, its owner can; and made again by a driver */
 		if (!rnd(8 * calm))
 			chan[rnd(2)].there = false;
 		else if (!rnd(4) && !chan[0].there)

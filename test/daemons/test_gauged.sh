@@ -43,7 +43,7 @@ lib_until is saturated 1
 begin 'a verb that it does not have is refused'
 request 'gauged does not do that' home
 
-begin 'three tries, then it is said that there is no answer'
+begin 'three tries, then no answer is reported'
 robotsim fault gauge.1 deaf
 before=$(asked)
 request 'the gauge did not answer, or refused' bias

@@ -29,7 +29,7 @@ static void test_cycles_are_multiples_of_the_period(void)
 	TEST_ASSERT_EQUAL_INT64(6 * MS, cycle_next_ns(5 * MS + 1, MS));
 }
 
-/* Whenever one that knows nothing of the others begins, its ticks have the same times and the same numbers. */
+/* Two clocks that start independently have the same times and the same cycle numbers. */
 static void test_a_new_one_is_on_the_grid_of_the_old_one(void)
 {
 	const int64_t period = 1250000, day = (int64_t)86400 * S;

@@ -30,7 +30,7 @@ static void assert_share(double expected)
 	TEST_ASSERT_DOUBLE_WITHIN(1e-9, expected, load_share(&l));
 }
 
-static void test_nothing_is_no_load(void)
+static void test_no_frames_are_no_load(void)
 {
 	assert_share(0);
 	load_at(&l, BEGIN + (int64_t)5 * S);
@@ -52,7 +52,7 @@ static void test_the_share_of_the_last_second(void)
 	assert_share(0);
 }
 
-/* The first window is not whole, and the one that is now neither. */
+/* Neither the first nor the present window is complete. */
 static void test_before_a_second_is_over(void)
 {
 	window(0, 1000);
@@ -122,7 +122,7 @@ static void test_the_busiest_tenth_is_kept(void)
 int main(void)
 {
 	UNITY_BEGIN();
-	RUN_TEST(test_nothing_is_no_load);
+	RUN_TEST(test_no_frames_are_no_load);
 	RUN_TEST(test_the_share_of_the_last_second);
 	RUN_TEST(test_before_a_second_is_over);
 	RUN_TEST(test_the_bit_rate_counts);

@@ -78,7 +78,7 @@ static char *trim(char *text)
 	return text;
 }
 
-/* The cells of the next row of the section's table; the heading and the rule under it are no rows. */
+/* The cells of the next row of the section's table; without the heading and the rule under it. */
 static bool next_row(char *cells[CELLS_MAX])
 {
 	static char row[LINE_MAX_BYTES];

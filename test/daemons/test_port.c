@@ -1,4 +1,4 @@
-/* test_port.c: one end of a channel: whoever comes first makes it, and what is lost is opened anew. */
+/* test_port.c: one end of a channel: the first process makes it, and a lost channel is reopened. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -120,7 +120,7 @@ static void the_first_makes_it_of_the_messages_size(void)
 	TEST_ASSERT_EQUAL(PORT_NONE, port_next(&port, &got, sizeof(got), &len));
 }
 
-static void one_that_is_there_is_used(void)
+static void an_existing_channel_is_used(void)
 {
 	TEST_ASSERT_EQUAL(ACH_OK, ach_create(name, 10, sizeof(struct msg_event) + 1, NULL));
 	put_event("before");
@@ -129,7 +129,7 @@ static void one_that_is_there_is_used(void)
 	next_is(PORT_ONE, "before");
 }
 
-static void one_that_is_too_small_is_refused(void)
+static void a_too_small_channel_is_refused(void)
 {
 	char line[256];
 
@@ -143,7 +143,7 @@ static void one_that_is_too_small_is_refused(void)
 	TEST_ASSERT_FALSE(port.open);
 }
 
-static void a_file_that_is_no_channel_is_refused(void)
+static void a_file_that_is_not_a_channel_is_refused(void)
 {
 	char path[256], line[256];
 	const int fd = open(lib_path(path, name), O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
@@ -224,7 +224,7 @@ static void a_channel_that_others_may_change_is_refused(void)
 	}
 }
 
-/* The group is let in only if it is named, and is the one that the channel will belong to. */
+/* The group gets access only if it is named and owns the channel. */
 static void a_new_channel_is_for_its_user_and_the_operators(void)
 {
 	static const struct {
@@ -282,7 +282,7 @@ static void the_operators_may_be_a_supplementary_group(void)
 }
 
 /* No file may be longer than this. */
-static void what_cannot_be_made_is_told(void)
+static void a_channel_that_cannot_be_made_is_reported(void)
 {
 	const struct rlimit small = { 16, RLIM_INFINITY };
 	struct rlimit kept;
@@ -396,7 +396,7 @@ static void a_corrupt_one_is_closed_and_tried_at_each_look(void)
 	next_is(PORT_ONE, "b");
 }
 
-static void one_that_was_unlinked_is_made_anew_when_it_is_looked_at(void)
+static void an_unlinked_channel_is_made_again(void)
 {
 	char path[256];
 
@@ -455,7 +455,7 @@ static void what_could_not_be_put_is_counted(void)
 	TEST_ASSERT_EQUAL(2, port.puts_failed);
 }
 
-/* The writers' lock is held by one that is stopped: 2 ms, and it is left for the next time. */
+/* A stopped process holds the writers' lock: give up after 2 ms, until the next time. */
 static int hold_lock(void *arg)
 {
 	struct lib_gate *gate = arg;
@@ -494,21 +494,21 @@ int main(void)
 	UNITY_BEGIN();
 	RUN_TEST(the_prefix_is_added);
 	RUN_TEST(the_first_makes_it_of_the_messages_size);
-	RUN_TEST(one_that_is_there_is_used);
-	RUN_TEST(one_that_is_too_small_is_refused);
-	RUN_TEST(a_file_that_is_no_channel_is_refused);
+	RUN_TEST(an_existing_channel_is_used);
+	RUN_TEST(a_too_small_channel_is_refused);
+	RUN_TEST(a_file_that_is_not_a_channel_is_refused);
 	RUN_TEST(a_name_that_is_none_is_refused);
 	RUN_TEST(one_of_another_user_is_refused);
 	RUN_TEST(a_channel_that_others_may_change_is_refused);
 	RUN_TEST(a_new_channel_is_for_its_user_and_the_operators);
 	RUN_TEST(the_operators_may_be_a_supplementary_group);
-	RUN_TEST(what_cannot_be_made_is_told);
+	RUN_TEST(a_channel_that_cannot_be_made_is_reported);
 	RUN_TEST(next_newest_and_peek);
 	RUN_TEST(only_what_is_missed_from_then_on_counts);
 	RUN_TEST(of_a_channel_that_was_empty_everything_counts);
 	RUN_TEST(what_is_too_long_is_stepped_over);
 	RUN_TEST(a_corrupt_one_is_closed_and_tried_at_each_look);
-	RUN_TEST(one_that_was_unlinked_is_made_anew_when_it_is_looked_at);
+	RUN_TEST(an_unlinked_channel_is_made_again);
 	RUN_TEST(a_new_one_under_the_old_name_is_read_from_its_beginning);
 	RUN_TEST(puts_are_numbered);
 	RUN_TEST(what_could_not_be_put_is_counted);

@@ -1,4 +1,4 @@
-/* test_report.c: how often an event is told, and that the last word is the truth. */
+/* test_report.c: how often an event is put, and that the last event is the newest. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,8 +50,8 @@ static void say(const char *code, const char *fmt, ...)
 	va_end(args);
 }
 
-/* All that was told since, a word each: "code=text+repeated@ms", where ms is when it happened. */
-static const char *told(void)
+/* All events put since, a word each: "code=text+repeated@ms", where ms is when it happened. */
+static const char *reported(void)
 {
 	static char text[4096];
 	struct msg_event event;
@@ -74,38 +74,38 @@ static void look_at(int64_t ms)
 	report_tick(&report, now);
 }
 
-static void what_is_held_back_is_told_when_its_second_is_over(void)
+static void a_held_event_is_put_when_its_second_is_over(void)
 {
 	say("odd", "1");
-	TEST_ASSERT_EQUAL_STRING("odd=1+0@0", told());
+	TEST_ASSERT_EQUAL_STRING("odd=1+0@0", reported());
 	look_at(100);
 	say("odd", "2");
 	look_at(200);
 	say("odd", "3");
 	look_at(999);
-	TEST_ASSERT_EQUAL_STRING("", told());
+	TEST_ASSERT_EQUAL_STRING("", reported());
 	look_at(1000);
-	TEST_ASSERT_EQUAL_STRING("odd=3+1@200", told());
+	TEST_ASSERT_EQUAL_STRING("odd=3+1@200", reported());
 	/* From then on another second. */
 	look_at(1500);
 	say("odd", "4");
-	TEST_ASSERT_EQUAL_STRING("", told());
+	TEST_ASSERT_EQUAL_STRING("", reported());
 	look_at(2000);
-	TEST_ASSERT_EQUAL_STRING("odd=4+0@1500", told());
+	TEST_ASSERT_EQUAL_STRING("odd=4+0@1500", reported());
 	look_at(9000);
-	TEST_ASSERT_EQUAL_STRING("", told());
+	TEST_ASSERT_EQUAL_STRING("", reported());
 	say("odd", "5");
-	TEST_ASSERT_EQUAL_STRING("odd=5+0@9000", told());
+	TEST_ASSERT_EQUAL_STRING("odd=5+0@9000", reported());
 }
 
 /* Codes that alternate: the last word is what happened last. */
 static void the_order_is_kept(void)
 {
 	say("active", "a");
-	TEST_ASSERT_EQUAL_STRING("active=a+0@0", told());
+	TEST_ASSERT_EQUAL_STRING("active=a+0@0", reported());
 	look_at(100);
 	say("holding", "b");
-	TEST_ASSERT_EQUAL_STRING("holding=b+0@100", told());
+	TEST_ASSERT_EQUAL_STRING("holding=b+0@100", reported());
 	look_at(200);
 	say("active", "c");
 	look_at(300);
@@ -113,17 +113,17 @@ static void the_order_is_kept(void)
 	look_at(400);
 	say("active", "e");
 	look_at(500);
-	TEST_ASSERT_EQUAL_STRING("", told());
+	TEST_ASSERT_EQUAL_STRING("", reported());
 	look_at(1000);
-	TEST_ASSERT_EQUAL_STRING("holding=d+0@300 active=e+1@400", told());
-	/* One that need not wait has those before it go first. */
+	TEST_ASSERT_EQUAL_STRING("holding=d+0@300 active=e+1@400", reported());
+	/* Held events go before an event that need not wait. */
 	look_at(1100);
 	say("active", "f");
 	look_at(1200);
 	say("fault", "g");
-	TEST_ASSERT_EQUAL_STRING("active=f+0@1100 fault=g+0@1200", told());
+	TEST_ASSERT_EQUAL_STRING("active=f+0@1100 fault=g+0@1200", reported());
 	look_at(9000);
-	TEST_ASSERT_EQUAL_STRING("", told());
+	TEST_ASSERT_EQUAL_STRING("", reported());
 }
 
 static void a_flood_is_a_line_a_second(void)
@@ -133,32 +133,32 @@ static void a_flood_is_a_line_a_second(void)
 	for (int ms = 0; ms < 10000; ms += 5) {
 		look_at(ms);
 		say(ms % 10 ? "active" : "holding", "%d", ms);
-		lines += !!*told();
+		lines += !!*reported();
 	}
 	TEST_ASSERT_LESS_OR_EQUAL_UINT(12, lines);
 	look_at(11000);
-	TEST_ASSERT_EQUAL_STRING_LEN("holding=9990", told(), 12);
+	TEST_ASSERT_EQUAL_STRING_LEN("holding=9990", reported(), 12);
 }
 
 static void at_the_end_nothing_is_held_back(void)
 {
 	say("stopping", "a");
-	told();
+	reported();
 	look_at(1);
 	say("stopping", "b");
 	report_end(&report, now);
-	TEST_ASSERT_EQUAL_STRING("stopping=b+0@1", told());
+	TEST_ASSERT_EQUAL_STRING("stopping=b+0@1", reported());
 	report_end(&report, now);
-	TEST_ASSERT_EQUAL_STRING("", told());
+	TEST_ASSERT_EQUAL_STRING("", reported());
 }
 
-/* The place of one that has not been told for longest is taken, and what was held back there is not lost. */
+/* The entry of the code reported longest ago is reused, and its held event is not lost. */
 static void many_codes(void)
 {
 	char code[16];
 
 	say("first", "a");
-	told();
+	reported();
 	look_at(1);
 	say("first", "b");
 	look_at(2);
@@ -166,16 +166,16 @@ static void many_codes(void)
 		snprintf(code, sizeof(code), "code%d", i);
 		say(code, "x");
 	}
-	TEST_ASSERT_EQUAL_STRING_LEN("first=b+0@1 code0=x+0@2 ", told(), 24);
+	TEST_ASSERT_EQUAL_STRING_LEN("first=b+0@1 code0=x+0@2 ", reported(), 24);
 	say("code31", "y");
 	look_at(1002);
-	TEST_ASSERT_EQUAL_STRING("code31=y+0@2", told());
+	TEST_ASSERT_EQUAL_STRING("code31=y+0@2", reported());
 }
 
 int main(void)
 {
 	UNITY_BEGIN();
-	RUN_TEST(what_is_held_back_is_told_when_its_second_is_over);
+	RUN_TEST(a_held_event_is_put_when_its_second_is_over);
 	RUN_TEST(the_order_is_kept);
 	RUN_TEST(a_flood_is_a_line_a_second);
 	RUN_TEST(at_the_end_nothing_is_held_back);

@@ -84,7 +84,7 @@ static void test_every_parameter_is_answered_in_its_size(void)
 	TEST_ASSERT_GREATER_THAN(50, n);
 }
 
-static void test_what_is_no_parameter_is_not_answered(void)
+static void test_an_unknown_parameter_is_not_answered(void)
 {
 	char cells[CELLS_MAX][128], question[32];
 	bool known[256] = { [0x28] = true, [0x29] = true, [0x2A] = true }; /* the page leaves them open */
@@ -190,7 +190,7 @@ static void test_frames_of_others_are_not_its_own(void)
 	TEST_ASSERT_EQUAL(0, desk.counts.in);
 }
 
-static void test_nobody_answers_to_all(void)
+static void test_frames_to_all_are_not_answered(void)
 {
 	static const char *const frames[] = { "100#07", "100#0F", "100#02", "100#00", "100#01", "100#0A3C" };
 
@@ -339,7 +339,7 @@ static void test_short_state(void)
 	TEST_ASSERT_EQUAL_STRING_LEN("D000", desk_ask("0EF#0B100000803E6400") + 16, 4);
 }
 
-static void test_what_is_no_number_moves_nothing(void)
+static void test_nan_moves_nothing(void)
 {
 	desk_expect("0EF#0B070000C07F", "0AF#0B0700");
 	desk_expect("0EF#0B080000807F", "0AF#0B0800");
@@ -516,13 +516,13 @@ int main(void)
 {
 	UNITY_BEGIN();
 	RUN_TEST(test_every_parameter_is_answered_in_its_size);
-	RUN_TEST(test_what_is_no_parameter_is_not_answered);
+	RUN_TEST(test_an_unknown_parameter_is_not_answered);
 	RUN_TEST(test_what_can_be_set_is);
 	RUN_TEST(test_state_names);
 	RUN_TEST(test_simple_commands_are_echoed);
 	RUN_TEST(test_unknown_commands_and_lengths_are_not_answered);
 	RUN_TEST(test_frames_of_others_are_not_its_own);
-	RUN_TEST(test_nobody_answers_to_all);
+	RUN_TEST(test_frames_to_all_are_not_answered);
 	RUN_TEST(test_addresses);
 	RUN_TEST(test_what_it_tells_of_itself);
 	RUN_TEST(test_home_offset_has_two_numbers);
@@ -531,7 +531,7 @@ int main(void)
 	RUN_TEST(test_moves_and_their_answers);
 	RUN_TEST(test_motions_that_there_are_not);
 	RUN_TEST(test_short_state);
-	RUN_TEST(test_what_is_no_number_moves_nothing);
+	RUN_TEST(test_nan_moves_nothing);
 	RUN_TEST(test_reply_delay);
 	RUN_TEST(test_jitter_keeps_the_order);
 	RUN_TEST(test_reorder);

@@ -160,7 +160,7 @@ test_silent() {
 	is "$(ask 0CF#0A20)" = 0AF#0A200F
 }
 
-# Without power nobody acknowledges.
+# Without power there is no acknowledgement.
 test_power() {
 	start
 	"$robotsim" fault waist.15 power-off
@@ -169,7 +169,7 @@ test_power() {
 	"$robotsim" fault waist.15 power-on
 	lib_until reports '"power":"on"'
 	lib_until attached
-	"$canwire" link torso reset # the frame that nobody took
+	"$canwire" link torso reset # the frame that was not acknowledged
 	is "$(ask 0CF#0A20)" = 0AF#0A200F
 	reports '"words":"brake,ramp-end"' # not homed any more
 	"$robotsim" fault waist.15 homed

@@ -320,7 +320,7 @@ static void test_other_faults(void)
 	TEST_ASSERT_NOT_NULL(sim.units[0].bus);
 	command("fault larm.4 power-off", 0);
 	TEST_ASSERT_FALSE(module()->power);
-	TEST_ASSERT_NULL(sim.units[0].bus); /* nobody acknowledges */
+	TEST_ASSERT_NULL(sim.units[0].bus); /* no acknowledgement */
 	command("fault larm.4 power-on", 0);
 	TEST_ASSERT_TRUE(module()->power);
 	TEST_ASSERT_NOT_NULL(sim.units[0].bus);

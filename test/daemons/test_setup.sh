@@ -176,7 +176,7 @@ test_mistakes_in_settings() {
 	fatal '--set: ref_max: 201ms is above the maximum 200ms' --bus can0 --set ref_max=201ms
 }
 
-test_all_mistakes_are_told_at_once() {
+test_all_mistakes_are_reported_at_once() {
 	refused 'exampled[t]: fatal: --bus: "wire:": a wire is named like wire:torso
 exampled[t]: fatal: --set: node: 0 is below the minimum 1
 exampled[t]: fatal: --set: nods: unknown setting; did you mean node?' --name t --bus wire: --set node=0 --set nods=1

@@ -59,7 +59,7 @@ ours() {
 	sed -E "s,\b(ach (put|echo) )(estop|table),\1$p\3,; s,\bbuild/,$build/,g" <<<"$1"
 }
 
-# Made already, by whoever runs the tests: the files must be there.
+# Already built before the tests run: the files must exist.
 made() {
 	local word
 	for word in ${1%%&&*}; do

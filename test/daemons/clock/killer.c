@@ -1,6 +1,6 @@
 /* killer.c: killer BUILD ROBOT-FILE KILLS: kills hubo-daemon and starts it again while a driver ticks on it.
  *
- * It is everything else of the robot: the turntable that the example driver drives, the controller, whoever arms it,
+ * It is everything else of the robot: the turntable that the example driver drives, the controller, the operator,
  * and the listener on the bus.  The controller asks for a velocity that is never reached, and the limit of acceleration
  * is such that each tick of the driver commands exactly 1 mrad/s more: a doubled, missing or stepped reference is seen
  * in the frames.

@@ -149,7 +149,7 @@ static int golden_wait(struct clock_fd *fds, size_t n, int64_t deadline_ns)
 {
 	write_states();
 	for (size_t i = 0; i < n; i++)
-		fds[i].ready = 0; /* a log has no descriptor, and nobody sends signals */
+		fds[i].ready = 0; /* a log has no descriptor, and no signals come */
 	while (now_ns < deadline_ns) {
 		int64_t to_ns = deadline_ns;
 

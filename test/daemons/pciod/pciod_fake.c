@@ -113,7 +113,7 @@ void fake_reset_lost(struct fake *f)
 	pciod_module_reset_lost(&f->m);
 }
 
-/* ---- what it is told ---- */
+/* ---- commands ---- */
 
 void fake_restart(struct fake *f, const struct drv_actuator_before *before)
 {
@@ -123,10 +123,10 @@ void fake_restart(struct fake *f, const struct drv_actuator_before *before)
 
 static void tell(struct fake *f, const char *what, double value)
 {
-	size_t len = strlen(f->told);
+	size_t len = strlen(f->commands);
 
-	snprintf(f->told + len, sizeof(f->told) - len, isnan(value) ? "%s%s" : "%s%s %.9g", len ? "; " : "", what,
-		 value);
+	snprintf(f->commands + len, sizeof(f->commands) - len, isnan(value) ? "%s%s" : "%s%s %.9g", len ? "; " : "",
+		 what, value);
 }
 
 static bool put(struct fake *f, enum pciod_question question)
@@ -307,13 +307,13 @@ void fake_ticks(struct fake *f, unsigned int n)
 		fake_tick(f);
 }
 
-const char *fake_told(struct fake *f)
+const char *fake_commands(struct fake *f)
 {
-	static char told[FAKE_TOLD_MAX];
+	static char commands[FAKE_COMMANDS_MAX];
 
-	memcpy(told, f->told, sizeof(told));
-	*f->told = '\0';
-	return told;
+	memcpy(commands, f->commands, sizeof(commands));
+	*f->commands = '\0';
+	return commands;
 }
 
 void fake_up(struct fake *f)

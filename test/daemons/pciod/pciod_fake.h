@@ -5,7 +5,7 @@
 #include "daemons/pcio/pciod_module.h"
 
 #define MS INT64_C(1000000)
-#define FAKE_TOLD_MAX 512
+#define FAKE_COMMANDS_MAX 512
 
 struct fake {
 	/* the module */
@@ -28,7 +28,7 @@ struct fake {
 	struct drv_ref_command command;
 	int64_t now_ns;
 	/* since it was last emptied: "halt", "reset", "home", "v 0.25", "V 0" (plain), "c 1", "config 01000118" */
-	char told[FAKE_TOLD_MAX];
+	char commands[FAKE_COMMANDS_MAX];
 	uint32_t asked; /* in the last tick */
 };
 
@@ -36,7 +36,7 @@ struct fake {
  * it left it well, perhaps halted. */
 void fake_start(struct fake *f);
 void fake_restart(struct fake *f, const struct drv_actuator_before *before); /* a new driver of the same module */
-/* A tick of 5 ms: what it is told and asked goes onto the wire, and is answered 1 ms later. */
+/* A tick of 5 ms: commands and questions go onto the wire, and is answered 1 ms later. */
 void fake_tick(struct fake *f);
 void fake_ticks(struct fake *f, unsigned int n);
 /* A tick without the answers; then the answer to one question, t_ns on the wire. */
@@ -48,8 +48,8 @@ void fake_reset_lost(struct fake *f);
 void fake_forget(struct fake *f);
 /* A reply as bytes. */
 enum pciod_news fake_reply(struct fake *f, const char *hex, int64_t t_ns);
-/* What it was told since the last call, separated by "; ". */
-const char *fake_told(struct fake *f);
+/* Its commands since the last call, separated by "; ". */
+const char *fake_commands(struct fake *f);
 /* Until it is up; fails the test if that takes more than 20 ticks. */
 void fake_up(struct fake *f);
 

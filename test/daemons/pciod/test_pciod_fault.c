@@ -9,7 +9,7 @@
 
 #include "test/daemons/pciod/pciod_fake.h"
 
-#define TOLD(expected) TEST_ASSERT_EQUAL_STRING(expected, fake_told(&f))
+#define COMMANDS(expected) TEST_ASSERT_EQUAL_STRING(expected, fake_commands(&f))
 #define LIFE(expected) TEST_ASSERT_EQUAL_STRING(actuator_states[DRV_ACTUATOR_##expected], actuator_states[f.m.a.state])
 #define COMM (PCIO_STATE_ERROR | PCIO_STATE_HALTED | PCIO_STATE_COMM_ERROR)
 
@@ -45,7 +45,7 @@ static void up_and_driven(void)
 	f.command = (struct drv_ref_command){ .mode = MSG_MODE_VELOCITY };
 	f.goal.command = &f.command;
 	fake_ticks(&f, 30); /* forgiveness ends after 100 ms */
-	fake_told(&f);
+	fake_commands(&f);
 }
 
 /* ---- the comm-error ---- */
@@ -57,11 +57,11 @@ static void what_our_absence_explains_is_reset_once(void)
 	TEST_ASSERT_FALSE(trouble());
 	fake_up(&f);
 	fake_ticks(&f, 3);
-	TOLD("reset");
+	COMMANDS("reset");
 	TEST_ASSERT_FALSE(trouble());
 	f.state |= COMM;
 	fake_ticks(&f, 30);
-	TOLD("");
+	COMMANDS("");
 	trouble_is("comm-error-15", "module 15: comm-error; the request clear resets it, once the cause is gone");
 }
 
@@ -72,12 +72,12 @@ static void it_waits_for_the_end_of_an_estop(void)
 	f.goal.resets = false;
 	fake_up(&f);
 	fake_ticks(&f, 40);
-	TOLD("");
+	COMMANDS("");
 	TEST_ASSERT_FALSE(trouble());
 	f.goal.halt = false;
 	f.goal.resets = true;
 	fake_ticks(&f, 4);
-	TOLD("reset");
+	COMMANDS("reset");
 	TEST_ASSERT_FALSE(trouble());
 }
 
@@ -86,7 +86,7 @@ static void an_estop_in_the_middle_does_not_use_it_up(void)
 	f.state |= COMM;
 	f.reset_helps = false;
 	fake_ticks(&f, 2);
-	TOLD("reset");
+	COMMANDS("reset");
 	f.goal.halt = true;
 	f.goal.resets = false;
 	fake_ticks(&f, 2);
@@ -95,7 +95,7 @@ static void an_estop_in_the_middle_does_not_use_it_up(void)
 	f.goal.halt = false;
 	f.goal.resets = f.reset_helps = true;
 	fake_ticks(&f, 3);
-	TOLD("reset");
+	COMMANDS("reset");
 	TEST_ASSERT_FALSE(trouble());
 }
 
@@ -104,7 +104,7 @@ static void later_it_has_another_cause(void)
 	up_and_driven();
 	f.state |= COMM;
 	fake_ticks(&f, 10);
-	TOLD("v 0");
+	COMMANDS("v 0");
 	trouble_is("comm-error-15", "module 15: comm-error; the request clear resets it, once the cause is gone");
 }
 
@@ -114,7 +114,7 @@ static void unless_we_were_away_again(void)
 	f.state |= COMM;
 	drv_actuator_excuse(&f.m.a, f.now_ns);
 	fake_ticks(&f, 3);
-	TOLD("v 0; reset");
+	COMMANDS("v 0; reset");
 	TEST_ASSERT_FALSE(trouble());
 }
 
@@ -126,9 +126,9 @@ static void or_it_was(void)
 	TEST_ASSERT_TRUE(trouble());
 	f.mute = false;
 	f.state |= COMM;
-	fake_told(&f);
+	fake_commands(&f);
 	fake_ticks(&f, 30);
-	TEST_ASSERT_NOT_NULL(strstr(fake_told(&f), "V 0; reset; v 0"));
+	TEST_ASSERT_NOT_NULL(strstr(fake_commands(&f), "V 0; reset; v 0"));
 	TEST_ASSERT_FALSE(trouble());
 }
 
@@ -141,19 +141,19 @@ static void a_short_silence_explains_nothing(void)
 	TEST_ASSERT_TRUE(drv_actuator_silent(&f.m.a));
 	f.mute = false;
 	f.state |= COMM;
-	fake_told(&f);
+	fake_commands(&f);
 	fake_forget(&f); /* asked at once */
 	fake_ticks(&f, 30);
-	TOLD("V 0");
+	COMMANDS("V 0");
 	trouble_is("comm-error-15", "module 15: comm-error; the request clear resets it, once the cause is gone");
 }
 
-static void a_reset_that_did_not_clear_it_is_not_told_as_one_that_did(void)
+static void a_failed_reset_is_not_reported_as_done(void)
 {
 	f.state |= COMM;
 	f.reset_helps = false;
 	fake_ticks(&f, 40);
-	TOLD("reset");
+	COMMANDS("reset");
 	TEST_ASSERT_FALSE(f.m.a.was_excused);
 	trouble_is("comm-error-15", "module 15: comm-error; a reset did not clear it; is the cause gone?");
 }
@@ -164,7 +164,7 @@ static void a_reset_that_is_not_answered_may_have_helped(void)
 	f.deaf_to = PCIOD_Q_BIT_RESET;
 	f.reset_helps = false;
 	fake_ticks(&f, 10);
-	TOLD("reset");
+	COMMANDS("reset");
 	trouble_is("reset-15",
 		   "module 15 is still halted after a reset, or did not answer it; the request clear tries again");
 	f.state &= ~(uint32_t)PCIO_STATE_HALTED;
@@ -176,11 +176,11 @@ static void a_reset_that_is_not_answered_may_have_helped(void)
 static void the_reset_waits(void)
 {
 	f.stands = PCIOD_Q_BIT_RESET;
-	while (!strstr(f.told, "reset"))
+	while (!strstr(f.commands, "reset"))
 		fake_tick(&f);
-	TOLD("reset");
+	COMMANDS("reset");
 	fake_ticks(&f, 10); /* longer than for an answer */
-	TOLD("");
+	COMMANDS("");
 	LIFE(RESET_PUT);
 	f.stands = 0;
 }
@@ -200,7 +200,7 @@ static void a_reset_that_never_left_is_sent_again(void)
 		f.state |= why[i];
 		lose_the_reset();
 		fake_ticks(&f, 30);
-		TOLD("reset");
+		COMMANDS("reset");
 		TEST_ASSERT_FALSE(trouble());
 		TEST_ASSERT_EQUAL(why[i] == COMM, f.m.a.was_excused);
 	}
@@ -211,11 +211,11 @@ static void and_one_that_was_asked_for(void)
 	fake_up(&f);
 	f.state |= PCIO_STATE_ERROR | PCIO_STATE_TOW_ERROR;
 	fake_ticks(&f, 2);
-	fake_told(&f);
+	fake_commands(&f);
 	pciod_module_clear(&f.m, f.now_ns);
 	lose_the_reset();
 	fake_ticks(&f, 30);
-	TOLD("reset");
+	COMMANDS("reset");
 	TEST_ASSERT_FALSE(trouble());
 }
 
@@ -225,7 +225,7 @@ static void but_not_if_it_left_after_all(void)
 	lose_the_reset();
 	f.state &= ~(uint32_t)COMM;
 	fake_ticks(&f, 30);
-	TOLD("");
+	COMMANDS("");
 }
 
 static void nor_if_it_leaves_late(void)
@@ -236,7 +236,7 @@ static void nor_if_it_leaves_late(void)
 	f.state &= ~(uint32_t)COMM;
 	fake_answer(&f, PCIOD_Q_RESET, f.now_ns + MS);
 	fake_ticks(&f, 30);
-	TOLD("");
+	COMMANDS("");
 	TEST_ASSERT_FALSE(trouble());
 	TEST_ASSERT_TRUE(f.m.a.was_excused);
 }
@@ -247,7 +247,7 @@ static void late_and_of_no_help(void)
 	the_reset_waits();
 	fake_reset_sent(&f);
 	fake_ticks(&f, 30);
-	TOLD("");
+	COMMANDS("");
 	trouble_is("comm-error-15", "module 15: comm-error; a reset did not clear it; is the cause gone?");
 }
 
@@ -255,7 +255,7 @@ static void a_loss_after_its_answer_changes_nothing(void)
 {
 	f.state |= COMM;
 	f.deaf_to = PCIOD_Q_BIT_RESET;
-	while (!strstr(f.told, "reset"))
+	while (!strstr(f.commands, "reset"))
 		fake_tick(&f);
 	LIFE(RESET_SENT);
 	fake_answer(&f, PCIOD_Q_RESET, f.now_ns + MS);
@@ -268,11 +268,11 @@ static void a_halt_goes_before_a_reset_that_is_not_confirmed(void)
 	f.state |= PCIO_STATE_ERROR | PCIO_STATE_COMM_ERROR; /* not halted */
 	f.reset_helps = false;
 	fake_ticks(&f, 2);
-	TOLD("reset");
+	COMMANDS("reset");
 	f.goal.halt = true;
 	f.goal.resets = false;
 	fake_tick(&f);
-	TOLD("halt");
+	COMMANDS("halt");
 	LIFE(BLOCKED);
 	TEST_ASSERT_NOT_EQUAL(0, f.m.a.excuse_ns);
 }
@@ -288,9 +288,9 @@ static void no_reset_is_waited_for_while_it_moves(void)
 	f.state |= PCIO_STATE_MOVING;
 	f.velocity = 0.2f;
 	fake_tick(&f);
-	TOLD("");
+	COMMANDS("");
 	fake_tick(&f);
-	TOLD("v 0");
+	COMMANDS("v 0");
 	LIFE(STOPPING);
 }
 
@@ -306,17 +306,17 @@ static void a_reset_that_is_not_allowed_any_more_is_given_up(void)
 	f.state = PCIO_STATE_HOMED;
 	fake_ticks(&f, 2);
 	LIFE(FREE);
-	TOLD("");
+	COMMANDS("");
 }
 
 /* A reset whose outcome is awaited gets it, whatever is allowed by then. */
-static void one_that_was_sent_is_waited_for(void)
+static void a_sent_reset_is_waited_for(void)
 {
 	f.state |= COMM;
 	f.deaf_to = PCIOD_Q_BIT_RESET;
 	f.reset_helps = false;
 	fake_ticks(&f, 2);
-	TOLD("reset");
+	COMMANDS("reset");
 	f.goal.resets = false;
 	fake_ticks(&f, 10);
 	LIFE(BLOCKED);
@@ -332,7 +332,7 @@ static void one_found_halted_is_not_reset_for_a_fault(void)
 	fake_tick(&f);
 	f.goal.resets = true;
 	fake_ticks(&f, 10);
-	TOLD("");
+	COMMANDS("");
 	TEST_ASSERT_TRUE(trouble());
 }
 
@@ -340,14 +340,14 @@ static void another_fault_beside_it_is_not_explained(void)
 {
 	f.state |= COMM | PCIO_STATE_TOW_ERROR;
 	fake_ticks(&f, 30);
-	TOLD("");
+	COMMANDS("");
 	trouble_is("tow-error-15",
 		   "module 15: tow-error, comm-error; the request clear resets it, once the cause is gone");
 }
 
 /* ---- what is lost with the power ---- */
 
-static void one_that_is_not_homed_any_more_waits_for_a_person(void)
+static void a_module_that_lost_its_homing_waits_for_a_person(void)
 {
 	up_and_driven();
 	f.mute = true;
@@ -360,31 +360,31 @@ static void one_that_is_not_homed_any_more_waits_for_a_person(void)
 				   "it, or clear it");
 	TEST_ASSERT_TRUE(pciod_module_status(&f.m) & MSG_JOINT_FAULT);
 	TEST_ASSERT_EQUAL_INT(0, pciod_module_clearable(&f.m, text));
-	fake_told(&f);
+	fake_commands(&f);
 	pciod_module_clear(&f.m, f.now_ns);
 	fake_ticks(&f, 10);
 	TEST_ASSERT_FALSE(trouble());
 	TEST_ASSERT_FALSE(pciod_module_status(&f.m) & MSG_JOINT_FAULT);
-	TEST_ASSERT_NULL(strstr(fake_told(&f), "reset"));
+	TEST_ASSERT_NULL(strstr(fake_commands(&f), "reset"));
 }
 
 /* However short that was: its config went with it, and so did its watchdog. */
-static void one_that_lost_its_power_is_verified_anew(void)
+static void a_module_that_lost_its_power_is_verified_again(void)
 {
 	up_and_driven();
-	fake_told(&f);
+	fake_commands(&f);
 	f.state &= ~(uint32_t)PCIO_STATE_HOMED;
 	f.config = 0x118;
 	fake_ticks(&f, 30);
 	TEST_ASSERT_FALSE(drv_actuator_silent(&f.m.a));
 	TEST_ASSERT_EQUAL_HEX32(0x01000118, f.config);
 	TEST_ASSERT_EQUAL(DRV_ACTUATOR_ZERO_LOST, f.m.a.zero);
-	fake_told(&f);
+	fake_commands(&f);
 	fake_ticks(&f, 10);
-	TEST_ASSERT_NULL_MESSAGE(strstr(fake_told(&f), "config"), "once is enough");
+	TEST_ASSERT_NULL_MESSAGE(strstr(fake_commands(&f), "config"), "once is enough");
 }
 
-static void one_that_never_was_homed_need_not_be(void)
+static void a_module_that_never_was_homed_need_not_be(void)
 {
 	f.state &= ~(uint32_t)PCIO_STATE_HOMED;
 	up_and_driven();
@@ -415,12 +415,12 @@ static void while_it_is_homed_it_is_not(void)
 
 /* ---- other faults ---- */
 
-static void a_fault_is_told_and_nothing_moves(void)
+static void a_fault_is_reported_and_nothing_moves(void)
 {
 	up_and_driven();
 	f.state |= PCIO_STATE_ERROR | PCIO_STATE_HALTED | PCIO_STATE_TOW_ERROR;
 	fake_ticks(&f, 10);
-	TOLD("v 0");
+	COMMANDS("v 0");
 	trouble_is("tow-error-15", "module 15: tow-error; the request clear resets it, once the cause is gone");
 	TEST_ASSERT_BITS_HIGH(MSG_JOINT_FAULT, pciod_module_status(&f.m));
 	TEST_ASSERT_BITS_LOW(MSG_JOINT_ENABLED, pciod_module_status(&f.m));
@@ -431,13 +431,13 @@ static void a_person_clears_it(void)
 	up_and_driven();
 	f.state |= PCIO_STATE_ERROR | PCIO_STATE_HALTED | PCIO_STATE_TOW_ERROR;
 	fake_ticks(&f, 2);
-	fake_told(&f);
+	fake_commands(&f);
 	TEST_ASSERT_EQUAL_INT(0, pciod_module_clearable(&f.m, text));
 	pciod_module_clear(&f.m, f.now_ns);
 	TEST_ASSERT_TRUE(pciod_module_clearing(&f.m));
 	fake_ticks(&f, 5);
 	TEST_ASSERT_FALSE(pciod_module_clearing(&f.m));
-	TOLD("reset; v 0; v 0");
+	COMMANDS("reset; v 0; v 0");
 	TEST_ASSERT_FALSE(trouble());
 	TEST_ASSERT_EQUAL_INT(1, pciod_module_clearable(&f.m, text));
 }
@@ -449,10 +449,10 @@ static void at_estop_too_and_it_is_halted_again(void)
 	f.goal.resets = false;
 	f.state |= PCIO_STATE_ERROR | PCIO_STATE_HALTED | PCIO_STATE_TOW_ERROR;
 	fake_ticks(&f, 3);
-	fake_told(&f);
+	fake_commands(&f);
 	pciod_module_clear(&f.m, f.now_ns);
 	fake_ticks(&f, 5);
-	TOLD("reset; halt");
+	COMMANDS("reset; halt");
 	TEST_ASSERT_FALSE(trouble());
 	TEST_ASSERT_FALSE(f.m.a.reset_asked);
 }
@@ -463,10 +463,10 @@ static void a_cause_that_stays_is_not_reset_again(void)
 	f.state |= PCIO_STATE_ERROR | PCIO_STATE_HALTED | PCIO_STATE_VOLTAGE | PCIO_STATE_POWER_FAULT;
 	f.reset_helps = false;
 	fake_ticks(&f, 2);
-	fake_told(&f);
+	fake_commands(&f);
 	pciod_module_clear(&f.m, f.now_ns);
 	fake_ticks(&f, 50);
-	TOLD("reset");
+	COMMANDS("reset");
 	TEST_ASSERT_FALSE(pciod_module_clearing(&f.m));
 	trouble_is("power-fault-15", "module 15: power-fault, voltage; a reset did not clear it; is the cause gone?");
 }
@@ -513,12 +513,12 @@ static void every_fault_there_is_has_words_of_its_own(void)
 	}
 }
 
-static void warnings_are_no_faults(void)
+static void warnings_are_not_faults(void)
 {
 	up_and_driven();
 	f.state |= PCIO_STATE_CURRENT_LIMIT;
 	fake_tick(&f);
-	TOLD("v 0");
+	COMMANDS("v 0");
 	TEST_ASSERT_FALSE(trouble());
 	TEST_ASSERT_BITS_HIGH(MSG_JOINT_WARNING, pciod_module_status(&f.m));
 }
@@ -531,7 +531,7 @@ static void begin_home(void)
 	TEST_ASSERT_NULL(pciod_module_not_homable(&f.m));
 	pciod_module_event(&f.m, DRV_ACTUATOR_ON_HOME, f.now_ns);
 	fake_tick(&f);
-	TOLD("home");
+	COMMANDS("home");
 	LIFE(HOME_BEGINS);
 }
 
@@ -554,13 +554,13 @@ static void homing_ends_when_it_is_homed_and_stands(void)
 	LIFE(HOME_STILL);
 	fake_ticks(&f, 2);
 	LIFE(HOME_DONE);
-	TOLD(""); /* no move meanwhile */
+	COMMANDS(""); /* no move meanwhile */
 	pciod_module_event(&f.m, DRV_ACTUATOR_ON_END_HOME, f.now_ns);
 	fake_tick(&f);
-	TOLD("v 0");
+	COMMANDS("v 0");
 	pciod_module_event(&f.m, DRV_ACTUATOR_ON_HOME, f.now_ns); /* once more, from the beginning */
 	fake_ticks(&f, 50);
-	TOLD("home");
+	COMMANDS("home");
 	LIFE(HOME_BEGINS);
 }
 
@@ -575,7 +575,7 @@ static void homing_that_is_answered_a_tick_later_has_begun(void)
 	LIFE(HOME_BEGINS);
 }
 
-static void one_that_was_at_home_needs_no_motion(void)
+static void homing_at_home_needs_no_motion(void)
 {
 	begin_home();
 	fake_ticks(&f, 250);
@@ -595,7 +595,7 @@ static void homing_fails(void)
 	f.goal.halt = true;
 	f.goal.resets = false;
 	fake_tick(&f);
-	TOLD("halt");
+	COMMANDS("halt");
 	LIFE(BLOCKED);
 	TEST_ASSERT_BITS_HIGH(MSG_LATCH_HOMING_ABORTED, f.m.a.latches);
 
@@ -613,7 +613,7 @@ static void homing_fails(void)
 	f.mute = true;
 	fake_ticks(&f, 12);
 	LIFE(SILENT_MOVING);
-	TOLD("V 0");
+	COMMANDS("V 0");
 	TEST_ASSERT_BITS_HIGH(MSG_LATCH_HOMING_ABORTED, f.m.a.latches);
 
 	setUp();
@@ -621,7 +621,7 @@ static void homing_fails(void)
 	drv_actuator_excuse(&f.m.a, f.now_ns);
 	f.state |= COMM;
 	fake_ticks(&f, 2);
-	TOLD("reset");
+	COMMANDS("reset");
 	TEST_ASSERT_FALSE(drv_actuator_homing(&f.m.a));
 	TEST_ASSERT_BITS_HIGH(MSG_LATCH_HOMING_ABORTED, f.m.a.latches);
 
@@ -630,7 +630,7 @@ static void homing_fails(void)
 	f.deaf_to = PCIOD_Q_BIT_HOME;
 	pciod_module_event(&f.m, DRV_ACTUATOR_ON_HOME, f.now_ns);
 	fake_ticks(&f, 10);
-	TOLD("home");
+	COMMANDS("home");
 	LIFE(HOME_FAILED);
 	TEST_ASSERT_BITS_HIGH(MSG_LATCH_HOMING_ABORTED, f.m.a.latches);
 }
@@ -670,7 +670,7 @@ int main(void)
 	RUN_TEST(unless_we_were_away_again);
 	RUN_TEST(or_it_was);
 	RUN_TEST(a_short_silence_explains_nothing);
-	RUN_TEST(a_reset_that_did_not_clear_it_is_not_told_as_one_that_did);
+	RUN_TEST(a_failed_reset_is_not_reported_as_done);
 	RUN_TEST(a_reset_that_is_not_answered_may_have_helped);
 	RUN_TEST(a_reset_that_never_left_is_sent_again);
 	RUN_TEST(and_one_that_was_asked_for);
@@ -681,25 +681,25 @@ int main(void)
 	RUN_TEST(a_halt_goes_before_a_reset_that_is_not_confirmed);
 	RUN_TEST(no_reset_is_waited_for_while_it_moves);
 	RUN_TEST(a_reset_that_is_not_allowed_any_more_is_given_up);
-	RUN_TEST(one_that_was_sent_is_waited_for);
+	RUN_TEST(a_sent_reset_is_waited_for);
 	RUN_TEST(one_found_halted_is_not_reset_for_a_fault);
 	RUN_TEST(another_fault_beside_it_is_not_explained);
-	RUN_TEST(one_that_is_not_homed_any_more_waits_for_a_person);
-	RUN_TEST(one_that_lost_its_power_is_verified_anew);
-	RUN_TEST(one_that_never_was_homed_need_not_be);
+	RUN_TEST(a_module_that_lost_its_homing_waits_for_a_person);
+	RUN_TEST(a_module_that_lost_its_power_is_verified_again);
+	RUN_TEST(a_module_that_never_was_homed_need_not_be);
 	RUN_TEST(homed_again_all_is_well);
 	RUN_TEST(while_it_is_homed_it_is_not);
-	RUN_TEST(a_fault_is_told_and_nothing_moves);
+	RUN_TEST(a_fault_is_reported_and_nothing_moves);
 	RUN_TEST(a_person_clears_it);
 	RUN_TEST(at_estop_too_and_it_is_halted_again);
 	RUN_TEST(a_cause_that_stays_is_not_reset_again);
 	RUN_TEST(what_only_power_clears_is_refused);
 	RUN_TEST(an_error_without_a_name_is_one_too);
 	RUN_TEST(every_fault_there_is_has_words_of_its_own);
-	RUN_TEST(warnings_are_no_faults);
+	RUN_TEST(warnings_are_not_faults);
 	RUN_TEST(homing_ends_when_it_is_homed_and_stands);
 	RUN_TEST(homing_that_is_answered_a_tick_later_has_begun);
-	RUN_TEST(one_that_was_at_home_needs_no_motion);
+	RUN_TEST(homing_at_home_needs_no_motion);
 	RUN_TEST(homing_fails);
 	RUN_TEST(what_cannot_be_homed_says_why);
 	return UNITY_END();

@@ -6,7 +6,7 @@
 
 #include "test/daemons/pciod/pciod_fake.h"
 
-#define TOLD(expected) TEST_ASSERT_EQUAL_STRING(expected, fake_told(&f))
+#define COMMANDS(expected) TEST_ASSERT_EQUAL_STRING(expected, fake_commands(&f))
 #define LATCHED(expected) TEST_ASSERT_EQUAL_HEX32(expected, f.m.a.latches)
 #define HOMED PCIO_STATE_HOMED
 #define HALT PCIO_STATE_HALTED
@@ -44,7 +44,7 @@ static void up(void)
 	f.command = (struct drv_ref_command){ .mode = MSG_MODE_VELOCITY };
 	f.goal.command = &f.command;
 	ticks(30);
-	fake_told(&f);
+	fake_commands(&f);
 	LATCHED(0);
 }
 
@@ -91,7 +91,7 @@ static void what_is_found_is_judged_by_what_was_left(void)
 		ticks(40);
 		TEST_ASSERT_EQUAL_HEX32_MESSAGE(rows[i].latches, f.m.a.latches, rows[i].name);
 		if (rows[i].latches) {
-			TEST_ASSERT_NULL_MESSAGE(strstr(fake_told(&f), "reset"), rows[i].name);
+			TEST_ASSERT_NULL_MESSAGE(strstr(fake_commands(&f), "reset"), rows[i].name);
 			TEST_ASSERT_TRUE_MESSAGE(pciod_module_status(&f.m) & MSG_JOINT_FAULT, rows[i].name);
 		}
 	}
@@ -104,14 +104,14 @@ static void a_halt_of_ours_before_the_first_answer_is_ours(void)
 	f.goal.halt = true;
 	f.mute = true;
 	ticks(2);
-	TOLD("halt");
+	COMMANDS("halt");
 	f.mute = false;
 	ticks(30);
 	TEST_ASSERT_TRUE(f.state & HALT);
 	LATCHED(0);
 }
 
-/* but not one that an answer from before it tells of. */
+/* but not if the answer is from before it. */
 static void an_answer_from_before_our_halt_tells_of_another(void)
 {
 	fake_restart(&f, &(struct drv_actuator_before){ .known = true, .homed = true });
@@ -119,7 +119,7 @@ static void an_answer_from_before_our_halt_tells_of_another(void)
 	f.goal.halt = true;
 	fake_ask(&f);
 	fake_ask(&f);
-	TOLD("halt");
+	COMMANDS("halt");
 	fake_answer(&f, PCIOD_Q_STATE, f.now_ns + MS);
 	LATCHED(OTHER);
 }
@@ -136,10 +136,10 @@ static void a_halt_that_it_did_not_obey_explains_no_other(void)
 	ticks(10);
 	LATCHED(0);
 	f.state |= HALT;
-	fake_told(&f);
+	fake_commands(&f);
 	ticks(20);
 	LATCHED(OTHER);
-	TEST_ASSERT_NULL(strstr(fake_told(&f), "reset"));
+	TEST_ASSERT_NULL(strstr(fake_commands(&f), "reset"));
 }
 
 static void what_goes_by_itself_stays_latched(void)
@@ -161,7 +161,7 @@ static void what_goes_by_itself_stays_latched(void)
 		f.state = HOMED;
 		ticks(30);
 		LATCHED(rows[i].latches);
-		TEST_ASSERT_NULL(strstr(fake_told(&f), "reset"));
+		TEST_ASSERT_NULL(strstr(fake_commands(&f), "reset"));
 	}
 }
 
@@ -177,7 +177,7 @@ static void a_reset_that_helped_after_all_is_not_latched(void)
 	LATCHED(0);
 }
 
-static void one_that_did_not_help_is(void)
+static void a_reset_that_did_not_help_latches(void)
 {
 	up();
 	f.goal.halt = true;
@@ -205,7 +205,7 @@ static void halted_by_another(void)
 	f.state |= HALT;
 	ticks(5);
 	LATCHED(OTHER);
-	fake_told(&f);
+	fake_commands(&f);
 }
 
 static void it_ends_when_the_module_has_confirmed(void)
@@ -214,7 +214,7 @@ static void it_ends_when_the_module_has_confirmed(void)
 	clear();
 	LATCHED(OTHER);
 	ticks(1);
-	TOLD("reset");
+	COMMANDS("reset");
 	LATCHED(OTHER);
 	ticks(3);
 	TEST_ASSERT_FALSE(pciod_module_clearing(&f.m));
@@ -233,7 +233,7 @@ static void an_old_answer_confirms_nothing(void)
 	LATCHED(WAITS);
 	ticks(1);
 	LATCHED(0);
-	TOLD("v 0; V 0");
+	COMMANDS("v 0; V 0");
 }
 
 static void nor_does_one_that_the_request_did_not_wait_for(void)
@@ -275,20 +275,20 @@ static void a_fault_that_stays_is_latched_on(void)
 }
 
 /* At level estop nothing is reset for it: the brake stays closed. */
-static void one_that_we_halted_is_cleared_without_a_reset(void)
+static void an_own_halt_is_cleared_without_a_reset(void)
 {
 	up();
 	f.goal.halt = true;
 	ticks(3);
 	f.m.a.latches = HOMING;
-	fake_told(&f);
+	fake_commands(&f);
 	clear();
 	ticks(3);
 	LATCHED(0);
-	TOLD("");
+	COMMANDS("");
 	f.goal.halt = false;
 	ticks(3);
-	TEST_ASSERT_NOT_NULL(strstr(fake_told(&f), "reset"));
+	TEST_ASSERT_NOT_NULL(strstr(fake_commands(&f), "reset"));
 }
 
 /* ---- homing ---- */
@@ -363,13 +363,13 @@ int main(void)
 	RUN_TEST(a_halt_that_it_did_not_obey_explains_no_other);
 	RUN_TEST(what_goes_by_itself_stays_latched);
 	RUN_TEST(a_reset_that_helped_after_all_is_not_latched);
-	RUN_TEST(one_that_did_not_help_is);
+	RUN_TEST(a_reset_that_did_not_help_latches);
 	RUN_TEST(it_ends_when_the_module_has_confirmed);
 	RUN_TEST(an_old_answer_confirms_nothing);
 	RUN_TEST(nor_does_one_that_the_request_did_not_wait_for);
 	RUN_TEST(silent_meanwhile_it_is_cleared_no_more);
 	RUN_TEST(a_fault_that_stays_is_latched_on);
-	RUN_TEST(one_that_we_halted_is_cleared_without_a_reset);
+	RUN_TEST(an_own_halt_is_cleared_without_a_reset);
 	RUN_TEST(homing_ends_what_it_can);
 	RUN_TEST(homing_that_does_not_end_well_is_latched);
 	RUN_TEST(unless_it_was_never_begun);

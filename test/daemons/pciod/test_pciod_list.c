@@ -111,7 +111,7 @@ static void joints_are_called_by_their_numbers(void)
 	TEST_ASSERT_EQUAL_STRING("larm1.5", list.item[2].joint);
 }
 
-static void what_is_no_module_is_said_so(void)
+static void an_invalid_module_is_refused(void)
 {
 #define NONE(text) is_wrong(text, "modules: \"" text "\" is not a module; write 15, 4-7 or larm0:4-7,larm1:8-10")
 	NONE("");
@@ -168,7 +168,7 @@ int main(void)
 	RUN_TEST(one_bus_needs_no_name);
 	RUN_TEST(two_buses_do);
 	RUN_TEST(joints_are_called_by_their_numbers);
-	RUN_TEST(what_is_no_module_is_said_so);
+	RUN_TEST(an_invalid_module_is_refused);
 	RUN_TEST(numbers_are_1_to_31);
 	RUN_TEST(no_module_is_there_twice);
 	RUN_TEST(there_is_an_end);

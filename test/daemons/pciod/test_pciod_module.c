@@ -9,7 +9,7 @@
 
 #include "test/daemons/pciod/pciod_fake.h"
 
-#define TOLD(expected) TEST_ASSERT_EQUAL_STRING(expected, fake_told(&f))
+#define COMMANDS(expected) TEST_ASSERT_EQUAL_STRING(expected, fake_commands(&f))
 
 static struct fake f;
 static char code[PCIOD_CODE_MAX], text[PCIOD_WORDS_MAX];
@@ -48,7 +48,7 @@ static void the_first_frames_are_questions(void)
 {
 	fake_ask(&f);
 	TEST_ASSERT_EQUAL_HEX32(PCIOD_SAMPLE, f.asked);
-	TOLD("");
+	COMMANDS("");
 	TEST_ASSERT_FALSE(pciod_module_knows(&f.m));
 	TEST_ASSERT_EQUAL_HEX32(MSG_JOINT_SILENT, pciod_module_status(&f.m));
 	TEST_ASSERT_EQUAL_INT64(0, pciod_module_oldest_ns(&f.m));
@@ -74,14 +74,14 @@ static void a_sample_is_there_after_one_tick(void)
 	TEST_ASSERT_FALSE(pciod_module_up(&f.m));
 }
 
-static void one_that_stands_is_left_alone(void)
+static void a_standing_module_is_left_alone(void)
 {
 	f.config |= PCIO_CONFIG_WATCHDOG; /* its driver was there before */
 	fake_tick(&f);
 	fake_tick(&f);
-	TEST_ASSERT_TRUE_MESSAGE(pciod_module_up(&f.m), "two ticks are enough for one that needs nothing written");
+	TEST_ASSERT_TRUE_MESSAGE(pciod_module_up(&f.m), "two ticks are enough if nothing has to be written");
 	fake_ticks(&f, 3);
-	TOLD("");
+	COMMANDS("");
 	TEST_ASSERT_FALSE(trouble());
 	TEST_ASSERT_FALSE(f.m.a.found.moving || f.m.a.found.halted);
 	TEST_ASSERT_EQUAL_HEX32(MSG_JOINT_HOMED | MSG_JOINT_ENABLED, pciod_module_status(&f.m));
@@ -93,22 +93,22 @@ static void to_one_that_moves_the_first_is_velocity_0(void)
 	f.state |= PCIO_STATE_MOVING;
 	f.velocity = 0.25f;
 	fake_tick(&f);
-	TOLD("");
+	COMMANDS("");
 	fake_tick(&f);
-	TOLD("v 0");
+	COMMANDS("v 0");
 	fake_tick(&f);
-	TOLD("v 0");
+	COMMANDS("v 0");
 	TEST_ASSERT_TRUE(pciod_module_up(&f.m));
 	TEST_ASSERT_EQUAL_HEX32(MSG_JOINT_HOMED | MSG_JOINT_ENABLED | MSG_JOINT_MOVING, pciod_module_status(&f.m));
 	hold();
 	f.command.track_rad_s = 0.2; /* the loop's ramp begins where the module was found */
 	fake_ticks(&f, 2);
-	TOLD("v 0; v 0");
+	COMMANDS("v 0; v 0");
 	f.velocity = 0.001f; /* as good as standing, whatever it says */
 	fake_tick(&f);
-	TOLD("v 0");
+	COMMANDS("v 0");
 	fake_tick(&f);
-	TOLD("v 0.2");
+	COMMANDS("v 0.2");
 	TEST_ASSERT_TRUE(f.m.a.found.moving);
 }
 
@@ -117,12 +117,12 @@ static void a_reference_may_take_it_on_while_it_moves(void)
 	f.state |= PCIO_STATE_MOVING;
 	f.velocity = 0.25f;
 	fake_up(&f);
-	fake_told(&f);
+	fake_commands(&f);
 	hold();
 	f.command.track_rad_s = 0.2;
 	f.goal.following = true;
 	fake_tick(&f);
-	TOLD("v 0.2");
+	COMMANDS("v 0.2");
 }
 
 static void velocity_0_goes_on_until_it_is_driven(void)
@@ -132,9 +132,9 @@ static void velocity_0_goes_on_until_it_is_driven(void)
 	fake_up(&f);
 	f.state &= ~(uint32_t)PCIO_STATE_MOVING;
 	fake_ticks(&f, 3);
-	fake_told(&f);
+	fake_commands(&f);
 	fake_tick(&f);
-	TOLD("v 0");
+	COMMANDS("v 0");
 }
 
 static void the_verification_does_not_flood_the_bus(void)
@@ -149,30 +149,30 @@ static void the_verification_does_not_flood_the_bus(void)
 static void the_config_is_written_once_and_read_back(void)
 {
 	fake_up(&f);
-	TOLD("config 01000118");
+	COMMANDS("config 01000118");
 	TEST_ASSERT_EQUAL_HEX32(0x01000118, f.m.config);
 	TEST_ASSERT_EQUAL_UINT(0x2501, f.m.version);
 	TEST_ASSERT_EQUAL_UINT32(1015, f.m.serial);
 	TEST_ASSERT_EQUAL_DOUBLE(0.125, f.m.home_offset_rad);
 	fake_ticks(&f, 100);
-	TOLD("");
+	COMMANDS("");
 }
 
 static void a_write_that_is_answered_a_tick_later_is_not_repeated(void)
 {
 	f.deaf_to = PCIOD_Q_BIT_SET_CONFIG;
 	fake_ticks(&f, 4);
-	TOLD("config 01000118");
+	COMMANDS("config 01000118");
 	fake_answer(&f, PCIOD_Q_SET_CONFIG, f.now_ns + 2 * MS);
 	fake_up(&f);
-	TOLD("");
+	COMMANDS("");
 }
 
-static void one_that_is_not_answered_is(void)
+static void an_unanswered_question_is_asked_again(void)
 {
 	f.deaf_to = PCIOD_Q_BIT_SET_CONFIG;
 	fake_ticks(&f, 30);
-	TOLD("config 01000118; config 01000118");
+	COMMANDS("config 01000118; config 01000118");
 	TEST_ASSERT_FALSE(pciod_module_up(&f.m));
 	f.deaf_to = 0;
 	fake_ticks(&f, 30);
@@ -184,11 +184,11 @@ static void only_our_bits_of_the_config_are_changed(void)
 	f.config = 0x0AB0FFF8 & ~(uint32_t)(PCIO_CONFIG_LINEAR |
 					    PCIO_CONFIG_LINEAR_SCREW); /* with sync-motion, which is not wanted */
 	fake_up(&f);
-	TOLD("config 0390FFF8");
+	COMMANDS("config 0390FFF8");
 	fake_start(&f);
 	f.rules.full_current = f.rules.sync_motion = true;
 	fake_up(&f);
-	TOLD("config 09080118");
+	COMMANDS("config 09080118");
 }
 
 static void the_other_home_offset_is_a_setting(void)
@@ -198,7 +198,7 @@ static void the_other_home_offset_is_a_setting(void)
 	TEST_ASSERT_EQUAL_DOUBLE(0.25, f.m.home_offset_rad);
 	fake_start(&f);
 	f.deaf_to = PCIOD_Q_BIT_HOME_OFFSET;
-	fake_up(&f); /* and one that does not know it is no worse for it */
+	fake_up(&f); /* also without that parameter */
 	TEST_ASSERT_TRUE(isnan(f.m.home_offset_rad));
 }
 
@@ -232,15 +232,15 @@ static void a_config_that_does_not_stay_is_a_fault(void)
 {
 	f.config_stays = false;
 	not_up("config-15", "module 15: the config 0x01000118 was written, but reads back as 0x00000118");
-	TOLD("config 01000118; config 01000118; config 01000118");
+	COMMANDS("config 01000118; config 01000118; config 01000118");
 	TEST_ASSERT_EQUAL_INT(0, pciod_module_clearable(&f.m, text));
 	pciod_module_clear(&f.m, f.now_ns);
 	not_up("config-15", "module 15: the config 0x01000118 was written, but reads back as 0x00000118");
-	TOLD("config 01000118; config 01000118; config 01000118");
+	COMMANDS("config 01000118; config 01000118; config 01000118");
 	pciod_module_clear(&f.m, f.now_ns);
 	f.config_stays = true;
 	fake_up(&f);
-	TOLD("config 01000118");
+	COMMANDS("config 01000118");
 	TEST_ASSERT_FALSE(trouble());
 }
 
@@ -261,7 +261,7 @@ static void so_is_one_that_is_refused(void)
 	f.config_stays = false;
 	f.status = 0;
 	not_up("config-15", "module 15 refused the config 0x01000118, so its watchdog is not set");
-	TOLD("config 01000118");
+	COMMANDS("config 01000118");
 	fake_start(&f);
 	f.status = 0x33;
 	f.rules.ack_ok = 0x33;
@@ -273,14 +273,14 @@ static void one_without_acknowledge_is_not_touched(void)
 	f.config |= PCIO_CONFIG_NO_ACKNOWLEDGE;
 	not_up("config-15",
 	       "module 15: its config 0x04000118 has no-acknowledge: nothing can be confirmed; clear the bit");
-	TOLD("");
+	COMMANDS("");
 }
 
 static void a_linear_one_is_not_touched(void)
 {
 	f.config |= PCIO_CONFIG_LINEAR;
 	not_up("config-15", "module 15: its config 0x00020118 says linear: its units are m, not rad");
-	TOLD("");
+	COMMANDS("");
 }
 
 static void limits_that_make_no_sense_are_a_fault(void)
@@ -302,7 +302,7 @@ static void limits_that_make_no_sense_are_a_fault(void)
 	}
 }
 
-static void one_that_does_not_answer_everything_is_not_up(void)
+static void a_module_with_open_questions_is_not_up(void)
 {
 	f.deaf_to = PCIOD_Q_BIT_MAX_CURRENT;
 	fake_ticks(&f, 150);
@@ -321,40 +321,40 @@ static void one_that_does_not_answer_everything_is_not_up(void)
 static void it_is_driven_when_it_is_up(void)
 {
 	fake_up(&f);
-	fake_told(&f);
+	fake_commands(&f);
 	hold();
 	f.command.track_rad_s = 0.25;
 	fake_tick(&f);
-	TOLD("v 0.25");
+	COMMANDS("v 0.25");
 	TEST_ASSERT_EQUAL_HEX32(
 		PCIOD_Q_BIT_STATE | PCIOD_Q_BIT_VELOCITY | PCIOD_Q_BIT_CURRENT | PCIOD_Q_BIT_MOVE_VELOCITY, f.asked);
 	TEST_ASSERT_EQUAL_HEX32(PCIOD_SAMPLE, f.m.fresh); /* the position came with the move */
 	f.command = (struct drv_ref_command){ .mode = MSG_MODE_CURRENT, .current_a = -1 };
 	fake_tick(&f);
-	TOLD("c -1");
+	COMMANDS("c -1");
 	f.goal.stand = true;
 	fake_tick(&f);
-	TOLD("v 0");
+	COMMANDS("v 0");
 }
 
 static void a_move_does_not_wait_for_the_answer_to_the_last_one(void)
 {
 	fake_up(&f);
-	fake_told(&f);
+	fake_commands(&f);
 	hold();
 	f.deaf_to = PCIOD_Q_BIT_MOVE_VELOCITY;
 	f.command.track_rad_s = 0.25;
 	fake_ticks(&f, 2);
-	TOLD("v 0.25; V 0.25");
+	COMMANDS("v 0.25; V 0.25");
 	TEST_ASSERT_EQUAL_HEX32(PCIOD_SAMPLE, f.asked);
 	TEST_ASSERT_EQUAL_HEX32(PCIOD_SAMPLE, f.m.fresh);
 	f.command = (struct drv_ref_command){ .mode = MSG_MODE_CURRENT, .current_a = 1 };
 	f.deaf_to |= PCIOD_Q_BIT_MOVE_CURRENT;
 	fake_ticks(&f, 2);
-	TOLD("c 1; C 1");
+	COMMANDS("c 1; C 1");
 }
 
-static void a_late_answer_is_no_sample(void)
+static void a_late_answer_is_not_a_sample(void)
 {
 	fake_up(&f);
 	f.deaf_to = PCIOD_Q_BIT_VELOCITY;
@@ -371,7 +371,7 @@ static void a_late_answer_is_no_sample(void)
 	TEST_ASSERT_EQUAL_DOUBLE(3, f.m.velocity_rad_s);
 }
 
-static void nonsense_is_no_measurement(void)
+static void nonsense_is_not_a_measurement(void)
 {
 	static const char *const values[] = { "0A3C0000C07F", "0A3C0000807F", "0A3C00409C46" /* 20000 */ };
 
@@ -417,7 +417,7 @@ static void nonsense_for_ever_is_stale_too(void)
 	trouble_is("stale-15", "module 15 answers, but not in time (reply_late) when asked for actual-velocity");
 }
 
-static void one_that_does_not_tell_its_state_is_not_known(void)
+static void a_module_without_a_state_word_is_unknown(void)
 {
 	f.deaf_to = PCIOD_Q_BIT_STATE;
 	fake_ticks(&f, 100);
@@ -425,10 +425,10 @@ static void one_that_does_not_tell_its_state_is_not_known(void)
 	TEST_ASSERT_EQUAL_INT(-EPERM, pciod_module_clearable(&f.m, text));
 	fake_ticks(&f, 150);
 	trouble_is("unanswered-15", "module 15 answers, but not in time (reply_late) when asked for state");
-	TOLD("");
+	COMMANDS("");
 }
 
-static void a_refused_move_is_told(void)
+static void a_refused_move_is_reported(void)
 {
 	fake_up(&f);
 	TEST_ASSERT_EQUAL(PCIOD_NEWS_NONE, fake_reply(&f, "0B0764", f.now_ns));
@@ -438,7 +438,7 @@ static void a_refused_move_is_told(void)
 }
 
 /* It has another zero: what it is commanded means another place. */
-static void one_that_is_where_it_cannot_be_is_taken_over_again(void)
+static void a_module_that_jumped_is_taken_over_again(void)
 {
 	for (int moves = 0; moves < 2; moves++) {
 		setUp();
@@ -448,17 +448,17 @@ static void one_that_is_where_it_cannot_be_is_taken_over_again(void)
 			f.state |= PCIO_STATE_MOVING;
 		f.velocity = 0.2f;
 		fake_ticks(&f, 2);
-		fake_told(&f);
+		fake_commands(&f);
 		f.command.track_rad_s = 0.25;
 		f.position = 1.56f; /* as far as it may get */
 		fake_ticks(&f, 2);
-		TOLD("v 0.25; v 0.25");
+		COMMANDS("v 0.25; v 0.25");
 		f.limits.velocity_rad_s = 1;
 		f.position = 2.5f;
 		fake_tick(&f);
-		TOLD("v 0.25");
+		COMMANDS("v 0.25");
 		fake_tick(&f);
-		TOLD(moves ? "v 0" : "");
+		COMMANDS(moves ? "v 0" : "");
 		TEST_ASSERT_FALSE(pciod_module_up(&f.m));
 		fake_up(&f);
 	}
@@ -469,27 +469,27 @@ static void one_that_is_where_it_cannot_be_is_taken_over_again(void)
 static void it_is_halted_until_it_says_so_and_reset_when_it_may_be(void)
 {
 	fake_up(&f);
-	fake_told(&f);
+	fake_commands(&f);
 	hold();
 	f.deaf_to = PCIOD_Q_BIT_STATE;
 	f.goal.halt = true;
 	f.goal.resets = false;
 	fake_ticks(&f, 3);
-	TOLD("halt; halt; halt");
+	COMMANDS("halt; halt; halt");
 	f.deaf_to = 0;
 	fake_ticks(&f, 30);
-	fake_told(&f);
+	fake_commands(&f);
 	fake_ticks(&f, 5);
-	TOLD("");
+	COMMANDS("");
 	TEST_ASSERT_FALSE(trouble());
 	TEST_ASSERT_EQUAL_HEX32(MSG_JOINT_HOMED | MSG_JOINT_BRAKED, pciod_module_status(&f.m));
 	f.goal.halt = false;
 	f.goal.resets = true;
 	fake_ticks(&f, 2);
-	TOLD("reset"); /* the first position after it is dropped */
+	COMMANDS("reset"); /* the first position after it is dropped */
 	TEST_ASSERT_FALSE(trouble());
 	fake_ticks(&f, 3);
-	TOLD("v 0; v 0");
+	COMMANDS("v 0; v 0");
 }
 
 /* For one tick, while the joint moves. */
@@ -500,11 +500,11 @@ static void halt_once(void)
 	f.velocity = 0.1f;
 	f.state |= PCIO_STATE_MOVING;
 	fake_tick(&f);
-	fake_told(&f);
+	fake_commands(&f);
 	f.goal.halt = true;
 	f.goal.resets = false;
 	fake_tick(&f);
-	TOLD("halt");
+	COMMANDS("halt");
 	f.goal.halt = false;
 	f.goal.resets = true;
 }
@@ -515,11 +515,11 @@ static void nothing_moves_before_it_says_whether_it_was_halted(void)
 	f.deaf_to = PCIOD_Q_BIT_STATE;
 	halt_once();
 	fake_ticks(&f, 3);
-	TOLD("");
+	COMMANDS("");
 	TEST_ASSERT_FALSE(trouble());
 	f.deaf_to = 0;
 	fake_ticks(&f, 40);
-	TEST_ASSERT_EQUAL_STRING_LEN("reset; v ", fake_told(&f), 9);
+	TEST_ASSERT_EQUAL_STRING_LEN("reset; v ", fake_commands(&f), 9);
 }
 
 static void a_state_of_before_the_halt_does_not_say_it(void)
@@ -530,11 +530,11 @@ static void a_state_of_before_the_halt_does_not_say_it(void)
 	f.state &= ~(uint32_t)PCIO_STATE_HALTED;
 	fake_answer(&f, PCIOD_Q_STATE, f.now_ns + MS);
 	fake_tick(&f);
-	TOLD("");
+	COMMANDS("");
 	f.state |= PCIO_STATE_HALTED;
 	fake_answer(&f, PCIOD_Q_STATE, f.now_ns + MS);
 	fake_tick(&f);
-	TOLD("reset");
+	COMMANDS("reset");
 }
 
 static void a_halt_that_was_lost_is_not_waited_for(void)
@@ -543,9 +543,9 @@ static void a_halt_that_was_lost_is_not_waited_for(void)
 	f.deaf_to_halt = true;
 	halt_once();
 	fake_ticks(&f, 5); /* it might have left late */
-	TOLD("");
+	COMMANDS("");
 	fake_tick(&f);
-	TOLD("v 0.1");
+	COMMANDS("v 0.1");
 }
 
 static void it_is_reset_when_it_has_come_to_rest(void)
@@ -554,14 +554,14 @@ static void it_is_reset_when_it_has_come_to_rest(void)
 	f.brakes_slowly = true;
 	halt_once();
 	fake_ticks(&f, 20);
-	TOLD("");
+	COMMANDS("");
 	TEST_ASSERT_FALSE(trouble());
 	f.velocity = 0.004f;
 	fake_ticks(&f, 2);
-	TOLD("reset");
+	COMMANDS("reset");
 	TEST_ASSERT_TRUE(f.m.a.from_rest); /* it begins at 0, not at what is measured */
 	fake_ticks(&f, 4);
-	TOLD("v 0.1; v 0.1");
+	COMMANDS("v 0.1; v 0.1");
 	TEST_ASSERT_FALSE(f.m.a.from_rest);
 	TEST_ASSERT_EQUAL(DRV_ACTUATOR_DRIVEN, f.m.a.state);
 	f.goal.command = NULL;
@@ -576,9 +576,9 @@ static void if_it_does_in_a_second(void)
 	f.brakes_slowly = true;
 	halt_once();
 	fake_ticks(&f, 199);
-	TOLD("");
+	COMMANDS("");
 	fake_ticks(&f, 2);
-	TOLD("reset");
+	COMMANDS("reset");
 }
 
 static void a_halt_comes_before_what_is_known_but_not_before_the_first_question(void)
@@ -587,25 +587,25 @@ static void a_halt_comes_before_what_is_known_but_not_before_the_first_question(
 	f.goal.resets = false;
 	f.mute = true;
 	fake_tick(&f);
-	TOLD("");
+	COMMANDS("");
 	fake_tick(&f);
-	TOLD("halt");
+	COMMANDS("halt");
 }
 
-static void one_that_others_halted_waits_for_a_person(void)
+static void a_module_halted_by_others_waits_for_a_person(void)
 {
 	fake_up(&f);
-	fake_told(&f);
+	fake_commands(&f);
 	hold();
 	fake_tick(&f);
 	f.state |= PCIO_STATE_HALTED;
 	fake_ticks(&f, 5);
-	TOLD("v 0; v 0");
+	COMMANDS("v 0; v 0");
 	trouble_is("halted-15", "module 15 was halted, not by this driver; the request clear resets it");
 	TEST_ASSERT_EQUAL_INT(0, pciod_module_clearable(&f.m, text));
 	pciod_module_clear(&f.m, f.now_ns);
 	fake_ticks(&f, 5);
-	TOLD("reset; v 0; v 0");
+	COMMANDS("reset; v 0; v 0");
 	TEST_ASSERT_FALSE(trouble());
 }
 
@@ -621,9 +621,9 @@ static void so_does_one_that_was_reset_before(void)
 	fake_ticks(&f, 5);
 	TEST_ASSERT_FALSE(trouble());
 	f.state |= PCIO_STATE_HALTED;
-	fake_told(&f);
+	fake_commands(&f);
 	fake_ticks(&f, 5);
-	TOLD("v 0");
+	COMMANDS("v 0");
 	TEST_ASSERT_TRUE(trouble());
 	TEST_ASSERT_EQUAL_STRING("halted-15", code);
 }
@@ -635,11 +635,11 @@ static void one_found_halted_is_reset_when_it_may_move(void)
 	f.goal.resets = false;
 	fake_up(&f);
 	fake_ticks(&f, 5);
-	TOLD("");
+	COMMANDS("");
 	TEST_ASSERT_FALSE(trouble());
 	f.goal.resets = true;
 	fake_tick(&f);
-	TOLD("reset");
+	COMMANDS("reset");
 }
 
 static void a_reset_that_does_not_help_is_not_repeated(void)
@@ -648,12 +648,12 @@ static void a_reset_that_does_not_help_is_not_repeated(void)
 	f.config |= PCIO_CONFIG_WATCHDOG;
 	f.reset_helps = false;
 	fake_ticks(&f, 60);
-	TOLD("reset");
+	COMMANDS("reset");
 	trouble_is("reset-15",
 		   "module 15 is still halted after a reset, or did not answer it; the request clear tries again");
 	pciod_module_clear(&f.m, f.now_ns);
 	fake_ticks(&f, 60);
-	TOLD("reset");
+	COMMANDS("reset");
 	TEST_ASSERT_TRUE(trouble());
 }
 
@@ -664,7 +664,7 @@ static void so_is_one_that_is_not_answered(void)
 	f.reset_helps = false;
 	f.deaf_to = PCIOD_Q_BIT_RESET;
 	fake_ticks(&f, 60);
-	TOLD("reset");
+	COMMANDS("reset");
 	TEST_ASSERT_TRUE(trouble());
 }
 
@@ -676,7 +676,7 @@ static void a_reset_that_is_answered_a_tick_later_helped(void)
 	fake_ticks(&f, 4);
 	fake_answer(&f, PCIOD_Q_RESET, f.now_ns + 2 * MS);
 	fake_ticks(&f, 5);
-	TOLD("reset");
+	COMMANDS("reset");
 	TEST_ASSERT_FALSE(trouble());
 	TEST_ASSERT_TRUE(pciod_module_up(&f.m));
 }
@@ -700,13 +700,13 @@ static void the_first_position_after_a_reset_is_dropped(void)
 
 /* ---- silence ---- */
 
-static void a_silent_one_is_told_after_its_time_and_no_sooner(void)
+static void silence_is_reported_after_its_time_and_not_before(void)
 {
 	fake_up(&f);
 	hold();
 	fake_tick(&f);
 	f.mute = true;
-	fake_told(&f);
+	fake_commands(&f);
 	fake_ticks(&f, 10);
 	TEST_ASSERT_FALSE(trouble());
 	fake_ticks(&f, 2);
@@ -714,15 +714,15 @@ static void a_silent_one_is_told_after_its_time_and_no_sooner(void)
 	TEST_ASSERT_BITS_HIGH(MSG_JOINT_SILENT, pciod_module_status(&f.m));
 	TEST_ASSERT_BITS_LOW(MSG_JOINT_ENABLED, pciod_module_status(&f.m));
 	TEST_ASSERT_EQUAL_DOUBLE(1.5, f.m.position_rad);
-	fake_told(&f);
+	fake_commands(&f);
 	fake_ticks(&f, 3);
-	TOLD("V 0; V 0; V 0");
+	COMMANDS("V 0; V 0; V 0");
 	TEST_ASSERT_EQUAL_INT(-EPERM, pciod_module_clearable(&f.m, text));
 	TEST_ASSERT_EQUAL_STRING("module 15 does not answer; it is taken back when it does", text);
 }
 
 /* It may hear, and would keep its last velocity. */
-static void one_that_fell_silent_in_motion_is_told_to_stand(void)
+static void a_module_silent_in_motion_gets_velocity_0(void)
 {
 	fake_up(&f);
 	f.state |= PCIO_STATE_MOVING;
@@ -730,24 +730,24 @@ static void one_that_fell_silent_in_motion_is_told_to_stand(void)
 	fake_tick(&f);
 	f.mute = true;
 	fake_ticks(&f, 12);
-	fake_told(&f);
+	fake_commands(&f);
 	fake_ticks(&f, 2);
-	TOLD("V 0; V 0");
+	COMMANDS("V 0; V 0");
 	for (unsigned int i = 0; i < 300; i++) {
 		fake_tick(&f);
-		fake_told(&f);
+		fake_commands(&f);
 	}
 	fake_ticks(&f, 400);
-	TOLD("V 0; V 0"); /* with each probe */
+	COMMANDS("V 0; V 0"); /* with each probe */
 	/* It came back standing, and is silent again: now it is left alone. */
 	f.mute = false;
 	f.state &= ~(uint32_t)PCIO_STATE_MOVING;
 	fake_ticks(&f, 210);
 	fake_up(&f);
-	fake_told(&f);
+	fake_commands(&f);
 	f.mute = true;
 	fake_ticks(&f, 20);
-	TOLD("");
+	COMMANDS("");
 }
 
 static void it_is_probed_once_a_second_and_taken_back(void)
@@ -765,10 +765,10 @@ static void it_is_probed_once_a_second_and_taken_back(void)
 	TEST_ASSERT_EQUAL_UINT(5, asked);
 	f.mute = false;
 	f.config = 0x118; /* it was off */
-	fake_told(&f);
+	fake_commands(&f);
 	fake_ticks(&f, 201);
 	fake_up(&f);
-	TOLD("config 01000118");
+	COMMANDS("config 01000118");
 	TEST_ASSERT_FALSE(trouble());
 }
 
@@ -788,10 +788,10 @@ static void a_silent_one_is_halted_with_each_probe(void)
 	fake_up(&f);
 	f.mute = true;
 	fake_ticks(&f, 300);
-	fake_told(&f);
+	fake_commands(&f);
 	f.goal.halt = true;
 	fake_ticks(&f, 400);
-	TOLD("halt; halt");
+	COMMANDS("halt; halt");
 }
 
 int main(void)
@@ -800,14 +800,14 @@ int main(void)
 	RUN_TEST(the_first_frames_are_questions);
 	RUN_TEST(what_was_never_measured_is_not_the_oldest);
 	RUN_TEST(a_sample_is_there_after_one_tick);
-	RUN_TEST(one_that_stands_is_left_alone);
+	RUN_TEST(a_standing_module_is_left_alone);
 	RUN_TEST(to_one_that_moves_the_first_is_velocity_0);
 	RUN_TEST(a_reference_may_take_it_on_while_it_moves);
 	RUN_TEST(velocity_0_goes_on_until_it_is_driven);
 	RUN_TEST(the_verification_does_not_flood_the_bus);
 	RUN_TEST(the_config_is_written_once_and_read_back);
 	RUN_TEST(a_write_that_is_answered_a_tick_later_is_not_repeated);
-	RUN_TEST(one_that_is_not_answered_is);
+	RUN_TEST(an_unanswered_question_is_asked_again);
 	RUN_TEST(only_our_bits_of_the_config_are_changed);
 	RUN_TEST(the_other_home_offset_is_a_setting);
 	RUN_TEST(its_limits_are_kept_away_from);
@@ -817,16 +817,16 @@ int main(void)
 	RUN_TEST(one_without_acknowledge_is_not_touched);
 	RUN_TEST(a_linear_one_is_not_touched);
 	RUN_TEST(limits_that_make_no_sense_are_a_fault);
-	RUN_TEST(one_that_does_not_answer_everything_is_not_up);
+	RUN_TEST(a_module_with_open_questions_is_not_up);
 	RUN_TEST(it_is_driven_when_it_is_up);
 	RUN_TEST(a_move_does_not_wait_for_the_answer_to_the_last_one);
-	RUN_TEST(a_late_answer_is_no_sample);
-	RUN_TEST(nonsense_is_no_measurement);
+	RUN_TEST(a_late_answer_is_not_a_sample);
+	RUN_TEST(nonsense_is_not_a_measurement);
 	RUN_TEST(what_answers_but_not_everything_is_stale);
 	RUN_TEST(nonsense_for_ever_is_stale_too);
-	RUN_TEST(one_that_does_not_tell_its_state_is_not_known);
-	RUN_TEST(a_refused_move_is_told);
-	RUN_TEST(one_that_is_where_it_cannot_be_is_taken_over_again);
+	RUN_TEST(a_module_without_a_state_word_is_unknown);
+	RUN_TEST(a_refused_move_is_reported);
+	RUN_TEST(a_module_that_jumped_is_taken_over_again);
 	RUN_TEST(it_is_halted_until_it_says_so_and_reset_when_it_may_be);
 	RUN_TEST(nothing_moves_before_it_says_whether_it_was_halted);
 	RUN_TEST(a_state_of_before_the_halt_does_not_say_it);
@@ -834,15 +834,15 @@ int main(void)
 	RUN_TEST(it_is_reset_when_it_has_come_to_rest);
 	RUN_TEST(if_it_does_in_a_second);
 	RUN_TEST(a_halt_comes_before_what_is_known_but_not_before_the_first_question);
-	RUN_TEST(one_that_others_halted_waits_for_a_person);
+	RUN_TEST(a_module_halted_by_others_waits_for_a_person);
 	RUN_TEST(so_does_one_that_was_reset_before);
 	RUN_TEST(one_found_halted_is_reset_when_it_may_move);
 	RUN_TEST(a_reset_that_does_not_help_is_not_repeated);
 	RUN_TEST(so_is_one_that_is_not_answered);
 	RUN_TEST(a_reset_that_is_answered_a_tick_later_helped);
 	RUN_TEST(the_first_position_after_a_reset_is_dropped);
-	RUN_TEST(a_silent_one_is_told_after_its_time_and_no_sooner);
-	RUN_TEST(one_that_fell_silent_in_motion_is_told_to_stand);
+	RUN_TEST(silence_is_reported_after_its_time_and_not_before);
+	RUN_TEST(a_module_silent_in_motion_gets_velocity_0);
 	RUN_TEST(it_is_probed_once_a_second_and_taken_back);
 	RUN_TEST(whoever_was_stopped_himself_does_not_call_it_silent);
 	RUN_TEST(a_silent_one_is_halted_with_each_probe);

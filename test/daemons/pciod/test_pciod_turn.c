@@ -552,7 +552,7 @@ static void or_it_holds(void)
 	TEST_ASSERT_EQUAL(2, drv.stops);
 }
 
-static void one_fault_halts_the_others_if_told_to(void)
+static void one_fault_halts_the_others_if_set_so(void)
 {
 	p.settings.on_fault = PCIOD_ACTION_HALT;
 	start_up();
@@ -606,7 +606,7 @@ static void a_silent_module_makes_samples_partial_then_a_fault_and_comes_back(vo
 	for (ticks = 0; *drv.fault && ticks < 30; ticks++)
 		tick();
 	TEST_ASSERT_EQUAL_STRING("", drv.fault);
-	/* It was heard; what was asked in vain is asked again when no late answer can come any more. */
+	/* It was heard; unanswered questions are repeated when no late answer can come any more. */
 	for (ticks = 0; !tick() && ticks < 30; ticks++)
 		;
 	TEST_ASSERT_TRUE(ticks < 30);
@@ -688,7 +688,7 @@ static void at_the_end_it_stands_then_it_is_halted(void)
 	TEST_ASSERT_EQUAL(DRV_DONE, pciod_stop(&p, &drv, &orders));
 }
 
-static void one_that_does_not_stand_is_halted_in_time(void)
+static void a_module_that_does_not_stand_is_halted_in_time(void)
 {
 	unsigned int ticks;
 
@@ -909,7 +909,7 @@ static void clearing_is_cancelled(void)
 	TEST_ASSERT_FALSE(drv.replied);
 }
 
-static void what_is_no_request_is_refused(void)
+static void an_unknown_request_is_refused(void)
 {
 	TEST_ASSERT_EQUAL_INT(-EAGAIN, ask(MSG_VERB_CLEAR, ""));
 	ready();
@@ -988,13 +988,13 @@ int main(void)
 	RUN_TEST(an_estop_cancels_and_halts_and_run_resets);
 	RUN_TEST(a_halt_on_the_wire_is_waited_for_no_longer_than_its_answer);
 	RUN_TEST(or_it_holds);
-	RUN_TEST(one_fault_halts_the_others_if_told_to);
+	RUN_TEST(one_fault_halts_the_others_if_set_so);
 	RUN_TEST(by_default_they_hold);
 	RUN_TEST(a_silent_module_makes_samples_partial_then_a_fault_and_comes_back);
 	RUN_TEST(missing_feeds_explain_a_comm_error);
 	RUN_TEST(without_the_clock_synchronous_modules_are_halted);
 	RUN_TEST(at_the_end_it_stands_then_it_is_halted);
-	RUN_TEST(one_that_does_not_stand_is_halted_in_time);
+	RUN_TEST(a_module_that_does_not_stand_is_halted_in_time);
 	RUN_TEST(a_state_says_what_is_known);
 	RUN_TEST(what_no_module_of_ours_says_is_not_looked_at);
 	RUN_TEST(only_a_lost_reset_is_put_again);
@@ -1002,7 +1002,7 @@ int main(void)
 	RUN_TEST(homing_is_ended_by);
 	RUN_TEST(homing_is_cancelled);
 	RUN_TEST(clearing_is_cancelled);
-	RUN_TEST(what_is_no_request_is_refused);
+	RUN_TEST(an_unknown_request_is_refused);
 	RUN_TEST(clear_resets_what_it_can);
 	RUN_TEST(a_clear_that_does_not_help_says_so);
 	return UNITY_END();
