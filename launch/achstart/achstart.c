@@ -60,7 +60,7 @@ static bool may_act_for(gid_t group)
 	if (setegid(group))
 		return false;
 	if (setegid(own))
-		abort(); /* what is made from here on would be the group's */
+		abort(); /* files made from here on would be the group's */
 	return true;
 }
 
@@ -71,7 +71,7 @@ static bool is_another(const char *user)
 	return entry && entry->pw_uid && entry->pw_uid != geteuid();
 }
 
-/* Is another user in our effective group, as a member or by his own primary group? */
+/* Is another user in our effective group, as a member or by primary group? */
 static bool is_common(void)
 {
 	const struct group *group = getgrgid(getegid());
@@ -140,7 +140,7 @@ static int take_groups(struct launch *launch, struct error_sink *errors)
 
 /* ---- starting ---- */
 
-/* Of two robots each has channels of its own: $ENDPLATE_PREFIX. */
+/* Two robots on one machine need different channels: $ENDPLATE_PREFIX. */
 static int claim_channels(struct error_sink *errors)
 {
 	struct error_sink quiet = { 0 };
@@ -151,7 +151,7 @@ static int claim_channels(struct error_sink *errors)
 		error_add(errors, "$ENDPLATE_PREFIX is too long");
 		return -ENAMETOOLONG;
 	}
-	/* One that a killed achstart was about to start has it until exec. */
+	/* A process that a killed achstart was about to start has it until exec. */
 	for (int i = 0; i < CLAIM_TRIES && fd == -EBUSY; i++) {
 		if (i)
 			clock_wait(NULL, 0, clock_now_ns() + CLAIM_RETRY_NS);
@@ -162,7 +162,7 @@ static int claim_channels(struct error_sink *errors)
 	return fd;
 }
 
-/* Does a daemon of the robot run already?  Then it needs an achstart, whatever the file says now. */
+/* Does a daemon of the robot run already?  Then it needs an achstart, whatever the file says. */
 static bool runs(const struct launch *launch)
 {
 	struct folder_state state;
@@ -173,8 +173,8 @@ static bool runs(const struct launch *launch)
 	return false;
 }
 
-/* What --check refuses; what it warns of may be right later. */
-static bool is_fit(const struct launch *launch, struct error_sink *errors)
+/* Errors of --check; a warning may be resolved later. */
+static bool passes_check(const struct launch *launch, struct error_sink *errors)
 {
 	const unsigned int before = errors->count;
 	struct error_sink quiet = { 0 };
@@ -194,7 +194,7 @@ static int start(struct launch *launch, struct error_sink *errors)
 	/* systemd's AmbientCapabilities= would pass them on with every exec. */
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
 	run_robot(launch->name);
-	if (!runs(launch) && !is_fit(launch, errors))
+	if (!runs(launch) && !passes_check(launch, errors))
 		return WRONG;
 	lock = folder_lock(true, errors);
 	if (lock < 0)

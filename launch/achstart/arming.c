@@ -127,7 +127,7 @@ static void collect(void *to, const char *line)
 	snprintf(a->why + len, sizeof(a->why) - len, "%s%s", len ? "; " : "", line);
 }
 
-/* A lowering that is written is raised before anyone hears that it was refused. */
+/* A lowering that was written is raised before the refusal is reported. */
 static void refuse(struct supervisor *s, int64_t now_ns)
 {
 	struct arming *a = &s->arming;
@@ -166,7 +166,7 @@ static void finish(struct supervisor *s, size_t taken, int64_t now_ns)
 
 /* ---- before the lowering ---- */
 
-static void tell_raise(const struct estop_channel *c, struct error_sink *errors)
+static void report_change(const struct estop_channel *c, struct error_sink *errors)
 {
 	const struct msg_estop *msg = &c->messages[c->window.newest % ESTOP_RETAINED];
 
@@ -177,7 +177,7 @@ static void tell_raise(const struct estop_channel *c, struct error_sink *errors)
 		error_add(errors, "channel %s was written since", c->name);
 }
 
-/* Was anything written since the person had read the channels?  estop-b first: what drivers copy to estop is there. */
+/* Was anything written since the operator read the channels?  estop-b first: drivers copy from there to estop. */
 static bool has_changed(struct supervisor *s, struct error_sink *errors)
 {
 	const struct estop_seen *then = &s->arming.seen, now = estop_seen(&s->estop);
@@ -190,7 +190,7 @@ static bool has_changed(struct supervisor *s, struct error_sink *errors)
 		else if (now.id[c] != then->id[c])
 			error_add(errors, "channel %s was created again since", channel->name);
 		else if (now.seq[c] != then->seq[c])
-			tell_raise(channel, errors);
+			report_change(channel, errors);
 		else
 			continue;
 		return true;
@@ -241,8 +241,8 @@ static int put(struct supervisor *s, struct error_sink *errors)
 		return status;
 	s->level.epoch = next;
 	a->epoch = next.last;
-	/* This process may have been stopped since the checks: the time is that of now, and so is the comparison.  A
-	 * message in between takes the place of the lowering, which is not valid anywhere else. */
+	/* This process may have been stopped since the checks: read time and channels again.  A message in between
+	 * takes the place of the lowering, which is not valid in another place. */
 	now_ns = clock_now_ns();
 	estop_look(&s->estop, now_ns);
 	if (has_changed(s, errors))
@@ -257,7 +257,7 @@ static int put(struct supervisor *s, struct error_sink *errors)
 	return status;
 }
 
-static void look_quiet(struct supervisor *s, int64_t now_ns)
+static void update_quiet(struct supervisor *s, int64_t now_ns)
 {
 	struct error_sink errors = { collect, &s->arming, 0 };
 
@@ -276,7 +276,7 @@ static bool counts(const struct watch *w)
 	       w->policy.state == POLICY_READY && w->pulse.there;
 }
 
-/* A driver takes a lowering in time or never, but it may publish later that it has. */
+/* A driver takes a lowering in time or never, but may publish that later. */
 static bool will_not_take(const struct supervisor *s, const struct watch *w, int64_t now_ns)
 {
 	const struct arming *a = &s->arming;
@@ -285,7 +285,7 @@ static bool will_not_take(const struct supervisor *s, const struct watch *w, int
 	       (now_ns > a->taken_until_ns && pulse_age_ns(&w->pulse, now_ns) > watch_dead_after_ns(w));
 }
 
-static void look_put(struct supervisor *s, int64_t now_ns)
+static void update_put(struct supervisor *s, int64_t now_ns)
 {
 	struct arming *a = &s->arming;
 	struct error_sink errors = { collect, a, 0 };
@@ -318,12 +318,12 @@ static void look_put(struct supervisor *s, int64_t now_ns)
 		finish(s, taken, now_ns);
 }
 
-void arming_look(struct supervisor *s, int64_t now_ns)
+void arming_update(struct supervisor *s, int64_t now_ns)
 {
 	if (s->stop_ns)
 		arming_cancel(s, "the robot is being stopped", now_ns);
 	if (s->arming.state == ARMING_QUIET)
-		look_quiet(s, now_ns);
+		update_quiet(s, now_ns);
 	else if (s->arming.state == ARMING_PUT)
-		look_put(s, now_ns);
+		update_put(s, now_ns);
 }

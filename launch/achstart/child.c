@@ -19,8 +19,8 @@
 #define PIDFD_SIGNAL_PROCESS_GROUP (1U << 2)
 #endif
 
-/* What the new process tells before exec: which step failed, and why. */
-struct told {
+/* Sent by the new process before exec: which step failed, and why. */
+struct failure {
 	char step; /* 'p' priority, 'c' core, 's' state file, 'x' exec */
 	int error;
 };
@@ -33,12 +33,12 @@ struct start {
 	struct folder_state *kept;
 };
 
-/* Whether anybody still listens does not matter: SIGPIPE is ignored until exec. */
-static void tell(int to, char step, int error)
+/* Succeeds or not: SIGPIPE is ignored until exec. */
+static void report(int to, char step, int error)
 {
-	const struct told told = { step, error };
+	const struct failure failure = { step, error };
 
-	if (write(to, &told, sizeof(told)) != sizeof(told))
+	if (write(to, &failure, sizeof(failure)) != sizeof(failure))
 		errno = 0;
 }
 
@@ -61,15 +61,15 @@ static void schedule(const struct launch_daemon *daemon, int to)
 		CPU_ZERO(&cores);
 		CPU_SET((int)daemon->core, &cores);
 		if (sched_setaffinity(0, sizeof(cores), &cores))
-			tell(to, 'c', errno);
+			report(to, 'c', errno);
 	}
 	if (daemon->priority && sched_setscheduler(0, SCHED_FIFO, &param))
-		tell(to, 'p', errno);
+		report(to, 'p', errno);
 }
 
 /* ---- what the new process gets ---- */
 
-/* One that is already there is replaced; one that is ours alone is left out. */
+/* Adds the assignment, or replaces the one of the same variable. */
 static size_t put(char **environment, size_t n, char *assignment)
 {
 	const size_t len = strcspn(assignment, "=") + 1;
@@ -127,7 +127,7 @@ static char **make_environment(const struct launch_daemon *daemon, char run[ASSI
 
 /* ---- between vfork and exec ---- */
 
-/* Without it another achstart would not find the process, and start a second one. */
+/* Without it another achstart would not find the process, and start another. */
 static bool keep(const struct launch_daemon *daemon, struct folder_state *kept, int to)
 {
 	int status;
@@ -135,12 +135,12 @@ static bool keep(const struct launch_daemon *daemon, struct folder_state *kept, 
 	folder_begin(kept);
 	status = folder_state_write(daemon->name, kept);
 	if (status)
-		tell(to, 's', -status);
+		report(to, 's', -status);
 	return !status;
 }
 
-/* In our memory, while we wait: nothing is changed here that is not its own (signals, descriptors, scheduling), and
- * nothing allocated. */
+/* After vfork it shares our memory while we wait: it changes only what is its own (signals, descriptors, scheduling), and
+ * allocates nothing. */
 static _Noreturn void become(const struct start *start)
 {
 	const int null = open("/dev/null", O_RDWR | O_CLOEXEC), out = start->log_fd < 0 ? null : start->log_fd;
@@ -156,32 +156,32 @@ static _Noreturn void become(const struct start *start)
 	signal(SIGPIPE, SIG_DFL);
 	execve(start->path, start->daemon->argv, start->environment);
 	signal(SIGPIPE, SIG_IGN);
-	tell(start->to, 'x', errno);
+	report(start->to, 'x', errno);
 	_exit(111);
 }
 
 /* ---- starting ---- */
 
-static int hear(int from, const struct launch_daemon *daemon, const char *path, struct error_sink *errors,
-		struct error_sink *warnings)
+static int read_failures(int from, const struct launch_daemon *daemon, const char *path, struct error_sink *errors,
+			 struct error_sink *warnings)
 {
-	struct told told;
+	struct failure failure;
 	int status = 0;
 
-	while (read(from, &told, sizeof(told)) == sizeof(told)) {
-		if (told.step == 'x') {
-			error_add(errors, "unable to start %s: %s", path, strerror(told.error));
-			status = -told.error;
-		} else if (told.step == 'p') {
+	while (read(from, &failure, sizeof(failure)) == sizeof(failure)) {
+		if (failure.step == 'x') {
+			error_add(errors, "unable to start %s: %s", path, strerror(failure.error));
+			status = -failure.error;
+		} else if (failure.step == 'p') {
 			error_add(
 				warnings,
 				"priority %d: %s; it takes a higher limit, LimitRTPRIO= or ulimit -r; it runs without",
-				(int)daemon->priority, strerror(told.error));
-		} else if (told.step == 's') {
-			error_add(errors, "not started, because its state cannot be kept: %s", strerror(told.error));
-			status = -told.error;
+				(int)daemon->priority, strerror(failure.error));
+		} else if (failure.step == 's') {
+			error_add(errors, "not started, because its state cannot be kept: %s", strerror(failure.error));
+			status = -failure.error;
 		} else {
-			error_add(warnings, "core %d: %s; it runs on any", (int)daemon->core, strerror(told.error));
+			error_add(warnings, "core %d: %s; it runs on any", (int)daemon->core, strerror(failure.error));
 		}
 	}
 	return status;
@@ -194,7 +194,7 @@ void child_close(struct child *child)
 	*child = (struct child){ .pidfd = -1 };
 }
 
-/* vfork spares the copy of our memory, and the faults after it; we would wait for exec anyway. */
+/* vfork saves the copy of our memory and the page faults after it; we would wait for exec anyway. */
 static pid_t start_process(const struct start *start)
 {
 	const pid_t pid = vfork();
@@ -241,7 +241,7 @@ int child_start(struct child *child, const struct launch_daemon *daemon, const c
 		return refuse(errors, path, error);
 	}
 	*child = (struct child){ .pid = pid, .pidfd = pidfd_open(pid, 0), .ours = true };
-	status = hear(ends[0], daemon, path, errors, warnings);
+	status = read_failures(ends[0], daemon, path, errors, warnings);
 	close(ends[0]);
 	if (status) {
 		waitpid(pid, NULL, 0);
@@ -258,8 +258,8 @@ int child_adopt(struct child *child, const struct folder_state *kept)
 	return pidfd < 0 ? pidfd : 0;
 }
 
-/* The group by its descriptor; where the kernel cannot, by the number of a leader that is not reaped yet; a process
- * that leads no group by itself. */
+/* To the group by its descriptor; on an older kernel by the number of the leader, which is not reaped yet; to the process
+ * alone if it does not lead a group. */
 int child_signal(const struct child *child, int signal)
 {
 	if (child->pidfd >= 0 && !pidfd_send_signal(child->pidfd, signal, NULL, PIDFD_SIGNAL_PROCESS_GROUP))
@@ -271,7 +271,7 @@ int child_signal(const struct child *child, int signal)
 	return -errno;
 }
 
-/* Of one that is not our child only that it has ended can be known. */
+/* The exit status of a process that is not our child is unknown. */
 static bool adopted_ended(const struct child *child)
 {
 	struct clock_fd fd = { .fd = child->pidfd, .events = POLLIN };
@@ -279,7 +279,7 @@ static bool adopted_ended(const struct child *child)
 	return clock_wait(&fd, 1, 0) > 0;
 }
 
-/* It is not reaped here: until then its number is also that of its group. */
+/* It is not reaped here: its number is also that of its group. */
 static bool own_ended(const struct child *child)
 {
 	siginfo_t info = { 0 };
@@ -294,7 +294,7 @@ bool child_ended(struct child *child, int *status)
 		return false;
 	if (!(child->ours ? own_ended(child) : adopted_ended(child)))
 		return false;
-	child_signal(child, SIGKILL); /* what is left of its group */
+	child_signal(child, SIGKILL); /* the rest of its group */
 	if (child->ours && waitpid(child->pid, status, WNOHANG) <= 0)
 		*status = -1; /* another process has taken it */
 	child_close(child);

@@ -1,4 +1,4 @@
-/* child.h: one process of the robot: started by us, or found running.
+/* child.h: one process of the robot: started by us, or adopted.
  *
  * stdin is /dev/null, stdout and stderr are the FIFO of its log, opened for reading and writing so that it never sees
  * SIGPIPE or a closed end, and non-blocking so that it never waits for us.  It is in a session of its own: it gets no
@@ -23,16 +23,15 @@ struct child {
 
 /* Starts argv of the daemon (argv[0] resolved: path), with its environment, $NOTIFY_SOCKET, $ENDPLATE_RUN, priority
  * and core.  A priority or core that the system refuses is a line in warnings, and it is started without.  0, or
- * -errno with a line in errors; also when exec fails, which is known when this returns.  It does not wait for
- * anything that the new process does after exec.
+ * -errno with a line in errors, also when exec fails.  It does not wait for anything that the new process does after
+ * exec.
  *
- * kept, if not NULL, gets pid and start time, and is written to $RUN/state/NAME by the new process before exec:
- * whoever kills us, and whenever, what runs can be found by the next achstart, which cannot have our lock before
- * that. */
+ * kept, if not NULL, gets pid and start time, and is written to $RUN/state/NAME by the new process before exec: even if
+ * we are killed, the next achstart, which cannot have our lock before that, finds the process. */
 int child_start(struct child *child, const struct launch_daemon *daemon, const char *path, int log_fd,
 		struct folder_state *kept, struct error_sink *errors, struct error_sink *warnings);
 
-/* A process that is not our child, if it is still the one of that state.  0 or -ESRCH. */
+/* Takes over a process that is not our child, if that state still is its own.  0 or -ESRCH. */
 int child_adopt(struct child *child, const struct folder_state *kept);
 
 void child_close(struct child *child);			 /* forgets it; it runs on */

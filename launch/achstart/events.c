@@ -1,4 +1,4 @@
-/* events.c: what happened on the robot, in one place. */
+/* events.c: the events of the robot, in one place. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #define AT_ONCE 64
 #define LOOK_NS 1000000000
 
-/* When the file was last written to, on our clock; it is as old now as it was then. */
+/* When the file was last written to, on our clock. */
 static int64_t last_written_ns(const struct logs *log)
 {
 	const int64_t now_ns = clock_now_ns(), real_ns = clock_real_ns();
@@ -42,7 +42,7 @@ void events_close(struct events *e)
 	terminal_close(&e->terminal);
 }
 
-/* For the person at the terminal: as any program's line about an instance. */
+/* On the terminal: as any program's line about an instance. */
 static void show(struct events *e, unsigned int severity, const struct msg_event *event)
 {
 	static const enum error_severity words[] = { ERROR_PLAIN, ERROR_WARNING, ERROR_ERROR, ERROR_FATAL };
@@ -98,7 +98,7 @@ void events_tell(void *teller, const char *line)
 	events_say(t->events, t->now_ns, t->severity, t->source, t->code, "%s", line);
 }
 
-void events_look(struct events *e, int64_t now_ns)
+void events_update(struct events *e, int64_t now_ns)
 {
 	int error;
 
@@ -108,7 +108,7 @@ void events_look(struct events *e, int64_t now_ns)
 		port_look(&e->own, now_ns, LOOK_NS);
 	if (logs_look(&e->log, now_ns))
 		events_say(e, now_ns, MSG_SEVERITY_WARNING, "achstart", "log",
-			   "log/events.log was removed or renamed, and has been made anew, as all logs are");
+			   "log/events.log was removed or renamed, and has been created again, as all logs are");
 	if (!logs_changed(&e->log, &error))
 		return;
 	if (error)

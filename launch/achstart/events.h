@@ -1,9 +1,9 @@
-/* events.h: what happened on the robot, of all daemons and of achstart itself, in one place.
+/* events.h: the events of all daemons and of achstart itself, in one place.
  *
  * $RUN/log/events.log, a line each: "2026-11-15 08:00:00.123456 waist error silent: module 15 ..."; the same rules as
  * the daemons' logs (logs.h), in the order in which achstart hears of them, with the time at which each
- * happened.  What achstart itself has to say also goes to the channel achstart-event, and to stderr, where daemons'
- * warnings and errors are shown, too.
+ * happened.  achstart's own events also go to the channel achstart-event, and to stderr, together with the daemons'
+ * warnings and errors.
  */
 #ifndef LAUNCH_ACHSTART_EVENTS_H
 #define LAUNCH_ACHSTART_EVENTS_H
@@ -27,11 +27,11 @@ struct events {
 int events_open(struct events *events, struct error_sink *errors);
 void events_close(struct events *events);
 
-/* Something achstart has to say about source (a daemon, a bus, or "achstart"). */
+/* An event of achstart about source (a daemon, a bus, or "achstart"). */
 void events_say(struct events *events, int64_t now_ns, enum msg_severity severity, const char *source, const char *code,
 		const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 
-/* The same, with lines of a library as its text. */
+/* An error sink whose lines become such events. */
 struct events_teller {
 	struct events *events;
 	int64_t now_ns;
@@ -40,8 +40,8 @@ struct events_teller {
 };
 void events_tell(void *teller, const char *line); /* for struct error_sink */
 
-void events_look(struct events *events, int64_t now_ns); /* ten times a second or so: its own channel and file */
-/* One daemon's events, read from its channel; those from before our time are for why alone. */
+void events_update(struct events *events, int64_t now_ns); /* ten times a second or so: its own channel and file */
+/* Reads one daemon's events from its channel; those from before our time only go to why. */
 void events_follow(struct events *events, struct port *port, struct watch_why *why, int64_t now_ns);
 
 #endif

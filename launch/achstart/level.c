@@ -1,4 +1,4 @@
-/* level.c: the level of the e-stop, as achstart looks after it. */
+/* level.c: the level of the e-stop, as achstart maintains it. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,8 +10,8 @@
 #include "launch/common/obeyed.h"
 #include "launch/achstart/supervise.h"
 
-#define CREATE_EVERY_NS 1000000000   /* a channel that is removed, or condemned, again and again */
-#define INVALID_EVERY_NS 10000000000 /* invalid messages are reported */
+#define CREATE_EVERY_NS 1000000000   /* at most, of a channel that is removed or condemned again and again */
+#define INVALID_EVERY_NS 10000000000 /* between two reports of invalid messages */
 #define AUTO_LOWER_NS 2000000000     /* drivers may be busy with starting */
 #define AUTO_WITHIN_NS 5000000000
 
@@ -34,7 +34,7 @@ static void create_again(struct supervisor *s, int64_t now_ns)
 {
 	struct level *l = &s->level;
 	struct events_teller wrong = { &s->events, now_ns, MSG_SEVERITY_ERROR, "achstart", "estop" };
-	struct error_sink errors = { l->told_closed ? NULL : events_tell, &wrong, 0 };
+	struct error_sink errors = { l->reported_closed ? NULL : events_tell, &wrong, 0 };
 	char why[MSG_TEXT_SIZE] = "";
 
 	if (is_open(&s->estop) || (l->created_ns && now_ns - l->created_ns < CREATE_EVERY_NS))
@@ -45,9 +45,9 @@ static void create_again(struct supervisor *s, int64_t now_ns)
 	if (estop_mend(&s->estop, &errors)) {
 		events_say(&s->events, now_ns, MSG_SEVERITY_ERROR, "achstart", "corrupt",
 			   "%s; created again, level estop", why);
-		estop_look(&s->estop, now_ns); /* what was found in the old one is not the fault of the new one */
+		estop_look(&s->estop, now_ns); /* drops what was found in the old channel */
 	}
-	l->told_closed = !is_open(&s->estop);
+	l->reported_closed = !is_open(&s->estop);
 }
 
 /* A lowering that drivers obey holds for an achstart that begins after it was written. */
@@ -95,7 +95,7 @@ int level_open(struct supervisor *s, int64_t now_ns, struct error_sink *errors)
 	return -EIO;
 }
 
-/* A robot that somebody had stopped when it ended is not armed by itself when it comes up again. */
+/* A robot that ended at another level than run is not armed by arm: auto when it comes up again. */
 void level_close(struct supervisor *s, bool stopped)
 {
 	const bool raised = estop_look(&s->estop, clock_now_ns()) != MSG_LEVEL_RUN && !s->level.untouched;
@@ -113,7 +113,7 @@ void level_begin(struct supervisor *s, bool adopted, int64_t now_ns)
 	estop_look(&s->estop, now_ns);
 	if (adopted || s->level.untouched)
 		return;
-	/* Every process of before is dead: what they obeyed, their successors do not. */
+	/* Every process of before is dead, and their successors must not go on at their level. */
 	estop_raise(&s->estop, MSG_LEVEL_ESTOP, "achstart", geteuid(), "the robot comes up", &(struct error_sink){ 0 });
 	if (s->launch->arm == LAUNCH_ARM_AUTO)
 		events_say(&s->events, now_ns, MSG_SEVERITY_WARNING, "achstart", "not-armed",
@@ -160,19 +160,19 @@ static bool all_fine(const struct supervisor *s)
 	return true;
 }
 
-/* Others may be ready soon; one that has failed will not, unless somebody helps. */
-static void tell_not_armed(struct supervisor *s, int64_t now_ns)
+/* A daemon that has failed needs a person; others may be ready soon. */
+static void report_failed(struct supervisor *s, int64_t now_ns)
 {
 	const struct watch *failed = NULL;
 
 	for (size_t i = 0; i < s->n && !failed; i++)
 		if (s->watches[i].daemon->wanted && s->watches[i].policy.state == POLICY_FAILED)
 			failed = &s->watches[i];
-	if (failed && failed != s->told_failed)
+	if (failed && failed != s->reported_failed)
 		events_say(&s->events, now_ns, MSG_SEVERITY_WARNING, "achstart", "not-armed",
 			   "arm: auto: %s has failed: achctl clear %s once the cause is gone, or achctl arm",
 			   failed->daemon->name, failed->daemon->name);
-	s->told_failed = failed;
+	s->reported_failed = failed;
 }
 
 /* Only a robot that was stopped well, or never started, in which no process has written to the e-stop since. */
@@ -188,26 +188,26 @@ static void arm_by_itself(struct supervisor *s, int64_t now_ns)
 	if (s->launch->arm != LAUNCH_ARM_AUTO || s->stop_ns || !s->level.untouched || !s->level.epoch.ended_well ||
 	    arming_is_under_way(&s->arming))
 		return;
-	tell_not_armed(s, now_ns);
+	report_failed(s, now_ns);
 	if (all_fine(s) && !arming_check(s, request.who, now_ns, &(struct error_sink){ 0 }))
 		arming_begin(s, &request, now_ns);
 }
 
-/* ---- looking ---- */
+/* ---- updating ---- */
 
-static void tell_invalid(struct supervisor *s, int64_t now_ns)
+static void report_invalid(struct supervisor *s, int64_t now_ns)
 {
-	const uint64_t more = s->estop.invalid - s->level.told_invalid;
+	const uint64_t more = s->estop.invalid - s->level.reported_invalid;
 
-	if (!more || (s->level.told_invalid_ns && now_ns - s->level.told_invalid_ns < INVALID_EVERY_NS))
+	if (!more || (s->level.reported_invalid_ns && now_ns - s->level.reported_invalid_ns < INVALID_EVERY_NS))
 		return;
 	if (more == 1)
 		events_say(&s->events, now_ns, MSG_SEVERITY_WARNING, "achstart", "estop", "%s", s->estop.invalid_why);
 	else
 		events_say(&s->events, now_ns, MSG_SEVERITY_WARNING, "achstart", "estop", "%s, and %llu more",
 			   s->estop.invalid_why, (unsigned long long)more - 1);
-	s->level.told_invalid = s->estop.invalid;
-	s->level.told_invalid_ns = now_ns;
+	s->level.reported_invalid = s->estop.invalid;
+	s->level.reported_invalid_ns = now_ns;
 }
 
 static void note_changes(struct supervisor *s, int64_t now_ns)
@@ -220,13 +220,13 @@ static void note_changes(struct supervisor *s, int64_t now_ns)
 	s->level.untouched &= !seen.seq[0] && !seen.seq[1];
 }
 
-void level_look(struct supervisor *s, int64_t now_ns)
+void level_update(struct supervisor *s, int64_t now_ns)
 {
 	estop_look(&s->estop, now_ns);
 	note_changes(s, now_ns);
-	tell_invalid(s, now_ns);
+	report_invalid(s, now_ns);
 	create_again(s, now_ns);
-	arming_look(s, now_ns);
+	arming_update(s, now_ns);
 	arm_by_itself(s, now_ns);
 	estop_tend(&s->estop, now_ns);
 }

@@ -1,6 +1,6 @@
-/* level.h: the level of the e-stop, as achstart looks after it.
+/* level.h: the level of the e-stop, as achstart maintains it.
  *
- * Fifty times a second it reads and judges the channels (daemons/estop/estop.h), copies an operator's raise to the
+ * Fifty times a second it reads and evaluates the channels (daemons/estop/estop.h), copies an operator's raise to the
  * channel that operators cannot write, and creates a missing or unusable channel again: every driver is at estop then.
  * It reports each of these once.
  */
@@ -13,14 +13,14 @@
 struct supervisor;
 
 struct level {
-	struct estop_seen seen;	 /* at the last look */
-	int64_t quiet_since_ns;	 /* when both channels were last found changed */
-	struct epoch epoch;	 /* as in $RUN/epoch */
-	bool untouched;		 /* this achstart created both channels, and neither has been written since */
-	int64_t created_ns;	 /* when a channel was last created again; 0: never */
-	bool told_closed;	 /* that a channel cannot be created */
-	uint64_t told_invalid;	 /* messages */
-	int64_t told_invalid_ns; /* 0: never */
+	struct estop_seen seen;	     /* at the last look */
+	int64_t quiet_since_ns;	     /* when both channels were last found changed */
+	struct epoch epoch;	     /* as in $RUN/epoch */
+	bool untouched;		     /* this achstart created both channels, and neither has been written since */
+	int64_t created_ns;	     /* when a channel was last created again; 0: never */
+	bool reported_closed;	     /* that a channel cannot be created */
+	uint64_t reported_invalid;   /* messages */
+	int64_t reported_invalid_ns; /* 0: never */
 };
 
 /* After the daemons' channels are open.  0, or -errno with lines: a channel of the e-stop cannot be used. */
@@ -29,7 +29,7 @@ int level_open(struct supervisor *s, int64_t now_ns, struct error_sink *errors);
 void level_begin(struct supervisor *s, bool adopted, int64_t now_ns);
 /* stopped: every daemon was. */
 void level_close(struct supervisor *s, bool stopped);
-void level_look(struct supervisor *s, int64_t now_ns);
+void level_update(struct supervisor *s, int64_t now_ns);
 
 /* achstart itself raises, if the level is lower. */
 void level_raise(struct supervisor *s, enum msg_level level, const char *source, const char *why, int64_t now_ns);

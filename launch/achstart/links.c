@@ -1,4 +1,4 @@
-/* links.c: the owner of the robot's links. */
+/* links.c: brings the robot's links up and resets them. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static bool is_socketcan(const struct robot_bus *bus)
 	return !strchr(bus->interface, ':');
 }
 
-/* The first line is the one that says why. */
+/* The first line says why. */
 static void keep_line(void *to, const char *line)
 {
 	if (!*(char *)to)
@@ -48,11 +48,11 @@ static void bring_up(struct links_one *one, struct events *events, int64_t now_n
 	const int status = link_up(interface, &want, &(struct error_sink){ keep_line, why, 0 });
 
 	one->next_ns = now_ns + UP_NS;
-	if (status && status != one->told)
+	if (status && status != one->up_error)
 		events_say(events, now_ns, MSG_SEVERITY_WARNING, one->bus->name, "link", "%s", why);
-	else if (!status && (!was_up || one->told))
+	else if (!status && (!was_up || one->up_error))
 		events_say(events, now_ns, MSG_SEVERITY_INFO, one->bus->name, "link", "%s is up", interface);
-	one->told = status;
+	one->up_error = status;
 }
 
 void links_up(struct links *l, const struct launch *launch, struct events *events, int64_t now_ns)
@@ -77,21 +77,21 @@ static bool rests(enum msg_life life)
 	       life == MSG_LIFE_STARTING;
 }
 
-enum links_verdict links_judge(const struct links_word *words, size_t n, const char **why)
+enum links_action links_decide(const struct links_report *reports, size_t n, const char **why)
 {
 	int64_t since_ns = 0, heard_ns = 0;
 	bool off = false, down = false, all_rest = true;
 	size_t silent = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		const struct msg_bus *bus = words[i].bus;
+		const struct msg_bus *bus = reports[i].bus;
 
-		silent += words[i].silent;
-		if (words[i].silent)
+		silent += reports[i].silent;
+		if (reports[i].silent)
 			continue;
 		off |= bus->state == MSG_LINK_BUS_OFF;
 		down |= bus->state == MSG_LINK_ABSENT || bus->state == MSG_LINK_STOPPED;
-		all_rest &= rests(words[i].life);
+		all_rest &= rests(reports[i].life);
 		if (bus->stalled_since_ns && (!since_ns || bus->stalled_since_ns < since_ns))
 			since_ns = bus->stalled_since_ns;
 		if (bus->last_confirmed_ns > heard_ns)
@@ -114,14 +114,14 @@ enum links_verdict links_judge(const struct links_word *words, size_t n, const c
 	return LINKS_FINE;
 }
 
-/* The clock moves nothing, and is active whatever becomes of its buses: nobody waits for it to hold. */
+/* The clock moves nothing and stays active without its buses: a reset need not wait until it holds. */
 static enum msg_life life_of(const struct pulse *p)
 {
 	return p->is_clock ? MSG_LIFE_HOLDING : (enum msg_life)p->common.lifecycle;
 }
 
 static size_t gather(const struct robot_bus *bus, const struct links_driver *drivers, size_t n,
-		     struct links_word *words, int64_t now_ns)
+		     struct links_report *reports, int64_t now_ns)
 {
 	size_t found = 0;
 
@@ -133,7 +133,7 @@ static size_t gather(const struct robot_bus *bus, const struct links_driver *dri
 			continue;
 		for (size_t b = 0; b < p->common.bus_count && b < MSG_BUSES; b++)
 			if (!strncmp(p->common.bus[b].name, bus->name, MSG_NAME_SIZE))
-				words[found++] = (struct links_word){ &p->common.bus[b], life_of(p), silent };
+				reports[found++] = (struct links_report){ &p->common.bus[b], life_of(p), silent };
 	}
 	return found;
 }
@@ -153,19 +153,19 @@ static void reset(struct links_one *one, const char *why, struct events *events,
 	}
 }
 
-void links_look(struct links *l, const struct launch *launch, const struct links_driver *drivers, size_t n,
-		struct events *events, int64_t now_ns)
+void links_update(struct links *l, const struct launch *launch, const struct links_driver *drivers, size_t n,
+		  struct events *events, int64_t now_ns)
 {
-	struct links_word words[LAUNCH_DAEMONS_MAX * MSG_BUSES]; /* a driver may name a bus more than once */
+	struct links_report reports[LAUNCH_DAEMONS_MAX * MSG_BUSES]; /* a driver may name a bus more than once */
 	const char *why = "";
 
 	if (!launch->links)
 		return;
 	for (size_t i = 0; i < l->n; i++) {
 		struct links_one *one = &l->one[i];
-		const size_t found = gather(one->bus, drivers, n, words, now_ns);
+		const size_t found = gather(one->bus, drivers, n, reports, now_ns);
 
-		switch (links_judge(words, found, &why)) {
+		switch (links_decide(reports, found, &why)) {
 		case LINKS_RESET:
 			if (now_ns >= one->next_ns)
 				reset(one, why, events, now_ns);
@@ -174,7 +174,7 @@ void links_look(struct links *l, const struct launch *launch, const struct links
 			if (now_ns >= one->next_ns)
 				one->pause_ns = PAUSE_MIN_NS;
 			break;
-		case LINKS_UP: /* one that is right is left alone; a soft wire's is its server's */
+		case LINKS_UP: /* a soft wire belongs to its server */
 			if (now_ns >= one->next_ns && is_socketcan(one->bus))
 				bring_up(one, events, now_ns);
 			break;

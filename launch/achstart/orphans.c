@@ -24,7 +24,7 @@ void orphans_open(void)
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
-/* ---- whose is it? ---- */
+/* ---- which daemon it comes from ---- */
 
 static const struct watch *leader(const struct supervisor *s, pid_t pid)
 {
@@ -45,7 +45,7 @@ static const char *value_of(const char *environment, const char *key)
 	return NULL;
 }
 
-/* The daemon of this robot that it comes from, by its environment; NULL: none, or it has ended. */
+/* The daemon of this robot that started it, by its environment; NULL: none, or it has ended. */
 static const struct watch *daemon_of(struct supervisor *s, pid_t pid)
 {
 	static char environment[ENVIRONMENT_MAX]; /* of one thread */
@@ -75,8 +75,8 @@ static bool is_orphan(const struct watch *w, pid_t pid)
 	return pid != w->child.pid && folder_started(pid) < w->kept.started;
 }
 
-/* First the descriptor, then the question whose it is: a number may be given anew in between. */
-static unsigned int look_at(struct supervisor *s, pid_t pid, int64_t now_ns)
+/* The descriptor comes first: the number may be reused before its environment is read. */
+static unsigned int kill_orphan(struct supervisor *s, pid_t pid, int64_t now_ns)
 {
 	const int pidfd = leader(s, pid) || pid == getpid() ? -1 : pidfd_open(pid, 0);
 	const struct watch *w = pidfd < 0 ? NULL : daemon_of(s, pid);
@@ -92,9 +92,9 @@ static unsigned int look_at(struct supervisor *s, pid_t pid, int64_t now_ns)
 	return orphan;
 }
 
-/* ---- which there are ---- */
+/* ---- finding them ---- */
 
-static unsigned int look_at_children(struct supervisor *s, int64_t now_ns)
+static unsigned int kill_children(struct supervisor *s, int64_t now_ns)
 {
 	unsigned int found = 0;
 	char path[64];
@@ -104,13 +104,13 @@ static unsigned int look_at_children(struct supervisor *s, int64_t now_ns)
 	snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
 	from = fopen(path, "re");
 	while (from && fscanf(from, "%d", &pid) == 1)
-		found += look_at(s, pid, now_ns);
+		found += kill_orphan(s, pid, now_ns);
 	if (from)
 		fclose(from);
 	return found;
 }
 
-static unsigned int look_at_all(struct supervisor *s, int64_t now_ns)
+static unsigned int kill_all(struct supervisor *s, int64_t now_ns)
 {
 	DIR *folder = opendir("/proc");
 	const struct dirent *entry;
@@ -118,20 +118,20 @@ static unsigned int look_at_all(struct supervisor *s, int64_t now_ns)
 
 	while (folder && (entry = readdir(folder)))
 		if (*entry->d_name >= '1' && *entry->d_name <= '9')
-			found += look_at(s, atoi(entry->d_name), now_ns);
+			found += kill_orphan(s, atoi(entry->d_name), now_ns);
 	if (folder)
 		closedir(folder);
 	return found;
 }
 
-unsigned int orphans_look(struct supervisor *s, bool all, int64_t now_ns)
+unsigned int orphans_kill(struct supervisor *s, bool all, int64_t now_ns)
 {
-	return all ? look_at_all(s, now_ns) : look_at_children(s, now_ns);
+	return all ? kill_all(s, now_ns) : kill_children(s, now_ns);
 }
 
 void orphans_end(struct supervisor *s)
 {
-	for (int i = 0; i < TRIES && orphans_look(s, true, clock_now_ns()); i++)
+	for (int i = 0; i < TRIES && orphans_kill(s, true, clock_now_ns()); i++)
 		clock_wait(NULL, 0, clock_now_ns() + TRY_NS);
 }
 

@@ -5,9 +5,9 @@
 
 #define NOT INT64_MIN /* it has not been ready */
 #define NEVER INT64_MAX
-#define STUCK_NS 2000000000 /* a process that was killed and is there after that is in the hands of the kernel */
+#define STUCK_NS 2000000000 /* a killed process that is there after that hangs in the kernel */
 
-/* What an entry of the table is told beside the daemon. */
+/* The arguments of an entry of the table, beside the daemon. */
 struct turn {
 	const struct policy_rules *rules;
 	enum policy_event event;
@@ -29,7 +29,7 @@ static unsigned int enter(struct policy *p, enum policy_state state, int64_t tim
 
 /* ---- starting ---- */
 
-/* Somebody asks: what was before does not count. */
+/* A start that was asked for: earlier deaths do not count. */
 static void forget(struct policy *p)
 {
 	p->backoff_ns = 0;
@@ -115,13 +115,13 @@ static unsigned int restart(struct policy *p, const struct turn *t)
 	return end(p, t, POLICY_RESTARTING);
 }
 
-static unsigned int murder(struct policy *p, const struct turn *t)
+static unsigned int kill_silent(struct policy *p, const struct turn *t)
 {
 	return kill_now(p, t, POLICY_KILLED);
 }
 
-/* It will not hear the SIGTERM that it was sent. */
-static unsigned int hurry(struct policy *p, const struct turn *t)
+/* It will not handle the SIGTERM that it was sent. */
+static unsigned int kill_frozen(struct policy *p, const struct turn *t)
 {
 	return p->killed ? 0 : kill_now(p, t, p->state);
 }
@@ -133,7 +133,7 @@ static unsigned int overdue(struct policy *p, const struct turn *t)
 	return enter(p, p->state, NEVER, POLICY_SAY_STUCK);
 }
 
-/* Its process is being ended already; only what comes after it changes. */
+/* Its process is ending already; only what follows changes. */
 static unsigned int then_stop(struct policy *p, const struct turn *t)
 {
 	(void)t;
@@ -167,7 +167,7 @@ static unsigned int fail(struct policy *p, const struct turn *t, const char *why
 	return enter(p, POLICY_FAILED, NEVER, POLICY_SAY_FAILED | (t->rules->critical ? POLICY_DO_RAISE : 0));
 }
 
-/* Is this death of a critical one the third within a second?  Then counting begins anew. */
+/* Is this the third death of a critical daemon within a second?  Then counting begins again. */
 static bool burst(struct policy *p, const struct turn *t)
 {
 	if (!t->rules->critical)
@@ -182,13 +182,13 @@ static bool burst(struct policy *p, const struct turn *t)
 	return true;
 }
 
-/* Early deaths of late, this one with them. */
+/* Recent early deaths, including this one. */
 static unsigned int count_early(struct policy *p, const struct turn *t)
 {
 	const int64_t since_ns = t->now_ns - t->rules->budget_within_ns;
 	unsigned int n = 1;
 
-	/* After so long a peace it begins again with the shortest pause. */
+	/* After so long without one it begins again with the shortest pause. */
 	if (p->early_n && p->early[(p->early_at + POLICY_DEATHS_MAX - 1) % POLICY_DEATHS_MAX] < since_ns)
 		p->backoff_ns = 0;
 	for (unsigned int i = 1; i <= p->early_n; i++) {
@@ -229,7 +229,7 @@ static unsigned int died(struct policy *p, const struct turn *t)
 	return enter(p, POLICY_BACKOFF, t->now_ns + pause_ns(p, t), raise | POLICY_SAY_PAUSE);
 }
 
-static unsigned int misfit(struct policy *p, const struct turn *t)
+static unsigned int wrong_config(struct policy *p, const struct turn *t)
 {
 	return fail(p, t, "its configuration is wrong: exit status 100");
 }
@@ -263,13 +263,13 @@ static unsigned int (*const table[POLICY_STATES][POLICY_EVENTS])(struct policy *
 	},
 	[POLICY_STARTING] = {
 		[POLICY_STOP] = stop, [POLICY_RESTART] = restart, [POLICY_IS_READY] = ready, [POLICY_TIMER] = late,
-		[POLICY_EXITED] = died, [POLICY_EXITED_100] = misfit, [POLICY_DIED] = died,
-		[POLICY_SILENT] = murder, [POLICY_FROZEN] = murder,
+		[POLICY_EXITED] = died, [POLICY_EXITED_100] = wrong_config, [POLICY_DIED] = died,
+		[POLICY_SILENT] = kill_silent, [POLICY_FROZEN] = kill_silent,
 	},
 	[POLICY_READY] = {
 		[POLICY_STOP] = stop, [POLICY_RESTART] = restart,
-		[POLICY_EXITED] = died, [POLICY_EXITED_100] = misfit, [POLICY_DIED] = died,
-		[POLICY_SILENT] = murder, [POLICY_FROZEN] = murder,
+		[POLICY_EXITED] = died, [POLICY_EXITED_100] = wrong_config, [POLICY_DIED] = died,
+		[POLICY_SILENT] = kill_silent, [POLICY_FROZEN] = kill_silent,
 	},
 	[POLICY_BACKOFF] = {
 		[POLICY_START] = spawn_asked, [POLICY_STOP] = stopped, [POLICY_RESTART] = spawn_asked,
@@ -278,20 +278,20 @@ static unsigned int (*const table[POLICY_STATES][POLICY_EVENTS])(struct policy *
 	[POLICY_FAILED] = {
 		[POLICY_START] = want, [POLICY_STOP] = stopped, [POLICY_RESTART] = want,
 	},
-	/* One that stops may well be silent while it leaves its device safe: it has kill_within. */
+	/* A daemon that stops may be silent while it leaves its device safe: it has kill_within. */
 	[POLICY_STOPPING] = {
 		[POLICY_START] = then_start, [POLICY_RESTART] = then_start,
 		[POLICY_EXITED] = stopped, [POLICY_EXITED_100] = stopped, [POLICY_DIED] = stopped,
-		[POLICY_FROZEN] = hurry, [POLICY_TIMER] = overdue,
+		[POLICY_FROZEN] = kill_frozen, [POLICY_TIMER] = overdue,
 	},
 	[POLICY_RESTARTING] = {
 		[POLICY_STOP] = then_stop,
 		[POLICY_EXITED] = spawn_asked, [POLICY_EXITED_100] = spawn_asked, [POLICY_DIED] = spawn_asked,
-		[POLICY_FROZEN] = hurry, [POLICY_TIMER] = overdue,
+		[POLICY_FROZEN] = kill_frozen, [POLICY_TIMER] = overdue,
 	},
 	[POLICY_KILLED] = {
 		[POLICY_START] = then_start, [POLICY_STOP] = then_stop, [POLICY_RESTART] = then_start,
-		[POLICY_EXITED] = died, [POLICY_EXITED_100] = misfit, [POLICY_DIED] = died,
+		[POLICY_EXITED] = died, [POLICY_EXITED_100] = wrong_config, [POLICY_DIED] = died,
 		[POLICY_TIMER] = overdue,
 	},
 	[POLICY_DONE] = {
@@ -310,7 +310,7 @@ unsigned int policy_event(struct policy *p, const struct policy_rules *rules, en
 	return table[p->state][event](p, &turn);
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 enum policy_event policy_death(int wait_status)
 {

@@ -8,7 +8,7 @@
  *	if (actions & POLICY_DO_SPAWN)
  *		...
  *
- * A daemon's life, as long as nothing goes wrong and nobody asks for anything:
+ * The states of a daemon as long as nothing goes wrong:
  *
  *	stopped --START--> waiting --NEEDS_MET: spawn--> starting --READY--> ready
  *
@@ -16,16 +16,16 @@
  * 0.1 s that doubles up to 5 s.  Deaths before a second of readiness are counted, and ten of them in a minute are
  * enough: failed.  Exit status 100, a wrong configuration, is failed at once.  A critical daemon is not given up for
  * them, and its first ten pauses are 20 ms at most; three of its deaths within a second raise the e-stop to the level
- * that the launch file names, and so does each way of ending in failed.  Only the one that died is started again, and
- * it waits for nobody: needs are looked at when somebody asks for a start.
+ * that the launch file names, and so does each way of ending in failed.  Only the daemon that died is started again, at
+ * once: needs are considered only when a start is asked for.
  *
  * The caller
- *	- sends an event when something happened, and does at once, in the order of the bits, what the answer says;
+ *	- sends an event when something happened, and does at once, in the order of the bits, what is returned;
  *	- sends POLICY_TIMER once clock_now_ns() is policy_wake_ns() or later;
  *	- has exactly one process in the states where policy_has_process() is true, and none in the others.  If starting
  *	  one fails, it sends POLICY_DIED;
- *	- sends POLICY_NEEDS_MET to one that is waiting when everything it needs is fine (policy_is_fine), also at
- *	  once after POLICY_START.
+ *	- sends POLICY_NEEDS_MET to a waiting daemon when everything it needs is fine (policy_is_fine), also right after
+ *	  POLICY_START.
  */
 #ifndef LAUNCH_ACHSTART_POLICY_H
 #define LAUNCH_ACHSTART_POLICY_H
@@ -36,12 +36,12 @@
 #define POLICY_DEATHS_MAX 100 /* the largest budget */
 
 enum policy_state {
-	POLICY_STOPPED,	   /* nobody wants it */
+	POLICY_STOPPED,	   /* not wanted */
 	POLICY_WAITING,	   /* wanted; for what it needs */
 	POLICY_STARTING,   /* its process runs and has not said READY */
 	POLICY_READY,	   /* its process runs and has */
 	POLICY_BACKOFF,	   /* it died and will be started again: policy_wake_ns() */
-	POLICY_FAILED,	   /* given up; somebody has to ask for a start */
+	POLICY_FAILED,	   /* given up until a start is asked for */
 	POLICY_STOPPING,   /* asked to stop; its process still runs */
 	POLICY_RESTARTING, /* asked to restart; its old process still runs */
 	POLICY_KILLED,	   /* we killed it because it is stopped or its loop is dead; its process is not gone yet */
@@ -50,7 +50,7 @@ enum policy_state {
 };
 
 enum policy_event {
-	POLICY_START, /* somebody asks: at the start of the robot, or by achctl */
+	POLICY_START, /* asked for: at the start of the robot, or by achctl */
 	POLICY_STOP,
 	POLICY_RESTART,
 	POLICY_NEEDS_MET,   /* what it needs is ready */
@@ -59,13 +59,13 @@ enum policy_event {
 	POLICY_EXITED_100,  /* ... 100: its configuration is wrong */
 	POLICY_DIED,	    /* any other way: another status, a signal, unknown (adopted), it could not be started */
 	POLICY_SILENT,	    /* it publishes nothing for dead_after; at first for ready_within, a second at least */
-	POLICY_FROZEN,	    /* its process is stopped (state T; one that a debugger holds is judged as silent) */
+	POLICY_FROZEN,	    /* its process is stopped (state T; under a debugger it is silent instead) */
 	POLICY_TIMER,	    /* policy_wake_ns() has come */
 	POLICY_ADOPT,	    /* its process was found running when we started; it has not been ready */
 	POLICY_ADOPT_READY, /* ... and has: it counts as settled */
 	POLICY_WAS_DONE,    /* it had done its work when we started */
-	POLICY_WAS_FAILED,  /* it had been given up, and that was told */
-	POLICY_WAS_LOST,    /* restart: never, and it ended while nobody looked */
+	POLICY_WAS_FAILED,  /* it had been given up, and that was reported */
+	POLICY_WAS_LOST,    /* restart: never, and it ended while no achstart ran */
 	POLICY_EVENTS,
 };
 
@@ -82,7 +82,7 @@ enum policy_event {
 struct policy_rules {
 	bool never; /* restart: never */
 	bool critical;
-	int64_t settled_ns;	  /* so long ready, and a death is no early one: 1 s */
+	int64_t settled_ns;	  /* time in READY after which a death no longer counts as early: 1 s */
 	int64_t backoff_ns;	  /* pause after the first early death: 0.1 s ... */
 	int64_t backoff_max_ns;	  /* ... and at most: 5 s */
 	int64_t budget;		  /* so many early deaths, 1 to POLICY_DEATHS_MAX, ... */
@@ -99,7 +99,7 @@ struct policy_rules {
 struct policy {
 	enum policy_state state;
 	bool adopted;		   /* its process is not our child: the exit status will be unknown */
-	uint64_t restarts;	   /* processes started after the first, not counting those somebody asked for */
+	uint64_t restarts;	   /* processes started after the first, not counting starts that were asked for */
 	unsigned int early_deaths; /* in the last budget_within, as of the last one */
 
 	/* private */
@@ -117,17 +117,17 @@ struct policy {
 /* Stopped, and nothing has happened. */
 void policy_init(struct policy *p);
 
-/* Something happened.  Changes *p and answers what to do, a set of POLICY_DO_ and POLICY_SAY_ bits.
+/* Something happened.  Changes *p and returns what to do, a set of POLICY_DO_ and POLICY_SAY_ bits.
  *
- * publishes: its publication (or watchdog) is young, and its process not stopped: it will hear a SIGTERM.  Say true
- * of one that has not been up for long enough to tell.  A STOP or RESTART of one that does not publish is SIGKILL at
- * once.
+ * publishes: its publication (or watchdog) is recent, and its process not stopped: it will handle a SIGTERM.  Pass true
+ * if it has not been up for long enough to know.  A daemon that does not publish gets SIGKILL at once on STOP and
+ * RESTART.
  *
- * An event that makes no sense in the state (READY of one that is being killed) changes nothing and answers 0. */
+ * An event that makes no sense in the state (READY while it is being killed) changes nothing and returns 0. */
 unsigned int policy_event(struct policy *p, const struct policy_rules *rules, enum policy_event event, bool publishes,
 			  int64_t now_ns);
 
-/* The death that a status of waitpid(2) tells of: POLICY_EXITED, POLICY_EXITED_100 or POLICY_DIED. */
+/* The event for a status of waitpid(2): POLICY_EXITED, POLICY_EXITED_100 or POLICY_DIED. */
 enum policy_event policy_death(int wait_status);
 
 /* When POLICY_TIMER is due; INT64_MAX: never. */
@@ -135,10 +135,10 @@ int64_t policy_wake_ns(const struct policy *p);
 
 bool policy_has_process(const struct policy *p);
 
-/* It is as wanted, for those that need it, too: ready, or done. */
+/* Ready or done: daemons that need it may start. */
 bool policy_is_fine(const struct policy *p);
 
-/* Of a failed one what a person should hear: "it died too often before it had been ready for long", "its
+/* Why a failed daemon was given up: "it died too often before it had been ready for long", "its
  * configuration is wrong: exit status 100"; else "". */
 const char *policy_why(const struct policy *p);
 

@@ -36,7 +36,7 @@ unsigned int rights_of(const struct rights_robot *robot, const struct rights_pee
 /* The right that a command takes; 0: there is no such command. */
 unsigned int rights_needed(const char *command);
 
-/* "arm, start, stop ..." etc., for refusals: who has the right. */
+/* For refusals: the users and groups that have the right. */
 const char *rights_holders(unsigned int right);
 
 #endif

@@ -71,7 +71,7 @@ int rundir_notice(int fd, struct notice *notice)
 
 /* ---- what is missing ---- */
 
-/* The lock tells whether the folder is ours; the rest is there or not. */
+/* The folder is ours if the lock is. */
 static const struct part {
 	const char *name;
 	mode_t kind;
@@ -142,7 +142,7 @@ static int make_states(struct supervisor *s, struct error_sink *errors)
 	return 0;
 }
 
-/* In a folder that is not ours nothing is, whatever lies there. */
+/* In a folder that is not ours everything is created again. */
 static int make_parts(struct supervisor *s, const struct missing *missing, struct error_sink *errors)
 {
 	int status = folder_share(s->launch->operators, errors);
@@ -153,7 +153,7 @@ static int make_parts(struct supervisor *s, const struct missing *missing, struc
 		status = make_states(s, errors);
 	if (!status && (missing->lock || missing->part[NOTIFY]))
 		status = make_notify(s, errors);
-	/* Those who are connected stay so; everybody else finds the new one. */
+	/* Open connections stay; new ones find the new socket. */
 	if (!status && (missing->lock || missing->part[CONTROL]))
 		status = control_listen(s->control, errors);
 	return status;
@@ -166,15 +166,15 @@ static int recreate(struct supervisor *s, const struct missing *missing, struct 
 
 	if (lock < 0 || lock == s->lock)
 		return status;
-	close(status ? lock : s->lock); /* if need be, to be tried again */
+	close(status ? lock : s->lock); /* on failure it is tried again */
 	s->lock = status ? s->lock : lock;
 	return status;
 }
 
-void rundir_look(struct supervisor *s, int64_t now_ns)
+void rundir_check(struct supervisor *s, int64_t now_ns)
 {
 	struct events_teller wrong = { &s->events, now_ns, MSG_SEVERITY_ERROR, "achstart", "folder" };
-	struct error_sink errors = { s->told_folder ? NULL : events_tell, &wrong, 0 };
+	struct error_sink errors = { s->reported_folder ? NULL : events_tell, &wrong, 0 };
 	char path[RUN_PATH_MAX] = "", names[64];
 	struct missing missing;
 
@@ -183,14 +183,14 @@ void rundir_look(struct supervisor *s, int64_t now_ns)
 	s->rundir_ns = now_ns + EVERY_NS;
 	missing = look(s);
 	if (!missing.n) {
-		s->told_folder = false; /* somebody has put it right */
+		s->reported_folder = false; /* put right by hand */
 		return;
 	}
 	rundir_listen(s, now_ns);
-	s->told_folder = recreate(s, &missing, &errors);
-	s->events.log.look_ns = 0; /* at once: what is told here belongs into the new log */
-	events_look(&s->events, now_ns);
-	if (s->told_folder || run_path(path, NULL, &errors))
+	s->reported_folder = recreate(s, &missing, &errors);
+	s->events.log.look_ns = 0; /* at once: the event below belongs into the new log */
+	events_update(&s->events, now_ns);
+	if (s->reported_folder || run_path(path, NULL, &errors))
 		return;
 	name_missing(names, &missing);
 	events_say(&s->events, now_ns, MSG_SEVERITY_WARNING, "achstart", "folder",

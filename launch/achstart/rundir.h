@@ -32,7 +32,7 @@ int rundir_notify(struct error_sink *errors);
 int rundir_notice(int fd, struct notice *notice);
 
 /* Twice a second, however often it is called: creates again what is missing. */
-void rundir_look(struct supervisor *s, int64_t now_ns);
+void rundir_check(struct supervisor *s, int64_t now_ns);
 /* If daemons cannot reach notify now, s->deaf_ns is now: their silence is not their fault. */
 void rundir_listen(struct supervisor *s, int64_t now_ns);
 

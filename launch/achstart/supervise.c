@@ -17,7 +17,7 @@
 
 #define WORLD 111
 #define PRIORITY_MAX 99
-#define LATE_NS 50000000 /* having woken so late itself, it does not judge others by the time before */
+#define LATE_NS 50000000 /* after waking so late itself, it does not count the time before against daemons */
 #define PATROL_EVERY 5	 /* looks */
 #define SELDOM 10
 
@@ -39,7 +39,7 @@ static bool needs(const struct watch *w, size_t place)
 	return false;
 }
 
-/* Does anybody that runs still need it?  The clock is for every driver: they stop in step. */
+/* Is it needed by a daemon that runs?  Every driver needs the clock: they stop in step with it. */
 static bool is_needed(const struct supervisor *s, const struct watch *w)
 {
 	const size_t place = (size_t)(w - s->watches);
@@ -65,8 +65,8 @@ static void stop_the_next(struct supervisor *s, int64_t now_ns)
 	}
 }
 
-/* Those that wait start when what they need is ready; those that are to stop do when nobody needs them any more. */
-static void go_on(struct supervisor *s, int64_t now_ns)
+/* Starts waiting daemons whose needs are ready, and stops those that are to stop and are no longer needed. */
+static void start_and_stop(struct supervisor *s, int64_t now_ns)
 {
 	if (s->stop_ns)
 		stop_the_next(s, now_ns);
@@ -103,7 +103,7 @@ void supervise_stop(struct supervisor *s, int64_t now_ns)
 	events_say(&s->events, now_ns, MSG_SEVERITY_INFO, "achstart", "stopping", "everything is stopped, in reverse");
 }
 
-/* One that SIGKILL does not end, in the hands of the kernel, is not waited for. */
+/* A process that hangs in the kernel and survives SIGKILL is not waited for. */
 static bool all_gone(const struct supervisor *s)
 {
 	for (size_t i = 0; i < s->n; i++)
@@ -112,18 +112,18 @@ static bool all_gone(const struct supervisor *s)
 	return true;
 }
 
-/* ---- looking ---- */
+/* ---- updating ---- */
 
 void supervise_mended(struct supervisor *s, const char *channel, int64_t now_ns)
 {
 	events_say(&s->events, now_ns, MSG_SEVERITY_ERROR, "achstart", "corrupt",
-		   "channel %s was overwritten and has been removed; who uses it makes it anew", channel);
+		   "channel %s was overwritten and has been removed; its users create it again", channel);
 }
 
-static void tell_systemd(struct supervisor *s, int64_t now_ns)
+static void notify_systemd(struct supervisor *s, int64_t now_ns)
 {
 	char text[NOTIFY_STATUS_MAX];
-	size_t ready = 0, wanted = 0, stopped = 0; /* stopped by somebody: nobody waits for those */
+	size_t ready = 0, wanted = 0, stopped = 0; /* on request: not waited for */
 
 	for (size_t i = 0; i < s->n; i++) {
 		wanted += s->watches[i].daemon->wanted;
@@ -133,8 +133,8 @@ static void tell_systemd(struct supervisor *s, int64_t now_ns)
 	snprintf(text, sizeof(text), "%zu of %zu daemon%s ready", ready, wanted, wanted == 1 ? "" : "s");
 	if (strcmp(text, s->notify.status) != 0)
 		notify_status(&s->notify, now_ns, text);
-	if (!s->told_ready && !s->stop_ns && ready + stopped == wanted) {
-		s->told_ready = true;
+	if (!s->reported_ready && !s->stop_ns && ready + stopped == wanted) {
+		s->reported_ready = true;
 		notify_ready(&s->notify);
 		events_say(&s->events, now_ns, MSG_SEVERITY_INFO, "achstart", "all-ready", "%s%zu%s ready after %.3f s",
 			   ready == 1 ? "" : "all ", ready, ready == 1 ? " daemon" : "",
@@ -144,7 +144,7 @@ static void tell_systemd(struct supervisor *s, int64_t now_ns)
 }
 
 /* Fifty times a second. */
-static void look(struct supervisor *s, int64_t now_ns)
+static void update(struct supervisor *s, int64_t now_ns)
 {
 	const bool in_time = now_ns - s->look_ns < LATE_NS;
 	struct links_driver drivers[LAUNCH_DAEMONS_MAX];
@@ -162,25 +162,25 @@ static void look(struct supervisor *s, int64_t now_ns)
 		s->late_ns = now_ns;
 	for (size_t i = 0; i < s->n; i++)
 		watch_judge(s, &s->watches[i], now_ns);
-	links_look(&s->links, s->launch, drivers, n, &s->events, now_ns);
+	links_update(&s->links, s->launch, drivers, n, &s->events, now_ns);
 	if (s->looks % SELDOM == 0) {
-		orphans_look(s, false, now_ns);
+		orphans_kill(s, false, now_ns);
 		folder_reserve(s->n);
 	}
 	mended = s->looks++ % PATROL_EVERY ? NULL : patrol_look(&s->patrol);
 	if (mended)
 		supervise_mended(s, mended, now_ns);
-	rundir_look(s, now_ns);
-	events_look(&s->events, now_ns);
-	level_look(s, now_ns);
-	tell_systemd(s, now_ns);
+	rundir_check(s, now_ns);
+	events_update(&s->events, now_ns);
+	level_update(s, now_ns);
+	notify_systemd(s, now_ns);
 	s->flooded = false;
 	s->look_ns = (in_time ? s->look_ns : now_ns) + SUPERVISE_LOOK_NS;
 }
 
 /* ---- the loop ---- */
 
-/* Once everybody is ready all that comes are beats, and those are for the next look. */
+/* Once all daemons are ready only watchdog messages come, and those can wait for the next update. */
 static bool wants_notices(const struct supervisor *s)
 {
 	for (size_t i = 0; i < s->n; i++)
@@ -209,7 +209,7 @@ static void read_signals(struct supervisor *s, int64_t now_ns)
 		case SIGCHLD:
 			child = true;
 			break;
-		case SIGHUP: /* the terminal is gone, which is no reason for a robot to stop */
+		case SIGHUP: /* the terminal is gone; the robot runs on */
 			events_say(&s->events, now_ns, MSG_SEVERITY_INFO, "achstart", "hangup",
 				   "the terminal is gone; the robot runs on: achctl stop ends it");
 			break;
@@ -225,7 +225,7 @@ static void read_signals(struct supervisor *s, int64_t now_ns)
 		orphans_reap(s);
 }
 
-static void hear(struct supervisor *s, int64_t now_ns)
+static void read_notices(struct supervisor *s, int64_t now_ns)
 {
 	struct notice notice;
 
@@ -259,13 +259,13 @@ static int loop(struct supervisor *s)
 		if (fds[SIGNALS].ready)
 			read_signals(s, now_ns);
 		if (fds[NOTIFY].ready || now_ns >= s->look_ns)
-			hear(s, now_ns);
+			read_notices(s, now_ns);
 		for (size_t i = 0; fds[FIFOS].ready && i < s->n; i++)
 			s->flooded |= !logs_read(&s->watches[i].log, now_ns);
 		control_serve(s->control, fds + FIXED, now_ns);
 		if (now_ns >= s->look_ns)
-			look(s, now_ns);
-		go_on(s, now_ns);
+			update(s, now_ns);
+		start_and_stop(s, now_ns);
 	}
 	return 0;
 }
@@ -368,7 +368,7 @@ static void close_all(struct supervisor *s, bool stopped)
 	events_close(&s->events);
 	level_close(s, stopped);
 	if (stopped) {
-		folder_sweep_states(); /* first: one without its channel is a driver whose latches are lost */
+		folder_sweep_states(); /* first: a state without its channel is a driver that has lost its latches */
 		patrol_sweep(&s->patrol);
 		folder_sweep();
 	}
@@ -396,7 +396,7 @@ static void begin(struct supervisor *s, int64_t now_ns)
 	for (size_t i = 0; i < s->n; i++)
 		before |= s->watches[i].kept.incarnation != 0;
 	if (before)
-		orphans_look(s, true, now_ns);
+		orphans_kill(s, true, now_ns);
 	links_init(&s->links, s->launch);
 	if (!adopted)
 		links_up(&s->links, s->launch, &s->events, now_ns);
@@ -408,12 +408,12 @@ static void begin(struct supervisor *s, int64_t now_ns)
 		if (w->daemon->wanted && !policy_has_process(&w->policy) && !(adopted && watch_left(s, w, now_ns)))
 			watch_event(s, w, POLICY_START, now_ns);
 	}
-	go_on(s, now_ns);
+	start_and_stop(s, now_ns);
 	s->look_ns = now_ns + SUPERVISE_LOOK_NS;
 }
 
-/* What had to be killed, and what is still there. */
-static int tell_end(struct supervisor *s, int64_t now_ns)
+/* Which daemons had to be killed, and which are still there. */
+static int report_end(struct supervisor *s, int64_t now_ns)
 {
 	char killed[MSG_TEXT_SIZE] = "", *at = killed;
 	bool stuck = false;
@@ -455,7 +455,7 @@ int supervise(struct launch *launch, int lock, struct error_sink *errors)
 	else
 		orphans_end(&s);
 	if (!status)
-		status = tell_end(&s, clock_now_ns());
+		status = report_end(&s, clock_now_ns());
 	close_all(&s, !status);
 	return status ? WORLD : 0;
 }

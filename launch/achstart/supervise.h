@@ -33,30 +33,31 @@ struct supervisor {
 	int signals, notify_fd;
 	int fifos, ends; /* one descriptor for all logs, one for all processes */
 	struct control *control;
-	int lock;	   /* of the folder */
-	int64_t rundir_ns; /* when to look at the folder next */
-	int64_t deaf_ns;   /* when notify was last found missing: no beat can have come until then */
-	int64_t late_ns;   /* when it was last held up itself: so were the others, perhaps */
-	bool told_folder;  /* that it cannot be created again */
+	int lock;	      /* of the folder */
+	int64_t rundir_ns;    /* when to look at the folder next */
+	int64_t deaf_ns;      /* when notify was last found missing: no watchdog message can have come until then */
+	int64_t late_ns;      /* when it was last held up itself, and daemons perhaps, too */
+	bool reported_folder; /* that the folder cannot be created again */
 	int64_t begun_ns;
 	int64_t look_ns; /* when to look at publications next */
 	uint64_t looks;
 	int64_t stop_ns; /* when it was asked to stop; 0: it was not */
 	bool flooded;	 /* a log has taken all it may until the next look */
-	bool told_ready;
-	const struct watch *told_failed; /* the one that keeps arm: auto from arming */
+	bool reported_ready;
+	const struct watch *reported_failed; /* the daemon that keeps arm: auto from arming */
 };
 
-/* As early as possible: who asks us to stop while we start means the robot, too. */
+/* As early as possible: a signal during the start stops the robot, too. */
 void supervise_hold_signals(void);
-/* Adopts what runs, starts the rest, and stays until it is asked to stop and everything is.  The exit status.
- * The lock of the folder is closed at the end. */
+/* Adopts running daemons, starts the others, and runs until all of them have been stopped on request.  Returns the exit
+ * status.  Closes the lock of the folder at the end. */
 int supervise(struct launch *launch, int lock, struct error_sink *errors);
 
 struct watch *supervise_find(struct supervisor *s, const char *name);
-/* Somebody asks for a daemon: what it needs is started, too. */
+/* Starts a daemon, and what it needs. */
 void supervise_start(struct supervisor *s, struct watch *w, int64_t now_ns);
 void supervise_stop(struct supervisor *s, int64_t now_ns);
-void supervise_mended(struct supervisor *s, const char *channel, int64_t now_ns); /* told, after it was removed */
+void supervise_mended(struct supervisor *s, const char *channel,
+		      int64_t now_ns); /* reports a channel that was removed */
 
 #endif

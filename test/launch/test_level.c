@@ -70,7 +70,7 @@ static void look(unsigned int times)
 	for (; times; times--) {
 		now_ns += SUPERVISE_LOOK_NS;
 		waist.pulse.header.t_publish_ns = now_ns;
-		level_look(&s, now_ns);
+		level_update(&s, now_ns);
 	}
 }
 
@@ -349,7 +349,7 @@ static void a_driver_may_publish_later_that_it_has_taken_it(void)
 	begin();
 	for (int i = 0; i < 40; i++) { /* silent for 0.8 s */
 		now_ns += SUPERVISE_LOOK_NS;
-		level_look(&s, now_ns);
+		level_update(&s, now_ns);
 		TEST_ASSERT_EQUAL(ARMING_PUT, s.arming.state);
 	}
 	take_it();

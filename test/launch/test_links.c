@@ -6,7 +6,7 @@
 #include "launch/achstart/links.h"
 
 static struct msg_bus buses[3];
-static struct links_word words[3];
+static struct links_report words[3];
 static const char *why;
 
 void setUp(void)
@@ -14,7 +14,7 @@ void setUp(void)
 	memset(buses, 0, sizeof(buses));
 	for (size_t i = 0; i < 3; i++) {
 		buses[i].state = MSG_LINK_ERROR_ACTIVE;
-		words[i] = (struct links_word){ &buses[i], MSG_LIFE_HOLDING, false };
+		words[i] = (struct links_report){ &buses[i], MSG_LIFE_HOLDING, false };
 	}
 	why = "";
 }
@@ -23,9 +23,9 @@ void tearDown(void)
 {
 }
 
-static void expect(enum links_verdict verdict, const char *reason)
+static void expect(enum links_action verdict, const char *reason)
 {
-	TEST_ASSERT_EQUAL_INT(verdict, links_judge(words, 3, &why));
+	TEST_ASSERT_EQUAL_INT(verdict, links_decide(words, 3, &why));
 	TEST_ASSERT_EQUAL_STRING(reason, why);
 }
 
@@ -40,7 +40,7 @@ static void a_link_that_is_well_is_left_alone(void)
 /* Everybody may be waiting for it. */
 static void one_that_nobody_speaks_of_is_brought_up(void)
 {
-	TEST_ASSERT_EQUAL_INT(LINKS_UP, links_judge(words, 0, &why));
+	TEST_ASSERT_EQUAL_INT(LINKS_UP, links_decide(words, 0, &why));
 }
 
 static void one_that_is_down_or_away_is_brought_up(void)
@@ -133,7 +133,7 @@ static void a_bus_may_be_named_as_often_as_messages_have_room(void)
 	}
 	for (size_t i = 0; i < LAUNCH_DAEMONS_MAX; i++)
 		drivers[i] = (struct links_driver){ &pulse, true };
-	links_look(&links, &launch, drivers, LAUNCH_DAEMONS_MAX, &events, now_ns);
+	links_update(&links, &launch, drivers, LAUNCH_DAEMONS_MAX, &events, now_ns);
 	TEST_ASSERT_EQUAL_INT64(50000000, links.one[0].pause_ns); /* judged, and fine */
 }
 
