@@ -1,4 +1,4 @@
-/* achstart.c: brings a robot up from its launch file, and restarts what dies. */
+/* achstart.c: brings a robot up from its launch file, and restarts daemons that die. */
 #include <errno.h>
 #include <grp.h>
 #include <pwd.h>
@@ -104,8 +104,9 @@ static int check_member(const char *key, gid_t group, bool common, struct error_
 	return -EPERM;
 }
 
-/* As root, or with CAP_SETGID, the process takes the group operators:.  Otherwise it has to be a member of operators: and
- * moving:, and no other user may be in its own group, which keeps rights to the channels that it makes (ach(7)). */
+/* As root, or with CAP_SETGID, the process takes the group operators:.  Otherwise it has to be a member of
+ * operators: and moving:, and no other user may be in its own group, which keeps rights to the channels that it
+ * makes (ach(7)). */
 static int join_groups(const struct launch *l, struct error_sink *errors)
 {
 	const gid_t none = LAUNCH_NO_GROUP;
@@ -217,7 +218,7 @@ int main(int argc, char **argv)
 	struct error_sink plain = { error_to_stderr, NULL, 0 }, errors = { error_to_stderr, &who, 0 };
 	struct line line = { 0 };
 	struct options options = { .program = "achstart",
-				   .about = "brings a robot up from its launch file, and restarts what dies",
+				   .about = "brings a robot up from its launch file, and restarts daemons that die",
 				   .rows = rows,
 				   .values = &line,
 				   .arguments = "FILE",

@@ -1,7 +1,7 @@
 /* arming.h: one arm request at a time, from the request until every driver has taken it.  Nothing here waits.
  *
- *	QUIET	nothing was written to the e-stop channels since the operator read them, and drivers have had the time to
- *		copy what they had read
+ *	QUIET	nothing was written to the e-stop channels since the operator read them, and drivers have had the time
+ *		to copy what they had read
  *	PUT	the lowering is written, and drivers take it until taken_until_ns
  *	DONE	every driver's state names it; REFUSED: why
  *

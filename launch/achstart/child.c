@@ -139,8 +139,8 @@ static bool keep(const struct launch_daemon *daemon, struct folder_state *kept, 
 	return !status;
 }
 
-/* After vfork it shares our memory while we wait: it changes only what is its own (signals, descriptors, scheduling), and
- * allocates nothing. */
+/* After vfork it shares our memory while we wait: it changes only what is its own (signals, descriptors,
+ * scheduling), and allocates nothing. */
 static _Noreturn void become(const struct start *start)
 {
 	const int null = open("/dev/null", O_RDWR | O_CLOEXEC), out = start->log_fd < 0 ? null : start->log_fd;
@@ -258,8 +258,8 @@ int child_adopt(struct child *child, const struct folder_state *kept)
 	return pidfd < 0 ? pidfd : 0;
 }
 
-/* To the group by its descriptor; on an older kernel by the number of the leader, which is not reaped yet; to the process
- * alone if it does not lead a group. */
+/* To the group by its descriptor; on an older kernel by the number of the leader, which is not reaped yet; to the
+ * process alone if it does not lead a group. */
 int child_signal(const struct child *child, int signal)
 {
 	if (child->pidfd >= 0 && !pidfd_send_signal(child->pidfd, signal, NULL, PIDFD_SIGNAL_PROCESS_GROUP))

@@ -299,8 +299,9 @@ static int open_signals(void)
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/* Just above the highest of its daemons, so that it can end a daemon that spins; 0: the ordinary scheduler, like them.
- * Daemons do not inherit it.  Memory that is mapped later is not locked: every channel would be in memory as a whole. */
+/* Just above the highest of its daemons, so that it can end a daemon that spins; 0: the ordinary scheduler, like
+ * them. Daemons do not inherit it.  Memory that is mapped later is not locked: every channel would be in memory as a
+ * whole. */
 static void take_priority(struct supervisor *s, int64_t now_ns)
 {
 	struct events_teller odd = { &s->events, now_ns, MSG_SEVERITY_WARNING, "achstart", "not-real-time" };

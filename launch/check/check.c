@@ -72,7 +72,7 @@ static void check_core(const struct launch_daemon *daemon, struct error_sink *er
 
 /* ---- drivers, and the simulator ---- */
 
-/* Those that are run, and the simulator among them. */
+/* The drivers and the simulator. */
 struct asked {
 	const struct launch_daemon *daemon[LAUNCH_DAEMONS_MAX];
 	char path[LAUNCH_DAEMONS_MAX][LAUNCH_FIND_MAX];
@@ -167,7 +167,7 @@ static void ask(struct check *check, struct asked *asked, const char *option, in
 	asked->n = left;
 }
 
-/* The programs of all, and what the drivers and the simulator say of themselves. */
+/* The programs of all daemons, and the configuration and frames of drivers and simulator. */
 static void check_daemons(struct check *check, const struct launch *launch, int64_t within_ns,
 			  struct error_sink *errors, struct error_sink *warnings)
 {
@@ -220,7 +220,7 @@ void check_link(const struct launch *launch, const struct robot_bus *bus, const 
 		error_add(warnings, "bus %s: %s is down, and links: no leaves it so", bus->name, bus->interface);
 }
 
-/* It is there; will it be, when the robot is started? */
+/* A soft wire that is there, but may be gone when the robot is started. */
 static void check_server(struct check *check, const struct robot_bus *bus, struct error_sink *warnings)
 {
 	const char *wire = launch_bus_wire(bus);

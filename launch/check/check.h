@@ -35,8 +35,9 @@ struct check {
 	unsigned int notes; /* of the warnings, those that change nothing: it works as long as others do their part */
 };
 
-/* Runs each driver twice and the simulator once, several at a time, each for within_ns at most, and looks at interfaces.
- * It starts no bus and writes no channel.  A program without the mark of a driver (launch_find.h) is not run. */
+/* Runs each driver twice and the simulator once, several at a time, each for within_ns at most, and looks at
+ * interfaces. It starts no bus and writes no channel.  A program without the mark of a driver (launch_find.h) is not
+ * run. */
 void check_robot(struct check *check, const struct launch *launch, int64_t within_ns, struct error_sink *errors,
 		 struct error_sink *warnings);
 void check_free(struct check *check);

@@ -163,7 +163,7 @@ static bool same_id(const struct check_frame *a, const struct check_frame *b)
 	return a->bus == b->bus && a->id == b->id && a->ext == b->ext;
 }
 
-/* A driver has several rows of one identifier when its frames differ in their data. */
+/* A driver has several rows of an identifier if their frames differ in the data. */
 static bool seen_before(const struct check_frames *frames, size_t i)
 {
 	const struct check_frame *row = &frames->rows[i];
@@ -184,7 +184,7 @@ static bool is_answer(const struct check_frame *asked, const struct check_frame 
 	       row->id == asked->reply_id;
 }
 
-/* A device may answer under the identifier of the request: it does not send before it was asked. */
+/* A device may answer with the identifier of the request: it does not send before it was asked. */
 static bool clash(const struct check_frame *a, const struct check_frame *b)
 {
 	const struct check_frame *sent = a->tx ? a : b, *taken = a->tx ? b : a;
@@ -315,12 +315,12 @@ static void add_flow(struct flow *flow, double often, bool ext, unsigned int len
 	flow->hz += often;
 }
 
-/* What rows of one identifier take is on the bus as often as it is asked for, or as often as it comes by itself,
- * whichever is more.  The first of the rows stands for all of them. */
+/* A frame that a driver takes is on the bus as often as it is asked for, or as often as it comes unasked, whichever is
+ * more.  The first row of an identifier stands for all of them. */
 static void add_taken(struct flow *flow, const struct check_frames *frames, size_t i)
 {
 	const struct check_frame *row = &frames->rows[i];
-	double asked = 0, itself = 0;
+	double asked = 0, unasked = 0;
 	unsigned int len = 0;
 
 	for (size_t j = 0; j < frames->n; j++) {
@@ -332,10 +332,10 @@ static void add_taken(struct flow *flow, const struct check_frames *frames, size
 			continue;
 		if (j < i)
 			return;
-		itself += rate(other);
+		unasked += rate(other);
 		len = other->len > len ? other->len : len;
 	}
-	add_flow(flow, asked > itself ? asked : itself, row->ext, len);
+	add_flow(flow, asked > unasked ? asked : unasked, row->ext, len);
 }
 
 /* An answer that no row describes has eight bytes. */

@@ -1,5 +1,5 @@
-/* check_frames.h: what drivers say they do on their buses (DRIVER ... --frames): the frames they send and take, and what
- * they claim for themselves; which drivers are in conflict, and how full the buses are.  Pure.
+/* check_frames.h: what drivers say they do on their buses (DRIVER ... --frames): the frames they send and take, and
+ * what they claim for themselves; which drivers are in conflict, and how full the buses are.  Pure.
  *
  *	struct check_frames frames = { 0 };
  *

@@ -1,4 +1,4 @@
-/* check_run.c: runs programs to the end and keeps what they say. */
+/* check_run.c: runs programs to the end and keeps their output. */
 #include "launch/check/check_run.h"
 
 #include <errno.h>
@@ -63,7 +63,7 @@ static void start(struct check_run *run, int64_t within_ns)
 	int parent = getpid();
 
 	run->pidfd = -1;
-	/* In memory, so that nobody waits for anybody to read. */
+	/* In memory, so that the program never waits for a reader. */
 	run->out_fd = memfd_create("out", MFD_CLOEXEC);
 	run->say_fd = memfd_create("say", MFD_CLOEXEC);
 	run->pid = run->out_fd < 0 || run->say_fd < 0 ? -1 : fork();
@@ -91,7 +91,7 @@ static char *collect(int fd, size_t *len)
 static void finish(struct check_run *run)
 {
 	if (run->pid > 0) {
-		/* The group lives until its leader is reaped: nobody else's can be meant. */
+		/* The number of the group cannot be reused before its leader is reaped. */
 		kill(-run->pid, SIGKILL);
 		kill(run->pid, SIGKILL);
 		waitpid(run->pid, &run->status, 0);
@@ -110,7 +110,7 @@ static void finish(struct check_run *run)
 
 /* ---- all ---- */
 
-/* Waits until one of those that run has something to tell. */
+/* Waits until one of them has ended, or its time is up. */
 static void wait_for(struct check_run *const *at_once, struct clock_fd *fds)
 {
 	int64_t until_ns = CLOCK_NEVER;

@@ -1,7 +1,7 @@
-/* check_run.h: runs programs to the end and keeps what they say; all of check's I/O with processes.
+/* check_run.h: runs programs to the end and keeps their output.
  *
- * Their stdin is empty, each has a group of its own and dies with its parent, and what is not done by its time is
- * killed with its group.  Not for a real-time loop; the caller must not reap children of others meanwhile.
+ * Their stdin is empty; each has a process group of its own, dies with its parent, and is killed with its group when
+ * its time is up.  Not for a real-time loop; the caller must not reap other children meanwhile.
  */
 #ifndef LAUNCH_CHECK_CHECK_RUN_H
 #define LAUNCH_CHECK_CHECK_RUN_H
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CHECK_RUN_SIZE_MAX (1 << 20) /* bytes of one output; a program that says more is killed by SIGXFSZ */
+#define CHECK_RUN_SIZE_MAX (1 << 20) /* bytes of one output; a program that prints more is killed by SIGXFSZ */
 #define CHECK_RUN_AT_ONCE 8
 
 struct check_run {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Colours that are told apart in grey, too. */
+/* Colours that differ in grey, too. */
 #define PROCESS "#dbe9f6"
 #define DRIVER "#bcd7ee"
 #define CHANNEL "#fdf3d0"
@@ -12,7 +12,7 @@
 #define STOP "#b3261e"
 #define QUIET "#8a949e"
 
-/* Nodes are named by kind and name, since a device and its driver may have the same one. */
+/* Nodes are named by kind and name, since a device and its driver may have the same name. */
 static void edge(FILE *to, const char *from_kind, const char *from, const char *to_kind, const char *name,
 		 const char *attributes)
 {
@@ -45,7 +45,7 @@ static const char *channel_name(char text[TEXT_NAME_MAX + 8], const struct launc
 	return text;
 }
 
-/* References, for what moves. */
+/* Does it take references? */
 static bool has_ref(const struct launch_daemon *daemon)
 {
 	return daemon->device && daemon->device->actuated && !daemon->clock;
@@ -117,7 +117,7 @@ static void device(const struct launch_daemon *daemon, FILE *to)
 
 /* ---- edges ---- */
 
-static void speak(const struct launch *launch, const struct launch_daemon *daemon, FILE *to)
+static void channel_edges(const struct launch *launch, const struct launch_daemon *daemon, FILE *to)
 {
 	char text[TEXT_NAME_MAX + 8];
 
@@ -131,7 +131,7 @@ static void speak(const struct launch *launch, const struct launch_daemon *daemo
 		edge(to, "channel", "clock", "process", daemon->name, "style=dashed");
 }
 
-static void drive(const struct launch_daemon *daemon, FILE *to)
+static void bus_edges(const struct launch_daemon *daemon, FILE *to)
 {
 	for (size_t i = 0; i < daemon->buses_n; i++) {
 		const char *name = daemon->buses[i]->name;
@@ -144,7 +144,7 @@ static void drive(const struct launch_daemon *daemon, FILE *to)
 }
 
 /* canwire serves buses, and the simulator plays devices. */
-static void pretend(const struct launch *launch, const struct launch_daemon *daemon, FILE *to)
+static void server_edges(const struct launch *launch, const struct launch_daemon *daemon, FILE *to)
 {
 	for (size_t i = 0; daemon->kind == LAUNCH_CANWIRE && i < daemon->buses_n; i++)
 		edge(to, "process", daemon->name, "bus", daemon->buses[i]->name,
@@ -184,10 +184,10 @@ void graph_print(const struct launch *launch, FILE *to)
 			continue;
 		if (daemon->device && !daemon->clock)
 			device(daemon, to);
-		speak(launch, daemon, to);
+		channel_edges(launch, daemon, to);
 		if (daemon->device)
-			drive(daemon, to);
-		pretend(launch, daemon, to);
+			bus_edges(daemon, to);
+		server_edges(launch, daemon, to);
 	}
 	fprintf(to, "}\n");
 }

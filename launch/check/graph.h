@@ -1,6 +1,6 @@
 /* graph.h: the robot as a picture: achstart --graph robot.launch | dot -Tsvg >robot.svg
  *
- * From left to right: channels, the processes that write and read them, buses, devices.  Only what is wanted.  Pure.
+ * From left to right: channels, the processes that write and read them, buses, devices.  Only wanted daemons.  Pure.
  */
 #ifndef LAUNCH_CHECK_GRAPH_H
 #define LAUNCH_CHECK_GRAPH_H

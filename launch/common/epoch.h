@@ -1,4 +1,4 @@
-/* epoch.h: $RUN/epoch: the label of the last lowering of the e-stop, and whether the robot was stopped since.
+/* epoch.h: $RUN/epoch: the label of the last lowering of the e-stop, and whether the robot was stopped since then.
  *
  * A line: "7", or "7 ended well" after every daemon was stopped.  It outlives the channels of the e-stop, so that no
  * two lowerings of a robot have the same label, and so that a robot whose processes were killed does not arm itself.

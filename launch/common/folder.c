@@ -36,7 +36,7 @@ static void replace(int *fd, int by)
 
 /* ---- the lock ---- */
 
-/* Is the folder of that name still the one that we have opened?  Somebody may have renamed it. */
+/* Is the folder that we have opened still at that path?  It may have been renamed. */
 static bool is_in_place(void)
 {
 	const int now = run_look(&(struct error_sink){ 0 });
@@ -62,7 +62,7 @@ bool folder_has(const char *name, mode_t kind)
 	       st.st_uid == geteuid();
 }
 
-static int taken(int fd, struct error_sink *errors)
+static int report_holder(int fd, struct error_sink *errors)
 {
 	char holder[32] = { 0 }, path[RUN_PATH_MAX] = "";
 
@@ -74,7 +74,7 @@ static int taken(int fd, struct error_sink *errors)
 	return -EBUSY;
 }
 
-/* A process that a killed achstart was about to start has the lock until exec: a moment later it is free. */
+/* A process that a killed achstart was about to start has the lock until exec, for a moment. */
 static bool holder_is_dead(int fd)
 {
 	char holder[32] = { 0 };
@@ -97,7 +97,7 @@ static int lock_in(int folder, bool patient, struct error_sink *errors)
 			if (owned_is_there(fd, folder, "lock")) /* an achstart that ended well has removed it */
 				return fd;
 		} else if (!patient || !holder_is_dead(fd) || clock_now_ns() > until_ns) {
-			return taken(fd, errors);
+			return report_holder(fd, errors);
 		} else {
 			clock_wait(NULL, 0, clock_now_ns() + RETRY_NS);
 		}
@@ -120,8 +120,8 @@ int folder_lock(bool patient, struct error_sink *errors)
 	replace(&run_fd, folder);
 	len = snprintf(line, sizeof(line), "%d\n", (int)getpid());
 	if (ftruncate(fd, 0) || pwrite(fd, line, (size_t)len, 0) != len)
-		error_add(errors, "lock: %s", strerror(errno)); /* the lock counts, not what it says */
-	folder_make_states(&(struct error_sink){ 0 });		/* told of when one is written */
+		error_add(errors, "lock: %s", strerror(errno)); /* the text in it is for people only */
+	folder_make_states(&(struct error_sink){ 0 });		/* reported when a state is written */
 	return fd;
 }
 
@@ -140,8 +140,8 @@ int folder_make_states(struct error_sink *errors)
 	return folder < 0 ? folder : 0;
 }
 
-/* To be read and entered by that group; (gid_t)-1: by its owner alone.  A folder that others may enter, but not read,
- * is left as it is: systemd would give a folder of another group, with all that is in it, to the unit's own. */
+/* Lets that group read and enter the folder; (gid_t)-1: its owner alone.  A folder that others may enter, but not read,
+ * stays as it is: systemd would give a folder of another group, with all that is in it, to the group of the unit. */
 static int share(int folder, gid_t group)
 {
 	const bool shared = group != (gid_t)-1;
@@ -158,7 +158,7 @@ static int share(int folder, gid_t group)
 	return status;
 }
 
-/* A folder of root, as /dev/shm is, is left as it is. */
+/* A folder of root, such as /dev/shm, is not changed. */
 static bool is_roots(const char *path)
 {
 	struct stat st;
@@ -200,7 +200,7 @@ void folder_give(int folder, const char *name)
 
 /* ---- files ---- */
 
-/* For one call: the descriptor that we keep, or one of its own. */
+/* A descriptor of $RUN for one call. */
 static int enter(void)
 {
 	return run_fd >= 0 ? fcntl(run_fd, F_DUPFD_CLOEXEC, 0) : run_look(&(struct error_sink){ 0 });
@@ -342,7 +342,7 @@ static int read_proc(pid_t pid, const char *file, char *text, size_t size)
 	return len > 0 ? 0 : -ESRCH;
 }
 
-/* What stands behind the program's name, which is in brackets and may hold anything. */
+/* The fields behind the program's name, which is in brackets and may hold anything. */
 static int stat_rest(pid_t pid, char *text, size_t size)
 {
 	const char *bracket;
@@ -393,7 +393,7 @@ static uid_t user_of(pid_t pid)
 	return line && sscanf(line, "\nUid: %*u %u", &uid) == 1 ? (uid_t)uid : (uid_t)-1;
 }
 
-/* root may have started a program that has become another user's since. */
+/* root may have started a program that has changed its user since. */
 static bool is_ours(pid_t pid)
 {
 	return !geteuid() || user_of(pid) == geteuid();
@@ -416,7 +416,7 @@ int folder_pidfd(const struct folder_state *state)
 {
 	const int fd = state->pid > 0 ? pidfd_open(state->pid, 0) : -1;
 
-	/* First the descriptor, then the question whose it is: the number may have been given to another process. */
+	/* The descriptor comes first: the number may be reused before the state is compared. */
 	if (fd >= 0 && folder_runs(state) && is_ours(state->pid))
 		return fd;
 	if (fd >= 0)
@@ -426,7 +426,7 @@ int folder_pidfd(const struct folder_state *state)
 
 /* ---- the end ---- */
 
-/* Of one that still runs, without a place in the launch file, it stays. */
+/* The state of a process that still runs, though the launch file does not name it, stays. */
 static void sweep_state(const char *name)
 {
 	struct folder_state state;
@@ -435,7 +435,7 @@ static void sweep_state(const char *name)
 		folder_state_remove(name);
 }
 
-/* What a daemon locks stays when it is killed; one that is still held stays here, too. */
+/* A killed daemon leaves its lock files behind; a lock that is held stays. */
 static void sweep_lock(int folder, const char *name)
 {
 	const int fd = owned_file(folder, name, O_RDWR, 0, &(struct error_sink){ 0 });

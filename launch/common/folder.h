@@ -1,4 +1,4 @@
-/* folder.h: what achstart keeps in $RUN, so that another achstart can go on where this one ended.
+/* folder.h: the files of achstart in $RUN, by which another achstart can continue where this one ended.
  *
  *	lock		held with flock as long as it lives: one achstart per robot; 0600
  *	robot		the robot's name, and where its channels are, for achctl; 0640
@@ -21,13 +21,13 @@
 
 /* Makes the folder, and state in it, and keeps both open: from here on everything is done by their descriptors.  The
  * lock's descriptor, to be kept for life; or -EBUSY with a line that names its holder, or -errno with a line: the
- * folder belongs to another user, a link leads to it ... (owned.h).  patient: a lock that will be free in a moment,
- * because its holder was killed, is waited for; else nothing is. */
+ * folder belongs to another user, a link leads to it ... (owned.h).  patient: waits for a lock
+ * that will be free in a moment because its holder was killed. */
 int folder_lock(bool patient, struct error_sink *errors);
 void folder_unlock(int lock);
-/* Is that descriptor's file still the lock, in the folder that others find?  Not after somebody removed either. */
+/* Is that descriptor's file still the lock, in the folder that others find?  Not after one of them was removed. */
 bool folder_is_locked(int lock);
-bool folder_has(const char *name, mode_t kind); /* something of ours of that name, and S_IFSOCK, S_IFREG or S_IFDIR */
+bool folder_has(const char *name, mode_t kind); /* an entry of ours of that name: S_IFSOCK, S_IFREG or S_IFDIR */
 
 /* $RUN, and $ACH_DIR if that is set, which is made if need be, are for that group to read and to enter; (gid_t)-1: for
  * their owner alone.  0, or -errno with a line. */
@@ -46,21 +46,21 @@ struct folder_robot {
 	char channels[RUN_PATH_MAX]; /* ACH_DIR; "": not set */
 };
 
-/* With $ENDPLATE_PREFIX and $ACH_DIR, before anything is started; what is there already and says the same is left.
- * 0, or -errno with a line: without it a stop could miss the robot. */
+/* With $ENDPLATE_PREFIX and $ACH_DIR, before anything is started; an equal file stays.  0, or -errno with a line:
+ * without it a stop could miss the robot. */
 int folder_robot_write(const char *name, struct error_sink *errors);
-/* Of the folder of a robot to talk to (owned_look).  0; -ENOENT; -EBADMSG and others: to be treated as not there; a
- * line if it is not to be trusted. */
+/* Of the folder of a robot to talk to (owned_look).  0; -ENOENT; -EBADMSG and others: treat it as missing; a line if
+ * it cannot be trusted. */
 int folder_robot_read(const char *path, struct folder_robot *robot, struct error_sink *errors);
 
-/* How it was left, for another achstart.  Wanted: somebody asked for a new process, which has not begun yet. */
+/* How a daemon was left, for another achstart.  Wanted: a new process was asked for, which has not begun yet. */
 enum folder_left { FOLDER_RUNS, FOLDER_WANTED, FOLDER_STOPPED, FOLDER_DONE, FOLDER_FAILED, FOLDER_LEFTS };
 
 const char *folder_left_name(enum folder_left left); /* of one without a process: "gone", "stopped" ... */
 
 struct folder_state {
 	pid_t pid;	      /* 0: it has not had a process */
-	uint64_t started;     /* field 22 of /proc/PID/stat: with it a number that was given anew is told apart */
+	uint64_t started;     /* field 22 of /proc/PID/stat: tells a reused number from the process */
 	uint64_t boot[2];     /* in which that was */
 	uint32_t incarnation; /* as achstart counts: processes of this name since the robot came up */
 	uint64_t hash;	      /* launch_hash */
@@ -68,26 +68,26 @@ struct folder_state {
 	int64_t ready_ns, spawned_ns;
 	uint64_t restarts;
 	enum folder_left left;
-	int64_t latches; /* of the last state it published; -1: it has published none.  Its successor reads it, too */
+	int64_t latches; /* of the last state it published; -1: none.  Its successor reads it */
 };
 
-/* 0 or -errno.  A failure (a full disk) is told by the caller and is no reason to stop anything. */
+/* 0 or -errno.  The caller reports a failure (a full disk); the daemon runs on. */
 int folder_state_write(const char *name, const struct folder_state *state);
-/* Reserves space for the states of that many daemons: a file, removed when a state does not fit otherwise.  Does nothing
- * if it is there.  0 or -errno. */
+/* Reserves space for the states of that many daemons: a file, removed when a state does not fit otherwise.  Does
+ * nothing if it is there.  0 or -errno. */
 int folder_reserve(size_t daemons);
-/* 0; -ENOENT; -EBADMSG: damaged, to be treated as not there. */
+/* 0; -ENOENT; -EBADMSG: damaged, treat it as missing. */
 int folder_state_read(const char *name, struct folder_state *state);
 void folder_state_remove(const char *name);
 
 void folder_begin(struct folder_state *state); /* pid, start time and boot of the process that calls it */
 
-bool folder_runs(const struct folder_state *state); /* its process, and no other of that number */
-/* A descriptor of that process, for signals: the number is still its own, and it is a process of ours.  -ESRCH: a file
- * that is old, or was written by somebody else, gets no other process signalled. */
+bool folder_runs(const struct folder_state *state); /* its process, not another of the same number */
+/* A descriptor of that process, for signals, if the number is still its own and it is a process of ours; else -ESRCH: a
+ * state that is old, or was written by another user, never gets another process signalled. */
 int folder_pidfd(const struct folder_state *state);
 
-/* When the process was started, as in the state; 0: there is no such process, or it is a zombie. */
+/* When the process was started, as in the state; 0: it does not exist, or is a zombie. */
 uint64_t folder_started(pid_t pid);
 /* R, S, D, T, t, Z ... of /proc/PID/stat; 0: there is none. */
 char folder_run_state(pid_t pid);

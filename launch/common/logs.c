@@ -1,4 +1,4 @@
-/* logs.c: what the daemons print. */
+/* logs.c: the output of the daemons. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -105,7 +105,7 @@ static int log_folder(struct error_sink *errors)
 	return folder;
 }
 
-/* That of the files: systemd's, or ours. */
+/* The folder of the files: that of systemd, or ours. */
 static int file_folder(void)
 {
 	char place[RUN_PATH_MAX];
@@ -169,7 +169,7 @@ static void rotate(struct logs *l)
 	open_file(l);
 }
 
-/* Other files, states above all, need room, too. */
+/* Leaves room for other files, states above all. */
 static bool has_room(struct logs *l, size_t len)
 {
 	struct statvfs fs;
@@ -215,7 +215,7 @@ static void write_line(struct logs *l, int64_t now_ns, int64_t t_ns, const char 
 		rotate(l);
 }
 
-/* Is there no file of that name any more, or another one? */
+/* Was the file removed or replaced? */
 static bool is_gone(const struct logs *l)
 {
 	const int folder = file_folder();
@@ -244,15 +244,15 @@ bool logs_look(struct logs *l, int64_t now_ns)
 
 const char *logs_why(int error)
 {
-	return error == EINVAL ? "there is something of its name that is no file" : strerror(error);
+	return error == EINVAL ? "there is something else of its name" : strerror(error);
 }
 
 bool logs_changed(struct logs *l, int *error)
 {
 	*error = l->error;
-	if (l->told == !!l->error)
+	if (l->reported == !!l->error)
 		return false;
-	l->told = l->error;
+	l->reported = l->error;
 	return true;
 }
 
@@ -293,7 +293,7 @@ static void take_byte(struct logs *l, int64_t now_ns, char byte)
 {
 	if (byte == '\n')
 		end_line(l, now_ns);
-	else if (l->line_len < LOGS_LINE_MAX) /* a terminal that shows the log is not to be commanded by it */
+	else if (l->line_len < LOGS_LINE_MAX) /* no control characters for a terminal that shows the log */
 		l->line[l->line_len++] = ((unsigned char)byte < ' ' && byte != '\t') || byte == 0x7F ? '?' : byte;
 }
 
@@ -351,7 +351,7 @@ int logs_open_file(struct logs *l, const char *name, struct error_sink *errors)
 			error_add(errors, "%s.log: %s", name, logs_why(-status));
 	}
 	l->error = -status;
-	l->told = status;
+	l->reported = status;
 	return status;
 }
 
@@ -368,7 +368,7 @@ static int check_fifo(int fd)
 	return -EEXIST;
 }
 
-/* Both ways, so that neither side ever sees the other close it. */
+/* For reading and writing, so that neither side ever sees the other close it. */
 static int open_fifo(const char *path)
 {
 	return check_fifo(open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC));
@@ -416,7 +416,7 @@ int logs_open(struct logs *l, const char *name, struct error_sink *errors)
 	if (l->fifo < 0)
 		l->fifo = open_pipe();
 	l->error = -status;
-	l->told = status;
+	l->reported = status;
 	return status;
 }
 

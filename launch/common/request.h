@@ -6,8 +6,8 @@
  *		...
  *	request_close(&r);
  *
- * NAME-req gets {id, pid, verb, key, value}, NAME-rep the one reply of that id.  A reply that was overwritten before it
- * was read is asked for again with the same id, which is answered again and not done again.
+ * NAME-req gets {id, pid, verb, key, value}, NAME-rep the one reply of that id.  If the reply was overwritten before it
+ * was read, the request is sent again with the same id: the driver repeats the reply, not the action.
  */
 #ifndef LAUNCH_COMMON_REQUEST_H
 #define LAUNCH_COMMON_REQUEST_H
@@ -17,19 +17,19 @@
 struct request {
 	struct port req, rep;
 	struct msg_request msg;
-	bool put; /* and no reply that may have been this one was missed since */
+	bool put; /* sent, and no reply was missed since */
 };
 
-/* Is there a channel NAME-req, which the driver has made? */
+/* Has the driver created its channel NAME-req? */
 bool request_is_possible(const char *name);
-/* The channels are made if need be: ask only a driver that is known to run.  0, or -errno with a line. */
+/* Creates missing channels: call it only for a driver that runs.  0, or -errno with a line. */
 int request_open(struct request *r, const char *name, enum msg_verb verb, const char *key, const char *value,
 		 struct error_sink *errors);
 void request_close(struct request *r);
 
-/* Puts the request if that is due, and looks for the reply.  true: it is in *reply, its texts ended by a zero. */
+/* Sends the request if it has not been sent, and reads the reply.  true: it is in *reply, its texts end with a zero. */
 bool request_step(struct request *r, int64_t now_ns, struct msg_reply *reply);
-int request_fd(struct request *r); /* readable after a reply; may change with each step; -1: none */
+int request_fd(struct request *r); /* readable after a reply; may change with each step; or -1 */
 
 extern const char *const request_verbs[]; /* by enum msg_verb; ends with NULL */
 bool request_verb(const char *word, enum msg_verb *verb);

@@ -12,9 +12,9 @@
 #include "config/utf8.h"
 #include "launch/common/terminal.h"
 
-/* Others have the same terminal, and want to wait for it: it is opened once more, for us alone, so that O_NONBLOCK is
- * ours alone.  A file is not: it never keeps anybody waiting, and its offset is shared.  After su(1) or sudo(8) the
- * terminal, or the pipe, is another user's, and cannot be opened: then it is shared. */
+/* Other processes have the same terminal, and block on it: it is opened once more, so that O_NONBLOCK is ours alone.
+ * A file is not: it never blocks, and its offset is shared.  After su(1) or sudo(8) the terminal, or the pipe, is
+ * another user's, and cannot be opened: then it is shared. */
 void terminal_open(struct terminal *t)
 {
 	struct stat st;
@@ -53,7 +53,7 @@ void terminal_clean(char *text)
 	}
 }
 
-/* The others are not kept from waiting for longer than a write takes. */
+/* O_NONBLOCK is set for the others no longer than the write takes. */
 static ssize_t write_shared(int fd, const char *text, size_t len)
 {
 	struct clock_fd room = { .fd = fd, .events = POLLOUT };

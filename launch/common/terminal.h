@@ -1,7 +1,7 @@
 /* terminal.h: lines for the person who started achstart, on stderr.
  *
- * A terminal that was stopped with Ctrl-S, a pipe that nobody reads or a journal that hangs loses lines; nobody
- * waits.
+ * A terminal that was stopped with Ctrl-S, a pipe without a reader or a journal that hangs loses lines; achstart does
+ * not wait.
  */
 #ifndef LAUNCH_COMMON_TERMINAL_H
 #define LAUNCH_COMMON_TERMINAL_H
@@ -12,7 +12,7 @@
 struct terminal {
 	int fd;
 	bool socket;
-	bool shared;   /* with others, who want to wait for it */
+	bool shared;   /* with other processes, which block on it */
 	uint64_t lost; /* lines */
 };
 
@@ -20,7 +20,7 @@ void terminal_open(struct terminal *terminal);
 void terminal_close(struct terminal *terminal);
 void terminal_say(struct terminal *terminal, const char *line); /* without its newline */
 
-/* What a terminal would take for a command, and what is no UTF-8, becomes '?'; tabs stay. */
+/* Replaces control characters, except tabs, and invalid UTF-8 by '?'. */
 void terminal_clean(char *text);
 
 #endif

@@ -69,7 +69,7 @@ static void list_places(struct folder places[PLACES])
 
 struct found {
 	int n;
-	char only[RUN_PATH_MAX + 64]; /* the folder of one of them; that of the name "robot", if there is one */
+	char only[RUN_PATH_MAX + 64]; /* the folder of one of them: of the name "robot", if there is one */
 	char *names;
 	size_t size;
 };
@@ -83,7 +83,7 @@ static void add_robot(struct found *f, const char *place, const char *name)
 	snprintf(f->names + len, f->size - len, "%s%.*s", len ? ", " : "", TEXT_NAME_MAX, name);
 }
 
-/* All robots whose folders hold that. */
+/* All robots with that entry in their folder. */
 static void find_robots(struct found *f, const char *place, const char *what)
 {
 	DIR *dir = opendir(place);
@@ -96,8 +96,8 @@ static void find_robots(struct found *f, const char *place, const char *what)
 		closedir(dir);
 }
 
-/* Without --robot and $ENDPLATE_RUN: the only one that runs here; "robot" if there is none.  false: there are several,
- * their names in names, and none of them is called "robot". */
+/* Without --robot and $ENDPLATE_RUN: the only robot that runs here, or "robot".  false: there are several, their
+ * names in names, and none of them is called "robot". */
 static bool choose(const struct which_asked *asked, char *names, size_t size)
 {
 	/* Those that run; else those that have run and left logs. */
@@ -163,7 +163,7 @@ int which_robot(const struct which_asked *asked, struct error_sink *errors)
 	if (run_path(path, NULL, &(struct error_sink){ 0 }))
 		return 1;
 	status = folder_robot_read(path, &kept, errors);
-	if (errors->count > lines && status != -EACCES) /* connecting tells who may */
+	if (errors->count > lines && status != -EACCES) /* the connection decides that */
 		return status;
 	if (status)
 		return 1;

@@ -1,11 +1,11 @@
-/* which.h: which robot is meant: its folder, and its channels.
+/* which.h: finds the robot to talk to: its folder and its channels.
  *
  * The folder is that of --robot (/run/endplate/ROBOT, else that of a robot of the user), $ENDPLATE_RUN, or the only
- * robot that runs here.  It belongs to the user, to root, or to a user whom root has given it (config/owned.h).  In
- * it achstart left where the robot's channels are and what their names begin with (launch/common/folder.h); without
- * that they are $ACH_DIR and $ENDPLATE_PREFIX.  So what arms a robot and what stops it go to the same one.
+ * robot that runs here.  It belongs to the user, to root, or to a user whom root has given it (config/owned.h).  In it
+ * achstart keeps the folder and the prefix of its channels (launch/common/folder.h); without that they are $ACH_DIR and
+ * $ENDPLATE_PREFIX.  So arm and stop go to the same robot.
  *
- * If the two contradict each other, or --robot and $ENDPLATE_RUN, nothing is done but hold and estop, which go to all
+ * If the two contradict each other, or --robot and $ENDPLATE_RUN, only hold and estop are done, which go to all robots
  * that may have been meant: to raise too much is safe.
  */
 #ifndef LAUNCH_COMMON_WHICH_H
@@ -26,9 +26,9 @@ struct which_asked {
 /* Takes the name of the robot, or NULL.  0, or -EINVAL if it is not a valid name. */
 int which_begin(struct which_asked *asked, const char *robot);
 
-/* From here on $ENDPLATE_RUN, $ENDPLATE_PREFIX and $ACH_DIR are those of the robot.  0; 1: its folder says nothing, and
- * the environment is as it was; with a line in errors: -EINVAL if they contradict each other, another -errno if the
- * folder cannot be trusted. */
+/* From here on $ENDPLATE_RUN, $ENDPLATE_PREFIX and $ACH_DIR are those of the robot.  0; 1: its folder has no robot
+ * file, and the environment is as it was; with a line in errors: -EINVAL if they contradict each other, another
+ * -errno if the folder cannot be trusted. */
 int which_robot(const struct which_asked *asked, struct error_sink *errors);
 
 #define WHICH_MAX 16

@@ -1,4 +1,4 @@
-/* launch_command.c: the command line and the environment of each daemon, and how it shows that it lives. */
+/* launch_command.c: the command line and the environment of each daemon, and how it shows that it is alive. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 #define CLOCK_TICK_NS 1000000 /* hubo-daemon's, unless the robot file says otherwise */
 #define DEAD_MIN_NS 100000000
-#define DEAD_UNKNOWN_NS 1000000000 /* of one whose tick the robot file does not tell; ten beats of a watchdog */
+#define DEAD_UNKNOWN_NS 1000000000 /* for a tick that the robot file does not give; ten beats of a watchdog */
 
 /* A list of strings that grows in the launch's memory. */
 struct strings {
@@ -48,7 +48,7 @@ static void add_args(struct strings *argv, const struct yaml_node *args)
 		add(argv, "%s", one->text);
 }
 
-/* A name is looked for later; a path is as seen from the launch file. */
+/* A name is searched for later; a path is relative to the launch file. */
 static void add_program(struct strings *argv, const struct launch_daemon *daemon)
 {
 	const char *program = daemon->device ? daemon->device->driver : daemon->raw->program;
@@ -76,7 +76,7 @@ static void driver_line(struct strings *argv, const struct launch_daemon *daemon
 	add_args(argv, daemon->raw->args);
 }
 
-/* achstart sets it before exec; a program that hears of it locks its memory, too. */
+/* achstart sets it before exec; with the option the program also locks its memory. */
 static void add_priority(struct strings *argv, const struct launch_daemon *daemon)
 {
 	if (!daemon->priority)
@@ -200,7 +200,7 @@ static void make_environment(struct strings *s, struct launch_daemon *daemon, co
 
 /* ---- life ---- */
 
-/* The time between two ticks, as far as the robot file tells; 0: it does not. */
+/* The time between two ticks; 0: the robot file does not give it. */
 static int64_t tick_ns(const struct robot_device *device, int64_t clock_ns)
 {
 	const struct yaml_node *node = yaml_find(device->settings, "tick");
@@ -224,7 +224,8 @@ static void find_alive(struct launch_daemon *daemon, int64_t clock_ns, struct er
 	daemon->dead_after_given = raw->dead_after_ns;
 	if (raw->dead_after_ns && daemon->alive == LAUNCH_ALIVE_PROCESS)
 		yaml_error(errors, yaml_find(daemon->node, "dead_after"),
-			   "nothing tells how old it is: write alive: state or alive: watchdog, or take this out");
+			   "with alive: process nothing is published: write alive: state or alive: watchdog, or take "
+			   "this out");
 	if (!daemon->dead_after_ns)
 		daemon->dead_after_ns = daemon->tick_ns && daemon->alive == LAUNCH_ALIVE_STATE
 						? daemon->tick_ns * LAUNCH_DEAD_TICKS
@@ -260,7 +261,7 @@ void launch_command(struct launch_top *top, struct error_sink *errors)
 		struct launch_daemon *daemon = &launch->daemons[i];
 
 		if (daemon->kind == LAUNCH_DRIVER && !daemon->device)
-			continue; /* told */
+			continue; /* reported before */
 		make_line(&strings, daemon, errors);
 		make_environment(&strings, daemon, of_all, errors);
 		find_alive(daemon, clock_ns, errors);

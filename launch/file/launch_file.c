@@ -1,4 +1,4 @@
-/* launch_file.c: opening, closing and asking a launch file. */
+/* launch_file.c: opening, closing and querying a launch file. */
 #include "launch/file/launch_file.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ struct error_sink launch_sink(struct launch_place *place)
 	return (struct error_sink){ add_placed, place, 0 };
 }
 
-/* The robot file; as seen from the launch file, unless it begins with a slash. */
+/* The robot file; relative to the launch file, unless it begins with a slash. */
 static int open_robot(struct launch *launch, const char *include, const struct yaml_node *node,
 		      struct error_sink *errors)
 {
@@ -49,7 +49,7 @@ static int open_robot(struct launch *launch, const char *include, const struct y
 	err = robot_open(&launch->robot, path, &included);
 	if (err)
 		return err;
-	/* So that a daemon's command line is the same wherever achstart is run from. */
+	/* A daemon's command line is the same wherever achstart is run from. */
 	launch->config = keep(launch, realpath(path, whole) ? whole : path);
 	return launch->config ? 0 : -ENOMEM;
 }
@@ -90,7 +90,7 @@ static int make(struct launch *launch, const char *path, struct error_sink *erro
 	settings_missing(&table, where, errors);
 	top.clock_given = settings_given(&table, "clock");
 	if (!*top.include)
-		return -EINVAL; /* told, one way or the other */
+		return -EINVAL; /* reported before */
 	if (open_robot(launch, top.include, yaml_find(top.node, "include"), errors))
 		return -EINVAL;
 	read_all(launch, &top, errors);
@@ -155,7 +155,7 @@ int launch_rights(struct launch *launch, struct error_sink *errors)
 	return errors->count == before ? 0 : -EINVAL;
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 struct launch_daemon *launch_daemon(const struct launch *launch, const char *name)
 {

@@ -10,13 +10,13 @@
  *	struct launch launch;
  *
  *	if (launch_open(&launch, "launch/robot.launch", &errors) || launch_group(&launch, line.group, &errors))
- *		return 100;	(all that is wrong is in errors, one line each)
+ *		return 100;	(every error is a line in errors)
  *	for (i = 0; i < launch.daemons_n; i++)
  *		if (launch.daemons[i].wanted)
  *			...launch.daemons[i].argv...
  *	launch_close(&launch);
  *
- * Reads files and nothing else: whether programs, interfaces and frames are there and fit is check.h's.
+ * It only reads files; check.h looks at programs, interfaces and frames.
  */
 #ifndef LAUNCH_FILE_LAUNCH_FILE_H
 #define LAUNCH_FILE_LAUNCH_FILE_H
@@ -50,7 +50,7 @@ enum launch_kind {
 enum launch_alive {
 	LAUNCH_ALIVE_STATE,    /* it publishes on the channel `channel` */
 	LAUNCH_ALIVE_WATCHDOG, /* it sends WATCHDOG=1 */
-	LAUNCH_ALIVE_PROCESS,  /* nothing else: it is ready as soon as it runs, and never too old */
+	LAUNCH_ALIVE_PROCESS,  /* nothing: it is ready as soon as it runs, and never too old */
 };
 
 struct launch_daemon {
@@ -58,18 +58,18 @@ struct launch_daemon {
 	enum launch_kind kind;
 	const struct robot_device *device; /* of a driver; else NULL */
 	bool clock;			   /* it is the robot's clock */
-	bool wanted;			   /* in the group that was asked for, or needed by one that is */
+	bool wanted;			   /* in the chosen group, or needed by a daemon in it */
 
-	/* argv[0] is the program as the file names it: a name, to be found by launch_find.h, or a path, already as
-	 * seen from here.  Ends with NULL. */
+	/* argv[0] is the program as the file names it: a name, to be found by launch_find.h, or a path, already
+	 * relative to the working directory.  Ends with NULL. */
 	char **argv;
 	char **environment; /* KEY=VALUE, to be set beside what achstart has; the robot's first; ends with NULL */
 
-	/* Those that it needs, as places in launch.daemons, all smaller than its own; said in the file or not. */
+	/* The daemons that it needs, also by default, as places in launch.daemons, all smaller than its own. */
 	const size_t *needs;
 	size_t needs_n;
 
-	/* Its buses: those it drives, those it serves (canwire); none of the simulator and of other programs. */
+	/* The buses that it drives or serves (canwire); the simulator and other programs have none. */
 	const struct robot_bus *buses[LAUNCH_BUSES_MAX];
 	size_t buses_n;
 
@@ -80,8 +80,8 @@ struct launch_daemon {
 	enum launch_alive alive;
 	const char *channel;   /* of LAUNCH_ALIVE_STATE, without prefix: "waist-state", "clock"; else NULL */
 	int64_t dead_after_ns; /* publication, or watchdog, older than this: POLICY_SILENT */
-	bool dead_after_given; /* by the launch file; else it is longer for a driver whose ticks turn out to be */
-	int64_t tick_ns;       /* a driver's, as far as the robot file tells; 0: it does not */
+	bool dead_after_given; /* by the launch file; else the ticks in the driver's state may extend it */
+	int64_t tick_ns;       /* of a driver; 0: the robot file does not give it */
 
 	const struct yaml_node *node; /* for error lines about it */
 	struct launch_raw *raw;	      /* private */
@@ -120,8 +120,8 @@ struct launch {
 
 enum launch_arm { LAUNCH_ARM_NO, LAUNCH_ARM_AUTO };
 
-/* Reads the launch file and the robot file it includes.  All daemons are wanted.  0; or -errno, everything that is
- * wrong in errors, and nothing to close.  $PATH and the working directory are not looked at. */
+/* Reads the launch file and the robot file it includes.  All daemons are wanted.  0; or -errno with a line for each
+ * error, and nothing to close. */
 int launch_open(struct launch *launch, const char *path, struct error_sink *errors);
 void launch_close(struct launch *launch);
 
@@ -129,8 +129,8 @@ void launch_close(struct launch *launch);
  * not have.  May ask the network, where groups come from there. */
 int launch_rights(struct launch *launch, struct error_sink *errors);
 
-/* From now on the daemons of that group, what they need, the clock and what that needs are wanted.  NULL: all.  0, or
- * -EINVAL with a line in errors ("--group: there is no group ...") and nothing changed. */
+/* Makes the daemons of that group, what they need, the clock and what it needs wanted.  NULL: all.  0, or
+ * -EINVAL with a line in errors ("--group: x.launch has no group ...") and nothing changed. */
 int launch_group(struct launch *launch, const char *group, struct error_sink *errors);
 
 /* A sink whose lines begin with the place of a node of the launch file: "x.launch:5: waist: ...".  The errors that an
@@ -149,14 +149,14 @@ bool launch_has_bus(const struct launch_daemon *daemon, const struct robot_bus *
 /* Does a wanted daemon use or serve the bus? */
 bool launch_uses(const struct launch *launch, const struct robot_bus *bus);
 
-/* The wire's own name, behind "wire:"; NULL: it is no wire. */
+/* The name behind "wire:"; NULL: it is not a soft wire. */
 const char *launch_bus_wire(const struct robot_bus *bus);
 
-/* A number for argv and environment: two daemons of one name with the same are the same process, so that a new
- * achstart may tell what it adopts. */
+/* A hash of argv and environment, by which a new achstart sees whether a daemon that it adopts was started from the
+ * same configuration. */
 uint64_t launch_hash(const struct launch_daemon *daemon);
 
-/* The tables behind the file, for those who document or test it. */
+/* The keys of the file, for its documentation and tests. */
 extern const struct settings_row launch_rows[], launch_daemon_rows[], launch_restart_rows[];
 
 #endif

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 /* 0: path is a file that may be executed. */
-static int look(const char *path)
+static int check_file(const char *path)
 {
 	struct stat s;
 
@@ -27,7 +27,7 @@ static int try(char path[LAUNCH_FIND_MAX], const char *folder, size_t len, const
 	/* An empty entry of $PATH is the working directory. */
 	int n = snprintf(path, LAUNCH_FIND_MAX, "%.*s/%s", len ? (int)len : 1, len ? folder : ".", program);
 
-	return n < LAUNCH_FIND_MAX ? look(path) : -ENAMETOOLONG;
+	return n < LAUNCH_FIND_MAX ? check_file(path) : -ENAMETOOLONG;
 }
 
 int launch_find_in(char path[LAUNCH_FIND_MAX], const char *program, const char *beside, const char *search)
@@ -37,7 +37,7 @@ int launch_find_in(char path[LAUNCH_FIND_MAX], const char *program, const char *
 	if (strchr(program, '/')) {
 		if (snprintf(path, LAUNCH_FIND_MAX, "%s", program) >= LAUNCH_FIND_MAX)
 			return -ENAMETOOLONG;
-		return look(path);
+		return check_file(path);
 	}
 	if (beside && !try(path, beside, strlen(beside), program))
 		return 0;
@@ -45,7 +45,7 @@ int launch_find_in(char path[LAUNCH_FIND_MAX], const char *program, const char *
 		r = try(path, search, strcspn(search, ":"), program);
 		if (!r)
 			return 0;
-		/* That one is there but may not be run says more than that the others are not. */
+		/* A program that may not be executed is more to report than a missing one. */
 		if (r == -EACCES)
 			err = r;
 	}

@@ -1,4 +1,4 @@
-/* launch_find.h: where a program is. */
+/* launch_find.h: finds the file of a program. */
 #ifndef LAUNCH_FILE_LAUNCH_FIND_H
 #define LAUNCH_FILE_LAUNCH_FIND_H
 

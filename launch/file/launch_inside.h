@@ -4,7 +4,7 @@
 
 #include "launch/file/launch_file.h"
 
-/* The keys of the file itself that launch has no other place for. */
+/* The top-level keys that struct launch has no member for. */
 struct launch_top {
 	struct launch *launch;
 	char robot[TEXT_NAME_MAX + 1], clock[TEXT_NAME_MAX + 1];
@@ -16,7 +16,7 @@ struct launch_top {
 	const struct yaml_node *node, *groups, *daemons, *environment;
 };
 
-/* A daemon as it stands in the file. */
+/* The keys of a daemon, as in the file. */
 struct launch_raw {
 	char device[TEXT_NAME_MAX + 1];
 	char program[LAUNCH_PATH_MAX / 2];
@@ -33,12 +33,12 @@ struct launch_restart {
 	int64_t settled_ns, backoff_ns, backoff_max_ns, budget, within_ns;
 };
 extern const char *const launch_critical_words[], *const launch_alive_words[];
-#define LAUNCH_ALIVE_UNSAID 3 /* behind the words */
+#define LAUNCH_ALIVE_UNSAID 3 /* not given; behind the words */
 
-/* The steps.  What is wrong goes to errors, and reading goes on. */
+/* The steps.  Each adds its errors and goes on. */
 void launch_read_daemons(struct launch_top *top, struct error_sink *errors); /* each by itself: kind, rules */
 void launch_read_buses(struct launch_top *top, struct error_sink *errors);
-void launch_read_needs(struct launch_top *top, struct error_sink *errors); /* names, and those that nobody says */
+void launch_read_needs(struct launch_top *top, struct error_sink *errors); /* those given, and the defaults */
 void launch_order(struct launch *launch, struct error_sink *errors);	   /* sorts; needs become places */
 void launch_read_groups(struct launch_top *top, struct error_sink *errors);
 void launch_read_clock(struct launch_top *top, struct error_sink *errors);
@@ -48,13 +48,13 @@ void launch_command(struct launch_top *top, struct error_sink *errors); /* argv,
 void *launch_room(struct launch *launch, size_t n, size_t size, struct error_sink *errors);
 /* A name or a list of names: each text node in turn, beginning with NULL; NULL: no more. */
 const struct yaml_node *launch_next(const struct yaml_node *names, const struct yaml_node *last);
-/* Are those names, and nothing else?  Else a line that says to write what. */
+/* Are those names, and nothing else?  If not, the line says to write what. */
 bool launch_are_names(const struct yaml_node *names, const char *what, struct error_sink *errors);
-/* "the robot file has no bus "tors"; did you mean torso?", or, if best is NULL, what followed by otherwise.  key, "bus: ",
- * begins the line if the node is in a list. */
+/* "the robot file has no bus "tors"; did you mean torso?", or, if best is NULL, what followed by otherwise.  key,
+ * "bus: ", begins the line if the node is in a list. */
 void launch_unknown(struct error_sink *errors, const struct yaml_node *node, const char *name, const char *key,
 		    const char *what, const char *best, const char *otherwise);
-/* Is there a driver whose device was not found?  What it would have been is then missing elsewhere, too. */
+/* Is there a driver without a device, because a name is misspelt?  It may be reported as missing elsewhere. */
 bool launch_is_unresolved(const struct launch *launch);
 /* The daemon that the node names, or NULL with a line; key, "needs: ", begins it if the node is in a list. */
 struct launch_daemon *launch_named(const struct launch *launch, const struct yaml_node *name, const char *key,

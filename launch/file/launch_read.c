@@ -64,7 +64,7 @@ struct launch_daemon *launch_named(const struct launch *launch, const struct yam
 	struct launch_daemon *daemon = launch_daemon(launch, name->text);
 	const char *best = NULL;
 
-	/* A device whose daemon is misspelt was reported there. */
+	/* The daemon of that device is misspelt, and was reported. */
 	if (daemon || (robot_device(&launch->robot, name->text) && launch_is_unresolved(launch)))
 		return daemon;
 	for (size_t i = 0; i < launch->daemons_n; i++)
@@ -104,7 +104,7 @@ static enum launch_kind kind_of(const char *program)
 	return strcmp(program, POSSIBLE_ROBOTSIM) ? LAUNCH_PROGRAM : LAUNCH_ROBOTSIM;
 }
 
-/* A device or a program that is named; else the device of the daemon's name; else what its name says. */
+/* The device or program given; else the device of the daemon's name; else canwire or robotsim by its name. */
 static void find_kind(const struct launch *launch, struct launch_daemon *daemon, bool named, struct error_sink *errors)
 {
 	struct launch_raw *raw = daemon->raw;
@@ -224,7 +224,7 @@ void launch_read_daemons(struct launch_top *top, struct error_sink *errors)
 	size_t n;
 
 	if (!node)
-		return; /* told as missing */
+		return; /* reported as missing */
 	if (node->kind != YAML_MAP || !node->count || node->count > LAUNCH_DAEMONS_MAX) {
 		yaml_error(errors, node, "write a mapping of 1 to %d daemons (name: ...)", LAUNCH_DAEMONS_MAX);
 		return;
@@ -234,7 +234,7 @@ void launch_read_daemons(struct launch_top *top, struct error_sink *errors)
 	launch->daemons = launch_room(launch, n, sizeof(*launch->daemons), errors);
 	if (!raws || !launch->daemons)
 		return;
-	/* All names first: they are asked for from the beginning. */
+	/* All names first: daemons refer to each other. */
 	for (node = node->first; node; node = node->next, raws++) {
 		struct launch_daemon *daemon = &launch->daemons[launch->daemons_n];
 

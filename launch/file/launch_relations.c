@@ -27,7 +27,7 @@ static void add_bus(struct launch_daemon *daemon, const struct robot_bus *bus, c
 	daemon->buses[daemon->buses_n++] = bus;
 }
 
-/* Those that the launch file gives it: a name, a list, or a mapping from role to name. */
+/* The buses in the launch file: a name, a list, or a mapping from role to name. */
 static void given_buses(const struct launch *launch, struct launch_daemon *daemon, struct error_sink *errors)
 {
 	const struct yaml_node *node = daemon->raw->bus, *one = node->kind == YAML_TEXT ? node : node->first;
@@ -47,7 +47,7 @@ static void given_buses(const struct launch *launch, struct launch_daemon *daemo
 		if (node->kind == YAML_MAP && daemon->kind != LAUNCH_DRIVER)
 			yaml_error(errors, one, "only a driver's buses have roles: write a list");
 		else if (node->kind == YAML_MAP && !text_is_name(one->key))
-			yaml_error(errors, one, "no name for a role");
+			yaml_error(errors, one, "not a valid name of a role");
 		bus = bus_named(launch, one, errors);
 		if (bus)
 			add_bus(daemon, bus, node->kind == YAML_MAP ? one->key : "");
@@ -72,7 +72,7 @@ static void wire_buses(const struct launch *launch, struct launch_daemon *daemon
 			   LAUNCH_BUSES_MAX);
 }
 
-/* One command line has one bit rate. */
+/* A canwire has one bit rate. */
 static void check_wires(const struct launch *launch, const struct launch_daemon *daemon, struct error_sink *errors)
 {
 	const struct yaml_node *node = daemon->raw->bus ? daemon->raw->bus : daemon->node;
@@ -136,7 +136,7 @@ static bool shares_bus(const struct launch_daemon *a, const struct launch_daemon
 	return false;
 }
 
-/* What no one should have to write: devices are there once the simulator plays them, wires once they are served. */
+/* Needs by default: devices exist once the simulator plays them, wires once they are served. */
 static bool needs_anyway(const struct launch_daemon *daemon, const struct launch_daemon *other)
 {
 	if (daemon->kind == LAUNCH_DRIVER)
@@ -171,7 +171,7 @@ void launch_read_needs(struct launch_top *top, struct error_sink *errors)
 /* ---- order ---- */
 
 /* From first along needs that are not placed yet until one comes again: "waist needs larm needs waist". */
-static void tell_circle(const struct launch *launch, size_t first, uint64_t *placed, struct error_sink *errors)
+static void report_circle(const struct launch *launch, size_t first, uint64_t *placed, struct error_sink *errors)
 {
 	char text[ERROR_LINE_MAX / 2];
 	uint64_t seen = 0, circle = 0;
@@ -194,7 +194,7 @@ static void tell_circle(const struct launch *launch, size_t first, uint64_t *pla
 	*placed |= circle;
 }
 
-/* The first of the file that is not placed and needs nobody who is not; or the first that is not placed: a circle. */
+/* The first daemon of the file that is not placed, and whose needs are; false: there is none, only a circle. */
 static bool find_next(const struct launch *launch, uint64_t placed, size_t *next)
 {
 	size_t left = launch->daemons_n;
@@ -231,7 +231,7 @@ void launch_order(struct launch *launch, struct error_sink *errors)
 
 	while (sorted && n < launch->daemons_n && placed + 1 != UINT64_C(1) << launch->daemons_n) {
 		if (!find_next(launch, placed, &next)) {
-			tell_circle(launch, next, &placed, errors);
+			report_circle(launch, next, &placed, errors);
 			continue;
 		}
 		placed |= UINT64_C(1) << next;
@@ -239,7 +239,7 @@ void launch_order(struct launch *launch, struct error_sink *errors)
 		sorted[n++] = launch->daemons[next];
 	}
 	if (n < launch->daemons_n)
-		return; /* told */
+		return; /* circles were reported */
 	launch->daemons = sorted;
 	for (size_t i = 0; i < n; i++) {
 		sorted[i].needs_n = (size_t)__builtin_popcountll(sorted[i].raw->needed);
@@ -332,7 +332,7 @@ static bool is_clock(const struct launch_daemon *daemon)
 	return daemon->device && !strcmp(daemon->device->driver, "hubo-daemon");
 }
 
-/* The one that the file names, or the only one there is. */
+/* The daemon that the file names, or the only driver that is a clock. */
 void launch_read_clock(struct launch_top *top, struct error_sink *errors)
 {
 	struct launch *launch = top->launch;
@@ -356,7 +356,8 @@ void launch_read_clock(struct launch_top *top, struct error_sink *errors)
 		if (clock)
 			yaml_error(
 				errors, launch->daemons[i].node,
-				"%s (line %u) is driven by hubo-daemon, too: say which is the robot's clock (clock: %s)",
+				"%s (line %u) is driven by hubo-daemon, too: say which is the robot's clock "
+				   "(clock: %s)",
 				clock->name, clock->node->line, clock->name);
 		else
 			clock = &launch->daemons[i];

@@ -5,7 +5,7 @@
 
 static const char *const arm_words[] = { "no", "auto", NULL };
 static const char *const when_words[] = { "always", "never", NULL };
-/* In the order of enum msg_level: what is not critical raises nothing. */
+/* In the order of enum msg_level. */
 const char *const launch_critical_words[] = { "no", "hold", "estop", NULL };
 /* In the order of enum launch_alive. */
 const char *const launch_alive_words[] = { "state", "watchdog", "process", NULL };
@@ -57,15 +57,15 @@ const struct settings_row launch_daemon_rows[] = {
 	SETTINGS_NODE("bus", struct launch_raw, bus, NULL, "other buses than the robot file gives it"),
 	SETTINGS_NODE("needs", struct launch_raw, needs, NULL, "daemons that are ready before it starts"),
 	SETTINGS_INT("priority", struct launch_raw, priority, "", "0", "0", "99", "of SCHED_FIFO; 0: none"),
-	SETTINGS_INT("core", struct launch_raw, core, "", NULL, "0", "1023", "the one that it runs on"),
+	SETTINGS_INT("core", struct launch_raw, core, "", NULL, "0", "1023", "the processor core that it runs on"),
 	SETTINGS_NODE("restart", struct launch_raw, restart, NULL, "always, never, or a mapping"),
 	SETTINGS_WORD("critical", struct launch_raw, critical, launch_critical_words, "no",
 		      "level of the e-stop that it raises when it dies again and again"),
 	SETTINGS_DURATION("ready_within", struct launch_raw, ready_within_ns, "5s", "10ms", "10min",
-			  "later than that it is told of"),
+			  "warn if it is not ready by then"),
 	SETTINGS_WORD("alive", struct launch_raw, alive, launch_alive_words, NULL, "how it shows that it lives"),
 	SETTINGS_DURATION("dead_after", struct launch_raw, dead_after_ns, NULL, "20ms", "1h",
-			  "silent for so long it is killed"),
+			  "kill it if it has been silent for that long"),
 	SETTINGS_DURATION("kill_within", struct launch_raw, kill_within_ns, "2s", "10ms", "10min",
 			  "from SIGTERM to SIGKILL"),
 	SETTINGS_NODE("environment", struct launch_raw, environment, NULL, "its variables"),
@@ -75,12 +75,12 @@ const struct settings_row launch_daemon_rows[] = {
 const struct settings_row launch_restart_rows[] = {
 	SETTINGS_WORD("when", struct launch_restart, when, when_words, "always", "always or never"),
 	SETTINGS_DURATION("settled", struct launch_restart, settled_ns, "1s", "0", "1h",
-			  "so long ready, and its death is no early one"),
+			  "time in READY after which a death no longer counts as early"),
 	SETTINGS_DURATION("backoff", struct launch_restart, backoff_ns, "100ms", "1ms", "1h",
 			  "pause after an early death, doubled each time"),
 	SETTINGS_DURATION("backoff_max", struct launch_restart, backoff_max_ns, "5s", "1ms", "1h", "longest pause"),
 	SETTINGS_INT("budget", struct launch_restart, budget, "deaths", "10", "1", "100",
-		     "early ones until it is given up"),
+		     "early deaths until it is given up"),
 	SETTINGS_DURATION("within", struct launch_restart, within_ns, "1min", "1s", "24h",
 			  "time in which the budget is counted"),
 	SETTINGS_END,

@@ -80,7 +80,7 @@ static void something_else_in_place_of_a_log_holds_nobody_up(void)
 	TEST_ASSERT_EQUAL(0, unlink(path));
 	TEST_ASSERT_EQUAL(0, mkfifo(path, 0600));
 	RIG_UNTIL(
-		rig_told("talker", "log", "its log cannot be written: there is something of its name that is no file"));
+		rig_told("talker", "log", "its log cannot be written: there is something else of its name"));
 	TEST_ASSERT_EQUAL(0, unlink(path));
 	RIG_UNTIL(rig_told("talker", "log", "its log is written again") && printed_more());
 	/* Also with somebody at the other end. */
