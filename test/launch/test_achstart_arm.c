@@ -116,7 +116,7 @@ static void armed(const struct estop_seen *seen)
 /* ---- cases ---- */
 
 /* The name is that of the peer's user id; what it says of itself stands behind it. */
-static void what_was_seen_is_lowered(void)
+static void a_seen_level_is_lowered(void)
 {
 	const struct estop_seen seen = raise_by("ann");
 	char name[PEER_NAME_MAX], text[MSG_TEXT_SIZE];
@@ -147,7 +147,7 @@ static void the_lowering_has_the_operators_numbers(void)
 	RIG_ASSERT(msg->until_ns - msg->header.t_publish_ns <= ESTOP_LOWER_NS);
 }
 
-static void what_was_raised_since_is_not(void)
+static void a_raise_since_refuses_the_arming(void)
 {
 	struct estop_seen seen = raise_by("ann"), now = raise_by("eve");
 
@@ -200,7 +200,7 @@ static void one_request_at_a_time(void)
 	RIG_ASSERT(strstr(read_answer(first), "\"ok\":true"));
 }
 
-static void what_is_late_is_not_done(void)
+static void a_late_request_has_no_effect(void)
 {
 	const struct estop_seen seen = raise_by("ann");
 
@@ -211,7 +211,7 @@ static void what_is_late_is_not_done(void)
 }
 
 /* Its words are there before achstart looks, and so is its end. */
-static void who_has_hung_up_is_not_obeyed(void)
+static void a_closed_connection_cancels_the_request(void)
 {
 	const struct estop_seen seen = raise_by("ann");
 
@@ -224,7 +224,7 @@ static void who_has_hung_up_is_not_obeyed(void)
 	}
 }
 
-static void who_does_not_say_until_when_is_refused(void)
+static void a_missing_deadline_is_refused(void)
 {
 	raise_by("ann");
 	refused("arm\ttester\n", "arm: it does not say until when: is achctl of another version?");
@@ -255,14 +255,14 @@ static void achstart_raises_in_the_name_of_its_peer(void)
 int main(void)
 {
 	UNITY_BEGIN();
-	RUN_TEST(what_was_seen_is_lowered);
+	RUN_TEST(a_seen_level_is_lowered);
 	RUN_TEST(the_lowering_has_the_operators_numbers);
-	RUN_TEST(what_was_raised_since_is_not);
+	RUN_TEST(a_raise_since_refuses_the_arming);
 	RUN_TEST(a_raise_wins_over_a_request_under_way);
 	RUN_TEST(one_request_at_a_time);
-	RUN_TEST(what_is_late_is_not_done);
-	RUN_TEST(who_has_hung_up_is_not_obeyed);
-	RUN_TEST(who_does_not_say_until_when_is_refused);
+	RUN_TEST(a_late_request_has_no_effect);
+	RUN_TEST(a_closed_connection_cancels_the_request);
+	RUN_TEST(a_missing_deadline_is_refused);
 	RUN_TEST(achstart_raises_in_the_name_of_its_peer);
 	return UNITY_END();
 }

@@ -1,6 +1,6 @@
 /* test_achstart_chaos.c: daemons of the robot are killed at random instants, and the robot stays what it was.
  *
- * ROBOT_KILLS: how many deaths in each case (make soak: thousands).  ROBOT_SEED: as a failure told.
+ * ROBOT_KILLS: how many deaths in each case (make soak: thousands).  ROBOT_SEED: as printed by a failure.
  */
 #include <math.h>
 #include <signal.h>
@@ -15,7 +15,7 @@
 
 #define SETTLED_NS 1000000000
 #define BOUND_RAD (5 * M_PI / 180) /* hw-docs/powercube.md: so far at most after its driver died, */
-#define BOUND_S 0.3		   /* and for so long; what it moved later, it was told to */
+#define BOUND_S 0.3		   /* and for so long; later it moves on command */
 #define VELOCITY_RAD_S 0.43	   /* its limit */
 
 void setUp(void)
@@ -161,7 +161,7 @@ static pid_t settled(const char *name)
 	return is ? state.pid : 0;
 }
 
-/* One that is dying of the last time is left alone. */
+/* A daemon that is still dying is left alone. */
 static bool strike(int which, pid_t pid)
 {
 	if (which == RIG_CANWIRE || which == RIG_ROBOTSIM) {
@@ -175,7 +175,7 @@ static bool strike(int which, pid_t pid)
 	return !kill(pid, SIGKILL);
 }
 
-/* Whoever has been ready for long enough may be next. */
+/* Any daemon that has been ready for long enough may be next. */
 static void kill_settled(unsigned int kills, int first)
 {
 	int64_t next_ns[RIG_NAMES] = { 0 };
@@ -222,7 +222,7 @@ static void everything_dies(void)
 }
 
 /* At any instant, those of a start included: with a budget that is never used up. */
-static void nobody_is_spared_at_the_start(void)
+static void deaths_during_the_start(void)
 {
 	static const char launch[] =
 		"include: @BENCH@\narm: auto\ndaemons:\n"
@@ -257,6 +257,6 @@ int main(void)
 	UNITY_BEGIN();
 	RUN_TEST(drivers_die_while_the_waist_moves);
 	RUN_TEST(everything_dies);
-	RUN_TEST(nobody_is_spared_at_the_start);
+	RUN_TEST(deaths_during_the_start);
 	return UNITY_END();
 }

@@ -59,7 +59,7 @@ static void a_new_one_adopts_and_changes_nothing(void)
 		const uint64_t sequence = rig_waist().header.sequence;
 
 		rig_kill();
-		RIG_UNTIL(publishes_since(sequence)); /* nobody minds */
+		RIG_UNTIL(publishes_since(sequence)); /* undisturbed */
 		rig_start();
 		RIG_UNTIL(rig_events("achstart", "all-ready") == n + 1);
 	}
@@ -78,7 +78,7 @@ static void a_new_one_adopts_and_changes_nothing(void)
 	check_left();
 }
 
-static void what_died_meanwhile_is_restarted(void)
+static void a_daemon_that_died_meanwhile_is_restarted(void)
 {
 	begin(NULL);
 	for (int i = 0; i < RIG_NAMES; i++) {
@@ -98,7 +98,7 @@ static void what_died_meanwhile_is_restarted(void)
 	RIG_ASSERT(!rig_stop());
 }
 
-static void one_that_is_stopped_meanwhile_is_killed(void)
+static void a_daemon_that_was_frozen_meanwhile_is_killed(void)
 {
 	begin(NULL);
 	rig_kill();
@@ -141,7 +141,7 @@ static void killed_while_it_starts(void)
 	RIG_UNTIL(is_armed_by_a_person());
 	RIG_ASSERT(rig_level(NULL) == MSG_LEVEL_RUN);
 	RIG_ASSERT(rig_left(text, sizeof(text)) >= RIG_NAMES + 1);
-	for (int i = 0; i < RIG_NAMES; i++) /* one that ran twice would have been refused its device, or its bus */
+	for (int i = 0; i < RIG_NAMES; i++) /* a second process would have been refused its device, or its bus */
 		RIG_ASSERT(!rig_told(rig_names[i], "ended", "exit status 111"));
 	RIG_ASSERT(!rig_stop());
 	check_left();
@@ -224,7 +224,7 @@ static uint64_t times_run(pid_t pid)
 	return times;
 }
 
-static void who_prints_while_it_is_dead_is_not_disturbed(void)
+static void output_without_an_achstart_blocks_nothing(void)
 {
 	uint64_t times;
 	int64_t size;
@@ -273,13 +273,13 @@ int main(void)
 {
 	UNITY_BEGIN();
 	RUN_TEST(a_new_one_adopts_and_changes_nothing);
-	RUN_TEST(what_died_meanwhile_is_restarted);
-	RUN_TEST(one_that_is_stopped_meanwhile_is_killed);
+	RUN_TEST(a_daemon_that_died_meanwhile_is_restarted);
+	RUN_TEST(a_daemon_that_was_frozen_meanwhile_is_killed);
 	RUN_TEST(killed_while_it_starts);
 	RUN_TEST(killed_while_it_stops);
 	RUN_TEST(a_second_one_is_refused);
 	RUN_TEST(cycles_leave_nothing_behind);
-	RUN_TEST(who_prints_while_it_is_dead_is_not_disturbed);
+	RUN_TEST(output_without_an_achstart_blocks_nothing);
 	RUN_TEST(a_log_that_was_removed_is_found);
 	return UNITY_END();
 }

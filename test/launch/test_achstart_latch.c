@@ -143,7 +143,7 @@ static void a_latched_driver_stays_latched(void)
 }
 
 /* A driver that never came as far as to publish has left nothing, and nothing is latched for it. */
-static void what_never_published_is_not_missed(void)
+static void a_driver_that_never_published_has_no_latches(void)
 {
 	struct folder_state state;
 
@@ -160,6 +160,6 @@ int main(void)
 {
 	UNITY_BEGIN();
 	RUN_TEST(a_latched_driver_stays_latched);
-	RUN_TEST(what_never_published_is_not_missed);
+	RUN_TEST(a_driver_that_never_published_has_no_latches);
 	return UNITY_END();
 }

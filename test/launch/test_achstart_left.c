@@ -1,4 +1,4 @@
-/* test_achstart_left.c: what an achstart that follows one that was killed does with daemons that did not run then. */
+/* test_achstart_left.c: achstart follows a killed achstart, and finds daemons that did not run then. */
 #include <signal.h>
 #include <stdio.h>
 
@@ -55,7 +55,7 @@ static const char left_launch[] = RIG_BENCH "  once: {program: @FAKE@, args: [ex
 					    "  early: " PRINTS ", needs: mute}\n"
 					    "  lost: " PRINTS ", restart: never}\n";
 
-/* done, given up, stopped, stopped before it had a process, and ended while nobody looked */
+/* done, given up, stopped, stopped before it had a process, and ended while no achstart ran */
 static void leave_them(void)
 {
 	rig_open(left_launch);
@@ -78,7 +78,7 @@ static void check_left(void)
 	RIG_ASSERT(rig_level(NULL) == MSG_LEVEL_RUN);
 }
 
-static void what_was_left_stays_so(void)
+static void the_next_achstart_keeps_the_states(void)
 {
 	leave_them();
 	rig_run("achctl", "status --json | grep -q '\"name\":\"early\",\"state\":\"stopped\"'");
@@ -148,14 +148,14 @@ static void begin_slowly(const char *verb, enum folder_left left)
 	RIG_UNTIL(rig_events("slow", "ended") == 1);
 }
 
-static void what_was_being_stopped_is_stopped(void)
+static void a_stop_under_way_is_completed(void)
 {
 	begin_slowly("stop slow", FOLDER_STOPPED);
 	RIG_ASSERT(is("slow", "stopped") && rig_all_ready());
 	RIG_ASSERT(!rig_stop());
 }
 
-static void what_was_being_restarted_is_restarted(void)
+static void a_restart_under_way_is_completed(void)
 {
 	begin_slowly("restart slow", FOLDER_WANTED);
 	RIG_UNTIL(rig_events("slow", "ready") == 2);
@@ -167,7 +167,7 @@ static void what_was_being_restarted_is_restarted(void)
 }
 
 /* It has been asked for, and has not run since: what it needs does not work any more. */
-static void what_waits_goes_on_waiting(void)
+static void waiting_daemons_keep_waiting(void)
 {
 	rig_open(RIG_BENCH "  gate:\n"
 			   "    program: sh\n"
@@ -187,7 +187,7 @@ static void what_waits_goes_on_waiting(void)
 
 /* ---- what they need ---- */
 
-static void what_died_waits_for_nobody(void)
+static void a_dead_daemon_is_restarted_without_its_needs(void)
 {
 	rig_open(RIG_BENCH "  plain: {program: sleep, args: [1000]}\n"
 			   "  need: " PRINTS "}\n"
@@ -201,14 +201,14 @@ static void what_died_waits_for_nobody(void)
 	rig_start();
 	RIG_UNTIL(rig_events("user", "ready") == 2);
 	RIG_ASSERT(is("plain", "ready") && is("need", "stopped"));
-	/* Nobody waits for what was stopped. */
+	/* Stopped daemons are not waited for. */
 	RIG_UNTIL(rig_events("achstart", "all-ready") == 2);
 	RIG_ASSERT(!rig_stop());
 }
 
 /* ---- the folder ---- */
 
-static void states_that_were_removed_are_written_anew(void)
+static void removed_states_are_written_again(void)
 {
 	struct folder_state state;
 	pid_t waist;
@@ -225,7 +225,7 @@ static void states_that_were_removed_are_written_anew(void)
 	RIG_ASSERT(!rig_stop());
 }
 
-static void a_damaged_state_is_told_of(void)
+static void a_damaged_state_is_reported(void)
 {
 	rig_open(RIG_BENCH "  once: {program: @FAKE@, args: [exit, 0], restart: never}\n");
 	rig_start();
@@ -241,14 +241,14 @@ static void a_damaged_state_is_told_of(void)
 int main(void)
 {
 	UNITY_BEGIN();
-	RUN_TEST(what_was_left_stays_so);
+	RUN_TEST(the_next_achstart_keeps_the_states);
 	RUN_TEST(of_a_robot_that_is_gone_nothing_is_left);
 	RUN_TEST(a_changed_file_is_another_chance);
-	RUN_TEST(what_was_being_stopped_is_stopped);
-	RUN_TEST(what_was_being_restarted_is_restarted);
-	RUN_TEST(what_waits_goes_on_waiting);
-	RUN_TEST(what_died_waits_for_nobody);
-	RUN_TEST(states_that_were_removed_are_written_anew);
-	RUN_TEST(a_damaged_state_is_told_of);
+	RUN_TEST(a_stop_under_way_is_completed);
+	RUN_TEST(a_restart_under_way_is_completed);
+	RUN_TEST(waiting_daemons_keep_waiting);
+	RUN_TEST(a_dead_daemon_is_restarted_without_its_needs);
+	RUN_TEST(removed_states_are_written_again);
+	RUN_TEST(a_damaged_state_is_reported);
 	return UNITY_END();
 }

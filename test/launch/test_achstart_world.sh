@@ -192,7 +192,7 @@ test_a_group_runs_alone() {
 }
 
 # systemd hears of it when all are ready, and of a beat.
-test_systemd_is_told() {
+test_systemd_is_notified() {
 	command -v python3 >/dev/null || exit 77
 	python3 - "$folder/notify" >"$folder/heard" <<'END' &
 import socket, sys
@@ -210,8 +210,8 @@ END
 	grep -x 'STOPPING=1' "$folder/heard"
 }
 
-# A terminal that nobody reads does not hold it up.
-test_nobody_reads_what_it_says() {
+# A terminal without a reader does not hold it up.
+test_stderr_without_a_reader() {
 	export ENDPLATE_RUN=$folder/unread
 	mkfifo "$folder/pipe"
 	exec 9<>"$folder/pipe"

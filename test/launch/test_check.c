@@ -1,4 +1,4 @@
-/* test_check.c: what is found without moving anything; drivers are small scripts. */
+/* test_check.c: the checks before a start; drivers are small scripts. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ static struct launch launch;
 static struct check check;
 static char folder[LAUNCH_LIB_PATH], path_before[8192];
 
-/* A driver runs what stands in the file NAME--check or NAME--frames beside it. */
+/* A driver runs the script NAME--check or NAME--frames beside it. */
 static const char fake[] = "#!/bin/sh\n"
 			   "# @(#)endplate-driver\n"
 			   "for last; do :; done\n"
@@ -111,12 +111,12 @@ static void reopen(const char *text)
 
 /* ---- drivers ---- */
 
-static void a_robot_that_is_right_is_right(void)
+static void a_valid_robot_passes(void)
 {
 	checked("", "");
 }
 
-static void a_driver_that_refuses_is_heard_once(void)
+static void a_refusal_is_reported_once(void)
 {
 	says("waist", "--check",
 	     "echo 'pciod[waist]: fatal: x.yaml:9: tick: wrong' >&2; echo >&2; echo 'more' >&2; exit 100");
@@ -124,14 +124,14 @@ static void a_driver_that_refuses_is_heard_once(void)
 	checked(AT_WAIST "x.yaml:9: tick: wrong\n" AT_WAIST "more\n", "");
 }
 
-static void the_world_is_only_a_warning(void)
+static void exit_status_111_is_a_warning(void)
 {
 	says("waist", "--check", "echo 'pciod[waist]: fatal: no bus' >&2; exit 111");
 	says("imu", "--check", "exit 111");
 	checked("", AT_IMU "imud --check ended with status 111 and printed nothing\n" AT_WAIST "no bus\n");
 }
 
-static void a_driver_that_is_ill_is_told_of(void)
+static void a_failing_driver_is_an_error(void)
 {
 	says("clock", "--check", "exit 3");
 	says("waist", "--check", "kill -SEGV $$");
@@ -144,7 +144,7 @@ static void a_driver_that_is_ill_is_told_of(void)
 		"");
 }
 
-static void a_driver_that_hangs_is_not_waited_for(void)
+static void a_driver_that_hangs_is_killed(void)
 {
 	says("waist", "--check", "sleep 1000");
 	says("larm", "--check", "while :; do :; done");
@@ -156,7 +156,7 @@ static void a_driver_that_hangs_is_not_waited_for(void)
 				     errors.text);
 }
 
-static void drivers_are_asked_with_their_own_line_and_environment(void)
+static void drivers_get_their_own_arguments_and_environment(void)
 {
 	const char *only =
 		"test \"$LAB\" = yes && test \"$1 $2 $3 $4 $5\" = '--name waist --robot lab --config' || exit 100\n";
@@ -169,15 +169,15 @@ static void drivers_are_asked_with_their_own_line_and_environment(void)
 	checked("", "");
 }
 
-static void only_those_who_are_wanted_are_asked(void)
+static void only_wanted_drivers_are_run(void)
 {
 	says("larm", "--check", "exit 100");
 	TEST_ASSERT_EQUAL_INT(0, launch_group(&launch, "noarms", launch_lib_start(&errors)));
 	checked("", "");
 }
 
-/* It is asked once, and not for frames: there is no file for that. */
-static void a_simulator_that_refuses_is_heard(void)
+/* It is run once, not with --frames: there is no script for that. */
+static void a_refusal_of_the_simulator_is_reported(void)
 {
 	says("robotsim", "--check",
 	     "test \"$1\" = run || exit 3; echo \"robotsim: fatal: $(basename \"$2\"):9: type: wrong\" >&2; exit 100");
@@ -220,7 +220,7 @@ static void one_cause_is_reported_once(void)
 
 /* ---- programs, cores, interfaces ---- */
 
-static void programs_that_are_not_there_are_told_of(void)
+static void missing_programs_are_errors(void)
 {
 	char path[LAUNCH_LIB_PATH], expected[4096];
 
@@ -284,16 +284,15 @@ static void a_program_that_is_not_a_driver_is_not_run(void)
 	}
 }
 
-static void cores_that_are_not_there_are_told_of(void)
+static void missing_cores_are_errors(void)
 {
 	reopen("lab.yaml\nclock: none\ndaemons:\n  canwire: {core: 1023}\n  waist: {core: 0}\n");
 	check_now();
 	TEST_ASSERT_EQUAL_UINT(1, errors.sink.count);
-	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(errors.text, "x.launch:4: core: this machine has "),
-				     errors.text);
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(errors.text, "x.launch:4: core: this machine has "), errors.text);
 }
 
-static void a_wire_that_nobody_serves_is_a_warning(void)
+static void a_wire_without_a_server_is_a_warning(void)
 {
 	char run[LAUNCH_LIB_PATH];
 	const char *before = getenv("ENDPLATE_RUN");
@@ -340,7 +339,7 @@ static void a_link_is_wanted_as_the_robot_file_says(void)
 	TEST_ASSERT_EQUAL_UINT32(0, want.queue);
 }
 
-static void links_that_are_not_right_are_told_of(void)
+static void links_with_other_values_are_reported(void)
 {
 	struct link_info info = { .up = true, .kind = "vcan", .now = { .bitrate = 1000000 } };
 	const struct robot_bus *spare, *wire;
@@ -394,7 +393,7 @@ static void two_drivers_must_not_send_one_identifier(void)
 	checked(AT_WAIST SENT("0EF", "larm (line 10)", "waist (line 9)"), "");
 }
 
-static void shared_identifiers_are_shared_by_all_who_say_so(void)
+static void identifiers_may_be_shared_if_all_say_so(void)
 {
 	const char *shared = FRAMES(TX("torso", "100", "1", SHARED PERIOD("null")));
 
@@ -408,7 +407,7 @@ static void shared_identifiers_are_shared_by_all_who_say_so(void)
 }
 
 /* The clock's SYNC is the encoder of a Hubo board: one driver may clash with its own device. */
-static void what_a_driver_takes_its_device_sends(void)
+static void devices_send_the_frames_that_drivers_take(void)
 {
 	says("clock", "--frames",
 	     FRAMES(TX("torso", "080", "0", PERIOD("null")) "," RX("torso", "080", "8", PERIOD("null"))));
@@ -430,7 +429,7 @@ static void a_device_may_answer_under_the_same_identifier(void)
 	checked(AT_WAIST SENT("040", "imu (line 11)", "the device of waist (line 9)"), "");
 }
 
-static void one_that_only_listens_says_shared(void)
+static void a_listener_declares_the_identifier_shared(void)
 {
 	says("clock", "--frames", FRAMES(TX("torso", "080", "0", PERIOD("null"))));
 	says("imu", "--frames", FRAMES(RX("torso", "080", "0", SHARED PERIOD("null"))));
@@ -443,7 +442,7 @@ static void one_that_only_listens_says_shared(void)
 #define CLAIMS(...) "echo '{\"frames\": [], \"claims\": [" __VA_ARGS__ "]}'\n"
 #define CLAIM(bus, what) "{\"bus\":\"" bus "\",\"what\":\"" what "\"}"
 
-static void what_one_process_may_have_two_must_not(void)
+static void two_drivers_must_not_make_one_claim(void)
 {
 	says("waist", "--frames", CLAIMS(CLAIM("torso", "pcio")));
 	says("larm", "--frames", CLAIMS(CLAIM("arm", "pcio")));
@@ -469,7 +468,7 @@ static void long_identifiers_are_others(void)
 	checked(AT_IMU SENT("000000EF", "larm (line 10)", "imu (line 11)"), "");
 }
 
-static void nonsense_is_told_of(void)
+static void invalid_frames_are_errors(void)
 {
 	static const struct {
 		const char *row, *what;
@@ -523,7 +522,7 @@ static void load_is_the_worst_that_frames_can_take(void)
 	     FRAMES(TX("torso", "0CF", "2", PERIOD("5000") REPLY("0AF")) "," /* and its answer, of eight bytes */
 		    RX("torso", "0AF", "8", PERIOD("7000")) "," TX("torso", "0EF", "8", PERIOD("null")) "," TX(
 			    "torso", "0DF", "2",
-			    PERIOD("1e+04") REPLY("0BF")) /* an answer nobody describes: eight bytes */));
+			    PERIOD("1e+04") REPLY("0BF")) /* an answer without a row: eight bytes */));
 	says("imu", "--frames",
 	     FRAMES(TX("torso", "041", "2", PERIOD("5000") REPLY("040")) "," /* its answer comes by itself more often */
 		    RX("torso", "040", "4", PERIOD("2000")) "," RX("torso", "040", "8", PERIOD("2000")) "," TX(
@@ -594,7 +593,7 @@ static struct check_run ran(const char *script, int64_t within_ns)
 	return run;
 }
 
-static void what_a_program_says_is_kept(void)
+static void output_is_kept(void)
 {
 	struct check_run run = ran("cat; echo out $SET; echo say >&2; exit 7", INT64_C(60000000000));
 
@@ -606,7 +605,7 @@ static void what_a_program_says_is_kept(void)
 	check_run_free(&run, 1);
 }
 
-static void what_says_too_much_is_ended(void)
+static void too_much_output_ends_a_program(void)
 {
 	struct check_run run = ran("exec yes", INT64_C(60000000000));
 
@@ -616,7 +615,7 @@ static void what_says_too_much_is_ended(void)
 	check_run_free(&run, 1);
 }
 
-/* Gone, or dead and waiting for somebody to take note. */
+/* Gone, or a zombie. */
 static bool is_dead(int pid)
 {
 	char path[64], text[512] = "";
@@ -632,14 +631,14 @@ static bool is_dead(int pid)
 	return !*text || strstr(text, ") Z ") || strstr(text, ") X ");
 }
 
-static void what_takes_too_long_is_killed_with_its_children(void)
+static void a_late_program_is_killed_with_its_children(void)
 {
 	struct check_run run = ran("sleep 1000 & echo $!; wait", 200000000);
 	int child;
 
 	TEST_ASSERT_EQUAL_INT(-ETIME, run.err);
 	child = atoi(run.out);
-	/* On a busy machine it may not have come so far. */
+	/* On a busy machine it may not have started its child. */
 	while (child > 0 && !is_dead(child))
 		usleep(1000);
 	check_run_free(&run, 1);
@@ -678,7 +677,7 @@ static void more_than_fit_at_once_are_run_in_turn(void)
 	check_run_free(runs, n);
 }
 
-static void what_cannot_be_run_says_why(void)
+static void a_program_that_cannot_be_run_says_why(void)
 {
 	static char name[] = "flat", *argv[] = { name, NULL };
 	char path[LAUNCH_LIB_PATH], expected[LAUNCH_LIB_PATH + 64];
@@ -696,37 +695,37 @@ static void what_cannot_be_run_says_why(void)
 int main(void)
 {
 	UNITY_BEGIN();
-	RUN_TEST(a_robot_that_is_right_is_right);
-	RUN_TEST(a_driver_that_refuses_is_heard_once);
-	RUN_TEST(the_world_is_only_a_warning);
-	RUN_TEST(a_driver_that_is_ill_is_told_of);
-	RUN_TEST(a_driver_that_hangs_is_not_waited_for);
-	RUN_TEST(drivers_are_asked_with_their_own_line_and_environment);
-	RUN_TEST(only_those_who_are_wanted_are_asked);
-	RUN_TEST(a_simulator_that_refuses_is_heard);
+	RUN_TEST(a_valid_robot_passes);
+	RUN_TEST(a_refusal_is_reported_once);
+	RUN_TEST(exit_status_111_is_a_warning);
+	RUN_TEST(a_failing_driver_is_an_error);
+	RUN_TEST(a_driver_that_hangs_is_killed);
+	RUN_TEST(drivers_get_their_own_arguments_and_environment);
+	RUN_TEST(only_wanted_drivers_are_run);
+	RUN_TEST(a_refusal_of_the_simulator_is_reported);
 	RUN_TEST(one_cause_is_reported_once);
 	RUN_TEST(a_program_that_is_not_a_driver_is_not_run);
-	RUN_TEST(programs_that_are_not_there_are_told_of);
-	RUN_TEST(cores_that_are_not_there_are_told_of);
-	RUN_TEST(a_wire_that_nobody_serves_is_a_warning);
+	RUN_TEST(missing_programs_are_errors);
+	RUN_TEST(missing_cores_are_errors);
+	RUN_TEST(a_wire_without_a_server_is_a_warning);
 	RUN_TEST(an_interface_that_is_missing_is_a_warning);
 	RUN_TEST(a_link_is_wanted_as_the_robot_file_says);
-	RUN_TEST(links_that_are_not_right_are_told_of);
+	RUN_TEST(links_with_other_values_are_reported);
 	RUN_TEST(two_drivers_must_not_send_one_identifier);
-	RUN_TEST(shared_identifiers_are_shared_by_all_who_say_so);
-	RUN_TEST(what_a_driver_takes_its_device_sends);
+	RUN_TEST(identifiers_may_be_shared_if_all_say_so);
+	RUN_TEST(devices_send_the_frames_that_drivers_take);
 	RUN_TEST(a_device_may_answer_under_the_same_identifier);
-	RUN_TEST(one_that_only_listens_says_shared);
-	RUN_TEST(what_one_process_may_have_two_must_not);
+	RUN_TEST(a_listener_declares_the_identifier_shared);
+	RUN_TEST(two_drivers_must_not_make_one_claim);
 	RUN_TEST(long_identifiers_are_others);
-	RUN_TEST(nonsense_is_told_of);
+	RUN_TEST(invalid_frames_are_errors);
 	RUN_TEST(load_is_the_worst_that_frames_can_take);
 	RUN_TEST(a_bus_that_is_too_full_is_refused);
 	RUN_TEST(the_report_is_for_people);
-	RUN_TEST(what_a_program_says_is_kept);
-	RUN_TEST(what_says_too_much_is_ended);
-	RUN_TEST(what_takes_too_long_is_killed_with_its_children);
+	RUN_TEST(output_is_kept);
+	RUN_TEST(too_much_output_ends_a_program);
+	RUN_TEST(a_late_program_is_killed_with_its_children);
 	RUN_TEST(more_than_fit_at_once_are_run_in_turn);
-	RUN_TEST(what_cannot_be_run_says_why);
+	RUN_TEST(a_program_that_cannot_be_run_says_why);
 	return UNITY_END();
 }

@@ -80,7 +80,7 @@ static void the_bench_has_all_its_parts(void)
 	graphviz_reads_it();
 }
 
-static void only_what_is_wanted_is_drawn(void)
+static void only_wanted_daemons_are_drawn(void)
 {
 	draw("launch/krang.launch", "noarms");
 	has("\"process:waist\"");
@@ -120,7 +120,7 @@ int main(void)
 {
 	UNITY_BEGIN();
 	RUN_TEST(the_bench_has_all_its_parts);
-	RUN_TEST(only_what_is_wanted_is_drawn);
+	RUN_TEST(only_wanted_daemons_are_drawn);
 	RUN_TEST(sensors_have_no_references);
 	RUN_TEST(any_path_may_be_drawn);
 	return UNITY_END();

@@ -32,7 +32,8 @@ static void expectations(const char *text, const char *path, char *expected, siz
 	const char mark[] = "# expect: ";
 	size_t at = strncmp(text, "\xEF\xBB\xBF", 3) ? 0 : 3; /* a byte order mark */
 
-	for (text += at, at = 0, *expected = '\0'; !strncmp(text, mark, strlen(mark)); text += strcspn(text, "\n") + 1) {
+	for (text += at, at = 0, *expected = '\0'; !strncmp(text, mark, strlen(mark));
+	     text += strcspn(text, "\n") + 1) {
 		const char *line = text + strlen(mark);
 		bool own = !strncmp(line, "FILE", 4);
 		int len = (int)strcspn(line, "\n");
@@ -42,7 +43,7 @@ static void expectations(const char *text, const char *path, char *expected, siz
 	}
 }
 
-static void bad_files_are_told_what_is_wrong(void)
+static void bad_files_give_the_expected_errors(void)
 {
 	static char text[1 << 16], expected[1 << 14];
 	glob_t files;
@@ -62,14 +63,14 @@ static void bad_files_are_told_what_is_wrong(void)
 }
 
 /* Most of the files above are this one with something wrong. */
-static void the_file_behind_them_is_right(void)
+static void the_file_behind_them_is_valid(void)
 {
 	TEST_ASSERT_EQUAL_INT(0, launch_open(&launch, "test/launch/good.launch", launch_lib_start(&lines)));
 	TEST_ASSERT_EQUAL_STRING("", lines.text);
 	launch_close(&launch);
 }
 
-static void a_file_that_is_not_there_is_told_of(void)
+static void a_missing_file_is_an_error(void)
 {
 	TEST_ASSERT_TRUE(launch_open(&launch, "test/launch/none.launch", launch_lib_start(&lines)) < 0);
 	TEST_ASSERT_EQUAL_STRING("test/launch/none.launch: No such file or directory\n", lines.text);
@@ -78,8 +79,8 @@ static void a_file_that_is_not_there_is_told_of(void)
 int main(void)
 {
 	UNITY_BEGIN();
-	RUN_TEST(bad_files_are_told_what_is_wrong);
-	RUN_TEST(the_file_behind_them_is_right);
-	RUN_TEST(a_file_that_is_not_there_is_told_of);
+	RUN_TEST(bad_files_give_the_expected_errors);
+	RUN_TEST(the_file_behind_them_is_valid);
+	RUN_TEST(a_missing_file_is_an_error);
 	return UNITY_END();
 }

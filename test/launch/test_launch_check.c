@@ -49,21 +49,21 @@ static void says(const char *words)
 	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(said, words), said);
 }
 
-static void what_is_right_is_right(void)
+static void a_valid_robot_passes(void)
 {
 	TEST_ASSERT_EQUAL_INT(0, checked(BUS CLOCK WAIST("waist", "15", "PRL120"),
 					 "include: x.yaml\ndaemons: {canwire: , robotsim: , clock: , waist: }\n"));
 	TEST_ASSERT_EQUAL_STRING("", said);
 }
 
-static void a_device_that_nobody_can_play(void)
+static void a_device_without_a_simulation_is_an_error(void)
 {
 	TEST_ASSERT_EQUAL_INT(100, checked(BUS CLOCK WAIST("waist", "15", "PRL121"),
 					   "include: x.yaml\ndaemons: {canwire: , robotsim: , clock: , waist: }\n"));
 	says("x.yaml:6: type: \"PRL121\" is not one of PRL120");
 }
 
-static void two_on_one_bus(void)
+static void two_drivers_with_one_claim_are_an_error(void)
 {
 	TEST_ASSERT_EQUAL_INT(100,
 			      checked(BUS CLOCK WAIST("waist", "15", "PRL120") WAIST("neck", "16", "PRL120"),
@@ -72,7 +72,7 @@ static void two_on_one_bus(void)
 }
 
 /* It is not served by the robot that is checked, and so it may be gone when that is started. */
-static void a_wire_of_somebody_else(void)
+static void a_wire_of_another_process_is_a_warning(void)
 {
 	const char *robot = BUS CLOCK WAIST("waist", "15", "PRL120"),
 		   *launch = "include: x.yaml\ndaemons: {clock: , waist: }\n";
@@ -117,10 +117,10 @@ static void a_start_refuses_the_same(void)
 int main(void)
 {
 	UNITY_BEGIN();
-	RUN_TEST(what_is_right_is_right);
-	RUN_TEST(a_device_that_nobody_can_play);
-	RUN_TEST(two_on_one_bus);
+	RUN_TEST(a_valid_robot_passes);
+	RUN_TEST(a_device_without_a_simulation_is_an_error);
+	RUN_TEST(two_drivers_with_one_claim_are_an_error);
 	RUN_TEST(a_start_refuses_the_same);
-	RUN_TEST(a_wire_of_somebody_else);
+	RUN_TEST(a_wire_of_another_process_is_a_warning);
 	return UNITY_END();
 }

@@ -134,7 +134,7 @@ static void krang_has_eight_buses(void)
 
 /* ---- order and groups ---- */
 
-static void each_starts_after_what_it_needs(void)
+static void daemons_start_after_their_needs(void)
 {
 	open_file("test/launch/good.launch");
 	is_order("canwire robotsim clock larm imu waist", true);
@@ -145,7 +145,7 @@ static void each_starts_after_what_it_needs(void)
 	needs("imu", "canwire robotsim");
 }
 
-/* A wire that another canwire serves is nobody's concern. */
+/* A wire of another canwire does not matter. */
 static void only_the_wire_of_its_own_bus_is_needed(void)
 {
 	open_lab("clock: none\n"
@@ -161,7 +161,7 @@ static void only_the_wire_of_its_own_bus_is_needed(void)
 	TEST_ASSERT_EQUAL_PTR(daemon_named("two"), launch_server(&launch, robot_bus(&launch.robot, "arm")));
 }
 
-static void a_group_brings_what_it_needs_and_the_clock(void)
+static void a_group_includes_its_needs_and_the_clock(void)
 {
 	open_file("test/launch/good.launch");
 	TEST_ASSERT_EQUAL_STRING("full", launch.group);
@@ -175,7 +175,7 @@ static void a_group_brings_what_it_needs_and_the_clock(void)
 	is_order("canwire robotsim clock larm imu waist", true);
 }
 
-static void buses_are_used_by_those_who_are_wanted(void)
+static void only_wanted_daemons_use_buses(void)
 {
 	const struct robot_bus *torso, *arm;
 
@@ -190,7 +190,7 @@ static void buses_are_used_by_those_who_are_wanted(void)
 	TEST_ASSERT_EQUAL_STRING("canwire", launch_server(&launch, torso)->name);
 }
 
-static void a_group_that_is_not_there_is_told_of(void)
+static void an_unknown_group_is_an_error(void)
 {
 	open_file("test/launch/good.launch");
 	TEST_ASSERT_EQUAL_INT(-EINVAL, launch_group(&launch, "noarm", launch_lib_start(&lines)));
@@ -240,7 +240,7 @@ static void environments_add_up(void)
 	TEST_ASSERT_EQUAL_STRING("A=1 B=two words", text);
 }
 
-static void what_is_the_same_has_the_same_number(void)
+static void equal_daemons_have_equal_hashes(void)
 {
 	uint64_t before;
 
@@ -264,7 +264,7 @@ static void silence_is_measured_in_ticks(void)
 	/* Twenty ticks of clock/10, of a clock that ticks every millisecond. */
 	TEST_ASSERT_EQUAL_INT64(10 * MS, daemon_named("waist")->tick_ns);
 	TEST_ASSERT_EQUAL_INT64(200 * MS, daemon_named("waist")->dead_after_ns);
-	/* At least 100 ms; and a second where no tick is told. */
+	/* At least 100 ms; a second without a tick. */
 	TEST_ASSERT_EQUAL_INT64(2 * MS, daemon_named("larm")->tick_ns);
 	TEST_ASSERT_EQUAL_INT64(100 * MS, daemon_named("larm")->dead_after_ns);
 	TEST_ASSERT_EQUAL_INT64(100 * MS, daemon_named("clock")->dead_after_ns);
@@ -400,7 +400,7 @@ static void programs_are_found_beside_us_first(void)
 	/* A path is looked for nowhere else. */
 	TEST_ASSERT_EQUAL_INT(-ENOENT, launch_find_in(found, "./b", beside, search));
 	TEST_ASSERT_EQUAL_INT(0, launch_find_in(found, expected, NULL, NULL));
-	/* A folder is no program. */
+	/* A folder is not a program. */
 	TEST_ASSERT_EQUAL_INT(-EACCES, launch_find_in(found, far, NULL, NULL));
 	TEST_ASSERT_EQUAL_INT(-EACCES, launch_find_in(found, "far", NULL, folder));
 }
@@ -455,14 +455,14 @@ int main(void)
 	UNITY_BEGIN();
 	RUN_TEST(the_bench_runs);
 	RUN_TEST(krang_has_eight_buses);
-	RUN_TEST(each_starts_after_what_it_needs);
+	RUN_TEST(daemons_start_after_their_needs);
 	RUN_TEST(only_the_wire_of_its_own_bus_is_needed);
-	RUN_TEST(a_group_brings_what_it_needs_and_the_clock);
-	RUN_TEST(buses_are_used_by_those_who_are_wanted);
-	RUN_TEST(a_group_that_is_not_there_is_told_of);
+	RUN_TEST(a_group_includes_its_needs_and_the_clock);
+	RUN_TEST(only_wanted_daemons_use_buses);
+	RUN_TEST(an_unknown_group_is_an_error);
 	RUN_TEST(buses_and_arguments_are_passed_on);
 	RUN_TEST(environments_add_up);
-	RUN_TEST(what_is_the_same_has_the_same_number);
+	RUN_TEST(equal_daemons_have_equal_hashes);
 	RUN_TEST(silence_is_measured_in_ticks);
 	RUN_TEST(each_kind_shows_its_life_in_its_own_way);
 	RUN_TEST(rules_have_defaults);

@@ -33,7 +33,7 @@ static bool has_text(const char *name)
 	return !stat(path, &st) && st.st_size > 0;
 }
 
-static void logs_that_were_removed_are_made_anew(void)
+static void removed_logs_are_created_again(void)
 {
 	char folder[600];
 
@@ -67,8 +67,8 @@ static bool printed_more(void)
 	return more;
 }
 
-/* Whoever opens a FIFO waits for the other end, if he does not take care. */
-static void something_else_in_place_of_a_log_holds_nobody_up(void)
+/* Opening a FIFO waits for the other end, unless it is opened with care. */
+static void a_fifo_in_place_of_a_log_blocks_nothing(void)
 {
 	char path[600];
 	char byte;
@@ -79,11 +79,10 @@ static void something_else_in_place_of_a_log_holds_nobody_up(void)
 	snprintf(path, sizeof(path), "%s/log/talker.log", rig.run);
 	TEST_ASSERT_EQUAL(0, unlink(path));
 	TEST_ASSERT_EQUAL(0, mkfifo(path, 0600));
-	RIG_UNTIL(
-		rig_told("talker", "log", "its log cannot be written: there is something else of its name"));
+	RIG_UNTIL(rig_told("talker", "log", "its log cannot be written: there is something else of its name"));
 	TEST_ASSERT_EQUAL(0, unlink(path));
 	RIG_UNTIL(rig_told("talker", "log", "its log is written again") && printed_more());
-	/* Also with somebody at the other end. */
+	/* Also with a reader. */
 	TEST_ASSERT_EQUAL(0, unlink(path));
 	TEST_ASSERT_EQUAL(0, mkfifo(path, 0600));
 	fifo = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
@@ -97,7 +96,7 @@ static void something_else_in_place_of_a_log_holds_nobody_up(void)
 }
 
 /* A file that has another name, too, and links in place of a FIFO and of a file. */
-static void what_leads_elsewhere_is_not_opened(void)
+static void symbolic_links_are_not_followed(void)
 {
 	static const struct {
 		const char *name;
@@ -127,8 +126,8 @@ static void what_leads_elsewhere_is_not_opened(void)
 int main(void)
 {
 	UNITY_BEGIN();
-	RUN_TEST(logs_that_were_removed_are_made_anew);
-	RUN_TEST(what_leads_elsewhere_is_not_opened);
-	RUN_TEST(something_else_in_place_of_a_log_holds_nobody_up);
+	RUN_TEST(removed_logs_are_created_again);
+	RUN_TEST(symbolic_links_are_not_followed);
+	RUN_TEST(a_fifo_in_place_of_a_log_blocks_nothing);
 	return UNITY_END();
 }

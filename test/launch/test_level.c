@@ -264,7 +264,7 @@ static void the_asker_is_gone(void)
 	arming_cancel(&s, "gone", now_ns);
 }
 
-static void somebody_holds(void)
+static void eve_holds(void)
 {
 	raise_it(MSG_LEVEL_HOLD);
 	look(1);
@@ -305,7 +305,7 @@ static void a_refused_request_has_no_effect_at_any_time(void)
 	} table[] = {
 		{ too_late, "waist has not taken it: its state says level estop" },
 		{ the_asker_is_gone, "gone" },
-		{ somebody_holds, "level hold, raised since by eve: smoke" },
+		{ eve_holds, "level hold, raised since by eve: smoke" },
 		{ it_is_removed, "level estop" },
 		{ it_is_condemned, "level estop" },
 		{ the_driver_obeys_another, "waist has not taken it" },
@@ -334,7 +334,7 @@ static void a_refused_request_has_no_effect_at_any_time(void)
 		estop_tend(&other, now_ns);
 		estop_look(&other, clock_now_ns());
 		TEST_ASSERT_EQUAL_MESSAGE(MSG_LEVEL_ESTOP, other.level, table[i].why);
-		/* One that starts now, and its successor. */
+		/* A driver that starts now, and its successor. */
 		judged_open(&driver, false, &(struct error_sink){ 0 });
 		TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, estop_look(&driver, clock_now_ns()));
 		estop_judge_start(&driver.judge, &kept, driver.boot);
@@ -372,7 +372,7 @@ static void the_asker_waits_only_so_long(void)
 	TEST_ASSERT_EQUAL(ARMING_REFUSED, s.arming.state);
 }
 
-static void what_was_not_seen_is_not_lowered(void)
+static void an_unseen_raise_refuses_the_arming(void)
 {
 	struct arming r;
 	uint64_t before;
@@ -455,7 +455,7 @@ static void epochs_are_kept(void)
 	TEST_ASSERT_EQUAL(9, epoch_read().last);
 }
 
-/* Removed channels do not give a label twice; an absurd one keeps nobody from arming. */
+/* A label is never reused after channels were removed; an absurd label does not prevent arming. */
 static void epochs_outlive_the_channels(void)
 {
 	begin();
@@ -508,7 +508,7 @@ static void begin_auto(const char *epoch)
 	level_begin(&s, false, now_ns);
 }
 
-static void auto_arms_what_nobody_stopped(void)
+static void auto_arms_after_a_clean_stop(void)
 {
 	begin_auto(NULL);
 	TEST_ASSERT_TRUE(arms_itself());
@@ -523,7 +523,7 @@ static void auto_arms_what_nobody_stopped(void)
 	TEST_ASSERT_EQUAL(8, s.arming.epoch);
 }
 
-static void auto_overrides_nobody(void)
+static void auto_never_overrides_a_raise(void)
 {
 	begin_auto("7\n"); /* killed */
 	TEST_ASSERT_FALSE(arms_itself());
@@ -569,7 +569,7 @@ static void a_robot_comes_up_at_estop(void)
 
 /* ---- raising ---- */
 
-static void achstart_raises_only_what_raises_the_level(void)
+static void achstart_raises_only_a_lower_level(void)
 {
 	uint64_t before;
 
@@ -647,13 +647,13 @@ int main(void)
 	RUN_TEST(a_refused_request_has_no_effect_at_any_time);
 	RUN_TEST(a_driver_may_publish_later_that_it_has_taken_it);
 	RUN_TEST(the_asker_waits_only_so_long);
-	RUN_TEST(what_was_not_seen_is_not_lowered);
+	RUN_TEST(an_unseen_raise_refuses_the_arming);
 	RUN_TEST(epochs_are_kept);
 	RUN_TEST(epochs_outlive_the_channels);
-	RUN_TEST(auto_arms_what_nobody_stopped);
-	RUN_TEST(auto_overrides_nobody);
+	RUN_TEST(auto_arms_after_a_clean_stop);
+	RUN_TEST(auto_never_overrides_a_raise);
 	RUN_TEST(a_robot_comes_up_at_estop);
-	RUN_TEST(achstart_raises_only_what_raises_the_level);
+	RUN_TEST(achstart_raises_only_a_lower_level);
 	RUN_TEST(a_user_raises_whatever_lies_in_the_channels);
 	RUN_TEST(the_newest_lowering_obeyed_is_inherited);
 	return UNITY_END();

@@ -37,13 +37,13 @@ static void a_link_that_is_well_is_left_alone(void)
 	expect(LINKS_FINE, "");
 }
 
-/* Everybody may be waiting for it. */
-static void one_that_nobody_speaks_of_is_brought_up(void)
+/* All drivers may be waiting for it. */
+static void a_link_without_reports_is_brought_up(void)
 {
 	TEST_ASSERT_EQUAL_INT(LINKS_UP, links_decide(words, 0, &why));
 }
 
-static void one_that_is_down_or_away_is_brought_up(void)
+static void a_link_that_is_down_or_absent_is_brought_up(void)
 {
 	buses[1].state = MSG_LINK_ABSENT;
 	expect(LINKS_UP, "");
@@ -52,7 +52,7 @@ static void one_that_is_down_or_away_is_brought_up(void)
 	expect(LINKS_UP, "");
 }
 
-static void bus_off_ends_when_nobody_moves(void)
+static void bus_off_is_reset_when_all_drivers_rest(void)
 {
 	static const bool rests[] = {
 		[MSG_LIFE_DOWN] = false,   [MSG_LIFE_STARTING] = true,	[MSG_LIFE_DISARMED] = true,
@@ -67,7 +67,7 @@ static void bus_off_ends_when_nobody_moves(void)
 	}
 }
 
-static void one_that_has_fallen_silent_may_move(void)
+static void a_silent_driver_delays_a_reset(void)
 {
 	buses[0].state = MSG_LINK_BUS_OFF;
 	words[2].silent = true;
@@ -94,7 +94,7 @@ static void bus_off_goes_before_a_stall(void)
 	expect(LINKS_WAIT, "bus-off");
 }
 
-static void a_stall_is_one_if_nobody_has_heard_anything_since(void)
+static void a_stall_is_reset_if_nothing_was_received_since(void)
 {
 	buses[0].stalled_since_ns = 100;
 	buses[1].last_confirmed_ns = 100;
@@ -141,13 +141,13 @@ int main(void)
 {
 	UNITY_BEGIN();
 	RUN_TEST(a_link_that_is_well_is_left_alone);
-	RUN_TEST(one_that_nobody_speaks_of_is_brought_up);
-	RUN_TEST(one_that_is_down_or_away_is_brought_up);
-	RUN_TEST(bus_off_ends_when_nobody_moves);
-	RUN_TEST(one_that_has_fallen_silent_may_move);
+	RUN_TEST(a_link_without_reports_is_brought_up);
+	RUN_TEST(a_link_that_is_down_or_absent_is_brought_up);
+	RUN_TEST(bus_off_is_reset_when_all_drivers_rest);
+	RUN_TEST(a_silent_driver_delays_a_reset);
 	RUN_TEST(of_the_silent_nothing_else_counts);
 	RUN_TEST(bus_off_goes_before_a_stall);
 	RUN_TEST(a_bus_may_be_named_as_often_as_messages_have_room);
-	RUN_TEST(a_stall_is_one_if_nobody_has_heard_anything_since);
+	RUN_TEST(a_stall_is_reset_if_nothing_was_received_since);
 	return UNITY_END();
 }

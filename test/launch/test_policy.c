@@ -143,7 +143,7 @@ static void there_is_a_process_where_there_should_be(void)
 	}
 }
 
-/* No event in a state without a process starts a second, or ends one that is not there. */
+/* No event starts a second process, or ends a missing one. */
 static void processes_are_started_and_ended_once(void)
 {
 	for (int state = 0; state < POLICY_STATES; state++) {
@@ -181,7 +181,7 @@ static void dies_early(int64_t pause_ns)
 	TEST_ASSERT_EQUAL_HEX(POLICY_DO_SPAWN, happens(POLICY_TIMER));
 }
 
-static void one_that_was_ready_for_a_second_is_back_at_once(void)
+static void a_settled_daemon_is_restarted_at_once(void)
 {
 	go_to(POLICY_READY);
 	for (int i = 1; i <= 100; i++) {
@@ -195,7 +195,7 @@ static void one_that_was_ready_for_a_second_is_back_at_once(void)
 	TEST_ASSERT_EQUAL_HEX(POLICY_SAY_PAUSE, happens(POLICY_DIED));
 }
 
-/* READY said again, as some do, does not begin the second anew. */
+/* A second READY, which some programs send, does not start the second again. */
 static void ready_counts_once(void)
 {
 	go_to(POLICY_READY);
@@ -234,7 +234,7 @@ static void a_death_after_a_second_ends_the_doubling(void)
 	dies_early(100 * MS);
 }
 
-/* One that dies early every seven seconds, never ten times in a minute, is never given up. */
+/* A daemon that dies early every seven seconds, never ten times in a minute, is never given up. */
 static void the_budget_is_for_a_minute(void)
 {
 	go_to(POLICY_STARTING);
@@ -247,7 +247,7 @@ static void the_budget_is_for_a_minute(void)
 	TEST_ASSERT_EQUAL_UINT(9, p.early_deaths);
 }
 
-static void the_window_has_sharp_edges(void)
+static void the_budget_window_is_exact(void)
 {
 	rules.budget = 2;
 	go_to(POLICY_STARTING);
@@ -273,7 +273,7 @@ static void the_largest_budget_is_kept(void)
 	TEST_ASSERT_EQUAL_HEX(POLICY_SAY_FAILED, happens(POLICY_DIED));
 }
 
-static void somebody_who_asks_gets_a_new_budget(void)
+static void a_start_on_request_resets_the_budget(void)
 {
 	rules.budget = 2;
 	go_to(POLICY_STARTING);
@@ -301,7 +301,7 @@ static void a_wrong_configuration_is_never_restarted(void)
 	TEST_ASSERT_EQUAL_STRING("", policy_why(&p));
 }
 
-static void never_is_never(void)
+static void restart_never_is_kept(void)
 {
 	rules.never = true;
 	go_to(POLICY_READY);
@@ -309,7 +309,7 @@ static void never_is_never(void)
 	TEST_ASSERT_EQUAL_HEX(0, happens(POLICY_EXITED));
 	TEST_ASSERT_EQUAL(POLICY_DONE, p.state);
 	TEST_ASSERT_TRUE(policy_is_fine(&p));
-	/* Also before it was ready, and when it is done in spite of a SIGTERM it was stopped. */
+	/* Also before it was ready; after a SIGTERM it is stopped, not done. */
 	go_to(POLICY_STARTING);
 	TEST_ASSERT_FALSE(policy_is_fine(&p));
 	TEST_ASSERT_EQUAL_HEX(0, happens(POLICY_EXITED));
@@ -329,8 +329,8 @@ static void never_is_never(void)
 
 /* ---- critical ---- */
 
-/* Short pauses first; one that dies for ever does not keep the machine busy. */
-static void a_critical_one_pauses_for_20_ms_at_first_and_is_not_given_up(void)
+/* Short pauses first, then long ones, so that endless deaths do not keep the machine busy. */
+static void a_critical_daemon_is_not_given_up(void)
 {
 	int64_t pause_ns = 20 * MS;
 
@@ -344,7 +344,7 @@ static void a_critical_one_pauses_for_20_ms_at_first_and_is_not_given_up(void)
 		now += pause_ns;
 		TEST_ASSERT_EQUAL_HEX(POLICY_DO_SPAWN, happens(POLICY_TIMER));
 	}
-	/* One that settles begins again. */
+	/* A settled daemon begins again. */
 	happens(POLICY_IS_READY);
 	now += rules.settled_ns;
 	TEST_ASSERT_EQUAL_HEX(POLICY_DO_SPAWN, happens(POLICY_DIED));
@@ -381,7 +381,7 @@ static void three_deaths_within_a_second_raise_the_level(void)
 	TEST_ASSERT_EQUAL_HEX(POLICY_SAY_PAUSE | POLICY_DO_RAISE, happens(POLICY_DIED));
 }
 
-static void deaths_of_settled_ones_count_too(void)
+static void deaths_of_settled_daemons_count_too(void)
 {
 	rules.critical = true;
 	rules.settled_ns = 100 * MS;
@@ -393,7 +393,7 @@ static void deaths_of_settled_ones_count_too(void)
 	}
 }
 
-static void a_critical_one_that_is_given_up_raises_the_level(void)
+static void giving_up_a_critical_daemon_raises_the_level(void)
 {
 	rules.critical = true;
 	go_to(POLICY_STARTING);
@@ -402,7 +402,7 @@ static void a_critical_one_that_is_given_up_raises_the_level(void)
 
 /* ---- ends ---- */
 
-static void one_that_publishes_is_asked_first(void)
+static void a_publishing_daemon_gets_sigterm_first(void)
 {
 	static const enum policy_event asked[] = { POLICY_STOP, POLICY_RESTART };
 
@@ -412,7 +412,7 @@ static void one_that_publishes_is_asked_first(void)
 		TEST_ASSERT_EQUAL_INT64(now + 2 * S, policy_wake_ns(&p));
 		now += 2 * S;
 		TEST_ASSERT_EQUAL_HEX(POLICY_DO_KILL, happens(POLICY_TIMER));
-		/* Once; and then it is only told of. */
+		/* Once; after that it is only reported. */
 		TEST_ASSERT_EQUAL_HEX(0, happens(POLICY_TIMER));
 		TEST_ASSERT_EQUAL_HEX(0, happens(POLICY_FROZEN));
 		now += 2 * S;
@@ -423,7 +423,7 @@ static void one_that_publishes_is_asked_first(void)
 	}
 }
 
-static void one_that_does_not_is_killed_at_once(void)
+static void a_silent_daemon_gets_sigkill_at_once(void)
 {
 	go_to(POLICY_READY);
 	TEST_ASSERT_EQUAL_HEX(POLICY_DO_KILL, policy_event(&p, &rules, POLICY_STOP, false, now));
@@ -438,8 +438,8 @@ static void one_that_does_not_is_killed_at_once(void)
 	TEST_ASSERT_EQUAL_HEX(0, happens(POLICY_FROZEN));
 }
 
-/* A driver that spins after an hour of good service is back at once. */
-static void a_silent_one_is_killed_and_restarted_as_any_that_died(void)
+/* A driver that spins after an hour is restarted at once. */
+static void a_silent_daemon_is_killed_and_restarted(void)
 {
 	go_to(POLICY_READY);
 	now += 3600 * S;
@@ -452,7 +452,7 @@ static void a_silent_one_is_killed_and_restarted_as_any_that_died(void)
 	dies_early(100 * MS);
 }
 
-static void a_change_of_mind_counts(void)
+static void the_last_request_counts(void)
 {
 	go_to(POLICY_READY);
 	happens(POLICY_STOP);
@@ -468,7 +468,7 @@ static void a_change_of_mind_counts(void)
 
 /* ---- readiness ---- */
 
-static void lateness_is_told_once_and_ready_is_still_welcome(void)
+static void lateness_is_reported_once(void)
 {
 	go_to(POLICY_STARTING);
 	TEST_ASSERT_EQUAL_INT64(now + 5 * S, policy_wake_ns(&p));
@@ -491,7 +491,7 @@ static void an_adopted_one_is_left_alone_and_counts_as_settled(void)
 	TEST_ASSERT_FALSE(p.adopted);
 }
 
-static void an_adopted_one_that_was_not_ready_has_its_time(void)
+static void an_adopted_daemon_has_its_time_to_be_ready(void)
 {
 	TEST_ASSERT_EQUAL_HEX(0, happens(POLICY_ADOPT));
 	TEST_ASSERT_TRUE(p.adopted);
@@ -515,27 +515,27 @@ int main(void)
 	RUN_TEST(every_entry_is_as_written);
 	RUN_TEST(there_is_a_process_where_there_should_be);
 	RUN_TEST(processes_are_started_and_ended_once);
-	RUN_TEST(one_that_was_ready_for_a_second_is_back_at_once);
+	RUN_TEST(a_settled_daemon_is_restarted_at_once);
 	RUN_TEST(ready_counts_once);
 	RUN_TEST(pauses_double_up_to_five_seconds);
 	RUN_TEST(a_death_after_a_second_ends_the_doubling);
 	RUN_TEST(the_budget_is_for_a_minute);
-	RUN_TEST(the_window_has_sharp_edges);
+	RUN_TEST(the_budget_window_is_exact);
 	RUN_TEST(the_largest_budget_is_kept);
-	RUN_TEST(somebody_who_asks_gets_a_new_budget);
+	RUN_TEST(a_start_on_request_resets_the_budget);
 	RUN_TEST(a_wrong_configuration_is_never_restarted);
-	RUN_TEST(never_is_never);
-	RUN_TEST(a_critical_one_pauses_for_20_ms_at_first_and_is_not_given_up);
+	RUN_TEST(restart_never_is_kept);
+	RUN_TEST(a_critical_daemon_is_not_given_up);
 	RUN_TEST(three_deaths_within_a_second_raise_the_level);
-	RUN_TEST(deaths_of_settled_ones_count_too);
-	RUN_TEST(a_critical_one_that_is_given_up_raises_the_level);
-	RUN_TEST(one_that_publishes_is_asked_first);
-	RUN_TEST(one_that_does_not_is_killed_at_once);
-	RUN_TEST(a_silent_one_is_killed_and_restarted_as_any_that_died);
-	RUN_TEST(a_change_of_mind_counts);
-	RUN_TEST(lateness_is_told_once_and_ready_is_still_welcome);
+	RUN_TEST(deaths_of_settled_daemons_count_too);
+	RUN_TEST(giving_up_a_critical_daemon_raises_the_level);
+	RUN_TEST(a_publishing_daemon_gets_sigterm_first);
+	RUN_TEST(a_silent_daemon_gets_sigkill_at_once);
+	RUN_TEST(a_silent_daemon_is_killed_and_restarted);
+	RUN_TEST(the_last_request_counts);
+	RUN_TEST(lateness_is_reported_once);
 	RUN_TEST(an_adopted_one_is_left_alone_and_counts_as_settled);
-	RUN_TEST(an_adopted_one_that_was_not_ready_has_its_time);
+	RUN_TEST(an_adopted_daemon_has_its_time_to_be_ready);
 	RUN_TEST(a_status_is_one_of_three_deaths);
 	return UNITY_END();
 }

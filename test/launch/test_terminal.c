@@ -61,7 +61,7 @@ static void a_pipe_of_another_user(void)
 	TEST_ASSERT_EQUAL_INT(0, pipe2(ends, O_CLOEXEC));
 	TEST_ASSERT_EQUAL_INT(0, lost(ends[1], 1));
 	is_heard(ends[0]);
-	/* One that is not read is full some time; nobody waits, and the others still do. */
+	/* A pipe without a reader fills up: achstart does not wait, other writers still do. */
 	TEST_ASSERT_EQUAL_INT(100, lost(ends[1], 5000));
 	TEST_ASSERT_FALSE(fcntl(ends[1], F_GETFL) & O_NONBLOCK);
 	close(ends[0]);
