@@ -187,7 +187,7 @@ static bool has_room(struct logs *l, size_t len)
 	return true;
 }
 
-static void write_line(struct logs *l, int64_t now_ns, int64_t t_ns, const char *line)
+void logs_say(struct logs *l, int64_t now_ns, int64_t t_ns, const char *line)
 {
 	char text[LOGS_LINE_MAX + STAMP_MAX + 16];
 	const int64_t real_ns = clock_real_ns() - (clock_now_ns() - t_ns);
@@ -276,16 +276,11 @@ void logs_forget(struct logs *l)
 	l->last_n = 0;
 }
 
-void logs_say(struct logs *l, int64_t now_ns, int64_t t_ns, const char *line)
-{
-	write_line(l, now_ns, t_ns, line);
-}
-
 static void end_line(struct logs *l, int64_t now_ns)
 {
 	l->line[l->line_len] = 0;
 	keep(l, l->line);
-	write_line(l, now_ns, now_ns, l->line);
+	logs_say(l, now_ns, now_ns, l->line);
 	l->line_len = 0;
 }
 

@@ -47,6 +47,14 @@ static void says(const char *name, const char *option, const char *script)
 	launch_lib_write(path, folder, file, 0644, script);
 }
 
+static void prints_frames(const char *name, const char *rows)
+{
+	char script[1024];
+
+	snprintf(script, sizeof(script), "echo '{\"frames\": [%s]}'\n", rows);
+	says(name, "--frames", script);
+}
+
 void setUp(void)
 {
 	static const char *const programs[] = { "pciod", "hubo-daemon", "imud", "canwire" };
@@ -383,60 +391,50 @@ static void links_with_other_values_are_reported(void)
 #define SENT(id, a, b) \
 	"bus torso: identifier " id " is sent by " a " and by " b ": give one of them other ids, or another bus\n"
 
-static void two_drivers_must_not_send_one_identifier(void)
-{
-	says("waist", "--frames",
-	     FRAMES(TX("torso", "0EF", "8", PERIOD("null")) "," TX("torso", "0EF", "4", PERIOD("null"))));
-	says("larm", "--frames",
-	     FRAMES(TX("torso", "0EF", "8", PERIOD("null")) "," TX("arm", "0EE", "8", PERIOD("null"))));
-	says("imu", "--frames", FRAMES(TX("torso", "0EE", "8", PERIOD("null"))));
-	checked(AT_WAIST SENT("0EF", "larm (line 10)", "waist (line 9)"), "");
-}
+/* Without a period, on the bus torso. */
+#define SENDS(id) TX("torso", id, "8", PERIOD("null"))
+#define SHARES(id) TX("torso", id, "8", SHARED PERIOD("null"))
+#define TAKES(id) RX("torso", id, "8", PERIOD("null"))
+#define LISTENS(id) RX("torso", id, "8", SHARED PERIOD("null"))
+#define ASKS(id) TX("torso", id, "1", PERIOD("5000") REPLY(id)) "," TAKES(id)
 
-static void identifiers_may_be_shared_if_all_say_so(void)
+static void identifiers_in_conflict_are_errors(void)
 {
-	const char *shared = FRAMES(TX("torso", "100", "1", SHARED PERIOD("null")));
+	static const struct {
+		const char *property, *clock, *waist, *larm, *imu, *expected;
+	} cases[] = {
+		{ "two drivers must not send one identifier", "", SENDS("0EF") "," SENDS("0EF"),
+		  SENDS("0EF") "," TX("arm", "0EE", "8", PERIOD("null")), SENDS("0EE"),
+		  AT_WAIST SENT("0EF", "larm (line 10)", "waist (line 9)") },
+		{ "identifiers may be shared", "", SHARES("100"), SHARES("100"), "", "" },
+		{ "identifiers may be shared if all say so", "", SHARES("100"), SHARES("100"), SENDS("100"),
+		  AT_IMU SENT("100", "larm (line 10)", "imu (line 11)")
+			  AT_WAIST SENT("100", "imu (line 11)", "waist (line 9)") },
+		{ "devices send the frames that drivers take; the SYNC of the clock is the encoder of a Hubo board",
+		  SENDS("080") "," TAKES("080"), TAKES("040"), "", TAKES("040"),
+		  AT_CLOCK SENT("080", "clock (line 8)", "the device of clock (line 8)")
+			  AT_WAIST SENT("040", "the device of imu (line 11)", "the device of waist (line 9)") },
+		{ "a device may answer with the identifier of the request, as a force sensor does", "", "", "",
+		  ASKS("040"), "" },
+		{ "another device may not", "", TAKES("040"), "", ASKS("040"),
+		  AT_WAIST SENT("040", "imu (line 11)", "the device of waist (line 9)") },
+		{ "listeners declare the identifier shared", SENDS("080"), LISTENS("080"), "", LISTENS("080"), "" },
+		{ "a driver that takes it is not a listener", SENDS("080"), TAKES("080"), "", LISTENS("080"),
+		  AT_WAIST SENT("080", "clock (line 8)", "the device of waist (line 9)") },
+		{ "long identifiers are others", "", SENDS("0EF"), SENDS("000000EF"), "", "" },
+		{ "long identifiers clash, too", "", SENDS("0EF"), SENDS("000000EF"), SENDS("000000EF"),
+		  AT_IMU SENT("000000EF", "larm (line 10)", "imu (line 11)") },
+	};
 
-	says("waist", "--frames", shared);
-	says("larm", "--frames", shared);
-	checked("", "");
-	says("imu", "--frames", FRAMES(TX("torso", "100", "1", PERIOD("null"))));
-	checked(AT_IMU SENT("100", "larm (line 10)", "imu (line 11)")
-			AT_WAIST SENT("100", "imu (line 11)", "waist (line 9)"),
-		"");
-}
-
-/* The clock's SYNC is the encoder of a Hubo board: one driver may clash with its own device. */
-static void devices_send_the_frames_that_drivers_take(void)
-{
-	says("clock", "--frames",
-	     FRAMES(TX("torso", "080", "0", PERIOD("null")) "," RX("torso", "080", "8", PERIOD("null"))));
-	says("imu", "--frames", FRAMES(RX("torso", "040", "8", PERIOD("null"))));
-	says("waist", "--frames", FRAMES(RX("torso", "040", "8", PERIOD("null"))));
-	checked(AT_CLOCK SENT("080", "clock (line 8)", "the device of clock (line 8)")
-			AT_WAIST SENT("040", "the device of imu (line 11)", "the device of waist (line 9)"),
-		"");
-}
-
-/* As a force sensor does: the answer has the identifier of the question. */
-static void a_device_may_answer_under_the_same_identifier(void)
-{
-	says("imu", "--frames",
-	     FRAMES(TX("torso", "040", "1", PERIOD("5000") REPLY("040")) "," RX("torso", "040", "8", PERIOD("null"))));
-	checked("", "");
-	/* no other device */
-	says("waist", "--frames", FRAMES(RX("torso", "040", "8", PERIOD("null"))));
-	checked(AT_WAIST SENT("040", "imu (line 11)", "the device of waist (line 9)"), "");
-}
-
-static void a_listener_declares_the_identifier_shared(void)
-{
-	says("clock", "--frames", FRAMES(TX("torso", "080", "0", PERIOD("null"))));
-	says("imu", "--frames", FRAMES(RX("torso", "080", "0", SHARED PERIOD("null"))));
-	says("waist", "--frames", FRAMES(RX("torso", "080", "0", SHARED PERIOD("null"))));
-	checked("", "");
-	says("waist", "--frames", FRAMES(RX("torso", "080", "0", PERIOD("null"))));
-	checked(AT_WAIST SENT("080", "clock (line 8)", "the device of waist (line 9)"), "");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		prints_frames("clock", cases[i].clock);
+		prints_frames("waist", cases[i].waist);
+		prints_frames("larm", cases[i].larm);
+		prints_frames("imu", cases[i].imu);
+		check_now();
+		TEST_ASSERT_EQUAL_STRING_MESSAGE(cases[i].expected, errors.text, cases[i].property);
+		TEST_ASSERT_EQUAL_STRING_MESSAGE("", warnings.text, cases[i].property);
+	}
 }
 
 #define CLAIMS(...) "echo '{\"frames\": [], \"claims\": [" __VA_ARGS__ "]}'\n"
@@ -457,15 +455,6 @@ static void two_drivers_must_not_make_one_claim(void)
 	checked(AT_LARM "pciod --frames:1: claims: bus is not one of its buses\n" AT_WAIST
 			"pciod --frames:1: claims: what is not a name\n",
 		"");
-}
-
-static void long_identifiers_are_others(void)
-{
-	says("waist", "--frames", FRAMES(TX("torso", "0EF", "8", PERIOD("null"))));
-	says("larm", "--frames", FRAMES(TX("torso", "000000EF", "8", PERIOD("null"))));
-	checked("", "");
-	says("imu", "--frames", FRAMES(TX("torso", "000000EF", "8", PERIOD("null"))));
-	checked(AT_IMU SENT("000000EF", "larm (line 10)", "imu (line 11)"), "");
 }
 
 static void invalid_frames_are_errors(void)
@@ -711,13 +700,8 @@ int main(void)
 	RUN_TEST(an_interface_that_is_missing_is_a_warning);
 	RUN_TEST(a_link_is_wanted_as_the_robot_file_says);
 	RUN_TEST(links_with_other_values_are_reported);
-	RUN_TEST(two_drivers_must_not_send_one_identifier);
-	RUN_TEST(identifiers_may_be_shared_if_all_say_so);
-	RUN_TEST(devices_send_the_frames_that_drivers_take);
-	RUN_TEST(a_device_may_answer_under_the_same_identifier);
-	RUN_TEST(a_listener_declares_the_identifier_shared);
+	RUN_TEST(identifiers_in_conflict_are_errors);
 	RUN_TEST(two_drivers_must_not_make_one_claim);
-	RUN_TEST(long_identifiers_are_others);
 	RUN_TEST(invalid_frames_are_errors);
 	RUN_TEST(load_is_the_worst_that_frames_can_take);
 	RUN_TEST(a_bus_that_is_too_full_is_refused);
