@@ -66,8 +66,9 @@ void query_serve(struct query_server *server, const struct clock_fd *fds, int64_
 
 /* Sends the answer and closes the connection. */
 void query_answer(struct query_client *client, const char *answer);
-/* Has the client closed its end?  After its question nothing else comes from it. */
-bool query_has_hung_up(const struct query_client *client);
+/* What came from a client that has asked: nothing, another datagram (which is taken), or its end. */
+enum query_next { QUERY_NOTHING, QUERY_MORE, QUERY_HUNG_UP };
+enum query_next query_next(const struct query_client *client);
 void query_drop(struct query_client *client);
 
 /* An answer in the making; what does not fit is cut. */

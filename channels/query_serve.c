@@ -42,11 +42,14 @@ void query_answer(struct query_client *c, const char *answer)
 	query_drop(c);
 }
 
-bool query_has_hung_up(const struct query_client *c)
+enum query_next query_next(const struct query_client *c)
 {
 	char byte;
+	const ssize_t n = recv(c->fd, &byte, 1, MSG_DONTWAIT);
 
-	return recv(c->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+	if (n > 0)
+		return QUERY_MORE;
+	return n && errno == EAGAIN ? QUERY_NOTHING : QUERY_HUNG_UP;
 }
 
 static void read_question(struct query_server *s, struct query_client *c, int64_t now_ns)

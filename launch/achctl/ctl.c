@@ -18,19 +18,36 @@
 
 /* ---- answers ---- */
 
-void ctl_json_text(FILE *to, const char *text)
+static struct json begin_object(bool ok)
 {
-	text_json(to, text);
+	struct json j = json_to(stdout);
+
+	json_object(&j, NULL);
+	json_bool(&j, "ok", ok);
+	return j;
 }
 
-int ctl_done(const struct ctl_line *line, const char *members, const char *fmt, ...)
+bool ctl_json(const struct ctl_line *line, struct json *j)
 {
+	if (line->json)
+		*j = begin_object(true);
+	return line->json;
+}
+
+int ctl_json_end(struct json *j)
+{
+	json_end(j);
+	putchar('\n');
+	return 0;
+}
+
+int ctl_done(const struct ctl_line *line, const char *fmt, ...)
+{
+	struct json j;
 	va_list args;
 
-	if (line->json) {
-		printf("{\"ok\":true%s%s}\n", members ? "," : "", members ? members : "");
-		return 0;
-	}
+	if (ctl_json(line, &j))
+		return ctl_json_end(&j);
 	va_start(args, fmt);
 	vprintf(fmt, args);
 	va_end(args);
@@ -38,9 +55,18 @@ int ctl_done(const struct ctl_line *line, const char *members, const char *fmt, 
 	return 0;
 }
 
+static void say(const struct ctl_line *line, enum error_severity kind, char *text)
+{
+	char program[32];
+
+	snprintf(program, sizeof(program), "achctl%s%s", line->command ? " " : "", line->command ? line->command : "");
+	fflush(stdout);
+	error_say(program, NULL, kind, "%s", text);
+}
+
 int ctl_fail(const struct ctl_line *line, int status, const char *fmt, ...)
 {
-	char text[ERROR_LINE_MAX], program[32];
+	char text[ERROR_LINE_MAX];
 	va_list args;
 
 	va_start(args, fmt);
@@ -48,31 +74,27 @@ int ctl_fail(const struct ctl_line *line, int status, const char *fmt, ...)
 	va_end(args);
 	terminal_clean(text);
 	if (line->json) {
-		fputs("{\"ok\":false,\"error\":", stdout);
-		ctl_json_text(stdout, text);
-		puts("}");
-		return status;
+		struct json j = begin_object(false);
+
+		json_text(&j, "error", text);
+		ctl_json_end(&j);
+	} else {
+		say(line, ERROR_PLAIN, text);
 	}
-	snprintf(program, sizeof(program), "achctl%s%s", line->command ? " " : "", line->command ? line->command : "");
-	fflush(stdout);
-	error_say(program, NULL, ERROR_PLAIN, "%s", text);
 	return status;
 }
 
 void ctl_warn(const struct ctl_line *line, const char *fmt, ...)
 {
-	char text[ERROR_LINE_MAX], program[32];
+	char text[ERROR_LINE_MAX];
 	va_list args;
 
-	if (line->json)
-		return;
 	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
 	terminal_clean(text);
-	snprintf(program, sizeof(program), "achctl %s", line->command);
-	fflush(stdout);
-	error_say(program, NULL, ERROR_WARNING, "%s", text);
+	if (!line->json)
+		say(line, ERROR_WARNING, text);
 }
 
 static void keep(void *to, const char *text)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "config/error.h"
+#include "config/json.h"
 #include "config/run.h"
 #include "launch/common/which.h"
 
@@ -47,17 +48,15 @@ int ctl_request(const struct ctl_line *line, int argc, char **argv);
 
 /* ---- answers: for people, or with --json one object in one line on stdout ---- */
 
-/* It is done: what was printed for people, or {"ok":true} with these members behind it ("\"epoch\":3"; may be NULL).
- * Answers 0. */
-int ctl_done(const struct ctl_line *line, const char *members, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-/* It is not: one line on stderr, or {"ok":false,"error":"..."} on stdout.  Answers status. */
+/* It is done: a line for people, or {"ok":true}.  Returns 0. */
+int ctl_done(const struct ctl_line *line, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The same with members: true with --json, and the object is begun with "ok".  ctl_json_end returns 0. */
+bool ctl_json(const struct ctl_line *line, struct json *j);
+int ctl_json_end(struct json *j);
+/* It failed: one line on stderr, or {"ok":false,"error":"..."} on stdout.  Returns status. */
 int ctl_fail(const struct ctl_line *line, int status, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* Something beside the answer, on stderr; nothing with --json. */
 void ctl_warn(const struct ctl_line *line, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
-/* text in quotes, as JSON. */
-void ctl_json_text(FILE *to, const char *text);
 
 /* Lines of libraries, kept as one: "a; b". */
 struct ctl_lines {

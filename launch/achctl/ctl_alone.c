@@ -147,16 +147,6 @@ static bool wait_taken(struct alone *a)
 	}
 }
 
-static int tell_armed(const struct alone *a)
-{
-	char members[128];
-
-	snprintf(members, sizeof(members), "\"level\":\"run\",\"epoch\":%llu,\"taken\":%zu",
-		 (unsigned long long)a->epoch, a->taken);
-	return ctl_done(a->line, members, "armed: level run, epoch %llu, by %s; taken by %zu driver%s",
-			(unsigned long long)a->epoch, a->who, a->taken, a->taken == 1 ? "" : "s");
-}
-
 static int arm(struct alone *a)
 {
 	int status;
@@ -173,7 +163,7 @@ static int arm(struct alone *a)
 	if (status)
 		return status;
 	if (wait_taken(a))
-		return tell_armed(a);
+		return ctl_armed(a->line, a->who, a->epoch, a->taken);
 	estop_raise(&a->estop, MSG_LEVEL_ESTOP, a->who, getuid(), "an arm request was refused",
 		    &(struct error_sink){ 0 });
 	if (*a->behind)

@@ -37,11 +37,23 @@ static int no_answer(const struct ctl_line *line, const char *who, const char *w
 			*raise.behind ? "" : raise.lines.text);
 }
 
+int ctl_armed(const struct ctl_line *line, const char *who, uint64_t epoch, uint64_t taken)
+{
+	struct json j;
+
+	if (!ctl_json(line, &j))
+		return ctl_done(line, "armed: level run, epoch %llu, by %s; taken by %llu driver%s",
+				(unsigned long long)epoch, who, (unsigned long long)taken, taken == 1 ? "" : "s");
+	json_text(&j, "level", "run");
+	json_uint(&j, "epoch", epoch);
+	json_uint(&j, "taken", taken);
+	return ctl_json_end(&j);
+}
+
 static int answered(const struct ctl_line *line, const struct ask *ask, const char *who)
 {
 	const struct yaml_node *root = yaml_root(ask->doc), *node = yaml_find(root, "epoch");
 	int64_t epoch, taken = 0;
-	char members[128];
 
 	if (!ask->ok)
 		return ctl_fail(line, CTL_NO, "refused: %s", ask->error);
@@ -50,10 +62,7 @@ static int answered(const struct ctl_line *line, const struct ask *ask, const ch
 	node = yaml_find(root, "taken");
 	if (node)
 		yaml_int(node, &taken);
-	snprintf(members, sizeof(members), "\"level\":\"run\",\"epoch\":%lld,\"taken\":%lld", (long long)epoch,
-		 (long long)taken);
-	return ctl_done(line, members, "armed: level run, epoch %lld, by %s; taken by %lld driver%s", (long long)epoch,
-			who, (long long)taken, taken == 1 ? "" : "s");
+	return ctl_armed(line, who, (uint64_t)epoch, (uint64_t)taken);
 }
 
 static int arm(const struct ctl_line *line, struct estop *estop)

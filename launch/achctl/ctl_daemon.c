@@ -59,15 +59,20 @@ static int not_so(const struct ctl_line *line, const struct status_daemon *d, co
 
 static int it_is_so(const struct ctl_line *line, const struct status_daemon *d)
 {
-	char members[256];
+	struct json j;
 
-	snprintf(members, sizeof(members),
-		 "\"name\":\"%s\",\"state\":\"%s\",\"ready\":%s,\"pid\":%lld,\"incarnation\":%lld", d->name, d->state,
-		 d->ready ? "true" : "false", (long long)d->pid, (long long)d->incarnation);
+	if (ctl_json(line, &j)) {
+		json_text(&j, "name", d->name);
+		json_text(&j, "state", d->state);
+		json_bool(&j, "ready", d->ready);
+		json_int(&j, "pid", d->pid);
+		json_int(&j, "incarnation", d->incarnation);
+		return ctl_json_end(&j);
+	}
 	if (d->pid > 0)
-		return ctl_done(line, members, "%s: %s%s%s, process %lld, incarnation %lld", d->name, d->state,
+		return ctl_done(line, "%s: %s%s%s, process %lld, incarnation %lld", d->name, d->state,
 				*d->life ? ", " : "", d->life, (long long)d->pid, (long long)d->incarnation);
-	return ctl_done(line, members, "%s: %s", d->name, d->state);
+	return ctl_done(line, "%s: %s", d->name, d->state);
 }
 
 /* achstart has not looked at its channel since it began: what it says is of the process before. */
@@ -76,8 +81,8 @@ static bool is_old(const struct status_daemon *d)
 	return d->age_ms / 1e3 > d->uptime_s;
 }
 
-/* It is ready, in another process than that one. */
-static int wait_ready(const struct ctl_line *line, const char *name, int64_t other_than)
+/* Until it is stopped; or until it is ready, in another process than before. */
+static int wait_until(const struct ctl_line *line, const char *name, bool stopped, int64_t before)
 {
 	const int64_t until_ns = clock_now_ns() + line->within_ns;
 	char late[64];
@@ -88,35 +93,14 @@ static int wait_ready(const struct ctl_line *line, const char *name, int64_t oth
 
 		if (status)
 			return status;
-		if (d.ready && d.pid != other_than && !is_old(&d))
+		if (stopped ? !strcmp(d.state, "stopped")
+			    : !strcmp(d.state, "done") || (d.ready && d.pid != before && !is_old(&d)))
 			return it_is_so(line, &d);
-		if (!strcmp(d.state, "done"))
-			return it_is_so(line, &d);
-		if (!strcmp(d.state, "failed"))
+		if (!stopped && !strcmp(d.state, "failed"))
 			return not_so(line, &d, "not started");
 		if (clock_now_ns() >= until_ns) {
-			snprintf(late, sizeof(late), "not ready within %g s", (double)line->within_ns / 1e9);
-			return not_so(line, &d, late);
-		}
-		clock_wait(NULL, 0, clock_now_ns() + LOOK_NS);
-	}
-}
-
-static int wait_stopped(const struct ctl_line *line, const char *name)
-{
-	const int64_t until_ns = clock_now_ns() + line->within_ns;
-	char late[64];
-
-	for (;;) {
-		struct status_daemon d;
-		const int status = look(line, name, &d);
-
-		if (status)
-			return status;
-		if (!strcmp(d.state, "stopped"))
-			return it_is_so(line, &d);
-		if (clock_now_ns() >= until_ns) {
-			snprintf(late, sizeof(late), "not stopped within %g s", (double)line->within_ns / 1e9);
+			snprintf(late, sizeof(late), "not %s within %g s", stopped ? "stopped" : "ready",
+				 (double)line->within_ns / 1e9);
 			return not_so(line, &d, late);
 		}
 		clock_wait(NULL, 0, clock_now_ns() + LOOK_NS);
@@ -133,8 +117,8 @@ int ctl_daemon_start(const struct ctl_line *line, const char *verb, const char *
 	if (status)
 		return status;
 	if (!line->within_ns)
-		return ctl_done(line, NULL, "%s: asked to %s", name, verb);
-	return wait_ready(line, name, strcmp(verb, "restart") ? -1 : before.pid);
+		return ctl_done(line, "%s: asked to %s", name, verb);
+	return wait_until(line, name, false, strcmp(verb, "restart") ? -1 : before.pid);
 }
 
 int ctl_daemon_stop(const struct ctl_line *line, const char *name)
@@ -143,7 +127,7 @@ int ctl_daemon_stop(const struct ctl_line *line, const char *name)
 
 	if (status)
 		return status;
-	return line->within_ns ? wait_stopped(line, name) : ctl_done(line, NULL, "%s: asked to stop", name);
+	return line->within_ns ? wait_until(line, name, true, 0) : ctl_done(line, "%s: asked to stop", name);
 }
 
 int ctl_start(const struct ctl_line *line, int argc, char **argv)

@@ -19,23 +19,12 @@ static void print_export(const char *name, const char *value)
 	puts("'");
 }
 
-static void print_json(void)
-{
-	fputs("{\"ok\":true", stdout);
-	for (size_t i = 0; i < NAMES; i++) {
-		const char *value = getenv(names[i]);
-
-		printf(",\"%s\":", names[i]);
-		ctl_json_text(stdout, value ? value : "");
-	}
-	puts("}");
-}
-
 int ctl_env(const struct ctl_line *line, int argc, char **argv)
 {
 	const int status = ctl_robot(line);
 	char path[RUN_PATH_MAX];
 	struct ctl_lines lines;
+	struct json j;
 
 	(void)argc;
 	(void)argv;
@@ -44,9 +33,10 @@ int ctl_env(const struct ctl_line *line, int argc, char **argv)
 	if (run_path(path, NULL, ctl_lines(&lines)))
 		return ctl_fail(line, CTL_WORLD, "%s", lines.text);
 	setenv("ENDPLATE_RUN", path, 1);
-	if (line->json) {
-		print_json();
-		return 0;
+	if (ctl_json(line, &j)) {
+		for (size_t i = 0; i < NAMES; i++)
+			json_text(&j, names[i], getenv(names[i]) ? getenv(names[i]) : "");
+		return ctl_json_end(&j);
 	}
 	for (size_t i = 0; i < NAMES; i++) {
 		const char *value = getenv(names[i]);

@@ -93,7 +93,8 @@ static int raised(const struct ctl_line *line, const struct all *a, const struct
 	const struct target *t = a->at;
 	const char *level;
 	unsigned long long epoch;
-	char members[300], where[200];
+	char where[200];
+	struct json j;
 
 	while (!t->done)
 		t++;
@@ -102,9 +103,13 @@ static int raised(const struct ctl_line *line, const struct all *a, const struct
 	list(a, where, sizeof(where));
 	if (*which->doubt)
 		ctl_warn(line, "%s: raised on %s", which->doubt, where);
-	snprintf(members, sizeof(members), "\"level\":\"%s\",\"epoch\":%llu%s%s%s", level, epoch,
-		 *which->doubt ? ",\"raised\":\"" : "", *which->doubt ? where : "", *which->doubt ? "\"" : "");
-	return ctl_done(line, members, "level %s, epoch %llu, by %s", level, epoch, a->who);
+	if (!ctl_json(line, &j))
+		return ctl_done(line, "level %s, epoch %llu, by %s", level, epoch, a->who);
+	json_text(&j, "level", level);
+	json_uint(&j, "epoch", epoch);
+	if (*which->doubt)
+		json_text(&j, "raised", where);
+	return ctl_json_end(&j);
 }
 
 /* A robot that is not there does not matter if another is. */

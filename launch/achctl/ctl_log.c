@@ -25,34 +25,30 @@ struct printer {
 };
 
 /* One member of the object: up to the first of the characters in end. */
-static const char *member(const char *key, const char *text, const char *end)
+static const char *member(struct json *j, const char *key, const char *text, const char *end)
 {
 	const size_t len = strcspn(text, end);
-	char word[TAIL_LINE_MAX];
 
-	snprintf(word, sizeof(word), "%.*s", (int)len, text);
-	printf(",\"%s\":", key);
-	ctl_json_text(stdout, word);
+	json_textf(j, key, "%.*s", (int)len, text);
 	text += len;
 	return text + strspn(text, ": ");
 }
 
 static void print_json(const struct printer *p, const char *line)
 {
-	char stamp[STAMP + 1];
+	struct json j = json_to(stdout);
 
-	snprintf(stamp, sizeof(stamp), "%s", line);
-	line += strlen(stamp);
+	json_object(&j, NULL);
+	json_textf(&j, "time", "%.*s", STAMP, line);
+	line += strnlen(line, STAMP);
 	line += *line == ' ';
-	fputs("{\"time\":", stdout);
-	ctl_json_text(stdout, stamp);
 	if (p->events) {
-		line = member("source", line, " ");
-		line = member("severity", line, " ");
-		line = member("code", line, ":");
+		line = member(&j, "source", line, " ");
+		line = member(&j, "severity", line, " ");
+		line = member(&j, "code", line, ":");
 	}
-	member("text", line, "");
-	puts("}");
+	json_text(&j, "text", line);
+	ctl_json_end(&j);
 }
 
 /* Of an event's line, by its severity. */

@@ -1,14 +1,90 @@
-/* ctl_request.c: achctl request and clear. */
+/* ctl_request.c: achctl request and clear.
+ *
+ * A driver ends a motion only if it is asked to: by its deadline (--within), or by Ctrl-C, which cancels the request.
+ */
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "config/nearest.h"
 #include "config/text.h"
-#include "launch/common/ask.h"
+#include "launch/achctl/chans.h"
 #include "launch/achctl/ctl.h"
 #include "launch/achctl/ctl_daemon.h"
-#include "launch/achctl/talk.h"
-#include "launch/common/status.h"
+#include "launch/common/ask.h"
 #include "launch/common/request.h"
+#include "launch/common/status.h"
+
+#define WAIT_NS 10000000000	   /* for the reply, */
+#define WAIT_MOTION_NS 60000000000 /* and for that of a verb that moves */
+
+static int print_reply(const struct ctl_line *line, const struct request_ask *ask, struct msg_reply *reply)
+{
+	struct json j;
+
+	status_clean(reply->value);
+	status_clean(reply->error);
+	if (reply->result == -ECANCELED)
+		return ctl_fail(line, CTL_NO, "cancelled: %s has ended %s", ask->device, request_verbs[ask->verb]);
+	if (reply->result == -ETIMEDOUT && ask->deadline)
+		return ctl_fail(line, CTL_NO, "not done within %g s: %s has ended %s", (double)ask->within_ns / 1e9,
+				ask->device, request_verbs[ask->verb]);
+	if (reply->result)
+		return ctl_fail(line, CTL_NO, "refused: %s: %s", ask->device,
+				*reply->error ? reply->error : strerror(-reply->result));
+	if (!ctl_json(line, &j))
+		return ctl_done(line, "%s", *reply->value ? reply->value : "done");
+	json_text(&j, "value", reply->value);
+	return ctl_json_end(&j);
+}
+
+/* The driver, by its request channel, that has nearly that name. */
+static bool nearest_driver(const char *name, char near[STATUS_NAME_MAX])
+{
+	struct chans chans = { 0 };
+	const char *best = NULL;
+
+	chans_look(&chans);
+	for (size_t i = 0; i < chans.n; i++) {
+		char *suffix = strrchr(chans.at[i]->name, '-');
+
+		if (!suffix || strcmp(suffix, "-req") != 0)
+			continue;
+		*suffix = 0;
+		nearest_try(name, chans.at[i]->name, &best);
+	}
+	if (best)
+		snprintf(near, STATUS_NAME_MAX, "%s", best);
+	chans_close(&chans);
+	return best;
+}
+
+static int ask_driver(const struct ctl_line *line, const char *name, enum msg_verb verb, const char *key,
+		      const char *value)
+{
+	const int64_t usual_ns = request_moves(verb) ? WAIT_MOTION_NS : WAIT_NS;
+	const bool deadline = line->within_ns >= 0;
+	const struct request_ask ask = { .device = name,
+					 .verb = verb,
+					 .key = key,
+					 .value = value,
+					 .within_ns = deadline ? line->within_ns : usual_ns,
+					 .deadline = deadline,
+					 .cancel_fd = ctl_signals() };
+	struct msg_reply reply = { 0 };
+	char near[STATUS_NAME_MAX];
+	struct ctl_lines why;
+	const int status = request_ask(&ask, &reply, ctl_lines(&why));
+
+	close(ask.cancel_fd);
+	if (!status)
+		return print_reply(line, &ask, &reply);
+	if (status == -EPERM)
+		return ctl_fail(line, CTL_NO, "refused: %s", why.text);
+	if (status == -ENOENT && nearest_driver(name, near))
+		return ctl_fail(line, CTL_NO, "there is no driver %s; did you mean %s?", name, near);
+	return ctl_fail(line, CTL_WORLD, "%s", why.text);
+}
 
 static int find_verb(const struct ctl_line *line, const char *word, enum msg_verb *verb)
 {
@@ -19,7 +95,7 @@ static int find_verb(const struct ctl_line *line, const char *word, enum msg_ver
 		return 0;
 	best = nearest_word(word, request_verbs + MSG_VERB_HOME);
 	return ctl_fail(line, CTL_WRONG,
-			"%s is no verb: it is one of home, reset, clear, bias, activate, set, get%s%s%s",
+			"%s is not a verb: it is one of home, reset, clear, bias, activate, set, get%s%s%s",
 			text_quote(quoted, word), best ? "; did you mean " : "", best ? best : "", best ? "?" : "");
 }
 
@@ -40,31 +116,16 @@ int ctl_request(const struct ctl_line *line, int argc, char **argv)
 		return ctl_fail(line, CTL_WRONG, "a key has at most %d bytes, a value %d", MSG_NAME_SIZE - 1,
 				MSG_TEXT_SIZE - 1);
 	status = ctl_robot(line);
-	return status ? status : talk(line, argv[0], verb, key, value);
+	return status ? status : ask_driver(line, argv[0], verb, key, value);
 }
 
-/* What achstart says of it: "" if it does not know it, or is not there. */
-static void find_state(const char *name, char state[STATUS_NAME_MAX])
-{
-	static struct status view;
-	const struct status_daemon *d = NULL;
-	struct error_sink quiet = { 0 };
-	struct ask ask;
-
-	*state = 0;
-	if (ask_for(&ask, (const char *const[]){ "status", NULL }, clock_now_ns() + ASK_WITHIN_NS, &quiet))
-		return;
-	status_read(&view, yaml_root(ask.doc));
-	ask_end(&ask);
-	d = status_find_daemon(&view, name);
-	if (d)
-		strcpy(state, d->state);
-}
-
+/* A daemon that has failed is started; a driver that runs is asked to clear its fault. */
 int ctl_clear(const struct ctl_line *line, int argc, char **argv)
 {
+	static struct status robot;
+	const struct status_daemon *d = NULL;
 	struct ctl_line usual = *line;
-	char state[STATUS_NAME_MAX];
+	struct ask ask;
 	int status = ctl_name(line, argv[0]);
 
 	(void)argc;
@@ -72,12 +133,17 @@ int ctl_clear(const struct ctl_line *line, int argc, char **argv)
 		status = ctl_robot(line);
 	if (status)
 		return status;
-	usual.within_ns = line->within_ns >= 0 ? line->within_ns : TALK_USUAL_NS;
-	find_state(argv[0], state);
-	if (!strcmp(state, "failed"))
+	if (!ask_for(&ask, (const char *const[]){ "status", NULL }, clock_now_ns() + ASK_WITHIN_NS,
+		     &(struct error_sink){ 0 })) {
+		status_read(&robot, yaml_root(ask.doc));
+		ask_end(&ask);
+		d = status_find_daemon(&robot, argv[0]);
+	}
+	usual.within_ns = line->within_ns >= 0 ? line->within_ns : WAIT_NS;
+	if (d && !strcmp(d->state, "failed"))
 		return ctl_daemon_start(&usual, "clear", argv[0]);
-	if (!strcmp(state, "stopped"))
+	if (d && !strcmp(d->state, "stopped"))
 		return ctl_fail(line, CTL_NO, "%s is stopped: there is nothing to clear (achctl start %s starts it)",
 				argv[0], argv[0]);
-	return talk(&usual, argv[0], MSG_VERB_CLEAR, "", "");
+	return ask_driver(line, argv[0], MSG_VERB_CLEAR, "", "");
 }

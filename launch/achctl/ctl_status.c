@@ -45,8 +45,7 @@ static int without_achstart(const struct ctl_line *line, const char *why)
 		json_text(&j, "error", why);
 		json_bool(&j, "supervised", false);
 		status_write(&view, &j);
-		json_end(&j);
-		putchar('\n');
+		ctl_json_end(&j);
 		return CTL_WORLD;
 	}
 	if (!nothing)

@@ -17,8 +17,6 @@
 
 struct killed {
 	char names[512]; /* "waist, larm" */
-	char json[512];	 /* "\"waist\",\"larm\"" */
-	unsigned int n;
 };
 
 /* "2026-11-15 08:00:00.123456 waist warning killed: it did not stop in time and was killed" */
@@ -26,15 +24,13 @@ static void note_killed(void *to, const char *line)
 {
 	struct killed *k = to;
 	char name[TEXT_NAME_MAX + 1], severity[16], code[32];
-	const size_t names = strlen(k->names), json = strlen(k->json);
+	const size_t len = strlen(k->names);
 
 	if (sscanf(line, "%*s %*s %23s %15s %31[^:]:", name, severity, code) != 3 || strcmp(code, "killed") != 0)
 		return;
 	if (!text_is_name(name))
 		return;
-	snprintf(k->names + names, sizeof(k->names) - names, "%s%s", k->n ? ", " : "", name);
-	snprintf(k->json + json, sizeof(k->json) - json, "%s\"%s\"", k->n ? "," : "", name);
-	k->n++;
+	snprintf(k->names + len, sizeof(k->names) - len, "%s%s", len ? ", " : "", name);
 }
 
 /* ---- the robot ---- */
@@ -61,19 +57,25 @@ static bool wait_gone(pid_t pid, int pidfd, int64_t until_ns)
 	}
 }
 
-static int stopped(const struct ctl_line *line, const struct killed *k)
+static int stopped(const struct ctl_line *line, struct killed *k)
 {
-	char members[600];
+	char *rest = NULL;
+	struct json j;
 
-	snprintf(members, sizeof(members), "\"killed\":[%s]", k->json);
-	if (k->n)
+	if (*k->names)
 		ctl_warn(line, "had to be killed: %s", k->names);
-	return ctl_done(line, members, "the robot is stopped, and achstart has ended");
+	if (!ctl_json(line, &j))
+		return ctl_done(line, "the robot is stopped, and achstart has ended");
+	json_array(&j, "killed");
+	for (char *name = strtok_r(k->names, ", ", &rest); name; name = strtok_r(NULL, ", ", &rest))
+		json_text(&j, NULL, name);
+	json_end(&j);
+	return ctl_json_end(&j);
 }
 
 static int wait_stopped(const struct ctl_line *line, pid_t pid, int pidfd, struct tail *events)
 {
-	struct killed killed = { "", "", 0 };
+	struct killed killed = { "" };
 
 	if (!wait_gone(pid, pidfd, clock_now_ns() + line->within_ns))
 		return ctl_fail(line, CTL_NO,
@@ -117,7 +119,7 @@ static int stop_robot(const struct ctl_line *line)
 		if (!ask.ok)
 			status = ctl_fail(line, CTL_NO, "refused: %s", ask.error);
 		else if (!line->within_ns)
-			status = ctl_done(line, NULL, "asked to stop");
+			status = ctl_done(line, "asked to stop");
 		else
 			status = wait_stopped(line, pid, pidfd, &events);
 		ask_end(&ask);

@@ -203,10 +203,11 @@ static bool is_number(const char *word, uint64_t *value)
 	return *word >= '0' && *word <= '9' && !*end && !errno;
 }
 
-/* By a clock that is read now: this process may have been stopped since it woke. */
+/* Has its time passed, or has its client hung up or cancelled it?  By a clock that is read now: this process may have
+ * been stopped since it woke. */
 static bool is_too_late(const struct query_client *client, uint64_t until_ns)
 {
-	return (uint64_t)clock_now_ns() > until_ns || query_has_hung_up(client);
+	return (uint64_t)clock_now_ns() > until_ns || query_next(client) != QUERY_NOTHING;
 }
 
 static void not_done(struct control *c, struct query_client *client, const char *what, int64_t now_ns)
@@ -290,12 +291,13 @@ static size_t requests(const struct control *c)
 	return n;
 }
 
-/* NAME VERB KEY VALUE; answered by request_step. */
+/* NAME VERB KEY VALUE DEADLINE; answered by follow_request. */
 static void request(struct control *c, struct query_client *client, const char *const *words, int64_t now_ns)
 {
 	struct collected lines = { "" };
 	struct error_sink errors = { collect, &lines, 0 };
 	struct request **under_way = &waiting_of(c, client)->request;
+	uint64_t deadline_ns;
 	char user[PEER_NAME_MAX];
 
 	if (requests(c) == CONTROL_REQUESTS) {
@@ -306,6 +308,8 @@ static void request(struct control *c, struct query_client *client, const char *
 	*under_way = control_request_open(c->s, words, user, now_ns, &errors);
 	if (!*under_way)
 		refuse(client, "%s", lines.text);
+	else if (is_number(words[4], &deadline_ns))
+		(*under_way)->msg.header.valid_until_ns = (int64_t)deadline_ns;
 }
 
 static void stop_robot(struct control *c, struct query_client *client, int64_t now_ns)
@@ -379,7 +383,7 @@ static void follow_arming(struct control *c, struct query_client *client, int64_
 	const struct arming *a = &c->s->arming;
 	struct reply r;
 
-	if (arming_is_under_way(a) && query_has_hung_up(client))
+	if (arming_is_under_way(a) && query_next(client) == QUERY_HUNG_UP)
 		arming_cancel(c->s, "achctl arm does not wait any more", now_ns);
 	if (arming_is_under_way(a))
 		return;
@@ -397,10 +401,13 @@ static void follow_arming(struct control *c, struct query_client *client, int64_
 
 static void follow_request(struct query_client *client, struct request **request, int64_t now_ns)
 {
-	const bool gone = query_has_hung_up(client);
+	const enum query_next next = query_next(client);
+	const bool gone = next == QUERY_HUNG_UP;
 	struct msg_reply reply;
 	struct reply r;
 
+	if (next == QUERY_MORE)
+		request_cancel(*request); /* all that a client may say after its question */
 	if (!gone && !request_step(*request, now_ns, &reply))
 		return;
 	control_request_close(*request);

@@ -12,7 +12,8 @@
  *					answered when every driver has taken it, or refused
  *	raise LEVEL WHY			raises the level to hold or estop
  *	clear UNTIL NAME		forgets that a daemon has failed, and starts it
- *	request UNTIL NAME VERB KEY VALUE	to a driver; the answer is its reply
+ *	request UNTIL NAME VERB KEY VALUE [DEADLINE]	to a driver; the answer is its reply.  The driver ends it after
+ *					DEADLINE, or when the client sends "cancel" behind it.
  *
  * UNTIL is in ns of CLOCK_MONOTONIC.  A command is not done after that, nor when its asker has hung up: nobody waits
  * for it any more, who was told that it failed relies on that, and the robot may have changed.  A raise has no UNTIL:

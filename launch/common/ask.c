@@ -112,6 +112,11 @@ int ask_begin(struct ask *a, const char *const *words, int64_t until_ns, struct 
 	return status;
 }
 
+void ask_cancel(struct ask *a)
+{
+	send(a->fd, "cancel", strlen("cancel"), MSG_NOSIGNAL);
+}
+
 void ask_end(struct ask *a)
 {
 	if (a->fd >= 0)

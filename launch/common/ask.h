@@ -46,6 +46,7 @@ int ask_begin(struct ask *ask, const char *const *words, int64_t until_ns, struc
 struct clock_fd ask_fd(const struct ask *ask);
 /* 1: the answer is there; 0: more is to come; -errno with a line in errors. */
 int ask_step(struct ask *ask, struct error_sink *errors);
+void ask_cancel(struct ask *ask); /* a request to a driver; it is answered all the same */
 void ask_end(struct ask *ask);
 /* Of a request that may take so long: the time after which achstart does not pass it on. */
 int64_t ask_begin_ns(int64_t within_ns);

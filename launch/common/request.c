@@ -91,6 +91,12 @@ bool request_step(struct request *r, int64_t now_ns, struct msg_reply *reply)
 	return false;
 }
 
+void request_cancel(struct request *r)
+{
+	r->msg.verb = MSG_VERB_CANCEL;
+	r->put = false;
+}
+
 int request_fd(struct request *r)
 {
 	int fd = -1;

@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "channels/clock.h"
 #include "config/run.h"
@@ -53,6 +55,7 @@ const char *endplate_strerror(int status)
 		{ -EIO, "channel corrupted or not usable" },
 		{ -ETIMEDOUT, "no reply in time, or another writer is stopped" },
 		{ -EPERM, "refused by achstart" },
+		{ -ECANCELED, "request cancelled" },
 	};
 
 	for (size_t i = 0; i < sizeof(meanings) / sizeof(*meanings); i++)
@@ -158,6 +161,12 @@ int endplate_open(struct endplate **robot, const char *name)
 	if (!r)
 		return -ENOMEM;
 	r->owner = run_owner();
+	r->cancel_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (r->cancel_fd < 0) {
+		status = -errno;
+		free(r);
+		return status;
+	}
 	status = endplate_end_init(&r->clock, r, "clock", "", 0640);
 	/* Its channels may appear later. */
 	if (!status &&
@@ -187,6 +196,7 @@ void endplate_close(struct endplate *robot)
 	}
 	endplate_end_close(&robot->clock, 0);
 	estop_close(&robot->estop);
+	close(robot->cancel_fd);
 	free(robot);
 }
 

@@ -140,6 +140,12 @@ int endplate_raise(struct endplate *robot, enum msg_level level, const char *why
  * achstart refuses, -ETIMEDOUT, -ENOENT if there is no such driver; endplate_errstr tells more. */
 int endplate_ask(struct endplate *robot, const char *device, enum msg_verb verb, const char *key, const char *value,
 		 int64_t within_ns, struct msg_reply *reply);
+/* The same with a deadline: a driver that has not done it after within_ns ends it, and replies -ETIMEDOUT. */
+int endplate_ask_deadline(struct endplate *robot, const char *device, enum msg_verb verb, const char *key,
+			  const char *value, int64_t within_ns, struct msg_reply *reply);
+/* From a signal handler or another thread: asks the driver to end the request that waits in one of these two, which
+ * returns -ECANCELED, or 0 if the driver was done.  Without a request nothing happens. */
+int endplate_cancel(struct endplate *robot);
 
 #ifdef __cplusplus
 }

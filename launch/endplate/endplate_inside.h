@@ -51,6 +51,7 @@ struct endplate {
 	struct endplate_device *devices;
 	uid_t owner;
 	struct estop estop;
+	int cancel_fd; /* an eventfd: endplate_cancel */
 
 	struct endplate_end clock;
 	int64_t t_cycle_ns, cycle_period_ns; /* of the newest message of the clock; period 0: none yet */

@@ -120,11 +120,14 @@ static void test_an_answer_may_come_later(void)
 	const int fd = ask("later");
 
 	serve(1);
-	now_ns += 10 * QUERY_SILENT_NS;
+	now_ns += (int64_t)10 * QUERY_SILENT_NS;
 	serve(3);
 	TEST_ASSERT_EQUAL_STRING("", answer(fd));
 	TEST_ASSERT_TRUE(later->asked);
-	TEST_ASSERT_FALSE(query_has_hung_up(later));
+	TEST_ASSERT_EQUAL(QUERY_NOTHING, query_next(later));
+	send(fd, "more", 4, MSG_NOSIGNAL);
+	TEST_ASSERT_EQUAL(QUERY_MORE, query_next(later));
+	TEST_ASSERT_EQUAL(QUERY_NOTHING, query_next(later));
 	query_answer(later, "at last");
 	TEST_ASSERT_EQUAL_STRING("at last", answer(fd));
 }
@@ -133,7 +136,7 @@ static void test_a_client_that_has_gone_is_noticed(void)
 {
 	close(ask("later"));
 	serve(2);
-	TEST_ASSERT_TRUE(query_has_hung_up(later));
+	TEST_ASSERT_EQUAL(QUERY_HUNG_UP, query_next(later));
 	query_drop(later);
 	TEST_ASSERT_EQUAL(-1, later->fd);
 }
@@ -215,11 +218,11 @@ static int serve_for_ever(void *arg)
 	struct clock_fd fds[QUERY_FDS_MAX];
 
 	(void)arg;
-	for (;;) {
-		clock_wait(fds, query_fds(&server, fds), CLOCK_NEVER);
+	while (clock_wait(fds, query_fds(&server, fds), CLOCK_NEVER) > 0) {
 		now_ns = clock_now_ns();
 		query_serve(&server, fds, now_ns);
 	}
+	return 1;
 }
 
 static void test_asking_another_process(void)

@@ -203,7 +203,7 @@ top_forgotten() {
 }
 lib_case prefix_forgotten_top top_forgotten
 lib_case prefix_forgotten_request lib_says 111 '' \
-	'achctl request: there is no driver waist: nobody has made its channel waist-req' \
+	'achctl request: there is no driver waist: no program has made its channel waist-req' \
 	env -u ENDPLATE_PREFIX "$achctl" request waist get tick
 raises_both() {
 	clean "${both[@]}"
@@ -464,14 +464,20 @@ seen = set()
 while True:
     buf, size = ctypes.create_string_buffer(1024), ctypes.c_size_t()
     assert lib.ach_get(req, buf, 1024, ctypes.byref(size), None, 1) in (0, 6)
-    ident, pid, verb, key, value = struct.unpack("<QII24s120s", buf.raw[56:216])
+    until, ident, pid, verb, key, value = struct.unpack("<qQII24s120s", buf.raw[48:216])
     key, value = key.rstrip(b"\0"), value.rstrip(b"\0")
     with open(asked, "a") as to:
         to.write(f"{verb} {key.decode()} {value.decode()}{' again' if ident in seen else ''}\n")
+    if mode == "ends" and verb == 1 and until:
+        time.sleep(max(0, (until - time.monotonic_ns()) / 1e9))
+        reply(ident, pid, -110, b"its deadline has passed", b"")
+    if mode == "ends" and verb == 8:
+        reply(ident, pid, -125, b"cancelled", b"")
+        continue
     if verb == 4:
         reply(ident, pid, -1, b"there is nothing to bias", b"")
         continue
-    if verb in (1, 2):
+    if verb in (1, 2, 8):
         continue
     reply(ident + 1, pid, 0, b"", b"another's")
     reply(ident, pid + 1, 0, b"", b"another's")
@@ -501,34 +507,38 @@ lib_case request_refused lib_says 1 '' 'achctl request: refused: waist: there is
 	"$achctl" request waist bias
 verbs='home, reset, clear, bias, activate, set, get'
 lib_case request_verb lib_says 100 '' \
-	"achctl request: \"rest\" is no verb: it is one of $verbs; did you mean reset?" \
+	"achctl request: \"rest\" is not a verb: it is one of $verbs; did you mean reset?" \
 	"$achctl" request waist rest
 lib_case request_arguments lib_says 100 '' 'achctl request: it is: achctl request waist set KEY VALUE' \
 	"$achctl" request waist set tick
 lib_case request_near lib_says 1 '' 'achctl request: there is no driver wasit; did you mean waist?' \
 	"$achctl" request wasit bias
 lib_case request_nobody lib_says 111 '' \
-	'achctl request: there is no driver gripper: nobody has made its channel gripper-req' \
+	'achctl request: there is no driver gripper: no program has made its channel gripper-req' \
 	"$achctl" request gripper bias
 goes_on='a motion that has begun goes on: achctl hold ends it'
 lib_case request_late lib_matches 111 "*waist has not answered within 0.1 s; its last state is * s old; $goes_on" \
 	"$achctl" request waist home --within 100ms
 lib_case request_late_still lib_matches 111 '*waist has not answered within 0.1 s; its last state is * s old' \
 	"$achctl" request waist reset --within 100ms
-interrupts() {
+interrupts() { # SIGNAL STATUS LINE: a signal while it waits
 	local status=0 pid
 	: >"$lib_folder/requests"
-	"$achctl" request waist home >"$lib_folder/out" 2>&1 &
+	env --default-signal=INT "$achctl" request waist home >"$lib_folder/out" 2>&1 &
 	pid=$!
 	lib_until grep -q '^1 ' "$lib_folder/requests"
-	kill -TERM $pid
+	kill "-$1" $pid
 	wait $pid || status=$?
-	[ "$status,$(<"$lib_folder/out")" = "111,achctl request: interrupted before waist has answered; $goes_on" ] &&
-		return
+	[ "$status,$(<"$lib_folder/out")" = "$2,achctl request: $3" ] && grep -q '^8 ' "$lib_folder/requests" && return
 	cat "$lib_folder/out"
 	return 1
 }
-lib_case request_interrupted interrupts
+lib_case request_not_ended interrupts TERM 111 "cancelled, but waist has not said that it has ended; $goes_on"
+drive ends
+lib_case request_cancelled interrupts INT 1 'cancelled: waist has ended home'
+lib_case request_deadline lib_says 1 '' 'achctl request: not done within 0.3 s: waist has ended home' \
+	"$achctl" request waist home --within 300ms
+drive plain
 lib_case clear_fault lib_says 0 'done' '' "$achctl" clear waist
 lib_case clear_fault_asked test "$(tail -1 "$lib_folder/requests")" = '3  '
 drive missed

@@ -182,7 +182,7 @@ lib_case estop_not_shown not_shown
 has_asked() { # PID: it is connected, and sleeps
 	local inode
 	inode=$(readlink "/proc/$1/fd"/* | sed -n 's/^socket:\[\(.*\)\]$/\1/p')
-	grep -qE " 0001 03 +$inode\$" /proc/net/unix && grep -q '^State:.S' "/proc/$1/status"
+	grep -qE " 0005 03 +$inode\$" /proc/net/unix && grep -q '^State:.S' "/proc/$1/status"
 }
 refused_later() {
 	local status=0

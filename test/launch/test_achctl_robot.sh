@@ -78,7 +78,7 @@ late() { # VERB STATUS COMMAND...: achstart hears of it only after achctl has gi
 has_asked() { # PID: it is connected, and sleeps
 	local inode
 	inode=$(readlink "/proc/$1/fd"/* | sed -n 's/^socket:\[\(.*\)\]$/\1/p')
-	grep -qE " 0001 03 +$inode\$" /proc/net/unix && grep -q '^State:.S' "/proc/$1/status"
+	grep -qE " 0005 03 +$inode\$" /proc/net/unix && grep -q '^State:.S' "/proc/$1/status"
 }
 interrupted() { # COMMAND...: when it has asked
 	env --default-signal=INT "$@" & # which a shell's background ignores
@@ -98,6 +98,20 @@ lib_case armed_said grep -qx "achstart: armed by $(id -un) (ann)" "$lib_folder/a
 lib_case get lib_matches 0 'clock/5' achctl request waist get tick
 lib_case get_unknown lib_matches 1 'achctl request: refused: waist: *' achctl request waist get nonsense
 lib_case clear lib_matches 0 '*' achctl clear waist
+# Ctrl-C ends a motion; so does a deadline.
+cancels() {
+	local status=0 pid
+	env --default-signal=INT "$build/achctl" request waist home >"$lib_folder/home" 2>&1 &
+	pid=$!
+	lib_until is 'd["waist"]["life"] == "homing"' && kill -INT $pid
+	wait $pid || status=$?
+	cat "$lib_folder/home"
+	[ "$status" = 1 ] && grep -qx 'achctl request: cancelled: waist has ended home' "$lib_folder/home" &&
+		lib_until is 'd["waist"]["life"] == "holding"'
+}
+lib_case cancel cancels
+lib_case deadline lib_matches 1 'achctl request: not done within 0.2 s: waist has ended home' \
+	achctl request waist home --within 200ms
 
 # One daemon: another process, and another incarnation, when it returns.
 pid=$(of 'd["waist"]["pid"]') incarnation=$(of 'd["waist"]["incarnation"]')

@@ -750,6 +750,53 @@ static void test_a_driver_answers(void)
 	}
 }
 
+/* A driver that takes a request, cancels it by itself if asked to, and ends it when it is cancelled or too late. */
+static void *end_request(void *arg)
+{
+	struct msg_request request, next = { 0 };
+	struct msg_reply reply;
+	ach_channel_t req, rep;
+	size_t len;
+
+	ach_open(&req, full("waist-req"), NULL);
+	ach_open(&rep, full("waist-rep"), NULL);
+	ach_get(&req, &request, sizeof(request), &len, NULL, ACH_O_WAIT);
+	if (arg) {
+		endplate_cancel(arg);
+		ach_get(&req, &next, sizeof(next), &len, NULL, ACH_O_WAIT);
+	} else {
+		clock_wait(NULL, 0, request.header.valid_until_ns);
+	}
+	msg_init(&reply, msg_type_by_number(msg_reply_number));
+	reply.id = arg ? next.id : request.id;
+	reply.client_pid = request.client_pid;
+	reply.result = !arg ? -ETIMEDOUT : next.verb == MSG_VERB_CANCEL ? -ECANCELED : -EBADMSG;
+	ach_put(&rep, &reply, sizeof(reply));
+	ach_close(&req);
+	ach_close(&rep);
+	return NULL;
+}
+
+static void test_requests_are_cancelled_and_have_deadlines(void)
+{
+	struct msg_reply reply = { 0 };
+	pthread_t driver;
+
+	clock_use_real();
+	make("waist-req", sizeof(struct msg_request));
+	make("waist-rep", sizeof(struct msg_reply));
+	TEST_ASSERT_EQUAL_INT(0, endplate_cancel(robot)); /* nothing to cancel */
+	pthread_create(&driver, NULL, end_request, robot);
+	TEST_ASSERT_EQUAL_INT(-ECANCELED,
+			      endplate_ask(robot, "waist", MSG_VERB_HOME, NULL, NULL, 60000000000, &reply));
+	pthread_join(driver, NULL);
+	TEST_ASSERT_EQUAL_INT(-ECANCELED, reply.result);
+	pthread_create(&driver, NULL, end_request, NULL);
+	TEST_ASSERT_EQUAL_INT(-ETIMEDOUT,
+			      endplate_ask_deadline(robot, "waist", MSG_VERB_HOME, NULL, NULL, 20 * MS, &reply));
+	pthread_join(driver, NULL);
+}
+
 /* ---- all ---- */
 
 void setUp(void)
@@ -817,5 +864,6 @@ int main(void)
 	RUN_TEST(test_without_channels_a_raise_fails);
 	RUN_TEST(test_requests_that_cannot_be_made);
 	RUN_TEST(test_a_driver_answers);
+	RUN_TEST(test_requests_are_cancelled_and_have_deadlines);
 	return UNITY_END();
 }
