@@ -83,7 +83,7 @@ static void link_look(struct query_text *to, struct hub_bus *bus, const struct h
 		  i.stats.bus_offs, i.stats.restarts);
 }
 
-/* Up and down hold for a controller that nobody is attached to just now, too. */
+/* Up and down also take effect on a controller without an attached program. */
 static int link_command(struct hub_bus *bus, struct hub_controller *c, const char *verb, int64_t now_ns)
 {
 	const bool there = c->attachments;

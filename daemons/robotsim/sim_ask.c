@@ -43,14 +43,14 @@ static int ask(const char *program, const struct ask *line, const char *question
 	int r;
 
 	if (line->robot && run_robot(line->robot)) {
-		error_add(&errors, "--robot: %s is no name", line->robot);
+		error_add(&errors, "--robot: %s is not a valid name", line->robot);
 		return SIM_WRONG;
 	}
 	if (run_path(path, SIM_SOCKET, &errors))
 		return SIM_FAILED;
 	r = query_ask(path, question, answer, sizeof(answer), clock_now_ns() + ANSWER_NS, &errors);
 	if (r == -ENOENT || r == -ECONNREFUSED)
-		error_add(&errors, "no robotsim runs for this robot (nobody listens at %s): robotsim run FILE", path);
+		error_add(&errors, "no robotsim runs for this robot (no socket at %s): start it with robotsim run FILE", path);
 	else if (r && r != -EINVAL)
 		error_add(&errors, "robotsim does not answer at %s: %s", path, strerror(-r));
 	return r ? SIM_FAILED : 0;
@@ -118,7 +118,7 @@ int sim_fault(int argc, char **argv)
 	return status == GO ? ask_words(options.program, &line, "fault", argc, argv) : status;
 }
 
-/* A torque may be negative, and is no option then. */
+/* A negative torque is not an option. */
 static int with_dashes(int argc, char **argv, char **to)
 {
 	static char dashes[] = "--";

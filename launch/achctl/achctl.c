@@ -1,4 +1,4 @@
-/* achctl.c: commands a running robot.  One table of commands; each is a file of its own. */
+/* achctl.c: the main of achctl(1): one table of commands, each in a file of its own. */
 #include <errno.h>
 #include <string.h>
 
@@ -6,36 +6,38 @@
 #include "config/options.h"
 #include "config/text.h"
 #include "launch/achctl/ctl.h"
+#include "launch/achctl/ctl_daemon.h"
 
-#define ROBOT \
-	SETTINGS_STRING("robot", struct ctl_line, robot, NULL, "its name; else the one that runs here", .value = "R")
-#define JSON SETTINGS_BOOL("json", struct ctl_line, json, "no", "the answer as a line of JSON")
+#define ROBOT                                                                                                        \
+	SETTINGS_STRING("robot", struct ctl_line, robot, NULL, "name of the robot; default: the only one that runs", \
+			.value = "R")
+#define JSON SETTINGS_BOOL("json", struct ctl_line, json, "no", "print the answer as a line of JSON")
 #define WITHIN(preset, what) \
 	SETTINGS_DURATION("within", struct ctl_line, within_ns, preset, "0", "1h", what, .value = "TIME")
-#define FOLLOW SETTINGS_BOOL("follow", struct ctl_line, follow, "no", "go on with what comes", .letter = 'f')
+#define FOLLOW SETTINGS_BOOL("follow", struct ctl_line, follow, "no", "continue with new lines", .letter = 'f')
 #define LINES                                                                                              \
-	SETTINGS_INT("lines", struct ctl_line, lines, "", "100", "0", "100000000", "how many of the last", \
+	SETTINGS_INT("lines", struct ctl_line, lines, "", "100", "0", "100000000", "number of last lines", \
 		     .value = "N", .letter = 'n')
-#define WHY SETTINGS_STRING("why", struct ctl_line, why, NULL, "what to tell everybody as the reason", .value = "TEXT")
+#define WHY SETTINGS_STRING("why", struct ctl_line, why, NULL, "reason, shown to other users", .value = "TEXT")
 
 static const struct settings_row plain_rows[] = { ROBOT, JSON, SETTINGS_END };
 static const struct settings_row top_rows[] = {
 	ROBOT,
 	JSON,
-	SETTINGS_DURATION("every", struct ctl_line, every_ns, "500ms", "50ms", "1h", "how often it looks",
+	SETTINGS_DURATION("every", struct ctl_line, every_ns, "500ms", "50ms", "1h", "update interval",
 			  .value = "TIME"),
 	SETTINGS_END,
 };
 static const struct settings_row start_rows[] = {
 	ROBOT,
 	JSON,
-	WITHIN("10s", "wait so long until it is ready; 0: do not wait"),
+	WITHIN("10s", "wait until it is ready; 0: do not wait"),
 	SETTINGS_END,
 };
 static const struct settings_row stop_rows[] = {
 	ROBOT,
 	JSON,
-	WITHIN("60s", "wait so long until it has stopped; 0: do not wait"),
+	WITHIN("60s", "wait until it has stopped; 0: do not wait"),
 	SETTINGS_END,
 };
 static const struct settings_row log_rows[] = { ROBOT, JSON, FOLLOW, LINES, SETTINGS_END };
@@ -43,16 +45,16 @@ static const struct settings_row raise_rows[] = { ROBOT, JSON, WHY, SETTINGS_END
 static const struct settings_row arm_rows[] = {
 	ROBOT,
 	JSON,
-	SETTINGS_STRING("who", struct ctl_line, who, NULL, "the operator; else the user", .value = "NAME"),
+	SETTINGS_STRING("who", struct ctl_line, who, NULL, "name of the operator; default: the user", .value = "NAME"),
 	SETTINGS_BOOL("alone", struct ctl_line, alone, "no", "without achstart: for drivers started by hand"),
 	SETTINGS_DURATION("within", struct ctl_line, within_ns, "3s", "500ms", "1h",
-			  "raise the level and give up unless it is answered in this time", .value = "TIME"),
+			  "raise the level and give up if there is no answer by then", .value = "TIME"),
 	SETTINGS_END,
 };
 static const struct settings_row request_rows[] = {
 	ROBOT,
 	JSON,
-	WITHIN(NULL, "wait so long for the answer; 10s unless told, 60s for home and activate"),
+	WITHIN(NULL, "deadline; without it the answer is awaited for 10s, or 60s for home and activate"),
 	SETTINGS_END,
 };
 
@@ -64,21 +66,21 @@ static const struct {
 	const char *arguments;
 	int min, max;
 } commands[] = {
-	{ "status", ctl_status, "how the robot is", plain_rows, NULL, 0, 0 },
-	{ "top", ctl_top, "the same, live, on the whole screen", top_rows, NULL, 0, 0 },
-	{ "start", ctl_start, "start a daemon, and wait until it is ready", start_rows, "NAME", 1, 1 },
-	{ "restart", ctl_restart, "stop and start a daemon, and wait until it is ready", start_rows, "NAME", 1, 1 },
-	{ "stop", ctl_stop, "stop a daemon; without a name the robot, and achstart", stop_rows, "[NAME]", 0, 1 },
-	{ "log", ctl_log, "what a daemon printed", log_rows, "NAME", 1, 1 },
-	{ "events", ctl_events, "what happened on the robot", log_rows, NULL, 0, 0 },
-	{ "env", ctl_env, "what to export so that programs find the robot: eval \"$(achctl env)\"", plain_rows, NULL, 0,
+	{ "status", ctl_status, "state of the robot", plain_rows, NULL, 0, 0 },
+	{ "top", ctl_top, "live state on the whole screen", top_rows, NULL, 0, 0 },
+	{ "start", ctl_start, "start a daemon and wait until it is ready", start_rows, "NAME", 1, 1 },
+	{ "restart", ctl_start, "stop and start a daemon and wait until it is ready", start_rows, "NAME", 1, 1 },
+	{ "stop", ctl_stop, "stop a daemon; without a name the robot and achstart", stop_rows, "[NAME]", 0, 1 },
+	{ "log", ctl_log, "output of a daemon", log_rows, "NAME", 1, 1 },
+	{ "events", ctl_events, "events of the robot", log_rows, NULL, 0, 0 },
+	{ "env", ctl_env, "variables by which programs find the robot: eval \"$(achctl env)\"", plain_rows, NULL, 0,
 	  0 },
 	{ "hold", ctl_hold, "protective stop: all but the balance holds", raise_rows, NULL, 0, 0 },
 	{ "estop", ctl_estop, "emergency stop: every driver, the wheels too", raise_rows, NULL, 0, 0 },
-	{ "arm", ctl_arm, "lower the level to run, if all are fit for it", arm_rows, NULL, 0, 0 },
-	{ "clear", ctl_clear, "a failed daemon is started, a fault of a device cleared", request_rows, "NAME", 1, 1 },
-	{ "request", ctl_request, "ask a driver: home, reset, clear, bias, activate, set, get", request_rows,
-	  "NAME VERB [KEY [VALUE]]", 2, 4 },
+	{ "arm", ctl_arm, "lower the level to run if every driver is ready", arm_rows, NULL, 0, 0 },
+	{ "clear", ctl_clear, "start a failed daemon, or clear the fault of a device", request_rows, "NAME", 1, 1 },
+	{ "request", ctl_request, "send a request to a driver: home, reset, clear, bias, activate, set, get",
+	  request_rows, "NAME VERB [KEY [VALUE]]", 2, 4 },
 };
 #define COMMANDS (sizeof(commands) / sizeof(*commands))
 
@@ -87,15 +89,15 @@ static void list_commands(void)
 	puts("usage: achctl [--robot R] [--json] COMMAND [OPTION...]\n"
 	     "       achctl COMMAND --help\n"
 	     "\n"
-	     "Shows and commands a robot that achstart brought up.\n");
+	     "Shows and commands a robot that achstart runs.\n");
 	for (size_t i = 0; i < COMMANDS; i++)
 		printf("  %-8s %s\n", commands[i].name, commands[i].about);
 	puts("\n"
 	     "hold and estop need no achstart.\n"
-	     "Exit status: 0 done, 1 the answer is no, 100 wrong command line, 111 no robot or no answer.");
+	     "Exit status: 0 done, 1 refused or not ready, 100 invalid command line, 111 no robot or no answer.");
 }
 
-/* Also on a line that cannot be read. */
+/* Also on an invalid command line. */
 static bool wants_json(int argc, char **argv)
 {
 	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
@@ -116,7 +118,7 @@ static int run(size_t which, int argc, char **argv)
 				   .rows = commands[which].rows,
 				   .values = &line,
 				   .arguments = commands[which].arguments,
-				   .arguments_min = commands[which].min,
+				   .arguments_min = commands[which].min > 1 ? commands[which].min : 0,
 				   .arguments_max = commands[which].max };
 
 	snprintf(program, sizeof(program), "achctl %s", commands[which].name);
@@ -129,9 +131,9 @@ static int run(size_t which, int argc, char **argv)
 	case OPTIONS_GO:
 		break;
 	}
-	if (which_begin(&line.asked, line.robot))
-		return ctl_fail(&line, CTL_WRONG, "--robot: %s is no name for a robot", text_quote(quoted, line.robot));
-	return commands[which].run(&line, argc, argv);
+	if (robot_choice_begin(&line.asked, line.robot))
+		return ctl_fail(&line, CTL_WRONG, "--robot: %s is not a valid name", text_quote(quoted, line.robot));
+	return argc < commands[which].min ? ctl_daemon_missing(&line) : commands[which].run(&line, argc, argv);
 }
 
 static int unknown(const struct ctl_line *line, const char *word)
@@ -148,7 +150,7 @@ static int unknown(const struct ctl_line *line, const char *word)
 			best ? "; did you mean " : "", best ? best : "", best ? "?" : "");
 }
 
-/* Where the command stands: behind options that all of them have; argc: there is none. */
+/* Position of the command, after the options that all commands have; argc if there is no command. */
 static int find_command(int argc, char **argv)
 {
 	int at = 1;
@@ -167,7 +169,7 @@ static int obey(int argc, char **argv)
 
 	if (!word)
 		return ctl_fail(&line, CTL_WRONG, "which command? (achctl --help lists them)");
-	if (!strcmp(word, "--help") || (!strcmp(word, "help") && at + 1 == argc)) {
+	if (!strcmp(word, "--help") || !strcmp(word, "-h") || (!strcmp(word, "help") && at + 1 == argc)) {
 		list_commands();
 		return 0;
 	}
@@ -179,7 +181,9 @@ static int obey(int argc, char **argv)
 		puts("achctl " OPTIONS_VERSION);
 		return 0;
 	}
-	/* The command to the front, so that the options before it are its own. */
+	if (at + 1 < argc && !strcmp(argv[at + 1], "-h"))
+		argv[at + 1] = ask_help;
+	/* The command comes first, so that the options before it are read as its own. */
 	memmove(argv + 1, argv, (size_t)at * sizeof(*argv));
 	argv[1] = word;
 	for (size_t i = 0; i < COMMANDS; i++)
@@ -192,7 +196,7 @@ int main(int argc, char **argv)
 {
 	int status = obey(argc, argv);
 
-	/* A full disk or a closed pipe is a failure, too. */
+	/* A full disk or a closed pipe is a failure. */
 	if ((fflush(stdout) || ferror(stdout)) && !status) {
 		error_say("achctl", NULL, ERROR_PLAIN, "cannot write: %s", strerror(errno));
 		status = CTL_WORLD;

@@ -1,4 +1,4 @@
-/* ctl.c: what the commands of achctl(1) share. */
+/* ctl.c: parts that the commands of achctl(1) share. */
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -120,14 +120,14 @@ int ctl_name(const struct ctl_line *line, const char *name)
 
 	if (text_is_name(name))
 		return 0;
-	return ctl_fail(line, CTL_WRONG, "%s is no name of a daemon (achctl status lists them)",
+	return ctl_fail(line, CTL_WRONG, "%s is not a valid name of a daemon (achctl status lists them)",
 			text_quote(quoted, name));
 }
 
 int ctl_robot(const struct ctl_line *line)
 {
 	struct ctl_lines lines = { .text = "" };
-	const int status = which_robot(&line->asked, ctl_lines(&lines));
+	const int status = robot_choice_use(&line->asked, ctl_lines(&lines));
 
 	if (status >= 0)
 		return 0;
@@ -145,7 +145,7 @@ void ctl_who(const struct ctl_line *line, char who[CTL_WHO_MAX])
 	terminal_clean(who);
 	for (char *p = who; *p; p++)
 		if (*p == '\t')
-			*p = '?'; /* it is between words when achstart is asked */
+			*p = '?'; /* it separates words in a command to achstart */
 }
 
 /* ---- the terminal ---- */

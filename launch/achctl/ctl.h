@@ -1,4 +1,4 @@
-/* ctl.h: what the commands of achctl(1) share: how they are called, what they answer, how they end. */
+/* ctl.h: parts that the commands of achctl(1) share: options, output, exit statuses. */
 #ifndef LAUNCH_ACHCTL_CTL_H
 #define LAUNCH_ACHCTL_CTL_H
 
@@ -9,18 +9,18 @@
 #include "config/error.h"
 #include "config/json.h"
 #include "config/run.h"
-#include "launch/common/which.h"
+#include "launch/common/robot_choice.h"
 
 /* Exit statuses; 0 is done. */
-#define CTL_NO 1      /* the answer is no: refused, not ready, not armed; of status: something is not as wanted */
-#define CTL_WRONG 100 /* the command line makes no sense */
+#define CTL_NO 1      /* refused, not ready, not armed; for status: a daemon or bus has a problem */
+#define CTL_WRONG 100 /* invalid command line */
 #define CTL_WORLD 111 /* no achstart, no robot, no answer */
 
-/* All options there are; each command has some of them. */
+/* All options; each command has some of them. */
 struct ctl_line {
-	const char *command; /* "restart"; NULL: none was found */
+	const char *command; /* "restart"; NULL: no command was found */
 	const char *robot;
-	struct which_asked asked; /* the same, once it was taken */
+	struct robot_choice_asked asked; /* the same, after robot_choice_begin */
 	bool json;
 	int64_t within_ns;
 	const char *why;
@@ -34,8 +34,7 @@ struct ctl_line {
 /* A command takes its arguments and returns the exit status. */
 int ctl_status(const struct ctl_line *line, int argc, char **argv);
 int ctl_top(const struct ctl_line *line, int argc, char **argv);
-int ctl_start(const struct ctl_line *line, int argc, char **argv);
-int ctl_restart(const struct ctl_line *line, int argc, char **argv);
+int ctl_start(const struct ctl_line *line, int argc, char **argv); /* restart as well */
 int ctl_stop(const struct ctl_line *line, int argc, char **argv);
 int ctl_log(const struct ctl_line *line, int argc, char **argv);
 int ctl_events(const struct ctl_line *line, int argc, char **argv);
@@ -55,10 +54,10 @@ bool ctl_json(const struct ctl_line *line, struct json *j);
 int ctl_json_end(struct json *j);
 /* It failed: one line on stderr, or {"ok":false,"error":"..."} on stdout.  Returns status. */
 int ctl_fail(const struct ctl_line *line, int status, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-/* Something beside the answer, on stderr; nothing with --json. */
+/* A warning beside the answer, on stderr; nothing with --json. */
 void ctl_warn(const struct ctl_line *line, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Lines of libraries, kept as one: "a; b". */
+/* Error lines of libraries, joined: "a; b". */
 struct ctl_lines {
 	struct error_sink sink;
 	char text[ERROR_LINE_MAX];
@@ -67,22 +66,22 @@ struct error_sink *ctl_lines(struct ctl_lines *lines);
 
 /* ---- the line ---- */
 
-/* Is it fit for the name of a daemon?  If not, it is said, and answered is CTL_WRONG; else 0. */
+/* Checks the name of a daemon.  0, or CTL_WRONG after a line. */
 int ctl_name(const struct ctl_line *line, const char *name);
 
-/* From here on the environment is that of the robot (which_robot).  0, or CTL_WRONG or CTL_WORLD after a line. */
+/* Sets the environment to that of the robot (robot_choice_use).  0, or CTL_WRONG or CTL_WORLD after a line. */
 int ctl_robot(const struct ctl_line *line);
 
-/* Who commands, as far as the environment tells; no look-up that a dead network could delay. */
+/* The user who commands, without a lookup that a dead network could delay. */
 #define CTL_WHO_MAX 24
 void ctl_who(const struct ctl_line *line, char who[CTL_WHO_MAX]);
 
 /* ---- the terminal ---- */
 
-/* From here on Ctrl-C and SIGTERM end nothing: this descriptor tells of them. */
+/* Blocks Ctrl-C and SIGTERM; the signalfd that reports them. */
 int ctl_signals(void);
 
 bool ctl_colour(FILE *to);
-int ctl_width(FILE *to); /* columns; 80 of what is no terminal */
+int ctl_width(FILE *to); /* columns; 80 if it is not a terminal */
 
 #endif

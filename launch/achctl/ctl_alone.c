@@ -6,7 +6,7 @@
 #include "channels/clock.h"
 #include "launch/common/ask.h"
 #include "launch/achctl/ctl_alone.h"
-#include "launch/achctl/judged.h"
+#include "launch/achctl/robot_level.h"
 #include "launch/common/epoch.h"
 #include "launch/common/obeyed.h"
 
@@ -17,7 +17,7 @@
 struct alone {
 	const struct ctl_line *line;
 	struct estop estop;
-	struct chans chans;
+	struct robot_channels channels;
 	struct estop_seen seen;
 	char who[CTL_WHO_MAX];
 	int64_t until_ns; /* the lowering may be taken */
@@ -42,31 +42,32 @@ static int no_achstart(const struct ctl_line *line)
 
 static void look(struct alone *a)
 {
-	chans_look(&a->chans);
+	robot_channels_read(&a->channels);
 	estop_look(&a->estop, clock_now_ns());
 }
 
-static bool is_fit(const struct msg_common *state)
+static bool is_ready(const struct msg_common *state)
 {
 	return state->lifecycle == MSG_LIFE_DISARMED || state->lifecycle == MSG_LIFE_HOLDING ||
 	       state->lifecycle == MSG_LIFE_ACTIVE; /* of a clock, always */
 }
 
-/* Names in behind: not fit; or with a base: has not taken it.  How many drivers there are. */
+/* Counts the drivers.  behind: names of drivers that are not ready, or, with a base, that have not taken it. */
 static size_t count(struct alone *a, uint64_t base)
 {
 	size_t drivers = 0, len = 0;
 
 	*a->behind = 0;
-	for (size_t i = 0; i < a->chans.n; i++) {
-		const struct chans_one *one = a->chans.at[i];
+	for (size_t i = 0; i < a->channels.n; i++) {
+		const struct robot_channel *one = a->channels.at[i];
 		const struct msg_common *state = &one->common;
 		char name[NAME_MAX_BYTES];
 
-		if (!judged_driver(&a->estop, one, name, sizeof(name)) || judged_is_gone(one, name, clock_now_ns()))
+		if (!robot_level_driver(&a->estop, one, name, sizeof(name)) ||
+		    robot_level_is_gone(one, name, clock_now_ns()))
 			continue;
 		drivers++;
-		if (base ? obeyed_is_taken(state, a->estop.boot, a->seen.id[0], base) : is_fit(state))
+		if (base ? obeyed_is_taken(state, a->estop.boot, a->seen.id[0], base) : is_ready(state))
 			continue;
 		if (len < sizeof(a->behind))
 			len += (size_t)snprintf(a->behind + len, sizeof(a->behind) - len, "%s%s (%s)", len ? ", " : "",
@@ -78,7 +79,7 @@ static size_t count(struct alone *a, uint64_t base)
 
 /* ---- arming ---- */
 
-/* 0; or the exit status.  Nothing was written since the person had read the channels but copies. */
+/* Waits until the drivers have copied what was raised.  0, or the exit status: the level was raised since. */
 static int wait_quiet(struct alone *a)
 {
 	int64_t until_ns = clock_now_ns() + QUIET_NS;
@@ -92,7 +93,7 @@ static int wait_quiet(struct alone *a)
 		now = estop_seen(&a->estop);
 		if (!memcmp(&now, &a->seen, sizeof(now)))
 			continue;
-		if (!judged_only_copied(&a->estop, &a->seen))
+		if (!robot_level_only_copied(&a->estop, &a->seen))
 			return ctl_fail(a->line, CTL_NO, "refused: level raised since%s%s%s%s",
 					*a->estop.who ? " by " : "", a->estop.who, *a->estop.why ? ": " : "",
 					a->estop.why);
@@ -151,7 +152,7 @@ static int arm(struct alone *a)
 {
 	int status;
 
-	judged_look(&a->estop, &a->chans, clock_now_ns());
+	robot_level_read(&a->estop, &a->channels, clock_now_ns());
 	a->seen = estop_seen(&a->estop);
 	if (!count(a, 0))
 		return ctl_fail(a->line, CTL_WORLD, "no driver publishes a state here");
@@ -182,14 +183,14 @@ int ctl_alone(const struct ctl_line *line)
 		return status;
 	a.line = line;
 	ctl_who(line, a.who);
-	judged_open(&a.estop, true, &(struct error_sink){ 0 });
+	robot_level_open(&a.estop, true, &(struct error_sink){ 0 });
 	look(&a);
 	estop_mend(&a.estop, ctl_lines(&why));
 	if (a.estop.channel[0].open && a.estop.channel[1].open)
 		status = arm(&a);
 	else
 		status = ctl_fail(line, CTL_WORLD, "%s", why.text);
-	chans_close(&a.chans);
+	robot_channels_close(&a.channels);
 	estop_close(&a.estop);
 	return status;
 }

@@ -1,7 +1,7 @@
 /* ctl_arm.c: achctl arm: asks achstart to lower the level to run.
  *
- * achstart answers when every driver has taken the lowering, or with the reason why the robot is not armed.  What is
- * lowered is what had been raised when this was called: any raise since is a reason to refuse.
+ * achstart answers when every driver has taken the lowering, or with the reason why the robot is not armed.  A raise
+ * since achctl was started is a reason to refuse.
  */
 #include <errno.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "launch/common/ask.h"
 #include "launch/achctl/ctl.h"
 #include "launch/achctl/ctl_alone.h"
-#include "launch/achctl/raise.h"
+#include "launch/achctl/raising.h"
 
 static int ask_to_arm(struct ask *ask, const char *who, const struct estop_seen *seen, int64_t until_ns,
 		      struct error_sink *errors)
@@ -25,16 +25,18 @@ static int ask_to_arm(struct ask *ask, const char *who, const struct estop_seen 
 		       errors);
 }
 
-/* The robot may be armed, or be armed in a moment, whatever the reason: it is not when this returns. */
+/* Without an answer the robot may be armed, now or in a moment: raise the level before giving up. */
 static int no_answer(const struct ctl_line *line, const char *who, const char *why)
 {
-	static struct raise raise;
+	static struct raising raise;
 
-	if (raise_all(&raise, MSG_LEVEL_ESTOP, who, "achstart has not answered achctl arm"))
+	if (raising_all(&raise, MSG_LEVEL_ESTOP, who, "achstart has not answered achctl arm"))
 		return ctl_fail(line, CTL_WORLD, "not armed, level estop is raised: %s", why);
-	return ctl_fail(line, CTL_WORLD, "%s; NOT CONFIRMED: level estop, which %s%s%s", why,
-			*raise.behind ? "these drivers do not show: " : "cannot be raised: ", raise.behind,
-			*raise.behind ? "" : raise.lines.text);
+	if (!*raise.behind)
+		return ctl_fail(line, CTL_WORLD, "%s; NOT CONFIRMED: level estop, which cannot be raised: %s", why,
+				raise.lines.text);
+	return ctl_fail(line, CTL_WORLD, "%s; NOT CONFIRMED: level estop, which %s not show: %s", why,
+			strchr(raise.behind, ',') ? "these drivers do" : "this driver does", raise.behind);
 }
 
 int ctl_armed(const struct ctl_line *line, const char *who, uint64_t epoch, uint64_t taken)
@@ -58,7 +60,7 @@ static int answered(const struct ctl_line *line, const struct ask *ask, const ch
 	if (!ask->ok)
 		return ctl_fail(line, CTL_NO, "refused: %s", ask->error);
 	if (!node || yaml_int(node, &epoch))
-		return ctl_fail(line, CTL_WORLD, "achstart does not say in which epoch: is it of another version?");
+		return ctl_fail(line, CTL_WORLD, "the answer of achstart has no epoch: is it of another version?");
 	node = yaml_find(root, "taken");
 	if (node)
 		yaml_int(node, &taken);
@@ -83,7 +85,7 @@ static int arm(const struct ctl_line *line, struct estop *estop)
 			return ctl_fail(line, CTL_WORLD, "%s", why.text); /* it was not asked */
 		if (status)
 			return no_answer(line, who, why.text);
-		if (ask.ok || clock_now_ns() >= until_ns || !judged_only_copied(estop, &seen))
+		if (ask.ok || clock_now_ns() >= until_ns || !robot_level_only_copied(estop, &seen))
 			break;
 		ask_end(&ask);
 	}
@@ -103,7 +105,7 @@ int ctl_arm(const struct ctl_line *line, int argc, char **argv)
 		return status;
 	if (line->alone)
 		return ctl_alone(line);
-	judged_open(&estop, false, &(struct error_sink){ 0 });
+	robot_level_open(&estop, false, &(struct error_sink){ 0 });
 	status = arm(line, &estop);
 	estop_close(&estop);
 	return status;

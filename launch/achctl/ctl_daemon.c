@@ -1,4 +1,4 @@
-/* ctl_daemon.c: achctl start, restart and stop NAME: asks achstart, and waits until it is so. */
+/* ctl_daemon.c: achctl start, restart and stop NAME: asks achstart and waits until it is done. */
 #include <errno.h>
 #include <string.h>
 
@@ -9,24 +9,52 @@
 
 #define LOOK_NS 50000000
 
-/* 0 with the daemon in *daemon; else it is said, and the exit status. */
+/* 0, or -errno with why. */
+static int read_status(struct status *robot, struct ctl_lines *why)
+{
+	struct ask ask;
+	const int status =
+		ask_for(&ask, (const char *const[]){ "status", NULL }, clock_now_ns() + ASK_WITHIN_NS, ctl_lines(why));
+
+	if (!status) {
+		status_read(robot, yaml_root(ask.doc));
+		ask_end(&ask);
+	}
+	return status;
+}
+
+/* 0 with the daemon in *daemon, or the exit status after a line. */
 static int look(const struct ctl_line *line, const char *name, struct status_daemon *daemon)
 {
-	static struct status view;
+	static struct status robot;
 	const struct status_daemon *found;
 	struct ctl_lines why;
-	struct ask ask;
 
-	if (ask_for(&ask, (const char *const[]){ "status", NULL }, clock_now_ns() + ASK_WITHIN_NS, ctl_lines(&why)))
+	if (read_status(&robot, &why))
 		return ctl_fail(line, CTL_WORLD, "%s", why.text);
-	status_read(&view, yaml_root(ask.doc));
-	ask_end(&ask);
-	found = status_find_daemon(&view, name);
+	found = status_find_daemon(&robot, name);
 	if (found)
 		*daemon = *found;
 	else
-		memset(daemon, 0, sizeof(*daemon)); /* unknown, as achstart will say better */
+		memset(daemon, 0, sizeof(*daemon)); /* achstart will refuse the name */
 	return 0;
+}
+
+int ctl_daemon_missing(const struct ctl_line *line)
+{
+	static struct status robot;
+	struct ctl_lines why;
+	char names[400] = "";
+	size_t len = 0;
+	const int status = ctl_robot(line);
+
+	if (status)
+		return status;
+	if (read_status(&robot, &why))
+		return ctl_fail(line, CTL_WRONG, "which daemon? achctl %s NAME (%s)", line->command, why.text);
+	for (size_t i = 0; i < robot.daemons_n && len < sizeof(names); i++)
+		len += (size_t)snprintf(names + len, sizeof(names) - len, "%s%s", i ? ", " : "", robot.daemons[i].name);
+	return ctl_fail(line, CTL_WRONG, "which daemon? achctl %s NAME, where NAME is one of %s", line->command, names);
 }
 
 static int command(const struct ctl_line *line, const char *verb, const char *name)
@@ -75,7 +103,7 @@ static int it_is_so(const struct ctl_line *line, const struct status_daemon *d)
 	return ctl_done(line, "%s: %s", d->name, d->state);
 }
 
-/* achstart has not looked at its channel since it began: what it says is of the process before. */
+/* The state is older than the process: achstart has not read the channel since the process began. */
 static bool is_old(const struct status_daemon *d)
 {
 	return d->age_ms / 1e3 > d->uptime_s;
@@ -137,15 +165,5 @@ int ctl_start(const struct ctl_line *line, int argc, char **argv)
 	(void)argc;
 	if (!status)
 		status = ctl_robot(line);
-	return status ? status : ctl_daemon_start(line, "start", argv[0]);
-}
-
-int ctl_restart(const struct ctl_line *line, int argc, char **argv)
-{
-	int status = ctl_name(line, argv[0]);
-
-	(void)argc;
-	if (!status)
-		status = ctl_robot(line);
-	return status ? status : ctl_daemon_start(line, "restart", argv[0]);
+	return status ? status : ctl_daemon_start(line, line->command, argv[0]);
 }

@@ -1,4 +1,4 @@
-/* ctl_env.c: achctl env: what a shell has to export so that other programs find the robot. */
+/* ctl_env.c: achctl env: the variables by which other programs find the robot. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -7,7 +7,7 @@
 static const char *const names[] = { "ENDPLATE_RUN", "ENDPLATE_PREFIX", "ACH_DIR" };
 #define NAMES (sizeof(names) / sizeof(*names))
 
-/* In quotes, whatever is in it. */
+/* In single quotes. */
 static void print_export(const char *name, const char *value)
 {
 	printf("export %s='", name);

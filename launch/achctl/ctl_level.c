@@ -1,7 +1,7 @@
 /* ctl_level.c: achctl hold and estop: raise the level.
  *
- * Neither achstart nor names of users are needed.  Which channels, the folder of the robot says, if there is one.
- * Where it is in doubt which robot is meant, the level of all that may be is raised.
+ * Neither achstart nor names of users are needed.  The folder of the robot, if there is one, names its channels.
+ * If the robot is ambiguous, the level of all candidates is raised.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -9,36 +9,36 @@
 
 #include "channels/clock.h"
 #include "launch/achctl/ctl.h"
-#include "launch/achctl/raise.h"
-#include "launch/common/which.h"
+#include "launch/achctl/raising.h"
+#include "launch/common/robot_choice.h"
 
 struct all {
 	enum msg_level level;
 	char who[CTL_WHO_MAX];
 	const char *why;
 	struct target {
-		const struct which_one *which;
-		struct raise raise;
+		const struct robot_choice_one *which;
+		struct raising raise;
 		bool done;
-	} at[WHICH_MAX];
+	} at[ROBOT_CHOICE_MAX];
 	size_t n;
 };
 
 static void use_robot(const struct target *t)
 {
-	which_use(t->which);
+	robot_choice_export(t->which);
 	setenv("ENDPLATE_RUN", *t->which->run ? t->which->run : "/nonexistent", 1);
 }
 
-/* No robot waits for another one. */
+/* Raises the level of all robots at the same time. */
 static void try_all(struct all *a)
 {
-	const int64_t until_ns = clock_now_ns() + RAISE_WITHIN_NS;
+	const int64_t until_ns = clock_now_ns() + RAISING_WITHIN_NS;
 	bool again = true;
 
 	for (size_t i = 0; i < a->n; i++) {
 		use_robot(&a->at[i]);
-		raise_begin(&a->at[i].raise, a->level, a->who, a->why);
+		raising_begin(&a->at[i].raise, a->level, a->who, a->why);
 	}
 	for (;;) {
 		again = false;
@@ -47,25 +47,25 @@ static void try_all(struct all *a)
 
 			use_robot(t);
 			if (!t->done)
-				t->done = raise_step(&t->raise, clock_now_ns());
-			again |= !t->done && !raise_is_hopeless(&t->raise);
+				t->done = raising_step(&t->raise, clock_now_ns());
+			again |= !t->done && !raising_is_hopeless(&t->raise);
 		}
 		if (!again || clock_now_ns() >= until_ns)
 			return;
-		clock_wait(NULL, 0, clock_now_ns() + RAISE_EVERY_NS);
+		clock_wait(NULL, 0, clock_now_ns() + RAISING_EVERY_NS);
 	}
 }
 
-/* ---- what came of it ---- */
+/* ---- the result ---- */
 
-/* "t-estop of robot bench, b-estop" of those that are done. */
+/* "t-estop of robot bench, b-estop": the robots whose level is raised. */
 static size_t list(const struct all *a, char *text, size_t size)
 {
 	size_t len = 0, n = 0;
 
 	*text = 0;
 	for (size_t i = 0; i < a->n && len < size; i++) {
-		const struct which_one *w = a->at[i].which;
+		const struct robot_choice_one *w = a->at[i].which;
 
 		if (a->at[i].done)
 			len += (size_t)snprintf(text + len, size - len, "%s%sestop%s%s", n++ ? ", " : "", w->prefix,
@@ -76,19 +76,20 @@ static size_t list(const struct all *a, char *text, size_t size)
 
 static int not_raised(const struct ctl_line *line, const struct all *a, const struct target *t)
 {
-	const struct raise *r = &t->raise;
+	const struct raising *r = &t->raise;
 	char others[200];
-	const bool some = list(a, others, sizeof(others)), absent = raise_is_absent(r);
+	const bool some = list(a, others, sizeof(others)), absent = raising_is_absent(r);
 
 	if (*r->behind && (r->put || r->answered))
 		return ctl_fail(line, CTL_WORLD,
-				"NOT CONFIRMED: level %s is raised, but within %g s these drivers do not show it: %s",
-				msg_level_word(a->level), RAISE_WITHIN_NS / 1e9, r->behind);
+				"NOT CONFIRMED: level %s is raised, but within %g s %s not show it: %s",
+				msg_level_word(a->level), RAISING_WITHIN_NS / 1e9,
+				strchr(r->behind, ',') ? "these drivers do" : "this driver does", r->behind);
 	return ctl_fail(line, CTL_WORLD, "NOT RAISED: %s%s%s%s%s%s", absent ? "no robot is up here (" : "",
 			r->lines.text, absent ? ")" : "", some ? "; raised on " : "", others, some ? " only" : "");
 }
 
-static int raised(const struct ctl_line *line, const struct all *a, const struct which *which)
+static int raised(const struct ctl_line *line, const struct all *a, const struct robot_choice *which)
 {
 	const struct target *t = a->at;
 	const char *level;
@@ -112,8 +113,8 @@ static int raised(const struct ctl_line *line, const struct all *a, const struct
 	return ctl_json_end(&j);
 }
 
-/* A robot that is not there does not matter if another is. */
-static int tell(const struct ctl_line *line, struct all *a, const struct which *which)
+/* A missing robot is not an error if the level of another one was raised. */
+static int tell(const struct ctl_line *line, struct all *a, const struct robot_choice *which)
 {
 	const struct target *failed = NULL;
 	size_t done = 0;
@@ -122,9 +123,9 @@ static int tell(const struct ctl_line *line, struct all *a, const struct which *
 		struct target *t = &a->at[i];
 
 		use_robot(t);
-		judged_look(&t->raise.estop, &t->raise.chans, clock_now_ns());
+		robot_level_read(&t->raise.estop, &t->raise.channels, clock_now_ns());
 		done += t->done;
-		if (!t->done && (!failed || raise_is_absent(&failed->raise)))
+		if (!t->done && (!failed || raising_is_absent(&failed->raise)))
 			failed = t;
 		if (t->done && *t->raise.lines.text)
 			ctl_warn(line, "%s; %s", t->raise.lines.text,
@@ -132,14 +133,14 @@ static int tell(const struct ctl_line *line, struct all *a, const struct which *
 				 : t->raise.put	  ? "the other channel has it"
 						  : "achstart has raised the level");
 	}
-	if (failed && (!done || !raise_is_absent(&failed->raise)))
+	if (failed && (!done || !raising_is_absent(&failed->raise)))
 		return not_raised(line, a, failed);
 	return raised(line, a, which);
 }
 
 static int raise_level(const struct ctl_line *line, enum msg_level level)
 {
-	static struct which which;
+	static struct robot_choice which;
 	static struct all all;
 	char usual[32];
 	int status;
@@ -148,13 +149,13 @@ static int raise_level(const struct ctl_line *line, enum msg_level level)
 	ctl_who(line, all.who);
 	snprintf(usual, sizeof(usual), "achctl %s", msg_level_word(level));
 	all.why = line->why ? line->why : usual;
-	which_all(&line->asked, &which);
+	robot_choice_all(&line->asked, &which);
 	for (all.n = 0; all.n < which.n; all.n++)
 		all.at[all.n].which = &which.one[all.n];
 	try_all(&all);
 	status = tell(line, &all, &which);
 	for (size_t i = 0; i < all.n; i++)
-		raise_end(&all.at[i].raise);
+		raising_end(&all.at[i].raise);
 	return status;
 }
 

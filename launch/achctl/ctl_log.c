@@ -1,4 +1,4 @@
-/* ctl_log.c: achctl log and events: the files that achstart writes, which need no achstart to be read. */
+/* ctl_log.c: achctl log and events: the log files that achstart writes; they can be read without achstart. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ struct printer {
 	bool json;
 	bool events;
 	bool colour;
-	bool closed; /* nobody reads any more */
+	bool closed; /* the reader has closed the pipe */
 };
 
 /* One member of the object: up to the first of the characters in end. */
@@ -51,7 +51,7 @@ static void print_json(const struct printer *p, const char *line)
 	ctl_json_end(&j);
 }
 
-/* Of an event's line, by its severity. */
+/* The colour of an event, by its severity. */
 static const char *colour_of(const char *line)
 {
 	const char *source = strlen(line) > STAMP ? line + STAMP + 1 : "", *severity = strchr(source, ' ');
@@ -81,7 +81,7 @@ static void print_line(void *to, const char *bytes)
 
 /* ---- which file ---- */
 
-/* The daemon whose log has nearly that name, in best; or "". */
+/* The daemon with the most similar name that has a log, or "". */
 static void nearest_log(const char *name, char best[TEXT_NAME_MAX + 8])
 {
 	char path[RUN_PATH_MAX];
@@ -125,7 +125,7 @@ static int no_log(const struct ctl_line *line, const char *name, const char *pat
 
 static void follow(struct tail *tail, struct printer *printer)
 {
-	/* stdout as well: a pipe that nobody reads any more is the end, also while nothing comes. */
+	/* stdout as well: it ends when the reader closes the pipe, even if no line comes. */
 	struct clock_fd fds[] = { { .fd = ctl_signals(), .events = POLLIN }, { .fd = 1, .events = 0 } };
 
 	while (!printer->closed) {

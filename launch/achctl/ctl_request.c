@@ -8,7 +8,7 @@
 
 #include "config/nearest.h"
 #include "config/text.h"
-#include "launch/achctl/chans.h"
+#include "launch/achctl/robot_channels.h"
 #include "launch/achctl/ctl.h"
 #include "launch/achctl/ctl_daemon.h"
 #include "launch/common/ask.h"
@@ -41,21 +41,21 @@ static int print_reply(const struct ctl_line *line, const struct request_ask *as
 /* The driver, by its request channel, that has nearly that name. */
 static bool nearest_driver(const char *name, char near[STATUS_NAME_MAX])
 {
-	struct chans chans = { 0 };
+	struct robot_channels channels = { 0 };
 	const char *best = NULL;
 
-	chans_look(&chans);
-	for (size_t i = 0; i < chans.n; i++) {
-		char *suffix = strrchr(chans.at[i]->name, '-');
+	robot_channels_read(&channels);
+	for (size_t i = 0; i < channels.n; i++) {
+		char *suffix = strrchr(channels.at[i]->name, '-');
 
 		if (!suffix || strcmp(suffix, "-req") != 0)
 			continue;
 		*suffix = 0;
-		nearest_try(name, chans.at[i]->name, &best);
+		nearest_try(name, channels.at[i]->name, &best);
 	}
 	if (best)
 		snprintf(near, STATUS_NAME_MAX, "%s", best);
-	chans_close(&chans);
+	robot_channels_close(&channels);
 	return best;
 }
 

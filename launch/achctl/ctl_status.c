@@ -1,29 +1,29 @@
-/* ctl_status.c: achctl status: how the robot is.  Without achstart, what its channels say. */
+/* ctl_status.c: achctl status: the status from achstart, or from the channels if achstart does not run. */
 #include <errno.h>
 #include <string.h>
 
 #include "launch/common/ask.h"
 #include "launch/achctl/ctl.h"
 #include "launch/achctl/observe.h"
-#include "launch/achctl/show.h"
+#include "launch/achctl/status_print.h"
 
 static void print_view(const struct status *v)
 {
 	static struct table table;
 	const size_t width = (size_t)ctl_width(stdout);
-	struct show_stream stream;
+	struct status_print_stream stream;
 
-	show_stream(&stream, stdout, ctl_colour(stdout));
-	show_robot(v, &stream.paint, width);
-	show_clock(v, &stream.paint, width);
+	status_print_stream(&stream, stdout, ctl_colour(stdout));
+	status_print_robot(v, &stream.paint, width);
+	status_print_clock(v, &stream.paint, width);
 	if (v->daemons_n) {
 		putchar('\n');
-		show_daemons(v, &table);
+		status_print_daemons(v, &table);
 		table_paint(&table, &stream.paint, width, SIZE_MAX, 0);
 	}
 	if (v->buses_n) {
 		putchar('\n');
-		show_buses(v, &table);
+		status_print_buses(v, &table);
 		table_paint(&table, &stream.paint, width, SIZE_MAX, 0);
 	}
 }
@@ -31,12 +31,12 @@ static void print_view(const struct status *v)
 static int without_achstart(const struct ctl_line *line, const char *why)
 {
 	static struct status view;
-	struct chans chans = { 0 };
+	struct robot_channels channels = { 0 };
 	bool nothing;
 
-	chans_look(&chans);
-	nothing = !observe_robot(&view, &chans) && !*view.level && !*view.why;
-	chans_close(&chans);
+	robot_channels_read(&channels);
+	nothing = !observe_robot(&view, &channels) && !*view.level && !*view.why;
+	robot_channels_close(&channels);
 	if (line->json) {
 		struct json j = json_to(stdout);
 

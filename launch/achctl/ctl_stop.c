@@ -13,7 +13,7 @@
 
 #define LOOK_NS 50000000
 
-/* ---- who had to be killed: achstart says it in its events ---- */
+/* ---- daemons that were killed, as reported in the events ---- */
 
 struct killed {
 	char names[512]; /* "waist, larm" */
@@ -35,14 +35,14 @@ static void note_killed(void *to, const char *line)
 
 /* ---- the robot ---- */
 
-/* Until the process has ended, and with it its lock.  true: it has. */
+/* Waits until the process has ended; true: it has. */
 static bool wait_gone(pid_t pid, int pidfd, int64_t until_ns)
 {
 	struct clock_fd fd = { .fd = pidfd, .events = POLLIN };
 
 	if (pidfd >= 0)
 		return clock_wait(&fd, 1, until_ns) > 0;
-	/* Of another name space, say: then until nobody serves any more. */
+	/* A process of another name space, for example: wait until its socket is gone. */
 	(void)pid;
 	for (;;) {
 		struct error_sink quiet = { 0 };
@@ -78,15 +78,14 @@ static int wait_stopped(const struct ctl_line *line, pid_t pid, int pidfd, struc
 	struct killed killed = { "" };
 
 	if (!wait_gone(pid, pidfd, clock_now_ns() + line->within_ns))
-		return ctl_fail(line, CTL_NO,
-				"achstart, process %d, has not ended within %g s (achctl status tells more)", (int)pid,
-				(double)line->within_ns / 1e9);
+		return ctl_fail(line, CTL_NO, "achstart, process %d, has not ended within %g s (see achctl status)",
+				(int)pid, (double)line->within_ns / 1e9);
 	if (events->fd >= 0)
 		tail_more(events, note_killed, &killed);
 	return stopped(line, &killed);
 }
 
-/* Who serves the control socket: asked first, so that its end can be seen. */
+/* The process of achstart, found before it is stopped, so that its end can be seen. */
 static int find_achstart(const struct ctl_line *line, pid_t *pid)
 {
 	struct ctl_lines why;

@@ -9,8 +9,8 @@
 #include "channels/clock.h"
 #include "config/run.h"
 #include "config/text.h"
-#include "launch/achctl/chans.h"
-#include "launch/achctl/judged.h"
+#include "launch/achctl/robot_channels.h"
+#include "launch/achctl/robot_level.h"
 #include "launch/achctl/observe.h"
 #include "launch/common/folder.h"
 
@@ -75,16 +75,16 @@ static void take_bus(struct status *v, const struct msg_bus *bus)
 		status_take_bus(b, bus);
 }
 
-static void take_state(struct status *v, const struct chans_one *one)
+static void take_state(struct status *v, const struct robot_channel *one)
 {
 	char name[STATUS_NAME_MAX];
 	struct status_daemon *d;
 
-	if (!chans_daemon(one, name, sizeof(name)) || !(d = status_add_daemon(v, name)))
+	if (!robot_channel_daemon(one, name, sizeof(name)) || !(d = status_add_daemon(v, name)))
 		return;
 	status_take_state(d, &one->header, &one->common);
 	d->incarnation = one->header.incarnation;
-	d->age_ms = chans_age_ms(one);
+	d->age_ms = robot_channel_age_ms(one);
 	d->rate_hz = one->rate_hz;
 	d->phase_us = one->phase_us;
 	if (!*d->state || !strcmp(d->state, "running")) {
@@ -110,11 +110,11 @@ static bool is_secret(const struct estop *e)
 	       (e->channel[0].status == ACH_EACCES || e->channel[1].status == ACH_EACCES);
 }
 
-void observe_level(struct status *v, const struct estop *e, const struct chans *chans)
+void observe_level(struct status *v, const struct estop *e, const struct robot_channels *channels)
 {
 	*v->level = *v->who = *v->why = 0;
 	v->epoch = 0;
-	if (!judged_is_there(e, chans))
+	if (!robot_level_exists(e, channels))
 		return;
 	if (is_secret(e)) {
 		estop_why_closed(e, &(struct error_sink){ keep_first, v, 0 });
@@ -128,29 +128,29 @@ void observe_level(struct status *v, const struct estop *e, const struct chans *
 	status_clean(v->why);
 }
 
-static void take_level(struct status *v, const struct chans *chans)
+static void take_level(struct status *v, const struct robot_channels *channels)
 {
 	static struct estop estop;
 
-	judged_open(&estop, false, &(struct error_sink){ 0 });
-	judged_look(&estop, chans, clock_now_ns());
-	observe_level(v, &estop, chans);
+	robot_level_open(&estop, false, &(struct error_sink){ 0 });
+	robot_level_read(&estop, channels, clock_now_ns());
+	observe_level(v, &estop, channels);
 	estop_close(&estop);
 }
 
-void observe_ages(struct status *v, const struct chans *chans)
+void observe_ages(struct status *v, const struct robot_channels *channels)
 {
 	char name[STATUS_NAME_MAX];
 
-	for (size_t i = 0; i < chans->n; i++) {
-		const struct chans_one *one = chans->at[i];
+	for (size_t i = 0; i < channels->n; i++) {
+		const struct robot_channel *one = channels->at[i];
 
-		for (size_t j = 0; chans_daemon(one, name, sizeof(name)) && j < v->daemons_n; j++) {
+		for (size_t j = 0; robot_channel_daemon(one, name, sizeof(name)) && j < v->daemons_n; j++) {
 			struct status_daemon *d = &v->daemons[j];
 
 			if (strcmp(d->name, name) != 0 || !*d->life)
 				continue;
-			d->age_ms = chans_age_ms(one);
+			d->age_ms = robot_channel_age_ms(one);
 			d->rate_hz = one->rate_hz;
 			d->phase_us = one->phase_us;
 		}
@@ -162,7 +162,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(((const struct status_daemon *)a)->name, ((const struct status_daemon *)b)->name);
 }
 
-size_t observe_robot(struct status *v, const struct chans *chans)
+size_t observe_robot(struct status *v, const struct robot_channels *channels)
 {
 	char path[RUN_PATH_MAX];
 
@@ -170,13 +170,13 @@ size_t observe_robot(struct status *v, const struct chans *chans)
 	v->uptime_s = NAN;
 	if (!run_path(path, NULL, &(struct error_sink){ 0 }) && strrchr(path, '/'))
 		COPY(v->robot, strrchr(path, '/') + 1);
-	take_level(v, chans);
+	take_level(v, channels);
 	look_at_processes(v, clock_now_ns());
-	for (size_t i = 0; i < chans->n; i++)
-		take_state(v, chans->at[i]);
+	for (size_t i = 0; i < channels->n; i++)
+		take_state(v, channels->at[i]);
 	v->clock.rate_hz = NAN;
-	if (chans->has_clock)
-		status_take_clock(v, "clock", &chans->clock);
+	if (channels->has_clock)
+		status_take_clock(v, "clock", &channels->clock);
 	qsort(v->daemons, v->daemons_n, sizeof(*v->daemons), by_name);
 	return v->daemons_n;
 }

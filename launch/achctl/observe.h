@@ -3,14 +3,14 @@
 #define LAUNCH_ACHCTL_OBSERVE_H
 
 #include "daemons/estop/estop.h"
-#include "launch/achctl/chans.h"
+#include "launch/achctl/robot_channels.h"
 #include "launch/common/status.h"
 
 /* How many daemons it found. */
-size_t observe_robot(struct status *status, const struct chans *chans);
-/* Level, epoch, who and why, as judged_look found them. */
-void observe_level(struct status *status, const struct estop *estop, const struct chans *chans);
+size_t observe_robot(struct status *status, const struct robot_channels *channels);
+/* Level, epoch, who and why, as robot_level_read found them. */
+void observe_level(struct status *status, const struct estop *estop, const struct robot_channels *channels);
 /* Age, rate and phase of each daemon, of which the channels are newer than achstart's answer. */
-void observe_ages(struct status *status, const struct chans *chans);
+void observe_ages(struct status *status, const struct robot_channels *channels);
 
 #endif

@@ -65,7 +65,7 @@ void tail_more(struct tail *t, tail_line *line, void *to)
 	if (fstat(t->fd, &mine))
 		return;
 	if (mine.st_size < t->at)
-		t->at = 0; /* somebody emptied it */
+		t->at = 0; /* the file was truncated */
 	read_on(t, line, to);
 	if (!named.st_ino || (mine.st_ino == named.st_ino && mine.st_dev == named.st_dev))
 		return;
@@ -96,7 +96,7 @@ static int64_t find_last(int fd, int64_t end, int64_t n, int64_t *found)
 		if (pread(fd, bytes, size, at - (int64_t)size) != (ssize_t)size)
 			return at;
 		for (size_t i = size; i-- > 0;) {
-			/* The newline at the very end ends a line, and begins none. */
+			/* The last newline does not begin another line. */
 			if (bytes[i] != '\n' || at - (int64_t)(size - i) == end - 1)
 				continue;
 			if (++*found == n)

@@ -1,11 +1,12 @@
 /* top.c: achctl top: the loop.
  *
- * Nothing in it waits for achstart: e and h act at once whatever it does, and when it is away what the channels say
- * is shown.
+ * It never waits for achstart: e and h act at once, and while achstart does not answer the channels are shown.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -13,7 +14,7 @@
 #include "channels/clock.h"
 #include "launch/common/ask.h"
 #include "launch/achctl/ctl.h"
-#include "launch/achctl/judged.h"
+#include "launch/achctl/robot_level.h"
 #include "launch/achctl/observe.h"
 #include "launch/achctl/top.h"
 
@@ -27,7 +28,7 @@ struct loop {
 	struct ask ask;
 	bool asking;
 	bool shown; /* something has been drawn */
-	bool away;  /* achstart does not answer: the view is our own */
+	bool away;  /* achstart does not answer: the status is from the channels */
 	char why[ERROR_LINE_MAX];
 	int64_t ask_ns;	   /* when it was asked */
 	int64_t next_ns;   /* when to look next */
@@ -38,13 +39,12 @@ struct loop {
 
 static int open_signals(void)
 {
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGWINCH, SIGTSTP, SIGCONT };
 	sigset_t set;
 
 	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigaddset(&set, SIGWINCH);
+	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
+		sigaddset(&set, signals[i]);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
@@ -114,8 +114,8 @@ static void raise_level(struct loop *l, enum msg_level level)
 	int status;
 
 	ctl_who(l->line, who);
-	chans_look(&l->top.chans);
-	judged_look(&l->estop, &l->top.chans, clock_now_ns());
+	robot_channels_read(&l->top.channels);
+	robot_level_read(&l->estop, &l->top.channels, clock_now_ns());
 	status = estop_raise(&l->estop, level, who, getuid(), "achctl top", &errors);
 	if (!ask_begin(&ask, (const char *const[]){ "raise", msg_level_word(level), "achctl top", NULL }, 0, &quiet)) {
 		if (ask_step(&ask, &quiet) >= 0)
@@ -126,17 +126,17 @@ static void raise_level(struct loop *l, enum msg_level level)
 		snprintf(text, sizeof(text), "%s NOT RAISED: %.150s", msg_level_word(level), why);
 	else
 		snprintf(text, sizeof(text), "%s raised by %s; achctl arm lowers it", msg_level_word(level), who);
-	judged_look(&l->estop, &l->top.chans, clock_now_ns());
+	robot_level_read(&l->estop, &l->top.channels, clock_now_ns());
 	say(l, level == MSG_LEVEL_ESTOP ? TONE_BAD : TONE_ODD, text);
 }
 
 static void look(struct loop *l, int64_t now_ns)
 {
 	begin_asking(l, now_ns);
-	chans_look(&l->top.chans);
-	judged_look(&l->estop, &l->top.chans, now_ns);
+	robot_channels_read(&l->top.channels);
+	robot_level_read(&l->estop, &l->top.channels, now_ns);
 	if (l->away) {
-		observe_robot(&l->top.view, &l->top.chans);
+		observe_robot(&l->top.view, &l->top.channels);
 		if (*l->robot)
 			snprintf(l->top.view.robot, sizeof(l->top.view.robot), "%s", l->robot);
 		if (now_ns >= l->notice_ns) {
@@ -148,71 +148,39 @@ static void look(struct loop *l, int64_t now_ns)
 	}
 }
 
-/* What is shown of the level and of ages is of now, whenever achstart last answered. */
+/* Level and ages are read now, however old the last answer of achstart is. */
 static void draw(struct loop *l)
 {
-	/* The first picture waits a little for achstart, so that it is no other than the second. */
+	/* The first screen waits a little for achstart, so that the second one looks the same. */
 	if (!l->shown && l->asking && l->away && clock_now_ns() - l->ask_ns < FIRST_NS)
 		return;
 	l->shown = true;
-	observe_level(&l->top.view, &l->estop, &l->top.chans);
-	observe_ages(&l->top.view, &l->top.chans);
+	observe_level(&l->top.view, &l->estop, &l->top.channels);
+	observe_ages(&l->top.view, &l->top.channels);
 	top_screen_draw(&l->top);
 }
 
 /* ---- keys ---- */
 
-static void choose(struct loop *l, enum top_pane pane)
-{
-	l->top.pane = pane;
-	l->top.from = 0;
-}
-
 static void press(struct loop *l, int key)
 {
+	static const char panes[] = { [TOP_ALL] = 'a', [TOP_DAEMONS] = 'd', [TOP_BUSES] = 'b', [TOP_CHANNELS] = 'c' };
+	const int letter = key > TOP_LETTER ? tolower(key - TOP_LETTER) : 0;
 	const size_t page = top_screen_rows() / 2, from = l->top.from;
+	const char *pane = letter ? memchr(panes, letter, sizeof(panes)) : NULL;
+	const size_t up = key == TOP_UP ? 1 : key == TOP_PAGE_UP ? page : key == TOP_HOME ? from : 0;
+	const size_t down = key == TOP_DOWN ? 1 : key == TOP_PAGE_DOWN ? page : 0;
 
-	switch (key) {
-	case TOP_UP:
-		l->top.from = from ? from - 1 : 0;
-		break;
-	case TOP_DOWN:
-		l->top.from = from < TABLE_ROWS_MAX ? from + 1 : from;
-		break;
-	case TOP_PAGE_UP:
-		l->top.from = from > page ? from - page : 0;
-		break;
-	case TOP_PAGE_DOWN:
-		l->top.from = from + page < TABLE_ROWS_MAX ? from + page : from;
-		break;
-	case TOP_HOME:
+	l->top.from = from > up ? from - up : 0;
+	if (from + down < TABLE_ROWS_MAX)
+		l->top.from += down;
+	if (pane) {
+		l->top.pane = (enum top_pane)(pane - panes);
 		l->top.from = 0;
-		break;
-	case TOP_LETTER + 'e':
-	case TOP_LETTER + 'E':
-		raise_level(l, MSG_LEVEL_ESTOP);
-		break;
-	case TOP_LETTER + 'h':
-	case TOP_LETTER + 'H':
-		raise_level(l, MSG_LEVEL_HOLD);
-		break;
-	case TOP_LETTER + 'a':
-		choose(l, TOP_ALL);
-		break;
-	case TOP_LETTER + 'd':
-		choose(l, TOP_DAEMONS);
-		break;
-	case TOP_LETTER + 'b':
-		choose(l, TOP_BUSES);
-		break;
-	case TOP_LETTER + 'c':
-		choose(l, TOP_CHANNELS);
-		break;
-	case TOP_LETTER + 'q':
-	case TOP_LETTER + 'Q':
-		l->quit = true;
-		break;
 	}
+	if (letter == 'e' || letter == 'h')
+		raise_level(l, letter == 'e' ? MSG_LEVEL_ESTOP : MSG_LEVEL_HOLD);
+	l->quit |= letter == 'q';
 }
 
 static void read_keys(struct loop *l, short ready)
@@ -223,7 +191,7 @@ static void read_keys(struct loop *l, short ready)
 		press(l, key);
 		n++;
 	}
-	/* Ready without a key: the terminal has gone, and would be ready for ever. */
+	/* Readable without a key: the terminal is gone. */
 	if (ready & (POLLHUP | POLLERR | POLLNVAL) || (!n && ready & POLLIN))
 		l->quit = true;
 }
@@ -233,10 +201,19 @@ static void read_signals(struct loop *l, int fd)
 	struct signalfd_siginfo info;
 
 	while (read(fd, &info, sizeof(info)) == sizeof(info)) {
-		if (info.ssi_signo == SIGWINCH)
+		switch (info.ssi_signo) {
+		case SIGWINCH:
 			top_screen_resize();
-		else
+			break;
+		case SIGTSTP:
+			top_screen_suspend();
+			break;
+		case SIGCONT:
+			top_screen_resume();
+			break;
+		default:
 			l->quit = true;
+		}
 	}
 }
 
@@ -268,32 +245,10 @@ static void run(struct loop *l, int signals)
 	}
 }
 
-static int run_screen(const struct ctl_line *line)
+/* For programs, and for terminals without cursor motion: prints the status repeatedly. */
+static int repeat_status(const struct ctl_line *line)
 {
-	static struct loop l;
-	const int signals = open_signals();
-	const int status = top_screen_begin();
-
-	if (status == -ENOTTY)
-		return ctl_fail(line, CTL_WORLD, "it needs a terminal (achctl status does not)");
-	if (status)
-		return ctl_fail(line, CTL_WORLD, "the terminal is of a kind that is not known here: set TERM");
-	l.line = line;
-	l.away = true;
-	judged_open(&l.estop, false, &(struct error_sink){ 0 });
-	run(&l, signals);
-	top_screen_end();
-	if (l.asking)
-		ask_end(&l.ask);
-	estop_close(&l.estop);
-	chans_close(&l.top.chans);
-	close(signals);
-	return 0;
-}
-
-/* For programs: what status --json prints, again and again. */
-static int run_json(const struct ctl_line *line)
-{
+	struct clock_fd end = { .fd = line->json ? -1 : ctl_signals(), .events = POLLIN };
 	int status = 0;
 
 	while (!ferror(stdout) && (!status || status == CTL_NO || status == CTL_WORLD)) {
@@ -301,9 +256,37 @@ static int run_json(const struct ctl_line *line)
 
 		status = ctl_status(line, 0, NULL);
 		fflush(stdout);
-		clock_wait(NULL, 0, next_ns);
+		if (clock_wait(&end, 1, next_ns) > 0)
+			return 0;
 	}
 	return status;
+}
+
+static int run_screen(const struct ctl_line *line)
+{
+	static struct loop l;
+	const int status = top_screen_begin();
+	int signals;
+
+	if (status == -ENOTTY)
+		return ctl_fail(line, CTL_WORLD, "stdin and stdout must be a terminal (achctl status needs none)");
+	if (status) {
+		ctl_warn(line, "TERM=%s has no cursor motion: the status is printed repeatedly; Ctrl-C ends it",
+			 getenv("TERM") ? getenv("TERM") : "");
+		return repeat_status(line);
+	}
+	signals = open_signals();
+	l.line = line;
+	l.away = true;
+	robot_level_open(&l.estop, false, &(struct error_sink){ 0 });
+	run(&l, signals);
+	top_screen_end();
+	if (l.asking)
+		ask_end(&l.ask);
+	estop_close(&l.estop);
+	robot_channels_close(&l.top.channels);
+	close(signals);
+	return 0;
 }
 
 int ctl_top(const struct ctl_line *line, int argc, char **argv)
@@ -314,5 +297,5 @@ int ctl_top(const struct ctl_line *line, int argc, char **argv)
 	(void)argv;
 	if (status)
 		return status;
-	return line->json ? run_json(line) : run_screen(line);
+	return line->json ? repeat_status(line) : run_screen(line);
 }

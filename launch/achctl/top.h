@@ -1,6 +1,6 @@
 /* top.h: achctl top: the robot on the whole screen.
  *
- * top.c is the loop, top_draw.c what is to be seen (pure), top_screen.c the terminal: all that knows of ncurses.
+ * top.c is the loop, top_draw.c the layout (pure), top_screen.c the terminal: the only file that uses ncurses.
  */
 #ifndef LAUNCH_ACHCTL_TOP_H
 #define LAUNCH_ACHCTL_TOP_H
@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "launch/achctl/chans.h"
+#include "launch/achctl/robot_channels.h"
 #include "launch/achctl/table.h"
 #include "launch/common/status.h"
 
@@ -18,14 +18,14 @@ enum top_pane { TOP_ALL, TOP_DAEMONS, TOP_BUSES, TOP_CHANNELS };
 
 struct top {
 	struct status view;
-	struct chans chans;
+	struct robot_channels channels;
 	enum top_pane pane;
 	size_t from; /* the first row, in a pane of its own */
 	char notice[TOP_NOTICE_MAX];
 	enum tone notice_tone;
 };
 
-/* ---- what is to be seen ---- */
+/* ---- layout ---- */
 
 void top_draw(const struct top *top, struct paint *paint, size_t width, size_t height);
 
@@ -37,7 +37,6 @@ void top_share(size_t *lines, size_t n, size_t room);
 
 enum top_key {
 	TOP_NONE,
-	TOP_GONE /* there is no terminal any more */,
 	TOP_UP,
 	TOP_DOWN,
 	TOP_PAGE_UP,
@@ -46,10 +45,12 @@ enum top_key {
 	TOP_LETTER /* and from here on letters: TOP_LETTER + 'q' */
 };
 
-/* 0, or -errno: stdin or stdout is no terminal, or one of a kind that nobody knows ($TERM). */
+/* 0; -ENOTTY if stdin or stdout is not a terminal; -ENODEV if $TERM is unknown, or has no cursor motion. */
 int top_screen_begin(void);
 void top_screen_end(void);
-void top_screen_resize(void); /* after SIGWINCH */
+void top_screen_suspend(void); /* after SIGTSTP: gives the terminal back and stops the process */
+void top_screen_resume(void);  /* after SIGCONT: takes the terminal again */
+void top_screen_resize(void);  /* after SIGWINCH */
 size_t top_screen_rows(void);
 void top_screen_draw(const struct top *top);
 /* The next key that was pressed; never waits. */

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "launch/achctl/show.h"
+#include "launch/achctl/status_print.h"
 #include "launch/achctl/top.h"
 
 #define SECTIONS 3
@@ -47,33 +47,33 @@ static bool ends_with(const char *name, const char *end)
 }
 
 /* Where nothing flows there is little to see: requests, answers, events are shown when asked for. */
-static bool worth_it(const struct chans_one *one, bool all)
+static bool worth_it(const struct robot_channel *one, bool all)
 {
 	return all || one->state || one->rate_hz > 0 || ends_with(one->name, "-ref");
 }
 
-static void channel_cells(const struct chans_one *one, struct table_row *row, size_t place)
+static void channel_cells(const struct robot_channel *one, struct table_row *row, size_t place)
 {
 	const bool still = !(one->rate_hz > 0);
 	const enum tone tone = still ? TONE_DIM : TONE_PLAIN;
-	char text[SHOW_TEXT_MAX];
+	char text[STATUS_PRINT_MAX];
 
 	table_cell(row, 3 * place, tone, "%.24s", one->name);
-	show_hz(text, one->rate_hz);
+	status_print_hz(text, one->rate_hz);
 	table_cell(row, 3 * place + 1, tone, "%s", text);
-	show_us(text, chans_age_ms(one) * 1e3);
+	status_print_us(text, robot_channel_age_ms(one) * 1e3);
 	table_cell(row, 3 * place + 2, tone, "%s", text);
 }
 
-static void show_channels(const struct chans *chans, struct table *t, size_t width, bool all)
+static void show_channels(const struct robot_channels *channels, struct table *t, size_t width, bool all)
 {
-	const struct chans_one *shown[CHANS_MAX];
+	const struct robot_channel *shown[ROBOT_CHANNELS_MAX];
 	size_t n = 0, across = width / ACROSS_COLUMNS, down;
 
 	across = across < 1 ? 1 : across > ACROSS_MAX ? ACROSS_MAX : across;
-	for (size_t i = 0; i < chans->n; i++)
-		if (worth_it(chans->at[i], all))
-			shown[n++] = chans->at[i];
+	for (size_t i = 0; i < channels->n; i++)
+		if (worth_it(channels->at[i], all))
+			shown[n++] = channels->at[i];
 	down = (n + across - 1) / across;
 	across = n ? (n + down - 1) / down : 1;
 	for (size_t c = 0; c < 3 * across; c++)
@@ -130,11 +130,11 @@ static void draw_pane(const struct top *top, struct paint *p, size_t width, size
 	size_t from = top->from;
 
 	if (top->pane == TOP_DAEMONS)
-		show_daemons(&top->view, &table);
+		status_print_daemons(&top->view, &table);
 	else if (top->pane == TOP_BUSES)
-		show_buses(&top->view, &table);
+		status_print_buses(&top->view, &table);
 	else
-		show_channels(&top->chans, &table, width, true);
+		show_channels(&top->channels, &table, width, true);
 	for (size_t i = 0; i < table.rows_n; i++)
 		table.rows[i].rank = 0; /* in order: there is a way to see the others */
 	if (table.rows_n && from >= table.rows_n)
@@ -148,9 +148,9 @@ static void draw_all(const struct top *top, struct paint *p, size_t width, size_
 	static const char *const names[SECTIONS] = { "DAEMON", "BUS", "CHANNEL" };
 	size_t lines[SECTIONS], wanted = 0, gaps = 0;
 
-	show_daemons(&top->view, &tables[0]);
-	show_buses(&top->view, &tables[1]);
-	show_channels(&top->chans, &tables[2], width, false);
+	status_print_daemons(&top->view, &tables[0]);
+	status_print_buses(&top->view, &tables[1]);
+	show_channels(&top->channels, &tables[2], width, false);
 	for (size_t i = 0; i < SECTIONS; i++) {
 		lines[i] = tables[i].rows_n ? table_lines(&tables[i]) : 0;
 		wanted += lines[i];
@@ -195,8 +195,8 @@ void top_draw(const struct top *top, struct paint *to, size_t width, size_t heig
 	size_t columns;
 
 	if (height > 4) {
-		show_robot(&top->view, p, width);
-		show_clock(&top->view, p, width);
+		status_print_robot(&top->view, p, width);
+		status_print_clock(&top->view, p, width);
 	}
 	if (height >= 20)
 		p->end(p);

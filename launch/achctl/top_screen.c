@@ -3,13 +3,14 @@
 #include <curses.h>
 #include <errno.h>
 #include <locale.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "launch/achctl/top.h"
 
-#define ESCAPE_MS 25 /* that a key's sequence may be torn apart by, on its way through ssh */
+#define ESCAPE_MS 25 /* longest pause within the sequence of a key, for ssh */
 
 static SCREEN *screen;
 static attr_t tones[TONES];
@@ -45,6 +46,11 @@ int top_screen_begin(void)
 	screen = newterm(NULL, stdout, stdin);
 	if (!screen)
 		return -ENODEV;
+	if (!tigetstr("cup")) {
+		top_screen_end();
+		return -ENODEV;
+	}
+	signal(SIGTSTP, SIG_DFL); /* not ncurses' handler: top_screen_suspend */
 	cbreak();
 	noecho();
 	nonl();
@@ -65,7 +71,25 @@ void top_screen_end(void)
 	screen = NULL;
 }
 
-/* SIGWINCH comes through a descriptor, so ncurses does not hear of it. */
+void top_screen_suspend(void)
+{
+	sigset_t stop;
+
+	endwin();
+	sigemptyset(&stop);
+	sigaddset(&stop, SIGTSTP);
+	raise(SIGTSTP);
+	sigprocmask(SIG_UNBLOCK, &stop, NULL); /* here the process stops, and goes on */
+	sigprocmask(SIG_BLOCK, &stop, NULL);
+}
+
+void top_screen_resume(void)
+{
+	reset_prog_mode();
+	top_screen_resize();
+}
+
+/* SIGWINCH comes through a signalfd, so ncurses does not get it. */
 void top_screen_resize(void)
 {
 	struct winsize size;
@@ -125,7 +149,7 @@ int top_screen_key(void)
 		return TOP_PAGE_DOWN;
 	case KEY_HOME:
 		return TOP_HOME;
-	case 'L' - '@': /* as everywhere: draw it anew */
+	case 'L' - '@': /* redraw */
 		clearok(curscr, TRUE);
 		return TOP_LETTER;
 	default:

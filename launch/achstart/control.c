@@ -1,4 +1,4 @@
-/* control.c: $RUN/control, where achctl asks. */
+/* control.c: the socket $RUN/control, which takes the commands of achctl. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -214,7 +214,7 @@ static void not_done(struct control *c, struct query_client *client, const char 
 {
 	refuse(client, "%s came too late, and is not done", what);
 	events_say(&c->s->events, now_ns, MSG_SEVERITY_WARNING, "achstart", "too-late",
-		   "%s came too late, and is not done: who asked for it does not wait any more", what);
+		   "%s came too late, and is not done: its client does not wait any more", what);
 }
 
 static void to_daemon(struct control *c, struct query_client *client, const char *name, enum policy_event event,
@@ -254,7 +254,7 @@ static void arm_robot(struct control *c, struct query_client *client, uint64_t u
 	for (int i = 0; i < 2; i++)
 		if (!is_number(words[1 + 2 * i], &request.seen.id[i]) ||
 		    !is_number(words[2 + 2 * i], &request.seen.seq[i])) {
-			refuse(client, "it does not say what was seen of the e-stop: " OTHER_VERSION);
+			refuse(client, "missing sequence numbers of the e-stop: " OTHER_VERSION);
 			return;
 		}
 	if (arming_is_under_way(&c->s->arming)) {
@@ -327,7 +327,7 @@ static void command(struct control *c, struct query_client *client, const char *
 	uint64_t until_ns;
 
 	if (!is_number(words[1], &until_ns))
-		refuse(client, "%s: it does not say until when: " OTHER_VERSION, words[0]);
+		refuse(client, "%s: missing deadline: " OTHER_VERSION, words[0]);
 	else if (is_too_late(client, until_ns))
 		not_done(c, client, words[0], now_ns);
 	else if (!strcmp(words[0], "stop") && !*words[2])

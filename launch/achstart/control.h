@@ -1,11 +1,10 @@
-/* control.h: $RUN/control, where achctl asks.
+/* control.h: the socket $RUN/control, which takes the commands of achctl (channels/query.h).
  *
- * A connection sends one line, words with tabs between them ("restart\t1234567890\twaist"), and gets one line of
- * JSON: {"ok":true,...} or {"ok":false,"error":"..."}; then it is closed.  What a user may ask is rights.h's, by
- * SO_PEERCRED and SO_PEERGROUPS, and the names in events come from there.
+ * A client sends one line, words with tabs between them ("restart\t1234567890\twaist"), and gets one line of JSON:
+ * {"ok":true,...} or {"ok":false,"error":"..."}.  rights.h says which commands a user may give, by SO_PEERCRED and
+ * SO_PEERGROUPS; events name the user by the same credentials.
  *
  *	status				the whole robot
- *	raise LEVEL WHY			the e-stop, to hold or estop
  *	start, restart, stop UNTIL NAME	a daemon
  *	stop UNTIL			the robot, and then achstart
  *	arm UNTIL WHO ID SEQ ID SEQ	lowers the level to run, for a person who had read that of both e-stop channels;
@@ -15,9 +14,8 @@
  *	request UNTIL NAME VERB KEY VALUE [DEADLINE]	to a driver; the answer is its reply.  The driver ends it after
  *					DEADLINE, or when the client sends "cancel" behind it.
  *
- * UNTIL is in ns of CLOCK_MONOTONIC.  A command is not done after that, nor when its asker has hung up: nobody waits
- * for it any more, who was told that it failed relies on that, and the robot may have changed.  A raise has no UNTIL:
- * it is done whenever it comes.
+ * UNTIL is in ns of CLOCK_MONOTONIC.  A command is not done after that, nor when its client has hung up: the client has
+ * reported a failure by then, and the robot may have changed.  A raise has no UNTIL and is always done.
  */
 #ifndef LAUNCH_ACHSTART_CONTROL_H
 #define LAUNCH_ACHSTART_CONTROL_H
@@ -32,7 +30,7 @@ struct control;
 
 /* NULL with a line in errors. */
 struct control *control_open(struct supervisor *s, struct error_sink *errors);
-/* Makes the socket anew; those who are connected stay so.  0, or -errno with a line. */
+/* Recreates the socket; clients that are connected stay so.  0, or -errno with a line. */
 int control_listen(struct control *c, struct error_sink *errors);
 void control_close(struct control *c);
 /* Its descriptors for clock_wait; how many. */

@@ -11,8 +11,8 @@
  *
  * or, beside other descriptors, ask_begin, and ask_step whenever ask_fd is ready.
  *
- * A command goes with the time until which it counts, a little before the deadline: who is told that achstart does not
- * answer can rely on it that nothing is done later.
+ * A command carries the time after which achstart ignores it, a little before the deadline: when achstart does not
+ * answer, the command is not done later.
  */
 #ifndef LAUNCH_COMMON_ASK_H
 #define LAUNCH_COMMON_ASK_H
@@ -40,8 +40,8 @@ struct ask {
 	int fd; /* private */
 };
 
-/* Connects and sends, status or a command that counts until then.  0, or with a line in errors: -ENOENT (nobody serves
- * there), -EACCES, -EAGAIN (too many ask at once) ...  Nothing to end then. */
+/* Connects and sends, status or a command that counts until then.  0, or with a line in errors: -ENOENT (no achstart
+ * runs), -EACCES, -EAGAIN (too many ask at once) ...  Nothing to end then. */
 int ask_begin(struct ask *ask, const char *const *words, int64_t until_ns, struct error_sink *errors);
 struct clock_fd ask_fd(const struct ask *ask);
 /* 1: the answer is there; 0: more is to come; -errno with a line in errors. */

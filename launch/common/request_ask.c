@@ -103,9 +103,9 @@ static int through_achstart(struct asking *w, struct msg_reply *reply)
 {
 	const struct request_ask *a = w->a;
 	char deadline[32], why[ERROR_LINE_MAX] = "";
-	const char *const words[] = {
-		"request", a->device, request_verbs[a->verb], a->key, a->value, w->deadline_ns ? deadline : NULL, NULL
-	};
+	const char *const words[] = { "request", a->device, request_verbs[a->verb],
+				      a->key,	 a->value,  w->deadline_ns ? deadline : NULL,
+				      NULL };
 	struct error_sink last = { keep_line, why, 0 };
 	struct ask ask;
 	int status;

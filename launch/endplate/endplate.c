@@ -10,7 +10,7 @@
 #include "channels/clock.h"
 #include "config/run.h"
 #include "config/text.h"
-#include "launch/common/which.h"
+#include "launch/common/robot_choice.h"
 #include "launch/endplate/endplate_inside.h"
 
 #define LOOK_NS 10000000 /* how often the file of a channel is looked at */
@@ -132,14 +132,14 @@ int endplate_end_look(struct endplate_end *end, int64_t now_ns)
 /* Finds the folder of the robot and sets the environment. */
 static int find_robot(const char *name, struct error_sink *errors)
 {
-	struct which_asked asked;
-	int status = which_begin(&asked, name);
+	struct robot_choice_asked asked;
+	int status = robot_choice_begin(&asked, name);
 
 	if (status) {
 		error_add(errors, "not a valid name of a robot");
 		return status;
 	}
-	status = which_robot(&asked, errors);
+	status = robot_choice_use(&asked, errors);
 	if (status > 0 && name) {
 		error_add(errors, "robot %s: no folder of a robot that runs", name);
 		return -ENOENT;

@@ -39,7 +39,7 @@ struct endplate_device; /* one of its devices */
 
 /* ---- opening ---- */
 
-/* The robot of that name; NULL: that of the environment, or the only one that runs here.  Sets ENDPLATE_RUN,
+/* The robot of that name; NULL: that of the environment, or the only one on this machine.  Sets ENDPLATE_RUN,
  * ENDPLATE_PREFIX and ACH_DIR, so a process has one robot.  -ENOENT: no robot of that name; -EINVAL: not a valid name,
  * or it is not clear which robot is meant (endplate_errstr). */
 int endplate_open(struct endplate **robot, const char *name);
@@ -125,7 +125,7 @@ int64_t endplate_now_ns(void);
 
 /* ---- e-stop ---- */
 
-/* The level, judged as drivers do; MSG_LEVEL_ESTOP if it cannot be read.  It is the level that drivers obey once a
+/* The level, by the rules of drivers; MSG_LEVEL_ESTOP if it cannot be read.  It is the level that drivers obey once a
  * driver's state was looked at, or if the robot was armed since it was opened; until then it is MSG_LEVEL_ESTOP. */
 enum msg_level endplate_level(struct endplate *robot);
 
@@ -137,7 +137,7 @@ int endplate_raise(struct endplate *robot, enum msg_level level, const char *why
 
 /* Asks a driver and waits for its reply, within_ns at most: not for a control loop.  key and value may be NULL, reply
  * as well.  0: done, its answer is reply->value.  Else the driver's -errno, the reason in reply->error; or -EPERM if
- * achstart refuses, -ETIMEDOUT, -ENOENT if there is no such driver; endplate_errstr tells more. */
+ * achstart refuses, -ETIMEDOUT, -ENOENT if there is no such driver; endplate_errstr has the reason. */
 int endplate_ask(struct endplate *robot, const char *device, enum msg_verb verb, const char *key, const char *value,
 		 int64_t within_ns, struct msg_reply *reply);
 /* The same with a deadline: a driver that has not done it after within_ns ends it, and replies -ETIMEDOUT. */

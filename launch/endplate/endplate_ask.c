@@ -40,8 +40,8 @@ int endplate_ask(struct endplate *robot, const char *device, enum msg_verb verb,
 	return ask(robot, &a, reply);
 }
 
-int endplate_ask_deadline(struct endplate *robot, const char *device, enum msg_verb verb, const char *key, const char *value,
-		    int64_t within_ns, struct msg_reply *reply)
+int endplate_ask_deadline(struct endplate *robot, const char *device, enum msg_verb verb, const char *key,
+			  const char *value, int64_t within_ns, struct msg_reply *reply)
 {
 	struct request_ask a = { device, verb, key, value, within_ns, true, -1 };
 

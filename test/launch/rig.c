@@ -16,7 +16,7 @@
 #include "unity.h"
 
 #include "channels/clock.h"
-#include "launch/achctl/judged.h"
+#include "launch/achctl/robot_level.h"
 #include "test/launch/launch_lib.h"
 #include "test/launch/rig.h"
 
@@ -26,7 +26,7 @@
 const char *const rig_names[RIG_NAMES] = { "canwire", "robotsim", "clock", "waist" };
 struct rig rig;
 static struct estop estop;
-static struct chans chans;
+static struct robot_channels channels;
 static bool estop_opened;
 static int guard_pipe = -1;
 static pid_t guard_pid;
@@ -215,8 +215,8 @@ void rig_close(void)
 	if (estop_opened)
 		estop_close(&estop);
 	estop_opened = false;
-	chans_close(&chans);
-	memset(&chans, 0, sizeof(chans));
+	robot_channels_close(&channels);
+	memset(&channels, 0, sizeof(channels));
 	if (rig.achstart > 0)
 		rig_kill();
 	clean();
@@ -413,11 +413,11 @@ void rig_fail(int line, const char *fmt, ...)
 enum msg_level rig_level(uint64_t *epoch)
 {
 	if (!estop_opened)
-		judged_open(&estop, false, &(struct error_sink){ 0 });
+		robot_level_open(&estop, false, &(struct error_sink){ 0 });
 	estop_opened = true;
-	chans.scan_ns = 0; /* channels come and go */
-	chans_look(&chans);
-	judged_look(&estop, &chans, clock_now_ns());
+	channels.scan_ns = 0; /* channels come and go */
+	robot_channels_read(&channels);
+	robot_level_read(&estop, &channels, clock_now_ns());
 	if (epoch)
 		*epoch = estop.epoch;
 	return estop.level;

@@ -53,7 +53,7 @@ while True:
     if answer != "CLOSE":
         try:
             client.sendall(answer.encode() + b"\n")
-        except BrokenPipeError:  # who raises does not wait
+        except BrokenPipeError:  # a raise does not wait for it
             pass
     client.close()
     if answer == "END" or words == ["stop"]:
@@ -106,6 +106,10 @@ lists_commands() {
 	done
 }
 lib_case lists_commands lists_commands
+lib_case help_short lib_matches 0 'usage: achctl *' "$achctl" -h
+lib_case help_short_command lib_matches 0 'usage: achctl start *' "$achctl" start -h
+lib_case start_what_nothing lib_matches 100 'achctl start: which daemon? achctl start NAME (*no achstart runs this robot*)' \
+	"$achctl" start
 lib_case no_command lib_says 100 '' 'achctl: which command? (achctl --help lists them)' "$achctl"
 lib_case near_command lib_says 100 '' \
 	'achctl: "statsu": unknown command; did you mean status? (achctl --help lists them)' "$achctl" statsu
@@ -119,15 +123,16 @@ lib_case far_command_json wrong_json '\"xyz\": unknown command (achctl --help li
 lib_case wrong_option_json wrong_json \
 	'achctl status: --jsno: unknown option; did you mean --json? (achctl status --help lists them)' \
 	status --jsno --json
-lib_case no_name_json wrong_json 'achctl restart: NAME is missing (achctl restart --help tells more)' --json restart
-lib_case odd_name_json wrong_json '\"a/b\" is no name of a daemon (achctl status lists them)' restart a/b --json
+lib_case no_name_json wrong_json "which daemon? achctl restart NAME (no achstart runs this robot ($ENDPLATE_RUN))" --json restart
+lib_case odd_name_json wrong_json '\"a/b\" is not a valid name of a daemon (achctl status lists them)' restart a/b --json
 lib_case wrong_option lib_says 100 '' \
 	'achctl status: --jsno: unknown option; did you mean --json? (achctl status --help lists them)' \
 	"$achctl" status --jsno
-lib_case no_name lib_says 100 '' 'achctl restart: NAME is missing (achctl restart --help tells more)' "$achctl" restart
-lib_case odd_name lib_says 100 '' 'achctl restart: "a/b" is no name of a daemon (achctl status lists them)' \
+lib_case no_name lib_says 100 '' "achctl restart: which daemon? achctl restart NAME (no achstart runs this robot ($ENDPLATE_RUN))" \
+	"$achctl" restart
+lib_case odd_name lib_says 100 '' 'achctl restart: "a/b" is not a valid name of a daemon (achctl status lists them)' \
 	"$achctl" restart a/b
-lib_case odd_robot lib_says 100 '' 'achctl status: --robot: "a/b" is no name for a robot' "$achctl" --robot a/b status
+lib_case odd_robot lib_says 100 '' 'achctl status: --robot: "a/b" is not a valid name' "$achctl" --robot a/b status
 version=$(sed -n 's/.*OPTIONS_VERSION "\(.*\)".*/\1/p' config/options.h)
 lib_case version lib_says 0 "achctl $version" '' "$achctl" --version
 
@@ -288,7 +293,7 @@ END
 }
 lib_case channels_json channels_json
 
-# ---- somebody who may not ----
+# ---- a user without the right ----
 
 as_user=()
 [ "$(id -u)" != 0 ] || as_user=(setpriv --reuid=65534 --regid=65534 --clear-groups)
@@ -363,6 +368,13 @@ lib_case start_no_wait lib_says 0 'waist: asked to start' '' "$achctl" start wai
 answer status "$(robot "$(daemon waist failed false 0 null 4 ',"why":"it died too often"')")"
 lib_case start_failed lib_says 1 '' 'achctl start: waist: not started: failed: it died too often' "$achctl" start waist
 answer start '{"ok":false,"error":"there is no daemon wasit; did you mean waist?"}'
+answer status "$(robot "$(daemon waist ready true 100 null 0),$(daemon larm ready true 101 null 0)")"
+lib_case start_what lib_says 100 '' 'achctl start: which daemon? achctl start NAME, where NAME is one of waist, larm' \
+	"$achctl" start
+lib_case log_what lib_says 100 '' 'achctl log: which daemon? achctl log NAME, where NAME is one of waist, larm' \
+	"$achctl" log
+lib_case start_what_json lib_says 100 \
+	'{"ok":false,"error":"which daemon? achctl clear NAME, where NAME is one of waist, larm"}' '' "$achctl" clear --json
 lib_case start_refused lib_says 1 '' 'achctl start: refused: there is no daemon wasit; did you mean waist?' \
 	"$achctl" start wasit
 lib_case start_refused_json lib_says 1 \
@@ -402,7 +414,7 @@ answer arm '{"ok":false,"error":"waist: not ready"}'
 lib_case arm_refused lib_says 1 '' 'achctl arm: refused: waist: not ready' "$achctl" arm
 lib_case arm_refused_once test "$(grep -c '^arm' "$lib_folder/asked")" = 1
 answer arm '{"ok":true}'
-lib_case arm_no_epoch lib_matches 111 '*does not say in which epoch*' "$achctl" arm
+lib_case arm_no_epoch lib_matches 111 '*the answer of achstart has no epoch*' "$achctl" arm
 # Without an answer the robot may have been armed: it is not, when achctl says so.
 no_answer() { # ANSWER WHY
 	clean "${p}estop" "${p}estop-b"
@@ -558,7 +570,7 @@ lib_case top_hold types see:DAEMON key:h 'see:hold raised by ann' key:q
 lib_case top_hold_raised test "$(last estop level),$(last estop-b level)" = estop,hold
 answer status HANG
 clean "${p}estop" "${p}estop-b"
-# Not one that hangs, nor one that dies, is in the way.
+# An achstart that hangs or dies does not matter.
 lib_case top_hang types 'see:no answer from achstart' key:e 'see:estop raised by ann' "run:kill -9 $server" key:d key:q
 lib_case top_hang_raised test "$(last estop level)" = estop
 stop_serving
@@ -566,7 +578,49 @@ serve
 answer status "$fine"
 lib_case top_resize types see:RESTARTS 'size:24x40' 'key:d' see:DAEMON 'size:1x1' key:q
 lib_case top_interrupted types see:DAEMON "key:$(printf '\003')"
-lib_case top_no_terminal lib_says 111 '' 'achctl top: it needs a terminal (achctl status does not)' "$achctl" top
+lib_case top_no_terminal lib_says 111 '' 'achctl top: stdin and stdout must be a terminal (achctl status needs none)' "$achctl" top
+# Ctrl-Z gives the terminal back to the shell, and fg takes it again.
+cat >"$lib_folder/suspend.py" <<'END'
+import os, pty, select, signal, sys, termios, time
+pid, tty = pty.fork()
+if not pid:  # a shell with job control
+    os.environ["TERM"] = "xterm"
+    signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+    child = os.fork()
+    if not child:
+        os.setpgid(0, 0)
+        os.tcsetpgrp(0, os.getpid())
+        signal.signal(signal.SIGTTOU, signal.SIG_DFL)
+        os.execv(sys.argv[1], [sys.argv[1], "top", "--every", "100ms"])
+    _, status = os.waitpid(child, os.WUNTRACED)
+    modes = termios.tcgetattr(0)[3]
+    cooked = bool(modes & termios.ICANON and modes & termios.ECHO)
+    os.write(1, b"stopped %d restored %d\r\n" % (os.WIFSTOPPED(status), cooked))
+    os.kill(child, signal.SIGCONT)
+    os._exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+rest = b""
+def see(text):
+    global rest
+    end = time.monotonic() + 60
+    while text not in rest:
+        assert time.monotonic() < end and select.select([tty], [], [], 60)[0], (text, rest)
+        rest += os.read(tty, 65536)
+    before, _, rest = rest.partition(text)
+    return before
+see(b"quit")
+os.write(tty, b"\x1a")
+assert b"\x1b[?1049l" in see(b"stopped 1 restored 1")  # the shell's screen
+see(b"quit")
+assert not termios.tcgetattr(tty)[3] & termios.ICANON
+os.write(tty, b"q")
+see(b"\x1b[?1049l")
+assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+END
+lib_case top_suspended python3 "$lib_folder/suspend.py" "$achctl"
+# A terminal without cursor motion gets the tables of status again and again.
+dumb() { python3 test/scripts/type.py 24 80 see:DAEMON see:waist key:"$(printf '\003')" -- env TERM="$1" "$achctl" top --every 50ms; }
+lib_case top_dumb dumb dumb
+lib_case top_unknown_terminal dumb no-such-terminal
 top_json() { # goes on; each line is a status
 	"$achctl" top --json --every 50ms | head -3 >"$lib_folder/out"
 	[ "$(sort -u "$lib_folder/out")" = "$fine" ] && [ "$(wc -l <"$lib_folder/out")" = 3 ]
@@ -632,7 +686,7 @@ lib_case log_near lib_says 1 '' 'achctl log: there is no log of wasit; did you m
 lib_case log_none lib_says 111 '' "achctl log: there is no log of larm ($ENDPLATE_RUN/log/larm.log)" "$achctl" log larm
 lib_case events lib_matches 0 "$stamp waist error silent: module 15: no answer
 $stamp achstart info ready: x" "$achctl" events
-# A terminal is not to be commanded by what somebody wrote.
+# Control characters in a log do not reach the terminal.
 for name in events waist; do
 	printf '%s waist error silent: \033[2J\302\233m\377\tx\303\244\n' "$stamp" >"$ENDPLATE_RUN/log/odd-$name.log"
 done

@@ -30,7 +30,7 @@ later() { # the waist has looked again, and again
 }
 test_newer() { [ "$(newest)" -gt $(($1 + 40)) ]; }
 
-lib_case nobody lib_says 111 '' 'achctl arm: no driver publishes a state here' achctl arm --alone
+lib_case no_driver lib_says 111 '' 'achctl arm: no driver publishes a state here' achctl arm --alone
 begin() { # COMMAND...
 	"$@" >>"$lib_folder/said" 2>&1 &
 	started+=($!)
@@ -63,7 +63,7 @@ stopped() {
 	later && is level estop
 }
 lib_case refused stopped
-broken() { # channels that nobody can use are created again
+broken() { # channels that cannot be used are created again
 	ach rm "${p}estop"
 	ach mk --type estop -o 666 -t "${p}estop-b"
 	lib_until is lifecycle disarmed

@@ -9,7 +9,7 @@
 #include "unity.h"
 
 #include "channels/clock.h"
-#include "launch/achctl/chans.h"
+#include "launch/achctl/robot_channels.h"
 #include "launch/achctl/observe.h"
 #include "launch/common/pulse.h"
 
@@ -17,7 +17,7 @@
 #define START (100 * (int64_t)SECOND)
 
 static char prefix[32];
-static struct chans chans;
+static struct robot_channels channels;
 
 /* ---- a robot made by hand ---- */
 
@@ -73,12 +73,12 @@ static void pass(int64_t ns)
 	clock_wait(NULL, 0, clock_now_ns() + ns);
 }
 
-static const struct chans_one *look(const char *channel)
+static const struct robot_channel *look(const char *channel)
 {
-	chans_look(&chans);
-	for (size_t i = 0; i < chans.n; i++)
-		if (!strcmp(chans.at[i]->name, channel))
-			return chans.at[i];
+	robot_channels_read(&channels);
+	for (size_t i = 0; i < channels.n; i++)
+		if (!strcmp(channels.at[i]->name, channel))
+			return channels.at[i];
 	return NULL;
 }
 
@@ -88,15 +88,15 @@ static void test_finds_those_of_the_robot(void)
 {
 	make("imu-state", msg_imu_number);
 	make("estop", msg_estop_number);
-	chans_look(&chans);
-	TEST_ASSERT_EQUAL_size_t(2, chans.n);
-	TEST_ASSERT_EQUAL_STRING("estop", chans.at[0]->name);
-	TEST_ASSERT_EQUAL_STRING("imu-state", chans.at[1]->name);
+	robot_channels_read(&channels);
+	TEST_ASSERT_EQUAL_size_t(2, channels.n);
+	TEST_ASSERT_EQUAL_STRING("estop", channels.at[0]->name);
+	TEST_ASSERT_EQUAL_STRING("imu-state", channels.at[1]->name);
 	setenv("ENDPLATE_PREFIX", "another robot's", 1);
-	chans_close(&chans);
-	chans = (struct chans){ 0 };
-	chans_look(&chans);
-	TEST_ASSERT_EQUAL_size_t(0, chans.n);
+	robot_channels_close(&channels);
+	channels = (struct robot_channels){ 0 };
+	robot_channels_read(&channels);
+	TEST_ASSERT_EQUAL_size_t(0, channels.n);
 }
 
 /* Of every name, before the robot's user makes one: it is neither shown nor believed. */
@@ -145,12 +145,12 @@ static void test_comes_and_goes(void)
 
 static void test_rate_and_age(void)
 {
-	const struct chans_one *one;
+	const struct robot_channel *one;
 
 	make("imu-state", msg_imu_number);
 	one = look("imu-state");
 	TEST_ASSERT_TRUE(isnan(one->rate_hz));
-	TEST_ASSERT_TRUE(isnan(chans_age_ms(one)));
+	TEST_ASSERT_TRUE(isnan(robot_channel_age_ms(one)));
 	for (int i = 0; i < 300; i++)
 		put_state("imu-state", clock_now_ns());
 	pass(SECOND / 2);
@@ -158,7 +158,7 @@ static void test_rate_and_age(void)
 	pass(SECOND);
 	one = look("imu-state");
 	TEST_ASSERT_EQUAL_DOUBLE(200, one->rate_hz); /* 300 in 1.5 s */
-	TEST_ASSERT_EQUAL_DOUBLE(1500, chans_age_ms(one));
+	TEST_ASSERT_EQUAL_DOUBLE(1500, robot_channel_age_ms(one));
 	pass(SECOND);
 	TEST_ASSERT_EQUAL_DOUBLE(0, look("imu-state")->rate_hz);
 }
@@ -202,8 +202,8 @@ static void test_view_of_what_they_say(void)
 	make("imu-state", msg_imu_number);
 	make("odd-state", msg_estop_number);
 	put_state("imu-state", START);
-	chans_look(&chans);
-	TEST_ASSERT_EQUAL_size_t(1, observe_robot(&view, &chans));
+	robot_channels_read(&channels);
+	TEST_ASSERT_EQUAL_size_t(1, observe_robot(&view, &channels));
 	TEST_ASSERT_FALSE(view.supervised);
 	TEST_ASSERT_EQUAL_STRING("", view.level); /* there is no e-stop channel */
 	d = status_find_daemon(&view, "imu");
@@ -215,8 +215,8 @@ static void test_view_of_what_they_say(void)
 	TEST_ASSERT_EQUAL_INT64(4, d->incarnation);
 	TEST_ASSERT_TRUE(d->ready);
 	pass(2 * (int64_t)SECOND);
-	chans_look(&chans);
-	observe_robot(&view, &chans);
+	robot_channels_read(&channels);
+	observe_robot(&view, &channels);
 	d = status_find_daemon(&view, "imu");
 	TEST_ASSERT_EQUAL_STRING("silent", d->state);
 	TEST_ASSERT_FALSE(d->ready);
@@ -225,9 +225,9 @@ static void test_view_of_what_they_say(void)
 
 void setUp(void)
 {
-	snprintf(prefix, sizeof(prefix), "t-chans-%d-", (int)getpid());
+	snprintf(prefix, sizeof(prefix), "t-channels-%d-", (int)getpid());
 	setenv("ENDPLATE_PREFIX", prefix, 1);
-	chans = (struct chans){ 0 };
+	channels = (struct robot_channels){ 0 };
 	clock_use_virtual(START);
 }
 
@@ -235,7 +235,7 @@ void tearDown(void)
 {
 	static const char *const names[] = { "imu-state", "odd-state", "estop", "clock" };
 
-	chans_close(&chans);
+	robot_channels_close(&channels);
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		ach_unlink(full(names[i]));
 	clock_use_real();

@@ -46,7 +46,7 @@ begin() {
 	achstart=$!
 	lib_until is 'all(x["ready"] for x in robot["daemons"])'
 }
-told() { grep -c "$1" "$ENDPLATE_RUN/log/events.log" || true; }
+reported() { grep -c "$1" "$ENDPLATE_RUN/log/events.log" || true; }
 ready_to_arm() { is 'd["waist"]["life"] in ("disarmed", "holding")'; }
 arm() { lib_until ready_to_arm && lib_until achctl arm >/dev/null 2>&1 && is 'd["waist"]["level"]' run; }
 # Drivers and status say the same, and go on saying it.
@@ -75,8 +75,8 @@ garbage_then_estop() { # on both, followed by a lowering of today's format that 
 	at_estop && lib_matches 0 'level estop, epoch *, by ann' achctl estop && at_estop
 }
 lib_case garbage_then_estop garbage_then_estop
-lib_case garbage_is_not_mended test "$(told 'created again')" = 0
-lib_case garbage_is_reported_once test "$(told 'achstart warning estop: ')" -lt 6
+lib_case garbage_is_not_mended test "$(reported 'created again')" = 0
+lib_case garbage_is_reported_once test "$(reported 'achstart warning estop: ')" -lt 6
 ticks() { of 'd["waist"]["ticks"]'; }
 later() { # when the waist has looked again, and again
 	local from
@@ -145,7 +145,7 @@ raised_in_spite_of() { # WHAT
 for what in none removed removed_b foreign loose overwritten stuck; do
 	lib_case "estop_$what" raised_in_spite_of $what
 done
-# The same without achstart: whoever cannot read a channel is at estop.
+# The same without achstart: a driver that cannot read a channel is at estop.
 alone() { # WHAT
 	arm || return 1
 	kill -9 "$achstart"
@@ -252,7 +252,7 @@ stopped_well() {
 	lib_until is 'robot["level"]' run
 }
 lib_case stopped_well stopped_well
-stopped_while_raised() { # nobody's stop is overridden by arm: auto
+stopped_while_raised() { # arm: auto does not override a stop
 	achctl estop >/dev/null
 	achctl stop >/dev/null
 	wait "$achstart" || true

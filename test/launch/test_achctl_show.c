@@ -1,11 +1,11 @@
-/* test_achctl_show.c: what achctl shows: tables that fit, the answer of achstart read and judged, the screen of top. */
+/* test_achctl_show.c: the output of achctl: tables that fit, the answer of achstart, the screen of top. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "unity.h"
 
-#include "launch/achctl/show.h"
+#include "launch/achctl/status_print.h"
 #include "launch/achctl/table.h"
 #include "launch/achctl/top.h"
 #include "launch/common/status.h"
@@ -138,7 +138,7 @@ static void test_table_cuts_whole_characters(void)
 	TEST_ASSERT_EQUAL_size_t(2, n);
 	TEST_ASSERT_EQUAL_size_t(4, table_fit("a\xc3\xa4z", 9, &n));
 	TEST_ASSERT_EQUAL_size_t(3, n);
-	TEST_ASSERT_EQUAL_size_t(2, table_fit("\xff\xff\xff", 2, &n)); /* what is no text counts by the byte */
+	TEST_ASSERT_EQUAL_size_t(2, table_fit("\xff\xff\xff", 2, &n)); /* invalid UTF-8 counts by the byte */
 }
 
 static void test_numbers(void)
@@ -157,23 +157,23 @@ static void test_numbers(void)
 		{ 3e6, "35 d", "3.0 s", "3000000 Hz" },
 		{ NAN, "-", "-", "-" },
 	};
-	char text[SHOW_TEXT_MAX];
+	char text[STATUS_PRINT_MAX];
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		show_uptime(text, cases[i].value);
+		status_print_uptime(text, cases[i].value);
 		TEST_ASSERT_EQUAL_STRING(cases[i].uptime, text);
-		show_us(text, cases[i].value);
+		status_print_us(text, cases[i].value);
 		TEST_ASSERT_EQUAL_STRING(cases[i].us, text);
-		show_hz(text, cases[i].value);
+		status_print_hz(text, cases[i].value);
 		TEST_ASSERT_EQUAL_STRING(cases[i].hz, text);
 	}
-	show_us(text, -2500);
+	status_print_us(text, -2500);
 	TEST_ASSERT_EQUAL_STRING("-2.5 ms", text);
-	show_count(text, 99999);
+	status_print_count(text, 99999);
 	TEST_ASSERT_EQUAL_STRING("99999", text);
-	show_count(text, 123456);
+	status_print_count(text, 123456);
 	TEST_ASSERT_EQUAL_STRING("123k", text);
-	show_count(text, INT64_C(12345678));
+	status_print_count(text, INT64_C(12345678));
 	TEST_ASSERT_EQUAL_STRING("12M", text);
 }
 
@@ -234,7 +234,7 @@ static void test_view_reads_the_answer(void)
 	TEST_ASSERT_TRUE(status_is_fine(&view));
 }
 
-static void test_view_bears_nonsense(void)
+static void test_view_accepts_invalid_values(void)
 {
 	read_view("{}");
 	TEST_ASSERT_EQUAL_size_t(0, view.daemons_n);
@@ -274,7 +274,7 @@ static void test_view_json_reads_back(void)
 	TEST_ASSERT_EQUAL_INT64(before.clock.cycle, view.clock.cycle);
 }
 
-static void test_view_judges(void)
+static void test_view_ranks(void)
 {
 	static const struct {
 		const char *state, *life;
@@ -325,17 +325,17 @@ static void test_view_judges(void)
 static void test_show_tells_why(void)
 {
 	read_view(ANSWER(WAIST("failed", "false", "\"fault\""), TORSO("error-active", ",\"stalled\":true")));
-	show_robot(&view, new_sheet(), 80);
+	status_print_robot(&view, new_sheet(), 80);
 	TEST_ASSERT_EQUAL_STRING("bench  run, epoch 7, by ann: armed\nachstart 12, up 90 s, 0 of 1 ready\n",
 				 sheet.text);
 	TEST_ASSERT_EQUAL_CHAR('g', tone_of("run"));
-	show_daemons(&view, &table);
+	status_print_daemons(&view, &table);
 	table_paint(&table, new_sheet(), 80, SIZE_MAX, 0);
 	TEST_ASSERT_NOT_NULL(strstr(sheet.text, "\n  module 15 is silent; last: signal 9\n"));
 	TEST_ASSERT_EQUAL_CHAR('b', tone_of("failed"));
 	TEST_ASSERT_EQUAL_CHAR('b', tone_of("fault"));
 	TEST_ASSERT_LESS_OR_EQUAL_size_t(80, longest_line());
-	show_buses(&view, &table);
+	status_print_buses(&view, &table);
 	table_paint(&table, new_sheet(), 80, SIZE_MAX, 0);
 	TEST_ASSERT_EQUAL_CHAR('b', tone_of("stalled"));
 	TEST_ASSERT_NOT_NULL(strstr(sheet.text, "42 %"));
@@ -348,22 +348,22 @@ static void test_show_clock_names_who_follows(void)
 	struct status_daemon *d;
 
 	read_view(ANSWER(WAIST("ready", "true", "\"active\""), ""));
-	show_clock(&view, new_sheet(), 80);
+	status_print_clock(&view, new_sheet(), 80);
 	TEST_ASSERT_EQUAL_STRING("clock  1000 Hz, late 12 us, cycle 99, locked: waist\n", sheet.text);
 	d = &view.daemons[view.daemons_n++];
 	*d = view.daemons[0];
 	strcpy(d->name, "larm");
 	d->freerun = true;
 	view.daemons[0].phase_us = 420;
-	show_clock(&view, new_sheet(), 80);
+	status_print_clock(&view, new_sheet(), 80);
 	TEST_ASSERT_EQUAL_STRING("clock  1000 Hz, late 12 us, cycle 99, free run: larm, locked: waist +420 us\n",
 				 sheet.text);
 	TEST_ASSERT_EQUAL_CHAR('o', tone_of("larm"));
 	view.daemons[0].age_ms = 5000; /* dead: it follows nothing */
-	show_clock(&view, new_sheet(), 80);
+	status_print_clock(&view, new_sheet(), 80);
 	TEST_ASSERT_NULL(strstr(sheet.text, "waist"));
 	*view.clock.name = 0;
-	show_clock(&view, new_sheet(), 80);
+	status_print_clock(&view, new_sheet(), 80);
 	TEST_ASSERT_EQUAL_STRING("", sheet.text);
 }
 
@@ -371,9 +371,9 @@ static void test_show_level_that_a_driver_obeys(void)
 {
 	read_view(ANSWER(WAIST("ready", "true", "\"active\""), ""));
 	strcpy(view.level, "estop");
-	show_robot(&view, new_sheet(), 80);
+	status_print_robot(&view, new_sheet(), 80);
 	TEST_ASSERT_EQUAL_CHAR('b', tone_of("estop"));
-	show_daemons(&view, &table);
+	status_print_daemons(&view, &table);
 	table_paint(&table, new_sheet(), 80, SIZE_MAX, 0);
 	TEST_ASSERT_NOT_NULL(strstr(sheet.text, "active run")); /* not what the robot is at */
 }
@@ -402,7 +402,7 @@ static void test_top_shares_lines(void)
 }
 
 static struct top top;
-static struct chans_one chan_rooms[30];
+static struct robot_channel chan_rooms[30];
 
 /* A robot with more than a small screen holds. */
 static void big_robot(void)
@@ -425,9 +425,9 @@ static void big_robot(void)
 		snprintf(chan_rooms[i].name, sizeof(chan_rooms[i].name), "channel%zu-state", i);
 		chan_rooms[i].state = chan_rooms[i].ours = true;
 		chan_rooms[i].rate_hz = 200;
-		top.chans.at[i] = &chan_rooms[i];
+		top.channels.at[i] = &chan_rooms[i];
 	}
-	top.chans.n = 30;
+	top.channels.n = 30;
 }
 
 static void test_top_fits_any_screen(void)
@@ -488,9 +488,9 @@ int main(void)
 	RUN_TEST(test_table_cuts_whole_characters);
 	RUN_TEST(test_numbers);
 	RUN_TEST(test_view_reads_the_answer);
-	RUN_TEST(test_view_bears_nonsense);
+	RUN_TEST(test_view_accepts_invalid_values);
 	RUN_TEST(test_view_json_reads_back);
-	RUN_TEST(test_view_judges);
+	RUN_TEST(test_view_ranks);
 	RUN_TEST(test_show_tells_why);
 	RUN_TEST(test_show_clock_names_who_follows);
 	RUN_TEST(test_show_level_that_a_driver_obeys);

@@ -9,7 +9,7 @@
 #include "unity.h"
 
 #include "channels/clock.h"
-#include "launch/achctl/judged.h"
+#include "launch/achctl/robot_level.h"
 #include "launch/common/peer.h"
 #include "test/launch/rig.h"
 
@@ -23,7 +23,7 @@ void setUp(void)
 	rig_open(NULL);
 	rig_start();
 	RIG_UNTIL(rig_armed());
-	TEST_ASSERT_EQUAL(0, judged_open(&operator, false, &(struct error_sink){ 0 }));
+	TEST_ASSERT_EQUAL(0, robot_level_open(&operator, false, &(struct error_sink){ 0 }));
 }
 
 void tearDown(void)
@@ -227,10 +227,10 @@ static void a_closed_connection_cancels_the_request(void)
 static void a_missing_deadline_is_refused(void)
 {
 	raise_by("ann");
-	refused("arm\ttester\n", "arm: it does not say until when: is achctl of another version?");
-	refused("stop\n", "stop: it does not say until when");
-	refused("arm\t99999999999999999\ttester\n", "it does not say what was seen of the e-stop");
-	refused("arm\t99999999999999999\ttester\t1\t2\t3\t-4\n", "it does not say what was seen of the e-stop");
+	refused("arm\ttester\n", "arm: missing deadline: is achctl of another version?");
+	refused("stop\n", "stop: missing deadline");
+	refused("arm\t99999999999999999\ttester\n", "missing sequence numbers of the e-stop");
+	refused("arm\t99999999999999999\ttester\t1\t2\t3\t-4\n", "missing sequence numbers of the e-stop");
 	RIG_ASSERT(!rig_stop());
 }
 

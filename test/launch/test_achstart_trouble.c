@@ -18,7 +18,7 @@
 #include "unity.h"
 
 #include "channels/clock.h"
-#include "launch/achctl/judged.h"
+#include "launch/achctl/robot_level.h"
 #include "test/channels/lib.h"
 #include "test/launch/launch_lib.h"
 #include "test/launch/rig.h"
@@ -680,7 +680,7 @@ static void auto_arming_respects_an_operator(void)
 		 "  gate: {program: @FAKE@, args: [mute], alive: watchdog}\n");
 	rig_start();
 	RIG_UNTIL(rig_ready("clock"));
-	TEST_ASSERT_EQUAL(0, judged_open(&estop, false, &quiet));
+	TEST_ASSERT_EQUAL(0, robot_level_open(&estop, false, &quiet));
 	estop_look(&estop, clock_now_ns());
 	TEST_ASSERT_EQUAL(0, estop_raise(&estop, MSG_LEVEL_ESTOP, "operator", 0, "not yet", &quiet));
 	estop_close(&estop);

@@ -787,8 +787,7 @@ static void test_requests_are_cancelled_and_have_deadlines(void)
 	make("waist-rep", sizeof(struct msg_reply));
 	TEST_ASSERT_EQUAL_INT(0, endplate_cancel(robot)); /* nothing to cancel */
 	pthread_create(&driver, NULL, end_request, robot);
-	TEST_ASSERT_EQUAL_INT(-ECANCELED,
-			      endplate_ask(robot, "waist", MSG_VERB_HOME, NULL, NULL, 60000000000, &reply));
+	TEST_ASSERT_EQUAL_INT(-ECANCELED, endplate_ask(robot, "waist", MSG_VERB_HOME, NULL, NULL, 60000000000, &reply));
 	pthread_join(driver, NULL);
 	TEST_ASSERT_EQUAL_INT(-ECANCELED, reply.result);
 	pthread_create(&driver, NULL, end_request, NULL);

@@ -148,7 +148,7 @@ lib_case stop stop
 
 # ---- two joints ----
 
-export ENDPLATE_RUN=$lib_folder/pair ENDPLATE_PREFIX=${p}pair- # one whose e-stop nobody has raised
+export ENDPLATE_RUN=$lib_folder/pair ENDPLATE_PREFIX=${p}pair- # a robot whose e-stop was not raised
 lib_case "a robot with two joints" start test/launch/pair.launch
 arrives() { # both joints, wherever they stood
 	"$examples/coordinate" waist 0 -1.3 1 -1.6 2 >"$lib_folder/arrived" || return

@@ -5,7 +5,7 @@
 
 #include "unity.h"
 
-#include "launch/achctl/show.h"
+#include "launch/achctl/status_print.h"
 #include "launch/achstart/watch_why.h"
 #include "test/launch/rig.h"
 
@@ -180,8 +180,8 @@ static const char *seen(const struct status *view)
 	struct paint paint = { keep, keep_end };
 
 	*answer = 0;
-	show_robot(view, &paint, 100);
-	show_daemons(view, &table);
+	status_print_robot(view, &paint, 100);
+	status_print_daemons(view, &table);
 	table_paint(&table, &paint, 100, SIZE_MAX, 0);
 	return answer;
 }

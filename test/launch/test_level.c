@@ -11,7 +11,7 @@
 #include "unity.h"
 
 #include "channels/clock.h"
-#include "launch/achctl/judged.h"
+#include "launch/achctl/robot_level.h"
 #include "launch/common/obeyed.h"
 #include "launch/achstart/supervise.h"
 #include "test/launch/rig.h"
@@ -43,7 +43,7 @@ static void set_up(int arm)
 	waist.pulse.there = true;
 	memcpy(waist.pulse.common.boot, s.estop.boot, sizeof(s.estop.boot));
 	waist.pulse.common.level = MSG_LEVEL_ESTOP;
-	TEST_ASSERT_EQUAL(0, judged_open(&other, false, &(struct error_sink){ 0 }));
+	TEST_ASSERT_EQUAL(0, robot_level_open(&other, false, &(struct error_sink){ 0 }));
 }
 
 static void tear_down(bool stopped)
@@ -335,7 +335,7 @@ static void a_refused_request_has_no_effect_at_any_time(void)
 		estop_look(&other, clock_now_ns());
 		TEST_ASSERT_EQUAL_MESSAGE(MSG_LEVEL_ESTOP, other.level, table[i].why);
 		/* A driver that starts now, and its successor. */
-		judged_open(&driver, false, &(struct error_sink){ 0 });
+		robot_level_open(&driver, false, &(struct error_sink){ 0 });
 		TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, estop_look(&driver, clock_now_ns()));
 		estop_judge_start(&driver.judge, &kept, driver.boot);
 		TEST_ASSERT_EQUAL_MESSAGE(MSG_LEVEL_ESTOP, estop_look(&driver, clock_now_ns()), table[i].why);

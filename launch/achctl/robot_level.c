@@ -1,13 +1,13 @@
-/* judged.c: the level of the e-stop, as the drivers of the robot judge it. */
+/* robot_level.c: the level of the e-stop that the drivers of a robot obey. */
 #include "channels/ach_ring.h"
 #include "channels/clock.h"
-#include "launch/achctl/judged.h"
+#include "launch/achctl/robot_level.h"
 #include "launch/common/folder.h"
 #include "launch/common/obeyed.h"
 
 #define SILENT_NS 1000000000
 
-int judged_open(struct estop *e, bool make, struct error_sink *errors)
+int robot_level_open(struct estop *e, bool make, struct error_sink *errors)
 {
 	const struct estop_options options = {
 		.owner = run_owner(), .make = make, .group = (gid_t)-1, .name = "achctl"
@@ -16,21 +16,21 @@ int judged_open(struct estop *e, bool make, struct error_sink *errors)
 	return estop_open(e, &options, errors);
 }
 
-enum msg_level judged_look(struct estop *e, const struct chans *chans, int64_t now_ns)
+enum msg_level robot_level_read(struct estop *e, const struct robot_channels *channels, int64_t now_ns)
 {
 	struct estop_kept kept = { 0 };
 	enum msg_level level;
 
 	estop_tend(e, now_ns);
-	for (size_t i = 0; e->channel[0].open && i < chans->n; i++)
-		if (chans->at[i]->state)
-			obeyed_add(&kept, &chans->at[i]->common, e->boot, e->channel[0].chan.handle->id);
+	for (size_t i = 0; e->channel[0].open && i < channels->n; i++)
+		if (channels->at[i]->state)
+			obeyed_add(&kept, &channels->at[i]->common, e->boot, e->channel[0].chan.handle->id);
 	estop_judge_start(&e->judge, kept.base ? &kept : NULL, e->boot);
 	level = estop_look(e, now_ns);
-	for (size_t i = 0; !e->judge.base && i < chans->n; i++)
-		if (chans->at[i]->state && obeyed_is_driver(&chans->at[i]->common, e->boot) &&
-		    chans->at[i]->common.epoch > e->epoch)
-			e->epoch = chans->at[i]->common.epoch;
+	for (size_t i = 0; !e->judge.base && i < channels->n; i++)
+		if (channels->at[i]->state && obeyed_is_driver(&channels->at[i]->common, e->boot) &&
+		    channels->at[i]->common.epoch > e->epoch)
+			e->epoch = channels->at[i]->common.epoch;
 	return level;
 }
 
@@ -40,7 +40,7 @@ static bool is_copy(const struct msg_estop *msg, const struct estop_seen *seen)
 	       msg->seen[1] == seen->seq[1];
 }
 
-bool judged_only_copied(struct estop *e, struct estop_seen *seen)
+bool robot_level_only_copied(struct estop *e, struct estop_seen *seen)
 {
 	struct estop_seen now;
 
@@ -56,23 +56,23 @@ bool judged_only_copied(struct estop *e, struct estop_seen *seen)
 	return true;
 }
 
-bool judged_is_there(const struct estop *e, const struct chans *chans)
+bool robot_level_exists(const struct estop *e, const struct robot_channels *channels)
 {
 	for (int c = 0; c < ESTOP_CHANNELS; c++)
 		if (e->channel[c].open || e->channel[c].status != ACH_ENOENT)
 			return true;
-	for (size_t i = 0; i < chans->n; i++)
-		if (chans->at[i]->state && obeyed_is_driver(&chans->at[i]->common, e->boot))
+	for (size_t i = 0; i < channels->n; i++)
+		if (channels->at[i]->state && obeyed_is_driver(&channels->at[i]->common, e->boot))
 			return true;
 	return false;
 }
 
-bool judged_driver(const struct estop *e, const struct chans_one *one, char *name, size_t size)
+bool robot_level_driver(const struct estop *e, const struct robot_channel *one, char *name, size_t size)
 {
-	return chans_daemon(one, name, size) && obeyed_is_driver(&one->common, e->boot);
+	return robot_channel_daemon(one, name, size) && obeyed_is_driver(&one->common, e->boot);
 }
 
-bool judged_is_gone(const struct chans_one *one, const char *name, int64_t now_ns)
+bool robot_level_is_gone(const struct robot_channel *one, const char *name, int64_t now_ns)
 {
 	struct folder_state kept;
 

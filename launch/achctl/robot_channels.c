@@ -1,4 +1,4 @@
-/* chans.c: the channels of the robot. */
+/* robot_channels.c: all channels of the robot. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,12 +8,12 @@
 #include "channels/ach_file.h"
 #include "channels/clock.h"
 #include "config/run.h"
-#include "launch/achctl/chans.h"
+#include "launch/achctl/robot_channels.h"
 
 #define SCAN_NS 1000000000
 #define RATE_NS 950000000
 
-/* ---- which there are ---- */
+/* ---- the list ---- */
 
 static const char *prefix(void)
 {
@@ -22,7 +22,7 @@ static const char *prefix(void)
 	return set ? set : "";
 }
 
-static struct chans_one *find(const struct chans *c, const char *name)
+static struct robot_channel *find(const struct robot_channels *c, const char *name)
 {
 	for (size_t i = 0; i < c->n; i++)
 		if (!strcmp(c->at[i]->name, name))
@@ -30,16 +30,16 @@ static struct chans_one *find(const struct chans *c, const char *name)
 	return NULL;
 }
 
-static void drop(struct chans *c, size_t i)
+static void drop(struct robot_channels *c, size_t i)
 {
 	ach_close(&c->at[i]->chan);
 	free(c->at[i]);
 	c->at[i] = c->at[--c->n];
 }
 
-static void add(struct chans *c, const char *full)
+static void add(struct robot_channels *c, const char *full)
 {
-	struct chans_one *one = c->n < CHANS_MAX ? calloc(1, sizeof(*one)) : NULL;
+	struct robot_channel *one = c->n < ROBOT_CHANNELS_MAX ? calloc(1, sizeof(*one)) : NULL;
 	ach_attr_t attr;
 
 	ach_attr_init(&attr);
@@ -54,8 +54,8 @@ static void add(struct chans *c, const char *full)
 	c->at[c->n++] = one;
 }
 
-/* A name whose file is another one than before is gone, and has come. */
-static bool replaced(struct chans_one *one)
+/* The channel was removed or created again. */
+static bool replaced(struct robot_channel *one)
 {
 	int unlinked = 0;
 
@@ -64,10 +64,10 @@ static bool replaced(struct chans_one *one)
 
 static int by_name(const void *a, const void *b)
 {
-	return strcmp((*(struct chans_one *const *)a)->name, (*(struct chans_one *const *)b)->name);
+	return strcmp((*(struct robot_channel *const *)a)->name, (*(struct robot_channel *const *)b)->name);
 }
 
-static void scan(struct chans *c)
+static void scan(struct robot_channels *c)
 {
 	const size_t len = strlen(prefix());
 	DIR *folder = ach_file_list();
@@ -86,9 +86,9 @@ static void scan(struct chans *c)
 		qsort(c->at, c->n, sizeof(*c->at), by_name);
 }
 
-/* ---- what they say ---- */
+/* ---- messages ---- */
 
-static void take(struct chans *c, struct chans_one *one, const void *msg, size_t len)
+static void take(struct robot_channels *c, struct robot_channel *one, const void *msg, size_t len)
 {
 	const struct msg_type *type;
 
@@ -105,7 +105,7 @@ static void take(struct chans *c, struct chans_one *one, const void *msg, size_t
 	}
 }
 
-static void measure_rate(struct chans_one *one)
+static void measure_rate(struct robot_channel *one)
 {
 	const int64_t now_ns = one->read_ns;
 	const int64_t passed_ns = now_ns - one->rate_ns;
@@ -118,7 +118,7 @@ static void measure_rate(struct chans_one *one)
 	one->rate_ns = now_ns;
 }
 
-static void look_at(struct chans *c, struct chans_one *one)
+static void look_at(struct robot_channels *c, struct robot_channel *one)
 {
 	static union {
 		struct msg_header header;
@@ -138,7 +138,7 @@ static void look_at(struct chans *c, struct chans_one *one)
 	measure_rate(one);
 }
 
-static void find_phase(const struct chans *c, struct chans_one *one)
+static void find_phase(const struct robot_channels *c, struct robot_channel *one)
 {
 	const int64_t period_ns = c->clock.period_ns;
 	int64_t behind_ns;
@@ -150,7 +150,7 @@ static void find_phase(const struct chans *c, struct chans_one *one)
 	one->phase_us = (double)(behind_ns < 0 ? behind_ns + period_ns : behind_ns) / 1e3;
 }
 
-void chans_look(struct chans *c)
+void robot_channels_read(struct robot_channels *c)
 {
 	const int64_t now_ns = clock_now_ns();
 
@@ -165,18 +165,18 @@ void chans_look(struct chans *c)
 		find_phase(c, c->at[i]);
 }
 
-void chans_close(struct chans *c)
+void robot_channels_close(struct robot_channels *c)
 {
 	while (c->n)
 		drop(c, c->n - 1);
 }
 
-double chans_age_ms(const struct chans_one *one)
+double robot_channel_age_ms(const struct robot_channel *one)
 {
 	return one->ours ? (double)(one->read_ns - one->header.t_publish_ns) / 1e6 : NAN;
 }
 
-bool chans_daemon(const struct chans_one *one, char *name, size_t size)
+bool robot_channel_daemon(const struct robot_channel *one, char *name, size_t size)
 {
 	static const char suffix[] = "-state";
 	const size_t len = strlen(one->name), tail = sizeof(suffix) - 1;

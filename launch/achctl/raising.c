@@ -1,17 +1,17 @@
-/* raise.c: raises the level of one robot. */
+/* raising.c: raises the level of one robot. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "channels/clock.h"
-#include "launch/achctl/raise.h"
+#include "launch/achctl/raising.h"
 
-#define PUT_AGAIN_NS 100000000 /* the ring holds far more than what is put in RAISE_WITHIN_NS */
+#define PUT_AGAIN_NS 100000000 /* the ring holds far more than what is put in RAISING_WITHIN_NS */
 
 /* ---- channels ---- */
 
 /* Is the raise, as far as numbers tell, still where it was put? */
-static bool is_there(const struct raise *r)
+static bool is_there(const struct raising *r)
 {
 	const struct estop_seen now = estop_seen(&r->estop);
 
@@ -22,17 +22,17 @@ static bool is_there(const struct raise *r)
 }
 
 /* A raise to hold stays one only if it is known which lowering the drivers obey; estop does not wait for that. */
-static void look(struct raise *r, int64_t now_ns)
+static void look(struct raising *r, int64_t now_ns)
 {
 	if (r->level == MSG_LEVEL_ESTOP) {
 		estop_look(&r->estop, now_ns);
 		return;
 	}
-	chans_look(&r->chans);
-	judged_look(&r->estop, &r->chans, now_ns);
+	robot_channels_read(&r->channels);
+	robot_level_read(&r->estop, &r->channels, now_ns);
 }
 
-static void put(struct raise *r, int64_t now_ns)
+static void put(struct raising *r, int64_t now_ns)
 {
 	struct ctl_lines lines;
 
@@ -50,7 +50,7 @@ static void put(struct raise *r, int64_t now_ns)
 
 /* ---- achstart ---- */
 
-static void begin_asking(struct raise *r)
+static void begin_asking(struct raising *r)
 {
 	char why[MSG_TEXT_SIZE];
 
@@ -62,7 +62,7 @@ static void begin_asking(struct raise *r)
 			       &(struct error_sink){ 0 });
 }
 
-static void go_on_asking(struct raise *r)
+static void go_on_asking(struct raising *r)
 {
 	int status = 0;
 
@@ -80,18 +80,19 @@ static void go_on_asking(struct raise *r)
 
 /* ---- drivers ---- */
 
-static void look_at_drivers(struct raise *r)
+static void look_at_drivers(struct raising *r)
 {
 	size_t len = 0;
 
-	chans_look(&r->chans);
+	robot_channels_read(&r->channels);
 	r->drivers = 0;
 	*r->behind = 0;
-	for (size_t i = 0; i < r->chans.n; i++) {
-		const struct chans_one *one = r->chans.at[i];
+	for (size_t i = 0; i < r->channels.n; i++) {
+		const struct robot_channel *one = r->channels.at[i];
 		char name[MSG_NAME_SIZE + 8];
 
-		if (!judged_driver(&r->estop, one, name, sizeof(name)) || judged_is_gone(one, name, r->begun_ns))
+		if (!robot_level_driver(&r->estop, one, name, sizeof(name)) ||
+		    robot_level_is_gone(one, name, r->begun_ns))
 			continue;
 		r->drivers++;
 		r->shown |= one->header.t_publish_ns > r->begun_ns;
@@ -103,19 +104,19 @@ static void look_at_drivers(struct raise *r)
 
 /* ---- all ---- */
 
-void raise_begin(struct raise *r, enum msg_level level, const char *who, const char *why)
+void raising_begin(struct raising *r, enum msg_level level, const char *who, const char *why)
 {
 	memset(r, 0, sizeof(*r));
 	r->level = level;
 	r->who = who;
 	r->why = why;
 	r->begun_ns = clock_now_ns();
-	judged_open(&r->estop, false, &(struct error_sink){ 0 });
+	robot_level_open(&r->estop, false, &(struct error_sink){ 0 });
 	put(r, r->begun_ns);
 	begin_asking(r);
 }
 
-bool raise_step(struct raise *r, int64_t now_ns)
+bool raising_step(struct raising *r, int64_t now_ns)
 {
 	go_on_asking(r);
 	put(r, now_ns);
@@ -123,34 +124,34 @@ bool raise_step(struct raise *r, int64_t now_ns)
 	return !*r->behind && (r->shown || r->put || r->answered);
 }
 
-bool raise_is_hopeless(const struct raise *r)
+bool raising_is_hopeless(const struct raising *r)
 {
 	return !r->drivers && !r->put && !r->asking && !r->estop.channel[0].open && !r->estop.channel[1].open;
 }
 
-bool raise_is_absent(const struct raise *r)
+bool raising_is_absent(const struct raising *r)
 {
-	return raise_is_hopeless(r) && r->estop.channel[0].status == ACH_ENOENT &&
+	return raising_is_hopeless(r) && r->estop.channel[0].status == ACH_ENOENT &&
 	       r->estop.channel[1].status == ACH_ENOENT;
 }
 
-void raise_end(struct raise *r)
+void raising_end(struct raising *r)
 {
 	if (r->asking)
 		ask_end(&r->ask);
 	r->asking = false;
-	chans_close(&r->chans);
+	robot_channels_close(&r->channels);
 	estop_close(&r->estop);
 }
 
-bool raise_all(struct raise *r, enum msg_level level, const char *who, const char *why)
+bool raising_all(struct raising *r, enum msg_level level, const char *who, const char *why)
 {
-	const int64_t until_ns = clock_now_ns() + RAISE_WITHIN_NS;
+	const int64_t until_ns = clock_now_ns() + RAISING_WITHIN_NS;
 	bool done;
 
-	raise_begin(r, level, who, why);
-	while (!(done = raise_step(r, clock_now_ns())) && !raise_is_hopeless(r) && clock_now_ns() < until_ns)
-		clock_wait(NULL, 0, clock_now_ns() + RAISE_EVERY_NS);
-	raise_end(r);
+	raising_begin(r, level, who, why);
+	while (!(done = raising_step(r, clock_now_ns())) && !raising_is_hopeless(r) && clock_now_ns() < until_ns)
+		clock_wait(NULL, 0, clock_now_ns() + RAISING_EVERY_NS);
+	raising_end(r);
 	return done;
 }

@@ -1,13 +1,68 @@
-/* show.c: what a view looks like. */
+/* status_print.c: the status as lines and tables. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "launch/achctl/show.h"
+#include "launch/achctl/status_print.h"
 
-#define OLD_END_S 60 /* so long ago, the end of the process before explains nothing */
-#define DEAD_MS 1000 /* what is older was said by one that is not there any more */
+#define OLD_END_S 60 /* uptime after which the end of the previous process is not shown */
+#define DEAD_MS 1000 /* an older state is of a daemon that has ended */
+
+/* ---- numbers, short, for people ---- */
+
+static void none(char text[STATUS_PRINT_MAX])
+{
+	snprintf(text, STATUS_PRINT_MAX, "-");
+}
+
+void status_print_uptime(char text[STATUS_PRINT_MAX], double s)
+{
+	if (!isfinite(s))
+		none(text);
+	else if (s < 9.95)
+		snprintf(text, STATUS_PRINT_MAX, "%.1f s", s);
+	else if (s < 119.5)
+		snprintf(text, STATUS_PRINT_MAX, "%.0f s", s);
+	else if (s < 119.5 * 60)
+		snprintf(text, STATUS_PRINT_MAX, "%.0f min", s / 60);
+	else if (s < 47.5 * 3600)
+		snprintf(text, STATUS_PRINT_MAX, "%.0f h", s / 3600);
+	else
+		snprintf(text, STATUS_PRINT_MAX, "%.0f d", s / 86400);
+}
+
+void status_print_us(char text[STATUS_PRINT_MAX], double us)
+{
+	if (!isfinite(us))
+		none(text);
+	else if (fabs(us) < 999.5)
+		snprintf(text, STATUS_PRINT_MAX, "%.0f us", us);
+	else if (fabs(us) < 9950)
+		snprintf(text, STATUS_PRINT_MAX, "%.1f ms", us / 1e3);
+	else if (fabs(us) < 999500)
+		snprintf(text, STATUS_PRINT_MAX, "%.0f ms", us / 1e3);
+	else
+		status_print_uptime(text, us / 1e6);
+}
+
+void status_print_hz(char text[STATUS_PRINT_MAX], double hz)
+{
+	if (!isfinite(hz))
+		none(text);
+	else
+		snprintf(text, STATUS_PRINT_MAX, hz > 0 && hz < 9.95 ? "%.1f Hz" : "%.0f Hz", hz);
+}
+
+void status_print_count(char text[STATUS_PRINT_MAX], int64_t n)
+{
+	if (n < 100000)
+		snprintf(text, STATUS_PRINT_MAX, "%lld", (long long)n);
+	else if (n < 10000000)
+		snprintf(text, STATUS_PRINT_MAX, "%lldk", (long long)n / 1000);
+	else
+		snprintf(text, STATUS_PRINT_MAX, "%lldM", (long long)n / 1000000);
+}
 
 /* ---- lines ---- */
 
@@ -29,21 +84,21 @@ static void say(struct paint *p, size_t *left, enum tone tone, const char *fmt, 
 	*left -= columns;
 }
 
-enum tone show_level_tone(const char *level)
+enum tone status_print_level_tone(const char *level)
 {
 	return !strcmp(level, "run") ? TONE_GOOD : !strcmp(level, "hold") ? TONE_ODD : TONE_BAD;
 }
 
-void show_robot(const struct status *v, struct paint *p, size_t width)
+void status_print_robot(const struct status *v, struct paint *p, size_t width)
 {
 	const struct status_daemon *apart = status_other_level(v);
-	char up[SHOW_TEXT_MAX];
+	char up[STATUS_PRINT_MAX];
 	size_t left = width, ready = 0, wanted = 0;
 
 	say(p, &left, TONE_HEAD, "%s", *v->robot ? v->robot : "robot");
 	say(p, &left, TONE_PLAIN, "  ");
 	if (*v->level) {
-		say(p, &left, show_level_tone(v->level), "%s", v->level);
+		say(p, &left, status_print_level_tone(v->level), "%s", v->level);
 		if (apart)
 			say(p, &left, TONE_BAD, ", but %s is at %s", apart->name, apart->level);
 		say(p, &left, TONE_PLAIN, ", epoch %lld", (long long)v->epoch);
@@ -61,7 +116,7 @@ void show_robot(const struct status *v, struct paint *p, size_t width)
 	}
 	left = width;
 	if (v->supervised) {
-		show_uptime(up, v->uptime_s);
+		status_print_uptime(up, v->uptime_s);
 		say(p, &left, TONE_PLAIN, "achstart %lld, up %s", (long long)v->pid, up);
 	} else {
 		say(p, &left, TONE_BAD, "no answer from achstart");
@@ -75,7 +130,7 @@ void show_robot(const struct status *v, struct paint *p, size_t width)
 	p->end(p);
 }
 
-/* Names of those that follow the clock, with their phase where it is known, or of those in free run. */
+/* Names of the drivers that are locked to the clock, with their phase, or of the drivers in free run. */
 static void say_followers(const struct status *v, bool freerun, struct paint *p, size_t *left)
 {
 	const enum tone tone = freerun ? TONE_ODD : TONE_PLAIN;
@@ -83,28 +138,28 @@ static void say_followers(const struct status *v, bool freerun, struct paint *p,
 
 	for (size_t i = 0; i < v->daemons_n; i++) {
 		const struct status_daemon *d = &v->daemons[i];
-		char phase[SHOW_TEXT_MAX];
+		char phase[STATUS_PRINT_MAX];
 
 		if (!*d->life || !strcmp(d->name, v->clock.name) || d->freerun != freerun || d->age_ms > DEAD_MS)
 			continue;
 		say(p, left, tone, "%s%s", any ? " " : freerun ? ", free run: " : ", locked: ", d->name);
 		any = true;
 		if (isfinite(d->phase_us) && !freerun) {
-			show_us(phase, d->phase_us);
+			status_print_us(phase, d->phase_us);
 			say(p, left, TONE_DIM, " +%s", phase);
 		}
 	}
 }
 
-void show_clock(const struct status *v, struct paint *p, size_t width)
+void status_print_clock(const struct status *v, struct paint *p, size_t width)
 {
-	char rate[SHOW_TEXT_MAX], late[SHOW_TEXT_MAX];
+	char rate[STATUS_PRINT_MAX], late[STATUS_PRINT_MAX];
 	size_t left = width;
 
 	if (!*v->clock.name)
 		return;
-	show_hz(rate, isfinite(v->clock.rate_hz) ? v->clock.rate_hz : 1e6 / v->clock.period_us);
-	show_us(late, v->clock.late_us);
+	status_print_hz(rate, isfinite(v->clock.rate_hz) ? v->clock.rate_hz : 1e6 / v->clock.period_us);
+	status_print_us(late, v->clock.late_us);
 	say(p, &left, TONE_HEAD, "%s", v->clock.name);
 	say(p, &left, TONE_PLAIN, "  %s, late %s, cycle %lld", rate, late, (long long)v->clock.cycle);
 	say_followers(v, true, p, &left);
@@ -114,7 +169,7 @@ void show_clock(const struct status *v, struct paint *p, size_t width)
 
 /* ---- tables of status.h's fields ---- */
 
-static void cell_text(char text[SHOW_TEXT_MAX], const struct status_field *f, const void *at)
+static void cell_text(char text[STATUS_PRINT_MAX], const struct status_field *f, const void *at)
 {
 	const double real = f->kind == STATUS_REAL ? *(const double *)at : NAN;
 	const char *word = f->kind == STATUS_WHOLE ? NULL : at;
@@ -122,27 +177,27 @@ static void cell_text(char text[SHOW_TEXT_MAX], const struct status_field *f, co
 	switch (f->unit) {
 	case STATUS_PLAIN:
 		if (word)
-			snprintf(text, SHOW_TEXT_MAX, "%.*s", SHOW_TEXT_MAX - 1, *word ? word : "-");
+			snprintf(text, STATUS_PRINT_MAX, "%.*s", STATUS_PRINT_MAX - 1, *word ? word : "-");
 		else
-			snprintf(text, SHOW_TEXT_MAX, "%lld", (long long)*(const int64_t *)at);
+			snprintf(text, STATUS_PRINT_MAX, "%lld", (long long)*(const int64_t *)at);
 		break;
 	case STATUS_COUNT:
-		show_count(text, *(const int64_t *)at);
+		status_print_count(text, *(const int64_t *)at);
 		break;
 	case STATUS_S:
-		show_uptime(text, real);
+		status_print_uptime(text, real);
 		break;
 	case STATUS_MS:
-		show_us(text, real * 1e3);
+		status_print_us(text, real * 1e3);
 		break;
 	case STATUS_US:
-		show_us(text, real);
+		status_print_us(text, real);
 		break;
 	case STATUS_HZ:
-		show_hz(text, real);
+		status_print_hz(text, real);
 		break;
 	case STATUS_SHARE:
-		snprintf(text, SHOW_TEXT_MAX, isfinite(real) ? "%.0f %%" : "-", 100 * real);
+		snprintf(text, STATUS_PRINT_MAX, isfinite(real) ? "%.0f %%" : "-", 100 * real);
 		break;
 	}
 }
@@ -165,7 +220,7 @@ static void fill_row(struct table_row *row, const struct status_field *f, const 
 {
 	for (; f->key; f++) {
 		const void *at = (const char *)base + f->offset;
-		char text[SHOW_TEXT_MAX];
+		char text[STATUS_PRINT_MAX];
 
 		if (!f->title)
 			continue;
@@ -181,7 +236,7 @@ static enum tone rank_tone(enum status_rank rank)
 	return tones[rank];
 }
 
-/* What there is to say about one that is not as wanted. */
+/* Explains a daemon with a problem. */
 static void explain(const struct status_daemon *d, struct table_row *row)
 {
 	const char *parts[] = { d->why, d->pid > 0 && strcmp(d->status, d->life) ? d->status : "", "" };
@@ -233,7 +288,7 @@ static void bus_row(const struct status_bus *b, struct table_row *row)
 		row->cell[STATUS_BUS_LOAD].tone = TONE_BAD;
 }
 
-void show_daemons(const struct status *v, struct table *t)
+void status_print_daemons(const struct status *v, struct table *t)
 {
 	struct table_row *row;
 
@@ -244,7 +299,7 @@ void show_daemons(const struct status *v, struct table *t)
 	}
 }
 
-void show_buses(const struct status *v, struct table *t)
+void status_print_buses(const struct status *v, struct table *t)
 {
 	struct table_row *row;
 
@@ -266,7 +321,7 @@ static void stream_text(struct paint *p, enum tone tone, const char *text)
 		[TONE_HEAD] = "\033[1m",   [TONE_GOOD] = "\033[32m", [TONE_ODD] = "\033[33m",
 		[TONE_BAD] = "\033[1;31m", [TONE_DIM] = "\033[2m",
 	};
-	const struct show_stream *s = (const struct show_stream *)p;
+	const struct status_print_stream *s = (const struct status_print_stream *)p;
 
 	if (s->colour && codes[tone])
 		fprintf(s->to, "%s%s\033[0m", codes[tone], text);
@@ -276,10 +331,10 @@ static void stream_text(struct paint *p, enum tone tone, const char *text)
 
 static void stream_end(struct paint *p)
 {
-	fputc('\n', ((const struct show_stream *)p)->to);
+	fputc('\n', ((const struct status_print_stream *)p)->to);
 }
 
-void show_stream(struct show_stream *s, FILE *to, bool colour)
+void status_print_stream(struct status_print_stream *s, FILE *to, bool colour)
 {
-	*s = (struct show_stream){ { stream_text, stream_end }, to, colour };
+	*s = (struct status_print_stream){ { stream_text, stream_end }, to, colour };
 }

@@ -1,4 +1,4 @@
-/* which.c: which robot is meant. */
+/* robot_choice.c: which robot is meant. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "launch/common/which.h"
+#include "launch/common/robot_choice.h"
 #include "launch/common/folder.h"
 
 #define SYSTEM "/run/endplate" /* folders that root has made, or given to their users */
@@ -35,13 +35,13 @@ static bool is_own(const char *robot)
 }
 
 /* An ordinary user may be an operator of the system's robot; else the name is that of a robot of his own. */
-int which_begin(struct which_asked *asked, const char *robot)
+int robot_choice_begin(struct robot_choice_asked *asked, const char *robot)
 {
 	const char *set = getenv("ENDPLATE_RUN");
 	char path[RUN_PATH_MAX];
 	struct stat st;
 
-	*asked = (struct which_asked){ .robot = robot, .run_given = set && *set };
+	*asked = (struct robot_choice_asked){ .robot = robot, .run_given = set && *set };
 	if (!robot)
 		return 0;
 	if (!text_is_name(robot))
@@ -98,7 +98,7 @@ static void find_robots(struct found *f, const char *place, const char *what)
 
 /* Without --robot and $ENDPLATE_RUN: the only robot that runs here, or "robot".  false: there are several, their
  * names in names, and none of them is called "robot". */
-static bool choose(const struct which_asked *asked, char *names, size_t size)
+static bool choose(const struct robot_choice_asked *asked, char *names, size_t size)
 {
 	/* Those that run; else those that have run and left logs. */
 	static const char *const signs[] = { "control", "log" };
@@ -122,7 +122,7 @@ static bool choose(const struct which_asked *asked, char *names, size_t size)
 /* ---- contradictions ---- */
 
 /* The name of the robot in $ENDPLATE_RUN, or the folder's own, is another than --robot's. */
-static bool is_another(const struct which_asked *asked, const struct folder_robot *kept, const char *path)
+static bool is_another(const struct robot_choice_asked *asked, const struct folder_robot *kept, const char *path)
 {
 	const char *last = strrchr(path, '/');
 
@@ -149,7 +149,7 @@ static void use(const char *prefix, const char *channels)
 		unsetenv("ACH_DIR");
 }
 
-int which_robot(const struct which_asked *asked, struct error_sink *errors)
+int robot_choice_use(const struct robot_choice_asked *asked, struct error_sink *errors)
 {
 	const unsigned int lines = errors->count;
 	char path[RUN_PATH_MAX], names[256];
@@ -187,19 +187,19 @@ int which_robot(const struct which_asked *asked, struct error_sink *errors)
 
 /* ---- hold and estop ---- */
 
-void which_use(const struct which_one *one)
+void robot_choice_export(const struct robot_choice_one *one)
 {
 	use(one->prefix, one->channels);
 }
 
-static void add(struct which *w, const char *robot, const char *prefix, const char *channels, const char *run)
+static void add(struct robot_choice *w, const char *robot, const char *prefix, const char *channels, const char *run)
 {
-	struct which_one *one = &w->one[w->n];
+	struct robot_choice_one *one = &w->one[w->n];
 
 	for (size_t i = 0; i < w->n; i++)
 		if (!strcmp(w->one[i].prefix, prefix) && !strcmp(w->one[i].channels, channels))
 			return;
-	if (w->n == WHICH_MAX)
+	if (w->n == ROBOT_CHOICE_MAX)
 		return;
 	snprintf(one->robot, sizeof(one->robot), "%s", robot);
 	snprintf(one->prefix, sizeof(one->prefix), "%s", prefix);
@@ -208,7 +208,7 @@ static void add(struct which *w, const char *robot, const char *prefix, const ch
 	w->n++;
 }
 
-static void add_folder(struct which *w, const char *path)
+static void add_folder(struct robot_choice *w, const char *path)
 {
 	struct folder_robot kept;
 
@@ -216,7 +216,7 @@ static void add_folder(struct which *w, const char *path)
 		add(w, kept.name, kept.prefix, kept.channels, path);
 }
 
-static void add_all_in(struct which *w, const char *folder)
+static void add_all_in(struct robot_choice *w, const char *folder)
 {
 	char path[RUN_PATH_MAX + 64];
 	DIR *dir = opendir(folder);
@@ -232,7 +232,7 @@ static void add_all_in(struct which *w, const char *folder)
 }
 
 /* The folder that --robot names, which $ENDPLATE_RUN hides. */
-static void add_named(struct which *w, const char *run)
+static void add_named(struct robot_choice *w, const char *run)
 {
 	char path[RUN_PATH_MAX];
 
@@ -242,7 +242,7 @@ static void add_named(struct which *w, const char *run)
 	setenv("ENDPLATE_RUN", run, 1);
 }
 
-void which_all(const struct which_asked *asked, struct which *w)
+void robot_choice_all(const struct robot_choice_asked *asked, struct robot_choice *w)
 {
 	const char *channels = getenv("ACH_DIR");
 	char path[RUN_PATH_MAX], names[128];

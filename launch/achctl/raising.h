@@ -1,26 +1,26 @@
-/* raise.h: raises the level of one robot, by its channels and at the same time through achstart.
+/* raising.h: raises the level of one robot, by its channels and at the same time through achstart.
  *
- *	raise_begin(&r, MSG_LEVEL_ESTOP, who, why);
- *	while (!raise_step(&r, clock_now_ns()) && ...)
+ *	raising_begin(&r, MSG_LEVEL_ESTOP, who, why);
+ *	while (!raising_step(&r, clock_now_ns()) && ...)
  *		...5 ms...
- *	raise_end(&r);
+ *	raising_end(&r);
  *
  * $ENDPLATE_PREFIX and $ENDPLATE_RUN are those of the robot whenever one of these is called.  Raised means that every
  * driver's state shows the level: a channel that is gone, condemned or garbage has the same effect as a raise.  If
  * nothing could be put and achstart did not answer, a driver must have published since: the last states of drivers that
  * were killed prove nothing, and the next achstart would not know of the raise.
  */
-#ifndef LAUNCH_ACHCTL_RAISE_H
-#define LAUNCH_ACHCTL_RAISE_H
+#ifndef LAUNCH_ACHCTL_RAISING_H
+#define LAUNCH_ACHCTL_RAISING_H
 
 #include "launch/common/ask.h"
 #include "launch/achctl/ctl.h"
-#include "launch/achctl/judged.h"
+#include "launch/achctl/robot_level.h"
 
-#define RAISE_EVERY_NS 5000000
-#define RAISE_WITHIN_NS 2000000000
+#define RAISING_EVERY_NS 5000000
+#define RAISING_WITHIN_NS 2000000000
 
-struct raise {
+struct raising {
 	enum msg_level level;
 	const char *who, *why;
 	struct estop estop;
@@ -34,20 +34,20 @@ struct raise {
 	/* private */
 	int64_t begun_ns, put_ns;
 	struct estop_seen seen; /* behind the raise */
-	struct chans chans;
+	struct robot_channels channels;
 	struct ask ask;
 	bool asking;
 };
 
-void raise_begin(struct raise *r, enum msg_level level, const char *who, const char *why);
+void raising_begin(struct raising *r, enum msg_level level, const char *who, const char *why);
 /* true: it is raised. */
-bool raise_step(struct raise *r, int64_t now_ns);
-/* Neither channels nor drivers nor achstart: to try again is of no use. */
-bool raise_is_hopeless(const struct raise *r);
-bool raise_is_absent(const struct raise *r); /* of these: there is no channel, either */
-void raise_end(struct raise *r);
+bool raising_step(struct raising *r, int64_t now_ns);
+/* There are neither channels nor drivers nor achstart: trying again is useless. */
+bool raising_is_hopeless(const struct raising *r);
+bool raising_is_absent(const struct raising *r); /* and neither channel exists */
+void raising_end(struct raising *r);
 
-/* All of it, for a robot whose estop is to be raised.  true: raised; else a reason in lines, or names in behind. */
-bool raise_all(struct raise *r, enum msg_level level, const char *who, const char *why);
+/* All of it.  true: raised; else the reason is in lines, or names are in behind. */
+bool raising_all(struct raising *r, enum msg_level level, const char *who, const char *why);
 
 #endif

@@ -1,4 +1,4 @@
-/* which.h: finds the robot to talk to: its folder and its channels.
+/* robot_choice.h: finds the robot to talk to: its folder and its channels.
  *
  * The folder is that of --robot (/run/endplate/ROBOT, else that of a robot of the user), $ENDPLATE_RUN, or the only
  * robot that runs here.  It belongs to the user, to root, or to a user whom root has given it (config/owned.h).  In it
@@ -8,8 +8,8 @@
  * If the two contradict each other, or --robot and $ENDPLATE_RUN, only hold and estop are done, which go to all robots
  * that may have been meant: to raise too much is safe.
  */
-#ifndef LAUNCH_COMMON_WHICH_H
-#define LAUNCH_COMMON_WHICH_H
+#ifndef LAUNCH_COMMON_ROBOT_CHOICE_H
+#define LAUNCH_COMMON_ROBOT_CHOICE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,31 +18,31 @@
 #include "config/text.h"
 #include "daemons/drv/port.h"
 
-struct which_asked {
+struct robot_choice_asked {
 	const char *robot; /* NULL: no name was given */
 	bool run_given;	   /* $ENDPLATE_RUN was set before */
 };
 
 /* Takes the name of the robot, or NULL.  0, or -EINVAL if it is not a valid name. */
-int which_begin(struct which_asked *asked, const char *robot);
+int robot_choice_begin(struct robot_choice_asked *asked, const char *robot);
 
 /* From here on $ENDPLATE_RUN, $ENDPLATE_PREFIX and $ACH_DIR are those of the robot.  0; 1: its folder has no robot
  * file, and the environment is as it was; with a line in errors: -EINVAL if they contradict each other, another
  * -errno if the folder cannot be trusted. */
-int which_robot(const struct which_asked *asked, struct error_sink *errors);
+int robot_choice_robot(const struct robot_choice_asked *asked, struct error_sink *errors);
 
-#define WHICH_MAX 16
-struct which {
-	struct which_one {
+#define ROBOT_CHOICE_MAX 16
+struct robot_choice {
+	struct robot_choice_one {
 		char robot[TEXT_NAME_MAX + 1]; /* "": not known */
 		char prefix[PORT_NAME_MAX];
 		char channels[RUN_PATH_MAX]; /* ACH_DIR; "": not set */
 		char run[RUN_PATH_MAX];	     /* "": not known */
-	} one[WHICH_MAX];
+	} one[ROBOT_CHOICE_MAX];
 	size_t n;	 /* at least one */
 	char doubt[256]; /* why there is more than one, or another than was named; "": there is no doubt */
 };
-void which_all(const struct which_asked *asked, struct which *which);
-void which_use(const struct which_one *one); /* $ENDPLATE_PREFIX and $ACH_DIR are those of this one */
+void robot_choice_all(const struct robot_choice_asked *asked, struct robot_choice *which);
+void robot_choice_export(const struct robot_choice_one *one); /* $ENDPLATE_PREFIX and $ACH_DIR are those of this one */
 
 #endif

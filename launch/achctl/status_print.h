@@ -1,0 +1,33 @@
+/* status_print.h: the status as lines and tables.  Pure. */
+#ifndef LAUNCH_ACHCTL_STATUS_PRINT_H
+#define LAUNCH_ACHCTL_STATUS_PRINT_H
+
+#include "launch/achctl/table.h"
+#include "launch/common/status.h"
+
+#define STATUS_PRINT_MAX 32
+
+/* Short: "0.4 s", "12 s", "3 min", "2.5 h", "4 d"; "45 us", "1.2 ms"; "200 Hz"; "-" if unknown. */
+void status_print_uptime(char text[STATUS_PRINT_MAX], double seconds);
+void status_print_us(char text[STATUS_PRINT_MAX], double us);
+void status_print_hz(char text[STATUS_PRINT_MAX], double hz);
+void status_print_count(char text[STATUS_PRINT_MAX], int64_t n); /* 12345, 1.2M */
+
+/* The robot, its level and its supervisor: two lines. */
+void status_print_robot(const struct status *view, struct paint *paint, size_t width);
+/* The clock: a line, or none if there is no clock. */
+void status_print_clock(const struct status *view, struct paint *paint, size_t width);
+void status_print_daemons(const struct status *view, struct table *table);
+void status_print_buses(const struct status *view, struct table *table);
+
+enum tone status_print_level_tone(const char *level);
+
+/* Draws to a stream, with colours or without. */
+struct status_print_stream {
+	struct paint paint;
+	FILE *to;
+	bool colour;
+};
+void status_print_stream(struct status_print_stream *stream, FILE *to, bool colour);
+
+#endif
