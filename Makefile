@@ -101,7 +101,10 @@ TEST_SCRIPTS = $(wildcard test/*/test_*.sh test/*/*/test_*.sh)
 UNIT_TESTS = $(foreach test,$(TEST_PROGRAMS),$(if $(filter test_%,$(notdir $(test))),$(test)))
 # A sanitizer build tests programs only, and for threads those written for it.
 TSAN_TESTS = $(foreach test,$(UNIT_TESTS),$(if $(findstring tsan,$(notdir $(test))),$(test)))
-TESTS = $(if $(findstring thread,$(SAN)),$(TSAN_TESTS),$(UNIT_TESTS) $(if $(SAN),,$(TEST_SCRIPTS)))
+# make test also runs every program under the sanitizers of addresses and undefined behaviour, each as a test of its own.
+ASAN_BUILD = $(BUILD)/san-address-undefined
+ASAN_TESTS = $(UNIT_TESTS:$(BUILD)/%=$(ASAN_BUILD)/%)
+TESTS = $(if $(findstring thread,$(SAN)),$(TSAN_TESTS),$(UNIT_TESTS) $(if $(SAN),,$(TEST_SCRIPTS) $(ASAN_TESTS)))
 
 PROGRAMS = $(EXAMPLES) $(CONTROLLERS) $(TEST_PROGRAMS)
 OBJECTS = $(ACH_OBJECTS) $(CONFIG_OBJECTS) $(CHANNELS_OBJECTS) $(TOOL_OBJECTS) \
@@ -111,7 +114,7 @@ OBJECTS = $(ACH_OBJECTS) $(CONFIG_OBJECTS) $(CHANNELS_OBJECTS) $(TOOL_OBJECTS) \
 
 # ---- commands ----
 
-.PHONY: all objects tests test test-vm bench verify fuzz coverage mutate lint soak install clean FORCE
+.PHONY: all objects tests tests-asan test test-vm bench verify fuzz coverage mutate lint soak install clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -123,8 +126,11 @@ objects: $(OBJECTS) $(LIBACH_SO)
 
 tests: all $(TEST_PROGRAMS)
 
+tests-asan:
+	@$(MAKE) CC=gcc SAN=address,undefined BUILD=$(ASAN_BUILD) all $(ASAN_TESTS)
+
 # Scripts are told where things are and which compiler made them.
-test: all $(if $(SAN),$(TESTS),tests)
+test: all $(if $(SAN),$(TESTS),tests tests-asan)
 	@BUILD=$(BUILD) CC='$(CC)' SAN='$(SAN)' test/run $(TESTS)
 
 # What make test runs in virtual machines, alone; VM_TESTS= names some of them.

@@ -3,6 +3,9 @@
 set -eu
 . test/scripts/lib.sh
 lib_tmp
+ach=$(realpath "${BUILD:-build}")/ach
+mkdir "$lib_folder/build"
+ln -s "$ach" "$lib_folder/build/ach"
 
 plant() { # NAME TEXT
 	printf '%s\n' "$2" >"$lib_folder/$1.sh"
@@ -25,6 +28,20 @@ plant binary 'printf "\0\377\n"; echo "1 Tests 0 Failures 0 Ignored"'
 # shellcheck disable=SC2016
 plant jobs '[ "$JOBS" = 1 ] && [ -z "${MAKEFLAGS:-}" ] && echo "1 Tests 0 Failures 0 Ignored"'
 
+# Leaves behind what a test can: a daemon, a folder, a file in /dev/shm, a channel; and is killed.
+# shellcheck disable=SC2016
+plant leaves 'setsid sleep 600 & echo $! >"$PID_FILE"
+	folder=$(mktemp -d); echo "$folder" >"$PID_FILE.folder"
+	"$ACH" mk "t-run-$$-left" & echo $! >"$PID_FILE.maker"
+	wait $! && "$ACH" file "t-run-$$-left" >"$PID_FILE.channel"
+	echo x >>"/dev/shm/achshm-t-run-$$-file"
+	kill -KILL $$'
+# shellcheck disable=SC2016
+plant finding 'echo "x.c:1:2: runtime error: shift"; echo "2 Tests 1 Failures 0 Ignored"
+	echo "cpu 50 0 0 0 0 0 0 50 0 0" >"$TEST_STAT"; exit 1'
+# shellcheck disable=SC2016
+plant lost 'for i in {1..40}; do echo "line $i"; done; echo "inner FAILED, 1 failed"; echo "the reason"; exit 99'
+
 # What takes 50 % of the processors away, and fails until it has run so many times.
 robbed() { # NAME TIMES
 	plant "$1" "echo >>\"\$TEST_STAT.$1\"; runs=\$(wc -l <\"\$TEST_STAT.$1\")
@@ -44,7 +61,7 @@ says() {
 	done
 	rm -f "$lib_folder"/stat.*
 	echo "cpu 0 0 0 0 0 0 0 0 0 0" >"$lib_folder/stat"
-	said=$(TEST_STAT=$lib_folder/stat BUILD=$lib_folder/build MAKEFLAGS=-j2 TEST_TIMEOUT=${limit:-60} \
+	said=$(ACH=$ach TEST_STAT=$lib_folder/stat BUILD=$lib_folder/build MAKEFLAGS=-j2 TEST_TIMEOUT=${limit:-60} \
 		PID_FILE=$lib_folder/pid test/run "${tests[@]}" 2>&1) || got=$?
 	[ $got -eq "$status" ] && [ "$(tail -n 1 <<<"$said")" = "$summary" ] && grep -qE -- "$pattern" <<<"$said" &&
 		[ "$(cat "$lib_folder/build/summary")" = "$summary" ] && return
@@ -57,6 +74,26 @@ gone() { # or dead and not yet collected, where nobody collects
 		sleep 0.1
 	done
 	return 1
+}
+
+nothing_left() {
+	gone && [ -s "$lib_folder/pid.folder" ] && [ ! -e "$(dirname "$(dirname "$(cat "$lib_folder/pid.folder")")")" ] &&
+		[ -s "$lib_folder/pid.channel" ] && [ ! -e "$(cat "$lib_folder/pid.channel")" ] &&
+		[ ! -e "$(sed 's/-left$/-file/' "$lib_folder/pid.channel")" ] &&
+		! ipcs -m -p | awk -v maker="$(cat "$lib_folder/pid.maker")" '$3 == maker' | grep .
+}
+leaves_nothing() {
+	rm -f "$lib_folder"/pid*
+	says 1 "0 passed, 1 failed" 'killed, or out of time' leaves && nothing_left
+}
+without_namespaces() {
+	mkdir -p "$lib_folder/bin"
+	printf '#!/bin/sh\nexit 1\n' >"$lib_folder/bin/unshare"
+	chmod 755 "$lib_folder/bin/unshare"
+	PATH=$lib_folder/bin:$PATH leaves_nothing
+}
+costs() {
+	says 0 "6 passed, 0 failed" '^ +[0-9.]+ /' good nested_good && grep -q 'test .*/nested_good.sh' "$lib_folder/build/costs"
 }
 
 lib_case "good" says 0 "3 passed, 0 failed" 'good.sh +ok, 3 passed' good
@@ -79,6 +116,11 @@ lib_case "all together" says 1 "11 passed, 4 failed, 2 skipped" ok good nested_g
 lib_case "it fails while the host takes time, and passes alone" says 0 "2 passed, 0 failed" '^again:' robbed_once
 lib_case "it fails each time" says 0 "1 passed, 0 failed, 1 skipped" ':IGNORE: it failed three times' robbed_always
 lib_case "a host that takes nothing" lib_not says 1 "1 passed, 2 failed" '^again:' bad
+lib_case "a finding of a sanitizer is not excused" lib_not says 1 "1 passed, 1 failed" '^again:' finding
+lib_case "the reason behind the last word" says 1 "0 passed, 1 failed" '^    \| the reason$' lost
+lib_case "a killed test leaves nothing" leaves_nothing
+lib_case "nor where every test has the same /dev/shm" without_namespaces
+lib_case "what it costs" costs
 limit=1
 lib_case "a hang" says 1 "3 passed, 1 failed" 'out of time after 3 s' hang
 lib_case "a hang with a child" says 1 "0 passed, 1 failed" 'out of time' orphan
