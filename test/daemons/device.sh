@@ -4,6 +4,7 @@
 cd "$(dirname "$0")/../.."
 . test/scripts/lib.sh
 lib_tmp
+lib_go_first
 device=$1
 build=$(realpath "${BUILD:-build}")
 PATH=$build:$PATH

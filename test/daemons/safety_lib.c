@@ -23,6 +23,8 @@
 
 #define GIVE_UP_NS (30000 * SAFETY_MS)
 #define HELD_UP_NS (100 * SAFETY_MS)
+#define DELAY_NS (25 * SAFETY_MS) /* waiting for a processor, in this time or a little more: */
+#define DELAY_EVERY_NS (50 * SAFETY_MS)
 #define HELD_UP_TICKS 8	      /* with more of them missing, the loop begins at rest */
 #define CHANNEL_MESSAGES 2048 /* more than anybody can be late to read */
 #define WIRE "wire:torso"
@@ -31,7 +33,11 @@
 
 struct safety safety;
 
-static int64_t turn_ns, give_up_ns;
+static int64_t turn_ns, give_up_ns, delays_ns;
+static struct {
+	pid_t pid;
+	int64_t ns;
+} delays[5]; /* of this process, and of those of the bench */
 static bool driver_stopped;
 static uint64_t skipped;
 
@@ -400,6 +406,41 @@ static void read_channels(void)
 		TEST_ASSERT_MESSAGE(++safety.replies_n < SAFETY_REPLIES_MAX, "too many replies");
 }
 
+/* ---- held up ---- */
+
+/* How long a process has waited for a processor so far; 0: it is gone, or the kernel does not say. */
+static int64_t delay_ns(pid_t pid)
+{
+	long long ns = 0;
+	char path[40];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/schedstat", (int)pid);
+	file = pid > 0 ? fopen(path, "re") : NULL;
+	if (file && fscanf(file, "%*d %lld", &ns) != 1)
+		ns = 0;
+	if (file)
+		fclose(file);
+	return ns;
+}
+
+static void note_delays(int64_t now_ns)
+{
+	const size_t n = sizeof(delays) / sizeof(*delays);
+	const pid_t pids[] = { getpid(), safety.wire, safety.sim, safety.clock, safety.driver };
+
+	if (now_ns < delays_ns + DELAY_EVERY_NS)
+		return;
+	delays_ns = now_ns;
+	for (size_t i = 0; i < n; i++) {
+		const int64_t ns = delay_ns(pids[i]);
+
+		safety.held_up |= pids[i] == delays[i].pid && ns - delays[i].ns > DELAY_NS;
+		delays[i].pid = pids[i];
+		delays[i].ns = ns;
+	}
+}
+
 /* ---- waiting ---- */
 
 void safety_turn(void)
@@ -409,6 +450,7 @@ void safety_turn(void)
 
 	safety.held_up |= turn_ns && now_ns - turn_ns > HELD_UP_NS;
 	turn_ns = now_ns;
+	note_delays(now_ns);
 	if (safety.referring && now_ns - safety.ref_ns >= safety.ref_every_ns) {
 		struct msg_joint_ref ref = safety.ref;
 

@@ -245,7 +245,8 @@ static void a_latch_outlives_its_driver(void)
 
 	snprintf(text, sizeof(text), "%s; %s", cause->name, way->name);
 	cause->happen();
-	if (cause->happen != loses_its_driver_while_homing)
+	if (cause->latch &&
+	    cause->happen != loses_its_driver_while_homing) /* without a latch it holds, and regulates */
 		SAFETY_UNTIL(safety_state()->common.latches == cause->latch && safety_sim_speed() < 1e-6);
 	incarnation = safety_state()->header.incarnation;
 	way->end();

@@ -9,6 +9,7 @@ ach=$build/ach
 unset NO_COLOR
 export SUDO_USER=ann LC_ALL=C
 lib_tmp
+lib_go_first
 export ENDPLATE_RUN=$lib_folder/run ENDPLATE_PREFIX=t-ctl-$$-
 p=$ENDPLATE_PREFIX
 server=

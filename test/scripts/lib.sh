@@ -57,6 +57,10 @@ lib_end() {
 	[ $lib_failures -eq 0 ]
 }
 
+# If it may: this script and what it starts go before all that has no real-time priority, so that a loaded machine does
+# not hold them up.
+lib_go_first() { chrt --rr --pid 1 $$ >/dev/null 2>&1 || true; }
+
 # A folder that is gone at the end of the test; lib_says needs it.
 lib_tmp() {
 	lib_folder=$(mktemp -d)
