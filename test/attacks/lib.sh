@@ -2,8 +2,8 @@
 # lib.sh: a robot to attack, and the users who attack it.
 #
 # The robot is that of launch/robot.launch: canwire, robotsim, hubo-daemon and pciod under achstart.  It belongs to the
-# user "robot", who is not root.  Folder, channels and programs lie in $folder; the folder of channels is open to every
-# user, as /dev/shm is.  Each case starts a robot of its own.  No driver is killed for being late on a loaded machine.
+# user "robot", not to root.  Folder, channels and programs are in $folder; every user may write the folder of channels,
+# as with /dev/shm.  Each case starts a robot of its own.  No driver is killed for being late on a loaded machine.
 #
 #	robot_up; robot_armed			# it would follow references now
 #	denied stranger ach put ...		# the attack
@@ -40,7 +40,7 @@ as() { # USER COMMAND...
 	"${be[@]}" env HOME=/ USER=root "${@:2}"
 }
 
-denied() { # USER COMMAND...: it fails, and for want of the right
+denied() { # USER COMMAND...: it fails because the user lacks the permission
 	local output
 	output=$(as "$@" 2>&1) && echo "not denied: $*" && return 1
 	[[ $output == *[Pp]'ermission denied'* || $output == *'not permitted'* ]] || { echo "$*: $output" && return 1; }
@@ -53,7 +53,7 @@ spawn() { # USER COMMAND...: in the background; its process is $spawned
 	spawned=$!
 }
 
-end() { # [SIGNAL]: of what was spawned
+end() { # [SIGNAL]: ends the spawned process
 	kill "-${1:-TERM}" "$spawned"
 	wait "$spawned" || true
 }
@@ -127,7 +127,7 @@ robot_up() { # LINE...: of a new robot, with these lines in its launch file
 }
 
 robot_armed() {
-	lib_until as robot achctl arm # on a loaded machine a driver may be late, and not fit for a moment
+	lib_until as robot achctl arm # on a loaded machine a driver may be late and refuse for a moment
 	level_is run
 }
 
@@ -179,7 +179,7 @@ messages() { # CHANNEL: put so far
 	as robot ach info --json --for 0 "$p$1" | grep -oE '"last_seq":[0-9]+' | grep -oE '[0-9]+'
 }
 
-lowering() { # [FIELD VALUE]: a message that would arm, with the right ids and numbers but for that field
+lowering() { # [FIELD VALUE]: a message that would arm, with the right ids and numbers except in that field
 	local first
 	declare -A field=([kind]='"lower"' [level]='"run"' [epoch]=99 [until_ns]=9223372036854775807)
 	first=$(as robot ach echo --json "${p}estop" | sed -n 1p) # achstart's own

@@ -1,4 +1,4 @@
-/* scribble.c: what no program of ours does to a channel that its user may write.
+/* scribble.c: damage that a user can do to a channel which he may write.
  *
  *	scribble sit CHANNEL		begins to put, and stops (SIGSTOP) with the writers' lock held
  *	scribble over CHANNEL		overwrites all of its memory, again and again for a while

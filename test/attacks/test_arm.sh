@@ -1,5 +1,5 @@
 #!/bin/bash
-# test_arm.sh: arm commands that were refused, that no achstart answered, and epochs that make no sense.
+# test_arm.sh: arm commands that were refused or got no reply from achstart, and epochs that make no sense.
 #
 # A refused arm command has no effect at any later time, whatever dies and starts meanwhile.  The number of an epoch
 # decides nothing: a wrong one keeps no person from arming.
@@ -9,8 +9,8 @@ set -eu -o pipefail
 
 epoch() { state --last | grep -oE '"epoch":[0-9]+' | cut -d: -f2; }
 
-# Both channels are removed while achstart does not look, and a person arms.  He is refused.  Then achstart goes on and
-# the driver is killed: its successor must not find the command and obey it.
+# Both channels are removed while achstart is stopped, and a person arms.  The command is refused.  Then achstart goes
+# on and the driver is killed: its successor must not find the command and obey it.
 test_a_refused_arm_has_no_effect_later() {
 	robot_up
 	kill -STOP "$(<"$folder/achstart")"
@@ -87,7 +87,7 @@ test_a_forged_lowering_does_not_arm() {
 	robot_armed
 }
 
-# The robot's user himself can: what makes the others fail is what is wrong with them.
+# A correct lowering by the robot's user arms: the cases above fail because of their one wrong field.
 test_the_robots_user_arms_by_hand() {
 	robot_up
 	robot_armed
@@ -139,7 +139,7 @@ test_auto_does_not_override_a_stop_during_the_start() {
 	level_is estop
 }
 
-# Nothing is left that could remember it.
+# No process and no channel is left to take the raise: achctl reports that.
 test_a_raise_is_not_reported_by_dead_drivers() {
 	robot_up
 	kill_all

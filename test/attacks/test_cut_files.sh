@@ -9,7 +9,7 @@ set -eu -o pipefail
 
 cut_file() { as robot truncate -s 0 "$ACH_DIR/achshm-$p$1"; } # CHANNEL
 
-# Every process had the old memory open and went on; achctl could not open it: it could not arm, and showed estop.
+# Processes that have the memory open go on; achctl has to open the channel, and must show the right level and arm.
 test_a_robot_whose_estop_files_were_cut_is_armed_again() {
 	local channel
 	robot_up
@@ -22,7 +22,7 @@ test_a_robot_whose_estop_files_were_cut_is_armed_again() {
 	robot_armed
 }
 
-# The driver exits beside such a file, and was given up.
+# A driver that finds such a file exits; achstart must not give it up.
 test_a_driver_whose_reference_file_was_cut_comes_back() {
 	local channel
 	robot_up
@@ -35,7 +35,7 @@ test_a_driver_whose_reference_file_was_cut_comes_back() {
 	as mover ach put --json '{"mode":["none"]}' --valid 20 "${p}waist-ref"
 }
 
-# estop-b is removed while achstart does not look, and a driver starts: it makes the channel.
+# estop-b is removed while achstart is stopped, and a driver starts: it creates the channel.
 test_operators_may_write_what_a_driver_made_again() {
 	robot_up
 	kill -STOP "$(<"$folder/achstart")"

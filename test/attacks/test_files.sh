@@ -40,7 +40,7 @@ printf 'include: %s\ndaemons: {canwire: , robotsim: , clock: , waist: }\n' "$fol
 printf 'include: %s\nclock: none\ndaemons:\n  one: {program: sleep, args: [1000]}\n' \
 	"$folder/bench.yaml" >"$folder/one.launch"
 export PATH=$folder/bin:$PATH
-install -d -m 1777 "$folder/tmp" # as /tmp is: whoever comes first has the name
+install -d -m 1777 "$folder/tmp" # like /tmp: the first user to create a name owns it
 
 as() { # UID [GROUP] COMMAND...: as that user; in the background it is the process itself
 	local uid=$1 gid=$1 be=()
@@ -50,7 +50,7 @@ as() { # UID [GROUP] COMMAND...: as that user; in the background it is the proce
 	"${be[@]}" setpriv --reuid="$uid" --regid="$gid" --clear-groups "$@"
 }
 
-start() { # UID[:GID] RUN LAUNCH: an achstart, which says what it has to say in $folder/said
+start() { # UID[:GID] RUN LAUNCH: an achstart, which prints to $folder/said
 	local uid=${1%:*} gid=${1#*:}
 	: >"$folder/said"
 	export ENDPLATE_RUN=$2
@@ -73,7 +73,7 @@ stop() {
 }
 
 gone() { ! kill -0 "$supervisor"; }
-refused() { # UID RUN WORDS [LAUNCH]: an achstart of that user does not start, and says why
+refused() { # UID RUN WORDS [LAUNCH]: an achstart of that user does not start, and prints WORDS
 	local status=0
 	start "$1" "$2" "${4:-one}"
 	lib_until gone
@@ -116,7 +116,7 @@ test_a_link_to_a_folder_is_refused() {
 	[ -z "$(ls -A "$folder/real")" ]
 }
 
-# Also inside the folder, where only its user can have put them.
+# Links inside the folder are not followed either, although only its user can have made them.
 test_links_in_ones_own_folder_are_not_followed() {
 	local run=$folder/own name
 	install -d -o $robot "$run"
@@ -136,7 +136,7 @@ test_links_in_ones_own_folder_are_not_followed() {
 
 # ---- the lock ----
 
-# The stranger takes the lock while no achstart runs: so none could be started any more.
+# The stranger takes the lock while no achstart runs, to keep any from starting.
 test_a_stranger_cannot_take_the_lock() {
 	local run=$folder/lock
 	install -d -o $robot -m 755 "$run"
@@ -150,7 +150,7 @@ test_a_stranger_cannot_take_the_lock() {
 	ready
 	[ "$(stat -c %a "$run") $(stat -c %a "$run/state") $(stat -c %a "$run/lock")" = '700 700 600' ]
 	stop
-	# One that an older achstart left.
+	# A lock file that an older achstart left.
 	install -o $robot -m 644 /dev/null "$run/lock"
 	start $robot "$run" one
 	ready
@@ -221,7 +221,7 @@ test_a_process_of_another_user_is_not_adopted() {
 	lib_not said 'found running'
 }
 
-# Whose folder it is decides before any file in it is read.
+# The owner of the folder is checked before any file in it is read.
 test_a_state_in_a_foreign_folder_gets_nobody_killed() {
 	victim $robot
 	forge "$boot"
@@ -251,7 +251,7 @@ export ENDPLATE_PREFIX='$ENDPLATE_PREFIX'
 unset ACH_DIR" ]
 	lib_matches 111 "*$system: Permission denied: only the robot's user and the groups of its launch file *" \
 		as $stranger achctl --robot "plc$$" status
-	# Nothing of it can be changed by an operator.
+	# An operator cannot change anything in it.
 	lib_not as $operator $operators flock -n "$system/lock" true
 	lib_not as $operator $operators ls "$system/state"
 	lib_not as $operator $operators touch "$system/x"
@@ -259,7 +259,7 @@ unset ACH_DIR" ]
 	stop
 }
 
-# The stranger has a folder of the name that the operator means, and plays achstart in it.
+# The stranger creates a folder of the name that the operator uses, and plays achstart in it.
 test_a_false_achstart_is_not_believed() {
 	local run=$folder/tmp/false
 	start $stranger "$run" one
@@ -290,7 +290,7 @@ test_a_wire_is_for_its_user() {
 	stop
 }
 
-# The stranger serves a wire of the right name, and would be given the frames.
+# The stranger serves a wire of the right name, to get the frames.
 test_a_false_wire_is_not_used() {
 	export ENDPLATE_RUN=$folder/tmp/wires
 	exec=1 as $stranger canwire run torso 2>/dev/null &
@@ -305,7 +305,7 @@ test_a_false_wire_is_not_used() {
 
 prefix() { export ENDPLATE_PREFIX=plc$$.$1.; } # channels of its own
 
-# UID NAME: the stranger makes the channel of a robot first, open to everyone.
+# UID NAME: the stranger creates a channel of the robot first, writable by every user.
 first() {
 	as "$1" ach mk --mode 666 -m 20000 -n 8 "$ENDPLATE_PREFIX$2"
 }
@@ -314,7 +314,7 @@ owner() { # CHANNEL
 	stat -c %u "/dev/shm/achshm-$ENDPLATE_PREFIX$1"
 }
 
-# He would own what moves the robot.  An ordinary user cannot remove it: the robot does not start.
+# The stranger would own the channel that moves the robot.  An ordinary user cannot remove it: the robot does not start.
 test_a_foreign_channel_keeps_a_users_robot_from_starting() {
 	local name
 	for name in waist-ref waist-state waist-req clock waist-event; do
@@ -343,7 +343,7 @@ test_roots_achstart_replaces_a_foreign_channel() {
 	stop
 }
 
-# A driver that is started by hand says so, too.
+# A driver that is started by hand reports it as well.
 test_a_driver_refuses_a_foreign_channel() {
 	local name
 	install -d -o $robot "$folder/hand"
@@ -359,7 +359,7 @@ test_a_driver_refuses_a_foreign_channel() {
 	done
 }
 
-# One's own channel, but open to others: achstart removes it and says so.
+# A channel of the robot's user that others may write: achstart removes it and says so.
 test_a_channel_with_a_looser_mode_is_replaced() {
 	prefix loose
 	first $robot waist-ref
@@ -370,7 +370,7 @@ test_a_channel_with_a_looser_mode_is_replaced() {
 	stop
 }
 
-# Without operators nobody but the robot's user; with them they read, and those of moving write references.
+# Without operators only the robot's user has access; operators read, and members of moving write references.
 test_groups_of_channels() {
 	local moving=23411 name controller=23404
 	prefix groups
@@ -386,7 +386,7 @@ test_groups_of_channels() {
 	as $controller $moving ach put --json '{}' "${ENDPLATE_PREFIX}waist-ref"
 	lib_not as $controller $moving ach put --json '{}' "${ENDPLATE_PREFIX}waist-state"
 	lib_not as $stranger ach echo --last "${ENDPLATE_PREFIX}waist-state"
-	# Removed, and made by the driver: achstart shares it again.
+	# The channel is removed, and the driver creates it: achstart gives the group its rights again.
 	ach rm "${ENDPLATE_PREFIX}waist-ref"
 	lib_until as $controller $moving ach put --json '{}' "${ENDPLATE_PREFIX}waist-ref"
 	stop
@@ -401,7 +401,7 @@ test_without_operators_channels_are_their_users_alone() {
 	stop
 }
 
-# ACH_DIR: a folder of channels in the robot's own, where no stranger comes first.
+# ACH_DIR: a folder of channels in the robot's folder, where a stranger cannot create a name first.
 test_channels_in_a_folder_of_the_robot() {
 	printf 'operators: %d\n' $operators | cat - "$folder/one.launch" >"$folder/dir.launch"
 	export ACH_DIR=$folder/dir/chan
@@ -413,7 +413,7 @@ test_channels_in_a_folder_of_the_robot() {
 	(eval "$(as $robot achctl env)" && [ "$ACH_DIR" = "$folder/dir/chan" ])
 	[[ $(as $robot achctl --json env) == '{"ok":true,'*",\"ACH_DIR\":\"$folder/dir/chan\"}" ]]
 	stop
-	# Somebody else's is refused.
+	# Another user's folder is refused.
 	as $stranger mkdir -m 777 "$folder/tmp/chan"
 	export ACH_DIR=$folder/tmp/chan
 	refused $robot "$folder/dir" "$folder/tmp/chan: it belongs to uid $stranger"

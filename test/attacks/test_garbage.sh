@@ -19,7 +19,7 @@ test_four_bytes_of_an_operator_stop_all() {
 	robot_armed
 }
 
-# One message of 600 bytes made achstart write estop-b 50 times a second, and log it.
+# After one message of 600 bytes achstart must not write estop-b, and log that, 50 times a second.
 test_a_long_message_is_reported_once() {
 	local before
 	robot_up

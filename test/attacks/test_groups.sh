@@ -1,5 +1,5 @@
 #!/bin/bash
-# test_groups.sh: a robot whose user has no capability and a private group: what each group may, and when it is refused.
+# test_groups.sh: rights of each group, for a robot whose user has no capability and a private group.
 # shellcheck disable=SC2317 # called by name
 set -eu -o pipefail
 . test/attacks/lib.sh
@@ -11,7 +11,7 @@ may() { # yes|no USER COMMAND...
 	esac
 }
 
-# Who looks, raises by the channel, writes references, writes what is the robot's own; and arms.
+# For each user: may look, raise by the channel, write references, write the robot's own channels, arm.
 test_each_group_has_its_rights() {
 	local user looks raises moves arms request
 	robot_up

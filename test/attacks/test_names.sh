@@ -1,9 +1,9 @@
 #!/bin/bash
-# test_names.sh: a stranger, or the user of another robot, is there first: he makes the channels of the robot's names.
+# test_names.sh: a stranger, or the user of another robot, creates the channels of the robot's names first.
 #
 # In a folder that every user may write, as /dev/shm is, he can keep an ordinary user's robot from starting, with a line
 # that names him; he never owns what moves or stops it.  root's achstart replaces his channels.  In a folder of the
-# robot's own he does not come first.  test_files.sh has the same for drivers and for looser modes.
+# robot's own he cannot.  test_files.sh has the same for drivers and for looser modes.
 # shellcheck disable=SC2317,SC2119 # called by name; arguments are optional
 set -eu -o pipefail
 . test/attacks/lib.sh

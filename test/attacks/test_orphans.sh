@@ -87,7 +87,7 @@ test_a_new_process_does_not_meet_the_old_ones() {
 	none_left
 }
 
-# Nobody looked: achstart was killed first.
+# achstart is killed before the daemon dies.
 test_another_achstart_finds_them() {
 	file "setsid sleep $mark.1 & sleep $mark.2 & exec sleep $mark.3" 'restart: never'
 	start

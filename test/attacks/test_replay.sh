@@ -2,7 +2,7 @@
 # test_replay.sh: a recording of an arm command, played back.
 #
 # While a person arms the robot the e-stop channels are recorded.  Later the robot is stopped, and the recording is
-# played: it must not arm, whoever plays it, also where it is forced.
+# played: it must not arm, no matter which user plays it, and not with --force either.
 # shellcheck disable=SC2317,SC2119 # called by name; arguments are optional
 set -eu -o pipefail
 . test/attacks/lib.sh
@@ -37,7 +37,7 @@ test_a_forced_play_does_not_arm() {
 	robot_armed
 }
 
-# It lands on the one channel that operators may write, where every message is a raise.
+# An operator can play it into estop-b only, where every message counts as a raise.
 test_an_operator_who_plays_it_stops_the_robot() {
 	taped
 	robot_armed
@@ -47,7 +47,7 @@ test_an_operator_who_plays_it_stops_the_robot() {
 	level_is estop
 }
 
-# The channels were made again since: another number, another place.
+# The channels have been recreated since: their ids and message numbers differ.
 test_channels_made_again_do_not_take_it() {
 	taped
 	as robot ach rm "${p}estop" "${p}estop-b"

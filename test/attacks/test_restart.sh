@@ -1,8 +1,8 @@
 #!/bin/bash
 # test_restart.sh: what a restarted process must not forget.
 #
-# Processes are killed at the worst moment.  The next one is at no lower level than the one that died, follows no
-# reference and resets no module as long as something waits for a person.
+# Processes are killed at the worst moment.  The next process is at the same level or a higher one, and as long as a
+# latch waits for a person it follows no reference and resets no module.
 # shellcheck disable=SC2317,SC2119 # called by name; arguments are optional
 set -eu -o pipefail
 . test/attacks/lib.sh
@@ -100,7 +100,7 @@ test_a_fault_of_the_device_waits_for_a_person() {
 
 # ---- deaths without end ----
 
-# A critical daemon that dies at once, for ever, raises the level once, not ten times a second.
+# A critical daemon that dies again and again raises the level once, not ten times a second.
 test_a_crash_loop_raises_once() {
 	lib_cleanup
 	launch

@@ -1,5 +1,5 @@
 #!/bin/bash
-# test_rights.sh: the robot of launch/robot.launch, asked by users who are not its own: what each group may.
+# test_rights.sh: rights of each group at the control socket of the robot of launch/robot.launch.
 set -eu
 . test/scripts/lib.sh
 
@@ -23,13 +23,13 @@ cleanup() {
 }
 trap cleanup EXIT
 
-# What a stranger can reach; the programs are copied, since the tree may not be readable to all.
+# Files that a stranger can read; the programs are copied, since the tree may not be readable by all.
 chmod 755 "$lib_folder"
 cp "$build/achctl" "$lib_folder"
 sed "s|\.\./config|$(realpath config)|" launch/robot.launch >"$lib_folder/closed.launch"
 { cat "$lib_folder/closed.launch"; printf 'operators: 7001\narming: 7002\nmoving: 7003\n'; } >"$lib_folder/open.launch"
 
-as() { # GROUPS COMMAND...: a user of these groups, who says that he is root; with exec=1 the process itself
+as() { # GROUPS COMMAND...: a user of these groups, with USER=root; with exec=1 in place of this shell
 	local groups=--groups=$1 be=()
 	shift
 	[ "$groups" != --groups=none ] || groups=--clear-groups
@@ -41,7 +41,7 @@ ctl() { # GROUPS WORD...
 	shift
 	as "$groups" "$lib_folder/achctl" "$@"
 }
-ask() { # GROUPS WORD...: as no achctl would
+ask() { # GROUPS WORD...: a request to the control socket, without achctl's own checks
 	local groups=$1
 	shift
 	as "$groups" python3 -c 'import os, socket, sys
@@ -71,8 +71,8 @@ for groups in 7001 7001,7003; do
 	lib_case "looks_$groups" lib_matches 0 'bench *' ctl "$groups" status
 	lib_case "reads_events_$groups" lib_matches 0 '*all 4 ready*' ctl "$groups" events
 	lib_case "gets_$groups" lib_matches 0 'clock/5' ctl "$groups" request waist get tick
-	lib_case "raises_$groups" lib_matches 0 '{"ok":true}' ask "$groups" raise hold 'said by somebody'
-	lib_case "raises_by_user_id_$groups" said 'level hold by uid 7100: said by somebody'
+	lib_case "raises_$groups" lib_matches 0 '{"ok":true}' ask "$groups" raise hold 'a hand'
+	lib_case "raises_by_user_id_$groups" said 'level hold by uid 7100: a hand'
 	lib_case "does_not_arm_$groups" lib_matches 1 "$no_right" ctl "$groups" arm
 	for words in 'restart waist' 'stop waist' 'start waist' stop 'request waist home' 'request waist clear'; do
 		# shellcheck disable=SC2086 # words
@@ -122,7 +122,7 @@ lib_case without_groups_modes test "$(cd "$ENDPLATE_RUN" && stat -c %a . control
 	'700 600 600 '
 lib_case stops_closed stop
 
-# Another user who serves the socket is not believed.
+# achctl does not trust a socket that another user serves.
 foreign() {
 	local status=0
 	mkdir -m 777 "$lib_folder/foreign"

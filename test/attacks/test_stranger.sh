@@ -104,7 +104,7 @@ test_a_second_driver_of_a_device_is_refused() {
 	still_alive
 }
 
-# Garbage for the control socket from those who reach it.
+# Garbage from users who can connect to the control socket.
 test_garbage_for_achstart() {
 	robot_up
 	robot_armed

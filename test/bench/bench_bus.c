@@ -4,7 +4,7 @@
  *	single	one frame comes, the reader wakes up, reads until nothing is left
  *	stream	another process sends as fast as it can
  *
- * The ways of reading take turns, so that what the machine does meanwhile happens to all of them.
+ * The ways of reading take turns, so that a change of the machine's speed affects all of them.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -37,7 +37,7 @@
 static struct bus *bus;
 static char interface[IFNAMSIZ];
 
-/* ---- ways of reading: each reads what is there and says how many frames that was ---- */
+/* ---- ways of reading: each reads all frames and returns their number ---- */
 
 static char control[BATCH][256];
 static struct frame frames[BATCH];

@@ -122,7 +122,7 @@ static void measure(unsigned length, unsigned cores, struct figures_samples *sam
 
 static void report(unsigned length, const char *place, struct figures_samples *samples[TRANSPORTS])
 {
-	double hops = length + 1; /* into each process, and back to the one that started it */
+	double hops = length + 1; /* into each process, and back to the first */
 	double ratio;
 
 	printf("  %-8s %5u", place, length);

@@ -2,7 +2,7 @@
  *
  * Rounds: each measures every item once in a short block, in rotating order.
  * A figure is the median of the rounds; a ratio is the median of the ratios
- * inside each round, so that a mood of the machine meets both of its sides.
+ * inside each round, so that a change of the machine's speed affects both sides.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -80,7 +80,7 @@ static inline void get(ach_channel_t *chan, int options)
 	must(ach_get(chan, buf, sizeof buf, &size, NULL, options), "ach_get");
 }
 
-/* ---- what is measured: each answers how many ns its calls took ---- */
+/* ---- what is measured: each function returns the ns that its calls took ---- */
 
 #define TIMED(calls, statement)                                      \
 	({                                                           \
@@ -132,7 +132,7 @@ static int64_t run_put(struct pair *pair, unsigned calls)
 	return TIMED(calls, put(&pair->writer, 64));
 }
 
-/* Some puts, then the time to get as many: with 16 retained all that is there, with more the oldest of it. */
+/* Some puts, then the time to get as many: all messages if 16 are retained, the oldest ones if more are. */
 static int64_t get_ns(ach_channel_t *writer, ach_channel_t *reader, unsigned calls)
 {
 	int64_t ns = 0;
@@ -150,7 +150,7 @@ static int64_t run_get(struct pair *pair, unsigned calls)
 	return get_ns(&pair->writer, &pair->reader, calls);
 }
 
-/* A reader as far behind as it may be. */
+/* A reader at the oldest message. */
 static int64_t run_oldest(struct pair *pair, unsigned calls)
 {
 	return get_ns(&pair->writer, &pair->behind, calls);
@@ -246,7 +246,7 @@ enum {
 static struct item items[] = {
 	[MUTEX] = { "mutex.robust", "robust mutex, lock and unlock", run_mutex, NULL, 0, {} },
 	[MUTEX_PI] = { "mutex.robust_pi", "robust PI mutex, lock and unlock", run_mutex_pi, NULL, 0, {} },
-	[WAKE_NOBODY] = { "futex_wake.nobody", "FUTEX_WAKE for nobody", run_wake_nobody, NULL, 0, {} },
+	[WAKE_NOBODY] = { "futex_wake.nobody", "FUTEX_WAKE without a waiter", run_wake_nobody, NULL, 0, {} },
 	[PUT] = { "put.64B", "put, 64 B", run_put, &small, 0, {} },
 	[GET] = { "get.64B", "get, 64 B", run_get, &small, 0, {} },
 	[PUT_GET] = { "put_get.64B", "put and get, 64 B", run_put_get, &small, 0, {} },
@@ -333,7 +333,7 @@ static _Noreturn void poll_slowly(struct pair *pair, struct bench_gate *gate)
 	}
 }
 
-/* Both channels are written while the crowd is there: all that differs is whose channel it reads. */
+/* Both channels are written beside the crowd of readers, which reads only one of them. */
 static void run_crowd(void)
 {
 	struct bench_gate gate;
@@ -362,7 +362,7 @@ struct waiter {
 	int stat; /* its /proc/PID/stat, in the parent */
 };
 
-struct waited { /* a channel and those who wait on it */
+struct waited { /* a channel and the processes that wait on it */
 	const char *name, *text;
 	unsigned count;
 	struct pair pair;
@@ -372,7 +372,7 @@ struct waited { /* a channel and those who wait on it */
 };
 
 static struct waited waited[] = {
-	{ .name = "put.waiters_0", .text = "put, nobody waits", .count = 0 },
+	{ .name = "put.waiters_0", .text = "put, no waiter", .count = 0 },
 	{ .name = "put.waiters_1", .text = "put, 1 waits", .count = 1 },
 	{ .name = "put.waiters_8", .text = "put, 8 wait", .count = CROWD },
 };
@@ -415,7 +415,7 @@ static void waited_open(struct waited *one)
 	pair_forget_name(&one->pair);
 }
 
-/* It has everything that was put and sleeps: the only place where it does is the channel. */
+/* The waiter has got every message and sleeps; it sleeps nowhere but in the channel. */
 static bool waiter_asleep(struct waiter *waiter, uint64_t puts)
 {
 	char text[256] = "";

@@ -3,12 +3,12 @@
  *	bench_drv FOLDER	FOLDER/.. holds the programs; buses and channels live in FOLDER
  *
  * Both drive a module of their own, played by this process, on a soft wire of their own, with a tick for each
- * reference, every 10 ms. References go to one and to the other in turn, so the machine's moods fall on
- * both; and all processes are started anew for each of some rounds, since where memory and caches put one of
- * them stays for its life and is worth a microsecond.  Measured of each, over all rounds:
+ * reference, every 10 ms.  References go to both in turn, so that a change of the machine's speed affects both.  Each
+ * round starts new processes, because the place of a process in memory and caches lasts for its lifetime and is worth a
+ * microsecond.  Measured of each, over all rounds:
  *
  *	ref	from right before the put of the reference to the first bit of the move on the wire
- *	state	from the last bit of the last answer on the wire to the state in our hands
+ *	state	from the last bit of the last reply on the wire until a reader has the state
  *	cpu	of the process, for 1000 ticks
  */
 #include <math.h>
@@ -57,7 +57,7 @@ static void put_f32(uint8_t *to, float value)
 	memcpy(to, &value, sizeof(value)); /* both architectures are little endian, as the module is */
 }
 
-/* Its answer to a question, by hw-docs/powercube.md; false: it has none. */
+/* The module's reply, by hw-docs/powercube.md; false: none. */
 static bool answer(const struct frame *asked, struct frame *reply)
 {
 	static const struct {
@@ -327,7 +327,7 @@ static void table(const struct side *s)
 	figures_line(cpu_us_per_tick(s), "ms", "drv.%s.cpu_per_1000_ticks", s->name);
 }
 
-/* At fixed times, whatever became of the one before: a driver that ticks on them has to find its phase. */
+/* References come at fixed times, so that a driver that ticks on them finds its phase. */
 static void in_turn(struct side *const *sides, int64_t end_ns, bool counts)
 {
 	int64_t next_ns = clock_now_ns();

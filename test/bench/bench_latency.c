@@ -1,8 +1,8 @@
 /* bench_latency.c: from just before the put until a sleeping reader in another process has the message.
  *
  * One interleaved run: every configuration is visited in several passes, and
- * within a visit the transports take turns in slices of 30 ms, so that a mood
- * of the machine meets all of them alike.  Compare inside a run only.
+ * within a visit the transports take turns in slices of 30 ms, so that a change
+ * of the machine's speed affects all of them.  Compare inside a run only.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -197,7 +197,7 @@ static void visit(struct configuration *configuration, unsigned turns, bool back
 	munmap(timer, figures_samples_size(messages));
 }
 
-/* ---- what came of it ---- */
+/* ---- results ---- */
 
 static const struct quantile {
 	const char *name;
@@ -340,7 +340,7 @@ int main(int argc, char **argv)
 	printf("latency: from put to a sleeping reader in another process, us, about %.0f s\n", bench_seconds(SECONDS));
 	printf("  %s; sender on one core, readers on %s\n",
 	       fifo ? "SCHED_FIFO, all of one priority" : "SCHED_FIFO was refused: ordinary scheduling",
-	       bench_cores() > 1 ? "the same (onecore) or the others (across)" : "the same: there is no other");
+	       bench_cores() > 1 ? "the same (onecore) or the others (across)" : "the same: it has no other");
 	fflush(stdout);
 	for (unsigned pass = 0; pass < PASSES; pass++)
 		for (size_t i = 0; i < count; i++)

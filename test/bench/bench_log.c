@@ -3,7 +3,8 @@
  *	bench_log FOLDER	the logs are written into FOLDER and removed
  *
  * Every round reads the same file, which is in memory then, with log_next, with a loop of read and memchr, and with
- * wc -l, one after the other, so that the machine's mood is in all three; the figures are medians of the rounds.
+ * wc -l, one after the other, so that a change of the machine's speed affects all three.  Figures are medians of the
+ * rounds.
  */
 #include <fcntl.h>
 #include <stdio.h>

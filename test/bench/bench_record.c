@@ -1,4 +1,4 @@
-/* bench_record.c: what looking costs: ach record of 50 channels at 1 kHz, and how fast ach echo --json prints.
+/* bench_record.c: what observing costs: ach record of 50 channels at 1 kHz, and how fast ach echo --json prints.
  *
  *	bench_record FOLDER	FOLDER/.. holds the tool; the recording goes into FOLDER and is removed
  *

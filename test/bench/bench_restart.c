@@ -2,14 +2,14 @@
  *
  *	bench_restart FOLDER	FOLDER/.. holds the programs; the robot lives in memory, as in /run
  *
- *	floor		from kill to the end of `PROGRAM --version`, started by achstart's own code: what the system
- *			takes to tell of a death and to start that binary
+ *	floor		from kill to the end of `PROGRAM --version`, started by achstart's own code: the time
+ *			that the system takes to report a death and to start that binary
  *	published	from kill to the stamp of the first state of the next incarnation; for canwire and robotsim,
  *			which publish none, to READY
  *	complete	... of the first state that is not partial
  *	up		from the start of achstart to the last READY
  *
- * A daemon is killed when it has been ready for a second, at a random instant, as a death that nobody expects is.
+ * A daemon is killed at a random instant after it has been ready for a second.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -41,10 +41,10 @@ static struct victim {
 	const char *name, *program, *channel;
 	ach_channel_t chan;
 	struct figures_samples *floor, *published, *complete;
-	pid_t killed; /* the one that was */
+	pid_t killed;
 	int64_t kill_ns, next_ns;
 	uint32_t incarnation;
-	bool away, told;
+	bool away, published_once;
 } victims[] = {
 	{ .name = "canwire", .program = "canwire" },
 	{ .name = "robotsim", .program = "robotsim" },
@@ -89,7 +89,7 @@ static bool is_ready(const struct victim *v, struct folder_state *state)
 	return !folder_state_read(v->name, state) && state->ready && state->pid != v->killed && folder_runs(state);
 }
 
-/* When the last of them was. */
+/* When the last daemon became ready. */
 static int64_t wait_for_all(void)
 {
 	const int64_t until_ns = clock_now_ns() + GIVE_UP_NS;
@@ -179,7 +179,7 @@ static void open_channel(struct victim *v)
 		bench_die("no channel %s", name);
 }
 
-/* What it has published since. */
+/* Reads what the daemon has published since the last call. */
 static void follow(struct victim *v)
 {
 	static union {
@@ -197,9 +197,9 @@ static void follow(struct victim *v)
 			v->incarnation = msg.header.incarnation;
 			continue;
 		}
-		if (!v->told)
+		if (!v->published_once)
 			figures_samples_add(v->published, msg.header.t_publish_ns - v->kill_ns);
-		v->told = true;
+		v->published_once = true;
 		if (msg.header.flags & MSG_FLAG_PARTIAL)
 			continue;
 		figures_samples_add(v->complete, msg.header.t_publish_ns - v->kill_ns);
@@ -226,13 +226,13 @@ static void turn(struct victim *v, bool kills)
 		v->next_ns = 0;
 		v->killed = state.pid;
 		v->away = true;
-		v->told = false;
+		v->published_once = false;
 		v->kill_ns = clock_now_ns();
 		kill(state.pid, SIGKILL);
 	}
 }
 
-/* One at a time is away, so that each is measured for itself. */
+/* One daemon is away at a time, so that each is measured alone. */
 static void kill_them(double seconds)
 {
 	const int64_t end_ns = clock_now_ns() + (int64_t)(seconds * 1e9);

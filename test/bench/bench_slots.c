@@ -1,6 +1,6 @@
 /* bench_slots.c: what a frame costs in the slots: put, take, hand over, echo.
  *
- * The bus is nobody: what is handed over is confirmed by the next call.  A figure is the median of short rounds.
+ * There is no bus: the next call confirms each frame that was handed over.  A figure is the median of short rounds.
  */
 #include <stdio.h>
 
@@ -58,7 +58,7 @@ static void way(unsigned int i)
 	next_ns += slots_next_ns(&slots) != 0;
 }
 
-/* One that replaces another and stays. */
+/* A frame that replaces another and is not sent. */
 static void replace(unsigned int i)
 {
 	now_ns += 1000;

@@ -2,10 +2,10 @@
  *
  *	bench_slots_wire FOLDER	FOLDER/.. holds canwire; its bus lives in FOLDER
  *
- * Another controller loads the bus to 80 % with frames of lower priority.  A reference has to wait for the one that is
- * just being sent and for no other, so the length of that is the bound.  The time is measured from right before the
+ * Another controller loads the bus to 80 % with frames of lower priority.  A reference has to wait for the frame that
+ * is being sent and for no other, so the length of a frame is the bound.  The time is measured from right before the
  * hand-over, a reading of the clock, to the start of the frame, which the wire computes however late the processes are.
- * Whether the bound was kept is judged from right after it, so that a process stopped in its middle does not count.
+ * Whether the bound was kept is measured from right after the hand-over, so that an interrupted process does not count.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -61,11 +61,11 @@ static struct bus *open_bus(const char *name)
 {
 	static const struct bus_filter none;
 	const struct bus_options only_echoes = { .filters = &none };
-	struct error_sink nobody = { 0 }, errors = { .line = error_to_stderr };
+	struct error_sink silent = { 0 }, errors = { .line = error_to_stderr };
 	struct bus *bus;
 
 	for (int i = 0; i < 500; i++) { /* canwire may not listen yet */
-		if (!bus_open(&bus, name, &only_echoes, &nobody))
+		if (!bus_open(&bus, name, &only_echoes, &silent))
 			return bus;
 		bench_sleep_until_ns(bench_now_ns() + 10000000);
 	}
@@ -110,7 +110,7 @@ static void put_one(struct waits *waits, struct slots *slots, struct slots_bus *
 		bench_die("slots_put");
 	slots_bus_pump(line, now_ns);
 	handed_ns = clock_now_ns();
-	/* One that is not handed over, or lost, met a canwire that the machine had put to sleep. */
+	/* A reference is refused or lost if canwire did not get the processor. */
 	while (counts->confirmed == before.confirmed) {
 		clock_wait(&fd, 1, slots_bus_next_ns(line));
 		while (counts->confirmed == before.confirmed && slots_bus_receive(line, &got, 1, clock_now_ns()) > 0)

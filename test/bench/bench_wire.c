@@ -2,7 +2,7 @@
  *
  *	bench_wire FOLDER	FOLDER/.. holds canwire; its buses live in FOLDER
  *
- * Late is the time between the computed end of a frame, which is its stamp, and its delivery to whom it is for;
+ * Late is the time between the computed end of a frame, which is its stamp, and its delivery to the receiver;
  * beside it stands how late a bare timer was in the same run.  canwire runs at a higher SCHED_FIFO priority than the
  * nodes, if the machine lets it.  CPU is what the kernel counted; 100 % is one core.
  */
@@ -33,7 +33,7 @@
 
 static char tool[512], folder[512];
 
-/* What all nodes have in common. */
+/* Shared by all nodes. */
 static struct shared {
 	struct hist late[2 * BUSES], timer, dialogue;
 	uint64_t frames[2 * BUSES], dropped[2 * BUSES], refused[2 * BUSES];
@@ -87,9 +87,9 @@ static struct bus *open_bus(int bus, const char *as, uint32_t hears)
 
 	snprintf(name, sizeof(name), "wire:b%d@%s", bus, as);
 	for (int i = 0; i < 500; i++) { /* it may not listen yet */
-		struct error_sink nobody = { 0 };
+		struct error_sink silent = { 0 };
 
-		r = bus_open(&b, name, &(struct bus_options){ .filters = &filter, .filters_n = 1 }, &nobody);
+		r = bus_open(&b, name, &(struct bus_options){ .filters = &filter, .filters_n = 1 }, &silent);
 		if (!r)
 			return b;
 		bench_sleep_until_ns(bench_now_ns() + 10000000);
@@ -125,7 +125,7 @@ static double own_cpu_seconds(int who)
 	       1e-6 * (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec);
 }
 
-/* ---- the frame all send: one whose length is known ---- */
+/* ---- the frame that all send, of a known length ---- */
 
 static struct frame frame_of(uint32_t id)
 {

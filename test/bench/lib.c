@@ -60,7 +60,7 @@ void bench_hang_limit(double seconds)
 	alarm((unsigned)seconds);
 }
 
-/* What this process might use before anything was pinned; children inherit the answer. */
+/* The cores of this process before it was pinned; children inherit the value. */
 static const cpu_set_t *allowed_cores(void)
 {
 	static cpu_set_t allowed;

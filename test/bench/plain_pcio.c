@@ -1,9 +1,9 @@
-/* plain_pcio.c: the driver one would write by hand for one PowerCube module: no limits, no e-stop, no lifecycle.
+/* plain_pcio.c: a minimal hand-written driver for one PowerCube module: no limits, no e-stop, no lifecycle.
  *
  *	plain_pcio BUS MODULE PREFIX
  *
- * What bench_drv compares pciod with.  One wait for bus and reference; on each reference a move and three questions;
- * when all four have been answered, a state.
+ * bench_drv compares pciod with it.  It waits for bus and reference in one call, sends a move and three requests for
+ * each reference, and publishes a state when all four are answered.
  */
 #include <stdio.h>
 #include <stdlib.h>

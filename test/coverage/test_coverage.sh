@@ -1,5 +1,5 @@
 #!/bin/bash
-# Every line of the codecs and of the pure parts of the loop is run by their unit tests; and a line that is not is told.
+# Every line of the codecs and of the pure parts of the loop is run by their unit tests; coverage/run shows the others.
 set -eu
 . test/scripts/lib.sh
 lib_tmp
@@ -52,7 +52,7 @@ echo 'int drv_a;' >"$tree/daemons/drv/drv_toy.c"
 lib_case "a file without a test" answers 1 "daemons/drv/drv_toy.c has no test: write test/daemons/test_drv_toy.c"
 printf 'int main(void)\n{\n}\n' >"$tree/daemons/drv/drv_toy.c"
 toy_test 'toy_sign(-5) == -1 && toy_sign(0) == 0'
-lib_case "a program is no codec" answers 0 "4 covered"
+lib_case "a program is not a codec" answers 0 "4 covered"
 rm "$tree/$toy"
 lib_case "nothing to look at" answers 1 "no codec"
 

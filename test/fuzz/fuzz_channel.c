@@ -1,7 +1,7 @@
-/* fuzz_channel.c: a channel whose plate and memory somebody overwrites between any two calls.
+/* fuzz_channel.c: a channel whose plate and memory are overwritten between any two calls.
  *
  * The input is a program of short instructions: overwrite here with these bytes, put, get, open again ...  Sanitizers
- * and libFuzzer's time-out look for what must not happen; what a call may answer is asserted here.
+ * and libFuzzer's time-out find crashes and hangs; the statuses that a call may return are asserted here.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -63,7 +63,7 @@ static void overwrite(uint8_t *at, size_t room)
 		*at++ = *input++;
 }
 
-/* A word of the geometry, the control words or the index becomes one that is nearly right, or far off. */
+/* Replaces a word of the geometry, the control words or the index by a value that is nearly right, or far off. */
 static void forge(uint8_t *at)
 {
 	static const uint64_t far_off[] = { 0,	       1,	  COUNT,      COUNT + 1, BYTES,
@@ -83,8 +83,8 @@ static void forge(uint8_t *at)
 	memcpy(at, &word, sizeof word);
 }
 
-/* Make the sums right, so that what was written over the plate is looked at further.  The bell stays: another
- * channel's of this user would be taken, and must not be scribbled on. */
+/* Corrects the checksums, so that the overwritten plate is not refused at once.  The bell stays: the bell of another
+ * channel of this user would be accepted, and must not be overwritten. */
 static void seal(void)
 {
 	plate.bell = sound_plate.bell;
@@ -139,7 +139,7 @@ static void reserve(void)
 	if (r != ACH_OK)
 		return;
 	memset(room, 0x55, max);
-	overwrite(channel + next_word() % channel_len / 2, 8); /* somebody, meanwhile */
+	overwrite(channel + next_word() % channel_len / 2, 8); /* as another process would, meanwhile */
 	r = ach_commit(&chan, len);
 	ANSWERS(r, ACH_MASK_OK | ACH_MASK_CORRUPT | ACH_MASK_OVERFLOW);
 	CHECK((r == ACH_OVERFLOW) == (len > max));
@@ -147,7 +147,7 @@ static void reserve(void)
 
 static void get(void)
 {
-	/* Of the exact size, on the heap: a byte too far is seen. */
+	/* Of the exact size, on the heap: the sanitizer sees a byte too far. */
 	unsigned options = next_byte() & (ACH_O_LAST | ACH_O_COPY | ACH_O_WAIT);
 	size_t size = (BYTES + next_word()) % (2 * BYTES), len = SIZE_MAX;
 	uint8_t *buf = malloc(size ? size : 1);
@@ -266,7 +266,7 @@ static void step(void)
 	}
 }
 
-/* ---- one channel, made good again for each input ---- */
+/* ---- one channel, restored for each input ---- */
 
 static uint8_t *map_segment(int id)
 {
@@ -326,7 +326,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		step();
 	if (!is_open)
 		return 0;
-	/* Whatever was written last is used once. */
+	/* Use once what was written last. */
 	peek();
 	get();
 	put();

@@ -1,5 +1,5 @@
-/* fuzz_drv_ref.c: arbitrary bytes as a reference of every type that a channel may carry: one that is taken is sound in
- * all that its reader will use, one that is refused is refused for a reason that holds.
+/* fuzz_drv_ref.c: arbitrary bytes as a reference of every type that a channel may carry: an accepted reference is valid
+ * in every field that its reader uses, a refused one is refused for a true reason.
  *
  * Longest: 1536 bytes.
  */
@@ -88,7 +88,7 @@ static enum drv_ref_verdict check(const uint8_t *bytes, size_t len, const struct
 	return verdict;
 }
 
-/* As it is, and once more with a header that is right, so that what lies behind it is looked at. */
+/* As it is, and again with a valid header, so that the body is checked. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static union {

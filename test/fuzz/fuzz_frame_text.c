@@ -40,7 +40,7 @@ static void check_text(const char *text, size_t len)
 	must(!strcmp(written, again));
 }
 
-/* Whatever is in a frame, its text has room; one that can be on a wire is read back. */
+/* The text of any frame fits its buffer; the text of a valid frame is read back. */
 static void check_frame(const struct frame *f)
 {
 	char written[FRAME_TEXT_MAX];

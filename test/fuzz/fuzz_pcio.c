@@ -1,5 +1,5 @@
-/* fuzz_pcio.c: arbitrary bytes as a frame on the bus of PowerCube modules, and as what a driver wants to send: what is
- * understood belongs to a request of ours and is finite, what is sent is a frame, what is refused leaves no trace.
+/* fuzz_pcio.c: arbitrary bytes as a frame on the bus of PowerCube modules, and as values that a driver sends: a decoded
+ * reply belongs to a request of ours and is finite, an encoded request is a valid frame, a refused one changes nothing.
  *
  * Longest: 176 bytes.
  */
@@ -111,7 +111,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	memcpy(&in, data, size < sizeof(in) ? size : sizeof(in));
 	check_reply(&in.frame);
-	/* Most of what is random is not from a module at all; so once more as if it were. */
+	/* Few random frames come from a module, so try again with a module's identifier. */
 	in.frame.id = PCIO_ID_ACK + (in.frame.id & 0x1F);
 	in.frame.flags = 0;
 	check_reply(&in.frame);

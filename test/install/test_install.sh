@@ -1,5 +1,5 @@
 #!/bin/bash
-# What make install puts down is all that a compiler, pkg-config and man need.
+# make install installs all that a compiler, pkg-config and man need.
 set -eu
 . test/scripts/lib.sh
 lib_tmp
@@ -9,7 +9,7 @@ installed() { # PREFIX MAKE-VARIABLE...
 	rm -rf "$root"
 	make -s BUILD="${BUILD:-build}" CC="${CC:-gcc}" install DESTDIR="$root" PREFIX="$1" "${@:2}"
 }
-there() { # FILE...: plain files or links that lead somewhere, and nobody else may write them
+there() { # FILE...: plain files or links that lead somewhere, writable by their owner only
 	local file
 	for file in "$@"; do
 		[ -s "$root/usr/$file" ] || { echo "$file is missing"; return 1; }
@@ -31,7 +31,7 @@ works() {
 	esac
 	LD_LIBRARY_PATH=$root/usr/lib "$program" "install-$$"
 }
-# Every word of the interface in every language it is for; nothing to warn of.
+# Every name of the interface compiles in every supported language, without a warning.
 compiles() { # FILE COMPILER...
 	"${@:2}" -Wall -Wextra -pedantic -Werror -I"$root/usr/include" -c -o /dev/null "test/install/$1"
 }

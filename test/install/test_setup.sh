@@ -4,7 +4,7 @@ set -eu
 . test/scripts/lib.sh
 lib_tmp
 
-# What is installed with these packages, dependencies and the essential packages included.
+# All packages that are then installed: these, their dependencies and the essential ones.
 with() { # PACKAGE...
 	{
 		dpkg-query -W -f '${Essential} ${Package}\n' | sed -n 's/^yes //p'

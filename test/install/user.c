@@ -1,4 +1,4 @@
-/* A program of somebody who has installed libach: C and C++ at once. */
+/* A user's program that uses the installed libach: C and C++ at once. */
 #include <ach.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* A program of somebody who has installed libach and uses its C++ classes.  user NAME [die] */
+/* A user's program that uses the C++ classes of the installed libach.  user NAME [die] */
 #include <Ach.hpp>
 #include <stdio.h>
 #include <string>

@@ -16,7 +16,7 @@ TOKEN = re.compile(
       | (?P<op><<=|>>=|\.\.\.|->|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|\#\#|[^\s\w])
     """, re.VERBOSE | re.DOTALL)
 
-# One change each, unless there are two to be told apart.
+# One change each, or two where both matter.
 OPERATORS = {
     "<": ["<=", ">="], "<=": ["<", ">"], ">": [">=", "<="], ">=": [">", "<"], "==": ["!="], "!=": ["=="],
     "&&": ["||"], "||": ["&&"], "<<": [">>"], ">>": ["<<"], "<<=": [">>="], ">>=": ["<<="],
@@ -100,7 +100,7 @@ class Source:
         return self.tokens[i].text if 0 <= i < len(self.tokens) else ""
 
     def is_cast(self, i):
-        """Does the ) at i end a type?"""
+        """Does the ) at i end a cast?"""
         words = []
         while i > 0 and self.text(i - 1) != "(":
             i -= 1
@@ -144,7 +144,7 @@ class Source:
             if t.text != "*" or not self.is_declarator(i):
                 self.replace(i, BINARY[t.text])
         elif t.text == "-" and re.fullmatch(r"E[A-Z0-9]+", self.text(i + 1)):
-            for new in "0", "-EXFULL":  # no error, and one that nobody answers
+            for new in "0", "-EXFULL":  # no error, and an error that no code returns
                 self.change(i, [(t.start, self.tokens[i + 1].end, new)])
         elif t.text in ("-", "!", "~"):
             self.replace(i, "")
@@ -209,7 +209,7 @@ class Source:
             self.negate(self.code[first], self.code[end - 1] + 1)
 
     def statement(self, c):
-        """Goes through the one that begins at c; returns where the next one does."""
+        """Goes through the statement that begins at c; returns where the next one begins."""
         word = self.at(c)
         if word == "{":
             end = self.match(c)
@@ -258,7 +258,7 @@ class Source:
 
 
 def numbers(text):
-    """What stands for a number."""
+    """Numbers to put in place of this one."""
     digits = re.match(r"0[xX][0-9a-fA-F]+|[0-9.]+(?:[eE][+-]?\d+)?", text)[0]
     suffix = text[len(digits):]
     if re.search(r"[.eE]", digits) and not digits.lower().startswith("0x"):

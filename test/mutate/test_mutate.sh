@@ -1,6 +1,6 @@
 #!/bin/bash
-# The tests of the codecs and of the pure parts of the loop notice changes: some of them by chance here, all of them by
-# make mutate.  And run tells what survives.
+# The tests of the codecs and of the pure parts of the loop notice changes: a random sample here, all of them with
+# make mutate.  mutate/run reports the survivors.
 set -eu
 . test/scripts/lib.sh
 lib_tmp
@@ -72,8 +72,8 @@ lib_case "sums" expression 'a + b' 'a - b'
 lib_case "signs" expression '-a' 'a'
 lib_case "signs behind a cast" expression '(double)-a' '(double)a'
 lib_case "products" expression '(a) * b' '(a) / b'
-lib_case "what a pointer points to is no product" expression '*b'
-lib_case "an address is no mask" expression '&a'
+lib_case "a dereference is not a product" expression '*b'
+lib_case "an address is not a mask" expression '&a'
 lib_case "masking" expression 'a & b' 'a | b'
 lib_case "complement" expression '~a' 'a'
 lib_case "shifts" expression 'a << b' 'a >> b'
@@ -95,7 +95,7 @@ lib_case "cases" statement 'switch (a) { case B: default: break; }' \
 lib_case "comments and directives stay" becomes $'#include <a1.h>\n#if 1 /* 1 */\n#endif // 1 < 2'
 lib_case "what a macro stands for" becomes '#define F1(x1) (2 + (x1))' \
 	'#define F1(x1) (3 + (x1))' '#define F1(x1) (2 - (x1))'
-lib_case "a table is no function" becomes 'struct t t[] = { ROWS(ROW){ 0 } };' 'struct t t[] = { ROWS(ROW){ 1 } };'
+lib_case "a table is not a function" becomes 'struct t t[] = { ROWS(ROW){ 0 } };' 'struct t t[] = { ROWS(ROW){ 1 } };'
 lib_case "several lines" becomes $'void f(void) {\n\tg(a,\n\t\tb);\n}' ';'
 
 # ---- what is said about them ----
@@ -112,7 +112,7 @@ weak="$main { return !toy_less(-1, 0) || toy_less(1, 0); }"
 list="@ $toy toy_less
 - return x < y;
 + return x <= y;
-= nobody asks for 0"
+= no test for 0"
 
 plant "$less" </dev/null
 toy_test "$good"
@@ -126,15 +126,15 @@ plant "$less" <<<"$list"
 lib_case "it is listed" answers 0 ' 1 survived, 0 of them not listed'
 lib_case "none of it is in the sample" answers 0 '0 changes in' --sample 0
 toy_test "$good"
-lib_case "it is listed, and found" answers 1 'survivors: this one is found by the tests now: .*: in toy_less'
+lib_case "it is listed, and found" answers 1 'survivors: the tests find this change now: .*: in toy_less'
 plant "${less/x < y/x > y}" <<<"$list"
 toy_test "${good//(-1, 0)/(0, -1)}"
-lib_case "it is listed, and gone" answers 1 'survivors: there is no such change any more'
-plant "$less" <<<"${list/nobody*/}"
+lib_case "it is listed, and gone" answers 1 'survivors: no such change any more'
+plant "$less" <<<"${list/no test*/}"
 toy_test "$good"
 lib_case "it is listed without a reason" answers 1 'survivors:4: an entry has lines'
 plant "$less" <<<"${list//toy/tow}"
-lib_case "its file is gone" answers 1 'survivors: there is no such file any more: daemons/tow/tow.c'
+lib_case "its file is gone" answers 1 'survivors: no such file any more: daemons/tow/tow.c'
 plant "$less" </dev/null
 toy_test "$main { return 1; }"
 lib_case "a test that fails anyway" answers 1 'as it is it does not pass: test/daemons/test_toy.c'
@@ -146,14 +146,15 @@ plant 'int toy_end(int n)
 }' </dev/null
 toy_test 'int toy_end(int);
 int main(void) { return toy_end(5); }'
-lib_case "one that does not end is killed" answers 0 ' 5 changes: +5 killed'
+lib_case "a change that does not end is killed" answers 0 ' 5 changes: +5 killed'
 plant 'unsigned int toy_half(unsigned int x)
 {
 	return x / 2 + 0 * x;
 }' </dev/null
 toy_test 'unsigned int toy_half(unsigned int);
 int main(void) { return toy_half(5) != 2; }'
-lib_case "one that makes no other code does not count" answers 0 '[1-9] equivalent, +0 not compiled, +0 survived'
+lib_case "a change that compiles to the same code does not count" \
+	answers 0 '[1-9] equivalent, +0 not compiled, +0 survived'
 plant '#include <string.h>
 void toy_copy(char *to, const char *from)
 {
@@ -164,6 +165,6 @@ void toy_copy(char *to, const char *from)
 toy_test '#include <string.h>
 void toy_copy(char *, const char *);
 int main(void) { char to[16] = "01234567"; toy_copy(to, "abcdefghijkl"); return memcmp(to, "abcdefgh", 8); }'
-lib_case "one that only a sanitizer sees is killed" answers 0 ' 4 changes: +4 killed'
+lib_case "a change that only a sanitizer sees is killed" answers 0 ' 4 changes: +4 killed'
 
 lib_end

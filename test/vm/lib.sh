@@ -8,13 +8,13 @@
 #
 # The machine's clock may be virtual, and its host busy: wait for what must happen, never for a time.
 # FIFOs and sockets cannot be made in the tree: lib_tmp's folder ($lib_folder) is in the guest's memory.
-# To start a program takes 50 ms in an emulated machine: what is called often does without.
+# Starting a program takes 50 ms in an emulated machine: functions that are called often start none.
 . test/scripts/lib.sh
 
 # Never readable: read -t from it sleeps.
 exec {vm_never}<> <(:)
 
-# COMMAND...: until it succeeds, for as long as nothing but a defect takes; then its output is shown.
+# COMMAND...: until it succeeds, or for so long that only a defect explains it; then its output is shown.
 vm_until() {
 	local i
 
@@ -22,12 +22,12 @@ vm_until() {
 		"$@" >/dev/null 2>&1 && return 0 # in a trap a bare return is the status of before it
 		read -r -t 0.05 -u "$vm_never" _ || true
 	done
-	echo "waited in vain for: $*"
+	echo "timed out: $*"
 	"$@" || true
 	return 1
 }
 
-# COMMAND...: at the end of this case (lib_functions), after what it left running has been killed.
+# COMMAND...: run at the end of this case (lib_functions), after its background processes have been killed.
 vm_finally() {
 	# shellcheck disable=SC2064 # these words
 	trap "jobs -p | xargs -r kill -KILL 2>/dev/null || true; $*" EXIT
@@ -52,7 +52,7 @@ vm_filters() {
 vm_more_filters() { [ "$(vm_filters "$1")" -ge "$2" ]; }
 
 # INTERFACE FILE COMMAND...: starts it in the background with its output to FILE and returns when it hears the
-# interface; its process id is in vm_pid.  vm_wanted=N: it binds N filters, one unless told.
+# interface; its process id is in vm_pid.  vm_wanted=N: it binds N filters (default 1).
 vm_reader() {
 	local interface=$1 file=$2 wanted
 
@@ -86,7 +86,7 @@ vm_is_up() {
 	[ $((flags & 1)) -eq 1 ] && [[ $state == up || $state == unknown ]]
 }
 
-# NAME: a vcan of one's own, for CAN FD frames too, up.  vm_away NAME removes it.
+# NAME: a new vcan, for CAN FD frames too, up.  vm_away NAME removes it.
 vm_vcan() {
 	ip link add "$1" type vcan
 	ip link set "$1" mtu 72 up
@@ -94,8 +94,8 @@ vm_vcan() {
 }
 vm_away() { ip link del "$1"; }
 
-# INTERFACE [WORD...]: a controller down and up again with these settings (bitrate 1000000 restart-ms 0 unless told)
-# and the queue that it has by itself.
+# INTERFACE [WORD...]: a controller down and up again with these settings (default: bitrate 1000000 restart-ms 0)
+# and its default queue.
 vm_can_up() {
 	local interface=$1
 
@@ -117,8 +117,8 @@ vm_link() {
 }
 vm_in_state() { [[ $(vm_link "$1") == "$2 "* ]]; }
 
-# [echo=1]: vcan anew.  Only with echo=1 do frames pass the interface's queue before they come back, so that netem and
-# a full queue can act on them; without a word it is as in the beginning.  vcan0 to vcan7 are new ones.
+# [echo=1]: reloads the module vcan and recreates vcan0 to vcan7.  Only with echo=1 do frames pass the interface's queue
+# before they come back, so that netem and a full queue can act on them; without it vcan is as after boot.
 vm_vcan_reload() {
 	local i
 

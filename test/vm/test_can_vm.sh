@@ -235,17 +235,17 @@ test_run_counts() {
 test_run_good() { runs 0 '6 passed, 0 failed' <<<"$no_headers; echo 3 passed, 0 failed"; }
 test_run_late() { runs 1 '6 passed, 2 failed' <<<"$no_headers; echo 3 passed, 0 failed; exit 124"; }
 test_run_dies() { runs 1 '0 passed, 2 failed' <<<"$no_headers; echo half; exit 125"; }
-# A host that takes half of the time: what failed runs again, its passed cases count once.
+# A host that takes half of the processor time: a failed test runs again, and its passed cases count once.
 # shellcheck disable=SC2016 # the text of a script
-robbed='echo "cpu $(wc -l <"$TEST_STAT")0 0 0 0 0 0 0 $(wc -l <"$TEST_STAT")0" >"$TEST_STAT.new"
+stolen='echo "cpu $(wc -l <"$TEST_STAT")0 0 0 0 0 0 0 $(wc -l <"$TEST_STAT")0" >"$TEST_STAT.new"
 	cat "$TEST_STAT" >>"$TEST_STAT.new"; mv "$TEST_STAT.new" "$TEST_STAT"
 	echo "vm_a.sh  FAILED, 2 passed, 1 failed"; echo "failed: vm_a.sh"'
-test_run_robbed() {
+test_run_with_stolen_time() {
 	runs 0 '10 passed, 0 failed' <<<"$no_headers
-		case \$* in *vm_a.sh) echo 4 passed, 0 failed; exit ;; esac; $robbed; echo 3 passed, 1 failed; exit 1"
+		case \$* in *vm_a.sh) echo 4 passed, 0 failed; exit ;; esac; $stolen; echo 3 passed, 1 failed; exit 1"
 }
-test_run_always_robbed() {
-	runs 0 '0 passed, 0 failed, 2 skipped' <<<"$no_headers; $robbed; echo 2 passed, 1 failed; exit 1"
+test_run_with_time_always_stolen() {
+	runs 0 '0 passed, 0 failed, 2 skipped' <<<"$no_headers; $stolen; echo 2 passed, 1 failed; exit 1"
 }
 test_run_skips() { runs 0 '0 passed, 0 failed, 2 skipped' <<<'echo "can-vm: install it" >&2; exit 125'; }
 test_run_skips_loudly() {
@@ -255,7 +255,7 @@ test_run_skips_loudly() {
 	grep -x 'test/vm/run: SKIPPED 1 tests of the real kernel (stock): can-vm: install it' "$lib_folder/out"
 }
 
-# ---- one that is ----
+# ---- the real machine ----
 
 test_real() {
 	local status=0 folder=$lib_folder/here

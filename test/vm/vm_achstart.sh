@@ -11,7 +11,7 @@ build=$(realpath "${BUILD:-build}")
 export PATH=$build:$PATH
 unset NOTIFY_SOCKET
 
-# As the machine had them.
+# As they were after boot.
 restore() {
 	[ ! -d /sys/module/canfault ] || vm_fault can2 resume
 	vm_can_up can2 bitrate 1000000 restart-ms 100
@@ -85,7 +85,7 @@ plug_in() {
 	ENDPLATE_RUN=$hardware robotsim run "$hardware/robot.yaml" >"$hardware/said" 2>&1 &
 }
 
-# Another driver on the bus that says that it is LIFE, again and again.
+# Another driver on the bus, which keeps publishing the lifecycle LIFE.
 other_says() { # LIFE
 	[ -z "${other:-}" ] || vm_stop "$other"
 	chrt -f 70 ach put "$robot.other-state" --type joint-state --hz 20 --json \
@@ -112,7 +112,7 @@ until_it() { vm_until "$@" || { cat "$folder/said"; return 1; }; }
 is_ready() { until_it said 'all . ready'; }
 holds() { until_it says 'common.lifecycle = holding'; }
 
-# What is sent now arrives, and it holds.
+# Frames that are sent from now on arrive, and the driver holds.
 works() {
 	local sent
 
@@ -163,7 +163,7 @@ test_virtual() {
 	grep -F 'vcan20: no such CAN interface' "$folder/check"
 	bring_up
 	until_it said 'vcan20: no such CAN interface'
-	# Nobody helps but who plugs it in.
+	# It becomes ready once the interface is there, without further help.
 	ip link add vcan20 type vcan
 	vm_finally "end_all; ip link del vcan20"
 	is_ready
@@ -171,7 +171,7 @@ test_virtual() {
 	holds
 	waist=$(processes waist)
 	set_down vcan20
-	# Away, and another one of that name.
+	# The interface is removed, and another of that name is added.
 	ip link del vcan20
 	until_it says 'common.bus[0].state = absent'
 	ip link add vcan20 type vcan

@@ -87,7 +87,7 @@ static void keep(void *to, const char *text)
 	snprintf(line, sizeof(line), "%s", text);
 }
 
-/* What opening answers; a line in any case but 0. */
+/* The status of bus_open; it prints one line unless that is 0. */
 static int refusal(const char *name, const struct bus_options *options)
 {
 	struct error_sink errors = { .line = keep };
@@ -105,7 +105,7 @@ static int refusal(const char *name, const struct bus_options *options)
 	return r;
 }
 
-/* A socket of anybody, to which any frame can be given. */
+/* Another program's socket, which sends any frame. */
 static int raw_socket(void)
 {
 	struct sockaddr_can to = { .can_family = AF_CAN, .can_ifindex = (int)if_nametoindex(vcan) };
@@ -175,7 +175,7 @@ static bool serial_has(const char *text)
 	return has;
 }
 
-/* A serial line as a bus: the kernel itself gives back what it has queued, whatever becomes of it.  That is no echo. */
+/* A serial line as a bus: the kernel returns each frame that it has queued, sent or not.  That is not an echo. */
 static void slcan_confirms_nothing(void)
 {
 	struct frame f = bus_suite_frame("321#ABCD");
@@ -421,7 +421,7 @@ static void restart_ms(unsigned int ms)
 	sh("ip link set can2 down; ip link set can2 up type can restart-ms %u", ms);
 }
 
-/* can2 with restart-ms 0, and somebody who can make it fail. */
+/* can2 with restart-ms 0, and the module that makes it fail. */
 static void need_faults(void)
 {
 	struct utsname kernel;
@@ -458,7 +458,7 @@ static void controller_states(void)
 	bus = bus_suite_open("can2", NULL);
 	fault("warning");
 	bus_suite_until_state(bus, BUS_WARNING);
-	other = bus_suite_open("can2", NULL); /* who comes later knows too */
+	other = bus_suite_open("can2", NULL); /* opened later, it knows the state too */
 	TEST_ASSERT_EQUAL_INT(BUS_WARNING, bus_state(other));
 	fault("passive");
 	bus_suite_until_state(bus, BUS_PASSIVE);
@@ -486,7 +486,7 @@ static void controller_states(void)
 	restart_ms(100);
 }
 
-/* The frame that tells of the restart is lost: the carrier says it. */
+/* The frame that reports the restart is lost: the carrier shows it. */
 static void restart_unheard(void)
 {
 	struct bus *bus, *peer;
@@ -659,7 +659,7 @@ static void down_and_up(void)
 	check_echo(bus);
 }
 
-/* Nobody has looked before it is up again: told once, by whichever call comes first. */
+/* The link is up again before the bus is read: the first call reports it, once. */
 static void reset(void)
 {
 	struct bus *bus = bus_suite_open("can3", NULL);
@@ -684,7 +684,7 @@ static void reset(void)
 	check_echo(bus);
 }
 
-/* A frame goes out before anybody has seen that the link is back. */
+/* A frame is sent before the program has seen that the link is back. */
 static void send_finds_it_up(void)
 {
 	struct bus *bus = bus_suite_open(vcan, NULL);
@@ -737,7 +737,7 @@ static void gone_and_back(void)
 	}
 }
 
-/* Deleted and made anew before anybody has looked. */
+/* Deleted and created again before the bus is read. */
 static void replaced(void)
 {
 	struct bus *bus = bus_suite_open(vcan, NULL);

@@ -37,7 +37,7 @@ static void run(const char *command)
 	TEST_ASSERT_EQUAL_INT_MESSAGE(0, system(command), command);
 }
 
-/* What it prints, cut. */
+/* The first part of what it prints. */
 static const char *output(const char *command)
 {
 	static char text[4096];
@@ -411,14 +411,14 @@ static void test_restarts_by_itself(void)
 	TEST_ASSERT_EQUAL_INT(BUS_OFF, look("can2").state);
 }
 
-/* ---- who may not ---- */
+/* ---- without permission ---- */
 
-static void as_nobody(void)
+static void as_ordinary_user(void)
 {
 	const struct link_settings want = { .bitrate = 250000 };
 
 	TEST_ASSERT_EQUAL_INT(0, setresuid(65534, 65534, 65534));
-	look("can2"); /* anybody may */
+	look("can2"); /* any user may */
 	expect(-EPERM, link_up("can2", &want, &errors),
 	       "can2: not allowed to set its bit rate: it takes the capability CAP_NET_ADMIN; run it as root, or by a "
 	       "service with AmbientCapabilities=CAP_NET_ADMIN");
@@ -433,7 +433,7 @@ static void test_permission(void)
 	fflush(stdout);
 	child = fork();
 	if (!child) {
-		as_nobody(); /* leaves by longjmp if something is wrong */
+		as_ordinary_user(); /* leaves by longjmp if something is wrong */
 		_exit(42);
 	}
 	TEST_ASSERT_EQUAL_INT(child, waitpid(child, &status, 0));
@@ -477,7 +477,7 @@ int main(void)
 	RUN_TEST(test_permission);
 	RUN_TEST(test_names);
 	status = UNITY_END();
-	/* As the machine had them. */
+	/* As they were after boot. */
 	setUp();
 	run("ip link set can2 up type can restart-ms 100");
 	run("ip link set can3 down; ip link set can3 up type can restart-ms 100");

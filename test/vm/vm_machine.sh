@@ -24,7 +24,7 @@ test_kernel() {
 	is "$(id -u)" = 0
 }
 
-# By its name the first case.
+# The name makes it the first case.
 test_begins_with_these_interfaces() {
 	local i
 

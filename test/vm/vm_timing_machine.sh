@@ -5,7 +5,7 @@ set -eu
 . test/vm/lib.sh
 lib_tmp
 
-# What must come from the host first takes any time: all of it is there by the second time.
+# Pages that must come from the host take any time, so the measured run is the second.
 clock_ms() { # sets now
 	local up
 

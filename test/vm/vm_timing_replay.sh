@@ -11,7 +11,7 @@ replay=$build/canreplay
 cd "$lib_folder"
 
 is() { [ "$@" ] || { echo "not so: $*"; return 1; }; }
-# A time, which only the virtual clock can be held to; for the bench the same runs in real time.
+# Limits of time hold on the virtual clock only; the bench runs the same in real time.
 in_time() { [ "${VM_GUEST:-timing}" != timing ] || is "$@"; }
 
 # 4 s: every millisecond a frame, every tenth a pair with 70 us between, and a silence now and then.
@@ -68,7 +68,7 @@ test_canreplay() {
 	in_time "$p99" -lt "$yardstick"
 	in_time "${drift#-}" -le 20
 	grep -q "\"sent\":$count,\"confirmed\":$count," canreplay.out
-	# What it says of itself is what others see.
+	# The lateness that it reports is the one that candump sees.
 	in_time "$(sed -E 's/.*"p99":([0-9]+).*/\1/' canreplay.out)" -le 200000
 }
 test_canreplay_faster() {

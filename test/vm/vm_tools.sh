@@ -72,7 +72,7 @@ test_no_error_frames() {
 	is "$(frames rec.log)" = $'123#11\n124#22'
 }
 
-# The kernel sorts out what is not wanted, and what is wanted comes.
+# The kernel filters: only wanted frames arrive.
 test_kernel_filters() {
 	vm_wanted=4 recording vcan1 --only 123,200-2FF,00000123,7F0-7FF --not 280-2FF
 	grep -o '^ *vcan1 .*' /proc/net/can/rcvlist_fil | awk '{ print $2, $3 }' | sort >filters
@@ -97,7 +97,7 @@ test_four_buses() {
 		pids+=($!)
 	done
 	wait "${pids[@]}"
-	for bus in vcan{0..3}; do cansend "$bus" 7FF#; done # the kernel tells a loss with the next frame
+	for bus in vcan{0..3}; do cansend "$bus" 7FF#; done # the kernel reports a loss with the next frame
 	vm_until all_over
 	finished
 	sorted rec.log
@@ -148,15 +148,15 @@ test_link() {
 	finished
 	vm_away vcan20
 	cat rec.log
-	# One that goes may be down before, and a new one is until it is up.
+	# An interface that goes may be down before, and a new one is down until it is set up.
 	sed -nE 's/^\([0-9.]+\) vcan20 //p; s/^# vcan20: (the link is down|the interface is gone|is back)$/\1/p' \
 		rec.log | tr '\n' ',' |
-		sed -E 's/(the link is down,)?(the interface is gone,)(the link is down,)?/\2/' >told
-	is "$(<told)" = '111#,the link is down,is back,222#,the interface is gone,is back,333#,'
+		sed -E 's/(the link is down,)?(the interface is gone,)(the link is down,)?/\2/' >reported
+	is "$(<reported)" = '111#,the link is down,is back,222#,the interface is gone,is back,333#,'
 	is "$(frames rec.log | xargs)" = '111# 222# 333#'
 }
 
-# One that comes later.
+# An interface that appears later.
 test_wait() {
 	rm -f rec.log
 	"$record" vcan21 -o rec.log 2>err && return 1
@@ -195,7 +195,7 @@ test_clock_set() {
 
 # ---- replaying ----
 
-# What candump wrote, by canreplay, and what canrecord wrote, by canplayer, arrive as they were.
+# Logs of candump replayed by canreplay, and logs of canrecord replayed by canplayer, arrive unchanged.
 test_replays_candumps() {
 	record_kinds
 	vm_reader vcan1 heard candump -L 'vcan1,0:0,#FFFFFFFF'
@@ -337,7 +337,7 @@ test_unfit() {
 	said 'line 2: can0 takes no such frame; those are left out'
 }
 
-# ---- full queues; these make the vcans anew ----
+# ---- full queues; these cases recreate the vcans ----
 
 # A bus of 1000 frames/s behind a queue of ten: all of them arrive.
 test_z_full_queue() {

@@ -22,7 +22,7 @@
 #include <linux/can/error.h>
 #include <net/net_namespace.h>
 
-/* What was put in place of the driver's own, by interface; all under the RTNL. */
+/* Replacements of the driver's own operations, by interface; all under the RTNL. */
 struct canfault {
 	struct list_head list;
 	struct net_device *dev;
