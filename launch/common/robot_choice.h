@@ -29,7 +29,7 @@ int robot_choice_begin(struct robot_choice_asked *asked, const char *robot);
 /* From here on $ENDPLATE_RUN, $ENDPLATE_PREFIX and $ACH_DIR are those of the robot.  0; 1: its folder has no robot
  * file, and the environment is as it was; with a line in errors: -EINVAL if they contradict each other, another
  * -errno if the folder cannot be trusted. */
-int robot_choice_robot(const struct robot_choice_asked *asked, struct error_sink *errors);
+int robot_choice_use(const struct robot_choice_asked *asked, struct error_sink *errors);
 
 #define ROBOT_CHOICE_MAX 16
 struct robot_choice {

@@ -24,8 +24,7 @@ cleanup() {
 	for state in "$folder"/*/state/* "$folder"/*/*/state/* "$system"/state/*; do
 		[ ! -f "$state" ] || awk '$1 == "pid" { print $2 }' "$state" | xargs -r kill -KILL 2>/dev/null || true
 	done
-	find /dev/shm -maxdepth 1 -name "achshm-plc$$*" -printf "%f\n" |
-		sed s/^achshm-// | xargs -r "$build/ach" rm || true
+	lib_remove_channels "plc$$"
 	rm -rf "$folder" "$system"
 }
 trap cleanup EXIT

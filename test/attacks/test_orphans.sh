@@ -19,8 +19,7 @@ sleeps() { ps -e -o args= | awk -v mark="$mark.$1" '$1 ~ /sleep$/ && $2 == mark 
 cleanup() {
 	[ -z "$supervisor" ] || kill -9 "$supervisor" 2>/dev/null || true
 	left | xargs -r kill -9 2>/dev/null || true
-	find /dev/shm -maxdepth 1 -name "achshm-$ENDPLATE_PREFIX*" -printf "%f\n" |
-		sed s/^achshm-// | xargs -r ach rm || true
+	lib_remove_channels "$ENDPLATE_PREFIX"
 	rm -rf "$folder"
 }
 trap cleanup EXIT

@@ -17,8 +17,7 @@ cleanup() {
 	for file in "$ENDPLATE_RUN"/state/*; do
 		[ -f "$file" ] && kill -9 "$(sed -n 's/^pid //p' "$file")" 2>/dev/null
 	done || true
-	find /dev/shm -maxdepth 1 -name "achshm-$p*" -printf "%f\n" |
-		sed s/^achshm-// | xargs -r "$build/ach" rm || true
+	lib_remove_channels "$p"
 	rm -rf "$lib_folder"
 }
 trap cleanup EXIT

@@ -210,19 +210,6 @@ static int64_t cpu_ns(pid_t pid)
 	return ns;
 }
 
-static struct bus *open_bus(const char *name)
-{
-	struct error_sink quiet = { 0 };
-	struct bus *bus;
-
-	for (int i = 0; i < 500; i++) { /* canwire may not listen yet */
-		if (!bus_open(&bus, name, NULL, &quiet))
-			return bus;
-		bench_sleep_until_ns(bench_now_ns() + 10000000);
-	}
-	bench_die("no wire %s", name);
-}
-
 static void make(ach_channel_t *chan, const char *prefix, const char *name, enum msg_number number)
 {
 	const struct msg_type *type = msg_type_by_number(number);
@@ -264,7 +251,7 @@ static void start_side(struct side *s, bool pciod)
 
 	snprintf(s->prefix, sizeof(s->prefix), "bench%d%s.", (int)getpid(), s->wire);
 	snprintf(interface, sizeof(interface), "wire:%s@module", s->wire);
-	s->bus = open_bus(interface);
+	s->bus = bench_bus_open(interface, NULL);
 	make(&s->ref, s->prefix, "waist-ref", msg_joint_ref_number);
 	make(&s->state, s->prefix, "waist-state", msg_joint_state_number);
 	arm(s->prefix);

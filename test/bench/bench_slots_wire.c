@@ -57,21 +57,12 @@ static pid_t start_wire(bool fifo)
 	return pid;
 }
 
+/* Hears echoes only. */
 static struct bus *open_bus(const char *name)
 {
 	static const struct bus_filter none;
-	const struct bus_options only_echoes = { .filters = &none };
-	struct error_sink silent = { 0 }, errors = { .line = error_to_stderr };
-	struct bus *bus;
 
-	for (int i = 0; i < 500; i++) { /* canwire may not listen yet */
-		if (!bus_open(&bus, name, &only_echoes, &silent))
-			return bus;
-		bench_sleep_until_ns(bench_now_ns() + 10000000);
-	}
-	if (bus_open(&bus, name, &only_echoes, &errors))
-		bench_die("no wire");
-	return bus;
+	return bench_bus_open(name, &(struct bus_options){ .filters = &none });
 }
 
 /* For ever. */

@@ -79,23 +79,11 @@ static void stop(pid_t pid)
 
 static struct bus *open_bus(int bus, const char *as, uint32_t hears)
 {
-	struct bus_filter filter = { hears, FRAME_STD_MASK | FRAME_EXT | FRAME_RTR };
-	struct error_sink errors = { error_to_stderr, NULL, 0 };
+	const struct bus_filter filter = { hears, FRAME_STD_MASK | FRAME_EXT | FRAME_RTR };
 	char name[32];
-	struct bus *b;
-	int r;
 
 	snprintf(name, sizeof(name), "wire:b%d@%s", bus, as);
-	for (int i = 0; i < 500; i++) { /* it may not listen yet */
-		struct error_sink silent = { 0 };
-
-		r = bus_open(&b, name, &(struct bus_options){ .filters = &filter, .filters_n = 1 }, &silent);
-		if (!r)
-			return b;
-		bench_sleep_until_ns(bench_now_ns() + 10000000);
-	}
-	must(bus_open(&b, name, NULL, &errors), name);
-	return b;
+	return bench_bus_open(name, &(struct bus_options){ .filters = &filter, .filters_n = 1 });
 }
 
 static double cpu_seconds(pid_t pid)

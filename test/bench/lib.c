@@ -165,3 +165,18 @@ void bench_gate_wait(struct bench_gate *gate, size_t count)
 			bench_die("a process died before it was set up");
 	close(gate->fds[0]);
 }
+
+struct bus *bench_bus_open(const char *name, const struct bus_options *options)
+{
+	struct error_sink silent = { 0 }, errors = { .line = error_to_stderr };
+	struct bus *bus;
+
+	for (int i = 0; i < 500; i++) {
+		if (!bus_open(&bus, name, options, &silent))
+			return bus;
+		bench_sleep_until_ns(bench_now_ns() + 10000000);
+	}
+	if (bus_open(&bus, name, options, &errors))
+		bench_die("no bus %s", name);
+	return bus;
+}

@@ -1,4 +1,4 @@
-/* lib.h: what every bench needs of the machine: time, cores, priorities, children. */
+/* lib.h: what every bench needs of the machine: time, cores, priorities, children, buses. */
 #ifndef BENCH_LIB_H
 #define BENCH_LIB_H
 
@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+#include "can/bus.h"
 
 #define BENCH_NS_PER_S 1000000000ll
 
@@ -39,6 +41,11 @@ struct bench_gate {
 void bench_gate_open(struct bench_gate *gate);
 void bench_gate_pass(struct bench_gate *gate);
 void bench_gate_wait(struct bench_gate *gate, size_t count);
+
+/* ---- buses ---- */
+
+/* Waits up to 5 s for canwire to serve it. */
+struct bus *bench_bus_open(const char *name, const struct bus_options *options);
 
 _Noreturn void bench_die(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

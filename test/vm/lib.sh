@@ -27,6 +27,8 @@ vm_until() {
 	return 1
 }
 
+is() { [ "$@" ] || { echo "not so: $*"; return 1; }; } # CONDITION...: of test(1)
+
 # COMMAND...: run at the end of this case (lib_functions), after its background processes have been killed.
 vm_finally() {
 	# shellcheck disable=SC2064 # these words

@@ -19,8 +19,6 @@ restore() {
 }
 trap 'restore; rm -rf "$lib_folder"' EXIT
 
-is() { [ "$@" ] || { echo "not so: $*"; return 1; }; }
-
 # ---- the robot ----
 
 # NAME INTERFACE: its folder, robot file and launch file.  An emulated machine is slow and may stand still for a while.

@@ -7,9 +7,6 @@ set -eu
 lib_tmp
 output=$lib_folder/output
 
-# CONDITION...: of test(1); fails by name
-is() { [ "$@" ] || { echo "not so: $*"; return 1; }; }
-
 frames() { cut -d ' ' -f 3 "${1:-$output}" | tr '\n' ' '; }
 
 test_kernel() {

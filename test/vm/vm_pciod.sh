@@ -9,7 +9,6 @@ build=$(realpath "${BUILD:-build}")
 export PATH=$build:$PATH ENDPLATE_PREFIX=vmpciod.
 waist=${ENDPLATE_PREFIX}waist
 
-is() { [ "$@" ] || { echo "not so: $*"; return 1; }; }
 state() { ach echo "$waist-state" --last; }
 says() { grep -qF -- "$1" <<<"$(state)"; } # TEXT: in the newest state
 at() { robotsim report waist.15 | grep -qF -- "$1"; }

@@ -7,7 +7,6 @@ set -eu
 lib_tmp
 robotsim=$(realpath "${BUILD:-build}/robotsim")
 
-is() { [ "$@" ] || { echo "not so: $*"; return 1; }; }
 reports() { "$robotsim" report | grep -F -- "$1" >/dev/null; } # TEXT
 
 on() { [ "$("$robotsim" report | grep -c 'controller error-active')" -eq 2 ]; }

@@ -11,8 +11,6 @@ folder=$lib_folder
 units=/etc/vm-systemd
 unset NOTIFY_SOCKET ENDPLATE_RUN ENDPLATE_PREFIX XDG_RUNTIME_DIR
 
-is() { [ "$@" ] || { echo "not so: $*"; return 1; }; }
-
 # ---- systemd ----
 
 target() { # NAME [LINE...]

@@ -10,7 +10,6 @@ record=$build/canrecord
 replay=$build/canreplay
 cd "$lib_folder"
 
-is() { [ "$@" ] || { echo "not so: $*"; return 1; }; }
 # Limits of time hold on the virtual clock only; the bench runs the same in real time.
 in_time() { [ "${VM_GUEST:-timing}" != timing ] || is "$@"; }
 

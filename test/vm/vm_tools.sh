@@ -10,7 +10,6 @@ record=$build/canrecord
 replay=$build/canreplay
 cd "$lib_folder"
 
-is() { [ "$@" ] || { echo "not so: $*"; return 1; }; }
 frames() { grep -v '^#' "$@" | cut -d' ' -f3-; } # without stamp and bus
 said() { grep -qF -- "$1" err; }		  # TEXT: by the recorder, on standard error
 said_twice() { [ "$(grep -cF -- "$1" err)" -eq 2 ]; }
