@@ -1,4 +1,4 @@
-/* bits.c: what a classic frame looks like on the wire.
+/* bits.c: the bits of a classic frame on the wire.
  *
  *	standard: start, 11 of identifier, RTR, IDE 0, r0 0, 4 of length code, data, 15 of CRC
  *	extended: start, 11 of identifier, SRR 1, IDE 1, 18 of identifier, RTR, r1 0, r0 0, 4 of length code, data, CRC
@@ -180,7 +180,7 @@ unsigned int bits_string(uint8_t bits[BITS_MAX], bool stuffed[BITS_MAX], const s
 
 /* ---- arbitration ---- */
 
-/* What is sent up to the end of arbitration as a number: the lower one wins.  Equal bits have equal stuff bits. */
+/* The arbitration field as a number: the lower one wins.  Equal bits have equal stuff bits. */
 static uint32_t precedence(const struct frame *f)
 {
 	const uint32_t remote = f->id & FRAME_RTR ? 1 : 0;

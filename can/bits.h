@@ -1,4 +1,4 @@
-/* bits.h: how long a frame is on the wire.  Pure.
+/* bits.h: the number of bits of a frame on the wire.  Pure.
  *
  * A classic frame from its start bit to the end of the interframe space: stuff bits (also the one that may follow the
  * last bit of the CRC), CRC-15, delimiters, acknowledge slot, end of frame, three bits of interframe space.  A remote
@@ -21,18 +21,18 @@ struct bits {
 	uint16_t crc;
 };
 
-/* Exactly this frame.  false: no classic frame (CAN FD, error frame, more than eight bytes), and all is 0. */
+/* The bits of this frame.  false: not a classic frame (CAN FD, error frame, more than eight bytes), and all is 0. */
 bool bits_of(struct bits *bits, const struct frame *f);
 
-/* The most any frame with this kind of identifier and length can take: the bound every analysis uses. */
+/* The upper bound for frames with this kind of identifier and length, used by every analysis. */
 unsigned int bits_worst(bool extended, bool remote, unsigned int len);
 
 /* The bits themselves, 0 dominant and 1 recessive, as the sender sends them (the acknowledge slot recessive), without
- * interframe space.  stuffed[i] tells which are stuff bits; may be NULL.  How many; 0: no classic frame.  For tests,
- * arbitration and error positions; bits_of is the quick one. */
+ * interframe space.  stuffed[i]: bit i is a stuff bit; may be NULL.  Returns their number; 0: not a classic frame.  For
+ * tests, arbitration and error positions; bits_of is faster. */
 unsigned int bits_string(uint8_t bits[BITS_MAX], bool stuffed[BITS_MAX], const struct frame *f);
 
-/* From the end of what bits_string gives: the acknowledge slot is bit n - BITS_ACK_FROM_END. */
+/* The acknowledge slot is bit n - BITS_ACK_FROM_END of the n bits of bits_string. */
 #define BITS_ACK_FROM_END 9 /* slot, its delimiter, seven bits of end of frame */
 
 /* Arbitration: less than 0 if a wins over b, 0 if both send the same bits up to the end of arbitration.  At the same

@@ -233,7 +233,7 @@ void budget_end(struct budget *b)
 	}
 	if (b->ids_n)
 		qsort(b->ids, b->ids_n, sizeof(*b->ids), by_precedence);
-	free(b->index); /* it is no longer true */
+	free(b->index); /* sorting moved the ids */
 	b->index = NULL;
 	b->index_size = 0;
 }

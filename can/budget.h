@@ -12,13 +12,13 @@
  *	budget_free(&b);
  *
  * A stamp is the end of a frame.  Time begins with the first stamp of all, so that frame itself belongs to the time
- * before and is counted, but is no part of loads and rates: ten frames a second make 10 Hz and not 11 in 1 s.
+ * before: it is counted, but does not enter loads and rates.  Ten frames a second make 10 Hz and not 11 in 1 s.
  *
  * A stamp that lies more than a second back (a clock that was set, files put together) does not turn time back: it goes
- * on from where it was.  What lies less far back is only out of order.
+ * on from where it was.  A stamp less far back is only out of order.
  *
- * Bits of CAN FD frames depend on a second bit rate that logs do not tell, error frames are none of the wire: both are
- * counted, but are no load.
+ * Bits of CAN FD frames depend on a second bit rate that logs do not contain, and error frames are not on the wire:
+ * both are counted, but do not enter the load.
  */
 #ifndef CAN_BUDGET_H
 #define CAN_BUDGET_H
@@ -125,11 +125,11 @@ void budget_free(struct budget *b);
 
 /* ---- asking; after budget_end ---- */
 
-/* As a part of 1.  Less than 0: there is no saying (no time between frames; a window longer than all of it). */
+/* From 0 to 1.  Less than 0: not known (no time between frames; the window is longer than the log). */
 double budget_load(const struct budget *b, const struct budget_bus *bus, const struct budget_sum *sum);
 double budget_peak(const struct budget *b, const struct budget_bus *bus);
 
-double budget_rate_hz(const struct budget *b, uint64_t timed); /* less than 0: there is no saying */
+double budget_rate_hz(const struct budget *b, uint64_t timed); /* less than 0: not known */
 
 int64_t budget_median_ns(const struct budget_periods *p); /* 0: there is none */
 

@@ -36,7 +36,7 @@ static int recent_grow(struct budget_bus *bus)
 	return 0;
 }
 
-/* A window ends with each frame; one that begins before the first frame of all stands for the one that begins with it.
+/* A window ends with each frame; a window that begins before the first frame stands for the window that begins with it.
  * Of the frame that lies across its start only the part inside counts. */
 int budget_over_peak(const struct budget *b, struct budget_bus *bus, int64_t t_ns, int64_t busy_ns)
 {
@@ -65,7 +65,7 @@ int budget_over_peak(const struct budget *b, struct budget_bus *bus, int64_t t_n
 
 /* ---- intervals ---- */
 
-/* Frames come in order, but one that began in the interval before has its part there, and that may be a new one. */
+/* Frames come in order, but a frame that began in the interval before also counts there; that may be a new interval. */
 static struct budget_interval *interval_of(struct budget_bus *bus, int64_t number)
 {
 	size_t at = bus->intervals_n;
@@ -88,7 +88,7 @@ int budget_over_add(const struct budget *b, struct budget_bus *bus, int64_t t_ns
 {
 	const int64_t over = b->options.over_ns;
 	int64_t from = t_ns > busy_ns ? t_ns - busy_ns : 0;
-	/* What ends at the very end of an interval is inside. */
+	/* A frame that ends exactly at the end of an interval is inside. */
 	struct budget_interval *last = interval_of(bus, (t_ns > 0 ? t_ns - 1 : 0) / over);
 
 	if (!last)

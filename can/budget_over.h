@@ -1,4 +1,4 @@
-/* budget_over.h: the part of budget.c that looks at load over time. */
+/* budget_over.h: load over time, for budget.c. */
 #ifndef CAN_BUDGET_OVER_H
 #define CAN_BUDGET_OVER_H
 

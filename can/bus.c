@@ -1,4 +1,4 @@
-/* bus.c: from a name to its back end, and what is the same for all of them. */
+/* bus.c: from a name to its back end; checks and counters common to all back ends. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 /* ---- which back end ---- */
 
-/* A name belongs to the first whose prefix it has, so the one without comes last. */
+/* The first whose prefix a name has; the empty prefix comes last. */
 static const struct bus_ops *const backends[] = {
 	&bus_log_ops,  /* log:FILE */
 	&bus_wire_ops, /* wire:NAME */
@@ -56,7 +56,7 @@ int bus_open(struct bus **bus, const char *name, const struct bus_options *optio
 	*bus = NULL;
 	options = options ? options : &usual;
 	if (wrong) {
-		error_add(errors, "%s is no bus: %s", text_quote(quoted, name), wrong);
+		error_add(errors, "%s is not a bus: %s", text_quote(quoted, name), wrong);
 		return -EINVAL;
 	}
 	r = options_wrong(name, options, errors);

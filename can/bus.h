@@ -15,11 +15,12 @@
  *
  * Names:	can0, vcan0	a SocketCAN interface
  *		wire:waist	a soft wire, see canwire(1)
- *		log:FILE	what was recorded, at its pace; log:FILE@can1 takes the frames of can1 only, and
- *				log:FILE>SENT or log:FILE@can1>SENT keeps what is sent in the file SENT
+ *		log:FILE	a recording, at its pace; log:FILE@can1 takes the frames of can1 only, and
+ *				log:FILE>SENT or log:FILE@can1>SENT writes the frames sent to the file SENT
  *
- * Nothing here blocks, prints or allocates after bus_open.  A bus that goes down, or away, and comes back is attached
- * to again: the descriptor stays the same, bus_state tells, bus_receive and bus_send answer errors meanwhile.
+ * Nothing here blocks, prints or allocates after bus_open.  If a bus goes down or disappears, struct bus attaches to it
+ * again once it is back.  The descriptor stays the same; meanwhile bus_receive and bus_send return errors, and
+ * bus_state is BUS_STOPPED or BUS_ABSENT.
  */
 #ifndef CAN_BUS_H
 #define CAN_BUS_H
@@ -34,23 +35,23 @@
 
 struct bus;
 
-/* ---- what is received ---- */
+/* ---- frames received ---- */
 
 /* In bus_frame.flags. */
-#define BUS_OWN 0x1	  /* the echo of a frame sent through this very struct bus: it was on the wire, complete */
-#define BUS_LOCAL 0x2	  /* sent by somebody else on this machine, through the same interface */
-#define BUS_QUEUED 0x8	  /* an own frame that the kernel queued; whether it was on the wire is unknown: bus_confirms */
-#define BUS_RESTAMPED 0x4 /* the stamp was missing or made no sense, and t_ns is the time of arrival */
+#define BUS_OWN 0x1	  /* the echo of a frame sent through this struct bus: it was on the wire, complete */
+#define BUS_LOCAL 0x2	  /* sent by another program on this machine, through the same interface */
+#define BUS_QUEUED 0x8	  /* an own frame that the kernel queued; it may or may not have been sent: bus_confirms */
+#define BUS_RESTAMPED 0x4 /* the stamp was missing or not plausible; t_ns is the time of arrival */
 
 struct bus_frame {
-	int64_t t_ns; /* when its last bit was on the bus, as well as the bus can tell; CLOCK_MONOTONIC */
+	int64_t t_ns; /* end of the frame, as exact as the bus reports it; CLOCK_MONOTONIC */
 	uint32_t flags;
 	struct frame frame;
 };
 
 /* A frame passes if one of the filters takes it: (id ^ filter.id) & filter.mask == 0, on all bits of id, FRAME_EXT and
- * FRAME_RTR too.  Filters are for the frames of others: own echoes come in any case, and error frames are asked for by
- * bus_options.errors. */
+ * FRAME_RTR too.  Filters apply to the frames of others: own echoes always pass, and bus_options.errors selects error
+ * frames. */
 struct bus_filter {
 	uint32_t id;
 	uint32_t mask;
@@ -68,28 +69,28 @@ struct bus_options {
 	const struct bus_filter *filters; /* NULL: everything */
 	size_t filters_n;		  /* with filters given and 0: nothing but own echoes and errors */
 	const uint32_t *sends; /* with filters: identifiers that will be sent, FRAME_EXT and FRAME_RTR included. */
-	size_t sends_n;	       /* Optional: it spares the first frame of each a talk with the kernel */
+	size_t sends_n;	       /* Optional: the first frame of each needs no system call to change filters then */
 	bool errors;	       /* deliver error frames as well; the state is kept in any case */
 	bool fd;	       /* CAN FD frames, both ways */
 	bool no_echo;	       /* frames sent here do not come back as BUS_OWN */
 	bool hardware_stamps;  /* the controller's own counter, fitted to CLOCK_MONOTONIC */
-	bool later;	       /* a bus that is absent or down is no error: it is attached to when it appears */
+	bool later;	       /* a bus that is absent or down is not an error: attach when it appears */
 	int receive_buffer;    /* bytes asked of the kernel; 0: its default */
 };
 
 /* Opens the bus.  0, or with a line in errors that says what to do:
- *	-EINVAL		the name makes no sense, or is that of something else, such as eth0 (also with later)
+ *	-EINVAL		the name is not valid, or not that of a CAN bus, such as eth0 (also with later)
  *	-ENODEV		no such interface, no such wire
  *	-ENETDOWN	it is there, but down
  *	-EACCES, -EPERM	not for this user
  *	-EAFNOSUPPORT	this kernel has no CAN
- *	-ENOENT ...	the log cannot be read, or what is sent not kept
- * With later the three about the bus itself (ENODEV, ENETDOWN, EAFNOSUPPORT) are answered 0 and bus_state is
- * BUS_ABSENT or BUS_STOPPED.  options may be NULL. */
+ *	-ENOENT ...	the log cannot be read, or the file of sent frames not written
+ * With later bus_open returns 0 instead of ENODEV, ENETDOWN and EAFNOSUPPORT, and bus_state is BUS_ABSENT or
+ * BUS_STOPPED.  options may be NULL. */
 int bus_open(struct bus **bus, const char *name, const struct bus_options *options, struct error_sink *errors);
 void bus_close(struct bus *bus); /* NULL is fine */
 
-/* Does the name make sense?  NULL, or what is wrong with it as part of a sentence. */
+/* NULL if the name is valid, else the reason as part of a sentence. */
 const char *bus_name_wrong(const char *name);
 
 /* ---- the loop's half ---- */
@@ -98,8 +99,8 @@ int bus_fd(const struct bus *bus);	    /* readable: call bus_receive.  Never cha
 int64_t bus_next_ns(const struct bus *bus); /* call bus_receive then at the latest; CLOCK_NEVER: only when readable */
 
 /* Instead of bus_fd, for loops: the bus adds its descriptors to the set and removes them when it is closed, which is
- * before the set is.  When the tag is told call bus_receive until it returns 0 or an error; bus_next_ns is in the past
- * while that is to be done.  A soft wire needs no system call to receive then.  Once for a bus.  0 or -errno. */
+ * before the set is.  When the set reports the tag, call bus_receive until it returns 0 or an error; until then
+ * bus_next_ns is in the past.  A soft wire needs no system call to receive then.  Once for a bus.  0 or -errno. */
 int bus_join(struct bus *bus, struct clock_set *set, uint32_t tag);
 
 /* Whether an echo wakes the loop that joined.  A loop with nothing left to send sleeps on; it asks bus_pending when
@@ -107,37 +108,38 @@ int bus_join(struct bus *bus, struct clock_set *set, uint32_t tag);
 void bus_echoes_wake(struct bus *bus, bool wake);
 bool bus_pending(const struct bus *bus); /* frames came that did not wake: call bus_receive */
 
-/* Up to n frames in the order in which they were on the bus.  How many; 0: no more now, or
+/* Receives up to n frames in the order in which they were on the bus.  Returns their number; 0: no more now; or
  *	-ENETDOWN	the link is down
- *	-ENODEV		it is gone: attached to again when it is back
+ *	-ENODEV		the interface is gone
  *	-ENODATA	log: everything has been played
- * Each of these says so at every call, and frames that came before are delivered first.  A link that was down or away
- * and is back before anybody noticed (a reset) says so once: what was handed over before will not be sent. */
+ * Frames that came before are delivered first; then every call returns the error until the bus is back.  If the link
+ * was down or away between two calls (a reset), one call returns the error: frames handed over before will not be sent.
+ */
 int bus_receive(struct bus *bus, struct bus_frame *frames, size_t n);
 
-/* Hands a frame over.  0 is no promise that it will be sent: the echo is what says that it was.
+/* Hands a frame over.  0 does not mean that it was sent; its echo does.
  *	-ENOBUFS	the queue is full; try when an echo has come
- *	-ENETDOWN, -ENODEV	as above; by a link that was reset the first frame is refused, and the next one taken
- *	-EINVAL		no frame that can be on this bus (FD on a classic one, length, identifier, an error frame) */
+ *	-ENETDOWN, -ENODEV	as above; after a reset of the link the first frame is refused, the next one is taken
+ *	-EINVAL		not a valid frame for this bus (FD on a classic one, length, identifier, an error frame) */
 int bus_send(struct bus *bus, const struct frame *frame);
 
 /* bus_send in two halves, for several frames at once: they leave at the latest with the flush. */
 int bus_queue(struct bus *bus, const struct frame *frame);
 void bus_flush(struct bus *bus);
 
-/* ---- how it is ---- */
+/* ---- state ---- */
 
 enum bus_state {
 	BUS_ABSENT,	  /* no such interface now */
 	BUS_STOPPED,	  /* down */
-	BUS_ERROR_ACTIVE, /* all is well */
+	BUS_ERROR_ACTIVE, /* usual */
 	BUS_WARNING,	  /* an error counter of 96 or more */
 	BUS_PASSIVE,	  /* of 128 or more */
-	BUS_OFF,	  /* the controller has taken itself off; the link's owner restarts it */
+	BUS_OFF,	  /* the controller has left the bus; the link's owner resets it */
 };
 enum bus_state bus_state(const struct bus *bus);
-/* Does an echo say that the frame was on the wire?  Not on an interface without an echo of its own (no IFF_ECHO, as
- * slcan): there the kernel itself gives back what it has queued, as BUS_QUEUED.  It may be another one after each time
+/* Does an echo confirm that the frame was on the wire?  Not on an interface that does not echo by itself (no IFF_ECHO,
+ * as slcan): there the kernel returns the frames it has queued, as BUS_QUEUED.  This may change each time the bus is
  * attached. */
 bool bus_confirms(const struct bus *bus);
 const char *bus_state_name(enum bus_state state); /* "error-active" ... */
@@ -151,7 +153,7 @@ struct bus_stats {
 			    /* sent that could not be kept */
 	uint64_t refused;   /* sends answered ENOBUFS */
 	uint64_t restamped; /* BUS_RESTAMPED */
-	uint64_t attached;  /* times attached, 1 is the first, or back from bus-off: what waited before is gone */
+	uint64_t attached;  /* times attached (1: the first) or back from bus-off: frames queued before are gone */
 	int64_t received_ns, confirmed_ns; /* when the last of them was on the bus; 0: none */
 };
 const struct bus_stats *bus_stats(const struct bus *bus);

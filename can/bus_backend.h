@@ -1,7 +1,7 @@
-/* bus_backend.h: what stands behind bus.h.  For the back ends, can/bus_*.c, and for nobody else.
+/* bus_backend.h: the back ends of bus.h.  Only for can/bus*.c.
  *
  * A back end is a struct bus_ops in the table of bus.c and a struct of its own that begins with a struct bus.  bus.c
- * has checked the name before open, and every frame before send; it counts what is delivered and what is handed over.
+ * has checked the name before open, and every frame before send; it counts the frames delivered and handed over.
  */
 #ifndef CAN_BUS_BACKEND_H
 #define CAN_BUS_BACKEND_H
@@ -24,9 +24,9 @@ struct bus {
 };
 
 struct bus_ops {
-	const char *prefix; /* of the names that are its own: "log:" */
+	const char *prefix; /* of its names: "log:" */
 
-	/* The whole name, prefix and all.  NULL, or what is wrong with it. */
+	/* The whole name with its prefix.  NULL if it is valid, else the reason. */
 	const char *(*name_wrong)(const char *name);
 
 	/* Makes *bus, or adds a line to errors that says what to do and leaves nothing behind.  options is not NULL;

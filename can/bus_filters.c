@@ -5,7 +5,7 @@
 
 _Static_assert(BUS_FILTERS_MAX <= CAN_RAW_FILTER_MAX, "the kernel takes no more");
 
-/* What is let through by the kernel, on all bits that frames of data and remote frames can differ in. */
+/* The list of the kernel, on all bits in which data and remote frames can differ. */
 #define ID_BITS (FRAME_EXT | FRAME_RTR | FRAME_EXT_MASK)
 
 bool bus_filters_want(const struct bus_filters *f, uint32_t id)
@@ -24,7 +24,7 @@ static bool kernel_takes(const struct bus_filters *f, uint32_t id)
 	return f->all;
 }
 
-static void tell(struct bus_filters *f, uint32_t id, uint32_t mask)
+static void add_to_kernel(struct bus_filters *f, uint32_t id, uint32_t mask)
 {
 	if (f->kernel_n == BUS_FILTERS_MAX) { /* no room: let it all through and sort it out here */
 		f->kernel_n = 0;
@@ -41,7 +41,7 @@ bool bus_filters_echo(struct bus_filters *f, uint32_t id)
 
 	if (kernel_takes(f, id))
 		return false;
-	tell(f, id, mask);
+	add_to_kernel(f, id, mask);
 	f->more = true;
 	return true;
 }
@@ -56,7 +56,7 @@ void bus_filters_start(struct bus_filters *f, const struct bus_options *options)
 		f->wanted[f->wanted_n++] = *wanted;
 		/* FRAME_ERR means something else to the kernel in a filter.  One that asks for it takes no frame. */
 		if (!(wanted->id & wanted->mask & FRAME_ERR))
-			tell(f, wanted->id & ID_BITS, wanted->mask & ID_BITS);
+			add_to_kernel(f, wanted->id & ID_BITS, wanted->mask & ID_BITS);
 	}
 	for (size_t i = 0; i < options->sends_n && !options->no_echo; i++)
 		bus_filters_echo(f, options->sends[i]);

@@ -29,8 +29,8 @@ int bus_interface_find(int socket, const char *name)
 	struct ifreq r;
 	int index, err;
 
-	/* For an unknown name SIOCGIFINDEX of root makes the kernel start modprobe and wait for it; SO_BINDTODEVICE does
-	 * not.  Another user may bind only once, but SIOCGIFINDEX does not start modprobe for that user. */
+	/* For an unknown name SIOCGIFINDEX of root makes the kernel start modprobe and wait for it; SO_BINDTODEVICE
+	 * does not.  Another user may bind only once, but SIOCGIFINDEX does not start modprobe for that user. */
 	if (setsockopt(socket, SOL_SOCKET, SO_BINDTODEVICE, name, (socklen_t)strlen(name) + 1)) {
 		if (errno == ENODEV)
 			return -ENODEV;

@@ -17,8 +17,8 @@
  * afterwards, which CAN ignores. */
 int bus_interface_find(int socket, const char *name);
 
-/* Does an echo confirm that a frame was sent?  The interface echoes by itself (IFF_ECHO), or it is virtual (vcan, vxcan):
- * then a frame is on the bus once it is handed over. */
+/* Does an echo confirm that a frame was sent?  The interface echoes by itself (IFF_ECHO), or it is virtual (vcan,
+ * vxcan): then a frame is on the bus once it is handed over. */
 bool bus_interface_confirms(const struct link_netlink *link);
 
 /* Its flags, IFF_UP and so on, the lower 16 of them; or -errno. */

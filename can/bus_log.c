@@ -1,14 +1,14 @@
-/* bus_log.c: a bus that plays what was recorded, at the pace at which it was recorded.
+/* bus_log.c: a bus that plays a recording at its original pace.
  *
  *	log:trace.log		every frame of the file
  *	log:trace.log@can1	those of can1
- *	log:trace.log>sent.log	and what is sent is kept in sent.log, see bus_log_sent.h
+ *	log:trace.log>sent.log	writes the frames sent to sent.log, see bus_log_sent.h
  *
  * The file's first record, whichever bus it is of, is now when bus_receive is first called; so several buses of one
  * file keep step.  A stamp before the one before it is taken for that one.  If it is a second or more before it,
- * somebody had set the clock, and the distances count from there on.
+ * the clock had been set; distances count from there on.
  *
- * What is sent is echoed at once, as by a bus on which nothing else waits, and goes nowhere else.
+ * A frame sent is echoed at once, as on an idle bus, and goes nowhere else.
  *
  * For the bench: bus_receive reads a file and bus_send may write one, so the disk can delay them.
  */
@@ -36,7 +36,7 @@ struct bus_log {
 	struct bus bus;
 	struct log log;
 	struct error_sink errors;    /* of the log */
-	struct error_sink *told;     /* where those go while it is opened */
+	struct error_sink *opening;  /* where those go during bus_open */
 	struct bus_log_sent *sent;   /* NULL: not kept */
 	char *path, *sent_path;	     /* the second lies in the first */
 	char interface[LOG_BUS_MAX]; /* "": all */
@@ -48,7 +48,7 @@ struct bus_log {
 	bool playing;	   /* shift_ns is known */
 	struct bus_frame next;
 	bool ready; /* next is there */
-	int end;    /* why there is no next: -ENODATA, or what is wrong with the file */
+	int end;    /* why there is no next frame: -ENODATA, or an error of the file */
 	struct bus_frame echoes[ECHOES];
 	size_t echo_first, echoes_n;
 };
@@ -109,7 +109,7 @@ static bool advance(struct bus_log *l, int *left)
 
 /* ---- the loop's half ---- */
 
-/* An error frame, whose time has come.  true: it is wanted. */
+/* An error frame is due.  true: deliver it. */
 static bool take_error_frame(struct bus_log *l)
 {
 	l->bus.state = bus_state_after(l->bus.state, &l->next.frame);
@@ -189,9 +189,9 @@ static const char *log_name_wrong(const char *name)
 	if (!*file || *file == '@' || sent == file)
 		return "the file is missing: log:FILE, or log:FILE@can1 for the frames of can1";
 	if (!strcmp(file, "-") || !strncmp(file, "->", 2))
-		return "what is played must be a file, not a pipe: log:FILE";
+		return "the log must be a file, not a pipe: log:FILE";
 	if (sent && (!sent[1] || !strcmp(sent, ">-")))
-		return "after the > stands the file for what is sent: log:FILE>SENT";
+		return "write the file for frames sent after the >: log:FILE>SENT";
 	return NULL;
 }
 
@@ -216,12 +216,12 @@ static bool split(struct bus_log *l, const char *name)
 }
 
 /* The caller's sink is there for the time of the opening only. */
-static void tell(void *to, const char *line)
+static void forward_line(void *to, const char *line)
 {
 	const struct bus_log *l = to;
 
-	if (l->told)
-		error_add(l->told, "%s", line);
+	if (l->opening)
+		error_add(l->opening, "%s", line);
 }
 
 static void log_bus_close(struct bus *bus)
@@ -245,10 +245,10 @@ static int log_bus_open(struct bus **bus, const char *name, const struct bus_opt
 		error_add(errors, "%s: no memory left", name);
 		return -ENOMEM;
 	}
-	l->errors = (struct error_sink){ .line = tell, .to = l };
-	l->told = errors;
+	l->errors = (struct error_sink){ .line = forward_line, .to = l };
+	l->opening = errors;
 	r = log_open(&l->log, l->path, 0, &l->errors);
-	l->told = NULL;
+	l->opening = NULL;
 	if (!r && l->sent_path) {
 		r = bus_log_sent_open(&l->sent, l->sent_path, l->interface[0] ? l->interface : "log", l->log.fd,
 				      errors);

@@ -1,4 +1,4 @@
-/* bus_log_sent.c: what is sent to a log, kept in a file for comparison. */
+/* bus_log_sent.c: writes the frames sent on a log to a file for comparison. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -38,7 +38,7 @@ static int say(struct error_sink *errors, const char *path, int error, const cha
 }
 
 /* Locked, so that no other bus writes between our lines, and emptied only when it is known not to be the log.  A
- * device, such as /dev/null, is anybody's. */
+ * device, such as /dev/null, may be used by several. */
 static int open_file(const char *path, int log, struct error_sink *errors)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666), error = 0;
@@ -46,20 +46,20 @@ static int open_file(const char *path, int log, struct error_sink *errors)
 
 	if (fd < 0 || fstat(fd, &ours) || fstat(log, &played)) {
 		error = -errno;
-		error_add(errors, "%s: cannot keep there what is sent: %s", path, strerror(-error));
+		error_add(errors, "%s: unable to write the frames sent: %s", path, strerror(-error));
 	} else if (ours.st_dev == played.st_dev && ours.st_ino == played.st_ino) {
-		error = say(errors, path, -EINVAL, "this is what is played: what is sent needs another file");
+		error = say(errors, path, -EINVAL, "this log is being played: write the frames sent to another file");
 	} else if (S_ISREG(ours.st_mode) && flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
 		error = say(errors, path, -EBUSY, "what another bus sends is kept there: name another file");
 	} else if (S_ISREG(ours.st_mode) && ftruncate(fd, 0)) {
-		error = say(errors, path, -errno, "cannot be emptied for what is sent");
+		error = say(errors, path, -errno, "unable to empty the file for frames sent");
 	}
 	if (error && fd >= 0)
 		close(fd);
 	return error ? error : fd;
 }
 
-/* After a failure nothing is written any more: the file ends there, and has no gap that looks like nothing sent. */
+/* After a failure nothing is written any more, so that the file has no gap. */
 static void write_out(struct bus_log_sent *sent)
 {
 	char text[LINES * LOG_WRITE_MAX];

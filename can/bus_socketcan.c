@@ -32,7 +32,7 @@ static int socketcan_send(struct bus *bus, const struct frame *frame)
 	switch (error) {
 	case 0:
 		if (bus->state == BUS_STOPPED)
-			bus_socketcan_look(s); /* it took the frame, so it is back */
+			bus_socketcan_check(s); /* it took the frame, so it is back */
 		return 0;
 	case EAGAIN: /* the socket's own limit, below a long queue */
 	case ENOBUFS:

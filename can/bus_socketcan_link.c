@@ -1,4 +1,4 @@
-/* bus_socketcan_link.c: the socket, and a link that comes and goes. */
+/* bus_socketcan_link.c: the socket, and the state of the link. */
 #include <errno.h>
 #include <linux/can/raw.h>
 #include <linux/net_tstamp.h>
@@ -10,14 +10,14 @@
 #include "can/frame_error.h"
 #include "channels/clock.h"
 
-#define AT_ONCE_NS 1000000 /* between two looks for a link just after it went: a reset takes 2 ms */
+#define AT_ONCE_NS 1000000 /* between two checks just after the link went down: a reset takes 2 ms */
 #define AT_ONCE_FOR_NS 50000000
 #define SOON_NS 10000000     /* in the first second */
 #define LATER_NS 100000000   /* and after it */
-#define KERNEL_NS 1000000000 /* and for a kernel without CAN: each look makes it try modprobe */
+#define KERNEL_NS 1000000000 /* without CAN in the kernel: each check starts modprobe */
 #define HASTE_NS 1000000000
 
-/* The controller's state is read from these whether or not anybody wants error frames. */
+/* Error frames that carry the controller's state; received even without bus_options.errors. */
 #define STATE_CLASSES (CAN_ERR_CRTL | CAN_ERR_BUSOFF | CAN_ERR_RESTARTED)
 
 /* ---- the socket ---- */
@@ -41,7 +41,7 @@ static int set_options(const struct bus_socketcan *s, int fd)
 		r = set(fd, SOL_SOCKET, SO_TIMESTAMPING, s->hardware_stamps ? software | hardware : software);
 	if (!r)
 		r = set(fd, SOL_SOCKET, SO_RXQ_OVFL, 1);
-	/* Beyond the system's limit if we may; else as much as it gives. */
+	/* Above the system's limit with CAP_NET_ADMIN, else up to it. */
 	if (!r && s->receive_buffer && set(fd, SOL_SOCKET, SO_RCVBUFFORCE, s->receive_buffer))
 		r = set(fd, SOL_SOCKET, SO_RCVBUF, s->receive_buffer);
 	return r;
@@ -62,7 +62,7 @@ int bus_socketcan_make(struct bus_socketcan *s)
 	return r;
 }
 
-/* Also when everything is wanted: a socket that has lost its interface has lost its filters, and takes nothing. */
+/* Also without filters: a socket that lost its interface lost its filters, too, and receives nothing. */
 int bus_socketcan_set_filters(struct bus_socketcan *s)
 {
 	static const struct can_filter everything;
@@ -75,7 +75,7 @@ int bus_socketcan_set_filters(struct bus_socketcan *s)
 
 /* ---- attaching ---- */
 
-static void look_again(struct bus_socketcan *s, int64_t now_ns)
+static void schedule_check(struct bus_socketcan *s, int64_t now_ns)
 {
 	int64_t gone_ns = now_ns - s->since_ns;
 	int64_t gap_ns = gone_ns < AT_ONCE_FOR_NS ? AT_ONCE_NS : gone_ns < HASTE_NS ? SOON_NS : LATER_NS;
@@ -92,7 +92,7 @@ void bus_socketcan_enter(struct bus_socketcan *s, enum bus_state state)
 {
 	if (s->bus.state == state)
 		return;
-	/* Seen by whoever did not look in between: what was in the controller is gone. */
+	/* Also for a reader that did not see BUS_OFF: the frames in the controller are gone. */
 	s->bus.stats.attached += s->bus.state == BUS_OFF && state > BUS_STOPPED;
 	s->bus.state = state;
 	s->bus.next_ns = CLOCK_NEVER;
@@ -100,10 +100,10 @@ void bus_socketcan_enter(struct bus_socketcan *s, enum bus_state state)
 		return;
 	s->carrier_gone = false;
 	s->since_ns = clock_now_ns();
-	look_again(s, s->since_ns);
+	schedule_check(s, s->since_ns);
 }
 
-/* Binds the socket, whose interface is down until somebody has looked. */
+/* Binds the socket.  The interface counts as down until check_link. */
 static int attach(struct bus_socketcan *s, int index)
 {
 	struct sockaddr_can to = { .can_family = AF_CAN, .can_ifindex = index };
@@ -115,14 +115,14 @@ static int attach(struct bus_socketcan *s, int index)
 		return r;
 	if (bind(s->socket, (struct sockaddr *)&to, sizeof(to)))
 		return -errno;
-	(void)getsockopt(s->socket, SOL_SOCKET, SO_ERROR, &old, &len); /* that it is down: we look ourselves */
+	(void)getsockopt(s->socket, SOL_SOCKET, SO_ERROR, &old, &len); /* ENETDOWN: check_link reads the flags */
 	s->bus.unconfirmed = !link_netlink_query(&link, index) && !bus_interface_confirms(&link);
 	bus_socketcan_enter(s, BUS_STOPPED);
 	return 0;
 }
 
-/* Is the link up?  IFF_RUNNING would say too late that it is, by up to a second after the frames flow. */
-static void look_at_link(struct bus_socketcan *s)
+/* Is the link up?  IFF_RUNNING is set up to a second too late. */
+static void check_link(struct bus_socketcan *s)
 {
 	int flags = bus_interface_flags(s->socket, s->interface);
 
@@ -135,7 +135,7 @@ static void look_at_link(struct bus_socketcan *s)
 		s->bus.stats.attached++;
 	} else if (!(flags & IFF_RUNNING)) {
 		s->carrier_gone = true;
-	} else if (s->carrier_gone) { /* restarted, and the error frame that says so got lost */
+	} else if (s->carrier_gone) { /* restarted, and the error frame of the restart was lost */
 		bus_socketcan_enter(s, BUS_ERROR_ACTIVE);
 	}
 }
@@ -151,7 +151,7 @@ static bool joined(struct bus_socketcan *s)
 	return s->socket >= 0;
 }
 
-void bus_socketcan_look(struct bus_socketcan *s)
+void bus_socketcan_check(struct bus_socketcan *s)
 {
 	if (joined(s) && s->bus.state == BUS_ABSENT) {
 		int index = bus_interface_find(s->socket, s->interface);
@@ -160,9 +160,9 @@ void bus_socketcan_look(struct bus_socketcan *s)
 			(void)attach(s, index);
 	}
 	if (s->bus.state == BUS_STOPPED || s->bus.state == BUS_OFF)
-		look_at_link(s);
+		check_link(s);
 	if (!bus_socketcan_well(s))
-		look_again(s, clock_now_ns());
+		schedule_check(s, clock_now_ns());
 }
 
 int bus_socketcan_take_error(struct bus_socketcan *s, int error)
@@ -172,11 +172,11 @@ int bus_socketcan_take_error(struct bus_socketcan *s, int error)
 	if (!gone && error != ENETDOWN && error != ENETUNREACH)
 		return -error;
 	if (s->bus.state == BUS_ABSENT || (s->bus.state == BUS_STOPPED && !gone))
-		return 0; /* as we know */
+		return 0; /* known already */
 	s->untold = gone ? ENODEV : ENETDOWN;
 	bus_socketcan_enter(s, gone ? BUS_ABSENT : BUS_STOPPED);
-	bus_socketcan_look(s);
-	s->bus.next_ns = clock_now_ns(); /* the descriptor does not tell a reader any more: it was told here */
+	bus_socketcan_check(s);
+	s->bus.next_ns = clock_now_ns(); /* the socket's error is read, so the descriptor is not readable any more */
 	return 0;
 }
 
@@ -188,10 +188,10 @@ int bus_socketcan_attach_now(struct bus_socketcan *s)
 
 	if (r)
 		return r;
-	look_at_link(s);
+	check_link(s);
 	if (s->bus.state <= BUS_STOPPED)
 		return s->bus.state == BUS_STOPPED ? -ENETDOWN : -ENODEV;
-	/* Some drivers call a controller stopped that is not: it is up. */
+	/* Some drivers report BUS_STOPPED for a controller that is up. */
 	if (!link_netlink_query(&link, index) && link.state > BUS_STOPPED)
 		bus_socketcan_enter(s, link.state);
 	return 0;

@@ -72,7 +72,7 @@ static int64_t ns(const struct timespec *t)
 	return (int64_t)t->tv_sec * 1000000000 + t->tv_nsec;
 }
 
-/* Its stamps; and counts what was lost before it. */
+/* Reads the stamps, and counts the frames lost before it. */
 static bool stamp(struct bus_socketcan *s, struct msghdr *m, int64_t *t_ns)
 {
 	int64_t real_ns = 0, counter_ns = 0;
@@ -96,7 +96,7 @@ static bool stamp(struct bus_socketcan *s, struct msghdr *m, int64_t *t_ns)
 	return bus_stamp_frame(&s->stamp, t_ns, real_ns, counter_ns);
 }
 
-/* Makes a frame of what came: other programs on the machine may have left anything in the bytes that nobody sends. */
+/* Copies only the bytes that are sent: other programs on this machine may leave anything in the rest. */
 static bool mend(struct frame *f, size_t size)
 {
 	unsigned int len;
@@ -127,7 +127,7 @@ static bool take_error_frame(struct bus_socketcan *s, const struct frame *f)
 	return s->errors;
 }
 
-/* Sorts out what is not wanted.  How many are left. */
+/* Drops frames that the filters do not pass.  Returns the number left. */
 static size_t take(struct bus_socketcan *s, struct bus_frame *frames, size_t got)
 {
 	const uint32_t own = s->bus.unconfirmed ? BUS_QUEUED : BUS_OWN;
@@ -173,16 +173,16 @@ int bus_socketcan_receive(struct bus *bus, struct bus_frame *frames, size_t n)
 
 		/* From before it went, or is it back? */
 		if (got > 0 && bus->state == BUS_STOPPED)
-			bus_socketcan_look(s);
+			bus_socketcan_check(s);
 		if (kept)
 			return (int)kept;
 		if (got == -EAGAIN)
 			break;
-		/* The kernel tells an error before the frames that came before it. */
+		/* The kernel reports an error before the frames that came before it. */
 		if (got < 0 && bus_socketcan_take_error(s, -got))
 			return got;
 	}
 	if (bus->next_ns != CLOCK_NEVER && clock_now_ns() >= bus->next_ns)
-		bus_socketcan_look(s);
+		bus_socketcan_check(s);
 	return answer_error(s);
 }

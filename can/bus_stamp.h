@@ -1,6 +1,6 @@
 /* bus_stamp.h: from the kernel's stamps to CLOCK_MONOTONIC.  Pure: every time is an argument.
  *
- * The kernel stamps frames with CLOCK_REALTIME, which is set now and then (slewed both clocks are, alike), or with a
+ * The kernel stamps frames with CLOCK_REALTIME, which may be set (slewing affects both clocks alike), or with a
  * counter of the controller that began anywhere and runs at its own rate.  Both clocks are sampled with each batch:
  *
  *	bus_stamp_start(&stamps, now_ns);
@@ -9,9 +9,9 @@
  *	for each frame
  *		restamped = bus_stamp_frame(&stamps, &t_ns, real_ns, counter_ns);
  *
- * What comes out never goes back and never lies in the future.  A stamp that would is replaced by the time of arrival,
- * that of the batch, and said to be so: it was written before the clock was set.  Only what happens when nothing is
- * wrong (BUS_STAMP_JITTER_NS) is put right without a word.
+ * Times never go back and are never in the future.  A stamp that would break this rule was written before the clock was
+ * set; it is replaced by the time of arrival, that of the batch, and bus_stamp_frame returns true.  Usual jitter
+ * (BUS_STAMP_JITTER_NS) is corrected without that.
  */
 #ifndef CAN_BUS_STAMP_H
 #define CAN_BUS_STAMP_H
@@ -19,20 +19,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Frames that came through two cores may be out of order by so much.  What a sample that was interrupted may be wrong
- * by comes on top. */
+/* Frames that passed two cores may be out of order by this much, plus the uncertainty of an interrupted sample. */
 #define BUS_STAMP_JITTER_NS 1000000
 
-/* A counter that differs by more from what was fitted has begun anew. */
+/* A counter that differs by more from the fit was reset. */
 #define BUS_STAMP_COUNTER_JUMP_NS 100000000
 
-/* Two clocks sampled so near one another are one sample: what takes longer was interrupted. */
+/* Two clocks read within this time are one sample; a longer time means an interruption. */
 #define BUS_STAMP_SAMPLE_NS 20000
 
 struct bus_stamp {
 	bool sampled;
 	int64_t offset_ns;  /* CLOCK_MONOTONIC less CLOCK_REALTIME, of this batch */
-	int64_t unsure_ns;  /* by how much that may be wrong */
+	int64_t unsure_ns;  /* its uncertainty */
 	int64_t arrival_ns; /* of this batch */
 	int64_t last_ns;    /* of the last frame */
 	bool fitted;
@@ -43,12 +42,12 @@ struct bus_stamp {
 /* No frame is older than now_ns: the bus is being opened. */
 void bus_stamp_start(struct bus_stamp *s, int64_t now_ns);
 
-/* CLOCK_MONOTONIC before and after CLOCK_REALTIME was read, after the batch had come.  A sample that was interrupted
- * and does not contradict the one before gives way to that. */
+/* CLOCK_MONOTONIC before and after CLOCK_REALTIME was read, after the batch had come.  An interrupted
+ * sample is ignored unless it contradicts the one before. */
 void bus_stamp_batch(struct bus_stamp *s, int64_t before_ns, int64_t real_ns, int64_t after_ns);
 
 /* One frame of the batch: real_ns is its stamp of CLOCK_REALTIME, counter_ns the controller's; 0: it has none (the
- * kernel begins to stamp a moment after it was asked to).  Returns true if *t_ns is the time of arrival instead. */
+ * kernel begins to stamp a moment after the request).  Returns true if *t_ns is the time of arrival instead. */
 bool bus_stamp_frame(struct bus_stamp *s, int64_t *t_ns, int64_t real_ns, int64_t counter_ns);
 
 #endif

@@ -1,4 +1,4 @@
-/* bus_wire.c: a bus of canwire, from a program's side.  wire.h tells how the two share memory.
+/* bus_wire.c: a bus of canwire, on the program's side.  See wire.h for the shared memory.
  *
  *	wire:torso		as the controller "host", which all drivers and tools of this robot share
  *	wire:torso@waist	as a controller of its own: a simulated device
@@ -84,7 +84,7 @@ static void detach(struct bus_wire *w)
 	w->bus.next_ns = clock_now_ns() + RETRY_NS;
 }
 
-/* What canwire answered.  1: attached, 0: not yet, or -errno. */
+/* Handles the reply of canwire.  1: attached, 0: not yet, or -errno. */
 static int take_answer(struct bus_wire *w)
 {
 	struct wire_attached answer = { 0 };
@@ -162,7 +162,7 @@ static bool attached(struct bus_wire *w)
 
 /* ---- frames ---- */
 
-static void look(struct bus_wire *w)
+static void read_page(struct bus_wire *w)
 {
 	w->bus.state = (enum bus_state)atomic_load_explicit(&w->controller->state, memory_order_relaxed);
 	if (w->bus.state > BUS_OFF)
@@ -170,12 +170,12 @@ static void look(struct bus_wire *w)
 }
 
 /* Is it down, or was it since we last said so?  However short it was, also as bus-off or because canwire was not
- * there for a while: what had been handed over is gone. */
+ * there for a while: frames handed over are gone. */
 static int down(struct bus_wire *w)
 {
 	uint32_t generation = atomic_load_explicit(&w->controller->generation, memory_order_acquire);
 
-	look(w);
+	read_page(w);
 	if (generation == w->generation && w->bus.state > BUS_STOPPED)
 		return 0;
 	w->generation = generation;
@@ -221,7 +221,7 @@ static int wire_send(struct bus *bus, const struct frame *frame)
 	slot->t_ns = now_ns;
 	slot->generation = w->generation;
 	slot->frame = *frame;
-	/* seq_cst: the slot is whole, and the head is there before we look whether canwire sleeps */
+	/* seq_cst: the slot is complete, and the head is published before we check whether canwire sleeps */
 	atomic_store_explicit(&w->memory->tx_head, ++w->tx_head, memory_order_seq_cst);
 	w->unrung = true;
 	return 0;
@@ -262,7 +262,7 @@ static size_t arm_and_take(struct bus_wire *w, struct bus_frame *frames, size_t 
 		return 0;
 	if (!w->bus.set)
 		(void)!read(w->event, &rung, sizeof(rung));
-	/* before the last look, as in wire.h */
+	/* before the last check, as in wire.h */
 	atomic_store_explicit(&w->memory->armed, WIRE_ARMED, memory_order_seq_cst);
 	return take(w, frames, n);
 }
@@ -319,7 +319,7 @@ static int wire_receive(struct bus *bus, struct bus_frame *frames, size_t n)
 	w->bus.stats.dropped += dropped - w->dropped;
 	w->dropped = dropped;
 	if (got) {
-		look(w);
+		read_page(w);
 		return (int)got;
 	}
 	return down(w);
@@ -343,7 +343,7 @@ static int wire_join(struct bus *bus, struct clock_set *set, uint32_t tag)
 	if (!r && w->socket >= 0)
 		r = watch(w, w->socket);
 	if (w->memory)
-		w->bus.next_ns = INT64_MIN; /* what came before has no edge any more */
+		w->bus.next_ns = INT64_MIN; /* earlier frames do not make the descriptor readable again */
 	return r;
 }
 

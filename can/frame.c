@@ -1,4 +1,4 @@
-/* frame.c: what can be said of a frame without a bus. */
+/* frame.c: properties of a frame. */
 #include "can/frame.h"
 
 #include <string.h>

@@ -35,7 +35,7 @@ struct frame {
 };
 _Static_assert(sizeof(struct frame) == 72, "as the kernel's");
 
-#define FRAME_SIZE_CLASSIC 16 /* what a classic frame takes of it */
+#define FRAME_SIZE_CLASSIC 16 /* bytes of it in a classic frame */
 
 /* The identifier alone. */
 static inline uint32_t frame_id(const struct frame *f)
@@ -49,7 +49,7 @@ static inline unsigned int frame_data_len(const struct frame *f)
 	return f->id & FRAME_RTR ? 0 : f->len;
 }
 
-/* The same on the wire: what is not carried is not looked at. */
+/* Equal on the wire: bytes that are not sent are ignored. */
 bool frame_equal(const struct frame *a, const struct frame *b);
 
 /* Can it be on a wire: identifier within its width, length allowed, no remote FD frame, no unknown flag? */

@@ -115,7 +115,7 @@ static const char *read_remote(struct frame *f, struct text *t)
 	return NULL;
 }
 
-/* What may follow: _ and the length code, if that was more than 8. */
+/* An optional suffix: _ and the length code, if above 8. */
 static const char *read_code(struct frame *f, struct text *t)
 {
 	uint8_t code;

@@ -61,8 +61,8 @@ int link_look(const char *name, struct link_info *info, struct error_sink *error
  * helps.  -ERANGE: the controller does not support the settings; it is down then. */
 int link_up(const char *name, const struct link_settings *want, struct error_sink *errors);
 
-/* Down and up: empties the queues of the kernel and the controller and ends bus-off.  The settings stay.  The link is up
- * afterwards even if it was down before. */
+/* Down and up: empties the queues of the kernel and the controller and ends bus-off.  The settings stay.  The link is
+ * up afterwards even if it was down before. */
 int link_reset(const char *name, struct error_sink *errors);
 
 /* May this process reset it?  An interface takes CAP_NET_ADMIN; a wire takes access to its socket. */
@@ -76,8 +76,8 @@ bool link_is_virtual(const char *name);
 
 bool link_kind_is_virtual(const char *kind); /* link_info.kind */
 
-/* Lists the settings that differ: "bit rate 500000, not 1000000; listen-only".  Returns their number; with 0 text is "".
- * A bit rate may be 0.5 % off and a sample point by a quantum: controllers divide a clock. */
+/* Lists the settings that differ: "bit rate 500000, not 1000000; listen-only".  Returns their number; with 0 text is
+ * "". A bit rate may be 0.5 % off and a sample point by a quantum: controllers divide a clock. */
 #define LINK_OTHER_MAX 256
 int link_other(char text[LINK_OTHER_MAX], const struct link_info *info, const struct link_settings *want);
 

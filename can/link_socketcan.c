@@ -161,7 +161,7 @@ static int set_bitrate(const char *name, const struct link_info *info, const str
 			 want->sample_point_pm);
 	error_add(errors,
 		  "%s: its controller, with a clock of %" PRIu32 " Hz, cannot do %" PRIu32
-		  " bit/s%s; ip -details link show %s tells what it can",
+		  " bit/s%s; ip -details link show %s shows what it can",
 		  name, info->clock_hz, want->bitrate, sample_point, name);
 	return -ERANGE;
 }
@@ -197,7 +197,7 @@ static int check(const char *name, const struct link_settings *want, struct erro
 	return -EINVAL;
 }
 
-/* Up with other values is somebody else's doing and somebody else's traffic. */
+/* Another user brought it up with other values and may be using it. */
 static int busy(const char *name, const char *others, bool queue_only, const struct link_settings *want,
 		struct error_sink *errors)
 {

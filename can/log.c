@@ -1,4 +1,4 @@
-/* log.c: recorded frames, read line by line: the file, its lines, which format it is, and what is said of damage. */
+/* log.c: reads recorded frames: the file, its lines, its format, reports of damage. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -8,7 +8,7 @@
 
 #include "can/log_parse.h"
 
-/* ---- what is wrong ---- */
+/* ---- damage ---- */
 
 static void say(struct log *log, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
@@ -26,14 +26,14 @@ static void say(struct log *log, const char *fmt, ...)
 static void count_damage(struct log *log, bool too_long)
 {
 	log->damaged++;
-	if (log->line <= log->told_all)
+	if (log->line <= log->reported_upto)
 		return;
-	log->told_all = log->line;
-	if (log->told >= LOG_ERRORS_MAX) {
-		log->untold++;
+	log->reported_upto = log->line;
+	if (log->reported >= LOG_ERRORS_MAX) {
+		log->unreported++;
 		return;
 	}
-	log->told++;
+	log->reported++;
 	if (too_long)
 		say(log, "%s:%" PRIu64 ": the line is longer than %d bytes", log->path, log->line, LOG_LINE_MAX);
 	else
@@ -43,15 +43,15 @@ static void count_damage(struct log *log, bool too_long)
 /* Once, at the end or where the reader stops. */
 static void tell_untold(struct log *log)
 {
-	if (log->untold)
+	if (log->unreported)
 		say(log, "%s: only the first %d of %" PRIu64 " damaged lines are listed", log->path, LOG_ERRORS_MAX,
-		    log->told + log->untold);
-	log->untold = 0;
+		    log->reported + log->unreported);
+	log->unreported = 0;
 }
 
 /* ---- the file ---- */
 
-/* Gets more of it behind what is there.  0 or -errno. */
+/* Reads more into the buffer.  0 or -errno. */
 static int fill(struct log *log)
 {
 	ssize_t n;
@@ -124,7 +124,7 @@ static struct log_text without_end(struct log_text line)
 	return line;
 }
 
-/* Looks at the first lines until one tells, so that a first line that is damaged does no harm. */
+/* Reads lines until one has a known format, so that the first one may be damaged. */
 static int find_format(struct log *log)
 {
 	enum log_sign sign = LOG_SIGN_NONE;
@@ -226,7 +226,7 @@ int log_next(struct log *log, struct log_record *r)
 		const bool too_long = line.end - line.at > LOG_LINE_MAX;
 		enum log_found found;
 
-		if (too_long) /* its beginning tells whether anything is lost with it */
+		if (too_long) /* from its beginning: was it a frame? */
 			line.end = line.at + LOG_LINE_MAX;
 		found = read_line(log, r, without_end(line));
 		if (found == LOG_NOTHING)

@@ -1,7 +1,7 @@
 /* log.h: recorded frames, read and written line by line.
  *
- * Read: candump -L (also what candump -l writes), Vector ASC, PCAN TRC 1.0 to 2.1; the file's first lines tell which.
- * Written: candump -L.  Files of any length stream through one buffer; nothing is allocated.
+ * Read: candump -L (also what candump -l writes), Vector ASC, PCAN TRC 1.0 to 2.1; the first lines of the file decide
+ * which. Written: candump -L.  Files of any length stream through one buffer; nothing is allocated.
  *
  *	struct log log;
  *	struct log_record r;
@@ -16,8 +16,8 @@
  *
  *	trace.log:17: no frame: an identifier has 3 or 8 digits
  *
- * counted, and passed over.  After LOG_ERRORS_MAX of them they are only counted, and the end says how many there were.
- * Comments, empty lines and what is no frame on a bus (markers, statistics, states, requests to send) are no damage.
+ * counted, and skipped.  Behind LOG_ERRORS_MAX of them they are only counted; the last line says how many there were.
+ * Comments, empty lines and lines without a frame (markers, statistics, states, requests to send) are not damaged.
  */
 #ifndef CAN_LOG_H
 #define CAN_LOG_H
@@ -31,16 +31,15 @@
 #include "config/error.h"
 
 #define LOG_BUS_MAX 16	  /* bytes of an interface's name, with the terminating zero */
-#define LOG_LINE_MAX 512  /* bytes of a line; a longer one is a damaged one */
-#define LOG_ERRORS_MAX 20 /* damaged lines that are told one by one */
+#define LOG_LINE_MAX 512  /* bytes of a line; a longer one is damaged */
+#define LOG_ERRORS_MAX 20 /* damaged lines that are reported one by one */
 
 enum log_format { LOG_CANDUMP, LOG_ASC, LOG_TRC };
 
-/* ASC and TRC say when the recording began, by the wall clock of its place, which is taken for the place we are in; a
- * file that does not say has its times count from 0.  An error on the bus is 20000080#0000000000000000 there, whatever
- * they tell of it, as asc2log has it. */
+/* ASC and TRC give the start of the recording in local time, which is taken for the local time here; without it times
+ * count from 0.  An error on the bus becomes 20000080#0000000000000000, whatever details they have, as in asc2log. */
 struct log_record {
-	int64_t t_ns;	       /* as the file says: of the epoch, or of the start of the recording */
+	int64_t t_ns;	       /* as in the file: since the epoch, or since the start of the recording */
 	char bus[LOG_BUS_MAX]; /* candump: the name; ASC, TRC: can and the channel's number less one */
 	char direction;	       /* 'T' sent, 'R' received, 0 if the file does not say */
 	struct frame frame;    /* frame_valid */
@@ -59,12 +58,12 @@ struct log {
 	bool strict;
 	struct error_sink *errors;
 	int fd;
-	int failed;	   /* what log_next answers from now on */
-	off_t start;	   /* where in fd the log begins; -1: in a pipe */
-	uint64_t told;	   /* damaged lines that were told one by one */
-	uint64_t told_all; /* last line of which the damage is known, told or not: a second round is silent */
-	uint64_t untold;
-	const char *wrong[2]; /* of the line just read, two parts of a sentence */
+	int failed;		/* what log_next returns from now on */
+	off_t start;		/* where in fd the log begins; -1: in a pipe */
+	uint64_t reported;	/* damaged lines that were reported one by one */
+	uint64_t reported_upto; /* no line up to this one is reported again after log_rewind */
+	uint64_t unreported;
+	const char *wrong[2]; /* what is wrong with the line just read, in two parts */
 	int64_t last_ns;
 	size_t begin, end;
 	bool at_end, skipping;
@@ -80,7 +79,7 @@ struct log {
 
 #define LOG_STRICT 1 /* the first damaged line ends it */
 
-/* "-" is standard input.  0, or -errno with a line in errors: -EBADMSG if it is no log that is known.  An empty file is
+/* "-" is standard input.  0, or -errno with a line in errors: -EBADMSG if the format is not known.  An empty file is
  * a log without records.  errors (may be NULL) and path are kept. */
 int log_open(struct log *log, const char *path, int flags, struct error_sink *errors);
 void log_close(struct log *log);
@@ -89,7 +88,7 @@ void log_close(struct log *log);
  * line in errors says why.  From a pipe a record is there as soon as its line is. */
 int log_next(struct log *log, struct log_record *r);
 
-/* To the start, with all counts at 0; damaged lines are counted again, not told again.  -ESPIPE for a pipe. */
+/* To the start, with all counts at 0; damaged lines are counted again, but not reported again.  -ESPIPE for a pipe. */
 int log_rewind(struct log *log);
 
 /* A line of candump -L with its newline, for a stamp of the epoch, cut to microseconds.  Returns its length, the
@@ -97,8 +96,8 @@ int log_rewind(struct log *log);
 #define LOG_WRITE_MAX 256
 size_t log_write_line(char text[LOG_WRITE_MAX], int64_t t_ns, const char *bus, const struct frame *f);
 
-/* A comment that says how many frames were lost just here: "# can0: 12 frames lost".  Readers of can-utils pass over
- * it, log_next adds it up. */
+/* A comment that says how many frames were lost just here: "# can0: 12 frames lost".  can-utils skip it,
+ * log_next adds it up. */
 size_t log_write_loss(char text[LOG_WRITE_MAX], const char *bus, uint64_t frames);
 
 #endif

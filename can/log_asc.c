@@ -27,7 +27,7 @@ static int month_of(struct log_text word)
 {
 	static const char *const names[] = { "jan", "feb", "mar", "apr", "may", "jun",
 					     "jul", "aug", "sep", "oct", "nov", "dec" };
-	/* What a German recorder calls otherwise; its March with an umlaut is in either of two encodings. */
+	/* Names of a German recorder; the umlaut of March has two encodings. */
 	static const struct {
 		const char *name;
 		int month;
@@ -131,7 +131,7 @@ static const char *read_id(struct frame *f, struct log_text word, unsigned int b
 
 	word.end -= extended;
 	if (!log_number(word, base, UINT32_MAX, &id))
-		return "the identifier is no number: record without symbolic names";
+		return "the identifier is not a number: record without symbolic names";
 	return log_set_id(f, id, extended);
 }
 
@@ -190,7 +190,7 @@ static enum log_found read_classic(struct log *log, struct log_record *r, struct
 	return wrong ? log_damaged(log, wrong, NULL) : LOG_RECORD;
 }
 
-/* The third word behind the data; a line without it is what it is called. */
+/* The third word behind the data; without it the kind comes from the name of the line. */
 static bool read_flags(struct log_text line, uint32_t *flags)
 {
 	struct log_text word;
@@ -208,7 +208,7 @@ static bool read_bit(struct log_text word, uint8_t flag, uint8_t *flags)
 	return log_is(word, "0") || log_is(word, "1");
 }
 
-/* Behind the word CANFD, which may be a classic frame all the same: its flags tell. */
+/* Behind the word CANFD; its flags may say that it is a classic frame. */
 static enum log_found read_fd(struct log *log, struct log_record *r, struct log_text line)
 {
 	const unsigned int base = (unsigned int)log->of.base;
@@ -245,7 +245,7 @@ static enum log_found read_fd(struct log *log, struct log_record *r, struct log_
 	for (uint32_t i = 0; i < len; i++)
 		log_word(&tail);
 	if (!read_flags(tail, &flags))
-		return log_damaged(log, "the flags behind the data are no number", NULL);
+		return log_damaged(log, "the flags behind the data are not a number", NULL);
 	f->flags = flags & FLAG_FD ? f->flags | FRAME_FD : 0;
 	f->id |= !f->flags && flags & FLAG_REMOTE ? FRAME_RTR : 0;
 	wrong = read_code(f, code, base);

@@ -13,7 +13,7 @@
 
 #define NS_PER_S INT64_C(1000000000)
 
-/* A comment: ours, or somebody's. */
+/* A comment; one of ours counts lost frames. */
 static enum log_found read_comment(struct log *log, struct log_text line)
 {
 	struct log_text words[5];

@@ -1,4 +1,4 @@
-/* log_parse.c: what the readers of log lines share. */
+/* log_parse.c: shared by the readers of log lines. */
 #include <string.h>
 #include <strings.h>
 
@@ -132,13 +132,13 @@ const char *log_set_data(struct frame *f, struct log_text *t, unsigned int base)
 		if (word.at == word.end)
 			return "there is less data than its length says";
 		if (!log_number(word, base, 255, &byte))
-			return "a byte of data is no number from 0 to 255";
+			return "a byte of data is not a number from 0 to 255";
 		f->data[i] = (uint8_t)byte;
 	}
 	return NULL;
 }
 
-/* CAN_ERR_BUSERROR of the kernel, without details: what the formats say in them differs by the hardware. */
+/* CAN_ERR_BUSERROR of the kernel, without details, since those of the formats depend on the hardware. */
 void log_set_error(struct log_record *r)
 {
 	memset(&r->frame, 0, sizeof(r->frame));

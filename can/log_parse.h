@@ -1,4 +1,4 @@
-/* log_parse.h: what the readers of log lines share.  Private to can/log*.c. */
+/* log_parse.h: shared by the readers of log lines.  Only for can/log*.c. */
 #ifndef CAN_LOG_PARSE_H
 #define CAN_LOG_PARSE_H
 
@@ -7,7 +7,7 @@
 #include "can/log.h"
 
 enum log_found {
-	LOG_NOTHING, /* a comment, a header, something that is no frame */
+	LOG_NOTHING, /* a comment, a header, not a frame */
 	LOG_RECORD,
 	LOG_DAMAGED, /* log->wrong says why */
 };
@@ -22,15 +22,15 @@ enum log_found log_candump_line(struct log *log, struct log_record *r, struct lo
 enum log_found log_asc_line(struct log *log, struct log_record *r, struct log_text line);
 enum log_found log_trc_line(struct log *log, struct log_record *r, struct log_text line);
 
-/* Does a line tell of which format its file is? */
+/* The format of a file, from one of its lines. */
 enum log_sign {
-	LOG_SIGN_NONE,	  /* it might be of any: a comment, nothing */
-	LOG_SIGN_STRANGE, /* of none */
+	LOG_SIGN_NONE,	  /* of any format: a comment, an empty line */
+	LOG_SIGN_STRANGE, /* of no known format */
 	LOG_SIGN_CLEAR,	  /* *format is set */
 };
 enum log_sign log_sign(struct log_text line, enum log_format *format);
 
-/* Answers LOG_DAMAGED; why may be NULL. */
+/* Returns LOG_DAMAGED; why may be NULL. */
 enum log_found log_damaged(struct log *log, const char *what, const char *why);
 
 /* ---- pieces of a line ---- */
@@ -64,16 +64,16 @@ static inline struct log_text log_word(struct log_text *t)
 	return word;
 }
 
-bool log_is(struct log_text word, const char *text);	 /* in whatever letters */
-bool log_begins(struct log_text line, const char *text); /* likewise */
+bool log_is(struct log_text word, const char *text);	 /* upper or lower case */
+bool log_begins(struct log_text line, const char *text); /* the same */
 
 /* All of the word is a number, at most max. */
 bool log_number(struct log_text word, unsigned int base, uint32_t max, uint32_t *number);
 
-/* Takes "12.345" off the line; unit_ns is a second's or a millisecond's.  What is below a nanosecond is dropped. */
+/* Takes "12.345" off the line; unit_ns is a second's or a millisecond's.  Fractions of a nanosecond are dropped. */
 bool log_time(struct log_text *t, int64_t unit_ns, int64_t *ns);
 
-/* ---- pieces of a record: NULL or what is wrong ---- */
+/* ---- pieces of a record: NULL, or the reason ---- */
 
 const char *log_set_bus(struct log_record *r, struct log_text channel); /* from 1 */
 const char *log_set_time(struct log_record *r, int64_t start_ns, int64_t ns);
@@ -82,7 +82,7 @@ const char *log_set_code(struct frame *f, uint32_t code); /* the length by its c
 const char *log_set_data(struct frame *f, struct log_text *t, unsigned int base); /* frame_data_len(f) bytes */
 void log_set_error(struct log_record *r);
 
-/* The epoch's time of a wall clock, or 0 if there can be no such time. */
+/* The epoch's time of a wall clock, or 0 if it is not valid. */
 int64_t log_local_ns(struct tm wall, int64_t fraction_ns);
 
 #endif

@@ -50,9 +50,9 @@ static const struct type {
 	{ "ER", KIND_ERROR, 0, 0 },
 	{ "Error", KIND_ERROR, 0, 0 },
 	{ "ST", KIND_OTHER, 0, 0 },    /* state of the hardware */
-	{ "Warng", KIND_OTHER, 0, 0 }, /* likewise */
+	{ "Warng", KIND_OTHER, 0, 0 }, /* the same */
 	{ "EC", KIND_OTHER, 0, 0 },    /* error counters */
-	{ "EV", KIND_OTHER, 0, 0 },    /* what a user marked */
+	{ "EV", KIND_OTHER, 0, 0 },    /* a mark of the user */
 };
 
 /* ---- headers ---- */
@@ -240,7 +240,7 @@ enum log_found log_trc_line(struct log *log, struct log_record *r, struct log_te
 	     column++) {
 		struct log_text word;
 
-		/* What follows is its own affair, or blank. */
+		/* The rest of the line belongs to the kind, or is blank. */
 		if (m.type->kind == KIND_OTHER || (m.type->kind == KIND_ERROR && *column == 'I'))
 			break;
 		word = log_word(&line);
@@ -250,7 +250,7 @@ enum log_found log_trc_line(struct log *log, struct log_record *r, struct log_te
 		return log_damaged(log, wrong, NULL);
 	m.data = first = line;
 	first = log_word(&first);
-	/* Version 1.0 has no types, and tells by these. */
+	/* Version 1.0 has no types, but these words. */
 	if (m.type->kind == KIND_OTHER || log_is(m.id, "FFFFFFFF"))
 		return LOG_NOTHING;
 	if (m.type->kind == KIND_ERROR || log_is(first, "ERROR")) {

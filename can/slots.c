@@ -1,4 +1,4 @@
-/* slots.c: the table of rows, what was lost, and how it is. */
+/* slots.c: the table of rows, losses, state. */
 #include <errno.h>
 #include <string.h>
 

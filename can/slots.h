@@ -1,4 +1,4 @@
-/* slots.h: what one process still wants to send on one bus.  The newest frame wins, and nothing stale leaves.
+/* slots.h: the frames that a process wants to send on a bus.  The newest frame wins, and no stale frame is sent.
  *
  *	static const struct slots_row rows[] = {
  *		{ .id = 0x0e4, .class = SLOTS_LATEST, .period_ns = 5000000 },
@@ -24,58 +24,56 @@
  * struct slots.  Every call is short and bounded.
  *
  * Order: urgent, latest, command, queue; within a class the lowest step; within a step the lowest identifier, as
- * arbitration has it; within an identifier first come, first served.  References go before requests because their
+ * arbitration orders them; within an identifier first come, first served.  References go before requests because their
  * number is bounded by their periods, so a request waits for a time that can be computed, while a burst of requests
- * would make every reference behind it late.  On a bus that is too full requests are the ones to be reported lost.
+ * would make every reference behind it late.  On an overloaded bus the requests are reported lost.
  * Commands go before questions and have a room of their own: however many questions wait, a reset is neither refused
- * nor late by more than what goes before it.  A frame that replaces another takes its place in the row, so a key that
+ * nor late by more than the frames before it.  A frame that replaces another takes its place in the row, so a key that
  * is renewed often does not fall behind those that are not.
  *
  * Steps: frames that must leave in a given order whatever their identifiers say, such as the PDOs of a tick and the
  * SYNC by which the drives act on them, stand in one class and have steps: PDOs 0 and SYNC 1, or SYNC 0 and PDOs 1 for
  * drives that act on the SYNC after.  A frame is handed over only while no frame of its class with a lower step waits,
- * and an interface sends in the order of hand-over, however many are in flight.  So of what is put before one pump
+ * and an interface sends in the order of hand-over, however many are in flight.  So of the frames put before one pump
  * (the whole of a tick) no SYNC leaves between two PDOs.
  *	- Put again while a higher step of the tick before still waits: it leaves before that.  A SYNC that is late is
  *	  replaced by the SYNC of the next tick, behind all PDOs of that tick: it is neither doubled nor early.  With
  *	  SYNC first, the new SYNC overtakes the PDOs that still wait; those that are put with it replace them, and a
  *	  driver that does not put them all cancels the others.
- *	- Refused by the bus: it keeps its place, and nothing overtakes it but what has a lower rank.
+ *	- Refused by the bus: it keeps its place, and only frames of a lower rank overtake it.
  *	- Replaced, expired, rejected, cancelled, or lost in flight: the higher steps do not wait for it any more and
  *	  leave without it.  A SYNC whose deadline is not longer than that of its PDOs expires no later than they do,
  *	  so it never leaves because a PDO has expired.  After a loss the driver cancels it, if it matters.
- *	- In a stall nothing leaves; afterwards what has not expired leaves in the same order.
+ *	- In a stall nothing leaves; afterwards frames that have not expired leave in the same order.
  * A step orders its class only: a halt does not wait for the PDOs of a tick, and no question holds up a reference.
  * Frames of another class, or of the same step, may leave in between.  On a bus that is not proven (below) harmless
  * frames leave alone, so a row that is harmless must not have a higher step than one of its class that is not.
  *
- * At most so many frames are in flight as slots_options says: handed over and not yet confirmed by their own echo.
- * What is in flight belongs to the kernel, which sends it however old it has become; only resetting the link removes
- * it.  Two keep a controller busy.  An adapter that confirms late, as over USB, needs more for a full bus; with one,
- * what leaves next is decided as late as can be, at the price of a gap behind each frame.
+ * A frame is in flight from its hand-over until its echo confirms it; slots_options limits the number in flight.  The
+ * kernel sends a frame in flight however old it is; only a reset of the link removes it.  Two keep a controller busy.
+ * An adapter that confirms late, as over USB, needs more on a full bus.  With one, the next frame is chosen as late as
+ * possible, at the price of a gap behind each frame.
  *
  * Stall: a frame in flight has not been confirmed for its row's deadline (at least 2 ms and a frame time for each that
  * may be in flight and for one more, at least 3 in all) in which nothing was received, or for twice that (at least 20
  * ms) whatever was received.  The time counts from its hand-over or from the last confirmation: before that it stood
- * behind another.  While stalled nothing is handed over and what waits expires.  It ends with the reset of the link or
- * with a confirmation, whichever comes first.  After 50 ms without either, the link's owner is not there: then the
- * frames in flight are the probe, and if there is but one, a fresh one joins it, whatever slots_options says: if the
- * kernel has lost the one, the other ends the stall.  More do not join: they would be stale when the bus comes back.
+ * behind another.  During a stall nothing is handed over and waiting frames expire.  It ends with the reset of the link
+ * or with a confirmation, whichever comes first.  After 50 ms without either, the link has no owner: then the frames in
+ * flight are the probe, and if there is only one, a fresh one joins it, whatever slots_options says: if the kernel has
+ * lost one, the other ends the stall.  More do not join: they would be stale when the bus comes back.
  *
- * A link that was reset, or one that nobody has used yet, may still lead to a dead bus, on which whatever is handed
- * over grows stale before the next reset.  So until a first confirmation (slots_proven) a single frame is in flight,
- * and if the table has rows that are harmless, only one of those or an urgent one.  With such a row no reference is
- * ever in the kernel of a bus that stands; the driver must then put such a frame from time to time until the bus is
- * proven.
+ * A link that was reset, or was not used yet, may still lead to a dead bus, on which frames handed over become stale
+ * before the next reset.  So until a first confirmation (slots_proven) a single frame is in flight, and if the table
+ * has harmless rows, only a frame of those or an urgent one.  With such a row the kernel never holds a reference for a
+ * dead bus; the driver must then put such a frame from time to time until the bus is proven.
  *
- * A frame can vanish from the kernel without an echo.  A link that went down says so (slots_link_down), and so does
- * bus-off.  One that is overtaken by the confirmation of a later one is gone: an interface sends in the order of
- * hand-over.  If all are gone at once (a queueing discipline that drops, a receive buffer that overflowed while
- * this process was stopped), the bus looks dead though it is not.  Silence proves nothing, nor does a flood of more
- * urgent frames, behind which ours would wait for ever; so the oldest is given up only upon evidence, that
- * receptions were dropped or that a frame has passed which would have lost arbitration against it while stalled,
- * plus a second without a confirmation.  One piece of evidence gives up one frame, and a fresh one takes its place
- * as the probe.
+ * A frame can vanish from the kernel without an echo.  The link reports that it went down or bus-off (slots_link_down).
+ * If a later frame is confirmed first, the earlier one is gone: an interface sends in the order of hand-over.  If all
+ * are gone at once (a queueing discipline that drops, a receive buffer that overflowed while this process was stopped),
+ * the bus looks dead though it is not.  Neither silence nor a flood of frames with a higher priority proves a loss; so
+ * the oldest frame is given up only upon evidence (receptions were dropped, or a frame was received during the stall
+ * that would have lost arbitration against it) and a second without a confirmation.  One piece of evidence gives up one
+ * frame, and a fresh one takes its place as the probe.
  */
 #ifndef CAN_SLOTS_H
 #define CAN_SLOTS_H
@@ -86,19 +84,19 @@
 #include "can/frame.h"
 #include "config/error.h"
 
-/* ---- what may be sent ---- */
+/* ---- rows ---- */
 
 enum slots_class {
 	SLOTS_URGENT,  /* halt, zero current: before everything else; a newer one of the same key replaces the older */
 	SLOTS_LATEST,  /* references, keep-alives: a newer one of the same key replaces the older */
 	SLOTS_COMMAND, /* reset, configuration, home: in order, bounded, never replaced */
-	SLOTS_QUEUE,   /* questions, SDO: likewise, behind the commands and in a room of their own */
+	SLOTS_QUEUE,   /* questions, SDO: as commands, behind them, with a queue of their own */
 };
 #define SLOTS_CLASSES 4
 
 struct slots_row {
 	uint32_t id;		     /* with FRAME_EXT, FRAME_RTR */
-	uint8_t key[FRAME_DATA_MAX]; /* bits of data that tell two frames apart; none: all are the same */
+	uint8_t key[FRAME_DATA_MAX]; /* bits of data that distinguish frames; none: all are the same */
 	enum slots_class class;
 	int64_t period_ns;   /* 0: not periodic */
 	int64_t deadline_ns; /* from slots_put; after it the frame is worth nothing.  0: the period */
@@ -110,7 +108,7 @@ struct slots_row {
  * bus: 26 of 15 kinds (2 ways to stop, reference, 4 polls, 4 commands, 4 questions), 390.  CANopen: 64 drives of 7
  * kinds (4 PDOs, SDO, guarding, NMT) and SYNC, 449. */
 #define SLOTS_ROWS_MAX 512
-/* Frames of a class that wait at a time: what the above put in one tick. */
+/* Waiting frames of a class: those that the above put in one tick. */
 #define SLOTS_URGENT_MAX 128  /* 64 drives: disable and NMT stop */
 #define SLOTS_LATEST_MAX 384  /* 64 drives: 4 PDOs and guarding, 320, and SYNC */
 #define SLOTS_COMMAND_MAX 128 /* 31 modules: reset, configuration, 2 limits, 124; 26 boards: 4 */
@@ -121,16 +119,16 @@ struct slots_row {
 #define SLOTS_LOSSES_MAX (SLOTS_URGENT_MAX + SLOTS_COMMAND_MAX + SLOTS_QUEUE_MAX + SLOTS_IN_FLIGHT_MAX)
 #define SLOTS_DEADLINE_MAX_NS 3600000000000
 
-/* What is 0 has the value in brackets. */
+/* 0 means the value in brackets. */
 struct slots_options {
 	uint32_t bitrate;	/* bit/s (1000000) */
 	unsigned int in_flight; /* frames in flight at a time, 1 to SLOTS_IN_FLIGHT_MAX (2) */
 	int64_t retry_ns;	/* after a refusal, unless an echo comes earlier (3 frame times, at most 1 ms) */
-	int64_t probe_after_ns; /* stalled for so long without a reset, the owner is not there (50 ms) */
+	int64_t probe_after_ns; /* a stall this long without a reset: the link has no owner (50 ms) */
 	int64_t give_up_ns;	/* from the evidence that a frame in flight is gone (1 s) */
 };
 
-/* ---- what became of them ---- */
+/* ---- counts and losses ---- */
 
 /* put = replaced + expired + lost + cancelled + confirmed + unsure + waiting + in flight */
 struct slots_counts {
@@ -146,14 +144,14 @@ struct slots_counts {
 	uint64_t unsure;    /* handed over to a bus that confirms nothing */
 	uint64_t late;	    /* of those: on the wire after their deadline */
 	uint64_t stale;	    /* of those again: they were in flight during a stall */
-	uint64_t stray;	    /* echoes of what was lost before */
+	uint64_t stray;	    /* echoes of frames reported lost */
 	uint64_t stalls;
 };
 
 enum slots_why {
 	SLOTS_EXPIRED,	 /* any class but latest: the deadline passed while it waited; it was not sent */
-	SLOTS_REJECTED,	 /* no frame for this bus; it was not sent */
-	SLOTS_FLUSHED,	 /* in flight when the link went down.  From here on: it may have been sent all the same */
+	SLOTS_REJECTED,	 /* not a valid frame for this bus; it was not sent */
+	SLOTS_FLUSHED,	 /* in flight when the link went down.  This one and those below may have been sent */
 	SLOTS_OVERTAKEN, /* in flight when a later one was confirmed */
 	SLOTS_GIVEN_UP,	 /* in flight too long, with evidence */
 };
@@ -177,7 +175,7 @@ struct slots { /* private; about 120 kB */
 	int64_t frame_ns;
 	int64_t patience_ns;	       /* the shortest time to a stall */
 	bool harmless;		       /* there are such rows */
-	uint64_t rank[SLOTS_ROWS_MAX]; /* what is sent first has the lower one; equal for one class, step and id */
+	uint64_t rank[SLOTS_ROWS_MAX]; /* the lower is sent first; equal for one class, step and id */
 
 	struct slots_waiting {
 		unsigned int row;
@@ -189,7 +187,7 @@ struct slots { /* private; about 120 kB */
 	unsigned int waiting_n, waiting_of[SLOTS_CLASSES];
 	int64_t earliest_ns; /* no deadline of a waiting frame is before it */
 	bool earliest_exact; /* one is at it */
-	int taken;	     /* which place in order slots_take answered; -1: none */
+	int taken;	     /* the place in order that slots_take returned; -1: none */
 
 	struct slots_in_flight {
 		unsigned int row;
@@ -207,7 +205,7 @@ struct slots { /* private; about 120 kB */
 	int64_t confirmed_ns, received_ns; /* the last of each on the wire */
 	int64_t link_ns;		   /* when the link last came up */
 	int64_t retry_ns;		   /* hand over nothing before */
-	int64_t doubt_ns;		   /* when there was evidence that the oldest in flight is gone; CLOCK_NEVER */
+	int64_t doubt_ns; /* time of the evidence that the oldest in flight is gone; CLOCK_NEVER: none */
 
 	struct slots_loss losses[SLOTS_LOSSES_MAX];
 	unsigned int losses_first, losses_n;
@@ -215,42 +213,42 @@ struct slots { /* private; about 120 kB */
 };
 _Static_assert(SLOTS_WAITING_MAX <= UINT16_MAX, "order has 16 bits");
 
-/* rows is kept, options (may be NULL) is copied.  -EINVAL with a line for each row that makes no sense. */
+/* rows is kept, options (may be NULL) is copied.  -EINVAL with a line for each row that is not valid. */
 int slots_init(struct slots *s, const struct slots_row *rows, unsigned int rows_n, const struct slots_options *options,
 	       struct error_sink *errors);
 
 /* ---- the driver's half ---- */
 
 /* 0, or
- *	-EINVAL	no such row, another identifier than the row's, or no frame at all
- *	-ENOSPC	as many of this class wait already as can: the bus is too slow for them, or stands */
+ *	-EINVAL	no such row, another identifier than the row's, or not a valid frame
+ *	-ENOSPC	the queue of this class is full: the bus is too slow, or stalled */
 int slots_put(struct slots *s, unsigned int row, const struct frame *frame, int64_t now_ns);
 
-/* Drops what waits of a row, or of all rows but the urgent ones: what a halt overtook must not follow it. */
+/* Drops the waiting frames of a row, or of all rows but the urgent ones: they must not follow a halt. */
 #define SLOTS_ALL (~0u)
 void slots_cancel(struct slots *s, unsigned int row);
 
 /* The next frame that was lost, oldest first; false: no more.  For class latest, those that were in flight only. */
 bool slots_lost(struct slots *s, struct slots_loss *loss);
 
-/* ---- the bus's half: first all that was received, then what is to be sent ---- */
+/* ---- the bus's half: first all received frames, then the frames to send ---- */
 
-/* The echo of an own frame, which was on the wire, complete, at t_ns.  Its row, or -ENOENT: of one that was lost. */
+/* The echo of an own frame, complete on the wire at t_ns.  Returns its row, or -ENOENT if it was reported lost. */
 int slots_echo(struct slots *s, const struct frame *frame, int64_t t_ns);
-/* The bus confirms nothing (bus_confirms): what is handed over is in flight no more, a stall is not noticed, and a
- * frame of another node proves the bus. */
+/* The bus does not confirm (bus_confirms): a frame handed over does not count as in flight, a stall is not detected,
+ * and a frame of another node proves the bus. */
 void slots_unconfirmed(struct slots *s, bool unconfirmed);
-/* A frame of anybody else; error frames are not received in this sense. */
+/* A frame of another node or program; not for error frames. */
 void slots_received(struct slots *s, const struct frame *frame, int64_t t_ns);
-/* Something received was dropped before it came here, perhaps an echo. */
+/* A received frame, perhaps an echo, was dropped before it came here. */
 void slots_overflow(struct slots *s, int64_t now_ns);
 
-/* The link went down, or off the bus, and what was in flight is gone; until slots_link_up nothing is handed over. */
+/* The link went down or bus-off: frames in flight are gone, and nothing is handed over until slots_link_up. */
 void slots_link_down(struct slots *s, int64_t now_ns);
 void slots_link_up(struct slots *s, int64_t now_ns);
 
-/* The frame to hand over now, or NULL.  One of the three below must follow at once.  This is also where a stall is
- * noticed, so everything received must have been told before. */
+/* The frame to hand over now, or NULL.  One of the three below must follow at once.  It also detects
+ * stalls, so call slots_echo and slots_received for everything received before. */
 const struct frame *slots_take(struct slots *s, int64_t now_ns);
 void slots_handed(struct slots *s, int64_t now_ns);  /* the bus has it */
 void slots_refused(struct slots *s, int64_t now_ns); /* ENOBUFS, ENETDOWN ...: again later */

@@ -1,11 +1,11 @@
-/* slots_bus.c: what the bus says, told to the slots, and the other way round. */
+/* slots_bus.c: reports of a bus to its slots, frames of the slots to the bus. */
 #include "can/slots_bus.h"
 
 #include <errno.h>
 
 #include "can/frame_error.h"
 
-/* Bus-off too: the controller drops what it had, and then swallows what is handed over. */
+/* Bus-off too: the controller drops its frames and those that are handed over. */
 static bool is_down(const struct bus *bus)
 {
 	const enum bus_state state = bus_state(bus);

@@ -1,4 +1,4 @@
-/* slots_flight.c: what is in flight, how a stall is noticed and ends, and what is handed over next. */
+/* slots_flight.c: frames in flight, stalls, hand-over. */
 #include <errno.h>
 #include <string.h>
 
@@ -140,7 +140,7 @@ static unsigned int room(const struct slots *s)
 	return 0;
 }
 
-/* The place of what is to go first, as things are; -1: nothing may. */
+/* The place of the frame to hand over next; -1: none. */
 static int first_place(struct slots *s)
 {
 	if (s->in_flight_n >= room(s))

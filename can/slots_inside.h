@@ -1,8 +1,8 @@
-/* slots_inside.h: what the parts of slots share, and nobody else sees.
+/* slots_inside.h: shared by the files of slots.
  *
  *	slots.c		rows, losses, how it is
- *	slots_wait.c	what waits: order, replacing, deadlines
- *	slots_flight.c	what is in flight: hand-over, echoes, stall, link
+ *	slots_wait.c	waiting frames: order, replacement, deadlines
+ *	slots_flight.c	frames in flight: hand-over, echoes, stall, link
  */
 #ifndef CAN_SLOTS_INSIDE_H
 #define CAN_SLOTS_INSIDE_H
@@ -41,7 +41,7 @@ static inline struct slots_waiting *slots_place(struct slots *s, unsigned int pl
 	return &s->waiting[s->order[place]];
 }
 
-void slots_leave(struct slots *s, unsigned int place); /* what it held stays readable until the next slots_put */
+void slots_leave(struct slots *s, unsigned int place); /* its frame stays readable until the next slots_put */
 void slots_expire(struct slots *s, int64_t now_ns);
 int64_t slots_earliest_ns(struct slots *s); /* of the deadlines; CLOCK_NEVER */
 

@@ -1,4 +1,4 @@
-/* slots_wait.c: what waits: in which order, what replaces what, and what has waited too long.
+/* slots_wait.c: waiting frames: order, replacement, deadlines.
  *
  * order is sorted by rank, and within a rank by arrival.  So the first of it is the next to be sent, and all frames of
  * one identifier and class are neighbours.
@@ -21,7 +21,7 @@ static enum slots_class class_of(const struct slots *s, unsigned int row)
 	return s->rows[row].class;
 }
 
-/* What had this deadline is about to go. */
+/* A frame with this deadline is about to leave. */
 static void forget_deadline(struct slots *s, unsigned int index)
 {
 	if (s->deadlines_ns[index] == s->earliest_ns)

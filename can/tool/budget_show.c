@@ -1,4 +1,4 @@
-/* budget_show.c: tables of what frames cost. */
+/* budget_show.c: tables of the bits and times of frames. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,9 +12,9 @@
 #include "config/text.h"
 
 #define COLUMNS 80
-#define OVERLOAD 1.1   /* a peak that stamps a little beside the truth do not explain */
+#define OVERLOAD 1.1   /* a peak above this is not explained by inexact stamps */
 #define BAR_MAX 80     /* columns */
-#define SILENT_LINES 2 /* intervals without frames that get lines of their own; more become one */
+#define SILENT_LINES 2 /* up to so many intervals without frames have lines of their own; more become one line */
 
 const char *const budget_show_orders[] = { "id", "load", "rate", NULL };
 
@@ -182,7 +182,7 @@ static int digits(uint64_t value)
 	return snprintf(NULL, 0, "%" PRIu64, value);
 }
 
-/* As wide as what is in it, so that usual logs fit 80 columns. */
+/* As wide as the widest value, so that usual logs fit 80 columns. */
 struct widths {
 	int id, frames, bytes, bits;
 };
@@ -258,7 +258,7 @@ static int bar_columns(void)
 
 	if (isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col)
 		columns = size.ws_col;
-	columns -= 32; /* what stands in front, and behind a load above 100 % */
+	columns -= 32; /* the columns before the bar, and the mark of a load above 100 % */
 	return columns < 10 ? 10 : columns > BAR_MAX ? BAR_MAX : columns;
 }
 
@@ -305,7 +305,7 @@ static void print_over(const struct budget *b, const struct budget_bus *bus)
 	print_silence(b, next, last + 1, columns);
 }
 
-/* ---- all of it ---- */
+/* ---- the whole report ---- */
 
 static void print_errors(const struct budget_bus *bus)
 {
@@ -320,7 +320,7 @@ static void print_errors(const struct budget_bus *bus)
 	printf("%s\n", *comma == ',' ? ")" : "");
 }
 
-static bool is_told(const struct budget *b, const struct budget_bus *bus)
+static bool has_bitrate(const struct budget *b, const struct budget_bus *bus)
 {
 	for (size_t i = 0; i < b->options.rates_n; i++)
 		if (b->options.rates[i].bus && !strcmp(b->options.rates[i].bus, bus->name))
@@ -333,7 +333,7 @@ static void print_notes(const struct budget_show *show, const struct budget *b, 
 	for (size_t i = 0; i < b->buses_n; i++) {
 		const struct budget_bus *bus = &b->buses[i];
 
-		if (show->assumed && !is_told(b, bus))
+		if (show->assumed && !has_bitrate(b, bus))
 			printf("%s: bit rate assumed; for another: --bitrate %s=500k\n", bus->name, bus->name);
 		if (budget_load(b, bus, &bus->sum) > 1 || budget_peak(b, bus) > OVERLOAD)
 			printf("%s: more than a bus can carry: another bit rate, or stamps that are not the bus's\n",

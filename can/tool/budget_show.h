@@ -1,4 +1,4 @@
-/* budget_show.h: what canbudget prints. */
+/* budget_show.h: the output of canbudget. */
 #ifndef CAN_TOOL_BUDGET_SHOW_H
 #define CAN_TOOL_BUDGET_SHOW_H
 
@@ -13,7 +13,7 @@ extern const char *const budget_show_orders[]; /* id, load, rate */
 
 struct budget_show {
 	const char *path;
-	bool assumed; /* the bit rate of buses that nobody told */
+	bool assumed; /* the bit rate of buses without --bitrate */
 	int order;    /* of budget_show_orders */
 };
 

@@ -4,7 +4,7 @@
 #include "can/tool/budget_show.h"
 #include "config/json.h"
 
-/* Null for the negative values of what is not known. */
+/* Null for a negative value, which means not known. */
 static void write_known(struct json *j, const char *name, int decimals, double value)
 {
 	json_fixed(j, name, decimals, value < 0 ? NAN : value);

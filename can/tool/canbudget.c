@@ -1,4 +1,4 @@
-/* canbudget.c: canbudget(1): how many bits frames take, and how much of a bus a recording fills. */
+/* canbudget.c: canbudget(1): the bits of frames, and the load of the buses of a recording. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -208,7 +208,7 @@ int main(int argc, char **argv)
 	static char names[SETTINGS_STRINGS_MAX][BUDGET_BUS_MAX];
 	static struct canbudget_options want;
 	struct options options = { .program = "canbudget",
-				   .about = "counts the bits of frames, and what a recording fills of its buses",
+				   .about = "counts the bits of frames, and the load of the buses of a recording",
 				   .rows = rows,
 				   .values = &want,
 				   .arguments = "[LOG]",

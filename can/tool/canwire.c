@@ -1,4 +1,4 @@
-/* canwire.c: CAN buses in user space: serving them, and looking at them, speaking to them and breaking them. */
+/* canwire.c: CAN buses in user space: serve them, send and receive, show statistics, inject faults. */
 #include <string.h>
 
 #include "can/tool/program.h"
@@ -11,11 +11,11 @@ static const struct {
 	int (*run)(int argc, char **argv);
 	const char *line;
 } commands[] = {
-	{ "run", wire_run, "serve buses until told to stop" },
+	{ "run", wire_run, "serve buses until stopped" },
 	{ "send", wire_send, "send frames and wait until they were on the wire" },
-	{ "dump", wire_dump, "print what is on a wire, as candump -L does" },
+	{ "dump", wire_dump, "print the frames of a wire, as candump -L does" },
 	{ "stats", wire_stats, "load, errors, controllers and programs of a bus" },
-	{ "fault", wire_fault, "break something, or mend it" },
+	{ "fault", wire_fault, "inject a fault, or clear it" },
 	{ "link", wire_link, "up, down, reset or restart a controller" },
 };
 #define COMMANDS (sizeof(commands) / sizeof(*commands))

@@ -1,4 +1,4 @@
-/* ids.c: which identifiers are wanted. */
+/* ids.c: selection of identifiers. */
 #include <errno.h>
 #include <string.h>
 

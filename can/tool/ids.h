@@ -1,7 +1,7 @@
-/* ids.h: which identifiers are wanted: --only 123,200-2FF,00012345 and --not 7F0-7FF.
+/* ids.h: selection of identifiers: --only 123,200-2FF,00012345 and --not 7F0-7FF.
  *
  * Three digits are an 11-bit identifier, eight a 29-bit one, and a range has two of a kind.  Data and remote frames of
- * an identifier go together; error frames have none and are somebody else's matter.
+ * an identifier go together; error frames have no identifier, and the caller handles them.
  */
 #ifndef CAN_TOOL_IDS_H
 #define CAN_TOOL_IDS_H
@@ -17,7 +17,7 @@
 
 /* Ranges in order, none touching the next; a 29-bit identifier has FRAME_EXT. */
 struct ids {
-	bool all; /* everything is wanted */
+	bool all; /* no selection */
 	size_t n;
 	struct ids_range {
 		uint32_t first, last;
@@ -30,7 +30,7 @@ int ids_read(struct ids *ids, const struct settings_strings *only, const struct 
 
 bool ids_want(const struct ids *ids, const struct frame *f);
 
-/* The same as filters of a bus.  How many; -E2BIG: it takes more than max. */
+/* The same as filters of a bus.  Returns their number; -E2BIG: more than max. */
 int ids_filters(const struct ids *ids, struct bus_filter *filters, size_t max);
 
 #endif

@@ -12,7 +12,7 @@ void merge_add(struct merge_bus *b, const struct merge_entry *entry)
 		b->newest_ns = e->t_ns;
 }
 
-const struct merge_entry *merge_next(struct merge_bus *const *buses, size_t n, int64_t horizon_ns, size_t *whose)
+const struct merge_entry *merge_next(struct merge_bus *const *buses, size_t n, int64_t horizon_ns, size_t *bus)
 {
 	const struct merge_entry *next = NULL;
 
@@ -21,12 +21,12 @@ const struct merge_entry *merge_next(struct merge_bus *const *buses, size_t n, i
 
 		if (buses[i]->n && e->t_ns <= horizon_ns && (!next || e->t_ns < next->t_ns)) {
 			next = e;
-			*whose = i;
+			*bus = i;
 		}
 	}
 	if (next) {
-		buses[*whose]->first = (buses[*whose]->first + 1) % MERGE_ROOM;
-		buses[*whose]->n--;
+		buses[*bus]->first = (buses[*bus]->first + 1) % MERGE_ROOM;
+		buses[*bus]->n--;
 	}
 	return next;
 }

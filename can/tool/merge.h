@@ -1,7 +1,7 @@
 /* merge.h: what several buses say, in the order of its stamps.
  *
- * Each bus is in order by itself and read a batch at a time.  What is held here may go out once no bus can bring
- * anything earlier: up to a time that whoever reads the buses knows.
+ * Each bus is in order by itself and read a batch at a time.  An entry may leave once no bus can bring
+ * anything earlier: up to a time that the reader of the buses knows.
  */
 #ifndef CAN_TOOL_MERGE_H
 #define CAN_TOOL_MERGE_H
@@ -31,10 +31,10 @@ static inline size_t merge_room(const struct merge_bus *b)
 	return MERGE_ROOM - b->n;
 }
 
-/* There must be room.  A remark or a loss is not before what was added before it, whatever its time. */
+/* There must be room.  A remark or a loss stays behind the entries added before it, whatever its time. */
 void merge_add(struct merge_bus *b, const struct merge_entry *entry);
 
-/* The next up to horizon_ns, and whose it is; NULL: there is none.  It lasts until something is added. */
-const struct merge_entry *merge_next(struct merge_bus *const *buses, size_t n, int64_t horizon_ns, size_t *whose);
+/* The next up to horizon_ns, and the index of its bus; NULL: none.  Valid until the next merge_add. */
+const struct merge_entry *merge_next(struct merge_bus *const *buses, size_t n, int64_t horizon_ns, size_t *bus);
 
 #endif

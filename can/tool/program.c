@@ -1,4 +1,4 @@
-/* program.c: what the CAN tools share. */
+/* program.c: shared by the CAN tools. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -86,7 +86,7 @@ int program_options(struct options *options, int *argc, char **argv)
 
 int program_robot(const char *robot)
 {
-	return robot && run_robot(robot) ? program_wrong("--robot: %s is no name", robot) : 0;
+	return robot && run_robot(robot) ? program_wrong("--robot: %s is not a valid name", robot) : 0;
 }
 
 int program_time(const char *option, const char *text, bool zero, int64_t *ns)

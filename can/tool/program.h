@@ -1,4 +1,4 @@
-/* program.h: what the CAN tools share: how they end, what they say, times and sizes on their command lines. */
+/* program.h: shared by the CAN tools: exit status, messages, times and sizes on their command lines. */
 #ifndef CAN_TOOL_PROGRAM_H
 #define CAN_TOOL_PROGRAM_H
 

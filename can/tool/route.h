@@ -21,8 +21,8 @@ struct route_bus {
 	uint64_t down;	    /* the link was down or away */
 	uint64_t unfit;	    /* no frame for this bus */
 	int error;	    /* the last answer of that kind */
-	unsigned int since; /* frames handed over since echoes were looked for */
-	size_t sends_n;	    /* identifiers that it will be sent: more than BUS_FILTERS_MAX: too many to tell */
+	unsigned int since; /* frames handed over since the last check for echoes */
+	size_t sends_n;	    /* identifiers that it will be sent: more than BUS_FILTERS_MAX: not passed to it */
 	uint32_t sends[BUS_FILTERS_MAX];
 	uint16_t find[2 * BUS_FILTERS_MAX]; /* by hash: the index of one of them and 1 */
 };
@@ -48,7 +48,7 @@ int routes_read(struct routes *r, const struct settings_strings *map, struct err
 /* That of a bus of the log; unless it is mapped, it goes to the bus of the same name.  NULL: there are too many. */
 struct route *routes_of(struct routes *r, const char *from);
 
-/* The bus will be sent that frame: told before it is opened, no frame waits for its filters to be set. */
+/* That frame will be sent on the bus.  Called before it is opened, so that no frame waits for a change of filters. */
 void routes_will_send(struct route_bus *b, const struct frame *f);
 
 /* Opens the bus, if it is not open.  0 or -errno with one line in errors. */

@@ -8,7 +8,7 @@
 #include "channels/clock.h"
 
 #define RETRY_NS 1000000      /* between two tries when the queue is full and no echo comes */
-#define ECHOES 32	      /* frames of a burst after which echoes are looked for */
+#define ECHOES 32	      /* frames of a burst between two checks for echoes */
 #define CONFIRM_NS 1000000000 /* for the last echoes */
 
 /* ---- waiting ---- */
@@ -79,7 +79,7 @@ static int not_sent(struct route_bus *b, const struct log_record *r, int error)
 static int refused(struct sender *s, struct route_bus *b)
 {
 	if (!b->refused++)
-		program_say("%s: its queue has been full for %g s: does anybody acknowledge? Frames are left out",
+		program_say("%s: its queue has been full for %g s: does a node acknowledge? Frames are left out",
 			    b->name, (double)s->max_late_ns * 1e-9);
 	return 0;
 }
@@ -117,9 +117,9 @@ int sender_send(struct sender *s, struct route_bus *b, const struct log_record *
 uint64_t sender_unconfirmed(const struct route_bus *b)
 {
 	const struct bus_stats *stats = b->bus ? bus_stats(b->bus) : NULL;
-	uint64_t told = stats ? stats->confirmed + stats->dropped : 0;
+	uint64_t reported = stats ? stats->confirmed + stats->dropped : 0;
 
-	return b->sent > told ? b->sent - told : 0;
+	return b->sent > reported ? b->sent - reported : 0;
 }
 
 void sender_confirm(struct sender *s)

@@ -11,14 +11,14 @@
 
 struct sender {
 	struct routes *routes;
-	int stop_fd;	     /* readable: told to stop */
-	int key_fd;	     /* keys, while sender_wait is to look for them; else -1 */
+	int stop_fd;	     /* readable: stop */
+	int key_fd;	     /* keys, while sender_wait reads them; else -1 */
 	int64_t max_late_ns; /* a full queue is tried again for so long */
 	bool untimed;	     /* moments mean nothing: late stays empty */
 	struct hist late;    /* when it was handed over less when it was due */
 };
 
-/* What a wait ended with; less than 0: failed, and a line was said. */
+/* Why a wait ended; less than 0: failed, and a line was printed. */
 #define SENDER_TIME 0 /* it is time, or an echo came: ask the clock */
 #define SENDER_STOP 1
 #define SENDER_KEY 2 /* key_fd is readable */
@@ -26,7 +26,7 @@ struct sender {
 /* Until that time, or something happens.  Echoes are taken meanwhile. */
 int sender_wait(struct sender *s, int64_t until_ns);
 
-/* Hands the frame over, or counts why not; what is new about a bus is said on stderr, once.  A full queue is waited
+/* Hands the frame over, or counts why not; reports a change of the bus once on stderr.  A full queue is waited
  * for.  0, SENDER_STOP, or less than 0: failed, and a line was said. */
 int sender_send(struct sender *s, struct route_bus *b, const struct log_record *r, int64_t due_ns);
 

@@ -1,4 +1,4 @@
-/* tally.c: what became of a replay, for people and for programs. */
+/* tally.c: the result of a replay, as text and as JSON. */
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-/* tally.h: what became of a replay, for people and for programs. */
+/* tally.h: the result of a replay, as text and as JSON. */
 #ifndef CAN_TOOL_TALLY_H
 #define CAN_TOOL_TALLY_H
 
@@ -18,7 +18,7 @@ struct tally {
 	const struct hist *late;
 };
 
-/* Adds up what the buses say. */
+/* Adds the counts of the buses. */
 void tally_buses(struct tally *t, const struct routes *routes);
 
 void tally_print(const struct tally *t);

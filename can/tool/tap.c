@@ -68,7 +68,7 @@ void tap_close(struct tap *t)
 	free(t->held);
 }
 
-/* ---- what it brings ---- */
+/* ---- receiving ---- */
 
 static void note(struct tap *t, const char *what)
 {
@@ -76,7 +76,7 @@ static void note(struct tap *t, const char *what)
 		merge_add(t->held, &(struct merge_entry){ .t_ns = clock_now_ns(), .note = what });
 }
 
-/* What the bus answered: down, gone, back, over. */
+/* Handles the status of bus_receive: down, gone, back, over. */
 static void notice(struct tap *t, int answer)
 {
 	enum bus_state state = bus_state(t->bus);

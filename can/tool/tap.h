@@ -1,4 +1,4 @@
-/* tap.h: a bus that is recorded: its name, what it brings, and what becomes of its link. */
+/* tap.h: a bus that is recorded: its name, its frames, the state of its link. */
 #ifndef CAN_TOOL_TAP_H
 #define CAN_TOOL_TAP_H
 
@@ -12,11 +12,11 @@
 
 struct tap {
 	const char *text;	/* the bus, as on the command line */
-	char name[LOG_BUS_MAX]; /* what it is called in the file */
+	char name[LOG_BUS_MAX]; /* its name in the file */
 	struct bus *bus;
 	struct merge_bus *held;
 	bool ended; /* a log that is over */
-	bool more;  /* it was not read to the end: there was no room */
+	bool more;  /* not read to the end: no room */
 
 	/* private */
 	uint64_t dropped; /* as the bus last said */
@@ -31,7 +31,7 @@ int tap_read(struct tap *t, const char *text);
 int tap_open(struct tap *t, const struct bus_options *options);
 void tap_close(struct tap *t);
 
-/* Holds all frames that are there and wanted, what was lost, and remarks on the link, of which a line says the same. */
+/* Adds all selected frames, losses, and remarks on the link, which are printed as well. */
 void tap_receive(struct tap *t, const struct ids *ids, bool errors);
 
 #endif

@@ -24,7 +24,7 @@ struct wire_frames {
 
 static const struct settings_row send_rows[] = {
 	SETTINGS_STRING("as", struct wire_frames, as, ATTACH_HOST, "the controller to send as", .value = "CONTROLLER"),
-	SETTINGS_STRING("robot", struct wire_frames, robot, NULL, "whose bus it is", .value = "R"),
+	SETTINGS_STRING("robot", struct wire_frames, robot, NULL, "robot of the bus", .value = "R"),
 	SETTINGS_END,
 };
 
@@ -34,7 +34,7 @@ static const struct settings_row dump_rows[] = {
 	SETTINGS_INT("count", struct wire_frames, count, "", NULL, "1", NULL, "end after that many frames",
 		     .value = "N"),
 	SETTINGS_BOOL("errors", struct wire_frames, errors, "no", "error frames too"),
-	SETTINGS_STRING("robot", struct wire_frames, robot, NULL, "whose bus it is", .value = "R"),
+	SETTINGS_STRING("robot", struct wire_frames, robot, NULL, "robot of the bus", .value = "R"),
 	SETTINGS_END,
 };
 
@@ -48,8 +48,8 @@ static int open_wire(struct bus **bus, const struct wire_frames *w, const char *
 	if (wrong)
 		return program_wrong("%s: %s", name, wrong);
 	if (!text_is_name(w->as))
-		return program_wrong("--as: %s is no name: 1 to %d letters, digits, _ . -", text_quote(quoted, w->as),
-				     TEXT_NAME_MAX);
+		return program_wrong("--as: %s is not a name: 1 to %d letters, digits, _ . -",
+				     text_quote(quoted, w->as), TEXT_NAME_MAX);
 	if (program_robot(w->robot))
 		return PROGRAM_WRONG;
 	snprintf(full, sizeof(full), "wire:%s@%.*s", part, TEXT_NAME_MAX, strchr(name, '@') ? as : w->as);
@@ -72,8 +72,8 @@ static int confirm(struct bus *bus, const char *text, int64_t deadline_ns)
 		if (n < 0)
 			return program_fail("%s: %s", text, strerror(-n));
 		if (!n && clock_wait(&fd, 1, deadline_ns) <= 0)
-			return program_fail("%s: not sent within a second: does anybody acknowledge it? "
-					    "(canwire stats shows who is there)",
+			return program_fail("%s: not sent within a second: does a node acknowledge it? "
+					    "(canwire stats shows the controllers)",
 					    text);
 	}
 }
@@ -96,7 +96,7 @@ int wire_send(int argc, char **argv)
 	struct wire_frames w = { 0 };
 	struct options options = {
 		.program = "canwire send",
-		.about = "Sends frames one after the other, each when the one before was on the wire.",
+		.about = "Sends frames one after the other, each when the previous one was on the wire.",
 		.rows = send_rows,
 		.values = &w,
 		.arguments = "BUS FRAME...",
@@ -136,7 +136,7 @@ static void print_frame(const struct bus_frame *got, const char *name, int64_t r
 	fwrite(line, 1, len, stdout);
 }
 
-/* One answer of the bus: frames, an end, a beginning.  false: enough. */
+/* Prints what one bus_receive returned.  false: the end. */
 static bool dump_some(struct bus *bus, const char *name, int64_t real_ns, uint64_t *left, int *error)
 {
 	struct bus_frame got[64];
@@ -158,7 +158,7 @@ int wire_dump(int argc, char **argv)
 {
 	struct wire_frames w = { 0 };
 	struct options options = { .program = "canwire dump",
-				   .about = "Prints what is on a wire, a line per frame as candump -L does, until ^C.",
+				   .about = "Prints the frames of a wire, a line each as candump -L does, until ^C.",
 				   .rows = dump_rows,
 				   .values = &w,
 				   .arguments = "BUS",

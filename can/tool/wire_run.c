@@ -1,4 +1,4 @@
-/* wire_run.c: canwire run: serves buses until told to stop. */
+/* wire_run.c: canwire run: serves buses until stopped. */
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
@@ -21,21 +21,22 @@ struct wire_run {
 static const struct settings_row rows[] = {
 	SETTINGS_INT("bitrate", struct wire_run, bitrate, "bit/s", "1000000", "1000", "1000000", "of all these buses",
 		     .value = "B"),
-	SETTINGS_INT("seed", struct wire_run, seed, "", "1", "0", NULL, "of faults that come by chance", .value = "N"),
+	SETTINGS_INT("seed", struct wire_run, seed, "", "1", "0", NULL, "of random faults", .value = "N"),
 	SETTINGS_STRING("script", struct wire_run, script, NULL,
-			"no programs and no waiting: what FILE tells happens, and the log is printed", .value = "FILE"),
+			"run the events of FILE without programs and without waiting, and print the log",
+			.value = "FILE"),
 	SETTINGS_DURATION("gap", struct wire_run, gap_ns, "100us", "0", "10ms",
 			  "least time between two wake-ups that deliver; 0: each frame at its end", .value = "TIME"),
 	SETTINGS_DURATION("outage", struct wire_run, outage_ns, "50ms", "0", "1h",
-			  "having been held up for longer, drop what waited rather than play the past; 0: never",
+			  "after a delay of canwire longer than this drop the waiting frames; 0: never",
 			  .value = "TIME"),
 	SETTINGS_INT("queue", struct wire_run, queue, "frames", "10", "1", "128", "of each controller, as txqueuelen",
 		     .value = "N"),
 	SETTINGS_INT("restart-ms", struct wire_run, restart_ms, "ms", "0", "0", "60000",
-		     "a controller that is bus-off restarts by itself after that; 0: not", .value = "MS"),
+		     "time after which a controller restarts from bus-off; 0: never", .value = "MS"),
 	SETTINGS_INT("priority", struct wire_run, priority, "", "0", "0", "99",
 		     "SCHED_FIFO priority, above that of the programs it serves; 0: none", .value = "P"),
-	SETTINGS_STRING("robot", struct wire_run, robot, NULL, "whose buses these are; names the folder", .value = "R"),
+	SETTINGS_STRING("robot", struct wire_run, robot, NULL, "robot of the buses; names the folder", .value = "R"),
 	SETTINGS_END,
 };
 
@@ -74,7 +75,7 @@ static void be_real_time(int priority)
 		program_say("memory is not locked: %s; going on without", strerror(errno));
 }
 
-/* Wakes ten times a second for the supervisor's sake, if there is one. */
+/* Wakes ten times a second for the watchdog of a supervisor, if there is one. */
 static void serve(struct hub *hub)
 {
 	struct clock_fd fds[] = { { .fd = hub->bell, .events = POLLIN },
@@ -104,7 +105,7 @@ int wire_run(int argc, char **argv)
 {
 	struct wire_run run = { 0 };
 	struct options options = { .program = "canwire run",
-				   .about = "Serves CAN buses in user space until told to stop.",
+				   .about = "Serves CAN buses in user space until stopped.",
 				   .rows = rows,
 				   .values = &run,
 				   .arguments = "BUS...",

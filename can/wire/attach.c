@@ -1,4 +1,4 @@
-/* attach.c: the socket of a wire, from a program's side. */
+/* attach.c: the client side of a wire's socket. */
 #include "can/wire/attach.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@ int attach_connect_by(int *fd, const char *path, int64_t deadline_ns)
 	return *fd < 0 ? *fd : 0;
 }
 
-/* Somebody who dies in the middle of a talk is as one who was never there. */
+/* The other side ended during the exchange. */
 static bool is_gone(int error)
 {
 	return error == ECONNRESET || error == EPIPE;
@@ -98,7 +98,7 @@ void attach_explain(const char *name, const char *path, int error, struct error_
 	switch (-error) {
 	case ENOENT:
 	case ECONNREFUSED:
-		error_add(errors, "%s: no such wire (nobody serves %s): start it with canwire run %s", name, path,
+		error_add(errors, "%s: no such wire (%s is not served): start it with canwire run %s", name, path,
 			  strrchr(path, '/') + 1);
 		break;
 	case EACCES:

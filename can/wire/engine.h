@@ -1,8 +1,8 @@
 /* engine.h: a CAN bus as a pure function of time and requests.
  *
  * One struct engine is one bus with its controllers ("nodes").  It has no descriptor and no clock, allocates nothing
- * and prints nothing: time comes in as an argument, what happens comes out as events.  The same calls give the same
- * events, and it does not matter in how many steps the time is advanced.
+ * and prints nothing: time is an argument, events are calls of a function.  The same calls give the same events, in
+ * however many steps the time is advanced.
  *
  *	static struct engine e;
  *	int host, imu;
@@ -16,28 +16,28 @@
  *	engine_advance(&e, clock_now_ns());
  *	wake_ns = engine_next_ns(&e);
  *
- * Order of a hub's turn: all requests that have arrived, then commands, then engine_advance, then engine_next_ns.
+ * Order of calls in a turn of the hub: all requests that have arrived, then commands, then engine_advance, then
+ * engine_next_ns.
  *
- * What a bus does here:
- * - A node has one mailbox behind one FIFO.  The mailbox is repeated until somebody acknowledges it; only reset,
- *   bus-off, power off, detach and an outage empty it.  Each request that was accepted ends in exactly one
- *   event, ECHO or PURGED.
- * - A frame starts when the bus is idle and its request has come.  All whose request is not later take part in the
- *   arbitration, which is decided only when the winner's last bit is due: a request stamped in time but still on its
- *   way when the frame began takes part all the same.  One that comes after that is late: counted, and part of the
- *   next.
+ * Rules:
+ * - A node has one mailbox behind one FIFO.  The mailbox is repeated until a node acknowledges it; only reset,
+ *   bus-off, power off, detach and an outage empty it.  Each accepted request ends in exactly one event,
+ *   ECHO or PURGED.
+ * - A frame starts when the bus is idle and there is a request.  All nodes with a request not later than that take part
+ *   in the arbitration.  It is decided only when the winner's last bit is due, so a request takes part if its stamp is
+ *   in time, even if it arrives after the start of the frame.  A request that arrives after the decision is late: it is
+ *   counted and takes part in the next arbitration.
  * - The stamp of a frame is the end of its end-of-frame field, start + bits - 3 bits of interframe space, rounded up to
  *   nanoseconds.  Time is kept exactly, as nanoseconds and parts of 1/bitrate of one: nothing drifts.
  * - Acknowledgement, error flags and their superposition, error counters, warning, passive, bus-off and recovery follow
  *   ISO 11898-1.  A node that joins (attached, up, powered, connected, recovered) hears and sends nothing before it has
  *   seen 11 recessive bits.
- * - What goes wrong costs the bits it costs on a wire: 123#DEADBEEF that nobody acknowledges takes 87, and 95 once its
- *   sender is passive.  From then on nothing changes any more and no event is due; the attempts are added up when
- *   somebody looks.
+ * - An error takes as many bits as on a wire: 123#DEADBEEF without an acknowledgement takes 87, and 95 once its sender
+ *   is passive.  From then on nothing changes and no event is due; the attempts are counted with the next command.
  *
- * Where it is simpler than a wire: a passive node that found an error alone, and is still in its flag when the next
- * frame comes, misses that frame without counting it; and a passive winner hit in its identifier takes the frame with
- * it, where on a wire one that would have lost goes on.
+ * Where it is simpler than a wire: a passive node that detected an error alone, and is still sending its flag when the
+ * next frame comes, misses that frame without counting it.  And if an error hits the identifier of a passive winner,
+ * the frame ends, while on a wire another contender would continue.
  */
 #ifndef CAN_WIRE_ENGINE_H
 #define CAN_WIRE_ENGINE_H
@@ -52,11 +52,11 @@
 #define ENGINE_NODES 32		  /* on one bus; a set of them is a uint32_t, bit i for node i */
 #define ENGINE_NAME_MAX 24	  /* bytes of a node's name with the terminating zero: text_is_name */
 #define ENGINE_QUEUE_MAX 128	  /* the longest FIFO */
-#define ENGINE_QUEUE 10		  /* txqueuelen unless told otherwise */
+#define ENGINE_QUEUE 10		  /* default txqueuelen */
 #define ENGINE_NEVER INT64_MAX	  /* CLOCK_NEVER */
 #define ENGINE_OUTAGE_NS 50000000 /* a good engine_settings.outage_ns for real time */
 
-/* ---- what happens ---- */
+/* ---- events ---- */
 
 /* Identifies a request; returned with its events. */
 struct engine_tag {
@@ -70,7 +70,7 @@ enum engine_event_kind {
 	ENGINE_PURGED, /* node's request tag will not be sent: why */
 	ENGINE_ERROR,  /* an error frame (FRAME_ERR) for the listeners of node, as SocketCAN reports it */
 	ENGINE_STATE,  /* state, tx_errors and rx_errors of node are these now */
-	ENGINE_OUTAGE, /* the hub was away for t_ns - since_ns: what waited is purged, the bus starts idle */
+	ENGINE_OUTAGE, /* the hub was away for t_ns - since_ns: all requests are purged, the bus starts idle */
 };
 
 enum engine_why { ENGINE_RESET, ENGINE_BUS_OFF, ENGINE_POWER, ENGINE_DETACHED, ENGINE_AWAY };
@@ -86,10 +86,10 @@ struct engine_event {
 	struct engine_tag tag;	   /* ECHO, PURGED; FRAME: the sender's */
 	enum engine_why why;	   /* PURGED */
 	uint32_t senders; /* FRAME: several when equal frames were sent as one; none: it lost power in its last bits */
-	uint32_t receivers;   /* FRAME: who hears it; never a sender */
-	uint32_t lost;	      /* FRAME: who acknowledged it and lost it all the same (fault drop) */
-	bool again;	      /* FRAME: the sender took it for broken (last bit) and repeats it: no echo this time */
-	bool babble;	      /* FRAME: of a babbling node: nobody asked for it, there is no echo */
+	uint32_t receivers;   /* FRAME: nodes that receive it; never a sender */
+	uint32_t lost;	      /* FRAME: nodes that acknowledged it and lost it (fault drop) */
+	bool again;	      /* FRAME: the sender saw an error in the last bit and repeats it: no echo this time */
+	bool babble;	      /* FRAME: of a babbling node: without request and echo */
 	enum bus_state state; /* STATE */
 	uint16_t tx_errors, rx_errors;
 };
@@ -99,9 +99,9 @@ struct engine_event {
 struct engine_settings {
 	uint32_t bitrate;    /* bit/s, 1000 to 1000000 */
 	uint32_t queue;	     /* of new nodes; 0: ENGINE_QUEUE */
-	uint32_t restart_ms; /* of new nodes; 0: one that is bus-off stays so until engine_restart */
-	uint64_t seed;	     /* of the faults that come by chance */
-	int64_t outage_ns;   /* a frame due longer ago than this: the hub was away, do not play the past; 0: never */
+	uint32_t restart_ms; /* of new nodes; 0: bus-off lasts until engine_restart */
+	uint64_t seed;	     /* of random faults */
+	int64_t outage_ns;   /* if a frame was due longer ago than this the hub was away: ENGINE_OUTAGE; 0: never */
 	bool quiet;	     /* no ERROR for single bus errors, only for states: berr-reporting off */
 
 	/* Called inside engine_advance and commands, in order of time; calls nothing of the engine. */
@@ -109,20 +109,21 @@ struct engine_settings {
 	void *to;
 };
 
-/* Everything below that returns int answers 0 (or what it says) or -errno; -ENOENT: no such node. */
+/* All functions below that return int return 0 (or what their comment says) or -errno; -ENOENT: no such node. */
 
 struct engine;
 int engine_init(struct engine *e, const struct engine_settings *settings,
 		int64_t now_ns); /* -EINVAL: bit rate, queue */
 
 /* ---- nodes ----
- * All these take effect at now_ns, after all that was due until then; a frame on the wire is cut where it was. */
+ * These take effect at now_ns, after everything due until then; a frame on the wire is cut at that bit. */
 
-/* The node of that name, made and up if there was none: its index, or -EINVAL (name), -ENOSPC (no room). */
+/* The index of the node of that name, created and up if there was none; or -EINVAL (name), -ENOSPC (no room). */
 int engine_attach(struct engine *e, const char *name, int64_t now_ns);
 int engine_find(const struct engine *e, const char *name); /* -ENOENT */
 
-/* Its last connection is gone.  Waiting frames vanish, the one on the wire is finished, then the node is no more. */
+/* Its last connection is gone: purges its requests and removes the node, after the frame on the wire if that is its
+ * own. */
 int engine_detach(struct engine *e, int node, int64_t now_ns);
 
 /* Link down and up; a reset is both.  Down: mailbox and FIFO are empty, counters 0, BUS_STOPPED.  Requests: -ENETDOWN.
@@ -134,7 +135,7 @@ int engine_reset(struct engine *e, int node, int64_t now_ns);
 /* Back from bus-off, after 128 times 11 recessive bits.  -EBUSY: it is not bus-off. */
 int engine_restart(struct engine *e, int node, int64_t now_ns);
 
-int engine_set_queue(struct engine *e, int node, uint32_t queue); /* -EINVAL; what waits beyond it stays */
+int engine_set_queue(struct engine *e, int node, uint32_t queue); /* -EINVAL; requests beyond it stay */
 int engine_set_restart(struct engine *e, int node, uint32_t restart_ms);
 
 struct engine_node_stats {
@@ -164,25 +165,25 @@ int engine_node_info(const struct engine *e, int node, struct engine_node_info *
 
 /* ---- frames ---- */
 
-/* Hands a frame over.  stamp_ns is the sender's; it is clamped to what can be: not after now_ns, not before the node's
- * previous, not before an arbitration already decided.  Decides nothing by itself.
+/* Hands a frame over.  stamp_ns is the sender's; it is clamped: not after now_ns, not before the node's previous
+ * request, not before an arbitration already decided.  Does not advance time.
  *	-ENOBUFS	the FIFO is full
  *	-ENETDOWN	down, without power, bus-off
- *	-EINVAL		no classic frame that can be on a wire
- *	-ECANCELED	stamped before an outage that has ended: it was waiting then and is void like the others */
+ *	-EINVAL		not a valid classic frame
+ *	-ECANCELED	stamped before the end of an outage: void like the requests that waited then */
 int engine_request(struct engine *e, int node, const struct frame *frame, int64_t stamp_ns, struct engine_tag tag,
 		   int64_t now_ns);
 
 /* ---- time ---- */
 
-/* Everything that is complete by now_ns happens.  Time does not go back: one before an earlier one counts as that. */
+/* Handles everything that is complete by now_ns.  Time does not go back: an earlier now_ns counts as the last one. */
 void engine_advance(struct engine *e, int64_t now_ns);
 
 /* When engine_advance next has something to do, as far as is known now; ENGINE_NEVER: only after a request or command.
  * */
 int64_t engine_next_ns(struct engine *e);
 
-/* A frame stamped now_ns or later does not start before this: the bus is taken until then.  Perhaps it is longer. */
+/* The bus is busy at least until then: a frame stamped now_ns or later does not start before. */
 int64_t engine_free_ns(struct engine *e, int64_t now_ns);
 
 /* ---- faults ---- */
@@ -190,9 +191,9 @@ int64_t engine_free_ns(struct engine *e, int64_t now_ns);
 enum engine_fault_kind {
 	ENGINE_DROP,	/* frames are acknowledged and lost behind the controller: of node, or of all receivers */
 	ENGINE_CORRUPT, /* a bit is flipped: on the wire, or with node as this receiver alone sees it (found by CRC) */
-	ENGINE_DELAY,	/* requests of node take ns longer to come */
+	ENGINE_DELAY,	/* requests of node arrive ns later */
 	ENGINE_STUCK,	/* the wire, for ns: level */
-	ENGINE_BABBLE,	/* node sends frame without end, for ns or (0) until told otherwise; instead of its own */
+	ENGINE_BABBLE,	/* node sends frame without end instead of its own, for ns or (0) until babble off */
 	ENGINE_POWER_OFF, /* node: as down, and nothing but power brings it up */
 	ENGINE_POWER_ON,
 	ENGINE_DISCONNECT, /* node hears nothing and gets no acknowledge; it repeats on its own piece of wire */
@@ -201,7 +202,7 @@ enum engine_fault_kind {
 };
 
 enum engine_level {
-	ENGINE_HELD,	  /* busy, as by overload frames: nobody can send, no counter moves */
+	ENGINE_HELD,	  /* busy, as by overload frames: no node can send, no counter moves */
 	ENGINE_DOMINANT,  /* short: senders go bus-off, receivers passive */
 	ENGINE_RECESSIVE, /* open: senders go bus-off */
 };
@@ -210,15 +211,15 @@ struct engine_fault {
 	enum engine_fault_kind kind;
 	char node[ENGINE_NAME_MAX]; /* "": none, or all */
 	bool off;		    /* drop, corrupt, delay, stuck, babble: no more */
-	uint32_t next;		    /* drop, corrupt: the next so many frames */
-	uint32_t ppm;		    /* or by chance: so many of a million */
+	uint32_t next;		    /* drop, corrupt: the next N frames */
+	uint32_t ppm;		    /* or at random: N of a million */
 	int bit; /* corrupt: which, 0 is the start bit, stuff bits count; -1: any behind the arbitration field */
 	int64_t ns;
 	enum engine_level level;
 	struct frame frame;
 };
 
-/* From now_ns on.  -ENOENT: no such node; -EINVAL: makes no sense. */
+/* From now_ns on.  -ENOENT: no such node; -EINVAL: not valid. */
 int engine_fault(struct engine *e, const struct engine_fault *fault, int64_t now_ns);
 
 /* ---- statistics ---- */
@@ -228,7 +229,7 @@ struct engine_stats {
 	uint64_t bits;		 /* of them, with stuff bits and interframe space */
 	uint64_t attempts;	 /* starts of frame */
 	uint64_t errors;	 /* attempts that failed */
-	uint64_t unacknowledged; /* of them for want of an acknowledge */
+	uint64_t unacknowledged; /* of them without acknowledgement */
 	uint64_t collisions;	 /* of them same identifier, different bits */
 	uint64_t corrupted;	 /* frames hit by the fault */
 	uint64_t lost;		 /* receptions lost by the fault */
@@ -257,7 +258,7 @@ struct engine_entry {
 	int64_t request_ns;
 	struct engine_tag tag;
 	uint16_t bits; /* on the wire, interframe space included */
-	bool last;     /* void: goes with the attempt in which it is */
+	bool last;     /* purged after the current attempt */
 	struct frame frame;
 };
 
@@ -270,7 +271,7 @@ struct engine_chance {
 struct engine_node {
 	char name[ENGINE_NAME_MAX]; /* "": free */
 	bool up, power, connected;
-	bool joined;  /* has seen 11 recessive bits since join_ns */
+	bool joined;  /* it has seen 11 recessive bits since join_ns */
 	bool leaving; /* detached, its last frame is on the wire */
 	bool recovering;
 	enum bus_state state;
@@ -294,20 +295,20 @@ struct engine_node {
 /* How an attempt to send ends. */
 enum engine_end {
 	ENGINE_END_GOOD,
-	ENGINE_END_ACK,	 /* nobody acknowledges */
+	ENGINE_END_ACK,	 /* no acknowledgement */
 	ENGINE_END_BIT,	 /* a sender sees another bit than it sends */
-	ENGINE_END_CRC,	 /* a receiver heard it wrong and says so */
+	ENGINE_END_CRC,	 /* a receiver saw a wrong CRC and signals it */
 	ENGINE_END_LAST, /* last bit of end of frame: broken for the sender alone */
-	ENGINE_END_LOST, /* a flipped bit looks like a lost arbitration, and nobody is left to send */
-	ENGINE_END_CUT,	 /* the sender vanished */
-	ENGINE_END_OPEN, /* the wire is open: nobody hears anything, the sender not even itself */
+	ENGINE_END_LOST, /* a flipped bit looks like a lost arbitration, and no sender is left */
+	ENGINE_END_CUT,	 /* the sender left */
+	ENGINE_END_OPEN, /* the wire is open: no node hears anything, a sender not even itself */
 };
 
 /* The next frame of a wire, as things stand. */
 struct engine_attempt {
-	bool known, none; /* worked out; nobody wants to send */
-	bool frozen;	  /* it began, and a command came: who sends is decided */
-	bool fixed;	  /* and how it ends: that bit is past */
+	bool known, none; /* worked out; no node wants to send */
+	bool frozen;	  /* it began, and a command came: the senders are decided */
+	bool fixed;	  /* and its end: that bit is past */
 	bool endless;	  /* repeated for ever, nothing changes */
 	bool flipped;	  /* by the fault corrupt */
 	struct engine_instant start, due;
@@ -320,13 +321,13 @@ struct engine_attempt {
 	unsigned int bit, length; /* of the error; until the bus is idle again */
 	bool seen_dominant;	  /* the wire's level there */
 	uint32_t sending;	  /* of the senders, those still there at the end */
-	uint32_t first;		  /* of the senders, who finds the error */
-	uint32_t dropped;	  /* of the senders, passive ones that fell silent while others went on */
+	uint32_t first;		  /* of the senders, those that detect the error */
+	uint32_t dropped;	  /* of the senders, passive ones that stopped while others went on */
 	int dropped_bits;	  /* by how much they are ready for the next after the others, or before them */
-	uint32_t still;		  /* of the contenders, who would have lost the arbitration later than at the error */
+	uint32_t still;		  /* of the contenders, those that would have lost the arbitration behind the error */
 	uint32_t late;		  /* passive nodes whose flag ends late_bits after those of the others */
 	unsigned int late_bits;
-	uint32_t deaf; /* of the listeners, who heard it wrong alone */
+	uint32_t deaf; /* of the listeners, those that alone saw it wrong */
 };
 
 /* 0 is the bus; node i, disconnected, sits alone on wire 1 + i. */
@@ -351,7 +352,7 @@ struct engine {
 	uint32_t nodes, pending; /* sets: in use; with something to send */
 	uint32_t off;		 /* bus-off: these have times of their own */
 	uint64_t wires;		 /* in use */
-	uint64_t draws;		 /* frames on wire 0 that chance had a say in */
+	uint64_t draws;		 /* attempts on wire 0, for random faults */
 	struct engine_chance drop, corrupt;
 	struct engine_stats stats;
 	int64_t stuck_ns, stuck_until_ns; /* not yet in the load */

@@ -1,4 +1,4 @@
-/* engine_advance.c: time passes: what is due happens, in order of time. */
+/* engine_advance.c: handles due events in order of time. */
 #include "can/wire/engine_inner.h"
 
 #include <stddef.h>
@@ -44,7 +44,7 @@ static void settle_all(struct engine *e, int64_t now_ns)
 	}
 }
 
-/* ---- what is next ---- */
+/* ---- the next event ---- */
 
 enum step { STEP_NONE, STEP_ATTEMPT, STEP_SHORT, STEP_RESTART, STEP_RECOVERED };
 
@@ -130,7 +130,7 @@ static void short_step(struct engine *e, int w)
 	wire->short_next = engine_time_add(e, wire->short_next, 8);
 }
 
-/* ---- the hub was away ---- */
+/* ---- outages of the hub ---- */
 
 void engine_advance_outage(struct engine *e, int64_t now_ns)
 {

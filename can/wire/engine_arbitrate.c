@@ -1,7 +1,8 @@
 /* engine_arbitrate.c: which frame is sent next, and when it starts.
  *
- * An attempt is what happens if no other request or command comes.  It is worked out again whenever one does, until its
- * end is due and engine_advance.c finishes it.  So a request that comes late, but was stamped in time, still takes part.
+ * An attempt is the next frame if no other request or command comes.  It is computed again whenever one comes, until
+ * its end is due and engine_advance.c finishes it.  So a request that comes late, but was stamped in time, still takes
+ * part.
  */
 #include "can/wire/engine_inner.h"
 

@@ -1,8 +1,8 @@
 /* engine_detect.c: at which bit a listener detects an error.
  *
- * Listeners do not know what was meant to be sent.  They find an error when six bits in a row are equal, up to the end
- * of the CRC, and behind it when a bit that must be recessive is not; a wrong CRC they tell behind the acknowledge
- * slot.
+ * Listeners do not know the frame that was meant.  They detect an error if six bits in a row are equal, up to the end
+ * of the CRC, and behind it if a bit that must be recessive is dominant.  They signal a wrong CRC behind the
+ * acknowledge slot.
  */
 #include "can/wire/engine_inner.h"
 
@@ -26,8 +26,8 @@ static unsigned int run(const struct engine_stream *stream, unsigned int end, un
 	return n;
 }
 
-/* Somebody who listens: what is on the wire may be longer or shorter for it than what was meant to be sent. */
-struct ear {
+/* A listener: for it the frame on the wire may be longer or shorter than the frame that was sent. */
+struct listener {
 	unsigned int n, all; /* bits so far, stuff bits apart; up to the end of the CRC, 0: not known yet */
 	unsigned int code;   /* the last 32 bits */
 	unsigned int run, last;
@@ -36,53 +36,55 @@ struct ear {
 	bool extended, remote;
 };
 
-static void take(struct ear *ear, unsigned int bit)
+static void take(struct listener *listener, unsigned int bit)
 {
-	const unsigned int over = (ear->crc >> 14 ^ bit) & 1;
+	const unsigned int over = (listener->crc >> 14 ^ bit) & 1;
 
-	ear->crc = (ear->crc << 1 & 0x7fff) ^ (over ? 0x4599 : 0);
-	ear->code = ear->code << 1 | bit;
-	ear->n++;
-	if (ear->n == 13)
-		ear->remote = bit;
-	if (ear->n == 14)
-		ear->extended = bit;
-	if (ear->n == 33 && ear->extended)
-		ear->remote = bit;
-	if (ear->n == (ear->extended ? 39 : 19)) {
-		const unsigned int len = ear->code & 15;
+	listener->crc = (listener->crc << 1 & 0x7fff) ^ (over ? 0x4599 : 0);
+	listener->code = listener->code << 1 | bit;
+	listener->n++;
+	if (listener->n == 13)
+		listener->remote = bit;
+	if (listener->n == 14)
+		listener->extended = bit;
+	if (listener->n == 33 && listener->extended)
+		listener->remote = bit;
+	if (listener->n == (listener->extended ? 39 : 19)) {
+		const unsigned int len = listener->code & 15;
 
-		ear->all = ear->n + 15 + (ear->remote ? 0 : 8 * (len < FRAME_DATA_MAX ? len : FRAME_DATA_MAX));
+		listener->all =
+			listener->n + 15 + (listener->remote ? 0 : 8 * (len < FRAME_DATA_MAX ? len : FRAME_DATA_MAX));
 	}
 }
 
-/* false: an error. */
-static bool listen_to(struct ear *ear, unsigned int bit)
+/* Returns false at an error. */
+static bool listen_to(struct listener *listener, unsigned int bit)
 {
-	const bool stuff = ear->run == ENGINE_STUFF - 1;
+	const bool stuff = listener->run == ENGINE_STUFF - 1;
 
-	if (ear->tail || (ear->all && ear->n == ear->all && !stuff)) {
-		ear->tail++;
-		if (ear->tail == CRC_DELIMITER - ACK_DELIMITER + 1 && ear->crc)
+	if (listener->tail || (listener->all && listener->n == listener->all && !stuff)) {
+		listener->tail++;
+		if (listener->tail == CRC_DELIMITER - ACK_DELIMITER + 1 && listener->crc)
 			return false;
-		return bit || ear->tail == CRC_DELIMITER - ACK_SLOT + 1;
+		return bit || listener->tail == CRC_DELIMITER - ACK_SLOT + 1;
 	}
-	ear->run = ear->n && bit == ear->last ? ear->run + 1 : 1;
-	ear->last = bit;
-	if (ear->run == ENGINE_STUFF)
+	listener->run = listener->n && bit == listener->last ? listener->run + 1 : 1;
+	listener->last = bit;
+	if (listener->run == ENGINE_STUFF)
 		return false;
 	if (!stuff)
-		take(ear, bit);
+		take(listener, bit);
 	return true;
 }
 
 /* Sent up to bit upto, then level without end. */
-static unsigned int found(struct ear *ear, const struct engine_stream *stream, unsigned int upto, unsigned int level)
+static unsigned int found(struct listener *listener, const struct engine_stream *stream, unsigned int upto,
+			  unsigned int level)
 {
 	for (unsigned int i = 0;; i++) {
-		if (!listen_to(ear, i < upto ? stream->bits[i] : level))
+		if (!listen_to(listener, i < upto ? stream->bits[i] : level))
 			return i;
-		if (ear->tail == CRC_DELIMITER)
+		if (listener->tail == CRC_DELIMITER)
 			return stream->n;
 	}
 }
@@ -91,17 +93,17 @@ unsigned int engine_detect_after_flag(const struct engine_stream *stream, unsign
 				      unsigned int flag)
 {
 	struct engine_stream wire = *stream;
-	struct ear ear = { 0 };
+	struct listener listener = { 0 };
 
 	wire.bits[at] = (uint8_t)seen;
-	return found(&ear, &wire, at + 1, flag);
+	return found(&listener, &wire, at + 1, flag);
 }
 
 unsigned int engine_detect_after_cut(const struct engine_stream *stream, unsigned int cut)
 {
-	struct ear ear = { 0 };
+	struct listener listener = { 0 };
 
-	return found(&ear, stream, cut, 1);
+	return found(&listener, stream, cut, 1);
 }
 
 /* Which bit it is without stuff bits. */

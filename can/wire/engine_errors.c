@@ -58,7 +58,7 @@ static void bus_off(struct engine *e, int node, int64_t t_ns)
 	engine_queue_purge(e, node, false, ENGINE_BUS_OFF, t_ns);
 }
 
-/* Makes the state what the counters say. */
+/* Derives the state from the counters. */
 static void update_state(struct engine *e, int node, int64_t t_ns)
 {
 	struct engine_node *n = &e->node[node];

@@ -1,4 +1,4 @@
-/* engine_finish.c: an attempt to send is over: who hears what, who counts what. */
+/* engine_finish.c: an attempt to send is over: delivery, echoes, error counters. */
 #include "can/wire/engine_inner.h"
 
 #include <stddef.h>
@@ -15,7 +15,7 @@ static uint8_t place_of(const struct engine_attempt *a)
 	return engine_detect_place(&a->entry.frame, a->bit);
 }
 
-/* ---- a good one ---- */
+/* ---- success ---- */
 
 static uint32_t take_losses(struct engine *e, uint32_t receivers)
 {
@@ -52,7 +52,7 @@ static struct engine_event frame_event(const struct engine_attempt *a, int64_t t
 				      .babble = a->babblers & ENGINE_BIT(a->origin) };
 }
 
-/* receivers hear it, as far as the fault drop lets them. */
+/* To receivers, except those that lose it by the fault drop. */
 static void deliver(struct engine *e, unsigned int w, struct engine_event *event, uint32_t receivers)
 {
 	event->lost = w == 0 ? take_losses(e, receivers) : 0;
@@ -88,7 +88,7 @@ static void good(struct engine *e, unsigned int w, struct engine_attempt *a, uin
 		engine_errors_tx(e, i, -1, t_ns);
 	for (ENGINE_EACH(i, receivers))
 		engine_errors_rx(e, i, -1, t_ns);
-	for (ENGINE_EACH(i, a->deaf)) /* passive, or it would not be a good one */
+	for (ENGINE_EACH(i, a->deaf)) /* passive, or the attempt would have failed */
 		engine_errors_report_rx(e, i, 1, 0, CAN_ERR_PROT_LOC_CRC_SEQ, t_ns);
 	for (ENGINE_EACH(i, a->dropped)) {
 		e->node[i].stats.retransmissions++;
@@ -96,7 +96,7 @@ static void good(struct engine *e, unsigned int w, struct engine_attempt *a, uin
 	}
 }
 
-/* ---- a bad one ---- */
+/* ---- errors ---- */
 
 static void unacknowledged(struct engine *e, const struct engine_attempt *a, uint32_t listeners, int64_t t_ns)
 {
@@ -128,8 +128,8 @@ static void bit_error(struct engine *e, const struct engine_attempt *a, uint32_t
 					t_ns);
 }
 
-/* Some heard it wrong, though it was right.  They begin the flags, so they see those of the others behind their own. */
-static void heard_wrong(struct engine *e, struct engine_attempt *a, uint32_t listeners, int64_t t_ns)
+/* Some listeners alone saw a wrong CRC.  They begin the flags, so they see those of the others behind their own. */
+static void crc_error(struct engine *e, struct engine_attempt *a, uint32_t listeners, int64_t t_ns)
 {
 	const uint32_t others = listeners & ~a->deaf;
 	const bool flagged = engine_node_any_active(e, others | a->sending);
@@ -146,10 +146,10 @@ static void heard_wrong(struct engine *e, struct engine_attempt *a, uint32_t lis
 		sender_error(e, i, a, CAN_ERR_PROT_LOC_EOF, t_ns);
 }
 
-/* Broken in its last bit: good for those who listen, not for the sender.  They will hear it twice. */
+/* An error in the last bit: good for the listeners, not for the sender.  The listeners will receive it twice. */
 static void last_bit(struct engine *e, unsigned int w, struct engine_attempt *a, uint32_t listeners, int64_t t_ns)
 {
-	/* Heard at its end, like any other; the flags come behind it. */
+	/* Received at its end, like any other; the flags come behind it. */
 	struct engine_instant end = engine_time_add(e, a->start, a->entry.bits - BITS_INTERFRAME);
 	struct engine_event event = frame_event(a, engine_time_ns(end));
 
@@ -189,7 +189,7 @@ static void bad(struct engine *e, unsigned int w, struct engine_attempt *a, uint
 		bit_error(e, a, listeners, t_ns);
 		break;
 	case ENGINE_END_CRC:
-		heard_wrong(e, a, listeners, t_ns);
+		crc_error(e, a, listeners, t_ns);
 		break;
 	case ENGINE_END_LAST:
 		last_bit(e, w, a, listeners, t_ns);
@@ -217,7 +217,7 @@ static void arbitration_losses(struct engine *e, uint32_t losers)
 	}
 }
 
-/* Nodes that are on their way back from bus-off count the pauses between frames. */
+/* Nodes that recover from bus-off count the pauses between frames. */
 static void count_pauses(struct engine *e, unsigned int w, struct engine_instant start)
 {
 	for (ENGINE_EACH(i, e->off)) {
@@ -233,8 +233,8 @@ static void count_pauses(struct engine *e, unsigned int w, struct engine_instant
 	}
 }
 
-/* Who is still in a flag of its own when the others are done is back when the bus has been quiet for longer, or with
- * the next active flag. */
+/* A node that still sends its flag when the others are done joins again after a longer silence, or with the next active
+ * flag. */
 static void fall_behind(struct engine *e, unsigned int w, const struct engine_attempt *a, bool flagged)
 {
 	for (ENGINE_EACH(i, flagged ? e->wire[w].unjoined : 0))
@@ -249,7 +249,7 @@ static void fall_behind(struct engine *e, unsigned int w, const struct engine_at
 	}
 }
 
-/* Passive senders give the others a chance. */
+/* Passive senders suspend transmission. */
 static void suspend(struct engine *e, unsigned int w, const struct engine_attempt *a)
 {
 	for (ENGINE_EACH(i, a->end == ENGINE_END_LOST ? 0 : a->senders | a->still)) {

@@ -5,7 +5,7 @@
  *	engine_fault.c		faults on demand
  *	engine.c		commands on nodes; information, statistics
  *	engine_request.c	requests to send
- *	engine_advance.c	time passes: what is due happens, in order of time
+ *	engine_advance.c	handles due events in order of time
  *	engine_finish.c		an attempt is over: delivery, echoes, errors
  *	engine_arbitrate.c	which frame is sent next, and when it starts
  *	engine_outcome.c	how that attempt ends, and when

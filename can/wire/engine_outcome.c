@@ -1,6 +1,6 @@
 /* engine_outcome.c: how an attempt to send ends, and when.
  *
- * Who sends is known, and who listens.  Bits count from 0, the start bit.  An error flag follows the bit in which the
+ * The senders and listeners are known.  Bits count from 0, the start bit.  An error flag follows the bit in which the
  * error is found; flags of several nodes overlap; behind them come eight bits of delimiter and three of interframe
  * space.
  */
@@ -10,8 +10,8 @@
 
 /* ---- chance ---- */
 
-/* A hash of seed, frame and purpose: a plan that is worked out twice comes out the same, and one fault does not change
- * the luck of another. */
+/* A hash of seed, frame and purpose: an attempt that is worked out twice comes out the same, and one fault does not
+ * influence another. */
 static uint64_t draw(const struct engine *e, unsigned int purpose)
 {
 	uint64_t x = e->settings.seed + UINT64_C(0x9e3779b97f4a7c15) * (e->draws * 256 + purpose + 1);
@@ -60,7 +60,7 @@ static void flags_late(struct engine_attempt *a, uint32_t nodes, unsigned int fo
 	}
 }
 
-/* If no flag is seen, those that fell silent before count recessive bits since the last dominant one. */
+/* If there is no visible flag, senders that stopped before count recessive bits since the last dominant one. */
 static void fell_silent(const struct engine *e, struct engine_attempt *a, uint32_t flaggers,
 			const struct engine_stream *stream, unsigned int at)
 {
@@ -165,14 +165,14 @@ static void flip(const struct engine *e, struct engine_attempt *a, uint32_t list
 				: (unsigned int)e->corrupt.bit;
 	at = at < stream.n ? at : stream.n - 1;
 	if (a->end == ENGINE_END_ACK && a->bit == at && !a->deaf) {
-		/* It looks like the acknowledge that nobody sent. */
+		/* It looks like an acknowledgement. */
 		a->flipped = true;
 		a->end = ENGINE_END_GOOD;
 		a->length = a->entry.bits;
 		return;
 	}
 	if (a->end != ENGINE_END_GOOD && a->bit <= at)
-		return; /* it did not come that far */
+		return; /* the attempt ends before that bit */
 	a->flipped = true;
 	a->deaf = a->late = 0;
 	a->dropped_bits = 0;
@@ -185,7 +185,7 @@ static void flip(const struct engine *e, struct engine_attempt *a, uint32_t list
 		ends(a, ENGINE_END_ACK, at, at + ENGINE_FLAG);
 		fell_silent(e, a, a->sending | listeners, &stream, at);
 	} else if (stream.bits[at] && engine_detect_arbitrating(&stream, &a->entry.frame, at)) {
-		/* All fall silent; six recessive bits later all say so. */
+		/* All stop; six recessive bits later all signal an error. */
 		ends(a, ENGINE_END_LOST, at, at + ENGINE_STUFF + ENGINE_FLAG);
 	} else {
 		end = at + ENGINE_FLAG;
@@ -197,15 +197,15 @@ static void flip(const struct engine *e, struct engine_attempt *a, uint32_t list
 			end = most(end, found + ENGINE_FLAG);
 		flags_late(a, passives(e, listeners), found, end);
 		if (flag && a->late)
-			a->late_bits = found - at; /* nobody sends a dominant one */
+			a->late_bits = found - at; /* no node sends a dominant one */
 		if (seen)
 			fell_silent(e, a, a->sending | same | listeners, &stream, at);
 		ends(a, ENGINE_END_BIT, at, end);
 	}
 }
 
-/* It came through to the end of its CRC. */
-static void answer(const struct engine *e, struct engine_attempt *a, uint32_t listeners, bool main)
+/* The attempt reached the end of its CRC. */
+static void acknowledge(const struct engine *e, struct engine_attempt *a, uint32_t listeners, bool main)
 {
 	const unsigned int n = a->entry.bits - BITS_INTERFRAME, slot = n - BITS_ACK_FROM_END;
 	struct engine_stream stream;
@@ -215,7 +215,7 @@ static void answer(const struct engine *e, struct engine_attempt *a, uint32_t li
 		    engine_outcome_chance(e, &e->node[i].corrupt, 64 + (unsigned int)i))
 			a->deaf |= ENGINE_BIT(i);
 	if (!(listeners & ~a->deaf)) {
-		/* Those that heard it wrong find the sender's flag one bit later, or send theirs then. */
+		/* Listeners with a wrong CRC see the sender's flag one bit later, or send theirs then. */
 		const unsigned int end = slot + ENGINE_FLAG + engine_node_any_active(e, a->deaf);
 
 		flags_late(a, passives(e, a->deaf), slot + 1, end);
@@ -245,7 +245,7 @@ static void answer(const struct engine *e, struct engine_attempt *a, uint32_t li
 	}
 }
 
-/* The sender has vanished in mid-frame. */
+/* The sender has left in mid-frame. */
 static void cut(struct engine_attempt *a, uint32_t listeners)
 {
 	struct engine_stream stream;
@@ -280,7 +280,7 @@ static void open_end(const struct engine *e, struct engine_attempt *a, uint32_t 
 	ends(a, ENGINE_END_OPEN, bit, bit + climb + ENGINE_FLAG);
 }
 
-/* Nobody but the sender is there, and its counter moves no more. */
+/* The sender is alone, and its counter does not change any more. */
 static bool endless(const struct engine *e, unsigned int w)
 {
 	const struct engine_wire *wire = &e->wire[w];
@@ -319,7 +319,7 @@ void engine_outcome(struct engine *e, unsigned int w)
 		if (a->senders & (a->senders - 1))
 			collide(e, a, listeners);
 		if (a->end == ENGINE_END_GOOD)
-			answer(e, a, listeners, w == 0);
+			acknowledge(e, a, listeners, w == 0);
 		if (w == 0)
 			flip(e, a, listeners);
 	}

@@ -2,8 +2,8 @@
  *
  *	drop N|P%|off [NODE]		the next N frames, or P percent, are acknowledged and lost: for NODE, or for all
  *	corrupt N|P%|off [at BIT] [NODE]	a bit is flipped on the wire, or as NODE alone hears it
- *	delay NODE TIME|off		what NODE sends comes TIME later
- *	stuck [dominant|recessive] TIME	nobody can send: held busy, shorted, open; stuck off: no more
+ *	delay NODE TIME|off		frames of NODE come TIME later
+ *	stuck [dominant|recessive] TIME	no node can send: held busy, shorted, open
  *	babble NODE FRAME [TIME]	NODE sends FRAME without end, for TIME; babble NODE off: no more
  *	power off|on NODE
  *	disconnect NODE, connect NODE	from the wire, to it

@@ -1,5 +1,4 @@
-/* hub.c: the turn of the hub: collect what programs hand over, let the engine run, deliver, and say when to wake
- * next. */
+/* hub.c: the turn of the hub: collect frames, advance the engine, deliver, compute the next wake-up. */
 #include "can/wire/hub.h"
 
 #include <errno.h>
@@ -10,22 +9,22 @@
 
 #define TURNS_AT_ONCE 8
 
-/* ---- words in the page ---- */
+/* ---- the page ---- */
 
-static struct wire_controller *words_of(struct hub *hub, const struct hub_bus *bus, const struct hub_controller *c)
+static struct wire_controller *page_of(struct hub *hub, const struct hub_bus *bus, const struct hub_controller *c)
 {
 	return &hub->page->buses[bus - hub->buses].controllers[c - bus->controllers];
 }
 
 void hub_publish(struct hub *hub, struct hub_bus *bus, struct hub_controller *c)
 {
-	struct wire_controller *words = words_of(hub, bus, c);
+	struct wire_controller *page = page_of(hub, bus, c);
 
-	atomic_store_explicit(&words->state, c->state, memory_order_relaxed);
-	atomic_store_explicit(&words->room, c->room, memory_order_relaxed);
-	atomic_store_explicit(&words->queued, c->queued, memory_order_relaxed);
-	/* release: who sees the new generation sees the state as well */
-	atomic_store_explicit(&words->generation, c->generation, memory_order_release);
+	atomic_store_explicit(&page->state, c->state, memory_order_relaxed);
+	atomic_store_explicit(&page->room, c->room, memory_order_relaxed);
+	atomic_store_explicit(&page->queued, c->queued, memory_order_relaxed);
+	/* release: a reader of the new generation sees the state as well */
+	atomic_store_explicit(&page->generation, c->generation, memory_order_release);
 }
 
 static void ring_all(struct hub *hub, const struct hub_bus *bus, const struct hub_controller *c)
@@ -45,27 +44,27 @@ static const struct wire_tx *waiting(const struct hub_attachment *a)
 	return &a->memory->tx[a->tx_tail % WIRE_TX_SLOTS];
 }
 
-/* Is there something that was not there before? */
+/* Did the program hand over more? */
 static bool has_more(const struct hub_attachment *a)
 {
 	return a->memory && atomic_load_explicit(&a->memory->tx_head, memory_order_seq_cst) != a->tx_head;
 }
 
-static void look(struct hub_attachment *a)
+static void read_head(struct hub_attachment *a)
 {
 	a->tx_head = atomic_load_explicit(&a->memory->tx_head, memory_order_acquire);
 	if (a->tx_head - a->tx_tail > WIRE_TX_SLOTS) {
-		a->broken = true; /* that cannot be: somebody writes where he should not */
+		a->broken = true; /* not possible: the program wrote to the wrong place */
 		a->tx_head = a->tx_tail;
 	}
 }
 
-/* Moves one frame to the engine; false: it has to wait there. */
+/* Moves one frame to the engine; false: it stays, the queue is full. */
 static bool move_one(struct hub *hub, struct hub_attachment *a, int64_t now_ns)
 {
 	struct hub_bus *bus = &hub->buses[a->bus];
 	struct hub_controller *c = &bus->controllers[a->controller];
-	const struct wire_tx slot = *waiting(a); /* once: it may change while we look */
+	const struct wire_tx slot = *waiting(a); /* once: the program may change it */
 	const struct engine_tag tag = { a->serial, a->tx_tail };
 
 	if (!frame_valid(&slot.frame) || slot.frame.flags & FRAME_FD || slot.frame.id & FRAME_ERR) {
@@ -82,18 +81,18 @@ static bool move_one(struct hub *hub, struct hub_attachment *a, int64_t now_ns)
 	}
 	/* release: the slot is copied */
 	atomic_store_explicit(&a->memory->tx_tail, ++a->tx_tail, memory_order_release);
-	atomic_store_explicit(&words_of(hub, bus, c)->queued, c->queued, memory_order_relaxed);
+	atomic_store_explicit(&page_of(hub, bus, c)->queued, c->queued, memory_order_relaxed);
 	return true;
 }
 
 void hub_collect(struct hub *hub, struct hub_attachment *a, int64_t now_ns)
 {
-	for (look(a); a->tx_tail != a->tx_head && move_one(hub, a, now_ns);)
+	for (read_head(a); a->tx_tail != a->tx_head && move_one(hub, a, now_ns);)
 		;
 }
 
-/* Of all, in the order of their stamps, so that programs that share a controller find its queue as they would the
- * kernel's. Rarely more than one or two have anything. */
+/* From all programs, in the order of the stamps, so that programs that share a controller share its queue as they would
+ * the kernel's.  Rarely more than one or two have frames. */
 static void collect_all(struct hub *hub, int64_t now_ns)
 {
 	struct hub_attachment *ready[HUB_ATTACHMENTS_MAX];
@@ -104,7 +103,7 @@ static void collect_all(struct hub *hub, int64_t now_ns)
 
 		if (!a->memory)
 			continue;
-		look(a);
+		read_head(a);
 		if (a->tx_tail != a->tx_head)
 			ready[n++] = a;
 	}
@@ -134,7 +133,7 @@ static void deliver(struct hub_attachment *a, const struct frame *frame, int64_t
 	slot->t_ns = t_ns;
 	slot->flags = flags;
 	slot->frame = *frame;
-	/* seq_cst: the slot is whole, and the head is there before we look whether the program sleeps */
+	/* seq_cst: the slot is complete, and the head is published before we check whether the program sleeps */
 	atomic_store_explicit(&a->memory->rx_head, ++a->rx_head, memory_order_seq_cst);
 	if (flags == BUS_OWN)
 		a->echoed = true;
@@ -177,7 +176,7 @@ static struct hub_controller *controller_of(struct hub_bus *bus, int node)
 	for (int i = 0; i < WIRE_CONTROLLERS_MAX; i++)
 		if (bus->controllers[i].attachments && bus->controllers[i].node == node)
 			return &bus->controllers[i];
-	return NULL; /* its last program is gone, and its last frame still was on the wire */
+	return NULL; /* its last program is gone, but its last frame was still on the wire */
 }
 
 static void state_changed(struct hub *hub, struct hub_bus *bus, const struct engine_event *event)
@@ -188,7 +187,7 @@ static void state_changed(struct hub *hub, struct hub_bus *bus, const struct eng
 		return;
 	c->state = event->state;
 	if (event->state == BUS_STOPPED || event->state == BUS_OFF)
-		c->generation++; /* what was queued is gone, and what is on its way too */
+		c->generation++; /* frames queued and on their way are gone */
 	hub_publish(hub, bus, c);
 	ring_all(hub, bus, c);
 }
@@ -215,7 +214,7 @@ void hub_event(void *to, const struct engine_event *event)
 		c = controller_of(bus, event->node);
 		if (c && c->queued) {
 			c->queued--;
-			atomic_store_explicit(&words_of(hub, bus, c)->queued, c->queued, memory_order_relaxed);
+			atomic_store_explicit(&page_of(hub, bus, c)->queued, c->queued, memory_order_relaxed);
 		}
 		if (event->kind == ENGINE_ECHO)
 			deliver_all(hub, bus, event);
@@ -270,7 +269,7 @@ static int64_t later(int64_t a, int64_t b)
 static void say_wake(struct hub *hub, int64_t wake_ns, int64_t use_ns)
 {
 	atomic_store_explicit(&hub->page->use_ns, use_ns, memory_order_relaxed);
-	atomic_store_explicit(&hub->page->wake_ns, wake_ns, memory_order_seq_cst); /* before the last look */
+	atomic_store_explicit(&hub->page->wake_ns, wake_ns, memory_order_seq_cst); /* before any_has_more */
 }
 
 static void detach_broken(struct hub *hub)
@@ -304,7 +303,7 @@ static int64_t advance_all(struct hub *hub)
 	return next_ns;
 }
 
-static bool anybody_has_more(const struct hub *hub)
+static bool any_has_more(const struct hub *hub)
 {
 	for (unsigned int i = 0; i < hub->attachments_n; i++)
 		if (has_more(&hub->attachments[i]))
@@ -323,9 +322,9 @@ int64_t hub_turn(struct hub *hub, bool rung)
 	int64_t wake_ns, use_ns;
 	uint64_t times;
 
-	if (now_ns >= hub->look_ns) {
-		hub->look_ns = now_ns + HUB_LOOK_NS;
-		hub_look(hub);
+	if (now_ns >= hub->check_ns) {
+		hub->check_ns = now_ns + HUB_CHECK_NS;
+		hub_check_places(hub);
 	}
 	if (rung)
 		(void)!read(hub->bell, &times, sizeof(times));
@@ -336,9 +335,9 @@ int64_t hub_turn(struct hub *hub, bool rung)
 		if (wake_ns != CLOCK_NEVER)
 			wake_ns = later(wake_ns, use_ns);
 		say_wake(hub, wake_ns, use_ns);
-		if (!anybody_has_more(hub))
-			return earlier(wake_ns, hub->look_ns);
-		/* Who hands over without end gets a turn like everybody, not the whole of our time. */
+		if (!any_has_more(hub))
+			return earlier(wake_ns, hub->check_ns);
+		/* A program that hands over without end must not keep the others waiting. */
 		if (again == TURNS_AT_ONCE)
 			return 0;
 	}

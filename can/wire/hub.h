@@ -1,4 +1,4 @@
-/* hub.h: canwire's inside: the buses it serves, the programs attached to them, and when it has to be awake.
+/* hub.h: the server of canwire: its buses, the programs attached to them, and its next wake-up.
  *
  *	struct hub hub;
  *
@@ -12,14 +12,14 @@
  *			hub_doors(&hub);
  *	}
  *
- * The engine (engine.h) knows what happens on a bus and when.  The hub brings it what programs hand over and takes to
- * them what they hear; wire.h tells how.  Programs may be killed, stopped, or write nonsense into what they share
- * with it.
+ * The engine (engine.h) computes the events of a bus.  The hub passes it the frames that programs hand over and
+ * delivers frames to programs, through the memory of wire.h.  Programs may be killed, stopped, or write nonsense into
+ * that memory.
  *
  *	hub.c		the turn: collect, advance, deliver, and when to wake next
- *	hub_serve.c	what it holds: page, buses
+ *	hub_serve.c	its page and buses
  *	hub_place.c	their locks and sockets in RUN/wire
- *	hub_attach.c	the door: connections, handshakes, deaths
+ *	hub_attach.c	connections, handshakes, ends of programs
  *	hub_control.c	questions in text: statistics, faults, the link
  */
 #ifndef CAN_WIRE_HUB_H
@@ -41,28 +41,28 @@
 struct hub_attachment {
 	int socket; /* -1: free */
 	int pidfd;  /* -1: unknown */
-	int event;  /* rings the program */
+	int event;  /* eventfd that wakes the program */
 	pid_t pid;
 	uint8_t bus, controller;
 	struct wire_memory *memory; /* NULL: not attached yet, perhaps never */
 	uint32_t flags;
 	uint32_t filters_n;
 	struct bus_filter *filters;
-	uint32_t serial; /* never used again, so no echo goes to another */
-	/* Ours, whatever stands in the memory. */
+	uint32_t serial; /* unique, so that no echo goes to another program */
+	/* The hub's own copies; the program cannot change them. */
 	uint32_t tx_head, tx_tail; /* seen, and taken */
 	uint32_t rx_head;
 	uint64_t dropped;
 	bool ring;   /* at the end of this turn */
 	bool echoed; /* the same, unless the program sleeps on when its own frames come back */
-	bool broken; /* it wrote nonsense into its memory: out, at the end of this turn */
+	bool broken; /* it wrote nonsense into its memory: detached at the end of this turn */
 };
 
 struct hub_controller {
 	char name[TEXT_NAME_MAX + 1]; /* empty: free */
 	uint16_t attachments;
-	int node; /* of the engine; -1 while nobody is attached */
-	/* By the link's owner; these stay while nobody is attached. */
+	int node; /* of the engine; -1 while no program is attached */
+	/* Set by the link's owner; kept while no program is attached. */
 	bool down;
 	uint32_t restart_ms, queue;
 	/* as in the page */
@@ -85,14 +85,14 @@ struct hub {
 	int bell;  /* programs ring here */
 	int doors; /* an epoll set: listeners, connections, deaths */
 	int folder;
-	int64_t look_ns; /* when to look next whether the sockets are still there */
+	int64_t check_ns; /* next hub_check_places */
 	int page_fd;
 	struct wire_page *page;
 	unsigned int buses_n;
 	struct hub_bus *buses; /* WIRE_BUSES_MAX of them */
 	struct hub_attachment attachments[HUB_ATTACHMENTS_MAX];
 	unsigned int attachments_n; /* none is used beyond */
-	int64_t delivered_ns;	    /* when we last woke somebody */
+	int64_t delivered_ns;	    /* when the hub last woke a program */
 	uint64_t turns, rings, broken;
 	uint32_t serial;
 };
@@ -103,31 +103,31 @@ void hub_close(struct hub *hub);
 /* Serves one more bus.  0, -EBUSY if another canwire serves it, or another -errno, with a line in errors. */
 int hub_serve(struct hub *hub, const char *name, const struct engine_settings *settings, struct error_sink *errors);
 
-/* Everything that is due now; rung: the bell was readable.  Returns when it wants to be called again at the latest:
- * not before having looked, as the last thing, whether anybody handed something over meanwhile. */
+/* Handles everything due now; rung: the bell was readable.  Returns the latest time for the next call.  Its last step
+ * is to check whether a program has handed over a frame meanwhile. */
 int64_t hub_turn(struct hub *hub, bool rung);
 
-/* Once a second, by hub_turn: sockets that were removed, with their folder or without, are made anew; programs that are
- * attached do not notice. */
-#define HUB_LOOK_NS 1000000000
-void hub_look(struct hub *hub);
+/* Called once a second by hub_turn: recreates sockets that were removed, with or without their folder.  Attached
+ * programs are not affected. */
+#define HUB_CHECK_NS 1000000000
+void hub_check_places(struct hub *hub);
 
-/* Somebody comes, goes or asks. */
+/* Connections, ends of programs, questions. */
 void hub_doors(struct hub *hub);
 
 /* ---- between the files of the hub ---- */
 
 /* Lock and socket of a bus.  0, -EBUSY if another canwire has them, or another -errno, with a line in errors. */
 int hub_place(struct hub *hub, struct hub_bus *bus, struct error_sink *errors);
-void hub_watch(struct hub *hub, int fd); /* among the doors; negative: not */
+void hub_add_door(struct hub *hub, int fd); /* unless it is negative */
 void hub_detach(struct hub *hub, struct hub_attachment *a);
-/* The controller of that name, made if need be; NULL: there are too many. */
+/* The controller of that name, created if needed; NULL: there are too many. */
 struct hub_controller *hub_controller(struct hub_bus *bus, const char *name);
 /* Answers a line of text; answer has ATTACH_ANSWER_MAX bytes. */
 void hub_answer(struct hub *hub, struct hub_bus *bus, char *question, char *answer, int64_t now_ns);
 void hub_event(void *to, const struct engine_event *event); /* of the engine; to is the struct hub_bus */
-void hub_publish(struct hub *hub, struct hub_bus *bus, struct hub_controller *c); /* its words in the page */
-/* Takes over what a program has handed over so far. */
+void hub_publish(struct hub *hub, struct hub_bus *bus, struct hub_controller *c); /* writes it to the page */
+/* Takes the frames that a program has handed over so far. */
 void hub_collect(struct hub *hub, struct hub_attachment *a, int64_t now_ns);
 
 #endif

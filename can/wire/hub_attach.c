@@ -1,8 +1,8 @@
-/* hub_attach.c: the door of the hub: connections, handshakes, deaths.
+/* hub_attach.c: connections, handshakes, ends of programs.
  *
- * A program's end is seen by the hang-up of its socket and by its pidfd: a child that it forked may keep the socket
- * open for long.  Readiness of many descriptors is one epoll set to wait for; which of them it was is found by
- * asking each, for it happens when programs start and end and not while they run.
+ * The hub detects the end of a program by the hang-up of its socket and by its pidfd, since a forked child may keep the
+ * socket open.  All descriptors are in one epoll set; if it is readable, each is checked, for that happens only when
+ * programs start and end.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +27,7 @@ void hub_detach(struct hub *hub, struct hub_attachment *a)
 	if (a->memory) {
 		struct hub_controller *c = &bus->controllers[a->controller];
 
-		/* What it handed over in life is sent, as the kernel would, if others hold the controller. */
+		/* Frames it handed over are sent, as by the kernel, if other programs hold the controller. */
 		hub_collect(hub, a, clock_now_ns());
 		if (!--c->attachments) {
 			engine_detach(&bus->engine, c->node, clock_now_ns());
@@ -70,14 +70,14 @@ static void accept_all(struct hub *hub, unsigned int bus)
 		};
 		if (i >= hub->attachments_n)
 			hub->attachments_n = i + 1;
-		hub_watch(hub, fd);
-		hub_watch(hub, hub->attachments[i].pidfd);
+		hub_add_door(hub, fd);
+		hub_add_door(hub, hub->attachments[i].pidfd);
 	}
 }
 
-static bool is_forgotten(const struct hub_controller *c)
+static bool is_unused(const struct hub_controller *c)
 {
-	return !c->attachments && strcmp(c->name, ATTACH_HOST) != 0; /* what the link's owner set for the host stays */
+	return !c->attachments && strcmp(c->name, ATTACH_HOST) != 0; /* the settings of the host stay */
 }
 
 struct hub_controller *hub_controller(struct hub_bus *bus, const char *name)
@@ -89,11 +89,11 @@ struct hub_controller *hub_controller(struct hub_bus *bus, const char *name)
 
 		if (!strcmp(c->name, name))
 			return c;
-		if (!*c->name || (is_forgotten(c) && !unused))
+		if (!*c->name || (is_unused(c) && !unused))
 			unused = c;
 	}
 	if (unused) {
-		const uint32_t generation = unused->generation + 1; /* not the one that was here before */
+		const uint32_t generation = unused->generation + 1; /* differs from that of the previous controller */
 
 		*unused = (struct hub_controller){ .generation = generation,
 						   .node = -1,
@@ -120,8 +120,8 @@ static int make_memory(struct wire_memory **made)
 		close(fd);
 		return -ENOMEM;
 	}
-	atomic_store_explicit(&memory->armed, WIRE_ARMED,
-			      memory_order_relaxed); /* it may wait before it has looked once */
+	/* The program may wait before it reads. */
+	atomic_store_explicit(&memory->armed, WIRE_ARMED, memory_order_relaxed);
 	*made = memory;
 	return fd;
 }
@@ -143,8 +143,9 @@ static bool attach_controller(struct hub_bus *bus, struct hub_controller *c)
 	return true;
 }
 
-/* Checks what the program sent, and takes it in.  The memory's descriptor, or -errno. */
-static int take_in(struct hub *hub, struct hub_attachment *a, const struct wire_attach *ask, size_t size, int event)
+/* Checks the request and attaches the program.  Returns the descriptor of its memory, or -errno. */
+static int attach_program(struct hub *hub, struct hub_attachment *a, const struct wire_attach *ask, size_t size,
+			  int event)
 {
 	struct hub_bus *bus = &hub->buses[a->bus];
 	const bool everything = ask->filters_n == WIRE_EVERYTHING;
@@ -181,7 +182,7 @@ static int take_in(struct hub *hub, struct hub_attachment *a, const struct wire_
 	a->serial = ++hub->serial;
 	a->flags = ask->flags;
 	a->event = event;
-	a->memory = memory; /* last: what happened until here on the bus is not for it */
+	a->memory = memory; /* last: earlier frames are not for it */
 	hub_publish(hub, bus, c);
 	return fd;
 }
@@ -189,7 +190,7 @@ static int take_in(struct hub *hub, struct hub_attachment *a, const struct wire_
 static void attach(struct hub *hub, struct hub_attachment *a, const struct wire_attach *ask, size_t size, int event)
 {
 	struct wire_attached answer = { .magic = WIRE_MAGIC, .version = WIRE_VERSION, .bus = a->bus };
-	int fd = a->memory ? -EALREADY : take_in(hub, a, ask, size, event);
+	int fd = a->memory ? -EALREADY : attach_program(hub, a, ask, size, event);
 
 	answer.controller = a->controller;
 	if (fd < 0) {
@@ -199,14 +200,14 @@ static void attach(struct hub *hub, struct hub_attachment *a, const struct wire_
 		hub_detach(hub, a);
 		return;
 	}
-	/* Only then the socket is full, and that in a new one means a peer that plays with us. */
+	/* This fails only if the socket is full; in a new one that means a misbehaving peer. */
 	if (attach_send(a->socket, &answer, sizeof(answer), (int[]){ fd, hub->page_fd, hub->bell }, 3) < 0)
 		hub_detach(hub, a);
 	close(fd);
 }
 
 /* A datagram, a hang-up, or nothing. */
-static void hear(struct hub *hub, struct hub_attachment *a)
+static void read_datagram(struct hub *hub, struct hub_attachment *a)
 {
 	static union {
 		struct wire_attach attach;
@@ -247,7 +248,7 @@ void hub_doors(struct hub *hub)
 		struct hub_attachment *a = &hub->attachments[i];
 
 		if (a->socket >= 0)
-			hear(hub, a);
+			read_datagram(hub, a);
 		if (a->socket >= 0 && is_dead(a))
 			hub_detach(hub, a);
 	}

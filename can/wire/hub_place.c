@@ -1,4 +1,4 @@
-/* hub_place.c: where programs find the buses of a hub: places in RUN/wire, made anew when they were removed. */
+/* hub_place.c: the sockets of the buses in RUN/wire, recreated if they were removed. */
 #include <unistd.h>
 
 #include "can/wire/hub.h"
@@ -9,11 +9,11 @@ int hub_place(struct hub *hub, struct hub_bus *bus, struct error_sink *errors)
 	const int status = place_take(&bus->place, hub->folder, errors);
 
 	if (!status)
-		hub_watch(hub, bus->place.listener);
+		hub_add_door(hub, bus->place.listener);
 	return status;
 }
 
-/* The folder of that name, which may be another one by now. */
+/* The folder may have been removed and created again. */
 static void follow_folder(struct hub *hub)
 {
 	const int folder = run_folder("wire", &(struct error_sink){ 0 });
@@ -24,9 +24,9 @@ static void follow_folder(struct hub *hub)
 	hub->folder = folder;
 }
 
-void hub_look(struct hub *hub)
+void hub_check_places(struct hub *hub)
 {
-	struct error_sink quiet = { 0 }; /* it is tried again in a second */
+	struct error_sink quiet = { 0 }; /* the next check is in a second */
 
 	follow_folder(hub);
 	for (unsigned int i = 0; i < hub->buses_n; i++)

@@ -1,4 +1,4 @@
-/* hub_serve.c: what a hub holds: its page, its buses. */
+/* hub_serve.c: the page and the buses of a hub. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #define BACKLOG 128
 #define FRAME_MIN_BITS 44 /* from the start bit to the end of the frame: 11-bit identifier, no data, no stuff bits */
 
-void hub_watch(struct hub *hub, int fd)
+void hub_add_door(struct hub *hub, int fd)
 {
 	struct epoll_event in = { .events = EPOLLIN };
 
@@ -74,7 +74,7 @@ int hub_serve(struct hub *hub, const char *name, const struct engine_settings *s
 
 /* ---- opening and closing ---- */
 
-/* The page under a second descriptor that cannot be written through: that one is given away. */
+/* Programs get a second, read-only descriptor of the page. */
 static int page_open(struct hub *hub)
 {
 	char path[64];

@@ -1,4 +1,4 @@
-/* script.c: scripts read.  See script.h; script_run.c plays them. */
+/* script.c: reads scripts.  See script.h; script_run.c runs them. */
 #include "can/wire/script.h"
 
 #include <errno.h>
@@ -152,7 +152,7 @@ static bool read_frame(struct reader *r, struct script_line *line, char **rest)
 	if (!problem && (!frame_valid(&line->frame) || !bits_of(&bits, &line->frame)))
 		problem = "the wire takes classic frames only";
 	if (problem)
-		wrong(r, "%s is no frame such as 123#DEADBEEF: %s", text_quote(quoted, text), problem);
+		wrong(r, "%s is not a frame such as 123#DEADBEEF: %s", text_quote(quoted, text), problem);
 	return !problem;
 }
 
@@ -161,14 +161,14 @@ static bool read_name(struct reader *r, struct script_line *line, const char *na
 	char quoted[TEXT_QUOTED_MAX];
 
 	if (!text_is_name(name)) {
-		wrong(r, "%s is no name of a node: letters, digits, _ . -", text_quote(quoted, name));
+		wrong(r, "%s is not the name of a node: letters, digits, _ . -", text_quote(quoted, name));
 		return false;
 	}
 	snprintf(line->node, sizeof(line->node), "%s", name);
 	return true;
 }
 
-/* A word that begins with # begins one. */
+/* A word that begins with # begins a comment. */
 static void cut_comment(char *text)
 {
 	for (char *c = text; *c; c++) {
@@ -234,10 +234,10 @@ static int read_line(struct reader *r, char *text)
 	if (!strcmp(first, "bus")) {
 		read_bus(r, word(&rest));
 	} else if (!read_time(first, &line.t_ns)) {
-		wrong(r, "%s is no time in seconds such as 0.001000", text_quote(quoted, first));
+		wrong(r, "%s is not a time in seconds such as 0.001000", text_quote(quoted, first));
 		return 0;
 	} else if (r->ended) {
-		wrong(r, "it comes behind the end");
+		wrong(r, "behind the line with end");
 		return 0;
 	} else if (line.t_ns < r->t_ns) {
 		wrong(r, "%s lies before the line above it: put lines in order of time", first);
@@ -266,7 +266,7 @@ static const struct script_node *find_node(const struct script *s, unsigned int 
 	return NULL;
 }
 
-/* Who is there, and from when on. */
+/* The nodes of each bus, and whether they are attached later. */
 static void list_nodes(struct reader *r)
 {
 	struct script *s = r->script;
@@ -279,14 +279,14 @@ static void list_nodes(struct reader *r)
 			continue;
 		r->line = line->line;
 		if (s->nodes_n[line->bus] == ENGINE_NODES) {
-			wrong(r, "%s is one node too many: a bus has at most %d", line->node, ENGINE_NODES);
+			wrong(r, "%s: a bus has at most %d nodes", line->node, ENGINE_NODES);
 			return;
 		}
 		s->nodes_n[line->bus]++;
 		memcpy(node->name, line->node, sizeof(node->name));
 		node->later = line->what == SCRIPT_ATTACH;
 	}
-	/* One that only faults name is a slip of the finger. */
+	/* A node that only faults name is a typing error. */
 	for (size_t i = 0; i < s->n; i++) {
 		const struct script_line *line = &s->lines[i];
 

@@ -1,4 +1,4 @@
-/* script.h: a list of what happens on soft wires, played through the engine without real time.
+/* script.h: a list of events on soft wires, run through the engine without real time.
  *
  *	# time   who    what
  *	0.000000 node imu attach
@@ -10,8 +10,8 @@
  *	0.030000 host 1FFFFFFF#R
  *	0.100000 end
  *
- * Times are seconds from the start and do not go back.  A node is there from the start, unless a line says node NAME
- * attach; nodes that nobody names do not exist, so a script with one node has nobody to acknowledge.
+ * Times are seconds from the start and do not go back.  A node is attached from the start, unless there is a line node
+ * NAME attach.  A node exists only if a line names it, so in a script with one node no node acknowledges.
  *
  *	TIME NODE FRAME			a request
  *	TIME fault ...			see fault.h
@@ -19,9 +19,8 @@
  *	TIME node NODE power off|on
  *	TIME node NODE restart-ms N	from then on
  *	TIME node NODE queue N
- *	TIME end			of the run; else it is over when nothing more is due, or a second after the last
- * line
- *	bus NAME			what follows is about this one; before, about the first
+ *	TIME end			of the run; by default a second after the last line
+ *	bus NAME			the lines that follow are for this bus; those before are for the first
  *
  * The same script and seed give the same log, every time and everywhere.
  */
@@ -84,9 +83,9 @@ int script_open(struct script *script, const char *path, const char *const *buse
 		struct error_sink *errors);
 void script_close(struct script *script);
 
-/* Plays it.  line is called with each line of the log, without its newline:
+/* Runs it.  line is called with each line of the log, without its newline:
  *	(0.001081) torso 123#DEADBEEF		a frame, at its end, as candump -L
- *	# 0.001087 torso imu error 20000008#...	what a node's listeners are told beside
+ *	# 0.001087 torso imu error 20000008#...	an error frame that the node reports
  *	# 0.001087 torso imu passive tx 128 rx 0
  *	# 0.001087 torso imu purged 123#DEADBEEF reset
  *	# 0.001087 torso imu refused 123#DEADBEEF No buffer space available

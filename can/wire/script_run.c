@@ -1,4 +1,4 @@
-/* script_run.c: scripts played.  No time passes but that of the script. */
+/* script_run.c: runs scripts in the time of the script. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,8 +9,8 @@
 #include "can/wire/script.h"
 
 #define NS_PER_S INT64_C(1000000000)
-#define BEFORE_NS (-NS_PER_S) /* nodes are there long enough to take part from 0 on */
-#define AFTER_NS NS_PER_S     /* how long it goes on behind the last line, at most */
+#define BEFORE_NS (-NS_PER_S) /* nodes are attached early enough to take part from 0 on */
+#define AFTER_NS NS_PER_S     /* the run ends this long after the last line */
 #define TEXT_MAX (FRAME_TEXT_MAX + 128)
 
 struct played {
@@ -137,7 +137,7 @@ static int do_line(struct engine *e, const struct script_line *line)
 
 static const char *why(int status)
 {
-	return status == -ENOENT ? "there is no such node now" : strerror(-status);
+	return status == -ENOENT ? "no such node at this time" : strerror(-status);
 }
 
 static void play_line(struct player *p, const struct script_line *line)
@@ -179,7 +179,7 @@ int script_run(const struct script *script, const struct engine_settings *settin
 		bus->name = script->bus[i];
 		bus->player = &player;
 		status = engine_init(&bus->engine, &own, BEFORE_NS);
-		/* Those that no line attaches are there before the start. */
+		/* Nodes without an attach line are attached before the start. */
 		for (unsigned int k = 0; k < script->nodes_n[i] && !status; k++)
 			if (!script->nodes[i][k].later)
 				engine_attach(&bus->engine, script->nodes[i][k].name, BEFORE_NS);

@@ -1,18 +1,18 @@
-/* wire.h: what canwire and a program on one of its buses share.
+/* wire.h: shared by canwire and the programs on its buses.
  *
- * A program connects to the socket RUN/wire/BUS (SEQPACKET, its folder and mode say who may) and sends a struct
+ * A program connects to the socket RUN/wire/BUS (SEQPACKET, protected by its mode and folder) and sends a struct
  * wire_attach with its eventfd.  canwire answers with a struct wire_attached and three descriptors: the memory of
  * this attachment, the page of canwire (read-only), and canwire's bell.  From then on frames go through the memory
- * alone, one ring each way, and the socket is there to notice the other's death.  A datagram that begins with no
- * wire_attach is a line of text for canwire, answered by text: see hub_control.c.
+ * alone, one ring each way, and the socket only serves to detect the end of the other side.  A datagram that does not
+ * begin with a wire_attach is a line of text for canwire, which replies with text: see hub_control.c.
  *
  * Neither side trusts the other: an index is checked before it is used, a frame is copied out once and then checked,
- * and each keeps its own index in its own memory.  A kill inside a write leaves the index unpublished: nothing
- * happened.
+ * and each keeps its own index in its own memory.  A program killed while it writes has not published
+ * the index: the frame is not there.
  *
- * Sleeping, both sides: say that you sleep (armed; wake_ns), look once more at the head, sleep.  Waking, both sides:
- * publish the head, look whether the other sleeps, ring if it does.  All four are seq_cst: one of the two sees the
- * other.
+ * Before it sleeps, each side announces it (armed; wake_ns) and reads the head once more.  To wake the other, each side
+ * publishes the head, checks whether the other sleeps, and rings if so.  All four accesses are seq_cst, so at least one
+ * side sees the other's.
  */
 #ifndef CAN_WIRE_WIRE_H
 #define CAN_WIRE_WIRE_H
@@ -80,12 +80,12 @@ struct wire_memory {
 	/* Written by the program. */
 	_Alignas(64) _Atomic uint32_t tx_head; /* frames handed over, ever */
 	_Atomic uint32_t rx_tail;	       /* frames taken, ever */
-	/* By both: not 0 when the program may sleep; canwire sets it to 0 as it rings. */
+	/* Written by both: not 0 while the program may sleep; canwire clears it as it rings. */
 	_Alignas(64) _Atomic uint32_t armed; /* enum wire_armed */
 	/* Written by canwire. */
 	_Alignas(64) _Atomic uint32_t rx_head;
 	_Atomic uint32_t tx_tail;
-	_Atomic uint64_t dropped; /* frames for which there was no room */
+	_Atomic uint64_t dropped; /* frames dropped because rx was full */
 	_Alignas(64) struct wire_tx tx[WIRE_TX_SLOTS];
 	_Alignas(64) struct wire_rx rx[WIRE_RX_SLOTS];
 };
@@ -93,10 +93,10 @@ struct wire_memory {
 /* ---- canwire's page: written by it, seen by all ---- */
 
 struct wire_controller {
-	_Atomic uint32_t generation; /* counts resets, bus-offs, outages: whatever was queued before is gone */
+	_Atomic uint32_t generation; /* counts resets, bus-offs, outages: frames queued before are gone */
 	_Atomic uint32_t state;	     /* enum bus_state */
 	_Atomic uint32_t queued;     /* frames in mailbox and queue */
-	_Atomic uint32_t room;	     /* that these hold */
+	_Atomic uint32_t room;	     /* frames that these hold */
 };
 
 struct wire_bus {
@@ -107,8 +107,8 @@ struct wire_bus {
 
 struct wire_page {
 	uint32_t magic, version;
-	/* When canwire wakes by itself, and before when waking it would be of no use; 0, 0 while it is awake.  A
-	 * frame that cannot end before canwire wakes needs no bell. */
+	/* When canwire wakes by itself, and the time before which waking it is useless; 0, 0 while it is awake.  A
+	 * frame that cannot end before canwire wakes does not ring. */
 	_Alignas(64) _Atomic int64_t wake_ns;
 	_Atomic int64_t use_ns;
 	struct wire_bus buses[WIRE_BUSES_MAX];

@@ -138,7 +138,7 @@ static uint32_t foreign(void)
 	return strcmp(on.a, on.b) ? 0 : BUS_LOCAL;
 }
 
-/* Everything on the bus before this has been delivered to whoever is on it: an echo of ours is the last there was. */
+/* Waits until all frames sent before are delivered: an own echo is the last of them. */
 static void nothing_more(struct bus *bus)
 {
 	struct frame last = bus_suite_frame("7EF#DEADBEEF");

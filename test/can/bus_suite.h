@@ -18,7 +18,7 @@ struct bus_suite {
 	bool remote_empty;   /* it does not carry the length of remote frames: QEMU's controllers trip over it */
 };
 
-/* Runs every case (RUN_TEST).  Nobody else may send on the bus meanwhile. */
+/* Runs every case (RUN_TEST).  No other program may send on the bus meanwhile. */
 void bus_suite_run(const struct bus_suite *suite);
 
 /* ---- for other tests of buses too ---- */

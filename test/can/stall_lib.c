@@ -31,7 +31,7 @@ static void keep(void *to, const char *line)
 
 /* ---- the owner of the link ---- */
 
-/* Since then nobody has confirmed or received anything, and each has looked. */
+/* Since then no driver has confirmed or received a frame, and each has run a turn. */
 static bool nobody_since(const struct stall_said said[], unsigned int n, int64_t since_ns)
 {
 	for (unsigned int i = 0; i < n; i++)
@@ -40,7 +40,7 @@ static bool nobody_since(const struct stall_said said[], unsigned int n, int64_t
 	return true;
 }
 
-/* Somebody says so, and nobody contradicts. */
+/* A driver reports it, and no driver contradicts. */
 static bool stands(const struct stall_said said[], unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++)

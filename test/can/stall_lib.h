@@ -69,7 +69,7 @@ struct stall_driver {
 	bool dead;	   /* killed by stall_kill */
 	_Atomic bool stop; /* put no more, and end when nothing is left under way */
 	_Atomic bool done;
-	_Atomic uint32_t said_n; /* the newest is said[said_n % 2]: a kill leaves one that is whole */
+	_Atomic uint32_t said_n; /* the newest is said[said_n % 2]: after a kill one of them is whole */
 	struct stall_said said[2];
 	struct {
 		int64_t put_ns;
@@ -93,7 +93,7 @@ bool stall_frame_read(struct stall_frame *f, const struct bus_frame *got, int64_
 /* ---- the run ---- */
 
 #define STALL_RESETS 0x1     /* the owner resets a link that stands */
-#define STALL_RESTARTS 0x2   /* restarts one that is bus-off, as soon as every driver says so */
+#define STALL_RESTARTS 0x2   /* restarts the link once every driver reports bus-off */
 #define STALL_RESETS_OFF 0x4 /* or resets it */
 
 void stall_begin(const struct stall_bus *bus, unsigned int owner);
@@ -117,7 +117,7 @@ void stall_kill(unsigned int driver); /* -9 */
 unsigned int stall_resets(void), stall_restarts(void);
 unsigned int stall_stale(unsigned int driver); /* references on the wire, of that driver */
 
-/* Once it has ended: of each driver so many stale references were on the wire; each put is one that was seen, replaced,
+/* Once it has ended: so many stale references of each driver were on the wire; each frame put was seen, replaced,
  * expired or lost, and what was seen late is what the driver counted late; references came in order, each the newest
  * of its time; the first after the stall, stale ones apart, was fresh. */
 void stall_check(unsigned int stale_min, unsigned int stale_max);

@@ -9,7 +9,7 @@
 
 #define PATIENCE_NS 500000000 /* for what was on the wire to be read */
 #define TRACE_MAX 400000
-/* What one reference may stand behind: three more of the drivers, and one that the other side was just sending. */
+/* A reference may wait behind three frames of the drivers and one of the other side. */
 #define AHEAD_NS 700000
 
 static struct stall_frame trace[TRACE_MAX];
@@ -60,7 +60,7 @@ static int64_t deadline_ns(const struct stall_frame *f)
 	return f->put_ns + (f->row == STALL_REFERENCE ? stall_run.bus.deadline_ns : STALL_QUESTION_NS);
 }
 
-/* Where stamps are not exact, only those whose time was over before the bus was back: others waited for the machine. */
+/* If stamps are not exact, only those that expired before the bus was back: others may have waited for the machine. */
 static bool is_stale(const struct stall_frame *f)
 {
 	const int64_t last_ns = deadline_ns(f) + stall_run.drivers[f->driver].references[f->number].turn_ns;
@@ -154,7 +154,7 @@ static void check_order(unsigned int driver)
 		TEST_ASSERT_FALSE(stall_run.bus.exact && !is_stale(&trace[i]) && is_overtaken(&trace[i]));
 		if (trace[i].t_ns < stall_run.back_ns)
 			continue;
-		/* Stale ones come first, if at all. */
+		/* Stale frames, if any, come first. */
 		TEST_ASSERT_FALSE(fresh && is_stale(&trace[i]));
 		fresh |= !is_stale(&trace[i]);
 	}

@@ -250,7 +250,7 @@ static void test_random(void)
 	TEST_ASSERT_GREATER_THAN_UINT(1000, at_end);
 }
 
-/* ---- bounds and what is no classic frame ---- */
+/* ---- bounds, and frames that are not classic ---- */
 
 static void test_worst(void)
 {
@@ -297,7 +297,7 @@ static int sign(int v)
 	return (v > 0) - (v < 0);
 }
 
-/* Who wins, as two senders find out: bit by bit, until one reads dominant where it sent recessive.  Arbitration ends
+/* The winner of two senders, bit by bit, until one reads dominant where it sent recessive.  Arbitration ends
  * with the RTR bit, and in a standard frame with the dominant IDE bit that an extended one loses against. */
 static int contend(const struct frame *a, const struct frame *b)
 {

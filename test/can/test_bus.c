@@ -190,7 +190,7 @@ static void names(void)
 		TEST_ASSERT_NOT_NULL_MESSAGE(strstr(line, rows[i].wrong), line);
 	}
 	TEST_ASSERT_EQUAL_INT(-EINVAL, refusal("can 0", NULL));
-	TEST_ASSERT_EQUAL_STRING("\"can 0\" is no bus: the name of an interface has no blanks and no slashes", line);
+	TEST_ASSERT_EQUAL_STRING("\"can 0\" is not a bus: the name of an interface has no blanks and no slashes", line);
 }
 
 static void options(void)
@@ -204,7 +204,7 @@ static void options(void)
 	bus_close(NULL);
 }
 
-/* ---- an interface, with a kernel that has CAN and with one that has none ---- */
+/* ---- an interface, with and without CAN in the kernel ---- */
 
 static void interface_that_is_not_there(void)
 {
@@ -329,7 +329,7 @@ static void states(void)
 	TEST_ASSERT_EQUAL_STRING("unknown", bus_state_name((enum bus_state)99));
 }
 
-/* ---- what the kernel is told ---- */
+/* ---- interfaces and filters ---- */
 
 static void an_echo_of_its_own(void)
 {
@@ -481,7 +481,7 @@ static void log_whose_clock_goes_back(void)
 				  "(1000.400) can0 102#\n" /* at once, with the time of the one before */
 				  "(1000.450) can0 103#\n"
 				  "(1000.600) can0 104#\n"
-				  "(0900.000) can0 105#\n" /* somebody set the clock: distances count from here */
+				  "(0900.000) can0 105#\n" /* the clock was set: distances count from here */
 				  "(0900.250) can0 106#\n",
 				  "", NULL);
 
@@ -549,7 +549,7 @@ static void log_damaged(void)
 	lines = 0;
 	TEST_ASSERT_EQUAL_INT(2, bus_receive(bus, got, 64));
 	TEST_ASSERT_EQUAL_UINT64(13, bus_stats(bus)->dropped);
-	TEST_ASSERT_EQUAL_UINT(0, lines); /* nobody is told: who opened it may be gone */
+	TEST_ASSERT_EQUAL_UINT(0, lines); /* no line: the sink of bus_open may be gone */
 }
 
 static void log_that_cannot_be_read(void)

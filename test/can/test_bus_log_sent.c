@@ -214,7 +214,7 @@ static void without_a_record(void)
 				 read_file(sent));
 }
 
-/* Somebody set the log's clock, in frames that are not ours too: what is sent before that has the time before. */
+/* The log's clock was set, also in frames of other buses: a frame sent before that has the time before. */
 static void when_the_clock_was_set(void)
 {
 	play("(1000.0) can1 100#\n"
@@ -344,10 +344,10 @@ static void a_file_that_cannot_be(void)
 	play(two_buses, "", NULL);
 	open_before = descriptors();
 	for (int i = 0; i < 3; i++) {
-		refused(-EINVAL, trace, "this is what is played: what is sent needs another file");
+		refused(-EINVAL, trace, "this log is being played: write the frames sent to another file");
 		refused(-EBUSY, sent, "what another bus sends is kept there: name another file");
-		refused(-ENOENT, "/nowhere/at/all", "cannot keep there what is sent: No such file or directory");
-		refused(-EISDIR, folder, "cannot keep there what is sent: Is a directory");
+		refused(-ENOENT, "/nowhere/at/all", "unable to write the frames sent: No such file or directory");
+		refused(-EISDIR, folder, "unable to write the frames sent: Is a directory");
 	}
 	TEST_ASSERT_EQUAL_INT(open_before, descriptors());
 	TEST_ASSERT_EQUAL_STRING(two_buses, read_file(trace));
@@ -358,12 +358,12 @@ static void a_file_that_cannot_be(void)
 	play(two_buses, "", NULL); /* free again */
 }
 
-/* A pipe that nobody reads from does not hold anybody up. */
+/* A pipe without a reader does not block. */
 static void a_pipe_without_a_reader(void)
 {
 	write_file(trace, two_buses);
 	TEST_ASSERT_EQUAL_INT(0, mkfifo(sent, 0600));
-	refused(-ENXIO, sent, "cannot keep there what is sent: No such device or address");
+	refused(-ENXIO, sent, "unable to write the frames sent: No such device or address");
 }
 
 int main(void)

@@ -78,7 +78,7 @@ static void small_differences_are_put_right_without_a_word(void)
 
 static void nonsense_is_the_time_of_arrival(void)
 {
-	PLAY("none at all", { .now = 2 * S, .at = 0, .out = 2 * S, .restamped = true });
+	PLAY("no stamp", { .now = 2 * S, .at = 0, .out = 2 * S, .restamped = true });
 	PLAY("ahead", { .now = 2 * S, .at = 2 * S + MS + US + 1, .out = 2 * S, .restamped = true });
 	PLAY("before the opening", { .now = 2 * S, .at = S - MS - US - 1, .out = 2 * S, .restamped = true });
 	PLAY("before the last batch", { .now = 2 * S, .at = 2 * S - US, .out = 2 * S - US },
@@ -88,7 +88,7 @@ static void nonsense_is_the_time_of_arrival(void)
 	     { .now = 2 * S + 10 * MS, .at = 2 * S + 5 * MS, .out = 2 * S + 5 * MS });
 }
 
-/* Somebody sets the clock between the frame's stamp and the sample. */
+/* The clock is set between the frame's stamp and the sample. */
 static void clock_set_by_an_hour(void)
 {
 	PLAY("forward", { .now = 2 * S, .at = 2 * S - MS, .out = 2 * S - MS },
@@ -145,7 +145,7 @@ static void counter_of_the_controller(void)
 	PLAY("runs fast by 100 ppm", { .now = 2 * S, .at = 2 * S, .counter = COUNT(2 * S), .out = 2 * S },
 	     { .now = 12 * S, .at = 12 * S, .counter = COUNT(12 * S + MS), .out = 12 * S },
 	     { .now = 22 * S, .at = 22 * S, .counter = COUNT(22 * S + 2 * MS), .out = 22 * S });
-	PLAY("begins anew", { .now = 2 * S, .at = 2 * S - US, .counter = COUNT(2 * S - US), .out = 2 * S - US },
+	PLAY("counter reset", { .now = 2 * S, .at = 2 * S - US, .counter = COUNT(2 * S - US), .out = 2 * S - US },
 	     { .now = 3 * S, .at = 3 * S - US, .counter = 5 * S, .out = 3 * S, .restamped = true },
 	     { .now = 4 * S, .at = 4 * S - US, .counter = 6 * S, .out = 4 * S - US });
 	PLAY("is set forward", { .now = 2 * S, .at = 2 * S - US, .counter = COUNT(2 * S - US), .out = 2 * S - US },

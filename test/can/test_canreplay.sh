@@ -185,7 +185,7 @@ test_lone_node() {
 	[ $((${sent#*:} + ${refused#*:})) -eq 40 ]
 	grep -q '"confirmed":0,' out
 	[ "$(<err)" = \
-		'canreplay: wire:w: its queue has been full for 0.02 s: does anybody acknowledge? Frames are left out' ]
+		'canreplay: wire:w: its queue has been full for 0.02 s: does a node acknowledge? Frames are left out' ]
 }
 # A line of standard input for each frame; q or its end is the end.
 step() { # KEYS: two of them

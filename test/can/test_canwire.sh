@@ -64,7 +64,7 @@ test_recorded_by_canrecord() {
 }
 
 test_nobody_acknowledges() {
-	refused 111 'does anybody acknowledge it' send larm 123#
+	refused 111 'does a node acknowledge it' send larm 123#
 	"$canwire" stats larm | grep unacknowledged
 }
 
@@ -121,10 +121,10 @@ test_refusals() {
 	refused 111 'start it with canwire run nowhere' stats nowhere
 	refused 111 'drop, corrupt, delay' fault torso nonsense
 	refused 111 'no such controller' fault torso power off elbow
-	refused 100 'no name' stats torso --robot a/b
+	refused 100 'not a valid name' stats torso --robot a/b
 }
 
-# The same script, the same log: by heart, for it takes no time that anybody could measure.
+# The same script gives the same log, stamps included.
 test_script() {
 	cat >"$lib_folder/two.wire" <<-'END'
 		# Two ask at once; the lower identifier goes first.
@@ -144,7 +144,7 @@ test_script() {
 	refused 111 'none.wire' run torso --script "$lib_folder/none.wire"
 }
 
-# As a session's folder is with its end: whoever is attached stays so, and others find the bus again.
+# As the folder of a session that ends: attached programs stay attached, and others find the bus again.
 test_removed_folder() {
 	listen
 	mv "$ENDPLATE_RUN" "$ENDPLATE_RUN.away"
@@ -190,7 +190,7 @@ test_removed_and_taken_by_another() {
 	[ ! -e "$ENDPLATE_RUN/wire/rarm" ]
 }
 
-# Killed: the lock is free at once, and the socket that is left is no obstacle.
+# After a kill the lock is free at once, and the old socket does not matter.
 test_z_killed_and_started_again() {
 	kill -KILL "$server"
 	wait "$server" 2>/dev/null || true

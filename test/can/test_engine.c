@@ -113,7 +113,7 @@ static void the_lower_identifier_wins(void)
 	TEST_ASSERT_EQUAL_UINT64(0, info('c').stats.arbitration_lost);
 }
 
-/* Each beats the one behind it, whoever sends it: all have the same first eleven bits of identifier, 123. */
+/* Each wins over the next, from any sender: all have the same first eleven bits of identifier, 123. */
 static void equal_prefixes(void)
 {
 	static const char *const order[] = { "123#",	  "123#R",     "048C0000#", "048C0000#R",

@@ -49,7 +49,7 @@ static int nodes_n;
 static char heard[1 << 16];
 static size_t heard_n;
 static int now; /* bits */
-/* A passive node that found an error which nobody else did is still in its flag and delimiter when the next frame
+/* A passive node that alone detected an error is still in its flag and delimiter when the next frame
  * begins, or a second error in one frame ends its flag early.  The engine does not follow it there: the comparison
  * ends. */
 static bool out_of_step;
@@ -306,7 +306,7 @@ static void one_bit(void)
 	now++;
 }
 
-/* Nobody is in a frame or in the error flags behind one. */
+/* No node is in a frame or in error flags. */
 static bool at_rest(void)
 {
 	for (int i = 0; i < nodes_n; i++)
@@ -415,7 +415,7 @@ static void compare(uint64_t from, bool quiet_nodes)
 	set_up(quiet_nodes);
 	while ((now < 2500 || !at_rest()) && !out_of_step)
 		one_bit();
-	/* A frame broken in its last bit is told a little later. */
+	/* A frame with an error in its last bit is reported a little later. */
 	engine_advance(&bus, (now + (out_of_step ? 20 : 0)) * US);
 	engine_heard[out_of_step ? heard_n : engine_n] = 0;
 	snprintf(message, sizeof(message), "seed %" PRIu64 " flip at %u", from, flip_at);

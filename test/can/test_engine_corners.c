@@ -1,4 +1,4 @@
-/* test_engine_corners.c: what happens when two things meet. */
+/* test_engine_corners.c: combinations of faults, commands and errors. */
 #include <errno.h>
 
 #include "unity.h"
@@ -69,7 +69,7 @@ static void power_lost_in_the_start_bit(void)
 }
 
 /* a breaks off; b, passive, finds it six bits later and is in its flag for six more.  It misses the next attempt, which
- * nobody acknowledges; the flag of that brings it back. */
+ * no node acknowledges; the flag of that brings it back. */
 static void a_passive_listener_falls_behind(void)
 {
 	bus_start("ab");
@@ -78,7 +78,7 @@ static void a_passive_listener_falls_behind(void)
 	fault(0, "corrupt 1 at 40");
 	at(0, 'a', "123#DEADBEEF");
 	until(10000);
-	/* Flag of a alone, 41 to 46: told at 55, free at 58; 58 + 84; 58 + 87 + 78. */
+	/* Flag of a alone, 41 to 46: reported at 55, free at 58; 58 + 84; 58 + 87 + 78. */
 	HAPPENED("55 error a 20000288#0000900A00000800\n"
 		 "55 error b 20000288#0000040A00000083\n"
 		 "142 error a 200002A0#0000001900001000\n"
@@ -101,7 +101,7 @@ static void heard_wrong_among_passive_nodes(void)
 		 "85 error a 20000288#0000901A00008A00\n");
 }
 
-/* Both counters in warning: both are told. */
+/* Both counters in warning: both are reported. */
 static void both_counters(void)
 {
 	bus_start("ab");
@@ -140,7 +140,7 @@ static void a_short_that_ends_early(void)
 	HAPPENED("20245 frame a 123# > b\n");
 }
 
-/* Who has not seen 11 recessive bits yet counts nothing. */
+/* A node that has not seen 11 recessive bits does not count errors. */
 static void who_comes_into_a_frame_does_not_count(void)
 {
 	bus_start("ab");

@@ -1,4 +1,4 @@
-/* test_engine_errors.c: what goes wrong on the soft wire, by the rules of ISO 11898-1: acknowledgement, error flags,
+/* test_engine_errors.c: errors on the soft wire, by the rules of ISO 11898-1: acknowledgement, error flags,
  * counters step by step to bus-off and back. */
 #include <errno.h>
 #include <stdio.h>
@@ -26,9 +26,9 @@ static void counters(char node, int tx, int rx)
 	TEST_ASSERT_EQUAL_INT_MESSAGE(rx, info(node).rx_errors, name);
 }
 
-/* ---- nobody acknowledges ---- */
+/* ---- no acknowledgement ---- */
 
-/* 123#DEADBEEF: 70 bits to the acknowledge slot, flag 6, delimiter 8: told at 84; space 3: again at 87. */
+/* 123#DEADBEEF: 70 bits to the acknowledge slot, flag 6, delimiter 8: reported at 84; space 3: repeated at 87. */
 static void a_lone_node_repeats(void)
 {
 	char expected[256];
@@ -52,7 +52,7 @@ static void a_lone_node_repeats(void)
 		HAPPENED(expected);
 		counters('a', 8 * attempt, 0);
 	}
-	/* From now on nothing changes, and nobody needs to be awake for it. */
+	/* From now on nothing changes, and no event is due. */
 	TEST_ASSERT_EQUAL_INT64(ENGINE_NEVER, engine_next_ns(&bus));
 	until(10000000);
 	HAPPENED("");
@@ -127,8 +127,8 @@ static void a_passive_sender_suspends(void)
 /* ---- a bit is flipped ---- */
 
 /* Bit 40 of 123#DEADBEEF, recessive and in the data, is read as dominant.  The sender sees it at once and sends its
- * flag, 41 to 46; the others see six dominant bits with it, at 45, and theirs is 46 to 51.  52 bits, delimiter 8: told
- * at 60, the bus free at 63. */
+ * flag, 41 to 46; the others see six dominant bits with it, at 45, and theirs is 46 to 51.  52 bits, delimiter 8:
+ * reported at 60, the bus free at 63. */
 static void a_corrupted_frame_is_sent_again(void)
 {
 	bus_start("abc");
@@ -241,7 +241,7 @@ static void equal_frames_are_one(void)
 	until(10000);
 	HAPPENED("55 echo a 1\n55 echo b 2\n55 frame a 123#01 > c\n");
 	TEST_ASSERT_EQUAL_UINT64(1, bus.stats.merged);
-	/* Nobody else there: nobody acknowledges. */
+	/* No other node acknowledges. */
 	bus_start("ab");
 	see = SEE_FRAMES;
 	at(0, 'a', "123#01");
@@ -254,7 +254,7 @@ static void equal_frames_are_one(void)
 }
 
 /* 123#00 and 123#01 differ in their last bit of data, the 29th with two stuff bits.  b sees its recessive bit dominant;
- * flag 29 to 34.  c has seen 000 and sees the sixth dominant bit at 31, flag 32 to 37: 38 bits, told at 46. */
+ * flag 29 to 34.  c has seen 000 and sees the sixth dominant bit at 31, flag 32 to 37: 38 bits, reported at 46. */
 static void same_identifier_different_data(void)
 {
 	bus_start("abc");
@@ -364,7 +364,7 @@ static void restart_by_itself(void)
 	go_off(0);
 	see = SEE_STATES;
 	until(1000000);
-	/* The broken attempt was told at 61: 61 + 100000 + 1408. */
+	/* The failed attempt was reported at 61: 61 + 100000 + 1408. */
 	HAPPENED("101469 state a error-active 0 0\n");
 	engine_set_restart(&bus, 0, 0);
 	go_off(2000000);

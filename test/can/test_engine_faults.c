@@ -1,4 +1,4 @@
-/* test_engine_faults.c: faults on demand, and the hub that was away. */
+/* test_engine_faults.c: faults on demand, and outages of the hub. */
 #include <errno.h>
 #include <string.h>
 
@@ -85,7 +85,7 @@ static void delayed_requests_come_later(void)
 
 /* ---- stuck ---- */
 
-/* Nobody can send for a second; what waits goes out then, unless somebody resets. */
+/* No node can send for a second; waiting frames are sent then, unless there is a reset. */
 static void a_held_bus_stalls_and_goes_on(void)
 {
 	struct engine_stats s;
@@ -216,7 +216,7 @@ static void babble_for_a_while(void)
 	at(0, 'a', "123#");
 	until(10000);
 	HAPPENED("50 frame a 000# > b babble\n103 frame a 000# > b babble\n151 echo a 1\n151 frame a 123# > b\n");
-	/* Alone it repeats like any other, without anybody awake for it. */
+	/* Alone it repeats, and no event is due. */
 	bus_start("a");
 	see = SEE_STATES;
 	fault(0, "babble a 000#");
@@ -259,7 +259,8 @@ static void power_lost_in_mid_frame(void)
 	fault(68, "power off a");
 	until(1000);
 	HAPPENED("78 frame a 123#DEADBEEF > b\n");
-	/* Bits 37 to 39 are recessive, and so is what follows: six of them at 42, flag 43 to 48, delimiter: told at 57.
+	/* Bits 37 to 39 are recessive, and so is what follows: six of them at 42, flag 43 to 48, delimiter: reported at
+	 * 57.
 	 * */
 	bus_start("ab");
 	see = SEE_FRAMES | SEE_ERRORS;
@@ -290,7 +291,7 @@ static void the_last_listener_loses_power(void)
 	HAPPENED("78 echo a 1\n78 frame a 123#DEADBEEF > \n");
 }
 
-/* Its own piece of wire: it hears nothing, nobody hears it, and it repeats at its own pace. */
+/* On a wire of its own: it receives nothing, no node receives its frames, and it repeats at its own pace. */
 static void a_disconnected_node_is_alone(void)
 {
 	bus_start("abc");
@@ -372,7 +373,7 @@ static void a_hub_that_slept_because_nothing_was_due_was_not_away(void)
 	until(10900100);
 	HAPPENED("10900045 frame a 123# > b\n");
 	TEST_ASSERT_EQUAL_UINT64(1, info('a').stats.late);
-	/* A lone node that repeats for ever is no outage. */
+	/* A lone node that repeats endlessly is not an outage. */
 	bus_start_with("a", real);
 	see = SEE_PURGED;
 	until(0);

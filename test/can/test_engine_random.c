@@ -1,5 +1,5 @@
-/* test_engine_random.c: what holds whatever is asked of the soft wire: time may be cut into any steps, frames do not
- * overlap, every request that was taken ends once. */
+/* test_engine_random.c: properties of the soft wire under random requests: time may be cut into any steps, frames do
+ * not overlap, every request that was taken ends once. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

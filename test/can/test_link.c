@@ -1,4 +1,4 @@
-/* test_link.c: links, as far as they can be judged without a controller; test/vm has the rest. */
+/* test_link.c: links without a controller; test/vm has the rest. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -99,7 +99,7 @@ static void test_nearly(void)
 	info.quanta = 0;
 	expect_other(1, "sample point 0.750, not 0.751", &info,
 		     (struct link_settings){ .bitrate = 1000000, .sample_point_pm = 751 });
-	info.now.bitrate = 0; /* nobody has set it */
+	info.now.bitrate = 0; /* not set */
 	expect_other(1, "bit rate 0, not 1000000", &info, (struct link_settings){ .bitrate = 1000000 });
 }
 
@@ -128,7 +128,7 @@ static void expect_refusal(const char *name, int error, const char *line)
 	answers[1] = link_up(name, &want, &errors);
 	answers[2] = link_reset(name, &errors);
 	dup2(was, STDERR_FILENO);
-	TEST_ASSERT_EQUAL_INT_MESSAGE(0, pread(file, noise, 1, 0), "somebody printed");
+	TEST_ASSERT_EQUAL_INT_MESSAGE(0, pread(file, noise, 1, 0), "printed to stderr");
 	close(was);
 	close(file);
 	for (int i = 0; i < 3; i++)

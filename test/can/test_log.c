@@ -1,7 +1,7 @@
 /* test_log.c: logs of every format, and what is none.
  *
  * test/can/logs holds samples and, beside each, what is read from it: records as candump -L writes them with their
- * direction, "!" and an error line, "=" and the counts.  TEST_LOG_REBUILD=1 writes them anew.
+ * direction, "!" and an error line, "=" and the counts.  TEST_LOG_REBUILD=1 writes them again.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -92,7 +92,7 @@ static void local_times(void)
 	log_close(&log_in);
 }
 
-/* A date that cannot be read: times from 0.  The block's date stands in for one that is not there. */
+/* A date that cannot be read: times from 0.  The block's date replaces a missing one. */
 static void dates(void)
 {
 	static const struct {

@@ -134,7 +134,7 @@ static void much_damage(void)
 	TEST_ASSERT_NOT_NULL(strstr(log_said, "\n" FILE_PATH ": only the first 20 of 5000 damaged lines are listed\n"));
 }
 
-/* Who stops in the middle hears it as well. */
+/* The summary also comes if the reader stops in the middle. */
 static void much_damage_and_no_end(void)
 {
 	char text[1024] = "";
@@ -178,7 +178,7 @@ static void all_digits_of_time(void)
 	log_close(&log_in);
 }
 
-/* The state of a format begins anew as well. */
+/* The state of the format is reset as well. */
 static void rewound(void)
 {
 	static const char *const texts[] = {

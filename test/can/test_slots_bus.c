@@ -1,4 +1,4 @@
-/* test_slots_bus.c: slots on a bus whose every answer is the test's; then two processes on one that stalls.
+/* test_slots_bus.c: slots on a bus that the test scripts; then two processes on a bus that stalls.
  * Also for slots_flight.c. */
 #include <errno.h>
 #include <string.h>
@@ -132,7 +132,7 @@ static void error_arrives(uint32_t class)
 	arrives(&one.fake, &(struct frame){ .id = FRAME_ERR | class, .len = 8 }, 0, 0);
 }
 
-/* ---- what is told ---- */
+/* ---- reports to the slots ---- */
 
 static void two_are_handed_over_and_echoes_make_room(void)
 {
@@ -161,7 +161,7 @@ static void receptions_are_told_and_errors_are_none(void)
 	TEST_ASSERT_EQUAL_UINT(1, slots_in_flight(&one.slots));
 }
 
-/* The kernel gives back what it has queued: that confirms nothing, is no stall when it is missing, and proves nothing.
+/* A frame that the kernel returns as queued does not confirm or prove anything; a missing one is not a stall.
  * A frame of another node does. */
 static void a_bus_without_an_echo_confirms_nothing(void)
 {

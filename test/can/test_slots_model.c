@@ -1,4 +1,4 @@
-/* test_slots_model.c: the slots against a model that keeps every frame ever put and looks at all of them each time.
+/* test_slots_model.c: the slots against a model that keeps every frame ever put and checks all of them each time.
  * Also for slots_flight.c and slots_wait.c.
  *
  * Chance drives both, and a kernel that queues, refuses, confirms, loses and is reset.  After every step both must say
@@ -508,7 +508,7 @@ static void pass_time(void)
 		now_ns += chance(100) ? chance(1000) * US : chance(400) * MS;
 }
 
-/* A bus that is well, one that is full, one on which hardly anything moves. */
+/* A good bus, a full bus, and a bus that sends hardly anything. */
 static const unsigned int confirm_part[] = { 30, 8, 1 };
 
 static void one_run(unsigned int run)

@@ -90,7 +90,7 @@ static void stalled_and_nobody_resets(void)
 
 /* ---- power ---- */
 
-/* Nobody is left to acknowledge. */
+/* No node is left to acknowledge. */
 static void device_without_power_and_reset(void)
 {
 	stall_begin(&wire, STALL_RESETS);
@@ -136,7 +136,7 @@ static void bus_off_again_and_again(void)
 	stall_check(0, 0);
 }
 
-/* Bus-off for a controller that was sending just then, passive for one that was not and now cannot begin. */
+/* Bus-off for a controller that was sending, passive for a controller that was not and cannot start now. */
 static void shorted(void)
 {
 	stall_begin(&wire, STALL_RESETS | STALL_RESTARTS);

@@ -85,7 +85,7 @@ static void alone_it_repeats_until_somebody_comes(void)
 
 	bus_suite_send(host, &frame);
 	bus_suite_until_state(host, BUS_PASSIVE);
-	TEST_ASSERT_EQUAL(0, bus_receive(host, &got, 1)); /* no echo of what nobody heard */
+	TEST_ASSERT_EQUAL(0, bus_receive(host, &got, 1)); /* no echo without acknowledgement */
 	TEST_ASSERT_EQUAL(128, wire_lib_number("torso", "host", "tx_errors"));
 	imu = bus_suite_open("wire:torso@imu", NULL);
 	TEST_ASSERT_TRUE(bus_suite_receive(host, 1)->flags & BUS_OWN);
@@ -123,7 +123,7 @@ static void two_programs_share_one_controller(void)
 
 	for (int i = 0; i < 11; i++)
 		TEST_ASSERT_EQUAL(0, bus_send(i % 2 ? one : two, &frame));
-	/* Whoever asks is refused as soon as the one queue is full, and that is seen when canwire has taken them. */
+	/* Both are refused once the shared queue is full, which is seen when canwire has taken the frames. */
 	for (int64_t end_ns = clock_now_ns() + HANG_NS; bus_send(one, &frame) != -ENOBUFS;)
 		TEST_ASSERT_LESS_THAN(end_ns, clock_now_ns());
 	imu = bus_suite_open("wire:torso@imu", NULL);
@@ -153,7 +153,7 @@ static void a_reset_empties_the_queue_and_is_told_once(void)
 
 static void down_is_down_for_those_who_come_later_too(void)
 {
-	static struct error_sink nobody;
+	static struct error_sink ignored;
 	struct bus *host = bus_suite_open("wire:torso", NULL), *late;
 	struct frame frame = bus_suite_frame("123#00");
 	struct bus *refused;
@@ -163,7 +163,7 @@ static void down_is_down_for_those_who_come_later_too(void)
 	TEST_ASSERT_EQUAL(BUS_STOPPED, bus_state(host));
 	TEST_ASSERT_EQUAL(-ENETDOWN, bus_send(host, &frame));
 	bus_suite_end_case();
-	TEST_ASSERT_EQUAL(-ENETDOWN, bus_open(&refused, "wire:torso", NULL, &nobody));
+	TEST_ASSERT_EQUAL(-ENETDOWN, bus_open(&refused, "wire:torso", NULL, &ignored));
 	late = bus_suite_open("wire:torso", &(struct bus_options){ .later = true });
 	TEST_ASSERT_EQUAL(BUS_STOPPED, bus_state(late));
 	TEST_ASSERT_EQUAL(0, wire_lib_do("link torso up"));
@@ -184,7 +184,7 @@ static void bus_off_and_back(void)
 	TEST_ASSERT_EQUAL_MESSAGE(0, wire_lib_do("link torso restart"), wire_lib_said);
 	bus_suite_until_state(host, BUS_ERROR_ACTIVE);
 	frame.data[0] = 1;
-	if (bus_send(host, &frame) == -ENETDOWN) /* told here, unless it was while we received */
+	if (bus_send(host, &frame) == -ENETDOWN) /* reported here, unless bus_receive has reported it */
 		bus_suite_send(host, &frame);
 	TEST_ASSERT_EQUAL(1, bus_suite_receive(imu, 1)->frame.data[0]); /* what waited then is gone */
 }
@@ -192,38 +192,38 @@ static void bus_off_and_back(void)
 /* link.h, as the link's owner uses it, before any program is there and while one is. */
 static void the_owner_of_the_link(void)
 {
-	static struct error_sink nobody;
+	static struct error_sink ignored;
 	const struct link_settings want = { .bitrate = 1000000, .restart_ms = 300, .queue = 5 };
 	const struct link_settings other = { .bitrate = 500000 };
 	struct link_info info;
 	struct bus *host;
 	char answer[256];
 
-	TEST_ASSERT_EQUAL(-EBUSY, link_up("wire:torso", &other, &nobody));
-	TEST_ASSERT_EQUAL(0, attach_question("wire:torso", "link down host", answer, sizeof(answer), &nobody));
-	TEST_ASSERT_EQUAL(0, link_look("wire:torso", &info, &nobody));
+	TEST_ASSERT_EQUAL(-EBUSY, link_up("wire:torso", &other, &ignored));
+	TEST_ASSERT_EQUAL(0, attach_question("wire:torso", "link down host", answer, sizeof(answer), &ignored));
+	TEST_ASSERT_EQUAL(0, link_look("wire:torso", &info, &ignored));
 	TEST_ASSERT_EQUAL(BUS_STOPPED, info.state);
 	TEST_ASSERT_FALSE(info.up);
-	TEST_ASSERT_EQUAL(0, link_up("wire:torso", &want, &nobody));
+	TEST_ASSERT_EQUAL(0, link_up("wire:torso", &want, &ignored));
 	host = bus_suite_open("wire:torso", NULL);
-	TEST_ASSERT_EQUAL(0, link_look("wire:torso", &info, &nobody));
+	TEST_ASSERT_EQUAL(0, link_look("wire:torso", &info, &ignored));
 	TEST_ASSERT_EQUAL(BUS_ERROR_ACTIVE, info.state);
 	TEST_ASSERT_TRUE(info.up);
 	TEST_ASSERT_EQUAL(1000000, info.now.bitrate);
 	TEST_ASSERT_EQUAL(300, info.now.restart_ms);
 	TEST_ASSERT_EQUAL(5, info.now.queue);
 	TEST_ASSERT_EQUAL_STRING("wire", info.kind);
-	TEST_ASSERT_EQUAL(0, link_reset("wire:torso", &nobody));
+	TEST_ASSERT_EQUAL(0, link_reset("wire:torso", &ignored));
 	bus_suite_until(host, -ENETDOWN);
 	bus_suite_until_state(host, BUS_ERROR_ACTIVE);
 	TEST_ASSERT_EQUAL(0,
-			  link_up("wire:torso", &(struct link_settings){ .bitrate = 1000000, .queue = 10 }, &nobody));
-	TEST_ASSERT_EQUAL(-ENODEV, link_look("wire:nowhere", &info, &nobody));
+			  link_up("wire:torso", &(struct link_settings){ .bitrate = 1000000, .queue = 10 }, &ignored));
+	TEST_ASSERT_EQUAL(-ENODEV, link_look("wire:nowhere", &info, &ignored));
 }
 
 /* ---- deaths ---- */
 
-/* Another program on the wire, which does what it is told to and then waits to be killed. */
+/* Another program on the wire, which calls what and then waits to be killed. */
 static pid_t other_program(const char *name, void (*what)(struct bus *bus))
 {
 	int ready[2];
@@ -233,11 +233,11 @@ static pid_t other_program(const char *name, void (*what)(struct bus *bus))
 	TEST_ASSERT_EQUAL(0, pipe(ready));
 	pid = fork();
 	if (pid == 0) {
-		struct error_sink nobody = { 0 };
+		struct error_sink ignored = { 0 };
 		struct bus *bus;
 
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (!bus_open(&bus, name, NULL, &nobody)) {
+		if (!bus_open(&bus, name, NULL, &ignored)) {
 			if (what)
 				what(bus);
 			(void)!write(ready[1], "x", 1);
@@ -251,7 +251,7 @@ static pid_t other_program(const char *name, void (*what)(struct bus *bus))
 	return pid;
 }
 
-static void bury(pid_t pid)
+static void kill_and_wait(pid_t pid)
 {
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
@@ -285,7 +285,7 @@ static void the_dead_acknowledge_nothing(void)
 	kill(imu, SIGSTOP); /* its controller still does */
 	bus_suite_send(host, &frame);
 	bus_suite_receive(host, 1);
-	bury(imu);
+	kill_and_wait(imu);
 	until_programs(1);
 	bus_suite_send(host, &frame);
 	bus_suite_until_state(host, BUS_PASSIVE);
@@ -303,7 +303,7 @@ static void what_the_dead_left_in_a_shared_controller_is_sent(void)
 {
 	struct bus *host = bus_suite_open("wire:torso", NULL), *imu;
 
-	bury(other_program("wire:torso", send_one));
+	kill_and_wait(other_program("wire:torso", send_one));
 	until_programs(1);
 	imu = bus_suite_open("wire:torso@imu", NULL);
 	TEST_ASSERT_EQUAL(0x77, bus_suite_receive(imu, 1)->frame.data[0]);
@@ -315,7 +315,7 @@ static void what_the_last_of_a_controller_left_is_not(void)
 	struct bus *imu, *other;
 	struct frame frame = bus_suite_frame("124#01");
 
-	bury(other_program("wire:torso", send_one));
+	kill_and_wait(other_program("wire:torso", send_one));
 	until_programs(0);
 	imu = bus_suite_open("wire:torso@imu", NULL);
 	other = bus_suite_open("wire:torso@other", NULL);
@@ -339,7 +339,7 @@ static void a_stopped_program_loses_frames_and_nobody_else_does(void)
 	TEST_ASSERT_EQUAL(0, bus_stats(imu)->dropped);
 	TEST_ASSERT_EQUAL(0, wire_lib_do("stats torso"));
 	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(wire_lib_said, "dropped 88"), wire_lib_said);
-	bury(stopped);
+	kill_and_wait(stopped);
 }
 
 static void canwire_killed_and_back(void)
@@ -605,7 +605,7 @@ static void a_wire_that_comes_later(void)
 	bus_suite_until_state(bus, BUS_ERROR_ACTIVE);
 }
 
-/* A canwire that dies when somebody attaches: 0 before it has heard what he wants, 1 after. */
+/* A canwire that ends when a program attaches: 0 before it has read the request, 1 after. */
 static pid_t dying_wire(int hears)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
@@ -645,7 +645,7 @@ static void a_wire_that_dies_while_somebody_attaches(void)
 			TEST_ASSERT_EQUAL(-ENODEV, bus_open(&bus, "wire:dying", NULL, &errors));
 			TEST_ASSERT_NOT_NULL_MESSAGE(strstr(line, "no such wire"), line);
 		}
-		bury(wire);
+		kill_and_wait(wire);
 	}
 }
 
@@ -659,7 +659,7 @@ int main(void)
 	wire_lib_start("torso");
 	acknowledges = other_program("wire:torso@acknowledges", NULL);
 	bus_suite_run(&suite);
-	bury(acknowledges);
+	kill_and_wait(acknowledges);
 	RUN_TEST(stamps_are_ends_of_frames);
 	RUN_TEST(nothing_comes_before_its_time);
 	RUN_TEST(alone_it_repeats_until_somebody_comes);

@@ -1,4 +1,4 @@
-/* test_wire_scribble.c: canwire and the other programs, beside one that writes nonsense wherever it can. */
+/* test_wire_scribble.c: canwire and other programs beside a program that writes nonsense wherever it can. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -37,9 +37,9 @@ struct rude {
 static void connect_wire(struct rude *r)
 {
 	char path[RUN_PATH_MAX];
-	static struct error_sink nobody;
+	static struct error_sink ignored;
 
-	TEST_ASSERT_EQUAL(0, run_path(path, "wire/torso", &nobody));
+	TEST_ASSERT_EQUAL(0, run_path(path, "wire/torso", &ignored));
 	TEST_ASSERT_EQUAL(0, attach_connect_by(&r->socket, path, clock_now_ns() + 10000000000));
 	r->event = eventfd(0, EFD_NONBLOCK);
 	r->bell = -1;

@@ -134,7 +134,7 @@ static void nodes_come_and_go(void)
 	      "0.002 host 125#\n"
 	      "0.0021 end\n",
 	      "(0.000585) torso 123#\n"
-	      "# 0.002000 torso imu refused 123# there is no such node now\n"
+	      "# 0.002000 torso imu refused 123# no such node at this time\n"
 	      "# 0.002000 torso host refused 125# No buffer space available\n");
 }
 
@@ -184,22 +184,22 @@ static void each_bad_line_is_told(void)
 	      "(0.1 host 123#\n"
 	      "0.2 end\n"
 	      "0.3 host 123#\n",
-	      "X:1: \"x\" is no time in seconds such as 0.001000\n"
+	      "X:1: \"x\" is not a time in seconds such as 0.001000\n"
 	      "X:2: nothing behind the time: write TIME NODE FRAME, TIME fault ..., TIME node NODE ... or TIME end\n"
-	      "X:3: \"1#\" is no frame such as 123#DEADBEEF: an identifier has 3 or 8 digits\n"
-	      "X:4: \"123##0\" is no frame such as 123#DEADBEEF: the wire takes classic frames only\n"
-	      "X:5: \"ho*st\" is no name of a node: letters, digits, _ . -\n"
+	      "X:3: \"1#\" is not a frame such as 123#DEADBEEF: an identifier has 3 or 8 digits\n"
+	      "X:4: \"123##0\" is not a frame such as 123#DEADBEEF: the wire takes classic frames only\n"
+	      "X:5: \"ho*st\" is not the name of a node: letters, digits, _ . -\n"
 	      "X:6: node imu: \"fly\": write attach, detach, up, down, reset, restart, restart-ms N, queue N, "
 	      "power off, power on, connect or disconnect\n"
 	      "X:7: queue \"0\" is not from 1 to 128\n"
 	      "X:8: \"now\" is too much\n"
 	      "X:9: power: write power off NODE or power on NODE\n"
-	      "X:10: \"droop\" is no fault; did you mean drop?\n"
+	      "X:10: \"droop\" is not a fault; did you mean drop?\n"
 	      "X:12: 0.05 lies before the line above it: put lines in order of time\n"
 	      "X:13: bus \"leg\" is not among those that run\n"
-	      "X:14: \"0.1234567890\" is no time in seconds such as 0.001000\n"
-	      "X:15: \"(0.1\" is no time in seconds such as 0.001000\n"
-	      "X:17: it comes behind the end\n"
+	      "X:14: \"0.1234567890\" is not a time in seconds such as 0.001000\n"
+	      "X:15: \"(0.1\" is not a time in seconds such as 0.001000\n"
+	      "X:17: behind the line with end\n"
 	      "X:11: there is no node nobody: no other line of this bus names it\n");
 }
 
@@ -209,7 +209,7 @@ static void too_many_nodes(void)
 
 	for (int i = 0; i < 33; i++)
 		snprintf(text + strlen(text), 32, "0 n%d 123#\n", i);
-	PLAYS(text, "X:33: n32 is one node too many: a bus has at most 32\n");
+	PLAYS(text, "X:33: n32: a bus has at most 32 nodes\n");
 }
 
 static void files_that_cannot_be_read(void)
@@ -288,9 +288,9 @@ static void faults_are_read(void)
 static void what_is_no_fault(void)
 {
 	TEST_ASSERT_EQUAL_STRING(
-		"\"\" is no fault: drop, corrupt, delay, stuck, babble, power, disconnect, connect or clear",
+		"\"\" is not a fault: drop, corrupt, delay, stuck, babble, power, disconnect, connect or clear",
 		wrong(""));
-	TEST_ASSERT_EQUAL_STRING("\"dorp\" is no fault; did you mean drop?", wrong("dorp 1"));
+	TEST_ASSERT_EQUAL_STRING("\"dorp\" is not a fault; did you mean drop?", wrong("dorp 1"));
 	TEST_ASSERT_EQUAL_STRING("drop: \"\": write how many frames (3), which part of them (2.5%), or off",
 				 wrong("drop"));
 	TEST_ASSERT_EQUAL_STRING("drop: \"0\": write how many frames (3), which part of them (2.5%), or off",
@@ -303,10 +303,12 @@ static void what_is_no_fault(void)
 	TEST_ASSERT_EQUAL_STRING("delay: \"\" is not a time such as 5ms", wrong("delay imu"));
 	TEST_ASSERT_EQUAL_STRING("stuck: \"0\" is not a time such as 5ms", wrong("stuck 0"));
 	TEST_ASSERT_EQUAL_STRING("power: write power off NODE or power on NODE", wrong("power imu"));
-	TEST_ASSERT_EQUAL_STRING("connect: \"a/b\" is no name of a node: letters, digits, _ . -", wrong("connect a/b"));
+	TEST_ASSERT_EQUAL_STRING("connect: \"a/b\" is not the name of a node: letters, digits, _ . -",
+				 wrong("connect a/b"));
 	TEST_ASSERT_EQUAL_STRING("too many words", wrong("drop 1 2 3 4 5 6 7 8"));
-	TEST_ASSERT_EQUAL_STRING("babble: \"12\" is no frame such as 123#DEADBEEF: there is no # after the identifier",
-				 wrong("babble imu 12"));
+	TEST_ASSERT_EQUAL_STRING(
+		"babble: \"12\" is not a frame such as 123#DEADBEEF: there is no # after the identifier",
+		wrong("babble imu 12"));
 }
 
 /* The help names every fault there is. */

@@ -51,10 +51,7 @@ int wire_lib_do(const char *command)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* Without outages: a busy machine holds everybody up, and a test means something by what it sees.
- *
- * It says READY=1 when it listens; here its own stats answer is as
- * good. */
+/* Without outages: a busy machine delays every process.  canwire is ready once it answers to stats. */
 pid_t wire_lib_start(const char *arguments)
 {
 	char line[1024], stats[256];

@@ -210,13 +210,13 @@ static void test_cannot(void)
 
 	expect(-ERANGE, link_up("can2", &want, &errors),
 	       "can2: its controller, with a clock of 8000000 Hz, cannot do 1234567 bit/s; "
-	       "ip -details link show can2 tells what it can");
+	       "ip -details link show can2 shows what it can");
 	TEST_ASSERT_FALSE(look("can2").up);
 	want = (struct link_settings){ .bitrate = 1000000, .sample_point_pm = 50 };
 	expect(-ERANGE, link_up("can2", &want, &errors),
 	       "can2: its controller, with a clock of 8000000 Hz, cannot do 1000000 bit/s "
 	       "with a sample point of 0.050; "
-	       "ip -details link show can2 tells what it can");
+	       "ip -details link show can2 shows what it can");
 	TEST_ASSERT_FALSE(look("can2").up);
 	expect(-EINVAL, link_up("can2", &(struct link_settings){ 0 }, &errors), "can2: which bit rate? 1000000, say");
 	want.sample_point_pm = 1000;

@@ -361,7 +361,7 @@ test_z_stuck() {
 	vm_vcan_reload
 	is "$status" -eq 111
 	grep -q '"sent":10,"confirmed":0,"refused":40,' out
-	said 'vcan0: its queue has been full for 0.1 s: does anybody acknowledge? Frames are left out'
+	said 'vcan0: its queue has been full for 0.1 s: does a node acknowledge? Frames are left out'
 }
 
 lib_functions "$lib_folder/log" "${1:-}"
