@@ -26,7 +26,7 @@ void bus_stamp_batch(struct bus_stamp *s, int64_t before_ns, int64_t real_ns, in
 /* The counter against soft_ns, which is late by as long as the interrupt took: never too early.  So the fit is the
  * lower edge of the samples: down at once, up no faster than the two clocks can drift apart.  true: the counter
  * jumped. */
-static bool fit(struct bus_stamp *s, int64_t soft_ns, int64_t counter_ns)
+static bool fit_counter(struct bus_stamp *s, int64_t soft_ns, int64_t counter_ns)
 {
 	int64_t seen_ns = soft_ns - counter_ns;
 	int64_t above_ns = seen_ns - s->fit_ns;
@@ -57,7 +57,7 @@ bool bus_stamp_frame(struct bus_stamp *s, int64_t *t_ns, int64_t real_ns, int64_
 	bool bad = !real_ns || !sensible(s, t);
 
 	if (counter_ns && (s->fitted || !bad)) { /* setting the clock does not affect it */
-		bool jumped = !bad && fit(s, t, counter_ns);
+		bool jumped = !bad && fit_counter(s, t, counter_ns);
 
 		t = counter_ns + s->fit_ns;
 		bad = jumped || !sensible(s, t);

@@ -48,7 +48,7 @@ static struct bus_wire *of(struct bus *bus)
 
 /* ---- attaching ---- */
 
-static int watch(struct bus_wire *w, int fd)
+static int add_fd(struct bus_wire *w, int fd)
 {
 	struct epoll_event in = { .events = EPOLLIN };
 
@@ -57,7 +57,7 @@ static int watch(struct bus_wire *w, int fd)
 	return epoll_ctl(w->epoll, EPOLL_CTL_ADD, fd, &in) ? -errno : 0;
 }
 
-static void unwatch(struct bus_wire *w, int fd)
+static void remove_fd(struct bus_wire *w, int fd)
 {
 	if (w->bus.set)
 		clock_set_remove_fd(w->bus.set, fd);
@@ -76,7 +76,7 @@ static void detach(struct bus_wire *w)
 	if (w->bell >= 0)
 		close(w->bell);
 	if (w->socket >= 0) {
-		unwatch(w, w->socket);
+		remove_fd(w, w->socket);
 		close(w->socket);
 	}
 	w->bell = w->socket = -1;
@@ -130,7 +130,7 @@ static int ask(struct bus_wire *w, int64_t deadline_ns)
 	int r = attach_connect_by(&w->socket, w->path, deadline_ns);
 
 	if (!r)
-		r = watch(w, w->socket);
+		r = add_fd(w, w->socket);
 	if (r)
 		return r;
 	r = attach_send(w->socket, &w->attach, w->attach_size, &w->event, 1);
@@ -334,14 +334,14 @@ static int wire_join(struct bus *bus, struct clock_set *set, uint32_t tag)
 	int r;
 
 	w->bus.set = NULL;
-	unwatch(w, w->event);
+	remove_fd(w, w->event);
 	if (w->socket >= 0)
-		unwatch(w, w->socket);
+		remove_fd(w, w->socket);
 	w->bus.set = set;
 	w->tag = tag;
-	r = watch(w, w->event);
+	r = add_fd(w, w->event);
 	if (!r && w->socket >= 0)
-		r = watch(w, w->socket);
+		r = add_fd(w, w->socket);
 	if (w->memory)
 		w->bus.next_ns = INT64_MIN; /* earlier frames do not make the descriptor readable again */
 	return r;
@@ -353,7 +353,7 @@ static void wire_close(struct bus *bus)
 
 	detach(w);
 	if (w->event >= 0) {
-		unwatch(w, w->event);
+		remove_fd(w, w->event);
 		close(w->event);
 	}
 	if (w->epoll >= 0)
@@ -377,7 +377,7 @@ static int open_parts(struct bus_wire *w, const struct bus_options *options)
 	w->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (w->epoll < 0 || w->event < 0)
 		return -errno;
-	err = watch(w, w->event);
+	err = add_fd(w, w->event);
 	if (err)
 		return err;
 	w->bus.fd = w->epoll;

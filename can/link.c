@@ -20,7 +20,7 @@ static int no_link(const char *name, struct error_sink *errors)
 	return -EINVAL;
 }
 
-static int no_look(const char *name, struct link_info *info, struct error_sink *errors)
+static int no_query(const char *name, struct link_info *info, struct error_sink *errors)
 {
 	(void)info;
 	return no_link(name, errors);
@@ -32,7 +32,7 @@ static int no_up(const char *name, const struct link_settings *want, struct erro
 	return no_link(name, errors);
 }
 
-static const struct link_ops log_ops = { .prefix = "log:", .look = no_look, .up = no_up, .reset = no_link };
+static const struct link_ops log_ops = { .prefix = "log:", .query = no_query, .up = no_up, .reset = no_link };
 
 /* The first whose prefix a name has; the empty prefix comes last. */
 static const struct link_ops *const backends[] = {
@@ -54,7 +54,7 @@ static const struct link_ops *ops_of(const char *name)
 int link_look(const char *name, struct link_info *info, struct error_sink *errors)
 {
 	memset(info, 0, sizeof(*info));
-	return ops_of(name)->look(name, info, errors);
+	return ops_of(name)->query(name, info, errors);
 }
 
 bool link_kind_is_virtual(const char *kind)

@@ -37,7 +37,6 @@ struct link_info {
 	enum bus_state state;
 	bool up;
 	bool virtual;		  /* vcan, vxcan: no controller, nothing to set */
-	bool bus_off_restarts;	  /* restart_ms is not 0 */
 	struct link_settings now; /* 0 where it has none */
 	uint32_t quanta;	  /* time quanta per bit; 0: not known */
 	uint32_t modes;
@@ -45,7 +44,6 @@ struct link_info {
 	uint16_t tx_errors, rx_errors; /* 0 if the driver does not report them */
 	uint32_t bus_offs, restarts;   /* since the interface was created */
 	char kind[16];		       /* "can", "vcan", "wire" */
-	char queueing[16];	       /* the queueing discipline: "pfifo_fast", "fq_codel" ... */
 };
 
 /* All return 0 or -errno with a line in errors that says what to do:

@@ -7,7 +7,7 @@
 /* Each as in link.h, with the whole name, prefix and all; info is all zeros. */
 struct link_ops {
 	const char *prefix; /* of its names: "wire:" */
-	int (*look)(const char *name, struct link_info *info, struct error_sink *errors);
+	int (*query)(const char *name, struct link_info *info, struct error_sink *errors);
 	int (*up)(const char *name, const struct link_settings *want, struct error_sink *errors);
 	int (*reset)(const char *name, struct error_sink *errors);
 };

@@ -47,7 +47,7 @@ struct field {
 		type, offsetof(struct link_netlink, member), sizeof(((struct link_netlink *)0)->member) \
 	}
 
-static const struct field outer[] = { FIELD(IFLA_QDISC, queueing), FIELD(IFLA_TXQLEN, queue), { 0 } };
+static const struct field outer[] = { FIELD(IFLA_TXQLEN, queue), { 0 } };
 static const struct field in_info[] = { FIELD(IFLA_INFO_KIND, kind), FIELD(IFLA_INFO_XSTATS, stats), { 0 } };
 static const struct field in_data[] = {
 	FIELD(IFLA_CAN_STATE, state),
@@ -118,7 +118,7 @@ int link_netlink_query(struct link_netlink *link, int index)
 		inside = read_fields(link, RTA_DATA(inside), RTA_PAYLOAD(inside), in_info, IFLA_INFO_DATA);
 	if (inside && link_netlink_has_controller(link))
 		read_fields(link, RTA_DATA(inside), RTA_PAYLOAD(inside), in_data, 0);
-	link->kind[sizeof(link->kind) - 1] = link->queueing[sizeof(link->queueing) - 1] = 0;
+	link->kind[sizeof(link->kind) - 1] = 0;
 	link->state = state_of(link->state); /* until here it is the kernel's number */
 	return 0;
 }

@@ -13,7 +13,6 @@ struct link_netlink {
 	unsigned int flags; /* IFF_UP ... */
 	uint32_t queue;	    /* txqueuelen */
 	char kind[16];	    /* "can": with a controller; "vcan" ... */
-	char queueing[16];  /* "pfifo_fast", "noqueue" ... */
 
 	enum bus_state state; /* of the controller; without one BUS_ERROR_ACTIVE */
 	uint32_t restart_ms;

@@ -77,7 +77,7 @@ static uint32_t modes_of(uint32_t flags)
 	       (flags & CAN_CTRLMODE_PRESUME_ACK ? LINK_PRESUME_ACK : 0);
 }
 
-static int look(const char *name, struct link_info *info, struct error_sink *errors)
+static int query(const char *name, struct link_info *info, struct error_sink *errors)
 {
 	struct link_netlink link;
 	int index = find(name, errors), err;
@@ -93,7 +93,6 @@ static int look(const char *name, struct link_info *info, struct error_sink *err
 		.up = link_netlink_is_up(&link),
 		.state = link_netlink_is_up(&link) ? link.state : BUS_STOPPED,
 		.virtual = !link_netlink_has_controller(&link),
-		.bus_off_restarts = link.restart_ms,
 		.now = { .bitrate = link.timing.bitrate,
 			 .sample_point_pm = link.timing.sample_point,
 			 .restart_ms = link.restart_ms,
@@ -108,7 +107,6 @@ static int look(const char *name, struct link_info *info, struct error_sink *err
 	if (link.timing.bitrate)
 		info->quanta = 1 + link.timing.prop_seg + link.timing.phase_seg1 + link.timing.phase_seg2;
 	memcpy(info->kind, link.kind, sizeof(info->kind));
-	memcpy(info->queueing, link.queueing, sizeof(info->queueing));
 	return 0;
 }
 
@@ -228,7 +226,7 @@ static int up_controller(const char *name, const struct link_info *info, const s
 	if (!err)
 		err = turn(name, false, true, errors);
 	if (!err)
-		err = look(name, &after, errors);
+		err = query(name, &after, errors);
 	if (err || !link_other(others, &after, want))
 		return err;
 	turn(name, false, false, errors);
@@ -239,7 +237,7 @@ static int up_controller(const char *name, const struct link_info *info, const s
 static int up(const char *name, const struct link_settings *want, struct error_sink *errors)
 {
 	struct link_info info;
-	int err = look(name, &info, errors);
+	int err = query(name, &info, errors);
 
 	if (err)
 		return err;
@@ -251,11 +249,11 @@ static int up(const char *name, const struct link_settings *want, struct error_s
 static int reset(const char *name, struct error_sink *errors)
 {
 	struct link_info info;
-	int err = look(name, &info, errors);
+	int err = query(name, &info, errors);
 
 	if (!err && info.up)
 		err = turn(name, info.virtual, false, errors);
 	return err ? err : turn(name, info.virtual, true, errors);
 }
 
-const struct link_ops link_socketcan_ops = { .prefix = "", .look = look, .up = up, .reset = reset };
+const struct link_ops link_socketcan_ops = { .prefix = "", .query = query, .up = up, .reset = reset };

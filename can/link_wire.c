@@ -42,7 +42,7 @@ static uint32_t number(const char *answer, const char *key)
 	return at ? (uint32_t)strtoul(at + strlen(want), NULL, 10) : 0;
 }
 
-static int wire_look(const char *name, struct link_info *info, struct error_sink *errors)
+static int wire_query(const char *name, struct link_info *info, struct error_sink *errors)
 {
 	char answer[1024], state[32] = "";
 	int r = ask(name, "look", "", answer, sizeof(answer), errors);
@@ -56,13 +56,11 @@ static int wire_look(const char *name, struct link_info *info, struct error_sink
 	info->now.restart_ms = number(answer, "restart_ms");
 	info->now.queue = number(answer, "queue");
 	info->up = info->state > BUS_STOPPED;
-	info->bus_off_restarts = info->now.restart_ms;
 	info->tx_errors = (uint16_t)number(answer, "tx_errors");
 	info->rx_errors = (uint16_t)number(answer, "rx_errors");
 	info->bus_offs = number(answer, "bus_offs");
 	info->restarts = number(answer, "restarts");
 	strcpy(info->kind, "wire");
-	strcpy(info->queueing, "fifo");
 	return 0;
 }
 
@@ -71,7 +69,7 @@ static int wire_up(const char *name, const struct link_settings *want, struct er
 {
 	struct link_info info = { 0 };
 	char rest[64];
-	int r = wire_look(name, &info, errors);
+	int r = wire_query(name, &info, errors);
 
 	if (!r && want->bitrate && want->bitrate != info.now.bitrate) {
 		error_add(errors, "%s runs at %u bit/s, not %u: start canwire run with --bitrate %u", name,
@@ -98,7 +96,7 @@ static int wire_reset(const char *name, struct error_sink *errors)
 
 const struct link_ops link_wire_ops = {
 	.prefix = "wire:",
-	.look = wire_look,
+	.query = wire_query,
 	.up = wire_up,
 	.reset = wire_reset,
 };

@@ -39,7 +39,7 @@ static int64_t stall_at_ns(const struct slots *s)
 	return at_ns;
 }
 
-static void watch(struct slots *s, int64_t now_ns)
+static void detect_stall(struct slots *s, int64_t now_ns)
 {
 	if (s->doubt_ns != CLOCK_NEVER && now_ns - s->doubt_ns >= s->options.give_up_ns) {
 		lose_in_flight(s, 1, SLOTS_GIVEN_UP);
@@ -164,7 +164,7 @@ static int64_t hand_over_ns(const struct slots *s)
 const struct frame *slots_take(struct slots *s, int64_t now_ns)
 {
 	slots_expire(s, now_ns);
-	watch(s, now_ns);
+	detect_stall(s, now_ns);
 	s->taken = now_ns >= hand_over_ns(s) ? first_place(s) : -1;
 	return s->taken < 0 ? NULL : &slots_place(s, (unsigned int)s->taken)->frame;
 }

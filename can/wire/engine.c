@@ -67,11 +67,19 @@ int engine_attach(struct engine *e, const char *name, int64_t now_ns)
 	return node;
 }
 
-int engine_detach(struct engine *e, int node, int64_t now_ns)
+/* Before a command on a node. */
+static int begin(struct engine *e, int node, int64_t now_ns)
 {
 	if (!engine_node_exists(e, node))
 		return -ENOENT;
 	engine_advance_all(e, now_ns);
+	return 0;
+}
+
+int engine_detach(struct engine *e, int node, int64_t now_ns)
+{
+	if (begin(e, node, now_ns))
+		return -ENOENT;
 	if (engine_arbitrate_sending(e, node, now_ns)) {
 		engine_arbitrate_freeze(e, engine_node_wire(e, node), now_ns);
 		e->node[node].leaving = true;
@@ -107,28 +115,28 @@ void engine_on(struct engine *e, int node, int64_t now_ns)
 	engine_node_join(e, node, now_ns);
 }
 
+static int set_up(struct engine *e, int node, bool up, int64_t now_ns)
+{
+	int status = begin(e, node, now_ns);
+
+	if (status || e->node[node].up == up)
+		return status;
+	e->node[node].up = up;
+	if (up)
+		engine_on(e, node, now_ns);
+	else
+		engine_off(e, node, ENGINE_RESET, now_ns);
+	return 0;
+}
+
 int engine_down(struct engine *e, int node, int64_t now_ns)
 {
-	if (!engine_node_exists(e, node))
-		return -ENOENT;
-	engine_advance_all(e, now_ns);
-	if (!e->node[node].up)
-		return 0;
-	e->node[node].up = false;
-	engine_off(e, node, ENGINE_RESET, now_ns);
-	return 0;
+	return set_up(e, node, false, now_ns);
 }
 
 int engine_up(struct engine *e, int node, int64_t now_ns)
 {
-	if (!engine_node_exists(e, node))
-		return -ENOENT;
-	engine_advance_all(e, now_ns);
-	if (e->node[node].up)
-		return 0;
-	e->node[node].up = true;
-	engine_on(e, node, now_ns);
-	return 0;
+	return set_up(e, node, true, now_ns);
 }
 
 int engine_reset(struct engine *e, int node, int64_t now_ns)
@@ -142,9 +150,8 @@ int engine_restart(struct engine *e, int node, int64_t now_ns)
 {
 	struct engine_node *n = &e->node[node];
 
-	if (!engine_node_exists(e, node))
+	if (begin(e, node, now_ns))
 		return -ENOENT;
-	engine_advance_all(e, now_ns);
 	if (n->state != BUS_OFF)
 		return -EBUSY;
 	if (!n->recovering)

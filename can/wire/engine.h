@@ -233,7 +233,6 @@ struct engine_stats {
 	uint64_t collisions;	 /* of them same identifier, different bits */
 	uint64_t corrupted;	 /* frames hit by the fault */
 	uint64_t lost;		 /* receptions lost by the fault */
-	uint64_t merged;	 /* equal frames sent as one */
 	uint64_t arbitration_lost;
 	uint64_t late; /* requests behind the horizon */
 	uint64_t purged, refused;

@@ -69,8 +69,6 @@ static void good(struct engine *e, unsigned int w, struct engine_attempt *a, uin
 
 	e->stats.frames++;
 	e->stats.bits += a->entry.bits;
-	if (a->sending)
-		e->stats.merged += (uint64_t)__builtin_popcount(a->sending) - 1;
 	for (ENGINE_EACH(i, a->sending)) {
 		struct engine_event echo = event;
 

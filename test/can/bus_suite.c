@@ -303,7 +303,7 @@ static void no_echo(void)
 	TEST_ASSERT_EQUAL_UINT64(0, bus_stats(a)->confirmed);
 }
 
-/* What b, with those filters, gets of what a sends. */
+/* The frames of a that b receives with those filters. */
 static void filtered(const struct bus_filter *filters, size_t n, const char *const *sent, const char *const *expected)
 {
 	struct bus *a = bus_suite_open(on.a, NULL);

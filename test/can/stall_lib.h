@@ -14,8 +14,8 @@
  *
  * A driver is a process (stall_driver.c) that puts a reference each millisecond and, while the bus is not proven, now
  * and then a question that is harmless.  Each frame carries the time at which it was put, so that the trace, a listener
- * on the other side of the wire (stall_trace.c), tells by itself how old it was.  The owner of the link looks at what
- * the drivers publish and does what an owner does: resets the link when it stands, restarts it from bus-off.
+ * on the other side of the wire (stall_trace.c), knows how old it was.  The owner of the link reads the states that the
+ * drivers publish, resets the link when it is stalled and restarts it from bus-off.
  *
  * A reference is stale if it was on the wire later than its deadline allows.  It is the wire's time that counts, never
  * ours: a driver that is late puts a late reference, which is as fresh as any.
@@ -80,7 +80,7 @@ struct stall_driver {
 int stall_driver(void *driver); /* the process; lib_child */
 void stall_driver_said(const struct stall_driver *driver, struct stall_said *said);
 
-/* What is in a frame. */
+/* The data of a frame. */
 struct stall_frame {
 	unsigned int driver;
 	enum stall_row row;

@@ -77,7 +77,7 @@ static void keep(void *to, const char *text)
 	snprintf(line, sizeof(line), "%s", text);
 }
 
-/* What opening answers; one line in any case but 0. */
+/* The status of bus_open; with a line unless it is 0. */
 static int refusal(const char *bus_name_, const struct bus_options *options)
 {
 	struct error_sink errors = { .line = keep };

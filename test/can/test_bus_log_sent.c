@@ -1,4 +1,4 @@
-/* test_bus_log_sent.c: what is sent to a log is kept for comparison, the same byte for byte on the virtual clock. */
+/* test_bus_log_sent.c: frames sent on a log are written to a file, byte for byte the same on the virtual clock. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

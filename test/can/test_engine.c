@@ -214,7 +214,7 @@ static void one_mailbox_and_ten_behind_it(void)
 	TEST_ASSERT_EQUAL_INT(0, at(50, 'b', "000#"));
 }
 
-/* What is in the mailbox stays there, even if a lower identifier waits behind it. */
+/* The mailbox keeps its frame, even if a lower identifier waits behind it. */
 static void the_fifo_keeps_its_order(void)
 {
 	bus_start("ab");

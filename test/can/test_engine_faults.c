@@ -340,7 +340,7 @@ static void the_past_is_not_played(void)
 	HAPPENED("100000 outage since 45\n100000 purged a 1 outage\n100000 purged a 2 outage\n");
 	TEST_ASSERT_EQUAL_UINT64(1, bus.stats.outages);
 	TEST_ASSERT_EQUAL_INT64(99955 * US, bus.stats.outage_ns);
-	/* What was handed over meanwhile is as old. */
+	/* A frame handed over meanwhile is void, too. */
 	TEST_ASSERT_EQUAL_INT(-ECANCELED, stamped(50000, 100001, 'a', "125#"));
 	TEST_ASSERT_EQUAL_INT(0, stamped(100001, 100002, 'a', "126#"));
 	until(100100);

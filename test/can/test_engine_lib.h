@@ -17,7 +17,7 @@
 extern struct engine bus;
 extern char happened[1 << 20];
 
-/* What is written down; all unless said. */
+/* The events to record; all by default. */
 enum { SEE_FRAMES = 1, SEE_ECHOES = 2, SEE_ERRORS = 4, SEE_STATES = 8, SEE_PURGED = 16, SEE_ALL = 31 };
 extern unsigned int see;
 

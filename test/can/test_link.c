@@ -39,7 +39,6 @@ static const struct link_info good = {
 	.quanta = 8,
 	.clock_hz = 8000000,
 	.kind = "can",
-	.queueing = "pfifo_fast",
 };
 
 static void expect_other(int n, const char *text, const struct link_info *info, struct link_settings want)

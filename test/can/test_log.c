@@ -130,7 +130,7 @@ static void dates(void)
 	}
 }
 
-/* What the headers of TRC may say, by the time of a message at 500 ms; NULL: it is damaged. */
+/* Headers of TRC, and the time of a message at 500 ms; NULL: it is damaged. */
 static void headers_of_trc(void)
 {
 #define COLUMNS "O,T,I,l,D"

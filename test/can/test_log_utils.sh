@@ -46,7 +46,7 @@ since_first() {
 		$1 = sprintf("%.0f", us - first); print }'
 }
 
-# What cannot be said in ASC: which error it was.
+# ASC does not say which error it was.
 as_asc() {
 	grep -v '^#' "$log" | sed -E 's/ [23][0-9A-F]{7}#[0-9A-F]*$/ 20000080#0000000000000000/' | since_first
 }
@@ -119,7 +119,7 @@ from_asc2log() {
 	same "$lib_folder/theirs" "$lib_folder/ours"
 }
 
-# What asc2log writes we read, as candump writes it.
+# We read the output of asc2log.
 asc2log_read() {
 	from_log2asc || return 1
 	asc2log -I "$lib_folder/random.asc" >"$lib_folder/theirs.log" 2>/dev/null
@@ -129,7 +129,7 @@ asc2log_read() {
 	same "$lib_folder/theirs" "$lib_folder/ours"
 }
 
-# What we write log2asc reads as what candump wrote.
+# log2asc reads our output like that of candump.
 log2asc_of_ours() {
 	from_log2asc || return 1
 	"$logcat" "$log" 2>/dev/null | log2asc can0 can1 >"$lib_folder/ours.asc"

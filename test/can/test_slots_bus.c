@@ -213,7 +213,7 @@ static void a_full_queue_keeps_the_newest(void)
 	TEST_ASSERT_TRUE(slots_proven(&one.slots)); /* the link is well */
 	TEST_ASSERT_EQUAL_INT(1, slots_bus_pump(&one.line, 480 * US));
 	TEST_ASSERT_EQUAL_UINT64(1, counts()->refused);
-	/* What is in flight stays so. */
+	/* The frames in flight stay in flight. */
 	put(REF, 1, 480 * US);
 	one.fake.send_answer = -ENOBUFS;
 	slots_bus_pump(&one.line, 480 * US);

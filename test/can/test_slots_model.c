@@ -349,7 +349,7 @@ static void put_many(void)
 		put(row);
 }
 
-/* What must hold of a frame to be handed over, said once more without the model's mechanics. */
+/* The conditions for a frame to be handed over, without the model's mechanics. */
 static void check_taken(const struct put *p)
 {
 	TEST_ASSERT_TRUE_MESSAGE(p->deadline_ns > now_ns, where);
