@@ -4,45 +4,35 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 
 #define FILE_NAME "/proc/sys/kernel/random/boot_id"
-#define TEXT_LEN 36
 
 static unsigned int digit_of(char c)
 {
 	return (unsigned int)(isdigit((unsigned char)c) ? c - '0' : tolower((unsigned char)c) - 'a' + 10);
 }
 
-static bool is_dash(unsigned int at)
-{
-	return at == 8 || at == 13 || at == 18 || at == 23;
-}
-
-static bool is_well_formed(const char *text)
-{
-	for (unsigned int i = 0; i < TEXT_LEN; i++)
-		if (is_dash(i) ? text[i] != '-' : !isxdigit((unsigned char)text[i]))
-			return false;
-	return !text[TEXT_LEN] || !strcmp(text + TEXT_LEN, "\n");
-}
-
 int boot_id_parse(uint64_t boot[2], const char *text)
 {
+	static const char form[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
+	uint64_t id[2] = { 0, 0 };
 	unsigned int digits = 0;
 
 	boot[0] = boot[1] = 0;
-	if (!is_well_formed(text))
-		return -EINVAL;
-	for (unsigned int i = 0; i < TEXT_LEN; i++) {
-		if (is_dash(i))
-			continue;
-		boot[digits / 16] = boot[digits / 16] << 4 | digit_of(text[i]);
-		digits++;
+	for (const char *f = form; *f; f++, text++) {
+		if (*f == 'x' ? !isxdigit((unsigned char)*text) : *text != '-')
+			return -EINVAL;
+		if (*f == 'x') {
+			id[digits / 16] = id[digits / 16] << 4 | digit_of(*text);
+			digits++;
+		}
 	}
-	return boot[0] | boot[1] ? 0 : -EINVAL;
+	if ((*text && strcmp(text, "\n") != 0) || !(id[0] | id[1]))
+		return -EINVAL;
+	memcpy(boot, id, sizeof(id));
+	return 0;
 }
 
 int boot_id_read(uint64_t boot[2])

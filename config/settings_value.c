@@ -1,5 +1,6 @@
 /* settings_value.c: one value of one row, in and out of its place. */
 #include <errno.h>
+#include <stdarg.h>
 #include <string.h>
 
 #include "config/settings_value.h"
@@ -51,13 +52,22 @@ void settings_value_range(const struct settings_row *row, char *text, size_t siz
 		snprintf(text, size, "at %s %s", row->min ? "least" : "most", row->min ? row->min : row->max);
 }
 
+__attribute__((format(printf, 2, 3))) static int wrong(char why[SETTINGS_WHY_MAX], const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(why, SETTINGS_WHY_MAX, fmt, args);
+	va_end(args);
+	return -EINVAL;
+}
+
 static int refuse(char why[SETTINGS_WHY_MAX], const struct settings_row *row, const char *shown)
 {
 	char expected[SETTINGS_WHY_MAX - TEXT_QUOTED_MAX - 16];
 
 	expected_text(row, expected, sizeof(expected));
-	snprintf(why, SETTINGS_WHY_MAX, *shown ? "%s is not %s" : "%sno value; write %s", shown, expected);
-	return -EINVAL;
+	return wrong(why, *shown ? "%s is not %s" : "%sno value; write %s", shown, expected);
 }
 
 /* ---- numbers: whole numbers, numbers and durations differ in how they are read only ---- */
@@ -93,20 +103,14 @@ static int set_number(const struct settings_row *row, void *place, const char *t
 	int err = read_number(row->type, text, &v);
 
 	_Static_assert(sizeof(v.i) == sizeof(v.r), "one copy serves both");
-	if (err == -ERANGE) {
-		snprintf(why, SETTINGS_WHY_MAX, "%s is beyond all numbers", text_quote(quoted, text));
-		return -EINVAL;
-	}
+	if (err == -ERANGE)
+		return wrong(why, "%s is beyond all numbers", text_quote(quoted, text));
 	if (err)
 		return refuse(why, row, text_quote(quoted, text));
-	if (row->min && !read_number(row->type, row->min, &limit) && less(row->type, &v, &limit)) {
-		snprintf(why, SETTINGS_WHY_MAX, "%.40s is below the minimum %s%s%s", text, row->min, gap, row->unit);
-		return -EINVAL;
-	}
-	if (row->max && !read_number(row->type, row->max, &limit) && less(row->type, &limit, &v)) {
-		snprintf(why, SETTINGS_WHY_MAX, "%.40s is above the maximum %s%s%s", text, row->max, gap, row->unit);
-		return -EINVAL;
-	}
+	if (row->min && !read_number(row->type, row->min, &limit) && less(row->type, &v, &limit))
+		return wrong(why, "%.40s is below the minimum %s%s%s", text, row->min, gap, row->unit);
+	if (row->max && !read_number(row->type, row->max, &limit) && less(row->type, &limit, &v))
+		return wrong(why, "%.40s is above the maximum %s%s%s", text, row->max, gap, row->unit);
 	memcpy(place, &v, sizeof(v));
 	return 0;
 }
@@ -125,10 +129,8 @@ static int set_element(const struct settings_row *row, void *values, size_t i, c
 
 static int set_count(const struct settings_row *row, void *values, size_t n, char why[SETTINGS_WHY_MAX])
 {
-	if (n > row->room) {
-		snprintf(why, SETTINGS_WHY_MAX, "%zu values, at most %zu are allowed", n, row->room);
-		return -EINVAL;
-	}
+	if (n > row->room)
+		return wrong(why, "%zu values, at most %zu are allowed", n, row->room);
 	if (values)
 		memcpy((char *)values + row->count_offset, &n, sizeof(n));
 	return 0;
@@ -178,14 +180,10 @@ static int set_text(const struct settings_row *row, char *place, const char *tex
 	const char *form = row->check ? row->check(text) : NULL;
 	char quoted[TEXT_QUOTED_MAX];
 
-	if (form) {
-		snprintf(why, SETTINGS_WHY_MAX, "%s is not %s", text_quote(quoted, text), form);
-		return -EINVAL;
-	}
-	if (strlen(text) >= row->room) {
-		snprintf(why, SETTINGS_WHY_MAX, "%s is longer than %zu bytes", text_quote(quoted, text), row->room - 1);
-		return -EINVAL;
-	}
+	if (form)
+		return wrong(why, "%s is not %s", text_quote(quoted, text), form);
+	if (strlen(text) >= row->room)
+		return wrong(why, "%s is longer than %zu bytes", text_quote(quoted, text), row->room - 1);
 	strcpy(place, text);
 	return 0;
 }
@@ -205,10 +203,8 @@ static int set_word(const struct settings_row *row, void *place, const char *tex
 
 static int add_string(struct settings_strings *strings, const char *text, char why[SETTINGS_WHY_MAX])
 {
-	if (strings->n == SETTINGS_STRINGS_MAX) {
-		snprintf(why, SETTINGS_WHY_MAX, "said more than %d times", SETTINGS_STRINGS_MAX);
-		return -EINVAL;
-	}
+	if (strings->n == SETTINGS_STRINGS_MAX)
+		return wrong(why, "said more than %d times", SETTINGS_STRINGS_MAX);
 	strings->item[strings->n++] = text;
 	return 0;
 }

@@ -51,8 +51,6 @@ size_t msg_element_text(char *text, size_t size, const struct msg_field *f, cons
 {
 	struct msg_out o = msg_out_to(text, size);
 	union {
-		uint8_t u8;
-		uint16_t u16;
 		uint32_t u32;
 		uint64_t u64;
 		int32_t i32;
@@ -64,16 +62,10 @@ size_t msg_element_text(char *text, size_t size, const struct msg_field *f, cons
 		memcpy(&v, element, f->size); /* element may lie anywhere */
 	switch (f->kind) {
 	case MSG_u8:
-		msg_out(&o, "%u", v.u8);
-		break;
 	case MSG_u16:
-		msg_out(&o, "%u", v.u16);
-		break;
 	case MSG_u32:
-		msg_out(&o, "%" PRIu32, v.u32);
-		break;
 	case MSG_u64:
-		msg_out(&o, "%" PRIu64, v.u64);
+		msg_out(&o, "%" PRIu64, v.u64); /* little endian: ach_ring.h asks for it */
 		break;
 	case MSG_i32:
 		msg_out(&o, "%" PRId32, v.i32);
@@ -180,7 +172,7 @@ int msg_element_parse(const struct msg_field *f, void *element, const char *text
 	case MSG_u64:
 		if (parse_unsigned(text, max_unsigned[f->kind], &u))
 			return -1;
-		memcpy(element, &u, f->size); /* little endian: ach_ring.h asks for it */
+		memcpy(element, &u, f->size); /* little endian */
 		return 0;
 	case MSG_i32:
 	case MSG_i64:
