@@ -40,7 +40,7 @@ typedef enum ach_status {
 	ACH_OK = 0,
 	ACH_OVERFLOW = 1,	/* buffer or channel too small for the message */
 	ACH_INVALID_NAME = 2,	/* not 1 to 63 of [A-Za-z0-9_.-], or starts with a dot */
-	ACH_BAD_SHM_FILE = 3,	/* the file is no channel, or half of one */
+	ACH_BAD_SHM_FILE = 3,	/* the file is not a channel, or only half of one */
 	ACH_FAILED_SYSCALL = 4, /* ach_errstr says which */
 	ACH_EAGAIN = 5,		/* nothing unseen; from ach_open: another process is the source */
 	ACH_MISSED_FRAME = 6,	/* a message, and some before it were not seen */
@@ -219,7 +219,7 @@ enum ach_status ach_channel_clock(const ach_channel_t *chan, clockid_t *clock);
 
 enum ach_status ach_put(ach_channel_t *chan, const void *buf, size_t len);
 
-/* Room for a message of at most max bytes inside the channel; nobody else can
+/* Room for a message of at most max bytes inside the channel; no other thread can
  * write until ach_commit, by the same thread, publishes len bytes of it or,
  * with len 0, gives it up. */
 enum ach_status ach_reserve(ach_channel_t *chan, size_t max, void **buf);

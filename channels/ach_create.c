@@ -30,7 +30,7 @@ static enum ach_status create_anonymous(const struct ach_geometry *g, ach_create
 
 /* ---- the group ---- */
 
-/* The group that the creator of a segment acts for has the group's rights in it, for good: changing its group later
+/* The group that the creator of a segment acts for keeps the group's rights in it: changing its group later
  * adds one and takes none away.  So the calling thread acts for the channel's group while it creates; by the bare
  * system call, because that of the C library is for all threads.  A process that may not, but is a member, creates
  * under its own group and adds the channel's: its own group has to be a private one. */
@@ -184,7 +184,7 @@ enum ach_status ach_create(const char *name, size_t frame_cnt, size_t frame_size
 	if (map == ACH_MAP_KERNEL)
 		return ach_error(ACH_ENOTSUP, "channels in the kernel are not supported");
 	if ((unsigned)map > ACH_MAP_KERNEL)
-		return ach_error(ACH_EINVAL, "%d is no mapping", (int)map);
+		return ach_error(ACH_EINVAL, "%d is not a mapping", (int)map);
 	r = map == ACH_MAP_ANON ? ACH_OK : ach_file_check_name(name);
 	if (r == ACH_OK)
 		r = ach_geometry_make(&g, frame_cnt, frame_size, attr);

@@ -110,7 +110,7 @@ static void *watch_run(void *arg)
 		pthread_mutex_lock(&watch.lock);
 		slice = look(v, &n);
 		pthread_mutex_unlock(&watch.lock);
-		/* A channel closed and unmapped since: EFAULT, or changed has been told. */
+		/* A channel closed and unmapped since: EFAULT, or its change was signalled. */
 		ach_sleep(v, n, slice);
 	}
 	return arg;

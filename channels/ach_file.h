@@ -3,7 +3,7 @@
  * achshm-NAME is the channel's plate: its geometry and where its memory is.  It
  * is read, never mapped, and only its owner may write it, so whatever happens
  * to it harms no process that has the channel open.  The memory is a System V
- * segment: it has no descriptor, so nobody can truncate it or punch a hole.
+ * segment: it has no descriptor, so no process can truncate it or punch a hole.
  * Where some users may only read, the bell is a second segment, which they may
  * write.  achlock-NAME-ID is the lock of a source, made when one asks for it.
  */

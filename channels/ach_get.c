@@ -65,7 +65,7 @@ ACH_HOT static enum ach_status get_once(ach_channel_t *chan, struct get *g, int 
 			if (reclaim > atomic_load_explicit(&h->shm->commit, memory_order_relaxed))
 				return ach_fail(ACH_CORRUPT, "more is reclaimed than was ever written");
 			h->laps++;
-			continue; /* overtaken, so somebody has committed since R1 */
+			continue; /* overtaken, so there was a commit since R1 */
 		}
 		/* Only now is it known that the entry was not changing while it was read. */
 		if (!sound)

@@ -94,7 +94,7 @@ enum ach_status ach_lock_slow(struct ach_handle *h)
 			atomic_fetch_and_explicit(word, ~(uint32_t)FUTEX_OWNER_DIED, memory_order_acquire);
 			return ACH_OK;
 		case ESRCH: /* no such thread */
-		case EPERM: /* a thread of the kernel: nobody's */
+		case EPERM: /* a kernel thread: not a writer */
 			if (atomic_compare_exchange_strong_explicit(word, &seen, ach_self.tid, memory_order_acquire,
 								    memory_order_relaxed)) {
 				h->takeovers += (seen & FUTEX_TID_MASK) != 0;

@@ -7,7 +7,7 @@
  * it, so while the slot points at the word a dying thread marks it and hands it
  * on.  A dead owner needs no recovery, because put leaves nothing to repair.
  *
- * What a put without contention needs is here, the rest in ach_lock.c.
+ * The code of a put without contention is here, the rest in ach_lock.c.
  */
 #ifndef ACH_LOCK_H
 #define ACH_LOCK_H
@@ -88,7 +88,7 @@ static inline enum ach_status ach_lock_take(struct ach_handle *h, struct ach_sec
 		if (q->id == h->id)
 			return ach_fail(ACH_BUG, "a put inside this thread's own put or reservation");
 	ach_section_enter(h, s);
-	/* acquire: all that the previous writer did, also one that died, is before all that follows */
+	/* acquire: everything that the previous writer did, even if it died, precedes what follows */
 	if (atomic_compare_exchange_strong_explicit(&h->shm->lock, &free, ach_self.tid, memory_order_acquire,
 						    memory_order_relaxed))
 		return ACH_OK;

@@ -89,7 +89,7 @@ static int memory_get(size_t len)
 	return -1;
 }
 
-/* Attached, for nobody else yet, and with all its pages; NULL: errno.  While it is attached it is not taken for
+/* Attached, for this process only so far, with all its pages; NULL: errno.  While it is attached it is not taken for
  * abandoned. */
 void *ach_memory_make(size_t len, int *id)
 {

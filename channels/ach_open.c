@@ -132,7 +132,7 @@ static enum ach_status open_memory(struct ach_handle *h, const char *path, const
 	return ACH_OK;
 }
 
-/* Who may write waits where only those may write who may write the channel: the others cannot disturb them.
+/* A waiter that may write the channel leaves its hint where only such waiters may write: others cannot disturb it.
  * A reader that may not ring goes on without a hint and polls; so does one for whom no bell was made. */
 static enum ach_status open_bell(struct ach_handle *h, const char *path, uid_t owner)
 {
@@ -246,7 +246,7 @@ enum ach_status ach_open(ach_channel_t *chan, const char *name, ach_attr_t *attr
 	if (map == ACH_MAP_KERNEL)
 		return ach_error(ACH_ENOTSUP, "channels in the kernel are not supported");
 	if ((unsigned)map > ACH_MAP_KERNEL)
-		return ach_error(ACH_EINVAL, "%d is no mapping", (int)map);
+		return ach_error(ACH_EINVAL, "%d is not a mapping", (int)map);
 	if (map == ACH_MAP_ANON) {
 		r = open_anonymous(&h, attr, &clock);
 	} else {
@@ -310,7 +310,7 @@ enum ach_status ach_chmod(ach_channel_t *chan, mode_t mode)
 		return ach_error(ACH_EINVAL, "a channel's mode is 0 to 0777");
 	if (fstat(h->file, &st))
 		return ach_file_error(h->name, "looking at");
-	/* Before anyone can be a reader, and for good; a channel that its owner may not write had readers already. */
+	/* Before there can be a reader, and never reset; a channel that its owner may not write had readers already. */
 	if (ach_memory_readers(mode) && h->writable)
 		atomic_store_explicit(&h->shm->slices, 1, memory_order_relaxed);
 	/* At every instant who may read the channel may ring: the bell gains first and loses last. */

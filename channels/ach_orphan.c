@@ -55,8 +55,8 @@ static struct segments find_own(int age_s)
 	return own;
 }
 
-/* Its plate is gone, or is of another segment.  Whoever may write the channel may have changed the path: it is only
- * looked at. */
+/* Its plate is gone, or is of another segment.  Any process that may write the channel can change the path, so it
+ * is only compared. */
 static bool has_no_plate(const struct ach_header *shm, int id, bool everywhere)
 {
 	char path[ACH_FILE_PATH_LEN], folder[ACH_FILE_PATH_LEN];
@@ -147,7 +147,7 @@ static bool name_of(char name[ACH_CHAN_NAME_MAX], const char *file)
 	return ach_file_check_name(name) == ACH_OK;
 }
 
-/* Whoever put it aside is dead, or does the same at this moment. */
+/* The process that put it aside is dead, or does the same at this moment. */
 static bool finish_removal(const char *name, const char *file)
 {
 	char path[ACH_FILE_PATH_LEN];

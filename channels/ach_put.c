@@ -39,7 +39,7 @@ ACH_HOT static enum ach_status put_begin(struct ach_handle *h, size_t max, struc
 		p->first = p->newest - e.keep + 1;
 	}
 	p->max = max;
-	/* P1, release: whoever sees it has the commits before it too, so that R5 never cries CORRUPT wrongly */
+	/* P1, release: a process that sees it sees the commits before it too, so R5 never reports CORRUPT wrongly */
 	atomic_store_explicit(&h->shm->reclaim, p->first, memory_order_release);
 	ach_fence_before_change(); /* P2: before the first changed byte or slot */
 	return ACH_OK;
@@ -63,7 +63,7 @@ static uint64_t put_oldest(const struct ach_handle *h, const struct ach_plan *p,
 	return first;
 }
 
-/* Does somebody sleep who has not been woken for seq or an earlier message? */
+/* Is there a waiter that was not woken for seq or an earlier message? */
 static void put_wake(struct ach_handle *h, uint64_t seq)
 {
 	/* P4, seq_cst: with P3 and the waiter's G1, G2 a Dekker pair: we see its hint or it sees our commit.
@@ -160,7 +160,7 @@ enum ach_status ach_commit(ach_channel_t *chan, size_t len)
 	return len ? ach_fail(ACH_OVERFLOW, "more was committed than reserved") : ACH_OK;
 }
 
-/* By a thread of this process that still lives: not one that exited, and not the parent of a fork. */
+/* By a thread of this process that still lives: not a thread that exited, and not the parent of a fork. */
 bool ach_reserved_elsewhere(const struct ach_handle *h)
 {
 	return h->plan.max && !ach_lock_holds(&h->section) && h->reserve_pid == ach_self_pid() &&

@@ -59,12 +59,12 @@ struct ach_header {
 	struct ach_geometry geo;
 	_Alignas(64) _Atomic uint64_t commit; /* newest sequence number; its low half is the futex word */
 	_Atomic uint64_t reclaim;	      /* messages before this one may be changing */
-	_Atomic uint64_t woken;		      /* who waits for a message up to this one has been woken */
+	_Atomic uint64_t woken;		      /* waiters for messages up to this one have been woken */
 	_Atomic uint32_t lock;		      /* the writers', a PI futex: tid | FUTEX_WAITERS | FUTEX_OWNER_DIED */
 	_Atomic uint32_t writer;	      /* pid of the last to commit, for people to look at */
 	_Atomic uint32_t condemned;	      /* not 0: every put and get fails with ACH_CORRUPT */
 	_Alignas(64) _Atomic uint64_t hint;   /* of those who may write; see struct ach_handle */
-	_Atomic uint32_t slices;	      /* not 0: some may only read, so nobody relies on a watcher */
+	_Atomic uint32_t slices;	      /* not 0: some may only read, so no waiter relies on a watcher */
 	_Atomic int32_t bell;		      /* identifier of its segment, or -1: for ach_orphan.c, as is the path */
 	uint64_t folder_dev, folder_ino;      /* of the plate */
 	_Alignas(64) char path[ACH_PATH_LEN];
@@ -99,7 +99,7 @@ struct ach_uring {
 	uint32_t generation;
 };
 
-/* What put and get need is in the first two lines: for a reader that was asleep each of them is cold. */
+/* The fields that put and get need are in the first two cache lines: after a sleep each line is cold. */
 struct ach_handle {
 	_Alignas(64) struct ach_header *shm;
 	uint8_t *data;		/* psize bytes, mapped twice in a row: every message is contiguous */
@@ -130,7 +130,7 @@ struct ach_handle {
 	_Atomic uint32_t cancelling; /* calls of ach_cancel that still use this handle */
 
 	int64_t put_timeout_ns;
-	uint32_t stuck_word;   /* a lock already waited for in vain ... */
+	uint32_t stuck_word;   /* a lock that a put already timed out on ... */
 	uint64_t stuck_commit; /* ... while this was the newest message */
 
 	uint8_t *map; /* nap page, bell, plate's channel, or only the first */
@@ -142,7 +142,7 @@ struct ach_handle {
 	ino_t ino;
 	char name[ACH_CHAN_NAME_MAX];
 
-	uint64_t laps, takeovers; /* for tests: reads overtaken, locks taken from nobody */
+	uint64_t laps, takeovers; /* for tests: reads overtaken, locks taken from dead threads */
 };
 
 /* An entry as it was read; nothing in it is to be believed before ach_entry_ok and, for readers, R4. */
@@ -162,7 +162,7 @@ struct ach_waitv {
 #define ACH_CONDEMNED "the channel was condemned"
 #define ACH_HINT_WATCHED 1u	  /* one of those who wait keeps the slice for all */
 #define ACH_SLICE_NS 250000000	  /* how long a waiter trusts its wake-up: see ach_wait.c */
-#define ACH_SLICE_POLL_NS 1000000 /* of one that may not ring the bell */
+#define ACH_SLICE_POLL_NS 1000000 /* of a waiter that may not ring the bell */
 
 /* The linker puts these side by side: a reader that was asleep has to find their pages again. */
 #define ACH_HOT __attribute__((hot))

@@ -3,8 +3,8 @@
  * No timeout is linked to the wait: its end would be counted too.  The helper thread of ach_fd_thread.c notices a
  * wake-up that does not come.
  *
- * DEFER_TASKRUN, because otherwise a completion interrupts whatever its thread
- * is doing, and epoll_wait answers EINTR for every message.  With it the waker
+ * DEFER_TASKRUN, because otherwise a completion interrupts its thread, and
+ * epoll_wait returns EINTR for every message.  With it the waker
  * counts in the eventfd at once, and the ring waits to be tidied until the
  * thread arms it again.  The price: only the thread that made a ring can do so.
  */
@@ -43,7 +43,7 @@ void ach_uring_abandon(struct ach_uring *u)
 	atomic_store_explicit(&u->tid, 0, memory_order_relaxed); /* a get in another thread may look at it */
 }
 
-/* What ends with the ring, now or in a moment, is not counted. */
+/* Waits that end because the ring is closed are not counted. */
 void ach_uring_close(struct ach_uring *u)
 {
 	if (u->ring.rings)

@@ -1,10 +1,10 @@
-/* ach_wait.c: sleeping until something newer is there, and being woken.
+/* ach_wait.c: sleeping until a newer message is there, and waking sleepers.
  *
- * A waiter leaves a hint, "someone waits for message c+1".  One that may write
- * the channel leaves it in the header; one that may only read leaves it in the
+ * A waiter leaves a hint, "someone waits for message c+1".  A waiter that may write
+ * the channel leaves it in the header; a waiter that may only read leaves it in the
  * bell, a segment that every reader may write.  So a reader cannot disturb the
  * writers' hint; a writer looks at both.  A hint only grows, expires by
- * itself when c+1 is committed, and nobody ever clears it, so a waiter that
+ * itself when c+1 is committed, and is never cleared, so a waiter that
  * dies leaves nothing behind.  (A bit or a count would lose wake-ups or leak.)
  * The sleep is a futex on the low half of `commit`: the kernel compares it as
  * it queues, so a commit in between ends the sleep at once.
@@ -13,7 +13,7 @@
  * wake with no put after it, or the bell was scribbled on.  So a sleep lasts a
  * slice at most.  But a timer is half of what a channel costs above a bare
  * futex, so among those who wait without a deadline for one message only one,
- * the watcher, keeps it: whoever sets the lowest bit of the hint.  The others
+ * the watcher, keeps it: the waiter that set the lowest bit of the hint.  The others
  * sleep without.  A watcher that is not sure that they have been woken does it
  * before it goes.  (One with a deadline has a timer anyway, and never watches.)
  *
@@ -21,10 +21,10 @@
  * move all sleepers to another word, where no writer wakes them.  So in a
  * channel that some may only read (slices) every waiter keeps a timer.
  *
- * What is given up: if the watcher is killed, stopped, or cancelled in the
+ * A known gap: if the watcher is killed, stopped, or cancelled in the
  * instant in which another begins to rely on it, and the wake-up for that very
  * message fails to come too, the others sleep until the next put, or until
- * anybody opens the channel.  The same if somebody scribbles a watcher into the
+ * a process opens the channel.  The same if a process scribbles a watcher into the
  * bell, or the word wraps, 2^32 commits between a look at it and the kernel's.
  */
 #include <errno.h>
@@ -103,8 +103,8 @@ void ach_ring_bell(struct ach_handle *h, uint64_t seq)
 		;
 }
 
-/* G1 of one without a deadline, who takes the watch if nobody has it.  May it sleep without a timer?
- * Not if the hint is beyond seq: a scribble, and nobody watches for this message. */
+/* G1 of a waiter without a deadline, which becomes the watcher if there is none.  May it sleep without a timer?
+ * Not if the hint is beyond seq: that is a scribble, and there is no watcher for this message. */
 static bool ring_watched_bell(struct ach_handle *h, uint64_t seq)
 {
 	const uint64_t watched = seq << 1 | ACH_HINT_WATCHED;
@@ -126,8 +126,8 @@ static bool ring_watched_bell(struct ach_handle *h, uint64_t seq)
 	return hint == watched && h->watching != seq;
 }
 
-/* Nobody is left to sleep without a watcher, whether the message came or not: each wakes, and one of those who wait on
- * finds the bit clear.  Mostly the writer has woken all: its P5, after the wake, says so. */
+/* No waiter may sleep on without a watcher, whether the message came or not: each wakes, and one of those that wait
+ * again finds the bit clear.  Mostly the writer has woken all: its P5, after the wake, says so. */
 ACH_HOT void ach_watch_end(struct ach_handle *h)
 {
 	/* acquire: the wake, and the commit before it, are done; so woken beyond commit is a scribble */
@@ -250,7 +250,7 @@ enum ach_status ach_cancel(ach_channel_t *chan, const ach_cancel_attr_t *attr)
 	__atomic_store_n(&chan->cancel, 1, __ATOMIC_SEQ_CST);
 	atomic_fetch_add_explicit(&cancel_epoch, 1, memory_order_release); /* the flag before the epoch */
 	ach_futex(&cancel_epoch, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, 0);
-	/* A get that is not asleep yet will not fall asleep, and looks at the flag; one that is asleep is woken. */
+	/* A get that is not asleep yet will not fall asleep, and looks at the flag; a sleeping get is woken. */
 	mprotect(h->nap_page, 1, PROT_NONE);
 	ach_wake(h, ACH_WAKE_OTHER);
 	atomic_fetch_sub_explicit(&h->cancelling, 1, memory_order_release); /* the last we do with it */
@@ -258,7 +258,7 @@ enum ach_status ach_cancel(ach_channel_t *chan, const ach_cancel_attr_t *attr)
 	return ACH_OK;
 }
 
-/* Bounded, for a child forked while another thread was cancelling: nobody is left there to finish it. */
+/* Bounded, for a child forked while another thread was cancelling: that thread does not exist in the child. */
 void ach_cancel_finish(const struct ach_handle *h)
 {
 	const struct timespec moment = { 0, FINISH_LOOK_NS };

@@ -7,7 +7,7 @@
  *				SCHED_OTHER	SCHED_FIFO	a wait that finds something ready
  *	ppoll, slack 50 us	69 / 87		7.0 / 10.1
  *	ppoll, slack 1 ns	24 / 50		7.0 / 10.8	0.41 us
- *	timerfd			17 / 41		6.5 /  9.6	0.66 us (it is set anew for each deadline)
+ *	timerfd			17 / 41		6.5 /  9.6	0.66 us (it is set again for each deadline)
  *
  * So they are equal where it counts.  Under PREEMPT_RT, where it counts most, a timerfd runs out in a
  * thread of the kernel with about the lowest real-time priority (ktimers) or none (ksoftirqd), while the
@@ -17,7 +17,7 @@
  * - Slack.  A thread that is not real-time sleeps longer by its timer slack (50 us unless set; set here, to
  *   1 ns), or by 0.1 % of the sleep (0.5 % with nice) if that is more.  So a long sleep is cut short by as
  *   much and a short one follows: what is left is 0.1 % of LONG_NS, for one more wake-up in a long wait.
- * - Whoever is interrupted between asking for the time and ppoll sleeps longer by that.  It takes something
+ * - A thread that is interrupted between reading the time and ppoll sleeps longer by that.  It takes something
  *   more urgent in just those 100 ns, and costs at most the length of the wait once more: a tick.
  *
  * When its time is over ppoll asks each descriptor once more and leaves their queues; epoll only looks at its list.  By
@@ -27,7 +27,8 @@
  *	ppoll			11.5 / 14.6, 99 %: 24
  *	epoll_pwait2		6.2 /  7.0, 99 %: 14
  *
- * And whoever has just been awake wakes up faster: a wait with a set is woken EARLY_NS before its time, too (99 %: 11).
+ * And a thread that has just been awake wakes up faster: a wait with a set is also woken EARLY_NS before its time
+ * (99 %: 11).
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -96,7 +97,7 @@ static void refuse_slack(void)
 	refused = true;
 }
 
-/* What is looked at, and how. */
+/* The descriptors to poll. */
 struct looked {
 	int (*look)(struct looked *at, const struct timespec *timeout);
 	struct clock_fd *fds;

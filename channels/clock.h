@@ -16,10 +16,10 @@
  *		}
  *	}
  *
- * Ask the clock for the tick, not the answer 0: with something ready and the deadline passed the answer is
- * what is ready, and a busy bus would starve a tick that waits for 0.
+ * Compare the clock with the tick; do not wait for the result 0: with a descriptor ready and the deadline passed, the
+ * result is the ready descriptor, and a busy bus would starve a tick that waits for 0.
  *
- * Times are nanoseconds, absolute, of CLOCK_MONOTONIC.  Nobody else blocks or makes timers, so that a virtual
+ * Times are nanoseconds, absolute, of CLOCK_MONOTONIC.  No other code blocks or makes timers, so that a virtual
  * clock can take the place of the real one behind these calls and the program cannot tell.
  */
 #ifndef CHANNELS_CLOCK_H
@@ -58,14 +58,14 @@ int64_t clock_suspended_ns(void);
  * sets the timer slack of its thread to 1 ns. */
 int clock_wait(struct clock_fd *fds, size_t n, int64_t deadline_ns);
 
-/* The same for a set of epoll(7), of which it tells at most n events: at a deadline it ends some microseconds
+/* The same for a set of epoll(7), of which it returns at most n events: at a deadline it ends some microseconds
  * sooner, for loops with ticks.  An empty set is waited with for ever.  Programs use a struct clock_set. */
 int clock_wait_set(int set, struct epoll_event *events, int n, int64_t deadline_ns);
 
 /* ---- sets ---- */
 
-/* What one thread waits for, again and again: descriptors and channels, each with a tag, which several may share.  A
- * wait costs no more with more of them.  A set keeps to the clock that was used when it was opened.
+/* The descriptors and channels that one thread waits for, each with a tag, which several may share.  A wait does not
+ * cost more if there are more of them.  A set keeps to the clock that was used when it was opened.
  *
  *	struct clock_set *set;
  *	uint32_t tags[8];
@@ -82,23 +82,23 @@ struct clock_set;
 int clock_set_open(struct clock_set **set);  /* 0 or -errno */
 void clock_set_close(struct clock_set *set); /* NULL is fine */
 
-/* 0 or -errno.  events: POLLIN, POLLOUT.  With CLOCK_EDGE its tag is told once for each time that it becomes ready, or
+/* 0 or -errno.  events: POLLIN, POLLOUT.  With CLOCK_EDGE its tag is returned once for each time that it becomes ready, or
  * ready again (an eventfd: each write), whether it was read or not; without, by every wait while it is ready. */
 #define CLOCK_EDGE 0x10000u
 int clock_set_add_fd(struct clock_set *set, int fd, uint32_t events, uint32_t tag);
 int clock_set_remove_fd(struct clock_set *set, int fd); /* before it is closed */
 
-/* The tag is told while the handle has unseen messages.  Reading is left to this thread. */
+/* The tag is returned while the handle has unseen messages.  Reading is left to this thread. */
 int clock_set_add_channel(struct clock_set *set, ach_channel_t *chan, uint32_t tag);
 int clock_set_remove_channel(struct clock_set *set, ach_channel_t *chan); /* before it is closed */
 
-/* As clock_wait: how many tags are told, of n at most; 0 at the deadline and never before it; or -errno. */
+/* As clock_wait: the number of tags returned, at most n; 0 at the deadline and never before it; or -errno. */
 int clock_set_wait(struct clock_set *set, uint32_t *tags, size_t n, int64_t deadline_ns);
 
 /* ---- which clock ---- */
 
-/* What stands behind the three calls.  A source answers for them as written above; before clock_wait asks it,
- * it has checked n and that there is something to wait for.  Another one, such as this process's end of a
+/* The implementation of the three calls, which behave as described above; clock_wait checks n before it calls the
+ * source, and that there is something to wait for.  Another one, such as this process's end of a
  * coordinator that hands out time to a whole robot, is one more such struct: its wait tells the coordinator the
  * deadline and sleeps until the time has been granted or a descriptor is ready, its now is the time last granted.
  *

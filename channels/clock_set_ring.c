@@ -1,6 +1,6 @@
 /* clock_set_ring.c: a set of the real clock as one io_uring: a FUTEX_WAIT for each channel, a poll for each descriptor.
  *
- * What fired is armed again, and the thread sleeps until its deadline, in one system call.  A descriptor with
+ * One system call arms again the sources that fired and sleeps until the deadline.  A descriptor with
  * CLOCK_EDGE is polled once for all; others are polled again after each time they were ready, which looks at their
  * level.
  *
@@ -272,25 +272,26 @@ static void complete(struct ring_set *r, const struct io_uring_cqe *c)
 		s->ready = true;
 }
 
-static int tell(struct ring_set *r, uint32_t *tags, size_t n)
+/* Takes the completions; the tags of up to n sources that are ready. */
+static int collect_ready(struct ring_set *r, uint32_t *tags, size_t n)
 {
 	/* acquire: the completions before the tail */
 	const uint32_t end = atomic_load_explicit(r->ring.cq_tail, memory_order_acquire);
 	uint32_t head = atomic_load_explicit(r->ring.cq_head, memory_order_relaxed);
-	size_t told = 0;
+	size_t found = 0;
 
 	for (; head != end; head++)
 		complete(r, &r->ring.cqes[head & r->ring.cq_mask]);
 	atomic_store_explicit(r->ring.cq_head, head, memory_order_release);
-	for (struct source *s = r->sources; s < r->sources + r->sources_n && told < n; s++) {
+	for (struct source *s = r->sources; s < r->sources + r->sources_n && found < n; s++) {
 		if (s->used && s->chan)
 			s->ready = ach_newer(s->chan->handle, s->chan->seq_num);
 		if (!s->used || !s->ready)
 			continue;
 		s->ready = false;
-		tags[told++] = s->tag;
+		tags[found++] = s->tag;
 	}
-	return (int)told;
+	return (int)found;
 }
 
 static int ring_wait(struct clock_set *set, uint32_t *tags, size_t n, int64_t deadline_ns)
@@ -300,18 +301,18 @@ static int ring_wait(struct clock_set *set, uint32_t *tags, size_t n, int64_t de
 	for (int64_t now_ns = clock_now_ns();;) {
 		int64_t until_ns = deadline_ns, for_ns;
 		bool news;
-		int told;
+		int ready;
 
 		for_ns = arm(r, &news);
 		if (deadline_ns != CLOCK_NEVER && deadline_ns > now_ns + 2 * EARLY_NS)
 			until_ns -= EARLY_NS;
 		if (for_ns != CLOCK_NEVER && now_ns + for_ns < until_ns)
 			until_ns = now_ns + for_ns;
-		told = enter(r, until_ns, !news && now_ns < deadline_ns);
-		if (!told)
-			told = tell(r, tags, n);
-		if (told)
-			return told;
+		ready = enter(r, until_ns, !news && now_ns < deadline_ns);
+		if (!ready)
+			ready = collect_ready(r, tags, n);
+		if (ready)
+			return ready;
 		now_ns = clock_now_ns();
 		if (now_ns >= deadline_ns)
 			return 0;

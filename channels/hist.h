@@ -3,7 +3,7 @@
  * Log-linear: every power of two from 1 ns to 2^42 ns (73 minutes) is cut into 32 equal parts, and one more counts what
  * lies above.  Values below 64 have a part of their own.  Adding is a few instructions, whatever has been added before.
  * Nothing here allocates, reads a clock or holds a pointer, so a struct hist may be copied and lie in shared memory.
- * One that is all zeroes is empty.
+ * A struct of all zeroes is empty.
  */
 #ifndef CHANNELS_HIST_H
 #define CHANNELS_HIST_H

@@ -66,7 +66,7 @@ int notify_send(struct notify *n, const char *assignments)
 	return 1;
 }
 
-/* What is pending, and more besides. */
+/* The pending lines and more. */
 static int send_all(struct notify *n, unsigned more)
 {
 	unsigned what = n->pending | more;

@@ -1,21 +1,21 @@
-/* notify.h: tells the supervisor how we are, in the words of sd_notify(3).
+/* notify.h: reports our state to the supervisor, as sd_notify(3) does.
  *
  *	struct notify notify;
  *
  *	notify_open(&notify);
  *	notify_ready(&notify);
  *	for (;;) {					every turn of the loop:
- *		notify_watchdog(&notify, now_ns);	one that beats
- *		notify_flush(&notify, now_ns);		one that does not, for what could not be sent before
+ *		notify_watchdog(&notify, now_ns);	a daemon with a watchdog
+ *		notify_flush(&notify, now_ns);		a daemon without: sends what could not be sent before
  *	}
  *
  * Datagrams go to the socket that $NOTIFY_SOCKET names, a path, or @ and an abstract name.  Nothing here blocks,
- * prints or fails for good: the supervisor may not read, be gone, or be another one than before, and each
- * datagram is addressed anew.
+ * prints or fails permanently: the supervisor may not read, may be gone or replaced, so each datagram is
+ * addressed again.
  *
  * Every call returns
  *	1	sent
- *	0	nothing to do, or nobody asked ($NOTIFY_SOCKET is not set)
+ *	0	nothing to do, or $NOTIFY_SOCKET is not set
  *	-EBUSY	held back: ten a second at most.  Nothing is lost by it, see below
  *	-errno	not taken: -EAGAIN (the supervisor does not read), -ECONNREFUSED or -ENOENT (it is gone) ...
  * READY, STOPPING and the newest STATUS that were not sent stay, and go with the next datagram that is, a beat or
@@ -33,8 +33,8 @@
 #define NOTIFY_STATUS_MAX 200 /* bytes of a status, with the terminating zero; what is longer is cut */
 #define NOTIFY_PERIOD_NS 100000000
 
-/* At most one in 100 ms over any length of time, and never two within 90: the 10 are for the jitter of whoever calls
- * every 100 ms, whose every second beat would otherwise be refused.  Pure; all zeroes to begin with. */
+/* At most one in 100 ms over any length of time, and never two within 90: the 10 are for the jitter of a caller
+ * with a period of 100 ms; otherwise every second beat would be refused.  Pure; all zeroes to begin with. */
 struct notify_rate {
 	int64_t next_ns; /* when the next is due */
 	bool started;
@@ -48,7 +48,7 @@ struct notify {
 
 	/* private */
 	int fd;
-	socklen_t to_len; /* 0: nobody asked */
+	socklen_t to_len; /* 0: $NOTIFY_SOCKET is not set */
 	struct sockaddr_un to;
 	struct notify_rate rate;
 	bool beats;
@@ -57,7 +57,7 @@ struct notify {
 	char status[NOTIFY_STATUS_MAX];
 };
 
-/* 1: there is somebody to tell; 0: nobody; -EINVAL, -ENAMETOOLONG: $NOTIFY_SOCKET makes no sense.  The struct may be
+/* 1: there is a supervisor; 0: there is none; -EINVAL, -ENAMETOOLONG: $NOTIFY_SOCKET makes no sense.  The struct may be
  * used after each of them. */
 int notify_open(struct notify *n);
 void notify_close(struct notify *n);

@@ -57,7 +57,7 @@ size_t error_sentence(char *buf, size_t size, const char *program, const char *i
 	return len;
 }
 
-/* A line that cannot be written now is lost: nobody may stall a daemon by not reading what it says. */
+/* A line that cannot be written now is lost: a process that does not read its pipe must not stall a daemon. */
 static void write_line(char *line, size_t len)
 {
 	int saved = errno;

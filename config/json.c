@@ -19,7 +19,7 @@ struct json json_inside(FILE *to, bool more)
 	return (struct json){ .to = to, .more = more };
 }
 
-/* What stands before a value. */
+/* The comma and the name before a value. */
 static void begin(struct json *j, const char *name)
 {
 	if (j->more)

@@ -23,12 +23,12 @@
 struct json {
 	FILE *to;
 	unsigned int depth;
-	bool more;		    /* a value stands before the next one: it takes a comma */
-	char close[JSON_DEPTH_MAX]; /* what ends each open object or array */
+	bool more;		    /* the next value takes a comma */
+	char close[JSON_DEPTH_MAX]; /* closing bracket of each open object or array */
 };
 
 struct json json_to(FILE *to);
-/* For the members of an object that somebody else opens and closes; more: some stand before them. */
+/* Writes members of an object that the caller opens and closes; more: members precede them. */
 struct json json_inside(FILE *to, bool more);
 
 void json_object(struct json *j, const char *name);
@@ -45,6 +45,6 @@ void json_null(struct json *j, const char *name);
 /* The shortest text that reads back as the same value, or that many decimals; null if it is not a finite number. */
 void json_real(struct json *j, const char *name, double value);
 void json_fixed(struct json *j, const char *name, int decimals, double value);
-void json_raw(struct json *j, const char *name, const char *json); /* what is JSON already */
+void json_raw(struct json *j, const char *name, const char *json); /* text that is JSON already */
 
 #endif

@@ -37,7 +37,7 @@
 #define OPTIONS_VERSION "2.0.0" /* of all of Endplate */
 
 enum options_outcome {
-	OPTIONS_GO,	/* all is said */
+	OPTIONS_GO,	/* the command line is complete */
 	OPTIONS_ANSWER, /* --help, --version or --settings: options_answer, then the end */
 	OPTIONS_WRONG,	/* lines in errors */
 };

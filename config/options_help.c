@@ -71,8 +71,8 @@ void options_help(const struct options *options, FILE *to)
 {
 	const struct settings_row always[] = {
 		{ .key = "settings", .unit = "", .help = "list the settings that --set and the robot file take" },
-		{ .key = "help", .unit = "", .help = "say this" },
-		{ .key = "version", .unit = "", .help = "say which version this is" },
+		{ .key = "help", .unit = "", .help = "print this help" },
+		{ .key = "version", .unit = "", .help = "print the version" },
 	};
 	int column = help_column(options->rows);
 	bool any = options->rows->key;

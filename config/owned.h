@@ -17,11 +17,11 @@
  * user may write it.  An O_PATH descriptor, or -errno: -EPERM if owner or mode are wrong, -ELOOP if there is a link. */
 int owned_folder(const char *path, mode_t mode, struct error_sink *errors);
 
-/* A folder in it, likewise. */
+/* The same for a folder in it. */
 int owned_folder_in(int folder, const char *name, mode_t mode, struct error_sink *errors);
 
 /* The folder of a robot that we want to talk to, if it is there.  Its owner is we, root, or a user to whom root has
- * given it: the folder above it is root's alone, as /run/endplate is.  For root anyone's will do. */
+ * given it: the folder above it is root's alone, as /run/endplate is.  Root may use any folder. */
 int owned_look(const char *path, struct error_sink *errors);
 
 /* A regular file in a folder from above: of the folder's owner or root, with one name, and no other user may write it.

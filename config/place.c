@@ -70,7 +70,7 @@ static void replace(int *fd, int by)
 	*fd = by;
 }
 
-/* Is our lock the one that others would find? */
+/* Would another process find our lock? */
 static bool is_locked(const struct place *place, int folder)
 {
 	char name[LOCK_NAME_MAX];

@@ -2,8 +2,8 @@
  *
  * Both are for their owner alone, and the folder is one of owned.h: another user can neither take the lock nor put a
  * socket in its place.  The lock, NAME.lock, says who is there: a socket's file stays behind a kill, a lock does not.
- * Whoever removes them, or the folder, takes nothing from those who are connected; nobody else would find the process
- * any more, so place_take makes anew what is missing.
+ * If they, or the folder, are removed, connections stay, but new clients would not find the process, so place_take
+ * recreates what is missing.
  */
 #ifndef CONFIG_PLACE_H
 #define CONFIG_PLACE_H
@@ -22,8 +22,8 @@ struct place {
 /* Are lock and socket in that folder still ours? */
 bool place_is_ours(const struct place *place, int folder);
 
-/* Takes it, or takes anew what was removed; what was before is kept until all of the new is there.  0; -EBUSY: another
- * process is there; or -errno; with a line. */
+/* Takes it, or recreates what was removed; the old descriptors are kept until the new ones are
+ * there.  0; -EBUSY: another process is there; or -errno; with a line. */
 int place_take(struct place *place, int folder, struct error_sink *errors);
 
 /* Closes both, and removes the socket unless it is another's by now. */

@@ -47,7 +47,7 @@ struct robot_bus {
 	const struct yaml_node *node;	     /* for error lines about it */
 };
 
-/* What is not given is infinite, so that comparing is enough. */
+/* A limit that is not given is infinite, so that comparing is enough. */
 struct robot_limits {
 	double position[2];  /* lowest and highest, rad */
 	size_t position_n;   /* always 2 */
@@ -105,7 +105,7 @@ void robot_close(struct robot *robot);
 /* By name, or NULL. */
 const struct robot_bus *robot_bus(const struct robot *robot, const char *name);
 const struct robot_device *robot_device(const struct robot *robot, const char *name);
-/* What holds for a joint. */
+/* The limits of a joint. */
 const struct robot_limits *robot_limits(const struct robot_device *device, const char *joint);
 
 /* The tables behind the file, for those who document or test it. */

@@ -16,13 +16,13 @@ static char robot_name[TEXT_NAME_MAX + 1] = "robot";
 int run_robot(const char *robot)
 {
 	char path[RUN_PATH_MAX];
-	struct error_sink nobody = { 0 };
+	struct error_sink quiet = { 0 };
 
 	if (!text_is_name(robot))
 		return -EINVAL;
 	strcpy(robot_name, robot);
 	/* Programs started from here hear of it in the environment. */
-	if (getenv("ENDPLATE_RUN") || run_path(path, NULL, &nobody))
+	if (getenv("ENDPLATE_RUN") || run_path(path, NULL, &quiet))
 		return 0;
 	return setenv("ENDPLATE_RUN", path, 1) ? -errno : 0;
 }

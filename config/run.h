@@ -1,7 +1,7 @@
 /* run.h: the folder in which the parts of one robot meet: sockets, locks, logs, state.
  *
- * $ENDPLATE_RUN if it is set; else /run/endplate/ROBOT for root and $XDG_RUNTIME_DIR/endplate/ROBOT for everybody else.
- * ROBOT is "robot" unless the program was told otherwise.  Two robots, or two test runs, have two folders.
+ * $ENDPLATE_RUN if it is set; else /run/endplate/ROBOT for root and $XDG_RUNTIME_DIR/endplate/ROBOT for other users.
+ * ROBOT is "robot" unless --robot gives another name.  Two robots, or two test runs, have two folders.
  */
 #ifndef CONFIG_RUN_H
 #define CONFIG_RUN_H
@@ -13,8 +13,8 @@
 
 #define RUN_PATH_MAX 512
 
-/* For --robot: from now on, and in every program started from here, the folder is that robot's.  0, or -EINVAL for what
- * is no name.  $ENDPLATE_RUN, when it is set, wins. */
+/* For --robot: from now on, and in every program started from here, the folder is that robot's.  0, or -EINVAL if it
+ * is not a valid name.  $ENDPLATE_RUN, when it is set, wins. */
 int run_robot(const char *robot);
 
 /* "RUN/rest" into path.  0, or -ENAMETOOLONG, or -ENOENT when there is no $XDG_RUNTIME_DIR, with a line in errors. */

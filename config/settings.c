@@ -83,7 +83,7 @@ static int row_default(struct settings *all, struct settings *s, size_t i, struc
 	else if (find(all, row->key, &first) != s || first != i)
 		snprintf(why, sizeof(why), "two rows of this key");
 	else if (limit)
-		snprintf(why, sizeof(why), "%s is no limit of this type", limit);
+		snprintf(why, sizeof(why), "%s is not a limit of this type", limit);
 	else if (!row->preset || row->preset == SETTINGS_REQUIRED ||
 		 !settings_value_set(row, s->values, row->preset, why))
 		return 0;

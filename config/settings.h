@@ -46,8 +46,8 @@ enum settings_type {
 	SETTINGS_IS_DURATION, /* int64_t ns: 5ms 200us 1s */
 	SETTINGS_IS_REALS,    /* double[N] and a size_t count: [1, 2] */
 	SETTINGS_IS_INTS,     /* int64_t[N] and a size_t count */
-	SETTINGS_IS_NODE,     /* const struct yaml_node *: a part of the file that somebody else reads */
-	SETTINGS_IS_STRING,   /* const char *: borrowed from whoever gave it; for options */
+	SETTINGS_IS_NODE,     /* const struct yaml_node *: a part of the file that other code reads */
+	SETTINGS_IS_STRING,   /* const char *: belongs to the caller; for options */
 	SETTINGS_IS_STRINGS,  /* struct settings_strings: one more each time; for options */
 };
 
@@ -79,7 +79,7 @@ struct settings_strings {
 struct settings {
 	const struct settings_row *rows; /* end with SETTINGS_END; at most 64 */
 	void *values;			 /* the struct */
-	const char *noun;		 /* "setting" unless told: unknown setting */
+	const char *noun;		 /* default "setting": unknown setting */
 	uint64_t given;			 /* bit per row: a file or a command line has said it */
 	struct settings *next;
 };
@@ -145,14 +145,14 @@ int settings_assign(struct settings *settings, const char *where, const char *as
 /* All of a mapping; NULL stands for an empty one. */
 int settings_read(struct settings *settings, const struct yaml_node *map, struct error_sink *errors);
 
-/* A line for each required row that nobody has given: "where: key is missing: help". */
+/* A line for each required row that was not given: "where: key is missing: help". */
 int settings_missing(const struct settings *settings, const char *where, struct error_sink *errors);
 
 bool settings_given(const struct settings *settings, const char *key);
 
 /* ---- writing ---- */
 
-/* The value as text that can be assigned; "" for one that has none.  As snprintf; -ENOENT: there is no such
+/* The value as text that can be assigned; "" if it has none.  As snprintf; -ENOENT: there is no such
  * setting. */
 int settings_text(const struct settings *settings, const char *key, char *text, size_t size);
 

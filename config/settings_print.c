@@ -69,7 +69,7 @@ int settings_value_text(const struct settings_row *row, const void *values, char
 /* ---- the table ---- */
 
 enum { KEY, VALUE, UNIT, RANGE, COLUMNS };
-#define CELL_MAX 24 /* a wider range is told in the help, a wider value cut */
+#define CELL_MAX 24 /* a wider range goes to the help, a wider value is cut */
 #define HELP_MIN 30
 
 struct line {

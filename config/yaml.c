@@ -80,7 +80,7 @@ static ssize_t read_all(int fd, char *buf, size_t size)
 int yaml_open_file(struct yaml **doc, const char *path, struct error_sink *errors)
 {
 	char *text = malloc(YAML_SIZE_MAX + 1);
-	/* Not to wait for whoever may write into a FIFO. */
+	/* Do not wait for the writer of a FIFO. */
 	int fd = text ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
 	ssize_t len = text ? -errno : -ENOMEM;
 

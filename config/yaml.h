@@ -10,7 +10,7 @@
  *
  * The part of YAML that people read without surprises: mappings, lists, text.  Refused with "file:line: what": keys
  * said twice, anchors, aliases, tags, directives, several documents, more than YAML_DEPTH_MAX levels or YAML_SIZE_MAX
- * bytes, what is not UTF-8.  A plain value is text until somebody asks for a number: "no" is not false by itself.
+ * bytes, what is not UTF-8.  A plain value is text until a number is asked for: "no" is not false by itself.
  *
  * libyaml's names begin with yaml_, too: mind yaml_free, yaml_strdup and other private ones that it exports.
  */

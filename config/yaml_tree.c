@@ -135,7 +135,7 @@ static void add_scalar(struct builder *b, const yaml_event_t *event)
 
 /* ---- events ---- */
 
-/* What people do not see in a file should not be in it. */
+/* Characters that people do not see in a file are refused. */
 static const char *unsupported(const yaml_event_t *event)
 {
 	const yaml_char_t *anchor = NULL, *tag = NULL;

@@ -19,7 +19,7 @@
 
 #define RECORD_BUSES_MAX 60
 #define RECORD_SOCKET_BYTES (4 << 20) /* asked of the kernel for each bus */
-#define RECORD_PAUSE_NS 2000000	      /* between two looks at busy buses: one wake-up for many frames */
+#define RECORD_PAUSE_NS 2000000	      /* between two reads of busy buses: one wake-up for many frames */
 #define RECORD_HOLD_NS 5000000	      /* a frame may reach its socket this late, and still goes in order */
 #define RECORD_LINE_NS 1000000000     /* between two lines, on a terminal */
 #define RECORD_ROUNDS 16	      /* of reading, at the end */
@@ -27,7 +27,7 @@
 struct record_bus {
 	struct tap tap;
 	uint64_t frames, lost;
-	uint64_t untold; /* of those lost, not yet in the file */
+	uint64_t unnoted; /* lost frames that the file does not mention yet */
 };
 
 struct record {
@@ -60,7 +60,7 @@ static const struct settings_row rows[] = {
 	SETTINGS_STRINGS("not", struct record, without, "all but these identifiers", .value = "IDS"),
 	SETTINGS_BOOL("errors", struct record, errors, "no", "error frames too"),
 	SETTINGS_BOOL("wait", struct record, wait, "no", "buses may be absent or down and come later"),
-	SETTINGS_BOOL("force", struct record, force, "no", "replace a file that is there"),
+	SETTINGS_BOOL("force", struct record, force, "no", "replace an existing file"),
 	SETTINGS_INT("buffer", struct record, buffer_mb, "", "64", "1", "4096",
 		     "megabytes that may wait for the disk before frames are lost", .value = "MB"),
 	SETTINGS_END,
@@ -77,9 +77,9 @@ static bool put_losses(struct record *rec, struct record_bus *b, int64_t t_ns)
 {
 	char line[LOG_WRITE_MAX];
 
-	if (b->untold && !put_line(rec, line, log_write_loss(line, b->tap.name, b->untold), t_ns, false))
+	if (b->unnoted && !put_line(rec, line, log_write_loss(line, b->tap.name, b->unnoted), t_ns, false))
 		return false;
-	b->untold = 0;
+	b->unnoted = 0;
 	return true;
 }
 
@@ -93,7 +93,7 @@ static void put_frame(struct record *rec, struct record_bus *b, const struct mer
 		rec->frames++;
 	} else {
 		b->lost++;
-		b->untold++;
+		b->unnoted++;
 	}
 }
 
@@ -105,7 +105,7 @@ static void put_note(struct record *rec, const struct record_bus *b, const struc
 	put_line(rec, line, (size_t)len, e->t_ns, false);
 }
 
-/* All that is certain to be in order. */
+/* Writes the frames that no bus can precede any more. */
 static void put_held(struct record *rec, int64_t horizon_ns)
 {
 	const struct merge_entry *e;
@@ -118,7 +118,7 @@ static void put_held(struct record *rec, int64_t horizon_ns)
 			put_note(rec, b, e);
 		} else if (e->lost) {
 			b->lost += e->lost;
-			b->untold += e->lost;
+			b->unnoted += e->lost;
 			put_losses(rec, b, e->t_ns);
 		} else {
 			put_frame(rec, b, e);
@@ -127,7 +127,7 @@ static void put_held(struct record *rec, int64_t horizon_ns)
 	}
 }
 
-/* Reads those that are ready, or all, and writes what no bus can bring anything before.  true: there is more. */
+/* Reads the buses that are ready, or all of them, and writes the frames whose order is certain.  true: there are more. */
 static bool read_buses(struct record *rec, const struct clock_fd *ready)
 {
 	int64_t now = clock_now_ns(), behind = CLOCK_NEVER;
@@ -146,7 +146,7 @@ static bool read_buses(struct record *rec, const struct clock_fd *ready)
 	return more;
 }
 
-/* ---- telling ---- */
+/* ---- reporting ---- */
 
 static uint64_t lost(const struct record *rec)
 {
@@ -213,7 +213,7 @@ static bool holds(const struct record *rec)
 	return false;
 }
 
-/* Until told to stop, the time is over, there is no more, or the file takes no more.  0 or PROGRAM_FAILED. */
+/* Until a signal, the end of the time or of the frames, or a write that fails.  0 or PROGRAM_FAILED. */
 static int record(struct record *rec, int64_t until_ns)
 {
 	bool lines = tool_is_terminal(stderr) && strcmp(rec->file, "-");
@@ -254,31 +254,22 @@ static int run(struct record *rec, int64_t for_ns)
 {
 	int64_t since_ns = clock_now_ns();
 	int status = record(rec, for_ns ? since_ns + for_ns : CLOCK_NEVER), error;
-	bool ended;
 
 	if (!status) {
-		for (int i = 0; i < RECORD_ROUNDS && read_buses(rec, NULL);
-		     i++) /* what came before we were told to stop */
+		/* The frames that came before the signal. */
+		for (int i = 0; i < RECORD_ROUNDS && read_buses(rec, NULL); i++)
 			;
 		put_held(rec, CLOCK_NEVER);
 	}
 	writer_ending(rec->writer);
 	for (size_t i = 0; i < rec->n; i++)
 		put_losses(rec, &rec->bus[i], clock_now_ns());
-	ended = writer_finish(rec->writer);
-	error = ended ? writer_stats(rec->writer).error : -ECANCELED;
+	error = writer_finish(rec->writer);
 	print_summary(rec, clock_now_ns() - since_ns);
 	if (error)
-		status = program_fail("%s: %s%s",
-				      !strcmp(rec->file, "-") ? "standard output"
-				      : ended		      ? writer_path(rec->writer)
-							      : rec->file,
+		status = program_fail("%s: %s%s", strcmp(rec->file, "-") ? writer_path(rec->writer) : "standard output",
 				      error == -ECANCELED ? "given up" : strerror(-error),
 				      writer_stats(rec->writer).items ? "; what is written can be replayed" : "");
-	if (!ended) { /* the thread hangs in a write and still uses its memory */
-		fflush(NULL);
-		_exit(status);
-	}
 	return status;
 }
 
@@ -311,7 +302,7 @@ static int open_buses(struct record *rec)
 	};
 	int n = rec->ids.all ? -E2BIG : ids_filters(&rec->ids, filters, BUS_FILTERS_MAX);
 
-	if (n >= 0) { /* else each frame is looked at here */
+	if (n >= 0) { /* else ids_want checks each frame here */
 		options.filters = filters;
 		options.filters_n = (size_t)n;
 	}
@@ -352,7 +343,7 @@ static int read_bus(struct record *rec, const char *text)
 		if (!strcmp(t->name, rec->bus[i].tap.name))
 			return program_wrong("%s: there are two buses of that name: NAME=%s", t->name, t->text);
 	if (!strncmp(t->text, "log:", 4) && same_file(t->text, rec->file))
-		return program_wrong("%s: it is read as %s: say another file", rec->file, t->text);
+		return program_wrong("%s: it is read as %s: name another file", rec->file, t->text);
 	rec->n++;
 	return 0;
 }
@@ -370,7 +361,7 @@ static int check(struct record *rec, struct writer_options *writer, int64_t *for
 		if (!strcmp(rec->file, "-"))
 			return program_wrong("--%s: standard output is one file", rec->rotate ? "rotate" : "every");
 		if (rec->force)
-			return program_wrong("--force: numbered files never replace one that is there");
+			return program_wrong("--force: numbered files never replace an existing file");
 	} else if (rec->keep) {
 		return program_wrong("--keep: needs --rotate or --every");
 	}

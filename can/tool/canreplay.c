@@ -1,4 +1,4 @@
-/* canreplay.c: the frames of a log again, each at its moment. */
+/* canreplay.c: sends the frames of a log again, with the same timing. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -21,8 +21,9 @@
 #include "channels/tool/schedule.h"
 #include "config/text.h"
 
-#define REPLAY_LEAD_NS 1000000		  /* from the opening to the first frame */
-#define REPLAY_EPOCH_S INT64_C(100000000) /* seconds from here on are of the epoch, not of the start */
+#define REPLAY_LEAD_NS 1000000 /* from the opening to the first frame */
+#define REPLAY_EPOCH_S \
+	INT64_C(100000000) /* larger values are seconds of the epoch, smaller ones are relative to the start */
 
 struct replay {
 	const char *speed, *max_gap, *max_late, *from, *until;
@@ -53,19 +54,19 @@ struct replay {
 };
 
 static const struct settings_row rows[] = {
-	SETTINGS_STRINGS("map", struct replay, map, "its frames to another bus; none: leave them out; *: all others",
-			 .value = "OLD=NEW"),
-	SETTINGS_STRING("speed", struct replay, speed, "1", "twice as fast: 2; or max: as fast as the bus takes it",
-			.value = "X"),
+	SETTINGS_STRINGS("map", struct replay, map,
+			 "send the frames of OLD to NEW; none: leave them out; *: all others", .value = "OLD=NEW"),
+	SETTINGS_STRING("speed", struct replay, speed, "1",
+			"2: twice as fast; max: as fast as the bus takes the frames", .value = "X"),
 	SETTINGS_INT("loop", struct replay, loop, "", "1", "0", NULL, "play it that many times; 0: until ^C",
 		     .value = "N"),
 	SETTINGS_BOOL("step", struct replay, step, "no", "show each frame, and send it at a key; q ends"),
 	SETTINGS_STRING("from", struct replay, from, NULL, "begin there: a time from the start, or a stamp of the file",
 			.value = "TIME"),
 	SETTINGS_STRING("until", struct replay, until, NULL, "end before that", .value = "TIME"),
-	SETTINGS_STRING("max-gap", struct replay, max_gap, NULL, "longer silences last so long", .value = "TIME"),
+	SETTINGS_STRING("max-gap", struct replay, max_gap, NULL, "cap gaps at TIME", .value = "TIME"),
 	SETTINGS_STRING("max-late", struct replay, max_late, "1s",
-			"a frame that a full queue refuses for so long is left out", .value = "TIME"),
+			"leave out a frame that a full queue refuses for TIME", .value = "TIME"),
 	SETTINGS_STRINGS("only", struct replay, only, "these identifiers: 123,200-2FF,00012345", .value = "IDS"),
 	SETTINGS_STRINGS("not", struct replay, without, "all but these identifiers", .value = "IDS"),
 	SETTINGS_BOOL("errors", struct replay, errors, "no", "error frames too, to buses that take them"),
@@ -80,7 +81,7 @@ static const struct settings_row rows[] = {
 static int stop_fd = -1, stop_input = -1, stop_nothing = -1;
 static volatile sig_atomic_t stopped;
 
-/* A read from a pipe that brings nothing is to end as well: it finds the end of the log. */
+/* Also ends a read from a pipe: it then returns the end of the file. */
 static void on_signal(int signal)
 {
 	uint64_t one = 1;
@@ -341,8 +342,8 @@ static int play_file(struct replay *play)
 
 /* ---- the summary ---- */
 
-/* The exit status: was everything sent? */
-static int tell(struct replay *play)
+/* Returns the exit status: was everything sent? */
+static int summarize(struct replay *play)
 {
 	struct tally *t = &play->tally;
 	int64_t now = clock_now_ns();
@@ -441,7 +442,7 @@ static int run(struct replay *play)
 	keys_close(&play->keys);
 	if (play->dry_run)
 		return !fflush(stdout) && r >= 0 ? 0 : program_fail("cannot write: %s", strerror(errno));
-	status = tell(play);
+	status = summarize(play);
 	return r < 0 ? PROGRAM_FAILED : status;
 }
 
@@ -449,7 +450,7 @@ int main(int argc, char **argv)
 {
 	static struct replay play;
 	struct options options = { .program = "canreplay",
-				   .about = "sends the frames of a log again, each at its moment",
+				   .about = "sends the frames of a log again, with the same timing",
 				   .rows = rows,
 				   .values = &play,
 				   .arguments = "FILE",

@@ -38,7 +38,7 @@
 #define BOUNDED 0	/* of the waiters, so many have a deadline */
 #endif
 #ifndef BELL
-#define BELL 0		/* 1: some may only read.  Waiters with an odd id are such; nobody relies on a watcher */
+#define BELL 0		/* 1: some may only read.  Waiters with an odd id are such; no waiter relies on a watcher */
 #endif
 #ifndef CANCELS
 #define CANCELS 0	/* of waiters in a run */
@@ -146,7 +146,7 @@ hidden byte j, sum, lapped, missed;	/* scratch, only inside one d_step: it is lo
 
 /* Killed here?  The kernel frees a dead owner's lock, and the supervisor
  * starts another writer; nothing else is repaired.  A process that is dead
- * but whose lock is not free yet looks like one that does not move, so both
+ * but whose lock is not free yet looks as if it did not move, so both
  * happen in one step. */
 #if defined(M_LOCK_KEPT_BY_THE_DEAD)
 #define FREE_LOCK skip
@@ -200,7 +200,7 @@ inline futex_wake()
 }
 
 /* What a watcher leaves behind, and what is given up: some may have seen its
- * bit, are not asleep yet, and will be when nobody watches. */
+ * bit, are not asleep yet, and will be when there is no watcher. */
 #define WATCH_ENDS \
 	d_step { \
 		j = 0; \
@@ -455,8 +455,8 @@ fill:
 	fi;
 #endif
 
-	/* The put is complete: nobody sleeps for want of a message that is
-	 * there, whoever died before. */
+	/* The put is complete: no waiter sleeps though its message is
+	 * there, whatever died before. */
 	atomic {
 		d_step {
 			j = 0;
@@ -686,7 +686,7 @@ ring:
 #endif
 
 	/* G1: hint = max(hint, cursor + 1), and without a deadline the watch,
-	 * if nobody has it.  Where some may only read, each in its own word, and
+	 * if there is none.  Where some may only read, each in its own word, and
 	 * everybody keeps a slice. */
 #if BELL
 	atomic {
@@ -728,7 +728,7 @@ ring:
 				:: j < WAITERS -> sum = sum || untimed[j]; j++
 				:: else -> break
 				od;
-				given_up = given_up && sum;	/* nobody is concerned any more */
+				given_up = given_up && sum;	/* no waiter is concerned any more */
 				sum = 0;
 				j = 0
 			};

@@ -172,7 +172,7 @@ void msg_refusal_text(char *text, size_t size, enum msg_refusal why, const void 
 		n = snprintf(text, size, "a sound message");
 		break;
 	case MSG_SHORT:
-		n = snprintf(text, size, "%zu bytes are no message of Endplate's", len);
+		n = snprintf(text, size, "%zu bytes are not an Endplate message", len);
 		break;
 	case MSG_OTHER_TYPE:
 		n = type ? snprintf(text, size, "a message of type %s", type->name)

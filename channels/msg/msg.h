@@ -75,7 +75,7 @@ extern const size_t msg_structs_n;
 const struct msg_type *msg_type_by_number(uint32_t type);
 const struct msg_type *msg_type_by_name(const char *name);
 bool msg_is_state(const struct msg_type *type); /* the common block follows the header */
-/* What a channel of that name carries whatever the robot (estop, clock, waist-event); NULL: depends on the device. */
+/* The type that a channel of that name carries on every robot (estop, clock, waist-event); NULL: depends on the device. */
 const struct msg_type *msg_type_by_channel(const char *channel);
 
 /* The word of a value, as texts have it: "run", "holding", "bus-off", "warning"; "unknown" for a value without one. */
@@ -84,27 +84,27 @@ const char *msg_life_word(uint32_t life);
 const char *msg_link_word(uint32_t link);
 const char *msg_severity_word(uint32_t severity);
 
-/* ---- reading a message somebody else wrote ---- */
+/* ---- reading a message that another process wrote ---- */
 
 enum msg_refusal {
 	MSG_FINE,
 	MSG_SHORT,	/* not even a header */
-	MSG_OTHER_TYPE, /* not the type asked for, or none of ours */
+	MSG_OTHER_TYPE, /* not the type asked for, or not an Endplate type */
 	MSG_OTHER_VERSION,
 	MSG_OTHER_SIZE /* len, the header's size and the table's are not all the same */
 };
 
-/* Is buf, len bytes, a message of the expected type (NULL: any of ours; *found says which)?  Nothing else of it may be
+/* Is buf, len bytes, a message of the expected type (NULL: any; *found is its type)?  Nothing else of it may be
  * used before this says MSG_FINE. */
 enum msg_refusal msg_check(const void *buf, size_t len, const struct msg_type *expected, const struct msg_type **found);
 
-/* What it is instead: "imu of version 2; this program knows version 1" */
+/* The reason: "imu of version 2; this program knows version 1" */
 void msg_refusal_text(char *text, size_t size, enum msg_refusal why, const void *buf, size_t len,
 		      const struct msg_type *expected);
 
 /* Type, version and size filled in, everything else zero. */
 void msg_init(void *msg, const struct msg_type *type);
-/* What a state says before anything was measured: behind the header and the common block every real number is NaN,
+/* A state before anything was measured: behind the header and the common block every real number is NaN,
  * every age the longest there is, and every word "unknown" if its list has that. */
 void msg_unknown(void *msg, const struct msg_type *type);
 
@@ -128,7 +128,7 @@ size_t msg_elements(const void *msg, const struct msg_place *place);
 /* An element as a number, words and flags too; 0, or -1 for names, text and groups. */
 int msg_value(const void *msg, const struct msg_place *place, size_t element, double *value);
 
-/* Elements of this array of a struct at base that count; 1 for what is no array. */
+/* Elements of this array of a struct at base that count; 1 for a field that is not an array. */
 size_t msg_used(const struct msg_group *group, const struct msg_field *field, const void *base);
 
 /* ---- text and JSON ---- */
@@ -137,7 +137,7 @@ size_t msg_used(const struct msg_group *group, const struct msg_field *field, co
 size_t msg_element_text(char *text, size_t size, const struct msg_field *field, const void *element);
 /* The other way round; -1: text is not one. */
 int msg_element_parse(const struct msg_field *field, void *element, const char *text);
-/* What msg_element_parse would take: "one of run, hold, estop". */
+/* The values that msg_element_parse takes: "one of run, hold, estop". */
 size_t msg_element_allowed(char *text, size_t size, const struct msg_field *field);
 
 /* path = value value … unit, a line per field; only elements that count. */

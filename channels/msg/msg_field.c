@@ -26,7 +26,7 @@ static size_t counted(const void *base, size_t offset, size_t room)
 	uint32_t n;
 
 	memcpy(&n, (const uint8_t *)base + offset, sizeof(n));
-	return n < room ? n : room; /* whatever somebody wrote there */
+	return n < room ? n : room; /* whatever the writer put there */
 }
 
 size_t msg_used(const struct msg_group *group, const struct msg_field *field, const void *base)
@@ -80,7 +80,7 @@ int msg_find(const struct msg_type *type, const char *path, struct msg_place *pl
 			unsigned long i = strtoul(part + 1, &end, 10);
 
 			if (!f->count) {
-				snprintf(error, error_size, "%s: %.*s is no list", path, (int)(part - path), path);
+				snprintf(error, error_size, "%s: %.*s is not a list", path, (int)(part - path), path);
 				return -1;
 			}
 			if (end == part + 1 || *end != ']' || i >= f->count) {

@@ -1,16 +1,16 @@
 /* msg_lists.h: lists of a message that count together, once the text has been read.
  *
  * They have one length, which the count says, or the count follows.  A list may be missing altogether.  Its elements
- * are zero then, numbers with a fraction NaN: nobody shall take for a position what nobody said, and drivers refuse
+ * are zero then, numbers with a fraction NaN: a value that was not given must not become a position, and drivers refuse
  * NaN.  Where a list of words chooses among lists (mode: position, velocity, current), those that no word chooses are
- * not meant and stay zero, and one that is chosen has to be there.
+ * not meant and stay zero; a chosen list must be there.
  */
 #ifndef MSG_LISTS_H
 #define MSG_LISTS_H
 
 #include "channels/msg/msg.h"
 
-/* What text gave, byte by byte of the message: where an element begins. */
+/* For each byte of the message at which an element begins: what the text gave. */
 #define MSG_GIVEN_VALUE 1
 #define MSG_GIVEN_GROUP 2 /* a group, whatever is in it */
 

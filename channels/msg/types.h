@@ -101,7 +101,7 @@
 	ROW(name, name, , , "", ) \
 	ROW(name, interface, , , "", ) \
 	ROW(word, state, , , "", msg_words_link) \
-	ROW(u32, can_reset, , , "", ) /* 1: somebody here may reset the link */ \
+	ROW(u32, can_reset, , , "", ) /* 1: a process here may reset the link */ \
 	ROW(i64, stalled_since_ns, , , "ns", ) /* 0: it is not */ \
 	ROW(i64, last_confirmed_ns, , , "ns", ) \
 	ROW(i64, last_received_ns, , , "ns", ) \
@@ -114,7 +114,7 @@
 	ROW(u64, rx_dropped, , , "", ) \
 	ROW(u64, errors, , , "", ) /* error frames: every process on a bus sees each */
 
-/* What every driver says of itself, whatever its device. */
+/* The part of a state that every driver publishes. */
 #define MSG_COMMON(ROW) \
 	ROW(word, lifecycle, , , "", msg_words_life) \
 	ROW(word, level, , , "", msg_words_level) /* of the e-stop, as obeyed */ \
@@ -257,7 +257,7 @@
 #define MSG_EVENT(ROW) \
 	ROW(group, header, , , "", msg_header) \
 	ROW(word, severity, , , "", msg_words_severity) \
-	ROW(u32, repeated, , , "", ) /* times since it was last told */ \
+	ROW(u32, repeated, , , "", ) /* times since it was last sent */ \
 	ROW(name, source, , , "", ) \
 	ROW(name, code, , , "", ) \
 	ROW(text, text, , , "", )

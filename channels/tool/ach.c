@@ -74,12 +74,8 @@ static int run(int argc, char **argv)
 	}
 	for (size_t i = 0; i < COMMANDS; i++)
 		nearest_try(argv[0], commands[i].name, &best);
-	if (best)
-		tool_fail("%s: unknown command; did you mean %s? (ach help lists them)", text_quote(quoted, argv[0]),
-			  best);
-	else
-		tool_fail("%s: unknown command (ach help lists them)", text_quote(quoted, argv[0]));
-	return TOOL_USAGE;
+	return tool_report(TOOL_USAGE, "%s: unknown command%s%s%s (ach help lists them)", text_quote(quoted, argv[0]),
+			   best ? "; did you mean " : "", best ? best : "", best ? "?" : "");
 }
 
 static int help(int argc, char **argv)
@@ -87,10 +83,8 @@ static int help(int argc, char **argv)
 	char ask[] = "--help";
 	char *line[] = { argc > 1 ? argv[1] : NULL, ask, NULL };
 
-	if (argc > 2) {
-		tool_fail("help: one command at a time");
-		return TOOL_USAGE;
-	}
+	if (argc > 2)
+		return tool_report(TOOL_USAGE, "help: one command at a time");
 	if (argc == 2 && argv[1][0] != '-')
 		return run(2, line);
 	list_commands();
@@ -143,7 +137,7 @@ static void old_add(struct old_line *line, const char *option, const char *value
 	line->word[line->n++] = value;
 }
 
-/* What the line asks for, as a line that begins with its command. */
+/* Translates it to a line that begins with its command. */
 static int old_spelling(int argc, char **argv)
 {
 	struct old old = { 0 };
@@ -173,11 +167,9 @@ static int old_spelling(int argc, char **argv)
 	old_add(&line, old.dump ? "dump" : NULL, old.dump);
 	old_add(&line, old.file ? "file" : NULL, old.file);
 	asked = !!argc + !!old.create + !!old.unlink + !!old.dump + !!old.file;
-	if (asked != 1) {
-		tool_fail("%s (ach help lists the commands)",
-			  asked ? "one command at a time" : "what to do is missing");
-		return TOOL_USAGE;
-	}
+	if (asked != 1)
+		return tool_report(TOOL_USAGE, "%s (ach help lists the commands)",
+				   asked ? "one command at a time" : "what to do is missing");
 	old_add(&line, "-m", old.count);
 	old_add(&line, "-n", old.size);
 	old_add(&line, "-o", old.mode);

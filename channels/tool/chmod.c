@@ -21,9 +21,8 @@ int tool_mode_refused(const char *option, const char *text)
 
 	if (len >= 1 && len <= 5 && strspn(text, "01234567") == len && strtoul(text, NULL, 8) <= 0777)
 		return 0;
-	tool_fail("%s%s%s is not a mode in octal, 0 to 0777, such as 640", option ? option : "", option ? ": " : "",
-		  text_quote(quoted, text));
-	return TOOL_USAGE;
+	return tool_report(TOOL_USAGE, "%s%s%s is not a mode in octal, 0 to 0777, such as 640", option ? option : "",
+			   option ? ": " : "", text_quote(quoted, text));
 }
 
 mode_t tool_mode(const char *text)

@@ -18,18 +18,18 @@ struct convert {
 };
 
 static const struct settings_row rows[] = {
-	SETTINGS_BOOL("force", struct convert, force, "no", "replace a file that is there"),
+	SETTINGS_BOOL("force", struct convert, force, "no", "replace an existing file"),
 	SETTINGS_END,
 };
 
-/* A new file, or one that may be replaced, but not the recording itself. */
+/* A new file, or an existing file with --force, but not the recording itself. */
 static int open_output(struct convert *c, const char *path)
 {
 	struct stat in, out;
 	int fd;
 
 	if (!stat(path, &out) && S_ISREG(out.st_mode) && out.st_size && !c->force)
-		return tool_fail("%s: is there already (--force replaces it)", path);
+		return tool_fail("%s: exists already (--force replaces it)", path);
 	if (!stat(path, &out) && !fstat(c->in.fd, &in) && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
 		return tool_fail("%s: is the recording itself; name another file", path);
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
@@ -39,7 +39,6 @@ static int open_output(struct convert *c, const char *path)
 	return 0;
 }
 
-/* Does it say that it is of another version than the present one? */
 static bool of_another_version(const struct reclog_record *r)
 {
 	enum msg_refusal why = msg_check(r->body, r->len, NULL, NULL);

@@ -188,7 +188,7 @@ int tool_echo(int argc, char **argv)
 		.arguments_min = 1,
 		.arguments_max = 1,
 		.notes = "Without --last and --follow: all messages that the channel retains, or the file has.\n"
-			 "A name with a slash is a file, as is one that no channel has.\n"
+			 "A name with a slash is a file, as is the name of a file if no channel has it.\n"
 	};
 	int status = tool_options(&options, &argc, argv);
 	uint64_t newest, before;
@@ -199,10 +199,9 @@ int tool_echo(int argc, char **argv)
 	echo.colour = tool_colour(stdout);
 	if (echo_is_file(argv[0]))
 		return echo_file(&echo, argv[0]);
-	if (echo.only.n) {
-		tool_fail("--only: %s is a channel; --only chooses among those of a recording", argv[0]);
-		return TOOL_USAGE;
-	}
+	if (echo.only.n)
+		return tool_report(TOOL_USAGE, "--only: %s is a channel; --only chooses among those of a recording",
+				   argv[0]);
 	if (follow_open(&f, argv[0]))
 		return TOOL_FAILED;
 	if (echo.follow)

@@ -5,7 +5,7 @@
 #include "channels/tool/tool.h"
 #include "config/json.h"
 
-#define ECHO_BATCH 256 /* messages between two looks whether to stop, in a flood */
+#define ECHO_BATCH 256 /* messages between two checks for a signal */
 
 struct echo {
 	bool last, follow, json;
@@ -14,13 +14,13 @@ struct echo {
 	bool colour;
 };
 
-/* A message, and what is said above it. */
+/* A message and the facts for its title. */
 struct echo_message {
 	const uint8_t *bytes;
 	size_t len;
 	uint64_t number, missed;
-	int64_t now_ns;	  /* to tell its age; 0: it is from a file */
-	uint16_t version; /* the older one that it was recorded in; 0: the present one */
+	int64_t now_ns;	  /* for its age; 0: it is from a file */
+	uint16_t version; /* that it was recorded in, if older; 0: the present version */
 };
 
 void echo_json(struct json *j, const char *name, const struct echo_message *m);

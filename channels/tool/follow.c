@@ -6,8 +6,8 @@
 #include "channels/tool/follow.h"
 #include "channels/tool/tool.h"
 
-#define FOLLOW_LOOK_NS 500000000 /* how often it is asked whether the channel was removed */
-#define FOLLOW_ROOM 8192	 /* what a message of ours needs at most */
+#define FOLLOW_CHECK_NS 500000000 /* between two checks whether the channel was removed */
+#define FOLLOW_ROOM 8192	  /* the largest Endplate message */
 
 static void follow_before_line(const struct follow *f)
 {
@@ -36,7 +36,7 @@ int follow_open(struct follow *f, const char *name)
 		ach_close(&f->chan);
 		return tool_fail("%s: no memory", name);
 	}
-	f->look_ns = clock_now_ns() + FOLLOW_LOOK_NS;
+	f->check_ns = clock_now_ns() + FOLLOW_CHECK_NS;
 	return 0;
 }
 
@@ -91,8 +91,7 @@ int follow_next(struct follow *f)
 			if (follow_grow(f, f->len))
 				continue;
 			follow_before_line(f);
-			tool_fail("%s: no memory for a message of %zu bytes", f->name, f->len);
-			return -1;
+			return tool_report(-1, "%s: no memory for a message of %zu bytes", f->name, f->len);
 		default:
 			follow_before_line(f);
 			tool_refused(f->name, status);
@@ -101,12 +100,12 @@ int follow_next(struct follow *f)
 	}
 }
 
-/* Is the file still that of the name?  A new one is taken from its first message on. */
-static int follow_look(struct follow *f)
+/* Opens the new channel if the old one was removed; it is read from its first message on. */
+static int follow_reopen(struct follow *f)
 {
 	int unlinked = 0;
 
-	f->look_ns = clock_now_ns() + FOLLOW_LOOK_NS;
+	f->check_ns = clock_now_ns() + FOLLOW_CHECK_NS;
 	if (!f->gone) {
 		if (ach_unlinked(&f->chan, &unlinked) != ACH_OK || !unlinked)
 			return 0;
@@ -135,18 +134,17 @@ int follow_wait(struct follow *f, size_t n, int64_t deadline_ns)
 			if (f[i].fd < 0 && !f[i].gone && follow_descriptor(&f[i]))
 				return -1;
 			fds[i + 1] = (struct clock_fd){ .fd = f[i].fd, .events = POLLIN };
-			until = f[i].look_ns < until ? f[i].look_ns : until;
+			until = f[i].check_ns < until ? f[i].check_ns : until;
 		}
 		ready = clock_wait(fds, n + 1, until);
 		if (ready < 0) {
 			follow_before_line(f);
-			tool_fail("cannot wait: %s", strerror(-ready));
-			return -1;
+			return tool_report(-1, "cannot wait: %s", strerror(-ready));
 		}
 		if (fds[0].ready)
 			return 1;
 		for (size_t i = 0; i < n; i++) {
-			if (clock_now_ns() >= f[i].look_ns && follow_look(&f[i]))
+			if (clock_now_ns() >= f[i].check_ns && follow_reopen(&f[i]))
 				return -1;
 		}
 		if (ready || clock_now_ns() >= deadline_ns)

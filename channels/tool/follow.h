@@ -1,4 +1,4 @@
-/* follow.h: every message of some channels as they come, for the commands that look.
+/* follow.h: reads every message of some channels as it comes.
  *
  *	struct follow f;
  *
@@ -11,7 +11,7 @@
  *	} while (!r && !follow_wait(&f, 1, CLOCK_NEVER));
  *	follow_close(&f);
  *
- * A channel that is removed and made anew under its name, as when a robot starts again, is followed on.
+ * If a channel is removed and made again, as when a robot restarts, the new channel is followed.
  */
 #ifndef CHANNELS_TOOL_FOLLOW_H
 #define CHANNELS_TOOL_FOLLOW_H
@@ -28,16 +28,16 @@ struct follow {
 	const char *name;
 	ach_channel_t chan;
 	bool gone; /* removed, and there is no new one yet */
-	/* Called before a line on stderr; who has one tells of a removed channel itself. */
+	/* Called before a line on stderr.  If it is set, the caller reports a removed channel itself. */
 	void (*before_line)(void);
 
 	uint8_t *bytes; /* the message */
 	size_t len, room;
 	uint64_t missed; /* messages before it that were overwritten unseen */
 
-	bool counts; /* what is missed before the next message is a loss, not just older than this look */
+	bool counts; /* messages missed before the next one are a loss, not just older than the start */
 	int fd;
-	int64_t look_ns; /* when to look again whether the file is still the one of its name */
+	int64_t check_ns; /* when to check again whether the channel was removed */
 };
 
 /* 0, or TOOL_FAILED after a line. */
@@ -50,7 +50,7 @@ uint64_t follow_from(struct follow *f, uint64_t n);
 /* 1: a message; 0: none unseen; -1: failed, after a line. */
 int follow_next(struct follow *f);
 
-/* Until one of them may have something, or the deadline.  0; 1: told to stop; -1: failed, after a line. */
+/* Until one of them may have something, or the deadline.  0; 1: a signal came; -1: failed, after a line. */
 int follow_wait(struct follow *f, size_t n, int64_t deadline_ns);
 
 #endif

@@ -13,7 +13,7 @@
 #include "channels/tool/tool.h"
 #include "config/json.h"
 
-#define HZ_BATCH 1024	      /* messages of a channel between two looks at the others */
+#define HZ_BATCH 1024	      /* messages of a channel before the others are read */
 #define HZ_LINE_NS 1000000000 /* between two lines, on a terminal */
 
 struct hz {
@@ -34,7 +34,7 @@ struct hz_interval {
 	struct hist shorter, longer;
 };
 
-/* What was seen of a channel, in the last second or altogether. */
+/* Statistics of a channel, of the last second or of the whole run. */
 struct hz_seen {
 	uint64_t messages; /* that were read */
 	uint64_t missed;   /* overwritten before they were read */
@@ -143,7 +143,7 @@ static double rate(const struct hz_seen *s)
 	return span > 0 ? (double)s->timed * 1e9 / (double)span : 0;
 }
 
-/* ---- telling ---- */
+/* ---- printing ---- */
 
 static void print_heading(const struct hz *hz)
 {

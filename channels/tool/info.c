@@ -6,7 +6,7 @@
 
 #include "channels/ach_file.h"
 #include "channels/clock.h"
-#include "channels/tool/look.h"
+#include "channels/tool/snapshot.h"
 #include "config/utf8.h"
 
 struct info {
@@ -17,14 +17,14 @@ struct info {
 
 static const struct settings_row rows[] = {
 	SETTINGS_BOOL("json", struct info, json, "no", "one object, for scripts"),
-	SETTINGS_STRING("for", struct info, for_s, NULL, "seconds to watch for the rate, 0.5 unless told; 0: no rate",
+	SETTINGS_STRING("for", struct info, for_s, NULL, "measure the rate for S seconds, default 0.5; 0: no rate",
 			.value = "S"),
 	SETTINGS_END,
 };
 
-static int look_refused(const char *name, const struct look *look)
+static int refused(const char *name, const struct snapshot *snap)
 {
-	return tool_fail("%s: %s%s", name, look->status == ACH_CORRUPT ? "corrupt: " : "", ach_errstr());
+	return tool_fail("%s: %s%s", name, snap->status == ACH_CORRUPT ? "corrupt: " : "", ach_errstr());
 }
 
 /* "1234, alive: pciod" */
@@ -34,10 +34,10 @@ static void print_writer(uint32_t pid)
 	FILE *comm;
 
 	if (!pid) {
-		puts("writer    nobody yet");
+		puts("writer    none yet");
 		return;
 	}
-	if (!look_alive(pid)) {
+	if (!snapshot_alive(pid)) {
 		printf("writer    %u, dead\n", pid);
 		return;
 	}
@@ -52,14 +52,14 @@ static void print_writer(uint32_t pid)
 	printf("writer    %u, alive%s%s\n", pid, *name ? ": " : "", name);
 }
 
-static void print_type(const struct look *look)
+static void print_type(const struct snapshot *snap)
 {
 	char why[160];
 
-	if (look->type) {
-		printf("type      %s, version %u\n", look->type->name, look->type->version);
-	} else if (look->len) {
-		msg_refusal_text(why, sizeof(why), look->refusal, &look->header, look->len, NULL);
+	if (snap->type) {
+		printf("type      %s, version %u\n", snap->type->name, snap->type->version);
+	} else if (snap->len) {
+		msg_refusal_text(why, sizeof(why), snap->refusal, &snap->header, snap->len, NULL);
 		printf("type      - (%s)\n", why);
 	} else {
 		puts("type      -");
@@ -76,59 +76,59 @@ static void print_lock(uint32_t word)
 		puts("lock      free");
 }
 
-static void print_table(const ach_channel_t *chan, const struct look_channel *channel, const struct look *look,
+static void print_table(const ach_channel_t *chan, const struct snapshot_channel *channel, const struct snapshot *snap,
 			const struct stat *st)
 {
-	char path[ACH_FILE_PATH_LEN], owner[TOOL_OWNER_MAX], text[LOOK_TEXT_MAX];
+	char path[ACH_FILE_PATH_LEN], owner[TOOL_OWNER_MAX], text[SNAPSHOT_TEXT_MAX];
 
 	ach_file_channel_path(path, channel->name);
 	tool_owner(owner, st->st_uid, st->st_gid);
 	printf("name      %s\n", channel->name);
 	printf("file      %s\n", path);
-	print_type(look);
+	print_type(snap);
 	printf("size      %u x %u bytes\n", channel->count, channel->size);
 	printf("mode      %04o %s\n", (unsigned)channel->mode & 07777, owner);
-	printf("messages  %" PRIu64 ", %zu retained\n", look->seq, look->retained);
-	if (look->len)
-		printf("newest    %zu bytes\n", look->len);
+	printf("messages  %" PRIu64 ", %zu retained\n", snap->seq, snap->retained);
+	if (snap->len)
+		printf("newest    %zu bytes\n", snap->len);
 	if (!isnan(channel->rate_hz)) {
-		look_rate_text(text, channel->rate_hz);
+		snapshot_rate_text(text, channel->rate_hz);
 		printf("rate      %s\n", text);
 	}
-	if (look->type) {
-		look_age_text(text, look_age_ns(look));
+	if (snap->type) {
+		snapshot_age_text(text, snapshot_age_ns(snap));
 		printf("age       %s\n", text);
 	}
-	print_writer(look->writer);
+	print_writer(snap->writer);
 	print_lock(atomic_load(&chan->shm->lock));
-	printf("waiting   %s\n", look->waited ? "somebody" : "nobody");
+	printf("waiting   %s\n", snap->waited ? "yes" : "no");
 	printf("clock     %s\n", chan->clock == CLOCK_REALTIME ? "realtime" : "monotonic");
 	printf("you may   %s\n", chan->handle->writable ? "read and write" : "read");
 }
 
 static int show(ach_channel_t *chan, const char *name, const struct info *info)
 {
-	struct look_channel channel = { .name = name, .count = chan->handle->count, .rate_hz = NAN };
+	struct snapshot_channel channel = { .name = name, .count = chan->handle->count, .rate_hz = NAN };
 	struct json j = json_to(stdout);
-	struct look first, last;
+	struct snapshot first, last;
 	struct stat st;
 
 	channel.size = (uint32_t)(tool_room(chan) / channel.count);
 	if (fstat(chan->handle->file, &st))
-		return tool_fail("%s: cannot look at its file: %m", name);
+		return tool_fail("%s: cannot stat its file: %m", name);
 	channel.mode = ach_memory_mode(chan->handle);
-	look_at(&last, chan);
+	snapshot_take(&last, chan);
 	if (last.status == ACH_OK && info->for_ns) {
 		first = last;
 		clock_wait(NULL, 0, clock_now_ns() + info->for_ns);
-		look_at(&last, chan);
-		channel.rate_hz = look_rate(&first, &last);
+		snapshot_take(&last, chan);
+		channel.rate_hz = snapshot_rate(&first, &last);
 	}
 	if (last.status != ACH_OK)
-		return look_refused(name, &last);
+		return refused(name, &last);
 	if (info->json) {
 		json_object(&j, NULL);
-		look_json(&j, &channel, &last);
+		snapshot_json(&j, &channel, &last);
 		json_end(&j);
 		putchar('\n');
 	} else {
@@ -142,7 +142,7 @@ int tool_info(int argc, char **argv)
 	struct info info = { 0 };
 	struct options options = {
 		.program = "ach info",
-		.about = "tells all about one channel",
+		.about = "shows everything about one channel",
 		.rows = rows,
 		.values = &info,
 		.arguments = "NAME",
@@ -154,7 +154,7 @@ int tool_info(int argc, char **argv)
 
 	if (status != TOOL_GO)
 		return status;
-	if (look_for(info.for_s, &info.for_ns))
+	if (snapshot_for(info.for_s, &info.for_ns))
 		return TOOL_USAGE;
 	if (tool_open(&chan, argv[0], NULL))
 		return TOOL_FAILED;

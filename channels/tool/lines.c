@@ -9,7 +9,7 @@
 #include "channels/tool/lines.h"
 #include "channels/tool/tool.h"
 
-/* Reads what is there, waiting for it.  1; 0: told to stop; -1: failed, after a line. */
+/* Reads what is there, waiting for it.  1; 0: a signal came; -1: failed, after a line. */
 static int more(struct lines *l)
 {
 	struct clock_fd fds[] = { { .fd = STDIN_FILENO, .events = POLLIN },
@@ -21,17 +21,13 @@ static int more(struct lines *l)
 		l->end -= l->start;
 		l->start = 0;
 	}
-	if (clock_wait(fds, 2, CLOCK_NEVER) < 0) {
-		tool_fail("cannot wait: %s", strerror(errno));
-		return -1;
-	}
+	if (clock_wait(fds, 2, CLOCK_NEVER) < 0)
+		return tool_report(-1, "cannot wait: %s", strerror(errno));
 	if (fds[1].ready)
 		return 0;
 	n = read(STDIN_FILENO, l->buf + l->end, LINES_MAX - l->end);
-	if (n < 0 && errno != EINTR && errno != EAGAIN) {
-		tool_fail("cannot read standard input: %s", strerror(errno));
-		return -1;
-	}
+	if (n < 0 && errno != EINTR && errno != EAGAIN)
+		return tool_report(-1, "cannot read standard input: %s", strerror(errno));
 	l->eof = !n;
 	l->end += n > 0 ? (size_t)n : 0;
 	return 1;
@@ -52,10 +48,8 @@ int lines_next(struct lines *l, char **line, size_t *len)
 {
 	if (!l->buf)
 		l->buf = malloc(LINES_MAX + 1);
-	if (!l->buf) {
-		tool_fail("no memory");
-		return -1;
-	}
+	if (!l->buf)
+		return tool_report(-1, "no memory");
 	for (;;) {
 		size_t held = l->end - l->start;
 		char *from = l->buf + l->start, *newline;
@@ -67,10 +61,9 @@ int lines_next(struct lines *l, char **line, size_t *len)
 		l->searched = held;
 		if (l->eof)
 			return held ? give(l, held, 0, line, len) : 0;
-		if (held == LINES_MAX) {
-			tool_fail("line %" PRIu64 " is longer than %u bytes", l->number + 1, LINES_MAX - 1);
-			return -1;
-		}
+		if (held == LINES_MAX)
+			return tool_report(-1, "line %" PRIu64 " is longer than %u bytes", l->number + 1,
+					   LINES_MAX - 1);
 		r = more(l);
 		if (r <= 0)
 			return r;

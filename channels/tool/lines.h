@@ -16,7 +16,7 @@ struct lines {
 	uint64_t number; /* of the line given last, from 1 */
 };
 
-/* 1: *line, without its newline, good until the next call; 0: the end, or told to stop; -1: failed, after a line on
+/* 1: *line, without its newline, good until the next call; 0: the end, or a signal came; -1: failed, after a line on
  * stderr.  A last line may lack its newline. */
 int lines_next(struct lines *lines, char **line, size_t *len);
 void lines_free(struct lines *lines);

@@ -1,9 +1,9 @@
-/* live.c: does a live robot listen to that channel? */
+/* live.c: does a running robot read that channel? */
 #include <string.h>
 
 #include "channels/ach_file.h"
 #include "channels/tool/live.h"
-#include "channels/tool/look.h"
+#include "channels/tool/snapshot.h"
 
 static bool ends_with(const char *name, const char *end)
 {
@@ -12,28 +12,28 @@ static bool ends_with(const char *name, const char *end)
 	return len >= n && !strcmp(name + len - n, end);
 }
 
-/* Is somebody alive who writes it? */
-static bool speaks(const char *name)
+/* Is its last writer alive? */
+static bool is_live(const char *name)
 {
 	ach_channel_t chan;
 	enum ach_status status = ach_open(&chan, name, NULL);
-	struct look look;
+	struct snapshot snap;
 	int64_t age_ns;
 
 	if (status != ACH_OK)
 		return status != ACH_ENOENT && status != ACH_INVALID_NAME;
-	look_at(&look, &chan);
+	snapshot_take(&snap, &chan);
 	ach_close(&chan);
-	if (look.status != ACH_OK)
+	if (snap.status != ACH_OK)
 		return true;
-	if (!look.seq)
+	if (!snap.seq)
 		return false;
-	age_ns = look.type && !(look.header.flags & MSG_FLAG_REPLAYED) ? look_age_ns(&look) : -1;
-	return look_alive(look.writer) || (age_ns >= 0 && age_ns < LIVE_NS);
+	age_ns = snap.type && !(snap.header.flags & MSG_FLAG_REPLAYED) ? snapshot_age_ns(&snap) : -1;
+	return snapshot_alive(snap.writer) || (age_ns >= 0 && age_ns < LIVE_NS);
 }
 
 /* A channel of the robot on which len bytes of prefix are those of the e-stop. */
-static bool any_speaks(const char *prefix, size_t len, char by[ACH_CHAN_NAME_MAX])
+static bool any_is_live(const char *prefix, size_t len, char by[ACH_CHAN_NAME_MAX])
 {
 	DIR *folder = ach_file_list();
 	const char *name;
@@ -43,7 +43,7 @@ static bool any_speaks(const char *prefix, size_t len, char by[ACH_CHAN_NAME_MAX
 		if (strncmp(name, prefix, len) != 0 ||
 		    !(ends_with(name, "-state") || ends_with(name, "-event") || !strcmp(name + len, "clock")))
 			continue;
-		found = speaks(name);
+		found = is_live(name);
 		snprintf(by, ACH_CHAN_NAME_MAX, "%s", name);
 	}
 	if (folder)
@@ -59,13 +59,13 @@ bool live_listens(const char *channel, char by[ACH_CHAN_NAME_MAX])
 
 	for (size_t i = 0; i < 2; i++)
 		if (ends_with(channel, estops[i]))
-			return any_speaks(channel, len - strlen(estops[i]), by);
+			return any_is_live(channel, len - strlen(estops[i]), by);
 	for (size_t i = 0; i < 2; i++) {
 		if (!ends_with(channel, inputs[i]))
 			continue;
 		for (size_t k = 0; k < 2; k++) {
 			snprintf(by, ACH_CHAN_NAME_MAX, "%.*s%s", (int)(len - strlen(inputs[i])), channel, outputs[k]);
-			if (speaks(by))
+			if (is_live(by))
 				return true;
 		}
 	}

@@ -1,9 +1,9 @@
-/* live.h: does a live robot listen to that channel?
+/* live.h: does a running robot read that channel?
  *
- * Asked for the e-stop (estop and estop-b behind any prefix), references (X-ref) and requests (X-req): whatever is put
- * there moves a robot.  The robot is live if a channel on which it speaks (X-state or X-event; for an e-stop any
- * -state, -event or clock with its prefix) was last written by a process that is there, or less than LIVE_NS ago, or
- * cannot be read, so that nobody knows.
+ * Applies to the e-stop (estop and estop-b behind any prefix), references (X-ref) and requests (X-req): a message there
+ * moves a robot.  The robot is live if a channel that it writes (X-state or X-event; for an e-stop any
+ * -state, -event or clock with its prefix) was last written by a process that still runs, or less than LIVE_NS ago, or
+ * cannot be read, so that it is unknown.
  */
 #ifndef CHANNELS_TOOL_LIVE_H
 #define CHANNELS_TOOL_LIVE_H

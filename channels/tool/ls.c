@@ -1,4 +1,4 @@
-/* ls.c: ach ls, a table of the channels.  All are looked at twice, some time apart, to see how fast they are. */
+/* ls.c: ach ls, a table of the channels.  Two snapshots of each, some time apart, give its rate. */
 #include <errno.h>
 #include <fnmatch.h>
 #include <inttypes.h>
@@ -11,7 +11,7 @@
 
 #include "channels/ach_file.h"
 #include "channels/clock.h"
-#include "channels/tool/look.h"
+#include "channels/tool/snapshot.h"
 
 struct ls {
 	const char *for_s;
@@ -21,7 +21,7 @@ struct ls {
 
 static const struct settings_row rows[] = {
 	SETTINGS_BOOL("json", struct ls, json, "no", "an array with an object per channel"),
-	SETTINGS_STRING("for", struct ls, for_s, NULL, "seconds to watch for the rate, 0.5 unless told; 0: no rate",
+	SETTINGS_STRING("for", struct ls, for_s, NULL, "measure the rate for S seconds, default 0.5; 0: no rate",
 			.value = "S"),
 	SETTINGS_END,
 };
@@ -30,7 +30,7 @@ struct channel {
 	char name[ACH_CHAN_NAME_MAX];
 	ach_channel_t chan;
 	struct stat st;
-	struct look first, last;
+	struct snapshot first, last;
 	double rate_hz;	 /* NAN: not asked for */
 	char error[128]; /* why there is nothing to show, or "" */
 };
@@ -40,9 +40,9 @@ struct channels {
 	size_t n, room;
 };
 
-/* ---- finding and looking ---- */
+/* ---- finding the channels ---- */
 
-/* What the library says, without the path: the name stands in front of it anyway. */
+/* The error of the library without the path, as the name is printed before it. */
 static void set_error(struct channel *c, enum ach_status status)
 {
 	char path[ACH_FILE_PATH_LEN];
@@ -57,11 +57,11 @@ static void set_error(struct channel *c, enum ach_status status)
 	snprintf(c->error, sizeof(c->error), "%s%s", status == ACH_CORRUPT ? "corrupt: " : "", why);
 }
 
-static void look(struct channel *c, struct look *into)
+static void take(struct channel *c, struct snapshot *into)
 {
 	if (*c->error)
 		return;
-	look_at(into, &c->chan);
+	snapshot_take(into, &c->chan);
 	if (into->status != ACH_OK)
 		set_error(c, into->status);
 }
@@ -75,7 +75,7 @@ static bool wanted(const char *name, char **patterns, int n)
 	return !n;
 }
 
-/* 0, or TOOL_FAILED.  One that is removed meanwhile is not in the list. */
+/* 0, or TOOL_FAILED.  A channel that is removed meanwhile is not in the list. */
 static int add(struct channels *all, const char *name)
 {
 	char path[ACH_FILE_PATH_LEN];
@@ -136,17 +136,17 @@ static int find(struct channels *all, char **patterns, int n)
 	return status;
 }
 
-static void look_twice(struct channels *all, int64_t for_ns)
+static void measure_rates(struct channels *all, int64_t for_ns)
 {
 	for (size_t i = 0; for_ns && i < all->n; i++)
-		look(&all->at[i], &all->at[i].first);
+		take(&all->at[i], &all->at[i].first);
 	if (for_ns && all->n)
 		clock_wait(NULL, 0, clock_now_ns() + for_ns);
 	for (size_t i = 0; i < all->n; i++) {
 		struct channel *c = &all->at[i];
 
-		look(c, &c->last);
-		c->rate_hz = for_ns ? look_rate(&c->first, &c->last) : NAN;
+		take(c, &c->last);
+		c->rate_hz = for_ns ? snapshot_rate(&c->first, &c->last) : NAN;
 	}
 }
 
@@ -194,7 +194,7 @@ static void fill_mode(struct line *line, const struct channel *c, bool owner)
 
 static void fill(struct line *line, const struct channel *c, bool owner)
 {
-	const struct look *last = &c->last;
+	const struct snapshot *last = &c->last;
 
 	for (int i = 0; i < COLUMNS; i++)
 		CELL(line, i, "-");
@@ -207,14 +207,14 @@ static void fill(struct line *line, const struct channel *c, bool owner)
 	CELL(line, SIZE, "%u x %u", c->chan.handle->count, size_of(c));
 	CELL(line, MESSAGES, "%" PRIu64, last->seq);
 	if (!isnan(c->rate_hz))
-		look_rate_text(line->cell[RATE], c->rate_hz);
+		snapshot_rate_text(line->cell[RATE], c->rate_hz);
 	if (last->type) {
 		CELL(line, TYPE, "%s", last->type->name);
-		look_age_text(line->cell[AGE], look_age_ns(last));
+		snapshot_age_text(line->cell[AGE], snapshot_age_ns(last));
 	}
 	if (last->writer) {
 		CELL(line, WRITER, "%u", last->writer);
-		CELL(line, ALIVE, "%s", look_alive(last->writer) ? "yes" : "no");
+		CELL(line, ALIVE, "%s", snapshot_alive(last->writer) ? "yes" : "no");
 	}
 }
 
@@ -323,12 +323,12 @@ static void print_json(const struct channels *all)
 			json_textf(&j, "mode", "%04o", (unsigned)c->st.st_mode & 07777);
 			json_text(&j, "error", c->error);
 		} else {
-			struct look_channel what = { c->name, c->chan.handle->count, size_of(c), c->st.st_mode,
-						     c->rate_hz };
+			struct snapshot_channel what = { c->name, c->chan.handle->count, size_of(c), c->st.st_mode,
+							 c->rate_hz };
 
-			look_json(&j, &what, &c->last);
+			snapshot_json(&j, &what, &c->last);
 			if (c->last.writer)
-				json_bool(&j, "writer_alive", look_alive(c->last.writer));
+				json_bool(&j, "writer_alive", snapshot_alive(c->last.writer));
 			else
 				json_null(&j, "writer_alive");
 		}
@@ -373,11 +373,11 @@ int tool_ls(int argc, char **argv)
 
 	if (status != TOOL_GO)
 		return status;
-	if (look_for(ls.for_s, &ls.for_ns))
+	if (snapshot_for(ls.for_s, &ls.for_ns))
 		return TOOL_USAGE;
 	status = find(&all, argv, argc);
 	if (!status) {
-		look_twice(&all, ls.for_ns);
+		measure_rates(&all, ls.for_ns);
 		status = check_patterns(&all, argv, argc);
 		if (ls.json)
 			print_json(&all);

@@ -23,7 +23,7 @@ static const struct settings_row rows[] = {
 			.value = "MODE", .letter = 'o'),
 	SETTINGS_STRING("group", struct mk, group, NULL, "the group it belongs to", .value = "GROUP"),
 	SETTINGS_BOOL("truncate", struct mk, truncate, "no",
-		      "replace one that exists; its users go on with the old one", .letter = 't'),
+		      "replace an existing channel; its users go on with the old one", .letter = 't'),
 	SETTINGS_BOOL("once", struct mk, once, "no", "fine if it exists already; with -o its mode is changed",
 		      .letter = '1'),
 	SETTINGS_BOOL("realtime", struct mk, realtime, "no", "waits are timed by CLOCK_REALTIME"),
@@ -41,17 +41,13 @@ static int use_type(struct mk *mk, const struct options *options)
 	const struct msg_type *type = msg_type_by_name(mk->type);
 	char unknown[TOOL_TYPES_MAX];
 
-	if (!type) {
-		tool_fail("--type: %s", tool_unknown_type(unknown, mk->type));
-		return TOOL_USAGE;
-	}
+	if (!type)
+		return tool_report(TOOL_USAGE, "--type: %s", tool_unknown_type(unknown, mk->type));
 	if (!options_given(options, "count"))
 		mk->count = (int64_t)type->retained;
-	if (options_given(options, "size") && mk->size < (int64_t)type->body->size) {
-		tool_fail("-n: %lld bytes are too few for a message of type %s: %zu", (long long)mk->size, type->name,
-			  type->body->size);
-		return TOOL_USAGE;
-	}
+	if (options_given(options, "size") && mk->size < (int64_t)type->body->size)
+		return tool_report(TOOL_USAGE, "-n: %lld bytes are too few for a message of type %s: %zu",
+				   (long long)mk->size, type->name, type->body->size);
 	if (!options_given(options, "size"))
 		mk->size = (int64_t)type->body->size;
 	return 0;

@@ -1,4 +1,4 @@
-/* play.c: ach play: the messages of a recording again, at the times they had. */
+/* play.c: ach play: publishes the messages of a recording again, with the same timing. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,16 +41,16 @@ struct play {
 };
 
 static const struct settings_row rows[] = {
-	SETTINGS_REAL("speed", struct play, schedule.speed, "", "1", "0.001", "1000", "twice as fast: 2", .value = "X"),
+	SETTINGS_REAL("speed", struct play, schedule.speed, "", "1", "0.001", "1000", "2: twice as fast", .value = "X"),
 	SETTINGS_INT("loop", struct play, loop, "", "1", "0", NULL, "play it that many times; 0: until ^C",
 		     .value = "N"),
 	SETTINGS_STRINGS("map", struct play, map, "play a channel under another name", .value = "OLD=NEW"),
 	SETTINGS_STRINGS("only", struct play, only, "that channel, no others", .value = "CHANNEL"),
 	SETTINGS_BOOL("as-replay", struct play, as_replay, "no",
-		      "messages of ours get the flag replayed, and the times in their header become those of today"),
+		      "set the flag replayed in Endplate messages and move the times in their headers to now"),
 	SETTINGS_BOOL("force", struct play, force, "no",
-		      "play into the e-stop, reference and request channels of a live robot as well"),
-	SETTINGS_BOOL("list", struct play, list, "no", "say what is in it and play nothing"),
+		      "also play into e-stop, reference and request channels of a live robot"),
+	SETTINGS_BOOL("list", struct play, list, "no", "list what is in it and play nothing"),
 	SETTINGS_END,
 };
 
@@ -90,7 +90,7 @@ static void channel_described(struct play *play, struct play_channel *c, const s
 
 	if (recfile_channel(&what, r))
 		return;
-	if (c->known && !what.count) /* it is still the one that was there */
+	if (c->known && !what.count) /* no new one was made yet */
 		what = c->what;
 	c->what = what;
 	map = item_of(&play->map, c->what.name, '=');
@@ -104,7 +104,7 @@ static const char *channel_name(const struct play_channel *c)
 	return c->name ? c->name : c->what.name;
 }
 
-/* What is put into some channels moves a robot.  0, or TOOL_FAILED after a line. */
+/* Refuses channels whose messages move a live robot.  0, or TOOL_FAILED after a line. */
 static int refuse_live(const struct play *play, const struct play_channel *c)
 {
 	char by[ACH_CHAN_NAME_MAX];
@@ -145,7 +145,7 @@ static int channel_open(const struct play *play, struct play_channel *c)
 	return 0;
 }
 
-/* All that the beginning of the file names, so that who waits for a channel can open it. */
+/* All that the beginning of the file names, so that a process that waits for a channel can open it. */
 static int open_channels(struct play *play)
 {
 	for (int opening = 0; opening < 2; opening++) /* refused before anything is made */
@@ -185,7 +185,7 @@ static int check_names(const struct play *play)
 
 /* ---- the file ---- */
 
-/* What a record says, other than to put a message. */
+/* Takes note of a record; messages are published elsewhere. */
 static struct play_channel *take_record(struct play *play, const struct reclog_record *r)
 {
 	struct play_channel *c = channel(play, r->channel);
@@ -202,7 +202,7 @@ static struct play_channel *take_record(struct play *play, const struct reclog_r
 		break;
 	case RECLOG_MESSAGE:
 		if (!c->messages++ && !c->what.type && msg_check(r->body, r->len, NULL, &type) == MSG_FINE)
-			c->what.type = type->number; /* nobody knew it when the recording began */
+			c->what.type = type->number; /* it was unknown when the recording began */
 		c->bytes += r->len;
 		break;
 	case RECLOG_LOSS:
@@ -238,7 +238,7 @@ static int put(struct play *play, struct play_channel *c, struct reclog_record *
 	enum ach_status status;
 
 	if (!c->known)
-		return 0; /* its description was damaged: nobody knows what it is */
+		return 0; /* its description was damaged, so it cannot be made */
 	if (!c->open && channel_open(play, c))
 		return TOOL_FAILED;
 	play->renewed += recfile_renew(&play->file, r) != 0;
@@ -306,10 +306,8 @@ static int play_pass(struct play *play)
 		struct play_channel *c = take_record(play, &r);
 		int stop = 0;
 
-		if (!c) {
-			tool_fail("no memory");
-			return -1;
-		}
+		if (!c)
+			return tool_report(-1, "no memory");
 		if (!described && r.kind > RECLOG_CHANNEL) { /* the channels are named before all else */
 			described = true;
 			if (check_names(play) || open_channels(play))
@@ -412,10 +410,8 @@ static int check_maps(const struct play *play)
 	for (size_t i = 0; i < play->map.n; i++) {
 		const char *equals = strchr(play->map.item[i], '=');
 
-		if (!equals || equals == play->map.item[i] || !equals[1]) {
-			tool_fail("--map: %s is not OLD=NEW", play->map.item[i]);
-			return TOOL_USAGE;
-		}
+		if (!equals || equals == play->map.item[i] || !equals[1])
+			return tool_report(TOOL_USAGE, "--map: %s is not OLD=NEW", play->map.item[i]);
 	}
 	return 0;
 }
@@ -424,7 +420,7 @@ int tool_play(int argc, char **argv)
 {
 	struct play play = { .file.fd = -1 };
 	struct options options = { .program = "ach play",
-				   .about = "publishes the messages of a recording again, at the times they had",
+				   .about = "publishes the messages of a recording again, with the same timing",
 				   .rows = rows,
 				   .values = &play,
 				   .arguments = "FILE",

@@ -16,7 +16,7 @@
 #include "channels/tool/tool.h"
 
 #define PLOT_FRAME_NS (1000000000 / 15)
-#define PLOT_BATCH 1024		/* messages between two looks at the clock */
+#define PLOT_BATCH 1024		/* messages between two readings of the clock */
 #define PLOT_LATE_NS 1000000000 /* a stamp this far off is another clock's, such as that of a recording */
 
 struct plot {
@@ -40,8 +40,7 @@ struct plot {
 };
 
 static const struct settings_row rows[] = {
-	SETTINGS_STRING("window", struct plot, window_s, NULL, "seconds that are seen at a time; 10 unless told",
-			.value = "S"),
+	SETTINGS_STRING("window", struct plot, window_s, NULL, "seconds in view; default 10", .value = "S"),
 	SETTINGS_STRING("for", struct plot, for_s, NULL, "end after that many seconds; else q or ^C ends it",
 			.value = "S"),
 	SETTINGS_INT("count", struct plot, count, "", NULL, "1", NULL, "end after that many messages", .value = "N"),
@@ -147,7 +146,7 @@ static void print_message(struct plot *plot, const struct follow *f)
 			double value = 0;
 
 			msg_value(f->bytes, &plot->place[i], 0, &value);
-			snprintf(text, sizeof(text), "%.0f", value); /* a number, for whoever draws it */
+			snprintf(text, sizeof(text), "%.0f", value); /* a number, for programs that draw it */
 		} else {
 			msg_element_text(text, sizeof(text), plot->place[i].field, f->bytes + plot->place[i].offset);
 		}
@@ -295,7 +294,7 @@ static void draw(struct plot *plot, bool moving)
 	plot_draw(&plot->picture, now, size.ws_col, size.ws_row - (moving ? 0 : 2), moving);
 }
 
-/* Before the picture, so that what is wrong with the fields is said where it stays. */
+/* Before the picture, so that errors in the fields stay visible. */
 static int wait_for_first(struct plot *plot, int64_t until_ns)
 {
 	bool said = false;

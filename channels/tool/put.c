@@ -9,34 +9,27 @@
 #include "channels/tool/put.h"
 #include "channels/tool/span.h"
 
-#define PUT_LOOK_NS 500000000 /* how often a stream asks whether the channel was removed */
+#define PUT_CHECK_NS 500000000 /* between two checks whether the channel was removed */
 
 static const struct settings_row rows[] = {
 	SETTINGS_STRING("json", struct put, json, NULL, "the message; - reads one from each line of standard input",
 			.value = "JSON"),
 	SETTINGS_STRING("text", struct put, text, NULL, "the same as lines of field = value, as ach echo prints them",
 			.value = "TEXT"),
-	SETTINGS_STRING("hex", struct put, hex, NULL, "bytes that are no message of ours, in hexadecimal",
-			.value = "HEX"),
+	SETTINGS_STRING("hex", struct put, hex, NULL, "any bytes, in hexadecimal", .value = "HEX"),
 	SETTINGS_STRING("type", struct put, type_name, NULL, "what it is, whatever the channel is for",
 			.value = "TYPE"),
 	SETTINGS_STRING("valid", struct put, valid_ms, NULL, "valid for that many milliseconds from each publication",
 			.value = "MS"),
-	SETTINGS_REAL("hz", struct put, hz, "", NULL, "0.001", "10000", "again and again, so often", .value = "N"),
+	SETTINGS_REAL("hz", struct put, hz, "", NULL, "0.001", "10000", "repeat at N Hz", .value = "N"),
 	SETTINGS_STRING("for", struct put, for_s, NULL, "with --hz: for that many seconds; else until ^C",
 			.value = "S"),
 	SETTINGS_END,
 };
 
-static int usage(const char *what)
-{
-	tool_fail("%s", what);
-	return TOOL_USAGE;
-}
-
 /* ---- the header ---- */
 
-/* A reference is meant for the driver that publishes NAME-state now; one that is started later refuses it. */
+/* A reference is meant for the driver that publishes NAME-state now; a driver that starts later refuses it. */
 static uint32_t for_incarnation(const char *ref)
 {
 	char state[ACH_CHAN_NAME_MAX + 8];
@@ -62,7 +55,7 @@ static bool is_reference(const char *name)
 	return len > 4 && !strcmp(name + len - 4, "-ref");
 }
 
-/* What was not said goes on from the message before: the newest in the channel, then those of this process. */
+/* Fields that were not given continue from the previous message: the newest in the channel, then our own. */
 static void fill_in_once(struct put *put)
 {
 	struct msg_header h, before;
@@ -151,11 +144,11 @@ static int was_removed(struct put *put)
 	return tool_fail("%s was removed", put->name);
 }
 
-/* Each line of standard input as it comes.  One that is wrong is left out, and the status is 1 then. */
+/* Each line of standard input as it comes.  A wrong line is skipped, and the status is 1 then. */
 static int put_lines(struct put *put)
 {
 	struct lines lines = { 0 };
-	int64_t look_ns = clock_now_ns() + PUT_LOOK_NS;
+	int64_t check_ns = clock_now_ns() + PUT_CHECK_NS;
 	int r, status = 0;
 	char *line;
 	size_t len;
@@ -171,8 +164,8 @@ static int put_lines(struct put *put)
 		put->len = put->type->body->size;
 		fill_in_once(put);
 		status = put_once(put);
-		if (!status && clock_now_ns() >= look_ns) {
-			look_ns = clock_now_ns() + PUT_LOOK_NS;
+		if (!status && clock_now_ns() >= check_ns) {
+			check_ns = clock_now_ns() + PUT_CHECK_NS;
 			status = was_removed(put);
 		}
 	}
@@ -203,7 +196,7 @@ static int open_channel(struct put *put)
 						   : "TYPE");
 }
 
-/* What is there, of what kind, in put->bytes. */
+/* Reads the input into put->bytes. */
 static int take(struct put *put)
 {
 	if (put->hex)
@@ -223,13 +216,13 @@ static bool is_stream(const struct put *put)
 static int check_line(struct put *put, const struct options *options)
 {
 	if (!put->json + !put->text + !put->hex != 2)
-		return usage("say what to publish: one of --json, --text and --hex");
+		return tool_report(TOOL_USAGE, "say what to publish: one of --json, --text and --hex");
 	if (put->hex && (put->type_name || put->valid_ms))
-		return usage("--hex: raw bytes have no type and no validity");
+		return tool_report(TOOL_USAGE, "--hex: raw bytes have no type and no validity");
 	if (is_stream(put) && put->hz > 0)
-		return usage("--hz repeats one message; --json - publishes each line as it comes");
+		return tool_report(TOOL_USAGE, "--hz repeats one message; --json - publishes each line as it comes");
 	if (put->for_s && !options_given(options, "hz"))
-		return usage("--for: how often? say --hz, too");
+		return tool_report(TOOL_USAGE, "--for: how often? say --hz, too");
 	if (span_read("--valid", put->valid_ms, "ms", &put->valid_ns) ||
 	    span_read("--for", put->for_s, "s", &put->for_ns))
 		return TOOL_USAGE;

@@ -15,8 +15,8 @@ struct put {
 	int64_t valid_ns, for_ns;
 	const struct msg_type *type; /* NULL: raw bytes */
 	const struct msg_type *kept; /* that the channel is for; NULL: several, or nothing tells */
-	bool kept_by_newest;	     /* the newest message told so, nothing else did */
-	bool newest_told;	     /* and no other told the type of this message */
+	bool kept_by_newest;	     /* known from the newest message only */
+	bool newest_told;	     /* and the type of this message, too */
 	char *input;		     /* what standard input said */
 	uint8_t *bytes;
 	size_t len;

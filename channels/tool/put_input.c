@@ -99,7 +99,7 @@ static char *without_comments(const char *text)
 
 /* ---- which type ---- */
 
-/* The newest message, if it is one of ours. */
+/* The newest message, if it is an Endplate message. */
 const struct msg_type *put_newest(ach_channel_t *chan, struct msg_header *h)
 {
 	const struct msg_type *type;
@@ -126,7 +126,7 @@ static bool made_for(const ach_channel_t *chan, const struct msg_type *type)
 	return type->body->size * chan->handle->count == tool_room(chan);
 }
 
-/* What the channel is for, by its name, its size or, where that fits several types or none, the newest message.  Not
+/* The type of the channel, by its name, its size or, where that fits several types or none, the newest message.  Not
  * by that first: one odd message, put by mistake, would be the type from then on. */
 static void find_kept(struct put *put)
 {
@@ -183,8 +183,7 @@ static int find_type(struct put *put, const char *said)
 		return check_kept(put);
 	if (said)
 		return unknown_type(put, "type", said);
-	return put_refuse(put, "%s: nothing tells the type of the message; say --type, such as --type joint-ref",
-			  put->name);
+	return put_refuse(put, "%s: the type of the message is unknown; give it, such as --type joint-ref", put->name);
 }
 
 /* The type may be what is wrong with the fields. */
@@ -192,7 +191,7 @@ static int refuse_fields(const struct put *put, const char *error)
 {
 	if (!put->newest_told)
 		return put_refuse(put, "%s", error);
-	return put_refuse(put, "%s (the newest message in %s is of type %s; --type tells another)", error, put->name,
+	return put_refuse(put, "%s (the newest message in %s is of type %s; --type gives another)", error, put->name,
 			  put->type->name);
 }
 

@@ -75,15 +75,12 @@ int recfile_next(struct recfile *f, struct reclog_record *r)
 		case RECLOG_FOUND_EOF:
 			return 0;
 		case RECLOG_FOUND_NO_LOG:
-			tool_fail("%s: is no recording of ach record", f->path);
-			return -1;
+			return tool_report(-1, "%s: is not a recording of ach record", f->path);
 		case RECLOG_FOUND_LARGE:
-			tool_fail("%s: the record at %" PRIu64 " asks for %zu bytes; one has at most %d", f->path,
-				  r->position, r->len, RECLOG_BODY_MAX);
-			return -1;
+			return tool_report(-1, "%s: the record at %" PRIu64 " asks for %zu bytes; one has at most %d",
+					   f->path, r->position, r->len, RECLOG_BODY_MAX);
 		case RECLOG_FOUND_ERROR:
-			tool_fail("%s: %s", f->path, strerror(errno));
-			return -1;
+			return tool_report(-1, "%s: %s", f->path, strerror(errno));
 		}
 	}
 }

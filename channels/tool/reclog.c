@@ -128,7 +128,7 @@ static size_t held(const struct reclog_reader *reader)
 	return reader->end - reader->start;
 }
 
-/* What is held moves to the front.  The room grows with what has come, not with what a file claims is to come. */
+/* Moves the bytes held to the front.  The room grows with the bytes read, not with the length that a head claims. */
 static int make_room(struct reclog_reader *reader)
 {
 	if (reader->start) {

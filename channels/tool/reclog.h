@@ -13,7 +13,7 @@
  *
  *	kind	1 start		first of the file: t_ns is its time, number the CLOCK_REALTIME of the same moment;
  *				no body
- *		2 channel	before its first message, and again when it was made anew; number 0; body: u32 messages
+ *		2 channel	before its first message, and again when it was recreated; number 0; body: u32 messages
  *				it retains, u32 bytes of one (both 0: not there yet), u32 mode, u32 type of its messages
  *				in channels/msg/types.h (0: unknown), and the name, not terminated
  *		3 message	t_ns is when it was read, number its Ach sequence number, body the message
@@ -65,7 +65,7 @@ struct reclog_record reclog_head_read(const uint8_t head[RECLOG_HEAD_SIZE]);
 
 #define RECLOG_CHANNEL_MAX (16 + 64)
 size_t reclog_channel_write(uint8_t body[RECLOG_CHANNEL_MAX], const struct reclog_channel *c);
-int reclog_channel_read(struct reclog_channel *c, const struct reclog_record *r); /* -1: it is none */
+int reclog_channel_read(struct reclog_channel *c, const struct reclog_record *r); /* -1: it is not a description */
 
 /* ---- reading ---- */
 

@@ -1,4 +1,4 @@
-/* record.c: ach record: every message of some channels, with its time, in a file. */
+/* record.c: ach record: writes every message of some channels, with its time, to a file. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,11 +16,11 @@
 #include "channels/tool/tool.h"
 #include "channels/tool/writer.h"
 
-#define RECORD_READY 64		     /* channels looked at between two waits */
-#define RECORD_BATCH 256	     /* messages of one before the others have their turn */
-#define RECORD_LOOK_NS 500000000     /* between two looks whether channels were removed */
-#define RECORD_LOOK_SOON_NS 20000000 /* while some are not there */
-#define RECORD_LINE_NS 1000000000    /* between two lines, on a terminal */
+#define RECORD_READY 64		      /* channels read between two waits */
+#define RECORD_BATCH 256	      /* messages of one before the others have their turn */
+#define RECORD_CHECK_NS 500000000     /* between two checks whether channels were removed */
+#define RECORD_CHECK_SOON_NS 20000000 /* while some are not there */
+#define RECORD_LINE_NS 1000000000     /* between two lines, on a terminal */
 
 struct record_channel {
 	struct follow f;
@@ -51,7 +51,7 @@ static const struct settings_row rows[] = {
 	SETTINGS_STRING("for", struct record, for_s, NULL, "end after that many seconds; else ^C ends it",
 			.value = "S"),
 	SETTINGS_BOOL("wait", struct record, wait, "no", "channels may be missing and come later"),
-	SETTINGS_BOOL("force", struct record, force, "no", "replace a file that is there"),
+	SETTINGS_BOOL("force", struct record, force, "no", "replace an existing file"),
 	SETTINGS_INT("buffer", struct record, buffer_mb, "", "64", "1", "4096",
 		     "megabytes that may wait for the disk before the oldest messages are lost", .value = "MB"),
 	SETTINGS_END,
@@ -202,7 +202,7 @@ static uint32_t type_of(const struct follow *f)
 	return msg_check(f->bytes, f->len, NULL, &type) == MSG_FINE ? type->number : 0;
 }
 
-/* From now on.  The newest message is looked at for its type. */
+/* Records from now on.  The newest message gives the type. */
 static int open_channel(struct record *rec, size_t i, const char *name)
 {
 	const struct msg_type *type = msg_type_by_channel(name);
@@ -238,24 +238,25 @@ static int read_channel(struct record *rec, size_t i, size_t most)
 	return r < 0 ? TOOL_FAILED : 0;
 }
 
-/* Channels that were removed, made anew or made at last; their descriptors, if they are not there yet, into the set. */
-static int look(struct record *rec, int64_t *next_ns)
+/* Finds channels that were removed, recreated or made at last, and adds their descriptors to the epoll set. */
+static int check_channels(struct record *rec, int64_t *next_ns)
 {
 	int64_t now = clock_now_ns();
 
-	*next_ns = now + RECORD_LOOK_NS;
+	*next_ns = now + RECORD_CHECK_NS;
 	for (size_t i = 0; i < rec->n; i++) {
 		struct epoll_event event = { .events = EPOLLIN, .data.u64 = i };
 		struct follow *f = &rec->channels[i].f;
 
 		if (f->gone)
-			f->look_ns = now;
-		else if (now >= f->look_ns && read_channel(rec, i, f->chan.handle->count)) /* before it may be closed */
+			f->check_ns = now;
+		else if (now >= f->check_ns &&
+			 read_channel(rec, i, f->chan.handle->count)) /* before it may be closed */
 			return TOOL_FAILED;
-		if (now >= f->look_ns && follow_wait(f, 1, now) < 0)
+		if (now >= f->check_ns && follow_wait(f, 1, now) < 0)
 			return TOOL_FAILED;
 		if (f->gone) {
-			*next_ns = now + RECORD_LOOK_SOON_NS;
+			*next_ns = now + RECORD_CHECK_SOON_NS;
 			continue;
 		}
 		if (f->chan.handle->id != rec->channels[i].id)
@@ -266,7 +267,7 @@ static int look(struct record *rec, int64_t *next_ns)
 	return 0;
 }
 
-/* Is there one that we wait for? */
+/* true: a channel is missing that may be there now. */
 static bool folder_changed(const struct record *rec)
 {
 	char events[4096];
@@ -292,14 +293,14 @@ static int read_ready(struct record *rec)
 	return 0;
 }
 
-/* What was put before we were told to stop, and no more than a channel can hold. */
+/* Reads what was put before the signal, but no more than a channel can hold. */
 static void read_rest(struct record *rec)
 {
 	int64_t unused;
 
 	for (size_t i = 0; i < rec->n; i++)
-		rec->channels[i].f.look_ns = 0;
-	if (look(rec, &unused))
+		rec->channels[i].f.check_ns = 0;
+	if (check_channels(rec, &unused))
 		return;
 	for (size_t i = 0; i < rec->n; i++)
 		if (!rec->channels[i].f.gone)
@@ -339,11 +340,11 @@ static void print_summary(const struct record *rec, int64_t took_ns)
 
 /* ---- the loop ---- */
 
-/* Until told to stop, the time is over, or the file takes no more.  0 or TOOL_FAILED. */
+/* Until a signal, the end of the time, or a write that fails.  0 or TOOL_FAILED. */
 static int record(struct record *rec, int64_t until_ns)
 {
 	bool lines = tool_is_terminal(stderr);
-	int64_t since_ns = clock_now_ns(), look_ns = since_ns, line_ns = lines ? since_ns : CLOCK_NEVER;
+	int64_t since_ns = clock_now_ns(), check_ns = since_ns, line_ns = lines ? since_ns : CLOCK_NEVER;
 	struct clock_fd fds[] = { { .fd = tool_stop_fd(), .events = POLLIN },
 				  { .fd = rec->epoll, .events = POLLIN },
 				  { .fd = writer_ended_fd(rec->writer), .events = POLLIN },
@@ -353,20 +354,20 @@ static int record(struct record *rec, int64_t until_ns)
 	do {
 		int64_t now = clock_now_ns(), next_ns;
 
-		if (now >= look_ns && look(rec, &look_ns))
+		if (now >= check_ns && check_channels(rec, &check_ns))
 			return TOOL_FAILED;
 		if (now >= line_ns) {
 			print_line(rec, since_ns);
 			line_ns += RECORD_LINE_NS;
 		}
-		next_ns = look_ns < until_ns ? look_ns : until_ns;
+		next_ns = check_ns < until_ns ? check_ns : until_ns;
 		r = clock_wait(fds, 4, line_ns < next_ns ? line_ns : next_ns);
 		if (r < 0)
 			return tool_fail("cannot wait: %s", strerror(-r));
 		if (fds[1].ready && read_ready(rec))
 			return TOOL_FAILED;
 		if (fds[3].ready)
-			look_ns = folder_changed(rec) ? 0 : look_ns;
+			check_ns = folder_changed(rec) ? 0 : check_ns;
 	} while (!fds[0].ready && !fds[2].ready && clock_now_ns() < until_ns);
 	if (lines)
 		fprintf(stderr, "\r\033[K");
@@ -377,7 +378,6 @@ static int run(struct record *rec, int64_t for_ns)
 {
 	int64_t since_ns = clock_now_ns();
 	int status, error;
-	bool ended;
 
 	put_start(rec);
 	for (size_t i = 0; i < rec->n; i++)
@@ -386,16 +386,11 @@ static int run(struct record *rec, int64_t for_ns)
 	if (!status)
 		read_rest(rec);
 	put_end(rec);
-	ended = writer_finish(rec->writer);
-	error = ended ? writer_stats(rec->writer).error : -ECANCELED;
+	error = writer_finish(rec->writer);
 	print_summary(rec, clock_now_ns() - since_ns);
 	if (error)
 		status = tool_fail("%s: %s; what is written can be played", rec->file,
 				   error == -ECANCELED ? "given up" : strerror(-error));
-	if (!ended) { /* the thread hangs in a write and still uses its memory */
-		fflush(NULL);
-		_exit(status);
-	}
 	return status;
 }
 

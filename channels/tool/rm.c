@@ -29,10 +29,8 @@ int tool_rm(int argc, char **argv)
 	if (status != TOOL_GO)
 		return status;
 	status = 0;
-	if (!argc && !rm.orphans) {
-		tool_fail("which channel? give its NAME, or --orphans");
-		return TOOL_USAGE;
-	}
+	if (!argc && !rm.orphans)
+		return tool_report(TOOL_USAGE, "which channel? give its NAME, or --orphans");
 	for (int i = 0; i < argc; i++) {
 		enum ach_status removed = ach_unlink(argv[i]);
 

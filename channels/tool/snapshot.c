@@ -1,4 +1,4 @@
-/* look.c: one look at a channel, without moving anything in it. */
+/* snapshot.c: the state of a channel at one moment, read without changing it. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -7,50 +7,50 @@
 
 #include "channels/ach_ring.h"
 #include "channels/clock.h"
-#include "channels/tool/look.h"
+#include "channels/tool/snapshot.h"
 #include "channels/tool/span.h"
 
-#define TRIES 1000 /* against a writer that overwrites the newest message while it is looked at */
+#define TRIES 1000 /* against a writer that overwrites the newest message while it is read */
 
-void look_at(struct look *look, ach_channel_t *chan)
+void snapshot_take(struct snapshot *snap, ach_channel_t *chan)
 {
 	struct ach_handle *h = chan->handle;
 	const void *newest;
 
-	memset(look, 0, sizeof(*look));
-	look->refusal = MSG_SHORT;
-	look->status = ACH_EAGAIN;
-	for (int i = 0; i < TRIES && look->status == ACH_EAGAIN; i++) {
-		look->status = ach_peek(chan, &newest, &look->len, NULL, ACH_O_LAST | ACH_O_COPY);
-		if (look->status == ACH_EAGAIN && !atomic_load(&h->shm->commit))
+	memset(snap, 0, sizeof(*snap));
+	snap->refusal = MSG_SHORT;
+	snap->status = ACH_EAGAIN;
+	for (int i = 0; i < TRIES && snap->status == ACH_EAGAIN; i++) {
+		snap->status = ach_peek(chan, &newest, &snap->len, NULL, ACH_O_LAST | ACH_O_COPY);
+		if (snap->status == ACH_EAGAIN && !atomic_load(&h->shm->commit))
 			break; /* nothing was ever put */
-		if (look->status == ACH_EAGAIN)
+		if (snap->status == ACH_EAGAIN)
 			continue;
-		if (look->status != ACH_OK && look->status != ACH_MISSED_FRAME)
+		if (snap->status != ACH_OK && snap->status != ACH_MISSED_FRAME)
 			return;
-		memcpy(&look->header, newest, look->len < sizeof(look->header) ? look->len : sizeof(look->header));
-		look->writer = atomic_load(&h->shm->writer);
-		look->status = ach_peek_end(chan);
+		memcpy(&snap->header, newest, snap->len < sizeof(snap->header) ? snap->len : sizeof(snap->header));
+		snap->writer = atomic_load(&h->shm->writer);
+		snap->status = ach_peek_end(chan);
 	}
-	look->at_ns = clock_now_ns();
-	look->seq = look->status == ACH_OK ? chan->seq_num : atomic_load(&h->shm->commit);
-	look->waited = ach_waited_for(h) > look->seq;
-	if (look->status == ACH_OK) {
-		struct ach_seen entry = ach_entry_read(h, look->seq);
+	snap->at_ns = clock_now_ns();
+	snap->seq = snap->status == ACH_OK ? chan->seq_num : atomic_load(&h->shm->commit);
+	snap->waited = ach_waited_for(h) > snap->seq;
+	if (snap->status == ACH_OK) {
+		struct ach_seen entry = ach_entry_read(h, snap->seq);
 
-		look->retained = ach_entry_ok(h, &entry, look->seq) ? entry.keep : 1;
-		look->refusal = msg_check(&look->header, look->len, NULL, &look->type);
+		snap->retained = ach_entry_ok(h, &entry, snap->seq) ? entry.keep : 1;
+		snap->refusal = msg_check(&snap->header, snap->len, NULL, &snap->type);
 	}
-	if (look->status == ACH_EAGAIN)
-		look->status = ACH_OK;
+	if (snap->status == ACH_EAGAIN)
+		snap->status = ACH_OK;
 }
 
-int64_t look_age_ns(const struct look *look)
+int64_t snapshot_age_ns(const struct snapshot *snap)
 {
-	return look->at_ns - look->header.t_publish_ns;
+	return snap->at_ns - snap->header.t_publish_ns;
 }
 
-double look_rate(const struct look *first, const struct look *second)
+double snapshot_rate(const struct snapshot *first, const struct snapshot *second)
 {
 	double seconds = (double)(second->at_ns - first->at_ns) / 1e9, n = (double)(second->seq - first->seq), stamped;
 
@@ -65,22 +65,22 @@ double look_rate(const struct look *first, const struct look *second)
 	return n / seconds;
 }
 
-bool look_alive(uint32_t pid)
+bool snapshot_alive(uint32_t pid)
 {
 	return pid && pid <= INT32_MAX && (!kill((pid_t)pid, 0) || errno == EPERM);
 }
 
-static void three_digits(char text[LOOK_TEXT_MAX], double value, const char *unit)
+static void three_digits(char text[SNAPSHOT_TEXT_MAX], double value, const char *unit)
 {
-	snprintf(text, LOOK_TEXT_MAX, "%.*f %s", value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2, value, unit);
+	snprintf(text, SNAPSHOT_TEXT_MAX, "%.*f %s", value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2, value, unit);
 }
 
-void look_rate_text(char text[LOOK_TEXT_MAX], double hz)
+void snapshot_rate_text(char text[SNAPSHOT_TEXT_MAX], double hz)
 {
-	snprintf(text, LOOK_TEXT_MAX, hz < 999.5 ? "%.3g Hz" : "%.0f Hz", hz);
+	snprintf(text, SNAPSHOT_TEXT_MAX, hz < 999.5 ? "%.3g Hz" : "%.0f Hz", hz);
 }
 
-void look_age_text(char text[LOOK_TEXT_MAX], int64_t ns)
+void snapshot_age_text(char text[SNAPSHOT_TEXT_MAX], int64_t ns)
 {
 	static const struct {
 		double ns;
@@ -93,10 +93,10 @@ void look_age_text(char text[LOOK_TEXT_MAX], int64_t ns)
 			return;
 		}
 	}
-	snprintf(text, LOOK_TEXT_MAX, ns < 0 ? "future" : "%" PRId64 " ns", ns);
+	snprintf(text, SNAPSHOT_TEXT_MAX, ns < 0 ? "future" : "%" PRId64 " ns", ns);
 }
 
-void look_json(struct json *j, const struct look_channel *channel, const struct look *look)
+void snapshot_json(struct json *j, const struct snapshot_channel *channel, const struct snapshot *snap)
 {
 	char rate[32];
 
@@ -105,20 +105,20 @@ void look_json(struct json *j, const struct look_channel *channel, const struct 
 	json_uint(j, "count", channel->count);
 	json_uint(j, "size", channel->size);
 	json_textf(j, "mode", "%04o", (unsigned)channel->mode & 07777);
-	json_text(j, "type", look->type ? look->type->name : NULL);
-	json_uint(j, "last_seq", look->seq);
-	if (look->type)
-		json_int(j, "age_ns", look_age_ns(look));
+	json_text(j, "type", snap->type ? snap->type->name : NULL);
+	json_uint(j, "last_seq", snap->seq);
+	if (snap->type)
+		json_int(j, "age_ns", snapshot_age_ns(snap));
 	else
 		json_null(j, "age_ns");
 	json_raw(j, "rate_hz", isnan(channel->rate_hz) ? "null" : rate);
-	if (look->writer)
-		json_uint(j, "writer_pid", look->writer);
+	if (snap->writer)
+		json_uint(j, "writer_pid", snap->writer);
 	else
 		json_null(j, "writer_pid");
 }
 
-int look_for(const char *text, int64_t *ns)
+int snapshot_for(const char *text, int64_t *ns)
 {
 	*ns = 0;
 	if (text && !strcmp(text, "0"))

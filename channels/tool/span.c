@@ -15,10 +15,9 @@ int span_read(const char *option, const char *text, const char *unit, int64_t *n
 	if (!text)
 		return 0;
 	snprintf(with_unit, sizeof(with_unit), "%s%s", text, text_real(text, &number) ? "" : unit);
-	if (text_duration(with_unit, &value) || value <= 0) {
-		tool_fail("%s: %s is not a time such as 5%s", option, text_quote(quoted, text), unit);
-		return TOOL_USAGE;
-	}
+	if (text_duration(with_unit, &value) || value <= 0)
+		return tool_report(TOOL_USAGE, "%s: %s is not a time such as 5%s", option, text_quote(quoted, text),
+				   unit);
 	*ns = value;
 	return 0;
 }

@@ -17,7 +17,7 @@
 
 const char *tool_name;
 
-int tool_fail(const char *fmt, ...)
+int tool_report(int status, const char *fmt, ...)
 {
 	char program[32], what[ERROR_LINE_MAX];
 	va_list args;
@@ -28,7 +28,7 @@ int tool_fail(const char *fmt, ...)
 	va_end(args);
 	fflush(stdout); /* in the order in which it was said, where both go to one place */
 	error_say(program, NULL, ERROR_PLAIN, "%s", what);
-	return TOOL_FAILED;
+	return status;
 }
 
 int tool_options(struct options *options, int *argc, char **argv)

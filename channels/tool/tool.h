@@ -41,9 +41,10 @@ int tool_types(int argc, char **argv);
 #define TOOL_FAILED 1
 #define TOOL_USAGE 2
 
-/* "ach COMMAND: what" on stderr, one line, whatever the arguments hold.  Returns TOOL_FAILED. */
+/* "ach COMMAND: what" on stderr, one line, whatever the arguments hold.  Returns status. */
 extern const char *tool_name; /* of the command that runs */
-int tool_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+int tool_report(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+#define tool_fail(...) tool_report(TOOL_FAILED, __VA_ARGS__)
 
 /* Reads the line of a command; errors go to stderr, --help is answered.  TOOL_GO, or the exit status. */
 #define TOOL_GO (-1)

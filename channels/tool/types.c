@@ -156,7 +156,7 @@ static void json_types(struct json *j, const struct msg_type *const *types, size
 	json_end(j);
 }
 
-/* What a binding must know of ach.h besides the prototypes. */
+/* The facts of ach.h that a binding needs besides the prototypes. */
 static void json_ach(struct json *j)
 {
 	static const struct {

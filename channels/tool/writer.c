@@ -42,7 +42,7 @@ struct writer {
 	/* the caller's */
 	unsigned int piece;
 	int64_t piece_bytes, piece_end_ns;
-	bool begun, ending;
+	bool begun, ending, given_up;
 
 	/* both, under lock */
 	pthread_mutex_t lock;
@@ -59,6 +59,7 @@ struct writer {
 	pthread_t thread;
 	bool started;
 	int fd, ended_fd;
+	int error; /* read after ended_fd became readable */
 	unsigned int open_piece;
 	char path[PATH_MAX];
 };
@@ -106,7 +107,7 @@ static int open_first(struct writer *w)
 		return 0;
 	}
 	if (!stat(path, &st) && S_ISREG(st.st_mode) && st.st_size && !w->options.force)
-		return refuse(w, -EEXIST, "is there already (--force replaces it)");
+		return refuse(w, -EEXIST, "exists already (--force replaces it)");
 	/* O_NONBLOCK: fail at once if no process reads the FIFO. */
 	w->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
 	if (w->fd < 0)
@@ -212,7 +213,7 @@ static struct chunk *take_first(struct writer *w)
 	return c;
 }
 
-/* Waits for a full chunk, or for one that was begun FLUSH_NS ago.  NULL: there are no more. */
+/* Waits for a full chunk, or for a chunk that was begun FLUSH_NS ago.  NULL: there are no more. */
 static struct chunk *next_chunk(struct writer *w)
 {
 	struct chunk *c;
@@ -250,9 +251,7 @@ static void *run(void *arg)
 	}
 	if (!r)
 		r = close_file(w);
-	pthread_mutex_lock(&w->lock);
-	w->stats.error = r;
-	pthread_mutex_unlock(&w->lock);
+	w->error = r;
 	while (write(w->ended_fd, &one, sizeof(one)) < 0 && errno == EINTR)
 		;
 	return NULL;
@@ -452,7 +451,7 @@ static void no_more(struct writer *w)
 	pthread_mutex_unlock(&w->lock);
 }
 
-bool writer_finish(struct writer *w)
+int writer_finish(struct writer *w)
 {
 	struct clock_fd fds[] = { { .fd = w->ended_fd, .events = POLLIN }, { .fd = tool_stop_fd(), .events = POLLIN } };
 	struct signalfd_siginfo first;
@@ -463,10 +462,14 @@ bool writer_finish(struct writer *w)
 		;
 	no_more(w);
 	for (;;) {
-		if (clock_wait(fds, 2, clock_now_ns() + (slow ? WRITER_GIVE_UP_NS : SLOW_NS)) < 0 || fds[0].ready)
-			return fds[0].ready;
-		if (fds[1].ready || (slow && writer_stats(w).bytes == bytes))
-			return false;
+		int r = clock_wait(fds, 2, clock_now_ns() + (slow ? WRITER_GIVE_UP_NS : SLOW_NS));
+
+		if (fds[0].ready)
+			return w->error;
+		if (r < 0 || fds[1].ready || (slow && writer_stats(w).bytes == bytes)) {
+			w->given_up = true;
+			return -ECANCELED;
+		}
 		if (!slow)
 			error_add(w->errors, "%s is slow; ^C gives up what is not written yet", w->options.path);
 		slow = true;
@@ -496,7 +499,7 @@ const char *writer_path(const struct writer *w)
 
 void writer_close(struct writer *w)
 {
-	if (!w)
+	if (!w || w->given_up) /* the thread still uses it */
 		return;
 	if (w->started) {
 		no_more(w);

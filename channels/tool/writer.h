@@ -46,9 +46,9 @@ bool writer_put(struct writer *w, int64_t t_ns, bool counts, const struct iovec 
 /* From now on items are accepted even if the memory is full: the last few items. */
 void writer_ending(struct writer *w);
 
-/* Waits until everything is written.  A second ^C, or a file that takes no byte for WRITER_GIVE_UP_NS, ends the wait:
- * false; the thread still hangs in a write then, and the process must _exit. */
-bool writer_finish(struct writer *w);
+/* Waits until everything is written.  0, or the -errno of the thread; -ECANCELED: a second ^C, or no byte written for
+ * WRITER_GIVE_UP_NS.  The thread still hangs in a write then, and the process ends without it. */
+int writer_finish(struct writer *w);
 
 /* Readable once the thread has ended: all is written, or a write failed. */
 int writer_ended_fd(const struct writer *w);
@@ -56,10 +56,9 @@ int writer_ended_fd(const struct writer *w);
 struct writer_stats {
 	uint64_t items, bytes; /* written */
 	unsigned int pieces;
-	int error; /* 0, or the -errno that ended the thread */
 };
 struct writer_stats writer_stats(struct writer *w);
-const char *writer_path(const struct writer *w); /* of the file being written; valid once the thread has ended */
+const char *writer_path(const struct writer *w); /* of the file being written; after writer_finish */
 
 /* Waits for the thread; NULL is fine. */
 void writer_close(struct writer *w);

@@ -161,7 +161,7 @@ test_kill() {
 
 test_there() {
 	echo mine >out.log
-	lib_says 111 '' 'canrecord: out.log: is there already (--force replaces it)' "$record" log:trace.log -o out.log
+	lib_says 111 '' 'canrecord: out.log: exists already (--force replaces it)' "$record" log:trace.log -o out.log
 	[ "$(<out.log)" = mine ]
 	"$record" can0=log:trace.log --count 1 --force -o out.log >stdout
 	[ "$(frames out.log)" = 'can0 123#DEADBEEF' ]
@@ -294,7 +294,7 @@ test_fifo_without_reader() {
 # Not even with --force: it would be empty before it is read.
 test_own_log() {
 	cp trace.log own.log
-	lib_says 100 '' 'canrecord: own.log: it is read as log:own.log: say another file' \
+	lib_says 100 '' 'canrecord: own.log: it is read as log:own.log: name another file' \
 		"$record" log:own.log -o own.log --force
 	cmp trace.log own.log
 }
@@ -315,7 +315,7 @@ lib_case for_zero wrong '--for: "0" is not a time such as 10s or 5min' can0 -o o
 lib_case keep_alone wrong '--keep: needs --rotate or --every' can0 -o out --keep 3
 lib_case keep_zero wrong '--keep: 0 is below the minimum 1' can0 -o out --keep 0 --every 10m
 lib_case rotate_stdout wrong '--rotate: standard output is one file' can0 -o - --rotate 1M
-lib_case every_force wrong '--force: numbered files never replace one that is there' can0 -o out --every 1h --force
+lib_case every_force wrong '--force: numbered files never replace an existing file' can0 -o out --every 1h --force
 lib_case count_zero wrong '--count: 0 is below the minimum 1' can0 -o out --count 0
 lib_case only_word wrong \
 	'--only: "1" is not an identifier such as 123 (3 digits, or 8 for 29 bits) or a range such as 200-2FF' \

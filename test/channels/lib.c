@@ -272,7 +272,7 @@ static bool sleeps(const char *task)
 }
 
 /* AddressSanitizer allocates where a thread begins, and fork copies the lock it holds meanwhile: the child's first
- * allocation would wait for good.  A sleeping thread does not hold it.  Gives up on threads that never sleep. */
+ * allocation would wait for ever.  A sleeping thread does not hold it.  Gives up on threads that never sleep. */
 static void wait_until_threads_sleep(void)
 {
 	char self[16];

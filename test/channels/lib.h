@@ -17,7 +17,7 @@
 #include "channels/ach.h"
 
 #ifndef LIB_HANG_S
-#define LIB_HANG_S 120 /* nothing in a test takes so long, even on a busy machine: whoever does, hangs */
+#define LIB_HANG_S 120 /* nothing in a test takes so long, even on a busy machine: a longer test hangs */
 #endif
 #define LIB_NOBODY 65534 /* an unprivileged user and group */
 #define LIB_FAILED 99	 /* exit status of a process in which LIB_CHECK failed or something hung */

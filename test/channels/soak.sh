@@ -3,7 +3,7 @@
 # larger bounds.
 #
 # SOAK_MINUTES (10) is shared out among them.  One after the other, so that each has the machine to itself; the output
-# of one that fails is shown, the rest lies in $BUILD/soak.
+# of a failing test is shown, the rest lies in $BUILD/soak.
 set -eu
 cd "$(dirname "$0")/../.."
 

@@ -98,7 +98,7 @@ static void with_waiters(int n)
 		pids[i] = lib_child(waiter, NULL);
 	for (int k = 0; k < REPEAT + 1; k++) {
 		for (int i = 0; i < n; i++)
-			lib_until_asleep(pids[i]); /* a put leaves nobody asleep, so they have come back */
+			lib_until_asleep(pids[i]); /* a put leaves no waiter asleep, so they have come back */
 		if (k)
 			mark();
 		put(); /* the first finds out who we are */

@@ -477,7 +477,7 @@ static void test_lock_source(void)
 	lib_gate_wait(s.gate, 3);
 	LIB_ASSERT_STATUS(ACH_OK, open_source(&chan, s.name, 1)); /* given back by ach_close */
 	LIB_ASSERT_STATUS(ACH_OK, ach_open(&other, s.name, NULL));
-	LIB_ASSERT_STATUS(ACH_OK, ach_close(&other)); /* a handle that is no source takes nothing away */
+	LIB_ASSERT_STATUS(ACH_OK, ach_close(&other)); /* a handle that is not a source takes nothing away */
 	lib_kill(pid);
 	LIB_ASSERT_STATUS(ACH_OK, ach_close(&chan));
 	lib_gate_free(s.gate);

@@ -1,7 +1,7 @@
 /* test_chaos.c: writers, readers and waiters of every kind at work on one channel, killed at random instants.
  *
  * The parent kills one of them about every millisecond and starts it again, now and then it stops one for a while.
- * Every message carries a checksum, its writer and a number that grows per writer, whoever writes in its name.  What a
+ * Every message carries a checksum, its writer and a number that grows per writer.  What a
  * process finds wrong it notes in memory that outlives it.  Nothing may be noted: no torn or disordered message, no
  * wrong status, no hang; and the channel must be in order at the end.
  *
@@ -42,7 +42,7 @@
 #define GETS_MIN (50000 / SLOWED)
 #define SECONDS_DEFAULT 24
 
-#define PATIENCE_MS 20000 /* a wait or a put that takes so long found nobody to help it: lost, or locked up */
+#define PATIENCE_MS 20000 /* a wait or a put that takes so long was not helped: lost, or locked up */
 #define KILL_EVERY_US 500
 #define BURST_MAX 8
 #define STOP_MAX_MS 30
@@ -491,7 +491,7 @@ static void chaos_run(size_t count, size_t size, unsigned share)
 {
 	uint64_t seen[ROLES] = { 0 };
 	int64_t since[ROLES] = { 0 }, begin = lib_now_ns(CLOCK_MONOTONIC), looked = begin, continue_at = 0;
-	enum role stopped = ROLES; /* nobody */
+	enum role stopped = ROLES; /* none */
 
 	memset(shared, 0, sizeof *shared);
 	chaos.count = count;

@@ -99,7 +99,7 @@ static void test_never_before_the_deadline(void)
 		int64_t deadline;
 
 		if (i % 60 == 0)
-			wait += 12 * MS; /* one that is slept in two parts */
+			wait += 12 * MS; /* a wait that is slept in two parts */
 		deadline = clock_now_ns() + wait;
 		TEST_ASSERT_EQUAL_INT(0, clock_wait(fds, i % 4 ? (size_t)i % CLOCK_FDS_MAX : 0, deadline));
 		TEST_ASSERT_GREATER_OR_EQUAL_INT64(deadline, lib_now_ns(CLOCK_MONOTONIC));
@@ -263,7 +263,7 @@ static void test_signalfd_pidfd_epoll(void)
 	TEST_ASSERT_EQUAL_INT(0, lib_join(pid));
 	for (int i = 0; i < 3; i++)
 		close(fds[i].fd);
-	signal(SIGUSR1, SIG_IGN); /* the one that nobody has read */
+	signal(SIGUSR1, SIG_IGN); /* the signal that was not read */
 	LIB_CHECK(!sigprocmask(SIG_SETMASK, &before, NULL));
 	signal(SIGUSR1, SIG_DFL);
 }
@@ -728,7 +728,7 @@ static void test_set_of_another_source(void)
 
 	clock_use(&own);
 	TEST_ASSERT_EQUAL_INT(0,
-			      clock_wait_set(set, woken, 4, 98)); /* it says that there is something: looked at anew */
+			      clock_wait_set(set, woken, 4, 98)); /* it says that there is something: looked at again */
 	TEST_ASSERT_EQUAL_size_t(1, asked_n);
 	TEST_ASSERT_EQUAL_INT64(98, asked_deadline);
 	close(set);

@@ -1,6 +1,6 @@
 /* test_create_race.c: many processes create, open and remove channels of one name at the same time.
  *
- * A channel appears complete or not at all, exactly one creator wins, and whoever is killed on the way leaves nothing
+ * A channel appears complete or not at all, exactly one creator wins, and a creator that is killed on the way leaves nothing
  * that hinders the next: at most memory and files that the next clean-up takes with it.
  *
  *	RACE_SECONDS	how long each of the two crowds works; 4 unless set
@@ -46,7 +46,7 @@ static struct {
 	pid_t pids[ROLES + CREATORS];
 } test;
 
-/* What is under the name is a whole channel: one that takes a message of any length and gives it back. */
+/* What is under the name is a whole channel: it takes a message of any length and gives it back. */
 static void use(ach_channel_t *chan, bool last)
 {
 	uint8_t buf[COUNT * SIZE];
@@ -96,7 +96,7 @@ static void test_exactly_one_creator_wins(void)
 			lost += shared->answers[i] == ACH_EEXIST;
 		}
 		TEST_ASSERT_EQUAL_MESSAGE(1, won, "winners");
-		TEST_ASSERT_EQUAL_MESSAGE(CREATORS - 1, lost, "the others are told that it exists");
+		TEST_ASSERT_EQUAL_MESSAGE(CREATORS - 1, lost, "the others get ACH_EEXIST");
 		TEST_ASSERT_EQUAL_MESSAGE(2, lib_left(test.name), "one plate, one segment");
 		LIB_ASSERT_STATUS(ACH_OK, ach_open(&chan, test.name, NULL));
 		use(&chan, false);
@@ -199,7 +199,7 @@ static void crowd_end(void)
 	}
 }
 
-/* In the end one more unlink and a clean-up clear everything away, whoever was in whose way before. */
+/* In the end one more unlink and a clean-up clear everything away, whatever happened before. */
 static void must_be_clean(void)
 {
 	enum ach_status r = ach_unlink(test.name);
@@ -384,7 +384,7 @@ int main(void)
 	test.start = lib_gate_new();
 	test.ready = lib_gate_new();
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	/* Whoever removes a channel looks at every segment there is: those of other tests are not to be counted. */
+	/* Removing a channel looks at every segment of the user: those of other tests are not to be counted. */
 	(void)unshare(CLONE_NEWIPC);
 	UNITY_BEGIN();
 	RUN_TEST(test_exactly_one_creator_wins);

@@ -78,7 +78,7 @@ static void check_silent(ach_channel_t *of, int fd)
 	LIB_CHECK(!readable(fd));
 }
 
-/* fork with the helper thread at rest: one that is just starting may hold a lock of the C library or, longer, of a
+/* fork with the helper thread at rest: a thread that is just starting may hold a lock of the C library or, longer, of a
  * sanitizer, and the child would find it held for ever. */
 static pid_t child(int (*run)(void *), void *arg)
 {
@@ -316,7 +316,7 @@ static void test_never_interrupted(void)
 	for (bool odd = false; chan.seq_num < FLOOD; odd = !odd) {
 		enum ach_status status;
 
-		/* nobody sent a signal, so EINTR would be our doing */
+		/* no signal was sent, so EINTR would come from the library */
 		LIB_CHECK((odd ? poll(&p, 1, LIB_HANG_S * 1000) : epoll_wait(epoll, &got, 1, LIB_HANG_S * 1000)) == 1);
 		status = get(&chan, odd ? ACH_O_LAST : 0);
 		LIB_CHECK(status == ACH_OK || status == ACH_MISSED_FRAME);
@@ -514,7 +514,7 @@ static void test_close_closes_it(void)
 	LIB_STATUS(ACH_EINVAL, ach_channel_fd(&chan, NULL));
 }
 
-/* Handles come and go while messages arrive: nobody may touch a handle that is closed. */
+/* Handles come and go while messages arrive: a closed handle must not be touched. */
 static void test_close_while_messages_come(void)
 {
 	pid_t pid = child(floods, NULL);

@@ -159,7 +159,7 @@ static void test_late_wake_of_the_second(void)
 	works();
 }
 
-/* Nobody puts again: the library itself has to find the message. */
+/* No further put: the library itself has to find the message. */
 static void test_lost_wake(void)
 {
 	for (int i = 1; i <= 3; i++) {

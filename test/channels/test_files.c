@@ -305,7 +305,7 @@ static void test_orphans(void)
 	TEST_ASSERT_FALSE(lib_segment_exists(kept.shm));
 }
 
-/* Whoever removed it was killed in between: the next one who removes anything finishes it, and goes by its name. */
+/* The remover was killed in between: the next removal of any channel finishes it, by the name of the file. */
 static void test_a_removal_is_finished(void)
 {
 	char name[LIB_NAME_LEN], other[LIB_NAME_LEN], path[256], aside[ACH_FILE_PATH_LEN], strange[300];
@@ -501,7 +501,7 @@ static void test_open_handles_go_on_working_on_the_orphan(void)
 
 static void test_files_that_are_no_channels(void)
 {
-	static const char text[] = "this is no channel, but longer than nothing";
+	static const char text[] = "this is not a channel, but it is not empty";
 	char name[LIB_NAME_LEN], path[256];
 	ach_channel_t chan;
 	int fd;

@@ -54,20 +54,20 @@ struct sweep {
 	bool resume; /* let the victim go on instead of killing it */
 };
 
-struct told {
+struct put_message {
 	uint64_t number;
 	enum who who;
 	size_t len;
 };
 
 /* What must be in the channel.  Shared with the children. */
-#define TOLD_MAX 64
+#define PUT_MAX 64
 static struct model {
 	char name[LIB_NAME_LEN];
 	size_t count, bytes;
 	uint64_t newest;
-	struct told told[TOLD_MAX]; /* by sequence number */
-	volatile int phase;	    /* of the victim: 1 inside the call, 2 behind it */
+	struct put_message put[PUT_MAX]; /* by sequence number */
+	volatile int phase;		 /* of the victim: 1 inside the call, 2 behind it */
 	char complaint[256];
 } * model;
 
@@ -85,7 +85,7 @@ static struct {
 static void model_add(enum who who, uint64_t number, size_t len)
 {
 	model->newest++;
-	model->told[model->newest % TOLD_MAX] = (struct told){ .number = number, .who = who, .len = len };
+	model->put[model->newest % PUT_MAX] = (struct put_message){ .number = number, .who = who, .len = len };
 }
 
 static uint64_t model_oldest(void)
@@ -94,7 +94,7 @@ static uint64_t model_oldest(void)
 	size_t bytes = 0;
 
 	while (first > 1 && model->newest + 1 - first < model->count) {
-		bytes += model->told[(first - 1) % TOLD_MAX].len;
+		bytes += model->put[(first - 1) % PUT_MAX].len;
 		if (bytes > model->bytes)
 			break;
 		first--;
@@ -111,12 +111,11 @@ static bool complain(const char *what, uint64_t seq, enum ach_status r)
 
 static bool is_told(const uint8_t *buf, size_t len, uint64_t seq)
 {
-	const struct told *told = &model->told[seq % TOLD_MAX];
+	const struct put_message *put = &model->put[seq % PUT_MAX];
 	struct lib_message head;
 
 	memcpy(&head, buf, sizeof head);
-	return lib_message_good(buf, len) && len == told->len && head.writer == told->who &&
-	       head.number == told->number;
+	return lib_message_good(buf, len) && len == put->len && head.writer == put->who && head.number == put->number;
 }
 
 /* Do new handles find exactly the retained messages, in order, whole, with the right answers? */
@@ -466,7 +465,7 @@ static void channel_unmake(void)
 	TEST_ASSERT_EQUAL_MESSAGE(0, lib_left(model->name), "files or memory left behind");
 }
 
-/* How often each thing happened, so that a sweep which saw nothing is no success. */
+/* How often each thing happened, so that a sweep which saw nothing fails. */
 struct count {
 	unsigned stops, there, before, locked, free, asleep;
 };
@@ -496,7 +495,7 @@ static bool stop_at(const struct sweep *sweep, unsigned k, struct count *count)
 	count->stops++;
 	count->asleep += asleep;
 
-	/* Stopped: readers notice nothing, another writer gets on or is told in time. */
+	/* Stopped: readers notice nothing, another writer goes on or gets ACH_TIMEOUT. */
 	there = look_for_victims(number, sweep->len) || reading;
 	reader_check();
 	lib_message_make(buf, sweep->len / 2, OTHER, ++test.number);
@@ -631,7 +630,7 @@ static void sweep_run(const struct sweep *sweep)
 
 SWEEP(test_put_killed, "put of 64 bytes", PUT, SMALL, .waiter = true)
 SWEEP(test_put_resumed, "put of 64 bytes", PUT, SMALL, .waiter = true, .resume = true)
-SWEEP(test_put_nobody_waits, "put that drops by bytes, nobody waits", PUT, .count = 6, .size = 25, .len = 64)
+SWEEP(test_put_without_waiters, "put that drops by bytes, no waiters", PUT, .count = 6, .size = 25, .len = 64)
 SWEEP(test_put_first_message, "put into an empty channel", PUT, .count = 2, .size = 128, .len = 64, .empty = true)
 SWEEP(test_put_tight, "put into a channel of one message", PUT, .count = 1, .size = 64, .len = 64, .waiter = true)
 SWEEP(test_put_page_killed, "put of 4096 bytes", PUT, PAGE, .waiter = true)
@@ -677,7 +676,7 @@ int main(void)
 	UNITY_BEGIN();
 	RUN_TEST(test_put_killed);
 	RUN_TEST(test_put_resumed);
-	RUN_TEST(test_put_nobody_waits);
+	RUN_TEST(test_put_without_waiters);
 	RUN_TEST(test_put_first_message);
 	RUN_TEST(test_put_tight);
 	RUN_TEST(test_put_page_killed);

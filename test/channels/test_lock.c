@@ -139,7 +139,7 @@ static void test_stopped_writer_times_out_others(void)
 	LIB_ASSERT_STATUS(ACH_OK, ach_close(&none));
 }
 
-/* Nobody waits longer than asked for: half a second each would be more than a hang. */
+/* No put waits longer than asked for: half a second each would be more than a hang. */
 static void test_put_timeout_of_nothing(void)
 {
 	pid_t pid = start_holder();
@@ -442,7 +442,7 @@ static void test_word_of_a_thread_that_lives(void)
 	assert_free();
 }
 
-/* Scribbled while it is held: whatever happens, nobody hangs and the channel is usable again. */
+/* Scribbled while it is held: whatever happens, no process hangs and the channel is usable again. */
 static void test_scribbled_while_held(void)
 {
 	static const uint32_t words[] = { 0, FUTEX_WAITERS, FUTEX_OWNER_DIED, UINT32_MAX };

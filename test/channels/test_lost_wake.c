@@ -354,7 +354,7 @@ static void test_watcher_woken_for_nothing(void)
 		usleep(100);
 	lib_until_asleep(test.waiters[1]);
 	put_and_die_before_the_wake(1);
-	TEST_ASSERT_EQUAL_MESSAGE(0, shared->got, "nobody knows of it yet");
+	TEST_ASSERT_EQUAL_MESSAGE(0, shared->got, "it must not be known yet");
 	shared->hold = false;
 	until_got(2);
 }
@@ -369,7 +369,7 @@ static void test_watcher_killed_too(void)
 	test.waiters[0] = 0;
 	put_and_die_before_the_wake(1);
 	lib_until_asleep(test.waiters[1]);
-	TEST_ASSERT_EQUAL_MESSAGE(0, shared->got, "nobody knows of it yet");
+	TEST_ASSERT_EQUAL_MESSAGE(0, shared->got, "it must not be known yet");
 	LIB_ASSERT_STATUS(ACH_OK, ach_open(&next, test.name, NULL));
 	until_got(2);
 
@@ -405,7 +405,7 @@ static void test_bell_wiped(void)
 	}
 }
 
-/* A watcher that there is not: nobody keeps the slice, and a put wakes all the same. */
+/* The bit of a watcher that does not exist: no waiter keeps the slice, and a put still wakes all. */
 static void test_bell_with_a_false_watcher(void)
 {
 	*test.hint = 1 << 1 | ACH_HINT_WATCHED;
@@ -447,7 +447,7 @@ static void test_woken_huge(void)
 	wakes_with(&test.chan.shm->woken, UINT64_MAX);
 }
 
-/* put makes no system call while nobody waits, one when somebody does, and none again when he has been served. */
+/* put makes no system call without waiters, one with a waiter, and none again after it was woken. */
 static void test_no_wake_without_need(void)
 {
 	uint64_t message = 1, seen;
@@ -481,7 +481,7 @@ static void make_channel(mode_t mode)
 	test.hint = test.readers ? test.chan.handle->bell : test.chan.handle->hint;
 }
 
-/* A user who may only read moves every sleeper to a word that nobody wakes. */
+/* A user who may only read moves every sleeper to a word that no writer wakes. */
 static int requeuer(void *arg)
 {
 	ach_channel_t chan;

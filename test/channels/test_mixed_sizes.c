@@ -90,7 +90,7 @@ static void alone_put(ach_channel_t *chan, uint64_t *seed)
 
 		LIB_ASSERT_STATUS(ACH_OK, ach_reserve(chan, max, &room));
 		TEST_ASSERT_EQUAL_MESSAGE(0, (uintptr_t)room % 16, "room for structs");
-		memset(room, 0xee, max); /* all of what was promised is ours, and touches nobody's */
+		memset(room, 0xee, max); /* all of what was promised is ours, and overlaps no message */
 		memcpy(room, buf, len);
 		LIB_ASSERT_STATUS(ACH_OK, ach_commit(chan, len));
 	}

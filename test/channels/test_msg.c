@@ -262,7 +262,7 @@ static void random_message(const struct msg_type *type)
 typedef size_t write_fn(char *to, size_t size, const struct msg_type *type, const void *msg);
 typedef int read_fn(const struct msg_type *type, void *msg, const char *from, char *why, size_t why_size);
 
-/* Says which field differs, for the length of a message is no place to search in. */
+/* Reports the first field that differs. */
 static void assert_same(const struct msg_type *type)
 {
 	static char other[TEXT_SIZE];
@@ -812,8 +812,8 @@ static void test_foreign_messages(void)
 		if (&msg_types[t] != imu)
 			TEST_ASSERT_EQUAL_INT(MSG_OTHER_TYPE, msg_check(&msg, sizeof(msg), &msg_types[t], NULL));
 	refusal(MSG_OTHER_TYPE, "a message of type imu; expected estop", &msg, sizeof(msg), type_of("estop"));
-	refusal(MSG_SHORT, "0 bytes are no message of Endplate's", &msg, 0, imu);
-	refusal(MSG_SHORT, "55 bytes are no message of Endplate's", &msg, sizeof(struct msg_header) - 1, NULL);
+	refusal(MSG_SHORT, "0 bytes are not an Endplate message", &msg, 0, imu);
+	refusal(MSG_SHORT, "55 bytes are not an Endplate message", &msg, sizeof(struct msg_header) - 1, NULL);
 	for (size_t len = 0; len < sizeof(msg); len++)
 		TEST_ASSERT_EQUAL_INT(len < sizeof(struct msg_header) ? MSG_SHORT : MSG_OTHER_SIZE,
 				      msg_check(&msg, len, imu, NULL));
@@ -890,7 +890,7 @@ static void test_paths(void)
 		{ "imu", "rate[1]x", "rate[1]x: rate[1] is not a single group of fields" },
 		{ "imu", "rate[1][1]", "rate[1][1]: rate[1] is not a single group of fields" },
 		{ "imu", "rate[99999999999999999999]", "rate[99999999999999999999]: an index of rate is 0 to 2" },
-		{ "imu", "temperature[0]", "temperature[0]: temperature is no list" },
+		{ "imu", "temperature[0]", "temperature[0]: temperature is not a list" },
 		{ "imu", "temperature.x", "temperature.x: temperature is not a single group of fields" },
 		{ "imu", "common.bus.sent", "common.bus.sent: common.bus is not a single group of fields" },
 		{ "imu", "common.bus[8].sent", "common.bus[8].sent: an index of common.bus is 0 to 7" },
@@ -977,7 +977,7 @@ static void test_types(void)
 
 /* ---- buffers of any size ---- */
 
-/* By the paths that people use: what was not measured is said to be so, and what is no measurement is left alone. */
+/* By the paths that people use: fields without a measurement say so, other fields are left alone. */
 static void test_what_was_never_measured(void)
 {
 	static const struct {

@@ -71,7 +71,7 @@ void tearDown(void)
 	unlink(path);
 }
 
-/* ---- who is told ---- */
+/* ---- to which socket ---- */
 
 static void check_nobody(int answer, const char *name)
 {
@@ -152,7 +152,7 @@ static void test_abstract_name(void)
 	TEST_ASSERT_EQUAL_INT(-ECONNREFUSED, notify_send(&notify, "X=1\n"));
 }
 
-/* ---- what is told ---- */
+/* ---- what is sent ---- */
 
 static void test_words(void)
 {
@@ -220,7 +220,8 @@ static void check_rate(int64_t step_min, int64_t step_max)
 		if (notify_rate_take(&rate, t))
 			sent[n++] = t;
 		else
-			TEST_ASSERT_LESS_THAN_INT64(NOTIFY_PERIOD_NS, gap); /* nobody is refused who waited that long */
+			TEST_ASSERT_LESS_THAN_INT64(NOTIFY_PERIOD_NS,
+						    gap); /* a caller that waited that long is not refused */
 		t += step_min + (int64_t)(lib_random(&seed) % (uint64_t)(step_max - step_min + 1));
 	}
 	TEST_ASSERT_GREATER_THAN_INT(1, n);

@@ -87,7 +87,7 @@ static int play(void *unused)
 		for (int i = 1; round && i < WAITERS; i++)
 			LIB_CHECK(order->woken[i] < order->woken[i - 1]);
 		order->n = 0;
-		LIB_STATUS(ACH_OK, ach_put(&writer, &round, sizeof round)); /* nobody runs before we sleep */
+		LIB_STATUS(ACH_OK, ach_put(&writer, &round, sizeof round)); /* no other thread runs before we sleep */
 		LIB_CHECK(order->n == 0);
 	}
 	for (int i = 0; i < WAITERS; i++)

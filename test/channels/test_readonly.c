@@ -1,4 +1,4 @@
-/* test_readonly.c: a reader that may only read, and one that may not even that.
+/* test_readonly.c: a reader that may only read, and a reader without permission.
  *
  * As root the reader is a child that became somebody else; otherwise it is the
  * owner of a file without write permission.
@@ -203,7 +203,7 @@ static void waiting(enum way way)
 			lib_until_asleep(pid);
 			LIB_ASSERT_STATUS(ACH_OK, ach_put(&writer, &i, sizeof i));
 			newest = atomic_load(&writer.shm->commit);
-			/* It was woken by the bell, not by patience; nobody rings where there is none.
+			/* It was woken by the bell, not by patience; no bell is rung where there is none.
 			 * (A helper thread may come round to ring only after the reader sleeps.) */
 			if (!bell || !getenv("ACH_NO_IO_URING"))
 				TEST_ASSERT_EQUAL_UINT64(bell ? newest : 0, atomic_load(&writer.shm->woken));
@@ -239,7 +239,7 @@ static void test_wait_any(void)
 
 static void test_the_same_with_the_helper_thread(void)
 {
-	setenv("ACH_NO_IO_URING", "1", 1); /* looked at in the children only: nobody here made a descriptor */
+	setenv("ACH_NO_IO_URING", "1", 1); /* read in the children only: this process made no descriptor */
 	waiting(DESCRIPTOR);
 	unsetenv("ACH_NO_IO_URING");
 }
@@ -307,7 +307,7 @@ static int opens_as_member(void *arg)
 
 static void test_group_may_read(void)
 {
-	const gid_t group = 64000; /* nobody's */
+	const gid_t group = 64000; /* has no members */
 	struct member in = { group, ACH_OK }, out = { (gid_t)-1, ACH_EACCES };
 	pid_t pid;
 	int one = 1;

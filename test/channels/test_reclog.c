@@ -275,7 +275,7 @@ static void test_zeroes_at_the_end(void)
 	close(fd);
 }
 
-/* A head that claims gigabytes is no reason to ask for them. */
+/* A head that claims gigabytes does not make the reader allocate them. */
 static void claims(uint32_t len, enum reclog_found expected)
 {
 	struct reclog_record huge = { .kind = RECLOG_MESSAGE, .len = 0 }, r;

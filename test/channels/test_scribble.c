@@ -1,6 +1,6 @@
-/* test_scribble.c: whatever lies in a channel's plate and memory, nobody crashes, aborts or hangs.
+/* test_scribble.c: whatever a channel's plate and memory contain, no process crashes, aborts or hangs.
  *
- * First files that are no channels, or no whole ones, are opened.  Then random bytes are written over every part of
+ * First files that are not channels, or not whole ones, are opened.  Then random bytes are written over every part of
  * live channels, and over their bells, while other processes use them in every way there is: their calls answer
  * CORRUPT or TIMEOUT, or go on.
  *
@@ -233,7 +233,7 @@ static int open_as_reader(void *arg)
 	return open_it();
 }
 
-/* Things that are no files.  An open of a FIFO must not wait for its other end: the watchdog sees to that. */
+/* Not regular files.  An open of a FIFO must not wait for its other end: the watchdog sees to that. */
 static void test_no_files(void)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -494,10 +494,10 @@ static void scribble_lock(struct ach_header *shm)
 		1,			     /* a live thread of somebody else */
 		2,			     /* a thread of the kernel */
 		(uint32_t)getpid(),	     /* a live thread that does not know of it */
-		(uint32_t)live.pids[PUTTER], /* one that waits for it, */
+		(uint32_t)live.pids[PUTTER], /* a thread that waits for it, */
 		(uint32_t)live.pids[RESERVER],
 		(uint32_t)live.pids[GETTER], /* or that never would */
-		FUTEX_TID_MASK,		     /* nobody */
+		FUTEX_TID_MASK,		     /* no thread */
 		FUTEX_WAITERS,
 		FUTEX_OWNER_DIED,
 		FUTEX_WAITERS | FUTEX_OWNER_DIED,
@@ -654,7 +654,7 @@ static void test_scribbled_while_in_use(void)
 	TEST_ASSERT_TRUE_MESSAGE(shared->answers[ACH_TIMEOUT] > 0, "locks of strangers");
 }
 
-/* Thread 2, unless we are in a container where it is somebody; then one that cannot be. */
+/* Thread 2, unless it exists, in a container; then a number that no thread can have. */
 static uint32_t kernel_thread(void)
 {
 	char target[16];
@@ -663,7 +663,7 @@ static uint32_t kernel_thread(void)
 }
 
 /* Words for which library or kernel has a cure: the put must succeed, at once. */
-static void test_lock_words_of_nobody(void)
+static void test_lock_words_without_an_owner(void)
 {
 	const uint32_t words[] = { FUTEX_TID_MASK,
 				   kernel_thread(),
@@ -752,7 +752,7 @@ int main(void)
 	RUN_TEST(test_forged_plate);
 	RUN_TEST(test_no_files);
 	RUN_TEST(test_other_memory);
-	RUN_TEST(test_lock_words_of_nobody);
+	RUN_TEST(test_lock_words_without_an_owner);
 	RUN_TEST(test_lock_word_of_a_stranger);
 	RUN_TEST(test_scribbled_while_in_use);
 	return UNITY_END();

@@ -1,4 +1,4 @@
-/* test_look.c: what ach ls and ach info see in a channel. */
+/* test_snapshot.c: what ach ls and ach info show of a channel. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,14 +10,14 @@
 
 #include "channels/ach_ring.h"
 #include "channels/clock.h"
-#include "channels/tool/look.h"
+#include "channels/tool/snapshot.h"
 
 static ach_channel_t chan;
 static char name[ACH_CHAN_NAME_MAX];
 
 void setUp(void)
 {
-	snprintf(name, sizeof(name), "t-look-%d", (int)getpid());
+	snprintf(name, sizeof(name), "t-snapshot-%d", (int)getpid());
 	TEST_ASSERT_EQUAL(ACH_OK, ach_create(name, 4, sizeof(struct msg_imu), NULL));
 	TEST_ASSERT_EQUAL(ACH_OK, ach_open(&chan, name, NULL));
 	clock_use_virtual(1000000000);
@@ -43,101 +43,101 @@ static struct msg_imu imu(int64_t published_ns)
 
 static void test_empty(void)
 {
-	struct look look;
+	struct snapshot snap;
 
-	look_at(&look, &chan);
-	TEST_ASSERT_EQUAL(ACH_OK, look.status);
-	TEST_ASSERT_EQUAL_UINT64(0, look.seq);
-	TEST_ASSERT_EQUAL(0, look.len);
-	TEST_ASSERT_EQUAL(0, look.retained);
-	TEST_ASSERT_EQUAL_UINT32(0, look.writer);
-	TEST_ASSERT_NULL(look.type);
-	TEST_ASSERT_FALSE(look.waited);
+	snapshot_take(&snap, &chan);
+	TEST_ASSERT_EQUAL(ACH_OK, snap.status);
+	TEST_ASSERT_EQUAL_UINT64(0, snap.seq);
+	TEST_ASSERT_EQUAL(0, snap.len);
+	TEST_ASSERT_EQUAL(0, snap.retained);
+	TEST_ASSERT_EQUAL_UINT32(0, snap.writer);
+	TEST_ASSERT_NULL(snap.type);
+	TEST_ASSERT_FALSE(snap.waited);
 }
 
 static void test_ours(void)
 {
 	struct msg_imu msg = imu(400000000);
-	struct look look;
+	struct snapshot snap;
 
 	for (int i = 0; i < 6; i++)
 		TEST_ASSERT_EQUAL(ACH_OK, ach_put(&chan, &msg, sizeof(msg)));
 	for (int i = 0; i < 2; i++) { /* the second time nothing is unseen */
-		look_at(&look, &chan);
-		TEST_ASSERT_EQUAL(ACH_OK, look.status);
-		TEST_ASSERT_EQUAL_UINT64(6, look.seq);
-		TEST_ASSERT_EQUAL(sizeof(msg), look.len);
-		TEST_ASSERT_EQUAL(4, look.retained);
-		TEST_ASSERT_EQUAL_UINT32(getpid(), look.writer);
-		TEST_ASSERT_EQUAL_STRING("imu", look.type->name);
-		TEST_ASSERT_EQUAL_INT64(600000000, look_age_ns(&look));
+		snapshot_take(&snap, &chan);
+		TEST_ASSERT_EQUAL(ACH_OK, snap.status);
+		TEST_ASSERT_EQUAL_UINT64(6, snap.seq);
+		TEST_ASSERT_EQUAL(sizeof(msg), snap.len);
+		TEST_ASSERT_EQUAL(4, snap.retained);
+		TEST_ASSERT_EQUAL_UINT32(getpid(), snap.writer);
+		TEST_ASSERT_EQUAL_STRING("imu", snap.type->name);
+		TEST_ASSERT_EQUAL_INT64(600000000, snapshot_age_ns(&snap));
 	}
 }
 
 static void test_foreign(void)
 {
 	struct msg_imu msg = imu(1);
-	struct look look;
+	struct snapshot snap;
 
 	TEST_ASSERT_EQUAL(ACH_OK, ach_put(&chan, "x", 1));
-	look_at(&look, &chan);
-	TEST_ASSERT_EQUAL(ACH_OK, look.status);
-	TEST_ASSERT_EQUAL(1, look.len);
-	TEST_ASSERT_NULL(look.type);
-	TEST_ASSERT_EQUAL(MSG_SHORT, look.refusal);
+	snapshot_take(&snap, &chan);
+	TEST_ASSERT_EQUAL(ACH_OK, snap.status);
+	TEST_ASSERT_EQUAL(1, snap.len);
+	TEST_ASSERT_NULL(snap.type);
+	TEST_ASSERT_EQUAL(MSG_SHORT, snap.refusal);
 
 	msg.header.version++;
 	TEST_ASSERT_EQUAL(ACH_OK, ach_put(&chan, &msg, sizeof(msg)));
-	look_at(&look, &chan);
-	TEST_ASSERT_NULL(look.type);
-	TEST_ASSERT_EQUAL(MSG_OTHER_VERSION, look.refusal);
+	snapshot_take(&snap, &chan);
+	TEST_ASSERT_NULL(snap.type);
+	TEST_ASSERT_EQUAL(MSG_OTHER_VERSION, snap.refusal);
 
 	msg.header.version--;
 	TEST_ASSERT_EQUAL(ACH_OK, ach_put(&chan, &msg, sizeof(msg) - 1));
-	look_at(&look, &chan);
-	TEST_ASSERT_NULL(look.type);
-	TEST_ASSERT_EQUAL(MSG_OTHER_SIZE, look.refusal);
+	snapshot_take(&snap, &chan);
+	TEST_ASSERT_NULL(snap.type);
+	TEST_ASSERT_EQUAL(MSG_OTHER_SIZE, snap.refusal);
 }
 
 static void test_corrupt(void)
 {
-	struct look look;
+	struct snapshot snap;
 
 	TEST_ASSERT_EQUAL(ACH_OK, ach_put(&chan, "x", 1));
 	atomic_store(&chan.handle->shm->index[1].len, 0);
-	look_at(&look, &chan);
-	TEST_ASSERT_EQUAL(ACH_CORRUPT, look.status);
+	snapshot_take(&snap, &chan);
+	TEST_ASSERT_EQUAL(ACH_CORRUPT, snap.status);
 }
 
-/* A look neither takes messages from this handle's readers nor makes a writer ring. */
+/* A snapshot neither takes messages from this handle's readers nor makes a writer ring. */
 static void test_no_trace(void)
 {
-	struct look look;
+	struct snapshot snap;
 	uint64_t hint = atomic_load(chan.handle->hint);
 
 	TEST_ASSERT_EQUAL(ACH_OK, ach_put(&chan, "x", 1));
-	look_at(&look, &chan);
-	look_at(&look, &chan);
+	snapshot_take(&snap, &chan);
+	snapshot_take(&snap, &chan);
 	TEST_ASSERT_EQUAL_UINT64(hint, atomic_load(chan.handle->hint));
-	TEST_ASSERT_FALSE(look.waited);
+	TEST_ASSERT_FALSE(snap.waited);
 	ach_ring_bell(chan.handle, 2); /* as who waits for message 2 */
-	look_at(&look, &chan);
-	TEST_ASSERT_TRUE(look.waited);
+	snapshot_take(&snap, &chan);
+	TEST_ASSERT_TRUE(snap.waited);
 }
 
 /* ---- rates ---- */
 
-static struct look seen(uint64_t seq, int64_t at_ms, int64_t published_ms)
+static struct snapshot seen(uint64_t seq, int64_t at_ms, int64_t published_ms)
 {
-	return (struct look){ .seq = seq,
-			      .at_ns = at_ms * 1000000,
-			      .type = published_ms < 0 ? NULL : msg_type_by_name("imu"),
-			      .header.t_publish_ns = published_ms * 1000000 };
+	return (struct snapshot){ .seq = seq,
+				  .at_ns = at_ms * 1000000,
+				  .type = published_ms < 0 ? NULL : msg_type_by_name("imu"),
+				  .header.t_publish_ns = published_ms * 1000000 };
 }
 
-static void expect_rate(double hz, struct look first, struct look second)
+static void expect_rate(double hz, struct snapshot first, struct snapshot second)
 {
-	TEST_ASSERT_DOUBLE_WITHIN(1e-9 * (1 + hz), hz, look_rate(&first, &second));
+	TEST_ASSERT_DOUBLE_WITHIN(1e-9 * (1 + hz), hz, snapshot_rate(&first, &second));
 }
 
 static void test_rate(void)
@@ -162,17 +162,17 @@ static void test_rate(void)
 
 static void expect_age(const char *text, int64_t ns)
 {
-	char got[LOOK_TEXT_MAX];
+	char got[SNAPSHOT_TEXT_MAX];
 
-	look_age_text(got, ns);
+	snapshot_age_text(got, ns);
 	TEST_ASSERT_EQUAL_STRING(text, got);
 }
 
 static void expect_hz(const char *text, double hz)
 {
-	char got[LOOK_TEXT_MAX];
+	char got[SNAPSHOT_TEXT_MAX];
 
-	look_rate_text(got, hz);
+	snapshot_rate_text(got, hz);
 	TEST_ASSERT_EQUAL_STRING(text, got);
 }
 
@@ -206,13 +206,13 @@ static void test_alive(void)
 	if (!child)
 		_exit(0);
 	TEST_ASSERT_TRUE(child > 0);
-	TEST_ASSERT_TRUE(look_alive((uint32_t)child)); /* at least a zombie */
+	TEST_ASSERT_TRUE(snapshot_alive((uint32_t)child)); /* at least a zombie */
 	TEST_ASSERT_EQUAL(child, waitpid(child, NULL, 0));
-	TEST_ASSERT_FALSE(look_alive((uint32_t)child));
-	TEST_ASSERT_TRUE(look_alive((uint32_t)getpid()));
-	TEST_ASSERT_TRUE(look_alive(1)); /* perhaps another user's */
-	TEST_ASSERT_FALSE(look_alive(0));
-	TEST_ASSERT_FALSE(look_alive(UINT32_MAX)); /* -1 would be everybody */
+	TEST_ASSERT_FALSE(snapshot_alive((uint32_t)child));
+	TEST_ASSERT_TRUE(snapshot_alive((uint32_t)getpid()));
+	TEST_ASSERT_TRUE(snapshot_alive(1)); /* perhaps another user's */
+	TEST_ASSERT_FALSE(snapshot_alive(0));
+	TEST_ASSERT_FALSE(snapshot_alive(UINT32_MAX)); /* -1 would be everybody */
 }
 
 int main(void)

@@ -1,5 +1,5 @@
 #!/bin/bash
-# test_syscalls.sh: put makes no system call while nobody waits and one with waiters; reading makes none.
+# test_syscalls.sh: put makes no system call without waiters and one with waiters; reading makes none.
 set -eu
 
 build=${BUILD:-build}

@@ -104,7 +104,7 @@ static void check_message(struct seen *seen, const void *buf, size_t len, bool a
 
 static bool finished(const ach_channel_t *chan)
 {
-	return chan->seq_num == WRITERS * PUTS; /* nobody will write more: no reader may wait for it */
+	return chan->seq_num == WRITERS * PUTS; /* there are no more messages: no reader may wait for one */
 }
 
 static void *read_messages(void *arg)
@@ -226,7 +226,7 @@ static void *is_cancelled(void *unused)
 			status = ach_get(&to_cancel, buf, sizeof buf, NULL, NULL, ACH_O_WAIT);
 			LIB_CHECK(status == ACH_OK || status == ACH_MISSED_FRAME || status == ACH_CANCELED);
 		} while (status != ACH_CANCELED);
-		to_cancel.cancel = 0; /* the other thread does not touch it before it is told */
+		to_cancel.cancel = 0; /* the other thread does not touch it before it gets the signal */
 		lib_gate_set(cancelled, i);
 	}
 	return NULL;

@@ -312,21 +312,21 @@ type      -
 size      16 x 512 bytes
 mode      0644 $me
 messages  0, 0 retained
-writer    nobody yet
+writer    none yet
 lock      free
-waiting   nobody
+waiting   no
 clock     monotonic
 you may   read and write" '' info "$p-a"
 lib_case info_foreign lib_says 0 "name      $p-foreign
 file      /dev/shm/achshm-$p-foreign
-type      - (15 bytes are no message of Endplate's)
+type      - (15 bytes are not an Endplate message)
 size      4 x 8 bytes
 mode      0644 $me
 messages  9, 2 retained
 newest    15 bytes
 writer    $foreign_writer, dead
 lock      free
-waiting   nobody
+waiting   no
 clock     monotonic
 you may   read and write" '' info "$p-foreign"
 lib_case info_empty_json lib_says 0 "{\"name\":\"$p-a\",\"count\":16,\"size\":512,\"mode\":\"0644\",\"type\":null,\
@@ -400,17 +400,17 @@ assert 0 <= got["age_ns"] < 20e9 and 0 < got["rate_hz"] <= 110, got
 ' "$writer" "$IMU_SIZE"
 }
 lib_case live_json live_json
-lib_case looking_wakes_nobody lib_matches 0 $'*\nwaiting   nobody\n*' info "$p-imu"
+lib_case looking_wakes_no_waiter lib_matches 0 $'*\nwaiting   no\n*' info "$p-imu"
 { kill -9 "$writer" && wait "$writer"; } 2>/dev/null || true
 lib_case dead lib_matches 0 "*
 writer    $writer, dead
 *" info "$p-imu"
 
 client_start wait "$p-a"
-somebody() { info "$p-a" | grep -q '^waiting   somebody$'; }
-lib_case waiting lib_until somebody
+waited_for() { info "$p-a" | grep -q "^waiting   yes$"; }
+lib_case waiting lib_until waited_for
 client put "$p-a" 1 0 hello
-lib_case waiting_no_more lib_not somebody
+lib_case waiting_no_more lib_not waited_for
 
 # ---- who may not ----
 

@@ -349,7 +349,7 @@ test_put_knows_the_type() {
 	same estop "$(json "$name-estop-b" 'm["type"]')"
 	same clock "$(json "$name-clock" 'm["type"]')"
 	make_channel any imu # which has the size of another type
-	refuses 1 "ach put: $name-any: nothing tells the type of the message; say --type, such as --type joint-ref" \
+	refuses 1 "ach put: $name-any: the type of the message is unknown; give it, such as --type joint-ref" \
 		"$ach" put "$name-any" --json '{}'
 	"$ach" put "$name-any" --json '{"type":"imu"}'
 	"$ach" put "$name-any" --json '{"samples":3}' # as the one before
@@ -476,7 +476,7 @@ test_put_is_not_misled_by_a_message_of_another_type() {
 	line="ach put: $name-odd is for imu or gripper-state, and this is a message of type estop"
 	refuses 1 "$line; --type estop puts it all the same" "$ach" put "$name-odd" --json '{"type":"estop"}'
 	"$ach" put "$name-odd" --type estop --json '{}'
-	refuses 1 "ach put: $name-odd: nothing tells the type of the message; say --type, such as --type joint-ref" \
+	refuses 1 "ach put: $name-odd: the type of the message is unknown; give it, such as --type joint-ref" \
 		"$ach" put "$name-odd" --json '{}'
 	"$ach" put "$name-odd" --json '{"type":"imu"}'
 	line="ach put: $name-odd is for imu, and this is a message of type gripper-state"
@@ -488,7 +488,7 @@ test_put_is_not_misled_by_a_message_of_another_type() {
 	line="ach put: $name-odd-any is for estop, and this is a message of type imu"
 	refuses 1 "$line; --type imu puts it all the same" "$ach" put "$name-odd-any" --json '{"type":"imu"}'
 	line="ach put: estop has no field mode (the newest message in $name-odd-any is of type estop;"
-	refuses 1 "$line --type tells another)" "$ach" put "$name-odd-any" --json '{"mode":["none"]}'
+	refuses 1 "$line --type gives another)" "$ach" put "$name-odd-any" --json '{"mode":["none"]}'
 	refuses 1 'ach put: estop has no field mode' "$ach" put "$name-odd-any" --json '{"type":"estop","mode":[]}'
 	"$ach" put "$name-odd-any" --type imu --json '{}'
 	"$ach" put "$name-odd-any" --json '{"samples":3}'
@@ -772,7 +772,7 @@ test_plot_refuses_in_one_line() {
 	"$ach" put "$name-plotx" --hex 00
 	refuses 1 "ach plot: $c: imu has no field nix (ach echo --last $c shows all)" "$ach" plot "$c" nix
 	refuses 1 "ach plot: $c: header is not a number, so there is nothing to draw" "$ach" plot "$c" header
-	local why="1 bytes are no message of Endplate's; only messages of Endplate's have fields"
+	local why="1 bytes are not an Endplate message; only messages of Endplate's have fields"
 	refuses 1 "ach plot: $name-plotx: $why" "$ach" plot "$name-plotx" x
 	refuses 1 "ach plot: $name-0-no-such-thing: no such channel (ach ls lists those there are)" \
 		"$ach" plot "$name-0-no-such-thing" x

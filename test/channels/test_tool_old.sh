@@ -96,11 +96,11 @@ test_convert_writes_the_present_form() {
 test_convert_refuses() {
 	lib_folder=$tmp
 	echo precious >"$tmp/there"
-	lib_says 1 '' "ach convert: $tmp/there: is there already (--force replaces it)" \
+	lib_says 1 '' "ach convert: $tmp/there: exists already (--force replaces it)" \
 		"$ach" convert "$tmp/old" "$tmp/there"
 	lib_says 1 '' "ach convert: $tmp/old: is the recording itself; name another file" \
 		"$ach" convert --force "$tmp/old" "$tmp/old"
-	lib_says 1 '' "ach convert: $tmp/there: is no recording of ach record" "$ach" convert "$tmp/there" "$tmp/x"
+	lib_says 1 '' "ach convert: $tmp/there: is not a recording of ach record" "$ach" convert "$tmp/there" "$tmp/x"
 	lib_says 1 '' "ach convert: /dev/full: No space left on device" "$ach" convert "$tmp/old" /dev/full
 	cp "$tmp/old" "$tmp/damaged"
 	printf '\252' | dd of="$tmp/damaged" bs=1 seek=$(($(stat -c %s "$tmp/old") - 100)) conv=notrunc status=none

@@ -128,7 +128,7 @@ later() {
 }
 
 # All messages of the old one and of the new one.
-made_anew() {
+recreated() {
 	rm -f "$work"/rec*
 	mk a
 	record "$name-a" -o "$work/rec"
@@ -156,7 +156,7 @@ many() {
 
 # ---- disks ----
 
-# Nobody reads the FIFO: puts go on, the oldest messages are lost, and the file says how many.
+# No process reads the FIFO: puts go on, the oldest messages are lost, and the file says how many.
 slow() {
 	rm -f "$work"/rec* "$work/fifo"
 	mkfifo "$work/fifo"
@@ -238,7 +238,7 @@ there_already() {
 	mk a
 	echo precious >"$work/rec"
 	"$ach" record "$name-a" -o "$work/rec" 2>"$work/err" && return 1
-	diff - "$work/err" <<<"ach record: $work/rec: is there already (--force replaces it)"
+	diff - "$work/err" <<<"ach record: $work/rec: exists already (--force replaces it)"
 	grep -qx precious "$work/rec"
 	start "$ach" record "$name-a" -o "$work/rec" --force
 	until_true grep -q achrec1 "$work/rec"
@@ -302,7 +302,7 @@ errors() {
 	echo text >"$work/text"
 	said "ach play: $work/none: No such file or directory" "$ach" play "$work/none"
 	said "ach play: $work: is a folder" "$ach" play "$work"
-	said "ach play: $work/text: is no recording of ach record" "$ach" play "$work/text"
+	said "ach play: $work/text: is not a recording of ach record" "$ach" play "$work/text"
 	said "ach play: --only: $work/rec has no channel nope (--list lists them)" "$ach" play "$work/rec" --only nope
 	said "ach play: --map: $work/rec has no channel nope (--list lists them)" "$ach" play "$work/rec" --map nope=x
 	said "ach play: --map: x is not OLD=NEW" "$ach" play "$work/rec" --map x
@@ -375,7 +375,7 @@ run "played twice as fast" played --speed 2
 run "other names, some channels, several times" mapped
 run "as replay" as_replay
 run "a channel that comes later" later
-run "a channel that is made anew" made_anew
+run "a channel that is recreated" recreated
 run "a hundred channels" many
 run "a disk that is too slow" slow
 run "a disk that does not answer" given_up

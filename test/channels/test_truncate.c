@@ -27,7 +27,7 @@
 #include "test/channels/lib.h"
 #include "unity.h"
 
-#define GROUP 64001 /* of the channel, and of nobody else */
+#define GROUP 64001 /* of the channel, and of no other user */
 #define WORKERS 3
 
 enum attacker { READER, WRITER, STRANGER, ATTACKERS };

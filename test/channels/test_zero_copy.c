@@ -243,7 +243,7 @@ static void test_nested_out_of_order(void)
 	nested(false);
 }
 
-/* Out of order, then killed inside the one that is left: the next writer must get it. */
+/* Out of order, then killed inside the last reservation: the next writer must get the lock. */
 static int dies_out_of_order(void *gate)
 {
 	void *room;

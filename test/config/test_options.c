@@ -218,8 +218,8 @@ static void help(void)
 				 "  --check           check everything and stop\n"
 				 "  -1, --once        only if it is not there\n"
 				 "  --settings        list the settings that --set and the robot file take\n"
-				 "  --help            say this\n"
-				 "  --version         say which version this is\n"
+				 "  --help            print this help\n"
+				 "  --version         print the version\n"
 				 "\n"
 				 "See pciod(8).\n",
 				 text);
@@ -241,7 +241,7 @@ static void help_of_little(void)
 	TEST_ASSERT_EQUAL_STRING("usage: ach ls [NAME...]\n"
 				 "ach ls: lists channels\n"
 				 "\n"
-				 "  --help      say this\n",
+				 "  --help      print this help\n",
 				 text);
 	free(text);
 }

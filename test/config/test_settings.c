@@ -194,7 +194,7 @@ static void missing(void)
 {
 	TEST_ASSERT_EQUAL_INT(-EINVAL, settings_missing(settings, "f:3: settings", lines_start()));
 	TEST_ASSERT_EQUAL_STRING("f:3: settings: modules is missing: modules of each bus\n", lines);
-	/* A wrong value is told once. */
+	/* A wrong value is reported once. */
 	read_text("modules: 4\n");
 	TEST_ASSERT_EQUAL_INT(0, settings_missing(settings, "f:3: settings", lines_start()));
 }
@@ -216,7 +216,7 @@ static void table_is_checked_too(void)
 
 	TEST_ASSERT_EQUAL_INT(-EINVAL, settings_defaults(&first, lines_start()));
 	TEST_ASSERT_EQUAL_STRING("default: retries: 20 is above the maximum 10\n"
-				 "default: limit: zero is no limit of this type\n"
+				 "default: limit: zero is not a limit of this type\n"
 				 "default: limit: two rows of this key\n"
 				 "default: retries: two rows of this key\n",
 				 lines);

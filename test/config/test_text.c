@@ -48,7 +48,7 @@ static void ints(void)
 		{ "42", 0, 42 },
 		{ "-7", 0, -7 },
 		{ "+7", 0, 7 },
-		{ "010", 0, 10 }, /* decimal: nobody means octal */
+		{ "010", 0, 10 }, /* decimal, not octal */
 		{ "0x1F", 0, 31 },
 		{ "-0x10", 0, -16 },
 		{ "9223372036854775807", 0, INT64_MAX },

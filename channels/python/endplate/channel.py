@@ -22,7 +22,7 @@ def _class_of(kind):
 def create(name, kind=None, *, count=None, size=None, mode=None, replace=False):
     """Makes a channel, for messages of a type (a name or a class) or for count messages of size bytes.
 
-    mode is who may read and write, 0o660, whatever the umask; replace takes the place of one that exists."""
+    mode is who may read and write, 0o660, whatever the umask; replace replaces an existing channel."""
     cls, attr = _class_of(kind), ach.CreateAttr()
     if cls is None and (count is None or size is None):
         raise ValueError("create needs a type, or count and size")
@@ -82,7 +82,7 @@ class Channel:
         return self._take(self._get(ach.O_LAST | ach.O_COPY))
 
     def next(self, timeout_s=None, *, deadline_ns=None):
-        """The oldest message that was not read yet; waits for it, for ever unless told.
+        """The oldest message that was not read yet; waits for it, without a limit by default.
 
         deadline_ns is a time of CLOCK_MONOTONIC.  Timeout: it has passed; Removed: none can come any more."""
         return self._wait(0, timeout_s, deadline_ns)
