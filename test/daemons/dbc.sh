@@ -4,7 +4,7 @@
 cd "$(dirname "$0")/../.."
 . test/scripts/lib.sh
 lib_tmp
-dbc_page=hw-docs/$1.md dbc_file=hw-docs/$1.dbc
+dbc_page=hw-docs/$1.md dbc_file=hw-docs/$1.dbc dbc_comparison=''
 
 agrees() { # DBC
 	# Debian's own interpreter: the package is for that one.

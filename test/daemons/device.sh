@@ -1,17 +1,16 @@
 # shellcheck shell=bash
-# For tests of one driver and its simulated device on a soft wire.  Sourced with the device's name and its bus as
-# arguments, and the robot file on stdin; a test is a list of steps, and ends with the first that fails.
+# For tests of one driver and its simulated device on a soft wire: device_robot, then a list of steps, each with begin;
+# the test ends with the first that fails.
 cd "$(dirname "$0")/../.."
 . test/scripts/lib.sh
 lib_tmp
 lib_go_first
-device=$1
 build=$(realpath "${BUILD:-build}")
 PATH=$build:$PATH
 export ENDPLATE_RUN=$lib_folder/run XDG_RUNTIME_DIR=$lib_folder ENDPLATE_PREFIX=t$$-
 unset NOTIFY_SOCKET
 p=$ENDPLATE_PREFIX
-started=() step=
+started=() step='' device='' driver=''
 
 begin() { # NAME: the step before has passed
 	[ -z "$step" ] || lib_case "$step" true
@@ -39,10 +38,14 @@ stop() {
 }
 
 field() { ach echo "$p$device-state" --last | sed -n "s/^$1 = \(.*\)/\1/p"; }
+logged() { grep -q "$1" "$lib_folder/driver"; }
 is() { [ "$(field "$1")" = "$2" ]; }
 
-cat >"$lib_folder/lab.yaml"
-canwire run --outage 0 "$2" 2>"$lib_folder/canwire" &
-started+=($!)
-robotsim run "$lib_folder/lab.yaml" 2>"$lib_folder/robotsim" &
-started+=($!)
+device_robot() { # DEVICE BUS <ROBOT-FILE
+	device=$1
+	cat >"$lib_folder/lab.yaml"
+	canwire run --outage 0 "$2" 2>"$lib_folder/canwire" &
+	started+=($!)
+	robotsim run "$lib_folder/lab.yaml" 2>"$lib_folder/robotsim" &
+	started+=($!)
+}

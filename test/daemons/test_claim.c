@@ -33,10 +33,6 @@ void setUp(void)
 	errors = (struct error_sink){ keep, NULL, 0 };
 }
 
-void tearDown(void)
-{
-}
-
 static int claim_here(const char *on, const char *what)
 {
 	return claim(on, what, &errors);

@@ -32,10 +32,6 @@ void setUp(void)
 	in(DRV_ACTUATOR_FREE, homed);
 }
 
-void tearDown(void)
-{
-}
-
 /* ---- beginning ---- */
 
 static void it_begins_with_what_was_left(void)

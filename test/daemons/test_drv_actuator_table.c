@@ -7,14 +7,6 @@
 
 #include "daemons/drv/drv_actuator_table.h"
 
-void setUp(void)
-{
-}
-
-void tearDown(void)
-{
-}
-
 /* ---- the whole table ---- */
 
 static const struct {

@@ -20,10 +20,6 @@ void setUp(void)
 	memset(&ask, 0, sizeof(ask));
 }
 
-void tearDown(void)
-{
-}
-
 /* Two bytes that come back at their places: command and parameter of a PowerCube. */
 static struct drv_question two_bytes(void)
 {

@@ -13,10 +13,6 @@ void setUp(void)
 	memset(&bus, 0, sizeof(bus));
 }
 
-void tearDown(void)
-{
-}
-
 static uint32_t chance(uint32_t n)
 {
 	chance_state = chance_state * 1664525 + 1013904223;

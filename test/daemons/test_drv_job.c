@@ -16,10 +16,6 @@ void setUp(void)
 	why = "";
 }
 
-void tearDown(void)
-{
-}
-
 static void the_key_names_a_joint_or_all(void)
 {
 	static const struct {

@@ -68,10 +68,6 @@ void setUp(void)
 	drv.commands[2].current_a = UNTOUCHED;
 }
 
-void tearDown(void)
-{
-}
-
 /* A tick, in which what is measured is new unless age says otherwise. */
 static const struct drv_ref_command *tick(void)
 {

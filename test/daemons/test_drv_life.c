@@ -7,14 +7,6 @@
 
 #define STATES (MSG_LIFE_STOPPING + 1)
 
-void setUp(void)
-{
-}
-
-void tearDown(void)
-{
-}
-
 /* ---- events ---- */
 
 static void event_is(enum drv_life_event event, struct drv_life_now now)

@@ -39,10 +39,6 @@ void setUp(void)
 	rules = (struct drv_ref_rules){ .plan = &plan, .count = 7, .incarnation = OWN, .max_ahead_ns = AHEAD };
 }
 
-void tearDown(void)
-{
-}
-
 static const char *name_of(enum drv_ref_verdict verdict)
 {
 	static const char *const names[] = {

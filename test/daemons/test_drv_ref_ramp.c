@@ -23,10 +23,6 @@ void setUp(void)
 	at_rad = at_rad_s = at_a = 0;
 }
 
-void tearDown(void)
-{
-}
-
 static struct drv_ref_command tick_for(const struct drv_ref_want *want, enum drv_ref_safe safe, double dt_s)
 {
 	return drv_ref_joint(&joint, &limits, want, safe, at_rad, at_rad_s, at_a, dt_s);

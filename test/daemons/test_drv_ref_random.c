@@ -21,14 +21,6 @@
 static uint64_t seed;
 static int run, at_tick;
 
-void setUp(void)
-{
-}
-
-void tearDown(void)
-{
-}
-
 /* 0 to 1 */
 static double chance(void)
 {

@@ -21,10 +21,6 @@ void setUp(void)
 	stops = false;
 }
 
-void tearDown(void)
-{
-}
-
 /* The ramp is at rad now, and goes on with rad_s; its target is far ahead. */
 static struct drv_ref_command position(double rad, double rad_s)
 {

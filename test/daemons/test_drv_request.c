@@ -15,10 +15,6 @@ void setUp(void)
 	memset(&reply, 0xA5, sizeof(reply));
 }
 
-void tearDown(void)
-{
-}
-
 static enum drv_request_kind ask(uint32_t client, uint64_t id, uint32_t verb)
 {
 	struct msg_request request = { .id = id, .client_pid = client, .verb = verb };

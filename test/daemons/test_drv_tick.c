@@ -14,14 +14,6 @@ static struct drv_tick t;
 static int64_t late_ns;
 static uint64_t skipped;
 
-void setUp(void)
-{
-}
-
-void tearDown(void)
-{
-}
-
 static void start(enum drv_tick_kind kind)
 {
 	const struct drv_tick_rule rule = { .kind = kind, .period_ns = P, .divider = kind == DRV_TICK_CLOCK ? 10 : 1 };

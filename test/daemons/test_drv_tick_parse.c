@@ -10,14 +10,6 @@
 #define MS INT64_C(1000000)
 #define NAME_23 "a2345678901234567890123"
 
-void setUp(void)
-{
-}
-
-void tearDown(void)
-{
-}
-
 static void test_right(void)
 {
 	static const struct {

@@ -28,10 +28,6 @@ void setUp(void)
 	settled_ticks = 0;
 }
 
-void tearDown(void)
-{
-}
-
 /* lo to hi, both included. */
 static int64_t any(int64_t lo, int64_t hi)
 {

@@ -51,10 +51,6 @@ void setUp(void)
 	estop_judge_start(&judge, NULL, boot);
 }
 
-void tearDown(void)
-{
-}
-
 static void put(int c, const char *what)
 {
 	const char *wrong = what + 1;

@@ -635,14 +635,6 @@ static void test_no_world_violates_an_invariant(void)
 	TEST_ASSERT_GREATER_THAN(looks / 500, at_hold);
 }
 
-void setUp(void)
-{
-}
-
-void tearDown(void)
-{
-}
-
 int main(void)
 {
 	UNITY_BEGIN();

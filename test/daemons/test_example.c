@@ -11,14 +11,6 @@
 
 #define PAGE "hw-docs/example.md"
 
-void setUp(void)
-{
-}
-
-void tearDown(void)
-{
-}
-
 static const char *error_name(int status)
 {
 	return status == -EDOM ? "EDOM" : status == -ERANGE ? "ERANGE" : status == -EMSGSIZE ? "EMSGSIZE" : "?";

@@ -2,7 +2,8 @@
 # The smallest driver and a simulated turntable on a soft wire, armed by hand.
 # shellcheck disable=SC2317 # called by name
 set -eu
-. "$(dirname "$0")/device.sh" table table <<'ROBOT'
+. "$(dirname "$0")/device.sh"
+device_robot table table <<'ROBOT'
 robot: lab
 buses:
   table: {interface: wire:table}
@@ -16,7 +17,6 @@ ROBOT
 
 # ---- words for the tests ----
 
-reported() { ach echo "${p}table-event" --last | grep -q "$1"; }
 near() { awk -v is="$(field "$1")" -v to="$2" -v by="$3" 'BEGIN { exit !(is - to < by && to - is < by) }'; }
 # Of the turntable itself.
 table_near() {
@@ -128,7 +128,7 @@ begin 'silence is a fault, and no end'
 robotsim fault table.1 silent
 lib_until is common.lifecycle fault
 lib_until is header.flags 'partial|simulated'
-lib_until reported fault
+lib_until logged "the turntable has been silent"
 robotsim fault --clear table.1 silent
 lib_until is common.lifecycle holding
 

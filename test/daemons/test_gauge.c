@@ -9,14 +9,6 @@
 
 #define PAGE "hw-docs/gauge.md"
 
-void setUp(void)
-{
-}
-
-void tearDown(void)
-{
-}
-
 static struct frame read_frame(const char *text)
 {
 	struct frame frame;

@@ -2,7 +2,8 @@
 # The driver that asks, and a simulated force gauge on a soft wire.
 # shellcheck disable=SC2317 # called by name
 set -eu
-. "$(dirname "$0")/device.sh" gauge wrist <<'ROBOT'
+. "$(dirname "$0")/device.sh"
+device_robot gauge wrist <<'ROBOT'
 robot: lab
 buses:
   wrist: {interface: wire:wrist}
@@ -16,7 +17,6 @@ ROBOT
 
 # ---- words for the tests ----
 
-logged() { grep -q "$1" "$lib_folder/driver"; }
 asked() { robotsim report gauge.1 | grep -o 'asked [0-9]*' | tr -dc 0-9; }
 request() { # WORDS VERB: it says so
 	achctl request gauge "$2" 2>&1 | grep -qF "$1"

@@ -13,10 +13,6 @@ void setUp(void)
 	cycle_start(&c, MS);
 }
 
-void tearDown(void)
-{
-}
-
 static void test_cycles_are_multiples_of_the_period(void)
 {
 	TEST_ASSERT_EQUAL_UINT64(0, cycle_at(0, MS));

@@ -14,10 +14,6 @@ void setUp(void)
 	load_start(&l, 1000000, BEGIN);
 }
 
-void tearDown(void)
-{
-}
-
 /* Fills a window, counted from the beginning, with n frames of 100 bits. */
 static void window(int which, int n)
 {

@@ -25,10 +25,6 @@ void setUp(void)
 	drive = (struct joint_drive){ .how = JOINT_FREE };
 }
 
-void tearDown(void)
-{
-}
-
 static void step(double dt_s)
 {
 	joint_step(&joint, &drive, dt_s);

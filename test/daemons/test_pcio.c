@@ -13,14 +13,6 @@
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
-void setUp(void)
-{
-}
-
-void tearDown(void)
-{
-}
-
 static struct frame frame(uint32_t id, unsigned int len, const uint8_t *data)
 {
 	struct frame f = { .id = id, .len = (uint8_t)len };

@@ -17,10 +17,6 @@ void setUp(void)
 	desk_is("");
 }
 
-void tearDown(void)
-{
-}
-
 /* ---- the tables of the page ---- */
 
 /* The cells of its row n below the title; false: there are no more. */

@@ -16,10 +16,6 @@ void setUp(void)
 	desk_is("home: 1");
 }
 
-void tearDown(void)
-{
-}
-
 static void has(uint32_t bits)
 {
 	TEST_ASSERT_EQUAL_HEX32(bits, desk_state() & bits);

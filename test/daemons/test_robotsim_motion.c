@@ -16,10 +16,6 @@ void setUp(void)
 	desk_is("home: 1");
 }
 
-void tearDown(void)
-{
-}
-
 /* Largest figures of a motion, watched in every step. */
 struct figures {
 	double velocity, acceleration, current, position, error;

@@ -23,10 +23,6 @@ void setUp(void)
 	*code = *text = '\0';
 }
 
-void tearDown(void)
-{
-}
-
 static bool trouble(void)
 {
 	return pciod_module_trouble(&f.m, &f.rules, f.now_ns, code, text);

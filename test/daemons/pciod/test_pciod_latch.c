@@ -25,10 +25,6 @@ void setUp(void)
 	f.config |= PCIO_CONFIG_WATCHDOG;
 }
 
-void tearDown(void)
-{
-}
-
 /* As the driver does it: nothing is reset by itself while something is latched. */
 static void ticks(unsigned int n)
 {

@@ -68,10 +68,6 @@ void setUp(void)
 	names_n = 1;
 }
 
-void tearDown(void)
-{
-}
-
 static void two_buses(void)
 {
 	names[0] = "larm0";

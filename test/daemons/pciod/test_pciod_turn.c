@@ -402,10 +402,6 @@ void setUp(void)
 	orders.life = MSG_LIFE_STARTING;
 }
 
-void tearDown(void)
-{
-}
-
 #define FRAMES(expected) TEST_ASSERT_EQUAL_STRING(expected, drv.frames)
 #define ASK4 "0C4#0A27 0C5#0A27 0C4#0A3C 0C5#0A3C 0C4#0A41 0C5#0A41 0C4#0A4D 0C5#0A4D"
 #define ASK3 "0C4#0A27 0C5#0A27 0C4#0A41 0C5#0A41 0C4#0A4D 0C5#0A4D"
