@@ -1,5 +1,5 @@
 /* test_drv_motion.c: what leaves is bounded by the loop: frames that move, deadlines, freezes, old measurements.
- * Also for drv_calls.c, drv_joints.c, drv_ref_ramp.c, drv_ref_track.c. */
+ * Also for drv_calls.c, drv_declare.c, drv_joints.c, drv_ref_ramp.c, drv_ref_track.c. */
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
