@@ -466,7 +466,7 @@ static void a_removed_folder_is_made_anew(void)
 	one = rig_pid("one");
 	two = rig_pid("two");
 	take_the_folder_away();
-	RIG_UNTIL(rig_told("achstart", "folder", "made anew"));
+	RIG_UNTIL(rig_told("achstart", "folder", "created again"));
 	RIG_ASSERT(rig_pid("one") == one && rig_pid("two") == two);
 	rig_signal("one", SIGKILL);
 	RIG_UNTIL(rig_ready("one") && rig_pid("one") != one);
@@ -486,7 +486,7 @@ static void a_driver_finds_its_bus_in_the_new_folder(void)
 	for (int i = 0; i < RIG_NAMES; i++)
 		pids[i] = rig_pid(rig_names[i]);
 	take_the_folder_away();
-	RIG_UNTIL(rig_told("achstart", "folder", "made anew"));
+	RIG_UNTIL(rig_told("achstart", "folder", "created again"));
 	rig_signal("waist", SIGKILL);
 	RIG_UNTIL(rig_events("waist", "ready") == 1 && rig_waist().common.lifecycle == MSG_LIFE_HOLDING);
 	for (int i = 0; i < RIG_NAMES; i++)
@@ -526,7 +526,7 @@ static void a_folder_that_cannot_be_made_anew_kills_nobody(void)
 	for (int turns = 0; turns < 1000; turns++)
 		rig_turn(); /* several times dead_after */
 	TEST_ASSERT_EQUAL(0, unlink(rig.run));
-	RIG_UNTIL(rig_told("achstart", "folder", "made anew"));
+	RIG_UNTIL(rig_told("achstart", "folder", "created again"));
 	RIG_ASSERT(count(rig_said(), "unable to make the folder") == 1);
 	for (int turns = 0; turns < 500; turns++)
 		rig_turn();
