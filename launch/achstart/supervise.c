@@ -136,9 +136,8 @@ static void notify_systemd(struct supervisor *s, int64_t now_ns)
 	if (!s->reported_ready && !s->stop_ns && ready + stopped == wanted) {
 		s->reported_ready = true;
 		notify_ready(&s->notify);
-		events_say(&s->events, now_ns, MSG_SEVERITY_INFO, "achstart", "all-ready", "%s%zu%s ready after %.3f s",
-			   ready == 1 ? "" : "all ", ready, ready == 1 ? " daemon" : "",
-			   (double)(now_ns - s->begun_ns) / 1e9);
+		events_say(&s->events, now_ns, MSG_SEVERITY_INFO, "achstart", "all-ready", "all %zu ready after %.3f s",
+			   ready, (double)(now_ns - s->begun_ns) / 1e9);
 	}
 	notify_watchdog(&s->notify, now_ns);
 }
