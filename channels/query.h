@@ -9,9 +9,9 @@
  *		query_answer(client, "ok");
  *	}
  *
- *	struct query_server server = { .question = answer, .clients_max = 4 };
+ *	struct query_server server = { .question = answer, .clients_max = 4, .listener = fd };
  *
- *	query_server_init(&server, listener);
+ *	query_server_init(&server);
  *	for (;;) {
  *		n = query_fds(&server, fds);
  *		clock_wait(fds, n, ...);
@@ -50,15 +50,13 @@ struct query_server {
 	void (*question)(void *context, struct query_client *client, char *question, int64_t now_ns);
 	void *context;
 	size_t clients_max;
+	int listener; /* the caller's; when it changes, clients that are connected stay so */
 
 	/* private */
-	int listener;
 	struct query_client clients[QUERY_CLIENTS_MAX];
 };
 
-void query_server_init(struct query_server *server, int listener);
-/* The listener, which stays the caller's, has changed; clients that are connected stay so. */
-void query_server_listen(struct query_server *server, int listener);
+void query_server_init(struct query_server *server);
 void query_server_close(struct query_server *server); /* the clients, not the listener */
 /* The descriptors to wait for; clients_max + 1 of them. */
 size_t query_fds(const struct query_server *server, struct clock_fd *fds);

@@ -10,16 +10,10 @@
 
 #define ANSWER_ROOM 131072 /* twice the longest answer, whatever the machine is set to */
 
-void query_server_init(struct query_server *s, int listener)
+void query_server_init(struct query_server *s)
 {
-	s->listener = listener;
 	for (size_t i = 0; i < QUERY_CLIENTS_MAX; i++)
 		s->clients[i] = (struct query_client){ .fd = -1 };
-}
-
-void query_server_listen(struct query_server *s, int listener)
-{
-	s->listener = listener;
 }
 
 void query_drop(struct query_client *c)

@@ -50,7 +50,8 @@ static int ask(const char *program, const struct ask *line, const char *question
 		return SIM_FAILED;
 	r = query_ask(path, question, answer, sizeof(answer), clock_now_ns() + ANSWER_NS, &errors);
 	if (r == -ENOENT || r == -ECONNREFUSED)
-		error_add(&errors, "no robotsim runs for this robot (no socket at %s): start it with robotsim run FILE", path);
+		error_add(&errors, "no robotsim runs for this robot (no socket at %s): start it with robotsim run FILE",
+			  path);
 	else if (r && r != -EINVAL)
 		error_add(&errors, "robotsim does not answer at %s: %s", path, strerror(-r));
 	return r ? SIM_FAILED : 0;
@@ -73,22 +74,27 @@ static int ask_words(const char *program, const struct ask *line, const char *ve
 	return ask(program, line, question);
 }
 
-/* GO, or the exit status. */
-#define GO (-1)
-static int read_line(struct options *options, int *argc, char **argv)
+/* Reads the line and asks.  The exit status; *asked: there is an answer. */
+static int run(struct options *options, struct ask *line, int argc, char **argv, bool *asked)
 {
 	struct error_sink errors = { error_to_stderr, NULL, 0 };
+	int status = SIM_WRONG;
 
-	switch (options_read(options, argc, argv, &errors)) {
+	options->values = line;
+	*asked = false;
+	switch (options_read(options, &argc, argv, &errors)) {
 	case OPTIONS_WRONG:
-		return SIM_WRONG;
+		break;
 	case OPTIONS_ANSWER:
 		options_answer(options, stdout);
-		return 0;
+		status = 0;
+		break;
 	case OPTIONS_GO:
+		status = ask_words(options->program, line, strchr(options->program, ' ') + 1, argc, argv);
+		*asked = !status;
 		break;
 	}
-	return GO;
+	return status;
 }
 
 int sim_fault(int argc, char **argv)
@@ -98,7 +104,6 @@ int sim_fault(int argc, char **argv)
 		.program = "robotsim fault",
 		.about = "Breaks something in a simulated device, or mends it.",
 		.rows = fault_rows,
-		.values = &line,
 		.arguments = "NAME FAULT",
 		.arguments_min = 2,
 		.arguments_max = 2,
@@ -113,9 +118,9 @@ int sim_fault(int argc, char **argv)
 			 "short-circuit hall-sensor overload cpu-overload hard-limit soft-limit\n"
 			 "logic-voltage\n",
 	};
-	int status = read_line(&options, &argc, argv);
+	bool asked;
 
-	return status == GO ? ask_words(options.program, &line, "fault", argc, argv) : status;
+	return run(&options, &line, argc, argv, &asked);
 }
 
 /* A negative torque is not an option. */
@@ -142,16 +147,14 @@ int sim_push(int argc, char **argv)
 	struct options options = { .program = "robotsim push",
 				   .about = "Pushes a simulated joint.",
 				   .rows = rows,
-				   .values = &line,
 				   .arguments = "NAME TORQUE_NM DURATION",
 				   .arguments_min = 3,
 				   .arguments_max = 3 };
 	char *words[ARGUMENTS_MAX + 1];
-	int status;
+	bool asked;
 
 	argc = with_dashes(argc, argv, words);
-	status = read_line(&options, &argc, words);
-	return status == GO ? ask_words(options.program, &line, "push", argc, words) : status;
+	return run(&options, &line, argc, words, &asked);
 }
 
 int sim_set(int argc, char **argv)
@@ -160,13 +163,12 @@ int sim_set(int argc, char **argv)
 	struct options options = { .program = "robotsim set",
 				   .about = "Changes how a simulated device behaves, as its settings under sim: do.",
 				   .rows = rows,
-				   .values = &line,
 				   .arguments = "NAME KEY=VALUE",
 				   .arguments_min = 2,
 				   .arguments_max = 2 };
-	int status = read_line(&options, &argc, argv);
+	bool asked;
 
-	return status == GO ? ask_words(options.program, &line, "set", argc, argv) : status;
+	return run(&options, &line, argc, argv, &asked);
 }
 
 /* ---- report ---- */
@@ -226,18 +228,15 @@ int sim_report(int argc, char **argv)
 {
 	struct ask line = { 0 };
 	struct options options = { .program = "robotsim report",
-				   .about = "Shows what the simulated devices do.",
+				   .about = "Shows the state of the simulated devices.",
 				   .rows = report_rows,
-				   .values = &line,
 				   .arguments = "[NAME]",
 				   .arguments_min = 0,
 				   .arguments_max = 1 };
-	int status = read_line(&options, &argc, argv);
+	bool asked;
+	const int status = run(&options, &line, argc, argv, &asked);
 
-	if (status != GO)
-		return status;
-	status = ask_words(options.program, &line, "report", argc, argv);
-	if (!status)
+	if (asked)
 		(line.json ? print_json : print_table)(answer);
 	return status;
 }

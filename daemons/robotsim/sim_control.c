@@ -126,7 +126,7 @@ static int take(struct sim_control *c, int folder, struct error_sink *errors)
 		close(folder);
 	else
 		replace(&c->folder, folder);
-	query_server_listen(&c->server, c->place.listener);
+	c->server.listener = c->place.listener;
 	return status;
 }
 
@@ -153,7 +153,7 @@ int sim_control_open(struct sim_control *c, struct sim *sim, struct error_sink *
 			   .listener = -1 },
 		.server = { .question = take_question, .context = sim, .clients_max = SIM_CONTROL_FDS - 1 }
 	};
-	query_server_init(&c->server, -1);
+	query_server_init(&c->server);
 	folder = run_folder(NULL, errors);
 	return folder < 0 ? folder : take(c, folder, errors);
 }

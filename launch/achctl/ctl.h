@@ -34,12 +34,11 @@ struct ctl_line {
 /* A command takes its arguments and returns the exit status. */
 int ctl_status(const struct ctl_line *line, int argc, char **argv);
 int ctl_top(const struct ctl_line *line, int argc, char **argv);
-int ctl_start(const struct ctl_line *line, int argc, char **argv); /* restart as well */
+int ctl_start(const struct ctl_line *line, int argc, char **argv); /* and restart */
 int ctl_stop(const struct ctl_line *line, int argc, char **argv);
 int ctl_log(const struct ctl_line *line, int argc, char **argv);
 int ctl_events(const struct ctl_line *line, int argc, char **argv);
-int ctl_hold(const struct ctl_line *line, int argc, char **argv);
-int ctl_estop(const struct ctl_line *line, int argc, char **argv);
+int ctl_level(const struct ctl_line *line, int argc, char **argv); /* hold and estop */
 int ctl_arm(const struct ctl_line *line, int argc, char **argv);
 int ctl_clear(const struct ctl_line *line, int argc, char **argv);
 int ctl_env(const struct ctl_line *line, int argc, char **argv);

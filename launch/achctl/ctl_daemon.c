@@ -9,8 +9,7 @@
 
 #define LOOK_NS 50000000
 
-/* 0, or -errno with why. */
-static int read_status(struct status *robot, struct ctl_lines *why)
+int ctl_daemon_status(struct status *robot, struct ctl_lines *why)
 {
 	struct ask ask;
 	const int status =
@@ -30,7 +29,7 @@ static int look(const struct ctl_line *line, const char *name, struct status_dae
 	const struct status_daemon *found;
 	struct ctl_lines why;
 
-	if (read_status(&robot, &why))
+	if (ctl_daemon_status(&robot, &why))
 		return ctl_fail(line, CTL_WORLD, "%s", why.text);
 	found = status_find_daemon(&robot, name);
 	if (found)
@@ -50,7 +49,7 @@ int ctl_daemon_missing(const struct ctl_line *line)
 
 	if (status)
 		return status;
-	if (read_status(&robot, &why))
+	if (ctl_daemon_status(&robot, &why))
 		return ctl_fail(line, CTL_WRONG, "which daemon? achctl %s NAME (%s)", line->command, why.text);
 	for (size_t i = 0; i < robot.daemons_n && len < sizeof(names); i++)
 		len += (size_t)snprintf(names + len, sizeof(names) - len, "%s%s", i ? ", " : "", robot.daemons[i].name);

@@ -138,13 +138,16 @@ static int tell(const struct ctl_line *line, struct all *a, const struct robot_c
 	return raised(line, a, which);
 }
 
-static int raise_level(const struct ctl_line *line, enum msg_level level)
+int ctl_level(const struct ctl_line *line, int argc, char **argv)
 {
+	const enum msg_level level = strcmp(line->command, "hold") ? MSG_LEVEL_ESTOP : MSG_LEVEL_HOLD;
 	static struct robot_choice which;
 	static struct all all;
 	char usual[32];
 	int status;
 
+	(void)argc;
+	(void)argv;
 	all.level = level;
 	ctl_who(line, all.who);
 	snprintf(usual, sizeof(usual), "achctl %s", msg_level_word(level));
@@ -157,18 +160,4 @@ static int raise_level(const struct ctl_line *line, enum msg_level level)
 	for (size_t i = 0; i < all.n; i++)
 		raising_end(&all.at[i].raise);
 	return status;
-}
-
-int ctl_hold(const struct ctl_line *line, int argc, char **argv)
-{
-	(void)argc;
-	(void)argv;
-	return raise_level(line, MSG_LEVEL_HOLD);
-}
-
-int ctl_estop(const struct ctl_line *line, int argc, char **argv)
-{
-	(void)argc;
-	(void)argv;
-	return raise_level(line, MSG_LEVEL_ESTOP);
 }

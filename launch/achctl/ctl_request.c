@@ -11,9 +11,7 @@
 #include "launch/achctl/robot_channels.h"
 #include "launch/achctl/ctl.h"
 #include "launch/achctl/ctl_daemon.h"
-#include "launch/common/ask.h"
 #include "launch/common/request.h"
-#include "launch/common/status.h"
 
 #define WAIT_NS 10000000000	   /* for the reply, */
 #define WAIT_MOTION_NS 60000000000 /* and for that of a verb that moves */
@@ -125,7 +123,7 @@ int ctl_clear(const struct ctl_line *line, int argc, char **argv)
 	static struct status robot;
 	const struct status_daemon *d = NULL;
 	struct ctl_line usual = *line;
-	struct ask ask;
+	struct ctl_lines why;
 	int status = ctl_name(line, argv[0]);
 
 	(void)argc;
@@ -133,12 +131,8 @@ int ctl_clear(const struct ctl_line *line, int argc, char **argv)
 		status = ctl_robot(line);
 	if (status)
 		return status;
-	if (!ask_for(&ask, (const char *const[]){ "status", NULL }, clock_now_ns() + ASK_WITHIN_NS,
-		     &(struct error_sink){ 0 })) {
-		status_read(&robot, yaml_root(ask.doc));
-		ask_end(&ask);
+	if (!ctl_daemon_status(&robot, &why))
 		d = status_find_daemon(&robot, argv[0]);
-	}
 	usual.within_ns = line->within_ns >= 0 ? line->within_ns : WAIT_NS;
 	if (d && !strcmp(d->state, "failed"))
 		return ctl_daemon_start(&usual, "clear", argv[0]);

@@ -31,7 +31,6 @@ struct waiting {
 
 struct control {
 	struct supervisor *s;
-	int listener;
 	struct query_server server;
 	struct waiting waiting[QUERY_CLIENTS_MAX]; /* as server.clients */
 };
@@ -59,10 +58,9 @@ int control_listen(struct control *c, struct error_sink *errors)
 			close(fd);
 		return status;
 	}
-	if (c->listener >= 0)
-		close(c->listener);
-	c->listener = fd;
-	query_server_listen(&c->server, fd);
+	if (c->server.listener >= 0)
+		close(c->server.listener);
+	c->server.listener = fd;
 	return 0;
 }
 
@@ -75,9 +73,10 @@ struct control *control_open(struct supervisor *s, struct error_sink *errors)
 		return NULL;
 	}
 	c->s = s;
-	c->listener = -1;
-	c->server = (struct query_server){ .question = take_question, .context = c, .clients_max = QUERY_CLIENTS_MAX };
-	query_server_init(&c->server, -1);
+	c->server = (struct query_server){
+		.question = take_question, .context = c, .clients_max = QUERY_CLIENTS_MAX, .listener = -1
+	};
+	query_server_init(&c->server);
 	if (!control_listen(c, errors))
 		return c;
 	free(c);
@@ -91,7 +90,7 @@ void control_close(struct control *c)
 	for (int i = 0; i < QUERY_CLIENTS_MAX; i++)
 		control_request_close(c->waiting[i].request);
 	query_server_close(&c->server);
-	close(c->listener);
+	close(c->server.listener);
 	if (!run_path(path, "control", &(struct error_sink){ 0 }))
 		unlink(path);
 	free(c);
@@ -111,12 +110,15 @@ struct reply {
 	struct json j;
 };
 
-static bool begin_reply(struct reply *r, bool ok)
+/* false: there is no memory, and the client has been answered. */
+static bool begin_reply(struct reply *r, struct query_client *client, bool ok)
 {
 	FILE *to = open_memstream(&r->text, &r->size);
 
-	if (!to)
+	if (!to) {
+		query_answer(client, "{\"ok\":false,\"error\":\"no memory left\"}\n");
 		return false;
+	}
 	r->j = json_to(to);
 	json_object(&r->j, NULL);
 	json_bool(&r->j, "ok", ok);
@@ -151,10 +153,8 @@ static void refuse(struct query_client *client, const char *fmt, ...)
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
 	utf8_clean(text);
-	if (!begin_reply(&r, false)) {
-		query_answer(client, "{\"ok\":false,\"error\":\"no memory left\"}\n");
+	if (!begin_reply(&r, client, false))
 		return;
-	}
 	json_text(&r.j, "error", text);
 	send_reply(&r, client);
 }
@@ -348,10 +348,8 @@ static void send_status(struct control *c, struct query_client *client, int64_t 
 {
 	struct reply r;
 
-	if (!begin_reply(&r, true)) {
-		refuse(client, "no memory left");
+	if (!begin_reply(&r, client, true))
 		return;
-	}
 	control_status(c->s, &r.j, now_ns);
 	send_reply(&r, client);
 }
@@ -390,12 +388,10 @@ static void follow_arming(struct control *c, struct query_client *client, int64_
 	waiting_of(c, client)->arming = false;
 	if (a->state == ARMING_REFUSED) {
 		refuse(client, "%s", a->why);
-	} else if (begin_reply(&r, true)) {
+	} else if (begin_reply(&r, client, true)) {
 		json_uint(&r.j, "epoch", a->epoch);
 		json_uint(&r.j, "taken", a->taken);
 		send_reply(&r, client);
-	} else {
-		refuse(client, "no memory left");
 	}
 }
 
@@ -414,11 +410,9 @@ static void follow_request(struct query_client *client, struct request **request
 	*request = NULL;
 	if (gone) {
 		query_drop(client);
-	} else if (begin_reply(&r, true)) {
+	} else if (begin_reply(&r, client, true)) {
 		control_request_reply(&r.j, &reply);
 		send_reply(&r, client);
-	} else {
-		refuse(client, "no memory left");
 	}
 }
 

@@ -83,8 +83,10 @@ void setUp(void)
 	folder_fd = owned_look(folder, &(struct error_sink){ 0 });
 	listener = owned_socket(folder_fd, "here", SOCK_SEQPACKET, 0600);
 	TEST_ASSERT_EQUAL(0, listen(listener, 8));
-	server = (struct query_server){ .question = take_question, .context = &server, .clients_max = CLIENTS };
-	query_server_init(&server, listener);
+	server = (struct query_server){
+		.question = take_question, .context = &server, .clients_max = CLIENTS, .listener = listener
+	};
+	query_server_init(&server);
 	now_ns = clock_now_ns();
 	*asked = 0;
 }
