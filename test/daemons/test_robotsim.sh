@@ -198,7 +198,7 @@ test_command_line() {
 	refused 100 'FILE' run
 	refused 100 'no-such.yaml' run no-such.yaml
 	refused 100 'did you mean --clear' fault --claer waist.15 silent
-	refused 100 'no name' report --robot a/b
+	refused 100 'not a valid name' report --robot a/b
 	sed 's/torso:15/torso:99/' "$file" >"$lib_folder/bad.yaml"
 	refused 100 'modules have the numbers 1 to 31' run "$lib_folder/bad.yaml"
 	refused 100 'modules have the numbers 1 to 31' run --check "$lib_folder/bad.yaml"

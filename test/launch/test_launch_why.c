@@ -193,14 +193,14 @@ static void an_end_of_long_ago_explains_nothing(void)
 
 	view = (struct status){ .supervised = true, .daemons_n = 1 };
 	*d = (struct status_daemon){ .name = "waist",
-				   .state = "ready",
-				   .life = "fault",
-				   .status = "fault",
-				   .pid = 7,
-				   .ready = true,
-				   .wanted = true,
-				   .uptime_s = 59,
-				   .last_end = "signal 9 (Killed)" };
+				     .state = "ready",
+				     .life = "fault",
+				     .status = "fault",
+				     .pid = 7,
+				     .ready = true,
+				     .wanted = true,
+				     .uptime_s = 59,
+				     .last_end = "signal 9 (Killed)" };
 	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(seen(&view), "\n  last: signal 9 (Killed)\n"), answer);
 	d->uptime_s = 61;
 	TEST_ASSERT_NULL_MESSAGE(strstr(seen(&view), "last:"), answer);
