@@ -101,7 +101,7 @@ TEST_SCRIPTS = $(wildcard test/*/test_*.sh test/*/*/test_*.sh)
 UNIT_TESTS = $(foreach test,$(TEST_PROGRAMS),$(if $(filter test_%,$(notdir $(test))),$(test)))
 # A sanitizer build tests programs only, and for threads those written for it.
 TSAN_TESTS = $(foreach test,$(UNIT_TESTS),$(if $(findstring tsan,$(notdir $(test))),$(test)))
-# make test also runs every program under the sanitizers of addresses and undefined behaviour, each as a test of its own.
+# make test also runs every program under these sanitizers, each as a test of its own.
 ASAN_BUILD = $(BUILD)/san-address-undefined
 ASAN_TESTS = $(UNIT_TESTS:$(BUILD)/%=$(ASAN_BUILD)/%)
 TESTS = $(if $(findstring thread,$(SAN)),$(TSAN_TESTS),$(UNIT_TESTS) $(if $(SAN),,$(TEST_SCRIPTS) $(ASAN_TESTS)))

@@ -8,6 +8,7 @@ build=$(realpath "$build")
 export SUDO_USER=ann LC_ALL=C PATH=$build:$PATH
 unset NO_COLOR
 lib_tmp
+lib_go_first
 export ENDPLATE_RUN=$lib_folder/run ENDPLATE_PREFIX=t-ctla-$$-
 p=$ENDPLATE_PREFIX
 started=()

@@ -32,8 +32,9 @@ plant jobs '[ "$JOBS" = 1 ] && [ -z "${MAKEFLAGS:-}" ] && echo "1 Tests 0 Failur
 # shellcheck disable=SC2016
 plant leaves 'setsid sleep 600 & echo $! >"$PID_FILE"
 	folder=$(mktemp -d); echo "$folder" >"$PID_FILE.folder"
-	"$ACH" mk "t-run-$$-left" & echo $! >"$PID_FILE.maker"
-	wait $! && "$ACH" file "t-run-$$-left" >"$PID_FILE.channel"
+	ipcs -m -p >"$PID_FILE.segments"; "$ACH" mk "t-run-$$-left" & wait $!
+	ipcs -m -p | grep -vxFf "$PID_FILE.segments" | awk -v maker=$! "\$3 == maker { print \$1 }" >"$PID_FILE.memory"
+	"$ACH" file "t-run-$$-left" >"$PID_FILE.channel"
 	echo x >>"/dev/shm/achshm-t-run-$$-file"
 	kill -KILL $$'
 # shellcheck disable=SC2016
@@ -77,10 +78,9 @@ gone() { # or dead and not yet collected, where nobody collects
 }
 
 nothing_left() {
-	gone && [ -s "$lib_folder/pid.folder" ] && [ ! -e "$(dirname "$(dirname "$(cat "$lib_folder/pid.folder")")")" ] &&
+	gone && [ -s "$lib_folder/pid.folder" ] && [ ! -e "$(sed 's|/[^/]*/[^/]*$||' "$lib_folder/pid.folder")" ] &&
 		[ -s "$lib_folder/pid.channel" ] && [ ! -e "$(cat "$lib_folder/pid.channel")" ] &&
-		[ ! -e "$(sed 's/-left$/-file/' "$lib_folder/pid.channel")" ] &&
-		! ipcs -m -p | awk -v maker="$(cat "$lib_folder/pid.maker")" '$3 == maker' | grep .
+		[ ! -e "$(sed 's/-left$/-file/' "$lib_folder/pid.channel")" ]
 }
 leaves_nothing() {
 	rm -f "$lib_folder"/pid*
@@ -90,10 +90,12 @@ without_namespaces() {
 	mkdir -p "$lib_folder/bin"
 	printf '#!/bin/sh\nexit 1\n' >"$lib_folder/bin/unshare"
 	chmod 755 "$lib_folder/bin/unshare"
-	PATH=$lib_folder/bin:$PATH leaves_nothing
+	PATH=$lib_folder/bin:$PATH leaves_nothing && [ -s "$lib_folder/pid.memory" ] &&
+		! ipcs -m | awk '{ print $2 }' | grep -xFf "$lib_folder/pid.memory"
 }
 costs() {
-	says 0 "6 passed, 0 failed" '^ +[0-9.]+ /' good nested_good && grep -q 'test .*/nested_good.sh' "$lib_folder/build/costs"
+	says 0 "6 passed, 0 failed" '^ +[0-9.]+ /' good nested_good &&
+		grep -q 'test .*/nested_good.sh' "$lib_folder/build/costs"
 }
 
 lib_case "good" says 0 "3 passed, 0 failed" 'good.sh +ok, 3 passed' good
