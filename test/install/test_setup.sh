@@ -8,7 +8,8 @@ lib_tmp
 with() { # PACKAGE...
 	{
 		dpkg-query -W -f '${Essential} ${Package}\n' | sed -n 's/^yes //p'
-		apt-cache depends --recurse --installed --no-{recommends,suggests,conflicts,breaks,replaces,enhances} "$@"
+		apt-cache depends --recurse --installed "$@" \
+			--no-{recommends,suggests,conflicts,breaks,replaces,enhances}
 	} | sed -n 's/^\( *|\?[A-Za-z]*: \)\?\([a-z0-9][^ :]*\).*/\2/p' | sort -u
 }
 # Each file comes with the packages for building.  dpkg knows it by its path with /usr, or without.
@@ -16,8 +17,8 @@ covered() { # FILE...
 	realpath "$@" | sed 's|^/usr||' | sort -u >"$lib_folder/files"
 	{ sed 's|^|/usr|' "$lib_folder/files"; cat "$lib_folder/files"; } | xargs dpkg-query -S 2>/dev/null |
 		sed 's/[,:].* / /; s| /usr/| /|' >"$lib_folder/owners"
-	diff <(awk 'NR == FNR { closure[$1]; next } $1 in closure { print $2 }' "$lib_folder"/{closure,owners} | sort -u) \
-		"$lib_folder/files"
+	awk 'NR == FNR { closure[$1]; next } $1 in closure { print $2 }' "$lib_folder"/{closure,owners} | sort -u |
+		diff - "$lib_folder/files"
 }
 headers() {
 	grep -rhoE '^#include <[^>]*>' config channels can daemons launch --include='*.[ch]' | sort -u |

@@ -63,7 +63,8 @@ lib_end() {
 lib_go_first() { chrt --rr --pid 1 $$ >/dev/null 2>&1 || true; }
 
 lib_remove_channels() { # PREFIX
-	find "${ACH_DIR:-/dev/shm}" -maxdepth 1 -name "achshm-$1*" -printf '%f\n' | sed 's/^achshm-//' | xargs -r "$lib_build/ach" rm || true
+	find "${ACH_DIR:-/dev/shm}" -maxdepth 1 -name "achshm-$1*" -printf '%f\n' | sed 's/^achshm-//' |
+		xargs -r "$lib_build/ach" rm || true
 }
 
 # A folder that is gone at the end of the test; lib_says needs it.

@@ -51,7 +51,8 @@ said() { # COMMAND EXPECTED: runs the command once; programs in the background m
 step() { # COMMAND EXPECTED
 	local command
 	# shellcheck disable=SC2016 # for eval
-	command=$(sed -E 's/  +#.*//; s/-9 27647 28218/-9 $(pid achstart) $(pid waist)/; s/-9 [0-9]+/-9 $(pid waist)/' <<<"$1")
+	command=$(sed -E 's/  +#.*//; s/-9 27647 28218/-9 $(pid achstart) $(pid waist)/; s/-9 [0-9]+/-9 $(pid waist)/' \
+		<<<"$1")
 	case $command in
 	*' &' | *' & '*)
 		eval "$command" >>background 2>&1
