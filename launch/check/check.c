@@ -143,7 +143,7 @@ static void ask(struct check *check, struct asked *asked, const char *option, in
 		struct error_sink *errors, struct error_sink *warnings)
 {
 	size_t left = 0;
-	bool fine[LAUNCH_DAEMONS_MAX];
+	bool fine[LAUNCH_DAEMONS_MAX] = { false };
 
 	for (size_t i = 0; i < asked->n; i++)
 		asked->run[i] = (struct check_run){ .path = asked->path[i],

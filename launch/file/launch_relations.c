@@ -354,11 +354,10 @@ void launch_read_clock(struct launch_top *top, struct error_sink *errors)
 		if (!is_clock(&launch->daemons[i]))
 			continue;
 		if (clock)
-			yaml_error(
-				errors, launch->daemons[i].node,
-				"%s (line %u) is driven by hubo-daemon, too: say which is the robot's clock "
+			yaml_error(errors, launch->daemons[i].node,
+				   "%s (line %u) is driven by hubo-daemon, too: say which is the robot's clock "
 				   "(clock: %s)",
-				clock->name, clock->node->line, clock->name);
+				   clock->name, clock->node->line, clock->name);
 		else
 			clock = &launch->daemons[i];
 	}
