@@ -5,10 +5,10 @@
  *		...5 ms...
  *	raising_end(&r);
  *
- * $ENDPLATE_PREFIX and $ENDPLATE_RUN are those of the robot whenever one of these is called.  Raised means that every
- * driver's state shows the level: a channel that is gone, condemned or garbage has the same effect as a raise.  If
- * nothing could be put and achstart did not answer, a driver must have published since: the last states of drivers that
- * were killed prove nothing, and the next achstart would not know of the raise.
+ * $ENDPLATE_PREFIX and $ENDPLATE_RUN are those of the robot whenever one of these is called.  The level is raised
+ * when the state of every driver shows it: a channel that is gone, condemned or corrupt has the same effect as a raise.
+ * If no message could be put and achstart did not answer, a driver must have published since: the last states of
+ * drivers that were killed prove nothing, and the next achstart would not know of the raise.
  */
 #ifndef LAUNCH_ACHCTL_RAISING_H
 #define LAUNCH_ACHCTL_RAISING_H
@@ -26,10 +26,10 @@ struct raising {
 	struct estop estop;
 	bool put;		/* on a channel, or one is condemned */
 	bool answered;		/* achstart has raised */
-	size_t drivers;		/* that are there */
-	bool shown;		/* one of them has published since, so it is alive */
-	char behind[200];	/* names of those that do not show it; "": all do */
-	struct ctl_lines lines; /* what is wrong with the channels */
+	size_t drivers;		/* that run */
+	bool shown;		/* a driver has published since the raise, so it runs */
+	char behind[200];	/* names of the drivers that do not show it; "": all do */
+	struct ctl_lines lines; /* errors of the channels */
 
 	/* private */
 	int64_t begun_ns, put_ns;

@@ -15,15 +15,15 @@ int robot_level_open(struct estop *estop, bool make, struct error_sink *errors);
 /* The level; estop->epoch is the newest that a driver names if none is obeyed. */
 enum msg_level robot_level_read(struct estop *estop, const struct robot_channels *channels, int64_t now_ns);
 
-/* Reads what was written behind *seen.  true: nothing but copies, by drivers in estop, of what lies in estop-b up to
- * *seen, which is then up to date. */
+/* Reads the messages since *seen.  true: these are only copies of estop-b, written by drivers to estop; *seen is then
+ * up to date. */
 bool robot_level_only_copied(struct estop *estop, struct estop_seen *seen);
 
 /* Is there a driver, or a channel of the e-stop? */
 bool robot_level_exists(const struct estop *estop, const struct robot_channels *channels);
 /* Is it the state of a driver?  Its name. */
 bool robot_level_driver(const struct estop *estop, const struct robot_channel *one, char *name, size_t size);
-/* Has its process ended?  One that $RUN/state does not know of counts as ended if it was silent at that time. */
+/* Has its process ended?  A process that is not in $RUN/state counts as ended if it was silent at that time. */
 bool robot_level_is_gone(const struct robot_channel *one, const char *name, int64_t now_ns);
 
 #endif

@@ -1,7 +1,7 @@
 /* table.h: columns for people, on paper or on a screen.  Pure.
  *
- * Rows of cells, and below a row a note, if there is something to explain.  If a table is too wide, the columns with the
- * least weight are left out; if it is too long, notes, then rows, those with the highest rank last.
+ * Rows of cells, and below a row a note, if there is something to explain.  If a table is too wide, the columns with
+ * the least weight are left out; if it is too long, notes, then rows, those with the highest rank last.
  */
 #ifndef LAUNCH_ACHCTL_TABLE_H
 #define LAUNCH_ACHCTL_TABLE_H

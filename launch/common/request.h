@@ -44,8 +44,8 @@ struct request_ask {
 	bool deadline;	   /* the driver ends it when that time is over, and replies ETIMEDOUT */
 	int cancel_fd;	   /* cancels it when it is readable; -1: none */
 };
-/* 0 and the driver's reply, or -errno with a line in errors: -EPERM if achstart refuses it, -ETIMEDOUT, -ENOENT if there
- * is no such driver, or why achstart cannot be asked. */
+/* 0 and the driver's reply, or -errno with a line in errors: -EPERM if achstart refuses it, -ETIMEDOUT, -ENOENT if
+ * there is no such driver, or why achstart cannot be asked. */
 int request_ask(const struct request_ask *ask, struct msg_reply *reply, struct error_sink *errors);
 
 extern const char *const request_verbs[]; /* by enum msg_verb; ends with NULL */

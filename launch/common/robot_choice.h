@@ -1,12 +1,13 @@
-/* robot_choice.h: finds the robot to talk to: its folder and its channels.
+/* robot_choice.h: finds the robot that a command is for: its folder and its channels.
  *
  * The folder is that of --robot (/run/endplate/ROBOT, else that of a robot of the user), $ENDPLATE_RUN, or the only
- * robot that runs here.  It belongs to the user, to root, or to a user whom root has given it (config/owned.h).  In it
- * achstart keeps the folder and the prefix of its channels (launch/common/folder.h); without that they are $ACH_DIR and
- * $ENDPLATE_PREFIX.  So arm and stop go to the same robot.
+ * robot that runs on this machine.  It belongs to the user, to root, or to a user whom root has given it
+ * (config/owned.h).  In it achstart has recorded the folder and the prefix of the robot's channels
+ * (launch/common/folder.h); without that record they are $ACH_DIR and $ENDPLATE_PREFIX.  So arming and stopping reach
+ * the same robot.
  *
- * If the two contradict each other, or --robot and $ENDPLATE_RUN, only hold and estop are done, which go to all robots
- * that may have been meant: to raise too much is safe.
+ * If the two contradict each other, or --robot and $ENDPLATE_RUN, the command is refused; hold and estop go to
+ * all candidates instead, which is safe.
  */
 #ifndef LAUNCH_COMMON_ROBOT_CHOICE_H
 #define LAUNCH_COMMON_ROBOT_CHOICE_H

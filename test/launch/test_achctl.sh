@@ -109,7 +109,7 @@ lists_commands() {
 lib_case lists_commands lists_commands
 lib_case help_short lib_matches 0 'usage: achctl *' "$achctl" -h
 lib_case help_short_command lib_matches 0 'usage: achctl start *' "$achctl" start -h
-lib_case start_what_nothing lib_matches 100 'achctl start: which daemon? achctl start NAME (*no achstart runs this robot*)' \
+lib_case start_what_nothing lib_matches 100 'achctl start: which daemon? achctl start NAME (*no achstart runs*)' \
 	"$achctl" start
 lib_case no_command lib_says 100 '' 'achctl: which command? (achctl --help lists them)' "$achctl"
 lib_case near_command lib_says 100 '' \
@@ -124,13 +124,14 @@ lib_case far_command_json wrong_json '\"xyz\": unknown command (achctl --help li
 lib_case wrong_option_json wrong_json \
 	'achctl status: --jsno: unknown option; did you mean --json? (achctl status --help lists them)' \
 	status --jsno --json
-lib_case no_name_json wrong_json "which daemon? achctl restart NAME (no achstart runs this robot ($ENDPLATE_RUN))" --json restart
-lib_case odd_name_json wrong_json '\"a/b\" is not a valid name of a daemon (achctl status lists them)' restart a/b --json
+which="which daemon? achctl restart NAME (no achstart runs this robot ($ENDPLATE_RUN))"
+lib_case no_name_json wrong_json "$which" --json restart
+lib_case odd_name_json wrong_json '\"a/b\" is not a valid name of a daemon (achctl status lists them)' \
+	restart a/b --json
 lib_case wrong_option lib_says 100 '' \
 	'achctl status: --jsno: unknown option; did you mean --json? (achctl status --help lists them)' \
 	"$achctl" status --jsno
-lib_case no_name lib_says 100 '' "achctl restart: which daemon? achctl restart NAME (no achstart runs this robot ($ENDPLATE_RUN))" \
-	"$achctl" restart
+lib_case no_name lib_says 100 '' "achctl restart: $which" "$achctl" restart
 lib_case odd_name lib_says 100 '' 'achctl restart: "a/b" is not a valid name of a daemon (achctl status lists them)' \
 	"$achctl" restart a/b
 lib_case odd_robot lib_says 100 '' 'achctl status: --robot: "a/b" is not a valid name' "$achctl" --robot a/b status
@@ -579,7 +580,8 @@ serve
 answer status "$fine"
 lib_case top_resize types see:RESTARTS 'size:24x40' 'key:d' see:DAEMON 'size:1x1' key:q
 lib_case top_interrupted types see:DAEMON "key:$(printf '\003')"
-lib_case top_no_terminal lib_says 111 '' 'achctl top: stdin and stdout must be a terminal (achctl status needs none)' "$achctl" top
+lib_case top_no_terminal lib_says 111 '' \
+	'achctl top: stdin and stdout must be a terminal (achctl status needs none)' "$achctl" top
 # Ctrl-Z gives the terminal back to the shell, and fg takes it again.
 cat >"$lib_folder/suspend.py" <<'END'
 import os, pty, select, signal, sys, termios, time
@@ -619,7 +621,10 @@ assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
 END
 lib_case top_suspended python3 "$lib_folder/suspend.py" "$achctl"
 # A terminal without cursor motion gets the tables of status again and again.
-dumb() { python3 test/scripts/type.py 24 80 see:DAEMON see:waist key:"$(printf '\003')" -- env TERM="$1" "$achctl" top --every 50ms; }
+dumb() { # TERM
+	python3 test/scripts/type.py 24 80 see:DAEMON see:waist key:"$(printf '\003')" -- \
+		env TERM="$1" "$achctl" top --every 50ms
+}
 lib_case top_dumb dumb dumb
 lib_case top_unknown_terminal dumb no-such-terminal
 top_json() { # goes on; each line is a status

@@ -1,4 +1,4 @@
-/* test_achctl_chans.c: the channels of a robot as achctl sees them: which, how fast, how old, in which phase. */
+/* test_robot_channels.c: the channels of a robot as achctl sees them: which, how fast, how old, in which phase. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

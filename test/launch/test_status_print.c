@@ -1,4 +1,4 @@
-/* test_achctl_show.c: the output of achctl: tables that fit, the answer of achstart, the screen of top. */
+/* test_status_print.c: the output of achctl: tables that fit, the answer of achstart, the screen of top. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
