@@ -87,7 +87,7 @@ static void check_interface(const struct robot *robot, size_t i, struct error_si
 	}
 }
 
-/* A controller that restarts by itself sends the frames it still holds, though the motors may not hold their position. */
+/* A controller that restarts by itself sends its queued frames, though the motors may not hold their position. */
 static void check_restart(const struct robot_device *device, struct error_sink *errors)
 {
 	for (size_t i = 0; i < device->roles_n && device->actuated; i++) {

@@ -75,7 +75,7 @@ extern const size_t msg_structs_n;
 const struct msg_type *msg_type_by_number(uint32_t type);
 const struct msg_type *msg_type_by_name(const char *name);
 bool msg_is_state(const struct msg_type *type); /* the common block follows the header */
-/* The type that a channel of that name carries on every robot (estop, clock, waist-event); NULL: depends on the device. */
+/* The type of a channel of that name on every robot (estop, clock, waist-event); NULL: it depends on the device. */
 const struct msg_type *msg_type_by_channel(const char *channel);
 
 /* The word of a value, as texts have it: "run", "holding", "bus-off", "warning"; "unknown" for a value without one. */

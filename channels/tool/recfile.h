@@ -30,7 +30,7 @@ int recfile_next(struct recfile *f, struct reclog_record *r);
  * it had, or 0: it stays as it is. */
 uint16_t recfile_renew(struct recfile *f, struct reclog_record *r);
 
-/* The description of a channel in a record, with room for messages in their present form.  -1: it is not such a record. */
+/* The description of a channel in a record, with room for messages in their present form.  -1: it is none. */
 int recfile_channel(struct reclog_channel *c, const struct reclog_record *r);
 
 /* The name of a channel, from any file, as a terminal may have it.  Returns shown. */

@@ -28,9 +28,9 @@ struct writer_options {
 	int64_t keep;	      /* pieces; 0: all */
 	size_t memory;	      /* bytes that may wait for the disk */
 
-	/* If lose is set, the oldest items give way when the memory is full; else there is no room for new ones.  lose gets
-	 * the items that go, note writes an item about them in their place and returns its length.  Both run inside of
-	 * writer_put. */
+	/* If lose is set, the oldest items are dropped when the memory is full; else writer_put refuses new ones.
+	 * lose gets the dropped items, note writes an item about them in their place and returns its length.  Both
+	 * are called by writer_put. */
 	void (*lose)(void *to, const char *bytes, size_t len);
 	size_t (*note)(void *to, char *bytes, size_t room);
 	void *to;

@@ -1,7 +1,7 @@
 /* test_create_race.c: many processes create, open and remove channels of one name at the same time.
  *
- * A channel appears complete or not at all, exactly one creator wins, and a creator that is killed on the way leaves nothing
- * that hinders the next: at most memory and files that the next clean-up takes with it.
+ * A channel appears complete or not at all, exactly one creator wins, and a creator that is killed on the way leaves
+ * nothing that hinders the next: at most memory and files that the next clean-up takes with it.
  *
  *	RACE_SECONDS	how long each of the two crowds works; 4 unless set
  */

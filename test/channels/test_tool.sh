@@ -151,7 +151,8 @@ lib_case mk_type_size lib_says 2 '' \
 	"$ach" mk -t --type imu -n $((IMU_SIZE - 1)) "$p-imu"
 lib_case mk_type_unknown lib_says 2 '' 'ach mk: --type: "imo" is not a type of message; did you mean imu?' \
 	"$ach" mk --type imo "$p-b"
-lib_case mk_type_far lib_matches 2 'ach mk: --type: "quaternion" is not a type of message; there are joint-state, * reply' \
+lib_case mk_type_far lib_matches 2 \
+	'ach mk: --type: "quaternion" is not a type of message; there are joint-state, * reply' \
 	"$ach" mk --type quaternion "$p-b"
 lib_case mk_realtime lib_says 0 '' '' "$ach" mk --realtime "$p-real"
 lib_case mk_realtime_clock lib_matches 0 $'*\nclock     realtime\n*' "$ach" info --for 0 "$p-real"
@@ -189,8 +190,8 @@ prefixed() { # ach takes full names: it proposes the one of the robot with that 
 	"$ach" mk "$p-two-waist-state"
 	lib_says 1 '' "ach echo: waist-state-$p: no such channel (ach ls lists those there are)" \
 		"$ach" echo "waist-state-$p"
-	lib_says 1 '' "ach echo: two-waist-state: no such channel; did you mean $p-two-waist-state? (ach ls lists those \
-there are)" "$ach" echo two-waist-state
+	lib_says 1 '' "ach echo: two-waist-state: no such channel; did you mean $p-two-waist-state? (ach ls lists \
+those there are)" "$ach" echo two-waist-state
 	"$ach" mk "$p-one-waist-state"
 	lib_says 1 '' "ach echo: waist-state: no such channel; did you mean $p-one-waist-state? (ach ls lists those \
 there are)" env ENDPLATE_PREFIX="$p-one-" "$ach" echo waist-state
