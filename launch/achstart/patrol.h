@@ -1,7 +1,7 @@
-/* patrol.h: the channels of the robot: the broken are removed, and at the end all of them.
+/* patrol.h: removes the broken channels of the robot, and all of its channels at the end.
  *
- * One of them at each turn is opened as its driver would.  One that was overwritten is removed, and whoever uses it
- * makes it anew: only achstart does that, and tells.  estop and estop-b are arm.h's.
+ * At each call it opens one channel as its driver would.  It removes a channel that was overwritten and reports that;
+ * the processes that use it recreate it.  Only achstart removes channels.  estop and estop-b are arm.h's.
  */
 #ifndef LAUNCH_ACHSTART_PATROL_H
 #define LAUNCH_ACHSTART_PATROL_H
@@ -26,14 +26,14 @@ struct patrol {
 int patrol_open(struct patrol *patrol, const struct launch *launch); /* 0 or -ENOMEM */
 void patrol_close(struct patrol *patrol);
 
-/* Before any daemon is started.  A channel that another user has made first, or whose mode lets others do more than
+/* Before any daemon is started.  A channel that another user created first, or with a mode that lets others do more than
  * endplate(7) grants, is removed, and replaced says so.  The references of actuated devices are made for the group
  * moving, if one is named: a driver cannot.  0, or -EACCES with a line for each that cannot be removed: without
  * root's rights another user's can not. */
 int patrol_begin(struct patrol *patrol, void (*replaced)(void *to, const char *why), void *to,
 		 struct error_sink *errors);
 
-/* Before a daemon is started: it would exit for good beside a channel of its own that is broken.  mended says which
+/* Before a daemon is started: it would exit and stay down if one of its channels is broken.  mended says which
  * were, and have been removed. */
 void patrol_before(const struct patrol *patrol, const char *daemon, void (*mended)(void *to, const char *name),
 		   void *to);

@@ -13,7 +13,7 @@
 #include "launch/achstart/supervise.h"
 
 #define YOUNG_NS 1000000000  /* has not published yet, and is believed to hear a SIGTERM */
-#define REOPEN_NS 2000000000 /* in that time a driver has made its channel anew; it looks once a second */
+#define REOPEN_NS 2000000000 /* a driver checks its channel once a second and recreates it within this time */
 #define LOOK_NS 1000000000
 #define LAST_LINES 3
 
@@ -213,7 +213,7 @@ static void keep(struct supervisor *s, struct watch *w, int64_t now_ns)
 			   "its state cannot be kept: %s", strerror(-status));
 }
 
-/* What it has latched is kept, so that its successor finds it whatever becomes of the channel. */
+/* Keeps its latches in the state file, so that its successor finds them even if the channel is lost. */
 static void look_at_state(struct supervisor *s, struct watch *w, int64_t now_ns)
 {
 	pulse_look(&w->pulse, now_ns);
@@ -223,7 +223,7 @@ static void look_at_state(struct supervisor *s, struct watch *w, int64_t now_ns)
 	keep(s, w, now_ns);
 }
 
-/* So that another achstart leaves it so.  That the robot is being stopped is no wish about this one: what ends by that
+/* So that the next achstart leaves it in that state.  A stop of the whole robot does not count: a daemon that it ends
  * is to run again. */
 static void keep_left(struct supervisor *s, struct watch *w, int64_t now_ns)
 {
@@ -311,7 +311,6 @@ void watch_hear(struct supervisor *s, struct watch *w, const struct notice *noti
 		become_ready(s, w, now_ns);
 }
 
-/* The obituary. */
 static void tell_end(struct supervisor *s, struct watch *w, const char *how, bool expected, int64_t now_ns)
 {
 	const bool done = w->policy.state == POLICY_DONE;
@@ -326,7 +325,7 @@ static void tell_end(struct supervisor *s, struct watch *w, const char *how, boo
 	logs_forget(&w->log);
 }
 
-/* Not every program knows SIGTERM.  How an adopted one ended, nobody knows. */
+/* Not every program handles SIGTERM.  The exit status of an adopted process is not known. */
 static bool ended_as_asked(int status)
 {
 	return !status || status == -1 || (WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
@@ -350,11 +349,11 @@ void watch_bury(struct supervisor *s, struct watch *w, int64_t now_ns)
 		 (double)(now_ns - w->kept.spawned_ns) / 1e9, watch_incarnation(w));
 	death = status == -1 ? POLICY_DIED : policy_death(status);
 	actions = policy_event(&w->policy, &w->daemon->rules, death, false, now_ns);
-	/* If it is started again, then before anything is told. */
+	/* A restart comes before any report. */
 	if (actions & POLICY_DO_SPAWN)
 		carry_out(s, w, death, actions, now_ns);
 	else
-		keep_left(s, w, now_ns); /* so is this: who has heard of it may kill us */
+		keep_left(s, w, now_ns); /* the same: a process that reads the report may kill us */
 	events_follow(&s->events, &w->event_port, &w->trouble, now_ns);
 	tell_end(s, w, how, asked && ended_as_asked(status), now_ns);
 	if (!(actions & POLICY_DO_SPAWN))
@@ -431,7 +430,7 @@ void watch_judge(struct supervisor *s, struct watch *w, int64_t now_ns)
 
 	if (!policy_has_process(&w->policy) || !w->child.pid)
 		return;
-	/* SIGCHLD tells when a child is stopped, but of an adopted one nobody tells. */
+	/* There is no SIGCHLD when an adopted process is stopped. */
 	if (silent_ns(s, w, now_ns) > watch_dead_after_ns(w) / 2 ||
 	    (w->policy.adopted && w->daemon->alive == LAUNCH_ALIVE_PROCESS))
 		watch_freeze(s, w, now_ns);
@@ -510,7 +509,7 @@ bool watch_left(struct supervisor *s, struct watch *w, int64_t now_ns)
 			watch_event(s, w, POLICY_WAS_LOST, now_ns);
 			return true;
 		}
-		/* As after any death it waits for nobody: what it needs may have been stopped since. */
+		/* As after any death it does not wait for its needs: they may have been stopped since. */
 		watch_event(s, w, POLICY_START, now_ns);
 		watch_event(s, w, POLICY_NEEDS_MET, now_ns);
 		return true;

@@ -20,11 +20,11 @@ struct watch {
 	struct policy policy;
 	struct child child;
 	struct logs log;
-	struct pulse pulse;	  /* of one that publishes a state */
+	struct pulse pulse;	  /* if it publishes a state */
 	struct port event_port;	  /* what it tells */
 	struct watch_why trouble; /* of that, what is not over */
 	struct folder_state kept; /* as in $RUN/state/NAME */
-	int64_t watchdog_ns;	  /* of one that says WATCHDOG=1: when it last did */
+	int64_t watchdog_ns;	  /* when it last sent WATCHDOG=1 */
 	struct hung hung;	  /* why it is late */
 	int64_t adopted_ns;	  /* publications are judged from then on, at the earliest */
 	char status[NOTICE_STATUS_MAX];

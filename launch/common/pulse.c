@@ -23,7 +23,7 @@ void pulse_close(struct pulse *p)
 	p->open = false;
 }
 
-/* Not one that another user has made. */
+/* Refuses a channel that another user created. */
 static enum ach_status open_channel(struct pulse *p)
 {
 	ach_attr_t attr;

@@ -26,7 +26,7 @@ struct pulse {
 
 void pulse_init(struct pulse *pulse, const char *channel); /* without prefix; opens nothing yet */
 void pulse_close(struct pulse *pulse);
-/* Takes the newest message.  Opens the channel when it appears, anew when its file was replaced (looked at once a
+/* Takes the newest message.  Opens the channel when it appears, and again when its file was replaced (checked once a
  * second).  Never makes one. */
 void pulse_look(struct pulse *pulse, int64_t now_ns);
 /* The same, and looks at the file whether it is time or not. */

@@ -472,7 +472,7 @@ void safety_wait(const char *condition, int line)
 	char text[400];
 
 	if (clock_now_ns() > give_up_ns) {
-		snprintf(text, sizeof(text), "waited in vain for %s", condition);
+		snprintf(text, sizeof(text), "timed out waiting for %s", condition);
 		UnityFail(text, (UNITY_LINE_TYPE)line);
 	}
 	safety_turn();

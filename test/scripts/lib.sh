@@ -29,7 +29,7 @@ lib_until() { # COMMAND...: until it succeeds, at most 60 s
 		"$@" >/dev/null 2>&1 && return
 		sleep 0.05
 	done
-	echo "timed out: $*"
+	echo "timed out waiting for: $*"
 	"$@"
 }
 

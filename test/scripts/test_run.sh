@@ -69,7 +69,7 @@ says() {
 	echo "status $got: $said"
 	return 1
 }
-gone() { # or dead and not yet collected, where nobody collects
+gone() { # or a zombie, where no process reaps it
 	for _ in {1..100}; do
 		grep -qE '^State:\s+[^Z]' "/proc/$(cat "$lib_folder/pid")/status" 2>/dev/null || return 0
 		sleep 0.1
@@ -112,8 +112,8 @@ lib_case "a test that is not there" says 1 "0 passed, 1 failed" FAILED missing
 lib_case "skipped, with the reason" says 0 "1 passed, 0 failed, 2 skipped" 'no bus' skip
 lib_case "a run inside a test" says 0 "4 passed, 0 failed, 1 skipped" ok nested
 lib_case "a bad run inside a test" says 1 "4 passed, 2 failed" FAILED nested_bad
-lib_case "output that is no text" says 0 "1 passed, 0 failed" ok binary
-lib_case "a test is told to run one job and has no make above it" says 0 "1 passed, 0 failed" ok jobs
+lib_case "binary output" says 0 "1 passed, 0 failed" ok binary
+lib_case "a test runs with JOBS=1 and without MAKEFLAGS" says 0 "1 passed, 0 failed" ok jobs
 lib_case "all together" says 1 "11 passed, 4 failed, 2 skipped" ok good nested_good bad crash skip late
 lib_case "it fails while the host takes time, and passes alone" says 0 "2 passed, 0 failed" '^again:' robbed_once
 lib_case "it fails each time" says 0 "1 passed, 0 failed, 1 skipped" ':IGNORE: it failed three times' robbed_always
