@@ -22,7 +22,8 @@ covered() { # FILE...
 }
 headers() {
 	grep -rhoE '^#include <[^>]*>' config channels can daemons launch --include='*.[ch]' | sort -u |
-		sed 's/#include \(.*\)/#if __has_include(\1)\n&\n#endif/' | gcc -D_GNU_SOURCE -M -x c - | grep -oE '/usr/[^ ]*'
+		sed 's/#include \(.*\)/#if __has_include(\1)\n&\n#endif/' |
+		gcc -D_GNU_SOURCE -M -x c - | grep -oE '/usr/[^ ]*'
 }
 libraries() { ldd "$BUILD"/{achctl,achstart,ach,canwire,robotsim,pciod} | sed -n 's/.*=> \(\/[^ ]*\).*/\1/p'; }
 usage() {
