@@ -40,7 +40,7 @@ with "${build[@]}" >"$lib_folder/closure"
 lib_case "the packages for building are among those for testing" \
 	diff /dev/null <(printf '%s\n' "${build[@]}" | sort | comm -23 - "$lib_folder/test")
 lib_case "virtual machine, second compiler and tools of the tests come with scripts/test only" \
-	lib_not grep -E 'qemu|cross|clang|spin|gnuplot|cppcheck|shellcheck|mandoc|graphviz|numpy|busybox|rt-tests|^g\+\+' \
+	lib_not grep -E 'qemu|cross|clang|spin|gnuplot|cppcheck|shellcheck|mandoc|graphviz|numpy|busybox|^g\+\+' \
 	<(printf '%s\n' "${build[@]}")
 lib_case "the test knows what scripts/test installs" grep -q qemu "$lib_folder/test"
 lib_case "scripts/run installs the first list" grep -qx './scripts/setup build' scripts/run
