@@ -51,7 +51,7 @@ static const struct link_ops *ops_of(const char *name)
 	return backends[i];
 }
 
-int link_look(const char *name, struct link_info *info, struct error_sink *errors)
+int link_query(const char *name, struct link_info *info, struct error_sink *errors)
 {
 	memset(info, 0, sizeof(*info));
 	return ops_of(name)->query(name, info, errors);

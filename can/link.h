@@ -4,7 +4,7 @@
  *
  *	if (link_up("can0", &want, &errors))
  *		return 111;
- *	link_look("can0", &info, &errors);
+ *	link_query("can0", &info, &errors);
  *
  * For the link's owner (achstart, or a user); drivers only read.  SocketCAN interfaces are read through netlink and
  * changed through libsocketcan, wire:BUS through the control socket of canwire.  These calls take milliseconds: not for
@@ -53,7 +53,7 @@ struct link_info {
  *	-EAFNOSUPPORT	this kernel has no CAN
  *	-EPERM		CAP_NET_ADMIN is missing
  */
-int link_look(const char *name, struct link_info *info, struct error_sink *errors);
+int link_query(const char *name, struct link_info *info, struct error_sink *errors);
 
 /* Brings it up, unless it is up with these settings.  -EBUSY: it is up with others; the line names the command that
  * helps.  -ERANGE: the controller does not support the settings; it is down then. */

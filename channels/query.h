@@ -78,7 +78,7 @@ void query_say(struct query_text *to, const char *fmt, ...) __attribute__((forma
 
 /* ---- the client ---- */
 
-/* A connection, not blocking, to the socket at that path: its folder is one of owned_look, and its process belongs to
+/* A connection, not blocking, to the socket at that path: its folder is one of owned_open, and its process belongs to
  * the folder's owner or root.  A descriptor, or -ENOENT (never was), -ECONNREFUSED (is no more), -EACCES, -EAGAIN (many
  * others want one just now) ... */
 int query_connect(const char *path, struct error_sink *errors);

@@ -21,7 +21,7 @@ int query_connect(const char *path, struct error_sink *errors)
 	if (!slash || slash == path || slash - path >= RUN_PATH_MAX)
 		return -EINVAL;
 	snprintf(folder_path, sizeof(folder_path), "%.*s", (int)(slash - path), path);
-	folder = owned_look(folder_path, errors);
+	folder = owned_open(folder_path, errors);
 	if (folder < 0)
 		return folder;
 	fd = owned_connect(folder, slash + 1, SOCK_SEQPACKET);

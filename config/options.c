@@ -138,7 +138,7 @@ static void check_arguments(struct reader *r)
 	int max = o->arguments ? o->arguments_max : 0;
 
 	if (o->arguments && r->arguments < o->arguments_min) {
-		snprintf(what, sizeof(what), "%s is missing (%s --help tells more)", o->arguments, o->program);
+		snprintf(what, sizeof(what), "%s is missing (%s --help says more)", o->arguments, o->program);
 		error_add(r->errors, "%s: %s", o->program, what);
 		r->wrong = true;
 	} else if (max >= 0 && r->arguments > max) {

@@ -159,7 +159,7 @@ static bool is_given(const struct walk *w)
 	return !w->above.st_uid && !(w->above.st_mode & OTHERS_WRITE);
 }
 
-int owned_look(const char *path, struct error_sink *errors)
+int owned_open(const char *path, struct error_sink *errors)
 {
 	struct walk w;
 	int status = walk(&w, path, 0);

@@ -22,7 +22,7 @@ int owned_folder_in(int folder, const char *name, mode_t mode, struct error_sink
 
 /* The folder of a robot that we want to talk to, if it is there.  Its owner is we, root, or a user to whom root has
  * given it: the folder above it is root's alone, as /run/endplate is.  Root may use any folder. */
-int owned_look(const char *path, struct error_sink *errors);
+int owned_open(const char *path, struct error_sink *errors);
 
 /* A regular file in a folder from above: of the folder's owner or root, with one name, and no other user may write it.
  * flags as of open(2); O_CREAT with mode, whatever the umask.  A descriptor or -errno. */

@@ -72,17 +72,17 @@ int run_folder(const char *name, struct error_sink *errors)
 	return in;
 }
 
-int run_look(struct error_sink *errors)
+int run_open(struct error_sink *errors)
 {
 	char path[RUN_PATH_MAX];
 	const int r = run_path(path, NULL, errors);
 
-	return r ? r : owned_look(path, errors);
+	return r ? r : owned_open(path, errors);
 }
 
 uid_t run_owner(void)
 {
-	const int run = run_look(&(struct error_sink){ 0 });
+	const int run = run_open(&(struct error_sink){ 0 });
 	struct stat st;
 	const int status = run < 0 ? run : fstat(run, &st);
 

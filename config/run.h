@@ -24,9 +24,9 @@ int run_path(char path[RUN_PATH_MAX], const char *rest, struct error_sink *error
  * us, and no other user may write it (owned.h).  A descriptor of it, or -errno with a line in errors. */
 int run_folder(const char *name, struct error_sink *errors);
 
-/* RUN of a robot to talk to, which may be another user's (owned_look).  A descriptor, or -errno; no line if -ENOENT or
+/* RUN of a robot to talk to, which may be another user's (owned_open).  A descriptor, or -errno; no line if -ENOENT or
  * -EACCES. */
-int run_look(struct error_sink *errors);
+int run_open(struct error_sink *errors);
 
 /* The robot's user: the owner of RUN, or this process's if there is none. */
 uid_t run_owner(void);

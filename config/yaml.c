@@ -25,7 +25,7 @@ static int check_and_read(struct yaml *doc, char *text, size_t len, struct error
 	}
 	wrong = utf8_check(text, len, &line);
 	if (wrong) {
-		error_add(errors, "%s:%u: %s: this is no text", doc->file, line, wrong);
+		error_add(errors, "%s:%u: %s: not a text file", doc->file, line, wrong);
 		return -EINVAL;
 	}
 	return yaml_tree_read(doc, text, yaml_json_escapes(text, len), errors);

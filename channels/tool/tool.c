@@ -100,7 +100,7 @@ static bool robot_folder(char path[RUN_PATH_MAX])
 	struct error_sink quiet = { 0 };
 	char text[2 * RUN_PATH_MAX];
 	const char *line = NULL, key[] = "\nchannels ";
-	int folder = run_look(&quiet);
+	int folder = run_open(&quiet);
 
 	if (folder >= 0) {
 		if (owned_read(folder, "robot", text, sizeof(text), &quiet) > 0)

@@ -53,7 +53,7 @@ static bool moves_something(const struct drv *drv)
 /* A driver with long ticks obeys an e-stop between them.  The clock, which moves nothing, keeps its pace. */
 static void obey_estop(struct drv *drv, int64_t now_ns)
 {
-	if (now_ns - drv->estop_ns < ESTOP_LOOK_NS)
+	if (now_ns - drv->estop_ns < ESTOP_READ_NS)
 		return;
 	drv->hurry = drv_read_estop(drv, now_ns) && moves_something(drv);
 	if (drv->hurry)
@@ -120,7 +120,7 @@ static bool turn(struct drv *drv)
 	}
 	drv_bell_clear(drv);
 	if (ticked || drv->estop_ns == now_ns || drv->removed)
-		estop_tend(&drv->estop, now_ns);
+		estop_maintain(&drv->estop, now_ns);
 	if (ticked)
 		drv_cycle_end(drv, now_ns);
 	notify_watchdog(&drv->notify, now_ns);
@@ -141,8 +141,8 @@ static int64_t next_ns(struct drv *drv)
 
 	if (drv->wake_ns < next)
 		next = drv->wake_ns;
-	if (drv->estop_ns + ESTOP_LOOK_NS < next)
-		next = drv->estop_ns + ESTOP_LOOK_NS;
+	if (drv->estop_ns + ESTOP_READ_NS < next)
+		next = drv->estop_ns + ESTOP_READ_NS;
 	if (drv_ask_next_ns(&drv->asks) < next)
 		next = drv_ask_next_ns(&drv->asks);
 	for (unsigned int i = 0; i < drv->buses_n; i++) {

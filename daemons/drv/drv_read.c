@@ -26,7 +26,7 @@ bool drv_read_estop(struct drv *drv, int64_t now_ns)
 	const enum msg_level before = drv->estop.level;
 	const uint64_t base = drv->estop.judge.kept.base;
 
-	estop_look(&drv->estop, now_ns);
+	estop_read(&drv->estop, now_ns);
 	drv->estop_ns = now_ns;
 	if (drv->estop.level != before)
 		report_level(drv, before);
@@ -306,15 +306,15 @@ void drv_bell_clear(struct drv *drv)
 
 void drv_reopen_ports(struct drv *drv, int64_t now_ns)
 {
-	port_look(&drv->state_port, now_ns, LOOK_NS);
-	port_look(&drv->rep_port, now_ns, LOOK_NS);
-	if (port_look(&drv->req_port, now_ns, LOOK_NS))
+	port_reopen(&drv->state_port, now_ns, LOOK_NS);
+	port_reopen(&drv->rep_port, now_ns, LOOK_NS);
+	if (port_reopen(&drv->req_port, now_ns, LOOK_NS))
 		drv_pass_requests(drv);
-	port_look(&drv->report.port, now_ns, LOOK_NS);
-	if (drv->driver->ref && port_look(&drv->ref_port, now_ns, LOOK_NS))
+	port_reopen(&drv->report.port, now_ns, LOOK_NS);
+	if (drv->driver->ref && port_reopen(&drv->ref_port, now_ns, LOOK_NS))
 		drv_bell_attach(drv);
 	if (drv->setup.rule.kind == DRV_TICK_CLOCK)
-		port_look(&drv->clock_port, now_ns, LOOK_NS);
+		port_reopen(&drv->clock_port, now_ns, LOOK_NS);
 	for (unsigned int i = 0; i < drv->outputs_n; i++)
-		port_look(&drv->output_ports[i], now_ns, LOOK_NS);
+		port_reopen(&drv->output_ports[i], now_ns, LOOK_NS);
 }

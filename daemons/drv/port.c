@@ -138,7 +138,7 @@ void port_close(struct port *port)
 	port->open = false;
 }
 
-bool port_look(struct port *port, int64_t now_ns, int64_t every_ns)
+bool port_reopen(struct port *port, int64_t now_ns, int64_t every_ns)
 {
 	int unlinked = 0;
 

@@ -2,7 +2,7 @@
  *
  * port_open opens the channel or, if it does not exist, makes it with the size that its message needs.  Its
  * owner is our effective user or root, and no other user has more rights than we grant: a channel that another user
- * made first is refused.  An unlinked or corrupt channel is reopened (port_look, once a second or as often as
+ * made first is refused.  An unlinked or corrupt channel is reopened (port_reopen, once a second or as often as
  * asked), and its new handle begins at the oldest message there.  Nothing here waits: a put whose lock is held waits
  * for 2 ms at most, and is counted.
  */
@@ -42,7 +42,7 @@ gid_t port_group(void);
 
 /* Opens or makes the channel: 0600, and with a port_group 0640 if that is the mode.  0, or with a line in errors
  * -EINVAL: it is there, and too small for its messages; -EACCES: it belongs to another user, or its mode has bits that
- * mode has not; and the like.  A port that could not be opened is tried again by port_look. */
+ * mode has not; and the like.  A port that could not be opened is tried again by port_reopen. */
 int port_open(struct port *port, const char *channel, const struct msg_type *type, mode_t mode,
 	      struct error_sink *errors);
 /* The line for a channel that ach_open has just refused with ACH_EACCES: whose it is, what is wrong, what to do.
@@ -52,7 +52,7 @@ void port_close(struct port *port);
 
 /* Is its file still the one under its name?  Asked every_ns.  If not, or if it is not open: opens (and if need be
  * makes) it again.  true: it was reopened. */
-bool port_look(struct port *port, int64_t now_ns, int64_t every_ns);
+bool port_reopen(struct port *port, int64_t now_ns, int64_t every_ns);
 
 /* Puts a message whose header is filled in but for its sequence.  false: not put, and counted. */
 bool port_put(struct port *port, void *msg);

@@ -107,7 +107,7 @@ int estop_open(struct estop *e, const struct estop_options *options, struct erro
 	e->level = MSG_LEVEL_ESTOP;
 	e->suspended_ns = clock_suspended_ns();
 	boot_id_read(e->boot);
-	estop_judge_start(&e->judge, options->predecessor, e->boot);
+	estop_rule_start(&e->judge, options->predecessor, e->boot);
 	for (unsigned int i = 0; i < ESTOP_CHANNELS; i++) {
 		struct estop_channel *c = &e->channel[i];
 
@@ -235,7 +235,7 @@ static void keep_reason(struct estop *e)
 		e->epoch = e->judge.base->epoch;
 }
 
-enum msg_level estop_look(struct estop *e, int64_t now_ns)
+enum msg_level estop_read(struct estop *e, int64_t now_ns)
 {
 	const bool suspended = was_suspended(e);
 	struct estop_window w[ESTOP_CHANNELS];
@@ -248,7 +248,7 @@ enum msg_level estop_look(struct estop *e, int64_t now_ns)
 		c->removed = false;
 		w[i] = c->window;
 	}
-	e->level = estop_judge_look(&e->judge, w, now_ns);
+	e->level = estop_rule_level(&e->judge, w, now_ns);
 	keep_reason(e);
 	return e->level;
 }

@@ -2,12 +2,12 @@
  *
  *	estop_open(&estop, &options, errors);
  *	for (;;) {
- *		level = estop_look(&estop, now_ns);	// before anything is commanded
+ *		level = estop_read(&estop, now_ns);	// before anything is commanded
  *		...
- *		estop_tend(&estop, now_ns);		// after the frames are sent: it may wait up to 2 ms
+ *		estop_maintain(&estop, now_ns);		// after the frames are sent: it may wait up to 2 ms
  *	}
  *
- * estop_judge.h says what the level is.  Anyone who may write estop-b can raise; only achstart lowers.
+ * estop_rule.h says what the level is.  Anyone who may write estop-b can raise; only achstart lowers.
  */
 #ifndef ESTOP_H
 #define ESTOP_H
@@ -19,11 +19,11 @@
 #include "channels/ach.h"
 #include "channels/removal.h"
 #include "config/error.h"
-#include "daemons/estop/estop_judge.h"
+#include "daemons/estop/estop_rule.h"
 #include "daemons/drv/port.h"
 
 #define ESTOP_RETAINED 64
-#define ESTOP_LOOK_NS 10000000	 /* every process of the robot looks at least this often */
+#define ESTOP_READ_NS 10000000	 /* every process of the robot looks at least this often */
 #define ESTOP_FILE_NS 1000000000 /* between two looks at the file of a channel that is watched */
 #define ESTOP_LOWER_NS 200000000 /* how long a lowering may be taken */
 
@@ -34,14 +34,14 @@ struct estop_options {
 	bool ratify;			      /* this process may write estop: it copies raises of estop-b there */
 	const char *name;		      /* of this process, for the raises it writes itself */
 	const struct estop_kept *predecessor; /* NULL: none */
-	const struct removal *removal;	      /* reports removed channels; NULL: each estop_tend looks at their files */
+	const struct removal *removal; /* reports removed channels; NULL: each estop_maintain looks at their files */
 };
 
 struct estop_channel {
 	char name[PORT_NAME_MAX];
 	ach_channel_t chan;
 	bool open;
-	bool removed;	   /* found by estop_tend; counts as unreadable in the next look */
+	bool removed;	   /* found by estop_maintain; counts as unreadable in the next look */
 	bool watched;	   /* by options.removal: its file is looked at if that reports something, and each second */
 	uint64_t removals; /* what it had reported at the last look */
 	int64_t look_ns;   /* when to look in any case */
@@ -54,7 +54,7 @@ struct estop_channel {
 
 struct estop {
 	struct estop_options options;
-	struct estop_judge judge;
+	struct estop_rule judge;
 	struct estop_channel channel[ESTOP_CHANNELS];
 	uint64_t boot[2];
 	int64_t suspended_ns; /* how long the machine was suspended since it booted */
@@ -74,15 +74,15 @@ struct estop_seen {
 	uint64_t id[ESTOP_CHANNELS], seq[ESTOP_CHANNELS];
 };
 
-/* 0, or -errno with a line for each channel that is not open: it is tried again by estop_tend.  -EINVAL: a name that is
+/* 0, or -errno with a line for each channel that is not open: it is tried again by estop_maintain.  -EINVAL: a name that is
  * too long. */
 int estop_open(struct estop *e, const struct estop_options *options, struct error_sink *errors);
 void estop_close(struct estop *e);
 
 /* Reads all that is new and judges.  Never waits. */
-enum msg_level estop_look(struct estop *e, int64_t now_ns);
+enum msg_level estop_read(struct estop *e, int64_t now_ns);
 /* Reopens channels that were removed or made again, ratifies, condemns.  Call it also when removal_read was true. */
-void estop_tend(struct estop *e, int64_t now_ns);
+void estop_maintain(struct estop *e, int64_t now_ns);
 /* Makes missing channels again, and replaces those that cannot be used: condemned, corrupt, foreign.  For achstart, and
  * for achctl arm --alone.  How many. */
 int estop_mend(struct estop *e, struct error_sink *errors);

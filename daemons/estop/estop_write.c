@@ -94,7 +94,7 @@ int estop_raise(struct estop *e, enum msg_level level, const char *who, uid_t ui
 			status = 0;
 		else if (put != ACH_EACCES || i) /* operators may not write estop */
 			error_add(errors, "channel %s: %s", e->channel[i].name, e->channel[i].why);
-		if (estop_look(e, clock_now_ns()) > level)
+		if (estop_read(e, clock_now_ns()) > level)
 			level = e->level;
 	}
 	return status;
@@ -155,17 +155,17 @@ static void reopen(struct estop *e, unsigned int i, int64_t now_ns)
 	}
 	if (c->open || now_ns < c->retry_ns)
 		return;
-	c->retry_ns = now_ns + ESTOP_LOOK_NS;
+	c->retry_ns = now_ns + ESTOP_READ_NS;
 	estop_channel_open(e, i, c);
 }
 
-void estop_tend(struct estop *e, int64_t now_ns)
+void estop_maintain(struct estop *e, int64_t now_ns)
 {
 	struct estop_window w[ESTOP_CHANNELS];
 
 	for (unsigned int i = 0; i < ESTOP_CHANNELS; i++)
 		w[i] = e->channel[i].window;
-	if (e->options.ratify && estop_judge_must_ratify(&e->judge, w))
+	if (e->options.ratify && estop_rule_must_ratify(&e->judge, w))
 		ratify(e);
 	if (e->options.ratify && e->judge.back_b)
 		ach_condemn(&e->channel[1].chan);

@@ -135,7 +135,7 @@ static bool send(void *state, int64_t now_ns, struct frame *f)
 
 /* ---- on command ---- */
 
-static int fault(void *state, const char *word, bool clear, int64_t t_ns, struct sim_text *answer)
+static int fault(void *state, const char *word, bool clear, int64_t t_ns, struct query_text *answer)
 {
 	struct force_gauge *g = state;
 
@@ -150,19 +150,19 @@ static int fault(void *state, const char *word, bool clear, int64_t t_ns, struct
 	} else if (!strcmp(word, "refuses")) {
 		g->refuses = !clear;
 	} else {
-		sim_say(answer, "error %s: no such fault: a gauge can be silent, deaf, or refuses", word);
+		query_say(answer, "error %s: no such fault: a gauge can be silent, deaf, or refuses", word);
 		return -EINVAL;
 	}
 	return 0;
 }
 
-static void report(void *state, int64_t t_ns, struct sim_text *to)
+static void report(void *state, int64_t t_ns, struct query_text *to)
 {
 	const struct force_gauge *g = state;
 
 	(void)t_ns;
-	sim_say(to, " x %.6f y %.6f z %.6f asked %llu samples %u", g->force[0], g->force[1], g->force[2],
-		(unsigned long long)g->asked, g->number);
+	query_say(to, " x %.6f y %.6f z %.6f asked %llu samples %u", g->force[0], g->force[1], g->force[2],
+		  (unsigned long long)g->asked, g->number);
 }
 
 const struct sim_kind force_gauge_kind = {

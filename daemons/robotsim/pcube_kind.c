@@ -78,7 +78,7 @@ static bool other_fault(struct pcube *m, const char *word, bool clear, int64_t t
 	return true;
 }
 
-static int fault(void *state, const char *word, bool clear, int64_t t_ns, struct sim_text *answer)
+static int fault(void *state, const char *word, bool clear, int64_t t_ns, struct query_text *answer)
 {
 	static const char *const others[] = { "cut", "silent", "jammed", "power-off", "power-on", "supply-low", NULL };
 	const char *near = NULL;
@@ -90,7 +90,7 @@ static int fault(void *state, const char *word, bool clear, int64_t t_ns, struct
 		if (!(BY_COMMAND & 1u << bit)) {
 			if (strcmp(word, pcube_state_name(bit)) != 0)
 				continue;
-			sim_say(answer, "error %s: computed bit; cannot be set", word);
+			query_say(answer, "error %s: computed bit; cannot be set", word);
 			return -EINVAL;
 		}
 		if (!strcmp(word, pcube_state_name(bit))) {
@@ -101,71 +101,72 @@ static int fault(void *state, const char *word, bool clear, int64_t t_ns, struct
 	}
 	for (const char *const *other = others; *other; other++)
 		nearest_try(word, *other, &near);
-	sim_say(answer, "error %s: no such fault", word);
+	query_say(answer, "error %s: no such fault", word);
 	if (near)
-		sim_say(answer, "; did you mean %s?", near);
+		query_say(answer, "; did you mean %s?", near);
 	else
-		sim_say(answer, ": robotsim fault --help lists them");
+		query_say(answer, ": robotsim fault --help lists them");
 	return -EINVAL;
 }
 
-static int push(void *state, double torque_nm, int64_t duration_ns, int64_t t_ns, struct sim_text *answer)
+static int push(void *state, double torque_nm, int64_t duration_ns, int64_t t_ns, struct query_text *answer)
 {
 	(void)answer;
 	pcube_push(of(state), torque_nm, duration_ns, t_ns);
 	return 0;
 }
 
-static int set(void *state, const char *assignment, struct sim_text *answer)
+static int set(void *state, const char *assignment, struct query_text *answer)
 {
 	char key[32];
 
 	snprintf(key, sizeof(key), "%.*s", (int)strcspn(assignment, "="), assignment);
 	for (const struct settings_row *row = pcube_rows; row->key; row++)
 		if (!strcmp(row->key, key) && !pcube_settings_live(key)) {
-			sim_say(answer, "error %s: is set in the robot file, not while it runs", key);
+			query_say(answer, "error %s: is set in the robot file, not while it runs", key);
 			return -EINVAL;
 		}
 	return sim_assign(pcube_rows, &of(state)->settings, assignment, answer);
 }
 
-static void say_state(struct sim_text *to, uint32_t state)
+static void say_state(struct query_text *to, uint32_t state)
 {
 	const char *comma = "";
 
-	sim_say(to, " state 0x%08" PRIX32 " words ", state);
+	query_say(to, " state 0x%08" PRIX32 " words ", state);
 	for (unsigned int bit = 0; bit < BITS; bit++)
 		if (state & 1u << bit) {
-			sim_say(to, "%s%s", comma, pcube_state_name(bit));
+			query_say(to, "%s%s", comma, pcube_state_name(bit));
 			comma = ",";
 		}
 	if (!*comma)
-		sim_say(to, "none");
+		query_say(to, "none");
 }
 
-static void report(void *state, int64_t t_ns, struct sim_text *to)
+static void report(void *state, int64_t t_ns, struct query_text *to)
 {
 	struct pcube *m = of(state);
 	const struct pcube_counts *c = &m->counts;
 
 	pcube_advance(m, t_ns);
-	sim_say(to, " type %s power %s position %.6f velocity %.6f current %.4f", m->type->name,
-		!m->power	 ? "off"
-		: pcube_hears(m) ? "on"
-				 : "booting",
-		pcube_position(m), m->joint.velocity, m->joint.current);
+	query_say(to, " type %s power %s position %.6f velocity %.6f current %.4f", m->type->name,
+		  !m->power	   ? "off"
+		  : pcube_hears(m) ? "on"
+				   : "booting",
+		  pcube_position(m), m->joint.velocity, m->joint.current);
 	say_state(to, pcube_state(m));
-	sim_say(to, " config 0x%08" PRIX32, m->values.config);
+	query_say(to, " config 0x%08" PRIX32, m->values.config);
 	if (m->armed)
-		sim_say(to, " watchdog_us %" PRId64, m->watchdog_ns > m->t_ns ? (m->watchdog_ns - m->t_ns) / 1000 : 0);
+		query_say(to, " watchdog_us %" PRId64,
+			  m->watchdog_ns > m->t_ns ? (m->watchdog_ns - m->t_ns) / 1000 : 0);
 	else
-		sim_say(to, " watchdog_us off");
-	sim_say(to,
-		" in %" PRIu64 " out %" PRIu64 " ignored %" PRIu64 " lost %" PRIu64 " gets %" PRIu64 " sets %" PRIu64
-		" moves %" PRIu64 " refused %" PRIu64 " resets %" PRIu64 " homings %" PRIu64 " halts %" PRIu64
-		" watchdogs %" PRIu64 " starts %" PRIu64 " trips %" PRIu64,
-		c->in, c->out, c->ignored, c->lost, c->gets, c->sets, c->moves, c->refused, c->resets, c->homings,
-		c->halts, c->watchdogs, c->starts, c->trips);
+		query_say(to, " watchdog_us off");
+	query_say(to,
+		  " in %" PRIu64 " out %" PRIu64 " ignored %" PRIu64 " lost %" PRIu64 " gets %" PRIu64 " sets %" PRIu64
+		  " moves %" PRIu64 " refused %" PRIu64 " resets %" PRIu64 " homings %" PRIu64 " halts %" PRIu64
+		  " watchdogs %" PRIu64 " starts %" PRIu64 " trips %" PRIu64,
+		  c->in, c->out, c->ignored, c->lost, c->gets, c->sets, c->moves, c->refused, c->resets, c->homings,
+		  c->halts, c->watchdogs, c->starts, c->trips);
 }
 
 const struct sim_kind pcube_kind = {

@@ -25,7 +25,7 @@ static int help(void)
 	       "Plays the devices of a robot that is not there.\n\n");
 	for (size_t i = 0; i < COMMANDS; i++)
 		printf("  %-8s %s\n", commands[i].name, commands[i].line);
-	printf("\nrobotsim COMMAND --help tells more.\n");
+	printf("\nrobotsim COMMAND --help says more.\n");
 	return 0;
 }
 

@@ -2,7 +2,6 @@
 #include "daemons/robotsim/sim.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,25 +12,12 @@
 
 const struct sim_kind *const sim_kinds[] = { &pcube_kind, &turntable_kind, &force_gauge_kind, NULL };
 
-void sim_say(struct sim_text *to, const char *fmt, ...)
-{
-	va_list args;
-	int n;
-
-	va_start(args, fmt);
-	n = vsnprintf(to->text + to->len, to->max - to->len, fmt, args);
-	va_end(args);
-	to->len += n < 0 ? 0 : (size_t)n;
-	if (to->len >= to->max)
-		to->len = to->max - 1;
-}
-
 static void say_line(void *to, const char *line)
 {
-	sim_say(to, "error %s", line);
+	query_say(to, "error %s", line);
 }
 
-int sim_assign(const struct settings_row *rows, void *values, const char *assignment, struct sim_text *answer)
+int sim_assign(const struct settings_row *rows, void *values, const char *assignment, struct query_text *answer)
 {
 	struct settings settings = { .rows = rows, .values = values };
 	struct error_sink errors = { say_line, answer, 0 };
@@ -156,7 +142,7 @@ int sim_add_node(struct sim *sim, const struct robot_device *device, const struc
 	return 0;
 }
 
-struct sim_unit *sim_find(struct sim *sim, const char *name, struct sim_text *answer)
+struct sim_unit *sim_find(struct sim *sim, const char *name, struct query_text *answer)
 {
 	const char *best = NULL;
 
@@ -165,10 +151,10 @@ struct sim_unit *sim_find(struct sim *sim, const char *name, struct sim_text *an
 			return &sim->units[i];
 		nearest_try(name, sim->units[i].name, &best);
 	}
-	sim_say(answer, "error %s: nothing of that name is played here", name);
+	query_say(answer, "error %s: nothing of that name is played here", name);
 	if (best)
-		sim_say(answer, "; did you mean %s?", best);
+		query_say(answer, "; did you mean %s?", best);
 	else
-		sim_say(answer, ": robotsim report lists what is");
+		query_say(answer, ": robotsim report lists what is");
 	return NULL;
 }

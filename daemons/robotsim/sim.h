@@ -43,14 +43,8 @@
 #define SIM_ANSWER_MAX 65536
 #define SIM_SOCKET "robotsim" /* in RUN */
 
-/* Text that is being written; what does not fit is cut. */
-struct sim_text {
-	char *text;
-	size_t len, max;
-};
-void sim_say(struct sim_text *to, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* KEY=VALUE into values, by these rows.  0, or -EINVAL with the reason in answer. */
-int sim_assign(const struct settings_row *rows, void *values, const char *assignment, struct sim_text *answer);
+int sim_assign(const struct settings_row *rows, void *values, const char *assignment, struct query_text *answer);
 
 struct sim;
 
@@ -75,11 +69,11 @@ struct sim_kind {
 	bool (*has_power)(const void *state);	    /* does its controller acknowledge?  NULL: always */
 
 	/* On command.  0, or -EINVAL and the words that there are, or what is wrong, in answer. */
-	int (*fault)(void *state, const char *word, bool clear, int64_t t_ns, struct sim_text *answer);
+	int (*fault)(void *state, const char *word, bool clear, int64_t t_ns, struct query_text *answer);
 	int (*push)(void *state, double torque_nm, int64_t duration_ns, int64_t t_ns,
-		    struct sim_text *answer);					  /* or NULL */
-	int (*set)(void *state, const char *assignment, struct sim_text *answer); /* NULL: any of rows, at once */
-	void (*report)(void *state, int64_t t_ns, struct sim_text *answer);	  /* " key value key value" */
+		    struct query_text *answer);					    /* or NULL */
+	int (*set)(void *state, const char *assignment, struct query_text *answer); /* NULL: any of rows, at once */
+	void (*report)(void *state, int64_t t_ns, struct query_text *answer);	    /* " key value key value" */
 };
 
 struct sim_unit {
@@ -127,7 +121,7 @@ struct sim_node {
 };
 int sim_add_node(struct sim *sim, const struct robot_device *device, const struct sim_node *node,
 		 struct error_sink *errors);
-struct sim_unit *sim_find(struct sim *sim, const char *name, struct sim_text *answer); /* or NULL and why not */
+struct sim_unit *sim_find(struct sim *sim, const char *name, struct query_text *answer); /* or NULL and why not */
 
 /* ---- sim_bus.c ---- */
 
@@ -152,10 +146,10 @@ struct sim_control {
 
 int sim_control_open(struct sim_control *control, struct sim *sim, struct error_sink *errors);
 /* About once a second: a socket that was removed, with its folder or without, is made again. */
-void sim_control_look(struct sim_control *control);
+void sim_control_reopen(struct sim_control *control);
 void sim_control_close(struct sim_control *control);
 /* The answer to a line of words: "ok" and what there is to say, or "error" and why not. */
-void sim_control_answer(struct sim *sim, char *question, struct sim_text *answer, int64_t now_ns);
+void sim_control_answer(struct sim *sim, char *question, struct query_text *answer, int64_t now_ns);
 
 /* ---- commands ---- */
 

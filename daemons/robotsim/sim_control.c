@@ -19,31 +19,32 @@
 
 /* ---- answers ---- */
 
-static void answer_report(struct sim *sim, const char *name, struct sim_text *answer, int64_t now_ns)
+static void answer_report(struct sim *sim, const char *name, struct query_text *answer, int64_t now_ns)
 {
 	const struct sim_unit *only = name ? sim_find(sim, name, answer) : NULL;
 
 	if (name && !only)
 		return;
-	sim_say(answer, "ok ");
+	query_say(answer, "ok ");
 	for (size_t i = 0; i < sim->units_n; i++) {
 		const struct sim_unit *unit = &sim->units[i];
 
 		if (only && unit != only)
 			continue;
-		sim_say(answer, "%s bus %s controller %s", unit->name, unit->on->name,
-			unit->bus ? bus_state_name(bus_state(unit->bus)) : "off");
+		query_say(answer, "%s bus %s controller %s", unit->name, unit->on->name,
+			  unit->bus ? bus_state_name(bus_state(unit->bus)) : "off");
 		unit->kind->report(unit->state, now_ns, answer);
-		sim_say(answer, " dropped %" PRIu64 "\n", unit->dropped);
+		query_say(answer, " dropped %" PRIu64 "\n", unit->dropped);
 	}
 }
 
-static int do_fault(struct sim_unit *unit, const char *word, const char *clear, struct sim_text *answer, int64_t now_ns)
+static int do_fault(struct sim_unit *unit, const char *word, const char *clear, struct query_text *answer,
+		    int64_t now_ns)
 {
 	int r = 0;
 
 	if (!word || (clear && strcmp(clear, "clear") != 0)) {
-		sim_say(answer, "error which fault? fault %s silent", unit->name);
+		query_say(answer, "error which fault? fault %s silent", unit->name);
 		return -EINVAL;
 	}
 	if (!strcmp(word, "cut"))
@@ -54,7 +55,7 @@ static int do_fault(struct sim_unit *unit, const char *word, const char *clear, 
 	return r;
 }
 
-static int do_push(struct sim_unit *unit, const char *torque, const char *duration, struct sim_text *answer,
+static int do_push(struct sim_unit *unit, const char *torque, const char *duration, struct query_text *answer,
 		   int64_t now_ns)
 {
 	double torque_nm;
@@ -62,24 +63,24 @@ static int do_push(struct sim_unit *unit, const char *torque, const char *durati
 
 	if (!torque || !duration || text_real(torque, &torque_nm) || text_duration(duration, &duration_ns) ||
 	    duration_ns < 0) {
-		sim_say(answer, "error push %s: a torque in N m and a duration such as 100ms", unit->name);
+		query_say(answer, "error push %s: a torque in N m and a duration such as 100ms", unit->name);
 		return -EINVAL;
 	}
 	if (!unit->kind->push) {
-		sim_say(answer, "error %s cannot be pushed", unit->name);
+		query_say(answer, "error %s cannot be pushed", unit->name);
 		return -EINVAL;
 	}
 	return unit->kind->push(unit->state, torque_nm, duration_ns, now_ns, answer);
 }
 
-static int do_set(struct sim_unit *unit, const char *assignment, struct sim_text *answer)
+static int do_set(struct sim_unit *unit, const char *assignment, struct query_text *answer)
 {
 	if (unit->kind->set)
 		return unit->kind->set(unit->state, assignment, answer);
 	return sim_assign(unit->kind->rows, unit->state, assignment, answer);
 }
 
-void sim_control_answer(struct sim *sim, char *question, struct sim_text *answer, int64_t now_ns)
+void sim_control_answer(struct sim *sim, char *question, struct query_text *answer, int64_t now_ns)
 {
 	char *save = NULL;
 	const char *verb = strtok_r(question, " \n", &save), *name = strtok_r(NULL, " \n", &save);
@@ -92,7 +93,7 @@ void sim_control_answer(struct sim *sim, char *question, struct sim_text *answer
 		return;
 	}
 	if (!verb || !name || (strcmp(verb, "fault") != 0 && strcmp(verb, "push") != 0 && strcmp(verb, "set") != 0)) {
-		sim_say(answer, "error %.40s: fault, push or set and a name, or report", verb ? verb : "");
+		query_say(answer, "error %.40s: fault, push or set and a name, or report", verb ? verb : "");
 		return;
 	}
 	unit = sim_find(sim, name, answer);
@@ -105,7 +106,7 @@ void sim_control_answer(struct sim *sim, char *question, struct sim_text *answer
 	else
 		r = do_set(unit, first ? first : "", answer);
 	if (!r)
-		sim_say(answer, "ok");
+		query_say(answer, "ok");
 }
 
 /* ---- the socket ---- */
@@ -133,7 +134,7 @@ static int take(struct sim_control *c, int folder, struct error_sink *errors)
 static void take_question(void *context, struct query_client *client, char *question, int64_t now_ns)
 {
 	static char text[SIM_ANSWER_MAX];
-	struct sim_text answer = { text, 0, sizeof(text) };
+	struct query_text answer = { text, 0, sizeof(text) };
 
 	sim_control_answer(context, question, &answer, now_ns);
 	query_answer(client, text);
@@ -158,7 +159,7 @@ int sim_control_open(struct sim_control *c, struct sim *sim, struct error_sink *
 	return folder < 0 ? folder : take(c, folder, errors);
 }
 
-void sim_control_look(struct sim_control *c)
+void sim_control_reopen(struct sim_control *c)
 {
 	struct error_sink quiet = { 0 }; /* it is tried again in a second */
 	const int folder = run_folder(NULL, &quiet);

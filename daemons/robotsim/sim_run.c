@@ -102,7 +102,7 @@ static int play(struct sim_control *control, int stop)
 			beat_ns = now_ns + NOTIFY_PERIOD_NS;
 		}
 		if (now_ns >= look_ns) {
-			sim_control_look(control);
+			sim_control_reopen(control);
 			look_ns = now_ns + LOOK_NS;
 		}
 		query_fds(&control->server, control_fds);

@@ -121,24 +121,24 @@ static bool send(void *state, int64_t now_ns, struct frame *f)
 
 /* ---- on command ---- */
 
-static int fault(void *state, const char *word, bool clear, int64_t t_ns, struct sim_text *answer)
+static int fault(void *state, const char *word, bool clear, int64_t t_ns, struct query_text *answer)
 {
 	(void)t_ns;
 	if (strcmp(word, "silent") != 0) {
-		sim_say(answer, "error %s: no such fault: a turntable can be silent", word);
+		query_say(answer, "error %s: no such fault: a turntable can be silent", word);
 		return -EINVAL;
 	}
 	((struct turntable *)state)->silent = !clear;
 	return 0;
 }
 
-static void report(void *state, int64_t t_ns, struct sim_text *to)
+static void report(void *state, int64_t t_ns, struct query_text *to)
 {
 	struct turntable *t = state;
 
 	advance(t, t_ns);
-	sim_say(to, " position %.6f velocity %.6f turns %llu", t->joint.position, t->joint.velocity,
-		(unsigned long long)t->turns);
+	query_say(to, " position %.6f velocity %.6f turns %llu", t->joint.position, t->joint.velocity,
+		  (unsigned long long)t->turns);
 }
 
 const struct sim_kind turntable_kind = {

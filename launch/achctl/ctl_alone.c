@@ -8,7 +8,7 @@
 #include "launch/achctl/ctl_alone.h"
 #include "launch/achctl/robot_level.h"
 #include "launch/common/epoch.h"
-#include "launch/common/obeyed.h"
+#include "launch/common/lowering.h"
 
 #define LOOK_NS 5000000
 #define QUIET_NS 30000000 /* a driver copies what it has read of estop-b to estop within this time */
@@ -43,7 +43,7 @@ static int no_achstart(const struct ctl_line *line)
 static void look(struct alone *a)
 {
 	robot_channels_read(&a->channels);
-	estop_look(&a->estop, clock_now_ns());
+	estop_read(&a->estop, clock_now_ns());
 }
 
 static bool is_ready(const struct msg_common *state)
@@ -67,7 +67,7 @@ static size_t count(struct alone *a, uint64_t base)
 		    robot_level_is_gone(one, name, clock_now_ns()))
 			continue;
 		drivers++;
-		if (base ? obeyed_is_taken(state, a->estop.boot, a->seen.id[0], base) : is_ready(state))
+		if (base ? lowering_is_taken(state, a->estop.boot, a->seen.id[0], base) : is_ready(state))
 			continue;
 		if (len < sizeof(a->behind))
 			len += (size_t)snprintf(a->behind + len, sizeof(a->behind) - len, "%s%s (%s)", len ? ", " : "",

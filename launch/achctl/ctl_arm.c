@@ -77,7 +77,7 @@ static int arm(const struct ctl_line *line, struct estop *estop)
 	int status;
 
 	ctl_who(line, who);
-	estop_look(estop, clock_now_ns());
+	estop_read(estop, clock_now_ns());
 	seen = estop_seen(estop);
 	for (;;) {
 		status = ask_to_arm(&ask, who, &seen, until_ns, ctl_lines(&why));

@@ -41,7 +41,7 @@ static void take_process(struct status *v, const char *name, int64_t now_ns)
 
 static void look_at_processes(struct status *v, int64_t now_ns)
 {
-	const int run = run_look(&(struct error_sink){ 0 });
+	const int run = run_open(&(struct error_sink){ 0 });
 	const int state = openat(run, "state", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	DIR *folder = state < 0 ? NULL : fdopendir(state);
 	const struct dirent *file;

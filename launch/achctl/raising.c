@@ -25,7 +25,7 @@ static bool is_there(const struct raising *r)
 static void look(struct raising *r, int64_t now_ns)
 {
 	if (r->level == MSG_LEVEL_ESTOP) {
-		estop_look(&r->estop, now_ns);
+		estop_read(&r->estop, now_ns);
 		return;
 	}
 	robot_channels_read(&r->channels);
@@ -42,10 +42,10 @@ static void put(struct raising *r, int64_t now_ns)
 		if (!r->put_ns || !r->put)
 			memcpy(r->lines.text, lines.text, sizeof(lines.text));
 		r->put_ns = now_ns;
-		estop_look(&r->estop, now_ns);
+		estop_read(&r->estop, now_ns);
 		r->seen = estop_seen(&r->estop);
 	}
-	estop_tend(&r->estop, now_ns);
+	estop_maintain(&r->estop, now_ns);
 }
 
 /* ---- achstart ---- */

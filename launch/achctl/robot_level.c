@@ -3,7 +3,7 @@
 #include "channels/clock.h"
 #include "launch/achctl/robot_level.h"
 #include "launch/common/folder.h"
-#include "launch/common/obeyed.h"
+#include "launch/common/lowering.h"
 
 #define SILENT_NS 1000000000
 
@@ -21,14 +21,14 @@ enum msg_level robot_level_read(struct estop *e, const struct robot_channels *ch
 	struct estop_kept kept = { 0 };
 	enum msg_level level;
 
-	estop_tend(e, now_ns);
+	estop_maintain(e, now_ns);
 	for (size_t i = 0; e->channel[0].open && i < channels->n; i++)
 		if (channels->at[i]->state)
-			obeyed_add(&kept, &channels->at[i]->common, e->boot, e->channel[0].chan.handle->id);
-	estop_judge_start(&e->judge, kept.base ? &kept : NULL, e->boot);
-	level = estop_look(e, now_ns);
+			lowering_add(&kept, &channels->at[i]->common, e->boot, e->channel[0].chan.handle->id);
+	estop_rule_start(&e->judge, kept.base ? &kept : NULL, e->boot);
+	level = estop_read(e, now_ns);
 	for (size_t i = 0; !e->judge.base && i < channels->n; i++)
-		if (channels->at[i]->state && obeyed_is_driver(&channels->at[i]->common, e->boot) &&
+		if (channels->at[i]->state && lowering_is_driver(&channels->at[i]->common, e->boot) &&
 		    channels->at[i]->common.epoch > e->epoch)
 			e->epoch = channels->at[i]->common.epoch;
 	return level;
@@ -44,7 +44,7 @@ bool robot_level_only_copied(struct estop *e, struct estop_seen *seen)
 {
 	struct estop_seen now;
 
-	estop_look(e, clock_now_ns());
+	estop_read(e, clock_now_ns());
 	now = estop_seen(e);
 	if (now.id[0] != seen->id[0] || now.id[1] != seen->id[1] || now.seq[1] != seen->seq[1] ||
 	    now.seq[0] <= seen->seq[0] || e->channel[0].window.oldest > seen->seq[0] + 1)
@@ -62,14 +62,14 @@ bool robot_level_exists(const struct estop *e, const struct robot_channels *chan
 		if (e->channel[c].open || e->channel[c].status != ACH_ENOENT)
 			return true;
 	for (size_t i = 0; i < channels->n; i++)
-		if (channels->at[i]->state && obeyed_is_driver(&channels->at[i]->common, e->boot))
+		if (channels->at[i]->state && lowering_is_driver(&channels->at[i]->common, e->boot))
 			return true;
 	return false;
 }
 
 bool robot_level_driver(const struct estop *e, const struct robot_channel *one, char *name, size_t size)
 {
-	return robot_channel_daemon(one, name, size) && obeyed_is_driver(&one->common, e->boot);
+	return robot_channel_daemon(one, name, size) && lowering_is_driver(&one->common, e->boot);
 }
 
 bool robot_level_is_gone(const struct robot_channel *one, const char *name, int64_t now_ns)

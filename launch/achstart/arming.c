@@ -8,7 +8,7 @@
 #include "can/link.h"
 #include "channels/clock.h"
 #include "launch/achstart/arming.h"
-#include "launch/common/obeyed.h"
+#include "launch/common/lowering.h"
 #include "launch/achstart/supervise.h"
 
 #define QUIET_NS 30000000 /* a driver copies what it has read of estop-b to estop within this time */
@@ -220,7 +220,7 @@ void arming_begin(struct supervisor *s, const struct arming *request, int64_t no
 	terminal_clean(a->claimed);
 	a->state = ARMING_QUIET;
 	*a->why = 0;
-	estop_look(&s->estop, now_ns);
+	estop_read(&s->estop, now_ns);
 	if (is_refused(s, now_ns, &errors))
 		refuse(s, now_ns);
 }
@@ -244,7 +244,7 @@ static int put(struct supervisor *s, struct error_sink *errors)
 	/* This process may have been stopped since the checks: read time and channels again.  A message in between
 	 * takes the place of the lowering, which is not valid in another place. */
 	now_ns = clock_now_ns();
-	estop_look(&s->estop, now_ns);
+	estop_read(&s->estop, now_ns);
 	if (has_changed(s, errors))
 		return -EAGAIN;
 	a->taken_until_ns = now_ns + a->lower_ns < a->until_ns ? now_ns + a->lower_ns : a->until_ns;
@@ -252,7 +252,7 @@ static int put(struct supervisor *s, struct error_sink *errors)
 			     &a->base, errors);
 	if (!status) {
 		a->state = ARMING_PUT;
-		estop_look(&s->estop, now_ns); /* before its time is over, however late the next look comes */
+		estop_read(&s->estop, now_ns); /* before its time is over, however late the next look comes */
 	}
 	return status;
 }
@@ -281,7 +281,7 @@ static bool will_not_take(const struct supervisor *s, const struct watch *w, int
 {
 	const struct arming *a = &s->arming;
 
-	return now_ns > a->until_ns || w->pulse.header.t_publish_ns > a->taken_until_ns + 2 * ESTOP_LOOK_NS ||
+	return now_ns > a->until_ns || w->pulse.header.t_publish_ns > a->taken_until_ns + 2 * ESTOP_READ_NS ||
 	       (now_ns > a->taken_until_ns && pulse_age_ns(&w->pulse, now_ns) > watch_dead_after_ns(w));
 }
 
@@ -304,7 +304,7 @@ static void update_put(struct supervisor *s, int64_t now_ns)
 			error_add(&errors, "%s: not ready any more", w->daemon->name);
 		if (!counts(w))
 			continue;
-		if (obeyed_is_taken(&w->pulse.common, s->estop.boot, a->seen.id[0], a->base))
+		if (lowering_is_taken(&w->pulse.common, s->estop.boot, a->seen.id[0], a->base))
 			taken++;
 		else if (will_not_take(s, w, now_ns))
 			error_add(&errors, "%s has not taken it: its state says level %s", w->daemon->name,

@@ -71,8 +71,8 @@ void control_status(struct supervisor *s, struct json *j, int64_t now_ns)
 
 	for (size_t i = 0; i < s->n; i++)
 		if (s->watches[i].daemon->alive == LAUNCH_ALIVE_STATE)
-			pulse_look(&s->watches[i].pulse, now_ns); /* as new as the level */
-	estop_look(&s->estop, now_ns);
+			pulse_update(&s->watches[i].pulse, now_ns); /* as new as the level */
+	estop_read(&s->estop, now_ns);
 	to = (struct status){ .supervised = true,
 			      .epoch = (int64_t)s->estop.epoch,
 			      .pid = getpid(),

@@ -91,9 +91,9 @@ void events_say(struct events *e, int64_t now_ns, enum msg_severity severity, co
 		port_put(&e->own, &event);
 }
 
-void events_tell(void *teller, const char *line)
+void events_line(void *teller, const char *line)
 {
-	const struct events_teller *t = teller;
+	const struct events_sink *t = teller;
 
 	events_say(t->events, t->now_ns, t->severity, t->source, t->code, "%s", line);
 }
@@ -105,8 +105,8 @@ void events_update(struct events *e, int64_t now_ns)
 	if (now_ns >= e->log.look_ns)
 		logs_keep_place();
 	if (e->own.type)
-		port_look(&e->own, now_ns, LOOK_NS);
-	if (logs_look(&e->log, now_ns))
+		port_reopen(&e->own, now_ns, LOOK_NS);
+	if (logs_check(&e->log, now_ns))
 		events_say(e, now_ns, MSG_SEVERITY_WARNING, "achstart", "log",
 			   "log/events.log was removed or renamed, and has been created again, as all logs are");
 	if (!logs_changed(&e->log, &error))

@@ -32,13 +32,13 @@ void events_say(struct events *events, int64_t now_ns, enum msg_severity severit
 		const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 
 /* An error sink whose lines become such events. */
-struct events_teller {
+struct events_sink {
 	struct events *events;
 	int64_t now_ns;
 	enum msg_severity severity;
 	const char *source, *code;
 };
-void events_tell(void *teller, const char *line); /* for struct error_sink */
+void events_line(void *teller, const char *line); /* for struct error_sink */
 
 void events_update(struct events *events, int64_t now_ns); /* ten times a second or so: its own channel and file */
 /* Reads one daemon's events from its channel; those from before our time only go to why. */

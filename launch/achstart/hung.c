@@ -48,7 +48,7 @@ void hung_sample(struct hung *h, const char *schedstat, char state, int64_t sinc
 					.known = known };
 }
 
-void hung_look(struct hung *h, pid_t pid, int64_t since_ns, bool fresh, int64_t now_ns)
+void hung_measure(struct hung *h, pid_t pid, int64_t since_ns, bool fresh, int64_t now_ns)
 {
 	char path[40], text[96];
 	ssize_t len;

@@ -44,6 +44,6 @@ struct hung {
 /* One line of /proc/PID/schedstat as of now.  fresh: the process began with the silence. */
 void hung_sample(struct hung *hung, const char *schedstat, char state, int64_t since_ns, bool fresh, int64_t now_ns);
 /* The same for a process. */
-void hung_look(struct hung *hung, pid_t pid, int64_t since_ns, bool fresh, int64_t now_ns);
+void hung_measure(struct hung *hung, pid_t pid, int64_t since_ns, bool fresh, int64_t now_ns);
 
 #endif

@@ -7,7 +7,7 @@
 #include "channels/ach_ring.h"
 #include "channels/clock.h"
 #include "launch/achstart/level.h"
-#include "launch/common/obeyed.h"
+#include "launch/common/lowering.h"
 #include "launch/achstart/supervise.h"
 
 #define CREATE_EVERY_NS 1000000000   /* at most, of a channel that is removed or condemned again and again */
@@ -33,8 +33,8 @@ static void keep_line(void *to, const char *line)
 static void create_again(struct supervisor *s, int64_t now_ns)
 {
 	struct level *l = &s->level;
-	struct events_teller wrong = { &s->events, now_ns, MSG_SEVERITY_ERROR, "achstart", "estop" };
-	struct error_sink errors = { l->reported_closed ? NULL : events_tell, &wrong, 0 };
+	struct events_sink wrong = { &s->events, now_ns, MSG_SEVERITY_ERROR, "achstart", "estop" };
+	struct error_sink errors = { l->reported_closed ? NULL : events_line, &wrong, 0 };
 	char why[MSG_TEXT_SIZE] = "";
 
 	if (is_open(&s->estop) || (l->created_ns && now_ns - l->created_ns < CREATE_EVERY_NS))
@@ -45,7 +45,7 @@ static void create_again(struct supervisor *s, int64_t now_ns)
 	if (estop_mend(&s->estop, &errors)) {
 		events_say(&s->events, now_ns, MSG_SEVERITY_ERROR, "achstart", "corrupt",
 			   "%s; created again, level estop", why);
-		estop_look(&s->estop, now_ns); /* drops what was found in the old channel */
+		estop_read(&s->estop, now_ns); /* drops what was found in the old channel */
 	}
 	l->reported_closed = !is_open(&s->estop);
 }
@@ -63,10 +63,10 @@ static void inherit(struct supervisor *s, int64_t now_ns)
 			continue;
 		pulse_look_again(&w->pulse, now_ns);
 		if (w->pulse.there)
-			obeyed_add(&kept, &w->pulse.common, e->boot, e->channel[0].chan.handle->id);
+			lowering_add(&kept, &w->pulse.common, e->boot, e->channel[0].chan.handle->id);
 	}
 	if (kept.base)
-		estop_judge_start(&e->judge, &kept, e->boot);
+		estop_rule_start(&e->judge, &kept, e->boot);
 }
 
 int level_open(struct supervisor *s, int64_t now_ns, struct error_sink *errors)
@@ -98,7 +98,7 @@ int level_open(struct supervisor *s, int64_t now_ns, struct error_sink *errors)
 /* A robot that ended at another level than run is not armed by arm: auto when it comes up again. */
 void level_close(struct supervisor *s, bool stopped)
 {
-	const bool raised = estop_look(&s->estop, clock_now_ns()) != MSG_LEVEL_RUN && !s->level.untouched;
+	const bool raised = estop_read(&s->estop, clock_now_ns()) != MSG_LEVEL_RUN && !s->level.untouched;
 
 	estop_close(&s->estop);
 	s->level.epoch.ended_well = !raised;
@@ -110,7 +110,7 @@ void level_close(struct supervisor *s, bool stopped)
 
 void level_begin(struct supervisor *s, bool adopted, int64_t now_ns)
 {
-	estop_look(&s->estop, now_ns);
+	estop_read(&s->estop, now_ns);
 	if (adopted || s->level.untouched)
 		return;
 	/* Every process of before is dead, and their successors must not go on at their level. */
@@ -122,11 +122,11 @@ void level_begin(struct supervisor *s, bool adopted, int64_t now_ns)
 
 void level_raise(struct supervisor *s, enum msg_level level, const char *source, const char *why, int64_t now_ns)
 {
-	struct events_teller wrong = { &s->events, now_ns, MSG_SEVERITY_ERROR, source, "estop" };
-	struct error_sink errors = { events_tell, &wrong, 0 };
+	struct events_sink wrong = { &s->events, now_ns, MSG_SEVERITY_ERROR, source, "estop" };
+	struct error_sink errors = { events_line, &wrong, 0 };
 
 	s->level.untouched = false;
-	if (estop_look(&s->estop, now_ns) >= level)
+	if (estop_read(&s->estop, now_ns) >= level)
 		return;
 	estop_raise(&s->estop, level, "achstart", geteuid(), why, &errors);
 	events_say(&s->events, now_ns, MSG_SEVERITY_ERROR, source, "raised", "level %s: %s", msg_level_word(level),
@@ -141,7 +141,7 @@ int level_raise_for(struct supervisor *s, enum msg_level level, const char *who,
 
 	snprintf(clean, sizeof(clean), "%s", why);
 	terminal_clean(clean);
-	estop_look(&s->estop, now_ns);
+	estop_read(&s->estop, now_ns);
 	create_again(s, now_ns);
 	status = estop_raise(&s->estop, level, who, uid, clean, errors);
 	if (!status)
@@ -222,11 +222,11 @@ static void note_changes(struct supervisor *s, int64_t now_ns)
 
 void level_update(struct supervisor *s, int64_t now_ns)
 {
-	estop_look(&s->estop, now_ns);
+	estop_read(&s->estop, now_ns);
 	note_changes(s, now_ns);
 	report_invalid(s, now_ns);
 	create_again(s, now_ns);
 	arming_update(s, now_ns);
 	arm_by_itself(s, now_ns);
-	estop_tend(&s->estop, now_ns);
+	estop_maintain(&s->estop, now_ns);
 }

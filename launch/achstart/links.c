@@ -36,7 +36,7 @@ static bool is_up(const char *interface)
 {
 	struct link_info info;
 
-	return !link_look(interface, &info, &(struct error_sink){ 0 }) && info.up;
+	return !link_query(interface, &info, &(struct error_sink){ 0 }) && info.up;
 }
 
 static void bring_up(struct links_one *one, struct events *events, int64_t now_ns)
@@ -140,8 +140,8 @@ static size_t gather(const struct robot_bus *bus, const struct links_driver *dri
 
 static void reset(struct links_one *one, const char *why, struct events *events, int64_t now_ns)
 {
-	struct events_teller teller = { events, now_ns, MSG_SEVERITY_WARNING, one->bus->name, "link" };
-	struct error_sink errors = { events_tell, &teller, 0 };
+	struct events_sink teller = { events, now_ns, MSG_SEVERITY_WARNING, one->bus->name, "link" };
+	struct error_sink errors = { events_line, &teller, 0 };
 	const int status = link_reset(one->bus->interface, &errors);
 
 	one->next_ns = now_ns + one->pause_ns;

@@ -173,7 +173,7 @@ void patrol_before(const struct patrol *p, const char *daemon, void (*mended)(vo
 	}
 }
 
-const char *patrol_look(struct patrol *p)
+const char *patrol_check(struct patrol *p)
 {
 	const struct patrol_channel *one;
 

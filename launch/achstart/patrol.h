@@ -39,7 +39,7 @@ void patrol_before(const struct patrol *patrol, const char *daemon, void (*mende
 		   void *to);
 
 /* Looks at the next one.  Its name if it was broken, or another user's, and has been removed; else NULL. */
-const char *patrol_look(struct patrol *patrol);
+const char *patrol_check(struct patrol *patrol);
 /* Is this one broken, or another user's?  Then it is removed, if that can be. */
 bool patrol_mend(const char *name);
 

@@ -173,8 +173,8 @@ static int recreate(struct supervisor *s, const struct missing *missing, struct 
 
 void rundir_check(struct supervisor *s, int64_t now_ns)
 {
-	struct events_teller wrong = { &s->events, now_ns, MSG_SEVERITY_ERROR, "achstart", "folder" };
-	struct error_sink errors = { s->reported_folder ? NULL : events_tell, &wrong, 0 };
+	struct events_sink wrong = { &s->events, now_ns, MSG_SEVERITY_ERROR, "achstart", "folder" };
+	struct error_sink errors = { s->reported_folder ? NULL : events_line, &wrong, 0 };
 	char path[RUN_PATH_MAX] = "", names[64];
 	struct missing missing;
 

@@ -114,7 +114,7 @@ static bool all_gone(const struct supervisor *s)
 
 /* ---- updating ---- */
 
-void supervise_mended(struct supervisor *s, const char *channel, int64_t now_ns)
+void supervise_channel_removed(struct supervisor *s, const char *channel, int64_t now_ns)
 {
 	events_say(&s->events, now_ns, MSG_SEVERITY_ERROR, "achstart", "corrupt",
 		   "channel %s was overwritten and has been removed; its users create it again", channel);
@@ -153,7 +153,7 @@ static void update(struct supervisor *s, int64_t now_ns)
 	for (size_t i = 0; i < s->n; i++) {
 		struct watch *w = &s->watches[i];
 
-		watch_look(s, w, now_ns);
+		watch_update(s, w, now_ns);
 		if (w->daemon->alive == LAUNCH_ALIVE_STATE)
 			drivers[n++] = (struct links_driver){ &w->pulse, watch_has_spoken(w) && !w->stuck };
 	}
@@ -166,9 +166,9 @@ static void update(struct supervisor *s, int64_t now_ns)
 		orphans_kill(s, false, now_ns);
 		folder_reserve(s->n);
 	}
-	mended = s->looks++ % PATROL_EVERY ? NULL : patrol_look(&s->patrol);
+	mended = s->looks++ % PATROL_EVERY ? NULL : patrol_check(&s->patrol);
 	if (mended)
-		supervise_mended(s, mended, now_ns);
+		supervise_channel_removed(s, mended, now_ns);
 	rundir_check(s, now_ns);
 	events_update(&s->events, now_ns);
 	level_update(s, now_ns);
@@ -303,8 +303,8 @@ static int open_signals(void)
  * whole. */
 static void take_priority(struct supervisor *s, int64_t now_ns)
 {
-	struct events_teller odd = { &s->events, now_ns, MSG_SEVERITY_WARNING, "achstart", "not-real-time" };
-	struct error_sink warnings = { events_tell, &odd, 0 };
+	struct events_sink odd = { &s->events, now_ns, MSG_SEVERITY_WARNING, "achstart", "not-real-time" };
+	struct error_sink warnings = { events_line, &odd, 0 };
 	struct sched_param param = { 0 };
 
 	for (size_t i = 0; i < s->n; i++)

@@ -57,7 +57,7 @@ struct watch *supervise_find(struct supervisor *s, const char *name);
 /* Starts a daemon, and what it needs. */
 void supervise_start(struct supervisor *s, struct watch *w, int64_t now_ns);
 void supervise_stop(struct supervisor *s, int64_t now_ns);
-void supervise_mended(struct supervisor *s, const char *channel,
-		      int64_t now_ns); /* reports a channel that was removed */
+void supervise_channel_removed(struct supervisor *s, const char *channel,
+			       int64_t now_ns); /* reports a channel that was removed */
 
 #endif

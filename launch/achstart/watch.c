@@ -55,8 +55,8 @@ static enum hung_verdict look_for_hang(struct supervisor *s, struct watch *w, in
 	else if (silence_ns > patience_ns)
 		rundir_listen(s, now_ns);
 	silence_ns = silent_ns(s, w, now_ns);
-	hung_look(&w->hung, w->child.pid, now_ns - silence_ns,
-		  !w->policy.adopted && now_ns - silence_ns == w->kept.spawned_ns, now_ns);
+	hung_measure(&w->hung, w->child.pid, now_ns - silence_ns,
+		     !w->policy.adopted && now_ns - silence_ns == w->kept.spawned_ns, now_ns);
 	w->hung.facts.patience_ns = patience_ns;
 	return hung_verdict(&w->hung.facts);
 }
@@ -139,14 +139,14 @@ static void follow_log(struct supervisor *s, const struct watch *w)
 
 static void say_mended(void *to, const char *channel)
 {
-	supervise_mended(to, channel, clock_now_ns());
+	supervise_channel_removed(to, channel, clock_now_ns());
 }
 
 static void spawn(struct supervisor *s, struct watch *w, int64_t now_ns)
 {
-	struct events_teller wrong = { &s->events, now_ns, MSG_SEVERITY_ERROR, w->daemon->name, "start" };
-	struct events_teller odd = { &s->events, now_ns, MSG_SEVERITY_WARNING, w->daemon->name, "start" };
-	struct error_sink errors = { events_tell, &wrong, 0 }, warnings = { events_tell, &odd, 0 };
+	struct events_sink wrong = { &s->events, now_ns, MSG_SEVERITY_ERROR, w->daemon->name, "start" };
+	struct events_sink odd = { &s->events, now_ns, MSG_SEVERITY_WARNING, w->daemon->name, "start" };
+	struct error_sink errors = { events_line, &wrong, 0 }, warnings = { events_line, &odd, 0 };
 	int status;
 
 	w->watchdog_ns = w->adopted_ns = 0;
@@ -216,7 +216,7 @@ static void keep(struct supervisor *s, struct watch *w, int64_t now_ns)
 /* Keeps its latches in the state file, so that its successor finds them even if the channel is lost. */
 static void look_at_state(struct supervisor *s, struct watch *w, int64_t now_ns)
 {
-	pulse_look(&w->pulse, now_ns);
+	pulse_update(&w->pulse, now_ns);
 	if (!w->pulse.there || w->kept.latches == w->pulse.common.latches)
 		return;
 	w->kept.latches = w->pulse.common.latches;
@@ -382,7 +382,7 @@ static void mend_channel(struct supervisor *s, struct watch *w, int64_t now_ns)
 	if (!w->pulse.corrupt)
 		return;
 	if (patrol_mend(w->pulse.channel))
-		supervise_mended(s, w->pulse.channel, now_ns);
+		supervise_channel_removed(s, w->pulse.channel, now_ns);
 	w->pulse.corrupt = false;
 }
 
@@ -400,16 +400,16 @@ static void tell_of_log(struct supervisor *s, struct watch *w, int64_t now_ns)
 			   "its log is written again; %llu lines were lost", (unsigned long long)w->log.lost);
 }
 
-void watch_look(struct supervisor *s, struct watch *w, int64_t now_ns)
+void watch_update(struct supervisor *s, struct watch *w, int64_t now_ns)
 {
 	logs_allow(&w->log);
-	logs_look(&w->log, now_ns);
+	logs_check(&w->log, now_ns);
 	tell_of_log(s, w, now_ns);
 	if (w->daemon->alive != LAUNCH_ALIVE_STATE)
 		return;
 	events_follow(&s->events, &w->event_port, &w->trouble, now_ns);
 	if (w->event_port.type)
-		port_look(&w->event_port, now_ns, LOOK_NS);
+		port_reopen(&w->event_port, now_ns, LOOK_NS);
 	look_at_state(s, w, now_ns);
 	mend_channel(s, w, now_ns);
 	if (w->policy.adopted && w->policy.state == POLICY_STARTING && lives_as_ready(w))
@@ -527,8 +527,8 @@ void watch_first_time(struct watch *w)
 
 void watch_open(struct supervisor *s, struct watch *w, const struct launch_daemon *daemon, int64_t now_ns)
 {
-	struct events_teller odd = { &s->events, now_ns, MSG_SEVERITY_WARNING, daemon->name, "log" };
-	struct error_sink warnings = { events_tell, &odd, 0 };
+	struct events_sink odd = { &s->events, now_ns, MSG_SEVERITY_WARNING, daemon->name, "log" };
+	struct error_sink warnings = { events_line, &odd, 0 };
 	char channel[PORT_NAME_MAX];
 
 	w->daemon = daemon;

@@ -47,7 +47,7 @@ void watch_first_time(struct watch *w); /* nothing of the robot runs: how it was
 void watch_event(struct supervisor *s, struct watch *w, enum policy_event event, int64_t now_ns);
 void watch_hear(struct supervisor *s, struct watch *w, const struct notice *notice, int64_t now_ns);
 void watch_bury(struct supervisor *s, struct watch *w, int64_t now_ns);	  /* if its process has ended */
-void watch_look(struct supervisor *s, struct watch *w, int64_t now_ns);	  /* what it publishes */
+void watch_update(struct supervisor *s, struct watch *w, int64_t now_ns); /* what it publishes */
 void watch_judge(struct supervisor *s, struct watch *w, int64_t now_ns);  /* is it stopped, or silent? */
 void watch_freeze(struct supervisor *s, struct watch *w, int64_t now_ns); /* the same, for stopped alone */
 

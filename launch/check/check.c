@@ -257,7 +257,7 @@ static void check_interfaces(struct check *check, const struct launch *launch, s
 		/* A log is opened by its reader; a wire that one of the daemons serves will be there. */
 		if (!place.node || launch_server(launch, bus) || !strncmp(bus->interface, "log:", 4))
 			continue;
-		err = link_look(bus->interface, &info, &placed);
+		err = link_query(bus->interface, &info, &placed);
 		if (!err) {
 			check_link(launch, bus, &info, errors, &placed);
 			check_server(check, bus, &placed);

@@ -14,7 +14,7 @@
 
 struct epoch epoch_read(void)
 {
-	const int folder = run_look(&(struct error_sink){ 0 });
+	const int folder = run_open(&(struct error_sink){ 0 });
 	char line[LINE_SIZE] = "", *end;
 	const int n = folder < 0 ? folder : owned_read(folder, "epoch", line, sizeof(line), &(struct error_sink){ 0 });
 	struct epoch epoch = { 0, n == -ENOENT };

@@ -39,7 +39,7 @@ static void replace(int *fd, int by)
 /* Is the folder that we have opened still at that path?  It may have been renamed. */
 static bool is_in_place(void)
 {
-	const int now = run_look(&(struct error_sink){ 0 });
+	const int now = run_open(&(struct error_sink){ 0 });
 	struct stat ours, there;
 	const bool same = now >= 0 && run_fd >= 0 && !fstat(run_fd, &ours) && !fstat(now, &there) &&
 			  ours.st_ino == there.st_ino && ours.st_dev == there.st_dev;
@@ -125,13 +125,6 @@ int folder_lock(bool patient, struct error_sink *errors)
 	return fd;
 }
 
-void folder_unlock(int lock)
-{
-	close(lock);
-	replace(&run_fd, -1);
-	replace(&state_fd, -1);
-}
-
 int folder_make_states(struct error_sink *errors)
 {
 	const int folder = owned_folder_in(run_fd, "state", 0700, errors);
@@ -203,7 +196,7 @@ void folder_give(int folder, const char *name)
 /* A descriptor of $RUN for one call. */
 static int enter(void)
 {
-	return run_fd >= 0 ? fcntl(run_fd, F_DUPFD_CLOEXEC, 0) : run_look(&(struct error_sink){ 0 });
+	return run_fd >= 0 ? fcntl(run_fd, F_DUPFD_CLOEXEC, 0) : run_open(&(struct error_sink){ 0 });
 }
 
 /* ---- the robot ---- */

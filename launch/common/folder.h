@@ -24,7 +24,6 @@
  * folder belongs to another user, a link leads to it ... (owned.h).  patient: waits for a lock
  * that will be free in a moment because its holder was killed. */
 int folder_lock(bool patient, struct error_sink *errors);
-void folder_unlock(int lock);
 /* Is that descriptor's file still the lock, in the folder that others find?  Not after one of them was removed. */
 bool folder_is_locked(int lock);
 bool folder_has(const char *name, mode_t kind); /* an entry of ours of that name: S_IFSOCK, S_IFREG or S_IFDIR */
@@ -49,7 +48,7 @@ struct folder_robot {
 /* With $ENDPLATE_PREFIX and $ACH_DIR, before anything is started; an equal file stays.  0, or -errno with a line:
  * without it a stop could miss the robot. */
 int folder_robot_write(const char *name, struct error_sink *errors);
-/* Of the folder of a robot to talk to (owned_look).  0; -ENOENT; -EBADMSG and others: treat it as missing; a line if
+/* Of the folder of a robot to talk to (owned_open).  0; -ENOENT; -EBADMSG and others: treat it as missing; a line if
  * it cannot be trusted. */
 int folder_robot_read(const char *path, struct folder_robot *robot, struct error_sink *errors);
 

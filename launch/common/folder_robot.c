@@ -22,7 +22,7 @@ static const char *take_line(const char *text, const char *key, char *value, siz
 
 int folder_robot_read(const char *path, struct folder_robot *robot, struct error_sink *errors)
 {
-	const int folder = owned_look(path, errors);
+	const int folder = owned_open(path, errors);
 	char text[TEXT_MAX];
 	const char *rest = text;
 	int len;

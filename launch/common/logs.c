@@ -34,7 +34,7 @@ static int own_place(char place[RUN_PATH_MAX])
 
 static int kept_place(char place[RUN_PATH_MAX])
 {
-	const int run = run_look(&(struct error_sink){ 0 });
+	const int run = run_open(&(struct error_sink){ 0 });
 	const int folder = openat(run, "log", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	const int len = folder < 0 ? 0 : owned_read(folder, "place", place, RUN_PATH_MAX, &(struct error_sink){ 0 });
 
@@ -229,7 +229,7 @@ static bool is_gone(const struct logs *l)
 	return gone;
 }
 
-bool logs_look(struct logs *l, int64_t now_ns)
+bool logs_check(struct logs *l, int64_t now_ns)
 {
 	if (now_ns < l->look_ns)
 		return false;

@@ -70,7 +70,7 @@ void logs_adopt(struct logs *logs, pid_t pid);
 void logs_say(struct logs *logs, int64_t now_ns, int64_t t_ns, const char *line);
 /* Once a second, however often it is called: creates the file and its folder again if they were removed or renamed.
  * true: it did. */
-bool logs_look(struct logs *logs, int64_t now_ns);
+bool logs_check(struct logs *logs, int64_t now_ns);
 /* Has the file become unwritable, or writable again, since the last call?  *error: why; 0: it is writable. */
 bool logs_changed(struct logs *logs, int *error);
 const char *logs_why(int error);     /* in words; EINVAL: not a regular file */

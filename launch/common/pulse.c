@@ -87,7 +87,7 @@ static void measure_rate(struct pulse *p, int64_t now_ns)
 	p->rate_ns = now_ns;
 }
 
-void pulse_look(struct pulse *p, int64_t now_ns)
+void pulse_update(struct pulse *p, int64_t now_ns)
 {
 	static union {
 		struct msg_header header;
@@ -119,7 +119,7 @@ void pulse_look(struct pulse *p, int64_t now_ns)
 void pulse_look_again(struct pulse *p, int64_t now_ns)
 {
 	p->look_ns = 0;
-	pulse_look(p, now_ns);
+	pulse_update(p, now_ns);
 }
 
 int64_t pulse_age_ns(const struct pulse *p, int64_t now_ns)

@@ -28,7 +28,7 @@ void pulse_init(struct pulse *pulse, const char *channel); /* without prefix; op
 void pulse_close(struct pulse *pulse);
 /* Takes the newest message.  Opens the channel when it appears, and again when its file was replaced (checked once a
  * second).  Never makes one. */
-void pulse_look(struct pulse *pulse, int64_t now_ns);
+void pulse_update(struct pulse *pulse, int64_t now_ns);
 /* The same, and looks at the file whether it is time or not. */
 void pulse_look_again(struct pulse *pulse, int64_t now_ns);
 /* Of the newest publication; INT64_MAX: none. */

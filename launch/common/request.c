@@ -71,9 +71,9 @@ bool request_step(struct request *r, int64_t now_ns, struct msg_reply *reply)
 	enum port_got got;
 	size_t len;
 
-	if (port_look(&r->rep, now_ns, LOOK_NS))
+	if (port_reopen(&r->rep, now_ns, LOOK_NS))
 		r->put = false;
-	if (port_look(&r->req, now_ns, LOOK_NS))
+	if (port_reopen(&r->req, now_ns, LOOK_NS))
 		r->put = false;
 	do {
 		got = port_next(&r->rep, reply, sizeof(*reply), &len);

@@ -41,7 +41,7 @@ static int no_answer(const struct asking *w)
 	}
 	snprintf(channel, sizeof(channel), "%s-state", w->a->device);
 	pulse_init(&pulse, channel);
-	pulse_look(&pulse, clock_now_ns());
+	pulse_update(&pulse, clock_now_ns());
 	age_ns = pulse_age_ns(&pulse, clock_now_ns());
 	pulse_close(&pulse);
 	if (age_ns != INT64_MAX)

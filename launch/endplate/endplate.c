@@ -113,7 +113,7 @@ static void open_end(struct endplate_end *end)
 	end->open = !end->status;
 }
 
-int endplate_end_look(struct endplate_end *end, int64_t now_ns)
+int endplate_end_reopen(struct endplate_end *end, int64_t now_ns)
 {
 	int unlinked = 0;
 
@@ -224,8 +224,8 @@ int endplate_device_open(struct endplate *robot, const char *name, uint32_t stat
 	d->next = robot->devices;
 	robot->devices = d;
 	*device = d;
-	endplate_end_look(&d->state, clock_now_ns());
-	endplate_end_look(&d->ref, clock_now_ns());
+	endplate_end_reopen(&d->state, clock_now_ns());
+	endplate_end_reopen(&d->ref, clock_now_ns());
 	return 0;
 }
 

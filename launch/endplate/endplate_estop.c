@@ -4,7 +4,7 @@
 
 #include "channels/ach_ring.h"
 #include "channels/clock.h"
-#include "launch/common/obeyed.h"
+#include "launch/common/lowering.h"
 #include "launch/endplate/endplate_inside.h"
 
 /* Begins where the drivers are: with the lowering that their states say they obey. */
@@ -13,13 +13,13 @@ static enum msg_level look(struct endplate *r, int64_t now_ns)
 	struct estop *e = &r->estop;
 	struct estop_kept kept = { 0 };
 
-	estop_tend(e, now_ns);
+	estop_maintain(e, now_ns);
 	for (const struct endplate_device *d = r->devices; d && e->channel[0].open; d = d->next)
 		if (d->seen && d->publish_ns > now_ns - d->max_age_ns)
-			obeyed_add(&kept, &d->common, e->boot, e->channel[0].chan.handle->id);
+			lowering_add(&kept, &d->common, e->boot, e->channel[0].chan.handle->id);
 	if (kept.base)
-		estop_judge_start(&e->judge, &kept, e->boot);
-	return estop_look(e, now_ns);
+		estop_rule_start(&e->judge, &kept, e->boot);
+	return estop_read(e, now_ns);
 }
 
 enum msg_level endplate_level(struct endplate *robot)

@@ -112,7 +112,7 @@ static int read_newest(struct endplate_device *d, void *msg, size_t size, size_t
 		status = ach_get(&end->chan, msg, size, len, NULL, ACH_O_LAST);
 	if (status == ACH_EAGAIN) {
 		const bool was_open = end->open;
-		const int closed = endplate_end_look(end, v->now_ns);
+		const int closed = endplate_end_reopen(end, v->now_ns);
 
 		if (closed)
 			return closed;
@@ -129,7 +129,7 @@ static int read_newest(struct endplate_device *d, void *msg, size_t size, size_t
 	case ACH_EAGAIN:
 		return -ENODATA;
 	case ACH_OVERFLOW:
-		endplate_end_look(end, v->now_ns);
+		endplate_end_reopen(end, v->now_ns);
 		return -EPROTO;
 	default:
 		endplate_end_close(end, endplate_end_status(status));
@@ -179,7 +179,7 @@ static int look_at_front(struct endplate_device *d, struct front *front, int64_t
 	size_t len;
 	enum ach_status status;
 
-	if (!d->state.open && endplate_end_look(&d->state, now_ns))
+	if (!d->state.open && endplate_end_reopen(&d->state, now_ns))
 		return d->state.status;
 	for (int i = 0; i < 3; i++) {
 		status = ach_peek(&d->state.chan, &inside, &len, NULL, ACH_O_LAST | ACH_O_COPY);
@@ -263,7 +263,7 @@ int endplate_put(struct endplate_device *d, void *ref, size_t size, int64_t vali
 	fill_header(d, ref, now_ns, valid_ns);
 	status = check_reference(d, ref, now_ns);
 	if (!status)
-		status = endplate_end_look(&d->ref, now_ns);
+		status = endplate_end_reopen(&d->ref, now_ns);
 	if (status)
 		return status;
 	put = ach_put(&d->ref.chan, ref, size);

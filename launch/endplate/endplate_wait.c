@@ -27,14 +27,14 @@ static void look_at_clock(struct endplate *r, int64_t now_ns)
 	enum ach_status status;
 	size_t len;
 
-	if (!r->clock.open && endplate_end_look(&r->clock, now_ns))
+	if (!r->clock.open && endplate_end_reopen(&r->clock, now_ns))
 		return;
 	status = ach_get(&r->clock.chan, &msg, sizeof(msg), &len, NULL, ACH_O_LAST);
 	if (status == ACH_OK || status == ACH_MISSED_FRAME) {
 		if (msg_check(&msg, len, msg_type_by_number(msg_clock_number), NULL) == MSG_FINE)
 			take(r, &msg, now_ns);
 	} else if (status == ACH_EAGAIN || status == ACH_OVERFLOW) {
-		endplate_end_look(&r->clock, now_ns);
+		endplate_end_reopen(&r->clock, now_ns);
 	} else {
 		endplate_end_close(&r->clock, endplate_end_status(status));
 	}

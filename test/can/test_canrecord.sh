@@ -302,7 +302,7 @@ test_own_log() {
 # ---- what is wrong with the command line ----
 
 lib_case no_output wrong '--output FILE is missing: the file; - is standard output' log:trace.log
-lib_case no_bus_named wrong '[NAME=]BUS... is missing (canrecord --help tells more)' -o out
+lib_case no_bus_named wrong '[NAME=]BUS... is missing (canrecord --help says more)' -o out
 lib_case unknown_option wrong '--rotat: unknown option; did you mean --rotate? (canrecord --help lists them)' can0 \
 	-o out --rotat
 lib_case rotate_word wrong '--rotate: "big" is not a number of bytes such as 100M' can0 -o out --rotate big

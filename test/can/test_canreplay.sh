@@ -286,7 +286,7 @@ lib_case counts lib_says 0 '0 frames sent in 0 ns
 
 # ---- what is wrong with the command line ----
 
-lib_case nothing wrong 'FILE is missing (canreplay --help tells more)'
+lib_case nothing wrong 'FILE is missing (canreplay --help says more)'
 lib_case two wrong '"b": one argument too many' a b
 lib_case unknown_option wrong '--sped: unknown option; did you mean --speed? (canreplay --help lists them)' x --sped
 lib_case speed_zero wrong '--speed: "0" is not a number from 0.001 to 1000, or max' x --speed 0

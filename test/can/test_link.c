@@ -123,7 +123,7 @@ static void expect_refusal(const char *name, int error, const char *line)
 	unlink(path);
 	TEST_ASSERT_TRUE(file >= 0 && was >= 0);
 	dup2(file, STDERR_FILENO);
-	answers[0] = link_look(name, &info, &errors);
+	answers[0] = link_query(name, &info, &errors);
 	answers[1] = link_up(name, &want, &errors);
 	answers[2] = link_reset(name, &errors);
 	dup2(was, STDERR_FILENO);

@@ -201,12 +201,12 @@ static void the_owner_of_the_link(void)
 
 	TEST_ASSERT_EQUAL(-EBUSY, link_up("wire:torso", &other, &ignored));
 	TEST_ASSERT_EQUAL(0, attach_question("wire:torso", "link down host", answer, sizeof(answer), &ignored));
-	TEST_ASSERT_EQUAL(0, link_look("wire:torso", &info, &ignored));
+	TEST_ASSERT_EQUAL(0, link_query("wire:torso", &info, &ignored));
 	TEST_ASSERT_EQUAL(BUS_STOPPED, info.state);
 	TEST_ASSERT_FALSE(info.up);
 	TEST_ASSERT_EQUAL(0, link_up("wire:torso", &want, &ignored));
 	host = bus_suite_open("wire:torso", NULL);
-	TEST_ASSERT_EQUAL(0, link_look("wire:torso", &info, &ignored));
+	TEST_ASSERT_EQUAL(0, link_query("wire:torso", &info, &ignored));
 	TEST_ASSERT_EQUAL(BUS_ERROR_ACTIVE, info.state);
 	TEST_ASSERT_TRUE(info.up);
 	TEST_ASSERT_EQUAL(1000000, info.now.bitrate);
@@ -218,7 +218,7 @@ static void the_owner_of_the_link(void)
 	bus_suite_until_state(host, BUS_ERROR_ACTIVE);
 	TEST_ASSERT_EQUAL(0,
 			  link_up("wire:torso", &(struct link_settings){ .bitrate = 1000000, .queue = 10 }, &ignored));
-	TEST_ASSERT_EQUAL(-ENODEV, link_look("wire:nowhere", &info, &ignored));
+	TEST_ASSERT_EQUAL(-ENODEV, link_query("wire:nowhere", &info, &ignored));
 }
 
 /* ---- deaths ---- */

@@ -25,9 +25,9 @@ static void begin(bool make)
 	struct error_sink quiet = { 0 };
 
 	estop_open(&estop, &options, &quiet);
-	estop_look(&estop, clock_now_ns());
+	estop_read(&estop, clock_now_ns());
 	if (make && estop_mend(&estop, &quiet))
-		estop_look(&estop, clock_now_ns());
+		estop_read(&estop, clock_now_ns());
 }
 
 struct msg_estop estop_talk_message(enum msg_estop_kind kind, enum msg_level level)
@@ -83,7 +83,7 @@ bool estop_talk_is_ratified(void)
 	begin(false);
 	for (unsigned int i = 0; i < ESTOP_CHANNELS; i++)
 		w[i] = estop.channel[i].window;
-	ratified = !estop_judge_must_ratify(&estop.judge, w);
+	ratified = !estop_rule_must_ratify(&estop.judge, w);
 	estop_close(&estop);
 	return ratified;
 }

@@ -80,7 +80,7 @@ static const char *answer(int fd)
 void setUp(void)
 {
 	lib_watchdog(Unity.CurrentTestName, LIB_HANG_S);
-	folder_fd = owned_look(folder, &(struct error_sink){ 0 });
+	folder_fd = owned_open(folder, &(struct error_sink){ 0 });
 	listener = owned_socket(folder_fd, "here", SOCK_SEQPACKET, 0600);
 	TEST_ASSERT_EQUAL(0, listen(listener, 8));
 	server = (struct query_server){

@@ -737,7 +737,7 @@ test_hz_ends() {
 	refuses 1 "ach hz: $name-0-no-such-thing: no such channel (ach ls lists those there are)" \
 		"$ach" hz "$name-0-no-such-thing"
 	refuses 2 'ach hz: --for: "long" is not a time such as 5s' "$ach" hz --for long "$name-hze"
-	refuses 2 'ach hz: CHANNEL... is missing (ach hz --help tells more)' "$ach" hz
+	refuses 2 'ach hz: CHANNEL... is missing (ach hz --help says more)' "$ach" hz
 }
 
 # ---- plot ----
@@ -776,7 +776,7 @@ test_plot_refuses_in_one_line() {
 	refuses 1 "ach plot: $name-plotx: $why" "$ach" plot "$name-plotx" x
 	refuses 1 "ach plot: $name-0-no-such-thing: no such channel (ach ls lists those there are)" \
 		"$ach" plot "$name-0-no-such-thing" x
-	refuses 2 'ach plot: CHANNEL FIELD... is missing (ach plot --help tells more)' "$ach" plot "$c"
+	refuses 2 'ach plot: CHANNEL FIELD... is missing (ach plot --help says more)' "$ach" plot "$c"
 	make_channel plotm joint-state
 	"$ach" put "$name-plotm" --json "{\"position\":[$(seq -s, 17)]}"
 	refuses 1 'ach plot: more than 16 curves; name single elements, such as position[0]' \

@@ -132,7 +132,7 @@ static void arguments(void)
 	TEST_ASSERT_EQUAL_STRING("--", words[4]);
 	TEST_ASSERT_EQUAL_STRING("-4", words[5]);
 	TEST_ASSERT_EQUAL_INT(OPTIONS_WRONG, run("pciod --name a"));
-	TEST_ASSERT_EQUAL_STRING("pciod: CHANNEL... is missing (pciod --help tells more)\n", lines);
+	TEST_ASSERT_EQUAL_STRING("pciod: CHANNEL... is missing (pciod --help says more)\n", lines);
 	options.arguments_max = 1;
 	TEST_ASSERT_EQUAL_INT(OPTIONS_GO, run("pciod --name a x"));
 	TEST_ASSERT_EQUAL_INT(OPTIONS_WRONG, run("pciod --name a x y"));

@@ -86,7 +86,7 @@ static int make_it(const char *name)
 
 static int look_at_it(const char *name)
 {
-	return owned_look(in_top(name), errors);
+	return owned_open(in_top(name), errors);
 }
 
 /* ---- folders ---- */

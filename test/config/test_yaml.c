@@ -170,9 +170,9 @@ static void refusals(void)
 	refused("a: \"b\\0c\"\n", "t:1: a zero byte in text\n");
 	refused("a: \"\\x\"\n",
 		"t:1: while parsing a quoted scalar: did not find expected hexdecimal number in column 7\n");
-	refused("a: 1\nb: \xFF\n", "t:2: not UTF-8: this is no text\n");
-	refused("a: \033\n", "t:1: a control character: this is no text\n");
-	refused_len("a: 1\n\0", 6, "t:2: a zero byte: this is no text\n");
+	refused("a: 1\nb: \xFF\n", "t:2: not UTF-8: not a text file\n");
+	refused("a: \033\n", "t:1: a control character: not a text file\n");
+	refused_len("a: 1\n\0", 6, "t:2: a zero byte: not a text file\n");
 	refused("a: [1, 2\n", "t:1: while parsing a flow sequence: did not find expected ',' or ']' at the end\n");
 	refused("a: 1\n b: 2\n", "t:2: mapping values are not allowed in this context in column 3\n");
 }

@@ -69,14 +69,14 @@ void tearDown(void)
 
 static enum msg_level look(void)
 {
-	return estop_look(&e, clock_now_ns());
+	return estop_read(&e, clock_now_ns());
 }
 
 static enum msg_level turn(void)
 {
 	const enum msg_level level = look();
 
-	estop_tend(&e, clock_now_ns());
+	estop_maintain(&e, clock_now_ns());
 	return level;
 }
 
@@ -303,8 +303,8 @@ static void test_only_who_is_asked_to_copies(void)
 	ach_put(&e.channel[1].chan, &msg, sizeof(msg));
 	open_as(&other, false, NULL);
 	for (int i = 0; i < 3; i++) {
-		estop_look(&other, clock_now_ns());
-		estop_tend(&other, clock_now_ns());
+		estop_read(&other, clock_now_ns());
+		estop_maintain(&other, clock_now_ns());
 	}
 	TEST_ASSERT_EQUAL_UINT64(newest, other.channel[0].window.newest);
 	estop_close(&other);
@@ -382,10 +382,10 @@ static void test_a_successor_obeys_what_its_predecessor_obeyed(void)
 	TEST_ASSERT_EQUAL_UINT64(base, kept.base);
 	estop_close(&e);
 	open_as(&e, true, &kept);
-	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, estop_look(&e, clock_now_ns() + 5000000000)); /* long after its time */
+	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, estop_read(&e, clock_now_ns() + 5000000000)); /* long after its time */
 	estop_close(&e);
 	open_as(&e, true, NULL);
-	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, estop_look(&e, clock_now_ns() + 5000000000));
+	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, estop_read(&e, clock_now_ns() + 5000000000));
 }
 
 static void test_a_suspended_machine_is_unsure(void)
@@ -426,10 +426,10 @@ static void test_a_lowering_on_a_replaced_channel_is_void(void)
 	ach_unlink(e.channel[0].name);
 	turn();
 	open_as(&other, true, NULL);
-	estop_look(&other, clock_now_ns());
+	estop_read(&other, clock_now_ns());
 	seen = estop_seen(&other);
 	estop_lower(&other, &seen, MSG_LEVEL_RUN, clock_now_ns() + 60000000000, 9, "anna", 0, "", &base, &quiet);
-	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, estop_look(&other, clock_now_ns())); /* it knows of no trouble */
+	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, estop_read(&other, clock_now_ns())); /* it knows of no trouble */
 	estop_close(&other);
 	for (int i = 0; i < 4; i++) {
 		e.channel[0].retry_ns = 0;
@@ -448,7 +448,7 @@ static void test_a_channel_replaced_between_two_looks(void)
 	armed();
 	ach_unlink(e.channel[0].name);
 	open_as(&other, true, NULL);
-	estop_look(&other, clock_now_ns());
+	estop_read(&other, clock_now_ns());
 	seen = estop_seen(&other);
 	estop_lower(&other, &seen, MSG_LEVEL_RUN, clock_now_ns() + 60000000000, 9, "anna", 0, "", &base, &quiet);
 	estop_close(&other);
@@ -466,14 +466,14 @@ static void test_a_channel_is_not_opened_in_every_turn(void)
 	armed();
 	TEST_ASSERT_EQUAL(ACH_OK, ach_condemn(&e.channel[1].chan));
 	look();
-	estop_tend(&e, now_ns);
+	estop_maintain(&e, now_ns);
 	TEST_ASSERT_TRUE(e.channel[1].open);
 	look();
 	TEST_ASSERT_FALSE(e.channel[1].open);
-	estop_tend(&e, now_ns + ESTOP_LOOK_NS - 1);
+	estop_maintain(&e, now_ns + ESTOP_READ_NS - 1);
 	TEST_ASSERT_FALSE(e.channel[1].open);
 	TEST_ASSERT_EQUAL_STRING("ACH_CORRUPT: the channel was condemned", e.channel[1].why);
-	estop_tend(&e, now_ns + ESTOP_LOOK_NS);
+	estop_maintain(&e, now_ns + ESTOP_READ_NS);
 	TEST_ASSERT_TRUE(e.channel[1].open);
 	TEST_ASSERT_EQUAL_STRING("", e.channel[1].why);
 }
@@ -490,10 +490,10 @@ int stat(const char *path, struct stat *st)
 /* Level and files looked at in one turn. */
 static enum msg_level turn_at(int64_t now_ns, unsigned int *looked)
 {
-	const enum msg_level level = estop_look(&e, now_ns);
+	const enum msg_level level = estop_read(&e, now_ns);
 
 	stats = 0;
-	estop_tend(&e, now_ns);
+	estop_maintain(&e, now_ns);
 	*looked = stats;
 	return level;
 }
@@ -653,7 +653,7 @@ static void test_a_writer_stopped_inside_put_prevents_no_raise(void)
 	pid = lib_child(sit_in_a_put, gate);
 	lib_gate_wait(gate, 1);
 	open_as(&other, false, NULL);
-	estop_look(&other, clock_now_ns());
+	estop_read(&other, clock_now_ns());
 	TEST_ASSERT_EQUAL(0, estop_raise(&other, MSG_LEVEL_HOLD, "ben", 0, "", &quiet));
 	estop_close(&other);
 	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, look()); /* estop-b is condemned */
@@ -676,9 +676,9 @@ static void test_a_channel_that_goes_back_is_condemned(void)
 	look();
 	TEST_ASSERT_EQUAL_STRING("estop-b cannot be read",
 				 e.channel[0].messages[e.channel[0].window.newest % ESTOP_RETAINED].why);
-	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, estop_look(&other, clock_now_ns()));
+	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, estop_read(&other, clock_now_ns()));
 	TEST_ASSERT_FALSE(other.channel[1].chan.handle->shm->condemned);
-	estop_tend(&other, clock_now_ns());
+	estop_maintain(&other, clock_now_ns());
 	TEST_ASSERT_TRUE(other.channel[1].chan.handle->shm->condemned);
 	estop_close(&other);
 	mend_and_arm();
@@ -838,7 +838,7 @@ static int be_an_operator(void)
 	open_as(&mine, false, NULL);
 	if (!mine.channel[0].open || !mine.channel[1].open)
 		return 1;
-	if (estop_look(&mine, clock_now_ns()) != MSG_LEVEL_RUN)
+	if (estop_read(&mine, clock_now_ns()) != MSG_LEVEL_RUN)
 		return 2;
 	if (mine.channel[0].chan.handle->writable)
 		return 3;
@@ -867,7 +867,7 @@ static int forge_on_estop_b(void)
 	struct msg_estop msg;
 
 	open_as(&mine, false, NULL);
-	estop_look(&mine, clock_now_ns());
+	estop_read(&mine, clock_now_ns());
 	msg = mine.channel[0].messages[mine.channel[0].window.newest % ESTOP_RETAINED];
 	msg.seen[0] = mine.channel[1].window.newest;
 	return ach_put(&mine.channel[1].chan, &msg, sizeof(msg)) != ACH_OK;
@@ -889,7 +889,7 @@ static int be_a_stranger(void)
 	open_as(&mine, false, NULL);
 	if (mine.channel[0].open || mine.channel[1].open)
 		return 1;
-	estop_look(&mine, clock_now_ns());
+	estop_read(&mine, clock_now_ns());
 	if (!estop_raise(&mine, MSG_LEVEL_ESTOP, "me", 0, "", &errors))
 		return 2;
 	return errors.count == 1 ? 0 : 3;

@@ -1,6 +1,6 @@
 /* The e-stop against a world that raises, arms, dies, replays, removes and scribbles at random.
  *
- * Three drivers and achstart share the judgement of daemons/estop/estop_judge.c.  People arm, operators raise and
+ * Three drivers and achstart share the judgement of daemons/estop/estop_rule.c.  People arm, operators raise and
  * scribble in estop-b, writers stop inside put, channels are removed, drivers are killed before they publish and before
  * they ratify, states are lost.  What must hold whenever a driver reads the channels:
  *	I1  no level below that of a raise which the person who armed had not seen; each raise acts at least once
@@ -19,7 +19,7 @@
 
 #include "unity.h"
 
-#include "daemons/estop/estop_judge.h"
+#include "daemons/estop/estop_rule.h"
 
 #define RING 4
 #define DRIVERS 3
@@ -79,14 +79,14 @@ static bool tampered; /* since anybody of the robot's user looked */
 static long looks, at_run, at_hold, refusals, armed, replays, scribbles, restarts;
 
 static struct driver {
-	struct estop_judge j;
+	struct estop_rule j;
 	bool alive;
 	struct estop_kept state;
 	bool state_there;
 	int64_t last_look, blind_at;
 	enum msg_level level;
 } drivers[DRIVERS];
-static struct estop_judge start_judge; /* achstart's */
+static struct estop_rule start_judge; /* achstart's */
 static bool start_alive, force_run;
 /* achctl and achstart */
 static struct {
@@ -170,12 +170,12 @@ static struct item raise_message(enum msg_level level, bool fresh)
 	return i;
 }
 
-static void ratify(struct estop_judge *j)
+static void ratify(struct estop_rule *j)
 {
 	struct estop_window v[2];
 
 	view(v);
-	if (estop_judge_must_ratify(j, v))
+	if (estop_rule_must_ratify(j, v))
 		raise_on(0, raise_message(j->kept.base && j->kept.level ? j->kept.level : MSG_LEVEL_ESTOP, true));
 	/* A reader that finds a channel going back condemns it, for the others and for achstart, which replaces it. */
 	if (j->back_b && chan[1].there)
@@ -249,7 +249,7 @@ static void driver_look(struct driver *d)
 	view(v);
 	if (!force_run && !rnd(40 * calm))
 		v[rnd(2)].readable = false; /* for once it cannot be opened */
-	got = estop_judge_look(&d->j, v, now);
+	got = estop_rule_level(&d->j, v, now);
 	check(d, got, d->j.base);
 	if (d->j.kept.base && (d->j.kept.base != was || d->j.kept.chan != was_id) && now > d->j.base->until_ns)
 		fail("I5: a lowering is taken after its time");
@@ -280,7 +280,7 @@ static void driver_die(struct driver *d)
 	restarts++;
 	if (!rnd(4))
 		d->state_there = false; /* its state channel was removed, or is garbage */
-	estop_judge_start(&d->j, d->state_there ? &d->state : NULL, boot);
+	estop_rule_start(&d->j, d->state_there ? &d->state : NULL, boot);
 	d->alive = true;
 	d->level = MSG_LEVEL_ESTOP;
 	d->blind_at = 0;
@@ -295,7 +295,7 @@ static enum msg_level start_look(void)
 		if (!chan[c].there || chan[c].condemned)
 			make(c); /* mended: all is at estop by the new id */
 	view(v);
-	l = estop_judge_look(&start_judge, v, now);
+	l = estop_rule_level(&start_judge, v, now);
 	ratify(&start_judge);
 	witness();
 	return l;
@@ -532,7 +532,7 @@ static void step(bool scribbles_on)
 				start_alive = false;
 			else {
 				start_alive = true;
-				estop_judge_start(&start_judge, NULL, boot);
+				estop_rule_start(&start_judge, NULL, boot);
 			}
 		}
 		break;
@@ -610,10 +610,10 @@ static void begin(long r)
 	make(0);
 	make(1);
 	start_alive = true;
-	estop_judge_start(&start_judge, NULL, boot);
+	estop_rule_start(&start_judge, NULL, boot);
 	for (int i = 0; i < DRIVERS; i++) {
 		drivers[i] = (struct driver){ .alive = true, .level = MSG_LEVEL_ESTOP };
-		estop_judge_start(&drivers[i].j, NULL, boot);
+		estop_rule_start(&drivers[i].j, NULL, boot);
 	}
 }
 

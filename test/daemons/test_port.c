@@ -297,7 +297,7 @@ static void a_channel_that_cannot_be_made_is_reported(void)
 	TEST_ASSERT_EQUAL_STRING_LEN("channel ", first_line, 8);
 	TEST_ASSERT_FALSE(port.open);
 	/* It is tried again. */
-	TEST_ASSERT_TRUE(port_look(&port, 0, S_NS));
+	TEST_ASSERT_TRUE(port_reopen(&port, 0, S_NS));
 	TEST_ASSERT_TRUE(port.open);
 }
 
@@ -381,16 +381,16 @@ static void scribble(void)
 static void a_corrupt_one_is_closed_and_tried_at_each_look(void)
 {
 	TEST_ASSERT_EQUAL(0, open_port());
-	TEST_ASSERT_FALSE(port_look(&port, 0, S_NS));
+	TEST_ASSERT_FALSE(port_reopen(&port, 0, S_NS));
 	put_event("a");
 	scribble();
 	next_is(PORT_BROKEN, "");
 	TEST_ASSERT_FALSE(port.open);
 	next_is(PORT_BROKEN, "");
-	TEST_ASSERT_TRUE(port_look(&port, 1, S_NS)); /* though the second is not over */
+	TEST_ASSERT_TRUE(port_reopen(&port, 1, S_NS)); /* though the second is not over */
 	next_is(PORT_BROKEN, "");
 	ach_unlink(name);
-	TEST_ASSERT_TRUE(port_look(&port, 2, S_NS));
+	TEST_ASSERT_TRUE(port_reopen(&port, 2, S_NS));
 	next_is(PORT_NONE, "");
 	put_event("b");
 	next_is(PORT_ONE, "b");
@@ -401,13 +401,13 @@ static void an_unlinked_channel_is_made_again(void)
 	char path[256];
 
 	TEST_ASSERT_EQUAL(0, open_port());
-	TEST_ASSERT_FALSE(port_look(&port, 5, S_NS));
+	TEST_ASSERT_FALSE(port_reopen(&port, 5, S_NS));
 	ach_unlink(name);
-	TEST_ASSERT_FALSE(port_look(&port, S_NS + 4, S_NS));
+	TEST_ASSERT_FALSE(port_reopen(&port, S_NS + 4, S_NS));
 	TEST_ASSERT(access(lib_path(path, name), F_OK));
-	TEST_ASSERT_TRUE(port_look(&port, S_NS + 5, S_NS));
+	TEST_ASSERT_TRUE(port_reopen(&port, S_NS + 5, S_NS));
 	TEST_ASSERT(!access(lib_path(path, name), F_OK));
-	TEST_ASSERT_FALSE(port_look(&port, 3ll * S_NS, S_NS));
+	TEST_ASSERT_FALSE(port_reopen(&port, 3ll * S_NS, S_NS));
 }
 
 static void a_new_one_under_the_old_name_is_read_from_its_beginning(void)
@@ -419,9 +419,9 @@ static void a_new_one_under_the_old_name_is_read_from_its_beginning(void)
 	TEST_ASSERT_EQUAL(ACH_OK, ach_create(name, 4, sizeof(struct msg_event), NULL));
 	for (int i = 0; i < 9; i++)
 		put_event("b");
-	TEST_ASSERT_TRUE(port_look(&port, S_NS, 0));
+	TEST_ASSERT_TRUE(port_reopen(&port, S_NS, 0));
 	next_is(PORT_ONE, "b");
-	TEST_ASSERT_FALSE(port_look(&port, S_NS, 0)); /* every_ns 0: each time, and it is there */
+	TEST_ASSERT_FALSE(port_reopen(&port, S_NS, 0)); /* every_ns 0: each time, and it is there */
 }
 
 /* ---- writing ---- */
@@ -450,7 +450,7 @@ static void what_could_not_be_put_is_counted(void)
 	TEST_ASSERT_FALSE(port_put(&port, &e));
 	TEST_ASSERT_EQUAL(2, port.puts_failed);
 	ach_unlink(name);
-	TEST_ASSERT_TRUE(port_look(&port, 1, S_NS));
+	TEST_ASSERT_TRUE(port_reopen(&port, 1, S_NS));
 	TEST_ASSERT_TRUE(port_put(&port, &e));
 	TEST_ASSERT_EQUAL(2, port.puts_failed);
 }

@@ -84,7 +84,7 @@ static void refused(const char *modules, const char *rest, const char *why)
 
 static const struct pcube_settings *of(const char *name)
 {
-	struct sim_text answer = { said, 0, sizeof(said) };
+	struct query_text answer = { said, 0, sizeof(said) };
 	struct sim_unit *unit = sim_find(&sim, name, &answer);
 
 	TEST_ASSERT_NOT_NULL_MESSAGE(unit, name);
@@ -256,7 +256,7 @@ static void test_settings_of_the_driver(void)
 
 static const char *command(const char *line, int64_t t_ns)
 {
-	struct sim_text answer = { said, 0, sizeof(said) };
+	struct query_text answer = { said, 0, sizeof(said) };
 	char question[256];
 
 	said[0] = 0;

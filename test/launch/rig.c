@@ -352,7 +352,7 @@ uint32_t rig_incarnation(const char *name)
 	if (strcmp(name, "clock") != 0 && strcmp(name, "waist") != 0)
 		return rig_state(name, &state) ? state.incarnation : 0;
 	pulse_init(&pulse, strcmp(name, "clock") ? "waist-state" : "clock");
-	pulse_look(&pulse, clock_now_ns());
+	pulse_update(&pulse, clock_now_ns());
 	if (pulse.there)
 		incarnation = pulse.header.incarnation;
 	pulse_close(&pulse);

@@ -71,7 +71,7 @@ static const char *arm_line(int64_t until_ns, const struct estop_seen *seen)
 
 static struct estop_seen look(void)
 {
-	estop_look(&operator, clock_now_ns());
+	estop_read(&operator, clock_now_ns());
 	return estop_seen(&operator);
 }
 

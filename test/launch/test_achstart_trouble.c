@@ -630,7 +630,7 @@ static void a_lock_is_not_waited_for(void)
 	close(fd);
 	fd = folder_lock(false, &(struct error_sink){ 0 });
 	TEST_ASSERT_TRUE(fd >= 0 && folder_is_locked(fd));
-	folder_unlock(fd);
+	close(fd);
 }
 
 /* Its driver looks once a second: longer than it may be silent, and no reason to kill it. */
@@ -681,7 +681,7 @@ static void auto_arming_respects_an_operator(void)
 	rig_start();
 	RIG_UNTIL(rig_ready("clock"));
 	TEST_ASSERT_EQUAL(0, robot_level_open(&estop, false, &quiet));
-	estop_look(&estop, clock_now_ns());
+	estop_read(&estop, clock_now_ns());
 	TEST_ASSERT_EQUAL(0, estop_raise(&estop, MSG_LEVEL_ESTOP, "operator", 0, "not yet", &quiet));
 	estop_close(&estop);
 	rig_kill();

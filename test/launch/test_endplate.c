@@ -643,11 +643,11 @@ static void arm(void)
 	struct estop_seen now;
 	uint64_t base;
 
-	estop_look(&estop, clock_now_ns());
+	estop_read(&estop, clock_now_ns());
 	now = estop_seen(&estop);
 	TEST_ASSERT_EQUAL_INT(0, estop_lower(&estop, &now, MSG_LEVEL_RUN, clock_now_ns() + ESTOP_LOWER_NS, 1, "test", 0,
 					     "", &base, &(struct error_sink){ 0 }));
-	TEST_ASSERT_EQUAL_INT(MSG_LEVEL_RUN, estop_look(&estop, clock_now_ns()));
+	TEST_ASSERT_EQUAL_INT(MSG_LEVEL_RUN, estop_read(&estop, clock_now_ns()));
 	state.common.base_chan = now.id[0];
 	state.common.base_seq = base;
 	state.common.base_level = MSG_LEVEL_RUN;
@@ -664,16 +664,16 @@ static void test_the_level_is_the_drivers_and_is_only_raised(void)
 	TEST_ASSERT_EQUAL_INT(MSG_LEVEL_RUN, endplate_level(robot));
 	TEST_ASSERT_EQUAL_INT(-EINVAL, endplate_raise(robot, MSG_LEVEL_RUN, "no"));
 	TEST_ASSERT_EQUAL_INT(-EINVAL, endplate_raise(robot, (enum msg_level)9, "no"));
-	TEST_ASSERT_EQUAL_INT(MSG_LEVEL_RUN, estop_look(&estop, clock_now_ns()));
+	TEST_ASSERT_EQUAL_INT(MSG_LEVEL_RUN, estop_read(&estop, clock_now_ns()));
 	TEST_ASSERT_EQUAL_INT(0, endplate_raise(robot, MSG_LEVEL_HOLD, "too near"));
 	TEST_ASSERT_EQUAL_INT(MSG_LEVEL_HOLD, endplate_level(robot));
-	TEST_ASSERT_EQUAL_INT(MSG_LEVEL_HOLD, estop_look(&estop, clock_now_ns()));
+	TEST_ASSERT_EQUAL_INT(MSG_LEVEL_HOLD, estop_read(&estop, clock_now_ns()));
 	TEST_ASSERT_EQUAL_STRING("too near", estop.why);
 	TEST_ASSERT_EQUAL_STRING("test_endplate", estop.who);
 	TEST_ASSERT_EQUAL_INT(0, endplate_raise(robot, MSG_LEVEL_ESTOP, NULL));
-	TEST_ASSERT_EQUAL_INT(MSG_LEVEL_ESTOP, estop_look(&estop, clock_now_ns()));
+	TEST_ASSERT_EQUAL_INT(MSG_LEVEL_ESTOP, estop_read(&estop, clock_now_ns()));
 	TEST_ASSERT_EQUAL_INT(0, endplate_raise(robot, MSG_LEVEL_HOLD, "lower?"));
-	TEST_ASSERT_EQUAL_INT(MSG_LEVEL_ESTOP, estop_look(&estop, clock_now_ns()));
+	TEST_ASSERT_EQUAL_INT(MSG_LEVEL_ESTOP, estop_read(&estop, clock_now_ns()));
 	TEST_ASSERT_EQUAL_INT(MSG_LEVEL_ESTOP, endplate_level(robot));
 }
 

@@ -106,14 +106,14 @@ static void without_accounts_only_the_silence_counts(void)
 		hung_sample(&hung, texts[i], 'R', 1000 * MS, false, 1500 * MS);
 		TEST_ASSERT_FALSE_MESSAGE(hung.facts.known, texts[i]);
 	}
-	hung_look(&hung, 0, 1000 * MS, false, 1500 * MS); /* there is no such process */
+	hung_measure(&hung, 0, 1000 * MS, false, 1500 * MS); /* there is no such process */
 	TEST_ASSERT_FALSE(hung.facts.known);
 }
 
 static void this_process_runs(void)
 {
 	hung = (struct hung){ 0 };
-	hung_look(&hung, getpid(), clock_now_ns(), false, clock_now_ns());
+	hung_measure(&hung, getpid(), clock_now_ns(), false, clock_now_ns());
 	if (!hung.facts.known)
 		TEST_IGNORE_MESSAGE("this kernel has no /proc/PID/schedstat");
 	TEST_ASSERT_EQUAL('R', hung.facts.state);

@@ -12,7 +12,7 @@
 
 #include "channels/clock.h"
 #include "launch/achctl/robot_level.h"
-#include "launch/common/obeyed.h"
+#include "launch/common/lowering.h"
 #include "launch/achstart/supervise.h"
 #include "test/launch/rig.h"
 
@@ -76,13 +76,13 @@ static void look(unsigned int times)
 
 static uint64_t written(void)
 {
-	estop_look(&other, now_ns);
+	estop_read(&other, now_ns);
 	return other.channel[0].window.newest + other.channel[1].window.newest;
 }
 
 static void raise_it(enum msg_level level)
 {
-	estop_look(&other, now_ns);
+	estop_read(&other, now_ns);
 	TEST_ASSERT_EQUAL(0, estop_raise(&other, level, "eve", 1007, "smoke", &(struct error_sink){ 0 }));
 }
 
@@ -175,7 +175,7 @@ static void trouble_is_reported_once_and_mended_once(void)
 		TEST_ASSERT_EQUAL_MESSAGE(created_ns, s.level.created_ns, which);
 		TEST_ASSERT_EQUAL_MESSAGE(MSG_LEVEL_ESTOP, s.estop.level, which);
 		TEST_ASSERT_TRUE_MESSAGE(s.estop.channel[0].open && s.estop.channel[1].open, which);
-		estop_tend(&other, now_ns);
+		estop_maintain(&other, now_ns);
 		if (!table[i].created)
 			TEST_ASSERT_EQUAL_MESSAGE(before + table[i].writes, written(), which);
 		else
@@ -211,8 +211,8 @@ static void garbage_in_every_look_is_reported_every_ten_seconds(void)
 
 static struct arming request(void)
 {
-	estop_tend(&other, now_ns);
-	estop_look(&other, now_ns);
+	estop_maintain(&other, now_ns);
+	estop_read(&other, now_ns);
 	return (struct arming){ .who = "ann",
 				.uid = 1001,
 				.seen = estop_seen(&other),
@@ -323,7 +323,7 @@ static void a_refused_request_has_no_effect_at_any_time(void)
 		raise_it(MSG_LEVEL_ESTOP);
 		look(5);
 		begin();
-		estop_look(&other, clock_now_ns()); /* a driver that obeys it, and dies */
+		estop_read(&other, clock_now_ns()); /* a driver that obeys it, and dies */
 		TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, other.level);
 		kept = estop_kept(&other);
 		table[i].spoil();
@@ -331,14 +331,14 @@ static void a_refused_request_has_no_effect_at_any_time(void)
 			TEST_FAIL_MESSAGE(s.arming.why);
 		TEST_ASSERT_EQUAL(1, rig_events("achstart", "not-armed"));
 		look(5);
-		estop_tend(&other, now_ns);
-		estop_look(&other, clock_now_ns());
+		estop_maintain(&other, now_ns);
+		estop_read(&other, clock_now_ns());
 		TEST_ASSERT_EQUAL_MESSAGE(MSG_LEVEL_ESTOP, other.level, table[i].why);
 		/* A driver that starts now, and its successor. */
 		robot_level_open(&driver, false, &(struct error_sink){ 0 });
-		TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, estop_look(&driver, clock_now_ns()));
-		estop_judge_start(&driver.judge, &kept, driver.boot);
-		TEST_ASSERT_EQUAL_MESSAGE(MSG_LEVEL_ESTOP, estop_look(&driver, clock_now_ns()), table[i].why);
+		TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, estop_read(&driver, clock_now_ns()));
+		estop_rule_start(&driver.judge, &kept, driver.boot);
+		TEST_ASSERT_EQUAL_MESSAGE(MSG_LEVEL_ESTOP, estop_read(&driver, clock_now_ns()), table[i].why);
 		estop_close(&driver);
 	}
 }
@@ -556,14 +556,14 @@ static void a_robot_comes_up_at_estop(void)
 	take_it();
 	look(1);
 	TEST_ASSERT_EQUAL(ARMING_DONE, s.arming.state);
-	estop_look(&other, clock_now_ns());
+	estop_read(&other, clock_now_ns());
 	kept = estop_kept(&other);
 	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, other.level);
 	tear_down(false);
 	set_up(LAUNCH_ARM_AUTO);
 	level_begin(&s, false, now_ns);
-	estop_judge_start(&other.judge, &kept, other.boot);
-	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, estop_look(&other, clock_now_ns()));
+	estop_rule_start(&other.judge, &kept, other.boot);
+	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, estop_read(&other, clock_now_ns()));
 	TEST_ASSERT_FALSE(arms_itself());
 }
 
@@ -595,8 +595,8 @@ static void a_user_raises_whatever_lies_in_the_channels(void)
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
 		look(60);
-		estop_tend(&other, now_ns);
-		estop_look(&other, now_ns);
+		estop_maintain(&other, now_ns);
+		estop_read(&other, now_ns);
 		table[i]();
 		TEST_ASSERT_EQUAL(0, level_raise_for(&s, MSG_LEVEL_HOLD, "eve", 1007, "smoke", now_ns,
 						     &(struct error_sink){ 0 }));
@@ -614,27 +614,27 @@ static void the_newest_lowering_obeyed_is_inherited(void)
 	struct msg_common c = { .boot = { 1, 2 }, .base_chan = 5, .base_seq = 7, .base_level = MSG_LEVEL_RUN };
 	struct estop_kept kept = { 0 };
 
-	obeyed_add(&kept, &c, none, 5);
-	obeyed_add(&kept, &c, boot, 6);
+	lowering_add(&kept, &c, none, 5);
+	lowering_add(&kept, &c, boot, 6);
 	TEST_ASSERT_EQUAL(0, kept.base);
-	obeyed_add(&kept, &c, boot, 5);
+	lowering_add(&kept, &c, boot, 5);
 	TEST_ASSERT_EQUAL(7, kept.base);
 	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, kept.level);
 	c.base_level = MSG_LEVEL_HOLD;
-	obeyed_add(&kept, &c, boot, 5);
+	lowering_add(&kept, &c, boot, 5);
 	TEST_ASSERT_EQUAL(MSG_LEVEL_HOLD, kept.level);
 	c.base_level = MSG_LEVEL_RUN;
-	obeyed_add(&kept, &c, boot, 5);
+	lowering_add(&kept, &c, boot, 5);
 	TEST_ASSERT_EQUAL(MSG_LEVEL_HOLD, kept.level);
 	c.base_seq = 6;
-	obeyed_add(&kept, &c, boot, 5);
+	lowering_add(&kept, &c, boot, 5);
 	TEST_ASSERT_EQUAL(7, kept.base);
 	c.base_seq = 8;
 	c.base_level = 99;
-	obeyed_add(&kept, &c, boot, 5);
+	lowering_add(&kept, &c, boot, 5);
 	TEST_ASSERT_EQUAL(8, kept.base);
 	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, kept.level);
-	TEST_ASSERT_FALSE(obeyed_is_taken(&(struct msg_common){ 0 }, boot, 0, 0));
+	TEST_ASSERT_FALSE(lowering_is_taken(&(struct msg_common){ 0 }, boot, 0, 0));
 }
 
 int main(void)

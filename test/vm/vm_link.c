@@ -53,7 +53,7 @@ static struct link_info look(const char *name)
 {
 	struct link_info info;
 
-	TEST_ASSERT_EQUAL_INT_MESSAGE(0, link_look(name, &info, &errors), last);
+	TEST_ASSERT_EQUAL_INT_MESSAGE(0, link_query(name, &info, &errors), last);
 	return info;
 }
 
@@ -442,9 +442,9 @@ static void test_names(void)
 {
 	struct link_info info;
 
-	TEST_ASSERT_EQUAL_INT(-ENODEV, link_look("can77", &info, &errors));
+	TEST_ASSERT_EQUAL_INT(-ENODEV, link_query("can77", &info, &errors));
 	TEST_ASSERT_EQUAL_STRING_LEN("can77: no such CAN interface; ", last, 30);
-	TEST_ASSERT_EQUAL_INT(-EMEDIUMTYPE, link_look("lo", &info, &errors));
+	TEST_ASSERT_EQUAL_INT(-EMEDIUMTYPE, link_query("lo", &info, &errors));
 	TEST_ASSERT_EQUAL_STRING_LEN("lo is not a CAN interface; ", last, 27);
 }
 

@@ -1,4 +1,4 @@
-/* test_estop_judge.c: the level of the e-stop, by small histories of both channels.
+/* test_estop_rule.c: the level of the e-stop, by small histories of both channels.
  *
  * A history is a text of steps, separated by blanks; each ends with the level that a look must find:
  *
@@ -18,20 +18,20 @@
  *	a< b<	the newest message is gone		t	time passes until beyond every lowering
  *	a>N b>N	only the newest N messages are there still
  *	kill	another process goes on with what the last one kept; lost: without it; boot: in another boot
- *	ratify, content	what estop_judge_must_ratify must say
+ *	ratify, content	what estop_rule_must_ratify must say
  *	condemn, spare	whether estop-b is to be condemned
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemons/estop/estop_judge.h"
+#include "daemons/estop/estop_rule.h"
 #include "unity.h"
 
 #define ROOM 16
 #define LONG 100 /* a lowering holds */
 
-static struct estop_judge judge;
+static struct estop_rule judge;
 static struct estop_window w[ESTOP_CHANNELS];
 static struct msg_estop messages[ESTOP_CHANNELS][ROOM];
 static int64_t now;
@@ -48,7 +48,7 @@ void setUp(void)
 	now = 1000;
 	boot[0] = 1;
 	boot[1] = 2;
-	estop_judge_start(&judge, NULL, boot);
+	estop_rule_start(&judge, NULL, boot);
 }
 
 static void put(int c, const char *what)
@@ -78,7 +78,7 @@ static void put(int c, const char *what)
 
 static void look(const char *expected)
 {
-	const enum msg_level level = estop_judge_look(&judge, w, now);
+	const enum msg_level level = estop_rule_level(&judge, w, now);
 
 	TEST_ASSERT_EQUAL_STRING_MESSAGE(expected, msg_level_word(level), where);
 	TEST_ASSERT_EQUAL_MESSAGE(level, judge.level, where);
@@ -123,14 +123,14 @@ static void step(const char *what)
 	else if (!strcmp(what, "until"))
 		now += LONG;
 	else if (!strcmp(what, "kill"))
-		estop_judge_start(&judge, &kept, boot);
+		estop_rule_start(&judge, &kept, boot);
 	else if (!strcmp(what, "lost"))
-		estop_judge_start(&judge, NULL, boot);
+		estop_rule_start(&judge, NULL, boot);
 	else if (!strcmp(what, "boot")) {
 		boot[1]++;
-		estop_judge_start(&judge, &kept, boot);
+		estop_rule_start(&judge, &kept, boot);
 	} else if (!strcmp(what, "ratify") || !strcmp(what, "content"))
-		TEST_ASSERT_EQUAL_MESSAGE(*what == 'r', estop_judge_must_ratify(&judge, w), where);
+		TEST_ASSERT_EQUAL_MESSAGE(*what == 'r', estop_rule_must_ratify(&judge, w), where);
 	else
 		step_channel(*what == 'b', what + 1);
 }

@@ -1,4 +1,4 @@
-/* estop_judge.h: which level of the e-stop holds.  Pure: windows of the two channels and the time are arguments.
+/* estop_rule.h: which level of the e-stop holds.  Pure: windows of the two channels and the time are arguments.
  *
  * Channel 0, estop:   written by the robot's user only; lowerings and raises.
  * Channel 1, estop-b: written by operators as well; everything in it is a raise.
@@ -12,8 +12,8 @@
  * A raise whose writer had not read the base counts as estop; so does a message that is invalid or was overwritten
  * before it was read, a channel that cannot be read, and having no base.
  */
-#ifndef ESTOP_JUDGE_H
-#define ESTOP_JUDGE_H
+#ifndef ESTOP_RULE_H
+#define ESTOP_RULE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,7 +39,7 @@ struct estop_kept {
 	enum msg_level level;
 };
 
-struct estop_judge {
+struct estop_rule {
 	uint64_t boot[2];
 	uint64_t id[ESTOP_CHANNELS], high[ESTOP_CHANNELS]; /* the newest message read of each */
 	uint64_t void_to; /* lowerings up to here were written without knowing of some trouble */
@@ -56,10 +56,10 @@ struct estop_judge {
 };
 
 /* predecessor NULL, or of another boot: none. */
-void estop_judge_start(struct estop_judge *j, const struct estop_kept *predecessor, const uint64_t boot[2]);
-enum msg_level estop_judge_look(struct estop_judge *j, const struct estop_window w[ESTOP_CHANNELS], int64_t now_ns);
+void estop_rule_start(struct estop_rule *j, const struct estop_kept *predecessor, const uint64_t boot[2]);
+enum msg_level estop_rule_level(struct estop_rule *j, const struct estop_window w[ESTOP_CHANNELS], int64_t now_ns);
 /* Does channel 1 hold a raise, or was there trouble with it, of which channel 0, which operators cannot change, does
  * not say anything yet? */
-bool estop_judge_must_ratify(const struct estop_judge *j, const struct estop_window w[ESTOP_CHANNELS]);
+bool estop_rule_must_ratify(const struct estop_rule *j, const struct estop_window w[ESTOP_CHANNELS]);
 
 #endif

@@ -1,9 +1,9 @@
-/* estop_judge.c: which level of the e-stop holds; the rules are in estop_judge.h. */
+/* estop_rule.c: which level of the e-stop holds; the rules are in estop_rule.h. */
 #include <string.h>
 
-#include "daemons/estop/estop_judge.h"
+#include "daemons/estop/estop_rule.h"
 
-void estop_judge_start(struct estop_judge *j, const struct estop_kept *predecessor, const uint64_t boot[2])
+void estop_rule_start(struct estop_rule *j, const struct estop_kept *predecessor, const uint64_t boot[2])
 {
 	memset(j, 0, sizeof(*j));
 	memcpy(j->boot, boot, sizeof(j->boot));
@@ -78,7 +78,7 @@ static uint64_t mentioned(const struct estop_window w[2])
 }
 
 /* 0: none.  The newest valid lowering decides, also if it came too late. */
-static uint64_t find_base(const struct estop_judge *j, const struct estop_window w[2], int64_t now_ns)
+static uint64_t find_base(const struct estop_rule *j, const struct estop_window w[2], int64_t now_ns)
 {
 	for (uint64_t s = w[0].newest; s && s >= w[0].oldest; s--) {
 		const struct msg_estop *m = at(&w[0], s);
@@ -95,7 +95,7 @@ static uint64_t find_base(const struct estop_judge *j, const struct estop_window
 }
 
 /* What came since the last look acts now, even if it was lowered since. */
-static void find_news(struct found *f, const struct estop_judge *j, const struct estop_window w[2], int c)
+static void find_news(struct found *f, const struct estop_rule *j, const struct estop_window w[2], int c)
 {
 	if (!w[c].readable || !j->id[c])
 		return;
@@ -111,7 +111,7 @@ static void find_news(struct found *f, const struct estop_judge *j, const struct
 	}
 }
 
-static const char *trouble_with(struct estop_judge *j, const struct estop_window w[2])
+static const char *trouble_with(struct estop_rule *j, const struct estop_window w[2])
 {
 	static const char *const unreadable[] = { "estop cannot be read", "estop-b cannot be read" };
 	static const char *const went_back[] = { "estop went back", "estop-b went back" };
@@ -154,7 +154,7 @@ static const struct msg_estop *last_raise(const struct estop_window w[2])
 
 /* ---- what is remembered ---- */
 
-static void remember_channels(struct estop_judge *j, const struct estop_window w[2], bool trouble)
+static void remember_channels(struct estop_rule *j, const struct estop_window w[2], bool trouble)
 {
 	for (int c = 0; c < ESTOP_CHANNELS; c++) {
 		if (!w[c].readable)
@@ -175,12 +175,12 @@ static void remember_channels(struct estop_judge *j, const struct estop_window w
 	}
 }
 
-static void keep(struct estop_judge *j, uint64_t chan, uint64_t base, enum msg_level level)
+static void keep(struct estop_rule *j, uint64_t chan, uint64_t base, enum msg_level level)
 {
 	j->kept = (struct estop_kept){ { j->boot[0], j->boot[1] }, chan, base, level };
 }
 
-static void judge_base(struct estop_judge *j, const struct estop_window w[2], uint64_t base, struct found *f)
+static void judge_base(struct estop_rule *j, const struct estop_window w[2], uint64_t base, struct found *f)
 {
 	const struct msg_estop *m = at(&w[0], base);
 
@@ -193,7 +193,7 @@ static void judge_base(struct estop_judge *j, const struct estop_window w[2], ui
 	j->base = m;
 }
 
-enum msg_level estop_judge_look(struct estop_judge *j, const struct estop_window w[ESTOP_CHANNELS], int64_t now_ns)
+enum msg_level estop_rule_level(struct estop_rule *j, const struct estop_window w[ESTOP_CHANNELS], int64_t now_ns)
 {
 	struct found f = { MSG_LEVEL_ESTOP, NULL, "no valid lowering" }, news = { MSG_LEVEL_RUN, NULL, NULL };
 	const char *trouble = trouble_with(j, w);
@@ -222,7 +222,7 @@ enum msg_level estop_judge_look(struct estop_judge *j, const struct estop_window
 /* ---- for the others ---- */
 
 /* Does channel 0 alone, without channel 1, say estop? */
-static bool says_estop(const struct estop_judge *j, const struct estop_window w[2])
+static bool says_estop(const struct estop_rule *j, const struct estop_window w[2])
 {
 	for (uint64_t s = w[0].newest; s && s >= w[0].oldest; s--) {
 		const struct msg_estop *m = at(&w[0], s);
@@ -236,7 +236,7 @@ static bool says_estop(const struct estop_judge *j, const struct estop_window w[
 	return true; /* nothing lowers it */
 }
 
-bool estop_judge_must_ratify(const struct estop_judge *j, const struct estop_window w[ESTOP_CHANNELS])
+bool estop_rule_must_ratify(const struct estop_rule *j, const struct estop_window w[ESTOP_CHANNELS])
 {
 	if (!w[0].readable)
 		return false;
