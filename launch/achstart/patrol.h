@@ -26,8 +26,8 @@ struct patrol {
 int patrol_open(struct patrol *patrol, const struct launch *launch); /* 0 or -ENOMEM */
 void patrol_close(struct patrol *patrol);
 
-/* Before any daemon is started.  A channel that another user created first, or with a mode that lets others do more than
- * endplate(7) grants, is removed, and replaced says so.  The references of actuated devices are made for the group
+/* Before any daemon is started.  A channel that another user created first, or whose mode grants more than
+ * endplate(7), is removed, and replaced says so.  The references of actuated devices are made for the group
  * moving, if one is named: a driver cannot.  0, or -EACCES with a line for each that cannot be removed: without
  * root's rights another user's can not. */
 int patrol_begin(struct patrol *patrol, void (*replaced)(void *to, const char *why), void *to,
