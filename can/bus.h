@@ -104,7 +104,7 @@ int64_t bus_next_ns(const struct bus *bus); /* call bus_receive then at the late
 int bus_join(struct bus *bus, struct clock_set *set, uint32_t tag);
 
 /* Whether an echo wakes the loop that joined.  A loop with nothing left to send sleeps on; it asks bus_pending when
- * something else wakes it.  A hint: a back end may wake in any case.  Lasts until the next bus_receive that returns 0. */
+ * something else wakes it.  Call it before each wait.  A back end may wake in any case. */
 void bus_echoes_wake(struct bus *bus, bool wake);
 bool bus_pending(const struct bus *bus); /* frames came that did not wake: call bus_receive */
 

@@ -82,7 +82,7 @@ struct clock_set;
 int clock_set_open(struct clock_set **set);  /* 0 or -errno */
 void clock_set_close(struct clock_set *set); /* NULL is fine */
 
-/* 0 or -errno.  events: POLLIN, POLLOUT.  With CLOCK_EDGE its tag is returned once each time that it becomes ready, or ready
+/* 0 or -errno.  events: POLLIN, POLLOUT.  With CLOCK_EDGE its tag is returned each time it becomes ready, or ready
  * again (an eventfd: each write), whether it was read or not; without, by every wait while it is ready. */
 #define CLOCK_EDGE 0x10000u
 int clock_set_add_fd(struct clock_set *set, int fd, uint32_t events, uint32_t tag);

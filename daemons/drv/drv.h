@@ -117,8 +117,8 @@ struct drv_driver {
 	enum drv_step (*start)(void *self, struct drv *drv, const struct drv_orders *orders);
 	/* Each tick from then on.  May be NULL. */
 	void (*tick)(void *self, struct drv *drv, const struct drv_orders *orders);
-	/* A received frame, with the row that takes it (drv_add_receive, drv_monitor).  true: with it the sample of this
-	 * tick is complete.  May be called several times in a turn.  May be NULL. */
+	/* A received frame, with the row that takes it (drv_add_receive, drv_monitor).  true: with it the sample of
+	 * this tick is complete.  May be called several times in a turn.  May be NULL. */
 	bool (*rx)(void *self, struct drv *drv, unsigned int row, const struct bus_frame *got);
 	/* The answer to a drv_ask, which rx does not see; reply NULL: none came, and all tries are over.  true: as of
 	 * rx.  May be NULL. */

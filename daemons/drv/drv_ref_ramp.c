@@ -282,7 +282,7 @@ struct drv_ref_command drv_ref_joint(struct drv_ref_joint *joint, const struct d
 		joint->last = brake(joint, &l, dt_s);
 		return joint->last;
 	}
-	/* A joint that is to stop is not commanded faster than before: the sample may be older than the last command. */
+	/* A joint that is to stop gets no higher speed than before: the sample may be older than the last command. */
 	if (begins && !want && joint->begun && joint->last.mode == MSG_MODE_VELOCITY)
 		measured_rad_s = within(measured_rad_s, fmin(joint->last.velocity_rad_s, 0),
 					fmax(joint->last.velocity_rad_s, 0));

@@ -74,8 +74,8 @@ struct estop_seen {
 	uint64_t id[ESTOP_CHANNELS], seq[ESTOP_CHANNELS];
 };
 
-/* 0, or -errno with a line for each channel that is not open: it is tried again by estop_maintain.  -EINVAL: a name that is
- * too long. */
+/* 0, or -errno with a line for each channel that is not open; estop_maintain tries it again.  -EINVAL: a name is too
+ * long. */
 int estop_open(struct estop *e, const struct estop_options *options, struct error_sink *errors);
 void estop_close(struct estop *e);
 

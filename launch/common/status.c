@@ -251,22 +251,22 @@ void status_take_state(struct status_daemon *d, const struct msg_header *header,
 	d->skipped = (int64_t)c->skipped;
 }
 
-void status_take_bus(struct status_bus *b, const struct msg_bus *bus)
+void status_take_bus(struct status_bus *bus, const struct msg_bus *msg)
 {
-	if (!*b->state ||
-	    (bus->state != MSG_LINK_ERROR_ACTIVE && (b->link == MSG_LINK_ERROR_ACTIVE || bus->state > b->link))) {
-		b->link = bus->state;
-		COPY(b->state, msg_link_word(bus->state));
+	if (!*bus->state ||
+	    (msg->state != MSG_LINK_ERROR_ACTIVE && (bus->link == MSG_LINK_ERROR_ACTIVE || msg->state > bus->link))) {
+		bus->link = msg->state;
+		COPY(bus->state, msg_link_word(msg->state));
 	}
-	b->stale += (int64_t)bus->stale;
-	b->sent += (int64_t)bus->sent;
-	b->replaced += (int64_t)bus->replaced;
-	b->expired += (int64_t)bus->expired;
-	b->lost += (int64_t)bus->lost;
-	b->rx_dropped += (int64_t)bus->rx_dropped;
-	if (b->errors < (int64_t)bus->errors) /* all drivers on a bus see the same errors */
-		b->errors = (int64_t)bus->errors;
-	b->stalled |= bus->stalled_since_ns != 0;
+	bus->stale += (int64_t)msg->stale;
+	bus->sent += (int64_t)msg->sent;
+	bus->replaced += (int64_t)msg->replaced;
+	bus->expired += (int64_t)msg->expired;
+	bus->lost += (int64_t)msg->lost;
+	bus->rx_dropped += (int64_t)msg->rx_dropped;
+	if (bus->errors < (int64_t)msg->errors) /* all drivers on a bus see the same errors */
+		bus->errors = (int64_t)msg->errors;
+	bus->stalled |= msg->stalled_since_ns != 0;
 }
 
 void status_take_clock(struct status *s, const char *name, const struct msg_clock *c)

@@ -25,7 +25,7 @@ struct row {
 	int64_t out;	     /* expected */
 	bool restamped;
 	int64_t counter; /* the controller's own stamp; 0: none */
-	int64_t gap; /* between the two readings of CLOCK_MONOTONIC; 0: 2 us.  CLOCK_REALTIME is read at the end of it */
+	int64_t gap;	 /* between the two readings of CLOCK_MONOTONIC, CLOCK_REALTIME at its end; 0: 2 us */
 };
 
 /* Each row is a batch of one frame, read 10 us after now; a row with now 0 is one more frame of the batch before. */

@@ -376,7 +376,8 @@ lib_case start_what lib_says 100 '' 'achctl start: which daemon? achctl start NA
 lib_case log_what lib_says 100 '' 'achctl log: which daemon? achctl log NAME, where NAME is one of waist, larm' \
 	"$achctl" log
 lib_case start_what_json lib_says 100 \
-	'{"ok":false,"error":"which daemon? achctl clear NAME, where NAME is one of waist, larm"}' '' "$achctl" clear --json
+	'{"ok":false,"error":"which daemon? achctl clear NAME, where NAME is one of waist, larm"}' '' \
+	"$achctl" clear --json
 lib_case start_refused lib_says 1 '' 'achctl start: refused: there is no daemon wasit; did you mean waist?' \
 	"$achctl" start wasit
 lib_case start_refused_json lib_says 1 \
