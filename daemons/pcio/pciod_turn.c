@@ -179,7 +179,7 @@ static void report_joint(struct pciod *p, struct drv *drv, unsigned int joint, i
 		drv_well(drv, joint, j->code);
 	if (*code && strcmp(code, j->code))
 		drv_fault(drv, joint, code, "%s", text);
-	else if (strcmp(text, j->text))
+	else if (*code && strcmp(text, j->text))
 		drv_event(drv, MSG_SEVERITY_ERROR, code, "%s", text);
 	strcpy(j->code, code);
 	strcpy(j->text, text);

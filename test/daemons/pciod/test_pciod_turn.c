@@ -155,6 +155,7 @@ void drv_well(struct drv *d, unsigned int joint, const char *code)
 void drv_event(struct drv *d, enum msg_severity severity, const char *code, const char *fmt, ...)
 {
 	(void)severity, (void)fmt;
+	TEST_ASSERT_TRUE(*code);
 	strncat(d->events, code, sizeof(d->events) - strlen(d->events) - 2);
 	strcat(d->events, " ");
 }
