@@ -22,5 +22,5 @@ for file in test/attacks/test_*.sh; do
 	[ "$file" = test/attacks/test_page.sh ] || lib_case "names_$file" grep -q "^\.Bq Pa $file " "$page"
 done
 lib_case names_many test "$lib_cases" -gt 40
-lib_case begins_with_the_bus grep -q -A1 '^\.Sh DESCRIPTION' <(grep -B1 '^SocketCAN asks nobody' "$page")
+lib_case begins_with_the_bus grep -q -A1 '^\.Sh DESCRIPTION' <(grep -B1 '^SocketCAN checks no permission' "$page")
 lib_end
