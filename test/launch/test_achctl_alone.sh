@@ -57,9 +57,14 @@ lib_case again lib_matches 0 '{"ok":true,"level":"run","epoch":2,"taken":2}' ach
 lib_case estop lib_says 0 'level estop, epoch 2, by ann' '' achctl estop
 lib_until is lifecycle disarmed
 # A driver that does not take it: the request has no effect, neither then nor later.
-stopped() {
+refuses() { # begins again if the state of the waist was too old by the time achctl read it
+	kill -CONT "$waist"
+	achctl estop && later && is lifecycle disarmed || return 1
 	kill -STOP "$waist"
-	lib_until lib_matches 1 '*refused: not taken by waist (estop)' achctl arm --alone --within 500ms || return 1
+	lib_matches 1 '*refused: not taken by waist (estop)' achctl arm --alone --within 500ms
+}
+stopped() {
+	lib_until refuses || return 1
 	kill -CONT "$waist"
 	later && is level estop
 }

@@ -169,7 +169,7 @@ not_shown() {
 	wait "$achstart" 2>/dev/null || true
 	achstart=
 	kill -STOP "$(sed -n 's/^pid //p' "$ENDPLATE_RUN/state/waist")"
-	lib_matches 111 'achctl estop: NOT CONFIRMED: level estop is raised, *do not show it: waist' achctl estop
+	lib_matches 111 'achctl estop: NOT CONFIRMED: level estop is raised, *does not show it: waist' achctl estop
 	local status=$?
 	kill -CONT "$(sed -n 's/^pid //p' "$ENDPLATE_RUN/state/waist")"
 	begin
