@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -68,12 +69,17 @@ unsigned int stall_living(struct stall_said said[STALL_DRIVERS])
 	return n;
 }
 
-/* -EBUSY: the wire's host is not bus-off any more. */
+/* -EBUSY: the controller is not bus-off any more. */
 static int restart(const char *name, struct error_sink *errors)
 {
-	char answer[256];
-	int r = attach_question(name, "link restart host", answer, sizeof(answer), errors);
+	char text[256];
+	int r;
 
+	if (strncmp(name, "wire:", 5) != 0) {
+		snprintf(text, sizeof(text), "ip link set %s type can restart 2>/dev/null", name);
+		return system(text) ? -EBUSY : 0;
+	}
+	r = attach_question(name, "link restart host", text, sizeof(text), errors);
 	return r == -EINVAL ? -EBUSY : r;
 }
 
