@@ -171,7 +171,7 @@ int bus_send(struct bus *bus, const struct frame *frame)
 	return r;
 }
 
-/* ---- how it is ---- */
+/* ---- state ---- */
 
 enum bus_state bus_state(const struct bus *bus)
 {

@@ -93,7 +93,7 @@ const char *bus_interface_name_wrong(const char *name)
 	return NULL;
 }
 
-/* The CAN interface whose name is nearest, else all of them. */
+/* Suggests the CAN interface with the nearest name, else lists all. */
 static void suggest(char *text, size_t size, const char *name)
 {
 	struct if_nameindex *all = if_nameindex();

@@ -48,7 +48,7 @@ struct bus_log {
 	bool playing;	   /* shift_ns is known */
 	struct bus_frame next;
 	bool ready; /* next is there */
-	int end;    /* why there is no next frame: -ENODATA, or an error of the file */
+	int end;    /* the reason that no frame follows: -ENODATA, or an error of the file */
 	struct bus_frame echoes[ECHOES];
 	size_t echo_first, echoes_n;
 };

@@ -17,6 +17,7 @@
 #include "can/bus_backend.h"
 #include "can/wire/attach.h"
 #include "channels/clock.h"
+#include "channels/query.h"
 
 #define RETRY_NS 10000000    /* between two attempts to attach */
 #define ANSWER_NS 1000000000 /* canwire answers within that, or it is not well */
@@ -36,9 +37,9 @@ struct bus_wire {
 	const struct wire_bus *wire;
 	const struct wire_controller *controller;
 	uint32_t tx_head, rx_tail, generation;
-	uint64_t dropped; /* by canwire, of this attachment, counted so far */
-	bool unrung;	  /* frames were handed over, and canwire may sleep */
-	bool came;	  /* the last answer of wire_receive was frames */
+	uint64_t dropped;  /* by canwire, of this attachment, counted so far */
+	int64_t handed_ns; /* a frame was handed over then, and canwire may sleep; 0: flushed */
+	bool came;	   /* the last answer of wire_receive was frames */
 };
 
 static struct bus_wire *of(struct bus *bus)
@@ -127,10 +128,12 @@ static int take_answer(struct bus_wire *w)
 /* Connects and asks; waits for its turn until the deadline, if that is not over yet. */
 static int ask(struct bus_wire *w, int64_t deadline_ns)
 {
-	int r = attach_connect_by(&w->socket, w->path, deadline_ns);
+	int r;
 
-	if (!r)
-		r = add_fd(w, w->socket);
+	w->socket = query_connect_by(w->path, deadline_ns);
+	if (w->socket < 0)
+		return w->socket;
+	r = add_fd(w, w->socket);
 	if (r)
 		return r;
 	r = attach_send(w->socket, &w->attach, w->attach_size, &w->event, 1);
@@ -223,7 +226,7 @@ static int wire_send(struct bus *bus, const struct frame *frame)
 	slot->frame = *frame;
 	/* seq_cst: the slot is complete, and the head is published before we check whether canwire sleeps */
 	atomic_store_explicit(&w->memory->tx_head, ++w->tx_head, memory_order_seq_cst);
-	w->unrung = true;
+	w->handed_ns = now_ns;
 	return 0;
 }
 
@@ -231,9 +234,9 @@ static void wire_flush(struct bus *bus)
 {
 	struct bus_wire *w = of(bus);
 
-	if (w->unrung && w->memory)
-		ring(w, clock_now_ns());
-	w->unrung = false;
+	if (w->handed_ns && w->memory)
+		ring(w, w->handed_ns);
+	w->handed_ns = 0;
 }
 
 static size_t take(struct bus_wire *w, struct bus_frame *frames, size_t n)

@@ -66,7 +66,7 @@ int link_reset(const char *name, struct error_sink *errors);
 /* May this process reset it?  An interface takes CAP_NET_ADMIN; a wire takes access to its socket. */
 bool link_may_reset(const char *name);
 
-/* Is it without hardware?  A wire, or an interface whose kind is vcan or vxcan.  False if there is no such interface:
+/* Is it without hardware?  A wire, or an interface of the kind vcan or vxcan.  False if the interface is missing:
  * a real one may appear under that name. */
 bool link_is_virtual(const char *name);
 

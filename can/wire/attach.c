@@ -28,12 +28,6 @@ const char *attach_split(const char *name, char bus[TEXT_NAME_MAX + 1], char con
 	return NULL;
 }
 
-int attach_connect_by(int *fd, const char *path, int64_t deadline_ns)
-{
-	*fd = query_connect_by(path, deadline_ns);
-	return *fd < 0 ? *fd : 0;
-}
-
 /* The other side ended during the exchange. */
 static bool is_gone(int error)
 {

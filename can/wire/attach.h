@@ -14,9 +14,6 @@
 /* "wire:BUS[@CONTROLLER]" into its two names.  NULL if it is valid, else the reason as part of a sentence. */
 const char *attach_split(const char *name, char bus[TEXT_NAME_MAX + 1], char controller[TEXT_NAME_MAX + 1]);
 
-/* query_connect_by: 0 or -errno. */
-int attach_connect_by(int *fd, const char *path, int64_t deadline_ns);
-
 /* One datagram with descriptors.  Bytes, or -errno (-EAGAIN; -ECONNREFUSED: the other end is gone). */
 int attach_send(int fd, const void *data, size_t size, const int *fds, int fds_n);
 /* 0: the other end is gone.  *fds_n of fds are the receiver's to close, close-on-exec; none if it returns an error.

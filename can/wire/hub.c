@@ -239,20 +239,20 @@ static void ring_sleepers(struct hub *hub, int64_t now_ns)
 
 	for (unsigned int i = 0; i < hub->attachments_n; i++) {
 		struct hub_attachment *a = &hub->attachments[i];
-
 		uint32_t armed;
+		bool sleeps_on;
 
 		if (!a->memory || !(a->ring || a->echoed))
 			continue;
-		armed = atomic_load_explicit(&a->memory->armed,
-					     memory_order_seq_cst); /* after the heads: as in wire.h */
-		if (!a->ring && armed == WIRE_ARMED_FOR_OTHERS)
-			armed = WIRE_AWAKE;
-		else
-			hub->delivered_ns = now_ns;
+		/* after the heads: as in wire.h */
+		armed = atomic_load_explicit(&a->memory->armed, memory_order_seq_cst);
+		sleeps_on = !a->ring && armed == WIRE_ARMED_FOR_OTHERS;
 		a->ring = a->echoed = false;
+		if (sleeps_on)
+			continue;
+		hub->delivered_ns = now_ns;
 		if (armed) {
-			atomic_store_explicit(&a->memory->armed, 0, memory_order_relaxed);
+			atomic_store_explicit(&a->memory->armed, WIRE_AWAKE, memory_order_relaxed);
 			(void)!write(a->event, &one, sizeof(one));
 			hub->rings++;
 		}

@@ -7,6 +7,7 @@
 
 #include "can/wire/attach.h"
 #include "channels/clock.h"
+#include "channels/query.h"
 #include "config/run.h"
 #include "test/channels/estop_talk.h"
 #include "test/daemons/safety_lib.h"
@@ -160,7 +161,7 @@ static int connect_sim(const char *path, int64_t by_ns)
 {
 	int fd;
 
-	while (attach_connect_by(&fd, path, by_ns)) {
+	while ((fd = query_connect_by(path, by_ns)) < 0) {
 		TEST_ASSERT_MESSAGE(clock_now_ns() < by_ns, "robotsim is not there");
 		safety_turn();
 	}
