@@ -116,3 +116,8 @@ void error_to_stderr(void *to, const char *line)
 	len = (size_t)snprintf(copy, sizeof(copy), "%s", line);
 	write_line(copy, finish(copy, sizeof(copy), len));
 }
+
+void error_keep_last(void *to, const char *line)
+{
+	snprintf(to, ERROR_LINE_MAX, "%s", line);
+}

@@ -60,4 +60,7 @@ struct error_who {
 };
 void error_to_stderr(void *to, const char *line);
 
+/* A sink that keeps the last line; to is a char[ERROR_LINE_MAX]. */
+void error_keep_last(void *to, const char *line);
+
 #endif

@@ -51,11 +51,6 @@ static int open_signals(void)
 
 /* ---- achstart ---- */
 
-static void keep_why(void *to, const char *line)
-{
-	snprintf(to, ERROR_LINE_MAX, "%s", line);
-}
-
 static void is_away(struct loop *l)
 {
 	if (l->asking)
@@ -66,7 +61,7 @@ static void is_away(struct loop *l)
 
 static void begin_asking(struct loop *l, int64_t now_ns)
 {
-	struct error_sink errors = { keep_why, l->why, 0 };
+	struct error_sink errors = { error_keep_last, l->why, 0 };
 
 	if (l->asking && now_ns - l->ask_ns > ASK_WITHIN_NS) {
 		snprintf(l->why, sizeof(l->why), "achstart, process %d, does not answer", (int)l->ask.pid);
@@ -82,7 +77,7 @@ static void begin_asking(struct loop *l, int64_t now_ns)
 
 static void go_on_asking(struct loop *l)
 {
-	struct error_sink errors = { keep_why, l->why, 0 };
+	struct error_sink errors = { error_keep_last, l->why, 0 };
 	const int status = ask_step(&l->ask, &errors);
 
 	if (status < 0) {
@@ -109,7 +104,7 @@ static void say(struct loop *l, enum tone tone, const char *text)
 static void raise_level(struct loop *l, enum msg_level level)
 {
 	char who[CTL_WHO_MAX], text[TOP_NOTICE_MAX], why[ERROR_LINE_MAX] = "";
-	struct error_sink errors = { keep_why, why, 0 }, quiet = { 0 };
+	struct error_sink errors = { error_keep_last, why, 0 }, quiet = { 0 };
 	struct ask ask;
 	int status;
 

@@ -211,15 +211,10 @@ static int ask_once(struct ask *a, const char *const *words, int64_t deadline_ns
 	return status < 0 ? status : 0;
 }
 
-static void keep(void *to, const char *line)
-{
-	snprintf(to, ERROR_LINE_MAX, "%s", line);
-}
-
 int ask_for(struct ask *a, const char *const *words, int64_t deadline_ns, struct error_sink *errors)
 {
 	char why[ERROR_LINE_MAX] = "";
-	struct error_sink last = { keep, why, 0 };
+	struct error_sink last = { error_keep_last, why, 0 };
 	int status = 0;
 
 	/* A queue that is full, or a place that is not free, soon is; but nothing is to be done twice. */

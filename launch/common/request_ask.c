@@ -68,15 +68,10 @@ static int wait_for(struct asking *w, struct clock_fd fd)
 
 /* ---- through achstart ---- */
 
-static void keep_line(void *to, const char *line)
-{
-	snprintf(to, ERROR_LINE_MAX, "%s", line);
-}
-
 static int wait_achstart(struct asking *w, struct ask *ask, struct msg_reply *reply)
 {
 	char why[ERROR_LINE_MAX] = "";
-	struct error_sink last = { keep_line, why, 0 };
+	struct error_sink last = { error_keep_last, why, 0 };
 	int status;
 
 	while (!(status = ask_step(ask, &last))) {
@@ -106,7 +101,7 @@ static int through_achstart(struct asking *w, struct msg_reply *reply)
 	const char *const words[] = { "request", a->device, request_verbs[a->verb],
 				      a->key,	 a->value,  w->deadline_ns ? deadline : NULL,
 				      NULL };
-	struct error_sink last = { keep_line, why, 0 };
+	struct error_sink last = { error_keep_last, why, 0 };
 	struct ask ask;
 	int status;
 

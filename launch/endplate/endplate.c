@@ -20,15 +20,10 @@
 
 static _Thread_local char error_line[ERROR_LINE_MAX];
 
-static void keep(void *to, const char *line)
-{
-	snprintf(to, ERROR_LINE_MAX, "%s", line);
-}
-
 struct error_sink endplate_errors(void)
 {
 	*error_line = 0;
-	return (struct error_sink){ keep, error_line, 0 };
+	return (struct error_sink){ error_keep_last, error_line, 0 };
 }
 
 const char *endplate_errstr(void)

@@ -769,15 +769,10 @@ static void test_channels_that_are_missing(void)
 	TEST_ASSERT_EQUAL(0, estop_mend(&e, &errors));
 }
 
-static void keep_line(void *to, const char *line)
-{
-	snprintf(to, ERROR_LINE_MAX, "%s", line);
-}
-
 static void test_a_name_that_is_too_long(void)
 {
 	char longer[60], line[ERROR_LINE_MAX];
-	struct error_sink errors = { keep_line, line, 0 };
+	struct error_sink errors = { error_keep_last, line, 0 };
 
 	estop_close(&e);
 	memset(longer, 'x', sizeof(longer));
