@@ -127,7 +127,7 @@ static void put_held(struct record *rec, int64_t horizon_ns)
 	}
 }
 
-/* Reads the buses that are ready, or all, and writes the frames that no earlier frame can precede.  true: there are more. */
+/* Reads the buses that are ready, or all, and writes the frames that none can precede.  true: there are more. */
 static bool read_buses(struct record *rec, const struct clock_fd *ready)
 {
 	int64_t now = clock_now_ns(), behind = CLOCK_NEVER;
