@@ -50,6 +50,11 @@ robbed() { # NAME TIMES
 		[ \$runs -le $2 ] || { echo '2 Tests 0 Failures 0 Ignored'; exit; }
 		echo '2 Tests 1 Failures 0 Ignored'; exit 1"
 }
+# Fails the first time.
+# shellcheck disable=SC2016
+plant unsteady 'echo >>"$TEST_STAT.unsteady"; [ "$(wc -l <"$TEST_STAT.unsteady")" -eq 1 ] || {
+		echo "1 Tests 0 Failures 0 Ignored"; exit; }
+	echo "the first time"; echo "1 Tests 1 Failures 0 Ignored"; exit 1'
 robbed robbed_once 1
 robbed robbed_always 9
 
@@ -63,7 +68,7 @@ says() {
 	rm -f "$lib_folder"/stat.*
 	echo "cpu 0 0 0 0 0 0 0 0 0 0" >"$lib_folder/stat"
 	said=$(ACH=$ach TEST_STAT=$lib_folder/stat BUILD=$lib_folder/build MAKEFLAGS=-j2 TEST_TIMEOUT=${limit:-60} \
-		PID_FILE=$lib_folder/pid test/run "${tests[@]}" 2>&1) || got=$?
+		JOBS=${jobs:-1} TEST_BESIDE='' PID_FILE=$lib_folder/pid test/run "${tests[@]}" 2>&1) || got=$?
 	[ $got -eq "$status" ] && [ "$(tail -n 1 <<<"$said")" = "$summary" ] && grep -qE -- "$pattern" <<<"$said" &&
 		[ "$(cat "$lib_folder/build/summary")" = "$summary" ] && return
 	echo "status $got: $said"
@@ -118,6 +123,11 @@ lib_case "all together" says 1 "11 passed, 4 failed, 2 skipped" ok good nested_g
 lib_case "it fails while the host takes time, and passes alone" says 0 "2 passed, 0 failed" '^again:' robbed_once
 lib_case "it fails each time" says 0 "1 passed, 0 failed, 1 skipped" ':IGNORE: it failed three times' robbed_always
 lib_case "a host that takes nothing" lib_not says 1 "1 passed, 2 failed" '^again:' bad
+lib_case "it fails alone" lib_not says 1 "0 passed, 1 failed" '^again:' unsteady
+jobs=2
+lib_case "it fails beside others, and passes alone" says 0 "4 passed, 0 failed" '^unsteady: .*/unsteady.sh' unsteady good
+lib_case "what it said at first" says 0 "4 passed, 0 failed" '^    \| the first time$' unsteady good
+jobs=1
 lib_case "a finding of a sanitizer is not excused" lib_not says 1 "1 passed, 1 failed" '^again:' finding
 lib_case "the reason behind the last word" says 1 "0 passed, 1 failed" '^    \| the reason$' lost
 lib_case "a killed test leaves nothing" leaves_nothing
