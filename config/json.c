@@ -14,11 +14,6 @@ struct json json_to(FILE *to)
 	return (struct json){ .to = to };
 }
 
-struct json json_inside(FILE *to, bool more)
-{
-	return (struct json){ .to = to, .more = more };
-}
-
 /* The comma and the name before a value. */
 static void begin(struct json *j, const char *name)
 {
@@ -99,14 +94,12 @@ void json_uint(struct json *j, const char *name, uint64_t value)
 
 void json_bool(struct json *j, const char *name, bool value)
 {
-	begin(j, name);
-	fputs(value ? "true" : "false", j->to);
+	json_raw(j, name, value ? "true" : "false");
 }
 
 void json_null(struct json *j, const char *name)
 {
-	begin(j, name);
-	fputs("null", j->to);
+	json_raw(j, name, "null");
 }
 
 void json_real(struct json *j, const char *name, double value)
@@ -115,8 +108,7 @@ void json_real(struct json *j, const char *name, double value)
 
 	if (isfinite(value))
 		text_from_real(text, value);
-	begin(j, name);
-	fputs(text, j->to);
+	json_raw(j, name, text);
 }
 
 void json_fixed(struct json *j, const char *name, int decimals, double value)

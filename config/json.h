@@ -28,9 +28,6 @@ struct json {
 };
 
 struct json json_to(FILE *to);
-/* Writes members of an object that the caller opens and closes; more: members precede them. */
-struct json json_inside(FILE *to, bool more);
-
 void json_object(struct json *j, const char *name);
 void json_array(struct json *j, const char *name);
 void json_end(struct json *j);	/* the innermost */

@@ -27,7 +27,7 @@ static void explain(const struct settings_row *row, char *text, size_t size)
 
 	if (!flag)
 		settings_value_range(row, range, sizeof(range));
-	if (!*range)
+	if (!*range || row->type == SETTINGS_IS_DURATION)
 		unit = "";
 	if (row->preset == SETTINGS_REQUIRED)
 		snprintf(more, sizeof(more), "required");

@@ -11,12 +11,12 @@
 const char settings_required[] = "required";
 
 /* The table and the row of a key; NULL: unknown. */
-static struct settings *find(struct settings *settings, const char *key, size_t *i)
+static struct settings *find(const struct settings *settings, const char *key, size_t *i)
 {
 	for (; settings; settings = settings->next) {
 		for (*i = 0; settings->rows[*i].key; (*i)++) {
 			if (!strcmp(settings->rows[*i].key, key))
-				return settings;
+				return (struct settings *)(uintptr_t)settings;
 		}
 	}
 	return NULL;
@@ -27,21 +27,19 @@ static struct settings *find(struct settings *settings, const char *key, size_t 
 static const char *unknown(const struct settings *settings, const char *key, char why[SETTINGS_WHY_MAX])
 {
 	const char *noun = settings->noun ? settings->noun : "setting";
-	char known[SETTINGS_WHY_MAX / 2] = "";
+	char known[SETTINGS_WHY_MAX / 2];
+	struct text_out all = text_out(known, sizeof(known));
 	const char *best = NULL;
-	size_t at = 0;
 
 	for (const struct settings *s = settings; s; s = s->next) {
 		for (const struct settings_row *row = s->rows; row->key; row++) {
 			nearest_try(key, row->key, &best);
-			if (at < sizeof(known))
-				at += (size_t)snprintf(known + at, sizeof(known) - at, "%s%s", at ? ", " : "",
-						       row->key);
+			text_add(&all, "%s%s", all.len ? ", " : "", row->key);
 		}
 	}
 	if (best)
 		snprintf(why, SETTINGS_WHY_MAX, "unknown %s; did you mean %s?", noun, best);
-	else if (settings->noun && at < sizeof(known))
+	else if (settings->noun && all.len < sizeof(known))
 		snprintf(why, SETTINGS_WHY_MAX, "unknown %s; there are %s", noun, known);
 	else
 		snprintf(why, SETTINGS_WHY_MAX, "unknown %s; --settings lists them", noun);
@@ -50,31 +48,10 @@ static const char *unknown(const struct settings *settings, const char *key, cha
 
 /* ---- defaults ---- */
 
-static const char *limit_wrong(const struct settings_row *row, const char *limit)
-{
-	int64_t i;
-	double r;
-
-	if (!limit)
-		return NULL;
-	switch (row->type) {
-	case SETTINGS_IS_INT:
-	case SETTINGS_IS_INTS:
-		return text_int(limit, &i) ? limit : NULL;
-	case SETTINGS_IS_DURATION:
-		return text_duration(limit, &i) ? limit : NULL;
-	case SETTINGS_IS_REAL:
-	case SETTINGS_IS_REALS:
-		return text_real(limit, &r) ? limit : NULL;
-	default:
-		return limit;
-	}
-}
-
 static int row_default(struct settings *all, struct settings *s, size_t i, struct error_sink *errors)
 {
 	const struct settings_row *row = &s->rows[i];
-	const char *limit = limit_wrong(row, row->min) ? row->min : limit_wrong(row, row->max);
+	const char *limit = settings_value_is_limit(row, row->min) ? row->max : row->min;
 	char why[SETTINGS_WHY_MAX];
 	size_t first;
 
@@ -82,7 +59,7 @@ static int row_default(struct settings *all, struct settings *s, size_t i, struc
 		snprintf(why, sizeof(why), "more than %d rows in one table", GIVEN_MAX);
 	else if (find(all, row->key, &first) != s || first != i)
 		snprintf(why, sizeof(why), "two rows of this key");
-	else if (limit)
+	else if (!settings_value_is_limit(row, limit))
 		snprintf(why, sizeof(why), "%s is not a limit of this type", limit);
 	else if (!row->preset || row->preset == SETTINGS_REQUIRED ||
 		 !settings_value_set(row, s->values, row->preset, why))
@@ -185,23 +162,19 @@ int settings_missing(const struct settings *settings, const char *where, struct 
 
 bool settings_given(const struct settings *settings, const char *key)
 {
-	for (; settings; settings = settings->next) {
-		for (size_t i = 0; settings->rows[i].key; i++) {
-			if (!strcmp(settings->rows[i].key, key))
-				return settings->given >> i & 1;
-		}
-	}
-	return false;
+	size_t i;
+	const struct settings *s = find(settings, key, &i);
+
+	return s && s->given >> i & 1;
 }
 
 int settings_text(const struct settings *settings, const char *key, char *text, size_t size)
 {
-	for (; settings; settings = settings->next) {
-		for (const struct settings_row *row = settings->rows; row->key; row++) {
-			if (!strcmp(row->key, key))
-				return settings_value_text(row, settings->values, text, size);
-		}
-	}
+	size_t i;
+	const struct settings *s = find(settings, key, &i);
+
+	if (s)
+		return settings_value_text(&s->rows[i], s->values, text, size);
 	snprintf(text, size, "%s", "");
 	return -ENOENT;
 }

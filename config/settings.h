@@ -57,7 +57,7 @@ struct settings_row {
 	size_t offset;	     /* of the member in the struct */
 	size_t room;	     /* bytes of a text, elements of a list */
 	size_t count_offset; /* lists: of the member that counts */
-	const char *unit;    /* "A"; "" for none */
+	const char *unit;    /* "A"; "" for none; of a duration: that of a number without one */
 	const char *preset;  /* the default, as in a file; NULL: none, what is in the struct stays; SETTINGS_REQUIRED */
 	const char *min, *max;	  /* as in a file; NULL: no limit; of each element of a list */
 	const char *const *words; /* end with NULL */
@@ -96,41 +96,34 @@ extern const char settings_required[];
 
 /* k key, s struct, m member, u unit, d default, lo and hi limits, h help; behind them .check, .value, .letter */
 /* clang-format off */
-#define SETTINGS_BOOL(k, s, m, d, h, ...) \
-	{ .key = k, .type = SETTINGS_IS_BOOL, .offset = SETTINGS_AT(s, m, bool), \
-	  .unit = "", .preset = d, .help = h, __VA_ARGS__ }
+#define SETTINGS_ROW(k, t, s, m, c, u, d, h, ...) \
+	{ .key = k, .type = SETTINGS_IS_##t, .offset = SETTINGS_AT(s, m, c), \
+	  .unit = u, .preset = d, .help = h, __VA_ARGS__ }
+#define SETTINGS_BOOL(k, s, m, d, h, ...) SETTINGS_ROW(k, BOOL, s, m, bool, "", d, h, __VA_ARGS__)
 #define SETTINGS_INT(k, s, m, u, d, lo, hi, h, ...) \
-	{ .key = k, .type = SETTINGS_IS_INT, .offset = SETTINGS_AT(s, m, int64_t), \
-	  .unit = u, .preset = d, .min = lo, .max = hi, .help = h, __VA_ARGS__ }
+	SETTINGS_ROW(k, INT, s, m, int64_t, u, d, h, .min = lo, .max = hi, __VA_ARGS__)
 #define SETTINGS_REAL(k, s, m, u, d, lo, hi, h, ...) \
-	{ .key = k, .type = SETTINGS_IS_REAL, .offset = SETTINGS_AT(s, m, double), \
-	  .unit = u, .preset = d, .min = lo, .max = hi, .help = h, __VA_ARGS__ }
-#define SETTINGS_DURATION(k, s, m, d, lo, hi, h, ...) \
-	{ .key = k, .type = SETTINGS_IS_DURATION, .offset = SETTINGS_AT(s, m, int64_t), \
-	  .unit = "", .preset = d, .min = lo, .max = hi, .help = h, __VA_ARGS__ }
+	SETTINGS_ROW(k, REAL, s, m, double, u, d, h, .min = lo, .max = hi, __VA_ARGS__)
+/* u: the unit of a number without one, "s" for --for 5; "" if it must have one */
+#define SETTINGS_TIME(k, s, m, u, d, lo, hi, h, ...) \
+	SETTINGS_ROW(k, DURATION, s, m, int64_t, u, d, h, .min = lo, .max = hi, __VA_ARGS__)
+#define SETTINGS_DURATION(k, s, m, d, lo, hi, h, ...) SETTINGS_TIME(k, s, m, "", d, lo, hi, h, __VA_ARGS__)
 #define SETTINGS_TEXT(k, s, m, d, h, ...) \
-	{ .key = k, .type = SETTINGS_IS_TEXT, .offset = SETTINGS_AT(s, m, char *), .room = SETTINGS_ROOM(s, m), \
-	  .unit = "", .preset = d, .help = h, __VA_ARGS__ }
+	SETTINGS_ROW(k, TEXT, s, m, char *, "", d, h, .room = SETTINGS_ROOM(s, m), __VA_ARGS__)
 #define SETTINGS_WORD(k, s, m, w, d, h, ...) \
 	{ .key = k, .type = SETTINGS_IS_WORD, .offset = SETTINGS_INT_AT(s, m), \
 	  .unit = "", .preset = d, .words = w, .help = h, __VA_ARGS__ }
+#define SETTINGS_LIST(k, t, s, m, c, n, u, d, lo, hi, h, ...) \
+	SETTINGS_ROW(k, t, s, m, c, u, d, h, .room = SETTINGS_ROOM(s, m), .count_offset = SETTINGS_AT(s, n, size_t), \
+		     .min = lo, .max = hi, __VA_ARGS__)
 #define SETTINGS_REALS(k, s, m, n, u, d, lo, hi, h, ...) \
-	{ .key = k, .type = SETTINGS_IS_REALS, .offset = SETTINGS_AT(s, m, double *), .room = SETTINGS_ROOM(s, m), \
-	  .count_offset = SETTINGS_AT(s, n, size_t), \
-	  .unit = u, .preset = d, .min = lo, .max = hi, .help = h, __VA_ARGS__ }
+	SETTINGS_LIST(k, REALS, s, m, double *, n, u, d, lo, hi, h, __VA_ARGS__)
 #define SETTINGS_INTS(k, s, m, n, u, d, lo, hi, h, ...) \
-	{ .key = k, .type = SETTINGS_IS_INTS, .offset = SETTINGS_AT(s, m, int64_t *), .room = SETTINGS_ROOM(s, m), \
-	  .count_offset = SETTINGS_AT(s, n, size_t), \
-	  .unit = u, .preset = d, .min = lo, .max = hi, .help = h, __VA_ARGS__ }
-#define SETTINGS_NODE(k, s, m, d, h) \
-	{ .key = k, .type = SETTINGS_IS_NODE, .offset = SETTINGS_AT(s, m, const struct yaml_node *), \
-	  .unit = "", .preset = d, .help = h }
-#define SETTINGS_STRING(k, s, m, d, h, ...) \
-	{ .key = k, .type = SETTINGS_IS_STRING, .offset = SETTINGS_AT(s, m, const char *), \
-	  .unit = "", .preset = d, .help = h, __VA_ARGS__ }
+	SETTINGS_LIST(k, INTS, s, m, int64_t *, n, u, d, lo, hi, h, __VA_ARGS__)
+#define SETTINGS_NODE(k, s, m, d, h) SETTINGS_ROW(k, NODE, s, m, const struct yaml_node *, "", d, h, )
+#define SETTINGS_STRING(k, s, m, d, h, ...) SETTINGS_ROW(k, STRING, s, m, const char *, "", d, h, __VA_ARGS__)
 #define SETTINGS_STRINGS(k, s, m, h, ...) \
-	{ .key = k, .type = SETTINGS_IS_STRINGS, .offset = SETTINGS_AT(s, m, struct settings_strings), \
-	  .unit = "", .help = h, __VA_ARGS__ }
+	SETTINGS_ROW(k, STRINGS, s, m, struct settings_strings, "", NULL, h, __VA_ARGS__)
 #define SETTINGS_END { .key = NULL }
 /* clang-format on */
 

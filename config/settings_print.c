@@ -22,19 +22,18 @@ static void number_text(const struct settings_row *row, const void *place, char 
 
 static int list_text(const struct settings_row *row, const void *values, char *text, size_t size)
 {
+	struct text_out out = text_out(text, size);
 	const char *base = values;
 	char one[TEXT_VALUE_MAX];
-	size_t n, at;
+	size_t n;
 
 	memcpy(&n, base + row->count_offset, sizeof(n));
-	at = (size_t)snprintf(text, size, "[");
 	for (size_t i = 0; i < n; i++) {
 		number_text(row, base + row->offset + i * sizeof(double), one);
-		at += (size_t)snprintf(at < size ? text + at : NULL, at < size ? size - at : 0, "%s%s", i ? ", " : "",
-				       one);
+		text_add(&out, "%s%s", i ? ", " : "[", one);
 	}
-	at += (size_t)snprintf(at < size ? text + at : NULL, at < size ? size - at : 0, "]");
-	return (int)at;
+	text_add(&out, n ? "]" : "[]");
+	return (int)out.len;
 }
 
 int settings_value_text(const struct settings_row *row, const void *values, char *text, size_t size)

@@ -8,13 +8,10 @@
 
 /* ---- what is allowed ---- */
 
-static int list_words(char *text, size_t size, const char *const *words)
+static void list_words(struct text_out *out, const char *const *words)
 {
-	size_t at = 0;
-
-	for (size_t i = 0; words[i] && at < size; i++)
-		at += (size_t)snprintf(text + at, size - at, "%s%s", i ? ", " : "", words[i]);
-	return (int)at;
+	for (size_t i = 0; words[i]; i++)
+		text_add(out, "%s%s", i ? ", " : "", words[i]);
 }
 
 /* "a whole number", "one of hold, coast" */
@@ -33,23 +30,25 @@ static void expected_text(const struct settings_row *row, char *text, size_t siz
 		[SETTINGS_IS_STRING] = "text",
 		[SETTINGS_IS_STRINGS] = "text",
 	};
-	int n = snprintf(text, size, "%s", expected[row->type]);
+	struct text_out out = text_out(text, size);
 
-	if (row->type == SETTINGS_IS_WORD && (size_t)n < size)
-		list_words(text + n, size - (size_t)n, row->words);
+	text_add(&out, "%s", expected[row->type]);
+	if (row->type == SETTINGS_IS_WORD)
+		list_words(&out, row->words);
 }
 
 void settings_value_range(const struct settings_row *row, char *text, size_t size)
 {
-	*text = '\0';
+	struct text_out out = text_out(text, size);
+
 	if (row->words)
-		list_words(text, size, row->words);
+		list_words(&out, row->words);
 	else if (row->type == SETTINGS_IS_BOOL)
-		snprintf(text, size, "yes, no");
+		text_add(&out, "yes, no");
 	else if (row->min && row->max)
-		snprintf(text, size, "%s to %s", row->min, row->max);
+		text_add(&out, "%s to %s", row->min, row->max);
 	else if (row->min || row->max)
-		snprintf(text, size, "at %s %s", row->min ? "least" : "most", row->min ? row->min : row->max);
+		text_add(&out, "at %s %s", row->min ? "least" : "most", row->min ? row->min : row->max);
 }
 
 __attribute__((format(printf, 2, 3))) static int wrong(char why[SETTINGS_WHY_MAX], const char *fmt, ...)
@@ -77,17 +76,32 @@ union number {
 	double r;
 };
 
-static int read_number(enum settings_type type, const char *text, union number *v)
+static int read_number(const struct settings_row *row, const char *text, union number *v)
 {
-	switch (type) {
+	char with_unit[TEXT_VALUE_MAX];
+
+	switch (row->type) {
 	case SETTINGS_IS_INT:
 	case SETTINGS_IS_INTS:
 		return text_int(text, &v->i);
 	case SETTINGS_IS_DURATION:
+		if (*row->unit && !text_real(text, &v->r) &&
+		    snprintf(with_unit, sizeof(with_unit), "%s%s", text, row->unit) < TEXT_VALUE_MAX)
+			return text_duration(with_unit, &v->i);
 		return text_duration(text, &v->i);
-	default:
+	case SETTINGS_IS_REAL:
+	case SETTINGS_IS_REALS:
 		return text_real(text, &v->r);
+	default:
+		return -EINVAL;
 	}
+}
+
+bool settings_value_is_limit(const struct settings_row *row, const char *text)
+{
+	union number v;
+
+	return !text || !read_number(row, text, &v);
 }
 
 static bool less(enum settings_type type, const union number *a, const union number *b)
@@ -98,19 +112,19 @@ static bool less(enum settings_type type, const union number *a, const union num
 static int set_number(const struct settings_row *row, void *place, const char *text, char why[SETTINGS_WHY_MAX])
 {
 	union number v, limit;
-	const char *gap = *row->unit ? " " : "";
+	const char *unit = row->type == SETTINGS_IS_DURATION ? "" : row->unit, *gap = *unit ? " " : "";
 	char quoted[TEXT_QUOTED_MAX];
-	int err = read_number(row->type, text, &v);
+	int err = read_number(row, text, &v);
 
 	_Static_assert(sizeof(v.i) == sizeof(v.r), "one copy serves both");
 	if (err == -ERANGE)
 		return wrong(why, "%s is beyond all numbers", text_quote(quoted, text));
 	if (err)
 		return refuse(why, row, text_quote(quoted, text));
-	if (row->min && !read_number(row->type, row->min, &limit) && less(row->type, &v, &limit))
-		return wrong(why, "%.40s is below the minimum %s%s%s", text, row->min, gap, row->unit);
-	if (row->max && !read_number(row->type, row->max, &limit) && less(row->type, &limit, &v))
-		return wrong(why, "%.40s is above the maximum %s%s%s", text, row->max, gap, row->unit);
+	if (row->min && !read_number(row, row->min, &limit) && less(row->type, &v, &limit))
+		return wrong(why, "%.40s is below the minimum %s%s%s", text, row->min, gap, unit);
+	if (row->max && !read_number(row, row->max, &limit) && less(row->type, &limit, &v))
+		return wrong(why, "%.40s is above the maximum %s%s%s", text, row->max, gap, unit);
 	memcpy(place, &v, sizeof(v));
 	return 0;
 }

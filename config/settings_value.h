@@ -15,6 +15,9 @@ int settings_value_read(const struct settings_row *row, void *values, const stru
 /* And back.  As snprintf. */
 int settings_value_text(const struct settings_row *row, const void *values, char *text, size_t size);
 
+/* Can it be the limit of such a value?  NULL: no limit. */
+bool settings_value_is_limit(const struct settings_row *row, const char *text);
+
 /* "1ms to 1s", "at least 0", "hold, coast", "" */
 void settings_value_range(const struct settings_row *row, char *text, size_t size);
 

@@ -1,6 +1,7 @@
 /* text.c: values as people write them. */
 #include <errno.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,6 +141,32 @@ const char *text_quote(char quoted[TEXT_QUOTED_MAX], const char *text)
 	}
 	snprintf(quoted, TEXT_QUOTED_MAX, "\"%.*s%s\"", n, text, cut ? "..." : "");
 	return quoted;
+}
+
+struct text_out text_out(char *text, size_t size)
+{
+	if (size)
+		*text = '\0';
+	return (struct text_out){ text, size, 0 };
+}
+
+void text_add(struct text_out *out, const char *fmt, ...)
+{
+	size_t at = out->len < out->size ? out->len : out->size;
+	va_list args;
+	int n;
+
+	va_start(args, fmt);
+	n = vsnprintf(out->size ? out->text + at : NULL, out->size - at, fmt, args);
+	va_end(args);
+	out->len += n > 0 ? (size_t)n : 0;
+}
+
+bool text_ends_with(const char *text, const char *end)
+{
+	size_t len = strlen(text), n = strlen(end);
+
+	return len >= n && !strcmp(text + len - n, end);
 }
 
 /* The number of leading characters that JSON takes as they are. */

@@ -27,6 +27,16 @@ void text_from_duration(char text[TEXT_VALUE_MAX], int64_t ns);
 #define TEXT_QUOTED_MAX 48
 const char *text_quote(char quoted[TEXT_QUOTED_MAX], const char *text);
 
+/* Text that grows in a buffer of fixed size; len is as if there had been room. */
+struct text_out {
+	char *text;
+	size_t size, len;
+};
+struct text_out text_out(char *text, size_t size);
+void text_add(struct text_out *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+bool text_ends_with(const char *text, const char *end);
+
 /* Writes text as a JSON string, in quotes, whatever its bytes. */
 void text_json(FILE *to, const char *text);
 

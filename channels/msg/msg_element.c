@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "channels/msg/msg.h"
-#include "channels/msg/msg_out.h"
+#include "config/text.h"
 
 /* The fewest digits that read back as the same number; 17 always do. */
-static void real_text(struct msg_out *o, double v)
+static void real_text(struct text_out *o, double v)
 {
 	char text[32];
 
@@ -19,23 +19,23 @@ static void real_text(struct msg_out *o, double v)
 		if (digits == 17 || strtod(text, NULL) == v)
 			break;
 	}
-	msg_out(o, "%s", isnan(v) ? "nan" : text);
+	text_add(o, "%s", isnan(v) ? "nan" : text);
 }
 
-static void flags_text(struct msg_out *o, const char *const *words, uint32_t v)
+static void flags_text(struct text_out *o, const char *const *words, uint32_t v)
 {
 	const char *between = "";
 
 	for (uint32_t bit = 0; words[bit]; bit++)
 		if (v & 1u << bit) {
-			msg_out(o, "%s%s", between, words[bit]);
+			text_add(o, "%s%s", between, words[bit]);
 			between = "|";
 			v &= ~(1u << bit);
 		}
 	if (v)
-		msg_out(o, "%s0x%" PRIx32, between, v); /* bits without a word */
+		text_add(o, "%s0x%" PRIx32, between, v); /* bits without a word */
 	else if (!*between)
-		msg_out(o, "-");
+		text_add(o, "-");
 }
 
 static size_t words_n(const char *const *words)
@@ -49,7 +49,7 @@ static size_t words_n(const char *const *words)
 
 size_t msg_element_text(char *text, size_t size, const struct msg_field *f, const void *element)
 {
-	struct msg_out o = msg_out_to(text, size);
+	struct text_out o = text_out(text, size);
 	union {
 		uint32_t u32;
 		uint64_t u64;
@@ -65,29 +65,29 @@ size_t msg_element_text(char *text, size_t size, const struct msg_field *f, cons
 	case MSG_u16:
 	case MSG_u32:
 	case MSG_u64:
-		msg_out(&o, "%" PRIu64, v.u64); /* little endian: ach_ring.h asks for it */
+		text_add(&o, "%" PRIu64, v.u64); /* little endian: ach_ring.h asks for it */
 		break;
 	case MSG_i32:
-		msg_out(&o, "%" PRId32, v.i32);
+		text_add(&o, "%" PRId32, v.i32);
 		break;
 	case MSG_i64:
-		msg_out(&o, "%" PRId64, v.i64);
+		text_add(&o, "%" PRId64, v.i64);
 		break;
 	case MSG_f64:
 		real_text(&o, v.f64);
 		break;
 	case MSG_word:
 		if (v.u32 < words_n(f->words))
-			msg_out(&o, "%s", f->words[v.u32]);
+			text_add(&o, "%s", f->words[v.u32]);
 		else
-			msg_out(&o, "%" PRIu32, v.u32);
+			text_add(&o, "%" PRIu32, v.u32);
 		break;
 	case MSG_flags:
 		flags_text(&o, f->words, v.u32);
 		break;
 	case MSG_name:
 	case MSG_text:
-		msg_out(&o, "%.*s", (int)strnlen(element, f->size), (const char *)element);
+		text_add(&o, "%.*s", (int)strnlen(element, f->size), (const char *)element);
 		break;
 	case MSG_group:
 		break;
@@ -215,34 +215,34 @@ int msg_element_parse(const struct msg_field *f, void *element, const char *text
 
 size_t msg_element_allowed(char *text, size_t size, const struct msg_field *f)
 {
-	struct msg_out o = msg_out_to(text, size);
+	struct text_out o = text_out(text, size);
 
 	switch (f->kind) {
 	case MSG_u8:
 	case MSG_u16:
 	case MSG_u32:
 	case MSG_u64:
-		msg_out(&o, "a whole number of %u bits", f->size * 8u);
+		text_add(&o, "a whole number of %u bits", f->size * 8u);
 		break;
 	case MSG_i32:
 	case MSG_i64:
-		msg_out(&o, "a whole number, signed, of %u bits", f->size * 8u);
+		text_add(&o, "a whole number, signed, of %u bits", f->size * 8u);
 		break;
 	case MSG_f64:
-		msg_out(&o, "a number");
+		text_add(&o, "a number");
 		break;
 	case MSG_word:
 	case MSG_flags:
-		msg_out(&o, f->kind == MSG_word ? "one of " : "some of ");
+		text_add(&o, f->kind == MSG_word ? "one of " : "some of ");
 		for (size_t i = 0; f->words[i]; i++)
-			msg_out(&o, "%s%s", i ? (f->kind == MSG_word ? ", " : "|") : "", f->words[i]);
+			text_add(&o, "%s%s", i ? (f->kind == MSG_word ? ", " : "|") : "", f->words[i]);
 		break;
 	case MSG_name:
 	case MSG_text:
-		msg_out(&o, "text of at most %u bytes", f->size - 1u);
+		text_add(&o, "text of at most %u bytes", f->size - 1u);
 		break;
 	case MSG_group:
-		msg_out(&o, "fields of its own");
+		text_add(&o, "fields of its own");
 		break;
 	}
 	return o.len;

@@ -41,9 +41,7 @@ static int open_output(struct convert *c, const char *path)
 
 static bool of_another_version(const struct reclog_record *r)
 {
-	enum msg_refusal why = msg_check(r->body, r->len, NULL, NULL);
-
-	return why == MSG_OTHER_VERSION;
+	return msg_check(r->body, r->len, NULL, NULL) == MSG_OTHER_VERSION;
 }
 
 static void convert_record(struct convert *c, struct reclog_record *r, uint8_t channel[RECLOG_CHANNEL_MAX])
@@ -92,30 +90,25 @@ static void print_summary(const struct convert *c, const char *path)
 			  path, c->unknown);
 }
 
-int tool_convert(int argc, char **argv)
+static int run(void *values, int argc, char **argv)
 {
-	struct convert convert = { 0 };
-	struct options options = { .program = "ach convert",
-				   .about = "rewrites a recording in the present versions of its messages",
-				   .rows = rows,
-				   .values = &convert,
-				   .arguments = "IN OUT",
-				   .arguments_min = 2,
-				   .arguments_max = 2,
-				   .notes = "Times, numbers and losses stay as they were.\n" };
-	int status = tool_options(&options, &argc, argv);
+	struct convert *c = values;
+	int status;
 
-	if (status != TOOL_GO)
-		return status;
+	(void)argc;
 	tool_stop_fd(); /* from here on a signal is an orderly end */
-	status = recfile_open(&convert.in, argv[0]);
+	status = recfile_open(&c->in, argv[0]);
 	if (!status)
-		status = open_output(&convert, argv[1]);
+		status = open_output(c, argv[1]);
 	if (!status)
-		status = convert_all(&convert, argv[1]);
+		status = convert_all(c, argv[1]);
 	if (!status)
-		print_summary(&convert, argv[0]);
-	if (convert.out && fclose(convert.out) && !status)
+		print_summary(c, argv[0]);
+	if (c->out && fclose(c->out) && !status)
 		status = tool_fail("%s: %s", argv[1], strerror(errno));
-	return recfile_close(&convert.in) ? TOOL_FAILED : status;
+	return recfile_close(&c->in) ? TOOL_FAILED : status;
 }
+
+TOOL_COMMAND(convert, run, rows, struct convert, "IN OUT", 2, 2,
+	     "rewrites a recording in the present versions of its messages",
+	     "Times, numbers and losses stay as they were.\n");

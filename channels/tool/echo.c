@@ -151,6 +151,11 @@ static void print_message(const struct echo *echo, const struct follow *f)
 
 /* ---- all of them ---- */
 
+uint64_t echo_newest(const struct echo *echo)
+{
+	return echo->last ? 1 : echo->count ? (uint64_t)echo->count : UINT64_MAX;
+}
+
 /* Up to the newest at the start, so that a fast writer does not make it endless, or for ever. */
 static int echo_messages(const struct echo *echo, struct follow *f, uint64_t newest)
 {
@@ -176,43 +181,31 @@ static int echo_messages(const struct echo *echo, struct follow *f, uint64_t new
 	return r < 0 ? TOOL_FAILED : 0;
 }
 
-int tool_echo(int argc, char **argv)
+static int run(void *values, int argc, char **argv)
 {
-	struct echo echo = { 0 };
-	struct options options = {
-		.program = "ach echo",
-		.about = "prints the messages of a channel or of a recording",
-		.rows = rows,
-		.values = &echo,
-		.arguments = "CHANNEL|FILE",
-		.arguments_min = 1,
-		.arguments_max = 1,
-		.notes = "Without --last and --follow: all messages that the channel retains, or the file has.\n"
-			 "A name with a slash is a file, as is the name of a file if no channel has it.\n"
-	};
-	int status = tool_options(&options, &argc, argv);
-	uint64_t newest, before;
+	struct echo *echo = values;
+	uint64_t newest, before = echo_newest(echo);
 	struct follow f;
+	int status;
 
-	if (status != TOOL_GO)
-		return status;
-	echo.colour = tool_colour(stdout);
+	(void)argc;
+	echo->colour = tool_colour(stdout);
 	if (echo_is_file(argv[0]))
-		return echo_file(&echo, argv[0]);
-	if (echo.only.n)
+		return echo_file(echo, argv[0]);
+	if (echo->only.n)
 		return tool_report(TOOL_USAGE, "--only: %s is a channel; --only chooses among those of a recording",
 				   argv[0]);
 	if (follow_open(&f, argv[0]))
 		return TOOL_FAILED;
-	if (echo.follow)
-		before = echo.last;
-	else
-		before = echo.last ? 1 : echo.count ? (uint64_t)echo.count : UINT64_MAX;
-	newest = follow_from(&f, before);
-	if (!newest && !echo.follow)
+	newest = follow_from(&f, echo->follow ? echo->last : before);
+	if (!newest && !echo->follow)
 		status = tool_fail("%s: no message yet (--follow waits for the first)", f.name);
 	else
-		status = echo_messages(&echo, &f, newest);
+		status = echo_messages(echo, &f, newest);
 	follow_close(&f);
 	return status;
 }
+
+TOOL_COMMAND(echo, run, rows, struct echo, "CHANNEL|FILE", 1, 1, "prints the messages of a channel or of a recording",
+	     "Without --last and --follow: all messages that the channel retains, or the file has.\n"
+	     "A name with a slash is a file, as is the name of a file if no channel has it.\n");

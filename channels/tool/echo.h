@@ -27,6 +27,9 @@ void echo_json(struct json *j, const char *name, const struct echo_message *m);
 /* A title and its fields; the channel is named ("" otherwise) where there may be several. */
 void echo_text(const struct echo *echo, const char *channel, const struct echo_message *m);
 
+/* How many of the newest messages are asked for; UINT64_MAX: all. */
+uint64_t echo_newest(const struct echo *echo);
+
 /* Is that the name of a recording?  With a slash, or where there is no such channel. */
 bool echo_is_file(const char *name);
 int echo_file(const struct echo *echo, const char *path);

@@ -141,7 +141,7 @@ static int skip_to(const struct echo *echo, struct recfile *file, uint64_t newes
 
 int echo_file(const struct echo *echo, const char *path)
 {
-	uint64_t n = 0, newest = echo->last ? 1 : echo->count ? (uint64_t)echo->count : UINT64_MAX, skip = 0;
+	uint64_t n = 0, newest = echo_newest(echo), skip = 0;
 	struct recfile file;
 	int status;
 

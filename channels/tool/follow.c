@@ -28,7 +28,7 @@ static int follow_descriptor(struct follow *f)
 int follow_open(struct follow *f, const char *name)
 {
 	*f = (struct follow){ .name = name, .fd = -1 };
-	if (tool_open(&f->chan, name, NULL))
+	if (tool_open(&f->chan, name))
 		return TOOL_FAILED;
 	f->room = FOLLOW_ROOM;
 	f->bytes = malloc(f->room);

@@ -17,8 +17,7 @@
 #define HZ_LINE_NS 1000000000 /* between two lines, on a terminal */
 
 struct hz {
-	const char *for_s;
-	int64_t count;
+	int64_t for_ns, count;
 	bool json;
 	size_t n;
 	struct follow *f;
@@ -55,7 +54,8 @@ struct hz_channel {
 };
 
 static const struct settings_row rows[] = {
-	SETTINGS_STRING("for", struct hz, for_s, NULL, "end after that many seconds; else ^C ends it", .value = "S"),
+	SETTINGS_TIME("for", struct hz, for_ns, "s", NULL, "1ns", NULL, "end after that many seconds; else ^C ends it",
+		      .value = "S"),
 	SETTINGS_INT("count", struct hz, count, "", NULL, "1", NULL, "end after that many messages in all",
 		     .value = "N"),
 	SETTINGS_BOOL("json", struct hz, json, "no", "the summary as a line of JSON per channel"),
@@ -290,40 +290,31 @@ static int measure(struct hz *hz, int64_t until_ns)
 	return stop && stop != -ECANCELED ? TOOL_FAILED : 0;
 }
 
-int tool_hz(int argc, char **argv)
+static int run(void *values, int argc, char **argv)
 {
-	struct hz hz = { .width = (int)strlen("channel") };
-	struct options options = { .program = "ach hz",
-				   .about = "measures rate, jitter, gaps and latency",
-				   .rows = rows,
-				   .values = &hz,
-				   .arguments = "CHANNEL...",
-				   .arguments_min = 1,
-				   .arguments_max = FOLLOW_MAX };
-	int status = tool_options(&options, &argc, argv);
-	int64_t for_ns = 0;
+	struct hz *hz = values;
+	int status;
 
-	if (status != TOOL_GO)
-		return status;
-	if (span_read("--for", hz.for_s, "s", &for_ns))
-		return TOOL_USAGE;
-	hz.f = calloc((size_t)argc, sizeof(*hz.f));
-	hz.channels = calloc((size_t)argc, sizeof(*hz.channels));
-	status = hz.f && hz.channels ? 0 : tool_fail("no memory");
-	while (!status && hz.n < (size_t)argc) {
-		const char *name = argv[hz.n];
+	hz->width = (int)strlen("channel");
+	hz->f = calloc((size_t)argc, sizeof(*hz->f));
+	hz->channels = calloc((size_t)argc, sizeof(*hz->channels));
+	status = hz->f && hz->channels ? 0 : tool_fail("no memory");
+	while (!status && hz->n < (size_t)argc) {
+		const char *name = argv[hz->n];
 
-		status = follow_open(&hz.f[hz.n], name);
+		status = follow_open(&hz->f[hz->n], name);
 		if (!status) {
-			follow_from(&hz.f[hz.n++], 0);
-			hz.width = (int)strlen(name) > hz.width ? (int)strlen(name) : hz.width;
+			follow_from(&hz->f[hz->n++], 0);
+			hz->width = (int)strlen(name) > hz->width ? (int)strlen(name) : hz->width;
 		}
 	}
 	if (!status)
-		status = measure(&hz, for_ns ? clock_now_ns() + for_ns : CLOCK_NEVER);
-	while (hz.n)
-		follow_close(&hz.f[--hz.n]);
-	free(hz.f);
-	free(hz.channels);
+		status = measure(hz, hz->for_ns ? clock_now_ns() + hz->for_ns : CLOCK_NEVER);
+	while (hz->n)
+		follow_close(&hz->f[--hz->n]);
+	free(hz->f);
+	free(hz->channels);
 	return status;
 }
+
+TOOL_COMMAND(hz, run, rows, struct hz, "CHANNEL...", 1, FOLLOW_MAX, "measures rate, jitter, gaps and latency", NULL);

@@ -9,16 +9,9 @@
 #include "channels/tool/snapshot.h"
 #include "config/utf8.h"
 
-struct info {
-	const char *for_s;
-	int64_t for_ns;
-	bool json;
-};
-
 static const struct settings_row rows[] = {
-	SETTINGS_BOOL("json", struct info, json, "no", "one object, for scripts"),
-	SETTINGS_STRING("for", struct info, for_s, NULL, "measure the rate for S seconds, default 0.5; 0: no rate",
-			.value = "S"),
+	SETTINGS_BOOL("json", struct snapshot_line, json, "no", "one object, for scripts"),
+	SNAPSHOT_FOR,
 	SETTINGS_END,
 };
 
@@ -106,7 +99,7 @@ static void print_table(const ach_channel_t *chan, const struct snapshot_channel
 	printf("you may   %s\n", chan->handle->writable ? "read and write" : "read");
 }
 
-static int show(ach_channel_t *chan, const char *name, const struct info *info)
+static int show(ach_channel_t *chan, const char *name, const struct snapshot_line *info)
 {
 	struct snapshot_channel channel = { .name = name, .count = chan->handle->count, .rate_hz = NAN };
 	struct json j = json_to(stdout);
@@ -137,28 +130,17 @@ static int show(ach_channel_t *chan, const char *name, const struct info *info)
 	return 0;
 }
 
-int tool_info(int argc, char **argv)
+static int run(void *values, int argc, char **argv)
 {
-	struct info info = { 0 };
-	struct options options = {
-		.program = "ach info",
-		.about = "shows everything about one channel",
-		.rows = rows,
-		.values = &info,
-		.arguments = "NAME",
-		.arguments_min = 1,
-		.arguments_max = 1,
-	};
-	int status = tool_options(&options, &argc, argv);
 	ach_channel_t chan;
+	int status;
 
-	if (status != TOOL_GO)
-		return status;
-	if (snapshot_for(info.for_s, &info.for_ns))
-		return TOOL_USAGE;
-	if (tool_open(&chan, argv[0], NULL))
+	(void)argc;
+	if (tool_open(&chan, argv[0]))
 		return TOOL_FAILED;
-	status = show(&chan, argv[0], &info);
+	status = show(&chan, argv[0], values);
 	ach_close(&chan);
 	return status;
 }
+
+TOOL_COMMAND(info, run, rows, struct snapshot_line, "NAME", 1, 1, "shows everything about one channel", NULL);

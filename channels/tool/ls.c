@@ -13,16 +13,9 @@
 #include "channels/clock.h"
 #include "channels/tool/snapshot.h"
 
-struct ls {
-	const char *for_s;
-	int64_t for_ns;
-	bool json;
-};
-
 static const struct settings_row rows[] = {
-	SETTINGS_BOOL("json", struct ls, json, "no", "an array with an object per channel"),
-	SETTINGS_STRING("for", struct ls, for_s, NULL, "measure the rate for S seconds, default 0.5; 0: no rate",
-			.value = "S"),
+	SETTINGS_BOOL("json", struct snapshot_line, json, "no", "an array with an object per channel"),
+	SNAPSHOT_FOR,
 	SETTINGS_END,
 };
 
@@ -356,30 +349,16 @@ static int check_patterns(const struct channels *all, char **patterns, int n)
 	return status;
 }
 
-int tool_ls(int argc, char **argv)
+static int run(void *values, int argc, char **argv)
 {
-	struct ls ls = { 0 };
-	struct options options = {
-		.program = "ach ls",
-		.about = "lists the channels: what flows, how fast, how old, from whom",
-		.rows = rows,
-		.values = &ls,
-		.arguments = "[PATTERN...]",
-		.arguments_max = -1,
-		.notes = "PATTERN is a name with * ? [] as in the shell, in quotes: 'larm-*'\n",
-	};
+	const struct snapshot_line *ls = values;
 	struct channels all = { 0 };
-	int status = tool_options(&options, &argc, argv);
+	int status = find(&all, argv, argc);
 
-	if (status != TOOL_GO)
-		return status;
-	if (snapshot_for(ls.for_s, &ls.for_ns))
-		return TOOL_USAGE;
-	status = find(&all, argv, argc);
 	if (!status) {
-		measure_rates(&all, ls.for_ns);
+		measure_rates(&all, ls->for_ns);
 		status = check_patterns(&all, argv, argc);
-		if (ls.json)
+		if (ls->json)
 			print_json(&all);
 		else if (all.n)
 			status |= print_table(&all);
@@ -389,3 +368,7 @@ int tool_ls(int argc, char **argv)
 	forget(&all);
 	return status;
 }
+
+TOOL_COMMAND(ls, run, rows, struct snapshot_line, "[PATTERN...]", 0, -1,
+	     "lists the channels: what flows, how fast, how old, from whom",
+	     "PATTERN is a name with * ? [] as in the shell, in quotes: 'larm-*'\n");

@@ -14,11 +14,12 @@ struct mk {
 };
 
 static const struct settings_row rows[] = {
-	SETTINGS_INT("count", struct mk, count, "", "16", "1", "16777216", "messages it retains", .value = "COUNT",
-		     .letter = 'm'),
-	SETTINGS_INT("size", struct mk, size, "B", "512", "1", "2147483647",
-		     "bytes of a usual message; one of COUNT * SIZE fits", .value = "SIZE", .letter = 'n'),
-	SETTINGS_STRING("type", struct mk, type, NULL, "COUNT and SIZE for messages of this type", .value = "TYPE"),
+	SETTINGS_INT("count", struct mk, count, "", NULL, "1", "16777216", "messages it retains; default 16",
+		     .value = "COUNT", .letter = 'm'),
+	SETTINGS_INT("size", struct mk, size, "B", NULL, "1", "2147483647",
+		     "bytes of a usual message, default 512; one of COUNT * SIZE fits", .value = "SIZE", .letter = 'n'),
+	SETTINGS_STRING("type", struct mk, type, NULL,
+			"COUNT and SIZE for messages of this type (ach types lists them)", .value = "TYPE"),
 	SETTINGS_STRING("mode", struct mk, mode, NULL, "who may read and write, octal, whatever the umask",
 			.value = "MODE", .letter = 'o'),
 	SETTINGS_STRING("group", struct mk, group, NULL, "the group it belongs to", .value = "GROUP"),
@@ -36,20 +37,18 @@ static const struct settings_row rows[] = {
 };
 
 /* Count and size of the type, where the line does not say otherwise. */
-static int use_type(struct mk *mk, const struct options *options)
+static int use_type(struct mk *mk)
 {
 	const struct msg_type *type = msg_type_by_name(mk->type);
 	char unknown[TOOL_TYPES_MAX];
 
 	if (!type)
 		return tool_report(TOOL_USAGE, "--type: %s", tool_unknown_type(unknown, mk->type));
-	if (!options_given(options, "count"))
-		mk->count = (int64_t)type->retained;
-	if (options_given(options, "size") && mk->size < (int64_t)type->body->size)
+	if (mk->size && mk->size < (int64_t)type->body->size)
 		return tool_report(TOOL_USAGE, "-n: %lld bytes are too few for a message of type %s: %zu",
 				   (long long)mk->size, type->name, type->body->size);
-	if (!options_given(options, "size"))
-		mk->size = (int64_t)type->body->size;
+	mk->count = mk->count ? mk->count : (int64_t)type->retained;
+	mk->size = mk->size ? mk->size : (int64_t)type->body->size;
 	return 0;
 }
 
@@ -113,44 +112,31 @@ static int make(const char *name, const struct mk *mk, ach_create_attr_t *attr, 
 	return 0;
 }
 
-int tool_mk(int argc, char **argv)
+static int run(void *values, int argc, char **argv)
 {
-	char types[TOOL_TYPES_MAX], notes[TOOL_TYPES_MAX + 32];
-	struct mk mk = { 0 };
-	struct options options = {
-		.program = "ach mk",
-		.about = "makes channels",
-		.rows = rows,
-		.values = &mk,
-		.arguments = "NAME...",
-		.arguments_min = 1,
-		.arguments_max = -1,
-		.notes = notes,
-	};
-	int status;
+	struct mk *mk = values;
+	const bool asked = mk->type || mk->count || mk->size;
+	int status = mk->type ? use_type(mk) : 0;
 	ach_create_attr_t attr;
 	gid_t gid = (gid_t)-1;
-	bool asked;
 
-	snprintf(notes, sizeof(notes), "TYPE is one of %s\n", tool_type_names(types));
-	status = tool_options(&options, &argc, argv);
-	if (status != TOOL_GO)
-		return status;
-	status = mk.type ? use_type(&mk, &options) : 0;
-	if (!status && mk.mode)
-		status = tool_mode_refused("-o", mk.mode);
-	if (!status && mk.group)
-		status = group_id(mk.group, &gid);
+	if (!status && mk->mode)
+		status = tool_mode_refused("-o: ", mk->mode);
+	if (!status && mk->group)
+		status = group_id(mk->group, &gid);
 	if (status)
 		return status;
+	mk->count = mk->count ? mk->count : ACH_DEFAULT_FRAME_COUNT;
+	mk->size = mk->size ? mk->size : ACH_DEFAULT_FRAME_SIZE;
 	ach_create_attr_init(&attr);
-	ach_create_attr_set_truncate(&attr, mk.truncate);
-	if (mk.realtime)
+	ach_create_attr_set_truncate(&attr, mk->truncate);
+	if (mk->realtime)
 		ach_create_attr_set_clock(&attr, CLOCK_REALTIME);
-	if (mk.mode || mk.group)
-		ach_create_attr_set_mode(&attr, mk.mode ? tool_mode(mk.mode) : default_mode(), gid);
-	asked = mk.type || options_given(&options, "count") || options_given(&options, "size");
+	if (mk->mode || mk->group)
+		ach_create_attr_set_mode(&attr, mk->mode ? tool_mode(mk->mode) : default_mode(), gid);
 	for (int i = 0; i < argc; i++)
-		status |= make(argv[i], &mk, &attr, asked);
+		status |= make(argv[i], mk, &attr, asked);
 	return status;
 }
+
+TOOL_COMMAND(mk, run, rows, struct mk, "NAME...", 1, -1, "makes channels", NULL);

@@ -416,32 +416,27 @@ static int check_maps(const struct play *play)
 	return 0;
 }
 
-int tool_play(int argc, char **argv)
+static int run(void *values, int argc, char **argv)
 {
-	struct play play = { .file.fd = -1 };
-	struct options options = { .program = "ach play",
-				   .about = "publishes the messages of a recording again, with the same timing",
-				   .rows = rows,
-				   .values = &play,
-				   .arguments = "FILE",
-				   .arguments_min = 1,
-				   .arguments_max = 1,
-				   .notes = "Channels that are missing are made as they were.\n" };
-	int status = tool_options(&options, &argc, argv);
+	struct play *play = values;
+	int status = check_maps(play);
 
-	if (status != TOOL_GO)
+	(void)argc;
+	if (status)
 		return status;
-	if (check_maps(&play))
-		return TOOL_USAGE;
 	tool_stop_fd(); /* from here on a signal is an orderly end */
-	status = recfile_open(&play.file, argv[0]);
-	if (!status && !play.file.twice && play.loop != 1)
+	status = recfile_open(&play->file, argv[0]);
+	if (!status && !play->file.twice && play->loop != 1)
 		status = tool_fail("%s: cannot be read twice, so there is no --loop", argv[0]);
 	if (!status)
-		status = play.list ? list_file(&play) : play_file(&play);
-	for (size_t i = 0; i < play.n; i++)
-		if (play.channels[i].open)
-			ach_close(&play.channels[i].chan);
-	free(play.channels);
-	return recfile_close(&play.file) ? TOOL_FAILED : status;
+		status = play->list ? list_file(play) : play_file(play);
+	for (size_t i = 0; i < play->n; i++)
+		if (play->channels[i].open)
+			ach_close(&play->channels[i].chan);
+	free(play->channels);
+	return recfile_close(&play->file) ? TOOL_FAILED : status;
 }
+
+TOOL_COMMAND(play, run, rows, struct play, "FILE", 1, 1,
+	     "publishes the messages of a recording again, with the same timing",
+	     "Channels that are missing are made as they were.\n");

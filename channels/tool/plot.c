@@ -20,9 +20,7 @@
 #define PLOT_LATE_NS 1000000000 /* a stamp this far off is another clock's, such as that of a recording */
 
 struct plot {
-	const char *for_s, *window_s;
-	int64_t count;
-	bool ascii;
+	int64_t for_ns, count;
 
 	int paths_n;
 	char **paths;
@@ -40,11 +38,12 @@ struct plot {
 };
 
 static const struct settings_row rows[] = {
-	SETTINGS_STRING("window", struct plot, window_s, NULL, "seconds in view; default 10", .value = "S"),
-	SETTINGS_STRING("for", struct plot, for_s, NULL, "end after that many seconds; else q or ^C ends it",
-			.value = "S"),
+	SETTINGS_TIME("window", struct plot, picture.window_ns, "s", "10s", "1ns", NULL, "seconds in view",
+		      .value = "S"),
+	SETTINGS_TIME("for", struct plot, for_ns, "s", NULL, "1ns", NULL,
+		      "end after that many seconds; else q or ^C ends it", .value = "S"),
 	SETTINGS_INT("count", struct plot, count, "", NULL, "1", NULL, "end after that many messages", .value = "N"),
-	SETTINGS_BOOL("ascii", struct plot, ascii, "no", "for terminals without braille"),
+	SETTINGS_BOOL("ascii", struct plot, picture.ascii, "no", "for terminals without braille"),
 	SETTINGS_END,
 };
 
@@ -99,7 +98,6 @@ static int begin(struct plot *plot, const struct follow *f)
 		msg_refusal_text(text, sizeof(text), why, f->bytes, f->len, NULL);
 		return tool_fail("%s: %s; only messages of Endplate's have fields", f->name, text);
 	}
-	snprintf(plot->picture.title, sizeof(plot->picture.title), "%s", f->name);
 	for (int i = 0; i < plot->paths_n; i++)
 		if (find_field(plot, plot->paths[i], f->bytes))
 			return TOOL_FAILED;
@@ -358,44 +356,32 @@ static bool plain_terminal(void)
 	return !term || !strcmp(term, "linux") || !strcmp(term, "dumb");
 }
 
-int tool_plot(int argc, char **argv)
+static int run(void *values, int argc, char **argv)
 {
-	struct plot plot = { 0 };
-	struct options options = { .program = "ach plot",
-				   .about = "draws fields of the messages, live, in the terminal",
-				   .rows = rows,
-				   .values = &plot,
-				   .arguments = "CHANNEL FIELD...",
-				   .arguments_min = 2,
-				   .arguments_max = 1 + PLOT_CURVES,
-				   .notes = "A field is named as ach echo prints it: position, position[2], "
-					    "common.late_p99_ns.\n" };
-	int status = tool_options(&options, &argc, argv);
-	int64_t for_ns = 0, until_ns;
+	struct plot *plot = values;
+	int64_t until_ns = plot->for_ns ? clock_now_ns() + plot->for_ns : CLOCK_NEVER;
+	int status;
 
-	if (status != TOOL_GO)
-		return status;
-	plot.picture.window_ns = 10000000000;
-	if (span_read("--for", plot.for_s, "s", &for_ns) ||
-	    span_read("--window", plot.window_s, "s", &plot.picture.window_ns))
-		return TOOL_USAGE;
-	plot.left = plot.count ? plot.count : INT64_MAX;
-	plot.paths = argv + 1;
-	plot.paths_n = argc - 1;
-	plot.picture.colour = tool_colour(stdout);
-	plot.picture.ascii = plot.ascii || plain_terminal();
-	if (follow_open(&plot.f, argv[0]))
+	plot->left = plot->count ? plot->count : INT64_MAX;
+	plot->paths = argv + 1;
+	plot->paths_n = argc - 1;
+	plot->picture.colour = tool_colour(stdout);
+	plot->picture.ascii |= plain_terminal();
+	if (follow_open(&plot->f, argv[0]))
 		return TOOL_FAILED;
-	snprintf(plot.picture.title, sizeof(plot.picture.title), "%s", argv[0]);
-	follow_from(&plot.f, UINT64_MAX);
-	plot.picture.curves = calloc(PLOT_CURVES, sizeof(*plot.picture.curves));
-	until_ns = for_ns ? clock_now_ns() + for_ns : CLOCK_NEVER;
-	if (!plot.picture.curves)
+	snprintf(plot->picture.title, sizeof(plot->picture.title), "%s", argv[0]);
+	follow_from(&plot->f, UINT64_MAX);
+	plot->picture.curves = calloc(PLOT_CURVES, sizeof(*plot->picture.curves));
+	if (!plot->picture.curves)
 		status = tool_fail("no memory");
 	else
-		status = tool_is_terminal(stdout) ? draw_live(&plot, until_ns) : print_columns(&plot, until_ns);
+		status = tool_is_terminal(stdout) ? draw_live(plot, until_ns) : print_columns(plot, until_ns);
 	screen_off();
-	free(plot.picture.curves);
-	follow_close(&plot.f);
+	free(plot->picture.curves);
+	follow_close(&plot->f);
 	return status;
 }
+
+TOOL_COMMAND(plot, run, rows, struct plot, "CHANNEL FIELD...", 2, 1 + PLOT_CURVES,
+	     "draws fields of the messages, live, in the terminal",
+	     "A field is named as ach echo prints it: position, position[2], common.late_p99_ns.\n");

@@ -7,7 +7,6 @@
 #include "channels/clock.h"
 #include "channels/tool/lines.h"
 #include "channels/tool/put.h"
-#include "channels/tool/span.h"
 
 #define PUT_CHECK_NS 500000000 /* between two checks whether the channel was removed */
 
@@ -19,11 +18,11 @@ static const struct settings_row rows[] = {
 	SETTINGS_STRING("hex", struct put, hex, NULL, "any bytes, in hexadecimal", .value = "HEX"),
 	SETTINGS_STRING("type", struct put, type_name, NULL, "what it is, whatever the channel is for",
 			.value = "TYPE"),
-	SETTINGS_STRING("valid", struct put, valid_ms, NULL, "valid for that many milliseconds from each publication",
-			.value = "MS"),
+	SETTINGS_TIME("valid", struct put, valid_ns, "ms", NULL, "1ns", NULL,
+		      "valid for that many milliseconds from each publication", .value = "MS"),
 	SETTINGS_REAL("hz", struct put, hz, "", NULL, "0.001", "10000", "repeat at N Hz", .value = "N"),
-	SETTINGS_STRING("for", struct put, for_s, NULL, "with --hz: for that many seconds; else until ^C",
-			.value = "S"),
+	SETTINGS_TIME("for", struct put, for_ns, "s", NULL, "1ns", NULL,
+		      "with --hz: for that many seconds; else until ^C", .value = "S"),
 	SETTINGS_END,
 };
 
@@ -213,19 +212,16 @@ static bool is_stream(const struct put *put)
 	return put->json && !strcmp(put->json, "-");
 }
 
-static int check_line(struct put *put, const struct options *options)
+static int check_line(const struct put *put)
 {
 	if (!put->json + !put->text + !put->hex != 2)
 		return tool_report(TOOL_USAGE, "say what to publish: one of --json, --text and --hex");
-	if (put->hex && (put->type_name || put->valid_ms))
+	if (put->hex && (put->type_name || put->valid_ns))
 		return tool_report(TOOL_USAGE, "--hex: raw bytes have no type and no validity");
 	if (is_stream(put) && put->hz > 0)
 		return tool_report(TOOL_USAGE, "--hz repeats one message; --json - publishes each line as it comes");
-	if (put->for_s && !options_given(options, "hz"))
+	if (put->for_ns && !(put->hz > 0))
 		return tool_report(TOOL_USAGE, "--for: how often? say --hz, too");
-	if (span_read("--valid", put->valid_ms, "ms", &put->valid_ns) ||
-	    span_read("--for", put->for_s, "s", &put->for_ns))
-		return TOOL_USAGE;
 	return 0;
 }
 
@@ -244,29 +240,22 @@ static int publish(struct put *put)
 	return put->hz > 0 ? put_again(put) : put_once(put);
 }
 
-int tool_put(int argc, char **argv)
+static int run(void *values, int argc, char **argv)
 {
-	struct put put = { 0 };
-	struct options options = { .program = "ach put",
-				   .about = "publishes a message; its header is filled in",
-				   .rows = rows,
-				   .values = &put,
-				   .arguments = "CHANNEL",
-				   .arguments_min = 1,
-				   .arguments_max = 1 };
-	int status = tool_options(&options, &argc, argv);
+	struct put *put = values;
+	int status = check_line(put);
 
-	if (status != TOOL_GO)
-		return status;
-	status = check_line(&put, &options);
+	(void)argc;
 	if (status)
 		return status;
-	put.name = argv[0];
-	if (open_channel(&put))
+	put->name = argv[0];
+	if (open_channel(put))
 		return TOOL_FAILED;
-	status = publish(&put);
-	free(put.bytes);
-	free(put.input);
-	ach_close(&put.chan);
+	status = publish(put);
+	free(put->bytes);
+	free(put->input);
+	ach_close(&put->chan);
 	return status;
 }
+
+TOOL_COMMAND(put, run, rows, struct put, "CHANNEL", 1, 1, "publishes a message; its header is filled in", NULL);

@@ -7,7 +7,7 @@
 #define PUT_BAD_LINES 10 /* further ones are only counted */
 
 struct put {
-	const char *json, *text, *hex, *type_name, *valid_ms, *for_s;
+	const char *json, *text, *hex, *type_name;
 	double hz;
 
 	const char *name; /* of the channel */

@@ -33,9 +33,9 @@ struct record_channel {
 };
 
 struct record {
-	const char *file, *for_s;
+	const char *file;
 	bool wait, force;
-	int64_t buffer_mb;
+	int64_t for_ns, buffer_mb;
 
 	struct record_channel *channels;
 	size_t n;
@@ -48,8 +48,8 @@ struct record {
 static const struct settings_row rows[] = {
 	SETTINGS_STRING("output", struct record, file, SETTINGS_REQUIRED, "the file; - is standard output",
 			.value = "FILE", .letter = 'o'),
-	SETTINGS_STRING("for", struct record, for_s, NULL, "end after that many seconds; else ^C ends it",
-			.value = "S"),
+	SETTINGS_TIME("for", struct record, for_ns, "s", NULL, "1ns", NULL,
+		      "end after that many seconds; else ^C ends it", .value = "S"),
 	SETTINGS_BOOL("wait", struct record, wait, "no", "channels may be missing and come later"),
 	SETTINGS_BOOL("force", struct record, force, "no", "replace an existing file"),
 	SETTINGS_INT("buffer", struct record, buffer_mb, "", "64", "1", "4096",
@@ -374,7 +374,7 @@ static int record(struct record *rec, int64_t until_ns)
 	return 0;
 }
 
-static int run(struct record *rec, int64_t for_ns)
+static int record_all(struct record *rec)
 {
 	int64_t since_ns = clock_now_ns();
 	int status, error;
@@ -382,7 +382,7 @@ static int run(struct record *rec, int64_t for_ns)
 	put_start(rec);
 	for (size_t i = 0; i < rec->n; i++)
 		put_notes(rec, i);
-	status = record(rec, for_ns ? since_ns + for_ns : CLOCK_NEVER);
+	status = record(rec, rec->for_ns ? since_ns + rec->for_ns : CLOCK_NEVER);
 	if (!status)
 		read_rest(rec);
 	put_end(rec);
@@ -421,42 +421,32 @@ static void fail_line(void *to, const char *line)
 	tool_fail("%s", line);
 }
 
-int tool_record(int argc, char **argv)
+static int run(void *values, int argc, char **argv)
 {
-	struct record rec = { .epoll = -1, .folder = -1 };
-	struct options options = { .program = "ach record",
-				   .about = "writes every message of channels, with its time, to a file",
-				   .rows = rows,
-				   .values = &rec,
-				   .arguments = "CHANNEL...",
-				   .arguments_min = 1,
-				   .arguments_max = 1000,
-				   .notes = "ach play publishes them again.\n" };
-	int status = tool_options(&options, &argc, argv);
+	struct record *rec = values;
 	struct error_sink errors = { .line = fail_line };
-	struct writer_options writer = { .path = rec.file,
-					 .force = rec.force,
-					 .memory = (size_t)rec.buffer_mb << 20,
+	struct writer_options writer = { .path = rec->file,
+					 .force = rec->force,
+					 .memory = (size_t)rec->buffer_mb << 20,
 					 .lose = lose,
 					 .note = note_lost,
-					 .to = &rec };
-	int64_t for_ns = 0;
+					 .to = rec };
+	int status;
 
-	if (status != TOOL_GO)
-		return status;
-	if (span_read("--for", rec.for_s, "s", &for_ns))
-		return TOOL_USAGE;
-	if (!strcmp(rec.file, "-") && isatty(STDOUT_FILENO))
+	if (!strcmp(rec->file, "-") && isatty(STDOUT_FILENO))
 		return tool_fail("a recording cannot be written to a terminal");
 	tool_stop_fd(); /* from here on a signal is an orderly end */
-	status = prepare(&rec, argv, (size_t)argc);
-	if (!status && writer_open(&rec.writer, &writer, &errors))
+	status = prepare(rec, argv, (size_t)argc);
+	if (!status && writer_open(&rec->writer, &writer, &errors))
 		status = TOOL_FAILED;
 	if (!status)
-		status = run(&rec, for_ns);
-	writer_close(rec.writer);
-	while (rec.n)
-		follow_close(&rec.channels[--rec.n].f);
-	free(rec.channels);
+		status = record_all(rec);
+	writer_close(rec->writer);
+	while (rec->n)
+		follow_close(&rec->channels[--rec->n].f);
+	free(rec->channels);
 	return status; /* descriptors go with the process */
 }
+
+TOOL_COMMAND(record, run, rows, struct record, "CHANNEL...", 1, 1000,
+	     "writes every message of channels, with its time, to a file", "ach play publishes them again.\n");

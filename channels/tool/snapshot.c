@@ -8,7 +8,6 @@
 #include "channels/ach_ring.h"
 #include "channels/clock.h"
 #include "channels/tool/snapshot.h"
-#include "channels/tool/span.h"
 
 #define TRIES 1000 /* against a writer that overwrites the newest message while it is read */
 
@@ -116,13 +115,4 @@ void snapshot_json(struct json *j, const struct snapshot_channel *channel, const
 		json_uint(j, "writer_pid", snap->writer);
 	else
 		json_null(j, "writer_pid");
-}
-
-int snapshot_for(const char *text, int64_t *ns)
-{
-	*ns = 0;
-	if (text && !strcmp(text, "0"))
-		return 0;
-	*ns = 500000000;
-	return span_read("--for", text, "s", ns);
 }

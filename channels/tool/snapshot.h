@@ -43,7 +43,13 @@ struct snapshot_channel {
 };
 void snapshot_json(struct json *j, const struct snapshot_channel *channel, const struct snapshot *snap);
 
-/* The time between two snapshots from --for; default half a second.  0, or TOOL_USAGE after a line. */
-int snapshot_for(const char *text, int64_t *ns);
+/* The line of ach info and ach ls: for_ns is the time between two snapshots; 0: only one. */
+struct snapshot_line {
+	int64_t for_ns;
+	bool json;
+};
+#define SNAPSHOT_FOR                                                               \
+	SETTINGS_TIME("for", struct snapshot_line, for_ns, "s", "0.5s", "0", NULL, \
+		      "measure the rate for S seconds; 0: no rate", .value = "S")
 
 #endif

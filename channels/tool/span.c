@@ -1,26 +1,9 @@
-/* span.c: a time on the command line, and for people. */
+/* span.c: a time for people. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "channels/tool/span.h"
-#include "channels/tool/tool.h"
-#include "config/text.h"
-
-int span_read(const char *option, const char *text, const char *unit, int64_t *ns)
-{
-	char with_unit[64], quoted[TEXT_QUOTED_MAX];
-	double number;
-	int64_t value;
-
-	if (!text)
-		return 0;
-	snprintf(with_unit, sizeof(with_unit), "%s%s", text, text_real(text, &number) ? "" : unit);
-	if (text_duration(with_unit, &value) || value <= 0)
-		return tool_report(TOOL_USAGE, "%s: %s is not a time such as 5%s", option, text_quote(quoted, text),
-				   unit);
-	*ns = value;
-	return 0;
-}
 
 const char *span_text(char text[SPAN_TEXT_MAX], int64_t ns)
 {

@@ -31,22 +31,6 @@ int tool_report(int status, const char *fmt, ...)
 	return status;
 }
 
-int tool_options(struct options *options, int *argc, char **argv)
-{
-	struct error_sink errors = { error_to_stderr, NULL, 0 };
-
-	switch (options_read(options, argc, argv, &errors)) {
-	case OPTIONS_GO:
-		return TOOL_GO;
-	case OPTIONS_ANSWER:
-		options_answer(options, stdout);
-		return 0;
-	case OPTIONS_WRONG:
-		break;
-	}
-	return TOOL_USAGE;
-}
-
 /* ---- channels ---- */
 
 void tool_owner(char text[TOOL_OWNER_MAX], uid_t uid, gid_t gid)
@@ -172,9 +156,9 @@ int tool_refused(const char *name, enum ach_status status)
 	}
 }
 
-int tool_open(ach_channel_t *chan, const char *name, ach_attr_t *attr)
+int tool_open(ach_channel_t *chan, const char *name)
 {
-	enum ach_status status = ach_open(chan, name, attr);
+	enum ach_status status = ach_open(chan, name, NULL);
 
 	return status == ACH_OK ? 0 : tool_refused(name, status);
 }

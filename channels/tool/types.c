@@ -208,55 +208,43 @@ static void print_json(const struct msg_type *const *types, size_t n)
 
 /* ---- the command ---- */
 
-const char *tool_type_names(char text[TOOL_TYPES_MAX])
-{
-	size_t len = 0;
-
-	for (size_t i = 0; i < msg_types_n && len < TOOL_TYPES_MAX; i++)
-		len += (size_t)snprintf(text + len, TOOL_TYPES_MAX - len, "%s%s", i ? ", " : "", msg_types[i].name);
-	return text;
-}
-
 const char *tool_unknown_type(char text[TOOL_TYPES_MAX], const char *name)
 {
-	char quoted[TEXT_QUOTED_MAX], names[TOOL_TYPES_MAX];
+	struct text_out out = text_out(text, TOOL_TYPES_MAX);
+	char quoted[TEXT_QUOTED_MAX];
 	const char *best = NULL;
 
 	for (size_t i = 0; i < msg_types_n; i++)
 		nearest_try(name, msg_types[i].name, &best);
-	snprintf(text, TOOL_TYPES_MAX, "%s is not a type of message; %s %s%s", text_quote(quoted, name),
-		 best ? "did you mean" : "there are", best ? best : tool_type_names(names), best ? "?" : "");
+	text_add(&out, "%s is not a type of message; ", text_quote(quoted, name));
+	if (best)
+		text_add(&out, "did you mean %s?", best);
+	for (size_t i = 0; !best && i < msg_types_n; i++)
+		text_add(&out, "%s%s", i ? ", " : "there are ", msg_types[i].name);
 	return text;
 }
 
-int tool_types(int argc, char **argv)
+static int run(void *values, int argc, char **argv)
 {
-	struct types types = { 0 };
-	struct options options = { .program = "ach types",
-				   .about = "prints the layout of messages in memory",
-				   .rows = option_rows,
-				   .values = &types,
-				   .arguments = "[TYPE...]",
-				   .arguments_max = TYPES_MAX,
-				   .notes = "Without TYPE: a line per type, or with --json all of them.\n" };
+	const struct types *types = values;
 	const struct msg_type *chosen[TYPES_MAX];
 	char unknown[TOOL_TYPES_MAX];
-	int status = tool_options(&options, &argc, argv);
 
-	if (status != TOOL_GO)
-		return status;
 	for (int i = 0; i < argc; i++) {
 		chosen[i] = msg_type_by_name(argv[i]);
 		if (!chosen[i])
 			return tool_fail("%s", tool_unknown_type(unknown, argv[i]));
 	}
-	for (size_t i = 0; !argc && types.json && i < msg_types_n; i++)
+	for (size_t i = 0; !argc && types->json && i < msg_types_n; i++)
 		chosen[i] = &msg_types[i];
-	if (types.json)
+	if (types->json)
 		print_json(chosen, argc ? (size_t)argc : msg_types_n);
 	else if (!argc)
 		table_types();
-	for (int i = 0; !types.json && i < argc; i++)
+	for (int i = 0; !types->json && i < argc; i++)
 		table_fields(chosen[i]);
 	return 0;
 }
+
+TOOL_COMMAND(types, run, option_rows, struct types, "[TYPE...]", 0, TYPES_MAX,
+	     "prints the layout of messages in memory", "Without TYPE: a line per type, or with --json all of them.\n");

@@ -274,7 +274,7 @@ for letter in m n; do
 	done
 done
 lib_case mk_zero_none lib_not [ -e "/dev/shm/achshm-$p-zero0" ]
-lib_case old_unknown lib_says 2 '' 'ach: -Z: unknown option (ach --help lists them)' "$ach" -Z "$p-a"
+lib_case old_unknown lib_says 2 '' 'ach mk: -Z: unknown option (ach mk --help lists them)' "$ach" -Z -C "$p-a"
 
 # ---- dump ----
 
@@ -337,7 +337,7 @@ lib_case info_foreign_json lib_says 0 "{\"name\":\"$p-foreign\",\"count\":4,\"si
 lib_case info_zero lib_says 1 '' "ach info: /dev/shm/achshm-$p-zero is not a channel, or not a whole one" info "$p-zero"
 lib_case info_corrupt lib_says 1 '' "ach info: $p-corrupt: corrupt: an index entry is not sound" info "$p-corrupt"
 lib_case info_two lib_matches 2 'ach info: * one argument too many' "$ach" info "$p-a" "$p-imu"
-lib_case info_for lib_says 2 '' 'ach info: --for: "long" is not a time such as 5s' "$ach" info "$p-a" --for long
+lib_case info_for lib_says 2 '' 'ach info: --for: "long" is not a duration such as 5ms' "$ach" info "$p-a" --for long
 
 # What is stable of the table: blanks folded.
 fold() { "$@" | tr -s ' ' | sed 's/ $//'; }

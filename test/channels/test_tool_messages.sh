@@ -412,9 +412,9 @@ test_put_refuses_in_one_line() {
 	refuses 2 'ach put: say what to publish: one of --json, --text and --hex' "$ach" put "$c"
 	refuses 2 'ach put: say what to publish: one of --json, --text and --hex' "$ach" put "$c" --json '{}' --hex 00
 	refuses 2 'ach put: --for: how often? say --hz, too' "$ach" put "$c" --type imu --json '{}' --for 1
-	refuses 2 'ach put: --valid: "soon" is not a time such as 5ms' \
+	refuses 2 'ach put: --valid: "soon" is not a duration such as 5ms' \
 		"$ach" put "$c" --type imu --json '{}' --valid soon
-	refuses 2 'ach put: --valid: "-5" is not a time such as 5ms' "$ach" put "$c" --type imu --json '{}' --valid -5
+	refuses 2 'ach put: --valid: -5 is below the minimum 1ns' "$ach" put "$c" --type imu --json '{}' --valid -5
 	# Nothing of all this was put.
 	refuses 1 "ach echo: $c: no message yet (--follow waits for the first)" "$ach" echo "$c"
 	for text in '{' '[1]' '"x"' '' '{"samples":1}}'; do
@@ -736,7 +736,7 @@ test_hz_ends() {
 	same 2 "$(wc -l <"$tmp/hze.out")"
 	refuses 1 "ach hz: $name-0-no-such-thing: no such channel (ach ls lists those there are)" \
 		"$ach" hz "$name-0-no-such-thing"
-	refuses 2 'ach hz: --for: "long" is not a time such as 5s' "$ach" hz --for long "$name-hze"
+	refuses 2 'ach hz: --for: "long" is not a duration such as 5ms' "$ach" hz --for long "$name-hze"
 	refuses 2 'ach hz: CHANNEL... is missing (ach hz --help says more)' "$ach" hz
 }
 

@@ -84,14 +84,6 @@ static void test_lines(void)
 	wrote("[\n 0,\n 1]");
 }
 
-static void test_inside(void)
-{
-	j = json_inside(j.to, true);
-	json_int(&j, "b", 2);
-	json_int(&j, "c", 3);
-	wrote(",\"b\":2,\"c\":3");
-}
-
 int main(void)
 {
 	UNITY_BEGIN();
@@ -99,6 +91,5 @@ int main(void)
 	RUN_TEST(test_reals);
 	RUN_TEST(test_names_and_commas);
 	RUN_TEST(test_lines);
-	RUN_TEST(test_inside);
 	return UNITY_END();
 }
