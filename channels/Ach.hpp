@@ -15,6 +15,17 @@
 #include <syslog.h>
 #include <vector>
 
+/* warn_open, error_open and so on. */
+#define ACH_HPP_METHODS(EACH) EACH(open) EACH(close) EACH(put) EACH(get) EACH(flush)
+/* clang-format off */
+#define ACH_HPP_SILENT(method) \
+	virtual void warn_##method(ach_status_t) {} \
+	virtual void error_##method(ach_status_t) {}
+#define ACH_HPP_LOGGED(method) \
+	virtual void warn_##method(ach_status_t status) { warn("ach_" #method, status); } \
+	virtual void error_##method(ach_status_t status) { error("ach_" #method, status); }
+/* clang-format on */
+
 namespace ach
 {
 
@@ -87,36 +98,7 @@ class Channel
 	}
 
       protected:
-	virtual void warn_open(ach_status_t)
-	{
-	}
-	virtual void error_open(ach_status_t)
-	{
-	}
-	virtual void warn_close(ach_status_t)
-	{
-	}
-	virtual void error_close(ach_status_t)
-	{
-	}
-	virtual void warn_put(ach_status_t)
-	{
-	}
-	virtual void error_put(ach_status_t)
-	{
-	}
-	virtual void warn_get(ach_status_t)
-	{
-	}
-	virtual void error_get(ach_status_t)
-	{
-	}
-	virtual void warn_flush(ach_status_t)
-	{
-	}
-	virtual void error_flush(ach_status_t)
-	{
-	}
+	ACH_HPP_METHODS(ACH_HPP_SILENT)
 
       private:
 	typedef void (Channel::*handler)(ach_status_t);
@@ -139,46 +121,7 @@ class LogChannel : public Channel
 	virtual void warn(const char *method, ach_status_t status) = 0;
 	virtual void error(const char *method, ach_status_t status) = 0;
 
-	virtual void warn_open(ach_status_t status)
-	{
-		warn("ach_open", status);
-	}
-	virtual void error_open(ach_status_t status)
-	{
-		error("ach_open", status);
-	}
-	virtual void warn_close(ach_status_t status)
-	{
-		warn("ach_close", status);
-	}
-	virtual void error_close(ach_status_t status)
-	{
-		error("ach_close", status);
-	}
-	virtual void warn_put(ach_status_t status)
-	{
-		warn("ach_put", status);
-	}
-	virtual void error_put(ach_status_t status)
-	{
-		error("ach_put", status);
-	}
-	virtual void warn_get(ach_status_t status)
-	{
-		warn("ach_get", status);
-	}
-	virtual void error_get(ach_status_t status)
-	{
-		error("ach_get", status);
-	}
-	virtual void warn_flush(ach_status_t status)
-	{
-		warn("ach_flush", status);
-	}
-	virtual void error_flush(ach_status_t status)
-	{
-		error("ach_flush", status);
-	}
+	ACH_HPP_METHODS(ACH_HPP_LOGGED)
 };
 
 class CerrChannel : public LogChannel
@@ -217,5 +160,9 @@ class SyslogChannel : public LogChannel
 };
 
 } // namespace ach
+
+#undef ACH_HPP_METHODS
+#undef ACH_HPP_SILENT
+#undef ACH_HPP_LOGGED
 
 #endif

@@ -69,11 +69,6 @@ static void look_for_late(struct ach_handle *h)
 	}
 }
 
-static int64_t shorter(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* Fills v; returns how long to sleep. */
 static int64_t look(struct ach_waitv *v, size_t *n)
 {
@@ -86,10 +81,10 @@ static int64_t look(struct ach_waitv *v, size_t *n)
 			continue;
 		if (!h->event_thread) {
 			look_for_late(h);
-			slice = shorter(slice, ach_slice_ns(h) / 2);
+			slice = ach_shorter(slice, ach_slice_ns(h) / 2);
 			continue;
 		}
-		slice = shorter(slice, *n > ACH_WAIT_ANY_MAX ? ACH_SLICE_POLL_NS : ach_slice_ns(h));
+		slice = ach_shorter(slice, *n > ACH_WAIT_ANY_MAX ? ACH_SLICE_POLL_NS : ach_slice_ns(h));
 		if (*n <= ACH_WAIT_ANY_MAX)
 			v[(*n)++] = ach_waitv_channel(h, count_commits(h));
 		else

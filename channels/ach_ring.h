@@ -283,6 +283,11 @@ static inline uint64_t ach_waited_for(const struct ach_handle *h)
 	return rung > hint ? rung : hint;
 }
 
+static inline int64_t ach_shorter(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
 /* G2: has the channel moved on from seq?  seq_cst: the waiter's half of the Dekker pair with P3, P4.
  * A condemned channel has: its reader gets ACH_CORRUPT instead of sleeping. */
 static inline bool ach_newer(const struct ach_handle *h, uint64_t seq)

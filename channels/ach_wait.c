@@ -171,11 +171,6 @@ void ach_sleep(struct ach_waitv *v, size_t n, int64_t for_ns)
 	}
 }
 
-static int64_t shorter(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* For one channel a plain futex: on one core with many readers futex_waitv cost a tenth more per message.  Its time is
  * relative, which saves a look at the clock.  for_ns INT64_MAX: no deadline.
  *
@@ -190,7 +185,7 @@ ACH_HOT void ach_wait_newer(struct ach_handle *h, uint64_t seq, int64_t for_ns)
 	if (for_ns != INT64_MAX)
 		ach_ring_bell(h, seq + 1);
 	if (for_ns != INT64_MAX || !ring_watched_bell(h, seq + 1)) {
-		slice.tv_nsec = shorter(for_ns, ach_slice_ns(h));
+		slice.tv_nsec = ach_shorter(for_ns, ach_slice_ns(h));
 		nap = &slice;
 	}
 	if (ach_newer(h, seq)) /* saves a system call; the kernel's comparison is the check that counts */
@@ -219,7 +214,7 @@ enum ach_status ach_wait_any(ach_channel_t *const chans[], size_t n, const struc
 				return ach_fail(ACH_CANCELED, "ach_cancel");
 			ach_ring_bell(h, chans[i]->seq_num + 1);
 			v[i + 1] = ach_waitv_channel(h, chans[i]->seq_num);
-			left = shorter(left, ach_slice_ns(h));
+			left = ach_shorter(left, ach_slice_ns(h));
 		}
 		for (size_t i = 0; i < n; i++)
 			if (ach_newer(chans[i]->handle, chans[i]->seq_num)) {
@@ -228,7 +223,7 @@ enum ach_status ach_wait_any(ach_channel_t *const chans[], size_t n, const struc
 				return ACH_OK;
 			}
 		if (deadline) {
-			left = shorter(left, ach_timespec_ns(deadline) - ach_now_ns(CLOCK_MONOTONIC));
+			left = ach_shorter(left, ach_timespec_ns(deadline) - ach_now_ns(CLOCK_MONOTONIC));
 			if (left <= 0)
 				return ACH_TIMEOUT;
 		}

@@ -32,19 +32,17 @@ static bool is_answer(const struct options *options, const char *name)
 
 static const struct settings_row *row_named(const struct options *options, const char *name, size_t len)
 {
-	for (const struct settings_row *row = options->rows; row->key; row++) {
+	for (const struct settings_row *row = options->rows; row->key; row++)
 		if (strlen(row->key) == len && !strncmp(row->key, name, len))
 			return row;
-	}
 	return NULL;
 }
 
 static const struct settings_row *row_lettered(const struct options *options, char letter)
 {
-	for (const struct settings_row *row = options->rows; row->key; row++) {
+	for (const struct settings_row *row = options->rows; row->key; row++)
 		if (row->letter == letter)
 			return row;
-	}
 	return NULL;
 }
 

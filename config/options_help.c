@@ -82,10 +82,9 @@ void options_help(const struct options *options, FILE *to)
 	fprintf(to, "%s: %s\n\n", options->program, options->about);
 	for (const struct settings_row *row = options->rows; row->key; row++)
 		print_row(row, to, column);
-	for (size_t i = 0; i < sizeof(always) / sizeof(*always); i++) {
+	for (size_t i = 0; i < sizeof(always) / sizeof(*always); i++)
 		if ((i != 0 || options->settings) && (i != 2 || options->version))
 			print_row(&always[i], to, column);
-	}
 	if (options->notes)
 		fprintf(to, "\n%s", options->notes);
 }

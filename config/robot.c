@@ -42,27 +42,24 @@ void robot_close(struct robot *robot)
 
 const struct robot_bus *robot_bus(const struct robot *robot, const char *name)
 {
-	for (size_t i = 0; i < robot->buses_n; i++) {
+	for (size_t i = 0; i < robot->buses_n; i++)
 		if (!strcmp(robot->buses[i].name, name))
 			return &robot->buses[i];
-	}
 	return NULL;
 }
 
 const struct robot_device *robot_device(const struct robot *robot, const char *name)
 {
-	for (size_t i = 0; i < robot->devices_n; i++) {
+	for (size_t i = 0; i < robot->devices_n; i++)
 		if (!strcmp(robot->devices[i].name, name))
 			return &robot->devices[i];
-	}
 	return NULL;
 }
 
 const struct robot_limits *robot_limits(const struct robot_device *device, const char *joint)
 {
-	for (size_t i = 0; i < device->joints_n; i++) {
+	for (size_t i = 0; i < device->joints_n; i++)
 		if (!strcmp(device->joints[i].name, joint))
 			return &device->joints[i].limits;
-	}
 	return &device->limits;
 }

@@ -14,10 +14,9 @@ const char settings_required[] = "required";
 static struct settings *find(const struct settings *settings, const char *key, size_t *i)
 {
 	for (; settings; settings = settings->next) {
-		for (*i = 0; settings->rows[*i].key; (*i)++) {
+		for (*i = 0; settings->rows[*i].key; (*i)++)
 			if (!strcmp(settings->rows[*i].key, key))
 				return (struct settings *)(uintptr_t)settings;
-		}
 	}
 	return NULL;
 }
@@ -74,10 +73,9 @@ int settings_defaults(struct settings *settings, struct error_sink *errors)
 
 	for (struct settings *s = settings; s; s = s->next) {
 		s->given = 0;
-		for (size_t i = 0; s->rows[i].key; i++) {
+		for (size_t i = 0; s->rows[i].key; i++)
 			if (row_default(settings, s, i, errors))
 				err = -EINVAL;
-		}
 	}
 	return err;
 }

@@ -78,10 +78,9 @@ struct line {
 
 static bool anything_given(const struct settings *settings)
 {
-	for (; settings; settings = settings->next) {
+	for (; settings; settings = settings->next)
 		if (settings->given)
 			return true;
-	}
 	return false;
 }
 

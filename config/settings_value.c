@@ -1,6 +1,5 @@
 /* settings_value.c: one value of one row, in and out of its place. */
 #include <errno.h>
-#include <stdarg.h>
 #include <string.h>
 
 #include "config/settings_value.h"
@@ -51,22 +50,12 @@ void settings_value_range(const struct settings_row *row, char *text, size_t siz
 		text_add(&out, "at %s %s", row->min ? "least" : "most", row->min ? row->min : row->max);
 }
 
-__attribute__((format(printf, 2, 3))) static int wrong(char why[SETTINGS_WHY_MAX], const char *fmt, ...)
-{
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(why, SETTINGS_WHY_MAX, fmt, args);
-	va_end(args);
-	return -EINVAL;
-}
-
 static int refuse(char why[SETTINGS_WHY_MAX], const struct settings_row *row, const char *shown)
 {
 	char expected[SETTINGS_WHY_MAX - TEXT_QUOTED_MAX - 16];
 
 	expected_text(row, expected, sizeof(expected));
-	return wrong(why, *shown ? "%s is not %s" : "%sno value; write %s", shown, expected);
+	return text_refuse(why, SETTINGS_WHY_MAX, *shown ? "%s is not %s" : "%sno value; write %s", shown, expected);
 }
 
 /* ---- numbers: whole numbers, numbers and durations differ in how they are read only ---- */
@@ -118,13 +107,15 @@ static int set_number(const struct settings_row *row, void *place, const char *t
 
 	_Static_assert(sizeof(v.i) == sizeof(v.r), "one copy serves both");
 	if (err == -ERANGE)
-		return wrong(why, "%s is beyond all numbers", text_quote(quoted, text));
+		return text_refuse(why, SETTINGS_WHY_MAX, "%s is beyond all numbers", text_quote(quoted, text));
 	if (err)
 		return refuse(why, row, text_quote(quoted, text));
 	if (row->min && !read_number(row, row->min, &limit) && less(row->type, &v, &limit))
-		return wrong(why, "%.40s is below the minimum %s%s%s", text, row->min, gap, unit);
+		return text_refuse(why, SETTINGS_WHY_MAX, "%.40s is below the minimum %s%s%s", text, row->min, gap,
+				   unit);
 	if (row->max && !read_number(row, row->max, &limit) && less(row->type, &limit, &v))
-		return wrong(why, "%.40s is above the maximum %s%s%s", text, row->max, gap, unit);
+		return text_refuse(why, SETTINGS_WHY_MAX, "%.40s is above the maximum %s%s%s", text, row->max, gap,
+				   unit);
 	memcpy(place, &v, sizeof(v));
 	return 0;
 }
@@ -144,7 +135,7 @@ static int set_element(const struct settings_row *row, void *values, size_t i, c
 static int set_count(const struct settings_row *row, void *values, size_t n, char why[SETTINGS_WHY_MAX])
 {
 	if (n > row->room)
-		return wrong(why, "%zu values, at most %zu are allowed", n, row->room);
+		return text_refuse(why, SETTINGS_WHY_MAX, "%zu values, at most %zu are allowed", n, row->room);
 	if (values)
 		memcpy((char *)values + row->count_offset, &n, sizeof(n));
 	return 0;
@@ -195,9 +186,10 @@ static int set_text(const struct settings_row *row, char *place, const char *tex
 	char quoted[TEXT_QUOTED_MAX];
 
 	if (form)
-		return wrong(why, "%s is not %s", text_quote(quoted, text), form);
+		return text_refuse(why, SETTINGS_WHY_MAX, "%s is not %s", text_quote(quoted, text), form);
 	if (strlen(text) >= row->room)
-		return wrong(why, "%s is longer than %zu bytes", text_quote(quoted, text), row->room - 1);
+		return text_refuse(why, SETTINGS_WHY_MAX, "%s is longer than %zu bytes", text_quote(quoted, text),
+				   row->room - 1);
 	strcpy(place, text);
 	return 0;
 }
@@ -218,7 +210,7 @@ static int set_word(const struct settings_row *row, void *place, const char *tex
 static int add_string(struct settings_strings *strings, const char *text, char why[SETTINGS_WHY_MAX])
 {
 	if (strings->n == SETTINGS_STRINGS_MAX)
-		return wrong(why, "said more than %d times", SETTINGS_STRINGS_MAX);
+		return text_refuse(why, SETTINGS_WHY_MAX, "said more than %d times", SETTINGS_STRINGS_MAX);
 	strings->item[strings->n++] = text;
 	return 0;
 }

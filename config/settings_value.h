@@ -7,7 +7,7 @@
 #define SETTINGS_WHY_MAX 256
 #define SETTINGS_TEXT_MAX 256
 
-/* Text into its place in values.  0; or -EINVAL with why: "900 is above the maximum 49 A". */
+/* Text into its place in values.  0, or negative with why: "900 is above the maximum 49 A". */
 int settings_value_set(const struct settings_row *row, void *values, const char *text, char why[SETTINGS_WHY_MAX]);
 /* The same from a node of a file. */
 int settings_value_read(const struct settings_row *row, void *values, const struct yaml_node *node,

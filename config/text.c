@@ -162,6 +162,16 @@ void text_add(struct text_out *out, const char *fmt, ...)
 	out->len += n > 0 ? (size_t)n : 0;
 }
 
+int text_refuse(char *text, size_t size, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, size, fmt, args);
+	va_end(args);
+	return -1;
+}
+
 bool text_ends_with(const char *text, const char *end)
 {
 	size_t len = strlen(text), n = strlen(end);

@@ -35,6 +35,9 @@ struct text_out {
 struct text_out text_out(char *text, size_t size);
 void text_add(struct text_out *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* The line into text; returns -1. */
+int text_refuse(char *text, size_t size, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
 bool text_ends_with(const char *text, const char *end);
 
 /* Writes text as a JSON string, in quotes, whatever its bytes. */

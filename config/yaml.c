@@ -123,10 +123,9 @@ const struct yaml_node *yaml_find(const struct yaml_node *map, const char *key)
 {
 	if (!map || map->kind != YAML_MAP)
 		return NULL;
-	for (const struct yaml_node *node = yaml_first(map); node; node = node->next) {
+	for (const struct yaml_node *node = yaml_first(map); node; node = node->next)
 		if (!strcmp(node->key, key))
 			return node;
-	}
 	return NULL;
 }
 

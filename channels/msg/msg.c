@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "channels/msg/msg.h"
+#include "config/text.h"
 
 /* clang-format off */
 
@@ -65,35 +66,19 @@ const size_t msg_types_n = sizeof(msg_types) / sizeof(*msg_types);
 const struct msg_struct msg_structs[] = { MSG_GROUPS(NAMED) MSG_TYPES(NAMED_TYPE) };
 const size_t msg_structs_n = sizeof(msg_structs) / sizeof(*msg_structs);
 
+/* The list ends with NULL, which is counted. */
+#define WORD_OF(list)                                                                             \
+	const char *msg_##list##_word(uint32_t value)                                             \
+	{                                                                                         \
+		const size_t n = sizeof(msg_words_##list) / sizeof(*msg_words_##list) - 1;        \
+		return value < n ? msg_words_##list[value] : "unknown";                           \
+	}
+WORD_OF(level)
+WORD_OF(life)
+WORD_OF(link)
+WORD_OF(severity)
+
 /* clang-format on */
-
-/* words ends with NULL, which is counted. */
-static const char *word_of(const char *const *words, size_t n, uint32_t value)
-{
-	return value < n - 1 ? words[value] : "unknown";
-}
-
-#define WORD_OF(words, value) word_of(words, sizeof(words) / sizeof(*(words)), value)
-
-const char *msg_level_word(uint32_t level)
-{
-	return WORD_OF(msg_words_level, level);
-}
-
-const char *msg_life_word(uint32_t life)
-{
-	return WORD_OF(msg_words_life, life);
-}
-
-const char *msg_link_word(uint32_t link)
-{
-	return WORD_OF(msg_words_link, link);
-}
-
-const char *msg_severity_word(uint32_t severity)
-{
-	return WORD_OF(msg_words_severity, severity);
-}
 
 const struct msg_type *msg_type_by_number(uint32_t type)
 {
@@ -125,14 +110,10 @@ const struct msg_type *msg_type_by_channel(const char *channel)
 		{ "-event", "event" }, { "-req", "request" },  { "-rep", "reply" },
 		{ "estop", "estop" },  { "estop-b", "estop" }, { "clock", "clock" },
 	};
-	size_t len = strlen(channel);
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		size_t n = strlen(names[i].end);
-
-		if (len >= n && !strcmp(channel + len - n, names[i].end))
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (text_ends_with(channel, names[i].end))
 			return msg_type_by_name(names[i].type);
-	}
 	return NULL;
 }
 
@@ -162,33 +143,35 @@ void msg_refusal_text(char *text, size_t size, enum msg_refusal why, const void 
 		      const struct msg_type *expected)
 {
 	struct msg_header h = { 0 };
+	struct text_out out = text_out(text, size);
 	const struct msg_type *type;
-	int n = 0;
 
 	memcpy(&h, buf, len < sizeof(h) ? len : sizeof(h));
 	type = msg_type_by_number(h.type);
 	switch (why) {
 	case MSG_FINE:
-		n = snprintf(text, size, "a sound message");
+		text_add(&out, "a sound message");
 		break;
 	case MSG_SHORT:
-		n = snprintf(text, size, "%zu bytes are not an Endplate message", len);
+		text_add(&out, "%zu bytes are not an Endplate message", len);
 		break;
 	case MSG_OTHER_TYPE:
-		n = type ? snprintf(text, size, "a message of type %s", type->name)
-			 : snprintf(text, size, "%zu bytes of an unknown type", len);
+		if (type)
+			text_add(&out, "a message of type %s", type->name);
+		else
+			text_add(&out, "%zu bytes of an unknown type", len);
+		if (expected)
+			text_add(&out, "; expected %s", expected->name);
 		break;
 	case MSG_OTHER_VERSION:
-		n = snprintf(text, size, "%s of version %u; this program knows version %u",
-			     type ? type->name : "a message", h.version, type ? type->version : 0u);
+		text_add(&out, "%s of version %u; this program knows version %u", type ? type->name : "a message",
+			 h.version, type ? type->version : 0u);
 		break;
 	case MSG_OTHER_SIZE:
-		n = snprintf(text, size, "%s of %zu bytes that says it has %u; it should have %zu",
-			     type ? type->name : "a message", len, h.size, type ? type->body->size : (size_t)0);
+		text_add(&out, "%s of %zu bytes that says it has %u; it should have %zu",
+			 type ? type->name : "a message", len, h.size, type ? type->body->size : (size_t)0);
 		break;
 	}
-	if (expected && why == MSG_OTHER_TYPE && n >= 0 && (size_t)n < size)
-		snprintf(text + n, size - (size_t)n, "; expected %s", expected->name);
 }
 
 void msg_init(void *msg, const struct msg_type *type)

@@ -45,6 +45,12 @@ struct msg_field {
 	const struct msg_group *group;
 };
 
+/* All its elements. */
+static inline size_t msg_field_size(const struct msg_field *f)
+{
+	return (size_t)f->size * (f->count ? f->count : 1u);
+}
+
 /* The rows of a struct.  There is no padding, so a field lies behind the sizes of those before it. */
 struct msg_group {
 	const struct msg_field *fields;
@@ -132,6 +138,16 @@ int msg_value(const void *msg, const struct msg_place *place, size_t element, do
 size_t msg_used(const struct msg_group *group, const struct msg_field *field, const void *base);
 
 /* ---- text and JSON ---- */
+
+/* The bytes of an element that is a number, as the kind of the field says; little endian, so u64 is any unsigned one. */
+union msg_any {
+	uint32_t u32;
+	uint64_t u64;
+	int32_t i32;
+	int64_t i64;
+	double f64;
+};
+union msg_any msg_any(const struct msg_field *field, const void *element);
 
 /* An element without its unit: 1.25, active, partial|held.  Returns the length, as snprintf does. */
 size_t msg_element_text(char *text, size_t size, const struct msg_field *field, const void *element);

@@ -9,6 +9,15 @@
 #include "channels/msg/msg.h"
 #include "config/text.h"
 
+union msg_any msg_any(const struct msg_field *f, const void *element)
+{
+	union msg_any v = { 0 };
+
+	if (f->size <= sizeof(v))
+		memcpy(&v, element, f->size); /* element may lie anywhere */
+	return v;
+}
+
 /* The fewest digits that read back as the same number; 17 always do. */
 static void real_text(struct text_out *o, double v)
 {
@@ -50,22 +59,14 @@ static size_t words_n(const char *const *words)
 size_t msg_element_text(char *text, size_t size, const struct msg_field *f, const void *element)
 {
 	struct text_out o = text_out(text, size);
-	union {
-		uint32_t u32;
-		uint64_t u64;
-		int32_t i32;
-		int64_t i64;
-		double f64;
-	} v = { 0 };
+	const union msg_any v = msg_any(f, element);
 
-	if (f->size <= sizeof(v))
-		memcpy(&v, element, f->size); /* element may lie anywhere */
 	switch (f->kind) {
 	case MSG_u8:
 	case MSG_u16:
 	case MSG_u32:
 	case MSG_u64:
-		text_add(&o, "%" PRIu64, v.u64); /* little endian: ach_ring.h asks for it */
+		text_add(&o, "%" PRIu64, v.u64);
 		break;
 	case MSG_i32:
 		text_add(&o, "%" PRId32, v.i32);
@@ -106,13 +107,14 @@ static int parse_unsigned(const char *text, uint64_t max, uint64_t *v)
 	return errno || end == text || *end || strchr(text, '-') || *v > max ? -1 : 0;
 }
 
-static int parse_signed(const char *text, int64_t min, int64_t max, int64_t *v)
+/* From -max - 1 to max. */
+static int parse_signed(const char *text, int64_t max, int64_t *v)
 {
 	char *end;
 
 	errno = 0;
 	*v = strtoll(text, &end, 0);
-	return errno || end == text || *end || *v < min || *v > max ? -1 : 0;
+	return errno || end == text || *end || *v < -max - 1 || *v > max ? -1 : 0;
 }
 
 static int parse_word(const char *const *words, const char *text, size_t len, uint32_t *v)
@@ -156,61 +158,43 @@ static int parse_flags(const char *const *words, const char *text, uint32_t *v)
 
 int msg_element_parse(const struct msg_field *f, void *element, const char *text)
 {
-	static const uint64_t max_unsigned[] = {
-		[MSG_u8] = UINT8_MAX, [MSG_u16] = UINT16_MAX, [MSG_u32] = UINT32_MAX, [MSG_u64] = UINT64_MAX
-	};
-	uint64_t u = 0;
-	int64_t i = 0;
-	uint32_t w = 0;
-	double d;
+	union msg_any v = { 0 };
 	char *end;
+	int wrong = -1;
 
 	switch (f->kind) {
 	case MSG_u8:
 	case MSG_u16:
 	case MSG_u32:
 	case MSG_u64:
-		if (parse_unsigned(text, max_unsigned[f->kind], &u))
-			return -1;
-		memcpy(element, &u, f->size); /* little endian */
-		return 0;
+		wrong = parse_unsigned(text, UINT64_MAX >> (64 - 8 * f->size), &v.u64);
+		break;
 	case MSG_i32:
 	case MSG_i64:
-		if (f->kind == MSG_i32 ? parse_signed(text, INT32_MIN, INT32_MAX, &i)
-				       : parse_signed(text, INT64_MIN, INT64_MAX, &i))
-			return -1;
-		memcpy(element, &i, f->size);
-		return 0;
+		wrong = parse_signed(text, INT64_MAX >> (64 - 8 * f->size), &v.i64);
+		break;
 	case MSG_f64:
-		d = strtod(text, &end);
-		if (end == text || *end)
-			return -1;
-		memcpy(element, &d, sizeof(d));
-		return 0;
+		v.f64 = strtod(text, &end);
+		wrong = end == text || *end;
+		break;
 	case MSG_word:
-		if (parse_word(f->words, text, strlen(text), &w)) {
-			if (parse_unsigned(text, UINT32_MAX, &u))
-				return -1;
-			w = (uint32_t)u;
-		}
-		memcpy(element, &w, sizeof(w));
-		return 0;
+		wrong = parse_word(f->words, text, strlen(text), &v.u32) && parse_unsigned(text, UINT32_MAX, &v.u64);
+		break;
 	case MSG_flags:
-		if (parse_flags(f->words, text, &w))
-			return -1;
-		memcpy(element, &w, sizeof(w));
-		return 0;
+		wrong = parse_flags(f->words, text, &v.u32);
+		break;
 	case MSG_name:
 	case MSG_text:
-		if (strlen(text) >= f->size)
-			return -1;
-		memset(element, 0, f->size);
-		memcpy(element, text, strlen(text));
-		return 0;
+		if (strlen(text) < f->size)
+			strncpy(element, text, f->size); /* zeroes behind it */
+		return strlen(text) < f->size ? 0 : -1;
 	case MSG_group:
 		break;
 	}
-	return -1;
+	if (wrong)
+		return -1;
+	memcpy(element, &v, f->size); /* little endian: ach_ring.h asks for it */
+	return 0;
 }
 
 size_t msg_element_allowed(char *text, size_t size, const struct msg_field *f)

@@ -5,6 +5,7 @@
 
 #include "channels/msg/msg.h"
 #include "config/nearest.h"
+#include "config/text.h"
 
 /* There is no padding: a field lies behind the sizes of those before it. */
 static const struct msg_field *field_by_name(const struct msg_group *group, const char *name, size_t len,
@@ -16,7 +17,7 @@ static const struct msg_field *field_by_name(const struct msg_group *group, cons
 
 		if (strlen(f->name) == len && !memcmp(f->name, name, len))
 			return f;
-		*offset += (size_t)f->size * (f->count ? f->count : 1u);
+		*offset += msg_field_size(f);
 	}
 	return NULL;
 }
@@ -51,12 +52,8 @@ static int no_field(const struct msg_type *type, const struct msg_group *group, 
 	snprintf(word, sizeof(word), "%.*s", (int)len, part);
 	for (size_t i = 0; i < group->n; i++)
 		nearest_try(word, group->fields[i].name, &best);
-	if (best)
-		snprintf(error, error_size, "%s has no field %.*s%.*s; did you mean %.*s%s?", type->name, before, path,
-			 (int)len, part, before, path, best);
-	else
-		snprintf(error, error_size, "%s has no field %.*s", type->name, before + (int)len, path);
-	return -1;
+	return text_refuse(error, error_size, "%s has no field %.*s%s%.*s%s%s", type->name, before + (int)len, path,
+			   best ? "; did you mean " : "", best ? before : 0, path, best ? best : "", best ? "?" : "");
 }
 
 int msg_find(const struct msg_type *type, const char *path, struct msg_place *place, char *error, size_t error_size)
@@ -79,15 +76,12 @@ int msg_find(const struct msg_type *type, const char *path, struct msg_place *pl
 			char *end;
 			unsigned long i = strtoul(part + 1, &end, 10);
 
-			if (!f->count) {
-				snprintf(error, error_size, "%s: %.*s is not a list", path, (int)(part - path), path);
-				return -1;
-			}
-			if (end == part + 1 || *end != ']' || i >= f->count) {
-				snprintf(error, error_size, "%s: an index of %.*s is 0 to %d", path, (int)(part - path),
-					 path, f->count - 1);
-				return -1;
-			}
+			if (!f->count)
+				return text_refuse(error, error_size, "%s: %.*s is not a list", path,
+						   (int)(part - path), path);
+			if (end == part + 1 || *end != ']' || i >= f->count)
+				return text_refuse(error, error_size, "%s: an index of %.*s is 0 to %d", path,
+						   (int)(part - path), path, f->count - 1);
 			place->offset += i * f->size;
 			place->elements = 1;
 			place->used = MSG_ALL;
@@ -95,11 +89,9 @@ int msg_find(const struct msg_type *type, const char *path, struct msg_place *pl
 		}
 		if (!*part)
 			return 0;
-		if (*part != '.' || f->kind != MSG_group || place->elements != 1) {
-			snprintf(error, error_size, "%s: %.*s is not a single group of fields", path,
-				 (int)(part - path), path);
-			return -1;
-		}
+		if (*part != '.' || f->kind != MSG_group || place->elements != 1)
+			return text_refuse(error, error_size, "%s: %.*s is not a single group of fields", path,
+					   (int)(part - path), path);
 		group = f->group;
 		base = place->offset;
 		part++;
@@ -113,36 +105,14 @@ size_t msg_elements(const void *msg, const struct msg_place *place)
 
 int msg_value(const void *msg, const struct msg_place *place, size_t element, double *value)
 {
-	const uint8_t *at = (const uint8_t *)msg + place->offset + element * place->field->size;
-	uint64_t u = 0;
-	int32_t i32;
-	int64_t i64;
+	const struct msg_field *f = place->field;
+	const union msg_any v = msg_any(f, (const uint8_t *)msg + place->offset + element * f->size);
 
-	switch (place->field->kind) {
-	case MSG_u8:
-	case MSG_u16:
-	case MSG_u32:
-	case MSG_u64:
-	case MSG_word:
-	case MSG_flags:
-		memcpy(&u, at, place->field->size);
-		*value = (double)u;
-		return 0;
-	case MSG_i32:
-		memcpy(&i32, at, sizeof(i32));
-		*value = i32;
-		return 0;
-	case MSG_i64:
-		memcpy(&i64, at, sizeof(i64));
-		*value = (double)i64;
-		return 0;
-	case MSG_f64:
-		memcpy(value, at, sizeof(*value));
-		return 0;
-	case MSG_name:
-	case MSG_text:
-	case MSG_group:
-		break;
-	}
-	return -1;
+	if (f->kind == MSG_name || f->kind == MSG_text || f->kind == MSG_group)
+		return -1;
+	*value = f->kind == MSG_f64   ? v.f64
+		 : f->kind == MSG_i64 ? (double)v.i64
+		 : f->kind == MSG_i32 ? v.i32
+				      : (double)v.u64;
+	return 0;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "channels/msg/msg_lists.h"
+#include "config/text.h"
 
 #define PREFIX_SIZE 96
 
@@ -27,7 +28,7 @@ static size_t offset_of(const struct place *p, const struct msg_field *field)
 	size_t offset = 0;
 
 	for (const struct msg_field *f = p->group->fields; f < field; f++)
-		offset += (size_t)f->size * (f->count ? f->count : 1u);
+		offset += msg_field_size(f);
 	return offset;
 }
 
@@ -71,15 +72,12 @@ static int check_length(const struct place *p, const struct msg_field *list, siz
 
 	if (!len)
 		return 0;
-	if (len != n) {
-		snprintf(p->error, p->error_size, "%s%s has length %zu, but %s", p->prefix, list->name, len, other);
-		return -1;
-	}
+	if (len != n)
+		return text_refuse(p->error, p->error_size, "%s%s has length %zu, but %s", p->prefix, list->name, len,
+				   other);
 	for (size_t i = 0; i < n; i++)
-		if (!is_given(p, list, i)) {
-			snprintf(p->error, p->error_size, "%s%s[%zu] is missing", p->prefix, list->name, i);
-			return -1;
-		}
+		if (!is_given(p, list, i))
+			return text_refuse(p->error, p->error_size, "%s%s[%zu] is missing", p->prefix, list->name, i);
 	return 0;
 }
 
@@ -132,11 +130,9 @@ static int fill(const struct place *p, const struct msg_field *list)
 		if (!words)
 			continue;
 		memcpy(&chosen, p->base + offset_of(p, words) + i * words->size, sizeof(chosen));
-		if (chosen == word) {
-			snprintf(p->error, p->error_size, "%s%s[%zu] is %s, but there is no %s", p->prefix, words->name,
-				 i, list->name, list->name);
-			return -1;
-		}
+		if (chosen == word)
+			return text_refuse(p->error, p->error_size, "%s%s[%zu] is %s, but there is no %s", p->prefix,
+					   words->name, i, list->name, list->name);
 	}
 	return 0;
 }

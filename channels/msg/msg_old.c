@@ -96,7 +96,7 @@ static void leave_out(const struct msg_field *f, uint8_t *at)
 void msg_old_copy(const struct msg_group *group, uint8_t *to, const struct msg_old_row *rows, const uint8_t *from)
 {
 	for (const struct msg_field *f = group->fields; f < group->fields + group->n; f++) {
-		size_t size = (size_t)f->size * (f->count ? f->count : 1u), offset;
+		size_t size = msg_field_size(f), offset;
 		const struct msg_old_row *row = row_named(rows, f->name, &offset);
 
 		if (row && row->rows)

@@ -5,6 +5,7 @@
 
 #include "channels/msg/msg.h"
 #include "channels/msg/msg_lists.h"
+#include "config/text.h"
 #include "config/yaml.h"
 
 #define LINE_SIZE 8192
@@ -29,17 +30,14 @@ static int refuse(const struct reading *r, const char *path, const char *given, 
 	char allowed[512];
 
 	msg_element_allowed(allowed, sizeof(allowed), f);
-	snprintf(r->error, r->error_size, "%s: \"%s\" is not %s", path, given, allowed);
-	return -1;
+	return text_refuse(r->error, r->error_size, "%s: \"%s\" is not %s", path, given, allowed);
 }
 
 /* An element from its text. */
 static int take(struct reading *r, const char *path, const struct msg_field *f, size_t offset, const char *text)
 {
-	if (r->given[offset] & MSG_GIVEN_VALUE) {
-		snprintf(r->error, r->error_size, "%s: said twice", path);
-		return -1;
-	}
+	if (r->given[offset] & MSG_GIVEN_VALUE)
+		return text_refuse(r->error, r->error_size, "%s: said twice", path);
 	if (msg_element_parse(f, r->msg + offset, text))
 		return refuse(r, path, text, f);
 	r->given[offset] |= MSG_GIVEN_VALUE;
@@ -123,10 +121,8 @@ static int text_line(struct reading *r, char *line)
 	size_t n = 0, len;
 
 	line += strspn(line, " \t");
-	if (!equals) {
-		snprintf(r->error, r->error_size, "\"%.60s\" is not field = value", line);
-		return -1;
-	}
+	if (!equals)
+		return text_refuse(r->error, r->error_size, "\"%.60s\" is not field = value", line);
 	*equals = '\0';
 	len = strlen(line);
 	while (len && (line[len - 1] == ' ' || line[len - 1] == '\t'))
@@ -142,17 +138,13 @@ static int text_line(struct reading *r, char *line)
 			unit[-1] = '\0';
 	}
 	for (; (value = next_value(&rest)); n++) {
-		if (n >= place.elements) {
-			snprintf(r->error, r->error_size, "%s: more than %zu values", line, place.elements);
-			return -1;
-		}
+		if (n >= place.elements)
+			return text_refuse(r->error, r->error_size, "%s: more than %zu values", line, place.elements);
 		if (take(r, line, place.field, place.offset + n * place.field->size, value))
 			return -1;
 	}
-	if (!rest) {
-		snprintf(r->error, r->error_size, "%s: the quotes do not end", line);
-		return -1;
-	}
+	if (!rest)
+		return text_refuse(r->error, r->error_size, "%s: the quotes do not end", line);
 	if (!n && !place.field->count && place.field->kind != MSG_name && place.field->kind != MSG_text)
 		return refuse(r, line, "", place.field);
 	return 0;
@@ -167,10 +159,8 @@ int msg_from_text(const struct msg_type *type, void *msg, const char *text, char
 	while (*text) {
 		size_t len = strcspn(text, "\n");
 
-		if (len >= sizeof(line)) {
-			snprintf(error, error_size, "a line is longer than %d bytes", LINE_SIZE - 1);
-			return -1;
-		}
+		if (len >= sizeof(line))
+			return text_refuse(error, error_size, "a line is longer than %d bytes", LINE_SIZE - 1);
 		memcpy(line, text, len);
 		line[len] = '\0';
 		if (line[strspn(line, " \t")] && text_line(&r, line))
@@ -190,10 +180,8 @@ static int json_element(struct reading *r, const struct yaml_node *node, const c
 	char inner[PATH_SIZE];
 
 	if (f->kind == MSG_group) {
-		if (node->kind != YAML_MAP) {
-			snprintf(r->error, r->error_size, "%s: is an object of fields", path);
-			return -1;
-		}
+		if (node->kind != YAML_MAP)
+			return text_refuse(r->error, r->error_size, "%s: is an object of fields", path);
 		r->given[offset] |= MSG_GIVEN_GROUP;
 		snprintf(inner, sizeof(inner), "%s.", path);
 		return json_group(r, node, inner);
@@ -213,10 +201,8 @@ static int json_field(struct reading *r, const struct yaml_node *node, const cha
 		return -1;
 	if (!place.field->count || path[strlen(path) - 1] == ']')
 		return json_element(r, node, path, place.field, place.offset);
-	if (node->kind != YAML_LIST || node->count > place.elements) {
-		snprintf(r->error, r->error_size, "%s: is a list of at most %zu", path, place.elements);
-		return -1;
-	}
+	if (node->kind != YAML_LIST || node->count > place.elements)
+		return text_refuse(r->error, r->error_size, "%s: is a list of at most %zu", path, place.elements);
 	for (const struct yaml_node *item = node->first; item; item = item->next) {
 		snprintf(element, sizeof(element), "%s[%zu]", path, n);
 		if (json_element(r, item, element, place.field, place.offset + n * place.field->size))
@@ -233,35 +219,27 @@ static int json_group(struct reading *r, const struct yaml_node *map, const char
 	for (const struct yaml_node *node = map->first; node; node = node->next) {
 		if (!*prefix && !strcmp(node->key, "type"))
 			continue; /* the caller chose it */
-		if ((size_t)snprintf(path, sizeof(path), "%s%s", prefix, node->key) >= sizeof(path)) {
-			snprintf(r->error, r->error_size, "%s%.40s…: no field has such a name", prefix, node->key);
-			return -1;
-		}
+		if ((size_t)snprintf(path, sizeof(path), "%s%s", prefix, node->key) >= sizeof(path))
+			return text_refuse(r->error, r->error_size, "%s%.40s…: no field has such a name", prefix,
+					   node->key);
 		if (json_field(r, node, path))
 			return -1;
 	}
 	return 0;
 }
 
-static int json_message(struct reading *r, const struct yaml_node *root)
-{
-	const struct yaml_node *said = yaml_find(root, "type");
-
-	if (!root || root->kind != YAML_MAP)
-		snprintf(r->error, r->error_size, "expected an object: {\"field\": value, ...}");
-	else if (said && said->kind != YAML_TEXT)
-		snprintf(r->error, r->error_size, "type: is the name of a type, such as %s", r->type->name);
-	else if (said && strcmp(said->text, r->type->name))
-		snprintf(r->error, r->error_size, "is a message of type %.40s; expected %s", said->text, r->type->name);
-	else
-		return json_group(r, root, "") ? -1 : finish(r);
-	return -1;
-}
-
 int msg_from_node(const struct msg_type *type, void *msg, const struct yaml_node *root, char *error, size_t error_size)
 {
+	const struct yaml_node *said = yaml_find(root, "type");
 	struct reading r;
 
 	begin(&r, type, msg, error, error_size);
-	return json_message(&r, root);
+	if (!root || root->kind != YAML_MAP)
+		return text_refuse(error, error_size, "expected an object: {\"field\": value, ...}");
+	if (said && said->kind != YAML_TEXT)
+		return text_refuse(error, error_size, "type: is the name of a type, such as %s", type->name);
+	if (said && strcmp(said->text, type->name))
+		return text_refuse(error, error_size, "is a message of type %.40s; expected %s", said->text,
+				   type->name);
+	return json_group(&r, root, "") ? -1 : finish(&r);
 }

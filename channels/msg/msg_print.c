@@ -16,11 +16,6 @@ static bool silent(const struct msg_field *f)
 	return !strcmp(f->name, "reserved");
 }
 
-static size_t whole_size(const struct msg_field *f)
-{
-	return (size_t)f->size * (f->count ? f->count : 1u);
-}
-
 /* An element; text that fills its field may have been cut inside a character. */
 static void element_text(char text[ELEMENT_SIZE], const struct msg_field *f, const uint8_t *at)
 {
@@ -68,7 +63,7 @@ static void text_group(FILE *to, const struct msg_group *group, const uint8_t *b
 {
 	const uint8_t *at = base;
 
-	for (const struct msg_field *f = group->fields; f < group->fields + group->n; at += whole_size(f), f++)
+	for (const struct msg_field *f = group->fields; f < group->fields + group->n; at += msg_field_size(f), f++)
 		if (!silent(f))
 			text_field(to, group, f, base, at, prefix);
 }
@@ -108,7 +103,7 @@ static void json_group(struct json *j, const struct msg_group *group, const uint
 {
 	const uint8_t *at = base;
 
-	for (const struct msg_field *f = group->fields; f < group->fields + group->n; at += whole_size(f), f++) {
+	for (const struct msg_field *f = group->fields; f < group->fields + group->n; at += msg_field_size(f), f++) {
 		size_t n = msg_used(group, f, base);
 
 		if (silent(f))
