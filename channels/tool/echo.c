@@ -171,9 +171,8 @@ static int echo_messages(const struct echo *echo, struct follow *f, uint64_t new
 			print_message(echo, f);
 			left--;
 		}
-		stop = out_flush();
-		if (stop)
-			return stop == -ECANCELED ? 0 : TOOL_FAILED;
+		if (out_flush())
+			return out_end();
 		if (r < 0 || !left || (!echo->follow && (!r || f->chan.seq_num >= newest)))
 			break;
 		r = stop = follow_wait(f, 1, CLOCK_NEVER);

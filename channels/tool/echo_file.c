@@ -24,28 +24,6 @@ bool echo_is_file(const char *name)
 	return access(path, F_OK) != 0;
 }
 
-/* The names of the channels in a file, by their numbers. */
-struct names {
-	struct reclog_channel *at;
-	size_t n;
-};
-
-static const struct reclog_channel *name_of(struct names *names, const struct reclog_record *r)
-{
-	if (r->channel >= names->n) {
-		struct reclog_channel *more = realloc(names->at, (r->channel + 1u) * sizeof(*more));
-
-		if (!more)
-			return NULL;
-		for (; names->n <= r->channel; names->n++)
-			more[names->n] = (struct reclog_channel){ .name = "?" };
-		names->at = more;
-	}
-	if (r->kind == RECLOG_CHANNEL)
-		reclog_channel_read(&names->at[r->channel], r);
-	return &names->at[r->channel];
-}
-
 static bool wanted(const struct echo *echo, const struct reclog_channel *c)
 {
 	for (size_t i = 0; i < echo->only.n; i++)
@@ -98,18 +76,20 @@ static void print_recorded(const struct echo *echo, struct recfile *file, struct
 /* Those behind the first skip that are wanted; *n: how many are.  0 or TOOL_FAILED; print: else they are counted. */
 static int each_recorded(const struct echo *echo, struct recfile *file, uint64_t skip, bool print, uint64_t *n)
 {
-	struct names names = { NULL, 0 };
+	struct reclog_channel *channels = calloc(RECLOG_CHANNELS_MAX, sizeof(*channels)); /* by their numbers */
 	struct reclog_record r;
-	int found, stop = 0;
+	int found = 0, stop = 0;
 
 	*n = 0;
+	if (!channels)
+		return tool_fail("no memory");
 	while (!stop && (found = recfile_next(file, &r)) > 0) {
-		const struct reclog_channel *c = name_of(&names, &r);
+		struct reclog_channel *c = &channels[r.channel];
 
-		if (!c) {
-			found = tool_fail("no memory");
-			break;
-		}
+		if (r.kind == RECLOG_CHANNEL)
+			reclog_channel_read(c, &r);
+		else if (!*c->name)
+			strcpy(c->name, "?"); /* its description was damaged */
 		if (!wanted(echo, c))
 			continue;
 		if (r.kind == RECLOG_LOSS && print && *n >= skip)
@@ -119,7 +99,7 @@ static int each_recorded(const struct echo *echo, struct recfile *file, uint64_t
 		print_recorded(echo, file, &r, c);
 		stop = *n % ECHO_BATCH ? 0 : out_flush();
 	}
-	free(names.at);
+	free(channels);
 	if (!stop && print)
 		stop = out_flush();
 	return found < 0 || (stop && stop != -ECANCELED) ? TOOL_FAILED : 0;

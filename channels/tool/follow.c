@@ -143,10 +143,9 @@ int follow_wait(struct follow *f, size_t n, int64_t deadline_ns)
 		}
 		if (fds[0].ready)
 			return 1;
-		for (size_t i = 0; i < n; i++) {
+		for (size_t i = 0; i < n; i++)
 			if (clock_now_ns() >= f[i].check_ns && follow_reopen(&f[i]))
 				return -1;
-		}
 		if (ready || clock_now_ns() >= deadline_ns)
 			return 0;
 	}

@@ -151,21 +151,32 @@ static void print_heading(const struct hz *hz)
 		 "max", "missed", "gaps", "latency p50", "p99", "max");
 }
 
-static void print_times(int width, bool any, int64_t p50, int64_t p99, int64_t max)
+struct hz_times {
+	bool any;
+	int64_t p50, p99, max;
+};
+
+static struct hz_times interval_times(const struct hz_interval *v)
+{
+	return (struct hz_times){ v->shorter.count + v->longer.count > 0, interval_quantile(v, 0.5),
+				  interval_quantile(v, 0.99), v->max_ns };
+}
+
+static struct hz_times latency_times(const struct hist *h)
+{
+	return (struct hz_times){ h->count > 0, hist_quantile(h, 0.5), hist_quantile(h, 0.99), h->max_ns };
+}
+
+static void print_times(int width, struct hz_times t)
 {
 	char text[3][SPAN_TEXT_MAX] = { "-", "-", "-" };
 
-	if (any) {
-		span_text(text[0], p50);
-		span_text(text[1], p99);
-		span_text(text[2], max);
+	if (t.any) {
+		span_text(text[0], t.p50);
+		span_text(text[1], t.p99);
+		span_text(text[2], t.max);
 	}
 	out_text(" %*s %8s %8s", width, text[0], text[1], text[2]);
-}
-
-static bool any_interval(const struct hz_seen *s)
-{
-	return s->interval.shorter.count + s->interval.longer.count > 0;
 }
 
 static void print_line(const struct hz *hz, size_t i, const struct hz_seen *s)
@@ -175,24 +186,22 @@ static void print_line(const struct hz *hz, size_t i, const struct hz_seen *s)
 	if (rate(s) > 0)
 		snprintf(text, sizeof(text), "%.1f Hz", rate(s));
 	out_text("%-*s %10s", hz->width, hz->f[i].name, text);
-	print_times(12, any_interval(s), interval_quantile(&s->interval, 0.5), interval_quantile(&s->interval, 0.99),
-		    s->interval.max_ns);
+	print_times(12, interval_times(&s->interval));
 	out_text(" %6" PRIu64 " %4" PRIu64, s->missed, s->gaps);
-	print_times(11, s->latency.count, hist_quantile(&s->latency, 0.5), hist_quantile(&s->latency, 0.99),
-		    s->latency.max_ns);
+	print_times(11, latency_times(&s->latency));
 	out_text("\n");
 }
 
-static void print_json_times(struct json *j, const char *name, bool any, int64_t p50, int64_t p99, int64_t max)
+static void print_json_times(struct json *j, const char *name, struct hz_times t)
 {
-	if (!any) {
+	if (!t.any) {
 		json_null(j, name);
 		return;
 	}
 	json_object(j, name);
-	json_int(j, "p50", p50);
-	json_int(j, "p99", p99);
-	json_int(j, "max", max);
+	json_int(j, "p50", t.p50);
+	json_int(j, "p99", t.p99);
+	json_int(j, "max", t.max);
 	json_end(j);
 }
 
@@ -206,10 +215,8 @@ static void print_json(const struct hz *hz, size_t i, const struct hz_seen *s)
 	json_fixed(&j, "rate_hz", 3, rate(s) > 0 ? rate(s) : NAN);
 	json_uint(&j, "missed", s->missed);
 	json_uint(&j, "gaps", s->gaps);
-	print_json_times(&j, "interval_ns", any_interval(s), interval_quantile(&s->interval, 0.5),
-			 interval_quantile(&s->interval, 0.99), s->interval.max_ns);
-	print_json_times(&j, "latency_ns", s->latency.count, hist_quantile(&s->latency, 0.5),
-			 hist_quantile(&s->latency, 0.99), s->latency.max_ns);
+	print_json_times(&j, "interval_ns", interval_times(&s->interval));
+	print_json_times(&j, "latency_ns", latency_times(&s->latency));
 	json_end(&j);
 	out_text("\n");
 }
@@ -286,8 +293,7 @@ static int measure(struct hz *hz, int64_t until_ns)
 	if (stop < 0)
 		return TOOL_FAILED;
 	print_summary(hz, lines);
-	stop = out_flush();
-	return stop && stop != -ECANCELED ? TOOL_FAILED : 0;
+	return out_end();
 }
 
 static int run(void *values, int argc, char **argv)

@@ -4,13 +4,7 @@
 #include "channels/ach_file.h"
 #include "channels/tool/live.h"
 #include "channels/tool/snapshot.h"
-
-static bool ends_with(const char *name, const char *end)
-{
-	size_t len = strlen(name), n = strlen(end);
-
-	return len >= n && !strcmp(name + len - n, end);
-}
+#include "config/text.h"
 
 /* Is its last writer alive? */
 static bool is_live(const char *name)
@@ -41,7 +35,7 @@ static bool any_is_live(const char *prefix, size_t len, char by[ACH_CHAN_NAME_MA
 
 	while (folder && !found && (name = ach_file_next(folder))) {
 		if (strncmp(name, prefix, len) != 0 ||
-		    !(ends_with(name, "-state") || ends_with(name, "-event") || !strcmp(name + len, "clock")))
+		    !(text_ends_with(name, "-state") || text_ends_with(name, "-event") || !strcmp(name + len, "clock")))
 			continue;
 		found = is_live(name);
 		snprintf(by, ACH_CHAN_NAME_MAX, "%s", name);
@@ -58,10 +52,10 @@ bool live_listens(const char *channel, char by[ACH_CHAN_NAME_MAX])
 	size_t len = strlen(channel);
 
 	for (size_t i = 0; i < 2; i++)
-		if (ends_with(channel, estops[i]))
+		if (text_ends_with(channel, estops[i]))
 			return any_is_live(channel, len - strlen(estops[i]), by);
 	for (size_t i = 0; i < 2; i++) {
-		if (!ends_with(channel, inputs[i]))
+		if (!text_ends_with(channel, inputs[i]))
 			continue;
 		for (size_t k = 0; k < 2; k++) {
 			snprintf(by, ACH_CHAN_NAME_MAX, "%.*s%s", (int)(len - strlen(inputs[i])), channel, outputs[k]);

@@ -61,10 +61,9 @@ static void take(struct channel *c, struct snapshot *into)
 
 static bool wanted(const char *name, char **patterns, int n)
 {
-	for (int i = 0; i < n; i++) {
+	for (int i = 0; i < n; i++)
 		if (!fnmatch(patterns[i], name, 0))
 			return true;
-	}
 	return !n;
 }
 
@@ -145,10 +144,9 @@ static void measure_rates(struct channels *all, int64_t for_ns)
 
 static void forget(struct channels *all)
 {
-	for (size_t i = 0; i < all->n; i++) {
+	for (size_t i = 0; i < all->n; i++)
 		if (all->at[i].chan.handle)
 			ach_close(&all->at[i].chan);
-	}
 	free(all->at);
 }
 

@@ -74,3 +74,10 @@ int out_flush(void)
 	fflush(out_file());
 	return first_error;
 }
+
+int out_end(void)
+{
+	int stop = out_flush();
+
+	return stop && stop != -ECANCELED ? TOOL_FAILED : 0;
+}

@@ -67,20 +67,13 @@ static const char *item_of(const struct settings_strings *items, const char *nam
 	return NULL;
 }
 
-/* The one with that number, which is new with its first record. */
+/* The channel with that number; there is room for all that a file can have, and memory for those that it has. */
 static struct play_channel *channel(struct play *play, uint16_t number)
 {
-	if (number >= play->n) {
-		size_t n = number + 1u;
-		struct play_channel *more = realloc(play->channels, n * sizeof(*more));
-
-		if (!more)
-			return NULL;
-		memset(more + play->n, 0, (n - play->n) * sizeof(*more));
-		play->channels = more;
-		play->n = n;
-	}
-	return &play->channels[number];
+	if (!play->channels)
+		play->channels = calloc(RECLOG_CHANNELS_MAX, sizeof(*play->channels));
+	play->n = number >= play->n ? number + 1u : play->n;
+	return play->channels ? &play->channels[number] : NULL;
 }
 
 static void channel_described(struct play *play, struct play_channel *c, const struct reclog_record *r)

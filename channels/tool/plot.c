@@ -14,6 +14,7 @@
 #include "channels/tool/plot_draw.h"
 #include "channels/tool/span.h"
 #include "channels/tool/tool.h"
+#include "config/text.h"
 
 #define PLOT_FRAME_NS (1000000000 / 15)
 #define PLOT_BATCH 1024		/* messages between two readings of the clock */
@@ -181,9 +182,8 @@ static int print_columns(struct plot *plot, int64_t until_ns)
 	while (!stop) {
 		if (read_all(plot, print_message))
 			return TOOL_FAILED;
-		stop = out_flush();
-		if (stop)
-			return stop == -ECANCELED ? 0 : TOOL_FAILED;
+		if (out_flush())
+			return out_end();
 		if (!plot->left || clock_now_ns() >= until_ns)
 			break;
 		stop = follow_wait(&plot->f, 1, until_ns);
@@ -248,22 +248,21 @@ static void count_rate(struct plot *plot, int64_t now)
 
 static void set_status(struct plot *plot, int64_t now)
 {
-	char *to = plot->picture.status, age[SPAN_TEXT_MAX];
-	size_t size = sizeof(plot->picture.status), at = 0;
+	struct text_out to = text_out(plot->picture.status, sizeof(plot->picture.status));
+	char age[SPAN_TEXT_MAX];
 
 	if (plot->f.gone)
-		at += (size_t)snprintf(to + at, size - at, "was removed; waiting for a new one");
-	else if (now - plot->newest_ns > 1000000000)
-		at += (size_t)snprintf(to + at, size - at, "%s; no message for %s", plot->type->name,
-				       span_text(age, now - plot->newest_ns));
-	else if (plot->rate_hz > 0)
-		at += (size_t)snprintf(to + at, size - at, "%s, %.1f Hz", plot->type->name, plot->rate_hz);
+		text_add(&to, "was removed; waiting for a new one");
 	else
-		at += (size_t)snprintf(to + at, size - at, "%s", plot->type->name);
+		text_add(&to, "%s", plot->type->name);
+	if (!plot->f.gone && now - plot->newest_ns > 1000000000)
+		text_add(&to, "; no message for %s", span_text(age, now - plot->newest_ns));
+	else if (!plot->f.gone && plot->rate_hz > 0)
+		text_add(&to, ", %.1f Hz", plot->rate_hz);
 	if (plot->missed)
-		at += (size_t)snprintf(to + at, size - at, ", %" PRIu64 " missed", plot->missed);
+		text_add(&to, ", %" PRIu64 " missed", plot->missed);
 	if (plot->refused)
-		snprintf(to + at, size - at, ", %" PRIu64 " of another type", plot->refused);
+		text_add(&to, ", %" PRIu64 " of another type", plot->refused);
 }
 
 static void take_message(struct plot *plot, const struct follow *f)
@@ -342,8 +341,7 @@ static int draw_live(struct plot *plot, int64_t until_ns)
 	if (stop < 0)
 		return TOOL_FAILED;
 	draw(plot, false); /* the last picture stays */
-	stop = out_flush();
-	return stop && stop != -ECANCELED ? TOOL_FAILED : 0;
+	return out_end();
 }
 
 /* ---- the command ---- */

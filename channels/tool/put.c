@@ -7,6 +7,7 @@
 #include "channels/clock.h"
 #include "channels/tool/lines.h"
 #include "channels/tool/put.h"
+#include "config/text.h"
 
 #define PUT_CHECK_NS 500000000 /* between two checks whether the channel was removed */
 
@@ -47,13 +48,6 @@ static uint32_t for_incarnation(const char *ref)
 	return h.incarnation;
 }
 
-static bool is_reference(const char *name)
-{
-	size_t len = strlen(name);
-
-	return len > 4 && !strcmp(name + len - 4, "-ref");
-}
-
 /* Fields that were not given continue from the previous message: the newest in the channel, then our own. */
 static void fill_in_once(struct put *put)
 {
@@ -65,7 +59,7 @@ static void fill_in_once(struct put *put)
 	else if (!put->has_sequence)
 		put->sequence = put_newest(&put->chan, &before) == put->type ? before.sequence : 0;
 	put->has_sequence = true;
-	if (!put->says_for && is_reference(put->name)) {
+	if (!put->says_for && text_ends_with(put->name, "-ref")) {
 		if (!put->has_incarnation)
 			put->incarnation = for_incarnation(put->name);
 		put->has_incarnation = true;
@@ -189,10 +183,10 @@ static int open_channel(struct put *put)
 		type = msg_type_by_channel(put->name);
 	if (put->hex)
 		return tool_fail("%s: no such channel; make it with: ach mk %s", put->name, put->name);
+	if (!type && text_ends_with(put->name, "-ref"))
+		type = msg_type_by_name("joint-ref");
 	return tool_fail("%s: no such channel; make it with: ach mk %s --type %s", put->name, put->name,
-			 type			   ? type->name
-			 : is_reference(put->name) ? "joint-ref"
-						   : "TYPE");
+			 type ? type->name : "TYPE");
 }
 
 /* Reads the input into put->bytes. */

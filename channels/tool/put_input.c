@@ -12,7 +12,6 @@
 #include "config/yaml.h"
 
 #define PUT_INPUT_MAX (1u << 20)
-#define PUT_ERROR_MAX 400
 
 int put_refuse(const struct put *put, const char *fmt, ...)
 {
@@ -150,19 +149,19 @@ static void find_kept(struct put *put)
 /* Is the channel for the type that the input says, or for none that we know? */
 static int check_kept(const struct put *put)
 {
-	char all[256] = "";
-	size_t at = 0;
+	char all[256];
+	struct text_out out = text_out(all, sizeof(all));
 
-	for (size_t i = 0; i < msg_types_n && at < sizeof(all); i++) {
+	for (size_t i = 0; i < msg_types_n; i++) {
 		const struct msg_type *type = &msg_types[i];
 
 		if (put->kept ? type != put->kept : !made_for(&put->chan, type))
 			continue;
 		if (type == put->type)
 			return 0;
-		at += (size_t)snprintf(all + at, sizeof(all) - at, "%s%s", at ? " or " : "", type->name);
+		text_add(&out, "%s%s", out.len ? " or " : "", type->name);
 	}
-	if (!at)
+	if (!out.len)
 		return 0;
 	return put_refuse(put, "%s is for %s, and this is a message of type %s; --type %s puts it all the same",
 			  put->name, all, put->type->name, put->type->name);
@@ -197,12 +196,6 @@ static int refuse_fields(const struct put *put, const char *error)
 
 /* ---- the fields ---- */
 
-static void first_line(void *to, const char *line)
-{
-	if (!*(char *)to)
-		snprintf(to, PUT_ERROR_MAX, "%s", line);
-}
-
 /* Does the JSON set that field of the header, nested or by its path? */
 static bool json_says(const struct yaml_node *root, const char *field)
 {
@@ -214,8 +207,8 @@ static bool json_says(const struct yaml_node *root, const char *field)
 
 int put_take_json(struct put *put, const char *json)
 {
-	char error[PUT_ERROR_MAX] = "";
-	struct error_sink errors = { first_line, error, 0 };
+	char error[ERROR_LINE_MAX] = "";
+	struct error_sink errors = { error_keep_last, error, 0 };
 	const struct yaml_node *root, *said;
 	struct yaml *doc;
 	int status;
@@ -253,7 +246,7 @@ static bool text_says(const char *text, const char *field)
 
 int put_take_text(struct put *put)
 {
-	char error[PUT_ERROR_MAX] = "";
+	char error[ERROR_LINE_MAX] = "";
 	char *text;
 	int status;
 

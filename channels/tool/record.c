@@ -415,16 +415,11 @@ static int prepare(struct record *rec, char **names, size_t n)
 	return 0;
 }
 
-static void fail_line(void *to, const char *line)
-{
-	(void)to;
-	tool_fail("%s", line);
-}
-
 static int run(void *values, int argc, char **argv)
 {
 	struct record *rec = values;
-	struct error_sink errors = { .line = fail_line };
+	struct error_who who = { "ach record", NULL, ERROR_PLAIN };
+	struct error_sink errors = { error_to_stderr, &who, 0 };
 	struct writer_options writer = { .path = rec->file,
 					 .force = rec->force,
 					 .memory = (size_t)rec->buffer_mb << 20,

@@ -69,11 +69,6 @@ bool snapshot_alive(uint32_t pid)
 	return pid && pid <= INT32_MAX && (!kill((pid_t)pid, 0) || errno == EPERM);
 }
 
-static void three_digits(char text[SNAPSHOT_TEXT_MAX], double value, const char *unit)
-{
-	snprintf(text, SNAPSHOT_TEXT_MAX, "%.*f %s", value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2, value, unit);
-}
-
 void snapshot_rate_text(char text[SNAPSHOT_TEXT_MAX], double hz)
 {
 	snprintf(text, SNAPSHOT_TEXT_MAX, hz < 999.5 ? "%.3g Hz" : "%.0f Hz", hz);
@@ -86,13 +81,16 @@ void snapshot_age_text(char text[SNAPSHOT_TEXT_MAX], int64_t ns)
 		const char *name;
 	} units[] = { { 86400e9, "d" }, { 3600e9, "h" }, { 60e9, "min" }, { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "us" } };
 
-	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
-		if ((double)ns >= units[i].ns) {
-			three_digits(text, (double)ns / units[i].ns, units[i].name);
-			return;
-		}
-	}
 	snprintf(text, SNAPSHOT_TEXT_MAX, ns < 0 ? "future" : "%" PRId64 " ns", ns);
+	for (size_t i = sizeof(units) / sizeof(*units); i-- && (double)ns >= units[i].ns;) {
+		double value = (double)ns / units[i].ns;
+
+		snprintf(text, SNAPSHOT_TEXT_MAX, "%.*f %s",
+			 value >= 99.95	  ? 0
+			 : value >= 9.995 ? 1
+					  : 2,
+			 value, units[i].name);
+	}
 }
 
 void snapshot_json(struct json *j, const struct snapshot_channel *channel, const struct snapshot *snap)

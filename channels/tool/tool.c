@@ -14,6 +14,7 @@
 #include "config/nearest.h"
 #include "config/owned.h"
 #include "config/run.h"
+#include "config/text.h"
 
 const char *tool_name;
 
@@ -44,13 +45,6 @@ void tool_owner(char text[TOOL_OWNER_MAX], uid_t uid, gid_t gid)
 	snprintf(text, TOOL_OWNER_MAX, "%.32s:%.32s", user ? user->pw_name : uids, group ? group->gr_name : gids);
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-	size_t len = strlen(text), n = strlen(end);
-
-	return len >= n && !strcmp(text + len - n, end);
-}
-
 /* The channel that name probably means: the same name behind a robot's prefix, or with a slip. */
 static const char *similar_channel(const char *name, char found[ACH_CHAN_NAME_MAX])
 {
@@ -63,7 +57,7 @@ static const char *similar_channel(const char *name, char found[ACH_CHAN_NAME_MA
 	while (folder && (other = ach_file_next(folder))) {
 		const char *nearer = nearest;
 
-		if (!strcmp(other, expected) || (!*found && ends_with(other, name)))
+		if (!strcmp(other, expected) || (!*found && text_ends_with(other, name)))
 			snprintf(found, ACH_CHAN_NAME_MAX, "%s", other);
 		nearest_try(name, other, &nearer);
 		if (nearer != nearest) {

@@ -28,11 +28,6 @@ static const char *kind_name(enum msg_kind kind)
 	return names[kind];
 }
 
-static size_t whole_size(const struct msg_field *f)
-{
-	return (size_t)f->size * (f->count ? f->count : 1u);
-}
-
 /* ---- a table ---- */
 
 static void table_types(void)
@@ -47,7 +42,7 @@ static void table_types(void)
 
 static void table_rows(const struct msg_group *group, size_t base, const char *prefix)
 {
-	for (const struct msg_field *f = group->fields; f < group->fields + group->n; base += whole_size(f), f++) {
+	for (const struct msg_field *f = group->fields; f < group->fields + group->n; base += msg_field_size(f), f++) {
 		char path[96], count[96] = "";
 
 		if (f->count)
@@ -118,7 +113,7 @@ static void json_fields(struct json *j, const struct msg_group *group)
 	json_array(j, "fields");
 	for (size_t i = 0; i < group->n; i++) {
 		json_field(j, &group->fields[i], offset);
-		offset += whole_size(&group->fields[i]);
+		offset += msg_field_size(&group->fields[i]);
 	}
 	json_end(j);
 }

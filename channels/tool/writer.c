@@ -49,9 +49,8 @@ struct writer {
 	pthread_cond_t more;
 	struct chunk *now;	     /* being filled; NULL: none */
 	struct chunk *first, **last; /* to be written */
-	struct chunk *spare;
-	size_t memory; /* of all chunks */
-	bool taken;    /* the thread has the first chunk */
+	size_t memory;		     /* of all chunks */
+	bool taken;		     /* the thread has the first chunk */
 	bool finish;
 	struct writer_stats stats;
 
@@ -191,17 +190,6 @@ static void free_chunk(struct writer *w, struct chunk *c)
 	free(c);
 }
 
-/* Under lock: keeps the chunk for later items, unless it was made for one large item. */
-static void recycle(struct writer *w, struct chunk *c)
-{
-	if (c->room > CHUNK_BYTES) {
-		free_chunk(w, c);
-		return;
-	}
-	c->next = w->spare;
-	w->spare = c;
-}
-
 /* Under lock. */
 static struct chunk *take_first(struct writer *w)
 {
@@ -246,7 +234,7 @@ static void *run(void *arg)
 	while (!r && (c = next_chunk(w))) {
 		r = write_chunk(w, c);
 		pthread_mutex_lock(&w->lock);
-		recycle(w, c);
+		free_chunk(w, c);
 		pthread_mutex_unlock(&w->lock);
 	}
 	if (!r)
@@ -310,17 +298,13 @@ static struct chunk *new_chunk(struct writer *w, size_t room)
 	struct chunk *c = malloc(sizeof(*c) + room);
 
 	if (c) {
+		c->piece = w->piece;
+		c->began_ns = clock_now_ns();
+		c->len = c->items = 0;
 		c->room = room;
 		w->memory += sizeof(*c) + room;
 	}
 	return c;
-}
-
-static void begin_chunk(struct chunk *c, unsigned int piece)
-{
-	c->piece = piece;
-	c->began_ns = clock_now_ns();
-	c->len = c->items = 0;
 }
 
 static void end_item(struct chunk *c, bool counts)
@@ -340,16 +324,11 @@ static bool drop_oldest(struct writer *w)
 		struct chunk *c = take_first(w);
 
 		w->options.lose(w->options.to, c->bytes, c->len);
-		recycle(w, c);
+		free_chunk(w, c);
 	}
-	note = w->spare;
-	if (note)
-		w->spare = note->next;
-	else
-		note = new_chunk(w, CHUNK_BYTES);
+	note = new_chunk(w, CHUNK_BYTES);
 	if (!note)
 		return true;
-	begin_chunk(note, w->piece);
 	note->len = w->options.note(w->options.to, note->bytes, note->room);
 	end_item(note, false);
 	note->next = w->first;
@@ -363,29 +342,13 @@ static bool drop_oldest(struct writer *w)
 static bool take_chunk(struct writer *w, size_t len)
 {
 	size_t room = len > CHUNK_BYTES ? len : CHUNK_BYTES;
-	struct chunk *c = NULL;
 
-	while (!c) {
-		struct chunk *spare = w->spare;
-
-		if (spare)
-			w->spare = spare->next;
-		if (spare && room == CHUNK_BYTES) {
-			c = spare;
-		} else if (spare) {
-			free_chunk(w, spare);
-		} else if (w->ending || w->memory + sizeof(*c) + room <= w->options.memory) {
-			c = new_chunk(w, room);
-			if (!c)
-				return false;
-		} else if (!drop_oldest(w)) {
+	while (!w->ending && w->memory + sizeof(*w->now) + room > w->options.memory)
+		if (!drop_oldest(w))
 			return false;
-		}
-	}
-	begin_chunk(c, w->piece);
-	w->now = c;
+	w->now = new_chunk(w, room);
 	pthread_cond_signal(&w->more); /* the thread waits until the chunk is due */
-	return true;
+	return w->now;
 }
 
 static bool piece_is_over(const struct writer *w, size_t len, int64_t t_ns)
@@ -505,12 +468,8 @@ void writer_close(struct writer *w)
 		no_more(w);
 		pthread_join(w->thread, NULL);
 	}
-	while (w->first || w->spare) {
-		struct chunk **from = w->first ? &w->first : &w->spare, *c = *from;
-
-		*from = c->next;
-		free(c);
-	}
+	while (w->first)
+		free(take_first(w));
 	free(w->now);
 	close_file(w);
 	if (w->ended_fd >= 0)
