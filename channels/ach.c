@@ -33,28 +33,8 @@ const char *ach_errstr(void)
 
 const char *ach_result_to_string(enum ach_status status)
 {
-	static const char *const names[] = {
-		[ACH_OK] = "ACH_OK",
-		[ACH_OVERFLOW] = "ACH_OVERFLOW",
-		[ACH_INVALID_NAME] = "ACH_INVALID_NAME",
-		[ACH_BAD_SHM_FILE] = "ACH_BAD_SHM_FILE",
-		[ACH_FAILED_SYSCALL] = "ACH_FAILED_SYSCALL",
-		[ACH_EAGAIN] = "ACH_EAGAIN",
-		[ACH_MISSED_FRAME] = "ACH_MISSED_FRAME",
-		[ACH_TIMEOUT] = "ACH_TIMEOUT",
-		[ACH_EEXIST] = "ACH_EEXIST",
-		[ACH_ENOENT] = "ACH_ENOENT",
-		[ACH_CLOSED] = "ACH_CLOSED",
-		[ACH_BUG] = "ACH_BUG",
-		[ACH_EINVAL] = "ACH_EINVAL",
-		[ACH_CORRUPT] = "ACH_CORRUPT",
-		[ACH_BAD_HEADER] = "ACH_BAD_HEADER",
-		[ACH_EACCES] = "ACH_EACCES",
-		[ACH_CANCELED] = "ACH_CANCELED",
-		[ACH_EFAULT] = "ACH_EFAULT",
-		[ACH_EINTR] = "ACH_EINTR",
-		[ACH_ENOTSUP] = "ACH_ENOTSUP",
-	};
+#define NAME(name) [ACH_##name] = "ACH_" #name,
+	static const char *const names[] = { ACH_EACH_STATUS(NAME) };
 	size_t i = (size_t)status;
 
 	return i < sizeof(names) / sizeof(*names) ? names[i] : "UNKNOWN";

@@ -4,34 +4,31 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define FILE_NAME "/proc/sys/kernel/random/boot_id"
 
-static unsigned int digit_of(char c)
-{
-	return (unsigned int)(isdigit((unsigned char)c) ? c - '0' : tolower((unsigned char)c) - 'a' + 10);
-}
-
 int boot_id_parse(uint64_t boot[2], const char *text)
 {
 	static const char form[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
-	uint64_t id[2] = { 0, 0 };
-	unsigned int digits = 0;
+	char digits[33] = "", low[17];
+	size_t n = 0;
 
 	boot[0] = boot[1] = 0;
 	for (const char *f = form; *f; f++, text++) {
 		if (*f == 'x' ? !isxdigit((unsigned char)*text) : *text != '-')
 			return -EINVAL;
-		if (*f == 'x') {
-			id[digits / 16] = id[digits / 16] << 4 | digit_of(*text);
-			digits++;
-		}
+		if (*f == 'x')
+			digits[n++] = *text;
 	}
-	if ((*text && strcmp(text, "\n") != 0) || !(id[0] | id[1]))
+	if ((*text && strcmp(text, "\n") != 0) || strspn(digits, "0") == n)
 		return -EINVAL;
-	memcpy(boot, id, sizeof(id));
+	memcpy(low, digits + 16, sizeof(low));
+	digits[16] = '\0';
+	boot[0] = strtoull(digits, NULL, 16);
+	boot[1] = strtoull(low, NULL, 16);
 	return 0;
 }
 

@@ -25,10 +25,8 @@ static size_t finish(char *buf, size_t size, size_t wanted)
 	return len;
 }
 
-static size_t vsentence(char *buf, size_t size, const struct error_who *who, const char *fmt, va_list args)
-	__attribute__((format(printf, 4, 0)));
-
-static size_t vsentence(char *buf, size_t size, const struct error_who *who, const char *fmt, va_list args)
+__attribute__((format(printf, 4, 0))) static size_t vsentence(char *buf, size_t size, const struct error_who *who,
+							      const char *fmt, va_list args)
 {
 	int saved = errno; /* for %m */
 	const char *open = who->instance ? "[" : "", *close = who->instance ? "]" : "";
@@ -101,6 +99,16 @@ void error_add(struct error_sink *sink, const char *fmt, ...)
 	va_start(args, fmt);
 	error_add_v(sink, fmt, args);
 	va_end(args);
+}
+
+int error_refuse(struct error_sink *sink, int status, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	error_add_v(sink, fmt, args);
+	va_end(args);
+	return status;
 }
 
 void error_to_stderr(void *to, const char *line)

@@ -50,6 +50,8 @@ struct error_sink {
 
 /* Adds a line to the sink. */
 void error_add(struct error_sink *sink, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The same; returns status. */
+int error_refuse(struct error_sink *sink, int status, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void error_add_v(struct error_sink *sink, const char *fmt, va_list args) __attribute__((format(printf, 2, 0)));
 
 /* For programs: sinks that say each line at once; to is a struct error_who, or NULL for the line as it is. */

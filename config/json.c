@@ -92,6 +92,14 @@ void json_uint(struct json *j, const char *name, uint64_t value)
 	fprintf(j->to, "%" PRIu64, value);
 }
 
+void json_uint_or_null(struct json *j, const char *name, uint64_t value)
+{
+	if (value)
+		json_uint(j, name, value);
+	else
+		json_null(j, name);
+}
+
 void json_bool(struct json *j, const char *name, bool value)
 {
 	json_raw(j, name, value ? "true" : "false");

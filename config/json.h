@@ -37,6 +37,7 @@ void json_text(struct json *j, const char *name, const char *text); /* null if t
 __attribute__((format(printf, 3, 4))) void json_textf(struct json *j, const char *name, const char *format, ...);
 void json_int(struct json *j, const char *name, int64_t value);
 void json_uint(struct json *j, const char *name, uint64_t value);
+void json_uint_or_null(struct json *j, const char *name, uint64_t value); /* null for 0 */
 void json_bool(struct json *j, const char *name, bool value);
 void json_null(struct json *j, const char *name);
 /* The shortest text that reads back as the same value, or that many decimals; null if it is not a finite number. */

@@ -132,16 +132,14 @@ static void take_letters(struct reader *r, const char *word)
 static void check_arguments(struct reader *r)
 {
 	const struct options *o = r->options;
-	char what[SETTINGS_TEXT_MAX], quoted[TEXT_QUOTED_MAX];
+	char quoted[TEXT_QUOTED_MAX];
 	int max = o->arguments ? o->arguments_max : 0;
 
 	if (o->arguments && r->arguments < o->arguments_min) {
-		snprintf(what, sizeof(what), "%s is missing (%s --help says more)", o->arguments, o->program);
-		error_add(r->errors, "%s: %s", o->program, what);
+		error_add(r->errors, "%s: %s is missing (%s --help says more)", o->program, o->arguments, o->program);
 		r->wrong = true;
 	} else if (max >= 0 && r->arguments > max) {
-		snprintf(what, sizeof(what), "%s", text_quote(quoted, r->argv[max]));
-		refuse(r, what, max ? "one argument too many" : "it takes no arguments");
+		refuse(r, text_quote(quoted, r->argv[max]), max ? "one argument too many" : "it takes no arguments");
 	}
 }
 

@@ -3,7 +3,6 @@
 
 #include "config/options.h"
 #include "config/settings_value.h"
-#include "config/wrap.h"
 
 #define INDENT 2
 #define HELP_AT_MAX 34 /* longer options get a line of their own */

@@ -16,34 +16,33 @@
 
 static int refuse(struct error_sink *errors, const char *path, int error)
 {
-	error_add(errors, "%s: %s", path,
-		  error == ELOOP ? "it is a symbolic link, which is not followed: remove it" : strerror(error));
-	return -error;
+	return error_refuse(errors, -error, "%s: %s", path,
+			    error == ELOOP ? "it is a symbolic link, which is not followed: remove it"
+					   : strerror(error));
 }
 
 static int refuse_folder(struct error_sink *errors, const char *path, int error)
 {
 	if (error == ELOOP)
-		error_add(errors, "%s leads through a symbolic link, which is not followed: name the real folder",
-			  path);
-	else
-		error_add(errors, "unable to make the folder %s: %s", path, strerror(error));
-	return -error;
+		return error_refuse(errors, -error,
+				    "%s leads through a symbolic link, which is not followed: name the real folder",
+				    path);
+	return error_refuse(errors, -error, "unable to make the folder %s: %s", path, strerror(error));
 }
 
 static int refuse_owner(struct error_sink *errors, const char *path, const struct stat *st)
 {
-	error_add(errors,
-		  "%s: it belongs to uid %u, not to uid %u: remove it, or set ENDPLATE_RUN to a folder of your own",
-		  path, (unsigned int)st->st_uid, (unsigned int)geteuid());
-	return -EPERM;
+	return error_refuse(
+		errors, -EPERM,
+		"%s: it belongs to uid %u, not to uid %u: remove it, or set ENDPLATE_RUN to a folder of your own", path,
+		(unsigned int)st->st_uid, (unsigned int)geteuid());
 }
 
 static int refuse_mode(struct error_sink *errors, const char *path, const struct stat *st)
 {
-	error_add(errors, "%s: other users may write it, mode %04o: see what they left there, then chmod go-w %s", path,
-		  (unsigned int)st->st_mode & 07777, path);
-	return -EPERM;
+	return error_refuse(errors, -EPERM,
+			    "%s: other users may write it, mode %04o: see what they left there, then chmod go-w %s",
+			    path, (unsigned int)st->st_mode & 07777, path);
 }
 
 /* ---- folders ---- */
@@ -181,10 +180,8 @@ static int check_file(int fd, int folder, const char *path, struct error_sink *e
 
 	if (fstat(fd, &st) || fstat(folder, &above))
 		return refuse(errors, path, errno);
-	if (!S_ISREG(st.st_mode) || st.st_nlink != 1) {
-		error_add(errors, "%s: it is not a file with one name: remove it", path);
-		return -EINVAL;
-	}
+	if (!S_ISREG(st.st_mode) || st.st_nlink != 1)
+		return error_refuse(errors, -EINVAL, "%s: it is not a file with one name: remove it", path);
 	if (st.st_uid && st.st_uid != above.st_uid)
 		return refuse_owner(errors, path, &st);
 	return st.st_mode & OTHERS_WRITE ? refuse_mode(errors, path, &st) : 0;

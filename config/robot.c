@@ -1,44 +1,12 @@
-/* robot.c: opening, closing and asking a robot file. */
+/* robot.c: the robot file: from its tree to the structs, and how its parts fit together. */
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
-#include "config/robot_read.h"
+#include "config/nearest.h"
+#include "config/robot.h"
 
-static int make(struct robot *robot, struct error_sink *errors)
-{
-	unsigned int before = errors->count;
-
-	robot_read(robot, errors);
-	robot_check(robot, errors);
-	if (errors->count == before)
-		return 0;
-	robot_close(robot);
-	return -EINVAL;
-}
-
-int robot_open(struct robot *robot, const char *path, struct error_sink *errors)
-{
-	int err;
-
-	memset(robot, 0, sizeof(*robot));
-	err = yaml_open_file(&robot->doc, path, errors);
-	return err ? err : make(robot, errors);
-}
-
-int robot_open_text(struct robot *robot, const char *name, const char *text, size_t len, struct error_sink *errors)
-{
-	int err;
-
-	memset(robot, 0, sizeof(*robot));
-	err = yaml_open_text(&robot->doc, name, text, len, errors);
-	return err ? err : make(robot, errors);
-}
-
-void robot_close(struct robot *robot)
-{
-	yaml_close(robot->doc);
-	memset(robot, 0, sizeof(*robot));
-}
+#define ID_MAX 0x1FFFFFFF /* of 29 bits */
 
 const struct robot_bus *robot_bus(const struct robot *robot, const char *name)
 {
@@ -62,4 +30,301 @@ const struct robot_limits *robot_limits(const struct robot_device *device, const
 		if (!strcmp(device->joints[i].name, joint))
 			return &device->joints[i].limits;
 	return &device->limits;
+}
+
+/* "robot.yaml:9: waist" */
+static void place(char *where, size_t size, const struct yaml_node *node)
+{
+	snprintf(where, size, "%s:%u%s%s", node->file, node->line, node->key ? ": " : "", node->key ? node->key : "");
+}
+
+/* A mapping into its struct, with defaults, and what is missing in it. */
+static void read_table(struct settings *table, const struct yaml_node *node, struct error_sink *errors)
+{
+	char where[ERROR_LINE_MAX / 2];
+
+	settings_defaults(table, errors);
+	if (settings_read(table, node, errors) && node->kind != YAML_MAP)
+		return;
+	place(where, sizeof(where), node);
+	settings_missing(table, where, errors);
+}
+
+/* The entries of a mapping of names, or 0. */
+static size_t count_named(const struct yaml_node *node, struct error_sink *errors)
+{
+	if (!node || yaml_is_null(node))
+		return 0;
+	if (node->kind == YAML_MAP)
+		return node->count;
+	yaml_error(errors, node, "%s where a mapping (name: ...) is expected", yaml_kind_name(node));
+	return 0;
+}
+
+static void take_name(char name[TEXT_NAME_MAX + 1], const struct yaml_node *node, struct error_sink *errors)
+{
+	if (!text_is_name(node->key))
+		yaml_error(errors, node, "a name has 1 to %d of A-Z a-z 0-9 _ . -, a letter or digit first",
+			   TEXT_NAME_MAX);
+	snprintf(name, TEXT_NAME_MAX + 1, "%s", node->key);
+}
+
+/* Room for n things in the document, or NULL with a line. */
+static void *room(struct robot *robot, size_t n, size_t size, struct error_sink *errors)
+{
+	void *p = arena_alloc(yaml_arena(robot->doc), n * size);
+
+	if (!p)
+		error_add(errors, "%s: %s", yaml_root(robot->doc)->file, strerror(ENOMEM));
+	return p;
+}
+
+/* ---- buses ---- */
+
+static void read_buses(struct robot *robot, struct error_sink *errors)
+{
+	size_t n = count_named(robot->buses_node, errors);
+	const struct yaml_node *node = yaml_first(robot->buses_node);
+	struct robot_bus *bus = room(robot, n, sizeof(*bus), errors);
+
+	if (!bus)
+		return;
+	robot->buses = bus;
+	robot->buses_n = n;
+	for (; n; n--, node = node->next, bus++) {
+		struct settings table = { .rows = robot_bus_rows, .values = bus, .noun = "key of a bus" };
+
+		bus->node = node;
+		take_name(bus->name, node, errors);
+		read_table(&table, node, errors);
+		if (!strcmp(bus->clock, "none"))
+			*bus->clock = '\0';
+	}
+}
+
+/* ---- limits ---- */
+
+static void read_limits(struct settings *table, const struct yaml_node *node, struct error_sink *errors)
+{
+	const struct robot_limits *limits = table->values;
+	const struct yaml_node *position;
+
+	if (settings_read(table, node, errors))
+		return;
+	position = yaml_find(node, "position");
+	if (position && (limits->position_n != 2 || limits->position[0] > limits->position[1]))
+		yaml_error(errors, position, "write [lowest, highest], the lowest first");
+}
+
+static void read_device_limits(struct robot *robot, struct robot_device *device, struct error_sink *errors)
+{
+	struct robot_joints joints = { NULL };
+	struct settings of_joints = { .rows = robot_joints_rows, .values = &joints };
+	struct settings table = { .rows = robot_limits_rows, .values = &device->limits, .noun = "limit" };
+	struct robot_joint *joint;
+
+	device->limits =
+		(struct robot_limits){ { -INFINITY, INFINITY }, 2, INFINITY, INFINITY, INFINITY, INFINITY, INFINITY };
+	table.next = &of_joints;
+	read_limits(&table, device->limits_node, errors);
+	table.next = NULL;
+	device->joints_n = count_named(joints.node, errors);
+	joint = device->joints = room(robot, device->joints_n, sizeof(*joint), errors);
+	if (!joint) {
+		device->joints_n = 0;
+		return;
+	}
+	for (const struct yaml_node *node = device->joints_n ? joints.node->first : NULL; node;
+	     node = node->next, joint++) {
+		take_name(joint->name, node, errors);
+		joint->node = node;
+		joint->limits = device->limits;
+		table.values = &joint->limits;
+		read_limits(&table, node, errors);
+	}
+}
+
+/* ---- devices ---- */
+
+/* A null stands for nothing. */
+static void forget_null(const struct yaml_node **node)
+{
+	if (*node && yaml_is_null(*node))
+		*node = NULL;
+}
+
+static void read_device(struct robot *robot, struct robot_device *device, const struct yaml_node *node,
+			struct error_sink *errors)
+{
+	struct settings table = { .rows = robot_device_rows, .values = device, .noun = "key of a device" };
+
+	device->node = node;
+	take_name(device->name, node, errors);
+	read_table(&table, node, errors);
+	forget_null(&device->settings);
+	forget_null(&device->limits_node);
+	forget_null(&device->sim);
+	forget_null(&device->ids);
+	if (device->settings && device->settings->kind != YAML_MAP)
+		yaml_error(errors, device->settings, "%s where a mapping (key: value) is expected",
+			   yaml_kind_name(device->settings));
+	read_device_limits(robot, device, errors);
+}
+
+static void read_all(struct robot *robot, struct error_sink *errors)
+{
+	struct settings table = { .rows = robot_rows, .values = robot, .noun = "key" };
+	const struct yaml_node *node;
+	struct robot_device *device;
+	size_t n;
+
+	read_table(&table, yaml_root(robot->doc), errors);
+	forget_null(&robot->sim);
+	read_buses(robot, errors);
+	n = count_named(robot->devices_node, errors);
+	device = room(robot, n, sizeof(*device), errors);
+	if (!device)
+		return;
+	robot->devices = device;
+	robot->devices_n = n;
+	for (node = yaml_first(robot->devices_node); n; n--, node = node->next, device++)
+		read_device(robot, device, node, errors);
+}
+
+/* ---- the buses of a device ---- */
+
+static void unknown_bus(const struct robot *robot, const struct yaml_node *node, struct error_sink *errors)
+{
+	const char *best = NULL;
+	char quoted[TEXT_QUOTED_MAX];
+
+	for (size_t i = 0; i < robot->buses_n; i++)
+		nearest_try(node->text, robot->buses[i].name, &best);
+	text_quote(quoted, node->text);
+	if (best)
+		yaml_error(errors, node, "there is no bus %s; did you mean %s?", quoted, best);
+	else
+		yaml_error(errors, node, "there is no bus %s under buses", quoted);
+}
+
+static void add_role(const struct robot *robot, struct robot_device *device, const struct yaml_node *node,
+		     const char *role, struct error_sink *errors)
+{
+	const struct robot_bus *bus;
+
+	if (node->kind != YAML_TEXT || yaml_is_null(node)) {
+		yaml_error(errors, node, "write the name of a bus");
+		return;
+	}
+	bus = robot_bus(robot, node->text);
+	if (!bus)
+		unknown_bus(robot, node, errors);
+	else if (device->roles_n < ROBOT_ROLES_MAX)
+		device->roles[device->roles_n++] = (struct robot_role){ role, bus };
+}
+
+static void find_roles(const struct robot *robot, struct robot_device *device, struct error_sink *errors)
+{
+	const struct yaml_node *node = device->bus_node;
+
+	if (!node)
+		return;
+	if (node->kind == YAML_TEXT) {
+		add_role(robot, device, node, "", errors);
+		return;
+	}
+	if (!node->count || node->count > ROBOT_ROLES_MAX)
+		yaml_error(errors, node, "%zu buses; a device has 1 to %d", node->count, ROBOT_ROLES_MAX);
+	for (const struct yaml_node *one = node->first; one; one = one->next) {
+		if (one->key && !text_is_name(one->key))
+			yaml_error(errors, one, "no name for a role");
+		add_role(robot, device, one, one->key ? one->key : "", errors);
+	}
+}
+
+/* ---- ids ---- */
+
+static void check_ids(const struct yaml_node *node, struct error_sink *errors)
+{
+	int64_t id;
+
+	if (!node)
+		return;
+	if (node->kind == YAML_TEXT && (yaml_int(node, &id) || id < 0 || id > ID_MAX))
+		yaml_error(errors, node, "an id is a whole number from 0 to 0x1FFFFFFF");
+	for (const struct yaml_node *one = node->first; one; one = one->next)
+		check_ids(one, errors);
+}
+
+/* ---- buses ---- */
+
+/* Two names of one interface would be two clocks and two owners of one link. */
+static void check_interface(const struct robot *robot, size_t i, struct error_sink *errors)
+{
+	const struct robot_bus *bus = &robot->buses[i];
+
+	for (size_t j = 0; j < i && *bus->interface; j++) {
+		if (!strcmp(robot->buses[j].interface, bus->interface)) {
+			yaml_error(errors, yaml_find(bus->node, "interface"), "%s is the interface of bus %s already",
+				   bus->interface, robot->buses[j].name);
+			return;
+		}
+	}
+}
+
+/* A controller that restarts by itself sends its queued frames, though the motors may not hold their position. */
+static void check_restart(const struct robot_device *device, struct error_sink *errors)
+{
+	for (size_t i = 0; i < device->roles_n && device->actuated; i++) {
+		const struct robot_bus *bus = device->roles[i].bus;
+
+		if (bus->restart_ms)
+			yaml_error(errors, yaml_find(bus->node, "restart_ms"),
+				   "must be 0 on bus %s: %s on it is actuated", bus->name, device->name);
+	}
+}
+
+static void check_all(const struct robot *robot, struct error_sink *errors)
+{
+	for (size_t i = 0; i < robot->buses_n; i++)
+		check_interface(robot, i, errors);
+	for (size_t i = 0; i < robot->devices_n; i++) {
+		find_roles(robot, &robot->devices[i], errors);
+		check_ids(robot->devices[i].ids, errors);
+		check_restart(&robot->devices[i], errors);
+	}
+}
+
+/* ---- the whole ---- */
+
+static int make(struct robot *robot, int err, struct error_sink *errors)
+{
+	unsigned int before = errors->count;
+
+	if (err)
+		return err;
+	read_all(robot, errors);
+	check_all(robot, errors);
+	if (errors->count == before)
+		return 0;
+	robot_close(robot);
+	return -EINVAL;
+}
+
+int robot_open(struct robot *robot, const char *path, struct error_sink *errors)
+{
+	memset(robot, 0, sizeof(*robot));
+	return make(robot, yaml_open_file(&robot->doc, path, errors), errors);
+}
+
+int robot_open_text(struct robot *robot, const char *name, const char *text, size_t len, struct error_sink *errors)
+{
+	memset(robot, 0, sizeof(*robot));
+	return make(robot, yaml_open_text(&robot->doc, name, text, len, errors), errors);
+}
+
+void robot_close(struct robot *robot)
+{
+	yaml_close(robot->doc);
+	memset(robot, 0, sizeof(*robot));
 }

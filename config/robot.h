@@ -108,6 +108,11 @@ const struct robot_device *robot_device(const struct robot *robot, const char *n
 /* The limits of a joint. */
 const struct robot_limits *robot_limits(const struct robot_device *device, const char *joint);
 
+/* Stands beside the limits of a device, not of a joint. */
+struct robot_joints {
+	const struct yaml_node *node;
+};
+
 /* The tables behind the file, for those who document or test it. */
 extern const struct settings_row robot_rows[], robot_bus_rows[], robot_device_rows[], robot_limits_rows[],
 	robot_joints_rows[];

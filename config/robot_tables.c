@@ -1,7 +1,7 @@
 /* robot_tables.c: the keys of the robot file. */
 #include <string.h>
 
-#include "config/robot_read.h"
+#include "config/robot.h"
 
 #define HEX "0123456789ABCDEFabcdef"
 

@@ -35,21 +35,20 @@ int run_path(char path[RUN_PATH_MAX], const char *rest, struct error_sink *error
 	int n;
 
 	rest = rest ? rest : "";
-	if (set && *set) {
+	if (set && *set)
 		n = snprintf(path, RUN_PATH_MAX, "%s%s%s", set, slash, rest);
-	} else if (geteuid() == 0) {
+	else if (geteuid() == 0)
 		n = snprintf(path, RUN_PATH_MAX, "/run/endplate/%s%s%s", robot_name, slash, rest);
-	} else if (user && *user) {
+	else if (user && *user)
 		n = snprintf(path, RUN_PATH_MAX, "%s/endplate/%s%s%s", user, robot_name, slash, rest);
-	} else {
-		error_add(errors, "neither ENDPLATE_RUN nor XDG_RUNTIME_DIR is set: "
-				  "export ENDPLATE_RUN=/some/folder of your own");
-		return -ENOENT;
-	}
+	else
+		return error_refuse(errors, -ENOENT,
+				    "neither ENDPLATE_RUN nor XDG_RUNTIME_DIR is set: "
+				    "export ENDPLATE_RUN=/some/folder of your own");
 	if (n < RUN_PATH_MAX)
 		return 0;
-	error_add(errors, "the path of %s is too long: set ENDPLATE_RUN to a shorter one", text_quote(quoted, rest));
-	return -ENAMETOOLONG;
+	return error_refuse(errors, -ENAMETOOLONG, "the path of %s is too long: set ENDPLATE_RUN to a shorter one",
+			    text_quote(quoted, rest));
 }
 
 static mode_t mode_of(const char *name)

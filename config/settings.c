@@ -63,8 +63,7 @@ static int row_default(struct settings *all, struct settings *s, size_t i, struc
 	else if (!row->preset || row->preset == SETTINGS_REQUIRED ||
 		 !settings_value_set(row, s->values, row->preset, why))
 		return 0;
-	error_add(errors, "default: %s: %s", row->key, why);
-	return -EINVAL;
+	return error_refuse(errors, -EINVAL, "default: %s: %s", row->key, why);
 }
 
 int settings_defaults(struct settings *settings, struct error_sink *errors)
@@ -95,8 +94,7 @@ static int set(struct settings *settings, const char *where, const char *key, co
 		s->given |= UINT64_C(1) << i;
 		return 0;
 	}
-	error_add(errors, "%s: %s: %s", where, key, why);
-	return -EINVAL;
+	return error_refuse(errors, -EINVAL, "%s: %s: %s", where, key, why);
 }
 
 int settings_assign(struct settings *settings, const char *where, const char *assignment, struct error_sink *errors)
@@ -104,10 +102,8 @@ int settings_assign(struct settings *settings, const char *where, const char *as
 	const char *equals = strchr(assignment, '=');
 	char key[NEAREST_LEN_MAX + 2], quoted[TEXT_QUOTED_MAX];
 
-	if (!equals || equals == assignment) {
-		error_add(errors, "%s: %s is not KEY=VALUE", where, text_quote(quoted, assignment));
-		return -EINVAL;
-	}
+	if (!equals || equals == assignment)
+		return error_refuse(errors, -EINVAL, "%s: %s is not KEY=VALUE", where, text_quote(quoted, assignment));
 	/* A longer key is cut, and still unknown. */
 	snprintf(key, sizeof(key), "%.*s", (int)(equals - assignment), assignment);
 	return set(settings, where, key, equals + 1, errors);

@@ -3,7 +3,6 @@
 
 #include "config/settings_value.h"
 #include "config/text.h"
-#include "config/wrap.h"
 
 static void number_text(const struct settings_row *row, const void *place, char text[TEXT_VALUE_MAX])
 {
@@ -65,6 +64,39 @@ int settings_value_text(const struct settings_row *row, const void *values, char
 	}
 }
 
+/* ---- text in columns ---- */
+
+void wrap_pad(FILE *to, int *at, int column)
+{
+	if (*at && *at + WRAP_GAP > column) {
+		fputc('\n', to);
+		*at = 0;
+	}
+	fprintf(to, "%*s", column - *at, "");
+	*at = column;
+}
+
+void wrap_text(FILE *to, const char *text, int at, int indent)
+{
+	bool first = true;
+
+	while (*text) {
+		int len = (int)strcspn(text, " ");
+
+		if (!first && at + 1 + len > WRAP_COLUMNS) {
+			fprintf(to, "\n%*s", indent, "");
+			at = indent;
+			first = true;
+		}
+		fprintf(to, "%s%.*s", first ? "" : " ", len, text);
+		at += len + !first;
+		first = false;
+		text += len;
+		text += strspn(text, " ");
+	}
+	fputc('\n', to);
+}
+
 /* ---- the table ---- */
 
 enum { KEY, VALUE, UNIT, RANGE, COLUMNS };
@@ -75,14 +107,6 @@ struct line {
 	char cell[COLUMNS][SETTINGS_TEXT_MAX];
 	char help[2 * SETTINGS_TEXT_MAX];
 };
-
-static bool anything_given(const struct settings *settings)
-{
-	for (; settings; settings = settings->next)
-		if (settings->given)
-			return true;
-	return false;
-}
 
 static void fill(struct line *line, const struct settings *settings, size_t i)
 {
@@ -135,8 +159,9 @@ void settings_print(const struct settings *settings, FILE *to)
 	struct line head = { { "setting", "default", "unit", "allowed" }, "what it is" }, line;
 	int width[COLUMNS] = { 0 };
 
-	if (anything_given(settings))
-		strcpy(head.cell[VALUE], "value");
+	for (const struct settings *s = settings; s; s = s->next)
+		if (s->given)
+			strcpy(head.cell[VALUE], "value");
 	measure(&head, width);
 	for (const struct settings *s = settings; s; s = s->next) {
 		for (size_t i = 0; s->rows[i].key; i++) {

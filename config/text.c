@@ -11,6 +11,8 @@
 
 #define DIGITS "0123456789"
 #define SHOWN_MAX 40
+/* What JSON takes as it is. */
+#define PLAIN " !#$%&'()*+,-./:;<=>?@[]^_`{|}~" LETTERS DIGITS
 #define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 static const struct {
@@ -112,7 +114,7 @@ int text_duration(const char *text, int64_t *ns)
 
 void text_from_real(char text[TEXT_VALUE_MAX], double value)
 {
-	for (int digits = 6; digits <= 17; digits++) {
+	for (int digits = 15; digits <= 17; digits++) {
 		snprintf(text, TEXT_VALUE_MAX, "%.*g", digits, value);
 		if (strtod(text, NULL) == value)
 			break;
@@ -132,14 +134,11 @@ void text_from_duration(char text[TEXT_VALUE_MAX], int64_t ns)
 
 const char *text_quote(char quoted[TEXT_QUOTED_MAX], const char *text)
 {
-	int n = (int)strnlen(text, SHOWN_MAX + 1);
-	bool cut = n > SHOWN_MAX;
+	char shown[SHOWN_MAX + 1];
 
-	if (cut) {
-		for (n = SHOWN_MAX; n > 0 && ((unsigned char)text[n] & 0xC0) == 0x80;)
-			n--;
-	}
-	snprintf(quoted, TEXT_QUOTED_MAX, "\"%.*s%s\"", n, text, cut ? "..." : "");
+	snprintf(shown, sizeof(shown), "%s", text);
+	utf8_mend(shown);
+	snprintf(quoted, TEXT_QUOTED_MAX, "\"%s%s\"", shown, text[strnlen(text, SHOWN_MAX)] ? "..." : "");
 	return quoted;
 }
 
@@ -179,23 +178,13 @@ bool text_ends_with(const char *text, const char *end)
 	return len >= n && !strcmp(text + len - n, end);
 }
 
-/* The number of leading characters that JSON takes as they are. */
-static size_t plain_run(const char *text)
-{
-	size_t n = 0;
-
-	while (text[n] >= ' ' && text[n] <= '~' && text[n] != '"' && text[n] != '\\')
-		n++;
-	return n;
-}
-
 void text_json(FILE *to, const char *text)
 {
 	char json[UTF8_JSON_MAX];
 
 	fputc('"', to);
 	for (size_t left = strlen(text), n; left; text += n, left -= n) {
-		n = plain_run(text);
+		n = strspn(text, PLAIN);
 		if (n) {
 			fwrite(text, 1, n, to);
 		} else {

@@ -10,25 +10,79 @@
 #include "config/utf8.h"
 #include "config/yaml_tree.h"
 
+/* ---- what JSON writes differently ---- */
+
+static bool looks_like_json(const char *text, size_t len)
+{
+	size_t i = 0;
+
+	while (i < len && strchr(" \t\r\n", text[i]))
+		i++;
+	return i < len && (text[i] == '{' || text[i] == '[');
+}
+
+/* The 16 bits of \uXXXX at p, or 0. */
+static uint32_t escape(const char *p, const char *end)
+{
+	uint32_t value = 0;
+
+	if (end - p < 6 || p[0] != '\\' || p[1] != 'u')
+		return 0;
+	for (int i = 2; i < 6; i++) {
+		const char digits[] = "0123456789abcdefABCDEF";
+		const char *digit = memchr(digits, p[i], sizeof(digits) - 1);
+
+		if (!digit)
+			return 0;
+		value = value << 4 | (uint32_t)(digit - digits - (digit - digits > 15 ? 6 : 0));
+	}
+	return value;
+}
+
+/* JSON writes characters beyond 16 bits as two escapes, \ud83d\ude00; YAML as one, \U0001f600.  The first form becomes
+ * the second, in place and never longer, when text is an object or array of JSON.  Returns the new length. */
+static size_t json_escapes(char *text, size_t len)
+{
+	const char *from = text, *end = text + len;
+	char *to = text, code[16];
+
+	if (!looks_like_json(text, len))
+		return len;
+	while (from < end) {
+		uint32_t high = escape(from, end);
+		uint32_t low = high >> 10 == 0x36 ? escape(from + 6, end) : 0;
+
+		if (low >> 10 == 0x37) {
+			snprintf(code, sizeof(code), "\\U%08X", 0x10000 + ((high & 0x3FF) << 10 | (low & 0x3FF)));
+			memcpy(to, code, 10);
+			to += 10;
+			from += 12;
+			continue;
+		}
+		/* A backslash hides the character behind it, another backslash too. */
+		if (*from == '\\' && from + 1 < end)
+			*to++ = *from++;
+		*to++ = *from++;
+	}
+	return (size_t)(to - text);
+}
+
+/* ---- documents ---- */
+
 static int check_and_read(struct yaml *doc, char *text, size_t len, struct error_sink *errors)
 {
 	unsigned int line = 1;
 	const char *wrong;
 
-	if (len > YAML_SIZE_MAX) {
-		error_add(errors, "%s:1: larger than %d bytes", doc->file, YAML_SIZE_MAX);
-		return -EFBIG;
-	}
-	if (len >= 3 && !memcmp(text, "\xEF\xBB\xBF", 3)) {
-		error_add(errors, "%s:1: begins with a byte order mark; save it as UTF-8 without", doc->file);
-		return -EINVAL;
-	}
+	if (len > YAML_SIZE_MAX)
+		return error_refuse(errors, -EFBIG, "%s:1: larger than %d bytes", doc->file, YAML_SIZE_MAX);
+	if (len >= 3 && !memcmp(text, "\xEF\xBB\xBF", 3))
+		return error_refuse(errors, -EINVAL, "%s:1: begins with a byte order mark; save it as UTF-8 without",
+				    doc->file);
 	wrong = utf8_check(text, len, &line);
-	if (wrong) {
-		error_add(errors, "%s:%u: %s: not a text file", doc->file, line, wrong);
-		return -EINVAL;
-	}
-	return yaml_tree_read(doc, text, yaml_json_escapes(text, len), errors);
+	if (wrong)
+		return error_refuse(errors, -EINVAL, "%s:%u: %s: not a text file", doc->file, line, wrong);
+	return yaml_tree_read(doc, text, json_escapes(text, len), errors);
 }
 
 /* Takes text, which it may change, and frees it. */
@@ -92,8 +146,7 @@ int yaml_open_file(struct yaml **doc, const char *path, struct error_sink *error
 	if (len >= 0)
 		return open_text(doc, path, text, (size_t)len, errors);
 	free(text);
-	error_add(errors, "%s: %s", path, strerror((int)-len));
-	return (int)len;
+	return error_refuse(errors, (int)len, "%s: %s", path, strerror((int)-len));
 }
 
 void yaml_close(struct yaml *doc)

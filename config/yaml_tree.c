@@ -20,10 +20,8 @@ struct builder {
 	yaml_mark_t key_mark;
 };
 
-static void refuse(struct builder *b, const yaml_mark_t *mark, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static void refuse(struct builder *b, const yaml_mark_t *mark, const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static void refuse(struct builder *b, const yaml_mark_t *mark, const char *fmt,
+							 ...)
 {
 	char what[ERROR_LINE_MAX];
 	va_list args;
@@ -266,9 +264,5 @@ int yaml_tree_read(struct yaml *doc, const char *text, size_t len, struct error_
 		yaml_event_delete(&event);
 	}
 	yaml_parser_delete(&parser);
-	if (!b.err && !doc->root) {
-		error_add(errors, "%s:1: nothing in it", doc->file);
-		b.err = -EINVAL;
-	}
-	return b.err;
+	return b.err || doc->root ? b.err : error_refuse(errors, -EINVAL, "%s:1: nothing in it", doc->file);
 }

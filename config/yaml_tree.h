@@ -13,8 +13,4 @@ struct yaml {
 /* Makes the tree of text, which is UTF-8 without control characters: doc->root.  0 or -errno with a line in errors. */
 int yaml_tree_read(struct yaml *doc, const char *text, size_t len, struct error_sink *errors);
 
-/* JSON writes characters beyond 16 bits as two escapes, \ud83d\ude00; YAML as one, \U0001f600.  The first form becomes
- * the second, in place and never longer, when text is an object or array of JSON.  Returns the new length. */
-size_t yaml_json_escapes(char *text, size_t len);
-
 #endif

@@ -139,7 +139,7 @@ size_t msg_used(const struct msg_group *group, const struct msg_field *field, co
 
 /* ---- text and JSON ---- */
 
-/* The bytes of an element that is a number, as the kind of the field says; little endian, so u64 is any unsigned one. */
+/* The bytes of an element that is a number; little endian, so u64 is any unsigned one. */
 union msg_any {
 	uint32_t u32;
 	uint64_t u64;

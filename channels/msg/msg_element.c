@@ -21,13 +21,9 @@ union msg_any msg_any(const struct msg_field *f, const void *element)
 /* The fewest digits that read back as the same number; 17 always do. */
 static void real_text(struct text_out *o, double v)
 {
-	char text[32];
+	char text[TEXT_VALUE_MAX];
 
-	for (int digits = 15; digits <= 17; digits++) {
-		snprintf(text, sizeof(text), "%.*g", digits, v);
-		if (digits == 17 || strtod(text, NULL) == v)
-			break;
-	}
+	text_from_real(text, v);
 	text_add(o, "%s", isnan(v) ? "nan" : text);
 }
 

@@ -10,7 +10,7 @@
 #include "config/nearest.h"
 #include "config/text.h"
 #include "config/utf8.h"
-#include "config/wrap.h"
+#include "config/settings_value.h"
 
 void setUp(void)
 {
