@@ -2,14 +2,37 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "channels/ach_file.h"
 #include "channels/clock.h"
-#include "channels/tool/echo.h"
 #include "channels/tool/follow.h"
 #include "channels/tool/out.h"
+#include "channels/tool/recfile.h"
 #include "channels/tool/span.h"
 #include "channels/tool/tool.h"
+#include "config/json.h"
+#include "config/utf8.h"
+
+#define ECHO_BATCH 256 /* messages between two checks for a signal */
+
+struct echo {
+	bool last, follow, json;
+	int64_t count;
+	struct settings_strings only;
+	bool colour;
+};
+
+/* A message and the facts for its title. */
+struct echo_message {
+	const uint8_t *bytes;
+	size_t len;
+	uint64_t number, missed;
+	int64_t now_ns;	  /* for its age; 0: it is from a file */
+	uint16_t version; /* that it was recorded in, if older; 0: the present version */
+};
 
 static const struct settings_row rows[] = {
 	SETTINGS_BOOL("last", struct echo, last, "no", "the newest message only"),
@@ -61,7 +84,7 @@ static void json_hex(struct json *j, const uint8_t *bytes, size_t len)
 	fputc('"', j->to);
 }
 
-void echo_json(struct json *j, const char *name, const struct echo_message *m)
+static void message_json(struct json *j, const char *name, const struct echo_message *m)
 {
 	const struct msg_type *type;
 	enum msg_refusal why = msg_check(m->bytes, m->len, NULL, &type);
@@ -87,7 +110,7 @@ static void print_title(const struct echo *echo, const char *channel, const stru
 		 what, echo->colour ? "\033[0m" : "");
 }
 
-void echo_text(const struct echo *echo, const char *channel, const struct echo_message *m)
+static void message_text(const struct echo *echo, const char *channel, const struct echo_message *m)
 {
 	const struct msg_type *type;
 	enum msg_refusal why = msg_check(m->bytes, m->len, NULL, &type);
@@ -115,21 +138,24 @@ void echo_text(const struct echo *echo, const char *channel, const struct echo_m
 	print_hex_dump(m->bytes, m->len);
 }
 
-static void print_missed(const struct echo *echo, uint64_t missed)
+static void print_missed(const struct echo *echo, const char *channel, uint64_t missed)
 {
-	if (!missed)
-		return;
-	if (echo->json) {
-		struct json j = json_to(out_file());
+	struct json j = json_to(out_file());
+	char shown[ACH_CHAN_NAME_MAX];
 
-		json_object(&j, NULL);
-		json_uint(&j, "missed", missed);
-		json_end(&j);
-		out_text("\n");
+	if (!echo->json) {
+		out_flush();
+		snprintf(shown, sizeof(shown), "%s", channel);
+		utf8_clean(shown);
+		fprintf(stderr, "-- %s%s%" PRIu64 " missed --\n", shown, *shown ? ": " : "", missed);
 		return;
 	}
-	out_flush();
-	fprintf(stderr, "-- %" PRIu64 " missed --\n", missed);
+	json_object(&j, NULL);
+	if (*channel)
+		json_text(&j, "channel", channel);
+	json_uint(&j, "missed", missed);
+	json_end(&j);
+	out_text("\n");
 }
 
 static void print_message(const struct echo *echo, const struct follow *f)
@@ -138,20 +164,21 @@ static void print_message(const struct echo *echo, const struct follow *f)
 		.bytes = f->bytes, .len = f->len, .number = f->chan.seq_num, .now_ns = clock_now_ns()
 	};
 
-	print_missed(echo, f->missed);
+	if (f->missed)
+		print_missed(echo, "", f->missed);
 	if (echo->json) {
 		struct json j = json_to(out_file());
 
-		echo_json(&j, NULL, &m);
+		message_json(&j, NULL, &m);
 		out_text("\n");
 	} else {
-		echo_text(echo, "", &m);
+		message_text(echo, "", &m);
 	}
 }
 
 /* ---- all of them ---- */
 
-uint64_t echo_newest(const struct echo *echo)
+static uint64_t newest_asked(const struct echo *echo)
 {
 	return echo->last ? 1 : echo->count ? (uint64_t)echo->count : UINT64_MAX;
 }
@@ -180,17 +207,132 @@ static int echo_messages(const struct echo *echo, struct follow *f, uint64_t new
 	return r < 0 ? TOOL_FAILED : 0;
 }
 
+/* ---- those of a recording ---- */
+
+/* Is that the name of a recording?  With a slash, or where there is no such channel. */
+static bool is_file(const char *name)
+{
+	char path[ACH_FILE_PATH_LEN];
+
+	if (strchr(name, '/'))
+		return true;
+	if (access(name, F_OK))
+		return false;
+	if (ach_file_check_name(name) != ACH_OK)
+		return true;
+	ach_file_channel_path(path, name);
+	return access(path, F_OK) != 0;
+}
+
+static bool wanted(const struct echo *echo, const struct reclog_channel *c)
+{
+	for (size_t i = 0; i < echo->only.n; i++)
+		if (!strcmp(echo->only.item[i], c->name))
+			return true;
+	return !echo->only.n;
+}
+
+static void print_recorded(const struct echo *echo, struct recfile *file, struct reclog_record *r,
+			   const struct reclog_channel *c)
+{
+	struct echo_message m = { .number = r->number };
+	struct json j = json_to(out_file());
+	char shown[sizeof(c->name)];
+
+	m.version = recfile_renew(file, r);
+	m.bytes = r->body;
+	m.len = r->len;
+	if (!echo->json) {
+		message_text(echo, recfile_name(shown, c), &m);
+		return;
+	}
+	json_object(&j, NULL);
+	json_text(&j, "channel", c->name);
+	json_uint(&j, "number", r->number);
+	json_int(&j, "t_ns", r->t_ns);
+	message_json(&j, "message", &m);
+	json_end(&j);
+	out_text("\n");
+}
+
+/* Those behind the first skip that are wanted; *n: how many are.  0 or TOOL_FAILED; print: else they are counted. */
+static int each_recorded(const struct echo *echo, struct recfile *file, uint64_t skip, bool print, uint64_t *n)
+{
+	struct reclog_channel *channels = calloc(RECLOG_CHANNELS_MAX, sizeof(*channels)); /* by their numbers */
+	struct reclog_record r;
+	int found = 0, stop = 0;
+
+	*n = 0;
+	if (!channels)
+		return tool_fail("no memory");
+	while (!stop && (found = recfile_next(file, &r)) > 0) {
+		struct reclog_channel *c = &channels[r.channel];
+
+		if (r.kind == RECLOG_CHANNEL)
+			reclog_channel_read(c, &r);
+		else if (!*c->name)
+			strcpy(c->name, "?"); /* its description was damaged */
+		if (!wanted(echo, c))
+			continue;
+		if (r.kind == RECLOG_LOSS && print && *n >= skip)
+			print_missed(echo, c->name, r.number);
+		if (r.kind != RECLOG_MESSAGE || ++*n <= skip || !print)
+			continue;
+		print_recorded(echo, file, &r, c);
+		stop = *n % ECHO_BATCH ? 0 : out_flush();
+	}
+	free(channels);
+	if (!stop && print)
+		stop = out_flush();
+	return found < 0 || (stop && stop != -ECANCELED) ? TOOL_FAILED : 0;
+}
+
+/* The first pass counts, and says nothing. */
+static int skip_to(const struct echo *echo, struct recfile *file, uint64_t newest, uint64_t *skip)
+{
+	uint64_t n;
+
+	if (!file->twice)
+		return tool_fail("%s: cannot be read twice, so there is no --last and no --count", file->path);
+	file->quiet = true;
+	if (each_recorded(echo, file, 0, false, &n) || recfile_rewind(file))
+		return TOOL_FAILED;
+	*skip = n > newest ? n - newest : 0;
+	return 0;
+}
+
+static int echo_recording(const struct echo *echo, const char *path)
+{
+	uint64_t n = 0, newest = newest_asked(echo), skip = 0;
+	struct recfile file;
+	int status;
+
+	if (echo->follow)
+		return tool_fail("%s: --follow is for channels, and this is a recording", path);
+	tool_stop_fd();
+	status = recfile_open(&file, path);
+	if (!status && newest != UINT64_MAX)
+		status = skip_to(echo, &file, newest, &skip);
+	if (!status)
+		status = each_recorded(echo, &file, skip, true, &n);
+	if (!status && !n)
+		status = tool_fail(echo->only.n ? "%s: no message of that channel" : "%s: no message", path);
+	return recfile_close(&file) ? TOOL_FAILED : status;
+}
+
+/* ---- the command ---- */
+
 static int run(void *values, int argc, char **argv)
 {
 	struct echo *echo = values;
-	uint64_t newest, before = echo_newest(echo);
+	uint64_t newest, before = newest_asked(echo);
 	struct follow f;
 	int status;
 
 	(void)argc;
 	echo->colour = tool_colour(stdout);
-	if (echo_is_file(argv[0]))
-		return echo_file(echo, argv[0]);
+	if (is_file(argv[0]))
+		return echo_recording(echo, argv[0]);
 	if (echo->only.n)
 		return tool_report(TOOL_USAGE, "--only: %s is a channel; --only chooses among those of a recording",
 				   argv[0]);

@@ -9,19 +9,12 @@
 #define FOLLOW_CHECK_NS 500000000 /* between two checks whether the channel was removed */
 #define FOLLOW_ROOM 8192	  /* the largest Endplate message */
 
-static void follow_before_line(const struct follow *f)
-{
-	if (f->before_line)
-		f->before_line();
-}
-
 static int follow_descriptor(struct follow *f)
 {
 	enum ach_status status = ach_channel_fd(&f->chan, &f->fd);
 
 	if (status == ACH_OK)
 		return 0;
-	follow_before_line(f);
 	return tool_refused(f->name, status);
 }
 
@@ -90,10 +83,8 @@ int follow_next(struct follow *f)
 		case ACH_OVERFLOW:
 			if (follow_grow(f, f->len))
 				continue;
-			follow_before_line(f);
 			return tool_report(-1, "%s: no memory for a message of %zu bytes", f->name, f->len);
 		default:
-			follow_before_line(f);
 			tool_refused(f->name, status);
 			return -1;
 		}
@@ -112,7 +103,7 @@ static int follow_reopen(struct follow *f)
 		ach_close(&f->chan);
 		f->gone = true;
 		f->fd = -1;
-		if (!f->before_line)
+		if (!tool_before_line)
 			tool_fail("%s was removed; waiting for a new one", f->name);
 	}
 	if (ach_open(&f->chan, f->name, NULL) != ACH_OK)
@@ -138,7 +129,6 @@ int follow_wait(struct follow *f, size_t n, int64_t deadline_ns)
 		}
 		ready = clock_wait(fds, n + 1, until);
 		if (ready < 0) {
-			follow_before_line(f);
 			return tool_report(-1, "cannot wait: %s", strerror(-ready));
 		}
 		if (fds[0].ready)

@@ -28,8 +28,6 @@ struct follow {
 	const char *name;
 	ach_channel_t chan;
 	bool gone; /* removed, and there is no new one yet */
-	/* Called before a line on stderr.  If it is set, the caller reports a removed channel itself. */
-	void (*before_line)(void);
 
 	uint8_t *bytes; /* the message */
 	size_t len, room;

@@ -69,23 +69,22 @@ static void print_lock(uint32_t word)
 		puts("lock      free");
 }
 
-static void print_table(const ach_channel_t *chan, const struct snapshot_channel *channel, const struct snapshot *snap,
-			const struct stat *st)
+static void print_table(const ach_channel_t *chan, const struct snapshot *snap, double rate_hz, const struct stat *st)
 {
 	char path[ACH_FILE_PATH_LEN], owner[TOOL_OWNER_MAX], text[SNAPSHOT_TEXT_MAX];
 
-	ach_file_channel_path(path, channel->name);
+	ach_file_channel_path(path, chan->handle->name);
 	tool_owner(owner, st->st_uid, st->st_gid);
-	printf("name      %s\n", channel->name);
+	printf("name      %s\n", chan->handle->name);
 	printf("file      %s\n", path);
 	print_type(snap);
-	printf("size      %u x %u bytes\n", channel->count, channel->size);
-	printf("mode      %04o %s\n", (unsigned)channel->mode & 07777, owner);
+	printf("size      %u x %u bytes\n", snap->count, snap->size);
+	printf("mode      %04o %s\n", (unsigned)snap->mode & 07777, owner);
 	printf("messages  %" PRIu64 ", %zu retained\n", snap->seq, snap->retained);
 	if (snap->len)
 		printf("newest    %zu bytes\n", snap->len);
-	if (!isnan(channel->rate_hz)) {
-		snapshot_rate_text(text, channel->rate_hz);
+	if (!isnan(rate_hz)) {
+		snapshot_rate_text(text, rate_hz);
 		printf("rate      %s\n", text);
 	}
 	if (snap->type) {
@@ -101,31 +100,29 @@ static void print_table(const ach_channel_t *chan, const struct snapshot_channel
 
 static int show(ach_channel_t *chan, const char *name, const struct snapshot_line *info)
 {
-	struct snapshot_channel channel = { .name = name, .count = chan->handle->count, .rate_hz = NAN };
+	double rate_hz = NAN;
 	struct json j = json_to(stdout);
 	struct snapshot first, last;
 	struct stat st;
 
-	channel.size = (uint32_t)(tool_room(chan) / channel.count);
 	if (fstat(chan->handle->file, &st))
 		return tool_fail("%s: cannot stat its file: %m", name);
-	channel.mode = ach_memory_mode(chan->handle);
 	snapshot_take(&last, chan);
 	if (last.status == ACH_OK && info->for_ns) {
 		first = last;
 		clock_wait(NULL, 0, clock_now_ns() + info->for_ns);
 		snapshot_take(&last, chan);
-		channel.rate_hz = snapshot_rate(&first, &last);
+		rate_hz = snapshot_rate(&first, &last);
 	}
 	if (last.status != ACH_OK)
 		return refused(name, &last);
 	if (info->json) {
 		json_object(&j, NULL);
-		snapshot_json(&j, &channel, &last);
+		snapshot_json(&j, name, rate_hz, &last);
 		json_end(&j);
 		putchar('\n');
 	} else {
-		print_table(chan, &channel, &last, &st);
+		print_table(chan, &last, rate_hz, &st);
 	}
 	return 0;
 }

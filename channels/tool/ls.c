@@ -150,52 +150,34 @@ static void forget(struct channels *all)
 	free(all->at);
 }
 
-static uint32_t size_of(const struct channel *c)
-{
-	return (uint32_t)(tool_room(&c->chan) / c->chan.handle->count);
-}
-
 /* ---- the table ---- */
 
-enum { NAME, TYPE, SIZE, MODE, MESSAGES, RATE, AGE, WRITER, ALIVE, COLUMNS };
+enum { NAME, TYPE, SIZE, MODE, OWNER, MESSAGES, RATE, AGE, WRITER, ALIVE, COLUMNS };
 
-static const struct {
-	const char *head;
-	bool right;
-} columns[COLUMNS] = {
-	[NAME] = { "NAME", false }, [TYPE] = { "TYPE", false },	       [SIZE] = { "SIZE", true },
-	[MODE] = { "MODE", false }, [MESSAGES] = { "MESSAGES", true }, [RATE] = { "RATE", true },
-	[AGE] = { "AGE", true },    [WRITER] = { "WRITER", true },     [ALIVE] = { "ALIVE", false },
-};
+static const char *const heads[COLUMNS] = { "NAME",	"TYPE", "SIZE", "MODE",	  "OWNER",
+					    "MESSAGES", "RATE", "AGE",	"WRITER", "ALIVE" };
+static const unsigned right = 1u << SIZE | 1u << MESSAGES | 1u << RATE | 1u << AGE | 1u << WRITER; /* aligned so */
 
 struct line {
-	char cell[COLUMNS][5 + TOOL_OWNER_MAX];
+	char cell[COLUMNS][TOOL_OWNER_MAX];
 };
 
 #define CELL(line, column, ...) snprintf((line)->cell[column], sizeof((line)->cell[column]), __VA_ARGS__)
 
-static void fill_mode(struct line *line, const struct channel *c, bool owner)
-{
-	char who[TOOL_OWNER_MAX] = "";
-
-	if (owner)
-		tool_owner(who, c->st.st_uid, c->st.st_gid);
-	CELL(line, MODE, "%04o%s%s", (unsigned)c->st.st_mode & 07777, owner ? " " : "", who);
-}
-
-static void fill(struct line *line, const struct channel *c, bool owner)
+static void fill(struct line *line, const struct channel *c)
 {
 	const struct snapshot *last = &c->last;
 
 	for (int i = 0; i < COLUMNS; i++)
 		CELL(line, i, "-");
 	CELL(line, NAME, "%s", c->name);
-	fill_mode(line, c, owner);
+	CELL(line, MODE, "%04o", (unsigned)c->st.st_mode & 07777);
+	tool_owner(line->cell[OWNER], c->st.st_uid, c->st.st_gid);
 	if (*c->error) {
 		CELL(line, MESSAGES, "%s", "");
 		return;
 	}
-	CELL(line, SIZE, "%u x %u", c->chan.handle->count, size_of(c));
+	CELL(line, SIZE, "%u x %u", last->count, last->size);
 	CELL(line, MESSAGES, "%" PRIu64, last->seq);
 	if (!isnan(c->rate_hz))
 		snapshot_rate_text(line->cell[RATE], c->rate_hz);
@@ -218,7 +200,7 @@ static size_t measure(const struct line *lines, size_t n, size_t width[COLUMNS],
 		width[column] = 0;
 		if (hidden >> column & 1)
 			continue;
-		width[column] = strlen(columns[column].head);
+		width[column] = strlen(heads[column]);
 		for (size_t i = 0; i < n; i++) {
 			size_t len = strlen(lines[i].cell[column]);
 
@@ -235,8 +217,8 @@ static void print_cell(const char *text, int column, const size_t width[COLUMNS]
 
 	if (!width[column])
 		return;
-	printf("%s%*s%s%s%s%*s", column ? "  " : "", columns[column].right ? pad : 0, "", colour, text,
-	       *colour ? "\033[0m" : "", columns[column].right || last ? 0 : pad, "");
+	printf("%s%*s%s%s%s%*s", column ? "  " : "", (right >> column & 1) ? pad : 0, "", colour, text,
+	       *colour ? "\033[0m" : "", (right >> column & 1) || last ? 0 : pad, "");
 }
 
 static const char *colour_of(const char *text, int column)
@@ -259,7 +241,7 @@ static size_t terminal_width(void)
 static int print_table(const struct channels *all)
 {
 	struct line *lines = calloc(all->n, sizeof(*lines));
-	static const int least[] = { MODE, SIZE, TYPE };
+	static const int least[] = { OWNER, MODE, SIZE, TYPE };
 	bool colour = tool_colour(stdout);
 	size_t width[COLUMNS], room = terminal_width();
 	unsigned hidden = 0;
@@ -267,17 +249,12 @@ static int print_table(const struct channels *all)
 	if (!lines)
 		return tool_fail("out of memory");
 	for (size_t i = 0; i < all->n; i++)
-		fill(&lines[i], &all->at[i], true);
-	/* In a narrow terminal the owners go first, then what changes least. */
-	if (measure(lines, all->n, width, hidden) > room) {
-		for (size_t i = 0; i < all->n; i++)
-			fill_mode(&lines[i], &all->at[i], false);
-		for (size_t i = 0; measure(lines, all->n, width, hidden) > room && i < sizeof(least) / sizeof(*least);
-		     i++)
-			hidden |= 1u << least[i];
-	}
+		fill(&lines[i], &all->at[i]);
+	/* In a narrow terminal the columns go first that change least. */
+	for (size_t i = 0; measure(lines, all->n, width, hidden) > room && i < sizeof(least) / sizeof(*least); i++)
+		hidden |= 1u << least[i];
 	for (int column = 0; column < COLUMNS; column++)
-		print_cell(columns[column].head, column, width, colour ? "\033[4m" : "", column == COLUMNS - 1);
+		print_cell(heads[column], column, width, colour ? "\033[4m" : "", column == COLUMNS - 1);
 	putchar('\n');
 	for (size_t i = 0; i < all->n; i++) {
 		const char *error = all->at[i].error;
@@ -314,10 +291,7 @@ static void print_json(const struct channels *all)
 			json_textf(&j, "mode", "%04o", (unsigned)c->st.st_mode & 07777);
 			json_text(&j, "error", c->error);
 		} else {
-			struct snapshot_channel what = { c->name, c->chan.handle->count, size_of(c), c->st.st_mode,
-							 c->rate_hz };
-
-			snapshot_json(&j, &what, &c->last);
+			snapshot_json(&j, c->name, c->rate_hz, &c->last);
 			if (c->last.writer)
 				json_bool(&j, "writer_alive", snapshot_alive(c->last.writer));
 			else

@@ -13,15 +13,12 @@ struct manage {
 };
 
 static const struct settings_row rows[] = {
+	SETTINGS_BOOL("orphans", struct manage, orphans, "no",
+		      "remove abandoned memory of yours: killed creators, rm of a file"),
 	SETTINGS_BOOL("verbose", struct manage, verbose, "no", "say what was done", .letter = 'v'),
 	SETTINGS_END,
 };
-static const struct settings_row rm_rows[] = {
-	SETTINGS_BOOL("verbose", struct manage, verbose, "no", "say what was removed", .letter = 'v'),
-	SETTINGS_BOOL("orphans", struct manage, orphans, "no",
-		      "remove abandoned memory of yours: killed creators, rm of a file"),
-	SETTINGS_END,
-};
+#define VERBOSE_ROWS (rows + 1) /* of the other commands */
 
 /* ---- rm: programs that have the channel open go on among themselves ---- */
 
@@ -49,7 +46,7 @@ static int run_rm(void *values, int argc, char **argv)
 	return status;
 }
 
-TOOL_COMMAND(rm, run_rm, rm_rows, struct manage, "[NAME...]", 0, -1,
+TOOL_COMMAND(rm, run_rm, rows, struct manage, "[NAME...]", 0, -1,
 	     "removes channels; programs that have them open keep what they have", NULL);
 
 /* ---- chmod ---- */
@@ -93,7 +90,7 @@ static int run_chmod(void *values, int argc, char **argv)
 	return status;
 }
 
-TOOL_COMMAND(chmod, run_chmod, rows, struct manage, "MODE NAME...", 2, -1,
+TOOL_COMMAND(chmod, run_chmod, VERBOSE_ROWS, struct manage, "MODE NAME...", 2, -1,
 	     "changes who may read and write channels; MODE is octal: 640", NULL);
 
 /* ---- dump: the words of a channel's memory as they are ---- */
@@ -116,7 +113,7 @@ static int run_dump(void *values, int argc, char **argv)
 	return status;
 }
 
-TOOL_COMMAND(dump, run_dump, rows, struct manage, "NAME", 1, 1,
+TOOL_COMMAND(dump, run_dump, VERBOSE_ROWS, struct manage, "NAME", 1, 1,
 	     "prints the state of a channel's memory, for those who know how channels work", NULL);
 
 /* ---- file ---- */
@@ -134,5 +131,5 @@ static int run_file(void *values, int argc, char **argv)
 	return 0;
 }
 
-TOOL_COMMAND(file, run_file, rows, struct manage, "NAME", 1, 1,
+TOOL_COMMAND(file, run_file, VERBOSE_ROWS, struct manage, "NAME", 1, 1,
 	     "prints the path of a channel's file, whether the channel exists or not", NULL);

@@ -86,9 +86,9 @@ static int accept_existing(const char *name, const struct mk *mk, bool asked)
 		return 0;
 	if (status != ACH_OK)
 		return tool_refused(name, status);
-	if (asked && tool_room(&chan) < want)
+	if (asked && chan.handle->lsize < want)
 		tool_fail("warning: %s exists with %u messages of %zu bytes, less than asked for (-t replaces it)",
-			  name, chan.handle->count, tool_room(&chan) / chan.handle->count);
+			  name, chan.handle->count, chan.handle->lsize / chan.handle->count);
 	if (mk->mode)
 		status = ach_chmod(&chan, tool_mode(mk->mode));
 	ach_close(&chan);

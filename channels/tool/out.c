@@ -13,16 +13,10 @@
 
 static int first_error;
 
-static size_t out_piece(void)
-{
-	struct stat st;
-
-	return !fstat(STDOUT_FILENO, &st) && S_ISREG(st.st_mode) ? SIZE_MAX : OUT_PIECE;
-}
-
 static int write_all(const char *text, size_t len)
 {
-	size_t piece = out_piece();
+	struct stat st;
+	size_t piece = !fstat(STDOUT_FILENO, &st) && S_ISREG(st.st_mode) ? SIZE_MAX : OUT_PIECE;
 
 	while (len) {
 		struct clock_fd fds[] = { { .fd = STDOUT_FILENO, .events = POLLOUT },

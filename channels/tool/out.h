@@ -13,7 +13,7 @@ FILE *out_file(void);
 
 /* Writes all that is buffered.  0; -ECANCELED: a signal came; or -errno, which is reported once. */
 int out_flush(void);
-/* The same at the end of a command, for its exit status: a signal is no failure. */
+/* The same at the end of a command, for its exit status: a signal is not a failure. */
 int out_end(void);
 
 #endif

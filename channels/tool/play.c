@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "channels/ach_ring.h"
 #include "channels/clock.h"
 #include "channels/hist.h"
 #include "channels/tool/bar.h"
@@ -163,16 +164,15 @@ static bool file_has(const struct play *play, const char *name, size_t len)
 }
 
 /* Names on the command line that the file does not know are mistakes. */
-static int check_names(const struct play *play)
+static int check_items(const struct play *play, const char *option, const struct settings_strings *items)
 {
-	for (size_t i = 0; i < play->only.n; i++)
-		if (!file_has(play, play->only.item[i], strlen(play->only.item[i])))
-			return tool_fail("--only: %s has no channel %s (--list lists them)", play->file.path,
-					 play->only.item[i]);
-	for (size_t i = 0; i < play->map.n; i++)
-		if (!file_has(play, play->map.item[i], strcspn(play->map.item[i], "=")))
-			return tool_fail("--map: %s has no channel %.*s (--list lists them)", play->file.path,
-					 (int)strcspn(play->map.item[i], "="), play->map.item[i]);
+	for (size_t i = 0; i < items->n; i++) {
+		const size_t len = strcspn(items->item[i], "=");
+
+		if (!file_has(play, items->item[i], len))
+			return tool_fail("%s: %s has no channel %.*s (--list lists them)", option, play->file.path,
+					 (int)len, items->item[i]);
+	}
 	return 0;
 }
 
@@ -240,7 +240,7 @@ static int put(struct play *play, struct play_channel *c, struct reclog_record *
 	status = ach_put(&c->chan, r->body, r->len);
 	if (status == ACH_OVERFLOW)
 		return tool_fail("%s: a message of %zu bytes does not fit into the channel, which takes %zu",
-				 channel_name(c), r->len, tool_room(&c->chan));
+				 channel_name(c), r->len, c->chan.handle->lsize);
 	if (status != ACH_OK)
 		return tool_refused(channel_name(c), status);
 	play->messages++;
@@ -303,7 +303,8 @@ static int play_pass(struct play *play)
 			return tool_report(-1, "no memory");
 		if (!described && r.kind > RECLOG_CHANNEL) { /* the channels are named before all else */
 			described = true;
-			if (check_names(play) || open_channels(play))
+			if (check_items(play, "--only", &play->only) || check_items(play, "--map", &play->map) ||
+			    open_channels(play))
 				return -1;
 			if (!play->began_ns)
 				start(play);

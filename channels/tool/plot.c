@@ -319,7 +319,7 @@ static int draw_live(struct plot *plot, int64_t until_ns)
 
 	if (stop || !plot->type)
 		return stop < 0 ? TOOL_FAILED : 0;
-	plot->f.before_line = screen_off;
+	tool_before_line = screen_off;
 	screen_on();
 	while (!stop) {
 		int64_t now;

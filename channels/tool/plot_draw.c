@@ -219,22 +219,14 @@ static void number_text(char *text, size_t size, double v, double step)
 		snprintf(text, size, "%.*f", decimals, v);
 }
 
-static double tick_at(const struct frame *f, int row, bool *is)
+/* The number beside that row; NaN: none. */
+static double tick_at(const struct frame *f, int row)
 {
-	double first = ceil(f->p->low / f->step - 1e-9);
+	double v = ceil(f->p->low / f->step - 1e-9) * f->step;
 
-	for (int i = 0;; i++) {
-		double v = (first + i) * f->step;
-
-		if (v > f->p->high + f->step * 1e-6)
-			break;
-		if (dot_y(f, v) / f->dots_y == row) {
-			*is = true;
-			return v;
-		}
-	}
-	*is = false;
-	return 0;
+	while (v <= f->p->high + f->step * 1e-6 && dot_y(f, v) / f->dots_y != row)
+		v += f->step;
+	return v <= f->p->high + f->step * 1e-6 ? v : NAN;
 }
 
 static void measure_labels(struct frame *f)
@@ -243,19 +235,16 @@ static void measure_labels(struct frame *f)
 
 	f->label = 4;
 	for (int row = 0; row < f->height; row++) {
-		bool is;
-		double v = tick_at(f, row, &is);
-
-		number_text(text, sizeof(text), v, f->step);
-		if (is && (int)strlen(text) > f->label)
+		number_text(text, sizeof(text), tick_at(f, row), f->step);
+		if (!isnan(tick_at(f, row)) && (int)strlen(text) > f->label)
 			f->label = (int)strlen(text);
 	}
 }
 
 static void print_row(const struct frame *f, int row)
 {
-	bool ascii = f->p->ascii, tick;
-	double v = tick_at(f, row, &tick);
+	double v = tick_at(f, row);
+	bool ascii = f->p->ascii, tick = !isnan(v);
 	char text[40] = "";
 	int shown = -1; /* the colour that is on; -1: none */
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "channels/ach_ring.h"
 #include "channels/clock.h"
-#include "channels/tool/lines.h"
 #include "channels/tool/put.h"
 #include "config/text.h"
 
@@ -54,12 +54,12 @@ static void fill_in_once(struct put *put)
 	struct msg_header h, before;
 
 	memcpy(&h, put->bytes, sizeof(h));
-	if (put->says_sequence)
+	if (put->says[PUT_SEQUENCE])
 		put->sequence = h.sequence;
 	else if (!put->has_sequence)
 		put->sequence = put_newest(&put->chan, &before) == put->type ? before.sequence : 0;
 	put->has_sequence = true;
-	if (!put->says_for && text_ends_with(put->name, "-ref")) {
+	if (!put->says[PUT_FOR] && text_ends_with(put->name, "-ref")) {
 		if (!put->has_incarnation)
 			put->incarnation = for_incarnation(put->name);
 		put->has_incarnation = true;
@@ -75,11 +75,11 @@ static void fill_in(struct put *put)
 	int64_t now = clock_now_ns();
 
 	memcpy(&h, put->bytes, sizeof(h));
-	if (!put->says_sequence)
+	if (!put->says[PUT_SEQUENCE])
 		h.sequence = ++put->sequence;
-	if (!put->says_sample)
+	if (!put->says[PUT_SAMPLE])
 		h.t_sample_ns = now;
-	if (!put->says_publish)
+	if (!put->says[PUT_PUBLISH])
 		h.t_publish_ns = now;
 	if (put->valid_ns)
 		h.valid_until_ns = now + put->valid_ns;
@@ -99,7 +99,7 @@ static int put_once(struct put *put)
 		return 0;
 	if (status == ACH_OVERFLOW)
 		return tool_fail("%s: the message has %zu bytes, but the channel has room for %zu", put->name, put->len,
-				 tool_room(&put->chan));
+				 put->chan.handle->lsize);
 	if (status == ACH_TIMEOUT)
 		return tool_fail("%s: another writer is stopped in the middle of a message", put->name);
 	return tool_refused(put->name, status);
@@ -140,13 +140,13 @@ static int was_removed(struct put *put)
 /* Each line of standard input as it comes.  A wrong line is skipped, and the status is 1 then. */
 static int put_lines(struct put *put)
 {
-	struct lines lines = { 0 };
+	struct put_lines lines = { 0 };
 	int64_t check_ns = clock_now_ns() + PUT_CHECK_NS;
 	int r, status = 0;
 	char *line;
 	size_t len;
 
-	while (!status && (r = lines_next(&lines, &line, &len)) > 0) {
+	while (!status && (r = put_next_line(&lines, &line, &len)) > 0) {
 		put->line = lines.number;
 		if (!line[strspn(line, " \t\r")])
 			continue;
@@ -162,7 +162,7 @@ static int put_lines(struct put *put)
 			status = was_removed(put);
 		}
 	}
-	lines_free(&lines);
+	free(lines.buf);
 	if (!status && !r && !put->bad_lines && !put->has_sequence && !tool_stopped())
 		status = tool_fail("no message on standard input");
 	if (put->bad_lines > PUT_BAD_LINES)

@@ -6,6 +6,9 @@
 
 #define PUT_BAD_LINES 10 /* further ones are only counted */
 
+/* Fields of the header that are filled in unless the input says them. */
+enum put_field { PUT_SAMPLE, PUT_PUBLISH, PUT_SEQUENCE, PUT_FOR, PUT_FIELDS };
+
 struct put {
 	const char *json, *text, *hex, *type_name;
 	double hz;
@@ -21,8 +24,7 @@ struct put {
 	uint8_t *bytes;
 	size_t len;
 
-	/* what the input says itself and is left alone */
-	bool says_sample, says_publish, says_sequence, says_for;
+	bool says[PUT_FIELDS]; /* what the input says itself and is left alone */
 
 	/* what goes on from one message to the next */
 	bool has_sequence, has_incarnation;
@@ -39,6 +41,19 @@ int put_refuse(const struct put *put, const char *fmt, ...) __attribute__((forma
 int put_take_json(struct put *put, const char *json); /* bytes has room for MSG_SIZE_MAX */
 int put_take_text(struct put *put);		      /* the same */
 int put_take_hex(struct put *put);		      /* makes the room */
+
+/* The lines of standard input as they come; SIGINT and SIGTERM end the wait for the next one. */
+#define PUT_INPUT_MAX (1u << 20) /* bytes of one line, or of a text */
+struct put_lines {
+	char *buf;	   /* to be freed */
+	size_t start, end; /* read and not yet given out */
+	size_t searched;   /* bytes behind start that hold no newline */
+	bool eof;
+	uint64_t number; /* of the line given last, from 1 */
+};
+/* 1: *line, without its newline, good until the next call; 0: the end, or a signal came; -1: failed, after a line on
+ * stderr.  A last line may lack its newline. */
+int put_next_line(struct put_lines *lines, char **line, size_t *len);
 
 /* The type of the newest message in a channel, and its header; NULL: it is not one of Endplate's. */
 const struct msg_type *put_newest(ach_channel_t *chan, struct msg_header *h);

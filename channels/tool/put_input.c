@@ -7,11 +7,10 @@
 #include <unistd.h>
 
 #include "channels/ach_ring.h"
+#include "channels/clock.h"
 #include "channels/tool/put.h"
 #include "config/text.h"
 #include "config/yaml.h"
-
-#define PUT_INPUT_MAX (1u << 20)
 
 int put_refuse(const struct put *put, const char *fmt, ...)
 {
@@ -26,6 +25,69 @@ int put_refuse(const struct put *put, const char *fmt, ...)
 	if (put->bad_lines < PUT_BAD_LINES)
 		tool_fail("line %" PRIu64 ": %s", put->line, what);
 	return TOOL_FAILED;
+}
+
+/* ---- lines of standard input ---- */
+
+/* Reads what is there, waiting for it.  1; 0: a signal came; -1: failed, after a line. */
+static int read_more(struct put_lines *l)
+{
+	struct clock_fd fds[] = { { .fd = STDIN_FILENO, .events = POLLIN },
+				  { .fd = tool_stop_fd(), .events = POLLIN } };
+	ssize_t n;
+
+	if (l->start) {
+		memmove(l->buf, l->buf + l->start, l->end - l->start);
+		l->end -= l->start;
+		l->start = 0;
+	}
+	if (clock_wait(fds, 2, CLOCK_NEVER) < 0)
+		return tool_report(-1, "cannot wait: %s", strerror(errno));
+	if (fds[1].ready)
+		return 0;
+	n = read(STDIN_FILENO, l->buf + l->end, PUT_INPUT_MAX - l->end);
+	if (n < 0 && errno != EINTR && errno != EAGAIN)
+		return tool_report(-1, "cannot read standard input: %s", strerror(errno));
+	l->eof = !n;
+	l->end += n > 0 ? (size_t)n : 0;
+	return 1;
+}
+
+static int give_line(struct put_lines *l, size_t len, size_t skip, char **line, size_t *line_len)
+{
+	*line = l->buf + l->start;
+	(*line)[len] = '\0';
+	*line_len = len;
+	l->start += len + skip;
+	l->searched = 0;
+	l->number++;
+	return 1;
+}
+
+int put_next_line(struct put_lines *l, char **line, size_t *len)
+{
+	if (!l->buf)
+		l->buf = malloc(PUT_INPUT_MAX + 1);
+	if (!l->buf)
+		return tool_report(-1, "no memory");
+	for (;;) {
+		size_t held = l->end - l->start;
+		char *from = l->buf + l->start, *newline;
+		int r;
+
+		newline = memchr(from + l->searched, '\n', held - l->searched);
+		if (newline)
+			return give_line(l, (size_t)(newline - from), 1, line, len);
+		l->searched = held;
+		if (l->eof)
+			return held ? give_line(l, held, 0, line, len) : 0;
+		if (held == PUT_INPUT_MAX)
+			return tool_report(-1, "line %" PRIu64 " is longer than %u bytes", l->number + 1,
+					   PUT_INPUT_MAX - 1);
+		r = read_more(l);
+		if (r <= 0)
+			return r;
+	}
 }
 
 /* ---- what to publish ---- */
@@ -122,7 +184,7 @@ static int unknown_type(const struct put *put, const char *option, const char *n
 /* Would ach mk --type make a channel like this one for it? */
 static bool made_for(const ach_channel_t *chan, const struct msg_type *type)
 {
-	return type->body->size * chan->handle->count == tool_room(chan);
+	return type->body->size * chan->handle->count == chan->handle->lsize;
 }
 
 /* The type of the channel, by its name, its size or, where that fits several types or none, the newest message.  Not
@@ -196,14 +258,8 @@ static int refuse_fields(const struct put *put, const char *error)
 
 /* ---- the fields ---- */
 
-/* Does the JSON set that field of the header, nested or by its path? */
-static bool json_says(const struct yaml_node *root, const char *field)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "header.%s", field);
-	return yaml_find(yaml_find(root, "header"), field) || yaml_find(root, path);
-}
+static const char *const paths[PUT_FIELDS] = { "header.t_sample_ns", "header.t_publish_ns", "header.sequence",
+					       "header.for_incarnation" };
 
 int put_take_json(struct put *put, const char *json)
 {
@@ -217,10 +273,9 @@ int put_take_json(struct put *put, const char *json)
 		return put_refuse(put, "%s", error);
 	root = yaml_root(doc);
 	said = yaml_find(root, "type");
-	put->says_sample = json_says(root, "t_sample_ns");
-	put->says_publish = json_says(root, "t_publish_ns");
-	put->says_sequence = json_says(root, "sequence");
-	put->says_for = json_says(root, "for_incarnation");
+	for (size_t i = 0; i < PUT_FIELDS; i++) /* nested, or by its path */
+		put->says[i] =
+			yaml_find(yaml_find(root, "header"), strchr(paths[i], '.') + 1) || yaml_find(root, paths[i]);
 	status = find_type(put, said && said->kind == YAML_TEXT ? said->text : NULL);
 	if (!status && msg_from_node(put->type, put->bytes, root, error, sizeof(error)))
 		status = refuse_fields(put, error);
@@ -228,12 +283,9 @@ int put_take_json(struct put *put, const char *json)
 	return status;
 }
 
-/* Does a line of the text set that field of the header? */
-static bool text_says(const char *text, const char *field)
+/* Does a line of the text set that field? */
+static bool text_says(const char *text, const char *path)
 {
-	char path[64];
-
-	snprintf(path, sizeof(path), "header.%s", field);
 	for (; text; text = strchr(text, '\n'), text += text != NULL) {
 		const char *at = text + strspn(text, " \t");
 		size_t n = strlen(path);
@@ -255,10 +307,8 @@ int put_take_text(struct put *put)
 	text = without_comments(put->text);
 	if (!text)
 		return tool_fail("no memory");
-	put->says_sample = text_says(text, "t_sample_ns");
-	put->says_publish = text_says(text, "t_publish_ns");
-	put->says_sequence = text_says(text, "sequence");
-	put->says_for = text_says(text, "for_incarnation");
+	for (size_t i = 0; i < PUT_FIELDS; i++)
+		put->says[i] = text_says(text, paths[i]);
 	status = find_type(put, NULL);
 	if (!status && msg_from_text(put->type, put->bytes, text, error, sizeof(error)))
 		status = refuse_fields(put, error);

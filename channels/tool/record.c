@@ -81,6 +81,14 @@ static void lose(void *to, const char *bytes, size_t len)
 	}
 }
 
+/* A record of now. */
+static struct reclog_record record_of(enum reclog_kind kind, size_t channel, uint64_t number)
+{
+	return (struct reclog_record){
+		.kind = kind, .channel = (uint16_t)channel, .t_ns = clock_now_ns(), .number = number
+	};
+}
+
 /* Writes in their place what is missing; the rest of it, if the room is too small, follows later. */
 static size_t note_lost(void *to, char *bytes, size_t room)
 {
@@ -88,10 +96,7 @@ static size_t note_lost(void *to, char *bytes, size_t room)
 	size_t len = 0;
 
 	for (size_t i = 0; i < rec->n && room - len >= RECLOG_HEAD_SIZE; i++) {
-		struct reclog_record r = { .kind = RECLOG_LOSS,
-					   .channel = (uint16_t)i,
-					   .t_ns = clock_now_ns(),
-					   .number = rec->channels[i].dropped };
+		struct reclog_record r = record_of(RECLOG_LOSS, i, rec->channels[i].dropped);
 
 		if (!r.number)
 			continue;
@@ -113,9 +118,7 @@ static bool put_record(struct record *rec, const struct reclog_record *r)
 
 static void put_start(struct record *rec)
 {
-	struct reclog_record start = { .kind = RECLOG_START,
-				       .t_ns = clock_now_ns(),
-				       .number = (uint64_t)clock_real_ns() };
+	struct reclog_record start = record_of(RECLOG_START, 0, (uint64_t)clock_real_ns());
 	char magic[] = RECLOG_MAGIC;
 
 	writer_put(rec->writer, start.t_ns, false, &(struct iovec){ magic, RECLOG_MAGIC_SIZE }, 1);
@@ -127,7 +130,7 @@ static bool put_notes(struct record *rec, size_t i)
 {
 	struct record_channel *c = &rec->channels[i];
 	uint8_t body[RECLOG_CHANNEL_MAX];
-	struct reclog_record r = { .kind = RECLOG_CHANNEL, .channel = (uint16_t)i, .t_ns = clock_now_ns() };
+	struct reclog_record r = record_of(RECLOG_CHANNEL, i, 0);
 
 	if (!c->described) {
 		r.body = body;
@@ -136,7 +139,7 @@ static bool put_notes(struct record *rec, size_t i)
 		if (!c->described)
 			return false;
 	}
-	r = (struct reclog_record){ .kind = RECLOG_LOSS, .channel = (uint16_t)i, .t_ns = r.t_ns, .number = c->missing };
+	r = record_of(RECLOG_LOSS, i, c->missing);
 	if (c->missing && !put_record(rec, &r))
 		return false;
 	c->missing = 0;
@@ -146,13 +149,10 @@ static bool put_notes(struct record *rec, size_t i)
 static void put_message(struct record *rec, size_t i, const struct follow *f)
 {
 	struct record_channel *c = &rec->channels[i];
-	struct reclog_record r = { .kind = RECLOG_MESSAGE,
-				   .channel = (uint16_t)i,
-				   .t_ns = clock_now_ns(),
-				   .number = f->chan.seq_num,
-				   .body = f->bytes,
-				   .len = f->len };
+	struct reclog_record r = record_of(RECLOG_MESSAGE, i, f->chan.seq_num);
 
+	r.body = f->bytes;
+	r.len = f->len;
 	c->missing += f->missed;
 	c->lost += f->missed;
 	if (f->len <= RECLOG_BODY_MAX && put_notes(rec, i) && put_record(rec, &r)) {
@@ -165,14 +165,14 @@ static void put_message(struct record *rec, size_t i, const struct follow *f)
 
 static void put_end(struct record *rec)
 {
-	struct reclog_record end = { .kind = RECLOG_END, .number = rec->messages };
+	struct reclog_record end;
 
 	writer_ending(rec->writer);
 	for (size_t i = 0; i < rec->n; i++) {
 		rec->channels[i].missing += rec->channels[i].dropped;
 		put_notes(rec, i);
 	}
-	end.t_ns = clock_now_ns();
+	end = record_of(RECLOG_END, 0, rec->messages);
 	put_record(rec, &end);
 }
 

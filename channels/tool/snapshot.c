@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <string.h>
 
-#include "channels/ach_ring.h"
+#include "channels/ach_file.h"
 #include "channels/clock.h"
 #include "channels/tool/snapshot.h"
 
@@ -17,6 +17,9 @@ void snapshot_take(struct snapshot *snap, ach_channel_t *chan)
 	const void *newest;
 
 	memset(snap, 0, sizeof(*snap));
+	snap->count = h->count;
+	snap->size = (uint32_t)(h->lsize / h->count);
+	snap->mode = ach_memory_mode(h);
 	snap->refusal = MSG_SHORT;
 	snap->status = ACH_EAGAIN;
 	for (int i = 0; i < TRIES && snap->status == ACH_EAGAIN; i++) {
@@ -93,24 +96,21 @@ void snapshot_age_text(char text[SNAPSHOT_TEXT_MAX], int64_t ns)
 	}
 }
 
-void snapshot_json(struct json *j, const struct snapshot_channel *channel, const struct snapshot *snap)
+void snapshot_json(struct json *j, const char *name, double rate_hz, const struct snapshot *snap)
 {
 	char rate[32];
 
-	snprintf(rate, sizeof(rate), "%.6g", channel->rate_hz);
-	json_text(j, "name", channel->name);
-	json_uint(j, "count", channel->count);
-	json_uint(j, "size", channel->size);
-	json_textf(j, "mode", "%04o", (unsigned)channel->mode & 07777);
+	snprintf(rate, sizeof(rate), "%.6g", rate_hz);
+	json_text(j, "name", name);
+	json_uint(j, "count", snap->count);
+	json_uint(j, "size", snap->size);
+	json_textf(j, "mode", "%04o", (unsigned)snap->mode & 07777);
 	json_text(j, "type", snap->type ? snap->type->name : NULL);
 	json_uint(j, "last_seq", snap->seq);
 	if (snap->type)
 		json_int(j, "age_ns", snapshot_age_ns(snap));
 	else
 		json_null(j, "age_ns");
-	json_raw(j, "rate_hz", isnan(channel->rate_hz) ? "null" : rate);
-	if (snap->writer)
-		json_uint(j, "writer_pid", snap->writer);
-	else
-		json_null(j, "writer_pid");
+	json_raw(j, "rate_hz", isnan(rate_hz) ? "null" : rate);
+	json_uint_or_null(j, "writer_pid", snap->writer);
 }

@@ -7,12 +7,14 @@
 
 struct snapshot {
 	enum ach_status status; /* of taking it; ACH_OK also for an empty channel */
-	int64_t at_ns;		/* when */
-	uint64_t seq;		/* of the newest message; 0: there is none */
-	size_t len;		/* its bytes */
-	size_t retained;	/* messages, this one included */
-	uint32_t writer;	/* pid of its writer */
-	bool waited;		/* a process waits for the next message, or waited and died */
+	uint32_t count, size;	/* of the channel */
+	mode_t mode;
+	int64_t at_ns;	 /* when */
+	uint64_t seq;	 /* of the newest message; 0: there is none */
+	size_t len;	 /* its bytes */
+	size_t retained; /* messages, this one included */
+	uint32_t writer; /* pid of its writer */
+	bool waited;	 /* a process waits for the next message, or waited and died */
 	enum msg_refusal refusal;
 	const struct msg_type *type; /* NULL: not an Endplate message */
 	struct msg_header header;    /* valid if type is set */
@@ -35,13 +37,7 @@ void snapshot_rate_text(char text[SNAPSHOT_TEXT_MAX], double hz);
 void snapshot_age_text(char text[SNAPSHOT_TEXT_MAX], int64_t ns);
 
 /* The members of the object that ach info --json prints, without its braces. */
-struct snapshot_channel {
-	const char *name;
-	uint32_t count, size;
-	mode_t mode;
-	double rate_hz;
-};
-void snapshot_json(struct json *j, const struct snapshot_channel *channel, const struct snapshot *snap);
+void snapshot_json(struct json *j, const char *name, double rate_hz, const struct snapshot *snap); /* NAN: no rate */
 
 /* The line of ach info and ach ls: for_ns is the time between two snapshots; 0: only one. */
 struct snapshot_line {

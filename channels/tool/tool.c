@@ -17,6 +17,7 @@
 #include "config/text.h"
 
 const char *tool_name;
+void (*tool_before_line)(void);
 
 int tool_report(int status, const char *fmt, ...)
 {
@@ -27,6 +28,8 @@ int tool_report(int status, const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(what, sizeof(what), fmt, args);
 	va_end(args);
+	if (tool_before_line)
+		tool_before_line();
 	fflush(stdout); /* in the order in which it was said, where both go to one place */
 	error_say(program, NULL, ERROR_PLAIN, "%s", what);
 	return status;
@@ -155,11 +158,6 @@ int tool_open(ach_channel_t *chan, const char *name)
 	enum ach_status status = ach_open(chan, name, NULL);
 
 	return status == ACH_OK ? 0 : tool_refused(name, status);
-}
-
-size_t tool_room(const ach_channel_t *chan)
-{
-	return chan->handle->lsize;
 }
 
 /* ---- the terminal ---- */

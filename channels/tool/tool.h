@@ -14,8 +14,8 @@
 
 #define TOOL_VERSION "2.0.0" /* that of libach */
 
-/* A command: its line is read into a zeroed struct of that size, then run gets the struct and the arguments, and returns
- * the exit status: 0 fine, 1 failed, after one line on stderr, 2 wrong usage. */
+/* A command: its line is read into a zeroed struct of that size, then run gets the struct and the arguments, and
+ * returns the exit status: 0 fine, 1 failed, after one line on stderr, 2 wrong usage. */
 struct tool_command {
 	const char *name;
 	const char *about; /* one line, for the list of commands and for its help */
@@ -36,6 +36,8 @@ extern const struct tool_command tool_ls, tool_info, tool_echo, tool_hz, tool_pl
 
 /* "ach COMMAND: what" on stderr, one line, whatever the arguments hold.  Returns status. */
 extern const char *tool_name; /* of the command that runs */
+/* Called before a line on stderr, if set: the command draws, and shows itself that a channel was removed. */
+extern void (*tool_before_line)(void);
 int tool_report(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 #define tool_fail(...) tool_report(TOOL_FAILED, __VA_ARGS__)
 
@@ -43,9 +45,6 @@ int tool_report(int status, const char *fmt, ...) __attribute__((format(printf, 
 int tool_open(ach_channel_t *chan, const char *name);
 /* The line alone, for another call on that channel that answered status.  TOOL_FAILED. */
 int tool_refused(const char *name, enum ach_status status);
-
-/* The largest message that fits into the channel: count * size. */
-size_t tool_room(const ach_channel_t *chan);
 
 /* An octal mode: 0 when it is one, else a line (with option, "-o: " or "", in front) and TOOL_USAGE; and its value. */
 int tool_mode_refused(const char *option, const char *text);

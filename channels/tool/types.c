@@ -87,10 +87,7 @@ static void json_field(struct json *j, const struct msg_field *f, size_t offset)
 	json_uint(j, "offset", offset);
 	json_text(j, "type", kind_name(f->kind));
 	json_uint(j, "size", f->size);
-	if (f->count)
-		json_uint(j, "count", f->count);
-	else
-		json_null(j, "count");
+	json_uint_or_null(j, "count", f->count);
 	json_text(j, "counted_by", f->used);
 	json_text(j, "unit", *f->unit ? f->unit : NULL);
 	if (f->words) {

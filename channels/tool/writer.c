@@ -85,8 +85,7 @@ static int open_piece(struct writer *w, unsigned int piece)
 
 static int refuse(struct writer *w, int r, const char *why)
 {
-	error_add(w->errors, "%s: %s", *w->path ? w->path : w->options.path, why);
-	return r;
+	return error_refuse(w->errors, r, "%s: %s", *w->path ? w->path : w->options.path, why);
 }
 
 static int open_first(struct writer *w)
@@ -267,10 +266,8 @@ int writer_open(struct writer **writer, const struct writer_options *options, st
 	int r;
 
 	*writer = NULL;
-	if (!w) {
-		error_add(errors, "no memory");
-		return -ENOMEM;
-	}
+	if (!w)
+		return error_refuse(errors, -ENOMEM, "no memory");
 	w->options = *options;
 	w->errors = errors;
 	w->pieces = options->rotate_bytes || options->every_ns;

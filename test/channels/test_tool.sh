@@ -341,13 +341,13 @@ lib_case info_for lib_says 2 '' 'ach info: --for: "long" is not a duration such 
 
 # What is stable of the table: blanks folded.
 fold() { "$@" | tr -s ' ' | sed 's/ $//'; }
-lib_case ls lib_says 0 "NAME TYPE SIZE MODE MESSAGES RATE AGE WRITER ALIVE
+lib_case ls lib_says 0 "NAME TYPE SIZE MODE OWNER MESSAGES RATE AGE WRITER ALIVE
 $p-a - 16 x 512 0644 $me 0 - - - -
 $p-corrupt - - 0644 $me corrupt: an index entry is not sound
 $p-foreign - 4 x 8 0644 $me 9 - - $foreign_writer no
 $p-zero - - 0644 $me not a channel, or not a whole one" '' \
 	fold "$ach" ls --for 0 "$p-[acfz]*"
-lib_case ls_rate_zero lib_says 0 "NAME TYPE SIZE MODE MESSAGES RATE AGE WRITER ALIVE
+lib_case ls_rate_zero lib_says 0 "NAME TYPE SIZE MODE OWNER MESSAGES RATE AGE WRITER ALIVE
 $p-a - 16 x 512 0644 $me 0 0 Hz - - -" '' fold "$ach" ls --for 1ms "$p-a"
 aligned() { # every line of the table of good channels has its last column at the same place
 	local table
@@ -429,7 +429,7 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
 	client_start put "$p-a" 1000000 20 hello
 	foreign_alive() { stranger "$ach" info --for 0 "$p-a" | grep -q "^writer    $client, alive"; }
 	lib_case stranger_alive lib_until foreign_alive
-	lib_case stranger_ls lib_says 0 "NAME TYPE SIZE MODE MESSAGES RATE AGE WRITER ALIVE
+	lib_case stranger_ls lib_says 0 "NAME TYPE SIZE MODE OWNER MESSAGES RATE AGE WRITER ALIVE
 $p-imu - - 0640 $me permission denied" '' fold stranger "$ach" ls --for 0 "$p-imu"
 else
 	lib_ignore strangers 'needs root and setpriv'
@@ -457,7 +457,7 @@ if command -v script >/dev/null; then
 		return 1
 	}
 	name=${#p}
-	lib_case wide narrow $((name + 100)) 'NAME TYPE SIZE MODE MESSAGES RATE AGE WRITER ALIVE'
+	lib_case wide narrow $((name + 100)) 'NAME TYPE SIZE MODE OWNER MESSAGES RATE AGE WRITER ALIVE'
 	owner() { NO_COLOR=1 on_terminal "$1" "$ach ls --for 0 $p-foreign" | grep -q " $me "; }
 	lib_case wide_owner owner $((name + 100))
 	lib_case narrow_owner lib_not owner $((name + 70))
