@@ -1,4 +1,5 @@
 /* writer.c: writes items to a file, or to one file after another, in a thread of its own. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -13,7 +14,6 @@
 #include <unistd.h>
 
 #include "channels/clock.h"
-#include "channels/tool/pieces.h"
 #include "channels/tool/tool.h"
 #include "channels/tool/writer.h"
 
@@ -63,11 +63,71 @@ struct writer {
 	char path[PATH_MAX];
 };
 
+/* ---- the names of pieces: drive.log is drive-0001.log, drive-0002.log and so on ---- */
+
+/* "drive.log" is "drive" and ".log"; the length of the first. */
+static size_t stem_len(const char *path)
+{
+	const char *name = strrchr(path, '/'), *dot;
+
+	name = name ? name + 1 : path;
+	dot = strrchr(name, '.');
+	return dot && dot != name ? (size_t)(dot - path) : strlen(path);
+}
+
+/* 0 or -ENAMETOOLONG. */
+static int piece_path(char path[PATH_MAX], const char *whole, unsigned int piece)
+{
+	size_t stem = stem_len(whole);
+	int n = snprintf(path, PATH_MAX, "%.*s-%04u%s", (int)stem, whole, piece, whole + stem);
+
+	return n < PATH_MAX ? 0 : -ENAMETOOLONG;
+}
+
+/* The number of a piece; 0 if the file is not a piece. */
+static unsigned int number_of(const char *whole, const char *file)
+{
+	const char *slash = strrchr(whole, '/'), *name = slash ? slash + 1 : whole;
+	size_t stem = stem_len(name);
+	unsigned int number = 0;
+	const char *p;
+
+	if (strncmp(file, name, stem) != 0 || file[stem] != '-')
+		return 0;
+	for (p = file + stem + 1; *p >= '0' && *p <= '9' && number < 100000000; p++)
+		number = number * 10 + (unsigned int)(*p - '0');
+	return p >= file + stem + 5 && !strcmp(p, name + stem) ? number : 0;
+}
+
+/* Removes the pieces up to remove_to; returns the highest number found, 0 if there is no piece. */
+static unsigned int highest_piece(const char *whole, unsigned int remove_to)
+{
+	const char *slash = strrchr(whole, '/');
+	char folder[PATH_MAX];
+	unsigned int highest = 0;
+	struct dirent *file;
+	DIR *dir;
+
+	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - whole) + 1 : 1, slash ? whole : ".");
+	dir = opendir(folder);
+	while (dir && (file = readdir(dir))) {
+		unsigned int number = number_of(whole, file->d_name);
+
+		if (number && number <= remove_to)
+			unlinkat(dirfd(dir), file->d_name, 0);
+		else
+			highest = number > highest ? number : highest;
+	}
+	if (dir)
+		closedir(dir);
+	return highest;
+}
+
 /* ---- opening ---- */
 
 static int open_piece(struct writer *w, unsigned int piece)
 {
-	int r = pieces_path(w->path, w->options.path, piece);
+	int r = piece_path(w->path, w->options.path, piece);
 
 	if (r)
 		return r;
@@ -79,7 +139,7 @@ static int open_piece(struct writer *w, unsigned int piece)
 	w->stats.pieces++;
 	pthread_mutex_unlock(&w->lock);
 	if (w->options.keep && piece > w->options.keep)
-		pieces_highest(w->options.path, piece - (unsigned int)w->options.keep);
+		highest_piece(w->options.path, piece - (unsigned int)w->options.keep);
 	return 0;
 }
 
@@ -95,7 +155,7 @@ static int open_first(struct writer *w)
 	int r;
 
 	if (w->pieces) {
-		w->piece = pieces_highest(path, 0) + 1;
+		w->piece = highest_piece(path, 0) + 1;
 		r = open_piece(w, w->piece);
 		return r ? refuse(w, r, strerror(-r)) : 0;
 	}
