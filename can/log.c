@@ -2,28 +2,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "can/log_parse.h"
 
+_Static_assert(LOG_LINE_MAX == 512, "as the message in log_next says");
+
 /* ---- damage ---- */
 
-static void say(struct log *log, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
-static void say(struct log *log, const char *fmt, ...)
-{
-	va_list args;
-
-	if (!log->errors)
-		return;
-	va_start(args, fmt);
-	error_add_v(log->errors, fmt, args);
-	va_end(args);
-}
-
-static void count_damage(struct log *log, bool too_long)
+static void count_damage(struct log *log, const char *wrong)
 {
 	log->damaged++;
 	if (log->line <= log->reported_upto)
@@ -34,18 +22,15 @@ static void count_damage(struct log *log, bool too_long)
 		return;
 	}
 	log->reported++;
-	if (too_long)
-		say(log, "%s:%" PRIu64 ": the line is longer than %d bytes", log->path, log->line, LOG_LINE_MAX);
-	else
-		say(log, "%s:%" PRIu64 ": %s%s", log->path, log->line, log->wrong[0], log->wrong[1]);
+	error_add(log->errors, "%s:%" PRIu64 ": %s", log->path, log->line, wrong);
 }
 
 /* Once, at the end or where the reader stops. */
 static void tell_untold(struct log *log)
 {
 	if (log->unreported)
-		say(log, "%s: only the first %d of %" PRIu64 " damaged lines are listed", log->path, LOG_ERRORS_MAX,
-		    log->reported + log->unreported);
+		error_add(log->errors, "%s: only the first %d of %" PRIu64 " damaged lines are listed", log->path,
+			  LOG_ERRORS_MAX, log->reported + log->unreported);
 	log->unreported = 0;
 }
 
@@ -76,28 +61,36 @@ static bool full(const struct log *log)
 	return log->begin == 0 && log->end == sizeof(log->buffer);
 }
 
-/* 1: a line, without its end; 0: no more; or -errno.  One that the buffer does not hold is cut, and too long anyway. */
+/* The line that begins at *from, read up to its end.  1: with a newline behind it; 0: the last one, or cut because the
+ * buffer does not hold it; or -errno. */
+static int find_line(struct log *log, const size_t *from, struct log_text *line)
+{
+	for (;;) {
+		char *start = log->buffer + *from, *newline = memchr(start, '\n', log->end - *from);
+		int err;
+
+		if (newline || log->at_end || full(log)) {
+			*line = (struct log_text){ start, newline ? newline : log->buffer + log->end };
+			return newline != NULL;
+		}
+		err = fill(log);
+		if (err)
+			return err;
+	}
+}
+
+/* 1: a line; 0: no more; or -errno.  The rest of a line that was cut is skipped: it is too long anyway. */
 static int next_line(struct log *log, struct log_text *line)
 {
 	for (;;) {
-		char *from = log->buffer + log->begin;
-		char *newline = memchr(from, '\n', log->end - log->begin);
-		bool cut = !newline && full(log), tail = log->skipping;
-		int err;
+		const bool rest = log->skipping;
+		int whole = find_line(log, &log->begin, line);
 
-		if (!newline && !cut && !log->at_end) {
-			err = fill(log);
-			if (err)
-				return err;
-			continue;
-		}
-		if (!newline && !cut && log->begin == log->end)
-			return 0;
-		line->at = from;
-		line->end = newline ? newline : log->buffer + log->end;
-		log->begin = newline ? (size_t)(newline + 1 - log->buffer) : log->end;
-		log->skipping = cut;
-		if (tail)
+		if (whole < 0 || (!whole && log->begin == log->end))
+			return whole;
+		log->skipping = !whole && full(log);
+		log->begin = (size_t)(line->end - log->buffer + whole);
+		if (rest)
 			continue;
 		log->line++;
 		return 1;
@@ -108,56 +101,112 @@ static int cannot_read(struct log *log, int err)
 {
 	tell_untold(log);
 	if (log->line)
-		say(log, "%s:%" PRIu64 ": cannot read on: %s", log->path, log->line, strerror(-err));
+		error_add(log->errors, "%s:%" PRIu64 ": cannot read on: %s", log->path, log->line, strerror(-err));
 	else
-		say(log, "%s: cannot read it: %s", log->path, strerror(-err));
+		error_add(log->errors, "%s: cannot read it: %s", log->path, strerror(-err));
 	log->failed = err;
 	return err;
 }
 
 /* ---- which format ---- */
 
-static struct log_text without_end(struct log_text line)
+static struct log_text trim(struct log_text line)
 {
+	log_skip_blanks(&line);
 	while (line.end > line.at && (line.end[-1] == '\r' || log_blank(line.end[-1])))
 		line.end--;
 	return line;
 }
 
+/* A header of ASC. */
+static bool is_asc_header(struct log_text line)
+{
+	static const char *const headers[] = {
+		"date ", "base ", "//", "begin trigger", "internal events", "no internal events",
+	};
+
+	for (size_t i = 0; i < sizeof(headers) / sizeof(*headers); i++)
+		if (log_begins(line, headers[i]))
+			return true;
+	return false;
+}
+
+/* "0.1 1 123 Rx ..." or "0.1 CANFD 1 Rx ..." */
+static bool is_asc(struct log_text first, struct log_text second)
+{
+	struct log_text rest = first;
+	int64_t ns;
+
+	return memchr(first.at, '.', (size_t)(first.end - first.at)) && log_time(&rest, 1000000000, &ns) &&
+	       rest.at == rest.end && second.at < second.end && (log_digit(*second.at) || log_is(second, "CANFD"));
+}
+
+/* "1) 100 0123 8 ...": not the rest of "(1436509052.249713) can0 ..." that was cut in two. */
+static bool is_trc(struct log_text first, struct log_text second)
+{
+	struct log_text number = first;
+	uint32_t n;
+
+	if (first.at == first.end || first.end[-1] != ')')
+		return false;
+	number.end--;
+	return log_number(number, 10, UINT32_MAX, &n) && second.at < second.end && log_digit(*second.at);
+}
+
+/* The format of a file, from one of its lines. */
+enum sign {
+	SIGN_NONE,    /* of any format: a comment, an empty line */
+	SIGN_STRANGE, /* of no known format */
+	SIGN_CLEAR,   /* *format is set */
+};
+
+static enum sign sign_of(struct log_text line, enum log_format *format)
+{
+	struct log_text rest = line, first = log_word(&rest), second = log_word(&rest);
+
+	if (line.at == line.end || *line.at == '#')
+		return SIGN_NONE;
+	if (*line.at == ';' && !log_begins(line, ";$"))
+		return SIGN_NONE; /* a comment of TRC, and of too many other things */
+	if (*line.at == '(' && line.end - line.at > 1 && log_digit(line.at[1]))
+		*format = LOG_CANDUMP;
+	else if (is_asc_header(line) || is_asc(first, second))
+		*format = LOG_ASC;
+	else if (*line.at == ';' || is_trc(first, second))
+		*format = LOG_TRC;
+	else
+		return SIGN_STRANGE;
+	return SIGN_CLEAR;
+}
+
 /* Reads lines until one has a known format, so that the first one may be damaged. */
 static int find_format(struct log *log)
 {
-	enum log_sign sign = LOG_SIGN_NONE;
+	enum sign sign = SIGN_NONE;
 	bool strange = false;
 	size_t at = 0;
 
-	while (sign != LOG_SIGN_CLEAR) {
-		char *from = log->buffer + at;
-		char *newline = memchr(from, '\n', log->end - at);
-		struct log_text line = { from, newline ? newline : log->buffer + log->end };
+	while (sign != SIGN_CLEAR) {
+		struct log_text line;
+		int whole = find_line(log, &at, &line);
 
-		if (!newline && !log->at_end && !full(log)) {
-			int err = fill(log);
-
-			if (err)
-				return cannot_read(log, err);
-			continue;
-		}
+		if (whole < 0)
+			return cannot_read(log, whole);
 		if (at == 0 && log_begins(line, "\xEF\xBB\xBF")) { /* the mark that some editors begin files with */
 			log->end -= 3;
 			memmove(log->buffer, log->buffer + 3, log->end);
 			log->start += log->start < 0 ? 0 : 3;
 			continue;
 		}
-		sign = log_sign(without_end(line), &log->format);
-		strange = strange || sign == LOG_SIGN_STRANGE;
-		if (!newline)
+		sign = sign_of(trim(line), &log->format);
+		strange = strange || sign == SIGN_STRANGE;
+		if (!whole)
 			break;
-		at = (size_t)(newline + 1 - log->buffer);
+		at = (size_t)(line.end + 1 - log->buffer);
 	}
-	if (sign == LOG_SIGN_CLEAR || !strange)
+	if (sign == SIGN_CLEAR || !strange)
 		return 0;
-	say(log, "%s: no log that is known: candump -L, Vector ASC and PCAN TRC are", log->path);
+	error_add(log->errors, "%s: no log that is known: candump -L, Vector ASC and PCAN TRC are", log->path);
 	return -EBADMSG;
 }
 
@@ -176,6 +225,7 @@ static void begin(struct log *log)
 
 int log_open(struct log *log, const char *path, int flags, struct error_sink *errors)
 {
+	static struct error_sink nowhere;
 	const bool standard = !strcmp(path, "-");
 	int err;
 
@@ -183,7 +233,7 @@ int log_open(struct log *log, const char *path, int flags, struct error_sink *er
 	begin(log);
 	log->path = standard ? "standard input" : path;
 	log->strict = flags & LOG_STRICT;
-	log->errors = errors;
+	log->errors = errors ? errors : &nowhere;
 	log->fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
 	if (log->fd < 0)
 		return cannot_read(log, -errno);
@@ -203,8 +253,10 @@ void log_close(struct log *log)
 	log->failed = -EBADF;
 }
 
-static enum log_found read_line(struct log *log, struct log_record *r, struct log_text line)
+static const char *read_line(struct log *log, struct log_record *r, struct log_text line)
 {
+	if (line.at == line.end)
+		return log_nothing;
 	switch (log->format) {
 	case LOG_ASC:
 		return log_asc_line(log, r, line);
@@ -224,20 +276,20 @@ int log_next(struct log *log, struct log_record *r)
 		return log->failed;
 	while ((status = next_line(log, &line)) > 0) {
 		const bool too_long = line.end - line.at > LOG_LINE_MAX;
-		enum log_found found;
+		const char *wrong;
 
 		if (too_long) /* from its beginning: was it a frame? */
 			line.end = line.at + LOG_LINE_MAX;
-		found = read_line(log, r, without_end(line));
-		if (found == LOG_NOTHING)
+		wrong = read_line(log, r, trim(line));
+		if (wrong == log_nothing)
 			continue;
-		if (found == LOG_RECORD && !too_long) {
+		if (!wrong && !too_long) {
 			log->backward += r->t_ns < log->last_ns;
 			log->last_ns = r->t_ns;
 			r->line = log->line;
 			return 1;
 		}
-		count_damage(log, too_long);
+		count_damage(log, too_long ? "the line is longer than 512 bytes" : wrong);
 		if (log->strict)
 			return log->failed = -EBADMSG;
 	}

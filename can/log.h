@@ -14,7 +14,7 @@
  *
  * A damaged line (not of the format, cut off, longer than LOG_LINE_MAX, a frame that cannot be) is a line in errors,
  *
- *	trace.log:17: no frame: an identifier has 3 or 8 digits
+ *	trace.log:17: an identifier has 3 or 8 digits
  *
  * counted, and skipped.  Behind LOG_ERRORS_MAX of them they are only counted; the last line says how many there were.
  * Comments, empty lines and lines without a frame (markers, statistics, states, requests to send) are not damaged.
@@ -63,7 +63,6 @@ struct log {
 	uint64_t reported;	/* damaged lines that were reported one by one */
 	uint64_t reported_upto; /* no line up to this one is reported again after log_rewind */
 	uint64_t unreported;
-	const char *wrong[2]; /* what is wrong with the line just read, in two parts */
 	int64_t last_ns;
 	size_t begin, end;
 	bool at_end, skipping;
@@ -90,6 +89,9 @@ int log_next(struct log *log, struct log_record *r);
 
 /* To the start, with all counts at 0; damaged lines are counted again, but not reported again.  -ESPIPE for a pipe. */
 int log_rewind(struct log *log);
+
+/* Seconds with decimals, exactly to the nanosecond: 1700000000.123456.  0 or -EINVAL. */
+int log_stamp(const char *text, int64_t *ns);
 
 /* A line of candump -L with its newline, for a stamp of the epoch, cut to microseconds.  Returns its length, the
  * terminating zero apart.  With several buses candump has their names end in one column: " can0", "vcan0". */

@@ -88,19 +88,19 @@ static int64_t date_ns(struct log_text line)
 	return log_local_ns(wall, seconds_ns % NS_PER_S);
 }
 
-static enum log_found read_header(struct log *log, struct log_text line)
+static const char *read_header(struct log *log, struct log_text line)
 {
 	struct log_text all = line, word = log_word(&line);
 
 	if (log_is(word, "date")) {
 		log->of.start_ns = date_ns(line);
-		return LOG_NOTHING;
+		return log_nothing;
 	}
 	if (log_is(word, "begin")) { /* Triggerblock, and the date once more */
 		log_word(&line);
 		if (!log->of.start_ns)
 			log->of.start_ns = date_ns(line);
-		return LOG_NOTHING;
+		return log_nothing;
 	}
 	if (log_is(word, "base") || log_is(word, "timestamps")) {
 		for (; word.at < word.end; word = log_word(&line)) {
@@ -111,14 +111,13 @@ static enum log_found read_header(struct log *log, struct log_text line)
 			else if (log_is(word, "absolute") || log_is(word, "relative"))
 				log->of.relative = log_is(word, "relative");
 			else if (!log_is(word, "base") && !log_is(word, "timestamps"))
-				return log_damaged(
-					log, "the header says base hex or dec, timestamps absolute or relative", NULL);
+				return "the header says base hex or dec, timestamps absolute or relative";
 		}
-		return LOG_NOTHING;
+		return log_nothing;
 	}
 	if (log_begins(all, "//") || log_is(word, "internal") || log_is(word, "no") || log_is(word, "end"))
-		return LOG_NOTHING;
-	return log_damaged(log, "no line of ASC: it begins with the time in seconds", NULL);
+		return log_nothing;
+	return "no line of ASC: it begins with the time in seconds";
 }
 
 /* ---- events ---- */
@@ -153,7 +152,7 @@ static bool read_direction(struct log_record *r, struct log_text word, bool *wis
 }
 
 /* Behind time and channel of a classic event. */
-static enum log_found read_classic(struct log *log, struct log_record *r, struct log_text line)
+static const char *read_classic(struct log *log, struct log_record *r, struct log_text line)
 {
 	const unsigned int base = (unsigned int)log->of.base;
 	struct log_text id = log_word(&line), direction = log_word(&line), word;
@@ -161,19 +160,17 @@ static enum log_found read_classic(struct log *log, struct log_record *r, struct
 	const char *wrong;
 	bool wish;
 
-	if (log_is(id, "ErrorFrame")) {
-		log_set_error(r);
-		return LOG_RECORD;
-	}
+	if (log_is(id, "ErrorFrame"))
+		return log_set_error(r);
 	if (id.at == id.end)
-		return log_damaged(log, "there is nothing after the channel", NULL);
+		return "there is nothing after the channel";
 	wrong = read_id(f, id, base);
 	if (!read_direction(r, direction, &wish))
-		return wrong ? LOG_NOTHING : log_damaged(log, "after the identifier stands Rx or Tx", NULL);
+		return wrong ? log_nothing : "after the identifier stands Rx or Tx";
 	if (wish)
-		return LOG_NOTHING;
+		return log_nothing;
 	if (wrong)
-		return log_damaged(log, wrong, NULL);
+		return wrong;
 	word = log_word(&line);
 	if (log_is(word, "r")) {
 		f->id |= FRAME_RTR;
@@ -187,7 +184,7 @@ static enum log_found read_classic(struct log *log, struct log_record *r, struct
 	} else {
 		wrong = "after the direction stands d or r";
 	}
-	return wrong ? log_damaged(log, wrong, NULL) : LOG_RECORD;
+	return wrong;
 }
 
 /* The third word behind the data; without it the kind comes from the name of the line. */
@@ -209,7 +206,7 @@ static bool read_bit(struct log_text word, uint8_t flag, uint8_t *flags)
 }
 
 /* Behind the word CANFD; its flags may say that it is a classic frame. */
-static enum log_found read_fd(struct log *log, struct log_record *r, struct log_text line)
+static const char *read_fd(struct log *log, struct log_record *r, struct log_text line)
 {
 	const unsigned int base = (unsigned int)log->of.base;
 	struct frame *f = &r->frame;
@@ -220,65 +217,60 @@ static enum log_found read_fd(struct log *log, struct log_record *r, struct log_
 
 	wrong = log_set_bus(r, log_word(&line));
 	if (wrong)
-		return log_damaged(log, wrong, NULL);
+		return wrong;
 	if (!read_direction(r, log_word(&line), &wish))
-		return log_damaged(log, "after the channel stands Rx or Tx", NULL);
+		return "after the channel stands Rx or Tx";
 	if (wish)
-		return LOG_NOTHING;
+		return log_nothing;
 	word = log_word(&line);
-	if (log_is(word, "ErrorFrame")) {
-		log_set_error(r);
-		return LOG_RECORD;
-	}
+	if (log_is(word, "ErrorFrame"))
+		return log_set_error(r);
 	wrong = read_id(f, word, base);
 	if (wrong)
-		return log_damaged(log, wrong, NULL);
+		return wrong;
 	word = log_word(&line);
 	if (word.at < word.end && !log_digit(*word.at))
 		word = log_word(&line);
 	if (!read_bit(word, FRAME_BRS, &f->flags) || !read_bit(log_word(&line), FRAME_ESI, &f->flags))
-		return log_damaged(log, "before the length code stand BRS and ESI, 0 or 1 each", NULL);
+		return "before the length code stand BRS and ESI, 0 or 1 each";
 	code = log_word(&line);
 	if (!log_number(log_word(&line), 10, FRAME_DATA_MAX_FD, &len))
-		return log_damaged(log, "after the length code stands the length, 0 to 64", NULL);
+		return "after the length code stands the length, 0 to 64";
 	tail = line;
 	for (uint32_t i = 0; i < len; i++)
 		log_word(&tail);
 	if (!read_flags(tail, &flags))
-		return log_damaged(log, "the flags behind the data are not a number", NULL);
+		return "the flags behind the data are not a number";
 	f->flags = flags & FLAG_FD ? f->flags | FRAME_FD : 0;
 	f->id |= !f->flags && flags & FLAG_REMOTE ? FRAME_RTR : 0;
 	wrong = read_code(f, code, base);
 	if (!wrong && len != frame_data_len(f))
 		wrong = "length code and length do not fit";
 	wrong = wrong ? wrong : log_set_data(f, &line, base);
-	return wrong ? log_damaged(log, wrong, NULL) : LOG_RECORD;
+	return wrong;
 }
 
-enum log_found log_asc_line(struct log *log, struct log_record *r, struct log_text line)
+const char *log_asc_line(struct log *log, struct log_record *r, struct log_text line)
 {
 	struct log_text word;
 	int64_t ns;
 	const char *wrong;
 
-	log_skip_blanks(&line);
-	if (line.at == line.end)
-		return LOG_NOTHING;
 	if (!log_digit(*line.at))
 		return read_header(log, line);
 	if (!log_time(&line, NS_PER_S, &ns) || (line.at < line.end && !log_blank(*line.at)) ||
 	    (log->of.relative && __builtin_add_overflow(log->of.now_ns, ns, &ns)))
-		return log_damaged(log, "no time: it is seconds, such as 12.003040", NULL);
+		return "no time: it is seconds, such as 12.003040";
 	log->of.now_ns = ns;
 	wrong = log_set_time(r, log->of.start_ns, ns);
 	if (wrong)
-		return log_damaged(log, wrong, NULL);
+		return wrong;
 	memset(&r->frame, 0, sizeof(r->frame));
 	word = log_word(&line);
 	if (log_is(word, "CANFD"))
 		return read_fd(log, r, line);
 	if (word.at == word.end || !log_digit(*word.at))
-		return word.at == word.end ? log_damaged(log, "there is nothing after the time", NULL) : LOG_NOTHING;
+		return word.at == word.end ? "there is nothing after the time" : log_nothing;
 	wrong = log_set_bus(r, word);
-	return wrong ? log_damaged(log, wrong, NULL) : read_classic(log, r, line);
+	return wrong ? wrong : read_classic(log, r, line);
 }

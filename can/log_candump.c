@@ -14,7 +14,7 @@
 #define NS_PER_S INT64_C(1000000000)
 
 /* A comment; one of ours counts lost frames. */
-static enum log_found read_comment(struct log *log, struct log_text line)
+static const char *read_comment(struct log *log, struct log_text line)
 {
 	struct log_text words[5];
 	uint64_t n = 0;
@@ -22,13 +22,13 @@ static enum log_found read_comment(struct log *log, struct log_text line)
 	for (size_t i = 0; i < 5; i++)
 		words[i] = log_word(&line);
 	if (!log_is(words[0], "#") || !log_is(words[3], "frames") || !log_is(words[4], "lost"))
-		return LOG_NOTHING;
+		return log_nothing;
 	for (const char *c = words[2].at; c < words[2].end; c++)
 		if (!log_digit(*c) || __builtin_mul_overflow(n, 10, &n) || __builtin_add_overflow(n, *c - '0', &n))
-			return LOG_NOTHING;
+			return log_nothing;
 	if (__builtin_add_overflow(log->lost, n, &log->lost))
 		log->lost = UINT64_MAX;
-	return LOG_NOTHING;
+	return log_nothing;
 }
 
 static bool read_time(struct log_text *line, int64_t *ns)
@@ -53,37 +53,34 @@ static const char *read_bus(char bus[LOG_BUS_MAX], struct log_text *line)
 	return n ? NULL : "there is no interface after the time";
 }
 
-enum log_found log_candump_line(struct log *log, struct log_record *r, struct log_text line)
+const char *log_candump_line(struct log *log, struct log_record *r, struct log_text line)
 {
 	struct log_text word;
 	const char *wrong;
 
-	log_skip_blanks(&line);
-	if (line.at == line.end)
-		return LOG_NOTHING;
 	if (*line.at == '#')
 		return read_comment(log, line);
 	if (*line.at != '(')
-		return log_damaged(log, "no line of candump -L: it begins with the time in brackets", NULL);
+		return "no line of candump -L: it begins with the time in brackets";
 	if (!read_time(&line, &r->t_ns))
-		return log_damaged(log, "no time: it is seconds in brackets, such as (1436509052.249713)", NULL);
+		return "no time: it is seconds in brackets, such as (1436509052.249713)";
 	wrong = read_bus(r->bus, &line);
 	if (wrong)
-		return log_damaged(log, wrong, NULL);
+		return wrong;
 	word = log_word(&line);
 	wrong = word.at == word.end ? "there is nothing after the interface"
 				    : frame_text_read(&r->frame, word.at, (size_t)(word.end - word.at));
 	if (wrong)
-		return log_damaged(log, "no frame: ", wrong);
+		return wrong;
 	r->direction = 0;
 	if (line.at == line.end)
-		return LOG_RECORD;
+		return NULL;
 	word = log_word(&line);
 	if (word.end - word.at != 1 || (*word.at != 'R' && *word.at != 'T'))
-		return log_damaged(log, "after the frame there may be R or T and nothing else", NULL);
+		return "after the frame there may be R or T and nothing else";
 	r->direction = *word.at;
 	log_skip_blanks(&line);
-	return line.at == line.end ? LOG_RECORD : log_damaged(log, "there is something after R or T", NULL);
+	return line.at == line.end ? NULL : "there is something after R or T";
 }
 
 /* ---- writing ---- */

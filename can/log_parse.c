@@ -1,4 +1,5 @@
 /* log_parse.c: shared by the readers of log lines. */
+#include <errno.h>
 #include <string.h>
 #include <strings.h>
 
@@ -8,12 +9,7 @@
 #define NS_PER_S INT64_C(1000000000)
 #define CHANNELS_MAX 9999
 
-enum log_found log_damaged(struct log *log, const char *what, const char *why)
-{
-	log->wrong[0] = what;
-	log->wrong[1] = why ? why : "";
-	return LOG_DAMAGED;
-}
+const char log_nothing[] = "";
 
 /* ---- pieces of a line ---- */
 
@@ -73,6 +69,13 @@ bool log_time(struct log_text *t, int64_t unit_ns, int64_t *ns)
 	*ns = whole * unit_ns + part / (NS_PER_S / unit_ns);
 	t->at = at;
 	return true;
+}
+
+int log_stamp(const char *text, int64_t *ns)
+{
+	struct log_text t = { text, text + strlen(text) };
+
+	return log_time(&t, NS_PER_S, ns) && t.at == t.end ? 0 : -EINVAL;
 }
 
 /* ---- pieces of a record ---- */
@@ -139,12 +142,13 @@ const char *log_set_data(struct frame *f, struct log_text *t, unsigned int base)
 }
 
 /* CAN_ERR_BUSERROR of the kernel, without details, since those of the formats depend on the hardware. */
-void log_set_error(struct log_record *r)
+const char *log_set_error(struct log_record *r)
 {
 	memset(&r->frame, 0, sizeof(r->frame));
 	r->frame.id = FRAME_ERR | 0x80;
 	r->frame.len = FRAME_DATA_MAX;
 	r->direction = 0;
+	return NULL;
 }
 
 int64_t log_local_ns(struct tm wall, int64_t fraction_ns)

@@ -6,32 +6,17 @@
 
 #include "can/log.h"
 
-enum log_found {
-	LOG_NOTHING, /* a comment, a header, not a frame */
-	LOG_RECORD,
-	LOG_DAMAGED, /* log->wrong says why */
-};
-
-/* A line without its end, or a part of one. */
+/* A line without blanks around it, or a part of one. */
 struct log_text {
 	const char *at, *end;
 };
 
-/* One reader per format.  Sets all of *r but line. */
-enum log_found log_candump_line(struct log *log, struct log_record *r, struct log_text line);
-enum log_found log_asc_line(struct log *log, struct log_record *r, struct log_text line);
-enum log_found log_trc_line(struct log *log, struct log_record *r, struct log_text line);
-
-/* The format of a file, from one of its lines. */
-enum log_sign {
-	LOG_SIGN_NONE,	  /* of any format: a comment, an empty line */
-	LOG_SIGN_STRANGE, /* of no known format */
-	LOG_SIGN_CLEAR,	  /* *format is set */
-};
-enum log_sign log_sign(struct log_text line, enum log_format *format);
-
-/* Returns LOG_DAMAGED; why may be NULL. */
-enum log_found log_damaged(struct log *log, const char *what, const char *why);
+/* One reader per format.  NULL: a record, all of *r but line is set; log_nothing: a comment, a header, an event that is
+ * not a frame; else what is wrong with the line. */
+extern const char log_nothing[];
+const char *log_candump_line(struct log *log, struct log_record *r, struct log_text line);
+const char *log_asc_line(struct log *log, struct log_record *r, struct log_text line);
+const char *log_trc_line(struct log *log, struct log_record *r, struct log_text line);
 
 /* ---- pieces of a line ---- */
 
@@ -80,7 +65,7 @@ const char *log_set_time(struct log_record *r, int64_t start_ns, int64_t ns);
 const char *log_set_id(struct frame *f, uint32_t id, bool extended);
 const char *log_set_code(struct frame *f, uint32_t code); /* the length by its code on the wire */
 const char *log_set_data(struct frame *f, struct log_text *t, unsigned int base); /* frame_data_len(f) bytes */
-void log_set_error(struct log_record *r);
+const char *log_set_error(struct log_record *r);				  /* an error on the bus; always NULL */
 
 /* The epoch's time of a wall clock, or 0 if it is not valid. */
 int64_t log_local_ns(struct tm wall, int64_t fraction_ns);

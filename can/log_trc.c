@@ -57,20 +57,20 @@ static const struct type {
 
 /* ---- headers ---- */
 
-static enum log_found read_version(struct log *log, struct log_text value)
+static const char *read_version(struct log *log, struct log_text value)
 {
 	struct log_text word = log_word(&value);
 
 	for (size_t i = 0; i < VERSIONS; i++)
 		if (log_is(word, versions[i].version)) {
 			strcpy(log->of.columns, versions[i].columns);
-			return LOG_NOTHING;
+			return log_nothing;
 		}
 	strcpy(log->of.columns, "?");
-	return log_damaged(log, "no version of TRC that is known: 1.0 to 1.3, 2.0 and 2.1 are", NULL);
+	return "no version of TRC that is known: 1.0 to 1.3, 2.0 and 2.1 are";
 }
 
-static enum log_found read_columns(struct log *log, struct log_text value)
+static const char *read_columns(struct log *log, struct log_text value)
 {
 	char columns[sizeof(log->of.columns)];
 	size_t n = 0;
@@ -84,13 +84,12 @@ static enum log_found read_columns(struct log *log, struct log_text value)
 	columns[n] = '\0';
 	if (value.end - value.at > 1 || !strchr(columns, 'O') || !strchr(columns, 'T') || !strchr(columns, 'I') ||
 	    !strpbrk(columns, "Ll") || !n || columns[n - 1] != 'D')
-		return log_damaged(log, "the columns are letters with commas between, O, T, I, L and last D among them",
-				   NULL);
+		return "the columns are letters with commas between, O, T, I, L and last D among them";
 	strcpy(log->of.columns, columns);
-	return LOG_NOTHING;
+	return log_nothing;
 }
 
-static enum log_found read_start(struct log *log, struct log_text value)
+static const char *read_start(struct log *log, struct log_text value)
 {
 	struct tm wall = { .tm_year = -1, .tm_mon = 11, .tm_mday = 30 }; /* where its days count from */
 	double days = 0, scale = 1, seconds;
@@ -108,19 +107,19 @@ static enum log_found read_start(struct log *log, struct log_text value)
 	}
 	/* Some end it with a semicolon. */
 	if ((value.at < value.end && *value.at != ';') || days >= DAYS_MAX)
-		return log_damaged(log, "the start is a number of days, such as 44548.6028595139", NULL);
+		return "the start is a number of days, such as 44548.6028595139";
 	wall.tm_mday += (int)days;
 	seconds = (days - (int)days) * 86400;
 	wall.tm_sec = (int)seconds;
 	log->of.start_ns = log_local_ns(wall, (int64_t)((seconds - (int)seconds) * 1e6 + 0.5) * 1000);
-	return LOG_NOTHING;
+	return log_nothing;
 }
 
-static enum log_found read_header(struct log *log, struct log_text line)
+static const char *read_header(struct log *log, struct log_text line)
 {
 	static const struct {
 		const char *name;
-		enum log_found (*read)(struct log *log, struct log_text value);
+		const char *(*read)(struct log *log, struct log_text value);
 	} headers[] = {
 		{ ";$FILEVERSION=", read_version },
 		{ ";$STARTTIME=", read_start },
@@ -132,7 +131,7 @@ static enum log_found read_header(struct log *log, struct log_text line)
 			line.at += strlen(headers[i].name);
 			return headers[i].read(log, line);
 		}
-	return LOG_NOTHING;
+	return log_nothing;
 }
 
 /* ---- messages ---- */
@@ -222,15 +221,12 @@ static const char *read_frame(struct frame *f, const struct message *m)
 	return wrong ? wrong : log_set_data(f, &data, 16);
 }
 
-enum log_found log_trc_line(struct log *log, struct log_record *r, struct log_text line)
+const char *log_trc_line(struct log *log, struct log_record *r, struct log_text line)
 {
 	struct message m = { .type = &types[0] };
 	struct log_text first;
 	const char *wrong = NULL;
 
-	log_skip_blanks(&line);
-	if (line.at == line.end)
-		return LOG_NOTHING;
 	if (*line.at == ';')
 		return read_header(log, line);
 	memset(&r->frame, 0, sizeof(r->frame));
@@ -247,16 +243,14 @@ enum log_found log_trc_line(struct log *log, struct log_record *r, struct log_te
 		wrong = word.at == word.end ? "the line ends before its data" : read_column(&m, log, r, *column, word);
 	}
 	if (wrong)
-		return log_damaged(log, wrong, NULL);
+		return wrong;
 	m.data = first = line;
 	first = log_word(&first);
 	/* Version 1.0 has no types, but these words. */
 	if (m.type->kind == KIND_OTHER || log_is(m.id, "FFFFFFFF"))
-		return LOG_NOTHING;
-	if (m.type->kind == KIND_ERROR || log_is(first, "ERROR")) {
-		log_set_error(r);
-		return LOG_RECORD;
-	}
+		return log_nothing;
+	if (m.type->kind == KIND_ERROR || log_is(first, "ERROR"))
+		return log_set_error(r);
 	wrong = read_frame(&r->frame, &m);
-	return wrong ? log_damaged(log, wrong, NULL) : LOG_RECORD;
+	return wrong;
 }

@@ -377,13 +377,7 @@ static int check_speed(struct replay *play)
 /* A stamp of the file, or a time from the start. */
 static int check_moment(const char *option, const char *text, int64_t *ns)
 {
-	int64_t stamp;
-
-	if (text && !program_stamp(text, &stamp)) {
-		*ns = stamp;
-		return 0;
-	}
-	return program_time(option, text, true, ns);
+	return text && !log_stamp(text, ns) ? 0 : program_time(option, text, true, ns);
 }
 
 static int check(struct replay *play)

@@ -1,6 +1,5 @@
 /* program.c: shared by the CAN tools. */
 #include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,50 +7,21 @@
 #include "config/run.h"
 #include "config/text.h"
 
-#define S_NS INT64_C(1000000000)
-
 const char *program_name = "can";
 
 /* ---- lines ---- */
 
-static void say(const char *fmt, va_list args) __attribute__((format(printf, 1, 0)));
-
-static void say(const char *fmt, va_list args)
+int program_report(int status, const char *fmt, ...)
 {
 	char what[ERROR_LINE_MAX];
+	va_list args;
 
+	va_start(args, fmt);
 	vsnprintf(what, sizeof(what), fmt, args);
+	va_end(args);
 	fflush(stdout); /* in the order in which it was said, where both go to one place */
 	error_say(program_name, NULL, ERROR_PLAIN, "%s", what);
-}
-
-int program_fail(const char *fmt, ...)
-{
-	va_list args;
-
-	va_start(args, fmt);
-	say(fmt, args);
-	va_end(args);
-	return PROGRAM_FAILED;
-}
-
-int program_wrong(const char *fmt, ...)
-{
-	va_list args;
-
-	va_start(args, fmt);
-	say(fmt, args);
-	va_end(args);
-	return PROGRAM_WRONG;
-}
-
-void program_say(const char *fmt, ...)
-{
-	va_list args;
-
-	va_start(args, fmt);
-	say(fmt, args);
-	va_end(args);
+	return status;
 }
 
 static void sink_line(void *to, const char *line)
@@ -107,27 +77,6 @@ int program_time(const char *option, const char *text, bool zero, int64_t *ns)
 	if (text_duration(with_unit, &value) || value < 0 || (!value && !zero))
 		return program_wrong("%s: %s is not a time such as 10s or 5min", option, text_quote(quoted, text));
 	*ns = value;
-	return 0;
-}
-
-int program_stamp(const char *text, int64_t *ns)
-{
-	int64_t whole = 0, part = 0, unit = S_NS;
-	const char *p = text;
-
-	for (; isdigit((unsigned char)*p); p++) {
-		if (whole > INT64_MAX / S_NS / 10 - 1)
-			return -EINVAL;
-		whole = whole * 10 + (*p - '0');
-	}
-	if (p == text)
-		return -EINVAL;
-	if (*p == '.')
-		for (p++; isdigit((unsigned char)*p) && unit > 1; p++)
-			part += (*p - '0') * (unit /= 10);
-	if (*p)
-		return -EINVAL;
-	*ns = whole * S_NS + part;
 	return 0;
 }
 

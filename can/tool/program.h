@@ -15,10 +15,11 @@
 
 extern const char *program_name;
 
-/* "canrecord: what" on stderr.  The first two return the status of their name. */
-int program_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-int program_wrong(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-void program_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* "canrecord: what" on stderr.  Returns status. */
+int program_report(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+#define program_fail(...) program_report(PROGRAM_FAILED, __VA_ARGS__)
+#define program_wrong(...) program_report(PROGRAM_WRONG, __VA_ARGS__)
+#define program_say(...) program_report(0, __VA_ARGS__)
 
 /* Where libraries may say such lines. */
 struct error_sink program_errors(void);
@@ -33,9 +34,6 @@ int program_robot(const char *robot);
 /* A time: 10 and 10s are seconds, 5min and 5m minutes.  0 is one only if zero is allowed.  NULL leaves *ns as it is.
  * 0, or PROGRAM_WRONG after a line. */
 int program_time(const char *option, const char *text, bool zero, int64_t *ns);
-
-/* Seconds with up to nine decimals, exactly: 1700000000.123456.  0 or -EINVAL. */
-int program_stamp(const char *text, int64_t *ns);
 
 /* A number of bytes: 4096, 500k, 100M, 2G, in powers of 1000. */
 int program_size(const char *option, const char *text, int64_t *bytes);

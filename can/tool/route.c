@@ -107,18 +107,6 @@ void routes_will_send(struct route_bus *b, const struct frame *f)
 	b->sends_n++;
 }
 
-struct kept_line {
-	char text[ERROR_LINE_MAX];
-};
-
-static void keep_line(void *to, const char *line)
-{
-	struct kept_line *kept = to;
-
-	if (!kept->text[0])
-		snprintf(kept->text, sizeof(kept->text), "%s", line);
-}
-
 static const struct route *unmapped_to(const struct routes *r, const struct route_bus *b)
 {
 	for (size_t i = 0; i < r->n; i++)
@@ -136,16 +124,16 @@ int routes_open(struct routes *r, struct route_bus *b, struct error_sink *errors
 					     .fd = true,
 					     .sends = b->sends,
 					     .sends_n = b->sends_n <= BUS_FILTERS_MAX ? b->sends_n : 0 };
-	struct kept_line why = { "" };
-	struct error_sink keep = { keep_line, &why, 0 };
+	char why[ERROR_LINE_MAX] = "";
+	struct error_sink keep = { error_keep_last, why, 0 };
 	const struct route *unmapped = unmapped_to(r, b);
 	int err = b->bus ? 0 : bus_open(&b->bus, b->name, &options, &keep);
 
 	if (err && unmapped)
-		error_add(errors, "%s; or --map %s=BUS sends its frames elsewhere, --map %s= leaves them out", why.text,
+		error_add(errors, "%s; or --map %s=BUS sends its frames elsewhere, --map %s= leaves them out", why,
 			  unmapped->from, unmapped->from);
 	else if (err)
-		error_add(errors, "%s", why.text);
+		error_add(errors, "%s", why);
 	return err;
 }
 
