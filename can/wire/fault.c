@@ -24,36 +24,30 @@ const char fault_help[] = "drop N|P%|off [NODE]\n"
 			  "power off|on NODE, disconnect NODE, connect NODE\n"
 			  "clear   no more drop, corrupt, delay, stuck, babble\n";
 
-#define WORDS_MAX 8
-#define WORD_MAX FRAME_TEXT_MAX
+/* ---- words ---- */
 
-struct fault_words {
-	char word[WORDS_MAX][WORD_MAX];
-	int n, at;
-	char *why;
-};
-
-static int __attribute__((format(printf, 2, 3))) wrong(struct fault_words *words, const char *fmt, ...)
+int fault_wrong(struct fault_words *words, const char *fmt, ...)
 {
+	int n = words->about ? snprintf(words->why, FAULT_WHY_MAX, "%s: ", words->about) : 0;
 	va_list args;
 
 	va_start(args, fmt);
-	vsnprintf(words->why, FAULT_WHY_MAX, fmt, args);
+	vsnprintf(words->why + n, (size_t)(FAULT_WHY_MAX - n), fmt, args);
 	va_end(args);
 	return -EINVAL;
 }
 
-static int split(struct fault_words *words, const char *text)
+int fault_split(struct fault_words *words, const char *text)
 {
-	static const char blanks[] = " \t";
+	static const char blanks[] = " \t\r\n";
 
-	for (text += strspn(text, blanks); *text; text += strspn(text, blanks)) {
+	for (text += strspn(text, blanks); *text && *text != '#'; text += strspn(text, blanks)) {
 		size_t len = strcspn(text, blanks);
 
-		if (words->n == WORDS_MAX)
-			return wrong(words, "too many words");
-		if (len >= WORD_MAX)
-			return wrong(words, "a word of %zu letters", len);
+		if (words->n == FAULT_WORDS_MAX)
+			return fault_wrong(words, "too many words");
+		if (len >= sizeof(words->word[0]))
+			return fault_wrong(words, "a word of %zu letters", len);
 		memcpy(words->word[words->n], text, len);
 		words->word[words->n++][len] = 0;
 		text += len;
@@ -61,8 +55,7 @@ static int split(struct fault_words *words, const char *text)
 	return 0;
 }
 
-/* The next word; "" behind the last. */
-static const char *next(struct fault_words *words)
+const char *fault_next(struct fault_words *words)
 {
 	return words->at < words->n ? words->word[words->at++] : "";
 }
@@ -80,37 +73,62 @@ static bool more(const struct fault_words *words)
 	return words->at < words->n;
 }
 
+int fault_end(struct fault_words *words)
+{
+	char quoted[TEXT_QUOTED_MAX];
+
+	return more(words) ? fault_wrong(words, "%s is too much", text_quote(quoted, fault_next(words))) : 0;
+}
+
 /* ---- the parts ---- */
 
-static int read_node(struct fault_words *words, struct engine_fault *fault)
+int fault_read_node(struct fault_words *words, char node[ENGINE_NAME_MAX])
 {
-	const char *word = next(words);
+	const char *word = fault_next(words);
 	char quoted[TEXT_QUOTED_MAX];
 
 	if (!*word)
-		return wrong(words, "%s: which node?", words->word[0]);
+		return fault_wrong(words, "which node?");
 	if (!text_is_name(word))
-		return wrong(words, "%s: %s is not the name of a node: letters, digits, _ . -", words->word[0],
-			     text_quote(quoted, word));
-	snprintf(fault->node, sizeof(fault->node), "%s", word);
+		return fault_wrong(words, "%s is not the name of a node: letters, digits, _ . -",
+				   text_quote(quoted, word));
+	strcpy(node, word);
 	return 0;
+}
+
+int fault_read_frame(struct fault_words *words, struct frame *frame)
+{
+	const char *word = fault_next(words), *problem = frame_text_read(frame, word, strlen(word));
+	char quoted[TEXT_QUOTED_MAX];
+	struct bits bits;
+
+	if (!problem && !bits_of(&bits, frame))
+		problem = "the wire takes classic frames only";
+	return problem ? fault_wrong(words, "%s is not a frame such as 123#DEADBEEF: %s", text_quote(quoted, word),
+				     problem)
+		       : 0;
+}
+
+static int read_node(struct fault_words *words, struct engine_fault *fault)
+{
+	return fault_read_node(words, fault->node);
 }
 
 static int read_time(struct fault_words *words, struct engine_fault *fault)
 {
-	const char *word = next(words);
+	const char *word = fault_next(words);
 	char quoted[TEXT_QUOTED_MAX];
 
 	if (text_duration(word, &fault->ns) || fault->ns <= 0)
-		return wrong(words, "%s: %s is not a time such as 5ms", words->word[0], text_quote(quoted, word));
+		return fault_wrong(words, "%s is not a time such as 5ms", text_quote(quoted, word));
 	return 0;
 }
 
 static int read_chance(struct fault_words *words, struct engine_fault *fault)
 {
-	const char *word = next(words);
+	const char *word = fault_next(words);
 	const size_t len = strlen(word);
-	char quoted[TEXT_QUOTED_MAX], number[WORD_MAX];
+	char quoted[TEXT_QUOTED_MAX], number[FRAME_TEXT_MAX];
 	int64_t n;
 	double percent;
 
@@ -121,14 +139,13 @@ static int read_chance(struct fault_words *words, struct engine_fault *fault)
 	if (len && word[len - 1] == '%') {
 		snprintf(number, sizeof(number), "%.*s", (int)(len - 1), word);
 		if (text_real(number, &percent) || percent < 0.0001 || percent > 100)
-			return wrong(words, "%s: %s is not from 0.0001%% to 100%%", words->word[0],
-				     text_quote(quoted, word));
+			return fault_wrong(words, "%s is not from 0.0001%% to 100%%", text_quote(quoted, word));
 		fault->ppm = (uint32_t)(percent * 10000 + 0.5);
 		return 0;
 	}
 	if (text_int(word, &n) || n < 1 || n > UINT32_MAX)
-		return wrong(words, "%s: %s: write how many frames (3), which part of them (2.5%%), or off",
-			     words->word[0], text_quote(quoted, word));
+		return fault_wrong(words, "%s: write how many frames (3), which part of them (2.5%%), or off",
+				   text_quote(quoted, word));
 	fault->next = (uint32_t)n;
 	return 0;
 }
@@ -149,11 +166,11 @@ static int read_corrupt(struct fault_words *words, struct engine_fault *fault)
 	int64_t bit;
 
 	if (!status && next_is(words, "at")) {
-		const char *word = next(words);
+		const char *word = fault_next(words);
 
 		if (text_int(word, &bit) || bit < 0 || bit >= BITS_MAX)
-			return wrong(words, "corrupt: at %s: write a bit from 0, the start bit, to %d",
-				     text_quote(quoted, word), BITS_MAX - 1);
+			return fault_wrong(words, "at %s: write a bit from 0, the start bit, to %d",
+					   text_quote(quoted, word), BITS_MAX - 1);
 		fault->bit = (int)bit;
 	}
 	return status || !more(words) ? status : read_node(words, fault);
@@ -184,23 +201,14 @@ static int read_stuck(struct fault_words *words, struct engine_fault *fault)
 static int read_babble(struct fault_words *words, struct engine_fault *fault)
 {
 	int status = read_node(words, fault);
-	const char *word, *problem;
-	char quoted[TEXT_QUOTED_MAX];
-	struct bits bits;
 
 	if (status)
 		return status;
 	fault->off = next_is(words, "off");
 	if (fault->off)
 		return 0;
-	word = next(words);
-	problem = frame_text_read(&fault->frame, word, strlen(word));
-	if (!problem && (!frame_valid(&fault->frame) || !bits_of(&bits, &fault->frame)))
-		problem = "the wire takes classic frames only";
-	if (problem)
-		return wrong(words, "babble: %s is not a frame such as 123#DEADBEEF: %s", text_quote(quoted, word),
-			     problem);
-	return more(words) ? read_time(words, fault) : 0;
+	status = fault_read_frame(words, &fault->frame);
+	return status || !more(words) ? status : read_time(words, fault);
 }
 
 static int read_power(struct fault_words *words, struct engine_fault *fault)
@@ -208,15 +216,8 @@ static int read_power(struct fault_words *words, struct engine_fault *fault)
 	if (next_is(words, "on"))
 		fault->kind = ENGINE_POWER_ON;
 	else if (!next_is(words, "off"))
-		return wrong(words, "power: write power off NODE or power on NODE");
+		return fault_wrong(words, "write power off NODE or power on NODE");
 	return read_node(words, fault);
-}
-
-static int read_nothing(struct fault_words *words, struct engine_fault *fault)
-{
-	(void)words;
-	(void)fault;
-	return 0;
 }
 
 static const struct kind {
@@ -232,34 +233,37 @@ static const struct kind {
 	{ "power", ENGINE_POWER_OFF, read_power },
 	{ "disconnect", ENGINE_DISCONNECT, read_node },
 	{ "connect", ENGINE_CONNECT, read_node },
-	{ "clear", ENGINE_CLEAR, read_nothing },
+	{ "clear", ENGINE_CLEAR, NULL },
 };
 
-int fault_read(struct engine_fault *fault, const char *text, char why[FAULT_WHY_MAX])
+int fault_read_words(struct engine_fault *fault, struct fault_words *words)
 {
-	struct fault_words words = { .why = why };
-	const char *word, *near = NULL;
+	const char *word = fault_next(words), *near = NULL;
 	char quoted[TEXT_QUOTED_MAX];
 
 	*fault = (struct engine_fault){ .bit = -1 };
-	if (split(&words, text))
-		return -EINVAL;
-	word = next(&words);
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		int status;
 
 		nearest_try(word, kinds[i].word, &near);
 		if (strcmp(word, kinds[i].word) != 0)
 			continue;
+		words->about = word;
 		fault->kind = kinds[i].kind;
-		status = kinds[i].read(&words, fault);
-		if (!status && more(&words))
-			status = wrong(&words, "%s: %s is too much", word, text_quote(quoted, next(&words)));
-		return status;
+		status = kinds[i].read ? kinds[i].read(words, fault) : 0;
+		return status ? status : fault_end(words);
 	}
 	if (near)
-		return wrong(&words, "%s is not a fault; did you mean %s?", text_quote(quoted, word), near);
-	return wrong(&words,
-		     "%s is not a fault: drop, corrupt, delay, stuck, babble, power, disconnect, connect or clear",
-		     text_quote(quoted, word));
+		return fault_wrong(words, "%s is not a fault; did you mean %s?", text_quote(quoted, word), near);
+	return fault_wrong(
+		words, "%s is not a fault: drop, corrupt, delay, stuck, babble, power, disconnect, connect or clear",
+		text_quote(quoted, word));
+}
+
+int fault_read(struct engine_fault *fault, const char *text, char why[FAULT_WHY_MAX])
+{
+	struct fault_words words = { .why = why };
+	int status = fault_split(&words, text);
+
+	return status ? status : fault_read_words(fault, &words);
 }

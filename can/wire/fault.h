@@ -12,9 +12,11 @@
 #ifndef CAN_WIRE_FAULT_H
 #define CAN_WIRE_FAULT_H
 
+#include "can/frame_text.h"
 #include "can/wire/engine.h"
 
 #define FAULT_WHY_MAX 256
+#define FAULT_WORDS_MAX 12
 
 /* Reads the words of text, blanks between them.  0, or -EINVAL with one line in why that says what is wrong and what to
  * write. */
@@ -22,5 +24,24 @@ int fault_read(struct engine_fault *fault, const char *text, char why[FAULT_WHY_
 
 /* The list above, for a help text. */
 extern const char fault_help[];
+
+/* ---- shared with script.c: the words of a line ---- */
+
+struct fault_words {
+	char word[FAULT_WORDS_MAX][FRAME_TEXT_MAX];
+	int n, at;
+	const char *about; /* begins why, unless it is NULL */
+	char *why;	   /* FAULT_WHY_MAX bytes */
+};
+
+/* These return 0, or -EINVAL with why set. */
+int fault_wrong(struct fault_words *words, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+int fault_split(struct fault_words *words, const char *text); /* up to a word that begins with #, a comment */
+int fault_read_words(struct engine_fault *fault, struct fault_words *words); /* all that are left */
+int fault_read_node(struct fault_words *words, char node[ENGINE_NAME_MAX]);
+int fault_read_frame(struct fault_words *words, struct frame *frame);
+int fault_end(struct fault_words *words); /* no word is left */
+
+const char *fault_next(struct fault_words *words); /* the next word; "" behind the last */
 
 #endif

@@ -2,17 +2,15 @@
 #include "can/wire/script.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "can/bits.h"
-#include "can/frame_text.h"
+#include "can/log.h"
 #include "can/wire/fault.h"
 
-#define NS_PER_S INT64_C(1000000000)
 #define LINE_MAX_BYTES 512
-#define BLANKS " \t\r\n"
 
 struct reader {
 	struct script *script;
@@ -23,21 +21,8 @@ struct reader {
 	bool ended;
 };
 
-static void __attribute__((format(printf, 2, 3))) wrong(struct reader *r, const char *fmt, ...)
+static int add(struct script *s, const struct script_line *line)
 {
-	char text[ERROR_LINE_MAX];
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
-	va_end(args);
-	error_add(r->errors, "%s:%u: %s", r->path, r->line, text);
-}
-
-static int add(struct reader *r, const struct script_line *line)
-{
-	struct script *s = r->script;
-
 	if (s->n == s->room) {
 		size_t room = s->room ? 2 * s->room : 64;
 		struct script_line *lines = realloc(s->lines, room * sizeof(*lines));
@@ -51,33 +36,9 @@ static int add(struct reader *r, const struct script_line *line)
 	return 0;
 }
 
-/* The next word of *rest, cut off there; "" at the end. */
-static char *word(char **rest)
+static void wrong(struct reader *r, unsigned int line, const char *why)
 {
-	char *start = *rest + strspn(*rest, BLANKS);
-
-	*rest = start + strcspn(start, BLANKS);
-	if (**rest)
-		*(*rest)++ = 0;
-	return start;
-}
-
-/* Seconds with up to nine digits behind the point, perhaps in parentheses as candump writes them. */
-static bool read_time(const char *text, int64_t *ns)
-{
-	const bool wrapped = *text == '(';
-	int64_t s = 0, fraction = 0, unit = NS_PER_S;
-	int digits = 0;
-
-	for (text += wrapped; *text >= '0' && *text <= '9' && digits < 10; text++, digits++)
-		s = 10 * s + (*text - '0');
-	if (digits && *text == '.')
-		for (text++; *text >= '0' && *text <= '9' && unit > 1; text++)
-			fraction += (*text - '0') * (unit /= 10);
-	if (wrapped && *text++ != ')')
-		return false;
-	*ns = s * NS_PER_S + fraction;
-	return digits && s < NS_PER_S && !*text;
+	error_add(r->errors, "%s:%u: %s", r->path, line, why);
 }
 
 /* ---- one line ---- */
@@ -85,175 +46,130 @@ static bool read_time(const char *text, int64_t *ns)
 static const struct {
 	const char *word;
 	enum script_what what;
+	script_command *command;
 } node_words[] = {
-	{ "attach", SCRIPT_ATTACH },
-	{ "detach", SCRIPT_DETACH },
-	{ "up", SCRIPT_UP },
-	{ "down", SCRIPT_DOWN },
-	{ "reset", SCRIPT_RESET },
-	{ "restart", SCRIPT_RESTART },
-	{ "restart-ms", SCRIPT_RESTART_MS },
-	{ "queue", SCRIPT_QUEUE },
-	{ "power", SCRIPT_FAULT },
-	{ "connect", SCRIPT_FAULT },
-	{ "disconnect", SCRIPT_FAULT },
+	{ "attach", SCRIPT_ATTACH, NULL },	   { "detach", SCRIPT_COMMAND, engine_detach },
+	{ "up", SCRIPT_COMMAND, engine_up },	   { "down", SCRIPT_COMMAND, engine_down },
+	{ "reset", SCRIPT_COMMAND, engine_reset }, { "restart", SCRIPT_COMMAND, engine_restart },
+	{ "restart-ms", SCRIPT_RESTART_MS, NULL }, { "queue", SCRIPT_QUEUE, NULL },
+	{ "power", SCRIPT_FAULT, NULL },	   { "connect", SCRIPT_FAULT, NULL },
+	{ "disconnect", SCRIPT_FAULT, NULL },
 };
+#define NODE_WORDS (sizeof(node_words) / sizeof(*node_words))
 
-static bool read_number(struct reader *r, struct script_line *line, const char *name, char **rest)
+static int read_number(struct fault_words *words, struct script_line *line, const char *name)
 {
-	const char *text = word(rest);
+	const int64_t min = line->what == SCRIPT_QUEUE, max = line->what == SCRIPT_QUEUE ? ENGINE_QUEUE_MAX : 1000000;
+	const char *text = fault_next(words);
 	char quoted[TEXT_QUOTED_MAX];
 	int64_t n;
 
-	if (text_int(text, &n) || n < (line->what == SCRIPT_QUEUE) ||
-	    n > (line->what == SCRIPT_QUEUE ? ENGINE_QUEUE_MAX : 1000000)) {
-		wrong(r, "%s %s is not from %d to %d", name, text_quote(quoted, text), line->what == SCRIPT_QUEUE,
-		      line->what == SCRIPT_QUEUE ? ENGINE_QUEUE_MAX : 1000000);
-		return false;
-	}
+	if (text_int(text, &n) || n < min || n > max)
+		return fault_wrong(words, "%s %s is not from %" PRId64 " to %" PRId64, name, text_quote(quoted, text),
+				   min, max);
 	line->number = (uint32_t)n;
-	return true;
+	return 0;
 }
 
-static bool read_node(struct reader *r, struct script_line *line, char **rest)
+static int read_node(struct fault_words *words, struct script_line *line)
 {
-	const char *verb = word(rest);
-	char quoted[TEXT_QUOTED_MAX], text[64], why[FAULT_WHY_MAX];
+	int status = fault_read_node(words, line->node);
+	const char *verb = fault_next(words);
+	char quoted[TEXT_QUOTED_MAX], text[64];
 	size_t i = 0;
 
-	while (i < sizeof(node_words) / sizeof(node_words[0]) && strcmp(verb, node_words[i].word) != 0)
+	if (status)
+		return status;
+	while (i < NODE_WORDS && strcmp(verb, node_words[i].word) != 0)
 		i++;
-	if (i == sizeof(node_words) / sizeof(node_words[0])) {
-		wrong(r,
-		      "node %s: %s: write attach, detach, up, down, reset, restart, restart-ms N, queue N, power off, "
-		      "power on, connect or disconnect",
-		      line->node, text_quote(quoted, verb));
-		return false;
-	}
+	if (i == NODE_WORDS)
+		return fault_wrong(words,
+				   "node %s: %s: write attach, detach, up, down, reset, restart, restart-ms N, queue "
+				   "N, power off, power on, connect or disconnect",
+				   line->node, text_quote(quoted, verb));
 	line->what = node_words[i].what;
+	line->command = node_words[i].command;
 	if (line->what == SCRIPT_RESTART_MS || line->what == SCRIPT_QUEUE)
-		return read_number(r, line, verb, rest);
-	if (line->what == SCRIPT_FAULT) {
-		snprintf(text, sizeof(text), "%s %.8s %s", verb, strcmp(verb, "power") ? "" : word(rest), line->node);
-		if (fault_read(&line->fault, text, why)) {
-			wrong(r, "%s", why);
-			return false;
-		}
-	}
-	return true;
-}
-
-static bool read_frame(struct reader *r, struct script_line *line, char **rest)
-{
-	const char *text = word(rest), *problem = frame_text_read(&line->frame, text, strlen(text));
-	char quoted[TEXT_QUOTED_MAX];
-	struct bits bits;
-
-	if (!problem && (!frame_valid(&line->frame) || !bits_of(&bits, &line->frame)))
-		problem = "the wire takes classic frames only";
-	if (problem)
-		wrong(r, "%s is not a frame such as 123#DEADBEEF: %s", text_quote(quoted, text), problem);
-	return !problem;
-}
-
-static bool read_name(struct reader *r, struct script_line *line, const char *name)
-{
-	char quoted[TEXT_QUOTED_MAX];
-
-	if (!text_is_name(name)) {
-		wrong(r, "%s is not the name of a node: letters, digits, _ . -", text_quote(quoted, name));
-		return false;
-	}
-	snprintf(line->node, sizeof(line->node), "%s", name);
-	return true;
-}
-
-/* A word that begins with # begins a comment. */
-static void cut_comment(char *text)
-{
-	for (char *c = text; *c; c++) {
-		if (strchr("\r\n", *c) || (*c == '#' && (c == text || strchr(BLANKS, c[-1])))) {
-			*c = 0;
-			return;
-		}
-	}
+		return read_number(words, line, verb);
+	if (line->what != SCRIPT_FAULT)
+		return 0;
+	snprintf(text, sizeof(text), "%s %.8s %s", verb, strcmp(verb, "power") ? "" : fault_next(words), line->node);
+	return fault_read(&line->fault, text, words->why);
 }
 
 /* Behind the time. */
-static bool read_what(struct reader *r, struct script_line *line, char **rest)
+static int read_what(struct reader *r, struct script_line *line, struct fault_words *words)
 {
-	const char *who = word(rest);
-	char why[FAULT_WHY_MAX];
+	const char *who = fault_next(words);
+	int status;
 
-	if (!*who) {
-		wrong(r,
-		      "nothing behind the time: write TIME NODE FRAME, TIME fault ..., TIME node NODE ... or TIME end");
-		return false;
-	}
+	if (!*who)
+		return fault_wrong(words, "nothing behind the time: write TIME NODE FRAME, TIME fault ..., "
+					  "TIME node NODE ... or TIME end");
 	if (!strcmp(who, "end")) {
 		line->what = SCRIPT_END;
 		r->ended = true;
-		return true;
+		return 0;
 	}
 	if (!strcmp(who, "fault")) {
 		line->what = SCRIPT_FAULT;
-		cut_comment(*rest);
-		if (fault_read(&line->fault, *rest, why)) {
-			wrong(r, "%s", why);
-			return false;
-		}
-		*rest += strlen(*rest);
-		return true;
+		return fault_read_words(&line->fault, words);
 	}
 	if (!strcmp(who, "node"))
-		return read_name(r, line, word(rest)) && read_node(r, line, rest);
+		return read_node(words, line);
 	line->what = SCRIPT_FRAME;
-	return read_name(r, line, who) && read_frame(r, line, rest);
+	words->at--;
+	status = fault_read_node(words, line->node);
+	return status ? status : fault_read_frame(words, &line->frame);
 }
 
-static void read_bus(struct reader *r, const char *name)
+static int read_bus(struct reader *r, struct fault_words *words)
 {
+	const char *name = fault_next(words);
 	char quoted[TEXT_QUOTED_MAX];
 
-	for (unsigned int i = 0; i < r->script->buses; i++) {
+	for (unsigned int i = 0; i < r->script->buses; i++)
 		if (!strcmp(r->script->bus[i], name)) {
 			r->bus = i;
-			return;
+			return fault_end(words);
 		}
-	}
-	wrong(r, "bus %s is not among those that run", text_quote(quoted, name));
+	return fault_wrong(words, "bus %s is not among those that run", text_quote(quoted, name));
 }
 
-static int read_line(struct reader *r, char *text)
+/* Perhaps in parentheses, as candump writes them. */
+static int read_time(const char *word, int64_t *ns)
+{
+	const size_t len = strlen(word);
+	char text[FRAME_TEXT_MAX];
+
+	if (*word != '(' || word[len - 1] != ')')
+		return log_stamp(word, ns);
+	snprintf(text, sizeof(text), "%.*s", (int)len - 2, word + 1);
+	return log_stamp(text, ns);
+}
+
+/* 0, -EINVAL, or -ENOMEM. */
+static int read_line(struct reader *r, struct fault_words *words)
 {
 	struct script_line line = { .line = r->line };
-	char quoted[TEXT_QUOTED_MAX], *rest = text, *first = word(&rest);
+	const char *first = fault_next(words);
+	char quoted[TEXT_QUOTED_MAX];
+	int status;
 
-	if (!*first || *first == '#')
-		return 0;
-	if (!strcmp(first, "bus")) {
-		read_bus(r, word(&rest));
-	} else if (!read_time(first, &line.t_ns)) {
-		wrong(r, "%s is not a time in seconds such as 0.001000", text_quote(quoted, first));
-		return 0;
-	} else if (r->ended) {
-		wrong(r, "behind the line with end");
-		return 0;
-	} else if (line.t_ns < r->t_ns) {
-		wrong(r, "%s lies before the line above it: put lines in order of time", first);
-		return 0;
-	} else {
-		line.bus = r->bus;
-		r->t_ns = line.t_ns;
-		if (!read_what(r, &line, &rest))
-			return 0;
-		if (add(r, &line))
-			return -ENOMEM;
-	}
-	first = word(&rest);
-	if (*first && *first != '#')
-		wrong(r, "%s is too much", text_quote(quoted, first));
-	return 0;
+	if (!strcmp(first, "bus"))
+		return read_bus(r, words);
+	if (read_time(first, &line.t_ns))
+		return fault_wrong(words, "%s is not a time in seconds such as 0.001000", text_quote(quoted, first));
+	if (r->ended)
+		return fault_wrong(words, "behind the line with end");
+	if (line.t_ns < r->t_ns)
+		return fault_wrong(words, "%s lies before the line above it: put lines in order of time", first);
+	line.bus = r->bus;
+	r->t_ns = line.t_ns;
+	status = read_what(r, &line, words);
+	if (!status)
+		status = fault_end(words);
+	return status ? status : add(r->script, &line);
 }
 
 /* ---- the file ---- */
@@ -270,6 +186,7 @@ static const struct script_node *find_node(const struct script *s, unsigned int 
 static void list_nodes(struct reader *r)
 {
 	struct script *s = r->script;
+	char why[FAULT_WHY_MAX];
 
 	for (size_t i = 0; i < s->n; i++) {
 		const struct script_line *line = &s->lines[i];
@@ -277,9 +194,9 @@ static void list_nodes(struct reader *r)
 
 		if (!line->node[0] || find_node(s, line->bus, line->node))
 			continue;
-		r->line = line->line;
 		if (s->nodes_n[line->bus] == ENGINE_NODES) {
-			wrong(r, "%s: a bus has at most %d nodes", line->node, ENGINE_NODES);
+			snprintf(why, sizeof(why), "%s: a bus has at most %d nodes", line->node, ENGINE_NODES);
+			wrong(r, line->line, why);
 			return;
 		}
 		s->nodes_n[line->bus]++;
@@ -292,27 +209,33 @@ static void list_nodes(struct reader *r)
 
 		if (line->what != SCRIPT_FAULT || !line->fault.node[0] || find_node(s, line->bus, line->fault.node))
 			continue;
-		r->line = line->line;
-		wrong(r, "there is no node %s: no other line of this bus names it", line->fault.node);
+		snprintf(why, sizeof(why), "there is no node %s: no other line of this bus names it", line->fault.node);
+		wrong(r, line->line, why);
 	}
 }
 
 static int read_file(struct reader *r, FILE *file)
 {
-	char text[LINE_MAX_BYTES];
-	int status = 0;
+	char text[LINE_MAX_BYTES], why[FAULT_WHY_MAX];
 
-	while (!status && fgets(text, sizeof(text), file)) {
+	while (fgets(text, sizeof(text), file)) {
+		struct fault_words words = { .why = why };
+		int status;
+
 		r->line++;
 		if (strlen(text) == sizeof(text) - 1 && text[sizeof(text) - 2] != '\n') {
-			wrong(r, "a line of more than %zu bytes", sizeof(text) - 2);
+			wrong(r, r->line, "a line of more than 510 bytes");
 			return -EINVAL;
 		}
-		status = read_line(r, text);
+		status = fault_split(&words, text);
+		if (!status && words.n)
+			status = read_line(r, &words);
+		if (status == -ENOMEM)
+			return status;
+		if (status)
+			wrong(r, r->line, why);
 	}
-	if (!status && ferror(file))
-		status = -errno;
-	return status;
+	return ferror(file) ? -errno : 0;
 }
 
 int script_open(struct script *script, const char *path, const char *const *buses, unsigned int n,

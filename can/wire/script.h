@@ -40,15 +40,13 @@ enum script_what {
 	SCRIPT_FRAME,
 	SCRIPT_FAULT,
 	SCRIPT_ATTACH,
-	SCRIPT_DETACH,
-	SCRIPT_UP,
-	SCRIPT_DOWN,
-	SCRIPT_RESET,
-	SCRIPT_RESTART,
+	SCRIPT_COMMAND,
 	SCRIPT_RESTART_MS,
 	SCRIPT_QUEUE,
 	SCRIPT_END,
 };
+
+typedef int script_command(struct engine *e, int node, int64_t now_ns);
 
 struct script_line {
 	int64_t t_ns;
@@ -57,6 +55,7 @@ struct script_line {
 	enum script_what what;
 	char node[ENGINE_NAME_MAX];
 	uint32_t number;
+	script_command *command; /* SCRIPT_COMMAND */
 	union {
 		struct frame frame;
 		struct engine_fault fault;

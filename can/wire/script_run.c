@@ -115,16 +115,8 @@ static int do_line(struct engine *e, const struct script_line *line)
 	case SCRIPT_ATTACH:
 		node = engine_attach(e, line->node, line->t_ns);
 		return node < 0 ? node : 0;
-	case SCRIPT_DETACH:
-		return engine_detach(e, node, line->t_ns);
-	case SCRIPT_UP:
-		return engine_up(e, node, line->t_ns);
-	case SCRIPT_DOWN:
-		return engine_down(e, node, line->t_ns);
-	case SCRIPT_RESET:
-		return engine_reset(e, node, line->t_ns);
-	case SCRIPT_RESTART:
-		return engine_restart(e, node, line->t_ns);
+	case SCRIPT_COMMAND:
+		return line->command(e, node, line->t_ns);
 	case SCRIPT_RESTART_MS:
 		return engine_set_restart(e, node, line->number);
 	case SCRIPT_QUEUE:
