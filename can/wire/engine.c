@@ -177,27 +177,9 @@ int engine_set_restart(struct engine *e, int node, uint32_t restart_ms)
 	return 0;
 }
 
-int engine_node_info(const struct engine *e, int node, struct engine_node_info *info)
+const struct engine_node *engine_node(const struct engine *e, int node)
 {
-	const struct engine_node *n = &e->node[node];
-
-	if (!engine_node_exists(e, node))
-		return -ENOENT;
-	*info = (struct engine_node_info){ .name = n->name,
-					   .state = n->state,
-					   .tx_errors = n->tx_errors,
-					   .rx_errors = n->rx_errors,
-					   .up = n->up,
-					   .power = n->power,
-					   .connected = n->connected,
-					   .recovering = n->recovering,
-					   .babbling = n->babbling && n->babble_until_ns > e->now_ns,
-					   .restart_ms = n->restart_ms,
-					   .queue = n->queue,
-					   .waiting = n->waiting,
-					   .delay_ns = n->delay_ns,
-					   .stats = n->stats };
-	return 0;
+	return engine_node_exists(e, node) ? &e->node[node] : NULL;
 }
 
 /* ---- statistics ---- */

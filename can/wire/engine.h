@@ -150,18 +150,8 @@ struct engine_node_stats {
 	uint64_t bus_offs, restarts;
 };
 
-struct engine_node_info {
-	const char *name;
-	enum bus_state state; /* BUS_STOPPED: down or without power; BUS_OFF until recovery is complete */
-	uint16_t tx_errors, rx_errors;
-	bool up, power, connected, recovering, babbling;
-	uint32_t restart_ms;
-	uint32_t queue;	  /* its length */
-	uint32_t waiting; /* requests in FIFO and mailbox */
-	int64_t delay_ns;
-	struct engine_node_stats stats;
-};
-int engine_node_info(const struct engine *e, int node, struct engine_node_info *info);
+/* NULL: no such node.  Below, at struct engine_node. */
+const struct engine_node *engine_node(const struct engine *e, int node);
 
 /* ---- frames ---- */
 
@@ -219,7 +209,7 @@ struct engine_fault {
 	struct frame frame;
 };
 
-/* From now_ns on.  -ENOENT: no such node; -EINVAL: not valid. */
+/* From now_ns on, as fault_read checked it.  -ENOENT: no such node. */
 int engine_fault(struct engine *e, const struct engine_fault *fault, int64_t now_ns);
 
 /* ---- statistics ---- */

@@ -166,34 +166,16 @@ static void clear(struct engine *e, int64_t now_ns)
 	}
 }
 
-static bool makes_sense(const struct engine_fault *f)
+static bool takes_all_nodes(enum engine_fault_kind kind)
 {
-	struct bits bits;
-
-	switch (f->kind) {
-	case ENGINE_DROP:
-	case ENGINE_CORRUPT:
-		return f->off || (!f->next != !f->ppm && f->ppm <= 1000000 && f->bit >= -1 && f->bit < BITS_MAX);
-	case ENGINE_DELAY:
-		return f->node[0] && (f->off || f->ns >= 0);
-	case ENGINE_STUCK:
-		return f->off || f->ns > 0;
-	case ENGINE_BABBLE:
-		return f->node[0] && (f->off || (f->ns >= 0 && frame_valid(&f->frame) && bits_of(&bits, &f->frame)));
-	case ENGINE_CLEAR:
-		return true;
-	default:
-		return f->node[0];
-	}
+	return kind == ENGINE_DROP || kind == ENGINE_CORRUPT || kind == ENGINE_STUCK || kind == ENGINE_CLEAR;
 }
 
 int engine_fault(struct engine *e, const struct engine_fault *fault, int64_t now_ns)
 {
 	const int node = fault->node[0] ? engine_find(e, fault->node) : -1;
 
-	if (!makes_sense(fault))
-		return -EINVAL;
-	if (fault->node[0] && node < 0)
+	if (node < 0 && (fault->node[0] || !takes_all_nodes(fault->kind)))
 		return -ENOENT;
 	engine_advance_all(e, now_ns);
 	switch (fault->kind) {

@@ -36,18 +36,19 @@ static void say_bus(struct query_text *to, struct hub *hub, struct hub_bus *bus,
 
 static void say_controller(struct query_text *to, struct hub_bus *bus, const struct hub_controller *c)
 {
-	struct engine_node_info i;
+	const struct engine_node *n = engine_node(&bus->engine, c->node);
 
-	if (!c->attachments || engine_node_info(&bus->engine, c->node, &i))
+	if (!c->attachments || !n)
 		return;
 	query_say(to,
-		  "controller %s state %s tx_errors %u rx_errors %u waiting %" PRIu32 " sent %" PRIu64
-		  " received %" PRIu64 " errors %" PRIu64 " retransmissions %" PRIu64 " arbitration_lost %" PRIu64
-		  " lost %" PRIu64 " refused %" PRIu64 " purged %" PRIu64 " bus_offs %" PRIu64 " restarts %" PRIu64
+		  "controller %s state %s tx_errors %u rx_errors %u waiting %u sent %" PRIu64 " received %" PRIu64
+		  " errors %" PRIu64 " retransmissions %" PRIu64 " arbitration_lost %" PRIu64 " lost %" PRIu64
+		  " refused %" PRIu64 " purged %" PRIu64 " bus_offs %" PRIu64 " restarts %" PRIu64
 		  " power %d connected %d babbling %d\n",
-		  c->name, bus_state_name(i.state), i.tx_errors, i.rx_errors, i.waiting, i.stats.sent, i.stats.received,
-		  i.stats.errors, i.stats.retransmissions, i.stats.arbitration_lost, i.stats.lost, i.stats.refused,
-		  i.stats.purged, i.stats.bus_offs, i.stats.restarts, i.power, i.connected, i.babbling);
+		  c->name, bus_state_name(n->state), n->tx_errors, n->rx_errors, n->waiting, n->stats.sent,
+		  n->stats.received, n->stats.errors, n->stats.retransmissions, n->stats.arbitration_lost,
+		  n->stats.lost, n->stats.refused, n->stats.purged, n->stats.bus_offs, n->stats.restarts, n->power,
+		  n->connected, n->babbling && n->babble_until_ns > bus->engine.now_ns);
 }
 
 static void say_stats(struct query_text *to, struct hub *hub, struct hub_bus *bus, int64_t now_ns)
@@ -70,17 +71,15 @@ static void say_stats(struct query_text *to, struct hub *hub, struct hub_bus *bu
 
 static void link_look(struct query_text *to, struct hub_bus *bus, const struct hub_controller *c)
 {
-	struct engine_node_info i = { .state = c->down ? BUS_STOPPED : BUS_ERROR_ACTIVE,
-				      .restart_ms = c->restart_ms,
-				      .queue = c->queue };
+	static const struct engine_node absent;
+	const struct engine_node *n = c->attachments ? engine_node(&bus->engine, c->node) : &absent;
+	const enum bus_state state = n != &absent ? n->state : c->down ? BUS_STOPPED : BUS_ERROR_ACTIVE;
 
-	if (c->attachments)
-		engine_node_info(&bus->engine, c->node, &i);
 	query_say(to,
 		  "ok state %s bitrate %" PRIu32 " tx_errors %u rx_errors %u restart_ms %" PRIu32 " queue %" PRIu32
 		  " bus_offs %" PRIu64 " restarts %" PRIu64,
-		  bus_state_name(i.state), bus->settings.bitrate, i.tx_errors, i.rx_errors, i.restart_ms, i.queue,
-		  i.stats.bus_offs, i.stats.restarts);
+		  bus_state_name(state), bus->settings.bitrate, n->tx_errors, n->rx_errors, c->restart_ms, c->queue,
+		  n->stats.bus_offs, n->stats.restarts);
 }
 
 /* Up and down also take effect on a controller without an attached program. */
@@ -171,18 +170,12 @@ static void answer_fault(struct query_text *to, struct hub_bus *bus, const char 
 {
 	struct engine_fault fault;
 	char why[FAULT_WHY_MAX];
-	int r;
 
-	if (fault_read(&fault, rest, why)) {
+	if (fault_read(&fault, rest, why))
 		query_say(to, "error %s", why);
-		return;
-	}
-	r = engine_fault(&bus->engine, &fault, now_ns);
-	if (r == -ENOENT)
+	else if (engine_fault(&bus->engine, &fault, now_ns))
 		query_say(to, "error %s: no such controller on %s: canwire stats %s lists them", fault.node, bus->name,
 			  bus->name);
-	else if (r)
-		query_say(to, "error fault %s: that makes no sense here", rest);
 	else
 		query_say(to, "ok");
 }

@@ -108,9 +108,9 @@ static void the_lower_identifier_wins(void)
 	at(0, 'c', "122#");
 	until(10000);
 	HAPPENED("45 frame c 122# > ab\n93 frame b 123# > ac\n143 frame a 700# > bc\n");
-	TEST_ASSERT_EQUAL_UINT64(2, info('a').stats.arbitration_lost);
-	TEST_ASSERT_EQUAL_UINT64(1, info('b').stats.arbitration_lost);
-	TEST_ASSERT_EQUAL_UINT64(0, info('c').stats.arbitration_lost);
+	TEST_ASSERT_EQUAL_UINT64(2, info('a')->stats.arbitration_lost);
+	TEST_ASSERT_EQUAL_UINT64(1, info('b')->stats.arbitration_lost);
+	TEST_ASSERT_EQUAL_UINT64(0, info('c')->stats.arbitration_lost);
 }
 
 /* Each wins over the next, from any sender: all have the same first eleven bits of identifier, 123. */
@@ -157,7 +157,7 @@ static void a_request_on_its_way_takes_part(void)
 	stamped(1, 30, 'c', "000#");
 	until(10000);
 	HAPPENED("45 frame b 123# > ac\n98 frame c 000# > ab\n148 frame a 700# > bc\n");
-	TEST_ASSERT_EQUAL_UINT64(0, info('b').stats.late);
+	TEST_ASSERT_EQUAL_UINT64(0, info('b')->stats.late);
 }
 
 /* ... and not after it. */
@@ -172,8 +172,8 @@ static void a_late_request_is_counted_and_part_of_the_next(void)
 	stamped(45, 50, 'c', "100#"); /* during the frame: not late */
 	until(10000);
 	HAPPENED("47 frame a 700# > bc\n98 frame c 100# > ab\n146 frame b 123# > ac\n196 frame a 701# > bc\n");
-	TEST_ASSERT_EQUAL_UINT64(1, info('b').stats.late);
-	TEST_ASSERT_EQUAL_UINT64(0, info('c').stats.late);
+	TEST_ASSERT_EQUAL_UINT64(1, info('b')->stats.late);
+	TEST_ASSERT_EQUAL_UINT64(0, info('c')->stats.late);
 	TEST_ASSERT_EQUAL_UINT64(1, bus.stats.late);
 }
 
@@ -202,13 +202,13 @@ static void one_mailbox_and_ten_behind_it(void)
 	for (int i = 0; i < 11; i++)
 		TEST_ASSERT_EQUAL_INT(0, at(0, 'a', "000#"));
 	TEST_ASSERT_EQUAL_INT(-ENOBUFS, at(0, 'a', "000#"));
-	TEST_ASSERT_EQUAL_INT(11, info('a').waiting);
+	TEST_ASSERT_EQUAL_INT(11, info('a')->waiting);
 	until(49);
 	TEST_ASSERT_EQUAL_INT(-ENOBUFS, at(49, 'a', "000#"));
 	until(50);
 	HAPPENED("50 echo a 1\n");
 	TEST_ASSERT_EQUAL_INT(0, at(50, 'a', "000#"));
-	TEST_ASSERT_EQUAL_UINT64(2, info('a').stats.refused);
+	TEST_ASSERT_EQUAL_UINT64(2, info('a')->stats.refused);
 	TEST_ASSERT_EQUAL_UINT64(2, bus.stats.refused);
 	/* b has its own. */
 	TEST_ASSERT_EQUAL_INT(0, at(50, 'b', "000#"));
@@ -240,7 +240,7 @@ static void the_length_of_the_queue_is_a_setting(void)
 	TEST_ASSERT_EQUAL_INT(-ENOBUFS, at(0, 'a', "000#"));
 	see = SEE_ECHOES;
 	until(1000000);
-	TEST_ASSERT_EQUAL_UINT64(ENGINE_QUEUE_MAX + 1, info('a').stats.sent);
+	TEST_ASSERT_EQUAL_UINT64(ENGINE_QUEUE_MAX + 1, info('a')->stats.sent);
 }
 
 static void what_can_be_on_a_wire(void)
@@ -267,15 +267,15 @@ static void reset_empties_everything(void)
 	TEST_ASSERT_EQUAL_INT(0, engine_reset(&bus, 0, 30 * US));
 	HAPPENED("30 purged a 1 reset\n30 purged a 2 reset\n30 purged a 3 reset\n30 state a stopped 0 0\n"
 		 "30 state a error-active 0 0\n");
-	TEST_ASSERT_EQUAL_INT(0, info('a').waiting);
+	TEST_ASSERT_EQUAL_INT(0, info('a')->waiting);
 	until(1000);
 	HAPPENED("");
-	TEST_ASSERT_EQUAL_INT(1, info('b').rx_errors);
-	TEST_ASSERT_EQUAL_INT(1, info('c').rx_errors);
+	TEST_ASSERT_EQUAL_INT(1, info('b')->rx_errors);
+	TEST_ASSERT_EQUAL_INT(1, info('c')->rx_errors);
 	at(1000, 'a', "123#DEADBEEF");
 	until(2000);
 	HAPPENED("1078 frame a 123#DEADBEEF > bc\n");
-	TEST_ASSERT_EQUAL_INT(0, info('b').rx_errors);
+	TEST_ASSERT_EQUAL_INT(0, info('b')->rx_errors);
 }
 
 static void a_node_that_is_down_takes_no_part(void)
@@ -283,13 +283,13 @@ static void a_node_that_is_down_takes_no_part(void)
 	bus_start("abc");
 	see = SEE_FRAMES;
 	TEST_ASSERT_EQUAL_INT(0, engine_down(&bus, 1, 0));
-	TEST_ASSERT_EQUAL_INT(BUS_STOPPED, info('b').state);
+	TEST_ASSERT_EQUAL_INT(BUS_STOPPED, info('b')->state);
 	TEST_ASSERT_EQUAL_INT(-ENETDOWN, at(0, 'b', "000#"));
 	at(0, 'a', "123#");
 	until(1000);
 	HAPPENED("45 frame a 123# > c\n");
 	TEST_ASSERT_EQUAL_INT(0, engine_up(&bus, 1, 1000 * US));
-	TEST_ASSERT_EQUAL_INT(BUS_ERROR_ACTIVE, info('b').state);
+	TEST_ASSERT_EQUAL_INT(BUS_ERROR_ACTIVE, info('b')->state);
 	/* It has to see 11 recessive bits before it takes part. */
 	at(1010, 'a', "123#");
 	until(2000);
@@ -337,10 +337,10 @@ static void a_detached_node_finishes_its_frame_and_is_gone(void)
 	at(20000, 'b', "123#");
 	until(20200);
 	HAPPENED("");
-	TEST_ASSERT_EQUAL_INT(1, info('b').waiting);
+	TEST_ASSERT_EQUAL_INT(1, info('b')->waiting);
 	TEST_ASSERT_EQUAL_INT(0, engine_attach(&bus, "z", 20200 * US));
 	until(21000);
-	TEST_ASSERT_EQUAL_INT(0, info('b').waiting);
+	TEST_ASSERT_EQUAL_INT(0, info('b')->waiting);
 }
 
 static void names_and_room(void)

@@ -421,12 +421,9 @@ static void compare(uint64_t from, bool quiet_nodes)
 	snprintf(message, sizeof(message), "seed %" PRIu64 " flip at %u", from, flip_at);
 	TEST_ASSERT_EQUAL_STRING_MESSAGE(heard, engine_heard, message);
 	for (int i = 0; i < nodes_n && !out_of_step; i++) {
-		struct engine_node_info info;
-
-		engine_node_info(&bus, i, &info);
 		snprintf(mine, sizeof(mine), "seed %" PRIu64 " node %c", from, 'a' + i);
-		TEST_ASSERT_EQUAL_INT_MESSAGE(nodes[i].tx, info.tx_errors, mine);
-		TEST_ASSERT_EQUAL_INT_MESSAGE(nodes[i].rx, info.rx_errors, mine);
+		TEST_ASSERT_EQUAL_INT_MESSAGE(nodes[i].tx, engine_node(&bus, i)->tx_errors, mine);
+		TEST_ASSERT_EQUAL_INT_MESSAGE(nodes[i].rx, engine_node(&bus, i)->rx_errors, mine);
 	}
 }
 

@@ -149,8 +149,8 @@ static void who_comes_into_a_frame_does_not_count(void)
 	engine_attach(&bus, "c", 5 * US);
 	fault(40, "stuck dominant 1ms");
 	until(2000);
-	TEST_ASSERT_GREATER_THAN(100, info('b').rx_errors);
-	TEST_ASSERT_EQUAL_INT(0, info('c').rx_errors);
+	TEST_ASSERT_GREATER_THAN(100, info('b')->rx_errors);
+	TEST_ASSERT_EQUAL_INT(0, info('c')->rx_errors);
 }
 
 /* The wire opens in mid-frame: senders and listeners alike see their flags fail, and are passive at once. */
@@ -161,7 +161,7 @@ static void an_open_wire_in_mid_frame(void)
 	at(0, 'a', "123#DEADBEEF");
 	fault(40, "stuck recessive 100us");
 	until(10000);
-	TEST_ASSERT_EQUAL_INT(127, info('b').rx_errors);
+	TEST_ASSERT_EQUAL_INT(127, info('b')->rx_errors);
 	/* Bit 40 and 16 of flag are eight each for a, and 1 + 16 x 8 for b: 40 + 1 + 16 + 6 + 8; then 26 each; at 160
 	 * the wire is whole. */
 	HAPPENED(
@@ -202,7 +202,7 @@ static void three_senders(void)
 	at(0, 'c', "123#00");
 	until(1000);
 	HAPPENED("55 echo b 2\n55 echo c 3\n55 frame b 123#00 > d\n127 echo a 1\n127 frame a 123#01 > bcd\n");
-	TEST_ASSERT_EQUAL_INT(130 + 8 - 1, info('a').tx_errors);
+	TEST_ASSERT_EQUAL_INT(130 + 8 - 1, info('a')->tx_errors);
 }
 
 int main(void)

@@ -22,8 +22,8 @@ static void counters(char node, int tx, int rx)
 {
 	const char name[2] = { node, 0 };
 
-	TEST_ASSERT_EQUAL_INT_MESSAGE(tx, info(node).tx_errors, name);
-	TEST_ASSERT_EQUAL_INT_MESSAGE(rx, info(node).rx_errors, name);
+	TEST_ASSERT_EQUAL_INT_MESSAGE(tx, info(node)->tx_errors, name);
+	TEST_ASSERT_EQUAL_INT_MESSAGE(rx, info(node)->rx_errors, name);
 }
 
 /* ---- no acknowledgement ---- */
@@ -57,8 +57,8 @@ static void a_lone_node_repeats(void)
 	until(10000000);
 	HAPPENED("");
 	counters('a', 128, 0);
-	TEST_ASSERT_EQUAL_INT(BUS_PASSIVE, info('a').state);
-	TEST_ASSERT_EQUAL_INT(1, info('a').waiting);
+	TEST_ASSERT_EQUAL_INT(BUS_PASSIVE, info('a')->state);
+	TEST_ASSERT_EQUAL_INT(1, info('a')->waiting);
 }
 
 /* The seventeenth starts at 16 x 87 + 8, and each further one 95 later. */
@@ -79,7 +79,7 @@ static void attempts_are_added_up_when_somebody_looks(void)
 	TEST_ASSERT_EQUAL_UINT64(1017, s.attempts);
 	TEST_ASSERT_EQUAL_UINT64(1017, s.errors);
 	TEST_ASSERT_EQUAL_UINT64(1017, s.unacknowledged);
-	TEST_ASSERT_EQUAL_UINT64(1017, info('a').stats.retransmissions);
+	TEST_ASSERT_EQUAL_UINT64(1017, info('a')->stats.retransmissions);
 	engine_stats(&bus, &s, INT64_C(3600000) * MS);
 	TEST_ASSERT_EQUAL_UINT64(16 + (3600000000 - 1400 - 84) / 95 + 1, s.attempts);
 	TEST_ASSERT_DOUBLE_WITHIN(0.001, 87.0 / 95, s.load);
@@ -143,7 +143,7 @@ static void a_corrupted_frame_is_sent_again(void)
 	counters('b', 0, 0);
 	TEST_ASSERT_EQUAL_UINT64(1, bus.stats.corrupted);
 	TEST_ASSERT_EQUAL_UINT64(1, bus.stats.errors);
-	TEST_ASSERT_EQUAL_UINT64(1, info('a').stats.retransmissions);
+	TEST_ASSERT_EQUAL_UINT64(1, info('a')->stats.retransmissions);
 }
 
 /* Where which error is found; 81 bits: delimiter of the CRC at 68, slot 69, its delimiter 70, end of frame 71 to 77. */
@@ -179,8 +179,8 @@ static void places(void)
 		snprintf(expected, sizeof(expected), "%d error a %s\n%d error b %s\n", rows[i].end + 1, rows[i].sender,
 			 rows[i].end + 1, rows[i].listener);
 		TEST_ASSERT_EQUAL_STRING_MESSAGE(expected, what_happened(), words);
-		TEST_ASSERT_EQUAL_UINT64(1, info('a').stats.sent);
-		TEST_ASSERT_EQUAL_UINT64(1, info('b').stats.received);
+		TEST_ASSERT_EQUAL_UINT64(1, info('a')->stats.sent);
+		TEST_ASSERT_EQUAL_UINT64(1, info('b')->stats.received);
 	}
 }
 
@@ -298,8 +298,8 @@ static void step_by_step_to_bus_off(void)
 	counters('b', 0, 32);
 	/* 16 attempts of 63 bits; then the flag is recessive, b finds that after six bits: 64, and the wait of 8. */
 	TEST_ASSERT_EQUAL_INT64((16 * 63 + 8 + 15 * (64 + 8) + 61) * US, bus.event_ns);
-	TEST_ASSERT_EQUAL_INT(BUS_OFF, info('a').state);
-	TEST_ASSERT_EQUAL_INT(0, info('a').waiting);
+	TEST_ASSERT_EQUAL_INT(BUS_OFF, info('a')->state);
+	TEST_ASSERT_EQUAL_INT(0, info('a')->waiting);
 	TEST_ASSERT_EQUAL_INT(-ENETDOWN, at(5000, 'a', "123#"));
 	TEST_ASSERT_EQUAL_INT64(ENGINE_NEVER, engine_next_ns(&bus));
 	/* It does not acknowledge either. */
@@ -317,7 +317,7 @@ static void go_off(int64_t us)
 	fault(us, "corrupt 1 at 40");
 	at(us, 'a', "123#DEADBEEF");
 	until(us + 200);
-	TEST_ASSERT_EQUAL_INT(BUS_OFF, info('a').state);
+	TEST_ASSERT_EQUAL_INT(BUS_OFF, info('a')->state);
 	see = SEE_ALL;
 	what_happened();
 }
@@ -328,10 +328,10 @@ static void recovery_takes_128_times_11_recessive_bits(void)
 	go_off(0);
 	TEST_ASSERT_EQUAL_INT(-EBUSY, engine_restart(&bus, 1, 1000 * US));
 	TEST_ASSERT_EQUAL_INT(0, engine_restart(&bus, 0, 1000 * US));
-	TEST_ASSERT_TRUE(info('a').recovering);
+	TEST_ASSERT_TRUE(info('a')->recovering);
 	TEST_ASSERT_EQUAL_INT64((1000 + 1408) * US, engine_next_ns(&bus));
 	until(2407);
-	TEST_ASSERT_EQUAL_INT(BUS_OFF, info('a').state);
+	TEST_ASSERT_EQUAL_INT(BUS_OFF, info('a')->state);
 	TEST_ASSERT_EQUAL_INT(-ENETDOWN, at(2407, 'a', "123#"));
 	HAPPENED("");
 	until(2408);
@@ -339,8 +339,8 @@ static void recovery_takes_128_times_11_recessive_bits(void)
 	at(2408, 'a', "123#");
 	until(3000);
 	HAPPENED("2453 echo a 3\n2453 frame a 123# > b\n");
-	TEST_ASSERT_EQUAL_UINT64(1, info('a').stats.bus_offs);
-	TEST_ASSERT_EQUAL_UINT64(1, info('a').stats.restarts);
+	TEST_ASSERT_EQUAL_UINT64(1, info('a')->stats.bus_offs);
+	TEST_ASSERT_EQUAL_UINT64(1, info('a')->stats.restarts);
 }
 
 /* On a busy bus each pause between two frames counts once: 53 bits each, 128 of them. */
@@ -391,7 +391,7 @@ static void quiet_buses_tell_states_only(void)
 	until(10000);
 	HAPPENED("1041 error a 20000204#0008000000006000\n1041 state a warning 96 0\n"
 		 "1389 error a 20000204#0020000000008000\n1389 state a passive 128 0\n");
-	TEST_ASSERT_EQUAL_UINT64(16, info('a').stats.errors);
+	TEST_ASSERT_EQUAL_UINT64(16, info('a')->stats.errors);
 }
 
 /* A good frame takes one off; of a passive receiver the counter goes below the limit. */

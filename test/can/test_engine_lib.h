@@ -34,7 +34,7 @@ uint32_t requests(void); /* so far: the tag of the last */
 void until(int64_t us); /* engine_advance */
 int fault(int64_t us, const char *words);
 struct frame frame_of(const char *text);
-struct engine_node_info info(char node);
+const struct engine_node *info(char node);
 
 /* All that happened since the last call. */
 const char *what_happened(void);
