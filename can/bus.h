@@ -73,7 +73,6 @@ struct bus_options {
 	bool errors;	       /* deliver error frames as well; the state is kept in any case */
 	bool fd;	       /* CAN FD frames, both ways */
 	bool no_echo;	       /* frames sent here do not come back as BUS_OWN */
-	bool hardware_stamps;  /* the controller's own counter, fitted to CLOCK_MONOTONIC */
 	bool later;	       /* a bus that is absent or down is not an error: attach when it appears */
 	int receive_buffer;    /* bytes asked of the kernel; 0: its default */
 };

@@ -2,13 +2,18 @@
  *
  *	log:trace.log		every frame of the file
  *	log:trace.log@can1	those of can1
- *	log:trace.log>sent.log	writes the frames sent to sent.log, see bus_log_sent.h
+ *	log:trace.log>sent.log	writes the frames sent to sent.log, for comparison
  *
  * The file's first record, whichever bus it is of, is now when bus_receive is first called; so several buses of one
  * file keep step.  A stamp before the one before it is taken for that one.  If it is a second or more before it,
  * the clock had been set; distances count from there on.
  *
  * A frame sent is echoed at once, as on an idle bus, and goes nowhere else.
+ *
+ * The frames sent are lines of candump -L with the times of the log that is played, so that the two can be laid side by
+ * side; "log" stands for the interface where the name has no @.  Frames sent before the first record have times before
+ * it.  As long as there is none (an empty log) times count from the opening.  They are kept in memory and written when
+ * that is full, and at the closing: of a process that is killed the last ones are missing.
  *
  * For the bench: bus_receive reads a file and bus_send may write one, so the disk can delay them.
  */
@@ -18,12 +23,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "can/bus_backend.h"
 #include "can/bus_filters.h"
 #include "can/bus_interface.h"
-#include "can/bus_log_sent.h"
 #include "can/log.h"
 #include "channels/clock.h"
 
@@ -31,13 +37,14 @@
 #define CLOCK_SET_NS 1000000000
 #define ECHOES 64    /* frames sent and not yet echoed */
 #define RECORDS 4096 /* read in one bus_receive; the next one goes on */
+#define SENT 1024    /* frames sent and not yet written */
+#define LINES 64     /* of the longest, written at once */
 
 struct bus_log {
 	struct bus bus;
 	struct log log;
 	struct error_sink errors;    /* of the log */
 	struct error_sink *opening;  /* where those go during bus_open */
-	struct bus_log_sent *sent;   /* NULL: not kept */
 	char *path, *sent_path;	     /* the second lies in the first */
 	char interface[LOG_BUS_MAX]; /* "": all */
 	bool want_errors, echo;
@@ -51,11 +58,87 @@ struct bus_log {
 	int end;    /* the reason that no frame follows: -ENODATA, or an error of the file */
 	struct bus_frame echoes[ECHOES];
 	size_t echo_first, echoes_n;
+	int sent_fd;	       /* -1: frames sent are not kept */
+	int64_t sent_shift_ns; /* shift_ns of the frame given last */
+	int64_t opened_ns;
+	uint64_t unwritten; /* frames sent that could not be written */
+	size_t sent_n;
+	struct {
+		int64_t t_ns; /* the log's; ours as long as that is not known */
+		struct frame frame;
+	} sent[SENT];
 };
 
 static struct bus_log *of(struct bus *bus)
 {
 	return (struct bus_log *)bus;
+}
+
+/* ---- frames sent ---- */
+
+static int say(struct error_sink *errors, const char *path, int error, const char *what)
+{
+	error_add(errors, "%s: %s", path, what);
+	return error;
+}
+
+/* Locked, so that no other bus writes between our lines, and emptied only when it is known not to be the log.  A
+ * device, such as /dev/null, may be used by several. */
+static int open_sent(const char *path, int log, struct error_sink *errors)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666), error = 0;
+	struct stat ours = { 0 }, played = { 0 };
+
+	if (fd < 0 || fstat(fd, &ours) || fstat(log, &played)) {
+		error = -errno;
+		error_add(errors, "%s: unable to write the frames sent: %s", path, strerror(-error));
+	} else if (ours.st_dev == played.st_dev && ours.st_ino == played.st_ino) {
+		error = say(errors, path, -EINVAL, "this log is being played: write the frames sent to another file");
+	} else if (S_ISREG(ours.st_mode) && flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
+		error = say(errors, path, -EBUSY, "what another bus sends is kept there: name another file");
+	} else if (S_ISREG(ours.st_mode) && ftruncate(fd, 0)) {
+		error = say(errors, path, -errno, "unable to empty the file for frames sent");
+	}
+	if (error && fd >= 0)
+		close(fd);
+	return error ? error : fd;
+}
+
+static void shift_sent(struct bus_log *l, int64_t shift_ns)
+{
+	for (size_t i = 0; i < l->sent_n; i++)
+		l->sent[i].t_ns -= shift_ns;
+	l->sent_shift_ns = shift_ns;
+}
+
+/* After a failure nothing is written any more, so that the file has no gap. */
+static void write_sent(struct bus_log *l)
+{
+	const int64_t start_ns = l->playing ? 0 : l->opened_ns;
+	char text[LINES * LOG_WRITE_MAX];
+	size_t len = 0, lines = 0;
+
+	for (size_t i = 0; i < l->sent_n; i++) {
+		len += log_write_line(text + len, l->sent[i].t_ns - start_ns, l->interface[0] ? l->interface : "log",
+				      &l->sent[i].frame);
+		lines++;
+		if (lines < LINES && i + 1 < l->sent_n)
+			continue;
+		if (l->unwritten || write(l->sent_fd, text, len) != (ssize_t)len)
+			l->unwritten += lines;
+		len = lines = 0;
+	}
+	l->sent_n = 0;
+}
+
+static void keep_sent(struct bus_log *l, int64_t now_ns, const struct frame *frame)
+{
+	if (l->sent_fd < 0)
+		return;
+	l->sent[l->sent_n].t_ns = now_ns - l->sent_shift_ns;
+	l->sent[l->sent_n].frame = *frame;
+	if (++l->sent_n == SENT)
+		write_sent(l);
 }
 
 /* ---- the file ---- */
@@ -67,7 +150,7 @@ static void place_in_time(struct bus_log *l, int64_t t_ns)
 	l->next.flags = l->playing && t_ns < l->latest_ns ? BUS_RESTAMPED : 0;
 	if (!l->playing) {
 		l->shift_ns = clock_now_ns() - t_ns;
-		bus_log_sent_shift(l->sent, l->shift_ns);
+		shift_sent(l, l->shift_ns);
 	} else if (set) {
 		l->shift_ns += l->latest_ns - t_ns;
 	}
@@ -128,7 +211,7 @@ static void give(struct bus_log *l, struct bus_frame *to, const struct bus_frame
 /* Damaged lines are counted as they are read, frames that cannot be kept as they are written. */
 static void count_dropped(struct bus_log *l)
 {
-	l->bus.stats.dropped = l->log.damaged + l->log.lost + bus_log_sent_lost(l->sent);
+	l->bus.stats.dropped = l->log.damaged + l->log.lost + l->unwritten;
 }
 
 static int log_receive(struct bus *bus, struct bus_frame *frames, size_t n)
@@ -148,7 +231,7 @@ static int log_receive(struct bus *bus, struct bus_frame *frames, size_t n)
 			l->echoes_n--;
 		} else if (due) {
 			l->ready = false;
-			bus_log_sent_shift(l->sent, l->shift_ns);
+			l->sent_shift_ns = l->shift_ns;
 			if (!(l->next.frame.id & FRAME_ERR) || take_error_frame(l))
 				give(l, &frames[got++], &l->next);
 		} else {
@@ -169,7 +252,7 @@ static int log_send(struct bus *bus, const struct frame *frame)
 
 	if (l->echo && l->echoes_n == ECHOES)
 		return -ENOBUFS;
-	bus_log_sent_add(l->sent, now_ns, frame);
+	keep_sent(l, now_ns, frame);
 	count_dropped(l);
 	if (!l->echo)
 		return 0;
@@ -228,7 +311,9 @@ static void log_bus_close(struct bus *bus)
 {
 	struct bus_log *l = of(bus);
 
-	bus_log_sent_close(l->sent);
+	write_sent(l);
+	if (l->sent_fd >= 0)
+		close(l->sent_fd);
 	log_close(&l->log);
 	free(l->path);
 	free(l);
@@ -249,15 +334,13 @@ static int log_bus_open(struct bus **bus, const char *name, const struct bus_opt
 	l->opening = errors;
 	r = log_open(&l->log, l->path, 0, &l->errors);
 	l->opening = NULL;
+	l->sent_fd = -1;
 	if (!r && l->sent_path) {
-		r = bus_log_sent_open(&l->sent, l->sent_path, l->interface[0] ? l->interface : "log", l->log.fd,
-				      errors);
-		if (r)
-			log_close(&l->log);
+		l->sent_fd = open_sent(l->sent_path, l->log.fd, errors);
+		r = l->sent_fd < 0 ? l->sent_fd : 0;
 	}
 	if (r) {
-		free(l->path);
-		free(l);
+		log_bus_close(&l->bus);
 		return r;
 	}
 	bus_filters_start(&l->filters, options);
@@ -265,7 +348,7 @@ static int log_bus_open(struct bus **bus, const char *name, const struct bus_opt
 	l->echo = !options->no_echo;
 	l->bus.fd_frames = options->fd;
 	l->bus.fd = -1;
-	l->bus.next_ns = clock_now_ns();
+	l->bus.next_ns = l->opened_ns = clock_now_ns();
 	l->bus.state = BUS_ERROR_ACTIVE;
 	l->bus.stats.attached = 1;
 	l->given_ns = INT64_MIN;

@@ -69,7 +69,6 @@ static struct bus_socketcan *prepare(const char *name, const struct bus_options 
 	s->bus.fd_frames = options->fd;
 	s->errors = options->errors;
 	s->echo = !options->no_echo;
-	s->hardware_stamps = options->hardware_stamps;
 	s->receive_buffer = options->receive_buffer;
 	bus_filters_start(&s->filters, options);
 	bus_socketcan_receive_start(s);

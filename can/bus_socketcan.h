@@ -31,7 +31,7 @@ struct bus_socketcan {
 	struct bus bus;
 	char interface[IFNAMSIZ];
 	int socket; /* -1: none yet, and bus.fd is an epoll set */
-	bool errors, echo, hardware_stamps;
+	bool errors, echo;
 	int receive_buffer;
 	struct bus_filters filters;
 	struct bus_stamp stamp;

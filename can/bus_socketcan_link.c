@@ -29,8 +29,6 @@ static int set(int fd, int level, int option, int value)
 
 static int set_options(const struct bus_socketcan *s, int fd)
 {
-	int software = SOF_TIMESTAMPING_RX_SOFTWARE | SOF_TIMESTAMPING_SOFTWARE;
-	int hardware = SOF_TIMESTAMPING_RX_HARDWARE | SOF_TIMESTAMPING_RAW_HARDWARE;
 	int r = set(fd, SOL_CAN_RAW, CAN_RAW_ERR_FILTER, s->errors ? (int)CAN_ERR_MASK : (int)STATE_CLASSES);
 
 	if (!r)
@@ -38,7 +36,7 @@ static int set_options(const struct bus_socketcan *s, int fd)
 	if (!r && s->bus.fd_frames)
 		r = set(fd, SOL_CAN_RAW, CAN_RAW_FD_FRAMES, 1);
 	if (!r)
-		r = set(fd, SOL_SOCKET, SO_TIMESTAMPING, s->hardware_stamps ? software | hardware : software);
+		r = set(fd, SOL_SOCKET, SO_TIMESTAMPING, SOF_TIMESTAMPING_RX_SOFTWARE | SOF_TIMESTAMPING_SOFTWARE);
 	if (!r)
 		r = set(fd, SOL_SOCKET, SO_RXQ_OVFL, 1);
 	/* Above the system's limit with CAP_NET_ADMIN, else up to it. */

@@ -67,15 +67,10 @@ static void sample_clocks(struct bus_socketcan *s)
 	bus_stamp_batch(&s->stamp, before_ns, real_ns, after_ns);
 }
 
-static int64_t ns(const struct timespec *t)
-{
-	return (int64_t)t->tv_sec * 1000000000 + t->tv_nsec;
-}
-
 /* Reads the stamps, and counts the frames lost before it. */
 static bool stamp(struct bus_socketcan *s, struct msghdr *m, int64_t *t_ns)
 {
-	int64_t real_ns = 0, counter_ns = 0;
+	int64_t real_ns = 0;
 
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
 		if (c->cmsg_level != SOL_SOCKET)
@@ -83,8 +78,7 @@ static bool stamp(struct bus_socketcan *s, struct msghdr *m, int64_t *t_ns)
 		if (c->cmsg_type == SO_TIMESTAMPING) {
 			const struct scm_timestamping *t = (const void *)CMSG_DATA(c);
 
-			real_ns = ns(&t->ts[0]);
-			counter_ns = s->hardware_stamps ? ns(&t->ts[2]) : 0;
+			real_ns = (int64_t)t->ts[0].tv_sec * 1000000000 + t->ts[0].tv_nsec;
 		} else if (c->cmsg_type == SO_RXQ_OVFL) {
 			uint32_t lost;
 
@@ -93,7 +87,7 @@ static bool stamp(struct bus_socketcan *s, struct msghdr *m, int64_t *t_ns)
 			s->lost = lost;
 		}
 	}
-	return bus_stamp_frame(&s->stamp, t_ns, real_ns, counter_ns);
+	return bus_stamp_frame(&s->stamp, t_ns, real_ns);
 }
 
 /* Copies only the bytes that are sent: other programs on this machine may leave anything in the rest. */

@@ -1,13 +1,13 @@
 /* bus_stamp.h: from the kernel's stamps to CLOCK_MONOTONIC.  Pure: every time is an argument.
  *
- * The kernel stamps frames with CLOCK_REALTIME, which may be set (slewing affects both clocks alike), or with a
- * counter of the controller that began anywhere and runs at its own rate.  Both clocks are sampled with each batch:
+ * The kernel stamps frames with CLOCK_REALTIME, which may be set (slewing affects both clocks alike).  Both clocks are
+ * sampled with each batch:
  *
  *	bus_stamp_start(&stamps, now_ns);
  *	...
  *	bus_stamp_batch(&stamps, before_ns, real_ns, after_ns);
  *	for each frame
- *		restamped = bus_stamp_frame(&stamps, &t_ns, real_ns, counter_ns);
+ *		restamped = bus_stamp_frame(&stamps, &t_ns, real_ns);
  *
  * Times never go back and are never in the future.  A stamp that would break this rule was written before the clock was
  * set; it is replaced by the time of arrival, that of the batch, and bus_stamp_frame returns true.  Usual jitter
@@ -22,9 +22,6 @@
 /* Frames that passed two cores may be out of order by this much, plus the uncertainty of an interrupted sample. */
 #define BUS_STAMP_JITTER_NS 1000000
 
-/* A counter that differs by more from the fit was reset. */
-#define BUS_STAMP_COUNTER_JUMP_NS 100000000
-
 /* Two clocks read within this time are one sample; a longer time means an interruption. */
 #define BUS_STAMP_SAMPLE_NS 20000
 
@@ -34,9 +31,6 @@ struct bus_stamp {
 	int64_t unsure_ns;  /* its uncertainty */
 	int64_t arrival_ns; /* of this batch */
 	int64_t last_ns;    /* of the last frame */
-	bool fitted;
-	int64_t fit_ns;	   /* CLOCK_MONOTONIC less the counter */
-	int64_t fit_at_ns; /* when */
 };
 
 /* No frame is older than now_ns: the bus is being opened. */
@@ -46,8 +40,8 @@ void bus_stamp_start(struct bus_stamp *s, int64_t now_ns);
  * sample is ignored unless it contradicts the one before. */
 void bus_stamp_batch(struct bus_stamp *s, int64_t before_ns, int64_t real_ns, int64_t after_ns);
 
-/* One frame of the batch: real_ns is its stamp of CLOCK_REALTIME, counter_ns the controller's; 0: it has none (the
- * kernel begins to stamp a moment after the request).  Returns true if *t_ns is the time of arrival instead. */
-bool bus_stamp_frame(struct bus_stamp *s, int64_t *t_ns, int64_t real_ns, int64_t counter_ns);
+/* One frame of the batch: real_ns is its stamp of CLOCK_REALTIME; 0: it has none (the kernel begins to stamp a moment
+ * after the request).  Returns true if *t_ns is the time of arrival instead. */
+bool bus_stamp_frame(struct bus_stamp *s, int64_t *t_ns, int64_t real_ns);
 
 #endif

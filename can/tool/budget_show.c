@@ -1,5 +1,6 @@
 /* budget_show.c: tables of the bits and times of frames. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "config/text.h"
 
 #define COLUMNS 80
+#define ID_MAX 9       /* 123, 00012345 */
 #define OVERLOAD 1.1   /* a peak above this is not explained by inexact stamps */
 #define BAR_MAX 80     /* columns */
 #define SILENT_LINES 2 /* up to so many intervals without frames have lines of their own; more become one line */
@@ -20,9 +22,9 @@ const char *const budget_show_orders[] = { "id", "load", "rate", NULL };
 
 /* ---- single values ---- */
 
-void budget_show_id(char text[BUDGET_SHOW_ID_MAX], uint32_t id)
+static void id_text(char text[ID_MAX], uint32_t id)
 {
-	snprintf(text, BUDGET_SHOW_ID_MAX, id & FRAME_EXT ? "%08" PRIX32 : "%03" PRIX32,
+	snprintf(text, ID_MAX, id & FRAME_EXT ? "%08" PRIX32 : "%03" PRIX32,
 		 id & (id & FRAME_EXT ? FRAME_EXT_MASK : FRAME_STD_MASK));
 }
 
@@ -141,7 +143,7 @@ static int by_rate(const void *x, const void *y)
 	return compare(a, b, a->sum.frames, b->sum.frames);
 }
 
-void budget_show_sort(struct budget *b, int order)
+static void sort(struct budget *b, int order)
 {
 	if (order && b->ids_n)
 		qsort(b->ids, b->ids_n, sizeof(*b->ids), order == 1 ? by_bits : by_rate);
@@ -210,10 +212,10 @@ static struct widths widths_of(const struct budget *b, size_t which)
 static void print_id(const struct budget *b, const struct budget_bus *bus, const struct budget_id *id,
 		     const struct widths *w)
 {
-	char name[BUDGET_SHOW_ID_MAX + 1], rate[16], text[3][16] = { "-", "-", "-" };
+	char name[ID_MAX + 1], rate[16], text[3][16] = { "-", "-", "-" };
 	const struct budget_periods *p = &id->periods;
 
-	budget_show_id(name, id->id);
+	id_text(name, id->id);
 	if (id->id & FRAME_RTR)
 		strcat(name, "R");
 	if (p->n) {
@@ -244,7 +246,8 @@ static void print_ids(const struct budget *b, size_t which)
 
 /* ---- over time ---- */
 
-int64_t budget_show_interval_ns(const struct budget *b, int64_t number)
+/* How long the interval is: the last one ends with the log. */
+static int64_t interval_ns(const struct budget *b, int64_t number)
 {
 	const int64_t over = b->options.over_ns, left = b->span_ns - number * over;
 
@@ -264,7 +267,7 @@ static int bar_columns(void)
 
 static void print_interval(const struct budget *b, int64_t number, uint64_t frames, int64_t busy_ns, int columns)
 {
-	int64_t ns = budget_show_interval_ns(b, number);
+	int64_t ns = interval_ns(b, number);
 	double load = ns > 0 ? (double)busy_ns / (double)ns : 0;
 	int bar = (int)(load * columns + 0.5);
 	char text[16];
@@ -358,7 +361,7 @@ void budget_show_text(const struct budget_show *show, struct budget *b, const st
 	printf("%s: %" PRIu64 " frames in %s\n", show->path, b->frames, time_text(text, b->span_ns));
 	print_buses(b);
 	print_notes(show, b, log);
-	budget_show_sort(b, show->order);
+	sort(b, show->order);
 	for (size_t i = 0; i < b->buses_n; i++) {
 		if (b->buses_n > 1)
 			printf("\n%s", b->buses[i].name);
@@ -366,4 +369,125 @@ void budget_show_text(const struct budget_show *show, struct budget *b, const st
 		if (b->options.over_ns)
 			print_over(b, &b->buses[i]);
 	}
+}
+
+/* ---- the same as one JSON object ---- */
+
+/* Null for a negative value, which means not known. */
+static void write_known(struct json *j, const char *name, int decimals, double value)
+{
+	json_fixed(j, name, decimals, value < 0 ? NAN : value);
+}
+
+static void write_sum(struct json *j, const struct budget_sum *sum)
+{
+	json_uint(j, "frames", sum->frames);
+	json_uint(j, "bytes", sum->bytes);
+	json_uint(j, "bits", sum->bits);
+	json_uint(j, "stuff_bits", sum->stuff_bits);
+}
+
+static void write_periods(struct json *j, const struct budget_periods *p)
+{
+	if (!p->n) {
+		json_null(j, "period_ns");
+		return;
+	}
+	json_object(j, "period_ns");
+	json_int(j, "p50", budget_median_ns(p));
+	json_int(j, "min", p->min_ns);
+	json_int(j, "max", p->max_ns);
+	json_end(j);
+}
+
+static void write_id(struct json *j, const struct budget *b, const struct budget_bus *bus, const struct budget_id *id)
+{
+	char name[ID_MAX];
+
+	id_text(name, id->id);
+	json_object(j, NULL);
+	json_text(j, "id", name);
+	json_bool(j, "ext", id->id & FRAME_EXT);
+	json_bool(j, "remote", id->id & FRAME_RTR);
+	json_bool(j, "fd", id->fd);
+	json_uint(j, "len_max", id->len_max);
+	write_sum(j, &id->sum);
+	write_known(j, "rate_hz", 3, budget_rate_hz(b, id->sum.timed));
+	write_periods(j, &id->periods);
+	write_known(j, "load", 6, id->fd ? -1 : budget_load(b, bus, &id->sum));
+	write_known(j, "share", 6, id->fd ? -1 : (double)id->sum.bits / (double)bus->sum.bits);
+	json_end(j);
+}
+
+static void write_over(struct json *j, const struct budget *b, const struct budget_bus *bus)
+{
+	json_array(j, "over");
+	for (size_t i = 0; i < bus->intervals_n; i++) {
+		const struct budget_interval *at = &bus->intervals[i];
+		int64_t ns = interval_ns(b, at->number);
+
+		json_object(j, NULL);
+		json_int(j, "t_ns", at->number * b->options.over_ns);
+		json_int(j, "span_ns", ns);
+		json_uint(j, "frames", at->frames);
+		write_known(j, "load", 6, ns > 0 ? (double)at->busy_ns / (double)ns : -1);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void write_bus(struct json *j, const struct budget *b, size_t which)
+{
+	const struct budget_bus *bus = &b->buses[which];
+	double peak = budget_peak(b, bus);
+
+	json_object(j, NULL);
+	json_text(j, "name", bus->name);
+	json_uint(j, "bitrate", bus->bitrate);
+	write_sum(j, &bus->sum);
+	json_uint(j, "fd_frames", bus->fd);
+	json_uint(j, "error_frames", bus->errors);
+	json_object(j, "error_kinds");
+	for (unsigned int kind = 0; kind < BUDGET_ERROR_KINDS; kind++)
+		if (bus->error_kinds[kind])
+			json_uint(j, budget_error_name(kind), bus->error_kinds[kind]);
+	json_end(j);
+	write_known(j, "rate_hz", 3, budget_rate_hz(b, bus->sum.timed));
+	write_known(j, "load", 6, budget_load(b, bus, &bus->sum));
+	write_known(j, "peak", 6, peak);
+	if (peak > 0)
+		json_int(j, "peak_at_ns", bus->peak_at_ns);
+	else
+		json_null(j, "peak_at_ns");
+	json_array(j, "ids");
+	for (size_t i = 0; i < b->ids_n; i++)
+		if (b->ids[i].bus == which)
+			write_id(j, b, bus, &b->ids[i]);
+	json_end(j);
+	if (b->options.over_ns)
+		write_over(j, b, bus);
+	json_end(j);
+}
+
+void budget_show_json(const struct budget_show *show, struct budget *b, const struct log *log)
+{
+	struct json j = json_to(stdout);
+
+	sort(b, show->order);
+	json_object(&j, NULL);
+	json_text(&j, "log", show->path);
+	json_uint(&j, "frames", b->frames);
+	json_int(&j, "first_ns", b->first_ns);
+	json_int(&j, "span_ns", b->span_ns);
+	json_int(&j, "window_ns", b->options.window_ns);
+	json_uint(&j, "damaged", log->damaged);
+	json_uint(&j, "lost", log->lost);
+	json_uint(&j, "backward", log->backward);
+	json_uint(&j, "set_back", b->set_back);
+	json_array(&j, "buses");
+	for (size_t i = 0; i < b->buses_n; i++)
+		write_bus(&j, b, i);
+	json_end(&j);
+	json_end(&j);
+	putchar('\n');
 }

@@ -24,11 +24,4 @@ void budget_show_json(const struct budget_show *show, struct budget *b, const st
 /* Frames of the command line: a table, or an object a line. */
 void budget_show_frames(const struct frame *frames, const struct bits *bits, size_t n, uint32_t bitrate, bool json);
 
-/* Shared by both. */
-void budget_show_sort(struct budget *b, int order);
-#define BUDGET_SHOW_ID_MAX 9
-void budget_show_id(char text[BUDGET_SHOW_ID_MAX], uint32_t id); /* 123, 00012345 */
-/* How long the interval is: the last one ends with the log. */
-int64_t budget_show_interval_ns(const struct budget *b, int64_t number);
-
 #endif

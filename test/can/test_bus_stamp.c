@@ -24,8 +24,7 @@ struct row {
 	int64_t at, at_step; /* when the frame was stamped; the same then */
 	int64_t out;	     /* expected */
 	bool restamped;
-	int64_t counter; /* the controller's own stamp; 0: none */
-	int64_t gap;	 /* between the two readings of CLOCK_MONOTONIC, CLOCK_REALTIME at its end; 0: 2 us */
+	int64_t gap; /* between the two readings of CLOCK_MONOTONIC, CLOCK_REALTIME at its end; 0: 2 us */
 };
 
 /* Each row is a batch of one frame, read 10 us after now; a row with now 0 is one more frame of the batch before. */
@@ -44,7 +43,7 @@ static void play(const char *what, const struct row *rows, size_t n)
 		if (r->now)
 			bus_stamp_batch(&s, r->now - (r->gap ? r->gap : 2 * US),
 					REAL + r->step + r->now - (r->gap ? 0 : US), r->now);
-		restamped = bus_stamp_frame(&s, &t, r->at ? REAL + r->at_step + r->at : 0, r->counter);
+		restamped = bus_stamp_frame(&s, &t, r->at ? REAL + r->at_step + r->at : 0);
 		snprintf(where, sizeof(where), "%s, row %zu", what, i);
 		TEST_ASSERT_EQUAL_INT64_MESSAGE(r->out, t, where);
 		TEST_ASSERT_EQUAL_MESSAGE(r->restamped, restamped, where);
@@ -119,53 +118,6 @@ static void interrupted_samples(void)
 	     { .now = 4 * S, .step = HOUR, .at = 4 * S - US, .at_step = HOUR, .out = 4 * S - US });
 }
 
-/* The counter began 100 s before; the software's stamp is late by what the interrupt took. */
-#define COUNT(at) ((at) + 100 * S)
-
-static void counter_of_the_controller(void)
-{
-	PLAY("fit", { .now = 2 * S, .at = 2 * S - 10 * US, .counter = COUNT(2 * S - 40 * US), .out = 2 * S - 10 * US },
-	     /* a quicker interrupt: the fit comes down by 20 us */
-	     { .now = 3 * S, .at = 3 * S - 10 * US, .counter = COUNT(3 * S - 20 * US), .out = 3 * S - 10 * US },
-	     /* a slow one: by what the clocks can have drifted apart in 1 ms, 200 ns, and no more */
-	     { .now = 3 * S + MS,
-	       .at = 3 * S + MS - 10 * US,
-	       .counter = COUNT(3 * S + 300 * US),
-	       .out = 3 * S + 310 * US + 200 },
-	     { .now = 3 * S + 2 * MS,
-	       .at = 3 * S + 2 * MS - 10 * US,
-	       .counter = COUNT(3 * S + 2 * MS - 700 * US),
-	       .out = 3 * S + 2 * MS - 690 * US + 400 });
-	PLAY("a frame without",
-	     { .now = 2 * S, .at = 2 * S - 10 * US, .counter = COUNT(2 * S - 10 * US), .out = 2 * S - 10 * US },
-	     { .now = 3 * S, .at = 3 * S - 10 * US, .out = 3 * S - 10 * US });
-	PLAY("runs slow by 100 ppm", { .now = 2 * S, .at = 2 * S, .counter = COUNT(2 * S), .out = 2 * S },
-	     { .now = 12 * S, .at = 12 * S, .counter = COUNT(12 * S - MS), .out = 12 * S },
-	     { .now = 22 * S, .at = 22 * S, .counter = COUNT(22 * S - 2 * MS), .out = 22 * S });
-	PLAY("runs fast by 100 ppm", { .now = 2 * S, .at = 2 * S, .counter = COUNT(2 * S), .out = 2 * S },
-	     { .now = 12 * S, .at = 12 * S, .counter = COUNT(12 * S + MS), .out = 12 * S },
-	     { .now = 22 * S, .at = 22 * S, .counter = COUNT(22 * S + 2 * MS), .out = 22 * S });
-	PLAY("counter reset", { .now = 2 * S, .at = 2 * S - US, .counter = COUNT(2 * S - US), .out = 2 * S - US },
-	     { .now = 3 * S, .at = 3 * S - US, .counter = 5 * S, .out = 3 * S, .restamped = true },
-	     { .now = 4 * S, .at = 4 * S - US, .counter = 6 * S, .out = 4 * S - US });
-	PLAY("is set forward", { .now = 2 * S, .at = 2 * S - US, .counter = COUNT(2 * S - US), .out = 2 * S - US },
-	     { .now = 3 * S, .at = 3 * S - US, .counter = COUNT(3 * S) + HOUR, .out = 3 * S, .restamped = true },
-	     { .now = 4 * S, .at = 4 * S - US, .counter = COUNT(4 * S) + HOUR, .out = 4 * S - US });
-	PLAY("does not mind the clock",
-	     { .now = 2 * S, .at = 2 * S - US, .counter = COUNT(2 * S - US), .out = 2 * S - US },
-	     { .now = 3 * S,
-	       .step = HOUR,
-	       .at = 3 * S - 5 * MS,
-	       .counter = COUNT(3 * S - 5 * MS),
-	       .out = 3 * S - 5 * MS });
-	PLAY("from the first, with a bad clock", { .now = 2 * S,
-						   .step = HOUR,
-						   .at = 2 * S - 5 * MS,
-						   .counter = COUNT(2 * S),
-						   .out = 2 * S,
-						   .restamped = true });
-}
-
 int main(void)
 {
 	UNITY_BEGIN();
@@ -174,6 +126,5 @@ int main(void)
 	RUN_TEST(nonsense_is_the_time_of_arrival);
 	RUN_TEST(clock_set_by_an_hour);
 	RUN_TEST(interrupted_samples);
-	RUN_TEST(counter_of_the_controller);
 	return UNITY_END();
 }
