@@ -37,12 +37,12 @@ struct record {
 	bool errors, wait, force;
 
 	struct record_bus bus[RECORD_BUSES_MAX];
-	struct merge_bus *held[RECORD_BUSES_MAX];
+	struct tap_held *held[RECORD_BUSES_MAX];
 	size_t n;
 	struct ids ids;
 	struct writer *writer;
 	int64_t real_ns; /* CLOCK_REALTIME less CLOCK_MONOTONIC, at the start: a clock that is set moves no line */
-	uint64_t frames, left;
+	uint64_t frames, lost, left;
 };
 
 static const struct settings_row rows[] = {
@@ -83,7 +83,14 @@ static bool put_losses(struct record *rec, struct record_bus *b, int64_t t_ns)
 	return true;
 }
 
-static void put_frame(struct record *rec, struct record_bus *b, const struct merge_entry *e)
+static void lose(struct record *rec, struct record_bus *b, uint64_t n)
+{
+	b->lost += n;
+	b->unnoted += n;
+	rec->lost += n;
+}
+
+static void put_frame(struct record *rec, struct record_bus *b, const struct tap_entry *e)
 {
 	char line[LOG_WRITE_MAX];
 	size_t len = log_write_line(line, e->t_ns + rec->real_ns, b->tap.name, &e->frame);
@@ -92,12 +99,11 @@ static void put_frame(struct record *rec, struct record_bus *b, const struct mer
 		b->frames++;
 		rec->frames++;
 	} else {
-		b->lost++;
-		b->unnoted++;
+		lose(rec, b, 1);
 	}
 }
 
-static void put_note(struct record *rec, const struct record_bus *b, const struct merge_entry *e)
+static void put_note(struct record *rec, const struct record_bus *b, const struct tap_entry *e)
 {
 	char line[LOG_WRITE_MAX];
 	int len = snprintf(line, sizeof(line), "# %s: %s\n", b->tap.name, e->note);
@@ -108,17 +114,16 @@ static void put_note(struct record *rec, const struct record_bus *b, const struc
 /* Writes the frames that no bus can precede any more. */
 static void put_held(struct record *rec, int64_t horizon_ns)
 {
-	const struct merge_entry *e;
+	const struct tap_entry *e;
 	size_t i;
 
-	while (rec->left && (e = merge_next(rec->held, rec->n, horizon_ns, &i))) {
+	while (rec->left && (e = tap_next(rec->held, rec->n, horizon_ns, &i))) {
 		struct record_bus *b = &rec->bus[i];
 
 		if (e->note) {
 			put_note(rec, b, e);
 		} else if (e->lost) {
-			b->lost += e->lost;
-			b->unnoted += e->lost;
+			lose(rec, b, e->lost);
 			put_losses(rec, b, e->t_ns);
 		} else {
 			put_frame(rec, b, e);
@@ -148,21 +153,12 @@ static bool read_buses(struct record *rec, const struct clock_fd *ready)
 
 /* ---- reporting ---- */
 
-static uint64_t lost(const struct record *rec)
-{
-	uint64_t n = 0;
-
-	for (size_t i = 0; i < rec->n; i++)
-		n += rec->bus[i].lost;
-	return n;
-}
-
 static void print_line(const struct record *rec, int64_t since_ns)
 {
 	struct writer_stats s = writer_stats(rec->writer);
 
 	fprintf(stderr, "\r%6.0f s  %" PRIu64 " frames  %.1f MB  %" PRIu64 " lost ",
-		(double)(clock_now_ns() - since_ns) * 1e-9, rec->frames, (double)s.bytes * 1e-6, lost(rec));
+		(double)(clock_now_ns() - since_ns) * 1e-9, rec->frames, (double)s.bytes * 1e-6, rec->lost);
 	fflush(stderr);
 }
 
@@ -176,7 +172,7 @@ static void print_summary(const struct record *rec, int64_t took_ns)
 		(double)s.bytes * 1e-6);
 	if (s.pieces)
 		fprintf(to, " in %u file%s", s.pieces, s.pieces == 1 ? "" : "s");
-	fprintf(to, ", %" PRIu64 " lost", lost(rec));
+	fprintf(to, ", %" PRIu64 " lost", rec->lost);
 	if (rec->frames > s.items)
 		fprintf(to, ", %" PRIu64 " not written", rec->frames - s.items);
 	fputc('\n', to);
@@ -187,14 +183,22 @@ static void print_summary(const struct record *rec, int64_t took_ns)
 
 /* ---- the loop ---- */
 
-static int64_t next_ns(const struct record *rec, int64_t next)
+/* Sets the descriptors of the buses.  Returns when to read them at the latest. */
+static int64_t prepare(const struct record *rec, struct clock_fd *fds, int64_t wake_ns)
 {
-	for (size_t i = 0; i < rec->n; i++) {
-		int64_t bus_ns = rec->bus[i].tap.ended ? CLOCK_NEVER : bus_next_ns(rec->bus[i].tap.bus);
+	const int64_t held_ns = clock_now_ns() + RECORD_HOLD_NS;
 
-		next = bus_ns < next ? bus_ns : next;
+	for (size_t i = 0; i < rec->n; i++) {
+		const struct tap *t = &rec->bus[i].tap;
+		const int64_t bus_ns = t->ended ? CLOCK_NEVER : bus_next_ns(t->bus);
+
+		fds[i] = (struct clock_fd){ .fd = t->ended ? -1 : bus_fd(t->bus), .events = POLLIN };
+		if (t->held->n && held_ns < wake_ns)
+			wake_ns = held_ns;
+		if (bus_ns < wake_ns)
+			wake_ns = bus_ns;
 	}
-	return next;
+	return wake_ns;
 }
 
 static bool all_ended(const struct record *rec)
@@ -203,14 +207,6 @@ static bool all_ended(const struct record *rec)
 		if (!rec->bus[i].tap.ended)
 			return false;
 	return true;
-}
-
-static bool holds(const struct record *rec)
-{
-	for (size_t i = 0; i < rec->n; i++)
-		if (rec->held[i]->n)
-			return true;
-	return false;
 }
 
 /* Until a signal, the end of the time or of the frames, or a write that fails.  0 or PROGRAM_FAILED. */
@@ -223,15 +219,10 @@ static int record(struct record *rec, int64_t until_ns)
 	bool more = false;
 
 	for (;;) {
-		int64_t now = clock_now_ns(), wake_ns = until_ns < line_ns ? until_ns : line_ns;
-		int r;
+		const int64_t wake_ns = prepare(rec, fds + 2, until_ns < line_ns ? until_ns : line_ns);
+		int r = clock_wait(fds, 2 + rec->n, more ? 0 : wake_ns);
+		int64_t now;
 
-		if (holds(rec) && now + RECORD_HOLD_NS < wake_ns)
-			wake_ns = now + RECORD_HOLD_NS;
-		for (size_t i = 0; i < rec->n; i++)
-			fds[2 + i] = (struct clock_fd){ .fd = rec->bus[i].tap.ended ? -1 : bus_fd(rec->bus[i].tap.bus),
-							.events = POLLIN };
-		r = clock_wait(fds, 2 + rec->n, more ? 0 : next_ns(rec, wake_ns));
 		if (r < 0)
 			return program_fail("cannot wait: %s", strerror(-r));
 		more = read_buses(rec, fds + 2);

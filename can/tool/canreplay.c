@@ -15,7 +15,6 @@
 #include "can/tool/program.h"
 #include "can/tool/route.h"
 #include "can/tool/sender.h"
-#include "can/tool/tally.h"
 #include "channels/clock.h"
 #include "channels/tool/bar.h"
 #include "channels/tool/schedule.h"
@@ -50,7 +49,7 @@ struct replay {
 	uint64_t in_pass; /* of this one so far */
 	uint64_t frames;  /* so far */
 	int64_t start_ns; /* when the first was due */
-	struct tally tally;
+	struct sender_log of_log;
 };
 
 static const struct settings_row rows[] = {
@@ -163,9 +162,9 @@ static int check_names(const struct replay *play)
 
 static void count_file(struct replay *play)
 {
-	play->tally.damaged = play->log.damaged;
-	play->tally.backward = play->log.backward;
-	play->tally.lost = play->log.lost;
+	play->of_log.damaged = play->log.damaged;
+	play->of_log.backward = play->log.backward;
+	play->of_log.lost = play->log.lost;
 }
 
 /* Reads all of it: what is damaged, which buses there are, how many frames. */
@@ -184,7 +183,7 @@ static int scan(struct replay *play)
 		if (!to)
 			continue;
 		if (is_left_out(play, &r)) {
-			play->tally.errors_left_out++;
+			play->of_log.errors_left_out++;
 			continue;
 		}
 		to->wanted = true;
@@ -309,7 +308,7 @@ static int play_pass(struct replay *play)
 		if (choose(play, &r, &to))
 			return -1;
 		if (to && is_left_out(play, &r))
-			play->tally.errors_left_out += !play->again;
+			play->of_log.errors_left_out += !play->again;
 		else if (to)
 			stop = play_record(play, to, &r);
 		stop = stop ? stop : stopped ? SENDER_STOP : 0;
@@ -322,41 +321,22 @@ static int play_file(struct replay *play)
 	int r = 0;
 
 	do {
-		int again = play->tally.passes ? log_rewind(&play->log) : 0;
+		int again = play->of_log.passes ? log_rewind(&play->log) : 0;
 
 		if (again) {
 			program_fail("%s: %s", play->file, strerror(-again));
 			return -1;
 		}
-		if (play->tally.passes)
+		if (play->of_log.passes)
 			schedule_repeat(&play->schedule);
 		play->in_pass = 0;
 		r = play_pass(play);
 		if (!r)
-			play->tally.passes++;
-	} while (!r && play->again && play->total && (!play->loop || play->tally.passes < (uint64_t)play->loop));
+			play->of_log.passes++;
+	} while (!r && play->again && play->total && (!play->loop || play->of_log.passes < (uint64_t)play->loop));
 	if (!play->again)
 		count_file(play);
 	return r;
-}
-
-/* ---- the summary ---- */
-
-/* Returns the exit status: was everything sent? */
-static int summarize(struct replay *play)
-{
-	struct tally *t = &play->tally;
-	int64_t now = clock_now_ns();
-
-	t->took_ns = play->frames && now > play->start_ns ? now - play->start_ns : 0;
-	t->late = &play->sender.late;
-	sender_confirm(&play->sender);
-	tally_buses(t, &play->routes);
-	if (play->json)
-		tally_json(t);
-	else
-		tally_print(t);
-	return t->unconfirmed || t->refused || t->down || t->unfit ? PROGRAM_FAILED : 0;
 }
 
 /* ---- the command ---- */
@@ -436,8 +416,9 @@ static int run(struct replay *play)
 	keys_close(&play->keys);
 	if (play->dry_run)
 		return !fflush(stdout) && r >= 0 ? 0 : program_fail("cannot write: %s", strerror(errno));
-	status = summarize(play);
-	return r < 0 ? PROGRAM_FAILED : status;
+	if (play->frames && clock_now_ns() > play->start_ns)
+		play->of_log.took_ns = clock_now_ns() - play->start_ns;
+	return sender_summary(&play->sender, &play->of_log, play->json) && r >= 0 ? 0 : PROGRAM_FAILED;
 }
 
 int main(int argc, char **argv)

@@ -1,11 +1,14 @@
 /* sender.c: frames to the buses of some routes, and what becomes of them. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "can/tool/program.h"
 #include "can/tool/sender.h"
 #include "channels/clock.h"
+#include "channels/tool/span.h"
+#include "config/json.h"
 
 #define RETRY_NS 1000000      /* between two tries when the queue is full and no echo comes */
 #define ECHOES 32	      /* frames of a burst between two checks for echoes */
@@ -114,7 +117,7 @@ int sender_send(struct sender *s, struct route_bus *b, const struct log_record *
 /* ---- the end ---- */
 
 /* An echo that found no room in our own receive buffer is one nevertheless. */
-uint64_t sender_unconfirmed(const struct route_bus *b)
+static uint64_t unconfirmed(const struct route_bus *b)
 {
 	const struct bus_stats *stats = b->bus ? bus_stats(b->bus) : NULL;
 	uint64_t reported = stats ? stats->confirmed + stats->dropped : 0;
@@ -122,14 +125,92 @@ uint64_t sender_unconfirmed(const struct route_bus *b)
 	return b->sent > reported ? b->sent - reported : 0;
 }
 
-void sender_confirm(struct sender *s)
+struct total {
+	uint64_t sent, unconfirmed, refused, down, unfit;
+};
+
+/* Waits a second at most for the echoes of the last ones. */
+static struct total confirm(struct sender *s)
 {
 	int64_t until_ns = clock_now_ns() + CONFIRM_NS;
-	uint64_t left;
+	struct total t;
 
 	do {
-		left = 0;
-		for (size_t i = 0; i < s->routes->buses; i++)
-			left += sender_unconfirmed(&s->routes->bus[i]);
-	} while (left && clock_now_ns() < until_ns && sender_wait(s, until_ns) == SENDER_TIME);
+		t = (struct total){ 0 };
+		for (size_t i = 0; i < s->routes->buses; i++) {
+			const struct route_bus *b = &s->routes->bus[i];
+
+			t.sent += b->sent;
+			t.unconfirmed += unconfirmed(b);
+			t.refused += b->refused;
+			t.down += b->down;
+			t.unfit += b->unfit;
+		}
+	} while (t.unconfirmed && clock_now_ns() < until_ns && sender_wait(s, until_ns) == SENDER_TIME);
+	return t;
+}
+
+/* ---- the summary ---- */
+
+struct count {
+	const char *key, *text;
+	uint64_t n;
+};
+
+static void print(const struct sender *s, const struct sender_log *log, const struct count *counts, size_t n)
+{
+	char took[SPAN_TEXT_MAX], p50[SPAN_TEXT_MAX], p99[SPAN_TEXT_MAX], max[SPAN_TEXT_MAX];
+	const uint64_t sent = counts[0].n;
+
+	printf("%" PRIu64 " frame%s sent in %s", sent, sent == 1 ? "" : "s", span_text(took, log->took_ns));
+	if (s->late.count)
+		printf("; late p50 %s, p99 %s, max %s", span_text(p50, hist_quantile(&s->late, 0.5)),
+		       span_text(p99, hist_quantile(&s->late, 0.99)), span_text(max, s->late.max_ns));
+	printf("\n");
+	for (size_t i = 0; i < n; i++)
+		if (counts[i].n && counts[i].text)
+			printf("%8" PRIu64 " %s\n", counts[i].n, counts[i].text);
+}
+
+static void print_json(const struct sender *s, const struct sender_log *log, const struct count *counts, size_t n)
+{
+	struct json j = json_to(stdout);
+
+	json_object(&j, NULL);
+	for (size_t i = 0; i < n; i++)
+		if (counts[i].key)
+			json_uint(&j, counts[i].key, counts[i].n);
+	json_uint(&j, "passes", log->passes);
+	json_int(&j, "took_ns", log->took_ns);
+	if (s->late.count) {
+		json_object(&j, "late_ns");
+		json_int(&j, "p50", hist_quantile(&s->late, 0.5));
+		json_int(&j, "p99", hist_quantile(&s->late, 0.99));
+		json_int(&j, "max", s->late.max_ns);
+		json_end(&j);
+	} else {
+		json_null(&j, "late_ns");
+	}
+	json_end(&j);
+	putchar('\n');
+}
+
+bool sender_summary(struct sender *s, const struct sender_log *log, bool json)
+{
+	const struct total t = confirm(s);
+	const struct count counts[] = {
+		{ "sent", NULL, t.sent },
+		{ "confirmed", NULL, t.sent - t.unconfirmed },
+		{ NULL, "sent, but not confirmed by the bus", t.unconfirmed },
+		{ "refused", "left out: the queue was full", t.refused },
+		{ "down", "left out: the link was down", t.down },
+		{ "unfit", "left out: no frames for that bus", t.unfit },
+		{ "errors_left_out", "error frames left out", log->errors_left_out },
+		{ "damaged", "damaged lines in the file", log->damaged },
+		{ "backward", "stamps that go backwards", log->backward },
+		{ "lost", "frames lost when it was recorded", log->lost },
+	};
+
+	(json ? print_json : print)(s, log, counts, sizeof(counts) / sizeof(*counts));
+	return !t.unconfirmed && !t.refused && !t.down && !t.unfit;
 }

@@ -30,10 +30,15 @@ int sender_wait(struct sender *s, int64_t until_ns);
  * for.  0, SENDER_STOP, or less than 0: failed, and a line was said. */
 int sender_send(struct sender *s, struct route_bus *b, const struct log_record *r, int64_t due_ns);
 
-/* Waits a second at most for the echoes of the last ones. */
-void sender_confirm(struct sender *s);
+/* Of the log that is sent. */
+struct sender_log {
+	uint64_t errors_left_out; /* error frames */
+	uint64_t damaged, backward, lost;
+	uint64_t passes;
+	int64_t took_ns;
+};
 
-/* Handed over, without an echo. */
-uint64_t sender_unconfirmed(const struct route_bus *b);
+/* Waits for the echoes of the last frames, and prints the result.  true: everything was sent. */
+bool sender_summary(struct sender *s, const struct sender_log *log, bool json);
 
 #endif

@@ -70,10 +70,27 @@ void tap_close(struct tap *t)
 
 /* ---- receiving ---- */
 
+static size_t room(const struct tap_held *h)
+{
+	return TAP_ROOM - h->n;
+}
+
+/* There must be room.  A remark or a loss stays behind the entries added before it, whatever its time. */
+static void add(struct tap_held *h, const struct tap_entry *entry)
+{
+	struct tap_entry *e = &h->entry[(h->first + h->n++) % TAP_ROOM];
+
+	*e = *entry;
+	if ((e->note || e->lost) && e->t_ns < h->newest_ns)
+		e->t_ns = h->newest_ns;
+	if (e->t_ns > h->newest_ns)
+		h->newest_ns = e->t_ns;
+}
+
 static void note(struct tap *t, const char *what)
 {
-	if (merge_room(t->held))
-		merge_add(t->held, &(struct merge_entry){ .t_ns = clock_now_ns(), .note = what });
+	if (room(t->held))
+		add(t->held, &(struct tap_entry){ .t_ns = clock_now_ns(), .note = what });
 }
 
 /* Handles the status of bus_receive: down, gone, back, over. */
@@ -107,19 +124,40 @@ void tap_receive(struct tap *t, const struct ids *ids, bool errors)
 	struct bus_frame got[BATCH];
 
 	t->more = false;
-	while (merge_room(t->held) >= BATCH + BESIDES) {
+	while (room(t->held) >= BATCH + BESIDES) {
 		int n = bus_receive(t->bus, got, BATCH);
 		uint64_t dropped = bus_stats(t->bus)->dropped;
 
 		for (int i = 0; i < n; i++)
 			if (got[i].frame.id & FRAME_ERR ? errors : ids_want(ids, &got[i].frame))
-				merge_add(t->held, &(struct merge_entry){ .t_ns = got[i].t_ns, .frame = got[i].frame });
+				add(t->held, &(struct tap_entry){ .t_ns = got[i].t_ns, .frame = got[i].frame });
 		if (dropped != t->dropped)
-			merge_add(t->held, &(struct merge_entry){ .lost = dropped - t->dropped });
+			add(t->held, &(struct tap_entry){ .lost = dropped - t->dropped });
 		t->dropped = dropped;
 		notice(t, n);
 		if (n <= 0)
 			return;
 	}
 	t->more = true;
+}
+
+/* ---- in order of time ---- */
+
+const struct tap_entry *tap_next(struct tap_held *const *buses, size_t n, int64_t horizon_ns, size_t *bus)
+{
+	const struct tap_entry *next = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct tap_entry *e = &buses[i]->entry[buses[i]->first];
+
+		if (buses[i]->n && e->t_ns <= horizon_ns && (!next || e->t_ns < next->t_ns)) {
+			next = e;
+			*bus = i;
+		}
+	}
+	if (next) {
+		buses[*bus]->first = (buses[*bus]->first + 1) % TAP_ROOM;
+		buses[*bus]->n--;
+	}
+	return next;
 }
