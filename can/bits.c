@@ -180,20 +180,19 @@ unsigned int bits_string(uint8_t bits[BITS_MAX], bool stuffed[BITS_MAX], const s
 
 /* ---- arbitration ---- */
 
-/* The arbitration field as a number: the lower one wins.  Equal bits have equal stuff bits. */
-static uint32_t precedence(const struct frame *f)
+/* Equal bits have equal stuff bits. */
+uint32_t bits_arbitration(uint32_t id)
 {
-	const uint32_t remote = f->id & FRAME_RTR ? 1 : 0;
-	const uint32_t id = frame_id(f);
+	const uint32_t remote = id & FRAME_RTR ? 1 : 0, number = id & FRAME_EXT_MASK;
 
-	if (f->id & FRAME_EXT)
-		return id >> 18 << 21 | 3u << 19 | (id & 0x3ffff) << 1 | remote;
-	return id << 21 | remote << 20;
+	if (id & FRAME_EXT)
+		return number >> 18 << 21 | 3u << 19 | (number & 0x3ffff) << 1 | remote;
+	return (id & FRAME_STD_MASK) << 21 | remote << 20;
 }
 
 int bits_arbitrate(const struct frame *a, const struct frame *b)
 {
-	uint32_t x = precedence(a), y = precedence(b);
+	uint32_t x = bits_arbitration(a->id), y = bits_arbitration(b->id);
 
 	return (x > y) - (x < y);
 }

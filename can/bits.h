@@ -35,6 +35,9 @@ unsigned int bits_string(uint8_t bits[BITS_MAX], bool stuffed[BITS_MAX], const s
 /* The acknowledge slot is bit n - BITS_ACK_FROM_END of the n bits of bits_string. */
 #define BITS_ACK_FROM_END 9 /* slot, its delimiter, seven bits of end of frame */
 
+/* The arbitration field of an identifier with FRAME_EXT and FRAME_RTR as a number: the lower one wins. */
+uint32_t bits_arbitration(uint32_t id);
+
 /* Arbitration: less than 0 if a wins over b, 0 if both send the same bits up to the end of arbitration.  At the same
  * base identifier standard wins over extended, and data over remote. */
 int bits_arbitrate(const struct frame *a, const struct frame *b);

@@ -5,11 +5,30 @@
 #ifndef CAN_BUS_INTERFACE_H
 #define CAN_BUS_INTERFACE_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include <linux/can/netlink.h>
 
 #include "can/bus.h"
-#include "can/link_netlink.h"
+
+/* ---- netlink ---- */
+
+/* Zero where the kernel or the controller's driver does not say. */
+struct bus_interface {
+	unsigned int flags; /* IFF_UP ... */
+	uint32_t queue;	    /* txqueuelen */
+	char kind[16];	    /* "can": with a controller; "vcan" ... */
+
+	enum bus_state state; /* of the controller; without one BUS_ERROR_ACTIVE */
+	uint32_t restart_ms;
+	struct can_bittiming timing;
+	struct can_berr_counter counters;
+	struct can_device_stats stats;
+	struct can_ctrlmode mode;
+	struct can_clock clock;
+};
+
+/* One system call for each of three steps, none of which waits.  0 or -errno. */
+int bus_interface_query(struct bus_interface *link, int index);
+bool bus_interface_has_controller(const struct bus_interface *link);
 
 /* ---- in the loop: one system call each, nothing that waits ---- */
 
@@ -19,7 +38,7 @@ int bus_interface_find(int socket, const char *name);
 
 /* Does an echo confirm that a frame was sent?  The interface echoes by itself (IFF_ECHO), or it is virtual (vcan,
  * vxcan): then a frame is on the bus once it is handed over. */
-bool bus_interface_confirms(const struct link_netlink *link);
+bool bus_interface_confirms(const struct bus_interface *link);
 
 /* Its flags, IFF_UP and so on, the lower 16 of them; or -errno. */
 int bus_interface_flags(int socket, const char *name);
@@ -28,6 +47,10 @@ int bus_interface_flags(int socket, const char *name);
 
 /* Its index, or -errno: -ENODEV; -EMEDIUMTYPE: it is not a CAN interface. */
 int bus_interface_index(int socket, const char *name);
+
+/* Up or down, for an interface without controller; and the length of its queue. */
+int bus_interface_set_up(const char *name, bool up);
+int bus_interface_set_queue(const char *name, uint32_t frames);
 
 /* Why the name cannot be that of an interface; NULL: it can. */
 const char *bus_interface_name_wrong(const char *name);

@@ -60,9 +60,4 @@ void bus_socketcan_check(struct bus_socketcan *s);
  * the link is already back: the queue of the controller is gone. */
 int bus_socketcan_take_error(struct bus_socketcan *s, int error);
 
-/* ---- bus_socketcan_receive.c ---- */
-
-void bus_socketcan_receive_start(struct bus_socketcan *s);
-int bus_socketcan_receive(struct bus *bus, struct bus_frame *frames, size_t n);
-
 #endif

@@ -105,7 +105,7 @@ void bus_socketcan_enter(struct bus_socketcan *s, enum bus_state state)
 static int attach(struct bus_socketcan *s, int index)
 {
 	struct sockaddr_can to = { .can_family = AF_CAN, .can_ifindex = index };
-	struct link_netlink link;
+	struct bus_interface link;
 	socklen_t len = sizeof(int);
 	int r = bus_socketcan_set_filters(s), old;
 
@@ -114,7 +114,7 @@ static int attach(struct bus_socketcan *s, int index)
 	if (bind(s->socket, (struct sockaddr *)&to, sizeof(to)))
 		return -errno;
 	(void)getsockopt(s->socket, SOL_SOCKET, SO_ERROR, &old, &len); /* ENETDOWN: check_link reads the flags */
-	s->bus.unconfirmed = !link_netlink_query(&link, index) && !bus_interface_confirms(&link);
+	s->bus.unconfirmed = !bus_interface_query(&link, index) && !bus_interface_confirms(&link);
 	bus_socketcan_enter(s, BUS_STOPPED);
 	return 0;
 }
@@ -181,7 +181,7 @@ int bus_socketcan_take_error(struct bus_socketcan *s, int error)
 int bus_socketcan_attach_now(struct bus_socketcan *s)
 {
 	int index = bus_interface_index(s->socket, s->interface);
-	struct link_netlink link;
+	struct bus_interface link;
 	int r = index < 0 ? index : attach(s, index);
 
 	if (r)
@@ -190,7 +190,7 @@ int bus_socketcan_attach_now(struct bus_socketcan *s)
 	if (s->bus.state <= BUS_STOPPED)
 		return s->bus.state == BUS_STOPPED ? -ENETDOWN : -ENODEV;
 	/* Some drivers report BUS_STOPPED for a controller that is up. */
-	if (!link_netlink_query(&link, index) && link.state > BUS_STOPPED)
+	if (!bus_interface_query(&link, index) && link.state > BUS_STOPPED)
 		bus_socketcan_enter(s, link.state);
 	return 0;
 }

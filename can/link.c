@@ -9,52 +9,32 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "can/link_backend.h"
-#include "can/link_netlink.h"
+#include "can/bus_interface.h"
+#include "can/link.h"
 
 /* ---- which back end ---- */
 
-static int no_link(const char *name, struct error_sink *errors)
+/* NULL with a line in errors: there is none. */
+static const struct link_ops *ops_of(const char *name, struct error_sink *errors)
 {
-	error_add(errors, "%s: a log has no link; say an interface such as can0", name);
-	return -EINVAL;
+	if (!strncmp(name, "log:", 4)) {
+		error_add(errors, "%s: a log has no link; say an interface such as can0", name);
+		return NULL;
+	}
+	return strncmp(name, "wire:", 5) ? &link_socketcan_ops : &link_wire_ops;
 }
 
-static int no_query(const char *name, struct link_info *info, struct error_sink *errors)
+static bool is_interface(const char *name)
 {
-	(void)info;
-	return no_link(name, errors);
-}
-
-static int no_up(const char *name, const struct link_settings *want, struct error_sink *errors)
-{
-	(void)want;
-	return no_link(name, errors);
-}
-
-static const struct link_ops log_ops = { .prefix = "log:", .query = no_query, .up = no_up, .reset = no_link };
-
-/* The first whose prefix a name has; the empty prefix comes last. */
-static const struct link_ops *const backends[] = {
-	&log_ops,
-	&link_wire_ops,
-	&link_socketcan_ops,
-};
-#define BACKENDS (sizeof(backends) / sizeof(backends[0]))
-
-static const struct link_ops *ops_of(const char *name)
-{
-	size_t i = 0;
-
-	while (i < BACKENDS - 1 && strncmp(name, backends[i]->prefix, strlen(backends[i]->prefix)) != 0)
-		i++;
-	return backends[i];
+	return ops_of(name, &(struct error_sink){ 0 }) == &link_socketcan_ops;
 }
 
 int link_query(const char *name, struct link_info *info, struct error_sink *errors)
 {
+	const struct link_ops *ops = ops_of(name, errors);
+
 	memset(info, 0, sizeof(*info));
-	return ops_of(name)->query(name, info, errors);
+	return ops ? ops->query(name, info, errors) : -EINVAL;
 }
 
 bool link_kind_is_virtual(const char *kind)
@@ -67,30 +47,34 @@ bool link_may_reset(const char *name)
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct caps[_LINUX_CAPABILITY_U32S_3] = { { 0 } };
 
-	if (ops_of(name) != &link_socketcan_ops)
+	if (!is_interface(name))
 		return true;
 	return !syscall(SYS_capget, &header, caps) && caps[0].effective >> CAP_NET_ADMIN & 1;
 }
 
 bool link_is_virtual(const char *name)
 {
-	struct link_netlink link;
+	struct bus_interface link;
 	unsigned int index;
 
-	if (ops_of(name) != &link_socketcan_ops)
-		return ops_of(name) == &link_wire_ops;
+	if (!is_interface(name))
+		return !strncmp(name, "wire:", 5);
 	index = if_nametoindex(name);
-	return index && !link_netlink_query(&link, (int)index) && link_kind_is_virtual(link.kind);
+	return index && !bus_interface_query(&link, (int)index) && link_kind_is_virtual(link.kind);
 }
 
 int link_up(const char *name, const struct link_settings *want, struct error_sink *errors)
 {
-	return ops_of(name)->up(name, want, errors);
+	const struct link_ops *ops = ops_of(name, errors);
+
+	return ops ? ops->up(name, want, errors) : -EINVAL;
 }
 
 int link_reset(const char *name, struct error_sink *errors)
 {
-	return ops_of(name)->reset(name, errors);
+	const struct link_ops *ops = ops_of(name, errors);
+
+	return ops ? ops->reset(name, errors) : -EINVAL;
 }
 
 /* ---- is it right? ---- */

@@ -79,4 +79,14 @@ bool link_kind_is_virtual(const char *kind); /* link_info.kind */
 #define LINK_OTHER_MAX 256
 int link_other(char text[LINK_OTHER_MAX], const struct link_info *info, const struct link_settings *want);
 
+/* ---- back ends, for can/link*.c: each as above, with the whole name, prefix and all; info is all zeros ---- */
+
+struct link_ops {
+	int (*query)(const char *name, struct link_info *info, struct error_sink *errors);
+	int (*up)(const char *name, const struct link_settings *want, struct error_sink *errors);
+	int (*reset)(const char *name, struct error_sink *errors);
+};
+
+extern const struct link_ops link_socketcan_ops, link_wire_ops;
+
 #endif

@@ -7,14 +7,14 @@
 #include <inttypes.h>
 #include <libsocketcan.h>
 #include <linux/can.h>
+#include <net/if.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "can/bus_interface.h"
-#include "can/link_backend.h"
-#include "can/link_netlink.h"
+#include "can/link.h"
 #include "config/text.h"
 
 /* ---- libsocketcan, quietly ---- */
@@ -79,20 +79,20 @@ static uint32_t modes_of(uint32_t flags)
 
 static int query(const char *name, struct link_info *info, struct error_sink *errors)
 {
-	struct link_netlink link;
+	struct bus_interface link;
 	int index = find(name, errors), err;
 
 	if (index < 0)
 		return index;
-	err = link_netlink_query(&link, index);
+	err = bus_interface_query(&link, index);
 	if (err) {
 		error_add(errors, "%s: unable to ask the kernel about it: %s", name, strerror(-err));
 		return err;
 	}
 	*info = (struct link_info){
-		.up = link_netlink_is_up(&link),
-		.state = link_netlink_is_up(&link) ? link.state : BUS_STOPPED,
-		.virtual = !link_netlink_has_controller(&link),
+		.up = link.flags & IFF_UP,
+		.state = link.flags & IFF_UP ? link.state : BUS_STOPPED,
+		.virtual = !bus_interface_has_controller(&link),
 		.now = { .bitrate = link.timing.bitrate,
 			 .sample_point_pm = link.timing.sample_point,
 			 .restart_ms = link.restart_ms,
@@ -131,7 +131,7 @@ static int turn(const char *name, bool virtual, bool up, struct error_sink *erro
 	int err;
 
 	if (virtual)
-		err = link_netlink_set_up(name, up);
+		err = bus_interface_set_up(name, up);
 	else if (up)
 		err = QUIET(can_do_start(name));
 	else
@@ -180,7 +180,7 @@ static int set_controller(const char *name, const struct link_info *info, const 
 	err = info->now.restart_ms != want->restart_ms ? QUIET(can_set_restart_ms(name, want->restart_ms)) : 0;
 	if (err)
 		return refuse(name, "set its restart-ms", err, errors);
-	err = want->queue && want->queue != info->now.queue ? link_netlink_set_queue(name, want->queue) : 0;
+	err = want->queue && want->queue != info->now.queue ? bus_interface_set_queue(name, want->queue) : 0;
 	return err ? refuse(name, "set the length of its queue", err, errors) : 0;
 }
 
@@ -256,4 +256,4 @@ static int reset(const char *name, struct error_sink *errors)
 	return err ? err : turn(name, info.virtual, true, errors);
 }
 
-const struct link_ops link_socketcan_ops = { .prefix = "", .query = query, .up = up, .reset = reset };
+const struct link_ops link_socketcan_ops = { .query = query, .up = up, .reset = reset };

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "can/link_backend.h"
+#include "can/link.h"
 #include "can/wire/attach.h"
 
 static int ask(const char *name, const char *verb, const char *rest, char *answer, size_t size,
@@ -95,7 +95,6 @@ static int wire_reset(const char *name, struct error_sink *errors)
 }
 
 const struct link_ops link_wire_ops = {
-	.prefix = "wire:",
 	.query = wire_query,
 	.up = wire_up,
 	.reset = wire_reset,

@@ -10,16 +10,6 @@
 
 /* ---- rows ---- */
 
-uint32_t slots_arbitration(uint32_t id)
-{
-	const uint32_t remote = !!(id & FRAME_RTR);
-
-	if (!(id & FRAME_EXT))
-		return (id & FRAME_STD_MASK) << 21 | remote << 20;
-	id &= FRAME_EXT_MASK;
-	return id >> 18 << 21 | 3u << 19 | (id & 0x3ffff) << 1 | remote;
-}
-
 /* On a bus that is not proven it would leave before a row that it has to leave after. */
 static bool overtakes(const struct slots_row *row, const struct slots_row *rows, unsigned int rows_n)
 {
@@ -89,7 +79,7 @@ int slots_init(struct slots *s, const struct slots_row *rows, unsigned int rows_
 		}
 		s->harmless |= rows[i].harmless;
 		s->rank[i] =
-			(uint64_t)rows[i].class << 40 | (uint64_t)rows[i].step << 32 | slots_arbitration(rows[i].id);
+			(uint64_t)rows[i].class << 40 | (uint64_t)rows[i].step << 32 | bits_arbitration(rows[i].id);
 	}
 	if (status)
 		return status;

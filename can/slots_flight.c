@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "can/bits.h"
 #include "can/slots_inside.h"
 #include "channels/clock.h"
 
@@ -97,7 +98,7 @@ void slots_received(struct slots *s, const struct frame *frame, int64_t t_ns)
 	s->received_ns = slots_most(s->received_ns, t_ns);
 	s->proven |= s->unconfirmed && s->state != SLOTS_DOWN && t_ns >= s->link_ns;
 	if (s->state == SLOTS_STALLED && t_ns > s->since_ns && s->doubt_ns == CLOCK_NEVER &&
-	    slots_arbitration(frame->id) > slots_arbitration(s->in_flight[0].frame.id))
+	    bits_arbitration(frame->id) > bits_arbitration(s->in_flight[0].frame.id))
 		s->doubt_ns = t_ns;
 }
 

@@ -29,8 +29,6 @@ static inline int64_t slots_deadline_ns(const struct slots *s, unsigned int row)
 
 /* ---- slots.c ---- */
 
-/* The bits of the arbitration field as a number, the first bit on top: the lower one wins. */
-uint32_t slots_arbitration(uint32_t id);
 void slots_lose(struct slots *s, unsigned int row, const struct frame *frame, enum slots_why why);
 
 /* ---- slots_wait.c ---- */

@@ -334,7 +334,7 @@ static void states(void)
 static void an_echo_of_its_own(void)
 {
 	static const struct {
-		struct link_netlink link;
+		struct bus_interface link;
 		bool confirms;
 	} cases[] = {
 		{ { .flags = 0x400c1, .kind = "can" }, true },	  { { .flags = 0x400c1, .kind = "" }, true },
