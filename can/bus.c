@@ -55,18 +55,14 @@ int bus_open(struct bus **bus, const char *name, const struct bus_options *optio
 
 	*bus = NULL;
 	options = options ? options : &usual;
-	if (wrong) {
-		error_add(errors, "%s is not a bus: %s", text_quote(quoted, name), wrong);
-		return -EINVAL;
-	}
+	if (wrong)
+		return error_fail(-EINVAL, errors, "%s is not a bus: %s", text_quote(quoted, name), wrong);
 	r = options_wrong(name, options, errors);
 	if (r)
 		return r;
 	copy = strdup(name);
-	if (!copy) {
-		error_add(errors, "%s: no memory left", name);
-		return -ENOMEM;
-	}
+	if (!copy)
+		return error_fail(-ENOMEM, errors, "%s: no memory left", name);
 	r = ops->open(bus, name, options, errors);
 	if (r) {
 		*bus = NULL;

@@ -15,10 +15,8 @@ static int ask(const char *name, const char *verb, const char *rest, char *answe
 	const char *wrong = attach_split(name, bus, controller);
 	int r;
 
-	if (wrong) {
-		error_add(errors, "%s: %s", name, wrong);
-		return -EINVAL;
-	}
+	if (wrong)
+		return error_fail(-EINVAL, errors, "%s: %s", name, wrong);
 	snprintf(question, sizeof(question), "link %s %s%s", verb, controller, rest);
 	r = attach_question(name, question, answer, size, errors);
 	return r == -ENOENT || r == -ECONNREFUSED ? -ENODEV : r;
@@ -71,11 +69,9 @@ static int wire_up(const char *name, const struct link_settings *want, struct er
 	char rest[64];
 	int r = wire_query(name, &info, errors);
 
-	if (!r && want->bitrate && want->bitrate != info.now.bitrate) {
-		error_add(errors, "%s runs at %u bit/s, not %u: start canwire run with --bitrate %u", name,
-			  info.now.bitrate, want->bitrate, want->bitrate);
-		return -EBUSY;
-	}
+	if (!r && want->bitrate && want->bitrate != info.now.bitrate)
+		return error_fail(-EBUSY, errors, "%s runs at %u bit/s, not %u: start canwire run with --bitrate %u",
+				  name, info.now.bitrate, want->bitrate, want->bitrate);
 	if (!r && info.state <= BUS_STOPPED)
 		r = command(name, "up", "", errors);
 	if (!r && want->restart_ms != info.now.restart_ms) {

@@ -128,10 +128,8 @@ int attach_question(const char *name, const char *question, char *answer, size_t
 	const char *wrong = attach_split(name, bus, controller);
 	int r;
 
-	if (wrong) {
-		error_add(errors, "%s: %s", name, wrong);
-		return -EINVAL;
-	}
+	if (wrong)
+		return error_fail(-EINVAL, errors, "%s: %s", name, wrong);
 	snprintf(rest, sizeof(rest), "wire/%s", bus);
 	r = run_path(path, rest, errors);
 	if (r)

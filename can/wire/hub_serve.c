@@ -32,20 +32,14 @@ int hub_serve(struct hub *hub, const char *name, const struct engine_settings *s
 	char quoted[TEXT_QUOTED_MAX];
 	int r;
 
-	if (!text_is_name(name)) {
-		error_add(errors, "%s: a bus is named by 1 to %d letters and digits, like torso",
-			  text_quote(quoted, name), TEXT_NAME_MAX);
-		return -EINVAL;
-	}
+	if (!text_is_name(name))
+		return error_fail(-EINVAL, errors, "%s: a bus is named by 1 to %d letters and digits, like torso",
+				  text_quote(quoted, name), TEXT_NAME_MAX);
 	for (unsigned int i = 0; i < hub->buses_n; i++)
-		if (!strcmp(hub->buses[i].name, name)) {
-			error_add(errors, "%s: named twice", name);
-			return -EINVAL;
-		}
-	if (hub->buses_n == WIRE_BUSES_MAX) {
-		error_add(errors, "%s: %d buses is the most one canwire serves", name, WIRE_BUSES_MAX);
-		return -ENOSPC;
-	}
+		if (!strcmp(hub->buses[i].name, name))
+			return error_fail(-EINVAL, errors, "%s: named twice", name);
+	if (hub->buses_n == WIRE_BUSES_MAX)
+		return error_fail(-ENOSPC, errors, "%s: %d buses is the most one canwire serves", name, WIRE_BUSES_MAX);
 	strcpy(bus->name, name);
 	bus->place = (struct place){ .name = bus->name,
 				     .who = bus->name,
@@ -63,10 +57,9 @@ int hub_serve(struct hub *hub, const char *name, const struct engine_settings *s
 	bus->settings.event = hub_event;
 	bus->settings.to = bus;
 	r = engine_init(&bus->engine, &bus->settings, clock_now_ns());
-	if (r) {
-		error_add(errors, "%s: %u bit/s: a soft wire runs at 1000 to 1000000", name, settings->bitrate);
-		return r;
-	}
+	if (r)
+		return error_fail(r, errors, "%s: %u bit/s: a soft wire runs at 1000 to 1000000", name,
+				  settings->bitrate);
 	hub->page->buses[hub->buses_n].frame_min_ns = FRAME_MIN_BITS * INT64_C(1000000000) / settings->bitrate;
 	hub->buses_n++;
 	return 0;
