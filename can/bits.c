@@ -9,8 +9,6 @@
  */
 #include "can/bits.h"
 
-#include <stddef.h>
-
 #define BITS_CRC 15
 #define BITS_POLYNOMIAL 0x4599
 #define BITS_TAIL 10 /* CRC delimiter, acknowledge slot and delimiter, end of frame */

@@ -110,39 +110,29 @@ static struct budget_id *id_of(struct budget *b, uint32_t bus, const struct fram
 
 /* ---- the peak ---- */
 
-static int recent_grow(struct budget_bus *bus)
-{
-	size_t room = bus->recent_room ? 2 * bus->recent_room : 64;
-	struct budget_recent *recent = calloc(room, sizeof(*recent));
-
-	if (!recent)
-		return -ENOMEM;
-	for (size_t i = 0; i < bus->recent_n; i++)
-		recent[i] = bus->recent[(bus->recent_first + i) % bus->recent_room];
-	free(bus->recent);
-	bus->recent = recent;
-	bus->recent_room = room;
-	bus->recent_first = 0;
-	return 0;
-}
-
-/* A frame that ends at t_ns, not before the one before, and took busy_ns.  A window ends with each frame; a window that begins before the first frame stands for the window that begins with it.
- * Of the frame that lies across its start only the part inside counts. */
+/* A frame that ends at t_ns, not before the one before, and took busy_ns.  A window ends with each frame; a window that
+ * begins before the first frame stands for the window that begins with it.  Of the frame that lies across its start
+ * only the part inside counts. */
 static int add_to_peak(const struct budget *b, struct budget_bus *bus, int64_t t_ns, int64_t busy_ns)
 {
 	const int64_t start = t_ns - b->options.window_ns;
-	const struct budget_recent *oldest;
+	struct budget_recent *oldest;
 	int64_t before, inside;
 
-	if (bus->recent_n == bus->recent_room && recent_grow(bus))
+	if (bus->recent_n == bus->recent_room && bus->recent_first > bus->recent_n / 2) {
+		bus->recent_n -= bus->recent_first;
+		memmove(bus->recent, bus->recent + bus->recent_first, bus->recent_n * sizeof(*bus->recent));
+		bus->recent_first = 0;
+	}
+	oldest = more_room(bus->recent, sizeof(*oldest), bus->recent_n, &bus->recent_room);
+	if (!oldest)
 		return -ENOMEM;
-	bus->recent[(bus->recent_first + bus->recent_n++) % bus->recent_room] = (struct budget_recent){ t_ns, busy_ns };
+	bus->recent = oldest;
+	bus->recent[bus->recent_n++] = (struct budget_recent){ t_ns, busy_ns };
 	bus->recent_ns += busy_ns;
-	for (oldest = &bus->recent[bus->recent_first]; oldest->t_ns <= start;
-	     oldest = &bus->recent[bus->recent_first]) {
+	for (oldest += bus->recent_first; oldest->t_ns <= start; oldest++) {
 		bus->recent_ns -= oldest->busy_ns;
-		bus->recent_first = (bus->recent_first + 1) % bus->recent_room;
-		bus->recent_n--;
+		bus->recent_first++;
 	}
 	before = start - (oldest->t_ns - oldest->busy_ns);
 	inside = bus->recent_ns - (before > 0 ? before : 0);

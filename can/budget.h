@@ -91,7 +91,7 @@ struct budget_bus {
 	struct budget_interval *intervals;
 	size_t intervals_n, intervals_room;
 
-	/* private: the frames in the window that ends now, a ring */
+	/* private: the frames in the window that ends now, from recent_first on */
 	struct budget_recent {
 		int64_t t_ns, busy_ns;
 	} * recent;

@@ -1,27 +1,18 @@
 /* bus_filters.c: which frames are wanted, and which the kernel must let through for it. */
+#include <linux/can.h>
 #include <string.h>
 
 #include "can/bus_filters.h"
 
 _Static_assert(BUS_FILTERS_MAX <= CAN_RAW_FILTER_MAX, "the kernel takes no more");
+_Static_assert(sizeof(struct bus_filter) == sizeof(struct can_filter), "the kernel's: identifier, mask");
 
 /* The list of the kernel, on all bits in which data and remote frames can differ. */
 #define ID_BITS (FRAME_EXT | FRAME_RTR | FRAME_EXT_MASK)
 
 bool bus_filters_want(const struct bus_filters *f, uint32_t id)
 {
-	for (size_t i = 0; i < f->wanted_n; i++)
-		if (bus_filter_takes(&f->wanted[i], id))
-			return true;
-	return f->all;
-}
-
-static bool kernel_takes(const struct bus_filters *f, uint32_t id)
-{
-	for (size_t i = 0; i < f->kernel_n; i++)
-		if (bus_filter_takes(&(struct bus_filter){ f->kernel[i].can_id, f->kernel[i].can_mask }, id))
-			return true;
-	return f->all;
+	return f->all || bus_filters_take(f->wanted, f->wanted_n, id);
 }
 
 static void add_to_kernel(struct bus_filters *f, uint32_t id, uint32_t mask)
@@ -31,7 +22,7 @@ static void add_to_kernel(struct bus_filters *f, uint32_t id, uint32_t mask)
 		f->more = true;
 		id = mask = 0;
 	}
-	f->kernel[f->kernel_n++] = (struct can_filter){ .can_id = id, .can_mask = mask };
+	f->kernel[f->kernel_n++] = (struct bus_filter){ id, mask };
 }
 
 bool bus_filters_echo(struct bus_filters *f, uint32_t id)
@@ -39,7 +30,7 @@ bool bus_filters_echo(struct bus_filters *f, uint32_t id)
 	/* One identifier and nothing but it: the kernel finds those by a table. */
 	uint32_t mask = FRAME_EXT | FRAME_RTR | (id & FRAME_EXT ? FRAME_EXT_MASK : FRAME_STD_MASK);
 
-	if (kernel_takes(f, id))
+	if (f->all || bus_filters_take(f->kernel, f->kernel_n, id))
 		return false;
 	add_to_kernel(f, id, mask);
 	f->more = true;

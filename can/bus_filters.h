@@ -6,15 +6,13 @@
 #ifndef CAN_BUS_FILTERS_H
 #define CAN_BUS_FILTERS_H
 
-#include <linux/can.h>
-
 #include "can/bus.h"
 
 struct bus_filters {
 	bool all; /* no filters: the kernel has no list */
 	struct bus_filter wanted[BUS_FILTERS_MAX];
 	size_t wanted_n;
-	struct can_filter kernel[BUS_FILTERS_MAX];
+	struct bus_filter kernel[BUS_FILTERS_MAX]; /* laid out as its struct can_filter */
 	size_t kernel_n;
 	bool more; /* the list of the kernel passes more than the filters */
 };

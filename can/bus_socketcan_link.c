@@ -63,9 +63,9 @@ int bus_socketcan_make(struct bus_socketcan *s)
 /* Also without filters: a socket that lost its interface lost its filters, too, and receives nothing. */
 int bus_socketcan_set_filters(struct bus_socketcan *s)
 {
-	static const struct can_filter everything;
+	static const struct bus_filter everything;
 	const struct bus_filters *f = &s->filters;
-	const struct can_filter *list = f->all ? &everything : f->kernel;
+	const struct bus_filter *list = f->all ? &everything : f->kernel;
 	size_t n = f->all ? 1 : f->kernel_n;
 
 	return setsockopt(s->socket, SOL_CAN_RAW, CAN_RAW_FILTER, list, (socklen_t)(n * sizeof(*list))) ? -errno : 0;

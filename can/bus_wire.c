@@ -4,7 +4,6 @@
  *	wire:torso@waist	as a controller of its own: a simulated device
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

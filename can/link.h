@@ -14,7 +14,6 @@
 #define CAN_LINK_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "can/bus.h"

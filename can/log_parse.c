@@ -1,5 +1,6 @@
 /* log_parse.c: shared by the readers of log lines. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -82,18 +83,11 @@ int log_stamp(const char *text, int64_t *ns)
 
 const char *log_set_bus(struct log_record *r, struct log_text channel)
 {
-	unsigned int digits = 1;
 	uint32_t number;
 
 	if (!log_number(channel, 10, CHANNELS_MAX, &number) || !number)
 		return "a channel is a number from 1";
-	number--;
-	for (uint32_t rest = number / 10; rest; rest /= 10)
-		digits++;
-	memcpy(r->bus, "can", 3);
-	r->bus[3 + digits] = '\0';
-	for (; digits; number /= 10)
-		r->bus[3 + --digits] = (char)('0' + number % 10);
+	snprintf(r->bus, sizeof(r->bus), "can%u", number - 1);
 	return NULL;
 }
 

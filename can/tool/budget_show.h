@@ -7,7 +7,6 @@
 #include "can/bits.h"
 #include "can/budget.h"
 #include "can/log.h"
-#include "config/settings.h"
 
 extern const char *const budget_show_orders[]; /* id, load, rate */
 

@@ -1,8 +1,6 @@
 /* canbudget.c: canbudget(1): the bits of frames, and the load of the buses of a recording. */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "can/bits.h"

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <limits.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "can/bus.h"
 #include "can/log.h"

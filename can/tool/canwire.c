@@ -3,22 +3,79 @@
 
 #include "can/tool/program.h"
 #include "can/tool/wire.h"
+#include "can/wire/attach.h"
+#include "can/wire/fault.h"
 #include "config/nearest.h"
 #include "config/text.h"
 
-static const struct {
-	const char *name;
-	int (*run)(int argc, char **argv);
-	const char *line;
+#define AS(help) SETTINGS_STRING("as", struct wire_options, as, ATTACH_HOST, help, .value = "CONTROLLER")
+#define ROBOT SETTINGS_STRING("robot", struct wire_options, robot, NULL, "robot of the bus", .value = "R")
+
+static const struct settings_row send_rows[] = { AS("the controller to send as"), ROBOT, SETTINGS_END };
+static const struct settings_row dump_rows[] = {
+	AS("the controller to listen as"),
+	SETTINGS_INT("count", struct wire_options, count, "", NULL, "1", NULL, "end after that many frames",
+		     .value = "N"),
+	SETTINGS_BOOL("errors", struct wire_options, errors, "no", "error frames too"),
+	ROBOT,
+	SETTINGS_END,
+};
+static const struct settings_row stats_rows[] = {
+	SETTINGS_BOOL("json", struct wire_options, json, "no", "as JSON"),
+	ROBOT,
+	SETTINGS_END,
+};
+static const struct settings_row rows[] = { ROBOT, SETTINGS_END };
+
+static const struct command {
+	const char *name, *line;
+	int (*run)(const struct wire_options *w, int argc, char **argv); /* NULL: wire_run */
+	const char *about, *arguments;
+	int min, max; /* of them */
+	const struct settings_row *rows;
+	const char *notes;
 } commands[] = {
-	{ "run", wire_run, "serve buses until stopped" },
-	{ "send", wire_send, "send frames and wait until they were on the wire" },
-	{ "dump", wire_dump, "print the frames of a wire, as candump -L does" },
-	{ "stats", wire_stats, "load, errors, controllers and programs of a bus" },
-	{ "fault", wire_fault, "inject a fault, or clear it" },
-	{ "link", wire_link, "up, down, reset or restart a controller" },
+	{ "run", "serve buses until stopped", NULL, NULL, NULL, 0, 0, NULL, NULL },
+	{ "send", "send frames and wait until they were on the wire", wire_send,
+	  "Sends frames one after the other, each when the previous one was on the wire.", "BUS FRAME...", 2, -1,
+	  send_rows, NULL },
+	{ "dump", "print the frames of a wire, as candump -L does", wire_dump,
+	  "Prints the frames of a wire, a line each as candump -L does, until ^C.", "BUS", 1, 1, dump_rows, NULL },
+	{ "stats", "load, errors, controllers and programs of a bus", wire_stats,
+	  "Shows load, errors, controllers and programs of a bus.", "BUS", 1, 1, stats_rows, NULL },
+	{ "fault", "inject a fault, or clear it", wire_fault, "Breaks something on a bus, or mends it.", "BUS WORD...",
+	  2, -1, rows, fault_help },
+	{ "link", "up, down, reset or restart a controller", wire_link,
+	  "Controls a controller on a bus, as the owner of the link does.",
+	  "BUS up|down|reset|restart|look|set [CONTROLLER] ...", 2, 5, rows,
+	  "The controller is " ATTACH_HOST " unless another is named.\n"
+	  "set takes a controller, restart_ms or queue, and a number.\n" },
 };
 #define COMMANDS (sizeof(commands) / sizeof(*commands))
+
+static int run(const struct command *c, int argc, char **argv)
+{
+	static char program[32];
+	struct wire_options values = { 0 };
+	struct options options = { .program = program,
+				   .about = c->about,
+				   .rows = c->rows,
+				   .values = &values,
+				   .arguments = c->arguments,
+				   .arguments_min = c->min,
+				   .arguments_max = c->max,
+				   .notes = c->notes };
+	int status;
+
+	if (!c->run)
+		return wire_run(argc, argv);
+	snprintf(program, sizeof(program), "canwire %s", c->name);
+	status = program_options(&options, &argc, argv);
+	if (status != PROGRAM_GO)
+		return status;
+	status = program_robot(values.robot);
+	return status ? status : c->run(&values, argc, argv);
+}
 
 static int usage(void)
 {
@@ -45,7 +102,7 @@ int main(int argc, char **argv)
 	}
 	for (size_t i = 0; i < COMMANDS; i++)
 		if (!strcmp(argv[1], commands[i].name))
-			return commands[i].run(argc - 1, argv + 1);
+			return run(&commands[i], argc - 1, argv + 1);
 	for (size_t i = 0; i < COMMANDS; i++)
 		nearest_try(argv[1], commands[i].name, &best);
 	text_quote(quoted, argv[1]);

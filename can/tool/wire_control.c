@@ -1,43 +1,23 @@
 /* wire_control.c: canwire stats, canwire fault, canwire link: questions to the canwire that serves a bus. */
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "can/tool/program.h"
 #include "can/tool/wire.h"
 #include "can/wire/attach.h"
-#include "can/wire/fault.h"
 #include "config/json.h"
-
-struct wire_control {
-	const char *robot;
-	bool json;
-};
-
-static const struct settings_row rows[] = {
-	SETTINGS_STRING("robot", struct wire_control, robot, NULL, "whose bus it is", .value = "R"),
-	SETTINGS_END,
-};
-
-static const struct settings_row stats_rows[] = {
-	SETTINGS_BOOL("json", struct wire_control, json, "no", "as JSON"),
-	SETTINGS_STRING("robot", struct wire_control, robot, NULL, "whose bus it is", .value = "R"),
-	SETTINGS_END,
-};
 
 static char answer[ATTACH_ANSWER_MAX];
 
-static int ask(const struct wire_control *w, const char *bus, const char *question)
+static int ask(const char *bus, const char *question)
 {
 	struct error_sink errors = program_errors();
 
-	if (program_robot(w->robot))
-		return PROGRAM_WRONG;
 	return attach_question(bus, question, answer, sizeof(answer), &errors) ? PROGRAM_FAILED : 0;
 }
 
 /* "fault", and the words behind the bus. */
-static int ask_words(const struct wire_control *w, const char *verb, int argc, char **argv)
+static int ask_words(const char *verb, int argc, char **argv)
 {
 	char question[1024];
 	size_t len = (size_t)snprintf(question, sizeof(question), "%s", verb);
@@ -46,7 +26,7 @@ static int ask_words(const struct wire_control *w, const char *verb, int argc, c
 		len += (size_t)snprintf(question + len, sizeof(question) - len, " %s", argv[i]);
 	if (len >= sizeof(question))
 		return program_wrong("that is too long");
-	return ask(w, argv[0], question);
+	return ask(argv[0], question);
 }
 
 /* ---- stats ---- */
@@ -127,67 +107,30 @@ static void print_table(char *text)
 	}
 }
 
-int wire_stats(int argc, char **argv)
+int wire_stats(const struct wire_options *w, int argc, char **argv)
 {
-	struct wire_control w = { 0 };
-	struct options options = { .program = "canwire stats",
-				   .about = "Shows load, errors, controllers and programs of a bus.",
-				   .rows = stats_rows,
-				   .values = &w,
-				   .arguments = "BUS",
-				   .arguments_min = 1,
-				   .arguments_max = 1 };
-	int status = program_options(&options, &argc, argv);
+	int status = ask(argv[0], "stats");
 
-	if (status != PROGRAM_GO)
-		return status;
-	status = ask(&w, argv[0], "stats");
+	(void)argc;
 	if (!status)
-		(w.json ? print_json : print_table)(answer);
+		(w->json ? print_json : print_table)(answer);
 	return status;
 }
 
 /* ---- fault, link ---- */
 
-int wire_fault(int argc, char **argv)
+int wire_fault(const struct wire_options *w, int argc, char **argv)
 {
-	struct wire_control w = { 0 };
-	struct options options = { .program = "canwire fault",
-				   .about = "Breaks something on a bus, or mends it.",
-				   .rows = rows,
-				   .values = &w,
-				   .arguments = "BUS WORD...",
-				   .arguments_min = 2,
-				   .arguments_max = -1,
-				   .notes = fault_help };
-	int status = program_options(&options, &argc, argv);
-
-	return status == PROGRAM_GO ? ask_words(&w, "fault", argc, argv) : status;
+	(void)w;
+	return ask_words("fault", argc, argv);
 }
 
-int wire_link(int argc, char **argv)
+int wire_link(const struct wire_options *w, int argc, char **argv)
 {
-	struct wire_control w = { 0 };
-	struct options options = { .program = "canwire link",
-				   .about = "Controls a controller on a bus, as the owner of the link does.",
-				   .rows = rows,
-				   .values = &w,
-				   .arguments = "BUS up|down|reset|restart|look|set [CONTROLLER] ...",
-				   .arguments_min = 2,
-				   .arguments_max = 5,
-				   .notes = "The controller is " ATTACH_HOST " unless another is named.\n"
-					    "set takes a controller, restart_ms or queue, and a number.\n" };
-	char host[] = ATTACH_HOST, *with_host[4];
-	int status = program_options(&options, &argc, argv);
+	char host[] = ATTACH_HOST, *with_host[] = { argv[0], argv[1], host };
+	int status = argc == 2 ? ask_words("link", 3, with_host) : ask_words("link", argc, argv);
 
-	if (status != PROGRAM_GO)
-		return status;
-	if (argc == 2) {
-		memcpy(with_host, (char *[]){ argv[0], argv[1], host, NULL }, sizeof(with_host));
-		argv = with_host;
-		argc = 3;
-	}
-	status = ask_words(&w, "link", argc, argv);
+	(void)w;
 	if (!status && *answer)
 		puts(answer);
 	return status;

@@ -16,29 +16,8 @@
 #define CONFIRM_NS 1000000000
 #define RETRY_NS 1000000
 
-struct wire_frames {
-	const char *as, *robot;
-	int64_t count;
-	bool errors;
-};
-
-static const struct settings_row send_rows[] = {
-	SETTINGS_STRING("as", struct wire_frames, as, ATTACH_HOST, "the controller to send as", .value = "CONTROLLER"),
-	SETTINGS_STRING("robot", struct wire_frames, robot, NULL, "robot of the bus", .value = "R"),
-	SETTINGS_END,
-};
-
-static const struct settings_row dump_rows[] = {
-	SETTINGS_STRING("as", struct wire_frames, as, ATTACH_HOST, "the controller to listen as",
-			.value = "CONTROLLER"),
-	SETTINGS_INT("count", struct wire_frames, count, "", NULL, "1", NULL, "end after that many frames",
-		     .value = "N"),
-	SETTINGS_BOOL("errors", struct wire_frames, errors, "no", "error frames too"),
-	SETTINGS_STRING("robot", struct wire_frames, robot, NULL, "robot of the bus", .value = "R"),
-	SETTINGS_END,
-};
-
-static int open_wire(struct bus **bus, const struct wire_frames *w, const char *name, const struct bus_options *options)
+static int open_wire(struct bus **bus, const struct wire_options *w, const char *name,
+		     const struct bus_options *options)
 {
 	struct error_sink errors = program_errors();
 	char full[2 * TEXT_NAME_MAX + 16], part[TEXT_NAME_MAX + 1], as[TEXT_NAME_MAX + 1];
@@ -50,8 +29,6 @@ static int open_wire(struct bus **bus, const struct wire_frames *w, const char *
 	if (!text_is_name(w->as))
 		return program_wrong("--as: %s is not a name: 1 to %d letters, digits, _ . -",
 				     text_quote(quoted, w->as), TEXT_NAME_MAX);
-	if (program_robot(w->robot))
-		return PROGRAM_WRONG;
 	snprintf(full, sizeof(full), "wire:%s@%.*s", part, TEXT_NAME_MAX, strchr(name, '@') ? as : w->as);
 	return bus_open(bus, full, options, &errors) ? PROGRAM_FAILED : 0;
 }
@@ -90,25 +67,13 @@ static int send_one(struct bus *bus, const struct frame *frame, const char *text
 	return confirm(bus, text, deadline_ns);
 }
 
-int wire_send(int argc, char **argv)
+int wire_send(const struct wire_options *w, int argc, char **argv)
 {
 	static const struct bus_filter none;
-	struct wire_frames w = { 0 };
-	struct options options = {
-		.program = "canwire send",
-		.about = "Sends frames one after the other, each when the previous one was on the wire.",
-		.rows = send_rows,
-		.values = &w,
-		.arguments = "BUS FRAME...",
-		.arguments_min = 2,
-		.arguments_max = -1
-	};
 	struct bus *bus = NULL;
 	struct frame frame;
-	int status = program_options(&options, &argc, argv);
+	int status;
 
-	if (status != PROGRAM_GO)
-		return status;
 	for (int i = 1; i < argc; i++) {
 		const char *wrong = frame_text_read(&frame, argv[i], strlen(argv[i]));
 
@@ -117,7 +82,7 @@ int wire_send(int argc, char **argv)
 		if (wrong)
 			return program_wrong("%s: %s", argv[i], wrong);
 	}
-	status = open_wire(&bus, &w, argv[0], &(struct bus_options){ .filters = &none, .filters_n = 0 });
+	status = open_wire(&bus, w, argv[0], &(struct bus_options){ .filters = &none, .filters_n = 0 });
 	for (int i = 1; !status && i < argc; i++) {
 		frame_text_read(&frame, argv[i], strlen(argv[i]));
 		status = send_one(bus, &frame, argv[i]);
@@ -154,28 +119,18 @@ static bool dump_some(struct bus *bus, const char *name, int64_t real_ns, uint64
 	return *left && !ferror(stdout);
 }
 
-int wire_dump(int argc, char **argv)
+int wire_dump(const struct wire_options *w, int argc, char **argv)
 {
-	struct wire_frames w = { 0 };
-	struct options options = { .program = "canwire dump",
-				   .about = "Prints the frames of a wire, a line each as candump -L does, until ^C.",
-				   .rows = dump_rows,
-				   .values = &w,
-				   .arguments = "BUS",
-				   .arguments_min = 1,
-				   .arguments_max = 1 };
 	const int64_t real_ns = clock_real_ns() - clock_now_ns();
 	char name[TEXT_NAME_MAX + 1], as[TEXT_NAME_MAX + 1];
 	struct bus *bus = NULL;
-	uint64_t left, dropped;
-	int error = 0, status = program_options(&options, &argc, argv);
+	uint64_t left = w->count ? (uint64_t)w->count : UINT64_MAX, dropped;
 	struct clock_fd fds[2];
+	int error = 0, status;
 
-	if (status != PROGRAM_GO)
-		return status;
-	left = options_given(&options, "count") ? (uint64_t)w.count : UINT64_MAX;
+	(void)argc;
 	fds[1] = (struct clock_fd){ .fd = tool_stop_fd(), .events = POLLIN };
-	status = open_wire(&bus, &w, argv[0], &(struct bus_options){ .errors = w.errors });
+	status = open_wire(&bus, w, argv[0], &(struct bus_options){ .errors = w->errors });
 	if (status)
 		return status;
 	attach_split(argv[0], name, as);

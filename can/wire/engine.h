@@ -43,7 +43,6 @@
 #define CAN_WIRE_ENGINE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "can/bus.h"

@@ -1,8 +1,6 @@
 /* engine_advance.c: handles due events in order of time. */
 #include "can/wire/engine_inner.h"
 
-#include <stddef.h>
-
 /* ---- endless repetition ---- */
 
 /* A lone passive sender starts every length + 8 bits; now_ns may be years later. */

@@ -5,8 +5,6 @@
  */
 #include "can/wire/engine_inner.h"
 
-#include <stddef.h>
-
 static enum bus_state state_of(unsigned int errors)
 {
 	if (errors >= ENGINE_OFF)
@@ -51,8 +49,7 @@ static void bus_off(struct engine *e, int node, int64_t t_ns)
 {
 	struct engine_node *n = &e->node[node];
 
-	n->stats.bus_offs++;
-	e->stats.bus_offs++;
+	ENGINE_COUNT(e, node, bus_offs);
 	n->recovering = false;
 	n->restart_ns = n->restart_ms ? t_ns + (int64_t)n->restart_ms * 1000000 : ENGINE_NEVER;
 	engine_queue_purge(e, node, false, ENGINE_BUS_OFF, t_ns);
@@ -157,8 +154,7 @@ void engine_errors_recovered(struct engine *e, int node, int64_t t_ns)
 	n->recovering = false;
 	n->tx_errors = n->rx_errors = 0;
 	n->state = BUS_ERROR_ACTIVE;
-	n->stats.restarts++;
-	e->stats.restarts++;
+	ENGINE_COUNT(e, node, restarts);
 	n->joined = true; /* it has seen more than it needs */
 	n->free = engine_time_at(t_ns);
 	engine_node_update(e, node);

@@ -2,7 +2,6 @@
 #include "can/wire/engine_inner.h"
 
 #include <errno.h>
-#include <stddef.h>
 
 /* ---- the wire is stuck ---- */
 

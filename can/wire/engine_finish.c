@@ -1,8 +1,6 @@
 /* engine_finish.c: an attempt to send is over: delivery, echoes, error counters. */
 #include "can/wire/engine_inner.h"
 
-#include <stddef.h>
-
 static void sender_error(struct engine *e, int node, const struct engine_attempt *a, uint8_t place, int64_t t_ns)
 {
 	const uint8_t type = (a->seen_dominant ? CAN_ERR_PROT_BIT1 : CAN_ERR_PROT_BIT0) | CAN_ERR_PROT_TX;
@@ -33,10 +31,8 @@ static uint32_t take_losses(struct engine *e, uint32_t receivers)
 		lost |= ENGINE_BIT(i);
 		drop->next -= drop->next > 0;
 	}
-	for (ENGINE_EACH(i, lost)) {
-		e->node[i].stats.lost++;
-		e->stats.lost++;
-	}
+	for (ENGINE_EACH(i, lost))
+		ENGINE_COUNT(e, i, lost);
 	return lost;
 }
 
@@ -207,14 +203,6 @@ static void bad(struct engine *e, unsigned int w, struct engine_attempt *a, uint
 
 /* ---- both ---- */
 
-static void arbitration_losses(struct engine *e, uint32_t losers)
-{
-	for (ENGINE_EACH(i, losers)) {
-		e->node[i].stats.arbitration_lost++;
-		e->stats.arbitration_lost++;
-	}
-}
-
 /* Nodes that recover from bus-off count the pauses between frames. */
 static void count_pauses(struct engine *e, unsigned int w, struct engine_instant start)
 {
@@ -291,7 +279,8 @@ void engine_finish(struct engine *e, unsigned int w)
 	wire->idle = engine_time_add(e, a.start, a.length);
 	wire->recessive = engine_time_add(e, a.start, a.length - ENGINE_JOIN);
 	e->stats.attempts++;
-	arbitration_losses(e, a.contenders & ~a.senders & ~a.still);
+	for (ENGINE_EACH(i, a.contenders & ~a.senders & ~a.still))
+		ENGINE_COUNT(e, i, arbitration_lost);
 	if (w == 0)
 		engine_load_add(e, engine_time_ns(a.start), engine_time_ns(wire->idle), 1, 1);
 	for (ENGINE_EACH(i, (listeners | a.senders) & wire->unjoined)) {

@@ -50,6 +50,9 @@ static inline int engine_after(uint64_t set, int node)
 	return rest ? node + 1 + __builtin_ctzll(rest) : -1;
 }
 
+/* Counts what happened to a node, and on the bus. */
+#define ENGINE_COUNT(e, i, what) ((e)->node[i].stats.what++, (e)->stats.what++)
+
 /* ---- engine_time.c ---- */
 
 struct engine_instant engine_time_at(int64_t ns);

@@ -29,8 +29,7 @@ void engine_queue_pop(struct engine *e, int node)
 
 static void purged(struct engine *e, int node, const struct engine_entry *entry, enum engine_why why, int64_t t_ns)
 {
-	e->node[node].stats.purged++;
-	e->stats.purged++;
+	ENGINE_COUNT(e, node, purged);
 	engine_emit(e, &(struct engine_event){ .kind = ENGINE_PURGED,
 					       .node = node,
 					       .t_ns = t_ns,

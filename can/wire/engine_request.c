@@ -40,13 +40,11 @@ int engine_request(struct engine *e, int node, const struct frame *frame, int64_
 	if (n->state == BUS_STOPPED || n->state == BUS_OFF || n->leaving)
 		return -ENETDOWN;
 	if (stamp_ns < e->void_ns) {
-		n->stats.late++;
-		e->stats.late++;
+		ENGINE_COUNT(e, node, late);
 		return -ECANCELED;
 	}
 	if (n->waiting > n->queue) {
-		n->stats.refused++;
-		e->stats.refused++;
+		ENGINE_COUNT(e, node, refused);
 		return -ENOBUFS;
 	}
 	entry.bits = (uint16_t)bits.all;

@@ -2,7 +2,6 @@
 #include "can/wire/hub.h"
 
 #include <errno.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "channels/clock.h"
@@ -141,14 +140,6 @@ static void deliver(struct hub_attachment *a, const struct frame *frame, int64_t
 		a->ring = true;
 }
 
-static bool wants(const struct hub_attachment *a, uint32_t id)
-{
-	for (uint32_t i = 0; i < a->filters_n; i++)
-		if (bus_filter_takes(&a->filters[i], id))
-			return true;
-	return !a->filters;
-}
-
 static void deliver_all(struct hub *hub, struct hub_bus *bus, const struct engine_event *event)
 {
 	const uint32_t node = event->kind == ENGINE_FRAME ? event->receivers : UINT32_C(1) << event->node;
@@ -165,7 +156,8 @@ static void deliver_all(struct hub *hub, struct hub_bus *bus, const struct engin
 		if (event->kind == ENGINE_ECHO)
 			flags = event->tag.connection == a->serial ? BUS_OWN : BUS_LOCAL;
 		if (flags == BUS_OWN ? a->flags & WIRE_NO_ECHO
-				     : event->kind != ENGINE_ERROR && !wants(a, event->frame->id))
+				     : event->kind != ENGINE_ERROR && a->filters &&
+					       !bus_filters_take(a->filters, a->filters_n, event->frame->id))
 			continue;
 		deliver(a, event->frame, event->t_ns, flags);
 	}

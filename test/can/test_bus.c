@@ -363,15 +363,15 @@ static void filters_of_the_kernel(void)
 	bus_filters_start(&f, &o);
 	TEST_ASSERT_TRUE(!f.all && f.more);
 	TEST_ASSERT_EQUAL_UINT(3, f.kernel_n); /* 0x101 passes anyway, and the third takes nothing */
-	TEST_ASSERT_EQUAL_HEX32(0x200, f.kernel[1].can_id);
-	TEST_ASSERT_EQUAL_HEX32(0x301, f.kernel[2].can_id);
-	TEST_ASSERT_EQUAL_HEX32(FRAME_EXT | FRAME_RTR | FRAME_STD_MASK, f.kernel[2].can_mask);
+	TEST_ASSERT_EQUAL_HEX32(0x200, f.kernel[1].id);
+	TEST_ASSERT_EQUAL_HEX32(0x301, f.kernel[2].id);
+	TEST_ASSERT_EQUAL_HEX32(FRAME_EXT | FRAME_RTR | FRAME_STD_MASK, f.kernel[2].mask);
 	TEST_ASSERT_TRUE(bus_filters_want(&f, 0x10f));
 	TEST_ASSERT_FALSE(bus_filters_want(&f, 0x10f | FRAME_RTR));
 	TEST_ASSERT_FALSE(bus_filters_want(&f, 0x301));
 	TEST_ASSERT_FALSE(bus_filters_echo(&f, 0x301));
 	TEST_ASSERT_TRUE(bus_filters_echo(&f, 0x301 | FRAME_EXT));
-	TEST_ASSERT_EQUAL_HEX32(FRAME_EXT | FRAME_RTR | FRAME_EXT_MASK, f.kernel[3].can_mask);
+	TEST_ASSERT_EQUAL_HEX32(FRAME_EXT | FRAME_RTR | FRAME_EXT_MASK, f.kernel[3].mask);
 	TEST_ASSERT_TRUE(bus_filters_echo(&f, 0x301 | FRAME_RTR));
 
 	o.no_echo = true;
@@ -391,7 +391,7 @@ static void filters_beyond_the_kernel(void)
 	TEST_ASSERT_EQUAL_UINT(BUS_FILTERS_MAX, f.kernel_n);
 	TEST_ASSERT_TRUE(bus_filters_echo(&f, 0x600));
 	TEST_ASSERT_EQUAL_UINT(1, f.kernel_n);
-	TEST_ASSERT_EQUAL_HEX32(0, f.kernel[0].can_mask);
+	TEST_ASSERT_EQUAL_HEX32(0, f.kernel[0].mask);
 	TEST_ASSERT_FALSE(bus_filters_echo(&f, 0x601));
 	TEST_ASSERT_TRUE(f.more && !f.all && bus_filters_want(&f, 0x7ff) && !bus_filters_want(&f, 0x600));
 }
