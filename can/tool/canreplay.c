@@ -11,7 +11,6 @@
 
 #include "can/log.h"
 #include "can/tool/ids.h"
-#include "can/tool/keys.h"
 #include "can/tool/program.h"
 #include "can/tool/route.h"
 #include "can/tool/sender.h"
@@ -28,7 +27,7 @@ struct replay {
 	const char *speed, *max_gap, *max_late, *from, *until;
 	int64_t loop;
 	struct settings_strings map, only, without;
-	bool step, strict, errors, json, dry_run;
+	bool strict, errors, json, dry_run;
 
 	const char *file;
 	bool again; /* it can be read more than once */
@@ -38,7 +37,6 @@ struct replay {
 	struct routes routes;
 	struct schedule schedule;
 	struct sender sender;
-	struct keys keys;
 	struct bar bar;
 	bool at_once; /* --speed max */
 	int64_t from_ns, until_ns;
@@ -59,7 +57,6 @@ static const struct settings_row rows[] = {
 			"2: twice as fast; max: as fast as the bus takes the frames", .value = "X"),
 	SETTINGS_INT("loop", struct replay, loop, "", "1", "0", NULL, "play it that many times; 0: until ^C",
 		     .value = "N"),
-	SETTINGS_BOOL("step", struct replay, step, "no", "show each frame, and send it at a key; q ends"),
 	SETTINGS_STRING("from", struct replay, from, NULL, "begin there: a time from the start, or a stamp of the file",
 			.value = "TIME"),
 	SETTINGS_STRING("until", struct replay, until, NULL, "end before that", .value = "TIME"),
@@ -240,24 +237,6 @@ static int wait_until(struct replay *play, int64_t due_ns)
 	return r;
 }
 
-/* Shows the frame and waits for a key. */
-static int wait_for_key(struct replay *play, const struct route_bus *b, const struct log_record *r)
-{
-	int n = 0;
-
-	show(r, b->name, r->t_ns);
-	fflush(stdout);
-	play->sender.key_fd = play->keys.fd;
-	for (enum keys_answer key = KEYS_NOTHING; key == KEYS_NOTHING && (n == SENDER_TIME || n == SENDER_KEY);) {
-		n = sender_wait(&play->sender, CLOCK_NEVER);
-		key = n == SENDER_KEY ? keys_read(&play->keys) : KEYS_NOTHING;
-		if (key == KEYS_END)
-			n = SENDER_STOP;
-	}
-	play->sender.key_fd = -1;
-	return n == SENDER_KEY ? 0 : n;
-}
-
 /* When the first frame is due, once it is known. */
 static void start(struct replay *play, const struct log_record *r)
 {
@@ -279,14 +258,12 @@ static int play_record(struct replay *play, struct route_bus *b, const struct lo
 		start(play, r);
 	due_ns = schedule_at(&play->schedule, r->t_ns);
 	if (!play->dry_run) {
-		if (play->step)
-			stop = wait_for_key(play, b, r);
-		else if (!play->at_once)
-			stop = wait_until(play, due_ns);
-		if (play->step || play->at_once)
+		if (play->at_once) {
 			due_ns = clock_now_ns();
-		if (play->at_once)
 			bar_draw(&play->bar, play->frames, play->frames, due_ns, CLOCK_NEVER);
+		} else {
+			stop = wait_until(play, due_ns);
+		}
 		if (!stop)
 			stop = sender_send(&play->sender, b, r, due_ns);
 	} else if (show(r, b->name, due_ns)) {
@@ -372,8 +349,6 @@ static int check(struct replay *play)
 	    ids_read(&play->ids, &play->only, &play->without, &errors) ||
 	    routes_read(&play->routes, &play->map, &errors))
 		return PROGRAM_WRONG;
-	if (play->step && play->dry_run)
-		return program_wrong("--step: with --dry-run there is nothing to send");
 	if (play->loop != 1 && !strcmp(play->file, "-"))
 		return program_wrong("--loop: standard input cannot be read twice");
 	return 0;
@@ -398,22 +373,15 @@ static int open_log(struct replay *play)
 
 static int run(struct replay *play)
 {
-	int status = play->again ? scan(play) : 0, error = 0, r;
+	int status = play->again ? scan(play) : 0, r;
 
 	if (!status && !play->dry_run)
 		status = open_buses(play);
-	if (!status && play->step)
-		error = keys_open(&play->keys, !strcmp(play->file, "-"));
-	if (error)
-		status = program_fail("--step: no terminal for the keys: %s", strerror(-error));
 	if (status || stopped)
 		return status;
-	if (play->step && play->keys.terminal)
-		program_say("a key sends the frame that is shown, q ends");
 	play->bar.all = play->total * (uint64_t)play->loop;
 	r = play_file(play);
 	bar_clear(&play->bar);
-	keys_close(&play->keys);
 	if (play->dry_run)
 		return !fflush(stdout) && r >= 0 ? 0 : program_fail("cannot write: %s", strerror(errno));
 	if (play->frames && clock_now_ns() > play->start_ns)
@@ -438,7 +406,6 @@ int main(int argc, char **argv)
 	if (status != PROGRAM_GO)
 		return status;
 	play.file = argv[0];
-	play.keys.fd = -1;
 	play.bar.unit = "frames";
 	if (check(&play))
 		return PROGRAM_WRONG;
@@ -446,8 +413,7 @@ int main(int argc, char **argv)
 		return PROGRAM_FAILED;
 	play.sender.routes = &play.routes;
 	play.sender.stop_fd = stop_fd;
-	play.sender.key_fd = -1;
-	play.sender.untimed = play.step || play.at_once;
+	play.sender.untimed = play.at_once;
 	status = open_log(&play);
 	if (!status) {
 		status = run(&play);

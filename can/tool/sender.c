@@ -27,8 +27,7 @@ static void take_echoes(struct route_bus *b)
 
 int sender_wait(struct sender *s, int64_t until_ns)
 {
-	struct clock_fd fds[2 + ROUTE_BUSES_MAX] = { { .fd = s->stop_fd, .events = POLLIN },
-						     { .fd = s->key_fd, .events = POLLIN } };
+	struct clock_fd fds[1 + ROUTE_BUSES_MAX] = { { .fd = s->stop_fd, .events = POLLIN } };
 	struct routes *routes = s->routes;
 	int64_t now;
 	int r;
@@ -36,11 +35,11 @@ int sender_wait(struct sender *s, int64_t until_ns)
 	for (size_t i = 0; i < routes->buses; i++) {
 		const struct bus *bus = routes->bus[i].bus;
 
-		fds[2 + i] = (struct clock_fd){ .fd = bus ? bus_fd(bus) : -1, .events = POLLIN };
+		fds[1 + i] = (struct clock_fd){ .fd = bus ? bus_fd(bus) : -1, .events = POLLIN };
 		if (bus && bus_next_ns(bus) < until_ns)
 			until_ns = bus_next_ns(bus);
 	}
-	r = clock_wait(fds, 2 + routes->buses, until_ns);
+	r = clock_wait(fds, 1 + routes->buses, until_ns);
 	if (r < 0) {
 		program_fail("cannot wait: %s", strerror(-r));
 		return -1;
@@ -49,10 +48,10 @@ int sender_wait(struct sender *s, int64_t until_ns)
 	for (size_t i = 0; i < routes->buses; i++) {
 		struct route_bus *b = &routes->bus[i];
 
-		if (b->bus && (fds[2 + i].ready || bus_next_ns(b->bus) <= now))
+		if (b->bus && (fds[1 + i].ready || bus_next_ns(b->bus) <= now))
 			take_echoes(b);
 	}
-	return fds[0].ready ? SENDER_STOP : fds[1].ready ? SENDER_KEY : SENDER_TIME;
+	return fds[0].ready ? SENDER_STOP : SENDER_TIME;
 }
 
 /* ---- sending ---- */

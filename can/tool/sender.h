@@ -12,7 +12,6 @@
 struct sender {
 	struct routes *routes;
 	int stop_fd;	     /* readable: stop */
-	int key_fd;	     /* keys, while sender_wait reads them; else -1 */
 	int64_t max_late_ns; /* a full queue is tried again for so long */
 	bool untimed;	     /* moments mean nothing: late stays empty */
 	struct hist late;    /* when it was handed over less when it was due */
@@ -21,7 +20,6 @@ struct sender {
 /* Why a wait ended; less than 0: failed, and a line was printed. */
 #define SENDER_TIME 0 /* it is time, or an echo came: ask the clock */
 #define SENDER_STOP 1
-#define SENDER_KEY 2 /* key_fd is readable */
 
 /* Until that time, or something happens.  Echoes are taken meanwhile. */
 int sender_wait(struct sender *s, int64_t until_ns);

@@ -187,19 +187,6 @@ test_lone_node() {
 	[ "$(<err)" = \
 		'canreplay: wire:w: its queue has been full for 0.02 s: does a node acknowledge? Frames are left out' ]
 }
-# A line of standard input for each frame; q or its end is the end.
-step() { # KEYS: two of them
-	wire
-	peer 2
-	printf '%b' "$1" | "$replay" classic.log --map '*=wire:w' --step >out
-	wait "$peer"
-	[ "$(head -n 3 out)" = '(1700000000.000000) wire:w 123#DEADBEEF
-(1700000000.010000) wire:w 00000123#
-(1700000000.020000) wire:w 123#R4' ]
-	grep -q '^2 frames sent in [^;]*$' out
-}
-test_step() { step 'any\n\n'; }
-test_step_q() { step '\n\nq\n\n'; }
 # On a terminal, and there only, it shows how far it is, and takes that away again.
 test_bar() {
 	local last=$'\r\033[K4 frames sent in '
@@ -313,7 +300,6 @@ for bad in 12 800 1FFFFFFFF 20000000 200-1FF 100-00000200 123-124-125 '' x; do
 	lib_case "only_$bad" wrong "--only: \"$bad\" $ids" x --only "123,$bad"
 done
 lib_case not_ids wrong "--not: \"12x\" $ids" x --not 123,12x
-lib_case step_dry wrong '--step: with --dry-run there is nothing to send' x --step --dry-run
 
 # ---- its help and its page ----
 
