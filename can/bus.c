@@ -32,18 +32,6 @@ const char *bus_name_wrong(const char *name)
 
 /* ---- opening ---- */
 
-static int options_wrong(const char *name, const struct bus_options *options, struct error_sink *errors)
-{
-	if (options->filters_n > BUS_FILTERS_MAX)
-		error_add(errors, "%s: %zu filters, but a bus takes at most %d: join some of them by a mask", name,
-			  options->filters_n, BUS_FILTERS_MAX);
-	else if (options->filters_n && !options->filters)
-		error_add(errors, "%s: %zu filters, but none given", name, options->filters_n);
-	else
-		return 0;
-	return -EINVAL;
-}
-
 int bus_open(struct bus **bus, const char *name, const struct bus_options *options, struct error_sink *errors)
 {
 	static const struct bus_options usual;
@@ -57,9 +45,10 @@ int bus_open(struct bus **bus, const char *name, const struct bus_options *optio
 	options = options ? options : &usual;
 	if (wrong)
 		return error_fail(-EINVAL, errors, "%s is not a bus: %s", text_quote(quoted, name), wrong);
-	r = options_wrong(name, options, errors);
-	if (r)
-		return r;
+	if (options->filters_n > (options->filters ? BUS_FILTERS_MAX : 0))
+		return error_fail(-EINVAL, errors,
+				  "%s: %zu filters, but a bus takes at most %d: join some of them by a mask", name,
+				  options->filters_n, BUS_FILTERS_MAX);
 	copy = strdup(name);
 	if (!copy)
 		return error_fail(-ENOMEM, errors, "%s: no memory left", name);

@@ -29,6 +29,14 @@ static int command(const char *name, const char *verb, const char *rest, struct 
 	return ask(name, verb, rest, answer, sizeof(answer), errors);
 }
 
+static int set(const char *name, const char *key, uint32_t value, struct error_sink *errors)
+{
+	char rest[64];
+
+	snprintf(rest, sizeof(rest), " %s %u", key, value);
+	return command(name, "set", rest, errors);
+}
+
 /* The number behind " key " in the answer; 0 if there is none. */
 static uint32_t number(const char *answer, const char *key)
 {
@@ -66,7 +74,6 @@ static int wire_query(const char *name, struct link_info *info, struct error_sin
 static int wire_up(const char *name, const struct link_settings *want, struct error_sink *errors)
 {
 	struct link_info info = { 0 };
-	char rest[64];
 	int r = wire_query(name, &info, errors);
 
 	if (!r && want->bitrate && want->bitrate != info.now.bitrate)
@@ -74,14 +81,10 @@ static int wire_up(const char *name, const struct link_settings *want, struct er
 				  name, info.now.bitrate, want->bitrate, want->bitrate);
 	if (!r && info.state <= BUS_STOPPED)
 		r = command(name, "up", "", errors);
-	if (!r && want->restart_ms != info.now.restart_ms) {
-		snprintf(rest, sizeof(rest), " restart_ms %u", want->restart_ms);
-		r = command(name, "set", rest, errors);
-	}
-	if (!r && want->queue && want->queue != info.now.queue) {
-		snprintf(rest, sizeof(rest), " queue %u", want->queue);
-		r = command(name, "set", rest, errors);
-	}
+	if (!r && want->restart_ms != info.now.restart_ms)
+		r = set(name, "restart_ms", want->restart_ms, errors);
+	if (!r && want->queue && want->queue != info.now.queue)
+		r = set(name, "queue", want->queue, errors);
 	return r;
 }
 

@@ -14,9 +14,11 @@
  * types.
  * The start is days since the end of 1899.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "can/log_parse.h"
+#include "config/text.h"
 
 #define NS_PER_MS INT64_C(1000000)
 #define DAYS_MAX 109575.0 /* of the year 2200 */
@@ -91,22 +93,13 @@ static const char *read_columns(struct log *log, struct log_text value)
 
 static const char *read_start(struct log *log, struct log_text value)
 {
-	struct tm wall = { .tm_year = -1, .tm_mon = 11, .tm_mday = 30 }; /* where its days count from */
-	double days = 0, scale = 1, seconds;
-	bool point = false;
+	struct tm wall = { .tm_year = -1, .tm_mon = 11, .tm_mday = 30 };	 /* where its days count from */
+	const char *end = memchr(value.at, ';', (size_t)(value.end - value.at)); /* some end it with a semicolon */
+	double days, seconds;
+	char text[32];
 
-	for (; value.at < value.end && (log_digit(*value.at) || (*value.at == '.' && !point)); value.at++) {
-		if (*value.at == '.') {
-			point = true;
-		} else if (point) {
-			scale /= 10;
-			days += (*value.at - '0') * scale;
-		} else if (days < DAYS_MAX) {
-			days = days * 10 + (*value.at - '0');
-		}
-	}
-	/* Some end it with a semicolon. */
-	if ((value.at < value.end && *value.at != ';') || days >= DAYS_MAX)
+	snprintf(text, sizeof(text), "%.*s", (int)((end ? end : value.end) - value.at), value.at);
+	if (text_real(text, &days) || days < 0 || days >= DAYS_MAX)
 		return "the start is a number of days, such as 44548.6028595139";
 	wall.tm_mday += (int)days;
 	seconds = (days - (int)days) * 86400;

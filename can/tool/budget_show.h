@@ -2,8 +2,6 @@
 #ifndef CAN_TOOL_BUDGET_SHOW_H
 #define CAN_TOOL_BUDGET_SHOW_H
 
-#include <stdbool.h>
-
 #include "can/bits.h"
 #include "can/budget.h"
 #include "can/log.h"

@@ -6,10 +6,6 @@
 #ifndef CAN_TOOL_IDS_H
 #define CAN_TOOL_IDS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "can/bus.h"
 #include "config/settings.h"
 

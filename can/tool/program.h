@@ -2,8 +2,6 @@
 #ifndef CAN_TOOL_PROGRAM_H
 #define CAN_TOOL_PROGRAM_H
 
-#include <stdint.h>
-
 #include "config/error.h"
 #include "config/options.h"
 

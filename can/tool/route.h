@@ -2,10 +2,6 @@
 #ifndef CAN_TOOL_ROUTE_H
 #define CAN_TOOL_ROUTE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "can/bus.h"
 #include "can/log.h"
 #include "config/settings.h"

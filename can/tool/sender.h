@@ -2,9 +2,6 @@
 #ifndef CAN_TOOL_SENDER_H
 #define CAN_TOOL_SENDER_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "can/log.h"
 #include "can/tool/route.h"
 #include "channels/hist.h"

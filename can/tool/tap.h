@@ -6,9 +6,6 @@
 #ifndef CAN_TOOL_TAP_H
 #define CAN_TOOL_TAP_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "can/bus.h"
 #include "can/log.h"
 #include "can/tool/ids.h"

@@ -2,8 +2,6 @@
 #ifndef CAN_WIRE_ATTACH_H
 #define CAN_WIRE_ATTACH_H
 
-#include <stddef.h>
-
 #include "can/wire/wire.h"
 #include "config/error.h"
 #include "config/run.h"

@@ -42,9 +42,6 @@
 #ifndef CAN_WIRE_ENGINE_H
 #define CAN_WIRE_ENGINE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "can/bus.h"
 #include "can/frame.h"
 

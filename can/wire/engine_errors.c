@@ -99,41 +99,38 @@ static bool count(struct engine_node *n, bool tx, int errors)
 	return true;
 }
 
+/* classes: of an error frame that reports it; 0: none. */
+static void add(struct engine *e, int node, bool tx, int errors, uint32_t classes, uint8_t type, uint8_t place,
+		int64_t t_ns)
+{
+	struct frame f = { .id = classes | CAN_ERR_BUSERROR, .data = { [2] = type, [3] = place } };
+
+	if (!count(&e->node[node], tx, errors))
+		return;
+	e->node[node].stats.errors += classes != 0;
+	if (classes && !e->settings.quiet)
+		error(e, node, &f, t_ns);
+	update_state(e, node, t_ns);
+}
+
 void engine_errors_tx(struct engine *e, int node, int errors, int64_t t_ns)
 {
-	if (count(&e->node[node], true, errors))
-		update_state(e, node, t_ns);
+	add(e, node, true, errors, 0, 0, 0, t_ns);
 }
 
 void engine_errors_rx(struct engine *e, int node, int errors, int64_t t_ns)
 {
-	if (count(&e->node[node], false, errors))
-		update_state(e, node, t_ns);
-}
-
-static void report(struct engine *e, int node, uint32_t classes, uint8_t type, uint8_t place, int64_t t_ns)
-{
-	struct frame f = { .id = classes | CAN_ERR_BUSERROR, .data = { [2] = type, [3] = place } };
-
-	e->node[node].stats.errors++;
-	if (!e->settings.quiet)
-		error(e, node, &f, t_ns);
+	add(e, node, false, errors, 0, 0, 0, t_ns);
 }
 
 void engine_errors_report_tx(struct engine *e, int node, uint32_t classes, uint8_t type, uint8_t place, int64_t t_ns)
 {
-	if (!count(&e->node[node], true, 8))
-		return;
-	report(e, node, classes, type, place, t_ns);
-	update_state(e, node, t_ns);
+	add(e, node, true, 8, classes, type, place, t_ns);
 }
 
 void engine_errors_report_rx(struct engine *e, int node, int errors, uint8_t type, uint8_t place, int64_t t_ns)
 {
-	if (!count(&e->node[node], false, errors))
-		return;
-	report(e, node, CAN_ERR_PROT, type, place, t_ns);
-	update_state(e, node, t_ns);
+	add(e, node, false, errors, CAN_ERR_PROT, type, place, t_ns);
 }
 
 void engine_errors_recover(struct engine *e, int node, int64_t t_ns)

@@ -141,11 +141,7 @@ static void connect(struct engine *e, int node, bool connected, int64_t now_ns)
 /* For frames that start from now on. */
 static void set_chance(struct engine_chance *chance, const struct engine_fault *fault, int64_t now_ns)
 {
-	*chance = (struct engine_chance){ .bit = fault->bit, .since_ns = now_ns };
-	if (!fault->off) {
-		chance->next = fault->next;
-		chance->ppm = fault->ppm;
-	}
+	*chance = (struct engine_chance){ fault->next, fault->ppm, fault->bit, now_ns };
 }
 
 static void clear(struct engine *e, int64_t now_ns)

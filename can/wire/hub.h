@@ -25,8 +25,6 @@
 #ifndef CAN_WIRE_HUB_H
 #define CAN_WIRE_HUB_H
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #include "can/wire/engine.h"

@@ -27,9 +27,6 @@
 #ifndef CAN_WIRE_SCRIPT_H
 #define CAN_WIRE_SCRIPT_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "can/wire/engine.h"
 #include "config/error.h"
 #include "config/text.h"

@@ -18,7 +18,6 @@
 #define CAN_WIRE_WIRE_H
 
 #include <stdatomic.h>
-#include <stdint.h>
 
 #include "can/bus.h"
 #include "config/text.h"
