@@ -6,61 +6,53 @@
 #include "config/options.h"
 #include "config/text.h"
 #include "launch/achctl/ctl.h"
-#include "launch/achctl/ctl_daemon.h"
 
-#define ROBOT                                                                                                        \
+#define USUAL                                                                                                        \
 	SETTINGS_STRING("robot", struct ctl_line, robot, NULL, "name of the robot; default: the only one that runs", \
-			.value = "R")
-#define JSON SETTINGS_BOOL("json", struct ctl_line, json, "no", "print the answer as a line of JSON")
-#define WITHIN(preset, what) \
-	SETTINGS_DURATION("within", struct ctl_line, within_ns, preset, "0", "1h", what, .value = "TIME")
-#define FOLLOW SETTINGS_BOOL("follow", struct ctl_line, follow, "no", "continue with new lines", .letter = 'f')
-#define LINES                                                                                              \
-	SETTINGS_INT("lines", struct ctl_line, lines, "", "100", "0", "100000000", "number of last lines", \
-		     .value = "N", .letter = 'n')
-#define WHY SETTINGS_STRING("why", struct ctl_line, why, NULL, "reason, shown to other users", .value = "TEXT")
+			.value = "R"),                                                                               \
+		SETTINGS_BOOL("json", struct ctl_line, json, "no", "print the answer as a line of JSON")
+#define WITHIN(preset, min, what) \
+	SETTINGS_DURATION("within", struct ctl_line, within_ns, preset, min, "1h", what, .value = "TIME")
 
-static const struct settings_row plain_rows[] = { ROBOT, JSON, SETTINGS_END };
+static const struct settings_row plain_rows[] = { USUAL, SETTINGS_END };
 static const struct settings_row top_rows[] = {
-	ROBOT,
-	JSON,
+	USUAL,
 	SETTINGS_DURATION("every", struct ctl_line, every_ns, "500ms", "50ms", "1h", "update interval",
 			  .value = "TIME"),
 	SETTINGS_END,
 };
-static const struct settings_row start_rows[] = {
-	ROBOT,
-	JSON,
-	WITHIN("10s", "wait until it is ready; 0: do not wait"),
+static const struct settings_row start_rows[] = { USUAL, WITHIN("10s", "0", "wait until it is ready; 0: do not wait"),
+						  SETTINGS_END };
+static const struct settings_row stop_rows[] = { USUAL, WITHIN("60s", "0", "wait until it has stopped; 0: do not wait"),
+						 SETTINGS_END };
+static const struct settings_row log_rows[] = {
+	USUAL,
+	SETTINGS_BOOL("follow", struct ctl_line, follow, "no", "continue with new lines", .letter = 'f'),
+	SETTINGS_INT("lines", struct ctl_line, lines, "", "100", "0", "100000000", "number of last lines", .value = "N",
+		     .letter = 'n'),
 	SETTINGS_END,
 };
-static const struct settings_row stop_rows[] = {
-	ROBOT,
-	JSON,
-	WITHIN("60s", "wait until it has stopped; 0: do not wait"),
+static const struct settings_row raise_rows[] = {
+	USUAL,
+	SETTINGS_STRING("why", struct ctl_line, why, NULL, "reason, shown to other users", .value = "TEXT"),
 	SETTINGS_END,
 };
-static const struct settings_row log_rows[] = { ROBOT, JSON, FOLLOW, LINES, SETTINGS_END };
-static const struct settings_row raise_rows[] = { ROBOT, JSON, WHY, SETTINGS_END };
 static const struct settings_row arm_rows[] = {
-	ROBOT,
-	JSON,
+	USUAL,
 	SETTINGS_STRING("who", struct ctl_line, who, NULL, "name of the operator; default: the user", .value = "NAME"),
 	SETTINGS_BOOL("alone", struct ctl_line, alone, "no", "without achstart: for drivers started by hand"),
-	SETTINGS_DURATION("within", struct ctl_line, within_ns, "3s", "500ms", "1h",
-			  "raise the level and give up if there is no answer by then", .value = "TIME"),
+	WITHIN("3s", "500ms", "raise the level and give up if there is no answer by then"),
 	SETTINGS_END,
 };
 static const struct settings_row request_rows[] = {
-	ROBOT,
-	JSON,
-	WITHIN(NULL, "deadline; without it the answer is awaited for 10s, or 60s for home and activate"),
+	USUAL,
+	WITHIN(NULL, "0", "deadline; without it the answer is awaited for 10s, or 60s for home and activate"),
 	SETTINGS_END,
 };
 
 static const struct {
 	const char *name;
-	int (*run)(const struct ctl_line *line, int argc, char **argv);
+	int (*run)(const struct ctl_line *line);
 	const char *about;
 	const struct settings_row *rows;
 	const char *arguments;
@@ -120,6 +112,7 @@ static int run(size_t which, int argc, char **argv)
 				   .arguments = commands[which].arguments,
 				   .arguments_min = commands[which].min > 1 ? commands[which].min : 0,
 				   .arguments_max = commands[which].max };
+	int status = 0;
 
 	snprintf(program, sizeof(program), "achctl %s", commands[which].name);
 	switch (options_read(&options, &argc, argv, wrong.json ? ctl_lines(&lines) : &plain)) {
@@ -133,7 +126,16 @@ static int run(size_t which, int argc, char **argv)
 	}
 	if (robot_choice_begin(&line.asked, line.robot))
 		return ctl_fail(&line, CTL_WRONG, "--robot: %s is not a valid name", text_quote(quoted, line.robot));
-	return argc < commands[which].min ? ctl_daemon_missing(&line) : commands[which].run(&line, argc, argv);
+	if (argc && !text_is_name(argv[0]))
+		return ctl_fail(&line, CTL_WRONG, "%s is not a valid name of a daemon (achctl status lists them)",
+				text_quote(quoted, argv[0]));
+	line.argc = argc;
+	line.argv = argv;
+	if (commands[which].run != ctl_level) /* which chooses all that may be meant */
+		status = ctl_robot(&line);
+	if (status)
+		return status;
+	return argc < commands[which].min ? ctl_daemon_missing(&line) : commands[which].run(&line);
 }
 
 static int unknown(const struct ctl_line *line, const char *word)

@@ -8,7 +8,6 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "config/text.h"
 #include "launch/achctl/ctl.h"
 #include "launch/common/peer.h"
 #include "launch/common/terminal.h"
@@ -112,17 +111,36 @@ struct error_sink *ctl_lines(struct ctl_lines *lines)
 	return &lines->sink;
 }
 
-/* ---- the line ---- */
+/* ---- achstart ---- */
 
-int ctl_name(const struct ctl_line *line, const char *name)
+int ctl_ask(const struct ctl_line *line, struct ask *ask, const char *const *words)
 {
-	char quoted[TEXT_QUOTED_MAX];
+	struct ctl_lines why;
+	int status = 0;
 
-	if (text_is_name(name))
-		return 0;
-	return ctl_fail(line, CTL_WRONG, "%s is not a valid name of a daemon (achctl status lists them)",
-			text_quote(quoted, name));
+	if (ask_for(ask, words, clock_now_ns() + ASK_WITHIN_NS, ctl_lines(&why)))
+		return ctl_fail(line, CTL_WORLD, "%s", why.text);
+	if (!ask->ok) {
+		status = ctl_fail(line, CTL_NO, "refused: %s", ask->error);
+		ask_end(ask);
+	}
+	return status;
 }
+
+int ctl_ask_status(struct status *robot, struct ctl_lines *why)
+{
+	struct ask ask;
+	const int status =
+		ask_for(&ask, (const char *const[]){ "status", NULL }, clock_now_ns() + ASK_WITHIN_NS, ctl_lines(why));
+
+	if (!status) {
+		status_read(robot, yaml_root(ask.doc));
+		ask_end(&ask);
+	}
+	return status;
+}
+
+/* ---- the line ---- */
 
 int ctl_robot(const struct ctl_line *line)
 {

@@ -8,8 +8,9 @@
 
 #include "config/error.h"
 #include "config/json.h"
-#include "config/run.h"
+#include "launch/common/ask.h"
 #include "launch/common/robot_choice.h"
+#include "launch/common/status.h"
 
 /* Exit statuses; 0 is done. */
 #define CTL_NO 1      /* refused, not ready, not armed; for status: a daemon or bus has a problem */
@@ -29,20 +30,22 @@ struct ctl_line {
 	bool follow;
 	int64_t lines;
 	int64_t every_ns;
+	char **argv; /* arguments; the first, if there is one, is a valid name of a daemon */
+	int argc;
 };
 
-/* A command takes its arguments and returns the exit status. */
-int ctl_status(const struct ctl_line *line, int argc, char **argv);
-int ctl_top(const struct ctl_line *line, int argc, char **argv);
-int ctl_start(const struct ctl_line *line, int argc, char **argv); /* and restart */
-int ctl_stop(const struct ctl_line *line, int argc, char **argv);
-int ctl_log(const struct ctl_line *line, int argc, char **argv);
-int ctl_events(const struct ctl_line *line, int argc, char **argv);
-int ctl_level(const struct ctl_line *line, int argc, char **argv); /* hold and estop */
-int ctl_arm(const struct ctl_line *line, int argc, char **argv);
-int ctl_clear(const struct ctl_line *line, int argc, char **argv);
-int ctl_env(const struct ctl_line *line, int argc, char **argv);
-int ctl_request(const struct ctl_line *line, int argc, char **argv);
+/* A command returns the exit status.  The environment is that of the robot (ctl_robot), except for ctl_level. */
+int ctl_status(const struct ctl_line *line);
+int ctl_top(const struct ctl_line *line);
+int ctl_start(const struct ctl_line *line); /* and restart */
+int ctl_stop(const struct ctl_line *line);
+int ctl_log(const struct ctl_line *line);
+int ctl_events(const struct ctl_line *line);
+int ctl_level(const struct ctl_line *line); /* hold and estop */
+int ctl_arm(const struct ctl_line *line);
+int ctl_clear(const struct ctl_line *line);
+int ctl_env(const struct ctl_line *line);
+int ctl_request(const struct ctl_line *line);
 
 /* ---- answers: for people, or with --json one object in one line on stdout ---- */
 
@@ -63,10 +66,24 @@ struct ctl_lines {
 };
 struct error_sink *ctl_lines(struct ctl_lines *lines);
 
-/* ---- the line ---- */
+/* ---- achstart ---- */
 
-/* Checks the name of a daemon.  0, or CTL_WRONG after a line. */
-int ctl_name(const struct ctl_line *line, const char *name);
+/* Asks it.  0, or the exit status after a line: there is no answer, or it refuses; nothing to end then. */
+int ctl_ask(const struct ctl_line *line, struct ask *ask, const char *const *words);
+/* Asks it for the status.  0, or -errno with why. */
+int ctl_ask_status(struct status *robot, struct ctl_lines *why);
+/* verb: start, restart or clear.  Waits until the daemon is ready, after restart in a new process.  The exit status. */
+int ctl_daemon_start(const struct ctl_line *line, const char *verb);
+int ctl_daemon_stop(const struct ctl_line *line);
+/* Lists the daemons when no name was given.  CTL_WRONG. */
+int ctl_daemon_missing(const struct ctl_line *line);
+
+/* arm --alone: arms without achstart, for drivers that were started by hand. */
+int ctl_alone(const struct ctl_line *line);
+/* Prints the answer of both ways of arming; returns 0. */
+int ctl_armed(const struct ctl_line *line, const char *who, uint64_t epoch, uint64_t taken);
+
+/* ---- the line ---- */
 
 /* Sets the environment to that of the robot (robot_choice_use).  0, or CTL_WRONG or CTL_WORLD after a line. */
 int ctl_robot(const struct ctl_line *line);

@@ -3,9 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "channels/clock.h"
-#include "launch/common/ask.h"
-#include "launch/achctl/ctl_alone.h"
+#include "launch/achctl/ctl.h"
 #include "launch/achctl/robot_level.h"
 #include "launch/common/epoch.h"
 #include "launch/common/lowering.h"

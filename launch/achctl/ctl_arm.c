@@ -6,10 +6,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "channels/clock.h"
-#include "launch/common/ask.h"
-#include "launch/achctl/ctl.h"
-#include "launch/achctl/ctl_alone.h"
 #include "launch/achctl/raising.h"
 
 static int ask_to_arm(struct ask *ask, const char *who, const struct estop_seen *seen, int64_t until_ns,
@@ -94,15 +90,11 @@ static int arm(const struct ctl_line *line, struct estop *estop)
 	return status;
 }
 
-int ctl_arm(const struct ctl_line *line, int argc, char **argv)
+int ctl_arm(const struct ctl_line *line)
 {
 	static struct estop estop;
-	int status = ctl_robot(line);
+	int status;
 
-	(void)argc;
-	(void)argv;
-	if (status)
-		return status;
 	if (line->alone)
 		return ctl_alone(line);
 	robot_level_open(&estop, false, &(struct error_sink){ 0 });

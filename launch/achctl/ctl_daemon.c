@@ -1,37 +1,20 @@
 /* ctl_daemon.c: achctl start, restart and stop NAME: asks achstart and waits until it is done. */
-#include <errno.h>
 #include <string.h>
 
-#include "launch/common/ask.h"
 #include "launch/achctl/ctl.h"
-#include "launch/achctl/ctl_daemon.h"
-#include "launch/common/status.h"
 
 #define LOOK_NS 50000000
 
-int ctl_daemon_status(struct status *robot, struct ctl_lines *why)
-{
-	struct ask ask;
-	const int status =
-		ask_for(&ask, (const char *const[]){ "status", NULL }, clock_now_ns() + ASK_WITHIN_NS, ctl_lines(why));
-
-	if (!status) {
-		status_read(robot, yaml_root(ask.doc));
-		ask_end(&ask);
-	}
-	return status;
-}
-
 /* 0 with the daemon in *daemon, or the exit status after a line. */
-static int look(const struct ctl_line *line, const char *name, struct status_daemon *daemon)
+static int look(const struct ctl_line *line, struct status_daemon *daemon)
 {
 	static struct status robot;
 	const struct status_daemon *found;
 	struct ctl_lines why;
 
-	if (ctl_daemon_status(&robot, &why))
+	if (ctl_ask_status(&robot, &why))
 		return ctl_fail(line, CTL_WORLD, "%s", why.text);
-	found = status_find_daemon(&robot, name);
+	found = status_find_daemon(&robot, line->argv[0]);
 	if (found)
 		*daemon = *found;
 	else
@@ -45,28 +28,21 @@ int ctl_daemon_missing(const struct ctl_line *line)
 	struct ctl_lines why;
 	char names[400] = "";
 	size_t len = 0;
-	const int status = ctl_robot(line);
 
-	if (status)
-		return status;
-	if (ctl_daemon_status(&robot, &why))
+	if (ctl_ask_status(&robot, &why))
 		return ctl_fail(line, CTL_WRONG, "which daemon? achctl %s NAME (%s)", line->command, why.text);
 	for (size_t i = 0; i < robot.daemons_n && len < sizeof(names); i++)
 		len += (size_t)snprintf(names + len, sizeof(names) - len, "%s%s", i ? ", " : "", robot.daemons[i].name);
 	return ctl_fail(line, CTL_WRONG, "which daemon? achctl %s NAME, where NAME is one of %s", line->command, names);
 }
 
-static int command(const struct ctl_line *line, const char *verb, const char *name)
+static int command(const struct ctl_line *line, const char *verb)
 {
-	struct ctl_lines why;
 	struct ask ask;
-	int status = 0;
+	const int status = ctl_ask(line, &ask, (const char *const[]){ verb, line->argv[0], NULL });
 
-	if (ask_for(&ask, (const char *const[]){ verb, name, NULL }, clock_now_ns() + ASK_WITHIN_NS, ctl_lines(&why)))
-		return ctl_fail(line, CTL_WORLD, "%s", why.text);
-	if (!ask.ok)
-		status = ctl_fail(line, CTL_NO, "refused: %s", ask.error);
-	ask_end(&ask);
+	if (!status)
+		ask_end(&ask);
 	return status;
 }
 
@@ -109,14 +85,14 @@ static bool is_old(const struct status_daemon *d)
 }
 
 /* Until it is stopped; or until it is ready, in another process than before. */
-static int wait_until(const struct ctl_line *line, const char *name, bool stopped, int64_t before)
+static int wait_until(const struct ctl_line *line, bool stopped, int64_t before)
 {
 	const int64_t until_ns = clock_now_ns() + line->within_ns;
 	char late[64];
 
 	for (;;) {
 		struct status_daemon d;
-		const int status = look(line, name, &d);
+		const int status = look(line, &d);
 
 		if (status)
 			return status;
@@ -134,35 +110,30 @@ static int wait_until(const struct ctl_line *line, const char *name, bool stoppe
 	}
 }
 
-int ctl_daemon_start(const struct ctl_line *line, const char *verb, const char *name)
+int ctl_daemon_start(const struct ctl_line *line, const char *verb)
 {
 	struct status_daemon before;
-	int status = look(line, name, &before);
+	int status = look(line, &before);
 
 	if (!status)
-		status = command(line, verb, name);
+		status = command(line, verb);
 	if (status)
 		return status;
 	if (!line->within_ns)
-		return ctl_done(line, "%s: asked to %s", name, verb);
-	return wait_until(line, name, false, strcmp(verb, "restart") ? -1 : before.pid);
+		return ctl_done(line, "%s: asked to %s", line->argv[0], verb);
+	return wait_until(line, false, strcmp(verb, "restart") ? -1 : before.pid);
 }
 
-int ctl_daemon_stop(const struct ctl_line *line, const char *name)
+int ctl_daemon_stop(const struct ctl_line *line)
 {
-	const int status = command(line, "stop", name);
+	const int status = command(line, "stop");
 
 	if (status)
 		return status;
-	return line->within_ns ? wait_until(line, name, true, 0) : ctl_done(line, "%s: asked to stop", name);
+	return line->within_ns ? wait_until(line, true, 0) : ctl_done(line, "%s: asked to stop", line->argv[0]);
 }
 
-int ctl_start(const struct ctl_line *line, int argc, char **argv)
+int ctl_start(const struct ctl_line *line)
 {
-	int status = ctl_name(line, argv[0]);
-
-	(void)argc;
-	if (!status)
-		status = ctl_robot(line);
-	return status ? status : ctl_daemon_start(line, line->command, argv[0]);
+	return ctl_daemon_start(line, line->command);
 }

@@ -19,17 +19,12 @@ static void print_export(const char *name, const char *value)
 	puts("'");
 }
 
-int ctl_env(const struct ctl_line *line, int argc, char **argv)
+int ctl_env(const struct ctl_line *line)
 {
-	const int status = ctl_robot(line);
 	char path[RUN_PATH_MAX];
 	struct ctl_lines lines;
 	struct json j;
 
-	(void)argc;
-	(void)argv;
-	if (status)
-		return status;
 	if (run_path(path, NULL, ctl_lines(&lines)))
 		return ctl_fail(line, CTL_WORLD, "%s", lines.text);
 	setenv("ENDPLATE_RUN", path, 1);

@@ -3,14 +3,10 @@
  * Neither achstart nor names of users are needed.  The folder of the robot, if there is one, names its channels.
  * If the robot is ambiguous, the level of all candidates is raised.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "channels/clock.h"
-#include "launch/achctl/ctl.h"
 #include "launch/achctl/raising.h"
-#include "launch/common/robot_choice.h"
 
 struct all {
 	enum msg_level level;
@@ -138,7 +134,7 @@ static int tell(const struct ctl_line *line, struct all *a, const struct robot_c
 	return raised(line, a, which);
 }
 
-int ctl_level(const struct ctl_line *line, int argc, char **argv)
+int ctl_level(const struct ctl_line *line)
 {
 	const enum msg_level level = strcmp(line->command, "hold") ? MSG_LEVEL_ESTOP : MSG_LEVEL_HOLD;
 	static struct robot_choice which;
@@ -146,8 +142,6 @@ int ctl_level(const struct ctl_line *line, int argc, char **argv)
 	char usual[32];
 	int status;
 
-	(void)argc;
-	(void)argv;
 	all.level = level;
 	ctl_who(line, all.who);
 	snprintf(usual, sizeof(usual), "achctl %s", msg_level_word(level));

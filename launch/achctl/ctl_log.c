@@ -1,12 +1,9 @@
 /* ctl_log.c: achctl log and events: the log files that achstart writes; they can be read without achstart. */
 #include <dirent.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "channels/clock.h"
 #include "config/nearest.h"
-#include "config/text.h"
 #include "launch/achctl/ctl.h"
 #include "launch/achctl/tail.h"
 #include "launch/common/logs.h"
@@ -143,10 +140,8 @@ static int show_log(const struct ctl_line *line, const char *name, bool events)
 	struct printer printer = { .json = line->json, .events = events, .colour = ctl_colour(stdout) };
 	char path[RUN_PATH_MAX], file[TEXT_NAME_MAX + 16];
 	struct tail tail;
-	int status = ctl_robot(line);
+	int status;
 
-	if (status)
-		return status;
 	snprintf(file, sizeof(file), "%s.log", name);
 	if (logs_path(path, file))
 		return ctl_fail(line, CTL_WORLD, "%s: %s", file, strerror(ENAMETOOLONG));
@@ -160,17 +155,12 @@ static int show_log(const struct ctl_line *line, const char *name, bool events)
 	return 0;
 }
 
-int ctl_log(const struct ctl_line *line, int argc, char **argv)
+int ctl_log(const struct ctl_line *line)
 {
-	const int status = ctl_name(line, argv[0]);
-
-	(void)argc;
-	return status ? status : show_log(line, argv[0], false);
+	return show_log(line, line->argv[0], false);
 }
 
-int ctl_events(const struct ctl_line *line, int argc, char **argv)
+int ctl_events(const struct ctl_line *line)
 {
-	(void)argc;
-	(void)argv;
 	return show_log(line, "events", true);
 }

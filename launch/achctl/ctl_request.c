@@ -7,10 +7,8 @@
 #include <unistd.h>
 
 #include "config/nearest.h"
-#include "config/text.h"
 #include "launch/achctl/robot_channels.h"
 #include "launch/achctl/ctl.h"
-#include "launch/achctl/ctl_daemon.h"
 #include "launch/common/request.h"
 
 #define WAIT_NS 10000000000	   /* for the reply, */
@@ -57,9 +55,9 @@ static bool nearest_driver(const char *name, char near[STATUS_NAME_MAX])
 	return best;
 }
 
-static int ask_driver(const struct ctl_line *line, const char *name, enum msg_verb verb, const char *key,
-		      const char *value)
+static int ask_driver(const struct ctl_line *line, enum msg_verb verb, const char *key, const char *value)
 {
+	const char *name = line->argv[0];
 	const int64_t usual_ns = request_moves(verb) ? WAIT_MOTION_NS : WAIT_NS;
 	const bool deadline = line->within_ns >= 0;
 	const struct request_ask ask = { .device = name,
@@ -97,47 +95,38 @@ static int find_verb(const struct ctl_line *line, const char *word, enum msg_ver
 			text_quote(quoted, word), best ? "; did you mean " : "", best ? best : "", best ? "?" : "");
 }
 
-int ctl_request(const struct ctl_line *line, int argc, char **argv)
+int ctl_request(const struct ctl_line *line)
 {
-	const char *key = argc > 2 ? argv[2] : "", *value = argc > 3 ? argv[3] : "";
+	const char *key = line->argc > 2 ? line->argv[2] : "", *value = line->argc > 3 ? line->argv[3] : "";
 	enum msg_verb verb = MSG_VERB_NONE;
-	int status = ctl_name(line, argv[0]);
+	const int status = find_verb(line, line->argv[1], &verb);
 
-	if (!status)
-		status = find_verb(line, argv[1], &verb);
 	if (status)
 		return status;
-	if ((verb == MSG_VERB_GET && argc != 3) || (verb == MSG_VERB_SET && argc != 4))
-		return ctl_fail(line, CTL_WRONG, "it is: achctl request %s %s", argv[0],
+	if ((verb == MSG_VERB_GET && line->argc != 3) || (verb == MSG_VERB_SET && line->argc != 4))
+		return ctl_fail(line, CTL_WRONG, "it is: achctl request %s %s", line->argv[0],
 				verb == MSG_VERB_GET ? "get KEY" : "set KEY VALUE");
 	if (strlen(key) >= MSG_NAME_SIZE || strlen(value) >= MSG_TEXT_SIZE)
 		return ctl_fail(line, CTL_WRONG, "a key has at most %d bytes, a value %d", MSG_NAME_SIZE - 1,
 				MSG_TEXT_SIZE - 1);
-	status = ctl_robot(line);
-	return status ? status : ask_driver(line, argv[0], verb, key, value);
+	return ask_driver(line, verb, key, value);
 }
 
 /* A daemon that has failed is started; a driver that runs is asked to clear its fault. */
-int ctl_clear(const struct ctl_line *line, int argc, char **argv)
+int ctl_clear(const struct ctl_line *line)
 {
 	static struct status robot;
 	const struct status_daemon *d = NULL;
 	struct ctl_line usual = *line;
 	struct ctl_lines why;
-	int status = ctl_name(line, argv[0]);
 
-	(void)argc;
-	if (!status)
-		status = ctl_robot(line);
-	if (status)
-		return status;
-	if (!ctl_daemon_status(&robot, &why))
-		d = status_find_daemon(&robot, argv[0]);
+	if (!ctl_ask_status(&robot, &why))
+		d = status_find_daemon(&robot, line->argv[0]);
 	usual.within_ns = line->within_ns >= 0 ? line->within_ns : WAIT_NS;
 	if (d && !strcmp(d->state, "failed"))
-		return ctl_daemon_start(&usual, "clear", argv[0]);
+		return ctl_daemon_start(&usual, "clear");
 	if (d && !strcmp(d->state, "stopped"))
 		return ctl_fail(line, CTL_NO, "%s is stopped: there is nothing to clear (achctl start %s starts it)",
-				argv[0], argv[0]);
-	return ask_driver(line, argv[0], MSG_VERB_CLEAR, "", "");
+				d->name, d->name);
+	return ask_driver(line, MSG_VERB_CLEAR, "", "");
 }

@@ -1,8 +1,4 @@
 /* ctl_status.c: achctl status: the status from achstart, or from the channels if achstart does not run. */
-#include <errno.h>
-#include <string.h>
-
-#include "launch/common/ask.h"
 #include "launch/achctl/ctl.h"
 #include "launch/achctl/observe.h"
 #include "launch/achctl/status_print.h"
@@ -53,17 +49,13 @@ static int without_achstart(const struct ctl_line *line, const char *why)
 	return ctl_fail(line, CTL_WORLD, "%s", why);
 }
 
-int ctl_status(const struct ctl_line *line, int argc, char **argv)
+int ctl_status(const struct ctl_line *line)
 {
 	static struct status view;
 	struct ctl_lines why;
 	struct ask ask;
-	int status = ctl_robot(line);
+	int status;
 
-	(void)argc;
-	(void)argv;
-	if (status)
-		return status;
 	if (ask_for(&ask, (const char *const[]){ "status", NULL }, clock_now_ns() + ASK_WITHIN_NS, ctl_lines(&why)))
 		return without_achstart(line, why.text);
 	if (!ask.ok) {

@@ -4,10 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "config/text.h"
-#include "launch/common/ask.h"
 #include "launch/achctl/ctl.h"
-#include "launch/achctl/ctl_daemon.h"
 #include "launch/achctl/tail.h"
 #include "launch/common/logs.h"
 
@@ -100,7 +97,6 @@ static int find_achstart(const struct ctl_line *line, pid_t *pid)
 
 static int stop_robot(const struct ctl_line *line)
 {
-	struct ctl_lines why;
 	char path[RUN_PATH_MAX];
 	struct tail events = { .fd = -1 };
 	struct ask ask;
@@ -112,15 +108,9 @@ static int stop_robot(const struct ctl_line *line)
 	pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (!logs_path(path, "events.log"))
 		tail_open(&events, path);
-	if (ask_for(&ask, (const char *const[]){ "stop", NULL }, clock_now_ns() + ASK_WITHIN_NS, ctl_lines(&why))) {
-		status = ctl_fail(line, CTL_WORLD, "%s", why.text);
-	} else {
-		if (!ask.ok)
-			status = ctl_fail(line, CTL_NO, "refused: %s", ask.error);
-		else if (!line->within_ns)
-			status = ctl_done(line, "asked to stop");
-		else
-			status = wait_stopped(line, pid, pidfd, &events);
+	status = ctl_ask(line, &ask, (const char *const[]){ "stop", NULL });
+	if (!status) {
+		status = line->within_ns ? wait_stopped(line, pid, pidfd, &events) : ctl_done(line, "asked to stop");
 		ask_end(&ask);
 	}
 	tail_close(&events);
@@ -129,13 +119,7 @@ static int stop_robot(const struct ctl_line *line)
 	return status;
 }
 
-int ctl_stop(const struct ctl_line *line, int argc, char **argv)
+int ctl_stop(const struct ctl_line *line)
 {
-	int status = argc ? ctl_name(line, argv[0]) : 0;
-
-	if (!status)
-		status = ctl_robot(line);
-	if (status)
-		return status;
-	return argc ? ctl_daemon_stop(line, argv[0]) : stop_robot(line);
+	return line->argc ? ctl_daemon_stop(line) : stop_robot(line);
 }

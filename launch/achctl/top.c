@@ -11,8 +11,6 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "channels/clock.h"
-#include "launch/common/ask.h"
 #include "launch/achctl/ctl.h"
 #include "launch/achctl/robot_level.h"
 #include "launch/achctl/observe.h"
@@ -249,7 +247,9 @@ static int repeat_status(const struct ctl_line *line)
 	while (!ferror(stdout) && (!status || status == CTL_NO || status == CTL_WORLD)) {
 		const int64_t next_ns = clock_now_ns() + line->every_ns;
 
-		status = ctl_status(line, 0, NULL);
+		status = ctl_robot(line); /* which may have been started since */
+		if (!status)
+			status = ctl_status(line);
 		fflush(stdout);
 		if (clock_wait(&end, 1, next_ns) > 0)
 			return 0;
@@ -284,13 +284,7 @@ static int run_screen(const struct ctl_line *line)
 	return 0;
 }
 
-int ctl_top(const struct ctl_line *line, int argc, char **argv)
+int ctl_top(const struct ctl_line *line)
 {
-	const int status = ctl_robot(line);
-
-	(void)argc;
-	(void)argv;
-	if (status)
-		return status;
 	return line->json ? repeat_status(line) : run_screen(line);
 }
