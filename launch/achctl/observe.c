@@ -7,9 +7,6 @@
 #include <unistd.h>
 
 #include "channels/clock.h"
-#include "config/run.h"
-#include "config/text.h"
-#include "launch/achctl/robot_channels.h"
 #include "launch/achctl/robot_level.h"
 #include "launch/achctl/observe.h"
 #include "launch/common/folder.h"

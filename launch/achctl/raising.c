@@ -3,7 +3,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "channels/clock.h"
 #include "launch/achctl/raising.h"
 
 #define PUT_AGAIN_NS 100000000 /* the ring holds far more than what is put in RAISING_WITHIN_NS */

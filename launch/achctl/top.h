@@ -5,7 +5,6 @@
 #ifndef LAUNCH_ACHCTL_TOP_H
 #define LAUNCH_ACHCTL_TOP_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "launch/achctl/robot_channels.h"

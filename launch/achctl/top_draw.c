@@ -1,5 +1,4 @@
 /* top_draw.c: what is to be seen of the robot, on a screen of any size. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

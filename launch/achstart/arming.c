@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "can/link.h"
-#include "channels/clock.h"
 #include "launch/achstart/arming.h"
 #include "launch/common/lowering.h"
 #include "launch/achstart/supervise.h"

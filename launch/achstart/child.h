@@ -11,7 +11,6 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "config/error.h"
 #include "launch/common/folder.h"
 #include "launch/file/launch_file.h"
 

@@ -7,11 +7,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "channels/query.h"
-#include "config/json.h"
 #include "config/nearest.h"
 #include "config/owned.h"
-#include "config/run.h"
 #include "launch/achstart/control.h"
 #include "launch/achstart/control_request.h"
 #include "launch/achstart/control_status.h"

@@ -6,7 +6,6 @@
 
 #include "config/nearest.h"
 #include "launch/achstart/control_request.h"
-#include "launch/common/terminal.h"
 
 /* Channels have the name of the device, which may be driven by a daemon of another name. */
 static const char *device_name(const struct watch *w)

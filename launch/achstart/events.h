@@ -8,8 +8,6 @@
 #ifndef LAUNCH_ACHSTART_EVENTS_H
 #define LAUNCH_ACHSTART_EVENTS_H
 
-#include "channels/msg/msg.h"
-#include "config/error.h"
 #include "daemons/drv/port.h"
 #include "launch/common/logs.h"
 #include "launch/common/terminal.h"

@@ -11,7 +11,6 @@
 #define LAUNCH_ACHSTART_HUNG_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 

@@ -1,9 +1,7 @@
 /* links.c: brings the robot's links up and resets them. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "can/link.h"
 #include "launch/check/check.h"
 #include "launch/achstart/links.h"
 

@@ -1,6 +1,5 @@
 /* orphans.c: processes that outlive the daemon which started them. */
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,7 +11,6 @@
 #include <unistd.h>
 
 #include "channels/clock.h"
-#include "config/run.h"
 #include "launch/achstart/orphans.h"
 
 #define ENVIRONMENT_MAX (1 << 17)

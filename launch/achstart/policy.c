@@ -191,10 +191,9 @@ static unsigned int count_early(struct policy *p, const struct turn *t)
 	/* After so long without one it begins again with the shortest pause. */
 	if (p->early_n && p->early[(p->early_at + POLICY_DEATHS_MAX - 1) % POLICY_DEATHS_MAX] < since_ns)
 		p->backoff_ns = 0;
-	for (unsigned int i = 1; i <= p->early_n; i++) {
+	for (unsigned int i = 1; i <= p->early_n; i++)
 		if (p->early[(p->early_at + POLICY_DEATHS_MAX - i) % POLICY_DEATHS_MAX] >= since_ns)
 			n++;
-	}
 	p->early[p->early_at] = t->now_ns;
 	p->early_at = (p->early_at + 1) % POLICY_DEATHS_MAX;
 	if (p->early_n < POLICY_DEATHS_MAX)

@@ -7,11 +7,9 @@
 #include <unistd.h>
 
 #include "config/owned.h"
-#include "config/run.h"
 #include "config/utf8.h"
 #include "launch/achstart/control.h"
 #include "launch/achstart/rundir.h"
-#include "launch/common/folder.h"
 
 /* ---- notify ---- */
 

@@ -8,8 +8,6 @@
 
 #include "channels/clock.h"
 #include "daemons/drv/drv_tick.h"
-#include "launch/achstart/rundir.h"
-#include "launch/achstart/patrol.h"
 #include "launch/achstart/supervise.h"
 
 #define YOUNG_NS 1000000000  /* has not published yet, and is believed to hear a SIGTERM */

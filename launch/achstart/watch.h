@@ -3,12 +3,10 @@
 #define LAUNCH_ACHSTART_WATCH_H
 
 #include "launch/achstart/child.h"
-#include "launch/common/folder.h"
 #include "launch/file/launch_find.h"
 #include "launch/common/logs.h"
 #include "launch/achstart/rundir.h"
 #include "launch/achstart/hung.h"
-#include "launch/achstart/policy.h"
 #include "launch/common/pulse.h"
 #include "launch/achstart/watch_why.h"
 

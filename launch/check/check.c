@@ -237,10 +237,9 @@ static void check_server(struct check *check, const struct robot_bus *bus, struc
 /* Of the first daemon that uses the bus; NULL: none does. */
 static const struct yaml_node *user_of(const struct launch *launch, const struct robot_bus *bus)
 {
-	for (size_t i = 0; i < launch->daemons_n; i++) {
+	for (size_t i = 0; i < launch->daemons_n; i++)
 		if (launch->daemons[i].wanted && launch_has_bus(&launch->daemons[i], bus))
 			return launch->daemons[i].node;
-	}
 	return NULL;
 }
 
@@ -301,10 +300,9 @@ static void print_daemon(const struct launch *launch, const struct launch_daemon
 void check_print(const struct check *check, const struct launch *launch, FILE *to)
 {
 	fprintf(to, "%-16s %-16s %8s %5s  %s\n", "DAEMON", "PROGRAM", "PRIORITY", "CORE", "NEEDS");
-	for (size_t i = 0; i < launch->daemons_n; i++) {
+	for (size_t i = 0; i < launch->daemons_n; i++)
 		if (launch->daemons[i].wanted)
 			print_daemon(launch, &launch->daemons[i], to);
-	}
 	fprintf(to, "\n%-16s %-16s %8s %5s  %s\n", "BUS", "INTERFACE", "BIT/S", "LOAD", "FRAMES/S");
 	for (size_t i = 0; i < launch->robot.buses_n; i++) {
 		const struct robot_bus *bus = &launch->robot.buses[i];

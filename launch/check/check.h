@@ -26,7 +26,6 @@
 
 #include "can/link.h"
 #include "launch/check/check_frames.h"
-#include "launch/file/launch_file.h"
 
 #define CHECK_WITHIN_NS 5000000000 /* usual, for each program */
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "can/bits.h"
-#include "can/frame.h"
 #include "can/frame_text.h"
 
 /* ---- reading ---- */
@@ -29,10 +28,9 @@ static bool read_id(const struct yaml_node *node, uint32_t *id, bool *ext)
 
 static const struct robot_bus *read_bus(const struct launch_daemon *daemon, const struct yaml_node *node)
 {
-	for (size_t i = 0; node && node->kind == YAML_TEXT && i < daemon->buses_n; i++) {
+	for (size_t i = 0; node && node->kind == YAML_TEXT && i < daemon->buses_n; i++)
 		if (!strcmp(daemon->buses[i]->name, node->text))
 			return daemon->buses[i];
-	}
 	return NULL;
 }
 
@@ -341,10 +339,9 @@ static void add_taken(struct flow *flow, const struct check_frames *frames, size
 /* An answer that no row describes has eight bytes. */
 static bool is_described(const struct check_frames *frames, const struct check_frame *asked)
 {
-	for (size_t i = 0; i < frames->n; i++) {
+	for (size_t i = 0; i < frames->n; i++)
 		if (is_answer(asked, &frames->rows[i]))
 			return true;
-	}
 	return false;
 }
 

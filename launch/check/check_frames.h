@@ -21,7 +21,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "config/error.h"
 #include "launch/file/launch_file.h"
 
 #define CHECK_LOAD_MAX 0.9

@@ -6,7 +6,6 @@
 #ifndef LAUNCH_CHECK_CHECK_RUN_H
 #define LAUNCH_CHECK_CHECK_RUN_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -169,14 +169,12 @@ void graph_print(const struct launch *launch, FILE *to)
 		"\", arrowsize=0.7]\n",
 		launch->name);
 	channels(launch, to);
-	for (size_t i = 0; i < launch->daemons_n; i++) {
+	for (size_t i = 0; i < launch->daemons_n; i++)
 		if (launch->daemons[i].wanted)
 			process(&launch->daemons[i], to);
-	}
-	for (size_t i = 0; i < launch->robot.buses_n; i++) {
+	for (size_t i = 0; i < launch->robot.buses_n; i++)
 		if (launch_uses(launch, &launch->robot.buses[i]))
 			bus(&launch->robot.buses[i], to);
-	}
 	for (size_t i = 0; i < launch->daemons_n; i++) {
 		const struct launch_daemon *daemon = &launch->daemons[i];
 

@@ -18,13 +18,11 @@
 #define LAUNCH_COMMON_ASK_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "channels/clock.h"
 #include "channels/msg/msg.h"
-#include "config/error.h"
 #include "config/yaml.h"
 
 #define ASK_WITHIN_NS 3000000000 /* for an answer that achstart gives at once, on a machine that is busy */

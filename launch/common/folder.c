@@ -15,7 +15,6 @@
 #include "channels/clock.h"
 #include "config/boot.h"
 #include "config/owned.h"
-#include "config/run.h"
 #include "launch/common/folder.h"
 
 #define STATE_MAX 512

@@ -14,7 +14,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "config/error.h"
 #include "config/run.h"
 #include "config/text.h"
 #include "daemons/drv/port.h"

@@ -11,8 +11,6 @@
 
 #include "channels/clock.h"
 #include "config/owned.h"
-#include "config/run.h"
-#include "daemons/drv/port.h"
 #include "launch/common/logs.h"
 #include "launch/common/folder.h"
 

@@ -20,7 +20,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "config/error.h"
 #include "config/run.h"
 
 #define LOGS_SIZE_MAX (10 << 20)

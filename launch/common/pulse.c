@@ -1,5 +1,4 @@
 /* pulse.c: how a daemon is, by what it publishes. */
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

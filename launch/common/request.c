@@ -1,5 +1,4 @@
 /* request.c: one request to a driver and its reply. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

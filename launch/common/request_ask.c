@@ -2,9 +2,7 @@
  * achstart runs, by the driver's channels. */
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "channels/clock.h"
 #include "launch/common/ask.h"
 #include "launch/common/pulse.h"
 #include "launch/common/request.h"

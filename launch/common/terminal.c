@@ -1,5 +1,4 @@
 /* terminal.c: lines for the person who started achstart. */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>

@@ -8,8 +8,6 @@
 #include <unistd.h>
 
 #include "channels/clock.h"
-#include "config/run.h"
-#include "config/text.h"
 #include "launch/common/robot_choice.h"
 #include "launch/endplate/endplate_inside.h"
 

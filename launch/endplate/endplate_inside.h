@@ -5,8 +5,6 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "channels/ach.h"
-#include "config/error.h"
 #include "daemons/drv/drv_ref.h"
 #include "daemons/estop/estop.h"
 #include "daemons/drv/port.h"

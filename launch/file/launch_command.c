@@ -1,6 +1,5 @@
 /* launch_command.c: the command line and the environment of each daemon, and how it shows that it is alive. */
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "daemons/drv/drv_tick.h"

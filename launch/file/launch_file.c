@@ -159,19 +159,17 @@ int launch_rights(struct launch *launch, struct error_sink *errors)
 
 struct launch_daemon *launch_daemon(const struct launch *launch, const char *name)
 {
-	for (size_t i = 0; i < launch->daemons_n; i++) {
+	for (size_t i = 0; i < launch->daemons_n; i++)
 		if (!strcmp(launch->daemons[i].name, name))
 			return &launch->daemons[i];
-	}
 	return NULL;
 }
 
 bool launch_has_bus(const struct launch_daemon *daemon, const struct robot_bus *bus)
 {
-	for (size_t i = 0; i < daemon->buses_n; i++) {
+	for (size_t i = 0; i < daemon->buses_n; i++)
 		if (daemon->buses[i] == bus)
 			return true;
-	}
 	return false;
 }
 
@@ -188,10 +186,9 @@ const struct launch_daemon *launch_server(const struct launch *launch, const str
 
 bool launch_uses(const struct launch *launch, const struct robot_bus *bus)
 {
-	for (size_t i = 0; i < launch->daemons_n; i++) {
+	for (size_t i = 0; i < launch->daemons_n; i++)
 		if (launch->daemons[i].wanted && launch_has_bus(&launch->daemons[i], bus))
 			return true;
-	}
 	return false;
 }
 

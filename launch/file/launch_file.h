@@ -27,9 +27,7 @@
 #include <sys/types.h>
 
 #include "channels/msg/msg.h"
-#include "config/error.h"
 #include "config/robot.h"
-#include "config/text.h"
 #include "config/yaml.h"
 #include "launch/achstart/policy.h"
 

@@ -3,7 +3,6 @@
 #define LAUNCH_FILE_LAUNCH_FIND_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #define LAUNCH_FIND_MAX 1024
 

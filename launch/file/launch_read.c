@@ -41,10 +41,9 @@ const struct yaml_node *launch_next(const struct yaml_node *names, const struct 
 
 bool launch_is_unresolved(const struct launch *launch)
 {
-	for (size_t i = 0; i < launch->daemons_n; i++) {
+	for (size_t i = 0; i < launch->daemons_n; i++)
 		if (launch->daemons[i].kind == LAUNCH_DRIVER && !launch->daemons[i].device)
 			return true;
-	}
 	return false;
 }
 

@@ -128,10 +128,9 @@ void launch_read_buses(struct launch_top *top, struct error_sink *errors)
 static bool shares_bus(const struct launch_daemon *a, const struct launch_daemon *b)
 {
 	for (size_t i = 0; i < a->buses_n; i++) {
-		for (size_t j = 0; j < b->buses_n; j++) {
+		for (size_t j = 0; j < b->buses_n; j++)
 			if (a->buses[i] == b->buses[j])
 				return true;
-		}
 	}
 	return false;
 }
@@ -161,10 +160,9 @@ void launch_read_needs(struct launch_top *top, struct error_sink *errors)
 			if (other)
 				daemon->raw->needed |= UINT64_C(1) << other->raw->place;
 		}
-		for (size_t i = 0; i < launch->daemons_n; i++) {
+		for (size_t i = 0; i < launch->daemons_n; i++)
 			if (needs_anyway(daemon, &launch->daemons[i]))
 				daemon->raw->needed |= UINT64_C(1) << i;
-		}
 	}
 }
 
@@ -216,10 +214,9 @@ static const size_t *needs_of(struct launch *launch, const struct launch_daemon 
 {
 	size_t n = 0, *needs = launch_room(launch, daemon->needs_n, sizeof(*needs), errors);
 
-	for (size_t i = 0; needs && i < launch->daemons_n; i++) {
+	for (size_t i = 0; needs && i < launch->daemons_n; i++)
 		if (daemon->raw->needed >> launch->daemons[i].raw->place & 1)
 			needs[n++] = place_of[launch->daemons[i].raw->place];
-	}
 	return needs;
 }
 
@@ -304,10 +301,9 @@ int launch_group(struct launch *launch, const char *name, struct error_sink *err
 	const bool all = !name || !strcmp(name, LAUNCH_GROUP_ALL);
 	const struct yaml_node *one = NULL;
 
-	for (size_t i = 0; !all && i < launch->groups_n; i++) {
+	for (size_t i = 0; !all && i < launch->groups_n; i++)
 		if (!strcmp(launch->groups[i].name, name))
 			group = &launch->groups[i];
-	}
 	if (!all && !group)
 		return no_group(launch, name, errors);
 	launch->group = all ? LAUNCH_GROUP_ALL : group->name;

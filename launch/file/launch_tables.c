@@ -1,5 +1,4 @@
 /* launch_tables.c: the keys of the launch file. */
-#include <string.h>
 
 #include "launch/file/launch_inside.h"
 
