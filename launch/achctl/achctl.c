@@ -103,7 +103,7 @@ static int run(size_t which, int argc, char **argv)
 	struct ctl_line line = { .command = commands[which].name, .within_ns = -1 };
 	const struct ctl_line wrong = { .json = wants_json(argc, argv) };
 	struct error_sink plain = { error_to_stderr, NULL, 0 };
-	struct ctl_lines lines;
+	struct lines lines;
 	char program[32], quoted[TEXT_QUOTED_MAX];
 	struct options options = { .program = program,
 				   .about = commands[which].about,
@@ -115,7 +115,7 @@ static int run(size_t which, int argc, char **argv)
 	int status = 0;
 
 	snprintf(program, sizeof(program), "achctl %s", commands[which].name);
-	switch (options_read(&options, &argc, argv, wrong.json ? ctl_lines(&lines) : &plain)) {
+	switch (options_read(&options, &argc, argv, wrong.json ? lines_begin(&lines) : &plain)) {
 	case OPTIONS_WRONG:
 		return wrong.json ? ctl_fail(&wrong, CTL_WRONG, "%s", lines.text) : CTL_WRONG;
 	case OPTIONS_ANSWER:

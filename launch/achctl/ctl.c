@@ -96,29 +96,14 @@ void ctl_warn(const struct ctl_line *line, const char *fmt, ...)
 		say(line, ERROR_WARNING, text);
 }
 
-static void keep(void *to, const char *text)
-{
-	struct ctl_lines *lines = to;
-	const size_t len = strlen(lines->text);
-
-	snprintf(lines->text + len, sizeof(lines->text) - len, "%s%s", len ? "; " : "", text);
-}
-
-struct error_sink *ctl_lines(struct ctl_lines *lines)
-{
-	*lines->text = 0;
-	lines->sink = (struct error_sink){ keep, lines, 0 };
-	return &lines->sink;
-}
-
 /* ---- achstart ---- */
 
 int ctl_ask(const struct ctl_line *line, struct ask *ask, const char *const *words)
 {
-	struct ctl_lines why;
+	struct lines why;
 	int status = 0;
 
-	if (ask_for(ask, words, clock_now_ns() + ASK_WITHIN_NS, ctl_lines(&why)))
+	if (ask_for(ask, words, clock_now_ns() + ASK_WITHIN_NS, lines_begin(&why)))
 		return ctl_fail(line, CTL_WORLD, "%s", why.text);
 	if (!ask->ok) {
 		status = ctl_fail(line, CTL_NO, "refused: %s", ask->error);
@@ -127,11 +112,11 @@ int ctl_ask(const struct ctl_line *line, struct ask *ask, const char *const *wor
 	return status;
 }
 
-int ctl_ask_status(struct status *robot, struct ctl_lines *why)
+int ctl_ask_status(struct status *robot, struct lines *why)
 {
 	struct ask ask;
-	const int status =
-		ask_for(&ask, (const char *const[]){ "status", NULL }, clock_now_ns() + ASK_WITHIN_NS, ctl_lines(why));
+	const int status = ask_for(&ask, (const char *const[]){ "status", NULL }, clock_now_ns() + ASK_WITHIN_NS,
+				   lines_begin(why));
 
 	if (!status) {
 		status_read(robot, yaml_root(ask.doc));
@@ -144,8 +129,8 @@ int ctl_ask_status(struct status *robot, struct ctl_lines *why)
 
 int ctl_robot(const struct ctl_line *line)
 {
-	struct ctl_lines lines = { .text = "" };
-	const int status = robot_choice_use(&line->asked, ctl_lines(&lines));
+	struct lines lines;
+	const int status = robot_choice_use(&line->asked, lines_begin(&lines));
 
 	if (status >= 0)
 		return 0;

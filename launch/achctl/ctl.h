@@ -6,9 +6,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "config/error.h"
 #include "config/json.h"
 #include "launch/common/ask.h"
+#include "launch/common/lines.h"
 #include "launch/common/robot_choice.h"
 #include "launch/common/status.h"
 
@@ -59,19 +59,12 @@ int ctl_fail(const struct ctl_line *line, int status, const char *fmt, ...) __at
 /* A warning beside the answer, on stderr; nothing with --json. */
 void ctl_warn(const struct ctl_line *line, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Error lines of libraries, joined: "a; b". */
-struct ctl_lines {
-	struct error_sink sink;
-	char text[ERROR_LINE_MAX];
-};
-struct error_sink *ctl_lines(struct ctl_lines *lines);
-
 /* ---- achstart ---- */
 
 /* Asks it.  0, or the exit status after a line: there is no answer, or it refuses; nothing to end then. */
 int ctl_ask(const struct ctl_line *line, struct ask *ask, const char *const *words);
 /* Asks it for the status.  0, or -errno with why. */
-int ctl_ask_status(struct status *robot, struct ctl_lines *why);
+int ctl_ask_status(struct status *robot, struct lines *why);
 /* verb: start, restart or clear.  Waits until the daemon is ready, after restart in a new process.  The exit status. */
 int ctl_daemon_start(const struct ctl_line *line, const char *verb);
 int ctl_daemon_stop(const struct ctl_line *line);

@@ -53,7 +53,7 @@ static bool is_ready(const struct msg_common *state)
 /* Counts the drivers.  behind: names of drivers that are not ready, or, with a base, that have not taken it. */
 static size_t count(struct alone *a, uint64_t base)
 {
-	size_t drivers = 0, len = 0;
+	size_t drivers = 0;
 
 	*a->behind = 0;
 	for (size_t i = 0; i < a->channels.n; i++) {
@@ -67,10 +67,8 @@ static size_t count(struct alone *a, uint64_t base)
 		drivers++;
 		if (base ? lowering_is_taken(state, a->estop.boot, a->seen.id[0], base) : is_ready(state))
 			continue;
-		if (len < sizeof(a->behind))
-			len += (size_t)snprintf(a->behind + len, sizeof(a->behind) - len, "%s%s (%s)", len ? ", " : "",
-						name,
-						base ? msg_level_word(state->level) : msg_life_word(state->lifecycle));
+		lines_append(a->behind, sizeof(a->behind), ", ", "%s (%s)", name,
+			     base ? msg_level_word(state->level) : msg_life_word(state->lifecycle));
 	}
 	return drivers;
 }
@@ -118,13 +116,13 @@ static int next_epoch(struct alone *a, struct error_sink *errors)
 
 static int lower(struct alone *a)
 {
-	struct ctl_lines why;
-	int status = next_epoch(a, ctl_lines(&why));
+	struct lines why;
+	int status = next_epoch(a, lines_begin(&why));
 
 	a->until_ns = clock_now_ns() + ESTOP_LOWER_NS;
 	if (!status)
 		status = estop_lower(&a->estop, &a->seen, MSG_LEVEL_RUN, a->until_ns, a->epoch, a->who, getuid(),
-				     "armed", &a->base, ctl_lines(&why));
+				     "armed", &a->base, lines_begin(&why));
 	return status ? ctl_fail(a->line, CTL_WORLD, "%s", why.text) : 0;
 }
 
@@ -174,7 +172,7 @@ static int arm(struct alone *a)
 int ctl_alone(const struct ctl_line *line)
 {
 	static struct alone a;
-	struct ctl_lines why;
+	struct lines why;
 	int status = no_achstart(line);
 
 	if (status)
@@ -183,7 +181,7 @@ int ctl_alone(const struct ctl_line *line)
 	ctl_who(line, a.who);
 	robot_level_open(&a.estop, true, &(struct error_sink){ 0 });
 	look(&a);
-	estop_mend(&a.estop, ctl_lines(&why));
+	estop_mend(&a.estop, lines_begin(&why));
 	if (a.estop.channel[0].open && a.estop.channel[1].open)
 		status = arm(&a);
 	else

@@ -68,7 +68,7 @@ static int arm(const struct ctl_line *line, struct estop *estop)
 	const int64_t until_ns = clock_now_ns() + line->within_ns;
 	struct estop_seen seen;
 	char who[CTL_WHO_MAX];
-	struct ctl_lines why;
+	struct lines why;
 	struct ask ask;
 	int status;
 
@@ -76,7 +76,7 @@ static int arm(const struct ctl_line *line, struct estop *estop)
 	estop_read(estop, clock_now_ns());
 	seen = estop_seen(estop);
 	for (;;) {
-		status = ask_to_arm(&ask, who, &seen, until_ns, ctl_lines(&why));
+		status = ask_to_arm(&ask, who, &seen, until_ns, lines_begin(&why));
 		if (status == -ENOENT || status == -EACCES || status == -EAGAIN || status == -EINVAL)
 			return ctl_fail(line, CTL_WORLD, "%s", why.text); /* it was not asked */
 		if (status)

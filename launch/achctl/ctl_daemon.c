@@ -10,7 +10,7 @@ static int look(const struct ctl_line *line, struct status_daemon *daemon)
 {
 	static struct status robot;
 	const struct status_daemon *found;
-	struct ctl_lines why;
+	struct lines why;
 
 	if (ctl_ask_status(&robot, &why))
 		return ctl_fail(line, CTL_WORLD, "%s", why.text);
@@ -25,14 +25,13 @@ static int look(const struct ctl_line *line, struct status_daemon *daemon)
 int ctl_daemon_missing(const struct ctl_line *line)
 {
 	static struct status robot;
-	struct ctl_lines why;
+	struct lines why;
 	char names[400] = "";
-	size_t len = 0;
 
 	if (ctl_ask_status(&robot, &why))
 		return ctl_fail(line, CTL_WRONG, "which daemon? achctl %s NAME (%s)", line->command, why.text);
-	for (size_t i = 0; i < robot.daemons_n && len < sizeof(names); i++)
-		len += (size_t)snprintf(names + len, sizeof(names) - len, "%s%s", i ? ", " : "", robot.daemons[i].name);
+	for (size_t i = 0; i < robot.daemons_n; i++)
+		lines_append(names, sizeof(names), ", ", "%s", robot.daemons[i].name);
 	return ctl_fail(line, CTL_WRONG, "which daemon? achctl %s NAME, where NAME is one of %s", line->command, names);
 }
 

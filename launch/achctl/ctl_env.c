@@ -22,10 +22,10 @@ static void print_export(const char *name, const char *value)
 int ctl_env(const struct ctl_line *line)
 {
 	char path[RUN_PATH_MAX];
-	struct ctl_lines lines;
+	struct lines lines;
 	struct json j;
 
-	if (run_path(path, NULL, ctl_lines(&lines)))
+	if (run_path(path, NULL, lines_begin(&lines)))
 		return ctl_fail(line, CTL_WORLD, "%s", lines.text);
 	setenv("ENDPLATE_RUN", path, 1);
 	if (ctl_json(line, &j)) {

@@ -55,34 +55,33 @@ static void try_all(struct all *a)
 /* ---- the result ---- */
 
 /* "t-estop of robot bench, b-estop": the robots whose level is raised. */
-static size_t list(const struct all *a, char *text, size_t size)
+static void list(const struct all *a, char *text, size_t size)
 {
-	size_t len = 0, n = 0;
-
 	*text = 0;
-	for (size_t i = 0; i < a->n && len < size; i++) {
+	for (size_t i = 0; i < a->n; i++) {
 		const struct robot_choice_one *w = a->at[i].which;
 
 		if (a->at[i].done)
-			len += (size_t)snprintf(text + len, size - len, "%s%sestop%s%s", n++ ? ", " : "", w->prefix,
-						*w->robot ? " of robot " : "", w->robot);
+			lines_append(text, size, ", ", "%sestop%s%s", w->prefix, *w->robot ? " of robot " : "",
+				     w->robot);
 	}
-	return n;
 }
 
 static int not_raised(const struct ctl_line *line, const struct all *a, const struct target *t)
 {
 	const struct raising *r = &t->raise;
+	const bool absent = raising_is_absent(r);
 	char others[200];
-	const bool some = list(a, others, sizeof(others)), absent = raising_is_absent(r);
 
+	list(a, others, sizeof(others));
 	if (*r->behind && (r->put || r->answered))
 		return ctl_fail(line, CTL_WORLD,
 				"NOT CONFIRMED: level %s is raised, but within %g s %s not show it: %s",
 				msg_level_word(a->level), RAISING_WITHIN_NS / 1e9,
 				strchr(r->behind, ',') ? "these drivers do" : "this driver does", r->behind);
 	return ctl_fail(line, CTL_WORLD, "NOT RAISED: %s%s%s%s%s%s", absent ? "no robot is up here (" : "",
-			r->lines.text, absent ? ")" : "", some ? "; raised on " : "", others, some ? " only" : "");
+			r->lines.text, absent ? ")" : "", *others ? "; raised on " : "", others,
+			*others ? " only" : "");
 }
 
 static int raised(const struct ctl_line *line, const struct all *a, const struct robot_choice *which)

@@ -69,8 +69,8 @@ static int ask_driver(const struct ctl_line *line, enum msg_verb verb, const cha
 					 .cancel_fd = ctl_signals() };
 	struct msg_reply reply = { 0 };
 	char near[STATUS_NAME_MAX];
-	struct ctl_lines why;
-	const int status = request_ask(&ask, &reply, ctl_lines(&why));
+	struct lines why;
+	const int status = request_ask(&ask, &reply, lines_begin(&why));
 
 	close(ask.cancel_fd);
 	if (!status)
@@ -118,7 +118,7 @@ int ctl_clear(const struct ctl_line *line)
 	static struct status robot;
 	const struct status_daemon *d = NULL;
 	struct ctl_line usual = *line;
-	struct ctl_lines why;
+	struct lines why;
 
 	if (!ctl_ask_status(&robot, &why))
 		d = status_find_daemon(&robot, line->argv[0]);

@@ -52,11 +52,11 @@ static int without_achstart(const struct ctl_line *line, const char *why)
 int ctl_status(const struct ctl_line *line)
 {
 	static struct status view;
-	struct ctl_lines why;
+	struct lines why;
 	struct ask ask;
 	int status;
 
-	if (ask_for(&ask, (const char *const[]){ "status", NULL }, clock_now_ns() + ASK_WITHIN_NS, ctl_lines(&why)))
+	if (ask_for(&ask, (const char *const[]){ "status", NULL }, clock_now_ns() + ASK_WITHIN_NS, lines_begin(&why)))
 		return without_achstart(line, why.text);
 	if (!ask.ok) {
 		status = ctl_fail(line, CTL_NO, "refused: %s", ask.error);

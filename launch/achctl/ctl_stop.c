@@ -21,13 +21,10 @@ static void note_killed(void *to, const char *line)
 {
 	struct killed *k = to;
 	char name[TEXT_NAME_MAX + 1], severity[16], code[32];
-	const size_t len = strlen(k->names);
 
-	if (sscanf(line, "%*s %*s %23s %15s %31[^:]:", name, severity, code) != 3 || strcmp(code, "killed") != 0)
-		return;
-	if (!text_is_name(name))
-		return;
-	snprintf(k->names + len, sizeof(k->names) - len, "%s%s", len ? ", " : "", name);
+	if (sscanf(line, "%*s %*s %23s %15s %31[^:]:", name, severity, code) == 3 && !strcmp(code, "killed") &&
+	    text_is_name(name))
+		lines_append(k->names, sizeof(k->names), ", ", "%s", name);
 }
 
 /* ---- the robot ---- */
@@ -85,10 +82,10 @@ static int wait_stopped(const struct ctl_line *line, pid_t pid, int pidfd, struc
 /* The process of achstart, found before it is stopped, so that its end can be seen. */
 static int find_achstart(const struct ctl_line *line, pid_t *pid)
 {
-	struct ctl_lines why;
+	struct lines why;
 	struct ask ask;
 
-	if (ask_begin(&ask, (const char *const[]){ "status", NULL }, 0, ctl_lines(&why)))
+	if (ask_begin(&ask, (const char *const[]){ "status", NULL }, 0, lines_begin(&why)))
 		return ctl_fail(line, CTL_WORLD, "%s", why.text);
 	*pid = ask.pid;
 	ask_end(&ask);

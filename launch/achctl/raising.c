@@ -33,11 +33,11 @@ static void look(struct raising *r, int64_t now_ns)
 
 static void put(struct raising *r, int64_t now_ns)
 {
-	struct ctl_lines lines;
+	struct lines lines;
 
 	look(r, now_ns);
 	if (!r->put || !is_there(r) || now_ns - r->put_ns >= PUT_AGAIN_NS) {
-		r->put |= !estop_raise(&r->estop, r->level, r->who, getuid(), r->why, ctl_lines(&lines));
+		r->put |= !estop_raise(&r->estop, r->level, r->who, getuid(), r->why, lines_begin(&lines));
 		if (!r->put_ns || !r->put)
 			memcpy(r->lines.text, lines.text, sizeof(lines.text));
 		r->put_ns = now_ns;
@@ -81,8 +81,6 @@ static void go_on_asking(struct raising *r)
 
 static void look_at_drivers(struct raising *r)
 {
-	size_t len = 0;
-
 	robot_channels_read(&r->channels);
 	r->drivers = 0;
 	*r->behind = 0;
@@ -95,9 +93,8 @@ static void look_at_drivers(struct raising *r)
 			continue;
 		r->drivers++;
 		r->shown |= one->header.t_publish_ns > r->begun_ns;
-		if (one->common.level < r->level && len < sizeof(r->behind))
-			len += (size_t)snprintf(r->behind + len, sizeof(r->behind) - len, "%s%s", len ? ", " : "",
-						name);
+		if (one->common.level < r->level)
+			lines_append(r->behind, sizeof(r->behind), ", ", "%s", name);
 	}
 }
 

@@ -24,12 +24,12 @@ struct raising {
 	enum msg_level level;
 	const char *who, *why;
 	struct estop estop;
-	bool put;		/* on a channel, or one is condemned */
-	bool answered;		/* achstart has raised */
-	size_t drivers;		/* that run */
-	bool shown;		/* a driver has published since the raise, so it runs */
-	char behind[200];	/* names of the drivers that do not show it; "": all do */
-	struct ctl_lines lines; /* errors of the channels */
+	bool put;	    /* on a channel, or one is condemned */
+	bool answered;	    /* achstart has raised */
+	size_t drivers;	    /* that run */
+	bool shown;	    /* a driver has published since the raise, so it runs */
+	char behind[200];   /* names of the drivers that do not show it; "": all do */
+	struct lines lines; /* errors of the channels */
 
 	/* private */
 	int64_t begun_ns, put_ns;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "launch/achctl/status_print.h"
+#include "launch/common/lines.h"
 
 #define OLD_END_S 60 /* uptime after which the end of the previous process is not shown */
 #define DEAD_MS 1000 /* an older state is of a daemon that has ended */
@@ -66,10 +67,8 @@ void status_print_count(char text[STATUS_PRINT_MAX], int64_t n)
 
 /* ---- lines ---- */
 
-static void say(struct paint *p, size_t *left, enum tone tone, const char *fmt, ...)
-	__attribute__((format(printf, 4, 5)));
-
-static void say(struct paint *p, size_t *left, enum tone tone, const char *fmt, ...)
+__attribute__((format(printf, 4, 5))) static void say(struct paint *p, size_t *left, enum tone tone, const char *fmt,
+						      ...)
 {
 	char text[512];
 	size_t columns;
@@ -241,15 +240,13 @@ static void explain(const struct status_daemon *d, struct table_row *row)
 {
 	const char *parts[] = { d->why, d->pid > 0 && strcmp(d->status, d->life) ? d->status : "", "" };
 	char end[STATUS_TEXT_MAX + 8] = "";
-	size_t len = 0;
 
 	if (*d->last_end && !(d->ready && d->uptime_s > OLD_END_S))
 		snprintf(end, sizeof(end), "last: %s", d->last_end);
 	parts[2] = end;
 	for (size_t i = 0; i < 3; i++)
-		if (*parts[i] && len < sizeof(row->note))
-			len += (size_t)snprintf(row->note + len, sizeof(row->note) - len, "%s%s", len ? "; " : "",
-						parts[i]);
+		if (*parts[i])
+			lines_append(row->note, sizeof(row->note), "; ", "%s", parts[i]);
 	row->note_tone = TONE_DIM;
 }
 

@@ -118,14 +118,6 @@ int arming_check(struct supervisor *s, const char *who, int64_t now_ns, struct e
 
 /* ---- the end ---- */
 
-static void collect(void *to, const char *line)
-{
-	struct arming *a = to;
-	const size_t len = strlen(a->why);
-
-	snprintf(a->why + len, sizeof(a->why) - len, "%s%s", len ? "; " : "", line);
-}
-
 /* A lowering that was written is raised before the refusal is reported. */
 static void refuse(struct supervisor *s, int64_t now_ns)
 {
@@ -135,16 +127,16 @@ static void refuse(struct supervisor *s, int64_t now_ns)
 		estop_raise(&s->estop, MSG_LEVEL_ESTOP, "achstart", geteuid(), "an arm request was refused",
 			    &(struct error_sink){ 0 });
 	a->state = ARMING_REFUSED;
-	terminal_clean(a->why);
+	terminal_clean(a->why.text);
 	events_say(&s->events, now_ns, MSG_SEVERITY_WARNING, "achstart", "not-armed", "%s%s",
-		   a->by_itself ? "arm: auto: " : "", a->why);
+		   a->by_itself ? "arm: auto: " : "", a->why.text);
 }
 
 void arming_cancel(struct supervisor *s, const char *why, int64_t now_ns)
 {
 	if (!arming_is_under_way(&s->arming))
 		return;
-	snprintf(s->arming.why, sizeof(s->arming.why), "%s", why);
+	error_add(lines_begin(&s->arming.why), "%s", why);
 	refuse(s, now_ns);
 }
 
@@ -213,14 +205,12 @@ static bool is_refused(struct supervisor *s, int64_t now_ns, struct error_sink *
 void arming_begin(struct supervisor *s, const struct arming *request, int64_t now_ns)
 {
 	struct arming *a = &s->arming;
-	struct error_sink errors = { collect, a, 0 };
 
 	*a = *request;
 	terminal_clean(a->claimed);
 	a->state = ARMING_QUIET;
-	*a->why = 0;
 	estop_read(&s->estop, now_ns);
-	if (is_refused(s, now_ns, &errors))
+	if (is_refused(s, now_ns, lines_begin(&a->why)))
 		refuse(s, now_ns);
 }
 
@@ -258,12 +248,12 @@ static int put(struct supervisor *s, struct error_sink *errors)
 
 static void update_quiet(struct supervisor *s, int64_t now_ns)
 {
-	struct error_sink errors = { collect, &s->arming, 0 };
+	struct error_sink *errors = lines_begin(&s->arming.why);
 
 	if (now_ns - s->level.quiet_since_ns < QUIET_NS && now_ns <= s->arming.until_ns &&
 	    !has_changed(s, &(struct error_sink){ 0 }))
 		return;
-	if (is_refused(s, now_ns, &errors) || put(s, &errors))
+	if (is_refused(s, now_ns, errors) || put(s, errors))
 		refuse(s, now_ns);
 }
 
@@ -287,11 +277,11 @@ static bool will_not_take(const struct supervisor *s, const struct watch *w, int
 static void update_put(struct supervisor *s, int64_t now_ns)
 {
 	struct arming *a = &s->arming;
-	struct error_sink errors = { collect, a, 0 };
+	struct error_sink *errors = lines_begin(&a->why);
 	size_t taken = 0, wait = 0;
 
 	if (s->estop.level != MSG_LEVEL_RUN || s->estop.judge.kept.base != a->base) {
-		error_add(&errors, "level %s, raised since%s%s%s%s", msg_level_word(s->estop.level),
+		error_add(errors, "level %s, raised since%s%s%s%s", msg_level_word(s->estop.level),
 			  *s->estop.who ? " by " : "", s->estop.who, *s->estop.why ? ": " : "", s->estop.why);
 		refuse(s, now_ns);
 		return;
@@ -300,18 +290,18 @@ static void update_put(struct supervisor *s, int64_t now_ns)
 		const struct watch *w = &s->watches[i];
 
 		if (is_actuated(w) && w->policy.state != POLICY_READY)
-			error_add(&errors, "%s: not ready any more", w->daemon->name);
+			error_add(errors, "%s: not ready any more", w->daemon->name);
 		if (!counts(w))
 			continue;
 		if (lowering_is_taken(&w->pulse.common, s->estop.boot, a->seen.id[0], a->base))
 			taken++;
 		else if (will_not_take(s, w, now_ns))
-			error_add(&errors, "%s has not taken it: its state says level %s", w->daemon->name,
+			error_add(errors, "%s has not taken it: its state says level %s", w->daemon->name,
 				  msg_level_word(w->pulse.common.level));
 		else
 			wait++;
 	}
-	if (errors.count)
+	if (errors->count)
 		refuse(s, now_ns);
 	else if (!wait)
 		finish(s, taken, now_ns);

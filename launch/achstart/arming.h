@@ -12,6 +12,7 @@
 #define LAUNCH_ACHSTART_ARMING_H
 
 #include "daemons/estop/estop.h"
+#include "launch/common/lines.h"
 
 struct supervisor;
 
@@ -29,7 +30,7 @@ struct arming {
 	uint64_t base, epoch;
 	size_t taken;	/* by so many drivers */
 	bool by_itself; /* arm: auto */
-	char why[ERROR_LINE_MAX];
+	struct lines why;
 };
 
 /* May the robot be armed?  Every actuated driver is ready, publishes, and is disarmed or holding; on a real bus it also

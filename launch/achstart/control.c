@@ -138,9 +138,7 @@ static void accept_command(struct query_client *client)
 	query_answer(client, "{\"ok\":true}\n");
 }
 
-static void refuse(struct query_client *client, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
-static void refuse(struct query_client *client, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void refuse(struct query_client *client, const char *fmt, ...)
 {
 	char text[ERROR_LINE_MAX];
 	struct reply r;
@@ -154,19 +152,6 @@ static void refuse(struct query_client *client, const char *fmt, ...)
 		return;
 	json_text(&r.j, "error", text);
 	send_reply(&r, client);
-}
-
-/* The lines of a refusal, as one. */
-struct collected {
-	char text[ERROR_LINE_MAX];
-};
-
-static void collect(void *to, const char *line)
-{
-	struct collected *c = to;
-	const size_t len = strlen(c->text);
-
-	snprintf(c->text + len, sizeof(c->text) - len, "%s%s", len ? "; " : "", line);
 }
 
 /* ---- rights ---- */
@@ -268,13 +253,12 @@ static void arm_robot(struct control *c, struct query_client *client, uint64_t u
 static void raise_level(struct control *c, struct query_client *client, const char *const *words, int64_t now_ns)
 {
 	const enum msg_level level = strcmp(words[0], "hold") ? MSG_LEVEL_ESTOP : MSG_LEVEL_HOLD;
-	struct collected lines = { "" };
-	struct error_sink errors = { collect, &lines, 0 };
+	struct lines why;
 	char who[PEER_NAME_MAX];
 
 	peer_name(who, client->uid, PASSWD);
-	if (level_raise_for(c->s, level, who, client->uid, words[1], now_ns, &errors))
-		refuse(client, "%s", lines.text);
+	if (level_raise_for(c->s, level, who, client->uid, words[1], now_ns, lines_begin(&why)))
+		refuse(client, "%s", why.text);
 	else
 		accept_command(client);
 }
@@ -291,8 +275,7 @@ static size_t requests(const struct control *c)
 /* NAME VERB KEY VALUE DEADLINE; answered by follow_request. */
 static void request(struct control *c, struct query_client *client, const char *const *words, int64_t now_ns)
 {
-	struct collected lines = { "" };
-	struct error_sink errors = { collect, &lines, 0 };
+	struct lines why;
 	struct request **under_way = &waiting_of(c, client)->request;
 	uint64_t deadline_ns;
 	char user[PEER_NAME_MAX];
@@ -302,9 +285,9 @@ static void request(struct control *c, struct query_client *client, const char *
 		return;
 	}
 	peer_name(user, client->uid, PASSWD);
-	*under_way = control_request_open(c->s, words, user, now_ns, &errors);
+	*under_way = control_request_open(c->s, words, user, now_ns, lines_begin(&why));
 	if (!*under_way)
-		refuse(client, "%s", lines.text);
+		refuse(client, "%s", why.text);
 	else if (is_number(words[4], &deadline_ns))
 		(*under_way)->msg.header.valid_until_ns = (int64_t)deadline_ns;
 }
@@ -384,7 +367,7 @@ static void follow_arming(struct control *c, struct query_client *client, int64_
 		return;
 	waiting_of(c, client)->arming = false;
 	if (a->state == ARMING_REFUSED) {
-		refuse(client, "%s", a->why);
+		refuse(client, "%s", a->why.text);
 	} else if (begin_reply(&r, client, true)) {
 		json_uint(&r.j, "epoch", a->epoch);
 		json_uint(&r.j, "taken", a->taken);

@@ -22,29 +22,21 @@ static bool is_open(const struct estop *e)
 	return e->channel[0].open && e->channel[1].open;
 }
 
-static void keep_line(void *to, const char *line)
-{
-	char *text = to;
-	const size_t len = strlen(text);
-
-	snprintf(text + len, MSG_TEXT_SIZE - len, "%s%s", len ? "; " : "", line);
-}
-
 static void create_again(struct supervisor *s, int64_t now_ns)
 {
 	struct level *l = &s->level;
 	struct events_sink wrong = { &s->events, now_ns, MSG_SEVERITY_ERROR, "achstart", "estop" };
 	struct error_sink errors = { l->reported_closed ? NULL : events_line, &wrong, 0 };
-	char why[MSG_TEXT_SIZE] = "";
+	struct lines why;
 
 	if (is_open(&s->estop) || (l->created_ns && now_ns - l->created_ns < CREATE_EVERY_NS))
 		return;
 	l->created_ns = now_ns;
 	l->untouched = false;
-	estop_why_closed(&s->estop, &(struct error_sink){ keep_line, why, 0 });
+	estop_why_closed(&s->estop, lines_begin(&why));
 	if (estop_mend(&s->estop, &errors)) {
 		events_say(&s->events, now_ns, MSG_SEVERITY_ERROR, "achstart", "corrupt",
-			   "%s; created again, level estop", why);
+			   "%s; created again, level estop", why.text);
 		estop_read(&s->estop, now_ns); /* drops what was found in the old channel */
 	}
 	l->reported_closed = !is_open(&s->estop);

@@ -96,17 +96,15 @@ static struct missing look(const struct supervisor *s)
 /* "lock, control of ", or nothing if it is the whole folder. */
 static void name_missing(char names[64], const struct missing *missing)
 {
-	size_t len = 0;
-
 	*names = 0;
 	if (missing->n > PARTS)
 		return;
 	if (missing->lock)
-		len = (size_t)snprintf(names, 64, "lock");
+		strcpy(names, "lock");
 	for (int i = 0; i < PARTS; i++)
 		if (missing->part[i])
-			len += (size_t)snprintf(names + len, 64 - len, "%s%s", len ? ", " : "", parts[i].name);
-	snprintf(names + len, 64 - len, " of ");
+			lines_append(names, 64, ", ", "%s", parts[i].name);
+	lines_append(names, 64, " of ", "%s", "");
 }
 
 void rundir_listen(struct supervisor *s, int64_t now_ns)

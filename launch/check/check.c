@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "launch/check/check_run.h"
+#include "launch/common/lines.h"
 #include "launch/file/launch_find.h"
 
 #define EXIT_WORLD 111
@@ -18,7 +19,6 @@
 static bool is_first(const struct launch *launch, const struct launch_daemon *daemon, char also[ERROR_LINE_MAX / 2])
 {
 	bool before = true;
-	size_t at = 0;
 
 	*also = '\0';
 	for (size_t i = 0; i < launch->daemons_n; i++) {
@@ -29,9 +29,7 @@ static bool is_first(const struct launch *launch, const struct launch_daemon *da
 			continue;
 		if (before)
 			return false;
-		if (at < ERROR_LINE_MAX / 2)
-			at += (size_t)snprintf(also + at, ERROR_LINE_MAX / 2 - at, ", also of %s (line %u)",
-					       other->name, other->node->line);
+		lines_append(also, ERROR_LINE_MAX / 2, "", ", also of %s (line %u)", other->name, other->node->line);
 	}
 	return true;
 }

@@ -7,6 +7,7 @@
 
 #include "can/bits.h"
 #include "can/frame_text.h"
+#include "launch/common/lines.h"
 
 /* ---- reading ---- */
 
@@ -383,17 +384,15 @@ static const struct launch_daemon *print_shares(const struct check_frames *frame
 {
 	const struct launch_daemon *largest = NULL;
 	double most = 0;
-	size_t at = 0;
 
 	*text = '\0';
-	for (size_t i = 0; i < launch->daemons_n && at < size; i++) {
+	for (size_t i = 0; i < launch->daemons_n; i++) {
 		const struct launch_daemon *daemon = &launch->daemons[i];
 		const double load = flow_of(frames, bus, daemon).bits / (double)bus->bitrate;
 
 		if (load <= 0)
 			continue;
-		at += (size_t)snprintf(text + at, size - at, "%s%s (line %u) %.0f %%", at ? ", " : "", daemon->name,
-				       daemon->node->line, 100 * load);
+		lines_append(text, size, ", ", "%s (line %u) %.0f %%", daemon->name, daemon->node->line, 100 * load);
 		largest = load > most ? daemon : largest;
 		most = load > most ? load : most;
 	}

@@ -8,6 +8,7 @@
 
 #include "launch/common/robot_choice.h"
 #include "launch/common/folder.h"
+#include "launch/common/lines.h"
 
 #define SYSTEM "/run/endplate" /* folders that root has made, or given to their users */
 
@@ -76,11 +77,9 @@ struct found {
 
 static void add_robot(struct found *f, const char *place, const char *name)
 {
-	const size_t len = strlen(f->names);
-
 	if (!f->n++ || !strcmp(name, "robot"))
 		snprintf(f->only, sizeof(f->only), "%.*s/%.*s", RUN_PATH_MAX, place, TEXT_NAME_MAX, name);
-	snprintf(f->names + len, f->size - len, "%s%.*s", len ? ", " : "", TEXT_NAME_MAX, name);
+	lines_append(f->names, f->size, ", ", "%.*s", TEXT_NAME_MAX, name);
 }
 
 /* All robots with that entry in their folder. */

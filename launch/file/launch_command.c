@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "daemons/drv/drv_tick.h"
+#include "launch/common/lines.h"
 #include "launch/file/launch_inside.h"
 
 #define CLOCK_TICK_NS 1000000 /* hubo-daemon's, unless the robot file says otherwise */
@@ -101,12 +102,11 @@ static void canwire_line(struct strings *argv, const struct launch_daemon *daemo
 static void question_args(const struct yaml_node *args, struct error_sink *errors)
 {
 	char list[LAUNCH_PATH_MAX] = "", quoted[TEXT_QUOTED_MAX];
-	size_t at = 0;
 
-	for (const char *word = args->text + strspn(args->text, " \t"); *word && at < sizeof(list);) {
+	for (const char *word = args->text + strspn(args->text, " \t"); *word;) {
 		const size_t len = strcspn(word, " \t");
 
-		at += (size_t)snprintf(list + at, sizeof(list) - at, "%s%.*s", at ? ", " : "", (int)len, word);
+		lines_append(list, sizeof(list), ", ", "%.*s", (int)len, word);
 		word += len + strspn(word + len, " \t");
 	}
 	text_quote(quoted, args->text);

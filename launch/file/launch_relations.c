@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "config/nearest.h"
+#include "launch/common/lines.h"
 #include "launch/file/launch_inside.h"
 
 /* ---- buses ---- */
@@ -171,20 +172,18 @@ void launch_read_needs(struct launch_top *top, struct error_sink *errors)
 /* From first along needs that are not placed yet until one comes again: "waist needs larm needs waist". */
 static void report_circle(const struct launch *launch, size_t first, uint64_t *placed, struct error_sink *errors)
 {
-	char text[ERROR_LINE_MAX / 2];
+	char text[ERROR_LINE_MAX / 2] = "";
 	uint64_t seen = 0, circle = 0;
 	size_t at = first, end;
-	int len;
 
 	for (; !(seen >> at & 1); at = (size_t)__builtin_ctzll(launch->daemons[at].raw->needed & ~*placed))
 		seen |= UINT64_C(1) << at;
 	end = at;
-	len = snprintf(text, sizeof(text), "%s", launch->daemons[end].name);
+	lines_append(text, sizeof(text), "", "%s", launch->daemons[end].name);
 	do {
 		circle |= UINT64_C(1) << at;
 		at = (size_t)__builtin_ctzll(launch->daemons[at].raw->needed & ~*placed);
-		if (len < (int)sizeof(text))
-			len += snprintf(text + len, sizeof(text) - (size_t)len, " needs %s", launch->daemons[at].name);
+		lines_append(text, sizeof(text), " needs ", "%s", launch->daemons[at].name);
 	} while (at != end);
 	yaml_error(errors,
 		   launch->daemons[end].raw->needs ? launch->daemons[end].raw->needs : launch->daemons[end].node,
@@ -282,10 +281,8 @@ static int no_group(const struct launch *launch, const char *name, struct error_
 
 	nearest_try(name, LAUNCH_GROUP_ALL, &best);
 	for (size_t i = 0; i < launch->groups_n; i++) {
-		size_t at = strlen(known);
-
 		nearest_try(name, launch->groups[i].name, &best);
-		snprintf(known + at, sizeof(known) - at, ", %s", launch->groups[i].name);
+		lines_append(known, sizeof(known), ", ", "%s", launch->groups[i].name);
 	}
 	text_quote(quoted, name);
 	if (best)

@@ -228,7 +228,7 @@ static void begin(void)
 	arming_begin(&s, &r, now_ns);
 	for (int i = 0; i < 100 && s.arming.state == ARMING_QUIET; i++)
 		look(1);
-	TEST_ASSERT_EQUAL_MESSAGE(ARMING_PUT, s.arming.state, s.arming.why);
+	TEST_ASSERT_EQUAL_MESSAGE(ARMING_PUT, s.arming.state, s.arming.why.text);
 	look(1);
 }
 
@@ -327,8 +327,8 @@ static void a_refused_request_has_no_effect_at_any_time(void)
 		TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, other.level);
 		kept = estop_kept(&other);
 		table[i].spoil();
-		if (s.arming.state != ARMING_REFUSED || !strstr(s.arming.why, table[i].why))
-			TEST_FAIL_MESSAGE(s.arming.why);
+		if (s.arming.state != ARMING_REFUSED || !strstr(s.arming.why.text, table[i].why))
+			TEST_FAIL_MESSAGE(s.arming.why.text);
 		TEST_ASSERT_EQUAL(1, rig_events("achstart", "not-armed"));
 		look(5);
 		estop_maintain(&other, now_ns);
@@ -383,7 +383,7 @@ static void an_unseen_raise_refuses_the_arming(void)
 	before = written();
 	arming_begin(&s, &r, now_ns);
 	TEST_ASSERT_EQUAL(ARMING_REFUSED, s.arming.state);
-	TEST_ASSERT_EQUAL_STRING("level raised since by eve: smoke", s.arming.why);
+	TEST_ASSERT_EQUAL_STRING("level raised since by eve: smoke", s.arming.why.text);
 	TEST_ASSERT_EQUAL(before, written());
 	/* Before it is quiet. */
 	look(5);
