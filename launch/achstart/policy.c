@@ -7,8 +7,17 @@
 #define NEVER INT64_MAX
 #define STUCK_NS 2000000000 /* a killed process that is there after that hangs in the kernel */
 
-/* The arguments of an entry of the table, beside the daemon. */
+/* An entry of the table. */
+struct turn;
+struct step {
+	unsigned int (*take)(struct policy *p, const struct turn *t);
+	enum policy_state to;
+	const char *why;
+};
+
+/* The arguments of a step, beside the daemon. */
 struct turn {
+	const struct step *step;
 	const struct policy_rules *rules;
 	enum policy_event event;
 	bool publishes;
@@ -29,7 +38,7 @@ static unsigned int enter(struct policy *p, enum policy_state state, int64_t tim
 
 /* ---- starting ---- */
 
-/* A start that was asked for: earlier deaths do not count. */
+/* A start or stop that was asked for: earlier deaths do not count. */
 static void forget(struct policy *p)
 {
 	p->backoff_ns = 0;
@@ -38,11 +47,12 @@ static void forget(struct policy *p)
 	p->why = "";
 }
 
-static unsigned int want(struct policy *p, const struct turn *t)
+/* To a state without a process. */
+static unsigned int go(struct policy *p, const struct turn *t)
 {
-	(void)t;
 	forget(p);
-	return enter(p, POLICY_WAITING, NEVER, 0);
+	p->why = t->step->why;
+	return enter(p, t->step->to, NEVER, 0);
 }
 
 static unsigned int spawn(struct policy *p, const struct turn *t)
@@ -98,26 +108,16 @@ static unsigned int kill_now(struct policy *p, const struct turn *t, enum policy
 	return enter(p, state, t->now_ns + STUCK_NS, POLICY_DO_KILL);
 }
 
-static unsigned int end(struct policy *p, const struct turn *t, enum policy_state state)
+static unsigned int end(struct policy *p, const struct turn *t)
 {
 	if (!t->publishes)
-		return kill_now(p, t, state);
-	return enter(p, state, t->now_ns + t->rules->kill_within_ns, POLICY_DO_TERM);
-}
-
-static unsigned int stop(struct policy *p, const struct turn *t)
-{
-	return end(p, t, POLICY_STOPPING);
-}
-
-static unsigned int restart(struct policy *p, const struct turn *t)
-{
-	return end(p, t, POLICY_RESTARTING);
+		return kill_now(p, t, t->step->to);
+	return enter(p, t->step->to, t->now_ns + t->rules->kill_within_ns, POLICY_DO_TERM);
 }
 
 static unsigned int kill_silent(struct policy *p, const struct turn *t)
 {
-	return kill_now(p, t, POLICY_KILLED);
+	return kill_now(p, t, t->step->to);
 }
 
 /* It will not handle the SIGTERM that it was sent. */
@@ -134,29 +134,9 @@ static unsigned int overdue(struct policy *p, const struct turn *t)
 }
 
 /* Its process is ending already; only what follows changes. */
-static unsigned int then_stop(struct policy *p, const struct turn *t)
+static unsigned int then(struct policy *p, const struct turn *t)
 {
-	(void)t;
-	return enter(p, POLICY_STOPPING, p->timer_ns, 0);
-}
-
-static unsigned int then_start(struct policy *p, const struct turn *t)
-{
-	(void)t;
-	return enter(p, POLICY_RESTARTING, p->timer_ns, 0);
-}
-
-static unsigned int stopped(struct policy *p, const struct turn *t)
-{
-	(void)t;
-	p->why = "";
-	return enter(p, POLICY_STOPPED, NEVER, 0);
-}
-
-static unsigned int done(struct policy *p, const struct turn *t)
-{
-	(void)t;
-	return enter(p, POLICY_DONE, NEVER, 0);
+	return enter(p, t->step->to, p->timer_ns, 0);
 }
 
 /* ---- deaths ---- */
@@ -192,8 +172,7 @@ static unsigned int count_early(struct policy *p, const struct turn *t)
 	if (p->early_n && p->early[(p->early_at + POLICY_DEATHS_MAX - 1) % POLICY_DEATHS_MAX] < since_ns)
 		p->backoff_ns = 0;
 	for (unsigned int i = 1; i <= p->early_n; i++)
-		if (p->early[(p->early_at + POLICY_DEATHS_MAX - i) % POLICY_DEATHS_MAX] >= since_ns)
-			n++;
+		n += p->early[(p->early_at + POLICY_DEATHS_MAX - i) % POLICY_DEATHS_MAX] >= since_ns;
 	p->early[p->early_at] = t->now_ns;
 	p->early_at = (p->early_at + 1) % POLICY_DEATHS_MAX;
 	if (p->early_n < POLICY_DEATHS_MAX)
@@ -218,7 +197,8 @@ static unsigned int died(struct policy *p, const struct turn *t)
 	const unsigned int raise = burst(p, t) ? POLICY_DO_RAISE : 0;
 
 	if (t->rules->never)
-		return t->event == POLICY_EXITED ? done(p, t) : fail(p, t, "it died, and is not to be restarted");
+		return t->event == POLICY_EXITED ? enter(p, POLICY_DONE, NEVER, 0)
+						 : fail(p, t, "it died, and is not to be restarted");
 	if (settled) {
 		p->backoff_ns = 0;
 		return raise | spawn_again(p, t);
@@ -228,73 +208,75 @@ static unsigned int died(struct policy *p, const struct turn *t)
 	return enter(p, POLICY_BACKOFF, t->now_ns + pause_ns(p, t), raise | POLICY_SAY_PAUSE);
 }
 
-static unsigned int wrong_config(struct policy *p, const struct turn *t)
+static unsigned int give_up(struct policy *p, const struct turn *t)
 {
-	return fail(p, t, "its configuration is wrong: exit status 100");
-}
-
-/* ---- under another achstart ---- */
-
-static unsigned int was_failed(struct policy *p, const struct turn *t)
-{
-	(void)t;
-	p->why = "it had been given up before this achstart";
-	return enter(p, POLICY_FAILED, NEVER, 0);
-}
-
-static unsigned int was_lost(struct policy *p, const struct turn *t)
-{
-	return fail(p, t, "it ended while no achstart looked, and is not to be restarted");
+	return fail(p, t, t->step->why);
 }
 
 /* ---- the table ---- */
 
 /* clang-format off */
-static unsigned int (*const table[POLICY_STATES][POLICY_EVENTS])(struct policy *, const struct turn *) = {
+#define DO(function) { function, 0, "" }
+#define GO(state) { go, state, "" }
+#define END(state) { end, state, "" }
+#define THEN(state) { then, state, "" }
+#define KILL { kill_silent, POLICY_KILLED, "" }
+#define WRONG { give_up, 0, "its configuration is wrong: exit status 100" }
+
+static const struct step table[POLICY_STATES][POLICY_EVENTS] = {
 	[POLICY_STOPPED] = {
-		[POLICY_START] = want, [POLICY_RESTART] = want,
-		[POLICY_ADOPT] = adopt, [POLICY_ADOPT_READY] = adopt_ready,
-		[POLICY_WAS_DONE] = done, [POLICY_WAS_FAILED] = was_failed, [POLICY_WAS_LOST] = was_lost,
+		[POLICY_START] = GO(POLICY_WAITING), [POLICY_RESTART] = GO(POLICY_WAITING),
+		[POLICY_ADOPT] = DO(adopt), [POLICY_ADOPT_READY] = DO(adopt_ready),
+		[POLICY_WAS_DONE] = GO(POLICY_DONE),
+		[POLICY_WAS_FAILED] = { go, POLICY_FAILED, "it had been given up before this achstart" },
+		[POLICY_WAS_LOST] = { give_up, 0, "it ended while no achstart looked, and is not to be restarted" },
 	},
 	[POLICY_WAITING] = {
-		[POLICY_STOP] = stopped, [POLICY_NEEDS_MET] = spawn,
-		[POLICY_ADOPT] = adopt, [POLICY_ADOPT_READY] = adopt_ready,
+		[POLICY_STOP] = GO(POLICY_STOPPED), [POLICY_NEEDS_MET] = DO(spawn),
+		[POLICY_ADOPT] = DO(adopt), [POLICY_ADOPT_READY] = DO(adopt_ready),
 	},
 	[POLICY_STARTING] = {
-		[POLICY_STOP] = stop, [POLICY_RESTART] = restart, [POLICY_IS_READY] = ready, [POLICY_TIMER] = late,
-		[POLICY_EXITED] = died, [POLICY_EXITED_100] = wrong_config, [POLICY_DIED] = died,
-		[POLICY_SILENT] = kill_silent, [POLICY_FROZEN] = kill_silent,
+		[POLICY_STOP] = END(POLICY_STOPPING), [POLICY_RESTART] = END(POLICY_RESTARTING),
+		[POLICY_IS_READY] = DO(ready), [POLICY_TIMER] = DO(late),
+		[POLICY_EXITED] = DO(died), [POLICY_EXITED_100] = WRONG, [POLICY_DIED] = DO(died),
+		[POLICY_SILENT] = KILL, [POLICY_FROZEN] = KILL,
 	},
 	[POLICY_READY] = {
-		[POLICY_STOP] = stop, [POLICY_RESTART] = restart,
-		[POLICY_EXITED] = died, [POLICY_EXITED_100] = wrong_config, [POLICY_DIED] = died,
-		[POLICY_SILENT] = kill_silent, [POLICY_FROZEN] = kill_silent,
+		[POLICY_STOP] = END(POLICY_STOPPING), [POLICY_RESTART] = END(POLICY_RESTARTING),
+		[POLICY_EXITED] = DO(died), [POLICY_EXITED_100] = WRONG, [POLICY_DIED] = DO(died),
+		[POLICY_SILENT] = KILL, [POLICY_FROZEN] = KILL,
 	},
 	[POLICY_BACKOFF] = {
-		[POLICY_START] = spawn_asked, [POLICY_STOP] = stopped, [POLICY_RESTART] = spawn_asked,
-		[POLICY_TIMER] = spawn_again,
+		[POLICY_START] = DO(spawn_asked), [POLICY_STOP] = GO(POLICY_STOPPED),
+		[POLICY_RESTART] = DO(spawn_asked),
+		[POLICY_TIMER] = DO(spawn_again),
 	},
 	[POLICY_FAILED] = {
-		[POLICY_START] = want, [POLICY_STOP] = stopped, [POLICY_RESTART] = want,
+		[POLICY_START] = GO(POLICY_WAITING), [POLICY_STOP] = GO(POLICY_STOPPED),
+		[POLICY_RESTART] = GO(POLICY_WAITING),
 	},
 	/* A daemon that stops may be silent while it leaves its device safe: it has kill_within. */
 	[POLICY_STOPPING] = {
-		[POLICY_START] = then_start, [POLICY_RESTART] = then_start,
-		[POLICY_EXITED] = stopped, [POLICY_EXITED_100] = stopped, [POLICY_DIED] = stopped,
-		[POLICY_FROZEN] = kill_frozen, [POLICY_TIMER] = overdue,
+		[POLICY_START] = THEN(POLICY_RESTARTING), [POLICY_RESTART] = THEN(POLICY_RESTARTING),
+		[POLICY_EXITED] = GO(POLICY_STOPPED), [POLICY_EXITED_100] = GO(POLICY_STOPPED),
+		[POLICY_DIED] = GO(POLICY_STOPPED),
+		[POLICY_FROZEN] = DO(kill_frozen), [POLICY_TIMER] = DO(overdue),
 	},
 	[POLICY_RESTARTING] = {
-		[POLICY_STOP] = then_stop,
-		[POLICY_EXITED] = spawn_asked, [POLICY_EXITED_100] = spawn_asked, [POLICY_DIED] = spawn_asked,
-		[POLICY_FROZEN] = kill_frozen, [POLICY_TIMER] = overdue,
+		[POLICY_STOP] = THEN(POLICY_STOPPING),
+		[POLICY_EXITED] = DO(spawn_asked), [POLICY_EXITED_100] = DO(spawn_asked),
+		[POLICY_DIED] = DO(spawn_asked),
+		[POLICY_FROZEN] = DO(kill_frozen), [POLICY_TIMER] = DO(overdue),
 	},
 	[POLICY_KILLED] = {
-		[POLICY_START] = then_start, [POLICY_STOP] = then_stop, [POLICY_RESTART] = then_start,
-		[POLICY_EXITED] = died, [POLICY_EXITED_100] = wrong_config, [POLICY_DIED] = died,
-		[POLICY_TIMER] = overdue,
+		[POLICY_START] = THEN(POLICY_RESTARTING), [POLICY_STOP] = THEN(POLICY_STOPPING),
+		[POLICY_RESTART] = THEN(POLICY_RESTARTING),
+		[POLICY_EXITED] = DO(died), [POLICY_EXITED_100] = WRONG, [POLICY_DIED] = DO(died),
+		[POLICY_TIMER] = DO(overdue),
 	},
 	[POLICY_DONE] = {
-		[POLICY_START] = want, [POLICY_STOP] = stopped, [POLICY_RESTART] = want,
+		[POLICY_START] = GO(POLICY_WAITING), [POLICY_STOP] = GO(POLICY_STOPPED),
+		[POLICY_RESTART] = GO(POLICY_WAITING),
 	},
 };
 /* clang-format on */
@@ -302,11 +284,11 @@ static unsigned int (*const table[POLICY_STATES][POLICY_EVENTS])(struct policy *
 unsigned int policy_event(struct policy *p, const struct policy_rules *rules, enum policy_event event, bool publishes,
 			  int64_t now_ns)
 {
-	const struct turn turn = { rules, event, publishes, now_ns };
+	const struct step *step = &table[p->state][event];
 
-	if (!table[p->state][event] || (event == POLICY_TIMER && now_ns < p->timer_ns))
+	if (!step->take || (event == POLICY_TIMER && now_ns < p->timer_ns))
 		return 0;
-	return table[p->state][event](p, &turn);
+	return step->take(p, &(struct turn){ step, rules, event, publishes, now_ns });
 }
 
 /* ---- queries ---- */
@@ -315,14 +297,9 @@ enum policy_event policy_death(int wait_status)
 {
 	if (!WIFEXITED(wait_status))
 		return POLICY_DIED;
-	switch (WEXITSTATUS(wait_status)) {
-	case 0:
-		return POLICY_EXITED;
-	case 100:
-		return POLICY_EXITED_100;
-	default:
-		return POLICY_DIED;
-	}
+	return WEXITSTATUS(wait_status) == 100 ? POLICY_EXITED_100
+	       : WEXITSTATUS(wait_status)      ? POLICY_DIED
+					       : POLICY_EXITED;
 }
 
 int64_t policy_wake_ns(const struct policy *p)
@@ -332,26 +309,12 @@ int64_t policy_wake_ns(const struct policy *p)
 
 bool policy_has_process(const struct policy *p)
 {
-	switch (p->state) {
-	case POLICY_STARTING:
-	case POLICY_READY:
-	case POLICY_STOPPING:
-	case POLICY_RESTARTING:
-	case POLICY_KILLED:
-		return true;
-	default:
-		return false;
-	}
+	return table[p->state][POLICY_DIED].take; /* only a process can die */
 }
 
 bool policy_is_fine(const struct policy *p)
 {
 	return p->state == POLICY_READY || p->state == POLICY_DONE;
-}
-
-const char *policy_why(const struct policy *p)
-{
-	return p->why;
 }
 
 const char *policy_state_name(enum policy_state state)

@@ -74,7 +74,7 @@ enum policy_event {
 #define POLICY_DO_KILL 0x02    /* SIGKILL */
 #define POLICY_DO_TERM 0x04    /* SIGTERM */
 #define POLICY_DO_SPAWN 0x08   /* start its process */
-#define POLICY_SAY_FAILED 0x10 /* tell, loudly: it is given up; policy_why says why */
+#define POLICY_SAY_FAILED 0x10 /* tell, loudly: it is given up; why says the reason */
 #define POLICY_SAY_LATE 0x20   /* tell: it is not ready within ready_within; it goes on, and what needs it waits on */
 #define POLICY_SAY_STUCK 0x40  /* tell: SIGKILL was 2 s ago and it is still there (uninterruptible sleep) */
 #define POLICY_SAY_PAUSE 0x80  /* tell: it died early and is started again at policy_wake_ns() */
@@ -101,13 +101,13 @@ struct policy {
 	bool adopted;		   /* its process is not our child: the exit status will be unknown */
 	uint64_t restarts;	   /* processes started after the first, not counting starts that were asked for */
 	unsigned int early_deaths; /* in the last budget_within, as of the last one */
+	const char *why;	   /* a failed daemon was given up; else "" */
 
 	/* private */
-	int64_t ready_ns;   /* since when; INT64_MIN: it has not been, this time */
-	int64_t timer_ns;   /* INT64_MAX: none */
-	int64_t backoff_ns; /* the next pause; 0: the first */
-	bool killed;	    /* SIGKILL was sent to this process */
-	const char *why;
+	int64_t ready_ns;		  /* since when; INT64_MIN: it has not been, this time */
+	int64_t timer_ns;		  /* INT64_MAX: none */
+	int64_t backoff_ns;		  /* the next pause; 0: the first */
+	bool killed;			  /* SIGKILL was sent to this process */
 	int64_t early[POLICY_DEATHS_MAX]; /* when: a ring */
 	unsigned int early_at, early_n;
 	int64_t deaths[POLICY_CRITICAL_DEATHS]; /* the last, early or not; a ring */
@@ -137,10 +137,6 @@ bool policy_has_process(const struct policy *p);
 
 /* Ready or done: daemons that need it may start. */
 bool policy_is_fine(const struct policy *p);
-
-/* Why a failed daemon was given up: "it died too often before it had been ready for long", "its
- * configuration is wrong: exit status 100"; else "". */
-const char *policy_why(const struct policy *p);
 
 const char *policy_state_name(enum policy_state state); /* "stopped" ... "done" */
 const char *policy_event_name(enum policy_event event); /* "start" ... */

@@ -112,7 +112,7 @@ bool watch_in_fault(const struct watch *w)
 
 const char *watch_why(const struct watch *w)
 {
-	const char *failed = policy_why(&w->policy);
+	const char *failed = w->policy.why;
 
 	return *failed || !watch_in_fault(w) ? failed : watch_why_text(&w->trouble, w->pulse.header.incarnation);
 }
@@ -156,7 +156,7 @@ static void spawn(struct supervisor *s, struct watch *w, int64_t now_ns)
 					 .restarts = w->policy.restarts,
 					 .latches = w->kept.latches };
 	patrol_before(&s->patrol, w->daemon->name, say_mended, s);
-	status = child_start(&w->child, w->daemon, w->path, logs_fd(&w->log), &w->kept, &errors, &warnings);
+	status = child_start(&w->child, w->daemon, w->path, w->log.fifo, &w->kept, &errors, &warnings);
 	if (status) {
 		w->kept.incarnation--;
 		snprintf(w->last_end, sizeof(w->last_end), "not started: %s", strerror(-status));
@@ -258,8 +258,7 @@ static void carry_out(struct supervisor *s, struct watch *w, enum policy_event e
 	if (actions & POLICY_DO_SPAWN)
 		spawn(s, w, now_ns);
 	if (actions & POLICY_SAY_FAILED)
-		events_say(&s->events, now_ns, MSG_SEVERITY_FATAL, name, "failed", "given up: %s",
-			   policy_why(&w->policy));
+		events_say(&s->events, now_ns, MSG_SEVERITY_FATAL, name, "failed", "given up: %s", w->policy.why);
 	if (actions & POLICY_SAY_LATE)
 		events_say(&s->events, now_ns, MSG_SEVERITY_WARNING, name, "late", "not ready within %g s%s%s",
 			   (double)w->daemon->rules.ready_within_ns / 1e9, *w->status ? ": " : "", w->status);

@@ -432,11 +432,6 @@ void logs_adopt(struct logs *l, pid_t pid)
 	l->fifo = fd;
 }
 
-int logs_fd(const struct logs *l)
-{
-	return l->fifo;
-}
-
 void logs_close(struct logs *l, bool remove_fifo)
 {
 	const int folder = remove_fifo ? run_folder("log", &(struct error_sink){ 0 }) : -1;

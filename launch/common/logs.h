@@ -31,7 +31,7 @@
 
 struct logs {
 	char name[32];
-	int fifo; /* to be read when ready; -1: there is none */
+	int fifo; /* to be read when ready, and for the daemon to write; -1: there is none */
 	int file;
 	char line[LOGS_LINE_MAX + 1]; /* not ended yet */
 	size_t line_len;
@@ -56,7 +56,6 @@ int logs_open(struct logs *logs, const char *name, struct error_sink *errors);
 /* A file of achstart's own, without a FIFO. */
 int logs_open_file(struct logs *logs, const char *name, struct error_sink *errors);
 void logs_close(struct logs *logs, bool remove_fifo);
-int logs_fd(const struct logs *logs); /* for the daemon: the FIFO's */
 /* Reads what is there; never blocks.  No more than LOGS_BURST until logs_allow, so that endless output costs no more
  * than that.  false: there may be more. */
 #define LOGS_BURST 65536

@@ -215,11 +215,11 @@ static void pauses_double_up_to_five_seconds(void)
 		TEST_ASSERT_EQUAL_UINT(i + 1, p.early_deaths);
 	}
 	TEST_ASSERT_EQUAL_UINT64(9, p.restarts);
-	TEST_ASSERT_EQUAL_STRING("", policy_why(&p));
+	TEST_ASSERT_EQUAL_STRING("", p.why);
 	TEST_ASSERT_EQUAL_HEX(POLICY_SAY_FAILED, happens(POLICY_DIED));
 	TEST_ASSERT_EQUAL(POLICY_FAILED, p.state);
 	TEST_ASSERT_EQUAL_UINT(10, p.early_deaths);
-	TEST_ASSERT_EQUAL_STRING("it died too often before it had been ready for long", policy_why(&p));
+	TEST_ASSERT_EQUAL_STRING("it died too often before it had been ready for long", p.why);
 	TEST_ASSERT_EQUAL_INT64(INT64_MAX, policy_wake_ns(&p));
 }
 
@@ -280,7 +280,7 @@ static void a_start_on_request_resets_the_budget(void)
 	dies_early(100 * MS);
 	TEST_ASSERT_EQUAL_HEX(POLICY_SAY_FAILED, happens(POLICY_DIED));
 	TEST_ASSERT_EQUAL_HEX(0, happens(POLICY_START));
-	TEST_ASSERT_EQUAL_STRING("", policy_why(&p));
+	TEST_ASSERT_EQUAL_STRING("", p.why);
 	TEST_ASSERT_EQUAL_UINT(0, p.early_deaths);
 	TEST_ASSERT_EQUAL_HEX(POLICY_DO_SPAWN, happens(POLICY_NEEDS_MET));
 	dies_early(100 * MS);
@@ -296,9 +296,9 @@ static void a_wrong_configuration_is_never_restarted(void)
 	go_to(POLICY_READY);
 	now += 3600 * S;
 	TEST_ASSERT_EQUAL_HEX(POLICY_SAY_FAILED, happens(POLICY_EXITED_100));
-	TEST_ASSERT_EQUAL_STRING("its configuration is wrong: exit status 100", policy_why(&p));
+	TEST_ASSERT_EQUAL_STRING("its configuration is wrong: exit status 100", p.why);
 	TEST_ASSERT_EQUAL_HEX(0, happens(POLICY_STOP));
-	TEST_ASSERT_EQUAL_STRING("", policy_why(&p));
+	TEST_ASSERT_EQUAL_STRING("", p.why);
 }
 
 static void restart_never_is_kept(void)
@@ -324,7 +324,7 @@ static void restart_never_is_kept(void)
 	now += S;
 	TEST_ASSERT_EQUAL_HEX(POLICY_SAY_FAILED, happens(POLICY_DIED));
 	TEST_ASSERT_FALSE(policy_is_fine(&p));
-	TEST_ASSERT_EQUAL_STRING("it died, and is not to be restarted", policy_why(&p));
+	TEST_ASSERT_EQUAL_STRING("it died, and is not to be restarted", p.why);
 }
 
 /* ---- critical ---- */
