@@ -30,10 +30,7 @@
 #ifndef LAUNCH_ACHSTART_POLICY_H
 #define LAUNCH_ACHSTART_POLICY_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#define POLICY_DEATHS_MAX 100 /* the largest budget */
+#include "launch/common/policy_rules.h"
 
 enum policy_state {
 	POLICY_STOPPED,	   /* not wanted */
@@ -78,18 +75,6 @@ enum policy_event {
 #define POLICY_SAY_LATE 0x20   /* tell: it is not ready within ready_within; it goes on, and what needs it waits on */
 #define POLICY_SAY_STUCK 0x40  /* tell: SIGKILL was 2 s ago and it is still there (uninterruptible sleep) */
 #define POLICY_SAY_PAUSE 0x80  /* tell: it died early and is started again at policy_wake_ns() */
-
-struct policy_rules {
-	bool never; /* restart: never */
-	bool critical;
-	int64_t settled_ns;	  /* time in READY after which a death no longer counts as early: 1 s */
-	int64_t backoff_ns;	  /* pause after the first early death: 0.1 s ... */
-	int64_t backoff_max_ns;	  /* ... and at most: 5 s */
-	int64_t budget;		  /* so many early deaths, 1 to POLICY_DEATHS_MAX, ... */
-	int64_t budget_within_ns; /* ... in so long a time are too many: 10 in a minute */
-	int64_t ready_within_ns;  /* 5 s */
-	int64_t kill_within_ns;	  /* from SIGTERM to SIGKILL: 2 s */
-};
 
 /* Of the critical ones. */
 #define POLICY_CRITICAL_BACKOFF_NS 20000000

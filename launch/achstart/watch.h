@@ -7,6 +7,7 @@
 #include "launch/common/logs.h"
 #include "launch/achstart/rundir.h"
 #include "launch/achstart/hung.h"
+#include "launch/achstart/policy.h"
 #include "launch/common/pulse.h"
 #include "launch/achstart/watch_why.h"
 

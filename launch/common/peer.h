@@ -2,7 +2,7 @@
 #ifndef LAUNCH_COMMON_PEER_H
 #define LAUNCH_COMMON_PEER_H
 
-#include "launch/achstart/rights.h"
+#include "launch/common/rights.h"
 
 #define PEER_NAME_MAX 24 /* as in a message */
 

@@ -51,7 +51,7 @@ static void add_args(struct strings *argv, const struct yaml_node *args)
 /* A name is searched for later; a path is relative to the launch file. */
 static void add_program(struct strings *argv, const struct launch_daemon *daemon)
 {
-	const char *program = daemon->device ? daemon->device->driver : daemon->raw->program;
+	const char *program = daemon->device ? daemon->device->driver : daemon->raw.program;
 
 	if (strchr(program, '/') && *program != '/')
 		add(argv, "%s/%s", argv->launch->folder, program);
@@ -63,8 +63,8 @@ static void driver_line(struct strings *argv, const struct launch_daemon *daemon
 {
 	add(argv, "--name");
 	add(argv, "%s", daemon->device->name);
-	for (size_t i = 0; daemon->raw->bus && i < daemon->buses_n; i++) {
-		const char *role = daemon->raw->roles[i];
+	for (size_t i = 0; daemon->raw.bus && i < daemon->buses_n; i++) {
+		const char *role = daemon->raw.roles[i];
 
 		add(argv, "--bus");
 		add(argv, "%s%s%s", role, *role ? "=" : "", daemon->buses[i]->name);
@@ -73,7 +73,7 @@ static void driver_line(struct strings *argv, const struct launch_daemon *daemon
 	add(argv, "%s", argv->launch->name);
 	add(argv, "--config");
 	add(argv, "%s", argv->launch->config);
-	add_args(argv, daemon->raw->args);
+	add_args(argv, daemon->raw.args);
 }
 
 /* achstart sets it before exec; with the option the program also locks its memory. */
@@ -93,7 +93,7 @@ static void canwire_line(struct strings *argv, const struct launch_daemon *daemo
 	add(argv, "--bitrate");
 	add(argv, "%lld", daemon->buses_n ? (long long)daemon->buses[0]->bitrate : 0);
 	add_priority(argv, daemon);
-	add_args(argv, daemon->raw->args);
+	add_args(argv, daemon->raw.args);
 	for (size_t i = 0; i < daemon->buses_n; i++)
 		add(argv, "%s", launch_bus_wire(daemon->buses[i]));
 }
@@ -115,10 +115,10 @@ static void question_args(const struct yaml_node *args, struct error_sink *error
 
 static void make_line(struct strings *argv, struct launch_daemon *daemon, struct error_sink *errors)
 {
-	const struct yaml_node *args = daemon->raw->args;
+	const struct yaml_node *args = daemon->raw.args;
 
 	if (args && yaml_is_null(args))
-		daemon->raw->args = args = NULL;
+		daemon->raw.args = args = NULL;
 	if (args && args->kind == YAML_TEXT && !args->quoted && strpbrk(args->text, " \t")) {
 		question_args(args, errors);
 		return;
@@ -184,7 +184,7 @@ static void add_environment(struct strings *environment, const struct yaml_node 
 static void make_environment(struct strings *s, struct launch_daemon *daemon, const struct yaml_node *of_all,
 			     struct error_sink *errors)
 {
-	const struct yaml_node *own = daemon->raw->environment;
+	const struct yaml_node *own = daemon->raw.environment;
 
 	if (own && yaml_is_null(own))
 		own = NULL;
@@ -214,22 +214,22 @@ static void find_alive(struct launch_daemon *daemon, int64_t clock_ns, struct er
 {
 	static const enum launch_alive usual[] = { LAUNCH_ALIVE_STATE, LAUNCH_ALIVE_WATCHDOG, LAUNCH_ALIVE_WATCHDOG,
 						   LAUNCH_ALIVE_PROCESS };
-	const struct launch_raw *raw = daemon->raw;
 
-	daemon->alive = raw->alive == LAUNCH_ALIVE_UNSAID ? usual[daemon->kind] : (enum launch_alive)raw->alive;
+	if (daemon->alive == LAUNCH_ALIVE_UNSAID)
+		daemon->alive = usual[daemon->kind];
 	if (daemon->device)
 		daemon->tick_ns = daemon->clock ? clock_ns : tick_ns(daemon->device, clock_ns);
-	daemon->dead_after_ns = raw->dead_after_ns;
-	daemon->dead_after_given = raw->dead_after_ns;
-	if (raw->dead_after_ns && daemon->alive == LAUNCH_ALIVE_PROCESS)
+	daemon->dead_after_given = daemon->dead_after_ns;
+	if (daemon->dead_after_given && daemon->alive == LAUNCH_ALIVE_PROCESS)
 		yaml_error(errors, yaml_find(daemon->node, "dead_after"),
 			   "with alive: process nothing is published: write alive: state or alive: watchdog, or take "
 			   "this out");
-	if (!daemon->dead_after_ns)
-		daemon->dead_after_ns = daemon->tick_ns && daemon->alive == LAUNCH_ALIVE_STATE
-						? daemon->tick_ns * LAUNCH_DEAD_TICKS
-						: DEAD_UNKNOWN_NS;
-	if (daemon->dead_after_ns < DEAD_MIN_NS && !raw->dead_after_ns)
+	if (daemon->dead_after_given)
+		return;
+	daemon->dead_after_ns = daemon->tick_ns && daemon->alive == LAUNCH_ALIVE_STATE
+					? daemon->tick_ns * LAUNCH_DEAD_TICKS
+					: DEAD_UNKNOWN_NS;
+	if (daemon->dead_after_ns < DEAD_MIN_NS)
 		daemon->dead_after_ns = DEAD_MIN_NS;
 }
 

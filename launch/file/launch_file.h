@@ -29,7 +29,7 @@
 #include "channels/msg/msg.h"
 #include "config/robot.h"
 #include "config/yaml.h"
-#include "launch/achstart/policy.h"
+#include "launch/common/policy_rules.h"
 
 #define LAUNCH_DAEMONS_MAX 60 /* one clock_wait has room for a descriptor of each, and four more */
 #define LAUNCH_BUSES_MAX 16   /* of one daemon: what one canwire serves */
@@ -82,7 +82,16 @@ struct launch_daemon {
 	int64_t tick_ns;       /* of a driver; 0: the robot file does not give it */
 
 	const struct yaml_node *node; /* for error lines about it */
-	struct launch_raw *raw;	      /* private */
+
+	/* private: keys of the file, for the steps of launch_open */
+	struct launch_raw {
+		char device[TEXT_NAME_MAX + 1];
+		char program[LAUNCH_PATH_MAX / 2];
+		const struct yaml_node *args, *bus, *needs, *restart, *environment;
+		uint64_t needed;		     /* bit per daemon, in the order of the file */
+		size_t place;			     /* in the order of the file */
+		const char *roles[LAUNCH_BUSES_MAX]; /* of the buses that the launch file gives it */
+	} raw;
 };
 
 #define LAUNCH_DEAD_TICKS 20 /* without a publication, unless the launch file gives a time */

@@ -16,22 +16,6 @@ struct launch_top {
 	const struct yaml_node *node, *groups, *daemons, *environment;
 };
 
-/* The keys of a daemon, as in the file. */
-struct launch_raw {
-	char device[TEXT_NAME_MAX + 1];
-	char program[LAUNCH_PATH_MAX / 2];
-	const struct yaml_node *args, *bus, *needs, *restart, *environment;
-	int64_t priority, core, ready_within_ns, dead_after_ns, kill_within_ns;
-	int critical, alive;
-	uint64_t needed;		     /* bit per daemon, in the order of the file */
-	size_t place;			     /* in the order of the file */
-	const char *roles[LAUNCH_BUSES_MAX]; /* of the buses that the launch file gives it */
-};
-
-struct launch_restart {
-	int when;
-	int64_t settled_ns, backoff_ns, backoff_max_ns, budget, within_ns;
-};
 extern const char *const launch_critical_words[], *const launch_alive_words[];
 #define LAUNCH_ALIVE_UNSAID 3 /* not given; behind the words */
 

@@ -106,7 +106,7 @@ static enum launch_kind kind_of(const char *program)
 /* The device or program given; else the device of the daemon's name; else canwire or robotsim by its name. */
 static void find_kind(const struct launch *launch, struct launch_daemon *daemon, bool named, struct error_sink *errors)
 {
-	struct launch_raw *raw = daemon->raw;
+	struct launch_raw *raw = &daemon->raw;
 
 	if (*raw->device && *raw->program) {
 		yaml_error(errors, daemon->node, "it is either a device or a program: take one of the two out");
@@ -138,39 +138,27 @@ static void check_once(const struct launch *launch, const struct launch_daemon *
 
 /* ---- restart ---- */
 
-static void check_critical(const struct launch_daemon *daemon, struct error_sink *errors)
-{
-	if (daemon->rules.never)
-		yaml_error(errors, yaml_find(daemon->node, "critical"),
-			   "a critical daemon is restarted: take out restart: never, or this");
-}
-
 static void read_restart(struct launch_daemon *daemon, struct error_sink *errors)
 {
-	const struct yaml_node *node = daemon->raw->restart;
-	struct launch_restart restart = { 0 };
-	struct settings table = { .rows = launch_restart_rows, .values = &restart, .noun = "key of restart" };
+	const struct yaml_node *node = daemon->raw.restart;
+	struct policy_rules *rules = &daemon->rules;
+	struct settings table = { .rows = launch_restart_rows, .values = rules, .noun = "key of restart" };
 	char quoted[TEXT_QUOTED_MAX];
 
 	settings_defaults(&table, errors);
 	if (node && node->kind == YAML_TEXT && !strcmp(node->text, "never"))
-		restart.when = 1;
+		rules->never = 1;
 	else if (node && node->kind == YAML_TEXT && strcmp(node->text, "always") != 0)
 		yaml_error(errors, node, "%s is not always, never, or a mapping such as {budget: 3, within: 10s}",
 			   text_quote(quoted, node->text));
 	else if (node && node->kind != YAML_TEXT)
 		settings_read(&table, node, errors);
-	if (restart.backoff_max_ns < restart.backoff_ns)
+	if (rules->backoff_max_ns < rules->backoff_ns)
 		yaml_error(errors, yaml_find(node, settings_given(&table, "backoff_max") ? "backoff_max" : "backoff"),
 			   "the longest pause is shorter than the first");
-	daemon->rules.never = restart.when;
-	daemon->rules.settled_ns = restart.settled_ns;
-	daemon->rules.backoff_ns = restart.backoff_ns;
-	daemon->rules.backoff_max_ns = restart.backoff_max_ns;
-	daemon->rules.budget = restart.budget;
-	daemon->rules.budget_within_ns = restart.within_ns;
-	if (daemon->rules.critical)
-		check_critical(daemon, errors);
+	if (rules->critical && rules->never)
+		yaml_error(errors, yaml_find(daemon->node, "critical"),
+			   "a critical daemon is restarted: take out restart: never, or this");
 }
 
 /* ---- one, and all ---- */
@@ -192,24 +180,14 @@ static bool check_name(const struct yaml_node *node, struct error_sink *errors)
 
 static void read_daemon(struct launch *launch, struct launch_daemon *daemon, struct error_sink *errors)
 {
-	struct launch_raw *raw = daemon->raw;
-	struct settings table = { .rows = launch_daemon_rows, .values = raw, .noun = "key of a daemon" };
-	bool named;
+	struct settings table = { .rows = launch_daemon_rows, .values = daemon, .noun = "key of a daemon" };
+	bool named = check_name(daemon->node, errors);
 
-	raw->core = -1;
-	raw->alive = LAUNCH_ALIVE_UNSAID;
-	named = check_name(daemon->node, errors);
 	settings_defaults(&table, errors);
 	settings_read(&table, daemon->node, errors);
-	named &= settings_given(&table, "device") == (*raw->device != 0);
-	named &= settings_given(&table, "program") == (*raw->program != 0);
-	daemon->wanted = true;
-	daemon->priority = raw->priority;
-	daemon->core = raw->core;
-	daemon->critical = (enum msg_level)raw->critical;
-	daemon->rules.critical = raw->critical;
-	daemon->rules.ready_within_ns = raw->ready_within_ns;
-	daemon->rules.kill_within_ns = raw->kill_within_ns;
+	named &= settings_given(&table, "device") == (*daemon->raw.device != 0);
+	named &= settings_given(&table, "program") == (*daemon->raw.program != 0);
+	daemon->rules.critical = daemon->critical;
 	read_restart(daemon, errors);
 	find_kind(launch, daemon, named, errors);
 	check_once(launch, daemon, errors);
@@ -219,8 +197,6 @@ void launch_read_daemons(struct launch_top *top, struct error_sink *errors)
 {
 	struct launch *launch = top->launch;
 	const struct yaml_node *node = top->daemons;
-	struct launch_raw *raws;
-	size_t n;
 
 	if (!node)
 		return; /* reported as missing */
@@ -228,18 +204,15 @@ void launch_read_daemons(struct launch_top *top, struct error_sink *errors)
 		yaml_error(errors, node, "write a mapping of 1 to %d daemons (name: ...)", LAUNCH_DAEMONS_MAX);
 		return;
 	}
-	n = node->count;
-	raws = launch_room(launch, n, sizeof(*raws), errors);
-	launch->daemons = launch_room(launch, n, sizeof(*launch->daemons), errors);
-	if (!raws || !launch->daemons)
-		return;
+	launch->daemons = launch_room(launch, node->count, sizeof(*launch->daemons), errors);
 	/* All names first: daemons refer to each other. */
-	for (node = node->first; node; node = node->next, raws++) {
-		struct launch_daemon *daemon = &launch->daemons[launch->daemons_n];
-
-		raws->place = launch->daemons_n++;
-		*daemon = (struct launch_daemon){ .node = node, .name = node->key, .raw = raws };
-	}
-	for (size_t i = 0; i < n; i++)
+	for (node = launch->daemons ? node->first : NULL; node; node = node->next, launch->daemons_n++)
+		launch->daemons[launch->daemons_n] = (struct launch_daemon){ .node = node,
+									     .name = node->key,
+									     .wanted = true,
+									     .core = -1,
+									     .alive = LAUNCH_ALIVE_UNSAID,
+									     .raw.place = launch->daemons_n };
+	for (size_t i = 0; i < launch->daemons_n; i++)
 		read_daemon(launch, &launch->daemons[i], errors);
 }

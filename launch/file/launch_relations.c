@@ -24,14 +24,14 @@ static const struct robot_bus *bus_named(const struct launch *launch, const stru
 
 static void add_bus(struct launch_daemon *daemon, const struct robot_bus *bus, const char *role)
 {
-	daemon->raw->roles[daemon->buses_n] = role;
+	daemon->raw.roles[daemon->buses_n] = role;
 	daemon->buses[daemon->buses_n++] = bus;
 }
 
 /* The buses in the launch file: a name, a list, or a mapping from role to name. */
 static void given_buses(const struct launch *launch, struct launch_daemon *daemon, struct error_sink *errors)
 {
-	const struct yaml_node *node = daemon->raw->bus, *one = node->kind == YAML_TEXT ? node : node->first;
+	const struct yaml_node *node = daemon->raw.bus, *one = node->kind == YAML_TEXT ? node : node->first;
 	const size_t most = daemon->kind == LAUNCH_CANWIRE ? LAUNCH_BUSES_MAX : ROBOT_ROLES_MAX;
 
 	if (node->kind != YAML_TEXT && (!node->count || node->count > most)) {
@@ -76,7 +76,7 @@ static void wire_buses(const struct launch *launch, struct launch_daemon *daemon
 /* A canwire has one bit rate. */
 static void check_wires(const struct launch *launch, const struct launch_daemon *daemon, struct error_sink *errors)
 {
-	const struct yaml_node *node = daemon->raw->bus ? daemon->raw->bus : daemon->node;
+	const struct yaml_node *node = daemon->raw.bus ? daemon->raw.bus : daemon->node;
 
 	for (size_t i = 0; i < daemon->buses_n; i++) {
 		const struct robot_bus *bus = daemon->buses[i];
@@ -111,13 +111,13 @@ void launch_read_buses(struct launch_top *top, struct error_sink *errors)
 	for (struct launch_daemon *daemon = launch->daemons; daemon < launch->daemons + launch->daemons_n; daemon++) {
 		const bool wires = daemon->kind == LAUNCH_CANWIRE, driver = daemon->kind == LAUNCH_DRIVER;
 
-		if (daemon->raw->bus && !wires && !driver)
-			yaml_error(errors, daemon->raw->bus, "only drivers and canwire have buses: take this out");
-		else if (daemon->raw->bus)
+		if (daemon->raw.bus && !wires && !driver)
+			yaml_error(errors, daemon->raw.bus, "only drivers and canwire have buses: take this out");
+		else if (daemon->raw.bus)
 			given_buses(launch, daemon, errors);
 		else if (wires)
 			wire_buses(launch, daemon, errors);
-		for (size_t i = 0; daemon->device && !daemon->raw->bus && i < daemon->device->roles_n; i++)
+		for (size_t i = 0; daemon->device && !daemon->raw.bus && i < daemon->device->roles_n; i++)
 			add_bus(daemon, daemon->device->roles[i].bus, daemon->device->roles[i].role);
 		if (wires)
 			check_wires(launch, daemon, errors);
@@ -149,7 +149,7 @@ void launch_read_needs(struct launch_top *top, struct error_sink *errors)
 	const struct launch *launch = top->launch;
 
 	for (struct launch_daemon *daemon = launch->daemons; daemon < launch->daemons + launch->daemons_n; daemon++) {
-		const struct yaml_node *needs = daemon->raw->needs, *one = NULL;
+		const struct yaml_node *needs = daemon->raw.needs, *one = NULL;
 
 		if (needs && yaml_is_null(needs))
 			needs = NULL;
@@ -159,11 +159,11 @@ void launch_read_needs(struct launch_top *top, struct error_sink *errors)
 			const struct launch_daemon *other = launch_named(launch, one, "needs: ", errors);
 
 			if (other)
-				daemon->raw->needed |= UINT64_C(1) << other->raw->place;
+				daemon->raw.needed |= UINT64_C(1) << other->raw.place;
 		}
 		for (size_t i = 0; i < launch->daemons_n; i++)
 			if (needs_anyway(daemon, &launch->daemons[i]))
-				daemon->raw->needed |= UINT64_C(1) << i;
+				daemon->raw.needed |= UINT64_C(1) << i;
 	}
 }
 
@@ -176,17 +176,16 @@ static void report_circle(const struct launch *launch, size_t first, uint64_t *p
 	uint64_t seen = 0, circle = 0;
 	size_t at = first, end;
 
-	for (; !(seen >> at & 1); at = (size_t)__builtin_ctzll(launch->daemons[at].raw->needed & ~*placed))
+	for (; !(seen >> at & 1); at = (size_t)__builtin_ctzll(launch->daemons[at].raw.needed & ~*placed))
 		seen |= UINT64_C(1) << at;
 	end = at;
 	lines_append(text, sizeof(text), "", "%s", launch->daemons[end].name);
 	do {
 		circle |= UINT64_C(1) << at;
-		at = (size_t)__builtin_ctzll(launch->daemons[at].raw->needed & ~*placed);
+		at = (size_t)__builtin_ctzll(launch->daemons[at].raw.needed & ~*placed);
 		lines_append(text, sizeof(text), " needs ", "%s", launch->daemons[at].name);
 	} while (at != end);
-	yaml_error(errors,
-		   launch->daemons[end].raw->needs ? launch->daemons[end].raw->needs : launch->daemons[end].node,
+	yaml_error(errors, launch->daemons[end].raw.needs ? launch->daemons[end].raw.needs : launch->daemons[end].node,
 		   "a circle: %s; take one of these out", text);
 	*placed |= circle;
 }
@@ -200,7 +199,7 @@ static bool find_next(const struct launch *launch, uint64_t placed, size_t *next
 		if (placed >> i & 1)
 			continue;
 		*next = i;
-		if (!(launch->daemons[i].raw->needed & ~placed))
+		if (!(launch->daemons[i].raw.needed & ~placed))
 			return true;
 		left = left < i ? left : i;
 	}
@@ -214,8 +213,8 @@ static const size_t *needs_of(struct launch *launch, const struct launch_daemon 
 	size_t n = 0, *needs = launch_room(launch, daemon->needs_n, sizeof(*needs), errors);
 
 	for (size_t i = 0; needs && i < launch->daemons_n; i++)
-		if (daemon->raw->needed >> launch->daemons[i].raw->place & 1)
-			needs[n++] = place_of[launch->daemons[i].raw->place];
+		if (daemon->raw.needed >> launch->daemons[i].raw.place & 1)
+			needs[n++] = place_of[launch->daemons[i].raw.place];
 	return needs;
 }
 
@@ -238,7 +237,7 @@ void launch_order(struct launch *launch, struct error_sink *errors)
 		return; /* circles were reported */
 	launch->daemons = sorted;
 	for (size_t i = 0; i < n; i++) {
-		sorted[i].needs_n = (size_t)__builtin_popcountll(sorted[i].raw->needed);
+		sorted[i].needs_n = (size_t)__builtin_popcountll(sorted[i].raw.needed);
 		sorted[i].needs = needs_of(launch, &sorted[i], place_of, errors);
 	}
 }

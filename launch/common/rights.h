@@ -8,8 +8,8 @@
  *
  * moving: writes references, which are channels; nothing of that passes through achstart.
  */
-#ifndef LAUNCH_ACHSTART_RIGHTS_H
-#define LAUNCH_ACHSTART_RIGHTS_H
+#ifndef LAUNCH_COMMON_RIGHTS_H
+#define LAUNCH_COMMON_RIGHTS_H
 
 #include <stddef.h>
 #include <sys/types.h>

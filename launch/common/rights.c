@@ -2,7 +2,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "launch/achstart/rights.h"
+#include "launch/common/rights.h"
 
 static bool is_member(const struct rights_peer *peer, gid_t group)
 {
