@@ -8,6 +8,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "config/utf8.h"
 #include "launch/achctl/ctl.h"
 #include "launch/common/peer.h"
 #include "launch/common/terminal.h"
@@ -145,10 +146,7 @@ void ctl_who(const struct ctl_line *line, char who[CTL_WHO_MAX])
 		snprintf(who, CTL_WHO_MAX, "%s", word);
 	else
 		peer_name(who, getuid(), "/etc/passwd");
-	terminal_clean(who);
-	for (char *p = who; *p; p++)
-		if (*p == '\t')
-			*p = '?'; /* it separates words in a command to achstart */
+	utf8_clean(who); /* tabs, too: they separate words in a command to achstart */
 }
 
 /* ---- the terminal ---- */

@@ -22,7 +22,7 @@ struct all {
 
 static void use_robot(const struct target *t)
 {
-	robot_choice_export(t->which);
+	robot_choice_export(t->which->prefix, t->which->channels);
 	setenv("ENDPLATE_RUN", *t->which->run ? t->which->run : "/nonexistent", 1);
 }
 

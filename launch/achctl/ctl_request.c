@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "config/nearest.h"
+#include "config/utf8.h"
 #include "launch/achctl/robot_channels.h"
 #include "launch/achctl/ctl.h"
 #include "launch/common/request.h"
@@ -18,8 +19,8 @@ static int print_reply(const struct ctl_line *line, const struct request_ask *as
 {
 	struct json j;
 
-	status_clean(reply->value);
-	status_clean(reply->error);
+	utf8_clean(reply->value);
+	utf8_clean(reply->error);
 	if (reply->result == -ECANCELED)
 		return ctl_fail(line, CTL_NO, "cancelled: %s has ended %s", ask->device, request_verbs[ask->verb]);
 	if (reply->result == -ETIMEDOUT && ask->deadline)

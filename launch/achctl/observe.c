@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "channels/clock.h"
+#include "config/utf8.h"
 #include "launch/achctl/robot_level.h"
 #include "launch/achctl/observe.h"
 #include "launch/common/folder.h"
@@ -38,8 +39,7 @@ static void take_process(struct status *v, const char *name, int64_t now_ns)
 
 static void look_at_processes(struct status *v, int64_t now_ns)
 {
-	const int run = run_open(&(struct error_sink){ 0 });
-	const int state = openat(run, "state", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	const int state = folder_enter("state", O_RDONLY);
 	DIR *folder = state < 0 ? NULL : fdopendir(state);
 	const struct dirent *file;
 
@@ -49,8 +49,6 @@ static void look_at_processes(struct status *v, int64_t now_ns)
 		closedir(folder);
 	else if (state >= 0)
 		close(state);
-	if (run >= 0)
-		close(run);
 }
 
 /* ---- what the channels say ---- */
@@ -72,6 +70,13 @@ static void take_bus(struct status *v, const struct msg_bus *bus)
 		status_take_bus(b, bus);
 }
 
+static void take_ages(struct status_daemon *d, const struct robot_channel *one)
+{
+	d->age_ms = robot_channel_age_ms(one);
+	d->rate_hz = one->rate_hz;
+	d->phase_us = one->phase_us;
+}
+
 static void take_state(struct status *v, const struct robot_channel *one)
 {
 	char name[STATUS_NAME_MAX];
@@ -81,9 +86,7 @@ static void take_state(struct status *v, const struct robot_channel *one)
 		return;
 	status_take_state(d, &one->header, &one->common);
 	d->incarnation = one->header.incarnation;
-	d->age_ms = robot_channel_age_ms(one);
-	d->rate_hz = one->rate_hz;
-	d->phase_us = one->phase_us;
+	take_ages(d, one);
 	if (!*d->state || !strcmp(d->state, "running")) {
 		d->ready = d->age_ms < SILENT_MS && (!*d->state || d->ready);
 		COPY(d->state, d->age_ms < SILENT_MS ? "running" : "silent");
@@ -121,8 +124,8 @@ void observe_level(struct status *v, const struct estop *e, const struct robot_c
 	v->epoch = (int64_t)e->epoch;
 	COPY(v->who, e->who);
 	COPY(v->why, e->why);
-	status_clean(v->who);
-	status_clean(v->why);
+	utf8_clean(v->who);
+	utf8_clean(v->why);
 }
 
 static void take_level(struct status *v, const struct robot_channels *channels)
@@ -141,16 +144,11 @@ void observe_ages(struct status *v, const struct robot_channels *channels)
 
 	for (size_t i = 0; i < channels->n; i++) {
 		const struct robot_channel *one = channels->at[i];
+		struct status_daemon *d =
+			robot_channel_daemon(one, name, sizeof(name)) ? status_find_daemon(v, name) : NULL;
 
-		for (size_t j = 0; robot_channel_daemon(one, name, sizeof(name)) && j < v->daemons_n; j++) {
-			struct status_daemon *d = &v->daemons[j];
-
-			if (strcmp(d->name, name) != 0 || !*d->life)
-				continue;
-			d->age_ms = robot_channel_age_ms(one);
-			d->rate_hz = one->rate_hz;
-			d->phase_us = one->phase_us;
-		}
+		if (d && *d->life)
+			take_ages(d, one);
 	}
 }
 

@@ -31,12 +31,13 @@ struct raising {
 	char behind[200];   /* names of the drivers that do not show it; "": all do */
 	struct lines lines; /* errors of the channels */
 
+	bool asking; /* achstart, which has not answered yet */
+
 	/* private */
 	int64_t begun_ns, put_ns;
 	struct estop_seen seen; /* behind the raise */
 	struct robot_channels channels;
 	struct ask ask;
-	bool asking;
 };
 
 void raising_begin(struct raising *r, enum msg_level level, const char *who, const char *why);

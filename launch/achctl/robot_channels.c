@@ -50,7 +50,6 @@ static void add(struct robot_channels *c, const char *full)
 	}
 	snprintf(one->name, sizeof(one->name), "%s", full + strlen(prefix()));
 	one->rate_hz = one->phase_us = NAN;
-	one->seen = true;
 	c->at[c->n++] = one;
 }
 

@@ -28,7 +28,6 @@ struct robot_channel {
 
 	/* private */
 	ach_channel_t chan;
-	bool seen; /* at the last scan */
 	uint64_t rate_seq;
 	int64_t rate_ns;
 };

@@ -83,21 +83,17 @@ __attribute__((format(printf, 4, 5))) static void say(struct paint *p, size_t *l
 	*left -= columns;
 }
 
-enum tone status_print_level_tone(const char *level)
-{
-	return !strcmp(level, "run") ? TONE_GOOD : !strcmp(level, "hold") ? TONE_ODD : TONE_BAD;
-}
-
 void status_print_robot(const struct status *v, struct paint *p, size_t width)
 {
 	const struct status_daemon *apart = status_other_level(v);
+	const enum tone tone = !strcmp(v->level, "run") ? TONE_GOOD : !strcmp(v->level, "hold") ? TONE_ODD : TONE_BAD;
 	char up[STATUS_PRINT_MAX];
 	size_t left = width, ready = 0, wanted = 0;
 
 	say(p, &left, TONE_HEAD, "%s", *v->robot ? v->robot : "robot");
 	say(p, &left, TONE_PLAIN, "  ");
 	if (*v->level) {
-		say(p, &left, status_print_level_tone(v->level), "%s", v->level);
+		say(p, &left, tone, "%s", v->level);
 		if (apart)
 			say(p, &left, TONE_BAD, ", but %s is at %s", apart->name, apart->level);
 		say(p, &left, TONE_PLAIN, ", epoch %lld", (long long)v->epoch);

@@ -20,8 +20,6 @@ void status_print_clock(const struct status *view, struct paint *paint, size_t w
 void status_print_daemons(const struct status *view, struct table *table);
 void status_print_buses(const struct status *view, struct table *table);
 
-enum tone status_print_level_tone(const char *level);
-
 /* Draws to a stream, with colours or without. */
 struct status_print_stream {
 	struct paint paint;

@@ -11,9 +11,8 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "launch/achctl/ctl.h"
-#include "launch/achctl/robot_level.h"
 #include "launch/achctl/observe.h"
+#include "launch/achctl/raising.h"
 #include "launch/achctl/top.h"
 
 #define NOTICE_NS 10000000000
@@ -101,24 +100,16 @@ static void say(struct loop *l, enum tone tone, const char *text)
 /* By the channels, and through achstart, whose answer is not waited for. */
 static void raise_level(struct loop *l, enum msg_level level)
 {
-	char who[CTL_WHO_MAX], text[TOP_NOTICE_MAX], why[ERROR_LINE_MAX] = "";
-	struct error_sink errors = { error_keep_last, why, 0 }, quiet = { 0 };
-	struct ask ask;
-	int status;
+	static struct raising raise;
+	char who[CTL_WHO_MAX], text[TOP_NOTICE_MAX];
 
 	ctl_who(l->line, who);
-	robot_channels_read(&l->top.channels);
-	robot_level_read(&l->estop, &l->top.channels, clock_now_ns());
-	status = estop_raise(&l->estop, level, who, getuid(), "achctl top", &errors);
-	if (!ask_begin(&ask, (const char *const[]){ "raise", msg_level_word(level), "achctl top", NULL }, 0, &quiet)) {
-		if (ask_step(&ask, &quiet) >= 0)
-			status = 0;
-		ask_end(&ask);
-	}
-	if (status)
-		snprintf(text, sizeof(text), "%s NOT RAISED: %.150s", msg_level_word(level), why);
-	else
+	raising_begin(&raise, level, who, "achctl top");
+	if (raise.put || raise.asking)
 		snprintf(text, sizeof(text), "%s raised by %s; achctl arm lowers it", msg_level_word(level), who);
+	else
+		snprintf(text, sizeof(text), "%s NOT RAISED: %.150s", msg_level_word(level), raise.lines.text);
+	raising_end(&raise);
 	robot_level_read(&l->estop, &l->top.channels, clock_now_ns());
 	say(l, level == MSG_LEVEL_ESTOP ? TONE_BAD : TONE_ODD, text);
 }

@@ -47,7 +47,7 @@ static int check(struct launch *launch)
 	launch_rights(launch, &errors);
 	check_robot(&found, launch, CHECK_WITHIN_NS, &errors, &warnings);
 	check_print(&found, launch, stdout);
-	check_free(&found);
+	check_frames_free(&found.frames);
 	return errors.count ? WRONG : warnings.count > found.notes ? WORLD : 0;
 }
 
@@ -182,7 +182,7 @@ static bool passes_check(const struct launch *launch, struct error_sink *errors)
 	struct check found;
 
 	check_robot(&found, launch, CHECK_WITHIN_NS, errors, &quiet);
-	check_free(&found);
+	check_frames_free(&found.frames);
 	return errors->count == before;
 }
 

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -33,18 +34,10 @@ static bool is_real_time(pid_t pid)
 
 static bool is_locked(pid_t pid)
 {
-	char path[32], line[128];
-	long kb = 0;
-	FILE *f;
+	char text[2048];
+	const char *line = folder_proc_read(pid, "status", text, sizeof(text)) < 0 ? NULL : strstr(text, "\nVmLck:");
 
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	f = fopen(path, "re");
-	if (!f)
-		return false;
-	while (fgets(line, sizeof(line), f) && sscanf(line, "VmLck: %ld", &kb) != 1)
-		;
-	fclose(f);
-	return kb > 0;
+	return line && atol(line + strlen("\nVmLck:")) > 0;
 }
 
 static const struct msg_bus *report_on(const struct watch *w, const struct robot_bus *bus)
@@ -128,8 +121,7 @@ static void refuse(struct supervisor *s, int64_t now_ns)
 			    &(struct error_sink){ 0 });
 	a->state = ARMING_REFUSED;
 	terminal_clean(a->why.text);
-	events_say(&s->events, now_ns, MSG_SEVERITY_WARNING, "achstart", "not-armed", "%s%s",
-		   a->by_itself ? "arm: auto: " : "", a->why.text);
+	supervise_say(s, now_ns, WARNING, "not-armed", "%s%s", a->by_itself ? "arm: auto: " : "", a->why.text);
 }
 
 void arming_cancel(struct supervisor *s, const char *why, int64_t now_ns)
@@ -147,12 +139,11 @@ static void finish(struct supervisor *s, size_t taken, int64_t now_ns)
 	a->taken = taken;
 	a->state = ARMING_DONE;
 	if (a->by_itself)
-		events_say(&s->events, now_ns, MSG_SEVERITY_INFO, "achstart", "armed", "arm: auto, and all are ready");
+		supervise_say(s, now_ns, INFO, "armed", "arm: auto, and all are ready");
 	else if (*a->claimed && strcmp(a->claimed, a->who) != 0)
-		events_say(&s->events, now_ns, MSG_SEVERITY_INFO, "achstart", "armed", "armed by %s (%s)", a->who,
-			   a->claimed);
+		supervise_say(s, now_ns, INFO, "armed", "armed by %s (%s)", a->who, a->claimed);
 	else
-		events_say(&s->events, now_ns, MSG_SEVERITY_INFO, "achstart", "armed", "armed by %s", a->who);
+		supervise_say(s, now_ns, INFO, "armed", "armed by %s", a->who);
 }
 
 /* ---- before the lowering ---- */

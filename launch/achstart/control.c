@@ -10,8 +10,6 @@
 #include "config/nearest.h"
 #include "config/owned.h"
 #include "launch/achstart/control.h"
-#include "launch/achstart/control_request.h"
-#include "launch/achstart/control_status.h"
 #include "launch/common/folder.h"
 #include "launch/common/peer.h"
 #include "config/utf8.h"
@@ -195,8 +193,8 @@ static bool is_too_late(const struct query_client *client, uint64_t until_ns)
 static void not_done(struct control *c, struct query_client *client, const char *what, int64_t now_ns)
 {
 	refuse(client, "%s came too late, and is not done", what);
-	events_say(&c->s->events, now_ns, MSG_SEVERITY_WARNING, "achstart", "too-late",
-		   "%s came too late, and is not done: its client does not wait any more", what);
+	supervise_say(c->s, now_ns, WARNING, "too-late",
+		      "%s came too late, and is not done: its client does not wait any more", what);
 }
 
 static void to_daemon(struct control *c, struct query_client *client, const char *name, enum policy_event event,
@@ -297,7 +295,7 @@ static void stop_robot(struct control *c, struct query_client *client, int64_t n
 	char user[PEER_NAME_MAX];
 
 	peer_name(user, client->uid, PASSWD);
-	events_say(&c->s->events, now_ns, MSG_SEVERITY_INFO, "achstart", "asked", "stop, asked by %s", user);
+	supervise_say(c->s, now_ns, INFO, "asked", "stop, asked by %s", user);
 	supervise_stop(c->s, now_ns);
 	accept_command(client);
 }

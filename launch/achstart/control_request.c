@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "config/nearest.h"
-#include "launch/achstart/control_request.h"
+#include "launch/achstart/control.h"
 
 /* Channels have the name of the device, which may be driven by a daemon of another name. */
 static const char *device_name(const struct watch *w)
@@ -58,8 +58,8 @@ struct request *control_request_open(struct supervisor *s, const char *const *wo
 		return NULL;
 	}
 	if (verb != MSG_VERB_GET)
-		events_say(&s->events, now_ns, MSG_SEVERITY_INFO, w->daemon->name, "asked", "%s%s%s, asked by %s",
-			   words[1], *words[2] ? " " : "", words[2], user);
+		watch_say(s, w, now_ns, INFO, "asked", "%s%s%s, asked by %s", words[1], *words[2] ? " " : "", words[2],
+			  user);
 	return r;
 }
 

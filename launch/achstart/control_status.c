@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "launch/achstart/control_status.h"
+#include "launch/achstart/control.h"
 #include "launch/common/status.h"
 
 #define COPY(to, text) snprintf(to, sizeof(to), "%s", text)

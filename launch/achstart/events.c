@@ -28,7 +28,7 @@ int events_open(struct events *e, struct error_sink *errors)
 
 	memset(e, 0, sizeof(*e));
 	terminal_open(&e->terminal);
-	status = logs_open_file(&e->log, "events", errors);
+	status = logs_open(&e->log, "events", false, errors);
 	logs_keep_place();
 	e->since_ns = last_written_ns(&e->log);
 	own = port_open(&e->own, "achstart-event", msg_type_by_number(msg_event_number), 0640, errors);
@@ -65,7 +65,6 @@ static void write_event(struct events *e, int64_t now_ns, const struct msg_event
 	snprintf(line, sizeof(line), "%.*s %s %.*s: %.*s%s", MSG_NAME_SIZE, event->source, msg_severity_word(severity),
 		 MSG_NAME_SIZE, event->code, MSG_TEXT_SIZE, event->text, again);
 	terminal_clean(line);
-	e->counts[severity]++;
 	logs_say(&e->log, now_ns, event->header.t_sample_ns, line);
 	if (ours || severity >= MSG_SEVERITY_WARNING)
 		show(e, severity, event);

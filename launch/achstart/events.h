@@ -17,8 +17,7 @@ struct events {
 	struct logs log;
 	struct port own;
 	struct terminal terminal;
-	uint64_t counts[4]; /* by severity */
-	int64_t since_ns;   /* what happened before was written by the achstart before, or belongs to another run */
+	int64_t since_ns; /* what happened before was written by the achstart before, or belongs to another run */
 };
 
 /* 0, or -errno with a line: it can be used all the same. */

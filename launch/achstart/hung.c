@@ -1,10 +1,8 @@
 /* hung.c: whether a silent daemon is hung, or did not get a processor. */
 #include "launch/achstart/hung.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "launch/common/folder.h"
 
@@ -50,15 +48,8 @@ void hung_sample(struct hung *h, const char *schedstat, char state, int64_t sinc
 
 void hung_measure(struct hung *h, pid_t pid, int64_t since_ns, bool fresh, int64_t now_ns)
 {
-	char path[40], text[96];
-	ssize_t len;
-	int fd;
+	char text[96] = "";
 
-	snprintf(path, sizeof(path), "/proc/%d/schedstat", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	len = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	if (fd >= 0)
-		close(fd);
-	text[len > 0 ? len : 0] = 0;
+	folder_proc_read(pid, "schedstat", text, sizeof(text));
 	hung_sample(h, text, folder_run_state(pid), since_ns, fresh, now_ns);
 }

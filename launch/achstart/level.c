@@ -35,8 +35,7 @@ static void create_again(struct supervisor *s, int64_t now_ns)
 	l->untouched = false;
 	estop_why_closed(&s->estop, lines_begin(&why));
 	if (estop_mend(&s->estop, &errors)) {
-		events_say(&s->events, now_ns, MSG_SEVERITY_ERROR, "achstart", "corrupt",
-			   "%s; created again, level estop", why.text);
+		supervise_say(s, now_ns, ERROR, "corrupt", "%s; created again, level estop", why.text);
 		estop_read(&s->estop, now_ns); /* drops what was found in the old channel */
 	}
 	l->reported_closed = !is_open(&s->estop);
@@ -108,8 +107,8 @@ void level_begin(struct supervisor *s, bool adopted, int64_t now_ns)
 	/* Every process of before is dead, and their successors must not go on at their level. */
 	estop_raise(&s->estop, MSG_LEVEL_ESTOP, "achstart", geteuid(), "the robot comes up", &(struct error_sink){ 0 });
 	if (s->launch->arm == LAUNCH_ARM_AUTO)
-		events_say(&s->events, now_ns, MSG_SEVERITY_WARNING, "achstart", "not-armed",
-			   "arm: auto does not count: the robot was not stopped by achctl stop; achctl arm arms it");
+		supervise_say(s, now_ns, WARNING, "not-armed",
+			      "arm: auto does not count: the robot was not stopped by achctl stop; achctl arm arms it");
 }
 
 void level_raise(struct supervisor *s, enum msg_level level, const char *source, const char *why, int64_t now_ns)
@@ -137,8 +136,7 @@ int level_raise_for(struct supervisor *s, enum msg_level level, const char *who,
 	create_again(s, now_ns);
 	status = estop_raise(&s->estop, level, who, uid, clean, errors);
 	if (!status)
-		events_say(&s->events, now_ns, MSG_SEVERITY_WARNING, "achstart", "raised", "level %s by %s: %s",
-			   msg_level_word(level), who, clean);
+		supervise_say(s, now_ns, WARNING, "raised", "level %s by %s: %s", msg_level_word(level), who, clean);
 	return status;
 }
 
@@ -161,9 +159,9 @@ static void report_failed(struct supervisor *s, int64_t now_ns)
 		if (s->watches[i].daemon->wanted && s->watches[i].policy.state == POLICY_FAILED)
 			failed = &s->watches[i];
 	if (failed && failed != s->reported_failed)
-		events_say(&s->events, now_ns, MSG_SEVERITY_WARNING, "achstart", "not-armed",
-			   "arm: auto: %s has failed: achctl clear %s once the cause is gone, or achctl arm",
-			   failed->daemon->name, failed->daemon->name);
+		supervise_say(s, now_ns, WARNING, "not-armed",
+			      "arm: auto: %s has failed: achctl clear %s once the cause is gone, or achctl arm",
+			      failed->daemon->name, failed->daemon->name);
 	s->reported_failed = failed;
 }
 
@@ -194,10 +192,10 @@ static void report_invalid(struct supervisor *s, int64_t now_ns)
 	if (!more || (s->level.reported_invalid_ns && now_ns - s->level.reported_invalid_ns < INVALID_EVERY_NS))
 		return;
 	if (more == 1)
-		events_say(&s->events, now_ns, MSG_SEVERITY_WARNING, "achstart", "estop", "%s", s->estop.invalid_why);
+		supervise_say(s, now_ns, WARNING, "estop", "%s", s->estop.invalid_why);
 	else
-		events_say(&s->events, now_ns, MSG_SEVERITY_WARNING, "achstart", "estop", "%s, and %llu more",
-			   s->estop.invalid_why, (unsigned long long)more - 1);
+		supervise_say(s, now_ns, WARNING, "estop", "%s, and %llu more", s->estop.invalid_why,
+			      (unsigned long long)more - 1);
 	s->level.reported_invalid = s->estop.invalid;
 	s->level.reported_invalid_ns = now_ns;
 }

@@ -1,6 +1,5 @@
 /* orphans.c: processes that outlive the daemon which started them. */
 #include <dirent.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,20 +46,13 @@ static const char *value_of(const char *environment, const char *key)
 static const struct watch *daemon_of(struct supervisor *s, pid_t pid)
 {
 	static char environment[ENVIRONMENT_MAX]; /* of one thread */
-	char path[32], run[RUN_PATH_MAX];
+	const int len = folder_proc_read(pid, "environ", environment, sizeof(environment) - 1);
+	char run[RUN_PATH_MAX];
 	const char *of, *name;
-	ssize_t len;
-	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return NULL;
-	len = read(fd, environment, sizeof(environment) - 2);
-	close(fd);
 	if (len <= 0 || run_path(run, NULL, &(struct error_sink){ 0 }))
 		return NULL;
-	environment[len] = environment[len + 1] = 0;
+	environment[len + 1] = 0;
 	of = value_of(environment, "ENDPLATE_RUN=");
 	name = value_of(environment, "ENDPLATE_DAEMON=");
 	return of && name && !strcmp(of, run) ? supervise_find(s, name) : NULL;
@@ -82,8 +74,7 @@ static unsigned int kill_orphan(struct supervisor *s, pid_t pid, int64_t now_ns)
 
 	if (orphan) {
 		pidfd_send_signal(pidfd, SIGKILL, NULL, 0);
-		events_say(&s->events, now_ns, MSG_SEVERITY_WARNING, w->daemon->name, "orphan",
-			   "process %d outlived it and was killed", (int)pid);
+		watch_say(s, w, now_ns, WARNING, "orphan", "process %d outlived it and was killed", (int)pid);
 	}
 	if (pidfd >= 0)
 		close(pidfd);

@@ -189,6 +189,5 @@ void rundir_check(struct supervisor *s, int64_t now_ns)
 	if (s->reported_folder || run_path(path, NULL, &errors))
 		return;
 	name_missing(names, &missing);
-	events_say(&s->events, now_ns, MSG_SEVERITY_WARNING, "achstart", "folder",
-		   "%s%s: removed or renamed, and created again", names, path);
+	supervise_say(s, now_ns, WARNING, "folder", "%s%s: removed or renamed, and created again", names, path);
 }

@@ -47,6 +47,12 @@ struct supervisor {
 	const struct watch *reported_failed; /* the daemon that keeps arm: auto from arming */
 };
 
+/* An event about achstart itself, and one about a daemon. */
+#define supervise_say(s, now_ns, severity, ...) \
+	events_say(&(s)->events, now_ns, MSG_SEVERITY_##severity, "achstart", __VA_ARGS__)
+#define watch_say(s, w, now_ns, severity, ...) \
+	events_say(&(s)->events, now_ns, MSG_SEVERITY_##severity, (w)->daemon->name, __VA_ARGS__)
+
 /* As early as possible: a signal during the start stops the robot, too. */
 void supervise_hold_signals(void);
 /* Adopts running daemons, starts the others, and runs until all of them have been stopped on request.  Returns the exit

@@ -199,7 +199,7 @@ static void kill_process(struct supervisor *s, struct watch *w, enum policy_even
 		say_silent(why, silent, &w->hung.facts);
 	w->killed_at_end |= s->stop_ns != 0;
 	child_signal(&w->child, SIGKILL);
-	events_say(&s->events, now_ns, MSG_SEVERITY_WARNING, w->daemon->name, "killed", "killed: %s", why);
+	watch_say(s, w, now_ns, WARNING, "killed", "killed: %s", why);
 }
 
 static void keep(struct supervisor *s, struct watch *w, int64_t now_ns)
@@ -207,8 +207,7 @@ static void keep(struct supervisor *s, struct watch *w, int64_t now_ns)
 	int status = folder_state_write(w->daemon->name, &w->kept);
 
 	if (status)
-		events_say(&s->events, now_ns, MSG_SEVERITY_WARNING, w->daemon->name, "state-file",
-			   "its state cannot be kept: %s", strerror(-status));
+		watch_say(s, w, now_ns, WARNING, "state-file", "its state cannot be kept: %s", strerror(-status));
 }
 
 /* Keeps its latches in the state file, so that its successor finds them even if the channel is lost. */
@@ -245,8 +244,6 @@ static void keep_left(struct supervisor *s, struct watch *w, int64_t now_ns)
 static void carry_out(struct supervisor *s, struct watch *w, enum policy_event event, unsigned int actions,
 		      int64_t now_ns)
 {
-	const char *name = w->daemon->name;
-
 	if (actions & POLICY_DO_RAISE)
 		raise_level(s, w, now_ns);
 	if (!(actions & POLICY_DO_SPAWN)) /* which does it itself; the others first, for we may be killed behind them */
@@ -258,17 +255,17 @@ static void carry_out(struct supervisor *s, struct watch *w, enum policy_event e
 	if (actions & POLICY_DO_SPAWN)
 		spawn(s, w, now_ns);
 	if (actions & POLICY_SAY_FAILED)
-		events_say(&s->events, now_ns, MSG_SEVERITY_FATAL, name, "failed", "given up: %s", w->policy.why);
+		watch_say(s, w, now_ns, FATAL, "failed", "given up: %s", w->policy.why);
 	if (actions & POLICY_SAY_LATE)
-		events_say(&s->events, now_ns, MSG_SEVERITY_WARNING, name, "late", "not ready within %g s%s%s",
-			   (double)w->daemon->rules.ready_within_ns / 1e9, *w->status ? ": " : "", w->status);
+		watch_say(s, w, now_ns, WARNING, "late", "not ready within %g s%s%s",
+			  (double)w->daemon->rules.ready_within_ns / 1e9, *w->status ? ": " : "", w->status);
 	if (actions & POLICY_SAY_STUCK) {
 		w->stuck = true;
-		events_say(&s->events, now_ns, MSG_SEVERITY_ERROR, name, "stuck", "it was killed and is still there");
+		watch_say(s, w, now_ns, ERROR, "stuck", "it was killed and is still there");
 	}
 	if (actions & POLICY_SAY_PAUSE)
-		events_say(&s->events, now_ns, MSG_SEVERITY_WARNING, name, "pause", "it is started again in %g s",
-			   (double)(policy_wake_ns(&w->policy) - now_ns) / 1e9);
+		watch_say(s, w, now_ns, WARNING, "pause", "it is started again in %g s",
+			  (double)(policy_wake_ns(&w->policy) - now_ns) / 1e9);
 }
 
 void watch_event(struct supervisor *s, struct watch *w, enum policy_event event, int64_t now_ns)
@@ -287,9 +284,8 @@ static void become_ready(struct supervisor *s, struct watch *w, int64_t now_ns)
 	w->kept.ready = true;
 	w->kept.ready_ns = now_ns;
 	keep(s, w, now_ns);
-	events_say(&s->events, now_ns, MSG_SEVERITY_INFO, w->daemon->name, "ready",
-		   "ready after %.3f s, process %d, incarnation %u", (double)(now_ns - w->kept.spawned_ns) / 1e9,
-		   (int)w->child.pid, watch_incarnation(w));
+	watch_say(s, w, now_ns, INFO, "ready", "ready after %.3f s, process %d, incarnation %u",
+		  (double)(now_ns - w->kept.spawned_ns) / 1e9, (int)w->child.pid, watch_incarnation(w));
 	watch_event(s, w, POLICY_IS_READY, now_ns);
 }
 
@@ -318,7 +314,7 @@ static void tell_end(struct supervisor *s, struct watch *w, const char *how, boo
 		   done ? "done" : "ended", "%s%s", done ? "done: " : "", how);
 	for (unsigned int i = LAST_LINES; !expected && i-- > 0;)
 		if ((line = logs_last(&w->log, i)))
-			events_say(&s->events, now_ns, MSG_SEVERITY_INFO, w->daemon->name, "last-line", "%s", line);
+			watch_say(s, w, now_ns, INFO, "last-line", "%s", line);
 	logs_forget(&w->log);
 }
 
@@ -390,11 +386,10 @@ static void tell_of_log(struct supervisor *s, struct watch *w, int64_t now_ns)
 	if (!logs_changed(&w->log, &error))
 		return;
 	if (error)
-		events_say(&s->events, now_ns, MSG_SEVERITY_WARNING, w->daemon->name, "log",
-			   "its log cannot be written: %s", logs_why(error));
+		watch_say(s, w, now_ns, WARNING, "log", "its log cannot be written: %s", logs_why(error));
 	else
-		events_say(&s->events, now_ns, MSG_SEVERITY_INFO, w->daemon->name, "log",
-			   "its log is written again; %llu lines were lost", (unsigned long long)w->log.lost);
+		watch_say(s, w, now_ns, INFO, "log", "its log is written again; %llu lines were lost",
+			  (unsigned long long)w->log.lost);
 }
 
 void watch_update(struct supervisor *s, struct watch *w, int64_t now_ns)
@@ -443,8 +438,8 @@ bool watch_adopt(struct supervisor *s, struct watch *w, int64_t now_ns)
 	const int status = folder_state_read(w->daemon->name, &kept);
 
 	if (status == -EBADMSG)
-		events_say(&s->events, now_ns, MSG_SEVERITY_WARNING, w->daemon->name, "state-file",
-			   "$RUN/state/%s is damaged: taken as not there", w->daemon->name);
+		watch_say(s, w, now_ns, WARNING, "state-file", "$RUN/state/%s is damaged: taken as not there",
+			  w->daemon->name);
 	if (status)
 		return false;
 	w->kept = (struct folder_state){ .incarnation = kept.incarnation,
@@ -462,11 +457,10 @@ bool watch_adopt(struct supervisor *s, struct watch *w, int64_t now_ns)
 	follow_log(s, w);
 	follow_end(s, w);
 	if (kept.hash != launch_hash(w->daemon))
-		events_say(&s->events, now_ns, MSG_SEVERITY_WARNING, w->daemon->name, "changed",
-			   "it runs with another configuration than the file has now: achctl restart %s",
-			   w->daemon->name);
-	events_say(&s->events, now_ns, MSG_SEVERITY_INFO, w->daemon->name, "adopted", "found running, process %d",
-		   (int)kept.pid);
+		watch_say(s, w, now_ns, WARNING, "changed",
+			  "it runs with another configuration than the file has now: achctl restart %s",
+			  w->daemon->name);
+	watch_say(s, w, now_ns, INFO, "adopted", "found running, process %d", (int)kept.pid);
 	/* One of which a process is all that is asked for is ready as soon as it has one, and says nothing. */
 	watch_event(s, w, kept.ready || w->daemon->alive == LAUNCH_ALIVE_PROCESS ? POLICY_ADOPT_READY : POLICY_ADOPT,
 		    now_ns);
@@ -482,21 +476,20 @@ bool watch_left(struct supervisor *s, struct watch *w, int64_t now_ns)
 
 	switch (w->kept.left) {
 	case FOLDER_STOPPED:
-		events_say(&s->events, now_ns, MSG_SEVERITY_INFO, name, "left", "left stopped: achctl start %s", name);
+		watch_say(s, w, now_ns, INFO, "left", "left stopped: achctl start %s", name);
 		return true;
 	case FOLDER_DONE:
 		if (!w->daemon->rules.never)
 			return false;
 		if (changed)
-			events_say(&s->events, now_ns, MSG_SEVERITY_WARNING, name, "changed",
-				   "done with another configuration than the file has now: achctl start %s", name);
+			watch_say(s, w, now_ns, WARNING, "changed",
+				  "done with another configuration than the file has now: achctl start %s", name);
 		watch_event(s, w, POLICY_WAS_DONE, now_ns);
 		return true;
 	case FOLDER_FAILED:
 		if (changed)
 			return false;
-		events_say(&s->events, now_ns, MSG_SEVERITY_WARNING, name, "left",
-			   "left given up: achctl start %s once the cause is gone", name);
+		watch_say(s, w, now_ns, WARNING, "left", "left given up: achctl start %s once the cause is gone", name);
 		watch_event(s, w, POLICY_WAS_FAILED, now_ns);
 		return true;
 	case FOLDER_RUNS:
@@ -534,7 +527,7 @@ void watch_open(struct supervisor *s, struct watch *w, const struct launch_daemo
 	policy_init(&w->policy);
 	if (launch_find(w->path, daemon->argv[0]))
 		snprintf(w->path, sizeof(w->path), "%s", daemon->argv[0]);
-	logs_open(&w->log, daemon->name, &warnings);
+	logs_open(&w->log, daemon->name, true, &warnings);
 	follow_log(s, w);
 	if (daemon->alive != LAUNCH_ALIVE_STATE)
 		return;

@@ -276,11 +276,6 @@ void check_robot(struct check *check, const struct launch *launch, int64_t withi
 	check_interfaces(check, launch, errors, warnings);
 }
 
-void check_free(struct check *check)
-{
-	check_frames_free(&check->frames);
-}
-
 static void print_daemon(const struct launch *launch, const struct launch_daemon *daemon, FILE *to)
 {
 	char priority[24] = "-", core[24] = "-";

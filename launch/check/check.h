@@ -4,7 +4,7 @@
  *
  *	check_robot(&check, &launch, CHECK_WITHIN_NS, &errors, &warnings);
  *	check_print(&check, &launch, stdout);
- *	check_free(&check);
+ *	check_frames_free(&check.frames);
  *
  * Of the daemons that are wanted:
  *	errors		the robot cannot work as written (exit status 100): a program that is not there, a driver that
@@ -39,7 +39,6 @@ struct check {
  * run. */
 void check_robot(struct check *check, const struct launch *launch, int64_t within_ns, struct error_sink *errors,
 		 struct error_sink *warnings);
-void check_free(struct check *check);
 
 /* What is wrong with a link that is there; pure. */
 void check_link(const struct launch *launch, const struct robot_bus *bus, const struct link_info *info,

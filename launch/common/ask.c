@@ -162,13 +162,6 @@ int ask_step(struct ask *a, struct error_sink *errors)
 	return understand(a, errors);
 }
 
-int64_t ask_begin_ns(int64_t within_ns)
-{
-	const int64_t most_ns = ASK_WITHIN_NS - ASK_GRACE_NS;
-
-	return within_ns < most_ns ? within_ns : most_ns;
-}
-
 static void take(char text[MSG_TEXT_SIZE], const struct yaml_node *root, const char *key)
 {
 	const struct yaml_node *node = yaml_find(root, key);

@@ -46,8 +46,6 @@ struct clock_fd ask_fd(const struct ask *ask);
 int ask_step(struct ask *ask, struct error_sink *errors);
 void ask_cancel(struct ask *ask); /* a request to a driver; it is answered all the same */
 void ask_end(struct ask *ask);
-/* Of a request that may take so long: the time after which achstart does not pass it on. */
-int64_t ask_begin_ns(int64_t within_ns);
 /* The driver's reply in the answer to a request. */
 void ask_reply(const struct ask *ask, struct msg_reply *reply);
 

@@ -18,6 +18,7 @@
 #include "launch/common/folder.h"
 
 #define STATE_MAX 512
+#define ROBOT_TEXT_MAX (512 + RUN_PATH_MAX)
 #define RESERVED_EACH 8192 /* bytes: the old state and the new one */
 #define ENTERED 0711
 #define RELEASE_NS 2000000000
@@ -192,10 +193,15 @@ void folder_give(int folder, const char *name)
 
 /* ---- files ---- */
 
-/* A descriptor of $RUN for one call. */
-static int enter(void)
+int folder_enter(const char *name, int flags)
 {
-	return run_fd >= 0 ? fcntl(run_fd, F_DUPFD_CLOEXEC, 0) : run_open(&(struct error_sink){ 0 });
+	const int run = run_fd >= 0 ? run_fd : run_open(&(struct error_sink){ 0 });
+	const int folder = run < 0 ? run : openat(run, name, flags | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	const int status = run < 0 ? run : folder < 0 ? -errno : folder;
+
+	if (run >= 0 && run != run_fd)
+		close(run);
+	return status;
 }
 
 /* ---- the robot ---- */
@@ -203,7 +209,7 @@ static int enter(void)
 int folder_robot_write(const char *name, struct error_sink *errors)
 {
 	const char *prefix = getenv("ENDPLATE_PREFIX"), *channels = getenv("ACH_DIR");
-	char text[STATE_MAX + RUN_PATH_MAX], kept[STATE_MAX + RUN_PATH_MAX];
+	char text[ROBOT_TEXT_MAX], kept[ROBOT_TEXT_MAX];
 	int status;
 	const int len = snprintf(text, sizeof(text), "name %s\nprefix %s\nchannels %s\nend\n", name,
 				 prefix ? prefix : "", channels ? channels : "");
@@ -221,6 +227,36 @@ int folder_robot_write(const char *name, struct error_sink *errors)
 	else
 		folder_give(run_fd, "robot");
 	return status;
+}
+
+/* "KEY VALUE\n", VALUE shorter than size; the rest of text, or NULL. */
+static const char *take_line(const char *text, const char *key, char *value, size_t size)
+{
+	const size_t skip = strlen(key), len = text ? strcspn(text, "\n") : 0;
+
+	if (!text || strncmp(text, key, skip) != 0 || text[len] != '\n' || len - skip >= size)
+		return NULL;
+	snprintf(value, size, "%.*s", (int)(len - skip), text + skip);
+	return text + len + 1;
+}
+
+int folder_robot_read(const char *path, struct folder_robot *robot, struct error_sink *errors)
+{
+	const int folder = owned_open(path, errors);
+	char text[ROBOT_TEXT_MAX];
+	const char *rest = text;
+	int len;
+
+	if (folder < 0)
+		return folder;
+	len = owned_read(folder, "robot", text, sizeof(text), errors);
+	close(folder);
+	if (len < 0)
+		return len;
+	rest = take_line(rest, "name ", robot->name, sizeof(robot->name));
+	rest = take_line(rest, "prefix ", robot->prefix, sizeof(robot->prefix));
+	rest = take_line(rest, "channels ", robot->channels, sizeof(robot->channels));
+	return rest && !strcmp(rest, "end\n") && text_is_name(robot->name) ? 0 : -EBADMSG;
 }
 
 /* ---- states ---- */
@@ -277,15 +313,12 @@ int folder_reserve(size_t daemons)
 /* Of state/NAME, with a zero behind it. */
 static int read_state(const char *name, char *text, size_t size)
 {
-	const int run = enter();
-	const int folder = run < 0 ? run : openat(run, "state", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	const int error = errno, len = folder < 0 ? 0 : owned_read(folder, name, text, size, &(struct error_sink){ 0 });
+	const int folder = folder_enter("state", O_PATH);
+	const int len = folder < 0 ? folder : owned_read(folder, name, text, size, &(struct error_sink){ 0 });
 
-	if (run >= 0)
-		close(run);
 	if (folder >= 0)
 		close(folder);
-	return run < 0 ? run : folder < 0 ? -error : len;
+	return len;
 }
 
 int folder_state_read(const char *name, struct folder_state *s)
@@ -318,7 +351,7 @@ void folder_state_remove(const char *name)
 
 /* ---- processes ---- */
 
-static int read_proc(pid_t pid, const char *file, char *text, size_t size)
+int folder_proc_read(pid_t pid, const char *file, char *text, size_t size)
 {
 	char path[40];
 	ssize_t len;
@@ -331,7 +364,7 @@ static int read_proc(pid_t pid, const char *file, char *text, size_t size)
 	len = read(fd, text, size - 1);
 	close(fd);
 	text[len > 0 ? len : 0] = 0;
-	return len > 0 ? 0 : -ESRCH;
+	return len > 0 ? (int)len : -ESRCH;
 }
 
 /* The fields behind the program's name, which is in brackets and may hold anything. */
@@ -339,7 +372,7 @@ static int stat_rest(pid_t pid, char *text, size_t size)
 {
 	const char *bracket;
 
-	if (read_proc(pid, "stat", text, size))
+	if (folder_proc_read(pid, "stat", text, size) < 0)
 		return -ESRCH;
 	bracket = strrchr(text, ')');
 	if (!bracket || !bracket[1])
@@ -379,7 +412,7 @@ void folder_begin(struct folder_state *state)
 static uid_t user_of(pid_t pid)
 {
 	char text[2048];
-	const char *line = read_proc(pid, "status", text, sizeof(text)) ? NULL : strstr(text, "\nUid:");
+	const char *line = folder_proc_read(pid, "status", text, sizeof(text)) < 0 ? NULL : strstr(text, "\nUid:");
 	unsigned int uid;
 
 	return line && sscanf(line, "\nUid: %*u %u", &uid) == 1 ? (uid_t)uid : (uid_t)-1;

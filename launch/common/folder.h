@@ -34,6 +34,9 @@ int folder_share(gid_t group, struct error_sink *errors);
 void folder_give(int folder, const char *name);
 int folder_make_states(struct error_sink *errors); /* the folder state, again: 0, or -errno with a line */
 
+/* A folder in $RUN, opened for reading, or with O_PATH for its files; or -errno. */
+int folder_enter(const char *name, int flags);
+
 /* At the end of a robot that was stopped: states, then sockets and locks go; logs stay.  The lock must be held. */
 void folder_sweep_states(void);
 void folder_sweep(void);
@@ -85,6 +88,8 @@ bool folder_runs(const struct folder_state *state); /* its process, not another 
  * state that is old, or was written by another user, never gets another process signalled. */
 int folder_pidfd(const struct folder_state *state);
 
+/* Of /proc/PID/FILE, as much as there is room for, with a zero behind it: how many bytes, or -errno. */
+int folder_proc_read(pid_t pid, const char *file, char *text, size_t size);
 /* When the process was started, as in the state; 0: it does not exist, or is a zombie. */
 uint64_t folder_started(pid_t pid);
 /* R, S, D, T, t, Z ... of /proc/PID/stat; 0: there is none. */

@@ -32,14 +32,11 @@ static int own_place(char place[RUN_PATH_MAX])
 
 static int kept_place(char place[RUN_PATH_MAX])
 {
-	const int run = run_open(&(struct error_sink){ 0 });
-	const int folder = openat(run, "log", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	const int folder = folder_enter("log", O_PATH);
 	const int len = folder < 0 ? 0 : owned_read(folder, "place", place, RUN_PATH_MAX, &(struct error_sink){ 0 });
 
 	if (folder >= 0)
 		close(folder);
-	if (run >= 0)
-		close(run);
 	if (len < 2 || *place != '/' || place[len - 1] != '\n')
 		return -ENOENT;
 	place[len - 1] = 0;
@@ -152,6 +149,13 @@ static int open_file(struct logs *l)
 	return 0;
 }
 
+static int reopen_file(struct logs *l)
+{
+	close(l->file);
+	l->file = -1;
+	return open_file(l);
+}
+
 static void rotate(struct logs *l)
 {
 	const int folder = file_folder();
@@ -162,9 +166,7 @@ static void rotate(struct logs *l)
 	for (int i = is_elsewhere() ? LOGS_KEPT : 1; i > 0; i--)
 		renameat(folder, file_name(l, i - 1, from), folder, file_name(l, i, to));
 	close(folder);
-	close(l->file);
-	l->file = -1;
-	open_file(l);
+	reopen_file(l);
 }
 
 /* Leaves room for other files, states above all. */
@@ -234,9 +236,7 @@ bool logs_check(struct logs *l, int64_t now_ns)
 	l->look_ns = now_ns + RETRY_NS;
 	if (l->file < 0 || !is_gone(l))
 		return false;
-	close(l->file);
-	l->file = -1;
-	l->error = -open_file(l);
+	l->error = -reopen_file(l);
 	return !l->error;
 }
 
@@ -334,20 +334,6 @@ static int begin(struct logs *l, const char *name, struct error_sink *errors)
 	return 0;
 }
 
-int logs_open_file(struct logs *l, const char *name, struct error_sink *errors)
-{
-	int status = begin(l, name, errors);
-
-	if (!status) {
-		status = open_file(l);
-		if (status)
-			error_add(errors, "%s.log: %s", name, logs_why(-status));
-	}
-	l->error = -status;
-	l->reported = status;
-	return status;
-}
-
 /* A FIFO of ours, or -errno. */
 static int check_fifo(int fd)
 {
@@ -396,17 +382,17 @@ static int make_fifo(const struct logs *l)
 	return fd;
 }
 
-int logs_open(struct logs *l, const char *name, struct error_sink *errors)
+int logs_open(struct logs *l, const char *name, bool fifo, struct error_sink *errors)
 {
 	int status = begin(l, name, errors);
 
 	if (!status) {
-		l->fifo = make_fifo(l);
-		status = l->fifo < 0 ? l->fifo : open_file(l);
+		l->fifo = fifo ? make_fifo(l) : -1;
+		status = fifo && l->fifo < 0 ? l->fifo : open_file(l);
 		if (status)
 			error_add(errors, "log/%s: %s", name, logs_why(-status));
 	}
-	if (l->fifo < 0)
+	if (fifo && l->fifo < 0)
 		l->fifo = open_pipe();
 	l->error = -status;
 	l->reported = status;

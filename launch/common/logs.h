@@ -51,10 +51,9 @@ int logs_path(char path[RUN_PATH_MAX], const char *file);
 /* By achstart: $RUN/log/place is as $LOGS_DIRECTORY says.  0 or -errno. */
 int logs_keep_place(void);
 
-/* Creates or finds the FIFO and opens the file.  0, or -errno with a line in errors: it can be used nevertheless. */
-int logs_open(struct logs *logs, const char *name, struct error_sink *errors);
-/* A file of achstart's own, without a FIFO. */
-int logs_open_file(struct logs *logs, const char *name, struct error_sink *errors);
+/* Creates or finds the FIFO, for another file than achstart's own, and opens the file.  0, or -errno with a line in
+ * errors: it can be used nevertheless. */
+int logs_open(struct logs *logs, const char *name, bool fifo, struct error_sink *errors);
 void logs_close(struct logs *logs, bool remove_fifo);
 /* Reads what is there; never blocks.  No more than LOGS_BURST until logs_allow, so that endless output costs no more
  * than that.  false: there may be more. */

@@ -99,12 +99,13 @@ static int through_achstart(struct asking *w, struct msg_reply *reply)
 	const char *const words[] = { "request", a->device, request_verbs[a->verb],
 				      a->key,	 a->value,  w->deadline_ns ? deadline : NULL,
 				      NULL };
+	const int64_t most_ns = ASK_WITHIN_NS - ASK_GRACE_NS; /* later achstart does not pass it on */
 	struct error_sink last = { error_keep_last, why, 0 };
 	struct ask ask;
 	int status;
 
 	snprintf(deadline, sizeof(deadline), "%lld", (long long)w->deadline_ns);
-	status = ask_begin(&ask, words, clock_now_ns() + ask_begin_ns(a->within_ns), &last);
+	status = ask_begin(&ask, words, clock_now_ns() + (a->within_ns < most_ns ? a->within_ns : most_ns), &last);
 	if (status) {
 		if (status != -ENOENT)
 			error_add(w->errors, "%s", why);

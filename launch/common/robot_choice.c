@@ -139,7 +139,7 @@ static bool other_prefix(const struct folder_robot *kept)
 	return prefix_given() && strcmp(prefix_given(), kept->prefix) != 0;
 }
 
-static void use(const char *prefix, const char *channels)
+void robot_choice_export(const char *prefix, const char *channels)
 {
 	setenv("ENDPLATE_PREFIX", prefix, 1);
 	if (*channels)
@@ -180,16 +180,11 @@ int robot_choice_use(const struct robot_choice_asked *asked, struct error_sink *
 			  prefix_given(), kept.name, path, kept.prefix);
 		return -EINVAL;
 	}
-	use(kept.prefix, kept.channels);
+	robot_choice_export(kept.prefix, kept.channels);
 	return 0;
 }
 
 /* ---- hold and estop ---- */
-
-void robot_choice_export(const struct robot_choice_one *one)
-{
-	use(one->prefix, one->channels);
-}
 
 static void add(struct robot_choice *w, const char *robot, const char *prefix, const char *channels, const char *run)
 {

@@ -44,6 +44,7 @@ struct robot_choice {
 	char doubt[256]; /* why there is more than one, or another than was named; "": there is no doubt */
 };
 void robot_choice_all(const struct robot_choice_asked *asked, struct robot_choice *which);
-void robot_choice_export(const struct robot_choice_one *one); /* $ENDPLATE_PREFIX and $ACH_DIR are those of this one */
+/* Sets $ENDPLATE_PREFIX and $ACH_DIR, which is unset if channels is "". */
+void robot_choice_export(const char *prefix, const char *channels);
 
 #endif

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "config/utf8.h"
 #include "launch/common/status.h"
-#include "launch/common/terminal.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
 #define COPY(to, text) snprintf(to, sizeof(to), "%s", text)
@@ -92,13 +92,6 @@ static const struct status_field channel_fields[] = {
 
 /* ---- reading ---- */
 
-void status_clean(char *text)
-{
-	terminal_clean(text);
-	while ((text = strchr(text, '\t')))
-		*text = '?';
-}
-
 static void read_fields(const struct status_field *f, void *base, const struct yaml_node *map)
 {
 	for (; f->key; f++) {
@@ -113,7 +106,7 @@ static void read_fields(const struct status_field *f, void *base, const struct y
 		case STATUS_TEXT:
 		case STATUS_WORD:
 			snprintf(at, f->size, "%s", node->text);
-			status_clean(at);
+			utf8_clean(at); /* a terminal would obey control characters */
 			break;
 		case STATUS_WHOLE:
 			yaml_int(node, at);
@@ -220,13 +213,10 @@ void status_write(const struct status *s, struct json *j)
 
 struct status_daemon *status_add_daemon(struct status *s, const char *name)
 {
-	struct status_daemon *d;
+	struct status_daemon *d = status_find_daemon(s, name);
 
-	for (size_t i = 0; i < s->daemons_n; i++)
-		if (!strcmp(s->daemons[i].name, name))
-			return &s->daemons[i];
-	if (s->daemons_n == STATUS_DAEMONS_MAX)
-		return NULL;
+	if (d || s->daemons_n == STATUS_DAEMONS_MAX)
+		return d;
 	d = &s->daemons[s->daemons_n++];
 	*d = (struct status_daemon){ .wanted = true };
 	d->uptime_s = d->late_p99_us = d->late_max_us = d->age_ms = d->rate_hz = d->phase_us = NAN;
@@ -283,7 +273,7 @@ void status_take_clock(struct status *s, const char *name, const struct msg_cloc
 
 /* ---- what is wrong ---- */
 
-const struct status_daemon *status_find_daemon(const struct status *v, const char *name)
+struct status_daemon *status_find_daemon(struct status *v, const char *name)
 {
 	for (size_t i = 0; i < v->daemons_n; i++)
 		if (!strcmp(v->daemons[i].name, name))

@@ -123,9 +123,6 @@ void status_read(struct status *status, const struct yaml_node *answer);
 /* The members of the object. */
 void status_write(const struct status *status, struct json *j);
 
-/* Without control characters, which a terminal would obey, and without tabs. */
-void status_clean(char *text);
-
 /* ---- filled from messages ---- */
 
 /* The daemon of that name, added if need be; NULL: there are too many. */
@@ -143,7 +140,7 @@ void status_take_clock(struct status *status, const char *name, const struct msg
 const struct status_daemon *status_other_level(const struct status *status);
 
 /* By name, or NULL. */
-const struct status_daemon *status_find_daemon(const struct status *status, const char *name);
+struct status_daemon *status_find_daemon(struct status *status, const char *name);
 
 enum status_rank { STATUS_FINE, STATUS_ODD, STATUS_BAD };
 bool status_daemon_is_fine(const struct status_daemon *daemon); /* ready, or done with its work */

@@ -1,4 +1,4 @@
-/* endplate.c: a robot and its devices, opened and closed. */
+/* endplate.c: a robot and its devices, opened and closed; the e-stop; requests. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "channels/ach_ring.h"
 #include "channels/clock.h"
+#include "launch/common/lowering.h"
+#include "launch/common/request.h"
 #include "launch/common/robot_choice.h"
 #include "launch/endplate/endplate_inside.h"
 
@@ -225,4 +228,85 @@ int endplate_device_open(struct endplate *robot, const char *name, uint32_t stat
 int64_t endplate_now_ns(void)
 {
 	return clock_now_ns();
+}
+
+/* ---- the e-stop ---- */
+
+/* Begins where the drivers are: with the lowering that their states say they obey. */
+static enum msg_level look(struct endplate *r, int64_t now_ns)
+{
+	struct estop *e = &r->estop;
+	struct estop_kept kept = { 0 };
+
+	estop_maintain(e, now_ns);
+	for (const struct endplate_device *d = r->devices; d && e->channel[0].open; d = d->next)
+		if (d->seen && d->publish_ns > now_ns - d->max_age_ns)
+			lowering_add(&kept, &d->common, e->boot, e->channel[0].chan.handle->id);
+	if (kept.base)
+		estop_rule_start(&e->judge, &kept, e->boot);
+	return estop_read(e, now_ns);
+}
+
+enum msg_level endplate_level(struct endplate *robot)
+{
+	return look(robot, clock_now_ns());
+}
+
+int endplate_raise(struct endplate *robot, enum msg_level level, const char *why)
+{
+	if (level != MSG_LEVEL_HOLD && level != MSG_LEVEL_ESTOP)
+		return -EINVAL;
+	look(robot, clock_now_ns());
+	return estop_raise(&robot->estop, level, program_invocation_short_name, getuid(), why ? why : "",
+			   &(struct error_sink){ 0 });
+}
+
+/* ---- requests ---- */
+
+static int ask(struct endplate *robot, struct request_ask *a, struct msg_reply *reply)
+{
+	struct error_sink errors = endplate_errors();
+	struct msg_reply own = { 0 };
+	uint64_t before;
+	int status;
+
+	a->key = a->key ? a->key : "";
+	a->value = a->value ? a->value : "";
+	a->cancel_fd = robot->cancel_fd;
+	if (!text_is_name(a->device) || a->verb <= MSG_VERB_NONE || a->verb > MSG_VERB_GET || a->within_ns <= 0 ||
+	    strlen(a->key) >= MSG_NAME_SIZE || strlen(a->value) >= MSG_TEXT_SIZE)
+		return -EINVAL;
+	if (read(robot->cancel_fd, &before, sizeof(before)) < 0)
+		before = 0; /* no request was cancelled after its reply had come */
+	status = request_ask(a, &own, &errors);
+	if (!status && own.result) {
+		error_add(&errors, "%s", *own.error ? own.error : strerror(-own.result));
+		status = own.result < 0 ? own.result : -EBADMSG;
+	}
+	if (reply)
+		*reply = own;
+	return status;
+}
+
+int endplate_ask(struct endplate *robot, const char *device, enum msg_verb verb, const char *key, const char *value,
+		 int64_t within_ns, struct msg_reply *reply)
+{
+	struct request_ask a = { device, verb, key, value, within_ns, false, -1 };
+
+	return ask(robot, &a, reply);
+}
+
+int endplate_ask_deadline(struct endplate *robot, const char *device, enum msg_verb verb, const char *key,
+			  const char *value, int64_t within_ns, struct msg_reply *reply)
+{
+	struct request_ask a = { device, verb, key, value, within_ns, true, -1 };
+
+	return ask(robot, &a, reply);
+}
+
+int endplate_cancel(struct endplate *robot)
+{
+	const uint64_t one = 1;
+
+	return write(robot->cancel_fd, &one, sizeof(one)) < 0 ? -errno : 0;
 }

@@ -80,7 +80,7 @@ void setUp(void)
 
 void tearDown(void)
 {
-	check_free(&check);
+	check_frames_free(&check.frames);
 	launch_close(&launch);
 	launch_lib_remove(folder);
 	setenv("PATH", path_before, 1);
@@ -95,7 +95,7 @@ void tearDown(void)
 
 static void check_now(void)
 {
-	check_free(&check);
+	check_frames_free(&check.frames);
 	check_robot(&check, &launch, CHECK_WITHIN_NS, launch_lib_start(&errors), launch_lib_start(&warnings));
 }
 

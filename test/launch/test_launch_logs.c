@@ -114,7 +114,7 @@ static void symbolic_links_are_not_followed(void)
 		snprintf(path, sizeof(path), "%s/log/%s", rig.run, rows[i].name);
 		TEST_ASSERT_EQUAL(0, mknod(target, fifo ? S_IFIFO | 0600 : S_IFREG | 0600, 0));
 		TEST_ASSERT_EQUAL(0, rows[i].symbolic ? symlink(target, path) : link(target, path));
-		TEST_ASSERT_TRUE(logs_open(&logs, "elsewhere", &(struct error_sink){ 0 }));
+		TEST_ASSERT_TRUE(logs_open(&logs, "elsewhere", true, &(struct error_sink){ 0 }));
 		TEST_ASSERT_TRUE(!fstat(logs.fifo, &st) && S_ISFIFO(st.st_mode));
 		TEST_ASSERT_EQUAL(-1, fifo ? -1 : logs.file);
 		logs_close(&logs, !fifo);

@@ -245,7 +245,7 @@ static void test_view_accepts_invalid_values(void)
 	read_view("{\"who\":\"\\u001b[2Jx\\u009by\"}");
 	TEST_ASSERT_EQUAL_STRING("?[2Jx??y", view.who); /* a terminal would obey either */
 	strcpy(view.who, "\xc3\xa4\x9b\x7f\xff.");
-	status_clean(view.who);
+	utf8_clean(view.who);
 	TEST_ASSERT_EQUAL_STRING("\xc3\xa4???.", view.who);
 }
 
