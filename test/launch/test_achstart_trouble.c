@@ -44,7 +44,7 @@ static void begin(void)
 
 /* ---- hanging ---- */
 
-static void one_that_is_stopped_is_killed(void)
+static void stopped_daemon_is_killed(void)
 {
 	begin();
 	for (int i = 0; i < RIG_NAMES; i++) {
@@ -68,7 +68,7 @@ static void turn_for(int64_t ns)
 }
 
 /* Both are held up, as by a machine that was paused; it comes back a little later than achstart. */
-static void nobody_is_judged_by_a_time_in_which_achstart_was_held_up(void)
+static void silence_while_achstart_is_held_up_is_ignored(void)
 {
 	pid_t one;
 
@@ -88,7 +88,7 @@ static void nobody_is_judged_by_a_time_in_which_achstart_was_held_up(void)
 }
 
 /* It has a real-time priority, and achstart one above it. */
-static void one_that_spins_is_killed(void)
+static void spinning_daemon_is_killed(void)
 {
 	rig_open(TOP "  top: {program: @FAKE@, args: [spin], alive: watchdog, dead_after: 200ms, priority: 30}\n");
 	rig_start();
@@ -171,7 +171,7 @@ static bool starves(pid_t pid, int64_t ns)
 }
 
 /* Everything else goes before it, also where each session has a share of its own. */
-static void take_the_processor_from(pid_t pid)
+static void starve(pid_t pid)
 {
 	const struct sched_param param = { 0 };
 	char path[64];
@@ -186,7 +186,7 @@ static void take_the_processor_from(pid_t pid)
 	fclose(file);
 }
 
-static void a_driver_that_waits_for_a_processor_is_not_killed(void)
+static void driver_that_waits_for_a_processor_is_not_killed(void)
 {
 	pid_t loops[LOOPS], one;
 	bool starved;
@@ -201,7 +201,7 @@ static void a_driver_that_waits_for_a_processor_is_not_killed(void)
 	one = rig_pid("one");
 	if (!cpu_ns(one))
 		TEST_IGNORE_MESSAGE("this kernel has no /proc/PID/schedstat");
-	take_the_processor_from(one);
+	starve(one);
 	start_loops(loops, first_core());
 	starved = starves(one, 900 * MS);
 	end_loops(loops);
@@ -213,7 +213,7 @@ static void a_driver_that_waits_for_a_processor_is_not_killed(void)
 		TEST_IGNORE_MESSAGE("it got a processor all the time");
 }
 
-static void one_that_is_never_ready_is_told_of(void)
+static void late_daemon_is_reported(void)
 {
 	pid_t pid;
 
@@ -228,7 +228,7 @@ static void one_that_is_never_ready_is_told_of(void)
 	RIG_ASSERT(!rig_stop());
 }
 
-static void one_that_will_not_end_is_named(void)
+static void unstoppable_daemon_is_named(void)
 {
 	rig_open(TOP "  mule: {program: @FAKE@, args: [stubborn], alive: watchdog, kill_within: 100ms}\n"
 		     "  horse: {program: @FAKE@, args: [print], alive: watchdog}\n");
@@ -242,7 +242,7 @@ static void one_that_will_not_end_is_named(void)
 
 /* ---- ending ---- */
 
-static void a_wrong_configuration_is_not_tried_again(void)
+static void wrong_configuration_is_not_retried(void)
 {
 	rig_open(TOP "  wrong: {program: @FAKE@, args: [exit, 100], " QUICK "}\n"
 		     "  right: {program: @FAKE@, args: [print], alive: watchdog}\n");
@@ -254,7 +254,7 @@ static void a_wrong_configuration_is_not_tried_again(void)
 	RIG_ASSERT(!rig_stop());
 }
 
-static void one_that_always_dies_is_given_up(void)
+static void daemon_that_always_dies_is_given_up(void)
 {
 	rig_open(TOP "  weak: {program: @FAKE@, args: [exit, 111], alive: watchdog, " QUICK "}\n"
 		     "  right: {program: @FAKE@, args: [print], alive: watchdog}\n");
@@ -267,7 +267,7 @@ static void one_that_always_dies_is_given_up(void)
 }
 
 /* Removed while it runs: it cannot be started again. */
-static void a_program_that_is_gone_is_given_up(void)
+static void missing_program_is_given_up(void)
 {
 	char path[600];
 	FILE *file;
@@ -285,7 +285,7 @@ static void a_program_that_is_gone_is_given_up(void)
 }
 
 /* Three times in a second: the level that the file names. */
-static void a_critical_one_that_keeps_dying_raises_the_level(void)
+static void critical_daemon_that_keeps_dying_raises_the_level(void)
 {
 	begin();
 	for (pid_t last = 0; !rig_events("waist", "raised"); rig_turn()) {
@@ -308,7 +308,7 @@ static unsigned int raises(void)
 }
 
 /* Not with each three of its deaths: it dies for ever. */
-static void one_that_dies_for_ever_raises_once_until_the_level_is_lowered(void)
+static void dying_daemon_raises_once_per_lowering(void)
 {
 	rig_open("include: @BENCH@\ndaemons:\n  canwire:\n  robotsim:\n  clock:\n  waist:\n"
 		 "  once: {program: \"false\", alive: process, critical: estop,\n"
@@ -344,7 +344,7 @@ static uint64_t clock_ticks(void)
 }
 
 /* The robot file says 1 ms, so that 100 ms would be too long; the driver says better. */
-static void one_that_ticks_slowly_is_not_dead(void)
+static void slow_tick_is_not_dead(void)
 {
 	rig_open("include: @BENCH@\ndaemons:\n  canwire:\n  robotsim:\n"
 		 "  clock: {args: [--set, tick=300ms]}\n");
@@ -371,7 +371,7 @@ static pid_t simulate(void)
 	return pid;
 }
 
-static void a_device_may_come_later(void)
+static void device_may_appear_later(void)
 {
 	pid_t waist, sim;
 
@@ -426,7 +426,7 @@ static bool is_channel(const char *channel)
 	return opened;
 }
 
-static void an_overwritten_channel_is_made_anew(void)
+static void overwritten_channel_is_recreated(void)
 {
 	static const char *const channels[] = { "waist-state", "waist-ref", "waist-req", "waist-event", "clock" };
 	pid_t waist, clock;
@@ -446,7 +446,7 @@ static void an_overwritten_channel_is_made_anew(void)
 }
 
 /* All at once, which rm is not. */
-static void take_the_folder_away(void)
+static void remove_folder(void)
 {
 	char away[sizeof(rig.run) + 8];
 
@@ -455,7 +455,7 @@ static void take_the_folder_away(void)
 }
 
 /* As a session's folder is with its end. */
-static void a_removed_folder_is_made_anew(void)
+static void removed_folder_is_recreated(void)
 {
 	pid_t one, two;
 
@@ -465,7 +465,7 @@ static void a_removed_folder_is_made_anew(void)
 	RIG_UNTIL(rig_ready("one") && rig_ready("two"));
 	one = rig_pid("one");
 	two = rig_pid("two");
-	take_the_folder_away();
+	remove_folder();
 	RIG_UNTIL(rig_told("achstart", "folder", "created again"));
 	RIG_ASSERT(rig_pid("one") == one && rig_pid("two") == two);
 	rig_signal("one", SIGKILL);
@@ -478,14 +478,14 @@ static void a_removed_folder_is_made_anew(void)
 }
 
 /* Its bus, too: a driver that is started afterwards finds it. */
-static void a_driver_finds_its_bus_in_the_new_folder(void)
+static void driver_finds_its_bus_in_the_new_folder(void)
 {
 	pid_t pids[RIG_NAMES];
 
 	begin();
 	for (int i = 0; i < RIG_NAMES; i++)
 		pids[i] = rig_pid(rig_names[i]);
-	take_the_folder_away();
+	remove_folder();
 	RIG_UNTIL(rig_told("achstart", "folder", "created again"));
 	rig_signal("waist", SIGKILL);
 	RIG_UNTIL(rig_events("waist", "ready") == 1 && rig_waist().common.lifecycle == MSG_LIFE_HOLDING);
@@ -507,7 +507,7 @@ static int count(const char *text, const char *words)
 }
 
 /* Beats have nowhere to go then, which is not the fault of those who beat. */
-static void a_folder_that_cannot_be_made_anew_kills_nobody(void)
+static void folder_that_cannot_be_recreated_kills_no_daemon(void)
 {
 	pid_t one, two;
 	int fd;
@@ -518,7 +518,7 @@ static void a_folder_that_cannot_be_made_anew_kills_nobody(void)
 	RIG_UNTIL(rig_ready("one") && rig_ready("two"));
 	one = rig_pid("one");
 	two = rig_pid("two");
-	take_the_folder_away();
+	remove_folder();
 	fd = open(rig.run, O_CREAT | O_EXCL | O_WRONLY, 0600);
 	TEST_ASSERT_TRUE(fd >= 0);
 	close(fd);
@@ -536,14 +536,14 @@ static void a_folder_that_cannot_be_made_anew_kills_nobody(void)
 }
 
 /* Asked to stop meanwhile they are asked in turn, and not killed. */
-static void without_its_folder_a_robot_is_stopped_well(void)
+static void robot_without_its_folder_stops_cleanly(void)
 {
 	int fd;
 
 	rig_open(TOP "  one: {program: @FAKE@, args: [print], alive: watchdog, dead_after: 200ms}\n");
 	rig_start();
 	RIG_UNTIL(rig_ready("one"));
-	take_the_folder_away();
+	remove_folder();
 	fd = open(rig.run, O_CREAT | O_EXCL | O_WRONLY, 0600);
 	TEST_ASSERT_TRUE(fd >= 0);
 	close(fd);
@@ -571,7 +571,7 @@ static bool is_part(const char *name, mode_t kind)
 	return !lstat(path, &st) && (st.st_mode & S_IFMT) == kind;
 }
 
-static void parts_of_the_folder_are_made_anew(void)
+static void parts_of_the_folder_are_recreated(void)
 {
 	static const struct {
 		const char *name;
@@ -608,7 +608,7 @@ static void parts_of_the_folder_are_made_anew(void)
 }
 
 /* The one whose number the lock names is dead, and a child of his still holds it: the loop does not wait for that. */
-static void a_lock_is_not_waited_for(void)
+static void lock_is_not_waited_for(void)
 {
 	struct rusage before, after;
 	char path[sizeof(rig.run) + 8];
@@ -639,7 +639,7 @@ static void a_lock_is_not_waited_for(void)
 }
 
 /* Its driver looks once a second: longer than it may be silent, and no reason to kill it. */
-static void a_removed_channel_is_made_anew(void)
+static void removed_channel_is_recreated(void)
 {
 	char name[96];
 	pid_t waist;
@@ -655,7 +655,7 @@ static void a_removed_channel_is_made_anew(void)
 	RIG_ASSERT(!rig_stop());
 }
 
-static void an_overwritten_estop_is_an_estop(void)
+static void overwritten_estop_channel_means_estop(void)
 {
 	static const char *const channels[] = { "estop", "estop-b" };
 
@@ -702,28 +702,28 @@ static void auto_arming_respects_an_operator(void)
 int main(void)
 {
 	UNITY_BEGIN();
-	RUN_TEST(one_that_is_stopped_is_killed);
-	RUN_TEST(nobody_is_judged_by_a_time_in_which_achstart_was_held_up);
-	RUN_TEST(one_that_spins_is_killed);
-	RUN_TEST(a_driver_that_waits_for_a_processor_is_not_killed);
-	RUN_TEST(one_that_is_never_ready_is_told_of);
-	RUN_TEST(one_that_will_not_end_is_named);
-	RUN_TEST(a_wrong_configuration_is_not_tried_again);
-	RUN_TEST(one_that_always_dies_is_given_up);
-	RUN_TEST(a_program_that_is_gone_is_given_up);
-	RUN_TEST(a_critical_one_that_keeps_dying_raises_the_level);
-	RUN_TEST(one_that_dies_for_ever_raises_once_until_the_level_is_lowered);
-	RUN_TEST(one_that_ticks_slowly_is_not_dead);
-	RUN_TEST(a_device_may_come_later);
-	RUN_TEST(an_overwritten_channel_is_made_anew);
-	RUN_TEST(a_removed_channel_is_made_anew);
-	RUN_TEST(a_removed_folder_is_made_anew);
-	RUN_TEST(a_driver_finds_its_bus_in_the_new_folder);
-	RUN_TEST(a_folder_that_cannot_be_made_anew_kills_nobody);
-	RUN_TEST(without_its_folder_a_robot_is_stopped_well);
-	RUN_TEST(parts_of_the_folder_are_made_anew);
-	RUN_TEST(a_lock_is_not_waited_for);
-	RUN_TEST(an_overwritten_estop_is_an_estop);
+	RUN_TEST(stopped_daemon_is_killed);
+	RUN_TEST(silence_while_achstart_is_held_up_is_ignored);
+	RUN_TEST(spinning_daemon_is_killed);
+	RUN_TEST(driver_that_waits_for_a_processor_is_not_killed);
+	RUN_TEST(late_daemon_is_reported);
+	RUN_TEST(unstoppable_daemon_is_named);
+	RUN_TEST(wrong_configuration_is_not_retried);
+	RUN_TEST(daemon_that_always_dies_is_given_up);
+	RUN_TEST(missing_program_is_given_up);
+	RUN_TEST(critical_daemon_that_keeps_dying_raises_the_level);
+	RUN_TEST(dying_daemon_raises_once_per_lowering);
+	RUN_TEST(slow_tick_is_not_dead);
+	RUN_TEST(device_may_appear_later);
+	RUN_TEST(overwritten_channel_is_recreated);
+	RUN_TEST(removed_channel_is_recreated);
+	RUN_TEST(removed_folder_is_recreated);
+	RUN_TEST(driver_finds_its_bus_in_the_new_folder);
+	RUN_TEST(folder_that_cannot_be_recreated_kills_no_daemon);
+	RUN_TEST(robot_without_its_folder_stops_cleanly);
+	RUN_TEST(parts_of_the_folder_are_recreated);
+	RUN_TEST(lock_is_not_waited_for);
+	RUN_TEST(overwritten_estop_channel_means_estop);
 	RUN_TEST(auto_arming_respects_an_operator);
 	return UNITY_END();
 }
