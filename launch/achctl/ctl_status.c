@@ -12,14 +12,11 @@ static void print_view(const struct status *v)
 	status_print_stream(&stream, stdout, ctl_colour(stdout));
 	status_print_robot(v, &stream.paint, width);
 	status_print_clock(v, &stream.paint, width);
-	if (v->daemons_n) {
+	for (int i = 0; i < 2; i++) {
+		(i ? status_print_buses : status_print_daemons)(v, &table);
+		if (!table.rows_n)
+			continue;
 		putchar('\n');
-		status_print_daemons(v, &table);
-		table_paint(&table, &stream.paint, width, SIZE_MAX, 0);
-	}
-	if (v->buses_n) {
-		putchar('\n');
-		status_print_buses(v, &table);
 		table_paint(&table, &stream.paint, width, SIZE_MAX, 0);
 	}
 }

@@ -9,6 +9,7 @@
 #include "channels/clock.h"
 #include "config/run.h"
 #include "launch/achctl/robot_channels.h"
+#include "launch/common/lines.h"
 
 #define SCAN_NS 1000000000
 #define RATE_NS 950000000
@@ -177,16 +178,8 @@ double robot_channel_age_ms(const struct robot_channel *one)
 
 bool robot_channel_daemon(const struct robot_channel *one, char *name, size_t size)
 {
-	static const char suffix[] = "-state";
-	const size_t len = strlen(one->name), tail = sizeof(suffix) - 1;
+	const size_t len = strcmp(one->name, "clock") ? lines_before(one->name, "-state") : strlen("clock");
 
-	if (!one->state)
-		return false;
-	if (!strcmp(one->name, "clock"))
-		snprintf(name, size, "clock");
-	else if (len > tail && !strcmp(one->name + len - tail, suffix))
-		snprintf(name, size, "%.*s", (int)(len - tail), one->name);
-	else
-		return false;
-	return true;
+	snprintf(name, size, "%.*s", (int)len, one->name);
+	return one->state && len;
 }

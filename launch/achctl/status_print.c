@@ -71,16 +71,12 @@ __attribute__((format(printf, 4, 5))) static void say(struct paint *p, size_t *l
 						      ...)
 {
 	char text[512];
-	size_t columns;
 	va_list args;
 
 	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
-	text[table_fit(text, *left, &columns)] = 0;
-	if (*text)
-		p->text(p, tone, text);
-	*left -= columns;
+	table_text(p, tone, text, left);
 }
 
 void status_print_robot(const struct status *v, struct paint *p, size_t width)
@@ -324,10 +320,11 @@ static void stream_text(struct paint *p, enum tone tone, const char *text)
 
 static void stream_end(struct paint *p)
 {
+	p->lines++;
 	fputc('\n', ((const struct status_print_stream *)p)->to);
 }
 
 void status_print_stream(struct status_print_stream *s, FILE *to, bool colour)
 {
-	*s = (struct status_print_stream){ { stream_text, stream_end }, to, colour };
+	*s = (struct status_print_stream){ { stream_text, stream_end, 0 }, to, colour };
 }

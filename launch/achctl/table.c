@@ -104,19 +104,13 @@ static void find_widths(const struct table *t, size_t width, struct widths *w)
 
 /* ---- drawing ---- */
 
-static void paint_text(struct paint *p, enum tone tone, const char *text, size_t width, size_t *left)
+void table_text(struct paint *p, enum tone tone, const char *text, size_t *left)
 {
 	char bytes[LINE_BYTES];
-	size_t columns, len;
+	size_t columns;
 
-	if (width > *left)
-		width = *left;
-	len = table_fit(text, width, &columns);
-	if (len >= sizeof(bytes))
-		len = sizeof(bytes) - 1;
-	memcpy(bytes, text, len);
-	bytes[len] = 0;
-	if (len)
+	snprintf(bytes, sizeof(bytes), "%.*s", (int)table_fit(text, *left, &columns), text);
+	if (*bytes)
 		p->text(p, tone, bytes);
 	*left -= columns;
 }
@@ -125,15 +119,8 @@ static void paint_blanks(struct paint *p, size_t n, size_t *left)
 {
 	char blanks[LINE_BYTES];
 
-	if (n > *left)
-		n = *left;
-	if (n >= sizeof(blanks))
-		n = sizeof(blanks) - 1;
-	memset(blanks, ' ', n);
-	blanks[n] = 0;
-	if (n)
-		p->text(p, TONE_PLAIN, blanks);
-	*left -= n;
+	snprintf(blanks, sizeof(blanks), "%*s", (int)n, "");
+	table_text(p, TONE_PLAIN, blanks, left);
 }
 
 static void paint_cell(struct paint *p, const struct table_column *column, size_t width, enum tone tone,
@@ -144,7 +131,7 @@ static void paint_cell(struct paint *p, const struct table_column *column, size_
 	table_fit(text, width, &columns);
 	if (!column->left)
 		paint_blanks(p, width - columns, left);
-	paint_text(p, tone, text, width, left);
+	table_text(p, tone, text, left);
 	if (column->left && !last)
 		paint_blanks(p, width - columns, left);
 }
@@ -177,7 +164,7 @@ static void paint_note(struct paint *p, const struct table_row *row, size_t widt
 	size_t left = width;
 
 	paint_blanks(p, GAP, &left);
-	paint_text(p, row->note_tone, row->note, left, &left);
+	table_text(p, row->note_tone, row->note, &left);
 	p->end(p);
 }
 

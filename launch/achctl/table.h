@@ -19,7 +19,8 @@ enum tone { TONE_PLAIN, TONE_HEAD, TONE_GOOD, TONE_ODD, TONE_BAD, TONE_DIM, TONE
 /* Where it is drawn. */
 struct paint {
 	void (*text)(struct paint *paint, enum tone tone, const char *text);
-	void (*end)(struct paint *paint); /* of the line */
+	void (*end)(struct paint *paint); /* of the line; counts it */
+	size_t lines;			  /* ended so far */
 };
 
 struct table_column {
@@ -57,6 +58,8 @@ size_t table_lines(const struct table *table);
 /* Draws it, width columns wide and at most height lines long, beginning with row `from`.  How many rows were drawn. */
 size_t table_paint(const struct table *table, struct paint *paint, size_t width, size_t height, size_t from);
 
+/* Draws what fits into *left columns, and takes its width from them. */
+void table_text(struct paint *paint, enum tone tone, const char *text, size_t *left);
 /* Bytes of text that fit into so many columns, whole characters only; *columns is what they take. */
 size_t table_fit(const char *text, size_t width, size_t *columns);
 

@@ -26,6 +26,7 @@ struct top {
 
 /* ---- layout ---- */
 
+/* On a fresh sheet: paint->lines is 0. */
 void top_draw(const struct top *top, struct paint *paint, size_t width, size_t height);
 
 /* Lines for each of n tables that want some, of which there are `room`: the last ones give way first, and keep their

@@ -4,33 +4,12 @@
 
 #include "launch/achctl/status_print.h"
 #include "launch/achctl/top.h"
+#include "launch/common/lines.h"
 
 #define SECTIONS 3
 #define LEAST 3 /* lines of a table that gives way: its heading and two rows */
 #define ACROSS_MAX 4
 #define ACROSS_COLUMNS 38 /* that one channel takes */
-
-/* Counts lines on the way, so that the foot finds its place. */
-struct counting {
-	struct paint paint;
-	struct paint *to;
-	size_t lines;
-};
-
-static void count_text(struct paint *p, enum tone tone, const char *text)
-{
-	struct counting *c = (struct counting *)p;
-
-	c->to->text(c->to, tone, text);
-}
-
-static void count_end(struct paint *p)
-{
-	struct counting *c = (struct counting *)p;
-
-	c->lines++;
-	c->to->end(c->to);
-}
 
 /* ---- channels, several in a row ---- */
 
@@ -38,17 +17,10 @@ static const struct table_column channel_columns[] = { { "CHANNEL", true, 0 },
 						       { "RATE", false, 0 },
 						       { "AGE", false, 0 } };
 
-static bool ends_with(const char *name, const char *end)
-{
-	const size_t len = strlen(name), tail = strlen(end);
-
-	return len >= tail && !strcmp(name + len - tail, end);
-}
-
 /* Where nothing flows there is little to see: requests, answers, events are shown when asked for. */
 static bool worth_it(const struct robot_channel *one, bool all)
 {
-	return all || one->state || one->rate_hz > 0 || ends_with(one->name, "-ref");
+	return all || one->state || one->rate_hz > 0 || lines_before(one->name, "-ref");
 }
 
 static void channel_cells(const struct robot_channel *one, struct table_row *row, size_t place)
@@ -164,6 +136,14 @@ static void draw_all(const struct top *top, struct paint *p, size_t width, size_
 	}
 }
 
+static void draw_tables(const struct top *top, struct paint *p, size_t width, size_t room)
+{
+	if (top->pane == TOP_ALL)
+		draw_all(top, p, width, room);
+	else
+		draw_pane(top, p, width, room);
+}
+
 /* ---- the foot ---- */
 
 static void draw_hints(const struct top *top, struct paint *p, size_t width)
@@ -185,13 +165,10 @@ static void draw_hints(const struct top *top, struct paint *p, size_t width)
 		p->text(p, TONE_DIM, "  arrows");
 }
 
-void top_draw(const struct top *top, struct paint *to, size_t width, size_t height)
+void top_draw(const struct top *top, struct paint *p, size_t width, size_t height)
 {
-	struct counting count = { { count_text, count_end }, to, 0 };
-	struct paint *p = &count.paint;
 	const size_t foot = *top->notice && height > 1 ? 2 : 1;
-	char notice[TOP_NOTICE_MAX];
-	size_t columns;
+	size_t left = width;
 
 	if (height > 4) {
 		status_print_robot(&top->view, p, width);
@@ -199,20 +176,12 @@ void top_draw(const struct top *top, struct paint *to, size_t width, size_t heig
 	}
 	if (height >= 20)
 		p->end(p);
-	if (height > count.lines + foot) {
-		const size_t room = height - count.lines - foot;
-
-		if (top->pane == TOP_ALL)
-			draw_all(top, p, width, room);
-		else
-			draw_pane(top, p, width, room);
-	}
-	while (count.lines + foot < height)
+	if (height > p->lines + foot)
+		draw_tables(top, p, width, height - p->lines - foot);
+	while (p->lines + foot < height)
 		p->end(p);
 	if (foot == 2) {
-		snprintf(notice, sizeof(notice), "%s", top->notice);
-		notice[table_fit(notice, width, &columns)] = 0;
-		p->text(p, top->notice_tone, notice);
+		table_text(p, top->notice_tone, top->notice, &left);
 		p->end(p);
 	}
 	draw_hints(top, p, width);

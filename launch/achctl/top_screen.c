@@ -15,11 +15,6 @@
 static SCREEN *screen;
 static attr_t tones[TONES];
 
-struct screen_paint {
-	struct paint paint;
-	int y;
-};
-
 static void find_tones(void)
 {
 	const char *no = getenv("NO_COLOR");
@@ -106,7 +101,7 @@ size_t top_screen_rows(void)
 
 static void screen_text(struct paint *p, enum tone tone, const char *text)
 {
-	if (((const struct screen_paint *)p)->y >= LINES)
+	if (p->lines >= top_screen_rows())
 		return;
 	attrset((int)tones[tone]);
 	addstr(text);
@@ -115,19 +110,17 @@ static void screen_text(struct paint *p, enum tone tone, const char *text)
 
 static void screen_end(struct paint *p)
 {
-	struct screen_paint *s = (struct screen_paint *)p;
-
-	move(++s->y, 0);
+	move((int)++p->lines, 0);
 }
 
 void top_screen_draw(const struct top *top)
 {
-	struct screen_paint paint = { { screen_text, screen_end }, 0 };
+	struct paint paint = { screen_text, screen_end, 0 };
 
 	erase();
 	move(0, 0);
 	if (LINES > 0 && COLS > 0)
-		top_draw(top, &paint.paint, (size_t)COLS, (size_t)LINES);
+		top_draw(top, &paint, (size_t)COLS, (size_t)LINES);
 	refresh();
 }
 

@@ -97,10 +97,22 @@ void events_line(void *teller, const char *line)
 	events_say(t->events, t->now_ns, t->severity, t->source, t->code, "%s", line);
 }
 
-void events_update(struct events *e, int64_t now_ns)
+void events_log(struct events *e, struct logs *log, const char *source, int64_t now_ns)
 {
 	int error;
 
+	if (!logs_changed(log, &error))
+		return;
+	if (error)
+		events_say(e, now_ns, MSG_SEVERITY_WARNING, source, "log", "%s.log cannot be written: %s", log->name,
+			   logs_why(error));
+	else
+		events_say(e, now_ns, MSG_SEVERITY_INFO, source, "log", "%s.log is written again; %llu lines were lost",
+			   log->name, (unsigned long long)log->lost);
+}
+
+void events_update(struct events *e, int64_t now_ns)
+{
 	if (now_ns >= e->log.look_ns)
 		logs_keep_place();
 	if (e->own.type)
@@ -108,13 +120,7 @@ void events_update(struct events *e, int64_t now_ns)
 	if (logs_check(&e->log, now_ns))
 		events_say(e, now_ns, MSG_SEVERITY_WARNING, "achstart", "log",
 			   "log/events.log was removed or renamed, and has been created again, as all logs are");
-	if (!logs_changed(&e->log, &error))
-		return;
-	if (error)
-		events_say(e, now_ns, MSG_SEVERITY_WARNING, "achstart", "log", "events.log cannot be written: %s",
-			   logs_why(error));
-	else
-		events_say(e, now_ns, MSG_SEVERITY_INFO, "achstart", "log", "events.log is written again");
+	events_log(e, &e->log, "achstart", now_ns);
 }
 
 void events_follow(struct events *e, struct port *port, struct watch_why *why, int64_t now_ns)

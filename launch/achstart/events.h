@@ -37,6 +37,8 @@ struct events_sink {
 };
 void events_line(void *teller, const char *line); /* for struct error_sink */
 
+/* Says if the file of that source has become unwritable, or writable again. */
+void events_log(struct events *events, struct logs *log, const char *source, int64_t now_ns);
 void events_update(struct events *events, int64_t now_ns); /* ten times a second or so: its own channel and file */
 /* Reads one daemon's events from its channel; those from before our time only go to why. */
 void events_follow(struct events *events, struct port *port, struct watch_why *why, int64_t now_ns);

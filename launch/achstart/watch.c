@@ -379,24 +379,11 @@ static void mend_channel(struct supervisor *s, struct watch *w, int64_t now_ns)
 	w->pulse.corrupt = false;
 }
 
-static void tell_of_log(struct supervisor *s, struct watch *w, int64_t now_ns)
-{
-	int error;
-
-	if (!logs_changed(&w->log, &error))
-		return;
-	if (error)
-		watch_say(s, w, now_ns, WARNING, "log", "its log cannot be written: %s", logs_why(error));
-	else
-		watch_say(s, w, now_ns, INFO, "log", "its log is written again; %llu lines were lost",
-			  (unsigned long long)w->log.lost);
-}
-
 void watch_update(struct supervisor *s, struct watch *w, int64_t now_ns)
 {
 	logs_allow(&w->log);
 	logs_check(&w->log, now_ns);
-	tell_of_log(s, w, now_ns);
+	events_log(&s->events, &w->log, w->daemon->name, now_ns);
 	if (w->daemon->alive != LAUNCH_ALIVE_STATE)
 		return;
 	events_follow(&s->events, &w->event_port, &w->trouble, now_ns);

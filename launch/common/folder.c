@@ -16,6 +16,7 @@
 #include "config/boot.h"
 #include "config/owned.h"
 #include "launch/common/folder.h"
+#include "launch/common/lines.h"
 
 #define STATE_MAX 512
 #define ROBOT_TEXT_MAX (512 + RUN_PATH_MAX)
@@ -472,13 +473,6 @@ static void sweep_lock(int folder, const char *name)
 	close(fd);
 }
 
-static bool ends_with(const char *name, const char *end)
-{
-	const size_t len = strlen(name), end_len = strlen(end);
-
-	return len >= end_len && !strcmp(name + len - end_len, end);
-}
-
 static void sweep_folder(const char *name)
 {
 	const int fd = openat(run_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -489,7 +483,7 @@ static void sweep_folder(const char *name)
 	while (dir && (entry = readdir(dir))) {
 		if (states && *entry->d_name != '.')
 			sweep_state(entry->d_name);
-		else if (!states && ends_with(entry->d_name, ".lock"))
+		else if (!states && lines_before(entry->d_name, ".lock"))
 			sweep_lock(fd, entry->d_name);
 	}
 	if (dir)

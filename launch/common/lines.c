@@ -15,6 +15,13 @@ void lines_append(char *text, size_t size, const char *separator, const char *fm
 	va_end(args);
 }
 
+size_t lines_before(const char *text, const char *ending)
+{
+	const size_t len = strlen(text), tail = strlen(ending);
+
+	return len > tail && !strcmp(text + len - tail, ending) ? len - tail : 0;
+}
+
 static void join(void *to, const char *line)
 {
 	struct lines *lines = to;

@@ -8,6 +8,9 @@
 void lines_append(char *text, size_t size, const char *separator, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
+/* The length of text before that ending, "waist" of "waist-state"; 0: text does not end so, or is nothing else. */
+size_t lines_before(const char *text, const char *ending);
+
 /* Error lines of libraries, joined. */
 struct lines {
 	struct error_sink sink;

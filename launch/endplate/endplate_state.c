@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "channels/clock.h"
+#include "launch/common/lines.h"
 #include "launch/endplate/endplate_inside.h"
 
 /* Every state begins with both. */
@@ -16,8 +17,7 @@ struct front {
 
 static void learn_type(struct endplate_device *d, const struct msg_type *type)
 {
-	static const char suffix[] = "-state";
-	const size_t len = strlen(type->name), tail = sizeof(suffix) - 1;
+	const size_t len = lines_before(type->name, "-state");
 	char name[MSG_NAME_SIZE], error[MSG_TEXT_SIZE];
 	const struct msg_type *ref;
 	struct msg_place place;
@@ -25,10 +25,8 @@ static void learn_type(struct endplate_device *d, const struct msg_type *type)
 	d->type = type;
 	d->count_at = msg_find(type, "count", &place, error, sizeof(error)) ? 0 : place.offset;
 	d->plan = (struct drv_ref_plan){ 0 };
-	if (len <= tail || strcmp(type->name + len - tail, suffix) != 0)
-		return;
-	snprintf(name, sizeof(name), "%.*s-ref", (int)(len - tail), type->name);
-	ref = msg_type_by_name(name);
+	snprintf(name, sizeof(name), "%.*s-ref", (int)len, type->name);
+	ref = len ? msg_type_by_name(name) : NULL;
 	if (ref)
 		drv_ref_plan(&d->plan, ref);
 }
@@ -50,21 +48,13 @@ static int64_t age_ns(int64_t now_ns, int64_t stamp_ns)
 static uint32_t find_doubts(const struct endplate_device *d, const struct front *f, const struct endplate_view *v)
 {
 	const uint32_t life = f->common.lifecycle;
-	uint32_t doubts = 0;
+	const bool up = life == MSG_LIFE_DISARMED || life == MSG_LIFE_HOLDING || life == MSG_LIFE_HOMING ||
+			life == MSG_LIFE_ACTIVE;
 
-	if (d->seen && f->header.incarnation != d->incarnation)
-		doubts |= ENDPLATE_RESTARTED;
-	if (v->silent_ns > d->max_age_ns)
-		doubts |= ENDPLATE_SILENT;
-	if (v->age_ns > d->max_age_ns)
-		doubts |= ENDPLATE_OLD;
-	if (f->header.flags & MSG_FLAG_PARTIAL)
-		doubts |= ENDPLATE_PARTIAL;
-	if (f->header.flags & MSG_FLAG_REPLAYED)
-		doubts |= ENDPLATE_REPLAYED;
-	if (life != MSG_LIFE_DISARMED && life != MSG_LIFE_HOLDING && life != MSG_LIFE_HOMING && life != MSG_LIFE_ACTIVE)
-		doubts |= ENDPLATE_NOT_UP;
-	return doubts;
+	return (d->seen && f->header.incarnation != d->incarnation ? ENDPLATE_RESTARTED : 0) |
+	       (v->silent_ns > d->max_age_ns ? ENDPLATE_SILENT : 0) | (v->age_ns > d->max_age_ns ? ENDPLATE_OLD : 0) |
+	       (f->header.flags & MSG_FLAG_PARTIAL ? ENDPLATE_PARTIAL : 0) |
+	       (f->header.flags & MSG_FLAG_REPLAYED ? ENDPLATE_REPLAYED : 0) | (up ? 0 : ENDPLATE_NOT_UP);
 }
 
 static bool takes_references(const struct msg_common *common)

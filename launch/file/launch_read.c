@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "config/nearest.h"
+#include "launch/common/lines.h"
 #include "launch/file/launch_inside.h"
 
 #define POSSIBLE_ROBOTSIM "robotsim"
@@ -165,7 +166,6 @@ static void read_restart(struct launch_daemon *daemon, struct error_sink *errors
 
 static bool check_name(const struct yaml_node *node, struct error_sink *errors)
 {
-	const size_t len = strlen(node->key);
 	const unsigned int before = errors->count;
 
 	if (!text_is_name(node->key))
@@ -173,7 +173,7 @@ static bool check_name(const struct yaml_node *node, struct error_sink *errors)
 			   TEXT_NAME_MAX);
 	else if (!strcmp(node->key, "achstart"))
 		yaml_error(errors, node, "achstart is the supervisor's own name: take another");
-	else if (len > 4 && !strcmp(node->key + len - 4, ".log"))
+	else if (lines_before(node->key, ".log"))
 		yaml_error(errors, node, "a name that ends in .log is that of a log: take another");
 	return errors->count == before;
 }

@@ -94,7 +94,7 @@ test_logs_leave_room() {
 		>"$folder/talk.launch"
 	: >"$folder/said"
 	start "$folder/talk.launch"
-	lib_until said 'its log cannot be written: No space left on device'
+	lib_until said 'talker.log cannot be written: No space left on device'
 	[ "$(free)" -ge 200 ]
 	stop
 	[ "$(free)" -ge 200 ]

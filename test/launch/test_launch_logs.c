@@ -79,9 +79,9 @@ static void a_fifo_in_place_of_a_log_blocks_nothing(void)
 	snprintf(path, sizeof(path), "%s/log/talker.log", rig.run);
 	TEST_ASSERT_EQUAL(0, unlink(path));
 	TEST_ASSERT_EQUAL(0, mkfifo(path, 0600));
-	RIG_UNTIL(rig_told("talker", "log", "its log cannot be written: there is something else of its name"));
+	RIG_UNTIL(rig_told("talker", "log", "talker.log cannot be written: there is something else of its name"));
 	TEST_ASSERT_EQUAL(0, unlink(path));
-	RIG_UNTIL(rig_told("talker", "log", "its log is written again") && printed_more());
+	RIG_UNTIL(rig_told("talker", "log", "talker.log is written again") && printed_more());
 	/* Also with a reader. */
 	TEST_ASSERT_EQUAL(0, unlink(path));
 	TEST_ASSERT_EQUAL(0, mkfifo(path, 0600));

@@ -16,7 +16,6 @@ struct sheet {
 	struct paint paint;
 	char text[16384];
 	char tones[16384]; /* a letter for each byte of text: phgobd */
-	size_t lines;
 };
 
 static void sheet_text(struct paint *p, enum tone tone, const char *text)
@@ -32,7 +31,7 @@ static void sheet_text(struct paint *p, enum tone tone, const char *text)
 static void sheet_end(struct paint *p)
 {
 	sheet_text(p, TONE_PLAIN, "\n");
-	((struct sheet *)p)->lines++;
+	p->lines++;
 }
 
 static struct sheet sheet;
@@ -40,7 +39,7 @@ static struct sheet sheet;
 static struct paint *new_sheet(void)
 {
 	memset(&sheet, 0, sizeof(sheet));
-	sheet.paint = (struct paint){ sheet_text, sheet_end };
+	sheet.paint = (struct paint){ sheet_text, sheet_end, 0 };
 	return &sheet.paint;
 }
 
@@ -244,9 +243,6 @@ static void test_view_accepts_invalid_values(void)
 	TEST_ASSERT_EQUAL_STRING("", view.clock.name);
 	read_view("{\"who\":\"\\u001b[2Jx\\u009by\"}");
 	TEST_ASSERT_EQUAL_STRING("?[2Jx??y", view.who); /* a terminal would obey either */
-	strcpy(view.who, "\xc3\xa4\x9b\x7f\xff.");
-	utf8_clean(view.who);
-	TEST_ASSERT_EQUAL_STRING("\xc3\xa4???.", view.who);
 }
 
 static void test_view_json_reads_back(void)
@@ -441,7 +437,7 @@ static void test_top_fits_any_screen(void)
 				snprintf(top.notice, sizeof(top.notice), "%s", height % 2 ? "a notice" : "");
 				top_draw(&top, new_sheet(), width, height);
 				TEST_ASSERT_LESS_OR_EQUAL_size_t(width, longest_line());
-				TEST_ASSERT_EQUAL_size_t(height - 1, sheet.lines); /* the last has no end */
+				TEST_ASSERT_EQUAL_size_t(height - 1, sheet.paint.lines); /* the last has no end */
 			}
 }
 
