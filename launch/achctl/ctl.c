@@ -4,7 +4,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -12,9 +11,6 @@
 #include "launch/achctl/ctl.h"
 #include "launch/common/peer.h"
 #include "launch/common/terminal.h"
-
-#define WIDTH_MIN 40
-#define WIDTH_USUAL 80
 
 /* ---- answers ---- */
 
@@ -156,15 +152,6 @@ bool ctl_colour(FILE *to)
 	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
 
 	return isatty(fileno(to)) && !(no && *no) && term && strcmp(term, "dumb") != 0;
-}
-
-int ctl_width(FILE *to)
-{
-	struct winsize size;
-
-	if (ioctl(fileno(to), TIOCGWINSZ, &size) || !size.ws_col)
-		return WIDTH_USUAL;
-	return size.ws_col < WIDTH_MIN ? WIDTH_MIN : size.ws_col;
 }
 
 int ctl_signals(void)

@@ -91,6 +91,5 @@ void ctl_who(const struct ctl_line *line, char who[CTL_WHO_MAX]);
 int ctl_signals(void);
 
 bool ctl_colour(FILE *to);
-int ctl_width(FILE *to); /* columns; 80 if it is not a terminal */
 
 #endif

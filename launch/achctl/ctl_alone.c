@@ -4,8 +4,7 @@
 #include <unistd.h>
 
 #include "launch/achctl/ctl.h"
-#include "launch/achctl/robot_level.h"
-#include "launch/common/epoch.h"
+#include "launch/achctl/robot_channels.h"
 #include "launch/common/lowering.h"
 
 #define LOOK_NS 5000000
@@ -101,13 +100,10 @@ static int wait_quiet(struct alone *a)
 
 static int next_epoch(struct alone *a, struct error_sink *errors)
 {
-	const struct epoch kept = epoch_read();
-	struct epoch next = { kept.last > a->estop.epoch ? kept.last : a->estop.epoch, false };
+	const struct epoch kept = epoch_read(), next = epoch_next(&kept, a->estop.epoch);
 	char path[RUN_PATH_MAX];
 	struct stat st;
 
-	if (!++next.last)
-		next.last = 1;
 	a->epoch = next.last;
 	if (run_path(path, NULL, &(struct error_sink){ 0 }) || stat(path, &st))
 		return 0; /* a robot without a folder */

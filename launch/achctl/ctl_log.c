@@ -90,17 +90,12 @@ static void nearest_log(const char *name, char best[TEXT_NAME_MAX + 8])
 	if (!logs_path(path, ""))
 		folder = opendir(path);
 	while (folder && (file = readdir(folder))) {
-		const char *dot = strrchr(file->d_name, '.'), *nearer = found;
-		char other[TEXT_NAME_MAX + 1];
+		const char *nearer = found;
 
-		if (!dot || strcmp(dot, ".log") != 0 || dot - file->d_name > TEXT_NAME_MAX)
-			continue;
-		snprintf(other, sizeof(other), "%.*s", (int)(dot - file->d_name), file->d_name);
-		nearest_try(name, other, &nearer);
-		if (nearer != found) {
-			strcpy(best, other);
-			found = best;
-		}
+		file->d_name[lines_before(file->d_name, ".log")] = 0;
+		nearest_try(name, file->d_name, &nearer);
+		if (nearer != found && text_is_name(nearer))
+			found = strcpy(best, nearer);
 	}
 	if (folder)
 		closedir(folder);

@@ -1,12 +1,26 @@
 /* ctl_status.c: achctl status: the status from achstart, or from the channels if achstart does not run. */
+#include <sys/ioctl.h>
+
 #include "launch/achctl/ctl.h"
 #include "launch/achctl/observe.h"
 #include "launch/achctl/status_print.h"
 
+#define WIDTH_MIN 40
+#define WIDTH_USUAL 80
+
+static size_t screen_width(void)
+{
+	struct winsize size;
+
+	if (ioctl(fileno(stdout), TIOCGWINSZ, &size) || !size.ws_col)
+		return WIDTH_USUAL;
+	return size.ws_col < WIDTH_MIN ? WIDTH_MIN : size.ws_col;
+}
+
 static void print_view(const struct status *v)
 {
 	static struct table table;
-	const size_t width = (size_t)ctl_width(stdout);
+	const size_t width = screen_width();
 	struct status_print_stream stream;
 
 	status_print_stream(&stream, stdout, ctl_colour(stdout));

@@ -8,9 +8,9 @@
 
 #include "channels/clock.h"
 #include "config/utf8.h"
-#include "launch/achctl/robot_level.h"
 #include "launch/achctl/observe.h"
 #include "launch/common/folder.h"
+#include "launch/common/lowering.h"
 
 #define SILENT_MS 1000
 
@@ -103,6 +103,18 @@ static void keep_first(void *to, const char *line)
 		COPY(v->why, line);
 }
 
+/* Is there a driver, or a channel of the e-stop? */
+static bool exists(const struct estop *e, const struct robot_channels *channels)
+{
+	for (int c = 0; c < ESTOP_CHANNELS; c++)
+		if (e->channel[c].open || e->channel[c].status != ACH_ENOENT)
+			return true;
+	for (size_t i = 0; i < channels->n; i++)
+		if (channels->at[i]->state && lowering_is_driver(&channels->at[i]->common, e->boot))
+			return true;
+	return false;
+}
+
 /* Neither channel may be read by this user. */
 static bool is_secret(const struct estop *e)
 {
@@ -114,7 +126,7 @@ void observe_level(struct status *v, const struct estop *e, const struct robot_c
 {
 	*v->level = *v->who = *v->why = 0;
 	v->epoch = 0;
-	if (!robot_level_exists(e, channels))
+	if (!exists(e, channels))
 		return;
 	if (is_secret(e)) {
 		estop_why_closed(e, &(struct error_sink){ keep_first, v, 0 });

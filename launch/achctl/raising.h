@@ -15,7 +15,7 @@
 
 #include "launch/common/ask.h"
 #include "launch/achctl/ctl.h"
-#include "launch/achctl/robot_level.h"
+#include "launch/achctl/robot_channels.h"
 
 #define RAISING_EVERY_NS 5000000
 #define RAISING_WITHIN_NS 2000000000

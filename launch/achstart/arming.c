@@ -8,7 +8,6 @@
 
 #include "can/link.h"
 #include "launch/achstart/arming.h"
-#include "launch/common/lowering.h"
 #include "launch/achstart/supervise.h"
 
 #define QUIET_NS 30000000 /* a driver copies what it has read of estop-b to estop within this time */
@@ -210,12 +209,10 @@ void arming_begin(struct supervisor *s, const struct arming *request, int64_t no
 static int put(struct supervisor *s, struct error_sink *errors)
 {
 	struct arming *a = &s->arming;
-	struct epoch next = { s->level.epoch.last > s->estop.epoch ? s->level.epoch.last : s->estop.epoch, false };
+	const struct epoch next = epoch_next(&s->level.epoch, s->estop.epoch);
 	int64_t now_ns;
 	int status;
 
-	if (!++next.last)
-		next.last = 1;
 	status = epoch_write(&next, errors);
 	if (status)
 		return status;

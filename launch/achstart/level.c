@@ -7,7 +7,6 @@
 #include "channels/ach_ring.h"
 #include "channels/clock.h"
 #include "launch/achstart/level.h"
-#include "launch/common/lowering.h"
 #include "launch/achstart/supervise.h"
 
 #define CREATE_EVERY_NS 1000000000   /* at most, of a channel that is removed or condemned again and again */

@@ -8,7 +8,7 @@
 #define LAUNCH_ACHSTART_LEVEL_H
 
 #include "daemons/estop/estop.h"
-#include "launch/common/epoch.h"
+#include "launch/common/lowering.h"
 
 struct supervisor;
 

@@ -4,6 +4,7 @@
 
 #include "launch/check/check.h"
 #include "launch/achstart/links.h"
+#include "launch/common/lines.h"
 
 #define PAUSE_MIN_NS 50000000
 #define PAUSE_MAX_NS 2000000000
@@ -23,13 +24,6 @@ static bool is_socketcan(const struct robot_bus *bus)
 	return !strchr(bus->interface, ':');
 }
 
-/* The first line says why. */
-static void keep_line(void *to, const char *line)
-{
-	if (!*(char *)to)
-		snprintf(to, ERROR_LINE_MAX, "%s", line);
-}
-
 static bool is_up(const char *interface)
 {
 	struct link_info info;
@@ -42,12 +36,12 @@ static void bring_up(struct links_one *one, struct events *events, int64_t now_n
 	const struct link_settings want = check_link_settings(one->bus);
 	const char *interface = one->bus->interface;
 	const bool was_up = is_up(interface);
-	char why[ERROR_LINE_MAX] = "";
-	const int status = link_up(interface, &want, &(struct error_sink){ keep_line, why, 0 });
+	struct lines why;
+	const int status = link_up(interface, &want, lines_begin(&why));
 
 	one->next_ns = now_ns + UP_NS;
 	if (status && status != one->up_error)
-		events_say(events, now_ns, MSG_SEVERITY_WARNING, one->bus->name, "link", "%s", why);
+		events_say(events, now_ns, MSG_SEVERITY_WARNING, one->bus->name, "link", "%s", why.text);
 	else if (!status && (!was_up || one->up_error))
 		events_say(events, now_ns, MSG_SEVERITY_INFO, one->bus->name, "link", "%s is up", interface);
 	one->up_error = status;

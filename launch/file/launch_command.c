@@ -115,10 +115,9 @@ static void question_args(const struct yaml_node *args, struct error_sink *error
 
 static void make_line(struct strings *argv, struct launch_daemon *daemon, struct error_sink *errors)
 {
-	const struct yaml_node *args = daemon->raw.args;
+	const struct yaml_node *args = launch_given(daemon->raw.args);
 
-	if (args && yaml_is_null(args))
-		daemon->raw.args = args = NULL;
+	daemon->raw.args = args;
 	if (args && args->kind == YAML_TEXT && !args->quoted && strpbrk(args->text, " \t")) {
 		question_args(args, errors);
 		return;
@@ -184,10 +183,8 @@ static void add_environment(struct strings *environment, const struct yaml_node 
 static void make_environment(struct strings *s, struct launch_daemon *daemon, const struct yaml_node *of_all,
 			     struct error_sink *errors)
 {
-	const struct yaml_node *own = daemon->raw.environment;
+	const struct yaml_node *own = launch_given(daemon->raw.environment);
 
-	if (own && yaml_is_null(own))
-		own = NULL;
 	if (own)
 		check_environment(own, errors);
 	if (!start(s, (of_all ? of_all->count : 0) + (own ? own->count : 0), errors))
@@ -248,11 +245,9 @@ void launch_command(struct launch_top *top, struct error_sink *errors)
 	struct launch *launch = top->launch;
 	const struct launch_daemon *clock = launch->clock ? launch_daemon(launch, launch->clock) : NULL;
 	int64_t clock_ns = clock && clock->device ? tick_ns(clock->device, CLOCK_TICK_NS) : 0;
-	const struct yaml_node *of_all = top->environment;
+	const struct yaml_node *of_all = launch_given(top->environment);
 	struct strings strings = { .launch = launch };
 
-	if (of_all && yaml_is_null(of_all))
-		of_all = NULL;
 	if (of_all)
 		check_environment(of_all, errors);
 	clock_ns = clock_ns ? clock_ns : CLOCK_TICK_NS;

@@ -32,6 +32,8 @@ void launch_command(struct launch_top *top, struct error_sink *errors); /* argv,
 void *launch_room(struct launch *launch, size_t n, size_t size, struct error_sink *errors);
 /* A name or a list of names: each text node in turn, beginning with NULL; NULL: no more. */
 const struct yaml_node *launch_next(const struct yaml_node *names, const struct yaml_node *last);
+/* The node, or NULL if it is null. */
+const struct yaml_node *launch_given(const struct yaml_node *node);
 /* Are those names, and nothing else?  If not, the line says to write what. */
 bool launch_are_names(const struct yaml_node *names, const char *what, struct error_sink *errors);
 /* "the robot file has no bus "tors"; did you mean torso?", or, if best is NULL, what followed by otherwise.  key,

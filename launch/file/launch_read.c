@@ -20,6 +20,11 @@ void *launch_room(struct launch *launch, size_t n, size_t size, struct error_sin
 
 /* ---- names ---- */
 
+const struct yaml_node *launch_given(const struct yaml_node *node)
+{
+	return node && !yaml_is_null(node) ? node : NULL;
+}
+
 bool launch_are_names(const struct yaml_node *names, const char *what, struct error_sink *errors)
 {
 	const struct yaml_node *one = names->kind == YAML_LIST ? names->first : names;

@@ -149,10 +149,8 @@ void launch_read_needs(struct launch_top *top, struct error_sink *errors)
 	const struct launch *launch = top->launch;
 
 	for (struct launch_daemon *daemon = launch->daemons; daemon < launch->daemons + launch->daemons_n; daemon++) {
-		const struct yaml_node *needs = daemon->raw.needs, *one = NULL;
+		const struct yaml_node *needs = launch_given(daemon->raw.needs), *one = NULL;
 
-		if (needs && yaml_is_null(needs))
-			needs = NULL;
 		if (needs && !launch_are_names(needs, "the name of a daemon, or a list of names", errors))
 			needs = NULL;
 		while ((one = launch_next(needs, one))) {
@@ -247,9 +245,9 @@ void launch_order(struct launch *launch, struct error_sink *errors)
 void launch_read_groups(struct launch_top *top, struct error_sink *errors)
 {
 	struct launch *launch = top->launch;
-	const struct yaml_node *node = top->groups;
+	const struct yaml_node *node = launch_given(top->groups);
 
-	if (!node || yaml_is_null(node))
+	if (!node)
 		return;
 	if (node->kind != YAML_MAP) {
 		yaml_error(errors, node,

@@ -16,7 +16,7 @@
 #include "unity.h"
 
 #include "channels/clock.h"
-#include "launch/achctl/robot_level.h"
+#include "launch/achctl/robot_channels.h"
 #include "test/launch/launch_lib.h"
 #include "test/launch/rig.h"
 

@@ -9,7 +9,7 @@
 #include "unity.h"
 
 #include "channels/clock.h"
-#include "launch/achctl/robot_level.h"
+#include "launch/achctl/robot_channels.h"
 #include "launch/common/peer.h"
 #include "test/launch/rig.h"
 

@@ -11,7 +11,7 @@
 #include "unity.h"
 
 #include "channels/clock.h"
-#include "launch/achctl/robot_level.h"
+#include "launch/achctl/robot_channels.h"
 #include "launch/common/lowering.h"
 #include "launch/achstart/supervise.h"
 #include "test/launch/rig.h"
