@@ -30,14 +30,13 @@ static void note_killed(void *to, const char *line)
 /* ---- the robot ---- */
 
 /* Waits until the process has ended; true: it has. */
-static bool wait_gone(pid_t pid, int pidfd, int64_t until_ns)
+static bool wait_gone(int pidfd, int64_t until_ns)
 {
 	struct clock_fd fd = { .fd = pidfd, .events = POLLIN };
 
 	if (pidfd >= 0)
 		return clock_wait(&fd, 1, until_ns) > 0;
 	/* A process of another name space, for example: wait until its socket is gone. */
-	(void)pid;
 	for (;;) {
 		struct error_sink quiet = { 0 };
 		struct ask ask;
@@ -71,7 +70,7 @@ static int wait_stopped(const struct ctl_line *line, pid_t pid, int pidfd, struc
 {
 	struct killed killed = { "" };
 
-	if (!wait_gone(pid, pidfd, clock_now_ns() + line->within_ns))
+	if (!wait_gone(pidfd, clock_now_ns() + line->within_ns))
 		return ctl_fail(line, CTL_NO, "achstart, process %d, has not ended within %g s (see achctl status)",
 				(int)pid, (double)line->within_ns / 1e9);
 	if (events->fd >= 0)

@@ -160,37 +160,32 @@ void status_print_clock(const struct status *v, struct paint *p, size_t width)
 
 /* ---- tables of status.h's fields ---- */
 
+static void print_ms(char text[STATUS_PRINT_MAX], double ms)
+{
+	status_print_us(text, ms * 1e3);
+}
+
+static void print_share(char text[STATUS_PRINT_MAX], double share)
+{
+	snprintf(text, STATUS_PRINT_MAX, isfinite(share) ? "%.0f %%" : "-", 100 * share);
+}
+
 static void cell_text(char text[STATUS_PRINT_MAX], const struct status_field *f, const void *at)
 {
-	const double real = f->kind == STATUS_REAL ? *(const double *)at : NAN;
-	const char *word = f->kind == STATUS_WHOLE ? NULL : at;
+	static void (*const print[])(char text[STATUS_PRINT_MAX], double value) = {
+		[STATUS_S] = status_print_uptime, [STATUS_MS] = print_ms,	[STATUS_US] = status_print_us,
+		[STATUS_HZ] = status_print_hz,	  [STATUS_SHARE] = print_share,
+	};
 
-	switch (f->unit) {
-	case STATUS_PLAIN:
-		if (word)
-			snprintf(text, STATUS_PRINT_MAX, "%.*s", STATUS_PRINT_MAX - 1, *word ? word : "-");
-		else
-			snprintf(text, STATUS_PRINT_MAX, "%lld", (long long)*(const int64_t *)at);
-		break;
-	case STATUS_COUNT:
+	if (f->unit == STATUS_COUNT)
 		status_print_count(text, *(const int64_t *)at);
-		break;
-	case STATUS_S:
-		status_print_uptime(text, real);
-		break;
-	case STATUS_MS:
-		status_print_us(text, real * 1e3);
-		break;
-	case STATUS_US:
-		status_print_us(text, real);
-		break;
-	case STATUS_HZ:
-		status_print_hz(text, real);
-		break;
-	case STATUS_SHARE:
-		snprintf(text, STATUS_PRINT_MAX, isfinite(real) ? "%.0f %%" : "-", 100 * real);
-		break;
-	}
+	else if (f->unit != STATUS_PLAIN)
+		print[f->unit](text, *(const double *)at);
+	else if (f->kind == STATUS_WHOLE)
+		snprintf(text, STATUS_PRINT_MAX, "%lld", (long long)*(const int64_t *)at);
+	else
+		snprintf(text, STATUS_PRINT_MAX, "%.*s", STATUS_PRINT_MAX - 1,
+			 *(const char *)at ? (const char *)at : "-");
 }
 
 static void begin_table(struct table *t, const struct status_field *f)

@@ -126,26 +126,20 @@ void top_screen_draw(const struct top *top)
 
 int top_screen_key(void)
 {
+	static const struct {
+		int key;
+		enum top_key means;
+	} keys[] = {
+		{ ERR, TOP_NONE },	    { KEY_UP, TOP_UP },		  { KEY_DOWN, TOP_DOWN },
+		{ KEY_PPAGE, TOP_PAGE_UP }, { KEY_NPAGE, TOP_PAGE_DOWN }, { ' ', TOP_PAGE_DOWN },
+		{ KEY_HOME, TOP_HOME },
+	};
 	const int key = getch();
 
-	switch (key) {
-	case ERR:
-		return TOP_NONE;
-	case KEY_UP:
-		return TOP_UP;
-	case KEY_DOWN:
-		return TOP_DOWN;
-	case KEY_PPAGE:
-		return TOP_PAGE_UP;
-	case KEY_NPAGE:
-	case ' ':
-		return TOP_PAGE_DOWN;
-	case KEY_HOME:
-		return TOP_HOME;
-	case 'L' - '@': /* redraw */
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+		if (keys[i].key == key)
+			return keys[i].means;
+	if (key == 'L' - '@') /* redraw */
 		clearok(curscr, TRUE);
-		return TOP_LETTER;
-	default:
-		return key > 0 && key < 128 ? TOP_LETTER + key : TOP_LETTER;
-	}
+	return key >= ' ' && key < 128 ? TOP_LETTER + key : TOP_LETTER;
 }

@@ -40,6 +40,7 @@ static const char *read_row(struct check_frame *row, const struct yaml_node *nod
 {
 	const struct yaml_node *dir = yaml_find(node, "dir"), *period = yaml_find(node, "period_us");
 	const struct yaml_node *reply = yaml_find(node, "reply"), *shared = yaml_find(node, "shared");
+	const struct yaml_node *length = yaml_find(node, "len");
 	bool reply_ext;
 	int64_t len;
 	double us;
@@ -52,7 +53,7 @@ static const char *read_row(struct check_frame *row, const struct yaml_node *nod
 	if (!dir || dir->kind != YAML_TEXT || (strcmp(dir->text, "tx") != 0 && strcmp(dir->text, "rx") != 0))
 		return "dir is not tx or rx";
 	row->tx = !strcmp(dir->text, "tx");
-	if (yaml_int(yaml_find(node, "len"), &len) || len < 0 || len > FRAME_DATA_MAX)
+	if (!length || yaml_int(length, &len) || len < 0 || len > FRAME_DATA_MAX)
 		return "len is not 0 to 8";
 	row->len = (uint8_t)len;
 	if (shared && yaml_bool(shared, &row->shared))

@@ -16,7 +16,6 @@ struct launch_top {
 	const struct yaml_node *node, *groups, *daemons, *environment;
 };
 
-extern const char *const launch_critical_words[], *const launch_alive_words[];
 #define LAUNCH_ALIVE_UNSAID 3 /* not given; behind the words */
 
 /* The steps.  Each adds its errors and goes on. */

@@ -5,9 +5,9 @@
 static const char *const arm_words[] = { "no", "auto", NULL };
 static const char *const when_words[] = { "always", "never", NULL };
 /* In the order of enum msg_level. */
-const char *const launch_critical_words[] = { "no", "hold", "estop", NULL };
+static const char *const critical_words[] = { "no", "hold", "estop", NULL };
 /* In the order of enum launch_alive. */
-const char *const launch_alive_words[] = { "state", "watchdog", "process", NULL };
+static const char *const alive_words[] = { "state", "watchdog", "process", NULL };
 
 static const char *name_form(const char *text)
 {
@@ -58,11 +58,11 @@ const struct settings_row launch_daemon_rows[] = {
 	SETTINGS_INT("priority", struct launch_daemon, priority, "", "0", "0", "99", "of SCHED_FIFO; 0: none"),
 	SETTINGS_INT("core", struct launch_daemon, core, "", NULL, "0", "1023", "the processor core that it runs on"),
 	SETTINGS_NODE("restart", struct launch_daemon, raw.restart, NULL, "always, never, or a mapping"),
-	SETTINGS_WORD("critical", struct launch_daemon, critical, launch_critical_words, "no",
+	SETTINGS_WORD("critical", struct launch_daemon, critical, critical_words, "no",
 		      "level of the e-stop that it raises when it dies again and again"),
 	SETTINGS_DURATION("ready_within", struct launch_daemon, rules.ready_within_ns, "5s", "10ms", "10min",
 			  "warn if it is not ready by then"),
-	SETTINGS_WORD("alive", struct launch_daemon, alive, launch_alive_words, NULL, "how it shows that it lives"),
+	SETTINGS_WORD("alive", struct launch_daemon, alive, alive_words, NULL, "how it shows that it lives"),
 	SETTINGS_DURATION("dead_after", struct launch_daemon, dead_after_ns, NULL, "20ms", "1h",
 			  "kill it if it has been silent for that long"),
 	SETTINGS_DURATION("kill_within", struct launch_daemon, rules.kill_within_ns, "2s", "10ms", "10min",
