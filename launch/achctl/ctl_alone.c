@@ -60,8 +60,7 @@ static size_t count(struct alone *a, uint64_t base)
 		const struct msg_common *state = &one->common;
 		char name[NAME_MAX_BYTES];
 
-		if (!robot_level_driver(&a->estop, one, name, sizeof(name)) ||
-		    robot_level_is_gone(one, name, clock_now_ns()))
+		if (!robot_level_driver(&a->estop, one, name, sizeof(name), clock_now_ns()))
 			continue;
 		drivers++;
 		if (base ? lowering_is_taken(state, a->estop.boot, a->seen.id[0], base) : is_ready(state))

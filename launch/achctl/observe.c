@@ -14,8 +14,6 @@
 
 #define SILENT_MS 1000
 
-#define COPY(to, text) snprintf(to, sizeof(to), "%s", text)
-
 /* ---- processes that achstart started, or another one before it ---- */
 
 static void take_process(struct status *v, const char *name, int64_t now_ns)
@@ -31,7 +29,7 @@ static void take_process(struct status *v, const char *name, int64_t now_ns)
 		snprintf(d->state, sizeof(d->state), "%s", folder_left_name(kept.left));
 		return;
 	}
-	COPY(d->state, "running");
+	STATUS_COPY(d->state, "running");
 	d->ready = kept.ready;
 	d->pid = kept.pid;
 	d->uptime_s = (double)(now_ns - kept.spawned_ns) / 1e9;
@@ -89,7 +87,7 @@ static void take_state(struct status *v, const struct robot_channel *one)
 	take_ages(d, one);
 	if (!*d->state || !strcmp(d->state, "running")) {
 		d->ready = d->age_ms < SILENT_MS && (!*d->state || d->ready);
-		COPY(d->state, d->age_ms < SILENT_MS ? "running" : "silent");
+		STATUS_COPY(d->state, d->age_ms < SILENT_MS ? "running" : "silent");
 	}
 	for (size_t i = 0; i < one->common.bus_count && i < MSG_BUSES; i++)
 		take_bus(v, &one->common.bus[i]);
@@ -100,7 +98,7 @@ static void keep_first(void *to, const char *line)
 	struct status *v = to;
 
 	if (!*v->why)
-		COPY(v->why, line);
+		STATUS_COPY(v->why, line);
 }
 
 /* Is there a driver, or a channel of the e-stop? */
@@ -132,10 +130,10 @@ void observe_level(struct status *v, const struct estop *e, const struct robot_c
 		estop_why_closed(e, &(struct error_sink){ keep_first, v, 0 });
 		return;
 	}
-	COPY(v->level, msg_level_word(e->level));
+	STATUS_COPY(v->level, msg_level_word(e->level));
 	v->epoch = (int64_t)e->epoch;
-	COPY(v->who, e->who);
-	COPY(v->why, e->why);
+	STATUS_COPY(v->who, e->who);
+	STATUS_COPY(v->why, e->why);
 	utf8_clean(v->who);
 	utf8_clean(v->why);
 }
@@ -176,7 +174,7 @@ size_t observe_robot(struct status *v, const struct robot_channels *channels)
 	memset(v, 0, sizeof(*v));
 	v->uptime_s = NAN;
 	if (!run_path(path, NULL, &(struct error_sink){ 0 }) && strrchr(path, '/'))
-		COPY(v->robot, strrchr(path, '/') + 1);
+		STATUS_COPY(v->robot, strrchr(path, '/') + 1);
 	take_level(v, channels);
 	look_at_processes(v, clock_now_ns());
 	for (size_t i = 0; i < channels->n; i++)

@@ -88,8 +88,7 @@ static void look_at_drivers(struct raising *r)
 		const struct robot_channel *one = r->channels.at[i];
 		char name[MSG_NAME_SIZE + 8];
 
-		if (!robot_level_driver(&r->estop, one, name, sizeof(name)) ||
-		    robot_level_is_gone(one, name, r->begun_ns))
+		if (!robot_level_driver(&r->estop, one, name, sizeof(name), r->begun_ns))
 			continue;
 		r->drivers++;
 		r->shown |= one->header.t_publish_ns > r->begun_ns;

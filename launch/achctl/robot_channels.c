@@ -239,16 +239,18 @@ bool robot_level_only_copied(struct estop *e, struct estop_seen *seen)
 	return true;
 }
 
-bool robot_level_driver(const struct estop *e, const struct robot_channel *one, char *name, size_t size)
-{
-	return robot_channel_daemon(one, name, size) && lowering_is_driver(&one->common, e->boot);
-}
-
-bool robot_level_is_gone(const struct robot_channel *one, const char *name, int64_t now_ns)
+/* A process that is not in $RUN/state counts as ended if it was silent at that time. */
+static bool is_gone(const struct robot_channel *one, const char *name, int64_t now_ns)
 {
 	struct folder_state kept;
 
 	if (!folder_state_read(name, &kept))
 		return !folder_runs(&kept);
 	return now_ns - one->header.t_publish_ns > SILENT_NS;
+}
+
+bool robot_level_driver(const struct estop *e, const struct robot_channel *one, char *name, size_t size, int64_t now_ns)
+{
+	return robot_channel_daemon(one, name, size) && lowering_is_driver(&one->common, e->boot) &&
+	       !is_gone(one, name, now_ns);
 }

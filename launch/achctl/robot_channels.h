@@ -67,9 +67,8 @@ enum msg_level robot_level_read(struct estop *estop, const struct robot_channels
  * up to date. */
 bool robot_level_only_copied(struct estop *estop, struct estop_seen *seen);
 
-/* Is it the state of a driver?  Its name. */
-bool robot_level_driver(const struct estop *estop, const struct robot_channel *one, char *name, size_t size);
-/* Has its process ended?  A process that is not in $RUN/state counts as ended if it was silent at that time. */
-bool robot_level_is_gone(const struct robot_channel *one, const char *name, int64_t now_ns);
+/* Is it the state of a driver whose process has not ended at that time?  Its name. */
+bool robot_level_driver(const struct estop *estop, const struct robot_channel *one, char *name, size_t size,
+			int64_t now_ns);
 
 #endif

@@ -7,15 +7,13 @@
 #include "launch/achstart/control.h"
 #include "launch/common/status.h"
 
-#define COPY(to, text) snprintf(to, sizeof(to), "%s", text)
-
 static void add_channel(struct status *to, const struct watch *w, int64_t now_ns)
 {
 	struct status_channel *c = to->channels_n < STATUS_DAEMONS_MAX ? &to->channels[to->channels_n++] : NULL;
 
 	if (!c)
 		return;
-	COPY(c->name, w->daemon->channel);
+	STATUS_COPY(c->name, w->daemon->channel);
 	c->rate_hz = w->pulse.rate_hz;
 	c->age_ms = (double)pulse_age_ns(&w->pulse, now_ns) / 1e6;
 }
@@ -27,7 +25,7 @@ static void add_daemon(struct status *to, const struct watch *w, int64_t now_ns)
 
 	if (!d)
 		return;
-	COPY(d->state, policy_state_name(w->policy.state));
+	STATUS_COPY(d->state, policy_state_name(w->policy.state));
 	d->ready = w->policy.state == POLICY_READY;
 	d->pid = runs ? w->child.pid : 0;
 	d->incarnation = watch_incarnation(w);
@@ -35,9 +33,9 @@ static void add_daemon(struct status *to, const struct watch *w, int64_t now_ns)
 	d->restarts = w->policy.restarts;
 	d->adopted = w->policy.adopted;
 	d->wanted = w->daemon->wanted;
-	COPY(d->status, w->status);
-	COPY(d->last_end, w->last_end);
-	COPY(d->why, watch_why(w));
+	STATUS_COPY(d->status, w->status);
+	STATUS_COPY(d->last_end, w->last_end);
+	STATUS_COPY(d->why, watch_why(w));
 	if (runs && w->pulse.there) {
 		status_take_state(d, &w->pulse.header, &w->pulse.common);
 		d->age_ms = (double)pulse_age_ns(&w->pulse, now_ns) / 1e6;
@@ -52,8 +50,8 @@ static void add_bus(struct status *to, const struct supervisor *s, const struct 
 	if (!b)
 		return;
 	*b = (struct status_bus){ .load = NAN, .resets = (int64_t)one->resets };
-	COPY(b->name, one->bus->name);
-	COPY(b->interface, one->bus->interface);
+	STATUS_COPY(b->name, one->bus->name);
+	STATUS_COPY(b->interface, one->bus->interface);
 	for (size_t i = 0; i < s->n; i++) {
 		const struct pulse *p = &s->watches[i].pulse;
 
@@ -62,7 +60,7 @@ static void add_bus(struct status *to, const struct supervisor *s, const struct 
 				status_take_bus(b, &p->common.bus[n]);
 	}
 	if (!*b->state)
-		COPY(b->state, "unknown");
+		STATUS_COPY(b->state, "unknown");
 }
 
 void control_status(struct supervisor *s, struct json *j, int64_t now_ns)
@@ -78,10 +76,10 @@ void control_status(struct supervisor *s, struct json *j, int64_t now_ns)
 			      .pid = getpid(),
 			      .uptime_s = (double)(now_ns - s->begun_ns) / 1e9,
 			      .stopping = s->stop_ns != 0 };
-	COPY(to.robot, s->launch->name);
-	COPY(to.level, msg_level_word(s->estop.level));
-	COPY(to.who, s->estop.who);
-	COPY(to.why, s->estop.why);
+	STATUS_COPY(to.robot, s->launch->name);
+	STATUS_COPY(to.level, msg_level_word(s->estop.level));
+	STATUS_COPY(to.who, s->estop.who);
+	STATUS_COPY(to.why, s->estop.why);
 	terminal_clean(to.who);
 	terminal_clean(to.why);
 	for (size_t i = 0; i < s->links.n; i++)

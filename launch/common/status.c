@@ -6,9 +6,6 @@
 #include "config/utf8.h"
 #include "launch/common/status.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
-#define COPY(to, text) snprintf(to, sizeof(to), "%s", text)
-
 #define FIELD(k, what, s, m, ...)                                                                               \
 	{                                                                                                       \
 		.key = k, .kind = what, .offset = offsetof(struct s, m), .size = sizeof(((struct s *)NULL)->m), \
@@ -28,19 +25,19 @@ static const struct status_field robot_fields[] = {
 
 /* In the order of the JSON. */
 const struct status_field status_daemon_fields[] = {
-	TEXT(status_daemon, name, .title = "DAEMON", .column = STATUS_DAEMON_NAME),
-	WORD(status_daemon, state, .title = "STATE", .column = STATUS_DAEMON_STATE),
+	TEXT(status_daemon, name, .title = "DAEMON", .column = 0),
+	WORD(status_daemon, state, .title = "STATE", .column = 1),
 	BOOL(status_daemon, ready),
-	WHOLE(status_daemon, pid, .title = "PID", .column = STATUS_DAEMON_PID, .weight = 2),
-	WHOLE(status_daemon, incarnation, .title = "INC", .column = STATUS_DAEMON_INCARNATION, .weight = 5),
-	REAL(status_daemon, uptime_s, .title = "UP", .column = STATUS_DAEMON_UPTIME, .weight = 8, .unit = STATUS_S),
-	WHOLE(status_daemon, restarts, .title = "RESTARTS", .column = STATUS_DAEMON_RESTARTS, .weight = 7,
-	      .unit = STATUS_COUNT, .alarm = true),
-	REAL(status_daemon, late_p99_us, .title = "LATE", .column = STATUS_DAEMON_LATE, .weight = 6, .unit = STATUS_US),
+	WHOLE(status_daemon, pid, .title = "PID", .column = 9, .weight = 2),
+	WHOLE(status_daemon, incarnation, .title = "INC", .column = 3, .weight = 5),
+	REAL(status_daemon, uptime_s, .title = "UP", .column = 4, .weight = 8, .unit = STATUS_S),
+	WHOLE(status_daemon, restarts, .title = "RESTARTS", .column = 5, .weight = 7, .unit = STATUS_COUNT,
+	      .alarm = true),
+	REAL(status_daemon, late_p99_us, .title = "LATE", .column = 8, .weight = 6, .unit = STATUS_US),
 	REAL(status_daemon, late_max_us),
-	WORD(status_daemon, life, .title = "LIFE", .column = STATUS_DAEMON_LIFE, .weight = 9),
-	REAL(status_daemon, age_ms, .title = "AGE", .column = STATUS_DAEMON_AGE, .weight = 3, .unit = STATUS_MS),
-	REAL(status_daemon, rate_hz, .title = "RATE", .column = STATUS_DAEMON_RATE, .weight = 4, .unit = STATUS_HZ),
+	WORD(status_daemon, life, .title = "LIFE", .column = 2, .weight = 9),
+	REAL(status_daemon, age_ms, .title = "AGE", .column = 7, .weight = 3, .unit = STATUS_MS),
+	REAL(status_daemon, rate_hz, .title = "RATE", .column = 6, .weight = 4, .unit = STATUS_HZ),
 	WHOLE(status_daemon, epoch),
 	TEXT(status_daemon, level),
 	BOOL(status_daemon, freerun),
@@ -57,24 +54,19 @@ const struct status_field status_daemon_fields[] = {
 };
 
 const struct status_field status_bus_fields[] = {
-	TEXT(status_bus, name, .title = "BUS", .column = STATUS_BUS_NAME),
-	TEXT(status_bus, interface, .title = "INTERFACE", .column = STATUS_BUS_INTERFACE, .weight = 2),
-	WORD(status_bus, state, .title = "STATE", .column = STATUS_BUS_STATE),
-	REAL(status_bus, load, .title = "LOAD", .column = STATUS_BUS_LOAD, .weight = 9, .unit = STATUS_SHARE),
-	WHOLE(status_bus, stale, .title = "STALE", .column = STATUS_BUS_STALE, .weight = 8, .unit = STATUS_COUNT,
-	      .alarm = true),
+	TEXT(status_bus, name, .title = "BUS", .column = 0),
+	TEXT(status_bus, interface, .title = "INTERFACE", .column = 1, .weight = 2),
+	WORD(status_bus, state, .title = "STATE", .column = 2),
+	REAL(status_bus, load, .title = "LOAD", .column = 3, .weight = 9, .unit = STATUS_SHARE),
+	WHOLE(status_bus, stale, .title = "STALE", .column = 4, .weight = 8, .unit = STATUS_COUNT, .alarm = true),
 	WHOLE(status_bus, sent),
-	WHOLE(status_bus, replaced, .title = "REPLACED", .column = STATUS_BUS_REPLACED, .weight = 5,
-	      .unit = STATUS_COUNT),
-	WHOLE(status_bus, expired, .title = "EXPIRED", .column = STATUS_BUS_EXPIRED, .weight = 6, .unit = STATUS_COUNT,
-	      .alarm = true),
-	WHOLE(status_bus, lost, .title = "LOST", .column = STATUS_BUS_LOST, .weight = 3, .unit = STATUS_COUNT,
-	      .alarm = true),
+	WHOLE(status_bus, replaced, .title = "REPLACED", .column = 6, .weight = 5, .unit = STATUS_COUNT),
+	WHOLE(status_bus, expired, .title = "EXPIRED", .column = 7, .weight = 6, .unit = STATUS_COUNT, .alarm = true),
+	WHOLE(status_bus, lost, .title = "LOST", .column = 8, .weight = 3, .unit = STATUS_COUNT, .alarm = true),
 	WHOLE(status_bus, rx_dropped),
-	WHOLE(status_bus, errors, .title = "ERRORS", .column = STATUS_BUS_ERRORS, .weight = 7, .unit = STATUS_COUNT,
-	      .alarm = true),
+	WHOLE(status_bus, errors, .title = "ERRORS", .column = 5, .weight = 7, .unit = STATUS_COUNT, .alarm = true),
 	BOOL(status_bus, stalled),
-	WHOLE(status_bus, resets, .title = "RESETS", .column = STATUS_BUS_RESETS, .weight = 1, .unit = STATUS_COUNT),
+	WHOLE(status_bus, resets, .title = "RESETS", .column = 9, .weight = 1, .unit = STATUS_COUNT),
 	{ 0 },
 };
 
@@ -130,7 +122,7 @@ void status_read(struct status *s, const struct yaml_node *answer)
 	read_fields(robot_fields, s, answer);
 	read_fields(clock_fields, &s->clock, yaml_find(answer, "clock"));
 	if (yaml_first(yaml_find(answer, "clock")) && !*s->clock.name)
-		COPY(s->clock.name, "clock");
+		STATUS_COPY(s->clock.name, "clock");
 	for (node = yaml_first(yaml_find(answer, "daemons")); node && s->daemons_n < STATUS_DAEMONS_MAX;
 	     node = node->next) {
 		struct status_daemon *d = &s->daemons[s->daemons_n++];
@@ -220,7 +212,7 @@ struct status_daemon *status_add_daemon(struct status *s, const char *name)
 	d = &s->daemons[s->daemons_n++];
 	*d = (struct status_daemon){ .wanted = true };
 	d->uptime_s = d->late_p99_us = d->late_max_us = d->age_ms = d->rate_hz = d->phase_us = NAN;
-	COPY(d->name, name);
+	STATUS_COPY(d->name, name);
 	return d;
 }
 
@@ -228,8 +220,8 @@ void status_take_state(struct status_daemon *d, const struct msg_header *header,
 {
 	const struct msg_refused *r = &c->refs_refused;
 
-	COPY(d->life, msg_life_word(c->lifecycle));
-	COPY(d->level, msg_level_word(c->level));
+	STATUS_COPY(d->life, msg_life_word(c->lifecycle));
+	STATUS_COPY(d->level, msg_level_word(c->level));
 	d->epoch = (int64_t)c->epoch;
 	d->late_p99_us = (double)c->late_p99_ns / 1e3;
 	d->late_max_us = (double)c->late_max_ns / 1e3;
@@ -246,7 +238,7 @@ void status_take_bus(struct status_bus *bus, const struct msg_bus *msg)
 	if (!*bus->state ||
 	    (msg->state != MSG_LINK_ERROR_ACTIVE && (bus->link == MSG_LINK_ERROR_ACTIVE || msg->state > bus->link))) {
 		bus->link = msg->state;
-		COPY(bus->state, msg_link_word(msg->state));
+		STATUS_COPY(bus->state, msg_link_word(msg->state));
 	}
 	bus->stale += (int64_t)msg->stale;
 	bus->sent += (int64_t)msg->sent;
@@ -261,7 +253,7 @@ void status_take_bus(struct status_bus *bus, const struct msg_bus *msg)
 
 void status_take_clock(struct status *s, const char *name, const struct msg_clock *c)
 {
-	COPY(s->clock.name, name);
+	STATUS_COPY(s->clock.name, name);
 	s->clock.period_us = (double)c->period_ns / 1e3;
 	s->clock.late_us = (double)c->late_ns / 1e3;
 	s->clock.cycle = (int64_t)c->cycle;
@@ -295,14 +287,20 @@ bool status_daemon_is_fine(const struct status_daemon *d)
 	return d->ready || !strcmp(d->state, "done");
 }
 
+/* Is it one of the words in the list, which has blanks between them? */
+static bool is_among(const char *word, const char *list)
+{
+	const size_t len = strlen(word);
+
+	for (; *list; list += strcspn(list, " "), list += *list == ' ')
+		if (strcspn(list, " ") == len && !strncmp(list, word, len))
+			return true;
+	return false;
+}
+
 enum status_rank status_daemon_rank(const struct status_daemon *d)
 {
-	static const char *const bad[] = { "failed", "backoff", "killed", "gone", "silent" };
-
-	for (size_t i = 0; i < COUNT_OF(bad); i++)
-		if (!strcmp(d->state, bad[i]))
-			return STATUS_BAD;
-	if (!strcmp(d->life, "fault"))
+	if (is_among(d->state, "failed backoff killed gone silent") || !strcmp(d->life, "fault"))
 		return STATUS_BAD;
 	if (d->wanted && (!status_daemon_is_fine(d) || d->freerun))
 		return STATUS_ODD;
@@ -311,17 +309,9 @@ enum status_rank status_daemon_rank(const struct status_daemon *d)
 
 enum status_rank status_bus_rank(const struct status_bus *b)
 {
-	static const char *const bad[] = { "absent", "stopped", "bus-off" }, *const odd[] = { "warning", "passive" };
-
-	for (size_t i = 0; i < COUNT_OF(bad); i++)
-		if (!strcmp(b->state, bad[i]))
-			return STATUS_BAD;
-	if (b->stalled)
+	if (is_among(b->state, "absent stopped bus-off") || b->stalled)
 		return STATUS_BAD;
-	for (size_t i = 0; i < COUNT_OF(odd); i++)
-		if (!strcmp(b->state, odd[i]))
-			return STATUS_ODD;
-	return STATUS_FINE;
+	return is_among(b->state, "warning passive") ? STATUS_ODD : STATUS_FINE;
 }
 
 bool status_is_fine(const struct status *v)

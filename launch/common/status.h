@@ -19,6 +19,8 @@
 #define STATUS_DAEMONS_MAX 64
 #define STATUS_BUSES_MAX 32
 
+#define STATUS_COPY(to, text) snprintf(to, sizeof(to), "%s", text)
+
 /* Unknown numbers are NAN, unknown words "". */
 struct status_daemon {
 	char name[STATUS_NAME_MAX];
@@ -76,31 +78,9 @@ struct status {
 enum status_kind { STATUS_TEXT, STATUS_WORD /* "" is null */, STATUS_WHOLE, STATUS_REAL, STATUS_BOOL };
 enum status_unit { STATUS_PLAIN, STATUS_COUNT, STATUS_S, STATUS_MS, STATUS_US, STATUS_HZ, STATUS_SHARE };
 
-/* Columns of the tables, from left to right. */
-enum {
-	STATUS_DAEMON_NAME,
-	STATUS_DAEMON_STATE,
-	STATUS_DAEMON_LIFE,
-	STATUS_DAEMON_INCARNATION,
-	STATUS_DAEMON_UPTIME,
-	STATUS_DAEMON_RESTARTS,
-	STATUS_DAEMON_RATE,
-	STATUS_DAEMON_AGE,
-	STATUS_DAEMON_LATE,
-	STATUS_DAEMON_PID
-};
-enum {
-	STATUS_BUS_NAME,
-	STATUS_BUS_INTERFACE,
-	STATUS_BUS_STATE,
-	STATUS_BUS_LOAD,
-	STATUS_BUS_STALE,
-	STATUS_BUS_ERRORS,
-	STATUS_BUS_REPLACED,
-	STATUS_BUS_EXPIRED,
-	STATUS_BUS_LOST,
-	STATUS_BUS_RESETS
-};
+/* Columns that status_print.c fills in itself. */
+enum { STATUS_DAEMON_STATE = 1, STATUS_DAEMON_LIFE = 2, STATUS_DAEMON_PID = 9 };
+enum { STATUS_BUS_INTERFACE = 1, STATUS_BUS_STATE = 2, STATUS_BUS_LOAD = 3 };
 
 struct status_field {
 	const char *key; /* in JSON */
@@ -109,8 +89,8 @@ struct status_field {
 
 	/* as a column of the table; title NULL: it is not in the table */
 	const char *title;
-	unsigned int column;
-	int weight; /* columns with a small one are left out first; 0: it always stays */
+	unsigned int column; /* from left to right */
+	int weight;	     /* columns with a small one are left out first; 0: it always stays */
 	enum status_unit unit;
 	bool alarm; /* another value than 0 is worth a colour */
 };

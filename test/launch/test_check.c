@@ -468,6 +468,7 @@ static void invalid_frames_are_errors(void)
 		{ "{\"bus\":\"torso\",\"id\":\"0EF\",\"dir\":\"up\",\"len\":8}", "dir is not tx or rx" },
 		{ "{\"bus\":\"torso\",\"id\":\"0EF\",\"len\":8}", "dir is not tx or rx" },
 		{ TX("torso", "0EF", "9", PERIOD("null")), "len is not 0 to 8" },
+		{ "{\"bus\":\"torso\",\"id\":\"0EF\",\"dir\":\"tx\"}", "len is not 0 to 8" },
 		{ TX("torso", "0EF", "8", PERIOD("0")), "period_us is neither null nor above 0" },
 		{ TX("torso", "0EF", "8", PERIOD("soon")), "period_us is neither null nor above 0" },
 		{ TX("torso", "0EF", "8", "\"shared\":\"x\""), "shared is not true or false" },
