@@ -16,7 +16,6 @@
 #include "daemons/drv/port.h"
 #include "launch/check/check.h"
 #include "launch/common/folder.h"
-#include "launch/check/graph.h"
 #include "launch/file/launch_file.h"
 #include "launch/achstart/supervise.h"
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "can/link.h"
-#include "launch/achstart/arming.h"
+#include "launch/achstart/level.h"
 #include "launch/achstart/supervise.h"
 
 #define QUIET_NS 30000000 /* a driver copies what it has read of estop-b to estop within this time */

@@ -13,7 +13,7 @@
 #include "channels/clock.h"
 #include "config/run.h"
 #include "launch/achstart/child.h"
-#include "launch/file/launch_find.h"
+#include "launch/file/launch_file.h"
 
 #ifndef PIDFD_SIGNAL_PROCESS_GROUP /* Linux 6.9 */
 #define PIDFD_SIGNAL_PROCESS_GROUP (1U << 2)

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "channels/clock.h"
-#include "launch/achstart/orphans.h"
+#include "launch/achstart/supervise.h"
 
 #define ENVIRONMENT_MAX (1 << 17)
 #define TRIES 100

@@ -1,7 +1,7 @@
 /* patrol.h: removes the broken channels of the robot, and all of its channels at the end.
  *
  * At each call it opens one channel as its driver would.  It removes a channel that was overwritten and reports that;
- * the processes that use it recreate it.  Only achstart removes channels.  estop and estop-b are arm.h's.
+ * the processes that use it recreate it.  Only achstart removes channels.  estop and estop-b are level.h's.
  */
 #ifndef LAUNCH_ACHSTART_PATROL_H
 #define LAUNCH_ACHSTART_PATROL_H

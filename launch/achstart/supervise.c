@@ -12,7 +12,6 @@
 
 #include "channels/clock.h"
 #include "launch/achstart/control.h"
-#include "launch/achstart/orphans.h"
 #include "launch/achstart/supervise.h"
 
 #define WORLD 111

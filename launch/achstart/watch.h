@@ -3,7 +3,7 @@
 #define LAUNCH_ACHSTART_WATCH_H
 
 #include "launch/achstart/child.h"
-#include "launch/file/launch_find.h"
+#include "launch/file/launch_file.h"
 #include "launch/common/logs.h"
 #include "launch/achstart/rundir.h"
 #include "launch/achstart/hung.h"

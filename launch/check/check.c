@@ -9,7 +9,7 @@
 
 #include "launch/check/check_run.h"
 #include "launch/common/lines.h"
-#include "launch/file/launch_find.h"
+#include "launch/file/launch_file.h"
 
 #define EXIT_WORLD 111
 

@@ -35,7 +35,7 @@ struct check {
 };
 
 /* Runs each driver twice and the simulator once, several at a time, each for within_ns at most, and looks at
- * interfaces. It starts no bus and writes no channel.  A program without the mark of a driver (launch_find.h) is not
+ * interfaces. It starts no bus and writes no channel.  A program without the mark of a driver (launch_is_driver) is not
  * run. */
 void check_robot(struct check *check, const struct launch *launch, int64_t within_ns, struct error_sink *errors,
 		 struct error_sink *warnings);
@@ -50,5 +50,13 @@ struct link_settings check_link_settings(const struct robot_bus *bus);
 /* For people: a line for each bus (interface, bit rate, load, frames a second), one for each daemon (program, what it
  * needs, priority, core). */
 void check_print(const struct check *check, const struct launch *launch, FILE *to);
+
+/* ---- the robot as a picture: achstart --graph robot.launch | dot -Tsvg >robot.svg
+ *
+ * From left to right: channels, the processes that write and read them, buses, devices.  Only wanted daemons.  Pure.
+ */
+
+/* Prints it in the language of graphviz. */
+void graph_print(const struct launch *launch, FILE *to);
 
 #endif

@@ -1,5 +1,5 @@
 /* graph.c: the robot as a picture. */
-#include "launch/check/graph.h"
+#include "launch/check/check.h"
 
 #include <string.h>
 

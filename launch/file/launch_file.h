@@ -58,7 +58,7 @@ struct launch_daemon {
 	bool clock;			   /* it is the robot's clock */
 	bool wanted;			   /* in the chosen group, or needed by a daemon in it */
 
-	/* argv[0] is the program as the file names it: a name, to be found by launch_find.h, or a path, already
+	/* argv[0] is the program as the file names it: a name, to be found by launch_find, or a path, already
 	 * relative to the working directory.  Ends with NULL. */
 	char **argv;
 	char **environment; /* KEY=VALUE, to be set beside what achstart has; the robot's first; ends with NULL */
@@ -165,5 +165,22 @@ uint64_t launch_hash(const struct launch_daemon *daemon);
 
 /* The keys of the file, for its documentation and tests. */
 extern const struct settings_row launch_rows[], launch_daemon_rows[], launch_restart_rows[];
+
+/* ---- finds the file of a program. */
+
+#define LAUNCH_FIND_MAX 1024
+
+/* The file that program names: a path (with a slash) as it is; a name beside the running executable (/proc/self/exe)
+ * first, so that a build starts what was built with it, then in $PATH.  0, -ENOENT, -EACCES (it may not be executed),
+ * -ENAMETOOLONG. */
+int launch_find(char path[LAUNCH_FIND_MAX], const char *program);
+
+/* The same with both given: beside is a folder or NULL, search as $PATH or NULL. */
+int launch_find_in(char path[LAUNCH_FIND_MAX], const char *program, const char *beside, const char *search);
+
+/* Does the file carry the mark of a driver, "@(#)endplate" and "-driver" in one word?  Every program with drv_main() in
+ * it does; a script has it in a comment.  So a program that is named as a driver by mistake need not be run to find
+ * out.  Also true if the file cannot be read: starting it fails, or it is for execution only. */
+bool launch_is_driver(const char *path);
 
 #endif

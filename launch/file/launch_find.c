@@ -1,5 +1,5 @@
 /* launch_find.c: where a program is. */
-#include "launch/file/launch_find.h"
+#include "launch/file/launch_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,7 @@
 
 #include "unity.h"
 
-#include "launch/check/graph.h"
+#include "launch/check/check.h"
 #include "test/launch/launch_lib.h"
 
 static struct launch_lib_lines lines;

@@ -10,7 +10,6 @@
 #include "unity.h"
 
 #include "launch/file/launch_file.h"
-#include "launch/file/launch_find.h"
 #include "test/launch/launch_lib.h"
 
 #define MS INT64_C(1000000)
