@@ -44,14 +44,14 @@ int bus_open(struct bus **bus, const char *name, const struct bus_options *optio
 	*bus = NULL;
 	options = options ? options : &usual;
 	if (wrong)
-		return error_fail(-EINVAL, errors, "%s is not a bus: %s", text_quote(quoted, name), wrong);
+		return error_refuse(errors, -EINVAL, "%s is not a bus: %s", text_quote(quoted, name), wrong);
 	if (options->filters_n > (options->filters ? BUS_FILTERS_MAX : 0))
-		return error_fail(-EINVAL, errors,
-				  "%s: %zu filters, but a bus takes at most %d: join some of them by a mask", name,
-				  options->filters_n, BUS_FILTERS_MAX);
+		return error_refuse(errors, -EINVAL,
+				    "%s: %zu filters, but a bus takes at most %d: join some of them by a mask", name,
+				    options->filters_n, BUS_FILTERS_MAX);
 	copy = strdup(name);
 	if (!copy)
-		return error_fail(-ENOMEM, errors, "%s: no memory left", name);
+		return error_refuse(errors, -ENOMEM, "%s: no memory left", name);
 	r = ops->open(bus, name, options, errors);
 	if (r) {
 		*bus = NULL;

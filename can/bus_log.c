@@ -77,7 +77,7 @@ static struct bus_log *of(struct bus *bus)
 
 static int say(struct error_sink *errors, const char *path, int error, const char *what)
 {
-	return error_fail(error, errors, "%s: %s", path, what);
+	return error_refuse(errors, error, "%s: %s", path, what);
 }
 
 /* Locked, so that no other bus writes between our lines, and emptied only when it is known not to be the log.  A
@@ -325,7 +325,7 @@ static int log_bus_open(struct bus **bus, const char *name, const struct bus_opt
 
 	if (!l || !split(l, name)) {
 		free(l);
-		return error_fail(-ENOMEM, errors, "%s: no memory left", name);
+		return error_refuse(errors, -ENOMEM, "%s: no memory left", name);
 	}
 	l->errors = (struct error_sink){ .line = forward_line, .to = l };
 	l->opening = errors;

@@ -18,7 +18,7 @@
 static const struct link_ops *ops_of(const char *name, struct error_sink *errors)
 {
 	if (!strncmp(name, "log:", 4))
-		return error_fail(NULL, errors, "%s: a log has no link; say an interface such as can0", name);
+		return error_refuse(errors, NULL, "%s: a log has no link; say an interface such as can0", name);
 	return strncmp(name, "wire:", 5) ? &link_socketcan_ops : &link_wire_ops;
 }
 

@@ -55,7 +55,7 @@ static int find(const char *name, struct error_sink *errors)
 	int s, index;
 
 	if (wrong)
-		return error_fail(-EINVAL, errors, "%s is not a link: %s", text_quote(quoted, name), wrong);
+		return error_refuse(errors, -EINVAL, "%s is not a link: %s", text_quote(quoted, name), wrong);
 	s = socket(AF_CAN, SOCK_RAW | SOCK_CLOEXEC, CAN_RAW);
 	index = s < 0 ? -errno : bus_interface_index(s, name);
 	if (s >= 0)
@@ -84,7 +84,7 @@ static int query(const char *name, struct link_info *info, struct error_sink *er
 		return index;
 	err = bus_interface_query(&link, index);
 	if (err)
-		return error_fail(err, errors, "%s: unable to ask the kernel about it: %s", name, strerror(-err));
+		return error_refuse(errors, err, "%s: unable to ask the kernel about it: %s", name, strerror(-err));
 	*info = (struct link_info){
 		.up = link.flags & IFF_UP,
 		.state = link.flags & IFF_UP ? link.state : BUS_STOPPED,
@@ -111,12 +111,12 @@ static int query(const char *name, struct link_info *info, struct error_sink *er
 static int refuse(const char *name, const char *what, int err, struct error_sink *errors)
 {
 	if (err == -EPERM || err == -EACCES)
-		return error_fail(
-			-EPERM, errors,
+		return error_refuse(
+			errors, -EPERM,
 			"%s: not allowed to %s: it takes the capability CAP_NET_ADMIN; run it as root, or by a service "
 			"with AmbientCapabilities=CAP_NET_ADMIN",
 			name, what);
-	return error_fail(err, errors, "%s: unable to %s: %s", name, what, strerror(-err));
+	return error_refuse(errors, err, "%s: unable to %s: %s", name, what, strerror(-err));
 }
 
 static int turn(const char *name, bool virtual, bool up, struct error_sink *errors)
@@ -132,8 +132,9 @@ static int turn(const char *name, bool virtual, bool up, struct error_sink *erro
 	if (!err)
 		return 0;
 	if (up && !virtual && err == -EINVAL)
-		return error_fail(err, errors, "%s: it has no bit rate yet: ip link set %s up type can bitrate 1000000",
-				  name, name);
+		return error_refuse(errors, err,
+				    "%s: it has no bit rate yet: ip link set %s up type can bitrate 1000000", name,
+				    name);
 	return refuse(name, up ? "bring it up" : "take it down", err, errors);
 }
 
@@ -149,10 +150,10 @@ static int set_bitrate(const char *name, const struct link_info *info, const str
 	if (want->sample_point_pm)
 		snprintf(sample_point, sizeof(sample_point), " with a sample point of 0.%03" PRIu32,
 			 want->sample_point_pm);
-	return error_fail(-ERANGE, errors,
-			  "%s: its controller, with a clock of %" PRIu32 " Hz, cannot do %" PRIu32
-			  " bit/s%s; ip -details link show %s shows what it can",
-			  name, info->clock_hz, want->bitrate, sample_point, name);
+	return error_refuse(errors, -ERANGE,
+			    "%s: its controller, with a clock of %" PRIu32 " Hz, cannot do %" PRIu32
+			    " bit/s%s; ip -details link show %s shows what it can",
+			    name, info->clock_hz, want->bitrate, sample_point, name);
 }
 
 /* While it is down. */
@@ -221,8 +222,8 @@ static int up_controller(const char *name, const struct link_info *info, const s
 	if (err || !link_other(others, &after, want))
 		return err;
 	turn(name, false, false, errors);
-	return error_fail(-ERANGE, errors, "%s: its controller cannot do what is asked: it came up with %s", name,
-			  others);
+	return error_refuse(errors, -ERANGE, "%s: its controller cannot do what is asked: it came up with %s", name,
+			    others);
 }
 
 static int up(const char *name, const struct link_settings *want, struct error_sink *errors)

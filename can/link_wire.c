@@ -16,7 +16,7 @@ static int ask(const char *name, const char *verb, const char *rest, char *answe
 	int r;
 
 	if (wrong)
-		return error_fail(-EINVAL, errors, "%s: %s", name, wrong);
+		return error_refuse(errors, -EINVAL, "%s: %s", name, wrong);
 	snprintf(question, sizeof(question), "link %s %s%s", verb, controller, rest);
 	r = attach_question(name, question, answer, size, errors);
 	return r == -ENOENT || r == -ECONNREFUSED ? -ENODEV : r;
@@ -77,8 +77,8 @@ static int wire_up(const char *name, const struct link_settings *want, struct er
 	int r = wire_query(name, &info, errors);
 
 	if (!r && want->bitrate && want->bitrate != info.now.bitrate)
-		return error_fail(-EBUSY, errors, "%s runs at %u bit/s, not %u: start canwire run with --bitrate %u",
-				  name, info.now.bitrate, want->bitrate, want->bitrate);
+		return error_refuse(errors, -EBUSY, "%s runs at %u bit/s, not %u: start canwire run with --bitrate %u",
+				    name, info.now.bitrate, want->bitrate, want->bitrate);
 	if (!r && info.state <= BUS_STOPPED)
 		r = command(name, "up", "", errors);
 	if (!r && want->restart_ms != info.now.restart_ms)

@@ -206,8 +206,8 @@ static int find_format(struct log *log)
 	}
 	if (sign == SIGN_CLEAR || !strange)
 		return 0;
-	return error_fail(-EBADMSG, log->errors, "%s: no log that is known: candump -L, Vector ASC and PCAN TRC are",
-			  log->path);
+	return error_refuse(log->errors, -EBADMSG, "%s: no log that is known: candump -L, Vector ASC and PCAN TRC are",
+			    log->path);
 }
 
 /* ---- calls ---- */

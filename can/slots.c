@@ -63,11 +63,11 @@ int slots_init(struct slots *s, const struct slots_row *rows, unsigned int rows_
 
 	memset(s, 0, sizeof(*s));
 	if (rows_n > SLOTS_ROWS_MAX)
-		return error_fail(-EINVAL, errors, "%u rows of frames to send on one bus: at most %d", rows_n,
-				  SLOTS_ROWS_MAX);
+		return error_refuse(errors, -EINVAL, "%u rows of frames to send on one bus: at most %d", rows_n,
+				    SLOTS_ROWS_MAX);
 	if (options && options->in_flight > SLOTS_IN_FLIGHT_MAX)
-		return error_fail(-EINVAL, errors, "in_flight: %u frames: at most %d", options->in_flight,
-				  SLOTS_IN_FLIGHT_MAX);
+		return error_refuse(errors, -EINVAL, "in_flight: %u frames: at most %d", options->in_flight,
+				    SLOTS_IN_FLIGHT_MAX);
 	for (unsigned int i = 0; i < rows_n; i++) {
 		const char *wrong = row_wrong(&rows[i], rows, rows_n);
 

@@ -50,11 +50,9 @@ struct error_sink {
 
 /* Adds a line to the sink. */
 void error_add(struct error_sink *sink, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* The same; returns status. */
+/* The same; returns status: return error_refuse(errors, -EINVAL, "..."); */
 int error_refuse(struct error_sink *sink, int status, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void error_add_v(struct error_sink *sink, const char *fmt, va_list args) __attribute__((format(printf, 2, 0)));
-/* The same and a status: return error_fail(-EINVAL, errors, "..."); */
-#define error_fail(status, sink, ...) (error_add(sink, __VA_ARGS__), (status))
 
 /* For programs: sinks that say each line at once; to is a struct error_who, or NULL for the line as it is. */
 struct error_who {

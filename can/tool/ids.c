@@ -97,14 +97,14 @@ static int read_list(struct ids *ids, const char *option, const struct settings_
 			end = strchrnul(text, ',');
 			if (!read_range(text, end, &r)) {
 				snprintf(part, sizeof(part), "%.*s", (int)(end - text), text);
-				return error_fail(
-					-EINVAL, errors,
+				return error_refuse(
+					errors, -EINVAL,
 					"%s: %s is not an identifier such as 123 (3 digits, or 8 for 29 bits) or a "
 					"range such as 200-2FF",
 					option, text_quote(quoted, part));
 			}
 			if (!with(ids, r))
-				return error_fail(-EINVAL, errors, "%s: more than %d ranges", option, IDS_RANGES_MAX);
+				return error_refuse(errors, -EINVAL, "%s: more than %d ranges", option, IDS_RANGES_MAX);
 			if (!*end)
 				break;
 		}

@@ -45,17 +45,17 @@ int routes_read(struct routes *r, const struct settings_strings *map, struct err
 		bool nowhere;
 
 		if (!len || len >= LOG_BUS_MAX)
-			return error_fail(-EINVAL, errors, "--map: %s is not OLD=NEW such as can0=vcan1", item);
+			return error_refuse(errors, -EINVAL, "--map: %s is not OLD=NEW such as can0=vcan1", item);
 		if (route_named(r, item, len) || r->n == ROUTE_BUSES_MAX)
-			return error_fail(-EINVAL, errors,
-					  r->n == ROUTE_BUSES_MAX ? "--map: %.*s: too many buses"
-								  : "--map: %.*s is mapped twice",
-					  (int)len, item);
+			return error_refuse(errors, -EINVAL,
+					    r->n == ROUTE_BUSES_MAX ? "--map: %.*s: too many buses"
+								    : "--map: %.*s is mapped twice",
+					    (int)len, item);
 		to = equals + 1;
 		nowhere = !*to || !strcmp(to, "-");
 		wrong = nowhere ? NULL : target_wrong(to);
 		if (wrong)
-			return error_fail(-EINVAL, errors, "--map: %s: %s", item, wrong);
+			return error_refuse(errors, -EINVAL, "--map: %s: %s", item, wrong);
 		*route = (struct route){ .mapped = true, .to = nowhere ? NULL : bus_named(r, to) };
 		memcpy(route->from, item, len);
 		if (!strcmp(route->from, "*"))

@@ -129,7 +129,7 @@ int attach_question(const char *name, const char *question, char *answer, size_t
 	int r;
 
 	if (wrong)
-		return error_fail(-EINVAL, errors, "%s: %s", name, wrong);
+		return error_refuse(errors, -EINVAL, "%s: %s", name, wrong);
 	snprintf(rest, sizeof(rest), "wire/%s", bus);
 	r = run_path(path, rest, errors);
 	if (r)

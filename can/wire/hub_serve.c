@@ -33,13 +33,14 @@ int hub_serve(struct hub *hub, const char *name, const struct engine_settings *s
 	int r;
 
 	if (!text_is_name(name))
-		return error_fail(-EINVAL, errors, "%s: a bus is named by 1 to %d letters and digits, like torso",
-				  text_quote(quoted, name), TEXT_NAME_MAX);
+		return error_refuse(errors, -EINVAL, "%s: a bus is named by 1 to %d letters and digits, like torso",
+				    text_quote(quoted, name), TEXT_NAME_MAX);
 	for (unsigned int i = 0; i < hub->buses_n; i++)
 		if (!strcmp(hub->buses[i].name, name))
-			return error_fail(-EINVAL, errors, "%s: named twice", name);
+			return error_refuse(errors, -EINVAL, "%s: named twice", name);
 	if (hub->buses_n == WIRE_BUSES_MAX)
-		return error_fail(-ENOSPC, errors, "%s: %d buses is the most one canwire serves", name, WIRE_BUSES_MAX);
+		return error_refuse(errors, -ENOSPC, "%s: %d buses is the most one canwire serves", name,
+				    WIRE_BUSES_MAX);
 	strcpy(bus->name, name);
 	bus->place = (struct place){ .name = bus->name,
 				     .who = bus->name,
@@ -58,8 +59,8 @@ int hub_serve(struct hub *hub, const char *name, const struct engine_settings *s
 	bus->settings.to = bus;
 	r = engine_init(&bus->engine, &bus->settings, clock_now_ns());
 	if (r)
-		return error_fail(r, errors, "%s: %u bit/s: a soft wire runs at 1000 to 1000000", name,
-				  settings->bitrate);
+		return error_refuse(errors, r, "%s: %u bit/s: a soft wire runs at 1000 to 1000000", name,
+				    settings->bitrate);
 	hub->page->buses[hub->buses_n].frame_min_ns = FRAME_MIN_BITS * INT64_C(1000000000) / settings->bitrate;
 	hub->buses_n++;
 	return 0;

@@ -255,7 +255,7 @@ int script_open(struct script *script, const char *path, const char *const *buse
 	file = standard ? stdin : fopen(path, "re");
 	if (!file) {
 		status = -errno;
-		return error_fail(status, errors, "unable to open %s: %m", path);
+		return error_refuse(errors, status, "unable to open %s: %m", path);
 	}
 	status = read_file(&r, file);
 	if (status && errors->count == before)

@@ -247,7 +247,7 @@ static int declare_and_run(struct drv *drv, struct error_sink *errors)
 	return status;
 }
 
-/* achstart recognises a driver by it, without running the program (launch/file/launch_find.h). */
+/* achstart recognises a driver by it, without running the program (launch/file/launch_file.h). */
 __attribute__((used)) static const char mark[] = "@(#)endplate-driver";
 
 int drv_main(const struct drv_driver *driver, int argc, char **argv)
