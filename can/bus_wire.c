@@ -31,6 +31,7 @@ struct bus_wire {
 	int event;    /* canwire rings here */
 	int socket;   /* -1: not attached, and not about to be */
 	int bell;     /* of canwire */
+	pid_t hub;    /* its process */
 	struct wire_memory *memory; /* NULL: not attached */
 	const struct wire_page *page;
 	const struct wire_bus *wire;
@@ -113,6 +114,7 @@ static int take_answer(struct bus_wire *w)
 	if (r)
 		return r;
 	w->bell = fds[2];
+	w->hub = query_peer(w->socket);
 	w->wire = &w->page->buses[answer.bus];
 	w->controller = &w->wire->controllers[answer.controller];
 	w->tx_head = w->rx_tail = 0;
@@ -194,8 +196,10 @@ static void ring(struct bus_wire *w, int64_t now_ns)
 	int64_t wake_ns = atomic_load_explicit(&w->page->wake_ns, memory_order_seq_cst);
 	int64_t use_ns = atomic_load_explicit(&w->page->use_ns, memory_order_relaxed);
 
-	if ((end_ns > use_ns ? end_ns : use_ns) < wake_ns)
+	if ((end_ns > use_ns ? end_ns : use_ns) < wake_ns) {
 		(void)!write(w->bell, &one, sizeof(one));
+		clock_touch(w->hub);
+	}
 }
 
 static int wire_send(struct bus *bus, const struct frame *frame)

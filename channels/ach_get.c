@@ -88,7 +88,7 @@ static bool get_deadline(const ach_channel_t *chan, const struct timespec *timeo
 	if (!timeout)
 		return false;
 	*deadline = ach_timespec_ns(timeout);
-	if ((options & ACH_O_RELTIME) && __builtin_add_overflow(*deadline, ach_now_ns(chan->clock), deadline))
+	if ((options & ACH_O_RELTIME) && __builtin_add_overflow(*deadline, ach_wait_now_ns(chan->clock), deadline))
 		*deadline = INT64_MAX;
 	return true;
 }
@@ -122,7 +122,7 @@ ACH_HOT static enum ach_status get_wait(ach_channel_t *chan, struct get *g, cons
 			looked = true;
 		}
 		if (bounded) {
-			left = deadline - ach_now_ns(chan->clock);
+			left = deadline - ach_wait_now_ns(chan->clock);
 			if (left <= 0)
 				return ACH_TIMEOUT;
 		}

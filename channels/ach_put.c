@@ -100,6 +100,8 @@ ACH_HOT static enum ach_status put_end(struct ach_handle *h, struct ach_section 
 	ach_lock_drop(h, s);
 	/* Outside the lock, so that a woken reader of higher priority does not preempt its holder. */
 	put_wake(h, seq);
+	if (ach_outer)
+		ach_outer->committed(h, h->data + p->pos, len);
 	return ACH_OK;
 }
 

@@ -142,6 +142,7 @@ struct ach_handle {
 	ino_t ino;
 	char name[ACH_CHAN_NAME_MAX];
 
+	void *outer;		  /* of ach_outer: its record of this channel, or NULL */
 	uint64_t laps, takeovers; /* for tests: reads overtaken, locks taken from dead threads */
 };
 
@@ -167,6 +168,16 @@ struct ach_waitv {
 /* The linker puts these side by side: a reader that was asleep has to find their pages again. */
 #define ACH_HOT __attribute__((hot))
 
+/* Another clock that this process lives on (vt_clock.c), or NULL.  It takes over waiting, and hears of every message.
+ * The lock of writers is waited for in real time all the same. */
+struct ach_outer {
+	int64_t (*now)(void);
+	void (*watched)(struct ach_handle *h); /* this thread is about to wait for its next message */
+	bool (*sleep)(int64_t for_ns);	       /* until something watched may have changed; false: not this thread */
+	void (*committed)(struct ach_handle *h, const void *data, size_t len);
+};
+extern const struct ach_outer *ach_outer; /* for the tree alone, not for programs that use libach */
+
 #pragma GCC visibility push(hidden) /* none of these leaves the library */
 
 /* ach.c: both answer status and leave the reason for ach_errstr; ach_fail takes a constant and is for put and get. */
@@ -182,6 +193,7 @@ bool ach_reserved_elsewhere(const struct ach_handle *h);
 
 /* ach_wait.c */
 int64_t ach_now_ns(clockid_t clock);
+int64_t ach_wait_now_ns(clockid_t clock); /* in which deadlines of waits are given */
 int64_t ach_timespec_ns(const struct timespec *t);
 long ach_futex(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *timeout, uint32_t value3);
 void ach_ring_bell(struct ach_handle *h, uint64_t seq);

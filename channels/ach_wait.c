@@ -72,6 +72,13 @@ int64_t ach_now_ns(clockid_t clock)
 	return ach_timespec_ns(&t);
 }
 
+const struct ach_outer *ach_outer;
+
+int64_t ach_wait_now_ns(clockid_t clock)
+{
+	return ach_outer ? ach_outer->now() : ach_now_ns(clock);
+}
+
 ACH_HOT void ach_wake(struct ach_handle *h, uint32_t bits)
 {
 	ach_futex(ach_futex_word(h), FUTEX_WAKE_BITSET, INT_MAX, NULL, bits);
@@ -182,6 +189,11 @@ ACH_HOT void ach_wait_newer(struct ach_handle *h, uint64_t seq, int64_t for_ns)
 	_Atomic uint32_t *word = (_Atomic uint32_t *)&((struct ach_header *)h->nap_page)->commit;
 	struct timespec slice = { 0, 0 }, *nap = NULL;
 
+	if (ach_outer) {
+		ach_outer->watched(h);
+		if (ach_newer(h, seq) || ach_outer->sleep(for_ns))
+			return;
+	}
 	if (for_ns != INT64_MAX)
 		ach_ring_bell(h, seq + 1);
 	if (for_ns != INT64_MAX || !ring_watched_bell(h, seq + 1)) {
@@ -212,6 +224,8 @@ enum ach_status ach_wait_any(ach_channel_t *const chans[], size_t n, const struc
 				return ach_fail(ACH_CLOSED, "the handle is not open");
 			if (__atomic_load_n(&chans[i]->cancel, __ATOMIC_ACQUIRE))
 				return ach_fail(ACH_CANCELED, "ach_cancel");
+			if (ach_outer)
+				ach_outer->watched(h);
 			ach_ring_bell(h, chans[i]->seq_num + 1);
 			v[i + 1] = ach_waitv_channel(h, chans[i]->seq_num);
 			left = ach_shorter(left, ach_slice_ns(h));
@@ -223,11 +237,12 @@ enum ach_status ach_wait_any(ach_channel_t *const chans[], size_t n, const struc
 				return ACH_OK;
 			}
 		if (deadline) {
-			left = ach_shorter(left, ach_timespec_ns(deadline) - ach_now_ns(CLOCK_MONOTONIC));
+			left = ach_shorter(left, ach_timespec_ns(deadline) - ach_wait_now_ns(CLOCK_MONOTONIC));
 			if (left <= 0)
 				return ACH_TIMEOUT;
 		}
-		ach_sleep(v, n + 1, left);
+		if (!ach_outer || !ach_outer->sleep(left))
+			ach_sleep(v, n + 1, left);
 	}
 }
 

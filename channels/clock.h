@@ -62,6 +62,10 @@ int clock_wait(struct clock_fd *fds, size_t n, int64_t deadline_ns);
  * sooner, for loops with ticks.  An empty set is waited with for ever.  Programs use a struct clock_set. */
 int clock_wait_set(int set, struct epoll_event *events, int n, int64_t deadline_ns);
 
+/* Whatever the process pid waits for may be ready now; 0: any process.  On a virtual clock it then gets a turn; called
+ * after a write to a socket, pipe or eventfd that one of its processes reads.  Messages of channels need none. */
+void clock_touch(pid_t pid);
+
 /* ---- sets ---- */
 
 /* The descriptors and channels that one thread waits for, each with a tag, which several may share.  A wait does not
@@ -118,15 +122,18 @@ struct clock_set_ops {
 	int (*wait)(struct clock_set *set, uint32_t *tags, size_t n, int64_t deadline_ns);
 };
 
-int clock_set_fd(const struct clock_set *set);	      /* of the epoll; -1: it is none */
-extern const struct clock_set_ops clock_set_ring_ops; /* an io_uring, clock_set_ring.c */
+int clock_set_fd(const struct clock_set *set);	       /* of the epoll; -1: it is none */
+extern const struct clock_set_ops clock_set_ring_ops;  /* an io_uring, clock_set_ring.c */
+extern const struct clock_set_ops clock_set_epoll_ops; /* clock_set.c */
 
 struct clock_source {
 	int64_t (*now)(void);
 	int64_t (*real)(void);
 	int (*wait)(struct clock_fd *fds, size_t n, int64_t deadline_ns);
 	const struct clock_set_ops *sets; /* NULL, or their open returns -ENOSYS: epoll */
+	void (*touch)(pid_t pid);	  /* NULL: none */
 };
+extern const struct clock_source clock_real;
 
 /* For the whole process, before it has other threads; *source is kept. */
 void clock_use(const struct clock_source *source);

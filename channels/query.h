@@ -84,6 +84,7 @@ void query_say(struct query_text *to, const char *fmt, ...) __attribute__((forma
 int query_connect(const char *path, struct error_sink *errors);
 /* The same, and waits for its turn until the deadline. */
 int query_connect_by(const char *path, int64_t deadline_ns);
+pid_t query_peer(int fd); /* the server's process; 0: unknown */
 /* The datagram that has come, with a zero behind it, to be freed.  0, or -errno: -EAGAIN (not yet), -ECONNRESET. */
 int query_receive(int fd, char **text);
 

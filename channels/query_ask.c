@@ -38,6 +38,14 @@ int query_connect_by(const char *path, int64_t deadline_ns)
 	return fd;
 }
 
+pid_t query_peer(int fd)
+{
+	socklen_t len = sizeof(struct ucred);
+	struct ucred peer;
+
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) ? 0 : peer.pid;
+}
+
 int query_receive(int fd, char **text)
 {
 	const ssize_t size = recv(fd, NULL, 0, MSG_PEEK | MSG_TRUNC | MSG_DONTWAIT);
@@ -59,6 +67,7 @@ static int exchange(int fd, const char *question, char **text, int64_t deadline_
 
 	if (send(fd, question, strlen(question), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
 		return errno == EPIPE || errno == ECONNRESET ? -ECONNREFUSED : -errno;
+	clock_touch(0);
 	if (clock_wait(&wait, 1, deadline_ns) == 0)
 		return -ETIMEDOUT;
 	return query_receive(fd, text) ? -ECONNREFUSED : 0;

@@ -33,6 +33,7 @@ void query_server_close(struct query_server *s)
 void query_answer(struct query_client *c, const char *answer)
 {
 	send(c->fd, answer, strlen(answer), MSG_NOSIGNAL | MSG_DONTWAIT);
+	clock_touch(0);
 	query_drop(c);
 }
 

@@ -129,7 +129,7 @@ int wire_run(int argc, char **argv)
 		return PROGRAM_WRONG;
 
 	status = hub_open(&hub, &errors);
-	hub.gap_ns = run.gap_ns;
+	hub.gap_ns = clock_used() ? 0 : run.gap_ns; /* on a virtual clock every frame ends at its instant */
 	for (int i = 0; !status && i < argc; i++)
 		status = hub_serve(&hub, argv[i], &settings, &errors);
 	if (!status) {

@@ -57,6 +57,7 @@ int attach_send(int fd, const void *data, size_t size, const int *fds, int fds_n
 	n = sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
 	if (n < 0)
 		return is_gone(errno) ? -ECONNREFUSED : -errno;
+	clock_touch(0);
 	return (int)n;
 }
 

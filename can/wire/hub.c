@@ -213,6 +213,8 @@ void hub_event(void *to, const struct engine_event *event)
 		break;
 	case ENGINE_FRAME:
 	case ENGINE_ERROR:
+		if (bus->seen)
+			vt_page_hash(bus->seen, event->t_ns, event->frame, FRAME_SIZE_CLASSIC);
 		deliver_all(hub, bus, event);
 		break;
 	case ENGINE_STATE:
@@ -246,6 +248,7 @@ static void ring_sleepers(struct hub *hub, int64_t now_ns)
 		if (armed) {
 			atomic_store_explicit(&a->memory->armed, WIRE_AWAKE, memory_order_relaxed);
 			(void)!write(a->event, &one, sizeof(one));
+			clock_touch(a->pid);
 			hub->rings++;
 		}
 	}

@@ -29,6 +29,7 @@
 
 #include "can/wire/engine.h"
 #include "can/wire/wire.h"
+#include "channels/vt_clock.h"
 #include "config/error.h"
 #include "config/place.h"
 
@@ -73,6 +74,7 @@ struct hub_bus {
 	char name[TEXT_NAME_MAX + 1];
 	struct engine_settings settings;
 	struct place place;
+	struct vt_object *seen; /* on a virtual clock: the hash over its frames */
 	struct engine engine;
 	struct hub_controller controllers[WIRE_CONTROLLERS_MAX];
 };

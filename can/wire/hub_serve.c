@@ -29,7 +29,7 @@ void hub_add_door(struct hub *hub, int fd)
 int hub_serve(struct hub *hub, const char *name, const struct engine_settings *settings, struct error_sink *errors)
 {
 	struct hub_bus *bus = &hub->buses[hub->buses_n];
-	char quoted[TEXT_QUOTED_MAX];
+	char quoted[TEXT_QUOTED_MAX], object[VT_NAME_MAX];
 	int r;
 
 	if (!text_is_name(name))
@@ -62,6 +62,8 @@ int hub_serve(struct hub *hub, const char *name, const struct engine_settings *s
 		return error_refuse(errors, r, "%s: %u bit/s: a soft wire runs at 1000 to 1000000", name,
 				    settings->bitrate);
 	hub->page->buses[hub->buses_n].frame_min_ns = FRAME_MIN_BITS * INT64_C(1000000000) / settings->bitrate;
+	snprintf(object, sizeof(object), "bus %s", name);
+	bus->seen = vt_clock_object(object);
 	hub->buses_n++;
 	return 0;
 }

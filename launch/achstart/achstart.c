@@ -18,6 +18,7 @@
 #include "launch/common/folder.h"
 #include "launch/file/launch_file.h"
 #include "launch/achstart/supervise.h"
+#include "launch/achstart/virtual.h"
 
 #define WRONG 100
 #define WORLD 111
@@ -27,6 +28,7 @@
 struct line {
 	bool check, graph, name;
 	const char *group;
+	struct virtual_line clock;
 };
 
 static const struct settings_row rows[] = {
@@ -34,6 +36,14 @@ static const struct settings_row rows[] = {
 	SETTINGS_BOOL("graph", struct line, graph, "no", "print processes, channels and buses for graphviz, and stop"),
 	SETTINGS_BOOL("name", struct line, name, "no", "print the robot's name, for achctl --robot, and stop"),
 	SETTINGS_STRING("group", struct line, group, NULL, "only these daemons, and what they need", .value = "NAME"),
+	SETTINGS_BOOL("virtual", struct line, clock.on, "no", "run the robot on a clock of its own"),
+	SETTINGS_INT("seed", struct line, clock.seed, "", "1", "0", NULL, "of start-up times and noise", .value = "N"),
+	SETTINGS_STRING("rate", struct line, clock.rate, "max", "of the clock, times life, or max", .value = "R"),
+	SETTINGS_DURATION("for", struct line, clock.for_ns, "0", "0", NULL, "stop after that time; 0: run on"),
+	SETTINGS_STRINGS("kill", struct line, clock.kills, "kill NAME@TIME, or at its Nth action then: NAME@TIME+N",
+			 .value = "PLAN"),
+	SETTINGS_DURATION("startup", struct line, clock.startup_ns, "0", "0", "10s",
+			  "of each process; 0: drawn from the seed"),
 	SETTINGS_END,
 };
 
@@ -185,7 +195,7 @@ static bool passes_check(const struct launch *launch, struct error_sink *errors)
 	return errors->count == before;
 }
 
-static int start(struct launch *launch, struct error_sink *errors)
+static int start(struct launch *launch, const struct virtual_line *clock, struct error_sink *errors)
 {
 	int lock, channels, status = take_groups(launch, errors);
 
@@ -203,8 +213,12 @@ static int start(struct launch *launch, struct error_sink *errors)
 	if (channels < 0 || folder_share(launch->operators, errors) || folder_robot_write(launch->name, errors)) {
 		close(lock);
 		status = WORLD;
+	} else if (clock->on && virtual_begin(clock, launch, errors)) {
+		close(lock);
+		status = WORLD;
 	} else {
 		status = supervise(launch, lock, errors);
+		virtual_end();
 	}
 	if (channels >= 0)
 		close(channels);
@@ -249,7 +263,7 @@ int main(int argc, char **argv)
 	else if (line.check)
 		status = check(&launch);
 	else
-		status = start(&launch, &errors);
+		status = start(&launch, &line.clock, &errors);
 	launch_close(&launch);
 	return status;
 }

@@ -11,9 +11,11 @@
 #include <unistd.h>
 
 #include "channels/clock.h"
+#include "channels/vt_clock.h"
 #include "config/run.h"
 #include "launch/achstart/child.h"
 #include "launch/file/launch_file.h"
+#include "launch/achstart/virtual.h"
 
 #ifndef PIDFD_SIGNAL_PROCESS_GROUP /* Linux 6.9 */
 #define PIDFD_SIGNAL_PROCESS_GROUP (1U << 2)
@@ -31,6 +33,7 @@ struct start {
 	char **environment;
 	int log_fd, to;
 	struct folder_state *kept;
+	int slot; /* of the virtual clock; 0: none */
 };
 
 /* Succeeds or not: SIGPIPE is ignored until exec. */
@@ -86,17 +89,18 @@ static size_t put(char **environment, size_t n, char *assignment)
 static bool is_ours_alone(const char *assignment)
 {
 	return !strncmp(assignment, "WATCHDOG_USEC=", 14) || !strncmp(assignment, "WATCHDOG_PID=", 13) ||
-	       !strncmp(assignment, "NOTIFY_SOCKET=", 14);
+	       !strncmp(assignment, "NOTIFY_SOCKET=", 14) ||
+	       !strncmp(assignment, VT_CLOCK_PLACE "=", sizeof(VT_CLOCK_PLACE));
 }
 
 #define ASSIGNMENT_MAX (RUN_PATH_MAX + 32)
 
 /* NULL: no memory. */
 static char **make_environment(const struct launch_daemon *daemon, char run[ASSIGNMENT_MAX],
-			       char notify[ASSIGNMENT_MAX], char name[ASSIGNMENT_MAX])
+			       char notify[ASSIGNMENT_MAX], char name[ASSIGNMENT_MAX], char *place)
 {
 	char path[RUN_PATH_MAX], **environment;
-	size_t n = 0, most = 4;
+	size_t n = 0, most = 5;
 
 	for (char **e = environ; *e; e++)
 		most++;
@@ -121,7 +125,9 @@ static char **make_environment(const struct launch_daemon *daemon, char run[ASSI
 	for (char **e = daemon->environment; e && *e; e++)
 		n = put(environment, n, *e);
 	snprintf(name, ASSIGNMENT_MAX, "ENDPLATE_DAEMON=%s", daemon->name);
-	put(environment, n, name);
+	n = put(environment, n, name);
+	if (*place)
+		put(environment, n, place);
 	return environment;
 }
 
@@ -145,7 +151,9 @@ static _Noreturn void become(const struct start *start)
 {
 	const int null = open("/dev/null", O_RDWR | O_CLOEXEC), out = start->log_fd < 0 ? null : start->log_fd;
 
-	schedule(start->daemon, start->to);
+	virtual_started(start->slot);
+	if (!start->slot)
+		schedule(start->daemon, start->to);
 	setsid();
 	reset_signals();
 	dup2(null, STDIN_FILENO);
@@ -213,7 +221,7 @@ static int refuse(struct error_sink *errors, const char *path, int error)
 int child_start(struct child *child, const struct launch_daemon *daemon, const char *path, int log_fd,
 		struct folder_state *kept, struct error_sink *errors, struct error_sink *warnings)
 {
-	char run[ASSIGNMENT_MAX], notify[ASSIGNMENT_MAX], name[ASSIGNMENT_MAX];
+	char run[ASSIGNMENT_MAX], notify[ASSIGNMENT_MAX], name[ASSIGNMENT_MAX], place[VIRTUAL_PLACE_MAX] = "";
 	struct start start = { .daemon = daemon, .path = path, .log_fd = log_fd, .kept = kept };
 	int ends[2], status, error;
 	pid_t pid;
@@ -223,12 +231,12 @@ int child_start(struct child *child, const struct launch_daemon *daemon, const c
 		error_add(errors, "%s is not an Endplate driver", path);
 		return -ENOEXEC;
 	}
-	start.environment = make_environment(daemon, run, notify, name);
-	if (!start.environment)
-		return refuse(errors, path, ENOMEM);
-	if (pipe2(ends, O_CLOEXEC)) {
-		error = errno;
+	start.slot = virtual_expect(daemon, path, place);
+	start.environment = make_environment(daemon, run, notify, name, place);
+	if (!start.environment || pipe2(ends, O_CLOEXEC)) {
+		error = start.environment ? errno : ENOMEM;
 		free(start.environment);
+		virtual_not_started(start.slot);
 		return refuse(errors, path, error);
 	}
 	start.to = ends[1];
@@ -238,6 +246,7 @@ int child_start(struct child *child, const struct launch_daemon *daemon, const c
 	close(ends[1]);
 	if (pid < 0) {
 		close(ends[0]);
+		virtual_not_started(start.slot);
 		return refuse(errors, path, error);
 	}
 	*child = (struct child){ .pid = pid, .pidfd = pidfd_open(pid, 0), .ours = true };
@@ -245,6 +254,7 @@ int child_start(struct child *child, const struct launch_daemon *daemon, const c
 	close(ends[0]);
 	if (status) {
 		waitpid(pid, NULL, 0);
+		virtual_not_started(start.slot);
 		child_close(child);
 	}
 	return status;
@@ -262,6 +272,7 @@ int child_adopt(struct child *child, const struct folder_state *kept)
  * process alone if it does not lead a group. */
 int child_signal(const struct child *child, int signal)
 {
+	clock_touch(0);
 	if (child->pidfd >= 0 && !pidfd_send_signal(child->pidfd, signal, NULL, PIDFD_SIGNAL_PROCESS_GROUP))
 		return 0;
 	if (!child->pid || (!child->ours && pidfd_send_signal(child->pidfd, 0, NULL, 0)))

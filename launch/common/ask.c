@@ -92,8 +92,6 @@ static int lost(const struct ask *a, struct error_sink *errors)
 int ask_begin(struct ask *a, const char *const *words, int64_t until_ns, struct error_sink *errors)
 {
 	char line[QUERY_QUESTION_MAX];
-	struct ucred peer;
-	socklen_t len = sizeof(peer);
 	int status;
 
 	*a = (struct ask){ .fd = -1, .error = "" };
@@ -103,8 +101,7 @@ int ask_begin(struct ask *a, const char *const *words, int64_t until_ns, struct 
 	a->fd = connect_control(errors);
 	if (a->fd < 0)
 		return a->fd;
-	if (!getsockopt(a->fd, SOL_SOCKET, SO_PEERCRED, &peer, &len))
-		a->pid = peer.pid;
+	a->pid = query_peer(a->fd);
 	if (send(a->fd, line, strlen(line), MSG_NOSIGNAL) < 0) {
 		status = lost(a, errors);
 		ask_end(a);

@@ -183,4 +183,7 @@ int launch_find_in(char path[LAUNCH_FIND_MAX], const char *program, const char *
  * out.  Also true if the file cannot be read: starting it fails, or it is for execution only. */
 bool launch_is_driver(const char *path);
 
+/* Does it keep to a virtual clock (vt_clock.h)?  It contains clock.c, or is linked with libendplate. */
+bool launch_keeps_clock(const char *path);
+
 #endif

@@ -66,9 +66,9 @@ int launch_find(char path[LAUNCH_FIND_MAX], const char *program)
 }
 
 /* In two parts, so that this program has no mark. */
-static bool has_mark(const char *text, size_t len)
+static bool has_mark(const char *text, size_t len, const char *end)
 {
-	static const char begin[] = "@(#)endplate", end[] = "-driver";
+	static const char begin[] = "@(#)endplate";
 	const char *at = text;
 
 	while ((at = memmem(at, len - (size_t)(at - text), begin, strlen(begin)))) {
@@ -79,20 +79,44 @@ static bool has_mark(const char *text, size_t len)
 	return false;
 }
 
-bool launch_is_driver(const char *path)
+static bool has_driver(const char *text, size_t len)
+{
+	return has_mark(text, len, "-driver");
+}
+
+static bool has_clock(const char *text, size_t len)
+{
+	static const char elf[] = "\177ELF", library[] = "libendplate.so";
+
+	return len > strlen(elf) && !memcmp(text, elf, strlen(elf)) &&
+	       (has_mark(text, len, "-clock") || memmem(text, len, library, strlen(library)));
+}
+
+/* Does the file contain it?  unread: what to say of a file that cannot be read. */
+static bool contains(const char *path, bool (*has)(const char *text, size_t len), bool unread)
 {
 	const int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct stat st;
 	void *text = MAP_FAILED;
-	bool is = true;
+	bool is = unread;
 
 	if (fd >= 0 && !fstat(fd, &st) && st.st_size > 0)
 		text = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (text != MAP_FAILED) {
-		is = has_mark(text, (size_t)st.st_size);
+		is = has(text, (size_t)st.st_size);
 		munmap(text, (size_t)st.st_size);
 	}
 	if (fd >= 0)
 		close(fd);
 	return is;
+}
+
+bool launch_is_driver(const char *path)
+{
+	return contains(path, has_driver, true);
+}
+
+bool launch_keeps_clock(const char *path)
+{
+	return contains(path, has_clock, false);
 }

@@ -1,0 +1,46 @@
+/* vt_clock.h: this process on a virtual clock (vt_page.h), behind the calls of clock.h.
+ *
+ * achstart --virtual starts each program with $ENDPLATE_CLOCK, and the program joins before main: its first turn comes
+ * once its start-up time has passed.  From then on clock_wait hands the token over and returns at a turn at which a
+ * descriptor or channel is ready or the deadline has come.  Other threads than the first keep to the real clock. */
+#ifndef CHANNELS_VT_CLOCK_H
+#define CHANNELS_VT_CLOCK_H
+
+#include "channels/clock.h"
+#include "channels/vt_page.h"
+
+#define VT_CLOCK_PLACE "ENDPLATE_CLOCK" /* "SLOT PATH" */
+
+/* place: as in the environment.  It is only for the process that its slot names: children of it are on real time.
+ * Ends the process if the page cannot be used. */
+void vt_clock_join(const char *place);
+
+/* With the token, before exit. */
+void vt_clock_leave(void);
+
+/* The page of this process; NULL: it is on another clock. */
+struct vt_end *vt_clock_end(void);
+
+/* The object of that name for what this process does there; NULL: it is on another clock. */
+struct vt_object *vt_clock_object(const char *name);
+
+/* For tools beside the robot: clock_now_ns is its time, waits are in real time.  0 or -errno; -ENOENT: the robot has no
+ * virtual clock. */
+int vt_clock_observe(const char *path);
+const struct vt_page *vt_clock_observed(void); /* or NULL */
+
+/* ---- between vt_clock.c and vt_set.c ---- */
+
+/* What a wait looks at, without blocking: how many are ready. */
+struct vt_look {
+	int (*look)(struct vt_look *at);
+	struct clock_fd *fds;
+	size_t n;
+	struct clock_set *set;
+	uint32_t *tags;
+};
+int vt_clock_wait(struct vt_look *at, int64_t deadline_ns);
+void vt_clock_watch(struct ach_handle *h); /* a message on it gives this process a turn */
+extern const struct clock_set_ops vt_set_ops;
+
+#endif

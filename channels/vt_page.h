@@ -1,0 +1,100 @@
+/* vt_page.h: the memory that the processes of a virtual clock share, and the token that is handed around in it.
+ *
+ * The process that has the token runs; the others sleep.  It works until nothing is ready, writes its deadline, computes
+ * from the page who is next (vt_core.h) and hands the token over to that process: one switch a turn.  Slot 0 is the
+ * coordinator (achtime): it has turns of its own, takes the token from the dead, and holds the clock to a rate.
+ *
+ * A process may be killed at any instruction.  The next core is written beside the present one and becomes valid by the
+ * compare-and-swap of the token; everything else is single words.  What a killed process leaves is the state before or
+ * after. */
+#ifndef CHANNELS_VT_PAGE_H
+#define CHANNELS_VT_PAGE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "channels/vt_core.h"
+
+#define VT_PAGE_MAGIC UINT64_C(0x31656d6974686361) /* "achtime1" */
+#define VT_NAME_MAX 48
+#define VT_OBJECTS 256
+
+struct vt_slot {
+	_Alignas(64) _Atomic uint32_t grant; /* futex: counts the turns given to this slot */
+	_Atomic uint32_t pid;		     /* 0: its process has not been started yet */
+	_Atomic uint32_t incarnation;
+	_Atomic uint32_t kill_after; /* it ends itself at its so-manieth action; 0: not planned */
+	char name[VT_NAME_MAX];
+};
+
+/* A channel or bus: whom a message concerns, and the hash over all that passed. */
+struct vt_object {
+	_Atomic uint32_t used; /* set last */
+	char name[VT_NAME_MAX];
+	_Atomic uint64_t readers;
+	uint64_t hash, count;
+};
+
+struct vt_page {
+	uint64_t magic;
+	_Alignas(64) _Atomic uint64_t token; /* generation << 16 | taken << 8 | copy << 7 | slot */
+	_Alignas(64) _Atomic uint64_t live, held, dirty;
+	_Atomic int64_t limit_ns; /* beyond it only the coordinator advances; 0: it wants the next rest */
+	struct vt_core core[2];	  /* the token says which one is valid */
+	_Alignas(64) _Atomic int64_t deadline_ns[VT_SLOTS];
+	_Atomic int64_t floor_ns[VT_SLOTS];
+	struct vt_slot slot[VT_SLOTS];
+	_Atomic uint32_t objects_n;
+	struct vt_object object[VT_OBJECTS];
+	_Atomic uint32_t over;	    /* achstart has ended */
+	_Atomic int64_t outside_ns; /* something came from outside: not repeatable since; 0: nothing */
+	_Atomic uint32_t permille;  /* of life, lately */
+	int64_t begun_ns, startup_ns, rate_permille;
+	uint64_t seed;
+};
+
+/* Creates the page in a file, which must not exist, with a FIFO beside it (PATH.bell) that wakes the coordinator.  The
+ * token is the coordinator's.  0 or -errno. */
+int vt_page_create(const char *path, int64_t begin_ns);
+struct vt_page *vt_page_open(const char *path, bool writable); /* NULL with errno */
+
+/* This process's end of it. */
+struct vt_end {
+	struct vt_page *page;
+	int me;
+	int bell;
+};
+
+int vt_page_join(struct vt_end *end, const char *path,
+		 int slot); /* 0 or -errno; the token is awaited with the first turn */
+
+static inline const struct vt_core *vt_page_core(const struct vt_page *page)
+{
+	return &page->core[atomic_load_explicit(&page->token, memory_order_acquire) >> 7 & 1];
+}
+
+void vt_page_mark(struct vt_end *end, uint64_t slots); /* they have something to look at */
+void vt_page_pass(struct vt_end *end);		       /* hands the token over */
+/* Waits for the token and takes it; with while_ns, for so long in real time at most.  Has it the token? */
+bool vt_page_await(struct vt_end *end, int64_t while_ns);
+void vt_page_leave(struct vt_end *end); /* with the token: no longer a participant */
+void vt_page_ring(struct vt_end *end);	/* wakes the coordinator */
+
+/* A slot for a process that is about to be started, by the holder of the token.  Its first turn is after startup_ns. */
+void vt_page_expect(struct vt_end *end, int slot, const char *name, int64_t startup_ns);
+void vt_page_forget(struct vt_end *end, int slot); /* its process was not started */
+
+/* The coordinator's. */
+bool vt_page_is_ours(struct vt_end *end); /* has it the token? */
+bool vt_page_at_rest(const struct vt_end *end);
+void vt_page_bury(struct vt_end *end, int slot);   /* its process has ended: its token is the coordinator's */
+bool vt_page_revoke(struct vt_end *end, int slot); /* stopped before it took the token: held from now on */
+
+/* The object of that name, created if needed; NULL: there are too many. */
+struct vt_object *vt_page_object(struct vt_page *page, const char *name);
+void vt_page_hash(struct vt_object *object, int64_t t_ns, const void *data, size_t len);
+uint64_t vt_page_hash_all(const struct vt_page *page); /* of all objects by name, in whatever order they were made */
+
+#endif

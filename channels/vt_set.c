@@ -1,0 +1,121 @@
+/* vt_set.c: a set on a virtual clock: descriptors in an epoll, channels in a list, a look at which is a comparison. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "channels/ach_ring.h"
+#include "channels/vt_clock.h"
+
+struct vt_set {
+	struct clock_set set;
+	struct clock_set *fds;
+	size_t n, room;
+	struct vt_watched {
+		ach_channel_t *chan;
+		uint32_t tag;
+	} * channels;
+};
+
+static struct vt_set *of(struct clock_set *set)
+{
+	return (struct vt_set *)set;
+}
+
+static int set_open(struct clock_set **set)
+{
+	struct vt_set *s = calloc(1, sizeof(*s));
+	int status;
+
+	if (!s)
+		return -ENOMEM;
+	status = clock_set_epoll_ops.open(&s->fds);
+	if (status) {
+		free(s);
+		return status;
+	}
+	s->fds->ops = &clock_set_epoll_ops;
+	*set = &s->set;
+	return 0;
+}
+
+static void set_close(struct clock_set *set)
+{
+	clock_set_epoll_ops.close(of(set)->fds);
+	free(of(set)->channels);
+	free(set);
+}
+
+static int set_add_fd(struct clock_set *set, int fd, uint32_t events, uint32_t tag)
+{
+	return clock_set_epoll_ops.add_fd(of(set)->fds, fd, events, tag);
+}
+
+static int set_remove_fd(struct clock_set *set, int fd)
+{
+	return clock_set_epoll_ops.remove_fd(of(set)->fds, fd);
+}
+
+static int set_add_channel(struct clock_set *set, ach_channel_t *chan, uint32_t tag)
+{
+	struct vt_set *s = of(set);
+
+	if (s->n == s->room) {
+		const size_t room = 2 * s->room + 8;
+		struct vt_watched *more = realloc(s->channels, room * sizeof(*more));
+
+		if (!more)
+			return -ENOMEM;
+		s->channels = more;
+		s->room = room;
+	}
+	s->channels[s->n++] = (struct vt_watched){ chan, tag };
+	vt_clock_watch(chan->handle);
+	return 0;
+}
+
+static int set_remove_channel(struct clock_set *set, ach_channel_t *chan)
+{
+	struct vt_set *s = of(set);
+
+	for (size_t i = 0; i < s->n; i++)
+		if (s->channels[i].chan == chan) {
+			memmove(&s->channels[i], &s->channels[i + 1], (s->n - i - 1) * sizeof(*s->channels));
+			s->n--;
+			return 0;
+		}
+	return -ENOENT;
+}
+
+static int look_set(struct vt_look *at)
+{
+	const struct vt_set *s = (const struct vt_set *)at->set;
+	struct epoll_event events[CLOCK_TAGS_MAX];
+	int n = 0, ready;
+
+	for (size_t i = 0; i < s->n && (size_t)n < at->n; i++)
+		if (ach_newer(s->channels[i].chan->handle, s->channels[i].chan->seq_num))
+			at->tags[n++] = s->channels[i].tag;
+	if ((size_t)n == at->n)
+		return n;
+	ready = epoll_wait(clock_set_fd(s->fds), events, (int)at->n - n, 0);
+	for (int i = 0; i < ready; i++)
+		at->tags[n++] = events[i].data.u32;
+	return n;
+}
+
+static int set_wait(struct clock_set *set, uint32_t *tags, size_t n, int64_t deadline_ns)
+{
+	struct vt_look at = { look_set, .set = set, .tags = tags, .n = n < CLOCK_TAGS_MAX ? n : CLOCK_TAGS_MAX };
+
+	return vt_clock_wait(&at, deadline_ns);
+}
+
+const struct clock_set_ops vt_set_ops = {
+	.open = set_open,
+	.close = set_close,
+	.add_fd = set_add_fd,
+	.remove_fd = set_remove_fd,
+	.add_channel = set_add_channel,
+	.remove_channel = set_remove_channel,
+	.wait = set_wait,
+};

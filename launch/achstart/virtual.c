@@ -1,0 +1,185 @@
+/* virtual.c: the robot on a virtual clock. */
+#include "launch/achstart/virtual.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "channels/clock.h"
+#include "channels/vt_clock.h"
+#include "config/run.h"
+#include "config/text.h"
+
+#define OWN_SLOT 1
+#define FIRST_SLOT 2
+#define BEGIN_NS INT64_C(1000000000000) /* later than any duration that is subtracted from it */
+/* From exec to the first instruction of main, as bench_restart measured it: 5 % and 95 %. */
+#define STARTUP_MIN_NS 2500000
+#define STARTUP_MAX_NS 8000000
+
+static struct {
+	const struct launch *launch; /* NULL: real time */
+	char path[RUN_PATH_MAX];
+	int64_t startup_ns;
+	pid_t achtime;
+} run;
+
+/* ---- starting ---- */
+
+/* One process runs at a time, and a wake-up on the same processor is the cheapest.  Daemons inherit it. */
+static void use_one_processor(void)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	sched_setaffinity(0, sizeof(one), &one);
+}
+
+static int start_achtime(const struct virtual_line *line, struct error_sink *errors)
+{
+	char path[LAUNCH_FIND_MAX], page[RUN_PATH_MAX + 8], rate[64], time[TEXT_VALUE_MAX], until[TEXT_VALUE_MAX + 8];
+	char *argv[SETTINGS_STRINGS_MAX + 8] = { (char *)"achtime", page, rate, until };
+	size_t n = 4;
+	int status = launch_find(path, "achtime");
+
+	snprintf(page, sizeof(page), "--page=%s", run.path);
+	snprintf(rate, sizeof(rate), "--rate=%s", strcmp(line->rate, "max") ? line->rate : "0");
+	text_from_duration(time, line->for_ns);
+	snprintf(until, sizeof(until), "--for=%s", time);
+	for (size_t i = 0; i < line->kills.n; i++) {
+		argv[n] = malloc(strlen(line->kills.item[i]) + 8);
+		if (!argv[n])
+			return -ENOMEM;
+		sprintf(argv[n++], "--kill=%s", line->kills.item[i]);
+	}
+	if (!status)
+		status = -posix_spawn(&run.achtime, path, NULL, NULL, argv, environ);
+	for (size_t i = 4; i < n; i++)
+		free(argv[i]);
+	if (status)
+		error_add(errors, "unable to start achtime: %s", strerror(-status));
+	return status;
+}
+
+static int check_line(const struct virtual_line *line, const struct launch *launch, struct error_sink *errors)
+{
+	double rate;
+
+	if (strcmp(line->rate, "max") && (text_real(line->rate, &rate) || rate <= 0)) {
+		error_add(errors, "--rate: \"%s\" is neither a number above 0 nor max", line->rate);
+		return -EINVAL;
+	}
+	if (launch->daemons_n > VT_SLOTS - FIRST_SLOT) {
+		error_add(errors, "%zu daemons: %d is the most on a virtual clock", launch->daemons_n,
+			  VT_SLOTS - FIRST_SLOT);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+int virtual_begin(const struct virtual_line *line, const struct launch *launch, struct error_sink *errors)
+{
+	char place[VIRTUAL_PLACE_MAX];
+	struct vt_page *page;
+	struct vt_end own = { 0 };
+	int status = check_line(line, launch, errors);
+
+	if (!status)
+		status = run_path(run.path, "clock", errors);
+	if (status)
+		return status;
+	status = vt_page_create(run.path, BEGIN_NS);
+	page = status ? NULL : vt_page_open(run.path, true);
+	if (!page) {
+		error_add(errors, "%s: %s", run.path, strerror(status ? -status : errno));
+		return status ? status : -errno;
+	}
+	page->seed = (uint64_t)line->seed;
+	own.page = page;
+	vt_page_expect(&own, OWN_SLOT, "achstart", 0);
+	atomic_store(&page->slot[OWN_SLOT].pid, (uint32_t)getpid());
+	use_one_processor();
+	status = start_achtime(line, errors);
+	if (status)
+		return status;
+	run.launch = launch;
+	run.startup_ns = line->startup_ns;
+	snprintf(place, sizeof(place), "%d %s", OWN_SLOT, run.path);
+	vt_clock_join(place);
+	return 0;
+}
+
+void virtual_end(void)
+{
+	struct vt_end *end = vt_clock_end();
+
+	if (!end)
+		return;
+	atomic_store(&end->page->over, 1);
+	vt_clock_leave();
+	waitpid(run.achtime, NULL, 0);
+	if (getenv("ENDPLATE_HASHES"))
+		for (uint32_t i = 0; i < end->page->objects_n; i++)
+			printf("%016" PRIx64 " %8" PRIu64 " %s\n", end->page->object[i].hash,
+			       end->page->object[i].count, end->page->object[i].name);
+	printf("hash %016" PRIx64 "\n", vt_page_hash_all(end->page));
+	fflush(stdout);
+}
+
+/* ---- daemons ---- */
+
+static uint64_t draw(uint64_t seed, uint64_t slot, uint64_t incarnation)
+{
+	uint64_t x = seed * UINT64_C(0x9E3779B97F4A7C15) + slot * UINT64_C(0xBF58476D1CE4E5B9) + incarnation;
+
+	x = (x ^ x >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+	x = (x ^ x >> 27) * UINT64_C(0x94D049BB133111EB);
+	return x ^ x >> 31;
+}
+
+static int64_t startup_ns(const struct vt_page *page, int slot)
+{
+	const uint32_t incarnation = atomic_load(&page->slot[slot].incarnation);
+
+	if (run.startup_ns)
+		return run.startup_ns;
+	return STARTUP_MIN_NS +
+	       (int64_t)(draw(page->seed, (uint64_t)slot, incarnation) % (STARTUP_MAX_NS - STARTUP_MIN_NS));
+}
+
+int virtual_expect(const struct launch_daemon *daemon, const char *path, char place[VIRTUAL_PLACE_MAX])
+{
+	struct vt_end *end = vt_clock_end();
+	int slot;
+
+	if (!end || !launch_keeps_clock(path))
+		return 0;
+	slot = FIRST_SLOT + (int)(daemon - run.launch->daemons);
+	vt_page_expect(end, slot, daemon->name, startup_ns(end->page, slot));
+	snprintf(place, VIRTUAL_PLACE_MAX, VT_CLOCK_PLACE "=%d %s", slot, run.path);
+	return slot;
+}
+
+void virtual_started(int slot)
+{
+	struct vt_end *end = vt_clock_end();
+
+	if (!slot)
+		return;
+	atomic_store(&end->page->slot[slot].pid, (uint32_t)getpid());
+	vt_page_ring(end);
+}
+
+void virtual_not_started(int slot)
+{
+	if (slot)
+		vt_page_forget(vt_clock_end(), slot);
+}

@@ -1,0 +1,33 @@
+/* virtual.h: the robot on a virtual clock: its page, its coordinator (achtime), and the slots of its daemons.
+ *
+ * Slot 1 is achstart's; the daemons follow in the order of the launch file, so that canwire precedes the programs on its
+ * buses.  A program that does not know the clock runs beside it, in real time. */
+#ifndef LAUNCH_ACHSTART_VIRTUAL_H
+#define LAUNCH_ACHSTART_VIRTUAL_H
+
+#include <stdbool.h>
+
+#include "config/settings.h"
+#include "launch/file/launch_file.h"
+
+#define VIRTUAL_PLACE_MAX 640
+
+struct virtual_line {
+	bool on;
+	int64_t seed, for_ns, startup_ns; /* startup_ns 0: drawn from the seed */
+	const char *rate;		  /* a number, or "max" */
+	struct settings_strings kills;
+};
+
+/* Creates the clock, starts achtime, and joins: from here on this process is on virtual time.  0, or -errno with a line
+ * in errors. */
+int virtual_begin(const struct virtual_line *line, const struct launch *launch, struct error_sink *errors);
+/* Leaves the clock and prints the hash of the run. */
+void virtual_end(void);
+
+/* Before a daemon is started: its slot, and in place the assignment for its environment.  0: it runs in real time. */
+int virtual_expect(const struct launch_daemon *daemon, const char *path, char place[VIRTUAL_PLACE_MAX]);
+void virtual_started(int slot);	    /* in the new process, before exec */
+void virtual_not_started(int slot); /* in achstart */
+
+#endif

@@ -1,0 +1,268 @@
+/* achtime.c: the coordinator of a virtual clock (channels/vt_page.h), slot 0.
+ *
+ * It has no part in the usual turn: processes hand the token to each other.  It gets the token when all are at rest and
+ * it asked for it, or the next deadline is beyond the limit it has set, or its own deadline has come.  Then it ends and
+ * kills what the plan says, holds the clock to a rate, and lets the outside in: every 5 ms of real time each process
+ * looks at its descriptors once, at rest, so that a look without a find changes nothing. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "channels/clock.h"
+#include "channels/vt_page.h"
+#include "config/options.h"
+#include "launch/achtime/plan.h"
+
+#define SWEEP_NS 5000000
+#define RATE_NS 200000000 /* over which the ratio is measured */
+#define STEP_NS 1000000	  /* of real time, by which the limit runs ahead */
+#define STARTING_NS 10000000000
+#define WRONG 100
+#define WORLD 111
+
+struct line {
+	const char *page;
+	struct settings_strings kills;
+	double rate; /* 0: as fast as possible */
+	int64_t for_ns;
+};
+
+static const struct settings_row rows[] = {
+	SETTINGS_STRING("page", struct line, page, NULL, "of the clock", .value = "FILE"),
+	SETTINGS_REAL("rate", struct line, rate, "", "0", "0", "1000", "times life; 0: as fast as possible"),
+	SETTINGS_DURATION("for", struct line, for_ns, "0", "0", NULL,
+			  "after which achstart is asked to stop; 0: never"),
+	SETTINGS_STRINGS("kill", struct line, kills, "kill NAME@TIME, or at its Nth action then: NAME@TIME+N",
+			 .value = "PLAN"),
+	SETTINGS_END,
+};
+
+struct achtime {
+	struct vt_end end;
+	struct plan plan;
+	double rate;
+	int pidfd[VT_SLOTS];
+	uint32_t pid[VT_SLOTS]; /* of pidfd */
+	int64_t begun_ns;	/* real */
+	int64_t sweep_ns;	/* real: the next one */
+	int64_t paced_ns;	/* real: when the ratio was measured */
+	int64_t paced_now_ns;
+};
+
+/* ---- processes ---- */
+
+static void open_pidfds(struct achtime *t)
+{
+	for (int i = 1; i < VT_SLOTS; i++) {
+		const uint32_t pid = atomic_load_explicit(&t->end.page->slot[i].pid, memory_order_acquire);
+
+		if (pid == t->pid[i] || !(atomic_load(&t->end.page->live) & vt_bit(i)))
+			continue;
+		if (t->pidfd[i] >= 0)
+			close(t->pidfd[i]);
+		t->pid[i] = pid;
+		t->pidfd[i] = pid ? pidfd_open((pid_t)pid, 0) : -1;
+		if (pid && t->pidfd[i] < 0)
+			vt_page_bury(&t->end, i); /* it has ended already */
+	}
+}
+
+static void bury(struct achtime *t, int slot)
+{
+	close(t->pidfd[slot]);
+	t->pidfd[slot] = -1;
+	vt_page_bury(&t->end, slot);
+	vt_page_mark(&t->end, ~vt_bit(VT_COORDINATOR));
+}
+
+static void bury_dead(struct achtime *t)
+{
+	for (int i = 1; i < VT_SLOTS; i++) {
+		struct pollfd fd = { .fd = t->pidfd[i], .events = POLLIN };
+
+		if (fd.fd >= 0 && poll(&fd, 1, 0) > 0)
+			bury(t, i);
+	}
+}
+
+/* A signal is not a death: only the descriptor says that sockets are closed and locks are free. */
+static void kill_slot(struct achtime *t, int slot)
+{
+	struct pollfd fd;
+
+	open_pidfds(t);
+	fd = (struct pollfd){ .fd = t->pidfd[slot], .events = POLLIN };
+	if (fd.fd < 0 || pidfd_send_signal(fd.fd, SIGKILL, NULL, 0))
+		return;
+	while (poll(&fd, 1, -1) < 0 && errno == EINTR)
+		;
+	bury(t, slot);
+}
+
+static int slot_named(const struct achtime *t, const char *name)
+{
+	for (int i = 1; i < VT_SLOTS; i++)
+		if (atomic_load(&t->end.page->live) & vt_bit(i) && !strcmp(t->end.page->slot[i].name, name))
+			return i;
+	return -1;
+}
+
+/* ---- a turn ---- */
+
+static void follow_plan(struct achtime *t, int64_t now_ns)
+{
+	const struct plan_step *step;
+
+	while ((step = plan_due(&t->plan, now_ns - t->end.page->begun_ns))) {
+		const int slot = slot_named(t, step->name);
+
+		if (step->after && slot > 0)
+			atomic_store(&t->end.page->slot[slot].kill_after, step->after);
+		else if (step->signal == SIGKILL && slot > 0)
+			kill_slot(t, slot);
+		else if (slot > 0 && t->pidfd[slot] >= 0)
+			pidfd_send_signal(t->pidfd[slot], step->signal, NULL, 0);
+		vt_page_mark(&t->end, ~vt_bit(VT_COORDINATOR));
+	}
+}
+
+static int64_t next_step_ns(const struct achtime *t)
+{
+	const int64_t next_ns = plan_next_ns(&t->plan);
+
+	return next_ns == CLOCK_NEVER ? VT_NEVER : t->end.page->begun_ns + next_ns;
+}
+
+/* How far the clock may run until we look again. */
+static int64_t limit_ns(const struct achtime *t, int64_t real_ns)
+{
+	if (t->rate <= 0)
+		return VT_NEVER;
+	return t->end.page->begun_ns + (int64_t)((double)(real_ns - t->begun_ns) * t->rate);
+}
+
+static void say_ratio(struct achtime *t, int64_t now_ns, int64_t real_ns)
+{
+	if (real_ns - t->paced_ns < RATE_NS)
+		return;
+	atomic_store(&t->end.page->permille,
+		     (uint32_t)(1000 * (double)(now_ns - t->paced_now_ns) / (double)(real_ns - t->paced_ns)));
+	t->paced_ns = real_ns;
+	t->paced_now_ns = now_ns;
+}
+
+/* With the token.  Returns how long to sleep before the next one if it still has it. */
+static void turn(struct achtime *t, int64_t real_ns)
+{
+	struct vt_page *page = t->end.page;
+	const int64_t now_ns = vt_page_core(page)->now_ns;
+
+	follow_plan(t, now_ns);
+	if (real_ns >= t->sweep_ns && vt_page_at_rest(&t->end)) {
+		t->sweep_ns = real_ns + SWEEP_NS;
+		vt_page_mark(&t->end, ~vt_bit(VT_COORDINATOR));
+	}
+	say_ratio(t, now_ns, real_ns);
+	atomic_store(&page->limit_ns, limit_ns(t, real_ns + STEP_NS));
+	atomic_store(&page->deadline_ns[VT_COORDINATOR], next_step_ns(t));
+	vt_page_pass(&t->end);
+}
+
+static bool is_over(const struct achtime *t)
+{
+	return atomic_load(&t->end.page->over) && (atomic_load(&t->end.page->live) & ~vt_bit(VT_COORDINATOR)) == 0;
+}
+
+static void nap(struct achtime *t, int64_t real_ns)
+{
+	struct clock_fd fds[CLOCK_FDS_MAX];
+	int64_t until_ns = t->sweep_ns;
+	char drain[64];
+	size_t n = 0;
+
+	if (vt_page_is_ours(&t->end) && t->rate > 0 && real_ns + STEP_NS < until_ns)
+		until_ns = real_ns + STEP_NS;
+	fds[n++] = (struct clock_fd){ .fd = t->end.bell, .events = POLLIN };
+	for (int i = 1; i < VT_SLOTS && n < CLOCK_FDS_MAX; i++)
+		if (t->pidfd[i] >= 0)
+			fds[n++] = (struct clock_fd){ .fd = t->pidfd[i], .events = POLLIN };
+	clock_wait(fds, n, until_ns);
+	while (read(t->end.bell, drain, sizeof(drain)) > 0)
+		;
+}
+
+static void run(struct achtime *t)
+{
+	while (!is_over(t)) {
+		const int64_t real_ns = clock_now_ns();
+
+		open_pidfds(t);
+		bury_dead(t);
+		if (vt_page_is_ours(&t->end))
+			turn(t, real_ns);
+		else if (real_ns >= t->sweep_ns)
+			atomic_store(&t->end.page->limit_ns, 0); /* the next rest is ours */
+		nap(t, real_ns);
+	}
+}
+
+static int read_plan(struct plan *plan, const struct line *line, struct error_sink *errors)
+{
+	const struct plan_step end = { .name = "achstart", .at_ns = line->for_ns, .signal = SIGTERM };
+
+	for (size_t i = 0; i < line->kills.n; i++)
+		if (plan_read(plan, line->kills.item[i], errors))
+			return -EINVAL;
+	return line->for_ns ? plan_add(plan, &end, errors) : 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct error_who who = { "achtime", NULL, ERROR_FATAL };
+	struct error_sink plain = { error_to_stderr, NULL, 0 }, errors = { error_to_stderr, &who, 0 };
+	struct line line = { 0 };
+	struct options options = { .program = "achtime",
+				   .about = "keeps the virtual clock of a robot; achstart --virtual starts it",
+				   .rows = rows,
+				   .values = &line,
+				   .version = OPTIONS_VERSION };
+	static struct achtime t;
+	int status;
+
+	switch (options_read(&options, &argc, argv, &plain)) {
+	case OPTIONS_WRONG:
+		return WRONG;
+	case OPTIONS_ANSWER:
+		options_answer(&options, stdout);
+		return 0;
+	case OPTIONS_GO:
+		break;
+	}
+	if (!line.page) {
+		error_add(&errors, "--page FILE is missing: achstart --virtual starts achtime");
+		return WRONG;
+	}
+	if (read_plan(&t.plan, &line, &errors))
+		return WRONG;
+	status = vt_page_join(&t.end, line.page, VT_COORDINATOR);
+	if (status) {
+		error_add(&errors, "%s: %s", line.page, strerror(-status));
+		return WORLD;
+	}
+	for (int i = 0; i < VT_SLOTS; i++)
+		t.pidfd[i] = -1;
+	t.rate = line.rate;
+	t.begun_ns = t.paced_ns = t.sweep_ns = clock_now_ns();
+	t.paced_now_ns = t.end.page->begun_ns;
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGINT, SIG_IGN); /* of a terminal: achstart stops the robot, and we end with it */
+	run(&t);
+	return 0;
+}

@@ -1,0 +1,56 @@
+/* plan.c: which process gets which signal, and when. */
+#include "launch/achtime/plan.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "channels/clock.h"
+#include "config/text.h"
+
+int plan_add(struct plan *plan, const struct plan_step *step, struct error_sink *errors)
+{
+	size_t at = plan->n;
+
+	if (plan->n == PLAN_STEPS_MAX) {
+		error_add(errors, "%d is the most that a plan has", PLAN_STEPS_MAX);
+		return -ENOSPC;
+	}
+	while (at && plan->steps[at - 1].at_ns > step->at_ns)
+		at--;
+	memmove(&plan->steps[at + 1], &plan->steps[at], (plan->n - at) * sizeof(*step));
+	plan->steps[at] = *step;
+	plan->n++;
+	return 0;
+}
+
+int plan_read(struct plan *plan, const char *text, struct error_sink *errors)
+{
+	const char *at = strchr(text, '@'), *plus = at ? strchr(at, '+') : NULL;
+	struct plan_step step = { .signal = SIGKILL };
+	char time[TEXT_VALUE_MAX];
+	int64_t after = 0;
+
+	if (at && at > text && at - text < PLAN_NAME_MAX) {
+		snprintf(step.name, sizeof(step.name), "%.*s", (int)(at - text), text);
+		snprintf(time, sizeof(time), "%.*s", (int)(plus ? plus - at - 1 : (int)sizeof(time)), at + 1);
+		if (!text_duration(time, &step.at_ns) && step.at_ns >= 0 &&
+		    (!plus || (!text_int(plus + 1, &after) && after > 0 && after < INT32_MAX))) {
+			step.after = (uint32_t)after;
+			return plan_add(plan, &step, errors);
+		}
+	}
+	error_add(errors, "%s: not a kill such as waist@1.25s or waist@1.25s+3", text);
+	return -EINVAL;
+}
+
+const struct plan_step *plan_due(struct plan *plan, int64_t now_ns)
+{
+	return plan_next_ns(plan) <= now_ns ? &plan->steps[plan->next++] : NULL;
+}
+
+int64_t plan_next_ns(const struct plan *plan)
+{
+	return plan->next < plan->n ? plan->steps[plan->next].at_ns : CLOCK_NEVER;
+}

@@ -1,0 +1,33 @@
+/* plan.h: which process gets which signal, at which instant of the virtual clock. */
+#ifndef LAUNCH_ACHTIME_PLAN_H
+#define LAUNCH_ACHTIME_PLAN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "config/error.h"
+
+#define PLAN_NAME_MAX 48
+#define PLAN_STEPS_MAX 1024
+
+struct plan_step {
+	char name[PLAN_NAME_MAX];
+	int64_t at_ns; /* since the clock began */
+	int signal;
+	uint32_t after; /* not at once, but at its so-manieth action from then on; 0: at once */
+};
+
+struct plan {
+	size_t n, next;
+	struct plan_step steps[PLAN_STEPS_MAX]; /* by time */
+};
+
+/* Adds "NAME@TIME[+N]": SIGKILL at TIME, or at the Nth message or write to a bus or socket from then on.  0, or -EINVAL
+ * or -ENOSPC with a line in errors. */
+int plan_read(struct plan *plan, const char *text, struct error_sink *errors);
+int plan_add(struct plan *plan, const struct plan_step *step, struct error_sink *errors); /* 0 or -ENOSPC */
+
+const struct plan_step *plan_due(struct plan *plan, int64_t now_ns); /* the next one that is due, once; or NULL */
+int64_t plan_next_ns(const struct plan *plan);			     /* CLOCK_NEVER: none is left */
+
+#endif
