@@ -197,8 +197,8 @@ static void ring(struct bus_wire *w, int64_t now_ns)
 	int64_t use_ns = atomic_load_explicit(&w->page->use_ns, memory_order_relaxed);
 
 	if ((end_ns > use_ns ? end_ns : use_ns) < wake_ns) {
-		(void)!write(w->bell, &one, sizeof(one));
 		clock_touch(w->hub);
+		(void)!write(w->bell, &one, sizeof(one));
 	}
 }
 

@@ -19,6 +19,8 @@ ACH_HOT static enum ach_status put_begin(struct ach_handle *h, size_t max, struc
 		return ach_fail(ACH_CORRUPT, ACH_CONDEMNED);
 	if (max > h->lsize)
 		return ach_fail(ACH_OVERFLOW, "the message is longer than the channel");
+	if (ach_outer)
+		ach_outer->before();
 	r = ach_lock_take(h, s);
 	if (r != ACH_OK)
 		return r;

@@ -62,8 +62,8 @@ int clock_wait(struct clock_fd *fds, size_t n, int64_t deadline_ns);
  * sooner, for loops with ticks.  An empty set is waited with for ever.  Programs use a struct clock_set. */
 int clock_wait_set(int set, struct epoll_event *events, int n, int64_t deadline_ns);
 
-/* Whatever the process pid waits for may be ready now; 0: any process.  On a virtual clock it then gets a turn; called
- * after a write to a socket, pipe or eventfd that one of its processes reads.  Messages of channels need none. */
+/* Called before a write to a socket, pipe or eventfd that the process pid reads, or 0: any process.  On a virtual clock
+ * that process then gets a turn.  Messages of channels need none. */
 void clock_touch(pid_t pid);
 
 /* ---- sets ---- */

@@ -57,13 +57,13 @@ int notify_send(struct notify *n, const char *assignments)
 		return 0;
 	if (n->fd < 0)
 		n->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	clock_touch(0);
 	/* Not connected: the socket under that name may be another one tomorrow. */
 	if (n->fd < 0 || sendto(n->fd, assignments, strlen(assignments), MSG_DONTWAIT | MSG_NOSIGNAL,
 				(const struct sockaddr *)&n->to, n->to_len) < 0) {
 		n->lost++;
 		return -errno;
 	}
-	clock_touch(0);
 	n->sent++;
 	return 1;
 }

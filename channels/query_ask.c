@@ -65,9 +65,9 @@ static int exchange(int fd, const char *question, char **text, int64_t deadline_
 {
 	struct clock_fd wait = { .fd = fd, .events = POLLIN };
 
+	clock_touch(0);
 	if (send(fd, question, strlen(question), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
 		return errno == EPIPE || errno == ECONNRESET ? -ECONNREFUSED : -errno;
-	clock_touch(0);
 	if (clock_wait(&wait, 1, deadline_ns) == 0)
 		return -ETIMEDOUT;
 	return query_receive(fd, text) ? -ECONNREFUSED : 0;

@@ -32,8 +32,8 @@ void query_server_close(struct query_server *s)
 /* The queue of a client is empty when it is answered: if there is no room for the answer, there never is. */
 void query_answer(struct query_client *c, const char *answer)
 {
-	send(c->fd, answer, strlen(answer), MSG_NOSIGNAL | MSG_DONTWAIT);
 	clock_touch(0);
+	send(c->fd, answer, strlen(answer), MSG_NOSIGNAL | MSG_DONTWAIT);
 	query_drop(c);
 }
 

@@ -7,19 +7,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "channels/ach_ring.h"
 #include "channels/clock.h"
+#include "channels/vt_charge.h"
 #include "channels/vt_hash.h"
 
 #define WAITS_MAX 10000	 /* in one turn that return at once: a descriptor stays readable */
 #define ROUNDS_MAX 10000 /* in one instant: processes that keep waking each other */
-#define COORDINATOR_NS 100000000
+#define READINGS 1000
 
 static struct vt_end end;
 static _Thread_local bool joined; /* in this thread */
 static uint32_t waits;
+static struct vt_charge charge;
 
 struct vt_end *vt_clock_end(void)
 {
@@ -47,9 +50,21 @@ static int64_t page_now(const struct vt_page *page)
 	}
 }
 
+/* Of all its threads. */
+static int64_t cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* The time of its turn, and with charging what it has computed since. */
 static int64_t now(void)
 {
-	return page_now(end.page);
+	const int64_t granted_ns = page_now(end.page);
+
+	return charge.scale > 0 && joined ? granted_ns + vt_charge_passed_ns(&charge, cpu_ns()) : granted_ns;
 }
 
 static int64_t real(void)
@@ -65,16 +80,35 @@ static void take_turns(int64_t deadline_ns)
 	atomic_store_explicit(&end.page->deadline_ns[end.me], deadline_ns, memory_order_release);
 	vt_page_pass(&end);
 	vt_page_await(&end, 0);
+	if (charge.scale > 0)
+		vt_charge_begin(&charge, cpu_ns());
 	waits = 0;
 	if (vt_page_core(end.page)->rounds_here > ROUNDS_MAX)
 		give_up("time does not advance: this process and others keep waking each other");
 }
 
+/* Before the process acts or looks: others must have done all that they do until then, and none may see what it does
+ * before its time. */
+static void settle(void)
+{
+	const int64_t passed_ns = charge.scale > 0 ? vt_charge_end(&charge, cpu_ns()) : 0;
+	const int64_t then_ns = page_now(end.page) + passed_ns;
+
+	if (!passed_ns)
+		return;
+	atomic_fetch_add_explicit(&end.page->slot[end.me].charged_ns, passed_ns, memory_order_relaxed);
+	atomic_store_explicit(&end.page->floor_ns[end.me], then_ns, memory_order_relaxed);
+	take_turns(then_ns);
+	atomic_store_explicit(&end.page->floor_ns[end.me], 0, memory_order_relaxed);
+}
+
 int vt_clock_wait(struct vt_look *at, int64_t deadline_ns)
 {
-	int ready = at->look(at);
+	int ready;
 
-	if (ready || deadline_ns <= now()) {
+	settle();
+	ready = at->look(at);
+	if (ready || deadline_ns <= page_now(end.page)) {
 		if (++waits > WAITS_MAX)
 			give_up("a descriptor stays readable: this process waits without an end");
 		return ready;
@@ -82,7 +116,7 @@ int vt_clock_wait(struct vt_look *at, int64_t deadline_ns)
 	do {
 		take_turns(deadline_ns);
 		ready = at->look(at);
-	} while (!ready && now() < deadline_ns);
+	} while (!ready && page_now(end.page) < deadline_ns);
 	return ready;
 }
 
@@ -122,6 +156,7 @@ static void touch(pid_t pid)
 
 	if (!joined)
 		return;
+	settle();
 	act();
 	vt_page_mark(&end, (slot < 0 ? ~UINT64_C(0) : vt_bit(slot)) & ~vt_bit(VT_COORDINATOR));
 }
@@ -152,8 +187,15 @@ static bool vt_sleep(int64_t for_ns)
 {
 	if (!joined)
 		return false;
+	settle();
 	take_turns(for_ns > VT_NEVER - now() ? VT_NEVER : now() + for_ns);
 	return true;
+}
+
+static void before(void)
+{
+	if (joined)
+		settle();
 }
 
 /* A handle that was opened before, or in another thread, may have no object: then every process looks. */
@@ -166,14 +208,34 @@ static void committed(struct ach_handle *h, const void *data, size_t len)
 	act();
 	vt_page_mark(&end, (object ? object->readers : ~vt_bit(VT_COORDINATOR)));
 	if (object)
-		vt_hash_message(object, now(), data, len);
+		vt_hash_message(object, page_now(end.page), data, len);
 }
 
-static const struct ach_outer outer = { now, vt_clock_watch, vt_sleep, committed };
+static const struct ach_outer outer = { now, vt_clock_watch, vt_sleep, before, committed };
 
 static const struct clock_source source = { now, real, vt_wait, &vt_set_ops, touch };
 
 /* ---- joining ---- */
+
+/* The mean of many readings in a row. */
+static double reading_ns(void)
+{
+	const int64_t begin_ns = cpu_ns();
+
+	for (int i = 1; i < READINGS; i++)
+		cpu_ns();
+	return (double)(cpu_ns() - begin_ns) / READINGS;
+}
+
+static void begin_charging(void)
+{
+	if (end.page->charge <= 0 || !atomic_load(&end.page->slot[end.me].charged))
+		return;
+	charge = (struct vt_charge){ .scale = end.page->charge };
+	if (!end.page->uncorrected)
+		charge.cost_ns = reading_ns();
+	vt_charge_begin(&charge, cpu_ns());
+}
 
 static void forked(void)
 {
@@ -200,6 +262,7 @@ void vt_clock_join(const char *place)
 	atomic_store_explicit(&end.page->floor_ns[slot], 0, memory_order_relaxed);
 	joined = true;
 	ach_outer = &outer;
+	begin_charging();
 }
 
 void vt_clock_leave(void)

@@ -26,6 +26,8 @@ struct vt_slot {
 	_Atomic uint32_t pid;		     /* 0: its process has not been started yet */
 	_Atomic uint32_t incarnation;
 	_Atomic uint32_t kill_after; /* it ends itself at its so-manieth action; 0: not planned */
+	_Atomic uint32_t charged;    /* its processor time passes on the clock */
+	_Atomic int64_t charged_ns;
 	char name[VT_NAME_MAX];
 };
 
@@ -51,8 +53,10 @@ struct vt_page {
 	_Atomic uint32_t over;	    /* achstart has ended */
 	_Atomic int64_t outside_ns; /* something came from outside: not repeatable since; 0: nothing */
 	_Atomic uint32_t permille;  /* of life, lately */
-	int64_t begun_ns, startup_ns, rate_permille;
+	int64_t begun_ns;
 	uint64_t seed;
+	double charge;	      /* by which processor time is multiplied; 0: computing takes no time */
+	uint32_t uncorrected; /* the cost of measuring is charged, too */
 };
 
 /* Creates the page in a file, which must not exist, with a FIFO beside it (PATH.bell) that wakes the coordinator.  The

@@ -54,10 +54,10 @@ int attach_send(int fd, const void *data, size_t size, const int *fds, int fds_n
 		c->cmsg_len = CMSG_LEN(sizeof(int) * (size_t)fds_n);
 		memcpy(CMSG_DATA(c), fds, sizeof(int) * (size_t)fds_n);
 	}
+	clock_touch(0);
 	n = sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
 	if (n < 0)
 		return is_gone(errno) ? -ECONNREFUSED : -errno;
-	clock_touch(0);
 	return (int)n;
 }
 

@@ -247,8 +247,8 @@ static void ring_sleepers(struct hub *hub, int64_t now_ns)
 		hub->delivered_ns = now_ns;
 		if (armed) {
 			atomic_store_explicit(&a->memory->armed, WIRE_AWAKE, memory_order_relaxed);
-			(void)!write(a->event, &one, sizeof(one));
 			clock_touch(a->pid);
+			(void)!write(a->event, &one, sizeof(one));
 			hub->rings++;
 		}
 	}

@@ -103,6 +103,8 @@ int virtual_begin(const struct virtual_line *line, const struct launch *launch, 
 		return status ? status : -errno;
 	}
 	page->seed = (uint64_t)line->seed;
+	page->charge = line->charge;
+	page->uncorrected = line->uncorrected;
 	own.page = page;
 	vt_page_expect(&own, OWN_SLOT, "achstart", 0);
 	atomic_store(&page->slot[OWN_SLOT].pid, (uint32_t)getpid());
@@ -164,6 +166,7 @@ int virtual_expect(const struct launch_daemon *daemon, const char *path, char pl
 		return 0;
 	slot = FIRST_SLOT + (int)(daemon - run.launch->daemons);
 	vt_page_expect(end, slot, daemon->name, startup_ns(end->page, slot));
+	atomic_store(&end->page->slot[slot].charged, !daemon->world);
 	snprintf(place, VIRTUAL_PLACE_MAX, VT_CLOCK_PLACE "=%d %s", slot, run.path);
 	return slot;
 }

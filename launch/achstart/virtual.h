@@ -16,6 +16,8 @@ struct virtual_line {
 	bool on;
 	int64_t seed, for_ns, startup_ns; /* startup_ns 0: drawn from the seed */
 	const char *rate;		  /* a number, or "max" */
+	double charge;			  /* 0: computing takes no time */
+	bool uncorrected;
 	struct settings_strings kills;
 };
 

@@ -56,6 +56,7 @@ struct launch_daemon {
 	enum launch_kind kind;
 	const struct robot_device *device; /* of a driver; else NULL */
 	bool clock;			   /* it is the robot's clock */
+	bool world;			   /* it plays what is outside of the robot's computer */
 	bool wanted;			   /* in the chosen group, or needed by a daemon in it */
 
 	/* argv[0] is the program as the file names it: a name, to be found by launch_find, or a path, already

@@ -195,6 +195,7 @@ static void read_daemon(struct launch *launch, struct launch_daemon *daemon, str
 	daemon->rules.critical = daemon->critical;
 	read_restart(daemon, errors);
 	find_kind(launch, daemon, named, errors);
+	daemon->world |= daemon->kind == LAUNCH_CANWIRE || daemon->kind == LAUNCH_ROBOTSIM;
 	check_once(launch, daemon, errors);
 }
 

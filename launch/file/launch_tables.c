@@ -67,6 +67,8 @@ const struct settings_row launch_daemon_rows[] = {
 			  "kill it if it has been silent for that long"),
 	SETTINGS_DURATION("kill_within", struct launch_daemon, rules.kill_within_ns, "2s", "10ms", "10min",
 			  "from SIGTERM to SIGKILL"),
+	SETTINGS_BOOL("world", struct launch_daemon, world, "no",
+		      "it simulates what is around the robot: on a virtual clock its computing takes no time"),
 	SETTINGS_NODE("environment", struct launch_daemon, raw.environment, NULL, "its variables"),
 	SETTINGS_END,
 };
