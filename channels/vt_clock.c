@@ -18,11 +18,13 @@
 #define WAITS_MAX 10000	 /* in one turn that return at once: a descriptor stays readable */
 #define ROUNDS_MAX 10000 /* in one instant: processes that keep waking each other */
 #define READINGS 1000
+#define GUARD_NS 100000000
 
 static struct vt_end end;
 static _Thread_local bool joined; /* in this thread */
 static uint32_t waits;
 static struct vt_charge charge;
+static void (*guard)(void);
 
 struct vt_end *vt_clock_end(void)
 {
@@ -74,12 +76,18 @@ static int64_t real(void)
 
 /* ---- waiting ---- */
 
+void vt_clock_guard(void (*check)(void))
+{
+	guard = check;
+}
+
 /* Gives the token away until the next turn of this slot. */
 static void take_turns(int64_t deadline_ns)
 {
 	atomic_store_explicit(&end.page->deadline_ns[end.me], deadline_ns, memory_order_release);
 	vt_page_pass(&end);
-	vt_page_await(&end, 0);
+	while (!vt_page_await(&end, guard ? GUARD_NS : 0))
+		guard();
 	if (charge.scale > 0)
 		vt_charge_begin(&charge, cpu_ns());
 	waits = 0;
@@ -102,6 +110,15 @@ static void settle(void)
 	atomic_store_explicit(&end.page->floor_ns[end.me], 0, memory_order_relaxed);
 }
 
+/* What is found in a sweep was not announced by a process of the robot. */
+static void say_outside(void)
+{
+	int64_t nothing = 0;
+
+	if (atomic_load_explicit(&end.page->sweeping, memory_order_relaxed))
+		atomic_compare_exchange_strong(&end.page->outside_ns, &nothing, page_now(end.page));
+}
+
 int vt_clock_wait(struct vt_look *at, int64_t deadline_ns)
 {
 	int ready;
@@ -117,6 +134,8 @@ int vt_clock_wait(struct vt_look *at, int64_t deadline_ns)
 		take_turns(deadline_ns);
 		ready = at->look(at);
 	} while (!ready && page_now(end.page) < deadline_ns);
+	if (ready && page_now(end.page) < deadline_ns)
+		say_outside();
 	return ready;
 }
 

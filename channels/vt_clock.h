@@ -18,6 +18,9 @@ void vt_clock_join(const char *place);
 /* With the token, before exit. */
 void vt_clock_leave(void);
 
+/* While it waits for its turn, this is called ten times a second of real time: achstart looks after achtime. */
+void vt_clock_guard(void (*check)(void));
+
 /* The page of this process; NULL: it is on another clock. */
 struct vt_end *vt_clock_end(void);
 

@@ -281,6 +281,15 @@ static void fill(struct vt_page *page, int64_t begin_ns)
 	page->magic = VT_PAGE_MAGIC;
 }
 
+void vt_page_remove(const char *path)
+{
+	char bell[PATH_LEN];
+
+	snprintf(bell, sizeof(bell), "%s.bell", path);
+	unlink(bell);
+	unlink(path);
+}
+
 int vt_page_create(const char *path, int64_t begin_ns)
 {
 	char bell[PATH_LEN];
@@ -288,9 +297,8 @@ int vt_page_create(const char *path, int64_t begin_ns)
 	int fd, err = 0;
 
 	snprintf(bell, sizeof(bell), "%s.bell", path);
-	unlink(bell);
-	unlink(path);
-	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	vt_page_remove(path);
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0640);
 	if (fd < 0)
 		return -errno;
 	if (mkfifo(bell, 0600) || ftruncate(fd, sizeof(*page)) || !(page = map_page(fd, PROT_READ | PROT_WRITE)))

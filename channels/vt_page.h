@@ -51,7 +51,9 @@ struct vt_page {
 	_Atomic uint32_t objects_n;
 	struct vt_object object[VT_OBJECTS];
 	_Atomic uint32_t over;	    /* achstart has ended */
-	_Atomic int64_t outside_ns; /* something came from outside: not repeatable since; 0: nothing */
+	_Atomic uint32_t sweeping;  /* every process looks once, for what comes from outside */
+	_Atomic int64_t outside_ns; /* something did: not repeatable since; 0: nothing */
+	_Atomic uint32_t leave;	    /* a stopped process is left behind, else it holds the clock */
 	_Atomic uint32_t permille;  /* of life, lately */
 	int64_t begun_ns;
 	uint64_t seed;
@@ -62,6 +64,7 @@ struct vt_page {
 /* Creates the page in a file, which must not exist, with a FIFO beside it (PATH.bell) that wakes the coordinator.  The
  * token is the coordinator's.  0 or -errno. */
 int vt_page_create(const char *path, int64_t begin_ns);
+void vt_page_remove(const char *path);
 struct vt_page *vt_page_open(const char *path, bool writable); /* NULL with errno */
 
 /* This process's end of it. */

@@ -270,9 +270,8 @@ int child_adopt(struct child *child, const struct folder_state *kept)
 
 /* To the group by its descriptor; on an older kernel by the number of the leader, which is not reaped yet; to the
  * process alone if it does not lead a group. */
-int child_signal(const struct child *child, int signal)
+static int send_signal(const struct child *child, int signal)
 {
-	clock_touch(0);
 	if (child->pidfd >= 0 && !pidfd_send_signal(child->pidfd, signal, NULL, PIDFD_SIGNAL_PROCESS_GROUP))
 		return 0;
 	if (!child->pid || (!child->ours && pidfd_send_signal(child->pidfd, 0, NULL, 0)))
@@ -280,6 +279,17 @@ int child_signal(const struct child *child, int signal)
 	if (!kill(-child->pid, signal) || (child->pidfd >= 0 && !pidfd_send_signal(child->pidfd, signal, NULL, 0)))
 		return 0;
 	return -errno;
+}
+
+int child_signal(const struct child *child, int signal)
+{
+	int status;
+
+	clock_touch(0);
+	status = send_signal(child, signal);
+	if (!status && signal == SIGKILL)
+		virtual_killed(child->pid);
+	return status;
 }
 
 /* The exit status of a process that is not our child is unknown. */

@@ -236,6 +236,7 @@ static void read_notices(struct supervisor *s, int64_t now_ns)
 static int loop(struct supervisor *s)
 {
 	enum { SIGNALS, NOTIFY, ENDS, FIFOS, FIXED };
+	const bool by_looks = clock_used(); /* on a virtual clock logs are read at looks: nothing announces them */
 	struct clock_fd fds[FIXED + CONTROL_FDS];
 
 	while (!s->stop_ns || !all_gone(s)) {
@@ -246,7 +247,7 @@ static int loop(struct supervisor *s)
 		fds[SIGNALS] = (struct clock_fd){ .fd = s->signals, .events = POLLIN };
 		fds[NOTIFY] = (struct clock_fd){ .fd = wants_notices(s) ? s->notify_fd : -1, .events = POLLIN };
 		fds[ENDS] = (struct clock_fd){ .fd = s->ends, .events = POLLIN };
-		fds[FIFOS] = (struct clock_fd){ .fd = s->flooded ? -1 : s->fifos, .events = POLLIN };
+		fds[FIFOS] = (struct clock_fd){ .fd = s->flooded || by_looks ? -1 : s->fifos, .events = POLLIN };
 		clients = control_fds(s->control, fds + FIXED);
 		ready = clock_wait(fds, FIXED + clients, next_ns(s));
 		if (ready < 0)
@@ -258,7 +259,7 @@ static int loop(struct supervisor *s)
 			read_signals(s, now_ns);
 		if (fds[NOTIFY].ready || now_ns >= s->look_ns)
 			read_notices(s, now_ns);
-		for (size_t i = 0; fds[FIFOS].ready && i < s->n; i++)
+		for (size_t i = 0; (fds[FIFOS].ready || (by_looks && now_ns >= s->look_ns)) && i < s->n; i++)
 			s->flooded |= !logs_read(&s->watches[i].log, now_ns);
 		control_serve(s->control, fds + FIXED, now_ns);
 		if (now_ns >= s->look_ns)

@@ -3,12 +3,14 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,6 +19,9 @@
 #include "config/run.h"
 #include "config/text.h"
 
+#define END_MS 10000
+#define DEATH_TRIES 10000
+#define DEATH_TRY_NS 100000
 #define OWN_SLOT 1
 #define FIRST_SLOT 2
 #define BEGIN_NS INT64_C(1000000000000) /* later than any duration that is subtracted from it */
@@ -28,7 +33,9 @@ static struct {
 	const struct launch *launch; /* NULL: real time */
 	char path[RUN_PATH_MAX];
 	int64_t startup_ns;
+	const struct virtual_line *line;
 	pid_t achtime;
+	int achtime_fd;
 } run;
 
 /* ---- starting ---- */
@@ -43,10 +50,18 @@ static void use_one_processor(void)
 	sched_setaffinity(0, sizeof(one), &one);
 }
 
+static int add_plan(char **argv, size_t *n, const char *option, const struct settings_strings *plan)
+{
+	for (size_t i = 0; i < plan->n; i++, ++*n)
+		if (asprintf(&argv[*n], "--%s=%s", option, plan->item[i]) < 0)
+			return -ENOMEM;
+	return 0;
+}
+
 static int start_achtime(const struct virtual_line *line, struct error_sink *errors)
 {
 	char path[LAUNCH_FIND_MAX], page[RUN_PATH_MAX + 8], rate[64], time[TEXT_VALUE_MAX], until[TEXT_VALUE_MAX + 8];
-	char *argv[SETTINGS_STRINGS_MAX + 8] = { (char *)"achtime", page, rate, until };
+	char *argv[2 * SETTINGS_STRINGS_MAX + 8] = { (char *)"achtime", page, rate, until };
 	size_t n = 4;
 	int status = launch_find(path, "achtime");
 
@@ -54,19 +69,32 @@ static int start_achtime(const struct virtual_line *line, struct error_sink *err
 	snprintf(rate, sizeof(rate), "--rate=%s", strcmp(line->rate, "max") ? line->rate : "0");
 	text_from_duration(time, line->for_ns);
 	snprintf(until, sizeof(until), "--for=%s", time);
-	for (size_t i = 0; i < line->kills.n; i++) {
-		argv[n] = malloc(strlen(line->kills.item[i]) + 8);
-		if (!argv[n])
-			return -ENOMEM;
-		sprintf(argv[n++], "--kill=%s", line->kills.item[i]);
-	}
+	if (!status)
+		status = add_plan(argv, &n, "kill", &line->kills);
+	if (!status)
+		status = add_plan(argv, &n, "stop", &line->stops);
 	if (!status)
 		status = -posix_spawn(&run.achtime, path, NULL, NULL, argv, environ);
 	for (size_t i = 4; i < n; i++)
 		free(argv[i]);
 	if (status)
 		error_add(errors, "unable to start achtime: %s", strerror(-status));
+	else
+		run.achtime_fd = pidfd_open(run.achtime, 0);
 	return status;
+}
+
+/* The clock stands still without achtime when it is needed next: another one carries on. */
+static void look_after_achtime(void)
+{
+	struct pollfd fd = { .fd = run.achtime_fd, .events = POLLIN };
+
+	if (poll(&fd, 1, 0) <= 0)
+		return;
+	close(run.achtime_fd);
+	waitpid(run.achtime, NULL, 0);
+	fprintf(stderr, "achstart: achtime has ended and is started again\n");
+	start_achtime(run.line, &(struct error_sink){ 0 });
 }
 
 static int check_line(const struct virtual_line *line, const struct launch *launch, struct error_sink *errors)
@@ -104,6 +132,7 @@ int virtual_begin(const struct virtual_line *line, const struct launch *launch, 
 	}
 	page->seed = (uint64_t)line->seed;
 	page->charge = line->charge;
+	page->leave = line->leave;
 	page->uncorrected = line->uncorrected;
 	own.page = page;
 	vt_page_expect(&own, OWN_SLOT, "achstart", 0);
@@ -113,9 +142,11 @@ int virtual_begin(const struct virtual_line *line, const struct launch *launch, 
 	if (status)
 		return status;
 	run.launch = launch;
+	run.line = line;
 	run.startup_ns = line->startup_ns;
 	snprintf(place, sizeof(place), "%d %s", OWN_SLOT, run.path);
 	vt_clock_join(place);
+	vt_clock_guard(look_after_achtime);
 	return 0;
 }
 
@@ -127,11 +158,15 @@ void virtual_end(void)
 		return;
 	atomic_store(&end->page->over, 1);
 	vt_clock_leave();
-	waitpid(run.achtime, NULL, 0);
+	poll(&(struct pollfd){ .fd = run.achtime_fd, .events = POLLIN }, 1, END_MS);
+	vt_page_remove(run.path);
 	if (getenv("ENDPLATE_HASHES"))
 		for (uint32_t i = 0; i < end->page->objects_n; i++)
 			printf("%016" PRIx64 " %8" PRIu64 " %s\n", end->page->object[i].hash,
 			       end->page->object[i].count, end->page->object[i].name);
+	if (end->page->outside_ns)
+		printf("not repeatable since %.6f s: something came from outside\n",
+		       (double)(end->page->outside_ns - end->page->begun_ns) / 1e9);
 	printf("hash %016" PRIx64 "\n", vt_page_hash_all(end->page));
 	fflush(stdout);
 }
@@ -185,4 +220,24 @@ void virtual_not_started(int slot)
 {
 	if (slot)
 		vt_page_forget(vt_clock_end(), slot);
+}
+
+static int slot_of(const struct vt_page *page, pid_t pid)
+{
+	for (int i = FIRST_SLOT; i < VT_SLOTS; i++)
+		if (atomic_load(&page->slot[i].pid) == (uint32_t)pid)
+			return i;
+	return 0;
+}
+
+void virtual_killed(pid_t pid)
+{
+	struct vt_end *end = vt_clock_end();
+	const int slot = end ? slot_of(end->page, pid) : 0;
+
+	if (!slot)
+		return;
+	vt_page_ring(end);
+	for (int i = 0; i < DEATH_TRIES && atomic_load(&end->page->live) & vt_bit(slot); i++)
+		clock_real.wait(NULL, 0, clock_real.now() + DEATH_TRY_NS);
 }

@@ -18,7 +18,8 @@ struct virtual_line {
 	const char *rate;		  /* a number, or "max" */
 	double charge;			  /* 0: computing takes no time */
 	bool uncorrected;
-	struct settings_strings kills;
+	bool leave; /* stopped processes behind */
+	struct settings_strings kills, stops;
 };
 
 /* Creates the clock, starts achtime, and joins: from here on this process is on virtual time.  0, or -errno with a line
@@ -31,5 +32,7 @@ void virtual_end(void);
 int virtual_expect(const struct launch_daemon *daemon, const char *path, char place[VIRTUAL_PLACE_MAX]);
 void virtual_started(int slot);	    /* in the new process, before exec */
 void virtual_not_started(int slot); /* in achstart */
+/* After SIGKILL: waits until the clock has taken note of its death, so that it happens now. */
+void virtual_killed(pid_t pid);
 
 #endif

@@ -6,6 +6,7 @@
  * looks at its descriptors once, at rest, so that a look without a find changes nothing. */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -23,13 +24,13 @@
 #define SWEEP_NS 5000000
 #define RATE_NS 200000000 /* over which the ratio is measured */
 #define STEP_NS 1000000	  /* of real time, by which the limit runs ahead */
-#define STARTING_NS 10000000000
+#define STUCK_NS 50000000 /* without a turn */
 #define WRONG 100
 #define WORLD 111
 
 struct line {
 	const char *page;
-	struct settings_strings kills;
+	struct settings_strings kills, stops;
 	double rate; /* 0: as fast as possible */
 	int64_t for_ns;
 };
@@ -41,6 +42,7 @@ static const struct settings_row rows[] = {
 			  "after which achstart is asked to stop; 0: never"),
 	SETTINGS_STRINGS("kill", struct line, kills, "kill NAME@TIME, or at its Nth action then: NAME@TIME+N",
 			 .value = "PLAN"),
+	SETTINGS_STRINGS("stop", struct line, stops, "stop NAME@TIME with SIGSTOP", .value = "PLAN"),
 	SETTINGS_END,
 };
 
@@ -51,9 +53,13 @@ struct achtime {
 	int pidfd[VT_SLOTS];
 	uint32_t pid[VT_SLOTS]; /* of pidfd */
 	int64_t begun_ns;	/* real */
+	int64_t begun_now_ns;	/* of the clock then */
 	int64_t sweep_ns;	/* real: the next one */
 	int64_t paced_ns;	/* real: when the ratio was measured */
 	int64_t paced_now_ns;
+	uint64_t token; /* when it was last looked at */
+	int64_t token_ns;
+	bool said_stopped;
 };
 
 /* ---- processes ---- */
@@ -114,7 +120,86 @@ static int slot_named(const struct achtime *t, const char *name)
 	return -1;
 }
 
+/* "T" if it is stopped, by /proc/PID/stat; 0: it has ended. */
+static char state_of(uint32_t pid)
+{
+	char path[32], text[512], *at;
+	ssize_t len;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	len = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+	if (fd >= 0)
+		close(fd);
+	text[len > 0 ? len : 0] = 0;
+	at = strrchr(text, ')');
+	return at && at[1] ? at[2] : 0;
+}
+
+static bool is_stopped(uint32_t pid)
+{
+	const char state = state_of(pid);
+
+	return state == 'T' || state == 't';
+}
+
+/* It stays out of the rounds until it goes on, or is killed. */
+static void stop_slot(struct achtime *t, int slot)
+{
+	open_pidfds(t);
+	if (t->pidfd[slot] < 0 || pidfd_send_signal(t->pidfd[slot], SIGSTOP, NULL, 0))
+		return;
+	while (state_of(t->pid[slot]) && !is_stopped(t->pid[slot]))
+		clock_wait(NULL, 0, clock_now_ns() + STEP_NS / 10);
+	atomic_fetch_or(&t->end.page->held, vt_bit(slot));
+}
+
+static void release_continued(struct achtime *t)
+{
+	for (uint64_t held = atomic_load(&t->end.page->held); held; held &= held - 1) {
+		const int slot = __builtin_ctzll(held);
+
+		if (is_stopped(t->pid[slot]))
+			continue;
+		atomic_fetch_and(&t->end.page->held, ~vt_bit(slot));
+		vt_page_mark(&t->end, vt_bit(slot));
+	}
+}
+
+/* The clock has not moved for a while: is the process that should run stopped? */
+static void check_holder(struct achtime *t, int64_t real_ns)
+{
+	struct vt_page *page = t->end.page;
+	const uint64_t token = atomic_load(&page->token);
+	const int slot = (int)(token & 63);
+
+	if (token != t->token) {
+		t->token = token;
+		t->token_ns = real_ns;
+		t->said_stopped = false;
+		return;
+	}
+	if (real_ns - t->token_ns < STUCK_NS || !slot || !is_stopped(t->pid[slot]))
+		return;
+	if (atomic_load(&page->leave) && vt_page_revoke(&t->end, slot))
+		return;
+	if (!t->said_stopped)
+		fprintf(stderr, "achtime: %s is stopped, and the clock with it\n", page->slot[slot].name);
+	t->said_stopped = true;
+}
+
 /* ---- a turn ---- */
+
+/* The end has come, and there is no achstart to stop the robot. */
+static void end_all(struct achtime *t)
+{
+	for (int i = 1; i < VT_SLOTS; i++)
+		if (atomic_load(&t->end.page->live) & vt_bit(i))
+			kill_slot(t, i);
+	atomic_store(&t->end.page->over, 1);
+	printf("hash %016" PRIx64 "\n", vt_page_hash_all(t->end.page));
+}
 
 static void follow_plan(struct achtime *t, int64_t now_ns)
 {
@@ -127,6 +212,10 @@ static void follow_plan(struct achtime *t, int64_t now_ns)
 			atomic_store(&t->end.page->slot[slot].kill_after, step->after);
 		else if (step->signal == SIGKILL && slot > 0)
 			kill_slot(t, slot);
+		else if (step->signal == SIGSTOP && slot > 0)
+			stop_slot(t, slot);
+		else if (step->signal == SIGTERM && slot < 0)
+			end_all(t);
 		else if (slot > 0 && t->pidfd[slot] >= 0)
 			pidfd_send_signal(t->pidfd[slot], step->signal, NULL, 0);
 		vt_page_mark(&t->end, ~vt_bit(VT_COORDINATOR));
@@ -145,7 +234,7 @@ static int64_t limit_ns(const struct achtime *t, int64_t real_ns)
 {
 	if (t->rate <= 0)
 		return VT_NEVER;
-	return t->end.page->begun_ns + (int64_t)((double)(real_ns - t->begun_ns) * t->rate);
+	return t->begun_now_ns + (int64_t)((double)(real_ns - t->begun_ns) * t->rate);
 }
 
 static void say_ratio(struct achtime *t, int64_t now_ns, int64_t real_ns)
@@ -165,12 +254,15 @@ static void turn(struct achtime *t, int64_t real_ns)
 	const int64_t now_ns = vt_page_core(page)->now_ns;
 
 	follow_plan(t, now_ns);
+	atomic_store(&page->sweeping, 0);
 	if (real_ns >= t->sweep_ns && vt_page_at_rest(&t->end)) {
 		t->sweep_ns = real_ns + SWEEP_NS;
+		atomic_store(&page->sweeping, 1);
 		vt_page_mark(&t->end, ~vt_bit(VT_COORDINATOR));
 	}
 	say_ratio(t, now_ns, real_ns);
-	atomic_store(&page->limit_ns, limit_ns(t, real_ns + STEP_NS));
+	/* A sweep ends with the next rest, which is ours. */
+	atomic_store(&page->limit_ns, atomic_load(&page->sweeping) ? 0 : limit_ns(t, real_ns + STEP_NS));
 	atomic_store(&page->deadline_ns[VT_COORDINATOR], next_step_ns(t));
 	vt_page_pass(&t->end);
 }
@@ -205,6 +297,8 @@ static void run(struct achtime *t)
 
 		open_pidfds(t);
 		bury_dead(t);
+		release_continued(t);
+		check_holder(t, real_ns);
 		if (vt_page_is_ours(&t->end))
 			turn(t, real_ns);
 		else if (real_ns >= t->sweep_ns)
@@ -213,12 +307,25 @@ static void run(struct achtime *t)
 	}
 }
 
+/* After another achtime that was killed: what it has done is not done again. */
+static void resume(struct achtime *t)
+{
+	const int64_t now_ns = vt_page_core(t->end.page)->now_ns;
+
+	t->begun_now_ns = now_ns;
+	while (now_ns > t->end.page->begun_ns && plan_due(&t->plan, now_ns - t->end.page->begun_ns))
+		;
+}
+
 static int read_plan(struct plan *plan, const struct line *line, struct error_sink *errors)
 {
 	const struct plan_step end = { .name = "achstart", .at_ns = line->for_ns, .signal = SIGTERM };
 
 	for (size_t i = 0; i < line->kills.n; i++)
-		if (plan_read(plan, line->kills.item[i], errors))
+		if (plan_read(plan, line->kills.item[i], SIGKILL, errors))
+			return -EINVAL;
+	for (size_t i = 0; i < line->stops.n; i++)
+		if (plan_read(plan, line->stops.item[i], SIGSTOP, errors))
 			return -EINVAL;
 	return line->for_ns ? plan_add(plan, &end, errors) : 0;
 }
@@ -259,8 +366,9 @@ int main(int argc, char **argv)
 	for (int i = 0; i < VT_SLOTS; i++)
 		t.pidfd[i] = -1;
 	t.rate = line.rate;
+	resume(&t);
 	t.begun_ns = t.paced_ns = t.sweep_ns = clock_now_ns();
-	t.paced_now_ns = t.end.page->begun_ns;
+	t.paced_now_ns = vt_page_core(t.end.page)->now_ns;
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGINT, SIG_IGN); /* of a terminal: achstart stops the robot, and we end with it */
 	run(&t);

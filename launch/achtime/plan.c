@@ -25,10 +25,10 @@ int plan_add(struct plan *plan, const struct plan_step *step, struct error_sink 
 	return 0;
 }
 
-int plan_read(struct plan *plan, const char *text, struct error_sink *errors)
+int plan_read(struct plan *plan, const char *text, int signal, struct error_sink *errors)
 {
 	const char *at = strchr(text, '@'), *plus = at ? strchr(at, '+') : NULL;
-	struct plan_step step = { .signal = SIGKILL };
+	struct plan_step step = { .signal = signal };
 	char time[TEXT_VALUE_MAX];
 	int64_t after = 0;
 
@@ -36,12 +36,13 @@ int plan_read(struct plan *plan, const char *text, struct error_sink *errors)
 		snprintf(step.name, sizeof(step.name), "%.*s", (int)(at - text), text);
 		snprintf(time, sizeof(time), "%.*s", (int)(plus ? plus - at - 1 : (int)sizeof(time)), at + 1);
 		if (!text_duration(time, &step.at_ns) && step.at_ns >= 0 &&
-		    (!plus || (!text_int(plus + 1, &after) && after > 0 && after < INT32_MAX))) {
+		    (!plus || (signal == SIGKILL && !text_int(plus + 1, &after) && after > 0 && after < INT32_MAX))) {
 			step.after = (uint32_t)after;
 			return plan_add(plan, &step, errors);
 		}
 	}
-	error_add(errors, "%s: not a kill such as waist@1.25s or waist@1.25s+3", text);
+	error_add(errors, "%s: not a plan such as waist@1.25s%s", text,
+		  signal == SIGKILL ? ", or waist@1.25s+3: at its third action then" : "");
 	return -EINVAL;
 }
 

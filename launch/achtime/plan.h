@@ -22,9 +22,9 @@ struct plan {
 	struct plan_step steps[PLAN_STEPS_MAX]; /* by time */
 };
 
-/* Adds "NAME@TIME[+N]": SIGKILL at TIME, or at the Nth message or write to a bus or socket from then on.  0, or -EINVAL
- * or -ENOSPC with a line in errors. */
-int plan_read(struct plan *plan, const char *text, struct error_sink *errors);
+/* Adds "NAME@TIME[+N]": the signal at TIME, or SIGKILL at the Nth message or write to a bus or socket from then on.  0,
+ * or -EINVAL or -ENOSPC with a line in errors. */
+int plan_read(struct plan *plan, const char *text, int signal, struct error_sink *errors);
 int plan_add(struct plan *plan, const struct plan_step *step, struct error_sink *errors); /* 0 or -ENOSPC */
 
 const struct plan_step *plan_due(struct plan *plan, int64_t now_ns); /* the next one that is due, once; or NULL */
