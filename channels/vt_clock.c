@@ -161,17 +161,9 @@ static void act(void)
 		raise(SIGKILL);
 }
 
-static int slot_of(pid_t pid)
-{
-	for (int i = 0; i < VT_SLOTS; i++)
-		if (atomic_load_explicit(&end.page->slot[i].pid, memory_order_relaxed) == (uint32_t)pid)
-			return i;
-	return -1;
-}
-
 static void touch(pid_t pid)
 {
-	const int slot = pid ? slot_of(pid) : -1;
+	const int slot = pid ? vt_page_slot(end.page, pid) : -1;
 
 	if (!joined)
 		return;

@@ -35,33 +35,58 @@ static void drop_digits(uint8_t *text, size_t size)
 	memset(text + kept, 0, size - kept);
 }
 
-static void blank(uint8_t *bytes, const struct msg_group *group)
+/* Where the bytes of a type are that are left out, or whose digits are. */
+struct part {
+	uint32_t offset, size;
+	bool text;
+};
+#define PARTS_MAX 64
+#define TYPES_MAX 32
+static struct parts {
+	size_t n;
+	struct part part[PARTS_MAX];
+} known[TYPES_MAX];
+
+static void find_parts(struct parts *parts, const struct msg_group *group, size_t offset)
 {
 	for (size_t i = 0; i < group->n; i++) {
 		const struct msg_field *f = &group->fields[i];
 		const size_t size = (size_t)f->size * (f->count ? f->count : 1);
 
-		if (is_left_out(f->name))
-			memset(bytes, 0, size);
-		else if (f->kind == MSG_group)
+		if (f->kind == MSG_group)
 			for (size_t k = 0; k < size; k += f->size)
-				blank(bytes + k, f->group);
-		else if (f->kind == MSG_text)
-			drop_digits(bytes, size);
-		bytes += size;
+				find_parts(parts, f->group, offset + k);
+		else if ((f->kind == MSG_text || is_left_out(f->name)) && parts->n < PARTS_MAX)
+			parts->part[parts->n++] = (struct part){ (uint32_t)offset, (uint32_t)size, f->kind == MSG_text };
+		offset += size;
 	}
+}
+
+static const struct parts *parts_of(const struct msg_type *type)
+{
+	struct parts *parts = &known[type - msg_types];
+
+	if (!parts->n)
+		find_parts(parts, type->body, 0);
+	return parts;
 }
 
 void vt_hash_message(struct vt_object *object, int64_t t_ns, const void *data, size_t len)
 {
 	const struct msg_type *type = NULL;
+	const struct parts *parts;
 	uint8_t copy[MSG_SIZE_MAX];
 
-	if (len > sizeof(copy) || msg_check(data, len, NULL, &type) != MSG_FINE) {
+	if (len > sizeof(copy) || msg_check(data, len, NULL, &type) != MSG_FINE || type - msg_types >= TYPES_MAX) {
 		vt_page_hash(object, t_ns, data, len);
 		return;
 	}
 	memcpy(copy, data, len);
-	blank(copy, type->body);
+	parts = parts_of(type);
+	for (size_t i = 0; i < parts->n; i++)
+		if (parts->part[i].text)
+			drop_digits(copy + parts->part[i].offset, parts->part[i].size);
+		else
+			memset(copy + parts->part[i].offset, 0, parts->part[i].size);
 	vt_page_hash(object, t_ns, copy, len);
 }

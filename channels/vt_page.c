@@ -15,6 +15,8 @@
 #include <unistd.h>
 
 #define PATH_LEN 512
+#define BURIAL_TRIES 50000
+#define BURIAL_TRY_NS 100000
 
 /* ---- the token ---- */
 
@@ -124,9 +126,12 @@ bool vt_page_await(struct vt_end *end, int64_t while_ns)
 
 void vt_page_leave(struct vt_end *end)
 {
-	atomic_fetch_and_explicit(&end->page->live, ~vt_bit(end->me), memory_order_seq_cst);
+	/* Held: it gets no turn any more, but is not dead, whose token would be taken. */
+	atomic_fetch_or_explicit(&end->page->held, vt_bit(end->me), memory_order_seq_cst);
 	vt_page_mark(end, ~vt_bit(end->me));
 	vt_page_pass(end);
+	atomic_fetch_and_explicit(&end->page->live, ~vt_bit(end->me), memory_order_seq_cst);
+	atomic_fetch_and_explicit(&end->page->held, ~vt_bit(end->me), memory_order_seq_cst);
 	vt_page_ring(end);
 }
 
@@ -144,6 +149,32 @@ void vt_page_expect(struct vt_end *end, int slot, const char *name, int64_t star
 	atomic_store_explicit(&page->floor_ns[slot], first_ns, memory_order_relaxed);
 	atomic_fetch_add_explicit(&page->slot[slot].incarnation, 1, memory_order_relaxed);
 	atomic_fetch_or_explicit(&page->live, vt_bit(slot), memory_order_release);
+}
+
+void vt_page_started(struct vt_end *end, int slot)
+{
+	atomic_store_explicit(&end->page->slot[slot].pid, (uint32_t)getpid(), memory_order_release);
+	vt_page_ring(end);
+}
+
+int vt_page_slot(const struct vt_page *page, pid_t pid)
+{
+	for (int i = 0; i < VT_SLOTS; i++)
+		if (atomic_load_explicit(&page->slot[i].pid, memory_order_relaxed) == (uint32_t)pid)
+			return i;
+	return -1;
+}
+
+void vt_page_killed(struct vt_end *end, pid_t pid)
+{
+	const struct timespec moment = { 0, BURIAL_TRY_NS };
+	const int slot = vt_page_slot(end->page, pid);
+
+	if (slot <= VT_COORDINATOR)
+		return;
+	vt_page_ring(end);
+	for (int i = 0; i < BURIAL_TRIES && atomic_load(&end->page->live) & vt_bit(slot); i++)
+		nanosleep(&moment, NULL);
 }
 
 void vt_page_forget(struct vt_end *end, int slot)

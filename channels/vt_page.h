@@ -91,7 +91,11 @@ void vt_page_ring(struct vt_end *end);	/* wakes the coordinator */
 
 /* A slot for a process that is about to be started, by the holder of the token.  Its first turn is after startup_ns. */
 void vt_page_expect(struct vt_end *end, int slot, const char *name, int64_t startup_ns);
-void vt_page_forget(struct vt_end *end, int slot); /* its process was not started */
+void vt_page_started(struct vt_end *end, int slot); /* by the new process, before exec */
+void vt_page_forget(struct vt_end *end, int slot);  /* its process was not started */
+/* After SIGKILL, by the holder of the token: waits until the coordinator has buried it, so that its death happens now. */
+void vt_page_killed(struct vt_end *end, pid_t pid);
+int vt_page_slot(const struct vt_page *page, pid_t pid); /* -1: none */
 
 /* The coordinator's. */
 bool vt_page_is_ours(struct vt_end *end); /* has it the token? */

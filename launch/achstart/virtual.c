@@ -20,8 +20,6 @@
 #include "config/text.h"
 
 #define END_MS 10000
-#define DEATH_TRIES 10000
-#define DEATH_TRY_NS 100000
 #define OWN_SLOT 1
 #define FIRST_SLOT 2
 #define BEGIN_NS INT64_C(1000000000000) /* later than any duration that is subtracted from it */
@@ -208,12 +206,8 @@ int virtual_expect(const struct launch_daemon *daemon, const char *path, char pl
 
 void virtual_started(int slot)
 {
-	struct vt_end *end = vt_clock_end();
-
-	if (!slot)
-		return;
-	atomic_store(&end->page->slot[slot].pid, (uint32_t)getpid());
-	vt_page_ring(end);
+	if (slot)
+		vt_page_started(vt_clock_end(), slot);
 }
 
 void virtual_not_started(int slot)
@@ -222,22 +216,10 @@ void virtual_not_started(int slot)
 		vt_page_forget(vt_clock_end(), slot);
 }
 
-static int slot_of(const struct vt_page *page, pid_t pid)
-{
-	for (int i = FIRST_SLOT; i < VT_SLOTS; i++)
-		if (atomic_load(&page->slot[i].pid) == (uint32_t)pid)
-			return i;
-	return 0;
-}
-
 void virtual_killed(pid_t pid)
 {
 	struct vt_end *end = vt_clock_end();
-	const int slot = end ? slot_of(end->page, pid) : 0;
 
-	if (!slot)
-		return;
-	vt_page_ring(end);
-	for (int i = 0; i < DEATH_TRIES && atomic_load(&end->page->live) & vt_bit(slot); i++)
-		clock_real.wait(NULL, 0, clock_real.now() + DEATH_TRY_NS);
+	if (end)
+		vt_page_killed(end, pid);
 }

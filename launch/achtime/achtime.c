@@ -275,7 +275,8 @@ static bool is_over(const struct achtime *t)
 static void nap(struct achtime *t, int64_t real_ns)
 {
 	struct clock_fd fds[CLOCK_FDS_MAX];
-	int64_t until_ns = t->sweep_ns;
+	/* If it waits for the next rest, the bell rings then. */
+	int64_t until_ns = real_ns < t->sweep_ns ? t->sweep_ns : real_ns + STUCK_NS;
 	char drain[64];
 	size_t n = 0;
 

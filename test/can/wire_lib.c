@@ -8,7 +8,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "can/wire/attach.h"
+#include "channels/clock.h"
 #include "test/can/wire_lib.h"
+#include "test/channels/virtual_lib.h"
 #include "unity.h"
 
 char wire_lib_said[1 << 16];
@@ -25,12 +28,20 @@ static const char *program(void)
 	return path;
 }
 
-static void make_folder(void)
+const char *wire_lib_folder(void)
 {
 	if (strstr(folder, "XXXXXX")) {
 		TEST_ASSERT_NOT_NULL(mkdtemp(folder));
 		setenv("ENDPLATE_RUN", folder, 1);
 	}
+	return folder;
+}
+
+static bool answers(const char *bus)
+{
+	static char answer[ATTACH_ANSWER_MAX];
+
+	return !attach_question(bus, "stats", answer, sizeof(answer), &(struct error_sink){ 0 });
 }
 
 int wire_lib_do(const char *command)
@@ -40,7 +51,7 @@ int wire_lib_do(const char *command)
 	int status;
 	size_t n;
 
-	make_folder();
+	wire_lib_folder();
 	/* Looking for leaks at each end would take longer than all the rest. */
 	snprintf(line, sizeof(line), "%s %s 2>&1", program(), command);
 	from = popen(line, "r");
@@ -54,22 +65,20 @@ int wire_lib_do(const char *command)
 /* Without outages: a busy machine delays every process.  canwire is ready once it answers to stats. */
 pid_t wire_lib_start(const char *arguments)
 {
-	char line[1024], stats[256];
-	const char *last;
+	const char *last = strrchr(arguments, ' ');
+	char line[1024];
 
-	make_folder();
+	wire_lib_folder();
 	snprintf(line, sizeof(line), "exec %s run --outage 0 %s", program(), arguments);
-	last = strrchr(arguments, ' ');
-	snprintf(stats, sizeof(stats), "stats %s", last ? last + 1 : arguments);
-	server = fork();
+	server = virtual_lib_fork("canwire");
 	if (server == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		execl("/bin/sh", "sh", "-c", line, NULL);
 		_exit(127);
 	}
-	for (int i = 0; i < 1000 && wire_lib_do(stats); i++) {
+	for (int i = 0; i < 1000 && !answers(last ? last + 1 : arguments); i++) {
 		TEST_ASSERT_EQUAL_MESSAGE(0, waitpid(server, NULL, WNOHANG), "canwire ended at once");
-		usleep(10000);
+		clock_wait(NULL, 0, clock_now_ns() + 10000000);
 	}
 	return server;
 }
@@ -78,7 +87,7 @@ void wire_lib_end(int signal)
 {
 	if (server <= 0)
 		return;
-	kill(server, signal);
+	virtual_lib_signal(server, signal);
 	kill(server, SIGCONT);
 	while (waitpid(server, NULL, 0) < 0 && errno == EINTR)
 		;

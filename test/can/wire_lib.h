@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+const char *wire_lib_folder(void); /* $ENDPLATE_RUN, made if need be */
 /* Starts canwire for "torso larm" (more options too: "--gap 0 torso") and waits until it listens.  Its pid. */
 pid_t wire_lib_start(const char *arguments);
 void wire_lib_end(int signal); /* ends it with that signal and waits for it */

@@ -640,7 +640,7 @@ static int own_wait(struct clock_fd *some, size_t n, int64_t deadline_ns)
 
 static void test_another_source(void)
 {
-	static const struct clock_source own = { own_now, own_real, own_wait, NULL };
+	static const struct clock_source own = { own_now, own_real, own_wait, NULL, NULL };
 
 	clock_use(&own);
 	TEST_ASSERT_EQUAL_INT64(11, clock_now_ns());
@@ -723,7 +723,7 @@ static void test_set_on_the_virtual_clock(void)
 
 static void test_set_of_another_source(void)
 {
-	static const struct clock_source own = { own_now, own_real, own_wait, NULL };
+	static const struct clock_source own = { own_now, own_real, own_wait, NULL, NULL };
 	int set = open_set(1);
 
 	clock_use(&own);

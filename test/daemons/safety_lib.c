@@ -18,6 +18,7 @@
 #include "config/run.h"
 #include "test/can/wire_lib.h"
 #include "test/channels/lib.h"
+#include "test/channels/virtual_lib.h"
 #include "test/daemons/safety_lib.h"
 #include "unity.h"
 
@@ -68,7 +69,7 @@ static pid_t launch(const char *program, const char *arguments, const char *outp
 	pid_t pid;
 
 	snprintf(line, sizeof(line), "exec %s/%s %s >>%s 2>&1", build(), program, arguments, output);
-	pid = fork();
+	pid = virtual_lib_fork(program);
 	TEST_ASSERT(pid >= 0);
 	if (pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -82,7 +83,7 @@ static void end(pid_t *pid, int signal, int *status)
 {
 	if (*pid <= 0)
 		return;
-	kill(*pid, signal);
+	virtual_lib_signal(*pid, signal);
 	while (waitpid(*pid, status, 0) < 0 && errno == EINTR)
 		;
 	*pid = 0;
@@ -129,14 +130,14 @@ static void open_ear(void)
 void safety_start_wire(void)
 {
 	if (safety.sim)
-		kill(safety.sim, SIGSTOP);
+		virtual_lib_signal(safety.sim, SIGSTOP);
 	/* If we may: where the wire is held up, everybody is. */
 	safety.wire = wire_lib_start("torso");
 	setpriority(PRIO_PROCESS, (id_t)safety.wire, -10);
 	if (!safety.sim)
 		return;
 	SAFETY_UNTIL(bus_state(safety.ear) == BUS_ERROR_ACTIVE);
-	kill(safety.sim, SIGCONT);
+	virtual_lib_signal(safety.sim, SIGCONT);
 }
 
 void safety_kill_wire(void)
@@ -268,7 +269,7 @@ void safety_end_driver(int signal)
 {
 	const pid_t pid = safety.driver;
 
-	kill(pid, signal);
+	virtual_lib_signal(pid, signal);
 	SAFETY_UNTIL(!safety_driver_lives());
 	driver_stopped = false;
 	read_back(in_folder("driver.out"), safety.driver_said, sizeof(safety.driver_said));
@@ -281,7 +282,7 @@ void safety_stop_driver(void)
 	int status;
 
 	driver_stopped = true;
-	kill(safety.driver, SIGSTOP);
+	virtual_lib_signal(safety.driver, SIGSTOP);
 	TEST_ASSERT_EQUAL(safety.driver, waitpid(safety.driver, &status, WUNTRACED));
 	TEST_ASSERT_TRUE(WIFSTOPPED(status));
 	safety_turn();
@@ -289,7 +290,7 @@ void safety_stop_driver(void)
 
 void safety_go_on(void)
 {
-	kill(safety.driver, SIGCONT);
+	virtual_lib_signal(safety.driver, SIGCONT);
 }
 
 bool safety_driver_lives(void)
@@ -334,6 +335,8 @@ void safety_begin(void)
 	umask(0077); /* a driver takes no channel that others may read */
 	setenv("ENDPLATE_PREFIX", safety.prefix, 1);
 	unsetenv("NOTIFY_SOCKET");
+	if (!(safety_case->needs & SAFETY_REAL_TIME))
+		virtual_lib_begin(wire_lib_folder());
 }
 
 void safety_end(void)
@@ -349,6 +352,7 @@ void safety_end(void)
 	close_channel(&safety.reply_channel);
 	close_channel(&safety.ref_channel);
 	remove_channels();
+	virtual_lib_end();
 }
 
 /* ---- the record ---- */

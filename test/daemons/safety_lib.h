@@ -65,6 +65,8 @@ enum safety_has {
 	SAFETY_FAULTS = 1 << 7,		  /* it has faults that wait for a person */
 	SAFETY_ON_ESTOP = 1 << 8,	  /* the driver has the setting on_estop */
 	SAFETY_CARELESS = 1 << 9,	  /* there is a variant of the driver that ignores its orders */
+
+	SAFETY_REAL_TIME = 1 << 10, /* not of an actuator: the case does not run on the virtual clock */
 };
 
 struct safety_event {

@@ -139,7 +139,7 @@ static int late_wait(struct clock_fd *fds, size_t n, int64_t deadline_ns)
 
 static void late_periods_are_skipped_never_made_up_for(void)
 {
-	static const struct clock_source late = { late_now, late_now, late_wait, NULL };
+	static const struct clock_source late = { late_now, late_now, late_wait, NULL, NULL };
 
 	late_ns = DRV_LIB_START_NS;
 	late_at_ms = 20;
@@ -162,7 +162,7 @@ static int broken_wait(struct clock_fd *fds, size_t n, int64_t deadline_ns)
 
 static void a_wait_that_fails_is_the_world(void)
 {
-	static const struct clock_source broken = { late_now, late_now, broken_wait, NULL };
+	static const struct clock_source broken = { late_now, late_now, broken_wait, NULL, NULL };
 
 	late_ns = DRV_LIB_START_NS;
 	waits = 0;
@@ -184,7 +184,7 @@ static void incarnations_count_on(void)
 /* The p99 is looked at once a second. */
 static void lateness_is_published(void)
 {
-	static const struct clock_source late = { late_now, late_now, late_wait, NULL };
+	static const struct clock_source late = { late_now, late_now, late_wait, NULL, NULL };
 
 	late_ns = DRV_LIB_START_NS;
 	late_at_ms = 400;

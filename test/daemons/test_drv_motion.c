@@ -32,7 +32,7 @@ static int jumping_wait(struct clock_fd *fds, size_t n, int64_t deadline_ns)
 	return 0;
 }
 
-static const struct clock_source jumping = { jumping_now, jumping_now, jumping_wait, NULL };
+static const struct clock_source jumping = { jumping_now, jumping_now, jumping_wait, NULL, NULL };
 
 void setUp(void)
 {

@@ -1053,7 +1053,7 @@ static int patient_wait(struct clock_fd *fds, size_t n, int64_t deadline_ns)
 	return ready;
 }
 
-static const struct clock_source patient = { patient_now, patient_now, patient_wait, NULL };
+static const struct clock_source patient = { patient_now, patient_now, patient_wait, NULL, NULL };
 
 static void be_patient(void)
 {
@@ -1200,7 +1200,7 @@ static int64_t now_with_few_descriptors(void)
 	return patient_ns;
 }
 
-static const struct clock_source frugal = { now_with_few_descriptors, now_with_few_descriptors, patient_wait, NULL };
+static const struct clock_source frugal = { now_with_few_descriptors, now_with_few_descriptors, patient_wait, NULL, NULL };
 
 static void allow_as_before(void)
 {

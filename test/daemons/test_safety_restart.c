@@ -13,6 +13,7 @@
 #include "channels/ach_ring.h"
 #include "channels/clock.h"
 #include "test/channels/lib.h"
+#include "test/channels/virtual_lib.h"
 #include "test/daemons/safety_lib.h"
 #include "unity.h"
 
@@ -263,7 +264,7 @@ static void asked_to_end_it_leaves_the_joint_at_rest(void)
 
 	moving(NULL, -SAFETY_CRUISE);
 	t_ns = clock_now_ns();
-	kill(safety.driver, SIGTERM);
+	virtual_lib_signal(safety.driver, SIGTERM);
 	next_ns = safety_decided_after(clock_now_ns());
 	SAFETY_UNTIL(!safety_driver_lives());
 	TEST_ASSERT_TRUE(WIFEXITED(safety.driver_status));
@@ -438,11 +439,11 @@ static void held_up_it_does_not_take_the_joint_back(void)
 static void signal_to(unsigned int whom, int signal)
 {
 	if (whom & OF_WIRE)
-		kill(safety.wire, signal);
+		virtual_lib_signal(safety.wire, signal);
 	if (whom & OF_DEVICE)
-		kill(safety.sim, signal);
+		virtual_lib_signal(safety.sim, signal);
 	if (whom & OF_DRIVER)
-		kill(safety.driver, signal);
+		virtual_lib_signal(safety.driver, signal);
 }
 
 /* Of both directions in turn. */
@@ -517,8 +518,8 @@ static const struct safety_case cases[] = {
 	SAFETY_CASE(stopped_until_it_trips, SAFETY_VELOCITIES | SAFETY_TRIPS),
 	SAFETY_CASE(the_device_makes_itself_safe, SAFETY_VELOCITIES),
 	SAFETY_CASE(asked_to_end_it_leaves_the_joint_at_rest, SAFETY_VELOCITIES),
-	SAFETY_CASE(the_state_channel_is_locked, SAFETY_VELOCITIES),
-	SAFETY_CASE(stopped_and_killed_inside_put, SAFETY_VELOCITIES),
+	SAFETY_CASE(the_state_channel_is_locked, SAFETY_VELOCITIES | SAFETY_REAL_TIME),
+	SAFETY_CASE(stopped_and_killed_inside_put, SAFETY_VELOCITIES | SAFETY_REAL_TIME),
 	SAFETY_CASE(two_drivers_for_one_device, SAFETY_VELOCITIES),
 	SAFETY_CASE(held_up_it_does_not_take_the_joint_back, SAFETY_POSITIONS),
 	SAFETY_CASE(a_frozen_driver_begins_at_rest, SAFETY_VELOCITIES),

@@ -1,0 +1,121 @@
+/* virtual_lib.c: a virtual clock for a test and the programs that it starts. */
+#include "test/channels/virtual_lib.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "channels/vt_clock.h"
+#include "unity.h"
+
+#define OWN_SLOT 1
+#define BEGIN_NS INT64_C(1000000000000)
+#define STARTUP_NS 3000000
+
+static char path[512];
+static pid_t achtime;
+
+static void start_achtime(void)
+{
+	const char *build = getenv("BUILD");
+	char program[512], page[600];
+
+	snprintf(program, sizeof(program), "%s/achtime", build ? build : "build");
+	snprintf(page, sizeof(page), "--page=%s", path);
+	achtime = fork();
+	TEST_ASSERT_NOT_EQUAL(-1, achtime);
+	if (achtime)
+		return;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	execl(program, "achtime", page, NULL);
+	_exit(127);
+}
+
+void virtual_lib_begin(const char *folder)
+{
+	struct vt_end end = { 0 };
+	char place[600];
+
+	snprintf(path, sizeof(path), "%s/clock", folder);
+	TEST_ASSERT_EQUAL(0, vt_page_create(path, BEGIN_NS));
+	TEST_ASSERT_EQUAL(0, vt_page_join(&end, path, OWN_SLOT));
+	vt_page_expect(&end, OWN_SLOT, "test", 0);
+	vt_page_started(&end, OWN_SLOT);
+	close(end.bell);
+	start_achtime();
+	snprintf(place, sizeof(place), "%d %s", OWN_SLOT, path);
+	vt_clock_join(place);
+}
+
+void virtual_lib_end(void)
+{
+	struct vt_end *end = vt_clock_end();
+
+	if (!end)
+		return;
+	atomic_store(&end->page->over, 1);
+	vt_clock_leave();
+	kill(achtime, SIGKILL);
+	waitpid(achtime, NULL, 0);
+	vt_page_remove(path);
+}
+
+static int free_slot(const struct vt_page *page)
+{
+	for (int i = OWN_SLOT + 1; i < VT_SLOTS; i++)
+		if (!(atomic_load(&page->live) & vt_bit(i)))
+			return i;
+	TEST_FAIL_MESSAGE("no slot is free");
+	return -1;
+}
+
+pid_t virtual_lib_fork(const char *name)
+{
+	struct vt_end *end = vt_clock_end();
+	const int slot = end ? free_slot(end->page) : 0;
+	char place[600];
+	pid_t pid;
+
+	if (slot)
+		vt_page_expect(end, slot, name, STARTUP_NS);
+	pid = fork();
+	if (!pid && slot) {
+		vt_page_started(end, slot);
+		snprintf(place, sizeof(place), "%d %s", slot, path);
+		setenv(VT_CLOCK_PLACE, place, 1);
+	} else if (pid > 0 && slot) {
+		while (!atomic_load(&end->page->slot[slot].pid)) /* or it might be killed without a name */
+			usleep(50);
+	}
+	return pid;
+}
+
+static void hold(struct vt_end *end, pid_t pid, int slot)
+{
+	siginfo_t info;
+
+	waitid(P_PID, (id_t)pid, &info, WSTOPPED | WEXITED | WNOWAIT);
+	if (slot > 0)
+		atomic_fetch_or(&end->page->held, vt_bit(slot));
+}
+
+void virtual_lib_signal(pid_t pid, int number)
+{
+	struct vt_end *end = vt_clock_end();
+	const int slot = end ? vt_page_slot(end->page, pid) : -1;
+
+	clock_touch(0);
+	kill(pid, number);
+	if (!end)
+		return;
+	if (number == SIGKILL)
+		vt_page_killed(end, pid);
+	else if (number == SIGSTOP)
+		hold(end, pid, slot);
+	else if (number == SIGCONT && slot > 0)
+		atomic_fetch_and(&end->page->held, ~vt_bit(slot));
+}

@@ -1,0 +1,20 @@
+/* virtual_lib.h: a virtual clock for a test and the programs that it starts: what the machine does beside them has no
+ * part in what they see, and waiting takes no time.
+ *
+ *	virtual_lib_begin(folder);		from here on clock_wait and clock_now_ns are those of the virtual clock
+ *	pid = virtual_lib_fork("driver");	as fork(2); the child executes a program of ours
+ *	virtual_lib_signal(pid, SIGKILL);	it is dead when this returns
+ *	virtual_lib_end();
+ *
+ * The test has the first rank.  While it computes, or blocks in another call than clock_wait, time stands still. */
+#ifndef TEST_VIRTUAL_LIB_H
+#define TEST_VIRTUAL_LIB_H
+
+#include <sys/types.h>
+
+void virtual_lib_begin(const char *folder);
+void virtual_lib_end(void);
+pid_t virtual_lib_fork(const char *name); /* as fork(2) while no clock was begun */
+void virtual_lib_signal(pid_t pid, int signal);
+
+#endif
