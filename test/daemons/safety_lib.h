@@ -25,8 +25,8 @@
  *
  * The frames are decoded here by hand, from the page of the hardware, so that driver and test can disagree.
  *
- * A machine that holds somebody up for long makes a test wrong, not the driver.  So a case that failed, and in which
- * this process was held up, or the driver, or the wire, without the case's doing, is run again, four times at most.
+ * They run on a virtual clock (virtual_lib.h), so that a busy machine changes nothing; a case that stops a process
+ * between two of its instructions runs in real time (SAFETY_REAL_TIME).
  *
  *	safety_suite.c	the list of actuators; runs cases
  *	safety_lib.c	processes, the record, waiting
@@ -170,10 +170,7 @@ struct safety {
 
 	uint64_t epoch; /* of the last arming */
 	char said[8192];
-	bool bus_breaks;    /* the case breaks the bus: no sign of a machine that holds everybody up */
-	bool device_breaks; /* the same for the device */
 	int64_t ref_every_ns;
-	bool held_up;
 };
 extern struct safety safety;
 

@@ -1,5 +1,4 @@
 /* safety_suite.c: runs the cases of a test program for each actuator; see safety_lib.h. */
-#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,7 +14,6 @@
 #include "test/daemons/safety_lib.h"
 #include "unity.h"
 
-#define ATTEMPTS 5
 #define ACTUATORS_MAX 16
 #define WORD(prefix, name, word) word,
 
@@ -58,55 +56,20 @@ static void print_state(void)
 		printf("event %s: %s\n", safety.events[i].code, safety.events[i].text);
 }
 
-/* Of the processors' time: all that has passed, and what the host of a virtual machine took of it. */
-static void read_times(unsigned long long *all, unsigned long long *stolen)
-{
-	unsigned long long t[8] = { 0 };
-	FILE *f = fopen("/proc/stat", "re");
-
-	if (f && fscanf(f, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &t[0], &t[1], &t[2], &t[3], &t[4], &t[5],
-			&t[6], &t[7]) < 8)
-		t[7] = 0;
-	if (f)
-		fclose(f);
-	*stolen = t[7];
-	*all = 0;
-	for (size_t i = 0; i < 8; i++)
-		*all += t[i];
-}
-
-#define STOLEN_PERCENT 10 /* with so much of it gone, no attempt says anything */
-
 static void run_case(void)
 {
-	unsigned long long all, stolen, all_now, stolen_now;
-	bool taken;
 	jmp_buf outer;
 
-	read_times(&all, &stolen);
 	memcpy(&outer, &Unity.AbortFrame, sizeof(outer));
-	for (volatile int attempt = 1;; attempt++) {
-		safety_begin();
-		if (TEST_PROTECT())
-			safety_case->body();
-		memcpy(&Unity.AbortFrame, &outer, sizeof(outer));
-		if (Unity.CurrentTestFailed)
-			print_state();
-		safety_end();
-		if (!Unity.CurrentTestFailed)
-			return;
-		read_times(&all_now, &stolen_now);
-		taken = (stolen_now - stolen) * 100 > (all_now - all) * STOLEN_PERCENT;
-		safety.held_up |= taken;
-		if (taken && attempt == ATTEMPTS) {
-			Unity.CurrentTestFailed = 0;
-			TEST_IGNORE_MESSAGE("the host took a tenth of the processors' time, or more");
-		}
-		if (!safety.held_up || attempt == ATTEMPTS)
-			TEST_ABORT();
-		printf("the machine held us up: once more\n");
-		Unity.CurrentTestFailed = 0;
-	}
+	safety_begin();
+	if (TEST_PROTECT())
+		safety_case->body();
+	memcpy(&Unity.AbortFrame, &outer, sizeof(outer));
+	if (Unity.CurrentTestFailed)
+		print_state();
+	safety_end();
+	if (Unity.CurrentTestFailed)
+		TEST_ABORT();
 }
 
 static const char *missing(const struct safety_case *c)
@@ -129,7 +92,7 @@ static void run_or_skip(const struct safety_case *c)
 	}
 	safety_case = c;
 	Unity.TestFile = c->file;
-	lib_watchdog(name, ATTEMPTS * LIB_HANG_S);
+	lib_watchdog(name, LIB_HANG_S);
 	UnityDefaultTestRun(run_case, name, c->line);
 }
 
@@ -226,18 +189,8 @@ static int run_all(const struct safety_case *cases, size_t n)
 	return sum.failures != 0;
 }
 
-/* If we may: with their children, before all that has no real-time priority, so that a loaded machine does not hold
- * them up. */
-static void go_first(void)
-{
-	const struct sched_param param = { .sched_priority = 1 };
-
-	sched_setscheduler(0, SCHED_RR, &param);
-}
-
 int safety_main(int argc, char **argv, const struct safety_case *cases, size_t n)
 {
-	go_first();
 	if (argc > 1)
 		return run_one(argv[1], argc > 2 ? argv[2] : NULL, cases, n);
 	return run_all(cases, n);

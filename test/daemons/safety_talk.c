@@ -191,7 +191,6 @@ void safety_fault(const char *words)
 {
 	char question[96];
 
-	safety.device_breaks = true;
 	snprintf(question, sizeof(question), "fault %s %s", safety_on->unit, words);
 	safety_sim(question);
 }

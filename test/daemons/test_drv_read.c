@@ -1200,7 +1200,8 @@ static int64_t now_with_few_descriptors(void)
 	return patient_ns;
 }
 
-static const struct clock_source frugal = { now_with_few_descriptors, now_with_few_descriptors, patient_wait, NULL, NULL };
+static const struct clock_source frugal = { now_with_few_descriptors, now_with_few_descriptors, patient_wait, NULL,
+					    NULL };
 
 static void allow_as_before(void)
 {

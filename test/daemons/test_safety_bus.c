@@ -34,7 +34,6 @@ static void moving(void)
 	safety_velocity(-SAFETY_CRUISE);
 	SAFETY_UNTIL(safety_life() == MSG_LIFE_ACTIVE && safety_reached(-SAFETY_CRUISE, INT64_MIN));
 	first_state = safety.states_n;
-	safety.bus_breaks = true;
 }
 
 /* Without a bus the driver publishes on, at its rate, in fault; its module has stopped by itself. */
@@ -125,7 +124,6 @@ static void after_a_stall_it_does_not_go_back(void)
 	safety_arm();
 	safety_position_to(SAFETY_START_RAD - 1.16);
 	SAFETY_UNTIL(safety_sim_speed() > 0.97 * SAFETY_VELOCITY);
-	safety.bus_breaks = true;
 	safety_quiet();
 	safety_wire("fault stuck 250ms");
 	SAFETY_UNTIL(safety_told("bus", "stalled"));
@@ -153,7 +151,6 @@ static void a_stall_ends_homing(void)
 		SAFETY_UNTIL(safety_reply(id) || safety_life() == MSG_LIFE_HOMING);
 	} while (safety_reply(id));
 	SAFETY_UNTIL(safety_sim_speed() > 0.05);
-	safety.bus_breaks = true;
 	safety_wire("fault stuck 100ms");
 	SAFETY_UNTIL(safety_reply(id));
 	TEST_ASSERT_EQUAL(-EIO, safety_reply(id)->result);
@@ -192,7 +189,6 @@ static void stalled_without_a_reference(void)
 	safety_wire("fault stuck off");
 	begins_anew(back_ns);
 	SAFETY_UNTIL(safety_life() == MSG_LIFE_HOLDING);
-	safety.bus_breaks = false;
 	safety_ticks(40);
 	TEST_ASSERT_EQUAL(MSG_LIFE_HOLDING, safety_life());
 	safety_check_still(back_ns, 0.01);
@@ -288,7 +284,6 @@ static void reset_for_a_moment(void)
 static void no_bus_at_the_start(void)
 {
 	safety_bench(&quick);
-	safety.bus_breaks = true;
 	safety_kill_wire();
 	safety_driver();
 	SAFETY_UNTIL(safety_life() == MSG_LIFE_FAULT && bus()->state == MSG_LINK_ABSENT);

@@ -135,7 +135,6 @@ static void absent_at_the_start(void)
 	safety_bench(&(struct safety_set){ .silent_ms = SILENT_MS, .sim = safety_on->sim_absent });
 	if (!safety_on->sim_absent)
 		safety_fault(safety_on->fault_silent);
-	safety.device_breaks = true;
 	safety_driver();
 	SAFETY_UNTIL(safety_life() == MSG_LIFE_FAULT);
 	safety_ticks(20);

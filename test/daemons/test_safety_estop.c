@@ -496,7 +496,7 @@ static const struct safety_case cases[] = {
 	SAFETY_CASE(comes_up_stopped, SAFETY_VELOCITIES),
 	SAFETY_CASE(raised_on_the_first_channel, SAFETY_VELOCITIES),
 	SAFETY_CASE(raised_on_the_second_channel, SAFETY_VELOCITIES),
-	SAFETY_CASE(a_writer_stopped_inside_put, SAFETY_VELOCITIES | SAFETY_REAL_TIME),
+	SAFETY_CASE(a_writer_stopped_inside_put, SAFETY_VELOCITIES),
 	SAFETY_CASE(on_estop_may_be_to_hold, SAFETY_VELOCITIES | SAFETY_ON_ESTOP),
 	SAFETY_CASE(hold_brakes_and_waits_for_a_reference, SAFETY_VELOCITIES),
 	SAFETY_CASE(from_hold_to_estop, SAFETY_VELOCITIES),

@@ -71,7 +71,6 @@ static void is_stopped_while_homing(void)
 static void stalls_while_homing(void)
 {
 	homing();
-	safety.bus_breaks = true;
 	safety_wire("fault stuck 60s");
 	SAFETY_UNTIL(safety.replies_n);
 	safety_wire("fault stuck off");
