@@ -18,6 +18,8 @@
 #define WAITS_MAX 10000	 /* in one turn that return at once: a descriptor stays readable */
 #define ROUNDS_MAX 10000 /* in one instant: processes that keep waking each other */
 #define READINGS 1000
+#define SEEDS_APART 1000003 /* more than devices and buses have */
+#define SEEDS_MAX 2000 /* below 32 bits in all */
 #define GUARD_NS 100000000
 
 static struct vt_end end;
@@ -177,6 +179,11 @@ struct vt_object *vt_clock_object(const char *name)
 	return joined ? vt_page_object(end.page, name) : NULL;
 }
 
+int64_t vt_clock_seed(int64_t seed)
+{
+	return joined ? seed + SEEDS_APART * (int64_t)(end.page->seed % SEEDS_MAX) : seed;
+}
+
 /* ---- channels ---- */
 
 static struct vt_object *object_of(struct ach_handle *h)
@@ -310,11 +317,13 @@ static const struct clock_source observer = { observed_now, observed_real, obser
 
 int vt_clock_observe(const char *path)
 {
-	if (clock_used())
-		return 0;
-	observed = vt_page_open(path, false);
-	if (!observed)
-		return -errno;
+	const struct vt_page *page = clock_used() ? NULL : vt_page_open(path, false);
+
+	if (!page)
+		return clock_used() ? 0 : -errno;
+	if (kill((pid_t)atomic_load(&page->slot[VT_COORDINATOR].pid), 0) && errno == ESRCH)
+		return -ENOENT; /* left by a robot that was killed */
+	observed = page;
 	clock_use(&observer);
 	return 0;
 }

@@ -27,6 +27,9 @@ struct vt_end *vt_clock_end(void);
 /* The object of that name for what this process does there; NULL: it is on another clock. */
 struct vt_object *vt_clock_object(const char *name);
 
+/* The seed of something random: on a virtual clock another one for each seed of the clock, else as it is. */
+int64_t vt_clock_seed(int64_t seed);
+
 /* For tools beside the robot: clock_now_ns is its time, waits are in real time.  0 or -errno; -ENOENT: the robot has no
  * virtual clock. */
 int vt_clock_observe(const char *path);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "channels/vt_clock.h"
 #include "can/tool/program.h"
 #include "config/run.h"
 #include "config/text.h"
@@ -56,7 +57,13 @@ int program_options(struct options *options, int *argc, char **argv)
 
 int program_robot(const char *robot)
 {
-	return robot && run_robot(robot) ? program_wrong("--robot: %s is not a valid name", robot) : 0;
+	char clock[RUN_PATH_MAX];
+
+	if (robot && run_robot(robot))
+		return program_wrong("--robot: %s is not a valid name", robot);
+	if (!run_path(clock, "clock", &(struct error_sink){ 0 }))
+		vt_clock_observe(clock); /* of a robot on a virtual clock */
+	return 0;
 }
 
 int program_time(const char *option, const char *text, bool zero, int64_t *ns)

@@ -122,7 +122,7 @@ int wire_run(int argc, char **argv)
 	settings.outage_ns = run.outage_ns;
 	settings.queue = (uint32_t)run.queue;
 	settings.restart_ms = (uint32_t)run.restart_ms;
-	settings.seed = (uint64_t)run.seed;
+	settings.seed = (uint64_t)vt_clock_seed(run.seed);
 	if (run.script)
 		return play(run.script, argc, argv, &settings);
 	if (program_robot(run.robot))

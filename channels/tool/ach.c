@@ -4,6 +4,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "channels/vt_clock.h"
+#include "config/run.h"
 #include "channels/tool/tool.h"
 #include "config/nearest.h"
 #include "config/text.h"
@@ -148,8 +150,11 @@ static int old_spelling(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+	char clock[RUN_PATH_MAX];
 	int status;
 
+	if (!run_path(clock, "clock", &(struct error_sink){ 0 }))
+		vt_clock_observe(clock); /* of a robot on a virtual clock */
 	if (argc < 2 || !strcasecmp(argv[1], "help") || !strcmp(argv[1], "--help") || !strcasecmp(argv[1], "-h") ||
 	    !strcmp(argv[1], "-?"))
 		status = help(argc - 1, argv + 1);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "channels/vt_clock.h"
 #include "daemons/pcio/pciod_settings.h"
 #include "daemons/robotsim/pcube.h"
 
@@ -105,6 +106,7 @@ int pcube_settings_complete(struct settings *settings, const struct pcube_given 
 	const struct pcube_type *type = &pcube_types[s->type];
 	const char *where = given->where;
 
+	s->seed = vt_clock_seed(s->seed);
 	s->done = given->driver->ack_ok;
 	if (!settings_given(settings, "watchdog"))
 		s->watchdog_ns = given->driver->watchdog_ns;

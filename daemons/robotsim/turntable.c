@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "channels/vt_clock.h"
 #include "daemons/example/exampled_settings.h"
 #include "daemons/robotsim/joint.h"
 #include "daemons/robotsim/kinds.h"
@@ -73,6 +74,7 @@ static void start(void *state, int64_t t_ns)
 {
 	struct turntable *t = state;
 
+	t->encoder.seed = vt_clock_seed(t->encoder.seed);
 	t->t_ns = t->send_ns = t_ns;
 	t->turn_ns = t_ns - WATCHDOG_NS;
 	t->joint.ends[0] = -INFINITY;

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "channels/vt_clock.h"
 #include "launch/common/robot_choice.h"
 #include "launch/common/folder.h"
 #include "launch/common/lines.h"
@@ -181,6 +182,8 @@ int robot_choice_use(const struct robot_choice_asked *asked, struct error_sink *
 		return -EINVAL;
 	}
 	robot_choice_export(kept.prefix, kept.channels);
+	if (!run_path(path, "clock", &(struct error_sink){ 0 }))
+		vt_clock_observe(path);
 	return 0;
 }
 
