@@ -63,13 +63,16 @@ static unsigned int next(const struct pcube *m)
 	return first;
 }
 
-int64_t pcube_next_ns(const struct pcube *m)
+int64_t pcube_next_ns(const void *state)
 {
+	const struct pcube *m = state;
+
 	return m->replies_n ? m->replies[next(m)].due_ns : CLOCK_NEVER;
 }
 
-bool pcube_reply(struct pcube *m, int64_t now_ns, struct frame *reply)
+bool pcube_reply(void *state, int64_t now_ns, struct frame *reply)
 {
+	struct pcube *m = state;
 	const unsigned int i = next(m);
 
 	if (!m->replies_n || m->replies[i].due_ns > now_ns)
@@ -249,8 +252,9 @@ static void all(struct pcube *m, const struct frame *f)
 	}
 }
 
-void pcube_frame(struct pcube *m, const struct frame *frame, int64_t t_ns)
+void pcube_frame(void *state, const struct frame *frame, int64_t t_ns)
 {
+	struct pcube *m = state;
 	const uint32_t own = m->values.address;
 
 	pcube_advance(m, t_ns);

@@ -43,34 +43,24 @@
 
 /* ---- words of the page ---- */
 
-#define PCUBE_ERROR 0x1u
-#define PCUBE_HOMED 0x2u
-#define PCUBE_HALTED 0x4u
-#define PCUBE_POWER_FAULT 0x8u
-#define PCUBE_TOW_ERROR 0x10u
-#define PCUBE_COMM_ERROR 0x20u
-#define PCUBE_HOME_SWITCH 0x40u
-#define PCUBE_LIMIT_SWITCH_1 0x80u
-#define PCUBE_LIMIT_SWITCH_2 0x100u
-#define PCUBE_BRAKE 0x200u
-#define PCUBE_CURRENT_LIMIT 0x400u
-#define PCUBE_MOVING 0x800u
-#define PCUBE_RAMP_UP 0x1000u
-#define PCUBE_RAMP_STEADY 0x2000u
-#define PCUBE_RAMP_DOWN 0x4000u
-#define PCUBE_RAMP_END 0x8000u
-#define PCUBE_STEPPING 0x10000u
-#define PCUBE_STEPS_FULL 0x20000u
-#define PCUBE_VOLTAGE 0x40000u
-#define PCUBE_FET_TEMPERATURE 0x80000u
-#define PCUBE_MOTOR_TEMPERATURE 0x100000u
-#define PCUBE_SHORT_CIRCUIT 0x200000u
-#define PCUBE_HALL_SENSOR 0x400000u
-#define PCUBE_OVERLOAD 0x800000u
-#define PCUBE_CPU_OVERLOAD 0x1000000u
-#define PCUBE_HARD_LIMIT 0x2000000u
-#define PCUBE_SOFT_LIMIT 0x4000000u
-#define PCUBE_LOGIC_VOLTAGE 0x8000000u
+/* S(NAME, "name"): the state word, from bit 0 on */
+/* clang-format off */
+#define PCUBE_STATES(S) \
+	S(ERROR, "error") S(HOMED, "homed") S(HALTED, "halted") S(POWER_FAULT, "power-fault") \
+	S(TOW_ERROR, "tow-error") S(COMM_ERROR, "comm-error") S(HOME_SWITCH, "home-switch") \
+	S(LIMIT_SWITCH_1, "limit-switch-1") S(LIMIT_SWITCH_2, "limit-switch-2") S(BRAKE, "brake") \
+	S(CURRENT_LIMIT, "current-limit") S(MOVING, "moving") S(RAMP_UP, "ramp-up") S(RAMP_STEADY, "ramp-steady") \
+	S(RAMP_DOWN, "ramp-down") S(RAMP_END, "ramp-end") S(STEPPING, "stepping") S(STEPS_FULL, "steps-full") \
+	S(VOLTAGE, "voltage") S(FET_TEMPERATURE, "fet-temperature") S(MOTOR_TEMPERATURE, "motor-temperature") \
+	S(SHORT_CIRCUIT, "short-circuit") S(HALL_SENSOR, "hall-sensor") S(OVERLOAD, "overload") \
+	S(CPU_OVERLOAD, "cpu-overload") S(HARD_LIMIT, "hard-limit") S(SOFT_LIMIT, "soft-limit") \
+	S(LOGIC_VOLTAGE, "logic-voltage")
+/* clang-format on */
+#define PCUBE_STATE_INDEX(NAME, name) PCUBE_BIT_##NAME,
+enum { PCUBE_STATES(PCUBE_STATE_INDEX) PCUBE_BITS };
+#define PCUBE_STATE_BIT(NAME, name) PCUBE_##NAME = 1u << PCUBE_BIT_##NAME,
+enum { PCUBE_STATES(PCUBE_STATE_BIT) };
+extern const char *const pcube_state_names[PCUBE_BITS];
 
 /* By what ends them. */
 #define PCUBE_ENDS_BY_RESET (PCUBE_TOW_ERROR | PCUBE_COMM_ERROR | PCUBE_VOLTAGE | PCUBE_SOFT_LIMIT)
@@ -95,9 +85,6 @@
 #define PCUBE_CONFIG_SYNC_MOTION 0x8000000u
 #define PCUBE_CONFIG_OTHER_BUS 0xF0000000u /* another interface than CAN */
 
-/* "homed" ... of a bit of the state word; NULL: there is none. */
-const char *pcube_state_name(unsigned int bit);
-
 /* ---- what kind of module, and how it behaves ---- */
 
 struct pcube_type {
@@ -112,6 +99,8 @@ struct pcube_type {
 extern const struct pcube_type pcube_types[];
 
 struct pciod_settings; /* daemons/pcio/pciod_settings.h */
+struct robot_device;
+struct sim;
 
 struct pcube_settings {
 	int type; /* index into pcube_types */
@@ -180,28 +169,71 @@ struct pcube_motion {
 
 /* ---- all of it ---- */
 
+/* P(id, type, rule of a set, member, id of the largest value that is taken; 0: none) */
+/* clang-format off */
+#define PCUBE_PARAMETERS(P) \
+	P(0x00, float, READ, default_home_offset, 0) \
+	P(0x01, float, READ, default_gear_ratio, 0) \
+	P(0x03, float, READ, default_min_position, 0) \
+	P(0x04, float, READ, default_max_position, 0) \
+	P(0x0A, float, READ, default_max_velocity, 0) \
+	P(0x0C, float, READ, default_max_acceleration, 0) \
+	P(0x0E, float, READ, default_max_current, 0) \
+	P(0x0F, float, READ, default_home_velocity, 0) \
+	P(0x1A, uint32_t, READ, serial, 0) \
+	P(0x1B, uint32_t, READ, default_config, 0) \
+	P(0x1C, uint32_t, READ, pulses_per_turn, 0) \
+	P(0x1D, uint16_t, READ, version, 0) \
+	P(0x20, uint8_t, READ, address, 0) \
+	P(0x22, uint8_t, READ, primary_baud, 0) \
+	P(0x23, uint8_t, READ, secondary_baud, 0) \
+	P(0x24, int32_t, READ, position_count, 0) \
+	P(0x25, int32_t, READ, reference_count, 0) \
+	P(0x26, uint32_t, ANY, digital_io, 0) \
+	P(0x27, uint32_t, READ, state, 0) \
+	P(0x28, int32_t, READ, target_count, 0) \
+	P(0x29, int32_t, READ, target_velocity_count, 0) \
+	P(0x2A, int32_t, READ, target_acceleration_count, 0) \
+	P(0x35, int16_t, READ, raw_current, 0) \
+	P(0x39, uint32_t, ANY, config, 0) \
+	P(0x3A, uint8_t, READ, move_mode, 0) \
+	P(0x3B, float, READ, ticks_per_unit, 0) \
+	P(0x3C, float, READ, actual_position, 0) \
+	P(0x3D, float, READ, previous_position, 0) \
+	P(0x3E, float, READ, interpolated_position, 0) \
+	P(0x3F, float, READ, following_error, 0) \
+	P(0x40, float, NOT_NEGATIVE, max_following_error, 0) \
+	P(0x41, float, READ, actual_velocity, 0) \
+	P(0x42, float, READ, interpolated_velocity, 0) \
+	P(0x45, float, FINITE, min_position, 0) \
+	P(0x46, float, FINITE, max_position, 0) \
+	P(0x48, float, NOT_NEGATIVE, max_velocity, 0x0A) \
+	P(0x4A, float, NOT_NEGATIVE, max_acceleration, 0x0C) \
+	P(0x4C, float, NOT_NEGATIVE, max_current, 0x0E) \
+	P(0x4D, float, READ, actual_current, 0) \
+	P(0x4E, float, READ, target_position, 0) \
+	P(0x4F, float, NOT_NEGATIVE, target_velocity, 0) \
+	P(0x50, float, NOT_NEGATIVE, target_acceleration, 0) \
+	P(0x54, int16_t, ANY, servo_c0, 0) \
+	P(0x55, int16_t, ANY, servo_damping, 0) \
+	P(0x56, int16_t, ANY, servo_a0, 0) \
+	P(0x57, uint8_t, READ, burn_count, 0) \
+	P(0x58, uint32_t, READ, setup, 0) \
+	P(0x59, float, FINITE, home_offset, 0) \
+	P(0x70, float, READ, bus_current, 0) \
+	P(0x71, float, READ, bus_voltage, 0) \
+	P(0x78, float, READ, nominal_current, 0) \
+	P(0x79, float, READ, peak_current, 0) \
+	P(0x7E, uint32_t, READ, nominal_overshoot, 0) \
+	P(0x7F, uint32_t, READ, peak_overshoot, 0)
+/* clang-format on */
+#define PCUBE_HOME_OFFSET 0x59
+#define PCUBE_HOME_OFFSET_89 0x89 /* the same parameter */
+
 /* Parameters as they are read and set; what is measured is refreshed before it is read. */
+#define PCUBE_MEMBER(id, type, rule, member, most) type member;
 struct pcube_values {
-	float default_home_offset, default_gear_ratio, default_min_position, default_max_position;
-	float default_max_velocity, default_max_acceleration, default_max_current, default_home_velocity;
-	uint32_t serial, default_config, pulses_per_turn;
-	uint16_t version;
-	uint8_t address, primary_baud, secondary_baud;
-	int32_t position_count, reference_count, target_count, target_velocity_count, target_acceleration_count;
-	uint32_t digital_io, state;
-	int16_t raw_current;
-	uint32_t config;
-	uint8_t move_mode;
-	float ticks_per_unit, actual_position, previous_position, interpolated_position, following_error;
-	float max_following_error, actual_velocity, interpolated_velocity;
-	float min_position, max_position, max_velocity, max_acceleration, max_current, actual_current;
-	float target_position, target_velocity, target_acceleration;
-	int16_t servo_c0, servo_damping, servo_a0;
-	uint8_t burn_count;
-	uint32_t setup;
-	float home_offset;
-	float bus_current, bus_voltage, nominal_current, peak_current;
-	uint32_t nominal_overshoot, peak_overshoot;
+	PCUBE_PARAMETERS(PCUBE_MEMBER)
 };
 
 struct pcube_counts {
@@ -251,10 +283,13 @@ struct pcube {
 
 void pcube_start(struct pcube *m, unsigned int address, const struct pcube_settings *settings, int64_t t_ns);
 
-void pcube_frame(struct pcube *m, const struct frame *frame, int64_t t_ns);
-int64_t pcube_next_ns(const struct pcube *m); /* when the next answer is due; CLOCK_NEVER */
-bool pcube_reply(struct pcube *m, int64_t now_ns, struct frame *reply);
-void pcube_advance(struct pcube *m, int64_t t_ns);
+/* As struct sim_kind has them; state is a struct pcube. */
+void pcube_frame(void *state, const struct frame *frame, int64_t t_ns);
+int64_t pcube_next_ns(const void *state); /* when the next answer is due; CLOCK_NEVER */
+bool pcube_reply(void *state, int64_t now_ns, struct frame *reply);
+void pcube_advance(void *state, int64_t t_ns);
+/* Each module of the device becomes a unit, with its settings and address in its state. */
+int pcube_load(struct sim *sim, const struct robot_device *device, const void *of_driver, struct error_sink *errors);
 
 /* From outside. */
 void pcube_power(struct pcube *m, bool on, int64_t t_ns);

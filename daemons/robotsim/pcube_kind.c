@@ -7,9 +7,8 @@
 #include "config/nearest.h"
 #include "daemons/pcio/pciod_settings.h"
 #include "daemons/robotsim/kinds.h"
-#include "daemons/robotsim/pcube_load.h"
+#include "daemons/robotsim/pcube.h"
 
-#define BITS 28
 /* Bits that a command may set; the others are computed. */
 #define BY_COMMAND                                                                                            \
 	(PCUBE_FAULTS | PCUBE_ERROR | PCUBE_HOMED | PCUBE_HALTED | PCUBE_HOME_SWITCH | PCUBE_LIMIT_SWITCH_1 | \
@@ -17,46 +16,20 @@
 
 /* ---- as a unit ---- */
 
-static struct pcube *of(void *state)
-{
-	return &((struct pcube_unit *)state)->module;
-}
-
-static const struct pcube *of_const(const void *state)
-{
-	return &((const struct pcube_unit *)state)->module;
-}
-
+/* It was loaded with its address and settings. */
 static void start(void *state, int64_t t_ns)
 {
-	struct pcube_unit *u = state;
+	const struct pcube *m = state;
+	const struct pcube_settings settings = m->settings;
 
-	pcube_start(&u->module, u->address, &u->settings, t_ns);
-}
-
-static void frame(void *state, const struct frame *f, int64_t t_ns)
-{
-	pcube_frame(of(state), f, t_ns);
-}
-
-static int64_t next_ns(const void *state)
-{
-	return pcube_next_ns(of_const(state));
-}
-
-static bool send(void *state, int64_t now_ns, struct frame *f)
-{
-	return pcube_reply(of(state), now_ns, f);
-}
-
-static void advance(void *state, int64_t t_ns)
-{
-	pcube_advance(of(state), t_ns);
+	pcube_start(state, m->values.address, &settings, t_ns);
 }
 
 static bool has_power(const void *state)
 {
-	return of_const(state)->power && !of_const(state)->other_bus;
+	const struct pcube *m = state;
+
+	return m->power && !m->other_bus;
 }
 
 /* ---- on command ---- */
@@ -83,36 +56,34 @@ static int fault(void *state, const char *word, bool clear, int64_t t_ns, struct
 	static const char *const others[] = { "cut", "silent", "jammed", "power-off", "power-on", "supply-low", NULL };
 	const char *near = NULL;
 
-	pcube_advance(of(state), t_ns);
-	if (other_fault(of(state), word, clear, t_ns))
+	pcube_advance(state, t_ns);
+	if (other_fault(state, word, clear, t_ns))
 		return 0;
-	for (unsigned int bit = 0; bit < BITS; bit++) {
-		if (!(BY_COMMAND & 1u << bit)) {
-			if (strcmp(word, pcube_state_name(bit)) != 0)
-				continue;
+	for (unsigned int bit = 0; bit < PCUBE_BITS; bit++) {
+		const bool settable = BY_COMMAND & 1u << bit, meant = !strcmp(word, pcube_state_names[bit]);
+
+		if (meant && settable) {
+			pcube_fault(state, 1u << bit, !clear, t_ns);
+			return 0;
+		}
+		if (meant) {
 			query_say(answer, "error %s: computed bit; cannot be set", word);
 			return -EINVAL;
 		}
-		if (!strcmp(word, pcube_state_name(bit))) {
-			pcube_fault(of(state), 1u << bit, !clear, t_ns);
-			return 0;
-		}
-		nearest_try(word, pcube_state_name(bit), &near);
+		if (settable)
+			nearest_try(word, pcube_state_names[bit], &near);
 	}
 	for (const char *const *other = others; *other; other++)
 		nearest_try(word, *other, &near);
-	query_say(answer, "error %s: no such fault", word);
-	if (near)
-		query_say(answer, "; did you mean %s?", near);
-	else
-		query_say(answer, ": robotsim fault --help lists them");
+	query_say(answer, "error %s: no such fault%s%s%s", word,
+		  near ? "; did you mean " : ": robotsim fault --help lists them", near ? near : "", near ? "?" : "");
 	return -EINVAL;
 }
 
 static int push(void *state, double torque_nm, int64_t duration_ns, int64_t t_ns, struct query_text *answer)
 {
 	(void)answer;
-	pcube_push(of(state), torque_nm, duration_ns, t_ns);
+	pcube_push(state, torque_nm, duration_ns, t_ns);
 	return 0;
 }
 
@@ -126,7 +97,7 @@ static int set(void *state, const char *assignment, struct query_text *answer)
 			query_say(answer, "error %s: is set in the robot file, not while it runs", key);
 			return -EINVAL;
 		}
-	return sim_assign(pcube_rows, &of(state)->settings, assignment, answer);
+	return sim_assign(pcube_rows, &((struct pcube *)state)->settings, assignment, answer);
 }
 
 static void say_state(struct query_text *to, uint32_t state)
@@ -134,9 +105,9 @@ static void say_state(struct query_text *to, uint32_t state)
 	const char *comma = "";
 
 	query_say(to, " state 0x%08" PRIX32 " words ", state);
-	for (unsigned int bit = 0; bit < BITS; bit++)
+	for (unsigned int bit = 0; bit < PCUBE_BITS; bit++)
 		if (state & 1u << bit) {
-			query_say(to, "%s%s", comma, pcube_state_name(bit));
+			query_say(to, "%s%s", comma, pcube_state_names[bit]);
 			comma = ",";
 		}
 	if (!*comma)
@@ -145,7 +116,7 @@ static void say_state(struct query_text *to, uint32_t state)
 
 static void report(void *state, int64_t t_ns, struct query_text *to)
 {
-	struct pcube *m = of(state);
+	struct pcube *m = state;
 	const struct pcube_counts *c = &m->counts;
 
 	pcube_advance(m, t_ns);
@@ -176,10 +147,10 @@ const struct sim_kind pcube_kind = {
 	.rows = pcube_rows,
 	.load = pcube_load,
 	.start = start,
-	.frame = frame,
-	.next_ns = next_ns,
-	.send = send,
-	.advance = advance,
+	.frame = pcube_frame,
+	.next_ns = pcube_next_ns,
+	.send = pcube_reply,
+	.advance = pcube_advance,
 	.has_power = has_power,
 	.fault = fault,
 	.push = push,

@@ -7,23 +7,8 @@
 #define SWITCH_RAD 0.03	     /* limit switches lie that far before the ends */
 #define OFF_THE_END_RAD 0.05 /* how far a hand moves a joint that lies at its end */
 
-static const char *const state_names[] = {
-	"error",	 "homed",	    "halted",
-	"power-fault",	 "tow-error",	    "comm-error",
-	"home-switch",	 "limit-switch-1",  "limit-switch-2",
-	"brake",	 "current-limit",   "moving",
-	"ramp-up",	 "ramp-steady",	    "ramp-down",
-	"ramp-end",	 "stepping",	    "steps-full",
-	"voltage",	 "fet-temperature", "motor-temperature",
-	"short-circuit", "hall-sensor",	    "overload",
-	"cpu-overload",	 "hard-limit",	    "soft-limit",
-	"logic-voltage",
-};
-
-const char *pcube_state_name(unsigned int bit)
-{
-	return bit < sizeof(state_names) / sizeof(*state_names) ? state_names[bit] : NULL;
-}
+#define STATE_NAME(NAME, name) name,
+const char *const pcube_state_names[PCUBE_BITS] = { PCUBE_STATES(STATE_NAME) };
 
 double pcube_random(struct pcube *m)
 {

@@ -3,7 +3,7 @@
  *	settings: {modules: "larm0:4-7,larm1:8-10"}	read by the driver's own pciod_list.c
  *	sim: {type: PRL100, modules: {4: {type: PRL120}}}
  */
-#include "daemons/robotsim/pcube_load.h"
+#include "daemons/robotsim/pcube.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,6 +11,7 @@
 
 #include "daemons/pcio/pciod_list.h"
 #include "daemons/pcio/pciod_settings.h"
+#include "daemons/robotsim/sim.h"
 
 struct with_modules {
 	const struct yaml_node *modules;
@@ -22,14 +23,14 @@ static const struct settings_row with_modules_rows[] = {
 };
 
 /* Settings of the device, then those of the module alone. */
-static int read_settings(struct pcube_unit *u, const struct robot_device *device, const struct pciod_settings *driver,
+static int read_settings(struct pcube *m, const struct robot_device *device, const struct pciod_settings *driver,
 			 const char *joint, struct error_sink *errors)
 {
 	struct with_modules with = { 0 };
 	struct settings more = { .rows = with_modules_rows, .values = &with };
-	struct settings settings = { .rows = pcube_rows, .values = &u->settings, .next = &more };
+	struct settings settings = { .rows = pcube_rows, .values = &m->settings, .next = &more };
 	char where[TEXT_NAME_MAX + 24];
-	const struct pcube_given given = { driver, robot_limits(device, joint)->position, u->address, where };
+	const struct pcube_given given = { driver, robot_limits(device, joint)->position, m->values.address, where };
 	int r;
 
 	snprintf(where, sizeof(where), "devices.%s.sim", device->name);
@@ -46,8 +47,8 @@ static int add(struct sim *sim, const struct robot_device *device, const struct 
 	       const struct pciod_list_item *item, struct error_sink *errors)
 {
 	const uint32_t mask = FRAME_STD_MASK | FRAME_EXT | FRAME_RTR | FRAME_ERR;
-	struct sim_unit *unit = sim_add(sim, device, item->joint, sizeof(struct pcube_unit), errors);
-	struct pcube_unit *u;
+	struct sim_unit *unit = sim_add(sim, device, item->joint, sizeof(struct pcube), errors);
+	struct pcube *m;
 
 	if (!unit)
 		return -EINVAL;
@@ -57,9 +58,9 @@ static int add(struct sim *sim, const struct robot_device *device, const struct 
 	unit->filters[2] = (struct bus_filter){ 0x100, mask };
 	unit->filters_n = 3;
 	unit->sends = 0x0A0 + item->number;
-	u = unit->state;
-	u->address = item->number;
-	return read_settings(u, device, driver, item->joint, errors);
+	m = unit->state;
+	m->values.address = (uint8_t)item->number;
+	return read_settings(m, device, driver, item->joint, errors);
 }
 
 /* ---- buses of the device, for the list ---- */

@@ -107,8 +107,9 @@ static int64_t next_event_ns(const struct pcube *m)
 }
 
 /* A joint that stands, stands until something happens: the same as stepping, only faster. */
-void pcube_advance(struct pcube *m, int64_t t_ns)
+void pcube_advance(void *state, int64_t t_ns)
 {
+	struct pcube *m = state;
 	struct still before, after;
 
 	while (t_ns - m->t_ns >= PCUBE_STEP_NS) {

@@ -12,80 +12,23 @@
 #define WRONG_BY_RAD 0.25 /* the first position after a reset */
 #define PI 3.14159265358979323846
 
-enum type { F32, U32, I32, U16, I16, U8 };
 /* What a set accepts. */
-enum rule { READ, ANY, NOT_NEGATIVE };
+enum rule { READ, ANY, FINITE, NOT_NEGATIVE };
 
 struct row {
-	uint8_t id;
-	uint8_t type, rule;
-	uint16_t offset;
-	uint16_t most; /* offset of the largest value that is taken, a default; 0: none */
+	uint8_t id, size;
+	uint8_t most; /* the parameter that is the largest value taken; 0: none */
+	enum rule rule;
+	size_t offset;
 };
 
-#define AT(member) offsetof(struct pcube_values, member)
-static const struct row rows[] = {
-	{ 0x00, F32, READ, AT(default_home_offset), 0 },
-	{ 0x01, F32, READ, AT(default_gear_ratio), 0 },
-	{ 0x03, F32, READ, AT(default_min_position), 0 },
-	{ 0x04, F32, READ, AT(default_max_position), 0 },
-	{ 0x0A, F32, READ, AT(default_max_velocity), 0 },
-	{ 0x0C, F32, READ, AT(default_max_acceleration), 0 },
-	{ 0x0E, F32, READ, AT(default_max_current), 0 },
-	{ 0x0F, F32, READ, AT(default_home_velocity), 0 },
-	{ 0x1A, U32, READ, AT(serial), 0 },
-	{ 0x1B, U32, READ, AT(default_config), 0 },
-	{ 0x1C, U32, READ, AT(pulses_per_turn), 0 },
-	{ 0x1D, U16, READ, AT(version), 0 },
-	{ 0x20, U8, READ, AT(address), 0 },
-	{ 0x22, U8, READ, AT(primary_baud), 0 },
-	{ 0x23, U8, READ, AT(secondary_baud), 0 },
-	{ 0x24, I32, READ, AT(position_count), 0 },
-	{ 0x25, I32, READ, AT(reference_count), 0 },
-	{ DIGITAL_IO, U32, ANY, AT(digital_io), 0 },
-	{ 0x27, U32, READ, AT(state), 0 },
-	{ 0x28, I32, READ, AT(target_count), 0 },
-	{ 0x29, I32, READ, AT(target_velocity_count), 0 },
-	{ 0x2A, I32, READ, AT(target_acceleration_count), 0 },
-	{ 0x35, I16, READ, AT(raw_current), 0 },
-	{ 0x39, U32, ANY, AT(config), 0 },
-	{ 0x3A, U8, READ, AT(move_mode), 0 },
-	{ 0x3B, F32, READ, AT(ticks_per_unit), 0 },
-	{ ACTUAL_POSITION, F32, READ, AT(actual_position), 0 },
-	{ 0x3D, F32, READ, AT(previous_position), 0 },
-	{ 0x3E, F32, READ, AT(interpolated_position), 0 },
-	{ 0x3F, F32, READ, AT(following_error), 0 },
-	{ 0x40, F32, NOT_NEGATIVE, AT(max_following_error), 0 },
-	{ 0x41, F32, READ, AT(actual_velocity), 0 },
-	{ 0x42, F32, READ, AT(interpolated_velocity), 0 },
-	{ 0x45, F32, ANY, AT(min_position), 0 },
-	{ 0x46, F32, ANY, AT(max_position), 0 },
-	{ 0x48, F32, NOT_NEGATIVE, AT(max_velocity), AT(default_max_velocity) },
-	{ 0x4A, F32, NOT_NEGATIVE, AT(max_acceleration), AT(default_max_acceleration) },
-	{ 0x4C, F32, NOT_NEGATIVE, AT(max_current), AT(default_max_current) },
-	{ 0x4D, F32, READ, AT(actual_current), 0 },
-	{ 0x4E, F32, READ, AT(target_position), 0 },
-	{ 0x4F, F32, NOT_NEGATIVE, AT(target_velocity), 0 },
-	{ 0x50, F32, NOT_NEGATIVE, AT(target_acceleration), 0 },
-	{ 0x54, I16, ANY, AT(servo_c0), 0 },
-	{ 0x55, I16, ANY, AT(servo_damping), 0 },
-	{ 0x56, I16, ANY, AT(servo_a0), 0 },
-	{ 0x57, U8, READ, AT(burn_count), 0 },
-	{ 0x58, U32, READ, AT(setup), 0 },
-	{ 0x59, F32, ANY, AT(home_offset), 0 },
-	{ 0x70, F32, READ, AT(bus_current), 0 },
-	{ 0x71, F32, READ, AT(bus_voltage), 0 },
-	{ 0x78, F32, READ, AT(nominal_current), 0 },
-	{ 0x79, F32, READ, AT(peak_current), 0 },
-	{ 0x7E, U32, READ, AT(nominal_overshoot), 0 },
-	{ 0x7F, U32, READ, AT(peak_overshoot), 0 },
-	{ 0x89, F32, ANY, AT(home_offset), 0 },
-};
-
-static const uint8_t sizes[] = { [F32] = 4, [U32] = 4, [I32] = 4, [U16] = 2, [I16] = 2, [U8] = 1 };
+#define ROW(id, type, rule, member, most) { id, sizeof(type), most, rule, offsetof(struct pcube_values, member) },
+static const struct row rows[] = { PCUBE_PARAMETERS(ROW) };
 
 static const struct row *find(uint8_t id)
 {
+	if (id == PCUBE_HOME_OFFSET_89)
+		id = PCUBE_HOME_OFFSET;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
 		if (rows[i].id == id)
 			return &rows[i];
@@ -221,10 +164,10 @@ unsigned int pcube_value_get(struct pcube *m, uint8_t id, uint8_t bytes[4])
 	refresh(m);
 	if (id == ACTUAL_POSITION)
 		m->values.actual_position = pcube_value_position(m);
-	memcpy(&bits, (const char *)&m->values + row->offset, sizes[row->type]); /* both of our machines are little */
+	memcpy(&bits, (const char *)&m->values + row->offset, row->size); /* both of our machines are little */
 	for (unsigned int i = 0; i < 4; i++)
 		bytes[i] = (uint8_t)(bits >> 8 * i);
-	return sizes[row->type];
+	return row->size;
 }
 
 /* ---- as they are set ---- */
@@ -233,10 +176,10 @@ static bool is_allowed(const struct pcube *m, const struct row *row, float value
 {
 	float most;
 
-	if (row->type != F32)
-		return true;
-	memcpy(&most, (const char *)&m->values + row->most, sizeof(most));
-	return isfinite(value) && (row->rule != NOT_NEGATIVE || value >= 0) && (!row->most || value <= most);
+	if (row->rule <= ANY)
+		return row->rule == ANY;
+	memcpy(&most, (const char *)&m->values + find(row->most)->offset, sizeof(most));
+	return isfinite(value) && (row->rule == FINITE || value >= 0) && (!row->most || value <= most);
 }
 
 int pcube_value_set(struct pcube *m, uint8_t id, const uint8_t *bytes, unsigned int n)
@@ -245,10 +188,10 @@ int pcube_value_set(struct pcube *m, uint8_t id, const uint8_t *bytes, unsigned 
 	uint8_t padded[4] = { 0 };
 	uint32_t bits;
 
-	if (!row || n != sizes[row->type])
+	if (!row || n != row->size)
 		return -1;
 	memcpy(padded, bytes, n);
-	if (row->rule == READ || !is_allowed(m, row, pcube_value_f32(padded))) {
+	if (!is_allowed(m, row, pcube_value_f32(padded))) {
 		m->counts.refused++;
 		return (int)m->settings.refused;
 	}

@@ -12,10 +12,10 @@ static const struct {
 	const char *line;
 } commands[] = {
 	{ "run", sim_run, "play the devices of a robot file" },
-	{ "fault", sim_fault, "break something in one of them, or mend it" },
-	{ "push", sim_push, "push a joint" },
-	{ "set", sim_set, "change how one behaves" },
-	{ "report", sim_report, "show what they do" },
+	{ "fault", sim_ask, "break something in one of them, or mend it" },
+	{ "push", sim_ask, "push a joint" },
+	{ "set", sim_ask, "change how one behaves" },
+	{ "report", sim_ask, "show what they do" },
 };
 #define COMMANDS (sizeof(commands) / sizeof(*commands))
 

@@ -151,10 +151,7 @@ struct sim_unit *sim_find(struct sim *sim, const char *name, struct query_text *
 			return &sim->units[i];
 		nearest_try(name, sim->units[i].name, &best);
 	}
-	query_say(answer, "error %s: nothing of that name is played here", name);
-	if (best)
-		query_say(answer, "; did you mean %s?", best);
-	else
-		query_say(answer, ": robotsim report lists what is");
+	query_say(answer, "error %s: nothing of that name is played here%s%s%s", name,
+		  best ? "; did you mean " : ": robotsim report lists what is", best ? best : "", best ? "?" : "");
 	return NULL;
 }

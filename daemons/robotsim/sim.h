@@ -154,9 +154,6 @@ void sim_control_answer(struct sim *sim, char *question, struct query_text *answ
 /* ---- commands ---- */
 
 int sim_run(int argc, char **argv);
-int sim_fault(int argc, char **argv);
-int sim_push(int argc, char **argv);
-int sim_set(int argc, char **argv);
-int sim_report(int argc, char **argv);
+int sim_ask(int argc, char **argv); /* fault, push, set, report */
 
 #endif

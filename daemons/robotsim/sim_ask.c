@@ -74,55 +74,6 @@ static int ask_words(const char *program, const struct ask *line, const char *ve
 	return ask(program, line, question);
 }
 
-/* Reads the line and asks.  The exit status; *asked: there is an answer. */
-static int run(struct options *options, struct ask *line, int argc, char **argv, bool *asked)
-{
-	struct error_sink errors = { error_to_stderr, NULL, 0 };
-	int status = SIM_WRONG;
-
-	options->values = line;
-	*asked = false;
-	switch (options_read(options, &argc, argv, &errors)) {
-	case OPTIONS_WRONG:
-		break;
-	case OPTIONS_ANSWER:
-		options_answer(options, stdout);
-		status = 0;
-		break;
-	case OPTIONS_GO:
-		status = ask_words(options->program, line, strchr(options->program, ' ') + 1, argc, argv);
-		*asked = !status;
-		break;
-	}
-	return status;
-}
-
-int sim_fault(int argc, char **argv)
-{
-	struct ask line = { 0 };
-	struct options options = {
-		.program = "robotsim fault",
-		.about = "Breaks something in a simulated device, or mends it.",
-		.rows = fault_rows,
-		.arguments = "NAME FAULT",
-		.arguments_min = 2,
-		.arguments_max = 2,
-		.notes = "cut           no connection to its bus\n"
-			 "silent        hears and obeys, and answers nothing\n"
-			 "power-off, power-on\n"
-			 "supply-low    no motor supply, as by an emergency stop\n"
-			 "jammed        the joint does not move\n"
-			 "and bits of a PowerCube's state word:\n"
-			 "error homed halted power-fault tow-error comm-error home-switch limit-switch-1\n"
-			 "limit-switch-2 brake current-limit voltage fet-temperature motor-temperature\n"
-			 "short-circuit hall-sensor overload cpu-overload hard-limit soft-limit\n"
-			 "logic-voltage\n",
-	};
-	bool asked;
-
-	return run(&options, &line, argc, argv, &asked);
-}
-
 /* A negative torque is not an option. */
 static int with_dashes(int argc, char **argv, char **to)
 {
@@ -139,36 +90,6 @@ static int with_dashes(int argc, char **argv, char **to)
 	}
 	to[n] = NULL;
 	return n;
-}
-
-int sim_push(int argc, char **argv)
-{
-	struct ask line = { 0 };
-	struct options options = { .program = "robotsim push",
-				   .about = "Pushes a simulated joint.",
-				   .rows = rows,
-				   .arguments = "NAME TORQUE_NM DURATION",
-				   .arguments_min = 3,
-				   .arguments_max = 3 };
-	char *words[ARGUMENTS_MAX + 1];
-	bool asked;
-
-	argc = with_dashes(argc, argv, words);
-	return run(&options, &line, argc, words, &asked);
-}
-
-int sim_set(int argc, char **argv)
-{
-	struct ask line = { 0 };
-	struct options options = { .program = "robotsim set",
-				   .about = "Changes how a simulated device behaves, as its settings under sim: do.",
-				   .rows = rows,
-				   .arguments = "NAME KEY=VALUE",
-				   .arguments_min = 2,
-				   .arguments_max = 2 };
-	bool asked;
-
-	return run(&options, &line, argc, argv, &asked);
 }
 
 /* ---- report ---- */
@@ -224,19 +145,78 @@ static void print_table(char *text)
 	}
 }
 
-int sim_report(int argc, char **argv)
-{
-	struct ask line = { 0 };
-	struct options options = { .program = "robotsim report",
-				   .about = "Shows the state of the simulated devices.",
-				   .rows = report_rows,
-				   .arguments = "[NAME]",
-				   .arguments_min = 0,
-				   .arguments_max = 1 };
-	bool asked;
-	const int status = run(&options, &line, argc, argv, &asked);
+/* ---- commands ---- */
 
-	if (asked)
+static const struct options verbs[] = {
+	{
+		.program = "robotsim fault",
+		.about = "Breaks something in a simulated device, or mends it.",
+		.rows = fault_rows,
+		.arguments = "NAME FAULT",
+		.arguments_min = 2,
+		.arguments_max = 2,
+		.notes = "cut           no connection to its bus\n"
+			 "silent        hears and obeys, and answers nothing\n"
+			 "power-off, power-on\n"
+			 "supply-low    no motor supply, as by an emergency stop\n"
+			 "jammed        the joint does not move\n"
+			 "and bits of a PowerCube's state word:\n"
+			 "error homed halted power-fault tow-error comm-error home-switch limit-switch-1\n"
+			 "limit-switch-2 brake current-limit voltage fet-temperature motor-temperature\n"
+			 "short-circuit hall-sensor overload cpu-overload hard-limit soft-limit\n"
+			 "logic-voltage\n",
+	},
+	{
+		.program = "robotsim push",
+		.about = "Pushes a simulated joint.",
+		.rows = rows,
+		.arguments = "NAME TORQUE_NM DURATION",
+		.arguments_min = 3,
+		.arguments_max = 3,
+	},
+	{
+		.program = "robotsim set",
+		.about = "Changes how a simulated device behaves, as its settings under sim: do.",
+		.rows = rows,
+		.arguments = "NAME KEY=VALUE",
+		.arguments_min = 2,
+		.arguments_max = 2,
+	},
+	{
+		.program = "robotsim report",
+		.about = "Shows the state of the simulated devices.",
+		.rows = report_rows,
+		.arguments = "[NAME]",
+		.arguments_max = 1,
+	},
+};
+
+int sim_ask(int argc, char **argv)
+{
+	const char *verb = argv[0];
+	const struct options *row = verbs;
+	struct error_sink errors = { error_to_stderr, NULL, 0 };
+	struct ask line = { 0 };
+	char *words[ARGUMENTS_MAX + 1];
+	struct options options;
+	int status;
+
+	while (strcmp(strchr(row->program, ' ') + 1, verb) != 0)
+		row++;
+	options = *row;
+	options.values = &line;
+	argc = with_dashes(argc, argv, words);
+	switch (options_read(&options, &argc, words, &errors)) {
+	case OPTIONS_WRONG:
+		return SIM_WRONG;
+	case OPTIONS_ANSWER:
+		options_answer(&options, stdout);
+		return 0;
+	case OPTIONS_GO:
+		break;
+	}
+	status = ask_words(options.program, &line, verb, argc, words);
+	if (!status && row->rows == report_rows)
 		(line.json ? print_json : print_table)(answer);
 	return status;
 }

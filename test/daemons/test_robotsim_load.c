@@ -6,7 +6,7 @@
 
 #include "unity.h"
 
-#include "daemons/robotsim/pcube_load.h"
+#include "daemons/robotsim/pcube.h"
 #include "daemons/robotsim/sim.h"
 
 static struct sim sim;
@@ -88,7 +88,7 @@ static const struct pcube_settings *of(const char *name)
 	struct sim_unit *unit = sim_find(&sim, name, &answer);
 
 	TEST_ASSERT_NOT_NULL_MESSAGE(unit, name);
-	return &((struct pcube_unit *)unit->state)->settings;
+	return &((struct pcube *)unit->state)->settings;
 }
 
 /* ---- which there are ---- */
@@ -267,7 +267,7 @@ static const char *command(const char *line, int64_t t_ns)
 
 static struct pcube *module(void)
 {
-	return &((struct pcube_unit *)sim.units[0].state)->module;
+	return sim.units[0].state;
 }
 
 static void open_one(void)
@@ -282,7 +282,7 @@ static void test_fault(void)
 {
 	open_one();
 	for (unsigned int bit = 0; bit < 28; bit++) {
-		const char *name = pcube_state_name(bit);
+		const char *name = pcube_state_names[bit];
 		char line[64];
 
 		snprintf(line, sizeof(line), "fault larm.4 %s", name);
