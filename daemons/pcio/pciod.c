@@ -16,40 +16,21 @@
 /* They begin the struct, where the loop fills them in. */
 _Static_assert(offsetof(struct pciod, settings) == 0, "rows are of struct pciod_settings");
 
-static void take_settings(struct pciod *p)
-{
-	const struct pciod_settings *s = &p->settings;
-
-	p->rules = (struct pciod_rules){
-		.late_ns = s->reply_late_ns,
-		.lost_ns = s->reply_lost_ns,
-		.silent_after_ns = s->silent_after_ns,
-		.watchdog_ns = s->watchdog_ns,
-		.ack_ok = s->ack_ok,
-		.home_offset_id = s->home_offset ? PCIO_HOME_OFFSET_89 : PCIO_HOME_OFFSET,
-		.sync_motion = s->sync_motion,
-		.full_current = s->full_current,
-		.margin = s->margin,
-		.gain_s = s->gain_s,
-	};
-}
-
-static int check_settings(struct pciod *p, const struct drv *drv, struct error_sink *errors)
+static int check_settings(const struct pciod_settings *s, const struct drv *drv, struct error_sink *errors)
 {
 	const int64_t tick_ns = drv_period_ns(drv);
 	const unsigned int before = errors->count;
 	char tick[TEXT_VALUE_MAX], other[TEXT_VALUE_MAX];
 
-	take_settings(p);
 	text_from_duration(tick, tick_ns);
-	if (p->rules.lost_ns < p->rules.late_ns)
+	if (s->reply_lost_ns < s->reply_late_ns)
 		error_add(errors, "reply_lost: it must not be shorter than reply_late");
-	if (tick_ns > p->rules.watchdog_ns / 2) {
-		text_from_duration(other, p->rules.watchdog_ns / 2);
+	if (tick_ns > s->watchdog_ns / 2) {
+		text_from_duration(other, s->watchdog_ns / 2);
 		error_add(errors, "tick: with %s modules are not fed often enough (module_watchdog); at most %s", tick,
 			  other);
 	}
-	if (p->rules.silent_after_ns < 2 * tick_ns) {
+	if (s->silent_after_ns < 2 * tick_ns) {
 		text_from_duration(other, 2 * tick_ns);
 		error_add(errors, "silent_after: modules are asked every %s (tick); at least %s", tick, other);
 	}
@@ -68,12 +49,11 @@ static int add_send(struct pciod *p, struct drv *drv, unsigned int joint, enum p
 	const int64_t periods[PCIO_SENDS] = { [PCIO_SEND_MOVE] = tick_ns,
 					      [PCIO_SEND_WATCHDOG] = pciod_feed_period_ns(p),
 					      [PCIO_SEND_GET] = tick_ns / 3 };
-	const int64_t deadlines[PCIO_SENDS] = { [PCIO_SEND_HALT] = DRV_ACTUATOR_HALT_DEADLINE_NS,
-						[PCIO_SEND_MOVE] = tick_ns,
-						[PCIO_SEND_WATCHDOG] = pciod_feed_period_ns(p),
-						[PCIO_SEND_COMMAND] = p->rules.late_ns,
-						[PCIO_SEND_HOME] = p->rules.late_ns,
-						[PCIO_SEND_GET] = p->rules.late_ns };
+	const int64_t deadlines[PCIO_SENDS] = {
+		[PCIO_SEND_HALT] = DRV_ACTUATOR_HALT_DEADLINE_NS, [PCIO_SEND_MOVE] = tick_ns,
+		[PCIO_SEND_WATCHDOG] = pciod_feed_period_ns(p),	  [PCIO_SEND_COMMAND] = p->settings.reply_late_ns,
+		[PCIO_SEND_HOME] = p->settings.reply_late_ns,	  [PCIO_SEND_GET] = p->settings.reply_late_ns
+	};
 	struct drv_send send = {
 		.bus = j->bus,
 		.row = { .id = row->id + (row->shared ? 0 : j->module.number),
@@ -87,7 +67,7 @@ static int add_send(struct pciod *p, struct drv *drv, unsigned int joint, enum p
 		.answered = row->reply_bytes,
 		.reply_id = PCIO_ID_ACK + j->module.number,
 		.reply_bytes = row->reply_bytes,
-		.reply_within_ns = p->rules.lost_ns,
+		.reply_within_ns = p->settings.reply_lost_ns,
 	};
 
 	memcpy(send.row.key, row->key, sizeof(send.row.key));
@@ -105,8 +85,8 @@ static int add_question(struct pciod *p, struct drv *drv, unsigned int joint, en
 		.receive = j->receive,
 		.only = { .at = 1, .mask = kind == PCIO_SEND_MOVE ? WITH_STATE : 0, .value = WITH_STATE },
 		.echo = { { 0, 0, 0xFF }, { 1, 1, second ? 0xFF : 0 } },
-		.late_ns = p->rules.late_ns,
-		.lost_ns = p->rules.lost_ns,
+		.late_ns = p->settings.reply_late_ns,
+		.lost_ns = p->settings.reply_lost_ns,
 	};
 	int number;
 
@@ -134,7 +114,7 @@ static int add_joint(struct pciod *p, struct drv *drv, unsigned int joint, struc
 	if (number < 0)
 		return -EINVAL;
 	j->receive = (unsigned int)number;
-	drv_joint_gain(drv, joint, p->rules.gain_s);
+	drv_joint_gain(drv, joint, p->settings.gain_s);
 	for (enum pcio_send kind = 0; kind < PCIO_SENDS; kind++) {
 		int send;
 
@@ -167,7 +147,7 @@ static int add_bus(struct pciod *p, struct drv *drv, unsigned int bus, struct er
 	}
 	if (drv_add_claim(drv, bus, "pcio", errors) < 0)
 		return -EINVAL;
-	if (!p->rules.sync_motion)
+	if (!p->settings.sync_motion)
 		return 0;
 	if (!robot || strcmp(robot->clock, CLOCK_FRAME)) {
 		error_add(errors,
@@ -195,7 +175,7 @@ static int plan(void *self, struct drv *drv, struct error_sink *errors)
 	const struct pciod_list_buses buses = { drv_buses(drv), find_bus, name_bus, drv };
 	struct pciod_list list;
 
-	if (check_settings(p, drv, errors) || pciod_list_read(&list, p->settings.modules, &buses, errors))
+	if (check_settings(&p->settings, drv, errors) || pciod_list_read(&list, p->settings.modules, &buses, errors))
 		return -EINVAL;
 	for (p->joints_n = 0; p->joints_n < list.n; p->joints_n++) {
 		const struct pciod_list_item *item = &list.item[p->joints_n];

@@ -22,7 +22,6 @@
 #include "daemons/pcio/pcio.h"
 #include "daemons/pcio/pciod_list.h"
 #include "daemons/pcio/pciod_module.h"
-#include "daemons/pcio/pciod_settings.h"
 
 struct pciod_joint {
 	struct pciod_module module;
@@ -59,7 +58,6 @@ struct pciod_job { /* one at a time */
 
 struct pciod {
 	struct pciod_settings settings;
-	struct pciod_rules rules; /* made of them */
 
 	struct pciod_joint joints[MSG_JOINTS];
 	unsigned int joints_n;

@@ -52,7 +52,7 @@ bool pciod_answer(void *self, struct drv *drv, const struct drv_ask_answer *answ
 		pciod_module_unanswered(m, question, answer->asked_ns);
 		return false;
 	}
-	report_news(m, drv, pciod_module_answer(m, &p->rules, question, &reply->frame, answer->asked_ns, reply->t_ns));
+	report_news(m, drv, pciod_module_answer(m, question, &reply->frame, answer->asked_ns, reply->t_ns));
 	return complete(p);
 }
 
@@ -69,7 +69,7 @@ bool pciod_rx(void *self, struct drv *drv, unsigned int row, const struct bus_fr
 	}
 	j = joint_of(p, bus, &got->frame);
 	if (j)
-		report_news(&j->module, drv, pciod_module_stray(&j->module, &p->rules, &got->frame, got->t_ns));
+		report_news(&j->module, drv, pciod_module_stray(&j->module, &got->frame, got->t_ns));
 	return false;
 }
 
@@ -98,7 +98,7 @@ void pciod_sent(void *self, struct drv *drv, unsigned int send, const struct fra
 		return;
 	b = &p->buses[bus];
 	if (frame_id(frame) == PCIO_ID_ALL) {
-		if (b->heard_fed_ns && t_ns - b->heard_fed_ns > p->rules.watchdog_ns / 2)
+		if (b->heard_fed_ns && t_ns - b->heard_fed_ns > p->settings.watchdog_ns / 2)
 			pciod_forgive(p, (unsigned int)bus, t_ns);
 		b->heard_fed_ns = t_ns;
 		return;

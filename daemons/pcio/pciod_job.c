@@ -146,7 +146,7 @@ static int cleared(const struct pciod *p, int64_t now_ns, char text[PCIOD_WORDS_
 
 		if (!(p->job.joints >> i & 1))
 			continue;
-		if (pciod_module_trouble(m, &p->rules, now_ns, code, text))
+		if (pciod_module_trouble(m, now_ns, code, text))
 			return -EIO;
 		if (pciod_module_clearing(m)) {
 			snprintf(text, PCIOD_WORDS_MAX, "module %s did not answer", p->joints[i].name);

@@ -43,15 +43,16 @@ void pciod_module_forget(struct pciod_module *m, int64_t now_ns)
 	m->unreported = false;
 }
 
-void pciod_module_init(struct pciod_module *m, const struct pciod_rules *rules, unsigned int number, uint32_t state,
-		       const struct drv_actuator_before *before, int64_t now_ns)
+void pciod_module_init(struct pciod_module *m, const struct pciod_settings *settings, unsigned int number,
+		       uint32_t state, const struct drv_actuator_before *before, int64_t now_ns)
 {
 	memset(m, 0, sizeof(*m));
 	m->number = number;
+	m->settings = settings;
 	m->state = state; /* to be shown until it says another */
 	m->position_rad = m->velocity_rad_s = m->current_a = NAN;
 	m->heard_ns = now_ns;
-	drv_actuator_init(&m->a, before, rules->lost_ns, now_ns);
+	drv_actuator_init(&m->a, before, settings->reply_lost_ns, now_ns);
 	m->a.word = pciod_module_word(state);
 	pciod_module_forget(m, now_ns);
 }
@@ -65,19 +66,19 @@ uint32_t pciod_module_event(struct pciod_module *m, enum drv_actuator_event even
 	return actions;
 }
 
-static void notice_silence(struct pciod_module *m, const struct pciod_rules *rules, int64_t now_ns)
+static void notice_silence(struct pciod_module *m, int64_t now_ns)
 {
 	/* By the time since it was asked: a driver that was stopped itself has heard nothing either. */
-	if (!m->waiting_ns || now_ns - m->waiting_ns <= rules->silent_after_ns)
+	if (!m->waiting_ns || now_ns - m->waiting_ns <= m->settings->silent_after_ns)
 		return;
 	if (drv_actuator_silence(&m->a, now_ns) & DRV_ACTUATOR_DO_TAKE_OVER)
 		pciod_module_forget(m, now_ns);
 }
 
-void pciod_module_heard(struct pciod_module *m, const struct pciod_rules *rules, int64_t t_ns)
+void pciod_module_heard(struct pciod_module *m, int64_t t_ns)
 {
 	/* It did not hear us either, perhaps. */
-	if (drv_actuator_silent(&m->a) && t_ns - m->heard_ns > rules->watchdog_ns / 2)
+	if (drv_actuator_silent(&m->a) && t_ns - m->heard_ns > m->settings->watchdog_ns / 2)
 		drv_actuator_excuse(&m->a, t_ns);
 	pciod_module_event(m, DRV_ACTUATOR_ON_HEARD, t_ns);
 	m->heard_ns = t_ns > m->heard_ns ? t_ns : m->heard_ns;
@@ -86,15 +87,15 @@ void pciod_module_heard(struct pciod_module *m, const struct pciod_rules *rules,
 
 /* ---- questions ---- */
 
-static unsigned int home_offset(const struct pciod_rules *rules)
+static unsigned int home_offset(const struct pciod_module *m)
 {
-	return rules->home_offset_id == PCIO_HOME_OFFSET ? PCIOD_Q_HOME_OFFSET : PCIOD_Q_HOME_OFFSET_89;
+	return m->settings->home_offset ? PCIOD_Q_HOME_OFFSET_89 : PCIOD_Q_HOME_OFFSET;
 }
 
 /* Questions of the verification that are still open. */
-static uint32_t unverified(const struct pciod_module *m, const struct pciod_rules *rules)
+static uint32_t unverified(const struct pciod_module *m)
 {
-	const unsigned int offset = home_offset(rules);
+	const unsigned int offset = home_offset(m);
 	uint32_t ask = REQUIRED;
 
 	if (m->config_ns == INT64_MAX) /* not before the writing is confirmed */
@@ -184,12 +185,11 @@ static void live(struct pciod_module *m, const struct pciod_goal *goal, struct p
 
 /* ---- the tick ---- */
 
-void pciod_module_tick(struct pciod_module *m, const struct pciod_rules *rules, const struct pciod_goal *goal,
-		       struct pciod_deed *deed)
+void pciod_module_tick(struct pciod_module *m, const struct pciod_goal *goal, struct pciod_deed *deed)
 {
 	memset(deed, 0, sizeof(*deed));
 	m->fresh = 0;
-	notice_silence(m, rules, goal->now_ns);
+	notice_silence(m, goal->now_ns);
 	if (drv_actuator_silent(&m->a) && !probe(m, goal->now_ns))
 		return;
 	live(m, goal, deed);
@@ -197,7 +197,7 @@ void pciod_module_tick(struct pciod_module *m, const struct pciod_rules *rules, 
 	if (drv_actuator_silent(&m->a) && goal->now_ns - m->heard_ns > PROBE_NS)
 		deed->ask = PCIOD_Q_BIT_STATE;
 	if (m->phase == PCIOD_VERIFYING) {
-		deed->ask |= some_of(unverified(m, rules) & ~m->asked, goal->verify_max);
+		deed->ask |= some_of(unverified(m) & ~m->asked, goal->verify_max);
 		deed->set_config = m->known & PCIOD_Q_BIT_CONFIG && !m->wrong && !m->a.reset_failed &&
 				   m->config != m->config_wanted && !m->config_ns;
 	}
@@ -264,9 +264,9 @@ bool pciod_module_knows(const struct pciod_module *m)
 	return (m->known & PCIOD_SAMPLE) == PCIOD_SAMPLE;
 }
 
-bool pciod_module_verified(const struct pciod_module *m, const struct pciod_rules *rules)
+bool pciod_module_verified(const struct pciod_module *m)
 {
-	return !unverified(m, rules) && !m->wrong && !m->a.reset_failed && m->config == m->config_wanted;
+	return !unverified(m) && !m->wrong && !m->a.reset_failed && m->config == m->config_wanted;
 }
 
 bool pciod_module_up(const struct pciod_module *m)

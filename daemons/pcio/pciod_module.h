@@ -1,9 +1,9 @@
 /* pciod_module.h: one module, from the first question to the last halt.
  *
- *	pciod_module_tick(&m, &rules, &goal, &deed);	once a tick: what to put and what to ask
+ *	pciod_module_tick(&m, &goal, &deed);	once a tick: what to put and what to ask
  *	pciod_module_put(&m, question, now_ns);		of those that were asked
- *	pciod_module_answer(&m, &rules, question, ...);	or pciod_module_unanswered
- *	pciod_module_trouble(&m, &rules, code, text)	what is wrong with it, in words
+ *	pciod_module_answer(&m, question, ...);	or pciod_module_unanswered
+ *	pciod_module_trouble(&m, code, text)	what is wrong with it, in words
  *
  * Its commands follow from its state, drv_actuator.h.  The verification runs beside it:
  *
@@ -22,6 +22,7 @@
 #include "daemons/drv/drv.h"
 #include "daemons/drv/drv_actuator.h"
 #include "daemons/pcio/pcio.h"
+#include "daemons/pcio/pciod_settings.h"
 
 /* ---- questions ---- */
 
@@ -62,19 +63,6 @@ struct pciod_question_row {
 };
 extern const struct pciod_question_row pciod_questions[PCIOD_Q_N];
 
-/* ---- rules, the same for all modules of a driver ---- */
-
-struct pciod_rules {
-	int64_t late_ns, lost_ns; /* of replies, as in struct drv_question */
-	int64_t silent_after_ns;
-	int64_t watchdog_ns; /* the module's */
-	int64_t ack_ok;
-	int64_t home_offset_id;
-	bool sync_motion, full_current;
-	double margin; /* share of the position range kept away from either end */
-	double gain_s;
-};
-
 /* ---- a module ---- */
 
 enum pciod_phase { PCIOD_ASKING, PCIOD_VERIFYING, PCIOD_UP };
@@ -90,6 +78,7 @@ enum pciod_wrong {
 
 struct pciod_module {
 	unsigned int number;
+	const struct pciod_settings *settings;
 
 	uint32_t asked;	     /* bits of enum pciod_question: the answer is waited for */
 	uint32_t unanswered; /* without an answer to the last one, or with an invalid answer */
@@ -127,8 +116,8 @@ struct pciod_module {
 };
 
 /* state: the last state word that the previous driver process published. */
-void pciod_module_init(struct pciod_module *m, const struct pciod_rules *rules, unsigned int number, uint32_t state,
-		       const struct drv_actuator_before *before, int64_t now_ns);
+void pciod_module_init(struct pciod_module *m, const struct pciod_settings *settings, unsigned int number,
+		       uint32_t state, const struct drv_actuator_before *before, int64_t now_ns);
 
 struct pciod_goal { /* of a tick */
 	int64_t now_ns;
@@ -164,8 +153,7 @@ struct pciod_deed {
 	uint32_t ask;	 /* bits of enum pciod_question; the answer to a move with state has the position, too */
 };
 
-void pciod_module_tick(struct pciod_module *m, const struct pciod_rules *rules, const struct pciod_goal *goal,
-		       struct pciod_deed *deed);
+void pciod_module_tick(struct pciod_module *m, const struct pciod_goal *goal, struct pciod_deed *deed);
 
 /* It was asked: a frame of a deed that was not stays to be done. */
 void pciod_module_put(struct pciod_module *m, enum pciod_question question, int64_t now_ns);
@@ -174,13 +162,11 @@ void pciod_module_reset_sent(struct pciod_module *m, int64_t t_ns);
 void pciod_module_reset_lost(struct pciod_module *m);
 
 enum pciod_news { PCIOD_NEWS_NONE, PCIOD_NEWS_ODD, PCIOD_NEWS_REFUSED };
-enum pciod_news pciod_module_answer(struct pciod_module *m, const struct pciod_rules *rules,
-				    enum pciod_question question, const struct frame *frame, int64_t asked_ns,
-				    int64_t t_ns);
+enum pciod_news pciod_module_answer(struct pciod_module *m, enum pciod_question question, const struct frame *frame,
+				    int64_t asked_ns, int64_t t_ns);
 void pciod_module_unanswered(struct pciod_module *m, enum pciod_question question, int64_t now_ns);
 /* A frame from it that answers no question, whatever is in it. */
-enum pciod_news pciod_module_stray(struct pciod_module *m, const struct pciod_rules *rules, const struct frame *frame,
-				   int64_t t_ns);
+enum pciod_news pciod_module_stray(struct pciod_module *m, const struct frame *frame, int64_t t_ns);
 /* From here on nothing is known of it. */
 void pciod_module_forget(struct pciod_module *m, int64_t now_ns);
 struct drv_actuator_word pciod_module_word(uint32_t state);
@@ -189,12 +175,12 @@ uint32_t pciod_module_event(struct pciod_module *m, enum drv_actuator_event even
 /* A reset was carried out at t_ns: does the state word say so, too?  The first position after it is wrong. */
 void pciod_module_was_reset(struct pciod_module *m, int64_t t_ns);
 /* It was heard: a silent one is back, to be taken over again. */
-void pciod_module_heard(struct pciod_module *m, const struct pciod_rules *rules, int64_t t_ns);
+void pciod_module_heard(struct pciod_module *m, int64_t t_ns);
 
 /* ---- how it is ---- */
 
 bool pciod_module_knows(const struct pciod_module *m); /* state, position, velocity, current */
-bool pciod_module_verified(const struct pciod_module *m, const struct pciod_rules *rules);
+bool pciod_module_verified(const struct pciod_module *m);
 bool pciod_module_up(const struct pciod_module *m); /* verified, not silent; not homed and halted are all the same */
 bool pciod_module_stands(const struct pciod_module *m);
 bool pciod_module_blocked(const struct pciod_module *m);      /* halted, or a fault */
@@ -206,8 +192,8 @@ int64_t pciod_module_oldest_ns(const struct pciod_module *m); /* 0: nothing meas
 #define PCIOD_WORDS_MAX 120
 /* Is something wrong with it?  code ("tow-error-15") and text get the words.  Not wrong: what a reset of ours is
  * about to clear, or will when resets are allowed again. */
-bool pciod_module_trouble(const struct pciod_module *m, const struct pciod_rules *rules, int64_t now_ns,
-			  char code[PCIOD_CODE_MAX], char text[PCIOD_WORDS_MAX]);
+bool pciod_module_trouble(const struct pciod_module *m, int64_t now_ns, char code[PCIOD_CODE_MAX],
+			  char text[PCIOD_WORDS_MAX]);
 
 /* ---- latches ---- */
 

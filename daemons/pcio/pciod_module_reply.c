@@ -38,7 +38,7 @@ static void take_state(struct pciod_module *m, uint32_t state, int64_t asked_ns,
 
 /* ---- the verification ---- */
 
-static void take_config(struct pciod_module *m, const struct pciod_rules *rules, uint32_t config, int64_t asked_ns)
+static void take_config(struct pciod_module *m, uint32_t config, int64_t asked_ns)
 {
 	const uint32_t ours = PCIO_CONFIG_WATCHDOG | PCIO_CONFIG_FULL_CURRENT | PCIO_CONFIG_SYNC_MOTION;
 
@@ -47,9 +47,9 @@ static void take_config(struct pciod_module *m, const struct pciod_rules *rules,
 	m->known |= PCIOD_Q_BIT_CONFIG;
 	m->config = config;
 	m->config_wanted = (config & ~ours) | PCIO_CONFIG_WATCHDOG;
-	if (rules->full_current)
+	if (m->settings->full_current)
 		m->config_wanted |= PCIO_CONFIG_FULL_CURRENT;
-	if (rules->sync_motion)
+	if (m->settings->sync_motion)
 		m->config_wanted |= PCIO_CONFIG_SYNC_MOTION;
 	if (config & PCIO_CONFIG_NO_ACKNOWLEDGE)
 		m->wrong |= PCIOD_WRONG_NO_ACKNOWLEDGE;
@@ -63,7 +63,7 @@ static void take_config(struct pciod_module *m, const struct pciod_rules *rules,
 		m->wrong |= PCIOD_WRONG_CONFIG_STAYS;
 }
 
-static void check_limits(struct pciod_module *m, const struct pciod_rules *rules)
+static void check_limits(struct pciod_module *m)
 {
 	const uint32_t limits = PCIOD_Q_BIT_MIN_POSITION | PCIOD_Q_BIT_MAX_POSITION | PCIOD_Q_BIT_MAX_VELOCITY |
 				PCIOD_Q_BIT_MAX_ACCELERATION | PCIOD_Q_BIT_MAX_CURRENT;
@@ -75,11 +75,10 @@ static void check_limits(struct pciod_module *m, const struct pciod_rules *rules
 	    l->current_a <= 0)
 		m->wrong |= PCIOD_WRONG_LIMITS;
 	else
-		drv_ref_margin(l, rules->margin);
+		drv_ref_margin(l, m->settings->margin);
 }
 
-static void take_limit(struct pciod_module *m, const struct pciod_rules *rules, enum pciod_question question,
-		       double value)
+static void take_limit(struct pciod_module *m, enum pciod_question question, double value)
 {
 	double *const place[] = {
 		[PCIOD_Q_MIN_POSITION] = &m->limits.position_min_rad,
@@ -94,7 +93,7 @@ static void take_limit(struct pciod_module *m, const struct pciod_rules *rules, 
 	m->limits.current_slew_a_s = m->limits.step_rad = INFINITY;
 	*place[question] = value;
 	m->known |= 1u << question;
-	check_limits(m, rules);
+	check_limits(m);
 }
 
 /* ---- a reply ---- */
@@ -112,8 +111,8 @@ static bool plausible(enum pciod_question question, double value)
 	}
 }
 
-static void take_get(struct pciod_module *m, const struct pciod_rules *rules, enum pciod_question question,
-		     const struct pcio_reply *reply, int64_t asked_ns)
+static void take_get(struct pciod_module *m, enum pciod_question question, const struct pcio_reply *reply,
+		     int64_t asked_ns)
 {
 	switch (question) {
 	case PCIOD_Q_STATE:
@@ -131,7 +130,7 @@ static void take_get(struct pciod_module *m, const struct pciod_rules *rules, en
 		measured(m, question, reply->t_ns);
 		break;
 	case PCIOD_Q_CONFIG:
-		take_config(m, rules, (uint32_t)reply->value, asked_ns);
+		take_config(m, (uint32_t)reply->value, asked_ns);
 		break;
 	case PCIOD_Q_VERSION:
 		m->version = (unsigned int)reply->value;
@@ -147,17 +146,17 @@ static void take_get(struct pciod_module *m, const struct pciod_rules *rules, en
 		m->known |= 1u << question;
 		break;
 	default:
-		take_limit(m, rules, question, reply->value);
+		take_limit(m, question, reply->value);
 	}
 }
 
-static void take_answer(struct pciod_module *m, const struct pciod_rules *rules, enum pciod_question question,
-			const struct pcio_reply *reply, int64_t asked_ns)
+static void take_answer(struct pciod_module *m, enum pciod_question question, const struct pcio_reply *reply,
+			int64_t asked_ns)
 {
 	switch (question) {
 	case PCIOD_Q_SET_CONFIG:
 		m->config_ns = reply->t_ns;
-		if (reply->status == rules->ack_ok)
+		if (reply->status == m->settings->ack_ok)
 			m->known &= ~(uint32_t)PCIOD_Q_BIT_CONFIG; /* and read back */
 		else
 			m->wrong |= PCIOD_WRONG_CONFIG_REFUSED;
@@ -173,28 +172,27 @@ static void take_answer(struct pciod_module *m, const struct pciod_rules *rules,
 	}
 }
 
-static void next_phase(struct pciod_module *m, const struct pciod_rules *rules, int64_t t_ns)
+static void next_phase(struct pciod_module *m, int64_t t_ns)
 {
 	if (m->phase == PCIOD_ASKING && pciod_module_knows(m)) {
 		m->phase = PCIOD_VERIFYING;
 		m->phase_ns = t_ns;
 		m->unanswered = 0;
 	}
-	if (m->phase == PCIOD_VERIFYING && pciod_module_verified(m, rules)) {
+	if (m->phase == PCIOD_VERIFYING && pciod_module_verified(m)) {
 		m->phase = PCIOD_UP;
 		m->phase_ns = t_ns;
 		m->unreported = true;
 	}
 }
 
-enum pciod_news pciod_module_answer(struct pciod_module *m, const struct pciod_rules *rules,
-				    enum pciod_question question, const struct frame *frame, int64_t asked_ns,
-				    int64_t t_ns)
+enum pciod_news pciod_module_answer(struct pciod_module *m, enum pciod_question question, const struct frame *frame,
+				    int64_t asked_ns, int64_t t_ns)
 {
 	struct pcio_reply reply;
 	int error = pcio_decode(&reply, frame, t_ns);
 
-	pciod_module_heard(m, rules, t_ns);
+	pciod_module_heard(m, t_ns);
 	m->asked &= ~(1u << question);
 	m->unanswered &= ~(1u << question);
 	/* An invalid answer ends the question as well: no other will come. */
@@ -204,26 +202,25 @@ enum pciod_news pciod_module_answer(struct pciod_module *m, const struct pciod_r
 		return PCIOD_NEWS_ODD;
 	}
 	if (reply.command == PCIO_GET)
-		take_get(m, rules, question, &reply, asked_ns);
+		take_get(m, question, &reply, asked_ns);
 	else
-		take_answer(m, rules, question, &reply, asked_ns);
-	next_phase(m, rules, t_ns);
+		take_answer(m, question, &reply, asked_ns);
+	next_phase(m, t_ns);
 	return PCIOD_NEWS_NONE;
 }
 
 /* The answers to halts, and to moves without state, are not waited for. */
-enum pciod_news pciod_module_stray(struct pciod_module *m, const struct pciod_rules *rules, const struct frame *frame,
-				   int64_t t_ns)
+enum pciod_news pciod_module_stray(struct pciod_module *m, const struct frame *frame, int64_t t_ns)
 {
 	struct pcio_reply reply;
 	int error = pcio_decode(&reply, frame, t_ns);
 
-	pciod_module_heard(m, rules, t_ns);
+	pciod_module_heard(m, t_ns);
 	if (error) {
 		m->odd++;
 		return PCIOD_NEWS_ODD;
 	}
-	if (reply.command != PCIO_MOVE || reply.with_state || reply.status == rules->ack_ok)
+	if (reply.command != PCIO_MOVE || reply.with_state || reply.status == m->settings->ack_ok)
 		return PCIOD_NEWS_NONE;
 	m->refused++;
 	return PCIOD_NEWS_REFUSED;

@@ -119,10 +119,9 @@ static const char *parameter_name(enum pciod_question question)
 	return pcio_parameter(pciod_questions[question].parameter)->name;
 }
 
-static bool describe_unanswered(const struct words *w, const struct pciod_module *m, const struct pciod_rules *rules,
-				int64_t now_ns)
+static bool describe_unanswered(const struct words *w, const struct pciod_module *m, int64_t now_ns)
 {
-	const int64_t stale_ns = rules->lost_ns + rules->silent_after_ns;
+	const int64_t stale_ns = m->settings->reply_lost_ns + m->settings->silent_after_ns;
 
 	/* By the age of the other samples, not by the time: a driver that was stopped has not asked. */
 	for (unsigned int q = 0; m->phase != PCIOD_ASKING && q < PCIOD_SAMPLES; q++)
@@ -138,15 +137,15 @@ static bool describe_unanswered(const struct words *w, const struct pciod_module
 	return false;
 }
 
-bool pciod_module_trouble(const struct pciod_module *m, const struct pciod_rules *rules, int64_t now_ns,
-			  char code[PCIOD_CODE_MAX], char text[PCIOD_WORDS_MAX])
+bool pciod_module_trouble(const struct pciod_module *m, int64_t now_ns, char code[PCIOD_CODE_MAX],
+			  char text[PCIOD_WORDS_MAX])
 {
 	const struct words w = { code, text };
 
 	if (drv_actuator_silent(&m->a))
 		return say(&w, m, "silent", " does not answer; is it powered, on this bus, and of this bit rate?");
 	if (!(m->known & PCIOD_Q_BIT_STATE)) /* not yet */
-		return describe_unanswered(&w, m, rules, now_ns);
+		return describe_unanswered(&w, m, now_ns);
 	if (pcio_faults(m->state) && !drv_actuator_explained(&m->a))
 		return describe_faults(&w, m);
 	if (m->wrong || m->a.reset_failed)
@@ -156,7 +155,7 @@ bool pciod_module_trouble(const struct pciod_module *m, const struct pciod_rules
 			   " is not homed any more: it lost its power, and where it is; home it, or clear it");
 	if (m->state & PCIO_STATE_HALTED && !m->a.ours_ns && !drv_actuator_explained(&m->a))
 		return say(&w, m, "halted", " was halted, not by this driver; the request clear resets it");
-	return describe_unanswered(&w, m, rules, now_ns);
+	return describe_unanswered(&w, m, now_ns);
 }
 
 /* ---- latches ---- */

@@ -12,7 +12,7 @@
 
 int64_t pciod_feed_period_ns(const struct pciod *p)
 {
-	return p->rules.watchdog_ns / 4 < FEED_NS ? p->rules.watchdog_ns / 4 : FEED_NS;
+	return p->settings.watchdog_ns / 4 < FEED_NS ? p->settings.watchdog_ns / 4 : FEED_NS;
 }
 
 /* ---- putting ---- */
@@ -36,7 +36,7 @@ static void feed(struct pciod *p, struct drv *drv, const struct drv_orders *orde
 
 		if (b->fed_ns && orders->tick_ns - b->fed_ns < pciod_feed_period_ns(p) - tick_ns / 2)
 			continue;
-		if (b->heard_fed_ns && orders->now_ns - b->heard_fed_ns > p->rules.watchdog_ns / 2)
+		if (b->heard_fed_ns && orders->now_ns - b->heard_fed_ns > p->settings.watchdog_ns / 2)
 			pciod_forgive(p, i, orders->now_ns); /* before an answer tells of it */
 		b->fed_ns = orders->tick_ns;
 		drv_send(drv, b->watchdog, &frame);
@@ -134,7 +134,7 @@ static void put(struct pciod *p, struct drv *drv, struct pciod_joint *j, const s
 /* Modules with sync-motion stop, too, only upon the clock's frame. */
 static bool clock_lost(const struct pciod *p, unsigned int bus, int64_t now_ns)
 {
-	return p->rules.sync_motion && now_ns - p->buses[bus].clock_ns > p->rules.silent_after_ns;
+	return p->settings.sync_motion && now_ns - p->buses[bus].clock_ns > p->settings.silent_after_ns;
 }
 
 uint32_t pciod_latches(const struct pciod *p)
@@ -159,7 +159,7 @@ static void report_latches(struct pciod *p, struct drv *drv, bool well, int64_t 
 			continue;
 		if (drv_actuator_silent(&m->a) || !(m->known & PCIOD_Q_BIT_STATE))
 			continue;
-		if (!pciod_module_trouble(m, &p->rules, now_ns, code, text))
+		if (!pciod_module_trouble(m, now_ns, code, text))
 			pciod_module_latched(m, code, text);
 		drv_latch(drv, m->a.latches, code, "%s", text);
 		well = false;
@@ -174,7 +174,7 @@ static void report_joint(struct pciod *p, struct drv *drv, unsigned int joint, i
 	char code[PCIOD_CODE_MAX] = "", text[PCIOD_WORDS_MAX] = "";
 	struct pciod_joint *j = &p->joints[joint];
 
-	pciod_module_trouble(&j->module, &p->rules, now_ns, code, text);
+	pciod_module_trouble(&j->module, now_ns, code, text);
 	if (*j->code && strcmp(code, j->code))
 		drv_well(drv, joint, j->code);
 	if (*code && strcmp(code, j->code))
@@ -286,7 +286,7 @@ static void begin(struct pciod *p, const struct drv *drv, int64_t now_ns)
 		const struct drv_actuator_before b = before(p, drv, p->joints[i].name, &state);
 		struct pciod_module *m = &p->joints[i].module;
 
-		pciod_module_init(m, &p->rules, m->number, state, &b, now_ns);
+		pciod_module_init(m, &p->settings, m->number, state, &b, now_ns);
 	}
 }
 
@@ -321,8 +321,8 @@ static void turn(struct pciod *p, struct drv *drv, const struct drv_orders *orde
 
 		/* Also a reply that came too late, which answers nothing. */
 		if (drv_heard_ns(drv, j->receive) > j->module.heard_ns)
-			pciod_module_heard(&j->module, &p->rules, drv_heard_ns(drv, j->receive));
-		pciod_module_tick(&j->module, &p->rules, &goal, &deed);
+			pciod_module_heard(&j->module, drv_heard_ns(drv, j->receive));
+		pciod_module_tick(&j->module, &goal, &deed);
 		if (j->module.a.state != DRV_ACTUATOR_DRIVEN)
 			drv_not_driven(drv, i, j->module.a.from_rest);
 		put(p, drv, j, &deed, orders->now_ns);

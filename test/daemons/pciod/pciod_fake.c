@@ -22,14 +22,13 @@ void fake_start(struct fake *f)
 	f->max_current = 10;
 	f->reset_helps = f->config_stays = true;
 	f->status = 0x64;
-	f->rules = (struct pciod_rules){ .late_ns = 20 * MS,
-					 .lost_ns = 100 * MS,
-					 .silent_after_ns = 50 * MS,
-					 .watchdog_ns = 50 * MS,
-					 .ack_ok = 0x64,
-					 .home_offset_id = PCIO_HOME_OFFSET,
-					 .margin = 0.02,
-					 .gain_s = 10 };
+	f->settings = (struct pciod_settings){ .reply_late_ns = 20 * MS,
+					       .reply_lost_ns = 100 * MS,
+					       .silent_after_ns = 50 * MS,
+					       .watchdog_ns = 50 * MS,
+					       .ack_ok = 0x64,
+					       .margin = 0.02,
+					       .gain_s = 10 };
 	f->limits = drv_ref_no_limits;
 	f->now_ns = 1000 * MS;
 	f->goal = (struct pciod_goal){ .resets = true, .limits = &f->limits, .dt_s = 0.005, .verify_max = 16 };
@@ -46,8 +45,8 @@ void fake_forget(struct fake *f)
 		const bool two = kind == PCIO_SEND_GET || kind == PCIO_SEND_MOVE;
 		const struct drv_question question = { .send = kind,
 						       .echo = { { 0, 0, 0xFF }, { 1, 1, two ? 0xFF : 0 } },
-						       .late_ns = f->rules.late_ns,
-						       .lost_ns = f->rules.lost_ns };
+						       .late_ns = f->settings.reply_late_ns,
+						       .lost_ns = f->settings.reply_lost_ns };
 
 		drv_ask_add(&f->asks, &question);
 	}
@@ -88,11 +87,11 @@ static enum pciod_news hear(struct fake *f, const struct frame *frame, int64_t t
 
 	switch (drv_ask_reply(&f->asks, 0, frame, t_ns, &answer)) {
 	case DRV_ASK_ANSWER:
-		return pciod_module_answer(&f->m, &f->rules, answer.tag, frame, answer.asked_ns, t_ns);
+		return pciod_module_answer(&f->m, answer.tag, frame, answer.asked_ns, t_ns);
 	case DRV_ASK_NOTHING:
-		return pciod_module_stray(&f->m, &f->rules, frame, t_ns);
+		return pciod_module_stray(&f->m, frame, t_ns);
 	default:
-		pciod_module_heard(&f->m, &f->rules, t_ns);
+		pciod_module_heard(&f->m, t_ns);
 		return PCIOD_NEWS_NONE;
 	}
 }
@@ -118,7 +117,7 @@ void fake_reset_lost(struct fake *f)
 void fake_restart(struct fake *f, const struct drv_actuator_before *before)
 {
 	fake_forget(f);
-	pciod_module_init(&f->m, &f->rules, NUMBER, 0, before, f->now_ns + 5 * MS); /* in the first tick */
+	pciod_module_init(&f->m, &f->settings, NUMBER, 0, before, f->now_ns + 5 * MS); /* in the first tick */
 }
 
 static void tell(struct fake *f, const char *what, double value)
@@ -180,7 +179,7 @@ void fake_ask(struct fake *f)
 	f->asked = 0;
 	f->goal.now_ns = f->now_ns;
 	due(f);
-	pciod_module_tick(&f->m, &f->rules, &f->goal, &f->deed);
+	pciod_module_tick(&f->m, &f->goal, &f->deed);
 	switch (d->what) {
 	case PCIOD_DO_NOTHING:
 		break;

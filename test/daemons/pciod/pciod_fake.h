@@ -21,7 +21,7 @@ struct fake {
 	/* its driver's half */
 	struct pciod_module m;
 	struct drv_ask asks;
-	struct pciod_rules rules;
+	struct pciod_settings settings;
 	struct pciod_goal goal;
 	struct pciod_deed deed;
 	struct drv_ref_limits limits;

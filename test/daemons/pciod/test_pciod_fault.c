@@ -25,7 +25,7 @@ void setUp(void)
 
 static bool trouble(void)
 {
-	return pciod_module_trouble(&f.m, &f.rules, f.now_ns, code, text);
+	return pciod_module_trouble(&f.m, f.now_ns, code, text);
 }
 
 static void trouble_is(const char *expected_code, const char *expected)
@@ -130,7 +130,7 @@ static void or_it_was(void)
 
 static void a_short_silence_explains_nothing(void)
 {
-	f.rules.silent_after_ns = 10 * MS;
+	f.settings.silent_after_ns = 10 * MS;
 	up_and_driven();
 	f.mute = true;
 	fake_ticks(&f, 4);

@@ -22,7 +22,7 @@ void setUp(void)
 
 static bool trouble(void)
 {
-	return pciod_module_trouble(&f.m, &f.rules, f.now_ns, code, text);
+	return pciod_module_trouble(&f.m, f.now_ns, code, text);
 }
 
 static void trouble_is(const char *expected_code, const char *expected)
@@ -182,14 +182,14 @@ static void only_our_bits_of_the_config_are_changed(void)
 	fake_up(&f);
 	COMMANDS("config 0390FFF8");
 	fake_start(&f);
-	f.rules.full_current = f.rules.sync_motion = true;
+	f.settings.full_current = f.settings.sync_motion = true;
 	fake_up(&f);
 	COMMANDS("config 09080118");
 }
 
 static void the_other_home_offset_is_a_setting(void)
 {
-	f.rules.home_offset_id = PCIO_HOME_OFFSET_89;
+	f.settings.home_offset = 1;
 	fake_up(&f);
 	TEST_ASSERT_EQUAL_DOUBLE(0.25, f.m.home_offset_rad);
 	fake_start(&f);
@@ -260,7 +260,7 @@ static void so_is_one_that_is_refused(void)
 	COMMANDS("config 01000118");
 	fake_start(&f);
 	f.status = 0x33;
-	f.rules.ack_ok = 0x33;
+	f.settings.ack_ok = 0x33;
 	fake_up(&f);
 }
 

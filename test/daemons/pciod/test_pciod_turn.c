@@ -361,8 +361,8 @@ static void add_question(struct pciod_joint *j, enum pcio_send kind)
 					       .receive = j->receive,
 					       .only = { 1, kind == PCIO_SEND_MOVE ? 0x10 : 0, 0x10 },
 					       .echo = { { 0, 0, 0xFF }, { 1, 1, two ? 0xFF : 0 } },
-					       .late_ns = p.rules.late_ns,
-					       .lost_ns = p.rules.lost_ns };
+					       .late_ns = p.settings.reply_late_ns,
+					       .lost_ns = p.settings.reply_lost_ns };
 
 	if (kind != PCIO_SEND_HALT && kind != PCIO_SEND_WATCHDOG)
 		j->questions[kind] = (unsigned int)drv_ask_add(&drv.asks, &question);
@@ -374,13 +374,12 @@ void setUp(void)
 	memset(&drv, 0, sizeof(drv));
 	memset(commands, 0, sizeof(commands));
 	orders = (struct drv_orders){ .now_ns = 1000 * MS, .dt_s = 0.005, .joint = commands };
-	p.rules = (struct pciod_rules){ .late_ns = 20 * MS,
-					.lost_ns = 100 * MS,
-					.silent_after_ns = 50 * MS,
-					.watchdog_ns = 50 * MS,
-					.ack_ok = 0x64,
-					.home_offset_id = PCIO_HOME_OFFSET,
-					.gain_s = 10 };
+	p.settings = (struct pciod_settings){ .reply_late_ns = 20 * MS,
+					      .reply_lost_ns = 100 * MS,
+					      .silent_after_ns = 50 * MS,
+					      .watchdog_ns = 50 * MS,
+					      .ack_ok = 0x64,
+					      .gain_s = 10 };
 	p.settings.on_estop = PCIOD_ACTION_HALT;
 	p.settings.on_fault = PCIOD_ACTION_HOLD;
 	p.joints_n = JOINTS;
@@ -479,7 +478,7 @@ static void it_is_fed_every_10_ms_whatever_happens(void)
 		TEST_ASSERT_EQUAL_MESSAGE(i % 2 == 0, strstr(drv.frames, "100#07") != NULL, drv.frames);
 	}
 	TEST_ASSERT_EQUAL_INT64(10 * MS, pciod_feed_period_ns(&p));
-	p.rules.watchdog_ns = 20 * MS;
+	p.settings.watchdog_ns = 20 * MS;
 	TEST_ASSERT_EQUAL_INT64(5 * MS, pciod_feed_period_ns(&p));
 }
 
@@ -635,7 +634,7 @@ static void without_the_clock_synchronous_modules_are_halted(void)
 {
 	struct bus_frame clock = { .frame = { .id = 0x100, .len = 1, .data = { 0x0F } } };
 
-	p.rules.sync_motion = true;
+	p.settings.sync_motion = true;
 	modules[0].config = modules[1].config = PCIO_CONFIG_WATCHDOG | PCIO_CONFIG_SYNC_MOTION;
 	next_tick();
 	pciod_start(&p, &drv, &orders);
