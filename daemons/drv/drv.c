@@ -7,7 +7,6 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "channels/clock.h"
 #include "daemons/drv/drv_inside.h"
 
 #define STOP_NS 500000000

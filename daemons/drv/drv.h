@@ -25,15 +25,8 @@
 #ifndef DRV_H
 #define DRV_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "can/bus.h"
-#include "can/frame.h"
 #include "can/slots.h"
-#include "channels/msg/msg.h"
-#include "config/error.h"
 #include "config/settings.h"
 #include "daemons/drv/drv_ask.h"
 #include "daemons/drv/drv_ref.h"

@@ -20,9 +20,6 @@
 #ifndef DRV_ACTUATOR_H
 #define DRV_ACTUATOR_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "daemons/drv/drv_actuator_table.h"
 
 #define DRV_ACTUATOR_HALT_DEADLINE_NS 20000000 /* a halt that has not left by then leaves no more */

@@ -2,7 +2,6 @@
 #include "daemons/drv/drv_ask.h"
 
 #include <errno.h>
-#include <stddef.h>
 
 #include "can/slots.h"
 

@@ -27,9 +27,6 @@
 #ifndef DRV_ASK_H
 #define DRV_ASK_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "can/frame.h"
 
 #define DRV_ASK_ECHOES_MAX 8

@@ -6,8 +6,6 @@
 #define DAEMONS_DRV_DRV_BUS_H
 
 #include "can/slots_bus.h"
-#include "channels/msg/msg.h"
-#include "daemons/drv/drv.h"
 #include "daemons/drv/setup.h"
 
 /* Rows of one bus.  A Hubo with all of its 26 boards on one bus: 19 of 6 kinds (encoder, its second half, status,

@@ -1,11 +1,8 @@
 /* drv_calls.c: calls of a driver to the loop: frames, state, requests. */
 #include <errno.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "channels/clock.h"
 #include "daemons/drv/drv_inside.h"
 
 /* ---- rows ---- */

@@ -1,7 +1,6 @@
 /* drv_cycle.c: one cycle of the loop: frames that arrive, buses and lifecycle, the tick and the calls of the driver. */
 #include <errno.h>
 
-#include "channels/clock.h"
 #include "daemons/drv/drv_inside.h"
 
 #define BATCH 32

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "channels/clock.h"
 #include "daemons/drv/drv_inside.h"
 
 /* ---- declaring ---- */

@@ -2,20 +2,15 @@
 #ifndef DRV_INSIDE_H
 #define DRV_INSIDE_H
 
+#include "channels/clock.h"
 #include "channels/hist.h"
 #include "channels/notify.h"
-#include "daemons/drv/drv.h"
 #include "daemons/drv/drv_life.h"
-#include "daemons/drv/drv_message.h"
 #include "daemons/drv/drv_previous.h"
-#include "daemons/drv/drv_ref.h"
 #include "daemons/drv/drv_request.h"
-#include "daemons/drv/drv_tick.h"
 #include "daemons/estop/estop.h"
 #include "daemons/drv/drv_bus.h"
-#include "daemons/drv/port.h"
 #include "daemons/drv/report.h"
-#include "daemons/drv/setup.h"
 
 /* All that the buses have room for.  An eight-bus Krang in one process sends 8 x 156 kinds. */
 #define DRV_SENDS_MAX (MSG_BUSES * SLOTS_ROWS_MAX)

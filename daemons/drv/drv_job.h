@@ -17,10 +17,6 @@
 #ifndef DRV_JOB_H
 #define DRV_JOB_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "daemons/drv/drv.h"
 
 struct drv_job {

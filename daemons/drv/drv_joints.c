@@ -1,5 +1,4 @@
 /* drv_joints.c: the command of each joint in a tick, from references and measurements. */
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "channels/clock.h"
 #include "daemons/drv/drv_inside.h"
 
 #define HOMING_ENDS (MSG_LATCH_POSITION_UNKNOWN | MSG_LATCH_HOMING_ABORTED)

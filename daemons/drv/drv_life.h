@@ -16,8 +16,6 @@
 #ifndef DRV_LIFE_H
 #define DRV_LIFE_H
 
-#include <stdbool.h>
-
 #include "channels/msg/msg.h"
 
 enum drv_life_event {

@@ -2,8 +2,6 @@
 #ifndef DRV_MESSAGE_H
 #define DRV_MESSAGE_H
 
-#include <stdint.h>
-
 #include "channels/msg/msg.h"
 
 /* Room for any message there is, aligned as they are. */

@@ -7,8 +7,6 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "can/frame_text.h"
-#include "channels/clock.h"
 #include "config/boot.h"
 #include "daemons/drv/claim.h"
 #include "daemons/drv/drv_inside.h"

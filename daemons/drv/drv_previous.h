@@ -13,9 +13,6 @@
 #ifndef DRV_PREVIOUS_H
 #define DRV_PREVIOUS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "daemons/drv/drv_message.h"
 #include "daemons/drv/port.h"
 

@@ -1,7 +1,6 @@
 /* drv_publish.c: the state of a tick: what every state has, and when it is put. */
 #include <string.h>
 
-#include "channels/clock.h"
 #include "daemons/drv/drv_inside.h"
 
 #define QUANTILE_NS 1000000000

@@ -1,9 +1,7 @@
 /* drv_read.c: reads the channels of a driver: e-stop, requests, reference, clock. */
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "channels/clock.h"
 #include "daemons/drv/drv_inside.h"
 
 #define MESSAGES_MAX 64 /* read of one channel in one tick: as many as it holds */

@@ -30,10 +30,6 @@
 #ifndef DRV_REF_H
 #define DRV_REF_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "channels/msg/msg.h"
 
 /* ---- taken or not ---- */

@@ -7,9 +7,6 @@
 #ifndef DRV_REQUEST_H
 #define DRV_REQUEST_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "channels/msg/msg.h"
 
 #define DRV_REQUEST_KEPT 64 /* as many as their channel holds, so that none of those is done twice */

@@ -9,8 +9,6 @@
 #ifndef DAEMONS_DRV_PORT_H
 #define DAEMONS_DRV_PORT_H
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #include "channels/ach.h"

@@ -9,7 +9,6 @@
 #define DAEMONS_DRV_REPORT_H
 
 #include <stdarg.h>
-#include <stdint.h>
 
 #include "daemons/drv/port.h"
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "config/nearest.h"
+#include "config/options.h"
 #include "config/run.h"
 #include "daemons/drv/setup.h"
 #include "daemons/drv/setup_rows.h"
@@ -20,19 +21,16 @@ struct setup_options {
 	bool frames, check;
 };
 
+#define OPTION(TYPE, key, ...) SETTINGS_##TYPE(key, struct setup_options, __VA_ARGS__)
 static const struct settings_row option_rows[] = {
-	SETTINGS_STRING("name", struct setup_options, name, SETTINGS_REQUIRED,
-			"the device's name, and that of its channels", .value = "N"),
-	SETTINGS_STRINGS("bus", struct setup_options, bus,
-			 "a bus of the robot file, or an interface; wins over the device's buses",
-			 .value = "[ROLE=]BUS"),
-	SETTINGS_STRING("robot", struct setup_options, robot, NULL, "the robot's name: where its parts meet",
-			.value = "R"),
-	SETTINGS_STRING("config", struct setup_options, config, NULL, "the robot file, see robot(5)", .value = "FILE"),
-	SETTINGS_STRINGS("set", struct setup_options, set, "a setting; wins over the file", .value = "K=V"),
-	SETTINGS_BOOL("frames", struct setup_options, frames, "no", "print the frames it sends and receives, as JSON"),
-	SETTINGS_BOOL("check", struct setup_options, check, "no",
-		      "check everything that can be without the bus, and stop"),
+	OPTION(STRING, "name", name, SETTINGS_REQUIRED, "the device's name, and that of its channels", .value = "N"),
+	OPTION(STRINGS, "bus", bus, "a bus of the robot file, or an interface; wins over the device's buses",
+	       .value = "[ROLE=]BUS"),
+	OPTION(STRING, "robot", robot, NULL, "the robot's name: where its parts meet", .value = "R"),
+	OPTION(STRING, "config", config, NULL, "the robot file, see robot(5)", .value = "FILE"),
+	OPTION(STRINGS, "set", set, "a setting; wins over the file", .value = "K=V"),
+	OPTION(BOOL, "frames", frames, "no", "print the frames it sends and receives, as JSON"),
+	OPTION(BOOL, "check", check, "no", "check everything that can be without the bus, and stop"),
 	SETTINGS_END,
 };
 

@@ -6,11 +6,6 @@
 #ifndef DAEMONS_DRV_SETUP_H
 #define DAEMONS_DRV_SETUP_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "channels/msg/msg.h"
-#include "config/options.h"
 #include "config/robot.h"
 #include "daemons/drv/drv.h"
 #include "daemons/drv/drv_tick.h"

@@ -6,8 +6,6 @@
 #ifndef DAEMONS_DRV_SETUP_ROWS_H
 #define DAEMONS_DRV_SETUP_ROWS_H
 
-#include <stddef.h>
-
 #include "config/settings.h"
 
 extern const struct settings_row setup_loop_rows[];

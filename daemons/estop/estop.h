@@ -12,13 +12,9 @@
 #ifndef ESTOP_H
 #define ESTOP_H
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
 
-#include "channels/ach.h"
 #include "channels/removal.h"
-#include "config/error.h"
 #include "daemons/estop/estop_rule.h"
 #include "daemons/drv/port.h"
 

@@ -15,10 +15,6 @@
 #ifndef ESTOP_RULE_H
 #define ESTOP_RULE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "channels/msg/msg.h"
 
 #define ESTOP_CHANNELS 2

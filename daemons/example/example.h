@@ -2,8 +2,6 @@
 #ifndef EXAMPLE_H
 #define EXAMPLE_H
 
-#include <stdint.h>
-
 #include "can/frame.h"
 
 #define EXAMPLE_ID_STATE 0x190u /* + node: every 5 ms, position in urad (i32), velocity in mrad/s (i16) */

@@ -2,8 +2,6 @@
 #ifndef GAUGE_H
 #define GAUGE_H
 
-#include <stdint.h>
-
 #include "can/frame.h"
 
 #define GAUGE_ID_ASK 0x2A0u    /* + node: what, index */

@@ -21,11 +21,6 @@
 #ifndef PCIO_H
 #define PCIO_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "can/frame.h"
 #include "can/slots.h"
 
 /* ---- identifiers and commands ---- */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "config/robot.h"
-#include "config/text.h"
+#include "daemons/pcio/pciod_list.h"
 #include "daemons/pcio/pciod.h"
 
 #define CLOCK_FRAME "100#0F"

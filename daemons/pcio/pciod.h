@@ -14,13 +14,7 @@
 #ifndef PCIOD_H
 #define PCIOD_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "daemons/drv/drv.h"
 #include "daemons/drv/drv_job.h"
-#include "daemons/pcio/pcio.h"
-#include "daemons/pcio/pciod_list.h"
 #include "daemons/pcio/pciod_module.h"
 
 struct pciod_joint {

@@ -10,8 +10,6 @@
 #ifndef PCIOD_LIST_H
 #define PCIOD_LIST_H
 
-#include <stdint.h>
-
 #include "channels/msg/types.h"
 #include "config/error.h"
 

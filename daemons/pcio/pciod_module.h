@@ -16,9 +16,6 @@
 #ifndef PCIOD_MODULE_H
 #define PCIOD_MODULE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "daemons/drv/drv.h"
 #include "daemons/drv/drv_actuator.h"
 #include "daemons/pcio/pcio.h"

@@ -1,6 +1,5 @@
 /* pciod_module_words.c: how a module is, in words, and what a person can do about it. */
 #include <errno.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 

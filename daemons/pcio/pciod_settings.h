@@ -2,9 +2,6 @@
 #ifndef PCIOD_SETTINGS_H
 #define PCIOD_SETTINGS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "config/settings.h"
 
 enum pciod_action { PCIOD_ACTION_HALT, PCIOD_ACTION_HOLD };
@@ -30,33 +27,32 @@ static inline const char *pciod_settings_check_modules(const char *text)
 
 static const char *const pciod_settings_home_offsets[] = { "0x59", "0x89", NULL };
 
+#define PCIOD_ROW(TYPE, key, ...) SETTINGS_##TYPE(key, struct pciod_settings, __VA_ARGS__)
 static const struct settings_row pciod_settings_rows[] = {
-	SETTINGS_TEXT("modules", struct pciod_settings, modules, SETTINGS_REQUIRED,
-		      "modules: 15, 13,15, 4-7, larm0:4-7,larm1:8-10", .check = pciod_settings_check_modules),
-	SETTINGS_DURATION("module_watchdog", struct pciod_settings, watchdog_ns, "50ms", "20ms", "10s",
-			  "a module that is not fed for so long stops by itself"),
-	SETTINGS_INT("ack_ok", struct pciod_settings, ack_ok, "", "0x64", "0", "255",
-		     "status of a set or move that was done"),
-	SETTINGS_WORD("home_offset_id", struct pciod_settings, home_offset, pciod_settings_home_offsets, "0x59",
-		      "parameter of the home offset, which is read and reported"),
-	SETTINGS_DURATION("reply_late", struct pciod_settings, reply_late_ns, "20ms", "1ms", "1s",
-			  "a reply that has not come by then is given up"),
-	SETTINGS_DURATION("reply_lost", struct pciod_settings, reply_lost_ns, "100ms", "1ms", "10s",
-			  "and will not come any more after this"),
-	SETTINGS_DURATION("silent_after", struct pciod_settings, silent_after_ns, "50ms", "2ms", "10s",
-			  "a module that says nothing for so long is a fault"),
-	SETTINGS_BOOL("sync_motion", struct pciod_settings, sync_motion, "no",
-		      "moves begin with the clock's frame 100#0F, on all modules of the bus at once"),
-	SETTINGS_BOOL("full_current", struct pciod_settings, full_current, "no",
-		      "currents up to max-current, not only the nominal one"),
-	SETTINGS_REAL("margin", struct pciod_settings, margin, "1", "0.02", "0", "0.4",
-		      "share of the position range kept away from either end"),
-	SETTINGS_REAL("gain", struct pciod_settings, gain_s, "1/s", "10", "0", "200",
-		      "velocity for each rad that a joint is behind its ramp"),
-	SETTINGS_WORD("on_estop", struct pciod_settings, on_estop, pciod_settings_actions, "halt",
-		      "at level estop: halt, or stand with servo on"),
-	SETTINGS_WORD("on_fault", struct pciod_settings, on_fault, pciod_settings_actions, "hold",
-		      "what the others do when a module has a fault: halt, or stand with servo on"),
+	PCIOD_ROW(TEXT, "modules", modules, SETTINGS_REQUIRED, "modules: 15, 13,15, 4-7, larm0:4-7,larm1:8-10",
+		  .check = pciod_settings_check_modules),
+	PCIOD_ROW(DURATION, "module_watchdog", watchdog_ns, "50ms", "20ms", "10s",
+		  "a module that is not fed for so long stops by itself"),
+	PCIOD_ROW(INT, "ack_ok", ack_ok, "", "0x64", "0", "255", "status of a set or move that was done"),
+	PCIOD_ROW(WORD, "home_offset_id", home_offset, pciod_settings_home_offsets, "0x59",
+		  "parameter of the home offset, which is read and reported"),
+	PCIOD_ROW(DURATION, "reply_late", reply_late_ns, "20ms", "1ms", "1s",
+		  "a reply that has not come by then is given up"),
+	PCIOD_ROW(DURATION, "reply_lost", reply_lost_ns, "100ms", "1ms", "10s",
+		  "and will not come any more after this"),
+	PCIOD_ROW(DURATION, "silent_after", silent_after_ns, "50ms", "2ms", "10s",
+		  "a module that says nothing for so long is a fault"),
+	PCIOD_ROW(BOOL, "sync_motion", sync_motion, "no",
+		  "moves begin with the clock's frame 100#0F, on all modules of the bus at once"),
+	PCIOD_ROW(BOOL, "full_current", full_current, "no", "currents up to max-current, not only the nominal one"),
+	PCIOD_ROW(REAL, "margin", margin, "1", "0.02", "0", "0.4",
+		  "share of the position range kept away from either end"),
+	PCIOD_ROW(REAL, "gain", gain_s, "1/s", "10", "0", "200",
+		  "velocity for each rad that a joint is behind its ramp"),
+	PCIOD_ROW(WORD, "on_estop", on_estop, pciod_settings_actions, "halt",
+		  "at level estop: halt, or stand with servo on"),
+	PCIOD_ROW(WORD, "on_fault", on_fault, pciod_settings_actions, "hold",
+		  "what the others do when a module has a fault: halt, or stand with servo on"),
 	SETTINGS_END,
 };
 

@@ -1,7 +1,6 @@
 /* force_gauge.c: the example force gauge as a simulated device, written from hw-docs/gauge.md. */
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "daemons/gauge/gauged_settings.h"

@@ -29,10 +29,6 @@
 #ifndef DAEMONS_ROBOTSIM_PCUBE_H
 #define DAEMONS_ROBOTSIM_PCUBE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "can/frame.h"
 #include "config/settings.h"
 #include "daemons/robotsim/joint.h"

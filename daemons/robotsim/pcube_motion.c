@@ -1,6 +1,5 @@
 /* pcube_motion.c: from a move to a reference for each step, and homing. */
 #include <math.h>
-#include <string.h>
 
 #include "daemons/robotsim/pcube.h"
 

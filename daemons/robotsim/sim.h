@@ -24,14 +24,8 @@
 #ifndef DAEMONS_ROBOTSIM_SIM_H
 #define DAEMONS_ROBOTSIM_SIM_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "can/bus.h"
-#include "channels/clock.h"
 #include "channels/query.h"
-#include "config/error.h"
 #include "config/place.h"
 #include "config/robot.h"
 

@@ -4,11 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "channels/query.h"
 #include "config/json.h"
 #include "config/options.h"
 #include "config/run.h"
-#include "config/text.h"
 #include "daemons/robotsim/sim.h"
 
 #define ANSWER_NS 2000000000

@@ -6,15 +6,11 @@
  *	report [UNIT]			a line per unit: its name, then keys and values by turns
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "config/run.h"
-#include "config/text.h"
 #include "daemons/robotsim/sim.h"
 
 /* ---- answers ---- */

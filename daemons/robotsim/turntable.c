@@ -1,7 +1,6 @@
 /* turntable.c: the example turntable as a simulated device, written from hw-docs/example.md. */
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "channels/vt_clock.h"
