@@ -128,29 +128,24 @@ static bool turn(struct drv *drv)
 	return !all_ended(drv);
 }
 
-/* An echo makes room for what waits, or says that the bus is well again, or that all has left. */
-static bool echoes_matter(const struct drv *drv, const struct slots *slots)
+static int64_t earlier(int64_t a_ns, int64_t b_ns)
 {
-	return slots_waiting(slots) || slots_state(slots) != SLOTS_RUNNING || !slots_proven(slots) || drv->stopping;
+	return a_ns < b_ns ? a_ns : b_ns;
 }
 
 static int64_t next_ns(struct drv *drv)
 {
-	int64_t next = drv_tick_next_ns(&drv->tick);
+	int64_t next = earlier(drv_tick_next_ns(&drv->tick), drv->wake_ns);
 
-	if (drv->wake_ns < next)
-		next = drv->wake_ns;
-	if (drv->estop_ns + ESTOP_READ_NS < next)
-		next = drv->estop_ns + ESTOP_READ_NS;
-	if (drv_ask_next_ns(&drv->asks) < next)
-		next = drv_ask_next_ns(&drv->asks);
-	for (unsigned int i = 0; i < drv->buses_n; i++) {
-		int64_t bus_ns;
+	next = earlier(next, drv->estop_ns + ESTOP_READ_NS);
+	next = earlier(next, drv_ask_next_ns(&drv->asks));
+	for (struct drv_bus *bus = drv->buses; bus < drv->buses + drv->buses_n; bus++) {
+		const struct slots *slots = &bus->slots;
 
-		bus_echoes_wake(drv->buses[i].bus, echoes_matter(drv, &drv->buses[i].slots));
-		bus_ns = slots_bus_next_ns(&drv->buses[i].pump);
-		if (bus_ns < next)
-			next = bus_ns;
+		/* An echo makes room for what waits, or says that the bus is well again, or that all has left. */
+		bus_echoes_wake(bus->bus, slots_waiting(slots) || slots_state(slots) != SLOTS_RUNNING ||
+						  !slots_proven(slots) || drv->stopping);
+		next = earlier(next, slots_bus_next_ns(&bus->pump));
 	}
 	return next;
 }

@@ -56,11 +56,6 @@ int drv_bus_add_receive(struct drv_bus *bus, const struct drv_receive *receive, 
 
 /* ---- opening ---- */
 
-static bool starts(const char *text, const char *with)
-{
-	return !strncmp(text, with, strlen(with));
-}
-
 int drv_bus_open(struct drv_bus *bus, int64_t now_ns, struct error_sink *errors)
 {
 	const char *interface = bus->setup->interface;
@@ -85,7 +80,7 @@ int drv_bus_open(struct drv_bus *bus, int64_t now_ns, struct error_sink *errors)
 	slots_bus_init(&bus->pump, &bus->slots, bus->bus, now_ns);
 	/* achstart resets links, and says so itself where it may not. */
 	bus->can_reset = getenv("ENDPLATE_DAEMON") || link_may_reset(interface);
-	bus->real = !starts(interface, "log:") && !link_is_virtual(interface);
+	bus->real = strncmp(interface, "log:", 4) && !link_is_virtual(interface);
 	return 0;
 }
 
@@ -97,16 +92,6 @@ void drv_bus_close(struct drv_bus *bus)
 
 /* ---- receiving ---- */
 
-static bool has_id(const struct drv_bus_receive *r, const struct frame *frame)
-{
-	return !((frame->id ^ r->row.id) & r->row.id_mask);
-}
-
-static bool has_len(const struct drv_bus_receive *r, const struct frame *frame)
-{
-	return r->row.any_len || (frame->len >= r->row.len_min && frame->len <= r->row.len_max);
-}
-
 struct drv_bus_receive *drv_bus_takes(struct drv_bus *bus, const struct bus_frame *got)
 {
 	unsigned int from = got->frame.id <= FRAME_STD_MASK ? bus->first[got->frame.id] : 1;
@@ -116,12 +101,13 @@ struct drv_bus_receive *drv_bus_takes(struct drv_bus *bus, const struct bus_fram
 		return NULL;
 	for (; from && from <= bus->receives_n; from++) {
 		struct drv_bus_receive *r = &bus->receives[from - 1];
+		const uint8_t len = got->frame.len;
 
-		if (!has_id(r, &got->frame))
+		if ((got->frame.id ^ r->row.id) & r->row.id_mask)
 			continue;
 		if (r->row.period_ns)
 			r->due_ns = got->t_ns + r->row.period_ns + r->row.period_ns / 2;
-		odd = !has_len(r, &got->frame);
+		odd = !r->row.any_len && (len < r->row.len_min || len > r->row.len_max);
 		if (odd)
 			continue;
 		r->heard_ns = got->t_ns;
@@ -183,18 +169,10 @@ bool drv_bus_is_dead(const struct drv_bus *bus)
 
 void drv_bus_fill(const struct drv_bus *bus, struct msg_bus *to)
 {
-	static const enum msg_link links[] = {
-		[BUS_ABSENT] = MSG_LINK_ABSENT,
-		[BUS_STOPPED] = MSG_LINK_STOPPED,
-		[BUS_ERROR_ACTIVE] = MSG_LINK_ERROR_ACTIVE,
-		[BUS_WARNING] = MSG_LINK_WARNING,
-		[BUS_PASSIVE] = MSG_LINK_PASSIVE,
-		[BUS_OFF] = MSG_LINK_BUS_OFF,
-	};
 	const struct slots_counts *counts = slots_counts(&bus->slots);
 	const struct bus_stats *stats = bus_stats(bus->bus);
 
-	to->state = links[bus_state(bus->bus)];
+	to->state = (uint32_t)bus_state(bus->bus);
 	to->can_reset = bus->can_reset;
 	to->stalled_since_ns = slots_state(&bus->slots) == SLOTS_STALLED ? slots_since_ns(&bus->slots) : 0;
 	to->last_confirmed_ns = stats->confirmed_ns;

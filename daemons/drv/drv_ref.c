@@ -50,14 +50,6 @@ static uint32_t u32_at(const uint8_t *msg, size_t at)
 	return value;
 }
 
-static double real_at(const uint8_t *msg, size_t at)
-{
-	double value;
-
-	memcpy(&value, msg + at, sizeof(value));
-	return value;
-}
-
 struct sound {
 	bool counts, words, reals;
 };
@@ -72,8 +64,12 @@ static void check_part(struct sound *sound, const struct drv_ref_part *part, con
 		sound->counts = false;
 		return;
 	}
-	for (size_t i = 0; i < used && part->real; i++)
-		sound->reals &= isfinite(real_at(msg, part->at + i * sizeof(double)));
+	for (size_t i = 0; i < used && part->real; i++) {
+		double value;
+
+		memcpy(&value, msg + part->at + i * sizeof(value), sizeof(value));
+		sound->reals &= isfinite(value);
+	}
 	for (size_t i = 0; i < used && part->words; i++)
 		sound->words &= u32_at(msg, part->at + i * sizeof(uint32_t)) < part->words;
 }
@@ -115,37 +111,18 @@ enum drv_ref_verdict drv_ref_check(const void *msg, size_t len, const struct drv
 	return sound.reals ? DRV_REF_TAKEN : DRV_REF_NOT_FINITE;
 }
 
+#define COUNTER(NAME, member) [DRV_REF_##NAME] = offsetof(struct msg_refused, member)
+static const size_t counters[DRV_REF_TAKEN] = {
+	COUNTER(OTHER_TYPE, other_type),   COUNTER(OTHER_VERSION, other_version),
+	COUNTER(OTHER_SIZE, other_size),   COUNTER(OTHER_INCARNATION, other_incarnation),
+	COUNTER(NO_VALIDITY, no_validity), COUNTER(PAST, past),
+	COUNTER(TOO_FAR, too_far),	   COUNTER(NOT_FINITE, not_finite),
+};
+
 void drv_ref_count(struct msg_common *common, enum drv_ref_verdict verdict)
 {
-	struct msg_refused *refused = &common->refs_refused;
-
-	switch (verdict) {
-	case DRV_REF_OTHER_TYPE:
-		refused->other_type++;
-		break;
-	case DRV_REF_OTHER_VERSION:
-		refused->other_version++;
-		break;
-	case DRV_REF_OTHER_SIZE:
-		refused->other_size++;
-		break;
-	case DRV_REF_OTHER_INCARNATION:
-		refused->other_incarnation++;
-		break;
-	case DRV_REF_NO_VALIDITY:
-		refused->no_validity++;
-		break;
-	case DRV_REF_PAST:
-		refused->past++;
-		break;
-	case DRV_REF_TOO_FAR:
-		refused->too_far++;
-		break;
-	case DRV_REF_NOT_FINITE:
-		refused->not_finite++;
-		break;
-	case DRV_REF_TAKEN:
+	if (verdict == DRV_REF_TAKEN)
 		common->refs_taken++;
-		break;
-	}
+	else
+		++*(uint32_t *)((char *)&common->refs_refused + counters[verdict]);
 }

@@ -6,10 +6,6 @@
 
 #define NONE DRV_REQUEST_KEPT
 
-static const char no_verb[] = "no such verb: home, reset, clear, bias, activate, set, get or cancel";
-static const char no_request[] = "no request of this client and id is under way";
-static const char too_many[] = "too many requests are under way: ask again when one has been answered";
-
 /* Where what is known of this request is kept; NONE: nothing. */
 static unsigned int find(const struct drv_request *r, uint32_t client_pid, uint64_t id)
 {
@@ -54,6 +50,12 @@ static void fill(struct msg_reply *reply, int result, const char *error, const c
 	fill_text(reply->value, value ? value : "");
 }
 
+static enum drv_request_kind refuse(struct msg_reply *reply, int result, const char *error)
+{
+	fill(reply, result, error, NULL);
+	return DRV_REQUEST_WRONG;
+}
+
 /* It was asked before: again, or to be cancelled. */
 static enum drv_request_kind take_known(struct drv_request *r, const struct msg_request *request, unsigned int at,
 					struct msg_reply *reply)
@@ -77,19 +79,13 @@ enum drv_request_kind drv_request_take(struct drv_request *r, const struct msg_r
 	msg_init(reply, msg_type_by_number(msg_reply_number));
 	reply->id = request->id;
 	reply->client_pid = request->client_pid;
-	if (request->verb == MSG_VERB_NONE || request->verb > MSG_VERB_CANCEL) {
-		fill(reply, -EINVAL, no_verb, NULL);
-		return DRV_REQUEST_WRONG;
-	}
-	if (request->verb == MSG_VERB_CANCEL) {
-		fill(reply, -ENOENT, no_request, NULL);
-		return DRV_REQUEST_WRONG;
-	}
+	if (request->verb == MSG_VERB_NONE || request->verb > MSG_VERB_CANCEL)
+		return refuse(reply, -EINVAL, "no such verb: home, reset, clear, bias, activate, set, get or cancel");
+	if (request->verb == MSG_VERB_CANCEL)
+		return refuse(reply, -ENOENT, "no request of this client and id is under way");
 	at = place(r);
-	if (at == NONE) {
-		fill(reply, -EBUSY, too_many, NULL);
-		return DRV_REQUEST_WRONG;
-	}
+	if (at == NONE)
+		return refuse(reply, -EBUSY, "too many requests are under way: ask again when one has been answered");
 	r->kept[at] = *reply;
 	r->last_handle += r->last_handle < UINT32_MAX ? 1 : 2;
 	r->way[at] = (struct drv_request_way){
@@ -107,21 +103,13 @@ uint32_t drv_request_handle(const struct drv_request *r, const struct msg_reply 
 	return at != NONE && r->way[at].open ? r->way[at].handle : 0;
 }
 
-/* The first place from at on of one under way; NONE: there is none. */
-static unsigned int next_open(const struct drv_request *r, unsigned int at)
-{
-	while (at < r->n && !r->way[at].open)
-		at++;
-	return at < r->n ? at : NONE;
-}
-
 static unsigned int find_open(const struct drv_request *r, uint32_t handle)
 {
-	unsigned int at = next_open(r, 0);
+	unsigned int at = 0;
 
-	while (at != NONE && r->way[at].handle != handle)
-		at = next_open(r, at + 1);
-	return at;
+	while (at < r->n && (!r->way[at].open || r->way[at].handle != handle))
+		at++;
+	return at < r->n ? at : NONE;
 }
 
 bool drv_request_find(const struct drv_request *r, uint32_t handle, struct msg_reply *reply)
@@ -143,19 +131,16 @@ void drv_request_is_alone(struct drv_request *r, uint32_t handle)
 
 bool drv_request_alone(const struct drv_request *r)
 {
-	unsigned int at = next_open(r, 0);
-
-	while (at != NONE && !r->way[at].alone)
-		at = next_open(r, at + 1);
-	return at != NONE;
+	for (unsigned int at = 0; at < r->n; at++)
+		if (r->way[at].open && r->way[at].alone)
+			return true;
+	return false;
 }
 
 uint32_t drv_request_expired(struct drv_request *r, int64_t now_ns)
 {
-	for (unsigned int at = next_open(r, 0); at != NONE; at = next_open(r, at + 1)) {
-		struct drv_request_way *w = &r->way[at];
-
-		if (w->cancelled || !w->until_ns || now_ns <= w->until_ns)
+	for (struct drv_request_way *w = r->way; w < r->way + r->n; w++) {
+		if (!w->open || w->cancelled || !w->until_ns || now_ns <= w->until_ns)
 			continue;
 		w->cancelled = true;
 		return w->handle;

@@ -22,12 +22,6 @@
 /* Identifiers that others send as well: PowerCube's broadcast (by it pciod keeps the modules' watchdog quiet), NMT. */
 static const uint32_t shared_ids[] = { 0x100, 0x000 };
 
-_Static_assert((int)MSG_LINK_ABSENT == (int)BUS_ABSENT && (int)MSG_LINK_STOPPED == (int)BUS_STOPPED &&
-		       (int)MSG_LINK_ERROR_ACTIVE == (int)BUS_ERROR_ACTIVE &&
-		       (int)MSG_LINK_WARNING == (int)BUS_WARNING && (int)MSG_LINK_PASSIVE == (int)BUS_PASSIVE &&
-		       (int)MSG_LINK_BUS_OFF == (int)BUS_OFF,
-	       "a state is the word for it");
-
 /* ---- plan ---- */
 
 static void name_field(msg_name to, const char *from)
