@@ -15,10 +15,6 @@ static const struct pcio_parameter parameters[PCIO_PARAMETER_MAX + 1] = { PCIO_P
 
 #define STATE(NAME, bit, kind, word) { PCIO_STATE_##NAME, PCIO_KIND_##kind, word },
 const struct pcio_bit pcio_state_bits[] = { PCIO_STATES(STATE){ 0 } };
-#define CONFIG(NAME, bit, word) { PCIO_CONFIG_##NAME, PCIO_KIND_INFO, word },
-const struct pcio_bit pcio_config_bits[] = { PCIO_CONFIGS(CONFIG){ 0 } };
-#define SHORT(NAME, bit, word) { PCIO_SHORT_##NAME, PCIO_KIND_INFO, word },
-const struct pcio_bit pcio_short_bits[] = { PCIO_SHORTS(SHORT){ 0 } };
 
 #define ROW(ID, CLASS, LEN, REPLY, ...) \
 	.id = PCIO_ID_##ID, .class = SLOTS_##CLASS, .len = (LEN), .reply_bytes = (REPLY), __VA_ARGS__
@@ -66,41 +62,21 @@ bool pcio_only_comm_error(uint32_t state)
 	return (pcio_faults(state) & ~PCIO_STATE_ERROR) == PCIO_STATE_COMM_ERROR;
 }
 
-/* The length with the word after what is there; without room for it nothing is written. */
-static size_t append(char *text, size_t size, size_t len, const char *word)
-{
-	size_t comma = len ? 2 : 0, word_len = strlen(word);
-
-	if (len + comma + word_len < size) {
-		memcpy(text + len, ", ", comma);
-		memcpy(text + len + comma, word, word_len + 1);
-	}
-	return len + comma + word_len;
-}
-
-size_t pcio_text(char *text, size_t size, const struct pcio_bit *bits, uint32_t word)
+void pcio_text(char *text, size_t size, uint32_t state)
 {
 	size_t len = 0;
 
-	if (size)
-		*text = '\0';
-	for (unsigned int i = 0; i < 32; i++) {
-		char number[] = { 'b', 'i', 't', ' ', (char)('0' + i / 10), (char)('0' + i % 10), '\0' };
-		const struct pcio_bit *b = bits;
-		size_t longer;
-
-		if (!(word & 1u << i))
+	*text = '\0';
+	for (const struct pcio_bit *b = pcio_state_bits; b->bit; b++) {
+		if (!(state & b->bit))
 			continue;
-		while (b->bit && b->bit != 1u << i)
-			b++;
-		if (i < 10)
-			memmove(number + 4, number + 5, 2);
-		longer = append(text, size, len, b->bit ? b->name : number);
-		if (longer >= size)
+		len += strlen(b->name) + (len ? 2 : 0);
+		if (len >= size)
 			break;
-		len = longer;
+		if (*text)
+			strcat(text, ", ");
+		strcat(text, b->name);
 	}
-	return len;
 }
 
 /* ---- bytes ---- */
@@ -199,11 +175,6 @@ static bool motion_known(unsigned int motion)
 	}
 }
 
-static bool is_step(unsigned int motion)
-{
-	return motion == PCIO_STEP || motion == PCIO_STEP_STATE;
-}
-
 static int decode_get(struct pcio_reply *r, const struct frame *f)
 {
 	const struct pcio_parameter *p = pcio_parameter(r->parameter);
@@ -228,9 +199,6 @@ static int decode_move(struct pcio_reply *r, const struct frame *f)
 		return 0;
 	}
 	r->value = get_f32(f->data + 2);
-	r->short_state = f->data[6];
-	r->inputs = f->data[7] & 0x0F;
-	r->outputs = f->data[7] >> 4;
 	return isfinite(r->value) ? 0 : -EDOM;
 }
 
@@ -339,40 +307,18 @@ int pcio_encode_set(unsigned int module, unsigned int parameter, double value, s
 	return 0;
 }
 
-static int encode_motion(unsigned int module, unsigned int motion, double value, struct frame *frame)
+int pcio_encode_move(unsigned int module, enum pcio_motion motion, double value, struct frame *frame)
 {
 	uint32_t bits;
 	int error;
 
-	if (!module_valid(module) || !motion_known(motion))
+	if (!module_valid(module) || !motion_known(motion) || motion == PCIO_STEP || motion == PCIO_STEP_STATE)
 		return -EINVAL;
 	error = to_bits(value, true, &bits);
 	if (error)
 		return error;
 	*frame = request(PCIO_ID_PUT + module, PCIO_MOVE, (uint8_t)motion, 6);
 	put_le(frame->data + 2, 4, bits);
-	return 0;
-}
-
-int pcio_encode_move(unsigned int module, enum pcio_motion motion, double value, struct frame *frame)
-{
-	return is_step(motion) ? -EINVAL : encode_motion(module, motion, value, frame);
-}
-
-int pcio_encode_step(unsigned int module, enum pcio_motion motion, double position_rad, unsigned int time_ms,
-		     struct frame *frame)
-{
-	int error;
-
-	if (!is_step(motion))
-		return -EINVAL;
-	if (time_ms < 1 || time_ms > UINT16_MAX)
-		return -ERANGE;
-	error = encode_motion(module, motion, position_rad, frame);
-	if (error)
-		return error;
-	frame->len = 8;
-	put_le(frame->data + 6, 2, time_ms);
 	return 0;
 }
 

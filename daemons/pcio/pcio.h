@@ -55,8 +55,6 @@ enum pcio_motion {
 	PCIO_CURRENT_STATE = 18,
 };
 
-#define PCIO_STATUS_OK 0x64 /* of a set or a move without state; what a module says otherwise is not documented */
-
 /* ---- parameters ---- */
 
 /* clang-format off */
@@ -147,43 +145,6 @@ enum pcio_motion {
 	S(SOFT_LIMIT, 26, FAULT, "soft-limit") \
 	S(LOGIC_VOLTAGE, 27, POWER_OFF, "logic-voltage") /* or a wrong set-up: sources differ */
 
-/* C(NAME, bit, word): the config word.  0 to 2 and what is missing are not ours to change. */
-#define PCIO_CONFIGS(C) \
-	C(BRAKE_PRESENT, 3, "brake-present") \
-	C(BRAKE_AT_POWER_ON, 4, "brake-at-power-on") \
-	C(HOME_WITH_INDEX, 5, "home-with-index") \
-	C(HOME_FALLING_EDGE, 6, "home-falling-edge") \
-	C(HOME_SWITCH_LIMITS, 7, "home-switch-limits") \
-	C(HOME_SWITCH, 8, "home-switch") \
-	C(HOME_SWITCH_LOW, 9, "home-switch-low") \
-	C(HOME_SWITCH_EXTERNAL, 10, "home-switch-external") \
-	C(SWITCH_1, 11, "switch-1") \
-	C(SWITCH_1_LOW, 12, "switch-1-low") \
-	C(SWITCH_1_EXTERNAL, 13, "switch-1-external") \
-	C(SWITCH_2, 14, "switch-2") \
-	C(SWITCH_2_LOW, 15, "switch-2-low") \
-	C(SWITCH_2_EXTERNAL, 16, "switch-2-external") \
-	C(LINEAR, 17, "linear") /* units are m, not rad */ \
-	C(FULL_CURRENT, 19, "full-current") /* else a current is held to the nominal one */ \
-	C(M3_COMPATIBLE, 20, "m3-compatible") /* no motion before homing */ \
-	C(LINEAR_SCREW, 21, "linear-screw") \
-	C(DISABLE_ON_HALT, 23, "disable-on-halt") /* no current when halted: without a brake the joint falls */ \
-	C(WATCHDOG, 24, "watchdog") /* armed by the first PCIO_WATCHDOG */ \
-	C(ZERO_AFTER_HOME, 25, "zero-after-home") \
-	C(NO_ACKNOWLEDGE, 26, "no-acknowledge") \
-	C(SYNC_MOTION, 27, "sync-motion")
-
-/* T(NAME, bit, word): the short state that comes with a move */
-#define PCIO_SHORTS(T) \
-	T(NOT_OK, 0, "not-ok") /* error, or not homed, or halted: only the state word says which */ \
-	T(HOME_SWITCH, 1, "home-switch") \
-	T(LIMIT_SWITCH_1, 2, "limit-switch-1") \
-	T(LIMIT_SWITCH_2, 3, "limit-switch-2") \
-	T(MOVING, 4, "moving") \
-	T(RAMP_END, 5, "ramp-end") \
-	T(STEPPING, 6, "stepping") \
-	T(STEPS_FULL, 7, "steps-full")
-
 /* clang-format on */
 
 enum pcio_type { PCIO_F32, PCIO_U8, PCIO_U16, PCIO_I16, PCIO_U32, PCIO_I32 };
@@ -204,7 +165,7 @@ enum pcio_parameter_id { PCIO_PARAMETERS(PCIO_PARAMETER_ID) };
 
 const struct pcio_parameter *pcio_parameter(unsigned int id); /* NULL: not known */
 
-/* ---- state, config, short state ---- */
+/* ---- state and config ---- */
 
 enum pcio_kind {
 	PCIO_KIND_INFO,
@@ -216,17 +177,22 @@ enum pcio_kind {
 
 #define PCIO_STATE_BIT(NAME, bit, kind, word) PCIO_STATE_##NAME = 1u << (bit),
 enum pcio_state { PCIO_STATES(PCIO_STATE_BIT) };
-#define PCIO_CONFIG_BIT(NAME, bit, word) PCIO_CONFIG_##NAME = 1u << (bit),
-enum pcio_config { PCIO_CONFIGS(PCIO_CONFIG_BIT) };
-#define PCIO_SHORT_BIT(NAME, bit, word) PCIO_SHORT_##NAME = 1u << (bit),
-enum pcio_short { PCIO_SHORTS(PCIO_SHORT_BIT) };
+/* The bits of the config word that the driver reads or sets. */
+enum pcio_config {
+	PCIO_CONFIG_LINEAR = 1u << 17,	     /* units are m, not rad */
+	PCIO_CONFIG_FULL_CURRENT = 1u << 19, /* else a current is held to the nominal one */
+	PCIO_CONFIG_LINEAR_SCREW = 1u << 21,
+	PCIO_CONFIG_WATCHDOG = 1u << 24, /* armed by the first PCIO_WATCHDOG */
+	PCIO_CONFIG_NO_ACKNOWLEDGE = 1u << 26,
+	PCIO_CONFIG_SYNC_MOTION = 1u << 27,
+};
 
 struct pcio_bit {
 	uint32_t bit; /* 0: the end of the table */
 	enum pcio_kind kind;
 	const char *name;
 };
-extern const struct pcio_bit pcio_state_bits[], pcio_config_bits[], pcio_short_bits[];
+extern const struct pcio_bit pcio_state_bits[];
 
 /* The bits of all faults in a state word; 0: none. */
 uint32_t pcio_faults(uint32_t state);
@@ -235,24 +201,21 @@ enum pcio_kind pcio_worst(uint32_t state);
 /* Nothing is wrong but that the module's watchdog ran out: what the absence of its host explains. */
 bool pcio_only_comm_error(uint32_t state);
 
-/* The words of the bits in word, "error, tow-error"; "bit 28" of one without a name; "" if there are none.  It ends
- * before the first word without room; with PCIO_TEXT_MAX bytes all have room.  Returns the length. */
+/* The words of the bits in state, "error, tow-error"; "" if there are none.  It ends before the first word without room;
+ * with PCIO_TEXT_MAX bytes all have room. */
 #define PCIO_TEXT_MAX 512
-size_t pcio_text(char *text, size_t size, const struct pcio_bit *bits, uint32_t word);
+void pcio_text(char *text, size_t size, uint32_t state);
 
 /* ---- frames ---- */
 
 struct pcio_reply {
-	int64_t t_ns;	     /* of the frame */
-	uint8_t module;	     /* 1 to PCIO_MODULE_MAX */
-	uint8_t command;     /* enum pcio_command: PCIO_RESET, _HOME, _HALT, _SET, _GET, _MOVE */
-	uint8_t parameter;   /* of a set or get; of a move enum pcio_motion; else 0 */
-	bool with_state;     /* a move: value, short_state, inputs and outputs came, status did not */
-	uint8_t status;	     /* of a set or a move without state: PCIO_STATUS_OK or not */
-	double value;	     /* of a get; of a move with state the actual position.  Finite */
-	uint8_t short_state; /* enum pcio_short */
-	uint8_t inputs;	     /* digital, a bit each */
-	uint8_t outputs;
+	int64_t t_ns;	   /* of the frame */
+	uint8_t module;	   /* 1 to PCIO_MODULE_MAX */
+	uint8_t command;   /* enum pcio_command: PCIO_RESET, _HOME, _HALT, _SET, _GET, _MOVE */
+	uint8_t parameter; /* of a set or get; of a move enum pcio_motion; else 0 */
+	bool with_state;   /* a move: value came, status did not */
+	uint8_t status;	   /* of a set or a move without state: 0x64 if it was done; others are not documented */
+	double value;	   /* of a get; of a move with state the actual position.  Finite */
 };
 
 int pcio_decode(struct pcio_reply *reply, const struct frame *frame, int64_t t_ns);
@@ -261,11 +224,8 @@ int pcio_decode(struct pcio_reply *reply, const struct frame *frame, int64_t t_n
 int pcio_encode_command(unsigned int module, enum pcio_command command, struct frame *frame);
 int pcio_encode_get(unsigned int module, unsigned int parameter, struct frame *frame);
 int pcio_encode_set(unsigned int module, unsigned int parameter, double value, struct frame *frame);
-/* value: rad, rad/s or A, as the motion has it; not for steps. */
+/* value: rad, rad/s or A, as the motion has it; the driver sends no steps. */
 int pcio_encode_move(unsigned int module, enum pcio_motion motion, double value, struct frame *frame);
-/* To be there in time_ms, 1 to 65535. */
-int pcio_encode_step(unsigned int module, enum pcio_motion motion, double position_rad, unsigned int time_ms,
-		     struct frame *frame);
 /* PCIO_HALT, PCIO_WATCHDOG or PCIO_START.  A bus may be shared, so there is no reset, homing or bit rate for all. */
 int pcio_encode_all(enum pcio_command command, struct frame *frame);
 

@@ -87,7 +87,7 @@ static bool describe_faults(const struct words *w, const struct pciod_module *m)
 
 	if (faults & ~(uint32_t)PCIO_STATE_ERROR)
 		faults &= ~(uint32_t)PCIO_STATE_ERROR;
-	pcio_text(bits, sizeof(bits), pcio_state_bits, faults);
+	pcio_text(bits, sizeof(bits), faults);
 	return say(w, m, worst_name(faults), ": %s; %s", bits, cure(m));
 }
 
