@@ -97,7 +97,7 @@ static bool turn(struct drv *drv)
 	bool ticked;
 
 	drv->now_ns = now_ns;
-	report_hold(&drv->report);
+	drv->report.holding = true;
 	for (unsigned int i = 0; i < drv->buses_n; i++) {
 		struct drv_bus *bus = &drv->buses[i];
 

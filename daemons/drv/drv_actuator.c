@@ -86,11 +86,6 @@ void drv_actuator_excuse(struct drv_actuator *a, int64_t t_ns)
 	a->excuse_ns = t_ns;
 }
 
-void drv_actuator_halted(struct drv_actuator *a, int64_t t_ns)
-{
-	a->halt_ns = t_ns;
-}
-
 static void keep_books(struct drv_actuator *a, uint32_t actions)
 {
 	if (actions & DRV_ACTUATOR_DO_TAKE_OVER)

@@ -57,7 +57,7 @@ struct drv_actuator {
 	bool was_excused;  /* a fault that our absence explains was reset; the driver reports it, and sets this back */
 	int64_t excuse_ns, excused_ns; /* our absence, which ended then; and that which the reset under way is for */
 	int64_t ours_ns; /* a word that was asked for from then on and says halted tells of our halt; 0: of another's */
-	int64_t halt_ns; /* the last halt: when it was on the wire, or at the latest */
+	int64_t halt_ns; /* the last halt: when it was on the wire, as the driver says; until then at the latest */
 	bool from_rest;	 /* commanded to stop, and not driven since: its ramp begins at velocity 0 */
 };
 
@@ -77,8 +77,6 @@ uint32_t drv_actuator_word(struct drv_actuator *a, const struct drv_actuator_wor
 			   int64_t t_ns);
 /* It has not answered for too long. */
 uint32_t drv_actuator_silence(struct drv_actuator *a, int64_t now_ns);
-/* A halt was on the wire. */
-void drv_actuator_halted(struct drv_actuator *a, int64_t t_ns);
 /* This driver was away for so long that an excusable fault is its own doing. */
 void drv_actuator_excuse(struct drv_actuator *a, int64_t t_ns);
 

@@ -84,12 +84,6 @@ int drv_bus_open(struct drv_bus *bus, int64_t now_ns, struct error_sink *errors)
 	return 0;
 }
 
-void drv_bus_close(struct drv_bus *bus)
-{
-	bus_close(bus->bus);
-	bus->bus = NULL;
-}
-
 /* ---- receiving ---- */
 
 struct drv_bus_receive *drv_bus_takes(struct drv_bus *bus, const struct bus_frame *got)

@@ -60,7 +60,6 @@ int drv_bus_add_receive(struct drv_bus *bus, const struct drv_receive *receive, 
 
 /* A bus that is absent or down is attached to when it appears.  0, or the exit status, 100 or 111, with a line. */
 int drv_bus_open(struct drv_bus *bus, int64_t now_ns, struct error_sink *errors);
-void drv_bus_close(struct drv_bus *bus);
 
 /* The row that takes this frame, by its identifier and its length; NULL: none.  Counts what is odd and what comes by
  * its rate. */

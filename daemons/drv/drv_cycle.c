@@ -53,9 +53,11 @@ void drv_cycle_receive(struct drv *drv, struct drv_bus *bus, int64_t now_ns)
 	}
 	bus->ended = n == -ENODATA;
 	while (slots_lost(&bus->slots, &loss)) {
-		drv_question_lost(drv, bus->send_numbers[loss.row], &loss);
+		const unsigned int send = bus->send_numbers[loss.row];
+
+		drv_ask_lost(&drv->asks, send, &loss.frame, loss.why != SLOTS_EXPIRED && loss.why != SLOTS_REJECTED);
 		if (drv->driver->lost)
-			drv->driver->lost(drv->self, drv, bus->send_numbers[loss.row], &loss.frame);
+			drv->driver->lost(drv->self, drv, send, &loss.frame);
 	}
 }
 

@@ -50,15 +50,19 @@ static int no_room(struct error_sink *errors, const char *what, int max)
 	return -ENOSPC;
 }
 
+static bool has_bus(const struct drv *drv, unsigned int bus, uint32_t id, struct error_sink *errors)
+{
+	if (bus >= drv->buses_n)
+		error_add(errors, "frame %03X: there is no bus %u", frame_id(&(struct frame){ .id = id }), bus);
+	return bus < drv->buses_n;
+}
+
 int drv_add_send(struct drv *drv, const struct drv_send *send, struct error_sink *errors)
 {
 	int row;
 
-	if (send->bus >= drv->buses_n) {
-		error_add(errors, "frame %03X: there is no bus %u", frame_id(&(struct frame){ .id = send->row.id }),
-			  send->bus);
+	if (!has_bus(drv, send->bus, send->row.id, errors))
 		return -EINVAL;
-	}
 	row = drv_bus_add_send(&drv->buses[send->bus], send, drv->sends_n);
 	if (row < 0)
 		return no_room(errors, "kinds of frames to send on one bus", SLOTS_ROWS_MAX);
@@ -78,11 +82,8 @@ int drv_add_receive(struct drv *drv, const struct drv_receive *receive, struct e
 {
 	int row;
 
-	if (receive->bus >= drv->buses_n) {
-		error_add(errors, "frame %03X: there is no bus %u", frame_id(&(struct frame){ .id = receive->id }),
-			  receive->bus);
+	if (!has_bus(drv, receive->bus, receive->id, errors))
 		return -EINVAL;
-	}
 	row = drv_bus_add_receive(&drv->buses[receive->bus], receive, drv->receives_n);
 	if (row < 0)
 		return no_room(errors, "kinds of frames to receive on one bus", DRV_BUS_RECEIVES_MAX);
@@ -189,7 +190,7 @@ int drv_declare(struct drv *drv, struct error_sink *errors)
 {
 	const struct drv_tick_rule *rule = &drv->setup.rule;
 	const enum msg_number ref = drv->driver->ref;
-	int bus;
+	int bus = 0;
 
 	drv->buses_n = drv->setup.buses_n;
 	for (unsigned int i = 0; i < drv->buses_n; i++) {
@@ -198,27 +199,19 @@ int drv_declare(struct drv *drv, struct error_sink *errors)
 	}
 	if (drv->driver->plan(drv->self, drv, errors))
 		return EXIT_WRONG;
-	if (rule->kind != DRV_TICK_PERIOD && drv->driver->own_period) {
+	if (*rule->bus || !drv->buses_n)
+		bus = drv_bus(drv, rule->bus);
+	if (rule->kind != DRV_TICK_PERIOD && drv->driver->own_period)
 		error_add(errors, "tick: %s keeps a period of its own, such as 1ms", drv->driver->program);
-		return EXIT_WRONG;
-	}
-	if (ref && drv_ref_plan(&drv->ref_plan, msg_type_by_number(ref))) {
+	else if (ref && drv_ref_plan(&drv->ref_plan, msg_type_by_number(ref)))
 		error_add(errors, "messages of type %s cannot be references", msg_type_by_number(ref)->name);
-		return EXIT_WRONG;
-	}
-	if (rule->kind == DRV_TICK_REF && !ref) {
+	else if (rule->kind == DRV_TICK_REF && !ref)
 		error_add(errors, "tick: %s takes no references to tick on", drv->driver->program);
-		return EXIT_WRONG;
-	}
-	if (rule->kind == DRV_TICK_FRAME) {
-		bus = *rule->bus ? drv_bus(drv, rule->bus) : drv->buses_n ? 0 : -ENOENT;
-		if (bus < 0) {
-			error_add(errors, "tick: there is no bus %s", rule->bus);
-			return EXIT_WRONG;
-		}
+	else if (rule->kind == DRV_TICK_FRAME && bus < 0)
+		error_add(errors, "tick: there is no bus %s", rule->bus);
+	else if (rule->kind == DRV_TICK_FRAME)
 		want_tick(&drv->buses[bus], rule->id);
-	}
-	if (rule->kind == DRV_TICK_CLOCK)
+	else if (rule->kind == DRV_TICK_CLOCK)
 		want_clock_frame(drv);
 	return errors->count ? EXIT_WRONG : 0;
 }

@@ -203,7 +203,6 @@ void drv_put_replies(struct drv *drv);
 
 /* drv_question.c */
 bool drv_question_reply(struct drv *drv, unsigned int row, const struct bus_frame *got); /* it was one, late or not */
-void drv_question_lost(struct drv *drv, unsigned int send, const struct slots_loss *loss);
 void drv_question_due(struct drv *drv, int64_t now_ns); /* after all frames that have arrived */
 
 /* drv_fault.c */
@@ -212,12 +211,11 @@ void drv_fault_spread(struct drv *drv);				/* which joints are in fault now */
 const char *drv_fault_device(const struct drv *drv);		/* its fault in words; NULL: none */
 
 /* drv_latch.c */
-void drv_latch_begin(struct drv *drv);		/* latches of the predecessor */
-bool drv_latch_blocks(const struct drv *drv);	/* nothing may move but a homing that ends the latch */
-uint32_t drv_latch_word(const struct drv *drv); /* to be published */
-void drv_latch_published(struct drv *drv);	/* and it was */
-bool drv_latch_refuses(struct drv *drv);	/* a request that moves, with drv_why */
-int drv_latch_clear(struct drv *drv);		/* the request clear, for a driver that does not know it */
+void drv_latch_begin(struct drv *drv);	      /* latches of the predecessor */
+bool drv_latch_blocks(const struct drv *drv); /* nothing may move but a homing that ends the latch */
+void drv_latch_published(struct drv *drv);    /* without those that are unlatching */
+bool drv_latch_refuses(struct drv *drv);      /* a request that moves, with drv_why */
+int drv_latch_clear(struct drv *drv);	      /* the request clear, for a driver that does not know it */
 
 /* The frames it sends and receives, as JSON on stdout. */
 void drv_frames_print(const struct drv *drv);

@@ -103,7 +103,7 @@ static void track(struct drv *drv, unsigned int joint, const struct sample *s, d
 		command->track_rad_s =
 			drv_ref_track(&drv->tracks[joint], &drv->ramps[joint], command, &drv->limits[joint], &at);
 	if (!drv->up)
-		drv_ref_track_off(&drv->tracks[joint]);
+		drv->tracks[joint].on = false;
 }
 
 /* Has it come to rest, by a sample of after the freeze?  A ramp that began before would take it back to there. */
@@ -123,7 +123,7 @@ static bool rests(struct drv *drv, unsigned int joint, const struct sample *s)
 	drv->frozen[joint] = !stands(drv, joint, s);
 	drv->halted[joint] = true;
 	drv->commands[joint] = drv_ref_rest(&drv->ramps[joint], drv->setup.safe);
-	drv_ref_track_rest(&drv->tracks[joint]);
+	drv->tracks[joint] = (struct drv_ref_track){ .on = true };
 	return true;
 }
 
@@ -164,7 +164,7 @@ void drv_joints_freeze(struct drv *drv, int64_t now_ns)
 void drv_not_driven(struct drv *drv, unsigned int joint, bool stopped)
 {
 	drv_ref_forget(&drv->ramps[joint]);
-	drv_ref_track_off(&drv->tracks[joint]);
+	drv->tracks[joint].on = false;
 	drv->halted[joint] = stopped;
 }
 

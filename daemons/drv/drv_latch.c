@@ -89,11 +89,6 @@ bool drv_latch_blocks(const struct drv *drv)
 	return drv->latches & ~(uint32_t)(drv->homing ? HOMING_ENDS : 0);
 }
 
-uint32_t drv_latch_word(const struct drv *drv)
-{
-	return drv->latches & ~drv->unlatching;
-}
-
 void drv_latch_published(struct drv *drv)
 {
 	if (!drv->unlatching)

@@ -33,7 +33,7 @@ static int claim_state(struct drv *drv, struct error_sink *errors)
 
 	snprintf(channel, sizeof(channel), "%s-state", drv->setup.name);
 	if (port_name(name, drv->driver->state_channel ? drv->driver->state_channel : channel))
-		return 0; /* open_state reports it */
+		return 0; /* open_channel reports it */
 	return keep_claim(drv, claim_channel(name, errors));
 }
 
@@ -79,14 +79,6 @@ static int open_channel(const struct drv *drv, struct port *port, const char *su
 		snprintf(channel, sizeof(channel), "%s", suffix);
 	status = port_open(port, channel, msg_type_by_number(type), mode, errors);
 	return exit_of(status);
-}
-
-static int open_state(struct drv *drv, struct error_sink *errors)
-{
-	const struct drv_driver *d = drv->driver;
-
-	return open_channel(drv, &drv->state_port, d->state_channel ? d->state_channel : "-state", d->state, 0640,
-			    errors);
 }
 
 static int open_estop(struct drv *drv, struct error_sink *errors)
@@ -266,10 +258,12 @@ static int open_set(struct drv *drv, struct error_sink *errors)
 
 int drv_open(struct drv *drv, struct error_sink *errors)
 {
+	const struct drv_driver *d = drv->driver;
 	int status = claim_state(drv, errors) ? EXIT_WORLD : claim_all(drv, errors);
 
 	if (!status)
-		status = open_state(drv, errors);
+		status = open_channel(drv, &drv->state_port, d->state_channel ? d->state_channel : "-state", d->state,
+				      0640, errors);
 	if (status)
 		return status;
 	begin_state(drv);
@@ -294,7 +288,7 @@ int drv_open(struct drv *drv, struct error_sink *errors)
 void drv_close(struct drv *drv)
 {
 	for (unsigned int i = 0; i < drv->buses_n; i++)
-		drv_bus_close(&drv->buses[i]);
+		bus_close(drv->buses[i].bus);
 	free(drv->buses);
 	clock_set_close(drv->set);
 	port_close(&drv->state_port);

@@ -32,7 +32,7 @@ void drv_fill_kept(const struct drv *drv, struct msg_common *common)
 	common->base_chan = kept.chan;
 	common->base_seq = kept.base;
 	common->base_level = kept.level;
-	common->latches = drv_latch_word(drv);
+	common->latches = drv->latches & ~drv->unlatching;
 }
 
 void drv_fill_common(struct drv *drv, struct msg_common *common, int64_t now_ns)

@@ -47,19 +47,12 @@ int drv_add_question(struct drv *drv, const struct drv_question *question, struc
 
 /* ---- asking ---- */
 
-static int send_request(struct drv *drv, unsigned int question, const struct frame *request)
-{
-	return drv_send(drv, drv->asks.questions[question].row.send, request);
-}
-
 static int ask(struct drv *drv, unsigned int question, const struct frame *request, uint32_t tag, bool stops)
 {
 	int status = drv_ask_may(&drv->asks, question, request);
 
-	if (!status && stops)
-		status = drv_send_stop(drv, drv->asks.questions[question].row.send, request);
-	else if (!status)
-		status = send_request(drv, question, request);
+	if (!status)
+		status = (stops ? drv_send_stop : drv_send)(drv, drv->asks.questions[question].row.send, request);
 	if (!status)
 		drv_ask_put(&drv->asks, question, request, tag, drv->now_ns);
 	return status;
@@ -93,20 +86,16 @@ bool drv_question_reply(struct drv *drv, unsigned int row, const struct bus_fram
 	return what != DRV_ASK_NOTHING;
 }
 
-void drv_question_lost(struct drv *drv, unsigned int send, const struct slots_loss *loss)
-{
-	drv_ask_lost(&drv->asks, send, &loss->frame, loss->why != SLOTS_EXPIRED && loss->why != SLOTS_REJECTED);
-}
-
 void drv_question_due(struct drv *drv, int64_t now_ns)
 {
 	struct drv_ask_answer answer;
 	enum drv_ask_what what;
 
 	while ((what = drv_ask_due(&drv->asks, now_ns, &answer)) != DRV_ASK_NOTHING) {
+		const unsigned int send = drv->asks.questions[answer.question].row.send;
+
 		if (what == DRV_ASK_AGAIN)
-			drv_ask_again(&drv->asks, answer.entry, !send_request(drv, answer.question, &answer.request),
-				      now_ns);
+			drv_ask_again(&drv->asks, answer.entry, !drv_send(drv, send, &answer.request), now_ns);
 		else
 			pass_on(drv, &answer, NULL);
 	}

@@ -75,7 +75,7 @@ static int refuse_motion(struct drv *drv)
 /* Before the driver has begun: 0, or -errno with drv_why. */
 static int refuse(struct drv *drv, const struct drv_verb *row, const struct msg_request *request, int64_t now_ns)
 {
-	const bool moves = row->moves || drv_request_moves(row->verb);
+	const bool moves = row->moves || row->verb == MSG_VERB_HOME || row->verb == MSG_VERB_ACTIVATE;
 	int result;
 
 	if (request->header.valid_until_ns && now_ns > request->header.valid_until_ns) {

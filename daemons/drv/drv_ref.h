@@ -166,7 +166,7 @@ struct drv_ref_command drv_ref_joint(struct drv_ref_joint *joint, const struct d
 /* ---- tracking: the command of a device that takes velocities ---- */
 
 struct drv_ref_track {
-	bool on;	       /* it was commanded in the last tick */
+	bool on;	       /* it was commanded in the last tick; else it begins at the measured state */
 	double velocity_rad_s; /* the last command */
 	/* A ramp that is to stop while the joint is still behind it is elsewhere than the joint, by so much.  It is
 	 * not made up for while holding, and slowly when a reference is followed. */
@@ -191,8 +191,5 @@ double drv_ref_track(struct drv_ref_track *track, const struct drv_ref_joint *jo
 /* Velocity to 0 within the acceleration limit, wherever the joint is. */
 double drv_ref_track_stand(struct drv_ref_track *track, const struct drv_ref_limits *limits,
 			   const struct drv_ref_at *at);
-/* rest: velocity 0 was commanded.  off: nothing was, and it begins at the measured state. */
-void drv_ref_track_rest(struct drv_ref_track *track);
-void drv_ref_track_off(struct drv_ref_track *track);
 
 #endif

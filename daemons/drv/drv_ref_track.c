@@ -140,13 +140,3 @@ double drv_ref_track(struct drv_ref_track *track, const struct drv_ref_joint *jo
 	track->followed = !command->stops;
 	return command->mode == MSG_MODE_CURRENT ? 0 : track->velocity_rad_s;
 }
-
-void drv_ref_track_rest(struct drv_ref_track *track)
-{
-	*track = (struct drv_ref_track){ .on = true };
-}
-
-void drv_ref_track_off(struct drv_ref_track *track)
-{
-	track->on = false;
-}

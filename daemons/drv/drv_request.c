@@ -159,8 +159,3 @@ bool drv_request_done(struct drv_request *r, struct msg_reply *reply, int result
 	r->way[at].open = false;
 	return true;
 }
-
-bool drv_request_moves(enum msg_verb verb)
-{
-	return verb == MSG_VERB_HOME || verb == MSG_VERB_ACTIVATE;
-}

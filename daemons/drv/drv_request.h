@@ -49,7 +49,4 @@ uint32_t drv_request_expired(struct drv_request *r, int64_t now_ns);
  * false: it was not under way, and nothing is to be put. */
 bool drv_request_done(struct drv_request *r, struct msg_reply *reply, int result, const char *error, const char *value);
 
-/* Does it move something, so that it is refused unless armed? */
-bool drv_request_moves(enum msg_verb verb);
-
 #endif

@@ -67,7 +67,7 @@ static void put_until(struct report *r, uint64_t last, int64_t now_ns)
 	} while (first);
 }
 
-static void put_all(struct report *r, int64_t now_ns)
+void report_end(struct report *r, int64_t now_ns)
 {
 	put_until(r, r->order, now_ns);
 }
@@ -86,7 +86,7 @@ static struct report_code *code_of(struct report *r, const char *code, int64_t n
 	if (r->codes_n < REPORT_CODES)
 		oldest = &r->codes[r->codes_n++];
 	else if (oldest->held)
-		put_all(r, now_ns);
+		report_end(r, now_ns);
 	memset(oldest, 0, sizeof(*oldest));
 	snprintf(oldest->code, sizeof(oldest->code), "%s", code);
 	return oldest;
@@ -104,12 +104,7 @@ void report_event(struct report *r, int64_t now_ns, enum msg_severity severity, 
 	vsnprintf(one->text, sizeof(one->text), fmt, args);
 	utf8_mend(one->text);
 	if (now_ns >= one->next_ns && !r->holding)
-		put_all(r, now_ns);
-}
-
-void report_hold(struct report *r)
-{
-	r->holding = true;
+		report_end(r, now_ns);
 }
 
 void report_release(struct report *r, int64_t now_ns)
@@ -127,12 +122,7 @@ void report_tick(struct report *r, int64_t now_ns)
 {
 	for (unsigned int i = 0; i < r->codes_n; i++)
 		if (r->codes[i].held && now_ns >= r->codes[i].next_ns) {
-			put_all(r, now_ns);
+			report_end(r, now_ns);
 			return;
 		}
-}
-
-void report_end(struct report *r, int64_t now_ns)
-{
-	put_all(r, now_ns);
 }

@@ -31,14 +31,13 @@ struct report {
 	} codes[REPORT_CODES];
 	unsigned int codes_n;
 	uint64_t order; /* of the last event */
-	bool holding;
+	bool holding;	/* nothing is put or written, since that may take time; report_release does it */
 };
 
 int report_open(struct report *r, const char *program, const char *name, struct error_sink *errors);
 void report_event(struct report *r, int64_t now_ns, enum msg_severity severity, const char *code, const char *fmt,
 		  va_list args) __attribute__((format(printf, 5, 0)));
-/* Between the two nothing is put or written, since that may take time; report_release does it. */
-void report_hold(struct report *r);
+/* Ends holding. */
 void report_release(struct report *r, int64_t now_ns);
 /* Once a tick: puts held events whose time has come. */
 void report_tick(struct report *r, int64_t now_ns);

@@ -1,8 +1,6 @@
 /* cycle.c: see cycle.h. */
 #include "daemons/hubo-daemon/cycle.h"
 
-#include <string.h>
-
 #define JUDGED_CYCLES_MIN 10
 
 uint64_t cycle_at(int64_t t_ns, int64_t period_ns)
@@ -23,12 +21,6 @@ int64_t cycle_next_ns(int64_t t_ns, int64_t period_ns)
 bool cycle_due(uint64_t previous, uint64_t cycle, uint32_t divider)
 {
 	return cycle / divider != previous / divider && cycle % divider * 2 < divider;
-}
-
-void cycle_start(struct cycle *c, int64_t period_ns)
-{
-	memset(c, 0, sizeof(*c));
-	c->period_ns = period_ns;
 }
 
 static uint64_t rated_cycles(const struct cycle *c)

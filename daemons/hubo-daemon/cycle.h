@@ -30,7 +30,7 @@ bool cycle_due(uint64_t previous, uint64_t cycle, uint32_t divider);
 #define CYCLE_JUDGED_NS 1000000000   /* over so long; ten cycles at least */
 #define CYCLE_SKIPPED_MAX_PERCENT 10 /* of them; above that the clock is not ready */
 
-struct cycle {
+struct cycle { /* begins as zeros but for */
 	int64_t period_ns;
 	bool begun;
 	uint64_t now, previous; /* numbers of this one and of the one before it that was not skipped */
@@ -39,8 +39,6 @@ struct cycle {
 	uint64_t skipped;	/* and how many since then were skipped */
 	uint64_t judged, judged_skipped;
 };
-
-void cycle_start(struct cycle *c, int64_t period_ns);
 
 /* A cycle has come.  true: a second is over, and judged_skipped of judged cycles were skipped in it. */
 bool cycle_came(struct cycle *c, uint64_t cycle, int64_t late_ns);

@@ -80,7 +80,7 @@ static enum drv_step start(void *self, struct drv *drv, const struct drv_orders 
 
 	if (!h->begun) {
 		h->begun = true;
-		cycle_start(&h->cycle, h->period_ns);
+		h->cycle.period_ns = h->period_ns;
 		for (unsigned int b = 0; b < h->buses; b++)
 			paced_start(&h->bus[b], orders->now_ns);
 	}

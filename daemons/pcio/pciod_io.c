@@ -28,18 +28,11 @@ static void report_news(const struct pciod_module *m, struct drv *drv, enum pcio
 {
 	char code[PCIOD_CODE_MAX];
 
-	switch (news) {
-	case PCIOD_NEWS_NONE:
-		break;
-	case PCIOD_NEWS_ODD:
-		snprintf(code, sizeof(code), "odd-%u", m->number);
-		drv_event(drv, MSG_SEVERITY_WARNING, code, "module %u answered with an invalid value", m->number);
-		break;
-	case PCIOD_NEWS_REFUSED:
-		snprintf(code, sizeof(code), "refused-%u", m->number);
-		drv_event(drv, MSG_SEVERITY_WARNING, code, "module %u refused a move (ack_ok)", m->number);
-		break;
-	}
+	if (news == PCIOD_NEWS_NONE)
+		return;
+	snprintf(code, sizeof(code), "%s-%u", news == PCIOD_NEWS_ODD ? "odd" : "refused", m->number);
+	drv_event(drv, MSG_SEVERITY_WARNING, code, "module %u %s", m->number,
+		  news == PCIOD_NEWS_ODD ? "answered with an invalid value" : "refused a move (ack_ok)");
 }
 
 bool pciod_answer(void *self, struct drv *drv, const struct drv_ask_answer *answer, const struct bus_frame *reply)
@@ -105,7 +98,7 @@ void pciod_sent(void *self, struct drv *drv, unsigned int send, const struct fra
 	}
 	j = joint_of(p, (unsigned int)bus, frame);
 	if (j && send == j->sends[PCIO_SEND_HALT])
-		drv_actuator_halted(&j->module.a, t_ns);
+		j->module.a.halt_ns = t_ns;
 	if (j && is_reset(j, send, frame))
 		pciod_module_reset_sent(&j->module, t_ns);
 	pciod_ask_more(p, drv, t_ns);
@@ -119,7 +112,7 @@ void pciod_lost(void *self, struct drv *drv, unsigned int send, const struct fra
 
 	(void)drv;
 	if (j && is_reset(j, send, frame))
-		pciod_module_reset_lost(&j->module);
+		pciod_module_event(&j->module, DRV_ACTUATOR_ON_RESET_LOST, j->module.a.state_ns);
 }
 
 /* ---- what is published ---- */

@@ -240,11 +240,6 @@ void pciod_module_reset_sent(struct pciod_module *m, int64_t t_ns)
 		pciod_module_was_reset(m, t_ns); /* its reply counts no more, but the state word does */
 }
 
-void pciod_module_reset_lost(struct pciod_module *m)
-{
-	pciod_module_event(m, DRV_ACTUATOR_ON_RESET_LOST, m->a.state_ns);
-}
-
 void pciod_module_unanswered(struct pciod_module *m, enum pciod_question question, int64_t now_ns)
 {
 	m->asked &= ~(1u << question);
@@ -267,11 +262,6 @@ bool pciod_module_knows(const struct pciod_module *m)
 bool pciod_module_verified(const struct pciod_module *m)
 {
 	return !unverified(m) && !m->wrong && !m->a.reset_failed && m->config == m->config_wanted;
-}
-
-bool pciod_module_up(const struct pciod_module *m)
-{
-	return m->phase == PCIOD_UP;
 }
 
 bool pciod_module_stands(const struct pciod_module *m)

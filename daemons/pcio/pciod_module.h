@@ -154,9 +154,8 @@ void pciod_module_tick(struct pciod_module *m, const struct pciod_goal *goal, st
 
 /* It was asked: a frame of a deed that was not stays to be done. */
 void pciod_module_put(struct pciod_module *m, enum pciod_question question, int64_t now_ns);
-/* A reset was on the wire, perhaps long after; or it was lost. */
+/* A reset was on the wire, perhaps long after. */
 void pciod_module_reset_sent(struct pciod_module *m, int64_t t_ns);
-void pciod_module_reset_lost(struct pciod_module *m);
 
 enum pciod_news { PCIOD_NEWS_NONE, PCIOD_NEWS_ODD, PCIOD_NEWS_REFUSED };
 enum pciod_news pciod_module_answer(struct pciod_module *m, enum pciod_question question, const struct frame *frame,
@@ -178,10 +177,7 @@ void pciod_module_heard(struct pciod_module *m, int64_t t_ns);
 
 bool pciod_module_knows(const struct pciod_module *m); /* state, position, velocity, current */
 bool pciod_module_verified(const struct pciod_module *m);
-bool pciod_module_up(const struct pciod_module *m); /* verified, not silent; not homed and halted are all the same */
 bool pciod_module_stands(const struct pciod_module *m);
-bool pciod_module_blocked(const struct pciod_module *m);      /* halted, or a fault */
-bool pciod_module_resetting(const struct pciod_module *m);    /* or about to be, as a person has asked */
 uint32_t pciod_module_status(const struct pciod_module *m);   /* enum msg_joint_status */
 int64_t pciod_module_oldest_ns(const struct pciod_module *m); /* 0: nothing measured */
 
@@ -194,8 +190,6 @@ bool pciod_module_trouble(const struct pciod_module *m, int64_t now_ns, char cod
 
 /* ---- latches ---- */
 
-/* Once a tick, after everything of it was heard: sets and ends m->a.latches. */
-void pciod_module_latch(struct pciod_module *m);
 /* Why it is latched, in words, where pciod_module_trouble has none. */
 void pciod_module_latched(const struct pciod_module *m, char code[PCIOD_CODE_MAX], char text[PCIOD_WORDS_MAX]);
 

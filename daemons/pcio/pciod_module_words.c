@@ -159,11 +159,6 @@ bool pciod_module_trouble(const struct pciod_module *m, int64_t now_ns, char cod
 
 /* ---- latches ---- */
 
-void pciod_module_latch(struct pciod_module *m)
-{
-	drv_actuator_latch(&m->a, m->phase == PCIOD_UP && !m->wrong, m->wrong);
-}
-
 void pciod_module_latched(const struct pciod_module *m, char code[PCIOD_CODE_MAX], char text[PCIOD_WORDS_MAX])
 {
 	const struct words w = { code, text };

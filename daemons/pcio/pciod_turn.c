@@ -154,7 +154,7 @@ static void report_latches(struct pciod *p, struct drv *drv, bool well, int64_t 
 	for (unsigned int i = 0; i < p->joints_n; i++) {
 		struct pciod_module *m = &p->joints[i].module;
 
-		pciod_module_latch(m);
+		drv_actuator_latch(&m->a, m->phase == PCIOD_UP && !m->wrong, m->wrong);
 		if (!(m->a.latches & ~drv_latched(drv)) && !(m->a.latches && (well || !p->latch_reported)))
 			continue;
 		if (drv_actuator_silent(&m->a) || !(m->known & PCIOD_Q_BIT_STATE))
@@ -341,7 +341,7 @@ enum drv_step pciod_start(void *self, struct drv *drv, const struct drv_orders *
 
 	turn(p, drv, orders, false);
 	for (unsigned int i = 0; i < p->joints_n; i++)
-		if (!pciod_module_up(&p->joints[i].module) || drv_actuator_resetting(&p->joints[i].module.a))
+		if (p->joints[i].module.phase != PCIOD_UP || drv_actuator_resetting(&p->joints[i].module.a))
 			return DRV_AGAIN;
 	return p->unwell && !drv_latched(drv) ? DRV_AGAIN : DRV_DONE;
 }

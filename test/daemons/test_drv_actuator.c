@@ -149,7 +149,7 @@ static void what_is_free_after_our_halt_is_not_halted_by_us(void)
 	for (int64_t asked_ns = T; asked_ns <= T + 1; asked_ns++) {
 		in(DRV_ACTUATOR_BLOCKED, homed);
 		a.ours_ns = 5;
-		drv_actuator_halted(&a, T);
+		a.halt_ns = T;
 		drv_actuator_word(&a, &homed, asked_ns, T + 5);
 		TEST_ASSERT_EQUAL_INT64(asked_ns > T ? 0 : 5, a.ours_ns);
 	}

@@ -227,7 +227,7 @@ static const struct settings_row settings[] = {
 };
 
 static const struct drv_verb verbs[] = {
-	{ .verb = MSG_VERB_HOME, .moves = true, .alone = true },
+	{ .verb = MSG_VERB_HOME, .alone = true },
 	{ .verb = MSG_VERB_ACTIVATE, .alone = true },
 	{ .verb = MSG_VERB_RESET, .alone = true },
 	{ .verb = MSG_VERB_CLEAR },

@@ -259,6 +259,7 @@ static void a_restarted_driver_obeys_the_present_level(void)
 
 DRV_LIB_HOOK(home, drv_lib_request(1, MSG_VERB_HOME, "", ""));
 DRV_LIB_HOOK(reset, drv_lib_request(2, MSG_VERB_RESET, "joint", "all of them"));
+DRV_LIB_HOOK(activate, drv_lib_request(2, MSG_VERB_ACTIVATE, "", ""));
 
 static void a_request_is_done_and_answered_once(void)
 {
@@ -308,10 +309,12 @@ static void refused_with_the_reason_in_words(void)
 static void motion_is_refused_unless_armed(void)
 {
 	drv_lib_at(3, home);
+	drv_lib_at(4, activate);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(40, ""));
 	TEST_ASSERT_EQUAL(0, fake.requests_n);
 	TEST_ASSERT_EQUAL(-EPERM, drv_lib_answer(1)->result);
 	TEST_ASSERT_EQUAL_STRING("not armed: nothing moves at level estop", drv_lib_answer(1)->error);
+	TEST_ASSERT_EQUAL(-EPERM, drv_lib_answer(2)->result);
 }
 
 static void motion_is_refused_at_hold(void)

@@ -98,12 +98,12 @@ static void a_velocity_is_met_without_a_step(void)
 static void told_to_stop_it_begins_from_there(void)
 {
 	at.velocity_rad_s = 0.3;
-	drv_ref_track_rest(&drive);
+	drive = (struct drv_ref_track){ .on = true };
 	TEST_ASSERT_EQUAL_DOUBLE(0.01, go_with(0.25));
 	TEST_ASSERT_EQUAL_DOUBLE(0.02, go_with(0.25));
-	drv_ref_track_off(&drive);
+	drive.on = false;
 	TEST_ASSERT_EQUAL_DOUBLE(0.25, go_with(0.25));
-	drv_ref_track_rest(&drive);
+	drive = (struct drv_ref_track){ .on = true };
 	TEST_ASSERT_EQUAL_DOUBLE(-0.01, go(position(-1, -0.3)));
 }
 
@@ -295,7 +295,7 @@ static void it_is_made_up_for_slowly_when_a_reference_is_followed(void)
 static void what_was_off_begins_at_what_is_measured(void)
 {
 	drive = (struct drv_ref_track){ .on = true, .velocity_rad_s = -0.5 };
-	drv_ref_track_off(&drive);
+	drive.on = false;
 	at.velocity_rad_s = 0.4;
 	stops = true;
 	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.4 - 0.01, go(position(0, 0)));

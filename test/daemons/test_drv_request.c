@@ -149,14 +149,6 @@ static void test_verbs(void)
 	TEST_ASSERT_EQUAL_INT(DRV_REQUEST_WRONG, ask(1, id, MSG_VERB_NONE));
 }
 
-static void test_moves(void)
-{
-	static const bool moves[] = { [MSG_VERB_HOME] = true, [MSG_VERB_ACTIVATE] = true, [MSG_VERB_GET] = false };
-
-	for (int verb = MSG_VERB_NONE; verb <= MSG_VERB_GET; verb++)
-		TEST_ASSERT_EQUAL(moves[verb], drv_request_moves((enum msg_verb)verb));
-}
-
 /* ---- handles ---- */
 
 static uint32_t handle_of(uint32_t client, uint64_t id)
@@ -345,7 +337,6 @@ int main(void)
 	RUN_TEST(test_an_error_without_words);
 	RUN_TEST(test_long_texts_are_cut_and_nothing_is_left_behind);
 	RUN_TEST(test_verbs);
-	RUN_TEST(test_moves);
 	RUN_TEST(test_handles_are_of_what_is_under_way);
 	RUN_TEST(test_no_handle_is_nought);
 	RUN_TEST(test_one_is_alone_until_it_is_answered);

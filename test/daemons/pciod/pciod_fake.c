@@ -109,7 +109,7 @@ void fake_reset_lost(struct fake *f)
 	const struct frame frame = request(PCIOD_Q_RESET);
 
 	drv_ask_lost(&f->asks, PCIO_SEND_COMMAND, &frame, true);
-	pciod_module_reset_lost(&f->m);
+	pciod_module_event(&f->m, DRV_ACTUATOR_ON_RESET_LOST, f->m.a.state_ns);
 }
 
 /* ---- commands ---- */
@@ -187,7 +187,7 @@ void fake_ask(struct fake *f)
 		tell(f, "halt", NAN);
 		if (f->deaf_to_halt)
 			break;
-		drv_actuator_halted(&f->m.a, f->now_ns - 1); /* before what is asked in this tick */
+		f->m.a.halt_ns = f->now_ns - 1; /* before what is asked in this tick */
 		f->state |= PCIO_STATE_HALTED | PCIO_STATE_BRAKE;
 		if (!f->brakes_slowly)
 			f->state &= ~(uint32_t)PCIO_STATE_MOVING;
@@ -297,7 +297,7 @@ void fake_tick(struct fake *f)
 	for (unsigned int q = PCIOD_Q_N; q-- && !f->mute;)
 		if (f->asked & ~f->deaf_to & 1u << q)
 			fake_answer(f, q, f->now_ns + MS);
-	pciod_module_latch(&f->m);
+	drv_actuator_latch(&f->m.a, f->m.phase == PCIOD_UP && !f->m.wrong, f->m.wrong);
 }
 
 void fake_ticks(struct fake *f, unsigned int n)
@@ -317,7 +317,7 @@ const char *fake_commands(struct fake *f)
 
 void fake_up(struct fake *f)
 {
-	for (unsigned int i = 0; i < 20 && !pciod_module_up(&f->m); i++)
+	for (unsigned int i = 0; i < 20 && !(f->m.phase == PCIOD_UP); i++)
 		fake_tick(f);
-	TEST_ASSERT_TRUE_MESSAGE(pciod_module_up(&f->m), "it is not up after 20 ticks");
+	TEST_ASSERT_TRUE_MESSAGE((f->m.phase == PCIOD_UP), "it is not up after 20 ticks");
 }

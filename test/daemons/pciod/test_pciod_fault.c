@@ -255,7 +255,7 @@ static void a_loss_after_its_answer_changes_nothing(void)
 		fake_tick(&f);
 	LIFE(RESET_SENT);
 	fake_answer(&f, PCIOD_Q_RESET, f.now_ns + MS);
-	pciod_module_reset_lost(&f.m);
+	pciod_module_event(&f.m, DRV_ACTUATOR_ON_RESET_LOST, f.m.a.state_ns);
 	LIFE(RESET_CHECK);
 }
 

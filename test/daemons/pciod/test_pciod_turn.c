@@ -440,7 +440,7 @@ static void a_start_moves_nothing_and_writes_the_config(void)
 			TEST_ASSERT_NULL(strstr(drv.frames, "0E4#"));
 		wire();
 	}
-	TEST_ASSERT_TRUE(pciod_module_up(&p.joints[0].module));
+	TEST_ASSERT_TRUE((p.joints[0].module.phase == PCIOD_UP));
 }
 
 static void a_move_goes_on_without_the_answer_to_the_last(void)
