@@ -105,7 +105,6 @@ struct drv_actuator_row {
 	uint32_t on; /* bits of enum drv_actuator_event */
 	enum drv_actuator_state next;
 	uint32_t actions; /* enum drv_actuator_action */
-	const char *why;
 };
 #define DRV_ACTUATOR_SAME DRV_ACTUATOR_N
 

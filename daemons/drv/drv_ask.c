@@ -136,12 +136,6 @@ int drv_ask_add(struct drv_ask *a, const struct drv_question *question)
 	return (int)number;
 }
 
-/* Nothing of it is waited for, but perhaps a confirmation. */
-static bool is_over(const struct drv_ask_entry *e)
-{
-	return e->phase == DRV_ASK_OVER && !e->expected;
-}
-
 int drv_ask_may(const struct drv_ask *a, unsigned int question, const struct frame *request)
 {
 	bool there = false;
@@ -152,15 +146,17 @@ int drv_ask_may(const struct drv_ask *a, unsigned int question, const struct fra
 	for (uint16_t i = a->questions[question].first; i; i = a->entries[i - 1].next) {
 		const struct drv_ask_entry *e = &a->entries[i - 1];
 
-		if (!is_over(e) && (e->key == key || a->questions[question].row.alone))
+		/* Over, perhaps a confirmation is waited for. */
+		if ((e->phase != DRV_ASK_OVER || e->expected) && (e->key == key || a->questions[question].row.alone))
 			return -EBUSY;
 		there |= e->key == key;
 	}
 	return there || a->free || a->entries_n < DRV_ASK_MAX ? 0 : -ENOSPC;
 }
 
-static void try(struct drv_ask *a, struct drv_ask_entry *e, bool handed, int64_t now_ns)
+void drv_ask_again(struct drv_ask *a, unsigned int entry, bool handed, int64_t now_ns)
 {
+	struct drv_ask_entry *e = &a->entries[entry];
 	const struct drv_question *q = &a->questions[e->question].row;
 
 	if (!e->expected)
@@ -187,7 +183,7 @@ void drv_ask_put(struct drv_ask *a, unsigned int question, const struct frame *r
 	e->unsure = e->tries = 0;
 	e->tag = tag;
 	e->request = *request;
-	try(a, e, true, now_ns);
+	drv_ask_again(a, (unsigned int)(e - a->entries), true, now_ns);
 }
 
 /* ---- what became of it ---- */
@@ -343,11 +339,6 @@ enum drv_ask_what drv_ask_due(struct drv_ask *a, int64_t now_ns, struct drv_ask_
 	a->next_ns = a->soonest_ns;
 	a->at = 0;
 	return DRV_ASK_NOTHING;
-}
-
-void drv_ask_again(struct drv_ask *a, unsigned int entry, bool handed, int64_t now_ns)
-{
-	try(a, &a->entries[entry], handed, now_ns);
 }
 
 int64_t drv_ask_next_ns(const struct drv_ask *a)

@@ -90,11 +90,6 @@ bool drv_fault_active(const struct drv *drv, const char *code)
 
 /* ---- what follows from it ---- */
 
-static bool drv_bus_takes_device(const struct drv *drv, const struct drv_bus *bus)
-{
-	return !bus->joints && !drv->driver->outlives_buses && drv_bus_is_dead(bus);
-}
-
 const char *drv_fault_device(const struct drv *drv)
 {
 	for (unsigned int i = 0; i < drv->faults_n; i++)
@@ -103,7 +98,7 @@ const char *drv_fault_device(const struct drv *drv)
 	if (drv->faults_full)
 		return "too many faults";
 	for (unsigned int i = 0; i < drv->buses_n; i++) {
-		if (drv_bus_takes_device(drv, &drv->buses[i]))
+		if (!drv->buses[i].joints && !drv->driver->outlives_buses && drv_bus_is_dead(&drv->buses[i]))
 			return "its bus is dead";
 		if (drv_bus_is_silent(&drv->buses[i]))
 			return "it is silent";

@@ -13,8 +13,23 @@
 #ifndef DRV_PREVIOUS_H
 #define DRV_PREVIOUS_H
 
-#include "daemons/drv/drv_message.h"
 #include "daemons/drv/port.h"
+
+/* Room for any message there is, aligned as they are. */
+union drv_message {
+	struct msg_header header;
+	struct { /* every state begins so */
+		struct msg_header header;
+		struct msg_common common;
+	} state;
+	struct msg_joint_state joints;
+	struct msg_joint_ref joint_ref;
+	struct msg_clock clock;
+	struct msg_estop estop;
+	struct msg_request request;
+	struct msg_reply reply;
+	uint8_t bytes[8192];
+};
 
 #define DRV_PREVIOUS_ALL \
 	(MSG_LATCH_POSITION_UNKNOWN | MSG_LATCH_HOMING_ABORTED | MSG_LATCH_HALTED_BY_OTHER | MSG_LATCH_WAITS_FOR_PERSON)

@@ -21,11 +21,6 @@ static int64_t limited(int64_t value, int64_t most)
 	return value > most ? most : value < -most ? -most : value;
 }
 
-static bool follows_events(const struct drv_tick *t)
-{
-	return t->rule.kind == DRV_TICK_FRAME || t->rule.kind == DRV_TICK_REF;
-}
-
 void drv_tick_start(struct drv_tick *t, const struct drv_tick_rule *rule, int64_t first_ns)
 {
 	*t = (struct drv_tick){ .rule = *rule,
@@ -71,7 +66,7 @@ void drv_tick_event(struct drv_tick *t, int64_t t_ns)
 {
 	int64_t meet_ns = t->period_ns / MEET;
 
-	if (!follows_events(t) || t_ns < 0)
+	if ((t->rule.kind != DRV_TICK_FRAME && t->rule.kind != DRV_TICK_REF) || t_ns < 0)
 		return;
 	t->seen_ns = t_ns;
 	if (!t->following) {
@@ -85,15 +80,10 @@ void drv_tick_event(struct drv_tick *t, int64_t t_ns)
 		t->event = true;
 }
 
-/* Without the event, if one is awaited, it is waited for half a period more. */
-static int64_t without_event_ns(const struct drv_tick *t)
-{
-	return t->following ? t->next_ns + t->period_ns / 2 : t->next_ns;
-}
-
 int64_t drv_tick_next_ns(const struct drv_tick *t)
 {
-	int64_t at_ns = without_event_ns(t);
+	/* Without the event, if one is awaited, it is waited for half a period more. */
+	int64_t at_ns = t->following ? t->next_ns + t->period_ns / 2 : t->next_ns;
 
 	return t->event && t->seen_ns < at_ns ? t->seen_ns : at_ns;
 }

@@ -79,9 +79,10 @@ static const char *parse_frame(struct drv_tick_rule *rule, const char *bus, cons
 
 static const char *parse(struct drv_tick_rule *rule, const char *text)
 {
-	char words[WORDS_MAX][WORD_SIZE];
+	char words[WORDS_MAX][WORD_SIZE] = { "" };
 	size_t n = split(words, text);
 	const char *wrong;
+	bool named; /* the bus */
 
 	if (n == 1 && !strncmp(words[0], "clock", 5)) {
 		rule->kind = DRV_TICK_CLOCK;
@@ -93,17 +94,12 @@ static const char *parse(struct drv_tick_rule *rule, const char *text)
 		rule->kind = DRV_TICK_REF;
 		return parse_period(rule, words[1]);
 	}
-	if (n == WORDS_MAX - 1 && !strcmp(words[0], "frame") && !strncmp(words[1], "0x", 2)) {
-		rule->kind = DRV_TICK_FRAME;
-		wrong = parse_frame(rule, "", words[1]);
-		return wrong ? wrong : parse_period(rule, words[2]);
-	}
-	if (n == WORDS_MAX && !strcmp(words[0], "frame")) {
-		rule->kind = DRV_TICK_FRAME;
-		wrong = parse_frame(rule, words[1], words[2]);
-		return wrong ? wrong : parse_period(rule, words[3]);
-	}
-	return wrong_form;
+	named = n == WORDS_MAX;
+	if (strcmp(words[0], "frame") != 0 || !(named || (n == WORDS_MAX - 1 && !strncmp(words[1], "0x", 2))))
+		return wrong_form;
+	rule->kind = DRV_TICK_FRAME;
+	wrong = parse_frame(rule, named ? words[1] : "", words[n - 2]);
+	return wrong ? wrong : parse_period(rule, words[n - 1]);
 }
 
 const char *drv_tick_parse(struct drv_tick_rule *rule, const char *text)

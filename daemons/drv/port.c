@@ -19,11 +19,6 @@ int port_name(char name[PORT_NAME_MAX], const char *channel)
 
 /* ---- opening ---- */
 
-static bool too_small(const ach_channel_t *chan, const struct msg_type *type)
-{
-	return chan->handle->lsize / chan->handle->count < type->body->size;
-}
-
 gid_t port_group(void)
 {
 	const char *group = getenv(PORT_OPERATORS);
@@ -56,7 +51,7 @@ static enum ach_status open_once(struct port *port)
 	ach_attr_set_put_timeout(&attr, &patience);
 	ach_attr_set_owner(&attr, geteuid(), port->mode);
 	status = ach_open(&port->chan, port->name, &attr);
-	if (status == ACH_OK && too_small(&port->chan, port->type)) {
+	if (status == ACH_OK && port->chan.handle->lsize / port->chan.handle->count < port->type->body->size) {
 		ach_close(&port->chan);
 		status = ACH_EINVAL;
 	}

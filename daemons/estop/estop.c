@@ -86,16 +86,10 @@ void estop_why_closed(const struct estop *e, struct error_sink *errors)
 static int error_of(const struct estop *e)
 {
 	for (unsigned int i = 0; i < ESTOP_CHANNELS; i++)
-		switch (e->channel[i].open ? ACH_OK : e->channel[i].status) {
-		case ACH_OK:
-			break;
-		case ACH_ENOENT:
-			return -ENOENT;
-		case ACH_EACCES:
-			return -EACCES;
-		default:
-			return -EIO;
-		}
+		if (!e->channel[i].open)
+			return e->channel[i].status == ACH_ENOENT   ? -ENOENT
+			       : e->channel[i].status == ACH_EACCES ? -EACCES
+								    : -EIO;
 	return 0;
 }
 

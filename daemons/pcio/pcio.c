@@ -152,12 +152,6 @@ static double parameter_value(enum pcio_type type, const uint8_t *data)
 
 /* ---- replies ---- */
 
-/* The module, if the frame's identifier is base + module and it is a classic one with data; else 0. */
-static unsigned int module_at(const struct frame *f, uint32_t base)
-{
-	return !f->flags && (f->id & ~MODULE_MASK) == base ? f->id & MODULE_MASK : 0;
-}
-
 static bool motion_known(unsigned int motion)
 {
 	switch (motion) {
@@ -235,8 +229,8 @@ int pcio_decode(struct pcio_reply *reply, const struct frame *frame, int64_t t_n
 	unsigned int bytes;
 	int error;
 
-	r.module = (uint8_t)module_at(frame, PCIO_ID_ACK);
-	if (!r.module)
+	r.module = frame->id & MODULE_MASK;
+	if (!r.module || frame->flags || (frame->id & ~MODULE_MASK) != PCIO_ID_ACK)
 		return -ENOMSG;
 	if (!frame->len)
 		return -EMSGSIZE;

@@ -290,11 +290,6 @@ static void begin(struct pciod *p, const struct drv *drv, int64_t now_ns)
 	}
 }
 
-static bool stop_halts(const struct pciod *p, const struct pciod_module *m, int64_t now_ns)
-{
-	return pciod_module_stands(m) || now_ns - p->stop_ns > STOP_STAND_NS;
-}
-
 /* commanded: by orders->joint. */
 static void turn(struct pciod *p, struct drv *drv, const struct drv_orders *orders, bool commanded)
 {
@@ -303,12 +298,13 @@ static void turn(struct pciod *p, struct drv *drv, const struct drv_orders *orde
 	for (unsigned int i = 0; i < p->joints_n; i++) {
 		struct pciod_joint *j = &p->joints[i];
 		const bool halt = must_halt(p, orders, j->bus);
+		const bool stood = pciod_module_stands(&j->module) || orders->now_ns - p->stop_ns > STOP_STAND_NS;
 		const unsigned int share = VERIFY_AT_ONCE / p->buses[j->bus].modules;
 		/* Latched, it comes to rest and is left alone, but not with its last slow velocity command. */
 		const bool commanded_now = commanded && !(drv_latched(drv) && !(j->module.state & PCIO_STATE_MOVING));
 		const struct pciod_goal goal = {
 			.now_ns = orders->now_ns,
-			.halt = halt || (p->stop_ns && stop_halts(p, &j->module, orders->now_ns)),
+			.halt = halt || (p->stop_ns && stood),
 			.resets = !halt && !p->stop_ns && !drv_latched(drv),
 			.command = commanded_now ? &orders->joint[i] : NULL,
 			.stand = commanded_now && orders->level >= MSG_LEVEL_ESTOP,

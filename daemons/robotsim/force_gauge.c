@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "daemons/gauge/gauged_settings.h"
-#include "daemons/robotsim/kinds.h"
+#include "daemons/robotsim/sim.h"
 
 #define ASK_ID 0x2A0u /* + node */
 #define REPLY_ID 0x2C0u

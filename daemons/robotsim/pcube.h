@@ -240,7 +240,7 @@ struct pcube_counts {
 };
 
 struct pcube {
-	struct pcube_settings settings;
+	struct pcube_settings settings; /* first, as struct sim_kind wants it */
 	const struct pcube_type *type;
 	struct pcube_values values;
 	struct joint joint; /* its position counts from its own zero, whatever the module believes */
@@ -291,7 +291,7 @@ int pcube_load(struct sim *sim, const struct robot_device *device, const void *o
 void pcube_power(struct pcube *m, bool on, int64_t t_ns);
 void pcube_fault(struct pcube *m, uint32_t bit, bool on, int64_t t_ns); /* a bit of the state word */
 void pcube_supply(struct pcube *m, bool low, int64_t t_ns);
-void pcube_push(struct pcube *m, double torque_nm, int64_t duration_ns, int64_t t_ns);
+void pcube_push(void *state, double torque_nm, int64_t duration_ns, int64_t t_ns);
 bool pcube_hears(const struct pcube *m); /* is it on, booted, and on this bus? */
 
 uint32_t pcube_state(const struct pcube *m);

@@ -6,7 +6,7 @@
 
 #include "config/nearest.h"
 #include "daemons/pcio/pciod_settings.h"
-#include "daemons/robotsim/kinds.h"
+#include "daemons/robotsim/sim.h"
 #include "daemons/robotsim/pcube.h"
 
 /* Bits that a command may set; the others are computed. */
@@ -80,26 +80,6 @@ static int fault(void *state, const char *word, bool clear, int64_t t_ns, struct
 	return -EINVAL;
 }
 
-static int push(void *state, double torque_nm, int64_t duration_ns, int64_t t_ns, struct query_text *answer)
-{
-	(void)answer;
-	pcube_push(state, torque_nm, duration_ns, t_ns);
-	return 0;
-}
-
-static int set(void *state, const char *assignment, struct query_text *answer)
-{
-	char key[32];
-
-	snprintf(key, sizeof(key), "%.*s", (int)strcspn(assignment, "="), assignment);
-	for (const struct settings_row *row = pcube_rows; row->key; row++)
-		if (!strcmp(row->key, key) && !pcube_settings_live(key)) {
-			query_say(answer, "error %s: is set in the robot file, not while it runs", key);
-			return -EINVAL;
-		}
-	return sim_assign(pcube_rows, &((struct pcube *)state)->settings, assignment, answer);
-}
-
 static void say_state(struct query_text *to, uint32_t state)
 {
 	const char *comma = "";
@@ -153,7 +133,7 @@ const struct sim_kind pcube_kind = {
 	.advance = pcube_advance,
 	.has_power = has_power,
 	.fault = fault,
-	.push = push,
-	.set = set,
+	.push = pcube_push,
+	.live = pcube_settings_live,
 	.report = report,
 };

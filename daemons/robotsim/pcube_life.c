@@ -226,8 +226,10 @@ void pcube_supply(struct pcube *m, bool low, int64_t t_ns)
 	}
 }
 
-void pcube_push(struct pcube *m, double torque_nm, int64_t duration_ns, int64_t t_ns)
+void pcube_push(void *state, double torque_nm, int64_t duration_ns, int64_t t_ns)
 {
+	struct pcube *m = state;
+
 	pcube_advance(m, t_ns);
 	m->push_nm = torque_nm;
 	m->push_until_ns = m->t_ns + duration_ns;

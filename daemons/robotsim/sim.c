@@ -7,23 +7,9 @@
 #include <string.h>
 
 #include "config/nearest.h"
-#include "daemons/robotsim/kinds.h"
 #include "daemons/drv/setup_rows.h"
 
 const struct sim_kind *const sim_kinds[] = { &pcube_kind, &turntable_kind, &force_gauge_kind, NULL };
-
-static void say_line(void *to, const char *line)
-{
-	query_say(to, "error %s", line);
-}
-
-int sim_assign(const struct settings_row *rows, void *values, const char *assignment, struct query_text *answer)
-{
-	struct settings settings = { .rows = rows, .values = values };
-	struct error_sink errors = { say_line, answer, 0 };
-
-	return settings_assign(&settings, "set", assignment, &errors);
-}
 
 const struct sim_kind *sim_kind(const struct robot_device *device)
 {

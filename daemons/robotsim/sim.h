@@ -37,9 +37,6 @@
 #define SIM_ANSWER_MAX 65536
 #define SIM_SOCKET "robotsim" /* in RUN */
 
-/* KEY=VALUE into values, by these rows.  0, or -EINVAL with the reason in answer. */
-int sim_assign(const struct settings_row *rows, void *values, const char *assignment, struct query_text *answer);
-
 struct sim;
 
 struct sim_kind {
@@ -47,7 +44,7 @@ struct sim_kind {
 	const struct settings_row *settings; /* of settings: in the robot file, as the driver has them */
 	size_t settings_size;		     /* of the struct that they fill */
 	bool no_ref;			     /* the driver takes no references */
-	const struct settings_row *rows;     /* of sim: in the robot file */
+	const struct settings_row *rows;     /* of sim: in the robot file, at the beginning of the unit's state */
 
 	/* Adds a unit (sim_add) for each part of the device that has a controller; settings are those above, read.
 	 * 0, or -EINVAL with lines in errors. */
@@ -64,10 +61,9 @@ struct sim_kind {
 
 	/* On command.  0, or -EINVAL and the words that there are, or what is wrong, in answer. */
 	int (*fault)(void *state, const char *word, bool clear, int64_t t_ns, struct query_text *answer);
-	int (*push)(void *state, double torque_nm, int64_t duration_ns, int64_t t_ns,
-		    struct query_text *answer);					    /* or NULL */
-	int (*set)(void *state, const char *assignment, struct query_text *answer); /* NULL: any of rows, at once */
-	void (*report)(void *state, int64_t t_ns, struct query_text *answer);	    /* " key value key value" */
+	void (*push)(void *state, double torque_nm, int64_t duration_ns, int64_t t_ns); /* or NULL */
+	bool (*live)(const char *key); /* may this one of rows be changed while it runs?  NULL: each may */
+	void (*report)(void *state, int64_t t_ns, struct query_text *answer); /* " key value key value" */
 };
 
 struct sim_unit {
@@ -97,6 +93,9 @@ struct sim {
 /* ---- sim.c ---- */
 
 extern const struct sim_kind *const sim_kinds[]; /* end with NULL */
+extern const struct sim_kind pcube_kind;	 /* pciod: PowerCube modules */
+extern const struct sim_kind turntable_kind;	 /* exampled: the example turntable */
+extern const struct sim_kind force_gauge_kind;	 /* gauged: the example force gauge */
 
 const struct sim_kind *sim_kind(const struct robot_device *device); /* or NULL */
 

@@ -66,14 +66,27 @@ static int do_push(struct sim_unit *unit, const char *torque, const char *durati
 		query_say(answer, "error %s cannot be pushed", unit->name);
 		return -EINVAL;
 	}
-	return unit->kind->push(unit->state, torque_nm, duration_ns, now_ns, answer);
+	unit->kind->push(unit->state, torque_nm, duration_ns, now_ns);
+	return 0;
+}
+
+static void say_line(void *to, const char *line)
+{
+	query_say(to, "error %s", line);
 }
 
 static int do_set(struct sim_unit *unit, const char *assignment, struct query_text *answer)
 {
-	if (unit->kind->set)
-		return unit->kind->set(unit->state, assignment, answer);
-	return sim_assign(unit->kind->rows, unit->state, assignment, answer);
+	struct settings settings = { .rows = unit->kind->rows, .values = unit->state };
+	struct error_sink errors = { say_line, answer, 0 };
+	const size_t len = strcspn(assignment, "=");
+
+	for (const struct settings_row *row = settings.rows; unit->kind->live && row->key; row++)
+		if (strlen(row->key) == len && !strncmp(row->key, assignment, len) && !unit->kind->live(row->key)) {
+			query_say(answer, "error %s: is set in the robot file, not while it runs", row->key);
+			return -EINVAL;
+		}
+	return settings_assign(&settings, "set", assignment, &errors);
 }
 
 void sim_control_answer(struct sim *sim, char *question, struct query_text *answer, int64_t now_ns)

@@ -71,13 +71,6 @@ static void beat(struct notify *notify, int64_t now_ns)
 	notify_watchdog(notify, now_ns);
 }
 
-static bool notify_when_attached(struct notify *notify)
-{
-	const struct sim_unit *missing;
-
-	return sim_is_attached(&sim, &missing) && notify_ready(notify) >= 0;
-}
-
 static int play(struct sim_control *control, int stop)
 {
 	struct clock_fd fds[1 + SIM_CONTROL_FDS + SIM_UNITS_MAX] = { { .fd = stop, .events = POLLIN } };
@@ -90,13 +83,14 @@ static int play(struct sim_control *control, int stop)
 	notify_open(&notify);
 	while (!fds[0].ready) {
 		const int64_t now_ns = clock_now_ns();
+		const struct sim_unit *missing;
 		int64_t next_ns;
 		size_t n;
 
 		sim_turn(&sim, first ? NULL : unit_fds, now_ns);
 		query_serve(&control->server, control_fds, now_ns);
 		if (!ready)
-			ready = notify_when_attached(&notify);
+			ready = sim_is_attached(&sim, &missing) && notify_ready(&notify) >= 0;
 		if (now_ns >= beat_ns) {
 			beat(&notify, now_ns);
 			beat_ns = now_ns + NOTIFY_PERIOD_NS;

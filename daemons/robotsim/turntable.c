@@ -6,7 +6,7 @@
 #include "channels/vt_clock.h"
 #include "daemons/example/exampled_settings.h"
 #include "daemons/robotsim/joint.h"
-#include "daemons/robotsim/kinds.h"
+#include "daemons/robotsim/sim.h"
 
 #define STATE_ID 0x190u /* + node */
 #define TURN_ID 0x210u
