@@ -13,7 +13,7 @@
 
 bool drv_actuator_silent(const struct drv_actuator *a)
 {
-	return drv_actuator_state_silent(a->state);
+	return 1u << a->state & drv_actuator_silent_states;
 }
 
 /* Neither silent nor unknown. */
@@ -29,12 +29,12 @@ static bool is_blocked(const struct drv_actuator *a)
 
 bool drv_actuator_resetting(const struct drv_actuator *a)
 {
-	return drv_actuator_state_resets(a->state) || a->reset_asked;
+	return 1u << a->state & drv_actuator_reset_states || a->reset_asked;
 }
 
 bool drv_actuator_homing(const struct drv_actuator *a)
 {
-	return drv_actuator_state_homes(a->state);
+	return 1u << a->state & drv_actuator_home_states;
 }
 
 bool drv_actuator_lost(const struct drv_actuator *a)

@@ -102,17 +102,6 @@ const struct drv_actuator_row *drv_actuator_row(enum drv_actuator_state state, e
 	return NULL;
 }
 
-bool drv_actuator_state_silent(enum drv_actuator_state state)
-{
-	return 1u << state & (SILENT | SILENT_MOVING);
-}
-
-bool drv_actuator_state_resets(enum drv_actuator_state state)
-{
-	return 1u << state & RESETS;
-}
-
-bool drv_actuator_state_homes(enum drv_actuator_state state)
-{
-	return 1u << state & (HOME_BEGUN | HOME_IDLE);
-}
+const uint32_t drv_actuator_silent_states = SILENT | SILENT_MOVING;
+const uint32_t drv_actuator_reset_states = RESETS;
+const uint32_t drv_actuator_home_states = HOME_BEGUN | HOME_IDLE;

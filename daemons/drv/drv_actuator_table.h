@@ -114,8 +114,7 @@ extern const unsigned int drv_actuator_rows_n;
 const struct drv_actuator_row *drv_actuator_row(enum drv_actuator_state state,
 						enum drv_actuator_event event); /* NULL: there is none */
 
-bool drv_actuator_state_silent(enum drv_actuator_state state);
-bool drv_actuator_state_resets(enum drv_actuator_state state);
-bool drv_actuator_state_homes(enum drv_actuator_state state);
+/* Bits of enum drv_actuator_state. */
+extern const uint32_t drv_actuator_silent_states, drv_actuator_reset_states, drv_actuator_home_states;
 
 #endif

@@ -65,18 +65,15 @@ void drv_cycle_receive(struct drv *drv, struct drv_bus *bus, int64_t now_ns)
 
 static const char *death_of(const struct drv_bus *bus)
 {
+	const enum bus_state state = bus_state(bus->bus);
+
 	if (!drv_bus_is_dead(bus))
 		return NULL;
 	if (slots_state(&bus->slots) == SLOTS_STALLED)
 		return "stalled";
-	switch (bus_state(bus->bus)) {
-	case BUS_ABSENT:
-	case BUS_STOPPED:
-	case BUS_OFF:
-		return bus_state_name(bus_state(bus->bus));
-	default:
-		return "down"; /* it was, and will be there in a moment */
-	}
+	if (state == BUS_ABSENT || state == BUS_STOPPED || state == BUS_OFF)
+		return bus_state_name(state);
+	return "down"; /* it was, and will be there in a moment */
 }
 
 /* Reports the first dead bus and its state: a stalled bus may be off next. */

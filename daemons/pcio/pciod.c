@@ -172,7 +172,7 @@ static const char *name_bus(const void *of, unsigned int bus)
 static int plan(void *self, struct drv *drv, struct error_sink *errors)
 {
 	struct pciod *p = self;
-	const struct pciod_list_buses buses = { drv_buses(drv), find_bus, name_bus, drv };
+	const struct pciod_list_buses buses = { "modules", drv_buses(drv), find_bus, name_bus, drv };
 	struct pciod_list list;
 
 	if (check_settings(&p->settings, drv, errors) || pciod_list_read(&list, p->settings.modules, &buses, errors))

@@ -1,6 +1,7 @@
 /* pciod_list.c: the setting `modules`. */
 #include <ctype.h>
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +9,6 @@
 #include "daemons/pcio/pcio.h"
 #include "daemons/pcio/pciod_list.h"
 
-#define EXAMPLES "15, 4-7 or larm0:4-7,larm1:8-10"
 #define PIECE_MAX 64
 
 struct reading {
@@ -18,12 +18,23 @@ struct reading {
 	char piece[PIECE_MAX]; /* between two commas */
 };
 
-static int wrong(struct reading *r)
+static int __attribute__((format(printf, 2, 3))) wrong(struct reading *r, const char *fmt, ...)
+{
+	char text[ERROR_LINE_MAX];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	error_add(r->errors, "%s: %s", r->buses->where, text);
+	return -EINVAL;
+}
+
+static int not_a_module(struct reading *r)
 {
 	char quoted[TEXT_QUOTED_MAX];
 
-	error_add(r->errors, "modules: %s is not a module; write " EXAMPLES, text_quote(quoted, r->piece));
-	return -EINVAL;
+	return wrong(r, "%s is not a module; write 15, 4-7 or larm0:4-7,larm1:8-10", text_quote(quoted, r->piece));
 }
 
 /* A number without sign or base; NULL: none.  Else what follows it. */
@@ -45,12 +56,9 @@ static int no_bus(struct reading *r, const char *name)
 		len += (size_t)snprintf(names + len, sizeof(names) - len, "%s%s", i ? ", " : "",
 					r->buses->name(r->buses->of, i));
 	if (name)
-		error_add(r->errors, "modules: %s: this device has no such bus; there is %s", text_quote(quoted, name),
-			  names);
-	else
-		error_add(r->errors, "modules: %s: on which bus? write %s:%s; there are %s",
-			  text_quote(quoted, r->piece), r->buses->name(r->buses->of, 0), r->piece, names);
-	return -EINVAL;
+		return wrong(r, "%s: this device has no such bus; there is %s", text_quote(quoted, name), names);
+	return wrong(r, "%s: on which bus? write %s:%s; there are %s", text_quote(quoted, r->piece),
+		     r->buses->name(r->buses->of, 0), r->piece, names);
 }
 
 static int add(struct reading *r, unsigned int bus, unsigned int module)
@@ -58,17 +66,12 @@ static int add(struct reading *r, unsigned int bus, unsigned int module)
 	struct pciod_list *list = r->list;
 	struct pciod_list_item *item = &list->item[list->n];
 
-	for (unsigned int i = 0; i < list->n; i++) {
-		if (list->item[i].bus != bus || list->item[i].number != module)
-			continue;
-		error_add(r->errors, "modules: module %u of %s is there twice; write it once", module,
-			  r->buses->name(r->buses->of, bus));
-		return -EINVAL;
-	}
-	if (list->n == MSG_JOINTS) {
-		error_add(r->errors, "modules: more than %d: give some of them to another pciod", MSG_JOINTS);
-		return -EINVAL;
-	}
+	for (unsigned int i = 0; i < list->n; i++)
+		if (list->item[i].bus == bus && list->item[i].number == module)
+			return wrong(r, "module %u of %s is there twice; write it once", module,
+				     r->buses->name(r->buses->of, bus));
+	if (list->n == MSG_JOINTS)
+		return wrong(r, "more than %d: give some of them to another pciod", MSG_JOINTS);
 	item->bus = bus;
 	item->number = module;
 	list->n++;
@@ -85,20 +88,16 @@ static int read_piece(struct reading *r)
 
 	p = number(p, &first);
 	if (!p)
-		return wrong(r);
+		return not_a_module(r);
 	last = first;
 	if (*p == '-')
 		p = number(p + 1, &last);
 	if (!p || *p)
-		return wrong(r);
-	if (!first || last > PCIO_MODULE_MAX || first > PCIO_MODULE_MAX) {
-		error_add(r->errors, "modules: %s: modules have the numbers 1 to %d", r->piece, PCIO_MODULE_MAX);
-		return -EINVAL;
-	}
-	if (first > last) {
-		error_add(r->errors, "modules: %s: the lower number comes first; write %u-%u", r->piece, last, first);
-		return -EINVAL;
-	}
+		return not_a_module(r);
+	if (!first || last > PCIO_MODULE_MAX || first > PCIO_MODULE_MAX)
+		return wrong(r, "%s: modules have the numbers 1 to %d", r->piece, PCIO_MODULE_MAX);
+	if (first > last)
+		return wrong(r, "%s: the lower number comes first; write %u-%u", r->piece, last, first);
 	if (colon) {
 		*colon = '\0';
 		bus = r->buses->find(r->buses->of, r->piece);
@@ -143,7 +142,7 @@ int pciod_list_read(struct pciod_list *list, const char *text, const struct pcio
 			kept--;
 		snprintf(r.piece, sizeof(r.piece), "%.*s", (int)(kept < PIECE_MAX ? kept : PIECE_MAX), text + blanks);
 		if (kept >= PIECE_MAX)
-			return wrong(&r);
+			return not_a_module(&r);
 		if (read_piece(&r))
 			return -EINVAL;
 		if (!text[len])

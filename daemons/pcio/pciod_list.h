@@ -25,6 +25,7 @@ struct pciod_list {
 };
 
 struct pciod_list_buses {
+	const char *where; /* begins an error line: "modules" */
 	unsigned int n;
 	int (*find)(const void *of, const char *name); /* by role or name; negative: there is none */
 	const char *(*name)(const void *of, unsigned int bus);

@@ -82,18 +82,6 @@ static const char *name_bus(const void *of, unsigned int bus)
 
 /* ---- all of it ---- */
 
-struct line_of {
-	struct error_sink *errors;
-	const struct yaml_node *node;
-};
-
-static void say_where(void *to, const char *line)
-{
-	const struct line_of *of = to;
-
-	error_add(of->errors, "%s:%u: %s", of->node->file, of->node->line, line);
-}
-
 /* What is said about single modules is about some that there are: those from first on. */
 static int check_modules(const struct sim *sim, const struct robot_device *device, size_t first,
 			 struct error_sink *errors)
@@ -116,12 +104,13 @@ static int check_modules(const struct sim *sim, const struct robot_device *devic
 int pcube_load(struct sim *sim, const struct robot_device *device, const void *of_driver, struct error_sink *errors)
 {
 	const struct pciod_settings *driver = of_driver;
-	const struct pciod_list_buses buses = { (unsigned int)device->roles_n, find_bus, name_bus, device };
-	struct line_of of = { errors, yaml_find(device->settings, "modules") };
-	struct error_sink with_line = { say_where, &of, 0 };
+	const struct yaml_node *node = yaml_find(device->settings, "modules");
+	char where[ERROR_LINE_MAX / 2];
+	const struct pciod_list_buses buses = { where, (unsigned int)device->roles_n, find_bus, name_bus, device };
 	struct pciod_list list;
 
-	if (pciod_list_read(&list, driver->modules, &buses, &with_line))
+	snprintf(where, sizeof(where), "%s:%u: modules", node->file, node->line);
+	if (pciod_list_read(&list, driver->modules, &buses, errors))
 		return -EINVAL;
 	for (unsigned int i = 0; i < list.n; i++)
 		if (add(sim, device, driver, &list.item[i], errors))

@@ -32,44 +32,34 @@ static const struct settings_row report_rows[] = {
 
 static char answer[SIM_ANSWER_MAX];
 
-/* The exit status. */
-static int ask(const char *program, const struct ask *line, const char *question)
+/* VERB and the words behind it.  The exit status. */
+static int ask(const char *program, const struct ask *line, const char *verb, int argc, char **argv)
 {
 	struct error_who me = { program, NULL, ERROR_PLAIN };
 	struct error_sink errors = { error_to_stderr, &me, 0 };
-	char path[RUN_PATH_MAX];
+	char path[RUN_PATH_MAX], text[400];
+	struct query_text question = { text, 0, sizeof(text) };
 	int r;
 
-	if (line->robot && run_robot(line->robot)) {
+	query_say(&question, "%s", verb);
+	for (int i = 0; i < argc; i++)
+		query_say(&question, " %s", argv[i]);
+	query_say(&question, "%s", line->clear ? " clear" : "");
+	if (question.len + 1 >= sizeof(text))
+		error_add(&errors, "that is too long");
+	else if (line->robot && run_robot(line->robot))
 		error_add(&errors, "--robot: %s is not a valid name", line->robot);
+	if (errors.count)
 		return SIM_WRONG;
-	}
 	if (run_path(path, SIM_SOCKET, &errors))
 		return SIM_FAILED;
-	r = query_ask(path, question, answer, sizeof(answer), clock_now_ns() + ANSWER_NS, &errors);
+	r = query_ask(path, text, answer, sizeof(answer), clock_now_ns() + ANSWER_NS, &errors);
 	if (r == -ENOENT || r == -ECONNREFUSED)
 		error_add(&errors, "no robotsim runs for this robot (no socket at %s): start it with robotsim run FILE",
 			  path);
 	else if (r && r != -EINVAL)
 		error_add(&errors, "robotsim does not answer at %s: %s", path, strerror(-r));
 	return r ? SIM_FAILED : 0;
-}
-
-/* VERB and the words behind it. */
-static int ask_words(const char *program, const struct ask *line, const char *verb, int argc, char **argv)
-{
-	char question[400];
-	size_t len = (size_t)snprintf(question, sizeof(question), "%s", verb);
-
-	for (int i = 0; i < argc && len < sizeof(question); i++)
-		len += (size_t)snprintf(question + len, sizeof(question) - len, " %s", argv[i]);
-	if (line->clear && len < sizeof(question))
-		len += (size_t)snprintf(question + len, sizeof(question) - len, " clear");
-	if (len >= sizeof(question)) {
-		error_say(program, NULL, ERROR_PLAIN, "that is too long");
-		return SIM_WRONG;
-	}
-	return ask(program, line, question);
 }
 
 /* A negative torque is not an option. */
@@ -213,7 +203,7 @@ int sim_ask(int argc, char **argv)
 	case OPTIONS_GO:
 		break;
 	}
-	status = ask_words(options.program, &line, verb, argc, words);
+	status = ask(options.program, &line, verb, argc, words);
 	if (!status && row->rows == report_rows)
 		(line.json ? print_json : print_table)(answer);
 	return status;

@@ -36,7 +36,7 @@ static const char *name(const void *of, unsigned int bus)
 
 static int read_list(const char *text)
 {
-	const struct pciod_list_buses buses = { names_n, find, name, NULL };
+	const struct pciod_list_buses buses = { "modules", names_n, find, name, NULL };
 	struct error_sink errors = { line, NULL, 0 };
 
 	said[0] = '\0';
