@@ -1,6 +1,5 @@
 /* claim.c: one driver per device, and one writer per channel. */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -81,15 +80,14 @@ static socklen_t address_of(struct sockaddr_un *address, const char *name)
 static void program_of(pid_t pid, char program[32])
 {
 	char path[32];
-	ssize_t n;
-	int fd;
+	FILE *comm;
 
 	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? 0 : read(fd, program, 31);
-	if (fd >= 0)
-		close(fd);
-	program[n > 0 ? n : 0] = 0;
+	comm = fopen(path, "re");
+	if (!comm || !fgets(program, 32, comm))
+		*program = 0;
+	if (comm)
+		fclose(comm);
 	program[strcspn(program, "\n")] = 0;
 	for (char *c = program; *c; c++)
 		if (*c < ' ' || *c > '~')

@@ -196,7 +196,7 @@ int drv_send(struct drv *drv, unsigned int send, const struct frame *frame);
 int drv_send_stop(struct drv *drv, unsigned int send, const struct frame *frame);
 /* Sends a request of a question, again if need be, and gives its answer to answer, with this tag.  0, or -EBUSY: one
  * with the same key is under way, or its reply is owed; -ENOSPC: too many are, or wait; -EINVAL: too short; else as
- * drv_send.  A reply that is late is dropped and counted; a frame that belongs to no request goes to rx. */
+ * drv_send.  A reply that is late is dropped; a frame that belongs to no request goes to rx. */
 int drv_ask(struct drv *drv, unsigned int question, const struct frame *request, uint32_t tag);
 /* The same, put as by drv_send_stop.  Its question has one try. */
 int drv_ask_stop(struct drv *drv, unsigned int question, const struct frame *request, uint32_t tag);

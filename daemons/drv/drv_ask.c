@@ -277,7 +277,6 @@ static enum drv_ask_what take_reply(struct drv_ask *a, struct drv_ask_entry *e, 
 			settle(a, e);
 		return DRV_ASK_ANSWER;
 	}
-	a->counts.late++;
 	return DRV_ASK_LATE;
 }
 
@@ -308,11 +307,8 @@ static enum drv_ask_what expire(struct drv_ask *a, struct drv_ask_entry *e, stru
 		return DRV_ASK_NOTHING;
 	}
 	fill_answer(a, e, answer);
-	if (e->tries < a->questions[e->question].row.tries) {
-		a->counts.again++;
+	if (e->tries < a->questions[e->question].row.tries)
 		return DRV_ASK_AGAIN;
-	}
-	a->counts.unanswered++;
 	settle(a, e);
 	return DRV_ASK_UNANSWERED;
 }

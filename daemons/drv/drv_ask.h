@@ -100,12 +100,6 @@ struct drv_ask { /* private */
 	int64_t next_ns;	/* nothing is due until after it */
 	int64_t soonest_ns;	/* the same, of those that drv_ask_due has passed */
 	unsigned int at;	/* where it goes on */
-
-	struct drv_ask_counts {
-		uint64_t late;	     /* replies that came when they were no longer waited for */
-		uint64_t again;	     /* tries after the first */
-		uint64_t unanswered; /* requests */
-	} counts;
 };
 
 /* Begins as zeros. */

@@ -175,12 +175,13 @@ static double elapsed_s(struct drv *drv, int64_t now_ns)
 
 static bool start(struct drv *drv, const struct drv_orders *orders)
 {
+	bool heard = true;
+
 	if (drv->driver->start)
 		return drv->driver->start(drv->self, drv, orders) == DRV_DONE;
 	for (unsigned int i = 0; i < drv->buses_n; i++)
-		if (!drv_bus_heard(&drv->buses[i]))
-			return false;
-	return true;
+		heard &= drv_bus_heard(&drv->buses[i]);
+	return heard;
 }
 
 static void call_driver(struct drv *drv, int64_t now_ns)

@@ -3,6 +3,8 @@
  * In each cycle: the clock frames first, then what has become of the buses, then the message of the channel clock.  It
  * waits for nothing that others send, so a bus that is dead or away only loses its own frames.
  */
+#include <errno.h>
+
 #include "daemons/drv/drv.h"
 #include "daemons/hubo-daemon/cycle.h"
 #include "daemons/hubo-daemon/paced.h"
@@ -22,18 +24,15 @@ static const struct settings_row rows[] = { SETTINGS_END };
 static int plan(void *self, struct drv *drv, struct error_sink *errors)
 {
 	struct hubo *h = self;
-	int err = 0;
 
 	h->period_ns = drv_period_ns(drv);
 	h->buses = drv_buses(drv);
 	for (unsigned int b = 0; b < h->buses; b++) {
-		int one = paced_plan(&h->bus[b], drv, b, h->period_ns, errors);
-
+		paced_plan(&h->bus[b], drv, b, h->period_ns, errors);
 		if (h->bus[b].send >= 0)
 			h->by_send[h->bus[b].send] = b;
-		err = err ? err : one;
 	}
-	return err;
+	return errors->count ? -EINVAL : 0;
 }
 
 /* ---- a cycle ---- */

@@ -1,5 +1,4 @@
 /* paced.c: see paced.h. */
-#include <errno.h>
 #include <linux/can/error.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,8 +18,9 @@
 #define HICCUP_NS 50000000	/* a bus that is dead for so long will not come back by itself */
 #define QUIET_NS 1100000000	/* between two events about one bus: of one code the loop lets one a second pass */
 
-/* Identifiers that others send as well: PowerCube's broadcast (by it pciod keeps the modules' watchdog quiet), NMT. */
-static const uint32_t shared_ids[] = { 0x100, 0x000 };
+/* Identifiers that others send as well. */
+#define POWERCUBE_ALL 0x100 /* by it pciod keeps the modules' watchdog quiet */
+#define CANOPEN_NMT 0x000
 
 /* ---- plan ---- */
 
@@ -29,39 +29,32 @@ static void name_field(msg_name to, const char *from)
 	snprintf(to, MSG_NAME_SIZE, "%.*s", MSG_NAME_SIZE - 1, from);
 }
 
-static bool is_shared(uint32_t id)
-{
-	for (size_t i = 0; i < sizeof(shared_ids) / sizeof(shared_ids[0]); i++)
-		if (id == shared_ids[i])
-			return true;
-	return false;
-}
-
 /* The newest replaces older ones; a frame that cannot be sent within its cycle is dropped. */
-static int plan_frame(struct paced *bus, struct drv *drv, const struct robot_bus *described,
-		      const struct drv_send *common, struct error_sink *errors)
+static void plan_frame(struct paced *bus, struct drv *drv, unsigned int number, int64_t period_ns,
+		       struct error_sink *errors)
 {
+	const struct robot_bus *described = drv_robot_bus(drv, number);
 	const char *wrong = frame_text_read(&bus->frame, described->clock, strlen(described->clock));
-	struct drv_send send = *common;
+	const struct drv_send send = {
+		.bus = number,
+		.row = { .id = bus->frame.id,
+			 .class = SLOTS_LATEST,
+			 .period_ns = period_ns * bus->divider,
+			 .deadline_ns = period_ns },
+		.len = bus->frame.len,
+		.shared = bus->frame.id == POWERCUBE_ALL || bus->frame.id == CANOPEN_NMT,
+	};
 
-	if (wrong) {
+	if (wrong)
 		yaml_error(errors, yaml_find(described->node, "clock"), "%s; write a frame such as 080#", wrong);
-		return -EINVAL;
-	}
-	send.row.id = bus->frame.id;
-	send.row.class = SLOTS_LATEST;
-	send.len = bus->frame.len;
-	send.shared = is_shared(bus->frame.id);
-	bus->send = drv_add_send(drv, &send, errors);
-	return bus->send < 0 ? bus->send : 0;
+	else
+		bus->send = drv_add_send(drv, &send, errors);
 }
 
-int paced_plan(struct paced *bus, struct drv *drv, unsigned int number, int64_t period_ns, struct error_sink *errors)
+void paced_plan(struct paced *bus, struct drv *drv, unsigned int number, int64_t period_ns, struct error_sink *errors)
 {
 	const struct robot_bus *described = drv_robot_bus(drv, number);
 	char channel[sizeof("bus-") + TEXT_NAME_MAX];
-	struct drv_send send = { .bus = number };
-	int err = 0, claim;
 
 	name_field(bus->name, drv_bus_name(drv, number));
 	name_field(bus->interface, drv_bus_interface(drv, number));
@@ -70,14 +63,11 @@ int paced_plan(struct paced *bus, struct drv *drv, unsigned int number, int64_t 
 	bus->send = -1;
 	bus->divider = described ? (uint32_t)described->clock_divider : 1;
 	bus->bitrate = described ? (uint32_t)described->bitrate : BITRATE_USUAL;
-	send.row.period_ns = period_ns * bus->divider;
-	send.row.deadline_ns = period_ns;
 	if (described && *described->clock)
-		err = plan_frame(bus, drv, described, &send, errors);
+		plan_frame(bus, drv, number, period_ns, errors);
 	drv_monitor(drv, number);
-	claim = drv_add_claim(drv, number, "clock", errors);
+	drv_add_claim(drv, number, "clock", errors);
 	bus->output = drv_add_output(drv, channel, msg_bus_stats_number, errors);
-	return err ? err : claim < 0 ? claim : bus->output < 0 ? bus->output : 0;
 }
 
 void paced_start(struct paced *bus, int64_t now_ns)

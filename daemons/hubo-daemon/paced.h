@@ -22,8 +22,8 @@ struct paced {
 	int64_t published; /* number of the tenth of a second for which bus-BUS was published */
 };
 
-/* In plan: its frame, its channel, its claim.  0, or -errno with lines in errors. */
-int paced_plan(struct paced *bus, struct drv *drv, unsigned int number, int64_t period_ns, struct error_sink *errors);
+/* In plan: its frame, its channel, its claim; what is wrong is in errors. */
+void paced_plan(struct paced *bus, struct drv *drv, unsigned int number, int64_t period_ns, struct error_sink *errors);
 
 void paced_start(struct paced *bus, int64_t now_ns);
 

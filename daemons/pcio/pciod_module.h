@@ -88,8 +88,6 @@ struct pciod_module {
 	double position_rad, velocity_rad_s, current_a; /* NaN: never */
 	int64_t heard_ns;				/* anything from it; or when it was begun with */
 	int64_t waiting_ns; /* since when an answer is waited for, and nothing was heard; 0: it is not */
-	uint64_t odd;	    /* values that were none, replies that made no sense */
-	uint64_t refused;   /* moves */
 
 	/* life */
 	struct drv_actuator a;

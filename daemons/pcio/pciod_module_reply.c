@@ -12,7 +12,8 @@ static void measured(struct pciod_module *m, enum pciod_question question, int64
 {
 	m->known |= 1u << question;
 	m->fresh |= 1u << question;
-	m->t_ns[question] = t_ns;
+	if (question < PCIOD_SAMPLES)
+		m->t_ns[question] = t_ns;
 }
 
 static void take_position(struct pciod_module *m, double value, int64_t asked_ns, int64_t t_ns)
@@ -117,37 +118,34 @@ static void take_get(struct pciod_module *m, enum pciod_question question, const
 	switch (question) {
 	case PCIOD_Q_STATE:
 		take_state(m, (uint32_t)reply->value, asked_ns, reply->t_ns);
-		break;
+		return;
 	case PCIOD_Q_POSITION:
 		take_position(m, reply->value, asked_ns, reply->t_ns);
-		break;
+		return;
+	case PCIOD_Q_CONFIG:
+		take_config(m, (uint32_t)reply->value, asked_ns);
+		return;
 	case PCIOD_Q_VELOCITY:
 		m->velocity_rad_s = reply->value;
-		measured(m, question, reply->t_ns);
 		break;
 	case PCIOD_Q_CURRENT:
 		m->current_a = reply->value;
-		measured(m, question, reply->t_ns);
-		break;
-	case PCIOD_Q_CONFIG:
-		take_config(m, (uint32_t)reply->value, asked_ns);
 		break;
 	case PCIOD_Q_VERSION:
 		m->version = (unsigned int)reply->value;
-		m->known |= PCIOD_Q_BIT_VERSION;
 		break;
 	case PCIOD_Q_SERIAL:
 		m->serial = (uint32_t)reply->value;
-		m->known |= PCIOD_Q_BIT_SERIAL;
 		break;
 	case PCIOD_Q_HOME_OFFSET:
 	case PCIOD_Q_HOME_OFFSET_89:
 		m->home_offset_rad = reply->value;
-		m->known |= 1u << question;
 		break;
 	default:
 		take_limit(m, question, reply->value);
+		return;
 	}
+	measured(m, question, reply->t_ns);
 }
 
 static void take_answer(struct pciod_module *m, enum pciod_question question, const struct pcio_reply *reply,
@@ -198,7 +196,6 @@ enum pciod_news pciod_module_answer(struct pciod_module *m, enum pciod_question 
 	/* An invalid answer ends the question as well: no other will come. */
 	if (error || !plausible(question, reply.value)) {
 		m->unanswered |= 1u << question;
-		m->odd++;
 		return PCIOD_NEWS_ODD;
 	}
 	if (reply.command == PCIO_GET)
@@ -216,12 +213,9 @@ enum pciod_news pciod_module_stray(struct pciod_module *m, const struct frame *f
 	int error = pcio_decode(&reply, frame, t_ns);
 
 	pciod_module_heard(m, t_ns);
-	if (error) {
-		m->odd++;
+	if (error)
 		return PCIOD_NEWS_ODD;
-	}
 	if (reply.command != PCIO_MOVE || reply.with_state || reply.status == m->settings->ack_ok)
 		return PCIOD_NEWS_NONE;
-	m->refused++;
 	return PCIOD_NEWS_REFUSED;
 }

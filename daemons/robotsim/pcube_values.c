@@ -110,18 +110,12 @@ static double target(const struct pcube *m)
 	return (n->now.mode == PCUBE_RAMP || n->now.mode == PCUBE_STEP ? n->now.value : n->position) + m->zero;
 }
 
-/* The motion that runs, by its number in a move. */
-static uint8_t move_mode(enum pcube_mode mode)
+static void refresh(struct pcube *m)
 {
+	/* The motion that runs, by its number in a move. */
 	static const uint8_t motions[] = {
 		[PCUBE_HOLD] = 7, [PCUBE_RAMP] = 4, [PCUBE_STEP] = 6, [PCUBE_VELOCITY] = 7, [PCUBE_CURRENT] = 8
 	};
-
-	return motions[mode];
-}
-
-static void refresh(struct pcube *m)
-{
 	struct pcube_values *v = &m->values;
 	const double power_w = m->joint.torque_per_a * m->joint.current * m->joint.velocity;
 	const struct joint_encoder encoder = pcube_encoder(m);
@@ -141,7 +135,7 @@ static void refresh(struct pcube *m)
 	v->target_count = count(target(m), m);
 	v->target_velocity_count = count((double)v->target_velocity, m);
 	v->target_acceleration_count = count((double)v->target_acceleration, m);
-	v->move_mode = move_mode(m->motion.now.mode);
+	v->move_mode = motions[m->motion.now.mode];
 	v->bus_voltage = (float)voltage;
 	v->bus_current = voltage > 0 ? (float)(fmax(power_w, 0) / voltage) : 0;
 }

@@ -46,9 +46,8 @@ int main(int argc, char **argv)
 	}
 	if (argc < 2)
 		error_say("robotsim", NULL, ERROR_PLAIN, "which command? robotsim --help lists them");
-	else if (near)
-		error_say("robotsim", NULL, ERROR_PLAIN, "%s: no such command; did you mean %s?", argv[1], near);
 	else
-		error_say("robotsim", NULL, ERROR_PLAIN, "%s: no such command: robotsim --help lists them", argv[1]);
+		error_say("robotsim", NULL, ERROR_PLAIN, "%s: no such command%s%s%s", argv[1],
+			  near ? "; did you mean " : ": robotsim --help lists them", near ? near : "", near ? "?" : "");
 	return SIM_WRONG;
 }

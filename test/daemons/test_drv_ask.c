@@ -222,8 +222,6 @@ static void a_reply_lost_for_good_does_not_shift_those_behind_it(void)
 			answered += drv_ask_reply(&ask, RECEIVE, &reply, (now_ms + 1) * MS, &answer) == DRV_ASK_ANSWER;
 	}
 	TEST_ASSERT_EQUAL_UINT(80, answered); /* all but those of the first 100 ms */
-	TEST_ASSERT_EQUAL(1, ask.counts.unanswered);
-	TEST_ASSERT_EQUAL(0, ask.counts.late);
 }
 
 /* ---- keys ---- */
@@ -373,7 +371,6 @@ static void an_sdo_server_is_asked_one_thing_at_a_time(void)
 	TEST_ASSERT_EQUAL(DRV_ASK_UNANSWERED, drv_ask_due(&ask, 1021 * MS, &answer));
 	TEST_ASSERT_EQUAL(-EBUSY, drv_ask_may(&ask, 0, &second));
 	TEST_ASSERT_EQUAL(DRV_ASK_LATE, drv_ask_reply(&ask, RECEIVE, &first, 1022 * MS, &answer));
-	TEST_ASSERT_EQUAL(1, ask.counts.late);
 	TEST_ASSERT_EQUAL(0, drv_ask_may(&ask, 0, &second)); /* the confirmation that is still to come does not count */
 }
 
@@ -507,7 +504,6 @@ static void what_is_waited_for_next(void)
 	drv_ask_again(&ask, answer.entry, true, 1020 * MS + 1);
 	TEST_ASSERT_EQUAL(DRV_ASK_NOTHING, drv_ask_due(&ask, 1020 * MS + 1, &answer));
 	TEST_ASSERT_EQUAL_INT64(1021 * MS + 1, drv_ask_next_ns(&ask));
-	TEST_ASSERT_EQUAL(1, ask.counts.again);
 	/* Lost: at once. */
 	drv_ask_lost(&ask, SEND, &second, false);
 	TEST_ASSERT_EQUAL_INT64(INT64_MIN + 1, drv_ask_next_ns(&ask));
