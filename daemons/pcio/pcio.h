@@ -201,8 +201,8 @@ enum pcio_kind pcio_worst(uint32_t state);
 /* Nothing is wrong but that the module's watchdog ran out: what the absence of its host explains. */
 bool pcio_only_comm_error(uint32_t state);
 
-/* The words of the bits in state, "error, tow-error"; "" if there are none.  It ends before the first word without room;
- * with PCIO_TEXT_MAX bytes all have room. */
+/* The words of the bits in state, "error, tow-error"; "" if there are none.  The list ends before the first word
+ * without room; with PCIO_TEXT_MAX bytes all have room. */
 #define PCIO_TEXT_MAX 512
 void pcio_text(char *text, size_t size, uint32_t state);
 
