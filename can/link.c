@@ -17,8 +17,10 @@
 /* NULL with a line in errors: there is none. */
 static const struct link_ops *ops_of(const char *name, struct error_sink *errors)
 {
-	if (!strncmp(name, "log:", 4))
-		return error_refuse(errors, NULL, "%s: a log has no link; say an interface such as can0", name);
+	if (!strncmp(name, "log:", 4)) {
+		error_add(errors, "%s: a log has no link; say an interface such as can0", name);
+		return NULL;
+	}
 	return strncmp(name, "wire:", 5) ? &link_socketcan_ops : &link_wire_ops;
 }
 
