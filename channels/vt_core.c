@@ -38,9 +38,11 @@ struct vt_core vt_core_next(struct vt_core core, const struct vt_view *view, int
 
 	for (;;) {
 		core.round &= view->live & ~view->held;
-		if (core.round) {
+		while (core.round) {
 			*who = __builtin_ctzll(core.round);
 			core.round &= core.round - 1;
+			if (view->floor_ns[*who] > core.now_ns)
+				continue; /* since the round was made; it is still marked or due */
 			core.turns++;
 			return core;
 		}
