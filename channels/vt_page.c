@@ -67,7 +67,7 @@ static void wake(struct vt_end *end, int who)
 
 void vt_page_mark(struct vt_end *end, uint64_t slots)
 {
-	atomic_fetch_or_explicit(&end->page->dirty, slots, memory_order_release);
+	atomic_fetch_or_explicit(&end->page->dirty, slots & ~vt_bit(VT_COORDINATOR), memory_order_release);
 }
 
 static void read_view(const struct vt_page *page, int64_t limit_ns, struct vt_view *view)
@@ -84,7 +84,7 @@ static void read_view(const struct vt_page *page, int64_t limit_ns, struct vt_vi
 	}
 }
 
-void vt_page_pass(struct vt_end *end)
+static void hand_over(struct vt_end *end, uint64_t without)
 {
 	struct vt_page *page = end->page;
 	uint64_t token = atomic_load_explicit(&page->token, memory_order_acquire);
@@ -92,6 +92,7 @@ void vt_page_pass(struct vt_end *end)
 	int who;
 
 	read_view(page, atomic_load_explicit(&page->limit_ns, memory_order_acquire), &view);
+	view.live &= ~without;
 	page->core[!token_copy(token)] = vt_core_next(page->core[token_copy(token)], &view, &who);
 	if (!token_swap(page, &token, token_next(token, !token_copy(token), who)))
 		abort(); /* the token is never taken from the living */
@@ -101,6 +102,11 @@ void vt_page_pass(struct vt_end *end)
 	/* Buried since it was chosen: with vt_page_bury a Dekker pair, one of the two sees the other. */
 	if (who && !(atomic_load_explicit(&page->live, memory_order_seq_cst) & vt_bit(who)))
 		vt_page_ring(end);
+}
+
+void vt_page_pass(struct vt_end *end)
+{
+	hand_over(end, 0);
 }
 
 bool vt_page_await(struct vt_end *end, int64_t while_ns)
@@ -126,12 +132,10 @@ bool vt_page_await(struct vt_end *end, int64_t while_ns)
 
 void vt_page_leave(struct vt_end *end)
 {
-	/* Held: it gets no turn any more, but is not dead, whose token would be taken. */
-	atomic_fetch_or_explicit(&end->page->held, vt_bit(end->me), memory_order_seq_cst);
 	vt_page_mark(end, ~vt_bit(end->me));
-	vt_page_pass(end);
+	hand_over(end, vt_bit(end->me));
+	/* Not before: the coordinator takes the token from a slot that is not live. */
 	atomic_fetch_and_explicit(&end->page->live, ~vt_bit(end->me), memory_order_seq_cst);
-	atomic_fetch_and_explicit(&end->page->held, ~vt_bit(end->me), memory_order_seq_cst);
 	vt_page_ring(end);
 }
 
@@ -198,6 +202,7 @@ void vt_page_bury(struct vt_end *end, int slot)
 
 	atomic_fetch_and_explicit(&page->live, ~vt_bit(slot), memory_order_seq_cst);
 	atomic_fetch_and_explicit(&page->held, ~vt_bit(slot), memory_order_release);
+	vt_page_mark(end, ~UINT64_C(0));
 	if (take_from(page, slot, false))
 		return;
 	/* It may have ended between handing the token over and waking. */

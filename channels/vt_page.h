@@ -82,7 +82,7 @@ static inline const struct vt_core *vt_page_core(const struct vt_page *page)
 	return &page->core[atomic_load_explicit(&page->token, memory_order_acquire) >> 7 & 1];
 }
 
-void vt_page_mark(struct vt_end *end, uint64_t slots); /* they have something to look at */
+void vt_page_mark(struct vt_end *end, uint64_t slots); /* they have something to look at; not the coordinator */
 void vt_page_pass(struct vt_end *end);		       /* hands the token over */
 /* Waits for the token and takes it; with while_ns, for so long in real time at most.  Has it the token? */
 bool vt_page_await(struct vt_end *end, int64_t while_ns);
@@ -100,7 +100,7 @@ int vt_page_slot(const struct vt_page *page, pid_t pid); /* -1: none */
 /* The coordinator's. */
 bool vt_page_is_ours(struct vt_end *end); /* has it the token? */
 bool vt_page_at_rest(const struct vt_end *end);
-void vt_page_bury(struct vt_end *end, int slot);   /* its process has ended: its token is the coordinator's */
+void vt_page_bury(struct vt_end *end, int slot);   /* its process has ended: all look, its token is the coordinator's */
 bool vt_page_revoke(struct vt_end *end, int slot); /* stopped before it took the token: held from now on */
 
 /* The object of that name, created if needed; NULL: there are too many. */
