@@ -209,6 +209,8 @@ static int start(struct launch *launch, const struct virtual_line *clock, struct
 		return status;
 	/* systemd's AmbientCapabilities= would pass them on with every exec. */
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	if (clock->on && virtual_check(clock, launch, errors))
+		return WRONG;
 	run_robot(launch->name);
 	if (!runs(launch) && !passes_check(launch, errors))
 		return WRONG;

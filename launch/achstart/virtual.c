@@ -18,10 +18,12 @@
 #include "channels/vt_clock.h"
 #include "config/run.h"
 #include "config/text.h"
+#include "launch/achtime/plan.h"
 
 #define END_MS 10000
 #define OWN_SLOT 1
 #define FIRST_SLOT 2
+#define RATE_MAX 1000			/* as achtime has it */
 #define BEGIN_NS INT64_C(1000000000000) /* later than any duration that is subtracted from it */
 /* From exec to the first instruction of main, as bench_restart measured it: 5 % and 95 %. */
 #define STARTUP_MIN_NS 2500000
@@ -95,12 +97,33 @@ static void look_after_achtime(void)
 	start_achtime(run.line, &(struct error_sink){ 0 });
 }
 
-static int check_line(const struct virtual_line *line, const struct launch *launch, struct error_sink *errors)
+static bool has_daemon(const struct launch *launch, const char *name)
 {
+	for (size_t i = 0; i < launch->daemons_n; i++)
+		if (!strcmp(launch->daemons[i].name, name))
+			return true;
+	return !strcmp(name, "achstart");
+}
+
+int virtual_check(const struct virtual_line *line, const struct launch *launch, struct error_sink *errors)
+{
+	static struct plan plan;
 	double rate;
 
-	if (strcmp(line->rate, "max") && (text_real(line->rate, &rate) || rate <= 0)) {
-		error_add(errors, "--rate: \"%s\" is neither a number above 0 nor max", line->rate);
+	for (size_t i = 0; i < line->kills.n; i++)
+		if (plan_read(&plan, line->kills.item[i], SIGKILL, errors))
+			return -EINVAL;
+	for (size_t i = 0; i < line->stops.n; i++)
+		if (plan_read(&plan, line->stops.item[i], SIGSTOP, errors))
+			return -EINVAL;
+	for (size_t i = 0; i < plan.n; i++)
+		if (!has_daemon(launch, plan.steps[i].name)) {
+			error_add(errors, "--kill and --stop: the launch file has no daemon %s", plan.steps[i].name);
+			return -EINVAL;
+		}
+	if (strcmp(line->rate, "max") && (text_real(line->rate, &rate) || !(rate > 0 && rate <= RATE_MAX))) {
+		error_add(errors, "--rate: \"%s\" is neither a number above 0, at most %d, nor max", line->rate,
+			  RATE_MAX);
 		return -EINVAL;
 	}
 	if (launch->daemons_n > VT_SLOTS - FIRST_SLOT) {
@@ -116,10 +139,8 @@ int virtual_begin(const struct virtual_line *line, const struct launch *launch, 
 	char place[VIRTUAL_PLACE_MAX];
 	struct vt_page *page;
 	struct vt_end own = { 0 };
-	int status = check_line(line, launch, errors);
+	int status = run_path(run.path, "clock", errors);
 
-	if (!status)
-		status = run_path(run.path, "clock", errors);
 	if (status)
 		return status;
 	status = vt_page_create(run.path, BEGIN_NS);

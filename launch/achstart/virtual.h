@@ -22,6 +22,9 @@ struct virtual_line {
 	struct settings_strings kills, stops;
 };
 
+/* Before anything is started.  0, or -EINVAL with a line in errors. */
+int virtual_check(const struct virtual_line *line, const struct launch *launch, struct error_sink *errors);
+
 /* Creates the clock, starts achtime, and joins: from here on this process is on virtual time.  0, or -errno with a line
  * in errors. */
 int virtual_begin(const struct virtual_line *line, const struct launch *launch, struct error_sink *errors);
