@@ -343,6 +343,7 @@ static void test_holder_dies(void)
 {
 	start_after(1, (struct peer){ .period_ns = 10, .deed = DIE, .at = 3 }, 0);
 	start(2, 10);
+	start(3, 0); /* looks when one has died */
 	let_go(1030);
 	lib_until_ended(pids[1]);
 	TEST_ASSERT_FALSE(vt_page_is_ours(&co));
@@ -350,7 +351,8 @@ static void test_holder_dies(void)
 	TEST_ASSERT_TRUE(vt_page_is_ours(&co));
 	TEST_ASSERT_EQUAL_INT64(1020, vt_page_core(co.page)->now_ns);
 	run_until(1030);
-	EXPECT_TURNS({ 1000, 1 }, { 1000, 2 }, { 1010, 1 }, { 1010, 2 }, { 1020, 1 }, { 1020, 2 }, { 1030, 2 });
+	EXPECT_TURNS({ 1000, 1 }, { 1000, 2 }, { 1000, 3 }, { 1010, 1 }, { 1010, 2 }, { 1020, 1 }, { 1020, 2 },
+		     { 1020, 3 }, { 1030, 2 });
 }
 
 static void test_chosen_but_dead(void)
@@ -589,7 +591,7 @@ static void test_files_that_are_not_a_page(void)
 
 /* ---- killed at every instruction ---- */
 
-enum call { PASS, PASS_TO_DEAD, AWAIT_GRANTED, AWAIT_ASLEEP, MARK_ALL, JOIN, LEAVING };
+enum call { PASS, PASS_TO_DEAD, AWAIT_GRANTED, AWAIT_ASLEEP, AWAIT_MEANWHILE, MARK_ALL, JOIN, LEAVING };
 
 #define VICTIM 1
 #define PEER 2
@@ -613,7 +615,7 @@ static int victim_body(void *arg)
 	shared->phase = call == JOIN;
 	LIB_CHECK(!vt_page_join(&end, path, VICTIM));
 	shared->phase = call == JOIN ? 2 : 0;
-	if (call == AWAIT_ASLEEP || call == AWAIT_GRANTED) {
+	if (call == AWAIT_ASLEEP || call == AWAIT_GRANTED || call == AWAIT_MEANWHILE) {
 		ptrace_me();
 		shared->phase = 1;
 		LIB_CHECK(vt_page_await(&end, 0));
@@ -719,7 +721,7 @@ static void start_victim(enum call call)
 {
 	vt_page_expect(&co, VICTIM, "victim", 0);
 	pids[VICTIM] = lib_child(victim_body, (void *)(intptr_t)call);
-	if (call != AWAIT_GRANTED && call != AWAIT_ASLEEP && call != JOIN)
+	if (call != AWAIT_GRANTED && call != AWAIT_ASLEEP && call != AWAIT_MEANWHILE && call != JOIN)
 		let_go(vt_page_core(co.page)->now_ns);
 	await_stop();
 	if (call == AWAIT_GRANTED)
@@ -752,9 +754,17 @@ static bool kill_at(enum call call, unsigned k)
 			let_go(vt_page_core(co.page)->now_ns); /* its turn */
 			await_stop();
 		}
-		asleep = !step(call == AWAIT_ASLEEP);
+		asleep = !step(call == AWAIT_ASLEEP || call == AWAIT_MEANWHILE);
 	}
 	inside = shared->phase == 1;
+	if (call == AWAIT_MEANWHILE && inside && vt_page_is_ours(&co)) {
+		/* The victim lives; the token comes at this step, and it must notice. */
+		let_go(vt_page_core(co.page)->now_ns);
+		if (asleep)
+			await_stop();
+		TEST_ASSERT_EQUAL(0, ptrace(PTRACE_DETACH, pids[VICTIM], NULL, NULL));
+		must_go_on();
+	}
 	if (call == PASS_TO_DEAD) {
 		/* The victim lives; it is another process that is buried at this step. */
 		bury(CHOSEN);
@@ -810,6 +820,11 @@ static void test_killed_in_await_with_the_token(void)
 static void test_killed_in_await_asleep(void)
 {
 	sweep("await, asleep", AWAIT_ASLEEP, 20);
+}
+
+static void test_token_comes_during_await(void)
+{
+	sweep("await, into which the token comes", AWAIT_MEANWHILE, 20);
 }
 
 static void test_killed_in_mark(void)
@@ -896,6 +911,7 @@ int main(void)
 	RUN_TEST(test_next_is_buried_during_pass);
 	RUN_TEST(test_killed_in_await_with_the_token);
 	RUN_TEST(test_killed_in_await_asleep);
+	RUN_TEST(test_token_comes_during_await);
 	RUN_TEST(test_killed_in_mark);
 	RUN_TEST(test_killed_in_join);
 	RUN_TEST(test_killed_in_leave);
