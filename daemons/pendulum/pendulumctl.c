@@ -1,0 +1,253 @@
+/* pendulumctl.c: swings a pendulum up and balances it, and records every cycle.
+ *
+ * With --lockstep there is no process but this one: the simulation calls the controller, as simulators usually do. */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "channels/clock.h"
+#include "config/options.h"
+#include "daemons/drv/port.h"
+#include "daemons/pendulum/pendulum.h"
+#include "daemons/pendulum/work.h"
+
+#define WRONG 100
+#define FAILED 111
+#define FELL 1
+#define UPRIGHT_RAD 0.1 /* from the top, in the last fifth of the cycles */
+
+struct line {
+	const char *name, *output;
+	int64_t cycles, period_ns, valid_ns, work_ns, seed;
+	bool lockstep;
+	int64_t sim_step_ns, sim_work_ns, sim_seed;
+};
+
+static const struct settings_row rows[] = {
+	SETTINGS_STRING("name", struct line, name, "pendulum", "of the device", .value = "N"),
+	SETTINGS_INT("cycles", struct line, cycles, "", "10000", "1", "1000000", "after which it ends", .value = "N"),
+	SETTINGS_DURATION("period", struct line, period_ns, "1ms", "100us", "1s", "of a cycle"),
+	SETTINGS_DURATION("valid", struct line, valid_ns, "2ms", "100us", "200ms",
+			  "a torque is valid for so long after the state that it was computed from"),
+	SETTINGS_DURATION("work", struct line, work_ns, "0", "0", "1s", "processor time that a cycle costs"),
+	SETTINGS_INT("vary", struct line, seed, "", "0", "0", NULL,
+		     "the cost varies from 0 to twice that, by a pattern from this seed; 0: it does not",
+		     .value = "SEED"),
+	SETTINGS_STRING("output", struct line, output, NULL, "write a line of CSV for each cycle", .value = "FILE"),
+	SETTINGS_BOOL("lockstep", struct line, lockstep, "no", "simulate in this process, which calls the controller"),
+	SETTINGS_DURATION("sim-step", struct line, sim_step_ns, "250us", "10us", "100ms", "with --lockstep"),
+	SETTINGS_DURATION("sim-work", struct line, sim_work_ns, "0", "0", "1s", "that a step costs, with --lockstep"),
+	SETTINGS_INT("sim-vary", struct line, sim_seed, "", "0", "0", NULL, "as --vary, with --lockstep",
+		     .value = "SEED"),
+	SETTINGS_END,
+};
+
+/* A line of the CSV. */
+struct cycle {
+	int64_t number; /* of the period; some are left out if the controller is too slow */
+	int64_t clock_ns, stamp_ns, done_ns;
+	struct pendulum seen;
+	double torque_nm;
+};
+
+struct controller {
+	const struct line *line;
+	struct work work;
+	struct port state_port, ref_port;
+	struct msg_joint_state state;
+	struct cycle *cycles;
+	int64_t n;
+};
+
+/* ---- a cycle ---- */
+
+static void control(struct controller *c, struct cycle *now)
+{
+	c->cycles[c->n++] = *now;
+	now = &c->cycles[c->n - 1];
+	now->clock_ns = clock_now_ns();
+	now->torque_nm = pendulum_control(&pendulum_small, &now->seen);
+	work_do(&c->work, work_cost_ns(&c->work, (uint64_t)now->number));
+	now->done_ns = clock_now_ns();
+}
+
+static bool get_state(struct controller *c)
+{
+	struct msg_joint_state state;
+	size_t len;
+
+	port_newest(&c->state_port, &state, sizeof(state), &len);
+	if (msg_check(&state, len, c->state_port.type, NULL) == MSG_FINE && state.count == 1)
+		c->state = state;
+	return c->state.count == 1;
+}
+
+static void put_torque(struct controller *c, double torque_nm)
+{
+	struct msg_joint_ref ref;
+
+	msg_init(&ref, c->ref_port.type);
+	ref.header.for_incarnation = c->state.header.incarnation;
+	ref.header.t_sample_ns = c->state.header.t_sample_ns;
+	ref.header.t_publish_ns = clock_now_ns();
+	ref.header.valid_until_ns = c->state.header.t_sample_ns + c->line->valid_ns;
+	ref.count = 1;
+	ref.mode[0] = MSG_MODE_CURRENT;
+	ref.current[0] = torque_nm / PENDULUM_NM_PER_A;
+	port_put(&c->ref_port, &ref);
+}
+
+/* ---- beside a simulator ---- */
+
+/* Until the first state there is nothing to control, and no cycle. */
+static void run(struct controller *c)
+{
+	const int64_t period_ns = c->line->period_ns;
+	int64_t number = 0, tick_ns = (clock_now_ns() / period_ns + 1) * period_ns;
+
+	while (number < c->line->cycles) {
+		struct cycle now = { .number = number };
+		int64_t past;
+
+		clock_wait(NULL, 0, tick_ns);
+		if (get_state(c)) {
+			now.stamp_ns = c->state.header.t_sample_ns;
+			now.seen = (struct pendulum){ c->state.position[0], c->state.velocity[0] };
+			control(c, &now);
+			put_torque(c, c->cycles[c->n - 1].torque_nm);
+		}
+		past = (clock_now_ns() - tick_ns) / period_ns;
+		number += c->n ? 1 + past : 0;
+		tick_ns += (1 + past) * period_ns;
+	}
+}
+
+static int open_ports(struct controller *c, struct error_sink *errors)
+{
+	char state[PORT_NAME_MAX], ref[PORT_NAME_MAX];
+	int status;
+
+	snprintf(state, sizeof(state), "%.*s-state", PORT_NAME_MAX - 8, c->line->name);
+	snprintf(ref, sizeof(ref), "%.*s-ref", PORT_NAME_MAX - 8, c->line->name);
+	status = port_open(&c->state_port, state, msg_type_by_number(msg_joint_state_number), 0640, errors);
+	return status ? status : port_open(&c->ref_port, ref, msg_type_by_number(msg_joint_ref_number), 0660, errors);
+}
+
+/* ---- in lockstep ---- */
+
+static void run_lockstep(struct controller *c)
+{
+	const struct line *line = c->line;
+	struct work work = { .mean_ns = line->sim_work_ns, .seed = line->sim_seed };
+	struct pendulum pendulum = { 0 };
+	uint64_t steps = 0;
+
+	work_measure(&work);
+	for (int64_t number = 0; number < line->cycles; number++) {
+		struct cycle now = { .number = number, .stamp_ns = number * line->period_ns, .seen = pendulum };
+
+		control(c, &now);
+		for (int64_t t_ns = 0; t_ns < line->period_ns; t_ns += line->sim_step_ns) {
+			work_do(&work, work_cost_ns(&work, steps++));
+			pendulum_step(&pendulum_small, &pendulum, c->cycles[number].torque_nm,
+				      (double)line->sim_step_ns / 1e9);
+		}
+	}
+}
+
+/* ---- what it was like ---- */
+
+static bool is_upright(const struct controller *c)
+{
+	const int64_t cycles = c->line->cycles;
+
+	for (int64_t i = 0; i < c->n; i++)
+		if (c->cycles[i].number >= cycles - cycles / 5 &&
+		    fabs(pendulum_error(&c->cycles[i].seen)) > UPRIGHT_RAD)
+			return false;
+	return true;
+}
+
+static int write_csv(const struct controller *c, FILE *to)
+{
+	fprintf(to, "cycle,clock_ns,stamp_ns,angle_rad,rate_rad_s,torque_nm,done_ns,work_ns\n");
+	for (int64_t i = 0; i < c->n; i++) {
+		const struct cycle *now = &c->cycles[i];
+
+		fprintf(to, "%" PRId64 ",%" PRId64 ",%" PRId64 ",%.17g,%.17g,%.17g,%" PRId64 ",%" PRId64 "\n",
+			now->number, now->clock_ns, now->stamp_ns, now->seen.angle_rad, now->seen.rate_rad_s,
+			now->torque_nm, now->done_ns, work_cost_ns(&c->work, (uint64_t)now->number));
+	}
+	return fclose(to) ? -errno : 0;
+}
+
+/* The work of all cycles once more, in one piece: what it costs when nothing interrupts it. */
+static int64_t measure_in_one_piece(const struct controller *c)
+{
+	const int64_t begun_ns = work_spent_ns();
+	int64_t all_ns = 0;
+
+	for (int64_t i = 0; i < c->n; i++)
+		all_ns += work_cost_ns(&c->work, (uint64_t)c->cycles[i].number);
+	work_do(&c->work, all_ns);
+	return work_spent_ns() - begun_ns;
+}
+
+static int report(const struct controller *c, struct error_sink *errors)
+{
+	const char *output = c->line->output;
+	FILE *to = output ? fopen(output, "we") : NULL;
+	const bool upright = is_upright(c);
+	int64_t done_ns = 0;
+
+	for (int64_t i = 0; i < c->n; i++)
+		done_ns += c->cycles[i].done_ns - c->cycles[i].clock_ns;
+	printf("%s: %" PRId64 " cycles, %" PRId64 " missed; computing took %.6f s by the clock, %.6f s in one piece\n",
+	       upright ? "upright" : "fell", c->n, c->line->cycles - c->n, (double)done_ns / 1e9,
+	       (double)measure_in_one_piece(c) / 1e9);
+	if (output && (!to || write_csv(c, to))) {
+		error_add(errors, "%s: %s", output, strerror(errno));
+		return FAILED;
+	}
+	return upright ? 0 : FELL;
+}
+
+int main(int argc, char **argv)
+{
+	struct error_who who = { "pendulumctl", NULL, ERROR_FATAL };
+	struct error_sink plain = { error_to_stderr, NULL, 0 }, errors = { error_to_stderr, &who, 0 };
+	static struct controller c;
+	struct line line = { 0 };
+	struct options options = { .program = "pendulumctl",
+				   .about = "swings a pendulum up and balances it",
+				   .rows = rows,
+				   .values = &line,
+				   .version = OPTIONS_VERSION };
+	int status;
+
+	switch (options_read(&options, &argc, argv, &plain)) {
+	case OPTIONS_WRONG:
+		return WRONG;
+	case OPTIONS_ANSWER:
+		options_answer(&options, stdout);
+		return 0;
+	case OPTIONS_GO:
+		break;
+	}
+	c.line = &line;
+	c.work = (struct work){ .mean_ns = line.work_ns, .seed = line.seed };
+	c.cycles = calloc((size_t)line.cycles, sizeof(*c.cycles));
+	if (!c.cycles || (!line.lockstep && open_ports(&c, &errors)))
+		return FAILED;
+	work_measure(&c.work);
+	if (line.lockstep)
+		run_lockstep(&c);
+	else
+		run(&c);
+	status = report(&c, &errors);
+	free(c.cycles);
+	return status;
+}

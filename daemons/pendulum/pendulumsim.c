@@ -1,0 +1,85 @@
+/* pendulumsim.c: simulates a pendulum with a motor; an example of a simulator (simulator.h). */
+#include <math.h>
+#include <stdio.h>
+
+#include "config/options.h"
+#include "daemons/pendulum/pendulum.h"
+#include "daemons/pendulum/simulator.h"
+#include "daemons/pendulum/work.h"
+
+struct world {
+	struct pendulum pendulum;
+	double torque_nm;
+	struct work work;
+	uint64_t steps;
+};
+
+static void set(void *self, const struct msg_joint_ref *ref)
+{
+	struct world *w = self;
+
+	w->torque_nm = ref && ref->mode[0] == MSG_MODE_CURRENT ? ref->current[0] * PENDULUM_NM_PER_A : 0;
+}
+
+static void step(void *self, double dt_s)
+{
+	struct world *w = self;
+
+	work_do(&w->work, work_cost_ns(&w->work, w->steps++));
+	pendulum_step(&pendulum_small, &w->pendulum, w->torque_nm, dt_s);
+}
+
+static void get(const void *self, struct msg_joint_state *state)
+{
+	const struct world *w = self;
+
+	snprintf(state->joint[0], sizeof(state->joint[0]), "pendulum");
+	state->position[0] = w->pendulum.angle_rad;
+	state->velocity[0] = w->pendulum.rate_rad_s;
+	state->current[0] = w->torque_nm / PENDULUM_NM_PER_A;
+	state->temperature[0] = NAN;
+}
+
+/* ---- the line ---- */
+
+struct line {
+	const char *name;
+	int64_t step_ns, work_ns, seed;
+};
+
+static const struct settings_row rows[] = {
+	SETTINGS_STRING("name", struct line, name, "pendulum", "of the device: channels NAME-ref and NAME-state",
+			.value = "N"),
+	SETTINGS_DURATION("step", struct line, step_ns, "250us", "10us", "100ms", "of the simulation"),
+	SETTINGS_DURATION("work", struct line, work_ns, "0", "0", "1s", "processor time that a step costs"),
+	SETTINGS_INT("vary", struct line, seed, "", "0", "0", NULL,
+		     "the cost varies from 0 to twice that, by a pattern from this seed; 0: it does not",
+		     .value = "SEED"),
+	SETTINGS_END,
+};
+
+int main(int argc, char **argv)
+{
+	static struct world world;
+	const struct simulator simulator = { "pendulumsim", 1, &world, set, step, get };
+	struct error_sink errors = { error_to_stderr, NULL, 0 };
+	struct line line = { 0 };
+	struct options options = { .program = "pendulumsim",
+				   .about = "simulates a pendulum with a motor",
+				   .rows = rows,
+				   .values = &line,
+				   .version = OPTIONS_VERSION };
+
+	switch (options_read(&options, &argc, argv, &errors)) {
+	case OPTIONS_WRONG:
+		return SIMULATOR_WRONG;
+	case OPTIONS_ANSWER:
+		options_answer(&options, stdout);
+		return 0;
+	case OPTIONS_GO:
+		break;
+	}
+	world.work = (struct work){ .mean_ns = line.work_ns, .seed = line.seed };
+	work_measure(&world.work);
+	return simulator_run(&simulator, line.name, line.step_ns);
+}
