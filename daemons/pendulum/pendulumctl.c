@@ -31,7 +31,7 @@ static const struct settings_row rows[] = {
 	SETTINGS_STRING("name", struct line, name, "pendulum", "of the device", .value = "N"),
 	SETTINGS_INT("cycles", struct line, cycles, "", "10000", "1", "1000000", "after which it ends", .value = "N"),
 	SETTINGS_DURATION("period", struct line, period_ns, "1ms", "100us", "1s", "of a cycle"),
-	SETTINGS_DURATION("valid", struct line, valid_ns, "2ms", "100us", "200ms",
+	SETTINGS_DURATION("valid", struct line, valid_ns, "1500us", "100us", "200ms",
 			  "a torque is valid for so long after the state that it was computed from"),
 	SETTINGS_DURATION("work", struct line, work_ns, "0", "0", "1s", "processor time that a cycle costs"),
 	SETTINGS_INT("vary", struct line, seed, "", "0", "0", NULL,
