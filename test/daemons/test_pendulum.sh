@@ -17,7 +17,7 @@ launch() { # CYCLES WORK
 run() { # NAME CYCLES WORK [OPTION...]: its cycles in NAME.csv, its last line in NAME.said
 	launch "$2" "$3"
 	rm -rf "$ENDPLATE_RUN"
-	achstart --virtual --for "$(($2 + 150))ms" "${@:4}" "$lib_folder/pendulum.launch" >"$lib_folder/log" 2>&1 || {
+	achstart --virtual --for "$(($2 + 250))ms" "${@:4}" "$lib_folder/pendulum.launch" >"$lib_folder/log" 2>&1 || {
 		cat "$lib_folder/log"
 		return 1
 	}
