@@ -88,12 +88,13 @@ PYTHON_MODULE = $(patsubst channels/%,$(BUILD)/%,$(wildcard channels/python/endp
 	$(BUILD)/python/endplate/types.json
 PAGES = $(foreach room,$(ROOMS),$(wildcard $(room)/*.[1-8] $(room)/*/*.[1-8]))
 
-# Tests are test_*.c and test_*.sh.  Other .c files under test with a main are programs that a script runs;
-# those without are linked to every program of their folder, those of test/channels and test/can to any that uses them.
+# Tests are test_*.c and test_*.sh.  Other .c files under test with a main, or with cases, are programs that a script
+# runs; the others are linked to every program of their folder, those of test/channels and test/can to any that uses
+# them.
 # test/fuzz and test/install build their own.
 TEST_SOURCES = $(filter-out test/fuzz/% test/install/%,$(wildcard test/*/*.c test/*/*/*.c)) \
 	$(wildcard test/fuzz/test_*.c)
-TEST_MAINS := $(shell grep -l '^int main\>' $(TEST_SOURCES) /dev/null)
+TEST_MAINS := $(shell grep -lE '^(int main|TEST)\>' $(TEST_SOURCES) /dev/null)
 TEST_SHARED := $(filter-out $(TEST_MAINS),$(TEST_SOURCES))
 TEST_PROGRAMS = $(TEST_MAINS:%.c=$(BUILD)/%)
 TEST_LIB = $(BUILD)/test/libtest.a

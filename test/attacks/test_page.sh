@@ -5,7 +5,7 @@ set -eu
 page=daemons/endplate-security.7
 
 defines() { # FILE CASE: as a function, or as the name of a case
-	grep -qE "^test_$2\(\)|lib_case $2 |^static void (test_)?$2\(void\)" "$1" ||
+	grep -qE "^test_$2\(\)|lib_case $2 |^(static void |TEST\()(test_)?$2\>" "$1" ||
 		{ echo "$1 has no $2" && return 1; }
 }
 exists() { # FILE [CASE]

@@ -1,0 +1,40 @@
+/* testcase.h: cases that run without being listed.
+ *
+ *	TEST(two_and_two_are_four)
+ *	{
+ *		TEST_ASSERT_EQUAL(4, 2 + 2);
+ *	}
+ *
+ * A program runs its cases in the order of the file, or those whose names contain one of its arguments.  A file with
+ * cases is a program; it has a main only if there is something to do around them, which calls testcase_run_all between
+ * UNITY_BEGIN and UNITY_END.  RUN_TEST there runs a case under a condition, or again.
+ */
+#ifndef TEST_CHANNELS_TESTCASE_H
+#define TEST_CHANNELS_TESTCASE_H
+
+#include "unity.h"
+
+struct testcase {
+	void (*body)(void);
+	const char *name, *file;
+	int line;
+	struct testcase *next;
+};
+
+#define TEST(name)                                                                          \
+	static void name(void);                                                             \
+	static struct testcase testcase_##name = { name, #name, __FILE__, __LINE__, NULL }; \
+	__attribute__((constructor)) static void testcase_add_##name(void)                  \
+	{                                                                                   \
+		testcase_add(&testcase_##name);                                             \
+	}                                                                                   \
+	static void name(void)
+
+#undef RUN_TEST
+#define RUN_TEST(body) testcase_run(body, #body, __LINE__)
+
+void testcase_add(struct testcase *testcase);
+void testcase_run(void (*body)(void), const char *name, int line);
+void testcase_run_all(void);
+
+#endif
