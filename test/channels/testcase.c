@@ -6,7 +6,7 @@
 
 #include "test/channels/testcase.h"
 
-static struct testcase *first;
+struct testcase *testcase_first;
 static char **parts; /* of names, ended by NULL */
 
 __attribute__((weak)) void setUp(void)
@@ -26,9 +26,9 @@ __attribute__((constructor)) static void keep_arguments(int argc, char **argv)
 /* Constructors run in any order. */
 void testcase_add(struct testcase *testcase)
 {
-	struct testcase **at = &first;
+	struct testcase **at = &testcase_first;
 
-	while (*at && (*at)->line < testcase->line)
+	while (*at && (*at)->line <= testcase->line)
 		at = &(*at)->next;
 	testcase->next = *at;
 	*at = testcase;
@@ -50,13 +50,13 @@ void testcase_run(void (*body)(void), const char *name, int line)
 
 void testcase_run_all(void)
 {
-	for (struct testcase *c = first; c; c = c->next)
+	for (struct testcase *c = testcase_first; c; c = c->next)
 		testcase_run(c->body, c->name, c->line);
 }
 
 __attribute__((weak)) int main(void)
 {
-	UnityBegin(first ? first->file : program_invocation_name);
+	UnityBegin(testcase_first ? testcase_first->file : program_invocation_name);
 	testcase_run_all();
 	if (Unity.NumberOfTests)
 		return UNITY_END();

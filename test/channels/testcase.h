@@ -18,21 +18,24 @@ struct testcase {
 	void (*body)(void);
 	const char *name, *file;
 	int line;
+	unsigned int needs; /* of safety_lib.h */
 	struct testcase *next;
 };
 
-#define TEST(name)                                                                          \
-	static void name(void);                                                             \
-	static struct testcase testcase_##name = { name, #name, __FILE__, __LINE__, NULL }; \
-	__attribute__((constructor)) static void testcase_add_##name(void)                  \
-	{                                                                                   \
-		testcase_add(&testcase_##name);                                             \
-	}                                                                                   \
+#define TEST(name) TEST_NEEDS(name, 0)
+#define TEST_NEEDS(name, needs)                                                                    \
+	static void name(void);                                                                    \
+	static struct testcase testcase_##name = { name, #name, __FILE__, __LINE__, needs, NULL }; \
+	__attribute__((constructor)) static void testcase_add_##name(void)                         \
+	{                                                                                          \
+		testcase_add(&testcase_##name);                                                    \
+	}                                                                                          \
 	static void name(void)
 
 #undef RUN_TEST
 #define RUN_TEST(body) testcase_run(body, #body, __LINE__)
 
+extern struct testcase *testcase_first; /* in the order of the file */
 void testcase_add(struct testcase *testcase);
 void testcase_run(void (*body)(void), const char *name, int line);
 void testcase_run_all(void);

@@ -1,7 +1,7 @@
 /* safety_lib.h: cases that hold for every actuator.  Driver, simulator and wire are the real programs; the cases look
  * at the frames on the wire and at the published state.
  *
- *	static void some_case(void)
+ *	TEST_NEEDS(some_case, SAFETY_HOMES)			for actuators that home
  *	{
  *		safety_start(NULL);				canwire, robotsim, driver; up, and disarmed
  *		safety_arm();
@@ -9,10 +9,7 @@
  *		SAFETY_UNTIL(safety_life() == MSG_LIFE_ACTIVE);
  *		...
  *	}
- *	static const struct safety_case cases[] = {
- *		SAFETY_CASE(some_case, SAFETY_HOMES),		for actuators that home
- *	};
- *	int main(int argc, char **argv)	{ return safety_main(argc, argv, cases, ...); }
+ *	int main(int argc, char **argv)	{ return safety_main(argc, argv); }
  *
  * An actuator is one struct safety_actuator in a file of its own, safety_PROGRAM.c.  Each test program runs its cases
  * for all actuators, one process for each, at the same time; test_safety_estop exampled [CASE] runs one of them.  A
@@ -43,6 +40,7 @@
 #include "can/bus.h"
 #include "channels/ach.h"
 #include "channels/msg/msg.h"
+#include "test/channels/testcase.h"
 
 #define SAFETY_MS ((int64_t)1000000)
 #define SAFETY_TICK_S 0.005
@@ -176,21 +174,10 @@ extern struct safety safety;
 
 /* ---- cases ---- */
 
-struct safety_case {
-	const char *file, *name;
-	void (*body)(void);
-	int line;
-	unsigned int needs;  /* set of enum safety_has */
-	unsigned int number; /* for a body that is in several cases */
-};
-#define SAFETY_CASE(body, needs)                          \
-	{                                                 \
-		__FILE__, #body, body, __LINE__, needs, 0 \
-	}
-extern const struct safety_case *safety_case; /* that runs */
+extern const struct testcase *safety_case; /* that runs */
 
 /* Runs the cases and returns the exit status of the program. */
-int safety_main(int argc, char **argv, const struct safety_case *cases, size_t n);
+int safety_main(int argc, char **argv);
 void safety_begin(void); /* a case with nothing recorded yet */
 void safety_end(void);	 /* its processes and channels */
 

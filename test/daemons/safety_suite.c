@@ -12,14 +12,13 @@
 #include "test/channels/lib.h"
 #include "test/daemons/safety_actuators.h"
 #include "test/daemons/safety_lib.h"
-#include "unity.h"
 
 #define ACTUATORS_MAX 16
 #define WORD(prefix, name, word) word,
 
 const struct safety_actuator *const safety_actuators[] = { &safety_pciod, &safety_exampled, NULL };
 const struct safety_actuator *safety_on;
-const struct safety_case *safety_case;
+const struct testcase *safety_case;
 
 static const struct {
 	unsigned int has;
@@ -72,7 +71,7 @@ static void run_case(void)
 		TEST_ABORT();
 }
 
-static const char *missing(const struct safety_case *c)
+static const char *missing(const struct testcase *c)
 {
 	for (size_t i = 0; i < sizeof(lacks) / sizeof(*lacks); i++)
 		if (c->needs & lacks[i].has && !safety_has(lacks[i].has))
@@ -80,7 +79,7 @@ static const char *missing(const struct safety_case *c)
 	return NULL;
 }
 
-static void run_or_skip(const struct safety_case *c)
+static void run_or_skip(const struct testcase *c)
 {
 	static char name[160];
 	const char *why = missing(c);
@@ -98,22 +97,22 @@ static void run_or_skip(const struct safety_case *c)
 
 /* ---- one actuator ---- */
 
-static int run_cases(const struct safety_actuator *on, const struct safety_case *cases, size_t n, const char *only)
+static int run_cases(const struct safety_actuator *on, const char *only)
 {
 	safety_on = on;
 	UNITY_BEGIN();
-	for (size_t i = 0; i < n; i++)
-		if (!only || !strcmp(only, cases[i].name))
-			run_or_skip(&cases[i]);
+	for (const struct testcase *c = testcase_first; c; c = c->next)
+		if (!only || !strcmp(only, c->name))
+			run_or_skip(c);
 	wire_lib_clean();
 	return UNITY_END();
 }
 
-static int run_one(const char *program, const char *only, const struct safety_case *cases, size_t n)
+static int run_one(const char *program, const char *only)
 {
 	for (const struct safety_actuator *const *on = safety_actuators; *on; on++)
 		if (!strcmp((*on)->program, program))
-			return run_cases(*on, cases, n, only);
+			return run_cases(*on, only);
 	fprintf(stderr, "%s: no such actuator in safety_suite.c\n", program);
 	return 2;
 }
@@ -125,8 +124,7 @@ struct child {
 	FILE *output;
 };
 
-static void start_child(struct child *child, const struct safety_actuator *on, const struct safety_case *cases,
-			size_t n)
+static void start_child(struct child *child, const struct safety_actuator *on)
 {
 	child->output = tmpfile();
 	if (!child->output || (child->pid = fork()) < 0) {
@@ -138,7 +136,7 @@ static void start_child(struct child *child, const struct safety_actuator *on, c
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	dup2(fileno(child->output), STDOUT_FILENO);
 	dup2(fileno(child->output), STDERR_FILENO);
-	exit(run_cases(on, cases, n, NULL) != 0);
+	exit(run_cases(on, NULL) != 0);
 }
 
 struct sum {
@@ -169,14 +167,14 @@ static bool end_child(struct child *child, struct sum *sum)
 	return counted && WIFEXITED(status) && !WEXITSTATUS(status);
 }
 
-static int run_all(const struct safety_case *cases, size_t n)
+static int run_all(void)
 {
 	struct child children[ACTUATORS_MAX];
 	struct sum sum = { 0 };
 	unsigned int failed = 0;
 
 	for (unsigned int i = 0; safety_actuators[i]; i++)
-		start_child(&children[i], safety_actuators[i], cases, n);
+		start_child(&children[i], safety_actuators[i]);
 	for (unsigned int i = 0; safety_actuators[i]; i++) {
 		printf("---- %s\n", safety_actuators[i]->program);
 		failed += !end_child(&children[i], &sum);
@@ -189,9 +187,9 @@ static int run_all(const struct safety_case *cases, size_t n)
 	return sum.failures != 0;
 }
 
-int safety_main(int argc, char **argv, const struct safety_case *cases, size_t n)
+int safety_main(int argc, char **argv)
 {
 	if (argc > 1)
-		return run_one(argv[1], argc > 2 ? argv[2] : NULL, cases, n);
-	return run_all(cases, n);
+		return run_one(argv[1], argc > 2 ? argv[2] : NULL);
+	return run_all();
 }

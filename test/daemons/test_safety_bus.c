@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "channels/clock.h"
+#include "test/channels/testcase.h"
 #include "test/daemons/safety_lib.h"
-#include "unity.h"
 
 static const struct safety_set quick = { .watchdog_ms = 200, .silent_ms = 100 };
 
@@ -102,19 +102,19 @@ static void stalled(bool reset)
 	check_back(back_ns, reset ? 0 : 2);
 }
 
-static void stalled_and_nobody_resets_it(void)
+TEST_NEEDS(stalled_and_nobody_resets_it, SAFETY_VELOCITIES)
 {
 	stalled(false);
 }
 
-static void stalled_and_reset_by_its_owner(void)
+TEST_NEEDS(stalled_and_reset_by_its_owner, SAFETY_VELOCITIES)
 {
 	stalled(true);
 }
 
 /* It was in motion when the bus stood, and its reference ran out: it comes to rest, and is not taken back to where it
  * was measured last. */
-static void after_a_stall_it_does_not_go_back(void)
+TEST_NEEDS(after_a_stall_it_does_not_go_back, SAFETY_POSITIONS)
 {
 	double moves[256], highest = 0;
 	int64_t back_ns;
@@ -140,7 +140,7 @@ static void after_a_stall_it_does_not_go_back(void)
 }
 
 /* It does not go on homing, as if nothing had been, when the bus is back. */
-static void a_stall_ends_homing(void)
+TEST_NEEDS(a_stall_ends_homing, SAFETY_HOMES)
 {
 	uint64_t id;
 
@@ -162,7 +162,7 @@ static void a_stall_ends_homing(void)
 }
 
 /* What is told is how it is now, not how it began. */
-static void stalled_and_then_down(void)
+TEST_NEEDS(stalled_and_then_down, SAFETY_VELOCITIES)
 {
 	moving();
 	safety_wire("fault stuck 60s");
@@ -174,7 +174,7 @@ static void stalled_and_then_down(void)
 }
 
 /* A stall that is over before anything has a reason to give up, and no reference meanwhile. */
-static void stalled_without_a_reference(void)
+TEST_NEEDS(stalled_without_a_reference, SAFETY_VELOCITIES)
 {
 	int64_t back_ns;
 
@@ -195,7 +195,7 @@ static void stalled_without_a_reference(void)
 }
 
 /* An e-stop while the bus stands: the first thing after it is the halt, and no motion. */
-static void estop_while_stalled(void)
+TEST_NEEDS(estop_while_stalled, SAFETY_VELOCITIES)
 {
 	int64_t back_ns;
 
@@ -217,7 +217,7 @@ static void estop_while_stalled(void)
 
 /* ---- off, down, gone ---- */
 
-static void bus_off(void)
+TEST_NEEDS(bus_off, SAFETY_VELOCITIES)
 {
 	int64_t back_ns;
 
@@ -237,7 +237,7 @@ static void bus_off(void)
 	check_back(back_ns, 0);
 }
 
-static void link_down_and_up(void)
+TEST_NEEDS(link_down_and_up, SAFETY_VELOCITIES)
 {
 	int64_t back_ns;
 
@@ -251,7 +251,7 @@ static void link_down_and_up(void)
 }
 
 /* What was handed over before is gone with the bus. */
-static void bus_gone_and_back(void)
+TEST_NEEDS(bus_gone_and_back, SAFETY_VELOCITIES)
 {
 	int64_t back_ns;
 
@@ -265,7 +265,7 @@ static void bus_gone_and_back(void)
 }
 
 /* The link is reset under it, so quickly that nothing else happens: it goes on, without a jump. */
-static void reset_for_a_moment(void)
+TEST_NEEDS(reset_for_a_moment, SAFETY_VELOCITIES)
 {
 	int64_t t_ns;
 
@@ -281,7 +281,7 @@ static void reset_for_a_moment(void)
 	TEST_ASSERT_EQUAL_UINT64(0, bus()->stale);
 }
 
-static void no_bus_at_the_start(void)
+TEST_NEEDS(no_bus_at_the_start, SAFETY_VELOCITIES)
 {
 	safety_bench(&quick);
 	safety_kill_wire();
@@ -299,22 +299,7 @@ static void no_bus_at_the_start(void)
 	safety_check_ramp(INT64_MIN, INT64_MAX, 0, SAFETY_STEP);
 }
 
-static const struct safety_case cases[] = {
-	SAFETY_CASE(stalled_and_nobody_resets_it, SAFETY_VELOCITIES),
-	SAFETY_CASE(stalled_and_reset_by_its_owner, SAFETY_VELOCITIES),
-	SAFETY_CASE(after_a_stall_it_does_not_go_back, SAFETY_POSITIONS),
-	SAFETY_CASE(a_stall_ends_homing, SAFETY_HOMES),
-	SAFETY_CASE(stalled_and_then_down, SAFETY_VELOCITIES),
-	SAFETY_CASE(stalled_without_a_reference, SAFETY_VELOCITIES),
-	SAFETY_CASE(estop_while_stalled, SAFETY_VELOCITIES),
-	SAFETY_CASE(bus_off, SAFETY_VELOCITIES),
-	SAFETY_CASE(link_down_and_up, SAFETY_VELOCITIES),
-	SAFETY_CASE(bus_gone_and_back, SAFETY_VELOCITIES),
-	SAFETY_CASE(reset_for_a_moment, SAFETY_VELOCITIES),
-	SAFETY_CASE(no_bus_at_the_start, SAFETY_VELOCITIES),
-};
-
 int main(int argc, char **argv)
 {
-	return safety_main(argc, argv, cases, sizeof(cases) / sizeof(*cases));
+	return safety_main(argc, argv);
 }

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "channels/clock.h"
+#include "test/channels/testcase.h"
 #include "test/daemons/safety_lib.h"
-#include "unity.h"
 
 #define SILENT_MS 100
 static const struct safety_set quick = { .silent_ms = SILENT_MS };
@@ -64,7 +64,7 @@ static void appear(void)
 	safety_fault(words);
 }
 
-static void silent_and_back(void)
+TEST_NEEDS(silent_and_back, SAFETY_VELOCITIES)
 {
 	unsigned int first, n = 0;
 	int64_t back_ns;
@@ -97,7 +97,7 @@ static void silent_and_back(void)
 
 /* Its power fails: the brake closes, it forgets where it is.  Back again it counts from elsewhere: it waits for a
  * person, whatever references come. */
-static void power_off_and_on(void)
+TEST_NEEDS(power_off_and_on, SAFETY_VELOCITIES | SAFETY_LOSES_POWER)
 {
 	int64_t back_ns;
 	uint64_t id;
@@ -130,7 +130,7 @@ static void power_off_and_on(void)
 }
 
 /* Not there when the driver starts: it waits, and says so, and takes it when it comes. */
-static void absent_at_the_start(void)
+TEST_NEEDS(absent_at_the_start, 0)
 {
 	safety_bench(&(struct safety_set){ .silent_ms = SILENT_MS, .sim = safety_on->sim_absent });
 	if (!safety_on->sim_absent)
@@ -157,7 +157,7 @@ static void absent_at_the_start(void)
 
 /* ---- faults ---- */
 
-static void a_fault_waits_for_a_person(void)
+TEST_NEEDS(a_fault_waits_for_a_person, SAFETY_VELOCITIES | SAFETY_FAULTS | SAFETY_HALTS)
 {
 	int64_t t_ns;
 	uint64_t id;
@@ -182,7 +182,7 @@ static void a_fault_waits_for_a_person(void)
 	TEST_ASSERT_EQUAL(1, safety_count(SAFETY_RESET, t_ns));
 }
 
-static void a_fault_that_only_power_ends(void)
+TEST_NEEDS(a_fault_that_only_power_ends, SAFETY_VELOCITIES | SAFETY_FAULTS | SAFETY_LOSES_POWER)
 {
 	uint64_t id;
 
@@ -199,7 +199,7 @@ static void a_fault_that_only_power_ends(void)
 
 /* ---- homing ---- */
 
-static void homing_only_when_armed(void)
+TEST_NEEDS(homing_only_when_armed, SAFETY_HOMES)
 {
 	uint64_t id;
 
@@ -227,7 +227,7 @@ static bool while_homing(const struct bus_frame *home)
 }
 
 /* From its command to its end no move and no other command; references are not followed; then they are. */
-static void homing_and_on(void)
+TEST_NEEDS(homing_and_on, SAFETY_VELOCITIES | SAFETY_HOMES)
 {
 	const struct bus_frame *home;
 	struct msg_request again;
@@ -286,7 +286,7 @@ static void loses_its_power_for_a_moment(void)
 		safety_on->check_set_up();
 }
 
-static void a_moment_without_power_moves_nothing(void)
+TEST_NEEDS(a_moment_without_power_moves_nothing, SAFETY_POSITIONS | SAFETY_LOSES_POWER)
 {
 	holding_at(SAFETY_START_RAD + 0.44, safety_on->sim_boots_fast);
 	loses_its_power_for_a_moment();
@@ -294,14 +294,14 @@ static void a_moment_without_power_moves_nothing(void)
 	TEST_ASSERT_EQUAL(MSG_LIFE_FAULT, safety_life());
 }
 
-static void nor_one_that_was_never_homed(void)
+TEST_NEEDS(nor_one_that_was_never_homed, SAFETY_POSITIONS | SAFETY_LOSES_POWER | SAFETY_HOMES)
 {
 	holding_at(SAFETY_START_RAD + 0.44, safety_on->sim_not_homed);
 	loses_its_power_for_a_moment();
 }
 
 /* Where it was told to be before has no meaning any more, and nobody tells it to go anywhere. */
-static void homed_it_stays(void)
+TEST_NEEDS(homed_it_stays, SAFETY_POSITIONS | SAFETY_HOMES)
 {
 	const double told_rad = SAFETY_MAX - 0.7;
 	int64_t done_ns;
@@ -327,7 +327,7 @@ static void homed_it_stays(void)
 	safety_check_still(done_ns, 0.01);
 }
 
-static void estop_while_homing(void)
+TEST_NEEDS(estop_while_homing, SAFETY_HOMES)
 {
 	int64_t t_ns, next_ns;
 	uint64_t id;
@@ -360,7 +360,7 @@ static void estop_while_homing(void)
 	TEST_ASSERT_EQUAL(MSG_LIFE_HOLDING, safety_life());
 }
 
-static void hold_while_homing(void)
+TEST_NEEDS(hold_while_homing, SAFETY_HOMES)
 {
 	uint64_t id;
 
@@ -375,7 +375,7 @@ static void hold_while_homing(void)
 }
 
 /* Homed to its end, whatever was latched for want of it is over. */
-static void homing_ends_its_latch(void)
+TEST_NEEDS(homing_ends_its_latch, SAFETY_HOMES)
 {
 	uint64_t id;
 
@@ -394,7 +394,7 @@ static void homing_ends_its_latch(void)
 }
 
 /* Where it is is not known after it lost its power: homing finds out, without a clear before it. */
-static void homing_ends_a_lost_position(void)
+TEST_NEEDS(homing_ends_a_lost_position, SAFETY_HOMES)
 {
 	uint64_t id;
 
@@ -415,7 +415,7 @@ static void homing_ends_a_lost_position(void)
 }
 
 /* Its driver is killed meanwhile: the new one does not go on with what its predecessor was asked for. */
-static void killed_while_homing(void)
+TEST_NEEDS(killed_while_homing, SAFETY_HOMES)
 {
 	uint64_t id;
 	int64_t t_ns;
@@ -435,25 +435,7 @@ static void killed_while_homing(void)
 	TEST_ASSERT_TRUE(!safety_reply(id) || safety_reply(id)->result);
 }
 
-static const struct safety_case cases[] = {
-	SAFETY_CASE(silent_and_back, SAFETY_VELOCITIES),
-	SAFETY_CASE(power_off_and_on, SAFETY_VELOCITIES | SAFETY_LOSES_POWER),
-	SAFETY_CASE(absent_at_the_start, 0),
-	SAFETY_CASE(a_fault_waits_for_a_person, SAFETY_VELOCITIES | SAFETY_FAULTS | SAFETY_HALTS),
-	SAFETY_CASE(a_fault_that_only_power_ends, SAFETY_VELOCITIES | SAFETY_FAULTS | SAFETY_LOSES_POWER),
-	SAFETY_CASE(homing_only_when_armed, SAFETY_HOMES),
-	SAFETY_CASE(homing_and_on, SAFETY_VELOCITIES | SAFETY_HOMES),
-	SAFETY_CASE(a_moment_without_power_moves_nothing, SAFETY_POSITIONS | SAFETY_LOSES_POWER),
-	SAFETY_CASE(nor_one_that_was_never_homed, SAFETY_POSITIONS | SAFETY_LOSES_POWER | SAFETY_HOMES),
-	SAFETY_CASE(homed_it_stays, SAFETY_POSITIONS | SAFETY_HOMES),
-	SAFETY_CASE(estop_while_homing, SAFETY_HOMES),
-	SAFETY_CASE(hold_while_homing, SAFETY_HOMES),
-	SAFETY_CASE(homing_ends_its_latch, SAFETY_HOMES),
-	SAFETY_CASE(homing_ends_a_lost_position, SAFETY_HOMES),
-	SAFETY_CASE(killed_while_homing, SAFETY_HOMES),
-};
-
 int main(int argc, char **argv)
 {
-	return safety_main(argc, argv, cases, sizeof(cases) / sizeof(*cases));
+	return safety_main(argc, argv);
 }

@@ -9,8 +9,8 @@
 #include "channels/clock.h"
 #include "test/channels/estop_talk.h"
 #include "test/channels/lib.h"
+#include "test/channels/testcase.h"
 #include "test/daemons/safety_lib.h"
-#include "unity.h"
 
 void setUp(void)
 {
@@ -86,7 +86,7 @@ static void check_goes_on_when_armed(void)
 
 /* ---- up and down ---- */
 
-static void comes_up_stopped(void)
+TEST_NEEDS(comes_up_stopped, SAFETY_VELOCITIES)
 {
 	safety_start(NULL);
 	safety_velocity(-SAFETY_CRUISE);
@@ -110,12 +110,12 @@ static void raised_on(unsigned int channel)
 	check_goes_on_when_armed();
 }
 
-static void raised_on_the_first_channel(void)
+TEST_NEEDS(raised_on_the_first_channel, SAFETY_VELOCITIES)
 {
 	raised_on(0);
 }
 
-static void raised_on_the_second_channel(void)
+TEST_NEEDS(raised_on_the_second_channel, SAFETY_VELOCITIES)
 {
 	raised_on(1);
 }
@@ -134,7 +134,7 @@ static int sit_in_a_put(void *arg)
 	return 0;
 }
 
-static void a_writer_stopped_inside_put(void)
+TEST_NEEDS(a_writer_stopped_inside_put, SAFETY_VELOCITIES)
 {
 	struct lib_gate *gate = lib_gate_new();
 	int64_t t_ns;
@@ -153,7 +153,7 @@ static void a_writer_stopped_inside_put(void)
 	lib_gate_free(gate);
 }
 
-static void on_estop_may_be_to_hold(void)
+TEST_NEEDS(on_estop_may_be_to_hold, SAFETY_VELOCITIES | SAFETY_ON_ESTOP)
 {
 	int64_t t_ns;
 
@@ -168,7 +168,7 @@ static void on_estop_may_be_to_hold(void)
 
 /* ---- hold ---- */
 
-static void hold_brakes_and_waits_for_a_reference(void)
+TEST_NEEDS(hold_brakes_and_waits_for_a_reference, SAFETY_VELOCITIES)
 {
 	int64_t t_ns, lowered_ns, next_ns;
 
@@ -198,7 +198,7 @@ static void hold_brakes_and_waits_for_a_reference(void)
 	TEST_ASSERT_EQUAL_MESSAGE(0, safety_count(SAFETY_RESET, next_ns), "nothing was halted");
 }
 
-static void from_hold_to_estop(void)
+TEST_NEEDS(from_hold_to_estop, SAFETY_VELOCITIES)
 {
 	int64_t t_ns;
 
@@ -227,7 +227,7 @@ static unsigned int times_disarmed(unsigned int from)
 	return n;
 }
 
-static void raised_and_lowered_between_two_ticks(void)
+TEST_NEEDS(raised_and_lowered_between_two_ticks, SAFETY_VELOCITIES)
 {
 	const struct bus_frame *halt;
 	unsigned int first;
@@ -261,7 +261,7 @@ static void raised_and_lowered_between_two_ticks(void)
 /* ---- lowered in vain ---- */
 
 /* Decided before the raise: the person had not seen it. */
-static void lowering_that_has_not_seen_the_raise(void)
+TEST_NEEDS(lowering_that_has_not_seen_the_raise, SAFETY_VELOCITIES)
 {
 	struct msg_estop msg;
 	int64_t t_ns;
@@ -288,7 +288,7 @@ static const struct {
 	{ "of another boot", .other_boot = 1 }, { "after its time", .late = 1 },
 };
 
-static void lowerings_that_do_not_count(void)
+TEST_NEEDS(lowerings_that_do_not_count, SAFETY_VELOCITIES)
 {
 	int64_t t_ns;
 
@@ -330,17 +330,17 @@ static void removed(const char *name)
 	check_goes_on_when_armed(); /* with channels that were made again */
 }
 
-static void first_channel_removed(void)
+TEST_NEEDS(first_channel_removed, SAFETY_VELOCITIES)
 {
 	removed("estop");
 }
 
-static void second_channel_removed(void)
+TEST_NEEDS(second_channel_removed, SAFETY_VELOCITIES)
 {
 	removed("estop-b");
 }
 
-static void a_channel_scribbled_upon(void)
+TEST_NEEDS(a_channel_scribbled_upon, SAFETY_VELOCITIES)
 {
 	ach_channel_t chan;
 	int64_t t_ns;
@@ -355,7 +355,7 @@ static void a_channel_scribbled_upon(void)
 	check_goes_on_when_armed();
 }
 
-static void a_message_that_is_none(void)
+TEST_NEEDS(a_message_that_is_none, SAFETY_VELOCITIES)
 {
 	struct msg_joint_ref other;
 	int64_t t_ns;
@@ -369,7 +369,7 @@ static void a_message_that_is_none(void)
 	check_goes_on_when_armed();
 }
 
-static void a_level_that_is_none(void)
+TEST_NEEDS(a_level_that_is_none, SAFETY_VELOCITIES)
 {
 	struct msg_estop msg;
 	int64_t t_ns;
@@ -384,7 +384,7 @@ static void a_level_that_is_none(void)
 }
 
 /* Longer than any e-stop message, on both channels, and then a lowering by someone who had not read them. */
-static void messages_longer_than_the_buffer(void)
+TEST_NEEDS(messages_longer_than_the_buffer, SAFETY_VELOCITIES)
 {
 	static const char zeros[800];
 	struct msg_estop msg;
@@ -403,7 +403,7 @@ static void messages_longer_than_the_buffer(void)
 }
 
 /* Among what was overwritten may have been a raise. */
-static void more_messages_than_the_channel_holds(void)
+TEST_NEEDS(more_messages_than_the_channel_holds, SAFETY_VELOCITIES)
 {
 	int64_t t_ns;
 
@@ -419,7 +419,7 @@ static void more_messages_than_the_channel_holds(void)
 
 /* ---- a restart ---- */
 
-static void a_restarted_driver_obeys_the_present_level(void)
+TEST_NEEDS(a_restarted_driver_obeys_the_present_level, SAFETY_VELOCITIES)
 {
 	int64_t t_ns;
 
@@ -440,7 +440,7 @@ static void a_restarted_driver_obeys_the_present_level(void)
 }
 
 /* The raise to estop is overwritten by others to hold, and the one who had read it dies. */
-static void a_restarted_driver_is_not_lower_than_the_one_that_died(void)
+TEST_NEEDS(a_restarted_driver_is_not_lower_than_the_one_that_died, SAFETY_VELOCITIES)
 {
 	int64_t t_ns;
 
@@ -464,7 +464,7 @@ static void a_restarted_driver_is_not_lower_than_the_one_that_died(void)
 /* ---- a careless driver ---- */
 
 /* It wants to turn in every tick, ten times as fast as its limit: what leaves is for the loop to say. */
-static void a_careless_driver_moves_nothing_unless_armed(void)
+TEST_NEEDS(a_careless_driver_moves_nothing_unless_armed, SAFETY_CARELESS)
 {
 	int64_t t_ns;
 
@@ -492,30 +492,7 @@ static void a_careless_driver_moves_nothing_unless_armed(void)
 	TEST_ASSERT_EQUAL_DOUBLE(0, safety_sim_speed());
 }
 
-static const struct safety_case cases[] = {
-	SAFETY_CASE(comes_up_stopped, SAFETY_VELOCITIES),
-	SAFETY_CASE(raised_on_the_first_channel, SAFETY_VELOCITIES),
-	SAFETY_CASE(raised_on_the_second_channel, SAFETY_VELOCITIES),
-	SAFETY_CASE(a_writer_stopped_inside_put, SAFETY_VELOCITIES),
-	SAFETY_CASE(on_estop_may_be_to_hold, SAFETY_VELOCITIES | SAFETY_ON_ESTOP),
-	SAFETY_CASE(hold_brakes_and_waits_for_a_reference, SAFETY_VELOCITIES),
-	SAFETY_CASE(from_hold_to_estop, SAFETY_VELOCITIES),
-	SAFETY_CASE(raised_and_lowered_between_two_ticks, SAFETY_VELOCITIES),
-	SAFETY_CASE(lowering_that_has_not_seen_the_raise, SAFETY_VELOCITIES),
-	SAFETY_CASE(lowerings_that_do_not_count, SAFETY_VELOCITIES),
-	SAFETY_CASE(first_channel_removed, SAFETY_VELOCITIES),
-	SAFETY_CASE(second_channel_removed, SAFETY_VELOCITIES),
-	SAFETY_CASE(a_channel_scribbled_upon, SAFETY_VELOCITIES),
-	SAFETY_CASE(a_message_that_is_none, SAFETY_VELOCITIES),
-	SAFETY_CASE(a_level_that_is_none, SAFETY_VELOCITIES),
-	SAFETY_CASE(messages_longer_than_the_buffer, SAFETY_VELOCITIES),
-	SAFETY_CASE(more_messages_than_the_channel_holds, SAFETY_VELOCITIES),
-	SAFETY_CASE(a_restarted_driver_obeys_the_present_level, SAFETY_VELOCITIES),
-	SAFETY_CASE(a_restarted_driver_is_not_lower_than_the_one_that_died, SAFETY_VELOCITIES),
-	SAFETY_CASE(a_careless_driver_moves_nothing_unless_armed, SAFETY_CARELESS),
-};
-
 int main(int argc, char **argv)
 {
-	return safety_main(argc, argv, cases, sizeof(cases) / sizeof(*cases));
+	return safety_main(argc, argv);
 }

@@ -235,10 +235,12 @@ static void check_clear_ends_it(int64_t from_ns)
 	TEST_ASSERT_EQUAL_HEX32(0, safety_state()->common.latches);
 }
 
+static struct testcase cases[CAUSES * WAYS];
+
 static void a_latch_outlives_its_driver(void)
 {
-	const struct cause *cause = &causes[safety_case->number / WAYS];
-	const struct way *way = &ways[safety_case->number % WAYS];
+	const struct cause *cause = &causes[(safety_case - cases) / WAYS];
+	const struct way *way = &ways[(safety_case - cases) % WAYS];
 	uint32_t incarnation;
 	int64_t from_ns;
 
@@ -258,16 +260,19 @@ static void a_latch_outlives_its_driver(void)
 	check_clear_ends_it(from_ns);
 }
 
-static void add(struct safety_case *c, unsigned int number)
+static void add(unsigned int number)
 {
 	static char names[CAUSES * WAYS][128];
 	const struct cause *cause = &causes[number / WAYS];
 
 	snprintf(names[number], sizeof(names[number]), "a_latch_outlives_its_driver (%s; %s)", cause->name,
 		 ways[number % WAYS].name);
-	*c = (struct safety_case)SAFETY_CASE(a_latch_outlives_its_driver, SAFETY_VELOCITIES | cause->needs);
-	c->name = names[number];
-	c->number = number;
+	cases[number] = (struct testcase){ .body = a_latch_outlives_its_driver,
+					   .name = names[number],
+					   .file = __FILE__,
+					   .line = __LINE__,
+					   .needs = SAFETY_VELOCITIES | cause->needs };
+	testcase_add(&cases[number]);
 }
 
 /* Where nothing was latched, something is only if nothing is known. */
@@ -278,11 +283,8 @@ static bool applies(unsigned int number)
 
 int main(int argc, char **argv)
 {
-	static struct safety_case cases[CAUSES * WAYS];
-	size_t n = 0;
-
 	for (unsigned int i = 0; i < CAUSES * WAYS; i++)
 		if (applies(i))
-			add(&cases[n++], i);
-	return safety_main(argc, argv, cases, n);
+			add(i);
+	return safety_main(argc, argv);
 }

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "channels/clock.h"
+#include "test/channels/testcase.h"
 #include "test/daemons/safety_lib.h"
-#include "unity.h"
 
 void setUp(void)
 {
@@ -46,18 +46,18 @@ static void a_position_far_away(const struct safety_set *set)
 	TEST_ASSERT_EQUAL(0, safety_count(SAFETY_HALT, from_ns));
 }
 
-static void far_away_is_a_ramp(void)
+TEST_NEEDS(far_away_is_a_ramp, SAFETY_POSITIONS)
 {
 	a_position_far_away(NULL);
 }
 
-static void far_away_is_a_ramp_on_the_clock(void)
+TEST_NEEDS(far_away_is_a_ramp_on_the_clock, SAFETY_POSITIONS)
 {
 	a_position_far_away(&(struct safety_set){ .tick = "clock/5" });
 	TEST_ASSERT_FALSE(safety_state()->header.flags & MSG_FLAG_FREERUN);
 }
 
-static void a_velocity_is_a_ramp_to_the_limit(void)
+TEST_NEEDS(a_velocity_is_a_ramp_to_the_limit, SAFETY_VELOCITIES)
 {
 	int64_t from_ns;
 
@@ -111,7 +111,7 @@ static void check_joint_keeps_the_limit(void)
 	}
 }
 
-static void references_more_often_than_the_period(void)
+TEST_NEEDS(references_more_often_than_the_period, SAFETY_VELOCITIES | SAFETY_POSITIONS)
 {
 	int64_t from_ns;
 
@@ -153,7 +153,7 @@ static void check_never_beyond(double min, double max)
 	}
 }
 
-static void stops_at_the_limit_minus_margin(void)
+TEST_NEEDS(stops_at_the_limit_minus_margin, SAFETY_VELOCITIES | SAFETY_POSITIONS)
 {
 	const double low = SAFETY_MIN + SAFETY_MARGIN, high = SAFETY_MAX - SAFETY_MARGIN;
 
@@ -172,7 +172,7 @@ static void stops_at_the_limit_minus_margin(void)
 	TEST_ASSERT_FALSE(safety_state()->status[0] & MSG_JOINT_FAULT);
 }
 
-static void stops_at_the_upper_limit_too(void)
+TEST_NEEDS(stops_at_the_upper_limit_too, SAFETY_VELOCITIES | SAFETY_POSITIONS)
 {
 	const double high = SAFETY_MAX - SAFETY_MARGIN;
 
@@ -214,14 +214,14 @@ static void check_expiry(void)
 	TEST_ASSERT_TRUE(safety_state()->header.flags & MSG_FLAG_HELD);
 }
 
-static void a_velocity_expires(void)
+TEST_NEEDS(a_velocity_expires, SAFETY_VELOCITIES)
 {
 	armed(NULL);
 	safety_velocity(-0.7 * SAFETY_VELOCITY);
 	check_expiry();
 }
 
-static void a_position_expires(void)
+TEST_NEEDS(a_position_expires, SAFETY_POSITIONS)
 {
 	armed(NULL);
 	safety_position_to(SAFETY_START_RAD - 1.26);
@@ -229,7 +229,7 @@ static void a_position_expires(void)
 }
 
 /* A safe action of another kind: at once. */
-static void safe_is_zero_velocity(void)
+TEST_NEEDS(safe_is_zero_velocity, SAFETY_VELOCITIES)
 {
 	int64_t until_ns, next_ns;
 	double moves[64];
@@ -362,7 +362,7 @@ static void check_undisturbed(int64_t from_ns)
 	}
 }
 
-static void refused_and_counted(void)
+TEST_NEEDS(refused_and_counted, SAFETY_VELOCITIES)
 {
 	unsigned int first;
 	int64_t from_ns;
@@ -388,7 +388,7 @@ static void refused_and_counted(void)
 }
 
 /* Nothing but bad ones: it never moves. */
-static void bad_ones_alone_move_nothing(void)
+TEST_NEEDS(bad_ones_alone_move_nothing, SAFETY_VELOCITIES)
 {
 	int64_t from_ns;
 
@@ -412,21 +412,7 @@ static void bad_ones_alone_move_nothing(void)
 	TEST_ASSERT_TRUE(fabs(safety_position() - SAFETY_START_RAD) < 0.002);
 }
 
-static const struct safety_case cases[] = {
-	SAFETY_CASE(far_away_is_a_ramp, SAFETY_POSITIONS),
-	SAFETY_CASE(far_away_is_a_ramp_on_the_clock, SAFETY_POSITIONS),
-	SAFETY_CASE(a_velocity_is_a_ramp_to_the_limit, SAFETY_VELOCITIES),
-	SAFETY_CASE(references_more_often_than_the_period, SAFETY_VELOCITIES | SAFETY_POSITIONS),
-	SAFETY_CASE(stops_at_the_limit_minus_margin, SAFETY_VELOCITIES | SAFETY_POSITIONS),
-	SAFETY_CASE(stops_at_the_upper_limit_too, SAFETY_VELOCITIES | SAFETY_POSITIONS),
-	SAFETY_CASE(a_velocity_expires, SAFETY_VELOCITIES),
-	SAFETY_CASE(a_position_expires, SAFETY_POSITIONS),
-	SAFETY_CASE(safe_is_zero_velocity, SAFETY_VELOCITIES),
-	SAFETY_CASE(refused_and_counted, SAFETY_VELOCITIES),
-	SAFETY_CASE(bad_ones_alone_move_nothing, SAFETY_VELOCITIES),
-};
-
 int main(int argc, char **argv)
 {
-	return safety_main(argc, argv, cases, sizeof(cases) / sizeof(*cases));
+	return safety_main(argc, argv);
 }

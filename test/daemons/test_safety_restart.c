@@ -13,9 +13,9 @@
 #include "channels/ach_ring.h"
 #include "channels/clock.h"
 #include "test/channels/lib.h"
+#include "test/channels/testcase.h"
 #include "test/channels/virtual_lib.h"
 #include "test/daemons/safety_lib.h"
-#include "unity.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define SANITIZED 1
@@ -76,7 +76,7 @@ static void check_new_references(int64_t from_ns)
 
 /* ---- within the module's watchdog ---- */
 
-static void restarted_while_standing(void)
+TEST_NEEDS(restarted_while_standing, SAFETY_VELOCITIES)
 {
 	double at;
 	int64_t t_ns;
@@ -95,7 +95,7 @@ static void restarted_while_standing(void)
 	TEST_ASSERT_EQUAL_DOUBLE(0, safety_trips());
 }
 
-static void restarted_while_moving(void)
+TEST_NEEDS(restarted_while_moving, SAFETY_VELOCITIES)
 {
 	int64_t t_ns;
 
@@ -113,7 +113,7 @@ static void restarted_while_moving(void)
 	TEST_ASSERT_EQUAL_DOUBLE(0, safety_trips());
 }
 
-static void restarted_again_and_again(void)
+TEST_NEEDS(restarted_again_and_again, SAFETY_VELOCITIES)
 {
 	moving(NULL, 0);
 	for (uint32_t life = 2; life <= 6; life++) {
@@ -138,7 +138,7 @@ static void killed_until_it_trips(void)
 	TEST_ASSERT_TRUE(safety_sim_has(safety_on->word_tripped));
 }
 
-static void after_the_watchdog_one_reset(void)
+TEST_NEEDS(after_the_watchdog_one_reset, SAFETY_VELOCITIES | SAFETY_TRIPS)
 {
 	int64_t t_ns;
 
@@ -156,7 +156,7 @@ static void after_the_watchdog_one_reset(void)
 }
 
 /* It trips once more while the driver lives and feeds it: that is no absence of ours. */
-static void a_second_time_it_waits(void)
+TEST_NEEDS(a_second_time_it_waits, SAFETY_VELOCITIES | SAFETY_TRIPS)
 {
 	int64_t t_ns;
 
@@ -171,7 +171,7 @@ static void a_second_time_it_waits(void)
 	TEST_ASSERT_TRUE(safety_said(safety_on->event_watchdog));
 }
 
-static void with_another_fault_no_reset(void)
+TEST_NEEDS(with_another_fault_no_reset, SAFETY_VELOCITIES | SAFETY_TRIPS | SAFETY_FAULTS)
 {
 	int64_t t_ns;
 	uint64_t id;
@@ -195,7 +195,7 @@ static void with_another_fault_no_reset(void)
 }
 
 /* Stopped for so long, and let go on: as if it had been away. */
-static void stopped_until_it_trips(void)
+TEST_NEEDS(stopped_until_it_trips, SAFETY_VELOCITIES | SAFETY_TRIPS)
 {
 	int64_t t_ns;
 
@@ -215,7 +215,7 @@ static void stopped_until_it_trips(void)
 /* ---- never again ---- */
 
 /* Killed and never restarted: the device stands within the time and the way that its page states, and stays there. */
-static void the_device_makes_itself_safe(void)
+TEST_NEEDS(the_device_makes_itself_safe, SAFETY_VELOCITIES)
 {
 	const struct bus_options options = { .filters = &safety_on->answers, .filters_n = 1 };
 	struct error_sink errors = { error_to_stderr, NULL, 0 };
@@ -257,7 +257,7 @@ static void the_device_makes_itself_safe(void)
 
 /* ---- asked to end ---- */
 
-static void asked_to_end_it_leaves_the_joint_at_rest(void)
+TEST_NEEDS(asked_to_end_it_leaves_the_joint_at_rest, SAFETY_VELOCITIES)
 {
 	int64_t t_ns, next_ns;
 
@@ -292,7 +292,7 @@ static int sit_in_a_put(void *arg)
 }
 
 /* Somebody is stopped inside a put on the driver's own channel: nothing is published, and everything else goes on. */
-static void the_state_channel_is_locked(void)
+TEST_NEEDS(the_state_channel_is_locked, SAFETY_VELOCITIES)
 {
 	struct lib_gate *gate = lib_gate_new();
 	unsigned int last;
@@ -340,7 +340,7 @@ static bool walk_into_a_put(ach_channel_t *chan)
 	return false;
 }
 
-static void stopped_and_killed_inside_put(void)
+TEST_NEEDS(stopped_and_killed_inside_put, SAFETY_VELOCITIES | SAFETY_REAL_TIME)
 {
 	uint64_t sequence;
 	ach_channel_t chan;
@@ -374,7 +374,7 @@ static void stopped_and_killed_inside_put(void)
 
 /* ---- two of them ---- */
 
-static void two_drivers_for_one_device(void)
+TEST_NEEDS(two_drivers_for_one_device, SAFETY_VELOCITIES)
 {
 	char names[64], same[600];
 	int64_t t_ns;
@@ -404,7 +404,7 @@ static void two_drivers_for_one_device(void)
 
 /* The driver was held up while the joint went on, and its reference ran out: the joint comes to rest where it is by
  * then, and is not taken back to where its ramp stayed. */
-static void held_up_it_does_not_take_the_joint_back(void)
+TEST_NEEDS(held_up_it_does_not_take_the_joint_back, SAFETY_POSITIONS)
 {
 	double moves[256], back_rad = 0;
 	int64_t back_ns;
@@ -485,48 +485,28 @@ static void check_freezes(unsigned int whom, int64_t shortest_ms)
 		freeze(whom, times_ms[i], i % 2 ? -SAFETY_FAST : SAFETY_FAST);
 }
 
-static void a_frozen_driver_begins_at_rest(void)
+TEST_NEEDS(a_frozen_driver_begins_at_rest, SAFETY_VELOCITIES)
 {
 	check_freezes(OF_DRIVER, 100);
 }
 
-static void after_a_frozen_wire_it_begins_at_rest(void)
+TEST_NEEDS(after_a_frozen_wire_it_begins_at_rest, SAFETY_VELOCITIES)
 {
 	check_freezes(OF_WIRE, 100);
 }
 
-static void after_a_freeze_of_everything_it_begins_at_rest(void)
+TEST_NEEDS(after_a_freeze_of_everything_it_begins_at_rest, SAFETY_VELOCITIES)
 {
 	check_freezes(OF_DRIVER | OF_WIRE | OF_DEVICE, 100);
 }
 
 /* The driver goes on meanwhile, and brakes; so long that it has come to rest. */
-static void after_a_frozen_device_it_begins_at_rest(void)
+TEST_NEEDS(after_a_frozen_device_it_begins_at_rest, SAFETY_VELOCITIES)
 {
 	check_freezes(OF_DEVICE, 400);
 }
 
-static const struct safety_case cases[] = {
-	SAFETY_CASE(restarted_while_standing, SAFETY_VELOCITIES),
-	SAFETY_CASE(restarted_while_moving, SAFETY_VELOCITIES),
-	SAFETY_CASE(restarted_again_and_again, SAFETY_VELOCITIES),
-	SAFETY_CASE(after_the_watchdog_one_reset, SAFETY_VELOCITIES | SAFETY_TRIPS),
-	SAFETY_CASE(a_second_time_it_waits, SAFETY_VELOCITIES | SAFETY_TRIPS),
-	SAFETY_CASE(with_another_fault_no_reset, SAFETY_VELOCITIES | SAFETY_TRIPS | SAFETY_FAULTS),
-	SAFETY_CASE(stopped_until_it_trips, SAFETY_VELOCITIES | SAFETY_TRIPS),
-	SAFETY_CASE(the_device_makes_itself_safe, SAFETY_VELOCITIES),
-	SAFETY_CASE(asked_to_end_it_leaves_the_joint_at_rest, SAFETY_VELOCITIES),
-	SAFETY_CASE(the_state_channel_is_locked, SAFETY_VELOCITIES),
-	SAFETY_CASE(stopped_and_killed_inside_put, SAFETY_VELOCITIES | SAFETY_REAL_TIME),
-	SAFETY_CASE(two_drivers_for_one_device, SAFETY_VELOCITIES),
-	SAFETY_CASE(held_up_it_does_not_take_the_joint_back, SAFETY_POSITIONS),
-	SAFETY_CASE(a_frozen_driver_begins_at_rest, SAFETY_VELOCITIES),
-	SAFETY_CASE(after_a_frozen_wire_it_begins_at_rest, SAFETY_VELOCITIES),
-	SAFETY_CASE(after_a_freeze_of_everything_it_begins_at_rest, SAFETY_VELOCITIES),
-	SAFETY_CASE(after_a_frozen_device_it_begins_at_rest, SAFETY_VELOCITIES),
-};
-
 int main(int argc, char **argv)
 {
-	return safety_main(argc, argv, cases, sizeof(cases) / sizeof(*cases));
+	return safety_main(argc, argv);
 }
