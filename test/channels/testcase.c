@@ -1,8 +1,5 @@
 /* testcase.c: main, setUp and tearDown of the tests that have none, and the list of cases. */
-#include <errno.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "test/channels/testcase.h"
 

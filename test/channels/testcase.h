@@ -12,6 +12,13 @@
 #ifndef TEST_CHANNELS_TESTCASE_H
 #define TEST_CHANNELS_TESTCASE_H
 
+/* What almost every test uses. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
 #include "unity.h"
 
 struct testcase {
