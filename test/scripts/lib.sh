@@ -2,7 +2,7 @@
 # For script tests: cases are counted, their output is shown, lib_end prints the sum as Unity does.
 
 lib_cases=0 lib_failures=0 lib_ignored=0
-lib_build=$(realpath -m "${BUILD:-build}")
+build=$(realpath -m "${BUILD:-build}")
 
 lib_case() { # NAME COMMAND...: passes if the command succeeds
 	local name=$1 result=FAIL
@@ -64,7 +64,7 @@ lib_go_first() { chrt --rr --pid 1 $$ >/dev/null 2>&1 || true; }
 
 lib_remove_channels() { # PREFIX
 	find "${ACH_DIR:-/dev/shm}" -maxdepth 1 -name "achshm-$1*" -printf '%f\n' | sed 's/^achshm-//' |
-		xargs -r "$lib_build/ach" rm || true
+		xargs -r "$build/ach" rm || true
 }
 
 # A folder that is gone at the end of the test; lib_says needs it.
