@@ -68,7 +68,6 @@ folder=$(mktemp -d)
 chmod 755 "$folder"
 install -d -m 1777 "$folder/shm" "$folder/tmp"
 install -d "$folder/bin"
-build=$(realpath "${BUILD:-build}")
 for program in achstart achctl ach canwire robotsim hubo-daemon pciod; do
 	cp "$build/$program" "$folder/bin/"
 done

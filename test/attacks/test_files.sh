@@ -12,7 +12,6 @@ robot=23401 stranger=23402 operator=23403 operators=23410
 }
 folder=$(mktemp -d)
 chmod 755 "$folder"
-build=$(realpath "${BUILD:-build}")
 export ENDPLATE_PREFIX=plc$$.
 unset NOTIFY_SOCKET ENDPLATE_RUN XDG_RUNTIME_DIR ACH_DIR
 system=/run/endplate/plc$$

@@ -3,7 +3,6 @@
 set -eu
 . test/scripts/lib.sh
 
-build=$(realpath "${BUILD:-build}")
 export LC_ALL=C
 unset NO_COLOR SUDO_USER
 [ "$(id -u)" = 0 ] || { lib_ignore all 'other users take root'; lib_end; exit; }

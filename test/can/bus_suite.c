@@ -1,11 +1,7 @@
 /* bus_suite.c: what every bus does, whatever is behind it. */
 #include "test/can/bus_suite.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "can/frame_text.h"
 #include "channels/clock.h"
@@ -19,15 +15,9 @@ static char said[ERROR_LINE_MAX];
 
 /* ---- for other tests too ---- */
 
-static void keep(void *to, const char *line)
-{
-	(void)to;
-	snprintf(said, sizeof(said), "%s", line);
-}
-
 struct bus *bus_suite_open(const char *name, const struct bus_options *options)
 {
-	struct error_sink errors = { .line = keep };
+	struct error_sink errors = { error_keep_last, said, 0 };
 	size_t i = 0;
 
 	while (opened[i])

@@ -24,12 +24,6 @@ static unsigned int owner;
 static int64_t owner_ns, acted_ns; /* when the owner last began to act, and had done so */
 static char said_wrong[ERROR_LINE_MAX];
 
-static void keep(void *to, const char *line)
-{
-	(void)to;
-	snprintf(said_wrong, sizeof(said_wrong), "%s", line);
-}
-
 /* ---- the owner of the link ---- */
 
 /* Since then no driver has confirmed or received a frame, and each has run a turn. */
@@ -86,7 +80,7 @@ static int restart(const char *name, struct error_sink *errors)
 /* -EBUSY: it is back already, and the drivers did not know yet. */
 static void act(int (*command)(const char *name, struct error_sink *errors), unsigned int *times)
 {
-	struct error_sink errors = { .line = keep };
+	struct error_sink errors = { error_keep_last, said_wrong, 0 };
 	int r;
 
 	owner_ns = clock_now_ns();
@@ -235,7 +229,7 @@ void stall_kill(unsigned int driver)
 
 void stall_begin(const struct stall_bus *bus, unsigned int by_owner)
 {
-	struct error_sink errors = { .line = keep };
+	struct error_sink errors = { error_keep_last, said_wrong, 0 };
 
 	stall_run = (struct stall_run){ .bus = *bus };
 	owner = by_owner;

@@ -1,8 +1,5 @@
 /* test_bits.c: frames on the wire: vectors, frames worked out by hand, and a second count written from the standard. */
-#include <stdio.h>
-#include <string.h>
-
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "can/bits.h"
 
@@ -11,10 +8,6 @@ static uint64_t seed;
 void setUp(void)
 {
 	seed = 0x9e3779b97f4a7c15;
-}
-
-void tearDown(void)
-{
 }
 
 static struct frame make(uint32_t id, unsigned int len, const char *hex)
@@ -131,7 +124,7 @@ static void check(const struct frame *f, const char *wire, unsigned int stuff, u
 
 /* ---- vectors ---- */
 
-static void test_vectors(void)
+TEST(test_vectors)
 {
 	static const struct {
 		uint32_t id;
@@ -178,7 +171,7 @@ static void by_hand(struct frame f, const char *written, unsigned int crc)
 	check(&f, wire, stuff, crc);
 }
 
-static void test_by_hand(void)
+TEST(test_by_hand)
 {
 	/* Start, identifier, RTR, IDE and r0, length code, data, CRC, its delimiter, acknowledgement, end. */
 	by_hand(make(0, 0, ""), "0 0000[1]00000[1]00 0 00[1] 0000 0[1]00000[1]00000[1]0000 1 1 1 1111111", 0);
@@ -197,7 +190,7 @@ static void test_by_hand(void)
 		0x1c88);
 }
 
-static void test_acknowledge_slot(void)
+TEST(test_acknowledge_slot)
 {
 	struct frame f = make(0x123, 4, "DEADBEEF");
 	uint8_t string[BITS_MAX];
@@ -234,7 +227,7 @@ static struct frame any_frame(void)
 	return f;
 }
 
-static void test_random(void)
+TEST(test_random)
 {
 	unsigned int at_end = 0;
 
@@ -252,7 +245,7 @@ static void test_random(void)
 
 /* ---- bounds, and frames that are not classic ---- */
 
-static void test_worst(void)
+TEST(test_worst)
 {
 	for (unsigned int len = 0; len <= 8; len++) {
 		TEST_ASSERT_EQUAL_UINT(55 + 10 * len, bits_worst(false, false, len));
@@ -264,7 +257,7 @@ static void test_worst(void)
 	TEST_ASSERT_EQUAL_UINT(BITS_MAX, bits_worst(true, false, 8));
 }
 
-static void test_remote_has_no_data(void)
+TEST(test_remote_has_no_data)
 {
 	for (unsigned int len = 0; len <= 8; len++) {
 		struct frame f = make(0x555 | FRAME_RTR, len, "FFFFFFFFFFFFFFFF");
@@ -275,7 +268,7 @@ static void test_remote_has_no_data(void)
 	}
 }
 
-static void test_not_classic(void)
+TEST(test_not_classic)
 {
 	struct frame none[] = { make(0x123, 8, ""), make(FRAME_ERR | 0x40, 8, ""), make(0x123, 9, "") };
 	uint8_t string[BITS_MAX];
@@ -313,7 +306,7 @@ static int contend(const struct frame *a, const struct frame *b)
 	return 0;
 }
 
-static void test_arbitrate_random(void)
+TEST(test_arbitrate_random)
 {
 	unsigned int ties = 0;
 
@@ -344,7 +337,7 @@ static void wins(uint32_t a, uint32_t b)
 	TEST_ASSERT_EQUAL_INT(0, bits_arbitrate(&x, &x));
 }
 
-static void test_arbitrate(void)
+TEST(test_arbitrate)
 {
 	wins(0x100, 0x101);
 	wins(0x123, 0x123 | FRAME_RTR);
@@ -355,19 +348,4 @@ static void test_arbitrate(void)
 	wins(0x123u << 18 | FRAME_EXT, 0x123u << 18 | FRAME_EXT | FRAME_RTR);
 	wins(0x123u << 18 | FRAME_EXT | FRAME_RTR, 0x123u << 18 | 1 | FRAME_EXT);
 	wins(0x123u << 18 | FRAME_EXT, 0x124);
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(test_vectors);
-	RUN_TEST(test_by_hand);
-	RUN_TEST(test_acknowledge_slot);
-	RUN_TEST(test_random);
-	RUN_TEST(test_worst);
-	RUN_TEST(test_remote_has_no_data);
-	RUN_TEST(test_not_classic);
-	RUN_TEST(test_arbitrate_random);
-	RUN_TEST(test_arbitrate);
-	return UNITY_END();
 }

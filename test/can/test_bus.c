@@ -1,19 +1,14 @@
 /* test_bus.c: names, refusals, states, filters, and logs on the virtual clock; for kernels with and without CAN. */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <linux/can.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "can/bus_backend.h"
 #include "can/bus_filters.h"
@@ -144,7 +139,7 @@ static void check(int64_t t_ns, const char *text, uint32_t flags, const struct b
 
 /* ---- names ---- */
 
-static void names(void)
+TEST(names)
 {
 	static const struct {
 		const char *name, *wrong; /* part of what is said */
@@ -193,7 +188,7 @@ static void names(void)
 	TEST_ASSERT_EQUAL_STRING("\"can 0\" is not a bus: the name of an interface has no blanks and no slashes", line);
 }
 
-static void options(void)
+TEST(options)
 {
 	static const struct bus_filter filters[BUS_FILTERS_MAX + 1];
 
@@ -206,7 +201,7 @@ static void options(void)
 
 /* ---- an interface, with and without CAN in the kernel ---- */
 
-static void interface_that_is_not_there(void)
+TEST(interface_that_is_not_there)
 {
 	int s = socket(AF_CAN, SOCK_RAW, CAN_RAW);
 	char none[16];
@@ -269,7 +264,7 @@ static int denied_child(void *error)
 	return 0;
 }
 
-static void not_permitted(void)
+TEST(not_permitted)
 {
 	static int errors[] = { EPERM, EACCES, EMFILE, EAFNOSUPPORT, EPROTONOSUPPORT };
 
@@ -279,7 +274,7 @@ static void not_permitted(void)
 
 /* ---- states ---- */
 
-static void states(void)
+TEST(states)
 {
 	static const struct {
 		enum bus_state from;
@@ -331,7 +326,7 @@ static void states(void)
 
 /* ---- interfaces and filters ---- */
 
-static void an_echo_of_its_own(void)
+TEST(an_echo_of_its_own)
 {
 	static const struct {
 		struct bus_interface link;
@@ -347,7 +342,7 @@ static void an_echo_of_its_own(void)
 		TEST_ASSERT_EQUAL(cases[i].confirms, bus_interface_confirms(&cases[i].link));
 }
 
-static void filters_of_the_kernel(void)
+TEST(filters_of_the_kernel)
 {
 	struct bus_filter wanted[] = { { 0x100, FRAME_EXT | FRAME_RTR | 0x7f0 },
 				       { 0x200 | FRAME_ERR, 0x7ff },
@@ -380,7 +375,7 @@ static void filters_of_the_kernel(void)
 }
 
 /* When the kernel's list is full it lets everything through, and nothing unwanted comes out for that. */
-static void filters_beyond_the_kernel(void)
+TEST(filters_beyond_the_kernel)
 {
 	struct bus_filter wanted = { 0x7ff, FRAME_EXT | FRAME_RTR | FRAME_STD_MASK };
 	static struct bus_filters f;
@@ -404,7 +399,7 @@ static const char two_buses[] = "(1000.000000) can0 100#01\n"
 				"(1000.010500) can0 12345678#R4\n"
 				"(1002.000000) can1 103#04\n";
 
-static void log_at_its_pace(void)
+TEST(log_at_its_pace)
 {
 	struct bus *bus = log_bus(two_buses, "", NULL);
 
@@ -438,7 +433,7 @@ static void log_at_its_pace(void)
 }
 
 /* The last frame and the end in one call: the frame first. */
-static void log_end_after_the_last(void)
+TEST(log_end_after_the_last)
 {
 	struct bus *bus = log_bus("(1.0) can0 100#\n(1.0) can0 101#\n", "", NULL);
 
@@ -446,7 +441,7 @@ static void log_end_after_the_last(void)
 	TEST_ASSERT_EQUAL_INT(-ENODATA, bus_receive(bus, got, 64));
 }
 
-static void log_of_one_bus(void)
+TEST(log_of_one_bus)
 {
 	struct bus *one = log_bus(two_buses, "@can1", NULL), *none = log_bus(NULL, "@can7", NULL);
 
@@ -459,7 +454,7 @@ static void log_of_one_bus(void)
 	TEST_ASSERT_EQUAL_INT(-ENODATA, bus_receive(none, got, 64));
 }
 
-static void log_with_an_at_in_its_name(void)
+TEST(log_with_an_at_in_its_name)
 {
 	char plain[64];
 	struct bus *bus = log_bus("(1.0) can0 100#\n(1.0) can1 101#\n", "", NULL);
@@ -474,7 +469,7 @@ static void log_with_an_at_in_its_name(void)
 	check(START, "101#", 0, got);
 }
 
-static void log_whose_clock_goes_back(void)
+TEST(log_whose_clock_goes_back)
 {
 	struct bus *bus = log_bus("(1000.000) can0 100#\n"
 				  "(1000.500) can0 101#\n"
@@ -499,7 +494,7 @@ static void log_whose_clock_goes_back(void)
 	TEST_ASSERT_EQUAL_UINT64(3, bus_stats(bus)->restamped);
 }
 
-static void log_filtered(void)
+TEST(log_filtered)
 {
 	static const char text[] = "(1.0) can0 100#\n"
 				   "(1.1) can0 200#\n"
@@ -538,7 +533,7 @@ static void log_filtered(void)
 	check(START + 200 * MS, "100##1AABB", 0, got);
 }
 
-static void log_damaged(void)
+TEST(log_damaged)
 {
 	struct bus *bus = log_bus("(1.0) can0 100#\n"
 				  "(1.0) can0 zzz#\n"
@@ -552,7 +547,7 @@ static void log_damaged(void)
 	TEST_ASSERT_EQUAL_UINT(0, lines); /* no line: the sink of bus_open may be gone */
 }
 
-static void log_that_cannot_be_read(void)
+TEST(log_that_cannot_be_read)
 {
 	struct bus *bus;
 
@@ -568,7 +563,7 @@ static void log_that_cannot_be_read(void)
 	TEST_ASSERT_EQUAL_INT(-ENODATA, bus_receive(bus, got, 64));
 }
 
-static void log_that_is_long(void)
+TEST(log_that_is_long)
 {
 	static char text[10000 * 32];
 	struct bus *bus;
@@ -587,7 +582,7 @@ static void log_that_is_long(void)
 	check(START + S, "101#", 0, got);
 }
 
-static void log_takes_frames(void)
+TEST(log_takes_frames)
 {
 	struct bus *bus = log_bus(two_buses, "", NULL);
 	struct frame f = { .id = 0x7ff, .len = 1 };
@@ -625,7 +620,7 @@ static void log_takes_frames(void)
 
 /* ---- resources ---- */
 
-static void nothing_is_allocated(void)
+TEST(nothing_is_allocated)
 {
 	struct bus *bus = log_bus(two_buses, ">/dev/null", NULL);
 	struct bus *absent = bus_suite_open("no-such-thing", &(struct bus_options){ .later = true });
@@ -652,7 +647,7 @@ static void nothing_is_allocated(void)
 	TEST_ASSERT_EQUAL_INT(before, allocations);
 }
 
-static void nothing_is_left_open(void)
+TEST(nothing_is_left_open)
 {
 	int fd = dup(0);
 
@@ -666,30 +661,4 @@ static void nothing_is_left_open(void)
 	}
 	TEST_ASSERT_EQUAL_INT(fd, dup(0));
 	close(fd);
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(names);
-	RUN_TEST(options);
-	RUN_TEST(interface_that_is_not_there);
-	RUN_TEST(not_permitted);
-	RUN_TEST(states);
-	RUN_TEST(an_echo_of_its_own);
-	RUN_TEST(filters_of_the_kernel);
-	RUN_TEST(filters_beyond_the_kernel);
-	RUN_TEST(log_at_its_pace);
-	RUN_TEST(log_end_after_the_last);
-	RUN_TEST(log_of_one_bus);
-	RUN_TEST(log_with_an_at_in_its_name);
-	RUN_TEST(log_whose_clock_goes_back);
-	RUN_TEST(log_filtered);
-	RUN_TEST(log_damaged);
-	RUN_TEST(log_that_cannot_be_read);
-	RUN_TEST(log_that_is_long);
-	RUN_TEST(log_takes_frames);
-	RUN_TEST(nothing_is_allocated);
-	RUN_TEST(nothing_is_left_open);
-	return UNITY_END();
 }

@@ -1,13 +1,8 @@
 /* test_bus_log_sent.c: frames sent on a log are written to a file, byte for byte the same on the virtual clock. */
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "can/bus.h"
 #include "channels/clock.h"
@@ -116,7 +111,7 @@ static const char two_buses[] = "(1000.000000) can0 100#01\n"
 				"(1000.010000) can1 101#02\n"
 				"(1002.000000) can1 103#04\n";
 
-static void with_the_times_of_the_log(void)
+TEST(with_the_times_of_the_log)
 {
 	play(two_buses, "@can1", &(struct bus_options){ .fd = true });
 	TEST_ASSERT_EQUAL_INT(0, receive_at(START));
@@ -152,7 +147,7 @@ static void one_driver(void)
 }
 
 /* Wherever the clock begins, and whatever was in the file before. */
-static void the_same_each_time(void)
+TEST(the_same_each_time)
 {
 	static char first[sizeof(text)];
 
@@ -171,7 +166,7 @@ static void the_same_each_time(void)
 	TEST_ASSERT_EQUAL_STRING("", read_file(sent));
 }
 
-static void before_the_first_record(void)
+TEST(before_the_first_record)
 {
 	play(two_buses, "", NULL);
 	send_at(START, "001#");
@@ -195,7 +190,7 @@ static void before_the_first_record(void)
 }
 
 /* Nothing of the log is ours, but its times are.  Without any they count from the opening. */
-static void without_a_record(void)
+TEST(without_a_record)
 {
 	play(two_buses, "@can7", NULL);
 	TEST_ASSERT_EQUAL_INT(-ENODATA, receive_at(START));
@@ -215,7 +210,7 @@ static void without_a_record(void)
 }
 
 /* The log's clock was set, also in frames of other buses: a frame sent before that has the time before. */
-static void when_the_clock_was_set(void)
+TEST(when_the_clock_was_set)
 {
 	play("(1000.0) can1 100#\n"
 	     "(1001.0) can0 101#\n"
@@ -235,7 +230,7 @@ static void when_the_clock_was_set(void)
 
 /* ---- what is kept, and when it is written ---- */
 
-static void what_is_refused_is_not_kept(void)
+TEST(what_is_refused_is_not_kept)
 {
 	struct frame f = { .id = 1 };
 
@@ -256,7 +251,7 @@ static off_t size_of(const char *path)
 	return st.st_size;
 }
 
-static void written_when_full(void)
+TEST(written_when_full)
 {
 	char expected[80];
 
@@ -293,7 +288,7 @@ static void play_another(void)
 }
 
 /* A disk that is full: frames are lost, and counted beside the log's damaged lines. */
-static void what_cannot_be_written_is_dropped(void)
+TEST(what_cannot_be_written_is_dropped)
 {
 	struct frame f = { .id = 1 };
 
@@ -337,7 +332,7 @@ static int descriptors(void)
 	return n;
 }
 
-static void a_file_that_cannot_be(void)
+TEST(a_file_that_cannot_be)
 {
 	int open_before;
 
@@ -359,25 +354,9 @@ static void a_file_that_cannot_be(void)
 }
 
 /* A pipe without a reader does not block. */
-static void a_pipe_without_a_reader(void)
+TEST(a_pipe_without_a_reader)
 {
 	write_file(trace, two_buses);
 	TEST_ASSERT_EQUAL_INT(0, mkfifo(sent, 0600));
 	refused(-ENXIO, sent, "unable to write the frames sent: No such device or address");
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(with_the_times_of_the_log);
-	RUN_TEST(the_same_each_time);
-	RUN_TEST(before_the_first_record);
-	RUN_TEST(without_a_record);
-	RUN_TEST(when_the_clock_was_set);
-	RUN_TEST(what_is_refused_is_not_kept);
-	RUN_TEST(written_when_full);
-	RUN_TEST(what_cannot_be_written_is_dropped);
-	RUN_TEST(a_file_that_cannot_be);
-	RUN_TEST(a_pipe_without_a_reader);
-	return UNITY_END();
 }

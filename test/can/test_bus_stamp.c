@@ -1,7 +1,5 @@
 /* test_bus_stamp.c: from the kernel's stamps to CLOCK_MONOTONIC, as tables of what happens. */
-#include <stdio.h>
-
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "can/bus_stamp.h"
 
@@ -10,14 +8,6 @@
 #define S 1000000000ll
 #define HOUR (3600 * S)
 #define REAL (1700000000 * S) /* CLOCK_REALTIME at 0 of CLOCK_MONOTONIC */
-
-void setUp(void)
-{
-}
-
-void tearDown(void)
-{
-}
 
 struct row {
 	int64_t now, step;   /* when the batch is read; by how much CLOCK_REALTIME has been set by then */
@@ -57,7 +47,7 @@ static void play(const char *what, const struct row *rows, size_t n)
 		play(what, rows, sizeof(rows) / sizeof(rows[0])); \
 	} while (0)
 
-static void quiet_clock(void)
+TEST(quiet_clock)
 {
 	PLAY("usual", { .now = 2 * S, .at = 2 * S - 50 * US, .out = 2 * S - 50 * US },
 	     { .at = 2 * S - 20 * US, .out = 2 * S - 20 * US },
@@ -67,7 +57,7 @@ static void quiet_clock(void)
 	     { .now = 2 * S, .step = -HOUR, .at = 2 * S - US, .at_step = -HOUR, .out = 2 * S - US });
 }
 
-static void small_differences_are_put_right_without_a_word(void)
+TEST(small_differences_are_put_right_without_a_word)
 {
 	PLAY("back a little", { .now = 2 * S, .at = 2 * S - 10 * US, .out = 2 * S - 10 * US },
 	     { .at = 2 * S - 60 * US, .out = 2 * S - 10 * US }, { .at = 2 * S - 11 * US - MS, .out = 2 * S - 10 * US });
@@ -75,7 +65,7 @@ static void small_differences_are_put_right_without_a_word(void)
 	     { .at = 2 * S + MS + US, .out = 2 * S });
 }
 
-static void nonsense_is_the_time_of_arrival(void)
+TEST(nonsense_is_the_time_of_arrival)
 {
 	PLAY("no stamp", { .now = 2 * S, .at = 0, .out = 2 * S, .restamped = true });
 	PLAY("ahead", { .now = 2 * S, .at = 2 * S + MS + US + 1, .out = 2 * S, .restamped = true });
@@ -88,7 +78,7 @@ static void nonsense_is_the_time_of_arrival(void)
 }
 
 /* The clock is set between the frame's stamp and the sample. */
-static void clock_set_by_an_hour(void)
+TEST(clock_set_by_an_hour)
 {
 	PLAY("forward", { .now = 2 * S, .at = 2 * S - MS, .out = 2 * S - MS },
 	     { .now = 3 * S, .step = HOUR, .at = 3 * S - 2 * MS, .out = 3 * S, .restamped = true },
@@ -105,7 +95,7 @@ static void clock_set_by_an_hour(void)
 }
 
 /* The two clocks of a sample are read far apart: the middle is wrong by half of it. */
-static void interrupted_samples(void)
+TEST(interrupted_samples)
 {
 	PLAY("the one before is as good", { .now = 2 * S, .at = 2 * S - US, .out = 2 * S - US },
 	     { .now = 3 * S, .gap = 20 * MS, .at = 3 * S - 25 * MS, .out = 3 * S - 25 * MS },
@@ -116,15 +106,4 @@ static void interrupted_samples(void)
 	PLAY("and the clock was set", { .now = 2 * S, .at = 2 * S - US, .out = 2 * S - US },
 	     { .now = 3 * S, .step = HOUR, .gap = 20 * MS, .at = 3 * S - 5 * MS, .out = 3 * S, .restamped = true },
 	     { .now = 4 * S, .step = HOUR, .at = 4 * S - US, .at_step = HOUR, .out = 4 * S - US });
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(quiet_clock);
-	RUN_TEST(small_differences_are_put_right_without_a_word);
-	RUN_TEST(nonsense_is_the_time_of_arrival);
-	RUN_TEST(clock_set_by_an_hour);
-	RUN_TEST(interrupted_samples);
-	return UNITY_END();
 }

@@ -5,7 +5,6 @@
 set -eu
 . test/scripts/lib.sh
 lib_tmp
-build=$(realpath "${BUILD:-build}")
 record=$build/canrecord
 replay=$build/canreplay
 page=$PWD/can/tool/canrecord.1

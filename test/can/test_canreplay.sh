@@ -4,7 +4,6 @@
 set -eu
 . test/scripts/lib.sh
 lib_tmp
-build=$(realpath "${BUILD:-build}")
 replay=$build/canreplay
 export LC_ALL=C TZ=UTC
 page=$PWD/can/tool/canreplay.1

@@ -1,20 +1,8 @@
 /* test_engine.c: frames on the soft wire when all is well: stamps, arbitration, mailbox and FIFO, late requests. */
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "can/bits.h"
 #include "test/can/test_engine_lib.h"
-
-void setUp(void)
-{
-}
-
-void tearDown(void)
-{
-}
 
 #define HAPPENED(text) TEST_ASSERT_EQUAL_STRING(text, what_happened())
 
@@ -25,7 +13,7 @@ void tearDown(void)
  * its kind
  *	123#R4	0 00100100011 1 0 0 0100 and the CRC 101010001101101: no five equal bits, 34 + 10 + 3 = 47, best
  *	078#3C.. the patterns that need most stuff bits: 98 + 20 and 21 + 13 */
-static void a_frame_ends_after_its_bits(void)
+TEST(a_frame_ends_after_its_bits)
 {
 	bus_start("ab");
 	see = SEE_FRAMES;
@@ -42,7 +30,7 @@ static void a_frame_ends_after_its_bits(void)
 		 "4078 frame a 123#DEADBEEF > b\n");
 }
 
-static void the_next_one_starts_behind_the_interframe_space(void)
+TEST(the_next_one_starts_behind_the_interframe_space)
 {
 	bus_start("ab");
 	see = SEE_FRAMES;
@@ -54,7 +42,7 @@ static void the_next_one_starts_behind_the_interframe_space(void)
 		 "240 frame a 123#DEADBEEF > b\n");
 }
 
-static void nothing_is_told_before_its_end(void)
+TEST(nothing_is_told_before_its_end)
 {
 	bus_start("ab");
 	at(0, 'a', "123#DEADBEEF");
@@ -69,7 +57,7 @@ static void nothing_is_told_before_its_end(void)
 }
 
 /* At 600000 bit/s a bit is 1666.67 ns: 1000 frames of 53 bits end where 53000 bits end, less 3. */
-static void time_does_not_drift(void)
+TEST(time_does_not_drift)
 {
 	bus_start_with("ab", (struct engine_settings){ .bitrate = 600000 });
 	see = 0;
@@ -82,7 +70,7 @@ static void time_does_not_drift(void)
 	}
 }
 
-static void times_are_right_after_years(void)
+TEST(times_are_right_after_years)
 {
 	const int64_t year_us = INT64_C(31536000000000);
 	struct engine_stats s;
@@ -99,7 +87,7 @@ static void times_are_right_after_years(void)
 
 /* ---- arbitration ---- */
 
-static void the_lower_identifier_wins(void)
+TEST(the_lower_identifier_wins)
 {
 	bus_start("abc");
 	see = SEE_FRAMES;
@@ -114,7 +102,7 @@ static void the_lower_identifier_wins(void)
 }
 
 /* Each wins over the next, from any sender: all have the same first eleven bits of identifier, 123. */
-static void equal_prefixes(void)
+TEST(equal_prefixes)
 {
 	static const char *const order[] = { "123#",	  "123#R",     "048C0000#", "048C0000#R",
 					     "048C0001#", "048DFFFF#", "048FFFFF#R" };
@@ -135,7 +123,7 @@ static void equal_prefixes(void)
 }
 
 /* A frame waits for the one on the wire, whatever its identifier; then the lower one is next. */
-static void a_frame_on_the_wire_is_not_interrupted(void)
+TEST(a_frame_on_the_wire_is_not_interrupted)
 {
 	bus_start("abc");
 	see = SEE_FRAMES;
@@ -147,7 +135,7 @@ static void a_frame_on_the_wire_is_not_interrupted(void)
 }
 
 /* The arbitration at 0 is decided at the end of the frame: what was stamped 0 takes part until then. */
-static void a_request_on_its_way_takes_part(void)
+TEST(a_request_on_its_way_takes_part)
 {
 	bus_start("abc");
 	see = SEE_FRAMES;
@@ -161,7 +149,7 @@ static void a_request_on_its_way_takes_part(void)
 }
 
 /* ... and not after it. */
-static void a_late_request_is_counted_and_part_of_the_next(void)
+TEST(a_late_request_is_counted_and_part_of_the_next)
 {
 	bus_start("abc");
 	see = SEE_FRAMES;
@@ -177,7 +165,7 @@ static void a_late_request_is_counted_and_part_of_the_next(void)
 	TEST_ASSERT_EQUAL_UINT64(1, bus.stats.late);
 }
 
-static void stamps_are_clamped(void)
+TEST(stamps_are_clamped)
 {
 	bus_start("ab");
 	see = SEE_FRAMES;
@@ -195,7 +183,7 @@ static void stamps_are_clamped(void)
 
 /* ---- mailbox and FIFO ---- */
 
-static void one_mailbox_and_ten_behind_it(void)
+TEST(one_mailbox_and_ten_behind_it)
 {
 	bus_start("ab");
 	see = SEE_ECHOES;
@@ -215,7 +203,7 @@ static void one_mailbox_and_ten_behind_it(void)
 }
 
 /* The mailbox keeps its frame, even if a lower identifier waits behind it. */
-static void the_fifo_keeps_its_order(void)
+TEST(the_fifo_keeps_its_order)
 {
 	bus_start("ab");
 	see = SEE_FRAMES;
@@ -226,7 +214,7 @@ static void the_fifo_keeps_its_order(void)
 	HAPPENED("45 frame b 123# > a\n95 frame a 700# > b\n148 frame a 000# > b\n");
 }
 
-static void the_length_of_the_queue_is_a_setting(void)
+TEST(the_length_of_the_queue_is_a_setting)
 {
 	bus_start_with("ab", (struct engine_settings){ .bitrate = 1000000, .queue = 2 });
 	for (int i = 0; i < 3; i++)
@@ -243,7 +231,7 @@ static void the_length_of_the_queue_is_a_setting(void)
 	TEST_ASSERT_EQUAL_UINT64(ENGINE_QUEUE_MAX + 1, info('a')->stats.sent);
 }
 
-static void what_can_be_on_a_wire(void)
+TEST(what_can_be_on_a_wire)
 {
 	struct frame error = { .id = FRAME_ERR, .len = 8 }, fd = { .id = 1, .len = 8, .flags = FRAME_FD };
 
@@ -257,7 +245,7 @@ static void what_can_be_on_a_wire(void)
 /* ---- reset, detach ---- */
 
 /* 123#DEADBEEF cut at 30 is recessive from there on: the others find six equal bits, and nothing of a is left. */
-static void reset_empties_everything(void)
+TEST(reset_empties_everything)
 {
 	bus_start("abc");
 	see = SEE_FRAMES | SEE_PURGED | SEE_STATES;
@@ -278,7 +266,7 @@ static void reset_empties_everything(void)
 	TEST_ASSERT_EQUAL_INT(0, info('b')->rx_errors);
 }
 
-static void a_node_that_is_down_takes_no_part(void)
+TEST(a_node_that_is_down_takes_no_part)
 {
 	bus_start("abc");
 	see = SEE_FRAMES;
@@ -300,7 +288,7 @@ static void a_node_that_is_down_takes_no_part(void)
 }
 
 /* 11 bits after it came; on a busy bus with the first frame that starts behind 11 recessive bits it saw. */
-static void who_comes_late_waits_for_eleven_recessive_bits(void)
+TEST(who_comes_late_waits_for_eleven_recessive_bits)
 {
 	bus_start("ab");
 	see = SEE_FRAMES;
@@ -319,7 +307,7 @@ static void who_comes_late_waits_for_eleven_recessive_bits(void)
 	HAPPENED("20056 frame e 123# > abcd\n");
 }
 
-static void a_detached_node_finishes_its_frame_and_is_gone(void)
+TEST(a_detached_node_finishes_its_frame_and_is_gone)
 {
 	bus_start("ab");
 	see = SEE_FRAMES | SEE_ECHOES | SEE_PURGED;
@@ -343,7 +331,7 @@ static void a_detached_node_finishes_its_frame_and_is_gone(void)
 	TEST_ASSERT_EQUAL_INT(0, info('b')->waiting);
 }
 
-static void names_and_room(void)
+TEST(names_and_room)
 {
 	char name[16];
 
@@ -363,7 +351,7 @@ static void names_and_room(void)
 	TEST_ASSERT_EQUAL_INT(-EINVAL, engine_init(&bus, &(struct engine_settings){ .bitrate = 1000001 }, 0));
 }
 
-static void when_the_bus_is_free(void)
+TEST(when_the_bus_is_free)
 {
 	bus_start("ab");
 	TEST_ASSERT_LESS_OR_EQUAL_INT64(0, engine_free_ns(&bus, 0));
@@ -373,7 +361,7 @@ static void when_the_bus_is_free(void)
 	TEST_ASSERT_EQUAL_INT64(53 * US, engine_free_ns(&bus, 60 * US));
 }
 
-static void load_is_what_was_busy_in_the_last_second(void)
+TEST(load_is_what_was_busy_in_the_last_second)
 {
 	struct engine_stats s;
 
@@ -393,32 +381,4 @@ static void load_is_what_was_busy_in_the_last_second(void)
 	TEST_ASSERT_DOUBLE_WITHIN(0.0, 0, s.load);
 	TEST_ASSERT_EQUAL_UINT64(5000, s.frames);
 	TEST_ASSERT_EQUAL_UINT64(5000 * 53, s.bits);
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(a_frame_ends_after_its_bits);
-	RUN_TEST(the_next_one_starts_behind_the_interframe_space);
-	RUN_TEST(nothing_is_told_before_its_end);
-	RUN_TEST(time_does_not_drift);
-	RUN_TEST(times_are_right_after_years);
-	RUN_TEST(the_lower_identifier_wins);
-	RUN_TEST(equal_prefixes);
-	RUN_TEST(a_frame_on_the_wire_is_not_interrupted);
-	RUN_TEST(a_request_on_its_way_takes_part);
-	RUN_TEST(a_late_request_is_counted_and_part_of_the_next);
-	RUN_TEST(stamps_are_clamped);
-	RUN_TEST(one_mailbox_and_ten_behind_it);
-	RUN_TEST(the_fifo_keeps_its_order);
-	RUN_TEST(the_length_of_the_queue_is_a_setting);
-	RUN_TEST(what_can_be_on_a_wire);
-	RUN_TEST(reset_empties_everything);
-	RUN_TEST(a_node_that_is_down_takes_no_part);
-	RUN_TEST(who_comes_late_waits_for_eleven_recessive_bits);
-	RUN_TEST(a_detached_node_finishes_its_frame_and_is_gone);
-	RUN_TEST(names_and_room);
-	RUN_TEST(when_the_bus_is_free);
-	RUN_TEST(load_is_what_was_busy_in_the_last_second);
-	return UNITY_END();
 }

@@ -3,22 +3,12 @@
  */
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "can/bits.h"
 #include "can/frame_text.h"
 #include "test/can/test_engine_lib.h"
-
-void setUp(void)
-{
-}
-
-void tearDown(void)
-{
-}
 
 /* ---- a controller, bit by bit ---- */
 
@@ -427,13 +417,13 @@ static void compare(uint64_t from, bool quiet_nodes)
 	}
 }
 
-static void active_nodes(void)
+TEST(active_nodes)
 {
 	for (uint64_t i = 0; i < 3000; i++)
 		compare(i, true);
 }
 
-static void nodes_in_any_state(void)
+TEST(nodes_in_any_state)
 {
 	int complete = 0;
 
@@ -442,12 +432,4 @@ static void nodes_in_any_state(void)
 		complete += !out_of_step;
 	}
 	TEST_ASSERT_GREATER_THAN(1000, complete);
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(active_nodes);
-	RUN_TEST(nodes_in_any_state);
-	return UNITY_END();
 }

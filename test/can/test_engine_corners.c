@@ -1,17 +1,7 @@
 /* test_engine_corners.c: combinations of faults, commands and errors. */
-#include <errno.h>
-
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "test/can/test_engine_lib.h"
-
-void setUp(void)
-{
-}
-
-void tearDown(void)
-{
-}
 
 #define HAPPENED(text) TEST_ASSERT_EQUAL_STRING(text, what_happened())
 
@@ -22,7 +12,7 @@ static void make_passive(int node, uint16_t tx, uint16_t rx)
 	bus.node[node].state = BUS_PASSIVE;
 }
 
-static void attached_again_before_its_last_frame_is_over(void)
+TEST(attached_again_before_its_last_frame_is_over)
 {
 	bus_start("ab");
 	see = SEE_FRAMES | SEE_ECHOES | SEE_PURGED;
@@ -50,7 +40,7 @@ static void attached_again_before_its_last_frame_is_over(void)
 
 /* Its start bit is out at 1: the others find six recessive bits behind it, at 6, flag to 12, delimiter: 21.  Half a
  * bit is nothing. */
-static void power_lost_in_the_start_bit(void)
+TEST(power_lost_in_the_start_bit)
 {
 	struct engine_fault off = { .kind = ENGINE_POWER_OFF, .node = "a" };
 
@@ -70,7 +60,7 @@ static void power_lost_in_the_start_bit(void)
 
 /* a breaks off; b, passive, finds it six bits later and is in its flag for six more.  It misses the next attempt, which
  * no node acknowledges; the flag of that brings it back. */
-static void a_passive_listener_falls_behind(void)
+TEST(a_passive_listener_falls_behind)
 {
 	bus_start("ab");
 	see = SEE_FRAMES | SEE_ERRORS;
@@ -87,7 +77,7 @@ static void a_passive_listener_falls_behind(void)
 }
 
 /* Only passive ones there to answer its flag: nothing dominant behind it, so 1 and not 9. */
-static void heard_wrong_among_passive_nodes(void)
+TEST(heard_wrong_among_passive_nodes)
 {
 	bus_start("abc");
 	see = SEE_ERRORS;
@@ -102,7 +92,7 @@ static void heard_wrong_among_passive_nodes(void)
 }
 
 /* Both counters in warning: both are reported. */
-static void both_counters(void)
+TEST(both_counters)
 {
 	bus_start("ab");
 	see = SEE_ERRORS;
@@ -112,7 +102,7 @@ static void both_counters(void)
 	HAPPENED("45 error a 20000204#000C000000007F64\n");
 }
 
-static void drop_for_the_first_node(void)
+TEST(drop_for_the_first_node)
 {
 	bus_start("abc");
 	see = SEE_FRAMES;
@@ -123,7 +113,7 @@ static void drop_for_the_first_node(void)
 }
 
 /* 8 + 3 recessive bits after the short is gone the bus is free. */
-static void a_short_that_ends_early(void)
+TEST(a_short_that_ends_early)
 {
 	bus_start("ab");
 	see = SEE_FRAMES;
@@ -141,7 +131,7 @@ static void a_short_that_ends_early(void)
 }
 
 /* A node that has not seen 11 recessive bits does not count errors. */
-static void who_comes_into_a_frame_does_not_count(void)
+TEST(who_comes_into_a_frame_does_not_count)
 {
 	bus_start("ab");
 	see = 0;
@@ -154,7 +144,7 @@ static void who_comes_into_a_frame_does_not_count(void)
 }
 
 /* The wire opens in mid-frame: senders and listeners alike see their flags fail, and are passive at once. */
-static void an_open_wire_in_mid_frame(void)
+TEST(an_open_wire_in_mid_frame)
 {
 	bus_start("ab");
 	see = SEE_STATES | SEE_FRAMES;
@@ -170,7 +160,7 @@ static void an_open_wire_in_mid_frame(void)
 }
 
 /* A stop of the bus is load too, and no more than there was. */
-static void load_of_a_stuck_bus(void)
+TEST(load_of_a_stuck_bus)
 {
 	struct engine_stats s;
 
@@ -192,7 +182,7 @@ static void load_of_a_stuck_bus(void)
 }
 
 /* Three senders of two frames: two are one, and both meet the third. */
-static void three_senders(void)
+TEST(three_senders)
 {
 	bus_start("abcd");
 	see = SEE_FRAMES | SEE_ECHOES;
@@ -203,21 +193,4 @@ static void three_senders(void)
 	until(1000);
 	HAPPENED("55 echo b 2\n55 echo c 3\n55 frame b 123#00 > d\n127 echo a 1\n127 frame a 123#01 > bcd\n");
 	TEST_ASSERT_EQUAL_INT(130 + 8 - 1, info('a')->tx_errors);
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(attached_again_before_its_last_frame_is_over);
-	RUN_TEST(power_lost_in_the_start_bit);
-	RUN_TEST(a_passive_listener_falls_behind);
-	RUN_TEST(heard_wrong_among_passive_nodes);
-	RUN_TEST(both_counters);
-	RUN_TEST(drop_for_the_first_node);
-	RUN_TEST(a_short_that_ends_early);
-	RUN_TEST(who_comes_into_a_frame_does_not_count);
-	RUN_TEST(an_open_wire_in_mid_frame);
-	RUN_TEST(load_of_a_stuck_bus);
-	RUN_TEST(three_senders);
-	return UNITY_END();
 }

@@ -1,20 +1,8 @@
 /* test_engine_errors.c: errors on the soft wire, by the rules of ISO 11898-1: acknowledgement, error flags,
  * counters step by step to bus-off and back. */
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "test/can/test_engine_lib.h"
-
-void setUp(void)
-{
-}
-
-void tearDown(void)
-{
-}
 
 #define HAPPENED(text) TEST_ASSERT_EQUAL_STRING(text, what_happened())
 
@@ -29,7 +17,7 @@ static void counters(char node, int tx, int rx)
 /* ---- no acknowledgement ---- */
 
 /* 123#DEADBEEF: 70 bits to the acknowledge slot, flag 6, delimiter 8: reported at 84; space 3: repeated at 87. */
-static void a_lone_node_repeats(void)
+TEST(a_lone_node_repeats)
 {
 	char expected[256];
 
@@ -62,7 +50,7 @@ static void a_lone_node_repeats(void)
 }
 
 /* The seventeenth starts at 16 x 87 + 8, and each further one 95 later. */
-static void attempts_are_added_up_when_somebody_looks(void)
+TEST(attempts_are_added_up_when_somebody_looks)
 {
 	struct engine_stats s;
 
@@ -86,7 +74,7 @@ static void attempts_are_added_up_when_somebody_looks(void)
 }
 
 /* It comes in the middle of an attempt: the next one, 1400 + 95 n, it acknowledges. */
-static void somebody_comes_and_acknowledges(void)
+TEST(somebody_comes_and_acknowledges)
 {
 	bus_start("a");
 	at(0, 'a', "123#DEADBEEF");
@@ -106,7 +94,7 @@ static void somebody_comes_and_acknowledges(void)
 }
 
 /* 8 bits after a frame of its own a passive node waits; another may begin meanwhile. */
-static void a_passive_sender_suspends(void)
+TEST(a_passive_sender_suspends)
 {
 	bus_start("ab");
 	see = SEE_FRAMES;
@@ -129,7 +117,7 @@ static void a_passive_sender_suspends(void)
 /* Bit 40 of 123#DEADBEEF, recessive and in the data, is read as dominant.  The sender sees it at once and sends its
  * flag, 41 to 46; the others see six dominant bits with it, at 45, and theirs is 46 to 51.  52 bits, delimiter 8:
  * reported at 60, the bus free at 63. */
-static void a_corrupted_frame_is_sent_again(void)
+TEST(a_corrupted_frame_is_sent_again)
 {
 	bus_start("abc");
 	fault(0, "corrupt 1 at 40");
@@ -147,7 +135,7 @@ static void a_corrupted_frame_is_sent_again(void)
 }
 
 /* Where which error is found; 81 bits: delimiter of the CRC at 68, slot 69, its delimiter 70, end of frame 71 to 77. */
-static void places(void)
+TEST(places)
 {
 	static const struct {
 		int bit, end;
@@ -185,7 +173,7 @@ static void places(void)
 }
 
 /* The listeners have it, the sender does not believe it: they get it twice. */
-static void the_last_bit(void)
+TEST(the_last_bit)
 {
 	bus_start("ab");
 	see = SEE_FRAMES | SEE_ECHOES;
@@ -199,7 +187,7 @@ static void the_last_bit(void)
 
 /* Only b hears it wrong.  It says so behind the acknowledge slot, 71 to 76; the others find that at 71 and say so 72 to
  * 77; b sees a dominant bit behind its flag: 1 and 8. */
-static void one_receiver_hears_it_wrong(void)
+TEST(one_receiver_hears_it_wrong)
 {
 	bus_start("abc");
 	see = SEE_FRAMES | SEE_ERRORS;
@@ -233,7 +221,7 @@ static void one_receiver_hears_it_wrong(void)
 
 /* ---- two senders ---- */
 
-static void equal_frames_are_one(void)
+TEST(equal_frames_are_one)
 {
 	bus_start("abc");
 	at(0, 'a', "123#01");
@@ -254,7 +242,7 @@ static void equal_frames_are_one(void)
 
 /* 123#00 and 123#01 differ in their last bit of data, the 29th with two stuff bits.  b sees its recessive bit dominant;
  * flag 29 to 34.  c has seen 000 and sees the sixth dominant bit at 31, flag 32 to 37: 38 bits, reported at 46. */
-static void same_identifier_different_data(void)
+TEST(same_identifier_different_data)
 {
 	bus_start("abc");
 	see = SEE_FRAMES | SEE_ERRORS;
@@ -281,7 +269,7 @@ static void same_identifier_different_data(void)
 /* ---- bus-off and back ---- */
 
 /* Each attempt breaks at bit 40.  8 each: warning with the 12th, passive with the 16th, off with the 32nd. */
-static void step_by_step_to_bus_off(void)
+TEST(step_by_step_to_bus_off)
 {
 	bus_start("ab");
 	see = SEE_STATES | SEE_PURGED;
@@ -322,7 +310,7 @@ static void go_off(int64_t us)
 	what_happened();
 }
 
-static void recovery_takes_128_times_11_recessive_bits(void)
+TEST(recovery_takes_128_times_11_recessive_bits)
 {
 	bus_start("ab");
 	go_off(0);
@@ -344,7 +332,7 @@ static void recovery_takes_128_times_11_recessive_bits(void)
 }
 
 /* On a busy bus each pause between two frames counts once: 53 bits each, 128 of them. */
-static void recovery_on_a_busy_bus(void)
+TEST(recovery_on_a_busy_bus)
 {
 	bus_start("abc");
 	go_off(0);
@@ -357,7 +345,7 @@ static void recovery_on_a_busy_bus(void)
 	TEST_ASSERT_EQUAL_INT(1000 + 128 * 53, 7784);
 }
 
-static void restart_by_itself(void)
+TEST(restart_by_itself)
 {
 	bus_start_with("ab", (struct engine_settings){ .bitrate = 1000000, .restart_ms = 100 });
 	go_off(0);
@@ -372,7 +360,7 @@ static void restart_by_itself(void)
 	HAPPENED("");
 }
 
-static void reset_brings_it_back_at_once(void)
+TEST(reset_brings_it_back_at_once)
 {
 	bus_start("ab");
 	go_off(0);
@@ -384,7 +372,7 @@ static void reset_brings_it_back_at_once(void)
 	HAPPENED("1056 echo a 2\n1056 frame a 123# > b\n");
 }
 
-static void quiet_buses_tell_states_only(void)
+TEST(quiet_buses_tell_states_only)
 {
 	bus_start_with("a", (struct engine_settings){ .bitrate = 1000000, .quiet = true });
 	at(0, 'a', "123#DEADBEEF");
@@ -395,7 +383,7 @@ static void quiet_buses_tell_states_only(void)
 }
 
 /* A good frame takes one off; of a passive receiver the counter goes below the limit. */
-static void counters_go_down(void)
+TEST(counters_go_down)
 {
 	bus_start("abc");
 	see = SEE_STATES;
@@ -410,27 +398,4 @@ static void counters_go_down(void)
 	counters('b', 0, 126);
 	counters('c', 0, 0);
 	HAPPENED("45 state b warning 0 127\n");
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(a_lone_node_repeats);
-	RUN_TEST(attempts_are_added_up_when_somebody_looks);
-	RUN_TEST(somebody_comes_and_acknowledges);
-	RUN_TEST(a_passive_sender_suspends);
-	RUN_TEST(a_corrupted_frame_is_sent_again);
-	RUN_TEST(places);
-	RUN_TEST(the_last_bit);
-	RUN_TEST(one_receiver_hears_it_wrong);
-	RUN_TEST(equal_frames_are_one);
-	RUN_TEST(same_identifier_different_data);
-	RUN_TEST(step_by_step_to_bus_off);
-	RUN_TEST(recovery_takes_128_times_11_recessive_bits);
-	RUN_TEST(recovery_on_a_busy_bus);
-	RUN_TEST(restart_by_itself);
-	RUN_TEST(reset_brings_it_back_at_once);
-	RUN_TEST(quiet_buses_tell_states_only);
-	RUN_TEST(counters_go_down);
-	return UNITY_END();
 }

@@ -1,24 +1,13 @@
 /* test_engine_faults.c: faults on demand, and outages of the hub. */
-#include <errno.h>
-#include <string.h>
-
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "test/can/test_engine_lib.h"
-
-void setUp(void)
-{
-}
-
-void tearDown(void)
-{
-}
 
 #define HAPPENED(text) TEST_ASSERT_EQUAL_STRING(text, what_happened())
 
 /* ---- drop, corrupt, delay ---- */
 
-static void dropped_frames_are_acknowledged_and_lost(void)
+TEST(dropped_frames_are_acknowledged_and_lost)
 {
 	bus_start("abc");
 	see = SEE_FRAMES | SEE_ECHOES;
@@ -54,7 +43,7 @@ static uint64_t unlucky(uint64_t seed, const char *words, int step_us)
 	return info('b')->stats.lost * 10000 + bus.stats.corrupted;
 }
 
-static void chance_is_as_asked(void)
+TEST(chance_is_as_asked)
 {
 	uint64_t lost = unlucky(1, "drop 10%", 200), other = unlucky(2, "drop 10%", 200);
 
@@ -68,7 +57,7 @@ static void chance_is_as_asked(void)
 	TEST_ASSERT_NOT_EQUAL(unlucky(3, "corrupt 10% b", 200), unlucky(4, "corrupt 10% b", 200));
 }
 
-static void delayed_requests_come_later(void)
+TEST(delayed_requests_come_later)
 {
 	bus_start("ab");
 	see = SEE_FRAMES;
@@ -86,7 +75,7 @@ static void delayed_requests_come_later(void)
 /* ---- stuck ---- */
 
 /* No node can send for a second; waiting frames are sent then, unless there is a reset. */
-static void a_held_bus_stalls_and_goes_on(void)
+TEST(a_held_bus_stalls_and_goes_on)
 {
 	struct engine_stats s;
 
@@ -121,7 +110,7 @@ static void a_held_bus_stalls_and_goes_on(void)
 
 /* From idle: six dominant bits are seen, six of flag, and each eight more count eight.  Receivers become passive; no
  * one is bus-off.  Nothing is due until the end; 8 + 3 recessive bits later the bus is free. */
-static void a_short_on_an_idle_bus(void)
+TEST(a_short_on_an_idle_bus)
 {
 	bus_start("ab");
 	see = SEE_STATES | SEE_FRAMES;
@@ -140,7 +129,7 @@ static void a_short_on_an_idle_bus(void)
 }
 
 /* In mid-frame the sender's counter climbs by eight each eight bits, to bus-off. */
-static void a_short_in_a_frame(void)
+TEST(a_short_in_a_frame)
 {
 	bus_start("ab");
 	see = SEE_STATES | SEE_PURGED | SEE_FRAMES;
@@ -160,7 +149,7 @@ static void a_short_in_a_frame(void)
 
 /* Nothing that is sent is seen.  Start bit and each bit of an active flag count eight: passive within 16 bits; then 26
  * bits an attempt, 16 more of them. */
-static void an_open_wire(void)
+TEST(an_open_wire)
 {
 	bus_start("ab");
 	see = SEE_STATES | SEE_PURGED;
@@ -180,7 +169,7 @@ static void an_open_wire(void)
 /* ---- babble ---- */
 
 /* It takes what CAN lets it take: higher priority passes at the next end of frame, lower never. */
-static void a_babbling_node(void)
+TEST(a_babbling_node)
 {
 	bus_start("abc");
 	see = 0;
@@ -208,7 +197,7 @@ static void a_babbling_node(void)
 	TEST_ASSERT_EQUAL_INT64(ENGINE_NEVER, engine_next_ns(&bus));
 }
 
-static void babble_for_a_while(void)
+TEST(babble_for_a_while)
 {
 	bus_start("ab");
 	see = SEE_FRAMES | SEE_ECHOES;
@@ -227,7 +216,7 @@ static void babble_for_a_while(void)
 
 /* ---- power and wires ---- */
 
-static void power_off_and_on(void)
+TEST(power_off_and_on)
 {
 	bus_start("abc");
 	see = SEE_FRAMES | SEE_STATES | SEE_PURGED;
@@ -250,7 +239,7 @@ static void power_off_and_on(void)
 }
 
 /* Cut behind its CRC a frame is complete for those who listen; before it is not. */
-static void power_lost_in_mid_frame(void)
+TEST(power_lost_in_mid_frame)
 {
 	bus_start("ab");
 	see = SEE_FRAMES | SEE_ERRORS | SEE_ECHOES;
@@ -272,7 +261,7 @@ static void power_lost_in_mid_frame(void)
 }
 
 /* The only one who could acknowledge goes. */
-static void the_last_listener_loses_power(void)
+TEST(the_last_listener_loses_power)
 {
 	bus_start("ab");
 	see = SEE_FRAMES | SEE_ERRORS;
@@ -292,7 +281,7 @@ static void the_last_listener_loses_power(void)
 }
 
 /* On a wire of its own: it receives nothing, no node receives its frames, and it repeats at its own pace. */
-static void a_disconnected_node_is_alone(void)
+TEST(a_disconnected_node_is_alone)
 {
 	bus_start("abc");
 	see = SEE_FRAMES | SEE_STATES;
@@ -313,7 +302,7 @@ static void a_disconnected_node_is_alone(void)
 	TEST_ASSERT_NOT_NULL(strstr(what_happened(), "\n3092 frame a 000#DEADBEEF > bc\n"));
 }
 
-static void faults_without_their_node(void)
+TEST(faults_without_their_node)
 {
 	bus_start("ab");
 	TEST_ASSERT_EQUAL_INT(-ENOENT, fault(0, "power off z"));
@@ -325,7 +314,7 @@ static void faults_without_their_node(void)
 
 static const struct engine_settings real = { .bitrate = 1000000, .outage_ns = ENGINE_OUTAGE_NS };
 
-static void the_past_is_not_played(void)
+TEST(the_past_is_not_played)
 {
 	bus_start_with("ab", real);
 	see = SEE_FRAMES | SEE_PURGED;
@@ -344,7 +333,7 @@ static void the_past_is_not_played(void)
 }
 
 /* The first thing after it is a request: that one finds the bus idle and the others gone. */
-static void a_request_finds_that_the_hub_was_away(void)
+TEST(a_request_finds_that_the_hub_was_away)
 {
 	bus_start_with("ab", real);
 	see = SEE_FRAMES | SEE_PURGED;
@@ -356,7 +345,7 @@ static void a_request_finds_that_the_hub_was_away(void)
 	HAPPENED("60000 outage since 45\n60000 purged a 1 outage\n60045 frame b 125# > a\n");
 }
 
-static void a_hub_that_slept_because_nothing_was_due_was_not_away(void)
+TEST(a_hub_that_slept_because_nothing_was_due_was_not_away)
 {
 	bus_start_with("ab", real);
 	see = SEE_FRAMES | SEE_PURGED;
@@ -378,27 +367,4 @@ static void a_hub_that_slept_because_nothing_was_due_was_not_away(void)
 	until(1000000);
 	HAPPENED("");
 	TEST_ASSERT_EQUAL_INT(1, info('a')->waiting);
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(dropped_frames_are_acknowledged_and_lost);
-	RUN_TEST(chance_is_as_asked);
-	RUN_TEST(delayed_requests_come_later);
-	RUN_TEST(a_held_bus_stalls_and_goes_on);
-	RUN_TEST(a_short_on_an_idle_bus);
-	RUN_TEST(a_short_in_a_frame);
-	RUN_TEST(an_open_wire);
-	RUN_TEST(a_babbling_node);
-	RUN_TEST(babble_for_a_while);
-	RUN_TEST(power_off_and_on);
-	RUN_TEST(power_lost_in_mid_frame);
-	RUN_TEST(the_last_listener_loses_power);
-	RUN_TEST(a_disconnected_node_is_alone);
-	RUN_TEST(faults_without_their_node);
-	RUN_TEST(the_past_is_not_played);
-	RUN_TEST(a_request_finds_that_the_hub_was_away);
-	RUN_TEST(a_hub_that_slept_because_nothing_was_due_was_not_away);
-	return UNITY_END();
 }

@@ -1,25 +1,13 @@
 /* test_engine_random.c: properties of the soft wire under random requests: time may be cut into any steps, frames do
  * not overlap, every request that was taken ends once. */
-#include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "can/bits.h"
 #include "can/frame_text.h"
 #include "can/wire/fault.h"
 #include "test/can/test_engine_lib.h"
-
-void setUp(void)
-{
-}
-
-void tearDown(void)
-{
-}
 
 static uint64_t seed;
 
@@ -301,7 +289,7 @@ static void play(int log, enum pace pace)
 	finish();
 }
 
-static void steps_do_not_matter(void)
+TEST(steps_do_not_matter)
 {
 	for (uint64_t i = 0; i < 300; i++) {
 		make(i, i % 2);
@@ -312,7 +300,7 @@ static void steps_do_not_matter(void)
 }
 
 /* The same twice: nothing depends on what was in memory before. */
-static void the_same_again(void)
+TEST(the_same_again)
 {
 	for (uint64_t i = 1000; i < 1020; i++) {
 		make(i, true);
@@ -324,7 +312,7 @@ static void the_same_again(void)
 }
 
 /* Requests alone, all handed over at once or one after the other: stamps decide, not arrival. */
-static void arrival_does_not_matter(void)
+TEST(arrival_does_not_matter)
 {
 	for (uint64_t i = 2000; i < 2100; i++) {
 		make(i, false);
@@ -345,13 +333,4 @@ static void arrival_does_not_matter(void)
 		}
 		same_logs(i);
 	}
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(steps_do_not_matter);
-	RUN_TEST(the_same_again);
-	RUN_TEST(arrival_does_not_matter);
-	return UNITY_END();
 }

@@ -1,19 +1,9 @@
 /* test_frame.c: what can be said of a frame without a bus. */
-#include <string.h>
-
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "can/frame.h"
 
-void setUp(void)
-{
-}
-
-void tearDown(void)
-{
-}
-
-static void identifier(void)
+TEST(identifier)
 {
 	TEST_ASSERT_EQUAL_HEX32(0x7ff, frame_id(&(struct frame){ .id = 0x7ff | FRAME_RTR }));
 	TEST_ASSERT_EQUAL_HEX32(0x1fffffff, frame_id(&(struct frame){ .id = 0xffffffff }));
@@ -21,14 +11,14 @@ static void identifier(void)
 	TEST_ASSERT_EQUAL_HEX32(0x1000, frame_id(&(struct frame){ .id = FRAME_ERR | 0x1000 }));
 }
 
-static void data_length(void)
+TEST(data_length)
 {
 	TEST_ASSERT_EQUAL_UINT(8, frame_data_len(&(struct frame){ .len = 8 }));
 	TEST_ASSERT_EQUAL_UINT(0, frame_data_len(&(struct frame){ .id = FRAME_RTR, .len = 8 }));
 	TEST_ASSERT_EQUAL_UINT(64, frame_data_len(&(struct frame){ .flags = FRAME_FD, .len = 64 }));
 }
 
-static void lengths_of_fd(void)
+TEST(lengths_of_fd)
 {
 	static const uint8_t next[] = { 0,  1,	2,  3,	4,  5,	6,  7,	8,  12, 12, 12, 12, 16, 16, 16, 16,
 					20, 20, 20, 20, 24, 24, 24, 24, 32, 32, 32, 32, 32, 32, 32, 32 };
@@ -37,7 +27,7 @@ static void lengths_of_fd(void)
 		TEST_ASSERT_EQUAL_UINT(i < sizeof(next) ? next[i] : i <= 48 ? 48 : 64, frame_len_fd(i));
 }
 
-static void valid(void)
+TEST(valid)
 {
 	static const struct {
 		const char *what;
@@ -79,7 +69,7 @@ static void valid(void)
 		TEST_ASSERT_EQUAL_MESSAGE(rows[i].valid, frame_valid(&rows[i].f), rows[i].what);
 }
 
-static void equal(void)
+TEST(equal)
 {
 	struct frame a = { .id = 0x123, .len = 3, .data = { 1, 2, 3, 4 } }, b = a;
 
@@ -105,15 +95,4 @@ static void equal(void)
 	b = a;
 	b.data[63] = 1;
 	TEST_ASSERT_FALSE(frame_equal(&a, &b));
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(identifier);
-	RUN_TEST(data_length);
-	RUN_TEST(lengths_of_fd);
-	RUN_TEST(valid);
-	RUN_TEST(equal);
-	return UNITY_END();
 }

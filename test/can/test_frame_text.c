@@ -1,19 +1,7 @@
 /* test_frame_text.c: frames as text, and back. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "can/frame_text.h"
-
-void setUp(void)
-{
-}
-
-void tearDown(void)
-{
-}
 
 #define FD FRAME_FD
 #define BYTES_8 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88
@@ -48,7 +36,7 @@ static const struct {
 	    .data = { BYTES_8, 0x99, 0xAA, 0xBB, 0xCC } } },
 };
 
-static void exact_texts(void)
+TEST(exact_texts)
 {
 	for (size_t i = 0; i < sizeof(exact) / sizeof(*exact); i++) {
 		char text[FRAME_TEXT_MAX];
@@ -81,7 +69,7 @@ static const char *const loose[][2] = {
 	{ "123##1", "123##5" },
 };
 
-static void loose_texts(void)
+TEST(loose_texts)
 {
 	for (size_t i = 0; i < sizeof(loose) / sizeof(*loose); i++) {
 		char text[FRAME_TEXT_MAX];
@@ -169,7 +157,7 @@ static const char *const bad[][2] = {
 	{ "123##01122334455667788_E", "only a classic frame has a length code after _" },
 };
 
-static void bad_texts(void)
+TEST(bad_texts)
 {
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		struct frame f;
@@ -181,7 +169,7 @@ static void bad_texts(void)
 }
 
 /* The text ends where its length says, whatever follows. */
-static void only_what_is_given(void)
+TEST(only_what_is_given)
 {
 	struct frame f;
 
@@ -230,7 +218,7 @@ static struct frame random_frame(void)
 	return f;
 }
 
-static void there_and_back(void)
+TEST(there_and_back)
 {
 	for (int i = 0; i < 100000; i++) {
 		struct frame f = random_frame(), back;
@@ -245,7 +233,7 @@ static void there_and_back(void)
 }
 
 /* One that cannot be is written as far as it goes, and within its room. */
-static void frames_that_cannot_be(void)
+TEST(frames_that_cannot_be)
 {
 	struct frame f = { .id = 0xFFFFFFFF, .len = 255, .flags = 0xFF, .dlc = 255, .data = { 0x11 } };
 	char text[FRAME_TEXT_MAX];
@@ -268,7 +256,7 @@ static void frames_that_cannot_be(void)
 	TEST_ASSERT_EQUAL_STRING("123#1100000000000000", text);
 }
 
-static void digits(void)
+TEST(digits)
 {
 	for (int c = 0; c < 256; c++) {
 		const char *all = "0123456789ABCDEFabcdef", *at = c ? strchr(all, c) : NULL;
@@ -276,17 +264,4 @@ static void digits(void)
 
 		TEST_ASSERT_EQUAL_INT(at && value > 15 ? value - 6 : value, frame_text_digits[c]);
 	}
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(exact_texts);
-	RUN_TEST(loose_texts);
-	RUN_TEST(bad_texts);
-	RUN_TEST(only_what_is_given);
-	RUN_TEST(there_and_back);
-	RUN_TEST(frames_that_cannot_be);
-	RUN_TEST(digits);
-	return UNITY_END();
 }

@@ -1,33 +1,18 @@
 /* test_link.c: links without a controller; test/vm has the rest. */
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "can/link.h"
 
 static char last[ERROR_LINE_MAX];
 static struct error_sink errors;
 
-static void keep(void *to, const char *line)
-{
-	(void)to;
-	snprintf(last, sizeof(last), "%s", line);
-}
-
 void setUp(void)
 {
 	*last = 0;
-	errors = (struct error_sink){ .line = keep };
-}
-
-void tearDown(void)
-{
+	errors = (struct error_sink){ error_keep_last, last, 0 };
 }
 
 /* ---- right or not ---- */
@@ -49,13 +34,13 @@ static void expect_other(int n, const char *text, const struct link_info *info, 
 	TEST_ASSERT_EQUAL_STRING(text, got);
 }
 
-static void test_right(void)
+TEST(test_right)
 {
 	expect_other(0, "", &good, (struct link_settings){ .bitrate = 1000000 });
 	expect_other(0, "", &good, (struct link_settings){ .bitrate = 1000000, .sample_point_pm = 750, .queue = 10 });
 }
 
-static void test_other_values(void)
+TEST(test_other_values)
 {
 	struct link_info info = good;
 
@@ -79,7 +64,7 @@ static void test_other_values(void)
 }
 
 /* A clock is divided: 83333 for 83.3 kbit/s; of 8 quanta the nearest to 0.875 or 0.800 is 0.750, or 0.875. */
-static void test_nearly(void)
+TEST(test_nearly)
 {
 	struct link_info info = good;
 
@@ -102,7 +87,7 @@ static void test_nearly(void)
 	expect_other(1, "bit rate 0, not 1000000", &info, (struct link_settings){ .bitrate = 1000000 });
 }
 
-static void test_virtual_is_always_right(void)
+TEST(test_virtual_is_always_right)
 {
 	struct link_info info = { .up = true, .virtual = true, .now = { .queue = 1000 }, .kind = "vcan" };
 
@@ -137,7 +122,7 @@ static void expect_refusal(const char *name, int error, const char *line)
 	TEST_ASSERT_EQUAL_STRING_LEN(line, last, strlen(line));
 }
 
-static void test_names_without_a_link(void)
+TEST(test_names_without_a_link)
 {
 	expect_refusal("log:x.log", -EINVAL, "log:x.log: a log has no link; say an interface such as can0");
 	expect_refusal("", -EINVAL, "\"\" is not a link: ");
@@ -146,7 +131,7 @@ static void test_names_without_a_link(void)
 	expect_refusal("foo:bar", -EINVAL, "\"foo:bar\" is not a link: ");
 }
 
-static void test_no_such_interface(void)
+TEST(test_no_such_interface)
 {
 	int s = socket(AF_CAN, SOCK_RAW, 1);
 	char name[16];
@@ -164,7 +149,7 @@ static void test_no_such_interface(void)
 	}
 }
 
-static void test_kinds(void)
+TEST(test_kinds)
 {
 	static const struct {
 		const char *kind;
@@ -178,17 +163,4 @@ static void test_kinds(void)
 	TEST_ASSERT_FALSE(link_is_virtual("log:none"));
 	TEST_ASSERT_FALSE(link_is_virtual("lo"));
 	TEST_ASSERT_FALSE(link_is_virtual("vcan-none"));
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(test_right);
-	RUN_TEST(test_other_values);
-	RUN_TEST(test_nearly);
-	RUN_TEST(test_virtual_is_always_right);
-	RUN_TEST(test_names_without_a_link);
-	RUN_TEST(test_no_such_interface);
-	RUN_TEST(test_kinds);
-	return UNITY_END();
 }

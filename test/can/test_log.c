@@ -3,16 +3,11 @@
  * test/can/logs holds samples and, beside each, what is read from it: records as candump -L writes them with their
  * direction, "!" and an error line, "=" and the counts.  TEST_LOG_REBUILD=1 writes them again.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "test/can/test_log_lib.h"
 
@@ -57,7 +52,7 @@ static void check_sample(const char *path, const char *expected_path)
 	TEST_ASSERT_EQUAL_STRING_MESSAGE(expected, got, path);
 }
 
-static void samples(void)
+TEST(samples)
 {
 	glob_t files;
 	unsigned int n = 0;
@@ -78,7 +73,7 @@ static void samples(void)
 }
 
 /* Where the recorder's wall clock stood is not said: the place is taken to be ours. */
-static void local_times(void)
+TEST(local_times)
 {
 	log_lib_zone("EST5EDT");
 	log_open_text("date Fri Jul 10 06:17:32.249 2015\n0.5 1 123 Rx d 0\n", 0);
@@ -93,7 +88,7 @@ static void local_times(void)
 }
 
 /* A date that cannot be read: times from 0.  The block's date replaces a missing one. */
-static void dates(void)
+TEST(dates)
 {
 	static const struct {
 		const char *date, *time;
@@ -131,7 +126,7 @@ static void dates(void)
 }
 
 /* Headers of TRC, and the time of a message at 500 ms; NULL: it is damaged. */
-static void headers_of_trc(void)
+TEST(headers_of_trc)
 {
 #define COLUMNS "O,T,I,l,D"
 #define TWENTY_SEVEN "x,x,x,x,x,x,x,x,x,x,x,x,x,x,x,x,x,x,x,x,x,x,x,x,x,x,x,"
@@ -183,7 +178,7 @@ static void headers_of_trc(void)
 }
 
 /* Words that are longer than they should be. */
-static void words_of_trc(void)
+TEST(words_of_trc)
 {
 	static const char *const messages[] = {
 		"500.0x DT 0123 0",    "500.0 DTx 0123 0", "500.0 DT 0123x 0",	   "500.0 DT 0123 0x",
@@ -203,7 +198,7 @@ static void words_of_trc(void)
 
 /* ---- which format ---- */
 
-static void formats(void)
+TEST(formats)
 {
 	static const struct {
 		const char *text;
@@ -237,7 +232,7 @@ static void formats(void)
 	TEST_ASSERT_EQUAL_STRING("", log_said);
 }
 
-static void no_known_format(void)
+TEST(no_known_format)
 {
 	static const char garbage[] = "\x7F"
 				      "ELF\x02\x01\x01\0\0\0\n\n(\0\n)\n1)\n0.5\n0.5 x\n;\n";
@@ -255,7 +250,7 @@ static void no_known_format(void)
 }
 
 /* So much of nothing known that one need not look on. */
-static void no_known_format_in_much(void)
+TEST(no_known_format_in_much)
 {
 	static char much[200000];
 
@@ -266,7 +261,7 @@ static void no_known_format_in_much(void)
 	TEST_ASSERT_EQUAL_INT(-EBADMSG, log_open(&log_in, log_make_file(much, sizeof(much)), 0, &log_errors));
 }
 
-static void nothing_in_it(void)
+TEST(nothing_in_it)
 {
 	static const char *const texts[] = { "", "\n", "\r\n\r\n", "# only this", "  \n\t\n", "\xEF\xBB\xBF" };
 
@@ -281,7 +276,7 @@ static void nothing_in_it(void)
 
 /* ---- files that cannot be read ---- */
 
-static void cannot_be_read(void)
+TEST(cannot_be_read)
 {
 	TEST_ASSERT_EQUAL_INT(-ENOENT, log_open(&log_in, FOLDER "none.log", 0, &log_errors));
 	TEST_ASSERT_EQUAL_INT(-EISDIR, log_open(&log_in, FOLDER, 0, &log_errors));
@@ -294,7 +289,7 @@ static void cannot_be_read(void)
 }
 
 /* Standard input is a socket whose other end is closed the hard way, when its data has been read. */
-static void reading_fails(void)
+TEST(reading_fails)
 {
 	int kept = dup(STDIN_FILENO), ends[2];
 
@@ -316,7 +311,7 @@ static void reading_fails(void)
 }
 
 /* A record is there as soon as its line is, with the pipe still open. */
-static void from_a_pipe(void)
+TEST(from_a_pipe)
 {
 	int kept = dup(STDIN_FILENO), ends[2];
 
@@ -341,22 +336,4 @@ static void from_a_pipe(void)
 	TEST_ASSERT_EQUAL_INT(0, fcntl(STDIN_FILENO, F_GETFD)); /* not ours to close */
 	dup2(kept, STDIN_FILENO);
 	close(kept);
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(samples);
-	RUN_TEST(local_times);
-	RUN_TEST(dates);
-	RUN_TEST(headers_of_trc);
-	RUN_TEST(words_of_trc);
-	RUN_TEST(formats);
-	RUN_TEST(no_known_format);
-	RUN_TEST(no_known_format_in_much);
-	RUN_TEST(nothing_in_it);
-	RUN_TEST(cannot_be_read);
-	RUN_TEST(reading_fails);
-	RUN_TEST(from_a_pipe);
-	return UNITY_END();
 }

@@ -1,9 +1,5 @@
 /* test_log_lines.c: lines of logs: how they end, what is too long, what is counted; and those that are written. */
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "test/can/test_log_lib.h"
 
@@ -19,7 +15,7 @@ void tearDown(void)
 
 /* ---- lines ---- */
 
-static void ends_of_lines(void)
+TEST(ends_of_lines)
 {
 	log_open_text(TIME "vcan0 044#2A\r\n\r\n" TIME "vcan0 044#2B R  \r\n \t\n" TIME "vcan0 044#2C", LOG_STRICT);
 	TEST_ASSERT_EQUAL_STRING(TIME "vcan0 044#2A\n" TIME "vcan0 044#2B R\n" TIME "vcan0 044#2C\n", log_rest());
@@ -28,7 +24,7 @@ static void ends_of_lines(void)
 	log_close(&log_in);
 }
 
-static void zero_bytes(void)
+TEST(zero_bytes)
 {
 	static const char text[] =
 		FIRST TIME "vcan0 044#2A\0\n" TIME "vc\0n0 044#2A\n\0\0\0\0\n" TIME "vcan0\0044#2A\n" SECOND;
@@ -45,7 +41,7 @@ static void zero_bytes(void)
 }
 
 /* Longer than a line may be, than the buffer, than two of them; in the middle and at the end. */
-static void long_lines(void)
+TEST(long_lines)
 {
 	static const size_t lengths[] = { LOG_LINE_MAX + 1, 65000, 65536, 65537, 131072, 200000 };
 	static char text[300000];
@@ -73,7 +69,7 @@ static void long_lines(void)
 }
 
 /* As long as one may be, and a comment of any length. */
-static void long_enough(void)
+TEST(long_enough)
 {
 	static char text[100000];
 	const size_t head = sizeof(FIRST) - 2, tail = sizeof("\n# ") - 1;
@@ -93,7 +89,7 @@ static void long_enough(void)
 
 /* ---- counts ---- */
 
-static void strict(void)
+TEST(strict)
 {
 	log_open_text(FIRST "(\n" SECOND, LOG_STRICT);
 	TEST_ASSERT_EQUAL_INT(1, log_next(&log_in, &log_got));
@@ -111,7 +107,7 @@ static void strict(void)
 }
 
 /* Told up to a number, counted all, and said once however often it is read. */
-static void much_damage(void)
+TEST(much_damage)
 {
 	static char text[1 << 16];
 	size_t len = (size_t)sprintf(text, FIRST);
@@ -135,7 +131,7 @@ static void much_damage(void)
 }
 
 /* The summary also comes if the reader stops in the middle. */
-static void much_damage_and_no_end(void)
+TEST(much_damage_and_no_end)
 {
 	char text[1024] = "";
 
@@ -150,7 +146,7 @@ static void much_damage_and_no_end(void)
 	TEST_ASSERT_NOT_NULL(strstr(log_said, "only the first 20 of 30 damaged lines"));
 }
 
-static void backward(void)
+TEST(backward)
 {
 	log_open_text("(5.0) a 001#\n(4.0) a 001#\n(4.0) a 001#\n(6.0) a 001#\n(5.999999) a 001#\n", LOG_STRICT);
 	log_rest();
@@ -162,7 +158,7 @@ static void backward(void)
 	log_close(&log_in);
 }
 
-static void all_digits_of_time(void)
+TEST(all_digits_of_time)
 {
 	log_open_text("(1436509052.123456789) a 001#\n(1.1) a 001#\n(9223372035.9999999999) a 001#\n(0) a 001#\n",
 		      LOG_STRICT);
@@ -179,7 +175,7 @@ static void all_digits_of_time(void)
 }
 
 /* The state of the format is reset as well. */
-static void rewound(void)
+TEST(rewound)
 {
 	static const char *const texts[] = {
 		"\xEF\xBB\xBF" FIRST SECOND,
@@ -219,7 +215,7 @@ static struct frame numbered_frame(unsigned int n)
 #define MANY 50000
 
 /* Much more than the buffer, so that lines lie across its end in every way. */
-static void many_lines(void)
+TEST(many_lines)
 {
 	static char text[MANY * 200];
 	size_t len = 0;
@@ -245,7 +241,7 @@ static void many_lines(void)
 	log_close(&log_in);
 }
 
-static void written(void)
+TEST(written)
 {
 	struct frame f = { .id = 0x123, .len = 2, .data = { 0xAB, 0xCD } };
 	char text[LOG_WRITE_MAX];
@@ -264,7 +260,7 @@ static void written(void)
 	TEST_ASSERT_EQUAL_STRING_LEN("(9223372036.854775) abcdefghijklmno 00000123##4ABCD00", text, 53);
 }
 
-static void losses(void)
+TEST(losses)
 {
 	char text[4 * LOG_WRITE_MAX];
 	size_t len = log_write_loss(text, "can0", 12);
@@ -287,23 +283,4 @@ static void losses(void)
 	log_rest();
 	TEST_ASSERT_EQUAL_UINT64(0, log_in.lost);
 	log_close(&log_in);
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(ends_of_lines);
-	RUN_TEST(zero_bytes);
-	RUN_TEST(long_lines);
-	RUN_TEST(long_enough);
-	RUN_TEST(strict);
-	RUN_TEST(much_damage);
-	RUN_TEST(much_damage_and_no_end);
-	RUN_TEST(backward);
-	RUN_TEST(all_digits_of_time);
-	RUN_TEST(rewound);
-	RUN_TEST(many_lines);
-	RUN_TEST(written);
-	RUN_TEST(losses);
-	return UNITY_END();
 }

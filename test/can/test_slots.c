@@ -1,10 +1,7 @@
 /* test_slots.c: the rules of the slots, each as a script of steps. */
-#include <errno.h>
 #include <stddef.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "can/slots.h"
 #include "channels/clock.h"
@@ -91,12 +88,6 @@ struct step {
 
 static char said[ERROR_LINE_MAX];
 
-static void keep_line(void *to, const char *line)
-{
-	(void)to;
-	snprintf(said, sizeof(said), "%s", line);
-}
-
 static struct slots slots;
 static struct slots_row table[ROWS]; /* other rows than the above */
 static const struct slots_row *frame_rows = rows;
@@ -113,10 +104,6 @@ void setUp(void)
 {
 	frame_rows = rows;
 	start(NULL);
-}
-
-void tearDown(void)
-{
 }
 
 static struct frame frame_of(unsigned int row, unsigned int data)
@@ -241,21 +228,21 @@ static void run(const struct step *step)
 
 /* ---- order ---- */
 
-static void urgent_then_latest_then_command_then_queue(void)
+TEST(urgent_then_latest_then_command_then_queue)
 {
 	RUN(PUT(0, CMD, 1), PUT(0, REQ, 1), PUT(0, REF2, 1), PUT(0, REF, 1), PUT(0, HALT, 1), PUT(0, REQ2, 1), NEXT(0),
 	    TAKE(0, HALT, 1), TAKE(0, REF, 1), ECHO(0, HALT, 1), TAKE(0, REF2, 1), ECHO(0, REF, 1), TAKE(0, CMD, 1),
 	    ECHO(0, REF2, 1), TAKE(0, REQ, 1), ECHO(0, CMD, 1), TAKE(0, REQ2, 1));
 }
 
-static void identifiers_as_in_arbitration(void)
+TEST(identifiers_as_in_arbitration)
 {
 	RUN(PUT(0, SHORT, 1), PUT(0, REF2, 1), PUT(0, EXT, 1), PUT(0, REMOTE, 1), PUT(0, REF, 1), TAKE(0, REF, 1),
 	    TAKE(0, REMOTE, 1), ECHO(0, REF, 1), TAKE(0, EXT, 1), ECHO(0, REMOTE, 1), TAKE(0, REF2, 1), ECHO(0, EXT, 1),
 	    TAKE(0, SHORT, 1), COUNT(lost, 0));
 }
 
-static void first_come_first_served(void)
+TEST(first_come_first_served)
 {
 	/* Keys 3, 1, 2 of one row, and another row of the same identifier in between. */
 	RUN(PUT(0, REF, 0x300), PUT(1, TWIN, 9), PUT(2, REF, 0x100), PUT(3, REF, 0x200), TAKE(4, REF, 0x300),
@@ -294,7 +281,7 @@ static void start_rows(const struct slots_row *of, unsigned int n, const struct 
 #define TICK(us, n) PUT(us, SYNC, n), PUT(us, PDO3, n), PUT(us, PDO1, n), PUT(us, PDO2, n)
 #define SENT(us, row, n) TAKE(us, row, n), ECHO(us, row, n)
 
-static void steps_order_a_class_before_identifiers(void)
+TEST(steps_order_a_class_before_identifiers)
 {
 	start_rows(pdo_sync, STEP_REQ + 1, NULL);
 	RUN(PUT(0, STEP_REQ, 1), TICK(0, 1), PUT(0, STEP_HALT, 1), SENT(0, STEP_HALT, 1), SENT(0, PDO1, 1),
@@ -303,27 +290,27 @@ static void steps_order_a_class_before_identifiers(void)
 	RUN(TICK(0, 1), SENT(0, SYNC, 1), SENT(0, PDO1, 1), SENT(0, PDO2, 1), SENT(0, PDO3, 1), NONE(0));
 }
 
-static void a_late_sync_is_replaced_and_waits_for_the_next_ticks_pdos(void)
+TEST(a_late_sync_is_replaced_and_waits_for_the_next_ticks_pdos)
 {
 	start_rows(pdo_sync, STEP_REQ + 1, NULL);
 	RUN(TICK(0, 1), SENT(0, PDO1, 1), SENT(0, PDO2, 1), SENT(0, PDO3, 1), TICK(1, 2), COUNT(replaced, 1),
 	    SENT(1, PDO1, 2), SENT(1, PDO2, 2), SENT(1, PDO3, 2), SENT(1, SYNC, 2), NONE(1), COUNT(confirmed, 7));
 }
 
-static void a_new_sync_overtakes_and_its_pdos_replace(void)
+TEST(a_new_sync_overtakes_and_its_pdos_replace)
 {
 	start_rows(sync_pdo, SYNC + 1, NULL);
 	RUN(TICK(0, 1), SENT(0, SYNC, 1), SENT(0, PDO1, 1), TICK(1, 2), COUNT(replaced, 2), SENT(1, SYNC, 2),
 	    SENT(1, PDO1, 2), SENT(1, PDO2, 2), SENT(1, PDO3, 2), NONE(1));
 }
 
-static void a_pdo_that_is_put_again_goes_before_the_waiting_sync(void)
+TEST(a_pdo_that_is_put_again_goes_before_the_waiting_sync)
 {
 	start_rows(pdo_sync, STEP_REQ + 1, NULL);
 	RUN(PUT(0, SYNC, 1), PUT(1, PDO3, 2), SENT(1, PDO3, 2), SENT(1, SYNC, 1), NONE(1));
 }
 
-static void what_is_in_flight_keeps_its_place_before_the_next_tick(void)
+TEST(what_is_in_flight_keeps_its_place_before_the_next_tick)
 {
 	start_rows(pdo_sync, STEP_REQ + 1, NULL);
 	RUN(TICK(0, 1), SENT(0, PDO1, 1), SENT(0, PDO2, 1), TAKE(0, PDO3, 1), TAKE(0, SYNC, 1), TICK(1, 2), NONE(1),
@@ -331,14 +318,14 @@ static void what_is_in_flight_keeps_its_place_before_the_next_tick(void)
 	    LOST(PDO1, 2, SLOTS_OVERTAKEN), SENT(1, PDO3, 2), SENT(1, SYNC, 2));
 }
 
-static void a_refused_pdo_is_not_overtaken_by_its_sync(void)
+TEST(a_refused_pdo_is_not_overtaken_by_its_sync)
 {
 	start_rows(pdo_sync, STEP_REQ + 1, NULL);
 	RUN(TICK(0, 1), SENT(0, PDO1, 1), SENT(0, PDO2, 1), REFUSE(0, PDO3, 1), NONE(479), TAKE(480, PDO3, 1),
 	    TAKE(480, SYNC, 1));
 }
 
-static void a_sync_does_not_wait_for_what_is_gone(void)
+TEST(a_sync_does_not_wait_for_what_is_gone)
 {
 	start_rows(pdo_sync, STEP_REQ + 1, NULL);
 	RUN(TICK(0, 1), REFUSE(5 * MS, PDO2, 1), COUNT(expired, 1), CANCEL(PDO2), NONE(5 * MS), REJECT(6 * MS, PDO3, 1),
@@ -348,7 +335,7 @@ static void a_sync_does_not_wait_for_what_is_gone(void)
 	RUN(TICK(0, 1), NONE(10 * MS), COUNT(expired, 4), NEXT_NEVER);
 }
 
-static void after_a_stall_the_order_is_the_same(void)
+TEST(after_a_stall_the_order_is_the_same)
 {
 	start_rows(pdo_sync, STEP_REQ + 1, NULL);
 	RUN(TICK(0, 1), TAKE(0, PDO1, 1), TAKE(0, PDO2, 1), NONE(5 * MS), STATE(SLOTS_STALLED, 5 * MS), TICK(6 * MS, 2),
@@ -358,41 +345,41 @@ static void after_a_stall_the_order_is_the_same(void)
 
 /* ---- replacing ---- */
 
-static void the_newest_replaces_and_keeps_the_place(void)
+TEST(the_newest_replaces_and_keeps_the_place)
 {
 	RUN(PUT(0, REF, 0x101), PUT(1, REF, 0x201), PUT(2, REF, 0x102), COUNT(replaced, 1), TAKE(3, REF, 0x102),
 	    TAKE(3, REF, 0x201), COUNT(put, 3));
 }
 
-static void the_newest_brings_its_own_deadline(void)
+TEST(the_newest_brings_its_own_deadline)
 {
 	RUN(PUT(0, REF, 1), PUT(3 * MS, REF, 2), NEXT(0), DOWN(3 * MS), NEXT(8 * MS), UP(5 * MS), TAKE(5 * MS, REF, 2));
 }
 
-static void an_expired_one_is_not_replaced(void)
+TEST(an_expired_one_is_not_replaced)
 {
 	RUN(PUT(0, REF, 1), PUT(5 * MS, REF, 2), COUNT(replaced, 0), COUNT(expired, 1), TAKE(5 * MS, REF, 2));
 }
 
-static void in_flight_is_not_replaced(void)
+TEST(in_flight_is_not_replaced)
 {
 	RUN(PUT(0, REF, 1), TAKE(0, REF, 1), PUT(0, REF, 2), PUT(0, REF, 3), TAKE(0, REF, 3), COUNT(replaced, 1));
 }
 
-static void keys_tell_apart_by_their_bits_only(void)
+TEST(keys_tell_apart_by_their_bits_only)
 {
 	/* HALT looks at the lower half of its first byte. */
 	RUN(PUT(0, HALT, 0x1100), PUT(0, HALT, 0x2101), COUNT(replaced, 1), PUT(0, HALT, 0x1200), COUNT(replaced, 1),
 	    TAKE(0, HALT, 0x2101), TAKE(0, HALT, 0x1200));
 }
 
-static void keys_may_lie_in_any_byte(void)
+TEST(keys_may_lie_in_any_byte)
 {
 	RUN(PUT(0, TWIN, 1), PUT(0, TWIN, 2), COUNT(replaced, 0), PUT(0, TWIN, 0x701), COUNT(replaced, 1),
 	    TAKE(0, TWIN, 0x701), TAKE(0, TWIN, 2));
 }
 
-static void the_key_of_a_long_frame_is_in_its_first_bytes(void)
+TEST(the_key_of_a_long_frame_is_in_its_first_bytes)
 {
 	struct frame frame = { .id = rows[REF].id, .len = 12, .flags = FRAME_FD };
 
@@ -402,7 +389,7 @@ static void the_key_of_a_long_frame_is_in_its_first_bytes(void)
 	TEST_ASSERT_EQUAL_UINT(1, slots_waiting(&slots));
 }
 
-static void a_key_that_is_not_carried_is_another(void)
+TEST(a_key_that_is_not_carried_is_another)
 {
 	struct frame empty = { .id = rows[REF].id, .len = 0 }, one = { .id = rows[REF].id, .len = 1 };
 	struct frame zero = { .id = rows[REF].id, .len = 8 };
@@ -416,27 +403,27 @@ static void a_key_that_is_not_carried_is_another(void)
 	RUN(COUNT(replaced, 1));
 }
 
-static void remote_frames_have_no_key(void)
+TEST(remote_frames_have_no_key)
 {
 	RUN(PUT(0, REMOTE, 0x100), PUT(0, REMOTE, 0x200), COUNT(replaced, 1));
 }
 
 /* ---- queue ---- */
 
-static void a_queue_keeps_all_in_order(void)
+TEST(a_queue_keeps_all_in_order)
 {
 	RUN(PUT(0, REQ, 2), PUT(0, REQ, 2), PUT(0, REQ, 1), COUNT(replaced, 0), TAKE(0, REQ, 2), TAKE(0, REQ, 2),
 	    ECHO(0, REQ, 2), TAKE(0, REQ, 1));
 }
 
-static void commands_are_kept_in_order_and_go_before_questions(void)
+TEST(commands_are_kept_in_order_and_go_before_questions)
 {
 	RUN(PUT(0, REQ, 1), PUT(0, CMD, 2), PUT(0, CMD, 2), PUT(0, CMD, 1), COUNT(replaced, 0), TAKE(0, CMD, 2),
 	    TAKE(0, CMD, 2), ECHO(0, CMD, 2), TAKE(0, CMD, 1), ECHO(0, CMD, 2), TAKE(0, REQ, 1), ECHO(0, CMD, 1),
 	    ECHO(0, REQ, 1), PUT(0, CMD, 3), NONE(10 * MS), LOST(CMD, 3, SLOTS_EXPIRED), NO_LOSS);
 }
 
-static void a_full_queue_of_questions_refuses_no_command(void)
+TEST(a_full_queue_of_questions_refuses_no_command)
 {
 	for (unsigned int i = 0; i < SLOTS_QUEUE_MAX; i++)
 		RUN(PUT(0, REQ, i));
@@ -446,7 +433,7 @@ static void a_full_queue_of_questions_refuses_no_command(void)
 	    PUT_IS(0, CMD, 0, -ENOSPC), PUT(0, REQ, 0));
 }
 
-static void a_queue_is_bounded_and_takes_nobody_elses_place(void)
+TEST(a_queue_is_bounded_and_takes_nobody_elses_place)
 {
 	for (unsigned int i = 0; i < SLOTS_QUEUE_MAX; i++)
 		RUN(PUT(0, REQ, i));
@@ -463,7 +450,7 @@ static void a_queue_is_bounded_and_takes_nobody_elses_place(void)
 
 /* ---- in flight ---- */
 
-static void two_in_flight_and_no_more(void)
+TEST(two_in_flight_and_no_more)
 {
 	RUN(PUT(0, REF, 1), PUT(0, REF2, 1), PUT(0, HALT, 1), TAKE(0, HALT, 1), TAKE(0, REF, 1), NONE(0),
 	    PUT(1, HALT, 2), NONE(1), ECHO(2, HALT, 1), TAKE(2, HALT, 2), NONE(2), ECHO(3, REF, 1), TAKE(3, REF2, 1),
@@ -472,7 +459,7 @@ static void two_in_flight_and_no_more(void)
 }
 
 /* Each depth: so many are handed over, an echo makes room for one, and the order stays. */
-static void as_many_in_flight_as_the_option_says(void)
+TEST(as_many_in_flight_as_the_option_says)
 {
 	for (unsigned int depth = 1; depth <= SLOTS_IN_FLIGHT_MAX; depth++) {
 		start(&(struct slots_options){ .in_flight = depth });
@@ -488,20 +475,20 @@ static void as_many_in_flight_as_the_option_says(void)
 	}
 }
 
-static void echoes_match_by_content_in_order(void)
+TEST(echoes_match_by_content_in_order)
 {
 	RUN(PUT(0, REQ, 7), PUT(MS, REQ, 7), TAKE(MS, REQ, 7), TAKE(MS, REQ, 7), ECHO(10 * MS, REQ, 7), COUNT(late, 0),
 	    ECHO(10 * MS + 1, REQ, 7), COUNT(confirmed, 2), COUNT(late, 0), COUNT(lost, 0));
 }
 
-static void an_overtaken_one_is_lost(void)
+TEST(an_overtaken_one_is_lost)
 {
 	RUN(PUT(0, REQ, 1), PUT(0, REQ, 2), TAKE(0, REQ, 1), TAKE(0, REQ, 2), ECHO(1, REQ, 2),
 	    LOST(REQ, 1, SLOTS_OVERTAKEN), NO_LOSS, COUNT(confirmed, 1), NEXT_NEVER, ECHO(2, REQ, 1), COUNT(stray, 1),
 	    COUNT(confirmed, 1));
 }
 
-static void a_confirmation_after_the_deadline_is_late(void)
+TEST(a_confirmation_after_the_deadline_is_late)
 {
 	RUN(PUT(0, REF, 1), PUT(0, REF2, 1), TAKE(0, REF, 1), TAKE(0, REF2, 1), ECHO(5 * MS, REF, 1), COUNT(late, 0),
 	    ECHO(5 * MS + 1, REF2, 1), COUNT(late, 1), COUNT(stale, 0), COUNT(confirmed, 2));
@@ -509,30 +496,30 @@ static void a_confirmation_after_the_deadline_is_late(void)
 
 /* ---- refusal ---- */
 
-static void a_refused_one_stays_and_may_be_replaced(void)
+TEST(a_refused_one_stays_and_may_be_replaced)
 {
 	RUN(PUT(0, REF, 1), REFUSE(0, REF, 1), COUNT(refused, 1), NONE(0), NEXT(480), PUT(100, REF, 2), NONE(479),
 	    REFUSE(480, REF, 2), NEXT(960), TAKE(960, REF, 2), COUNT(refused, 2), COUNT(handed, 1), COUNT(lost, 0));
 }
 
-static void an_echo_ends_the_wait_after_a_refusal(void)
+TEST(an_echo_ends_the_wait_after_a_refusal)
 {
 	RUN(PUT(0, REF, 1), PUT(0, REF2, 1), TAKE(0, REF, 1), REFUSE(0, REF2, 1), NONE(1), ECHO(150, REF, 1), NEXT(0),
 	    TAKE(150, REF2, 1));
 }
 
-static void a_reset_ends_the_wait_after_a_refusal(void)
+TEST(a_reset_ends_the_wait_after_a_refusal)
 {
 	RUN(PUT(0, REF, 1), REFUSE(0, REF, 1), RESET(1), REFUSE(1, REF, 1), NEXT(481), TAKE(481, REF, 1));
 }
 
-static void an_urgent_one_does_not_wait_after_a_refusal(void)
+TEST(an_urgent_one_does_not_wait_after_a_refusal)
 {
 	RUN(PUT(0, REF, 1), REFUSE(0, REF, 1), PUT(1, HALT, 1), REFUSE(1, HALT, 1), PUT(2, HALT, 2), NONE(2), NEXT(481),
 	    TAKE(481, HALT, 2), TAKE(481, REF, 1));
 }
 
-static void the_wait_is_at_most_a_millisecond(void)
+TEST(the_wait_is_at_most_a_millisecond)
 {
 	start(&(struct slots_options){ .bitrate = 125000 });
 	RUN(PUT(0, REF, 1), REFUSE(0, REF, 1), NEXT(1 * MS));
@@ -540,18 +527,18 @@ static void the_wait_is_at_most_a_millisecond(void)
 	RUN(PUT(0, REF, 1), REFUSE(0, REF, 1), NEXT(200));
 }
 
-static void a_refused_one_expires(void)
+TEST(a_refused_one_expires)
 {
 	RUN(PUT(0, SHORT, 1), REFUSE(900, SHORT, 1), NEXT(1 * MS), NONE(1 * MS), COUNT(expired, 1), NEXT_NEVER);
 }
 
-static void a_rejected_one_is_lost(void)
+TEST(a_rejected_one_is_lost)
 {
 	RUN(PUT(0, REF, 1), PUT(0, REF2, 1), REJECT(0, REF, 1), TAKE(0, REF2, 1), LOST(REF, 1, SLOTS_REJECTED),
 	    COUNT(lost, 1), COUNT(refused, 0));
 }
 
-static void an_answer_needs_a_frame_that_was_taken(void)
+TEST(an_answer_needs_a_frame_that_was_taken)
 {
 	slots_handed(&slots, 0);
 	slots_refused(&slots, 0);
@@ -570,7 +557,7 @@ static void an_answer_needs_a_frame_that_was_taken(void)
 
 /* ---- deadlines ---- */
 
-static void what_waits_too_long_is_dropped(void)
+TEST(what_waits_too_long_is_dropped)
 {
 	RUN(DOWN(0), PUT(0, REF, 1), PUT(1, REQ, 1), PUT(2, REQ, 2), PUT(3, HALT, 1), NEXT(5 * MS), NONE(5 * MS - 1),
 	    COUNT(expired, 0), NONE(5 * MS), COUNT(expired, 1), NEXT(10 * MS + 1), NONE(10 * MS + 1), COUNT(lost, 1),
@@ -578,19 +565,19 @@ static void what_waits_too_long_is_dropped(void)
 	    NONE(30 * MS), LOST(HALT, 1, SLOTS_EXPIRED), NO_LOSS, NEXT_NEVER, COUNT(expired, 1), COUNT(lost, 3));
 }
 
-static void nothing_is_handed_over_at_its_deadline(void)
+TEST(nothing_is_handed_over_at_its_deadline)
 {
 	RUN(PUT(0, REF, 1), PUT(1, REF2, 1), TAKE(5 * MS, REF2, 1), NONE(5 * MS), COUNT(expired, 1));
 }
 
-static void the_next_time_is_that_of_what_still_waits(void)
+TEST(the_next_time_is_that_of_what_still_waits)
 {
 	RUN(PUT(0, REF, 1), PUT(0, SLOW, 1), PUT(0, REF2, 1), PUT(0, SLOW, 0x100), TAKE(0, REF, 1), TAKE(0, REF2, 1),
 	    RECEIVED(0, 1), NEXT(5 * MS), ECHO(10, REF, 1), ECHO(10, REF2, 1), TAKE(10, SLOW, 1),
 	    REFUSE(10, SLOW, 0x100), NEXT(490), CANCEL(SLOW), NEXT(100 * MS + 10));
 }
 
-static void reports_of_losses_are_bounded(void)
+TEST(reports_of_losses_are_bounded)
 {
 	struct slots_loss loss;
 	unsigned int n = 0;
@@ -605,7 +592,7 @@ static void reports_of_losses_are_bounded(void)
 
 /* ---- stall ---- */
 
-static void quiet_for_the_deadline_is_a_stall(void)
+TEST(quiet_for_the_deadline_is_a_stall)
 {
 	RUN(PUT(0, REF, 1), TAKE(1 * MS, REF, 1), NEXT(6 * MS), PUT(3 * MS, REF, 2), PUT(3 * MS, REF2, 2),
 	    TAKE(3 * MS, REF, 2), NONE(6 * MS - 1), STATE(SLOTS_RUNNING, 0), NONE(6 * MS), STATE(SLOTS_STALLED, 6 * MS),
@@ -613,7 +600,7 @@ static void quiet_for_the_deadline_is_a_stall(void)
 	    NEXT_NEVER);
 }
 
-static void a_short_deadline_is_no_stall_yet(void)
+TEST(a_short_deadline_is_no_stall_yet)
 {
 	RUN(PUT(0, SHORT, 1), TAKE(0, SHORT, 1), NEXT(2480), NONE(2479), STATE(SLOTS_RUNNING, 0), NONE(2480),
 	    STATE(SLOTS_STALLED, 2480));
@@ -621,43 +608,43 @@ static void a_short_deadline_is_no_stall_yet(void)
 	RUN(PUT(0, SHORT, 1), TAKE(0, SHORT, 1), NEXT(5840));
 }
 
-static void receiving_puts_the_stall_off(void)
+TEST(receiving_puts_the_stall_off)
 {
 	RUN(PUT(0, REF, 1), TAKE(0, REF, 1), RECEIVED(4 * MS, 1), NEXT(9 * MS), RECEIVED(8 * MS, 1), NEXT(13 * MS),
 	    RECEIVED(19 * MS, 1), NEXT(20 * MS), NONE(20 * MS - 1), STATE(SLOTS_RUNNING, 0), NONE(20 * MS),
 	    STATE(SLOTS_STALLED, 20 * MS));
 }
 
-static void twice_a_long_deadline_is_a_stall_whatever_was_received(void)
+TEST(twice_a_long_deadline_is_a_stall_whatever_was_received)
 {
 	RUN(PUT(0, SLOW, 1), TAKE(0, SLOW, 1), NEXT(100 * MS), RECEIVED(150 * MS, 1), NEXT(200 * MS), NONE(200 * MS),
 	    STATE(SLOTS_STALLED, 200 * MS));
 }
 
-static void what_was_received_before_does_not_count(void)
+TEST(what_was_received_before_does_not_count)
 {
 	RUN(RECEIVED(0, 1), PUT(0, REF, 1), TAKE(2 * MS, REF, 1), NEXT(7 * MS));
 }
 
-static void the_shorter_deadline_in_flight_decides(void)
+TEST(the_shorter_deadline_in_flight_decides)
 {
 	RUN(PUT(0, SLOW, 1), TAKE(0, SLOW, 1), PUT(1, REF, 1), TAKE(1, REF, 1), NEXT(5 * MS + 1), NONE(5 * MS + 1),
 	    STATE(SLOTS_STALLED, 5 * MS + 1));
 }
 
-static void a_confirmation_starts_the_count_again(void)
+TEST(a_confirmation_starts_the_count_again)
 {
 	RUN(PUT(0, REF, 1), TAKE(0, REF, 1), PUT(0, REF2, 1), TAKE(0, REF2, 1), ECHO(4 * MS, REF, 1), NEXT(9 * MS),
 	    RECEIVED(23 * MS, 1), NEXT(24 * MS));
 }
 
-static void echoes_read_late_are_no_stall(void)
+TEST(echoes_read_late_are_no_stall)
 {
 	RUN(PUT(0, REF, 1), TAKE(0, REF, 1), PUT(90 * MS, REF, 2), ECHO(200, REF, 1), TAKE(90 * MS, REF, 2),
 	    STATE(SLOTS_RUNNING, 0), COUNT(late, 0));
 }
 
-static void a_reset_ends_the_stall_and_the_first_is_fresh(void)
+TEST(a_reset_ends_the_stall_and_the_first_is_fresh)
 {
 	RUN(PUT(0, REF, 1), PUT(0, REQ, 1), TAKE(0, REF, 1), TAKE(0, REQ, 1), NONE(5 * MS), PUT(9 * MS, REF, 2),
 	    PUT(30 * MS, REF, 3), PUT(33 * MS, REF, 4), NONE(33 * MS), RESET(34 * MS), STATE(SLOTS_RUNNING, 34 * MS),
@@ -666,7 +653,7 @@ static void a_reset_ends_the_stall_and_the_first_is_fresh(void)
 	    COUNT(expired, 1), COUNT(replaced, 1));
 }
 
-static void a_confirmation_ends_the_stall(void)
+TEST(a_confirmation_ends_the_stall)
 {
 	RUN(PUT(0, REF, 1), PUT(0, REF2, 1), TAKE(0, REF, 1), TAKE(0, REF2, 1), NONE(5 * MS), PUT(999 * MS, REF, 9),
 	    NONE(1000 * MS), ECHO(1000 * MS, REF, 1), STATE(SLOTS_RUNNING, 1000 * MS), COUNT(stale, 1),
@@ -675,13 +662,13 @@ static void a_confirmation_ends_the_stall(void)
 	    COUNT(stalls, 1));
 }
 
-static void in_time_is_not_stale(void)
+TEST(in_time_is_not_stale)
 {
 	RUN(PUT(0, SLOW, 1), TAKE(0, SLOW, 1), PUT(0, REF, 1), TAKE(0, REF, 1), NONE(5 * MS),
 	    STATE(SLOTS_STALLED, 5 * MS), ECHO(100 * MS, SLOW, 1), COUNT(stale, 0), COUNT(late, 0));
 }
 
-static void a_fresh_probe_joins_a_single_one(void)
+TEST(a_fresh_probe_joins_a_single_one)
 {
 	RUN(PUT(0, REF, 1), TAKE(0, REF, 1), NONE(5 * MS), PUT(54 * MS, REF, 2), PUT(54 * MS, REF2, 2), NEXT(55 * MS),
 	    NONE(55 * MS - 1), REFUSE(55 * MS, REF, 2), NEXT(55 * MS + 480), TAKE(55 * MS + 480, REF, 2),
@@ -691,14 +678,14 @@ static void a_fresh_probe_joins_a_single_one(void)
 	    TAKE(901 * MS, REF, 3));
 }
 
-static void two_in_flight_are_the_probe_however_long_it_takes(void)
+TEST(two_in_flight_are_the_probe_however_long_it_takes)
 {
 	RUN(PUT(0, REF, 1), PUT(0, REF2, 1), TAKE(0, REF, 1), TAKE(0, REF2, 1), NONE(5 * MS), PUT(10000 * MS, REF, 2),
 	    NONE(10000 * MS), RECEIVED(10001 * MS, 0x100), NONE(10001 * MS), RECEIVED(10001 * MS, 0x101),
 	    NONE(10001 * MS), PUT(12000 * MS, REF, 3), NONE(12000 * MS), NO_LOSS, STATE(SLOTS_STALLED, 5 * MS));
 }
 
-static void one_is_given_up_upon_evidence(void)
+TEST(one_is_given_up_upon_evidence)
 {
 	RUN(PUT(0, REF, 1), PUT(0, REF2, 1), TAKE(0, REF, 1), TAKE(0, REF2, 1), RECEIVED(1, 0x102), NONE(5 * MS + 1),
 	    STATE(SLOTS_STALLED, 5 * MS + 1), RECEIVED(5 * MS + 1, 0x102), NEXT_NEVER, RECEIVED(10 * MS, 0x102),
@@ -708,7 +695,7 @@ static void one_is_given_up_upon_evidence(void)
 	    STATE(SLOTS_RUNNING, 1011 * MS));
 }
 
-static void dropped_receptions_are_evidence_for_one(void)
+TEST(dropped_receptions_are_evidence_for_one)
 {
 	RUN(OVERFLOW(0), PUT(0, REF, 1), PUT(0, REF2, 1), TAKE(0, REF, 1), TAKE(0, REF2, 1), OVERFLOW(2 * MS),
 	    OVERFLOW(3 * MS), NONE(5 * MS), NEXT(1002 * MS), NONE(1002 * MS - 1), NO_LOSS, NONE(1002 * MS),
@@ -716,13 +703,13 @@ static void dropped_receptions_are_evidence_for_one(void)
 	    PUT(9000 * MS, REF, 4), NONE(9000 * MS), NO_LOSS);
 }
 
-static void a_confirmation_dispels_the_doubt(void)
+TEST(a_confirmation_dispels_the_doubt)
 {
 	RUN(PUT(0, REF, 1), PUT(0, REF2, 1), TAKE(0, REF, 1), TAKE(0, REF2, 1), OVERFLOW(0), ECHO(1, REF, 1),
 	    NONE(5000 * MS), NO_LOSS, STATE(SLOTS_STALLED, 5000 * MS));
 }
 
-static void with_the_last_in_flight_given_up_it_runs_again(void)
+TEST(with_the_last_in_flight_given_up_it_runs_again)
 {
 	RUN(PUT(0, REF, 1), TAKE(0, REF, 1), OVERFLOW(0), NONE(5 * MS), NONE(1000 * MS), LOST(REF, 1, SLOTS_GIVEN_UP),
 	    STATE(SLOTS_RUNNING, 1000 * MS), PUT(1000 * MS, REF, 2), TAKE(1000 * MS, REF, 2));
@@ -730,7 +717,7 @@ static void with_the_last_in_flight_given_up_it_runs_again(void)
 
 /* ---- stall, with other depths than two ---- */
 
-static void patience_grows_with_what_may_be_in_flight(void)
+TEST(patience_grows_with_what_may_be_in_flight)
 {
 	static const struct {
 		unsigned int depth;
@@ -745,7 +732,7 @@ static void patience_grows_with_what_may_be_in_flight(void)
 }
 
 /* Also beside a single one of a bus that has one in flight at a time, else a lost frame would end it for ever. */
-static void at_most_one_probe_joins_whatever_the_depth(void)
+TEST(at_most_one_probe_joins_whatever_the_depth)
 {
 	static const unsigned int depths[] = { 1, 2, 8 };
 
@@ -757,7 +744,7 @@ static void at_most_one_probe_joins_whatever_the_depth(void)
 	}
 }
 
-static void after_a_stall_the_depth_holds_again(void)
+TEST(after_a_stall_the_depth_holds_again)
 {
 	start(&(struct slots_options){ .in_flight = 1 });
 	RUN(PUT(0, REF, 1), TAKE(0, REF, 1), NONE(5 * MS), PUT(55 * MS, REF, 2), PUT(55 * MS, REF2, 2),
@@ -765,7 +752,7 @@ static void after_a_stall_the_depth_holds_again(void)
 	    ECHO(57 * MS, REF, 2), TAKE(57 * MS, REF2, 2), NONE(57 * MS));
 }
 
-static void in_a_stall_there_are_no_more_than_at_its_beginning(void)
+TEST(in_a_stall_there_are_no_more_than_at_its_beginning)
 {
 	start(&(struct slots_options){ .in_flight = 8 });
 	RUN(PUT(0, REQ, 1), PUT(0, REQ, 2), PUT(0, REQ, 3), TAKE(0, REQ, 1), TAKE(0, REQ, 2), TAKE(0, REQ, 3),
@@ -776,7 +763,7 @@ static void in_a_stall_there_are_no_more_than_at_its_beginning(void)
 	    LOST(REQ, 3, SLOTS_OVERTAKEN), STATE(SLOTS_RUNNING, 1101 * MS), TAKE(1101 * MS, REF2, 2));
 }
 
-static void all_in_flight_are_lost_with_the_link(void)
+TEST(all_in_flight_are_lost_with_the_link)
 {
 	start(&(struct slots_options){ .in_flight = 8 });
 	for (unsigned int i = 0; i < 8; i++)
@@ -787,9 +774,9 @@ static void all_in_flight_are_lost_with_the_link(void)
 	RUN(NO_LOSS, PUT(1, REQ, 1), PUT(1, REQ, 2), TAKE(1, REQ, 1), NONE(1)); /* one until it is proven */
 }
 
-static void a_depth_that_makes_no_sense_is_named(void)
+TEST(a_depth_that_makes_no_sense_is_named)
 {
-	struct error_sink errors = { .line = keep_line };
+	struct error_sink errors = { error_keep_last, said, 0 };
 
 	TEST_ASSERT_EQUAL_INT(-EINVAL,
 			      slots_init(&slots, rows, ROWS, &(struct slots_options){ .in_flight = 9 }, &errors));
@@ -798,7 +785,7 @@ static void a_depth_that_makes_no_sense_is_named(void)
 
 /* ---- proof ---- */
 
-static void one_in_flight_until_the_first_confirmation(void)
+TEST(one_in_flight_until_the_first_confirmation)
 {
 	start(NULL);
 	slots.proven = false;
@@ -807,7 +794,7 @@ static void one_in_flight_until_the_first_confirmation(void)
 	TEST_ASSERT_TRUE(slots_proven(&slots));
 }
 
-static void after_a_reset_and_after_a_stall_it_must_be_proven_again(void)
+TEST(after_a_reset_and_after_a_stall_it_must_be_proven_again)
 {
 	RUN(PUT(0, REF, 1), TAKE(0, REF, 1), RESET(1 * MS), PUT(1 * MS, REF, 2), PUT(1 * MS, REF2, 2),
 	    TAKE(1 * MS, REF, 2), NONE(1 * MS),
@@ -830,7 +817,7 @@ static void start_harmless(void)
 	TEST_ASSERT_EQUAL_INT(0, slots_init(&slots, table, ROWS, NULL, &errors));
 }
 
-static void only_what_is_harmless_proves_a_bus(void)
+TEST(only_what_is_harmless_proves_a_bus)
 {
 	start_harmless();
 	RUN(PUT(0, REF, 1), NONE(0), NEXT(5 * MS), PUT(1, REF2, 1), PUT(1, REF2, 2), NEXT(0), REFUSE(1, REF2, 1),
@@ -838,13 +825,13 @@ static void only_what_is_harmless_proves_a_bus(void)
 	    TAKE(600, REF2, 2), COUNT(replaced, 1));
 }
 
-static void urgent_is_harmless(void)
+TEST(urgent_is_harmless)
 {
 	start_harmless();
 	RUN(PUT(0, REF, 1), PUT(1, HALT, 1), TAKE(1, HALT, 1), NONE(1));
 }
 
-static void a_harmless_probe_joins_a_single_one(void)
+TEST(a_harmless_probe_joins_a_single_one)
 {
 	start_harmless();
 	RUN(PUT(0, REF2, 0), TAKE(0, REF2, 0), ECHO(1, REF2, 0), PUT(1, REF, 1), TAKE(1, REF, 1), NONE(6 * MS),
@@ -855,7 +842,7 @@ static void a_harmless_probe_joins_a_single_one(void)
 
 /* ---- link ---- */
 
-static void nothing_is_handed_over_while_the_link_is_down(void)
+TEST(nothing_is_handed_over_while_the_link_is_down)
 {
 	RUN(PUT(0, REF, 1), TAKE(0, REF, 1), PUT(0, REF2, 1), DOWN(1 * MS), LOST(REF, 1, SLOTS_FLUSHED),
 	    STATE(SLOTS_DOWN, 1 * MS), NONE(2 * MS), NEXT(5 * MS), DOWN(3 * MS), STATE(SLOTS_DOWN, 1 * MS),
@@ -866,13 +853,13 @@ static void nothing_is_handed_over_while_the_link_is_down(void)
 
 /* ---- driver ---- */
 
-static void what_a_halt_overtook_can_be_cancelled(void)
+TEST(what_a_halt_overtook_can_be_cancelled)
 {
 	RUN(PUT(0, REF, 1), PUT(0, REQ, 1), PUT(0, REF2, 1), PUT(0, HALT, 1), CANCEL(REF2), COUNT(cancelled, 1),
 	    PUT(0, CMD, 1), CANCEL(SLOTS_ALL), COUNT(cancelled, 4), TAKE(0, HALT, 1), NONE(0), NO_LOSS);
 }
 
-static void only_what_a_row_says_is_taken(void)
+TEST(only_what_a_row_says_is_taken)
 {
 	struct frame other = { .id = 0x102 }, long_one = { .id = 0x101, .len = 9 };
 
@@ -884,7 +871,7 @@ static void only_what_a_row_says_is_taken(void)
 	RUN(COUNT(put, 0), NONE(0), NEXT_NEVER);
 }
 
-static void nothing_comes_between_taking_and_answering(void)
+TEST(nothing_comes_between_taking_and_answering)
 {
 	RUN(PUT(0, REF, 1), PUT(0, REF2, 1));
 	slots_take(&slots, 0);
@@ -896,7 +883,7 @@ static void nothing_comes_between_taking_and_answering(void)
 	RUN(COUNT(handed, 0), TAKE(0, HALT, 1), TAKE(0, REF2, 1));
 }
 
-static void rows_that_make_no_sense_are_named(void)
+TEST(rows_that_make_no_sense_are_named)
 {
 	static const struct {
 		struct slots_row row;
@@ -914,7 +901,7 @@ static void rows_that_make_no_sense_are_named(void)
 		{ { .id = 1, .period_ns = SLOTS_DEADLINE_MAX_NS + 1 }, "row 0 of the frames to send, 001: more than" },
 	};
 	static struct slots_row many[SLOTS_ROWS_MAX + 1];
-	struct error_sink errors = { .line = keep_line };
+	struct error_sink errors = { error_keep_last, said, 0 };
 
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		TEST_ASSERT_EQUAL_INT(-EINVAL, slots_init(&slots, &wrong[i].row, 1, NULL, &errors));
@@ -929,7 +916,7 @@ static void rows_that_make_no_sense_are_named(void)
 }
 
 /* On a bus that is not proven harmless frames leave alone. */
-static void a_harmless_row_does_not_stand_behind_another(void)
+TEST(a_harmless_row_does_not_stand_behind_another)
 {
 	static const struct {
 		struct slots_row first, second;
@@ -944,7 +931,7 @@ static void a_harmless_row_does_not_stand_behind_another(void)
 		{ { .class = SLOTS_LATEST }, { .class = SLOTS_QUEUE, .step = 1, .harmless = true }, false },
 		{ { .class = SLOTS_URGENT }, { .class = SLOTS_URGENT, .step = 1, .harmless = true }, false },
 	};
-	struct error_sink errors = { .line = keep_line };
+	struct error_sink errors = { error_keep_last, said, 0 };
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		/* One in front, and one behind the table that does not count. */
@@ -967,14 +954,14 @@ static void a_harmless_row_does_not_stand_behind_another(void)
 	}
 }
 
-static void an_echo_tells_its_row(void)
+TEST(an_echo_tells_its_row)
 {
 	static const struct slots_row two[] = {
 		{ .id = 0x0e4, .class = SLOTS_LATEST, .key = { 0xff }, .period_ns = 1000000 },
 		{ .id = 0x0e4, .class = SLOTS_QUEUE, .key = { 0xff }, .deadline_ns = 1000000 },
 	};
 	const struct frame first = { .id = 0x0e4, .len = 1, .data = { 1 } }, second = { .id = 0x0e4, .len = 1 };
-	struct error_sink errors = { .line = keep_line };
+	struct error_sink errors = { error_keep_last, said, 0 };
 
 	TEST_ASSERT_EQUAL_INT(0, slots_init(&slots, two, 2, NULL, &errors));
 	TEST_ASSERT_EQUAL_INT(0, slots_put(&slots, 1, &second, 1));
@@ -987,86 +974,4 @@ static void an_echo_tells_its_row(void)
 		TEST_ASSERT_EQUAL_INT(i, slots_echo(&slots, i ? &second : &first, 3));
 	}
 	TEST_ASSERT_EQUAL_INT(-ENOENT, slots_echo(&slots, &first, 4));
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(urgent_then_latest_then_command_then_queue);
-	RUN_TEST(identifiers_as_in_arbitration);
-	RUN_TEST(first_come_first_served);
-	RUN_TEST(steps_order_a_class_before_identifiers);
-	RUN_TEST(a_late_sync_is_replaced_and_waits_for_the_next_ticks_pdos);
-	RUN_TEST(a_new_sync_overtakes_and_its_pdos_replace);
-	RUN_TEST(a_pdo_that_is_put_again_goes_before_the_waiting_sync);
-	RUN_TEST(what_is_in_flight_keeps_its_place_before_the_next_tick);
-	RUN_TEST(a_refused_pdo_is_not_overtaken_by_its_sync);
-	RUN_TEST(a_sync_does_not_wait_for_what_is_gone);
-	RUN_TEST(after_a_stall_the_order_is_the_same);
-	RUN_TEST(a_harmless_row_does_not_stand_behind_another);
-	RUN_TEST(the_newest_replaces_and_keeps_the_place);
-	RUN_TEST(the_newest_brings_its_own_deadline);
-	RUN_TEST(an_expired_one_is_not_replaced);
-	RUN_TEST(in_flight_is_not_replaced);
-	RUN_TEST(keys_tell_apart_by_their_bits_only);
-	RUN_TEST(keys_may_lie_in_any_byte);
-	RUN_TEST(the_key_of_a_long_frame_is_in_its_first_bytes);
-	RUN_TEST(a_key_that_is_not_carried_is_another);
-	RUN_TEST(remote_frames_have_no_key);
-	RUN_TEST(a_queue_keeps_all_in_order);
-	RUN_TEST(commands_are_kept_in_order_and_go_before_questions);
-	RUN_TEST(a_full_queue_of_questions_refuses_no_command);
-	RUN_TEST(a_queue_is_bounded_and_takes_nobody_elses_place);
-	RUN_TEST(two_in_flight_and_no_more);
-	RUN_TEST(as_many_in_flight_as_the_option_says);
-	RUN_TEST(echoes_match_by_content_in_order);
-	RUN_TEST(an_overtaken_one_is_lost);
-	RUN_TEST(a_confirmation_after_the_deadline_is_late);
-	RUN_TEST(a_refused_one_stays_and_may_be_replaced);
-	RUN_TEST(an_echo_ends_the_wait_after_a_refusal);
-	RUN_TEST(a_reset_ends_the_wait_after_a_refusal);
-	RUN_TEST(an_urgent_one_does_not_wait_after_a_refusal);
-	RUN_TEST(the_wait_is_at_most_a_millisecond);
-	RUN_TEST(a_refused_one_expires);
-	RUN_TEST(a_rejected_one_is_lost);
-	RUN_TEST(an_answer_needs_a_frame_that_was_taken);
-	RUN_TEST(what_waits_too_long_is_dropped);
-	RUN_TEST(nothing_is_handed_over_at_its_deadline);
-	RUN_TEST(the_next_time_is_that_of_what_still_waits);
-	RUN_TEST(reports_of_losses_are_bounded);
-	RUN_TEST(quiet_for_the_deadline_is_a_stall);
-	RUN_TEST(a_short_deadline_is_no_stall_yet);
-	RUN_TEST(receiving_puts_the_stall_off);
-	RUN_TEST(twice_a_long_deadline_is_a_stall_whatever_was_received);
-	RUN_TEST(what_was_received_before_does_not_count);
-	RUN_TEST(the_shorter_deadline_in_flight_decides);
-	RUN_TEST(a_confirmation_starts_the_count_again);
-	RUN_TEST(echoes_read_late_are_no_stall);
-	RUN_TEST(a_reset_ends_the_stall_and_the_first_is_fresh);
-	RUN_TEST(a_confirmation_ends_the_stall);
-	RUN_TEST(in_time_is_not_stale);
-	RUN_TEST(a_fresh_probe_joins_a_single_one);
-	RUN_TEST(two_in_flight_are_the_probe_however_long_it_takes);
-	RUN_TEST(one_is_given_up_upon_evidence);
-	RUN_TEST(dropped_receptions_are_evidence_for_one);
-	RUN_TEST(a_confirmation_dispels_the_doubt);
-	RUN_TEST(with_the_last_in_flight_given_up_it_runs_again);
-	RUN_TEST(patience_grows_with_what_may_be_in_flight);
-	RUN_TEST(at_most_one_probe_joins_whatever_the_depth);
-	RUN_TEST(after_a_stall_the_depth_holds_again);
-	RUN_TEST(in_a_stall_there_are_no_more_than_at_its_beginning);
-	RUN_TEST(all_in_flight_are_lost_with_the_link);
-	RUN_TEST(a_depth_that_makes_no_sense_is_named);
-	RUN_TEST(one_in_flight_until_the_first_confirmation);
-	RUN_TEST(after_a_reset_and_after_a_stall_it_must_be_proven_again);
-	RUN_TEST(only_what_is_harmless_proves_a_bus);
-	RUN_TEST(urgent_is_harmless);
-	RUN_TEST(a_harmless_probe_joins_a_single_one);
-	RUN_TEST(nothing_is_handed_over_while_the_link_is_down);
-	RUN_TEST(what_a_halt_overtook_can_be_cancelled);
-	RUN_TEST(only_what_a_row_says_is_taken);
-	RUN_TEST(nothing_comes_between_taking_and_answering);
-	RUN_TEST(rows_that_make_no_sense_are_named);
-	RUN_TEST(an_echo_tells_its_row);
-	return UNITY_END();
 }

@@ -1,9 +1,6 @@
 /* test_slots_bus.c: slots on a bus that the test scripts; then two processes on a bus that stalls.
  * Also for slots_flight.c. */
-#include <errno.h>
-#include <string.h>
-
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "can/bus_backend.h"
 #include "can/slots_bus.h"
@@ -100,10 +97,6 @@ void setUp(void)
 	process_start(&one);
 }
 
-void tearDown(void)
-{
-}
-
 static void put(unsigned int row, uint8_t key, int64_t now_ns)
 {
 	struct frame frame = { .id = rows[row].id, .len = 1, .data = { key } };
@@ -134,7 +127,7 @@ static void error_arrives(uint32_t class)
 
 /* ---- reports to the slots ---- */
 
-static void two_are_handed_over_and_echoes_make_room(void)
+TEST(two_are_handed_over_and_echoes_make_room)
 {
 	for (uint8_t i = 0; i < 4; i++)
 		put(REF, i, 0);
@@ -149,7 +142,7 @@ static void two_are_handed_over_and_echoes_make_room(void)
 	TEST_ASSERT_EQUAL_UINT64(1, counts()->confirmed);
 }
 
-static void receptions_are_told_and_errors_are_none(void)
+TEST(receptions_are_told_and_errors_are_none)
 {
 	put(REF, 0, 0);
 	slots_bus_pump(&one.line, 0);
@@ -163,7 +156,7 @@ static void receptions_are_told_and_errors_are_none(void)
 
 /* A frame that the kernel returns as queued does not confirm or prove anything; a missing one is not a stall.
  * A frame of another node does. */
-static void a_bus_without_an_echo_confirms_nothing(void)
+TEST(a_bus_without_an_echo_confirms_nothing)
 {
 	const struct frame other = { .id = 0x700, .len = 1 };
 
@@ -196,7 +189,7 @@ static void a_bus_without_an_echo_confirms_nothing(void)
 	TEST_ASSERT_FALSE(slots_proven(&one.slots));
 }
 
-static void a_full_queue_keeps_the_newest(void)
+TEST(a_full_queue_keeps_the_newest)
 {
 	one.fake.send_answer = -ENOBUFS;
 	put(REF, 0, 0);
@@ -221,7 +214,7 @@ static void a_full_queue_keeps_the_newest(void)
 	TEST_ASSERT_EQUAL_UINT(1, slots_in_flight(&one.slots));
 }
 
-static void what_no_bus_takes_is_lost(void)
+TEST(what_no_bus_takes_is_lost)
 {
 	struct slots_loss loss;
 
@@ -234,7 +227,7 @@ static void what_no_bus_takes_is_lost(void)
 	TEST_ASSERT_EQUAL_INT(SLOTS_REJECTED, loss.why);
 }
 
-static void a_reset_seen_by_sending_waits_for_the_echoes_before_it(void)
+TEST(a_reset_seen_by_sending_waits_for_the_echoes_before_it)
 {
 	put(REF, 0, 0);
 	slots_bus_pump(&one.line, 0);
@@ -251,7 +244,7 @@ static void a_reset_seen_by_sending_waits_for_the_echoes_before_it(void)
 	TEST_ASSERT_EQUAL_UINT(1, slots_in_flight(&one.slots));
 }
 
-static void a_reset_takes_away_what_was_in_flight(void)
+TEST(a_reset_takes_away_what_was_in_flight)
 {
 	static const int answers[] = { -ENETDOWN, -ENODEV };
 
@@ -269,7 +262,7 @@ static void a_reset_takes_away_what_was_in_flight(void)
 	}
 }
 
-static void attached_again_is_a_reset(void)
+TEST(attached_again_is_a_reset)
 {
 	put(REF, 0, 0);
 	slots_bus_pump(&one.line, 0);
@@ -282,7 +275,7 @@ static void attached_again_is_a_reset(void)
 	TEST_ASSERT_EQUAL_UINT(1, slots_in_flight(&one.slots));
 }
 
-static void nothing_is_sent_while_it_is_down(void)
+TEST(nothing_is_sent_while_it_is_down)
 {
 	static const enum bus_state down[] = { BUS_ABSENT, BUS_STOPPED, BUS_OFF };
 	static const enum bus_state up[] = { BUS_ERROR_ACTIVE, BUS_WARNING, BUS_PASSIVE };
@@ -304,7 +297,7 @@ static void nothing_is_sent_while_it_is_down(void)
 	}
 }
 
-static void a_bus_may_be_down_at_the_start(void)
+TEST(a_bus_may_be_down_at_the_start)
 {
 	one.fake.bus.state = BUS_ABSENT;
 	slots_bus_init(&one.line, &one.slots, &one.fake.bus, 7);
@@ -313,7 +306,7 @@ static void a_bus_may_be_down_at_the_start(void)
 	TEST_ASSERT_EQUAL_INT64(7, slots_since_ns(&one.slots));
 }
 
-static void off_and_back_in_one_batch_is_a_reset(void)
+TEST(off_and_back_in_one_batch_is_a_reset)
 {
 	put(REF, 0, 0);
 	slots_bus_pump(&one.line, 0);
@@ -327,7 +320,7 @@ static void off_and_back_in_one_batch_is_a_reset(void)
 	TEST_ASSERT_EQUAL_INT(SLOTS_RUNNING, slots_state(&one.slots));
 }
 
-static void dropped_receptions_raise_a_doubt(void)
+TEST(dropped_receptions_raise_a_doubt)
 {
 	put(REF, 0, 0);
 	slots_bus_pump(&one.line, 0);
@@ -472,7 +465,7 @@ static void run_stall(const struct stall *stall)
 }
 
 /* In a queue of 10 there is no room for 8 of each: they are refused. */
-static void without_a_reset_no_more_are_stale_than_may_be_in_flight(void)
+TEST(without_a_reset_no_more_are_stale_than_may_be_in_flight)
 {
 	static const struct {
 		unsigned int depth, stale;
@@ -491,7 +484,7 @@ static void without_a_reset_no_more_are_stale_than_may_be_in_flight(void)
 }
 
 /* Whenever it comes back. */
-static void with_resets_at_most_one_stale_frame_each(void)
+TEST(with_resets_at_most_one_stale_frame_each)
 {
 	unsigned int all = 0;
 
@@ -503,32 +496,11 @@ static void with_resets_at_most_one_stale_frame_each(void)
 	TEST_ASSERT_TRUE(all > 0); /* a reset alone does not do it */
 }
 
-static void with_resets_and_a_harmless_question_none_is_stale(void)
+TEST(with_resets_and_a_harmless_question_none_is_stale)
 {
 	for (int64_t to_ns = 100 * MS; to_ns < 200 * MS; to_ns += 1100 * US) {
 		run_stall(&(struct stall){ .to_ns = to_ns, .owner = true, .harmless = true });
 		TEST_ASSERT_EQUAL_UINT(0, kernel.stale[0] + kernel.stale[1]);
 		TEST_ASSERT_TRUE(slots_counts(&one.slots)->expired + slots_counts(&one.slots)->replaced > 40);
 	}
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(two_are_handed_over_and_echoes_make_room);
-	RUN_TEST(receptions_are_told_and_errors_are_none);
-	RUN_TEST(a_bus_without_an_echo_confirms_nothing);
-	RUN_TEST(a_full_queue_keeps_the_newest);
-	RUN_TEST(what_no_bus_takes_is_lost);
-	RUN_TEST(a_reset_seen_by_sending_waits_for_the_echoes_before_it);
-	RUN_TEST(a_reset_takes_away_what_was_in_flight);
-	RUN_TEST(attached_again_is_a_reset);
-	RUN_TEST(nothing_is_sent_while_it_is_down);
-	RUN_TEST(a_bus_may_be_down_at_the_start);
-	RUN_TEST(off_and_back_in_one_batch_is_a_reset);
-	RUN_TEST(dropped_receptions_raise_a_doubt);
-	RUN_TEST(without_a_reset_no_more_are_stale_than_may_be_in_flight);
-	RUN_TEST(with_resets_at_most_one_stale_frame_each);
-	RUN_TEST(with_resets_and_a_harmless_question_none_is_stale);
-	return UNITY_END();
 }

@@ -5,11 +5,8 @@
  * the same; and what they say must hold by itself: so many in flight, nothing past its deadline, the newest of its key.
  */
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "can/bits.h"
 #include "can/slots.h"
@@ -548,15 +545,7 @@ static void one_run(unsigned int run)
 	seen_strays += strays;
 }
 
-void setUp(void)
-{
-}
-
-void tearDown(void)
-{
-}
-
-static void slots_and_model_agree(void)
+TEST(slots_and_model_agree)
 {
 	for (unsigned int run = 0; run < RUNS; run++)
 		one_run(run);
@@ -566,11 +555,4 @@ static void slots_and_model_agree(void)
 	for (unsigned int why = 0; why < COUNT(seen_why); why++)
 		TEST_ASSERT_TRUE(seen_why[why] > 20);
 	TEST_ASSERT_TRUE(seen_stalls > 20 && seen_no_room > 20 && seen_strays > 20);
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(slots_and_model_agree);
-	return UNITY_END();
 }

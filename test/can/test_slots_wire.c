@@ -4,9 +4,8 @@
  * that frames of two ticks wait at once; there are no times in it.  Deadlines are longer than the test.
  */
 #include <signal.h>
-#include <string.h>
 
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "can/slots_bus.h"
 #include "channels/clock.h"
@@ -150,12 +149,12 @@ static void with(const struct order *order)
 	}
 }
 
-static void all_pdos_of_a_tick_then_its_sync(void)
+TEST(all_pdos_of_a_tick_then_its_sync)
 {
 	with(&(struct order){ .sync_id = 0x080 });
 }
 
-static void sync_then_the_pdos_of_its_tick(void)
+TEST(sync_then_the_pdos_of_its_tick)
 {
 	with(&(struct order){ .sync_id = 0x7f0, .sync_first = true });
 }
@@ -166,8 +165,7 @@ int main(void)
 
 	wire_lib_start("torso");
 	UNITY_BEGIN();
-	RUN_TEST(all_pdos_of_a_tick_then_its_sync);
-	RUN_TEST(sync_then_the_pdos_of_its_tick);
+	testcase_run_all();
 	status = UNITY_END();
 	wire_lib_end(SIGTERM);
 	wire_lib_clean();

@@ -1,9 +1,8 @@
 /* test_stall.c: a soft wire that stands for a second under two drivers at 1 kHz, in every way it can; and what was
  * on it when it came back. */
 #include <signal.h>
-#include <stdio.h>
 
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "can/wire/attach.h"
 #include "test/can/stall_lib.h"
@@ -68,7 +67,7 @@ static void back_by(const char *fault)
 
 /* ---- stalled ---- */
 
-static void stalled_and_reset(void)
+TEST(stalled_and_reset)
 {
 	stall_begin(&wire, STALL_RESETS);
 	broken_by("fault stuck 60s");
@@ -78,7 +77,7 @@ static void stalled_and_reset(void)
 	stall_check(0, 0);
 }
 
-static void stalled_and_nobody_resets(void)
+TEST(stalled_and_nobody_resets)
 {
 	stall_begin(&wire, 0);
 	broken_by("fault stuck 60s");
@@ -91,7 +90,7 @@ static void stalled_and_nobody_resets(void)
 /* ---- power ---- */
 
 /* No node is left to acknowledge. */
-static void device_without_power_and_reset(void)
+TEST(device_without_power_and_reset)
 {
 	stall_begin(&wire, STALL_RESETS);
 	without_power();
@@ -101,7 +100,7 @@ static void device_without_power_and_reset(void)
 	stall_check(0, 0);
 }
 
-static void device_without_power_and_nobody_resets(void)
+TEST(device_without_power_and_nobody_resets)
 {
 	stall_begin(&wire, 0);
 	without_power();
@@ -111,7 +110,7 @@ static void device_without_power_and_nobody_resets(void)
 	stall_check(1, 2);
 }
 
-static void bus_without_power(void)
+TEST(bus_without_power)
 {
 	stall_begin(&wire, 0);
 	without_power();
@@ -126,7 +125,7 @@ static void bus_without_power(void)
 
 /* ---- bus-off ---- */
 
-static void bus_off_again_and_again(void)
+TEST(bus_off_again_and_again)
 {
 	stall_begin(&wire, STALL_RESETS | STALL_RESTARTS);
 	broken_by("fault corrupt 100%");
@@ -137,7 +136,7 @@ static void bus_off_again_and_again(void)
 }
 
 /* Bus-off for a controller that was sending, passive for a controller that was not and cannot start now. */
-static void shorted(void)
+TEST(shorted)
 {
 	stall_begin(&wire, STALL_RESETS | STALL_RESTARTS);
 	broken_by("fault stuck dominant 60s");
@@ -148,7 +147,7 @@ static void shorted(void)
 }
 
 /* Open somewhere: a sender does not even hear itself, which is bus-off for every one. */
-static void open_wire(void)
+TEST(open_wire)
 {
 	stall_begin(&wire, STALL_RESTARTS);
 	broken_by("fault stuck recessive 60s");
@@ -161,7 +160,7 @@ static void open_wire(void)
 
 /* ---- death ---- */
 
-static void driver_killed_and_reset(void)
+TEST(driver_killed_and_reset)
 {
 	stall_begin(&wire, STALL_RESETS);
 	broken_by("fault stuck 60s");
@@ -173,7 +172,7 @@ static void driver_killed_and_reset(void)
 	stall_check(0, 0);
 }
 
-static void driver_killed_and_nobody_resets(void)
+TEST(driver_killed_and_nobody_resets)
 {
 	stall_begin(&wire, 0);
 	broken_by("fault stuck 60s");
@@ -188,16 +187,7 @@ int main(void)
 {
 	UNITY_BEGIN();
 	wire_lib_start("torso");
-	RUN_TEST(stalled_and_reset);
-	RUN_TEST(stalled_and_nobody_resets);
-	RUN_TEST(device_without_power_and_reset);
-	RUN_TEST(device_without_power_and_nobody_resets);
-	RUN_TEST(bus_without_power);
-	RUN_TEST(bus_off_again_and_again);
-	RUN_TEST(shorted);
-	RUN_TEST(open_wire);
-	RUN_TEST(driver_killed_and_reset);
-	RUN_TEST(driver_killed_and_nobody_resets);
+	testcase_run_all();
 	wire_lib_clean();
 	return UNITY_END();
 }

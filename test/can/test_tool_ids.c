@@ -1,10 +1,5 @@
 /* test_tool_ids.c: lists of identifiers against the plain definition, and the bus's filters against the lists. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "can/tool/ids.h"
 
@@ -14,10 +9,6 @@ static struct error_sink errors;
 void setUp(void)
 {
 	errors = (struct error_sink){ 0 };
-}
-
-void tearDown(void)
-{
 }
 
 static struct settings_strings list(const char *text)
@@ -42,7 +33,7 @@ static bool wants(uint32_t id)
 	return ids_want(&ids, &f);
 }
 
-static void test_nothing_said_is_everything(void)
+TEST(test_nothing_said_is_everything)
 {
 	TEST_ASSERT_EQUAL(0, read_lists("", ""));
 	TEST_ASSERT_TRUE(ids.all);
@@ -50,7 +41,7 @@ static void test_nothing_said_is_everything(void)
 	TEST_ASSERT_TRUE(wants(0x1fffffff | FRAME_EXT));
 }
 
-static void test_widths_are_apart(void)
+TEST(test_widths_are_apart)
 {
 	TEST_ASSERT_EQUAL(0, read_lists("123,00000456", ""));
 	TEST_ASSERT_TRUE(wants(0x123));
@@ -60,7 +51,7 @@ static void test_widths_are_apart(void)
 	TEST_ASSERT_FALSE(wants(0x456));
 }
 
-static void test_ranges_join(void)
+TEST(test_ranges_join)
 {
 	TEST_ASSERT_EQUAL(0, read_lists("300,100-1FF,200-2FF,7FF,180-280", ""));
 	TEST_ASSERT_EQUAL(2, ids.n);
@@ -68,7 +59,7 @@ static void test_ranges_join(void)
 	TEST_ASSERT_EQUAL_HEX32(0x300, ids.range[0].last);
 }
 
-static void test_nothing_left(void)
+TEST(test_nothing_left)
 {
 	struct bus_filter filters[4];
 
@@ -78,7 +69,7 @@ static void test_nothing_left(void)
 	TEST_ASSERT_EQUAL(0, ids_filters(&ids, filters, 4));
 }
 
-static void test_too_many_filters(void)
+TEST(test_too_many_filters)
 {
 	struct bus_filter filters[4];
 
@@ -89,7 +80,7 @@ static void test_too_many_filters(void)
 	TEST_ASSERT_EQUAL_HEX32(FRAME_EXT | 0x7f8, filters[3].mask);
 }
 
-static void test_all_of_a_width_is_one_filter(void)
+TEST(test_all_of_a_width_is_one_filter)
 {
 	struct bus_filter filters[2];
 
@@ -146,7 +137,7 @@ static void check_id(const struct range *only, const struct range * not, const s
 	TEST_ASSERT_EQUAL_MESSAGE(wanted, filters_take(filters, n, whole | FRAME_RTR), "remote");
 }
 
-static void test_as_defined(void)
+TEST(test_as_defined)
 {
 	static struct bus_filter filters[BUS_FILTERS_MAX];
 
@@ -177,7 +168,7 @@ static void test_as_defined(void)
 }
 
 /* More ranges than there is room for are refused, not cut. */
-static void test_too_many_ranges(void)
+TEST(test_too_many_ranges)
 {
 	static char text[2048 * 9];
 	size_t len = 0;
@@ -190,18 +181,4 @@ static void test_too_many_ranges(void)
 	text[strrchr(text, ',') - text] = '\0';
 	TEST_ASSERT_EQUAL(0, read_lists(text, ""));
 	TEST_ASSERT_EQUAL(IDS_RANGES_MAX, ids.n);
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(test_nothing_said_is_everything);
-	RUN_TEST(test_widths_are_apart);
-	RUN_TEST(test_ranges_join);
-	RUN_TEST(test_nothing_left);
-	RUN_TEST(test_too_many_filters);
-	RUN_TEST(test_all_of_a_width_is_one_filter);
-	RUN_TEST(test_as_defined);
-	RUN_TEST(test_too_many_ranges);
-	return UNITY_END();
 }

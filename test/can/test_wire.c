@@ -1,17 +1,12 @@
 /* test_wire.c: a soft wire is a bus: the cases of every bus, run on it; and what only it can show. */
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "can/bus.h"
 #include "can/link.h"
@@ -19,15 +14,11 @@
 #include "channels/clock.h"
 #include "test/can/bus_suite.h"
 #include "test/can/wire_lib.h"
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #define HANG_NS 20000000000
 
 static struct clock_set *set; /* of the case; its buses are closed first */
-
-void setUp(void)
-{
-}
 
 void tearDown(void)
 {
@@ -40,7 +31,7 @@ void tearDown(void)
 
 /* ---- a frame's time is the wire's ---- */
 
-static void stamps_are_ends_of_frames(void)
+TEST(stamps_are_ends_of_frames)
 {
 	struct bus *host = bus_suite_open("wire:torso", NULL), *imu = bus_suite_open("wire:torso@imu", NULL);
 	struct frame frame = bus_suite_frame("123#DEADBEEF");
@@ -58,7 +49,7 @@ static void stamps_are_ends_of_frames(void)
 	TEST_ASSERT_LESS_OR_EQUAL(clock_now_ns(), echo_ns[2]);
 }
 
-static void nothing_comes_before_its_time(void)
+TEST(nothing_comes_before_its_time)
 {
 	struct bus *host = bus_suite_open("wire:torso", NULL), *imu = bus_suite_open("wire:torso@imu", NULL);
 	struct frame frame = bus_suite_frame("001#1122334455667788");
@@ -77,7 +68,7 @@ static void nothing_comes_before_its_time(void)
 
 /* ---- acknowledgement ---- */
 
-static void alone_it_repeats_until_somebody_comes(void)
+TEST(alone_it_repeats_until_somebody_comes)
 {
 	struct bus *host = bus_suite_open("wire:torso", NULL), *imu;
 	struct frame frame = bus_suite_frame("123#11");
@@ -95,7 +86,7 @@ static void alone_it_repeats_until_somebody_comes(void)
 
 /* ---- the queue ---- */
 
-static void a_full_queue_is_enobufs_and_loses_nothing(void)
+TEST(a_full_queue_is_enobufs_and_loses_nothing)
 {
 	struct bus *host = bus_suite_open("wire:torso", NULL), *imu;
 	struct frame frame = bus_suite_frame("123#00");
@@ -116,7 +107,7 @@ static void a_full_queue_is_enobufs_and_loses_nothing(void)
 		TEST_ASSERT_EQUAL(i, bus_suite_receive(host, 1)->frame.data[0]);
 }
 
-static void two_programs_share_one_controller(void)
+TEST(two_programs_share_one_controller)
 {
 	struct bus *one = bus_suite_open("wire:torso", NULL), *two = bus_suite_open("wire:torso", NULL), *imu;
 	struct frame frame = bus_suite_frame("123#00");
@@ -134,7 +125,7 @@ static void two_programs_share_one_controller(void)
 
 /* ---- the link ---- */
 
-static void a_reset_empties_the_queue_and_is_told_once(void)
+TEST(a_reset_empties_the_queue_and_is_told_once)
 {
 	struct bus *host = bus_suite_open("wire:torso", NULL), *imu;
 	struct frame old = bus_suite_frame("123#00"), fresh = bus_suite_frame("123#01");
@@ -151,7 +142,7 @@ static void a_reset_empties_the_queue_and_is_told_once(void)
 	TEST_ASSERT_EQUAL(0, bus_receive(imu, &got, 1));
 }
 
-static void down_is_down_for_those_who_come_later_too(void)
+TEST(down_is_down_for_those_who_come_later_too)
 {
 	static struct error_sink ignored;
 	struct bus *host = bus_suite_open("wire:torso", NULL), *late;
@@ -170,7 +161,7 @@ static void down_is_down_for_those_who_come_later_too(void)
 	bus_suite_until_state(late, BUS_ERROR_ACTIVE);
 }
 
-static void bus_off_and_back(void)
+TEST(bus_off_and_back)
 {
 	struct bus *host = bus_suite_open("wire:torso", &(struct bus_options){ .errors = true });
 	struct bus *imu = bus_suite_open("wire:torso@imu", NULL);
@@ -190,7 +181,7 @@ static void bus_off_and_back(void)
 }
 
 /* link.h, as the link's owner uses it, before any program is there and while one is. */
-static void the_owner_of_the_link(void)
+TEST(the_owner_of_the_link)
 {
 	static struct error_sink ignored;
 	const struct link_settings want = { .bitrate = 1000000, .restart_ms = 300, .queue = 5 };
@@ -273,7 +264,7 @@ static void until_programs(long n)
 		TEST_ASSERT_LESS_THAN_MESSAGE(end_ns, clock_now_ns(), wire_lib_said);
 }
 
-static void the_dead_acknowledge_nothing(void)
+TEST(the_dead_acknowledge_nothing)
 {
 	struct bus *host = bus_suite_open("wire:torso", NULL);
 	struct frame frame = bus_suite_frame("123#00");
@@ -299,7 +290,7 @@ static void send_one(struct bus *bus)
 	bus_send(bus, &frame);
 }
 
-static void what_the_dead_left_in_a_shared_controller_is_sent(void)
+TEST(what_the_dead_left_in_a_shared_controller_is_sent)
 {
 	struct bus *host = bus_suite_open("wire:torso", NULL), *imu;
 
@@ -310,7 +301,7 @@ static void what_the_dead_left_in_a_shared_controller_is_sent(void)
 	TEST_ASSERT_EQUAL(BUS_LOCAL, bus_suite_receive(host, 1)->flags);
 }
 
-static void what_the_last_of_a_controller_left_is_not(void)
+TEST(what_the_last_of_a_controller_left_is_not)
 {
 	struct bus *imu, *other;
 	struct frame frame = bus_suite_frame("124#01");
@@ -323,7 +314,7 @@ static void what_the_last_of_a_controller_left_is_not(void)
 	TEST_ASSERT_EQUAL(1, bus_suite_receive(imu, 1)->frame.data[0]);
 }
 
-static void a_stopped_program_loses_frames_and_nobody_else_does(void)
+TEST(a_stopped_program_loses_frames_and_nobody_else_does)
 {
 	struct bus *host = bus_suite_open("wire:torso", NULL), *imu = bus_suite_open("wire:torso@imu", NULL);
 	struct frame frame = bus_suite_frame("001#00");
@@ -342,7 +333,7 @@ static void a_stopped_program_loses_frames_and_nobody_else_does(void)
 	kill_and_wait(stopped);
 }
 
-static void canwire_killed_and_back(void)
+TEST(canwire_killed_and_back)
 {
 	struct bus *host = bus_suite_open("wire:torso", NULL), *imu = bus_suite_open("wire:torso@imu", NULL);
 	struct frame frame = bus_suite_frame("123#01");
@@ -384,7 +375,7 @@ static void until_readable(const struct bus *bus)
 }
 
 /* The socket, where canwire's end is noticed, is looked at when frames do not explain the wake-up. */
-static void frames_are_taken_without_a_look_at_the_socket(void)
+TEST(frames_are_taken_without_a_look_at_the_socket)
 {
 	struct bus *host = bus_suite_open("wire:torso", NULL), *imu = bus_suite_open("wire:torso@imu", NULL);
 	struct frame frame = bus_suite_frame("123#01");
@@ -402,7 +393,7 @@ static void frames_are_taken_without_a_look_at_the_socket(void)
 	TEST_ASSERT_EQUAL(1, recvs);
 }
 
-static void the_end_of_canwire_behind_frames_is_noticed(void)
+TEST(the_end_of_canwire_behind_frames_is_noticed)
 {
 	struct bus *host = bus_suite_open("wire:torso", NULL), *imu = bus_suite_open("wire:torso@imu", NULL);
 	struct frame frame = bus_suite_frame("123#01");
@@ -453,7 +444,7 @@ static int wait_and_receive(struct bus *bus)
 	return n < 0 ? n : all;
 }
 
-static void a_wire_in_a_set_receives_without_a_system_call(void)
+TEST(a_wire_in_a_set_receives_without_a_system_call)
 {
 	struct bus *host = bus_suite_open("wire:torso", NULL), *imu = bus_suite_open("wire:torso@imu", NULL);
 	struct frame frame = bus_suite_frame("123#01");
@@ -491,7 +482,7 @@ static void a_wire_in_a_set_receives_without_a_system_call(void)
 	}
 }
 
-static void canwire_killed_and_back_in_a_set(void)
+TEST(canwire_killed_and_back_in_a_set)
 {
 	struct bus *host = bus_suite_open("wire:torso", NULL), *imu = bus_suite_open("wire:torso@imu", NULL);
 	struct frame frame = bus_suite_frame("123#01");
@@ -538,7 +529,7 @@ static void receive_after_wakes(struct bus *bus, int frames)
 	TEST_ASSERT_EQUAL(0, frames);
 }
 
-static void echoes_wake_only_if_asked_to(void)
+TEST(echoes_wake_only_if_asked_to)
 {
 	unsigned int slept = 0;
 	struct bus *host = bus_suite_open("wire:torso", NULL), *imu = bus_suite_open("wire:torso@imu", NULL);
@@ -572,17 +563,11 @@ static void echoes_wake_only_if_asked_to(void)
 
 /* ---- names and refusals ---- */
 
-static char line[512];
+static char line[ERROR_LINE_MAX];
 
-static void keep_line(void *to, const char *text)
+TEST(refusals_say_what_to_do)
 {
-	(void)to;
-	snprintf(line, sizeof(line), "%s", text);
-}
-
-static void refusals_say_what_to_do(void)
-{
-	struct error_sink errors = { keep_line, NULL, 0 };
+	struct error_sink errors = { error_keep_last, line, 0 };
 	struct bus *bus;
 
 	TEST_ASSERT_EQUAL(-ENODEV, bus_open(&bus, "wire:nowhere", NULL, &errors));
@@ -594,7 +579,7 @@ static void refusals_say_what_to_do(void)
 	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(wire_lib_said, "served already"), wire_lib_said);
 }
 
-static void a_wire_that_comes_later(void)
+TEST(a_wire_that_comes_later)
 {
 	struct bus *bus;
 
@@ -629,10 +614,10 @@ static pid_t dying_wire(int hears)
 	return pid;
 }
 
-static void a_wire_that_dies_while_somebody_attaches(void)
+TEST(a_wire_that_dies_while_somebody_attaches)
 {
 	for (int i = 0; i < 40; i++) {
-		struct error_sink errors = { keep_line, NULL, 0 };
+		struct error_sink errors = { error_keep_last, line, 0 };
 		pid_t wire = dying_wire(i / 2 % 2);
 		struct bus *bus;
 
@@ -660,28 +645,7 @@ int main(void)
 	acknowledges = other_program("wire:torso@acknowledges", NULL);
 	bus_suite_run(&suite);
 	kill_and_wait(acknowledges);
-	RUN_TEST(stamps_are_ends_of_frames);
-	RUN_TEST(nothing_comes_before_its_time);
-	RUN_TEST(alone_it_repeats_until_somebody_comes);
-	RUN_TEST(a_full_queue_is_enobufs_and_loses_nothing);
-	RUN_TEST(two_programs_share_one_controller);
-	RUN_TEST(a_reset_empties_the_queue_and_is_told_once);
-	RUN_TEST(down_is_down_for_those_who_come_later_too);
-	RUN_TEST(bus_off_and_back);
-	RUN_TEST(the_owner_of_the_link);
-	RUN_TEST(the_dead_acknowledge_nothing);
-	RUN_TEST(what_the_dead_left_in_a_shared_controller_is_sent);
-	RUN_TEST(what_the_last_of_a_controller_left_is_not);
-	RUN_TEST(a_stopped_program_loses_frames_and_nobody_else_does);
-	RUN_TEST(canwire_killed_and_back);
-	RUN_TEST(frames_are_taken_without_a_look_at_the_socket);
-	RUN_TEST(the_end_of_canwire_behind_frames_is_noticed);
-	RUN_TEST(a_wire_in_a_set_receives_without_a_system_call);
-	RUN_TEST(canwire_killed_and_back_in_a_set);
-	RUN_TEST(echoes_wake_only_if_asked_to);
-	RUN_TEST(refusals_say_what_to_do);
-	RUN_TEST(a_wire_that_comes_later);
-	RUN_TEST(a_wire_that_dies_while_somebody_attaches);
+	testcase_run_all();
 	r = UNITY_END();
 	wire_lib_clean();
 	return r;

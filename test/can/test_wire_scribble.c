@@ -1,25 +1,17 @@
 /* test_wire_scribble.c: canwire and other programs beside a program that writes nonsense wherever it can. */
-#include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "can/wire/attach.h"
 #include "channels/clock.h"
 #include "channels/query.h"
 #include "test/can/bus_suite.h"
 #include "test/can/wire_lib.h"
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 static pid_t server;
 static unsigned int seed = 1;
-
-void setUp(void)
-{
-}
 
 void tearDown(void)
 {
@@ -131,7 +123,7 @@ static void others_talk(struct bus *host, struct bus *imu)
 	TEST_ASSERT_EQUAL(0, kill(server, 0));
 }
 
-static void handshakes_that_make_no_sense(void)
+TEST(handshakes_that_make_no_sense)
 {
 	static const size_t whole = offsetof(struct wire_attach, filters);
 	struct wire_attach ask;
@@ -169,7 +161,7 @@ static void handshakes_that_make_no_sense(void)
 	leave(&r);
 }
 
-static void datagrams_of_noise(void)
+TEST(datagrams_of_noise)
 {
 	static char noise[6000];
 	struct bus *host = bus_suite_open("wire:torso", NULL), *imu = bus_suite_open("wire:torso@imu", NULL);
@@ -192,7 +184,7 @@ static void datagrams_of_noise(void)
 }
 
 /* Random words over all of the memory it shares, and the bell as fast as it can. */
-static void memory_full_of_noise(void)
+TEST(memory_full_of_noise)
 {
 	struct bus *host = bus_suite_open("wire:torso", NULL), *imu = bus_suite_open("wire:torso@imu", NULL);
 	const struct wire_attach ask = good();
@@ -223,7 +215,7 @@ static void memory_full_of_noise(void)
 }
 
 /* As many frames as it can write, stamped long ago or far ahead: it gets what CAN gives it and no more. */
-static void a_flood(void)
+TEST(a_flood)
 {
 	struct bus *host = bus_suite_open("wire:torso", NULL), *imu = bus_suite_open("wire:torso@imu", NULL);
 	const struct wire_attach ask = good();
@@ -254,10 +246,7 @@ int main(void)
 
 	UNITY_BEGIN();
 	server = wire_lib_start("torso");
-	RUN_TEST(handshakes_that_make_no_sense);
-	RUN_TEST(datagrams_of_noise);
-	RUN_TEST(memory_full_of_noise);
-	RUN_TEST(a_flood);
+	testcase_run_all();
 	r = UNITY_END();
 	wire_lib_clean();
 	return r;

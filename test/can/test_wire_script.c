@@ -1,10 +1,5 @@
 /* test_wire_script.c: scripts and faults as text. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "can/wire/fault.h"
 #include "can/wire/script.h"
@@ -13,14 +8,6 @@ static char path[] = "/tmp/test_wire_script.XXXXXX";
 static char played[1 << 20];
 static const char *const buses[] = { "torso", "base" };
 static const struct engine_settings settings = { .bitrate = 1000000, .quiet = true, .seed = 1 };
-
-void setUp(void)
-{
-}
-
-void tearDown(void)
-{
-}
 
 static void write_script(const char *text)
 {
@@ -83,7 +70,7 @@ static const char *play(const char *text)
 
 /* ---- scripts ---- */
 
-static void frames_in_order(void)
+TEST(frames_in_order)
 {
 	PLAYS("# a comment\n"
 	      "\n"
@@ -96,7 +83,7 @@ static void frames_in_order(void)
 	PLAYS("", "");
 }
 
-static void faults_and_nodes(void)
+TEST(faults_and_nodes)
 {
 	PLAYS("0 host 123#DEADBEEF\n"
 	      "0 imu 200#\n"
@@ -122,7 +109,7 @@ static void faults_and_nodes(void)
 	      "# 0.008000 torso host line 9: Device or resource busy\n");
 }
 
-static void nodes_come_and_go(void)
+TEST(nodes_come_and_go)
 {
 	PLAYS("0 host 123#\n"
 	      "0.0005 node imu attach\n"
@@ -138,7 +125,7 @@ static void nodes_come_and_go(void)
 	      "# 0.002000 torso host refused 125# No buffer space available\n");
 }
 
-static void two_buses_in_order_of_time(void)
+TEST(two_buses_in_order_of_time)
 {
 	PLAYS("0.001 a 123#\n0.001 b 124#01\n"
 	      "bus base\n"
@@ -153,7 +140,7 @@ static void two_buses_in_order_of_time(void)
 }
 
 /* It ends though the babbling does not; and a script is played the same every time. */
-static void babble_ends_with_the_script(void)
+TEST(babble_ends_with_the_script)
 {
 	static const char text[] = "0 a 123#\n0 b 123#00\n"
 				   "0 fault babble a 100#0102\n0 fault corrupt 3%\n0 fault drop 10% b\n"
@@ -165,7 +152,7 @@ static void babble_ends_with_the_script(void)
 	PLAYS(text, first);
 }
 
-static void each_bad_line_is_told(void)
+TEST(each_bad_line_is_told)
 {
 	PLAYS("x host 123#\n"
 	      "0.1\n"
@@ -203,7 +190,7 @@ static void each_bad_line_is_told(void)
 	      "X:11: there is no node nobody: no other line of this bus names it\n");
 }
 
-static void too_many_nodes(void)
+TEST(too_many_nodes)
 {
 	char text[33 * 32] = "";
 
@@ -212,7 +199,7 @@ static void too_many_nodes(void)
 	PLAYS(text, "X:33: n32: a bus has at most 32 nodes\n");
 }
 
-static void files_that_cannot_be_read(void)
+TEST(files_that_cannot_be_read)
 {
 	struct script script;
 	static char text[1000];
@@ -247,7 +234,7 @@ static struct engine_fault right(const char *text)
 	return f;
 }
 
-static void faults_are_read(void)
+TEST(faults_are_read)
 {
 	struct engine_fault f = right("drop 3");
 
@@ -285,7 +272,7 @@ static void faults_are_read(void)
 	TEST_ASSERT_EQUAL_INT(ENGINE_CLEAR, right("clear").kind);
 }
 
-static void what_is_no_fault(void)
+TEST(what_is_no_fault)
 {
 	TEST_ASSERT_EQUAL_STRING(
 		"\"\" is not a fault: drop, corrupt, delay, stuck, babble, power, disconnect, connect or clear",
@@ -312,7 +299,7 @@ static void what_is_no_fault(void)
 }
 
 /* The help names every fault there is. */
-static void the_help_is_complete(void)
+TEST(the_help_is_complete)
 {
 	static const char *const words[] = { "drop",  "corrupt",    "delay",   "stuck", "babble",
 					     "power", "disconnect", "connect", "clear" };
@@ -326,17 +313,7 @@ int main(void)
 	int fd = mkstemp(path);
 
 	UNITY_BEGIN();
-	RUN_TEST(frames_in_order);
-	RUN_TEST(faults_and_nodes);
-	RUN_TEST(nodes_come_and_go);
-	RUN_TEST(two_buses_in_order_of_time);
-	RUN_TEST(babble_ends_with_the_script);
-	RUN_TEST(each_bad_line_is_told);
-	RUN_TEST(too_many_nodes);
-	RUN_TEST(files_that_cannot_be_read);
-	RUN_TEST(faults_are_read);
-	RUN_TEST(what_is_no_fault);
-	RUN_TEST(the_help_is_complete);
+	testcase_run_all();
 	close(fd);
 	unlink(path);
 	return UNITY_END();

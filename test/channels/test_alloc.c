@@ -5,14 +5,11 @@
  */
 #define _GNU_SOURCE
 #include <poll.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "test/channels/lib.h"
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED 1
@@ -99,7 +96,7 @@ void tearDown(void)
 	(void)ach_close(&other);
 }
 
-static void test_the_counter_counts(void)
+TEST(test_the_counter_counts)
 {
 	int before = allocations;
 	void *volatile memory = malloc(10);
@@ -149,7 +146,7 @@ static void put_and_get(void)
 	chan.cancel = 0;
 }
 
-static void test_put_and_get(void)
+TEST(test_put_and_get)
 {
 	int before = allocations;
 
@@ -183,19 +180,10 @@ static int descriptor_child(void *no_io_uring)
 	return 0;
 }
 
-static void test_descriptor(void)
+TEST(test_descriptor)
 {
 	char no[] = "0", yes[] = "1";
 
 	TEST_ASSERT_EQUAL_INT(0, lib_join(lib_child(descriptor_child, no)));
 	TEST_ASSERT_EQUAL_INT(0, lib_join(lib_child(descriptor_child, yes)));
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(test_the_counter_counts);
-	RUN_TEST(test_put_and_get);
-	RUN_TEST(test_descriptor);
-	return UNITY_END();
 }

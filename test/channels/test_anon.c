@@ -1,11 +1,9 @@
 /* test_anon.c: channels without a name, shared by the threads of a process and its children. */
 #define _GNU_SOURCE
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "test/channels/lib.h"
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #define MESSAGES 200
 
@@ -14,10 +12,6 @@ static struct ach_header *shm;
 void setUp(void)
 {
 	lib_watchdog(Unity.CurrentTestName, LIB_HANG_S);
-}
-
-void tearDown(void)
-{
 }
 
 static struct ach_header *create(const char *name, size_t cnt, size_t size)
@@ -42,7 +36,7 @@ static void open_anon(ach_channel_t *chan, struct ach_header *memory)
 	LIB_STATUS(ACH_OK, ach_open(chan, NULL, &attr));
 }
 
-static void test_names_are_not_looked_at(void)
+TEST(test_names_are_not_looked_at)
 {
 	static const char *const names[] = { NULL, "t-anon", "not/a name", "" };
 	ach_channel_t chan;
@@ -63,7 +57,7 @@ static void test_names_are_not_looked_at(void)
 	TEST_ASSERT_EQUAL_INT(0, lib_segments("t-anon"));
 }
 
-static void test_errors(void)
+TEST(test_errors)
 {
 	ach_create_attr_t create_attr;
 	ach_channel_t chan;
@@ -77,7 +71,7 @@ static void test_errors(void)
 	LIB_ASSERT_STATUS(ACH_EINVAL, ach_create(NULL, SIZE_MAX, 2, &create_attr));
 }
 
-static void test_several_handles(void)
+TEST(test_several_handles)
 {
 	ach_channel_t a, b, c;
 	char byte;
@@ -100,7 +94,7 @@ static void test_several_handles(void)
 	LIB_ASSERT_STATUS(ACH_OK, ach_close(&c));
 }
 
-static void test_channels_are_apart(void)
+TEST(test_channels_are_apart)
 {
 	ach_channel_t a, b;
 	char byte;
@@ -171,12 +165,12 @@ static void ping_pong(bool reopen)
 	LIB_ASSERT_STATUS(ACH_OK, ach_close(&pair.to_parent));
 }
 
-static void test_child_with_inherited_handles(void)
+TEST(test_child_with_inherited_handles)
 {
 	ping_pong(false);
 }
 
-static void test_child_with_handles_of_its_own(void)
+TEST(test_child_with_handles_of_its_own)
 {
 	ping_pong(true);
 }
@@ -196,7 +190,7 @@ static int reserving_child(void *arg)
 	return 0;
 }
 
-static void test_child_killed_inside_a_reservation(void)
+TEST(test_child_killed_inside_a_reservation)
 {
 	struct lib_gate *gate = lib_gate_new();
 	ach_channel_t chan;
@@ -220,7 +214,7 @@ static void test_child_killed_inside_a_reservation(void)
 }
 
 /* Messages that wrap around the end of the memory stay in one piece. */
-static void test_wrap_around(void)
+TEST(test_wrap_around)
 {
 	uint64_t random = 362436069;
 	ach_channel_t chan;
@@ -237,18 +231,4 @@ static void test_wrap_around(void)
 		TEST_ASSERT_EQUAL_MEMORY(sent, got, len);
 	}
 	LIB_ASSERT_STATUS(ACH_OK, ach_close(&chan));
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(test_names_are_not_looked_at);
-	RUN_TEST(test_errors);
-	RUN_TEST(test_several_handles);
-	RUN_TEST(test_channels_are_apart);
-	RUN_TEST(test_child_with_inherited_handles);
-	RUN_TEST(test_child_with_handles_of_its_own);
-	RUN_TEST(test_child_killed_inside_a_reservation);
-	RUN_TEST(test_wrap_around);
-	return UNITY_END();
 }

@@ -581,10 +581,6 @@ void setUp(void)
 	lib_watchdog(Unity.CurrentTestName, LIB_HANG_S);
 }
 
-void tearDown(void)
-{
-}
-
 int main(void)
 {
 	char name[256];

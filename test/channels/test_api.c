@@ -2,13 +2,10 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "test/channels/lib.h"
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 _Static_assert(sizeof(ach_channel_t) == 128, "programs reserve this much");
 _Static_assert(sizeof(ach_attr_t) == 64, "programs reserve this much");
@@ -20,13 +17,9 @@ void setUp(void)
 	lib_watchdog(Unity.CurrentTestName, LIB_HANG_S);
 }
 
-void tearDown(void)
-{
-}
-
 /* ---- names ---- */
 
-static void test_valid_names(void)
+TEST(test_valid_names)
 {
 	static const char *const tails[] = { "a", "Z", "0", "_", "-", "a.b", "a..", "A-Z_0.9" };
 	ach_channel_t chan;
@@ -43,7 +36,7 @@ static void test_valid_names(void)
 	}
 }
 
-static void test_longest_name(void)
+TEST(test_longest_name)
 {
 	char name[80];
 	int n = snprintf(name, sizeof name, "t-names-%ld-", (long)getpid());
@@ -64,7 +57,7 @@ static void test_longest_name(void)
 	TEST_ASSERT_EQUAL_INT(0, lib_segments(name));
 }
 
-static void test_invalid_names(void)
+TEST(test_invalid_names)
 {
 	static const char *const bad[] = { "",	   ".",	  "..", ".hidden", "a/b",  "/a",  "a b",    "a\n",
 					   "a\tb", "a:b", "a*", "~",	   "a\\b", "a%s", "\x80_b", "na\xc3\xaf_ve" };
@@ -77,7 +70,7 @@ static void test_invalid_names(void)
 	}
 }
 
-static void test_null_name(void)
+TEST(test_null_name)
 {
 	ach_channel_t chan;
 
@@ -88,7 +81,7 @@ static void test_null_name(void)
 
 /* ---- creation ---- */
 
-static void test_default_geometry(void)
+TEST(test_default_geometry)
 {
 	static uint8_t message[ACH_DEFAULT_FRAME_COUNT * ACH_DEFAULT_FRAME_SIZE + 1];
 	char name[LIB_NAME_LEN];
@@ -108,7 +101,7 @@ static void test_default_geometry(void)
 	LIB_ASSERT_STATUS(ACH_OK, ach_close(&chan));
 }
 
-static void test_each_default_alone(void)
+TEST(test_each_default_alone)
 {
 	static uint8_t message[16 * 512 + 1];
 	char name[LIB_NAME_LEN];
@@ -126,7 +119,7 @@ static void test_each_default_alone(void)
 	LIB_ASSERT_STATUS(ACH_OK, ach_close(&chan));
 }
 
-static void test_create_only_creates(void)
+TEST(test_create_only_creates)
 {
 	char name[LIB_NAME_LEN], byte;
 	ach_channel_t chan;
@@ -141,7 +134,7 @@ static void test_create_only_creates(void)
 	LIB_ASSERT_STATUS(ACH_OK, ach_close(&chan));
 }
 
-static void test_missing_channel(void)
+TEST(test_missing_channel)
 {
 	char name[LIB_NAME_LEN];
 	ach_channel_t chan;
@@ -155,7 +148,7 @@ static void test_missing_channel(void)
 	LIB_ASSERT_STATUS(ACH_ENOENT, ach_unlink(name));
 }
 
-static void test_truncate_replaces(void)
+TEST(test_truncate_replaces)
 {
 	char name[LIB_NAME_LEN], byte;
 	ach_create_attr_t attr;
@@ -189,7 +182,7 @@ static void test_truncate_replaces(void)
 	TEST_ASSERT_EQUAL_INT(0, lib_segments(name));
 }
 
-static void test_limits(void)
+TEST(test_limits)
 {
 	static const size_t bad[][2] = {
 		{ ((size_t)1 << 24) + 1, 1 },	      /* count */
@@ -214,7 +207,7 @@ static void test_limits(void)
 
 /* ---- attributes ---- */
 
-static void test_clock(void)
+TEST(test_clock)
 {
 	static const struct {
 		clockid_t clock;
@@ -249,7 +242,7 @@ static void test_clock(void)
 	LIB_ASSERT_STATUS(ACH_OK, ach_close(&chan));
 }
 
-static void test_map(void)
+TEST(test_map)
 {
 	char name[LIB_NAME_LEN];
 	ach_create_attr_t create;
@@ -270,7 +263,7 @@ static void test_map(void)
 	}
 }
 
-static void test_map_kernel_is_not_there(void)
+TEST(test_map_kernel_is_not_there)
 {
 	char name[LIB_NAME_LEN];
 	ach_create_attr_t create;
@@ -288,7 +281,7 @@ static void test_map_kernel_is_not_there(void)
 }
 
 /* Programs for the original write .map_anon or .map themselves. */
-static void test_fields_old_programs_write(void)
+TEST(test_fields_old_programs_write)
 {
 	ach_create_attr_t create;
 	ach_cancel_attr_t cancel;
@@ -321,7 +314,7 @@ static void test_fields_old_programs_write(void)
 	LIB_ASSERT_STATUS(ACH_OK, ach_close(&chan));
 }
 
-static void test_put_timeout_values(void)
+TEST(test_put_timeout_values)
 {
 	static const struct {
 		struct timespec t;
@@ -338,7 +331,7 @@ static void test_put_timeout_values(void)
 	}
 }
 
-static void test_put_timeout_zero_still_puts(void)
+TEST(test_put_timeout_zero_still_puts)
 {
 	struct timespec zero = { 0, 0 };
 	char name[LIB_NAME_LEN], byte;
@@ -356,7 +349,7 @@ static void test_put_timeout_zero_still_puts(void)
 
 /* ---- handles ---- */
 
-static void test_closed_handle(void)
+TEST(test_closed_handle)
 {
 	char name[LIB_NAME_LEN], byte;
 	struct timespec past = { 0, 0 };
@@ -385,7 +378,7 @@ static void test_closed_handle(void)
 	LIB_ASSERT_STATUS(ACH_CLOSED, ach_wait_any(chans, 1, &past, &which));
 }
 
-static void test_handles_have_cursors_of_their_own(void)
+TEST(test_handles_have_cursors_of_their_own)
 {
 	char name[LIB_NAME_LEN], byte;
 	ach_channel_t a, b;
@@ -405,7 +398,7 @@ static void test_handles_have_cursors_of_their_own(void)
 	LIB_ASSERT_STATUS(ACH_OK, ach_close(&b));
 }
 
-static void test_open_and_close_leak_no_descriptor(void)
+TEST(test_open_and_close_leak_no_descriptor)
 {
 	char name[LIB_NAME_LEN];
 	ach_channel_t chan;
@@ -458,7 +451,7 @@ static int source_child(void *arg)
 	return 0;
 }
 
-static void test_lock_source(void)
+TEST(test_lock_source)
 {
 	struct source s = { .gate = lib_gate_new() };
 	ach_channel_t chan, other;
@@ -483,7 +476,7 @@ static void test_lock_source(void)
 	lib_gate_free(s.gate);
 }
 
-static void test_lock_source_ends_with_its_process(void)
+TEST(test_lock_source_ends_with_its_process)
 {
 	struct source s = { .gate = lib_gate_new() };
 	ach_channel_t chan;
@@ -501,7 +494,7 @@ static void test_lock_source_ends_with_its_process(void)
 
 /* ---- texts ---- */
 
-static void test_result_strings_and_masks(void)
+TEST(test_result_strings_and_masks)
 {
 	static const struct {
 		enum ach_status status;
@@ -556,7 +549,7 @@ static void *fresh_errstr(void *arg)
 	return NULL;
 }
 
-static void test_errstr_belongs_to_the_thread(void)
+TEST(test_errstr_belongs_to_the_thread)
 {
 	char name[LIB_NAME_LEN];
 	ach_channel_t chan;
@@ -569,7 +562,7 @@ static void test_errstr_belongs_to_the_thread(void)
 	TEST_ASSERT_EQUAL_INT(0, pthread_join(thread, NULL));
 }
 
-static void test_dump_only_prints(void)
+TEST(test_dump_only_prints)
 {
 	char name[LIB_NAME_LEN], byte;
 	ach_channel_t chan;
@@ -585,34 +578,4 @@ static void test_dump_only_prints(void)
 	close(null);
 	LIB_ASSERT_STATUS(ACH_OK, ach_get(&chan, &byte, 1, NULL, NULL, 0));
 	LIB_ASSERT_STATUS(ACH_OK, ach_close(&chan));
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(test_valid_names);
-	RUN_TEST(test_longest_name);
-	RUN_TEST(test_invalid_names);
-	RUN_TEST(test_null_name);
-	RUN_TEST(test_default_geometry);
-	RUN_TEST(test_each_default_alone);
-	RUN_TEST(test_create_only_creates);
-	RUN_TEST(test_missing_channel);
-	RUN_TEST(test_truncate_replaces);
-	RUN_TEST(test_limits);
-	RUN_TEST(test_clock);
-	RUN_TEST(test_map);
-	RUN_TEST(test_map_kernel_is_not_there);
-	RUN_TEST(test_fields_old_programs_write);
-	RUN_TEST(test_put_timeout_values);
-	RUN_TEST(test_put_timeout_zero_still_puts);
-	RUN_TEST(test_closed_handle);
-	RUN_TEST(test_handles_have_cursors_of_their_own);
-	RUN_TEST(test_open_and_close_leak_no_descriptor);
-	RUN_TEST(test_lock_source);
-	RUN_TEST(test_lock_source_ends_with_its_process);
-	RUN_TEST(test_result_strings_and_masks);
-	RUN_TEST(test_errstr_belongs_to_the_thread);
-	RUN_TEST(test_dump_only_prints);
-	return UNITY_END();
 }

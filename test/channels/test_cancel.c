@@ -1,19 +1,15 @@
 /* test_cancel.c: ach_cancel from wherever it may be called, and what it leaves alone. */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "channels/ach_ring.h"
 #include "test/channels/lib.h"
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED 1
@@ -97,7 +93,7 @@ static int waits_and_is_signalled(void *arg)
 	return 0;
 }
 
-static void test_from_a_handler_of_the_waiting_thread(void)
+TEST(test_from_a_handler_of_the_waiting_thread)
 {
 	for (int attr = 0; attr < 3; attr++) {
 		pid_t pid = lib_child(waits_and_is_signalled, &attr);
@@ -129,7 +125,7 @@ static int waits_many_times(void *arg)
 	return 0;
 }
 
-static void test_handler_races_with_the_beginning_of_the_wait(void)
+TEST(test_handler_races_with_the_beginning_of_the_wait)
 {
 	uint64_t random = 88172645463325252u;
 	sigset_t set, old;
@@ -217,7 +213,7 @@ static bool signal_at(unsigned k)
 	return awake;
 }
 
-static void test_handler_at_every_instruction(void)
+TEST(test_handler_at_every_instruction)
 {
 	struct timespec moment = lib_rel_ms(1);
 	unsigned k = 0;
@@ -249,7 +245,7 @@ static void *wait_thread(void *arg)
 	return NULL;
 }
 
-static void test_from_another_thread(void)
+TEST(test_from_another_thread)
 {
 	static const int options[] = { ACH_O_WAIT, ACH_O_WAIT | ACH_O_LAST, ACH_O_WAIT | ACH_O_COPY };
 
@@ -283,7 +279,7 @@ static void *wait_and_close(void *unused)
 	return NULL;
 }
 
-static void test_the_cancelled_thread_closes(void)
+TEST(test_the_cancelled_thread_closes)
 {
 	for (int i = 0; i < RACES; i++) {
 		pthread_t thread;
@@ -302,7 +298,7 @@ static void test_the_cancelled_thread_closes(void)
 }
 
 /* Cancelled and taken back, again and again: every wait ends by its own cancel, none by one before it. */
-static void test_waits_after_a_cancel(void)
+TEST(test_waits_after_a_cancel)
 {
 	for (int i = 0; i < RACES; i++) {
 		int opt = ACH_O_WAIT;
@@ -332,7 +328,7 @@ static void *bystander_thread(void *arg)
 }
 
 /* Another handle of the same process waits on: it may be woken, but answers nothing until there is a message. */
-static void test_other_handles_are_not_cancelled(void)
+TEST(test_other_handles_are_not_cancelled)
 {
 	pthread_t thread;
 
@@ -353,7 +349,7 @@ static void test_other_handles_are_not_cancelled(void)
 
 /* ---- before, and back ---- */
 
-static void test_before_get_and_taken_back(void)
+TEST(test_before_get_and_taken_back)
 {
 	const void *peek;
 
@@ -372,25 +368,10 @@ static void test_before_get_and_taken_back(void)
 	LIB_ASSERT_STATUS(ACH_OK, ach_flush(&chan));
 }
 
-static void test_reopened(void)
+TEST(test_reopened)
 {
 	LIB_ASSERT_STATUS(ACH_OK, ach_cancel(&chan, NULL));
 	LIB_ASSERT_STATUS(ACH_OK, ach_close(&chan));
 	LIB_ASSERT_STATUS(ACH_OK, ach_open(&chan, name, NULL));
 	LIB_ASSERT_STATUS(ACH_EAGAIN, get(&chan, 0));
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(test_from_a_handler_of_the_waiting_thread);
-	RUN_TEST(test_handler_races_with_the_beginning_of_the_wait);
-	RUN_TEST(test_handler_at_every_instruction);
-	RUN_TEST(test_from_another_thread);
-	RUN_TEST(test_waits_after_a_cancel);
-	RUN_TEST(test_the_cancelled_thread_closes);
-	RUN_TEST(test_other_handles_are_not_cancelled);
-	RUN_TEST(test_before_get_and_taken_back);
-	RUN_TEST(test_reopened);
-	return UNITY_END();
 }

@@ -9,21 +9,16 @@
  *	CHAOS_SEED	of the killer; printed
  */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "channels/ach.h"
 #include "test/channels/lib.h"
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SLOWED 10
@@ -542,28 +537,24 @@ static void chaos_run(size_t count, size_t size, unsigned share)
 	must_be_in_order(chaos.names[SIDE], side_count * side_size);
 }
 
-static void test_two_small(void)
+TEST(test_two_small)
 {
 	chaos_run(2, 128, 30);
 }
 
-static void test_one_of_64_bytes(void)
+TEST(test_one_of_64_bytes)
 {
 	chaos_run(1, 64, 20);
 }
 
-static void test_one_of_a_page(void)
+TEST(test_one_of_a_page)
 {
 	chaos_run(1, 4096, 30);
 }
 
-static void test_eight_mixed(void)
+TEST(test_eight_mixed)
 {
 	chaos_run(8, 1000, 20);
-}
-
-void setUp(void)
-{
 }
 
 void tearDown(void)
@@ -586,9 +577,6 @@ int main(void)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	printf("CHAOS_SEED=%#jx\n", (uintmax_t)chaos.random);
 	UNITY_BEGIN();
-	RUN_TEST(test_two_small);
-	RUN_TEST(test_one_of_64_bytes);
-	RUN_TEST(test_one_of_a_page);
-	RUN_TEST(test_eight_mixed);
+	testcase_run_all();
 	return UNITY_END();
 }

@@ -2,11 +2,8 @@
  *
  * Nothing here asserts how long something took, only that no deadline is answered before it has come.
  */
-#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
@@ -14,11 +11,10 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "channels/clock.h"
 #include "test/channels/lib.h"
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #define US 1000
 #define MS 1000000
@@ -63,7 +59,7 @@ void tearDown(void)
 
 /* ---- the time ---- */
 
-static void test_now_is_that_of_the_system(void)
+TEST(test_now_is_that_of_the_system)
 {
 	for (int i = 0; i < 100; i++) {
 		int64_t before = lib_now_ns(CLOCK_MONOTONIC), now = clock_now_ns();
@@ -77,7 +73,7 @@ static void test_now_is_that_of_the_system(void)
 
 /* ---- deadlines ---- */
 
-static void test_deadlines_of_the_past(void)
+TEST(test_deadlines_of_the_past)
 {
 	const int64_t past[] = { INT64_MIN, INT64_MIN + 1, -S, -1, 0, 1, clock_now_ns() - S, clock_now_ns() };
 
@@ -89,7 +85,7 @@ static void test_deadlines_of_the_past(void)
 	}
 }
 
-static void test_never_before_the_deadline(void)
+TEST(test_never_before_the_deadline)
 {
 	uint64_t seed = 123456789;
 
@@ -106,7 +102,7 @@ static void test_never_before_the_deadline(void)
 	}
 }
 
-static void test_ready_and_deadline_at_once(void)
+TEST(test_ready_and_deadline_at_once)
 {
 	ring(events[1]);
 	TEST_ASSERT_EQUAL_INT(1, clock_wait(fds, 3, clock_now_ns()));
@@ -119,7 +115,7 @@ static void test_ready_and_deadline_at_once(void)
 	TEST_ASSERT_EQUAL_INT(0, fds[1].ready);
 }
 
-static void test_far_deadlines(void)
+TEST(test_far_deadlines)
 {
 	const int64_t far[] = { CLOCK_NEVER, CLOCK_NEVER - 1, hang_ns() };
 
@@ -130,7 +126,7 @@ static void test_far_deadlines(void)
 
 /* ---- descriptors ---- */
 
-static void test_many(void)
+TEST(test_many)
 {
 	for (int i = 0; i < CLOCK_FDS_MAX; i++) {
 		ring(events[i]);
@@ -147,7 +143,7 @@ static void test_many(void)
 	TEST_ASSERT_EQUAL_INT(-EINVAL, clock_wait(fds, SIZE_MAX, 0));
 }
 
-static void test_left_out(void)
+TEST(test_left_out)
 {
 	ring(events[0]);
 	ring(events[2]);
@@ -160,7 +156,7 @@ static void test_left_out(void)
 	TEST_ASSERT_EQUAL_INT(0, clock_wait(fds, 2, clock_now_ns() + MS));
 }
 
-static void test_nothing_to_wait_for(void)
+TEST(test_nothing_to_wait_for)
 {
 	TEST_ASSERT_EQUAL_INT(-EDEADLK, clock_wait(NULL, 0, CLOCK_NEVER));
 	fds[0].fd = fds[1].fd = -1;
@@ -177,13 +173,13 @@ static int child_with_descriptor_0(void *arg)
 	return 0;
 }
 
-static void test_descriptor_0_is_one(void)
+TEST(test_descriptor_0_is_one)
 {
 	TEST_ASSERT_EQUAL_INT(0, lib_join(lib_child(child_with_descriptor_0, NULL)));
 }
 
 /* The kernel refuses a set larger than the number of descriptors that the process may have. */
-static void test_error_of_the_kernel(void)
+TEST(test_error_of_the_kernel)
 {
 	struct rlimit usual, few;
 
@@ -195,7 +191,7 @@ static void test_error_of_the_kernel(void)
 	LIB_CHECK(!setrlimit(RLIMIT_NOFILE, &usual));
 }
 
-static void test_what_comes_unasked(void)
+TEST(test_what_comes_unasked)
 {
 	int pair[2], closed = dup(events[0]);
 
@@ -212,7 +208,7 @@ static void test_what_comes_unasked(void)
 	close(pair[0]);
 }
 
-static void test_room_to_write(void)
+TEST(test_room_to_write)
 {
 	static const char lump[4096];
 	int pair[2];
@@ -237,7 +233,7 @@ static int ending_child(void *arg)
 	return 0;
 }
 
-static void test_signalfd_pidfd_epoll(void)
+TEST(test_signalfd_pidfd_epoll)
 {
 	struct epoll_event in = { .events = EPOLLIN };
 	int nested = epoll_create1(EPOLL_CLOEXEC);
@@ -277,7 +273,7 @@ static int waiting_child(void *arg)
 	return 0;
 }
 
-static void test_woken(void)
+TEST(test_woken)
 {
 	int64_t deadlines[] = { CLOCK_NEVER, hang_ns() };
 
@@ -309,7 +305,7 @@ static int interrupted_child(void *arg)
 }
 
 /* Each signal has been handled, and the child is asleep again, before the next one. */
-static void test_signals_do_not_end_it(void)
+TEST(test_signals_do_not_end_it)
 {
 	struct lib_gate *started = lib_gate_new();
 	pid_t pid;
@@ -344,7 +340,7 @@ static int deadline_child(void *arg)
 	return 0;
 }
 
-static void test_signals_do_not_end_it_before_the_deadline(void)
+TEST(test_signals_do_not_end_it_before_the_deadline)
 {
 	struct lib_gate *started = lib_gate_new();
 	int64_t next;
@@ -375,7 +371,7 @@ static void *slack_of_a_thread(void *arg)
 	return NULL;
 }
 
-static void test_timer_slack_is_refused_in_every_thread(void)
+TEST(test_timer_slack_is_refused_in_every_thread)
 {
 	int before = prctl(PR_GET_TIMERSLACK), slack = -1;
 	pthread_t thread;
@@ -403,7 +399,7 @@ static int forked_child(void *arg)
 }
 
 /* Parent and children with deadlines of their own, at the same time, after the parent's first wait. */
-static void test_after_fork(void)
+TEST(test_after_fork)
 {
 	for (int i = 0; i < 5; i++) {
 		int64_t start = clock_now_ns(), deadline = start + 20 * MS;
@@ -417,7 +413,7 @@ static void test_after_fork(void)
 	}
 }
 
-static void test_no_descriptor_is_kept(void)
+TEST(test_no_descriptor_is_kept)
 {
 	int before = dup(events[0]);
 
@@ -495,19 +491,19 @@ static void read_channels(const char *no_io_uring)
 	lib_gate_free(seen);
 }
 
-static void test_channels(void)
+TEST(test_channels)
 {
 	read_channels("0");
 }
 
-static void test_channels_without_io_uring(void)
+TEST(test_channels_without_io_uring)
 {
 	read_channels("1");
 }
 
 /* ---- the virtual clock ---- */
 
-static void test_virtual_time_moves_in_clock_wait_only(void)
+TEST(test_virtual_time_moves_in_clock_wait_only)
 {
 	clock_use_virtual(5 * S);
 	TEST_ASSERT_EQUAL_INT64(5 * S, clock_now_ns());
@@ -524,7 +520,7 @@ static void test_virtual_time_moves_in_clock_wait_only(void)
 	TEST_ASSERT_EQUAL_INT64(0, clock_now_ns());
 }
 
-static void test_virtual_ready_leaves_the_time(void)
+TEST(test_virtual_ready_leaves_the_time)
 {
 	clock_use_virtual(7);
 	ring(events[1]);
@@ -540,7 +536,7 @@ static void test_virtual_ready_leaves_the_time(void)
 	TEST_ASSERT_EQUAL_INT64(1000, clock_now_ns());
 }
 
-static void test_virtual_with_nothing_that_can_happen(void)
+TEST(test_virtual_with_nothing_that_can_happen)
 {
 	clock_use_virtual(7);
 	TEST_ASSERT_EQUAL_INT(-EDEADLK, clock_wait(fds, 3, CLOCK_NEVER));
@@ -549,7 +545,7 @@ static void test_virtual_with_nothing_that_can_happen(void)
 	TEST_ASSERT_EQUAL_INT64(7, clock_now_ns());
 }
 
-static void test_virtual_date(void)
+TEST(test_virtual_date)
 {
 	clock_use_virtual(3 * S);
 	TEST_ASSERT_EQUAL_INT64((946684800 + 3) * S, clock_real_ns());
@@ -559,7 +555,7 @@ static void test_virtual_date(void)
 	TEST_ASSERT_EQUAL_INT64(INT64_MAX, clock_real_ns());
 }
 
-static void test_back_to_the_real_clock(void)
+TEST(test_back_to_the_real_clock)
 {
 	int64_t before = clock_now_ns();
 
@@ -570,7 +566,7 @@ static void test_back_to_the_real_clock(void)
 }
 
 /* A loop of two rates, written as for the real clock: a second of it is the same every time. */
-static void test_virtual_loop(void)
+TEST(test_virtual_loop)
 {
 	int64_t start = 40 * S, tick = start, slow = start + 3 * MS;
 	int ticks = 0, slows = 0, rings = 0;
@@ -599,7 +595,7 @@ static void test_virtual_loop(void)
 	TEST_ASSERT_EQUAL_INT(100, rings);
 }
 
-static void test_virtual_with_a_channel(void)
+TEST(test_virtual_with_a_channel)
 {
 	ach_channel_t chan;
 	char name[LIB_NAME_LEN], got;
@@ -638,7 +634,7 @@ static int own_wait(struct clock_fd *some, size_t n, int64_t deadline_ns)
 	return 13;
 }
 
-static void test_another_source(void)
+TEST(test_another_source)
 {
 	static const struct clock_source own = { own_now, own_real, own_wait, NULL, NULL };
 
@@ -670,7 +666,7 @@ static int open_set(int n)
 	return set;
 }
 
-static void test_set_never_before_the_deadline(void)
+TEST(test_set_never_before_the_deadline)
 {
 	const int64_t waits[] = { 0, 10 * US, 60 * US, 99 * US, 101 * US, 300 * US, 3 * MS, 12 * MS };
 	int set = open_set(3);
@@ -686,7 +682,7 @@ static void test_set_never_before_the_deadline(void)
 }
 
 /* As many as are ready and asked for, with a deadline or without, past or not. */
-static void test_set_tells_what_is_ready(void)
+TEST(test_set_tells_what_is_ready)
 {
 	const int64_t deadlines[] = { INT64_MIN, clock_now_ns(), clock_now_ns() + 100 * S, CLOCK_NEVER };
 	int set = open_set(3);
@@ -706,7 +702,7 @@ static void test_set_tells_what_is_ready(void)
 	TEST_ASSERT_EQUAL_INT(-EBADF, clock_wait_set(-1, woken, 4, clock_now_ns()));
 }
 
-static void test_set_on_the_virtual_clock(void)
+TEST(test_set_on_the_virtual_clock)
 {
 	int set = open_set(1);
 
@@ -721,7 +717,7 @@ static void test_set_on_the_virtual_clock(void)
 	close(set);
 }
 
-static void test_set_of_another_source(void)
+TEST(test_set_of_another_source)
 {
 	static const struct clock_source own = { own_now, own_real, own_wait, NULL, NULL };
 	int set = open_set(1);
@@ -732,43 +728,4 @@ static void test_set_of_another_source(void)
 	TEST_ASSERT_EQUAL_size_t(1, asked_n);
 	TEST_ASSERT_EQUAL_INT64(98, asked_deadline);
 	close(set);
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(test_now_is_that_of_the_system);
-	RUN_TEST(test_deadlines_of_the_past);
-	RUN_TEST(test_never_before_the_deadline);
-	RUN_TEST(test_ready_and_deadline_at_once);
-	RUN_TEST(test_far_deadlines);
-	RUN_TEST(test_many);
-	RUN_TEST(test_left_out);
-	RUN_TEST(test_nothing_to_wait_for);
-	RUN_TEST(test_descriptor_0_is_one);
-	RUN_TEST(test_error_of_the_kernel);
-	RUN_TEST(test_what_comes_unasked);
-	RUN_TEST(test_room_to_write);
-	RUN_TEST(test_signalfd_pidfd_epoll);
-	RUN_TEST(test_woken);
-	RUN_TEST(test_signals_do_not_end_it);
-	RUN_TEST(test_signals_do_not_end_it_before_the_deadline);
-	RUN_TEST(test_timer_slack_is_refused_in_every_thread);
-	RUN_TEST(test_after_fork);
-	RUN_TEST(test_no_descriptor_is_kept);
-	RUN_TEST(test_channels);
-	RUN_TEST(test_channels_without_io_uring);
-	RUN_TEST(test_virtual_time_moves_in_clock_wait_only);
-	RUN_TEST(test_virtual_ready_leaves_the_time);
-	RUN_TEST(test_virtual_with_nothing_that_can_happen);
-	RUN_TEST(test_virtual_date);
-	RUN_TEST(test_back_to_the_real_clock);
-	RUN_TEST(test_virtual_loop);
-	RUN_TEST(test_virtual_with_a_channel);
-	RUN_TEST(test_another_source);
-	RUN_TEST(test_set_never_before_the_deadline);
-	RUN_TEST(test_set_tells_what_is_ready);
-	RUN_TEST(test_set_on_the_virtual_clock);
-	RUN_TEST(test_set_of_another_source);
-	return UNITY_END();
 }

@@ -1,16 +1,12 @@
 /* test_clock_set.c: sets of descriptors and channels, on every kind of clock. */
-#include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/time.h>
-#include <unistd.h>
 
 #include "channels/ach_ring.h"
 #include "channels/clock.h"
 #include "test/channels/lib.h"
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #define S 1000000000ll
 #define TAG 0xCAFE0000u
@@ -204,7 +200,7 @@ static void the_deadline_is_not_early(void)
 	}
 }
 
-static void time_is_virtual_with_a_virtual_clock(void)
+TEST(time_is_virtual_with_a_virtual_clock)
 {
 	clock_use_virtual(5);
 	open_set();
@@ -277,7 +273,7 @@ static int own_wait(struct clock_set *of, uint32_t *to, size_t n, int64_t deadli
 	return 17;
 }
 
-static void a_source_may_have_sets_of_its_own(void)
+TEST(a_source_may_have_sets_of_its_own)
 {
 	static const struct clock_set_ops ops = { own_open,	   own_close,	       own_add_fd, own_remove_fd,
 						  own_add_channel, own_remove_channel, own_wait },
@@ -325,7 +321,6 @@ int main(void)
 	both_kinds();
 	setenv("ACH_NO_IO_URING", "1", 1);
 	both_kinds();
-	RUN_TEST(time_is_virtual_with_a_virtual_clock);
-	RUN_TEST(a_source_may_have_sets_of_its_own);
+	testcase_run_all();
 	return UNITY_END();
 }

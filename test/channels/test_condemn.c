@@ -1,14 +1,10 @@
 /* test_condemn.c: a condemned channel fails for every process until it is created again, whatever its writers do. */
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "test/channels/lib.h"
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 static char name[LIB_NAME_LEN];
 static ach_channel_t chan;
@@ -26,7 +22,7 @@ void tearDown(void)
 	(void)ach_unlink(name);
 }
 
-static void test_every_call_of_every_handle_fails(void)
+TEST(test_every_call_of_every_handle_fails)
 {
 	ach_channel_t other, *both[] = { &other };
 	struct timespec past = { 0, 0 };
@@ -55,7 +51,7 @@ static void test_every_call_of_every_handle_fails(void)
 	LIB_ASSERT_STATUS(ACH_OK, ach_close(&other));
 }
 
-static void test_created_again_it_works(void)
+TEST(test_created_again_it_works)
 {
 	ach_create_attr_t attr;
 
@@ -79,7 +75,7 @@ static int stop_inside_put(void *arg)
 	return ach_commit(&chan, 1);
 }
 
-static void test_beside_a_writer_stopped_inside_put(void)
+TEST(test_beside_a_writer_stopped_inside_put)
 {
 	struct timespec patience = lib_rel_ms(1);
 	ach_channel_t mine;
@@ -109,7 +105,7 @@ static int sleep_in_get(void *arg)
 	return ach_get(&chan, &byte, 1, NULL, arg, ACH_O_WAIT);
 }
 
-static void test_sleeping_readers_wake(void)
+TEST(test_sleeping_readers_wake)
 {
 	struct timespec late = lib_hang();
 	pid_t readers[] = { lib_child(sleep_in_get, NULL), lib_child(sleep_in_get, NULL),
@@ -122,7 +118,7 @@ static void test_sleeping_readers_wake(void)
 		TEST_ASSERT_EQUAL_INT(ACH_CORRUPT, lib_join(readers[i]));
 }
 
-static void test_descriptor_becomes_readable(void)
+TEST(test_descriptor_becomes_readable)
 {
 	struct pollfd p = { .events = POLLIN };
 	char byte;
@@ -135,14 +131,14 @@ static void test_descriptor_becomes_readable(void)
 	}
 }
 
-static void test_descriptor_of_the_helper_thread(void)
+TEST(test_descriptor_of_the_helper_thread)
 {
 	setenv("ACH_NO_IO_URING", "1", 1);
 	test_descriptor_becomes_readable();
 	unsetenv("ACH_NO_IO_URING");
 }
 
-static void test_handles_that_cannot_condemn(void)
+TEST(test_handles_that_cannot_condemn)
 {
 	ach_channel_t reader;
 
@@ -162,7 +158,7 @@ static void test_handles_that_cannot_condemn(void)
 
 /* ---- ach_attr_set_owner ---- */
 
-static void test_foreign_owner_and_looser_mode_are_refused(void)
+TEST(test_foreign_owner_and_looser_mode_are_refused)
 {
 	const uid_t me = geteuid();
 	const struct {
@@ -190,7 +186,7 @@ static void test_foreign_owner_and_looser_mode_are_refused(void)
 	}
 }
 
-static void test_channel_of_another_user_is_named(void)
+TEST(test_channel_of_another_user_is_named)
 {
 	char expected[160];
 	ach_channel_t c;
@@ -215,19 +211,4 @@ static void test_channel_of_another_user_is_named(void)
 	ach_attr_set_owner(&attr, LIB_NOBODY, 0666);
 	LIB_ASSERT_STATUS(ACH_OK, ach_open(&c, name, &attr));
 	LIB_ASSERT_STATUS(ACH_OK, ach_close(&c));
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(test_every_call_of_every_handle_fails);
-	RUN_TEST(test_created_again_it_works);
-	RUN_TEST(test_beside_a_writer_stopped_inside_put);
-	RUN_TEST(test_sleeping_readers_wake);
-	RUN_TEST(test_descriptor_becomes_readable);
-	RUN_TEST(test_descriptor_of_the_helper_thread);
-	RUN_TEST(test_handles_that_cannot_condemn);
-	RUN_TEST(test_foreign_owner_and_looser_mode_are_refused);
-	RUN_TEST(test_channel_of_another_user_is_named);
-	return UNITY_END();
 }

@@ -9,18 +9,14 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "channels/ach_file.h"
 #include "test/channels/lib.h"
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #define SECONDS_DEFAULT 4
 #define CREATORS 6
@@ -76,7 +72,7 @@ static int creator_body(void *arg)
 	return 0;
 }
 
-static void test_exactly_one_creator_wins(void)
+TEST(test_exactly_one_creator_wins)
 {
 	static int ids[CREATORS];
 
@@ -213,7 +209,7 @@ static void must_be_clean(void)
 	TEST_ASSERT_EQUAL_MESSAGE(0, lib_left(test.name), "files or memory left behind");
 }
 
-static void test_crowd(void)
+TEST(test_crowd)
 {
 	int64_t until = crowd_until();
 	char path[256];
@@ -236,7 +232,7 @@ static void test_crowd(void)
 	must_be_clean();
 }
 
-static void test_crowd_killed(void)
+TEST(test_crowd_killed)
 {
 	int64_t until = crowd_until();
 	uint64_t seed = (uint64_t)lib_now_ns(CLOCK_REALTIME) | 1;
@@ -341,17 +337,17 @@ static void sweep(enum call call, const char *what)
 	TEST_ASSERT_TRUE_MESSAGE(k > 4, "a call without system calls?");
 }
 
-static void test_create_killed_at_every_system_call(void)
+TEST(test_create_killed_at_every_system_call)
 {
 	sweep(CREATE, "create");
 }
 
-static void test_replace_killed_at_every_system_call(void)
+TEST(test_replace_killed_at_every_system_call)
 {
 	sweep(REPLACE, "create over another");
 }
 
-static void test_unlink_killed_at_every_system_call(void)
+TEST(test_unlink_killed_at_every_system_call)
 {
 	sweep(REMOVE, "unlink");
 }
@@ -387,11 +383,6 @@ int main(void)
 	/* Removing a channel looks at every segment of the user: those of other tests are not to be counted. */
 	(void)unshare(CLONE_NEWIPC);
 	UNITY_BEGIN();
-	RUN_TEST(test_exactly_one_creator_wins);
-	RUN_TEST(test_crowd);
-	RUN_TEST(test_crowd_killed);
-	RUN_TEST(test_create_killed_at_every_system_call);
-	RUN_TEST(test_replace_killed_at_every_system_call);
-	RUN_TEST(test_unlink_killed_at_every_system_call);
+	testcase_run_all();
 	return UNITY_END();
 }

@@ -1,15 +1,12 @@
 /* test_defects.c: what broke in the original library, each as a test.  A writer killed inside put is
  * the business of the kill tests, waiting for several channels of test_wait_any and test_fd. */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "channels/ach_file.h"
 #include "test/channels/lib.h"
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 static char name[LIB_NAME_LEN];
 
@@ -44,7 +41,7 @@ static int reader(void *arg)
 	return 0;
 }
 
-static void test_1_killed_waiter_hangs_nobody(void)
+TEST(test_1_killed_waiter_hangs_nobody)
 {
 	ach_channel_t chan;
 	pid_t killed, other;
@@ -68,7 +65,7 @@ static void test_1_killed_waiter_hangs_nobody(void)
 
 /* ---- 2: wrong bytes with a success code when sizes vary ---- */
 
-static void test_2_varying_sizes(void)
+TEST(test_2_varying_sizes)
 {
 	static const char long_one[] = "thirteen byte";
 	ach_channel_t chan;
@@ -87,7 +84,7 @@ static void test_2_varying_sizes(void)
 	LIB_ASSERT_STATUS(ACH_OK, ach_close(&chan));
 }
 
-static void test_2_random_sizes(void)
+TEST(test_2_random_sizes)
 {
 	uint64_t random = 2463534242u;
 	uint8_t message[16 * LIB_MESSAGE_MIN], buf[sizeof message];
@@ -116,7 +113,7 @@ static void test_2_random_sizes(void)
 
 /* ---- 4: open mapped too few bytes ---- */
 
-static void test_4_one_of_3744(void)
+TEST(test_4_one_of_3744)
 {
 	uint8_t message[3744], buf[3744];
 	ach_channel_t chan;
@@ -136,7 +133,7 @@ static void test_4_one_of_3744(void)
 
 /* ---- 5: readers needed write permission and the writers' lock ---- */
 
-static void test_5_readers_need_neither_permission_nor_lock(void)
+TEST(test_5_readers_need_neither_permission_nor_lock)
 {
 	struct timespec past = { 0, 0 };
 	ach_channel_t writer, chan;
@@ -214,12 +211,12 @@ static void open_while_created(int truncate)
 	TEST_ASSERT_EQUAL_INT(0, lib_segments(name));
 }
 
-static void test_7_creation_is_atomic(void)
+TEST(test_7_creation_is_atomic)
 {
 	open_while_created(0);
 }
 
-static void test_7_truncation_is_atomic(void)
+TEST(test_7_truncation_is_atomic)
 {
 	open_while_created(1);
 }
@@ -247,7 +244,7 @@ static int unlinks_what_is_there(void *unused)
 }
 
 /* One creates, another removes: what a third finds has its bell. */
-static void test_7_unlink_meanwhile(void)
+TEST(test_7_unlink_meanwhile)
 {
 	pid_t creates = lib_child(creates_what_is_missing, NULL), unlinks = lib_child(unlinks_what_is_there, NULL);
 
@@ -281,7 +278,7 @@ static int create_once(void *arg)
 	return (int)status;
 }
 
-static void test_7_one_creator_wins(void)
+TEST(test_7_one_creator_wins)
 {
 	for (int round = 0; round < 10; round++) {
 		struct lib_gate *gate = lib_gate_new();
@@ -314,7 +311,7 @@ static void cancel_handler(int sig)
 	LIB_STATUS(ACH_OK, ach_cancel(&to_cancel, NULL));
 }
 
-static void test_8_cancel_in_a_handler_makes_no_process(void)
+TEST(test_8_cancel_in_a_handler_makes_no_process)
 {
 	struct sigaction action = { .sa_handler = cancel_handler }, old;
 	char byte;
@@ -331,7 +328,7 @@ static void test_8_cancel_in_a_handler_makes_no_process(void)
 	LIB_ASSERT_STATUS(ACH_OK, ach_close(&to_cancel));
 }
 
-static void test_8_null_name_of_an_anonymous_channel(void)
+TEST(test_8_null_name_of_an_anonymous_channel)
 {
 	ach_create_attr_t create;
 	ach_channel_t chan;
@@ -347,21 +344,4 @@ static void test_8_null_name_of_an_anonymous_channel(void)
 	LIB_ASSERT_STATUS(ACH_OK, ach_put(&chan, "a", 1));
 	LIB_ASSERT_STATUS(ACH_OK, ach_get(&chan, &byte, 1, NULL, NULL, 0));
 	LIB_ASSERT_STATUS(ACH_OK, ach_close(&chan));
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(test_1_killed_waiter_hangs_nobody);
-	RUN_TEST(test_2_varying_sizes);
-	RUN_TEST(test_2_random_sizes);
-	RUN_TEST(test_4_one_of_3744);
-	RUN_TEST(test_5_readers_need_neither_permission_nor_lock);
-	RUN_TEST(test_7_creation_is_atomic);
-	RUN_TEST(test_7_truncation_is_atomic);
-	RUN_TEST(test_7_unlink_meanwhile);
-	RUN_TEST(test_7_one_creator_wins);
-	RUN_TEST(test_8_cancel_in_a_handler_makes_no_process);
-	RUN_TEST(test_8_null_name_of_an_anonymous_channel);
-	return UNITY_END();
 }

@@ -614,10 +614,6 @@ void setUp(void)
 	lib_watchdog(Unity.CurrentTestName, LIB_HANG_S);
 }
 
-void tearDown(void)
-{
-}
-
 int main(void)
 {
 	char title[128];

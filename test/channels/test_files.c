@@ -3,16 +3,12 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "channels/ach_file.h"
 #include "test/channels/lib.h"
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 void setUp(void)
 {
@@ -58,7 +54,7 @@ static void assert_modes(const char *name, mode_t channel, mode_t bell, gid_t gr
 	TEST_ASSERT_EQUAL_UINT(group, d.shm_perm.cgid);
 }
 
-static void test_mode_follows_umask(void)
+TEST(test_mode_follows_umask)
 {
 	static const struct {
 		mode_t mask, channel, bell; /* who may read may ring; no bell where all who may read may write */
@@ -74,7 +70,7 @@ static void test_mode_follows_umask(void)
 	}
 }
 
-static void test_exact_mode_whatever_the_umask(void)
+TEST(test_exact_mode_whatever_the_umask)
 {
 	static const mode_t modes[][2] = { { 0640, 0660 }, { 0644, 0666 }, { 0600, 0 },	   { 0660, 0 },
 					   { 0444, 0666 }, { 0666, 0 },	   { 0604, 0606 }, { 0, 0 } };
@@ -90,7 +86,7 @@ static void test_exact_mode_whatever_the_umask(void)
 	}
 }
 
-static void test_group(void)
+TEST(test_group)
 {
 	char name[LIB_NAME_LEN];
 	ach_create_attr_t attr;
@@ -155,7 +151,7 @@ static int reader_child(void *arg)
 
 /* Without privileges: the group has its rights.  So has the creator's own group, but to the memory only: it cannot read
  * the plate. */
-static void test_group_one_is_a_member_of(void)
+TEST(test_group_one_is_a_member_of)
 {
 	static struct reader rows[] = { { 64001, MEMBERS, ACH_OK },
 					{ MEMBERS, 64001, ACH_OK },
@@ -182,14 +178,14 @@ static void test_group_one_is_a_member_of(void)
 	LIB_ASSERT_STATUS(ACH_OK, ach_unlink(name));
 }
 
-static void test_group_one_is_not_in(void)
+TEST(test_group_one_is_not_in)
 {
 	if (!lib_can_drop())
 		TEST_IGNORE_MESSAGE("needs root");
 	TEST_ASSERT_EQUAL_INT(0, lib_join(lib_child(foreign_group_child, NULL)));
 }
 
-static void test_chmod_changes_both(void)
+TEST(test_chmod_changes_both)
 {
 	static const mode_t modes[][2] = { { 0600, 0600 }, { 0640, 0660 }, { 0644, 0666 }, { 0666, 0666 },
 					   { 0660, 0660 }, { 0444, 0666 }, { 0600, 0600 } };
@@ -208,7 +204,7 @@ static void test_chmod_changes_both(void)
 }
 
 /* A handle on an orphan must not change the channel that took over its name. */
-static void test_chmod_of_an_orphan(void)
+TEST(test_chmod_of_an_orphan)
 {
 	char name[LIB_NAME_LEN];
 	ach_channel_t chan;
@@ -222,7 +218,7 @@ static void test_chmod_of_an_orphan(void)
 	LIB_ASSERT_STATUS(ACH_OK, ach_close(&chan));
 }
 
-static void test_unlink_removes_memory_and_bell(void)
+TEST(test_unlink_removes_memory_and_bell)
 {
 	char name[LIB_NAME_LEN];
 	int shm, bell;
@@ -237,7 +233,7 @@ static void test_unlink_removes_memory_and_bell(void)
 }
 
 /* A plate is believed only about segments of its own owner. */
-static void test_unlink_of_a_forged_plate(void)
+TEST(test_unlink_of_a_forged_plate)
 {
 	char name[LIB_NAME_LEN], victim[LIB_NAME_LEN], path[256];
 	struct ach_plate plate;
@@ -262,7 +258,7 @@ static void test_unlink_of_a_forged_plate(void)
 /* ---- what a killed creator or a bare rm leaves ---- */
 
 /* A creator that was killed before it had written anything. */
-static void test_orphan_without_contents(void)
+TEST(test_orphan_without_contents)
 {
 	int id = -1;
 	void *m = ach_memory_make(8192, &id);
@@ -275,7 +271,7 @@ static void test_orphan_without_contents(void)
 	TEST_ASSERT_FALSE(lib_segment_exists(id));
 }
 
-static void test_orphans(void)
+TEST(test_orphans)
 {
 	char name[LIB_NAME_LEN], path[256];
 	struct ach_plate kept, gone;
@@ -306,7 +302,7 @@ static void test_orphans(void)
 }
 
 /* The remover was killed in between: the next removal of any channel finishes it, by the name of the file. */
-static void test_a_removal_is_finished(void)
+TEST(test_a_removal_is_finished)
 {
 	char name[LIB_NAME_LEN], other[LIB_NAME_LEN], path[256], aside[ACH_FILE_PATH_LEN], strange[300];
 	struct ach_plate gone;
@@ -327,7 +323,7 @@ static void test_a_removal_is_finished(void)
 	LIB_ASSERT_STATUS(ACH_OK, ach_unlink(name));
 }
 
-static void test_orphans_of_a_folder_that_is_gone(void)
+TEST(test_orphans_of_a_folder_that_is_gone)
 {
 	char name[LIB_NAME_LEN], folder[] = "/tmp/t-ach-XXXXXX", path[256];
 	int shm;
@@ -347,7 +343,7 @@ static void test_orphans_of_a_folder_that_is_gone(void)
 
 /* ---- ACH_DIR ---- */
 
-static void test_a_folder_of_its_own(void)
+TEST(test_a_folder_of_its_own)
 {
 	char name[LIB_NAME_LEN], folder[] = "/tmp/t-ach-XXXXXX", path[256], expected[300];
 	const char *found = NULL;
@@ -384,7 +380,7 @@ static void test_a_folder_of_its_own(void)
 }
 
 /* The lock of "a-0123456789abcdef" starts like one of "a". */
-static void test_unlink_leaves_other_channels_alone(void)
+TEST(test_unlink_leaves_other_channels_alone)
 {
 	char name[LIB_NAME_LEN], longer[LIB_NAME_LEN * 2], shorter[LIB_NAME_LEN];
 	ach_channel_t chan;
@@ -414,7 +410,7 @@ static int unlink_foreign_child(void *arg)
 	return 0;
 }
 
-static void test_unlink_of_another_users_channel(void)
+TEST(test_unlink_of_another_users_channel)
 {
 	char name[LIB_NAME_LEN];
 
@@ -445,7 +441,7 @@ static int orphan_reader(void *arg)
 	return 0;
 }
 
-static void test_a_truncated_plate_counts_as_unlinked(void)
+TEST(test_a_truncated_plate_counts_as_unlinked)
 {
 	char name[LIB_NAME_LEN], path[256];
 	ach_channel_t chan;
@@ -462,7 +458,7 @@ static void test_a_truncated_plate_counts_as_unlinked(void)
 	LIB_ASSERT_STATUS(ACH_OK, ach_unlink(name));
 }
 
-static void test_open_handles_go_on_working_on_the_orphan(void)
+TEST(test_open_handles_go_on_working_on_the_orphan)
 {
 	struct orphan o = { .gate = lib_gate_new() };
 	char name[LIB_NAME_LEN], byte;
@@ -499,7 +495,7 @@ static void test_open_handles_go_on_working_on_the_orphan(void)
 	lib_gate_free(o.gate);
 }
 
-static void test_files_that_are_no_channels(void)
+TEST(test_files_that_are_no_channels)
 {
 	static const char text[] = "this is not a channel, but it is not empty";
 	char name[LIB_NAME_LEN], path[256];
@@ -519,7 +515,7 @@ static void test_files_that_are_no_channels(void)
 	LIB_ASSERT_STATUS(ACH_OK, ach_unlink(name));
 }
 
-static void test_channel_of_an_older_library(void)
+TEST(test_channel_of_an_older_library)
 {
 	struct ach_geometry old = { .magic = 0x32656e6972486341ull, .id = 1 };
 	char name[LIB_NAME_LEN], path[256], expected[320];
@@ -534,7 +530,7 @@ static void test_channel_of_an_older_library(void)
 	LIB_ASSERT_STATUS(ACH_OK, ach_unlink(name));
 }
 
-static void test_bare_chmod_of_the_plate(void)
+TEST(test_bare_chmod_of_the_plate)
 {
 	char name[LIB_NAME_LEN], path[256];
 
@@ -545,7 +541,7 @@ static void test_bare_chmod_of_the_plate(void)
 }
 
 /* Memory is there from the start: a put must not be the one to find it full. */
-static void test_no_holes(void)
+TEST(test_no_holes)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	unsigned char there[64];
@@ -596,40 +592,11 @@ static int no_room_child(void *arg)
 	return 0;
 }
 
-static void test_no_room(void)
+TEST(test_no_room)
 {
 	int status = lib_join(lib_child(no_room_child, NULL));
 
 	if (status == 77)
 		TEST_IGNORE_MESSAGE("NOT TESTED: no IPC namespaces here");
 	TEST_ASSERT_EQUAL_INT(0, status);
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(test_mode_follows_umask);
-	RUN_TEST(test_exact_mode_whatever_the_umask);
-	RUN_TEST(test_group);
-	RUN_TEST(test_group_one_is_a_member_of);
-	RUN_TEST(test_group_one_is_not_in);
-	RUN_TEST(test_chmod_changes_both);
-	RUN_TEST(test_chmod_of_an_orphan);
-	RUN_TEST(test_unlink_removes_memory_and_bell);
-	RUN_TEST(test_unlink_of_a_forged_plate);
-	RUN_TEST(test_orphan_without_contents);
-	RUN_TEST(test_orphans);
-	RUN_TEST(test_a_removal_is_finished);
-	RUN_TEST(test_orphans_of_a_folder_that_is_gone);
-	RUN_TEST(test_a_folder_of_its_own);
-	RUN_TEST(test_unlink_leaves_other_channels_alone);
-	RUN_TEST(test_unlink_of_another_users_channel);
-	RUN_TEST(test_a_truncated_plate_counts_as_unlinked);
-	RUN_TEST(test_open_handles_go_on_working_on_the_orphan);
-	RUN_TEST(test_files_that_are_no_channels);
-	RUN_TEST(test_channel_of_an_older_library);
-	RUN_TEST(test_bare_chmod_of_the_plate);
-	RUN_TEST(test_no_holes);
-	RUN_TEST(test_no_room);
-	return UNITY_END();
 }

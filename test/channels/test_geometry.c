@@ -1,13 +1,9 @@
 /* test_geometry.c: any geometry, any mix of sizes, against a model in plain C of what must be retained:
  * the newest messages, at most cnt of them and at most cnt*size bytes. */
 #define _GNU_SOURCE
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "test/channels/lib.h"
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #define MIB ((size_t)1 << 20)
 
@@ -27,10 +23,6 @@ static uint64_t seed = 88172645463325252u;
 void setUp(void)
 {
 	lib_watchdog(Unity.CurrentTestName, LIB_HANG_S);
-}
-
-void tearDown(void)
-{
 }
 
 /* Bytes that differ from message to message and from place to place. */
@@ -171,7 +163,7 @@ static void play(size_t cnt, size_t size, size_t messages)
 	end(&m);
 }
 
-static void test_chosen_geometries(void)
+TEST(test_chosen_geometries)
 {
 	static const size_t geometries[][2] = { { 1, 1 },    { 1, 2 },	 { 2, 1 },   { 1, 3744 }, { 8, 2 },
 						{ 3, 7 },    { 1, 15 },	 { 1, 16 },  { 1, 17 },	  { 7, 1 },
@@ -182,7 +174,7 @@ static void test_chosen_geometries(void)
 }
 
 /* The data area is a multiple of the page: sizes around it, and around what makes it one page more. */
-static void test_page_boundaries(void)
+TEST(test_page_boundaries)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
@@ -198,7 +190,7 @@ static void test_page_boundaries(void)
 	play(page - 1, 3, 40);
 }
 
-static void test_random_geometries(void)
+TEST(test_random_geometries)
 {
 	for (int i = 0; i < 150; i++) {
 		size_t cnt = 1 + lib_random(&seed) % (i % 2 ? 8 : 200);
@@ -209,7 +201,7 @@ static void test_random_geometries(void)
 
 /* ---- 64 MiB ---- */
 
-static void test_64_mib_in_one(void)
+TEST(test_64_mib_in_one)
 {
 	struct model m;
 
@@ -225,7 +217,7 @@ static void test_64_mib_in_one(void)
 	end(&m);
 }
 
-static void test_64_mib_in_many(void)
+TEST(test_64_mib_in_many)
 {
 	struct model m;
 	size_t messages = MIB + 10;
@@ -243,15 +235,4 @@ static void test_64_mib_in_many(void)
 	put(&m, 1);
 	assert_retained(&m);
 	end(&m);
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(test_chosen_geometries);
-	RUN_TEST(test_page_boundaries);
-	RUN_TEST(test_random_geometries);
-	RUN_TEST(test_64_mib_in_one);
-	RUN_TEST(test_64_mib_in_many);
-	return UNITY_END();
 }

@@ -1,11 +1,9 @@
 /* test_hist.c: the histogram against sorted arrays. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "channels/hist.h"
 #include "test/channels/lib.h"
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #define VALUES 4000
 #define OVERFLOW_NS (INT64_C(1) << HIST_RANGE_BITS)
@@ -19,10 +17,6 @@ void setUp(void)
 	lib_watchdog(Unity.CurrentTestName, LIB_HANG_S);
 	hist_reset(&hist);
 	seed = 88172645463325252;
-}
-
-void tearDown(void)
-{
 }
 
 static int ascending(const void *a, const void *b)
@@ -111,7 +105,7 @@ static void check_all(size_t n)
 		check_quantile(n, rank, n);
 }
 
-static void test_quantiles_of_every_distribution(void)
+TEST(test_quantiles_of_every_distribution)
 {
 	static const size_t sizes[] = { 1, 2, 3, 7, 10, 64, 99, 100, 101, 1000, VALUES };
 
@@ -135,7 +129,7 @@ static int64_t part_last(int64_t v)
 }
 
 /* From one part to the next: none is skipped, none is wider than 1 in 32, and there are as many as the struct has. */
-static void test_parts_cover_everything_once(void)
+TEST(test_parts_cover_everything_once)
 {
 	int parts = 0;
 
@@ -154,7 +148,7 @@ static void test_parts_cover_everything_once(void)
 	TEST_ASSERT_EQUAL_INT64(INT64_MAX, part_last(OVERFLOW_NS));
 }
 
-static void test_part_that_makes_no_sense(void)
+TEST(test_part_that_makes_no_sense)
 {
 	for (int64_t v = 10; v <= 1000; v += 10)
 		hist_add(&hist, v);
@@ -169,7 +163,7 @@ static void test_part_that_makes_no_sense(void)
 
 /* ---- the rest ---- */
 
-static void test_empty(void)
+TEST(test_empty)
 {
 	static const struct hist zeroes;
 
@@ -183,7 +177,7 @@ static void test_empty(void)
 	TEST_ASSERT_EQUAL_MEMORY(&zeroes, &hist, sizeof hist);
 }
 
-static void test_early_is_not_late(void)
+TEST(test_early_is_not_late)
 {
 	hist_add(&hist, -1);
 	hist_add(&hist, INT64_MIN);
@@ -193,7 +187,7 @@ static void test_early_is_not_late(void)
 	TEST_ASSERT_EQUAL_INT64(0, hist_quantile(&hist, 2. / 3));
 }
 
-static void test_merged_is_added(void)
+TEST(test_merged_is_added)
 {
 	static struct hist some[3], all;
 
@@ -212,16 +206,4 @@ static void test_merged_is_added(void)
 			hist_merge(&hist, &some[i]);
 		TEST_ASSERT_EQUAL_MEMORY(&all, &hist, sizeof hist);
 	}
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(test_quantiles_of_every_distribution);
-	RUN_TEST(test_parts_cover_everything_once);
-	RUN_TEST(test_part_that_makes_no_sense);
-	RUN_TEST(test_empty);
-	RUN_TEST(test_early_is_not_late);
-	RUN_TEST(test_merged_is_added);
-	return UNITY_END();
 }

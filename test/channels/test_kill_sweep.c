@@ -6,26 +6,21 @@
  * message.  Half of the sweeps let it go on instead: then it must finish as if nothing had been.
  */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "channels/ach.h"
 #include "channels/ach_ring.h"
 #include "test/channels/lib.h"
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED 1
@@ -620,7 +615,7 @@ static void sweep_run(const struct sweep *sweep)
 /* ---- the sweeps ---- */
 
 #define SWEEP(name, ...)                                   \
-	static void name(void)                             \
+	TEST(name)                                         \
 	{                                                  \
 		sweep_run(&(struct sweep){ __VA_ARGS__ }); \
 	}
@@ -674,22 +669,6 @@ int main(void)
 	test.seen = lib_gate_new();
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	UNITY_BEGIN();
-	RUN_TEST(test_put_killed);
-	RUN_TEST(test_put_resumed);
-	RUN_TEST(test_put_without_waiters);
-	RUN_TEST(test_put_first_message);
-	RUN_TEST(test_put_tight);
-	RUN_TEST(test_put_page_killed);
-	RUN_TEST(test_put_page_resumed);
-	RUN_TEST(test_put_after_fork);
-	RUN_TEST(test_put_nested);
-	RUN_TEST(test_reserve_killed);
-	RUN_TEST(test_reserve_resumed);
-	RUN_TEST(test_get_killed);
-	RUN_TEST(test_get_resumed);
-	RUN_TEST(test_get_with_deadline_killed);
-	RUN_TEST(test_wait_any_killed);
-	RUN_TEST(test_fd_killed);
-	RUN_TEST(test_fd_thread_killed);
+	testcase_run_all();
 	return UNITY_END();
 }

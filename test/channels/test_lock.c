@@ -4,13 +4,10 @@
 #include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "channels/ach_ring.h"
 #include "test/channels/lib.h"
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 static char name[LIB_NAME_LEN];
 static ach_channel_t impatient, normal, patient; /* put timeouts: 10 ms, the default, more than a hang */
@@ -105,7 +102,7 @@ static pid_t start_waiter(void)
 
 /* ---- stopped ---- */
 
-static void test_stopped_writer_times_out_others(void)
+TEST(test_stopped_writer_times_out_others)
 {
 	struct timespec past = { 0, 0 };
 	ach_channel_t none;
@@ -140,7 +137,7 @@ static void test_stopped_writer_times_out_others(void)
 }
 
 /* No put waits longer than asked for: half a second each would be more than a hang. */
-static void test_put_timeout_of_nothing(void)
+TEST(test_put_timeout_of_nothing)
 {
 	pid_t pid = start_holder();
 
@@ -156,7 +153,7 @@ static void test_put_timeout_of_nothing(void)
 }
 
 /* Nor shorter: who asked for much still waits when one who asked for nothing special has given up. */
-static void test_put_timeout_of_much(void)
+TEST(test_put_timeout_of_much)
 {
 	pid_t pid = start_holder(), waits = start_waiter();
 
@@ -169,7 +166,7 @@ static void test_put_timeout_of_much(void)
 }
 
 /* A lock that was stuck, got free and is held again is waited for again. */
-static void test_stuck_is_remembered_only_while_nothing_moves(void)
+TEST(test_stuck_is_remembered_only_while_nothing_moves)
 {
 	pid_t pid = start_holder(), other;
 
@@ -184,7 +181,7 @@ static void test_stuck_is_remembered_only_while_nothing_moves(void)
 	assert_free();
 }
 
-static void test_reserve_times_out_too(void)
+TEST(test_reserve_times_out_too)
 {
 	pid_t pid = start_holder();
 	void *room;
@@ -200,7 +197,7 @@ static void test_reserve_times_out_too(void)
 
 /* ---- killed ---- */
 
-static void test_killed_holder(void)
+TEST(test_killed_holder)
 {
 	for (int i = 0; i < 20; i++) {
 		lib_kill(start_holder());
@@ -210,7 +207,7 @@ static void test_killed_holder(void)
 	}
 }
 
-static void test_killed_holder_with_writers_waiting(void)
+TEST(test_killed_holder_with_writers_waiting)
 {
 	for (int i = 0; i < 5; i++) {
 		pid_t held = start_holder(), first = start_waiter(), second = start_waiter();
@@ -222,7 +219,7 @@ static void test_killed_holder_with_writers_waiting(void)
 	}
 }
 
-static void test_killed_waiting_writer(void)
+TEST(test_killed_waiting_writer)
 {
 	pid_t held = start_holder(), first = start_waiter(), second = start_waiter();
 
@@ -233,7 +230,7 @@ static void test_killed_waiting_writer(void)
 	assert_free();
 }
 
-static void test_killed_holder_and_waiter(void)
+TEST(test_killed_holder_and_waiter)
 {
 	pid_t held = start_holder(), first = start_waiter();
 	enum ach_status status;
@@ -254,7 +251,7 @@ static int exits_inside(void *unused)
 	return (int)ach_reserve(&normal, 1, &room);
 }
 
-static void test_exit_inside_a_reservation(void)
+TEST(test_exit_inside_a_reservation)
 {
 	TEST_ASSERT_EQUAL_INT(ACH_OK, lib_join(lib_child(exits_inside, NULL)));
 	assert_free();
@@ -268,7 +265,7 @@ static void *thread_exits_inside(void *mine)
 	return NULL;
 }
 
-static void test_thread_exits_inside_a_reservation(void)
+TEST(test_thread_exits_inside_a_reservation)
 {
 	ach_channel_t mine;
 	pthread_t thread;
@@ -295,7 +292,7 @@ static int forked_inside(void *unused)
 	return 0;
 }
 
-static void test_fork_inside_a_reservation(void)
+TEST(test_fork_inside_a_reservation)
 {
 	void *room;
 
@@ -329,7 +326,7 @@ static void *reserves_crosswise(void *arg)
 }
 
 /* Two threads, two channels, each holds one and wants the other: a bug that the kernel sees. */
-static void test_deadlock_is_a_bug(void)
+TEST(test_deadlock_is_a_bug)
 {
 	char other[LIB_NAME_LEN], keep[LIB_NAME_LEN];
 	struct crosswise c[2];
@@ -389,7 +386,7 @@ static uint32_t kernel_tid(void)
 	return n > 0 && !strcmp(comm, "kthreadd\n") ? 2 : dead_tid();
 }
 
-static void test_scribbled_words(void)
+TEST(test_scribbled_words)
 {
 	const uint32_t words[] = {
 		dead_tid(),
@@ -427,7 +424,7 @@ static int sleeps(void *unused)
 	return 0;
 }
 
-static void test_word_of_a_thread_that_lives(void)
+TEST(test_word_of_a_thread_that_lives)
 {
 	pid_t pid = lib_child(sleeps, NULL);
 
@@ -443,7 +440,7 @@ static void test_word_of_a_thread_that_lives(void)
 }
 
 /* Scribbled while it is held: whatever happens, no process hangs and the channel is usable again. */
-static void test_scribbled_while_held(void)
+TEST(test_scribbled_while_held)
 {
 	static const uint32_t words[] = { 0, FUTEX_WAITERS, FUTEX_OWNER_DIED, UINT32_MAX };
 
@@ -476,7 +473,7 @@ static int writes_many(void *number)
 	return 0;
 }
 
-static void test_many_writers(void)
+TEST(test_many_writers)
 {
 	int32_t message[2], next[WRITERS] = { 0 };
 	pid_t pids[WRITERS];
@@ -496,27 +493,4 @@ static void test_many_writers(void)
 		TEST_ASSERT_EQUAL_INT(0, lib_join(pids[i]));
 	TEST_ASSERT_EQUAL_UINT64(WRITERS * PUTS, atomic_load(&normal.shm->commit));
 	assert_free();
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(test_stopped_writer_times_out_others);
-	RUN_TEST(test_put_timeout_of_nothing);
-	RUN_TEST(test_put_timeout_of_much);
-	RUN_TEST(test_stuck_is_remembered_only_while_nothing_moves);
-	RUN_TEST(test_reserve_times_out_too);
-	RUN_TEST(test_killed_holder);
-	RUN_TEST(test_killed_holder_with_writers_waiting);
-	RUN_TEST(test_killed_waiting_writer);
-	RUN_TEST(test_killed_holder_and_waiter);
-	RUN_TEST(test_exit_inside_a_reservation);
-	RUN_TEST(test_thread_exits_inside_a_reservation);
-	RUN_TEST(test_fork_inside_a_reservation);
-	RUN_TEST(test_deadlock_is_a_bug);
-	RUN_TEST(test_scribbled_words);
-	RUN_TEST(test_word_of_a_thread_that_lives);
-	RUN_TEST(test_scribbled_while_held);
-	RUN_TEST(test_many_writers);
-	return UNITY_END();
 }

@@ -7,7 +7,6 @@
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
@@ -15,18 +14,14 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "channels/ach.h"
 #include "channels/ach_ring.h"
 #include "test/channels/lib.h"
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #ifndef SYS_futex_waitv
 #define SYS_futex_waitv 449
@@ -238,18 +233,18 @@ static void found_by_next_put(enum how how)
 	TEST_ASSERT_TRUE_MESSAGE(woken > TRIALS / 2, "the next put makes up for the wake of the dead");
 }
 
-static void test_next_put_wakes_get(void)
+TEST(test_next_put_wakes_get)
 {
 	found_by_next_put(GET);
 }
 
-static void test_next_put_wakes_wait_any(void)
+TEST(test_next_put_wakes_wait_any)
 {
 	found_by_next_put(ANY);
 }
 
 /* One put wakes all who sleep, not just the first in the queue. */
-static void test_one_put_wakes_all(void)
+TEST(test_one_put_wakes_all)
 {
 	unsigned woken;
 
@@ -282,34 +277,34 @@ static void found_by_slice(enum how how)
 		TEST_ASSERT_TRUE_MESSAGE(shared->timed_out > 0, "a slice has ended");
 }
 
-static void test_slice_of_get(void)
+TEST(test_slice_of_get)
 {
 	found_by_slice(GET);
 }
 
-static void test_slice_of_get_with_deadline(void)
+TEST(test_slice_of_get_with_deadline)
 {
 	found_by_slice(GET_DEADLINE);
 }
 
-static void test_slice_of_wait_any(void)
+TEST(test_slice_of_wait_any)
 {
 	found_by_slice(ANY);
 }
 
-static void test_slice_of_descriptor(void)
+TEST(test_slice_of_descriptor)
 {
 	found_by_slice(FD);
 }
 
-static void test_slice_of_descriptor_thread(void)
+TEST(test_slice_of_descriptor_thread)
 {
 	found_by_slice(FD_THREAD);
 }
 
 /* ---- one watches for all ---- */
 
-static void test_watcher_wakes_all(void)
+TEST(test_watcher_wakes_all)
 {
 	start_crowd(GET, CROWD);
 	TEST_ASSERT_TRUE(hint_is_watched());
@@ -326,7 +321,7 @@ static void test_watcher_wakes_all(void)
 	TEST_ASSERT_TRUE_MESSAGE(shared->timed_out > 0, "a slice has ended");
 }
 
-static void test_another_takes_the_watch_over(void)
+TEST(test_another_takes_the_watch_over)
 {
 	start_crowd(GET, 3);
 	for (int left = 3; left > 1; left--) {
@@ -341,7 +336,7 @@ static void test_another_takes_the_watch_over(void)
 }
 
 /* It was woken, but not for this message: that says nothing about the others, who have gone to sleep again. */
-static void test_watcher_woken_for_nothing(void)
+TEST(test_watcher_woken_for_nothing)
 {
 	shared->hold = test.holds = true;
 	start_crowd(GET, 1);
@@ -360,7 +355,7 @@ static void test_watcher_woken_for_nothing(void)
 }
 
 /* What the watcher cannot do any more is left to the next put, or to the next who opens. */
-static void test_watcher_killed_too(void)
+TEST(test_watcher_killed_too)
 {
 	ach_channel_t next;
 
@@ -379,7 +374,7 @@ static void test_watcher_killed_too(void)
 	ach_close(&next);
 }
 
-static void test_deadlines_do_not_watch(void)
+TEST(test_deadlines_do_not_watch)
 {
 	start_crowd(GET_DEADLINE, 2);
 	TEST_ASSERT_FALSE(hint_is_watched());
@@ -394,7 +389,7 @@ static void test_deadlines_do_not_watch(void)
 }
 
 /* A reader that wipes the bell delays others by a slice and no more. */
-static void test_bell_wiped(void)
+TEST(test_bell_wiped)
 {
 	start_crowd(GET, 3);
 	for (uint64_t n = 1; n <= 3; n++) {
@@ -406,7 +401,7 @@ static void test_bell_wiped(void)
 }
 
 /* The bit of a watcher that does not exist: no waiter keeps the slice, and a put still wakes all. */
-static void test_bell_with_a_false_watcher(void)
+TEST(test_bell_with_a_false_watcher)
 {
 	*test.hint = 1 << 1 | ACH_HINT_WATCHED;
 	start_crowd(GET, 2);
@@ -437,18 +432,18 @@ static void wakes_with(_Atomic uint64_t *word, uint64_t nonsense)
 	TEST_ASSERT_TRUE_MESSAGE(woken > TRIALS / 2, "woken at once");
 }
 
-static void test_bell_huge(void)
+TEST(test_bell_huge)
 {
 	wakes_with(test.hint, UINT64_MAX);
 }
 
-static void test_woken_huge(void)
+TEST(test_woken_huge)
 {
 	wakes_with(&test.chan.shm->woken, UINT64_MAX);
 }
 
 /* put makes no system call without waiters, one with a waiter, and none again after it was woken. */
-static void test_no_wake_without_need(void)
+TEST(test_no_wake_without_need)
 {
 	uint64_t message = 1, seen;
 	struct timespec soon = lib_rel_ms(1);
@@ -495,7 +490,7 @@ static int requeuer(void *arg)
 	return (int)syscall(SYS_futex, word, FUTEX_REQUEUE, 0, INT_MAX, word + 2, 0);
 }
 
-static void test_requeued_sleepers_find_the_message(void)
+TEST(test_requeued_sleepers_find_the_message)
 {
 	if (!lib_can_drop())
 		TEST_IGNORE_MESSAGE("needs root");
@@ -513,7 +508,7 @@ static void test_requeued_sleepers_find_the_message(void)
 }
 
 /* After a chmod the handles that were open before must keep a slice, too. */
-static void test_slices_after_chmod(void)
+TEST(test_slices_after_chmod)
 {
 	start_crowd(GET, 2);
 	TEST_ASSERT_EQUAL(1, shared->untimed);
@@ -558,26 +553,7 @@ int main(void)
 	test.got = lib_gate_new();
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	UNITY_BEGIN();
-	RUN_TEST(test_next_put_wakes_get);
-	RUN_TEST(test_next_put_wakes_wait_any);
-	RUN_TEST(test_one_put_wakes_all);
-	RUN_TEST(test_slice_of_get);
-	RUN_TEST(test_slice_of_get_with_deadline);
-	RUN_TEST(test_slice_of_wait_any);
-	RUN_TEST(test_slice_of_descriptor);
-	RUN_TEST(test_slice_of_descriptor_thread);
-	RUN_TEST(test_watcher_wakes_all);
-	RUN_TEST(test_another_takes_the_watch_over);
-	RUN_TEST(test_watcher_woken_for_nothing);
-	RUN_TEST(test_watcher_killed_too);
-	RUN_TEST(test_deadlines_do_not_watch);
-	RUN_TEST(test_bell_wiped);
-	RUN_TEST(test_bell_with_a_false_watcher);
-	RUN_TEST(test_bell_huge);
-	RUN_TEST(test_woken_huge);
-	RUN_TEST(test_no_wake_without_need);
-	RUN_TEST(test_requeued_sleepers_find_the_message);
-	RUN_TEST(test_slices_after_chmod);
+	testcase_run_all();
 	test.readers = lib_can_drop();
 	if (test.readers) {
 		RUN_TEST(test_next_put_wakes_get);

@@ -9,16 +9,12 @@
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "channels/ach.h"
 #include "test/channels/lib.h"
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SLOWED 10
@@ -128,7 +124,7 @@ static void alone_get(ach_channel_t *chan, uint64_t *seed)
 	TEST_ASSERT_EQUAL_MEMORY(right, buf, need);
 }
 
-static void test_alone(void)
+TEST(test_alone)
 {
 	uint64_t seed = (uint64_t)lib_now_ns(CLOCK_REALTIME) | 1, puts = 0;
 
@@ -370,28 +366,24 @@ static void together(size_t count, size_t size, unsigned share)
 	LIB_ASSERT_STATUS(ACH_OK, ach_unlink(run.name));
 }
 
-static void test_one_near_half_a_page(void)
+TEST(test_one_near_half_a_page)
 {
 	together(1, 2032, 30); /* twice this and the padding is just a page: no byte to spare */
 }
 
-static void test_one_of_a_page(void)
+TEST(test_one_of_a_page)
 {
 	together(1, 4096, 30);
 }
 
-static void test_three_of_any_size(void)
+TEST(test_three_of_any_size)
 {
 	together(3, 1000, 20);
 }
 
-static void test_two_small(void)
+TEST(test_two_small)
 {
 	together(2, 64, 20);
-}
-
-void setUp(void)
-{
 }
 
 void tearDown(void)
@@ -415,10 +407,6 @@ int main(void)
 	LIB_CHECK(shared != MAP_FAILED);
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	UNITY_BEGIN();
-	RUN_TEST(test_alone);
-	RUN_TEST(test_one_near_half_a_page);
-	RUN_TEST(test_one_of_a_page);
-	RUN_TEST(test_three_of_any_size);
-	RUN_TEST(test_two_small);
+	testcase_run_all();
 	return UNITY_END();
 }

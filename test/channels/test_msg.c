@@ -1,15 +1,12 @@
 /* Messages as struct, text and JSON; what is refused, and with which words. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "channels/msg/msg_old.h"
 #include "config/json.h"
 #include "config/yaml.h"
 #include "test/channels/lib.h"
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #define ROUNDS 200
 #define TEXT_SIZE (256 * 1024)
@@ -23,10 +20,6 @@ void setUp(void)
 {
 	lib_watchdog("test_msg", LIB_HANG_S);
 	state = 0x9e3779b97f4a7c15;
-}
-
-void tearDown(void)
-{
 }
 
 static const struct msg_type *type_of(const char *name)
@@ -299,17 +292,17 @@ static void round_trips(write_fn *write, read_fn *read)
 		}
 }
 
-static void test_text_and_back(void)
+TEST(test_text_and_back)
 {
 	round_trips(write_text, msg_from_text);
 }
 
-static void test_json_and_back(void)
+TEST(test_json_and_back)
 {
 	round_trips(write_json, read_json);
 }
 
-static void test_json_is_one_line(void)
+TEST(test_json_is_one_line)
 {
 	for (size_t t = 0; t < msg_types_n; t++)
 		for (int i = 0; i < ROUNDS; i++) {
@@ -321,7 +314,7 @@ static void test_json_is_one_line(void)
 }
 
 /* Every kind that a table may use, also those that no message uses yet; 0 and all ones, and one below and above. */
-static void test_elements(void)
+TEST(test_elements)
 {
 	static const char *const words[] = { "zero", "one", NULL };
 	static const struct {
@@ -371,7 +364,7 @@ static void test_elements(void)
 	}
 }
 
-static void test_a_nan_is_a_nan_whatever_its_bits(void)
+TEST(test_a_nan_is_a_nan_whatever_its_bits)
 {
 	static const uint64_t nans[] = { 0x7ff8000000000000, 0xfff8000000000000, 0x7ff0000000000001,
 					 0xffffffffffffffff };
@@ -393,7 +386,7 @@ static void test_a_nan_is_a_nan_whatever_its_bits(void)
 }
 
 /* Text that no terminating zero ends, or that was cut inside a character, must not make invalid JSON. */
-static void test_text_that_is_no_text(void)
+TEST(test_text_that_is_no_text)
 {
 	const struct msg_type *type = type_of("event");
 	struct msg_event e;
@@ -412,7 +405,7 @@ static void test_text_that_is_no_text(void)
 	TEST_ASSERT_NOT_NULL(strstr(text, "\"code\":\"xxxxxxxxxxxxxxxxxxxxxx\","));
 }
 
-static void test_count_beyond_the_room(void)
+TEST(test_count_beyond_the_room)
 {
 	const struct msg_type *type = type_of("gripper-ref");
 	struct msg_gripper_ref ref;
@@ -434,7 +427,7 @@ static void test_count_beyond_the_room(void)
 
 /* ---- known forms ---- */
 
-static void test_forms(void)
+TEST(test_forms)
 {
 	const struct msg_type *type = type_of("gripper-ref");
 	struct msg_gripper_ref ref;
@@ -473,7 +466,7 @@ static void test_forms(void)
 				 text);
 }
 
-static void test_what_is_not_named_stays_zero(void)
+TEST(test_what_is_not_named_stays_zero)
 {
 	const struct msg_type *type = type_of("joint-ref");
 	struct msg_joint_ref ref, expected;
@@ -534,7 +527,7 @@ static void refused(const struct bad *cases, size_t n, read_fn *read)
 	}
 }
 
-static void test_bad_json(void)
+TEST(test_bad_json)
 {
 	static const struct bad cases[] = {
 		{ "imu", "[]", "expected an object: {\"field\": value, ...}" },
@@ -596,7 +589,7 @@ static void test_bad_json(void)
 	TEST_ASSERT_EQUAL_STRING_LEN("JSON:1: ", error, 8);
 }
 
-static void test_bad_text(void)
+TEST(test_bad_text)
 {
 	static const struct bad cases[] = {
 		{ "imu", "rate", "\"rate\" is not field = value" },
@@ -631,7 +624,7 @@ static void test_bad_text(void)
 
 /* ---- lists that count together ---- */
 
-static void test_numbers_that_are_missing_are_none(void)
+TEST(test_numbers_that_are_missing_are_none)
 {
 	const struct msg_type *type = type_of("gripper-ref"), *state_type = type_of("joint-state");
 	struct msg_gripper_ref ref;
@@ -655,7 +648,7 @@ static void test_numbers_that_are_missing_are_none(void)
 	TEST_ASSERT_EQUAL_UINT32(0, joints.status[0]);
 }
 
-static void test_what_the_mode_names_must_be_there(void)
+TEST(test_what_the_mode_names_must_be_there)
 {
 	static const struct bad cases[] = {
 		{ "joint-ref", "{\"mode\":[\"position\"]}", "mode[0] is position, but there is no position" },
@@ -681,7 +674,7 @@ static void test_what_the_mode_names_must_be_there(void)
 	TEST_ASSERT_EQUAL_UINT32(2, ref.count);
 }
 
-static void test_lists_of_different_length(void)
+TEST(test_lists_of_different_length)
 {
 	static const struct bad cases[] = {
 		{ "joint-ref", "{\"mode\":[\"none\",\"none\",\"none\"],\"position\":[1]}",
@@ -717,7 +710,7 @@ static void test_lists_of_different_length(void)
 	TEST_ASSERT_EQUAL_DOUBLE(0, imu.rate[1]);
 }
 
-static void test_json_takes_paths_as_text_has_them(void)
+TEST(test_json_takes_paths_as_text_has_them)
 {
 	const struct msg_type *type = type_of("joint-state");
 	static struct msg_joint_state nested, paths;
@@ -743,7 +736,7 @@ static void test_json_takes_paths_as_text_has_them(void)
 
 /* ---- old versions ---- */
 
-static void test_a_new_measurement_is_nan_in_an_old_message(void)
+TEST(test_a_new_measurement_is_nan_in_an_old_message)
 {
 	static const struct msg_old_row rows[] = {
 		{ "header", 56, NULL }, { "rate", 24, NULL }, { "age_ns", 4, NULL }, { NULL, 0, NULL }
@@ -764,7 +757,7 @@ static void test_a_new_measurement_is_nan_in_an_old_message(void)
 	TEST_ASSERT_EQUAL_UINT32(0, imu.samples);
 }
 
-static void test_what_is_not_a_whole_old_message_is_not_converted(void)
+TEST(test_what_is_not_a_whole_old_message_is_not_converted)
 {
 	struct msg_header h = { .type = msg_estop_number, .version = 1, .size = 232 };
 	uint8_t old[240] = { 0 };
@@ -798,7 +791,7 @@ static void refusal(enum msg_refusal expected, const char *line, const void *buf
 	TEST_ASSERT_EQUAL_INT(expected, msg_check(buf, len, wanted, NULL));
 }
 
-static void test_foreign_messages(void)
+TEST(test_foreign_messages)
 {
 	const struct msg_type *imu = type_of("imu"), *found;
 	struct msg_imu msg, changed;
@@ -836,7 +829,7 @@ static void test_foreign_messages(void)
 	refusal(MSG_OTHER_TYPE, "@s bytes of an unknown type; expected imu", &changed, sizeof(changed), imu);
 }
 
-static void test_an_unaligned_message(void)
+TEST(test_an_unaligned_message)
 {
 	const struct msg_type *imu = type_of("imu");
 	static char aligned[TEXT_SIZE];
@@ -855,7 +848,7 @@ static void test_an_unaligned_message(void)
 
 /* ---- fields ---- */
 
-static void test_paths(void)
+TEST(test_paths)
 {
 	static const struct {
 		const char *type, *path;
@@ -911,7 +904,7 @@ static void test_paths(void)
 	}
 }
 
-static void test_values(void)
+TEST(test_values)
 {
 	const struct msg_type *type = type_of("reply"), *imu = type_of("imu");
 	struct msg_reply reply;
@@ -948,7 +941,7 @@ static void test_values(void)
 	TEST_ASSERT_EQUAL_DOUBLE(-5, value);
 }
 
-static void test_types(void)
+TEST(test_types)
 {
 	static const struct {
 		const char *channel, *type;
@@ -978,7 +971,7 @@ static void test_types(void)
 /* ---- buffers of any size ---- */
 
 /* By the paths that people use: fields without a measurement say so, other fields are left alone. */
-static void test_what_was_never_measured(void)
+TEST(test_what_was_never_measured)
 {
 	static const struct {
 		const char *type, *path;
@@ -1030,7 +1023,7 @@ static void test_what_was_never_measured(void)
 	}
 }
 
-static void test_small_error_buffers(void)
+TEST(test_small_error_buffers)
 {
 	for (size_t size = 1; size < 60; size++) {
 		char *room = malloc(size);
@@ -1109,44 +1102,12 @@ static void survives(write_fn *write, read_fn *read)
 	TEST_ASSERT_GREATER_THAN_INT(1000, not_taken);
 }
 
-static void test_damaged_json(void)
+TEST(test_damaged_json)
 {
 	survives(write_json, read_json);
 }
 
-static void test_damaged_text(void)
+TEST(test_damaged_text)
 {
 	survives(write_text, msg_from_text);
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(test_text_and_back);
-	RUN_TEST(test_json_and_back);
-	RUN_TEST(test_json_is_one_line);
-	RUN_TEST(test_elements);
-	RUN_TEST(test_a_nan_is_a_nan_whatever_its_bits);
-	RUN_TEST(test_text_that_is_no_text);
-	RUN_TEST(test_count_beyond_the_room);
-	RUN_TEST(test_forms);
-	RUN_TEST(test_what_is_not_named_stays_zero);
-	RUN_TEST(test_bad_json);
-	RUN_TEST(test_bad_text);
-	RUN_TEST(test_numbers_that_are_missing_are_none);
-	RUN_TEST(test_what_the_mode_names_must_be_there);
-	RUN_TEST(test_lists_of_different_length);
-	RUN_TEST(test_json_takes_paths_as_text_has_them);
-	RUN_TEST(test_a_new_measurement_is_nan_in_an_old_message);
-	RUN_TEST(test_what_is_not_a_whole_old_message_is_not_converted);
-	RUN_TEST(test_foreign_messages);
-	RUN_TEST(test_an_unaligned_message);
-	RUN_TEST(test_paths);
-	RUN_TEST(test_values);
-	RUN_TEST(test_types);
-	RUN_TEST(test_what_was_never_measured);
-	RUN_TEST(test_small_error_buffers);
-	RUN_TEST(test_damaged_json);
-	RUN_TEST(test_damaged_text);
-	return UNITY_END();
 }

@@ -3,25 +3,13 @@
  *	build/test/channels/test_msg_layout write	takes the present layout over, when it was meant to change:
  *							then the version of the message has changed, too
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "channels/msg/msg.h"
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #define RECORDED "test/abi/messages.abi"
 #define LAYOUT_SIZE (64 * 1024)
 
 static char now[LAYOUT_SIZE], recorded[LAYOUT_SIZE];
-
-void setUp(void)
-{
-}
-
-void tearDown(void)
-{
-}
 
 static void words(FILE *to, const struct msg_field *f)
 {
@@ -107,7 +95,7 @@ static void layout(FILE *to)
 	MSG_TYPES(SHOW_TYPE)
 }
 
-static void test_layout(void)
+TEST(test_layout)
 {
 	FILE *to = fmemopen(now, sizeof(now), "w"), *from = fopen(RECORDED, "r");
 	char *a = now, *b = recorded;
@@ -133,7 +121,7 @@ static void test_layout(void)
 }
 
 /* The description has no offsets: it counts on there being no padding. */
-static void test_description_agrees(void)
+TEST(test_description_agrees)
 {
 	for (size_t i = 0; i < msg_types_n; i++) {
 		size_t sum = 0;
@@ -157,7 +145,6 @@ int main(int argc, char **argv)
 		return fclose(to) ? 1 : 0;
 	}
 	UNITY_BEGIN();
-	RUN_TEST(test_layout);
-	RUN_TEST(test_description_agrees);
+	testcase_run_all();
 	return UNITY_END();
 }

@@ -1,17 +1,12 @@
 /* test_notify.c: what the supervisor hears, and that nothing it does or leaves undone is felt. */
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include "channels/notify.h"
 #include "test/channels/lib.h"
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #define MS 1000000
 
@@ -92,13 +87,13 @@ static void check_nobody(int answer, const char *name)
 	TEST_ASSERT_EQUAL_STRING("", heard());
 }
 
-static void test_nobody_asked(void)
+TEST(test_nobody_asked)
 {
 	check_nobody(0, NULL);
 	check_nobody(0, "");
 }
 
-static void test_names_that_make_no_sense(void)
+TEST(test_names_that_make_no_sense)
 {
 	char name[200];
 
@@ -111,7 +106,7 @@ static void test_names_that_make_no_sense(void)
 	check_nobody(-ENAMETOOLONG, name);
 }
 
-static void test_shortest_names(void)
+TEST(test_shortest_names)
 {
 	setenv("NOTIFY_SOCKET", "/x", 1);
 	TEST_ASSERT_EQUAL_INT(1, notify_open(&notify));
@@ -119,7 +114,7 @@ static void test_shortest_names(void)
 	TEST_ASSERT_EQUAL_INT(1, notify_open(&notify));
 }
 
-static void test_longest_path(void)
+TEST(test_longest_path)
 {
 	size_t room = sizeof(((struct sockaddr_un *)0)->sun_path) - 1;
 	char name[200];
@@ -137,7 +132,7 @@ static void test_longest_path(void)
 	unlink(name);
 }
 
-static void test_abstract_name(void)
+TEST(test_abstract_name)
 {
 	char name[64];
 
@@ -154,7 +149,7 @@ static void test_abstract_name(void)
 
 /* ---- what is sent ---- */
 
-static void test_words(void)
+TEST(test_words)
 {
 	TEST_ASSERT_EQUAL_INT(1, notify_ready(&notify));
 	TEST_ASSERT_EQUAL_STRING("READY=1\n", heard());
@@ -172,13 +167,13 @@ static void test_words(void)
 	TEST_ASSERT_EQUAL_UINT64(0, notify.held + notify.lost);
 }
 
-static void test_status_is_one_line(void)
+TEST(test_status_is_one_line)
 {
 	notify_status(&notify, now, "a\nREADY=1\r\tb\x7f\x1b[1mc \xc3\xa4");
 	TEST_ASSERT_EQUAL_STRING("STATUS=a READY=1  b  [1mc \xc3\xa4\n", heard());
 }
 
-static void test_status_is_cut_between_characters(void)
+TEST(test_status_is_cut_between_characters)
 {
 	for (size_t len = NOTIFY_STATUS_MAX - 8; len < NOTIFY_STATUS_MAX + 8; len++) {
 		char text[NOTIFY_STATUS_MAX + 16], expected[NOTIFY_STATUS_MAX + 32];
@@ -192,7 +187,7 @@ static void test_status_is_cut_between_characters(void)
 	}
 }
 
-static void test_status_of_continuation_bytes_only(void)
+TEST(test_status_of_continuation_bytes_only)
 {
 	char text[2 * NOTIFY_STATUS_MAX];
 
@@ -231,7 +226,7 @@ static void check_rate(int64_t step_min, int64_t step_max)
 							   sent[i + k] - sent[i]);
 }
 
-static void test_rate(void)
+TEST(test_rate)
 {
 	check_rate(1 * MS, 1 * MS);
 	check_rate(0, 1 * MS);
@@ -242,7 +237,7 @@ static void test_rate(void)
 	check_rate(99 * MS, 101 * MS);
 }
 
-static void test_beats_of_a_loop_that_calls_every_turn(void)
+TEST(test_beats_of_a_loop_that_calls_every_turn)
 {
 	int beats = 0;
 
@@ -260,7 +255,7 @@ static void test_beats_of_a_loop_that_calls_every_turn(void)
 	TEST_ASSERT_EQUAL_UINT64(10000 - 101, notify.held);
 }
 
-static void test_beats_of_a_jittery_timer_all_go(void)
+TEST(test_beats_of_a_jittery_timer_all_go)
 {
 	uint64_t seed = 521288629;
 
@@ -273,7 +268,7 @@ static void test_beats_of_a_jittery_timer_all_go(void)
 	TEST_ASSERT_EQUAL_UINT64(0, notify.held);
 }
 
-static void test_status_without_beats(void)
+TEST(test_status_without_beats)
 {
 	TEST_ASSERT_EQUAL_INT(1, notify_status(&notify, now, "1"));
 	TEST_ASSERT_EQUAL_STRING("STATUS=1\n", heard());
@@ -288,7 +283,7 @@ static void test_status_without_beats(void)
 }
 
 /* A status every 37 ms besides: all beats arrive in time, with the newest status, and no datagram more. */
-static void test_status_never_takes_the_place_of_a_beat(void)
+TEST(test_status_never_takes_the_place_of_a_beat)
 {
 	char status[32] = "", expected[64];
 	bool changed = false;
@@ -317,7 +312,7 @@ static void test_status_never_takes_the_place_of_a_beat(void)
 	TEST_ASSERT_EQUAL_STRING("STATUS=stuck\n", heard());
 }
 
-static void test_ready_is_outside_the_rate(void)
+TEST(test_ready_is_outside_the_rate)
 {
 	TEST_ASSERT_EQUAL_INT(1, notify_watchdog(&notify, now));
 	TEST_ASSERT_EQUAL_INT(1, notify_ready(&notify));
@@ -342,7 +337,7 @@ static void fill(void)
 	TEST_ASSERT_EQUAL_UINT64(1, notify.lost);
 }
 
-static void test_supervisor_that_does_not_read(void)
+TEST(test_supervisor_that_does_not_read)
 {
 	char text[NOTIFY_STATUS_MAX], expected[300];
 
@@ -363,7 +358,7 @@ static void test_supervisor_that_does_not_read(void)
 	TEST_ASSERT_EQUAL_STRING("WATCHDOG=1\n", heard());
 }
 
-static void test_full_socket_is_not_tried_more_often(void)
+TEST(test_full_socket_is_not_tried_more_often)
 {
 	fill();
 	notify_ready(&notify);
@@ -372,7 +367,7 @@ static void test_full_socket_is_not_tried_more_often(void)
 	TEST_ASSERT_EQUAL_UINT64(2 + 11, notify.lost); /* at 0, 90 ... 990 ms */
 }
 
-static void test_supervisor_that_comes_back(void)
+TEST(test_supervisor_that_comes_back)
 {
 	TEST_ASSERT_EQUAL_INT(1, notify_watchdog(&notify, now));
 	leave();
@@ -387,7 +382,7 @@ static void test_supervisor_that_comes_back(void)
 	TEST_ASSERT_EQUAL_STRING("WATCHDOG=1\n", heard());
 }
 
-static void test_supervisor_that_comes_later(void)
+TEST(test_supervisor_that_comes_later)
 {
 	leave();
 	unlink(path);
@@ -397,7 +392,7 @@ static void test_supervisor_that_comes_later(void)
 	TEST_ASSERT_EQUAL_STRING("READY=1\n", heard());
 }
 
-static void test_stopping_takes_ready_back(void)
+TEST(test_stopping_takes_ready_back)
 {
 	leave();
 	TEST_ASSERT_EQUAL_INT(-ECONNREFUSED, notify_ready(&notify));
@@ -407,7 +402,7 @@ static void test_stopping_takes_ready_back(void)
 	TEST_ASSERT_EQUAL_STRING("STOPPING=1\n", heard());
 }
 
-static void test_no_descriptor_to_be_had(void)
+TEST(test_no_descriptor_to_be_had)
 {
 	struct rlimit usual, none;
 
@@ -420,7 +415,7 @@ static void test_no_descriptor_to_be_had(void)
 	TEST_ASSERT_EQUAL_STRING("READY=1\n", heard());
 }
 
-static void test_nothing_is_left_open(void)
+TEST(test_nothing_is_left_open)
 {
 	int before = dup(supervisor);
 
@@ -442,28 +437,7 @@ int main(void)
 		return 1;
 	snprintf(path, sizeof path, "%s/notify", folder);
 	UNITY_BEGIN();
-	RUN_TEST(test_nobody_asked);
-	RUN_TEST(test_names_that_make_no_sense);
-	RUN_TEST(test_shortest_names);
-	RUN_TEST(test_longest_path);
-	RUN_TEST(test_abstract_name);
-	RUN_TEST(test_words);
-	RUN_TEST(test_status_is_one_line);
-	RUN_TEST(test_status_is_cut_between_characters);
-	RUN_TEST(test_status_of_continuation_bytes_only);
-	RUN_TEST(test_rate);
-	RUN_TEST(test_beats_of_a_loop_that_calls_every_turn);
-	RUN_TEST(test_beats_of_a_jittery_timer_all_go);
-	RUN_TEST(test_status_without_beats);
-	RUN_TEST(test_status_never_takes_the_place_of_a_beat);
-	RUN_TEST(test_ready_is_outside_the_rate);
-	RUN_TEST(test_supervisor_that_does_not_read);
-	RUN_TEST(test_full_socket_is_not_tried_more_often);
-	RUN_TEST(test_supervisor_that_comes_back);
-	RUN_TEST(test_supervisor_that_comes_later);
-	RUN_TEST(test_stopping_takes_ready_back);
-	RUN_TEST(test_no_descriptor_to_be_had);
-	RUN_TEST(test_nothing_is_left_open);
+	testcase_run_all();
 	status = UNITY_END();
 	rmdir(folder);
 	return status;

@@ -1,14 +1,10 @@
 /* test_priority.c: of waiters pinned to one core the most urgent runs first. */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <sched.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "test/channels/lib.h"
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #define ROUNDS 20
 
@@ -101,16 +97,9 @@ static int may_be_urgent(void *unused)
 	return !become_urgent(1);
 }
 
-static void test_waiters_wake_in_order_of_priority(void)
+TEST(test_waiters_wake_in_order_of_priority)
 {
 	if (lib_join(lib_child(may_be_urgent, NULL)))
 		TEST_IGNORE_MESSAGE("SCHED_FIFO was refused");
 	TEST_ASSERT_EQUAL_INT(0, lib_join(lib_child(play, NULL)));
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(test_waiters_wake_in_order_of_priority);
-	return UNITY_END();
 }

@@ -4,7 +4,6 @@ set -eu
 . test/scripts/lib.sh
 lib_tmp
 
-build=$(realpath "${BUILD:-build}")
 export ACH=$build/ach LD_LIBRARY_PATH=$build PYTHONPATH=$build/python PYTHONDONTWRITEBYTECODE=1
 python=/usr/bin/python3
 

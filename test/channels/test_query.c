@@ -1,15 +1,10 @@
 /* test_query.c: questions and answers through a local socket; silent and greedy peers keep nobody else waiting. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "channels/query.h"
 #include "config/owned.h"
 #include "test/channels/lib.h"
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #define CLIENTS 4
 #define LONG_ANSWER 65000
@@ -99,7 +94,7 @@ void tearDown(void)
 	close(folder_fd);
 }
 
-static void test_a_question_is_answered(void)
+TEST(test_a_question_is_answered)
 {
 	const int fd = ask("how many\n");
 
@@ -108,7 +103,7 @@ static void test_a_question_is_answered(void)
 	TEST_ASSERT_EQUAL_STRING("ok 42", answer(fd));
 }
 
-static void test_an_answer_may_be_long(void)
+TEST(test_an_answer_may_be_long)
 {
 	const int fd = ask("long");
 
@@ -117,7 +112,7 @@ static void test_an_answer_may_be_long(void)
 	TEST_ASSERT_EQUAL_STRING(long_answer, answer(fd));
 }
 
-static void test_an_answer_may_come_later(void)
+TEST(test_an_answer_may_come_later)
 {
 	const int fd = ask("later");
 
@@ -134,7 +129,7 @@ static void test_an_answer_may_come_later(void)
 	TEST_ASSERT_EQUAL_STRING("at last", answer(fd));
 }
 
-static void test_a_client_that_has_gone_is_noticed(void)
+TEST(test_a_client_that_has_gone_is_noticed)
 {
 	close(ask("later"));
 	serve(2);
@@ -143,7 +138,7 @@ static void test_a_client_that_has_gone_is_noticed(void)
 	TEST_ASSERT_EQUAL(-1, later->fd);
 }
 
-static void test_a_silent_client_is_dropped(void)
+TEST(test_a_silent_client_is_dropped)
 {
 	const int fd = connect_client();
 
@@ -157,7 +152,7 @@ static void test_a_silent_client_is_dropped(void)
 	close(fd);
 }
 
-static void test_silent_clients_keep_nobody_out(void)
+TEST(test_silent_clients_keep_nobody_out)
 {
 	int silent[CLIENTS], fd;
 
@@ -175,7 +170,7 @@ static void test_silent_clients_keep_nobody_out(void)
 		close(silent[i]);
 }
 
-static void test_clients_that_wait_stay(void)
+TEST(test_clients_that_wait_stay)
 {
 	int waiting[CLIENTS], fd;
 
@@ -193,7 +188,7 @@ static void test_clients_that_wait_stay(void)
 	close(fd);
 }
 
-static void test_a_question_that_is_too_long_or_empty_is_not_answered(void)
+TEST(test_a_question_that_is_too_long_or_empty_is_not_answered)
 {
 	char much[QUERY_QUESTION_MAX + 1];
 	int fd;
@@ -227,7 +222,7 @@ static int serve_for_ever(void *arg)
 	return 1;
 }
 
-static void test_asking_another_process(void)
+TEST(test_asking_another_process)
 {
 	const pid_t child = lib_child(serve_for_ever, NULL);
 	const int64_t by_ns = clock_now_ns() + 10000000000;
@@ -248,7 +243,7 @@ static void test_asking_another_process(void)
 	TEST_ASSERT_EQUAL(-ENOENT, query_ask(path, "how many", text, sizeof(text), 0, &errors));
 }
 
-static void test_what_does_not_fit_is_cut(void)
+TEST(test_what_does_not_fit_is_cut)
 {
 	char room[8];
 	struct query_text text = { room, 0, sizeof(room) };
@@ -266,16 +261,7 @@ int main(void)
 	if (!mkdtemp(folder))
 		return 1;
 	snprintf(path, sizeof(path), "%s/here", folder);
-	RUN_TEST(test_a_question_is_answered);
-	RUN_TEST(test_an_answer_may_be_long);
-	RUN_TEST(test_an_answer_may_come_later);
-	RUN_TEST(test_a_client_that_has_gone_is_noticed);
-	RUN_TEST(test_a_silent_client_is_dropped);
-	RUN_TEST(test_silent_clients_keep_nobody_out);
-	RUN_TEST(test_clients_that_wait_stay);
-	RUN_TEST(test_a_question_that_is_too_long_or_empty_is_not_answered);
-	RUN_TEST(test_asking_another_process);
-	RUN_TEST(test_what_does_not_fit_is_cut);
+	testcase_run_all();
 	rmdir(folder);
 	return UNITY_END();
 }

@@ -5,13 +5,10 @@
  */
 #define _GNU_SOURCE
 #include <poll.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "channels/ach_ring.h"
 #include "test/channels/lib.h"
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #define ROUNDS 30
 #define ROUNDS_POLLED 5 /* without the bell each may take a slice */
@@ -95,7 +92,7 @@ static int reads(void *bell)
 	return 0;
 }
 
-static void test_reads_without_waiting(void)
+TEST(test_reads_without_waiting)
 {
 	for (int i = 0; i < 2; i++) {
 		bool bell = i;
@@ -124,7 +121,7 @@ static int cannot_be_source(void *unused)
 	return 0;
 }
 
-static void test_a_reader_cannot_be_the_source(void)
+TEST(test_a_reader_cannot_be_the_source)
 {
 	create_readable(true);
 	TEST_ASSERT_EQUAL_INT(0, lib_join(lib_child(cannot_be_source, NULL)));
@@ -217,27 +214,27 @@ static void waiting(enum way way)
 	}
 }
 
-static void test_wait_in_get(void)
+TEST(test_wait_in_get)
 {
 	waiting(GET);
 }
 
-static void test_wait_in_peek(void)
+TEST(test_wait_in_peek)
 {
 	waiting(PEEK);
 }
 
-static void test_wait_with_the_descriptor(void)
+TEST(test_wait_with_the_descriptor)
 {
 	waiting(DESCRIPTOR);
 }
 
-static void test_wait_any(void)
+TEST(test_wait_any)
 {
 	waiting(WAIT_ANY);
 }
 
-static void test_the_same_with_the_helper_thread(void)
+TEST(test_the_same_with_the_helper_thread)
 {
 	setenv("ACH_NO_IO_URING", "1", 1); /* read in the children only: this process made no descriptor */
 	waiting(DESCRIPTOR);
@@ -255,7 +252,7 @@ static int opens(void *expected)
 	return 0;
 }
 
-static void test_no_permission_at_all(void)
+TEST(test_no_permission_at_all)
 {
 	enum ach_status expected = ACH_EACCES;
 
@@ -265,7 +262,7 @@ static void test_no_permission_at_all(void)
 	TEST_ASSERT_EQUAL_INT(0, lib_join(lib_child(opens, &expected)));
 }
 
-static void test_write_permission_alone_is_not_enough(void)
+TEST(test_write_permission_alone_is_not_enough)
 {
 	enum ach_status expected = ACH_EACCES;
 
@@ -276,7 +273,7 @@ static void test_write_permission_alone_is_not_enough(void)
 }
 
 /* A writer that could not see who waits would leave them asleep. */
-static void test_a_writer_needs_the_bell(void)
+TEST(test_a_writer_needs_the_bell)
 {
 	enum ach_status expected = ACH_EACCES;
 
@@ -305,7 +302,7 @@ static int opens_as_member(void *arg)
 	return 0;
 }
 
-static void test_group_may_read(void)
+TEST(test_group_may_read)
 {
 	const gid_t group = 64000; /* has no members */
 	struct member in = { group, ACH_OK }, out = { (gid_t)-1, ACH_EACCES };
@@ -335,27 +332,9 @@ static int writes(void *unused)
 	return 0;
 }
 
-static void test_everybody_may_write(void)
+TEST(test_everybody_may_write)
 {
 	create(0666, (gid_t)-1);
 	TEST_ASSERT_EQUAL_INT(0, lib_join(lib_child(writes, NULL)));
 	LIB_ASSERT_STATUS(ACH_OK, ach_get(&writer, &(char){ 0 }, 1, NULL, NULL, 0));
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(test_reads_without_waiting);
-	RUN_TEST(test_a_reader_cannot_be_the_source);
-	RUN_TEST(test_wait_in_get);
-	RUN_TEST(test_wait_in_peek);
-	RUN_TEST(test_wait_with_the_descriptor);
-	RUN_TEST(test_wait_any);
-	RUN_TEST(test_the_same_with_the_helper_thread);
-	RUN_TEST(test_no_permission_at_all);
-	RUN_TEST(test_write_permission_alone_is_not_enough);
-	RUN_TEST(test_a_writer_needs_the_bell);
-	RUN_TEST(test_group_may_read);
-	RUN_TEST(test_everybody_may_write);
-	return UNITY_END();
 }

@@ -1,14 +1,9 @@
 /* Recordings: cut at every length, damaged at every byte, and read in pieces. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "channels/tool/reclog.h"
 #include "test/channels/lib.h"
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #define RECORDS 12
 #define FILE_SIZE_MAX 4096
@@ -56,10 +51,6 @@ void setUp(void)
 	at[RECORDS] = file_len;
 }
 
-void tearDown(void)
-{
-}
-
 static int memory_file(const uint8_t *bytes, size_t len)
 {
 	int fd = memfd_create("reclog", MFD_CLOEXEC);
@@ -79,7 +70,7 @@ static void assert_record(const struct reclog_record *expected, const struct rec
 	TEST_ASSERT_EQUAL_INT(0, memcmp(expected->body, r->body, r->len));
 }
 
-static void test_crc(void)
+TEST(test_crc)
 {
 	/* The check value of CRC-32, and one byte at a time against the textbook's loop. */
 	TEST_ASSERT_EQUAL_HEX32(0xcbf43926, reclog_crc("123456789", 9));
@@ -98,7 +89,7 @@ static void test_crc(void)
 		}
 }
 
-static void test_written_and_read(void)
+TEST(test_written_and_read)
 {
 	int fd = memory_file(file, file_len);
 	struct reclog_reader reader;
@@ -117,7 +108,7 @@ static void test_written_and_read(void)
 }
 
 /* The bytes themselves: other programs read them. */
-static void test_bytes(void)
+TEST(test_bytes)
 {
 	static const uint8_t expected[] = { 0x87, 0x6e, 0xe8, 0x2b, 0x03, 0x00, 0x00, 0x00, 0xc2, 0x41, 0x24,
 					    0x35, 0x03, 0x00, 0x02, 0x01, 0x08, 0x07, 0x06, 0x05, 0x04, 0x03,
@@ -134,7 +125,7 @@ static void test_bytes(void)
 	TEST_ASSERT_EQUAL_HEX8_ARRAY(expected, head, sizeof(head));
 }
 
-static void test_cut_at_every_length(void)
+TEST(test_cut_at_every_length)
 {
 	for (size_t len = 0; len <= file_len; len++) {
 		int fd = memory_file(file, len);
@@ -198,7 +189,7 @@ static size_t record_of(size_t byte)
 	return i;
 }
 
-static void test_every_byte_flipped(void)
+TEST(test_every_byte_flipped)
 {
 	for (size_t i = RECLOG_MAGIC_SIZE; i < file_len; i++)
 		for (unsigned bit = 0; bit <= 8; bit++) {
@@ -210,7 +201,7 @@ static void test_every_byte_flipped(void)
 		}
 }
 
-static void test_every_byte_gone_or_one_more(void)
+TEST(test_every_byte_gone_or_one_more)
 {
 	uint8_t bytes[FILE_SIZE_MAX];
 
@@ -232,7 +223,7 @@ static void test_every_byte_gone_or_one_more(void)
 	}
 }
 
-static void test_no_recording(void)
+TEST(test_no_recording)
 {
 	static const char *const others[] = { "x", "achrec2\n", "achrec1 ", "{\"type\":\"imu\"}\n",
 					      "\0\0\0\0\0\0\0\0\0" };
@@ -254,7 +245,7 @@ static void test_no_recording(void)
 }
 
 /* What a crash leaves at the end of some file systems. */
-static void test_zeroes_at_the_end(void)
+TEST(test_zeroes_at_the_end)
 {
 	static uint8_t bytes[FILE_SIZE_MAX + 5000];
 	struct reclog_reader reader;
@@ -299,7 +290,7 @@ static void claims(uint32_t len, enum reclog_found expected)
 	close(fd);
 }
 
-static void test_claims_more_than_there_is(void)
+TEST(test_claims_more_than_there_is)
 {
 	claims(RECLOG_BODY_MAX, RECLOG_FOUND_CUT);
 	claims(RECLOG_BODY_MAX + 1, RECLOG_FOUND_LARGE);
@@ -335,7 +326,7 @@ static int writes_pieces(void *to)
 	return 0;
 }
 
-static void test_a_pipe(void)
+TEST(test_a_pipe)
 {
 	struct reclog_reader reader;
 	struct reclog_record r;
@@ -358,7 +349,7 @@ static void test_a_pipe(void)
 	TEST_ASSERT_EQUAL_INT(0, lib_join(pid));
 }
 
-static void test_channels(void)
+TEST(test_channels)
 {
 	struct reclog_channel c = { .count = 1, .size = 2, .mode = 3, .type = 4 }, back;
 	uint8_t body[RECLOG_CHANNEL_MAX];
@@ -383,7 +374,7 @@ static void test_channels(void)
 }
 
 /* Whatever the bytes are, reading ends and what it gives out lies inside them. */
-static void test_noise(void)
+TEST(test_noise)
 {
 	uint8_t bytes[FILE_SIZE_MAX];
 
@@ -409,22 +400,4 @@ static void test_noise(void)
 		reclog_close(&reader);
 		close(fd);
 	}
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(test_crc);
-	RUN_TEST(test_written_and_read);
-	RUN_TEST(test_bytes);
-	RUN_TEST(test_cut_at_every_length);
-	RUN_TEST(test_every_byte_flipped);
-	RUN_TEST(test_every_byte_gone_or_one_more);
-	RUN_TEST(test_no_recording);
-	RUN_TEST(test_zeroes_at_the_end);
-	RUN_TEST(test_claims_more_than_there_is);
-	RUN_TEST(test_a_pipe);
-	RUN_TEST(test_channels);
-	RUN_TEST(test_noise);
-	return UNITY_END();
 }

@@ -1,14 +1,11 @@
 /* test_removal.c: what is reported of a channel's file, and what is not. */
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdio.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "channels/removal.h"
 #include "test/channels/lib.h"
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 static char name[LIB_NAME_LEN], path[256], other[300];
 static struct removal removal;
@@ -71,7 +68,7 @@ static void remake_it(void)
 	LIB_ASSERT_STATUS(ACH_OK, ach_create(name, 4, 8, &attr));
 }
 
-static void removed_or_replaced_by_any_means_is_reported_once(void)
+TEST(removed_or_replaced_by_any_means_is_reported_once)
 {
 	static void (*const means[])(void) = { remove_it, unlink_it, rename_it, replace_it, truncate_it, remake_it };
 
@@ -90,7 +87,7 @@ static void removed_or_replaced_by_any_means_is_reported_once(void)
 	}
 }
 
-static void use_is_not_reported(void)
+TEST(use_is_not_reported)
 {
 	ach_channel_t user;
 	char byte = 0;
@@ -108,7 +105,7 @@ static bool readable(void)
 	return poll(&(struct pollfd){ .fd = removal.fd, .events = POLLIN }, 1, 0) > 0;
 }
 
-static void many_reports_are_taken_in_bounded_steps(void)
+TEST(many_reports_are_taken_in_bounded_steps)
 {
 	TEST_ASSERT_EQUAL_INT(0, removal_watch(&removal, &chan)); /* once more is harmless */
 	for (int i = 0; i < 2000; i++) {			  /* two kinds in turn: equal ones are merged */
@@ -125,19 +122,9 @@ static void many_reports_are_taken_in_bounded_steps(void)
 	TEST_ASSERT_FALSE(removal_read(&removal));
 }
 
-static void without_inotify_nothing_is_watched(void)
+TEST(without_inotify_nothing_is_watched)
 {
 	removal_close(&removal);
 	TEST_ASSERT_EQUAL_INT(-EBADF, removal_watch(&removal, &chan));
 	TEST_ASSERT_FALSE(removal_read(&removal));
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(removed_or_replaced_by_any_means_is_reported_once);
-	RUN_TEST(use_is_not_reported);
-	RUN_TEST(many_reports_are_taken_in_bounded_steps);
-	RUN_TEST(without_inotify_nothing_is_watched);
-	return UNITY_END();
 }

@@ -8,25 +8,20 @@
  *	SCRIBBLE_SEED
  */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "channels/ach_file.h"
 #include "test/channels/lib.h"
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #define COUNT 8
 #define SIZE 128
@@ -94,14 +89,14 @@ static enum ach_status open_it(void)
 	return r;
 }
 
-static void test_sound_copy_opens(void)
+TEST(test_sound_copy_opens)
 {
 	file_take();
 	file_put(file.whole, FILE_LEN);
 	LIB_ASSERT_STATUS(ACH_OK, open_it()); /* or none of the refusals below would mean anything */
 }
 
-static void test_truncated(void)
+TEST(test_truncated)
 {
 	file_take();
 	for (size_t len = 0; len < FILE_LEN; len++) {
@@ -111,7 +106,7 @@ static void test_truncated(void)
 	}
 }
 
-static void test_foreign(void)
+TEST(test_foreign)
 {
 	static const char text[] = "This is not a channel, it is a sentence that somebody put here by mistake.\n";
 	uint64_t seed = 4711;
@@ -131,7 +126,7 @@ static void test_foreign(void)
 	LIB_ASSERT_STATUS(ACH_BAD_SHM_FILE, open_it());
 }
 
-static void test_every_bit_of_the_plate(void)
+TEST(test_every_bit_of_the_plate)
 {
 	file_take();
 	for (unsigned bit = 0; bit < FILE_LEN * 8; bit++) {
@@ -164,7 +159,7 @@ static void plate_seal(struct ach_plate *p)
 
 static int use_up(void *arg);
 
-static void test_forged_plate(void)
+TEST(test_forged_plate)
 {
 	struct ach_plate sound, forged;
 	unsigned accepted = 0, tried = 0;
@@ -234,7 +229,7 @@ static int open_as_reader(void *arg)
 }
 
 /* Not regular files.  An open of a FIFO must not wait for its other end: the watchdog sees to that. */
-static void test_no_files(void)
+TEST(test_no_files)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	char target[300];
@@ -296,7 +291,7 @@ static void refuses(int32_t shm, int32_t bell, const char *what)
 
 /* Memory of another size would be mapped over what lies behind it; a writer without the bell would leave its readers
  * asleep. */
-static void test_other_memory(void)
+TEST(test_other_memory)
 {
 	char name[LIB_NAME_LEN];
 	struct ach_plate sound;
@@ -630,7 +625,7 @@ static void round_of(unsigned kind)
 	LIB_ASSERT_STATUS(ACH_OK, ach_unlink(live.name));
 }
 
-static void test_scribbled_while_in_use(void)
+TEST(test_scribbled_while_in_use)
 {
 	const char *seconds = getenv("SCRIBBLE_SECONDS"), *given = getenv("SCRIBBLE_SEED");
 	int64_t until = lib_now_ns(CLOCK_MONOTONIC) + (seconds ? atoi(seconds) : SECONDS_DEFAULT) * INT64_C(1000000000);
@@ -663,7 +658,7 @@ static uint32_t kernel_thread(void)
 }
 
 /* Words for which library or kernel has a cure: the put must succeed, at once. */
-static void test_lock_words_without_an_owner(void)
+TEST(test_lock_words_without_an_owner)
 {
 	const uint32_t words[] = { FUTEX_TID_MASK,
 				   kernel_thread(),
@@ -698,7 +693,7 @@ static int sleep_on(void *arg)
 }
 
 /* The tid of a live thread that knows nothing of it: TIMEOUT, as long as that thread lives. */
-static void test_lock_word_of_a_stranger(void)
+TEST(test_lock_word_of_a_stranger)
 {
 	struct timespec put_timeout = lib_rel_ms(20);
 	ach_channel_t chan;
@@ -745,15 +740,6 @@ int main(void)
 	LIB_CHECK(shared != MAP_FAILED);
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	UNITY_BEGIN();
-	RUN_TEST(test_sound_copy_opens);
-	RUN_TEST(test_truncated);
-	RUN_TEST(test_foreign);
-	RUN_TEST(test_every_bit_of_the_plate);
-	RUN_TEST(test_forged_plate);
-	RUN_TEST(test_no_files);
-	RUN_TEST(test_other_memory);
-	RUN_TEST(test_lock_words_without_an_owner);
-	RUN_TEST(test_lock_word_of_a_stranger);
-	RUN_TEST(test_scribbled_while_in_use);
+	testcase_run_all();
 	return UNITY_END();
 }

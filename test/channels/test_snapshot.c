@@ -1,12 +1,9 @@
 /* test_snapshot.c: what ach ls and ach info show of a channel. */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/types.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "channels/ach_ring.h"
 #include "channels/clock.h"
@@ -41,7 +38,7 @@ static struct msg_imu imu(int64_t published_ns)
 
 /* ---- looking ---- */
 
-static void test_empty(void)
+TEST(test_empty)
 {
 	struct snapshot snap;
 
@@ -55,7 +52,7 @@ static void test_empty(void)
 	TEST_ASSERT_FALSE(snap.waited);
 }
 
-static void test_ours(void)
+TEST(test_ours)
 {
 	struct msg_imu msg = imu(400000000);
 	struct snapshot snap;
@@ -74,7 +71,7 @@ static void test_ours(void)
 	}
 }
 
-static void test_foreign(void)
+TEST(test_foreign)
 {
 	struct msg_imu msg = imu(1);
 	struct snapshot snap;
@@ -99,7 +96,7 @@ static void test_foreign(void)
 	TEST_ASSERT_EQUAL(MSG_OTHER_SIZE, snap.refusal);
 }
 
-static void test_corrupt(void)
+TEST(test_corrupt)
 {
 	struct snapshot snap;
 
@@ -110,7 +107,7 @@ static void test_corrupt(void)
 }
 
 /* A snapshot neither takes messages from this handle's readers nor makes a writer ring. */
-static void test_no_trace(void)
+TEST(test_no_trace)
 {
 	struct snapshot snap;
 	uint64_t hint = atomic_load(chan.handle->hint);
@@ -140,7 +137,7 @@ static void expect_rate(double hz, struct snapshot first, struct snapshot second
 	TEST_ASSERT_DOUBLE_WITHIN(1e-9 * (1 + hz), hz, snapshot_rate(&first, &second));
 }
 
-static void test_rate(void)
+TEST(test_rate)
 {
 	expect_rate(0, seen(5, 0, -1), seen(5, 500, -1));
 	expect_rate(10, seen(5, 0, -1), seen(10, 500, -1));
@@ -176,7 +173,7 @@ static void expect_hz(const char *text, double hz)
 	TEST_ASSERT_EQUAL_STRING(text, got);
 }
 
-static void test_words(void)
+TEST(test_words)
 {
 	expect_age("future", -1);
 	expect_age("0 ns", 0);
@@ -199,7 +196,7 @@ static void test_words(void)
 	expect_hz("12346 Hz", 12345.6);
 }
 
-static void test_alive(void)
+TEST(test_alive)
 {
 	pid_t child = fork();
 
@@ -213,18 +210,4 @@ static void test_alive(void)
 	TEST_ASSERT_TRUE(snapshot_alive(1)); /* perhaps another user's */
 	TEST_ASSERT_FALSE(snapshot_alive(0));
 	TEST_ASSERT_FALSE(snapshot_alive(UINT32_MAX)); /* -1 would be everybody */
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(test_empty);
-	RUN_TEST(test_ours);
-	RUN_TEST(test_foreign);
-	RUN_TEST(test_corrupt);
-	RUN_TEST(test_no_trace);
-	RUN_TEST(test_rate);
-	RUN_TEST(test_words);
-	RUN_TEST(test_alive);
-	return UNITY_END();
 }

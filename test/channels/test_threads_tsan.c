@@ -7,12 +7,9 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "test/channels/lib.h"
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #define WRITERS 3
 #define PUTS 4000 /* of each writer */
@@ -24,10 +21,6 @@ static int writers_left;
 void setUp(void)
 {
 	lib_watchdog(Unity.CurrentTestName, LIB_HANG_S);
-}
-
-void tearDown(void)
-{
 }
 
 static void open_own(ach_channel_t *chan)
@@ -278,24 +271,16 @@ static int play(void *no_io_uring)
 	return 0;
 }
 
-static void test_threads_with_io_uring(void)
+TEST(test_threads_with_io_uring)
 {
 	char no[] = "0";
 
 	TEST_ASSERT_EQUAL_INT(0, lib_join(lib_child(play, no)));
 }
 
-static void test_threads_with_the_helper_thread(void)
+TEST(test_threads_with_the_helper_thread)
 {
 	char yes[] = "1";
 
 	TEST_ASSERT_EQUAL_INT(0, lib_join(lib_child(play, yes)));
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(test_threads_with_io_uring);
-	RUN_TEST(test_threads_with_the_helper_thread);
-	return UNITY_END();
 }

@@ -3,7 +3,6 @@
 # shellcheck disable=SC2317 # the tests are called by their names
 set -eu
 . test/scripts/lib.sh
-build=$(realpath "${BUILD:-build}")
 ach=$build/ach
 p=t-live-$$-
 lib_folder=$(mktemp -d)

@@ -3,7 +3,6 @@
 set -eu
 . test/scripts/lib.sh
 lib_tmp
-build=$(realpath "${BUILD:-build}")
 ach=$build/ach
 feed=$build/test/channels/feed
 dump=$build/test/channels/recdump

@@ -4,7 +4,6 @@
 # shellcheck disable=SC2317 # the tests are called by their names
 set -eu
 . test/scripts/lib.sh
-build=$(realpath "${BUILD:-build}")
 ach=$build/ach
 p=t-untrusted-$$
 lib_folder=$(mktemp -d)

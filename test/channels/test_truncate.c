@@ -5,27 +5,22 @@
  * be at work.  What they get may be ACH_CORRUPT where the attacker may write; a signal never.
  */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "channels/ach_file.h"
 #include "test/channels/lib.h"
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #define GROUP 64001 /* of the channel, and of no other user */
 #define WORKERS 3
@@ -335,17 +330,17 @@ static void attacks_by(enum attacker by)
 	finish();
 }
 
-static void test_a_reader_is_harmless(void)
+TEST(test_a_reader_is_harmless)
 {
 	attacks_by(READER);
 }
 
-static void test_a_group_writer_kills_no_process(void)
+TEST(test_a_group_writer_kills_no_process)
 {
 	attacks_by(WRITER);
 }
 
-static void test_a_stranger_is_harmless(void)
+TEST(test_a_stranger_is_harmless)
 {
 	attacks_by(STRANGER);
 }
@@ -361,7 +356,7 @@ static void write_plate(const char *bytes, size_t len, int flags)
 	close(fd);
 }
 
-static void test_a_plate_may_be_lost(void)
+TEST(test_a_plate_may_be_lost)
 {
 	static const char garbage[8192] = "garbage";
 	ach_channel_t chan;
@@ -414,7 +409,7 @@ static int opens_as_source(void *arg)
 	return 0;
 }
 
-static void test_source_lock(void)
+TEST(test_source_lock)
 {
 	struct source owner = { 0, ACH_OK }, member = { GROUP, ACH_OK }, other = { (gid_t)-1, ACH_EACCES };
 	ach_channel_t chan;
@@ -478,7 +473,7 @@ static int full_folder(void *arg)
 	return 0;
 }
 
-static void test_full_folder(void)
+TEST(test_full_folder)
 {
 	int status = lib_join(lib_child(full_folder, NULL));
 
@@ -507,11 +502,6 @@ int main(void)
 	shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	LIB_CHECK(shared != MAP_FAILED);
 	UNITY_BEGIN();
-	RUN_TEST(test_a_reader_is_harmless);
-	RUN_TEST(test_a_group_writer_kills_no_process);
-	RUN_TEST(test_a_stranger_is_harmless);
-	RUN_TEST(test_a_plate_may_be_lost);
-	RUN_TEST(test_source_lock);
-	RUN_TEST(test_full_folder);
+	testcase_run_all();
 	return UNITY_END();
 }

@@ -2,26 +2,21 @@
  *
  * The test is the coordinator of a page; the participants are this program again, started with $ENDPLATE_CLOCK as
  * achstart does, with the name of a body below.  What happens when is kept in a log that they share. */
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "channels/ach.h"
 #include "channels/clock.h"
 #include "channels/vt_clock.h"
 #include "test/channels/lib.h"
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #define BEGIN 1000000
 #define SLOTS 8
@@ -497,7 +492,7 @@ static void expect_ended(int slots)
 
 /* ---- tests ---- */
 
-static void test_deadlines_are_exact_and_by_rank(void)
+TEST(test_deadlines_are_exact_and_by_rank)
 {
 	start(2, "ticker", "10", "4", NULL);
 	start(1, "ticker", "15", "3", NULL);
@@ -508,7 +503,7 @@ static void test_deadlines_are_exact_and_by_rank(void)
 	TEST_ASSERT_EQUAL_INT64(BEGIN + 45, vt_page_core(co.page)->now_ns);
 }
 
-static void test_a_start_takes_its_time(void)
+TEST(test_a_start_takes_its_time)
 {
 	start_late(1, 12, "ticker", "10", "2", NULL);
 	start(2, "ticker", "10", "3", NULL);
@@ -517,7 +512,7 @@ static void test_a_start_takes_its_time(void)
 	EXPECT_LOG({ 0, 2, 0 }, { 10, 2, 0 }, { 12, 1, 0 }, { 20, 2, 0 }, { 22, 1, 0 });
 }
 
-static void test_nothing_beyond_the_limit(void)
+TEST(test_nothing_beyond_the_limit)
 {
 	start(1, "ticker", "10", "5", NULL);
 	run_until(19);
@@ -527,7 +522,7 @@ static void test_nothing_beyond_the_limit(void)
 	EXPECT_LOG({ 0, 1, 0 }, { 10, 1, 0 }, { 20, 1, 0 });
 }
 
-static void test_a_message_wakes_its_readers_at_once(void)
+TEST(test_a_message_wakes_its_readers_at_once)
 {
 	start(1, "getter", first, "2", NULL);
 	start(2, "descriptor", first, "2", NULL);
@@ -539,7 +534,7 @@ static void test_a_message_wakes_its_readers_at_once(void)
 		   { 20, 4, 1 });
 }
 
-static void test_a_get_with_a_deadline(void)
+TEST(test_a_get_with_a_deadline)
 {
 	start(1, "getter_by", first, "7", "4");
 	start(2, "writer", first, "10", "2");
@@ -548,7 +543,7 @@ static void test_a_get_with_a_deadline(void)
 	EXPECT_LOG({ 7, 1, 2 }, { 10, 2, 0 }, { 10, 1, 1 }, { 17, 1, 2 }, { 20, 2, 0 }, { 20, 1, 1 });
 }
 
-static void test_wait_any(void)
+TEST(test_wait_any)
 {
 	start(1, "any", first, second, "4");
 	start(2, "writer", first, "10", "2");
@@ -559,7 +554,7 @@ static void test_wait_any(void)
 		   { 30, 1, 1 });
 }
 
-static void test_sets(void)
+TEST(test_sets)
 {
 	start(1, "set", first, second, "4");
 	start(2, "writer", first, "10", "2");
@@ -570,7 +565,7 @@ static void test_sets(void)
 		   { 30, 1, 1 }, { 35, 1, 2 }, { 35, 1, 3 });
 }
 
-static void test_nothing_is_seen_before_its_stamp(void)
+TEST(test_nothing_is_seen_before_its_stamp)
 {
 	start(1, "poller", first, "10", "4");
 	start(2, "writer", first, "5", "6");
@@ -582,7 +577,7 @@ static void test_nothing_is_seen_before_its_stamp(void)
 }
 
 /* A message that no participant waits for gives no turn, one for a dead reader neither. */
-static void test_a_reader_dies(void)
+TEST(test_a_reader_dies)
 {
 	start(1, "getter", first, "9", NULL);
 	start(2, "writer", first, "10", "3");
@@ -595,7 +590,7 @@ static void test_a_reader_dies(void)
 	TEST_ASSERT_EQUAL_INT(0, status_of[2]);
 }
 
-static void test_further_threads_are_on_real_time(void)
+TEST(test_further_threads_are_on_real_time)
 {
 	start(1, "thread", NULL, NULL, NULL);
 	run_until(1000);
@@ -604,7 +599,7 @@ static void test_further_threads_are_on_real_time(void)
 	EXPECT_LOG({ 0, 1, 1 }, { 10, 1, 2 });
 }
 
-static void test_children_are_on_real_time(void)
+TEST(test_children_are_on_real_time)
 {
 	start(1, "parent", NULL, NULL, NULL);
 	start(2, "ticker", "5", "2", NULL);
@@ -628,7 +623,7 @@ static void expect_said(const char *words)
 	TEST_ASSERT_EQUAL_PTR_MESSAGE(text + n - 1, strchr(text, '\n'), text); /* one line */
 }
 
-static void test_a_descriptor_that_stays_readable(void)
+TEST(test_a_descriptor_that_stays_readable)
 {
 	start(1, "readable", NULL, NULL, NULL);
 	start(2, "ticker", "10", "3", NULL);
@@ -638,7 +633,7 @@ static void test_a_descriptor_that_stays_readable(void)
 	expect_said("virtual clock: a descriptor stays readable");
 }
 
-static void test_processes_that_keep_waking_each_other(void)
+TEST(test_processes_that_keep_waking_each_other)
 {
 	start(1, "answerer", first, second, NULL);
 	start(2, "answerer", second, first, NULL);
@@ -649,7 +644,7 @@ static void test_processes_that_keep_waking_each_other(void)
 	expect_said("virtual clock: time does not advance");
 }
 
-static void test_a_place_that_is_wrong(void)
+TEST(test_a_place_that_is_wrong)
 {
 	static const char *const wrong[] = { "", "1", "1 /nowhere/clock", "0 @", "64 @", "x @" };
 	char place[128];
@@ -677,19 +672,6 @@ int main(int argc, char **argv)
 	if (argc > 1)
 		return run_body(argv);
 	UNITY_BEGIN();
-	RUN_TEST(test_deadlines_are_exact_and_by_rank);
-	RUN_TEST(test_a_start_takes_its_time);
-	RUN_TEST(test_nothing_beyond_the_limit);
-	RUN_TEST(test_a_message_wakes_its_readers_at_once);
-	RUN_TEST(test_a_get_with_a_deadline);
-	RUN_TEST(test_wait_any);
-	RUN_TEST(test_sets);
-	RUN_TEST(test_nothing_is_seen_before_its_stamp);
-	RUN_TEST(test_a_reader_dies);
-	RUN_TEST(test_further_threads_are_on_real_time);
-	RUN_TEST(test_children_are_on_real_time);
-	RUN_TEST(test_a_descriptor_that_stays_readable);
-	RUN_TEST(test_processes_that_keep_waking_each_other);
-	RUN_TEST(test_a_place_that_is_wrong);
+	testcase_run_all();
 	return UNITY_END();
 }

@@ -1,9 +1,7 @@
 /* test_vt_core.c: whose turn it is on the virtual clock: by tables, and at random. */
-#include <string.h>
-
 #include "channels/vt_core.h"
 #include "test/channels/lib.h"
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #define ALL (~UINT64_C(0))
 #define STEPS 200000
@@ -57,7 +55,7 @@ static void mark(int slot)
 
 /* ---- tables ---- */
 
-static void test_nothing_to_do_is_the_coordinators(void)
+TEST(test_nothing_to_do_is_the_coordinators)
 {
 	expect_rest(100);
 	expect_rest(100);
@@ -65,7 +63,7 @@ static void test_nothing_to_do_is_the_coordinators(void)
 	TEST_ASSERT_EQUAL_UINT64(0, core.instants);
 }
 
-static void test_marked_slots_run_by_rank(void)
+TEST(test_marked_slots_run_by_rank)
 {
 	mark(63);
 	mark(7);
@@ -80,7 +78,7 @@ static void test_marked_slots_run_by_rank(void)
 	TEST_ASSERT_EQUAL_UINT32(1, core.rounds_here);
 }
 
-static void test_a_mark_made_in_a_round_waits_for_the_next(void)
+TEST(test_a_mark_made_in_a_round_waits_for_the_next)
 {
 	mark(5);
 	mark(9);
@@ -98,7 +96,7 @@ static void test_a_mark_made_in_a_round_waits_for_the_next(void)
 	TEST_ASSERT_EQUAL_UINT32(2, core.rounds_here);
 }
 
-static void test_a_deadline_becomes_now(void)
+TEST(test_a_deadline_becomes_now)
 {
 	view.deadline_ns[4] = 250;
 	view.deadline_ns[2] = 300;
@@ -110,7 +108,7 @@ static void test_a_deadline_becomes_now(void)
 	TEST_ASSERT_EQUAL_UINT64(2, core.instants);
 }
 
-static void test_deadlines_of_the_past_are_due_now(void)
+TEST(test_deadlines_of_the_past_are_due_now)
 {
 	const int64_t past[] = { INT64_MIN, -1, 0, 99, 100 };
 
@@ -122,7 +120,7 @@ static void test_deadlines_of_the_past_are_due_now(void)
 	TEST_ASSERT_EQUAL_UINT64(0, core.instants);
 }
 
-static void test_marks_come_before_deadlines_to_come(void)
+TEST(test_marks_come_before_deadlines_to_come)
 {
 	view.deadline_ns[1] = 101;
 	mark(50);
@@ -130,7 +128,7 @@ static void test_marks_come_before_deadlines_to_come(void)
 	expect(101, 1);
 }
 
-static void test_marked_and_due_share_a_round(void)
+TEST(test_marked_and_due_share_a_round)
 {
 	view.deadline_ns[3] = 100;
 	view.deadline_ns[8] = 90;
@@ -143,7 +141,7 @@ static void test_marked_and_due_share_a_round(void)
 	TEST_ASSERT_EQUAL_UINT64(1, core.rounds);
 }
 
-static void test_a_new_instant_counts_its_rounds_again(void)
+TEST(test_a_new_instant_counts_its_rounds_again)
 {
 	mark(1);
 	expect(100, 1);
@@ -156,7 +154,7 @@ static void test_a_new_instant_counts_its_rounds_again(void)
 	TEST_ASSERT_EQUAL_UINT64(3, core.rounds);
 }
 
-static void test_no_turn_before_the_floor(void)
+TEST(test_no_turn_before_the_floor)
 {
 	view.floor_ns[4] = 500;
 	mark(4);
@@ -171,7 +169,7 @@ static void test_no_turn_before_the_floor(void)
 }
 
 /* It is started again, or computes: the turn of this round is not lost, but comes then. */
-static void test_a_floor_that_is_set_in_the_round(void)
+TEST(test_a_floor_that_is_set_in_the_round)
 {
 	mark(4);
 	mark(5);
@@ -183,7 +181,7 @@ static void test_a_floor_that_is_set_in_the_round(void)
 	expect_rest(130);
 }
 
-static void test_held_slots_are_left_behind(void)
+TEST(test_held_slots_are_left_behind)
 {
 	mark(4);
 	mark(5);
@@ -199,7 +197,7 @@ static void test_held_slots_are_left_behind(void)
 	expect(300, 5);
 }
 
-static void test_the_dead_get_no_turn(void)
+TEST(test_the_dead_get_no_turn)
 {
 	mark(4);
 	mark(5);
@@ -211,7 +209,7 @@ static void test_the_dead_get_no_turn(void)
 	expect(100, 5);
 }
 
-static void test_beyond_the_limit_the_coordinator_decides(void)
+TEST(test_beyond_the_limit_the_coordinator_decides)
 {
 	view.deadline_ns[3] = 200;
 	view.limit_ns = 199;
@@ -225,7 +223,7 @@ static void test_beyond_the_limit_the_coordinator_decides(void)
 	expect_rest(200);
 }
 
-static void test_a_floor_beyond_the_limit(void)
+TEST(test_a_floor_beyond_the_limit)
 {
 	mark(3);
 	view.floor_ns[3] = 400;
@@ -235,7 +233,7 @@ static void test_a_floor_beyond_the_limit(void)
 	expect(400, 3);
 }
 
-static void test_the_coordinator_has_deadlines_too(void)
+TEST(test_the_coordinator_has_deadlines_too)
 {
 	view.deadline_ns[VT_COORDINATOR] = 150;
 	view.deadline_ns[1] = 150;
@@ -375,7 +373,7 @@ static void random_run(uint64_t seed)
 	TEST_ASSERT_GREATER_THAN_UINT64(STEPS / 1000, core.instants);
 }
 
-static void test_at_random(void)
+TEST(test_at_random)
 {
 	for (uint64_t seed = 1; seed <= 5; seed++) {
 		setUp();
@@ -384,7 +382,7 @@ static void test_at_random(void)
 }
 
 /* Without disturbance a run is a function of its start. */
-static void test_same_input_same_run(void)
+TEST(test_same_input_same_run)
 {
 	uint64_t sum[2] = { 0, 0 };
 
@@ -405,27 +403,4 @@ static void test_same_input_same_run(void)
 	}
 	TEST_ASSERT_EQUAL_UINT64(sum[0], sum[1]);
 	TEST_ASSERT_TRUE(core.instants > 1000);
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(test_nothing_to_do_is_the_coordinators);
-	RUN_TEST(test_marked_slots_run_by_rank);
-	RUN_TEST(test_a_mark_made_in_a_round_waits_for_the_next);
-	RUN_TEST(test_a_deadline_becomes_now);
-	RUN_TEST(test_deadlines_of_the_past_are_due_now);
-	RUN_TEST(test_marks_come_before_deadlines_to_come);
-	RUN_TEST(test_marked_and_due_share_a_round);
-	RUN_TEST(test_a_new_instant_counts_its_rounds_again);
-	RUN_TEST(test_no_turn_before_the_floor);
-	RUN_TEST(test_a_floor_that_is_set_in_the_round);
-	RUN_TEST(test_held_slots_are_left_behind);
-	RUN_TEST(test_the_dead_get_no_turn);
-	RUN_TEST(test_beyond_the_limit_the_coordinator_decides);
-	RUN_TEST(test_a_floor_beyond_the_limit);
-	RUN_TEST(test_the_coordinator_has_deadlines_too);
-	RUN_TEST(test_at_random);
-	RUN_TEST(test_same_input_same_run);
-	return UNITY_END();
 }

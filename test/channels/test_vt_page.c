@@ -3,24 +3,19 @@
  * The coordinator sleeps until it is rung and has no time-out, so a wake-up that is lost is a test that hangs.  The sweeps
  * walk a process through a call by the debugger interface, kill it after k instructions for each k in turn, and bury it:
  * then the clock must go on. */
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "channels/vt_page.h"
 #include "test/channels/lib.h"
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED 1
@@ -228,7 +223,7 @@ static void expect_turns(size_t n, const struct turn *turns)
 
 /* ---- turns ---- */
 
-static void test_token_goes_by_deadline_and_rank(void)
+TEST(test_token_goes_by_deadline_and_rank)
 {
 	start(3, 30);
 	start(1, 10);
@@ -240,7 +235,7 @@ static void test_token_goes_by_deadline_and_rank(void)
 	TEST_ASSERT_EQUAL_UINT64(6, vt_page_core(co.page)->instants);
 }
 
-static void test_one_alone_keeps_the_token(void)
+TEST(test_one_alone_keeps_the_token)
 {
 	start(1, 1);
 	run_until(BEGIN + 1000);
@@ -249,7 +244,7 @@ static void test_one_alone_keeps_the_token(void)
 	TEST_ASSERT_TRUE(atomic_load(&co.page->slot[1].grant) <= 1);
 }
 
-static void test_marked_runs_at_the_same_instant(void)
+TEST(test_marked_runs_at_the_same_instant)
 {
 	start_after(2,
 		    (struct peer){ .period_ns = 10, .deed = MARK, .at = 2, .marks = vt_bit(1) | vt_bit(3) | vt_bit(0) },
@@ -261,7 +256,7 @@ static void test_marked_runs_at_the_same_instant(void)
 	TEST_ASSERT_EQUAL_HEX64(0, atomic_load(&co.page->dirty)); /* and slot 0 never is */
 }
 
-static void test_limit_0_asks_for_the_next_rest(void)
+TEST(test_limit_0_asks_for_the_next_rest)
 {
 	start(1, 10);
 	let_go(VT_NEVER);
@@ -275,7 +270,7 @@ static void test_limit_0_asks_for_the_next_rest(void)
 
 /* ---- starts and ends ---- */
 
-static void test_join_after_the_startup_time(void)
+TEST(test_join_after_the_startup_time)
 {
 	start(1, 10);
 	run_until(1010);
@@ -288,7 +283,7 @@ static void test_join_after_the_startup_time(void)
 }
 
 /* Its slot is live from the instant at which it is expected: time does not pass it by, however late it joins. */
-static void test_time_waits_for_a_process_that_starts(void)
+TEST(test_time_waits_for_a_process_that_starts)
 {
 	start(1, 10);
 	shared->peer[2].period_ns = 100;
@@ -305,7 +300,7 @@ static void test_time_waits_for_a_process_that_starts(void)
 	EXPECT_TURNS({ 1000, 1 }, { 1010, 1 }, { 1015, 2 }, { 1020, 1 }, { 1030, 1 }, { 1040, 1 }, { 1050, 1 });
 }
 
-static void test_forget_what_was_not_started(void)
+TEST(test_forget_what_was_not_started)
 {
 	start(1, 10);
 	vt_page_expect(&co, 2, "missing", 5);
@@ -314,7 +309,7 @@ static void test_forget_what_was_not_started(void)
 	EXPECT_TURNS({ 1000, 1 }, { 1010, 1 }, { 1020, 1 });
 }
 
-static void test_leave(void)
+TEST(test_leave)
 {
 	start(1, 10);
 	start_after(2, (struct peer){ .period_ns = 10, .deed = LEAVE, .at = 2 }, 0);
@@ -329,7 +324,7 @@ static void test_leave(void)
 	TEST_ASSERT_EQUAL_HEX64(0, atomic_load(&co.page->dirty) & atomic_load(&co.page->live));
 }
 
-static void test_the_last_one_leaves(void)
+TEST(test_the_last_one_leaves)
 {
 	start_after(1, (struct peer){ .deed = LEAVE, .at = 1 }, 0);
 	let_go(VT_NEVER);
@@ -339,7 +334,7 @@ static void test_the_last_one_leaves(void)
 	TEST_ASSERT_EQUAL_HEX64(vt_bit(0), atomic_load(&co.page->live));
 }
 
-static void test_holder_dies(void)
+TEST(test_holder_dies)
 {
 	start_after(1, (struct peer){ .period_ns = 10, .deed = DIE, .at = 3 }, 0);
 	start(2, 10);
@@ -355,7 +350,7 @@ static void test_holder_dies(void)
 		     { 1020, 3 }, { 1030, 2 });
 }
 
-static void test_chosen_but_dead(void)
+TEST(test_chosen_but_dead)
 {
 	start(1, 10);
 	start(2, 10);
@@ -371,7 +366,7 @@ static void test_chosen_but_dead(void)
 }
 
 /* The slot is used again, by another process. */
-static void test_restart(void)
+TEST(test_restart)
 {
 	start(2, 10);
 	for (int i = 0; i < 50; i++) {
@@ -391,7 +386,7 @@ static void test_restart(void)
 
 /* ---- stops ---- */
 
-static void test_revoke_from_a_stopped_process(void)
+TEST(test_revoke_from_a_stopped_process)
 {
 	start(1, 10);
 	start(2, 10);
@@ -415,7 +410,7 @@ static void test_revoke_from_a_stopped_process(void)
 }
 
 /* Stopped inside its turn it holds the clock. */
-static void test_no_revoke_from_a_process_that_works(void)
+TEST(test_no_revoke_from_a_process_that_works)
 {
 	start_after(1, (struct peer){ .period_ns = 10, .deed = STOP, .at = 2 }, 0);
 	start(2, 10);
@@ -429,7 +424,7 @@ static void test_no_revoke_from_a_process_that_works(void)
 	EXPECT_TURNS({ 1000, 1 }, { 1000, 2 }, { 1010, 1 }, { 1010, 2 }, { 1020, 1 }, { 1020, 2 });
 }
 
-static void test_a_held_process_dies(void)
+TEST(test_a_held_process_dies)
 {
 	start(1, 10);
 	start(2, 10);
@@ -446,7 +441,7 @@ static void test_a_held_process_dies(void)
 	EXPECT_TURNS({ 1000, 1 }, { 1000, 2 }, { 1010, 2 }, { 1010, 1 }, { 1020, 1 }, { 1020, 2 });
 }
 
-static void test_await_with_a_time_out(void)
+TEST(test_await_with_a_time_out)
 {
 	struct vt_end end;
 
@@ -485,7 +480,7 @@ static uint64_t hash_of(size_t n, const struct said *said)
 
 #define HASH(...) hash_of(sizeof((struct said[]){ __VA_ARGS__ }) / sizeof(struct said), (struct said[]){ __VA_ARGS__ })
 
-static void test_hash_is_of_what_was_said(void)
+TEST(test_hash_is_of_what_was_said)
 {
 	const uint64_t hash = HASH({ "a", 1, "one" }, { "b", 2, "two" }, { "a", 3, "three" });
 	const uint64_t others[] = {
@@ -510,7 +505,7 @@ static void test_hash_is_of_what_was_said(void)
 	TEST_ASSERT_EQUAL_HEX64(hash, HASH({ "a", 1, "one" }, { "b", 2, "two" }, { "a", 3, "three" }));
 }
 
-static void test_hash_whatever_the_order_of_objects(void)
+TEST(test_hash_whatever_the_order_of_objects)
 {
 	const uint64_t hash = HASH({ "a", 1, "one" }, { "b", 2, "two" }, { "a", 3, "three" });
 
@@ -519,7 +514,7 @@ static void test_hash_whatever_the_order_of_objects(void)
 				HASH({ "b", 0, NULL }, { "a", 1, "one" }, { "a", 3, "three" }, { "b", 2, "two" }));
 }
 
-static void test_hash_of_every_length(void)
+TEST(test_hash_of_every_length)
 {
 	char text[40] = { 0 };
 	uint64_t seen[sizeof(text)];
@@ -542,7 +537,7 @@ static void test_hash_of_every_length(void)
 	}
 }
 
-static void test_objects_are_found_by_name(void)
+TEST(test_objects_are_found_by_name)
 {
 	char name[2 * VT_NAME_MAX];
 	struct vt_object *first = vt_page_object(co.page, "first");
@@ -556,7 +551,7 @@ static void test_objects_are_found_by_name(void)
 	TEST_ASSERT_EQUAL_PTR(first + 200, vt_page_object(co.page, "object-200"));
 }
 
-static void test_long_names_of_objects(void)
+TEST(test_long_names_of_objects)
 {
 	char name[2 * VT_NAME_MAX];
 
@@ -568,7 +563,7 @@ static void test_long_names_of_objects(void)
 
 /* ---- the file ---- */
 
-static void test_files_that_are_not_a_page(void)
+TEST(test_files_that_are_not_a_page)
 {
 	char other[96];
 	struct vt_end end;
@@ -802,42 +797,42 @@ static void sweep(const char *what, enum call call, unsigned least)
 	TEST_ASSERT_TRUE_MESSAGE(k >= least, "the call is too short to be true");
 }
 
-static void test_killed_in_pass(void)
+TEST(test_killed_in_pass)
 {
 	sweep("pass", PASS, 100);
 }
 
-static void test_next_is_buried_during_pass(void)
+TEST(test_next_is_buried_during_pass)
 {
 	sweep("pass to a process that is buried", PASS_TO_DEAD, 100);
 }
 
-static void test_killed_in_await_with_the_token(void)
+TEST(test_killed_in_await_with_the_token)
 {
 	sweep("await", AWAIT_GRANTED, 10);
 }
 
-static void test_killed_in_await_asleep(void)
+TEST(test_killed_in_await_asleep)
 {
 	sweep("await, asleep", AWAIT_ASLEEP, 20);
 }
 
-static void test_token_comes_during_await(void)
+TEST(test_token_comes_during_await)
 {
 	sweep("await, into which the token comes", AWAIT_MEANWHILE, 20);
 }
 
-static void test_killed_in_mark(void)
+TEST(test_killed_in_mark)
 {
 	sweep("mark", MARK_ALL, 3);
 }
 
-static void test_killed_in_join(void)
+TEST(test_killed_in_join)
 {
 	sweep("join", JOIN, 100);
 }
 
-static void test_killed_in_leave(void)
+TEST(test_killed_in_leave)
 {
 	sweep("leave", LEAVING, 100);
 }
@@ -852,7 +847,7 @@ static bool has_ended(pid_t pid)
 }
 
 /* Three processes that mark each other; one is killed or stopped for a while now and then, at whatever it does. */
-static void test_killed_and_stopped_at_random(void)
+TEST(test_killed_and_stopped_at_random)
 {
 	uint64_t state = 20261116;
 	int deaths = 0;
@@ -880,41 +875,4 @@ static void test_killed_and_stopped_at_random(void)
 		start_after(slot, (struct peer){ slot * 3, MARK, 2, vt_bit(1 + slot % 3) }, 2);
 	}
 	TEST_ASSERT_TRUE(atomic_load(&shared->n) > 300);
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(test_token_goes_by_deadline_and_rank);
-	RUN_TEST(test_one_alone_keeps_the_token);
-	RUN_TEST(test_marked_runs_at_the_same_instant);
-	RUN_TEST(test_limit_0_asks_for_the_next_rest);
-	RUN_TEST(test_join_after_the_startup_time);
-	RUN_TEST(test_time_waits_for_a_process_that_starts);
-	RUN_TEST(test_forget_what_was_not_started);
-	RUN_TEST(test_leave);
-	RUN_TEST(test_the_last_one_leaves);
-	RUN_TEST(test_holder_dies);
-	RUN_TEST(test_chosen_but_dead);
-	RUN_TEST(test_restart);
-	RUN_TEST(test_revoke_from_a_stopped_process);
-	RUN_TEST(test_no_revoke_from_a_process_that_works);
-	RUN_TEST(test_a_held_process_dies);
-	RUN_TEST(test_await_with_a_time_out);
-	RUN_TEST(test_hash_is_of_what_was_said);
-	RUN_TEST(test_hash_whatever_the_order_of_objects);
-	RUN_TEST(test_hash_of_every_length);
-	RUN_TEST(test_objects_are_found_by_name);
-	RUN_TEST(test_long_names_of_objects);
-	RUN_TEST(test_files_that_are_not_a_page);
-	RUN_TEST(test_killed_in_pass);
-	RUN_TEST(test_next_is_buried_during_pass);
-	RUN_TEST(test_killed_in_await_with_the_token);
-	RUN_TEST(test_killed_in_await_asleep);
-	RUN_TEST(test_token_comes_during_await);
-	RUN_TEST(test_killed_in_mark);
-	RUN_TEST(test_killed_in_join);
-	RUN_TEST(test_killed_in_leave);
-	RUN_TEST(test_killed_and_stopped_at_random);
-	return UNITY_END();
 }

@@ -1,16 +1,13 @@
 /* test_wait_any.c: waiting for whichever of many channels has something first. */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <stddef.h>
-#include <string.h>
 #include <sys/prctl.h>
-#include <unistd.h>
 
 #include "test/channels/lib.h"
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #define MANY ACH_WAIT_ANY_MAX
 
@@ -50,7 +47,7 @@ static void get(size_t i)
 	LIB_STATUS(ACH_OK, ach_get(&channels[i], &byte, 1, NULL, NULL, 0));
 }
 
-static void test_numbers_of_channels(void)
+TEST(test_numbers_of_channels)
 {
 	struct timespec past = { 0, 0 };
 	size_t which = 77;
@@ -69,7 +66,7 @@ static void test_numbers_of_channels(void)
 	LIB_ASSERT_STATUS(ACH_OK, ach_wait_any(chans, 1, NULL, NULL)); /* which may be NULL */
 }
 
-static void test_deadline(void)
+TEST(test_deadline)
 {
 	static const size_t numbers[] = { 1, 2, MANY };
 	struct timespec bad = { 1, 1000000000 };
@@ -85,7 +82,7 @@ static void test_deadline(void)
 	LIB_ASSERT_STATUS(ACH_EINVAL, ach_wait_any(chans, 1, &bad, &which));
 }
 
-static void test_message_before(void)
+TEST(test_message_before)
 {
 	struct timespec past = { 0, 0 };
 	size_t which;
@@ -107,7 +104,7 @@ static void test_message_before(void)
 	TEST_ASSERT_EQUAL_size_t(MANY - 1, which);
 }
 
-static void test_the_same_channel_twice(void)
+TEST(test_the_same_channel_twice)
 {
 	ach_channel_t *twice[] = { &channels[0], &channels[0], &channels[1] };
 	size_t which;
@@ -157,7 +154,7 @@ static void from_another_process(size_t n)
 	TEST_ASSERT_EQUAL_INT(0, lib_join(pid));
 }
 
-static void test_message_of_another_process(void)
+TEST(test_message_of_another_process)
 {
 	from_another_process(1);
 	tearDown();
@@ -183,7 +180,7 @@ static void *wait_thread(void *unused)
 	return NULL;
 }
 
-static void test_cancel_of_any_handle(void)
+TEST(test_cancel_of_any_handle)
 {
 	struct timespec past = { 0, 0 };
 
@@ -205,7 +202,7 @@ static void test_cancel_of_any_handle(void)
 	LIB_ASSERT_STATUS(ACH_TIMEOUT, ach_wait_any(chans, 3, &past, NULL));
 }
 
-static void test_closed_handle(void)
+TEST(test_closed_handle)
 {
 	struct timespec past = { 0, 0 };
 
@@ -235,7 +232,7 @@ static int signals_then_put(void *unused)
 	return 0;
 }
 
-static void test_signals_do_not_surface(void)
+TEST(test_signals_do_not_surface)
 {
 	struct sigaction action = { .sa_handler = count_signal }, old;
 	size_t which;
@@ -273,7 +270,7 @@ static int waits_without_waitv(void *error)
 }
 
 /* An old kernel has no such call, a container's filter may not know it: it sleeps all the same, and does not spin. */
-static void test_without_futex_waitv(void)
+TEST(test_without_futex_waitv)
 {
 	const int errors[] = { ENOSYS, EPERM };
 
@@ -287,19 +284,4 @@ static void test_without_futex_waitv(void)
 		TEST_ASSERT_EQUAL_INT(0, lib_join(pid));
 		get(1);
 	}
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(test_numbers_of_channels);
-	RUN_TEST(test_deadline);
-	RUN_TEST(test_message_before);
-	RUN_TEST(test_the_same_channel_twice);
-	RUN_TEST(test_message_of_another_process);
-	RUN_TEST(test_cancel_of_any_handle);
-	RUN_TEST(test_closed_handle);
-	RUN_TEST(test_signals_do_not_surface);
-	RUN_TEST(test_without_futex_waitv);
-	return UNITY_END();
 }

@@ -1,11 +1,9 @@
 /* test_zero_copy.c: reserve and commit, peek and peek_end: every answer, and what a mistake leaves behind. */
 #define _GNU_SOURCE
 #include <pthread.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "test/channels/lib.h"
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 static char name_a[LIB_NAME_LEN], name_b[LIB_NAME_LEN];
 static ach_channel_t a, a2, b; /* two handles of one channel, one of another */
@@ -87,7 +85,7 @@ static void assert_others_can_put(bool can)
 
 /* ---- reserve, commit ---- */
 
-static void test_commit_publishes(void)
+TEST(test_commit_publishes)
 {
 	void *room;
 
@@ -104,7 +102,7 @@ static void test_commit_publishes(void)
 	assert_next(&a2, "thread");
 }
 
-static void test_reserve_errors(void)
+TEST(test_reserve_errors)
 {
 	void *room = &room;
 
@@ -118,7 +116,7 @@ static void test_reserve_errors(void)
 	LIB_ASSERT_STATUS(ACH_EINVAL, ach_commit(&a, 0));
 }
 
-static void test_give_up(void)
+TEST(test_give_up)
 {
 	void *room;
 
@@ -131,7 +129,7 @@ static void test_give_up(void)
 	assert_next(&a, "thread");
 }
 
-static void test_commit_of_too_much_gives_up(void)
+TEST(test_commit_of_too_much_gives_up)
 {
 	void *room;
 
@@ -142,7 +140,7 @@ static void test_commit_of_too_much_gives_up(void)
 	assert_others_can_put(true);
 }
 
-static void test_close_gives_up(void)
+TEST(test_close_gives_up)
 {
 	void *room;
 
@@ -156,7 +154,7 @@ static void test_close_gives_up(void)
 	LIB_ASSERT_STATUS(ACH_OK, ach_put(&a2, "mine", 4)); /* nor does this thread think it holds it */
 }
 
-static void test_put_inside_own_reservation_is_a_bug(void)
+TEST(test_put_inside_own_reservation_is_a_bug)
 {
 	void *room, *other;
 
@@ -180,7 +178,7 @@ static void *commit_in_thread(void *unused)
 	return (void *)(intptr_t)ach_commit(&a, 4);
 }
 
-static void test_commit_by_another_thread_is_a_bug(void)
+TEST(test_commit_by_another_thread_is_a_bug)
 {
 	void *room;
 
@@ -233,12 +231,12 @@ static void nested(bool inner_first)
 	assert_next(&b, "child");
 }
 
-static void test_nested_inner_first(void)
+TEST(test_nested_inner_first)
 {
 	nested(true);
 }
 
-static void test_nested_out_of_order(void)
+TEST(test_nested_out_of_order)
 {
 	nested(false);
 }
@@ -256,7 +254,7 @@ static int dies_out_of_order(void *gate)
 	return 0;
 }
 
-static void test_killed_between_commits_out_of_order(void)
+TEST(test_killed_between_commits_out_of_order)
 {
 	struct lib_gate *gate = lib_gate_new();
 	pid_t pid = lib_child(dies_out_of_order, gate);
@@ -279,7 +277,7 @@ static int dies_nested(void *gate)
 	return 0;
 }
 
-static void test_killed_in_a_nested_reservation(void)
+TEST(test_killed_in_a_nested_reservation)
 {
 	struct lib_gate *gate = lib_gate_new();
 	pid_t pid = lib_child(dies_nested, gate);
@@ -292,7 +290,7 @@ static void test_killed_in_a_nested_reservation(void)
 
 /* ---- wrap-around ---- */
 
-static void test_messages_are_contiguous_and_aligned(void)
+TEST(test_messages_are_contiguous_and_aligned)
 {
 	char name[LIB_NAME_LEN];
 	uint64_t random = 521288629;
@@ -325,7 +323,7 @@ static void test_messages_are_contiguous_and_aligned(void)
 }
 
 /* Writing into a reservation of the full size touches nothing that is retained. */
-static void test_reservation_lies_outside_what_is_retained(void)
+TEST(test_reservation_lies_outside_what_is_retained)
 {
 	char name[LIB_NAME_LEN], expected[8], got[8];
 	ach_channel_t w, r;
@@ -353,7 +351,7 @@ static void test_reservation_lies_outside_what_is_retained(void)
 
 /* ---- peek ---- */
 
-static void test_peek_moves_the_cursor_at_its_end(void)
+TEST(test_peek_moves_the_cursor_at_its_end)
 {
 	const void *seen;
 	size_t len;
@@ -380,7 +378,7 @@ static void test_peek_moves_the_cursor_at_its_end(void)
 	TEST_ASSERT_EQUAL_UINT64(2, a.seq_num);
 }
 
-static void test_peek_errors(void)
+TEST(test_peek_errors)
 {
 	const void *seen = &a;
 	size_t len = 77;
@@ -398,7 +396,7 @@ static void test_peek_errors(void)
 	assert_next(&a, "one");
 }
 
-static void test_peek_overwritten(void)
+TEST(test_peek_overwritten)
 {
 	uint8_t full[32];
 	const void *seen;
@@ -421,7 +419,7 @@ static void test_peek_overwritten(void)
 }
 
 /* What is retained when it is peeked at stays readable while the next put is under way. */
-static void test_peek_of_the_newest_survives_a_reservation(void)
+TEST(test_peek_of_the_newest_survives_a_reservation)
 {
 	const void *seen;
 	void *room;
@@ -439,27 +437,4 @@ static void test_peek_of_the_newest_survives_a_reservation(void)
 		LIB_ASSERT_STATUS(ACH_OK, ach_peek_end(&a));
 		LIB_ASSERT_STATUS(ACH_OK, ach_commit(&a2, 0));
 	}
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(test_commit_publishes);
-	RUN_TEST(test_reserve_errors);
-	RUN_TEST(test_give_up);
-	RUN_TEST(test_commit_of_too_much_gives_up);
-	RUN_TEST(test_close_gives_up);
-	RUN_TEST(test_put_inside_own_reservation_is_a_bug);
-	RUN_TEST(test_commit_by_another_thread_is_a_bug);
-	RUN_TEST(test_nested_inner_first);
-	RUN_TEST(test_nested_out_of_order);
-	RUN_TEST(test_killed_between_commits_out_of_order);
-	RUN_TEST(test_killed_in_a_nested_reservation);
-	RUN_TEST(test_messages_are_contiguous_and_aligned);
-	RUN_TEST(test_reservation_lies_outside_what_is_retained);
-	RUN_TEST(test_peek_moves_the_cursor_at_its_end);
-	RUN_TEST(test_peek_errors);
-	RUN_TEST(test_peek_overwritten);
-	RUN_TEST(test_peek_of_the_newest_survives_a_reservation);
-	return UNITY_END();
 }

@@ -5,11 +5,8 @@
  * FILE stands for its own name.  The settings of each device are read with the sample driver's table.
  */
 #include <glob.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "config/robot.h"
 #include "test/config/lines.h"
@@ -17,14 +14,6 @@
 
 #define FOLDER "test/config/bad/"
 #define FILES_MIN 25
-
-void setUp(void)
-{
-}
-
-void tearDown(void)
-{
-}
 
 static size_t slurp(const char *path, char *text, size_t size)
 {
@@ -73,7 +62,7 @@ static void read_it(const char *name, const char *text, size_t len)
 	robot_close(&robot);
 }
 
-static void bad_files_are_told_what_is_wrong(void)
+TEST(bad_files_are_told_what_is_wrong)
 {
 	static char text[1 << 16], expected[1 << 14];
 	glob_t files;
@@ -93,19 +82,11 @@ static void bad_files_are_told_what_is_wrong(void)
 }
 
 /* Each of the files above is wrong in one place; this is what they are made of. */
-static void the_file_behind_them_is_right(void)
+TEST(the_file_behind_them_is_right)
 {
 	static char text[1 << 14];
 	size_t len = slurp("test/config/good.yaml", text, sizeof(text));
 
 	read_it("good.yaml", text, len);
 	TEST_ASSERT_EQUAL_STRING("", lines);
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(bad_files_are_told_what_is_wrong);
-	RUN_TEST(the_file_behind_them_is_right);
-	return UNITY_END();
 }

@@ -1,19 +1,10 @@
 /* test_boot.c: the boot id. */
-#include <errno.h>
 #include <stddef.h>
 
 #include "config/boot.h"
-#include "unity.h"
+#include "test/channels/testcase.h"
 
-void setUp(void)
-{
-}
-
-void tearDown(void)
-{
-}
-
-static void the_text_is_read_digit_by_digit(void)
+TEST(the_text_is_read_digit_by_digit)
 {
 	static const struct {
 		const char *text;
@@ -40,7 +31,7 @@ static void the_text_is_read_digit_by_digit(void)
 	}
 }
 
-static void this_boot_has_one(void)
+TEST(this_boot_has_one)
 {
 	uint64_t a[2], b[2];
 
@@ -49,12 +40,4 @@ static void this_boot_has_one(void)
 	TEST_ASSERT_TRUE(a[0] | a[1]);
 	TEST_ASSERT_EQUAL_HEX64(a[0], b[0]);
 	TEST_ASSERT_EQUAL_HEX64(a[1], b[1]);
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(the_text_is_read_digit_by_digit);
-	RUN_TEST(this_boot_has_one);
-	return UNITY_END();
 }

@@ -1,24 +1,12 @@
 /* test_error.c: the one error sentence. */
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "config/error.h"
 #include "test/config/lines.h"
 
-void setUp(void)
-{
-}
-
-void tearDown(void)
-{
-}
-
-static void sentence_has_its_parts(void)
+TEST(sentence_has_its_parts)
 {
 	char buf[ERROR_LINE_MAX];
 
@@ -35,7 +23,7 @@ static void sentence_has_its_parts(void)
 	TEST_ASSERT_EQUAL_STRING("pciod: --buss: unknown", buf);
 }
 
-static void sentence_is_one_line(void)
+TEST(sentence_is_one_line)
 {
 	char buf[ERROR_LINE_MAX];
 
@@ -43,7 +31,7 @@ static void sentence_is_one_line(void)
 	TEST_ASSERT_EQUAL_STRING("a: info: one?two??[31m? \xC3\xA4", buf);
 }
 
-static void sentence_is_cut_between_characters(void)
+TEST(sentence_is_cut_between_characters)
 {
 	char buf[16];
 	size_t len;
@@ -118,7 +106,7 @@ static void say_plain_sink(void)
 	error_add(&errors, "pciod: --buss: unknown option");
 }
 
-static void program_says_it_in_one_write(void)
+TEST(program_says_it_in_one_write)
 {
 	char heard[4 * ERROR_LINE_MAX];
 
@@ -132,7 +120,7 @@ static void program_says_it_in_one_write(void)
 	TEST_ASSERT_EQUAL_STRING("pciod: --buss: unknown option\n", heard);
 }
 
-static void nobody_reads_and_nobody_waits(void)
+TEST(nobody_reads_and_nobody_waits)
 {
 	int ends[2], old = dup(STDERR_FILENO);
 	char full[4096] = { 0 };
@@ -150,7 +138,7 @@ static void nobody_reads_and_nobody_waits(void)
 	close(old);
 }
 
-static void sink_counts(void)
+TEST(sink_counts)
 {
 	struct error_sink only = { 0 };
 	struct error_sink *kept = lines_start();
@@ -162,16 +150,4 @@ static void sink_counts(void)
 	error_add(kept, "two");
 	TEST_ASSERT_EQUAL_STRING("f:1: a?b\ntwo\n", lines);
 	TEST_ASSERT_EQUAL_UINT(2, kept->count);
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(sentence_has_its_parts);
-	RUN_TEST(sentence_is_one_line);
-	RUN_TEST(sentence_is_cut_between_characters);
-	RUN_TEST(program_says_it_in_one_write);
-	RUN_TEST(nobody_reads_and_nobody_waits);
-	RUN_TEST(sink_counts);
-	return UNITY_END();
 }

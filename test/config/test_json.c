@@ -1,11 +1,9 @@
 /* test_json.c: what json.h writes, byte by byte. */
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "config/json.h"
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 static char *text;
 static size_t len;
@@ -28,7 +26,7 @@ static void wrote(const char *expected)
 	TEST_ASSERT_EQUAL_STRING(expected, text);
 }
 
-static void test_values(void)
+TEST(test_values)
 {
 	json_array(&j, NULL);
 	json_text(&j, NULL, "a \"word\"\\\n");
@@ -45,7 +43,7 @@ static void test_values(void)
 	      "true,false,null,{\"x\":1}]");
 }
 
-static void test_reals(void)
+TEST(test_reals)
 {
 	json_array(&j, NULL);
 	json_real(&j, NULL, 0.1);
@@ -58,7 +56,7 @@ static void test_reals(void)
 	wrote("[0.1,1.7976931348623157e+308,null,null,0.33,null]");
 }
 
-static void test_names_and_commas(void)
+TEST(test_names_and_commas)
 {
 	json_object(&j, NULL);
 	json_object(&j, "empty");
@@ -73,7 +71,7 @@ static void test_names_and_commas(void)
 	wrote("{\"empty\":{},\"list\":[[],1],\"a \\\"name\\\"\":2}");
 }
 
-static void test_lines(void)
+TEST(test_lines)
 {
 	json_array(&j, NULL);
 	for (int i = 0; i < 2; i++) {
@@ -82,14 +80,4 @@ static void test_lines(void)
 	}
 	json_end(&j);
 	wrote("[\n 0,\n 1]");
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(test_values);
-	RUN_TEST(test_reals);
-	RUN_TEST(test_names_and_commas);
-	RUN_TEST(test_lines);
-	return UNITY_END();
 }

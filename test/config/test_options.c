@@ -1,9 +1,5 @@
 /* test_options.c: command lines. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "config/options.h"
 #include "test/config/lines.h"
@@ -48,10 +44,6 @@ void setUp(void)
 				    .settings = sample_start() };
 }
 
-void tearDown(void)
-{
-}
-
 #define WORDS_MAX 100
 static char *words[WORDS_MAX];
 static int words_n;
@@ -70,7 +62,7 @@ static enum options_outcome run(const char *text)
 	return options_read(&options, &words_n, words, lines_start());
 }
 
-static void everything_said(void)
+TEST(everything_said)
 {
 	enum options_outcome outcome =
 		run("pciod --name waist --bus left=larm0 --bus larm1 --set a=b=c --set=d=e --count=7 "
@@ -98,7 +90,7 @@ static void everything_said(void)
 	TEST_ASSERT_EQUAL_INT(0, words_n);
 }
 
-static void defaults(void)
+TEST(defaults)
 {
 	TEST_ASSERT_EQUAL_INT(OPTIONS_GO, run("pciod --name waist"));
 	TEST_ASSERT_EQUAL_INT64(10, line.count);
@@ -107,7 +99,7 @@ static void defaults(void)
 	TEST_ASSERT_EQUAL_UINT(0, line.bus.n);
 }
 
-static void letters(void)
+TEST(letters)
 {
 	TEST_ASSERT_EQUAL_INT(OPTIONS_GO, run("pciod --name a -m 5 -1"));
 	TEST_ASSERT_EQUAL_INT64(5, line.count);
@@ -118,7 +110,7 @@ static void letters(void)
 	TEST_ASSERT_TRUE(line.once);
 }
 
-static void arguments(void)
+TEST(arguments)
 {
 	options.arguments = "CHANNEL...";
 	options.arguments_min = 1;
@@ -149,7 +141,7 @@ static void wrong(const char *text, const char *expected)
 	TEST_ASSERT_EQUAL_STRING(expected, lines);
 }
 
-static void refusals(void)
+TEST(refusals)
 {
 	wrong("pciod --name a --buss x",
 	      "pciod: --buss: unknown option; did you mean --bus? (pciod --help lists them)\n"
@@ -174,7 +166,7 @@ static void refusals(void)
 	wrong("pciod", "pciod: --name N is missing: the device's name in the robot file\n");
 }
 
-static void too_many_strings(void)
+TEST(too_many_strings)
 {
 	char text[1024] = "pciod --name a";
 
@@ -200,7 +192,7 @@ static char *answered(const char *text)
 	return got;
 }
 
-static void help(void)
+TEST(help)
 {
 	char *text = answered("pciod --help");
 
@@ -226,7 +218,7 @@ static void help(void)
 	free(text);
 }
 
-static void help_of_little(void)
+TEST(help_of_little)
 {
 	static const struct settings_row none[] = { SETTINGS_END };
 	struct options little = {
@@ -246,7 +238,7 @@ static void help_of_little(void)
 	free(text);
 }
 
-static void version_and_settings(void)
+TEST(version_and_settings)
 {
 	char *text = answered("pciod --version --help"); /* the first one asked */
 
@@ -262,19 +254,4 @@ static void version_and_settings(void)
 	TEST_ASSERT_EQUAL_STRING("pciod: --version: unknown option (pciod --help lists them)\n"
 				 "pciod: --settings: unknown option (pciod --help lists them)\n",
 				 lines);
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(everything_said);
-	RUN_TEST(defaults);
-	RUN_TEST(letters);
-	RUN_TEST(arguments);
-	RUN_TEST(refusals);
-	RUN_TEST(too_many_strings);
-	RUN_TEST(help);
-	RUN_TEST(help_of_little);
-	RUN_TEST(version_and_settings);
-	return UNITY_END();
 }

@@ -1,18 +1,13 @@
 /* test_owned.c: folders, files and sockets that no other user can have put there. */
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "config/owned.h"
+#include "test/channels/testcase.h"
 #include "test/config/lines.h"
-#include "unity.h"
 
 #define ROBOT 23411 /* a user who has a robot */
 #define OTHER 23412 /* a user who has none */
@@ -98,7 +93,7 @@ static void needs_root(void)
 }
 
 /* What lies at run, and what its user and another one get from it. */
-static void a_folder_is_refused_unless_it_is_ours(void)
+TEST(a_folder_is_refused_unless_it_is_ours)
 {
 	static const struct {
 		const char *made; /* as root, in top */
@@ -137,7 +132,7 @@ static void a_folder_is_refused_unless_it_is_ours(void)
 	}
 }
 
-static void a_new_folder_has_its_mode_whatever_the_umask(void)
+TEST(a_new_folder_has_its_mode_whatever_the_umask)
 {
 	struct stat st;
 	int fd, in;
@@ -168,7 +163,7 @@ static int make_state_in_it(const char *name)
 	return fd < 0 ? fd : owned_folder_in(fd, "state", 0700, errors);
 }
 
-static void a_folder_inside_is_refused_unless_it_is_ours(void)
+TEST(a_folder_inside_is_refused_unless_it_is_ours)
 {
 	needs_root();
 	shell("install -d -o 23411 run; install -d -o 23412 run/state");
@@ -195,7 +190,7 @@ static int read_lock(const char *name)
 	return fd < 0 ? fd : owned_read(fd, "lock", text, sizeof(text), errors);
 }
 
-static void a_file_is_refused_unless_it_is_ours(void)
+TEST(a_file_is_refused_unless_it_is_ours)
 {
 	static const struct {
 		const char *made;
@@ -237,7 +232,7 @@ static int write_robot(const char *name)
 	return fd < 0 ? fd : owned_write(fd, "robot", 0640, "new", 3);
 }
 
-static void nothing_is_written_through_a_link(void)
+TEST(nothing_is_written_through_a_link)
 {
 	needs_root();
 	shell("install -d -o 23411 run; echo old > victim; chown 23411 victim; ln -s ../victim run/robot;"
@@ -247,7 +242,7 @@ static void nothing_is_written_through_a_link(void)
 	shell("[ \"$(ls -A run)\" = robot ]");
 }
 
-static void a_removed_file_is_noticed(void)
+TEST(a_removed_file_is_noticed)
 {
 	const int folder = make_it("run"), fd = owned_file(folder, "lock", O_RDWR | O_CREAT, 0600, errors);
 
@@ -280,7 +275,7 @@ static int connect_to(const char *name)
 	return folder < 0 ? folder : owned_connect(folder, "control", SOCK_STREAM);
 }
 
-static void a_socket_is_for_its_owner(void)
+TEST(a_socket_is_for_its_owner)
 {
 	struct stat st;
 	int fd;
@@ -303,7 +298,7 @@ static void a_socket_is_for_its_owner(void)
 }
 
 /* However it came there: the process behind a socket is the owner's or root's. */
-static void the_process_behind_a_socket_is_the_owners(void)
+TEST(the_process_behind_a_socket_is_the_owners)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
@@ -323,18 +318,4 @@ static void the_process_behind_a_socket_is_the_owners(void)
 	TEST_ASSERT_EQUAL(0, seteuid(0));
 	TEST_ASSERT_EQUAL(0, as(0, connect_to, "run"));
 	close(fd);
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(a_folder_is_refused_unless_it_is_ours);
-	RUN_TEST(a_new_folder_has_its_mode_whatever_the_umask);
-	RUN_TEST(a_folder_inside_is_refused_unless_it_is_ours);
-	RUN_TEST(a_file_is_refused_unless_it_is_ours);
-	RUN_TEST(nothing_is_written_through_a_link);
-	RUN_TEST(a_removed_file_is_noticed);
-	RUN_TEST(a_socket_is_for_its_owner);
-	RUN_TEST(the_process_behind_a_socket_is_the_owners);
-	return UNITY_END();
 }

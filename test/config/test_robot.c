@@ -1,12 +1,8 @@
 /* test_robot.c: the robot file, right ones. */
-#include <errno.h>
 #include <glob.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "config/robot.h"
 #include "test/config/lines.h"
@@ -57,7 +53,7 @@ static const char krang[] = "robot: krang\n"
 			    "  imu: {driver: imud, bus: base, actuated: no, limits: , settings: ~}\n"
 			    "sim: {body: krang}\n";
 
-static void buses(void)
+TEST(buses)
 {
 	const struct robot_bus *bus;
 
@@ -85,7 +81,7 @@ static void buses(void)
 	TEST_ASSERT_EQUAL_STRING("krang", yaml_find(robot.sim, "body")->text);
 }
 
-static void devices(void)
+TEST(devices)
 {
 	const struct robot_device *larm, *both, *imu;
 
@@ -114,7 +110,7 @@ static void devices(void)
 	TEST_ASSERT_NULL(robot_device(&robot, "waist"));
 }
 
-static void limits(void)
+TEST(limits)
 {
 	const struct robot_limits *of;
 
@@ -133,7 +129,7 @@ static void limits(void)
 	TEST_ASSERT_TRUE(isinf(of->velocity));
 }
 
-static void little_is_enough(void)
+TEST(little_is_enough)
 {
 	open_text("{robot: r, buses: {}, devices: {}}");
 	TEST_ASSERT_EQUAL_UINT(0, robot.buses_n);
@@ -143,7 +139,7 @@ static void little_is_enough(void)
 	TEST_ASSERT_NULL(robot.sim);
 }
 
-static void bounds(void)
+TEST(bounds)
 {
 	open_text("robot: abcdefghijklmnopqrstuvw\n"
 		  "buses: {abcdefghijklmnopqrstuvw: {interface: can0}}\n"
@@ -154,7 +150,7 @@ static void bounds(void)
 	TEST_ASSERT_NOT_NULL(robot_device(&robot, "ABCDEFGHIJKLMNOPQRSTUVW"));
 }
 
-static void clock_frames(void)
+TEST(clock_frames)
 {
 	static const char *const good[] = {
 		"none", "080#", "7FF#", "1FFFFFFF#0011223344556677", "00000080#", "100#0f"
@@ -190,7 +186,7 @@ static void clock_frames(void)
 	}
 }
 
-static void interfaces(void)
+TEST(interfaces)
 {
 	static const char *const good[] = { "can0", "vcan10", "wire:torso", "log:/var/a b.log", "abcdefghijklmno" };
 	static const char *const bad[] = {
@@ -211,7 +207,7 @@ static void interfaces(void)
 	}
 }
 
-static void absent_file(void)
+TEST(absent_file)
 {
 	TEST_ASSERT_EQUAL_INT(-ENOENT, robot_open(&robot, "test/config/none.yaml", lines_start()));
 	TEST_ASSERT_EQUAL_STRING("test/config/none.yaml: No such file or directory\n", lines);
@@ -220,7 +216,7 @@ static void absent_file(void)
 
 /* ---- what is shipped ---- */
 
-static void shipped_robots_are_right(void)
+TEST(shipped_robots_are_right)
 {
 	glob_t files;
 
@@ -251,7 +247,7 @@ static char *slurp(const char *path)
 	return text;
 }
 
-static void page_has_every_key(void)
+TEST(page_has_every_key)
 {
 	const struct settings_row *const tables[] = { robot_rows, robot_bus_rows, robot_device_rows, robot_limits_rows,
 						      robot_joints_rows };
@@ -266,7 +262,7 @@ static void page_has_every_key(void)
 	free(page);
 }
 
-static void example_of_the_page_is_right(void)
+TEST(example_of_the_page_is_right)
 {
 	char *page = slurp("config/robot.5");
 	char *example = strstr(page, ".Sh EXAMPLES"), *end;
@@ -281,21 +277,4 @@ static void example_of_the_page_is_right(void)
 	open_text(example);
 	TEST_ASSERT_TRUE(robot.devices_n > 0);
 	free(page);
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(buses);
-	RUN_TEST(devices);
-	RUN_TEST(limits);
-	RUN_TEST(little_is_enough);
-	RUN_TEST(bounds);
-	RUN_TEST(clock_frames);
-	RUN_TEST(interfaces);
-	RUN_TEST(absent_file);
-	RUN_TEST(shipped_robots_are_right);
-	RUN_TEST(page_has_every_key);
-	RUN_TEST(example_of_the_page_is_right);
-	return UNITY_END();
 }

@@ -1,14 +1,10 @@
 /* test_run.c: the folder in which the parts of one robot meet. */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "config/run.h"
+#include "test/channels/testcase.h"
 #include "test/config/lines.h"
-#include "unity.h"
 
 static char folder[] = "/tmp/test-run-XXXXXX";
 static char path[RUN_PATH_MAX];
@@ -21,11 +17,7 @@ void setUp(void)
 	errors = lines_start();
 }
 
-void tearDown(void)
-{
-}
-
-static void the_environment_wins(void)
+TEST(the_environment_wins)
 {
 	setenv("ENDPLATE_RUN", "/a/b", 1);
 	setenv("XDG_RUNTIME_DIR", "/c", 1);
@@ -77,7 +69,7 @@ static int robots_have_folders_of_their_own(void)
 	return !strstr(getenv("ENDPLATE_RUN"), "/endplate/hubo"); /* for those started from here */
 }
 
-static void by_whom(void)
+TEST(by_whom)
 {
 	if (geteuid() == 0)
 		TEST_ASSERT_EQUAL(0, in_child(root_has_run));
@@ -86,7 +78,7 @@ static void by_whom(void)
 	TEST_ASSERT_EQUAL(0, in_child(robots_have_folders_of_their_own));
 }
 
-static void too_long_is_told(void)
+TEST(too_long_is_told)
 {
 	char long_name[RUN_PATH_MAX];
 
@@ -97,7 +89,7 @@ static void too_long_is_told(void)
 	TEST_ASSERT_NOT_NULL(strstr(lines, "shorter"));
 }
 
-static void folders_are_made(void)
+TEST(folders_are_made)
 {
 	struct stat info;
 	char run[64];
@@ -128,10 +120,7 @@ int main(void)
 	if (!mkdtemp(folder))
 		return 1;
 	UNITY_BEGIN();
-	RUN_TEST(the_environment_wins);
-	RUN_TEST(by_whom);
-	RUN_TEST(too_long_is_told);
-	RUN_TEST(folders_are_made);
+	testcase_run_all();
 	r = UNITY_END();
 	snprintf(remove, sizeof(remove), "rm -rf %s", folder);
 	return system(remove) || r;

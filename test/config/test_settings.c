@@ -1,9 +1,5 @@
 /* test_settings.c: the settings table. */
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "config/settings.h"
 #include "test/config/lines.h"
@@ -16,11 +12,7 @@ void setUp(void)
 	settings = sample_start();
 }
 
-void tearDown(void)
-{
-}
-
-static void defaults(void)
+TEST(defaults)
 {
 	TEST_ASSERT_EQUAL_STRING("", lines);
 	TEST_ASSERT_EQUAL_INT64(5000000, sample_loop.tick_ns);
@@ -43,7 +35,7 @@ static void assigned(const char *assignment)
 	TEST_ASSERT_EQUAL_STRING("", lines);
 }
 
-static void assignments(void)
+TEST(assignments)
 {
 	assigned("tick=200us");
 	TEST_ASSERT_EQUAL_INT64(200000, sample_loop.tick_ns);
@@ -86,7 +78,7 @@ static void refused(const char *assignment, const char *line)
 	TEST_ASSERT_EQUAL_MEMORY(&loop_before, &sample_loop, sizeof(sample_loop));
 }
 
-static void refusals(void)
+TEST(refusals)
 {
 	assigned("ids=4,5,6");
 	refused("tick=fast", "tick: \"fast\" is not a duration such as 5ms");
@@ -136,7 +128,7 @@ static int read_text(const char *text)
 	return err;
 }
 
-static void mapping(void)
+TEST(mapping)
 {
 	TEST_ASSERT_EQUAL_INT(0, read_text("tick: 2ms\n"
 					   "on_estop: 'zero-velocity'\n"
@@ -160,7 +152,7 @@ static void mapping(void)
 	TEST_ASSERT_EQUAL_INT(0, read_text("~\n"));
 }
 
-static void all_errors_of_a_file(void)
+TEST(all_errors_of_a_file)
 {
 	read_text("tick: fast\n"
 		  "torque_limti: 3\n"
@@ -190,7 +182,7 @@ static void all_errors_of_a_file(void)
 	TEST_ASSERT_EQUAL_STRING("f:1: a list where a mapping (key: value) is expected\n", lines);
 }
 
-static void missing(void)
+TEST(missing)
 {
 	TEST_ASSERT_EQUAL_INT(-EINVAL, settings_missing(settings, "f:3: settings", lines_start()));
 	TEST_ASSERT_EQUAL_STRING("f:3: settings: modules is missing: modules of each bus\n", lines);
@@ -199,7 +191,7 @@ static void missing(void)
 	TEST_ASSERT_EQUAL_INT(0, settings_missing(settings, "f:3: settings", lines_start()));
 }
 
-static void table_is_checked_too(void)
+TEST(table_is_checked_too)
 {
 	static const struct settings_row wrong[] = {
 		SETTINGS_INT("retries", struct sample, retries, "", "20", "0", "10", ""),
@@ -222,7 +214,7 @@ static void table_is_checked_too(void)
 				 lines);
 }
 
-static void table_has_room_for_64(void)
+TEST(table_has_room_for_64)
 {
 	static char keys[65][4];
 	static struct settings_row many[66];
@@ -245,7 +237,7 @@ static void table_has_room_for_64(void)
 
 /* ---- parts of files and borrowed text ---- */
 
-static void other_types(void)
+TEST(other_types)
 {
 	struct other {
 		const struct yaml_node *part;
@@ -266,19 +258,4 @@ static void other_types(void)
 	TEST_ASSERT_EQUAL_STRING("borrowed", text);
 	settings_text(&table, "part", text, sizeof(text));
 	TEST_ASSERT_EQUAL_STRING("", text);
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(defaults);
-	RUN_TEST(assignments);
-	RUN_TEST(refusals);
-	RUN_TEST(mapping);
-	RUN_TEST(all_errors_of_a_file);
-	RUN_TEST(missing);
-	RUN_TEST(table_is_checked_too);
-	RUN_TEST(table_has_room_for_64);
-	RUN_TEST(other_types);
-	return UNITY_END();
 }

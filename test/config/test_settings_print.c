@@ -1,10 +1,5 @@
 /* test_settings_print.c: settings as text, and the table that people read. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "config/settings.h"
 #include "test/config/lines.h"
@@ -17,16 +12,12 @@ void setUp(void)
 	settings = sample_start();
 }
 
-void tearDown(void)
-{
-}
-
 static void assigned(const char *assignment)
 {
 	TEST_ASSERT_EQUAL_INT_MESSAGE(0, settings_assign(settings, "--set", assignment, lines_start()), assignment);
 }
 
-static void values_as_text(void)
+TEST(values_as_text)
 {
 	static const char *const same[] = { "tick=200us",	   "on_estop=zero-velocity",
 					    "balance=yes",	   "modules=a:1",
@@ -62,7 +53,7 @@ static char *printed(void)
 	return text;
 }
 
-static void table_for_people(void)
+TEST(table_for_people)
 {
 	char *text = printed();
 
@@ -92,7 +83,7 @@ static struct long_text {
 	char text[64];
 } long_text;
 
-static void table_fits_whatever_is_in_it(void)
+TEST(table_fits_whatever_is_in_it)
 {
 	static const char *const words[] = { "a-very-long-word-indeed", "and-another-one-of-them", "x", NULL };
 	static const struct settings_row rows[] = {
@@ -121,13 +112,4 @@ static void table_fits_whatever_is_in_it(void)
 		TEST_ASSERT_TRUE_MESSAGE(line[strlen(line) - 1] != ' ', line);
 	}
 	free(text);
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(values_as_text);
-	RUN_TEST(table_for_people);
-	RUN_TEST(table_fits_whatever_is_in_it);
-	return UNITY_END();
 }

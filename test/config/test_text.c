@@ -1,26 +1,14 @@
 /* test_text.c: values as people write them, the nearest word, UTF-8, columns. */
-#include <errno.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "config/nearest.h"
 #include "config/text.h"
 #include "config/utf8.h"
 #include "config/settings_value.h"
 
-void setUp(void)
-{
-}
-
-void tearDown(void)
-{
-}
-
-static void bools(void)
+TEST(bools)
 {
 	bool v = false;
 
@@ -37,7 +25,7 @@ static void bools(void)
 	TEST_ASSERT_EQUAL_INT(-EINVAL, text_bool("", &v));
 }
 
-static void ints(void)
+TEST(ints)
 {
 	static const struct {
 		const char *text;
@@ -75,7 +63,7 @@ static void ints(void)
 	}
 }
 
-static void reals(void)
+TEST(reals)
 {
 	static const struct {
 		const char *text;
@@ -104,7 +92,7 @@ static void reals(void)
 	}
 }
 
-static void durations(void)
+TEST(durations)
 {
 	static const struct {
 		const char *text;
@@ -143,7 +131,7 @@ static void durations(void)
 	}
 }
 
-static void written_as_read(void)
+TEST(written_as_read)
 {
 	static const char *const same_real[] = { "0", "-0.5", "0.1", "1e+20", "3.14159265358979", "0.43" };
 	static const char *const same_duration[] = { "5ms", "200us", "1s", "1500us", "0s", "-7ns", "90s" };
@@ -167,7 +155,7 @@ static void written_as_read(void)
 	TEST_ASSERT_EQUAL_STRING("-9223372036854775808ns", text);
 }
 
-static void quotes(void)
+TEST(quotes)
 {
 	char quoted[TEXT_QUOTED_MAX];
 
@@ -181,7 +169,7 @@ static void quotes(void)
 				 text_quote(quoted, "012345678901234567890123456789012345678\xC3\xA4z"));
 }
 
-static void names(void)
+TEST(names)
 {
 	static const char *const good[] = { "waist", "l", "0", "hubo-ref", "a.b_c-d", "abcdefghijklmnopqrstuvw" };
 	static const char *const bad[] = { "", ".a", "-a", "_a", "a b", "a/b", "\xC3\xA4", "abcdefghijklmnopqrstuvwx" };
@@ -192,7 +180,7 @@ static void names(void)
 		TEST_ASSERT_FALSE_MESSAGE(text_is_name(bad[i]), bad[i]);
 }
 
-static void distances(void)
+TEST(distances)
 {
 	char longest[NEAREST_LEN_MAX + 2];
 
@@ -212,7 +200,7 @@ static void distances(void)
 	TEST_ASSERT_EQUAL_UINT(NEAREST_LEN_MAX, nearest_distance(longest, ""));
 }
 
-static void nearest(void)
+TEST(nearest)
 {
 	static const char *const keys[] = { "tick", "torque_limit", "torque_limits", "balance", NULL };
 
@@ -226,7 +214,7 @@ static void nearest(void)
 	TEST_ASSERT_NULL(nearest_word("temperature", keys));
 }
 
-static void utf8(void)
+TEST(utf8)
 {
 	static const struct {
 		const char *text, *wrong;
@@ -270,7 +258,7 @@ static void utf8(void)
 }
 
 /* What a terminal gets, and what stands in JSON, of the same bytes. */
-static void text_for_terminals_and_json(void)
+TEST(text_for_terminals_and_json)
 {
 	static const struct {
 		const char *text, *clean, *json;
@@ -305,7 +293,7 @@ static void text_for_terminals_and_json(void)
 	}
 }
 
-static void text_cut_inside_a_character(void)
+TEST(text_cut_inside_a_character)
 {
 	static const char whole[] = "\xc3\xa4"
 				    "b\xe2\x82\xac\xf0\x9f\x98\x80";
@@ -325,7 +313,7 @@ static void text_cut_inside_a_character(void)
 	TEST_ASSERT_EQUAL_STRING("\x80\x80", cut);
 }
 
-static void wrapping(void)
+TEST(wrapping)
 {
 	char *text = NULL;
 	size_t size = 0;
@@ -344,23 +332,4 @@ static void wrapping(void)
 	fclose(to);
 	TEST_ASSERT_EQUAL_STRING("ab  one two\nabc\n    three\naaaaa\n  bbb\naaaaa bb\n", text);
 	free(text);
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(bools);
-	RUN_TEST(ints);
-	RUN_TEST(reals);
-	RUN_TEST(durations);
-	RUN_TEST(written_as_read);
-	RUN_TEST(quotes);
-	RUN_TEST(names);
-	RUN_TEST(distances);
-	RUN_TEST(nearest);
-	RUN_TEST(utf8);
-	RUN_TEST(text_for_terminals_and_json);
-	RUN_TEST(text_cut_inside_a_character);
-	RUN_TEST(wrapping);
-	return UNITY_END();
 }

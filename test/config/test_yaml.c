@@ -1,11 +1,5 @@
 /* test_yaml.c: the tree, and what is refused. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "config/yaml.h"
 #include "test/config/lines.h"
@@ -49,7 +43,7 @@ static void refused(const char *text, const char *line)
 
 /* ---- the tree ---- */
 
-static void tree(void)
+TEST(tree)
 {
 	const struct yaml_node *root = parse("a: 1\n"
 					     "b:\n"
@@ -88,7 +82,7 @@ static void tree(void)
 	TEST_ASSERT_NULL(yaml_first(d));
 }
 
-static void typed(void)
+TEST(typed)
 {
 	const struct yaml_node *n = parse("[yes, 12, -1.5, '12', text, ~, null, '', 9223372036854775808, {}]")->first;
 	bool b = false;
@@ -128,7 +122,7 @@ static void typed(void)
 	TEST_ASSERT_EQUAL_STRING("a mapping", yaml_kind_name(n));
 }
 
-static void line_ends(void)
+TEST(line_ends)
 {
 	const struct yaml_node *root = parse("# dos\r\na: 1\r\nb:\r\n  c: '2'\r\n");
 
@@ -137,14 +131,14 @@ static void line_ends(void)
 	TEST_ASSERT_EQUAL_UINT(4, yaml_find(yaml_find(root, "b"), "c")->line);
 }
 
-static void one_document_may_be_marked(void)
+TEST(one_document_may_be_marked)
 {
 	TEST_ASSERT_EQUAL_STRING("1", yaml_find(parse("---\na: 1\n...\n"), "a")->text);
 }
 
 /* ---- refused ---- */
 
-static void refusals(void)
+TEST(refusals)
 {
 	refused("", "t:1: nothing in it\n");
 	refused("# only a comment\n", "t:1: nothing in it\n");
@@ -177,7 +171,7 @@ static void refusals(void)
 	refused("a: 1\n b: 2\n", "t:2: mapping values are not allowed in this context in column 3\n");
 }
 
-static void depth(void)
+TEST(depth)
 {
 	char text[128] = "";
 
@@ -192,7 +186,7 @@ static void depth(void)
 	refused(text, "t:1: nested deeper than 32 levels\n");
 }
 
-static void sizes(void)
+TEST(sizes)
 {
 	size_t len = YAML_SIZE_MAX;
 	char *text = malloc(len + 1), *end;
@@ -212,7 +206,7 @@ static void sizes(void)
 	free(text);
 }
 
-static void files(void)
+TEST(files)
 {
 	char path[] = "/tmp/test_yaml.XXXXXX", expected[256];
 	int fd = mkstemp(path);
@@ -236,18 +230,4 @@ static void files(void)
 	TEST_ASSERT_NULL(doc);
 	TEST_ASSERT_EQUAL_INT(-EISDIR, yaml_open_file(&doc, "/tmp", lines_start()));
 	TEST_ASSERT_EQUAL_STRING("/tmp: Is a directory\n", lines);
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(tree);
-	RUN_TEST(typed);
-	RUN_TEST(line_ends);
-	RUN_TEST(one_document_may_be_marked);
-	RUN_TEST(refusals);
-	RUN_TEST(depth);
-	RUN_TEST(sizes);
-	RUN_TEST(files);
-	return UNITY_END();
 }

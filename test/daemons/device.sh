@@ -5,7 +5,6 @@ cd "$(dirname "$0")/../.."
 . test/scripts/lib.sh
 lib_tmp
 lib_go_first
-build=$(realpath "${BUILD:-build}")
 PATH=$build:$PATH
 export ENDPLATE_RUN=$lib_folder/run XDG_RUNTIME_DIR=$lib_folder ENDPLATE_PREFIX=t$$-
 unset NOTIFY_SOCKET

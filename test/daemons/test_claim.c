@@ -1,36 +1,26 @@
 /* test_claim.c: one driver per device, for all users. */
-#include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include "daemons/drv/claim.h"
 #include "test/channels/lib.h"
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 static char folder[] = "/tmp/test-claim-XXXXXX";
 static char interface[32]; /* that no other run of this test has */
-static char first_line[1024];
+static char first_line[ERROR_LINE_MAX];
 static struct error_sink errors;
-
-static void keep(void *to, const char *line)
-{
-	(void)to;
-	snprintf(first_line, sizeof(first_line), "%s", line);
-}
 
 void setUp(void)
 {
 	setenv("ENDPLATE_RUN", folder, 1);
 	unsetenv("ACH_DIR");
 	*first_line = 0;
-	errors = (struct error_sink){ keep, NULL, 0 };
+	errors = (struct error_sink){ error_keep_last, first_line, 0 };
 }
 
 static int claim_here(const char *on, const char *what)
@@ -64,7 +54,7 @@ static void is_taken_by(const char *what, const char *on, pid_t pid, uid_t uid)
 
 /* ---- names ---- */
 
-static void a_claim_is_named_after_the_interface_or_the_path_of_the_wire(void)
+TEST(a_claim_is_named_after_the_interface_or_the_path_of_the_wire)
 {
 	char name[128];
 	int fd = claim_here("wire:torso", "0EF");
@@ -83,7 +73,7 @@ static void a_claim_is_named_after_the_interface_or_the_path_of_the_wire(void)
 	TEST_ASSERT_EQUAL(0, errors.count);
 }
 
-static void the_controller_and_the_spelling_of_the_path_do_not_matter(void)
+TEST(the_controller_and_the_spelling_of_the_path_do_not_matter)
 {
 	const int fd = claim_here("wire:torso", "0EF");
 	char other[128];
@@ -95,7 +85,7 @@ static void the_controller_and_the_spelling_of_the_path_do_not_matter(void)
 	close(fd);
 }
 
-static void other_identifiers_buses_and_robots_are_free(void)
+TEST(other_identifiers_buses_and_robots_are_free)
 {
 	char other[64];
 	int fds[4];
@@ -113,7 +103,7 @@ static void other_identifiers_buses_and_robots_are_free(void)
 }
 
 /* Names of more than 107 bytes that differ in the middle alone. */
-static void long_names_stay_apart(void)
+TEST(long_names_stay_apart)
 {
 	char run[400];
 	int fds[2];
@@ -132,7 +122,7 @@ static void long_names_stay_apart(void)
 	close(fds[1]);
 }
 
-static void names_have_an_end(void)
+TEST(names_have_an_end)
 {
 	char long_name[1000];
 
@@ -142,7 +132,7 @@ static void names_have_an_end(void)
 	TEST_ASSERT_NOT_NULL(strstr(first_line, "the name is too long for a claim"));
 }
 
-static void a_channel_is_claimed_in_its_folder(void)
+TEST(a_channel_is_claimed_in_its_folder)
 {
 	char name[64];
 	int fds[2];
@@ -162,7 +152,7 @@ static void a_channel_is_claimed_in_its_folder(void)
 
 /* ---- holders ---- */
 
-static void a_taken_claim_is_refused_with_program_pid_and_user(void)
+TEST(a_taken_claim_is_refused_with_program_pid_and_user)
 {
 	const int fd = claim_here("wire:torso", "0EF");
 
@@ -174,7 +164,7 @@ static void a_taken_claim_is_refused_with_program_pid_and_user(void)
 	close(fd);
 }
 
-static void a_claim_has_no_file(void)
+TEST(a_claim_has_no_file)
 {
 	const int fd = claim_here(interface, "0EF");
 	char command[128];
@@ -193,7 +183,7 @@ static int claim_and_end(void *gate)
 	return 0;
 }
 
-static void a_killed_holder_holds_nothing(void)
+TEST(a_killed_holder_holds_nothing)
 {
 	struct lib_gate *gate = lib_gate_new();
 	const pid_t holder = lib_child(claim_and_end, gate);
@@ -220,7 +210,7 @@ static int claim_as_other_user(void *gate)
 }
 
 /* Two users had a folder of claims each, and drove the same bus. */
-static void a_claim_holds_against_other_users(void)
+TEST(a_claim_holds_against_other_users)
 {
 	struct lib_gate *gate = lib_gate_new();
 	char line[256];
@@ -248,16 +238,7 @@ int main(void)
 	if (!mkdtemp(folder))
 		return 1;
 	snprintf(interface, sizeof(interface), "tc%d", (int)getpid());
-	RUN_TEST(a_claim_is_named_after_the_interface_or_the_path_of_the_wire);
-	RUN_TEST(the_controller_and_the_spelling_of_the_path_do_not_matter);
-	RUN_TEST(other_identifiers_buses_and_robots_are_free);
-	RUN_TEST(long_names_stay_apart);
-	RUN_TEST(names_have_an_end);
-	RUN_TEST(a_channel_is_claimed_in_its_folder);
-	RUN_TEST(a_taken_claim_is_refused_with_program_pid_and_user);
-	RUN_TEST(a_claim_has_no_file);
-	RUN_TEST(a_killed_holder_holds_nothing);
-	RUN_TEST(a_claim_holds_against_other_users);
+	testcase_run_all();
 	failures = UNITY_END();
 	snprintf(command, sizeof(command), "rm -rf %s", folder);
 	(void)!system(command);

@@ -5,7 +5,6 @@ set -eu -o pipefail
 . test/scripts/lib.sh
 lib_tmp
 lib_go_first
-build=$(realpath "${BUILD:-build}")
 canwire=$build/canwire ach=$build/ach
 export ENDPLATE_RUN=$lib_folder/run
 wires=()

@@ -1,16 +1,12 @@
 /* test_drv.c: the loop, from its first tick to its end, on the virtual clock. */
-#include <errno.h>
 #include <math.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include "channels/clock.h"
+#include "test/channels/testcase.h"
 #include "test/daemons/test_drv_lib.h"
-#include "unity.h"
 
 void setUp(void)
 {
@@ -34,7 +30,7 @@ static enum msg_life life_at(unsigned int tick)
 /* ---- ticks and states ---- */
 
 /* Ticks at 0, 5 ... 45 ms and, with the log's last frame, at 50. */
-static void one_state_for_each_tick(void)
+TEST(one_state_for_each_tick)
 {
 	TEST_ASSERT_EQUAL(0, drv_lib_run(50, ""));
 	TEST_ASSERT_EQUAL(11, fake.ticks_n);
@@ -69,7 +65,7 @@ static void one_state_for_each_tick(void)
 }
 
 /* What a tick asked for comes 2 ms later, but in the fourth one. */
-static void complete_as_soon_as_rx_says_so_else_partial_at_the_next_tick(void)
+TEST(complete_as_soon_as_rx_says_so_else_partial_at_the_next_tick)
 {
 	fake.completes = false;
 	fake.completing = 0x182;
@@ -90,7 +86,7 @@ static void complete_as_soon_as_rx_says_so_else_partial_at_the_next_tick(void)
 	}
 }
 
-static void a_second_complete_sample_in_a_tick_is_not_published(void)
+TEST(a_second_complete_sample_in_a_tick_is_not_published)
 {
 	fake.completes = false;
 	fake.completing = 0x182;
@@ -104,7 +100,7 @@ static void a_second_complete_sample_in_a_tick_is_not_published(void)
 	TEST_ASSERT_EQUAL(DRV_LIB_START_NS + 6 * (int64_t)DRV_LIB_MS, STATE(1)->header.t_publish_ns);
 }
 
-static void never_complete_is_partial_at_the_same_rate(void)
+TEST(never_complete_is_partial_at_the_same_rate)
 {
 	fake.completes = false;
 	TEST_ASSERT_EQUAL(0, drv_lib_run(44, ""));
@@ -137,7 +133,7 @@ static int late_wait(struct clock_fd *fds, size_t n, int64_t deadline_ns)
 	return 0;
 }
 
-static void late_periods_are_skipped_never_made_up_for(void)
+TEST(late_periods_are_skipped_never_made_up_for)
 {
 	static const struct clock_source late = { late_now, late_now, late_wait, NULL, NULL };
 
@@ -160,7 +156,7 @@ static int broken_wait(struct clock_fd *fds, size_t n, int64_t deadline_ns)
 	return waits == 6 ? -ENOMEM : 0;
 }
 
-static void a_wait_that_fails_is_the_world(void)
+TEST(a_wait_that_fails_is_the_world)
 {
 	static const struct clock_source broken = { late_now, late_now, broken_wait, NULL, NULL };
 
@@ -172,7 +168,7 @@ static void a_wait_that_fails_is_the_world(void)
 				     drv_lib.said);
 }
 
-static void incarnations_count_on(void)
+TEST(incarnations_count_on)
 {
 	TEST_ASSERT_EQUAL(0, drv_lib_run(10, ""));
 	TEST_ASSERT_EQUAL(0, drv_lib_run(10, ""));
@@ -182,7 +178,7 @@ static void incarnations_count_on(void)
 }
 
 /* The p99 is looked at once a second. */
-static void lateness_is_published(void)
+TEST(lateness_is_published)
 {
 	static const struct clock_source late = { late_now, late_now, late_wait, NULL, NULL };
 
@@ -218,7 +214,7 @@ static bool rx_stream(void *self, struct drv *drv, unsigned int row, const struc
 }
 
 /* Faster than the ticks, in one turn or in several: each sample is a message, with its own time. */
-static void a_stream_publishes_each_sample(void)
+TEST(a_stream_publishes_each_sample)
 {
 	unsigned int n = 0;
 
@@ -241,7 +237,7 @@ static void a_stream_publishes_each_sample(void)
 }
 
 /* What changes is said at a tick, and every tenth tick that it lives; never as a new sample. */
-static void a_stream_without_samples_says_that_it_lives(void)
+TEST(a_stream_without_samples_says_that_it_lives)
 {
 	unsigned int active = 0;
 
@@ -276,7 +272,7 @@ static void ask_to_be_woken(void)
 	drv_wake_at(fake.drv, fake.ticks[fake.ticks_n - 1].ns + 3 * (int64_t)DRV_LIB_MS);
 }
 
-static void woken_between_ticks(void)
+TEST(woken_between_ticks)
 {
 	woken_n = 0;
 	drv_lib_driver.wake = wake;
@@ -289,7 +285,7 @@ static void woken_between_ticks(void)
 }
 
 /* A sensor needs neither start nor tick nor stop: it is there when all that it watches was heard. */
-static void the_least_driver(void)
+TEST(the_least_driver)
 {
 	fake.plan = add_watched;
 	drv_lib_driver.ref = 0;
@@ -302,7 +298,7 @@ static void the_least_driver(void)
 	TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, drv_lib_last()->common.lifecycle);
 }
 
-static void without_a_stop_it_ends_at_once(void)
+TEST(without_a_stop_it_ends_at_once)
 {
 	drv_lib_driver.stop = NULL;
 	drv_lib_at(3, drv_lib_stop);
@@ -313,7 +309,7 @@ static void without_a_stop_it_ends_at_once(void)
 
 /* ---- frames ---- */
 
-static void frames_of_unexpected_length_are_counted_and_kept_from_rx(void)
+TEST(frames_of_unexpected_length_are_counted_and_kept_from_rx)
 {
 	drv_lib_frame(2, "181#0102");
 	drv_lib_frame(11, "181#01");
@@ -340,7 +336,7 @@ static int add_shorter(struct drv *drv, struct error_sink *errors)
 }
 
 /* As devices do that give replies of several kinds one identifier. */
-static void rows_share_an_identifier_and_differ_in_length(void)
+TEST(rows_share_an_identifier_and_differ_in_length)
 {
 	fake.plan = add_shorter;
 	drv_lib_frame(2, "181#0102");
@@ -355,7 +351,7 @@ static void rows_share_an_identifier_and_differ_in_length(void)
 }
 
 /* Also where nothing was ever heard, and of a driver that only listens. */
-static void a_row_that_is_silent_is_a_fault(void)
+TEST(a_row_that_is_silent_is_a_fault)
 {
 	fake.plan = add_watched;
 	drv_lib_driver.ref = 0;
@@ -380,7 +376,7 @@ static void note_silence(void)
 	heard_at_ns[fake.ticks_n] = drv_heard_ns(fake.drv, watched_row);
 }
 
-static void a_driver_sees_when_a_row_was_heard(void)
+TEST(a_driver_sees_when_a_row_was_heard)
 {
 	fake.plan = add_watched;
 	drv_lib_always(note_silence);
@@ -414,7 +410,7 @@ static void send_guard(void)
 }
 
 /* Node guarding: the request is a remote frame, the answer a data frame of the same identifier. */
-static void a_remote_frame_asks(void)
+TEST(a_remote_frame_asks)
 {
 	fake.plan = add_guard;
 	drv_lib_at(2, send_guard);
@@ -430,7 +426,7 @@ static void a_remote_frame_asks(void)
 }
 
 /* 181 comes every 10 ms: at 0, 10, then not until 45. */
-static void lost_rates_are_counted(void)
+TEST(lost_rates_are_counted)
 {
 	drv_lib_frame(1, "181#0102");
 	drv_lib_frame(11, "181#0102");
@@ -443,7 +439,7 @@ static void lost_rates_are_counted(void)
 	TEST_ASSERT_EQUAL(2, drv_lib_last()->common.frames_missing);
 }
 
-static void rates_that_are_lost_for_long_are_counted_as_often(void)
+TEST(rates_that_are_lost_for_long_are_counted_as_often)
 {
 	drv_lib_frame(1, "181#0102");
 	TEST_ASSERT_EQUAL(0, drv_lib_run(201, "--set tick=100ms"));
@@ -451,7 +447,7 @@ static void rates_that_are_lost_for_long_are_counted_as_often(void)
 	TEST_ASSERT_EQUAL(19, STATE(drv_lib.states_n - 1)->common.frames_missing);
 }
 
-static void sends_are_confirmed_and_counted(void)
+TEST(sends_are_confirmed_and_counted)
 {
 	fake.sends = true;
 	TEST_ASSERT_EQUAL(0, drv_lib_run(41, ""));
@@ -467,7 +463,7 @@ static void sends_are_confirmed_and_counted(void)
 
 /* ---- life ---- */
 
-static void starting_until_start_says_so(void)
+TEST(starting_until_start_says_so)
 {
 	fake.starts_wanted = 4;
 	TEST_ASSERT_EQUAL(0, drv_lib_run(40, ""));
@@ -480,7 +476,7 @@ static void starting_until_start_says_so(void)
 	TEST_ASSERT_TRUE(drv_lib_reported("disarmed"));
 }
 
-static void arming_and_references(void)
+TEST(arming_and_references)
 {
 	drv_lib_at(3, drv_lib_arm);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(30, ""));
@@ -498,7 +494,7 @@ static void arming_and_references(void)
 
 DRV_LIB_HOOK(go_on_at_1, drv_lib_put_ref(MSG_MODE_VELOCITY, 1, 20));
 
-static void active_with_a_reference_holding_when_it_has_run_out(void)
+TEST(active_with_a_reference_holding_when_it_has_run_out)
 {
 	drv_lib_at(1, drv_lib_arm);
 	for (unsigned int tick = 2; tick <= 6; tick++)
@@ -518,7 +514,7 @@ static void active_with_a_reference_holding_when_it_has_run_out(void)
 	TEST_ASSERT_EQUAL(5, drv_lib_last()->common.refs_taken);
 }
 
-static void the_current_need_not_be_measured(void)
+TEST(the_current_need_not_be_measured)
 {
 	fake.current_a = NAN;
 	drv_lib_at(1, drv_lib_arm);
@@ -527,7 +523,7 @@ static void the_current_need_not_be_measured(void)
 	TEST_ASSERT_EQUAL_DOUBLE(1, fake.ticks[3].joint.velocity_rad_s);
 }
 
-static void without_a_position_nothing_moves(void)
+TEST(without_a_position_nothing_moves)
 {
 	fake.position_rad = NAN;
 	drv_lib_at(1, drv_lib_arm);
@@ -549,7 +545,7 @@ static void measured_and_go_on(void)
 }
 
 /* What was measured in the tick of the e-stop is how fast it was when it was halted. */
-static void after_an_estop_it_begins_at_rest(void)
+TEST(after_an_estop_it_begins_at_rest)
 {
 	drv_lib_at(1, drv_lib_arm);
 	drv_lib_always(measured_and_go_on);
@@ -580,7 +576,7 @@ static void told_to_stand_and_arm(void)
 }
 
 /* The same with tracking: it stood at once, and the measurement is older. */
-static void after_an_estop_tracking_begins_at_rest(void)
+TEST(after_an_estop_tracking_begins_at_rest)
 {
 	drv_lib_at(1, drv_lib_arm);
 	drv_lib_always(measured_and_go_to_1);
@@ -603,7 +599,7 @@ static void elsewhere(void)
 	drv_lib_estop();
 }
 
-static void ramps_begin_at_what_is_measured(void)
+TEST(ramps_begin_at_what_is_measured)
 {
 	drv_lib_at(1, drv_lib_arm);
 	drv_lib_always(go_to_1);
@@ -625,7 +621,7 @@ static void ramps_begin_at_what_is_measured(void)
 DRV_LIB_HOOK(measure, fake.sample_ns = clock_now_ns());
 
 /* Its position is unknown since: it has to stand until it is measured again. */
-static void a_ramp_does_not_begin_where_it_was_long_ago(void)
+TEST(a_ramp_does_not_begin_where_it_was_long_ago)
 {
 	fake.sample_ns = DRV_LIB_START_NS - 1000 * DRV_LIB_MS;
 	drv_lib_at(1, drv_lib_arm);
@@ -646,7 +642,7 @@ static void a_ramp_does_not_begin_where_it_was_long_ago(void)
 }
 
 /* Its last sample is old when it has to stop: it brakes, and is held where it is found. */
-static void not_to_be_held_where_it_was_long_ago_either(void)
+TEST(not_to_be_held_where_it_was_long_ago_either)
 {
 	drv_lib_at(1, drv_lib_arm);
 	drv_lib_always(go_on_at_1);
@@ -666,7 +662,7 @@ static void not_to_be_held_where_it_was_long_ago_either(void)
 	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 0.8, fake.ticks[11].joint.velocity_rad_s);
 }
 
-static void hold_stops_one_that_does_not_balance(void)
+TEST(hold_stops_one_that_does_not_balance)
 {
 	drv_lib_at(1, drv_lib_arm);
 	drv_lib_always(go_on_at_1);
@@ -679,7 +675,7 @@ static void hold_stops_one_that_does_not_balance(void)
 	TEST_ASSERT_EQUAL(MSG_LEVEL_HOLD, drv_lib_last()->common.level);
 }
 
-static void hold_lets_one_that_balances_go_on_and_estop_does_not(void)
+TEST(hold_lets_one_that_balances_go_on_and_estop_does_not)
 {
 	drv_lib_at(1, drv_lib_arm);
 	drv_lib_always(go_on_at_1);
@@ -696,7 +692,7 @@ static void hold_lets_one_that_balances_go_on_and_estop_does_not(void)
 DRV_LIB_HOOK(break_down, drv_fault(fake.drv, DRV_ALL, "hot", "it is %d K", 400));
 DRV_LIB_HOOK(get_well, drv_well(fake.drv, DRV_ALL, NULL));
 
-static void fault_and_well(void)
+TEST(fault_and_well)
 {
 	drv_lib_at(1, drv_lib_arm);
 	drv_lib_always(go_on_at_1);
@@ -717,7 +713,7 @@ static void fault_and_well(void)
 }
 
 /* Nothing is commanded at the e-stop, in fault as well: ramps do not go on. */
-static void a_fault_at_the_estop_commands_nothing(void)
+TEST(a_fault_at_the_estop_commands_nothing)
 {
 	drv_lib_at(1, drv_lib_arm);
 	drv_lib_always(go_to_1);
@@ -733,7 +729,7 @@ static void a_fault_at_the_estop_commands_nothing(void)
 
 DRV_LIB_HOOK(go_down, drv_down(fake.drv));
 
-static void down_is_a_new_start(void)
+TEST(down_is_a_new_start)
 {
 	drv_lib_at(1, drv_lib_arm);
 	drv_lib_at(5, go_down);
@@ -746,7 +742,7 @@ static void down_is_a_new_start(void)
 DRV_LIB_HOOK(begin_homing, drv_homing(fake.drv, true));
 DRV_LIB_HOOK(end_homing, drv_homing(fake.drv, false));
 
-static void homing_is_a_life_of_its_own(void)
+TEST(homing_is_a_life_of_its_own)
 {
 	drv_lib_at(1, drv_lib_arm);
 	drv_lib_at(4, begin_homing);
@@ -758,7 +754,7 @@ static void homing_is_a_life_of_its_own(void)
 	TEST_ASSERT_EQUAL(MSG_LIFE_HOLDING, life_at(7));
 }
 
-static void a_sensor_is_active_whatever_the_level(void)
+TEST(a_sensor_is_active_whatever_the_level)
 {
 	drv_lib_driver.ref = 0;
 	TEST_ASSERT_EQUAL(0, drv_lib_run(30, ""));
@@ -768,7 +764,7 @@ static void a_sensor_is_active_whatever_the_level(void)
 
 /* ---- buses ---- */
 
-static void a_bus_that_is_not_there_is_a_fault_and_no_exit(void)
+TEST(a_bus_that_is_not_there_is_a_fault_and_no_exit)
 {
 	drv_lib_at(20, drv_lib_stop);
 	TEST_ASSERT_EQUAL(0, drv_lib_main("--name arm --bus wire:nowhere --set lock_memory=no"));
@@ -779,7 +775,7 @@ static void a_bus_that_is_not_there_is_a_fault_and_no_exit(void)
 	TEST_ASSERT_EQUAL(MSG_FLAG_SIMULATED, drv_lib_last()->header.flags & MSG_FLAG_SIMULATED);
 }
 
-static void a_driver_that_outlives_buses_is_not_in_fault(void)
+TEST(a_driver_that_outlives_buses_is_not_in_fault)
 {
 	drv_lib_driver.outlives_buses = true;
 	drv_lib_at(4, drv_lib_stop);
@@ -788,7 +784,7 @@ static void a_driver_that_outlives_buses_is_not_in_fault(void)
 	TEST_ASSERT_FALSE(drv_lib_reported("bus"));
 }
 
-static void bus_off_and_back(void)
+TEST(bus_off_and_back)
 {
 	drv_lib_frame(12, "20000040#0000000000000000");
 	drv_lib_frame(27, "20000100#0000000000000000");
@@ -812,7 +808,7 @@ static void put_queued(void)
 	TEST_ASSERT_EQUAL(0, drv_send(fake.drv, FAKE_QUEUE, &frame));
 }
 
-static void lost_frames_are_reported(void)
+TEST(lost_frames_are_reported)
 {
 	drv_lib_at(2, put_queued);
 	drv_lib_at(20, drv_lib_stop);
@@ -823,7 +819,7 @@ static void lost_frames_are_reported(void)
 	TEST_ASSERT_EQUAL(1, drv_lib_last()->common.bus[0].lost);
 }
 
-static void a_driver_need_not_handle_losses_and_echoes(void)
+TEST(a_driver_need_not_handle_losses_and_echoes)
 {
 	drv_lib_driver.lost = NULL;
 	drv_lib_driver.sent = NULL;
@@ -838,7 +834,7 @@ static void a_driver_need_not_handle_losses_and_echoes(void)
 
 /* ---- the end ---- */
 
-static void asked_to_stop_it_leaves_the_device_safe(void)
+TEST(asked_to_stop_it_leaves_the_device_safe)
 {
 	fake.stops_wanted = 4;
 	fake.sends = true;
@@ -858,7 +854,7 @@ static void stop_twice(void)
 	kill(getpid(), SIGINT);
 }
 
-static void a_stop_that_does_not_end_is_ended(void)
+TEST(a_stop_that_does_not_end_is_ended)
 {
 	fake.stops_wanted = 1000;
 	drv_lib_at(5, stop_twice);
@@ -872,7 +868,7 @@ static void put_last(void)
 	drv_lib_stop();
 }
 
-static void what_stop_sends_is_waited_for(void)
+TEST(what_stop_sends_is_waited_for)
 {
 	drv_lib_at(5, put_last);
 	TEST_ASSERT_EQUAL(0, drv_lib_main("--name arm --bus wire:nowhere --set lock_memory=no"));
@@ -880,7 +876,7 @@ static void what_stop_sends_is_waited_for(void)
 	TEST_ASSERT_EQUAL(1, STATE(drv_lib.states_n - 1)->common.bus[0].lost);
 }
 
-static void notices_reach_the_supervisor(void)
+TEST(notices_reach_the_supervisor)
 {
 	struct sockaddr_un to = { .sun_family = AF_UNIX };
 	const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -908,7 +904,7 @@ static void notices_reach_the_supervisor(void)
 }
 
 /* A fault of the device keeps it from being ready. */
-static void not_ready_while_in_fault(void)
+TEST(not_ready_while_in_fault)
 {
 	struct sockaddr_un to = { .sun_family = AF_UNIX };
 	const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -926,58 +922,4 @@ static void not_ready_while_in_fault(void)
 	}
 	close(fd);
 	unsetenv("NOTIFY_SOCKET");
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(one_state_for_each_tick);
-	RUN_TEST(complete_as_soon_as_rx_says_so_else_partial_at_the_next_tick);
-	RUN_TEST(a_second_complete_sample_in_a_tick_is_not_published);
-	RUN_TEST(never_complete_is_partial_at_the_same_rate);
-	RUN_TEST(late_periods_are_skipped_never_made_up_for);
-	RUN_TEST(a_wait_that_fails_is_the_world);
-	RUN_TEST(incarnations_count_on);
-	RUN_TEST(lateness_is_published);
-	RUN_TEST(frames_of_unexpected_length_are_counted_and_kept_from_rx);
-	RUN_TEST(a_stream_publishes_each_sample);
-	RUN_TEST(a_stream_without_samples_says_that_it_lives);
-	RUN_TEST(woken_between_ticks);
-	RUN_TEST(the_least_driver);
-	RUN_TEST(without_a_stop_it_ends_at_once);
-	RUN_TEST(rows_share_an_identifier_and_differ_in_length);
-	RUN_TEST(a_row_that_is_silent_is_a_fault);
-	RUN_TEST(a_driver_sees_when_a_row_was_heard);
-	RUN_TEST(a_remote_frame_asks);
-	RUN_TEST(lost_rates_are_counted);
-	RUN_TEST(rates_that_are_lost_for_long_are_counted_as_often);
-	RUN_TEST(sends_are_confirmed_and_counted);
-	RUN_TEST(starting_until_start_says_so);
-	RUN_TEST(arming_and_references);
-	RUN_TEST(active_with_a_reference_holding_when_it_has_run_out);
-	RUN_TEST(the_current_need_not_be_measured);
-	RUN_TEST(without_a_position_nothing_moves);
-	RUN_TEST(after_an_estop_it_begins_at_rest);
-	RUN_TEST(after_an_estop_tracking_begins_at_rest);
-	RUN_TEST(ramps_begin_at_what_is_measured);
-	RUN_TEST(a_ramp_does_not_begin_where_it_was_long_ago);
-	RUN_TEST(not_to_be_held_where_it_was_long_ago_either);
-	RUN_TEST(hold_stops_one_that_does_not_balance);
-	RUN_TEST(hold_lets_one_that_balances_go_on_and_estop_does_not);
-	RUN_TEST(fault_and_well);
-	RUN_TEST(a_fault_at_the_estop_commands_nothing);
-	RUN_TEST(down_is_a_new_start);
-	RUN_TEST(homing_is_a_life_of_its_own);
-	RUN_TEST(a_sensor_is_active_whatever_the_level);
-	RUN_TEST(a_bus_that_is_not_there_is_a_fault_and_no_exit);
-	RUN_TEST(a_driver_that_outlives_buses_is_not_in_fault);
-	RUN_TEST(bus_off_and_back);
-	RUN_TEST(lost_frames_are_reported);
-	RUN_TEST(a_driver_need_not_handle_losses_and_echoes);
-	RUN_TEST(asked_to_stop_it_leaves_the_device_safe);
-	RUN_TEST(a_stop_that_does_not_end_is_ended);
-	RUN_TEST(what_stop_sends_is_waited_for);
-	RUN_TEST(notices_reach_the_supervisor);
-	RUN_TEST(not_ready_while_in_fault);
-	return UNITY_END();
 }

@@ -1,8 +1,6 @@
 /* test_drv_actuator.c: whose halt it is, what is excused, reset, latched and cleared, and when exactly. */
-#include <string.h>
-
+#include "test/channels/testcase.h"
 #include "test/daemons/actuator_names.h"
-#include "unity.h"
 
 #include "channels/msg/types.h"
 #include "daemons/drv/drv_actuator.h"
@@ -34,7 +32,7 @@ void setUp(void)
 
 /* ---- beginning ---- */
 
-static void it_begins_with_what_was_left(void)
+TEST(it_begins_with_what_was_left)
 {
 	struct drv_actuator expected = { .state = DRV_ACTUATOR_UNKNOWN,
 					 .state_ns = T,
@@ -51,7 +49,7 @@ static void it_begins_with_what_was_left(void)
 	TEST_ASSERT_EQUAL_MEMORY(&expected, &a, sizeof(a));
 }
 
-static void a_take_over_forgets(void)
+TEST(a_take_over_forgets)
 {
 	for (int ours = 0; ours < 2; ours++) {
 		in(DRV_ACTUATOR_FREE, homed);
@@ -73,7 +71,7 @@ static void a_take_over_forgets(void)
 
 /* ---- times ---- */
 
-static void a_word_counts_for_what_was_before_it(void)
+TEST(a_word_counts_for_what_was_before_it)
 {
 	static const struct {
 		enum drv_actuator_state in;
@@ -99,7 +97,7 @@ static void a_word_counts_for_what_was_before_it(void)
 	}
 }
 
-static void an_excuse_lasts_for_a_while(void)
+TEST(an_excuse_lasts_for_a_while)
 {
 	static const struct {
 		int64_t after_ns;
@@ -120,7 +118,7 @@ static void an_excuse_lasts_for_a_while(void)
 	}
 }
 
-static void a_reset_that_failed_is_latched_by_a_later_word(void)
+TEST(a_reset_that_failed_is_latched_by_a_later_word)
 {
 	for (int later = 0; later < 2; later++) {
 		in(DRV_ACTUATOR_BLOCKED, halted);
@@ -134,7 +132,7 @@ static void a_reset_that_failed_is_latched_by_a_later_word(void)
 
 /* ---- whose halt it is ---- */
 
-static void a_halt_is_ours_from_the_time_of_it(void)
+TEST(a_halt_is_ours_from_the_time_of_it)
 {
 	for (int64_t asked_ns = T - 1; asked_ns <= T + 1; asked_ns++) {
 		in(DRV_ACTUATOR_UNKNOWN, none);
@@ -144,7 +142,7 @@ static void a_halt_is_ours_from_the_time_of_it(void)
 	}
 }
 
-static void what_is_free_after_our_halt_is_not_halted_by_us(void)
+TEST(what_is_free_after_our_halt_is_not_halted_by_us)
 {
 	for (int64_t asked_ns = T; asked_ns <= T + 1; asked_ns++) {
 		in(DRV_ACTUATOR_BLOCKED, homed);
@@ -157,7 +155,7 @@ static void what_is_free_after_our_halt_is_not_halted_by_us(void)
 
 /* ---- homed ---- */
 
-static void what_was_never_homed_is_not_lost(void)
+TEST(what_was_never_homed_is_not_lost)
 {
 	in(DRV_ACTUATOR_UNKNOWN, none);
 	a.zero = DRV_ACTUATOR_ZERO_UNKNOWN;
@@ -167,7 +165,7 @@ static void what_was_never_homed_is_not_lost(void)
 	TEST_ASSERT_FALSE(drv_actuator_lost(&a));
 }
 
-static void a_homing_device_has_no_zero(void)
+TEST(a_homing_device_has_no_zero)
 {
 	in(DRV_ACTUATOR_HOME_WANTED, homed);
 	drv_actuator_event(&a, DRV_ACTUATOR_ON_HOME_PUT, T + 1);
@@ -176,7 +174,7 @@ static void a_homing_device_has_no_zero(void)
 
 /* ---- resets ---- */
 
-static void an_excuse_is_used_up_or_given_back(void)
+TEST(an_excuse_is_used_up_or_given_back)
 {
 	static const struct {
 		enum drv_actuator_state in;
@@ -204,7 +202,7 @@ static void an_excuse_is_used_up_or_given_back(void)
 	}
 }
 
-static void what_may_be_reset(void)
+TEST(what_may_be_reset)
 {
 	static const struct {
 		const char *name;
@@ -381,7 +379,7 @@ static void what_may_be_reset(void)
 
 /* ---- where it begins ---- */
 
-static void it_begins_at_rest_after_a_stop(void)
+TEST(it_begins_at_rest_after_a_stop)
 {
 	static const struct {
 		const char *name;
@@ -422,7 +420,7 @@ static void it_begins_at_rest_after_a_stop(void)
 
 /* ---- latches ---- */
 
-static void what_is_latched(void)
+TEST(what_is_latched)
 {
 	static const struct {
 		const char *name;
@@ -463,7 +461,7 @@ static void what_is_latched(void)
 	}
 }
 
-static void what_can_be_cleared_and_is_reset_for_it(void)
+TEST(what_can_be_cleared_and_is_reset_for_it)
 {
 	static const struct {
 		const char *name;
@@ -495,24 +493,4 @@ static void what_can_be_cleared_and_is_reset_for_it(void)
 		TEST_ASSERT_EQUAL(DRV_ACTUATOR_ZERO_NOT_HOMED, a.zero);
 		TEST_ASSERT_EQUAL_INT64(T + 1, a.clear_ns);
 	}
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(it_begins_with_what_was_left);
-	RUN_TEST(a_take_over_forgets);
-	RUN_TEST(a_word_counts_for_what_was_before_it);
-	RUN_TEST(an_excuse_lasts_for_a_while);
-	RUN_TEST(a_reset_that_failed_is_latched_by_a_later_word);
-	RUN_TEST(a_halt_is_ours_from_the_time_of_it);
-	RUN_TEST(what_is_free_after_our_halt_is_not_halted_by_us);
-	RUN_TEST(what_was_never_homed_is_not_lost);
-	RUN_TEST(a_homing_device_has_no_zero);
-	RUN_TEST(an_excuse_is_used_up_or_given_back);
-	RUN_TEST(what_may_be_reset);
-	RUN_TEST(it_begins_at_rest_after_a_stop);
-	RUN_TEST(what_is_latched);
-	RUN_TEST(what_can_be_cleared_and_is_reset_for_it);
-	return UNITY_END();
 }

@@ -1,9 +1,6 @@
 /* test_drv_actuator_table.c: the table of an actuator's state, every entry of it. */
-#include <stdio.h>
-#include <string.h>
-
+#include "test/channels/testcase.h"
 #include "test/daemons/actuator_names.h"
-#include "unity.h"
 
 #include "daemons/drv/drv_actuator_table.h"
 
@@ -127,7 +124,7 @@ static void describe(enum drv_actuator_state state, char text[2048])
 	}
 }
 
-static void every_entry_is_as_written(void)
+TEST(every_entry_is_as_written)
 {
 	char text[2048];
 
@@ -139,7 +136,7 @@ static void every_entry_is_as_written(void)
 
 /* ---- its form ---- */
 
-static void no_entry_has_two_rows(void)
+TEST(no_entry_has_two_rows)
 {
 	for (unsigned int i = 0; i < drv_actuator_rows_n; i++)
 		for (unsigned int k = 0; k < i; k++) {
@@ -150,7 +147,7 @@ static void no_entry_has_two_rows(void)
 }
 
 /* From unknown, where each module begins. */
-static void every_state_is_reached_and_left(void)
+TEST(every_state_is_reached_and_left)
 {
 	uint32_t reached = 1u << DRV_ACTUATOR_UNKNOWN, left = 0, before;
 
@@ -173,7 +170,7 @@ static void every_state_is_reached_and_left(void)
 /* ---- properties ---- */
 
 /* A device that has to be halted gets the halt in every state, until it reports it. */
-static void a_halt_is_sent_in_every_state(void)
+TEST(a_halt_is_sent_in_every_state)
 {
 	for (enum drv_actuator_state state = 0; state < DRV_ACTUATOR_N; state++) {
 		const struct drv_actuator_row *row = drv_actuator_row(state, DRV_ACTUATOR_ON_HALT);
@@ -183,7 +180,7 @@ static void a_halt_is_sent_in_every_state(void)
 	}
 }
 
-static void nothing_moves_that_is_halted_or_has_a_fault(void)
+TEST(nothing_moves_that_is_halted_or_has_a_fault)
 {
 	static const enum drv_actuator_event events[] = { DRV_ACTUATOR_ON_WAIT, DRV_ACTUATOR_ON_KEEP,
 							  DRV_ACTUATOR_ON_STAY, DRV_ACTUATOR_ON_RESET };
@@ -197,7 +194,7 @@ static void nothing_moves_that_is_halted_or_has_a_fault(void)
 		}
 }
 
-static void it_is_reset_for_one_event_alone(void)
+TEST(it_is_reset_for_one_event_alone)
 {
 	for (unsigned int i = 0; i < drv_actuator_rows_n; i++)
 		if (drv_actuator_rows[i].actions & DRV_ACTUATOR_DO_RESET)
@@ -205,7 +202,7 @@ static void it_is_reset_for_one_event_alone(void)
 }
 
 /* However a homing that may have begun ends: it is latched unless it was completed. */
-static void a_homing_is_completed_or_latched(void)
+TEST(a_homing_is_completed_or_latched)
 {
 	static const enum drv_actuator_state begun[] = { DRV_ACTUATOR_HOME_PUT, DRV_ACTUATOR_HOME_BEGINS,
 							 DRV_ACTUATOR_HOME_RUNS, DRV_ACTUATOR_HOME_STILL,
@@ -227,7 +224,7 @@ static void a_homing_is_completed_or_latched(void)
 
 /* ---- groups ---- */
 
-static void groups_are_as_they_are_named(void)
+TEST(groups_are_as_they_are_named)
 {
 	for (enum drv_actuator_state state = 0; state < DRV_ACTUATOR_N; state++) {
 		const char *name = actuator_states[state];
@@ -238,18 +235,4 @@ static void groups_are_as_they_are_named(void)
 					  name);
 		TEST_ASSERT_EQUAL_MESSAGE(!strncmp(name, "home", 4), !!(1u << state & drv_actuator_home_states), name);
 	}
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(every_entry_is_as_written);
-	RUN_TEST(no_entry_has_two_rows);
-	RUN_TEST(every_state_is_reached_and_left);
-	RUN_TEST(a_halt_is_sent_in_every_state);
-	RUN_TEST(nothing_moves_that_is_halted_or_has_a_fault);
-	RUN_TEST(it_is_reset_for_one_event_alone);
-	RUN_TEST(a_homing_is_completed_or_latched);
-	RUN_TEST(groups_are_as_they_are_named);
-	return UNITY_END();
 }

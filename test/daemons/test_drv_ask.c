@@ -1,12 +1,7 @@
 /* test_drv_ask.c: a reply belongs to its own request, whatever is late, lost, repeated or under way beside it. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "can/slots.h"
 #include "daemons/drv/drv_ask.h"
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #define MS INT64_C(1000000)
 #define SEND 7
@@ -165,7 +160,7 @@ static void one_step(const struct course *c, const char *step)
 	TEST_ASSERT_MESSAGE(strchr(" ", expected[1 + strlen(got)]), message);
 }
 
-static void each_course(void)
+TEST(each_course)
 {
 	for (size_t i = 0; i < sizeof(courses) / sizeof(*courses); i++) {
 		struct drv_question question = two_bytes();
@@ -180,7 +175,7 @@ static void each_course(void)
 }
 
 /* On an interface that confirms nothing. */
-static void without_confirmations_every_reply_is_the_answer(void)
+TEST(without_confirmations_every_reply_is_the_answer)
 {
 	const struct course c = { "without confirmations", 1, 1, "" };
 	const struct drv_question question = two_bytes();
@@ -204,7 +199,7 @@ static void without_confirmations_every_reply_is_the_answer(void)
 	one_step(&c, "r2004=A");
 }
 
-static void a_reply_lost_for_good_does_not_shift_those_behind_it(void)
+TEST(a_reply_lost_for_good_does_not_shift_those_behind_it)
 {
 	const struct drv_question question = two_bytes();
 	const struct frame request = bytes("0A3C"), reply = bytes("0A3C00");
@@ -296,7 +291,7 @@ static const struct {
 	  false },
 };
 
-static void each_key(void)
+TEST(each_key)
 {
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
 		const struct frame request = bytes(keys[i].request), reply = bytes(keys[i].reply);
@@ -315,7 +310,7 @@ static void each_key(void)
 	}
 }
 
-static void a_remote_frame_has_no_bytes(void)
+TEST(a_remote_frame_has_no_bytes)
 {
 	const struct drv_question question = two_bytes();
 	struct frame request = bytes("0A3C");
@@ -330,7 +325,7 @@ static void a_remote_frame_has_no_bytes(void)
 
 /* ---- several ---- */
 
-static void requests_with_different_keys_are_under_way_at_the_same_time(void)
+TEST(requests_with_different_keys_are_under_way_at_the_same_time)
 {
 	static const char *const asked[] = { "0A3C", "0A3D", "0A41" };
 	const struct drv_question question = two_bytes();
@@ -359,7 +354,7 @@ static void requests_with_different_keys_are_under_way_at_the_same_time(void)
 	TEST_ASSERT_EQUAL_INT64(INT64_MAX, drv_ask_next_ns(&ask));
 }
 
-static void an_sdo_server_is_asked_one_thing_at_a_time(void)
+TEST(an_sdo_server_is_asked_one_thing_at_a_time)
 {
 	struct drv_question question = two_bytes();
 	const struct frame first = bytes("0A3C"), second = bytes("0A3D");
@@ -375,7 +370,7 @@ static void an_sdo_server_is_asked_one_thing_at_a_time(void)
 }
 
 /* Reading and writing: rows of their own that the device answers with the same identifier. */
-static void questions_may_share_the_row_of_their_replies(void)
+TEST(questions_may_share_the_row_of_their_replies)
 {
 	struct drv_question get = two_bytes(), set = two_bytes(), other = two_bytes();
 	const struct frame got = bytes("0A3C"), done = bytes("083C");
@@ -410,7 +405,7 @@ static struct frame request_number(unsigned int i)
 }
 
 /* Each that is due is reported once, and asking meanwhile disturbs nothing. */
-static void all_places_are_used_and_given_back(void)
+TEST(all_places_are_used_and_given_back)
 {
 	const struct drv_question question = two_bytes();
 	struct frame request;
@@ -463,7 +458,7 @@ static void all_places_are_used_and_given_back(void)
 }
 
 /* A reply is looked for among the requests of its own row: the others cost nothing. */
-static void places_are_given_back_from_the_middle(void)
+TEST(places_are_given_back_from_the_middle)
 {
 	const struct drv_question question = two_bytes();
 
@@ -483,7 +478,7 @@ static void places_are_given_back_from_the_middle(void)
 	TEST_ASSERT_EQUAL_UINT(3, ask.entries_n);
 }
 
-static void what_is_waited_for_next(void)
+TEST(what_is_waited_for_next)
 {
 	struct drv_question question = two_bytes();
 	const struct frame first = bytes("0A3C"), second = bytes("0A3D");
@@ -516,7 +511,7 @@ static void what_is_waited_for_next(void)
 
 /* ---- what is not a question ---- */
 
-static void each_wrong_question_is_refused(void)
+TEST(each_wrong_question_is_refused)
 {
 	static const struct {
 		const char *name;
@@ -551,7 +546,7 @@ static void each_wrong_question_is_refused(void)
 	TEST_ASSERT_EQUAL(-ENOSPC, drv_ask_add(&ask, &question));
 }
 
-static void rows_without_a_question_are_ignored(void)
+TEST(rows_without_a_question_are_ignored)
 {
 	const struct drv_question question = two_bytes();
 	const struct frame frame = bytes("0A3C");
@@ -569,7 +564,7 @@ static void rows_without_a_question_are_ignored(void)
 }
 
 /* A move whose answer has the position, and one of the same row whose answer is not waited for. */
-static void only_some_frames_of_a_row_are_requests(void)
+TEST(only_some_frames_of_a_row_are_requests)
 {
 	static const struct {
 		const char *frame;
@@ -589,24 +584,4 @@ static void only_some_frames_of_a_row_are_requests(void)
 		TEST_ASSERT_EQUAL_MESSAGE(rows[i].may ? DRV_ASK_NOTHING : DRV_ASK_LATE,
 					  drv_ask_reply(&ask, RECEIVE, &frame, 1001 * MS, &answer), rows[i].frame);
 	}
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(each_course);
-	RUN_TEST(without_confirmations_every_reply_is_the_answer);
-	RUN_TEST(a_reply_lost_for_good_does_not_shift_those_behind_it);
-	RUN_TEST(each_key);
-	RUN_TEST(a_remote_frame_has_no_bytes);
-	RUN_TEST(requests_with_different_keys_are_under_way_at_the_same_time);
-	RUN_TEST(an_sdo_server_is_asked_one_thing_at_a_time);
-	RUN_TEST(questions_may_share_the_row_of_their_replies);
-	RUN_TEST(all_places_are_used_and_given_back);
-	RUN_TEST(places_are_given_back_from_the_middle);
-	RUN_TEST(what_is_waited_for_next);
-	RUN_TEST(each_wrong_question_is_refused);
-	RUN_TEST(rows_without_a_question_are_ignored);
-	RUN_TEST(only_some_frames_of_a_row_are_requests);
-	return UNITY_END();
 }

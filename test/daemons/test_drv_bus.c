@@ -1,9 +1,6 @@
 /* test_drv_bus.c: which row takes a frame, against a search through all of them. */
-#include <errno.h>
-#include <string.h>
-
 #include "daemons/drv/drv_bus.h"
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 static struct drv_bus bus;
 static uint32_t chance_state;
@@ -63,7 +60,7 @@ static void expect_same(uint32_t id)
 	}
 }
 
-static void every_frame_goes_to_the_first_row_that_takes_it(void)
+TEST(every_frame_goes_to_the_first_row_that_takes_it)
 {
 	static const uint32_t kinds[] = { 0, 0, 0, 0, FRAME_RTR, FRAME_EXT, FRAME_EXT | FRAME_RTR };
 	static const uint32_t masks[] = { 0, 0, 0, 0x7f0, 0x600, 0x00f };
@@ -85,7 +82,7 @@ static void every_frame_goes_to_the_first_row_that_takes_it(void)
 	TEST_ASSERT_EQUAL_INT(-ENOSPC, add(0, 0, 0, 8));
 }
 
-static void a_frame_of_the_bus_is_noted_an_own_one_is_not(void)
+TEST(a_frame_of_the_bus_is_noted_an_own_one_is_not)
 {
 	struct bus_frame got = { .t_ns = 7, .flags = BUS_OWN, .frame = { .id = 0x181, .len = 2 } };
 
@@ -97,12 +94,4 @@ static void a_frame_of_the_bus_is_noted_an_own_one_is_not(void)
 	TEST_ASSERT_EQUAL_INT(-1, takes(0x182, 2));
 	bus.watched = true;
 	TEST_ASSERT_EQUAL_PTR(&bus.watch, drv_bus_takes(&bus, &(struct bus_frame){ .frame = { .id = 0x182 } }));
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(every_frame_goes_to_the_first_row_that_takes_it);
-	RUN_TEST(a_frame_of_the_bus_is_noted_an_own_one_is_not);
-	return UNITY_END();
 }

@@ -1,14 +1,12 @@
 /* test_drv_calls.c: what a driver may declare, ask and tell; an undeclared frame cannot leave.
  * Also for drv_fault.c, drv_declare.c. */
-#include <errno.h>
 #include <math.h>
-#include <string.h>
 
 #include "channels/ach.h"
 #include "channels/clock.h"
 #include "daemons/drv/drv_inside.h"
+#include "test/channels/testcase.h"
 #include "test/daemons/test_drv_lib.h"
-#include "unity.h"
 
 void setUp(void)
 {
@@ -58,7 +56,7 @@ static int look_at_two_buses(struct drv *drv, struct error_sink *errors)
 	return 0;
 }
 
-static void given_on_the_line(void)
+TEST(given_on_the_line)
 {
 	fake.plan = look_at_two_buses;
 	TEST_ASSERT_EQUAL(0, drv_lib_main(ON_WIRES " --set tick=7ms --check"));
@@ -114,7 +112,7 @@ static void given_in_the_file_once(void)
 	TEST_ASSERT_EQUAL_MESSAGE(0, drv_lib_main(line), drv_lib.said);
 }
 
-static void given_in_the_file(void)
+TEST(given_in_the_file)
 {
 	balances = false;
 	given_in_the_file_once();
@@ -177,7 +175,7 @@ static int declare_too_much(struct drv *drv, struct error_sink *none)
 	return 0;
 }
 
-static void there_is_an_end_to_declaring(void)
+TEST(there_is_an_end_to_declaring)
 {
 	fake.plan = declare_too_much;
 	TEST_ASSERT_EQUAL_MESSAGE(0, drv_lib_main(ON_WIRES " --check"), drv_lib.said);
@@ -232,7 +230,7 @@ static int plan_body(struct drv *drv, struct error_sink *errors)
 	return 0;
 }
 
-static void large_robots_meet_no_limit(void)
+TEST(large_robots_meet_no_limit)
 {
 	fake.plan = plan_body;
 	for (body = bodies; body < bodies + sizeof(bodies) / sizeof(bodies[0]); body++) {
@@ -251,7 +249,7 @@ static int add_long_names(struct drv *drv, struct error_sink *errors)
 	return 0;
 }
 
-static void long_names_are_cut(void)
+TEST(long_names_are_cut)
 {
 	fake.plan = add_long_names;
 	TEST_ASSERT_EQUAL(0, drv_lib_run(10, ""));
@@ -289,7 +287,7 @@ static void send_what_is_not_declared(void)
 	TEST_ASSERT_EQUAL(0, drv_send(DRIVER, FAKE_LATEST, &frame)); /* shorter is fine */
 }
 
-static void what_is_not_declared_cannot_leave(void)
+TEST(what_is_not_declared_cannot_leave)
 {
 	drv_lib_at(3, send_what_is_not_declared);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(20, ""));
@@ -322,7 +320,7 @@ static void send_on_the_second_bus(void)
 	TEST_ASSERT_EQUAL(0, drv_send(DRIVER, 2, &frame));
 }
 
-static void each_bus_has_its_own_frames(void)
+TEST(each_bus_has_its_own_frames)
 {
 	char line[256];
 
@@ -368,7 +366,7 @@ static void send_a_tick(void)
 }
 
 /* Also the tick that stops: PDOs without their SYNC would have no effect. */
-static void steps_order_what_the_loop_sends(void)
+TEST(steps_order_what_the_loop_sends)
 {
 	fake.plan = add_pdos_and_sync;
 	drv_lib_at(3, send_a_tick);
@@ -388,7 +386,7 @@ static int send_too_early(struct drv *drv, struct error_sink *errors)
 	return 0;
 }
 
-static void nothing_leaves_from_a_plan(void)
+TEST(nothing_leaves_from_a_plan)
 {
 	fake.plan = send_too_early;
 	TEST_ASSERT_EQUAL(0, drv_lib_run(20, ""));
@@ -405,7 +403,7 @@ static void send_and_cancel(void)
 	drv_cancel(DRIVER, 2);
 }
 
-static void what_is_cancelled_does_not_leave(void)
+TEST(what_is_cancelled_does_not_leave)
 {
 	drv_lib_at(3, send_and_cancel);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(20, ""));
@@ -435,7 +433,7 @@ static void reply_often(void)
 }
 
 /* As many as wait at most are put before the next one. */
-static void no_reply_is_lost(void)
+TEST(no_reply_is_lost)
 {
 	status = 0;
 	drv_lib_at(3, reply_often);
@@ -443,7 +441,7 @@ static void no_reply_is_lost(void)
 	TEST_ASSERT_EQUAL(1, status);
 }
 
-static void a_queue_has_an_end(void)
+TEST(a_queue_has_an_end)
 {
 	drv_lib_at(3, fill_the_queue);
 	TEST_ASSERT_EQUAL(0, drv_lib_main("--name arm --bus left=wire:nowhere --set lock_memory=no"));
@@ -468,7 +466,7 @@ static void look_after(void)
 	status = 1;
 }
 
-static void a_bus_is_proven_by_a_confirmation(void)
+TEST(a_bus_is_proven_by_a_confirmation)
 {
 	fake.sends = true;
 	status = 0;
@@ -491,7 +489,7 @@ static void look_at_absent(void)
 	drv_lib_stop();
 }
 
-static void real_is_what_can_move_something(void)
+TEST(real_is_what_can_move_something)
 {
 	status = 0;
 	drv_lib_driver.ref = 0; /* on a real bus references need limits */
@@ -505,7 +503,7 @@ static void real_is_what_can_move_something(void)
 DRV_LIB_HOOK(tighten, drv_limits(DRIVER, 0)->velocity_rad_s = 0.25);
 DRV_LIB_HOOK(go_on_at_1, drv_lib_put_ref(MSG_MODE_VELOCITY, 1, 20));
 
-static void limits_are_obeyed_from_then_on(void)
+TEST(limits_are_obeyed_from_then_on)
 {
 	drv_lib_at(1, drv_lib_arm);
 	drv_lib_at(5, tighten);
@@ -528,7 +526,7 @@ static unsigned int count_events(const char *code)
 	return n;
 }
 
-static void the_same_event_is_put_once_a_second(void)
+TEST(the_same_event_is_put_once_a_second)
 {
 	drv_lib_always(tell);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(1010, "--set tick=100ms"));
@@ -543,7 +541,7 @@ static void the_same_event_is_put_once_a_second(void)
 }
 
 /* By the loop, when nothing else happens. */
-static void held_events_are_put_later(void)
+TEST(held_events_are_put_later)
 {
 	drv_lib_at(3, tell);
 	drv_lib_at(4, tell);
@@ -554,7 +552,7 @@ static void held_events_are_put_later(void)
 }
 
 /* And at the end what is left. */
-static void nothing_is_held_back_at_the_end(void)
+TEST(nothing_is_held_back_at_the_end)
 {
 	drv_lib_at(3, tell);
 	drv_lib_at(4, tell);
@@ -566,7 +564,7 @@ DRV_LIB_HOOK(break_down, drv_fault(DRIVER, DRV_ALL, "hot", "400 K"));
 DRV_LIB_HOOK(break_otherwise, drv_fault(DRIVER, DRV_ALL, "wet", "in the rain"));
 DRV_LIB_HOOK(be_well, drv_well(DRIVER, DRV_ALL, NULL));
 
-static void another_fault_is_reported_and_health_only_after_one(void)
+TEST(another_fault_is_reported_and_health_only_after_one)
 {
 	drv_lib_at(2, be_well);
 	drv_lib_at(3, break_down);
@@ -584,7 +582,7 @@ static void another_fault_is_reported_and_health_only_after_one(void)
 }
 
 /* The same fault is one, however often the driver says so. */
-static void a_lasting_fault_is_reported_once(void)
+TEST(a_lasting_fault_is_reported_once)
 {
 	drv_lib_at(3, break_down);
 	drv_lib_at(4, break_down);
@@ -600,7 +598,7 @@ static uint32_t later_handle;
 
 DRV_LIB_HOOK(reply_to_unknown_handle, drv_reply(DRIVER, later_handle, 0, "hello"));
 
-static void a_reply_without_a_request_is_dropped(void)
+TEST(a_reply_without_a_request_is_dropped)
 {
 	drv_lib_at(2, reply_to_unknown_handle);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(20, ""));
@@ -632,7 +630,7 @@ static int reply_at_once(void *self, struct drv *drv, uint32_t handle, const str
 	return request->verb == MSG_VERB_BIAS ? DRV_LATER : 0;
 }
 
-static void an_answer_in_the_request_itself_is_the_only_one(void)
+TEST(an_answer_in_the_request_itself_is_the_only_one)
 {
 	drv_lib_driver.request = reply_at_once;
 	drv_lib_at(2, ask);
@@ -645,7 +643,7 @@ static void an_answer_in_the_request_itself_is_the_only_one(void)
 DRV_LIB_HOOK(ask_again, drv_lib_request(4, MSG_VERB_BIAS, "", ""));
 DRV_LIB_HOOK(refuse, drv_reply(DRIVER, later_handle, -EIO, "%s %d", "channel", 5));
 
-static void answers_are_put(void)
+TEST(answers_are_put)
 {
 	drv_lib_driver.request = answer_later;
 	drv_lib_at(2, ask);
@@ -684,7 +682,7 @@ static void put_output(void)
 	drv_put(DRIVER, 0, &msg, clock_now_ns());
 }
 
-static void outputs_are_put_with_their_header(void)
+TEST(outputs_are_put_with_their_header)
 {
 	struct msg_bus_stats msg = { 0 };
 
@@ -714,7 +712,7 @@ static void put_imu(void)
 }
 
 /* A state beside the state is as complete. */
-static void a_further_state_has_the_common_block(void)
+TEST(a_further_state_has_the_common_block)
 {
 	struct msg_imu msg = { 0 };
 
@@ -733,42 +731,10 @@ static void a_further_state_has_the_common_block(void)
 
 DRV_LIB_HOOK(set_phase, drv_tick_at(DRIVER, clock_now_ns() + 3 * DRV_LIB_MS));
 
-static void a_driver_may_set_the_phase(void)
+TEST(a_driver_may_set_the_phase)
 {
 	drv_lib_at(1, set_phase);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(20, ""));
 	TEST_ASSERT_EQUAL(DRV_LIB_START_NS + 3 * DRV_LIB_MS, fake.ticks[1].ns);
 	TEST_ASSERT_EQUAL(DRV_LIB_START_NS + 8 * DRV_LIB_MS, fake.ticks[2].ns);
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(given_on_the_line);
-	RUN_TEST(given_in_the_file);
-	RUN_TEST(there_is_an_end_to_declaring);
-	RUN_TEST(large_robots_meet_no_limit);
-	RUN_TEST(long_names_are_cut);
-	RUN_TEST(what_is_not_declared_cannot_leave);
-	RUN_TEST(each_bus_has_its_own_frames);
-	RUN_TEST(steps_order_what_the_loop_sends);
-	RUN_TEST(nothing_leaves_from_a_plan);
-	RUN_TEST(what_is_cancelled_does_not_leave);
-	RUN_TEST(no_reply_is_lost);
-	RUN_TEST(a_queue_has_an_end);
-	RUN_TEST(a_bus_is_proven_by_a_confirmation);
-	RUN_TEST(real_is_what_can_move_something);
-	RUN_TEST(limits_are_obeyed_from_then_on);
-	RUN_TEST(the_same_event_is_put_once_a_second);
-	RUN_TEST(held_events_are_put_later);
-	RUN_TEST(nothing_is_held_back_at_the_end);
-	RUN_TEST(another_fault_is_reported_and_health_only_after_one);
-	RUN_TEST(a_lasting_fault_is_reported_once);
-	RUN_TEST(a_reply_without_a_request_is_dropped);
-	RUN_TEST(an_answer_in_the_request_itself_is_the_only_one);
-	RUN_TEST(answers_are_put);
-	RUN_TEST(outputs_are_put_with_their_header);
-	RUN_TEST(a_further_state_has_the_common_block);
-	RUN_TEST(a_driver_may_set_the_phase);
-	return UNITY_END();
 }

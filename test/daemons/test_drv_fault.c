@@ -1,11 +1,8 @@
 /* test_drv_fault.c: which joints a fault stops: its own, those of its group, those on its bus, or all. */
-#include <stdio.h>
-#include <string.h>
-
 #include "channels/clock.h"
 #include "daemons/drv/drv_inside.h"
+#include "test/channels/testcase.h"
 #include "test/daemons/test_drv_lib.h"
-#include "unity.h"
 
 #define JOINTS 4
 #define MS (int64_t) DRV_LIB_MS
@@ -65,7 +62,7 @@ static const char *faulty(void)
 	return text;
 }
 
-static void a_joint_takes_its_group(void)
+TEST(a_joint_takes_its_group)
 {
 	make();
 	TEST_ASSERT_EQUAL_STRING("....", faulty());
@@ -84,7 +81,7 @@ static void a_joint_takes_its_group(void)
 	TEST_ASSERT_EQUAL_STRING("x.x.", faulty());
 }
 
-static void when_all_have_failed_the_device_has(void)
+TEST(when_all_have_failed_the_device_has)
 {
 	make();
 	drv_fault(&drv, 0, "hot", "it is hot");
@@ -106,7 +103,7 @@ static void when_all_have_failed_the_device_has(void)
 	TEST_ASSERT_EQUAL_STRING("its bus is dead, or silent", drv_fault_device(&drv));
 }
 
-static void of_the_device(void)
+TEST(of_the_device)
 {
 	make();
 	drv_fault(&drv, DRV_ALL, "a-code-that-is-longer-than-a-name", "it is long");
@@ -127,7 +124,7 @@ static void of_the_device(void)
 	TEST_ASSERT_FALSE(drv_fault_active(&drv, "old"));
 }
 
-static void a_dead_bus_takes_what_hangs_on_it(void)
+TEST(a_dead_bus_takes_what_hangs_on_it)
 {
 	static const struct drv_driver outlives = { .program = "faked", .outlives_buses = true };
 
@@ -152,7 +149,7 @@ static void a_dead_bus_takes_what_hangs_on_it(void)
 	TEST_ASSERT_NULL(drv_fault_device(&drv));
 }
 
-static void a_silent_row_takes_its_joint(void)
+TEST(a_silent_row_takes_its_joint)
 {
 	make();
 	drv.receives_n = 2;
@@ -178,7 +175,7 @@ static void a_silent_row_takes_its_joint(void)
 	TEST_ASSERT_EQUAL_STRING("it is silent", drv_fault_device(&drv));
 }
 
-static void as_many_joints_as_there_may_be(void)
+TEST(as_many_joints_as_there_may_be)
 {
 	make();
 	drv.setup.alone = true;
@@ -191,7 +188,7 @@ static void as_many_joints_as_there_may_be(void)
 		TEST_ASSERT_EQUAL(i == MSG_JOINTS - 1, drv.joint_faulty[i]);
 }
 
-static void more_than_there_is_room_for(void)
+TEST(more_than_there_is_room_for)
 {
 	char code[16];
 
@@ -266,7 +263,7 @@ static int64_t fill_both(void *self, struct drv *d, void *state, int64_t now_ns)
 }
 
 /* The elbow follows on; the finger holds, and begins again with a tick of holding. */
-static void one_broken_joint_does_not_stop_the_others(void)
+TEST(one_broken_joint_does_not_stop_the_others)
 {
 	fake.plan = add_finger;
 	drv_lib_driver.fill = fill_both;
@@ -291,18 +288,4 @@ static void one_broken_joint_does_not_stop_the_others(void)
 	TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, drv_lib.states[11].lifecycle[0]);
 	TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, drv_lib.states[11].common.lifecycle);
 	TEST_ASSERT_EQUAL(MSG_LIFE_DOWN, drv_lib.states[drv_lib.states_n - 1].lifecycle[0]);
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(a_joint_takes_its_group);
-	RUN_TEST(when_all_have_failed_the_device_has);
-	RUN_TEST(of_the_device);
-	RUN_TEST(a_dead_bus_takes_what_hangs_on_it);
-	RUN_TEST(a_silent_row_takes_its_joint);
-	RUN_TEST(as_many_joints_as_there_may_be);
-	RUN_TEST(more_than_there_is_room_for);
-	RUN_TEST(one_broken_joint_does_not_stop_the_others);
-	return UNITY_END();
 }

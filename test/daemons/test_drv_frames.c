@@ -1,8 +1,6 @@
 /* test_drv_frames.c: --frames, word by word; test_setup.sh has others read it. */
-#include <string.h>
-
+#include "test/channels/testcase.h"
 #include "test/daemons/test_drv_lib.h"
-#include "unity.h"
 
 void setUp(void)
 {
@@ -42,7 +40,7 @@ static void expect(const char *more_left, const char *more, const char *claims)
 	TEST_ASSERT_EQUAL(0, fake.starts);
 }
 
-static void one_bus(void)
+TEST(one_bus)
 {
 	TEST_ASSERT_EQUAL(0, drv_lib_main("--name arm --bus left=wire:a --frames"));
 	expect("", "", "");
@@ -70,7 +68,7 @@ static int add_more(struct drv *drv, struct error_sink *errors)
 	return 0;
 }
 
-static void everything_else(void)
+TEST(everything_else)
 {
 	fake.plan = add_more;
 	TEST_ASSERT_EQUAL(0, drv_lib_main("--name arm --bus left=wire:a --bus can7 --frames"));
@@ -82,17 +80,8 @@ static void everything_else(void)
 	       "{\"bus\":\"can7\",\"what\":\"pcio\"},{\"bus\":\"left\",\"what\":\"clock\"}");
 }
 
-static void no_bus_no_frames(void)
+TEST(no_bus_no_frames)
 {
 	TEST_ASSERT_EQUAL(100, drv_lib_main("--name arm --frames"));
 	TEST_ASSERT_EQUAL_STRING("", drv_lib.printed);
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(one_bus);
-	RUN_TEST(everything_else);
-	RUN_TEST(no_bus_no_frames);
-	return UNITY_END();
 }

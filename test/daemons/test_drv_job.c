@@ -1,8 +1,5 @@
 /* test_drv_job.c: requests that move one joint after the other: which, how long, and what ends them. */
-#include <errno.h>
-#include <string.h>
-
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "daemons/drv/drv_job.h"
 
@@ -16,7 +13,7 @@ void setUp(void)
 	why = "";
 }
 
-static void the_key_names_a_joint_or_all(void)
+TEST(the_key_names_a_joint_or_all)
 {
 	static const struct {
 		char name[8];
@@ -34,7 +31,7 @@ static void the_key_names_a_joint_or_all(void)
 			rows[i].key);
 }
 
-static void joints_have_their_turn_in_their_order(void)
+TEST(joints_have_their_turn_in_their_order)
 {
 	drv_job_begin(&job, 17, UINT64_C(1) << 47 | 1 << 5 | 1 << 2, 1);
 	TEST_ASSERT_TRUE(job.on);
@@ -50,7 +47,7 @@ static void joints_have_their_turn_in_their_order(void)
 	TEST_ASSERT_EQUAL(17, job.handle); /* for the answer */
 }
 
-static void what_ends_it(void)
+TEST(what_ends_it)
 {
 	static const struct {
 		const char *name;
@@ -100,7 +97,7 @@ static void what_ends_it(void)
 }
 
 /* Each joint has the time, whatever the ones before took. */
-static void a_joint_that_takes_too_long_ends_it(void)
+TEST(a_joint_that_takes_too_long_ends_it)
 {
 	const struct drv_job_how runs = { 0 };
 
@@ -115,14 +112,4 @@ static void a_joint_that_takes_too_long_ends_it(void)
 	}
 	TEST_ASSERT_EQUAL(-ETIMEDOUT, drv_job_step(&job, &orders, &runs, &why));
 	TEST_ASSERT_EQUAL_STRING("it takes too long", why);
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(the_key_names_a_joint_or_all);
-	RUN_TEST(joints_have_their_turn_in_their_order);
-	RUN_TEST(what_ends_it);
-	RUN_TEST(a_joint_that_takes_too_long_ends_it);
-	return UNITY_END();
 }

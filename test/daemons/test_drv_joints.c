@@ -1,9 +1,8 @@
 /* test_drv_joints.c: what the loop tells each joint in a tick, by how it is measured and what may move. */
 #include <math.h>
-#include <string.h>
 
 #include "daemons/drv/drv_inside.h"
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #define MS (int64_t)1000000
 #define PERIOD (5 * MS)
@@ -82,7 +81,7 @@ static const struct drv_ref_command *tick(void)
 
 /* ---- who is followed ---- */
 
-static void each_joint_follows_its_own(void)
+TEST(each_joint_follows_its_own)
 {
 	want(0, MSG_MODE_VELOCITY, 0.4);
 	want(1, MSG_MODE_CURRENT, 3);
@@ -100,7 +99,7 @@ static void each_joint_follows_its_own(void)
 	NEAR(1, drv.ramps[0].target_rad);
 }
 
-static void nothing_is_followed(void)
+TEST(nothing_is_followed)
 {
 	const struct {
 		enum msg_life life;
@@ -130,7 +129,7 @@ static void nothing_is_followed(void)
 /* ---- how old is what is measured? ---- */
 
 /* Whether a ramp begins, at the place that the joint has come to since. */
-static void an_old_sample_begins_no_ramp(void)
+TEST(an_old_sample_begins_no_ramp)
 {
 	const struct {
 		int64_t age_ns;
@@ -156,7 +155,7 @@ static void an_old_sample_begins_no_ramp(void)
 }
 
 /* A ramp that goes on needs none, and what the joint is behind is made up for only when it is known. */
-static void an_old_sample_lets_a_ramp_go_on(void)
+TEST(an_old_sample_lets_a_ramp_go_on)
 {
 	want(0, MSG_MODE_POSITION, 1.5);
 	measure(0, 1, 0.2, 0);
@@ -175,7 +174,7 @@ static void an_old_sample_lets_a_ramp_go_on(void)
 }
 
 /* How fast it may go depends on how long it goes on: until the next tick. */
-static void a_joint_that_was_held_back_can_stop_in_time(void)
+TEST(a_joint_that_was_held_back_can_stop_in_time)
 {
 	const double room = 0.01, a = 2;
 
@@ -201,7 +200,7 @@ static void stale(int64_t period_ns, int64_t age_ns, const char *joint)
 		TEST_ASSERT_NULL(is);
 }
 
-static void a_sample_of_long_ago_is_stale(void)
+TEST(a_sample_of_long_ago_is_stale)
 {
 	stale(PERIOD, NEVER, NULL); /* nothing is wanted of it */
 	want(1, MSG_MODE_VELOCITY, 0.1);
@@ -218,7 +217,7 @@ static void a_sample_of_long_ago_is_stale(void)
 }
 
 /* Then what it once measured is neither where it is nor how fast. */
-static void a_stale_velocity_begins_nothing(void)
+TEST(a_stale_velocity_begins_nothing)
 {
 	drv.setup.safe = DRV_REF_ZERO_VELOCITY;
 	want(0, MSG_MODE_VELOCITY, 0.4);
@@ -228,7 +227,7 @@ static void a_stale_velocity_begins_nothing(void)
 	TEST_ASSERT_TRUE(fabs(drv.commands[0].track_rad_s) <= STEP + 1e-9);
 }
 
-static void without_a_position(void)
+TEST(without_a_position)
 {
 	drv.ramps[1].no_position = true;
 	want(1, MSG_MODE_CURRENT, 2);
@@ -246,7 +245,7 @@ static void without_a_position(void)
 }
 
 /* Without one its ramp begins whatever else is old. */
-static void without_a_position_and_a_velocity_all_is_fresh(void)
+TEST(without_a_position_and_a_velocity_all_is_fresh)
 {
 	drv.ramps[0].no_position = true;
 	measure(0, NAN, NAN, NEVER);
@@ -257,7 +256,7 @@ static void without_a_position_and_a_velocity_all_is_fresh(void)
 	NEAR(2 * STEP, drv.commands[0].velocity_rad_s);
 }
 
-static void a_measured_current_begins_a_slew(void)
+TEST(a_measured_current_begins_a_slew)
 {
 	drv.limits[0].current_slew_a_s = 100;
 	want(0, MSG_MODE_CURRENT, 5);
@@ -272,7 +271,7 @@ static void a_measured_current_begins_a_slew(void)
 /* ---- e-stop ---- */
 
 /* What is measured then says how it braked: the next ramp begins at rest. */
-static void after_an_estop_it_begins_at_rest(void)
+TEST(after_an_estop_it_begins_at_rest)
 {
 	want(0, MSG_MODE_VELOCITY, 0.4);
 	measure(0, 0, 0.3, 0);
@@ -292,7 +291,7 @@ static void after_an_estop_it_begins_at_rest(void)
 }
 
 /* Not up: nothing is commanded, not even a stop. */
-static void before_it_is_up_nothing_is_kept(void)
+TEST(before_it_is_up_nothing_is_kept)
 {
 	drv.up = false;
 	measure(0, 0, 0.3, 0);
@@ -306,7 +305,7 @@ static void before_it_is_up_nothing_is_kept(void)
 	TEST_ASSERT_TRUE(drv.tracks[0].on);
 }
 
-static void not_driven(void)
+TEST(not_driven)
 {
 	want(0, MSG_MODE_VELOCITY, 0.4);
 	measure(0, 0, 0.3, 0);
@@ -332,7 +331,7 @@ static void is_at_rest(const struct drv_ref_command *command)
 	NEAR(0, command->track_rad_s);
 }
 
-static void a_bus_that_is_not_proven(void)
+TEST(a_bus_that_is_not_proven)
 {
 	for (unsigned int bus = 0; bus < 2; bus++) {
 		setUp();
@@ -372,7 +371,7 @@ static bool rests_on(double rad_s, int64_t at_ns)
 	return tick()->stops;
 }
 
-static void it_rests_until_it_stands(void)
+TEST(it_rests_until_it_stands)
 {
 	TEST_ASSERT_FALSE(rests_on(0, 10 * MS));
 	TEST_ASSERT_FALSE(rests_on(STEP, 10 * MS));
@@ -386,7 +385,7 @@ static void it_rests_until_it_stands(void)
 }
 
 /* By a sample of after the freeze, not of the same instant. */
-static void an_older_sample_does_not_count(void)
+TEST(an_older_sample_does_not_count)
 {
 	want(0, MSG_MODE_VELOCITY, 0.4);
 	tick();
@@ -402,7 +401,7 @@ static void an_older_sample_does_not_count(void)
 	TEST_ASSERT_FALSE(tick()->stops);
 }
 
-static void what_measures_nothing_stands_at_once(void)
+TEST(what_measures_nothing_stands_at_once)
 {
 	drv.ramps[0].no_position = true;
 	want(0, MSG_MODE_VELOCITY, 0.4);
@@ -426,34 +425,10 @@ static void what_measures_nothing_stands_at_once(void)
 	is_at_rest(tick());
 }
 
-static void rest_without_current(void)
+TEST(rest_without_current)
 {
 	drv.setup.safe = DRV_REF_ZERO_CURRENT;
 	drv_joints_freeze(&drv, now_ns);
 	TEST_ASSERT_EQUAL(MSG_MODE_CURRENT, tick()->mode);
 	NEAR(0, drv.commands[0].current_a);
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(each_joint_follows_its_own);
-	RUN_TEST(nothing_is_followed);
-	RUN_TEST(an_old_sample_begins_no_ramp);
-	RUN_TEST(an_old_sample_lets_a_ramp_go_on);
-	RUN_TEST(a_joint_that_was_held_back_can_stop_in_time);
-	RUN_TEST(a_sample_of_long_ago_is_stale);
-	RUN_TEST(a_stale_velocity_begins_nothing);
-	RUN_TEST(without_a_position);
-	RUN_TEST(without_a_position_and_a_velocity_all_is_fresh);
-	RUN_TEST(a_measured_current_begins_a_slew);
-	RUN_TEST(after_an_estop_it_begins_at_rest);
-	RUN_TEST(before_it_is_up_nothing_is_kept);
-	RUN_TEST(not_driven);
-	RUN_TEST(a_bus_that_is_not_proven);
-	RUN_TEST(it_rests_until_it_stands);
-	RUN_TEST(an_older_sample_does_not_count);
-	RUN_TEST(what_measures_nothing_stands_at_once);
-	RUN_TEST(rest_without_current);
-	return UNITY_END();
 }

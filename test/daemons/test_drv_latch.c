@@ -1,10 +1,7 @@
 /* test_drv_latch.c: what the loop does with a condition that only a person may end.  Also for drv_read.c. */
-#include <errno.h>
-#include <string.h>
-
 #include "daemons/drv/drv_inside.h"
+#include "test/channels/testcase.h"
 #include "test/daemons/test_drv_lib.h"
-#include "unity.h"
 
 #define HALTED MSG_LATCH_HALTED_BY_OTHER
 #define POSITION MSG_LATCH_POSITION_UNKNOWN
@@ -41,7 +38,7 @@ static unsigned int followed(unsigned int from_tick)
 
 /* ---- while it is set ---- */
 
-static void a_latch_is_a_fault_that_is_named_and_nothing_is_followed(void)
+TEST(a_latch_is_a_fault_that_is_named_and_nothing_is_followed)
 {
 	drv_lib_at(2, drv_lib_arm);
 	drv_lib_at(6, latch);
@@ -71,7 +68,7 @@ DRV_LIB_HOOK(fault_like_it, drv_fault(fake.drv, DRV_ALL, "halted", "it is halted
 DRV_LIB_HOOK(fault_unlike_it, drv_fault(fake.drv, DRV_ALL, "broken", "it is broken"));
 
 /* For more than a second, so that a repetition would be counted. */
-static void it_is_reported_once_for_each_reason(void)
+TEST(it_is_reported_once_for_each_reason)
 {
 	drv_lib_at(2, latch);
 	drv_lib_at(4, latch);
@@ -81,7 +78,7 @@ static void it_is_reported_once_for_each_reason(void)
 	TEST_ASSERT_EQUAL_UINT(1, reported("seen"));
 }
 
-static void a_fault_of_the_same_code_has_reported_it(void)
+TEST(a_fault_of_the_same_code_has_reported_it)
 {
 	drv_lib_at(2, fault_like_it);
 	drv_lib_at(4, latch);
@@ -89,7 +86,7 @@ static void a_fault_of_the_same_code_has_reported_it(void)
 	TEST_ASSERT_EQUAL_UINT(1, reported("halted"));
 }
 
-static void a_fault_of_another_name_has_not(void)
+TEST(a_fault_of_another_name_has_not)
 {
 	drv_lib_at(2, fault_unlike_it);
 	drv_lib_at(4, latch);
@@ -98,7 +95,7 @@ static void a_fault_of_another_name_has_not(void)
 }
 
 /* Its start is never done: the device waits for a person, and so do those who need the driver, if it is not ready. */
-static void a_driver_that_latches_in_its_start_is_ready(void)
+TEST(a_driver_that_latches_in_its_start_is_ready)
 {
 	fake.starts_wanted = 1000;
 	drv_lib_at(3, latch);
@@ -107,7 +104,7 @@ static void a_driver_that_latches_in_its_start_is_ready(void)
 	TEST_ASSERT_TRUE(ready);
 }
 
-static void without_a_latch_it_is_not(void)
+TEST(without_a_latch_it_is_not)
 {
 	fake.starts_wanted = 1000;
 	drv_lib_at(6, look);
@@ -115,7 +112,7 @@ static void without_a_latch_it_is_not(void)
 	TEST_ASSERT_FALSE(ready);
 }
 
-static void arming_ends_nothing(void)
+TEST(arming_ends_nothing)
 {
 	drv_lib_at(2, latch);
 	drv_lib_at(4, drv_lib_arm);
@@ -127,7 +124,7 @@ static void arming_ends_nothing(void)
 
 /* ---- over a restart ---- */
 
-static void the_next_process_has_it_before_its_first_tick(void)
+TEST(the_next_process_has_it_before_its_first_tick)
 {
 	drv_lib_at(2, latch);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(30, ""));
@@ -147,7 +144,7 @@ static void the_next_process_has_it_before_its_first_tick(void)
 				 drv_lib_event("latched")->text);
 }
 
-static void several_are_named_in_order(void)
+TEST(several_are_named_in_order)
 {
 	drv_lib_at(2, latch);
 	drv_lib_at(3, latch_position);
@@ -159,7 +156,7 @@ static void several_are_named_in_order(void)
 		drv_lib_event("latched")->text);
 }
 
-static void what_cannot_be_read_is_all_of_them(void)
+TEST(what_cannot_be_read_is_all_of_them)
 {
 	TEST_ASSERT_EQUAL(0, drv_lib_run(30, ""));
 	drv_lib_put("arm-state", "abc", 4);
@@ -170,7 +167,7 @@ static void what_cannot_be_read_is_all_of_them(void)
 	TEST_ASSERT_NOT_NULL(strstr(drv_lib_event("latched")->text, "cannot be read"));
 }
 
-static void but_not_for_a_sensor(void)
+TEST(but_not_for_a_sensor)
 {
 	drv_lib_driver.ref = 0;
 	TEST_ASSERT_EQUAL(0, drv_lib_run(30, ""));
@@ -190,7 +187,7 @@ static void look_back(void)
 	before_rad = before ? before->position[0] : 0;
 }
 
-static void the_last_state_is_there(void)
+TEST(the_last_state_is_there)
 {
 	fake.position_rad = 1.25;
 	drv_lib_at(1, look_back);
@@ -218,7 +215,7 @@ static void see_0(void)
 DRV_LIB_HOOK(see_1, latched_in[1] = drv_latched(fake.drv));
 
 /* Not before the state that says so. */
-static void it_ends_with_the_next_state(void)
+TEST(it_ends_with_the_next_state)
 {
 	drv_lib_at(2, latch);
 	drv_lib_at(4, see_0);
@@ -232,7 +229,7 @@ static void it_ends_with_the_next_state(void)
 	TEST_ASSERT_EQUAL(MSG_LIFE_DISARMED, drv_lib_last()->common.lifecycle);
 }
 
-static void its_end_is_reported_once(void)
+TEST(its_end_is_reported_once)
 {
 	drv_lib_at(2, latch);
 	drv_lib_at(4, unlatch);
@@ -242,7 +239,7 @@ static void its_end_is_reported_once(void)
 
 DRV_LIB_HOOK(unlatch_position, drv_unlatch(fake.drv, POSITION));
 
-static void another_does_not_end_with_it(void)
+TEST(another_does_not_end_with_it)
 {
 	drv_lib_at(2, latch);
 	drv_lib_at(3, unlatch_position);
@@ -256,7 +253,7 @@ static void another_does_not_end_with_it(void)
 	TEST_ASSERT_FALSE(drv_lib_reported("well"));
 }
 
-static void set_again_in_the_same_tick_it_stays(void)
+TEST(set_again_in_the_same_tick_it_stays)
 {
 	drv_lib_at(2, latch);
 	drv_lib_at(4, unlatch);
@@ -268,7 +265,7 @@ static void set_again_in_the_same_tick_it_stays(void)
 DRV_LIB_HOOK(unwell, drv_fault(fake.drv, DRV_ALL, "broken", "it is broken"));
 
 /* A driver that knows no clear. */
-static void the_loop_clears_for_a_driver_that_cannot(void)
+TEST(the_loop_clears_for_a_driver_that_cannot)
 {
 	fake.answer = -EOPNOTSUPP;
 	drv_lib_at(2, latch);
@@ -279,7 +276,7 @@ static void the_loop_clears_for_a_driver_that_cannot(void)
 	TEST_ASSERT_EQUAL_HEX32(0, drv_lib_last()->common.latches);
 }
 
-static void but_not_while_its_device_is_unwell(void)
+TEST(but_not_while_its_device_is_unwell)
 {
 	fake.answer = -EOPNOTSUPP;
 	drv_lib_at(2, latch);
@@ -291,7 +288,7 @@ static void but_not_while_its_device_is_unwell(void)
 	TEST_ASSERT_EQUAL_HEX32(HALTED, drv_lib_last()->common.latches);
 }
 
-static void nor_while_it_starts(void)
+TEST(nor_while_it_starts)
 {
 	fake.answer = -EOPNOTSUPP;
 	fake.starts_wanted = 1000;
@@ -313,7 +310,7 @@ static void clear_with_a_dead_bus(void)
 	memcpy(why, fake.drv->why, sizeof(why));
 }
 
-static void nor_while_its_bus_is_dead(void)
+TEST(nor_while_its_bus_is_dead)
 {
 	drv_lib_at(2, latch);
 	drv_lib_at(4, clear_with_a_dead_bus);
@@ -323,7 +320,7 @@ static void nor_while_its_bus_is_dead(void)
 	TEST_ASSERT_EQUAL_HEX32(HALTED, drv_lib_last()->common.latches);
 }
 
-static void a_driver_that_can_clears_by_itself(void)
+TEST(a_driver_that_can_clears_by_itself)
 {
 	fake.answer = 0;
 	drv_lib_at(2, latch);
@@ -335,7 +332,7 @@ static void a_driver_that_can_clears_by_itself(void)
 
 /* ---- homing ---- */
 
-static void a_halted_device_is_not_homed(void)
+TEST(a_halted_device_is_not_homed)
 {
 	drv_lib_at(2, drv_lib_arm);
 	drv_lib_at(3, latch);
@@ -348,7 +345,7 @@ static void a_halted_device_is_not_homed(void)
 
 DRV_LIB_HOOK(begin_homing, drv_homing(fake.drv, true));
 
-static void a_device_without_a_position_is_homed(void)
+TEST(a_device_without_a_position_is_homed)
 {
 	drv_lib_at(2, drv_lib_arm);
 	drv_lib_at(3, latch_position);
@@ -359,33 +356,4 @@ static void a_device_without_a_position_is_homed(void)
 	TEST_ASSERT_EQUAL(MSG_LIFE_FAULT, drv_lib.states[5].common.lifecycle);
 	TEST_ASSERT_EQUAL(MSG_LIFE_HOMING, drv_lib_last()->common.lifecycle);
 	TEST_ASSERT_EQUAL_HEX32_MESSAGE(POSITION, drv_lib_last()->common.latches, "until it is done");
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(a_latch_is_a_fault_that_is_named_and_nothing_is_followed);
-	RUN_TEST(a_driver_that_latches_in_its_start_is_ready);
-	RUN_TEST(without_a_latch_it_is_not);
-	RUN_TEST(it_is_reported_once_for_each_reason);
-	RUN_TEST(a_fault_of_the_same_code_has_reported_it);
-	RUN_TEST(a_fault_of_another_name_has_not);
-	RUN_TEST(several_are_named_in_order);
-	RUN_TEST(another_does_not_end_with_it);
-	RUN_TEST(arming_ends_nothing);
-	RUN_TEST(the_next_process_has_it_before_its_first_tick);
-	RUN_TEST(what_cannot_be_read_is_all_of_them);
-	RUN_TEST(but_not_for_a_sensor);
-	RUN_TEST(the_last_state_is_there);
-	RUN_TEST(it_ends_with_the_next_state);
-	RUN_TEST(its_end_is_reported_once);
-	RUN_TEST(set_again_in_the_same_tick_it_stays);
-	RUN_TEST(the_loop_clears_for_a_driver_that_cannot);
-	RUN_TEST(but_not_while_its_device_is_unwell);
-	RUN_TEST(nor_while_it_starts);
-	RUN_TEST(nor_while_its_bus_is_dead);
-	RUN_TEST(a_driver_that_can_clears_by_itself);
-	RUN_TEST(a_halted_device_is_not_homed);
-	RUN_TEST(a_device_without_a_position_is_homed);
-	return UNITY_END();
 }

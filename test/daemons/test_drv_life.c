@@ -1,7 +1,5 @@
 /* test_drv_life.c: the lifecycle, every state with every event, and every event with all that is known. */
-#include <string.h>
-
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "daemons/drv/drv_life.h"
 
@@ -14,7 +12,7 @@ static void event_is(enum drv_life_event event, struct drv_life_now now)
 	TEST_ASSERT_EQUAL_INT(event, drv_life_event(&now));
 }
 
-static void test_the_first_that_holds(void)
+TEST(test_the_first_that_holds)
 {
 	struct drv_life_now now = {
 		.stop = true, .fault = true, .homing = true, .ref = true, .level = MSG_LEVEL_ESTOP
@@ -38,7 +36,7 @@ static void test_the_first_that_holds(void)
 }
 
 /* At hold a driver that balances goes on; at estop none does. */
-static void test_one_that_balances(void)
+TEST(test_one_that_balances)
 {
 	struct drv_life_now now = { .up = true, .balances = true, .level = MSG_LEVEL_HOLD };
 
@@ -53,7 +51,7 @@ static void test_one_that_balances(void)
 	event_is(DRV_LIFE_HOMING, now);
 }
 
-static void test_a_level_that_is_none(void)
+TEST(test_a_level_that_is_none)
 {
 	event_is(DRV_LIFE_ESTOP, (struct drv_life_now){ .up = true, .ref = true, .level = MSG_LEVEL_ESTOP + 1 });
 }
@@ -72,7 +70,7 @@ static void becomes(enum msg_life state, bool sensor, const char *expected)
 	TEST_ASSERT_EQUAL_STRING(expected, got);
 }
 
-static void test_actuated(void)
+TEST(test_actuated)
 {
 	becomes(MSG_LIFE_DOWN, false, ".fsdhhhh");
 	becomes(MSG_LIFE_STARTING, false, ".fsdhhhh");
@@ -84,7 +82,7 @@ static void test_actuated(void)
 	becomes(MSG_LIFE_STOPPING, false, "........");
 }
 
-static void test_sensor(void)
+TEST(test_sensor)
 {
 	for (int state = MSG_LIFE_DOWN; state < MSG_LIFE_STOPPING; state++)
 		becomes((enum msg_life)state, true, ".fsaaaaa");
@@ -97,7 +95,7 @@ static bool moves(enum msg_life state)
 }
 
 /* Whatever came before, one tick of holding lies between a state without power over the device and motion. */
-static void test_holding_comes_before_motion(void)
+TEST(test_holding_comes_before_motion)
 {
 	for (int state = 0; state < STATES; state++)
 		for (int event = 0; event < DRV_LIFE_EVENTS; event++) {
@@ -109,16 +107,4 @@ static void test_holding_comes_before_motion(void)
 			    event == DRV_LIFE_ESTOP || event == DRV_LIFE_HOLD || event == DRV_LIFE_IDLE)
 				TEST_ASSERT_FALSE(moves(next));
 		}
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(test_the_first_that_holds);
-	RUN_TEST(test_one_that_balances);
-	RUN_TEST(test_a_level_that_is_none);
-	RUN_TEST(test_actuated);
-	RUN_TEST(test_sensor);
-	RUN_TEST(test_holding_comes_before_motion);
-	return UNITY_END();
 }

@@ -1,15 +1,13 @@
 /* test_drv_motion.c: what leaves is bounded by the loop: frames that move, deadlines, freezes, old measurements.
  * Also for drv_calls.c, drv_declare.c, drv_joints.c, drv_ref_ramp.c, drv_ref_track.c. */
-#include <errno.h>
 #include <math.h>
 #include <signal.h>
-#include <string.h>
 
 #include "can/bus_backend.h"
 #include "channels/clock.h"
 #include "daemons/drv/drv_inside.h"
+#include "test/channels/testcase.h"
 #include "test/daemons/test_drv_lib.h"
-#include "unity.h"
 
 #define MS (int64_t) DRV_LIB_MS
 #define JOINT(tick) (&fake.ticks[(tick)-1].joint)
@@ -110,7 +108,7 @@ static void carelessly(void)
 	drv_lib_always(send_moving);
 }
 
-static void a_careless_driver_moves_nothing_while_disarmed(void)
+TEST(a_careless_driver_moves_nothing_while_disarmed)
 {
 	carelessly();
 	TEST_ASSERT_EQUAL(0, drv_lib_run(99, ""));
@@ -123,7 +121,7 @@ static void a_careless_driver_moves_nothing_while_disarmed(void)
 	TEST_ASSERT_EQUAL_STRING("frame 203, which moves, was withheld: not armed", drv_lib_event("withheld")->text);
 }
 
-static void armed_they_leave(void)
+TEST(armed_they_leave)
 {
 	carelessly();
 	drv_lib_at(5, drv_lib_arm); /* read in the sixth */
@@ -136,7 +134,7 @@ static void armed_they_leave(void)
 }
 
 /* Hold is for those that balance: the rest uses drv_send_stop. */
-static void hold_is_not_armed(void)
+TEST(hold_is_not_armed)
 {
 	carelessly();
 	drv_lib_at(2, drv_lib_arm);
@@ -145,7 +143,7 @@ static void hold_is_not_armed(void)
 	TEST_ASSERT_EQUAL(3, count_sent(0x203));
 }
 
-static void what_balances_goes_on_at_hold(void)
+TEST(what_balances_goes_on_at_hold)
 {
 	carelessly();
 	drv_lib_at(2, drv_lib_arm);
@@ -154,7 +152,7 @@ static void what_balances_goes_on_at_hold(void)
 	TEST_ASSERT_GREATER_THAN_UINT(6, count_sent(0x203));
 }
 
-static void nothing_moves_before_the_device_is_ready(void)
+TEST(nothing_moves_before_the_device_is_ready)
 {
 	carelessly();
 	fake.starts_wanted = 6;
@@ -166,7 +164,7 @@ static void nothing_moves_before_the_device_is_ready(void)
 }
 
 /* Nothing was confirmed yet: a driver with no harmless frame stops until then. */
-static void nothing_moves_on_a_bus_that_is_not_proven(void)
+TEST(nothing_moves_on_a_bus_that_is_not_proven)
 {
 	carelessly();
 	harmless_first = false;
@@ -186,7 +184,7 @@ static void send_stop(void)
 }
 
 /* And takes the place of what moves. */
-static void a_stop_always_leaves(void)
+TEST(a_stop_always_leaves)
 {
 	unsigned int stops = 0, after = 0;
 
@@ -214,7 +212,7 @@ static void stop_disarmed(void)
 	TEST_ASSERT_EQUAL(0, drv_send_stop(fake.drv, MOVING, &frame));
 }
 
-static void disarmed_too(void)
+TEST(disarmed_too)
 {
 	fake.plan = add_moving;
 	drv_lib_always(stop_disarmed);
@@ -231,7 +229,7 @@ static void send_and_latch(void)
 }
 
 /* Decided, and no longer allowed when it would leave. */
-static void what_was_put_is_withdrawn(void)
+TEST(what_was_put_is_withdrawn)
 {
 	unsigned int withheld = 1;
 
@@ -248,7 +246,7 @@ static void what_was_put_is_withdrawn(void)
 		TEST_ASSERT_FALSE(fake.sent[i].id == 0x203 && fake.sent[i].data[0] >= 12);
 }
 
-static void frames_say_so(void)
+TEST(frames_say_so)
 {
 	fake.plan = add_moving;
 	TEST_ASSERT_EQUAL(0, drv_lib_main("--name arm --bus wire:a --frames"));
@@ -269,7 +267,7 @@ static void be_stopped_and_send(void)
 }
 
 /* Stopped between the decision and the sending: what it decided then is not sent. */
-static void a_deadline_counts_from_the_decision(void)
+TEST(a_deadline_counts_from_the_decision)
 {
 	static const struct {
 		int64_t ns;
@@ -304,7 +302,7 @@ static void refer(void)
 }
 
 /* What it ticks on, here a frame, comes twice in a period. */
-static void ticks_twice_in_a_period_keep_the_velocity_limit(void)
+TEST(ticks_twice_in_a_period_keep_the_velocity_limit)
 {
 	double position = 0;
 	int64_t last_ns = 0;
@@ -338,7 +336,7 @@ static int gain_of_2(struct drv *drv, struct error_sink *errors)
 	return 0;
 }
 
-static void the_tracking_is_the_loops(void)
+TEST(the_tracking_is_the_loops)
 {
 	double last = 0;
 
@@ -397,7 +395,7 @@ static void check_freeze(enum msg_mode in_mode, double in_value, int64_t for_ns)
 	TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, fake.ticks[129].orders.life);
 }
 
-static void after_a_freeze_the_first_command_is_rest(void)
+TEST(after_a_freeze_the_first_command_is_rest)
 {
 	static const int64_t freezes_ms[] = { 100, 300, 1000, 5000 };
 
@@ -418,7 +416,7 @@ static void never_answer_after_a_freeze(void)
 		fake.sample_ns = clock_now_ns() - MS;
 }
 
-static void without_a_measurement_it_stays_at_rest(void)
+TEST(without_a_measurement_it_stays_at_rest)
 {
 	drv_lib_at(1, drv_lib_arm);
 	drv_lib_always(never_answer_after_a_freeze);
@@ -436,7 +434,7 @@ static void fall_silent(void)
 		fake.sample_ns = clock_now_ns();
 }
 
-static void an_old_position_is_not_judged_by(void)
+TEST(an_old_position_is_not_judged_by)
 {
 	static const struct {
 		enum msg_mode mode;
@@ -469,7 +467,7 @@ static void an_old_position_is_not_judged_by(void)
 }
 
 /* Said, where it was silent. */
-static void a_position_that_was_never_measured_is_said(void)
+TEST(a_position_that_was_never_measured_is_said)
 {
 	mode = MSG_MODE_CURRENT;
 	value = 0.5;
@@ -490,7 +488,7 @@ static int no_position(struct drv *drv, struct error_sink *errors)
 	return 0;
 }
 
-static void a_device_without_a_position_is_driven(void)
+TEST(a_device_without_a_position_is_driven)
 {
 	static const enum msg_mode modes[] = { MSG_MODE_CURRENT, MSG_MODE_VELOCITY };
 
@@ -521,7 +519,7 @@ static void a_device_without_a_position_is_driven(void)
 DRV_LIB_HOOK(jump, jumped_ns += 200 * MS);
 
 /* Of what it does not measure it does not wait to hear that it stands. */
-static void without_any_measurement_it_rests_for_a_moment(void)
+TEST(without_any_measurement_it_rests_for_a_moment)
 {
 	fake.plan = no_position;
 	fake.position_rad = fake.velocity_rad_s = NAN;
@@ -541,7 +539,7 @@ static bool stopped;
 DRV_LIB_HOOK(leave_alone, drv_not_driven(fake.drv, 0, stopped));
 
 /* Driven again it begins at what is measured, or at rest if its device has stopped it. */
-static void what_was_not_driven_begins_again(void)
+TEST(what_was_not_driven_begins_again)
 {
 	for (int i = 0; i < 2; i++) {
 		drv_lib_end();
@@ -560,7 +558,7 @@ static void what_was_not_driven_begins_again(void)
 	}
 }
 
-static void it_takes_no_positions(void)
+TEST(it_takes_no_positions)
 {
 	fake.plan = no_position;
 	fake.position_rad = NAN;
@@ -575,7 +573,7 @@ static void it_takes_no_positions(void)
 
 /* ---- limits ---- */
 
-static void limits_are_there_for_joints_that_are(void)
+TEST(limits_are_there_for_joints_that_are)
 {
 	static const struct {
 		const char *device, *said;
@@ -609,7 +607,7 @@ static int add_wrist(struct drv *drv, struct error_sink *errors)
 	return drv_add_joint(drv, "wrist", errors) == 1 ? 0 : -1;
 }
 
-static void limits_of_several_joints(void)
+TEST(limits_of_several_joints)
 {
 	fake.plan = add_wrist;
 	TEST_ASSERT_EQUAL(100, run_with(", limits: {velocity: 1, acceleration: 1, joints: {x: {velocity: 1}, "
@@ -625,7 +623,7 @@ static void limits_of_several_joints(void)
 	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(drv_lib.said, "joint wrist has no limits"), drv_lib.said);
 }
 
-static void a_current_limit_will_do_without_a_position(void)
+TEST(a_current_limit_will_do_without_a_position)
 {
 	fake.plan = no_position;
 	TEST_ASSERT_EQUAL(0, run_with(", limits: {current: 1}", 10, "--check"));
@@ -633,7 +631,7 @@ static void a_current_limit_will_do_without_a_position(void)
 	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(drv_lib.said, "or {current: 1}"), drv_lib.said);
 }
 
-static void a_real_bus_needs_a_file_with_limits(void)
+TEST(a_real_bus_needs_a_file_with_limits)
 {
 	TEST_ASSERT_EQUAL(100, drv_lib_main("--name arm --bus can97 --set lock_memory=no"));
 	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(drv_lib.said, "no limits for joint elbow on can97"), drv_lib.said);
@@ -655,7 +653,7 @@ static void note_puts(void)
 
 /* A put may wait for another process.  So the state of the tick before, which is made at the beginning of a
  * tick, is put behind the driver's commands, and so are events. */
-static void commands_leave_before_anything_that_waits(void)
+TEST(commands_leave_before_anything_that_waits)
 {
 	fake.completes = false;
 	drv_lib_always(note_puts);
@@ -665,7 +663,7 @@ static void commands_leave_before_anything_that_waits(void)
 
 DRV_LIB_HOOK(take_the_echo_away, fake.drv->buses[0].bus->unconfirmed = true);
 
-static void a_bus_without_an_echo_is_said(void)
+TEST(a_bus_without_an_echo_is_said)
 {
 	drv_lib_at(3, take_the_echo_away);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(49, ""));
@@ -675,44 +673,10 @@ static void a_bus_without_an_echo_is_said(void)
 
 DRV_LIB_HOOK(break_a_pipe, raise(SIGPIPE));
 
-static void a_broken_pipe_does_not_end_it(void)
+TEST(a_broken_pipe_does_not_end_it)
 {
 	signal(SIGPIPE, SIG_DFL);
 	drv_lib_at(3, break_a_pipe);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(49, ""));
 	TEST_ASSERT_EQUAL(10, fake.ticks_n);
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(a_careless_driver_moves_nothing_while_disarmed);
-	RUN_TEST(armed_they_leave);
-	RUN_TEST(hold_is_not_armed);
-	RUN_TEST(what_balances_goes_on_at_hold);
-	RUN_TEST(nothing_moves_before_the_device_is_ready);
-	RUN_TEST(nothing_moves_on_a_bus_that_is_not_proven);
-	RUN_TEST(a_stop_always_leaves);
-	RUN_TEST(disarmed_too);
-	RUN_TEST(what_was_put_is_withdrawn);
-	RUN_TEST(frames_say_so);
-	RUN_TEST(a_deadline_counts_from_the_decision);
-	RUN_TEST(ticks_twice_in_a_period_keep_the_velocity_limit);
-	RUN_TEST(the_tracking_is_the_loops);
-	RUN_TEST(after_a_freeze_the_first_command_is_rest);
-	RUN_TEST(without_a_measurement_it_stays_at_rest);
-	RUN_TEST(an_old_position_is_not_judged_by);
-	RUN_TEST(a_position_that_was_never_measured_is_said);
-	RUN_TEST(a_device_without_a_position_is_driven);
-	RUN_TEST(without_any_measurement_it_rests_for_a_moment);
-	RUN_TEST(what_was_not_driven_begins_again);
-	RUN_TEST(it_takes_no_positions);
-	RUN_TEST(limits_are_there_for_joints_that_are);
-	RUN_TEST(limits_of_several_joints);
-	RUN_TEST(a_current_limit_will_do_without_a_position);
-	RUN_TEST(a_real_bus_needs_a_file_with_limits);
-	RUN_TEST(commands_leave_before_anything_that_waits);
-	RUN_TEST(a_bus_without_an_echo_is_said);
-	RUN_TEST(a_broken_pipe_does_not_end_it);
-	return UNITY_END();
 }

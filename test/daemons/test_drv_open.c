@@ -1,18 +1,13 @@
 /* test_drv_open.c: what happens before the first tick: declaring, claims, channels, buses.  Also for drv_declare.c. */
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <malloc.h>
 #include <math.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "channels/ach.h"
 #include "config/boot.h"
@@ -20,8 +15,8 @@
 #include "daemons/drv/claim.h"
 #include "daemons/drv/drv_inside.h"
 #include "test/channels/lib.h"
+#include "test/channels/testcase.h"
 #include "test/daemons/test_drv_lib.h"
-#include "unity.h"
 
 static int epoll_error; /* of every epoll_ctl; 0: they work */
 
@@ -70,7 +65,7 @@ static void look_at_set(void)
 		tagged[tag] = told_by(fake.drv->set, tag);
 }
 
-static void every_bus_can_wake_it(void)
+TEST(every_bus_can_wake_it)
 {
 	drv_lib_at(2, look_at_set);
 	drv_lib_at(3, drv_lib_stop);
@@ -125,7 +120,7 @@ static int plan_with_a_line(struct drv *drv, struct error_sink *errors)
 	return 0;
 }
 
-static void a_plan_that_fails_is_a_configuration(void)
+TEST(a_plan_that_fails_is_a_configuration)
 {
 	fake.plan = plan_badly;
 	TEST_ASSERT_EQUAL(100, drv_lib_run(10, ""));
@@ -136,7 +131,7 @@ static void a_plan_that_fails_is_a_configuration(void)
 	TEST_ASSERT_EQUAL(0, drv_lib_seq("arm-state"));
 }
 
-static void check_does_no_more_than_plan(void)
+TEST(check_does_no_more_than_plan)
 {
 	TEST_ASSERT_EQUAL(0, drv_lib_run(10, "--check"));
 	TEST_ASSERT_EQUAL(1, fake.plans);
@@ -146,28 +141,28 @@ static void check_does_no_more_than_plan(void)
 	TEST_ASSERT_EQUAL(100, drv_lib_run(10, "--check"));
 }
 
-static void a_sensor_cannot_tick_on_references(void)
+TEST(a_sensor_cannot_tick_on_references)
 {
 	drv_lib_driver.ref = 0;
 	TEST_ASSERT_EQUAL(100, drv_lib_run(10, "--set tick=ref~5ms"));
 	said_only("faked[arm]: fatal: tick: faked takes no references to tick on\n");
 }
 
-static void what_cannot_wait_does_not_run(void)
+TEST(what_cannot_wait_does_not_run)
 {
 	epoll_error = ENOSPC;
 	TEST_ASSERT_EQUAL(111, drv_lib_run(10, ""));
 	said("unable to wait: No space left on device\n");
 }
 
-static void a_state_type_is_not_a_reference(void)
+TEST(a_state_type_is_not_a_reference)
 {
 	drv_lib_driver.ref = msg_joint_state_number;
 	TEST_ASSERT_EQUAL(100, drv_lib_run(10, ""));
 	said_only("faked[arm]: fatal: messages of type joint-state cannot be references\n");
 }
 
-static void one_with_a_period_of_its_own_follows_nothing(void)
+TEST(one_with_a_period_of_its_own_follows_nothing)
 {
 	drv_lib_driver.own_period = true;
 	TEST_ASSERT_EQUAL(100, drv_lib_run(10, "--set tick=clock"));
@@ -175,7 +170,7 @@ static void one_with_a_period_of_its_own_follows_nothing(void)
 	TEST_ASSERT_EQUAL(0, drv_lib_run(10, "--set tick=1ms"));
 }
 
-static void nor_on_a_frame_of_another_bus(void)
+TEST(nor_on_a_frame_of_another_bus)
 {
 	TEST_ASSERT_EQUAL(100, drv_lib_run(10, "--set tick=frame~torso~0x183~5ms"));
 	said_only("faked[arm]: fatal: tick: there is no bus torso\n");
@@ -189,7 +184,7 @@ static int add_bad_row(struct drv *drv, struct error_sink *errors)
 	return 0;
 }
 
-static void rows_that_make_no_sense_are_a_configuration(void)
+TEST(rows_that_make_no_sense_are_a_configuration)
 {
 	fake.plan = add_bad_row;
 	TEST_ASSERT_EQUAL(100, drv_lib_run(10, ""));
@@ -205,7 +200,7 @@ static void frames_at_7_17_and_so_on(unsigned int n)
 }
 
 /* Free ticks at 0, 10 ... are moved by 1 % a tick until they meet the frames; here they meet at once. */
-static void ticks_on_a_frame(void)
+TEST(ticks_on_a_frame)
 {
 	for (unsigned int i = 1; i <= 8; i++)
 		drv_lib_frame(10 * i + (i == 3 ? 1.5 : 0), "183#0102");
@@ -218,7 +213,7 @@ static void ticks_on_a_frame(void)
 	TEST_ASSERT_EQUAL(0, fake.got_n); /* the driver has not declared it */
 }
 
-static void a_bus_may_be_called_by_its_role(void)
+TEST(a_bus_may_be_called_by_its_role)
 {
 	for (unsigned int i = 1; i <= 4; i++)
 		drv_lib_frame(10 * i, "183#");
@@ -228,7 +223,7 @@ static void a_bus_may_be_called_by_its_role(void)
 }
 
 /* As a preset, which knows no bus by name. */
-static void a_preset_ticks_on_a_frame_of_the_first_bus(void)
+TEST(a_preset_ticks_on_a_frame_of_the_first_bus)
 {
 	for (unsigned int i = 0; i < 5; i++)
 		drv_lib_frame(10 * i, "183#");
@@ -244,7 +239,7 @@ static int watch_all(struct drv *drv, struct error_sink *errors)
 	return drv_monitor(drv, 0) == 2 ? 0 : -1;
 }
 
-static void who_watches_a_bus_sees_everything_of_it(void)
+TEST(who_watches_a_bus_sees_everything_of_it)
 {
 	fake.plan = watch_all;
 	frames_at_7_17_and_so_on(2);
@@ -274,7 +269,7 @@ static void put_clock(void)
 
 /* The channel says that cycles begin at whole milliseconds, the frame (every fifth cycle) that it is 0.1 ms later:
  * the frame is believed. */
-static void ticks_are_locked_to_the_clocks_frame(void)
+TEST(ticks_are_locked_to_the_clocks_frame)
 {
 	for (unsigned int i = 1; i <= 19; i++) {
 		drv_lib_frame(5 * i + 0.1, "080#");
@@ -289,7 +284,7 @@ static void ticks_are_locked_to_the_clocks_frame(void)
 }
 
 /* Without the channel each frame is taken for a cycle that the divider divides. */
-static void the_frame_alone_will_do(void)
+TEST(the_frame_alone_will_do)
 {
 	for (unsigned int i = 1; i <= 19; i++)
 		drv_lib_frame(5 * i + 0.1, "080#");
@@ -298,7 +293,7 @@ static void the_frame_alone_will_do(void)
 	TEST_ASSERT_EQUAL(100000, (fake.ticks[12].ns - DRV_LIB_START_NS) % DRV_LIB_TICK_NS);
 }
 
-static void a_bus_without_a_clock_frame_has_the_channel(void)
+TEST(a_bus_without_a_clock_frame_has_the_channel)
 {
 	drv_lib_frame(5.1, "080#");
 	drv_lib_always(put_clock);
@@ -330,12 +325,12 @@ static void ticks_with_two_buses(const char *clock_of_one, const char *clock_of_
 	TEST_ASSERT_EQUAL(100000, (fake.ticks[12].ns - DRV_LIB_START_NS) % DRV_LIB_TICK_NS);
 }
 
-static void the_clock_frame_of_the_first_bus_counts(void)
+TEST(the_clock_frame_of_the_first_bus_counts)
 {
 	ticks_with_two_buses(", clock: \"080#\"", ", clock: \"081#\"", "first: one, second: two");
 }
 
-static void if_it_has_one(void)
+TEST(if_it_has_one)
 {
 	ticks_with_two_buses(", clock: \"080#\"", "", "first: two, second: one");
 }
@@ -346,7 +341,7 @@ static unsigned int depth;
 
 DRV_LIB_HOOK(keep_depth, depth = fake.drv->buses[0].slots.options.in_flight);
 
-static void the_robot_file_says_how_many_are_in_flight(void)
+TEST(the_robot_file_says_how_many_are_in_flight)
 {
 	static const struct {
 		const char *bus;
@@ -368,17 +363,11 @@ static void the_robot_file_says_how_many_are_in_flight(void)
 
 /* ---- claims ---- */
 
-static char claim_line[256];
-
-static void keep(void *to, const char *line)
-{
-	(void)to;
-	snprintf(claim_line, sizeof(claim_line), "%s", line);
-}
+static char claim_line[ERROR_LINE_MAX];
 
 static int try_claim(const char *what)
 {
-	struct error_sink errors = { keep, NULL, 0 };
+	struct error_sink errors = { error_keep_last, claim_line, 0 };
 	const int fd = claim("wire:nowhere", what, &errors);
 
 	if (fd >= 0)
@@ -418,7 +407,7 @@ static int add_claims(struct drv *drv, struct error_sink *errors)
 	return 0;
 }
 
-static void every_identifier_that_is_not_shared_is_claimed_for_life(void)
+TEST(every_identifier_that_is_not_shared_is_claimed_for_life)
 {
 	static const int expected[] = { -EBUSY, -EBUSY, -EBUSY, 0, -EBUSY, 0, -EBUSY, 0, 0 };
 
@@ -442,14 +431,14 @@ static int add_on_the_second_bus(struct drv *drv, struct error_sink *errors)
 
 static void try_second_bus(void)
 {
-	struct error_sink errors = { keep, NULL, 0 };
+	struct error_sink errors = { error_keep_last, claim_line, 0 };
 
 	claim_results[0] = claim("wire:other", "205", &errors);
 	claim_results[1] = try_claim("205");
 	drv_lib_stop();
 }
 
-static void on_every_bus(void)
+TEST(on_every_bus)
 {
 	fake.plan = add_on_the_second_bus;
 	drv_lib_at(2, try_second_bus);
@@ -462,7 +451,7 @@ static int held;
 
 static void what_is_taken_is_the_world_with_a_name(const char *what)
 {
-	struct error_sink errors = { keep, NULL, 0 };
+	struct error_sink errors = { error_keep_last, claim_line, 0 };
 	char line[256];
 
 	fake.plan = add_claims;
@@ -477,24 +466,24 @@ static void what_is_taken_is_the_world_with_a_name(const char *what)
 	TEST_ASSERT(fcntl(STDIN_FILENO, F_GETFD) >= 0); /* what was not opened is not closed */
 }
 
-static void a_taken_identifier(void)
+TEST(a_taken_identifier)
 {
 	what_is_taken_is_the_world_with_a_name("202");
 }
 
-static void a_taken_claim(void)
+TEST(a_taken_claim)
 {
 	what_is_taken_is_the_world_with_a_name("clock");
 }
 
 static int hold_channel(const char *channel)
 {
-	struct error_sink errors = { keep, NULL, 0 };
+	struct error_sink errors = { error_keep_last, claim_line, 0 };
 
 	return claim_channel(drv_lib_channel(channel), &errors);
 }
 
-static void a_state_has_one_writer(void)
+TEST(a_state_has_one_writer)
 {
 	char line[256];
 
@@ -513,17 +502,17 @@ static void a_state_has_one_writer(void)
 	TEST_ASSERT_EQUAL(0, drv_lib_run(10, ""));
 }
 
-static void a_name_too_long_for_a_channel_is_a_configuration(void)
+TEST(a_name_too_long_for_a_channel_is_a_configuration)
 {
 	setenv("ENDPLATE_PREFIX", "a-prefix-that-is-so-long-that-hardly-anything-else-fits", 1);
 	TEST_ASSERT_EQUAL(100, drv_lib_run(10, ""));
 	said_only("faked[arm]: fatal: arm-state: the channel's name is longer than 63 bytes\n");
 }
 
-static void a_log_is_not_claimed(void)
+TEST(a_log_is_not_claimed)
 {
 	char interface[128];
-	struct error_sink errors = { keep, NULL, 0 };
+	struct error_sink errors = { error_keep_last, claim_line, 0 };
 
 	snprintf(interface, sizeof(interface), "log:%s/log", drv_lib.folder);
 	held = claim(interface, "201", &errors);
@@ -556,7 +545,7 @@ static void of_wrong_size(const char *channel, const char *type)
 	drv_lib_remove(channel);
 }
 
-static void a_channel_of_the_wrong_size_is_a_configuration(void)
+TEST(a_channel_of_the_wrong_size_is_a_configuration)
 {
 	fake.plan = add_output;
 	of_wrong_size("arm-state", "joint-state");
@@ -570,7 +559,7 @@ static void a_channel_of_the_wrong_size_is_a_configuration(void)
 }
 
 /* achstart replaces it, so another attempt may do. */
-static void an_estop_channel_of_the_wrong_size_is_the_world(void)
+TEST(an_estop_channel_of_the_wrong_size_is_the_world)
 {
 	drv_lib_make("estop-b", 64, 16);
 	TEST_ASSERT_EQUAL(111, drv_lib_run(10, ""));
@@ -579,7 +568,7 @@ static void an_estop_channel_of_the_wrong_size_is_the_world(void)
 }
 
 /* Alone, and with a group of operators. */
-static void modes(void)
+TEST(modes)
 {
 	static const struct {
 		const char *channel;
@@ -605,7 +594,7 @@ static void modes(void)
 	}
 }
 
-static void a_sensor_has_no_references_and_a_tick_of_its_own_no_clock(void)
+TEST(a_sensor_has_no_references_and_a_tick_of_its_own_no_clock)
 {
 	char path[256];
 
@@ -616,7 +605,7 @@ static void a_sensor_has_no_references_and_a_tick_of_its_own_no_clock(void)
 	TEST_ASSERT(!access(lib_path(path, drv_lib_channel("arm-req")), F_OK));
 }
 
-static void the_state_may_have_a_name_of_the_robot(void)
+TEST(the_state_may_have_a_name_of_the_robot)
 {
 	drv_lib_driver.state_channel = "robot-arms";
 	TEST_ASSERT_EQUAL(0, drv_lib_run(10, ""));
@@ -624,7 +613,7 @@ static void the_state_may_have_a_name_of_the_robot(void)
 	TEST_ASSERT_EQUAL(0, drv_lib_seq("arm-state"));
 }
 
-static void an_existing_channel_is_used(void)
+TEST(an_existing_channel_is_used)
 {
 	struct msg_joint_state state;
 
@@ -641,7 +630,7 @@ static void an_existing_channel_is_used(void)
 }
 
 /* Of others than ours nothing is believed. */
-static void incarnations_begin_at_one(void)
+TEST(incarnations_begin_at_one)
 {
 	drv_lib_make("arm-state", 64, sizeof(struct msg_joint_state));
 	drv_lib_put("arm-state", "nonsense that is long enough", 28);
@@ -649,7 +638,7 @@ static void incarnations_begin_at_one(void)
 	TEST_ASSERT_EQUAL(1, drv_lib_last()->header.incarnation);
 }
 
-static void at_first_it_is_starting_and_stopped(void)
+TEST(at_first_it_is_starting_and_stopped)
 {
 	uint64_t boot[2];
 
@@ -662,7 +651,7 @@ static void at_first_it_is_starting_and_stopped(void)
 	TEST_ASSERT_EQUAL(MSG_FLAG_PARTIAL, drv_lib.first.header.flags);
 }
 
-static void what_was_asked_before_is_answered_and_not_done(void)
+TEST(what_was_asked_before_is_answered_and_not_done)
 {
 	drv_lib_request(1, MSG_VERB_RESET, "", "");
 	TEST_ASSERT_EQUAL(0, drv_lib_run(20, ""));
@@ -685,7 +674,7 @@ static int allow_few_descriptors(struct drv *drv, struct error_sink *errors)
 }
 
 /* Whatever it cannot open, it says so and ends; what it waits with is among that. */
-static void every_missing_descriptor_is_reported(void)
+TEST(every_missing_descriptor_is_reported)
 {
 	int status = -1, waits = 0;
 
@@ -705,7 +694,7 @@ static bool bell_hung;
 
 DRV_LIB_HOOK(look_at_the_bell, bell_hung = ((const struct drv *)fake.drv)->bell_hung);
 
-static void who_ticks_on_references_has_a_bell(void)
+TEST(who_ticks_on_references_has_a_bell)
 {
 	drv_lib_at(2, look_at_the_bell);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(20, "--set tick=ref~5ms"));
@@ -729,7 +718,7 @@ static int64_t fill_nothing(void *self, struct drv *drv, void *state, int64_t no
 	return 0;
 }
 
-static void unfilled_values_are_nan(void)
+TEST(unfilled_values_are_nan)
 {
 	const struct msg_joint_state *s;
 
@@ -756,7 +745,7 @@ static int64_t fill_imu(void *self, struct drv *drv, void *state, int64_t now_ns
 	return now_ns - 17;
 }
 
-static void any_message_can_be_a_state(void)
+TEST(any_message_can_be_a_state)
 {
 	struct msg_imu imu = { 0 };
 	ach_channel_t chan;
@@ -778,7 +767,7 @@ static void any_message_can_be_a_state(void)
 
 /* ---- buses and the system ---- */
 
-static void a_log_that_is_not_there_is_the_world(void)
+TEST(a_log_that_is_not_there_is_the_world)
 {
 	TEST_ASSERT_EQUAL(111, drv_lib_main("--name arm --bus log:/nowhere/at-all.log --set lock_memory=no"));
 	said("/nowhere/at-all.log");
@@ -805,7 +794,7 @@ static void without_net_admin(void)
 	set_caps(caps);
 }
 
-static void who_cannot_reset_a_link_says_so(void)
+TEST(who_cannot_reset_a_link_says_so)
 {
 	int status;
 
@@ -844,7 +833,7 @@ static void who_cannot_reset_a_link_says_so(void)
 }
 
 /* No further one is looked at, which a sanitizer sees. */
-static void as_many_buses_as_there_may_be(void)
+TEST(as_many_buses_as_there_may_be)
 {
 	drv_lib_at(3, drv_lib_stop);
 	TEST_ASSERT_EQUAL_MESSAGE(0,
@@ -856,7 +845,7 @@ static void as_many_buses_as_there_may_be(void)
 	TEST_ASSERT_EQUAL_STRING("last", drv_lib_last()->common.bus[7].name);
 }
 
-static void a_refusal_of_the_system_is_reported(void)
+TEST(a_refusal_of_the_system_is_reported)
 {
 	TEST_ASSERT_EQUAL(0, drv_lib_run(10, "--set core=1023"));
 	TEST_ASSERT_TRUE(drv_lib_reported("not-real-time"));
@@ -876,7 +865,7 @@ static void look_at_signals(void)
 	signal_status = fcntl(drv->signals, F_GETFL);
 }
 
-static void two_signals_come_by_descriptor_and_no_others(void)
+TEST(two_signals_come_by_descriptor_and_no_others)
 {
 	sigset_t blocked;
 
@@ -893,7 +882,7 @@ static void two_signals_come_by_descriptor_and_no_others(void)
 
 DRV_LIB_HOOK(interrupted, kill(getpid(), SIGINT));
 
-static void sigint_ends_it_as_well(void)
+TEST(sigint_ends_it_as_well)
 {
 	drv_lib_at(3, interrupted);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(0, ""));
@@ -935,7 +924,7 @@ static void one_of_each_kind(void)
 }
 
 /* A process may run many. */
-static void nothing_is_left_open(void)
+TEST(nothing_is_left_open)
 {
 	size_t before[3], after[3];
 	char socket[128];
@@ -950,56 +939,4 @@ static void nothing_is_left_open(void)
 	TEST_ASSERT_EQUAL(before[0], after[0]);
 	TEST_ASSERT_EQUAL(before[1], after[1]);
 	TEST_ASSERT(after[2] < before[2] + 1000); /* a robot file takes more */
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(a_plan_that_fails_is_a_configuration);
-	RUN_TEST(check_does_no_more_than_plan);
-	RUN_TEST(a_sensor_cannot_tick_on_references);
-	RUN_TEST(a_state_type_is_not_a_reference);
-	RUN_TEST(every_bus_can_wake_it);
-	RUN_TEST(what_cannot_wait_does_not_run);
-	RUN_TEST(one_with_a_period_of_its_own_follows_nothing);
-	RUN_TEST(nor_on_a_frame_of_another_bus);
-	RUN_TEST(rows_that_make_no_sense_are_a_configuration);
-	RUN_TEST(ticks_on_a_frame);
-	RUN_TEST(a_bus_may_be_called_by_its_role);
-	RUN_TEST(a_preset_ticks_on_a_frame_of_the_first_bus);
-	RUN_TEST(who_watches_a_bus_sees_everything_of_it);
-	RUN_TEST(ticks_are_locked_to_the_clocks_frame);
-	RUN_TEST(the_frame_alone_will_do);
-	RUN_TEST(a_bus_without_a_clock_frame_has_the_channel);
-	RUN_TEST(the_clock_frame_of_the_first_bus_counts);
-	RUN_TEST(if_it_has_one);
-	RUN_TEST(the_robot_file_says_how_many_are_in_flight);
-	RUN_TEST(every_identifier_that_is_not_shared_is_claimed_for_life);
-	RUN_TEST(on_every_bus);
-	RUN_TEST(a_taken_identifier);
-	RUN_TEST(a_taken_claim);
-	RUN_TEST(a_state_has_one_writer);
-	RUN_TEST(a_name_too_long_for_a_channel_is_a_configuration);
-	RUN_TEST(a_log_is_not_claimed);
-	RUN_TEST(a_channel_of_the_wrong_size_is_a_configuration);
-	RUN_TEST(an_estop_channel_of_the_wrong_size_is_the_world);
-	RUN_TEST(modes);
-	RUN_TEST(a_sensor_has_no_references_and_a_tick_of_its_own_no_clock);
-	RUN_TEST(the_state_may_have_a_name_of_the_robot);
-	RUN_TEST(an_existing_channel_is_used);
-	RUN_TEST(incarnations_begin_at_one);
-	RUN_TEST(at_first_it_is_starting_and_stopped);
-	RUN_TEST(what_was_asked_before_is_answered_and_not_done);
-	RUN_TEST(every_missing_descriptor_is_reported);
-	RUN_TEST(who_ticks_on_references_has_a_bell);
-	RUN_TEST(unfilled_values_are_nan);
-	RUN_TEST(any_message_can_be_a_state);
-	RUN_TEST(a_log_that_is_not_there_is_the_world);
-	RUN_TEST(who_cannot_reset_a_link_says_so);
-	RUN_TEST(as_many_buses_as_there_may_be);
-	RUN_TEST(a_refusal_of_the_system_is_reported);
-	RUN_TEST(two_signals_come_by_descriptor_and_no_others);
-	RUN_TEST(sigint_ends_it_as_well);
-	RUN_TEST(nothing_is_left_open);
-	return UNITY_END();
 }

@@ -1,15 +1,11 @@
 /* test_drv_previous.c: what the process that drove this device before has left. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "config/boot.h"
 #include "config/run.h"
 #include "daemons/drv/drv_previous.h"
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #define ALL DRV_PREVIOUS_ALL
 #define POSITION MSG_LATCH_POSITION_UNKNOWN
@@ -213,7 +209,7 @@ static void while_homing(void)
 
 static const char mine[] = "mine"; /* its process is this one, and the first */
 
-static void the_channel_and_the_file(void)
+TEST(the_channel_and_the_file)
 {
 	static const struct {
 		const char *name;
@@ -269,7 +265,7 @@ static void the_channel_and_the_file(void)
 	}
 }
 
-static void what_it_obeyed_is_there(void)
+TEST(what_it_obeyed_is_there)
 {
 	put_state(1, 0);
 	look();
@@ -281,7 +277,7 @@ static void what_it_obeyed_is_there(void)
 }
 
 /* Which of the processes counted in the file is this one. */
-static void the_file_line_by_line(void)
+TEST(the_file_line_by_line)
 {
 	static const struct {
 		const char *text;
@@ -329,7 +325,7 @@ static int look_in_a_child(void)
 }
 
 /* achstart started a shell, which leads the session, and the shell started this process. */
-static void the_first_start_in_a_shell(void)
+TEST(the_first_start_in_a_shell)
 {
 	int status = -1;
 	const pid_t pid = fork();
@@ -340,7 +336,7 @@ static void the_first_start_in_a_shell(void)
 	TEST_ASSERT_EQUAL_INT(0, status);
 }
 
-static void a_link_is_not_followed(void)
+TEST(a_link_is_not_followed)
 {
 	char aside[RUN_PATH_MAX + 8];
 
@@ -361,7 +357,7 @@ static int lowest_fd(void)
 	return fd;
 }
 
-static void a_file_that_is_too_long_or_too_far_does_no_harm(void)
+TEST(a_file_that_is_too_long_or_too_far_does_no_harm)
 {
 	const int fd = lowest_fd();
 	static char many[3000];
@@ -412,12 +408,7 @@ int main(void)
 	UNITY_BEGIN();
 	if (boot_id_read(boot))
 		return 1;
-	RUN_TEST(the_channel_and_the_file);
-	RUN_TEST(what_it_obeyed_is_there);
-	RUN_TEST(the_file_line_by_line);
-	RUN_TEST(the_first_start_in_a_shell);
-	RUN_TEST(a_link_is_not_followed);
-	RUN_TEST(a_file_that_is_too_long_or_too_far_does_no_harm);
+	testcase_run_all();
 	if (!geteuid())
 		RUN_TEST(a_strangers_file_is_none);
 	unlink(path);

@@ -1,11 +1,8 @@
 /* test_drv_question.c: a driver asks, and the loop brings the answer, asks again, or says that there is none. */
-#include <errno.h>
-#include <string.h>
-
 #include "channels/clock.h"
 #include "daemons/drv/drv_inside.h"
+#include "test/channels/testcase.h"
 #include "test/daemons/test_drv_lib.h"
-#include "unity.h"
 
 #define REPLY 1 /* the row of 182 */
 
@@ -89,7 +86,7 @@ static double after_ms(int64_t t_ns)
 
 /* ---- answers ---- */
 
-static void the_answer_goes_to_answer_and_everything_else_to_rx(void)
+TEST(the_answer_goes_to_answer_and_everything_else_to_rx)
 {
 	asks(3, ask_first);
 	drv_lib_frame(11, "182#0A3D01"); /* of no request */
@@ -110,7 +107,7 @@ static void the_answer_goes_to_answer_and_everything_else_to_rx(void)
 	TEST_ASSERT_EQUAL(1, fake.sent_n); /* and the driver gets it as of any frame */
 }
 
-static void several_are_under_way(void)
+TEST(several_are_under_way)
 {
 	asks(3, ask_first);
 	drv_lib_at(3, ask_second);
@@ -123,7 +120,7 @@ static void several_are_under_way(void)
 	TEST_ASSERT_EQUAL(0, fake.got_n);
 }
 
-static void an_answer_can_complete_the_sample(void)
+TEST(an_answer_can_complete_the_sample)
 {
 	fake.completes = false;
 	answer_completes = true;
@@ -135,7 +132,7 @@ static void an_answer_can_complete_the_sample(void)
 	TEST_ASSERT_EQUAL_DOUBLE(12, after_ms(drv_lib.states[2].header.t_publish_ns));
 }
 
-static void the_next_one_is_asked_in_answer(void)
+TEST(the_next_one_is_asked_in_answer)
 {
 	asks_in_answer = 1;
 	asks(3, ask_first);
@@ -150,7 +147,7 @@ static void the_next_one_is_asked_in_answer(void)
 /* ---- none ---- */
 
 /* With ticks of 100 ms, so that none of it happens at one. */
-static void between_ticks_it_is_asked_again(void)
+TEST(between_ticks_it_is_asked_again)
 {
 	question.tries = 3;
 	asks(2, ask_first);
@@ -162,7 +159,7 @@ static void between_ticks_it_is_asked_again(void)
 	TEST_ASSERT_EQUAL(3, fake.sent_n);
 }
 
-static void no_answer_is_reported_once_and_a_late_reply_dropped(void)
+TEST(no_answer_is_reported_once_and_a_late_reply_dropped)
 {
 	question.tries = 2;
 	asks(2, ask_first);
@@ -178,7 +175,7 @@ static void no_answer_is_reported_once_and_a_late_reply_dropped(void)
 }
 
 /* Its bus is not there: it is never sent, and expires after 20 ms. */
-static void a_request_that_expires_is_unanswered_and_owes_nothing(void)
+TEST(a_request_that_expires_is_unanswered_and_owes_nothing)
 {
 	question.late_ns = 1000 * (int64_t)DRV_LIB_MS;
 	question.lost_ns = 5000 * (int64_t)DRV_LIB_MS;
@@ -212,7 +209,7 @@ static void ask_to_move(void)
 }
 
 /* What drv_send refuses is not asked; what it refuses later is a try that was not sent. */
-static void a_row_that_moves_is_asked_while_it_may(void)
+TEST(a_row_that_moves_is_asked_while_it_may)
 {
 	question.tries = 5;
 	asks(2, ask_to_move);
@@ -238,7 +235,7 @@ static void ask_to_stop(void)
 }
 
 /* As drv_send_stop: also while nothing may move. */
-static void a_stop_is_asked_whatever_the_level_is(void)
+TEST(a_stop_is_asked_whatever_the_level_is)
 {
 	asks(2, ask_to_stop);
 	fake.plan = add_question_of_a_row_that_moves;
@@ -250,7 +247,7 @@ static void a_stop_is_asked_whatever_the_level_is(void)
 	TEST_ASSERT_EQUAL(0, drv_lib_last()->common.frames_withheld);
 }
 
-static void a_driver_may_have_neither_answer_nor_rx(void)
+TEST(a_driver_may_have_neither_answer_nor_rx)
 {
 	asks(3, ask_first);
 	drv_lib_driver.answer = NULL;
@@ -274,7 +271,7 @@ static void may_not_ask_first(void)
 }
 
 /* Once it was on the wire its reply will come. */
-static void the_reply_to_a_request_that_was_only_sent_is_owed(void)
+TEST(the_reply_to_a_request_that_was_only_sent_is_owed)
 {
 	asks(2, send_first);
 	drv_lib_at(3, may_not_ask_first);
@@ -286,7 +283,7 @@ static void the_reply_to_a_request_that_was_only_sent_is_owed(void)
 
 /* ---- declaring ---- */
 
-static void frames_tells_of_the_reply(void)
+TEST(frames_tells_of_the_reply)
 {
 	static const struct {
 		struct drv_ask_echo echo[DRV_ASK_ECHOES_MAX];
@@ -356,7 +353,7 @@ static int add_wrong_questions(struct drv *drv, struct error_sink *errors)
 	return 0;
 }
 
-static void each_wrong_question_is_refused(void)
+TEST(each_wrong_question_is_refused)
 {
 	const char *at = drv_lib.said;
 
@@ -376,29 +373,9 @@ static int fill_questions(struct drv *drv, struct error_sink *errors)
 	return -1;
 }
 
-static void there_are_so_many_at_most(void)
+TEST(there_are_so_many_at_most)
 {
 	fake.plan = fill_questions;
 	TEST_ASSERT_EQUAL(100, drv_lib_main("--name arm --bus left=wire:a --check"));
 	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(drv_lib.said, "more than 512 questions"), drv_lib.said);
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(the_answer_goes_to_answer_and_everything_else_to_rx);
-	RUN_TEST(several_are_under_way);
-	RUN_TEST(an_answer_can_complete_the_sample);
-	RUN_TEST(the_next_one_is_asked_in_answer);
-	RUN_TEST(between_ticks_it_is_asked_again);
-	RUN_TEST(no_answer_is_reported_once_and_a_late_reply_dropped);
-	RUN_TEST(a_request_that_expires_is_unanswered_and_owes_nothing);
-	RUN_TEST(a_row_that_moves_is_asked_while_it_may);
-	RUN_TEST(a_stop_is_asked_whatever_the_level_is);
-	RUN_TEST(a_driver_may_have_neither_answer_nor_rx);
-	RUN_TEST(the_reply_to_a_request_that_was_only_sent_is_owed);
-	RUN_TEST(frames_tells_of_the_reply);
-	RUN_TEST(each_wrong_question_is_refused);
-	RUN_TEST(there_are_so_many_at_most);
-	return UNITY_END();
 }

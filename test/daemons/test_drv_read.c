@@ -1,19 +1,16 @@
 /* test_drv_read.c: what the loop makes of its channels: e-stop, requests, references, clock, and of their loss. */
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "channels/ach.h"
 #include "channels/ach_ring.h"
 #include "channels/clock.h"
 #include "daemons/drv/drv_inside.h"
 #include "test/channels/estop_talk.h"
+#include "test/channels/testcase.h"
 #include "test/daemons/test_drv_lib.h"
-#include "unity.h"
 
 void setUp(void)
 {
@@ -37,7 +34,7 @@ static void armed_from_the_second_tick(void)
 
 /* ---- the e-stop ---- */
 
-static void estop_until_armed(void)
+TEST(estop_until_armed)
 {
 	TEST_ASSERT_EQUAL(0, drv_lib_run(30, ""));
 	for (unsigned int tick = 1; tick <= fake.ticks_n; tick++)
@@ -52,7 +49,7 @@ static void lower_on_estop_b(void)
 	estop_talk_put(1, &msg);
 }
 
-static void a_lowering_on_estop_b_is_a_raise(void)
+TEST(a_lowering_on_estop_b_is_a_raise)
 {
 	armed_from_the_second_tick();
 	drv_lib_at(5, lower_on_estop_b);
@@ -64,7 +61,7 @@ static void a_lowering_on_estop_b_is_a_raise(void)
 
 DRV_LIB_HOOK(raise_other, drv_lib_raise(1, MSG_LEVEL_ESTOP));
 
-static void one_channel_is_enough_to_stop(void)
+TEST(one_channel_is_enough_to_stop)
 {
 	armed_from_the_second_tick();
 	drv_lib_at(4, raise_other);
@@ -75,7 +72,7 @@ static void one_channel_is_enough_to_stop(void)
 }
 
 /* Not at the next tick, which is a second away, and the state says so at once. */
-static void a_driver_with_long_ticks_obeys_within_20_ms(void)
+TEST(a_driver_with_long_ticks_obeys_within_20_ms)
 {
 	drv_lib_at(1, drv_lib_arm);
 	drv_lib_at(2, drv_lib_estop);
@@ -90,7 +87,7 @@ static void a_driver_with_long_ticks_obeys_within_20_ms(void)
 }
 
 /* The robot's clock, if there is a level to obey, must not send a frame more. */
-static void a_driver_that_moves_nothing_keeps_its_pace(void)
+TEST(a_driver_that_moves_nothing_keeps_its_pace)
 {
 	drv_lib_driver.ref = 0;
 	drv_lib_at(1, drv_lib_arm);
@@ -109,7 +106,7 @@ static void raise_and_lower(void)
 	drv_lib_arm();
 }
 
-static void raised_and_lowered_between_two_ticks_is_obeyed_for_one(void)
+TEST(raised_and_lowered_between_two_ticks_is_obeyed_for_one)
 {
 	armed_from_the_second_tick();
 	drv_lib_at(4, raise_and_lower);
@@ -124,7 +121,7 @@ static void raised_and_lowered_between_two_ticks_is_obeyed_for_one(void)
 
 DRV_LIB_HOOK(remove_estop, drv_lib_remove("estop"));
 
-static void removed_is_estop_and_the_new_one_can_arm(void)
+TEST(removed_is_estop_and_the_new_one_can_arm)
 {
 	armed_from_the_second_tick();
 	drv_lib_at(4, remove_estop);
@@ -140,7 +137,7 @@ static void removed_is_estop_and_the_new_one_can_arm(void)
 
 DRV_LIB_HOOK(remove_estop_b, drv_lib_remove("estop-b"));
 
-static void the_second_channel_is_looked_at_as_well(void)
+TEST(the_second_channel_is_looked_at_as_well)
 {
 	armed_from_the_second_tick();
 	drv_lib_at(4, remove_estop_b);
@@ -151,7 +148,7 @@ static void the_second_channel_is_looked_at_as_well(void)
 
 DRV_LIB_HOOK(scribble_estop, drv_lib_scribble("estop"));
 
-static void a_corrupt_channel_is_estop_until_replaced(void)
+TEST(a_corrupt_channel_is_estop_until_replaced)
 {
 	armed_from_the_second_tick();
 	drv_lib_at(10, scribble_estop);
@@ -173,7 +170,7 @@ static void put_other_message(void)
 	drv_lib_put("estop", nonsense, sizeof(nonsense));
 }
 
-static void an_invalid_message_is_estop(void)
+TEST(an_invalid_message_is_estop)
 {
 	armed_from_the_second_tick();
 	drv_lib_at(4, put_other_message);
@@ -190,7 +187,7 @@ static void flood(void)
 		drv_lib_raise(0, MSG_LEVEL_HOLD);
 }
 
-static void missed_messages_are_estop(void)
+TEST(missed_messages_are_estop)
 {
 	armed_from_the_second_tick();
 	drv_lib_at(4, flood);
@@ -209,7 +206,7 @@ static void flood_that_fits(void)
 	drv_lib_raise(0, MSG_LEVEL_ESTOP);
 }
 
-static void all_that_a_channel_holds_is_read_at_once(void)
+TEST(all_that_a_channel_holds_is_read_at_once)
 {
 	armed_from_the_second_tick();
 	drv_lib_at(4, flood_that_fits);
@@ -227,7 +224,7 @@ static void flood_that_takes_long(void)
 }
 
 /* A larger channel does not keep a tick busy for longer: if it is not read to its end, the level is estop. */
-static void of_a_larger_channel_no_more_is_read_at_once(void)
+TEST(of_a_larger_channel_no_more_is_read_at_once)
 {
 	drv_lib_make("estop-b", 400, sizeof(struct msg_estop));
 	armed_from_the_second_tick();
@@ -238,7 +235,7 @@ static void of_a_larger_channel_no_more_is_read_at_once(void)
 }
 
 /* What was missed before a driver was there does not count: the level that holds does. */
-static void a_restarted_driver_obeys_the_present_level(void)
+TEST(a_restarted_driver_obeys_the_present_level)
 {
 	armed_from_the_second_tick();
 	drv_lib_at(2, flood);
@@ -261,7 +258,7 @@ DRV_LIB_HOOK(home, drv_lib_request(1, MSG_VERB_HOME, "", ""));
 DRV_LIB_HOOK(reset, drv_lib_request(2, MSG_VERB_RESET, "joint", "all of them"));
 DRV_LIB_HOOK(activate, drv_lib_request(2, MSG_VERB_ACTIVATE, "", ""));
 
-static void a_request_is_done_and_answered_once(void)
+TEST(a_request_is_done_and_answered_once)
 {
 	fake.why = "done so";
 	drv_lib_at(3, reset);
@@ -282,7 +279,7 @@ static void a_request_is_done_and_answered_once(void)
 	TEST_ASSERT_FALSE(drv_lib_reported("requests-lost"));
 }
 
-static void a_repeated_one_is_answered_again_and_not_done_again(void)
+TEST(a_repeated_one_is_answered_again_and_not_done_again)
 {
 	drv_lib_at(3, reset);
 	drv_lib_at(5, reset);
@@ -295,7 +292,7 @@ static void a_repeated_one_is_answered_again_and_not_done_again(void)
 	TEST_ASSERT_EQUAL(1, drv_lib.replies[1].header.incarnation);
 }
 
-static void refused_with_the_reason_in_words(void)
+TEST(refused_with_the_reason_in_words)
 {
 	fake.answer = -EIO;
 	fake.why = "it smokes";
@@ -306,7 +303,7 @@ static void refused_with_the_reason_in_words(void)
 	TEST_ASSERT_EQUAL_STRING("", drv_lib_answer(2)->value);
 }
 
-static void motion_is_refused_unless_armed(void)
+TEST(motion_is_refused_unless_armed)
 {
 	drv_lib_at(3, home);
 	drv_lib_at(4, activate);
@@ -317,7 +314,7 @@ static void motion_is_refused_unless_armed(void)
 	TEST_ASSERT_EQUAL(-EPERM, drv_lib_answer(2)->result);
 }
 
-static void motion_is_refused_at_hold(void)
+TEST(motion_is_refused_at_hold)
 {
 	armed_from_the_second_tick();
 	drv_lib_at(3, drv_lib_hold);
@@ -327,7 +324,7 @@ static void motion_is_refused_at_hold(void)
 	TEST_ASSERT_EQUAL_STRING("not armed: nothing moves at level hold", drv_lib_answer(1)->error);
 }
 
-static void motion_is_refused_while_starting(void)
+TEST(motion_is_refused_while_starting)
 {
 	fake.starts_wanted = 20;
 	armed_from_the_second_tick();
@@ -340,7 +337,7 @@ static void motion_is_refused_while_starting(void)
 
 DRV_LIB_HOOK(break_down, drv_fault(fake.drv, DRV_ALL, "gone", "it is gone"));
 
-static void motion_is_refused_when_it_did_not_start_for_a_fault(void)
+TEST(motion_is_refused_when_it_did_not_start_for_a_fault)
 {
 	fake.starts_wanted = 20;
 	armed_from_the_second_tick();
@@ -350,7 +347,7 @@ static void motion_is_refused_when_it_did_not_start_for_a_fault(void)
 	TEST_ASSERT_EQUAL_STRING("not ready: the device is in fault", drv_lib_answer(1)->error);
 }
 
-static void motion_is_done_when_armed(void)
+TEST(motion_is_done_when_armed)
 {
 	armed_from_the_second_tick();
 	drv_lib_at(3, home);
@@ -362,7 +359,7 @@ static void motion_is_done_when_armed(void)
 DRV_LIB_HOOK(reply_now, drv_reply(fake.drv, fake.handles[0], 0, "home after %d s", 3));
 DRV_LIB_HOOK(home_again, drv_lib_request(3, MSG_VERB_HOME, "", ""));
 
-static void some_answers_come_later_and_once(void)
+TEST(some_answers_come_later_and_once)
 {
 	fake.answer = DRV_LATER;
 	armed_from_the_second_tick();
@@ -400,7 +397,7 @@ static void reply_to_both(void)
 	drv_reply(fake.drv, fake.handles[1], 0, "not again");
 }
 
-static void several_are_under_way_and_answered_in_any_order(void)
+TEST(several_are_under_way_and_answered_in_any_order)
 {
 	fake.answer = DRV_LATER;
 	armed_from_the_second_tick();
@@ -417,7 +414,7 @@ static void several_are_under_way_and_answered_in_any_order(void)
 }
 
 /* After the answer another one may begin. */
-static void one_is_alone_after_the_other(void)
+TEST(one_is_alone_after_the_other)
 {
 	fake.answer = DRV_LATER;
 	armed_from_the_second_tick();
@@ -465,7 +462,7 @@ static void can_cancel(void)
 
 DRV_LIB_HOOK(cancel_home, drv_lib_request(1, MSG_VERB_CANCEL, "", ""));
 
-static void a_client_cancels(void)
+TEST(a_client_cancels)
 {
 	can_cancel();
 	drv_lib_at(5, cancel_home);
@@ -480,7 +477,7 @@ static void a_client_cancels(void)
 	TEST_ASSERT_EQUAL_STRING("cancelled", drv_lib_answer(1)->error);
 }
 
-static void it_takes_its_time_to_end(void)
+TEST(it_takes_its_time_to_end)
 {
 	can_cancel();
 	cancel_answer = DRV_LATER;
@@ -493,7 +490,7 @@ static void it_takes_its_time_to_end(void)
 	TEST_ASSERT_EQUAL(-ETIMEDOUT, drv_lib_answer(1)->result);
 }
 
-static void a_driver_may_not_be_able_to(void)
+TEST(a_driver_may_not_be_able_to)
 {
 	can_cancel();
 	drv_lib_driver.cancel = NULL;
@@ -504,7 +501,7 @@ static void a_driver_may_not_be_able_to(void)
 	TEST_ASSERT_EQUAL(0, drv_lib_answer(1)->result);
 }
 
-static void there_is_nothing_to_cancel(void)
+TEST(there_is_nothing_to_cancel)
 {
 	can_cancel();
 	drv_lib_at(2, cancel_home);
@@ -542,7 +539,7 @@ static void home_until_14_ms(void)
 }
 
 /* Put in the third tick, at 10 ms, it is read at 15 ms. */
-static void what_is_not_done_by_its_deadline_is_cancelled_at_the_next_tick(void)
+TEST(what_is_not_done_by_its_deadline_is_cancelled_at_the_next_tick)
 {
 	static const struct {
 		void (*put)(void);
@@ -573,7 +570,7 @@ static void what_is_not_done_by_its_deadline_is_cancelled_at_the_next_tick(void)
 	}
 }
 
-static void a_later_answer_can_be_a_refusal(void)
+TEST(a_later_answer_can_be_a_refusal)
 {
 	fake.answer = DRV_LATER;
 	armed_from_the_second_tick();
@@ -587,7 +584,7 @@ static void a_later_answer_can_be_a_refusal(void)
 
 DRV_LIB_HOOK(bias, drv_lib_request(6, MSG_VERB_BIAS, "", ""));
 
-static void a_verb_that_the_driver_says_moves_is_refused_unless_armed(void)
+TEST(a_verb_that_the_driver_says_moves_is_refused_unless_armed)
 {
 	static const struct drv_verb moving_bias[] = { { .verb = MSG_VERB_BIAS, .moves = true }, { 0 } };
 
@@ -598,7 +595,7 @@ static void a_verb_that_the_driver_says_moves_is_refused_unless_armed(void)
 	TEST_ASSERT_EQUAL(-EPERM, drv_lib_answer(6)->result);
 }
 
-static void a_verb_that_it_does_not_declare_never_gets_to_it(void)
+TEST(a_verb_that_it_does_not_declare_never_gets_to_it)
 {
 	static const struct drv_verb only_reset[] = { { .verb = MSG_VERB_RESET }, { 0 }, { .verb = MSG_VERB_BIAS } };
 
@@ -625,7 +622,7 @@ static void ask_settings(void)
 	drv_lib_request(16, MSG_VERB_GET, "note", "");
 }
 
-static void settings_are_returned_and_unknown_verbs_refused(void)
+TEST(settings_are_returned_and_unknown_verbs_refused)
 {
 	drv_lib_driver.verbs = NULL;
 	drv_lib_at(3, ask_settings);
@@ -644,7 +641,7 @@ static void settings_are_returned_and_unknown_verbs_refused(void)
 	TEST_ASSERT_EQUAL(7, drv_lib.replies_n);
 }
 
-static void a_driver_has_its_own_words(void)
+TEST(a_driver_has_its_own_words)
 {
 	fake.answer = -EOPNOTSUPP;
 	fake.why = "not with this firmware";
@@ -659,7 +656,7 @@ static void many(void)
 		drv_lib_request(id, MSG_VERB_RESET, "", "");
 }
 
-static void lost_requests_are_reported(void)
+TEST(lost_requests_are_reported)
 {
 	drv_lib_at(3, many);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(40, ""));
@@ -679,7 +676,7 @@ static void seventy(void)
 
 DRV_LIB_HOOK(count_done, done_by[fake.ticks_n - 4] = fake.requests_n);
 
-static void of_a_larger_channel_no_more_requests_are_done_at_once(void)
+TEST(of_a_larger_channel_no_more_requests_are_done_at_once)
 {
 	drv_lib_make("arm-req", 200, sizeof(struct msg_request));
 	drv_lib_at(3, seventy);
@@ -703,7 +700,7 @@ static void put_nonsense_request(void)
 	drv_lib_put("arm-req", &wild, sizeof(wild));
 }
 
-static void nonsense_is_dropped_and_texts_are_terminated(void)
+TEST(nonsense_is_dropped_and_texts_are_terminated)
 {
 	drv_lib_at(3, put_nonsense_request);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(40, ""));
@@ -721,7 +718,7 @@ static void put_oversized(void)
 	reset();
 }
 
-static void an_oversized_message_is_skipped(void)
+TEST(an_oversized_message_is_skipped)
 {
 	drv_lib_at(3, put_oversized);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(40, ""));
@@ -753,7 +750,7 @@ static void ask_8_and_9(void)
 	drv_lib_request(9, MSG_VERB_RESET, "", "");
 }
 
-static void messages_of_another_version_are_ignored(void)
+TEST(messages_of_another_version_are_ignored)
 {
 	TEST_ASSERT_EQUAL(0, drv_lib_run(20, ""));
 	put_of_another_version();
@@ -778,7 +775,7 @@ static void ask_the_first_and_the_last(void)
 	drv_lib_request(163, MSG_VERB_RESET, "", "");
 }
 
-static void everything_that_the_channel_holds_is_remembered(void)
+TEST(everything_that_the_channel_holds_is_remembered)
 {
 	drv_lib_at(3, ask_64);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(40, ""));
@@ -794,7 +791,7 @@ static void everything_that_the_channel_holds_is_remembered(void)
 	TEST_ASSERT_EQUAL(0, drv_lib_answer(163)->result);
 }
 
-static void nothing_that_the_channel_holds_is_done_later(void)
+TEST(nothing_that_the_channel_holds_is_done_later)
 {
 	ask_64();
 	TEST_ASSERT_EQUAL(0, drv_lib_run(40, ""));
@@ -804,7 +801,7 @@ static void nothing_that_the_channel_holds_is_done_later(void)
 }
 
 /* Not even if it holds more than there are answers for. */
-static void nor_that_a_larger_one_holds(void)
+TEST(nor_that_a_larger_one_holds)
 {
 	drv_lib_make("arm-req", 200, sizeof(struct msg_request));
 	seventy();
@@ -814,7 +811,7 @@ static void nor_that_a_larger_one_holds(void)
 }
 
 /* Homing requested from the predecessor must not begin by itself. */
-static void what_was_asked_before_the_start_is_not_done(void)
+TEST(what_was_asked_before_the_start_is_not_done)
 {
 	armed_from_the_second_tick();
 	drv_lib_at(3, reset);
@@ -839,7 +836,7 @@ static void what_was_asked_before_the_start_is_not_done(void)
 
 DRV_LIB_HOOK(remove_req, drv_lib_remove("arm-req"));
 
-static void a_new_channel_of_requests_is_found_within_a_second(void)
+TEST(a_new_channel_of_requests_is_found_within_a_second)
 {
 	drv_lib_at(3, remove_req);
 	drv_lib_at(210, reset);
@@ -848,7 +845,7 @@ static void a_new_channel_of_requests_is_found_within_a_second(void)
 }
 
 /* It may have been there for a while, so the age of its requests is unknown. */
-static void what_was_asked_on_the_new_one_before_is_not_done(void)
+TEST(what_was_asked_on_the_new_one_before_is_not_done)
 {
 	armed_from_the_second_tick();
 	drv_lib_at(3, remove_req);
@@ -862,7 +859,7 @@ static void what_was_asked_on_the_new_one_before_is_not_done(void)
 
 DRV_LIB_HOOK(scribble_req, drv_lib_scribble("arm-req"));
 
-static void a_corrupt_one_is_left_alone(void)
+TEST(a_corrupt_one_is_left_alone)
 {
 	drv_lib_at(3, scribble_req);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(100, ""));
@@ -886,7 +883,7 @@ DRV_LIB_HOOK(fill_for_now, ref = drv_lib_ref(MSG_MODE_VELOCITY, 1, 20));
 		change;                                                                \
 		put_ref();                                                             \
 	}                                                                              \
-	static void refused_##counter(void)                                            \
+	TEST(refused_##counter)                                                        \
 	{                                                                              \
 		armed_from_the_second_tick();                                          \
 		drv_lib_at(4, put_##counter);                                          \
@@ -905,7 +902,7 @@ REFUSED(ref.count = 2, other_size)
 REFUSED(ref.velocity[0] = NAN, not_finite)
 REFUSED(ref.header.for_incarnation = 7, other_incarnation)
 
-static void the_farthest_validity_is_taken(void)
+TEST(the_farthest_validity_is_taken)
 {
 	armed_from_the_second_tick();
 	fill_for_now();
@@ -917,7 +914,7 @@ static void the_farthest_validity_is_taken(void)
 	TEST_ASSERT_EQUAL(MSG_LIFE_HOLDING, LIFE(11));
 }
 
-static void a_longer_ref_max_is_a_setting(void)
+TEST(a_longer_ref_max_is_a_setting)
 {
 	armed_from_the_second_tick();
 	drv_lib_at(4, put_too_far);
@@ -932,7 +929,7 @@ static void put_three(void)
 	drv_lib_put_ref(MSG_MODE_VELOCITY, 3, 20);
 }
 
-static void the_newest_counts(void)
+TEST(the_newest_counts)
 {
 	armed_from_the_second_tick();
 	drv_lib_at(4, put_three);
@@ -949,7 +946,7 @@ static void put_for_any(void)
 	put_ref();
 }
 
-static void for_any_incarnation_is_a_setting(void)
+TEST(for_any_incarnation_is_a_setting)
 {
 	armed_from_the_second_tick();
 	drv_lib_at(4, put_for_any);
@@ -964,7 +961,7 @@ static void for_any_incarnation_is_a_setting(void)
 }
 
 /* The controller must have seen the gap. */
-static void references_for_the_predecessor_are_not_taken(void)
+TEST(references_for_the_predecessor_are_not_taken)
 {
 	TEST_ASSERT_EQUAL(0, drv_lib_run(20, ""));
 	armed_from_the_second_tick();
@@ -985,7 +982,7 @@ static void put_large_then_good(void)
 	drv_lib_put("arm-ref", large, sizeof(large));
 }
 
-static void oversized_messages_are_counted_and_passed(void)
+TEST(oversized_messages_are_counted_and_passed)
 {
 	armed_from_the_second_tick();
 	drv_lib_at(4, put_large_then_good);
@@ -1000,7 +997,7 @@ DRV_LIB_HOOK(scribble_ref, drv_lib_scribble("arm-ref"));
 DRV_LIB_HOOK(remove_ref, drv_lib_remove("arm-ref"));
 
 /* It is reopened periodically, in case it was repaired. */
-static void a_scribbled_channel_of_references_holds_and_a_new_one_works(void)
+TEST(a_scribbled_channel_of_references_holds_and_a_new_one_works)
 {
 	armed_from_the_second_tick();
 	drv_lib_at(3, put_good);
@@ -1066,7 +1063,7 @@ static void be_patient(void)
 	clock_use(&patient);
 }
 
-static void ticks_on_references(void)
+TEST(ticks_on_references)
 {
 	static const double ms[] = { 10, 20.05, 30, 39.9, 50, 60 };
 
@@ -1091,7 +1088,7 @@ static int bell_gone;
 DRV_LIB_HOOK(look_at_bell, ach_unlinked(&((const struct drv *)fake.drv)->bell.chan, &bell_gone));
 
 /* The descriptor of a channel that is closed must not be waited for: it would never wait again. */
-static void ticks_on_references_survive_the_channel(void)
+TEST(ticks_on_references_survive_the_channel)
 {
 	be_patient();
 	drv_lib_at(2, put_good);
@@ -1132,7 +1129,7 @@ static void ring_at(int64_t ms, void (*what)(void))
 }
 
 /* Its ring is made quiet with that of the one before it. */
-static void a_reference_that_comes_in_a_turn_is_a_tick_as_well(void)
+TEST(a_reference_that_comes_in_a_turn_is_a_tick_as_well)
 {
 	ring_at(50, put_other_incarnation);
 	in_turn = put_good;
@@ -1151,7 +1148,7 @@ static void take_back_ref(void)
 	ach_close(&chan);
 }
 
-static void a_bell_that_cannot_be_made_quiet_is_not_listened_to(void)
+TEST(a_bell_that_cannot_be_made_quiet_is_not_listened_to)
 {
 	ring_at(43, NULL); /* too soon for a tick */
 	in_turn = take_back_ref;
@@ -1171,7 +1168,7 @@ static unsigned int count_descriptors(void)
 	return n;
 }
 
-static void the_old_bell_is_taken_down(void)
+TEST(the_old_bell_is_taken_down)
 {
 	unsigned int before;
 
@@ -1213,7 +1210,7 @@ static void allow_as_before(void)
 }
 
 /* It is the last to be opened: as many as all the others need are one too few. */
-static void without_a_descriptor_for_the_bell_ticks_run_free(void)
+TEST(without_a_descriptor_for_the_bell_ticks_run_free)
 {
 	int status = -1;
 
@@ -1258,7 +1255,7 @@ static int64_t phase_of_tick(unsigned int tick)
 }
 
 /* The clock's fifth cycles are 0.5 ms after our ticks: a tenth of a period, so ten ticks. */
-static void ticks_are_moved_to_the_clock(void)
+TEST(ticks_are_moved_to_the_clock)
 {
 	clock_phase_ns = 500000;
 	drv_lib_always(put_clock);
@@ -1281,7 +1278,7 @@ static void put_clocks(void)
 }
 
 /* A clock is faster than most of its drivers. */
-static void of_many_cycles_the_newest_counts(void)
+TEST(of_many_cycles_the_newest_counts)
 {
 	clock_phase_ns = 500000;
 	drv_lib_always(put_clocks);
@@ -1290,7 +1287,7 @@ static void of_many_cycles_the_newest_counts(void)
 	TEST_ASSERT_EQUAL(0, STATE(10)->header.flags & MSG_FLAG_FREERUN);
 }
 
-static void the_offset_is_after_the_clock(void)
+TEST(the_offset_is_after_the_clock)
 {
 	clock_phase_ns = 0;
 	drv_lib_always(put_clock);
@@ -1298,7 +1295,7 @@ static void the_offset_is_after_the_clock(void)
 	TEST_ASSERT_EQUAL(1000000, phase_of_tick(28));
 }
 
-static void without_a_clock_it_runs_free(void)
+TEST(without_a_clock_it_runs_free)
 {
 	TEST_ASSERT_EQUAL(0, drv_lib_run(50, "--set tick=clock/5"));
 	TEST_ASSERT_EQUAL(11, fake.ticks_n);
@@ -1315,7 +1312,7 @@ static void put_odd_clocks(void)
 	drv_lib_put("clock", &msg, sizeof(msg)); /* of no period */
 }
 
-static void clocks_that_are_none_are_not_followed(void)
+TEST(clocks_that_are_none_are_not_followed)
 {
 	drv_lib_always(put_odd_clocks);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(50, "--set tick=clock/5"));
@@ -1334,7 +1331,7 @@ static void put_clock_of_another_version(void)
 	drv_lib_put("clock", &msg, sizeof(msg));
 }
 
-static void nor_are_those_of_another_version(void)
+TEST(nor_are_those_of_another_version)
 {
 	drv_lib_always(put_clock_of_another_version);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(50, "--set tick=clock/5"));
@@ -1367,7 +1364,7 @@ static void put_clock_from_2(void)
 
 /* Cycle 2 is that of the start, so 5, 10 ... are 3, 8 ... ms after it.  The frame is sent in each of them, 0.1 ms
  * later. */
-static void the_channel_says_which_cycle_a_frame_belongs_to(void)
+TEST(the_channel_says_which_cycle_a_frame_belongs_to)
 {
 	clock_phase_ns = 0;
 	for (unsigned int i = 0; i < 600; i++)
@@ -1380,7 +1377,7 @@ static void the_channel_says_which_cycle_a_frame_belongs_to(void)
 
 /* The frame comes 0.1 ms after the cycle, and tells better; when it is missing for more than two periods the channel
  * is believed again, and ticks are moved to it, by 0.05 ms each. */
-static void a_missing_frame_is_not_waited_for(void)
+TEST(a_missing_frame_is_not_waited_for)
 {
 	static const int64_t expected_us[] = { 55100, 60100, 65100, 70050, 75000, 80000 };
 
@@ -1395,7 +1392,7 @@ static void a_missing_frame_is_not_waited_for(void)
 }
 
 /* A message does not change how fast a driver obeys. */
-static void a_clock_of_another_period_is_ignored(void)
+TEST(a_clock_of_another_period_is_ignored)
 {
 	clock_phase_ns = 0;
 	clock_base_ns = 2000 * DRV_LIB_MS;
@@ -1408,7 +1405,7 @@ static void a_clock_of_another_period_is_ignored(void)
 
 DRV_LIB_HOOK(remove_clock, drv_lib_remove("clock"));
 
-static void a_new_clock_is_found_within_a_second(void)
+TEST(a_new_clock_is_found_within_a_second)
 {
 	clock_phase_ns = 0;
 	drv_lib_at(3, remove_clock);
@@ -1453,7 +1450,7 @@ static void look_within_a_second(void)
 	put_output();
 }
 
-static void removed_channels_are_made_again_within_a_second(void)
+TEST(removed_channels_are_made_again_within_a_second)
 {
 	struct msg_bus_stats msg = { 0 };
 
@@ -1473,89 +1470,4 @@ static void removed_channels_are_made_again_within_a_second(void)
 	TEST_ASSERT_EQUAL(1, msg.header.incarnation);
 	TEST_ASSERT_EQUAL(1, msg.header.sequence);
 	TEST_ASSERT_EQUAL(1, drv_lib_seq("bus-chair"));
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(estop_until_armed);
-	RUN_TEST(a_lowering_on_estop_b_is_a_raise);
-	RUN_TEST(one_channel_is_enough_to_stop);
-	RUN_TEST(a_driver_with_long_ticks_obeys_within_20_ms);
-	RUN_TEST(a_driver_that_moves_nothing_keeps_its_pace);
-	RUN_TEST(raised_and_lowered_between_two_ticks_is_obeyed_for_one);
-	RUN_TEST(removed_is_estop_and_the_new_one_can_arm);
-	RUN_TEST(the_second_channel_is_looked_at_as_well);
-	RUN_TEST(a_corrupt_channel_is_estop_until_replaced);
-	RUN_TEST(an_invalid_message_is_estop);
-	RUN_TEST(missed_messages_are_estop);
-	RUN_TEST(all_that_a_channel_holds_is_read_at_once);
-	RUN_TEST(of_a_larger_channel_no_more_is_read_at_once);
-	RUN_TEST(a_restarted_driver_obeys_the_present_level);
-	RUN_TEST(a_request_is_done_and_answered_once);
-	RUN_TEST(a_repeated_one_is_answered_again_and_not_done_again);
-	RUN_TEST(refused_with_the_reason_in_words);
-	RUN_TEST(motion_is_refused_unless_armed);
-	RUN_TEST(motion_is_refused_at_hold);
-	RUN_TEST(motion_is_refused_while_starting);
-	RUN_TEST(motion_is_refused_when_it_did_not_start_for_a_fault);
-	RUN_TEST(motion_is_done_when_armed);
-	RUN_TEST(some_answers_come_later_and_once);
-	RUN_TEST(several_are_under_way_and_answered_in_any_order);
-	RUN_TEST(one_is_alone_after_the_other);
-	RUN_TEST(a_client_cancels);
-	RUN_TEST(it_takes_its_time_to_end);
-	RUN_TEST(a_driver_may_not_be_able_to);
-	RUN_TEST(there_is_nothing_to_cancel);
-	RUN_TEST(what_is_not_done_by_its_deadline_is_cancelled_at_the_next_tick);
-	RUN_TEST(a_verb_that_the_driver_says_moves_is_refused_unless_armed);
-	RUN_TEST(a_verb_that_it_does_not_declare_never_gets_to_it);
-	RUN_TEST(a_later_answer_can_be_a_refusal);
-	RUN_TEST(settings_are_returned_and_unknown_verbs_refused);
-	RUN_TEST(a_driver_has_its_own_words);
-	RUN_TEST(lost_requests_are_reported);
-	RUN_TEST(of_a_larger_channel_no_more_requests_are_done_at_once);
-	RUN_TEST(nonsense_is_dropped_and_texts_are_terminated);
-	RUN_TEST(an_oversized_message_is_skipped);
-	RUN_TEST(messages_of_another_version_are_ignored);
-	RUN_TEST(everything_that_the_channel_holds_is_remembered);
-	RUN_TEST(nothing_that_the_channel_holds_is_done_later);
-	RUN_TEST(nor_that_a_larger_one_holds);
-	RUN_TEST(what_was_asked_before_the_start_is_not_done);
-	RUN_TEST(a_new_channel_of_requests_is_found_within_a_second);
-	RUN_TEST(what_was_asked_on_the_new_one_before_is_not_done);
-	RUN_TEST(a_corrupt_one_is_left_alone);
-	RUN_TEST(refused_no_validity);
-	RUN_TEST(refused_past);
-	RUN_TEST(refused_too_far);
-	RUN_TEST(refused_other_type);
-	RUN_TEST(refused_other_version);
-	RUN_TEST(refused_other_size);
-	RUN_TEST(refused_not_finite);
-	RUN_TEST(refused_other_incarnation);
-	RUN_TEST(the_farthest_validity_is_taken);
-	RUN_TEST(a_longer_ref_max_is_a_setting);
-	RUN_TEST(the_newest_counts);
-	RUN_TEST(for_any_incarnation_is_a_setting);
-	RUN_TEST(references_for_the_predecessor_are_not_taken);
-	RUN_TEST(oversized_messages_are_counted_and_passed);
-	RUN_TEST(a_scribbled_channel_of_references_holds_and_a_new_one_works);
-	RUN_TEST(ticks_on_references);
-	RUN_TEST(ticks_on_references_survive_the_channel);
-	RUN_TEST(a_reference_that_comes_in_a_turn_is_a_tick_as_well);
-	RUN_TEST(a_bell_that_cannot_be_made_quiet_is_not_listened_to);
-	RUN_TEST(the_old_bell_is_taken_down);
-	RUN_TEST(without_a_descriptor_for_the_bell_ticks_run_free);
-	RUN_TEST(ticks_are_moved_to_the_clock);
-	RUN_TEST(of_many_cycles_the_newest_counts);
-	RUN_TEST(the_offset_is_after_the_clock);
-	RUN_TEST(without_a_clock_it_runs_free);
-	RUN_TEST(clocks_that_are_none_are_not_followed);
-	RUN_TEST(nor_are_those_of_another_version);
-	RUN_TEST(the_channel_says_which_cycle_a_frame_belongs_to);
-	RUN_TEST(a_missing_frame_is_not_waited_for);
-	RUN_TEST(a_clock_of_another_period_is_ignored);
-	RUN_TEST(a_new_clock_is_found_within_a_second);
-	RUN_TEST(removed_channels_are_made_again_within_a_second);
-	return UNITY_END();
 }

@@ -1,10 +1,7 @@
 /* test_drv_ref.c: which references are taken. */
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "daemons/drv/drv_ref.h"
 
@@ -63,12 +60,12 @@ static const char *verdict_at(int64_t now_ns)
 
 #define VERDICT(expected) TEST_ASSERT_EQUAL_STRING(expected, verdict_at(NOW))
 
-static void a_sound_one_is_taken(void)
+TEST(a_sound_one_is_taken)
 {
 	TEST_ASSERT_EQUAL(DRV_REF_TAKEN, drv_ref_check(&ref, sizeof(ref), &rules, NOW));
 }
 
-static void every_length_but_one_is_other_size(void)
+TEST(every_length_but_one_is_other_size)
 {
 	for (size_t len = 0; len <= sizeof(ref) + 8; len++) {
 		uint8_t *bytes = malloc(len ? len : 1); /* its very size, so that a sanitizer sees one byte too many */
@@ -81,7 +78,7 @@ static void every_length_but_one_is_other_size(void)
 	}
 }
 
-static void the_header_says_the_same_size(void)
+TEST(the_header_says_the_same_size)
 {
 	ref.header.size--;
 	VERDICT("other size");
@@ -89,7 +86,7 @@ static void the_header_says_the_same_size(void)
 	VERDICT("other size");
 }
 
-static void other_types_and_versions(void)
+TEST(other_types_and_versions)
 {
 	for (uint32_t type = 0; type < 20; type++) {
 		ref.header.type = type;
@@ -103,7 +100,7 @@ static void other_types_and_versions(void)
 }
 
 /* A message of another kind is that, although it has another size, too. */
-static void another_sound_message_is_other_type(void)
+TEST(another_sound_message_is_other_type)
 {
 	struct msg_gripper_ref grip;
 
@@ -111,7 +108,7 @@ static void another_sound_message_is_other_type(void)
 	TEST_ASSERT_EQUAL(DRV_REF_OTHER_TYPE, drv_ref_check(&grip, sizeof(grip), &rules, NOW));
 }
 
-static void as_many_joints_as_the_driver(void)
+TEST(as_many_joints_as_the_driver)
 {
 	static const uint32_t counts[] = { 0, 6, 8, MSG_JOINTS, MSG_JOINTS + 1, 1u << 31, UINT32_MAX };
 
@@ -125,7 +122,7 @@ static void as_many_joints_as_the_driver(void)
 }
 
 /* Without a count: as many as there is room for. */
-static void any_count_that_has_room(void)
+TEST(any_count_that_has_room)
 {
 	rules.count = 0;
 	for (uint32_t n = 0; n <= 7; n++) {
@@ -144,7 +141,7 @@ static void any_count_that_has_room(void)
 	VERDICT("other size");
 }
 
-static void words_exist(void)
+TEST(words_exist)
 {
 	static const uint32_t none[] = { 4, 5, 1u << 31, UINT32_MAX };
 
@@ -160,7 +157,7 @@ static void words_exist(void)
 	}
 }
 
-static void meant_for_this_incarnation(void)
+TEST(meant_for_this_incarnation)
 {
 	static const struct {
 		uint32_t meant, own;
@@ -179,7 +176,7 @@ static void meant_for_this_incarnation(void)
 	}
 }
 
-static void valid_until_then_and_no_longer(void)
+TEST(valid_until_then_and_no_longer)
 {
 	static const struct {
 		int64_t until_ns, now_ns;
@@ -214,7 +211,7 @@ static void valid_until_then_and_no_longer(void)
 	VERDICT("taken");
 }
 
-static void every_number_that_counts_is_finite(void)
+TEST(every_number_that_counts_is_finite)
 {
 	double *const arrays[] = { ref.position, ref.velocity, ref.current };
 	const double bad[] = { NAN, -NAN, INFINITY, -INFINITY };
@@ -238,7 +235,7 @@ static void every_number_that_counts_is_finite(void)
 }
 
 /* Everything is wrong; one thing after the other is put right. */
-static void the_first_reason_counts(void)
+TEST(the_first_reason_counts)
 {
 	ref.header.type = 99;
 	ref.header.version = 9;
@@ -293,7 +290,7 @@ static void begin_as(void *msg, const char *type)
 	memcpy(msg, &h, sizeof(h));
 }
 
-static void a_gripper(void)
+TEST(a_gripper)
 {
 	struct msg_gripper_ref grip;
 
@@ -312,7 +309,7 @@ static void a_gripper(void)
 }
 
 /* Words and numbers of the header are not looked at: it must have none. */
-static void the_header_has_nothing_to_look_at(void)
+TEST(the_header_has_nothing_to_look_at)
 {
 	const struct msg_group *header = msg_type_by_name("joint-ref")->body->fields[0].group;
 
@@ -325,7 +322,7 @@ static void the_header_has_nothing_to_look_at(void)
 	}
 }
 
-static void no_field_of_a_reference_is_forgotten(void)
+TEST(no_field_of_a_reference_is_forgotten)
 {
 	static const char *const refs[] = { "joint-ref", "gripper-ref" };
 	static const unsigned int parts[] = { 4, 4 };
@@ -337,7 +334,7 @@ static void no_field_of_a_reference_is_forgotten(void)
 }
 
 /* A state has a common block: a group, in which words and numbers would be overlooked. */
-static void a_type_with_groups_cannot_be_a_reference(void)
+TEST(a_type_with_groups_cannot_be_a_reference)
 {
 	static const char *const none[] = { "joint-state", "clock", "force-torque", "imu" };
 
@@ -355,7 +352,7 @@ static void a_type_with_groups_cannot_be_a_reference(void)
 static const char *const colours[] = { "red", "green", NULL };
 
 /* Whole arrays, single values, a list of names that only has a count, and a count behind an array. */
-static void every_kind_of_field(void)
+TEST(every_kind_of_field)
 {
 	const struct msg_field fields[] = { *msg_type_by_name("joint-ref")->body->fields,
 					    FIELD("whole", f64, 8, .count = 3),
@@ -401,7 +398,7 @@ static void every_kind_of_field(void)
 	}
 }
 
-static void as_many_fields_as_there_is_room_for(void)
+TEST(as_many_fields_as_there_is_room_for)
 {
 	struct msg_field fields[DRV_REF_PARTS_MAX + 2] = { *msg_type_by_name("joint-ref")->body->fields };
 	struct {
@@ -432,7 +429,7 @@ static void as_many_fields_as_there_is_room_for(void)
 }
 
 /* A type that has no joints cannot have as many as the driver. */
-static void a_count_that_there_is_not(void)
+TEST(a_count_that_there_is_not)
 {
 	struct msg_estop estop;
 
@@ -445,7 +442,7 @@ static void a_count_that_there_is_not(void)
 
 /* ---- counters ---- */
 
-static void counted_by_reason(void)
+TEST(counted_by_reason)
 {
 	static const struct {
 		enum drv_ref_verdict verdict;
@@ -481,30 +478,4 @@ static void counted_by_reason(void)
 		memcpy((uint8_t *)&expected + place.offset, (uint8_t *)&state + place.offset, place.field->size);
 		TEST_ASSERT_EQUAL_MEMORY(&expected, &state, sizeof(state));
 	}
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(a_sound_one_is_taken);
-	RUN_TEST(every_length_but_one_is_other_size);
-	RUN_TEST(the_header_says_the_same_size);
-	RUN_TEST(other_types_and_versions);
-	RUN_TEST(another_sound_message_is_other_type);
-	RUN_TEST(as_many_joints_as_the_driver);
-	RUN_TEST(any_count_that_has_room);
-	RUN_TEST(words_exist);
-	RUN_TEST(meant_for_this_incarnation);
-	RUN_TEST(valid_until_then_and_no_longer);
-	RUN_TEST(every_number_that_counts_is_finite);
-	RUN_TEST(the_first_reason_counts);
-	RUN_TEST(a_gripper);
-	RUN_TEST(the_header_has_nothing_to_look_at);
-	RUN_TEST(no_field_of_a_reference_is_forgotten);
-	RUN_TEST(a_type_with_groups_cannot_be_a_reference);
-	RUN_TEST(every_kind_of_field);
-	RUN_TEST(as_many_fields_as_there_is_room_for);
-	RUN_TEST(a_count_that_there_is_not);
-	RUN_TEST(counted_by_reason);
-	return UNITY_END();
 }

@@ -2,9 +2,8 @@
  * rad/s per tick.  What must hold whatever the numbers is in test_drv_ref_random.c. */
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "daemons/drv/drv_ref.h"
 
@@ -59,7 +58,7 @@ static void check(enum msg_mode mode, double rad, double rad_s, double a, struct
 #define MEMBERS (sizeof(struct drv_ref_limits) / sizeof(double))
 
 /* The lower end of the positions is narrowed by what is greater, all others by what is less. */
-static void tighten_never_widens(void)
+TEST(tighten_never_widens)
 {
 	for (size_t i = 0; i < MEMBERS; i++) {
 		const double sign = i == 0 ? 1 : -1;
@@ -85,7 +84,7 @@ static void tighten_never_widens(void)
 	}
 }
 
-static void no_limits_are_infinite(void)
+TEST(no_limits_are_infinite)
 {
 	const double *l = (const double *)&drv_ref_no_limits;
 
@@ -93,7 +92,7 @@ static void no_limits_are_infinite(void)
 		TEST_ASSERT_TRUE(l[i] == (i == 0 ? -INFINITY : INFINITY));
 }
 
-static void margin_takes_from_both_ends(void)
+TEST(margin_takes_from_both_ends)
 {
 	const struct {
 		double min, max, share, new_min, new_max;
@@ -128,7 +127,7 @@ static void margin_takes_from_both_ends(void)
 
 /* Up by 1 rad/s per tick, at most 2, and down so that what is left would do for a stop:
  * with 0.5 left 2 x 0.5 / (0.1 + sqrt(0.01 + 2 x 0.5 / 10)) = 2.316, with 0.4 left exactly 2, with 0.2 left 1.236. */
-static void a_trapezoid(void)
+TEST(a_trapezoid)
 {
 	const double v = 2 * 0.2 / (0.1 + sqrt(0.01 + 2 * 0.2 / 10));
 	int i;
@@ -150,7 +149,7 @@ static void a_trapezoid(void)
 	}
 }
 
-static void the_same_downwards(void)
+TEST(the_same_downwards)
 {
 	POSITION(-0.1, -1, position_for(-1.3, DT));
 	POSITION(-0.3, -2, position_for(-1.3, DT));
@@ -161,7 +160,7 @@ static void the_same_downwards(void)
 
 /* "As fast as the limits allow": 1 rad takes 0.5 s of the way at 1 rad/s and as much for 2 rad/s^2 up and down, 1.5 s
  * together.  A braking tick may not count on the next one's length, which costs log(v / (a dt)) ticks, about 6. */
-static void no_slower_than_the_limits(void)
+TEST(no_slower_than_the_limits)
 {
 	int ticks = 0;
 
@@ -174,7 +173,7 @@ static void no_slower_than_the_limits(void)
 	TEST_ASSERT_INT_WITHIN(7, 1507, ticks);
 }
 
-static void without_acceleration_limit_velocity_steps(void)
+TEST(without_acceleration_limit_velocity_steps)
 {
 	limits.acceleration_rad_s2 = INFINITY;
 	POSITION(0.2, 2, position_for(0.5, DT));
@@ -184,14 +183,14 @@ static void without_acceleration_limit_velocity_steps(void)
 	POSITION(0.3, -2, position_for(-0.5, DT));
 }
 
-static void without_velocity_limit_it_goes_on_accelerating(void)
+TEST(without_velocity_limit_it_goes_on_accelerating)
 {
 	limits.velocity_rad_s = INFINITY;
 	for (int i = 1; i <= 8; i++)
 		POSITION(0.05 * i * (i + 1), i, position_for(9, DT));
 }
 
-static void without_both_it_is_the_target(void)
+TEST(without_both_it_is_the_target)
 {
 	const double targets[] = { 3, -2.7, 1e-3, 1e5 + 0.1, 0.3, 0.3 };
 
@@ -205,7 +204,7 @@ static void without_both_it_is_the_target(void)
 	}
 }
 
-static void reversal_brakes_first(void)
+TEST(reversal_brakes_first)
 {
 	for (int i = 0; i < 4; i++)
 		position_for(9, DT);
@@ -216,7 +215,7 @@ static void reversal_brakes_first(void)
 }
 
 /* A target that comes too near to stop at: past it, and back, within the limits. */
-static void a_target_too_near_is_passed(void)
+TEST(a_target_too_near_is_passed)
 {
 	for (int i = 0; i < 4; i++)
 		position_for(9, DT);
@@ -227,7 +226,7 @@ static void a_target_too_near_is_passed(void)
 	POSITION(0.71, 0, position_for(0.71, DT));
 }
 
-static void a_moving_joint_is_met_moving(void)
+TEST(a_moving_joint_is_met_moving)
 {
 	at_rad = 1;
 	at_rad_s = -1.5;
@@ -238,7 +237,7 @@ static void a_moving_joint_is_met_moving(void)
 }
 
 /* What is measured may be a glitch; what is commanded keeps to the limit from the first tick on. */
-static void a_measured_velocity_beyond_the_limit_is_the_limit(void)
+TEST(a_measured_velocity_beyond_the_limit_is_the_limit)
 {
 	at_rad_s = 50;
 	POSITION(0.1, 1, position_for(-5, DT));
@@ -249,7 +248,7 @@ static void a_measured_velocity_beyond_the_limit_is_the_limit(void)
 	POSITION(-0.2, -2, position_for(-5, DT));
 }
 
-static void a_narrowed_velocity_holds_at_once(void)
+TEST(a_narrowed_velocity_holds_at_once)
 {
 	for (int i = 0; i < 3; i++)
 		position_for(9, DT);
@@ -258,7 +257,7 @@ static void a_narrowed_velocity_holds_at_once(void)
 	POSITION(0.6, 0.5, position_for(9, DT));
 }
 
-static void targets_are_held_to_the_position_limits(void)
+TEST(targets_are_held_to_the_position_limits)
 {
 	const double targets[] = { 0.5, -0.25 };
 
@@ -276,7 +275,7 @@ static void targets_are_held_to_the_position_limits(void)
 	}
 }
 
-static void from_outside_it_comes_back(void)
+TEST(from_outside_it_comes_back)
 {
 	limits.position_max_rad = 1;
 	at_rad = 1.5;
@@ -299,7 +298,7 @@ static void from_outside_it_comes_back(void)
 }
 
 /* Too fast to brake for a limit that is suddenly near: it uses up the room and stands. */
-static void a_position_limit_wins_over_acceleration(void)
+TEST(a_position_limit_wins_over_acceleration)
 {
 	limits.acceleration_rad_s2 = 1;
 	limits.position_max_rad = 0.25;
@@ -318,7 +317,7 @@ static void a_position_limit_wins_over_acceleration(void)
 	POSITION(-0.25, 0, position_for(5, DT));
 }
 
-static void a_target_moves_by_steps(void)
+TEST(a_target_moves_by_steps)
 {
 	limits.velocity_rad_s = limits.acceleration_rad_s2 = INFINITY;
 	limits.step_rad = 0.5;
@@ -349,7 +348,7 @@ static void a_target_moves_by_steps(void)
 
 /* ---- velocity ---- */
 
-static void velocity_changes_with_acceleration(void)
+TEST(velocity_changes_with_acceleration)
 {
 	VELOCITY(1, velocity_for(5, DT));
 	VELOCITY(2, velocity_for(5, DT));
@@ -368,7 +367,7 @@ static void velocity_changes_with_acceleration(void)
 	VELOCITY(-7000, velocity_for(-7000, DT));
 }
 
-static void velocity_begins_at_what_is_measured(void)
+TEST(velocity_begins_at_what_is_measured)
 {
 	at_rad_s = -0.75;
 	VELOCITY(0.25, velocity_for(5, DT));
@@ -379,7 +378,7 @@ static void velocity_begins_at_what_is_measured(void)
 }
 
 /* With 0.2 left 1.236068 can still be stopped, as in a_trapezoid. */
-static void velocity_is_braked_for_a_position_limit(void)
+TEST(velocity_is_braked_for_a_position_limit)
 {
 	const double v = 2 * 0.2 / (0.1 + sqrt(0.01 + 2 * 0.2 / 10));
 
@@ -405,7 +404,7 @@ static void velocity_is_braked_for_a_position_limit(void)
 }
 
 /* Too fast for the room: harder than the acceleration limit, but no more than so that the room is used up. */
-static void velocity_never_leaves_the_limits(void)
+TEST(velocity_never_leaves_the_limits)
 {
 	at_rad_s = 2;
 	at_rad = 9.95;
@@ -422,7 +421,7 @@ static void velocity_never_leaves_the_limits(void)
 
 /* ---- current ---- */
 
-static void current_changes_with_its_slew(void)
+TEST(current_changes_with_its_slew)
 {
 	CURRENT(2, current_for(50, DT));
 	CURRENT(4, current_for(50, DT));
@@ -444,7 +443,7 @@ static void current_changes_with_its_slew(void)
 	CURRENT(0, current_for(50, DT));
 }
 
-static void current_begins_at_what_is_measured(void)
+TEST(current_begins_at_what_is_measured)
 {
 	at_a = -1.5;
 	CURRENT(0.5, current_for(50, DT));
@@ -454,7 +453,7 @@ static void current_begins_at_what_is_measured(void)
 	CURRENT(5, current_for(-50, DT));
 }
 
-static void current_never_pushes_outwards(void)
+TEST(current_never_pushes_outwards)
 {
 	at_a = 4;
 	at_rad = 9.999;
@@ -479,7 +478,7 @@ static void current_never_pushes_outwards(void)
 }
 
 /* 2 rad/s at the most, and 10 rad/s^2: 0.2 rad to stop from there. */
-static void current_makes_nothing_too_fast(void)
+TEST(current_makes_nothing_too_fast)
 {
 	at_rad_s = 1.999;
 	CURRENT(2, current_for(5, DT));
@@ -493,7 +492,7 @@ static void current_makes_nothing_too_fast(void)
 	CURRENT(2, current_for(5, DT));
 }
 
-static void current_leaves_room_to_stop(void)
+TEST(current_leaves_room_to_stop)
 {
 	at_rad_s = 1; /* 0.05 rad */
 	at_rad = 9.949;
@@ -513,7 +512,7 @@ static void current_leaves_room_to_stop(void)
 
 /* ---- safe actions ---- */
 
-static void hold_brakes_and_stays(void)
+TEST(hold_brakes_and_stays)
 {
 	const struct drv_ref_want none = { MSG_MODE_NONE, 1, 1, 1 };
 
@@ -526,7 +525,7 @@ static void hold_brakes_and_stays(void)
 	POSITION(0.7, 1, position_for(9, DT)); /* no change of mode, so no new beginning */
 }
 
-static void hold_begins_at_what_is_measured(void)
+TEST(hold_begins_at_what_is_measured)
 {
 	velocity_for(2, DT);
 	VELOCITY(2, velocity_for(2, DT));
@@ -540,7 +539,7 @@ static void hold_begins_at_what_is_measured(void)
 }
 
 /* Outside the limits it stays: no motion was requested. */
-static void hold_outside_the_limits(void)
+TEST(hold_outside_the_limits)
 {
 	at_rad = 12;
 	at_rad_s = 1;
@@ -548,7 +547,7 @@ static void hold_outside_the_limits(void)
 	POSITION(12, 0, tick_for(NULL, DRV_REF_HOLD, DT));
 }
 
-static void zero_is_at_once(void)
+TEST(zero_is_at_once)
 {
 	const struct drv_ref_want none = { MSG_MODE_NONE, 1, 1, 1 };
 
@@ -575,7 +574,7 @@ static void zero_is_at_once(void)
 /* ---- beginnings ---- */
 
 /* For drivers that make up for what a joint is behind its ramp: behind the one before it is no more. */
-static void a_beginning_is_flagged_once(void)
+TEST(a_beginning_is_flagged_once)
 {
 	TEST_ASSERT_TRUE(position_for(1, DT).begins);
 	TEST_ASSERT_FALSE(position_for(1, DT).begins);
@@ -596,7 +595,7 @@ static void a_beginning_is_flagged_once(void)
 	TEST_ASSERT_TRUE(tick_for(NULL, DRV_REF_HOLD, DT).begins); /* as long as the position is unknown */
 }
 
-static void every_change_of_mode_begins_at_the_measurement(void)
+TEST(every_change_of_mode_begins_at_the_measurement)
 {
 	position_for(9, DT);
 	at_rad = 4;
@@ -612,7 +611,7 @@ static void every_change_of_mode_begins_at_the_measurement(void)
 	POSITION(5.15, 1.5, position_for(9, DT));
 }
 
-static void begun_by_hand(void)
+TEST(begun_by_hand)
 {
 	drv_ref_begin(&joint, 3, 1, 2);
 	TEST_ASSERT_TRUE(joint.begun);
@@ -631,7 +630,7 @@ static void begun_by_hand(void)
 	POSITION(3.25, 2.5, position_for(9, DT));
 }
 
-static void a_stop_is_not_faster_than_the_last_command(void)
+TEST(a_stop_is_not_faster_than_the_last_command)
 {
 	static const struct {
 		double last, measured, next;
@@ -651,7 +650,7 @@ static void a_stop_is_not_faster_than_the_last_command(void)
 
 /* ---- unknown values ---- */
 
-static void hold_without_a_position_comes_to_rest(void)
+TEST(hold_without_a_position_comes_to_rest)
 {
 	at_rad_s = 2;
 	VELOCITY(2, velocity_for(2, DT));
@@ -686,7 +685,7 @@ static void set_measured(int which, double value)
 	*(which == 0 ? &at_rad : which == 1 ? &at_rad_s : &at_a) = value;
 }
 
-static void a_module_that_never_answered(void)
+TEST(a_module_that_never_answered)
 {
 	for (size_t u = 0; u < COUNT(unknown); u++)
 		for (int which = 0; which < 3; which++) {
@@ -721,7 +720,7 @@ static void a_module_that_never_answered(void)
 		}
 }
 
-static void a_module_that_stops_answering(void)
+TEST(a_module_that_stops_answering)
 {
 	for (size_t u = 0; u < COUNT(unknown); u++)
 		for (int which = 0; which < 3; which++) {
@@ -742,7 +741,7 @@ static void a_module_that_stops_answering(void)
 		}
 }
 
-static void what_is_large_but_known(void)
+TEST(what_is_large_but_known)
 {
 	limits = drv_ref_no_limits;
 	at_rad = -1e9;
@@ -753,7 +752,7 @@ static void what_is_large_but_known(void)
 	TEST_ASSERT_TRUE(current_for(-DBL_MAX, DT).current_a == -DBL_MAX);
 }
 
-static void a_wanted_value_that_is_none(void)
+TEST(a_wanted_value_that_is_none)
 {
 	const double none[] = { NAN, INFINITY, -INFINITY };
 
@@ -768,7 +767,7 @@ static void a_wanted_value_that_is_none(void)
 	VELOCITY(0, tick_for(&(struct drv_ref_want){ (enum msg_mode)4, 9, 9, 9 }, DRV_REF_ZERO_VELOCITY, DT));
 }
 
-static void limits_that_cannot_be_kept(void)
+TEST(limits_that_cannot_be_kept)
 {
 	static const struct {
 		size_t member;
@@ -803,7 +802,7 @@ static void limits_that_cannot_be_kept(void)
 
 /* ---- ticks ---- */
 
-static void no_time_no_change(void)
+TEST(no_time_no_change)
 {
 	const double none[] = { 0, -0.0, -1, NAN, -INFINITY, 0.99e-9 };
 
@@ -840,7 +839,7 @@ static void no_time_no_change(void)
 }
 
 /* A driver that was stopped for a while comes back with no more than a tick of 0.2 s. */
-static void long_ticks_count_as_the_longest(void)
+TEST(long_ticks_count_as_the_longest)
 {
 	const double longs[] = { 0.2, 0.21, 5, 1e300, INFINITY };
 
@@ -859,7 +858,7 @@ static void long_ticks_count_as_the_longest(void)
 }
 
 /* Rounding leaves the ramp a little beside the target: within 1e-12 it is there, a hundred times that it is not. */
-static void there_is_there(void)
+TEST(there_is_there)
 {
 	drv_ref_begin(&joint, 1, 0, 0);
 	TEST_ASSERT_TRUE(position_for(1 + 9e-13, 0).position_rad == 1 + 9e-13);
@@ -879,7 +878,7 @@ static void there_is_there(void)
 
 /* ---- rest, and joints without a position ---- */
 
-static void at_rest_a_ramp_has_ended(void)
+TEST(at_rest_a_ramp_has_ended)
 {
 	static const enum msg_mode modes[] = { MSG_MODE_VELOCITY, MSG_MODE_VELOCITY, MSG_MODE_CURRENT };
 
@@ -894,7 +893,7 @@ static void at_rest_a_ramp_has_ended(void)
 	}
 }
 
-static void without_a_position_no_place_is_a_limit(void)
+TEST(without_a_position_no_place_is_a_limit)
 {
 	for (int sign = -1; sign <= 1; sign += 2) {
 		setUp();
@@ -906,56 +905,4 @@ static void without_a_position_no_place_is_a_limit(void)
 		VELOCITY(sign * 2, velocity_for(sign * 2, DT));
 		VELOCITY(sign, tick_for(NULL, DRV_REF_HOLD, DT));
 	}
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(at_rest_a_ramp_has_ended);
-	RUN_TEST(without_a_position_no_place_is_a_limit);
-	RUN_TEST(tighten_never_widens);
-	RUN_TEST(no_limits_are_infinite);
-	RUN_TEST(margin_takes_from_both_ends);
-	RUN_TEST(a_trapezoid);
-	RUN_TEST(the_same_downwards);
-	RUN_TEST(no_slower_than_the_limits);
-	RUN_TEST(without_acceleration_limit_velocity_steps);
-	RUN_TEST(without_velocity_limit_it_goes_on_accelerating);
-	RUN_TEST(without_both_it_is_the_target);
-	RUN_TEST(reversal_brakes_first);
-	RUN_TEST(a_target_too_near_is_passed);
-	RUN_TEST(a_moving_joint_is_met_moving);
-	RUN_TEST(a_measured_velocity_beyond_the_limit_is_the_limit);
-	RUN_TEST(a_narrowed_velocity_holds_at_once);
-	RUN_TEST(targets_are_held_to_the_position_limits);
-	RUN_TEST(from_outside_it_comes_back);
-	RUN_TEST(a_position_limit_wins_over_acceleration);
-	RUN_TEST(a_target_moves_by_steps);
-	RUN_TEST(velocity_changes_with_acceleration);
-	RUN_TEST(velocity_begins_at_what_is_measured);
-	RUN_TEST(velocity_is_braked_for_a_position_limit);
-	RUN_TEST(velocity_never_leaves_the_limits);
-	RUN_TEST(current_changes_with_its_slew);
-	RUN_TEST(current_begins_at_what_is_measured);
-	RUN_TEST(current_never_pushes_outwards);
-	RUN_TEST(current_makes_nothing_too_fast);
-	RUN_TEST(current_leaves_room_to_stop);
-	RUN_TEST(hold_brakes_and_stays);
-	RUN_TEST(hold_begins_at_what_is_measured);
-	RUN_TEST(hold_outside_the_limits);
-	RUN_TEST(zero_is_at_once);
-	RUN_TEST(a_beginning_is_flagged_once);
-	RUN_TEST(every_change_of_mode_begins_at_the_measurement);
-	RUN_TEST(begun_by_hand);
-	RUN_TEST(a_stop_is_not_faster_than_the_last_command);
-	RUN_TEST(hold_without_a_position_comes_to_rest);
-	RUN_TEST(a_module_that_never_answered);
-	RUN_TEST(a_module_that_stops_answering);
-	RUN_TEST(what_is_large_but_known);
-	RUN_TEST(a_wanted_value_that_is_none);
-	RUN_TEST(limits_that_cannot_be_kept);
-	RUN_TEST(no_time_no_change);
-	RUN_TEST(long_ticks_count_as_the_longest);
-	RUN_TEST(there_is_there);
-	return UNITY_END();
 }

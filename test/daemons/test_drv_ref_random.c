@@ -6,10 +6,8 @@
  * room for: that much may be lost in the tick after an arrival, nowhere else.
  */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "daemons/drv/drv_ref.h"
 
@@ -172,7 +170,7 @@ static void check_arrival(struct drv_ref_joint *joint, struct drv_ref_limits *l,
 	}
 }
 
-static void position_keeps_to_everything(void)
+TEST(position_keeps_to_everything)
 {
 	for (run = 0; run < RUNS; run++) {
 		struct drv_ref_joint joint = { 0 };
@@ -215,7 +213,7 @@ static void position_keeps_to_everything(void)
 }
 
 /* Begun anywhere, moving anyhow: what must hold is that it never goes further out and that velocity is limited. */
-static void position_from_anywhere(void)
+TEST(position_from_anywhere)
 {
 	for (run = 0; run < RUNS; run++) {
 		struct drv_ref_joint joint = { 0 };
@@ -241,7 +239,7 @@ static void position_from_anywhere(void)
 }
 
 /* Limits narrowed on the way: no command exceeds the new one, and all else keeps to the acceleration limit. */
-static void narrowed_on_the_way(void)
+TEST(narrowed_on_the_way)
 {
 	for (run = 0; run < RUNS; run++) {
 		struct drv_ref_joint joint = { 0 };
@@ -270,7 +268,7 @@ static void narrowed_on_the_way(void)
 }
 
 /* However far, whatever the first position: from one command to the next never more than velocity x time. */
-static void a_far_target_is_not_a_step(void)
+TEST(a_far_target_is_not_a_step)
 {
 	struct drv_ref_limits l = drv_ref_no_limits;
 	struct drv_ref_joint joint = { 0 };
@@ -293,7 +291,7 @@ static void a_far_target_is_not_a_step(void)
 
 /* ---- velocity: an ideal joint ---- */
 
-static void velocity_keeps_to_everything(void)
+TEST(velocity_keeps_to_everything)
 {
 	for (run = 0; run < RUNS; run++) {
 		struct drv_ref_joint joint = { 0 };
@@ -328,7 +326,7 @@ static void velocity_keeps_to_everything(void)
 
 /* A joint that is late, pushed or outside.  Outside only inwards; a command that would leave the limits within the
  * tick is never given. */
-static void velocity_wherever_the_joint_is(void)
+TEST(velocity_wherever_the_joint_is)
 {
 	for (run = 0; run < RUNS; run++) {
 		struct drv_ref_joint joint = { 0 };
@@ -354,7 +352,7 @@ static void velocity_wherever_the_joint_is(void)
 
 /* ---- current ---- */
 
-static void current_keeps_to_everything(void)
+TEST(current_keeps_to_everything)
 {
 	for (run = 0; run < RUNS; run++) {
 		struct drv_ref_joint joint = { 0 };
@@ -392,7 +390,7 @@ static double anything(void)
 	return i < sizeof(odd) / sizeof(*odd) ? odd[i] : between(-1, 1) * magnitude(1e-3, 1e3);
 }
 
-static void always_finite(void)
+TEST(always_finite)
 {
 	seed = 424242;
 	for (run = 0; run < 20000; run++) {
@@ -421,18 +419,4 @@ static void always_finite(void)
 			HOLDS(c.mode == MSG_MODE_POSITION || c.mode == MSG_MODE_VELOCITY || c.mode == MSG_MODE_CURRENT);
 		}
 	}
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(position_keeps_to_everything);
-	RUN_TEST(position_from_anywhere);
-	RUN_TEST(narrowed_on_the_way);
-	RUN_TEST(a_far_target_is_not_a_step);
-	RUN_TEST(velocity_keeps_to_everything);
-	RUN_TEST(velocity_wherever_the_joint_is);
-	RUN_TEST(current_keeps_to_everything);
-	RUN_TEST(always_finite);
-	return UNITY_END();
 }

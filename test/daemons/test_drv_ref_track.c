@@ -1,8 +1,7 @@
 /* test_drv_ref_track.c: the command of a device that takes velocities. */
 #include <math.h>
-#include <string.h>
 
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "daemons/drv/drv_ref.h"
 
@@ -36,7 +35,7 @@ static double go(struct drv_ref_command command)
 	return drv_ref_track(&drive, &joint, &command, &limits, &at);
 }
 
-static void a_velocity_goes_as_it_is(void)
+TEST(a_velocity_goes_as_it_is)
 {
 	at.velocity_rad_s = 0.245;
 	TEST_ASSERT_EQUAL_DOUBLE(0.25,
@@ -44,7 +43,7 @@ static void a_velocity_goes_as_it_is(void)
 }
 
 /* What follows a current begins at what is measured by then, within the velocity limit. */
-static void a_current_is_not_a_velocity(void)
+TEST(a_current_is_not_a_velocity)
 {
 	at.velocity_rad_s = 0.3;
 	TEST_ASSERT_EQUAL_DOUBLE(0, go((struct drv_ref_command){ .mode = MSG_MODE_CURRENT, .current_a = -3 }));
@@ -61,7 +60,7 @@ static double go_with(double rad_s)
 }
 
 /* After homing, or a time without a position, the lag from before has no meaning. */
-static void a_ramp_that_begins_again_has_no_lag(void)
+TEST(a_ramp_that_begins_again_has_no_lag)
 {
 	struct drv_ref_command command = position(-0.7, 0);
 
@@ -78,7 +77,7 @@ static void a_ramp_that_begins_again_has_no_lag(void)
 }
 
 /* The loop's ramp went on while the module was halted. */
-static void a_velocity_is_met_without_a_step(void)
+TEST(a_velocity_is_met_without_a_step)
 {
 	TEST_ASSERT_EQUAL_DOUBLE(0.01, go_with(0.25));
 	TEST_ASSERT_EQUAL_DOUBLE(0.02, go_with(0.25));
@@ -95,7 +94,7 @@ static void a_velocity_is_met_without_a_step(void)
 	TEST_ASSERT_EQUAL_DOUBLE(-0.25, go_with(-0.25));
 }
 
-static void told_to_stop_it_begins_from_there(void)
+TEST(told_to_stop_it_begins_from_there)
 {
 	at.velocity_rad_s = 0.3;
 	drive = (struct drv_ref_track){ .on = true };
@@ -108,7 +107,7 @@ static void told_to_stop_it_begins_from_there(void)
 }
 
 /* A joint behind its ramp, whose reference ends: it does not hurry. */
-static void what_is_to_stop_is_slower_at_once(void)
+TEST(what_is_to_stop_is_slower_at_once)
 {
 	double last;
 
@@ -135,7 +134,7 @@ static void what_is_to_stop_is_slower_at_once(void)
 }
 
 /* Without a position only the ramp's velocity counts. */
-static void without_a_measurement_it_is_not_behind(void)
+TEST(without_a_measurement_it_is_not_behind)
 {
 	at.velocity_rad_s = 0.2;
 	go(position(0, 0.2));
@@ -147,7 +146,7 @@ static void without_a_measurement_it_is_not_behind(void)
 	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0, go(position(0.3, 0)));
 }
 
-static void nan_and_infinity_become_zero(void)
+TEST(nan_and_infinity_become_zero)
 {
 	TEST_ASSERT_EQUAL_DOUBLE(0, go_with(NAN));
 	TEST_ASSERT_EQUAL_DOUBLE(0, go_with(INFINITY));
@@ -161,7 +160,7 @@ static void nan_and_infinity_become_zero(void)
 	TEST_ASSERT_EQUAL_DOUBLE(0, go(position(1, 0)));
 }
 
-static void at_its_limit_it_goes_no_further(void)
+TEST(at_its_limit_it_goes_no_further)
 {
 	at.position_rad = 2;
 	at.ahead_s = 0;
@@ -169,7 +168,7 @@ static void at_its_limit_it_goes_no_further(void)
 }
 
 /* What it was behind before it stood has no meaning afterwards. */
-static void having_stood_it_makes_up_for_all(void)
+TEST(having_stood_it_makes_up_for_all)
 {
 	stops = true;
 	TEST_ASSERT_EQUAL_DOUBLE(0, go(position(0.7, 0)));
@@ -180,7 +179,7 @@ static void having_stood_it_makes_up_for_all(void)
 	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.01, go(position(0.7, 0)));
 }
 
-static void having_followed_a_velocity_too(void)
+TEST(having_followed_a_velocity_too)
 {
 	stops = true;
 	TEST_ASSERT_EQUAL_DOUBLE(0, go(position(0.7, 0)));
@@ -188,7 +187,7 @@ static void having_followed_a_velocity_too(void)
 	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.01, go(position(0.7, 0)));
 }
 
-static void what_it_is_behind_fades_at_half_its_velocity_limit(void)
+TEST(what_it_is_behind_fades_at_half_its_velocity_limit)
 {
 	limits.acceleration_rad_s2 = INFINITY;
 	stops = true;
@@ -197,7 +196,7 @@ static void what_it_is_behind_fades_at_half_its_velocity_limit(void)
 	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 10 * 0.5 * 0.005 / 2, go(position(0.7, 0)));
 }
 
-static void a_single_place_is_gone_to(void)
+TEST(a_single_place_is_gone_to)
 {
 	limits.position_min_rad = limits.position_max_rad = 1;
 	at.position_rad = 0.9;
@@ -205,13 +204,13 @@ static void a_single_place_is_gone_to(void)
 	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.01, go(position(1, 0)));
 }
 
-static void without_a_measured_velocity_it_begins_at_rest(void)
+TEST(without_a_measured_velocity_it_begins_at_rest)
 {
 	at.velocity_rad_s = NAN;
 	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.01, go_with(0.4));
 }
 
-static void a_velocity_limit_below_zero_makes_it_stand(void)
+TEST(a_velocity_limit_below_zero_makes_it_stand)
 {
 	drive = (struct drv_ref_track){ .on = true };
 	limits.velocity_rad_s = -0.5;
@@ -220,7 +219,7 @@ static void a_velocity_limit_below_zero_makes_it_stand(void)
 }
 
 /* An ideal joint, one tick late. */
-static void a_ramp_is_followed_within_the_limits(void)
+TEST(a_ramp_is_followed_within_the_limits)
 {
 	double ramp = 0, ramp_v = 0, last = 0, most_v = 0, most_a = 0, delayed = 0;
 
@@ -244,7 +243,7 @@ static void a_ramp_is_followed_within_the_limits(void)
 	TEST_ASSERT_TRUE(most_a <= 2 + 1e-9);
 }
 
-static void no_limit_is_left(void)
+TEST(no_limit_is_left)
 {
 	drive = (struct drv_ref_track){ .on = true, .velocity_rad_s = 0.5 };
 	TEST_ASSERT_EQUAL_DOUBLE(0.5, go(position(1, 0.5))); /* 10 rad/s wanted */
@@ -266,7 +265,7 @@ static void no_limit_is_left(void)
 	TEST_ASSERT_EQUAL_DOUBLE(-0.01, go(position(1, 0)));
 }
 
-static void a_ramp_that_ran_on_alone_is_not_made_up_for_while_holding(void)
+TEST(a_ramp_that_ran_on_alone_is_not_made_up_for_while_holding)
 {
 	stops = true;
 	at.position_rad = 1;
@@ -275,7 +274,7 @@ static void a_ramp_that_ran_on_alone_is_not_made_up_for_while_holding(void)
 	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.01, go(position(0.5, 0)));
 }
 
-static void it_is_made_up_for_slowly_when_a_reference_is_followed(void)
+TEST(it_is_made_up_for_slowly_when_a_reference_is_followed)
 {
 	double least = 0;
 	unsigned int ticks;
@@ -292,7 +291,7 @@ static void it_is_made_up_for_slowly_when_a_reference_is_followed(void)
 	TEST_ASSERT_TRUE(least > -0.3); /* half of the velocity limit, and the loop's own */
 }
 
-static void what_was_off_begins_at_what_is_measured(void)
+TEST(what_was_off_begins_at_what_is_measured)
 {
 	drive = (struct drv_ref_track){ .on = true, .velocity_rad_s = -0.5 };
 	drive.on = false;
@@ -301,7 +300,7 @@ static void what_was_off_begins_at_what_is_measured(void)
 	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.4 - 0.01, go(position(0, 0)));
 }
 
-static void standing_is_a_ramp_too(void)
+TEST(standing_is_a_ramp_too)
 {
 	at.velocity_rad_s = 0.025;
 	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.015, (drv_ref_track_stand(&drive, &limits, &at)));
@@ -312,7 +311,7 @@ static void standing_is_a_ramp_too(void)
 	TEST_ASSERT_EQUAL_DOUBLE(0, (drv_ref_track_stand(&drive, &limits, &at)));
 }
 
-static void limits_that_contradict_each_other_make_it_stand(void)
+TEST(limits_that_contradict_each_other_make_it_stand)
 {
 	limits.position_min_rad = 3;
 	drive = (struct drv_ref_track){ .on = true, .velocity_rad_s = 0.02 };
@@ -325,7 +324,7 @@ static void limits_that_contradict_each_other_make_it_stand(void)
 
 /* A joint that was held back while its ramp went on and arrived: it catches up and stops there, whatever the gain, the
  * distance and the length of the ticks. */
-static void held_back_it_does_not_go_beyond_its_target(void)
+TEST(held_back_it_does_not_go_beyond_its_target)
 {
 	static const double gains[] = { 1, 10, 50, 200 }, distances[] = { 0.01, 0.2, 1, -1.5 };
 
@@ -355,7 +354,7 @@ static void held_back_it_does_not_go_beyond_its_target(void)
 }
 
 /* Ticks on references that come twice in a period. */
-static void limits_are_kept_by_the_time_that_has_passed(void)
+TEST(limits_are_kept_by_the_time_that_has_passed)
 {
 	double last = 0;
 
@@ -371,7 +370,7 @@ static void limits_are_kept_by_the_time_that_has_passed(void)
 }
 
 /* Measured faster than it may be, or its limit narrowed: no command is beyond, not even while it brakes. */
-static void no_command_is_beyond_the_velocity_limit(void)
+TEST(no_command_is_beyond_the_velocity_limit)
 {
 	at.velocity_rad_s = 0.7;
 	stops = true;
@@ -385,7 +384,7 @@ static void no_command_is_beyond_the_velocity_limit(void)
 	TEST_ASSERT_EQUAL_DOUBLE(-0.2, go_with(-0.5));
 }
 
-static void without_limits_it_is_the_plain_loop(void)
+TEST(without_limits_it_is_the_plain_loop)
 {
 	limits = drv_ref_no_limits;
 	drive = (struct drv_ref_track){ .on = true };
@@ -393,36 +392,4 @@ static void without_limits_it_is_the_plain_loop(void)
 	TEST_ASSERT_EQUAL_DOUBLE(10.25, go(position(0, 0.25)));
 	at.fresh = false;
 	TEST_ASSERT_EQUAL_DOUBLE(0.25, go(position(0, 0.25)));
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(a_velocity_goes_as_it_is);
-	RUN_TEST(a_current_is_not_a_velocity);
-	RUN_TEST(a_ramp_that_begins_again_has_no_lag);
-	RUN_TEST(a_velocity_is_met_without_a_step);
-	RUN_TEST(told_to_stop_it_begins_from_there);
-	RUN_TEST(what_is_to_stop_is_slower_at_once);
-	RUN_TEST(without_a_measurement_it_is_not_behind);
-	RUN_TEST(nan_and_infinity_become_zero);
-	RUN_TEST(at_its_limit_it_goes_no_further);
-	RUN_TEST(having_stood_it_makes_up_for_all);
-	RUN_TEST(having_followed_a_velocity_too);
-	RUN_TEST(what_it_is_behind_fades_at_half_its_velocity_limit);
-	RUN_TEST(a_single_place_is_gone_to);
-	RUN_TEST(without_a_measured_velocity_it_begins_at_rest);
-	RUN_TEST(a_velocity_limit_below_zero_makes_it_stand);
-	RUN_TEST(a_ramp_is_followed_within_the_limits);
-	RUN_TEST(no_limit_is_left);
-	RUN_TEST(a_ramp_that_ran_on_alone_is_not_made_up_for_while_holding);
-	RUN_TEST(it_is_made_up_for_slowly_when_a_reference_is_followed);
-	RUN_TEST(what_was_off_begins_at_what_is_measured);
-	RUN_TEST(standing_is_a_ramp_too);
-	RUN_TEST(limits_that_contradict_each_other_make_it_stand);
-	RUN_TEST(held_back_it_does_not_go_beyond_its_target);
-	RUN_TEST(limits_are_kept_by_the_time_that_has_passed);
-	RUN_TEST(no_command_is_beyond_the_velocity_limit);
-	RUN_TEST(without_limits_it_is_the_plain_loop);
-	return UNITY_END();
 }

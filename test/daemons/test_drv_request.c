@@ -1,8 +1,5 @@
 /* test_drv_request.c: every request is answered exactly once, and a repeated one is not done again. */
-#include <errno.h>
-#include <string.h>
-
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "daemons/drv/drv_request.h"
 
@@ -44,7 +41,7 @@ static void done(uint32_t client, uint64_t id, int result)
 
 /* ---- one request ---- */
 
-static void test_asked_under_way_answered_repeated(void)
+TEST(test_asked_under_way_answered_repeated)
 {
 	is_new(7, 1);
 	TEST_ASSERT_EQUAL_UINT32(msg_reply_number, reply.header.type);
@@ -66,7 +63,7 @@ static void test_asked_under_way_answered_repeated(void)
 	is_again(7, 1, 0);
 }
 
-static void test_known_by_client_and_id(void)
+TEST(test_known_by_client_and_id)
 {
 	is_new(7, 1);
 	is_new(8, 1);
@@ -78,14 +75,14 @@ static void test_known_by_client_and_id(void)
 }
 
 /* Unused entries do not match a request. */
-static void test_client_and_id_nought(void)
+TEST(test_client_and_id_nought)
 {
 	is_new(0, 0);
 	done(0, 0, 0);
 	is_again(0, 0, 0);
 }
 
-static void test_the_answer(void)
+TEST(test_the_answer)
 {
 	is_new(7, 1);
 	drv_request_done(&r, &reply, -EPERM, "homing: not armed", NULL);
@@ -97,7 +94,7 @@ static void test_the_answer(void)
 }
 
 /* Every refusal has a reason in words. */
-static void test_an_error_without_words(void)
+TEST(test_an_error_without_words)
 {
 	drv_request_done(&r, &reply, -EPERM, NULL, NULL);
 	TEST_ASSERT_EQUAL_STRING(strerror(EPERM), reply.error);
@@ -109,7 +106,7 @@ static void test_an_error_without_words(void)
 	TEST_ASSERT_EQUAL_STRING("a remark", reply.error);
 }
 
-static void test_long_texts_are_cut_and_nothing_is_left_behind(void)
+TEST(test_long_texts_are_cut_and_nothing_is_left_behind)
 {
 	char text[MSG_TEXT_SIZE + 10];
 	static const char zeros[MSG_TEXT_SIZE];
@@ -126,7 +123,7 @@ static void test_long_texts_are_cut_and_nothing_is_left_behind(void)
 
 /* ---- verbs ---- */
 
-static void test_verbs(void)
+TEST(test_verbs)
 {
 	uint64_t id = 0;
 
@@ -158,7 +155,7 @@ static uint32_t handle_of(uint32_t client, uint64_t id)
 	return drv_request_handle(&r, &of);
 }
 
-static void test_handles_are_of_what_is_under_way(void)
+TEST(test_handles_are_of_what_is_under_way)
 {
 	uint32_t first, second;
 
@@ -187,7 +184,7 @@ static void test_handles_are_of_what_is_under_way(void)
 	TEST_ASSERT_EQUAL_UINT32(second, handle_of(7, 2));
 }
 
-static void test_no_handle_is_nought(void)
+TEST(test_no_handle_is_nought)
 {
 	r.last_handle = UINT32_MAX - 1;
 	is_new(7, 1);
@@ -198,7 +195,7 @@ static void test_no_handle_is_nought(void)
 	TEST_ASSERT_EQUAL_UINT32(2, handle_of(7, 3));
 }
 
-static void test_one_is_alone_until_it_is_answered(void)
+TEST(test_one_is_alone_until_it_is_answered)
 {
 	is_new(7, 1);
 	is_new(7, 2);
@@ -223,7 +220,7 @@ static void test_one_is_alone_until_it_is_answered(void)
 	TEST_ASSERT_FALSE(drv_request_alone(&r));
 }
 
-static void test_cancelled_once(void)
+TEST(test_cancelled_once)
 {
 	is_new(7, 1);
 	TEST_ASSERT_EQUAL_INT(DRV_REQUEST_WRONG, ask(8, 1, MSG_VERB_CANCEL));
@@ -245,7 +242,7 @@ static void new_until(uint64_t id, int64_t until_ns)
 	TEST_ASSERT_EQUAL_INT(DRV_REQUEST_NEW, drv_request_take(&r, &request, &reply));
 }
 
-static void test_deadlines(void)
+TEST(test_deadlines)
 {
 	TEST_ASSERT_EQUAL_UINT32(0, drv_request_expired(&r, INT64_MAX));
 	new_until(9, 20);
@@ -267,7 +264,7 @@ static void test_deadlines(void)
 
 /* ---- many ---- */
 
-static void test_the_last_answers_are_kept(void)
+TEST(test_the_last_answers_are_kept)
 {
 	for (uint64_t id = 1; id <= 3 * DRV_REQUEST_KEPT; id++) {
 		is_new(1, id);
@@ -280,7 +277,7 @@ static void test_the_last_answers_are_kept(void)
 }
 
 /* What is under way keeps its place, however many others come and go. */
-static void test_under_way_is_not_forgotten(void)
+TEST(test_under_way_is_not_forgotten)
 {
 	is_new(9, 1);
 	for (uint64_t id = 1; id <= 3 * DRV_REQUEST_KEPT; id++) {
@@ -293,7 +290,7 @@ static void test_under_way_is_not_forgotten(void)
 	is_again(9, 1, 0);
 }
 
-static void test_too_many_under_way(void)
+TEST(test_too_many_under_way)
 {
 	for (uint64_t id = 1; id <= DRV_REQUEST_KEPT; id++)
 		is_new(1, id);
@@ -310,7 +307,7 @@ static void test_too_many_under_way(void)
 }
 
 /* The only place left is the last one looked at. */
-static void test_one_place_left(void)
+TEST(test_one_place_left)
 {
 	for (uint64_t id = 1; id <= DRV_REQUEST_KEPT; id++)
 		is_new(1, id);
@@ -319,34 +316,11 @@ static void test_one_place_left(void)
 }
 
 /* A reply without a request is made, but takes no entry. */
-static void test_an_answer_without_a_request(void)
+TEST(test_an_answer_without_a_request)
 {
 	struct msg_reply answer = { .id = 5, .client_pid = 6 };
 
 	drv_request_done(&r, &answer, -EIO, "lost", NULL);
 	TEST_ASSERT_EQUAL_INT(-EIO, answer.result);
 	is_new(6, 5);
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(test_asked_under_way_answered_repeated);
-	RUN_TEST(test_known_by_client_and_id);
-	RUN_TEST(test_client_and_id_nought);
-	RUN_TEST(test_the_answer);
-	RUN_TEST(test_an_error_without_words);
-	RUN_TEST(test_long_texts_are_cut_and_nothing_is_left_behind);
-	RUN_TEST(test_verbs);
-	RUN_TEST(test_handles_are_of_what_is_under_way);
-	RUN_TEST(test_no_handle_is_nought);
-	RUN_TEST(test_one_is_alone_until_it_is_answered);
-	RUN_TEST(test_cancelled_once);
-	RUN_TEST(test_deadlines);
-	RUN_TEST(test_the_last_answers_are_kept);
-	RUN_TEST(test_under_way_is_not_forgotten);
-	RUN_TEST(test_too_many_under_way);
-	RUN_TEST(test_one_place_left);
-	RUN_TEST(test_an_answer_without_a_request);
-	return UNITY_END();
 }

@@ -1,7 +1,5 @@
 /* test_drv_tick.c: when ticks are, case by case.  test_drv_tick_random.c has random ones. */
-#include <string.h>
-
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "daemons/drv/drv_tick.h"
 
@@ -52,7 +50,7 @@ static void next_is(int64_t next_ns)
 
 /* ---- start ---- */
 
-static void test_start(void)
+TEST(test_start)
 {
 	for (int kind = DRV_TICK_PERIOD; kind <= DRV_TICK_REF; kind++) {
 		memset(&t, 0xA5, sizeof(t));
@@ -75,7 +73,7 @@ static void test_start(void)
 
 /* ---- a period of its own ---- */
 
-static void test_late(void)
+TEST(test_late)
 {
 	start(DRV_TICK_PERIOD);
 	tick(FIRST + 1, FIRST, 1, 0);
@@ -85,7 +83,7 @@ static void test_late(void)
 	next_is(FIRST + 2 * P);
 }
 
-static void test_whole_periods_are_skipped(void)
+TEST(test_whole_periods_are_skipped)
 {
 	start(DRV_TICK_PERIOD);
 	tick(FIRST + P, FIRST + P, P, 1);
@@ -96,7 +94,7 @@ static void test_whole_periods_are_skipped(void)
 	no_tick(FIRST + 9 * P + 3);
 }
 
-static void test_a_period_follows_no_events(void)
+TEST(test_a_period_follows_no_events)
 {
 	struct drv_tick before;
 
@@ -110,7 +108,7 @@ static void test_a_period_follows_no_events(void)
 	TEST_ASSERT_FALSE(t.freerun);
 }
 
-static void test_each_listens_to_its_own(void)
+TEST(test_each_listens_to_its_own)
 {
 	struct drv_tick before;
 
@@ -138,7 +136,7 @@ static int64_t error_of(uint64_t cycle, int64_t t_cycle_ns)
 	return t.error_ns;
 }
 
-static void test_where_ticks_ought_to_be(void)
+TEST(test_where_ticks_ought_to_be)
 {
 	start(DRV_TICK_CLOCK);
 	TEST_ASSERT_EQUAL_INT64(0, error_of(0, FIRST));
@@ -157,7 +155,7 @@ static void test_where_ticks_ought_to_be(void)
 	TEST_ASSERT_EQUAL_INT64(-P / 2 + 1, error_of(0, FIRST - P / 2 + 1));
 }
 
-static void test_offset(void)
+TEST(test_offset)
 {
 	const struct drv_tick_rule rule = {
 		.kind = DRV_TICK_CLOCK, .period_ns = P, .divider = 10, .offset_ns = 3 * MS
@@ -168,7 +166,7 @@ static void test_offset(void)
 	TEST_ASSERT_EQUAL_INT64(2, error_of(1, FIRST - 2 * MS + 2));
 }
 
-static void test_clock_that_makes_no_sense(void)
+TEST(test_clock_that_makes_no_sense)
 {
 	const struct drv_tick_rule rule = { .kind = DRV_TICK_CLOCK, .period_ns = 3 * MS, .divider = 3 };
 	static const int64_t wrong[] = { INT64_MIN, -1, 0, 979999, 1020001, INT64_MAX };
@@ -196,7 +194,7 @@ static void test_clock_that_makes_no_sense(void)
 }
 
 /* A cycle that is too old says that the clock is gone; a cycle is not seen twice. */
-static void test_old_cycles(void)
+TEST(test_old_cycles)
 {
 	struct drv_tick before;
 
@@ -213,7 +211,7 @@ static void test_old_cycles(void)
 }
 
 /* By at most 1 % of a period per tick; what is left stays to be made up for. */
-static void test_slewed(void)
+TEST(test_slewed)
 {
 	for (int sign = -1; sign <= 1; sign += 2) {
 		int64_t at = FIRST;
@@ -239,7 +237,7 @@ static void test_slewed(void)
 	}
 }
 
-static void test_a_skip_keeps_the_phase_too(void)
+TEST(test_a_skip_keeps_the_phase_too)
 {
 	start(DRV_TICK_CLOCK);
 	drv_tick_clock(&t, 30, FIRST + 3 * P + 100, MS, FIRST + 3 * P + 200);
@@ -248,7 +246,7 @@ static void test_a_skip_keeps_the_phase_too(void)
 }
 
 /* The last cycle is 1.5 periods of the ticks old: they go on in the last phase. */
-static void test_clock_lost(void)
+TEST(test_clock_lost)
 {
 	start(DRV_TICK_CLOCK);
 	drv_tick_clock(&t, 0, FIRST + P / 4, MS, FIRST + P / 4 + MS);
@@ -272,7 +270,7 @@ static void test_clock_lost(void)
 }
 
 /* Counted from when the cycle was, not from when it was seen. */
-static void test_clock_lost_exactly_then(void)
+TEST(test_clock_lost_exactly_then)
 {
 	for (int64_t more_ns = -1; more_ns <= 0; more_ns++) {
 		start(DRV_TICK_CLOCK);
@@ -303,7 +301,7 @@ static void follow(enum drv_tick_kind kind)
 	next_is(FIRST + P + P / 2);
 }
 
-static void test_the_event_is_the_tick(void)
+TEST(test_the_event_is_the_tick)
 {
 	EACH_KIND
 	{
@@ -317,7 +315,7 @@ static void test_the_event_is_the_tick(void)
 	}
 }
 
-static void test_too_soon_after_the_last_tick(void)
+TEST(test_too_soon_after_the_last_tick)
 {
 	EACH_KIND
 	{
@@ -330,7 +328,7 @@ static void test_too_soon_after_the_last_tick(void)
 	}
 }
 
-static void test_the_event_stays_away(void)
+TEST(test_the_event_stays_away)
 {
 	EACH_KIND
 	{
@@ -354,7 +352,7 @@ static void test_the_event_stays_away(void)
 }
 
 /* Several came before the driver looked: the last one is the tick, the others are skipped. */
-static void test_events_at_once(void)
+TEST(test_events_at_once)
 {
 	EACH_KIND
 	{
@@ -374,7 +372,7 @@ static void test_events_at_once(void)
 	tick(FIRST + 2 * P, FIRST + P + P / 2, 0, 1);
 }
 
-static void test_events_that_make_no_sense(void)
+TEST(test_events_that_make_no_sense)
 {
 	struct drv_tick before;
 
@@ -401,7 +399,7 @@ static void test_events_that_make_no_sense(void)
 }
 
 /* Back, in another phase: ticks are moved by 1 % each until they meet. */
-static void test_back_in_another_phase(void)
+TEST(test_back_in_another_phase)
 {
 	for (int sign = -1; sign <= 1; sign += 2) {
 		int64_t at = FIRST, event = FIRST + sign * P * 49 / 1000; /* 4.9 % */
@@ -440,7 +438,7 @@ static void test_back_in_another_phase(void)
 	}
 }
 
-static void test_they_meet_within_two_percent(void)
+TEST(test_they_meet_within_two_percent)
 {
 	for (int sign = -1; sign <= 1; sign += 2) {
 		start(DRV_TICK_FRAME);
@@ -456,7 +454,7 @@ static void test_they_meet_within_two_percent(void)
 }
 
 /* What was left to make up for is forgotten in free run. */
-static void test_lost_again_while_it_is_met(void)
+TEST(test_lost_again_while_it_is_met)
 {
 	start(DRV_TICK_FRAME);
 	drv_tick_event(&t, FIRST - P / 4);
@@ -467,31 +465,4 @@ static void test_lost_again_while_it_is_met(void)
 	tick(FIRST + 2 * P - P / 50, FIRST + 2 * P - P / 50, 0, 0);
 	TEST_ASSERT_TRUE(t.freerun);
 	next_is(FIRST + 3 * P - P / 50);
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(test_start);
-	RUN_TEST(test_late);
-	RUN_TEST(test_whole_periods_are_skipped);
-	RUN_TEST(test_a_period_follows_no_events);
-	RUN_TEST(test_each_listens_to_its_own);
-	RUN_TEST(test_where_ticks_ought_to_be);
-	RUN_TEST(test_offset);
-	RUN_TEST(test_clock_that_makes_no_sense);
-	RUN_TEST(test_old_cycles);
-	RUN_TEST(test_slewed);
-	RUN_TEST(test_a_skip_keeps_the_phase_too);
-	RUN_TEST(test_clock_lost);
-	RUN_TEST(test_clock_lost_exactly_then);
-	RUN_TEST(test_the_event_is_the_tick);
-	RUN_TEST(test_too_soon_after_the_last_tick);
-	RUN_TEST(test_the_event_stays_away);
-	RUN_TEST(test_events_at_once);
-	RUN_TEST(test_events_that_make_no_sense);
-	RUN_TEST(test_back_in_another_phase);
-	RUN_TEST(test_they_meet_within_two_percent);
-	RUN_TEST(test_lost_again_while_it_is_met);
-	return UNITY_END();
 }

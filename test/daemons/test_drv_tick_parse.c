@@ -1,7 +1,5 @@
 /* test_drv_tick_parse.c: ticks as people write them. */
-#include <string.h>
-
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "can/frame.h"
 #include "daemons/drv/drv_tick.h"
@@ -10,7 +8,7 @@
 #define MS INT64_C(1000000)
 #define NAME_23 "a2345678901234567890123"
 
-static void test_right(void)
+TEST(test_right)
 {
 	static const struct {
 		const char *text;
@@ -63,7 +61,7 @@ static void test_right(void)
 #define BUS "a bus with a name"
 #define ID "an identifier such as"
 
-static void test_wrong(void)
+TEST(test_wrong)
 {
 	static const struct {
 		const char *text, *why;
@@ -138,7 +136,7 @@ static void test_wrong(void)
 	}
 }
 
-static void test_paced_by_the_clock(void)
+TEST(test_paced_by_the_clock)
 {
 	static const struct {
 		const char *text;
@@ -173,13 +171,4 @@ static void test_paced_by_the_clock(void)
 		else
 			TEST_ASSERT_NULL_MESSAGE(why, cases[i].text);
 	}
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(test_right);
-	RUN_TEST(test_wrong);
-	RUN_TEST(test_paced_by_the_clock);
-	return UNITY_END();
 }

@@ -1,9 +1,6 @@
 /* test_drv_tick_random.c: ticks under clocks, frames and references that are lost, come back elsewhere and jitter,
  * and under drivers that wake late.  Every tick of every history is held against what drv_tick.h promises. */
-#include <stdio.h>
-#include <string.h>
-
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "daemons/drv/drv_tick.h"
 
@@ -202,7 +199,7 @@ static void clock_tick(int64_t settled)
 	       own_ns - was_ns - (int64_t)(skips - skipped_before + 1) * period_ns);
 }
 
-static void test_clock(void)
+TEST(test_clock)
 {
 	static const int64_t dividers[] = { 1, 2, 5, 7, 25 };
 
@@ -308,19 +305,19 @@ static void events_of(enum drv_tick_kind kind)
 	TEST_ASSERT_GREATER_THAN_UINT(HISTORIES * SPELLS, settled_ticks);
 }
 
-static void test_frame(void)
+TEST(test_frame)
 {
 	events_of(DRV_TICK_FRAME);
 }
 
-static void test_ref(void)
+TEST(test_ref)
 {
 	events_of(DRV_TICK_REF);
 }
 
 /* ---- a period of its own ---- */
 
-static void test_period(void)
+TEST(test_period)
 {
 	for (int history = 0; history < HISTORIES; history++) {
 		const struct drv_tick_rule rule = { .kind = DRV_TICK_PERIOD, .period_ns = any(MS / 10, 20 * MS) };
@@ -338,14 +335,4 @@ static void test_period(void)
 			TEST_ASSERT_FALSE(t.freerun);
 		}
 	}
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(test_clock);
-	RUN_TEST(test_frame);
-	RUN_TEST(test_ref);
-	RUN_TEST(test_period);
-	return UNITY_END();
 }

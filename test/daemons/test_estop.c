@@ -1,22 +1,17 @@
 /* test_estop.c: the e-stop module on real channels: what it reads, writes, condemns and makes again, also beside
  * other users. */
-#include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/shm.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "channels/ach_ring.h"
 #include "channels/clock.h"
 #include "config/boot.h"
 #include "daemons/estop/estop.h"
 #include "test/channels/lib.h"
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #define OPERATORS 4711 /* a group without a name */
 #define SOMEONE 4712   /* a user without a name */
@@ -179,7 +174,7 @@ static void put_garbage(unsigned int c, size_t i)
 }
 
 /* Estop, stepped over once, reported once, and the next lowering is obeyed. */
-static void test_an_invalid_message_is_estop_until_the_next_lowering(void)
+TEST(test_an_invalid_message_is_estop_until_the_next_lowering)
 {
 	for (unsigned int c = 0; c < ESTOP_CHANNELS; c++)
 		for (size_t i = 0; i < sizeof(garbage) / sizeof(*garbage); i++) {
@@ -201,7 +196,7 @@ static void test_an_invalid_message_is_estop_until_the_next_lowering(void)
 }
 
 /* Also if others before it were overwritten. */
-static void test_messages_that_are_too_long_are_stepped_over(void)
+TEST(test_messages_that_are_too_long_are_stepped_over)
 {
 	static const uint8_t nonsense[600];
 
@@ -215,7 +210,7 @@ static void test_messages_that_are_too_long_are_stepped_over(void)
 	armed();
 }
 
-static void test_levels_and_their_authors(void)
+TEST(test_levels_and_their_authors)
 {
 	uint64_t boot[2];
 
@@ -245,7 +240,7 @@ static void test_levels_and_their_authors(void)
 }
 
 /* A raise on both leaves nothing to copy. */
-static void test_a_raise_of_the_robots_user_needs_no_copy(void)
+TEST(test_a_raise_of_the_robots_user_needs_no_copy)
 {
 	uint64_t newest;
 
@@ -258,7 +253,7 @@ static void test_a_raise_of_the_robots_user_needs_no_copy(void)
 }
 
 /* What it writes to estop says that estop-b was read, and so it carries what was raised there meanwhile. */
-static void test_a_raise_carries_what_it_finds(void)
+TEST(test_a_raise_carries_what_it_finds)
 {
 	struct msg_estop msg;
 
@@ -271,7 +266,7 @@ static void test_a_raise_carries_what_it_finds(void)
 	TEST_ASSERT_EQUAL(MSG_LEVEL_HOLD, e.channel[1].messages[e.channel[1].window.newest % ESTOP_RETAINED].level);
 }
 
-static void test_a_raise_on_estop_b_is_copied_once(void)
+TEST(test_a_raise_on_estop_b_is_copied_once)
 {
 	struct msg_estop msg;
 	uint64_t newest;
@@ -291,7 +286,7 @@ static void test_a_raise_on_estop_b_is_copied_once(void)
 }
 
 /* achctl looks, and leaves copying to those who may. */
-static void test_only_who_is_asked_to_copies(void)
+TEST(test_only_who_is_asked_to_copies)
 {
 	struct estop other;
 	struct msg_estop msg;
@@ -310,7 +305,7 @@ static void test_only_who_is_asked_to_copies(void)
 	estop_close(&other);
 }
 
-static void test_the_last_64_are_held_and_their_texts_end(void)
+TEST(test_the_last_64_are_held_and_their_texts_end)
 {
 	const struct estop_window *w = &e.channel[1].window;
 	struct msg_estop msg = sound();
@@ -346,7 +341,7 @@ static void replace(unsigned int c, size_t count, size_t size, mode_t mode)
 }
 
 /* A flood is not read to its end at once: until it is, the level is estop. */
-static void test_more_than_a_look_reads_is_estop(void)
+TEST(test_more_than_a_look_reads_is_estop)
 {
 	const struct msg_estop msg = sound();
 
@@ -368,7 +363,7 @@ static void test_more_than_a_look_reads_is_estop(void)
 
 /* ---- what a successor takes over ---- */
 
-static void test_a_successor_obeys_what_its_predecessor_obeyed(void)
+TEST(test_a_successor_obeys_what_its_predecessor_obeyed)
 {
 	struct estop_kept kept;
 	struct estop_seen seen;
@@ -388,7 +383,7 @@ static void test_a_successor_obeys_what_its_predecessor_obeyed(void)
 	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, estop_read(&e, clock_now_ns() + 5000000000));
 }
 
-static void test_a_suspended_machine_is_unsure(void)
+TEST(test_a_suspended_machine_is_unsure)
 {
 	armed();
 	e.suspended_ns -= 1000000000;
@@ -405,7 +400,7 @@ static void test_a_suspended_machine_is_unsure(void)
 
 /* ---- channels that cannot be trusted ---- */
 
-static void test_a_removed_channel(void)
+TEST(test_a_removed_channel)
 {
 	for (unsigned int c = 0; c < ESTOP_CHANNELS; c++) {
 		armed();
@@ -416,7 +411,7 @@ static void test_a_removed_channel(void)
 }
 
 /* A lowering before a reader has found the new channel has no effect for that reader. */
-static void test_a_lowering_on_a_replaced_channel_is_void(void)
+TEST(test_a_lowering_on_a_replaced_channel_is_void)
 {
 	struct estop other;
 	struct estop_seen seen;
@@ -439,7 +434,7 @@ static void test_a_lowering_on_a_replaced_channel_is_void(void)
 }
 
 /* Found removed, it is opened at once: the lowering there is void all the same. */
-static void test_a_channel_replaced_between_two_looks(void)
+TEST(test_a_channel_replaced_between_two_looks)
 {
 	struct estop other;
 	struct estop_seen seen;
@@ -459,7 +454,7 @@ static void test_a_channel_replaced_between_two_looks(void)
 	armed();
 }
 
-static void test_a_channel_is_not_opened_in_every_turn(void)
+TEST(test_a_channel_is_not_opened_in_every_turn)
 {
 	const int64_t now_ns = clock_now_ns();
 
@@ -511,7 +506,7 @@ static void open_watched(struct removal *removal, bool inotify)
 	estop_open(&e, &options, &quiet);
 }
 
-static void test_files_of_watched_channels_are_not_looked_at_in_every_turn(void)
+TEST(test_files_of_watched_channels_are_not_looked_at_in_every_turn)
 {
 	static const struct {
 		int64_t after_ns;
@@ -536,7 +531,7 @@ static void test_files_of_watched_channels_are_not_looked_at_in_every_turn(void)
 }
 
 /* Readers still have it open, and find it removed: a raise does not fail for it. */
-static void test_a_channel_whose_file_was_overwritten_is_removed_by_a_raise(void)
+TEST(test_a_channel_whose_file_was_overwritten_is_removed_by_a_raise)
 {
 	static const char nonsense[200] = "nonsense";
 	const struct estop_options options = { .group = OPERATORS, .ratify = true, .name = "waist" };
@@ -557,7 +552,7 @@ static void test_a_channel_whose_file_was_overwritten_is_removed_by_a_raise(void
 }
 
 /* Between the opening and the watch it may have been removed again: it is looked at once, whatever is due. */
-static void test_a_channel_that_was_opened_again_is_looked_at(void)
+TEST(test_a_channel_that_was_opened_again_is_looked_at)
 {
 	const int64_t now_ns = clock_now_ns();
 	struct removal removal;
@@ -574,7 +569,7 @@ static void test_a_channel_that_was_opened_again_is_looked_at(void)
 	removal_close(&removal);
 }
 
-static void test_a_watched_channel_that_was_removed_is_found_in_the_same_turn(void)
+TEST(test_a_watched_channel_that_was_removed_is_found_in_the_same_turn)
 {
 	struct removal removal;
 	unsigned int looked;
@@ -608,7 +603,7 @@ static int lowest_fd(void)
 	return fd;
 }
 
-static void test_a_closed_channel_is_closed(void)
+TEST(test_a_closed_channel_is_closed)
 {
 	int before;
 
@@ -621,7 +616,7 @@ static void test_a_closed_channel_is_closed(void)
 	TEST_ASSERT_TRUE(!e.channel[0].chan.handle && !e.channel[1].chan.handle);
 }
 
-static void test_a_condemned_channel(void)
+TEST(test_a_condemned_channel)
 {
 	for (unsigned int c = 0; c < ESTOP_CHANNELS; c++) {
 		armed();
@@ -643,7 +638,7 @@ static int sit_in_a_put(void *arg)
 	return 0;
 }
 
-static void test_a_writer_stopped_inside_put_prevents_no_raise(void)
+TEST(test_a_writer_stopped_inside_put_prevents_no_raise)
 {
 	struct lib_gate *gate = lib_gate_new();
 	struct estop other;
@@ -663,7 +658,7 @@ static void test_a_writer_stopped_inside_put_prevents_no_raise(void)
 	lib_gate_free(gate);
 }
 
-static void test_a_channel_that_goes_back_is_condemned(void)
+TEST(test_a_channel_that_goes_back_is_condemned)
 {
 	struct estop other;
 
@@ -685,7 +680,7 @@ static void test_a_channel_that_goes_back_is_condemned(void)
 }
 
 /* Condemned is as good as raised. */
-static void test_raising_on_channels_that_are_condemned(void)
+TEST(test_raising_on_channels_that_are_condemned)
 {
 	struct error_sink errors = { 0 };
 
@@ -701,7 +696,7 @@ static void test_raising_on_channels_that_are_condemned(void)
 }
 
 /* Readers that opened it before find that it was removed. */
-static void test_raising_beside_an_overwritten_channel(void)
+TEST(test_raising_beside_an_overwritten_channel)
 {
 	struct estop other;
 	int unlinked = 0;
@@ -720,7 +715,7 @@ static void test_raising_beside_an_overwritten_channel(void)
 
 /* ---- opening ---- */
 
-static void test_a_channel_that_is_too_small_is_refused_and_replaced(void)
+TEST(test_a_channel_that_is_too_small_is_refused_and_replaced)
 {
 	for (unsigned int c = 0; c < ESTOP_CHANNELS; c++) {
 		struct error_sink errors = { 0 };
@@ -736,7 +731,7 @@ static void test_a_channel_that_is_too_small_is_refused_and_replaced(void)
 	}
 }
 
-static void test_channels_that_are_missing(void)
+TEST(test_channels_that_are_missing)
 {
 	struct error_sink errors = { 0 };
 	struct estop other;
@@ -769,7 +764,7 @@ static void test_channels_that_are_missing(void)
 	TEST_ASSERT_EQUAL(0, estop_mend(&e, &errors));
 }
 
-static void test_a_name_that_is_too_long(void)
+TEST(test_a_name_that_is_too_long)
 {
 	char longer[60], line[ERROR_LINE_MAX];
 	struct error_sink errors = { error_keep_last, line, 0 };
@@ -940,34 +935,7 @@ static void test_a_group_of_others(void)
 int main(void)
 {
 	UNITY_BEGIN();
-	RUN_TEST(test_an_invalid_message_is_estop_until_the_next_lowering);
-	RUN_TEST(test_messages_that_are_too_long_are_stepped_over);
-	RUN_TEST(test_levels_and_their_authors);
-	RUN_TEST(test_a_raise_of_the_robots_user_needs_no_copy);
-	RUN_TEST(test_a_raise_carries_what_it_finds);
-	RUN_TEST(test_a_raise_on_estop_b_is_copied_once);
-	RUN_TEST(test_only_who_is_asked_to_copies);
-	RUN_TEST(test_the_last_64_are_held_and_their_texts_end);
-	RUN_TEST(test_more_than_a_look_reads_is_estop);
-	RUN_TEST(test_a_successor_obeys_what_its_predecessor_obeyed);
-	RUN_TEST(test_a_suspended_machine_is_unsure);
-	RUN_TEST(test_a_removed_channel);
-	RUN_TEST(test_a_lowering_on_a_replaced_channel_is_void);
-	RUN_TEST(test_a_channel_replaced_between_two_looks);
-	RUN_TEST(test_a_channel_is_not_opened_in_every_turn);
-	RUN_TEST(test_files_of_watched_channels_are_not_looked_at_in_every_turn);
-	RUN_TEST(test_a_channel_whose_file_was_overwritten_is_removed_by_a_raise);
-	RUN_TEST(test_a_channel_that_was_opened_again_is_looked_at);
-	RUN_TEST(test_a_watched_channel_that_was_removed_is_found_in_the_same_turn);
-	RUN_TEST(test_a_closed_channel_is_closed);
-	RUN_TEST(test_a_condemned_channel);
-	RUN_TEST(test_a_writer_stopped_inside_put_prevents_no_raise);
-	RUN_TEST(test_a_channel_that_goes_back_is_condemned);
-	RUN_TEST(test_raising_on_channels_that_are_condemned);
-	RUN_TEST(test_raising_beside_an_overwritten_channel);
-	RUN_TEST(test_a_channel_that_is_too_small_is_refused_and_replaced);
-	RUN_TEST(test_channels_that_are_missing);
-	RUN_TEST(test_a_name_that_is_too_long);
+	testcase_run_all();
 	if (!geteuid()) {
 		RUN_TEST(test_how_channels_are_made_and_opened);
 		RUN_TEST(test_a_group_of_others);

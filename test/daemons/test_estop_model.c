@@ -13,11 +13,7 @@
  *
  *	ESTOP_RUNS=N  how many worlds (default 6000)
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "daemons/estop/estop_rule.h"
 
@@ -617,7 +613,7 @@ static void begin(long r)
 	}
 }
 
-static void test_no_world_violates_an_invariant(void)
+TEST(test_no_world_violates_an_invariant)
 {
 	const char *text = getenv("ESTOP_RUNS");
 	const long runs = text ? atol(text) : 6000;
@@ -633,11 +629,4 @@ static void test_no_world_violates_an_invariant(void)
 	       runs, looks, at_run, at_hold, armed, refusals, replays, scribbles, restarts);
 	TEST_ASSERT_GREATER_THAN(looks / 50, at_run); /* a judge that always says estop proves nothing */
 	TEST_ASSERT_GREATER_THAN(looks / 500, at_hold);
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(test_no_world_violates_an_invariant);
-	return UNITY_END();
 }

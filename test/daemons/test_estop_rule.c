@@ -21,12 +21,8 @@
  *	ratify, content	what estop_rule_must_ratify must say
  *	condemn, spare	whether estop-b is to be condemned
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "daemons/estop/estop_rule.h"
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #define ROOM 16
 #define LONG 100 /* a lowering holds */
@@ -245,7 +241,7 @@ static const char *const histories[] = {
 	"b:H a:X =estop ratify",
 };
 
-static void test_histories(void)
+TEST(test_histories)
 {
 	for (size_t i = 0; i < sizeof(histories) / sizeof(*histories); i++) {
 		char text[200], *rest = text, *word;
@@ -259,7 +255,7 @@ static void test_histories(void)
 	}
 }
 
-static void test_begins_at_estop(void)
+TEST(test_begins_at_estop)
 {
 	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, judge.level);
 	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, judge.kept.level);
@@ -298,7 +294,7 @@ static const struct {
 	{ "a:L =run b:H =hold b:H b:H kill b>1 =estop", -1, 0, "messages were overwritten before they were read" },
 };
 
-static void test_the_reason_is_named(void)
+TEST(test_the_reason_is_named)
 {
 	for (size_t i = 0; i < sizeof(reasons) / sizeof(*reasons); i++) {
 		char text[200], *rest = text, *word;
@@ -316,7 +312,7 @@ static void test_the_reason_is_named(void)
 	}
 }
 
-static void test_what_is_kept(void)
+TEST(test_what_is_kept)
 {
 	snprintf(where, sizeof(where), "kept");
 	step("a:H");
@@ -337,14 +333,4 @@ static void test_what_is_kept(void)
 	TEST_ASSERT_EQUAL_UINT64(0, judge.kept.base);
 	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, judge.kept.level);
 	TEST_ASSERT_NULL(judge.base);
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(test_histories);
-	RUN_TEST(test_begins_at_estop);
-	RUN_TEST(test_the_reason_is_named);
-	RUN_TEST(test_what_is_kept);
-	return UNITY_END();
 }

@@ -1,13 +1,9 @@
 /* test_example.c: the codec of the example device: the vectors of its page, and what they do not say. */
-#include <errno.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "can/frame_text.h"
 #include "daemons/example/example.h"
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #define PAGE "hw-docs/example.md"
 
@@ -50,7 +46,7 @@ static void say_decode(char *said, const char *text)
 }
 
 /* Each vector is said again by the codec, and must come out the same. */
-static void the_pages_vectors(void)
+TEST(the_pages_vectors)
 {
 	char line[256], words[4][64], said[256];
 	FILE *page = fopen(PAGE, "r");
@@ -82,7 +78,7 @@ static void the_pages_vectors(void)
 }
 
 /* Whatever can be sent reads back as what it was, within half a step. */
-static void velocities_there_and_back(void)
+TEST(velocities_there_and_back)
 {
 	for (int mrad_s = -32767; mrad_s <= 32767; mrad_s += 7) {
 		struct frame frame, state = { .id = EXAMPLE_ID_STATE + 1, .len = 6 };
@@ -93,12 +89,4 @@ static void velocities_there_and_back(void)
 		TEST_ASSERT_EQUAL(0, example_decode(&got, &state, 1));
 		TEST_ASSERT_DOUBLE_WITHIN(1e-9, mrad_s / 1000.0, got.velocity_rad_s);
 	}
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(the_pages_vectors);
-	RUN_TEST(velocities_there_and_back);
-	return UNITY_END();
 }

@@ -1,11 +1,7 @@
 /* test_gauge.c: the codec of the example force gauge says the vectors of its page. */
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "can/frame_text.h"
 #include "daemons/gauge/gauge.h"
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #define PAGE "hw-docs/gauge.md"
 
@@ -68,7 +64,7 @@ static void say_sample(char *said, const char *text)
 		got.number);
 }
 
-static void the_pages_vectors(void)
+TEST(the_pages_vectors)
 {
 	char line[256], word[64], said[256];
 	FILE *page = fopen(PAGE, "r");
@@ -100,11 +96,4 @@ static void the_pages_vectors(void)
 	}
 	fclose(page);
 	TEST_ASSERT_EQUAL(18, vectors);
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(the_pages_vectors);
-	return UNITY_END();
 }

@@ -1,5 +1,5 @@
 /* test_hubo_cycle.c: the grid of the robot's clock, dividers, and when cycles count as kept. */
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "daemons/hubo-daemon/cycle.h"
 
@@ -13,7 +13,7 @@ void setUp(void)
 	c = (struct cycle){ .period_ns = MS };
 }
 
-static void test_cycles_are_multiples_of_the_period(void)
+TEST(test_cycles_are_multiples_of_the_period)
 {
 	TEST_ASSERT_EQUAL_UINT64(0, cycle_at(0, MS));
 	TEST_ASSERT_EQUAL_UINT64(0, cycle_at(MS - 1, MS));
@@ -26,7 +26,7 @@ static void test_cycles_are_multiples_of_the_period(void)
 }
 
 /* Two clocks that start independently have the same times and the same cycle numbers. */
-static void test_a_new_one_is_on_the_grid_of_the_old_one(void)
+TEST(test_a_new_one_is_on_the_grid_of_the_old_one)
 {
 	const int64_t period = 1250000, day = (int64_t)86400 * S;
 	int64_t first = cycle_next_ns(day + 777, period), later;
@@ -40,7 +40,7 @@ static void test_a_new_one_is_on_the_grid_of_the_old_one(void)
 	}
 }
 
-static void test_a_frame_when_the_divider_divides(void)
+TEST(test_a_frame_when_the_divider_divides)
 {
 	unsigned int due = 0;
 
@@ -52,7 +52,7 @@ static void test_a_frame_when_the_divider_divides(void)
 	TEST_ASSERT_EQUAL(25, due);
 }
 
-static void test_a_skipped_one_is_made_up_for_while_it_is_the_nearest(void)
+TEST(test_a_skipped_one_is_made_up_for_while_it_is_the_nearest)
 {
 	TEST_ASSERT_TRUE(cycle_due(99, 101, 5));
 	TEST_ASSERT_TRUE(cycle_due(99, 102, 5));
@@ -66,7 +66,7 @@ static void test_a_skipped_one_is_made_up_for_while_it_is_the_nearest(void)
 	TEST_ASSERT_TRUE(cycle_due(0, 100000, 5)); /* one, not many */
 }
 
-static void test_ready_after_three_kept_in_a_row(void)
+TEST(test_ready_after_three_kept_in_a_row)
 {
 	cycle_came(&c, 70, 0);
 	cycle_came(&c, 71, MS / 2 - 1);
@@ -83,7 +83,7 @@ static void test_ready_after_three_kept_in_a_row(void)
 	TEST_ASSERT_EQUAL_UINT64(0, c.kept);
 }
 
-static void test_the_previous_one_is_the_last_that_came(void)
+TEST(test_the_previous_one_is_the_last_that_came)
 {
 	cycle_came(&c, 70, 0);
 	TEST_ASSERT_EQUAL_UINT64(69, c.previous);
@@ -105,7 +105,7 @@ static void second(uint64_t first, uint64_t skipped)
 	TEST_ASSERT_EQUAL_UINT64(skipped, c.judged_skipped);
 }
 
-static void test_more_than_a_tenth_skipped_is_too_slow(void)
+TEST(test_more_than_a_tenth_skipped_is_too_slow)
 {
 	TEST_ASSERT_FALSE(cycle_too_slow(&c)); /* nothing was judged yet */
 	second(5000, 0);
@@ -118,7 +118,7 @@ static void test_more_than_a_tenth_skipped_is_too_slow(void)
 	TEST_ASSERT_FALSE(cycle_too_slow(&c));
 }
 
-static void test_a_long_absence_is_judged_at_once(void)
+TEST(test_a_long_absence_is_judged_at_once)
 {
 	cycle_came(&c, 100, 0);
 	TEST_ASSERT_TRUE(cycle_came(&c, 3100, 0));
@@ -128,25 +128,10 @@ static void test_a_long_absence_is_judged_at_once(void)
 	TEST_ASSERT_FALSE(cycle_came(&c, 3101, 0)); /* a new second */
 }
 
-static void test_a_slow_clock_is_judged_over_ten_cycles(void)
+TEST(test_a_slow_clock_is_judged_over_ten_cycles)
 {
 	c = (struct cycle){ .period_ns = (int64_t)S };
 	for (uint64_t cycle = 0; cycle < 9; cycle++)
 		TEST_ASSERT_FALSE(cycle_came(&c, cycle, 0));
 	TEST_ASSERT_TRUE(cycle_came(&c, 9, 0));
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(test_cycles_are_multiples_of_the_period);
-	RUN_TEST(test_a_new_one_is_on_the_grid_of_the_old_one);
-	RUN_TEST(test_a_frame_when_the_divider_divides);
-	RUN_TEST(test_a_skipped_one_is_made_up_for_while_it_is_the_nearest);
-	RUN_TEST(test_ready_after_three_kept_in_a_row);
-	RUN_TEST(test_the_previous_one_is_the_last_that_came);
-	RUN_TEST(test_more_than_a_tenth_skipped_is_too_slow);
-	RUN_TEST(test_a_long_absence_is_judged_at_once);
-	RUN_TEST(test_a_slow_clock_is_judged_over_ten_cycles);
-	return UNITY_END();
 }

@@ -1,5 +1,5 @@
 /* test_hubo_load.c: how busy a bus is said to be. */
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "daemons/hubo-daemon/load.h"
 
@@ -26,7 +26,7 @@ static void assert_share(double expected)
 	TEST_ASSERT_DOUBLE_WITHIN(1e-9, expected, load_share(&l));
 }
 
-static void test_no_frames_are_no_load(void)
+TEST(test_no_frames_are_no_load)
 {
 	assert_share(0);
 	load_at(&l, BEGIN + (int64_t)5 * S);
@@ -34,7 +34,7 @@ static void test_no_frames_are_no_load(void)
 	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 0, load_most(&l));
 }
 
-static void test_the_share_of_the_last_second(void)
+TEST(test_the_share_of_the_last_second)
 {
 	for (int w = 0; w <= 10; w++)
 		window(w, 500);
@@ -49,7 +49,7 @@ static void test_the_share_of_the_last_second(void)
 }
 
 /* Neither the first nor the present window is complete. */
-static void test_before_a_second_is_over(void)
+TEST(test_before_a_second_is_over)
 {
 	window(0, 1000);
 	window(1, 250);
@@ -63,7 +63,7 @@ static void test_before_a_second_is_over(void)
 	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 0.75, load_most(&l));
 }
 
-static void test_the_bit_rate_counts(void)
+TEST(test_the_bit_rate_counts)
 {
 	load_start(&l, 250000, BEGIN);
 	window(1, 125);
@@ -72,7 +72,7 @@ static void test_the_bit_rate_counts(void)
 }
 
 /* Held up for half a second: what was on the bus meanwhile is read at once, some of it after what is newer. */
-static void test_late_frames_find_their_own_window(void)
+TEST(test_late_frames_find_their_own_window)
 {
 	window(1, 100);
 	window(6, 100);
@@ -86,7 +86,7 @@ static void test_late_frames_find_their_own_window(void)
 	assert_share((100 * 2 + 300 * 5) / 6000.0);
 }
 
-static void test_what_is_too_old_counts_nowhere(void)
+TEST(test_what_is_too_old_counts_nowhere)
 {
 	load_at(&l, BEGIN + 20 * (int64_t)TENTH);
 	window(9, 1000); /* shares its place with window 20 */
@@ -101,7 +101,7 @@ static void test_what_is_too_old_counts_nowhere(void)
 	assert_share(0);
 }
 
-static void test_the_busiest_tenth_is_kept(void)
+TEST(test_the_busiest_tenth_is_kept)
 {
 	window(1, 900);
 	for (int w = 2; w < 40; w++)
@@ -113,17 +113,4 @@ static void test_the_busiest_tenth_is_kept(void)
 	load_at(&l, BEGIN + 90 * (int64_t)TENTH);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 0.95, load_most(&l));
 	assert_share(0);
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(test_no_frames_are_no_load);
-	RUN_TEST(test_the_share_of_the_last_second);
-	RUN_TEST(test_before_a_second_is_over);
-	RUN_TEST(test_the_bit_rate_counts);
-	RUN_TEST(test_late_frames_find_their_own_window);
-	RUN_TEST(test_what_is_too_old_counts_nowhere);
-	RUN_TEST(test_the_busiest_tenth_is_kept);
-	return UNITY_END();
 }

@@ -1,9 +1,7 @@
 /* test_joint.c: the simulated joint, against closed forms and against itself in other steps. */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "daemons/robotsim/joint.h"
 
@@ -38,7 +36,7 @@ static void is_at(double position, double velocity)
 
 /* ---- without friction ---- */
 
-static void test_free_joint_keeps_its_velocity(void)
+TEST(test_free_joint_keeps_its_velocity)
 {
 	joint_carry(&joint, 1, -0.5);
 	step(10);
@@ -47,7 +45,7 @@ static void test_free_joint_keeps_its_velocity(void)
 	is_at(-4, -0.5);
 }
 
-static void test_torque_accelerates(void)
+TEST(test_torque_accelerates)
 {
 	drive = (struct joint_drive){ .how = JOINT_TORQUE, .value = 3, .load_nm = 1 };
 	step(3);
@@ -63,7 +61,7 @@ static double energy(void)
 	return joint.inertia * joint.velocity * joint.velocity / 2 - joint.gravity_nm * cos(joint.position);
 }
 
-static void test_pendulum_keeps_its_energy(void)
+TEST(test_pendulum_keeps_its_energy)
 {
 	static const double from_rad[] = { 0.01, 0.5, 1.5, 3.1 };
 
@@ -81,7 +79,7 @@ static void test_pendulum_keeps_its_energy(void)
 	}
 }
 
-static void test_pendulum_has_its_period(void)
+TEST(test_pendulum_has_its_period)
 {
 	joint.gravity_nm = 8; /* omega 2: a quarter is PI / 4 s */
 	joint_carry(&joint, 1e-3, 0);
@@ -95,7 +93,7 @@ static void test_pendulum_has_its_period(void)
 /* ---- friction ---- */
 
 /* J v' = -b v - c: stands after J/b ln(1 + b v/c), J v/c without b. */
-static void test_friction_stops_in_its_time(void)
+TEST(test_friction_stops_in_its_time)
 {
 	static const struct {
 		double viscous, dry, velocity;
@@ -120,7 +118,7 @@ static void test_friction_stops_in_its_time(void)
 }
 
 /* In the middle of a step, and at its exact time: without its viscous part friction would take 500 us. */
-static void test_friction_stops_within_a_step(void)
+TEST(test_friction_stops_within_a_step)
 {
 	const double t_s = log1p(0.0005);
 
@@ -134,7 +132,7 @@ static void test_friction_stops_within_a_step(void)
 	TEST_ASSERT_TRUE(joint.velocity > 0);
 }
 
-static void test_viscous_friction_alone_never_stops(void)
+TEST(test_viscous_friction_alone_never_stops)
 {
 	joint.viscous = 4;
 	joint_carry(&joint, 0, 1);
@@ -146,7 +144,7 @@ static void test_viscous_friction_alone_never_stops(void)
 }
 
 /* Both ways to compute it, and where they meet. */
-static void test_viscous_friction_of_every_size(void)
+TEST(test_viscous_friction_of_every_size)
 {
 	static const double viscous[] = { 1e-9, 1e-3, 1, 19.9, 20, 20.1, 39, 100, 1e4, 1e6 };
 
@@ -162,7 +160,7 @@ static void test_viscous_friction_of_every_size(void)
 	}
 }
 
-static void test_stiction_holds(void)
+TEST(test_stiction_holds)
 {
 	static const struct {
 		double friction, stiction, torque, load;
@@ -197,7 +195,7 @@ static void test_stiction_holds(void)
 }
 
 /* It comes to rest once and stays there: velocity never changes its sign. */
-static void test_friction_does_not_chatter(void)
+TEST(test_friction_does_not_chatter)
 {
 	joint.friction_nm = 4;
 	joint.viscous = 0.3;
@@ -215,7 +213,7 @@ static void test_friction_does_not_chatter(void)
 }
 
 /* Braked by 6 + 1 N m to rest after 1/3.5 s, then driven back by 6 - 1. */
-static void test_it_turns_round(void)
+TEST(test_it_turns_round)
 {
 	joint.friction_nm = 1;
 	joint_carry(&joint, 0, 1);
@@ -226,7 +224,7 @@ static void test_it_turns_round(void)
 
 /* ---- ends ---- */
 
-static void test_ends(void)
+TEST(test_ends)
 {
 	joint.ends[0] = -1;
 	joint.ends[1] = 2;
@@ -254,7 +252,7 @@ static void test_ends(void)
 }
 
 /* It meets the end at an odd time, although it is braked already, and leaves it by that torque. */
-static void test_it_leaves_the_end_in_the_same_step(void)
+TEST(test_it_leaves_the_end_in_the_same_step)
 {
 	const double hit_s = 1.00037, left_s = 3 - hit_s, way = hit_s - hit_s * hit_s / 4;
 
@@ -268,7 +266,7 @@ static void test_it_leaves_the_end_in_the_same_step(void)
 	}
 }
 
-static void test_it_does_not_move_at_an_end(void)
+TEST(test_it_does_not_move_at_an_end)
 {
 	joint.ends[1] = 0x1p-10;
 	joint_carry(&joint, 0, 1);
@@ -279,7 +277,7 @@ static void test_it_does_not_move_at_an_end(void)
 
 /* ---- steps ---- */
 
-static void test_length_of_the_steps_makes_no_difference(void)
+TEST(test_length_of_the_steps_makes_no_difference)
 {
 	static const struct joint_drive drives[] = {
 		{ .how = JOINT_FREE },
@@ -322,7 +320,7 @@ static void test_length_of_the_steps_makes_no_difference(void)
 
 /* ---- motor ---- */
 
-static void test_current(void)
+TEST(test_current)
 {
 	static const struct {
 		double value, velocity, current;
@@ -352,7 +350,7 @@ static void test_current(void)
 	}
 }
 
-static void test_current_moves_it_up_to_the_speed_of_the_supply(void)
+TEST(test_current_moves_it_up_to_the_speed_of_the_supply)
 {
 	drive = (struct joint_drive){ .how = JOINT_CURRENT, .value = 2, .current_max = 5 };
 	step(2);
@@ -361,7 +359,7 @@ static void test_current_moves_it_up_to_the_speed_of_the_supply(void)
 	TEST_ASSERT_DOUBLE_WITHIN(1e-6, 20, joint.velocity);
 }
 
-static void test_velocity(void)
+TEST(test_velocity)
 {
 	static const struct {
 		double from, wanted, t_s, position, velocity;
@@ -389,7 +387,7 @@ static void test_velocity(void)
 	}
 }
 
-static void test_velocity_ends_at_an_end(void)
+TEST(test_velocity_ends_at_an_end)
 {
 	joint.ends[0] = -1;
 	joint.ends[1] = 1;
@@ -409,7 +407,7 @@ static void test_velocity_ends_at_an_end(void)
 	is_at(0, 0);
 }
 
-static void test_jammed_joint_stays(void)
+TEST(test_jammed_joint_stays)
 {
 	static const enum joint_how hows[] = { JOINT_FREE, JOINT_TORQUE, JOINT_CURRENT, JOINT_VELOCITY };
 
@@ -425,7 +423,7 @@ static void test_jammed_joint_stays(void)
 
 /* ---- as a part of a body ---- */
 
-static void test_output(void)
+TEST(test_output)
 {
 	static const struct {
 		double velocity, motor, load, output;
@@ -452,7 +450,7 @@ static void test_output(void)
 }
 
 /* A body of the same inertia, integrated by itself, moves as the joint does. */
-static void test_a_body_integrates_it(void)
+TEST(test_a_body_integrates_it)
 {
 	struct joint part;
 
@@ -478,7 +476,7 @@ static void test_a_body_integrates_it(void)
 
 /* ---- encoder ---- */
 
-static void test_encoder(void)
+TEST(test_encoder)
 {
 	static const struct {
 		struct joint_encoder encoder;
@@ -502,7 +500,7 @@ static void test_encoder(void)
 	}
 }
 
-static void test_encoder_noise(void)
+TEST(test_encoder_noise)
 {
 	const struct joint_encoder noisy = { .counts_per_rad = 1e9, .noise = 0.01, .seed = 1 },
 				   other = { .counts_per_rad = 1e9, .noise = 0.01, .seed = 2 };
@@ -526,7 +524,7 @@ static void test_encoder_noise(void)
 }
 
 /* The same noise on every machine: splitmix64, of which seed 0 at 0 ns is the first number. */
-static void test_encoder_noise_is_reproducible(void)
+TEST(test_encoder_noise_is_reproducible)
 {
 	static const struct {
 		int64_t seed, t_ns;
@@ -541,35 +539,4 @@ static void test_encoder_noise_is_reproducible(void)
 
 		TEST_ASSERT_EQUAL_DOUBLE(rows[i].counts, joint_counts(&noisy, 1, rows[i].t_ns));
 	}
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(test_free_joint_keeps_its_velocity);
-	RUN_TEST(test_torque_accelerates);
-	RUN_TEST(test_pendulum_keeps_its_energy);
-	RUN_TEST(test_pendulum_has_its_period);
-	RUN_TEST(test_friction_stops_in_its_time);
-	RUN_TEST(test_friction_stops_within_a_step);
-	RUN_TEST(test_viscous_friction_alone_never_stops);
-	RUN_TEST(test_viscous_friction_of_every_size);
-	RUN_TEST(test_stiction_holds);
-	RUN_TEST(test_friction_does_not_chatter);
-	RUN_TEST(test_it_turns_round);
-	RUN_TEST(test_ends);
-	RUN_TEST(test_it_leaves_the_end_in_the_same_step);
-	RUN_TEST(test_it_does_not_move_at_an_end);
-	RUN_TEST(test_length_of_the_steps_makes_no_difference);
-	RUN_TEST(test_current);
-	RUN_TEST(test_current_moves_it_up_to_the_speed_of_the_supply);
-	RUN_TEST(test_velocity);
-	RUN_TEST(test_velocity_ends_at_an_end);
-	RUN_TEST(test_jammed_joint_stays);
-	RUN_TEST(test_output);
-	RUN_TEST(test_a_body_integrates_it);
-	RUN_TEST(test_encoder);
-	RUN_TEST(test_encoder_noise);
-	RUN_TEST(test_encoder_noise_is_reproducible);
-	return UNITY_END();
 }

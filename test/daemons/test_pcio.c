@@ -1,12 +1,9 @@
 /* test_pcio.c: the codec of PowerCube modules, in what goes beyond the vectors of its page (test_pcio_page.c): every
  * identifier, command, second byte and length, every bit, every value that must not leave. */
-#include <errno.h>
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "can/slots.h"
 #include "daemons/pcio/pcio.h"
@@ -32,7 +29,7 @@ static uint32_t bits_of_float(float value)
 
 /* ---- what is taken from the bus ---- */
 
-static void only_modules_are_heard(void)
+TEST(only_modules_are_heard)
 {
 	static const uint32_t marks[] = { 0, FRAME_EXT, FRAME_RTR, FRAME_ERR, 0x800 };
 	struct frame f = FRAME(0, PCIO_HALT);
@@ -76,7 +73,7 @@ static int tail_of(unsigned int command, unsigned int second)
 	}
 }
 
-static void every_command_second_byte_and_length(void)
+TEST(every_command_second_byte_and_length)
 {
 	struct pcio_reply r;
 
@@ -107,7 +104,7 @@ static void every_command_second_byte_and_length(void)
 			}
 }
 
-static void longer_than_classic_is_refused(void)
+TEST(longer_than_classic_is_refused)
 {
 	struct frame f = FRAME(0x0A4, PCIO_MOVE, PCIO_RAMP_STATE);
 	struct pcio_reply r;
@@ -119,7 +116,7 @@ static void longer_than_classic_is_refused(void)
 }
 
 /* Every real a module can send comes through as it is, or is refused; so do the integers. */
-static void values_come_through(void)
+TEST(values_come_through)
 {
 	uint32_t bits = 0;
 	struct pcio_reply r;
@@ -156,7 +153,7 @@ static void values_come_through(void)
 
 /* ---- what is sent ---- */
 
-static void every_module_has_its_identifiers(void)
+TEST(every_module_has_its_identifiers)
 {
 	for (unsigned int module = 0; module < 300; module++) {
 		int expected = module >= 1 && module <= 31 ? 0 : -EINVAL;
@@ -173,7 +170,7 @@ static void every_module_has_its_identifiers(void)
 	}
 }
 
-static void only_known_things_are_asked_and_set(void)
+TEST(only_known_things_are_asked_and_set)
 {
 	struct frame f;
 
@@ -209,7 +206,7 @@ static void check_real(int answer, const struct frame *f, double value)
 	TEST_ASSERT_EQUAL_HEX8(bits >> 24, f->data[5]);
 }
 
-static void nothing_leaves_that_is_not_a_number(void)
+TEST(nothing_leaves_that_is_not_a_number)
 {
 	static const double bad[] = { NAN, -NAN, INFINITY, -INFINITY };
 	static const enum pcio_motion moves[] = { PCIO_RAMP,	   PCIO_VELOCITY,	PCIO_CURRENT,
@@ -237,7 +234,7 @@ static void nothing_leaves_that_is_not_a_number(void)
 }
 
 /* What may be set, whether below 0, and in which form: by hand, not from the codec's table. */
-static void what_may_be_set(void)
+TEST(what_may_be_set)
 {
 	static const struct {
 		uint8_t id;
@@ -263,7 +260,7 @@ static void what_may_be_set(void)
 	}
 }
 
-static void requests_carry_nothing_else(void)
+TEST(requests_carry_nothing_else)
 {
 	static const uint8_t none[FRAME_DATA_MAX_FD];
 	struct frame f[5];
@@ -283,7 +280,7 @@ static void requests_carry_nothing_else(void)
 
 /* ---- a module's half, played by hand: what was set is what is read ---- */
 
-static void round_trip(void)
+TEST(round_trip)
 {
 	for (double value = -6.5; value < 6.5; value += 0.0625) {
 		struct frame set, get, reply, ack;
@@ -305,7 +302,7 @@ static void round_trip(void)
 #define FAULT_BITS 0x0FFC0039u /* error, power fault, tow, comm; 18 to 27 */
 #define POWER_BITS 0x09F80008u /* power fault; 19 to 24; 27 */
 
-static void every_state_bit(void)
+TEST(every_state_bit)
 {
 	for (unsigned int i = 0; i < 32; i++) {
 		uint32_t bit = 1u << i;
@@ -330,7 +327,7 @@ static void every_state_bit(void)
 	TEST_ASSERT_EQUAL(PCIO_KIND_POWER_OFF, pcio_worst(UINT32_MAX));
 }
 
-static void comm_error_alone(void)
+TEST(comm_error_alone)
 {
 	uint32_t comm = PCIO_STATE_COMM_ERROR;
 
@@ -349,7 +346,7 @@ static void comm_error_alone(void)
 
 /* ---- words ---- */
 
-static void words_are_whole(void)
+TEST(words_are_whole)
 {
 	uint32_t word = PCIO_STATE_ERROR | PCIO_STATE_LIMIT_SWITCH_1 | PCIO_STATE_BRAKE | 1u << 28;
 	char text[64];
@@ -369,7 +366,7 @@ static void words_are_whole(void)
 	}
 }
 
-static void all_words_have_room(void)
+TEST(all_words_have_room)
 {
 	char text[PCIO_TEXT_MAX];
 	unsigned int words = 1;
@@ -437,7 +434,7 @@ static void expect_next(const struct frame *f)
 	slots_echo(&slots, f, 3);
 }
 
-static void rows_serve_slots(void)
+TEST(rows_serve_slots)
 {
 	struct frame watchdog, old_move, move, halt, reset, set[2], get[2];
 
@@ -474,7 +471,7 @@ static void rows_serve_slots(void)
 	TEST_ASSERT_EQUAL_UINT64(1, slots_counts(&slots)->replaced);
 }
 
-static void rows_are_what_the_driver_declares(void)
+TEST(rows_are_what_the_driver_declares)
 {
 	static const struct pcio_send_row expected[PCIO_SENDS] = {
 		{ 0x0E0, SLOTS_URGENT, { 0xFF }, 1, 1, false, false, false },
@@ -495,26 +492,4 @@ static void rows_are_what_the_driver_declares(void)
 		TEST_ASSERT_EQUAL(expected[send].harmless, pcio_send_rows[send].harmless);
 		TEST_ASSERT_EQUAL(expected[send].shared, pcio_send_rows[send].shared);
 	}
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(only_modules_are_heard);
-	RUN_TEST(every_command_second_byte_and_length);
-	RUN_TEST(longer_than_classic_is_refused);
-	RUN_TEST(values_come_through);
-	RUN_TEST(every_module_has_its_identifiers);
-	RUN_TEST(only_known_things_are_asked_and_set);
-	RUN_TEST(nothing_leaves_that_is_not_a_number);
-	RUN_TEST(what_may_be_set);
-	RUN_TEST(requests_carry_nothing_else);
-	RUN_TEST(round_trip);
-	RUN_TEST(every_state_bit);
-	RUN_TEST(comm_error_alone);
-	RUN_TEST(words_are_whole);
-	RUN_TEST(all_words_have_room);
-	RUN_TEST(rows_serve_slots);
-	RUN_TEST(rows_are_what_the_driver_declares);
-	return UNITY_END();
 }

@@ -1,11 +1,7 @@
 /* test_pcio_page.c: hw-docs/powercube.md, its tables and its vectors, held against the codec. */
-#include <errno.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "can/frame_text.h"
 #include "daemons/pcio/pcio.h"
@@ -111,7 +107,7 @@ static int find(const char *const *names, size_t stride, size_t count, const cha
 
 /* ---- tables ---- */
 
-static void parameters_are_those_of_the_page(void)
+TEST(parameters_are_those_of_the_page)
 {
 	char *cells[CELLS_MAX];
 	unsigned int rows = 0, known = 0;
@@ -137,7 +133,7 @@ static void parameters_are_those_of_the_page(void)
 	TEST_ASSERT_EQUAL(known, rows);
 }
 
-static void states_are_those_of_the_page(void)
+TEST(states_are_those_of_the_page)
 {
 	const struct pcio_bit *b = pcio_state_bits;
 	char *cells[CELLS_MAX];
@@ -151,7 +147,7 @@ static void states_are_those_of_the_page(void)
 	TEST_ASSERT_EQUAL(0, b->bit);
 }
 
-static void configs_are_those_of_the_page(void)
+TEST(configs_are_those_of_the_page)
 {
 	static const struct {
 		const char *name;
@@ -324,7 +320,7 @@ static void say(char *said, char *left)
 	}
 }
 
-static void vectors_hold(void)
+TEST(vectors_hold)
 {
 	unsigned int vectors = 0;
 
@@ -360,7 +356,7 @@ static bool vector_with(const char *start, const char *part)
 	return false;
 }
 
-static void vectors_cover_the_protocol(void)
+TEST(vectors_cover_the_protocol)
 {
 	static const unsigned int type_examples[] = { PCIO_ACTUAL_POSITION, PCIO_ADDRESS, PCIO_VERSION,
 						      PCIO_RAW_CURRENT,	    PCIO_SERIAL,  PCIO_POSITION_COUNT };
@@ -382,15 +378,4 @@ static void vectors_cover_the_protocol(void)
 		snprintf(part, sizeof(part), " get %s ", p->name);
 		TEST_ASSERT_MESSAGE(vector_with("decode ", part), part);
 	}
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(parameters_are_those_of_the_page);
-	RUN_TEST(states_are_those_of_the_page);
-	RUN_TEST(configs_are_those_of_the_page);
-	RUN_TEST(vectors_hold);
-	RUN_TEST(vectors_cover_the_protocol);
-	return UNITY_END();
 }

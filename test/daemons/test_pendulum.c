@@ -1,7 +1,7 @@
 /* test_pendulum.c: the pendulum against physics, and its controller against the pendulum. */
 #include <math.h>
 
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "daemons/pendulum/pendulum.h"
 #include "daemons/pendulum/work.h"
@@ -11,14 +11,6 @@
 #define GRAVITY 9.81
 
 static const struct pendulum_body free_body = { 1, 0.1, 0, 0.5 }, damped = { 2, 0.3, 0.05, 1 };
-
-void setUp(void)
-{
-}
-
-void tearDown(void)
-{
-}
 
 static void run_for(const struct pendulum_body *body, struct pendulum *p, double torque_nm, double t_s)
 {
@@ -30,7 +22,7 @@ static void run_for(const struct pendulum_body *body, struct pendulum *p, double
 
 static const struct pendulum starts[] = { { 0.1, 0 }, { 1, -3 }, { 3, 0 }, { -2, 15 }, { 0, 40 } };
 
-static void test_energy_is_kept_without_friction(void)
+TEST(test_energy_is_kept_without_friction)
 {
 	for (size_t i = 0; i < LEN(starts); i++) {
 		struct pendulum p = starts[i];
@@ -41,7 +33,7 @@ static void test_energy_is_kept_without_friction(void)
 	}
 }
 
-static void test_friction_takes_energy_in_every_step(void)
+TEST(test_friction_takes_energy_in_every_step)
 {
 	for (size_t i = 0; i < LEN(starts); i++) {
 		struct pendulum p = starts[i];
@@ -55,7 +47,7 @@ static void test_friction_takes_energy_in_every_step(void)
 	}
 }
 
-static void test_motor_adds_its_work(void)
+TEST(test_motor_adds_its_work)
 {
 	struct pendulum p = { 0, 5 };
 	const double before = pendulum_energy(&free_body, &p);
@@ -65,7 +57,7 @@ static void test_motor_adds_its_work(void)
 }
 
 /* With a torque it rests where gravity has the same. */
-static void test_equilibria_stay(void)
+TEST(test_equilibria_stay)
 {
 	static const struct {
 		double angle_rad, torque_nm, within_rad;
@@ -85,7 +77,7 @@ static void test_equilibria_stay(void)
 	}
 }
 
-static void test_small_swing_has_the_period_of_the_textbook(void)
+TEST(test_small_swing_has_the_period_of_the_textbook)
 {
 	struct pendulum p = { 0.001, 0 };
 	const double period_s = 2 * M_PI * sqrt(free_body.length_m / GRAVITY);
@@ -96,7 +88,7 @@ static void test_small_swing_has_the_period_of_the_textbook(void)
 	TEST_ASSERT_DOUBLE_WITHIN(1e-6, 0, p.rate_rad_s);
 }
 
-static void test_half_the_step_is_sixteen_times_as_exact(void)
+TEST(test_half_the_step_is_sixteen_times_as_exact)
 {
 	double error[2];
 
@@ -113,7 +105,7 @@ static void test_half_the_step_is_sixteen_times_as_exact(void)
 	TEST_ASSERT_DOUBLE_WITHIN(2, 16, error[0] / error[1]);
 }
 
-static void test_motor_is_limited(void)
+TEST(test_motor_is_limited)
 {
 	static const double rows[][2] = { { 0.2, 0.2 }, { -0.2, -0.2 }, { 3, 0.5 }, { -3, -0.5 }, { INFINITY, 0.5 } };
 
@@ -129,7 +121,7 @@ static void test_motor_is_limited(void)
 
 /* ---- the controller ---- */
 
-static void test_error_is_the_way_to_the_nearest_top(void)
+TEST(test_error_is_the_way_to_the_nearest_top)
 {
 	static const double rows[][2] = {
 		{ M_PI, 0 },
@@ -145,7 +137,7 @@ static void test_error_is_the_way_to_the_nearest_top(void)
 		TEST_ASSERT_DOUBLE_WITHIN(1e-12, rows[i][1], pendulum_error(&(struct pendulum){ rows[i][0], 0 }));
 }
 
-static void test_near_the_top_is_where_the_motor_can_hold_it(void)
+TEST(test_near_the_top_is_where_the_motor_can_hold_it)
 {
 	static const struct {
 		struct pendulum at;
@@ -161,7 +153,7 @@ static void test_near_the_top_is_where_the_motor_can_hold_it(void)
 		TEST_ASSERT_EQUAL_MESSAGE(rows[i].near, pendulum_is_near_top(&pendulum_small, &rows[i].at), "row");
 }
 
-static void test_swing_adds_the_energy_that_is_missing_and_takes_the_rest(void)
+TEST(test_swing_adds_the_energy_that_is_missing_and_takes_the_rest)
 {
 	static const struct {
 		struct pendulum at;
@@ -175,7 +167,7 @@ static void test_swing_adds_the_energy_that_is_missing_and_takes_the_rest(void)
 		TEST_ASSERT_DOUBLE_WITHIN(1e-9, rows[i].torque_nm, pendulum_swing(&pendulum_small, &rows[i].at));
 }
 
-static void test_balance_pushes_to_the_top_and_brakes(void)
+TEST(test_balance_pushes_to_the_top_and_brakes)
 {
 	static const struct {
 		struct pendulum at;
@@ -194,7 +186,7 @@ static void test_balance_pushes_to_the_top_and_brakes(void)
 }
 
 /* From everywhere it stands within three seconds, and stays for ten.  The motor could not lift it at once. */
-static void test_pendulum_is_swung_up_and_balanced(void)
+TEST(test_pendulum_is_swung_up_and_balanced)
 {
 	static const struct pendulum from[] = { { 0, 0 }, { 1, 0 }, { -2, 5 }, { 0, 30 }, { M_PI, 10 }, { 3, 0 } };
 
@@ -216,7 +208,7 @@ static void test_pendulum_is_swung_up_and_balanced(void)
 
 /* ---- computing cost ---- */
 
-static void test_cost_is_constant_or_varies_around_its_mean(void)
+TEST(test_cost_is_constant_or_varies_around_its_mean)
 {
 	const struct work constant = { .mean_ns = 50000 }, varies = { .mean_ns = 50000, .seed = 3 };
 	const struct work other = { .mean_ns = 50000, .seed = 4 };
@@ -234,23 +226,4 @@ static void test_cost_is_constant_or_varies_around_its_mean(void)
 	}
 	TEST_ASSERT_DOUBLE_WITHIN(1000, 50000, sum_ns / 10000);
 	TEST_ASSERT_TRUE(same < 10);
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(test_energy_is_kept_without_friction);
-	RUN_TEST(test_friction_takes_energy_in_every_step);
-	RUN_TEST(test_motor_adds_its_work);
-	RUN_TEST(test_equilibria_stay);
-	RUN_TEST(test_small_swing_has_the_period_of_the_textbook);
-	RUN_TEST(test_half_the_step_is_sixteen_times_as_exact);
-	RUN_TEST(test_motor_is_limited);
-	RUN_TEST(test_error_is_the_way_to_the_nearest_top);
-	RUN_TEST(test_near_the_top_is_where_the_motor_can_hold_it);
-	RUN_TEST(test_swing_adds_the_energy_that_is_missing_and_takes_the_rest);
-	RUN_TEST(test_balance_pushes_to_the_top_and_brakes);
-	RUN_TEST(test_pendulum_is_swung_up_and_balanced);
-	RUN_TEST(test_cost_is_constant_or_varies_around_its_mean);
-	return UNITY_END();
 }

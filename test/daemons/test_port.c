@@ -1,38 +1,28 @@
 /* test_port.c: one end of a channel: the first process makes it, and a lost channel is reopened. */
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "channels/ach_ring.h"
 #include "daemons/drv/port.h"
 #include "test/channels/lib.h"
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #define S_NS 1000000000
 
-static char name[LIB_NAME_LEN], first_line[512];
+static char name[LIB_NAME_LEN], first_line[ERROR_LINE_MAX];
 static struct port port;
 static struct error_sink errors;
 static const struct msg_type *type;
-
-static void keep(void *to, const char *line)
-{
-	(void)to;
-	snprintf(first_line, sizeof(first_line), "%s", line);
-}
 
 void setUp(void)
 {
 	unsetenv("ENDPLATE_PREFIX");
 	lib_name(name, "port");
 	*first_line = 0;
-	errors = (struct error_sink){ keep, NULL, 0 };
+	errors = (struct error_sink){ error_keep_last, first_line, 0 };
 	type = msg_type_by_number(msg_event_number);
 	memset(&port, 0, sizeof(port));
 }
@@ -87,7 +77,7 @@ static void next_is(enum port_got expected, const char *code)
 
 /* ---- names ---- */
 
-static void the_prefix_is_added(void)
+TEST(the_prefix_is_added)
 {
 	char full[PORT_NAME_MAX];
 
@@ -107,7 +97,7 @@ static void the_prefix_is_added(void)
 
 /* ---- opening ---- */
 
-static void the_first_makes_it_of_the_messages_size(void)
+TEST(the_first_makes_it_of_the_messages_size)
 {
 	char path[256];
 	struct stat file;
@@ -120,7 +110,7 @@ static void the_first_makes_it_of_the_messages_size(void)
 	TEST_ASSERT_EQUAL(PORT_NONE, port_next(&port, &got, sizeof(got), &len));
 }
 
-static void an_existing_channel_is_used(void)
+TEST(an_existing_channel_is_used)
 {
 	TEST_ASSERT_EQUAL(ACH_OK, ach_create(name, 10, sizeof(struct msg_event) + 1, NULL));
 	put_event("before");
@@ -129,7 +119,7 @@ static void an_existing_channel_is_used(void)
 	next_is(PORT_ONE, "before");
 }
 
-static void a_too_small_channel_is_refused(void)
+TEST(a_too_small_channel_is_refused)
 {
 	char line[256];
 
@@ -143,7 +133,7 @@ static void a_too_small_channel_is_refused(void)
 	TEST_ASSERT_FALSE(port.open);
 }
 
-static void a_file_that_is_not_a_channel_is_refused(void)
+TEST(a_file_that_is_not_a_channel_is_refused)
 {
 	char path[256], line[256];
 	const int fd = open(lib_path(path, name), O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
@@ -159,13 +149,13 @@ static void a_file_that_is_not_a_channel_is_refused(void)
 	unlink(path);
 }
 
-static void a_name_that_is_none_is_refused(void)
+TEST(a_name_that_is_none_is_refused)
 {
 	TEST_ASSERT_EQUAL(-EINVAL, port_open(&port, "a/b", type, 0640, &errors));
 	TEST_ASSERT_EQUAL_STRING("channel a/b: no name for a channel", first_line);
 }
 
-static void one_of_another_user_is_refused(void)
+TEST(one_of_another_user_is_refused)
 {
 	char line[512];
 	int status;
@@ -186,7 +176,7 @@ static void one_of_another_user_is_refused(void)
 }
 
 /* Made first by another user, who would have owned what the driver reads and writes; or open to more than granted. */
-static void a_channel_that_others_may_change_is_refused(void)
+TEST(a_channel_that_others_may_change_is_refused)
 {
 	static const struct {
 		uid_t owner;
@@ -225,7 +215,7 @@ static void a_channel_that_others_may_change_is_refused(void)
 }
 
 /* The group gets access only if it is named and owns the channel. */
-static void a_new_channel_is_for_its_user_and_the_operators(void)
+TEST(a_new_channel_is_for_its_user_and_the_operators)
 {
 	static const struct {
 		int group; /* in the environment, as seen from our own; -1: none */
@@ -274,7 +264,7 @@ static int member(void *unused)
 	return 0;
 }
 
-static void the_operators_may_be_a_supplementary_group(void)
+TEST(the_operators_may_be_a_supplementary_group)
 {
 	if (!lib_can_drop())
 		TEST_IGNORE_MESSAGE("needs root");
@@ -282,7 +272,7 @@ static void the_operators_may_be_a_supplementary_group(void)
 }
 
 /* No file may be longer than this. */
-static void a_channel_that_cannot_be_made_is_reported(void)
+TEST(a_channel_that_cannot_be_made_is_reported)
 {
 	const struct rlimit small = { 16, RLIM_INFINITY };
 	struct rlimit kept;
@@ -303,7 +293,7 @@ static void a_channel_that_cannot_be_made_is_reported(void)
 
 /* ---- reading ---- */
 
-static void next_newest_and_peek(void)
+TEST(next_newest_and_peek)
 {
 	TEST_ASSERT_EQUAL(0, open_port());
 	put_event("a");
@@ -323,7 +313,7 @@ static void next_newest_and_peek(void)
 }
 
 /* What was lost before the handle was there is not its loss. */
-static void only_what_is_missed_from_then_on_counts(void)
+TEST(only_what_is_missed_from_then_on_counts)
 {
 	TEST_ASSERT_EQUAL(ACH_OK, ach_create(name, 4, sizeof(struct msg_event), NULL));
 	for (int i = 0; i < 9; i++)
@@ -336,7 +326,7 @@ static void only_what_is_missed_from_then_on_counts(void)
 	next_is(PORT_ONE, "new");
 }
 
-static void of_a_channel_that_was_empty_everything_counts(void)
+TEST(of_a_channel_that_was_empty_everything_counts)
 {
 	TEST_ASSERT_EQUAL(ACH_OK, ach_create(name, 4, sizeof(struct msg_event), NULL));
 	TEST_ASSERT_EQUAL(0, open_port());
@@ -346,7 +336,7 @@ static void of_a_channel_that_was_empty_everything_counts(void)
 	next_is(PORT_MISSED, "new");
 }
 
-static void what_is_too_long_is_stepped_over(void)
+TEST(what_is_too_long_is_stepped_over)
 {
 	static char large[2000];
 
@@ -378,7 +368,7 @@ static void scribble(void)
 	ach_close(&chan);
 }
 
-static void a_corrupt_one_is_closed_and_tried_at_each_look(void)
+TEST(a_corrupt_one_is_closed_and_tried_at_each_look)
 {
 	TEST_ASSERT_EQUAL(0, open_port());
 	TEST_ASSERT_FALSE(port_reopen(&port, 0, S_NS));
@@ -396,7 +386,7 @@ static void a_corrupt_one_is_closed_and_tried_at_each_look(void)
 	next_is(PORT_ONE, "b");
 }
 
-static void an_unlinked_channel_is_made_again(void)
+TEST(an_unlinked_channel_is_made_again)
 {
 	char path[256];
 
@@ -410,7 +400,7 @@ static void an_unlinked_channel_is_made_again(void)
 	TEST_ASSERT_FALSE(port_reopen(&port, 3ll * S_NS, S_NS));
 }
 
-static void a_new_one_under_the_old_name_is_read_from_its_beginning(void)
+TEST(a_new_one_under_the_old_name_is_read_from_its_beginning)
 {
 	TEST_ASSERT_EQUAL(0, open_port());
 	put_event("a");
@@ -426,7 +416,7 @@ static void a_new_one_under_the_old_name_is_read_from_its_beginning(void)
 
 /* ---- writing ---- */
 
-static void puts_are_numbered(void)
+TEST(puts_are_numbered)
 {
 	struct msg_event e = event("mine");
 
@@ -439,7 +429,7 @@ static void puts_are_numbered(void)
 	TEST_ASSERT_EQUAL(2, got.header.sequence);
 }
 
-static void what_could_not_be_put_is_counted(void)
+TEST(what_could_not_be_put_is_counted)
 {
 	struct msg_event e = event("mine");
 
@@ -469,7 +459,7 @@ static int hold_lock(void *arg)
 	return 0;
 }
 
-static void a_put_that_would_wait_is_given_up_and_the_channel_kept(void)
+TEST(a_put_that_would_wait_is_given_up_and_the_channel_kept)
 {
 	struct lib_gate *gate = lib_gate_new();
 	struct msg_event e = event("mine");
@@ -492,26 +482,6 @@ int main(void)
 {
 	umask(0077); /* of the channels that are made here */
 	UNITY_BEGIN();
-	RUN_TEST(the_prefix_is_added);
-	RUN_TEST(the_first_makes_it_of_the_messages_size);
-	RUN_TEST(an_existing_channel_is_used);
-	RUN_TEST(a_too_small_channel_is_refused);
-	RUN_TEST(a_file_that_is_not_a_channel_is_refused);
-	RUN_TEST(a_name_that_is_none_is_refused);
-	RUN_TEST(one_of_another_user_is_refused);
-	RUN_TEST(a_channel_that_others_may_change_is_refused);
-	RUN_TEST(a_new_channel_is_for_its_user_and_the_operators);
-	RUN_TEST(the_operators_may_be_a_supplementary_group);
-	RUN_TEST(a_channel_that_cannot_be_made_is_reported);
-	RUN_TEST(next_newest_and_peek);
-	RUN_TEST(only_what_is_missed_from_then_on_counts);
-	RUN_TEST(of_a_channel_that_was_empty_everything_counts);
-	RUN_TEST(what_is_too_long_is_stepped_over);
-	RUN_TEST(a_corrupt_one_is_closed_and_tried_at_each_look);
-	RUN_TEST(an_unlinked_channel_is_made_again);
-	RUN_TEST(a_new_one_under_the_old_name_is_read_from_its_beginning);
-	RUN_TEST(puts_are_numbered);
-	RUN_TEST(what_could_not_be_put_is_counted);
-	RUN_TEST(a_put_that_would_wait_is_given_up_and_the_channel_kept);
+	testcase_run_all();
 	return UNITY_END();
 }

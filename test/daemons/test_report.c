@@ -1,10 +1,5 @@
 /* test_report.c: how often an event is put, and that the last event is the newest. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "daemons/drv/report.h"
 
@@ -74,7 +69,7 @@ static void look_at(int64_t ms)
 	report_tick(&report, now);
 }
 
-static void a_held_event_is_put_when_its_second_is_over(void)
+TEST(a_held_event_is_put_when_its_second_is_over)
 {
 	say("odd", "1");
 	TEST_ASSERT_EQUAL_STRING("odd=1+0@0", reported());
@@ -99,7 +94,7 @@ static void a_held_event_is_put_when_its_second_is_over(void)
 }
 
 /* Codes that alternate: the last word is what happened last. */
-static void the_order_is_kept(void)
+TEST(the_order_is_kept)
 {
 	say("active", "a");
 	TEST_ASSERT_EQUAL_STRING("active=a+0@0", reported());
@@ -126,7 +121,7 @@ static void the_order_is_kept(void)
 	TEST_ASSERT_EQUAL_STRING("", reported());
 }
 
-static void a_flood_is_a_line_a_second(void)
+TEST(a_flood_is_a_line_a_second)
 {
 	unsigned int lines = 0;
 
@@ -140,7 +135,7 @@ static void a_flood_is_a_line_a_second(void)
 	TEST_ASSERT_EQUAL_STRING_LEN("holding=9990", reported(), 12);
 }
 
-static void at_the_end_nothing_is_held_back(void)
+TEST(at_the_end_nothing_is_held_back)
 {
 	say("stopping", "a");
 	reported();
@@ -153,7 +148,7 @@ static void at_the_end_nothing_is_held_back(void)
 }
 
 /* The entry of the code reported longest ago is reused, and its held event is not lost. */
-static void many_codes(void)
+TEST(many_codes)
 {
 	char code[16];
 
@@ -170,15 +165,4 @@ static void many_codes(void)
 	say("code31", "y");
 	look_at(1002);
 	TEST_ASSERT_EQUAL_STRING("code31=y+0@2", reported());
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(a_held_event_is_put_when_its_second_is_over);
-	RUN_TEST(the_order_is_kept);
-	RUN_TEST(a_flood_is_a_line_a_second);
-	RUN_TEST(at_the_end_nothing_is_held_back);
-	RUN_TEST(many_codes);
-	return UNITY_END();
 }

@@ -1,11 +1,7 @@
 /* test_robotsim.c: what a simulated PowerCube module answers, held against hw-docs/powercube.md itself. */
-#include <errno.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "test/daemons/robotsim_desk.h"
 
@@ -57,7 +53,7 @@ static unsigned int size_of(const char *type)
 	return !strcmp(type + 1, "32") ? 4 : !strcmp(type + 1, "16") ? 2 : 1;
 }
 
-static void test_every_parameter_is_answered_in_its_size(void)
+TEST(test_every_parameter_is_answered_in_its_size)
 {
 	char cells[CELLS_MAX][128], question[32];
 	unsigned int n = 0;
@@ -80,7 +76,7 @@ static void test_every_parameter_is_answered_in_its_size(void)
 	TEST_ASSERT_GREATER_THAN(50, n);
 }
 
-static void test_an_unknown_parameter_is_not_answered(void)
+TEST(test_an_unknown_parameter_is_not_answered)
 {
 	char cells[CELLS_MAX][128], question[32];
 	bool known[256] = { [0x28] = true, [0x29] = true, [0x2A] = true }; /* the page leaves them open */
@@ -97,7 +93,7 @@ static void test_an_unknown_parameter_is_not_answered(void)
 	}
 }
 
-static void test_what_can_be_set_is(void)
+TEST(test_what_can_be_set_is)
 {
 	char cells[CELLS_MAX][128], question[48], answer[48];
 
@@ -130,7 +126,7 @@ static void test_what_can_be_set_is(void)
 	}
 }
 
-static void test_state_names(void)
+TEST(test_state_names)
 {
 	char cells[CELLS_MAX][128];
 	unsigned int n = 0;
@@ -149,14 +145,14 @@ static void test_state_names(void)
 
 /* ---- commands ---- */
 
-static void test_simple_commands_are_echoed(void)
+TEST(test_simple_commands_are_echoed)
 {
 	desk_expect("0EF#00", "0AF#00");
 	desk_expect("0EF#01", "0AF#01");
 	desk_expect("0EF#02", "0AF#02");
 }
 
-static void test_unknown_commands_and_lengths_are_not_answered(void)
+TEST(test_unknown_commands_and_lengths_are_not_answered)
 {
 	char text[48];
 
@@ -176,7 +172,7 @@ static void test_unknown_commands_and_lengths_are_not_answered(void)
 	TEST_ASSERT_EQUAL(0, desk.counts.out);
 }
 
-static void test_frames_of_others_are_not_its_own(void)
+TEST(test_frames_of_others_are_not_its_own)
 {
 	static const char *const frames[] = { "0CE#0A3C",   "0EE#00",	"0AF#00", "000000CF#0A3C", "0CF#R2",
 					      "0CF##00A3C", "1CF#0A3C", "0E0#00", "101#02" };
@@ -186,7 +182,7 @@ static void test_frames_of_others_are_not_its_own(void)
 	TEST_ASSERT_EQUAL(0, desk.counts.in);
 }
 
-static void test_frames_to_all_are_not_answered(void)
+TEST(test_frames_to_all_are_not_answered)
 {
 	static const char *const frames[] = { "100#07", "100#0F", "100#02", "100#00", "100#01", "100#0A3C" };
 
@@ -199,7 +195,7 @@ static void test_frames_to_all_are_not_answered(void)
 	TEST_ASSERT_EQUAL(1, desk.counts.homings);
 }
 
-static void test_addresses(void)
+TEST(test_addresses)
 {
 	struct pcube other;
 	struct frame frame = { .id = 0x0C1, .len = 2, .data = { 0x0A, 0x20 } }, reply;
@@ -216,7 +212,7 @@ static void test_addresses(void)
 	TEST_ASSERT_EQUAL_HEX32(0x0BF, reply.id);
 }
 
-static void test_what_it_tells_of_itself(void)
+TEST(test_what_it_tells_of_itself)
 {
 	desk_is("type: PRL80, position: -0.5, serial: 0x12345678, version: 0x2501, config: 0x01000118, "
 		"limits: [-1, 1]");
@@ -236,7 +232,7 @@ static void test_what_it_tells_of_itself(void)
 	TEST_ASSERT_EQUAL_FLOAT(0, desk_real(0x41));
 }
 
-static void test_home_offset_has_two_numbers(void)
+TEST(test_home_offset_has_two_numbers)
 {
 	desk_expect("0EF#08590000803E", "0AF#085964");
 	desk_expect("0CF#0A89", "0AF#0A890000803E");
@@ -244,7 +240,7 @@ static void test_home_offset_has_two_numbers(void)
 	desk_expect("0CF#0A59", "0AF#0A59000038C0");
 }
 
-static void test_limits_are_not_widened(void)
+TEST(test_limits_are_not_widened)
 {
 	TEST_ASSERT_FLOAT_WITHIN(1e-6, 0.436332f, desk_real(0x0A));
 	desk_expect("0EF#08480000803F", "0AF#084800"); /* 1 rad/s */
@@ -256,7 +252,7 @@ static void test_limits_are_not_widened(void)
 	desk_expect("0EF#08480000803F", "0AF#084865");
 }
 
-static void test_outputs(void)
+TEST(test_outputs)
 {
 	desk_expect("0EF#0826FF000000", "0AF#082664");
 	desk_expect("0CF#0A26", "0AF#0A26F0000000");
@@ -265,7 +261,7 @@ static void test_outputs(void)
 
 /* ---- moves ---- */
 
-static void test_moves_and_their_answers(void)
+TEST(test_moves_and_their_answers)
 {
 	static const uint8_t motions[] = { 4, 7, 8 };
 	char question[48], answer[48];
@@ -296,7 +292,7 @@ static void test_moves_and_their_answers(void)
 	desk_expect_nothing("0EF#0B060000000005");
 }
 
-static void test_motions_that_there_are_not(void)
+TEST(test_motions_that_there_are_not)
 {
 	char question[48];
 
@@ -312,7 +308,7 @@ static void test_motions_that_there_are_not(void)
 	}
 }
 
-static void test_short_state(void)
+TEST(test_short_state)
 {
 	desk_is("home: 1, config: 0x4918"); /* all three switches */
 	TEST_ASSERT_EQUAL_STRING("0AF#0B11000000001000", desk_ask("0EF#0B110000803E"));
@@ -335,7 +331,7 @@ static void test_short_state(void)
 	TEST_ASSERT_EQUAL_STRING_LEN("D000", desk_ask("0EF#0B100000803E6400") + 16, 4);
 }
 
-static void test_nan_moves_nothing(void)
+TEST(test_nan_moves_nothing)
 {
 	desk_expect("0EF#0B070000C07F", "0AF#0B0700");
 	desk_expect("0EF#0B080000807F", "0AF#0B0800");
@@ -347,7 +343,7 @@ static void test_nan_moves_nothing(void)
 
 /* ---- answers in time ---- */
 
-static void test_reply_delay(void)
+TEST(test_reply_delay)
 {
 	const int64_t start_ns = desk_now_ns;
 
@@ -358,7 +354,7 @@ static void test_reply_delay(void)
 	TEST_ASSERT_EQUAL(1, desk.counts.out);
 }
 
-static void test_jitter_keeps_the_order(void)
+TEST(test_jitter_keeps_the_order)
 {
 	int64_t least_ns = INT64_MAX, most_ns = 0;
 
@@ -379,7 +375,7 @@ static void test_jitter_keeps_the_order(void)
 	TEST_ASSERT_GREATER_THAN_INT64(1000000, most_ns);
 }
 
-static void test_reorder(void)
+TEST(test_reorder)
 {
 	int overtaken = 0;
 
@@ -393,7 +389,7 @@ static void test_reorder(void)
 	TEST_ASSERT_INT_WITHIN(40, 100, overtaken); /* the first held back, the second not: a quarter */
 }
 
-static void test_lose(void)
+TEST(test_lose)
 {
 	int heard = 0;
 
@@ -404,7 +400,7 @@ static void test_lose(void)
 	TEST_ASSERT_EQUAL(400 - heard, desk.counts.lost);
 }
 
-static void test_silent(void)
+TEST(test_silent)
 {
 	desk.silent = true;
 	desk_expect_nothing("0CF#0A3C");
@@ -415,7 +411,7 @@ static void test_silent(void)
 	TEST_ASSERT_NOT_EQUAL_CHAR(0, *desk_ask("0CF#0A3C"));
 }
 
-static void test_a_full_queue_loses_answers(void)
+TEST(test_a_full_queue_loses_answers)
 {
 	for (int i = 0; i < PCUBE_REPLIES_MAX + 3; i++)
 		desk_hear("0CF#0A3C");
@@ -427,7 +423,7 @@ static void test_a_full_queue_loses_answers(void)
 
 /* ---- the config word ---- */
 
-static void test_no_acknowledge(void)
+TEST(test_no_acknowledge)
 {
 	desk_set_config(0x04000118);
 	desk_expect_nothing("0EF#02");
@@ -439,7 +435,7 @@ static void test_no_acknowledge(void)
 	TEST_ASSERT_EQUAL(2, desk.counts.moves);
 }
 
-static void test_another_interface(void)
+TEST(test_another_interface)
 {
 	desk_set_config(0x10000118);
 	desk_expect_nothing("0CF#0A39");
@@ -450,7 +446,7 @@ static void test_another_interface(void)
 	desk_expect("0CF#0A39", "0AF#0A3918010000");
 }
 
-static void test_first_position_after_a_reset(void)
+TEST(test_first_position_after_a_reset)
 {
 	desk_is("position: 0.5");
 	desk_expect("0EF#00", "0AF#00");
@@ -468,7 +464,7 @@ static void test_first_position_after_a_reset(void)
 /* ---- the same again ---- */
 
 /* A module asked often and one asked seldom are the same to the last bit; a seed gives the same answers. */
-static void test_only_bus_time_counts(void)
+TEST(test_only_bus_time_counts)
 {
 	struct pcube often, seldom;
 	const struct frame go = { .id = 0x0EF, .len = 6, .data = { 0x0B, 0x04, 0, 0, 0, 0x3F } };
@@ -499,45 +495,11 @@ static void test_only_bus_time_counts(void)
 }
 
 /* What stands is passed over in one go: a year is soon over, and the watchdog still trips in time. */
-static void test_a_year(void)
+TEST(test_a_year)
 {
 	desk_set_config(0x01000118);
 	desk_hear("100#07");
 	desk_pass(365 * 86400 * (1000 * MS));
 	TEST_ASSERT_EQUAL_HEX32(PCUBE_ERROR | PCUBE_HALTED | PCUBE_COMM_ERROR,
 				desk_state() & (PCUBE_ERROR | PCUBE_HALTED | PCUBE_COMM_ERROR));
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(test_every_parameter_is_answered_in_its_size);
-	RUN_TEST(test_an_unknown_parameter_is_not_answered);
-	RUN_TEST(test_what_can_be_set_is);
-	RUN_TEST(test_state_names);
-	RUN_TEST(test_simple_commands_are_echoed);
-	RUN_TEST(test_unknown_commands_and_lengths_are_not_answered);
-	RUN_TEST(test_frames_of_others_are_not_its_own);
-	RUN_TEST(test_frames_to_all_are_not_answered);
-	RUN_TEST(test_addresses);
-	RUN_TEST(test_what_it_tells_of_itself);
-	RUN_TEST(test_home_offset_has_two_numbers);
-	RUN_TEST(test_limits_are_not_widened);
-	RUN_TEST(test_outputs);
-	RUN_TEST(test_moves_and_their_answers);
-	RUN_TEST(test_motions_that_there_are_not);
-	RUN_TEST(test_short_state);
-	RUN_TEST(test_nan_moves_nothing);
-	RUN_TEST(test_reply_delay);
-	RUN_TEST(test_jitter_keeps_the_order);
-	RUN_TEST(test_reorder);
-	RUN_TEST(test_lose);
-	RUN_TEST(test_silent);
-	RUN_TEST(test_a_full_queue_loses_answers);
-	RUN_TEST(test_no_acknowledge);
-	RUN_TEST(test_another_interface);
-	RUN_TEST(test_first_position_after_a_reset);
-	RUN_TEST(test_only_bus_time_counts);
-	RUN_TEST(test_a_year);
-	return UNITY_END();
 }

@@ -4,7 +4,6 @@
 set -eu
 . test/scripts/lib.sh
 lib_tmp
-build=$(realpath "${BUILD:-build}")
 canwire=$build/canwire robotsim=$build/robotsim file=config/robots/bench.yaml
 server='' played=''
 

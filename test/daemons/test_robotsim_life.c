@@ -2,7 +2,7 @@
  * halt, homing, sync motion. */
 #include <math.h>
 
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "test/daemons/robotsim_desk.h"
 
@@ -36,7 +36,7 @@ static void run(void)
 
 /* ---- watchdog ---- */
 
-static void test_watchdog_sleeps_until_it_is_fed(void)
+TEST(test_watchdog_sleeps_until_it_is_fed)
 {
 	desk_set_config(CONFIG | WATCHDOG);
 	desk_pass(1000 * MS);
@@ -48,7 +48,7 @@ static void test_watchdog_sleeps_until_it_is_fed(void)
 	has_not(SAFE); /* fed before the bit was set: not armed */
 }
 
-static void test_watchdog_trips_after_its_time(void)
+TEST(test_watchdog_trips_after_its_time)
 {
 	desk_set_config(CONFIG | WATCHDOG);
 	desk_hear("100#07");
@@ -72,7 +72,7 @@ static void test_watchdog_trips_after_its_time(void)
 }
 
 /* The promise of the page: 300 ms after its driver died a joint stands still, at most 5 degrees further. */
-static void test_watchdog_stops_a_moving_joint(void)
+TEST(test_watchdog_stops_a_moving_joint)
 {
 	double from;
 
@@ -93,7 +93,7 @@ static void test_watchdog_stops_a_moving_joint(void)
 	TEST_ASSERT_EQUAL_DOUBLE(0, desk.joint.velocity);
 }
 
-static void test_watchdog_after_a_reset(void)
+TEST(test_watchdog_after_a_reset)
 {
 	desk_set_config(CONFIG | WATCHDOG);
 	desk_hear("100#07");
@@ -111,7 +111,7 @@ static void test_watchdog_after_a_reset(void)
 	has_not(SAFE);
 }
 
-static void test_only_the_watchdog_frame_feeds(void)
+TEST(test_only_the_watchdog_frame_feeds)
 {
 	desk_set_config(CONFIG | WATCHDOG);
 	desk_hear("100#07");
@@ -127,7 +127,7 @@ static void test_only_the_watchdog_frame_feeds(void)
 
 /* ---- halt ---- */
 
-static void test_halt(void)
+TEST(test_halt)
 {
 	run();
 	desk_expect("0EF#02", "0AF#02");
@@ -142,14 +142,14 @@ static void test_halt(void)
 	run();
 }
 
-static void test_halt_to_all(void)
+TEST(test_halt_to_all)
 {
 	run();
 	desk_expect_nothing("100#02");
 	desk_until(PCUBE_BRAKE | PCUBE_MOVING | PCUBE_HALTED, PCUBE_BRAKE | PCUBE_HALTED);
 }
 
-static void test_disable_on_halt(void)
+TEST(test_disable_on_halt)
 {
 	desk_is("config: 0, gravity: 60, position: 1, home: 0");
 	desk_set_config(PCUBE_CONFIG_DISABLE_ON_HALT);
@@ -169,7 +169,7 @@ static void test_disable_on_halt(void)
 	TEST_ASSERT_EQUAL_DOUBLE(0, desk.joint.velocity);
 }
 
-static void test_without_a_brake_it_holds(void)
+TEST(test_without_a_brake_it_holds)
 {
 	desk_is("config: 0, gravity: 60, position: 1, home: 0");
 	desk_ask("0EF#02");
@@ -182,7 +182,7 @@ static void test_without_a_brake_it_holds(void)
 
 /* ---- brake ---- */
 
-static void test_brake_opens_with_the_first_move(void)
+TEST(test_brake_opens_with_the_first_move)
 {
 	has(PCUBE_BRAKE);
 	desk_move(17, 0);
@@ -191,7 +191,7 @@ static void test_brake_opens_with_the_first_move(void)
 	has_not(PCUBE_BRAKE);
 }
 
-static void test_a_brake_that_sticks(void)
+TEST(test_a_brake_that_sticks)
 {
 	pcube_fault(&desk, PCUBE_BRAKE, true, desk_now_ns);
 	desk_move(17, 0.4f);
@@ -206,7 +206,7 @@ static void test_a_brake_that_sticks(void)
 /* ---- faults ---- */
 
 /* Each as the page says that it ends. */
-static void test_faults_end_as_the_page_says(void)
+TEST(test_faults_end_as_the_page_says)
 {
 	for (unsigned int bit = 0; bit < 28; bit++) {
 		const uint32_t fault = 1u << bit;
@@ -230,7 +230,7 @@ static void test_faults_end_as_the_page_says(void)
 	}
 }
 
-static void test_faults_are_cleared_on_command(void)
+TEST(test_faults_are_cleared_on_command)
 {
 	pcube_fault(&desk, PCUBE_MOTOR_TEMPERATURE, true, desk_now_ns);
 	pcube_fault(&desk, PCUBE_TOW_ERROR, true, desk_now_ns);
@@ -246,7 +246,7 @@ static void test_faults_are_cleared_on_command(void)
 	has(PCUBE_HALTED);
 }
 
-static void test_other_bits_on_command(void)
+TEST(test_other_bits_on_command)
 {
 	static const uint32_t bits[] = { PCUBE_ERROR, PCUBE_HOME_SWITCH, PCUBE_LIMIT_SWITCH_1, PCUBE_LIMIT_SWITCH_2,
 					 PCUBE_CURRENT_LIMIT };
@@ -265,7 +265,7 @@ static void test_other_bits_on_command(void)
 	has(PCUBE_HOMED);
 }
 
-static void test_motor_supply(void)
+TEST(test_motor_supply)
 {
 	run();
 	pcube_supply(&desk, true, desk_now_ns);
@@ -287,7 +287,7 @@ static void test_motor_supply(void)
 	has_not(PCUBE_VOLTAGE);
 }
 
-static void test_motor_supply_is_low_at_power_on(void)
+TEST(test_motor_supply_is_low_at_power_on)
 {
 	pcube_power(&desk, false, desk_now_ns);
 	pcube_supply(&desk, true, desk_now_ns);
@@ -296,7 +296,7 @@ static void test_motor_supply_is_low_at_power_on(void)
 	has(PCUBE_ERROR | PCUBE_HALTED | PCUBE_POWER_FAULT | PCUBE_VOLTAGE);
 }
 
-static void test_tow_error(void)
+TEST(test_tow_error)
 {
 	desk.jammed = true;
 	desk_move(17, 0.4f);
@@ -317,7 +317,7 @@ static void test_tow_error(void)
 	has(PCUBE_CURRENT_LIMIT);
 }
 
-static void test_soft_limit(void)
+TEST(test_soft_limit)
 {
 	desk_is("position: 1.9, home: 0");
 	desk_move(17, 0.4f);
@@ -342,7 +342,7 @@ static void test_soft_limit(void)
 	TEST_ASSERT_DOUBLE_WITHIN(0.002, 1.8, desk.joint.position);
 }
 
-static void test_soft_limits_wait_for_homing(void)
+TEST(test_soft_limits_wait_for_homing)
 {
 	desk_is("position: 1.9, homed: no, ends: [-3, 3], home: 0");
 	desk_move(17, 0.4f);
@@ -350,7 +350,7 @@ static void test_soft_limits_wait_for_homing(void)
 	has_not(PCUBE_SOFT_LIMIT);
 }
 
-static void test_hard_limit(void)
+TEST(test_hard_limit)
 {
 	desk_is("position: 1.9, homed: no, home: 0"); /* ends at 2.1 */
 	desk_move(17, 0.4f);
@@ -369,7 +369,7 @@ static void test_hard_limit(void)
 	TEST_ASSERT_TRUE(desk.joint.position < 2.09);
 }
 
-static void test_overload(void)
+TEST(test_overload)
 {
 	desk_is("config: 0x80000, following_error: 10, home: 1");
 	desk.jammed = true;
@@ -384,7 +384,7 @@ static void test_overload(void)
 
 /* ---- power ---- */
 
-static void test_power(void)
+TEST(test_power)
 {
 	desk_set_config(CONFIG | WATCHDOG);
 	desk_set_real(0x45, -1);
@@ -411,7 +411,7 @@ static void test_power(void)
 	has_not(SAFE); /* the bit is gone, too */
 }
 
-static void test_power_and_an_absolute_encoder(void)
+TEST(test_power_and_an_absolute_encoder)
 {
 	desk_is("absolute: yes, position: 0.5, boot: 0");
 	pcube_power(&desk, false, desk_now_ns);
@@ -422,7 +422,7 @@ static void test_power_and_an_absolute_encoder(void)
 }
 
 /* What was before is forgotten. */
-static void test_power_forgets(void)
+TEST(test_power_forgets)
 {
 	desk_set_config(CONFIG | WATCHDOG);
 	desk_hear("100#07");
@@ -438,7 +438,7 @@ static void test_power_forgets(void)
 }
 
 /* Without a brake nothing holds it until its processor does. */
-static void test_booting_it_falls(void)
+TEST(test_booting_it_falls)
 {
 	desk_is("config: 0, gravity: 60, position: 1, home: 0, absolute: yes");
 	pcube_power(&desk, false, desk_now_ns);
@@ -451,7 +451,7 @@ static void test_booting_it_falls(void)
 	TEST_ASSERT_TRUE(desk.joint.current > 0.5);
 }
 
-static void test_off_at_the_start(void)
+TEST(test_off_at_the_start)
 {
 	desk_is("power: no");
 	desk_expect_nothing("0CF#0A27");
@@ -462,7 +462,7 @@ static void test_off_at_the_start(void)
 
 /* ---- homing ---- */
 
-static void test_homing(void)
+TEST(test_homing)
 {
 	desk_is("position: 0.5, home: 1, home_offset: 0.25");
 	desk_expect("0EF#01", "0AF#01");
@@ -480,7 +480,7 @@ static void test_homing(void)
 }
 
 /* After power-up it knows nothing; homing tells it, in the words of home-offset as it is then. */
-static void test_homing_finds_the_zero(void)
+TEST(test_homing_finds_the_zero)
 {
 	desk_is("position: 0.5, home: 1");
 	pcube_power(&desk, false, desk_now_ns);
@@ -499,7 +499,7 @@ static void test_homing_finds_the_zero(void)
 }
 
 /* The other way first, to the end, and back. */
-static void test_homing_turns_at_the_end(void)
+TEST(test_homing_turns_at_the_end)
 {
 	desk_is("position: 1.5, home: 1");
 	desk_ask("0EF#01");
@@ -514,7 +514,7 @@ static void test_homing_turns_at_the_end(void)
 	TEST_ASSERT_DOUBLE_WITHIN(1e-3, 1, desk.joint.position);
 }
 
-static void test_homing_without_a_switch(void)
+TEST(test_homing_without_a_switch)
 {
 	desk_is("position: 0, home: 9, home_velocity: 0.4");
 	desk_ask("0EF#01");
@@ -523,7 +523,7 @@ static void test_homing_without_a_switch(void)
 	has_not(PCUBE_HOMED);
 }
 
-static void test_zero_after_home(void)
+TEST(test_zero_after_home)
 {
 	desk_is("position: 0.5, home: 1");
 	desk_set_config(CONFIG | PCUBE_CONFIG_ZERO_AFTER_HOME);
@@ -537,7 +537,7 @@ static void test_zero_after_home(void)
 	TEST_ASSERT_DOUBLE_WITHIN(1e-3, 0, desk.joint.position);
 }
 
-static void test_what_ends_homing(void)
+TEST(test_what_ends_homing)
 {
 	desk_ask("0EF#01");
 	desk_pass(100 * MS);
@@ -564,7 +564,7 @@ static void test_what_ends_homing(void)
 	has_not(PCUBE_HOMED);
 }
 
-static void test_m3_wants_homing(void)
+TEST(test_m3_wants_homing)
 {
 	desk_is("homed: no, home: 0.1, config: 0x100118, home_velocity: 0.4");
 	desk_expect("0EF#0B070000803E", "0AF#0B0700");
@@ -577,7 +577,7 @@ static void test_m3_wants_homing(void)
 
 /* ---- sync motion ---- */
 
-static void test_sync_motion(void)
+TEST(test_sync_motion)
 {
 	desk_set_config(CONFIG | PCUBE_CONFIG_SYNC_MOTION);
 	desk_expect("0EF#0B070000803E", "0AF#0B0764");
@@ -616,52 +616,11 @@ static void test_sync_motion(void)
 	TEST_ASSERT_DOUBLE_WITHIN(0.005, 0.125, desk.joint.velocity);
 }
 
-static void test_reset_stops(void)
+TEST(test_reset_stops)
 {
 	run();
 	desk_ask("0EF#00");
 	desk_until(PCUBE_MOVING, 0);
 	has_not(PCUBE_HALTED);
 	has(PCUBE_HOMED);
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(test_watchdog_sleeps_until_it_is_fed);
-	RUN_TEST(test_watchdog_trips_after_its_time);
-	RUN_TEST(test_watchdog_stops_a_moving_joint);
-	RUN_TEST(test_watchdog_after_a_reset);
-	RUN_TEST(test_only_the_watchdog_frame_feeds);
-	RUN_TEST(test_halt);
-	RUN_TEST(test_halt_to_all);
-	RUN_TEST(test_disable_on_halt);
-	RUN_TEST(test_without_a_brake_it_holds);
-	RUN_TEST(test_brake_opens_with_the_first_move);
-	RUN_TEST(test_a_brake_that_sticks);
-	RUN_TEST(test_faults_end_as_the_page_says);
-	RUN_TEST(test_faults_are_cleared_on_command);
-	RUN_TEST(test_other_bits_on_command);
-	RUN_TEST(test_motor_supply);
-	RUN_TEST(test_motor_supply_is_low_at_power_on);
-	RUN_TEST(test_tow_error);
-	RUN_TEST(test_soft_limit);
-	RUN_TEST(test_soft_limits_wait_for_homing);
-	RUN_TEST(test_hard_limit);
-	RUN_TEST(test_overload);
-	RUN_TEST(test_power);
-	RUN_TEST(test_power_and_an_absolute_encoder);
-	RUN_TEST(test_power_forgets);
-	RUN_TEST(test_booting_it_falls);
-	RUN_TEST(test_off_at_the_start);
-	RUN_TEST(test_homing);
-	RUN_TEST(test_homing_finds_the_zero);
-	RUN_TEST(test_homing_turns_at_the_end);
-	RUN_TEST(test_homing_without_a_switch);
-	RUN_TEST(test_zero_after_home);
-	RUN_TEST(test_what_ends_homing);
-	RUN_TEST(test_m3_wants_homing);
-	RUN_TEST(test_sync_motion);
-	RUN_TEST(test_reset_stops);
-	return UNITY_END();
 }

@@ -1,10 +1,5 @@
 /* test_robotsim_load.c: which modules there are by the robot file, what it may say about them, and commands to them. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "daemons/robotsim/pcube.h"
 #include "daemons/robotsim/sim.h"
@@ -93,7 +88,7 @@ static const struct pcube_settings *of(const char *name)
 
 /* ---- which there are ---- */
 
-static void test_modules(void)
+TEST(test_modules)
 {
 	loads("upper:4-7,lower:8,lower:10", "sim: {}");
 	TEST_ASSERT_EQUAL(6, sim.units_n);
@@ -112,7 +107,7 @@ static void test_modules(void)
 	TEST_ASSERT_EQUAL_STRING("larm1", sim.units[0].on->name);
 }
 
-static void test_one_number_on_two_buses(void)
+TEST(test_one_number_on_two_buses)
 {
 	loads("upper:4-5,lower:4", "sim: {modules: {larm1.4: {type: PRL60}}}");
 	TEST_ASSERT_EQUAL_STRING("larm.larm0.4", sim.units[0].name);
@@ -123,7 +118,7 @@ static void test_one_number_on_two_buses(void)
 }
 
 /* In the words of pciod, whose list it is. */
-static void test_lists_that_make_no_sense(void)
+TEST(test_lists_that_make_no_sense)
 {
 	static const struct {
 		const char *list, *why;
@@ -143,7 +138,7 @@ static void test_lists_that_make_no_sense(void)
 		refused(rows[i].list, "sim: {}", rows[i].why);
 }
 
-static void test_no_modules(void)
+TEST(test_no_modules)
 {
 	struct error_sink errors = { keep_line, NULL, 0 };
 	static const char text[] = "robot: test\nbuses: {b: {interface: wire:b, bitrate: 1000000}}\n"
@@ -176,7 +171,7 @@ static void test_no_modules(void)
 
 /* ---- settings ---- */
 
-static void test_settings(void)
+TEST(test_settings)
 {
 	loads("upper:4-6",
 	      "limits: {position: [-2.88, 0]}, sim: {type: PRL80, reply_delay: 1ms, modules: {5: {type: PRL60, "
@@ -204,7 +199,7 @@ static void test_settings(void)
 	TEST_ASSERT_EQUAL_DOUBLE(-6.5, of("larm.4")->limits[0]);
 }
 
-static void test_settings_that_make_no_sense(void)
+TEST(test_settings_that_make_no_sense)
 {
 	refused("upper:4", "sim: {tpe: PRL80}", "tpe: unknown setting; did you mean type?");
 	refused("upper:4", "sim: {type: PRL81}", "PRL81");
@@ -220,7 +215,7 @@ static void test_settings_that_make_no_sense(void)
 }
 
 /* Those of the driver, by its own table and that of the loop. */
-static void test_settings_of_the_driver(void)
+TEST(test_settings_of_the_driver)
 {
 	static const struct {
 		const char *settings, *rest;
@@ -278,7 +273,7 @@ static void open_one(void)
 	TEST_ASSERT_EQUAL(0, sim_open(&sim, &errors));
 }
 
-static void test_fault(void)
+TEST(test_fault)
 {
 	open_one();
 	for (unsigned int bit = 0; bit < 28; bit++) {
@@ -306,7 +301,7 @@ static void test_fault(void)
 	TEST_ASSERT_NOT_NULL(strstr(command("flaut larm.4", 0), "error "));
 }
 
-static void test_other_faults(void)
+TEST(test_other_faults)
 {
 	open_one();
 	command("fault larm.4 silent", 0);
@@ -334,7 +329,7 @@ static void test_other_faults(void)
 	TEST_ASSERT_NOT_NULL(sim.units[0].bus);
 }
 
-static void test_push(void)
+TEST(test_push)
 {
 	open_one();
 	TEST_ASSERT_EQUAL_STRING("ok", command("push larm.4 -5.5 100ms", 0));
@@ -345,7 +340,7 @@ static void test_push(void)
 	TEST_ASSERT_NOT_NULL(strstr(command("push larm.4 5 1", 0), "error push"));
 }
 
-static void test_set(void)
+TEST(test_set)
 {
 	open_one();
 	TEST_ASSERT_EQUAL_STRING("ok", command("set larm.4 reply_delay=5ms", 0));
@@ -355,7 +350,7 @@ static void test_set(void)
 	TEST_ASSERT_NOT_NULL(strstr(command("set larm.4", 0), "error "));
 }
 
-static void test_report(void)
+TEST(test_report)
 {
 	open_one();
 	TEST_ASSERT_NOT_NULL(strstr(command("report", 0), "ok larm.4 bus larm0 controller absent type PRL80 power on "
@@ -376,18 +371,7 @@ int main(void)
 		return 1;
 	setenv("ENDPLATE_RUN", folder, 1);
 	UNITY_BEGIN();
-	RUN_TEST(test_modules);
-	RUN_TEST(test_one_number_on_two_buses);
-	RUN_TEST(test_lists_that_make_no_sense);
-	RUN_TEST(test_no_modules);
-	RUN_TEST(test_settings);
-	RUN_TEST(test_settings_that_make_no_sense);
-	RUN_TEST(test_settings_of_the_driver);
-	RUN_TEST(test_fault);
-	RUN_TEST(test_other_faults);
-	RUN_TEST(test_push);
-	RUN_TEST(test_set);
-	RUN_TEST(test_report);
+	testcase_run_all();
 	status = UNITY_END();
 	rmdir(folder);
 	return status;

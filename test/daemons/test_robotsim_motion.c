@@ -1,10 +1,8 @@
 /* test_robotsim_motion.c: how the joint of a simulated module moves: profiles, limits of velocity, acceleration and
  * current, friction, gravity, pushes. */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "test/daemons/robotsim_desk.h"
 
@@ -43,7 +41,7 @@ static struct figures watch(int64_t ns)
 
 /* ---- profiles ---- */
 
-static void test_velocity(void)
+TEST(test_velocity)
 {
 	struct figures f;
 
@@ -70,7 +68,7 @@ static void test_velocity(void)
 	TEST_ASSERT_DOUBLE_WITHIN(1e-3, -0.25, desk.joint.velocity);
 }
 
-static void test_velocity_is_limited(void)
+TEST(test_velocity_is_limited)
 {
 	desk_move(17, 5);
 	TEST_ASSERT_TRUE(watch(1000 * MS).velocity < 0.44);
@@ -83,7 +81,7 @@ static void test_velocity_is_limited(void)
 	TEST_ASSERT_DOUBLE_WITHIN(0.02, 0.1, watch(1000 * MS).acceleration);
 }
 
-static void test_ramp(void)
+TEST(test_ramp)
 {
 	struct figures f;
 
@@ -108,7 +106,7 @@ static void test_ramp(void)
 }
 
 /* To and fro, and a new target on the way: it ends where the last one said. */
-static void test_ramp_replaced(void)
+TEST(test_ramp_replaced)
 {
 	desk_move(4, 1);
 	desk_pass(1500 * MS);
@@ -119,7 +117,7 @@ static void test_ramp_replaced(void)
 	TEST_ASSERT_DOUBLE_WITHIN(1e-6, 0, desk.joint.velocity);
 }
 
-static void test_ramp_shorter_than_its_brake_path(void)
+TEST(test_ramp_shorter_than_its_brake_path)
 {
 	desk_move(4, 0.001f);
 	desk_until(PCUBE_MOVING, 0);
@@ -127,7 +125,7 @@ static void test_ramp_shorter_than_its_brake_path(void)
 	TEST_ASSERT_DOUBLE_WITHIN(5e-4, 0.001, desk.joint.position);
 }
 
-static void test_steps(void)
+TEST(test_steps)
 {
 	desk_hear("0EF#0B06CDCC4C3DF401"); /* 0.05 in 500 ms */
 	desk_pass(250 * MS);
@@ -144,7 +142,7 @@ static void test_steps(void)
 	TEST_ASSERT_DOUBLE_WITHIN(1e-3, 0.1, desk.joint.position);
 }
 
-static void test_a_step_that_is_too_far_takes_longer(void)
+TEST(test_a_step_that_is_too_far_takes_longer)
 {
 	desk_hear("0EF#0B060000003F0A00"); /* 0.5 in 10 ms */
 	TEST_ASSERT_TRUE(watch(500 * MS).velocity < 0.55);
@@ -152,7 +150,7 @@ static void test_a_step_that_is_too_far_takes_longer(void)
 	TEST_ASSERT_DOUBLE_WITHIN(1e-3, 0.5, desk.joint.position);
 }
 
-static void test_in_ticks(void)
+TEST(test_in_ticks)
 {
 	const double ticks_per_rad = (double)desk_real(0x3B);
 
@@ -166,7 +164,7 @@ static void test_in_ticks(void)
 	TEST_ASSERT_EQUAL_FLOAT(5, desk_real(0x4D));
 }
 
-static void test_found_moving(void)
+TEST(test_found_moving)
 {
 	desk_is("moving: 0.2, home: 1, config: 0x18");
 	TEST_ASSERT_EQUAL_HEX32(PCUBE_MOVING | PCUBE_HOMED,
@@ -179,7 +177,7 @@ static void test_found_moving(void)
 
 /* ---- current ---- */
 
-static void test_current_is_limited(void)
+TEST(test_current_is_limited)
 {
 	desk.jammed = true;
 	desk_move(18, 8);
@@ -200,7 +198,7 @@ static void test_current_is_limited(void)
 }
 
 /* Torque over inertia, and the end of it where the supply does not suffice any more. */
-static void test_current_accelerates(void)
+TEST(test_current_accelerates)
 {
 	double torque_nm;
 
@@ -215,7 +213,7 @@ static void test_current_accelerates(void)
 	TEST_ASSERT_EQUAL_DOUBLE(0, desk.joint.velocity); /* friction */
 }
 
-static void test_current_does_not_run_away(void)
+TEST(test_current_does_not_run_away)
 {
 	desk_is("limits: [-60, 60], home: 1");
 	desk_move(18, 5);
@@ -226,7 +224,7 @@ static void test_current_does_not_run_away(void)
 	TEST_ASSERT_TRUE(desk.joint.velocity < -0.44 && desk.joint.velocity > -0.52);
 }
 
-static void test_a_limit_that_is_over_is_not_shown(void)
+TEST(test_a_limit_that_is_over_is_not_shown)
 {
 	desk.jammed = true;
 	desk_move(18, 8);
@@ -238,7 +236,7 @@ static void test_a_limit_that_is_over_is_not_shown(void)
 	TEST_ASSERT_FALSE(desk_state() & PCUBE_CURRENT_LIMIT);
 }
 
-static void test_current_below_friction_moves_nothing(void)
+TEST(test_current_below_friction_moves_nothing)
 {
 	desk_move(18, 0.1f);
 	desk_pass(1000 * MS);
@@ -248,7 +246,7 @@ static void test_current_below_friction_moves_nothing(void)
 	TEST_ASSERT_TRUE(desk.joint.position > 0.01);
 }
 
-static void test_heavy_load(void)
+TEST(test_heavy_load)
 {
 	/* 500 kg m^2 with 1.745 rad/s^2 need 870 N m; the nominal current gives 186 */
 	desk_is("inertia: 500, following_error: 10, home: 1");
@@ -263,7 +261,7 @@ static void test_heavy_load(void)
 
 /* ---- from outside ---- */
 
-static void test_gravity_is_held(void)
+TEST(test_gravity_is_held)
 {
 	struct figures f;
 
@@ -274,7 +272,7 @@ static void test_gravity_is_held(void)
 	TEST_ASSERT_DOUBLE_WITHIN(0.3, 100 * sin(1) / 37.2, desk.joint.current);
 }
 
-static void test_push(void)
+TEST(test_push)
 {
 	struct figures f;
 
@@ -291,7 +289,7 @@ static void test_push(void)
 	TEST_ASSERT_TRUE(desk.joint.position < -0.09);
 }
 
-static void test_push_against_the_brake(void)
+TEST(test_push_against_the_brake)
 {
 	pcube_push(&desk, 500, 1000 * MS, desk_now_ns);
 	desk_pass(2000 * MS);
@@ -301,7 +299,7 @@ static void test_push_against_the_brake(void)
 	TEST_ASSERT_TRUE(desk.joint.position > 0.001); /* it slips */
 }
 
-static void test_every_type_follows(void)
+TEST(test_every_type_follows)
 {
 	static const char *const types[] = { "PRL120", "PRL100", "PRL80", "PRL60", "LWA3" };
 
@@ -320,7 +318,7 @@ static void test_every_type_follows(void)
 	}
 }
 
-static void test_what_it_measures(void)
+TEST(test_what_it_measures)
 {
 	desk_move(17, 0.25f);
 	desk_pass(1000 * MS);
@@ -332,7 +330,7 @@ static void test_what_it_measures(void)
 	TEST_ASSERT_FLOAT_WITHIN(0.05f, 0.25f * desk_real(0x4D) * 37.2f / 24, desk_real(0x70));
 }
 
-static void test_noise(void)
+TEST(test_noise)
 {
 	double least = 1, most = -1;
 
@@ -358,7 +356,7 @@ static int32_t count(uint8_t parameter)
 }
 
 /* What a module calls a place is not where the joint's own zero says it is; velocities know no zero. */
-static void test_readings_and_the_zero(void)
+TEST(test_readings_and_the_zero)
 {
 	double ticks;
 
@@ -384,32 +382,4 @@ static void test_readings_and_the_zero(void)
 	desk_set_real(0x46, 0.5f);
 	desk_until(PCUBE_SOFT_LIMIT, PCUBE_SOFT_LIMIT);
 	TEST_ASSERT_DOUBLE_WITHIN(2e-3, 1.25, desk.joint.position);
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(test_velocity);
-	RUN_TEST(test_velocity_is_limited);
-	RUN_TEST(test_ramp);
-	RUN_TEST(test_ramp_replaced);
-	RUN_TEST(test_ramp_shorter_than_its_brake_path);
-	RUN_TEST(test_steps);
-	RUN_TEST(test_a_step_that_is_too_far_takes_longer);
-	RUN_TEST(test_in_ticks);
-	RUN_TEST(test_found_moving);
-	RUN_TEST(test_current_is_limited);
-	RUN_TEST(test_current_accelerates);
-	RUN_TEST(test_current_does_not_run_away);
-	RUN_TEST(test_a_limit_that_is_over_is_not_shown);
-	RUN_TEST(test_current_below_friction_moves_nothing);
-	RUN_TEST(test_heavy_load);
-	RUN_TEST(test_gravity_is_held);
-	RUN_TEST(test_push);
-	RUN_TEST(test_push_against_the_brake);
-	RUN_TEST(test_every_type_follows);
-	RUN_TEST(test_what_it_measures);
-	RUN_TEST(test_noise);
-	RUN_TEST(test_readings_and_the_zero);
-	return UNITY_END();
 }

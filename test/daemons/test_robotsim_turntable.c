@@ -1,9 +1,5 @@
 /* test_robotsim_turntable.c: the simulated turntable. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "daemons/robotsim/sim.h"
 
@@ -81,7 +77,7 @@ static const char *report(void)
 }
 
 /* 1 rad/s with 20 rad/s^2 is there after 50 ms and 0.025 rad, however often anyone looks. */
-static void test_how_often_it_is_advanced_makes_no_difference(void)
+TEST(test_how_often_it_is_advanced_makes_no_difference)
 {
 	start("");
 	turn(1000);
@@ -95,7 +91,7 @@ static void test_how_often_it_is_advanced_makes_no_difference(void)
 }
 
 /* 0.075 rad after 100 ms, then 0.025 to rest. */
-static void test_watchdog(void)
+TEST(test_watchdog)
 {
 	start("");
 	turn(1000);
@@ -103,7 +99,7 @@ static void test_watchdog(void)
 	TEST_ASSERT_EQUAL_STRING(" position 0.100000 velocity 0.000000 turns 1", report());
 }
 
-static void test_state(void)
+TEST(test_state)
 {
 	struct frame frame;
 	void *state = start(", sim: {position: -1}");
@@ -119,7 +115,7 @@ static void test_state(void)
 	TEST_ASSERT_EQUAL_HEX8_ARRAY("\x08\x35\xF0\xFF\x18\xFC", frame.data, 6); /* -1.035 rad, -1 rad/s */
 }
 
-static void test_noise(void)
+TEST(test_noise)
 {
 	struct frame frame;
 	void *state = start(", sim: {noise: 0.01, seed: 5}");
@@ -137,7 +133,7 @@ static void test_noise(void)
 	TEST_ASSERT_EQUAL_STRING(" position 0.000000 velocity 0.000000 turns 0", report());
 }
 
-static void test_settings_of_the_driver(void)
+TEST(test_settings_of_the_driver)
 {
 	start(", settings: {node: 15, tick: 10ms}");
 	TEST_ASSERT_EQUAL_STRING("table.15", sim.units[0].name);
@@ -147,15 +143,4 @@ static void test_settings_of_the_driver(void)
 	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(said, "node: 16 is above the maximum 15"), said);
 	TEST_ASSERT_NOT_EQUAL(0, load(", settings: {nod: 1}"));
 	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(said, "nod: unknown setting; did you mean node?"), said);
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(test_how_often_it_is_advanced_makes_no_difference);
-	RUN_TEST(test_watchdog);
-	RUN_TEST(test_state);
-	RUN_TEST(test_noise);
-	RUN_TEST(test_settings_of_the_driver);
-	return UNITY_END();
 }

@@ -1,24 +1,13 @@
 /* test_safety_bus.c: a bus that stands, is off, is down, is gone; and comes back: what is on it then, and what the
  * driver says of it. */
-#include <errno.h>
 #include <math.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "channels/clock.h"
 #include "test/channels/testcase.h"
 #include "test/daemons/safety_lib.h"
 
 static const struct safety_set quick = { .watchdog_ms = 200, .silent_ms = 100 };
-
-void setUp(void)
-{
-}
-
-void tearDown(void)
-{
-}
 
 static unsigned int first_state; /* of those without a bus */
 

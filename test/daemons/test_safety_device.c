@@ -1,8 +1,6 @@
 /* test_safety_device.c: a device that is silent, has no power, has a fault; homing; on the wire and in the state. */
 #include <math.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "channels/clock.h"
 #include "test/channels/testcase.h"
@@ -10,14 +8,6 @@
 
 #define SILENT_MS 100
 static const struct safety_set quick = { .silent_ms = SILENT_MS };
-
-void setUp(void)
-{
-}
-
-void tearDown(void)
-{
-}
 
 static double commanded(void)
 {

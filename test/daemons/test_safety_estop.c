@@ -2,8 +2,6 @@
  * that are not as they should be. */
 #include <math.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "channels/ach_ring.h"
 #include "channels/clock.h"
@@ -11,14 +9,6 @@
 #include "test/channels/lib.h"
 #include "test/channels/testcase.h"
 #include "test/daemons/safety_lib.h"
-
-void setUp(void)
-{
-}
-
-void tearDown(void)
-{
-}
 
 static double commanded(void)
 {

@@ -16,14 +16,6 @@
 #define ALL_LATCHES \
 	(MSG_LATCH_POSITION_UNKNOWN | MSG_LATCH_HOMING_ABORTED | MSG_LATCH_HALTED_BY_OTHER | MSG_LATCH_WAITS_FOR_PERSON)
 
-void setUp(void)
-{
-}
-
-void tearDown(void)
-{
-}
-
 static const char *in_run(const char *name)
 {
 	static char path[RUN_PATH_MAX];

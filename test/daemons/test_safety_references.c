@@ -1,19 +1,9 @@
 /* test_safety_references.c: what becomes of references, on the wire and in the state: ramps, limits, expiry. */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "channels/clock.h"
 #include "test/channels/testcase.h"
 #include "test/daemons/safety_lib.h"
-
-void setUp(void)
-{
-}
-
-void tearDown(void)
-{
-}
 
 static double commanded(void)
 {

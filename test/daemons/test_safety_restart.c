@@ -3,9 +3,6 @@
 #include <linux/futex.h>
 #include <math.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/auxv.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
@@ -27,14 +24,6 @@
 
 /* Longer than a busy machine holds a driver up, and soon over all the same. */
 static const struct safety_set trips = { .watchdog_ms = 200 };
-
-void setUp(void)
-{
-}
-
-void tearDown(void)
-{
-}
 
 static void moving(const struct safety_set *set, double rad_s)
 {

@@ -5,7 +5,6 @@ set -eu
 cd "$(dirname "$0")/../.."
 . test/scripts/lib.sh
 lib_tmp
-build=$(realpath "${BUILD:-build}")
 exampled=$build/exampled
 export ENDPLATE_RUN=$lib_folder/run XDG_RUNTIME_DIR=$lib_folder ENDPLATE_PREFIX=t$$-
 unset NOTIFY_SOCKET

@@ -4,7 +4,6 @@
 set -eu
 . test/scripts/lib.sh
 lib_tmp
-build=$(realpath "${BUILD:-build}")
 export ENDPLATE_PREFIX="calls$$." ENDPLATE_RUN=$lib_folder
 calls_max=14
 ticks_wanted=200

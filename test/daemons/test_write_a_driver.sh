@@ -9,7 +9,6 @@ cd "$(dirname "$0")/../.."
 . test/scripts/lib.sh
 lib_tmp
 page=$PWD/hw-docs/write-a-driver.md
-build=$(realpath "${BUILD:-build}")
 export ENDPLATE_RUN=$lib_folder/run XDG_RUNTIME_DIR=$lib_folder ENDPLATE_PREFIX=t$$- PATH=$build:$PATH
 unset NOTIFY_SOCKET
 p=$ENDPLATE_PREFIX

@@ -4,8 +4,6 @@
 set -eu
 . test/scripts/lib.sh
 
-build=${BUILD:-build}
-build=$(realpath "$build")
 export SUDO_USER=ann LC_ALL=C PATH=$build:$PATH
 unset NO_COLOR
 lib_tmp

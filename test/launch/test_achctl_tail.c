@@ -1,9 +1,5 @@
 /* test_achctl_tail.c: the last lines of a log, and what comes after them, also when it is renamed meanwhile. */
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "launch/achctl/tail.h"
 #include "test/launch/launch_lib.h"
@@ -39,7 +35,7 @@ static const char *last(int64_t n)
 	return said;
 }
 
-static void test_last_lines(void)
+TEST(test_last_lines)
 {
 	add(path, "");
 	TEST_ASSERT_EQUAL_STRING("", last(3));
@@ -55,7 +51,7 @@ static void test_last_lines(void)
 }
 
 /* Lines of all lengths, so that pieces of the file end anywhere. */
-static void test_last_lines_of_a_long_file(void)
+TEST(test_last_lines_of_a_long_file)
 {
 	char line[256], expected[1 << 14], many[98];
 
@@ -74,7 +70,7 @@ static void test_last_lines_of_a_long_file(void)
 	}
 }
 
-static void test_lines_of_the_file_before(void)
+TEST(test_lines_of_the_file_before)
 {
 	add(before, "1\n2\n3\n");
 	add(path, "4\n");
@@ -83,7 +79,7 @@ static void test_lines_of_the_file_before(void)
 	TEST_ASSERT_EQUAL_STRING("1|2|3|4|", last(9));
 }
 
-static void test_more(void)
+TEST(test_more)
 {
 	struct tail t;
 
@@ -100,7 +96,7 @@ static void test_more(void)
 	tail_close(&t);
 }
 
-static void test_more_after_it_was_renamed(void)
+TEST(test_more_after_it_was_renamed)
 {
 	struct tail t;
 
@@ -120,7 +116,7 @@ static void test_more_after_it_was_renamed(void)
 	tail_close(&t);
 }
 
-static void test_more_after_it_was_emptied(void)
+TEST(test_more_after_it_was_emptied)
 {
 	struct tail t;
 
@@ -133,7 +129,7 @@ static void test_more_after_it_was_emptied(void)
 	tail_close(&t);
 }
 
-static void test_a_line_without_end_is_cut(void)
+TEST(test_a_line_without_end_is_cut)
 {
 	struct tail t;
 
@@ -148,7 +144,7 @@ static void test_a_line_without_end_is_cut(void)
 	tail_close(&t);
 }
 
-static void test_missing(void)
+TEST(test_missing)
 {
 	struct tail t;
 
@@ -166,18 +162,4 @@ void setUp(void)
 void tearDown(void)
 {
 	launch_lib_remove(folder);
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(test_last_lines);
-	RUN_TEST(test_last_lines_of_a_long_file);
-	RUN_TEST(test_lines_of_the_file_before);
-	RUN_TEST(test_more);
-	RUN_TEST(test_more_after_it_was_renamed);
-	RUN_TEST(test_more_after_it_was_emptied);
-	RUN_TEST(test_a_line_without_end_is_cut);
-	RUN_TEST(test_missing);
-	return UNITY_END();
 }

@@ -1,12 +1,9 @@
 /* test_achstart_arm.c: commands that come late, and arming: only what the operator had seen is lowered. */
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <unistd.h>
 
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "channels/clock.h"
 #include "launch/achctl/robot_channels.h"
@@ -116,7 +113,7 @@ static void armed(const struct estop_seen *seen)
 /* ---- cases ---- */
 
 /* The name is that of the peer's user id; what it says of itself stands behind it. */
-static void a_seen_level_is_lowered(void)
+TEST(a_seen_level_is_lowered)
 {
 	const struct estop_seen seen = raise_by("ann");
 	char name[PEER_NAME_MAX], text[MSG_TEXT_SIZE];
@@ -129,7 +126,7 @@ static void a_seen_level_is_lowered(void)
 }
 
 /* The drivers judge by what the operator had read: one lowering, in estop alone, right behind that. */
-static void the_lowering_has_the_operators_numbers(void)
+TEST(the_lowering_has_the_operators_numbers)
 {
 	const struct estop_seen seen = raise_by("ann");
 	const struct msg_estop *msg = &operator.channel[0].messages[(seen.seq[0] + 1) % ESTOP_RETAINED];
@@ -147,7 +144,7 @@ static void the_lowering_has_the_operators_numbers(void)
 	RIG_ASSERT(msg->until_ns - msg->header.t_publish_ns <= ESTOP_LOWER_NS);
 }
 
-static void a_raise_since_refuses_the_arming(void)
+TEST(a_raise_since_refuses_the_arming)
 {
 	struct estop_seen seen = raise_by("ann"), now = raise_by("eve");
 
@@ -163,7 +160,7 @@ static void a_raise_since_refuses_the_arming(void)
 }
 
 /* What comes while the request is under way. */
-static void a_raise_wins_over_a_request_under_way(void)
+TEST(a_raise_wins_over_a_request_under_way)
 {
 	const struct estop_seen seen = raise_by("ann");
 
@@ -187,7 +184,7 @@ static void a_raise_wins_over_a_request_under_way(void)
 	}
 }
 
-static void one_request_at_a_time(void)
+TEST(one_request_at_a_time)
 {
 	const struct estop_seen seen = raise_by("ann");
 	int first, second;
@@ -200,7 +197,7 @@ static void one_request_at_a_time(void)
 	RIG_ASSERT(strstr(read_answer(first), "\"ok\":true"));
 }
 
-static void a_late_request_has_no_effect(void)
+TEST(a_late_request_has_no_effect)
 {
 	const struct estop_seen seen = raise_by("ann");
 
@@ -211,7 +208,7 @@ static void a_late_request_has_no_effect(void)
 }
 
 /* Its words are there before achstart looks, and so is its end. */
-static void a_closed_connection_cancels_the_request(void)
+TEST(a_closed_connection_cancels_the_request)
 {
 	const struct estop_seen seen = raise_by("ann");
 
@@ -224,7 +221,7 @@ static void a_closed_connection_cancels_the_request(void)
 	}
 }
 
-static void a_missing_deadline_is_refused(void)
+TEST(a_missing_deadline_is_refused)
 {
 	raise_by("ann");
 	refused("arm\ttester\n", "arm: missing deadline: is achctl of another version?");
@@ -236,7 +233,7 @@ static void a_missing_deadline_is_refused(void)
 
 /* ---- raising through achstart ---- */
 
-static void achstart_raises_in_the_name_of_its_peer(void)
+TEST(achstart_raises_in_the_name_of_its_peer)
 {
 	const struct msg_estop *msg;
 
@@ -250,19 +247,4 @@ static void achstart_raises_in_the_name_of_its_peer(void)
 	/* Whatever it is called, it is a raise; and its asker need not wait. */
 	close(ask_and_keep("raise\trun\tnonsense\n"));
 	RIG_UNTIL(rig_waist().common.level == MSG_LEVEL_ESTOP);
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(a_seen_level_is_lowered);
-	RUN_TEST(the_lowering_has_the_operators_numbers);
-	RUN_TEST(a_raise_since_refuses_the_arming);
-	RUN_TEST(a_raise_wins_over_a_request_under_way);
-	RUN_TEST(one_request_at_a_time);
-	RUN_TEST(a_late_request_has_no_effect);
-	RUN_TEST(a_closed_connection_cancels_the_request);
-	RUN_TEST(a_missing_deadline_is_refused);
-	RUN_TEST(achstart_raises_in_the_name_of_its_peer);
-	return UNITY_END();
 }

@@ -4,11 +4,8 @@
  */
 #include <math.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "channels/clock.h"
 #include "test/launch/rig.h"
@@ -17,10 +14,6 @@
 #define BOUND_RAD (5 * M_PI / 180) /* hw-docs/powercube.md: so far at most after its driver died, */
 #define BOUND_S 0.3		   /* and for so long; later it moves on command */
 #define VELOCITY_RAD_S 0.43	   /* its limit */
-
-void setUp(void)
-{
-}
 
 void tearDown(void)
 {
@@ -199,7 +192,7 @@ static void kill_settled(unsigned int kills, int first)
 }
 
 /* The joint moves all the while: drivers alone die, so all that is on the wire has its reason. */
-static void drivers_die_while_the_waist_moves(void)
+TEST(drivers_die_while_the_waist_moves)
 {
 	const unsigned int kills = kills_wanted(40);
 
@@ -210,7 +203,7 @@ static void drivers_die_while_the_waist_moves(void)
 	check(kills);
 }
 
-static void everything_dies(void)
+TEST(everything_dies)
 {
 	const unsigned int kills = kills_wanted(100);
 
@@ -222,7 +215,7 @@ static void everything_dies(void)
 }
 
 /* At any instant, those of a start included: with a budget that is never used up. */
-static void deaths_during_the_start(void)
+TEST(deaths_during_the_start)
 {
 	static const char launch[] =
 		"include: @BENCH@\narm: auto\ndaemons:\n"
@@ -250,13 +243,4 @@ static void deaths_during_the_start(void)
 	for (int i = 0; i < RIG_NAMES; i++)
 		RIG_ASSERT(!rig_events(rig_names[i], "failed"));
 	RIG_ASSERT(!rig_stop());
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(drivers_die_while_the_waist_moves);
-	RUN_TEST(everything_dies);
-	RUN_TEST(deaths_during_the_start);
-	return UNITY_END();
 }

@@ -1,20 +1,13 @@
 /* test_achstart_death.c: achstart itself is killed, at any time, and the robot runs on. */
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "channels/clock.h"
 #include "test/launch/rig.h"
 
 #define TIMES 10
-
-void setUp(void)
-{
-}
 
 void tearDown(void)
 {
@@ -44,7 +37,7 @@ static bool publishes_since(uint64_t sequence)
 
 /* ---- steady state ---- */
 
-static void a_new_one_adopts_and_changes_nothing(void)
+TEST(a_new_one_adopts_and_changes_nothing)
 {
 	pid_t pids[RIG_NAMES];
 	uint64_t epoch, epoch_then;
@@ -78,7 +71,7 @@ static void a_new_one_adopts_and_changes_nothing(void)
 	check_left();
 }
 
-static void a_daemon_that_died_meanwhile_is_restarted(void)
+TEST(a_daemon_that_died_meanwhile_is_restarted)
 {
 	begin(NULL);
 	for (int i = 0; i < RIG_NAMES; i++) {
@@ -98,7 +91,7 @@ static void a_daemon_that_died_meanwhile_is_restarted(void)
 	RIG_ASSERT(!rig_stop());
 }
 
-static void a_daemon_that_was_frozen_meanwhile_is_killed(void)
+TEST(a_daemon_that_was_frozen_meanwhile_is_killed)
 {
 	begin(NULL);
 	rig_kill();
@@ -121,7 +114,7 @@ static bool is_armed_by_a_person(void)
 }
 
 /* Wherever in the start it dies: the next one goes on, and nothing runs twice.  It does not arm by itself. */
-static void killed_while_it_starts(void)
+TEST(killed_while_it_starts)
 {
 	char text[4096];
 
@@ -147,7 +140,7 @@ static void killed_while_it_starts(void)
 	check_left();
 }
 
-static void killed_while_it_stops(void)
+TEST(killed_while_it_stops)
 {
 	rig_open(NULL);
 	for (unsigned int n = 0; n < TIMES; n++) {
@@ -168,7 +161,7 @@ static void killed_while_it_stops(void)
 	check_left();
 }
 
-static void a_second_one_is_refused(void)
+TEST(a_second_one_is_refused)
 {
 	const pid_t first = (begin(NULL), rig.achstart);
 
@@ -180,7 +173,7 @@ static void a_second_one_is_refused(void)
 	RIG_ASSERT(!rig_stop());
 }
 
-static void cycles_leave_nothing_behind(void)
+TEST(cycles_leave_nothing_behind)
 {
 	const char *more = getenv("ROBOT_CYCLES");
 	const int cycles = more ? atoi(more) : RIG_MANY(200);
@@ -224,7 +217,7 @@ static uint64_t times_run(pid_t pid)
 	return times;
 }
 
-static void output_without_an_achstart_blocks_nothing(void)
+TEST(output_without_an_achstart_blocks_nothing)
 {
 	uint64_t times;
 	int64_t size;
@@ -252,7 +245,7 @@ static void output_without_an_achstart_blocks_nothing(void)
 }
 
 /* Its FIFO was removed: the next achstart finds it where it is open. */
-static void a_log_that_was_removed_is_found(void)
+TEST(a_log_that_was_removed_is_found)
 {
 	char path[600];
 	int64_t size;
@@ -267,19 +260,4 @@ static void a_log_that_was_removed_is_found(void)
 	rig_start();
 	RIG_UNTIL(lines_of("talker") > size + 200);
 	RIG_ASSERT(!rig_stop());
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(a_new_one_adopts_and_changes_nothing);
-	RUN_TEST(a_daemon_that_died_meanwhile_is_restarted);
-	RUN_TEST(a_daemon_that_was_frozen_meanwhile_is_killed);
-	RUN_TEST(killed_while_it_starts);
-	RUN_TEST(killed_while_it_stops);
-	RUN_TEST(a_second_one_is_refused);
-	RUN_TEST(cycles_leave_nothing_behind);
-	RUN_TEST(output_without_an_achstart_blocks_nothing);
-	RUN_TEST(a_log_that_was_removed_is_found);
-	return UNITY_END();
 }

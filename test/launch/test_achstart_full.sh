@@ -8,7 +8,6 @@ if [ -z "${FULL_INSIDE:-}" ]; then
 	unshare --mount true 2>/dev/null || { lib_ignore all 'no mount namespaces here'; lib_end; exit; }
 	FULL_INSIDE=yes exec unshare --mount --propagation private bash "$0" "$@"
 fi
-build=$(realpath "${BUILD:-build}")
 folder=$(mktemp -d)
 export LC_ALL=C PATH=$build:$PATH ENDPLATE_PREFIX=full$$- ENDPLATE_RUN=$folder/run
 unset NOTIFY_SOCKET LOGS_DIRECTORY

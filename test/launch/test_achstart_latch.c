@@ -1,17 +1,11 @@
 /* test_achstart_latch.c: a latched driver under achstart is ready, in fault, with its reason, and latched again after
  * each way in which it, its channel and achstart itself can end. */
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "daemons/drv/port.h"
 #include "test/launch/rig.h"
-
-void setUp(void)
-{
-}
 
 void tearDown(void)
 {
@@ -97,7 +91,7 @@ static bool goes_on(uint64_t ticks)
 	return state.common.ticks > ticks + 60;
 }
 
-static void a_latched_driver_stays_latched(void)
+TEST(a_latched_driver_stays_latched)
 {
 	static const struct {
 		const char *name;
@@ -143,7 +137,7 @@ static void a_latched_driver_stays_latched(void)
 }
 
 /* A driver that never came as far as to publish has left nothing, and nothing is latched for it. */
-static void a_driver_that_never_published_has_no_latches(void)
+TEST(a_driver_that_never_published_has_no_latches)
 {
 	struct folder_state state;
 
@@ -154,12 +148,4 @@ static void a_driver_that_never_published_has_no_latches(void)
 	RIG_ASSERT(rig_waist().common.latches == 0);
 	RIG_ASSERT(rig_state("canwire", &state) && state.latches == -1);
 	RIG_ASSERT(!rig_stop());
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(a_latched_driver_stays_latched);
-	RUN_TEST(a_driver_that_never_published_has_no_latches);
-	return UNITY_END();
 }

@@ -1,16 +1,11 @@
 /* test_achstart_left.c: achstart follows a killed achstart, and finds daemons that did not run then. */
 #include <signal.h>
-#include <stdio.h>
 
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "test/launch/rig.h"
 
 #define PRINTS "{program: @FAKE@, args: [print], alive: watchdog"
-
-void setUp(void)
-{
-}
 
 void tearDown(void)
 {
@@ -78,7 +73,7 @@ static void check_left(void)
 	RIG_ASSERT(rig_level(NULL) == MSG_LEVEL_RUN);
 }
 
-static void the_next_achstart_keeps_the_states(void)
+TEST(the_next_achstart_keeps_the_states)
 {
 	leave_them();
 	rig_run("achctl", "status --json | grep -q '\"name\":\"early\",\"state\":\"stopped\"'");
@@ -101,7 +96,7 @@ static void the_next_achstart_keeps_the_states(void)
 }
 
 /* Nothing of the robot ran on: it comes up as the first time. */
-static void of_a_robot_that_is_gone_nothing_is_left(void)
+TEST(of_a_robot_that_is_gone_nothing_is_left)
 {
 	leave_them();
 	for (int i = 0; i < RIG_NAMES; i++)
@@ -117,7 +112,7 @@ static void of_a_robot_that_is_gone_nothing_is_left(void)
 	RIG_ASSERT(!rig_stop());
 }
 
-static void a_changed_file_is_another_chance(void)
+TEST(a_changed_file_is_another_chance)
 {
 	leave_them();
 	edit("s/exit, 100/print/;s/exit, 0/exit, 0, 1/");
@@ -148,14 +143,14 @@ static void begin_slowly(const char *verb, enum folder_left left)
 	RIG_UNTIL(rig_events("slow", "ended") == 1);
 }
 
-static void a_stop_under_way_is_completed(void)
+TEST(a_stop_under_way_is_completed)
 {
 	begin_slowly("stop slow", FOLDER_STOPPED);
 	RIG_ASSERT(is("slow", "stopped") && rig_all_ready());
 	RIG_ASSERT(!rig_stop());
 }
 
-static void a_restart_under_way_is_completed(void)
+TEST(a_restart_under_way_is_completed)
 {
 	begin_slowly("restart slow", FOLDER_WANTED);
 	RIG_UNTIL(rig_events("slow", "ready") == 2);
@@ -167,7 +162,7 @@ static void a_restart_under_way_is_completed(void)
 }
 
 /* It has been asked for, and has not run since: what it needs does not work any more. */
-static void waiting_daemons_keep_waiting(void)
+TEST(waiting_daemons_keep_waiting)
 {
 	rig_open(RIG_BENCH "  gate:\n"
 			   "    program: sh\n"
@@ -187,7 +182,7 @@ static void waiting_daemons_keep_waiting(void)
 
 /* ---- what they need ---- */
 
-static void a_dead_daemon_is_restarted_without_its_needs(void)
+TEST(a_dead_daemon_is_restarted_without_its_needs)
 {
 	rig_open(RIG_BENCH "  plain: {program: sleep, args: [1000]}\n"
 			   "  need: " PRINTS "}\n"
@@ -208,7 +203,7 @@ static void a_dead_daemon_is_restarted_without_its_needs(void)
 
 /* ---- the folder ---- */
 
-static void removed_states_are_written_again(void)
+TEST(removed_states_are_written_again)
 {
 	struct folder_state state;
 	pid_t waist;
@@ -225,7 +220,7 @@ static void removed_states_are_written_again(void)
 	RIG_ASSERT(!rig_stop());
 }
 
-static void a_damaged_state_is_reported(void)
+TEST(a_damaged_state_is_reported)
 {
 	rig_open(RIG_BENCH "  once: {program: @FAKE@, args: [exit, 0], restart: never}\n");
 	rig_start();
@@ -236,19 +231,4 @@ static void a_damaged_state_is_reported(void)
 	RIG_UNTIL(rig_told("once", "state-file", "$RUN/state/once is damaged: taken as not there"));
 	RIG_UNTIL(rig_events("once", "done") == 2);
 	RIG_ASSERT(!rig_stop());
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(the_next_achstart_keeps_the_states);
-	RUN_TEST(of_a_robot_that_is_gone_nothing_is_left);
-	RUN_TEST(a_changed_file_is_another_chance);
-	RUN_TEST(a_stop_under_way_is_completed);
-	RUN_TEST(a_restart_under_way_is_completed);
-	RUN_TEST(waiting_daemons_keep_waiting);
-	RUN_TEST(a_dead_daemon_is_restarted_without_its_needs);
-	RUN_TEST(removed_states_are_written_again);
-	RUN_TEST(a_damaged_state_is_reported);
-	return UNITY_END();
 }

@@ -1,21 +1,16 @@
 /* test_achstart_trouble.c: daemons that hang, spin, end wrongly or will not end, devices that are away, channels that
  * are overwritten. */
-#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <sys/shm.h>
-#include <unistd.h>
 
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "channels/clock.h"
 #include "launch/achctl/robot_channels.h"
@@ -25,10 +20,6 @@
 
 #define TOP "include: @BENCH@\nclock: none\ndaemons:\n"
 #define QUICK "restart: {backoff: 1ms, backoff_max: 10ms, budget: 3}"
-
-void setUp(void)
-{
-}
 
 void tearDown(void)
 {
@@ -44,7 +35,7 @@ static void begin(void)
 
 /* ---- hanging ---- */
 
-static void stopped_daemon_is_killed(void)
+TEST(stopped_daemon_is_killed)
 {
 	begin();
 	for (int i = 0; i < RIG_NAMES; i++) {
@@ -68,7 +59,7 @@ static void turn_for(int64_t ns)
 }
 
 /* Both are held up, as by a machine that was paused; it comes back a little later than achstart. */
-static void silence_while_achstart_is_held_up_is_ignored(void)
+TEST(silence_while_achstart_is_held_up_is_ignored)
 {
 	pid_t one;
 
@@ -88,7 +79,7 @@ static void silence_while_achstart_is_held_up_is_ignored(void)
 }
 
 /* It has a real-time priority, and achstart one above it. */
-static void spinning_daemon_is_killed(void)
+TEST(spinning_daemon_is_killed)
 {
 	rig_open(TOP "  top: {program: @FAKE@, args: [spin], alive: watchdog, dead_after: 200ms, priority: 30}\n");
 	rig_start();
@@ -186,7 +177,7 @@ static void starve(pid_t pid)
 	fclose(file);
 }
 
-static void driver_that_waits_for_a_processor_is_not_killed(void)
+TEST(driver_that_waits_for_a_processor_is_not_killed)
 {
 	pid_t loops[LOOPS], one;
 	bool starved;
@@ -213,7 +204,7 @@ static void driver_that_waits_for_a_processor_is_not_killed(void)
 		TEST_IGNORE_MESSAGE("it got a processor all the time");
 }
 
-static void late_daemon_is_reported(void)
+TEST(late_daemon_is_reported)
 {
 	pid_t pid;
 
@@ -228,7 +219,7 @@ static void late_daemon_is_reported(void)
 	RIG_ASSERT(!rig_stop());
 }
 
-static void unstoppable_daemon_is_named(void)
+TEST(unstoppable_daemon_is_named)
 {
 	rig_open(TOP "  mule: {program: @FAKE@, args: [stubborn], alive: watchdog, kill_within: 100ms}\n"
 		     "  horse: {program: @FAKE@, args: [print], alive: watchdog}\n");
@@ -242,7 +233,7 @@ static void unstoppable_daemon_is_named(void)
 
 /* ---- ending ---- */
 
-static void wrong_configuration_is_not_retried(void)
+TEST(wrong_configuration_is_not_retried)
 {
 	rig_open(TOP "  wrong: {program: @FAKE@, args: [exit, 100], " QUICK "}\n"
 		     "  right: {program: @FAKE@, args: [print], alive: watchdog}\n");
@@ -254,7 +245,7 @@ static void wrong_configuration_is_not_retried(void)
 	RIG_ASSERT(!rig_stop());
 }
 
-static void daemon_that_always_dies_is_given_up(void)
+TEST(daemon_that_always_dies_is_given_up)
 {
 	rig_open(TOP "  weak: {program: @FAKE@, args: [exit, 111], alive: watchdog, " QUICK "}\n"
 		     "  right: {program: @FAKE@, args: [print], alive: watchdog}\n");
@@ -267,7 +258,7 @@ static void daemon_that_always_dies_is_given_up(void)
 }
 
 /* Removed while it runs: it cannot be started again. */
-static void missing_program_is_given_up(void)
+TEST(missing_program_is_given_up)
 {
 	char path[600];
 	FILE *file;
@@ -285,7 +276,7 @@ static void missing_program_is_given_up(void)
 }
 
 /* Three times in a second: the level that the file names. */
-static void critical_daemon_that_keeps_dying_raises_the_level(void)
+TEST(critical_daemon_that_keeps_dying_raises_the_level)
 {
 	begin();
 	for (pid_t last = 0; !rig_events("waist", "raised"); rig_turn()) {
@@ -308,7 +299,7 @@ static unsigned int raises(void)
 }
 
 /* Not with each three of its deaths: it dies for ever. */
-static void dying_daemon_raises_once_per_lowering(void)
+TEST(dying_daemon_raises_once_per_lowering)
 {
 	rig_open("include: @BENCH@\ndaemons:\n  canwire:\n  robotsim:\n  clock:\n  waist:\n"
 		 "  once: {program: \"false\", alive: process, critical: estop,\n"
@@ -344,7 +335,7 @@ static uint64_t clock_ticks(void)
 }
 
 /* The robot file says 1 ms, so that 100 ms would be too long; the driver says better. */
-static void slow_tick_is_not_dead(void)
+TEST(slow_tick_is_not_dead)
 {
 	rig_open("include: @BENCH@\ndaemons:\n  canwire:\n  robotsim:\n"
 		 "  clock: {args: [--set, tick=300ms]}\n");
@@ -371,7 +362,7 @@ static pid_t simulate(void)
 	return pid;
 }
 
-static void device_may_appear_later(void)
+TEST(device_may_appear_later)
 {
 	pid_t waist, sim;
 
@@ -426,7 +417,7 @@ static bool is_channel(const char *channel)
 	return opened;
 }
 
-static void overwritten_channel_is_recreated(void)
+TEST(overwritten_channel_is_recreated)
 {
 	static const char *const channels[] = { "waist-state", "waist-ref", "waist-req", "waist-event", "clock" };
 	pid_t waist, clock;
@@ -455,7 +446,7 @@ static void remove_folder(void)
 }
 
 /* As a session's folder is with its end. */
-static void removed_folder_is_recreated(void)
+TEST(removed_folder_is_recreated)
 {
 	pid_t one, two;
 
@@ -478,7 +469,7 @@ static void removed_folder_is_recreated(void)
 }
 
 /* Its bus, too: a driver that is started afterwards finds it. */
-static void driver_finds_its_bus_in_the_new_folder(void)
+TEST(driver_finds_its_bus_in_the_new_folder)
 {
 	pid_t pids[RIG_NAMES];
 
@@ -507,7 +498,7 @@ static int count(const char *text, const char *words)
 }
 
 /* Beats have nowhere to go then, which is not the fault of those who beat. */
-static void folder_that_cannot_be_recreated_kills_no_daemon(void)
+TEST(folder_that_cannot_be_recreated_kills_no_daemon)
 {
 	pid_t one, two;
 	int fd;
@@ -536,7 +527,7 @@ static void folder_that_cannot_be_recreated_kills_no_daemon(void)
 }
 
 /* Asked to stop meanwhile they are asked in turn, and not killed. */
-static void robot_without_its_folder_stops_cleanly(void)
+TEST(robot_without_its_folder_stops_cleanly)
 {
 	int fd;
 
@@ -571,7 +562,7 @@ static bool is_part(const char *name, mode_t kind)
 	return !lstat(path, &st) && (st.st_mode & S_IFMT) == kind;
 }
 
-static void parts_of_the_folder_are_recreated(void)
+TEST(parts_of_the_folder_are_recreated)
 {
 	static const struct {
 		const char *name;
@@ -608,7 +599,7 @@ static void parts_of_the_folder_are_recreated(void)
 }
 
 /* The one whose number the lock names is dead, and a child of his still holds it: the loop does not wait for that. */
-static void lock_is_not_waited_for(void)
+TEST(lock_is_not_waited_for)
 {
 	struct rusage before, after;
 	char path[sizeof(rig.run) + 8];
@@ -639,7 +630,7 @@ static void lock_is_not_waited_for(void)
 }
 
 /* Its driver looks once a second: longer than it may be silent, and no reason to kill it. */
-static void removed_channel_is_recreated(void)
+TEST(removed_channel_is_recreated)
 {
 	char name[96];
 	pid_t waist;
@@ -655,7 +646,7 @@ static void removed_channel_is_recreated(void)
 	RIG_ASSERT(!rig_stop());
 }
 
-static void overwritten_estop_channel_means_estop(void)
+TEST(overwritten_estop_channel_means_estop)
 {
 	static const char *const channels[] = { "estop", "estop-b" };
 
@@ -675,7 +666,7 @@ static void overwritten_estop_channel_means_estop(void)
 }
 
 /* An estop that somebody asks for while the robot comes up is not taken back by arm: auto. */
-static void auto_arming_respects_an_operator(void)
+TEST(auto_arming_respects_an_operator)
 {
 	struct error_sink quiet = { 0 };
 	static struct estop estop;
@@ -697,33 +688,4 @@ static void auto_arming_respects_an_operator(void)
 		rig_turn();
 	RIG_ASSERT(rig_level(&epoch) == MSG_LEVEL_ESTOP && epoch == 0);
 	RIG_ASSERT(!rig_stop());
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(stopped_daemon_is_killed);
-	RUN_TEST(silence_while_achstart_is_held_up_is_ignored);
-	RUN_TEST(spinning_daemon_is_killed);
-	RUN_TEST(driver_that_waits_for_a_processor_is_not_killed);
-	RUN_TEST(late_daemon_is_reported);
-	RUN_TEST(unstoppable_daemon_is_named);
-	RUN_TEST(wrong_configuration_is_not_retried);
-	RUN_TEST(daemon_that_always_dies_is_given_up);
-	RUN_TEST(missing_program_is_given_up);
-	RUN_TEST(critical_daemon_that_keeps_dying_raises_the_level);
-	RUN_TEST(dying_daemon_raises_once_per_lowering);
-	RUN_TEST(slow_tick_is_not_dead);
-	RUN_TEST(device_may_appear_later);
-	RUN_TEST(overwritten_channel_is_recreated);
-	RUN_TEST(removed_channel_is_recreated);
-	RUN_TEST(removed_folder_is_recreated);
-	RUN_TEST(driver_finds_its_bus_in_the_new_folder);
-	RUN_TEST(folder_that_cannot_be_recreated_kills_no_daemon);
-	RUN_TEST(robot_without_its_folder_stops_cleanly);
-	RUN_TEST(parts_of_the_folder_are_recreated);
-	RUN_TEST(lock_is_not_waited_for);
-	RUN_TEST(overwritten_estop_channel_means_estop);
-	RUN_TEST(auto_arming_respects_an_operator);
-	return UNITY_END();
 }

@@ -3,7 +3,6 @@
 # shellcheck disable=SC2317 # called by name
 set -eu
 . test/scripts/lib.sh
-build=$(realpath "${BUILD:-build}")
 achstart=$build/achstart
 folder=$(mktemp -d)
 export ENDPLATE_PREFIX=wld$$-

@@ -1,13 +1,8 @@
 /* test_check.c: the checks before a start; drivers are small scripts. */
-#include <errno.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "can/bits.h"
 #include "launch/check/check.h"
@@ -119,12 +114,12 @@ static void reopen(const char *text)
 
 /* ---- drivers ---- */
 
-static void a_valid_robot_passes(void)
+TEST(a_valid_robot_passes)
 {
 	checked("", "");
 }
 
-static void a_refusal_is_reported_once(void)
+TEST(a_refusal_is_reported_once)
 {
 	says("waist", "--check",
 	     "echo 'pciod[waist]: fatal: x.yaml:9: tick: wrong' >&2; echo >&2; echo 'more' >&2; exit 100");
@@ -132,14 +127,14 @@ static void a_refusal_is_reported_once(void)
 	checked(AT_WAIST "x.yaml:9: tick: wrong\n" AT_WAIST "more\n", "");
 }
 
-static void exit_status_111_is_a_warning(void)
+TEST(exit_status_111_is_a_warning)
 {
 	says("waist", "--check", "echo 'pciod[waist]: fatal: no bus' >&2; exit 111");
 	says("imu", "--check", "exit 111");
 	checked("", AT_IMU "imud --check ended with status 111 and printed nothing\n" AT_WAIST "no bus\n");
 }
 
-static void a_failing_driver_is_an_error(void)
+TEST(a_failing_driver_is_an_error)
 {
 	says("clock", "--check", "exit 3");
 	says("waist", "--check", "kill -SEGV $$");
@@ -152,7 +147,7 @@ static void a_failing_driver_is_an_error(void)
 		"");
 }
 
-static void a_driver_that_hangs_is_killed(void)
+TEST(a_driver_that_hangs_is_killed)
 {
 	says("waist", "--check", "sleep 1000");
 	says("larm", "--check", "while :; do :; done");
@@ -164,7 +159,7 @@ static void a_driver_that_hangs_is_killed(void)
 				     errors.text);
 }
 
-static void drivers_get_their_own_arguments_and_environment(void)
+TEST(drivers_get_their_own_arguments_and_environment)
 {
 	const char *only =
 		"test \"$LAB\" = yes && test \"$1 $2 $3 $4 $5\" = '--name waist --robot lab --config' || exit 100\n";
@@ -177,7 +172,7 @@ static void drivers_get_their_own_arguments_and_environment(void)
 	checked("", "");
 }
 
-static void only_wanted_drivers_are_run(void)
+TEST(only_wanted_drivers_are_run)
 {
 	says("larm", "--check", "exit 100");
 	TEST_ASSERT_EQUAL_INT(0, launch_group(&launch, "noarms", launch_lib_start(&errors)));
@@ -185,14 +180,14 @@ static void only_wanted_drivers_are_run(void)
 }
 
 /* It is run once, not with --frames: there is no script for that. */
-static void a_refusal_of_the_simulator_is_reported(void)
+TEST(a_refusal_of_the_simulator_is_reported)
 {
 	says("robotsim", "--check",
 	     "test \"$1\" = run || exit 3; echo \"robotsim: fatal: $(basename \"$2\"):9: type: wrong\" >&2; exit 100");
 	checked(AT_ROBOTSIM "lab.yaml:9: type: wrong\n", "");
 }
 
-static void one_cause_is_reported_once(void)
+TEST(one_cause_is_reported_once)
 {
 #define REFUSES(who) "echo '" who ": fatal: lab.yaml:9: tick: wrong' >&2; exit 100"
 #define MODULE(rest)                                                                               \
@@ -228,7 +223,7 @@ static void one_cause_is_reported_once(void)
 
 /* ---- programs, cores, interfaces ---- */
 
-static void missing_programs_are_errors(void)
+TEST(missing_programs_are_errors)
 {
 	char path[LAUNCH_LIB_PATH], expected[4096];
 
@@ -256,7 +251,7 @@ static void with_folder(char *to, size_t size, const char *text)
 }
 
 /* It would leave a file behind if it were run. */
-static void a_program_that_is_not_a_driver_is_not_run(void)
+TEST(a_program_that_is_not_a_driver_is_not_run)
 {
 	static const struct {
 		const char *driver, *daemons, *expected;
@@ -292,7 +287,7 @@ static void a_program_that_is_not_a_driver_is_not_run(void)
 	}
 }
 
-static void missing_cores_are_errors(void)
+TEST(missing_cores_are_errors)
 {
 	reopen("lab.yaml\nclock: none\ndaemons:\n  canwire: {core: 1023}\n  waist: {core: 0}\n");
 	check_now();
@@ -300,7 +295,7 @@ static void missing_cores_are_errors(void)
 	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(errors.text, "x.launch:4: core: this machine has "), errors.text);
 }
 
-static void a_wire_without_a_server_is_a_warning(void)
+TEST(a_wire_without_a_server_is_a_warning)
 {
 	char run[LAUNCH_LIB_PATH];
 	const char *before = getenv("ENDPLATE_RUN");
@@ -318,7 +313,7 @@ static void a_wire_without_a_server_is_a_warning(void)
 	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(warnings.text, "torso"), warnings.text);
 }
 
-static void an_interface_that_is_missing_is_a_warning(void)
+TEST(an_interface_that_is_missing_is_a_warning)
 {
 	char path[LAUNCH_LIB_PATH];
 
@@ -336,7 +331,7 @@ static void an_interface_that_is_missing_is_a_warning(void)
 	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(warnings.text, "can971"), warnings.text);
 }
 
-static void a_link_is_wanted_as_the_robot_file_says(void)
+TEST(a_link_is_wanted_as_the_robot_file_says)
 {
 	const struct robot_bus bus = { .bitrate = 500000, .sample_point = 0.875, .restart_ms = 20 };
 	const struct link_settings want = check_link_settings(&bus);
@@ -347,7 +342,7 @@ static void a_link_is_wanted_as_the_robot_file_says(void)
 	TEST_ASSERT_EQUAL_UINT32(0, want.queue);
 }
 
-static void links_with_other_values_are_reported(void)
+TEST(links_with_other_values_are_reported)
 {
 	struct link_info info = { .up = true, .kind = "vcan", .now = { .bitrate = 1000000 } };
 	const struct robot_bus *spare, *wire;
@@ -398,7 +393,7 @@ static void links_with_other_values_are_reported(void)
 #define LISTENS(id) RX("torso", id, "8", SHARED PERIOD("null"))
 #define ASKS(id) TX("torso", id, "1", PERIOD("5000") REPLY(id)) "," TAKES(id)
 
-static void identifiers_in_conflict_are_errors(void)
+TEST(identifiers_in_conflict_are_errors)
 {
 	static const struct {
 		const char *property, *clock, *waist, *larm, *imu, *expected;
@@ -440,7 +435,7 @@ static void identifiers_in_conflict_are_errors(void)
 #define CLAIMS(...) "echo '{\"frames\": [], \"claims\": [" __VA_ARGS__ "]}'\n"
 #define CLAIM(bus, what) "{\"bus\":\"" bus "\",\"what\":\"" what "\"}"
 
-static void two_drivers_must_not_make_one_claim(void)
+TEST(two_drivers_must_not_make_one_claim)
 {
 	says("waist", "--frames", CLAIMS(CLAIM("torso", "pcio")));
 	says("larm", "--frames", CLAIMS(CLAIM("arm", "pcio")));
@@ -457,7 +452,7 @@ static void two_drivers_must_not_make_one_claim(void)
 		"");
 }
 
-static void invalid_frames_are_errors(void)
+TEST(invalid_frames_are_errors)
 {
 	static const struct {
 		const char *row, *what;
@@ -504,7 +499,7 @@ static double load_of(const char *bus)
 	return check_frames_load(&check.frames, robot_bus(&launch.robot, bus));
 }
 
-static void load_is_the_worst_that_frames_can_take(void)
+TEST(load_is_the_worst_that_frames_can_take)
 {
 	const double eight = bits_worst(false, false, 8), two = bits_worst(false, false, 2);
 
@@ -528,7 +523,7 @@ static void load_is_the_worst_that_frames_can_take(void)
 	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 0, load_of("arm"));
 }
 
-static void a_bus_that_is_too_full_is_refused(void)
+TEST(a_bus_that_is_too_full_is_refused)
 {
 	/* 135 bits each, so 6666 a second are 90 % of 1 Mbit/s. */
 	TEST_ASSERT_EQUAL_UINT(135, bits_worst(false, false, 8));
@@ -542,7 +537,7 @@ static void a_bus_that_is_too_full_is_refused(void)
 		"");
 }
 
-static void the_report_is_for_people(void)
+TEST(the_report_is_for_people)
 {
 	char *text = NULL;
 	size_t len;
@@ -583,7 +578,7 @@ static struct check_run ran(const char *script, int64_t within_ns)
 	return run;
 }
 
-static void output_is_kept(void)
+TEST(output_is_kept)
 {
 	struct check_run run = ran("cat; echo out $SET; echo say >&2; exit 7", INT64_C(60000000000));
 
@@ -595,7 +590,7 @@ static void output_is_kept(void)
 	check_run_free(&run, 1);
 }
 
-static void too_much_output_ends_a_program(void)
+TEST(too_much_output_ends_a_program)
 {
 	struct check_run run = ran("exec yes", INT64_C(60000000000));
 
@@ -621,7 +616,7 @@ static bool is_dead(int pid)
 	return !*text || strstr(text, ") Z ") || strstr(text, ") X ");
 }
 
-static void a_late_program_is_killed_with_its_children(void)
+TEST(a_late_program_is_killed_with_its_children)
 {
 	struct check_run run = ran("sleep 1000 & echo $!; wait", 200000000);
 	int child;
@@ -643,7 +638,7 @@ static void a_late_program_is_killed_with_its_children(void)
 	check_run_free(&run, 1);
 }
 
-static void more_than_fit_at_once_are_run_in_turn(void)
+TEST(more_than_fit_at_once_are_run_in_turn)
 {
 	static char sh[] = "sh", c[] = "-c", script[] = "echo $NUMBER", *argv[] = { sh, c, script, NULL };
 	struct check_run runs[3 * CHECK_RUN_AT_ONCE + 1] = { 0 };
@@ -667,7 +662,7 @@ static void more_than_fit_at_once_are_run_in_turn(void)
 	check_run_free(runs, n);
 }
 
-static void a_program_that_cannot_be_run_says_why(void)
+TEST(a_program_that_cannot_be_run_says_why)
 {
 	static char name[] = "flat", *argv[] = { name, NULL };
 	char path[LAUNCH_LIB_PATH], expected[LAUNCH_LIB_PATH + 64];
@@ -680,37 +675,4 @@ static void a_program_that_cannot_be_run_says_why(void)
 	TEST_ASSERT_EQUAL_STRING(expected, run.say);
 	check_run_free(&run, 1);
 	check_run(NULL, 0, 0);
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(a_valid_robot_passes);
-	RUN_TEST(a_refusal_is_reported_once);
-	RUN_TEST(exit_status_111_is_a_warning);
-	RUN_TEST(a_failing_driver_is_an_error);
-	RUN_TEST(a_driver_that_hangs_is_killed);
-	RUN_TEST(drivers_get_their_own_arguments_and_environment);
-	RUN_TEST(only_wanted_drivers_are_run);
-	RUN_TEST(a_refusal_of_the_simulator_is_reported);
-	RUN_TEST(one_cause_is_reported_once);
-	RUN_TEST(a_program_that_is_not_a_driver_is_not_run);
-	RUN_TEST(missing_programs_are_errors);
-	RUN_TEST(missing_cores_are_errors);
-	RUN_TEST(a_wire_without_a_server_is_a_warning);
-	RUN_TEST(an_interface_that_is_missing_is_a_warning);
-	RUN_TEST(a_link_is_wanted_as_the_robot_file_says);
-	RUN_TEST(links_with_other_values_are_reported);
-	RUN_TEST(identifiers_in_conflict_are_errors);
-	RUN_TEST(two_drivers_must_not_make_one_claim);
-	RUN_TEST(invalid_frames_are_errors);
-	RUN_TEST(load_is_the_worst_that_frames_can_take);
-	RUN_TEST(a_bus_that_is_too_full_is_refused);
-	RUN_TEST(the_report_is_for_people);
-	RUN_TEST(output_is_kept);
-	RUN_TEST(too_much_output_ends_a_program);
-	RUN_TEST(a_late_program_is_killed_with_its_children);
-	RUN_TEST(more_than_fit_at_once_are_run_in_turn);
-	RUN_TEST(a_program_that_cannot_be_run_says_why);
-	return UNITY_END();
 }

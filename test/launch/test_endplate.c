@@ -1,14 +1,9 @@
 /* test_endplate.c: libendplate against a driver made by hand, on a virtual clock. */
-#include <errno.h>
 #include <math.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "channels/ach.h"
 #include "channels/clock.h"
@@ -128,7 +123,7 @@ static int take_ref(struct msg_joint_ref *taken)
 
 /* ---- opening ---- */
 
-static void test_robots_are_found_by_name_and_environment(void)
+TEST(test_robots_are_found_by_name_and_environment)
 {
 	static const struct {
 		const char *run, *prefix, *name; /* of the environment; asked for */
@@ -163,7 +158,7 @@ static void test_robots_are_found_by_name_and_environment(void)
 	}
 }
 
-static void test_devices_need_a_name_and_a_type(void)
+TEST(test_devices_need_a_name_and_a_type)
 {
 	struct endplate_device *d;
 
@@ -179,7 +174,7 @@ static void test_devices_need_a_name_and_a_type(void)
 	TEST_ASSERT_EQUAL_INT(ACH_ENOENT, ach_open(&chan, full("arm-ref"), NULL));
 }
 
-static void test_every_status_has_words(void)
+TEST(test_every_status_has_words)
 {
 	static const int all[] = { 0,	   -ENOENT, -EACCES, -ENODATA, -EPROTO, -ESTALE,    -EHOSTDOWN,
 				   -ETIME, -EDOM,   -ERANGE, -EIO,     -EPERM,	-ETIMEDOUT, -EINVAL };
@@ -191,7 +186,7 @@ static void test_every_status_has_words(void)
 
 /* ---- states ---- */
 
-static void test_what_makes_a_state_doubtful(void)
+TEST(test_what_makes_a_state_doubtful)
 {
 	static const struct {
 		const char *name;
@@ -239,7 +234,7 @@ static void test_what_makes_a_state_doubtful(void)
 	}
 }
 
-static void test_stamps_that_make_no_sense_are_silence(void)
+TEST(test_stamps_that_make_no_sense_are_silence)
 {
 	static const int64_t stamps[] = { 0, -1, INT64_MIN };
 
@@ -256,7 +251,7 @@ static void test_stamps_that_make_no_sense_are_silence(void)
 	}
 }
 
-static void test_the_maximum_age_can_be_set(void)
+TEST(test_the_maximum_age_can_be_set)
 {
 	TEST_ASSERT_EQUAL_INT(-EINVAL, endplate_max_age(waist, 0));
 	TEST_ASSERT_EQUAL_INT(0, endplate_max_age(waist, 3000 * (int64_t)MS));
@@ -266,7 +261,7 @@ static void test_the_maximum_age_can_be_set(void)
 	TEST_ASSERT_EQUAL_HEX32(0, view.doubts);
 }
 
-static void test_the_newest_is_there_again_and_what_was_missed_is_counted(void)
+TEST(test_the_newest_is_there_again_and_what_was_missed_is_counted)
 {
 	TEST_ASSERT_EQUAL_INT(-ENODATA, look());
 	for (int i = 0; i < 3; i++)
@@ -292,7 +287,7 @@ static void test_the_newest_is_there_again_and_what_was_missed_is_counted(void)
 	TEST_ASSERT_EQUAL_UINT32(1, view.is_new);
 }
 
-static void test_other_messages_are_refused(void)
+TEST(test_other_messages_are_refused)
 {
 	struct msg_imu imu;
 	struct msg_event event;
@@ -317,7 +312,7 @@ static void test_other_messages_are_refused(void)
 	TEST_ASSERT_EQUAL_INT(0, look());
 }
 
-static void test_any_type_of_state(void)
+TEST(test_any_type_of_state)
 {
 	struct endplate_device *d;
 	struct msg_imu imu;
@@ -337,7 +332,7 @@ static void test_any_type_of_state(void)
 	TEST_ASSERT_EQUAL_INT(-EPROTO, endplate_put(d, &ref, sizeof(ref), VALID));
 }
 
-static void test_a_strangers_channel_is_refused(void)
+TEST(test_a_strangers_channel_is_refused)
 {
 	ach_unlink(full("waist-state"));
 	make_as("waist-state", sizeof(state), 0666);
@@ -350,7 +345,7 @@ static void test_a_strangers_channel_is_refused(void)
 
 /* ---- restarts and removal ---- */
 
-static void test_a_restart_is_told_once_and_refuses_references_until_it_was_seen(void)
+TEST(test_a_restart_is_told_once_and_refuses_references_until_it_was_seen)
 {
 	struct msg_joint_ref taken;
 
@@ -374,7 +369,7 @@ static void test_a_restart_is_told_once_and_refuses_references_until_it_was_seen
 	TEST_ASSERT_EQUAL_UINT32(4, taken.header.for_incarnation);
 }
 
-static void test_removed_channels_are_reopened(void)
+TEST(test_removed_channels_are_reopened)
 {
 	struct msg_joint_ref taken;
 
@@ -398,7 +393,7 @@ static void test_removed_channels_are_reopened(void)
 	TEST_ASSERT_EQUAL_UINT32(5, taken.header.for_incarnation);
 }
 
-static void test_a_condemned_channel_is_reopened_once_it_was_made_again(void)
+TEST(test_a_condemned_channel_is_reopened_once_it_was_made_again)
 {
 	ach_channel_t chan;
 
@@ -417,7 +412,7 @@ static void test_a_condemned_channel_is_reopened_once_it_was_made_again(void)
 
 /* ---- references ---- */
 
-static void test_the_header_is_filled_in(void)
+TEST(test_the_header_is_filled_in)
 {
 	struct msg_joint_ref taken;
 
@@ -439,7 +434,7 @@ static void test_the_header_is_filled_in(void)
 	TEST_ASSERT_EQUAL_UINT64(2, taken.header.sequence);
 }
 
-static void test_references_that_a_driver_would_refuse_are_not_put(void)
+TEST(test_references_that_a_driver_would_refuse_are_not_put)
 {
 	static const struct {
 		const char *name;
@@ -478,7 +473,7 @@ static void test_references_that_a_driver_would_refuse_are_not_put(void)
 	}
 }
 
-static void test_references_need_a_driver_that_takes_them(void)
+TEST(test_references_need_a_driver_that_takes_them)
 {
 	static const struct {
 		uint32_t life;
@@ -506,7 +501,7 @@ static void test_references_need_a_driver_that_takes_them(void)
 	}
 }
 
-static void test_what_the_driver_refused_is_told(void)
+TEST(test_what_the_driver_refused_is_told)
 {
 	publish();
 	state.common.refs_refused.too_far = 5; /* of others, before the first look */
@@ -529,7 +524,7 @@ static void test_what_the_driver_refused_is_told(void)
 
 /* ---- ticks ---- */
 
-static void test_ticks_without_a_clock_are_whole_periods(void)
+TEST(test_ticks_without_a_clock_are_whole_periods)
 {
 	struct endplate_tick tick;
 
@@ -547,7 +542,7 @@ static void test_ticks_without_a_clock_are_whole_periods(void)
 	TEST_ASSERT_EQUAL_INT(-EINVAL, endplate_wait(robot, 11000000000, NULL));
 }
 
-static void test_ticks_are_in_step_with_the_clock(void)
+TEST(test_ticks_are_in_step_with_the_clock)
 {
 	struct endplate_tick tick;
 
@@ -567,7 +562,7 @@ static void test_ticks_are_in_step_with_the_clock(void)
 	TEST_ASSERT_EQUAL_INT64(MS, tick.period_ns);
 }
 
-static void test_ticks_go_on_when_the_clock_is_gone(void)
+TEST(test_ticks_go_on_when_the_clock_is_gone)
 {
 	struct endplate_tick tick;
 	int64_t last_ns;
@@ -599,7 +594,7 @@ static void test_ticks_go_on_when_the_clock_is_gone(void)
 	TEST_ASSERT_EQUAL_UINT32(1, tick.clock);
 }
 
-static void test_late_ticks_are_skipped_and_counted(void)
+TEST(test_late_ticks_are_skipped_and_counted)
 {
 	struct endplate_tick tick;
 
@@ -619,7 +614,7 @@ static void test_late_ticks_are_skipped_and_counted(void)
 	TEST_ASSERT_EQUAL_UINT64(0, tick.skipped);
 }
 
-static void test_a_clock_that_makes_no_sense_is_left_alone(void)
+TEST(test_a_clock_that_makes_no_sense_is_left_alone)
 {
 	static const struct {
 		int64_t t_cycle_ns, period_ns;
@@ -653,7 +648,7 @@ static void arm(void)
 	state.common.base_level = MSG_LEVEL_RUN;
 }
 
-static void test_the_level_is_the_drivers_and_is_only_raised(void)
+TEST(test_the_level_is_the_drivers_and_is_only_raised)
 {
 	TEST_ASSERT_EQUAL_INT(MSG_LEVEL_ESTOP, endplate_level(robot));
 	arm();
@@ -677,7 +672,7 @@ static void test_the_level_is_the_drivers_and_is_only_raised(void)
 	TEST_ASSERT_EQUAL_INT(MSG_LEVEL_ESTOP, endplate_level(robot));
 }
 
-static void test_without_channels_a_raise_fails(void)
+TEST(test_without_channels_a_raise_fails)
 {
 	ach_unlink(full("estop"));
 	ach_unlink(full("estop-b"));
@@ -688,7 +683,7 @@ static void test_without_channels_a_raise_fails(void)
 
 /* ---- requests ---- */
 
-static void test_requests_that_cannot_be_made(void)
+TEST(test_requests_that_cannot_be_made)
 {
 	struct msg_reply reply;
 
@@ -726,7 +721,7 @@ static void *answer(void *arg)
 	return NULL;
 }
 
-static void test_a_driver_answers(void)
+TEST(test_a_driver_answers)
 {
 	static const struct {
 		enum msg_verb verb;
@@ -777,7 +772,7 @@ static void *end_request(void *arg)
 	return NULL;
 }
 
-static void test_requests_are_cancelled_and_have_deadlines(void)
+TEST(test_requests_are_cancelled_and_have_deadlines)
 {
 	struct msg_reply reply = { 0 };
 	pthread_t driver;
@@ -832,37 +827,4 @@ void tearDown(void)
 		ach_unlink(full(channels[i]));
 	launch_lib_remove(folder);
 	clock_use_real();
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(test_robots_are_found_by_name_and_environment);
-	RUN_TEST(test_devices_need_a_name_and_a_type);
-	RUN_TEST(test_every_status_has_words);
-	RUN_TEST(test_what_makes_a_state_doubtful);
-	RUN_TEST(test_stamps_that_make_no_sense_are_silence);
-	RUN_TEST(test_the_maximum_age_can_be_set);
-	RUN_TEST(test_the_newest_is_there_again_and_what_was_missed_is_counted);
-	RUN_TEST(test_other_messages_are_refused);
-	RUN_TEST(test_any_type_of_state);
-	RUN_TEST(test_a_strangers_channel_is_refused);
-	RUN_TEST(test_a_restart_is_told_once_and_refuses_references_until_it_was_seen);
-	RUN_TEST(test_removed_channels_are_reopened);
-	RUN_TEST(test_a_condemned_channel_is_reopened_once_it_was_made_again);
-	RUN_TEST(test_the_header_is_filled_in);
-	RUN_TEST(test_references_that_a_driver_would_refuse_are_not_put);
-	RUN_TEST(test_references_need_a_driver_that_takes_them);
-	RUN_TEST(test_what_the_driver_refused_is_told);
-	RUN_TEST(test_ticks_without_a_clock_are_whole_periods);
-	RUN_TEST(test_ticks_are_in_step_with_the_clock);
-	RUN_TEST(test_ticks_go_on_when_the_clock_is_gone);
-	RUN_TEST(test_late_ticks_are_skipped_and_counted);
-	RUN_TEST(test_a_clock_that_makes_no_sense_is_left_alone);
-	RUN_TEST(test_the_level_is_the_drivers_and_is_only_raised);
-	RUN_TEST(test_without_channels_a_raise_fails);
-	RUN_TEST(test_requests_that_cannot_be_made);
-	RUN_TEST(test_a_driver_answers);
-	RUN_TEST(test_requests_are_cancelled_and_have_deadlines);
-	return UNITY_END();
 }

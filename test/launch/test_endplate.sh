@@ -5,7 +5,6 @@
 set -eu
 . test/scripts/lib.sh
 
-build=$(realpath "${BUILD:-build}")
 examples=$build/launch/endplate/examples
 export LC_ALL=C PATH=$build:$PATH
 lib_tmp

@@ -1,9 +1,5 @@
 /* test_graph.c: the robot as a picture, which graphviz reads where it is installed. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "launch/check/check.h"
 #include "test/launch/launch_lib.h"
@@ -60,7 +56,7 @@ static void graphviz_reads_it(void)
 	TEST_ASSERT_EQUAL_INT(0, system(command));
 }
 
-static void the_bench_has_all_its_parts(void)
+TEST(the_bench_has_all_its_parts)
 {
 	draw("launch/robot.launch", NULL);
 	TEST_ASSERT_EQUAL_STRING_LEN("digraph \"bench\" {\n", text, 18);
@@ -80,7 +76,7 @@ static void the_bench_has_all_its_parts(void)
 	graphviz_reads_it();
 }
 
-static void only_wanted_daemons_are_drawn(void)
+TEST(only_wanted_daemons_are_drawn)
 {
 	draw("launch/krang.launch", "noarms");
 	has("\"process:waist\"");
@@ -89,7 +85,7 @@ static void only_wanted_daemons_are_drawn(void)
 	graphviz_reads_it();
 }
 
-static void sensors_have_no_references(void)
+TEST(sensors_have_no_references)
 {
 	draw("test/launch/good.launch", NULL);
 	has("\"channel:imu-state\" -> \"process:imu\" [dir=back]");
@@ -100,7 +96,7 @@ static void sensors_have_no_references(void)
 }
 
 /* Paths may hold what means something between tags. */
-static void any_path_may_be_drawn(void)
+TEST(any_path_may_be_drawn)
 {
 	char path[LAUNCH_LIB_PATH];
 
@@ -114,14 +110,4 @@ static void any_path_may_be_drawn(void)
 	has("&lt;z&gt;&amp;\"q\"</font>");
 	has_not("-> \"channel:clock\"");
 	graphviz_reads_it();
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(the_bench_has_all_its_parts);
-	RUN_TEST(only_wanted_daemons_are_drawn);
-	RUN_TEST(sensors_have_no_references);
-	RUN_TEST(any_path_may_be_drawn);
-	return UNITY_END();
 }

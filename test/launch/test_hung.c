@@ -1,23 +1,12 @@
 /* test_hung.c: which silent daemons are hung. */
-#include <stdio.h>
-#include <unistd.h>
-
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "channels/clock.h"
 #include "launch/achstart/hung.h"
 
 #define MS INT64_C(1000000)
 
-void setUp(void)
-{
-}
-
-void tearDown(void)
-{
-}
-
-static void verdicts(void)
+TEST(verdicts)
 {
 	static const struct {
 		int64_t patience_ms, silent_ms, waited_ms;
@@ -67,7 +56,7 @@ static void sample(int64_t now, int64_t cpu, int64_t delay, char state)
 }
 
 /* A wait that goes on counts, and is not counted twice when it has ended. */
-static void waits_are_counted_once(void)
+TEST(waits_are_counted_once)
 {
 	hung = (struct hung){ 0 };
 	sample(1050, 70, 30, 'R'); /* when it last ran is not known */
@@ -89,7 +78,7 @@ static void waits_are_counted_once(void)
 }
 
 /* Nothing that a process waited for before it was first sampled is lost if it began with the silence. */
-static void a_fresh_process_has_waited_since_it_began(void)
+TEST(a_fresh_process_has_waited_since_it_began)
 {
 	hung = (struct hung){ 0 };
 	hung_sample(&hung, "2000000 400000000 7", 'S', 1000 * MS, true, 1500 * MS);
@@ -97,7 +86,7 @@ static void a_fresh_process_has_waited_since_it_began(void)
 	TEST_ASSERT_EQUAL_INT64(2 * MS, hung.facts.cpu_ns);
 }
 
-static void without_accounts_only_the_silence_counts(void)
+TEST(without_accounts_only_the_silence_counts)
 {
 	static const char *const texts[] = { "0 0 0", "", "x", "1 2" };
 
@@ -110,22 +99,11 @@ static void without_accounts_only_the_silence_counts(void)
 	TEST_ASSERT_FALSE(hung.facts.known);
 }
 
-static void this_process_runs(void)
+TEST(this_process_runs)
 {
 	hung = (struct hung){ 0 };
 	hung_measure(&hung, getpid(), clock_now_ns(), false, clock_now_ns());
 	if (!hung.facts.known)
 		TEST_IGNORE_MESSAGE("this kernel has no /proc/PID/schedstat");
 	TEST_ASSERT_EQUAL('R', hung.facts.state);
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(verdicts);
-	RUN_TEST(waits_are_counted_once);
-	RUN_TEST(a_fresh_process_has_waited_since_it_began);
-	RUN_TEST(without_accounts_only_the_silence_counts);
-	RUN_TEST(this_process_runs);
-	return UNITY_END();
 }

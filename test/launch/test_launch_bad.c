@@ -5,10 +5,8 @@
  * FILE stands for its own path.
  */
 #include <glob.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "launch/file/launch_file.h"
 #include "test/launch/launch_lib.h"
@@ -17,14 +15,6 @@
 
 static struct launch_lib_lines lines;
 static struct launch launch;
-
-void setUp(void)
-{
-}
-
-void tearDown(void)
-{
-}
 
 /* The lines expected, with the file's path in them. */
 static void expectations(const char *text, const char *path, char *expected, size_t size)
@@ -43,7 +33,7 @@ static void expectations(const char *text, const char *path, char *expected, siz
 	}
 }
 
-static void bad_files_give_the_expected_errors(void)
+TEST(bad_files_give_the_expected_errors)
 {
 	static char text[1 << 16], expected[1 << 14];
 	glob_t files;
@@ -63,24 +53,15 @@ static void bad_files_give_the_expected_errors(void)
 }
 
 /* Most of the files above are this one with something wrong. */
-static void the_file_behind_them_is_valid(void)
+TEST(the_file_behind_them_is_valid)
 {
 	TEST_ASSERT_EQUAL_INT(0, launch_open(&launch, "test/launch/good.launch", launch_lib_start(&lines)));
 	TEST_ASSERT_EQUAL_STRING("", lines.text);
 	launch_close(&launch);
 }
 
-static void a_missing_file_is_an_error(void)
+TEST(a_missing_file_is_an_error)
 {
 	TEST_ASSERT_TRUE(launch_open(&launch, "test/launch/none.launch", launch_lib_start(&lines)) < 0);
 	TEST_ASSERT_EQUAL_STRING("test/launch/none.launch: No such file or directory\n", lines.text);
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(bad_files_give_the_expected_errors);
-	RUN_TEST(the_file_behind_them_is_valid);
-	RUN_TEST(a_missing_file_is_an_error);
-	return UNITY_END();
 }

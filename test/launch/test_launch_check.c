@@ -1,10 +1,7 @@
 /* test_launch_check.c: achstart --check with the programs themselves: what would surely fail is found before. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "test/launch/launch_lib.h"
 #include "test/launch/rig.h"
@@ -49,21 +46,21 @@ static void says(const char *words)
 	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(said, words), said);
 }
 
-static void a_valid_robot_passes(void)
+TEST(a_valid_robot_passes)
 {
 	TEST_ASSERT_EQUAL_INT(0, checked(BUS CLOCK WAIST("waist", "15", "PRL120"),
 					 "include: x.yaml\ndaemons: {canwire: , robotsim: , clock: , waist: }\n"));
 	TEST_ASSERT_EQUAL_STRING("", said);
 }
 
-static void a_device_without_a_simulation_is_an_error(void)
+TEST(a_device_without_a_simulation_is_an_error)
 {
 	TEST_ASSERT_EQUAL_INT(100, checked(BUS CLOCK WAIST("waist", "15", "PRL121"),
 					   "include: x.yaml\ndaemons: {canwire: , robotsim: , clock: , waist: }\n"));
 	says("x.yaml:6: type: \"PRL121\" is not one of PRL120");
 }
 
-static void two_drivers_with_one_claim_are_an_error(void)
+TEST(two_drivers_with_one_claim_are_an_error)
 {
 	TEST_ASSERT_EQUAL_INT(100,
 			      checked(BUS CLOCK WAIST("waist", "15", "PRL120") WAIST("neck", "16", "PRL120"),
@@ -72,7 +69,7 @@ static void two_drivers_with_one_claim_are_an_error(void)
 }
 
 /* It is not served by the robot that is checked, and so it may be gone when that is started. */
-static void a_wire_of_another_process_is_a_warning(void)
+TEST(a_wire_of_another_process_is_a_warning)
 {
 	const char *robot = BUS CLOCK WAIST("waist", "15", "PRL120"),
 		   *launch = "include: x.yaml\ndaemons: {clock: , waist: }\n";
@@ -87,7 +84,7 @@ static void a_wire_of_another_process_is_a_warning(void)
 }
 
 /* Without --check the same is refused, and nothing is started. */
-static void a_start_refuses_the_same(void)
+TEST(a_start_refuses_the_same)
 {
 	static const struct {
 		const char *robot, *says;
@@ -112,15 +109,4 @@ static void a_start_refuses_the_same(void)
 		TEST_ASSERT_NOT_NULL_MESSAGE(strstr(rig_said(), cases[i].says), rig_said());
 		TEST_ASSERT_FALSE(rig_state("canwire", &state));
 	}
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(a_valid_robot_passes);
-	RUN_TEST(a_device_without_a_simulation_is_an_error);
-	RUN_TEST(two_drivers_with_one_claim_are_an_error);
-	RUN_TEST(a_start_refuses_the_same);
-	RUN_TEST(a_wire_of_another_process_is_a_warning);
-	return UNITY_END();
 }

@@ -1,13 +1,8 @@
 /* test_launch_file.c: what a launch file becomes: command lines, order, groups, times. */
-#include <errno.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "launch/file/launch_file.h"
 #include "test/launch/launch_lib.h"
@@ -104,7 +99,7 @@ static void needs(const char *name, const char *expected)
 
 /* ---- the files that users start from ---- */
 
-static void the_bench_runs(void)
+TEST(the_bench_runs)
 {
 	open_file("launch/robot.launch");
 	TEST_ASSERT_EQUAL_STRING("bench", launch.name);
@@ -117,7 +112,7 @@ static void the_bench_runs(void)
 	TEST_ASSERT_EQUAL('/', *launch.config);
 }
 
-static void krang_has_eight_buses(void)
+TEST(krang_has_eight_buses)
 {
 	open_file("launch/krang.launch");
 	TEST_ASSERT_EQUAL_STRING("krang", launch.name);
@@ -133,7 +128,7 @@ static void krang_has_eight_buses(void)
 
 /* ---- order and groups ---- */
 
-static void daemons_start_after_their_needs(void)
+TEST(daemons_start_after_their_needs)
 {
 	open_file("test/launch/good.launch");
 	is_order("canwire robotsim clock larm imu waist", true);
@@ -145,7 +140,7 @@ static void daemons_start_after_their_needs(void)
 }
 
 /* A wire of another canwire does not matter. */
-static void only_the_wire_of_its_own_bus_is_needed(void)
+TEST(only_the_wire_of_its_own_bus_is_needed)
 {
 	open_lab("clock: none\n"
 		 "daemons:\n"
@@ -160,7 +155,7 @@ static void only_the_wire_of_its_own_bus_is_needed(void)
 	TEST_ASSERT_EQUAL_PTR(daemon_named("two"), launch_server(&launch, robot_bus(&launch.robot, "arm")));
 }
 
-static void a_group_includes_its_needs_and_the_clock(void)
+TEST(a_group_includes_its_needs_and_the_clock)
 {
 	open_file("test/launch/good.launch");
 	TEST_ASSERT_EQUAL_STRING("full", launch.group);
@@ -174,7 +169,7 @@ static void a_group_includes_its_needs_and_the_clock(void)
 	is_order("canwire robotsim clock larm imu waist", true);
 }
 
-static void only_wanted_daemons_use_buses(void)
+TEST(only_wanted_daemons_use_buses)
 {
 	const struct robot_bus *torso, *arm;
 
@@ -189,7 +184,7 @@ static void only_wanted_daemons_use_buses(void)
 	TEST_ASSERT_EQUAL_STRING("canwire", launch_server(&launch, torso)->name);
 }
 
-static void an_unknown_group_is_an_error(void)
+TEST(an_unknown_group_is_an_error)
 {
 	open_file("test/launch/good.launch");
 	TEST_ASSERT_EQUAL_INT(-EINVAL, launch_group(&launch, "noarm", launch_lib_start(&lines)));
@@ -203,7 +198,7 @@ static void an_unknown_group_is_an_error(void)
 
 /* ---- command lines and environment ---- */
 
-static void buses_and_arguments_are_passed_on(void)
+TEST(buses_and_arguments_are_passed_on)
 {
 	open_lab("robot: second\n"
 		 "clock: none\n"
@@ -227,7 +222,7 @@ static void buses_and_arguments_are_passed_on(void)
 	TEST_ASSERT_NULL(launch.clock);
 }
 
-static void environments_add_up(void)
+TEST(environments_add_up)
 {
 	char text[256];
 
@@ -239,7 +234,7 @@ static void environments_add_up(void)
 	TEST_ASSERT_EQUAL_STRING("A=1 B=two words", text);
 }
 
-static void equal_daemons_have_equal_hashes(void)
+TEST(equal_daemons_have_equal_hashes)
 {
 	uint64_t before;
 
@@ -256,7 +251,7 @@ static void equal_daemons_have_equal_hashes(void)
 
 /* ---- times and rules ---- */
 
-static void silence_is_measured_in_ticks(void)
+TEST(silence_is_measured_in_ticks)
 {
 	open_file("test/launch/good.launch");
 	TEST_ASSERT_EQUAL_STRING("clock", launch.clock);
@@ -274,7 +269,7 @@ static void silence_is_measured_in_ticks(void)
 	TEST_ASSERT_EQUAL_INT64(50 * MS, daemon_named("waist")->dead_after_ns);
 }
 
-static void each_kind_shows_its_life_in_its_own_way(void)
+TEST(each_kind_shows_its_life_in_its_own_way)
 {
 	open_file("test/launch/good.launch");
 	TEST_ASSERT_EQUAL(LAUNCH_ALIVE_STATE, daemon_named("waist")->alive);
@@ -299,7 +294,7 @@ static void each_kind_shows_its_life_in_its_own_way(void)
 	TEST_ASSERT_EQUAL(LAUNCH_ALIVE_PROCESS, daemon_named("imu")->alive);
 }
 
-static void rules_have_defaults(void)
+TEST(rules_have_defaults)
 {
 	const struct policy_rules usual = launch_lib_rules;
 	const struct launch_daemon *daemon;
@@ -349,7 +344,7 @@ static void rules_have_defaults(void)
 
 /* ---- as much as fits ---- */
 
-static void limits_may_be_reached(void)
+TEST(limits_may_be_reached)
 {
 	char text[4096];
 	size_t at = (size_t)snprintf(text, sizeof(text), "clock: none\ndaemons:\n");
@@ -371,7 +366,7 @@ static void limits_may_be_reached(void)
 
 /* ---- finding programs ---- */
 
-static void programs_are_found_beside_us_first(void)
+TEST(programs_are_found_beside_us_first)
 {
 	char beside[LAUNCH_LIB_PATH + 8], far[LAUNCH_LIB_PATH + 8], path[LAUNCH_LIB_PATH], found[LAUNCH_FIND_MAX];
 	char search[3 * LAUNCH_LIB_PATH], expected[LAUNCH_LIB_PATH + 16];
@@ -404,7 +399,7 @@ static void programs_are_found_beside_us_first(void)
 	TEST_ASSERT_EQUAL_INT(-EACCES, launch_find_in(found, "far", NULL, folder));
 }
 
-static void our_own_program_is_beside_us(void)
+TEST(our_own_program_is_beside_us)
 {
 	char found[LAUNCH_FIND_MAX], self[PATH_MAX];
 	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
@@ -417,7 +412,7 @@ static void our_own_program_is_beside_us(void)
 }
 
 /* root's is the one group that every system has. */
-static void groups_with_rights_are_names_or_numbers(void)
+TEST(groups_with_rights_are_names_or_numbers)
 {
 	static const struct {
 		const char *keys;
@@ -447,27 +442,4 @@ static void groups_with_rights_are_names_or_numbers(void)
 		TEST_ASSERT_EQUAL_UINT(cases[i].arming, launch.arming);
 		TEST_ASSERT_EQUAL_UINT(cases[i].moving, launch.moving);
 	}
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(the_bench_runs);
-	RUN_TEST(krang_has_eight_buses);
-	RUN_TEST(daemons_start_after_their_needs);
-	RUN_TEST(only_the_wire_of_its_own_bus_is_needed);
-	RUN_TEST(a_group_includes_its_needs_and_the_clock);
-	RUN_TEST(only_wanted_daemons_use_buses);
-	RUN_TEST(an_unknown_group_is_an_error);
-	RUN_TEST(buses_and_arguments_are_passed_on);
-	RUN_TEST(environments_add_up);
-	RUN_TEST(equal_daemons_have_equal_hashes);
-	RUN_TEST(silence_is_measured_in_ticks);
-	RUN_TEST(each_kind_shows_its_life_in_its_own_way);
-	RUN_TEST(rules_have_defaults);
-	RUN_TEST(limits_may_be_reached);
-	RUN_TEST(groups_with_rights_are_names_or_numbers);
-	RUN_TEST(programs_are_found_beside_us_first);
-	RUN_TEST(our_own_program_is_beside_us);
-	return UNITY_END();
 }

@@ -1,12 +1,9 @@
 /* test_launch_logs.c: logs are removed while the robot runs, and other things put in their place. */
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "config/run.h"
 #include "launch/common/logs.h"
@@ -33,7 +30,7 @@ static bool has_text(const char *name)
 	return !stat(path, &st) && st.st_size > 0;
 }
 
-static void removed_logs_are_created_again(void)
+TEST(removed_logs_are_created_again)
 {
 	char folder[600];
 
@@ -68,7 +65,7 @@ static bool printed_more(void)
 }
 
 /* Opening a FIFO waits for the other end, unless it is opened with care. */
-static void a_fifo_in_place_of_a_log_blocks_nothing(void)
+TEST(a_fifo_in_place_of_a_log_blocks_nothing)
 {
 	char path[600];
 	char byte;
@@ -96,7 +93,7 @@ static void a_fifo_in_place_of_a_log_blocks_nothing(void)
 }
 
 /* A file that has another name, too, and links in place of a FIFO and of a file. */
-static void symbolic_links_are_not_followed(void)
+TEST(symbolic_links_are_not_followed)
 {
 	static const struct {
 		const char *name;
@@ -121,13 +118,4 @@ static void symbolic_links_are_not_followed(void)
 		TEST_ASSERT_EQUAL(0, unlink(path));
 		TEST_ASSERT_EQUAL(0, unlink(target));
 	}
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(removed_logs_are_created_again);
-	RUN_TEST(symbolic_links_are_not_followed);
-	RUN_TEST(a_fifo_in_place_of_a_log_blocks_nothing);
-	return UNITY_END();
 }

@@ -1,19 +1,11 @@
 /* test_launch_why.c: what achstart says of a daemon that is not well, and of one that has done its work. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "launch/achctl/status_print.h"
 #include "launch/achstart/watch_why.h"
 #include "test/launch/rig.h"
 
 static char answer[65536];
-
-void setUp(void)
-{
-}
 
 void tearDown(void)
 {
@@ -40,7 +32,7 @@ static void refuses_to_arm(const char *why)
 
 #define TOW "\"why\":\"module 15: tow-error; "
 
-static void the_reason_of_a_fault_is_told_as_long_as_it_lasts(void)
+TEST(the_reason_of_a_fault_is_told_as_long_as_it_lasts)
 {
 	rig_open(NULL);
 	rig_start();
@@ -85,7 +77,7 @@ static void hear(enum msg_severity severity, uint32_t incarnation, const char *c
 	watch_why_hear(&why, &event);
 }
 
-static void the_newest_trouble_that_is_not_over_is_the_reason(void)
+TEST(the_newest_trouble_that_is_not_over_is_the_reason)
 {
 	why = (struct watch_why){ 0 };
 	TEST_ASSERT_EQUAL_STRING("", watch_why_text(&why, 0));
@@ -124,7 +116,7 @@ static void the_newest_trouble_that_is_not_over_is_the_reason(void)
 
 /* ---- work that is done ---- */
 
-static void one_that_has_done_its_work_is_fine(void)
+TEST(one_that_has_done_its_work_is_fine)
 {
 	rig_open(RIG_BENCH "  once: {program: @FAKE@, args: [exit, 0], restart: never}\n"
 			   "  then: {program: @FAKE@, args: [print], alive: watchdog, needs: once}\n");
@@ -146,7 +138,7 @@ static void one_that_has_done_its_work_is_fine(void)
 	RIG_ASSERT(!rig_stop());
 }
 
-static void one_that_has_not_keeps_the_robot_from_arming(void)
+TEST(one_that_has_not_keeps_the_robot_from_arming)
 {
 	rig_open(RIG_BENCH "  once: {program: @FAKE@, args: [exit, 3], restart: never}\n");
 	rig_start();
@@ -186,7 +178,7 @@ static const char *seen(const struct status *view)
 	return answer;
 }
 
-static void an_end_of_long_ago_explains_nothing(void)
+TEST(an_end_of_long_ago_explains_nothing)
 {
 	static struct status view;
 	struct status_daemon *d = &view.daemons[0];
@@ -210,7 +202,7 @@ static void an_end_of_long_ago_explains_nothing(void)
 	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(seen(&view), "tow-error; last: signal 9 (Killed)\n"), answer);
 }
 
-static void what_is_done_is_seen_as_fine(void)
+TEST(what_is_done_is_seen_as_fine)
 {
 	static struct status view;
 	struct status_daemon *d = &view.daemons[0];
@@ -223,16 +215,4 @@ static void what_is_done_is_seen_as_fine(void)
 	snprintf(d->state, sizeof(d->state), "stopped");
 	TEST_ASSERT_FALSE(status_is_fine(&view));
 	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(seen(&view), ", 0 of 1 ready\n"), answer);
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(the_newest_trouble_that_is_not_over_is_the_reason);
-	RUN_TEST(the_reason_of_a_fault_is_told_as_long_as_it_lasts);
-	RUN_TEST(one_that_has_done_its_work_is_fine);
-	RUN_TEST(one_that_has_not_keeps_the_robot_from_arming);
-	RUN_TEST(an_end_of_long_ago_explains_nothing);
-	RUN_TEST(what_is_done_is_seen_as_fine);
-	return UNITY_END();
 }

@@ -1,14 +1,9 @@
 /* test_level.c: how achstart looks after the e-stop, and one arm request: a supervisor with one driver, whose state the
  * test writes, and channels of its own. */
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "channels/clock.h"
 #include "launch/achctl/robot_channels.h"
@@ -143,7 +138,7 @@ static void looser(void)
 	ach_close(&chan);
 }
 
-static void trouble_is_reported_once_and_mended_once(void)
+TEST(trouble_is_reported_once_and_mended_once)
 {
 	static const struct {
 		void (*make)(void);
@@ -183,7 +178,7 @@ static void trouble_is_reported_once_and_mended_once(void)
 	}
 }
 
-static void a_channel_removed_in_every_look_is_created_once_a_second(void)
+TEST(a_channel_removed_in_every_look_is_created_once_a_second)
 {
 	look(1);
 	for (int i = 0; i < 150; i++) {
@@ -197,7 +192,7 @@ static void a_channel_removed_in_every_look_is_created_once_a_second(void)
 	TEST_ASSERT_TRUE(rig_events("achstart", "corrupt") > 0);
 }
 
-static void garbage_in_every_look_is_reported_every_ten_seconds(void)
+TEST(garbage_in_every_look_is_reported_every_ten_seconds)
 {
 	for (int i = 0; i < 600; i++) { /* 12 s */
 		garbage_4();
@@ -241,7 +236,7 @@ static void take_it(void)
 	c->level = c->base_level = MSG_LEVEL_RUN;
 }
 
-static void a_request_that_every_driver_takes_is_done(void)
+TEST(a_request_that_every_driver_takes_is_done)
 {
 	begin();
 	look(2);
@@ -297,7 +292,7 @@ static void the_driver_is_at_hold(void)
 }
 
 /* Without an end of the lowering, no driver that comes later obeys it either. */
-static void a_refused_request_has_no_effect_at_any_time(void)
+TEST(a_refused_request_has_no_effect_at_any_time)
 {
 	static const struct {
 		void (*spoil)(void);
@@ -344,7 +339,7 @@ static void a_refused_request_has_no_effect_at_any_time(void)
 }
 
 /* It has taken it, and publishes once a second. */
-static void a_driver_may_publish_later_that_it_has_taken_it(void)
+TEST(a_driver_may_publish_later_that_it_has_taken_it)
 {
 	begin();
 	for (int i = 0; i < 40; i++) { /* silent for 0.8 s */
@@ -357,7 +352,7 @@ static void a_driver_may_publish_later_that_it_has_taken_it(void)
 	TEST_ASSERT_EQUAL(ARMING_DONE, s.arming.state);
 }
 
-static void the_asker_waits_only_so_long(void)
+TEST(the_asker_waits_only_so_long)
 {
 	struct arming r = request();
 
@@ -372,7 +367,7 @@ static void the_asker_waits_only_so_long(void)
 	TEST_ASSERT_EQUAL(ARMING_REFUSED, s.arming.state);
 }
 
-static void an_unseen_raise_refuses_the_arming(void)
+TEST(an_unseen_raise_refuses_the_arming)
 {
 	struct arming r;
 	uint64_t before;
@@ -412,7 +407,7 @@ static void write_epoch(const char *text)
 	chmod(path, 0600);
 }
 
-static void epochs_are_kept(void)
+TEST(epochs_are_kept)
 {
 	static const struct {
 		const char *text;
@@ -456,7 +451,7 @@ static void epochs_are_kept(void)
 }
 
 /* A label is never reused after channels were removed; an absurd label does not prevent arming. */
-static void epochs_outlive_the_channels(void)
+TEST(epochs_outlive_the_channels)
 {
 	begin();
 	TEST_ASSERT_EQUAL(1, s.arming.epoch);
@@ -508,7 +503,7 @@ static void begin_auto(const char *epoch)
 	level_begin(&s, false, now_ns);
 }
 
-static void auto_arms_after_a_clean_stop(void)
+TEST(auto_arms_after_a_clean_stop)
 {
 	begin_auto(NULL);
 	TEST_ASSERT_TRUE(arms_itself());
@@ -523,7 +518,7 @@ static void auto_arms_after_a_clean_stop(void)
 	TEST_ASSERT_EQUAL(8, s.arming.epoch);
 }
 
-static void auto_never_overrides_a_raise(void)
+TEST(auto_never_overrides_a_raise)
 {
 	begin_auto("7\n"); /* killed */
 	TEST_ASSERT_FALSE(arms_itself());
@@ -547,7 +542,7 @@ static void auto_never_overrides_a_raise(void)
 }
 
 /* Every process was killed, and the states say run. */
-static void a_robot_comes_up_at_estop(void)
+TEST(a_robot_comes_up_at_estop)
 {
 	struct estop_kept kept;
 
@@ -569,7 +564,7 @@ static void a_robot_comes_up_at_estop(void)
 
 /* ---- raising ---- */
 
-static void achstart_raises_only_a_lower_level(void)
+TEST(achstart_raises_only_a_lower_level)
 {
 	uint64_t before;
 
@@ -589,7 +584,7 @@ static void achstart_raises_only_a_lower_level(void)
 	TEST_ASSERT_TRUE(written() > before);
 }
 
-static void a_user_raises_whatever_lies_in_the_channels(void)
+TEST(a_user_raises_whatever_lies_in_the_channels)
 {
 	static void (*const table[])(void) = { garbage_4, garbage_600, garbage_800_twice, removed, condemned, looser };
 
@@ -608,7 +603,7 @@ static void a_user_raises_whatever_lies_in_the_channels(void)
 
 /* ---- what drivers obey ---- */
 
-static void the_newest_lowering_obeyed_is_inherited(void)
+TEST(the_newest_lowering_obeyed_is_inherited)
 {
 	const uint64_t boot[2] = { 1, 2 }, none[2] = { 0, 0 };
 	struct msg_common c = { .boot = { 1, 2 }, .base_chan = 5, .base_seq = 7, .base_level = MSG_LEVEL_RUN };
@@ -635,26 +630,4 @@ static void the_newest_lowering_obeyed_is_inherited(void)
 	TEST_ASSERT_EQUAL(8, kept.base);
 	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, kept.level);
 	TEST_ASSERT_FALSE(lowering_is_taken(&(struct msg_common){ 0 }, boot, 0, 0));
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(trouble_is_reported_once_and_mended_once);
-	RUN_TEST(a_channel_removed_in_every_look_is_created_once_a_second);
-	RUN_TEST(garbage_in_every_look_is_reported_every_ten_seconds);
-	RUN_TEST(a_request_that_every_driver_takes_is_done);
-	RUN_TEST(a_refused_request_has_no_effect_at_any_time);
-	RUN_TEST(a_driver_may_publish_later_that_it_has_taken_it);
-	RUN_TEST(the_asker_waits_only_so_long);
-	RUN_TEST(an_unseen_raise_refuses_the_arming);
-	RUN_TEST(epochs_are_kept);
-	RUN_TEST(epochs_outlive_the_channels);
-	RUN_TEST(auto_arms_after_a_clean_stop);
-	RUN_TEST(auto_never_overrides_a_raise);
-	RUN_TEST(a_robot_comes_up_at_estop);
-	RUN_TEST(achstart_raises_only_a_lower_level);
-	RUN_TEST(a_user_raises_whatever_lies_in_the_channels);
-	RUN_TEST(the_newest_lowering_obeyed_is_inherited);
-	return UNITY_END();
 }

@@ -1,7 +1,5 @@
 /* test_links.c: what is done about a link, by what the drivers on it say. */
-#include <string.h>
-
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "launch/achstart/links.h"
 
@@ -19,17 +17,13 @@ void setUp(void)
 	why = "";
 }
 
-void tearDown(void)
-{
-}
-
 static void expect(enum links_action verdict, const char *reason)
 {
 	TEST_ASSERT_EQUAL_INT(verdict, links_decide(words, 3, &why));
 	TEST_ASSERT_EQUAL_STRING(reason, why);
 }
 
-static void a_link_that_is_well_is_left_alone(void)
+TEST(a_link_that_is_well_is_left_alone)
 {
 	expect(LINKS_FINE, "");
 	words[1].life = MSG_LIFE_ACTIVE;
@@ -38,12 +32,12 @@ static void a_link_that_is_well_is_left_alone(void)
 }
 
 /* All drivers may be waiting for it. */
-static void a_link_without_reports_is_brought_up(void)
+TEST(a_link_without_reports_is_brought_up)
 {
 	TEST_ASSERT_EQUAL_INT(LINKS_UP, links_decide(words, 0, &why));
 }
 
-static void a_link_that_is_down_or_absent_is_brought_up(void)
+TEST(a_link_that_is_down_or_absent_is_brought_up)
 {
 	buses[1].state = MSG_LINK_ABSENT;
 	expect(LINKS_UP, "");
@@ -52,7 +46,7 @@ static void a_link_that_is_down_or_absent_is_brought_up(void)
 	expect(LINKS_UP, "");
 }
 
-static void bus_off_is_reset_when_all_drivers_rest(void)
+TEST(bus_off_is_reset_when_all_drivers_rest)
 {
 	static const bool rests[] = {
 		[MSG_LIFE_DOWN] = false,   [MSG_LIFE_STARTING] = true,	[MSG_LIFE_DISARMED] = true,
@@ -67,7 +61,7 @@ static void bus_off_is_reset_when_all_drivers_rest(void)
 	}
 }
 
-static void a_silent_driver_delays_a_reset(void)
+TEST(a_silent_driver_delays_a_reset)
 {
 	buses[0].state = MSG_LINK_BUS_OFF;
 	words[2].silent = true;
@@ -76,7 +70,7 @@ static void a_silent_driver_delays_a_reset(void)
 	expect(LINKS_RESET, "bus-off");
 }
 
-static void of_the_silent_nothing_else_counts(void)
+TEST(of_the_silent_nothing_else_counts)
 {
 	buses[2].state = MSG_LINK_BUS_OFF;
 	buses[2].stalled_since_ns = 100;
@@ -86,7 +80,7 @@ static void of_the_silent_nothing_else_counts(void)
 	expect(LINKS_UP, "");
 }
 
-static void bus_off_goes_before_a_stall(void)
+TEST(bus_off_goes_before_a_stall)
 {
 	buses[0].state = MSG_LINK_BUS_OFF;
 	buses[1].stalled_since_ns = 100;
@@ -94,7 +88,7 @@ static void bus_off_goes_before_a_stall(void)
 	expect(LINKS_WAIT, "bus-off");
 }
 
-static void a_stall_is_reset_if_nothing_was_received_since(void)
+TEST(a_stall_is_reset_if_nothing_was_received_since)
 {
 	buses[0].stalled_since_ns = 100;
 	buses[1].last_confirmed_ns = 100;
@@ -113,7 +107,7 @@ static void a_stall_is_reset_if_nothing_was_received_since(void)
 }
 
 /* Every driver there may be, each with a message that is full of the same bus. */
-static void a_bus_may_be_named_as_often_as_messages_have_room(void)
+TEST(a_bus_may_be_named_as_often_as_messages_have_room)
 {
 	static const struct robot_bus bus = { .name = "torso", .interface = "wire:torso" };
 	const int64_t now_ns = 1000000000;
@@ -135,19 +129,4 @@ static void a_bus_may_be_named_as_often_as_messages_have_room(void)
 		drivers[i] = (struct links_driver){ &pulse, true };
 	links_update(&links, &launch, drivers, LAUNCH_DAEMONS_MAX, &events, now_ns);
 	TEST_ASSERT_EQUAL_INT64(50000000, links.one[0].pause_ns); /* judged, and fine */
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(a_link_that_is_well_is_left_alone);
-	RUN_TEST(a_link_without_reports_is_brought_up);
-	RUN_TEST(a_link_that_is_down_or_absent_is_brought_up);
-	RUN_TEST(bus_off_is_reset_when_all_drivers_rest);
-	RUN_TEST(a_silent_driver_delays_a_reset);
-	RUN_TEST(of_the_silent_nothing_else_counts);
-	RUN_TEST(bus_off_goes_before_a_stall);
-	RUN_TEST(a_bus_may_be_named_as_often_as_messages_have_room);
-	RUN_TEST(a_stall_is_reset_if_nothing_was_received_since);
-	return UNITY_END();
 }

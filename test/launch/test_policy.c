@@ -1,8 +1,5 @@
 /* test_policy.c: the table of the supervisor, every entry of it. */
-#include <stdio.h>
-#include <string.h>
-
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "launch/achstart/policy.h"
 #include "test/launch/launch_lib.h"
@@ -19,10 +16,6 @@ void setUp(void)
 	policy_init(&p);
 	rules = launch_lib_rules;
 	now = 1000 * S;
-}
-
-void tearDown(void)
-{
 }
 
 static unsigned int happens(enum policy_event event)
@@ -111,7 +104,7 @@ static const struct entry expected[POLICY_STATES][POLICY_EVENTS] = {
 };
 /* clang-format on */
 
-static void every_entry_is_as_written(void)
+TEST(every_entry_is_as_written)
 {
 	for (int state = 0; state < POLICY_STATES; state++) {
 		for (int event = 0; event < POLICY_EVENTS; event++) {
@@ -132,7 +125,7 @@ static void every_entry_is_as_written(void)
 	}
 }
 
-static void there_is_a_process_where_there_should_be(void)
+TEST(there_is_a_process_where_there_should_be)
 {
 	static const char *const with = "starting ready stopping restarting killed";
 
@@ -144,7 +137,7 @@ static void there_is_a_process_where_there_should_be(void)
 }
 
 /* No event starts a second process, or ends a missing one. */
-static void processes_are_started_and_ended_once(void)
+TEST(processes_are_started_and_ended_once)
 {
 	for (int state = 0; state < POLICY_STATES; state++) {
 		for (int event = 0; event < POLICY_EVENTS; event++) {
@@ -181,7 +174,7 @@ static void dies_early(int64_t pause_ns)
 	TEST_ASSERT_EQUAL_HEX(POLICY_DO_SPAWN, happens(POLICY_TIMER));
 }
 
-static void a_settled_daemon_is_restarted_at_once(void)
+TEST(a_settled_daemon_is_restarted_at_once)
 {
 	go_to(POLICY_READY);
 	for (int i = 1; i <= 100; i++) {
@@ -196,7 +189,7 @@ static void a_settled_daemon_is_restarted_at_once(void)
 }
 
 /* A second READY, which some programs send, does not start the second again. */
-static void ready_counts_once(void)
+TEST(ready_counts_once)
 {
 	go_to(POLICY_READY);
 	now += S / 2;
@@ -205,7 +198,7 @@ static void ready_counts_once(void)
 	TEST_ASSERT_EQUAL_HEX(POLICY_DO_SPAWN, happens(POLICY_DIED));
 }
 
-static void pauses_double_up_to_five_seconds(void)
+TEST(pauses_double_up_to_five_seconds)
 {
 	static const int64_t pauses_ms[] = { 100, 200, 400, 800, 1600, 3200, 5000, 5000, 5000 };
 
@@ -223,7 +216,7 @@ static void pauses_double_up_to_five_seconds(void)
 	TEST_ASSERT_EQUAL_INT64(INT64_MAX, policy_wake_ns(&p));
 }
 
-static void a_death_after_a_second_ends_the_doubling(void)
+TEST(a_death_after_a_second_ends_the_doubling)
 {
 	go_to(POLICY_STARTING);
 	dies_early(100 * MS);
@@ -235,7 +228,7 @@ static void a_death_after_a_second_ends_the_doubling(void)
 }
 
 /* A daemon that dies early every seven seconds, never ten times in a minute, is never given up. */
-static void the_budget_is_for_a_minute(void)
+TEST(the_budget_is_for_a_minute)
 {
 	go_to(POLICY_STARTING);
 	for (int i = 0; i < 500; i++) {
@@ -247,7 +240,7 @@ static void the_budget_is_for_a_minute(void)
 	TEST_ASSERT_EQUAL_UINT(9, p.early_deaths);
 }
 
-static void the_budget_window_is_exact(void)
+TEST(the_budget_window_is_exact)
 {
 	rules.budget = 2;
 	go_to(POLICY_STARTING);
@@ -263,7 +256,7 @@ static void the_budget_window_is_exact(void)
 	TEST_ASSERT_EQUAL_UINT(1, p.early_deaths);
 }
 
-static void the_largest_budget_is_kept(void)
+TEST(the_largest_budget_is_kept)
 {
 	rules.budget = POLICY_DEATHS_MAX;
 	rules.backoff_max_ns = rules.backoff_ns;
@@ -273,7 +266,7 @@ static void the_largest_budget_is_kept(void)
 	TEST_ASSERT_EQUAL_HEX(POLICY_SAY_FAILED, happens(POLICY_DIED));
 }
 
-static void a_start_on_request_resets_the_budget(void)
+TEST(a_start_on_request_resets_the_budget)
 {
 	rules.budget = 2;
 	go_to(POLICY_STARTING);
@@ -291,7 +284,7 @@ static void a_start_on_request_resets_the_budget(void)
 	TEST_ASSERT_EQUAL_UINT64(1, p.restarts);
 }
 
-static void a_wrong_configuration_is_never_restarted(void)
+TEST(a_wrong_configuration_is_never_restarted)
 {
 	go_to(POLICY_READY);
 	now += 3600 * S;
@@ -301,7 +294,7 @@ static void a_wrong_configuration_is_never_restarted(void)
 	TEST_ASSERT_EQUAL_STRING("", p.why);
 }
 
-static void restart_never_is_kept(void)
+TEST(restart_never_is_kept)
 {
 	rules.never = true;
 	go_to(POLICY_READY);
@@ -330,7 +323,7 @@ static void restart_never_is_kept(void)
 /* ---- critical ---- */
 
 /* Short pauses first, then long ones, so that endless deaths do not keep the machine busy. */
-static void a_critical_daemon_is_not_given_up(void)
+TEST(a_critical_daemon_is_not_given_up)
 {
 	int64_t pause_ns = 20 * MS;
 
@@ -360,7 +353,7 @@ static void a_critical_daemon_is_not_given_up(void)
 	TEST_ASSERT_EQUAL_INT64(now + 15 * MS, policy_wake_ns(&p));
 }
 
-static void three_deaths_within_a_second_raise_the_level(void)
+TEST(three_deaths_within_a_second_raise_the_level)
 {
 	rules.critical = true;
 	go_to(POLICY_STARTING);
@@ -381,7 +374,7 @@ static void three_deaths_within_a_second_raise_the_level(void)
 	TEST_ASSERT_EQUAL_HEX(POLICY_SAY_PAUSE | POLICY_DO_RAISE, happens(POLICY_DIED));
 }
 
-static void deaths_of_settled_daemons_count_too(void)
+TEST(deaths_of_settled_daemons_count_too)
 {
 	rules.critical = true;
 	rules.settled_ns = 100 * MS;
@@ -393,7 +386,7 @@ static void deaths_of_settled_daemons_count_too(void)
 	}
 }
 
-static void giving_up_a_critical_daemon_raises_the_level(void)
+TEST(giving_up_a_critical_daemon_raises_the_level)
 {
 	rules.critical = true;
 	go_to(POLICY_STARTING);
@@ -402,7 +395,7 @@ static void giving_up_a_critical_daemon_raises_the_level(void)
 
 /* ---- ends ---- */
 
-static void a_publishing_daemon_gets_sigterm_first(void)
+TEST(a_publishing_daemon_gets_sigterm_first)
 {
 	static const enum policy_event asked[] = { POLICY_STOP, POLICY_RESTART };
 
@@ -423,7 +416,7 @@ static void a_publishing_daemon_gets_sigterm_first(void)
 	}
 }
 
-static void a_silent_daemon_gets_sigkill_at_once(void)
+TEST(a_silent_daemon_gets_sigkill_at_once)
 {
 	go_to(POLICY_READY);
 	TEST_ASSERT_EQUAL_HEX(POLICY_DO_KILL, policy_event(&p, &rules, POLICY_STOP, false, now));
@@ -439,7 +432,7 @@ static void a_silent_daemon_gets_sigkill_at_once(void)
 }
 
 /* A driver that spins after an hour is restarted at once. */
-static void a_silent_daemon_is_killed_and_restarted(void)
+TEST(a_silent_daemon_is_killed_and_restarted)
 {
 	go_to(POLICY_READY);
 	now += 3600 * S;
@@ -452,7 +445,7 @@ static void a_silent_daemon_is_killed_and_restarted(void)
 	dies_early(100 * MS);
 }
 
-static void the_last_request_counts(void)
+TEST(the_last_request_counts)
 {
 	go_to(POLICY_READY);
 	happens(POLICY_STOP);
@@ -468,7 +461,7 @@ static void the_last_request_counts(void)
 
 /* ---- readiness ---- */
 
-static void lateness_is_reported_once(void)
+TEST(lateness_is_reported_once)
 {
 	go_to(POLICY_STARTING);
 	TEST_ASSERT_EQUAL_INT64(now + 5 * S, policy_wake_ns(&p));
@@ -482,7 +475,7 @@ static void lateness_is_reported_once(void)
 
 /* ---- adoption ---- */
 
-static void an_adopted_one_is_left_alone_and_counts_as_settled(void)
+TEST(an_adopted_one_is_left_alone_and_counts_as_settled)
 {
 	TEST_ASSERT_EQUAL_HEX(0, happens(POLICY_ADOPT_READY));
 	TEST_ASSERT_TRUE(p.adopted);
@@ -491,7 +484,7 @@ static void an_adopted_one_is_left_alone_and_counts_as_settled(void)
 	TEST_ASSERT_FALSE(p.adopted);
 }
 
-static void an_adopted_daemon_has_its_time_to_be_ready(void)
+TEST(an_adopted_daemon_has_its_time_to_be_ready)
 {
 	TEST_ASSERT_EQUAL_HEX(0, happens(POLICY_ADOPT));
 	TEST_ASSERT_TRUE(p.adopted);
@@ -500,42 +493,11 @@ static void an_adopted_daemon_has_its_time_to_be_ready(void)
 	TEST_ASSERT_FALSE(p.adopted);
 }
 
-static void a_status_is_one_of_three_deaths(void)
+TEST(a_status_is_one_of_three_deaths)
 {
 	TEST_ASSERT_EQUAL(POLICY_EXITED, policy_death(0));
 	TEST_ASSERT_EQUAL(POLICY_EXITED_100, policy_death(100 << 8));
 	TEST_ASSERT_EQUAL(POLICY_DIED, policy_death(111 << 8));
 	TEST_ASSERT_EQUAL(POLICY_DIED, policy_death(9));
 	TEST_ASSERT_EQUAL(POLICY_DIED, policy_death(100)); /* killed by a signal of that number */
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(every_entry_is_as_written);
-	RUN_TEST(there_is_a_process_where_there_should_be);
-	RUN_TEST(processes_are_started_and_ended_once);
-	RUN_TEST(a_settled_daemon_is_restarted_at_once);
-	RUN_TEST(ready_counts_once);
-	RUN_TEST(pauses_double_up_to_five_seconds);
-	RUN_TEST(a_death_after_a_second_ends_the_doubling);
-	RUN_TEST(the_budget_is_for_a_minute);
-	RUN_TEST(the_budget_window_is_exact);
-	RUN_TEST(the_largest_budget_is_kept);
-	RUN_TEST(a_start_on_request_resets_the_budget);
-	RUN_TEST(a_wrong_configuration_is_never_restarted);
-	RUN_TEST(restart_never_is_kept);
-	RUN_TEST(a_critical_daemon_is_not_given_up);
-	RUN_TEST(three_deaths_within_a_second_raise_the_level);
-	RUN_TEST(deaths_of_settled_daemons_count_too);
-	RUN_TEST(giving_up_a_critical_daemon_raises_the_level);
-	RUN_TEST(a_publishing_daemon_gets_sigterm_first);
-	RUN_TEST(a_silent_daemon_gets_sigkill_at_once);
-	RUN_TEST(a_silent_daemon_is_killed_and_restarted);
-	RUN_TEST(the_last_request_counts);
-	RUN_TEST(lateness_is_reported_once);
-	RUN_TEST(an_adopted_one_is_left_alone_and_counts_as_settled);
-	RUN_TEST(an_adopted_daemon_has_its_time_to_be_ready);
-	RUN_TEST(a_status_is_one_of_three_deaths);
-	return UNITY_END();
 }

@@ -1,14 +1,9 @@
 /* test_rights.c: what a user may ask of achstart, by user and groups; and the user at the other end of a socket. */
-#include <errno.h>
 #include <grp.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "launch/common/peer.h"
 #include "test/launch/launch_lib.h"
@@ -18,15 +13,7 @@
 #define RAISE (RIGHTS_LOOK | RIGHTS_RAISE)
 #define ALL (RIGHTS_LOOK | RIGHTS_RAISE | RIGHTS_ARM)
 
-void setUp(void)
-{
-}
-
-void tearDown(void)
-{
-}
-
-static void rights_are_a_table(void)
+TEST(rights_are_a_table)
 {
 	static const struct {
 		struct rights_robot robot;
@@ -58,7 +45,7 @@ static void rights_are_a_table(void)
 	}
 }
 
-static void every_command_takes_one_right(void)
+TEST(every_command_takes_one_right)
 {
 	static const char *const arming[] = { "arm", "start", "restart", "stop", "clear", "request" };
 
@@ -100,7 +87,7 @@ static unsigned int rights_with_groups(size_t n, gid_t operators)
 	return (unsigned int)WEXITSTATUS(ends[0]);
 }
 
-static void a_peer_may_be_in_many_groups(void)
+TEST(a_peer_may_be_in_many_groups)
 {
 	if (geteuid())
 		TEST_IGNORE_MESSAGE("setgroups takes root");
@@ -111,7 +98,7 @@ static void a_peer_may_be_in_many_groups(void)
 	TEST_ASSERT_EQUAL_UINT(RAISE, rights_with_groups(1, 6999));
 }
 
-static void names_come_from_the_file(void)
+TEST(names_come_from_the_file)
 {
 	char folder[LAUNCH_LIB_PATH], path[LAUNCH_LIB_PATH], name[PEER_NAME_MAX];
 
@@ -133,14 +120,4 @@ static void names_come_from_the_file(void)
 	launch_lib_remove(folder);
 	peer_name(name, 1007, path);
 	TEST_ASSERT_EQUAL_STRING("uid 1007", name);
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(rights_are_a_table);
-	RUN_TEST(every_command_takes_one_right);
-	RUN_TEST(a_peer_may_be_in_many_groups);
-	RUN_TEST(names_come_from_the_file);
-	return UNITY_END();
 }

@@ -1,12 +1,8 @@
 /* test_robot_channels.c: the channels of a robot as achctl sees them: which, how fast, how old, in which phase. */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "channels/clock.h"
 #include "launch/achctl/robot_channels.h"
@@ -84,7 +80,7 @@ static const struct robot_channel *look(const char *channel)
 
 /* ---- tests ---- */
 
-static void test_finds_those_of_the_robot(void)
+TEST(test_finds_those_of_the_robot)
 {
 	make("imu-state", msg_imu_number);
 	make("estop", msg_estop_number);
@@ -100,7 +96,7 @@ static void test_finds_those_of_the_robot(void)
 }
 
 /* Of every name, before the robot's user makes one: it is neither shown nor believed. */
-static void test_a_strangers_channel(void)
+TEST(test_a_strangers_channel)
 {
 	struct pulse pulse;
 
@@ -123,7 +119,7 @@ static void test_a_strangers_channel(void)
 	pulse_close(&pulse);
 }
 
-static void test_comes_and_goes(void)
+TEST(test_comes_and_goes)
 {
 	TEST_ASSERT_NULL(look("imu-state"));
 	make("imu-state", msg_imu_number);
@@ -143,7 +139,7 @@ static void test_comes_and_goes(void)
 	TEST_ASSERT_FALSE(look("imu-state")->state);
 }
 
-static void test_rate_and_age(void)
+TEST(test_rate_and_age)
 {
 	const struct robot_channel *one;
 
@@ -163,7 +159,7 @@ static void test_rate_and_age(void)
 	TEST_ASSERT_EQUAL_DOUBLE(0, look("imu-state")->rate_hz);
 }
 
-static void test_phase(void)
+TEST(test_phase)
 {
 	make("imu-state", msg_imu_number);
 	put_state("imu-state", START + 3400000);
@@ -180,7 +176,7 @@ static void test_phase(void)
 	TEST_ASSERT_TRUE(isnan(look("imu-state")->phase_us));
 }
 
-static void test_bears_what_is_not_ours(void)
+TEST(test_bears_what_is_not_ours)
 {
 	char bytes[64] = "not a message of ours";
 
@@ -193,7 +189,7 @@ static void test_bears_what_is_not_ours(void)
 	TEST_ASSERT_FALSE(look("imu-state")->ours);
 }
 
-static void test_view_of_what_they_say(void)
+TEST(test_view_of_what_they_say)
 {
 	static struct status view;
 	const struct status_daemon *d;
@@ -239,17 +235,4 @@ void tearDown(void)
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		ach_unlink(full(names[i]));
 	clock_use_real();
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(test_finds_those_of_the_robot);
-	RUN_TEST(test_a_strangers_channel);
-	RUN_TEST(test_comes_and_goes);
-	RUN_TEST(test_rate_and_age);
-	RUN_TEST(test_phase);
-	RUN_TEST(test_bears_what_is_not_ours);
-	RUN_TEST(test_view_of_what_they_say);
-	return UNITY_END();
 }

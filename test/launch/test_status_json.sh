@@ -2,7 +2,6 @@
 # JSON of achctl: valid whatever bytes a STATUS or a line of the events holds, and cut between characters.
 set -eu
 . test/scripts/lib.sh
-build=$(realpath "${BUILD:-build}")
 lib_tmp
 export ENDPLATE_RUN=$lib_folder/run ENDPLATE_PREFIX=t-sj-$$-
 unset NOTIFY_SOCKET

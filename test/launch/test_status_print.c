@@ -1,9 +1,7 @@
 /* test_status_print.c: the output of achctl: tables that fit, the answer of achstart, the screen of top. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "launch/achctl/status_print.h"
 #include "launch/achctl/table.h"
@@ -83,7 +81,7 @@ static void fill_table(size_t rows)
 	}
 }
 
-static void test_table_is_aligned(void)
+TEST(test_table_is_aligned)
 {
 	fill_table(2);
 	TEST_ASSERT_EQUAL_size_t(2, table_paint(&table, new_sheet(), 80, SIZE_MAX, 0));
@@ -96,7 +94,7 @@ static void test_table_is_aligned(void)
 	TEST_ASSERT_EQUAL_CHAR('b', tone_of("x"));
 }
 
-static void test_table_loses_the_least_column_first(void)
+TEST(test_table_loses_the_least_column_first)
 {
 	fill_table(2);
 	table_paint(&table, new_sheet(), 18, SIZE_MAX, 0);
@@ -109,7 +107,7 @@ static void test_table_loses_the_least_column_first(void)
 	TEST_ASSERT_EQUAL_STRING("NAM\nrow\nrow\n", sheet.text);
 }
 
-static void test_table_shows_the_bad_ones_if_there_is_no_room(void)
+TEST(test_table_shows_the_bad_ones_if_there_is_no_room)
 {
 	fill_table(5);
 	table.rows[4].rank = 2;
@@ -129,7 +127,7 @@ static void test_table_shows_the_bad_ones_if_there_is_no_room(void)
 	TEST_ASSERT_EQUAL_size_t(0, table_paint(&table, new_sheet(), 4, 0, 0));
 }
 
-static void test_table_cuts_whole_characters(void)
+TEST(test_table_cuts_whole_characters)
 {
 	size_t n;
 
@@ -140,7 +138,7 @@ static void test_table_cuts_whole_characters(void)
 	TEST_ASSERT_EQUAL_size_t(2, table_fit("\xff\xff\xff", 2, &n)); /* invalid UTF-8 counts by the byte */
 }
 
-static void test_numbers(void)
+TEST(test_numbers)
 {
 	static const struct {
 		double value;
@@ -205,7 +203,7 @@ static void read_view(const char *json)
 	"{" ROBOT ",\"daemons\":[" daemon "],\"buses\":[" bus "]," \
 	"\"clock\":{\"rate_hz\":1000,\"period_us\":1000,\"late_us\":12,\"cycle\":99},\"channels\":[]}"
 
-static void test_view_reads_the_answer(void)
+TEST(test_view_reads_the_answer)
 {
 	const struct status_daemon *d;
 
@@ -233,7 +231,7 @@ static void test_view_reads_the_answer(void)
 	TEST_ASSERT_TRUE(status_is_fine(&view));
 }
 
-static void test_view_accepts_invalid_values(void)
+TEST(test_view_accepts_invalid_values)
 {
 	read_view("{}");
 	TEST_ASSERT_EQUAL_size_t(0, view.daemons_n);
@@ -245,7 +243,7 @@ static void test_view_accepts_invalid_values(void)
 	TEST_ASSERT_EQUAL_STRING("?[2Jx??y", view.who); /* a terminal would obey either */
 }
 
-static void test_view_json_reads_back(void)
+TEST(test_view_json_reads_back)
 {
 	static struct status before;
 	char *text = NULL;
@@ -270,7 +268,7 @@ static void test_view_json_reads_back(void)
 	TEST_ASSERT_EQUAL_INT64(before.clock.cycle, view.clock.cycle);
 }
 
-static void test_view_ranks(void)
+TEST(test_view_ranks)
 {
 	static const struct {
 		const char *state, *life;
@@ -318,7 +316,7 @@ static void test_view_ranks(void)
 	TEST_ASSERT_FALSE(status_is_fine(&view));
 }
 
-static void test_show_tells_why(void)
+TEST(test_show_tells_why)
 {
 	read_view(ANSWER(WAIST("failed", "false", "\"fault\""), TORSO("error-active", ",\"stalled\":true")));
 	status_print_robot(&view, new_sheet(), 80);
@@ -339,7 +337,7 @@ static void test_show_tells_why(void)
 	TEST_ASSERT_LESS_OR_EQUAL_size_t(80, longest_line());
 }
 
-static void test_show_clock_names_who_follows(void)
+TEST(test_show_clock_names_who_follows)
 {
 	struct status_daemon *d;
 
@@ -363,7 +361,7 @@ static void test_show_clock_names_who_follows(void)
 	TEST_ASSERT_EQUAL_STRING("", sheet.text);
 }
 
-static void test_show_level_that_a_driver_obeys(void)
+TEST(test_show_level_that_a_driver_obeys)
 {
 	read_view(ANSWER(WAIST("ready", "true", "\"active\""), ""));
 	strcpy(view.level, "estop");
@@ -376,7 +374,7 @@ static void test_show_level_that_a_driver_obeys(void)
 
 /* ---- top ---- */
 
-static void test_top_shares_lines(void)
+TEST(test_top_shares_lines)
 {
 	size_t fits[] = { 5, 4, 3 }, some[] = { 10, 9, 8 }, few[] = { 10, 9, 8 }, tiny[] = { 10, 9, 8 };
 
@@ -426,7 +424,7 @@ static void big_robot(void)
 	top.channels.n = 30;
 }
 
-static void test_top_fits_any_screen(void)
+TEST(test_top_fits_any_screen)
 {
 	big_robot();
 	for (enum top_pane pane = TOP_ALL; pane <= TOP_CHANNELS; pane++)
@@ -441,7 +439,7 @@ static void test_top_fits_any_screen(void)
 			}
 }
 
-static void test_top_at_80_by_24(void)
+TEST(test_top_at_80_by_24)
 {
 	const char *last;
 
@@ -465,33 +463,4 @@ static void test_top_at_80_by_24(void)
 	top_draw(&top, new_sheet(), 80, 24);
 	TEST_ASSERT_NULL(strstr(sheet.text, "driver11"));
 	TEST_ASSERT_NOT_NULL(strstr(sheet.text, "driver12"));
-}
-
-void setUp(void)
-{
-}
-
-void tearDown(void)
-{
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(test_table_is_aligned);
-	RUN_TEST(test_table_loses_the_least_column_first);
-	RUN_TEST(test_table_shows_the_bad_ones_if_there_is_no_room);
-	RUN_TEST(test_table_cuts_whole_characters);
-	RUN_TEST(test_numbers);
-	RUN_TEST(test_view_reads_the_answer);
-	RUN_TEST(test_view_accepts_invalid_values);
-	RUN_TEST(test_view_json_reads_back);
-	RUN_TEST(test_view_ranks);
-	RUN_TEST(test_show_tells_why);
-	RUN_TEST(test_show_clock_names_who_follows);
-	RUN_TEST(test_show_level_that_a_driver_obeys);
-	RUN_TEST(test_top_shares_lines);
-	RUN_TEST(test_top_fits_any_screen);
-	RUN_TEST(test_top_at_80_by_24);
-	return UNITY_END();
 }

@@ -1,15 +1,10 @@
 /* test_terminal.c: achstart's lines for the person who started it, also on a terminal or pipe of another user. */
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <termios.h>
-#include <unistd.h>
 
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "launch/common/terminal.h"
 
@@ -19,10 +14,6 @@ void setUp(void)
 {
 	if (geteuid())
 		TEST_IGNORE_MESSAGE("another user takes root");
-}
-
-void tearDown(void)
-{
 }
 
 /* As another user, with that as stderr, says the line so many times: how many were lost. */
@@ -54,7 +45,7 @@ static void is_heard(int from)
 	TEST_ASSERT_EQUAL_STRING("0123456", text);
 }
 
-static void a_pipe_of_another_user(void)
+TEST(a_pipe_of_another_user)
 {
 	int ends[2];
 
@@ -68,7 +59,7 @@ static void a_pipe_of_another_user(void)
 	close(ends[1]);
 }
 
-static void a_terminal_of_another_user(void)
+TEST(a_terminal_of_another_user)
 {
 	const int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
 	int slave;
@@ -88,12 +79,4 @@ static void a_terminal_of_another_user(void)
 	TEST_ASSERT_EQUAL_INT(3, lost(slave, 3));
 	close(slave);
 	close(master);
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(a_pipe_of_another_user);
-	RUN_TEST(a_terminal_of_another_user);
-	return UNITY_END();
 }

@@ -5,7 +5,6 @@
 # shellcheck disable=SC2317 # called by name
 set -eu
 . test/scripts/lib.sh
-build=$(realpath "${BUILD:-build}")
 here=$PWD
 folder=$(mktemp -d)
 busy=()

@@ -10,7 +10,6 @@ if [ "${1:-}" != inside ] && unshare -minpf --mount-proc true 2>/dev/null; then
 fi
 lib_tmp
 tree=$PWD
-build=$(realpath "${BUILD:-build}")
 
 short() { [ "$(wc -l <README.md)" -le 150 ]; }
 links() { # of all pages: the files are there, and so are the headings

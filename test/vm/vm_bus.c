@@ -3,7 +3,6 @@
  * on: rt
  */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <linux/audit.h>
 #include <linux/can.h>
 #include <linux/can/raw.h>
@@ -15,18 +14,14 @@
 #include <pty.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "can/bus_stamp.h"
 #include "channels/clock.h"
@@ -176,7 +171,7 @@ static bool serial_has(const char *text)
 }
 
 /* A serial line as a bus: the kernel returns each frame that it has queued, sent or not.  That is not an echo. */
-static void slcan_confirms_nothing(void)
+TEST(slcan_confirms_nothing)
 {
 	struct frame f = bus_suite_frame("321#ABCD");
 	const struct bus_frame *g;
@@ -238,7 +233,7 @@ void tearDown(void)
 
 /* ---- names and refusals ---- */
 
-static void no_such_interface(void)
+TEST(no_such_interface)
 {
 	char wrong[IFNAMSIZ], expected[128];
 
@@ -253,7 +248,7 @@ static void no_such_interface(void)
 	TEST_ASSERT_EQUAL_STRING_LEN("nothing-like-it: no such CAN interface; there is can0, can1, ", line, 61);
 }
 
-static void interface_that_is_down(void)
+TEST(interface_that_is_down)
 {
 	char expected[128];
 
@@ -267,7 +262,7 @@ static void interface_that_is_down(void)
 	TEST_ASSERT_EQUAL_STRING("can3 is down; bring it up: ip link set can3 up type can bitrate 1000000", line);
 }
 
-static void interface_of_another_kind(void)
+TEST(interface_of_another_kind)
 {
 	TEST_ASSERT_EQUAL_INT(-EINVAL, refusal("lo", NULL));
 	TEST_ASSERT_EQUAL_STRING_LEN("lo is not a CAN interface; ", line, 27);
@@ -301,13 +296,13 @@ static int not_permitted_child(void *error)
 	return 0;
 }
 
-static void not_permitted(void)
+TEST(not_permitted)
 {
 	TEST_ASSERT_EQUAL_INT(0, lib_join(lib_child(not_permitted_child, &(int){ EPERM })));
 	TEST_ASSERT_EQUAL_INT(0, lib_join(lib_child(not_permitted_child, &(int){ EACCES })));
 }
 
-static void kernel_without_can(void)
+TEST(kernel_without_can)
 {
 	static const char later_line[] = "this kernel has no CAN";
 	struct bus *bus;
@@ -337,7 +332,7 @@ static void kernel_without_can(void)
 
 /* ---- frames ---- */
 
-static void padding_of_others(void)
+TEST(padding_of_others)
 {
 	struct can_frame classic = { .can_id = 0x123, .len = 4, .__pad = 0xff, .__res0 = 0xff, .len8_dlc = 12 };
 	struct canfd_frame fd = { .can_id = 0x124, .len = 9, .flags = 0xfb, .__res0 = 0xff, .__res1 = 0xff };
@@ -357,7 +352,7 @@ static void padding_of_others(void)
 	TEST_ASSERT_EQUAL_HEX8_ARRAY(((uint8_t[]){ 0x77, 0, 0, 0 }), g->frame.data + 8, 4);
 }
 
-static void error_frames(void)
+TEST(error_frames)
 {
 	static const struct bus_filter none;
 	struct bus *all = bus_suite_open(vcan, &(struct bus_options){ .errors = true, .filters = &none });
@@ -381,7 +376,7 @@ static void error_frames(void)
 	check_echo(plain);
 }
 
-static void states(void)
+TEST(states)
 {
 	static const struct {
 		const char *error;
@@ -450,7 +445,7 @@ static unsigned int link_flags(const char *name)
 	return missing ? 0 : (unsigned short)r.ifr_flags;
 }
 
-static void controller_states(void)
+TEST(controller_states)
 {
 	struct bus *bus, *other;
 
@@ -487,7 +482,7 @@ static void controller_states(void)
 }
 
 /* The frame that reports the restart is lost: the carrier shows it. */
-static void restart_unheard(void)
+TEST(restart_unheard)
 {
 	struct bus *bus, *peer;
 
@@ -540,7 +535,7 @@ static int answering_child(void *gate)
 	return 0;
 }
 
-static void two_processes(void)
+TEST(two_processes)
 {
 	struct lib_gate *gate = lib_gate_new();
 	struct bus *bus = bus_suite_open(vcan, &(struct bus_options){ .no_echo = true });
@@ -561,7 +556,7 @@ static void two_processes(void)
 	lib_gate_free(gate);
 }
 
-static void frames_lost_are_counted(void)
+TEST(frames_lost_are_counted)
 {
 	struct bus *bus = bus_suite_open(vcan, &(struct bus_options){ .receive_buffer = 1 });
 	struct bus_frame got[32];
@@ -583,7 +578,7 @@ static void frames_lost_are_counted(void)
 	close(s);
 }
 
-static void large_receive_buffer(void)
+TEST(large_receive_buffer)
 {
 	struct bus *bus = bus_suite_open(vcan, &(struct bus_options){ .receive_buffer = 4 << 20 });
 	int s = raw_socket();
@@ -610,7 +605,7 @@ static unsigned int fill_queue(struct bus *bus)
 	return sent;
 }
 
-static void queue_that_is_full(void)
+TEST(queue_that_is_full)
 {
 	struct bus *bus = bus_suite_open("can2", NULL);
 
@@ -629,7 +624,7 @@ static void queue_that_is_full(void)
 
 /* ---- a link that comes and goes ---- */
 
-static void down_and_up(void)
+TEST(down_and_up)
 {
 	struct bus *bus = bus_suite_open(vcan, NULL);
 	struct frame f = bus_suite_frame("123#01");
@@ -660,7 +655,7 @@ static void down_and_up(void)
 }
 
 /* The link is up again before the bus is read: the first call reports it, once. */
-static void reset(void)
+TEST(reset)
 {
 	struct bus *bus = bus_suite_open("can3", NULL);
 
@@ -685,7 +680,7 @@ static void reset(void)
 }
 
 /* A frame is sent before the program has seen that the link is back. */
-static void send_finds_it_up(void)
+TEST(send_finds_it_up)
 {
 	struct bus *bus = bus_suite_open(vcan, NULL);
 
@@ -699,7 +694,7 @@ static void send_finds_it_up(void)
 
 static const struct bus_filter only_100 = { 0x100, FRAME_EXT | FRAME_RTR | FRAME_STD_MASK };
 
-static void gone_and_back(void)
+TEST(gone_and_back)
 {
 	struct bus *bus = bus_suite_open(
 		vcan, &(struct bus_options){ .filters = &only_100, .filters_n = 1, .errors = true, .fd = true });
@@ -738,7 +733,7 @@ static void gone_and_back(void)
 }
 
 /* Deleted and created again before the bus is read. */
-static void replaced(void)
+TEST(replaced)
 {
 	struct bus *bus = bus_suite_open(vcan, NULL);
 
@@ -778,7 +773,7 @@ static int nobody_child(void *gate)
 	return 0;
 }
 
-static void without_root(void)
+TEST(without_root)
 {
 	struct lib_gate *gate = lib_gate_new();
 	pid_t child = lib_child(nobody_child, gate);
@@ -793,7 +788,7 @@ static void without_root(void)
 	lib_gate_free(gate);
 }
 
-static void later(void)
+TEST(later)
 {
 	struct bus_options options = { .later = true };
 	struct bus *bus;
@@ -862,13 +857,13 @@ static void clock_set_by(int64_t by_ns)
 	bus_suite_end_case();
 }
 
-static void clock_set_by_an_hour(void)
+TEST(clock_set_by_an_hour)
 {
 	clock_set_by(HOUR_NS);
 	clock_set_by(-HOUR_NS);
 }
 
-static void stamps_are_of_the_bus_and_not_of_the_reader(void)
+TEST(stamps_are_of_the_bus_and_not_of_the_reader)
 {
 	struct bus *bus = bus_suite_open(vcan, NULL);
 	const struct bus_frame *g;
@@ -885,7 +880,7 @@ static void stamps_are_of_the_bus_and_not_of_the_reader(void)
 
 /* ---- resources ---- */
 
-static void nothing_is_allocated(void)
+TEST(nothing_is_allocated)
 {
 	struct bus *bus = bus_suite_open(vcan, &(struct bus_options){ .filters = &only_100, .filters_n = 1 });
 	struct bus_frame got[64];
@@ -925,7 +920,7 @@ static void nothing_is_allocated(void)
 	check_echo(bus);
 }
 
-static void nothing_is_left_open(void)
+TEST(nothing_is_left_open)
 {
 	int fd = dup(0);
 
@@ -954,32 +949,7 @@ int main(void)
 	bus_suite_run(&virtual);
 	bus_suite_run(&wire);
 	bus_suite_run(&controller);
-	RUN_TEST(no_such_interface);
-	RUN_TEST(interface_that_is_down);
-	RUN_TEST(interface_of_another_kind);
-	RUN_TEST(not_permitted);
-	RUN_TEST(kernel_without_can);
-	RUN_TEST(padding_of_others);
-	RUN_TEST(error_frames);
-	RUN_TEST(slcan_confirms_nothing);
-	RUN_TEST(states);
-	RUN_TEST(controller_states);
-	RUN_TEST(restart_unheard);
-	RUN_TEST(two_processes);
-	RUN_TEST(frames_lost_are_counted);
-	RUN_TEST(large_receive_buffer);
-	RUN_TEST(queue_that_is_full);
-	RUN_TEST(down_and_up);
-	RUN_TEST(reset);
-	RUN_TEST(send_finds_it_up);
-	RUN_TEST(gone_and_back);
-	RUN_TEST(replaced);
-	RUN_TEST(without_root);
-	RUN_TEST(later);
-	RUN_TEST(clock_set_by_an_hour);
-	RUN_TEST(stamps_are_of_the_bus_and_not_of_the_reader);
-	RUN_TEST(nothing_is_allocated);
-	RUN_TEST(nothing_is_left_open);
+	testcase_run_all();
 	failures = UNITY_END();
 	(void)!system(remove);
 	return failures;

@@ -1,19 +1,14 @@
 /* vm_link.c: links on the real kernel, in the virtual machine: can2 and can3 are emulated controllers on one wire. */
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/can.h>
 #include <linux/can/raw.h>
 #include <net/if.h>
 #include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "can/link.h"
 
@@ -25,12 +20,6 @@ static const struct link_settings usual = { .bitrate = 1000000, .restart_ms = 0,
 
 static char last[ERROR_LINE_MAX];
 static struct error_sink errors;
-
-static void keep(void *to, const char *line)
-{
-	(void)to;
-	snprintf(last, sizeof(last), "%s", line);
-}
 
 static void run(const char *command)
 {
@@ -111,7 +100,7 @@ void setUp(void)
 {
 	run("tc qdisc del dev can2 root 2>/dev/null; ip link set can2 down && "
 	    "ip link set can2 txqueuelen 1000 type can bitrate 1000000 restart-ms 0 listen-only off one-shot off");
-	errors = (struct error_sink){ .line = keep };
+	errors = (struct error_sink){ error_keep_last, last, 0 };
 	*last = 0;
 }
 
@@ -127,7 +116,7 @@ void tearDown(void)
 
 /* ---- up ---- */
 
-static void test_up(void)
+TEST(test_up)
 {
 	const struct link_settings want = { .bitrate = 500000, .sample_point_pm = 800, .restart_ms = 50, .queue = 12 };
 	struct link_info info = look("can2");
@@ -153,7 +142,7 @@ static void test_up(void)
 	expect(0, link_up("can2", &want, &errors), "");
 }
 
-static void test_right_is_left_alone(void)
+TEST(test_right_is_left_alone)
 {
 	int s;
 
@@ -166,7 +155,7 @@ static void test_right_is_left_alone(void)
 	close(s);
 }
 
-static void test_other_values_are_refused(void)
+TEST(test_other_values_are_refused)
 {
 	struct link_settings want = usual;
 	int s;
@@ -188,7 +177,7 @@ static void test_other_values_are_refused(void)
 	close(s);
 }
 
-static void test_listen_only(void)
+TEST(test_listen_only)
 {
 	struct link_info info;
 
@@ -202,7 +191,7 @@ static void test_listen_only(void)
 	TEST_ASSERT_EQUAL_UINT(0, look("can2").modes);
 }
 
-static void test_cannot(void)
+TEST(test_cannot)
 {
 	struct link_settings want = { .bitrate = 1234567 };
 
@@ -224,7 +213,7 @@ static void test_cannot(void)
 
 /* ---- vcan ---- */
 
-static void test_virtual(void)
+TEST(test_virtual)
 {
 	struct link_info info;
 
@@ -259,7 +248,7 @@ static int queued(void)
 /* Three frames are held in the queue, for longer than the test takes; none of them is there after the reset, and the
  * next one is on the wire first. */
 /* By what the kernel says, not by the name. */
-static void test_virtual_is_not_a_name(void)
+TEST(test_virtual_is_not_a_name)
 {
 	run("ip link add can77 type vcan; ip link set can2 down; ip link set can2 name vcan77");
 	TEST_ASSERT_TRUE(link_is_virtual("can77"));
@@ -272,7 +261,7 @@ static void test_virtual_is_not_a_name(void)
 	TEST_ASSERT_FALSE(link_is_virtual("log:none"));
 }
 
-static void test_reset_flushes(void)
+TEST(test_reset_flushes)
 {
 	struct link_settings want = { .bitrate = 500000, .restart_ms = 70, .queue = 10 };
 	struct link_info before, after;
@@ -300,7 +289,7 @@ static void test_reset_flushes(void)
 	close(far);
 }
 
-static void test_reset_of_one_that_is_down(void)
+TEST(test_reset_of_one_that_is_down)
 {
 	expect(0, link_reset("can2", &errors), "");
 	TEST_ASSERT_TRUE(look("can2").up);
@@ -331,7 +320,7 @@ static void need_faults(void)
 		TEST_IGNORE_MESSAGE("no fault module for this kernel");
 }
 
-static void test_states(void)
+TEST(test_states)
 {
 	static const struct {
 		const char *word;
@@ -346,7 +335,7 @@ static void test_states(void)
 	}
 }
 
-static void test_error_counters(void)
+TEST(test_error_counters)
 {
 	struct link_info info;
 
@@ -360,7 +349,7 @@ static void test_error_counters(void)
 }
 
 /* As with the cable off: what waited is not sent when it is back. */
-static void test_reset_of_a_stalled_bus(void)
+TEST(test_reset_of_a_stalled_bus)
 {
 	int s, far;
 
@@ -382,7 +371,7 @@ static void test_reset_of_a_stalled_bus(void)
 }
 
 /* A link that is up, right and bus-off is left alone as well: the restart is the owner's decision. */
-static void test_bus_off_is_left_alone(void)
+TEST(test_bus_off_is_left_alone)
 {
 	struct link_info before;
 
@@ -397,7 +386,7 @@ static void test_bus_off_is_left_alone(void)
 	TEST_ASSERT_EQUAL_INT(BUS_ERROR_ACTIVE, look("can2").state);
 }
 
-static void test_restarts_by_itself(void)
+TEST(test_restarts_by_itself)
 {
 	struct link_settings want = usual;
 
@@ -422,7 +411,7 @@ static void as_ordinary_user(void)
 	TEST_ASSERT_EQUAL_INT(-EPERM, link_reset("can2", &errors));
 }
 
-static void test_permission(void)
+TEST(test_permission)
 {
 	pid_t child;
 	int status;
@@ -438,7 +427,7 @@ static void test_permission(void)
 	TEST_ASSERT_TRUE(look("vcan0").up);
 }
 
-static void test_names(void)
+TEST(test_names)
 {
 	struct link_info info;
 
@@ -457,22 +446,7 @@ int main(void)
 	dup2(noise, STDERR_FILENO);
 	run("ip link set can3 down; ip link set can3 up type can bitrate 1000000");
 	UNITY_BEGIN();
-	RUN_TEST(test_up);
-	RUN_TEST(test_right_is_left_alone);
-	RUN_TEST(test_other_values_are_refused);
-	RUN_TEST(test_listen_only);
-	RUN_TEST(test_cannot);
-	RUN_TEST(test_virtual);
-	RUN_TEST(test_virtual_is_not_a_name);
-	RUN_TEST(test_reset_flushes);
-	RUN_TEST(test_reset_of_one_that_is_down);
-	RUN_TEST(test_states);
-	RUN_TEST(test_error_counters);
-	RUN_TEST(test_reset_of_a_stalled_bus);
-	RUN_TEST(test_bus_off_is_left_alone);
-	RUN_TEST(test_restarts_by_itself);
-	RUN_TEST(test_permission);
-	RUN_TEST(test_names);
+	testcase_run_all();
 	status = UNITY_END();
 	/* As they were after boot. */
 	setUp();

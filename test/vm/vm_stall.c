@@ -4,13 +4,9 @@
  * In the guest with the virtual clock (vm_timing_stall.sh) the machine is never late, and stamps are exact.
  */
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "can/link.h"
 #include "test/can/stall_lib.h"
@@ -95,7 +91,7 @@ static void go_on(void)
 
 /* ---- stalled ---- */
 
-static void stalled_and_reset(void)
+TEST(stalled_and_reset)
 {
 	stall_begin(&bus, STALL_RESETS);
 	stop();
@@ -105,7 +101,7 @@ static void stalled_and_reset(void)
 	stall_check(0, 0);
 }
 
-static void stalled_and_nobody_resets(void)
+TEST(stalled_and_nobody_resets)
 {
 	stall_begin(&bus, 0);
 	stop();
@@ -118,7 +114,7 @@ static void stalled_and_nobody_resets(void)
 /* ---- power ---- */
 
 /* Without power the adapter is gone, and comes back as a new one. */
-static void adapter_without_power(void)
+TEST(adapter_without_power)
 {
 	char card[256];
 	ssize_t n = readlink("/sys/class/net/can2/device", card, sizeof(card) - 1);
@@ -162,13 +158,13 @@ static void off_twice(unsigned int by_owner)
 	go_on();
 }
 
-static void bus_off_and_reset(void)
+TEST(bus_off_and_reset)
 {
 	off_twice(STALL_RESETS | STALL_RESETS_OFF);
 	stall_check(0, 0);
 }
 
-static void bus_off_and_restarted(void)
+TEST(bus_off_and_restarted)
 {
 	off_twice(STALL_RESTARTS);
 	TEST_ASSERT_EQUAL_UINT(2, stall_restarts());
@@ -177,7 +173,7 @@ static void bus_off_and_restarted(void)
 
 /* ---- death ---- */
 
-static void driver_killed_and_reset(void)
+TEST(driver_killed_and_reset)
 {
 	stall_begin(&bus, STALL_RESETS);
 	stop();
@@ -189,7 +185,7 @@ static void driver_killed_and_reset(void)
 	stall_check(0, 0);
 }
 
-static void driver_killed_and_nobody_resets(void)
+TEST(driver_killed_and_nobody_resets)
 {
 	stall_begin(&bus, 0);
 	stop();
@@ -207,12 +203,6 @@ int main(void)
 	bus.exact = guest && !strcmp(guest, "timing");
 	bus.deadline_ns = bus.exact ? 5000000 : 20000000;
 	UNITY_BEGIN();
-	RUN_TEST(stalled_and_reset);
-	RUN_TEST(stalled_and_nobody_resets);
-	RUN_TEST(adapter_without_power);
-	RUN_TEST(bus_off_and_reset);
-	RUN_TEST(bus_off_and_restarted);
-	RUN_TEST(driver_killed_and_reset);
-	RUN_TEST(driver_killed_and_nobody_resets);
+	testcase_run_all();
 	return UNITY_END();
 }

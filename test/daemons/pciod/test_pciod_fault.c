@@ -1,11 +1,7 @@
 /* test_pciod_fault.c: faults of a module, what is forgiven, what a person clears; and homing.
  * Also for drv_actuator.c. */
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
+#include "test/channels/testcase.h"
 #include "test/daemons/actuator_names.h"
-#include "unity.h"
 
 #include "test/daemons/pciod/pciod_fake.h"
 
@@ -46,7 +42,7 @@ static void up_and_driven(void)
 
 /* ---- the comm-error ---- */
 
-static void what_our_absence_explains_is_reset_once(void)
+TEST(what_our_absence_explains_is_reset_once)
 {
 	f.state |= COMM;
 	fake_tick(&f);
@@ -61,7 +57,7 @@ static void what_our_absence_explains_is_reset_once(void)
 	trouble_is("comm-error-15", "module 15: comm-error; the request clear resets it, once the cause is gone");
 }
 
-static void it_waits_for_the_end_of_an_estop(void)
+TEST(it_waits_for_the_end_of_an_estop)
 {
 	f.state |= COMM;
 	f.goal.halt = true;
@@ -77,7 +73,7 @@ static void it_waits_for_the_end_of_an_estop(void)
 	TEST_ASSERT_FALSE(trouble());
 }
 
-static void an_estop_in_the_middle_does_not_use_it_up(void)
+TEST(an_estop_in_the_middle_does_not_use_it_up)
 {
 	f.state |= COMM;
 	f.reset_helps = false;
@@ -95,7 +91,7 @@ static void an_estop_in_the_middle_does_not_use_it_up(void)
 	TEST_ASSERT_FALSE(trouble());
 }
 
-static void later_it_has_another_cause(void)
+TEST(later_it_has_another_cause)
 {
 	up_and_driven();
 	f.state |= COMM;
@@ -104,7 +100,7 @@ static void later_it_has_another_cause(void)
 	trouble_is("comm-error-15", "module 15: comm-error; the request clear resets it, once the cause is gone");
 }
 
-static void unless_we_were_away_again(void)
+TEST(unless_we_were_away_again)
 {
 	up_and_driven();
 	f.state |= COMM;
@@ -114,7 +110,7 @@ static void unless_we_were_away_again(void)
 	TEST_ASSERT_FALSE(trouble());
 }
 
-static void or_it_was(void)
+TEST(or_it_was)
 {
 	up_and_driven();
 	f.mute = true;
@@ -128,7 +124,7 @@ static void or_it_was(void)
 	TEST_ASSERT_FALSE(trouble());
 }
 
-static void a_short_silence_explains_nothing(void)
+TEST(a_short_silence_explains_nothing)
 {
 	f.settings.silent_after_ns = 10 * MS;
 	up_and_driven();
@@ -144,7 +140,7 @@ static void a_short_silence_explains_nothing(void)
 	trouble_is("comm-error-15", "module 15: comm-error; the request clear resets it, once the cause is gone");
 }
 
-static void a_failed_reset_is_not_reported_as_done(void)
+TEST(a_failed_reset_is_not_reported_as_done)
 {
 	f.state |= COMM;
 	f.reset_helps = false;
@@ -154,7 +150,7 @@ static void a_failed_reset_is_not_reported_as_done(void)
 	trouble_is("comm-error-15", "module 15: comm-error; a reset did not clear it; is the cause gone?");
 }
 
-static void a_reset_that_is_not_answered_may_have_helped(void)
+TEST(a_reset_that_is_not_answered_may_have_helped)
 {
 	f.state |= PCIO_STATE_HALTED;
 	f.deaf_to = PCIOD_Q_BIT_RESET;
@@ -187,7 +183,7 @@ static void lose_the_reset(void)
 	fake_reset_lost(&f);
 }
 
-static void a_reset_that_never_left_is_sent_again(void)
+TEST(a_reset_that_never_left_is_sent_again)
 {
 	static const uint32_t why[] = { COMM, PCIO_STATE_HALTED };
 
@@ -202,7 +198,7 @@ static void a_reset_that_never_left_is_sent_again(void)
 	}
 }
 
-static void and_one_that_was_asked_for(void)
+TEST(and_one_that_was_asked_for)
 {
 	fake_up(&f);
 	f.state |= PCIO_STATE_ERROR | PCIO_STATE_TOW_ERROR;
@@ -215,7 +211,7 @@ static void and_one_that_was_asked_for(void)
 	TEST_ASSERT_FALSE(trouble());
 }
 
-static void but_not_if_it_left_after_all(void)
+TEST(but_not_if_it_left_after_all)
 {
 	f.state |= COMM;
 	lose_the_reset();
@@ -224,7 +220,7 @@ static void but_not_if_it_left_after_all(void)
 	COMMANDS("");
 }
 
-static void nor_if_it_leaves_late(void)
+TEST(nor_if_it_leaves_late)
 {
 	f.state |= COMM;
 	the_reset_waits();
@@ -237,7 +233,7 @@ static void nor_if_it_leaves_late(void)
 	TEST_ASSERT_TRUE(f.m.a.was_excused);
 }
 
-static void late_and_of_no_help(void)
+TEST(late_and_of_no_help)
 {
 	f.state |= COMM;
 	the_reset_waits();
@@ -247,7 +243,7 @@ static void late_and_of_no_help(void)
 	trouble_is("comm-error-15", "module 15: comm-error; a reset did not clear it; is the cause gone?");
 }
 
-static void a_loss_after_its_answer_changes_nothing(void)
+TEST(a_loss_after_its_answer_changes_nothing)
 {
 	f.state |= COMM;
 	f.deaf_to = PCIOD_Q_BIT_RESET;
@@ -259,7 +255,7 @@ static void a_loss_after_its_answer_changes_nothing(void)
 	LIFE(RESET_CHECK);
 }
 
-static void a_halt_goes_before_a_reset_that_is_not_confirmed(void)
+TEST(a_halt_goes_before_a_reset_that_is_not_confirmed)
 {
 	f.state |= PCIO_STATE_ERROR | PCIO_STATE_COMM_ERROR; /* not halted */
 	f.reset_helps = false;
@@ -273,7 +269,7 @@ static void a_halt_goes_before_a_reset_that_is_not_confirmed(void)
 	TEST_ASSERT_NOT_EQUAL(0, f.m.a.excuse_ns);
 }
 
-static void no_reset_is_waited_for_while_it_moves(void)
+TEST(no_reset_is_waited_for_while_it_moves)
 {
 	f.state |= COMM;
 	the_reset_waits();
@@ -290,7 +286,7 @@ static void no_reset_is_waited_for_while_it_moves(void)
 	LIFE(STOPPING);
 }
 
-static void a_reset_that_is_not_allowed_any_more_is_given_up(void)
+TEST(a_reset_that_is_not_allowed_any_more_is_given_up)
 {
 	f.state |= COMM;
 	lose_the_reset();
@@ -306,7 +302,7 @@ static void a_reset_that_is_not_allowed_any_more_is_given_up(void)
 }
 
 /* A reset whose outcome is awaited gets it, whatever is allowed by then. */
-static void a_sent_reset_is_waited_for(void)
+TEST(a_sent_reset_is_waited_for)
 {
 	f.state |= COMM;
 	f.deaf_to = PCIOD_Q_BIT_RESET;
@@ -319,7 +315,7 @@ static void a_sent_reset_is_waited_for(void)
 	TEST_ASSERT_TRUE(trouble());
 }
 
-static void one_found_halted_is_not_reset_for_a_fault(void)
+TEST(one_found_halted_is_not_reset_for_a_fault)
 {
 	f.state |= PCIO_STATE_HALTED;
 	f.goal.resets = false;
@@ -332,7 +328,7 @@ static void one_found_halted_is_not_reset_for_a_fault(void)
 	TEST_ASSERT_TRUE(trouble());
 }
 
-static void another_fault_beside_it_is_not_explained(void)
+TEST(another_fault_beside_it_is_not_explained)
 {
 	f.state |= COMM | PCIO_STATE_TOW_ERROR;
 	fake_ticks(&f, 30);
@@ -343,7 +339,7 @@ static void another_fault_beside_it_is_not_explained(void)
 
 /* ---- what is lost with the power ---- */
 
-static void a_module_that_lost_its_homing_waits_for_a_person(void)
+TEST(a_module_that_lost_its_homing_waits_for_a_person)
 {
 	up_and_driven();
 	f.mute = true;
@@ -365,7 +361,7 @@ static void a_module_that_lost_its_homing_waits_for_a_person(void)
 }
 
 /* However short that was: its config went with it, and so did its watchdog. */
-static void a_module_that_lost_its_power_is_verified_again(void)
+TEST(a_module_that_lost_its_power_is_verified_again)
 {
 	up_and_driven();
 	fake_commands(&f);
@@ -380,7 +376,7 @@ static void a_module_that_lost_its_power_is_verified_again(void)
 	TEST_ASSERT_NULL_MESSAGE(strstr(fake_commands(&f), "config"), "once is enough");
 }
 
-static void a_module_that_never_was_homed_need_not_be(void)
+TEST(a_module_that_never_was_homed_need_not_be)
 {
 	f.state &= ~(uint32_t)PCIO_STATE_HOMED;
 	up_and_driven();
@@ -388,7 +384,7 @@ static void a_module_that_never_was_homed_need_not_be(void)
 	TEST_ASSERT_EQUAL_INT(1, pciod_module_clearable(&f.m, text));
 }
 
-static void homed_again_all_is_well(void)
+TEST(homed_again_all_is_well)
 {
 	up_and_driven();
 	f.state &= ~(uint32_t)PCIO_STATE_HOMED;
@@ -399,7 +395,7 @@ static void homed_again_all_is_well(void)
 	TEST_ASSERT_FALSE(trouble());
 }
 
-static void while_it_is_homed_it_is_not(void)
+TEST(while_it_is_homed_it_is_not)
 {
 	up_and_driven();
 	pciod_module_event(&f.m, DRV_ACTUATOR_ON_HOME, f.now_ns);
@@ -411,7 +407,7 @@ static void while_it_is_homed_it_is_not(void)
 
 /* ---- other faults ---- */
 
-static void a_fault_is_reported_and_nothing_moves(void)
+TEST(a_fault_is_reported_and_nothing_moves)
 {
 	up_and_driven();
 	f.state |= PCIO_STATE_ERROR | PCIO_STATE_HALTED | PCIO_STATE_TOW_ERROR;
@@ -422,7 +418,7 @@ static void a_fault_is_reported_and_nothing_moves(void)
 	TEST_ASSERT_BITS_LOW(MSG_JOINT_ENABLED, pciod_module_status(&f.m));
 }
 
-static void a_person_clears_it(void)
+TEST(a_person_clears_it)
 {
 	up_and_driven();
 	f.state |= PCIO_STATE_ERROR | PCIO_STATE_HALTED | PCIO_STATE_TOW_ERROR;
@@ -438,7 +434,7 @@ static void a_person_clears_it(void)
 	TEST_ASSERT_EQUAL_INT(1, pciod_module_clearable(&f.m, text));
 }
 
-static void at_estop_too_and_it_is_halted_again(void)
+TEST(at_estop_too_and_it_is_halted_again)
 {
 	up_and_driven();
 	f.goal.halt = true;
@@ -453,7 +449,7 @@ static void at_estop_too_and_it_is_halted_again(void)
 	TEST_ASSERT_FALSE(f.m.a.reset_asked);
 }
 
-static void a_cause_that_stays_is_not_reset_again(void)
+TEST(a_cause_that_stays_is_not_reset_again)
 {
 	up_and_driven();
 	f.state |= PCIO_STATE_ERROR | PCIO_STATE_HALTED | PCIO_STATE_VOLTAGE | PCIO_STATE_POWER_FAULT;
@@ -467,7 +463,7 @@ static void a_cause_that_stays_is_not_reset_again(void)
 	trouble_is("power-fault-15", "module 15: power-fault, voltage; a reset did not clear it; is the cause gone?");
 }
 
-static void what_only_power_clears_is_refused(void)
+TEST(what_only_power_clears_is_refused)
 {
 	up_and_driven();
 	f.state |= PCIO_STATE_ERROR | PCIO_STATE_HALTED | PCIO_STATE_TOW_ERROR | PCIO_STATE_OVERLOAD;
@@ -482,7 +478,7 @@ static void what_only_power_clears_is_refused(void)
 	TEST_ASSERT_EQUAL_STRING("module 15: hard-limit; move it off its limit by hand, as its manual says", text);
 }
 
-static void an_error_without_a_name_is_one_too(void)
+TEST(an_error_without_a_name_is_one_too)
 {
 	up_and_driven();
 	f.state |= PCIO_STATE_ERROR;
@@ -490,7 +486,7 @@ static void an_error_without_a_name_is_one_too(void)
 	trouble_is("error-15", "module 15: error; the request clear resets it, once the cause is gone");
 }
 
-static void every_fault_there_is_has_words_of_its_own(void)
+TEST(every_fault_there_is_has_words_of_its_own)
 {
 	for (const struct pcio_bit *b = pcio_state_bits; b->bit; b++) {
 		char expected[PCIOD_CODE_MAX];
@@ -509,7 +505,7 @@ static void every_fault_there_is_has_words_of_its_own(void)
 	}
 }
 
-static void warnings_are_not_faults(void)
+TEST(warnings_are_not_faults)
 {
 	up_and_driven();
 	f.state |= PCIO_STATE_CURRENT_LIMIT;
@@ -531,7 +527,7 @@ static void begin_home(void)
 	LIFE(HOME_BEGINS);
 }
 
-static void homing_ends_when_it_is_homed_and_stands(void)
+TEST(homing_ends_when_it_is_homed_and_stands)
 {
 	begin_home();
 	fake_ticks(&f, 50);
@@ -560,7 +556,7 @@ static void homing_ends_when_it_is_homed_and_stands(void)
 	LIFE(HOME_BEGINS);
 }
 
-static void homing_that_is_answered_a_tick_later_has_begun(void)
+TEST(homing_that_is_answered_a_tick_later_has_begun)
 {
 	up_and_driven();
 	f.deaf_to = PCIOD_Q_BIT_HOME;
@@ -571,14 +567,14 @@ static void homing_that_is_answered_a_tick_later_has_begun(void)
 	LIFE(HOME_BEGINS);
 }
 
-static void homing_at_home_needs_no_motion(void)
+TEST(homing_at_home_needs_no_motion)
 {
 	begin_home();
 	fake_ticks(&f, 250);
 	LIFE(HOME_DONE);
 }
 
-static void homing_fails(void)
+TEST(homing_fails)
 {
 	begin_home();
 	f.state |= PCIO_STATE_ERROR | PCIO_STATE_HALTED | PCIO_STATE_TOW_ERROR;
@@ -639,7 +635,7 @@ static void not_homable(const char *expected)
 	TEST_ASSERT_EQUAL_STRING(expected, why);
 }
 
-static void what_cannot_be_homed_says_why(void)
+TEST(what_cannot_be_homed_says_why)
 {
 	not_homable("does not answer");
 	fake_tick(&f);
@@ -654,49 +650,4 @@ static void what_cannot_be_homed_says_why(void)
 	f.mute = true;
 	fake_ticks(&f, 20);
 	not_homable("does not answer");
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(what_our_absence_explains_is_reset_once);
-	RUN_TEST(it_waits_for_the_end_of_an_estop);
-	RUN_TEST(an_estop_in_the_middle_does_not_use_it_up);
-	RUN_TEST(later_it_has_another_cause);
-	RUN_TEST(unless_we_were_away_again);
-	RUN_TEST(or_it_was);
-	RUN_TEST(a_short_silence_explains_nothing);
-	RUN_TEST(a_failed_reset_is_not_reported_as_done);
-	RUN_TEST(a_reset_that_is_not_answered_may_have_helped);
-	RUN_TEST(a_reset_that_never_left_is_sent_again);
-	RUN_TEST(and_one_that_was_asked_for);
-	RUN_TEST(but_not_if_it_left_after_all);
-	RUN_TEST(nor_if_it_leaves_late);
-	RUN_TEST(late_and_of_no_help);
-	RUN_TEST(a_loss_after_its_answer_changes_nothing);
-	RUN_TEST(a_halt_goes_before_a_reset_that_is_not_confirmed);
-	RUN_TEST(no_reset_is_waited_for_while_it_moves);
-	RUN_TEST(a_reset_that_is_not_allowed_any_more_is_given_up);
-	RUN_TEST(a_sent_reset_is_waited_for);
-	RUN_TEST(one_found_halted_is_not_reset_for_a_fault);
-	RUN_TEST(another_fault_beside_it_is_not_explained);
-	RUN_TEST(a_module_that_lost_its_homing_waits_for_a_person);
-	RUN_TEST(a_module_that_lost_its_power_is_verified_again);
-	RUN_TEST(a_module_that_never_was_homed_need_not_be);
-	RUN_TEST(homed_again_all_is_well);
-	RUN_TEST(while_it_is_homed_it_is_not);
-	RUN_TEST(a_fault_is_reported_and_nothing_moves);
-	RUN_TEST(a_person_clears_it);
-	RUN_TEST(at_estop_too_and_it_is_halted_again);
-	RUN_TEST(a_cause_that_stays_is_not_reset_again);
-	RUN_TEST(what_only_power_clears_is_refused);
-	RUN_TEST(an_error_without_a_name_is_one_too);
-	RUN_TEST(every_fault_there_is_has_words_of_its_own);
-	RUN_TEST(warnings_are_not_faults);
-	RUN_TEST(homing_ends_when_it_is_homed_and_stands);
-	RUN_TEST(homing_that_is_answered_a_tick_later_has_begun);
-	RUN_TEST(homing_at_home_needs_no_motion);
-	RUN_TEST(homing_fails);
-	RUN_TEST(what_cannot_be_homed_says_why);
-	return UNITY_END();
 }

@@ -1,8 +1,6 @@
 /* test_pciod_latch.c: what of a module only a person may end, and what ends it.
  * Also for drv_actuator.c. */
-#include <string.h>
-
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "test/daemons/pciod/pciod_fake.h"
 
@@ -46,7 +44,7 @@ static void up(void)
 
 /* ---- found ---- */
 
-static void what_is_found_is_judged_by_what_was_left(void)
+TEST(what_is_found_is_judged_by_what_was_left)
 {
 	static const struct {
 		const char *name;
@@ -94,7 +92,7 @@ static void what_is_found_is_judged_by_what_was_left(void)
 }
 
 /* At level estop it is halted before its first answer: that halt is ours, */
-static void a_halt_of_ours_before_the_first_answer_is_ours(void)
+TEST(a_halt_of_ours_before_the_first_answer_is_ours)
 {
 	fake_restart(&f, &(struct drv_actuator_before){ .known = true, .homed = true });
 	f.goal.halt = true;
@@ -108,7 +106,7 @@ static void a_halt_of_ours_before_the_first_answer_is_ours(void)
 }
 
 /* but not if the answer is from before it. */
-static void an_answer_from_before_our_halt_tells_of_another(void)
+TEST(an_answer_from_before_our_halt_tells_of_another)
 {
 	fake_restart(&f, &(struct drv_actuator_before){ .known = true, .homed = true });
 	f.state |= HALT;
@@ -122,7 +120,7 @@ static void an_answer_from_before_our_halt_tells_of_another(void)
 
 /* ---- while it runs ---- */
 
-static void a_halt_that_it_did_not_obey_explains_no_other(void)
+TEST(a_halt_that_it_did_not_obey_explains_no_other)
 {
 	up();
 	f.deaf_to_halt = true;
@@ -138,7 +136,7 @@ static void a_halt_that_it_did_not_obey_explains_no_other(void)
 	TEST_ASSERT_NULL(strstr(fake_commands(&f), "reset"));
 }
 
-static void what_goes_by_itself_stays_latched(void)
+TEST(what_goes_by_itself_stays_latched)
 {
 	static const struct {
 		uint32_t set, gone, latches;
@@ -162,7 +160,7 @@ static void what_goes_by_itself_stays_latched(void)
 }
 
 /* Its answer came too late, but it did what it should. */
-static void a_reset_that_helped_after_all_is_not_latched(void)
+TEST(a_reset_that_helped_after_all_is_not_latched)
 {
 	up();
 	f.goal.halt = true;
@@ -173,7 +171,7 @@ static void a_reset_that_helped_after_all_is_not_latched(void)
 	LATCHED(0);
 }
 
-static void a_reset_that_did_not_help_latches(void)
+TEST(a_reset_that_did_not_help_latches)
 {
 	up();
 	f.goal.halt = true;
@@ -204,7 +202,7 @@ static void halted_by_another(void)
 	fake_commands(&f);
 }
 
-static void it_ends_when_the_module_has_confirmed(void)
+TEST(it_ends_when_the_module_has_confirmed)
 {
 	halted_by_another();
 	clear();
@@ -218,7 +216,7 @@ static void it_ends_when_the_module_has_confirmed(void)
 }
 
 /* A state word that was asked for before says nothing about it. */
-static void an_old_answer_confirms_nothing(void)
+TEST(an_old_answer_confirms_nothing)
 {
 	up();
 	f.m.a.latches = WAITS;
@@ -232,7 +230,7 @@ static void an_old_answer_confirms_nothing(void)
 	COMMANDS("v 0; V 0");
 }
 
-static void nor_does_one_that_the_request_did_not_wait_for(void)
+TEST(nor_does_one_that_the_request_did_not_wait_for)
 {
 	halted_by_another();
 	f.deaf_to = PCIOD_Q_BIT_STATE;
@@ -244,7 +242,7 @@ static void nor_does_one_that_the_request_did_not_wait_for(void)
 	LATCHED(OTHER);
 }
 
-static void silent_meanwhile_it_is_cleared_no_more(void)
+TEST(silent_meanwhile_it_is_cleared_no_more)
 {
 	up();
 	f.m.a.latches = WAITS;
@@ -258,7 +256,7 @@ static void silent_meanwhile_it_is_cleared_no_more(void)
 	LATCHED(WAITS);
 }
 
-static void a_fault_that_stays_is_latched_on(void)
+TEST(a_fault_that_stays_is_latched_on)
 {
 	up();
 	f.state |= TOW;
@@ -271,7 +269,7 @@ static void a_fault_that_stays_is_latched_on(void)
 }
 
 /* At level estop nothing is reset for it: the brake stays closed. */
-static void an_own_halt_is_cleared_without_a_reset(void)
+TEST(an_own_halt_is_cleared_without_a_reset)
 {
 	up();
 	f.goal.halt = true;
@@ -298,7 +296,7 @@ static void home(void)
 	TEST_ASSERT_EQUAL(DRV_ACTUATOR_HOME_BEGINS, f.m.a.state);
 }
 
-static void homing_ends_what_it_can(void)
+TEST(homing_ends_what_it_can)
 {
 	home();
 	f.m.a.latches |= WAITS;
@@ -309,14 +307,14 @@ static void homing_ends_what_it_can(void)
 	LATCHED(WAITS);
 }
 
-static void homing_that_does_not_end_well_is_latched(void)
+TEST(homing_that_does_not_end_well_is_latched)
 {
 	home();
 	pciod_module_event(&f.m, DRV_ACTUATOR_ON_END_HOME, f.now_ns);
 	LATCHED(POSITION | HOMING);
 }
 
-static void unless_it_was_never_begun(void)
+TEST(unless_it_was_never_begun)
 {
 	up();
 	pciod_module_event(&f.m, DRV_ACTUATOR_ON_HOME, f.now_ns);
@@ -326,7 +324,7 @@ static void unless_it_was_never_begun(void)
 
 /* ---- words ---- */
 
-static void each_latch_has_words(void)
+TEST(each_latch_has_words)
 {
 	static const struct {
 		uint32_t latches;
@@ -348,27 +346,4 @@ static void each_latch_has_words(void)
 		TEST_ASSERT_EQUAL_STRING(rows[i].text, text);
 		TEST_ASSERT_EQUAL_STRING("latched-15", code);
 	}
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(what_is_found_is_judged_by_what_was_left);
-	RUN_TEST(a_halt_of_ours_before_the_first_answer_is_ours);
-	RUN_TEST(an_answer_from_before_our_halt_tells_of_another);
-	RUN_TEST(a_halt_that_it_did_not_obey_explains_no_other);
-	RUN_TEST(what_goes_by_itself_stays_latched);
-	RUN_TEST(a_reset_that_helped_after_all_is_not_latched);
-	RUN_TEST(a_reset_that_did_not_help_latches);
-	RUN_TEST(it_ends_when_the_module_has_confirmed);
-	RUN_TEST(an_old_answer_confirms_nothing);
-	RUN_TEST(nor_does_one_that_the_request_did_not_wait_for);
-	RUN_TEST(silent_meanwhile_it_is_cleared_no_more);
-	RUN_TEST(a_fault_that_stays_is_latched_on);
-	RUN_TEST(an_own_halt_is_cleared_without_a_reset);
-	RUN_TEST(homing_ends_what_it_can);
-	RUN_TEST(homing_that_does_not_end_well_is_latched);
-	RUN_TEST(unless_it_was_never_begun);
-	RUN_TEST(each_latch_has_words);
-	return UNITY_END();
 }

@@ -1,9 +1,5 @@
 /* test_pciod_list.c: the setting modules. */
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "daemons/pcio/pciod_list.h"
 
@@ -75,7 +71,7 @@ static void two_buses(void)
 	names_n = 2;
 }
 
-static void one_bus_needs_no_name(void)
+TEST(one_bus_needs_no_name)
 {
 	is("15", "0.15");
 	is("13,15", "0.13 0.15");
@@ -86,7 +82,7 @@ static void one_bus_needs_no_name(void)
 	is(" 13 , 15 ", "0.13 0.15");
 }
 
-static void two_buses_do(void)
+TEST(two_buses_do)
 {
 	two_buses();
 	is("larm0:4-7,larm1:8-10", "0.4 0.5 0.6 0.7 1.8 1.9 1.10");
@@ -95,7 +91,7 @@ static void two_buses_do(void)
 	is_wrong("rarm:4", "modules: \"rarm\": this device has no such bus; there is larm0, larm1");
 }
 
-static void joints_are_called_by_their_numbers(void)
+TEST(joints_are_called_by_their_numbers)
 {
 	is("13,15", "0.13 0.15");
 	TEST_ASSERT_EQUAL_STRING("13", list.item[0].joint);
@@ -107,7 +103,7 @@ static void joints_are_called_by_their_numbers(void)
 	TEST_ASSERT_EQUAL_STRING("larm1.5", list.item[2].joint);
 }
 
-static void an_invalid_module_is_refused(void)
+TEST(an_invalid_module_is_refused)
 {
 #define NONE(text) is_wrong(text, "modules: \"" text "\" is not a module; write 15, 4-7 or larm0:4-7,larm1:8-10")
 	NONE("");
@@ -129,7 +125,7 @@ static void an_invalid_module_is_refused(void)
 		 "larm0:4-7,larm1:8-10");
 }
 
-static void numbers_are_1_to_31(void)
+TEST(numbers_are_1_to_31)
 {
 	is("1", "0.1");
 	is("31", "0.31");
@@ -142,7 +138,7 @@ static void numbers_are_1_to_31(void)
 	is_wrong("7-4", "modules: 7-4: the lower number comes first; write 4-7");
 }
 
-static void no_module_is_there_twice(void)
+TEST(no_module_is_there_twice)
 {
 	is_wrong("15,15", "modules: module 15 of torso is there twice; write it once");
 	is_wrong("4-7,6", "modules: module 6 of torso is there twice; write it once");
@@ -150,23 +146,10 @@ static void no_module_is_there_twice(void)
 	is_wrong("larm1:4,larm0:4,larm1:4", "modules: module 4 of larm1 is there twice; write it once");
 }
 
-static void there_is_an_end(void)
+TEST(there_is_an_end)
 {
 	two_buses();
 	TEST_ASSERT_EQUAL_INT(0, read_list("larm0:1-31,larm1:1-17"));
 	TEST_ASSERT_EQUAL_UINT(48, list.n);
 	is_wrong("larm0:1-31,larm1:1-18", "modules: more than 48: give some of them to another pciod");
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(one_bus_needs_no_name);
-	RUN_TEST(two_buses_do);
-	RUN_TEST(joints_are_called_by_their_numbers);
-	RUN_TEST(an_invalid_module_is_refused);
-	RUN_TEST(numbers_are_1_to_31);
-	RUN_TEST(no_module_is_there_twice);
-	RUN_TEST(there_is_an_end);
-	return UNITY_END();
 }

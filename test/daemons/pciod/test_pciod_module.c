@@ -1,11 +1,8 @@
 /* test_pciod_module.c: the life of a module: take-over, verification, driving, halting, silence.
  * Also for drv_actuator.c. */
-#include <errno.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "test/daemons/pciod/pciod_fake.h"
 
@@ -40,7 +37,7 @@ static void hold(void)
 
 /* ---- take-over ---- */
 
-static void the_first_frames_are_questions(void)
+TEST(the_first_frames_are_questions)
 {
 	fake_ask(&f);
 	TEST_ASSERT_EQUAL_HEX32(PCIOD_SAMPLE, f.asked);
@@ -51,7 +48,7 @@ static void the_first_frames_are_questions(void)
 	TEST_ASSERT_FALSE(trouble());
 }
 
-static void what_was_never_measured_is_not_the_oldest(void)
+TEST(what_was_never_measured_is_not_the_oldest)
 {
 	fake_ask(&f);
 	fake_answer(&f, PCIOD_Q_VELOCITY, f.now_ns + 2 * MS);
@@ -60,7 +57,7 @@ static void what_was_never_measured_is_not_the_oldest(void)
 	TEST_ASSERT_EQUAL_INT64(f.now_ns + MS, pciod_module_oldest_ns(&f.m));
 }
 
-static void a_sample_is_there_after_one_tick(void)
+TEST(a_sample_is_there_after_one_tick)
 {
 	fake_tick(&f);
 	TEST_ASSERT_TRUE(pciod_module_knows(&f.m));
@@ -70,7 +67,7 @@ static void a_sample_is_there_after_one_tick(void)
 	TEST_ASSERT_FALSE((f.m.phase == PCIOD_UP));
 }
 
-static void a_standing_module_is_left_alone(void)
+TEST(a_standing_module_is_left_alone)
 {
 	f.config |= PCIO_CONFIG_WATCHDOG; /* its driver was there before */
 	fake_tick(&f);
@@ -83,7 +80,7 @@ static void a_standing_module_is_left_alone(void)
 	TEST_ASSERT_EQUAL_HEX32(MSG_JOINT_HOMED | MSG_JOINT_ENABLED, pciod_module_status(&f.m));
 }
 
-static void to_one_that_moves_the_first_is_velocity_0(void)
+TEST(to_one_that_moves_the_first_is_velocity_0)
 {
 	f.config |= PCIO_CONFIG_WATCHDOG;
 	f.state |= PCIO_STATE_MOVING;
@@ -108,7 +105,7 @@ static void to_one_that_moves_the_first_is_velocity_0(void)
 	TEST_ASSERT_TRUE(f.m.a.found.moving);
 }
 
-static void a_reference_may_take_it_on_while_it_moves(void)
+TEST(a_reference_may_take_it_on_while_it_moves)
 {
 	f.state |= PCIO_STATE_MOVING;
 	f.velocity = 0.25f;
@@ -121,7 +118,7 @@ static void a_reference_may_take_it_on_while_it_moves(void)
 	COMMANDS("v 0.2");
 }
 
-static void velocity_0_goes_on_until_it_is_driven(void)
+TEST(velocity_0_goes_on_until_it_is_driven)
 {
 	f.state |= PCIO_STATE_MOVING;
 	f.velocity = 0.25f;
@@ -133,7 +130,7 @@ static void velocity_0_goes_on_until_it_is_driven(void)
 	COMMANDS("v 0");
 }
 
-static void the_verification_does_not_flood_the_bus(void)
+TEST(the_verification_does_not_flood_the_bus)
 {
 	f.goal.verify_max = 2;
 	fake_tick(&f);
@@ -142,7 +139,7 @@ static void the_verification_does_not_flood_the_bus(void)
 	fake_up(&f);
 }
 
-static void the_config_is_written_once_and_read_back(void)
+TEST(the_config_is_written_once_and_read_back)
 {
 	fake_up(&f);
 	COMMANDS("config 01000118");
@@ -154,7 +151,7 @@ static void the_config_is_written_once_and_read_back(void)
 	COMMANDS("");
 }
 
-static void a_write_that_is_answered_a_tick_later_is_not_repeated(void)
+TEST(a_write_that_is_answered_a_tick_later_is_not_repeated)
 {
 	f.deaf_to = PCIOD_Q_BIT_SET_CONFIG;
 	fake_ticks(&f, 4);
@@ -164,7 +161,7 @@ static void a_write_that_is_answered_a_tick_later_is_not_repeated(void)
 	COMMANDS("");
 }
 
-static void an_unanswered_question_is_asked_again(void)
+TEST(an_unanswered_question_is_asked_again)
 {
 	f.deaf_to = PCIOD_Q_BIT_SET_CONFIG;
 	fake_ticks(&f, 30);
@@ -175,7 +172,7 @@ static void an_unanswered_question_is_asked_again(void)
 	TEST_ASSERT_TRUE((f.m.phase == PCIOD_UP));
 }
 
-static void only_our_bits_of_the_config_are_changed(void)
+TEST(only_our_bits_of_the_config_are_changed)
 {
 	f.config = 0x0AB0FFF8 & ~(uint32_t)(PCIO_CONFIG_LINEAR |
 					    PCIO_CONFIG_LINEAR_SCREW); /* with sync-motion, which is not wanted */
@@ -187,7 +184,7 @@ static void only_our_bits_of_the_config_are_changed(void)
 	COMMANDS("config 09080118");
 }
 
-static void the_other_home_offset_is_a_setting(void)
+TEST(the_other_home_offset_is_a_setting)
 {
 	f.settings.home_offset = 1;
 	fake_up(&f);
@@ -198,7 +195,7 @@ static void the_other_home_offset_is_a_setting(void)
 	TEST_ASSERT_TRUE(isnan(f.m.home_offset_rad));
 }
 
-static void its_limits_are_kept_away_from(void)
+TEST(its_limits_are_kept_away_from)
 {
 	fake_up(&f);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-12, -1.92, f.m.limits.position_min_rad);
@@ -224,7 +221,7 @@ static void not_up(const char *expected_code, const char *expected)
 	TEST_ASSERT_BITS_HIGH(MSG_JOINT_FAULT, pciod_module_status(&f.m));
 }
 
-static void a_config_that_does_not_stay_is_a_fault(void)
+TEST(a_config_that_does_not_stay_is_a_fault)
 {
 	f.config_stays = false;
 	not_up("config-15", "module 15: the config 0x01000118 was written, but reads back as 0x00000118");
@@ -241,7 +238,7 @@ static void a_config_that_does_not_stay_is_a_fault(void)
 }
 
 /* It lost its power, and with it the config, before that could be read back: too short to be silent. */
-static void a_config_that_was_lost_is_written_again(void)
+TEST(a_config_that_was_lost_is_written_again)
 {
 	f.config_stays = false;
 	for (int i = 0; i < 40 && f.m.config_writes < 2; i++)
@@ -252,7 +249,7 @@ static void a_config_that_was_lost_is_written_again(void)
 	TEST_ASSERT_FALSE(trouble());
 }
 
-static void so_is_one_that_is_refused(void)
+TEST(so_is_one_that_is_refused)
 {
 	f.config_stays = false;
 	f.status = 0;
@@ -264,7 +261,7 @@ static void so_is_one_that_is_refused(void)
 	fake_up(&f);
 }
 
-static void one_without_acknowledge_is_not_touched(void)
+TEST(one_without_acknowledge_is_not_touched)
 {
 	f.config |= PCIO_CONFIG_NO_ACKNOWLEDGE;
 	not_up("config-15",
@@ -272,14 +269,14 @@ static void one_without_acknowledge_is_not_touched(void)
 	COMMANDS("");
 }
 
-static void a_linear_one_is_not_touched(void)
+TEST(a_linear_one_is_not_touched)
 {
 	f.config |= PCIO_CONFIG_LINEAR;
 	not_up("config-15", "module 15: its config 0x00020118 says linear: its units are m, not rad");
 	COMMANDS("");
 }
 
-static void limits_that_make_no_sense_are_a_fault(void)
+TEST(limits_that_make_no_sense_are_a_fault)
 {
 	f.max_position = f.min_position;
 	not_up("limits-15", "module 15: its limits make no sense: -2 to -2 rad, 0.5 rad/s, 2 rad/s^2, 10 A");
@@ -298,7 +295,7 @@ static void limits_that_make_no_sense_are_a_fault(void)
 	}
 }
 
-static void a_module_with_open_questions_is_not_up(void)
+TEST(a_module_with_open_questions_is_not_up)
 {
 	f.deaf_to = PCIOD_Q_BIT_MAX_CURRENT;
 	fake_ticks(&f, 150);
@@ -314,7 +311,7 @@ static void a_module_with_open_questions_is_not_up(void)
 
 /* ---- driving ---- */
 
-static void it_is_driven_when_it_is_up(void)
+TEST(it_is_driven_when_it_is_up)
 {
 	fake_up(&f);
 	fake_commands(&f);
@@ -333,7 +330,7 @@ static void it_is_driven_when_it_is_up(void)
 	COMMANDS("v 0");
 }
 
-static void a_move_does_not_wait_for_the_answer_to_the_last_one(void)
+TEST(a_move_does_not_wait_for_the_answer_to_the_last_one)
 {
 	fake_up(&f);
 	fake_commands(&f);
@@ -350,7 +347,7 @@ static void a_move_does_not_wait_for_the_answer_to_the_last_one(void)
 	COMMANDS("c 1; C 1");
 }
 
-static void a_late_answer_is_not_a_sample(void)
+TEST(a_late_answer_is_not_a_sample)
 {
 	fake_up(&f);
 	f.deaf_to = PCIOD_Q_BIT_VELOCITY;
@@ -366,7 +363,7 @@ static void a_late_answer_is_not_a_sample(void)
 	TEST_ASSERT_EQUAL_DOUBLE(3, f.m.velocity_rad_s);
 }
 
-static void nonsense_is_not_a_measurement(void)
+TEST(nonsense_is_not_a_measurement)
 {
 	static const char *const values[] = { "0A3C0000C07F", "0A3C0000807F", "0A3C00409C46" /* 20000 */ };
 
@@ -386,7 +383,7 @@ static void nonsense_is_not_a_measurement(void)
 	TEST_ASSERT_EQUAL_HEX32(PCIOD_SAMPLE, f.m.fresh);
 }
 
-static void what_answers_but_not_everything_is_stale(void)
+TEST(what_answers_but_not_everything_is_stale)
 {
 	fake_up(&f);
 	f.deaf_to = PCIOD_Q_BIT_STATE;
@@ -399,7 +396,7 @@ static void what_answers_but_not_everything_is_stale(void)
 	TEST_ASSERT_FALSE(trouble());
 }
 
-static void nonsense_for_ever_is_stale_too(void)
+TEST(nonsense_for_ever_is_stale_too)
 {
 	fake_up(&f);
 	f.deaf_to = PCIOD_Q_BIT_VELOCITY;
@@ -410,7 +407,7 @@ static void nonsense_for_ever_is_stale_too(void)
 	trouble_is("stale-15", "module 15 answers, but not in time (reply_late) when asked for actual-velocity");
 }
 
-static void a_module_without_a_state_word_is_unknown(void)
+TEST(a_module_without_a_state_word_is_unknown)
 {
 	f.deaf_to = PCIOD_Q_BIT_STATE;
 	fake_ticks(&f, 100);
@@ -421,7 +418,7 @@ static void a_module_without_a_state_word_is_unknown(void)
 	COMMANDS("");
 }
 
-static void a_refused_move_is_reported(void)
+TEST(a_refused_move_is_reported)
 {
 	fake_up(&f);
 	TEST_ASSERT_EQUAL(PCIOD_NEWS_NONE, fake_reply(&f, "0B0764", f.now_ns));
@@ -430,7 +427,7 @@ static void a_refused_move_is_reported(void)
 }
 
 /* It has another zero: what it is commanded means another place. */
-static void a_module_that_jumped_is_taken_over_again(void)
+TEST(a_module_that_jumped_is_taken_over_again)
 {
 	for (int moves = 0; moves < 2; moves++) {
 		setUp();
@@ -458,7 +455,7 @@ static void a_module_that_jumped_is_taken_over_again(void)
 
 /* ---- halting ---- */
 
-static void it_is_halted_until_it_says_so_and_reset_when_it_may_be(void)
+TEST(it_is_halted_until_it_says_so_and_reset_when_it_may_be)
 {
 	fake_up(&f);
 	fake_commands(&f);
@@ -501,7 +498,7 @@ static void halt_once(void)
 	f.goal.resets = true;
 }
 
-static void nothing_moves_before_it_says_whether_it_was_halted(void)
+TEST(nothing_moves_before_it_says_whether_it_was_halted)
 {
 	fake_up(&f);
 	f.deaf_to = PCIOD_Q_BIT_STATE;
@@ -514,7 +511,7 @@ static void nothing_moves_before_it_says_whether_it_was_halted(void)
 	TEST_ASSERT_EQUAL_STRING_LEN("reset; v ", fake_commands(&f), 9);
 }
 
-static void a_state_of_before_the_halt_does_not_say_it(void)
+TEST(a_state_of_before_the_halt_does_not_say_it)
 {
 	fake_up(&f);
 	f.deaf_to = PCIOD_Q_BIT_STATE;
@@ -529,7 +526,7 @@ static void a_state_of_before_the_halt_does_not_say_it(void)
 	COMMANDS("reset");
 }
 
-static void a_halt_that_was_lost_is_not_waited_for(void)
+TEST(a_halt_that_was_lost_is_not_waited_for)
 {
 	fake_up(&f);
 	f.deaf_to_halt = true;
@@ -540,7 +537,7 @@ static void a_halt_that_was_lost_is_not_waited_for(void)
 	COMMANDS("v 0.1");
 }
 
-static void it_is_reset_when_it_has_come_to_rest(void)
+TEST(it_is_reset_when_it_has_come_to_rest)
 {
 	fake_up(&f);
 	f.brakes_slowly = true;
@@ -562,7 +559,7 @@ static void it_is_reset_when_it_has_come_to_rest(void)
 	TEST_ASSERT_FALSE(f.m.a.from_rest); /* and after that at what is measured, as any other */
 }
 
-static void if_it_does_in_a_second(void)
+TEST(if_it_does_in_a_second)
 {
 	fake_up(&f);
 	f.brakes_slowly = true;
@@ -573,7 +570,7 @@ static void if_it_does_in_a_second(void)
 	COMMANDS("reset");
 }
 
-static void a_halt_comes_before_what_is_known_but_not_before_the_first_question(void)
+TEST(a_halt_comes_before_what_is_known_but_not_before_the_first_question)
 {
 	f.goal.halt = true;
 	f.goal.resets = false;
@@ -584,7 +581,7 @@ static void a_halt_comes_before_what_is_known_but_not_before_the_first_question(
 	COMMANDS("halt");
 }
 
-static void a_module_halted_by_others_waits_for_a_person(void)
+TEST(a_module_halted_by_others_waits_for_a_person)
 {
 	fake_up(&f);
 	fake_commands(&f);
@@ -601,7 +598,7 @@ static void a_module_halted_by_others_waits_for_a_person(void)
 	TEST_ASSERT_FALSE(trouble());
 }
 
-static void so_does_one_that_was_reset_before(void)
+TEST(so_does_one_that_was_reset_before)
 {
 	fake_up(&f);
 	hold();
@@ -620,7 +617,7 @@ static void so_does_one_that_was_reset_before(void)
 	TEST_ASSERT_EQUAL_STRING("halted-15", code);
 }
 
-static void one_found_halted_is_reset_when_it_may_move(void)
+TEST(one_found_halted_is_reset_when_it_may_move)
 {
 	f.state |= PCIO_STATE_HALTED;
 	f.config |= PCIO_CONFIG_WATCHDOG;
@@ -634,7 +631,7 @@ static void one_found_halted_is_reset_when_it_may_move(void)
 	COMMANDS("reset");
 }
 
-static void a_reset_that_does_not_help_is_not_repeated(void)
+TEST(a_reset_that_does_not_help_is_not_repeated)
 {
 	f.state |= PCIO_STATE_HALTED;
 	f.config |= PCIO_CONFIG_WATCHDOG;
@@ -649,7 +646,7 @@ static void a_reset_that_does_not_help_is_not_repeated(void)
 	TEST_ASSERT_TRUE(trouble());
 }
 
-static void so_is_one_that_is_not_answered(void)
+TEST(so_is_one_that_is_not_answered)
 {
 	f.state |= PCIO_STATE_HALTED;
 	f.config |= PCIO_CONFIG_WATCHDOG;
@@ -660,7 +657,7 @@ static void so_is_one_that_is_not_answered(void)
 	TEST_ASSERT_TRUE(trouble());
 }
 
-static void a_reset_that_is_answered_a_tick_later_helped(void)
+TEST(a_reset_that_is_answered_a_tick_later_helped)
 {
 	f.state |= PCIO_STATE_HALTED;
 	f.config |= PCIO_CONFIG_WATCHDOG;
@@ -673,7 +670,7 @@ static void a_reset_that_is_answered_a_tick_later_helped(void)
 	TEST_ASSERT_TRUE((f.m.phase == PCIOD_UP));
 }
 
-static void the_first_position_after_a_reset_is_dropped(void)
+TEST(the_first_position_after_a_reset_is_dropped)
 {
 	f.state |= PCIO_STATE_HALTED;
 	f.config |= PCIO_CONFIG_WATCHDOG;
@@ -692,7 +689,7 @@ static void the_first_position_after_a_reset_is_dropped(void)
 
 /* ---- silence ---- */
 
-static void silence_is_reported_after_its_time_and_not_before(void)
+TEST(silence_is_reported_after_its_time_and_not_before)
 {
 	fake_up(&f);
 	hold();
@@ -714,7 +711,7 @@ static void silence_is_reported_after_its_time_and_not_before(void)
 }
 
 /* It may hear, and would keep its last velocity. */
-static void a_module_silent_in_motion_gets_velocity_0(void)
+TEST(a_module_silent_in_motion_gets_velocity_0)
 {
 	fake_up(&f);
 	f.state |= PCIO_STATE_MOVING;
@@ -742,7 +739,7 @@ static void a_module_silent_in_motion_gets_velocity_0(void)
 	COMMANDS("");
 }
 
-static void it_is_probed_once_a_second_and_taken_back(void)
+TEST(it_is_probed_once_a_second_and_taken_back)
 {
 	unsigned int asked = 0;
 
@@ -764,7 +761,7 @@ static void it_is_probed_once_a_second_and_taken_back(void)
 	TEST_ASSERT_FALSE(trouble());
 }
 
-static void whoever_was_stopped_himself_does_not_call_it_silent(void)
+TEST(whoever_was_stopped_himself_does_not_call_it_silent)
 {
 	fake_up(&f);
 	f.now_ns += 300 * MS;
@@ -775,7 +772,7 @@ static void whoever_was_stopped_himself_does_not_call_it_silent(void)
 	TEST_ASSERT_TRUE((f.m.phase == PCIOD_UP));
 }
 
-static void a_silent_one_is_halted_with_each_probe(void)
+TEST(a_silent_one_is_halted_with_each_probe)
 {
 	fake_up(&f);
 	f.mute = true;
@@ -784,59 +781,4 @@ static void a_silent_one_is_halted_with_each_probe(void)
 	f.goal.halt = true;
 	fake_ticks(&f, 400);
 	COMMANDS("halt; halt");
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(the_first_frames_are_questions);
-	RUN_TEST(what_was_never_measured_is_not_the_oldest);
-	RUN_TEST(a_sample_is_there_after_one_tick);
-	RUN_TEST(a_standing_module_is_left_alone);
-	RUN_TEST(to_one_that_moves_the_first_is_velocity_0);
-	RUN_TEST(a_reference_may_take_it_on_while_it_moves);
-	RUN_TEST(velocity_0_goes_on_until_it_is_driven);
-	RUN_TEST(the_verification_does_not_flood_the_bus);
-	RUN_TEST(the_config_is_written_once_and_read_back);
-	RUN_TEST(a_write_that_is_answered_a_tick_later_is_not_repeated);
-	RUN_TEST(an_unanswered_question_is_asked_again);
-	RUN_TEST(only_our_bits_of_the_config_are_changed);
-	RUN_TEST(the_other_home_offset_is_a_setting);
-	RUN_TEST(its_limits_are_kept_away_from);
-	RUN_TEST(a_config_that_does_not_stay_is_a_fault);
-	RUN_TEST(a_config_that_was_lost_is_written_again);
-	RUN_TEST(so_is_one_that_is_refused);
-	RUN_TEST(one_without_acknowledge_is_not_touched);
-	RUN_TEST(a_linear_one_is_not_touched);
-	RUN_TEST(limits_that_make_no_sense_are_a_fault);
-	RUN_TEST(a_module_with_open_questions_is_not_up);
-	RUN_TEST(it_is_driven_when_it_is_up);
-	RUN_TEST(a_move_does_not_wait_for_the_answer_to_the_last_one);
-	RUN_TEST(a_late_answer_is_not_a_sample);
-	RUN_TEST(nonsense_is_not_a_measurement);
-	RUN_TEST(what_answers_but_not_everything_is_stale);
-	RUN_TEST(nonsense_for_ever_is_stale_too);
-	RUN_TEST(a_module_without_a_state_word_is_unknown);
-	RUN_TEST(a_refused_move_is_reported);
-	RUN_TEST(a_module_that_jumped_is_taken_over_again);
-	RUN_TEST(it_is_halted_until_it_says_so_and_reset_when_it_may_be);
-	RUN_TEST(nothing_moves_before_it_says_whether_it_was_halted);
-	RUN_TEST(a_state_of_before_the_halt_does_not_say_it);
-	RUN_TEST(a_halt_that_was_lost_is_not_waited_for);
-	RUN_TEST(it_is_reset_when_it_has_come_to_rest);
-	RUN_TEST(if_it_does_in_a_second);
-	RUN_TEST(a_halt_comes_before_what_is_known_but_not_before_the_first_question);
-	RUN_TEST(a_module_halted_by_others_waits_for_a_person);
-	RUN_TEST(so_does_one_that_was_reset_before);
-	RUN_TEST(one_found_halted_is_reset_when_it_may_move);
-	RUN_TEST(a_reset_that_does_not_help_is_not_repeated);
-	RUN_TEST(so_is_one_that_is_not_answered);
-	RUN_TEST(a_reset_that_is_answered_a_tick_later_helped);
-	RUN_TEST(the_first_position_after_a_reset_is_dropped);
-	RUN_TEST(silence_is_reported_after_its_time_and_not_before);
-	RUN_TEST(a_module_silent_in_motion_gets_velocity_0);
-	RUN_TEST(it_is_probed_once_a_second_and_taken_back);
-	RUN_TEST(whoever_was_stopped_himself_does_not_call_it_silent);
-	RUN_TEST(a_silent_one_is_halted_with_each_probe);
-	return UNITY_END();
 }

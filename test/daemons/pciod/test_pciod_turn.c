@@ -1,11 +1,8 @@
 /* test_pciod_turn.c: the driver's ticks and requests, frame by frame, with the loop's calls played here. */
-#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 #include "daemons/pcio/pciod.h"
 
@@ -408,7 +405,7 @@ void setUp(void)
 
 /* ---- tests ---- */
 
-static void the_first_tick_feeds_and_asks(void)
+TEST(the_first_tick_feeds_and_asks)
 {
 	next_tick();
 	TEST_ASSERT_EQUAL(DRV_AGAIN, pciod_start(&p, &drv, &orders));
@@ -416,7 +413,7 @@ static void the_first_tick_feeds_and_asks(void)
 	TEST_ASSERT_TRUE_MESSAGE(wire(), "the first state is complete");
 }
 
-static void it_is_up_in_four_ticks_when_nothing_has_to_be_written(void)
+TEST(it_is_up_in_four_ticks_when_nothing_has_to_be_written)
 {
 	start_up();
 	TEST_ASSERT_EQUAL_UINT64(4, orders.tick);
@@ -426,7 +423,7 @@ static void it_is_up_in_four_ticks_when_nothing_has_to_be_written(void)
 	TEST_ASSERT_EQUAL_STRING("", drv.fault);
 }
 
-static void a_start_moves_nothing_and_writes_the_config(void)
+TEST(a_start_moves_nothing_and_writes_the_config)
 {
 	commands[0].track_rad_s = commands[1].track_rad_s = 0.25;
 	modules[0].config = 0x118;
@@ -443,7 +440,7 @@ static void a_start_moves_nothing_and_writes_the_config(void)
 	TEST_ASSERT_TRUE((p.joints[0].module.phase == PCIOD_UP));
 }
 
-static void a_move_goes_on_without_the_answer_to_the_last(void)
+TEST(a_move_goes_on_without_the_answer_to_the_last)
 {
 	start_up();
 	level(MSG_LEVEL_RUN);
@@ -456,7 +453,7 @@ static void a_move_goes_on_without_the_answer_to_the_last(void)
 	TEST_ASSERT_NOT_NULL(strstr(drv.frames, "0E4#0B070000803E"));
 }
 
-static void a_tick_moves_then_asks(void)
+TEST(a_tick_moves_then_asks)
 {
 	start_up();
 	level(MSG_LEVEL_RUN);
@@ -467,7 +464,7 @@ static void a_tick_moves_then_asks(void)
 	FRAMES("0E4#0B1100000000 0E5#0B1100000000 " ASK3); /* fed every 10 ms */
 }
 
-static void it_is_fed_every_10_ms_whatever_happens(void)
+TEST(it_is_fed_every_10_ms_whatever_happens)
 {
 	start_up();
 	for (unsigned int i = 0; i < 40; i++) {
@@ -482,7 +479,7 @@ static void it_is_fed_every_10_ms_whatever_happens(void)
 	TEST_ASSERT_EQUAL_INT64(5 * MS, pciod_feed_period_ns(&p));
 }
 
-static void what_finds_no_room_is_asked_later(void)
+TEST(what_finds_no_room_is_asked_later)
 {
 	next_tick();
 	drv.room = 3;
@@ -492,7 +489,7 @@ static void what_finds_no_room_is_asked_later(void)
 	FRAMES("100#07 " ASK4);
 }
 
-static void an_estop_cancels_and_halts_and_run_resets(void)
+TEST(an_estop_cancels_and_halts_and_run_resets)
 {
 	start_up();
 	level(MSG_LEVEL_RUN);
@@ -515,7 +512,7 @@ static void an_estop_cancels_and_halts_and_run_resets(void)
 }
 
 /* Module 4 heard its halt and took no notice: the state word that was asked after it says so. */
-static void a_halt_on_the_wire_is_waited_for_no_longer_than_its_answer(void)
+TEST(a_halt_on_the_wire_is_waited_for_no_longer_than_its_answer)
 {
 	start_up();
 	level(MSG_LEVEL_RUN);
@@ -530,7 +527,7 @@ static void a_halt_on_the_wire_is_waited_for_no_longer_than_its_answer(void)
 	TEST_ASSERT_NOT_NULL(strstr(drv.frames, "0E4#0B1100000000"));
 }
 
-static void or_it_holds(void)
+TEST(or_it_holds)
 {
 	p.settings.on_estop = PCIOD_ACTION_HOLD;
 	start_up();
@@ -548,7 +545,7 @@ static void or_it_holds(void)
 	TEST_ASSERT_EQUAL(2, drv.stops);
 }
 
-static void one_fault_halts_the_others_if_set_so(void)
+TEST(one_fault_halts_the_others_if_set_so)
 {
 	p.settings.on_fault = PCIOD_ACTION_HALT;
 	start_up();
@@ -563,7 +560,7 @@ static void one_fault_halts_the_others_if_set_so(void)
 	FRAMES("0E5#02 " ASK4);
 }
 
-static void by_default_they_hold(void)
+TEST(by_default_they_hold)
 {
 	start_up();
 	level(MSG_LEVEL_RUN);
@@ -586,7 +583,7 @@ static void by_default_they_hold(void)
 	TEST_ASSERT_EQUAL_STRING("short-circuit-4", drv.fault);
 }
 
-static void a_silent_module_makes_samples_partial_then_a_fault_and_comes_back(void)
+TEST(a_silent_module_makes_samples_partial_then_a_fault_and_comes_back)
 {
 	unsigned int ticks;
 
@@ -608,7 +605,7 @@ static void a_silent_module_makes_samples_partial_then_a_fault_and_comes_back(vo
 	TEST_ASSERT_TRUE(ticks < 30);
 }
 
-static void missing_feeds_explain_a_comm_error(void)
+TEST(missing_feeds_explain_a_comm_error)
 {
 	start_up();
 	level(MSG_LEVEL_RUN);
@@ -630,7 +627,7 @@ static void missing_feeds_explain_a_comm_error(void)
 	TEST_ASSERT_EQUAL_STRING("comm-error-4", drv.fault);
 }
 
-static void without_the_clock_synchronous_modules_are_halted(void)
+TEST(without_the_clock_synchronous_modules_are_halted)
 {
 	struct bus_frame clock = { .frame = { .id = 0x100, .len = 1, .data = { 0x0F } } };
 
@@ -659,7 +656,7 @@ static void without_the_clock_synchronous_modules_are_halted(void)
 	TEST_ASSERT_NOT_NULL(strstr(drv.frames, "0E5#02"));
 }
 
-static void at_the_end_it_stands_then_it_is_halted(void)
+TEST(at_the_end_it_stands_then_it_is_halted)
 {
 	start_up();
 	level(MSG_LEVEL_RUN);
@@ -684,7 +681,7 @@ static void at_the_end_it_stands_then_it_is_halted(void)
 	TEST_ASSERT_EQUAL(DRV_DONE, pciod_stop(&p, &drv, &orders));
 }
 
-static void a_module_that_does_not_stand_is_halted_in_time(void)
+TEST(a_module_that_does_not_stand_is_halted_in_time)
 {
 	unsigned int ticks;
 
@@ -712,7 +709,7 @@ static void a_module_that_does_not_stand_is_halted_in_time(void)
 
 /* ---- what is published ---- */
 
-static void a_state_says_what_is_known(void)
+TEST(a_state_says_what_is_known)
 {
 	static struct msg_joint_state state;
 
@@ -737,7 +734,7 @@ static void a_state_says_what_is_known(void)
 	TEST_ASSERT_TRUE(isnan(state.position[1]));
 }
 
-static void what_no_module_of_ours_says_is_not_looked_at(void)
+TEST(what_no_module_of_ours_says_is_not_looked_at)
 {
 	struct bus_frame got = { .t_ns = 1, .frame = { .id = 0x0A9, .len = 1 } };
 
@@ -752,7 +749,7 @@ static void what_no_module_of_ours_says_is_not_looked_at(void)
 	TEST_ASSERT_EQUAL_STRING("odd-4 refused-4 ", drv.events);
 }
 
-static void only_a_lost_reset_is_put_again(void)
+TEST(only_a_lost_reset_is_put_again)
 {
 	modules[0].state |= PCIO_STATE_ERROR | PCIO_STATE_HALTED | PCIO_STATE_COMM_ERROR;
 	for (unsigned int i = 0; i < 20 && p.joints[0].module.a.state != DRV_ACTUATOR_RESET_PUT; i++) {
@@ -796,7 +793,7 @@ static void ready(void)
 	tick();
 }
 
-static void home_all_is_one_after_the_other(void)
+TEST(home_all_is_one_after_the_other)
 {
 	ready();
 	TEST_ASSERT_EQUAL_INT(DRV_LATER, ask(MSG_VERB_HOME, ""));
@@ -840,7 +837,7 @@ static void ended(int result, const char *reply)
 	TEST_ASSERT_FALSE(drv.homing);
 }
 
-static void homing_is_ended_by(void)
+TEST(homing_is_ended_by)
 {
 	begin_home();
 	level(MSG_LEVEL_ESTOP);
@@ -875,7 +872,7 @@ static void homing_is_ended_by(void)
 	ended(-ETIMEDOUT, "module 5: not homed: it takes longer than a minute");
 }
 
-static void homing_is_cancelled(void)
+TEST(homing_is_cancelled)
 {
 	begin_home();
 	modules[1].state = PCIO_STATE_MOVING;
@@ -889,7 +886,7 @@ static void homing_is_cancelled(void)
 }
 
 /* The reset runs to its end, but ends no latch: its client does not wait for it any more. */
-static void clearing_is_cancelled(void)
+TEST(clearing_is_cancelled)
 {
 	ready();
 	modules[1].state |= PCIO_STATE_HALTED;
@@ -905,7 +902,7 @@ static void clearing_is_cancelled(void)
 	TEST_ASSERT_FALSE(drv.replied);
 }
 
-static void an_unknown_request_is_refused(void)
+TEST(an_unknown_request_is_refused)
 {
 	TEST_ASSERT_EQUAL_INT(-EAGAIN, ask(MSG_VERB_CLEAR, ""));
 	ready();
@@ -923,7 +920,7 @@ static void an_unknown_request_is_refused(void)
 	TEST_ASSERT_FALSE(drv.homing);
 }
 
-static void clear_resets_what_it_can(void)
+TEST(clear_resets_what_it_can)
 {
 	ready();
 	modules[0].state |= PCIO_STATE_ERROR | PCIO_STATE_HALTED | PCIO_STATE_TOW_ERROR;
@@ -950,7 +947,7 @@ static void clear_resets_what_it_can(void)
 	TEST_ASSERT_EQUAL_STRING("", drv.fault);
 }
 
-static void a_clear_that_does_not_help_says_so(void)
+TEST(a_clear_that_does_not_help_says_so)
 {
 	ready();
 	modules[0].state |= PCIO_STATE_ERROR | PCIO_STATE_HALTED;
@@ -969,37 +966,4 @@ static void a_clear_that_does_not_help_says_so(void)
 		tick();
 	ended(-EIO, "module 4: error; a reset did not clear it; is the cause gone?");
 	TEST_ASSERT_EQUAL_STRING("silent-4", drv.fault);
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	RUN_TEST(the_first_tick_feeds_and_asks);
-	RUN_TEST(it_is_up_in_four_ticks_when_nothing_has_to_be_written);
-	RUN_TEST(a_start_moves_nothing_and_writes_the_config);
-	RUN_TEST(a_move_goes_on_without_the_answer_to_the_last);
-	RUN_TEST(a_tick_moves_then_asks);
-	RUN_TEST(it_is_fed_every_10_ms_whatever_happens);
-	RUN_TEST(what_finds_no_room_is_asked_later);
-	RUN_TEST(an_estop_cancels_and_halts_and_run_resets);
-	RUN_TEST(a_halt_on_the_wire_is_waited_for_no_longer_than_its_answer);
-	RUN_TEST(or_it_holds);
-	RUN_TEST(one_fault_halts_the_others_if_set_so);
-	RUN_TEST(by_default_they_hold);
-	RUN_TEST(a_silent_module_makes_samples_partial_then_a_fault_and_comes_back);
-	RUN_TEST(missing_feeds_explain_a_comm_error);
-	RUN_TEST(without_the_clock_synchronous_modules_are_halted);
-	RUN_TEST(at_the_end_it_stands_then_it_is_halted);
-	RUN_TEST(a_module_that_does_not_stand_is_halted_in_time);
-	RUN_TEST(a_state_says_what_is_known);
-	RUN_TEST(what_no_module_of_ours_says_is_not_looked_at);
-	RUN_TEST(only_a_lost_reset_is_put_again);
-	RUN_TEST(home_all_is_one_after_the_other);
-	RUN_TEST(homing_is_ended_by);
-	RUN_TEST(homing_is_cancelled);
-	RUN_TEST(clearing_is_cancelled);
-	RUN_TEST(an_unknown_request_is_refused);
-	RUN_TEST(clear_resets_what_it_can);
-	RUN_TEST(a_clear_that_does_not_help_says_so);
-	return UNITY_END();
 }
