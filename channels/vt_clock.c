@@ -18,8 +18,9 @@
 #define WAITS_MAX 10000	 /* in one turn that return at once: a descriptor stays readable */
 #define ROUNDS_MAX 10000 /* in one instant: processes that keep waking each other */
 #define READINGS 1000
+#define OUTSIDE_NS 1000000
 #define SEEDS_APART 1000003 /* more than devices and buses have */
-#define SEEDS_MAX 2000 /* below 32 bits in all */
+#define SEEDS_MAX 2000	    /* below 32 bits in all */
 #define GUARD_NS 100000000
 
 static struct vt_end end;
@@ -124,10 +125,22 @@ static void say_outside(void)
 		atomic_compare_exchange_strong(&end.page->outside_ns, &nothing, page_now(end.page));
 }
 
+/* A set that another thread waits for, or a child of fork: in real time. */
+static int wait_outside(struct vt_look *at, int64_t deadline_ns)
+{
+	int ready;
+
+	while (!(ready = at->look(at)) && now() < deadline_ns)
+		clock_real.wait(NULL, 0, clock_real.now() + OUTSIDE_NS);
+	return ready;
+}
+
 int vt_clock_wait(struct vt_look *at, int64_t deadline_ns)
 {
 	int ready;
 
+	if (!joined)
+		return wait_outside(at, deadline_ns);
 	settle();
 	ready = at->look(at);
 	if (ready || deadline_ns <= page_now(end.page)) {
@@ -273,7 +286,7 @@ void vt_clock_join(const char *place)
 
 	if (!page || slot <= VT_COORDINATOR || slot >= VT_SLOTS)
 		give_up("$" VT_CLOCK_PLACE " is not SLOT PATH, or the page is not there");
-	if (atomic_load_explicit(&page->slot[slot].pid, memory_order_acquire) != (uint32_t)getpid())
+	if (vt_page_slot(page, getpid()) != slot)
 		return; /* a child of the process that the slot is for */
 	if (vt_page_join(&end, path, (int)slot))
 		give_up(strerror(errno));

@@ -1,7 +1,7 @@
 /* vt_core.h: whose turn it is on the virtual clock, and when.  Pure: no system call, no clock, no pointer kept.
  *
- * A process has a slot; the number of a slot is its rank.  One process runs at a time, at the instant now_ns; the others
- * sleep.  An instant has rounds, and in a round slots run in the order of their rank:
+ * A process has a slot; the number of a slot is its rank.  One process runs at a time, at the instant now_ns; the
+ * others sleep.  An instant has rounds, and in a round slots run in the order of their rank:
  *
  *	1. While the round is not empty, its lowest slot runs.
  *	2. Then the next round is made of the slots that are marked and of those whose deadline has come.

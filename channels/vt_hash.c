@@ -57,7 +57,8 @@ static void find_parts(struct parts *parts, const struct msg_group *group, size_
 			for (size_t k = 0; k < size; k += f->size)
 				find_parts(parts, f->group, offset + k);
 		else if ((f->kind == MSG_text || is_left_out(f->name)) && parts->n < PARTS_MAX)
-			parts->part[parts->n++] = (struct part){ (uint32_t)offset, (uint32_t)size, f->kind == MSG_text };
+			parts->part[parts->n++] =
+				(struct part){ (uint32_t)offset, (uint32_t)size, f->kind == MSG_text };
 		offset += size;
 	}
 }

@@ -141,26 +141,6 @@ void vt_page_leave(struct vt_end *end)
 
 /* ---- starts and ends ---- */
 
-void vt_page_expect(struct vt_end *end, int slot, const char *name, int64_t startup_ns)
-{
-	struct vt_page *page = end->page;
-	const int64_t first_ns = vt_page_core(page)->now_ns + startup_ns;
-
-	snprintf(page->slot[slot].name, VT_NAME_MAX, "%s", name);
-	atomic_store_explicit(&page->slot[slot].pid, 0, memory_order_relaxed);
-	atomic_store_explicit(&page->slot[slot].kill_after, 0, memory_order_relaxed);
-	atomic_store_explicit(&page->deadline_ns[slot], first_ns, memory_order_relaxed);
-	atomic_store_explicit(&page->floor_ns[slot], first_ns, memory_order_relaxed);
-	atomic_fetch_add_explicit(&page->slot[slot].incarnation, 1, memory_order_relaxed);
-	atomic_fetch_or_explicit(&page->live, vt_bit(slot), memory_order_release);
-}
-
-void vt_page_started(struct vt_end *end, int slot)
-{
-	atomic_store_explicit(&end->page->slot[slot].pid, (uint32_t)getpid(), memory_order_release);
-	vt_page_ring(end);
-}
-
 int vt_page_slot(const struct vt_page *page, pid_t pid)
 {
 	for (int i = 0; i < VT_SLOTS; i++)
@@ -179,6 +159,28 @@ void vt_page_killed(struct vt_end *end, pid_t pid)
 	vt_page_ring(end);
 	for (int i = 0; i < BURIAL_TRIES && atomic_load(&end->page->live) & vt_bit(slot); i++)
 		nanosleep(&moment, NULL);
+}
+
+void vt_page_expect(struct vt_end *end, int slot, const char *name, int64_t startup_ns)
+{
+	struct vt_page *page = end->page;
+	const int64_t first_ns = vt_page_core(page)->now_ns + startup_ns;
+
+	if (atomic_load(&page->live) & vt_bit(slot)) /* it has ended, but is not buried yet */
+		vt_page_killed(end, (pid_t)atomic_load(&page->slot[slot].pid));
+	snprintf(page->slot[slot].name, VT_NAME_MAX, "%s", name);
+	atomic_store_explicit(&page->slot[slot].pid, 0, memory_order_relaxed);
+	atomic_store_explicit(&page->slot[slot].kill_after, 0, memory_order_relaxed);
+	atomic_store_explicit(&page->deadline_ns[slot], first_ns, memory_order_relaxed);
+	atomic_store_explicit(&page->floor_ns[slot], first_ns, memory_order_relaxed);
+	atomic_fetch_add_explicit(&page->slot[slot].incarnation, 1, memory_order_relaxed);
+	atomic_fetch_or_explicit(&page->live, vt_bit(slot), memory_order_release);
+}
+
+void vt_page_started(struct vt_end *end, int slot)
+{
+	atomic_store_explicit(&end->page->slot[slot].pid, (uint32_t)getpid(), memory_order_release);
+	vt_page_ring(end);
 }
 
 void vt_page_forget(struct vt_end *end, int slot)

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
@@ -20,7 +19,7 @@
 #include "config/text.h"
 #include "launch/achtime/plan.h"
 
-#define END_MS 10000
+#define END_NS 10000000000
 #define OWN_SLOT 1
 #define FIRST_SLOT 2
 #define RATE_MAX 1000			/* as achtime has it */
@@ -87,9 +86,9 @@ static int start_achtime(const struct virtual_line *line, struct error_sink *err
 /* The clock stands still without achtime when it is needed next: another one carries on. */
 static void look_after_achtime(void)
 {
-	struct pollfd fd = { .fd = run.achtime_fd, .events = POLLIN };
+	struct clock_fd fd = { .fd = run.achtime_fd, .events = POLLIN };
 
-	if (poll(&fd, 1, 0) <= 0)
+	if (clock_real.wait(&fd, 1, 0) <= 0)
 		return;
 	close(run.achtime_fd);
 	waitpid(run.achtime, NULL, 0);
@@ -177,7 +176,7 @@ void virtual_end(void)
 		return;
 	atomic_store(&end->page->over, 1);
 	vt_clock_leave();
-	poll(&(struct pollfd){ .fd = run.achtime_fd, .events = POLLIN }, 1, END_MS);
+	clock_wait(&(struct clock_fd){ .fd = run.achtime_fd, .events = POLLIN }, 1, clock_now_ns() + END_NS);
 	vt_page_remove(run.path);
 	if (getenv("ENDPLATE_HASHES"))
 		for (uint32_t i = 0; i < end->page->objects_n; i++)

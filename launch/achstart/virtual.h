@@ -1,7 +1,7 @@
 /* virtual.h: the robot on a virtual clock: its page, its coordinator (achtime), and the slots of its daemons.
  *
- * Slot 1 is achstart's; the daemons follow in the order of the launch file, so that canwire precedes the programs on its
- * buses.  A program that does not know the clock runs beside it, in real time. */
+ * Slot 1 is achstart's; the daemons follow in the order of the launch file, so that canwire precedes the programs on
+ * its buses.  A program that does not know the clock runs beside it, in real time. */
 #ifndef LAUNCH_ACHSTART_VIRTUAL_H
 #define LAUNCH_ACHSTART_VIRTUAL_H
 

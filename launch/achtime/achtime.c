@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +24,8 @@
 #define RATE_NS 200000000 /* over which the ratio is measured */
 #define STEP_NS 1000000	  /* of real time, by which the limit runs ahead */
 #define STUCK_NS 50000000 /* without a turn */
+#define UNNAMED_NS 1000000000
+#define ACHSTART 1 /* its slot */
 #define WRONG 100
 #define WORLD 111
 
@@ -52,10 +53,11 @@ struct achtime {
 	double rate;
 	int pidfd[VT_SLOTS];
 	uint32_t pid[VT_SLOTS]; /* of pidfd */
-	int64_t begun_ns;	/* real */
-	int64_t begun_now_ns;	/* of the clock then */
-	int64_t sweep_ns;	/* real: the next one */
-	int64_t paced_ns;	/* real: when the ratio was measured */
+	int64_t named_ns[VT_SLOTS];
+	int64_t begun_ns;     /* real */
+	int64_t begun_now_ns; /* of the clock then */
+	int64_t sweep_ns;     /* real: the next one */
+	int64_t paced_ns;     /* real: when the ratio was measured */
 	int64_t paced_now_ns;
 	uint64_t token; /* when it was last looked at */
 	int64_t token_ns;
@@ -64,11 +66,24 @@ struct achtime {
 
 /* ---- processes ---- */
 
+/* achstart was killed between the decision to start a process and its start. */
+static void bury_unnamed(struct achtime *t, int slot, uint32_t pid)
+{
+	const uint64_t live = atomic_load(&t->end.page->live);
+	const int64_t now_ns = clock_now_ns();
+
+	if (pid || !(live & vt_bit(slot)) || live & vt_bit(ACHSTART))
+		t->named_ns[slot] = now_ns;
+	else if (now_ns - t->named_ns[slot] > UNNAMED_NS)
+		vt_page_bury(&t->end, slot);
+}
+
 static void open_pidfds(struct achtime *t)
 {
 	for (int i = 1; i < VT_SLOTS; i++) {
 		const uint32_t pid = atomic_load_explicit(&t->end.page->slot[i].pid, memory_order_acquire);
 
+		bury_unnamed(t, i, pid);
 		if (pid == t->pid[i] || !(atomic_load(&t->end.page->live) & vt_bit(i)))
 			continue;
 		if (t->pidfd[i] >= 0)
@@ -91,9 +106,9 @@ static void bury(struct achtime *t, int slot)
 static void bury_dead(struct achtime *t)
 {
 	for (int i = 1; i < VT_SLOTS; i++) {
-		struct pollfd fd = { .fd = t->pidfd[i], .events = POLLIN };
+		struct clock_fd fd = { .fd = t->pidfd[i], .events = POLLIN };
 
-		if (fd.fd >= 0 && poll(&fd, 1, 0) > 0)
+		if (fd.fd >= 0 && clock_wait(&fd, 1, 0) > 0)
 			bury(t, i);
 	}
 }
@@ -101,14 +116,13 @@ static void bury_dead(struct achtime *t)
 /* A signal is not a death: only the descriptor says that sockets are closed and locks are free. */
 static void kill_slot(struct achtime *t, int slot)
 {
-	struct pollfd fd;
+	struct clock_fd fd;
 
 	open_pidfds(t);
-	fd = (struct pollfd){ .fd = t->pidfd[slot], .events = POLLIN };
+	fd = (struct clock_fd){ .fd = t->pidfd[slot], .events = POLLIN };
 	if (fd.fd < 0 || pidfd_send_signal(fd.fd, SIGKILL, NULL, 0))
 		return;
-	while (poll(&fd, 1, -1) < 0 && errno == EINTR)
-		;
+	clock_wait(&fd, 1, CLOCK_NEVER);
 	bury(t, slot);
 }
 

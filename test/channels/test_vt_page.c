@@ -1,8 +1,8 @@
 /* test_vt_page.c: processes on the page of a virtual clock hand the token around; the test is their coordinator.
  *
- * The coordinator sleeps until it is rung and has no time-out, so a wake-up that is lost is a test that hangs.  The sweeps
- * walk a process through a call by the debugger interface, kill it after k instructions for each k in turn, and bury it:
- * then the clock must go on. */
+ * The coordinator sleeps until it is rung and has no time-out, so a wake-up that is lost is a test that hangs.  The
+ * sweeps walk a process through a call by the debugger interface, kill it after k instructions for each k in turn, and
+ * bury it: then the clock must go on. */
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>

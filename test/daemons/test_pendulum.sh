@@ -6,12 +6,13 @@ if [ "${1:-}" != inside ] && unshare -minpf --mount-proc true 2>/dev/null; then
 	exec unshare -minpf --kill-child --mount-proc bash "$0" inside
 fi
 lib_tmp
-PATH=$lib_build:$PATH
+PATH=$build:$PATH
 export ACH_DIR=$lib_folder ENDPLATE_RUN=$lib_folder/run
 unset ENDPLATE_PREFIX NOTIFY_SOCKET
 
 launch() { # CYCLES WORK
-	sed -e "s|\.\./config|$PWD/config|; s|\[--cycles, .*|[--cycles, $1, --work, $2, --output, $lib_folder/out.csv]|" \
+	local line="[--cycles, $1, --work, $2, --output, $lib_folder/out.csv]"
+	sed -e "s|\.\./config|$PWD/config|; s|\[--cycles, .*|$line|" \
 		launch/pendulum.launch >"$lib_folder/pendulum.launch"
 }
 run() { # NAME CYCLES WORK [OPTION...]: its cycles in NAME.csv, its last line in NAME.said
@@ -25,7 +26,8 @@ run() { # NAME CYCLES WORK [OPTION...]: its cycles in NAME.csv, its last line in
 	cp "$ENDPLATE_RUN/log/ctl.log" "$lib_folder/$1.said"
 }
 path() { # NAME [CYCLES]: the trajectory, without the controller's clock
-	awk -F, -v n="${2:-1000000}" 'NR == 2 { t = $3 } NR > 1 && $1 < n { print $1, $3 - t, $4, $5, $6 }' "$lib_folder/$1.csv"
+	awk -F, -v n="${2:-1000000}" 'NR == 2 { t = $3 } NR > 1 && $1 < n { print $1, $3 - t, $4, $5, $6 }' \
+		"$lib_folder/$1.csv"
 }
 same_path() { # NAME NAME CYCLES
 	[ "$(path "$1" "$3" | wc -l)" -eq "$3" ] && cmp <(path "$1" "$3") <(path "$2" "$3")

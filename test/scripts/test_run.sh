@@ -125,7 +125,7 @@ lib_case "it fails each time" says 0 "1 passed, 0 failed, 1 skipped" ':IGNORE: i
 lib_case "a host that takes nothing" lib_not says 1 "1 passed, 2 failed" '^again:' bad
 lib_case "it fails alone" lib_not says 1 "0 passed, 1 failed" '^again:' unsteady
 jobs=2
-lib_case "it fails beside others, and passes alone" says 0 "4 passed, 0 failed" '^unsteady: .*/unsteady.sh' unsteady good
+lib_case "it fails beside others, passes alone" says 0 "4 passed, 0 failed" '^unsteady: .*/unsteady.sh' unsteady good
 lib_case "what it said at first" says 0 "4 passed, 0 failed" '^    \| the first time$' unsteady good
 jobs=1
 lib_case "a finding of a sanitizer is not excused" lib_not says 1 "1 passed, 1 failed" '^again:' finding
