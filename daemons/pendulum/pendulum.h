@@ -32,7 +32,7 @@ double pendulum_energy_up(const struct pendulum_body *body);
 /* What the motor can do of it. */
 double pendulum_limit(const struct pendulum_body *body, double torque_nm);
 
-/* Moves it by a step of dt_s under a constant torque (Runge and Kutta, fourth order).  The motor limits the torque. */
+/* Moves it by one step of dt_s under a constant torque, which the motor limits (Runge and Kutta, fourth order). */
 void pendulum_step(const struct pendulum_body *body, struct pendulum *p, double torque_nm, double dt_s);
 
 /* From where it stands, -pi to pi. */
