@@ -1,8 +1,8 @@
 /* vt_page.h: the memory that the processes of a virtual clock share, and the token that is handed around in it.
  *
  * The process that has the token runs; the others sleep.  It works until nothing is ready, writes its deadline,
- * computes from the page who is next (vt_core.h) and hands the token over to that process: one switch a turn.  Slot 0 is
- * the coordinator (achtime): it has turns of its own, takes the token from the dead, and holds the clock to a rate.
+ * computes from the page who is next (vt_core.h) and hands the token over to that process: one switch a turn.  Slot 0
+ * is the coordinator (achtime): it has turns of its own, takes the token from the dead, and holds the clock to a rate.
  *
  * A process may be killed at any instruction.  The next core is written beside the present one and becomes valid by the
  * compare-and-swap of the token; everything else is single words.  What a killed process leaves is the state before or
