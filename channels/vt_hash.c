@@ -25,13 +25,22 @@ static bool is_left_out(const char *name)
 	return false;
 }
 
-static void drop_digits(uint8_t *text, size_t size)
+/* Without digits, and without the words that are paths. */
+static void plain_text(uint8_t *text, size_t size)
 {
-	size_t kept = 0;
+	size_t kept = 0, word = 0;
+	bool path = false;
 
-	for (size_t i = 0; i < size && text[i]; i++)
+	for (size_t i = 0; i < size && text[i]; i++) {
+		path |= text[i] == '/';
 		if (!isdigit(text[i]))
 			text[kept++] = text[i];
+		if (text[i] == ' ' || i + 1 == size || !text[i + 1]) {
+			kept = path ? word : kept;
+			word = kept;
+			path = false;
+		}
+	}
 	memset(text + kept, 0, size - kept);
 }
 
@@ -86,7 +95,7 @@ void vt_hash_message(struct vt_object *object, int64_t t_ns, const void *data, s
 	parts = parts_of(type);
 	for (size_t i = 0; i < parts->n; i++)
 		if (parts->part[i].text)
-			drop_digits(copy + parts->part[i].offset, parts->part[i].size);
+			plain_text(copy + parts->part[i].offset, parts->part[i].size);
 		else
 			memset(copy + parts->part[i].offset, 0, parts->part[i].size);
 	vt_page_hash(object, t_ns, copy, len);

@@ -92,7 +92,7 @@ void vt_page_ring(struct vt_end *end);	/* wakes the coordinator */
 void vt_page_expect(struct vt_end *end, int slot, const char *name, int64_t startup_ns);
 void vt_page_started(struct vt_end *end, int slot); /* by the new process, before exec */
 void vt_page_forget(struct vt_end *end, int slot);  /* its process was not started */
-/* After SIGKILL, by the holder of the token: waits until the coordinator has buried it, so that its death happens now. */
+/* After SIGKILL, by the holder of the token: waits until the coordinator has buried it, so that it dies now. */
 void vt_page_killed(struct vt_end *end, pid_t pid);
 int vt_page_slot(const struct vt_page *page, pid_t pid); /* -1: none */
 

@@ -1,4 +1,5 @@
 /* options.c: command lines from a table. */
+#include <ctype.h>
 #include <errno.h>
 #include <string.h>
 
@@ -65,6 +66,11 @@ static void unknown(struct reader *r, const char *word)
 
 /* ---- one option ---- */
 
+static bool number_follows(const struct reader *r)
+{
+	return r->at < r->argc && isdigit((unsigned char)*r->argv[r->at]);
+}
+
 /* word is how it was written, for errors; text its value, or NULL: the next word, if it needs one. */
 static void take(struct reader *r, const struct settings_row *row, const char *word, const char *text)
 {
@@ -77,6 +83,8 @@ static void take(struct reader *r, const struct settings_row *row, const char *w
 			return;
 		}
 		text = "yes";
+	} else if (!text && row->bare && !number_follows(r)) {
+		text = row->bare;
 	} else if (!text && r->at < r->argc) {
 		text = r->argv[r->at++];
 	}

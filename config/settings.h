@@ -67,6 +67,7 @@ struct settings_row {
 	/* For options: what help calls the value, and a letter where an older spelling (-n) must live on. */
 	const char *value;
 	char letter;
+	const char *bare; /* the value if no number follows; NULL: one must follow */
 };
 
 #define SETTINGS_STRINGS_MAX 64

@@ -172,7 +172,7 @@ size_t observe_robot(struct status *v, const struct robot_channels *channels)
 	char path[RUN_PATH_MAX];
 
 	memset(v, 0, sizeof(*v));
-	v->uptime_s = NAN;
+	v->uptime_s = v->pace = NAN;
 	if (!run_path(path, NULL, &(struct error_sink){ 0 }) && strrchr(path, '/'))
 		STATUS_COPY(v->robot, strrchr(path, '/') + 1);
 	take_level(v, channels);

@@ -118,6 +118,8 @@ void status_print_robot(const struct status *v, struct paint *p, size_t width)
 	say(p, &left, TONE_PLAIN, ", ");
 	say(p, &left, ready == wanted ? TONE_GOOD : TONE_ODD, "%zu of %zu %s", ready, wanted,
 	    v->supervised ? "ready" : "running");
+	if (v->pace > 0)
+		say(p, &left, TONE_ODD, ", virtual clock, %.2g x life", v->pace);
 	p->end(p);
 }
 

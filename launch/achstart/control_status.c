@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "launch/achstart/control.h"
+#include "launch/achstart/virtual.h"
 #include "launch/common/status.h"
 
 static void add_channel(struct status *to, const struct watch *w, int64_t now_ns)
@@ -75,6 +76,7 @@ void control_status(struct supervisor *s, struct json *j, int64_t now_ns)
 			      .epoch = (int64_t)s->estop.epoch,
 			      .pid = getpid(),
 			      .uptime_s = (double)(now_ns - s->begun_ns) / 1e9,
+			      .pace = virtual_pace(),
 			      .stopping = s->stop_ns != 0 };
 	STATUS_COPY(to.robot, s->launch->name);
 	STATUS_COPY(to.level, msg_level_word(s->estop.level));

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
@@ -187,6 +188,13 @@ void virtual_end(void)
 		       (double)(end->page->outside_ns - end->page->begun_ns) / 1e9);
 	printf("hash %016" PRIx64 "\n", vt_page_hash_all(end->page));
 	fflush(stdout);
+}
+
+double virtual_pace(void)
+{
+	const struct vt_end *end = vt_clock_end();
+
+	return end ? atomic_load(&end->page->permille) / 1000.0 : NAN;
 }
 
 /* ---- daemons ---- */

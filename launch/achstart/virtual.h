@@ -31,6 +31,8 @@ int virtual_begin(const struct virtual_line *line, const struct launch *launch, 
 /* Leaves the clock and prints the hash of the run. */
 void virtual_end(void);
 
+double virtual_pace(void); /* times life, lately; NAN: real time */
+
 /* Before a daemon is started: its slot, and in place the assignment for its environment.  0: it runs in real time. */
 int virtual_expect(const struct launch_daemon *daemon, const char *path, char place[VIRTUAL_PLACE_MAX]);
 void virtual_started(int slot);	    /* in the new process, before exec */

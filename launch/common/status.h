@@ -63,6 +63,7 @@ struct status {
 	char who[STATUS_NAME_MAX], why[STATUS_TEXT_MAX]; /* of the level; without a level why it is not known */
 	int64_t epoch, pid;
 	double uptime_s;
+	double pace; /* of a virtual clock, 1 as in life; NAN: real time */
 	bool stopping;
 	struct status_clock clock;
 	struct status_daemon daemons[STATUS_DAEMONS_MAX];
