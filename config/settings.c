@@ -26,7 +26,7 @@ static struct settings *find(const struct settings *settings, const char *key, s
 static const char *unknown(const struct settings *settings, const char *key, char why[SETTINGS_WHY_MAX])
 {
 	const char *noun = settings->noun ? settings->noun : "setting";
-	char known[SETTINGS_WHY_MAX / 2];
+	char known[SETTINGS_WHY_MAX - 64];
 	struct text_out all = text_out(known, sizeof(known));
 	const char *best = NULL;
 

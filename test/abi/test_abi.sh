@@ -35,8 +35,10 @@ header_lines='^(struct|constant|#define|(inline )?function|typedef) '
 lib_case "sizes, offsets, constants and prototypes" same "$header_lines" "$show"
 lib_case "the same on $other" same "$header_lines" "$show" $other
 lib_case "symbols of libach.so" same '^(soname|symbol) ' symbols
+private=$(sed -n 's|^\t\(.*\); /\* private.*|\1@|p' channels/ach.map)
 lib_case "what the header declares is what libach.so exports" diff \
-	<(sed -n 's/^function \(.*\): .*/symbol \1@@ACH_2/p' "$recorded" | LC_ALL=C sort) <(grep '^symbol' "$recorded")
+	<(sed -n 's/^function \(.*\): .*/symbol \1@@ACH_2/p' "$recorded" | LC_ALL=C sort) \
+	<(grep '^symbol' "$recorded" | grep -vF "$private")
 
 # clang lays out what show prints; these are the compilers that people use.
 assertions() {
