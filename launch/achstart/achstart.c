@@ -222,7 +222,7 @@ static int start(struct launch *launch, const struct virtual_line *clock, struct
 	if (channels < 0 || folder_share(launch->operators, errors) || folder_robot_write(launch->name, errors)) {
 		close(lock);
 		status = WORLD;
-	} else if (clock->on && virtual_begin(clock, launch, errors)) {
+	} else if (virtual_begin(clock, launch, errors)) {
 		close(lock);
 		status = WORLD;
 	} else {

@@ -90,7 +90,7 @@ static bool is_ours_alone(const char *assignment)
 {
 	return !strncmp(assignment, "WATCHDOG_USEC=", 14) || !strncmp(assignment, "WATCHDOG_PID=", 13) ||
 	       !strncmp(assignment, "NOTIFY_SOCKET=", 14) ||
-	       !strncmp(assignment, VT_CLOCK_PLACE "=", sizeof(VT_CLOCK_PLACE));
+	       !strncmp(assignment, VT_CLOCK_PLACE, strlen(VT_CLOCK_PLACE));
 }
 
 #define ASSIGNMENT_MAX (RUN_PATH_MAX + 32)

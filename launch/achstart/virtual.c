@@ -34,6 +34,7 @@ static struct {
 	char path[RUN_PATH_MAX];
 	int64_t startup_ns;
 	const struct virtual_line *line;
+	bool given; /* another process keeps the clock */
 	pid_t achtime;
 	int achtime_fd;
 } run;
@@ -134,38 +135,46 @@ int virtual_check(const struct virtual_line *line, const struct launch *launch, 
 	return 0;
 }
 
-int virtual_begin(const struct virtual_line *line, const struct launch *launch, struct error_sink *errors)
+static int create(const struct virtual_line *line, struct error_sink *errors)
 {
-	char place[VIRTUAL_PLACE_MAX];
-	struct vt_page *page;
 	struct vt_end own = { 0 };
 	int status = run_path(run.path, "clock", errors);
 
 	if (status)
 		return status;
 	status = vt_page_create(run.path, BEGIN_NS);
-	page = status ? NULL : vt_page_open(run.path, true);
-	if (!page) {
-		error_add(errors, "%s: %s", run.path, strerror(status ? -status : errno));
-		return status ? status : -errno;
-	}
-	page->seed = (uint64_t)line->seed;
-	page->charge = line->charge;
-	page->leave = line->leave;
-	page->uncorrected = line->uncorrected;
-	own.page = page;
+	own.page = status ? NULL : vt_page_open(run.path, true);
+	if (!own.page)
+		return error_refuse(errors, status ? status : -errno, "%s: %s", run.path,
+				    strerror(status ? -status : errno));
+	own.page->seed = (uint64_t)line->seed;
+	own.page->charge = line->charge;
+	own.page->leave = line->leave;
+	own.page->uncorrected = line->uncorrected;
 	vt_page_expect(&own, OWN_SLOT, "achstart", 0);
-	atomic_store(&page->slot[OWN_SLOT].pid, (uint32_t)getpid());
+	atomic_store(&own.page->slot[OWN_SLOT].pid, (uint32_t)getpid());
 	use_one_processor();
-	status = start_achtime(line, errors);
-	if (status)
+	return start_achtime(line, errors);
+}
+
+int virtual_begin(const struct virtual_line *line, const struct launch *launch, struct error_sink *errors)
+{
+	const char *given = getenv(VIRTUAL_GIVEN);
+	char place[VIRTUAL_PLACE_MAX];
+	int status = given || !line->on ? 0 : create(line, errors);
+
+	if (status || (!given && !line->on))
 		return status;
+	if (given)
+		snprintf(run.path, sizeof(run.path), "%s", given + strcspn(given, " ") + 1);
+	else
+		vt_clock_guard(look_after_achtime);
+	run.given = given;
 	run.launch = launch;
 	run.line = line;
 	run.startup_ns = line->startup_ns;
 	snprintf(place, sizeof(place), "%d %s", OWN_SLOT, run.path);
-	vt_clock_join(place);
-	vt_clock_guard(look_after_achtime);
+	vt_clock_join(given ? given : place);
 	return 0;
 }
 
@@ -175,6 +184,10 @@ void virtual_end(void)
 
 	if (!end)
 		return;
+	if (run.given) {
+		vt_clock_leave();
+		return;
+	}
 	atomic_store(&end->page->over, 1);
 	vt_clock_leave();
 	clock_wait(&(struct clock_fd){ .fd = run.achtime_fd, .events = POLLIN }, 1, clock_now_ns() + END_NS);

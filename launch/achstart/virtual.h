@@ -25,10 +25,13 @@ struct virtual_line {
 /* Before anything is started.  0, or -EINVAL with a line in errors. */
 int virtual_check(const struct virtual_line *line, const struct launch *launch, struct error_sink *errors);
 
-/* Creates the clock, starts achtime, and joins: from here on this process is on virtual time.  0, or -errno with a line
- * in errors. */
+/* The clock of another process that has started achstart, "SLOT PATH"; that process keeps achtime. */
+#define VIRTUAL_GIVEN "ENDPLATE_CLOCK_GIVEN"
+
+/* Creates the clock and starts achtime, unless a clock is given, and joins: from here on this process is on virtual
+ * time.  Without line->on and VIRTUAL_GIVEN it does nothing.  0, or -errno with a line in errors. */
 int virtual_begin(const struct virtual_line *line, const struct launch *launch, struct error_sink *errors);
-/* Leaves the clock and prints the hash of the run. */
+/* Leaves the clock; if it is its own, prints the hash of the run. */
 void virtual_end(void);
 
 double virtual_pace(void); /* times life, lately; NAN: real time */

@@ -12,12 +12,14 @@
 #include "channels/vt_clock.h"
 #include "unity.h"
 
-#define OWN_SLOT 1
+#define FIRST_SLOT 1
+#define LAST_SLOT (VT_SLOTS - 1)
 #define BEGIN_NS INT64_C(1000000000000)
 #define STARTUP_NS 3000000
 
 static char path[512];
 static pid_t achtime;
+static int own_slot;
 
 static void start_achtime(void)
 {
@@ -31,24 +33,36 @@ static void start_achtime(void)
 	if (achtime)
 		return;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	unsetenv("ENDPLATE_RUN"); /* it is no part of the robot */
 	execl(program, "achtime", page, NULL);
 	_exit(127);
 }
 
-void virtual_lib_begin(const char *folder)
+static void begin(const char *folder, int slot)
 {
 	struct vt_end end = { 0 };
 	char place[600];
 
+	own_slot = slot;
 	snprintf(path, sizeof(path), "%s/clock", folder);
 	TEST_ASSERT_EQUAL(0, vt_page_create(path, BEGIN_NS));
-	TEST_ASSERT_EQUAL(0, vt_page_join(&end, path, OWN_SLOT));
-	vt_page_expect(&end, OWN_SLOT, "test", 0);
-	vt_page_started(&end, OWN_SLOT);
+	TEST_ASSERT_EQUAL(0, vt_page_join(&end, path, own_slot));
+	vt_page_expect(&end, own_slot, "test", 0);
+	vt_page_started(&end, own_slot);
 	close(end.bell);
 	start_achtime();
-	snprintf(place, sizeof(place), "%d %s", OWN_SLOT, path);
+	snprintf(place, sizeof(place), "%d %s", own_slot, path);
 	vt_clock_join(place);
+}
+
+void virtual_lib_begin(const char *folder)
+{
+	begin(folder, FIRST_SLOT);
+}
+
+void virtual_lib_begin_last(const char *folder)
+{
+	begin(folder, LAST_SLOT);
 }
 
 void virtual_lib_end(void)
@@ -64,19 +78,21 @@ void virtual_lib_end(void)
 	vt_page_remove(path);
 }
 
+/* Beside a robot: from behind. */
 static int free_slot(const struct vt_page *page)
 {
-	for (int i = OWN_SLOT + 1; i < VT_SLOTS; i++)
+	const int step = own_slot == FIRST_SLOT ? 1 : -1;
+
+	for (int i = own_slot + step; i > 0 && i < VT_SLOTS; i += step)
 		if (!(atomic_load(&page->live) & vt_bit(i)))
 			return i;
 	TEST_FAIL_MESSAGE("no slot is free");
 	return -1;
 }
 
-pid_t virtual_lib_fork(const char *name)
+static pid_t fork_in(int slot, const char *name, const char *variable)
 {
 	struct vt_end *end = vt_clock_end();
-	const int slot = end ? free_slot(end->page) : 0;
 	char place[600];
 	pid_t pid;
 
@@ -86,7 +102,7 @@ pid_t virtual_lib_fork(const char *name)
 	if (!pid && slot) {
 		vt_page_started(end, slot);
 		snprintf(place, sizeof(place), "%d %s", slot, path);
-		setenv(VT_CLOCK_PLACE, place, 1);
+		setenv(variable, place, 1);
 	} else if (pid > 0 && slot) {
 		while (!atomic_load(&end->page->slot[slot].pid)) /* or it might be killed without a name */
 			usleep(50);
@@ -94,11 +110,42 @@ pid_t virtual_lib_fork(const char *name)
 	return pid;
 }
 
+pid_t virtual_lib_fork(const char *name)
+{
+	struct vt_end *end = vt_clock_end();
+
+	return fork_in(end ? free_slot(end->page) : 0, name, VT_CLOCK_PLACE);
+}
+
+pid_t virtual_lib_fork_achstart(void)
+{
+	const struct vt_end *end = vt_clock_end();
+
+	if (end && atomic_load(&end->page->live) & vt_bit(FIRST_SLOT))
+		return fork();
+	return fork_in(end ? FIRST_SLOT : 0, "achstart", "ENDPLATE_CLOCK_GIVEN");
+}
+
+/* Also of a process that is not our child. */
+static bool is_stopped(pid_t pid)
+{
+	char name[32], text[512] = "", *at;
+	FILE *file;
+
+	snprintf(name, sizeof(name), "/proc/%d/stat", (int)pid);
+	file = fopen(name, "re");
+	if (!file)
+		return true; /* it has ended */
+	text[fread(text, 1, sizeof(text) - 1, file)] = 0;
+	fclose(file);
+	at = strrchr(text, ')');
+	return at && strchr("TtZX", at[2]);
+}
+
 static void hold(struct vt_end *end, pid_t pid, int slot)
 {
-	siginfo_t info;
-
-	waitid(P_PID, (id_t)pid, &info, WSTOPPED | WEXITED | WNOWAIT);
+	while (!is_stopped(pid))
+		usleep(50);
 	if (slot > 0)
 		atomic_fetch_or(&end->page->held, vt_bit(slot));
 }

@@ -17,4 +17,8 @@ void virtual_lib_end(void);
 pid_t virtual_lib_fork(const char *name); /* as fork(2) while no clock was begun */
 void virtual_lib_signal(pid_t pid, int signal);
 
+/* With an achstart on the same clock, which has the first rank and then its daemons: the test has the last one. */
+void virtual_lib_begin_last(const char *folder);
+pid_t virtual_lib_fork_achstart(void); /* while one runs, another one is in real time */
+
 #endif

@@ -17,6 +17,7 @@
 
 #include "channels/clock.h"
 #include "launch/achctl/robot_channels.h"
+#include "test/channels/virtual_lib.h"
 #include "test/launch/launch_lib.h"
 #include "test/launch/rig.h"
 
@@ -25,6 +26,7 @@
 
 const char *const rig_names[RIG_NAMES] = { "canwire", "robotsim", "clock", "waist" };
 struct rig rig;
+bool rig_in_real_time;
 static struct estop estop;
 static struct robot_channels channels;
 static bool estop_opened;
@@ -60,6 +62,11 @@ static const char *in_folder(const char *name)
 const char *rig_said(void)
 {
 	return read_file(in_folder("said"), &(size_t){ 0 });
+}
+
+const char *rig_output(void)
+{
+	return read_file(in_folder("output"), &(size_t){ 0 });
 }
 
 static const char *events_log(void)
@@ -199,6 +206,8 @@ void rig_open(const char *launch_text)
 	setenv("ENDPLATE_PREFIX", rig.prefix, 1);
 	unsetenv("NOTIFY_SOCKET");
 	start_guard();
+	if (!rig_in_real_time)
+		virtual_lib_begin_last(rig.folder);
 	if (!launch_text)
 		return;
 	snprintf(text, sizeof(text), "%s", launch_text);
@@ -220,6 +229,8 @@ void rig_close(void)
 	if (rig.achstart > 0)
 		rig_kill();
 	clean();
+	virtual_lib_end();
+	rig_in_real_time = false;
 	end_guard();
 }
 
@@ -229,7 +240,7 @@ void rig_start_as(char *const *argv)
 {
 	const pid_t parent = getpid();
 
-	rig.achstart = fork();
+	rig.achstart = virtual_lib_fork_achstart();
 	TEST_ASSERT_NOT_EQUAL(-1, rig.achstart);
 	if (rig.achstart)
 		return;
@@ -254,7 +265,7 @@ void rig_kill(void)
 {
 	if (!rig.achstart) /* for kill(2) that would be everybody here */
 		return;
-	kill(rig.achstart, SIGKILL);
+	virtual_lib_signal(rig.achstart, SIGKILL);
 	waitpid(rig.achstart, NULL, 0);
 	rig.achstart = 0;
 }
@@ -270,7 +281,7 @@ int rig_wait(void)
 
 int rig_stop(void)
 {
-	kill(rig.achstart, SIGTERM);
+	virtual_lib_signal(rig.achstart, SIGTERM);
 	return rig_wait();
 }
 
@@ -325,7 +336,7 @@ void rig_signal(const char *name, int number)
 	const pid_t pid = rig_pid(name);
 
 	if (pid > 0)
-		kill(pid, number);
+		virtual_lib_signal(pid, number);
 }
 
 bool rig_ready(const char *name)

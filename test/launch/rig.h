@@ -33,6 +33,7 @@ struct rig {
 	uint32_t seed;
 };
 extern struct rig rig;
+extern bool rig_in_real_time; /* before rig_open: not on a virtual clock */
 
 /* ---- achstart ---- */
 
@@ -93,8 +94,10 @@ void rig_fail(int line, const char *fmt, ...) __attribute__((format(printf, 2, 3
 
 bool rig_status_has(const char *name, const char *words); /* what achstart's status says of a daemon */
 void rig_shell(const char *fmt, ...) __attribute__((format(printf, 1, 2))); /* a line that ends with 0 */
-void rig_run(const char *program, const char *arguments);    /* of ours, by a shell; it does what it should */
-void rig_run_on(const char *program, const char *arguments); /* the same, and does not wait for it */
+int rig_try(const char *program, const char *arguments);		    /* of ours, by a shell: its exit status */
+const char *rig_output(void);						    /* what that printed */
+void rig_run(const char *program, const char *arguments);		    /* the same; it does what it should */
+void rig_run_on(const char *program, const char *arguments);		    /* and does not wait for it */
 
 /* ---- level and waist ---- */
 

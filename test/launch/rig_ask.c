@@ -5,12 +5,16 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "unity.h"
 
+#include "channels/clock.h"
+#include "test/channels/virtual_lib.h"
 #include "test/launch/rig.h"
 
+#define ANSWER_NS 30000000000
 #define TURNS 10000 /* of a millisecond */
 
 static char answer[65536];
@@ -26,7 +30,10 @@ static void ask(const char *line)
 	for (int turns = 0; turns < TURNS && (at = connect(fd, (struct sockaddr *)&address, sizeof(address))); turns++)
 		rig_turn(); /* it may be about to listen */
 	TEST_ASSERT_EQUAL(0, at);
+	clock_touch(0);
 	TEST_ASSERT_EQUAL(strlen(line), send(fd, line, strlen(line), MSG_NOSIGNAL));
+	TEST_ASSERT_EQUAL(1,
+			  clock_wait(&(struct clock_fd){ .fd = fd, .events = POLLIN }, 1, clock_now_ns() + ANSWER_NS));
 	n = recv(fd, answer, sizeof(answer) - 1, 0);
 	answer[n > 0 ? n : 0] = 0;
 	close(fd);
@@ -52,6 +59,20 @@ bool rig_status_has(const char *name, const char *words)
 	return strstr(status_of(name), words);
 }
 
+/* In the child: executes the line; in the test: its exit status. */
+static int await(pid_t pid, const char *line)
+{
+	int status = -1;
+
+	TEST_ASSERT_NOT_EQUAL(-1, pid);
+	if (!pid) {
+		execl("/bin/sh", "sh", "-c", line, NULL);
+		_exit(127);
+	}
+	RIG_UNTIL(waitpid(pid, &status, WNOHANG) == pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+}
+
 void rig_shell(const char *fmt, ...)
 {
 	char line[700];
@@ -60,15 +81,30 @@ void rig_shell(const char *fmt, ...)
 	va_start(values, fmt);
 	vsnprintf(line, sizeof(line), fmt, values);
 	va_end(values);
-	TEST_ASSERT_EQUAL_INT_MESSAGE(0, system(line), line);
+	TEST_ASSERT_EQUAL_INT_MESSAGE(0, await(fork(), line), line);
+}
+
+int rig_try(const char *program, const char *arguments)
+{
+	char line[700];
+
+	snprintf(line, sizeof(line), "exec %s %s >%s/output 2>&1", rig_program(program), arguments, rig.folder);
+	return await(virtual_lib_fork(program), line);
 }
 
 void rig_run(const char *program, const char *arguments)
 {
-	rig_shell("%s %s >/dev/null", rig_program(program), arguments);
+	TEST_ASSERT_EQUAL_INT_MESSAGE(0, rig_try(program, arguments), rig_output());
 }
 
 void rig_run_on(const char *program, const char *arguments)
 {
-	rig_shell("%s %s >/dev/null 2>&1 &", rig_program(program), arguments);
+	char line[700];
+	const pid_t pid = virtual_lib_fork(program);
+
+	if (pid)
+		return;
+	snprintf(line, sizeof(line), "exec %s %s >/dev/null 2>&1", rig_program(program), arguments);
+	execl("/bin/sh", "sh", "-c", line, NULL);
+	_exit(127);
 }

@@ -8,9 +8,12 @@
 #include "channels/clock.h"
 #include "launch/achctl/robot_channels.h"
 #include "launch/common/peer.h"
+#include "test/channels/virtual_lib.h"
 #include "test/launch/rig.h"
 
 #define SOON_NS 60000000000
+
+#define ANSWER_NS 30000000000
 
 static struct estop operator;
 static char answer[512];
@@ -38,14 +41,18 @@ static int ask_and_keep(const char *line)
 
 	snprintf(address.sun_path, sizeof(address.sun_path), "%.90s/control", rig.run);
 	TEST_ASSERT_EQUAL(0, connect(fd, (struct sockaddr *)&address, sizeof(address)));
+	clock_touch(0);
 	TEST_ASSERT_EQUAL(strlen(line), send(fd, line, strlen(line), MSG_NOSIGNAL));
 	return fd;
 }
 
 static const char *read_answer(int fd)
 {
-	const ssize_t n = recv(fd, answer, sizeof(answer) - 1, 0);
+	struct clock_fd wait = { .fd = fd, .events = POLLIN };
+	ssize_t n;
 
+	TEST_ASSERT_EQUAL(1, clock_wait(&wait, 1, clock_now_ns() + ANSWER_NS));
+	n = recv(fd, answer, sizeof(answer) - 1, 0);
 	answer[n > 0 ? n : 0] = 0;
 	close(fd);
 	return answer;
@@ -189,10 +196,10 @@ TEST(one_request_at_a_time)
 	const struct estop_seen seen = raise_by("ann");
 	int first, second;
 
-	TEST_ASSERT_EQUAL(0, kill(rig.achstart, SIGSTOP));
+	virtual_lib_signal(rig.achstart, SIGSTOP);
 	first = ask_and_keep(arm_line(clock_now_ns() + SOON_NS, &seen));
 	second = ask_and_keep(arm_line(clock_now_ns() + SOON_NS, &seen));
-	TEST_ASSERT_EQUAL(0, kill(rig.achstart, SIGCONT));
+	virtual_lib_signal(rig.achstart, SIGCONT);
 	RIG_ASSERT(strstr(read_answer(second), "another arm request"));
 	RIG_ASSERT(strstr(read_answer(first), "\"ok\":true"));
 }
@@ -213,9 +220,9 @@ TEST(a_closed_connection_cancels_the_request)
 	const struct estop_seen seen = raise_by("ann");
 
 	for (unsigned int i = 0; i < 20; i++) {
-		TEST_ASSERT_EQUAL(0, kill(rig.achstart, SIGSTOP));
+		virtual_lib_signal(rig.achstart, SIGSTOP);
 		close(ask_and_keep(arm_line(clock_now_ns() + SOON_NS, &seen)));
-		TEST_ASSERT_EQUAL(0, kill(rig.achstart, SIGCONT));
+		virtual_lib_signal(rig.achstart, SIGCONT);
 		RIG_UNTIL(rig_events("achstart", "too-late") == i + 1);
 		RIG_ASSERT(rig_level(NULL) == MSG_LEVEL_ESTOP);
 	}

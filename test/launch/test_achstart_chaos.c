@@ -94,6 +94,7 @@ static void watch_waist(void)
 static void begin(const char *launch)
 {
 	memset(&seen, 0, sizeof(seen));
+	rig_in_real_time = true; /* it kills between two instructions */
 	rig_open(launch);
 	rig_start();
 	RIG_UNTIL(rig_armed() && rig_level(&seen.epoch) == MSG_LEVEL_RUN);

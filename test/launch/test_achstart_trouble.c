@@ -16,6 +16,7 @@
 #include "launch/achctl/robot_channels.h"
 #include "test/channels/lib.h"
 #include "test/launch/launch_lib.h"
+#include "test/channels/virtual_lib.h"
 #include "test/launch/rig.h"
 
 #define TOP "include: @BENCH@\nclock: none\ndaemons:\n"
@@ -67,10 +68,10 @@ TEST(silence_while_achstart_is_held_up_is_ignored)
 	rig_start();
 	RIG_UNTIL(rig_ready("one"));
 	one = rig_pid("one");
-	kill(rig.achstart, SIGSTOP);
+	virtual_lib_signal(rig.achstart, SIGSTOP);
 	rig_signal("one", SIGUSR1);
 	turn_for(2500 * MS);
-	kill(rig.achstart, SIGCONT);
+	virtual_lib_signal(rig.achstart, SIGCONT);
 	turn_for(300 * MS); /* it looks fifty times a second */
 	rig_signal("one", SIGUSR1);
 	turn_for(300 * MS);
@@ -81,6 +82,7 @@ TEST(silence_while_achstart_is_held_up_is_ignored)
 /* It has a real-time priority, and achstart one above it. */
 TEST(spinning_daemon_is_killed)
 {
+	rig_in_real_time = true; /* its turn would not end */
 	rig_open(TOP "  top: {program: @FAKE@, args: [spin], alive: watchdog, dead_after: 200ms, priority: 30}\n");
 	rig_start();
 	RIG_UNTIL(rig_events("top", "ready") >= 2);
@@ -186,6 +188,7 @@ TEST(driver_that_waits_for_a_processor_is_not_killed)
 	snprintf(text, sizeof(text),
 		 TOP "  one: {program: @FAKE@, args: [nap], alive: watchdog, dead_after: 400ms, core: %d}\n",
 		 first_core());
+	rig_in_real_time = true; /* it is about waiting for a processor */
 	rig_open(text);
 	rig_start();
 	RIG_UNTIL(rig_ready("one"));
@@ -351,7 +354,7 @@ TEST(slow_tick_is_not_dead)
 static pid_t simulate(void)
 {
 	char program[600];
-	const pid_t pid = fork();
+	const pid_t pid = virtual_lib_fork("robotsim");
 
 	snprintf(program, sizeof(program), "%s", rig_program("robotsim"));
 	if (!pid) {
@@ -375,7 +378,7 @@ TEST(device_may_appear_later)
 	sim = simulate();
 	RIG_UNTIL(rig_ready("waist") && rig_level(NULL) == MSG_LEVEL_RUN);
 	RIG_ASSERT(rig_pid("waist") == waist && !rig_events("waist", "ended"));
-	kill(sim, SIGKILL);
+	virtual_lib_signal(sim, SIGKILL);
 	waitpid(sim, NULL, 0);
 	RIG_UNTIL(rig_waist().common.lifecycle == MSG_LIFE_FAULT); /* of its device, and no reason to restart it */
 	RIG_ASSERT(rig_pid("waist") == waist && !rig_events("waist", "ended"));
@@ -397,11 +400,7 @@ static void overwrite(const char *channel)
 
 static void arm_robot(void)
 {
-	char command[640];
-
-	snprintf(command, sizeof(command), "%s arm >/dev/null", rig_program("achctl"));
-	if (system(command) != 0)
-		rig_fail(__LINE__, "%s", command);
+	rig_run("achctl", "arm");
 }
 
 static bool is_channel(const char *channel)

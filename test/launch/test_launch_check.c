@@ -16,6 +16,7 @@ static char said[8192];
 
 void setUp(void)
 {
+	rig_in_real_time = true;
 	rig_open(NULL);
 }
 

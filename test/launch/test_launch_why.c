@@ -17,17 +17,8 @@ void tearDown(void)
 
 static void refuses_to_arm(const char *why)
 {
-	char line[700];
-	FILE *said;
-	size_t len;
-
-	snprintf(line, sizeof(line), "%s arm --who tester 2>&1", rig_program("achctl"));
-	said = popen(line, "r");
-	TEST_ASSERT_NOT_NULL(said);
-	len = fread(answer, 1, sizeof(answer) - 1, said);
-	answer[len] = 0;
-	TEST_ASSERT_NOT_EQUAL_INT(0, pclose(said));
-	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(answer, why), answer);
+	TEST_ASSERT_NOT_EQUAL_INT(0, rig_try("achctl", "arm --who tester"));
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(rig_output(), why), rig_output());
 }
 
 #define TOW "\"why\":\"module 15: tow-error; "

@@ -50,6 +50,7 @@ static void tear_down(bool stopped)
 
 void setUp(void)
 {
+	rig_in_real_time = true;
 	rig_open("include: @BENCH@\ndaemons: {}\n");
 	set_up(LAUNCH_ARM_NO);
 }
