@@ -128,25 +128,31 @@ struct total {
 	uint64_t sent, unconfirmed, refused, down, unfit;
 };
 
-/* Waits a second at most for the echoes of the last ones. */
+static struct total add_up(const struct sender *s)
+{
+	struct total t = { 0 };
+
+	for (size_t i = 0; i < s->routes->buses; i++) {
+		const struct route_bus *b = &s->routes->bus[i];
+
+		t.sent += b->sent;
+		t.unconfirmed += unconfirmed(b);
+		t.refused += b->refused;
+		t.down += b->down;
+		t.unfit += b->unfit;
+	}
+	return t;
+}
+
+/* Waits a second at most for the echoes of the last ones, also after it was stopped. */
 static struct total confirm(struct sender *s)
 {
-	int64_t until_ns = clock_now_ns() + CONFIRM_NS;
-	struct total t;
+	const int64_t until_ns = clock_now_ns() + CONFIRM_NS;
 
-	do {
-		t = (struct total){ 0 };
-		for (size_t i = 0; i < s->routes->buses; i++) {
-			const struct route_bus *b = &s->routes->bus[i];
-
-			t.sent += b->sent;
-			t.unconfirmed += unconfirmed(b);
-			t.refused += b->refused;
-			t.down += b->down;
-			t.unfit += b->unfit;
-		}
-	} while (t.unconfirmed && clock_now_ns() < until_ns && sender_wait(s, until_ns) == SENDER_TIME);
-	return t;
+	s->stop_fd = -1;
+	while (add_up(s).unconfirmed && clock_now_ns() < until_ns && sender_wait(s, until_ns) == SENDER_TIME)
+		;
+	return add_up(s);
 }
 
 /* ---- the summary ---- */
