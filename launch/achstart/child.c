@@ -232,6 +232,8 @@ int child_start(struct child *child, const struct launch_daemon *daemon, const c
 		return -ENOEXEC;
 	}
 	start.slot = virtual_expect(daemon, path, place);
+	if (!start.slot && clock_used())
+		error_add(warnings, "it does not know the virtual clock and runs in real time");
 	start.environment = make_environment(daemon, run, notify, name, place);
 	if (!start.environment || pipe2(ends, O_CLOEXEC)) {
 		error = start.environment ? errno : ENOMEM;
