@@ -25,7 +25,7 @@ int plan_add(struct plan *plan, const struct plan_step *step, struct error_sink 
 	return 0;
 }
 
-int plan_read(struct plan *plan, const char *text, int signal, struct error_sink *errors)
+static int read_one(struct plan *plan, const char *text, int signal, struct error_sink *errors)
 {
 	const char *at = strchr(text, '@'), *plus = at ? strchr(at, '+') : NULL;
 	struct plan_step step = { .signal = signal };
@@ -44,6 +44,21 @@ int plan_read(struct plan *plan, const char *text, int signal, struct error_sink
 	error_add(errors, "%s: not a plan such as waist@1.25s%s", text,
 		  signal == SIGKILL ? ", or waist@1.25s+3: at its third action then" : "");
 	return -EINVAL;
+}
+
+int plan_read(struct plan *plan, const char *text, int signal, struct error_sink *errors)
+{
+	for (;;) {
+		const size_t len = strcspn(text, ",");
+		char one[PLAN_NAME_MAX + 2 * TEXT_VALUE_MAX];
+
+		snprintf(one, sizeof(one), "%.*s", (int)len, text);
+		if (read_one(plan, one, signal, errors))
+			return -EINVAL;
+		if (!text[len])
+			return 0;
+		text += len + 1;
+	}
 }
 
 const struct plan_step *plan_due(struct plan *plan, int64_t now_ns)

@@ -22,8 +22,8 @@ struct plan {
 	struct plan_step steps[PLAN_STEPS_MAX]; /* by time */
 };
 
-/* Adds "NAME@TIME[+N]": the signal at TIME, or SIGKILL at the Nth message or write to a bus or socket from then on.  0,
- * or -EINVAL or -ENOSPC with a line in errors. */
+/* Adds "NAME@TIME[+N]", or several with commas: the signal at TIME, or SIGKILL at the Nth message or write to a bus or
+ * socket from then on.  0, or -EINVAL with a line in errors. */
 int plan_read(struct plan *plan, const char *text, int signal, struct error_sink *errors);
 int plan_add(struct plan *plan, const struct plan_step *step, struct error_sink *errors); /* 0 or -ENOSPC */
 
