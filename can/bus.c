@@ -90,10 +90,9 @@ int bus_join(struct bus *bus, struct clock_set *set, uint32_t tag)
 	return bus->fd < 0 ? 0 : clock_set_add_fd(set, bus->fd, POLLIN, tag);
 }
 
-void bus_echoes_wake(struct bus *bus, bool wake)
+bool bus_wake_by(struct bus *bus, enum bus_wake wake)
 {
-	if (bus->ops->echoes_wake)
-		bus->ops->echoes_wake(bus, wake);
+	return bus->ops->wake_by && bus->ops->wake_by(bus, wake);
 }
 
 bool bus_pending(const struct bus *bus)

@@ -110,9 +110,15 @@ int64_t bus_next_ns(const struct bus *bus); /* call bus_receive then at the late
  * bus_next_ns is in the past.  A soft wire needs no system call to receive then.  Once for a bus.  0 or -errno. */
 int bus_join(struct bus *bus, struct clock_set *set, uint32_t tag);
 
-/* Whether an echo wakes the loop that joined.  A loop with nothing left to send sleeps on; it asks bus_pending when
- * something else wakes it.  Call it before each wait.  A back end may wake in any case. */
-void bus_echoes_wake(struct bus *bus, bool wake);
+/* Which frames wake the loop that joined.  A loop with nothing left to send sleeps on when an echo comes, and one that
+ * knows when the next frame matters sleeps until then; it asks bus_pending when something else wakes it.  Call it
+ * before each wait.  false: this bus wakes by every frame. */
+enum bus_wake {
+	BUS_WAKE_ALL,
+	BUS_WAKE_OTHERS, /* no echoes */
+	BUS_WAKE_NONE,
+};
+bool bus_wake_by(struct bus *bus, enum bus_wake wake);
 bool bus_pending(const struct bus *bus); /* frames came that did not wake: call bus_receive */
 
 /* Receives up to n frames in the order in which they were on the bus.  Returns their number; 0: no more now; or

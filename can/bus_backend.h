@@ -37,8 +37,8 @@ struct bus_ops {
 	/* bus_join; NULL: bus.c adds fd, if there is one, to the set. */
 	int (*join)(struct bus *bus, struct clock_set *set, uint32_t tag);
 
-	/* bus_echoes_wake, bus_pending; both NULL: every frame wakes. */
-	void (*echoes_wake)(struct bus *bus, bool wake);
+	/* bus_wake_by, bus_pending; both NULL: every frame wakes. */
+	bool (*wake_by)(struct bus *bus, enum bus_wake wake);
 	bool (*pending)(const struct bus *bus);
 
 	int (*receive)(struct bus *bus, struct bus_frame *frames, size_t n); /* n is not 0 */

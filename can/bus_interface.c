@@ -110,7 +110,7 @@ struct field {
 		type, offsetof(struct bus_interface, member), sizeof(((struct bus_interface *)0)->member) \
 	}
 
-static const struct field outer[] = { FIELD(IFLA_TXQLEN, queue), { 0 } };
+static const struct field outer[] = { FIELD(IFLA_TXQLEN, queue), FIELD(IFLA_QDISC, queueing), { 0 } };
 static const struct field in_info[] = { FIELD(IFLA_INFO_KIND, kind), FIELD(IFLA_INFO_XSTATS, stats), { 0 } };
 static const struct field in_data[] = {
 	FIELD(IFLA_CAN_STATE, state),
@@ -182,6 +182,7 @@ int bus_interface_query(struct bus_interface *link, int index)
 	if (inside && bus_interface_has_controller(link))
 		read_fields(link, RTA_DATA(inside), RTA_PAYLOAD(inside), in_data, 0);
 	link->kind[sizeof(link->kind) - 1] = 0;
+	link->queueing[sizeof(link->queueing) - 1] = 0;
 	link->state = state_of(link->state); /* until here it is the kernel's number */
 	return 0;
 }

@@ -15,6 +15,7 @@
 struct bus_interface {
 	unsigned int flags; /* IFF_UP ... */
 	uint32_t queue;	    /* txqueuelen */
+	char queueing[16];  /* queueing discipline: "pfifo_fast" ... */
 	char kind[16];	    /* "can": with a controller; "vcan" ... */
 
 	enum bus_state state; /* of the controller; without one BUS_ERROR_ACTIVE */

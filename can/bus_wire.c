@@ -39,6 +39,8 @@ struct bus_wire {
 	uint32_t tx_head, rx_tail, generation;
 	uint64_t dropped;  /* by canwire, of this attachment, counted so far */
 	int64_t handed_ns; /* a frame was handed over then, and canwire may sleep; 0: flushed */
+	uint64_t arms;	   /* so often it was armed */
+	bool rests;	   /* it is not armed because it wants no ring */
 	bool came;	   /* the last answer of wire_receive was frames */
 };
 
@@ -186,20 +188,12 @@ static int down(struct bus_wire *w)
 	return -ENETDOWN;
 }
 
-/* Rings unless canwire will be awake before the frame can have ended anyway. */
 static void ring(struct bus_wire *w, int64_t now_ns)
 {
 	static const uint64_t one = 1;
-	int64_t idle_ns = atomic_load_explicit(&w->wire->idle_ns, memory_order_relaxed);
-	int64_t end_ns = (idle_ns > now_ns ? idle_ns : now_ns) + w->wire->frame_min_ns;
-	/* seq_cst, with the head before it: as in wire.h */
-	int64_t wake_ns = atomic_load_explicit(&w->page->wake_ns, memory_order_seq_cst);
-	int64_t use_ns = atomic_load_explicit(&w->page->use_ns, memory_order_relaxed);
 
-	if ((end_ns > use_ns ? end_ns : use_ns) < wake_ns) {
-		clock_touch(w->hub);
+	if (wire_must_ring(w->page, w->wire, now_ns) && !clock_ring(w->hub))
 		(void)!write(w->bell, &one, sizeof(one));
-	}
 }
 
 static int wire_send(struct bus *bus, const struct frame *frame)
@@ -270,7 +264,19 @@ static size_t arm_and_take(struct bus_wire *w, struct bus_frame *frames, size_t 
 		(void)!read(w->event, &rung, sizeof(rung));
 	/* before the last check, as in wire.h */
 	atomic_store_explicit(&w->memory->armed, WIRE_ARMED, memory_order_seq_cst);
+	w->arms++;
+	w->rests = false;
 	return take(w, frames, n);
+}
+
+/* Since it was armed for the last time. */
+static uint64_t rung(const void *wire)
+{
+	const struct bus_wire *w = wire;
+
+	if (!w->memory || w->rests || atomic_load_explicit(&w->memory->armed, memory_order_acquire) != WIRE_AWAKE)
+		return 0;
+	return 1 + w->arms;
 }
 
 /* canwire says nothing on the socket: if it is readable, this is its end. */
@@ -288,18 +294,26 @@ static bool wire_pending(const struct bus *bus)
 	return w->memory && atomic_load_explicit(&w->memory->rx_head, memory_order_seq_cst) != w->rx_tail;
 }
 
-/* If canwire has rung meanwhile, the program wakes anyway, and arms again. */
-static void wire_echoes_wake(struct bus *bus, bool wake)
+/* If canwire has rung meanwhile, the program wakes anyway. */
+static bool wire_wake_by(struct bus *bus, enum bus_wake wake)
 {
+	static const uint32_t armed[] = {
+		[BUS_WAKE_ALL] = WIRE_ARMED, [BUS_WAKE_OTHERS] = WIRE_ARMED_FOR_OTHERS, [BUS_WAKE_NONE] = WIRE_AWAKE
+	};
 	struct bus_wire *w = of(bus);
-	uint32_t armed = wake ? WIRE_ARMED_FOR_OTHERS : WIRE_ARMED;
+	uint32_t before;
 
 	if (!w->memory || !w->bus.set)
-		return;
-	atomic_compare_exchange_strong_explicit(&w->memory->armed, &armed, wake ? WIRE_ARMED : WIRE_ARMED_FOR_OTHERS,
-						memory_order_seq_cst, memory_order_relaxed);
-	if (wake && wire_pending(bus)) /* came before, and did not ring */
-		w->bus.next_ns = INT64_MIN;
+		return false;
+	w->rests = wake == BUS_WAKE_NONE;
+	before = atomic_load_explicit(&w->memory->armed, memory_order_relaxed);
+	if (before == armed[wake])
+		return true;
+	atomic_store_explicit(&w->memory->armed, armed[wake], memory_order_seq_cst); /* before the look, as in wire.h */
+	w->arms++;
+	if ((wake == BUS_WAKE_ALL || before == WIRE_AWAKE) && wake != BUS_WAKE_NONE && wire_pending(bus))
+		w->bus.next_ns = INT64_MIN; /* came before, and did not ring */
+	return true;
 }
 
 static int wire_receive(struct bus *bus, struct bus_frame *frames, size_t n)
@@ -358,8 +372,10 @@ static void wire_close(struct bus *bus)
 	struct bus_wire *w = of(bus);
 
 	detach(w);
+	clock_probe(w->epoll, NULL, NULL);
 	if (w->event >= 0) {
 		remove_fd(w, w->event);
+		clock_probe(w->event, NULL, NULL);
 		close(w->event);
 	}
 	if (w->epoll >= 0)
@@ -383,6 +399,8 @@ static int open_parts(struct bus_wire *w, const struct bus_options *options)
 	w->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (w->epoll < 0 || w->event < 0)
 		return -errno;
+	clock_probe(w->epoll, rung, w);
+	clock_probe(w->event, rung, w);
 	err = add_fd(w, w->event);
 	if (err)
 		return err;
@@ -461,7 +479,7 @@ const struct bus_ops bus_wire_ops = {
 	.open = wire_open,
 	.close = wire_close,
 	.join = wire_join,
-	.echoes_wake = wire_echoes_wake,
+	.wake_by = wire_wake_by,
 	.pending = wire_pending,
 	.receive = wire_receive,
 	.send = wire_send,

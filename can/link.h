@@ -42,7 +42,9 @@ struct link_info {
 	uint32_t clock_hz;
 	uint16_t tx_errors, rx_errors; /* 0 if the driver does not report them */
 	uint32_t bus_offs, restarts;   /* since the interface was created */
+	bool echo;		       /* an echo confirms that a frame was sent; not of a wire */
 	char kind[16];		       /* "can", "vcan", "wire" */
+	char queueing[16];	       /* queueing discipline: "pfifo_fast"; not of a wire */
 };
 
 /* All return 0 or -errno with a line in errors that says what to do:

@@ -102,7 +102,9 @@ static int query(const char *name, struct link_info *info, struct error_sink *er
 	};
 	if (link.timing.bitrate)
 		info->quanta = 1 + link.timing.prop_seg + link.timing.phase_seg1 + link.timing.phase_seg2;
+	info->echo = bus_interface_confirms(&link);
 	memcpy(info->kind, link.kind, sizeof(info->kind));
+	memcpy(info->queueing, link.queueing, sizeof(info->queueing));
 	return 0;
 }
 

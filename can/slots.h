@@ -52,7 +52,8 @@
  * A frame is in flight from its hand-over until its echo confirms it; slots_options limits the number in flight.  The
  * kernel sends a frame in flight however old it is; only a reset of the link removes it.  Two keep a controller busy.
  * An adapter that confirms late, as over USB, needs more on a full bus.  With one, the next frame is chosen as late as
- * possible, at the price of a gap behind each frame.
+ * possible, at the price of a gap behind each frame.  Harmless frames may stand twice as deep (slots_quiet): they are
+ * handed over in fewer turns, and none that matters has to wait behind them.
  *
  * Stall: a frame in flight has not been confirmed for its row's deadline (at least 2 ms and a frame time for each that
  * may be in flight and for one more, at least 3 in all) in which nothing was received, or for twice that (at least 20
@@ -205,6 +206,7 @@ struct slots { /* private; about 120 kB */
 	int64_t confirmed_ns, received_ns; /* the last of each on the wire */
 	int64_t link_ns;		   /* when the link last came up */
 	int64_t retry_ns;		   /* hand over nothing before */
+	int64_t quiet_ns;		   /* of slots_quiet */
 	int64_t doubt_ns; /* time of the evidence that the oldest in flight is gone; CLOCK_NEVER: none */
 
 	struct slots_loss losses[SLOTS_LOSSES_MAX];
@@ -223,6 +225,10 @@ int slots_init(struct slots *s, const struct slots_row *rows, unsigned int rows_
  *	-EINVAL	no such row, another identifier than the row's, or not a valid frame
  *	-ENOSPC	the queue of this class is full: the bus is too slow, or stalled */
 int slots_put(struct slots *s, unsigned int row, const struct frame *frame, int64_t now_ns);
+
+/* Until then only harmless frames are put, except in an emergency: up to twice as many of those may be in flight as
+ * long as they are on the wire before it. */
+void slots_quiet(struct slots *s, int64_t until_ns);
 
 /* Drops the waiting frames of a row, or of all rows but the urgent ones: they must not follow a halt. */
 #define SLOTS_ALL (~0u)
@@ -264,6 +270,9 @@ int64_t slots_since_ns(const struct slots *s); /* of the state; 0: of the start 
 bool slots_proven(const struct slots *s); /* something was confirmed since the start, the last reset, the last stall */
 unsigned int slots_waiting(const struct slots *s);
 unsigned int slots_in_flight(const struct slots *s);
+/* Before this the frames in flight cannot all have been on the wire: by the last stamp or hand-over and by length. */
+int64_t slots_clear_ns(const struct slots *s);
+int64_t slots_frame_ns(const struct slots *s, uint32_t id, unsigned int len); /* on the wire, at least */
 const struct slots_counts *slots_counts(const struct slots *s);
 
 #endif

@@ -125,6 +125,25 @@ void slots_link_up(struct slots *s, int64_t now_ns)
 	s->link_ns = now_ns;
 }
 
+/* Without stuff bits, and with the space behind it. */
+int64_t slots_frame_ns(const struct slots *s, uint32_t id, unsigned int len)
+{
+	const unsigned int bits = (id & FRAME_EXT ? 67 : 47) + (id & FRAME_RTR ? 0 : 8 * len);
+
+	return bits * 1000000000ll / s->options.bitrate;
+}
+
+int64_t slots_clear_ns(const struct slots *s)
+{
+	int64_t ns = slots_most(s->confirmed_ns, s->received_ns);
+
+	if (s->in_flight_n)
+		ns = slots_most(ns, s->in_flight[0].handed_ns);
+	for (unsigned int i = 0; i < s->in_flight_n; i++)
+		ns += slots_frame_ns(s, s->in_flight[i].frame.id, s->in_flight[i].frame.len);
+	return ns;
+}
+
 /* ---- hand-over ---- */
 
 /* How many may be in flight, as things are. */
@@ -139,6 +158,19 @@ static unsigned int room(const struct slots *s)
 		break;
 	}
 	return 0;
+}
+
+void slots_quiet(struct slots *s, int64_t until_ns)
+{
+	s->quiet_ns = until_ns;
+}
+
+/* One more than usual, if it is next, and gone before another matters. */
+static bool deeper(struct slots *s, int64_t now_ns)
+{
+	return s->state == SLOTS_RUNNING && s->proven && s->waiting_n && s->rows[slots_place(s, 0)->row].harmless &&
+	       s->in_flight_n < slots_least(2 * s->options.in_flight, SLOTS_IN_FLIGHT_MAX) &&
+	       now_ns + (s->in_flight_n + 1) * s->frame_ns < s->quiet_ns;
 }
 
 /* The place of the frame to hand over next; -1: none. */
@@ -166,7 +198,7 @@ const struct frame *slots_take(struct slots *s, int64_t now_ns)
 {
 	slots_expire(s, now_ns);
 	detect_stall(s, now_ns);
-	s->taken = now_ns >= hand_over_ns(s) ? first_place(s) : -1;
+	s->taken = now_ns < hand_over_ns(s) ? -1 : deeper(s, now_ns) ? 0 : first_place(s);
 	return s->taken < 0 ? NULL : &slots_place(s, (unsigned int)s->taken)->frame;
 }
 

@@ -93,8 +93,8 @@ static void serve(struct hub *hub)
 		if (fds[1].ready)
 			hub_doors(hub);
 		if (supervised && clock_now_ns() >= beat_ns) {
-			notify_watchdog(&notify, clock_now_ns());
-			beat_ns = clock_now_ns() + NOTIFY_PERIOD_NS;
+			beat_ns = clock_now_ns();
+			beat_ns += notify_watchdog(&notify, beat_ns) == -EAGAIN ? NOTIFY_RETRY_NS : NOTIFY_PERIOD_NS;
 		}
 	}
 	notify_stopping(&notify);

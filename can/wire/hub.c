@@ -247,8 +247,8 @@ static void ring_sleepers(struct hub *hub, int64_t now_ns)
 		hub->delivered_ns = now_ns;
 		if (armed) {
 			atomic_store_explicit(&a->memory->armed, WIRE_AWAKE, memory_order_relaxed);
-			clock_touch(a->pid);
-			(void)!write(a->event, &one, sizeof(one));
+			if (!clock_ring(a->pid))
+				(void)!write(a->event, &one, sizeof(one));
 			hub->rings++;
 		}
 	}
@@ -302,6 +302,17 @@ static bool any_has_more(const struct hub *hub)
 {
 	for (unsigned int i = 0; i < hub->attachments_n; i++)
 		if (has_more(&hub->attachments[i]))
+			return true;
+	return false;
+}
+
+uint64_t hub_rung(const void *of)
+{
+	const struct hub *hub = of;
+	const int64_t now_ns = clock_now_ns();
+
+	for (const struct hub_attachment *a = hub->attachments; a < hub->attachments + hub->attachments_n; a++)
+		if (has_more(a) && wire_must_ring(hub->page, &hub->page->buses[a->bus], now_ns))
 			return true;
 	return false;
 }

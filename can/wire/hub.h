@@ -106,6 +106,7 @@ int hub_serve(struct hub *hub, const char *name, const struct engine_settings *s
 /* Handles everything due now; rung: the bell was readable.  Returns the latest time for the next call.  Its last step
  * is to check whether a program has handed over a frame meanwhile. */
 int64_t hub_turn(struct hub *hub, bool rung);
+uint64_t hub_rung(const void *hub); /* for clock_probe: a program has handed over more */
 
 /* Called once a second by hub_turn: recreates sockets that were removed, with or without their folder.  Attached
  * programs are not affected. */

@@ -104,6 +104,7 @@ int hub_open(struct hub *hub, struct error_sink *errors)
 	hub->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	hub->doors = epoll_create1(EPOLL_CLOEXEC);
 	hub->buses = calloc(WIRE_BUSES_MAX, sizeof(*hub->buses));
+	clock_probe(hub->bell, hub_rung, hub);
 	r = hub->bell < 0 || hub->doors < 0 || !hub->buses ? -errno : page_open(hub);
 	if (r)
 		error_add(errors, "unable to start: %s", strerror(-r));
@@ -124,6 +125,7 @@ void hub_close(struct hub *hub)
 		close(hub->page_fd);
 	if (hub->doors >= 0)
 		close(hub->doors);
+	clock_probe(hub->bell, NULL, NULL);
 	if (hub->bell >= 0)
 		close(hub->bell);
 	if (hub->folder >= 0)

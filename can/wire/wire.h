@@ -113,4 +113,16 @@ struct wire_page {
 	struct wire_bus buses[WIRE_BUSES_MAX];
 };
 
+/* Does canwire have to be woken for a frame that is handed over now?  Not if it will be awake before that can have
+ * ended.  seq_cst, with the head before it. */
+static inline bool wire_must_ring(const struct wire_page *page, const struct wire_bus *bus, int64_t now_ns)
+{
+	const int64_t idle_ns = atomic_load_explicit(&bus->idle_ns, memory_order_relaxed);
+	const int64_t end_ns = (idle_ns > now_ns ? idle_ns : now_ns) + bus->frame_min_ns;
+	const int64_t wake_ns = atomic_load_explicit(&page->wake_ns, memory_order_seq_cst);
+	const int64_t use_ns = atomic_load_explicit(&page->use_ns, memory_order_relaxed);
+
+	return (end_ns > use_ns ? end_ns : use_ns) < wake_ns;
+}
+
 #endif

@@ -825,6 +825,38 @@ TEST(only_what_is_harmless_proves_a_bus)
 	    TAKE(600, REF2, 2), COUNT(replaced, 1));
 }
 
+/* No further reference comes before the end of the quiet time: none has to wait behind them. */
+TEST(harmless_ones_stand_twice_as_deep_while_it_is_quiet)
+{
+	start_harmless();
+	slots.proven = true;
+	for (unsigned int i = 0; i < 8; i++)
+		RUN(PUT(0, REF2, i));
+	slots_quiet(&slots, 640 * US_NS); /* of four frames */
+	RUN(TAKE(0, REF2, 0), TAKE(0, REF2, 1), TAKE(0, REF2, 2), NONE(0));
+	slots_quiet(&slots, 10 * MS * US_NS);
+	RUN(TAKE(0, REF2, 3), NONE(0), NEXT(100 * MS), ECHO(1, REF2, 0), REFUSE(1, REF2, 4), NONE(1), ECHO(2, REF2, 1),
+	    TAKE(2, REF2, 4), TAKE(2, REF2, 5), NONE(2));
+	/* Nothing overtakes a reference, and it keeps its depth. */
+	RUN(PUT(3, REF, 1), NONE(3), ECHO(4, REF2, 2), ECHO(4, REF2, 3), NONE(4), ECHO(5, REF2, 4), TAKE(5, REF, 1),
+	    TAKE(5, REF2, 6), TAKE(5, REF2, 7), NONE(5));
+	/* A stall ends it. */
+	RUN(NONE(10 * MS), STATE(SLOTS_STALLED, 10 * MS), PUT(61 * MS, REF2, 8), NONE(61 * MS), COUNT(stalls, 1));
+}
+
+TEST(all_cannot_have_been_on_the_wire_before)
+{
+	start(&(struct slots_options){ .bitrate = 500000 });
+	RUN(RECEIVED(100, 0x200));
+	TEST_ASSERT_EQUAL_INT64(100 * US_NS, slots_clear_ns(&slots));
+	RUN(PUT(500, REF, 1), PUT(500, REF2, 1), TAKE(500, REF, 1), TAKE(500, REF2, 1));
+	TEST_ASSERT_EQUAL_INT64((500 + 2 * 2 * (47 + 16)) * US_NS, slots_clear_ns(&slots));
+	RUN(ECHO(640, REF, 1));
+	TEST_ASSERT_EQUAL_INT64((640 + 2 * (47 + 16)) * US_NS, slots_clear_ns(&slots));
+	TEST_ASSERT_EQUAL_INT64(2 * (67 + 64) * US_NS, slots_frame_ns(&slots, FRAME_EXT, 8));
+	TEST_ASSERT_EQUAL_INT64(2 * 47 * US_NS, slots_frame_ns(&slots, FRAME_RTR, 8));
+}
+
 TEST(urgent_is_harmless)
 {
 	start_harmless();

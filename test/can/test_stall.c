@@ -1,5 +1,6 @@
 /* test_stall.c: a soft wire that stands for a second under two drivers at 1 kHz, in every way it can; and what was
- * on it when it came back. */
+ * on it when it came back.
+ * waits: mostly */
 #include <signal.h>
 
 #include "test/channels/testcase.h"

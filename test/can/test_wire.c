@@ -541,21 +541,49 @@ TEST(echoes_wake_only_if_asked_to)
 	while (woken())
 		;
 	for (int i = 0; i < 20; i++) {
-		bus_echoes_wake(imu, false);
+		bus_wake_by(imu, BUS_WAKE_OTHERS);
 		bus_suite_send(imu, &frame);
 		until_pending(imu);
 		slept += !woken(); /* canwire may ring late for the frame before */
 		TEST_ASSERT_EQUAL_INT64(CLOCK_NEVER, bus_next_ns(imu));
 		if (i % 2) { /* one that came before the loop asked for it */
-			bus_echoes_wake(imu, true);
+			bus_wake_by(imu, BUS_WAKE_ALL);
 			TEST_ASSERT_TRUE(bus_next_ns(imu) < clock_now_ns());
 			receive_after_wakes(imu, 1);
 		} else { /* another's frame wakes, and both are there */
 			bus_suite_send(host, &frame);
 			receive_after_wakes(imu, 2);
 		}
-		bus_echoes_wake(imu, true);
+		bus_wake_by(imu, BUS_WAKE_ALL);
 		bus_suite_send(imu, &frame);
+		receive_after_wakes(imu, 1);
+	}
+	TEST_ASSERT_TRUE(slept >= 10);
+}
+
+TEST(nothing_wakes_a_loop_that_rests)
+{
+	unsigned int slept = 0;
+	struct bus *host = bus_suite_open("wire:torso", NULL), *imu = bus_suite_open("wire:torso@imu", NULL);
+	struct frame frame = bus_suite_frame("123#01");
+
+	TEST_ASSERT_FALSE(bus_wake_by(imu, BUS_WAKE_NONE)); /* it has not joined yet */
+	TEST_ASSERT_EQUAL(0, clock_set_open(&set));
+	TEST_ASSERT_EQUAL(0, bus_join(imu, set, TAG));
+	wait_and_receive(imu);
+	while (woken())
+		;
+	for (int i = 0; i < 20; i++) {
+		TEST_ASSERT_TRUE(bus_wake_by(imu, BUS_WAKE_NONE));
+		bus_suite_send(host, &frame);
+		until_pending(imu);
+		slept += !woken();
+		TEST_ASSERT_EQUAL_INT64(CLOCK_NEVER, bus_next_ns(imu));
+		/* The end of the rest: what came in it does not wait for another to ring. */
+		bus_wake_by(imu, i % 2 ? BUS_WAKE_ALL : BUS_WAKE_OTHERS);
+		TEST_ASSERT_TRUE(bus_next_ns(imu) < clock_now_ns());
+		receive_after_wakes(imu, 1);
+		bus_suite_send(host, &frame);
 		receive_after_wakes(imu, 1);
 	}
 	TEST_ASSERT_TRUE(slept >= 10);

@@ -1,0 +1,154 @@
+/* pdo.c: sets up a CANopen node. */
+#include "can/canopen/pdo.h"
+
+#define MAPPINGS 0x200
+#define COB 1
+#define TYPE 2
+
+/* ---- scripts ---- */
+
+void pdo_add(struct pdo_script *script, enum pdo_how how, uint16_t index, uint8_t sub, uint8_t bytes, uint32_t value)
+{
+	if (script->n == PDO_STEPS_MAX) {
+		script->full = true;
+		return;
+	}
+	script->steps[script->n++] =
+		(struct pdo_step){ .index = index, .sub = sub, .bytes = bytes, .how = (uint8_t)how, .value = value };
+}
+
+void pdo_map(struct pdo_script *script, const struct pdo *pdo)
+{
+	const uint16_t at = (uint16_t)((unsigned int)pdo->kind + pdo->number - 1);
+
+	pdo_add(script, PDO_STEP_WRITE, at, COB, 4, pdo->id | PDO_OFF);
+	if (pdo->mapped) {
+		pdo_add(script, PDO_STEP_WRITE, at + MAPPINGS, 0, 1, 0);
+		for (unsigned int i = 0; i < pdo->mapped; i++)
+			pdo_add(script, PDO_STEP_SET, at + MAPPINGS, (uint8_t)(i + 1), 4, pdo->object[i]);
+		pdo_add(script, PDO_STEP_SET, at + MAPPINGS, 0, 1, pdo->mapped);
+	}
+	pdo_add(script, PDO_STEP_SET, at, TYPE, 1, pdo->type);
+	pdo_add(script, PDO_STEP_SET, at, COB, 4, pdo->id);
+}
+
+void pdo_off(struct pdo_script *script, enum pdo_kind kind, unsigned int number)
+{
+	pdo_add(script, PDO_STEP_DISABLE, (uint16_t)((unsigned int)kind + number - 1), COB, 4, 0);
+}
+
+/* ---- a run ---- */
+
+void pdo_begin(struct pdo_script *script, enum pdo_mode mode)
+{
+	script->at = script->tries = 0;
+	script->checks = mode == PDO_CHECK;
+	script->writes_off = false;
+}
+
+/* Is there anything to do in this pass?  The first one writes, the second one reads. */
+static bool is_due(const struct pdo_script *script, const struct pdo_step *step)
+{
+	switch ((enum pdo_how)step->how) {
+	case PDO_STEP_WRITE:
+		return !script->checks;
+	case PDO_STEP_READ:
+	case PDO_STEP_CHECK:
+		return script->checks;
+	case PDO_STEP_SET:
+	case PDO_STEP_DISABLE:
+		break;
+	}
+	return true;
+}
+
+static void find_due(struct pdo_script *script)
+{
+	for (;; script->at++) {
+		if (script->at == script->n && !script->checks) {
+			script->at = 0;
+			script->checks = true;
+		}
+		if (script->at == script->n || is_due(script, &script->steps[script->at]))
+			return;
+	}
+}
+
+enum pdo_result pdo_step(struct pdo_script *script, struct sdo *sdo)
+{
+	const struct pdo_step *step;
+	uint32_t value;
+	uint8_t data[4];
+
+	find_due(script);
+	if (script->at == script->n)
+		return PDO_DONE;
+	step = &script->steps[script->at];
+	value = step->value;
+	for (unsigned int i = 0; i < 4; i++)
+		data[i] = (uint8_t)(value >> 8 * i);
+	/* -EBUSY: a transfer is under way, and this one begins after it. */
+	if (script->checks || (step->how == PDO_STEP_DISABLE && !script->writes_off))
+		sdo_read(sdo, step->index, step->sub);
+	else
+		sdo_write(sdo, step->index, step->sub, data, step->bytes);
+	return PDO_BUSY;
+}
+
+static enum pdo_result next(struct pdo_script *script)
+{
+	script->at++;
+	script->tries = 0;
+	script->writes_off = false;
+	find_due(script);
+	return script->at == script->n ? PDO_DONE : PDO_BUSY;
+}
+
+/* A value was read, in either pass. */
+static enum pdo_result got(struct pdo_script *script, struct pdo_step *step, uint32_t value)
+{
+	if (step->how == PDO_STEP_READ) {
+		step->value = value;
+	} else if (step->how == PDO_STEP_DISABLE) {
+		if (script->checks && !(value & PDO_OFF))
+			return PDO_DIFFERS;
+		step->value = value | PDO_OFF;
+		if (!script->checks && !(value & PDO_OFF)) {
+			script->writes_off = true;
+			return PDO_BUSY;
+		}
+	} else if (value != step->value) {
+		return PDO_DIFFERS;
+	}
+	return next(script);
+}
+
+enum pdo_result pdo_done(struct pdo_script *script, const struct sdo *sdo, enum sdo_result result)
+{
+	struct pdo_step *step = &script->steps[script->at];
+
+	if (result == SDO_DONE)
+		return sdo->writes ? next(script) : got(script, step, sdo_value(sdo, step->bytes));
+	if (result == SDO_LATE)
+		return ++script->tries < PDO_TRIES ? PDO_BUSY : PDO_SILENT;
+	if (result != SDO_ABORTED)
+		return PDO_BUSY;
+	/* A PDO that the device does not have is off. */
+	return step->how == PDO_STEP_DISABLE && sdo->code == SDO_ABSENT ? next(script) : PDO_REFUSED;
+}
+
+const struct pdo_step *pdo_at(const struct pdo_script *script)
+{
+	return &script->steps[script->at < script->n ? script->at : script->n - 1];
+}
+
+uint32_t pdo_value(const struct pdo_script *script, uint16_t index, uint8_t sub)
+{
+	for (unsigned int i = 0; i < script->n; i++) {
+		const struct pdo_step *step = &script->steps[i];
+
+		if (step->how == PDO_STEP_READ && step->index == index && step->sub == sub)
+			return step->value;
+	}
+	return 0;
+}
