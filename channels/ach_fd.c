@@ -175,7 +175,7 @@ enum ach_status ach_channel_fd(const ach_channel_t *chan, int *fd)
 	if (!fd)
 		return ach_fail(ACH_EINVAL, "nowhere to put the answer");
 	if (ach_outer)
-		ach_outer->watched(h);
+		ach_outer->watched(h, true);
 	ach_watch_lock();
 	if (h->event < 0 || h->event_pid != ach_self_pid()) {
 		h->event_seq = chan->seq_num;

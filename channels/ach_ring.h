@@ -172,9 +172,10 @@ struct ach_waitv {
  * The lock of writers is waited for in real time all the same. */
 struct ach_outer {
 	int64_t (*now)(void);
-	void (*watched)(struct ach_handle *h); /* this thread is about to wait for its next message */
-	bool (*sleep)(int64_t for_ns);	       /* until something watched may have changed; false: not this thread */
-	void (*before)(void);		       /* a message is put together */
+	/* This thread is about to wait for its next message, in poll or the like if by its descriptor. */
+	void (*watched)(struct ach_handle *h, bool descriptor);
+	bool (*sleep)(int64_t for_ns); /* until something watched may have changed; false: not this thread */
+	void (*before)(void);	       /* a message is put together */
 	void (*committed)(struct ach_handle *h, const void *data, size_t len);
 };
 extern const struct ach_outer *ach_outer; /* for the tree alone, not for programs that use libach */

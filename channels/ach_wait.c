@@ -190,7 +190,7 @@ ACH_HOT void ach_wait_newer(struct ach_handle *h, uint64_t seq, int64_t for_ns)
 	struct timespec slice = { 0, 0 }, *nap = NULL;
 
 	if (ach_outer) {
-		ach_outer->watched(h);
+		ach_outer->watched(h, false);
 		if (ach_newer(h, seq) || ach_outer->sleep(for_ns))
 			return;
 	}
@@ -225,7 +225,7 @@ enum ach_status ach_wait_any(ach_channel_t *const chans[], size_t n, const struc
 			if (__atomic_load_n(&chans[i]->cancel, __ATOMIC_ACQUIRE))
 				return ach_fail(ACH_CANCELED, "ach_cancel");
 			if (ach_outer)
-				ach_outer->watched(h);
+				ach_outer->watched(h, false);
 			ach_ring_bell(h, chans[i]->seq_num + 1);
 			v[i + 1] = ach_waitv_channel(h, chans[i]->seq_num);
 			left = ach_shorter(left, ach_slice_ns(h));

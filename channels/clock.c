@@ -43,6 +43,7 @@
 #define LONG_NS 10000000	  /* a sleep of which 0.1 % matters */
 #define LONG_CUT(ns) ((ns) / 200) /* no slack is more */
 #define EARLY_NS 50000
+#define PAUSE_NS 1000000 /* between two readings of the clock */
 
 /* ---- both ---- */
 
@@ -231,17 +232,19 @@ int64_t clock_now_ns(void)
 	return source->now();
 }
 
-/* The second clock is read after the first: a pause between them makes the answer smaller, so the largest of some is
- * taken. */
+/* The second clock is read after the first: a pause between them makes the answer smaller.  If there was one, the
+ * largest of some is taken. */
 int64_t clock_suspended_ns(void)
 {
-	int64_t most_ns = 0;
+	int64_t most_ns = 0, pause_ns = PAUSE_NS;
 
-	for (int i = 0; i < 3 && source == &clock_real; i++) {
-		const int64_t boot_ns = read_clock(CLOCK_BOOTTIME), ns = boot_ns - read_clock(CLOCK_MONOTONIC);
+	for (int i = 0; i < 3 && pause_ns >= PAUSE_NS && source == &clock_real; i++) {
+		const int64_t before_ns = read_clock(CLOCK_MONOTONIC), boot_ns = read_clock(CLOCK_BOOTTIME);
+		const int64_t now_ns = read_clock(CLOCK_MONOTONIC);
 
-		if (ns > most_ns)
-			most_ns = ns;
+		if (boot_ns - now_ns > most_ns)
+			most_ns = boot_ns - now_ns;
+		pause_ns = now_ns - before_ns;
 	}
 	return most_ns;
 }

@@ -26,6 +26,7 @@
 #define CHANNELS_CLOCK_H
 
 #include <poll.h> /* POLLIN and the like */
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/epoll.h>
@@ -63,8 +64,19 @@ int clock_wait(struct clock_fd *fds, size_t n, int64_t deadline_ns);
 int clock_wait_set(int set, struct epoll_event *events, int n, int64_t deadline_ns);
 
 /* Called before a write to a socket, pipe or eventfd that the process pid reads, or 0: any process.  On a virtual clock
- * that process then gets a turn.  Messages of channels need none. */
+ * that process then gets a turn, and finds at once what was written, also if it is this one.  Messages of channels need
+ * none. */
 void clock_touch(pid_t pid);
+
+/* Rings the process pid, which waits for a descriptor: true if that is done, since both are on one virtual clock, and
+ * the other one has a probe.  false: write to its descriptor. */
+bool clock_ring(pid_t pid);
+
+/* For a descriptor that other processes write to when they have changed memory that is shared with them.  On a virtual
+ * clock waits ask this function, too: a number that changes with each ring, 0: it has not rung.  A set reports a ring
+ * once.  Before the descriptor is added to a set; rung NULL: before it is closed. */
+typedef uint64_t clock_rung(const void *arg);
+void clock_probe(int fd, clock_rung *rung, const void *arg);
 
 /* ---- sets ---- */
 
@@ -98,6 +110,8 @@ int clock_set_remove_channel(struct clock_set *set, ach_channel_t *chan); /* bef
 
 /* As clock_wait: the number of tags returned, at most n; 0 at the deadline and never before it; or -errno. */
 int clock_set_wait(struct clock_set *set, uint32_t *tags, size_t n, int64_t deadline_ns);
+/* The deadlines that follow may be missed by some 10 us: the thread is not woken before them as well (clock.c). */
+void clock_set_rough(struct clock_set *set, bool rough);
 
 /* ---- which clock ---- */
 
@@ -110,6 +124,7 @@ int clock_set_wait(struct clock_set *set, uint32_t *tags, size_t n, int64_t dead
  * that a process waits for.  Each of these begins with a struct clock_set, to which clock_set_open gives its ops. */
 struct clock_set {
 	const struct clock_set_ops *ops;
+	bool rough; /* clock_set_rough; an epoll ignores it */
 };
 
 struct clock_set_ops {

@@ -49,6 +49,11 @@ int clock_set_remove_channel(struct clock_set *set, ach_channel_t *chan)
 	return set->ops->remove_channel(set, chan);
 }
 
+void clock_set_rough(struct clock_set *set, bool rough)
+{
+	set->rough = rough;
+}
+
 int clock_set_wait(struct clock_set *set, uint32_t *tags, size_t n, int64_t deadline_ns)
 {
 	return set->ops->wait(set, tags, n, deadline_ns);

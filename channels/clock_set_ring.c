@@ -304,7 +304,7 @@ static int ring_wait(struct clock_set *set, uint32_t *tags, size_t n, int64_t de
 		int ready;
 
 		for_ns = arm(r, &news);
-		if (deadline_ns != CLOCK_NEVER && deadline_ns > now_ns + 2 * EARLY_NS)
+		if (!set->rough && deadline_ns != CLOCK_NEVER && deadline_ns > now_ns + 2 * EARLY_NS)
 			until_ns -= EARLY_NS;
 		if (for_ns != CLOCK_NEVER && now_ns + for_ns < until_ns)
 			until_ns = now_ns + for_ns;

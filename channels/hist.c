@@ -1,6 +1,6 @@
 /* hist.c: see hist.h. */
 #include <stddef.h>
-#include <string.h>
+#include <stddef.h>
 
 #include "channels/hist.h"
 
@@ -26,35 +26,16 @@ static int64_t part_last(size_t part)
 	return (((int64_t)(part - ((size_t)shift << HIST_PART_BITS)) + 1) << shift) - 1;
 }
 
-void hist_reset(struct hist *h)
-{
-	memset(h, 0, sizeof(*h));
-}
-
-static void widen(struct hist *h, uint64_t count, int64_t min_ns, int64_t max_ns)
-{
-	if (!h->count || min_ns < h->min_ns)
-		h->min_ns = min_ns;
-	if (max_ns > h->max_ns)
-		h->max_ns = max_ns;
-	h->count += count;
-}
-
 void hist_add(struct hist *h, int64_t ns)
 {
 	if (ns < 0)
 		ns = 0;
-	widen(h, 1, ns, ns);
+	if (!h->count || ns < h->min_ns)
+		h->min_ns = ns;
+	if (ns > h->max_ns)
+		h->max_ns = ns;
+	h->count++;
 	h->parts[part_of(ns)]++;
-}
-
-void hist_merge(struct hist *h, const struct hist *other)
-{
-	if (!other->count)
-		return;
-	widen(h, other->count, other->min_ns, other->max_ns);
-	for (size_t i = 0; i <= HIST_PARTS; i++)
-		h->parts[i] += other->parts[i];
 }
 
 /* How many values the quantile covers, 1 to count. */

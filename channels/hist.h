@@ -20,9 +20,7 @@ struct hist {
 	uint64_t parts[HIST_PARTS + 1]; /* the last is the overflow */
 };
 
-void hist_reset(struct hist *h);
-void hist_add(struct hist *h, int64_t ns);		   /* negative, early, counts as 0 */
-void hist_merge(struct hist *h, const struct hist *other); /* as if all of other's had been added to h */
+void hist_add(struct hist *h, int64_t ns); /* negative, early, counts as 0 */
 
 /* A value that at least that part (0 to 1) of the values does not exceed.  With v the least value for which that holds,
  * the answer is from v to v + v/32, exact below 64 ns and for the smallest and the greatest value; among overflows it

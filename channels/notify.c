@@ -86,10 +86,17 @@ static int send_all(struct notify *n, unsigned more)
 
 static int send_in_turn(struct notify *n, int64_t now_ns, unsigned more)
 {
-	if (notify_rate_take(&n->rate, now_ns))
-		return send_all(n, more);
-	n->held++;
-	return -EBUSY;
+	int ret;
+
+	if (!notify_rate_take(&n->rate, now_ns)) {
+		n->held++;
+		return -EBUSY;
+	}
+	ret = send_all(n, more);
+	/* Sooner, and not in step with processes that fill it every time. */
+	if (ret == -EAGAIN)
+		n->rate.next_ns = now_ns + NOTIFY_RETRY_NS;
+	return ret;
 }
 
 int notify_ready(struct notify *n)

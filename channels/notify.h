@@ -32,6 +32,7 @@
 
 #define NOTIFY_STATUS_MAX 200 /* bytes of a status, with the terminating zero; what is longer is cut */
 #define NOTIFY_PERIOD_NS 100000000
+#define NOTIFY_RETRY_NS 25000000 /* after -EAGAIN: the socket was full, of the words of others perhaps */
 
 /* At most one in 100 ms over any length of time, and never two within 90: the 10 are for the jitter of a caller
  * with a period of 100 ms; otherwise every second beat would be refused.  Pure; all zeroes to begin with. */

@@ -46,6 +46,14 @@ struct vt_look {
 	uint32_t *tags;
 };
 int vt_clock_wait(struct vt_look *at, int64_t deadline_ns);
+/* Must a look at these descriptors (a number that stands for them) ask the kernel?  Not if they are those of the last
+ * look, which found nothing less than a millisecond ago, and no process has marked this one since.  Then: how many
+ * were ready. */
+bool vt_clock_asks(uint64_t what);
+/* What its probe says about a descriptor; place: of the probe, from vt_clock_probe; -1: it has none. */
+int vt_clock_probe(int fd);
+uint64_t vt_clock_rung(int place);
+void vt_clock_asked(int ready);
 void vt_clock_watch(struct ach_handle *h); /* a message on it gives this process a turn */
 extern const struct clock_set_ops vt_set_ops;
 

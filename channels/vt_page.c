@@ -67,6 +67,12 @@ static void wake(struct vt_end *end, int who)
 
 void vt_page_mark(struct vt_end *end, uint64_t slots)
 {
+	atomic_fetch_or_explicit(&end->page->slow, slots, memory_order_release);
+	vt_page_mark_light(end, slots);
+}
+
+void vt_page_mark_light(struct vt_end *end, uint64_t slots)
+{
 	atomic_fetch_or_explicit(&end->page->dirty, slots & ~vt_bit(VT_COORDINATOR), memory_order_release);
 }
 
@@ -170,6 +176,7 @@ void vt_page_expect(struct vt_end *end, int slot, const char *name, int64_t star
 		vt_page_killed(end, (pid_t)atomic_load(&page->slot[slot].pid));
 	snprintf(page->slot[slot].name, VT_NAME_MAX, "%s", name);
 	atomic_store_explicit(&page->slot[slot].pid, 0, memory_order_relaxed);
+	atomic_fetch_and(&page->sharing, ~vt_bit(slot));
 	atomic_store_explicit(&page->slot[slot].kill_after, 0, memory_order_relaxed);
 	atomic_store_explicit(&page->deadline_ns[slot], first_ns, memory_order_relaxed);
 	atomic_store_explicit(&page->floor_ns[slot], first_ns, memory_order_relaxed);

@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "channels/vt_budget.h"
 #include "channels/vt_core.h"
 
 #define VT_PAGE_MAGIC UINT64_C(0x31656d6974686361) /* "achtime1" */
@@ -28,6 +29,11 @@ struct vt_slot {
 	_Atomic uint32_t kill_after; /* it ends itself at its so-manieth action; 0: not planned */
 	_Atomic uint32_t charged;    /* its processor time passes on the clock */
 	_Atomic int64_t charged_ns;
+	_Atomic uint32_t weight;      /* it shares what processes with a period leave; 0: a processor of its own */
+	int64_t period_ns, budget_ns; /* 0: none */
+	enum vt_over over;
+	_Atomic uint32_t overs;	  /* periods over the budget, by all its incarnations */
+	_Atomic int64_t worst_ns; /* most that it computed in one of them */
 	char name[VT_NAME_MAX];
 };
 
@@ -42,6 +48,7 @@ struct vt_page {
 	uint64_t magic;
 	_Alignas(64) _Atomic uint64_t token; /* generation << 16 | taken << 8 | copy << 7 | slot */
 	_Alignas(64) _Atomic uint64_t live, held, dirty;
+	_Atomic uint64_t slow;	  /* a descriptor of these slots may have become ready: they ask the kernel as well */
 	_Atomic int64_t limit_ns; /* beyond it only the coordinator advances; 0: it wants the next rest */
 	struct vt_core core[2];	  /* the token says which one is valid */
 	_Alignas(64) _Atomic int64_t deadline_ns[VT_SLOTS];
@@ -56,8 +63,11 @@ struct vt_page {
 	_Atomic uint32_t permille;  /* of life, lately */
 	int64_t begun_ns;
 	uint64_t seed;
-	double charge;	      /* by which processor time is multiplied; 0: computing takes no time */
-	uint32_t uncorrected; /* the cost of measuring is charged, too */
+	double charge;		  /* by which processor time is multiplied; 0: computing takes no time */
+	uint32_t uncorrected;	  /* the cost of measuring is charged, too */
+	_Atomic uint32_t failed;  /* a process was ended because it was over its budget */
+	_Atomic uint64_t sharing; /* processes without a period that compute */
+	struct vt_left left;	  /* the holder's of the token */
 };
 
 /* Creates the page in a file, which must not exist, with a FIFO beside it (PATH.bell) that wakes the coordinator.  The
@@ -81,8 +91,10 @@ static inline const struct vt_core *vt_page_core(const struct vt_page *page)
 	return &page->core[atomic_load_explicit(&page->token, memory_order_acquire) >> 7 & 1];
 }
 
-void vt_page_mark(struct vt_end *end, uint64_t slots); /* they have something to look at; not the coordinator */
-void vt_page_pass(struct vt_end *end);		       /* hands the token over */
+/* These slots have something to look at, in the kernel or (light) in memory; not the coordinator. */
+void vt_page_mark(struct vt_end *end, uint64_t slots);
+void vt_page_mark_light(struct vt_end *end, uint64_t slots);
+void vt_page_pass(struct vt_end *end); /* hands the token over */
 /* Waits for the token and takes it; with while_ns, for so long in real time at most.  Has it the token? */
 bool vt_page_await(struct vt_end *end, int64_t while_ns);
 void vt_page_leave(struct vt_end *end); /* with the token: no longer a participant */

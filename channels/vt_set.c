@@ -9,11 +9,18 @@
 struct vt_set {
 	struct clock_set set;
 	struct clock_set *fds;
+	uint64_t changes; /* of the descriptors */
 	size_t n, room;
 	struct vt_watched {
 		ach_channel_t *chan;
 		uint32_t tag;
 	} * channels;
+	size_t probes_n;
+	struct vt_probed {
+		int fd, place;
+		uint32_t tag;
+		uint64_t rung; /* reported last */
+	} probes[CLOCK_TAGS_MAX];
 };
 
 static struct vt_set *of(struct clock_set *set)
@@ -47,11 +54,22 @@ static void set_close(struct clock_set *set)
 
 static int set_add_fd(struct clock_set *set, int fd, uint32_t events, uint32_t tag)
 {
+	const int place = vt_clock_probe(fd);
+	struct vt_set *s = of(set);
+
+	if (place >= 0 && s->probes_n < CLOCK_TAGS_MAX)
+		s->probes[s->probes_n++] = (struct vt_probed){ fd, place, tag, 0 };
+	s->changes++;
 	return clock_set_epoll_ops.add_fd(of(set)->fds, fd, events, tag);
 }
 
 static int set_remove_fd(struct clock_set *set, int fd)
 {
+	struct vt_set *s = of(set);
+
+	for (size_t i = 0; i < s->probes_n; i++)
+		if (s->probes[i].fd == fd)
+			s->probes[i--] = s->probes[--s->probes_n];
 	return clock_set_epoll_ops.remove_fd(of(set)->fds, fd);
 }
 
@@ -88,16 +106,24 @@ static int set_remove_channel(struct clock_set *set, ach_channel_t *chan)
 
 static int look_set(struct vt_look *at)
 {
-	const struct vt_set *s = (const struct vt_set *)at->set;
+	struct vt_set *s = of(at->set);
 	struct epoll_event events[CLOCK_TAGS_MAX];
 	int n = 0, ready;
 
 	for (size_t i = 0; i < s->n && (size_t)n < at->n; i++)
 		if (ach_newer(s->channels[i].chan->handle, s->channels[i].chan->seq_num))
 			at->tags[n++] = s->channels[i].tag;
-	if ((size_t)n == at->n)
+	for (size_t i = 0; i < s->probes_n && (size_t)n < at->n; i++) {
+		const uint64_t rung = vt_clock_rung(s->probes[i].place);
+
+		if (rung && rung != s->probes[i].rung)
+			at->tags[n++] = s->probes[i].tag;
+		s->probes[i].rung = rung ? rung : s->probes[i].rung;
+	}
+	if ((size_t)n == at->n || !vt_clock_asks((uintptr_t)s + s->changes))
 		return n;
 	ready = epoll_wait(clock_set_fd(s->fds), events, (int)at->n - n, 0);
+	vt_clock_asked(ready);
 	for (int i = 0; i < ready; i++)
 		at->tags[n++] = events[i].data.u32;
 	return n;

@@ -22,6 +22,10 @@ static const char *const msg_words_finger[] = { MSG_WORDS_FINGER(WORD) NULL };
 static const char *const msg_words_alarm[] = { MSG_WORDS_ALARM(WORD) NULL };
 static const char *const msg_words_severity[] = { MSG_WORDS_SEVERITY(WORD) NULL };
 static const char *const msg_words_verb[] = { MSG_WORDS_VERB(WORD) NULL };
+static const char *const msg_words_balance[] = { MSG_WORDS_BALANCE(WORD) NULL };
+static const char *const msg_words_body[] = { MSG_WORDS_BODY(WORD) NULL };
+static const char *const msg_words_input[] = { MSG_WORDS_INPUT(WORD) NULL };
+static const char *const msg_words_source[] = { MSG_WORDS_SOURCE(WORD) NULL };
 
 #define DETAIL_u8(d)
 #define DETAIL_u16(d)

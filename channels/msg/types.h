@@ -24,6 +24,7 @@
 #define MSG_BUSES 8    /* per process */
 #define MSG_FINGERS 4  /* scissor axis included */
 #define MSG_CELLS 128
+#define MSG_SOURCES 8  /* of references for one device */
 #define MSG_SIZE_MAX 8192 /* two pages */
 
 /* ---- words: W(prefix, name, word) ---- */
@@ -70,6 +71,16 @@
 	W(VERB, NONE, "none") W(VERB, HOME, "home") W(VERB, RESET, "reset") W(VERB, CLEAR, "clear") \
 	W(VERB, BIAS, "bias") W(VERB, ACTIVATE, "activate") W(VERB, SET, "set") W(VERB, GET, "get") \
 	W(VERB, CANCEL, "cancel")
+#define MSG_WORDS_BALANCE(W) \
+	W(BALANCE, OFF, "off") W(BALANCE, STANDING_UP, "standing-up") W(BALANCE, STANDING, "standing") \
+	W(BALANCE, SITTING_DOWN, "sitting-down") W(BALANCE, FALLEN, "fallen")
+#define MSG_WORDS_BODY(W) \
+	W(BODY, HELD, "held") W(BODY, SITTING, "sitting") W(BODY, STANDING, "standing") W(BODY, FALLEN, "fallen")
+#define MSG_WORDS_INPUT(W) \
+	W(INPUT, LOST, "lost") W(INPUT, PREDICTED, "predicted") W(INPUT, FRESH, "fresh")
+#define MSG_WORDS_SOURCE(W) \
+	W(SOURCE, ABSENT, "absent") W(SOURCE, STALE, "stale") W(SOURCE, REFUSED, "refused") \
+	W(SOURCE, READY, "ready") W(SOURCE, IN_CHARGE, "in-charge")
 
 /* ---- groups ---- */
 
@@ -292,6 +303,69 @@
 	ROW(text, error, , , "", ) \
 	ROW(text, value, , , "", )
 
+#define MSG_BALANCE_STATE(ROW) \
+	ROW(group, header, , , "", msg_header) \
+	ROW(group, common, , , "", msg_common) \
+	ROW(word, mode, , , "", msg_words_balance) \
+	ROW(word, imu, , , "", msg_words_input) \
+	ROW(word, wheels, , , "", msg_words_input) \
+	ROW(word, waist, , , "", msg_words_input) \
+	ROW(f64, pitch, , , "rad", ) /* of the base, forward positive */ \
+	ROW(f64, pitch_rate, , , "rad/s", ) \
+	ROW(f64, rate_bias, , , "rad/s", ) /* of the gyroscope, already subtracted */ \
+	ROW(f64, lean, , , "rad", ) /* of the centre of mass, seen from the axle */ \
+	ROW(f64, lean_rate, , , "rad/s", ) \
+	ROW(f64, travel, , , "m", ) /* of the axle */ \
+	ROW(f64, speed, , , "m/s", ) \
+	ROW(f64, heading, , , "rad", ) /* left positive */ \
+	ROW(f64, turn_rate, , , "rad/s", ) \
+	ROW(f64, waist_position, , , "rad", ) /* as it is used: 0 straight, positive folds forward */ \
+	ROW(f64, waist_velocity, , , "rad/s", ) \
+	ROW(f64, speed_ref, , , "m/s", ) \
+	ROW(f64, turn_rate_ref, , , "rad/s", ) \
+	ROW(f64, current, [2], , "A", ) /* commanded: left, right */ \
+	ROW(i64, age_ns, , , "ns", )
+
+#define MSG_BALANCE_REF(ROW) \
+	ROW(group, header, , , "", msg_header) \
+	ROW(f64, speed, , , "m/s", ) \
+	ROW(f64, turn_rate, , , "rad/s", )
+
+#define MSG_MUX_STATE(ROW) \
+	ROW(group, header, , , "", msg_header) \
+	ROW(group, common, , , "", msg_common) \
+	ROW(name, output, , , "", ) /* the device that gets the references */ \
+	ROW(name, in_charge, , , "", ) /* source of the highest priority that is followed; empty: none */ \
+	ROW(u64, handovers, , , "", ) \
+	ROW(u32, source_count, , , "", ) \
+	ROW(u32, joint_count, , , "", ) \
+	ROW(name, source, [MSG_SOURCES], source_count, "", ) /* by priority, the first wins */ \
+	ROW(word, state, [MSG_SOURCES], source_count, "", msg_words_source) \
+	ROW(i64, age_ns, [MSG_SOURCES], source_count, "ns", ) /* of its newest reference */ \
+	ROW(u64, taken, [MSG_SOURCES], source_count, "", ) \
+	ROW(u64, refused, [MSG_SOURCES], source_count, "", ) \
+	ROW(i32, author, [MSG_JOINTS], joint_count, "", ) /* place of the joint's source; -1: none */
+
+/* The simulated body of the robot, as it really moves. */
+#define MSG_BODY(ROW) \
+	ROW(group, header, , , "", msg_header) \
+	ROW(word, mode, , , "", msg_words_body) \
+	ROW(u32, falls, , , "", ) /* since the simulator was started */ \
+	ROW(u32, starts, , , "", ) /* of the simulator; more than 1: it died, and the robot began again */ \
+	ROW(u32, reserved, , , "", ) \
+	ROW(f64, pitch, , , "rad", ) /* of the base, forward positive */ \
+	ROW(f64, pitch_rate, , , "rad/s", ) \
+	ROW(f64, lean, , , "rad", ) /* of the centre of mass, seen from the axle */ \
+	ROW(f64, travel, , , "m", ) \
+	ROW(f64, speed, , , "m/s", ) \
+	ROW(f64, heading, , , "rad", ) \
+	ROW(f64, turn_rate, , , "rad/s", ) \
+	ROW(f64, waist_position, , , "rad", ) /* positive folds forward */ \
+	ROW(f64, waist_velocity, , , "rad/s", ) \
+	ROW(f64, waist_load, , , "N m", ) \
+	ROW(f64, current, [2], , "A", ) /* of the wheels' motors: left, right */ \
+	ROW(f64, push, , , "N", )
+
 /* struct, table, number, version, name, messages retained.  Numbers are never used again for something else. */
 #define MSG_TYPES(TYPE) \
 	TYPE(msg_joint_state, MSG_JOINT_STATE, 1, 3, "joint-state", 64) \
@@ -306,7 +380,11 @@
 	TYPE(msg_event, MSG_EVENT, 10, 1, "event", 64) \
 	TYPE(msg_estop, MSG_ESTOP, 11, 2, "estop", 64) \
 	TYPE(msg_request, MSG_REQUEST, 12, 1, "request", 64) \
-	TYPE(msg_reply, MSG_REPLY, 13, 1, "reply", 64)
+	TYPE(msg_reply, MSG_REPLY, 13, 1, "reply", 64) \
+	TYPE(msg_balance_state, MSG_BALANCE_STATE, 14, 1, "balance-state", 64) \
+	TYPE(msg_balance_ref, MSG_BALANCE_REF, 15, 1, "balance-ref", 64) \
+	TYPE(msg_mux_state, MSG_MUX_STATE, 16, 1, "mux-state", 64) \
+	TYPE(msg_body, MSG_BODY, 17, 1, "body", 64)
 
 /* ---- from the tables: enums and structs ---- */
 
@@ -339,6 +417,10 @@ enum msg_grip { MSG_WORDS_GRIP(MSG_VALUE) };
 enum msg_finger { MSG_WORDS_FINGER(MSG_VALUE) };
 enum msg_severity { MSG_WORDS_SEVERITY(MSG_VALUE) };
 enum msg_verb { MSG_WORDS_VERB(MSG_VALUE) };
+enum msg_balance { MSG_WORDS_BALANCE(MSG_VALUE) };
+enum msg_body_mode { MSG_WORDS_BODY(MSG_VALUE) };
+enum msg_input { MSG_WORDS_INPUT(MSG_VALUE) };
+enum msg_source { MSG_WORDS_SOURCE(MSG_VALUE) };
 
 #define MSG_BIT(prefix, name, word) MSG_##prefix##_BIT_##name,
 enum { MSG_WORDS_FLAG(MSG_BIT) };

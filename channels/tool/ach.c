@@ -1,5 +1,6 @@
 /* ach.c: the tool for channels.  One table of commands; each is a file of its own. */
 #include <errno.h>
+#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -11,8 +12,8 @@
 #include "config/text.h"
 
 static const struct tool_command *const commands[] = {
-	&tool_ls,      &tool_info,  &tool_echo, &tool_hz, &tool_plot,  &tool_put,  &tool_record, &tool_play,
-	&tool_convert, &tool_types, &tool_mk,	&tool_rm, &tool_chmod, &tool_dump, &tool_file,
+	&tool_ls,   &tool_info,	 &tool_echo, &tool_hz, &tool_plot,  &tool_put,	&tool_record,
+	&tool_play, &tool_types, &tool_mk,   &tool_rm, &tool_chmod, &tool_dump, &tool_file,
 };
 #define COMMANDS (sizeof(commands) / sizeof(*commands))
 
@@ -148,13 +149,27 @@ static int old_spelling(int argc, char **argv)
 	return run(n, argv);
 }
 
+/* Of a robot on a virtual clock: that of $ENDPLATE_RUN, else of the only robot that has one. */
+static void observe_clock(void)
+{
+	char path[RUN_PATH_MAX], all[RUN_PATH_MAX + 8];
+	glob_t found = { 0 };
+
+	if (run_path(path, NULL, &(struct error_sink){ 0 }))
+		return;
+	if (!getenv("ENDPLATE_RUN"))
+		*strrchr(path, '/') = '\0';
+	snprintf(all, sizeof(all), getenv("ENDPLATE_RUN") ? "%s/clock" : "%s/*/clock", path);
+	if (!glob(all, 0, NULL, &found) && found.gl_pathc == 1)
+		vt_clock_observe(found.gl_pathv[0]);
+	globfree(&found);
+}
+
 int main(int argc, char **argv)
 {
-	char clock[RUN_PATH_MAX];
 	int status;
 
-	if (!run_path(clock, "clock", &(struct error_sink){ 0 }))
-		vt_clock_observe(clock); /* of a robot on a virtual clock */
+	observe_clock();
 	if (argc < 2 || !strcasecmp(argv[1], "help") || !strcmp(argv[1], "--help") || !strcasecmp(argv[1], "-h") ||
 	    !strcmp(argv[1], "-?"))
 		status = help(argc - 1, argv + 1);

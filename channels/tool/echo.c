@@ -30,8 +30,7 @@ struct echo_message {
 	const uint8_t *bytes;
 	size_t len;
 	uint64_t number, missed;
-	int64_t now_ns;	  /* for its age; 0: it is from a file */
-	uint16_t version; /* that it was recorded in, if older; 0: the present version */
+	int64_t now_ns; /* for its age; 0: it is from a file */
 };
 
 static const struct settings_row rows[] = {
@@ -119,9 +118,7 @@ static void message_text(const struct echo *echo, const char *channel, const str
 
 	if (why == MSG_FINE) {
 		memcpy(&h, m->bytes, sizeof(h));
-		if (m->version)
-			snprintf(what, sizeof(what), "%s, recorded in version %u", type->name, m->version);
-		else if (h.t_publish_ns > 0 && h.t_publish_ns <= m->now_ns)
+		if (h.t_publish_ns > 0 && h.t_publish_ns <= m->now_ns)
 			snprintf(what, sizeof(what), "%s, %s old", type->name,
 				 span_text(age, m->now_ns - h.t_publish_ns));
 		else
@@ -232,16 +229,12 @@ static bool wanted(const struct echo *echo, const struct reclog_channel *c)
 	return !echo->only.n;
 }
 
-static void print_recorded(const struct echo *echo, struct recfile *file, struct reclog_record *r,
-			   const struct reclog_channel *c)
+static void print_recorded(const struct echo *echo, const struct reclog_record *r, const struct reclog_channel *c)
 {
-	struct echo_message m = { .number = r->number };
+	struct echo_message m = { .bytes = r->body, .len = r->len, .number = r->number };
 	struct json j = json_to(out_file());
 	char shown[sizeof(c->name)];
 
-	m.version = recfile_renew(file, r);
-	m.bytes = r->body;
-	m.len = r->len;
 	if (!echo->json) {
 		message_text(echo, recfile_name(shown, c), &m);
 		return;
@@ -278,7 +271,7 @@ static int each_recorded(const struct echo *echo, struct recfile *file, uint64_t
 			print_missed(echo, c->name, r.number);
 		if (r.kind != RECLOG_MESSAGE || ++*n <= skip || !print)
 			continue;
-		print_recorded(echo, file, &r, c);
+		print_recorded(echo, &r, c);
 		stop = *n % ECHO_BATCH ? 0 : out_flush();
 	}
 	free(channels);

@@ -34,9 +34,9 @@ struct play {
 
 	struct schedule schedule;
 	struct bar bar;
-	int64_t began_ns;	    /* playing; 0: not yet */
-	uint64_t messages, renewed; /* of an older version */
-	int64_t real_ns;	    /* CLOCK_REALTIME when the recording began */
+	int64_t began_ns; /* playing; 0: not yet */
+	uint64_t messages;
+	int64_t real_ns; /* CLOCK_REALTIME when the recording began */
 	bool whole;
 	struct hist late;
 };
@@ -82,7 +82,7 @@ static void channel_described(struct play *play, struct play_channel *c, const s
 	struct reclog_channel what;
 	const char *map;
 
-	if (recfile_channel(&what, r))
+	if (reclog_channel_read(&what, r))
 		return;
 	if (c->known && !what.count) /* no new one was made yet */
 		what = c->what;
@@ -226,6 +226,22 @@ static void rebase(uint8_t *message, size_t len, int64_t by_ns)
 	memcpy(message, &h, sizeof(h));
 }
 
+/* Refuses a message that no reader of its channel would take.  0, or TOOL_FAILED after a line. */
+static int refuse_version(const struct play_channel *c, const struct reclog_record *r)
+{
+	enum msg_refusal why = msg_check(r->body, r->len, NULL, NULL);
+	struct msg_header h;
+	char text[128];
+
+	if (why != MSG_OTHER_VERSION)
+		return 0;
+	memcpy(&h, r->body, sizeof(h));
+	if (h.size != r->len)
+		return 0; /* of another program's, and similar by chance */
+	msg_refusal_text(text, sizeof(text), why, r->body, r->len, NULL);
+	return tool_fail("%s: message %" PRIu64 ": %s", channel_name(c), r->number, text);
+}
+
 static int put(struct play *play, struct play_channel *c, struct reclog_record *r, int64_t at_ns)
 {
 	enum ach_status status;
@@ -234,7 +250,8 @@ static int put(struct play *play, struct play_channel *c, struct reclog_record *
 		return 0; /* its description was damaged, so it cannot be made */
 	if (!c->open && channel_open(play, c))
 		return TOOL_FAILED;
-	play->renewed += recfile_renew(&play->file, r) != 0;
+	if (refuse_version(c, r))
+		return TOOL_FAILED;
 	if (play->as_replay) /* the reader's buffer is ours until the next record */
 		rebase((uint8_t *)(uintptr_t)r->body, r->len, at_ns - r->t_ns);
 	status = ach_put(&c->chan, r->body, r->len);
@@ -336,8 +353,6 @@ static void print_summary(const struct play *play)
 	       n == 1 ? "" : "s", span_text(took, play->began_ns ? clock_now_ns() - play->began_ns : 0),
 	       span_text(p50, hist_quantile(&play->late, 0.5)), span_text(p99, hist_quantile(&play->late, 0.99)),
 	       span_text(max, play->late.max_ns));
-	if (play->renewed)
-		printf("%" PRIu64 " of them were of an older version and were converted\n", play->renewed);
 }
 
 static int play_file(struct play *play)

@@ -29,17 +29,25 @@ static const struct settings_row rows[] = {
 
 /* ---- the header ---- */
 
-/* A reference is meant for the driver that publishes NAME-state now; a driver that starts later refuses it. */
+/* A reference is meant for the driver that publishes NAME-state now; a driver that starts later refuses it.  Those of
+ * NAME.SOURCE-ref are, too. */
 static uint32_t for_incarnation(const char *ref)
 {
 	char state[ACH_CHAN_NAME_MAX + 8];
 	struct msg_header h = { 0 };
 	size_t len = strlen(ref) - strlen("-ref");
+	const char *dot = memrchr(ref, '.', len);
 	ach_channel_t chan;
+	enum ach_status status;
 	bool found = false;
 
 	snprintf(state, sizeof(state), "%.*s-state", (int)len, ref);
-	if (ach_open(&chan, state, NULL) == ACH_OK) {
+	status = ach_open(&chan, state, NULL);
+	if (status != ACH_OK && dot) {
+		snprintf(state, sizeof(state), "%.*s-state", (int)(dot - ref), ref);
+		status = ach_open(&chan, state, NULL);
+	}
+	if (status == ACH_OK) {
 		found = put_newest(&chan, &h);
 		ach_close(&chan);
 	}

@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "channels/msg/msg_old.h"
 #include "channels/tool/recfile.h"
 #include "channels/tool/tool.h"
 #include "config/utf8.h"
@@ -83,31 +82,6 @@ int recfile_next(struct recfile *f, struct reclog_record *r)
 			return tool_report(-1, "%s: %s", f->path, strerror(errno));
 		}
 	}
-}
-
-uint16_t recfile_renew(struct recfile *f, struct reclog_record *r)
-{
-	size_t len = msg_old_convert(f->message, r->body, r->len);
-	struct msg_header old;
-
-	if (!len)
-		return 0;
-	memcpy(&old, r->body, sizeof(old));
-	r->body = f->message;
-	r->len = len;
-	return old.version;
-}
-
-int recfile_channel(struct reclog_channel *c, const struct reclog_record *r)
-{
-	const struct msg_type *type;
-
-	if (reclog_channel_read(c, r))
-		return -1;
-	type = msg_type_by_number(c->type);
-	if (c->count && type && c->size < type->body->size)
-		c->size = (uint32_t)type->body->size;
-	return 0;
 }
 
 const char *recfile_name(char shown[sizeof(((struct reclog_channel *)0)->name)], const struct reclog_channel *c)

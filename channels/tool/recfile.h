@@ -2,7 +2,6 @@
 #ifndef CHANNELS_TOOL_RECFILE_H
 #define CHANNELS_TOOL_RECFILE_H
 
-#include "channels/msg/msg.h"
 #include "channels/tool/reclog.h"
 
 struct recfile {
@@ -13,7 +12,6 @@ struct recfile {
 	struct reclog_reader reader;
 	bool cut, quiet;
 	uint64_t damages, damaged_bytes;
-	uint8_t message[MSG_SIZE_MAX]; /* the present form of an old one */
 };
 
 /* 0, or TOOL_FAILED after a line. */
@@ -25,13 +23,6 @@ int recfile_close(struct recfile *f);
 
 /* The next record that is sound.  1; 0: there is none; -1: failed, after a line. */
 int recfile_next(struct recfile *f, struct reclog_record *r);
-
-/* A record of a message of an older version gets the present form; good until the next one.  Returns the version that
- * it had, or 0: it stays as it is. */
-uint16_t recfile_renew(struct recfile *f, struct reclog_record *r);
-
-/* The description of a channel in a record, with room for messages in their present form.  -1: it is none. */
-int recfile_channel(struct reclog_channel *c, const struct reclog_record *r);
 
 /* The name of a channel, from any file, as a terminal may have it.  Returns shown. */
 const char *recfile_name(char shown[sizeof(((struct reclog_channel *)0)->name)], const struct reclog_channel *c);

@@ -5,7 +5,7 @@
  * process finds wrong it notes in memory that outlives it.  Nothing may be noted: no torn or disordered message, no
  * wrong status, no hang; and the channel must be in order at the end.
  *
- *	CHAOS_SECONDS	how long, all geometries together; 24 unless set
+ *	CHAOS_SECONDS	how long, all geometries together; 24 unless set, 8 with sanitizers
  *	CHAOS_SEED	of the killer; printed
  */
 #define _GNU_SOURCE
@@ -35,7 +35,7 @@
 #define KILLS_MIN (5000 / SLOWED)
 #define PUTS_MIN (100000 / SLOWED)
 #define GETS_MIN (50000 / SLOWED)
-#define SECONDS_DEFAULT 24
+#define SECONDS_DEFAULT (SLOWED > 1 ? 8 : 24)
 
 #define PATIENCE_MS 20000 /* a wait or a put that takes so long was not helped: lost, or locked up */
 #define KILL_EVERY_US 500

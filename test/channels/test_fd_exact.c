@@ -2,6 +2,7 @@
  *
  * Each case is played with io_uring and with the helper thread.  The library's system calls go through the function
  * syscall; the one here stands in front of it and can hold a writer between its commit and its wake.
+ * waits: mostly
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -15,7 +15,7 @@ static uint64_t seed;
 void setUp(void)
 {
 	lib_watchdog(Unity.CurrentTestName, LIB_HANG_S);
-	hist_reset(&hist);
+	hist = (struct hist){ 0 };
 	seed = 88172645463325252;
 }
 
@@ -111,7 +111,7 @@ TEST(test_quantiles_of_every_distribution)
 
 	for (size_t d = 0; d < DRAWS; d++)
 		for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
-			hist_reset(&hist);
+			hist = (struct hist){ 0 };
 			for (size_t i = 0; i < sizes[s]; i++)
 				hist_add(&hist, values[i] = draws[d]());
 			check_all(sizes[s]);
@@ -121,7 +121,7 @@ TEST(test_quantiles_of_every_distribution)
 /* The last value of the part that v lies in, seen from outside: the second of three values. */
 static int64_t part_last(int64_t v)
 {
-	hist_reset(&hist);
+	hist = (struct hist){ 0 };
 	hist_add(&hist, 0);
 	hist_add(&hist, v);
 	hist_add(&hist, INT64_MAX);
@@ -169,12 +169,9 @@ TEST(test_empty)
 
 	TEST_ASSERT_EQUAL_MEMORY(&zeroes, &hist, sizeof hist);
 	TEST_ASSERT_EQUAL_INT64(0, hist_quantile(&hist, 0.5));
-	hist_add(&hist, 5);
-	hist_merge(&hist, &zeroes); /* whose min_ns of 0 is none */
+	hist_add(&hist, 5); /* the min_ns of 0 was none */
 	TEST_ASSERT_EQUAL_INT64(5, hist.min_ns);
 	TEST_ASSERT_EQUAL_UINT64(1, hist.count);
-	hist_reset(&hist);
-	TEST_ASSERT_EQUAL_MEMORY(&zeroes, &hist, sizeof hist);
 }
 
 TEST(test_early_is_not_late)
@@ -185,25 +182,4 @@ TEST(test_early_is_not_late)
 	TEST_ASSERT_EQUAL_UINT64(3, hist.count);
 	TEST_ASSERT_EQUAL_INT64(0, hist.min_ns);
 	TEST_ASSERT_EQUAL_INT64(0, hist_quantile(&hist, 2. / 3));
-}
-
-TEST(test_merged_is_added)
-{
-	static struct hist some[3], all;
-
-	for (size_t d = 0; d < DRAWS; d++) {
-		hist_reset(&hist);
-		hist_reset(&all);
-		for (size_t i = 0; i < 3; i++)
-			hist_reset(&some[i]);
-		for (size_t i = 0; i < VALUES; i++) {
-			int64_t v = draws[d]() + (d % 2 ? 7 : 0); /* some where the least is not 0 */
-
-			hist_add(&all, v);
-			hist_add(&some[lib_random(&seed) % 3], v);
-		}
-		for (size_t i = 0; i < 3; i++)
-			hist_merge(&hist, &some[i]);
-		TEST_ASSERT_EQUAL_MEMORY(&all, &hist, sizeof hist);
-	}
 }

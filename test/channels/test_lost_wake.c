@@ -4,6 +4,7 @@
  *
  * The library's system calls go through the function syscall; the one here stands in front of it.  It kills the writer
  * where it is about to wake, and in the waiter it counts how its sleeps began and ended.
+ * waits: mostly
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "channels/msg/msg_old.h"
+#include "channels/msg/msg.h"
 #include "config/json.h"
 #include "config/yaml.h"
 #include "test/channels/lib.h"
@@ -732,50 +732,6 @@ TEST(test_json_takes_paths_as_text_has_them)
 	TEST_ASSERT_EQUAL_UINT32(7, paths.header.for_incarnation);
 	TEST_ASSERT_EQUAL_UINT32(2, paths.count);
 	TEST_ASSERT_EQUAL_UINT32(1, paths.common.bus_count);
-}
-
-/* ---- old versions ---- */
-
-TEST(test_a_new_measurement_is_nan_in_an_old_message)
-{
-	static const struct msg_old_row rows[] = {
-		{ "header", 56, NULL }, { "rate", 24, NULL }, { "age_ns", 4, NULL }, { NULL, 0, NULL }
-	};
-	struct msg_imu imu = { .samples = 0 };
-	uint8_t old[56 + 24 + 4];
-	double rate[3] = { 1, 2, 3 };
-
-	memset(old, 7, sizeof(old));
-	memcpy(old + 56, rate, sizeof(rate));
-	msg_old_copy(type_of("imu")->body, (uint8_t *)&imu, rows, old);
-	TEST_ASSERT_EQUAL_MEMORY(rate, imu.rate, sizeof(rate));
-	TEST_ASSERT_EQUAL_UINT32(0x07070707, imu.header.type);
-	for (int i = 0; i < 3; i++)
-		TEST_ASSERT_TRUE(isnan(imu.acceleration[i]));
-	TEST_ASSERT_TRUE(isnan(imu.temperature));
-	TEST_ASSERT_EQUAL_INT64(0, imu.age_ns); /* of another size: not the same field */
-	TEST_ASSERT_EQUAL_UINT32(0, imu.samples);
-}
-
-TEST(test_what_is_not_a_whole_old_message_is_not_converted)
-{
-	struct msg_header h = { .type = msg_estop_number, .version = 1, .size = 232 };
-	uint8_t old[240] = { 0 };
-
-	memcpy(old, &h, sizeof(h));
-	TEST_ASSERT_EQUAL_size_t(sizeof(struct msg_estop), msg_old_convert(back, old, 232));
-	TEST_ASSERT_EQUAL_size_t(0, msg_old_convert(back, old, 231));
-	TEST_ASSERT_EQUAL_size_t(0, msg_old_convert(back, old, 233));
-	TEST_ASSERT_EQUAL_size_t(0, msg_old_convert(back, old, sizeof(h) - 1));
-	TEST_ASSERT_EQUAL_size_t(0, msg_old_convert(back, old, 0));
-	h.size = 233;
-	memcpy(old, &h, sizeof(h));
-	TEST_ASSERT_EQUAL_size_t(0, msg_old_convert(back, old, 232));
-	TEST_ASSERT_EQUAL_size_t(0, msg_old_convert(back, old, 233));
-	for (size_t t = 0; t < msg_types_n; t++) { /* those of today are not old */
-		msg_init(sent, &msg_types[t]);
-		TEST_ASSERT_EQUAL_size_t(0, msg_old_convert(back, sent, msg_types[t].body->size));
-	}
 }
 
 static void refusal(enum msg_refusal expected, const char *line, const void *buf, size_t len,

@@ -11,7 +11,7 @@ trap 'rm -rf "$tmp" /dev/shm/achshm-"$name"-*' EXIT
 unset NO_COLOR
 
 types='joint-state joint-ref imu force-torque gripper-state gripper-ref battery bus-stats clock event estop'
-types+=' request reply'
+types+=' request reply balance-state balance-ref mux-state body'
 
 # ---- tools ----
 
@@ -102,6 +102,10 @@ sample() {
 		"text":"line\nwith \"quotes\" and ü"}' ;;
 	estop) echo '{"epoch":3,"level":"hold","seen":[12,13],"who":"me","why":"test"}' ;;
 	request) echo '{"id":9,"client_pid":1,"verb":"set","key":"k","value":"v"}' ;;
+	balance-state) echo '{"mode":"standing","imu":"fresh","wheels":"predicted","lean":0.01,"current":[1.5,-2]}' ;;
+	balance-ref) echo '{"speed":0.25,"turn_rate":-1}' ;;
+	mux-state) echo '{"output":"waist","in_charge":"joy","source":["joy","pc"],"state":["in-charge","stale"]}' ;;
+	body) echo '{"mode":"fallen","falls":2,"pitch":-0.5,"current":[0.5,1],"push":80}' ;;
 	reply) echo '{"id":9,"client_pid":1,"result":-22,"error":"no","value":""}' ;;
 	esac
 }
@@ -336,6 +340,10 @@ test_put_takes_the_incarnation_from_the_state() {
 	same '' "$(cat "$tmp/inc.err")"
 	same '42 2 3' "$(json "$name-inc-ref" '" ".join(str(m["header"][k]) for k in (
 		"for_incarnation", "type", "sequence"))')"
+	make_channel inc.joy-ref joint-ref # of a source
+	"$ach" put "$name-inc.joy-ref" --json '{}' 2>"$tmp/inc.err"
+	same '' "$(cat "$tmp/inc.err")"
+	same 42 "$(json "$name-inc.joy-ref" 'm["header"]["for_incarnation"]')"
 }
 
 test_put_knows_the_type() {

@@ -19,7 +19,7 @@ recorded() { # NAME...
 		import sys
 		sys.dont_write_bytecode = True
 		sys.path.insert(0, "test/channels")
-		from old_recording import recording, channel, record
+		from recording import recording, channel, record
 		folder, prefix, *names = sys.argv[1:]
 		for name in names:
 		    recording(f"{folder}/{name}", channel(0, (prefix + name).encode(), 8, 100, 0),
@@ -129,7 +129,7 @@ test_refused_before_anything_is_done() {
 		import sys
 		sys.dont_write_bytecode = True
 		sys.path.insert(0, "test/channels")
-		from old_recording import recording, channel, record
+		from recording import recording, channel, record
 		path, prefix = sys.argv[1:]
 		recording(path, channel(0, f"{prefix}first".encode(), 8, 100, 0),
 		          channel(1, f"{prefix}waist-ref".encode(), 8, 100, 0), record(3, 0, 2000, 1, b"hello"))

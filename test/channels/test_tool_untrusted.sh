@@ -20,7 +20,7 @@ make() { # FILE PYTHON: records for a recording
 		import struct, sys, zlib
 		sys.dont_write_bytecode = True
 		sys.path.insert(0, "test/channels")
-		from old_recording import recording, channel, record
+		from recording import recording, channel, record
 		recording(sys.argv[1], *eval(sys.argv[2]))
 	END
 }
@@ -58,11 +58,10 @@ test_a_record_of_gigabytes_is_not_read() {
 		    f.write(struct.pack("<I", zlib.crc32(head)) + head)
 		    f.truncate(f.tell() + 2000000000)
 	END
-	for command in "play $tmp/body" "play --list $tmp/body" "echo $tmp/body" "convert $tmp/body $tmp/out"; do
+	for command in "play $tmp/body" "play --list $tmp/body" "echo $tmp/body"; do
 		# shellcheck disable=SC2086 # words
 		lib_matches 1 "ach ${command%% *}: $tmp/body: the record at * asks for 2000000000 bytes; one has at \
 most 67108864" little "$ach" $command
-		rm -f "$tmp/out"
 	done
 }
 

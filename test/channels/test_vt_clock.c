@@ -173,6 +173,7 @@ static void set(char **arg)
 	}
 	LIB_CHECK(clock_set_wait(all, tags, 4, clock_now_ns() + 5) == 0);
 	note(2);
+	clock_touch(getpid());
 	LIB_CHECK(!eventfd_write(fd, 1));
 	LIB_CHECK(clock_set_wait(all, tags, 4, clock_now_ns() + 5) == 1 && tags[0] == 7);
 	note(3);

@@ -53,8 +53,7 @@ class Series:
                 try:
                     message = parse(self.raw(i), first and type(first))
                 except WrongMessage as e:
-                    raise WrongMessage(f"{self.name}: message {self.number[i]}: {e} (ach convert rewrites a recording "
-                                       "of older versions)") from None
+                    raise WrongMessage(f"{self.name}: message {self.number[i]}: {e}") from None
                 first = first or message
             data = b"".join(map(self.raw, range(len(self))))
             table = numpy and len(self) and numpy.frombuffer(data, _dtype(type(first).FIELDS, first.SIZE))
