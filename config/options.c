@@ -193,10 +193,3 @@ enum options_outcome options_read(struct options *options, int *argc, char **arg
 	check_arguments(&r);
 	return r.wrong ? OPTIONS_WRONG : OPTIONS_GO;
 }
-
-bool options_given(const struct options *options, const char *name)
-{
-	const struct settings_row *row = row_named(options, name, strlen(name));
-
-	return row && options->given >> (row - options->rows) & 1;
-}

@@ -61,8 +61,6 @@ struct options {
 /* Reads the line.  The arguments move to the front, argv[0] to argv[*argc - 1]; strings point into argv. */
 enum options_outcome options_read(struct options *options, int *argc, char **argv, struct error_sink *errors);
 
-bool options_given(const struct options *options, const char *name);
-
 /* Prints what was asked for. */
 void options_answer(const struct options *options, FILE *to);
 void options_help(const struct options *options, FILE *to);

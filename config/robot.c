@@ -161,6 +161,9 @@ static void read_device(struct robot *robot, struct robot_device *device, const 
 	device->node = node;
 	take_name(device->name, node, errors);
 	read_table(&table, node, errors);
+	/* A controller moves nothing itself: the devices do that take its references. */
+	if (!device->bus_node && !settings_given(&table, "actuated"))
+		device->actuated = false;
 	forget_null(&device->settings);
 	forget_null(&device->limits_node);
 	forget_null(&device->sim);
@@ -179,7 +182,7 @@ static void read_all(struct robot *robot, struct error_sink *errors)
 	size_t n;
 
 	read_table(&table, yaml_root(robot->doc), errors);
-	forget_null(&robot->sim);
+	forget_null(&robot->body.node);
 	read_buses(robot, errors);
 	n = count_named(robot->devices_node, errors);
 	device = room(robot, n, sizeof(*device), errors);
@@ -256,6 +259,39 @@ static void check_ids(const struct yaml_node *node, struct error_sink *errors)
 		check_ids(one, errors);
 }
 
+/* ---- the body ---- */
+
+static const struct robot_device *find_part(const struct robot *robot, const char *role, const char *name,
+					    struct error_sink *errors)
+{
+	const struct robot_device *device = robot_device(robot, name);
+	const char *best = NULL;
+	char quoted[TEXT_QUOTED_MAX];
+
+	if (device || !*name)
+		return device;
+	for (size_t i = 0; i < robot->devices_n; i++)
+		nearest_try(name, robot->devices[i].name, &best);
+	text_quote(quoted, name);
+	yaml_error(errors, yaml_find(robot->body.node, role), "there is no device %s%s%s%s", quoted,
+		   best ? "; did you mean " : " under devices", best ? best : "", best ? "?" : "");
+	return NULL;
+}
+
+static void read_body(struct robot *robot, struct error_sink *errors)
+{
+	struct robot_body *body = &robot->body;
+	struct settings table = { .rows = robot_body_rows, .values = body, .noun = "key of a body" };
+
+	if (!body->node)
+		return;
+	read_table(&table, body->node, errors);
+	forget_null(&body->settings);
+	body->wheels = find_part(robot, "wheels", body->names[0], errors);
+	body->imu = find_part(robot, "imu", body->names[1], errors);
+	body->waist = find_part(robot, "waist", body->names[2], errors);
+}
+
 /* ---- buses ---- */
 
 /* Two names of one interface would be two clocks and two owners of one link. */
@@ -303,7 +339,13 @@ static int make(struct robot *robot, int err, struct error_sink *errors)
 
 	if (err)
 		return err;
+	err = yaml_join_like(robot->doc, "like", errors);
+	if (err) {
+		robot_close(robot);
+		return err;
+	}
 	read_all(robot, errors);
+	read_body(robot, errors);
 	check_all(robot, errors);
 	if (errors->count == before)
 		return 0;

@@ -12,7 +12,7 @@
  *
  *	struct robot robot;
  *
- *	if (robot_open(&robot, "config/robots/bench.yaml", &errors))
+ *	if (robot_open(&robot, "config/robots/waist.yaml", &errors))
  *		return 100;	(all that is wrong is in errors, one line each)
  *	waist = robot_device(&robot, "waist");
  *	settings_read(&settings, waist->settings, &errors);
@@ -86,15 +86,24 @@ struct robot_device {
 	const struct yaml_node *sim;
 };
 
+/* For the simulator: what the devices move, and measure. */
+struct robot_body {
+	char kind[TEXT_NAME_MAX + 1];
+	char names[3][TEXT_NAME_MAX + 1];		 /* of the devices below; "": none */
+	const struct robot_device *wheels, *imu, *waist; /* or NULL */
+	const struct yaml_node *settings;		 /* as they stand in the file, or NULL */
+	const struct yaml_node *node;			 /* all of it; NULL: there is no body */
+};
+
 struct robot {
 	char name[TEXT_NAME_MAX + 1];
 	struct robot_bus *buses;
 	size_t buses_n;
 	struct robot_device *devices;
 	size_t devices_n;
-	const struct yaml_node *buses_node, *devices_node;
-	const struct yaml_node *sim; /* of the body; NULL: none */
-	struct yaml *doc;	     /* holds all of the above */
+	const struct yaml_node *like_node, *buses_node, *devices_node;
+	struct robot_body body;
+	struct yaml *doc; /* holds all of the above */
 };
 
 /* 0; or -errno, everything that is wrong in errors, and nothing to close. */
@@ -115,6 +124,6 @@ struct robot_joints {
 
 /* The tables behind the file, for those who document or test it. */
 extern const struct settings_row robot_rows[], robot_bus_rows[], robot_device_rows[], robot_limits_rows[],
-	robot_joints_rows[];
+	robot_joints_rows[], robot_body_rows[];
 
 #endif

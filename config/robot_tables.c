@@ -36,10 +36,11 @@ static const char *clock_form(const char *text)
 }
 
 const struct settings_row robot_rows[] = {
+	SETTINGS_NODE("like", struct robot, like_node, NULL, "another robot file, for what is not said here"),
 	SETTINGS_TEXT("robot", struct robot, name, SETTINGS_REQUIRED, "the robot's name", .check = name_form),
 	SETTINGS_NODE("buses", struct robot, buses_node, SETTINGS_REQUIRED, "its buses by name"),
 	SETTINGS_NODE("devices", struct robot, devices_node, SETTINGS_REQUIRED, "its devices by name"),
-	SETTINGS_NODE("sim", struct robot, sim, NULL, "its body, for the simulator"),
+	SETTINGS_NODE("body", struct robot, body.node, NULL, "what its devices move, for the simulator"),
 	SETTINGS_END,
 };
 
@@ -63,9 +64,10 @@ const struct settings_row robot_bus_rows[] = {
 const struct settings_row robot_device_rows[] = {
 	SETTINGS_TEXT("driver", struct robot_device, driver, SETTINGS_REQUIRED, "the program that drives it",
 		      .check = name_form),
-	SETTINGS_NODE("bus", struct robot_device, bus_node, SETTINGS_REQUIRED,
-		      "its bus, or a list, or a mapping from role to bus"),
-	SETTINGS_BOOL("actuated", struct robot_device, actuated, "yes", "it moves: arming waits for it"),
+	SETTINGS_NODE("bus", struct robot_device, bus_node, NULL,
+		      "its bus, or a list, or a mapping from role to bus; a controller has none"),
+	SETTINGS_BOOL("actuated", struct robot_device, actuated, "yes",
+		      "it moves: arming waits for it; no by default without a bus"),
 	SETTINGS_NODE("ids", struct robot_device, ids, NULL, "its numbers on the bus, if the driver asks for them"),
 	SETTINGS_NODE("settings", struct robot_device, settings, NULL, "the driver's settings: DRIVER --settings"),
 	SETTINGS_NODE("limits", struct robot_device, limits_node, NULL, "what references may ask for"),
@@ -84,6 +86,15 @@ const struct settings_row robot_limits_rows[] = {
 		      "fastest change of the current"),
 	SETTINGS_REAL("step", struct robot_limits, step, "rad", NULL, "0", NULL,
 		      "farthest from one reference to the next"),
+	SETTINGS_END,
+};
+
+const struct settings_row robot_body_rows[] = {
+	SETTINGS_TEXT("kind", struct robot_body, kind, SETTINGS_REQUIRED, "the body: krang", .check = name_form),
+	SETTINGS_TEXT("wheels", struct robot_body, names[0], "", "the device whose drives turn the wheels"),
+	SETTINGS_TEXT("imu", struct robot_body, names[1], "", "the device that measures its motion"),
+	SETTINGS_TEXT("waist", struct robot_body, names[2], "", "the device whose joint is the waist"),
+	SETTINGS_NODE("settings", struct robot_body, settings, NULL, "of the body: robotsim run --settings"),
 	SETTINGS_END,
 };
 

@@ -62,6 +62,7 @@ struct settings_row {
 	const char *min, *max;	  /* as in a file; NULL: no limit; of each element of a list */
 	const char *const *words; /* end with NULL */
 	const char *help;	  /* one line */
+	bool joined;		  /* text: a list in a file counts as its elements, with commas between them */
 	/* For text with a form of its own: NULL when it is fine, else what it is not: "a frame such as 080#". */
 	const char *(*check)(const char *text);
 	/* For options: what help calls the value, and a letter where an older spelling (-n) must live on. */

@@ -194,6 +194,23 @@ static int set_text(const struct settings_row *row, char *place, const char *tex
 	return 0;
 }
 
+/* [a, b] as "a,b". */
+static int read_joined(const struct settings_row *row, void *values, const struct yaml_node *list,
+		       char why[SETTINGS_WHY_MAX])
+{
+	char text[SETTINGS_WHY_MAX] = "";
+	size_t len = 0;
+
+	for (const struct yaml_node *node = yaml_first(list); node; node = node->next) {
+		if (node->kind != YAML_TEXT)
+			return refuse(why, row, "a list of lists or mappings");
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s", len ? "," : "", node->text);
+		if (len >= sizeof(text))
+			return refuse(why, row, "a long list");
+	}
+	return set_text(row, (char *)values + row->offset, text, why);
+}
+
 static int set_word(const struct settings_row *row, void *place, const char *text, char why[SETTINGS_WHY_MAX])
 {
 	char quoted[TEXT_QUOTED_MAX];
@@ -260,6 +277,8 @@ int settings_value_read(const struct settings_row *row, void *values, const stru
 	}
 	if (list && node->kind == YAML_LIST)
 		return read_list(row, NULL, node, why) ? -EINVAL : read_list(row, values, node, why);
+	if (row->joined && node->kind == YAML_LIST)
+		return read_joined(row, values, node, why);
 	if (node->kind != YAML_TEXT)
 		return refuse(why, row, yaml_kind_name(node));
 	if (yaml_is_null(node))

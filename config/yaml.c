@@ -153,6 +153,7 @@ void yaml_close(struct yaml *doc)
 {
 	if (!doc)
 		return;
+	yaml_close(doc->like);
 	arena_free(&doc->arena);
 	free(doc);
 }

@@ -47,6 +47,9 @@ struct yaml;
 /* Reads path, or text that errors call name.  0; or -errno with a line in errors.  Text is copied. */
 int yaml_open_file(struct yaml **doc, const char *path, struct error_sink *errors);
 int yaml_open_text(struct yaml **doc, const char *name, const char *text, size_t len, struct error_sink *errors);
+/* If the root has the key, its value is the path of another file, relative to this one: the document takes over the
+ * entries of that one that it lacks, in nested mappings, too.  0; or -errno with a line in errors. */
+int yaml_join_like(struct yaml *doc, const char *key, struct error_sink *errors);
 void yaml_close(struct yaml *doc); /* and all its nodes; NULL is fine */
 
 const struct yaml_node *yaml_root(const struct yaml *doc);

@@ -8,6 +8,7 @@ struct yaml {
 	struct arena arena;
 	const char *file;
 	const struct yaml_node *root;
+	struct yaml *like; /* whose nodes it has taken over, or NULL */
 };
 
 /* Makes the tree of text, which is UTF-8 without control characters: doc->root.  0 or -errno with a line in errors. */

@@ -84,9 +84,6 @@ TEST(everything_said)
 	TEST_ASSERT_TRUE(line.check);
 	TEST_ASSERT_FALSE(line.once);
 	TEST_ASSERT_EQUAL_STRING("-", line.config);
-	TEST_ASSERT_TRUE(options_given(&options, "hz"));
-	TEST_ASSERT_FALSE(options_given(&options, "once"));
-	TEST_ASSERT_FALSE(options_given(&options, "nothing"));
 	TEST_ASSERT_EQUAL_INT(0, words_n);
 }
 

@@ -1,6 +1,8 @@
 /* test_robot.c: the robot file, right ones. */
 #include <glob.h>
 #include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "test/channels/testcase.h"
 
@@ -51,7 +53,7 @@ static const char krang[] = "robot: krang\n"
 			    "    ids: {base: 0x20, more: [0, 0x1FFFFFFF]}\n"
 			    "    sim: {mass: 0.2}\n"
 			    "  imu: {driver: imud, bus: base, actuated: no, limits: , settings: ~}\n"
-			    "sim: {body: krang}\n";
+			    "body: {kind: krang, wheels: both, imu: imu, settings: {start: held}}\n";
 
 TEST(buses)
 {
@@ -78,7 +80,11 @@ TEST(buses)
 	TEST_ASSERT_EQUAL_INT64(100, bus->restart_ms);
 	TEST_ASSERT_EQUAL_STRING("100#0F", robot_bus(&robot, "torso")->clock);
 	TEST_ASSERT_NULL(robot_bus(&robot, "none"));
-	TEST_ASSERT_EQUAL_STRING("krang", yaml_find(robot.sim, "body")->text);
+	TEST_ASSERT_EQUAL_STRING("krang", robot.body.kind);
+	TEST_ASSERT_EQUAL_PTR(robot_device(&robot, "both"), robot.body.wheels);
+	TEST_ASSERT_EQUAL_PTR(robot_device(&robot, "imu"), robot.body.imu);
+	TEST_ASSERT_NULL(robot.body.waist);
+	TEST_ASSERT_EQUAL_STRING("held", yaml_find(robot.body.settings, "start")->text);
 }
 
 TEST(devices)
@@ -136,7 +142,18 @@ TEST(little_is_enough)
 	robot_close(&robot);
 	open_text("robot: r\nbuses:\ndevices:\n");
 	TEST_ASSERT_EQUAL_UINT(0, robot.devices_n);
-	TEST_ASSERT_NULL(robot.sim);
+	TEST_ASSERT_NULL(robot.body.node);
+}
+
+TEST(a_controller_has_no_bus_and_does_not_move_unless_it_says_so)
+{
+	open_text("robot: r\nbuses:\ndevices:\n"
+		  "  a: {driver: refmuxd}\n"
+		  "  b: {driver: balanced, actuated: yes}\n");
+	TEST_ASSERT_EQUAL_size_t(0, robot.devices[0].roles_n);
+	TEST_ASSERT_FALSE(robot.devices[0].actuated);
+	TEST_ASSERT_EQUAL_size_t(0, robot.devices[1].roles_n);
+	TEST_ASSERT_TRUE(robot.devices[1].actuated);
 }
 
 TEST(bounds)
@@ -207,6 +224,126 @@ TEST(interfaces)
 	}
 }
 
+TEST(wrong_bodies)
+{
+	static const struct {
+		const char *body, *line;
+	} bad[] = {
+		{ "{}", "r:4: body: kind is missing" },
+		{ "krang", "r:4: body: text where a mapping" },
+		{ "{kind: krang, wheels: arms}", "r:4: wheels: there is no device \"arms\"; did you mean arm?" },
+		{ "{kind: krang, waist: other}", "r:4: waist: there is no device \"other\" under devices" },
+		{ "{kind: krang, whels: arm}", "r:4: whels: unknown key of a body; did you mean wheels?" },
+		{ "{kind: a b}", "r:4: kind: \"a b\" is not a name" },
+	};
+	char text[256];
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		snprintf(text, sizeof(text),
+			 "robot: r\nbuses: {a: {interface: can0}}\ndevices: {arm: {driver: d, bus: a}}\nbody: %s\n",
+			 bad[i].body);
+		TEST_ASSERT_EQUAL_INT(-EINVAL, robot_open_text(&robot, "r", text, strlen(text), lines_start()));
+		TEST_ASSERT_NOT_NULL_MESSAGE(strstr(lines, bad[i].line), lines);
+	}
+}
+
+/* ---- like another robot ---- */
+
+static char like_folder[64];
+
+static const char *like_file(const char *name, const char *text)
+{
+	static char path[128];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", like_folder, name);
+	file = fopen(path, "w");
+	TEST_ASSERT_NOT_NULL_MESSAGE(file, path);
+	fputs(text, file);
+	fclose(file);
+	return path;
+}
+
+static void like_begin(void)
+{
+	const char *place = getenv("TMPDIR");
+
+	snprintf(like_folder, sizeof(like_folder), "%s/like.XXXXXX", place ? place : "/tmp");
+	TEST_ASSERT_NOT_NULL(mkdtemp(like_folder));
+	like_file("krang.yaml", krang);
+}
+
+static void like_end(void)
+{
+	static const char *const names[] = { "krang.yaml", "bench.yaml", "third.yaml" };
+	char path[128];
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		snprintf(path, sizeof(path), "%s/%s", like_folder, names[i]);
+		unlink(path);
+	}
+	rmdir(like_folder);
+}
+
+TEST(a_robot_says_only_in_what_it_differs)
+{
+	like_begin();
+	like_file("bench.yaml", "like: krang.yaml\n"
+				"robot: bench\n"
+				"buses: {larm0: {interface: wire:larm0}, more: {interface: wire:more}}\n"
+				"devices:\n"
+				"  larm: {bus: [more], settings: {tick: 20ms}, limits: {joints: {4: {current: 5}}}}\n");
+	TEST_ASSERT_EQUAL_INT(0, robot_open(&robot, like_file("third.yaml", "like: bench.yaml\nrobot: third\n"),
+					    lines_start()));
+	TEST_ASSERT_EQUAL_STRING("", lines);
+	like_end();
+	TEST_ASSERT_EQUAL_STRING("third", robot.name);
+	TEST_ASSERT_EQUAL_size_t(5, robot.buses_n);
+	TEST_ASSERT_EQUAL_STRING("wire:larm0", robot_bus(&robot, "larm0")->interface);
+	TEST_ASSERT_EQUAL_INT64(8, robot_bus(&robot, "larm0")->in_flight);
+	TEST_ASSERT_EQUAL_STRING("can1", robot_bus(&robot, "larm1")->interface);
+	TEST_ASSERT_EQUAL_size_t(3, robot.devices_n);
+
+	const struct robot_device *larm = robot_device(&robot, "larm");
+
+	TEST_ASSERT_EQUAL_size_t(1, larm->roles_n); /* a list in place of a mapping */
+	TEST_ASSERT_EQUAL_STRING("larm0:4-7", yaml_find(larm->settings, "modules")->text);
+	TEST_ASSERT_EQUAL_STRING("20ms", yaml_find(larm->settings, "tick")->text);
+	TEST_ASSERT_EQUAL_DOUBLE(5, robot_limits(larm, "4")->current);
+	TEST_ASSERT_EQUAL_DOUBLE(-2, robot_limits(larm, "4")->position[0]);
+	TEST_ASSERT_EQUAL_DOUBLE(0.2, robot_limits(larm, "5")->velocity);
+	TEST_ASSERT_NOT_NULL(robot.body.node);
+}
+
+TEST(like_what_is_not_there)
+{
+	static const struct {
+		const char *first, *text, *line;
+	} bad[] = {
+		{ "like: none.yaml\n", "", "bench.yaml:1: like: none.yaml: No such file or directory\n" },
+		{ "like:\n", "", "bench.yaml:1: like: the name of a file is missing\n" },
+		{ "like: [krang.yaml]\n", "", "bench.yaml:1: like: the name of a file is missing\n" },
+		{ "like: bench.yaml\n", "", "bench.yaml:1: like: more than 4 files, each like the next\n" },
+		{ "like: third.yaml\n", "- a\n", "bench.yaml:1: like: third.yaml is not a mapping\n" },
+		{ "like: third.yaml\n", "a: b: c\n", "third.yaml:1: " },
+		{ "like: krang.yaml\nbuses: {larm0: {bitrat: 5}}\n", "", "bench.yaml:2: bitrat: unknown key" },
+		{ "like: krang.yaml\nbuses: {larm0: {bitrate: 5}}\n", "", "bench.yaml:2: bitrate: 5 is below" },
+		{ "like: krang.yaml\ndevices: {imu: {bus: none}}\n", "", "bench.yaml:2: bus: there is no bus" },
+	};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		int err;
+
+		like_begin();
+		like_file("third.yaml", bad[i].text);
+		err = robot_open(&robot, like_file("bench.yaml", bad[i].first), lines_start());
+		like_end();
+		TEST_ASSERT_NOT_NULL_MESSAGE(strstr(lines, bad[i].line), lines);
+		TEST_ASSERT_TRUE(err < 0);
+		TEST_ASSERT_NULL(robot.doc);
+	}
+}
+
 TEST(absent_file)
 {
 	TEST_ASSERT_EQUAL_INT(-ENOENT, robot_open(&robot, "test/config/none.yaml", lines_start()));
@@ -228,9 +365,10 @@ TEST(shipped_robots_are_right)
 
 		TEST_ASSERT_EQUAL_STRING("", lines);
 		TEST_ASSERT_EQUAL_INT(0, err);
-		/* ROBOT.yaml describes ROBOT. */
+		/* ROBOT.yaml describes ROBOT; on the bench there is the waist alone, too. */
 		snprintf(expected, sizeof(expected), "config/robots/%s.yaml", robot.name);
-		TEST_ASSERT_EQUAL_STRING(path, expected);
+		if (strcmp(path, "config/robots/waist.yaml") != 0)
+			TEST_ASSERT_EQUAL_STRING(path, expected);
 		robot_close(&robot);
 	}
 	globfree(&files);
@@ -249,8 +387,8 @@ static char *slurp(const char *path)
 
 TEST(page_has_every_key)
 {
-	const struct settings_row *const tables[] = { robot_rows, robot_bus_rows, robot_device_rows, robot_limits_rows,
-						      robot_joints_rows };
+	const struct settings_row *const tables[] = { robot_rows,	 robot_bus_rows,    robot_device_rows,
+						      robot_limits_rows, robot_joints_rows, robot_body_rows };
 	char *page = slurp("config/robot.5"), item[64];
 
 	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++) {

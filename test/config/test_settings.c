@@ -259,3 +259,47 @@ TEST(other_types)
 	settings_text(&table, "part", text, sizeof(text));
 	TEST_ASSERT_EQUAL_STRING("", text);
 }
+
+/* ---- lists of words ---- */
+
+struct words {
+	char text[16];
+};
+
+static const char *no_x(const char *text)
+{
+	return strchr(text, 'x') ? "without x" : NULL;
+}
+
+static const struct settings_row word_rows[] = {
+	SETTINGS_TEXT("words", struct words, text, "", "some", .check = no_x, .joined = true),
+	SETTINGS_END,
+};
+
+TEST(a_joined_text_takes_a_list)
+{
+	static const struct {
+		const char *yaml, *text, *said;
+	} cases[] = {
+		{ "words: a,b", "a,b", "" },
+		{ "words: [a]", "a", "" },
+		{ "words: [a, b:5ms, c]", "a,b:5ms,c", "" },
+		{ "words: []", "", "" },
+		{ "words: [a, x]", "", "f:1: words: \"a,x\" is not without x\n" },
+		{ "words: [a, [b]]", "", "f:1: words: a list of lists or mappings is not text\n" },
+		{ "words: [a2345678, b2345678]", "", "f:1: words: \"a2345678,b2345678\" is longer than 15 bytes\n" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct words words = { "" };
+		struct settings table = { .rows = word_rows, .values = &words };
+		struct yaml *doc;
+
+		TEST_ASSERT_EQUAL_INT(0,
+				      yaml_open_text(&doc, "f", cases[i].yaml, strlen(cases[i].yaml), lines_start()));
+		settings_read(&table, yaml_root(doc), lines_start());
+		TEST_ASSERT_EQUAL_STRING(cases[i].said, lines);
+		TEST_ASSERT_EQUAL_STRING(cases[i].text, words.text);
+		yaml_close(doc);
+	}
+}
