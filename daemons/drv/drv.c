@@ -18,7 +18,7 @@ static void read_signals(struct drv *drv, int64_t now_ns)
 {
 	struct signalfd_siginfo info;
 
-	if (read(drv->signals, &info, sizeof(info)) != sizeof(info) || drv->stopping)
+	if (read(drv->signals, &info, sizeof(info)) <= 0 || drv->stopping)
 		return;
 	drv->stopping = true;
 	drv->stop_by_ns = now_ns + STOP_NS;
@@ -65,7 +65,7 @@ static void send_all(struct drv *drv)
 	drv_hand_over(drv);
 	drv_publish_post(drv);
 	drv_put_replies(drv);
-	report_release(&drv->report, clock_now_ns());
+	report_release(&drv->report, drv->report.held ? clock_now_ns() : drv->now_ns);
 }
 
 static bool tick_if_due(struct drv *drv, int64_t now_ns)
@@ -123,6 +123,8 @@ static bool turn(struct drv *drv)
 	if (ticked)
 		drv_cycle_end(drv, now_ns);
 	notify_watchdog(&drv->notify, now_ns);
+	if (drv->seat)
+		atomic_fetch_add_explicit(&drv->seat->turns, 1, memory_order_relaxed);
 	if (drv->stopping)
 		return !(drv->over && all_sent(drv)) && now_ns < drv->stop_by_ns;
 	return !all_ended(drv);
@@ -133,21 +135,34 @@ static int64_t earlier(int64_t a_ns, int64_t b_ns)
 	return a_ns < b_ns ? a_ns : b_ns;
 }
 
+/* Which frames wake the loop, and until when. */
+static int64_t settle_bus(const struct drv *drv, struct drv_bus *bus)
+{
+	const struct slots *slots = &bus->slots;
+	int64_t rest_ns;
+
+	/* An echo makes room for what waits, or says that the bus is well again, or that all has left. */
+	if (slots_waiting(slots) || slots_state(slots) != SLOTS_RUNNING || !slots_proven(slots) || drv->stopping) {
+		bus_wake_by(bus->bus, BUS_WAKE_ALL);
+		return slots_bus_next_ns(&bus->pump);
+	}
+	rest_ns = drv->setup.rule.kind == DRV_TICK_FRAME ? 0 : drv_bus_rest_ns(bus, drv->now_ns);
+	if (!bus_wake_by(bus->bus, rest_ns ? BUS_WAKE_NONE : BUS_WAKE_OTHERS) || !rest_ns)
+		return slots_bus_next_ns(&bus->pump);
+	return earlier(rest_ns, slots_bus_next_ns(&bus->pump));
+}
+
 static int64_t next_ns(struct drv *drv)
 {
-	int64_t next = earlier(drv_tick_next_ns(&drv->tick), drv->wake_ns);
+	/* Of ticks on references the look comes with the next one, for which the early wake warms the caches. */
+	const int64_t tick_ns = earlier(drv_tick_next_ns(&drv->tick), drv->wake_ns);
+	const int64_t exact = earlier(tick_ns, drv->estop_ns + ESTOP_READ_NS);
+	int64_t next = drv_ask_next_ns(&drv->asks);
 
-	next = earlier(next, drv->estop_ns + ESTOP_READ_NS);
-	next = earlier(next, drv_ask_next_ns(&drv->asks));
-	for (struct drv_bus *bus = drv->buses; bus < drv->buses + drv->buses_n; bus++) {
-		const struct slots *slots = &bus->slots;
-
-		/* An echo makes room for what waits, or says that the bus is well again, or that all has left. */
-		bus_echoes_wake(bus->bus, slots_waiting(slots) || slots_state(slots) != SLOTS_RUNNING ||
-						  !slots_proven(slots) || drv->stopping);
-		next = earlier(next, slots_bus_next_ns(&bus->pump));
-	}
-	return next;
+	for (struct drv_bus *bus = drv->buses; bus < drv->buses + drv->buses_n; bus++)
+		next = earlier(next, settle_bus(drv, bus));
+	clock_set_rough(drv->set, next < exact);
+	return earlier(next, exact);
 }
 
 static void wake(struct drv *drv, uint32_t by)
@@ -227,7 +242,7 @@ static int declare_and_run(struct drv *drv, struct error_sink *errors)
 {
 	int status = EXIT_WORLD;
 
-	drv->buses = calloc(drv->setup.buses_n + 1, sizeof(*drv->buses)); /* there may be none */
+	drv->buses = calloc(drv->setup.buses_n + 1, sizeof(*drv->buses)); /* a controller has none */
 	if (drv->buses)
 		status = drv_declare(drv, errors);
 	else
@@ -244,25 +259,52 @@ static int declare_and_run(struct drv *drv, struct error_sink *errors)
 /* achstart recognises a driver by it, without running the program (launch/file/launch_file.h). */
 __attribute__((used)) static const char mark[] = "@(#)endplate-driver";
 
-int drv_main(const struct drv_driver *driver, int argc, char **argv)
+struct drv *drv_new(const struct drv_driver *driver, int argc, char **argv, int *status)
 {
 	struct drv *drv = calloc(1, sizeof(*drv));
-	struct error_who who = { driver->program, NULL, ERROR_FATAL };
+
+	if (!drv) {
+		error_say(driver->program, NULL, ERROR_FATAL, "%s", strerror(ENOMEM));
+		*status = EXIT_WORLD;
+		return NULL;
+	}
+	drv->driver = driver;
+	*status = setup_read(&drv->setup, driver, argc, argv);
+	if (*status == SETUP_GO)
+		return drv;
+	drv_close(drv);
+	free(drv);
+	return NULL;
+}
+
+const char *drv_name(const struct drv *drv)
+{
+	return drv->setup.name;
+}
+
+bool drv_checks(const struct drv *drv)
+{
+	return drv->setup.check || drv->setup.frames;
+}
+
+int drv_run(struct drv *drv, struct drv_seat *seat)
+{
+	struct error_who who = { drv->driver->program, drv->setup.name, ERROR_FATAL };
 	struct error_sink errors = { error_to_stderr, &who, 0 };
 	int status;
 
-	if (!drv) {
-		error_add(&errors, "%s", strerror(ENOMEM));
-		return EXIT_WORLD;
-	}
-	status = setup_read(&drv->setup, driver, argc, argv);
-	if (status == SETUP_GO) {
-		who.instance = drv->setup.name;
-		drv->driver = driver;
-		drv->self = drv->setup.self;
-		status = declare_and_run(drv, &errors);
-	}
+	drv->seat = seat;
+	drv->self = drv->setup.self;
+	status = declare_and_run(drv, &errors);
 	drv_close(drv);
 	free(drv);
 	return status;
+}
+
+int drv_main(const struct drv_driver *driver, int argc, char **argv)
+{
+	int status;
+	struct drv *drv = drv_new(driver, argc, argv, &status);
+
+	return drv ? drv_run(drv, NULL) : status;
 }

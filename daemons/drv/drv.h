@@ -25,8 +25,11 @@
 #ifndef DRV_H
 #define DRV_H
 
+#include <stdatomic.h>
+
 #include "can/bus.h"
 #include "can/slots.h"
+#include "config/robot.h"
 #include "config/settings.h"
 #include "daemons/drv/drv_ask.h"
 #include "daemons/drv/drv_ref.h"
@@ -60,6 +63,7 @@ struct drv_receive {
 	int64_t period_ns;	  /* missing frames are counted (frames_missing); 0: not periodic */
 	int64_t silent_after_ns;  /* time without a frame after which the device is in fault; 0: never */
 	const char *from;	  /* subject of the event: "the turntable" */
+	bool shared;		  /* not the device's own: the frame of the clock, which another daemon sends */
 };
 
 /* ---- input of a tick ---- */
@@ -91,6 +95,10 @@ struct drv_verb {
 	bool alone;	    /* refused while another such is under way */
 };
 
+/* Version of the interface between drivers in shared objects and drvhost(1).  Add 1 when a struct or function that
+ * drivers use changes: test/abi/test_drv_abi.sh finds such a change. */
+#define DRV_ABI 1
+
 struct drv_driver {
 	const char *program, *about;
 	size_t size;			     /* of the driver's own struct, which begins as zeros */
@@ -98,6 +106,8 @@ struct drv_driver {
 	const char *tick_preset;	     /* default of the setting tick; NULL: "5ms" */
 	enum msg_number state, ref;	     /* types of NAME-state and NAME-ref; ref 0: a sensor */
 	const char *state_channel;	     /* another name than NAME-state, for the whole robot; NULL: none */
+	bool no_bus;			     /* a controller: it reaches other devices through libendplate */
+	bool bus_optional;		     /* its settings say whether it has a bus: plan checks it */
 	bool outlives_buses;		     /* a bus that is down or stalled does not put the driver in fault */
 	bool own_period;		     /* tick must be a period, not something to follow */
 	bool streams; /* it publishes by drv_publish; a tick does only what changed since, and every tenth */
@@ -105,6 +115,11 @@ struct drv_driver {
 	/* Settings are read: declare joints, frames, outputs.  No I/O: it is called for --frames and --check,
 	 * too.  0, or -EINVAL with lines in errors. */
 	int (*plan)(void *self, struct drv *drv, struct error_sink *errors);
+	/* Before the loop runs, once its channels and buses are open: a controller opens libendplate here.  It may
+	 * allocate.  0, or -errno with a line in errors.  close is called at the end, also if open was not.  Both may
+	 * be NULL. */
+	int (*open)(void *self, struct drv *drv, struct error_sink *errors);
+	void (*close)(void *self);
 	/* Each tick until it says DRV_DONE: the device is there, and nothing needs to move for it to be
 	 * ready.  Called again after drv_down.  NULL: it is there when every row with silent_after_ns was heard. */
 	enum drv_step (*start)(void *self, struct drv *drv, const struct drv_orders *orders);
@@ -140,6 +155,34 @@ struct drv_driver {
 /* The whole program.  Its exit status: 0 asked to stop (or log: has ended), 100 configuration, 111 the world. */
 int drv_main(const struct drv_driver *driver, int argc, char **argv);
 
+/* In the file of the driver, before main: make then builds a shared object, too, which drvhost(1) loads.  It looks for
+ * the text of drv_abi in the file before it runs any code of it. */
+#define DRV_ABI_MARK "@(#)endplate-object "
+#define DRV_ABI_TEXT(number) DRV_ABI_MARK #number
+#define DRV_ABI_OF(number) DRV_ABI_TEXT(number)
+#define DRV_OBJECT(driver)                                \
+	extern const char drv_abi[];                      \
+	extern const struct drv_driver *const drv_object; \
+	const char drv_abi[] = DRV_ABI_OF(DRV_ABI) "\n";  \
+	const struct drv_driver *const drv_object = &(driver)
+
+/* ---- several in one process, a thread each: drvhost ---- */
+
+/* What the thread of one driver shares with the host, which reports to the supervisor for all of them. */
+struct drv_seat {
+	int stop_fd;		/* readable: the driver has to end */
+	_Atomic uint32_t turns; /* of its loop */
+	_Atomic bool ready;
+	_Atomic int life; /* enum msg_life */
+};
+
+/* drv_main in two parts.  drv_new reads the command line, in one thread; NULL: all is said, and *status is the exit
+ * status.  drv_run does the rest, in any thread, and frees it; seat NULL: it is alone in its process. */
+struct drv *drv_new(const struct drv_driver *driver, int argc, char **argv, int *status);
+int drv_run(struct drv *drv, struct drv_seat *seat);
+const char *drv_name(const struct drv *drv);
+bool drv_checks(const struct drv *drv); /* --check or --frames: drv_run opens nothing */
+
 /* In start or tick: nothing has to arrive for the state of this tick; it is published at the end of the turn. */
 void drv_complete(struct drv *drv);
 /* In rx: a sample is complete, and is published whatever else comes in this turn.  Several in a tick are several
@@ -160,6 +203,8 @@ const char *drv_bus_interface(const struct drv *drv, unsigned int bus); /* as it
 /* Its entry in the robot file; NULL: it was given on the command line, without a file. */
 const struct robot_bus *drv_robot_bus(const struct drv *drv, unsigned int bus);
 int64_t drv_period_ns(const struct drv *drv); /* of the ticks */
+/* The robot file, for what it says of other devices; NULL: none was given. */
+const struct robot *drv_robot(const struct drv *drv);
 
 /* Each answers its number, 0 and up, or -ENOSPC or -EINVAL with a line in errors. */
 int drv_add_send(struct drv *drv, const struct drv_send *send, struct error_sink *errors);
@@ -180,7 +225,11 @@ void drv_row_joint(struct drv *drv, unsigned int row, unsigned int joint);
 void drv_joint_no_position(struct drv *drv, unsigned int joint);
 /* A channel, of the whole robot, that it writes. */
 int drv_add_output(struct drv *drv, const char *channel, enum msg_number type, struct error_sink *errors);
-/* A further resource that only one process may own, beside the identifiers that it sends: "clock". */
+/* A channel of references, of the whole robot, that it reads beside its own. */
+int drv_add_input(struct drv *drv, const char *channel, enum msg_number type, struct error_sink *errors);
+/* A further resource that only one process may own, beside the identifiers that it sends: "clock".  Of the bus
+ * DRV_CHANNEL: a channel, "waist-ref", that no other process with such a claim writes. */
+#define DRV_CHANNEL (~0u)
 int drv_add_claim(struct drv *drv, unsigned int bus, const char *what, struct error_sink *errors);
 /* Every frame of the bus that no other row takes, error frames too, is given to rx. */
 unsigned int drv_monitor(struct drv *drv, unsigned int bus);
@@ -200,6 +249,10 @@ int drv_send_stop(struct drv *drv, unsigned int send, const struct frame *frame)
 int drv_ask(struct drv *drv, unsigned int question, const struct frame *request, uint32_t tag);
 /* The same, put as by drv_send_stop.  Its question has one try. */
 int drv_ask_stop(struct drv *drv, unsigned int question, const struct frame *request, uint32_t tag);
+/* In start or tick: of this bus nothing is needed before so many answers to what was asked, of at least len bytes each,
+ * are there, or before the next tick.  Until they can have been on the wire the loop may sleep, and rx, answer and sent
+ * are called then.  It counts for this tick. */
+void drv_await(struct drv *drv, unsigned int bus, unsigned int answers, uint8_t len);
 /* Armed, up, and no latch is set. */
 bool drv_may_move(const struct drv *drv);
 /* Sends now what was put so far, before the callback returns; for a driver that has more to do after it. */
@@ -251,6 +304,9 @@ void drv_why(struct drv *drv, const char *fmt, ...) __attribute__((format(printf
 void drv_reply(struct drv *drv, uint32_t handle, int result, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
+/* The newest message of an input, if one was put since the last call, into size bytes.  Returns its length, whatever it
+ * is: it has not been checked; 0: none. */
+size_t drv_newest(struct drv *drv, unsigned int input, void *msg, size_t size);
 /* Header, flags and publication time are filled in, and the common block of a state. */
 void drv_put(struct drv *drv, unsigned int output, void *msg, int64_t now_ns);
 

@@ -6,6 +6,7 @@
 #include "channels/msg/types.h"
 
 #define REST_NS 1000000000	 /* longest wait for a halted device to come to rest before its reset */
+#define TAKE_ON_NS 100000000	 /* from the start of a process: the time in which a reference finds the joint moving */
 #define HOME_STILL_NS 100000000	 /* homed and standing for so long is at home: it may move once more, to zero */
 #define HOME_BEGIN_NS 1000000000 /* without motion until then the device was at its home position */
 
@@ -64,6 +65,7 @@ static void take_over(struct drv_actuator *a)
 	a->reset_asked = false;
 	a->excused_ns = 0;
 	a->from_rest = false;
+	a->take_on_ns = 0;
 	a->was_excused = false;
 }
 
@@ -78,6 +80,7 @@ void drv_actuator_init(struct drv_actuator *a, const struct drv_actuator_before 
 	a->latches = before->latches;
 	a->state_ns = now_ns;
 	a->confirm_ns = confirm_ns;
+	a->take_on_ns = now_ns + TAKE_ON_NS;
 	drv_actuator_excuse(a, now_ns); /* no driver was there before */
 }
 
@@ -268,10 +271,10 @@ static bool stopped(const struct drv_actuator *a)
 }
 
 static bool from_rest(const struct drv_actuator *a, enum drv_actuator_state before, enum drv_actuator_event event,
-		      uint32_t actions)
+		      uint32_t actions, int64_t now_ns)
 {
 	if (actions & DRV_ACTUATOR_DO_BRAKE)
-		return true;
+		return now_ns >= a->take_on_ns;
 	if (a->state == DRV_ACTUATOR_FREE && event == DRV_ACTUATOR_ON_REST)
 		return a->from_rest && before != DRV_ACTUATOR_DRIVEN;
 	return a->state != DRV_ACTUATOR_DRIVEN && !drv_actuator_silent(a) && stopped(a);
@@ -287,7 +290,9 @@ uint32_t drv_actuator_tick(struct drv_actuator *a, const struct drv_actuator_goa
 		a->ours_ns = a->ours_ns ? a->ours_ns : goal->now_ns;
 		a->halt_ns = goal->now_ns + DRV_ACTUATOR_HALT_DEADLINE_NS;
 	}
-	a->from_rest = from_rest(a, before, event, actions);
+	if (goal->halt || a->state == DRV_ACTUATOR_DRIVEN)
+		a->take_on_ns = 0;
+	a->from_rest = from_rest(a, before, event, actions, goal->now_ns);
 	return actions;
 }
 

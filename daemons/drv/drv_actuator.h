@@ -59,6 +59,9 @@ struct drv_actuator {
 	int64_t ours_ns; /* a word that was asked for from then on and says halted tells of our halt; 0: of another's */
 	int64_t halt_ns; /* the last halt: when it was on the wire, as the driver says; until then at the latest */
 	bool from_rest;	 /* commanded to stop, and not driven since: its ramp begins at velocity 0 */
+	/* A joint that a new process found moving is braked while the process starts.  A reference that comes before
+	 * this time takes it on with the velocity that it still has; 0: that is over. */
+	int64_t take_on_ns;
 };
 
 struct drv_actuator_before { /* state left by the previous driver process */

@@ -91,15 +91,19 @@ const struct drv_actuator_row drv_actuator_rows[] = {
 	ROW(HOME_IDLE, ON_END_HOME, FREE, 0), /* not begun, or latched already */
 };
 /* clang-format on */
-const unsigned int drv_actuator_rows_n = sizeof(drv_actuator_rows) / sizeof(*drv_actuator_rows);
+#define ROWS_N (sizeof(drv_actuator_rows) / sizeof(*drv_actuator_rows))
+const unsigned int drv_actuator_rows_n = ROWS_N;
+_Static_assert(ROWS_N <= UINT8_MAX, "the search counts in 8 bits");
 
 const struct drv_actuator_row *drv_actuator_row(enum drv_actuator_state state, enum drv_actuator_event event)
 {
-	for (const struct drv_actuator_row *row = drv_actuator_rows; row < drv_actuator_rows + drv_actuator_rows_n;
-	     row++)
-		if (row->in & 1u << state && row->on & 1u << event)
-			return row;
-	return NULL;
+	static uint8_t from[DRV_ACTUATOR_N][DRV_ACTUATOR_ON_N]; /* where the search begins: most find nothing */
+	uint8_t i = from[state][event];
+
+	while (i < ROWS_N && !(drv_actuator_rows[i].in & 1u << state && drv_actuator_rows[i].on & 1u << event))
+		i++;
+	from[state][event] = i;
+	return i < ROWS_N ? &drv_actuator_rows[i] : NULL;
 }
 
 const uint32_t drv_actuator_silent_states = SILENT | SILENT_MOVING;

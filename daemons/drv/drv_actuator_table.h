@@ -7,7 +7,8 @@
  *
  *	unknown --WORD_FREE--> free --DRIVE--> driven
  *
- * A joint found moving is commanded to velocity 0 (stopping); a standing joint is left alone.  A joint that is
+ * A joint found moving is commanded to velocity 0 (stopping); a standing joint is left alone.  A reference that a new
+ * process finds soon enough (take_on_ns) takes the joint on with the velocity that is measured then.  A joint that is
  * halted, or has a fault, is blocked: it is reset if this driver halted it, if the absence of this driver explains the
  * fault, or if a person asks.
  *

@@ -6,6 +6,9 @@
 #include "can/link.h"
 #include "daemons/drv/drv_bus.h"
 
+#define REST_ANSWERS 3	    /* fewer are not worth a rest, which costs a wake at its end */
+#define REST_MAX_NS 4000000 /* far less than a soft wire or a kernel keeps unread */
+
 /* ---- declaring ---- */
 
 int drv_bus_add_send(struct drv_bus *bus, const struct drv_send *send, unsigned int number)
@@ -152,6 +155,15 @@ void drv_bus_count_missing(struct drv_bus *bus, int64_t now_ns)
 		bus->missing += (uint64_t)periods;
 		r->due_ns += periods * r->row.period_ns;
 	}
+}
+
+int64_t drv_bus_rest_ns(const struct drv_bus *bus, int64_t now_ns)
+{
+	const int64_t until_ns = slots_clear_ns(&bus->slots) + bus->awaited * bus->awaited_ns;
+
+	if (bus->awaited < REST_ANSWERS || until_ns < now_ns + REST_ANSWERS * bus->awaited_ns)
+		return 0;
+	return until_ns < now_ns + REST_MAX_NS ? until_ns : now_ns + REST_MAX_NS;
 }
 
 /* ---- how it is ---- */

@@ -49,6 +49,9 @@ struct drv_bus {
 	unsigned int receives_n;
 	uint16_t first[FRAME_STD_MASK + 1]; /* row that takes an 11-bit data frame, from 1; 0: none does */
 
+	unsigned int awaited; /* answers of this tick, which the driver needs together: drv_await */
+	int64_t awaited_ns;   /* that the shortest of them takes on the wire */
+
 	uint64_t odd, missing;
 	struct bus_filter filters[DRV_BUS_RECEIVES_MAX + 1];
 	uint32_t send_ids[SLOTS_ROWS_MAX];
@@ -70,6 +73,10 @@ bool drv_bus_heard(const struct drv_bus *bus);	   /* every row that is watched f
 const struct drv_bus_receive *drv_bus_silent(struct drv_bus *bus, int64_t since_ns, int64_t now_ns);
 /* Frames with a period that did not come. */
 void drv_bus_count_missing(struct drv_bus *bus, int64_t now_ns);
+
+/* The loop may sleep until then, whatever comes on this bus: the answers that are awaited cannot be there sooner.
+ * 0: it may not, or it is not worth it. */
+int64_t drv_bus_rest_ns(const struct drv_bus *bus, int64_t now_ns);
 
 bool drv_bus_is_dead(const struct drv_bus *bus);
 void drv_bus_fill(const struct drv_bus *bus, struct msg_bus *to); /* its part of the common block */

@@ -106,7 +106,9 @@ void drv_hand_over(struct drv *drv)
 
 		if (bus->moves && !may_leave(drv, bus))
 			withdraw(drv, bus);
-		slots_bus_pump(&bus->pump, clock_now_ns());
+		slots_quiet(&bus->slots, drv->tick.next_ns);
+		/* Only a frame that leaves now needs the time of now. */
+		slots_bus_pump(&bus->pump, slots_waiting(&bus->slots) ? clock_now_ns() : drv->now_ns);
 	}
 }
 
@@ -233,6 +235,14 @@ void drv_reply(struct drv *drv, uint32_t handle, int result, const char *fmt, ..
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
 	drv_answer(drv, &reply, result, result ? text : "", result ? "" : text);
+}
+
+size_t drv_newest(struct drv *drv, unsigned int input, void *msg, size_t size)
+{
+	size_t len;
+	const enum port_got got = port_newest(&drv->input_ports[input], msg, size, &len);
+
+	return got == PORT_ONE || got == PORT_MISSED ? len : 0;
 }
 
 void drv_put(struct drv *drv, unsigned int output, void *msg, int64_t now_ns)

@@ -151,11 +151,15 @@ static void live(struct drv *drv, int64_t now_ns)
 	if (drv->life != before) {
 		drv_event(drv, MSG_SEVERITY_INFO, msg_life_word(drv->life), "%s", msg_life_word(drv->life));
 		notify_status(&drv->notify, now_ns, msg_life_word(drv->life));
+		if (drv->seat)
+			drv->seat->life = (int)drv->life;
 	}
 	/* A driver with a latch counts as ready: it waits for a person. */
 	if (!drv->ready && (drv->latches ? drv->up || drv->latched_here : drv->up && !unwell)) {
 		drv->ready = true;
 		notify_ready(&drv->notify);
+		if (drv->seat)
+			drv->seat->ready = true;
 	}
 }
 
@@ -218,6 +222,8 @@ void drv_cycle_tick(struct drv *drv, int64_t now_ns)
 	if (!drv->published && drv_publish_owed(drv, now_ns))
 		drv_publish_state(drv, true, now_ns);
 	drv->published = drv->complete = false;
+	for (unsigned int i = 0; i < drv->buses_n; i++)
+		drv->buses[i].awaited = 0;
 	drv->ticks = drv->tick.ticks;
 	if (!drv->hurry) /* else it has just been read; a second reading would end a level that lasts one tick */
 		drv_read_estop(drv, now_ns);
@@ -251,7 +257,7 @@ void drv_cycle_end(struct drv *drv, int64_t now_ns)
 	report_no_echo(drv);
 	drv_report_withheld(drv);
 	drv_joints_report(drv);
-	report_tick(&drv->report, clock_now_ns());
+	report_tick(&drv->report, drv->report.held ? clock_now_ns() : now_ns);
 	for (unsigned int i = 0; i < drv->buses_n; i++)
 		drv_bus_count_missing(&drv->buses[i], now_ns);
 }

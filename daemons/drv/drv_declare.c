@@ -37,6 +37,11 @@ const struct robot_bus *drv_robot_bus(const struct drv *drv, unsigned int bus)
 	return drv->buses[bus].setup->robot;
 }
 
+const struct robot *drv_robot(const struct drv *drv)
+{
+	return drv->setup.device ? &drv->setup.robot : NULL;
+}
+
 int64_t drv_period_ns(const struct drv *drv)
 {
 	return drv->tick.period_ns ? drv->tick.period_ns : drv->setup.rule.period_ns;
@@ -136,13 +141,26 @@ int drv_add_joint(struct drv *drv, const char *name, struct error_sink *errors)
 	return (int)joint;
 }
 
+static void name_channel(struct drv_channel *to, const char *channel, enum msg_number type)
+{
+	snprintf(to->channel, sizeof(to->channel), "%s", channel);
+	to->type = type;
+}
+
 int drv_add_output(struct drv *drv, const char *channel, enum msg_number type, struct error_sink *errors)
 {
 	if (drv->outputs_n == DRV_OUTPUTS_MAX)
 		return no_room(errors, "further channels", DRV_OUTPUTS_MAX);
-	snprintf(drv->outputs[drv->outputs_n].channel, PORT_NAME_MAX, "%s", channel);
-	drv->outputs[drv->outputs_n].type = type;
+	name_channel(&drv->outputs[drv->outputs_n], channel, type);
 	return (int)drv->outputs_n++;
+}
+
+int drv_add_input(struct drv *drv, const char *channel, enum msg_number type, struct error_sink *errors)
+{
+	if (drv->inputs_n == DRV_INPUTS_MAX)
+		return no_room(errors, "channels of references", DRV_INPUTS_MAX);
+	name_channel(&drv->inputs[drv->inputs_n], channel, type);
+	return (int)drv->inputs_n++;
 }
 
 int drv_add_claim(struct drv *drv, unsigned int bus, const char *what, struct error_sink *errors)
@@ -150,7 +168,7 @@ int drv_add_claim(struct drv *drv, unsigned int bus, const char *what, struct er
 	if (drv->claims_n == DRV_CLAIMS_MAX)
 		return no_room(errors, "claims", DRV_CLAIMS_MAX);
 	drv->claims[drv->claims_n].bus = bus;
-	snprintf(drv->claims[drv->claims_n].what, MSG_NAME_SIZE, "%s", what);
+	snprintf(drv->claims[drv->claims_n].what, PORT_NAME_MAX, "%s", what);
 	return (int)drv->claims_n++;
 }
 

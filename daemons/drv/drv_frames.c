@@ -41,7 +41,7 @@ static void put_reply(struct json *j, const struct drv_send *send)
 
 /* send: NULL for a frame that is received. */
 static void put_frame(struct json *j, const struct drv_bus *bus, uint32_t id, unsigned int len, int64_t period_ns,
-		      const struct drv_send *send)
+		      bool shared, const struct drv_send *send)
 {
 	json_object(j, NULL);
 	json_text(j, "bus", bus->setup->name);
@@ -51,7 +51,7 @@ static void put_frame(struct json *j, const struct drv_bus *bus, uint32_t id, un
 	json_uint(j, "len", len);
 	json_text(j, "class", send ? classes[send->row.class] : NULL);
 	json_bool(j, "moves", send && send->moves);
-	json_bool(j, "shared", send && send->shared);
+	json_bool(j, "shared", shared);
 	if (send)
 		put_key(j, send->row.key, len);
 	else
@@ -78,18 +78,20 @@ void drv_frames_print(const struct drv *drv)
 		const struct drv_bus *bus = &drv->buses[b];
 
 		for (const struct drv_send *s = bus->sends; s < bus->sends + bus->sends_n; s++)
-			put_frame(&j, bus, s->row.id, s->len, s->row.period_ns, s);
+			put_frame(&j, bus, s->row.id, s->len, s->row.period_ns, s->shared, s);
 		for (unsigned int i = 0; i < bus->receives_n; i++) {
 			const struct drv_receive *row = &bus->receives[i].row;
 
-			put_frame(&j, bus, row->id, row->any_len ? FRAME_DATA_MAX : row->len_max, row->period_ns, NULL);
+			put_frame(&j, bus, row->id, row->any_len ? FRAME_DATA_MAX : row->len_max, row->period_ns,
+				  row->shared, NULL);
 		}
 	}
 	json_end(&j);
 	json_array(&j, "claims");
 	for (unsigned int i = 0; i < drv->claims_n; i++) {
 		json_object(&j, NULL);
-		json_text(&j, "bus", drv->buses[drv->claims[i].bus].setup->name);
+		json_text(&j, "bus",
+			  drv->claims[i].bus == DRV_CHANNEL ? NULL : drv->buses[drv->claims[i].bus].setup->name);
 		json_text(&j, "what", drv->claims[i].what);
 		json_end(&j);
 	}

@@ -16,7 +16,8 @@
 #define DRV_SENDS_MAX (MSG_BUSES * SLOTS_ROWS_MAX)
 #define DRV_RECEIVES_MAX (MSG_BUSES * (DRV_BUS_RECEIVES_MAX + 1))
 #define DRV_OUTPUTS_MAX 16 /* a Hubo: 4 force/torque sensors, 2 tilt sensors, 3 IMUs, power */
-#define DRV_CLAIMS_MAX 16  /* 8 buses, and as many more; launch/check/check_frames.h counts on it */
+#define DRV_INPUTS_MAX MSG_SOURCES
+#define DRV_CLAIMS_MAX 16 /* 8 buses, and as many more; launch/check/check_frames.h counts on it */
 #define DRV_FAULTS_MAX 64
 
 /* Sources that wake the loop. */
@@ -45,14 +46,14 @@ struct drv {
 	unsigned int receives_n;
 	char joints[MSG_JOINTS][MSG_NAME_SIZE];
 	unsigned int joints_n;
-	struct {
+	struct drv_channel {
 		char channel[PORT_NAME_MAX];
 		enum msg_number type;
-	} outputs[DRV_OUTPUTS_MAX];
-	unsigned int outputs_n;
+	} outputs[DRV_OUTPUTS_MAX], inputs[DRV_INPUTS_MAX];
+	unsigned int outputs_n, inputs_n;
 	struct {
-		unsigned int bus;
-		char what[MSG_NAME_SIZE];
+		unsigned int bus; /* DRV_CHANNEL: what is a channel */
+		char what[PORT_NAME_MAX];
 	} claims[DRV_CLAIMS_MAX];
 	unsigned int claims_n;
 
@@ -61,6 +62,7 @@ struct drv {
 	int claim_fds[DRV_SENDS_MAX + DRV_CLAIMS_MAX + 1];
 	unsigned int claim_fds_n;
 	int signals;
+	struct drv_seat *seat; /* NULL: it is alone in its process */
 	struct clock_set *set; /* all that the loop waits for, by DRV_WAKE_ */
 	struct port bell;      /* for ticks on references: another handle of their channel, for the set */
 	bool bell_hung;	       /* it is in the set */
@@ -68,7 +70,7 @@ struct drv {
 
 	/* channels */
 	struct port state_port, ref_port, req_port, rep_port, clock_port;
-	struct port output_ports[DRV_OUTPUTS_MAX];
+	struct port output_ports[DRV_OUTPUTS_MAX], input_ports[DRV_INPUTS_MAX];
 	struct report report;
 	struct notify notify;
 
@@ -148,9 +150,8 @@ struct drv {
 	int64_t published_ns; /* when the last one was made */
 	enum msg_life published_life;
 	enum msg_level published_level;
-	bool outbox_full;
-	union drv_message state;
-	union drv_message outbox;
+	bool unposted;		 /* the state is made and not yet put */
+	union drv_message state; /* put from here: a copy would cost more than all else that a publication does */
 	struct msg_reply replies[DRV_REQUEST_KEPT];
 	unsigned int replies_n;
 	union drv_message scratch;

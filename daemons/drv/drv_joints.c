@@ -141,7 +141,8 @@ void drv_joints_command(struct drv *drv, double dt_s, int64_t now_ns)
 {
 	const bool following = drv->ref_there && drv_may_move(drv);
 
-	if (!proven(drv)) /* a stall, a reset: the ramps would go on alone */
+	/* A stall, a reset: the ramps would go on alone.  Before the start is done there are none. */
+	if (drv->up && !proven(drv))
 		drv_joints_freeze(drv, now_ns);
 	for (unsigned int i = 0; i < drv->joints_n; i++) {
 		const struct drv_ref_want want = want_of(&drv->refs[drv->ref].joint_ref, i);

@@ -1,5 +1,6 @@
 /* drv_open.c: claims, channels and buses, before the loop runs; and their end. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,14 +28,21 @@ static int claim_one(struct drv *drv, const struct drv_bus *bus, const char *wha
 }
 
 /* A channel has one writer. */
-static int claim_state(struct drv *drv, struct error_sink *errors)
+static int claim_one_channel(struct drv *drv, const char *channel, struct error_sink *errors)
 {
-	char channel[PORT_NAME_MAX], name[PORT_NAME_MAX];
+	char name[PORT_NAME_MAX];
 
-	snprintf(channel, sizeof(channel), "%s-state", drv->setup.name);
-	if (port_name(name, drv->driver->state_channel ? drv->driver->state_channel : channel))
+	if (port_name(name, channel))
 		return 0; /* open_channel reports it */
 	return keep_claim(drv, claim_channel(name, errors));
+}
+
+static int claim_state(struct drv *drv, struct error_sink *errors)
+{
+	char channel[PORT_NAME_MAX];
+
+	snprintf(channel, sizeof(channel), "%s-state", drv->setup.name);
+	return claim_one_channel(drv, drv->driver->state_channel ? drv->driver->state_channel : channel, errors);
 }
 
 /* The identifiers that it sends, each once, and its further claims. */
@@ -57,7 +65,9 @@ static int claim_all(struct drv *drv, struct error_sink *errors)
 		}
 	}
 	for (unsigned int i = 0; i < drv->claims_n; i++)
-		if (claim_one(drv, &drv->buses[drv->claims[i].bus], drv->claims[i].what, errors))
+		if (drv->claims[i].bus == DRV_CHANNEL
+			    ? claim_one_channel(drv, drv->claims[i].what, errors)
+			    : claim_one(drv, &drv->buses[drv->claims[i].bus], drv->claims[i].what, errors))
 			return EXIT_WORLD;
 	return 0;
 }
@@ -119,6 +129,9 @@ static int open_channels(struct drv *drv, struct error_sink *errors)
 	for (unsigned int i = 0; !status && i < drv->outputs_n; i++)
 		status = open_channel(drv, &drv->output_ports[i], drv->outputs[i].channel, drv->outputs[i].type, 0640,
 				      errors);
+	for (unsigned int i = 0; !status && i < drv->inputs_n; i++)
+		status = open_channel(drv, &drv->input_ports[i], drv->inputs[i].channel, drv->inputs[i].type, 0660,
+				      errors);
 	if (!status)
 		status = exit_of(report_open(&drv->report, d->program, drv->setup.name, errors));
 	drv->report.incarnation = drv->incarnation;
@@ -148,6 +161,18 @@ static uint32_t previous_word(const struct drv *drv, unsigned int joint)
 	return 0;
 }
 
+/* The same for a bias. */
+static void keep_bias(struct drv *drv)
+{
+	struct msg_ft *state = (struct msg_ft *)&drv->state;
+	const struct msg_ft *before = drv_previous(drv);
+
+	if (drv->driver->state != msg_ft_number || !before)
+		return;
+	memcpy(state->bias_force, before->bias_force, sizeof(state->bias_force));
+	memcpy(state->bias_torque, before->bias_torque, sizeof(state->bias_torque));
+}
+
 static void begin_state(struct drv *drv)
 {
 	msg_init(&drv->state, drv->state_port.type);
@@ -161,6 +186,7 @@ static void begin_state(struct drv *drv)
 		memcpy(bus->name, drv->setup.buses[i].name, sizeof(bus->name));
 		memcpy(bus->interface, drv->setup.buses[i].interface, sizeof(bus->interface) - 1);
 	}
+	keep_bias(drv);
 	if (drv->driver->state != msg_joint_state_number)
 		return;
 	drv->state.joints.count = drv->joints_n;
@@ -272,11 +298,15 @@ int drv_open(struct drv *drv, struct error_sink *errors)
 		return status;
 	drv_latch_begin(drv);
 	drv_pass_requests(drv);
-	drv->signals = open_signals();
-	notify_open(&drv->notify);
+	drv->signals = drv->seat ? fcntl(drv->seat->stop_fd, F_DUPFD_CLOEXEC, 3) : open_signals();
+	drv->notify.fd = -1;
+	if (!drv->seat) /* else the host notifies for all of them */
+		notify_open(&drv->notify);
 	status = open_buses(drv, errors);
 	if (!status)
 		status = open_set(drv, errors);
+	if (!status && d->open)
+		status = exit_of(d->open(drv->self, drv, errors));
 	if (status)
 		return status;
 	be_real_time(drv);
@@ -287,6 +317,8 @@ int drv_open(struct drv *drv, struct error_sink *errors)
 
 void drv_close(struct drv *drv)
 {
+	if (drv->self && drv->driver->close)
+		drv->driver->close(drv->self);
 	for (unsigned int i = 0; i < drv->buses_n; i++)
 		bus_close(drv->buses[i].bus);
 	free(drv->buses);
@@ -303,6 +335,8 @@ void drv_close(struct drv *drv)
 		removal_close(&drv->removal);
 	for (unsigned int i = 0; i < drv->outputs_n; i++)
 		port_close(&drv->output_ports[i]);
+	for (unsigned int i = 0; i < drv->inputs_n; i++)
+		port_close(&drv->input_ports[i]);
 	for (unsigned int i = 0; i < drv->claim_fds_n; i++)
 		close(drv->claim_fds[i]);
 	if (drv->signals > 0) {

@@ -63,26 +63,24 @@ void drv_fill_common(struct drv *drv, struct msg_common *common, int64_t now_ns)
 /* Puts the state that was made; that may take as long as another writer holds the channel. */
 void drv_publish_post(struct drv *drv)
 {
-	if (drv->outbox_full && port_put(&drv->state_port, &drv->outbox))
+	if (drv->unposted && port_put(&drv->state_port, &drv->state))
 		drv_latch_published(drv);
-	drv->outbox_full = false;
+	drv->unposted = false;
 }
 
 /* Makes the state; it is put when the frames of this turn are with the buses. */
 void drv_publish_state(struct drv *drv, bool partial, int64_t now_ns)
 {
 	struct msg_header *header = &drv->state.header;
-	const int64_t sample_ns = drv->driver->fill(drv->self, drv, &drv->state, now_ns);
 
+	drv_publish_post(drv);
+	header->t_sample_ns = drv->driver->fill(drv->self, drv, &drv->state, now_ns);
 	drv_fill_common(drv, &drv->state.state.common, now_ns);
 	for (unsigned int i = 0; i < drv->joints_n && drv->driver->state == msg_joint_state_number; i++)
 		drv->state.joints.lifecycle[i] = drv->life == MSG_LIFE_DOWN ? MSG_LIFE_DOWN : drv->joint_life[i];
 	header->flags = drv_flags(drv, partial, now_ns);
-	header->t_sample_ns = sample_ns;
 	header->t_publish_ns = now_ns;
-	drv_publish_post(drv);
-	drv->outbox = drv->state;
-	drv->outbox_full = drv->published = true;
+	drv->unposted = drv->published = true;
 	drv->published_ns = now_ns;
 	drv->published_life = drv->life;
 	drv->published_level = drv->estop.level;

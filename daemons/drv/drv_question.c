@@ -68,10 +68,22 @@ int drv_ask_stop(struct drv *drv, unsigned int question, const struct frame *req
 	return ask(drv, question, request, tag, true);
 }
 
+void drv_await(struct drv *drv, unsigned int bus, unsigned int answers, uint8_t len)
+{
+	struct drv_bus *b = &drv->buses[bus];
+
+	b->awaited = answers;
+	b->awaited_ns = slots_frame_ns(&b->slots, 0, len);
+}
+
 /* ---- answers ---- */
 
 static void pass_on(struct drv *drv, const struct drv_ask_answer *answer, const struct bus_frame *reply)
 {
+	struct drv_bus *bus = &drv->buses[drv->sends[drv->asks.questions[answer->question].row.send].bus];
+
+	if (bus->awaited)
+		bus->awaited--;
 	if (drv->driver->answer && drv->driver->answer(drv->self, drv, answer, reply))
 		drv->complete = true;
 }

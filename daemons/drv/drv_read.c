@@ -299,7 +299,8 @@ void drv_bell_clear(struct drv *drv)
 		return;
 	if (ach_flush(&drv->bell.chan) != ACH_OK) /* of a channel that was overwritten: it would ring for ever */
 		take_bell_away(drv);
-	drv_bell_handle(drv);
+	if (port_has_news(&drv->ref_port))
+		drv_bell_handle(drv);
 }
 
 void drv_reopen_ports(struct drv *drv, int64_t now_ns)
@@ -315,4 +316,6 @@ void drv_reopen_ports(struct drv *drv, int64_t now_ns)
 		port_reopen(&drv->clock_port, now_ns, LOOK_NS);
 	for (unsigned int i = 0; i < drv->outputs_n; i++)
 		port_reopen(&drv->output_ports[i], now_ns, LOOK_NS);
+	for (unsigned int i = 0; i < drv->inputs_n; i++)
+		port_reopen(&drv->input_ports[i], now_ns, LOOK_NS);
 }

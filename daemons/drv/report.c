@@ -46,6 +46,7 @@ static void put_code(struct report *r, struct report_code *one, int64_t now_ns)
 	snprintf(event.text, sizeof(event.text), "%s", one->text);
 	one->next_ns = now_ns + AGAIN_NS;
 	one->held = 0;
+	r->held--;
 	port_put(&r->port, &event);
 	if (r->lines)
 		print_line(r, event.severity, event.text);
@@ -100,7 +101,7 @@ void report_event(struct report *r, int64_t now_ns, enum msg_severity severity, 
 	one->severity = severity;
 	one->t_ns = now_ns;
 	one->order = ++r->order;
-	one->held++;
+	r->held += !one->held++;
 	vsnprintf(one->text, sizeof(one->text), fmt, args);
 	utf8_mend(one->text);
 	if (now_ns >= one->next_ns && !r->holding)
@@ -112,15 +113,16 @@ void report_release(struct report *r, int64_t now_ns)
 	uint64_t last = 0;
 
 	r->holding = false;
-	for (unsigned int i = 0; i < r->codes_n; i++)
+	for (unsigned int i = 0; i < r->codes_n && r->held; i++)
 		if (r->codes[i].held && now_ns >= r->codes[i].next_ns && r->codes[i].order > last)
 			last = r->codes[i].order;
-	put_until(r, last, now_ns);
+	if (last)
+		put_until(r, last, now_ns);
 }
 
 void report_tick(struct report *r, int64_t now_ns)
 {
-	for (unsigned int i = 0; i < r->codes_n; i++)
+	for (unsigned int i = 0; i < r->codes_n && r->held; i++)
 		if (r->codes[i].held && now_ns >= r->codes[i].next_ns) {
 			report_end(r, now_ns);
 			return;

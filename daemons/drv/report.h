@@ -30,8 +30,9 @@ struct report {
 		char text[MSG_TEXT_SIZE];
 	} codes[REPORT_CODES];
 	unsigned int codes_n;
-	uint64_t order; /* of the last event */
-	bool holding;	/* nothing is put or written, since that may take time; report_release does it */
+	unsigned int held; /* so many of them are held back: mostly none, and then the codes are not looked at */
+	uint64_t order;	   /* of the last event */
+	bool holding;	   /* nothing is put or written, since that may take time; report_release does it */
 };
 
 int report_open(struct report *r, const char *program, const char *name, struct error_sink *errors);

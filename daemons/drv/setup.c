@@ -111,13 +111,24 @@ static void take_given_bus(struct setup *s, const char *text, struct error_sink 
 
 static void take_buses(struct setup *s, const struct setup_options *given, struct error_sink *errors)
 {
+	if (s->driver->no_bus) {
+		if (given->bus.n)
+			error_add(errors, "--bus: %s uses no bus", s->driver->program);
+		else if (s->device && s->device->bus_node)
+			yaml_error(errors, s->device->bus_node, "%s uses no bus: take this out", s->driver->program);
+		return;
+	}
 	for (size_t i = 0; i < given->bus.n; i++)
 		take_given_bus(s, given->bus.item[i], errors);
 	for (size_t i = 0; !given->bus.n && s->device && i < s->device->roles_n; i++) {
 		snprintf(s->buses[i].role, sizeof(s->buses[i].role), "%s", s->device->roles[i].role);
 		take_robot_bus(&s->buses[s->buses_n++], s->device->roles[i].bus);
 	}
-	if (!s->buses_n && !errors->count)
+	if (s->driver->bus_optional)
+		return;
+	if (!s->buses_n && s->device && !errors->count)
+		yaml_error(errors, s->device->node, "no bus: write bus: NAME");
+	else if (!s->buses_n && !errors->count)
 		error_add(errors, "no bus: say --bus can0, or name the device's file with --config");
 }
 

@@ -1,6 +1,6 @@
 /* setup.h: the input of a driver: command line, robot file, settings.
  *
- *	pciod --name waist --config config/robots/bench.yaml --set tick=2ms
+ *	pciod --name waist --config config/robots/waist.yaml --set tick=2ms
  *	pciod --name waist --bus wire:torso --set modules=15		(without a file)
  */
 #ifndef DAEMONS_DRV_SETUP_H

@@ -215,14 +215,23 @@ static bool was_suspended(struct estop *e)
 	return was;
 }
 
+/* In every tick of every driver: snprintf takes longer than the rest of a look. */
+static void copy_text(char *to, const char *from, size_t size)
+{
+	const size_t len = strnlen(from, size - 1);
+
+	memcpy(to, from, len);
+	to[len] = 0;
+}
+
 static void keep_reason(struct estop *e)
 {
 	const struct msg_estop *m = e->judge.because;
 
 	if (m && m->kind == ESTOP_INVALID)
 		m = NULL;
-	snprintf(e->who, sizeof(e->who), "%s", m ? m->who : "");
-	snprintf(e->why, sizeof(e->why), "%s", m ? m->why : e->judge.because ? e->invalid_why : e->judge.reason);
+	copy_text(e->who, m ? m->who : "", sizeof(e->who));
+	copy_text(e->why, m ? m->why : e->judge.because ? e->invalid_why : e->judge.reason, sizeof(e->why));
 	e->since_ns = m ? m->header.t_publish_ns : 0;
 	if (e->judge.base)
 		e->epoch = e->judge.base->epoch;

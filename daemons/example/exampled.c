@@ -128,6 +128,8 @@ static const struct drv_driver driver = {
 	.stop = stop,
 };
 
+DRV_OBJECT(driver);
+
 int main(int argc, char **argv)
 {
 	return drv_main(&driver, argc, argv);

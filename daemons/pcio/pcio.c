@@ -34,14 +34,11 @@ const struct pcio_parameter *pcio_parameter(unsigned int id)
 
 /* ---- the state word ---- */
 
+#define FAULT(NAME, bit, kind, word) | (PCIO_KIND_##kind >= PCIO_KIND_FAULT ? 1u << (bit) : 0)
+
 uint32_t pcio_faults(uint32_t state)
 {
-	uint32_t faults = 0;
-
-	for (const struct pcio_bit *b = pcio_state_bits; b->bit; b++)
-		if (b->kind >= PCIO_KIND_FAULT)
-			faults |= state & b->bit;
-	return faults;
+	return state & (0 PCIO_STATES(FAULT));
 }
 
 enum pcio_kind pcio_worst(uint32_t state)

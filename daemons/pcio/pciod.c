@@ -137,7 +137,9 @@ static int add_joint(struct pciod *p, struct drv *drv, unsigned int joint, struc
 
 static int add_bus(struct pciod *p, struct drv *drv, unsigned int bus, struct error_sink *errors)
 {
-	const struct drv_receive clock = { .bus = bus, .id = PCIO_ID_ALL, .len_min = 1, .len_max = FRAME_DATA_MAX };
+	const struct drv_receive clock = {
+		.bus = bus, .id = PCIO_ID_ALL, .len_min = 1, .len_max = FRAME_DATA_MAX, .shared = true
+	};
 	const struct robot_bus *robot = drv_robot_bus(drv, bus);
 
 	if (!p->buses[bus].modules) {

@@ -9,6 +9,7 @@
 #define FEED_NS 10000000
 #define STOP_STAND_NS 300000000 /* when stopping: it is halted after that, standing or not */
 #define VERIFY_AT_ONCE 16	/* questions of the verification on one bus and tick */
+#define SAMPLE_LEN 6		/* of the shortest answer that is part of a sample */
 
 int64_t pciod_feed_period_ns(const struct pciod *p)
 {
@@ -212,7 +213,9 @@ static void report_trouble(struct pciod *p, struct drv *drv, int64_t now_ns)
 			trouble = p->joints[i].text;
 	}
 	p->unwell = trouble;
-	snprintf(p->text, sizeof(p->text), "%s", trouble ? trouble : "");
+	*p->text = 0;
+	if (trouble)
+		snprintf(p->text, sizeof(p->text), "%s", trouble);
 	report_latches(p, drv, before && !p->unwell, now_ns);
 }
 
@@ -290,6 +293,17 @@ static void begin(struct pciod *p, const struct drv *drv, int64_t now_ns)
 	}
 }
 
+/* A state is published when the samples of all modules are there; other answers have time until the next tick. */
+static void await(const struct pciod *p, struct drv *drv)
+{
+	unsigned int answers[MSG_BUSES] = { 0 };
+
+	for (const struct pciod_joint *j = p->joints; j < p->joints + p->joints_n; j++)
+		answers[j->bus] += drv_actuator_silent(&j->module.a) ? 0 : PCIOD_SAMPLES;
+	for (unsigned int i = 0; i < drv_buses(drv); i++)
+		drv_await(drv, i, answers[i], SAMPLE_LEN);
+}
+
 /* commanded: by orders->joint. */
 static void turn(struct pciod *p, struct drv *drv, const struct drv_orders *orders, bool commanded)
 {
@@ -326,6 +340,7 @@ static void turn(struct pciod *p, struct drv *drv, const struct drv_orders *orde
 	drv_hand_over(drv); /* what moves, before what may follow */
 	feed(p, drv, orders);
 	pciod_ask_more(p, drv, orders->now_ns);
+	await(p, drv);
 	for (unsigned int i = 0; i < p->joints_n; i++)
 		report_news(&p->joints[i], drv, i);
 	report_trouble(p, drv, orders->now_ns);
