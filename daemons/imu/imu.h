@@ -1,0 +1,37 @@
+/* imu.h: a sample of an inertial sensor, and how the sensor is mounted; see hw-docs/imu.md.  Pure. */
+#ifndef IMU_H
+#define IMU_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* In the sensor's axes as a codec decodes it; imu_mount turns it into the robot's. */
+struct imu_sample {
+	int64_t t_ns; /* its first frame was on the wire */
+	double acceleration_m_s2[3];
+	double rate_rad_s[3];  /* about x, y, z */
+	double orientation[4]; /* w x y z: from the sensor's axes to the world's; NaN: none */
+	double temperature_k;  /* NaN: none */
+	uint32_t status;       /* as the device sent it */
+	bool follows;	       /* no sample is missing between the one before and this one */
+};
+
+/* Frames that made no sample. */
+struct imu_counts {
+	uint32_t incomplete; /* samples that lacked a part */
+	uint32_t repeated;   /* samples sent before */
+	uint32_t odd;	     /* frames of another length */
+};
+
+struct imu_mounting {
+	double q[4]; /* w x y z: from the sensor's axes to the robot's */
+};
+
+/* Roll, pitch and yaw of the sensor in the robot: about x, then y, then z of the robot. */
+void imu_mounting(struct imu_mounting *mounting, const double degrees[3]);
+void imu_mount(const struct imu_mounting *mounting, struct imu_sample *sample);
+
+/* Each value is as it was: a sensor that measures has noise, so that this does not last. */
+bool imu_same(const struct imu_sample *a, const struct imu_sample *b);
+
+#endif
