@@ -31,6 +31,7 @@
 
 #include "can/frame.h"
 #include "config/settings.h"
+#include "daemons/robotsim/body.h"
 #include "daemons/robotsim/joint.h"
 
 #define PCUBE_STEP_NS 250000
@@ -133,9 +134,8 @@ bool pcube_settings_live(const char *key);
 /* ---- the servo loop ---- */
 
 struct pcube_servo {
-	double gain, damping, integral_gain; /* N m/rad, N m s/rad, N m/rad/s */
-	double integral;		     /* N m */
-	bool on;			     /* it gave the current of this step */
+	double integral; /* N m */
+	bool on;	 /* it gave the current of this step */
 };
 
 /* ---- motions ---- */
@@ -244,6 +244,7 @@ struct pcube {
 	const struct pcube_type *type;
 	struct pcube_values values;
 	struct joint joint; /* its position counts from its own zero, whatever the module believes */
+	struct sim_shaft shaft;
 	struct pcube_servo servo;
 	struct pcube_motion motion;
 	struct pcube_counts counts;

@@ -32,6 +32,11 @@ static bool has_power(const void *state)
 	return m->power && !m->other_bus;
 }
 
+static struct sim_shaft *shaft(void *state, unsigned int n)
+{
+	return n ? NULL : &((struct pcube *)state)->shaft;
+}
+
 /* ---- on command ---- */
 
 static bool other_fault(struct pcube *m, const char *word, bool clear, int64_t t_ns)
@@ -136,4 +141,5 @@ const struct sim_kind pcube_kind = {
 	.push = pcube_push,
 	.live = pcube_settings_live,
 	.report = report,
+	.shaft = shaft,
 };

@@ -176,6 +176,8 @@ void pcube_start(struct pcube *m, unsigned int address, const struct pcube_setti
 	m->random = seed * 0x9E3779B97F4A7C15u | 1;
 	m->t_ns = m->booted_ns = t_ns - t_ns % PCUBE_STEP_NS; /* whenever it starts, its steps are the same */
 	pcube_servo_init(m);
+	m->shaft.position_rad = m->joint.position;
+	m->shaft.velocity_rad_s = m->joint.velocity;
 	pcube_values_reset(m);
 	pcube_boot(m);
 	m->power = settings->power;

@@ -27,25 +27,22 @@ void pcube_servo_init(struct pcube *m)
 		.ends = { s->ends[0], s->ends[1] },
 	};
 	joint_carry(&m->joint, s->position, s->moving);
-	m->servo = (struct pcube_servo){
-		.gain = s->inertia * SERVO_RAD_S * SERVO_RAD_S,
-		.damping = 2 * s->inertia * SERVO_RAD_S,
-		.integral_gain = s->inertia * SERVO_RAD_S * SERVO_RAD_S * SERVO_INTEGRAL,
-	};
+	m->servo = (struct pcube_servo){ 0 };
 }
 
 double pcube_servo_current(struct pcube *m, double max_a, double dt_s)
 {
 	const struct pcube_motion *n = &m->motion;
 	const struct joint *j = &m->joint;
+	const double gain = j->inertia * SERVO_RAD_S * SERVO_RAD_S; /* tuned to what it moves */
+	const double damping = 2 * j->inertia * SERVO_RAD_S;
 	const double error = n->position - j->position, max_nm = max_a * j->torque_per_a;
 	const double friction_nm = n->velocity == 0 ? 0 : copysign(j->friction_nm, n->velocity);
-	const double torque_nm = j->inertia * n->acceleration + j->viscous * n->velocity + friction_nm +
-				 m->servo.gain * error + m->servo.damping * (n->velocity - j->velocity) +
-				 m->servo.integral;
+	const double torque_nm = j->inertia * n->acceleration + j->viscous * n->velocity + friction_nm + gain * error +
+				 damping * (n->velocity - j->velocity) + m->servo.integral;
 
 	if (fabs(error) > SERVO_DEAD_RAD && fabs(torque_nm) < max_nm)
 		m->servo.integral =
-			fmax(-max_nm, fmin(max_nm, m->servo.integral + m->servo.integral_gain * error * dt_s));
+			fmax(-max_nm, fmin(max_nm, m->servo.integral + gain * SERVO_INTEGRAL * error * dt_s));
 	return torque_nm / j->torque_per_a;
 }

@@ -34,6 +34,10 @@ static struct joint_drive drive(struct pcube *m, double dt_s)
 				 .load_nm = m->t_ns <= m->push_until_ns ? m->push_nm : 0,
 				 .jammed = m->jammed };
 
+	if (m->shaft.coupled) {
+		d.load_nm += m->shaft.load_nm;
+		m->joint.inertia = m->shaft.inertia;
+	}
 	m->servo.on = false;
 	if (pcube_is_limp(m)) {
 		m->brake = pcube_has_brake(m);
@@ -67,6 +71,8 @@ static void step(struct pcube *m)
 	d = drive(m, dt_s);
 	m->values.previous_position = (float)pcube_position(m);
 	joint_step(&m->joint, &d, dt_s);
+	m->shaft.position_rad = m->joint.position;
+	m->shaft.velocity_rad_s = m->joint.velocity;
 	if (m->servo.on && fabs(m->motion.position - m->joint.position) > (double)m->values.max_following_error &&
 	    !(m->faults & PCUBE_TOW_ERROR))
 		pcube_trip(m, PCUBE_TOW_ERROR);

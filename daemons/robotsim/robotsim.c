@@ -13,7 +13,7 @@ static const struct {
 } commands[] = {
 	{ "run", sim_run, "play the devices of a robot file" },
 	{ "fault", sim_ask, "break something in one of them, or mend it" },
-	{ "push", sim_ask, "push a joint" },
+	{ "push", sim_ask, "push a joint or the body" },
 	{ "set", sim_ask, "change how one behaves" },
 	{ "report", sim_ask, "show what they do" },
 };

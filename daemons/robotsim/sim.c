@@ -9,7 +9,10 @@
 #include "config/nearest.h"
 #include "daemons/drv/setup_rows.h"
 
-const struct sim_kind *const sim_kinds[] = { &pcube_kind, &turntable_kind, &force_gauge_kind, NULL };
+const struct sim_kind *const sim_kinds[] = {
+	&pcube_kind, &amc_kind,	  &imu_unit_kind,  &turntable_kind, &force_gauge_kind,
+	&ati_kind,   &pylon_kind, &io_module_kind, &robotiq_kind,   NULL,
+};
 
 const struct sim_kind *sim_kind(const struct robot_device *device)
 {
@@ -57,8 +60,14 @@ int sim_load(struct sim *sim, const struct robot *robot, struct error_sink *erro
 	for (size_t i = 0; i < robot->devices_n; i++) {
 		const struct sim_kind *kind = sim_kind(&robot->devices[i]);
 
-		if (kind && load(sim, kind, &robot->devices[i], errors))
+		if (!kind || (kind->bus_optional && !robot->devices[i].roles_n))
+			continue;
+		if (!robot->devices[i].roles_n) {
+			yaml_error(errors, robot->devices[i].node, "no bus: write bus: NAME");
 			r = -EINVAL;
+		} else if (load(sim, kind, &robot->devices[i], errors)) {
+			r = -EINVAL;
+		}
 	}
 	for (size_t i = 0; i < sim->units_n; i++)
 		if (!strncmp(sim->units[i].on->interface, "log:", 4)) {
@@ -72,6 +81,8 @@ int sim_load(struct sim *sim, const struct robot *robot, struct error_sink *erro
 				  "(robotsim run --help lists them)");
 		r = -EINVAL;
 	}
+	if (!r)
+		r = sim_body_load(sim, robot, errors);
 	if (r)
 		sim_unload(sim);
 	return r;
@@ -79,6 +90,7 @@ int sim_load(struct sim *sim, const struct robot *robot, struct error_sink *erro
 
 void sim_unload(struct sim *sim)
 {
+	sim->body.is_there = false;
 	while (sim->units_n)
 		free(sim->units[--sim->units_n].state);
 }
@@ -92,7 +104,7 @@ struct sim_unit *sim_add(struct sim *sim, const struct robot_device *device, con
 		error_add(errors, "%s: there are too many: robotsim plays %d at most", device->name, SIM_UNITS_MAX);
 		return NULL;
 	}
-	*unit = (struct sim_unit){ .kind = sim_kind(device), .state = calloc(1, size) };
+	*unit = (struct sim_unit){ .device = device, .kind = sim_kind(device), .state = calloc(1, size) };
 	if (!unit->state) {
 		error_add(errors, "%s: no memory", device->name);
 		return NULL;

@@ -17,6 +17,7 @@
  *
  *	sim.c		the table of kinds, units, names
  *	sim_bus.c	units on their buses
+ *	sim_body.c	the body of the robot, and the units that are coupled with it
  *	sim_control.c	RUN/robotsim: faults, pushes, reports, on command
  *	sim_run.c	robotsim run
  *	sim_ask.c	robotsim fault, push, set, report
@@ -28,6 +29,9 @@
 #include "channels/query.h"
 #include "config/place.h"
 #include "config/robot.h"
+#include "daemons/drv/port.h"
+#include "daemons/robotsim/body.h"
+#include "daemons/robotsim/krang.h"
 
 #define SIM_WRONG 100  /* exit status: the command line or the robot file makes no sense */
 #define SIM_FAILED 111 /* the world is not as it should be */
@@ -35,7 +39,11 @@
 #define SIM_UNITS_MAX 48
 #define SIM_FILTERS_MAX 4
 #define SIM_ANSWER_MAX 65536
-#define SIM_SOCKET "robotsim" /* in RUN */
+#define SIM_SOCKET "robotsim"	     /* in RUN */
+#define SIM_STARTS "robotsim.starts" /* in RUN: how often it was started since it last ended as asked */
+#define SIM_BODY "body"		     /* its name in commands */
+#define SIM_BODY_STEP_NS 500000
+#define SIM_PENDING_MAX 256
 
 struct sim;
 
@@ -44,6 +52,7 @@ struct sim_kind {
 	const struct settings_row *settings; /* of settings: in the robot file, as the driver has them */
 	size_t settings_size;		     /* of the struct that they fill */
 	bool no_ref;			     /* the driver takes no references */
+	bool bus_optional;		     /* without a bus there is nothing to play */
 	const struct settings_row *rows;     /* of sim: in the robot file, at the beginning of the unit's state */
 
 	/* Adds a unit (sim_add) for each part of the device that has a controller; settings are those above, read.
@@ -64,9 +73,14 @@ struct sim_kind {
 	void (*push)(void *state, double torque_nm, int64_t duration_ns, int64_t t_ns); /* or NULL */
 	bool (*live)(const char *key); /* may this one of rows be changed while it runs?  NULL: each may */
 	void (*report)(void *state, int64_t t_ns, struct query_text *answer); /* " key value key value" */
+
+	/* For a body (body.h); NULL where there is none. */
+	struct sim_shaft *(*shaft)(void *state, unsigned int n); /* the n-th of this unit; NULL: there are n */
+	struct sim_motion *(*motion)(void *state);
 };
 
 struct sim_unit {
+	const struct robot_device *device;
 	char name[TEXT_NAME_MAX + 1]; /* of the device, and which of its parts: waist.15 */
 	const struct sim_kind *kind;
 	void *state;
@@ -85,17 +99,52 @@ struct sim_unit {
 	uint64_t dropped; /* frames that never got to the bus */
 };
 
+struct sim_body {
+	bool is_there;
+	struct krang krang;
+	struct sim_unit *units[SIM_UNITS_MAX]; /* coupled */
+	size_t units_n;
+	const struct sim_unit *waist_unit;
+	struct sim_shaft *wheels[2], *waist; /* left, right; NULL: none */
+	struct sim_motion *motion;
+	int64_t t_ns;		       /* of its grid: everything up to here has happened */
+	double waist_rad, waist_rad_s; /* then */
+	double push_n;
+	int64_t push_until_ns;
+	double disturbance; /* of the random push, of its rms */
+	uint64_t random;
+	struct krang_input input; /* of the last step */
+	struct port *port;	  /* the channel body, every ms; NULL: none */
+	unsigned int starts;	  /* as it publishes them */
+};
+
 struct sim {
 	struct sim_unit units[SIM_UNITS_MAX];
 	size_t units_n;
+	struct sim_body body;
+	unsigned int starts;
+
+	/* by sim_bus.c: frames that have come, in the order of their times */
+	struct {
+		struct sim_unit *unit;
+		int64_t t_ns;
+		struct frame frame;
+	} pending[SIM_PENDING_MAX];
+	size_t pending_n;
 };
 
 /* ---- sim.c ---- */
 
 extern const struct sim_kind *const sim_kinds[]; /* end with NULL */
 extern const struct sim_kind pcube_kind;	 /* pciod: PowerCube modules */
+extern const struct sim_kind amc_kind;		 /* amciod: AMC servo drives */
 extern const struct sim_kind turntable_kind;	 /* exampled: the example turntable */
 extern const struct sim_kind force_gauge_kind;	 /* gauged: the example force gauge */
+extern const struct sim_kind imu_unit_kind;	 /* imud: inertial sensors */
+extern const struct sim_kind ati_kind;		 /* ftd: ATI force/torque sensors */
+extern const struct sim_kind pylon_kind;	 /* bmsd: batteries */
+extern const struct sim_kind io_module_kind;	 /* stopd: CAN I/O modules with a stop switch */
+extern const struct sim_kind robotiq_kind;	 /* robotiqd: the Robotiq gripper */
 
 const struct sim_kind *sim_kind(const struct robot_device *device); /* or NULL */
 
@@ -127,6 +176,18 @@ void sim_turn(struct sim *sim, const struct clock_fd *fds, int64_t now_ns);
 void sim_beat(struct sim *sim, int64_t now_ns);				      /* a few times a second */
 bool sim_is_attached(const struct sim *sim, const struct sim_unit **missing); /* everywhere it has power */
 void sim_connect(struct sim_unit *unit);				      /* as its power and its cable are now */
+
+/* ---- sim_body.c ---- */
+
+int sim_body_load(struct sim *sim, const struct robot *robot, struct error_sink *errors);
+void sim_start(struct sim *sim, int64_t t_ns);	      /* the units and the body */
+void sim_body_advance(struct sim *sim, int64_t t_ns); /* and the units that are coupled with it */
+void sim_body_push(struct sim *sim, double force_n, int64_t duration_ns);
+bool sim_body_live(const char *key); /* may this setting be changed while it runs? */
+void sim_body_changed(struct sim *sim, const char *key);
+/* From now on it publishes how it moves, on the channel body. */
+int sim_body_publish(struct sim *sim, struct port *port, struct error_sink *errors);
+void sim_body_report(const struct sim *sim, struct query_text *answer);
 
 /* ---- sim_control.c ---- */
 

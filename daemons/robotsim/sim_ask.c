@@ -148,6 +148,9 @@ static const struct options verbs[] = {
 			 "power-off, power-on\n"
 			 "supply-low    no motor supply, as by an emergency stop\n"
 			 "jammed        the joint does not move\n"
+			 "of an AMC drive:\n"
+			 "over-temperature under-voltage stuck-in-fault encoder-stuck\n"
+			 "of a gripper: garbage refuses loses jams blocked\n"
 			 "and bits of a PowerCube's state word:\n"
 			 "error homed halted power-fault tow-error comm-error home-switch limit-switch-1\n"
 			 "limit-switch-2 brake current-limit voltage fet-temperature motor-temperature\n"
@@ -156,15 +159,15 @@ static const struct options verbs[] = {
 	},
 	{
 		.program = "robotsim push",
-		.about = "Pushes a simulated joint.",
+		.about = "Pushes a simulated joint with a torque, or the body with a force.",
 		.rows = rows,
-		.arguments = "NAME TORQUE_NM DURATION",
+		.arguments = "NAME TORQUE_NM|FORCE_N DURATION",
 		.arguments_min = 3,
 		.arguments_max = 3,
 	},
 	{
 		.program = "robotsim set",
-		.about = "Changes how a simulated device behaves, as its settings under sim: do.",
+		.about = "Changes how a simulated device or the body behaves, as its settings do.",
 		.rows = rows,
 		.arguments = "NAME KEY=VALUE",
 		.arguments_min = 2,

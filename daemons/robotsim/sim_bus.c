@@ -58,12 +58,15 @@ int sim_open(struct sim *sim, struct error_sink *errors)
 
 	for (size_t i = 0; i < sim->units_n; i++) {
 		struct sim_unit *unit = &sim->units[i];
-		int r;
 
 		snprintf(unit->bus_name, sizeof(unit->bus_name), is_wire(unit) ? "%s@%s" : "%s", unit->on->interface,
 			 unit->name);
-		if (unit->kind->start)
-			unit->kind->start(unit->state, now_ns);
+	}
+	sim_start(sim, now_ns);
+	for (size_t i = 0; i < sim->units_n; i++) {
+		struct sim_unit *unit = &sim->units[i];
+		int r;
+
 		if (!has_power(unit))
 			continue;
 		r = open_bus(unit, errors);
@@ -112,7 +115,32 @@ int64_t sim_next_ns(const struct sim *sim)
 	return next_ns;
 }
 
-static void receive(struct sim_unit *unit)
+static void deliver(struct sim *sim)
+{
+	for (size_t i = 0; i < sim->pending_n; i++) {
+		struct sim_unit *unit = sim->pending[i].unit;
+
+		sim_body_advance(sim, sim->pending[i].t_ns);
+		unit->kind->frame(unit->state, &sim->pending[i].frame, sim->pending[i].t_ns);
+	}
+	sim->pending_n = 0;
+}
+
+/* Units of a body act on each other: frames of all of them go to them in the order of their times. */
+static void add_pending(struct sim *sim, struct sim_unit *unit, const struct bus_frame *frame)
+{
+	size_t at;
+
+	if (sim->pending_n == SIM_PENDING_MAX)
+		deliver(sim);
+	for (at = sim->pending_n++; at && sim->pending[at - 1].t_ns > frame->t_ns; at--)
+		sim->pending[at] = sim->pending[at - 1];
+	sim->pending[at].unit = unit;
+	sim->pending[at].t_ns = frame->t_ns;
+	sim->pending[at].frame = frame->frame;
+}
+
+static void receive(struct sim *sim, struct sim_unit *unit)
 {
 	struct bus_frame frames[BATCH];
 	int n;
@@ -120,7 +148,7 @@ static void receive(struct sim_unit *unit)
 	while ((n = bus_receive(unit->bus, frames, BATCH)) > 0)
 		for (int i = 0; i < n; i++)
 			if (!(frames[i].flags & (BUS_OWN | BUS_QUEUED)))
-				unit->kind->frame(unit->state, &frames[i].frame, frames[i].t_ns);
+				add_pending(sim, unit, &frames[i]);
 }
 
 /* A controller keeps a frame until the bus takes it; without a bus the frame is lost. */
@@ -146,12 +174,14 @@ void sim_turn(struct sim *sim, const struct clock_fd *fds, int64_t now_ns)
 	for (size_t i = 0; i < sim->units_n; i++) {
 		struct sim_unit *unit = &sim->units[i];
 
-		if (!unit->bus)
-			continue;
-		if (!fds || fds[i].ready || now_ns >= bus_next_ns(unit->bus))
-			receive(unit);
-		send(unit, now_ns);
+		if (unit->bus && (!fds || fds[i].ready || now_ns >= bus_next_ns(unit->bus)))
+			receive(sim, unit);
 	}
+	deliver(sim);
+	sim_body_advance(sim, now_ns);
+	for (size_t i = 0; i < sim->units_n; i++)
+		if (sim->units[i].bus)
+			send(&sim->units[i], now_ns);
 }
 
 void sim_beat(struct sim *sim, int64_t now_ns)

@@ -1,15 +1,19 @@
 /* sim_control.c: RUN/robotsim: faults, pushes, reports, on command.
  *
  *	fault UNIT WORD [clear]
- *	push UNIT TORQUE DURATION
- *	set UNIT KEY=VALUE
- *	report [UNIT]			a line per unit: its name, then keys and values by turns
+ *	push UNIT TORQUE DURATION	push body FORCE DURATION
+ *	set UNIT KEY=VALUE		set body KEY=VALUE
+ *	report [UNIT]			a line per unit, and one of the body: name, then keys and values by turns
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "config/owned.h"
 #include "config/run.h"
 #include "daemons/robotsim/sim.h"
 
@@ -17,11 +21,17 @@
 
 static void answer_report(struct sim *sim, const char *name, struct query_text *answer, int64_t now_ns)
 {
-	const struct sim_unit *only = name ? sim_find(sim, name, answer) : NULL;
+	const bool body = sim->body.is_there && (!name || !strcmp(name, SIM_BODY));
+	const struct sim_unit *only = name && !body ? sim_find(sim, name, answer) : NULL;
 
-	if (name && !only)
+	if (name && !only && !body)
 		return;
+	sim_body_advance(sim, now_ns);
 	query_say(answer, "ok ");
+	if (body)
+		sim_body_report(sim, answer);
+	if (name && body)
+		return;
 	for (size_t i = 0; i < sim->units_n; i++) {
 		const struct sim_unit *unit = &sim->units[i];
 
@@ -51,22 +61,42 @@ static int do_fault(struct sim_unit *unit, const char *word, const char *clear, 
 	return r;
 }
 
-static int do_push(struct sim_unit *unit, const char *torque, const char *duration, struct query_text *answer,
-		   int64_t now_ns)
+/* A number; a force may have its unit. */
+static int read_push(const char *text, bool is_force, double *value)
 {
-	double torque_nm;
+	char number[32];
+	const size_t len = strlen(text);
+
+	if (len >= sizeof(number))
+		return -EINVAL;
+	memcpy(number, text, len + 1);
+	if (is_force && len && number[len - 1] == 'N')
+		number[len - 1] = '\0';
+	return text_real(number, value);
+}
+
+/* Of the body, if unit is NULL. */
+static int do_push(struct sim *sim, struct sim_unit *unit, const char *torque, const char *duration,
+		   struct query_text *answer, int64_t now_ns)
+{
+	double value;
 	int64_t duration_ns;
 
-	if (!torque || !duration || text_real(torque, &torque_nm) || text_duration(duration, &duration_ns) ||
+	if (!torque || !duration || read_push(torque, !unit, &value) || text_duration(duration, &duration_ns) ||
 	    duration_ns < 0) {
-		query_say(answer, "error push %s: a torque in N m and a duration such as 100ms", unit->name);
+		query_say(answer, "error push %s: a %s and a duration such as 100ms", unit ? unit->name : SIM_BODY,
+			  unit ? "torque in N m" : "force in N such as 80N");
 		return -EINVAL;
+	}
+	if (!unit) {
+		sim_body_push(sim, value, duration_ns);
+		return 0;
 	}
 	if (!unit->kind->push) {
 		query_say(answer, "error %s cannot be pushed", unit->name);
 		return -EINVAL;
 	}
-	unit->kind->push(unit->state, torque_nm, duration_ns, now_ns);
+	unit->kind->push(unit->state, value, duration_ns, now_ns);
 	return 0;
 }
 
@@ -75,18 +105,28 @@ static void say_line(void *to, const char *line)
 	query_say(to, "error %s", line);
 }
 
-static int do_set(struct sim_unit *unit, const char *assignment, struct query_text *answer)
+/* Of the body, if unit is NULL. */
+static int do_set(struct sim *sim, struct sim_unit *unit, const char *assignment, struct query_text *answer)
 {
-	struct settings settings = { .rows = unit->kind->rows, .values = unit->state };
+	struct settings settings = { .rows = unit ? unit->kind->rows : krang_rows,
+				     .values = unit ? unit->state : &sim->body.krang.settings };
+	bool (*live)(const char *key) = unit ? unit->kind->live : sim_body_live;
 	struct error_sink errors = { say_line, answer, 0 };
 	const size_t len = strcspn(assignment, "=");
+	const char *key = NULL;
 
-	for (const struct settings_row *row = settings.rows; unit->kind->live && row->key; row++)
-		if (strlen(row->key) == len && !strncmp(row->key, assignment, len) && !unit->kind->live(row->key)) {
-			query_say(answer, "error %s: is set in the robot file, not while it runs", row->key);
-			return -EINVAL;
-		}
-	return settings_assign(&settings, "set", assignment, &errors);
+	for (const struct settings_row *row = settings.rows; row->key; row++)
+		if (strlen(row->key) == len && !strncmp(row->key, assignment, len))
+			key = row->key;
+	if (key && live && !live(key)) {
+		query_say(answer, "error %s: is set in the robot file, not while it runs", key);
+		return -EINVAL;
+	}
+	if (settings_assign(&settings, "set", assignment, &errors))
+		return -EINVAL;
+	if (!unit)
+		sim_body_changed(sim, key);
+	return 0;
 }
 
 void sim_control_answer(struct sim *sim, char *question, struct query_text *answer, int64_t now_ns)
@@ -94,7 +134,8 @@ void sim_control_answer(struct sim *sim, char *question, struct query_text *answ
 	char *save = NULL;
 	const char *verb = strtok_r(question, " \n", &save), *name = strtok_r(NULL, " \n", &save);
 	const char *first = strtok_r(NULL, " \n", &save), *second = strtok_r(NULL, " \n", &save);
-	struct sim_unit *unit;
+	struct sim_unit *unit = NULL;
+	bool body;
 	int r;
 
 	if (verb && !strcmp(verb, "report")) {
@@ -105,15 +146,18 @@ void sim_control_answer(struct sim *sim, char *question, struct query_text *answ
 		query_say(answer, "error %.40s: fault, push or set and a name, or report", verb ? verb : "");
 		return;
 	}
-	unit = sim_find(sim, name, answer);
-	if (!unit)
+	sim_body_advance(sim, now_ns);
+	body = sim->body.is_there && !strcmp(name, SIM_BODY) && strcmp(verb, "fault") != 0;
+	if (!body)
+		unit = sim_find(sim, name, answer);
+	if (!body && !unit)
 		return;
 	if (!strcmp(verb, "fault"))
 		r = do_fault(unit, first, second, answer, now_ns);
 	else if (!strcmp(verb, "push"))
-		r = do_push(unit, first, second, answer, now_ns);
+		r = do_push(sim, unit, first, second, answer, now_ns);
 	else
-		r = do_set(unit, first ? first : "", answer);
+		r = do_set(sim, unit, first ? first : "", answer);
 	if (!r)
 		query_say(answer, "ok");
 }
@@ -149,9 +193,29 @@ static void take_question(void *context, struct query_client *client, char *ques
 	query_answer(client, text);
 }
 
+/* One more than the robotsim before it, unless that ended as it was asked to: everything simulated began again. */
+static unsigned int count_start(int folder)
+{
+	struct error_sink quiet = { 0 };
+	char text[16] = "";
+	const int fd = owned_file(folder, SIM_STARTS, O_RDWR | O_CREAT, 0600, &quiet);
+	unsigned long starts = 1;
+	int n;
+
+	if (fd < 0)
+		return 1;
+	if (pread(fd, text, sizeof(text) - 1, 0) > 0)
+		starts = strtoul(text, NULL, 10) + 1;
+	n = snprintf(text, sizeof(text), "%u\n", (unsigned int)starts);
+	if (pwrite(fd, text, (size_t)n, 0) != n)
+		starts = 1;
+	close(fd);
+	return (unsigned int)starts;
+}
+
 int sim_control_open(struct sim_control *c, struct sim *sim, struct error_sink *errors)
 {
-	int folder;
+	int folder, r;
 
 	*c = (struct sim_control){
 		.folder = -1,
@@ -165,7 +229,12 @@ int sim_control_open(struct sim_control *c, struct sim *sim, struct error_sink *
 	};
 	query_server_init(&c->server);
 	folder = run_folder(NULL, errors);
-	return folder < 0 ? folder : take(c, folder, errors);
+	if (folder < 0)
+		return folder;
+	r = take(c, folder, errors);
+	if (!r)
+		sim->starts = count_start(folder);
+	return r;
 }
 
 void sim_control_reopen(struct sim_control *c)
@@ -183,6 +252,7 @@ void sim_control_reopen(struct sim_control *c)
 
 void sim_control_close(struct sim_control *c)
 {
+	unlinkat(c->folder, SIM_STARTS, 0);
 	place_leave(&c->place, c->folder);
 	query_server_close(&c->server);
 	replace(&c->folder, -1);

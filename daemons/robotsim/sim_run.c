@@ -56,8 +56,8 @@ static void be_real_time(int priority)
 		error_say(PROGRAM, NULL, ERROR_WARNING, "memory is not locked: %s; going on without", strerror(errno));
 }
 
-/* Ten times a second: advances idle units, reattaches units, notifies the supervisor. */
-static void beat(struct notify *notify, int64_t now_ns)
+/* Ten times a second: advances idle units, reattaches units, notifies the supervisor.  When the next is due. */
+static int64_t beat(struct notify *notify, int64_t now_ns)
 {
 	const struct sim_unit *missing;
 
@@ -68,7 +68,7 @@ static void beat(struct notify *notify, int64_t now_ns)
 		snprintf(text, sizeof(text), "waiting for the bus %s of %s", missing->on->interface, missing->name);
 		notify_status(notify, now_ns, text);
 	}
-	notify_watchdog(notify, now_ns);
+	return now_ns + (notify_watchdog(notify, now_ns) == -EAGAIN ? NOTIFY_RETRY_NS : NOTIFY_PERIOD_NS);
 }
 
 static int play(struct sim_control *control, int stop)
@@ -91,12 +91,12 @@ static int play(struct sim_control *control, int stop)
 		query_serve(&control->server, control_fds, now_ns);
 		if (!ready)
 			ready = sim_is_attached(&sim, &missing) && notify_ready(&notify) >= 0;
-		if (now_ns >= beat_ns) {
-			beat(&notify, now_ns);
-			beat_ns = now_ns + NOTIFY_PERIOD_NS;
-		}
+		if (now_ns >= beat_ns)
+			beat_ns = beat(&notify, now_ns);
 		if (now_ns >= look_ns) {
 			sim_control_reopen(control);
+			if (sim.body.port)
+				port_reopen(sim.body.port, now_ns, 0);
 			look_ns = now_ns + LOOK_NS;
 		}
 		query_fds(&control->server, control_fds);
@@ -116,10 +116,12 @@ static int play(struct sim_control *control, int stop)
 
 static void list(const struct robot *robot)
 {
+	if (sim.body.is_there)
+		printf("body %s\n", robot->body.kind);
 	for (size_t i = 0; i < sim.units_n; i++)
 		printf("%s on %s\n", sim.units[i].name, sim.units[i].on->interface);
 	for (size_t i = 0; i < robot->devices_n; i++)
-		if (!sim_kind(&robot->devices[i]))
+		if (!sim_kind(&robot->devices[i]) && robot->devices[i].roles_n)
 			printf("%s is not played: there is no simulator for %s\n", robot->devices[i].name,
 			       robot->devices[i].driver);
 }
@@ -127,6 +129,7 @@ static void list(const struct robot *robot)
 static int run(const struct run *run, const struct robot *robot, struct error_sink *errors)
 {
 	struct sim_control control;
+	struct port body = { 0 };
 	int r, stop;
 
 	if (run->check) {
@@ -139,7 +142,9 @@ static int run(const struct run *run, const struct robot *robot, struct error_si
 		close(stop);
 		return SIM_FAILED;
 	}
-	r = sim_open(&sim, errors);
+	r = sim_body_publish(&sim, &body, errors);
+	if (!r)
+		r = sim_open(&sim, errors);
 	if (!r) {
 		be_real_time((int)run->priority);
 		r = play(&control, stop);
@@ -147,6 +152,7 @@ static int run(const struct run *run, const struct robot *robot, struct error_si
 	} else {
 		r = r == -EINVAL ? SIM_WRONG : SIM_FAILED;
 	}
+	port_close(&body);
 	sim_control_close(&control);
 	close(stop);
 	return r;
@@ -156,6 +162,8 @@ static int run(const struct run *run, const struct robot *robot, struct error_si
 static void answer(const struct options *options, struct error_sink *errors)
 {
 	static char defaults[4096]; /* of any kind */
+	static struct krang_settings of_body;
+	struct settings body = { .rows = krang_rows, .values = &of_body };
 
 	if (strcmp(options->answer, "settings") != 0) {
 		options_answer(options, stdout);
@@ -168,22 +176,27 @@ static void answer(const struct options *options, struct error_sink *errors)
 		if (!settings_defaults(&settings, errors))
 			settings_print(&settings, stdout);
 	}
+	printf("\nunder settings: of a body with kind: krang\n");
+	if (!settings_defaults(&body, errors))
+		settings_print(&body, stdout);
 }
 
 int sim_run(int argc, char **argv)
 {
 	struct settings any = { .rows = sim_kinds[0]->rows }; /* there is --settings; answer prints it */
 	struct run line = { 0 };
-	struct options options = { .program = PROGRAM " run",
-				   .about = "Plays the devices of a robot file on its buses until SIGINT or SIGTERM.",
-				   .rows = rows,
-				   .values = &line,
-				   .arguments = "FILE",
-				   .arguments_min = 1,
-				   .arguments_max = 1,
-				   .settings = &any,
-				   .notes = "It plays devices of pciod, exampled and gauged; --settings lists the\n"
-					    "settings under sim: in the robot file, for each of these drivers.\n" };
+	struct options options = {
+		.program = PROGRAM " run",
+		.about = "Plays the devices of a robot file on its buses until SIGINT or SIGTERM.",
+		.rows = rows,
+		.values = &line,
+		.arguments = "FILE",
+		.arguments_min = 1,
+		.arguments_max = 1,
+		.settings = &any,
+		.notes = "It plays the devices of the drivers that --settings lists, each with its settings\n"
+			 "under sim: in the robot file, "
+	};
 	struct error_who me = { PROGRAM, NULL, ERROR_FATAL };
 	struct error_sink errors = { error_to_stderr, &me, 0 }, plain = { error_to_stderr, NULL, 0 };
 	struct robot robot;

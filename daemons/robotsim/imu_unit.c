@@ -1,0 +1,273 @@
+/* imu_unit.c: inertial sensors as simulated devices: motion, mounting, noise, time, faults; see imu_unit.h. */
+#include "daemons/robotsim/imu_unit.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "channels/vt_clock.h"
+
+#define LATE_NS 100000000 /* what was not sent by then, because this process stood still, will not be */
+
+#define ROW(TYPE, key, ...) SETTINGS_##TYPE(key, struct imu_unit, __VA_ARGS__)
+static const struct settings_row rows[] = {
+	ROW(REAL, "noise_force", noise_force, "m/s^2", "0.014", "0", "10", "of each acceleration, rms"),
+	ROW(REAL, "noise_rate", noise_rate, "rad/s", "0.0024", "0", "10", "of each rate of turn, rms"),
+	ROW(REALS, "bias_force", bias_force, bias_force_n, "m/s^2", "[0, 0, 0]", "-1000", "1000",
+	    "in the sensor's axes"),
+	ROW(REALS, "bias_rate", bias_rate, bias_rate_n, "rad/s", "[0, 0, 0]", "-100", "100", "in the sensor's axes"),
+	ROW(REAL, "rate", rate_hz, "Hz", "0", "0", "2000", "samples in a second; 0: the driver's rate"),
+	ROW(DURATION, "delay", delay_ns, "500us", "0s", "20ms", "from a measurement to its first frame"),
+	ROW(REAL, "lose", lose, "1", "0", "0", "1", "share of the frames that are never sent"),
+	ROW(BOOL, "streams", streams, "no", "dmu: it streams from power-on"),
+	ROW(DURATION, "toggle_delay", toggle_delay_ns, "2ms", "0s", "10s", "dmu: from a toggle to the first sample"),
+	ROW(BOOL, "orientation", orientation, "yes", "mti: it sends a quaternion"),
+	ROW(INT, "seed", seed, "", "1", "0", "0xFFFFFFFF", "of the random numbers"),
+	SETTINGS_END,
+};
+
+/* ---- the robot file ---- */
+
+/* The mounting is roll about x, then pitch about y, then yaw about z of the robot; this is its inverse. */
+static void mount_inversely(struct imu_unit *u)
+{
+	const double r = u->settings.mounting_deg[0] * M_PI / 180, p = u->settings.mounting_deg[1] * M_PI / 180,
+		     y = u->settings.mounting_deg[2] * M_PI / 180;
+	const double columns[3][3] = {
+		{ cos(y) * cos(p), sin(y) * cos(p), -sin(p) },
+		{ cos(y) * sin(p) * sin(r) - sin(y) * cos(r), sin(y) * sin(p) * sin(r) + cos(y) * cos(r),
+		  cos(p) * sin(r) },
+		{ cos(y) * sin(p) * cos(r) + sin(y) * sin(r), sin(y) * sin(p) * cos(r) - cos(y) * sin(r),
+		  cos(p) * cos(r) },
+	};
+
+	memcpy(u->to_sensor, columns, sizeof(columns));
+}
+
+static int load(struct sim *sim, const struct robot_device *device, const void *of_driver, struct error_sink *errors)
+{
+	const struct imud_settings *settings = of_driver;
+	struct imu_unit unit = {
+		.settings = *settings,
+		.wire = settings->kind == IMUD_DMU ? &imu_unit_dmu : &imu_unit_mti,
+		.motion.force_m_s2 = { 0, 0, 9.81 },
+	};
+	const struct sim_node node = { &unit, sizeof(unit), 1, unit.wire->hears, unit.wire->sends };
+
+	if (settings->mounting_n != 3) {
+		error_add(errors, "%s: mounting: three angles are needed, such as [0, 0, -45]: roll, pitch, yaw",
+			  device->name);
+		return -EINVAL;
+	}
+	mount_inversely(&unit);
+	return sim_add_node(sim, device, &node, errors);
+}
+
+/* ---- time ---- */
+
+static void power_on(struct imu_unit *u, int64_t t_ns)
+{
+	u->no_power = false;
+	u->power_ns = t_ns;
+	u->streaming = u->wire->streams || u->streams;
+	u->sample_ns = t_ns + u->period_ns;
+	u->number = 0;
+	u->queue_n = 0;
+}
+
+static void start(void *state, int64_t t_ns)
+{
+	struct imu_unit *u = state;
+
+	u->random = (uint64_t)vt_clock_seed(u->seed) * 0x9E3779B97F4A7C15u + 1;
+	u->period_ns = llround(1e9 / (u->rate_hz > 0 ? u->rate_hz : u->settings.rate_hz));
+	power_on(u, t_ns);
+}
+
+static void frame(void *state, const struct frame *f, int64_t t_ns)
+{
+	struct imu_unit *u = state;
+
+	if (u->wire->hear && !u->no_power)
+		u->wire->hear(u, f, t_ns);
+}
+
+/* ---- measuring ---- */
+
+static double random_share(struct imu_unit *u)
+{
+	u->random ^= u->random << 13;
+	u->random ^= u->random >> 7;
+	u->random ^= u->random << 17;
+	return (double)(u->random >> 11) * 0x1p-53;
+}
+
+/* Nearly normal, rms 1. */
+static double random_normal(struct imu_unit *u)
+{
+	double sum = -6;
+
+	for (unsigned int i = 0; i < 12; i++)
+		sum += random_share(u);
+	return sum;
+}
+
+static void measure(struct imu_unit *u)
+{
+	for (unsigned int i = 0; i < 3; i++) {
+		u->force[i] = u->bias_force[i] + u->noise_force * random_normal(u);
+		u->rate[i] = u->bias_rate[i] + u->noise_rate * random_normal(u);
+		for (unsigned int j = 0; j < 3; j++) {
+			u->force[i] += u->to_sensor[i][j] * u->motion.force_m_s2[j];
+			u->rate[i] += u->to_sensor[i][j] * u->motion.rate_rad_s[j];
+		}
+	}
+}
+
+static void put(struct imu_unit *u, const struct frame *f, int64_t t_ns)
+{
+	const unsigned int at = (u->queue_first + u->queue_n) % IMU_UNIT_FRAMES_MAX;
+
+	if (u->silent || (u->half && f->id == u->wire->half) || u->queue_n == IMU_UNIT_FRAMES_MAX)
+		return;
+	if (random_share(u) < u->lose)
+		return;
+	u->queue[at].frame = *f;
+	u->queue[at].t_ns = t_ns;
+	u->queue_n++;
+	if (!u->garbage)
+		return;
+	u->queue[at].frame.len = (uint8_t)(random_share(u) * f->len); /* less than its own */
+	for (unsigned int i = 0; i < u->queue[at].frame.len; i++)
+		u->queue[at].frame.data[i] = (uint8_t)(random_share(u) * 256);
+}
+
+static void sample(struct imu_unit *u)
+{
+	struct frame frames[IMU_UNIT_BURST_MAX];
+	unsigned int n;
+
+	if (!u->stuck && !u->repeats)
+		measure(u);
+	if (!u->repeats) {
+		u->t_ns = u->sample_ns - u->power_ns;
+		u->number++;
+	}
+	n = u->wire->frames(u, frames);
+	for (unsigned int i = 0; i < n; i++)
+		put(u, &frames[i], u->sample_ns + u->delay_ns);
+	u->samples++;
+}
+
+/* What it does not send it measures all the same, so that a later sample is at its own time. */
+static void advance(void *state, int64_t t_ns)
+{
+	struct imu_unit *u = state;
+
+	for (; u->sample_ns <= t_ns; u->sample_ns += u->period_ns)
+		if (u->streaming && !u->no_power && u->sample_ns > t_ns - LATE_NS)
+			sample(u);
+}
+
+static int64_t next_ns(const void *state)
+{
+	const struct imu_unit *u = state;
+
+	if (u->queue_n && u->queue[u->queue_first].t_ns < u->sample_ns)
+		return u->queue[u->queue_first].t_ns;
+	return u->sample_ns;
+}
+
+static bool send(void *state, int64_t now_ns, struct frame *f)
+{
+	struct imu_unit *u = state;
+
+	advance(u, now_ns);
+	if (!u->queue_n || u->queue[u->queue_first].t_ns > now_ns)
+		return false;
+	*f = u->queue[u->queue_first].frame;
+	u->queue_first = (u->queue_first + 1) % IMU_UNIT_FRAMES_MAX;
+	u->queue_n--;
+	return true;
+}
+
+/* ---- on command ---- */
+
+static bool has_power(const void *state)
+{
+	return !((const struct imu_unit *)state)->no_power;
+}
+
+static int fault(void *state, const char *word, bool clear, int64_t t_ns, struct query_text *answer)
+{
+	struct imu_unit *u = state;
+	const struct {
+		const char *word;
+		bool *is;
+	} words[] = { { "silent", &u->silent },
+		      { "stuck", &u->stuck },
+		      { "repeats", &u->repeats },
+		      { "half", &u->half },
+		      { "garbage", &u->garbage } };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (!strcmp(word, words[i].word)) {
+			*words[i].is = !clear;
+			return 0;
+		}
+	if (!strcmp(word, "power-off") && !clear) {
+		u->no_power = true;
+		u->queue_n = 0;
+	} else if (!strcmp(word, "power-on") && !clear) {
+		power_on(u, t_ns);
+	} else {
+		query_say(answer,
+			  "error %s: no such fault: an inertial sensor can be silent, stuck, half or garbage, "
+			  "repeats, or has power-off, power-on",
+			  word);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static void report(void *state, int64_t t_ns, struct query_text *to)
+{
+	const struct imu_unit *u = state;
+	const double *f = u->motion.force_m_s2, *r = u->motion.rate_rad_s;
+
+	(void)t_ns;
+	query_say(to, " force_x %.6f force_y %.6f force_z %.6f rate_x %.6f rate_y %.6f rate_z %.6f", f[0], f[1], f[2],
+		  r[0], r[1], r[2]);
+	query_say(to, " streams %s toggles %llu samples %llu", u->streaming ? "yes" : "no",
+		  (unsigned long long)u->toggles, (unsigned long long)u->samples);
+}
+
+static struct sim_motion *motion(void *state)
+{
+	return &((struct imu_unit *)state)->motion;
+}
+
+/* Its streams begin with the next power-on, its random numbers with the next start. */
+static bool live(const char *key)
+{
+	return strcmp(key, "rate") != 0 && strcmp(key, "seed") != 0;
+}
+
+const struct sim_kind imu_unit_kind = {
+	.driver = "imud",
+	.settings = imud_settings_rows,
+	.settings_size = sizeof(struct imud_settings),
+	.no_ref = true,
+	.rows = rows,
+	.load = load,
+	.start = start,
+	.frame = frame,
+	.next_ns = next_ns,
+	.send = send,
+	.advance = advance,
+	.has_power = has_power,
+	.fault = fault,
+	.live = live,
+	.report = report,
+	.motion = motion,
+};

@@ -1,0 +1,318 @@
+/* pylon.c: a simulated Pylontech pack, written from hw-docs/bms.md: charge, temperature, cells, faults. */
+#include "daemons/robotsim/pylon.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#define LATE_NS 100000000 /* what was not sent by then, because this process stood still, will not be */
+#define KEEP_ALIVE_ID 0x305u
+#define LIMITS_ID 0x351u
+
+#define ROW(TYPE, key, ...) SETTINGS_##TYPE(key, struct pylon_unit, __VA_ARGS__)
+static const struct settings_row rows[] = {
+	ROW(REAL, "charge", charge, "1", "0.8", "0", "1", "of a full pack, at the start"),
+	ROW(REAL, "capacity", capacity_ah, "Ah", "50", "0.001", "10000", "of a full pack"),
+	ROW(REAL, "load", load_a, "A", "5", "-1000", "1000", "what is taken from it; negative charges it"),
+	ROW(REAL, "limit", limit_a, "A", "25", "0", "1000", "largest load that it permits, as it sends it"),
+	ROW(REAL, "ambient", ambient_c, "degC", "22", "-100", "150", "its temperature without a load"),
+	ROW(REAL, "heat", heat_k_a2, "K/A^2", "0.01", "0", "10", "how much warmer a load makes it in the end"),
+	ROW(DURATION, "warms_in", warms_in_ns, "10min", "1ms", "10h", "time constant of that"),
+	ROW(INT, "series", series, "", "15", "1", "128", "cells of the pack"),
+	ROW(REAL, "spread", spread_v, "V", "0.01", "0", "4", "from its lowest cell to its highest, at the start"),
+	ROW(REAL, "diverge", diverge_v_h, "V/h", "0", "0", "3600", "how much more that is after an hour"),
+	ROW(DURATION, "period", period_ns, "0s", "0s", "60s", "from one telegram to the next; 0s: the driver's period"),
+	ROW(DURATION, "cell_period", cell_period_ns, "100ms", "1ms", "10s", "from one cell to the next"),
+	ROW(DURATION, "deaf_after", deaf_after_ns, "0s", "0s", "10min",
+	    "time without a keep-alive after which it sends nothing; 0s: it needs none"),
+	ROW(BOOL, "short", shorter, "no", "it sends 0x351 without a discharge voltage, and limits of the other sign"),
+	ROW(BOOL, "fine", fine, "no", "it sends 0x355 with hundredths of a percent"),
+	ROW(BOOL, "permits", permits, "yes", "it sends 0x35C"),
+	ROW(BOOL, "begins_with_alarms", begins_with_alarms, "no", "its telegram begins with 0x359, not with 0x351"),
+	SETTINGS_END,
+};
+
+static int load(struct sim *sim, const struct robot_device *device, const void *of_driver, struct error_sink *errors)
+{
+	struct pylon_unit unit = { .settings = *(const struct bmsd_settings *)of_driver };
+	const struct sim_node node = { &unit, sizeof(unit), 1, KEEP_ALIVE_ID, LIMITS_ID };
+
+	return sim_add_node(sim, device, &node, errors);
+}
+
+/* ---- the battery ---- */
+
+static int64_t period_ns(const struct pylon_unit *u)
+{
+	return u->period_ns ? u->period_ns : u->settings.period_ns;
+}
+
+static void power_on(struct pylon_unit *u, int64_t t_ns)
+{
+	u->no_power = false;
+	u->heard_ns = t_ns;
+	u->burst_n = u->burst_at = 0;
+	u->telegram_ns = t_ns + period_ns(u);
+	u->cell_ns = t_ns + u->cell_period_ns;
+}
+
+static void start(void *state, int64_t t_ns)
+{
+	struct pylon_unit *u = state;
+
+	u->random = 1;
+	u->t_ns = t_ns;
+	u->temperature_c = u->ambient_c;
+	power_on(u, t_ns);
+}
+
+double pylon_cell_v(const struct pylon_unit *u, unsigned int cell)
+{
+	const double place = u->series > 1 ? (double)cell / (double)(u->series - 1) - 0.5 : 0;
+
+	return 3.0 + 0.45 * u->charge - 0.0025 * u->load_a + (u->spread_v + u->drift_v) * place;
+}
+
+static double volts(const struct pylon_unit *u)
+{
+	double v = 0;
+
+	for (unsigned int i = 0; i < u->series; i++)
+		v += pylon_cell_v(u, i);
+	return v;
+}
+
+static bool is_empty(const struct pylon_unit *u)
+{
+	return u->charge <= 0;
+}
+
+static void advance(void *state, int64_t t_ns)
+{
+	struct pylon_unit *u = state;
+	const double s = (double)(t_ns - u->t_ns) / 1e9;
+	const double warm_c = u->ambient_c + u->heat_k_a2 * u->load_a * u->load_a;
+
+	if (t_ns <= u->t_ns)
+		return;
+	u->charge = fmin(fmax(u->charge - u->load_a * s / 3600 / u->capacity_ah, 0), 1);
+	u->temperature_c = warm_c + (u->temperature_c - warm_c) * exp(-s * 1e9 / (double)u->warms_in_ns);
+	u->drift_v += u->diverge_v_h * s / 3600;
+	u->t_ns = t_ns;
+}
+
+/* ---- its frames ---- */
+
+static struct frame words(uint32_t id, unsigned int n, const double *values)
+{
+	struct frame f = { .id = id, .len = (uint8_t)(2 * n) };
+
+	for (unsigned int i = 0; i < n; i++) {
+		const long w = lround(fmin(fmax(values[i], INT16_MIN), UINT16_MAX));
+
+		f.data[2 * i] = (uint8_t)(w & 255);
+		f.data[2 * i + 1] = (uint8_t)(w >> 8 & 255);
+	}
+	return f;
+}
+
+static struct frame alarms(const struct pylon_unit *u)
+{
+	const uint16_t protections = u->protections | (is_empty(u) ? 4 : 0);
+
+	return (struct frame){ .id = 0x359,
+			       .len = 7,
+			       .data = { (uint8_t)protections, (uint8_t)(protections >> 8), (uint8_t)u->warnings,
+					 (uint8_t)(u->warnings >> 8), 1, 'P', 'N' } };
+}
+
+static struct frame permits(const struct pylon_unit *u)
+{
+	return (struct frame){ .id = 0x35C,
+			       .len = 2,
+			       .data = { (uint8_t)((u->refuses_charge ? 0 : 128) |
+						   (u->refuses_discharge || is_empty(u) ? 0 : 64) |
+						   (u->wants_charge ? 32 : 0)) } };
+}
+
+static void spoil(struct pylon_unit *u, struct frame *f)
+{
+	if (u->wrong_length)
+		f->len--;
+	for (unsigned int i = 0; u->garbage && i < f->len; i++) {
+		u->random = u->random * 6364136223846793005u + 1442695040888963407u;
+		f->data[i] = (uint8_t)(u->random >> 56);
+	}
+}
+
+static void telegram(struct pylon_unit *u)
+{
+	const double sign = u->shorter ? -1 : 1;
+	const double limits[] = { 532, 250, sign * u->limit_a * 10, 480 };
+	const double charge[] = { floor(u->charge * 100), 99, u->charge * 10000 };
+	const double measured[] = { volts(u) * 100, -u->load_a * 10, u->temperature_c * 10 };
+	unsigned int n = 0;
+
+	if (u->begins_with_alarms && !u->no_alarms)
+		u->burst[n++] = alarms(u);
+	u->burst[n++] = words(0x351, u->shorter ? 3 : 4, limits);
+	u->burst[n++] = words(0x355, u->fine ? 3 : 2, charge);
+	u->burst[n++] = words(0x356, 3, measured);
+	if (u->permits)
+		u->burst[n++] = permits(u);
+	u->burst[n++] = (struct frame){ .id = 0x35E, .len = 8, .data = "PYLON   " };
+	if (!u->begins_with_alarms && !u->no_alarms)
+		u->burst[n++] = alarms(u);
+	for (unsigned int i = 0; i < n; i++)
+		spoil(u, &u->burst[i]);
+	u->burst_n = n;
+	u->burst_at = 0;
+	u->telegrams++;
+}
+
+static bool speaks(const struct pylon_unit *u, int64_t now_ns)
+{
+	return !u->no_power && !u->silent && (!u->deaf_after_ns || now_ns - u->heard_ns <= u->deaf_after_ns);
+}
+
+static void frame(void *state, const struct frame *f, int64_t t_ns)
+{
+	struct pylon_unit *u = state;
+
+	if (u->no_power || f->len != 8)
+		return;
+	u->heard_ns = t_ns;
+	u->keep_alives++;
+}
+
+static int64_t next_ns(const void *state)
+{
+	const struct pylon_unit *u = state;
+
+	if (u->burst_at < u->burst_n)
+		return u->t_ns;
+	return u->settings.cells && u->cell_ns < u->telegram_ns ? u->cell_ns : u->telegram_ns;
+}
+
+/* true: it is time for the next of these; those that are long due are left out. */
+static bool is_due(int64_t *next_ns, int64_t every_ns, int64_t now_ns)
+{
+	const bool due = *next_ns <= now_ns && *next_ns > now_ns - LATE_NS;
+
+	for (; *next_ns <= now_ns; *next_ns += every_ns)
+		;
+	return due;
+}
+
+static bool send(void *state, int64_t now_ns, struct frame *f)
+{
+	struct pylon_unit *u = state;
+
+	advance(u, now_ns);
+	if (is_due(&u->telegram_ns, period_ns(u), now_ns) && speaks(u, now_ns))
+		telegram(u);
+	if (u->burst_at < u->burst_n) {
+		*f = u->burst[u->burst_at++];
+		return true;
+	}
+	if (!u->settings.cells || !is_due(&u->cell_ns, u->cell_period_ns, now_ns) || !speaks(u, now_ns))
+		return false;
+	*f = orion_cell_frame(u, u->cell);
+	spoil(u, f);
+	u->cell = (u->cell + 1) % (unsigned int)u->series;
+	return true;
+}
+
+/* ---- on command ---- */
+
+static bool has_power(const void *state)
+{
+	return !((const struct pylon_unit *)state)->no_power;
+}
+
+static int fault(void *state, const char *word, bool clear, int64_t t_ns, struct query_text *answer)
+{
+	static const struct {
+		const char *word;
+		uint16_t bit;
+	} bits[] = { { "over-voltage", 0x0002 },
+		     { "under-voltage", 0x0004 },
+		     { "over-temperature", 0x0008 },
+		     { "under-temperature", 0x0010 },
+		     { "over-current", 0x0080 },
+		     { "charge-current", 0x0100 },
+		     { "system", 0x0800 } };
+	struct pylon_unit *u = state;
+	const struct {
+		const char *word;
+		bool *is;
+	} words[] = { { "silent", &u->silent },
+		      { "garbage", &u->garbage },
+		      { "short", &u->wrong_length },
+		      { "half", &u->no_alarms },
+		      { "checksum", &u->wrong_checksum },
+		      { "charge-refused", &u->refuses_charge },
+		      { "discharge-refused", &u->refuses_discharge },
+		      { "charge-wanted", &u->wants_charge } };
+	const bool warns = !strncmp(word, "warn-", 5);
+	uint16_t *set = warns ? &u->warnings : &u->protections;
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (!strcmp(word, words[i].word)) {
+			*words[i].is = !clear;
+			return 0;
+		}
+	for (size_t i = 0; i < sizeof(bits) / sizeof(*bits); i++)
+		if (!strcmp(word + (warns ? 5 : 0), bits[i].word)) {
+			*set = (uint16_t)((*set & ~bits[i].bit) | (clear ? 0 : bits[i].bit));
+			return 0;
+		}
+	if (!strcmp(word, "power-off") && !clear) {
+		u->no_power = true;
+		u->burst_n = u->burst_at = 0;
+	} else if (!strcmp(word, "power-on") && !clear) {
+		power_on(u, t_ns);
+	} else {
+		query_say(answer,
+			  "error %s: no such fault: a battery can be silent, short, half or garbage, send a wrong "
+			  "checksum, report charge-refused, discharge-refused, charge-wanted, over-voltage, "
+			  "under-voltage, over-temperature, under-temperature, over-current, charge-current, system "
+			  "(with warn- before it: as a warning), or has power-off, power-on",
+			  word);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static void report(void *state, int64_t t_ns, struct query_text *to)
+{
+	struct pylon_unit *u = state;
+
+	advance(u, t_ns);
+	query_say(to, " charge %.4f voltage %.3f current %.1f temperature %.2f keep_alives %llu telegrams %llu",
+		  u->charge, volts(u), -u->load_a, u->temperature_c, (unsigned long long)u->keep_alives,
+		  (unsigned long long)u->telegrams);
+}
+
+static bool live(const char *key)
+{
+	return strcmp(key, "series") != 0;
+}
+
+const struct sim_kind pylon_kind = {
+	.driver = "bmsd",
+	.settings = bmsd_settings_rows,
+	.settings_size = sizeof(struct bmsd_settings),
+	.no_ref = true,
+	.rows = rows,
+	.load = load,
+	.start = start,
+	.frame = frame,
+	.next_ns = next_ns,
+	.send = send,
+	.advance = advance,
+	.has_power = has_power,
+	.fault = fault,
+	.live = live,
+	.report = report,
+};
