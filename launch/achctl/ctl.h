@@ -73,6 +73,9 @@ int ctl_daemon_missing(const struct ctl_line *line);
 
 /* arm --alone: arms without achstart, for drivers that were started by hand. */
 int ctl_alone(const struct ctl_line *line);
+/* Examines the machine and the interfaces if a bus of the robot is real.  0, or CTL_NO after a line for each check that
+ * fails: the robot is not to be armed. */
+int ctl_doctor(const struct ctl_line *line, const struct status *robot);
 /* Prints the answer of both ways of arming; returns 0. */
 int ctl_armed(const struct ctl_line *line, const char *who, uint64_t epoch, uint64_t taken);
 

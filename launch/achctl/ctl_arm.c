@@ -1,7 +1,7 @@
 /* ctl_arm.c: achctl arm: asks achstart to lower the level to run.
  *
  * achstart answers when every driver has taken the lowering, or with the reason why the robot is not armed.  A raise
- * since achctl was started is a reason to refuse.
+ * since achctl was started is a reason to refuse.  On a real bus the checks of achdoctor come first (ctl_doctor.c).
  */
 #include <errno.h>
 #include <string.h>
@@ -63,21 +63,49 @@ static int answered(const struct ctl_line *line, const struct ask *ask, const ch
 	return ctl_armed(line, who, (uint64_t)epoch, (uint64_t)taken);
 }
 
+static bool was_not_asked(int status)
+{
+	return status == -ENOENT || status == -EACCES || status == -EAGAIN || status == -EINVAL;
+}
+
+/* Is the machine fit?  0, or the exit status after a line. */
+static int examine(const struct ctl_line *line, const char *who, int64_t until_ns)
+{
+	static struct status robot;
+	struct lines why;
+	struct ask ask;
+	int status = ask_for(&ask, (const char *const[]){ "status", NULL }, until_ns, lines_begin(&why));
+
+	if (status)
+		return was_not_asked(status) ? ctl_fail(line, CTL_WORLD, "%s", why.text)
+					     : no_answer(line, who, why.text);
+	if (ask.ok) { /* if not, arm will be refused, too */
+		status_read(&robot, yaml_root(ask.doc));
+		status = ctl_doctor(line, &robot);
+	}
+	ask_end(&ask);
+	return status;
+}
+
 static int arm(const struct ctl_line *line, struct estop *estop)
 {
-	const int64_t until_ns = clock_now_ns() + line->within_ns;
 	struct estop_seen seen;
 	char who[CTL_WHO_MAX];
 	struct lines why;
+	int64_t until_ns;
 	struct ask ask;
 	int status;
 
 	ctl_who(line, who);
 	estop_read(estop, clock_now_ns());
 	seen = estop_seen(estop);
+	status = examine(line, who, clock_now_ns() + line->within_ns);
+	if (status)
+		return status;
+	until_ns = clock_now_ns() + line->within_ns;
 	for (;;) {
 		status = ask_to_arm(&ask, who, &seen, until_ns, lines_begin(&why));
-		if (status == -ENOENT || status == -EACCES || status == -EAGAIN || status == -EINVAL)
+		if (was_not_asked(status))
 			return ctl_fail(line, CTL_WORLD, "%s", why.text); /* it was not asked */
 		if (status)
 			return no_answer(line, who, why.text);

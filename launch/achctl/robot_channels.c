@@ -106,6 +106,12 @@ static void take(struct robot_channels *c, struct robot_channel *one, const void
 	if (type->number == msg_clock_number && !strcmp(one->name, "clock")) {
 		memcpy(&c->clock, msg, sizeof(c->clock));
 		c->has_clock = true;
+	} else if (type->number == msg_balance_state_number) {
+		memcpy(&c->balance, msg, sizeof(c->balance));
+		c->has_balance = true;
+	} else if (type->number == msg_mux_state_number) {
+		memcpy(&c->mux, msg, sizeof(c->mux));
+		c->has_mux = true;
 	}
 }
 
@@ -163,6 +169,7 @@ void robot_channels_read(struct robot_channels *c)
 		c->scan_ns = now_ns + SCAN_NS;
 	}
 	c->has_clock &= find(c, "clock") != NULL;
+	c->has_balance = c->has_mux = false;
 	for (size_t i = 0; i < c->n; i++)
 		look_at(c, c->at[i]);
 	for (size_t i = 0; i < c->n; i++)

@@ -37,6 +37,9 @@ struct robot_channels {
 	size_t n;
 	struct msg_clock clock; /* the newest, if there is one */
 	bool has_clock;
+	struct msg_balance_state balance;
+	struct msg_mux_state mux;
+	bool has_balance, has_mux;
 	uid_t owner;	 /* of the robot, at the last scan */
 	int64_t scan_ns; /* when to look for channels that came or went */
 };

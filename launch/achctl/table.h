@@ -14,7 +14,7 @@
 #define TABLE_CELL_MAX 32
 #define TABLE_NOTE_MAX 240
 
-enum tone { TONE_PLAIN, TONE_HEAD, TONE_GOOD, TONE_ODD, TONE_BAD, TONE_DIM, TONES };
+enum tone { TONE_PLAIN, TONE_HEAD, TONE_GOOD, TONE_ODD, TONE_BAD, TONE_DIM, TONE_PICKED, TONES };
 
 /* Where it is drawn. */
 struct paint {

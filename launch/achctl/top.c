@@ -4,6 +4,7 @@
  */
 #include <ctype.h>
 #include <errno.h>
+#include <langinfo.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 
 #define NOTICE_NS 10000000000
 #define FIRST_NS 300000000
+#define SURE_NS 3000000000
 
 struct loop {
 	struct top top;
@@ -30,6 +32,7 @@ struct loop {
 	int64_t ask_ns;	   /* when it was asked */
 	int64_t next_ns;   /* when to look next */
 	int64_t notice_ns; /* until then */
+	int64_t sure_ns;   /* until then a second k kills */
 	char robot[STATUS_NAME_MAX];
 	bool quit;
 };
@@ -141,29 +144,77 @@ static void draw(struct loop *l)
 	l->shown = true;
 	observe_level(&l->top.view, &l->estop, &l->top.channels);
 	observe_ages(&l->top.view, &l->top.channels);
+	l->top.now_ns = clock_now_ns();
 	top_screen_draw(&l->top);
 }
 
 /* ---- keys ---- */
 
+static bool is_simulated(const struct status *view)
+{
+	for (size_t i = 0; i < view->buses_n; i++)
+		if (strncmp(view->buses[i].interface, "wire:", 5) && strncmp(view->buses[i].interface, "vcan", 4))
+			return false;
+	return view->buses_n;
+}
+
+/* Kills a daemon, to see that achstart restarts it.  With hardware the key must be pressed twice. */
+static void kill_selected(struct loop *l)
+{
+	const struct status *view = &l->top.view;
+	const struct status_daemon *one = &view->daemons[l->top.selected - 1];
+	const int64_t now_ns = clock_now_ns();
+	char text[TOP_NOTICE_MAX];
+
+	if (!l->top.selected || l->top.selected > view->daemons_n) {
+		say(l, TONE_ODD, "select a daemon with the arrow keys, then press k");
+	} else if (one->pid <= 0 || l->away) {
+		say(l, TONE_ODD, "its process is not known: achstart does not answer, or it does not run");
+	} else if (!is_simulated(view) && now_ns > l->sure_ns) {
+		l->sure_ns = now_ns + SURE_NS;
+		snprintf(text, sizeof(text), "this robot has hardware: press k again to kill %s", one->name);
+		say(l, TONE_BAD, text);
+	} else if (kill((pid_t)one->pid, SIGKILL)) {
+		snprintf(text, sizeof(text), "%s, process %d: %s", one->name, (int)one->pid, strerror(errno));
+		say(l, TONE_BAD, text);
+	} else {
+		snprintf(text, sizeof(text), "%s killed, process %d; achstart restarts it", one->name, (int)one->pid);
+		say(l, TONE_ODD, text);
+		l->next_ns = 0;
+	}
+}
+
+/* Where daemons are shown the arrows select one, elsewhere they scroll. */
+static void move(struct loop *l, size_t up, size_t down, size_t page)
+{
+	const bool selects = l->top.pane == TOP_ALL || l->top.pane == TOP_DAEMONS;
+	size_t *at = selects ? &l->top.selected : &l->top.from;
+	const size_t end = selects ? l->top.view.daemons_n : TABLE_ROWS_MAX - 1;
+
+	*at = *at > up ? *at - up : 0;
+	*at = *at + down > end ? end : *at + down;
+	if (selects && (up || down))
+		l->top.from = l->top.pane == TOP_DAEMONS && page ? l->top.selected / page * page : 0;
+}
+
 static void press(struct loop *l, int key)
 {
 	static const char panes[] = { [TOP_ALL] = 'a', [TOP_DAEMONS] = 'd', [TOP_BUSES] = 'b', [TOP_CHANNELS] = 'c' };
 	const int letter = key > TOP_LETTER ? tolower(key - TOP_LETTER) : 0;
-	const size_t page = top_screen_rows() / 2, from = l->top.from;
+	const size_t page = top_screen_rows() / 2;
 	const char *pane = letter ? memchr(panes, letter, sizeof(panes)) : NULL;
-	const size_t up = key == TOP_UP ? 1 : key == TOP_PAGE_UP ? page : key == TOP_HOME ? from : 0;
+	const size_t up = key == TOP_UP ? 1 : key == TOP_PAGE_UP ? page : key == TOP_HOME ? TABLE_ROWS_MAX : 0;
 	const size_t down = key == TOP_DOWN ? 1 : key == TOP_PAGE_DOWN ? page : 0;
 
-	l->top.from = from > up ? from - up : 0;
-	if (from + down < TABLE_ROWS_MAX)
-		l->top.from += down;
+	move(l, up, down, page);
 	if (pane) {
 		l->top.pane = (enum top_pane)(pane - panes);
 		l->top.from = 0;
 	}
 	if (letter == 'e' || letter == 'h')
 		raise_level(l, letter == 'e' ? MSG_LEVEL_ESTOP : MSG_LEVEL_HOLD);
+	if (letter == 'k')
+		kill_selected(l);
 	l->quit |= letter == 'q';
 }
 
@@ -264,6 +315,7 @@ static int run_screen(const struct ctl_line *line)
 	signals = open_signals();
 	l.line = line;
 	l.away = true;
+	l.top.plain = strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
 	robot_level_open(&l.estop, false, &(struct error_sink){ 0 });
 	run(&l, signals);
 	top_screen_end();

@@ -19,7 +19,10 @@ struct top {
 	struct status view;
 	struct robot_channels channels;
 	enum top_pane pane;
-	size_t from; /* the first row, in a pane of its own */
+	size_t from;	 /* the first row, in a pane of its own */
+	size_t selected; /* daemon, from 1 on; 0: none */
+	bool plain;	 /* the terminal has ASCII characters only */
+	int64_t now_ns;
 	char notice[TOP_NOTICE_MAX];
 	enum tone notice_tone;
 };

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "launch/achctl/picture.h"
 #include "launch/achctl/status_print.h"
 #include "launch/achctl/top.h"
 #include "launch/common/lines.h"
@@ -9,6 +10,8 @@
 #define SECTIONS 3
 #define LEAST 3 /* lines of a table that gives way: its heading and two rows */
 #define ACROSS_MAX 4
+#define PICKED_RANK 1000
+#define PICTURE_FROM 30	  /* lines of a screen that has room for a picture */
 #define ACROSS_COLUMNS 38 /* that one channel takes */
 
 /* ---- channels, several in a row ---- */
@@ -59,6 +62,18 @@ static void show_channels(const struct robot_channels *channels, struct table *t
 	}
 }
 
+/* ---- daemons ---- */
+
+/* The selected one is shown before others. */
+static void show_daemons(const struct top *top, struct table *t)
+{
+	status_print_daemons(&top->view, t);
+	if (top->selected && top->selected <= t->rows_n) {
+		t->rows[top->selected - 1].cell[0].tone = TONE_PICKED;
+		t->rows[top->selected - 1].rank = PICKED_RANK;
+	}
+}
+
 /* ---- sections ---- */
 
 void top_share(size_t *lines, size_t n, size_t room)
@@ -101,7 +116,7 @@ static void draw_pane(const struct top *top, struct paint *p, size_t width, size
 	size_t from = top->from;
 
 	if (top->pane == TOP_DAEMONS)
-		status_print_daemons(&top->view, &table);
+		show_daemons(top, &table);
 	else if (top->pane == TOP_BUSES)
 		status_print_buses(&top->view, &table);
 	else
@@ -119,7 +134,7 @@ static void draw_all(const struct top *top, struct paint *p, size_t width, size_
 	static const char *const names[SECTIONS] = { "DAEMON", "BUS", "CHANNEL" };
 	size_t lines[SECTIONS], wanted = 0, gaps = 0;
 
-	status_print_daemons(&top->view, &tables[0]);
+	show_daemons(top, &tables[0]);
 	status_print_buses(&top->view, &tables[1]);
 	show_channels(&top->channels, &tables[2], width, false);
 	for (size_t i = 0; i < SECTIONS; i++) {
@@ -152,8 +167,9 @@ static void draw_hints(const struct top *top, struct paint *p, size_t width)
 		enum tone tone;
 		const char *text;
 	} hints[] = {
-		{ TONE_BAD, "e E-STOP at once" }, { TONE_ODD, "  h hold" },	  { TONE_PLAIN, "   a all  d daemons" },
-		{ TONE_PLAIN, "  b buses" },	  { TONE_PLAIN, "  c channels" }, { TONE_PLAIN, "   q quit" },
+		{ TONE_BAD, "e E-STOP at once" }, { TONE_ODD, "  h hold" },	  { TONE_PLAIN, "  a all  d daemons" },
+		{ TONE_PLAIN, "  b buses" },	  { TONE_PLAIN, "  c channels" }, { TONE_PLAIN, "  k kill" },
+		{ TONE_PLAIN, "  q quit" },
 	};
 	size_t left = width;
 
@@ -163,6 +179,20 @@ static void draw_hints(const struct top *top, struct paint *p, size_t width)
 	}
 	if (top->pane != TOP_ALL && left > 10)
 		p->text(p, TONE_DIM, "  arrows");
+}
+
+static void draw_picture(const struct top *top, struct paint *p, size_t width)
+{
+	const struct robot_channels *c = &top->channels;
+	const struct picture picture = {
+		.balance = &c->balance,
+		.mux = c->has_mux ? &c->mux : NULL,
+		.now_ns = top->now_ns,
+		.plain = top->plain,
+	};
+
+	picture_draw(&picture, p, width);
+	p->end(p);
 }
 
 void top_draw(const struct top *top, struct paint *p, size_t width, size_t height)
@@ -176,6 +206,8 @@ void top_draw(const struct top *top, struct paint *p, size_t width, size_t heigh
 	}
 	if (height >= 20)
 		p->end(p);
+	if (height >= PICTURE_FROM && top->pane == TOP_ALL && top->channels.has_balance)
+		draw_picture(top, p, width);
 	if (height > p->lines + foot)
 		draw_tables(top, p, width, height - p->lines - foot);
 	while (p->lines + foot < height)

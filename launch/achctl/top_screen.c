@@ -22,6 +22,7 @@ static void find_tones(void)
 	tones[TONE_HEAD] = tones[TONE_ODD] = A_BOLD;
 	tones[TONE_BAD] = A_REVERSE | A_BOLD;
 	tones[TONE_DIM] = A_DIM;
+	tones[TONE_PICKED] = A_REVERSE;
 	tones[TONE_GOOD] = tones[TONE_PLAIN] = A_NORMAL;
 	if ((no && *no) || !has_colors() || start_color() == ERR || use_default_colors() == ERR)
 		return;

@@ -38,7 +38,7 @@ static const struct settings_row rows[] = {
 	SETTINGS_STRING("group", struct line, group, NULL, "only these daemons, and what they need", .value = "NAME"),
 	SETTINGS_BOOL("virtual", struct line, clock.on, "no", "run the robot on a clock of its own"),
 	SETTINGS_INT("seed", struct line, clock.seed, "", "1", "0", NULL, "of start-up times and noise", .value = "N"),
-	SETTINGS_STRING("rate", struct line, clock.rate, "max", "of the clock, times life, or max", .value = "R"),
+	SETTINGS_STRING("rate", struct line, clock.rate, NULL, "of the clock, times life, or max", .value = "R"),
 	SETTINGS_DURATION("for", struct line, clock.for_ns, "0", "0", NULL, "stop after that time; 0: run on"),
 	SETTINGS_STRINGS("kill", struct line, clock.kills, "kill NAME@TIME, or at its Nth action then: NAME@TIME+N",
 			 .value = "PLAN"),
@@ -226,8 +226,9 @@ static int start(struct launch *launch, const struct virtual_line *clock, struct
 		close(lock);
 		status = WORLD;
 	} else {
-		status = supervise(launch, lock, errors);
-		virtual_end();
+		const int failed = supervise(launch, lock, errors), over = virtual_end();
+
+		status = failed ? failed : over;
 	}
 	if (channels >= 0)
 		close(channels);

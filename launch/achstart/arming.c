@@ -66,6 +66,13 @@ static void check_real_bus(const struct watch *w, const struct robot_bus *bus, s
 		error_add(errors, "%s: bus %s is not well", name, bus->name);
 }
 
+/* At level hold only a driver by which the robot stands is active, and it does what it will do when armed. */
+static bool is_at_rest(const struct msg_common *common)
+{
+	return common->lifecycle == MSG_LIFE_DISARMED || common->lifecycle == MSG_LIFE_HOLDING ||
+	       (common->lifecycle == MSG_LIFE_ACTIVE && common->level == MSG_LEVEL_HOLD);
+}
+
 static void check_driver(struct watch *w, const char *who, bool automatic, int64_t now_ns, struct error_sink *errors)
 {
 	const char *name = w->daemon->name;
@@ -84,7 +91,7 @@ static void check_driver(struct watch *w, const char *who, bool automatic, int64
 		error_add(errors, "%s: it publishes nothing", name);
 		return;
 	}
-	if (w->pulse.common.lifecycle != MSG_LIFE_DISARMED && w->pulse.common.lifecycle != MSG_LIFE_HOLDING)
+	if (!is_at_rest(&w->pulse.common))
 		error_add(errors, "%s: neither disarmed nor holding", name);
 	for (size_t i = 0; i < w->daemon->buses_n; i++) {
 		if (link_is_virtual(w->daemon->buses[i]->interface))

@@ -34,7 +34,9 @@ static void add_daemon(struct status *to, const struct watch *w, int64_t now_ns)
 	d->restarts = w->policy.restarts;
 	d->adopted = w->policy.adopted;
 	d->wanted = w->daemon->wanted;
-	STATUS_COPY(d->status, w->status);
+	virtual_over(w->daemon, d->status, sizeof(d->status));
+	if (!*d->status)
+		STATUS_COPY(d->status, w->status);
 	STATUS_COPY(d->last_end, w->last_end);
 	STATUS_COPY(d->why, watch_why(w));
 	if (runs && w->pulse.there) {
@@ -79,6 +81,7 @@ void control_status(struct supervisor *s, struct json *j, int64_t now_ns)
 			      .pace = virtual_pace(),
 			      .stopping = s->stop_ns != 0 };
 	STATUS_COPY(to.robot, s->launch->name);
+	STATUS_COPY(to.config, s->launch->config);
 	STATUS_COPY(to.level, msg_level_word(s->estop.level));
 	STATUS_COPY(to.who, s->estop.who);
 	STATUS_COPY(to.why, s->estop.why);

@@ -7,53 +7,82 @@
 #include <unistd.h>
 
 #include "channels/ach_file.h"
+#include "channels/vt_clock.h"
 #include "launch/achstart/patrol.h"
 
 /* As many rights as another user may have at most. */
 static const struct kind {
 	const char *text;
 	mode_t mode;
-} suffixes[] = { { "-state", 0640 }, { "-ref", 0660 }, { "-req", 0600 }, { "-rep", 0640 }, { "-event", 0640 } },
-  alone[] = { { "clock", 0640 }, { "achstart-event", 0640 } };
+	bool outlives; /* the robot, if its daemon is to be kept */
+} suffixes[] = { { "-state", 0640, true }, { "-req", 0600, false }, { "-rep", 0640, false }, { "-event", 0640, true } },
+  alone[] = { { "clock", 0640, false }, { "body", 0640, false }, { "achstart-event", 0640, false } };
 #define SUFFIXES (sizeof(suffixes) / sizeof(*suffixes))
 #define ALONE (sizeof(alone) / sizeof(*alone))
-#define REF 1
+#define REF "-ref"
+#define REF_MODE 0660
 
-static void add(struct patrol *p, const char *of, const char *before, const char *after, mode_t mode)
+/* false: there is no such name. */
+static bool add(struct patrol *p, const char *of, const char *before, const char *after, mode_t mode, bool moves)
 {
 	char channel[2 * PORT_NAME_MAX];
 	struct patrol_channel *one = &p->channels[p->n];
 
 	snprintf(channel, sizeof(channel), "%s%s", before, after);
 	if (port_name(one->name, channel))
-		return;
+		return false;
 	one->of = of;
 	one->mode = mode;
+	one->moves = moves;
 	p->n++;
+	return true;
 }
 
-static void add_daemon(struct patrol *p, const struct launch_daemon *d)
+/* The group moving writes the sources of a refmuxd, not the references that it writes. */
+static void add_ref(struct patrol *p, const struct launch *launch, const struct launch_daemon *d)
 {
-	for (size_t i = 0; i < SUFFIXES; i++) {
-		add(p, d->name, d->device ? d->device->name : d->name, suffixes[i].text, suffixes[i].mode);
-		p->channels[p->n - 1].moves = i == REF && d->device && d->device->actuated;
+	const bool muxed = d->device && launch_is_muxed(launch, d->device);
+
+	add(p, d->name, d->device ? d->device->name : d->name, REF, muxed ? 0600 : REF_MODE,
+	    d->device && d->device->actuated && !muxed);
+}
+
+static void add_sources(struct patrol *p, const struct launch_daemon *d)
+{
+	char name[PORT_NAME_MAX];
+	struct launch_mux mux;
+
+	launch_mux(d, &mux);
+	for (size_t i = 0; mux.output && i < mux.n; i++) {
+		snprintf(name, sizeof(name), "%s.%s", mux.output, mux.sources[i]);
+		add(p, d->name, name, REF, REF_MODE, true);
 	}
+}
+
+static void add_daemon(struct patrol *p, const struct launch *launch, const struct launch_daemon *d)
+{
+	for (size_t i = 0; i < SUFFIXES; i++)
+		if (add(p, d->name, d->device ? d->device->name : d->name, suffixes[i].text, suffixes[i].mode, false))
+			p->channels[p->n - 1].keep = d->keep && suffixes[i].outlives;
+	add_ref(p, launch, d);
+	add_sources(p, d);
 }
 
 int patrol_open(struct patrol *p, const struct launch *launch)
 {
 	*p = (struct patrol){ .moving = launch->moving };
-	p->channels = calloc(launch->daemons_n * SUFFIXES + launch->robot.buses_n + ALONE, sizeof(*p->channels));
+	p->channels = calloc(launch->daemons_n * (SUFFIXES + 1 + MSG_SOURCES) + launch->robot.buses_n + ALONE,
+			     sizeof(*p->channels));
 	if (!p->channels)
 		return -ENOMEM;
 	/* Beside drivers also of what publishes as one. */
 	for (size_t i = 0; i < launch->daemons_n; i++)
 		if (launch->daemons[i].kind == LAUNCH_DRIVER || launch->daemons[i].channel)
-			add_daemon(p, &launch->daemons[i]);
+			add_daemon(p, launch, &launch->daemons[i]);
 	for (size_t i = 0; i < launch->robot.buses_n; i++)
-		add(p, NULL, "bus-", launch->robot.buses[i].name, 0640);
+		add(p, NULL, "bus-", launch->robot.buses[i].name, 0640, false);
 	for (size_t i = 0; i < ALONE; i++)
-		add(p, NULL, alone[i].text, "", alone[i].mode);
+		add(p, NULL, alone[i].text, "", alone[i].mode, false);
 	return 0;
 }
 
@@ -194,7 +223,8 @@ void patrol_sweep(struct patrol *p)
 	char name[PORT_NAME_MAX];
 
 	for (size_t i = 0; i < p->n; i++)
-		ach_unlink(p->channels[i].name);
+		if (!p->channels[i].keep || vt_clock_end())
+			ach_unlink(p->channels[i].name);
 	if (!port_name(name, "estop"))
 		ach_unlink(name);
 	if (!port_name(name, "estop-b"))

@@ -18,6 +18,7 @@ struct patrol {
 		const char *of;		  /* the daemon that opens it; NULL: several do */
 		mode_t mode;		  /* at most */
 		bool moves;		  /* references that the group moving may write */
+		bool keep;		  /* state and events that outlive the robot */
 	} * channels;
 	size_t n, at;
 	gid_t moving;
@@ -43,7 +44,8 @@ const char *patrol_check(struct patrol *patrol);
 /* Is this one broken, or another user's?  Then it is removed, if that can be. */
 bool patrol_mend(const char *name);
 
-/* Removes all of them, estop and estop-b too. */
+/* Removes all of them, estop and estop-b too, except those to be kept; on a virtual clock those, too: the next run
+ * has another. */
 void patrol_sweep(struct patrol *patrol);
 
 #endif

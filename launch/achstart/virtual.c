@@ -23,6 +23,8 @@
 #define END_NS 10000000000
 #define OWN_SLOT 1
 #define FIRST_SLOT 2
+#define FAILED 1
+#define OVER_MAX 128
 #define RATE_MAX 1000			/* as achtime has it */
 #define BEGIN_NS INT64_C(1000000000000) /* later than any duration that is subtracted from it */
 /* From the start of a driver until it has read its configuration.  Measured beside a build, 600 times, as the length of
@@ -35,7 +37,8 @@ static struct {
 	char path[RUN_PATH_MAX];
 	int64_t startup_ns;
 	const struct virtual_line *line;
-	bool given; /* another process keeps the clock */
+	const char *outsider; /* a daemon that is not on the clock */
+	bool given;	      /* another process keeps the clock */
 	pid_t achtime;
 	int achtime_fd;
 } run;
@@ -60,6 +63,27 @@ static int add_plan(char **argv, size_t *n, const char *option, const struct set
 	return 0;
 }
 
+/* The first program that is not on the clock, or NULL. */
+static const char *outsider(const struct launch *launch)
+{
+	char path[LAUNCH_FIND_MAX];
+
+	for (size_t i = 0; i < launch->daemons_n; i++) {
+		const struct launch_daemon *daemon = &launch->daemons[i];
+
+		if (daemon->wanted && !launch_find(path, daemon->argv[0]) && !launch_keeps_clock(path))
+			return daemon->name;
+	}
+	return NULL;
+}
+
+static const char *rate_of(const struct virtual_line *line)
+{
+	if (line->rate)
+		return strcmp(line->rate, "max") ? line->rate : "0";
+	return run.outsider ? "1" : "0";
+}
+
 static int start_achtime(const struct virtual_line *line, struct error_sink *errors)
 {
 	char path[LAUNCH_FIND_MAX], page[RUN_PATH_MAX + 8], rate[64], time[TEXT_VALUE_MAX], until[TEXT_VALUE_MAX + 8];
@@ -68,7 +92,7 @@ static int start_achtime(const struct virtual_line *line, struct error_sink *err
 	int status = launch_find(path, "achtime");
 
 	snprintf(page, sizeof(page), "--page=%s", run.path);
-	snprintf(rate, sizeof(rate), "--rate=%s", strcmp(line->rate, "max") ? line->rate : "0");
+	snprintf(rate, sizeof(rate), "--rate=%s", rate_of(line));
 	text_from_duration(time, line->for_ns);
 	snprintf(until, sizeof(until), "--for=%s", time);
 	if (!status)
@@ -122,8 +146,15 @@ int virtual_check(const struct virtual_line *line, const struct launch *launch, 
 		if (!has_daemon(launch, plan.steps[i].name)) {
 			error_add(errors, "--kill and --stop: the launch file has no daemon %s", plan.steps[i].name);
 			return -EINVAL;
+		} else if (!strcmp(plan.steps[i].name, "achstart") &&
+			   (plan.steps[i].signal == SIGSTOP || !line->for_ns)) {
+			error_add(errors, plan.steps[i].signal == SIGSTOP
+						  ? "--stop achstart: then it does not end the robot; --kill it instead"
+						  : "--kill achstart: give --for, too, or no process ends the robot");
+			return -EINVAL;
 		}
-	if (strcmp(line->rate, "max") && (text_real(line->rate, &rate) || !(rate > 0 && rate <= RATE_MAX))) {
+	if (line->rate && strcmp(line->rate, "max") &&
+	    (text_real(line->rate, &rate) || !(rate > 0 && rate <= RATE_MAX))) {
 		error_add(errors, "--rate: \"%s\" is neither a number above 0, at most %d, nor max", line->rate,
 			  RATE_MAX);
 		return -EINVAL;
@@ -154,6 +185,8 @@ static int create(const struct virtual_line *line, struct error_sink *errors)
 	own.page->uncorrected = line->uncorrected;
 	vt_page_expect(&own, OWN_SLOT, "achstart", 0);
 	atomic_store(&own.page->slot[OWN_SLOT].pid, (uint32_t)getpid());
+	if (run.outsider && !line->rate)
+		fprintf(stderr, "achstart: the clock runs at --rate 1, since %s is not on it\n", run.outsider);
 	use_one_processor();
 	return start_achtime(line, errors);
 }
@@ -162,8 +195,10 @@ int virtual_begin(const struct virtual_line *line, const struct launch *launch, 
 {
 	const char *given = getenv(VIRTUAL_GIVEN);
 	char place[VIRTUAL_PLACE_MAX];
-	int status = given || !line->on ? 0 : create(line, errors);
+	int status;
 
+	run.outsider = line->on ? outsider(launch) : NULL;
+	status = given || !line->on ? 0 : create(line, errors);
 	if (status || (!given && !line->on))
 		return status;
 	if (given)
@@ -179,29 +214,74 @@ int virtual_begin(const struct virtual_line *line, const struct launch *launch, 
 	return 0;
 }
 
-void virtual_end(void)
+static void over(const struct vt_slot *slot, char *text, size_t size)
+{
+	*text = '\0';
+	if (slot->overs)
+		snprintf(text, size, "over its budget of %.6g ms in %u periods of %.6g ms, at worst %.6g ms",
+			 (double)slot->budget_ns / 1e6, slot->overs, (double)slot->period_ns / 1e6,
+			 (double)slot->worst_ns / 1e6);
+}
+
+static int slot_of(const struct launch_daemon *daemon)
+{
+	return FIRST_SLOT + (int)(daemon - run.launch->daemons);
+}
+
+void virtual_over(const struct launch_daemon *daemon, char *text, size_t size)
+{
+	const struct vt_end *end = vt_clock_end();
+
+	*text = '\0';
+	if (end)
+		over(&end->page->slot[slot_of(daemon)], text, size);
+}
+
+static void print_overs(const struct vt_page *page)
+{
+	char text[OVER_MAX];
+
+	for (int i = FIRST_SLOT; i < VT_SLOTS; i++) {
+		over(&page->slot[i], text, sizeof(text));
+		if (*text)
+			printf("%s: %s\n", page->slot[i].name, text);
+	}
+}
+
+static void print_details(const struct vt_page *page)
+{
+	const struct vt_core *core = vt_page_core(page);
+
+	for (uint32_t i = 0; i < page->objects_n; i++)
+		printf("%016" PRIx64 " %8" PRIu64 " %s\n", page->object[i].hash, page->object[i].count,
+		       page->object[i].name);
+	printf("turns %" PRIu64 ", rounds %" PRIu64 ", instants %" PRIu64 "\n", core->turns, core->rounds,
+	       core->instants);
+}
+
+int virtual_end(void)
 {
 	struct vt_end *end = vt_clock_end();
 
 	if (!end)
-		return;
+		return 0;
 	if (run.given) {
 		vt_clock_leave();
-		return;
+		return 0;
 	}
 	atomic_store(&end->page->over, 1);
 	vt_clock_leave();
 	clock_wait(&(struct clock_fd){ .fd = run.achtime_fd, .events = POLLIN }, 1, clock_now_ns() + END_NS);
 	vt_page_remove(run.path);
 	if (getenv("ENDPLATE_HASHES"))
-		for (uint32_t i = 0; i < end->page->objects_n; i++)
-			printf("%016" PRIx64 " %8" PRIu64 " %s\n", end->page->object[i].hash,
-			       end->page->object[i].count, end->page->object[i].name);
+		print_details(end->page);
+	print_overs(end->page);
 	if (end->page->outside_ns)
 		printf("not repeatable since %.6f s: something came from outside\n",
 		       (double)(end->page->outside_ns - end->page->begun_ns) / 1e9);
 	printf("hash %016" PRIx64 "\n", vt_page_hash_all(end->page));
 	fflush(stdout);
+	return end->page->failed ? FAILED : 0;
 }
 
 double virtual_pace(void)
@@ -232,6 +312,15 @@ static int64_t startup_ns(const struct vt_page *page, int slot)
 	       (int64_t)(draw(page->seed, (uint64_t)slot, incarnation) % (STARTUP_MAX_NS - STARTUP_MIN_NS));
 }
 
+static void set_budget(struct vt_slot *slot, const struct launch_daemon *daemon)
+{
+	atomic_store(&slot->charged, !daemon->world);
+	slot->period_ns = daemon->period_ns;
+	slot->budget_ns = daemon->budget_ns;
+	slot->over = daemon->over;
+	atomic_store(&slot->weight, (uint32_t)daemon->weight);
+}
+
 int virtual_expect(const struct launch_daemon *daemon, const char *path, char place[VIRTUAL_PLACE_MAX])
 {
 	struct vt_end *end = vt_clock_end();
@@ -239,9 +328,9 @@ int virtual_expect(const struct launch_daemon *daemon, const char *path, char pl
 
 	if (!end || !launch_keeps_clock(path))
 		return 0;
-	slot = FIRST_SLOT + (int)(daemon - run.launch->daemons);
+	slot = slot_of(daemon);
 	vt_page_expect(end, slot, daemon->name, startup_ns(end->page, slot));
-	atomic_store(&end->page->slot[slot].charged, !daemon->world);
+	set_budget(&end->page->slot[slot], daemon);
 	snprintf(place, VIRTUAL_PLACE_MAX, VT_CLOCK_PLACE "=%d %s", slot, run.path);
 	return slot;
 }
@@ -264,4 +353,12 @@ void virtual_killed(pid_t pid)
 
 	if (end)
 		vt_page_killed(end, pid);
+}
+
+bool virtual_waits_for(pid_t pid)
+{
+	const struct vt_end *end = vt_clock_end();
+	const int slot = end ? vt_page_slot(end->page, pid) : -1;
+
+	return slot > 0 && !(atomic_load(&end->page->held) & vt_bit(slot));
 }

@@ -15,7 +15,7 @@
 struct virtual_line {
 	bool on;
 	int64_t seed, for_ns, startup_ns; /* startup_ns 0: drawn from the seed */
-	const char *rate;		  /* a number, or "max" */
+	const char *rate;		  /* a number, or "max"; NULL: max, or 1 beside programs in real time */
 	double charge;			  /* 0: computing takes no time */
 	bool uncorrected;
 	bool leave; /* stopped processes behind */
@@ -31,15 +31,21 @@ int virtual_check(const struct virtual_line *line, const struct launch *launch, 
 /* Creates the clock and starts achtime, unless a clock is given, and joins: from here on this process is on virtual
  * time.  Without line->on and VIRTUAL_GIVEN it does nothing.  0, or -errno with a line in errors. */
 int virtual_begin(const struct virtual_line *line, const struct launch *launch, struct error_sink *errors);
-/* Leaves the clock; if it is its own, prints the hash of the run. */
-void virtual_end(void);
+/* Leaves the clock; if it is its own, prints overruns and the hash of the run.  The exit status: 1 if a daemon with
+ * over: fail was over its budget, else 0. */
+int virtual_end(void);
 
 double virtual_pace(void); /* times life, lately; NAN: real time */
+
+/* How often it was over its budget, as text; "": never, or nothing is charged. */
+void virtual_over(const struct launch_daemon *daemon, char *text, size_t size);
 
 /* Before a daemon is started: its slot, and in place the assignment for its environment.  0: it runs in real time. */
 int virtual_expect(const struct launch_daemon *daemon, const char *path, char place[VIRTUAL_PLACE_MAX]);
 void virtual_started(int slot);	    /* in the new process, before exec */
 void virtual_not_started(int slot); /* in achstart */
+/* Does the clock stand still while that process is stopped?  Then it has missed nothing. */
+bool virtual_waits_for(pid_t pid);
 /* After SIGKILL: waits until the clock has taken note of its death, so that it happens now. */
 void virtual_killed(pid_t pid);
 

@@ -9,6 +9,7 @@
 #include "channels/clock.h"
 #include "daemons/drv/drv_tick.h"
 #include "launch/achstart/supervise.h"
+#include "launch/achstart/virtual.h"
 
 #define YOUNG_NS 1000000000  /* has not published yet, and is believed to hear a SIGTERM */
 #define REOPEN_NS 2000000000 /* a driver checks its channel once a second and recreates it within this time */
@@ -74,7 +75,7 @@ static bool has_published(const struct watch *w)
 
 static bool is_stopped(const struct watch *w)
 {
-	return folder_run_state(w->child.pid) == 'T';
+	return folder_run_state(w->child.pid) == 'T' && !virtual_waits_for(w->child.pid);
 }
 
 /* The driver itself says how often it ticks: a battery once in two seconds. */

@@ -49,6 +49,7 @@ static const struct settings_row rows[] = {
 
 struct achtime {
 	struct vt_end end;
+	const char *path;
 	struct plan plan;
 	double rate;
 	int pidfd[VT_SLOTS];
@@ -213,6 +214,8 @@ static void end_all(struct achtime *t)
 			kill_slot(t, i);
 	atomic_store(&t->end.page->over, 1);
 	printf("hash %016" PRIx64 "\n", vt_page_hash_all(t->end.page));
+	fflush(stdout);
+	vt_page_remove(t->path);
 }
 
 static void follow_plan(struct achtime *t, int64_t now_ns)
@@ -380,6 +383,7 @@ int main(int argc, char **argv)
 	}
 	for (int i = 0; i < VT_SLOTS; i++)
 		t.pidfd[i] = -1;
+	t.path = line.page;
 	t.rate = line.rate;
 	resume(&t);
 	t.begun_ns = t.paced_ns = t.sweep_ns = clock_now_ns();

@@ -51,7 +51,7 @@ struct link_settings check_link_settings(const struct robot_bus *bus);
  * needs, priority, core). */
 void check_print(const struct check *check, const struct launch *launch, FILE *to);
 
-/* ---- the robot as a picture: achstart --graph robot.launch | dot -Tsvg >robot.svg
+/* ---- the robot as a picture: achstart --graph waist.launch | dot -Tsvg >robot.svg
  *
  * From left to right: channels, the processes that write and read them, buses, devices.  Only wanted daemons.  Pure.
  */

@@ -109,6 +109,12 @@ static int read_rows(struct check_frames *frames, const struct launch_daemon *da
 	return 0;
 }
 
+/* A channel's name is longer than a device's. */
+static bool is_claim(const char *what, bool channel)
+{
+	return channel ? *what && strlen(what) < sizeof(((struct check_claim *)NULL)->what) : text_is_name(what);
+}
+
 static int read_claims(struct check_frames *frames, const struct launch_daemon *daemon, const struct yaml_node *root,
 		       struct error_sink *errors)
 {
@@ -118,10 +124,13 @@ static int read_claims(struct check_frames *frames, const struct launch_daemon *
 		struct check_claim *claim = &frames->claims[frames->claims_n];
 		const struct yaml_node *what = yaml_find(node, "what");
 
-		*claim = (struct check_claim){ daemon, read_bus(daemon, yaml_find(node, "bus")), "" };
-		if (!claim->bus || !what || what->kind != YAML_TEXT || !text_is_name(what->text)) {
+		const struct yaml_node *bus = yaml_find(node, "bus");
+		const bool channel = bus && yaml_is_null(bus);
+
+		*claim = (struct check_claim){ daemon, read_bus(daemon, bus), "" };
+		if ((!claim->bus && !channel) || !what || what->kind != YAML_TEXT || !is_claim(what->text, channel)) {
 			yaml_error(errors, node, "claims: %s",
-				   claim->bus ? "what is not a name" : "bus is not one of its buses");
+				   claim->bus || channel ? "what is not a name" : "bus is not one of its buses");
 			return -EINVAL;
 		}
 		snprintf(claim->what, sizeof(claim->what), "%s", what->text);
@@ -240,7 +249,7 @@ static void find_claims(const struct check_frames *frames, struct conflicts *all
 			struct conflict *c;
 
 			if (a->daemon == b->daemon || a->bus != b->bus || strcmp(a->what, b->what) != 0 ||
-			    !strncmp(a->bus->interface, "log:", 4))
+			    (a->bus && !strncmp(a->bus->interface, "log:", 4)))
 				continue;
 			c = conflict_of(all, a->bus, a->daemon, b->daemon);
 			if (c && !c->claim)
@@ -272,7 +281,12 @@ static void report_conflict(const struct conflict *c, struct error_sink *errors)
 	const char *device = "the device of ";
 	const unsigned int first = c->first->node->line, second = c->second->node->line;
 
-	if (c->claim)
+	if (c->claim && !c->bus)
+		yaml_error(errors, c->second->node,
+			   "%s (line %u) and %s (line %u) both write %s, which only one of them may: correct their "
+			   "settings in the robot file, or take one out",
+			   c->first->name, first, c->second->name, second, c->claim->what);
+	else if (c->claim)
 		yaml_error(errors, c->second->node,
 			   "bus %s: %s (line %u) and %s (line %u) both need its %s, which only one of them can have: "
 			   "make them one device, or give one another bus",

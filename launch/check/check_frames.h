@@ -8,7 +8,8 @@
  *	check_frames_loads(&frames, &launch, &errors);
  *	check_frames_free(&frames);
  *
- * A claim is a part of a bus that only one process may have: its pacing, or all modules of a kind.
+ * A claim is a part of a bus that only one process may have: its pacing, or all modules of a kind; or a channel that
+ * only one process may write.
  *
  * The load of a bus is the sum, over all rows with a period, of the most bits that a frame of that length can take, at
  * the bit rate of the bus.  A frame that a driver takes counts as often as the driver asks for it, or as often as its
@@ -38,8 +39,8 @@ struct check_frame {
 
 struct check_claim {
 	const struct launch_daemon *daemon;
-	const struct robot_bus *bus;
-	char what[TEXT_NAME_MAX + 1];
+	const struct robot_bus *bus; /* NULL: what is a channel that it writes */
+	char what[TEXT_NAME_MAX + 8];
 };
 
 #define CHECK_CLAIMS_MAX (16 * LAUNCH_DAEMONS_MAX) /* as many as a driver can make */

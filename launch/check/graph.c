@@ -45,6 +45,12 @@ static const char *channel_name(char text[TEXT_NAME_MAX + 8], const struct launc
 	return text;
 }
 
+/* A driver without a bus, which reaches devices by their channels. */
+static bool is_controller(const struct launch_daemon *daemon)
+{
+	return daemon->device && !daemon->buses_n;
+}
+
 /* Does it take references? */
 static bool has_ref(const struct launch_daemon *daemon)
 {
@@ -61,6 +67,23 @@ static bool follows_clock(const struct launch_daemon *daemon)
 
 /* ---- nodes ---- */
 
+#define REF_MAX (2 * TEXT_NAME_MAX + 8)
+
+static const char *source_name(char text[REF_MAX], const struct launch_mux *mux, size_t i)
+{
+	snprintf(text, REF_MAX, "%s.%s-ref", mux->output, mux->sources[i]);
+	return text;
+}
+
+static void sources(const struct launch_daemon *daemon, FILE *to)
+{
+	struct launch_mux mux;
+	char text[REF_MAX];
+
+	for (size_t i = 0; launch_mux(daemon, &mux) && i < mux.n; i++)
+		channel(to, source_name(text, &mux, i));
+}
+
 static void channels(const struct launch *launch, FILE *to)
 {
 	char text[TEXT_NAME_MAX + 8];
@@ -75,6 +98,7 @@ static void channels(const struct launch *launch, FILE *to)
 			channel(to, channel_name(text, daemon, "ref"));
 		if (daemon->alive == LAUNCH_ALIVE_STATE)
 			channel(to, daemon->channel);
+		sources(daemon, to);
 	}
 	fprintf(to, "\t\t\"channel:estop\" [label=\"estop, estop-b\", shape=octagon, style=filled, "
 		    "fillcolor=\"" STOP "\", fontcolor=white]\n\t}\n");
@@ -117,6 +141,19 @@ static void device(const struct launch_daemon *daemon, FILE *to)
 
 /* ---- edges ---- */
 
+static void mux_edges(const struct launch_daemon *daemon, FILE *to)
+{
+	struct launch_mux mux;
+	char text[REF_MAX];
+
+	if (!launch_mux(daemon, &mux))
+		return;
+	for (size_t i = 0; i < mux.n; i++)
+		edge(to, "channel", source_name(text, &mux, i), "process", daemon->name, "");
+	snprintf(text, sizeof(text), "%s-ref", mux.output);
+	edge(to, "process", daemon->name, "channel", text, "");
+}
+
 static void channel_edges(const struct launch *launch, const struct launch_daemon *daemon, FILE *to)
 {
 	char text[TEXT_NAME_MAX + 8];
@@ -125,7 +162,8 @@ static void channel_edges(const struct launch *launch, const struct launch_daemo
 		edge(to, "channel", channel_name(text, daemon, "ref"), "process", daemon->name, "");
 	if (daemon->alive == LAUNCH_ALIVE_STATE)
 		edge(to, "channel", daemon->channel, "process", daemon->name, "dir=back");
-	if (has_ref(daemon))
+	mux_edges(daemon, to);
+	if (has_ref(daemon) || is_controller(daemon))
 		edge(to, "channel", "estop", "process", daemon->name, "color=\"" STOP "\"");
 	if (launch->clock && follows_clock(daemon))
 		edge(to, "channel", "clock", "process", daemon->name, "style=dashed");
@@ -180,7 +218,7 @@ void graph_print(const struct launch *launch, FILE *to)
 
 		if (!daemon->wanted)
 			continue;
-		if (daemon->device && !daemon->clock)
+		if (daemon->device && !daemon->clock && !is_controller(daemon))
 			device(daemon, to);
 		channel_edges(launch, daemon, to);
 		if (daemon->device)

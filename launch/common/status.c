@@ -18,8 +18,17 @@
 #define BOOL(s, m) FIELD(#m, STATUS_BOOL, s, m, )
 
 static const struct status_field robot_fields[] = {
-	TEXT(status, robot), WORD(status, level),    WHOLE(status, epoch), TEXT(status, who),	   TEXT(status, why),
-	WHOLE(status, pid),  REAL(status, uptime_s), REAL(status, pace),   BOOL(status, stopping), { 0 },
+	TEXT(status, robot),
+	WORD(status, config),
+	WORD(status, level),
+	WHOLE(status, epoch),
+	TEXT(status, who),
+	TEXT(status, why),
+	WHOLE(status, pid),
+	REAL(status, uptime_s),
+	REAL(status, pace),
+	BOOL(status, stopping),
+	{ 0 },
 };
 
 /* In the order of the JSON. */

@@ -16,6 +16,7 @@
 #define STATUS_NAME_MAX 32
 #define STATUS_INTERFACE_MAX 128
 #define STATUS_TEXT_MAX 200
+#define STATUS_PATH_MAX 512
 #define STATUS_DAEMONS_MAX 64
 #define STATUS_BUSES_MAX 32
 
@@ -59,6 +60,7 @@ struct status_channel {
 struct status {
 	bool supervised; /* by achstart, whose answer it is */
 	char robot[STATUS_NAME_MAX];
+	char config[STATUS_PATH_MAX]; /* the robot file */
 	char level[STATUS_NAME_MAX];
 	char who[STATUS_NAME_MAX], why[STATUS_TEXT_MAX]; /* of the level; without a level why it is not known */
 	int64_t epoch, pid;

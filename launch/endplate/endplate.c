@@ -208,6 +208,8 @@ int endplate_device_open(struct endplate *robot, const char *name, uint32_t stat
 	d = calloc(1, sizeof(*d));
 	if (!d)
 		return -ENOMEM;
+	d->robot = robot;
+	snprintf(d->name, sizeof(d->name), "%s", name);
 	d->number = state_number;
 	d->max_age_ns = ENDPLATE_MAX_AGE_NS;
 	status = endplate_end_init(&d->state, robot, name, "-state", 0640);
@@ -221,6 +223,24 @@ int endplate_device_open(struct endplate *robot, const char *name, uint32_t stat
 	robot->devices = d;
 	*device = d;
 	endplate_end_reopen(&d->state, clock_now_ns());
+	endplate_end_reopen(&d->ref, clock_now_ns());
+	return 0;
+}
+
+int endplate_source(struct endplate_device *d, const char *source)
+{
+	char name[2 * TEXT_NAME_MAX + 2];
+	struct endplate_end ref;
+	int status;
+
+	if (source && !text_is_name(source))
+		return -EINVAL;
+	snprintf(name, sizeof(name), "%s%s%s", d->name, source ? "." : "", source ? source : "");
+	status = endplate_end_init(&ref, d->robot, name, "-ref", 0660);
+	if (status)
+		return status;
+	endplate_end_close(&d->ref, 0);
+	d->ref = ref;
 	endplate_end_reopen(&d->ref, clock_now_ns());
 	return 0;
 }

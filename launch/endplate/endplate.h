@@ -90,7 +90,8 @@ int endplate_max_age(struct endplate_device *device, int64_t max_age_ns);
 /* ---- references ---- */
 
 /* Puts a reference that is valid for valid_ns from now, for the incarnation in the state last seen; the header is
- * filled in.  Its type is that of the state: joint-ref for joint-state, gripper-ref for gripper-state.
+ * filled in.  Its type is that of the state: joint-ref for joint-state, gripper-ref for gripper-state, balance-ref for
+ * balance-state.
  *	-ENODATA    no state was seen yet
  *	-ESTALE	    the driver was restarted since: look at its state first
  *	-EHOSTDOWN  the driver is neither holding nor active
@@ -103,6 +104,10 @@ int endplate_max_age(struct endplate_device *device, int64_t max_age_ns);
  * Nothing was put in any of these cases. */
 #define ENDPLATE_VALID_MAX_NS 200000000
 int endplate_put(struct endplate_device *device, void *ref, size_t size, int64_t valid_ns);
+
+/* One of several programs that put references for a device, behind a refmuxd(1) that has this source: references go to
+ * the channel DEVICE.SOURCE-ref instead of DEVICE-ref.  NULL: to DEVICE-ref.  -EINVAL: not a valid name. */
+int endplate_source(struct endplate_device *device, const char *source);
 
 /* ---- time ---- */
 

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "config/text.h"
 #include "daemons/drv/drv_ref.h"
 #include "daemons/estop/estop.h"
 #include "daemons/drv/port.h"
@@ -30,6 +31,8 @@ int endplate_end_status(enum ach_status status);
 
 struct endplate_device {
 	struct endplate_device *next;
+	const struct endplate *robot;
+	char name[TEXT_NAME_MAX + 1];
 	struct endplate_end state, ref;
 	uint32_t number;	     /* of the states' type; 0: any */
 	const struct msg_type *type; /* of the state last seen */

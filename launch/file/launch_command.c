@@ -49,14 +49,22 @@ static void add_args(struct strings *argv, const struct yaml_node *args)
 }
 
 /* A name is searched for later; a path is relative to the launch file. */
+static void add_file(struct strings *argv, const char *file)
+{
+	if (strchr(file, '/') && *file != '/')
+		add(argv, "%s/%s", argv->launch->folder, file);
+	else
+		add(argv, "%s", file);
+}
+
 static void add_program(struct strings *argv, const struct launch_daemon *daemon)
 {
-	const char *program = daemon->device ? daemon->device->driver : daemon->raw.program;
-
-	if (strchr(program, '/') && *program != '/')
-		add(argv, "%s/%s", argv->launch->folder, program);
-	else
-		add(argv, "%s", program);
+	if (*daemon->raw.object) {
+		add(argv, "drvhost");
+		add_file(argv, daemon->raw.object);
+	} else {
+		add_file(argv, daemon->device ? daemon->device->driver : daemon->raw.program);
+	}
 }
 
 static void driver_line(struct strings *argv, const struct launch_daemon *daemon)
@@ -230,6 +238,32 @@ static void find_alive(struct launch_daemon *daemon, int64_t clock_ns, struct er
 		daemon->dead_after_ns = DEAD_MIN_NS;
 }
 
+/* The period is that of a driver's ticks, and the budget the period, unless the file gives them. */
+static void find_budget(struct launch_daemon *daemon, struct error_sink *errors)
+{
+	const struct yaml_node *node = daemon->node;
+	const struct yaml_node *period = yaml_find(node, "period"), *budget = yaml_find(node, "budget");
+	const struct yaml_node *over = yaml_find(node, "over"), *weight = yaml_find(node, "weight");
+	const struct yaml_node *any = period ? period : budget ? budget : over;
+
+	if (daemon->world && (any || weight))
+		yaml_error(errors, any ? any : weight, "the computing of the world around the robot is not charged");
+	else if (weight && any)
+		yaml_error(errors, weight, "it has either a weight or a period with a budget: take one of the two out");
+	if (daemon->world || weight) {
+		daemon->period_ns = 0;
+		return;
+	}
+	if (!period)
+		daemon->period_ns = daemon->tick_ns;
+	if (any && !daemon->period_ns)
+		yaml_error(errors, any, "there is no tick in the robot file: write period, too");
+	if (!budget)
+		daemon->budget_ns = daemon->period_ns;
+	else if (daemon->period_ns && daemon->budget_ns > daemon->period_ns)
+		yaml_error(errors, budget, "it is longer than the period");
+}
+
 static void find_channel(struct launch *launch, struct launch_daemon *daemon)
 {
 	char name[TEXT_NAME_MAX + 8];
@@ -259,6 +293,7 @@ void launch_command(struct launch_top *top, struct error_sink *errors)
 		make_line(&strings, daemon, errors);
 		make_environment(&strings, daemon, of_all, errors);
 		find_alive(daemon, clock_ns, errors);
+		find_budget(daemon, errors);
 		find_channel(launch, daemon);
 	}
 }

@@ -1,6 +1,6 @@
 /* launch_file.h: the launch file, and with it the robot file: which processes make up a running robot (launch(5)).
  *
- *	include: ../config/robots/bench.yaml
+ *	include: ../config/robots/waist.yaml
  *	daemons:
  *	  canwire: {priority: 60}
  *	  robotsim:
@@ -9,7 +9,7 @@
  *
  *	struct launch launch;
  *
- *	if (launch_open(&launch, "launch/robot.launch", &errors) || launch_group(&launch, line.group, &errors))
+ *	if (launch_open(&launch, "launch/waist.launch", &errors) || launch_group(&launch, line.group, &errors))
  *		return 100;	(every error is a line in errors)
  *	for (i = 0; i < launch.daemons_n; i++)
  *		if (launch.daemons[i].wanted)
@@ -27,6 +27,7 @@
 #include <sys/types.h>
 
 #include "channels/msg/msg.h"
+#include "channels/vt_budget.h"
 #include "config/robot.h"
 #include "config/yaml.h"
 #include "launch/common/policy_rules.h"
@@ -57,6 +58,7 @@ struct launch_daemon {
 	const struct robot_device *device; /* of a driver; else NULL */
 	bool clock;			   /* it is the robot's clock */
 	bool world;			   /* it plays what is outside of the robot's computer */
+	bool keep;			   /* its state and events outlive the robot */
 	bool wanted;			   /* in the chosen group, or needed by a daemon in it */
 
 	/* argv[0] is the program as the file names it: a name, to be found by launch_find, or a path, already
@@ -82,12 +84,17 @@ struct launch_daemon {
 	bool dead_after_given; /* by the launch file; else the ticks in the driver's state may extend it */
 	int64_t tick_ns;       /* of a driver; 0: the robot file does not give it */
 
+	/* Of computing that is charged on a virtual clock (vt_budget.h). */
+	int64_t period_ns, budget_ns; /* 0: none */
+	enum vt_over over;
+	int64_t weight; /* 0: none */
+
 	const struct yaml_node *node; /* for error lines about it */
 
 	/* private: keys of the file, for the steps of launch_open */
 	struct launch_raw {
 		char device[TEXT_NAME_MAX + 1];
-		char program[LAUNCH_PATH_MAX / 2];
+		char program[LAUNCH_PATH_MAX / 2], object[LAUNCH_PATH_MAX / 2];
 		const struct yaml_node *args, *bus, *needs, *restart, *environment;
 		uint64_t needed;		     /* bit per daemon, in the order of the file */
 		size_t place;			     /* in the order of the file */
@@ -159,6 +166,17 @@ bool launch_uses(const struct launch *launch, const struct robot_bus *bus);
 
 /* The name behind "wire:"; NULL: it is not a soft wire. */
 const char *launch_bus_wire(const struct robot_bus *bus);
+
+/* The references that a wanted refmuxd(1) reads, OUTPUT.SOURCE-ref, and writes, OUTPUT-ref.  false: the daemon is not
+ * one, or has no valid setting output, which its own check reports. */
+struct launch_mux {
+	const char *output;
+	char sources[MSG_SOURCES + 1][TEXT_NAME_MAX + 1];
+	size_t n;
+};
+bool launch_mux(const struct launch_daemon *daemon, struct launch_mux *mux);
+/* Is the device the output of one of them? */
+bool launch_is_muxed(const struct launch *launch, const struct robot_device *device);
 
 /* A hash of argv and environment, by which a new achstart sees whether a daemon that it adopts was started from the
  * same configuration. */

@@ -196,6 +196,9 @@ static void read_daemon(struct launch *launch, struct launch_daemon *daemon, str
 	read_restart(daemon, errors);
 	find_kind(launch, daemon, named, errors);
 	daemon->world |= daemon->kind == LAUNCH_CANWIRE || daemon->kind == LAUNCH_ROBOTSIM;
+	if (*daemon->raw.object && daemon->kind != LAUNCH_DRIVER)
+		yaml_error(errors, yaml_find(daemon->node, "object"),
+			   "only a driver of a device is a shared object: take this out");
 	check_once(launch, daemon, errors);
 }
 

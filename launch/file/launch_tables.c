@@ -9,6 +9,9 @@ static const char *const critical_words[] = { "no", "hold", "estop", NULL };
 /* In the order of enum launch_alive. */
 static const char *const alive_words[] = { "state", "watchdog", "process", NULL };
 
+/* In the order of enum vt_over. */
+static const char *const over_words[] = { "report", "suspend", "fail", NULL };
+
 static const char *name_form(const char *text)
 {
 	return text_is_name(text) ? NULL : "a name: 1 to 23 of A-Z a-z 0-9 _ . -, a letter or digit first";
@@ -16,12 +19,17 @@ static const char *name_form(const char *text)
 
 static const char *path_form(const char *text)
 {
-	return *text ? NULL : "a file, as seen from this one: ../config/robots/bench.yaml";
+	return *text ? NULL : "a file, as seen from this one: ../config/robots/waist.yaml";
 }
 
 static const char *program_form(const char *text)
 {
 	return *text ? NULL : "a program: a name, or a path as seen from this file";
+}
+
+static const char *object_form(const char *text)
+{
+	return *text ? NULL : "a shared object: a name, or a path as seen from this file";
 }
 
 /* clang-format off */
@@ -52,6 +60,8 @@ const struct settings_row launch_daemon_rows[] = {
 		      "a device of the robot file, if not that of its name", .check = name_form),
 	SETTINGS_TEXT("program", struct launch_daemon, raw.program, NULL, "a program that drives no device",
 		      .check = program_form),
+	SETTINGS_TEXT("object", struct launch_daemon, raw.object, NULL,
+		      "the driver of the device as a shared object, which drvhost runs", .check = object_form),
 	SETTINGS_NODE("args", struct launch_daemon, raw.args, NULL, "its arguments; of a driver more of them"),
 	SETTINGS_NODE("bus", struct launch_daemon, raw.bus, NULL, "other buses than the robot file gives it"),
 	SETTINGS_NODE("needs", struct launch_daemon, raw.needs, NULL, "daemons that are ready before it starts"),
@@ -67,8 +77,18 @@ const struct settings_row launch_daemon_rows[] = {
 			  "kill it if it has been silent for that long"),
 	SETTINGS_DURATION("kill_within", struct launch_daemon, rules.kill_within_ns, "2s", "10ms", "10min",
 			  "from SIGTERM to SIGKILL"),
+	SETTINGS_BOOL("keep", struct launch_daemon, keep, "no",
+		      "its state and events stay readable after the robot has stopped"),
 	SETTINGS_BOOL("world", struct launch_daemon, world, "no",
 		      "it simulates what is around the robot: on a virtual clock its computing takes no time"),
+	SETTINGS_DURATION("period", struct launch_daemon, period_ns, NULL, "100us", "1h",
+			  "in which its budget counts; of a driver its tick"),
+	SETTINGS_DURATION("budget", struct launch_daemon, budget_ns, NULL, "1us", "1h",
+			  "that it may compute in a period on a virtual clock; else the period"),
+	SETTINGS_WORD("over", struct launch_daemon, over, over_words, "report",
+		      "what happens to it over its budget: report, suspend, or fail"),
+	SETTINGS_INT("weight", struct launch_daemon, weight, "", NULL, "1", "1000",
+		     "without a period: share of what the others leave"),
 	SETTINGS_NODE("environment", struct launch_daemon, raw.environment, NULL, "its variables"),
 	SETTINGS_END,
 };
