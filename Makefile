@@ -15,12 +15,15 @@ BUILD = build$(if $(SAN),/san-$(subst $(comma),-,$(SAN)))
 ifeq ($(BUILD),)
 $(error BUILD is empty, and everything would be made in /: give a folder, or leave it out)
 endif
-CFLAGS = -O2 -g
+# A sanitizer finds the same with less optimization and less debugging data, in half of the compile time.
+CFLAGS = $(if $(SAN),-O1 -g1,-O2 -g)
 WARNINGS = -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wold-style-definition -Wmissing-prototypes \
 	-Wmissing-declarations -Wpointer-arith -Wwrite-strings -Wundef -Wvla -Wformat=2 -Winit-self
 # Empty, not 1, so that a file may say #define _GNU_SOURCE too.  No contraction: the same arithmetic everywhere.
 ALL_CFLAGS = -std=gnu11 -ffp-contract=off -I. -D_GNU_SOURCE= -fPIC -pthread $(WARNINGS) $(CFLAGS) $(SANITIZE)
-SANITIZE = $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
+# With less optimization gcc knows less of what a format may print, and warns.
+SANITIZE = $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer \
+	$(if $(findstring clang,$(CC)),,-Wno-format-truncation))
 LINK = $(CC) -pthread $(CFLAGS) $(SANITIZE) $(LDFLAGS)
 
 PREFIX = /usr/local
@@ -55,14 +58,14 @@ TOOL_OBJECTS = $(call object,channels/tool/*.c)
 # All of it but main, for the tests.
 LIBTOOL = $(BUILD)/libtool.a
 LIBCAN = $(BUILD)/libcan.a
-CAN_OBJECTS = $(call object,can/*.c can/wire/*.c)
+CAN_OBJECTS = $(call object,can/*.c can/wire/*.c can/canopen/*.c)
 # can/tool/canX.c is the main of canX; the other files there belong to all of them.
 CAN_MAINS = $(call object,can/tool/can*.c)
 CAN_TOOLS = $(CAN_MAINS:$(BUILD)/can/tool/%.o=$(BUILD)/%)
 LIBCANTOOL = $(BUILD)/libcantool.a
 CANTOOL_OBJECTS = $(filter-out $(CAN_MAINS),$(call object,can/tool/*.c))
 # A file of daemons or launch with a main is a program of its name; the others are theirs together.  The simulator
-# keeps its own apart, so that it cannot use a driver's code; what reads settings is in both.
+# keeps its own apart, so that it cannot use a driver's code; what reads settings, and channels, are in both.
 LIBSIM = $(BUILD)/libsim.a
 LIBDAEMONS = $(BUILD)/libdaemons.a
 LIBLAUNCH = $(BUILD)/liblaunch.a
@@ -75,12 +78,21 @@ SETTINGS_OBJECTS = $(call object,daemons/drv/setup_rows.c daemons/drv/drv_tick_p
 LAUNCH_OBJECTS = $(filter $(BUILD)/launch/%,$(DAEMON_SHARED))
 DAEMON_OBJECTS = $(filter-out $(SIM_OBJECTS) $(LAUNCH_OBJECTS),$(DAEMON_SHARED))
 DAEMONS = $(patsubst %.c,$(BUILD)/%,$(notdir $(DAEMON_MAINS)))
-# From the room on top to the one at the bottom, as the linker wants it.
+# Drivers with a DRV_OBJECT are shared objects for drvhost, too.
+OBJECT_MAINS := $(shell grep -l '^DRV_OBJECT\>' $(DAEMON_SOURCES) /dev/null)
+DRIVER_OBJECTS = $(patsubst %.c,$(BUILD)/%.so,$(notdir $(OBJECT_MAINS)))
+# The files in the folder of a driver.
+driver_parts = $(call object,$(dir $(filter %/$(1).c,$(OBJECT_MAINS)))*.c)
+# From the room on top to the one at the bottom, as the linker wants it; a controller in daemons uses libendplate, which
+# is on top.
 LIBS = $(LIBLAUNCH) $(LIBDAEMONS) $(LIBCAN) $(LIBCHANNELS) $(LIBCONFIG) $(LIBACH)
 LIBRARIES = -lsocketcan -lyaml -lm
 EXAMPLES = $(call program,channels/examples/*.c)
 ENDPLATE_OBJECTS = $(filter $(BUILD)/launch/endplate/%,$(LAUNCH_OBJECTS))
 CONTROLLERS = $(call program,launch/endplate/examples/*.c)
+# All that a driver may call.
+HOST_OBJECTS = $(filter $(BUILD)/daemons/drv/% $(BUILD)/daemons/estop/%,$(DAEMON_OBJECTS))
+HOST_LIBS = $(LIBCAN) $(LIBCHANNELS) $(LIBCONFIG) $(LIBACH)
 TOOLS = $(BUILD)/ach $(CAN_TOOLS) $(DAEMONS)
 HEADERS = channels/ach.h channels/Ach.hpp
 # The module of Python: its files, and the layouts that the tool prints, so that an import starts no process.
@@ -96,6 +108,7 @@ TEST_SOURCES = $(filter-out test/fuzz/% test/install/%,$(wildcard test/*/*.c tes
 	$(wildcard test/fuzz/test_*.c)
 TEST_MAINS := $(shell grep -lE '^(int main|TEST)\>' $(TEST_SOURCES) /dev/null)
 TEST_SHARED := $(filter-out $(TEST_MAINS),$(TEST_SOURCES))
+TEST_OWN = $(filter-out test/channels/% test/can/%,$(TEST_SHARED))
 TEST_PROGRAMS = $(TEST_MAINS:%.c=$(BUILD)/%)
 TEST_LIB = $(BUILD)/test/libtest.a
 TEST_SCRIPTS = $(wildcard test/*/test_*.sh test/*/*/test_*.sh)
@@ -105,7 +118,14 @@ TSAN_TESTS = $(foreach test,$(UNIT_TESTS),$(if $(findstring tsan,$(notdir $(test
 # make test also runs every program under these sanitizers, each as a test of its own.
 ASAN_BUILD = $(BUILD)/san-address-undefined
 ASAN_TESTS = $(UNIT_TESTS:$(BUILD)/%=$(ASAN_BUILD)/%)
-TESTS = $(if $(findstring thread,$(SAN)),$(TSAN_TESTS),$(UNIT_TESTS) $(if $(SAN),,$(TEST_SCRIPTS) $(ASAN_TESTS)))
+# Tests of threads are tests of channels: no more is built for them.
+TEST_LIBS = $(if $(findstring thread,$(SAN)),,$(LIBCANTOOL) $(LIBTOOL) $(LIBSIM) $(LIBLAUNCH) $(LIBDAEMONS) $(LIBCAN)) \
+	$(LIBCHANNELS) $(LIBCONFIG) $(LIBACH)
+# The virtual machines take longest: they are first, and beside them what computes and does not depend on time.
+FIRST_TESTS = test/vm/test_vm.sh $(patsubst %,test/scripts/test_%.sh,verify cross clang tsan_gcc tsan_clang) \
+	$(filter test/lint/% test/coverage/% test/mutate/% test/vm/%,$(filter-out test/vm/test_vm.sh,$(TEST_SCRIPTS)))
+ALL_TESTS = $(FIRST_TESTS) $(UNIT_TESTS) $(filter-out $(FIRST_TESTS),$(TEST_SCRIPTS)) $(ASAN_TESTS)
+TESTS = $(if $(findstring thread,$(SAN)),$(TSAN_TESTS),$(if $(SAN),$(UNIT_TESTS),$(ALL_TESTS)))
 
 PROGRAMS = $(EXAMPLES) $(CONTROLLERS) $(TEST_PROGRAMS)
 OBJECTS = $(ACH_OBJECTS) $(CONFIG_OBJECTS) $(CHANNELS_OBJECTS) $(TOOL_OBJECTS) \
@@ -120,7 +140,7 @@ OBJECTS = $(ACH_OBJECTS) $(CONFIG_OBJECTS) $(CHANNELS_OBJECTS) $(TOOL_OBJECTS) \
 .SECONDARY:
 
 all: $(LIBACH) $(LIBACH_SO) $(LIBENDPLATE) $(LIBENDPLATE_SO) $(LIBS) $(EXAMPLES) $(CONTROLLERS) $(TOOLS) \
-	$(if $(SAN),,$(PYTHON_MODULE))
+	$(DRIVER_OBJECTS) $(if $(SAN),,$(PYTHON_MODULE))
 
 # For the other architecture, of which only the C library is here to link with.
 objects: $(OBJECTS) $(LIBACH_SO)
@@ -131,7 +151,7 @@ tests-asan:
 	@$(MAKE) CC=gcc SAN=address,undefined BUILD=$(ASAN_BUILD) all $(ASAN_TESTS)
 
 # Scripts are told where things are and which compiler made them.
-test: all $(if $(SAN),$(TESTS),tests tests-asan)
+test: $(if $(findstring thread,$(SAN)),,all) $(if $(SAN),$(TESTS),tests tests-asan)
 	@BUILD=$(BUILD) CC='$(CC)' SAN='$(SAN)' test/run $(TESTS)
 
 # What make test runs in virtual machines, alone; VM_TESTS= names some of them.
@@ -181,6 +201,7 @@ install: all $(PYTHON_MODULE)
 	$(call config,$(ENDPLATE_VERSION)) launch/endplate/endplate.pc.in \
 		>$(DESTDIR)$(LIBDIR)/pkgconfig/endplate.pc
 	install -m 755 $(TOOLS) $(DESTDIR)$(BINDIR)
+	install -D -m 755 -t $(DESTDIR)$(LIBDIR)/endplate $(DRIVER_OBJECTS)
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/endplate/launch $(wildcard launch/*.launch)
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/endplate/config/robots $(wildcard config/robots/*)
 	$(foreach unit,$(wildcard launch/*.service),install -d $(DESTDIR)$(PREFIX)/lib/systemd/system && \
@@ -207,6 +228,7 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(ALL_CFLAGS) $(INCLUDES) -MMD -MP -c -o $@ $<
 
+$(BUILD)/daemons/joy/joy_device.o: INCLUDES = -isystem /usr/include/libevdev-1.0
 $(BUILD)/test/%.o: INCLUDES = -isystem .deps/unity -DUNITY_INCLUDE_DOUBLE -DUNITY_USE_FLUSH_STDOUT
 
 $(BUILD)/test/unity.o: .deps/unity/unity.c $(BUILD)/flags
@@ -223,13 +245,13 @@ $(BUILD)/test/unity.o: .deps/unity/unity.c $(BUILD)/flags
 $(LIBACH): $(ACH_OBJECTS)
 $(LIBCONFIG): $(CONFIG_OBJECTS)
 $(LIBCHANNELS): $(CHANNELS_OBJECTS)
-$(LIBSIM): $(SIM_OBJECTS) $(SETTINGS_OBJECTS)
+$(LIBSIM): $(SIM_OBJECTS) $(SETTINGS_OBJECTS) $(BUILD)/daemons/drv/port.o
 $(LIBDAEMONS): $(DAEMON_OBJECTS)
 $(LIBLAUNCH): $(LAUNCH_OBJECTS)
 $(LIBCAN): $(CAN_OBJECTS)
 $(LIBCANTOOL): $(CANTOOL_OBJECTS)
 $(LIBTOOL): $(filter-out %/ach.o,$(TOOL_OBJECTS))
-$(TEST_LIB): $(BUILD)/test/unity.o $(patsubst %.c,$(BUILD)/%.o,$(filter test/channels/% test/can/%,$(TEST_SHARED)))
+$(TEST_LIB): $(BUILD)/test/unity.o $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(TEST_OWN),$(TEST_SHARED)))
 
 $(LIBACH_SO): $(ACH_OBJECTS) channels/ach.map
 	$(call say,LD)$(LINK) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=channels/ach.map \
@@ -267,11 +289,19 @@ $(CAN_TOOLS): $(BUILD)/%: $(BUILD)/can/tool/%.o $(LIBCANTOOL) $(LIBTOOL) $(LIBS)
 $(BUILD)/robotsim: $(LIBSIM) $(filter-out $(LIBLAUNCH) $(LIBDAEMONS),$(LIBS))
 $(filter-out $(BUILD)/robotsim,$(DAEMONS)): $(LIBS)
 $(BUILD)/achctl: LIBRARIES += -lncursesw
+$(BUILD)/drvhost: WHOLE = -Wl,--export-dynamic,--whole-archive $(HOST_LIBS) -Wl,--no-whole-archive
+$(BUILD)/drvhost: $(HOST_OBJECTS)
+$(BUILD)/joyd: LIBRARIES += -levdev
+$(BUILD)/stopd: LIBRARIES += -lgpiod
 .SECONDEXPANSION:
 $(DAEMONS): $$(patsubst %.c,$(BUILD)/%.o,$$(filter %/$$(@F).c,$(DAEMON_MAINS)))
-	$(call say,LD)$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBRARIES)
-$(TEST_PROGRAMS): $(BUILD)/test/channels/children.o $$(filter $$(@D)/%,$(TEST_SHARED:%.c=$(BUILD)/%.o)) $(TEST_LIB) \
-		$(LIBCANTOOL) $(LIBTOOL) $(LIBSIM) $(LIBS)
+	$(call say,LD)$(LINK) -o $@ $(filter %.o,$^) $(WHOLE) \
+		-Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LIBRARIES)
+$(DRIVER_OBJECTS): $$(call driver_parts,$$(basename $$(@F))) daemons/drvhost/object.map
+	$(call say,LD)$(LINK) -shared -Wl,--version-script=daemons/drvhost/object.map -Wl,-z,relro,-z,now \
+		-o $@ $(filter %.o,$^) -lm
+$(TEST_PROGRAMS): $(BUILD)/test/channels/children.o $$(filter $$(@D)/%,$(TEST_OWN:%.c=$(BUILD)/%.o)) $(TEST_LIB) \
+		$(TEST_LIBS)
 $(filter $(BUILD)/test/daemons/% $(BUILD)/test/launch/%,$(TEST_PROGRAMS)): $(BUILD)/test/daemons/no_leaks.o
 $(filter $(BUILD)/test/launch/test_%,$(TEST_PROGRAMS)): | $(BUILD)/test/launch/fake/fake
 $(filter $(BUILD)/test/daemons/test_safety_%,$(TEST_PROGRAMS)): | $(BUILD)/test/daemons/careless/exampled

@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2119,SC2120 # arguments are optional
 # lib.sh: a robot to attack, and the users who attack it.
 #
-# The robot is that of launch/robot.launch: canwire, robotsim, hubo-daemon and pciod under achstart.  It belongs to the
+# The robot is that of launch/waist.launch: canwire, robotsim, hubo-daemon and pciod under achstart.  It belongs to the
 # user "robot", not to root.  Folder, channels and programs are in $folder; every user may write the folder of channels,
 # as with /dev/shm.  Each case starts a robot of its own.  No driver is killed for being late on a loaded machine.
 #
@@ -72,7 +72,7 @@ for program in achstart achctl ach canwire robotsim hubo-daemon pciod; do
 	cp "$build/$program" "$folder/bin/"
 done
 cp "$build/test/attacks/scribble" "$folder/bin/"
-cp config/robots/bench.yaml "$folder/bench.yaml"
+cp config/robots/waist.yaml "$folder/waist.yaml"
 export PATH=$folder/bin:$PATH LC_ALL=C
 export ENDPLATE_RUN=$folder/run ENDPLATE_PREFIX=atk$$. ACH_DIR=$folder/shm
 unset NOTIFY_SOCKET XDG_RUNTIME_DIR NO_COLOR SUDO_USER
@@ -95,9 +95,9 @@ trap 'lib_cleanup; rm -rf "$folder"' EXIT
 # ---- the robot ----
 
 launch() { # LINE...: the launch file, with these lines
-	printf '%s\n' "include: $folder/bench.yaml" "operators: $operators" "arming: $arming" "moving: $moving" "$@" \
+	printf '%s\n' "include: $folder/waist.yaml" "operators: $operators" "arming: $arming" "moving: $moving" "$@" \
 		'daemons: {canwire: , robotsim: , clock: {dead_after: 9s}, waist: {dead_after: 9s, critical: hold}}' \
-		>"$folder/robot.launch"
+		>"$folder/waist.launch"
 }
 
 start() { # [USER]: achstart, which prints to $folder/said
@@ -105,7 +105,7 @@ start() { # [USER]: achstart, which prints to $folder/said
 	be "${1:-robot}"
 	[ -e "$ENDPLATE_RUN" ] || install -d -o "${uids[${1:-robot}]}" "$ENDPLATE_RUN"
 	: >"$folder/said"
-	"${be[@]}" achstart "$folder/robot.launch" 2>>"$folder/said" &
+	"${be[@]}" achstart "$folder/waist.launch" 2>>"$folder/said" &
 	echo $! >"$folder/achstart"
 	disown
 }

@@ -1,5 +1,6 @@
 #!/bin/bash
 # test_arm.sh: arm commands that were refused or got no reply from achstart, and epochs that make no sense.
+# waits: mostly
 #
 # A refused arm command has no effect at any later time, whatever dies and starts meanwhile.  The number of an epoch
 # decides nothing: a wrong one keeps no person from arming.

@@ -41,7 +41,7 @@ test_operators_may_write_what_a_driver_made_again() {
 	kill -STOP "$(<"$folder/achstart")"
 	kill -KILL "$(pid_of clock)"
 	as robot ach rm "${p}estop-b"
-	spawn robot ENDPLATE_OPERATORS="$operators" hubo-daemon --name clock --config "$folder/bench.yaml"
+	spawn robot ENDPLATE_OPERATORS="$operators" hubo-daemon --name clock --config "$folder/waist.yaml"
 	lib_until test -e "$ACH_DIR/achshm-${p}estop-b"
 	as operator ach put --json '{"kind":"raise","level":"estop","who":"x"}' "${p}estop-b"
 	end KILL
@@ -58,9 +58,9 @@ test_a_full_folder_of_channels_is_named() {
 	launch
 	install -d -o "${uids[robot]}" "$ENDPLATE_RUN"
 	for left in all 'no group moving'; do
-		[ "$left" = all ] || sed -i '/^moving:/d' "$folder/robot.launch"
+		[ "$left" = all ] || sed -i '/^moving:/d' "$folder/waist.launch"
 		lib_matches 111 '*fatal: channel *: No space left on device*' \
-			as robot env ACH_DIR="$folder/full" achstart "$folder/robot.launch"
+			as robot env ACH_DIR="$folder/full" achstart "$folder/waist.launch"
 	done
 }
 

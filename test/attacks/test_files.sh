@@ -33,10 +33,10 @@ mkdir "$folder/bin"
 for program in achstart achctl ach canwire robotsim hubo-daemon pciod; do
 	cp "$build/$program" "$folder/bin/"
 done
-cp config/robots/bench.yaml "$folder/bench.yaml"
-printf 'include: %s\ndaemons: {canwire: , robotsim: , clock: , waist: }\n' "$folder/bench.yaml" >"$folder/robot.launch"
+cp config/robots/waist.yaml "$folder/waist.yaml"
+printf 'include: %s\ndaemons: {canwire: , robotsim: , clock: , waist: }\n' "$folder/waist.yaml" >"$folder/robot.launch"
 printf 'include: %s\nclock: none\ndaemons:\n  one: {program: sleep, args: [1000]}\n' \
-	"$folder/bench.yaml" >"$folder/one.launch"
+	"$folder/waist.yaml" >"$folder/one.launch"
 export PATH=$folder/bin:$PATH
 install -d -m 1777 "$folder/tmp" # like /tmp: the first user to create a name owns it
 
@@ -352,7 +352,7 @@ test_a_driver_refuses_a_foreign_channel() {
 		prefix "hand-$name"
 		first $stranger "$name"
 		lib_matches 111 "*channel $ENDPLATE_PREFIX$name of uid $stranger: *belongs to uid $stranger, *ach rm*" \
-			as $robot pciod --name waist --config "$folder/bench.yaml"
+			as $robot pciod --name waist --config "$folder/waist.yaml"
 		as $stranger ach rm "$ENDPLATE_PREFIX$name"
 	done
 }

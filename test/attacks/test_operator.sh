@@ -1,5 +1,6 @@
 #!/bin/bash
 # test_operator.sh: a hostile member of the group operators.
+# waits: mostly
 #
 # He may look, and stop the robot.  He may write the memory of estop-b, so he can destroy what lies in it; that stops
 # the robot and keeps no other person from stopping it.  He can neither arm, nor move, nor take back a stop of the

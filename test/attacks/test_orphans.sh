@@ -27,7 +27,7 @@ file() { # PROGRAM-LINE [KEY...]: a new robot of one daemon, a shell that runs i
 	left | xargs -r kill -9
 	rm -rf "$folder/run" "$folder/said"
 	{
-		echo "include: $(realpath config/robots/bench.yaml)"
+		echo "include: $(realpath config/robots/waist.yaml)"
 		printf '%s\n' 'clock: none' 'daemons:' '  wrapper:' '    program: sh' '    alive: process' \
 			"    args: [-c, \"$1\"]"
 		[ $# -eq 1 ] || printf '    %s\n' "${@:2}"

@@ -1,5 +1,6 @@
 #!/bin/bash
 # test_restart.sh: what a restarted process must not forget.
+# waits: mostly
 #
 # Processes are killed at the worst moment.  The next process is at the same level or a higher one, and as long as a
 # latch waits for a person it follows no reference and resets no module.
@@ -104,7 +105,7 @@ test_a_fault_of_the_device_waits_for_a_person() {
 test_a_crash_loop_raises_once() {
 	lib_cleanup
 	launch
-	sed -i 's/^daemons: {/&dies: {program: "false", alive: process, critical: estop}, /' "$folder/robot.launch"
+	sed -i 's/^daemons: {/&dies: {program: "false", alive: process, critical: estop}, /' "$folder/waist.launch"
 	start
 	lib_until test -e "$ENDPLATE_RUN/log/events.log"
 	lib_until deaths 8

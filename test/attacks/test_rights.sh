@@ -1,5 +1,5 @@
 #!/bin/bash
-# test_rights.sh: rights of each group at the control socket of the robot of launch/robot.launch.
+# test_rights.sh: rights of each group at the control socket of the robot of launch/waist.launch.
 set -eu
 . test/scripts/lib.sh
 
@@ -24,7 +24,7 @@ trap cleanup EXIT
 # Files that a stranger can read; the programs are copied, since the tree may not be readable by all.
 chmod 755 "$lib_folder"
 cp "$build/achctl" "$lib_folder"
-sed "s|\.\./config|$(realpath config)|" launch/robot.launch >"$lib_folder/closed.launch"
+sed "s|\.\./config|$(realpath config)|" launch/waist.launch >"$lib_folder/closed.launch"
 { cat "$lib_folder/closed.launch"; printf 'operators: 7001\narming: 7002\nmoving: 7003\n'; } >"$lib_folder/open.launch"
 
 as() { # GROUPS COMMAND...: a user of these groups, with USER=root; with exec=1 in place of this shell

@@ -1,4 +1,4 @@
-/* bench_restart.c: how long a daemon of launch/robot.launch is away after kill -9, and what the supervisor costs.
+/* bench_restart.c: how long a daemon of launch/waist.launch is away after kill -9, and what the supervisor costs.
  *
  *	bench_restart FOLDER	FOLDER/.. holds the programs; the robot lives in memory, as in /run
  *
@@ -71,7 +71,7 @@ static void start_robot(void)
 	snprintf(path, sizeof(path), "%s/achstart", programs);
 	if (!getenv("BENCH_LOUD"))
 		dup2(open("/dev/null", O_WRONLY | O_CLOEXEC), STDERR_FILENO);
-	execl(path, "achstart", "launch/robot.launch", NULL);
+	execl(path, "achstart", "launch/waist.launch", NULL);
 	_exit(127);
 }
 

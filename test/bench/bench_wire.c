@@ -187,6 +187,16 @@ struct result {
 	struct hist late;
 };
 
+static void add_late(struct hist *to, const struct hist *of)
+{
+	if (!to->count || (of->count && of->min_ns < to->min_ns))
+		to->min_ns = of->min_ns;
+	to->max_ns = of->max_ns > to->max_ns ? of->max_ns : to->max_ns;
+	to->count += of->count;
+	for (size_t i = 0; i <= HIST_PARTS; i++)
+		to->parts[i] += of->parts[i];
+}
+
 static struct result run_load(const char *gap, bool all, double seconds, bool fifo)
 {
 	struct result result = { 0 };
@@ -233,7 +243,7 @@ static struct result run_load(const char *gap, bool all, double seconds, bool fi
 		result.frames += shared->frames[node];
 		result.dropped += shared->dropped[node];
 		result.refused += shared->refused[node];
-		hist_merge(&result.late, &shared->late[node]);
+		add_late(&result.late, &shared->late[node]);
 	}
 	result.load = (double)result.frames * (double)frame_ns(0x100) * 1e-9 / seconds / BUSES;
 	return result;
@@ -309,7 +319,7 @@ static void run_dialogues(const char *gap, double seconds, bool fifo)
 	if (fifo)
 		bench_fifo(50);
 	bus = open_bus(0, "host", 0x101);
-	hist_reset(&shared->dialogue);
+	shared->dialogue = (struct hist){ 0 };
 	next_ns = bench_now_ns() + 100000000;
 	for (int i = 0; i < (int)(seconds * 1e9 / CYCLE_NS); i++, next_ns += CYCLE_NS) {
 		int64_t begin_ns;

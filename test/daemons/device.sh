@@ -25,8 +25,8 @@ device_end() {
 }
 trap device_end EXIT
 
-start() { # PROGRAM
-	"$1" --name "$device" --config "$lib_folder/lab.yaml" 2>>"$lib_folder/driver" &
+start() { # PROGRAM, or drvhost FILE.so
+	"$@" --name "$device" --config "$lib_folder/lab.yaml" 2>>"$lib_folder/driver" &
 	driver=$!
 	started+=("$driver")
 }

@@ -6,5 +6,6 @@
 
 extern const struct safety_actuator safety_pciod;
 extern const struct safety_actuator safety_exampled;
+extern const struct safety_actuator safety_amciod;
 
 #endif

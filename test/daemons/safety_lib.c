@@ -54,10 +54,12 @@ static const char *build(void)
 
 static pid_t launch(const char *program, const char *arguments, const char *output)
 {
+	const char *object = program == safety_on->program && getenv("SAFETY_DRVHOST") ? "drvhost " : "";
 	char line[1400];
 	pid_t pid;
 
-	snprintf(line, sizeof(line), "exec %s/%s %s >>%s 2>&1", build(), program, arguments, output);
+	snprintf(line, sizeof(line), "exec %s/%s%s%s %s >>%s 2>&1", build(), object, program, *object ? ".so" : "",
+		 arguments, output);
 	pid = virtual_lib_fork(program);
 	TEST_ASSERT(pid >= 0);
 	if (pid == 0) {

@@ -78,7 +78,7 @@ struct safety_look {
 };
 
 struct safety_actuator {
-	const char *program;  /* the driver */
+	const char *program;  /* the driver; with $SAFETY_DRVHOST drvhost runs its shared object */
 	const char *careless; /* the variant of it, below $BUILD */
 	unsigned int has;     /* set of enum safety_has */
 

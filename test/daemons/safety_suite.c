@@ -16,7 +16,7 @@
 #define ACTUATORS_MAX 16
 #define WORD(prefix, name, word) word,
 
-const struct safety_actuator *const safety_actuators[] = { &safety_pciod, &safety_exampled, NULL };
+const struct safety_actuator *const safety_actuators[] = { &safety_pciod, &safety_exampled, &safety_amciod, NULL };
 const struct safety_actuator *safety_on;
 const struct testcase *safety_case;
 

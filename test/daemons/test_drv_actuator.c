@@ -40,7 +40,8 @@ TEST(it_begins_with_what_was_left)
 					 .zero = DRV_ACTUATOR_ZERO_HOMED,
 					 .latches = 4,
 					 .excuse_ns = T,
-					 .ours_ns = 1 };
+					 .ours_ns = 1,
+					 .take_on_ns = T + 100 * MS };
 
 	memset(&a, 0xFF, sizeof(a));
 	drv_actuator_init(
@@ -55,7 +56,7 @@ TEST(a_take_over_forgets)
 		in(DRV_ACTUATOR_FREE, homed);
 		a.reset_failed = a.reset_asked = a.from_rest = a.was_excused = true;
 		a.found = halted;
-		a.clear_ns = a.excused_ns = 5;
+		a.clear_ns = a.excused_ns = a.take_on_ns = 5;
 		a.ours_ns = ours ? 5 : 0;
 		a.latches = 3;
 		TEST_ASSERT_EQUAL_HEX32(DRV_ACTUATOR_DO_TAKE_OVER, drv_actuator_silence(&a, T + 1));
@@ -63,6 +64,7 @@ TEST(a_take_over_forgets)
 		TEST_ASSERT_EQUAL_MEMORY(&none, &a.found, sizeof(none));
 		TEST_ASSERT_EQUAL_INT64(0, a.clear_ns);
 		TEST_ASSERT_EQUAL_INT64(0, a.excused_ns);
+		TEST_ASSERT_EQUAL_INT64(0, a.take_on_ns);
 		TEST_ASSERT_EQUAL_INT64(ours, a.ours_ns);
 		TEST_ASSERT_EQUAL_HEX32(3, a.latches);
 		TEST_ASSERT_EQUAL_INT64(T + 1, a.state_ns);
@@ -414,6 +416,36 @@ TEST(it_begins_at_rest_after_a_stop)
 		a.halt_ns = rows[i].halt_open ? T : 0;
 		goal.now_ns = T + 1;
 		drv_actuator_tick(&a, &goal);
+		TEST_ASSERT_EQUAL_MESSAGE(rows[i].from_rest, a.from_rest, rows[i].name);
+	}
+}
+
+TEST(a_joint_found_moving_is_taken_on_as_it_moves)
+{
+	static const struct {
+		const char *name;
+		int64_t before_ns; /* the end of the time for it */
+		struct drv_actuator_goal first;
+		bool from_rest;
+	} rows[] = {
+		{ "brakes", 1, { 0 }, false },
+		{ "too late", 0, { 0 }, true },
+		{ "was halted", 1, { .halt = true }, true },
+		{ "was driven", 1, { .drive = true, .following = true }, true },
+		{ "waits for a reference", 1, { .drive = true }, true },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct drv_actuator_goal goal = rows[i].first;
+
+		in(DRV_ACTUATOR_FREE, none);
+		a.take_on_ns = T + 10 * MS;
+		goal.now_ns = a.take_on_ns - rows[i].before_ns;
+		drv_actuator_tick(&a, &goal);
+		a.halt_ns = 0;
+		goal = (struct drv_actuator_goal){ .now_ns = goal.now_ns };
+		drv_actuator_tick(&a, &goal);
+		TEST_ASSERT_EQUAL_MESSAGE(DRV_ACTUATOR_STOPPING, a.state, rows[i].name);
 		TEST_ASSERT_EQUAL_MESSAGE(rows[i].from_rest, a.from_rest, rows[i].name);
 	}
 }

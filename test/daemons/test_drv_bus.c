@@ -82,6 +82,26 @@ TEST(every_frame_goes_to_the_first_row_that_takes_it)
 	TEST_ASSERT_EQUAL_INT(-ENOSPC, add(0, 0, 0, 8));
 }
 
+/* Of frames that take 95 us, from the last stamp on. */
+TEST(a_rest_ends_before_the_answers_can_be_there)
+{
+	static const struct {
+		unsigned int awaited;
+		int64_t us, rest_us;
+	} table[] = {
+		{ 0, 1000, 0 }, { 2, 1000, 0 },	    { 4, 1000, 1380 },	{ 4, 1095, 1380 }, { 4, 1096, 0 },
+		{ 4, 2000, 0 }, { 40, 1000, 4800 }, { 60, 1000, 5000 }, { 3, 999, 1285 },  { 3, 1001, 0 },
+	};
+
+	TEST_ASSERT_EQUAL_INT(0, slots_init(&bus.slots, NULL, 0, NULL, &(struct error_sink){ 0 }));
+	slots_received(&bus.slots, &(struct frame){ 0 }, 1000000);
+	bus.awaited_ns = 95000;
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+		bus.awaited = table[i].awaited;
+		TEST_ASSERT_EQUAL_INT64(table[i].rest_us * 1000, drv_bus_rest_ns(&bus, table[i].us * 1000));
+	}
+}
+
 TEST(a_frame_of_the_bus_is_noted_an_own_one_is_not)
 {
 	struct bus_frame got = { .t_ns = 7, .flags = BUS_OWN, .frame = { .id = 0x181, .len = 2 } };

@@ -351,6 +351,10 @@ TEST(a_bus_that_is_not_proven)
 		NEAR(STEP, tick()->velocity_rad_s);
 	}
 	setUp();
+	drv.up = drv.buses[0].slots.proven = false; /* it is still starting: there was no command */
+	tick();
+	TEST_ASSERT_FALSE(drv.frozen[0]);
+	setUp();
 	drv.buses[0].moves = drv.buses[0].slots.proven = false; /* nothing that moves hangs there */
 	want(0, MSG_MODE_VELOCITY, 0.4);
 	NEAR(STEP, tick()->velocity_rad_s);

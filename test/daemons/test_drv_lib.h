@@ -7,7 +7,7 @@
  *
  * The driver ("faked", device "arm") plays a log; it has one joint, sends 201 (2 bytes) and 202 (8 bytes, keyed),
  * takes 181 (2 bytes, every 10 ms) and 182 (0 to 8 bytes).  What it does is said in fake; what was asked of it is
- * noted there.
+ * noted there.  With drv_lib_driver.no_bus it has neither joint nor frames: drv_lib_main runs it without a log.
  */
 #ifndef TEST_DRV_LIB_H
 #define TEST_DRV_LIB_H

@@ -940,3 +940,58 @@ TEST(nothing_is_left_open)
 	TEST_ASSERT_EQUAL(before[1], after[1]);
 	TEST_ASSERT(after[2] < before[2] + 1000); /* a robot file takes more */
 }
+
+/* ---- what is kept of the process before ---- */
+
+static double new_bias;
+
+static int64_t fill_bias(void *self, struct drv *drv, void *state, int64_t now_ns)
+{
+	struct msg_ft *s = state;
+
+	(void)self;
+	(void)drv;
+	(void)now_ns;
+	for (unsigned int i = 0; i < 3 && new_bias != 0; i++) {
+		s->bias_force[i] = new_bias + i;
+		s->bias_torque[i] = -new_bias - i;
+	}
+	return 0;
+}
+
+/* The first state of that incarnation. */
+static void first_of(uint32_t incarnation, struct msg_ft *state)
+{
+	ach_channel_t chan;
+	size_t len;
+
+	TEST_ASSERT_EQUAL(ACH_OK, ach_open(&chan, drv_lib_channel("arm-state"), NULL));
+	do
+		TEST_ASSERT_EQUAL(ACH_OK, ach_get(&chan, state, sizeof(*state), &len, NULL, 0));
+	while (state->header.incarnation != incarnation);
+	ach_close(&chan);
+}
+
+/* A process that is killed after its first state leaves the bias of the one before. */
+TEST(the_first_state_has_the_bias_of_the_process_before)
+{
+	struct msg_ft last = { 0 };
+
+	drv_lib_driver.state = msg_ft_number;
+	drv_lib_driver.ref = 0;
+	drv_lib_driver.fill = fill_bias;
+	new_bias = 0;
+	TEST_ASSERT_EQUAL(0, drv_lib_run(20, ""));
+	drv_lib_get("arm-state", &last, msg_ft_number);
+	TEST_ASSERT_TRUE(isnan(last.bias_force[0]) && isnan(last.bias_torque[2]));
+	new_bias = 5;
+	TEST_ASSERT_EQUAL(0, drv_lib_run(20, ""));
+	new_bias = 0;
+	TEST_ASSERT_EQUAL(0, drv_lib_run(20, ""));
+	first_of(3, &last);
+	TEST_ASSERT_EQUAL(0, last.common.ticks);
+	for (unsigned int i = 0; i < 3; i++) {
+		TEST_ASSERT_EQUAL_DOUBLE(5 + i, last.bias_force[i]);
+		TEST_ASSERT_EQUAL_DOUBLE(-5.0 - i, last.bias_torque[i]);
+	}
+}

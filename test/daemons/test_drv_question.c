@@ -120,6 +120,36 @@ TEST(several_are_under_way)
 	TEST_ASSERT_EQUAL(0, fake.got_n);
 }
 
+static unsigned int awaited[8];
+
+DRV_LIB_HOOK(await, drv_await(fake.drv, 0, 4, 6));
+DRV_LIB_HOOK(note_awaited, awaited[3] = fake.drv->buses[0].awaited);
+
+static bool note_answer(void *self, struct drv *drv, const struct drv_ask_answer *got, const struct bus_frame *reply)
+{
+	awaited[answers_n] = drv->buses[0].awaited;
+	return answer(self, drv, got, reply);
+}
+
+/* The loop itself ends what is left of it with the tick. */
+TEST(answers_that_are_awaited_are_counted)
+{
+	asks(3, ask_first);
+	drv_lib_driver.answer = note_answer;
+	drv_lib_at(3, ask_second);
+	drv_lib_at(3, await);
+	drv_lib_frame(12, "182#0A3D01");
+	drv_lib_frame(13, "182#0A3C02");
+	drv_lib_at(4, note_awaited);
+	memset(awaited, 0xFF, sizeof(awaited));
+	TEST_ASSERT_EQUAL(0, drv_lib_run(30, ""));
+	TEST_ASSERT_EQUAL(2, answers_n);
+	TEST_ASSERT_EQUAL(3, awaited[0]);
+	TEST_ASSERT_EQUAL(2, awaited[1]);
+	TEST_ASSERT_EQUAL(0, awaited[3]);
+	TEST_ASSERT_EQUAL_DOUBLE(12, after_ms(answers[0].ns)); /* a log's frames are not slept through */
+}
+
 TEST(an_answer_can_complete_the_sample)
 {
 	fake.completes = false;

@@ -172,6 +172,8 @@ static void put_other_message(void)
 
 TEST(an_invalid_message_is_estop)
 {
+	unsigned int times = 0; /* it is reported */
+
 	armed_from_the_second_tick();
 	drv_lib_at(4, put_other_message);
 	drv_lib_at(7, drv_lib_arm);
@@ -179,6 +181,10 @@ TEST(an_invalid_message_is_estop)
 	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, LEVEL(4));
 	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, LEVEL(5));
 	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, LEVEL(9));
+	for (unsigned int i = 0; i < drv_lib.events_n; i++)
+		if (!strcmp(drv_lib.events[i].code, "estop-invalid"))
+			times += 1 + drv_lib.events[i].repeated;
+	TEST_ASSERT_EQUAL_UINT(1, times);
 }
 
 static void flood(void)

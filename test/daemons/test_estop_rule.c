@@ -72,10 +72,18 @@ static void put(int c, const char *what)
 	messages[c][w[c].newest % ROOM] = m;
 }
 
+/* A look at windows that are known finds what one would that judges them again. */
 static void look(const char *expected)
 {
+	struct estop_rule full = judge;
 	const enum msg_level level = estop_rule_level(&judge, w, now);
 
+	full.settled = false;
+	TEST_ASSERT_EQUAL_MESSAGE(estop_rule_level(&full, w, now), level, where);
+	TEST_ASSERT_EQUAL_PTR_MESSAGE(full.because, judge.because, where);
+	TEST_ASSERT_EQUAL_PTR_MESSAGE(full.base, judge.base, where);
+	TEST_ASSERT_EQUAL_MEMORY_MESSAGE(&full.kept, &judge.kept, sizeof(full.kept), where);
+	TEST_ASSERT_EQUAL_UINT64_MESSAGE(full.void_to, judge.void_to, where);
 	TEST_ASSERT_EQUAL_STRING_MESSAGE(expected, msg_level_word(level), where);
 	TEST_ASSERT_EQUAL_MESSAGE(level, judge.level, where);
 	TEST_ASSERT_TRUE_MESSAGE(judge.because || judge.reason, where);
@@ -239,6 +247,17 @@ static const char *const histories[] = {
 	"a:L b:E =estop a:H% =estop ratify",
 	"a:L b:E =estop a:H@ =estop ratify",
 	"b:H a:X =estop ratify",
+	/* further looks at the same messages find the same, and whatever comes then is noticed */
+	"a:L =run =run =run b:H =hold =hold =hold a:L =run =run =run a:E =estop",
+	"a:L =run b:E a:L =estop =run =run =run t =run",
+	"a:L~ =estop =estop =estop t =estop a:L =run",
+	"a:L =run =run =run a? =estop =estop =estop",
+	"a:L =run =run =run b? =estop =estop =estop",
+	"a:L =run =run =run a* =estop",
+	"a:L =run =run =run b* =estop",
+	"a:L =run =run =run a< =estop",
+	"a:L b:H =hold =hold =hold b< =estop condemn =estop =estop ratify",
+	"a:L b:H =hold =hold =hold ratify a:H =hold =hold =hold content",
 };
 
 TEST(test_histories)

@@ -1,5 +1,6 @@
 #!/bin/bash
-# The smallest driver and a simulated turntable on a soft wire, armed by hand.
+# The smallest driver and a simulated turntable on a soft wire, armed by hand.  With OBJECT=FILE.so drvhost runs the
+# driver.
 # shellcheck disable=SC2317 # called by name
 set -eu
 . "$(dirname "$0")/device.sh"
@@ -26,7 +27,8 @@ table_near() {
 }
 
 restart() { # INCARNATION
-	start exampled
+	# shellcheck disable=SC2086 # two words
+	start ${OBJECT:+drvhost }${OBJECT:-exampled}
 	lib_until is header.incarnation "$1"
 	lib_until lib_not is common.lifecycle starting
 }

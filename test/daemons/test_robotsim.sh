@@ -4,7 +4,7 @@
 set -eu
 . test/scripts/lib.sh
 lib_tmp
-canwire=$build/canwire robotsim=$build/robotsim file=config/robots/bench.yaml
+canwire=$build/canwire robotsim=$build/robotsim file=config/robots/waist.yaml
 server='' played=''
 
 start_wire() {
@@ -267,6 +267,32 @@ test_ready_when_attached() {
 		        wire.kill()
 	END
 }
+
+# As its supervisor starts it again: the robot is where it began, and that is counted.
+test_killed_robotsim_begins_again() {
+	local of_body=$lib_folder/body.yaml
+
+	{
+		cat "$file"
+		echo 'body: {kind: krang, waist: waist, settings: {start: standing, disturbance: 20}}'
+	} >"$of_body"
+	file=$of_body start
+	is "$("$robotsim" run --check "$of_body" | head -n 1)" = 'body krang'
+	lib_until body_reports '"mode":"fallen"'
+	body_reports '"falls":1,"starts":1'
+	kill -KILL "$played"
+	wait "$played" || true
+	"$robotsim" run "$of_body" >"$lib_folder/played" 2>&1 &
+	played=$!
+	lib_until body_reports '"falls":0,"starts":2'
+	"$robotsim" set body start=held
+	"$robotsim" push body -80N 0.1s
+	body_reports '"mode":"held"'
+	kill -TERM "$played"
+	wait "$played"
+	is ! -e "$ENDPLATE_RUN/robotsim.starts"
+}
+body_reports() { "$robotsim" report body --json | grep -F -- "$1" >/dev/null; } # TEXT
 
 test_stops() {
 	start

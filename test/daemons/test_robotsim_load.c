@@ -39,7 +39,7 @@ static int load_settings(const char *settings, const char *rest)
 			 "  larm0: {interface: wire:larm0, bitrate: 1000000}\n"
 			 "  larm1: {interface: wire:larm1, bitrate: 1000000}\n"
 			 "devices:\n"
-			 "  imu: {driver: imud, bus: larm0}\n"
+			 "  ft: {driver: sonard, bus: larm0}\n"
 			 "  larm: {driver: pciod, bus: {upper: larm0, lower: larm1}, settings: {%s}, %s}\n",
 			 settings, rest);
 
@@ -144,7 +144,7 @@ TEST(test_no_modules)
 	static const char text[] = "robot: test\nbuses: {b: {interface: wire:b, bitrate: 1000000}}\n"
 				   "devices: {a: {driver: pciod, bus: b}}\n",
 			  other[] = "robot: test\nbuses: {b: {interface: wire:b, bitrate: 1000000}}\n"
-				    "devices: {a: {driver: imud, bus: b}}\n",
+				    "devices: {a: {driver: sonard, bus: b}}\n",
 			  list[] = "robot: test\nbuses: {b: {interface: wire:b, bitrate: 1000000}}\n"
 				   "devices: {a: {driver: pciod, bus: b, settings: {modules: [1]}}}\n",
 			  log[] = "robot: test\nbuses: {b: {interface: 'log:x', bitrate: 1000000}}\n"

@@ -63,7 +63,7 @@ static void check_back(int64_t back_ns, unsigned int stale_max)
 	for (unsigned int i = 0; i < n; i++)
 		stale += moves[i] != 0;
 	TEST_ASSERT_LESS_OR_EQUAL_UINT_MESSAGE(stale_max, stale, "moves of before");
-	TEST_ASSERT_LESS_OR_EQUAL_UINT64(2, bus()->stale); /* questions, perhaps: they do no harm */
+	TEST_ASSERT_LESS_OR_EQUAL_UINT64(4, bus()->stale); /* questions, perhaps: they do no harm */
 	safety_check_resets(1, back_ns);
 	TEST_ASSERT_EQUAL(0, safety_count(SAFETY_HOME, INT64_MIN));
 	safety_check_ramp(anew_ns, INT64_MAX, 0, SAFETY_VELOCITY);

@@ -200,7 +200,7 @@ void rig_open(const char *launch_text)
 	snprintf(rig.folder, sizeof(rig.folder), "%s", path);
 	snprintf(rig.run, sizeof(rig.run), "%s/run", rig.folder);
 	snprintf(rig.prefix, sizeof(rig.prefix), "rob%d.%u-", (int)getpid(), opened++);
-	snprintf(rig.launch, sizeof(rig.launch), "launch/robot.launch");
+	snprintf(rig.launch, sizeof(rig.launch), "launch/waist.launch");
 	rig.seed = seed ? (uint32_t)strtoul(seed, NULL, 10) : (uint32_t)clock_now_ns();
 	setenv("ENDPLATE_RUN", rig.run, 1);
 	setenv("ENDPLATE_PREFIX", rig.prefix, 1);
@@ -211,7 +211,7 @@ void rig_open(const char *launch_text)
 	if (!launch_text)
 		return;
 	snprintf(text, sizeof(text), "%s", launch_text);
-	TEST_ASSERT_NOT_NULL(realpath("config/robots/bench.yaml", bench));
+	TEST_ASSERT_NOT_NULL(realpath("config/robots/waist.yaml", bench));
 	replace(text, sizeof(text), "@BENCH@", bench);
 	replace(text, sizeof(text), "@FAKE@", rig_program("test/launch/fake/fake"));
 	replace(text, sizeof(text), "@FOLDER@", rig.folder);

@@ -1,6 +1,6 @@
 /* rig.h: a whole robot for a test: achstart with a launch file, in a folder and with channels of its own.
  *
- *	void setUp(void)	{ rig_open(NULL); }		launch/robot.launch; or the text of another one
+ *	void setUp(void)	{ rig_open(NULL); }		launch/waist.launch; or the text of another one
  *	void tearDown(void)	{ rig_close(); }		whatever still runs is killed, and nothing is left
  *
  *	rig_start();
@@ -24,7 +24,7 @@
 #include "launch/common/folder.h"
 #include "launch/common/pulse.h"
 
-enum rig_name { RIG_CANWIRE, RIG_ROBOTSIM, RIG_CLOCK, RIG_WAIST, RIG_NAMES }; /* of launch/robot.launch */
+enum rig_name { RIG_CANWIRE, RIG_ROBOTSIM, RIG_CLOCK, RIG_WAIST, RIG_NAMES }; /* of launch/waist.launch */
 extern const char *const rig_names[RIG_NAMES];
 
 struct rig {
@@ -37,11 +37,11 @@ extern bool rig_in_real_time; /* before rig_open: not on a virtual clock */
 
 /* ---- achstart ---- */
 
-/* How a launch file begins that has the daemons of launch/robot.launch and others behind them. */
+/* How a launch file begins that has the daemons of launch/waist.launch and others behind them. */
 #define RIG_BENCH "include: @BENCH@\narm: auto\ndaemons:\n  canwire:\n  robotsim:\n  clock:\n  waist:\n"
 
 void rig_open(
-	const char *launch_text); /* "@BENCH@" in it becomes the path of config/robots/bench.yaml, "@FAKE@" fake's */
+	const char *launch_text); /* "@BENCH@" in it becomes the path of config/robots/waist.yaml, "@FAKE@" fake's */
 void rig_close(void);
 void rig_start(void);			   /* and does not wait */
 void rig_start_as(char *const *argv);	   /* the same with other arguments */
@@ -76,7 +76,7 @@ bool rig_state(const char *name, struct folder_state *state); /* as achstart kee
 pid_t rig_pid(const char *name);			      /* 0: none runs */
 void rig_signal(const char *name, int number);		      /* to its process, if there is one */
 bool rig_ready(const char *name);
-bool rig_all_ready(void); /* the four of robot.launch */
+bool rig_all_ready(void); /* the four of waist.launch */
 uint32_t rig_incarnation(const char *name);
 
 /* ---- what was told ---- */

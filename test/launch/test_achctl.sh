@@ -427,6 +427,31 @@ no_answer() { # ANSWER WHY
 }
 lib_case arm_hangs no_answer HANG 'does not answer; it will not be done later'
 lib_case arm_closed no_answer CLOSE 'closed the connection without an answer'
+# On a real bus the checks of achdoctor come first; an interface that is not there is not this process's affair.
+on_bus() { # INTERFACE
+	answer status "$(robot "$(daemon waist ready true 100 '"disarmed"' 4)" \
+		'{"name":"torso","interface":"'"$1"'","state":"error-active"}')"
+	answer arm '{"ok":true,"epoch":6,"taken":1}'
+	rm -f "$lib_folder/asked"
+}
+armed='armed: level run, epoch 6, by ann; taken by 1 driver'
+unfit="robot bench: epoch has mode 0644, not 0600: chmod 600 $ENDPLATE_RUN/epoch"
+arm_on_bus() { # INTERFACE STATUS STDOUT STDERR [OPTION]: asks for arm only if it says armed
+	on_bus "$1"
+	lib_says "$2" "$3" "$4" "$achctl" arm ${5+"$5"} || return
+	[ "$(grep -c '^arm' "$lib_folder/asked")" = $((1 - $2)) ]
+}
+chmod 750 "$ENDPLATE_RUN" "$ENDPLATE_RUN/log"
+chmod 700 "$ENDPLATE_RUN/state"
+chmod 660 "$ENDPLATE_RUN/control"
+(umask 022 && : >"$ENDPLATE_RUN/epoch")
+lib_case arm_unfit arm_on_bus nocan7 1 '' "achctl arm: refused: $unfit"
+lib_case arm_unfit_json arm_on_bus nocan7 1 "{\"ok\":false,\"error\":\"refused: $unfit\"}" '' --json
+lib_case arm_unfit_wire arm_on_bus wire:torso 0 "$armed" ''
+chmod 600 "$ENDPLATE_RUN/epoch"
+lib_case arm_fit arm_on_bus nocan7 0 "$armed" ''
+rm "$ENDPLATE_RUN/epoch"
+answer arm HANG
 lib_case arm_alone lib_says 1 '' \
 	"achctl arm: refused: achstart, process $server, runs this robot: leave out --alone" "$achctl" arm --alone
 

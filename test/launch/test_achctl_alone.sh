@@ -15,7 +15,7 @@ cleanup() {
 	rm -rf "$lib_folder" /dev/shm/achshm-"$p"* /dev/shm/achbell-"$p"*
 }
 trap cleanup EXIT
-robot=config/robots/bench.yaml
+robot=config/robots/waist.yaml
 
 is() { # FIELD VALUE: of the waist's newest state
 	[ "$(ach echo "${p}waist-state" --last --json | python3 -c 'import json, sys

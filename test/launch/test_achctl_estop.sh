@@ -1,5 +1,5 @@
 #!/bin/bash
-# test_achctl_estop.sh: achctl estop and arm with the robot of launch/robot.launch, whatever lies in the e-stop
+# test_achctl_estop.sh: achctl estop and arm with the robot of launch/waist.launch, whatever lies in the e-stop
 # channels, and whatever was killed.
 set -eu
 . test/scripts/lib.sh
@@ -40,7 +40,7 @@ print(eval(sys.argv[1]))' "$1"
 }
 is() { [ "$(of "$1")" = "${2:-True}" ]; }
 begin() {
-	achstart launch/robot.launch 2>>"$lib_folder/achstart" &
+	achstart launch/waist.launch 2>>"$lib_folder/achstart" &
 	achstart=$!
 	lib_until is 'all(x["ready"] for x in robot["daemons"])'
 }

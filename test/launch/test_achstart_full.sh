@@ -27,7 +27,7 @@ mkdir "$ENDPLATE_RUN"
 mount -t tmpfs -o size=1m,mode=700 full "$ENDPLATE_RUN"
 
 start() { # [FILE]
-	achstart "${1:-launch/robot.launch}" 2>>"$folder/said" &
+	achstart "${1:-launch/waist.launch}" 2>>"$folder/said" &
 	supervisor=$!
 }
 stop() {
@@ -78,7 +78,7 @@ test_full_from_the_beginning() {
 	rm -rf "${ENDPLATE_RUN:?}"/*
 	fill
 	: >"$folder/said"
-	timeout 60 achstart launch/robot.launch 2>>"$folder/said" || status=$?
+	timeout 60 achstart launch/waist.launch 2>>"$folder/said" || status=$?
 	[ "$status" = 111 ]
 	said 'No space left on device'
 	[ -z "$(runs canwire)$(runs pciod)" ]
@@ -88,7 +88,7 @@ test_full_from_the_beginning() {
 # A daemon that prints without end.
 test_logs_leave_room() {
 	rm -rf "${ENDPLATE_RUN:?}"/*
-	printf '%s\n' "include: $(realpath config/robots/bench.yaml)" 'clock: none' 'daemons:' \
+	printf '%s\n' "include: $(realpath config/robots/waist.yaml)" 'clock: none' 'daemons:' \
 		'  talker: {program: sh, alive: process, args: [-c, "while :; do echo 01234567890123456789; done"]}' \
 		>"$folder/talk.launch"
 	: >"$folder/said"

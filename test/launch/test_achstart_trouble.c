@@ -359,7 +359,7 @@ static pid_t simulate(void)
 	snprintf(program, sizeof(program), "%s", rig_program("robotsim"));
 	if (!pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		execl(program, "robotsim", "run", "config/robots/bench.yaml", NULL);
+		execl(program, "robotsim", "run", "config/robots/waist.yaml", NULL);
 		_exit(127);
 	}
 	return pid;

@@ -34,9 +34,9 @@ until_done() { # COMMAND...: until it succeeds, but not for ever
 	return 1
 }
 
-start() { # NAME [COMMAND...]: an achstart of launch/robot.launch with a folder of that name
+start() { # NAME [COMMAND...]: an achstart of launch/waist.launch with a folder of that name
 	export ENDPLATE_RUN=$folder/$1
-	"${@:2}" "$achstart" launch/robot.launch 2>>"$folder/$1.said" &
+	"${@:2}" "$achstart" launch/waist.launch 2>>"$folder/$1.said" &
 	supervisor=$!
 }
 
@@ -58,11 +58,11 @@ test_files_that_are_wrong_are_status_100() {
 	grep -F "$folder/wrong.launch:1" "$folder/wrong.said"
 	[ ! -e "$ENDPLATE_RUN/lock" ]
 	status=0
-	"$achstart" --group nobody launch/robot.launch 2>"$folder/wrong.said" || status=$?
+	"$achstart" --group nobody launch/waist.launch 2>"$folder/wrong.said" || status=$?
 	[ "$status" -eq 100 ]
 	grep -F 'has no group' "$folder/wrong.said"
 	printf 'include: %s\noperators: no-such-group\ndaemons: {canwire: , robotsim: , clock: , waist: }\n' \
-		"$(realpath config/robots/bench.yaml)" >"$folder/wrong.launch"
+		"$(realpath config/robots/waist.yaml)" >"$folder/wrong.launch"
 	status=0
 	"$achstart" "$folder/wrong.launch" 2>"$folder/wrong.said" || status=$?
 	[ "$status" -eq 100 ]
@@ -72,7 +72,7 @@ test_files_that_are_wrong_are_status_100() {
 test_a_folder_that_cannot_be_made_is_status_111() {
 	local status=0
 	: >"$folder/file"
-	ENDPLATE_RUN=$folder/file/robot "$achstart" launch/robot.launch 2>"$folder/none.said" || status=$?
+	ENDPLATE_RUN=$folder/file/robot "$achstart" launch/waist.launch 2>"$folder/none.said" || status=$?
 	[ "$status" -eq 111 ]
 	said none 'unable to make the folder'
 }
@@ -119,7 +119,7 @@ test_full_shared_memory() {
 	export ENDPLATE_RUN=$folder/full
 	# shellcheck disable=SC2016 # for the shell inside
 	unshare -mi bash -c 'mount -t tmpfs none /dev/shm && echo 8 >/proc/sys/kernel/shmmni || exit 77
-		"$0" launch/robot.launch 2>>"$1" &
+		"$0" launch/waist.launch 2>>"$1" &
 		until grep -q "achstart\[waist\].*exit status 111" "$1"; do sleep 0.05; done
 		grep -F "No space left" "$2"/log/*.log
 		echo 4096 >/proc/sys/kernel/shmmni
@@ -135,7 +135,7 @@ test_no_room_at_all() {
 	# shellcheck disable=SC2016 # for the shell inside
 	unshare -m bash -c 'mount -t tmpfs -o size=16k none /dev/shm || exit 77
 		head -c 16k /dev/zero >/dev/shm/filler
-		"$0" launch/robot.launch 2>>"$1"
+		"$0" launch/waist.launch 2>>"$1"
 		[ $? -eq 111 ]' "$achstart" "$folder/noroom.said"
 	said noroom 'No space left'
 	[ -z "$(ls "$folder/noroom/state" 2>/dev/null)" ]
@@ -179,7 +179,7 @@ test_an_ordinary_user_with_capabilities() {
 }
 
 test_a_group_runs_alone() {
-	printf 'include: %s\narm: auto\ngroups: {sim: [robotsim]}\n' "$(realpath config/robots/bench.yaml)" \
+	printf 'include: %s\narm: auto\ngroups: {sim: [robotsim]}\n' "$(realpath config/robots/waist.yaml)" \
 		>"$folder/group.launch"
 	printf 'daemons: {canwire: , robotsim: , clock: , waist: }\n' >>"$folder/group.launch"
 	export ENDPLATE_RUN=$folder/group
@@ -215,7 +215,7 @@ test_stderr_without_a_reader() {
 	mkfifo "$folder/pipe"
 	exec 9<>"$folder/pipe"
 	head -c 65536 /dev/zero >&9
-	"$achstart" launch/robot.launch 2>"$folder/pipe" &
+	"$achstart" launch/waist.launch 2>"$folder/pipe" &
 	supervisor=$!
 	until_done grep -q 'all 4 ready' "$folder/unread/log/events.log"
 	stop

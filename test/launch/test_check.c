@@ -452,6 +452,19 @@ TEST(two_drivers_must_not_make_one_claim)
 		"");
 }
 
+TEST(two_controllers_must_not_write_one_channel)
+{
+	says("waist", "--frames", CLAIMS("{\"bus\":null,\"what\":\"neck-ref\"}"));
+	says("larm", "--frames", CLAIMS("{\"bus\":null,\"what\":\"head-ref\"}"));
+	checked("", "");
+	says("larm", "--frames", CLAIMS("{\"bus\":null,\"what\":\"neck-ref\"}"));
+	checked(AT_WAIST "larm (line 10) and waist (line 9) both write neck-ref, which only one of them may: correct "
+			 "their settings in the robot file, or take one out\n",
+		"");
+	says("larm", "--frames", CLAIMS("{\"bus\":null,\"what\":\"\"}"));
+	checked(AT_LARM "pciod --frames:1: claims: what is not a name\n", "");
+}
+
 TEST(invalid_frames_are_errors)
 {
 	static const struct {

@@ -109,16 +109,21 @@ static int put_ref(void)
 }
 
 /* The newest reference that a driver would read, or none: 0. */
-static int take_ref(struct msg_joint_ref *taken)
+static int take_ref_of(const char *channel, struct msg_joint_ref *taken)
 {
 	ach_channel_t chan;
 	size_t len;
 	enum ach_status status;
 
-	TEST_ASSERT_EQUAL_INT(ACH_OK, ach_open(&chan, full("waist-ref"), NULL));
+	TEST_ASSERT_EQUAL_INT(ACH_OK, ach_open(&chan, full(channel), NULL));
 	status = ach_get(&chan, taken, sizeof(*taken), &len, NULL, ACH_O_LAST);
 	ach_close(&chan);
 	return status == ACH_OK || status == ACH_MISSED_FRAME ? (int)len : 0;
+}
+
+static int take_ref(struct msg_joint_ref *taken)
+{
+	return take_ref_of("waist-ref", taken);
 }
 
 /* ---- opening ---- */
@@ -471,6 +476,49 @@ TEST(test_references_that_a_driver_would_refuse_are_not_put)
 		TEST_ASSERT_EQUAL_INT_MESSAGE(cases[i].status ? 0 : (int)sizeof(taken), take_ref(&taken),
 					      cases[i].name);
 	}
+}
+
+TEST(test_a_source_has_a_channel_of_its_own)
+{
+	struct msg_joint_ref taken;
+
+	TEST_ASSERT_EQUAL_INT(-EINVAL, endplate_source(waist, "a b"));
+	make("waist.control-ref", sizeof(ref));
+	publish();
+	look();
+	TEST_ASSERT_EQUAL_INT(0, endplate_source(waist, "control"));
+	TEST_ASSERT_EQUAL_INT(0, put_ref());
+	TEST_ASSERT_EQUAL_INT(0, take_ref(&taken));
+	TEST_ASSERT_EQUAL_INT((int)sizeof(taken), take_ref_of("waist.control-ref", &taken));
+	TEST_ASSERT_EQUAL_UINT32(3, taken.header.for_incarnation);
+	TEST_ASSERT_EQUAL_INT(0, endplate_source(waist, "joy"));
+	TEST_ASSERT_EQUAL_INT(-ENOENT, put_ref());
+	TEST_ASSERT_EQUAL_INT(0, endplate_source(waist, NULL));
+	TEST_ASSERT_EQUAL_INT(0, put_ref());
+	TEST_ASSERT_EQUAL_INT((int)sizeof(taken), take_ref(&taken));
+}
+
+TEST(test_a_balance_takes_references_without_joints)
+{
+	struct endplate_device *d;
+	struct msg_balance_state balance, got;
+	struct msg_balance_ref want = { .speed = 0.2 };
+
+	TEST_ASSERT_EQUAL_INT(0, endplate_device_open(robot, "balance", msg_balance_state_number, &d));
+	make("balance-state", sizeof(balance));
+	make("balance-ref", sizeof(want));
+	msg_init(&balance, msg_type_by_number(msg_balance_state_number));
+	balance.header.incarnation = 3;
+	balance.common.lifecycle = MSG_LIFE_HOLDING;
+	balance.header.t_sample_ns = balance.header.t_publish_ns = clock_now_ns() + 20 * MS;
+	put("balance-state", &balance, sizeof(balance));
+	pass(20 * MS);
+	TEST_ASSERT_EQUAL_INT(0, endplate_state(d, &got, sizeof(got), &view));
+	TEST_ASSERT_EQUAL_UINT32(1, view.follows);
+	TEST_ASSERT_EQUAL_INT(0, endplate_put(d, &want, sizeof(want), VALID));
+	TEST_ASSERT_EQUAL_INT(-EPROTO, endplate_put(d, &ref, sizeof(ref), VALID));
+	want.turn_rate = NAN;
+	TEST_ASSERT_EQUAL_INT(-EDOM, endplate_put(d, &want, sizeof(want), VALID));
 }
 
 TEST(test_references_need_a_driver_that_takes_them)

@@ -43,7 +43,7 @@ pid() { sed -n 's/^pid //p' "$ENDPLATE_RUN/state/waist"; }
 
 # ---- on the bench robot ----
 
-lib_case start start launch/robot.launch
+lib_case start start launch/waist.launch
 
 for wrong in '' 'waist' 'waist 99 1 1 1'; do
 	# shellcheck disable=SC2086 # words

@@ -58,7 +58,7 @@ static void graphviz_reads_it(void)
 
 TEST(the_bench_has_all_its_parts)
 {
-	draw("launch/robot.launch", NULL);
+	draw("launch/waist.launch", NULL);
 	TEST_ASSERT_EQUAL_STRING_LEN("digraph \"bench\" {\n", text, 18);
 	has("\"process:canwire\" -> \"bus:torso\" [style=dotted");
 	has("\"device:waist\" -> \"process:robotsim\" [style=dotted");
@@ -93,6 +93,19 @@ TEST(sensors_have_no_references)
 	has_not("\"channel:estop\" -> \"process:imu\"");
 	/* Its tick is its own. */
 	has_not("\"channel:clock\" -> \"process:larm\"");
+}
+
+TEST(a_controller_stands_between_channels)
+{
+	draw("test/launch/mux.launch", NULL);
+	has("\"channel:waist.joy-ref\" -> \"process:waist-mux\" []");
+	has("\"channel:waist.control-ref\" -> \"process:waist-mux\" []");
+	has("\"process:waist-mux\" -> \"channel:waist-ref\" []");
+	has("\"channel:waist-ref\" -> \"process:waist\" []");
+	has("\"channel:estop\" -> \"process:control\"");
+	has_not("device:waist-mux");
+	has_not("channel:control-ref");
+	graphviz_reads_it();
 }
 
 /* Paths may hold what means something between tags. */

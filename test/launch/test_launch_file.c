@@ -97,11 +97,35 @@ static void needs(const char *name, const char *expected)
 	TEST_ASSERT_EQUAL_STRING_MESSAGE(expected, text, name);
 }
 
+static void has_budget(const char *name, int64_t period_ns, int64_t budget_ns, enum vt_over over, int64_t weight)
+{
+	const struct launch_daemon *daemon = daemon_named(name);
+
+	TEST_ASSERT_EQUAL_INT64_MESSAGE(period_ns, daemon->period_ns, name);
+	TEST_ASSERT_EQUAL_INT64_MESSAGE(budget_ns, daemon->budget_ns, name);
+	TEST_ASSERT_EQUAL_MESSAGE(over, daemon->over, name);
+	TEST_ASSERT_EQUAL_INT64_MESSAGE(weight, daemon->weight, name);
+}
+
+TEST(a_budget_is_the_tick_unless_given)
+{
+	open_lab("daemons:\n  canwire:\n  robotsim:\n  clock: {budget: 100us}\n  waist: {over: suspend}\n"
+		 "  larm: {period: 4ms}\n  imu: {weight: 7}\n  joy: {program: joy}\n"
+		 "  ctl: {program: ctl, period: 1ms, over: fail}\n");
+	has_budget("canwire", 0, 0, VT_OVER_REPORT, 0);
+	has_budget("clock", 1 * MS, MS / 10, VT_OVER_REPORT, 0);
+	has_budget("waist", 10 * MS, 10 * MS, VT_OVER_SUSPEND, 0);
+	has_budget("larm", 4 * MS, 4 * MS, VT_OVER_REPORT, 0);
+	has_budget("imu", 0, 0, VT_OVER_REPORT, 7);
+	has_budget("joy", 0, 0, VT_OVER_REPORT, 0);
+	has_budget("ctl", 1 * MS, 1 * MS, VT_OVER_FAIL, 0);
+}
+
 /* ---- the files that users start from ---- */
 
 TEST(the_bench_runs)
 {
-	open_file("launch/robot.launch");
+	open_file("launch/waist.launch");
 	TEST_ASSERT_EQUAL_STRING("bench", launch.name);
 	is_order("canwire robotsim clock waist", true);
 	has_line("canwire", "canwire run --robot bench --bitrate 1000000 --priority 60 torso");
@@ -117,13 +141,13 @@ TEST(krang_has_eight_buses)
 	open_file("launch/krang.launch");
 	TEST_ASSERT_EQUAL_STRING("krang", launch.name);
 	TEST_ASSERT_EQUAL_UINT(8, launch.robot.buses_n);
-	is_order("clock waist larm rarm", true);
+	is_order("clock imu wheels balance waist waist-mux control larm rarm lft rft lgrip rgrip battery", true);
 	has_line("rarm", "pciod --name rarm --robot krang --config CONFIG");
 	TEST_ASSERT_EQUAL(LAUNCH_ARM_NO, launch.arm);
 	TEST_ASSERT_EQUAL_INT(0, launch_group(&launch, "noarms", launch_lib_start(&lines)));
-	is_order("clock waist", true);
+	is_order("clock imu wheels balance waist waist-mux control battery", true);
 	TEST_ASSERT_EQUAL_INT(0, launch_group(&launch, "base", launch_lib_start(&lines)));
-	is_order("clock", true);
+	is_order("clock imu wheels balance waist battery", true);
 }
 
 /* ---- order and groups ---- */
@@ -205,14 +229,14 @@ TEST(buses_and_arguments_are_passed_on)
 		 "daemons:\n"
 		 "  left: {device: larm, bus: [arm, torso], args: [--set, tick=10ms]}\n"
 		 "  imu: {bus: {sensor: arm}}\n"
-		 "  waist: {bus: arm}\n"
+		 "  waist: {bus: arm, object: pciod.so}\n"
 		 "  joy: {program: joystick, args: -v}\n"
 		 "  mine: {program: ../bin/mine}\n"
 		 "  theirs: {program: /opt/theirs, args: }\n"
 		 "  canwire: {args: [--seed, 7]}\n");
 	has_line("left", "pciod --name larm --bus arm --bus torso --robot second --config CONFIG --set tick=10ms");
 	has_line("imu", "imud --name imu --bus sensor=arm --robot second --config CONFIG");
-	has_line("waist", "pciod --name waist --bus arm --robot second --config CONFIG");
+	has_line("waist", "drvhost pciod.so --name waist --bus arm --robot second --config CONFIG");
 	has_line("joy", "joystick -v");
 	has_line("theirs", "/opt/theirs");
 	has_line("canwire", "canwire run --robot second --bitrate 1000000 --seed 7 torso arm");
@@ -442,4 +466,23 @@ TEST(groups_with_rights_are_names_or_numbers)
 		TEST_ASSERT_EQUAL_UINT(cases[i].arming, launch.arming);
 		TEST_ASSERT_EQUAL_UINT(cases[i].moving, launch.moving);
 	}
+}
+
+/* ---- several sources ---- */
+
+TEST(a_refmuxd_reads_its_sources_and_writes_its_output)
+{
+	struct launch_mux mux;
+
+	open_file("test/launch/mux.launch");
+	TEST_ASSERT_TRUE(launch_mux(daemon_named("waist-mux"), &mux));
+	TEST_ASSERT_EQUAL_STRING("waist", mux.output);
+	TEST_ASSERT_EQUAL_UINT(2, mux.n);
+	TEST_ASSERT_EQUAL_STRING("joy", mux.sources[0]);
+	TEST_ASSERT_EQUAL_STRING("control", mux.sources[1]);
+	TEST_ASSERT_FALSE(launch_mux(daemon_named("control"), &mux));
+	TEST_ASSERT_TRUE(launch_is_muxed(&launch, daemon_named("waist")->device));
+	TEST_ASSERT_FALSE(launch_is_muxed(&launch, daemon_named("control")->device));
+	TEST_ASSERT_EQUAL_INT(0, launch_group(&launch, "alone", launch_lib_start(&lines)));
+	TEST_ASSERT_FALSE(launch_is_muxed(&launch, daemon_named("waist")->device));
 }

@@ -28,7 +28,7 @@ while os.path.exists(sys.argv[1]):
 TALKER
 chmod +x "$lib_folder/talker"
 cat >"$lib_folder/talk.launch" <<LAUNCH
-include: $(realpath config/robots/bench.yaml)
+include: $(realpath config/robots/waist.yaml)
 clock: none
 daemons:
   talker: {program: $lib_folder/talker, args: [$lib_folder/status]}

@@ -13,7 +13,7 @@
 struct sheet {
 	struct paint paint;
 	char text[16384];
-	char tones[16384]; /* a letter for each byte of text: phgobd */
+	char tones[16384]; /* a letter for each byte of text: phgobdk */
 };
 
 static void sheet_text(struct paint *p, enum tone tone, const char *text)
@@ -23,7 +23,7 @@ static void sheet_text(struct paint *p, enum tone tone, const char *text)
 
 	TEST_ASSERT_LESS_THAN_size_t(sizeof(s->text), at + n);
 	memcpy(s->text + at, text, n);
-	memset(s->tones + at, "phgobd"[tone], n);
+	memset(s->tones + at, "phgobdk"[tone], n);
 }
 
 static void sheet_end(struct paint *p)
@@ -56,8 +56,11 @@ static size_t longest_line(void)
 
 	for (const char *line = sheet.text; *line;) {
 		const size_t len = strcspn(line, "\n");
+		size_t columns = 0;
 
-		longest = len > longest ? len : longest;
+		for (size_t i = 0; i < len; i++)
+			columns += ((unsigned char)line[i] & 0xC0) != 0x80; /* not within a character of UTF-8 */
+		longest = columns > longest ? columns : longest;
 		line += len + (line[len] == '\n');
 	}
 	return longest;
@@ -422,6 +425,11 @@ static void big_robot(void)
 		top.channels.at[i] = &chan_rooms[i];
 	}
 	top.channels.n = 30;
+	top.channels.has_balance = top.channels.has_mux = true;
+	top.channels.balance = (struct msg_balance_state){
+		.mode = MSG_BALANCE_STANDING, .waist = MSG_INPUT_PREDICTED, .pitch = -0.2, .waist_position = 0.3
+	};
+	strcpy(top.channels.mux.output, "waist");
 }
 
 TEST(test_top_fits_any_screen)
@@ -439,6 +447,55 @@ TEST(test_top_fits_any_screen)
 			}
 }
 
+static unsigned int characters(const char *of)
+{
+	unsigned int n = 0;
+
+	for (const char *c = sheet.text; *c; c++)
+		n += strchr(of, *c) != NULL;
+	return n;
+}
+
+TEST(test_picture)
+{
+	big_robot();
+	top_draw(&top, new_sheet(), 100, 50);
+	TEST_ASSERT_NOT_NULL(strstr(sheet.text, "\xE2\xA0"));
+	TEST_ASSERT_NOT_NULL(strstr(sheet.text, "standing\n"));
+	TEST_ASSERT_EQUAL_CHAR('g', tone_of("standing"));
+	TEST_ASSERT_EQUAL_CHAR('o', tone_of("waist    17.2 deg   predicted"));
+	TEST_ASSERT_EQUAL_CHAR('b', tone_of("imu    lost"));
+	TEST_ASSERT_NOT_NULL(strstr(sheet.text, "waist follows no source"));
+	top_draw(&top, new_sheet(), 100, 29); /* no room */
+	TEST_ASSERT_NULL(strstr(sheet.text, "standing"));
+
+	top.plain = true;
+	strcpy(top.channels.mux.in_charge, "control");
+	top.channels.balance.mode = MSG_BALANCE_FALLEN;
+	top_draw(&top, new_sheet(), 100, 50);
+	TEST_ASSERT_NULL(strstr(sheet.text, "\xE2"));
+	TEST_ASSERT_GREATER_THAN(40, characters("#."));
+	TEST_ASSERT_EQUAL_CHAR('b', tone_of("FALLEN"));
+	TEST_ASSERT_NOT_NULL(strstr(sheet.text, "waist follows control"));
+	top.now_ns = 1500000000;
+	top_draw(&top, new_sheet(), 100, 50);
+	TEST_ASSERT_EQUAL_CHAR('b', tone_of("balance is silent for 1.5 s"));
+	top.channels.balance.pitch = NAN; /* nothing was measured yet */
+	top_draw(&top, new_sheet(), 100, 50);
+	TEST_ASSERT_EQUAL_UINT(0, characters("#"));
+}
+
+TEST(test_selected_daemon_is_marked_and_shown)
+{
+	big_robot();
+	top.selected = 12;
+	top_draw(&top, new_sheet(), 80, 24);
+	TEST_ASSERT_EQUAL_CHAR('k', tone_of("driver11"));
+	top.selected = 99;
+	top_draw(&top, new_sheet(), 80, 24);
+	TEST_ASSERT_NULL(strstr(sheet.text, "driver11"));
+}
+
 TEST(test_top_at_80_by_24)
 {
 	const char *last;
@@ -446,7 +503,8 @@ TEST(test_top_at_80_by_24)
 	big_robot();
 	top_draw(&top, new_sheet(), 80, 24);
 	last = strrchr(sheet.text, '\n') + 1;
-	TEST_ASSERT_EQUAL_STRING("e E-STOP at once  h hold   a all  d daemons  b buses  c channels   q quit", last);
+	TEST_ASSERT_EQUAL_STRING("e E-STOP at once  h hold  a all  d daemons  b buses  c channels  k kill  q quit",
+				 last);
 	TEST_ASSERT_EQUAL_CHAR('b', tone_of("E-STOP"));
 	TEST_ASSERT_NOT_NULL(strstr(sheet.text, "bench  run"));
 	TEST_ASSERT_NOT_NULL(strstr(sheet.text, "clock  1000 Hz"));

@@ -8,6 +8,7 @@ set -eu
 here=$PWD
 folder=$(mktemp -d)
 busy=()
+export FREEZER=
 cleanup() {
 	[ ${#busy[@]} -eq 0 ] || kill -KILL "${busy[@]}" 2>/dev/null || true
 	rm -rf "$folder"
@@ -27,13 +28,17 @@ virtual() {
 		mount -t tmpfs shm /dev/shm && mount -t tmpfs run /run
 		unset ENDPLATE_RUN ENDPLATE_PREFIX XDG_RUNTIME_DIR NOTIFY_SOCKET
 		PATH=$0:$PATH
-		timeout -s KILL 300 achstart --virtual "$@"' \
+		[ -z "$FREEZER" ] || python3 "$FREEZER" &
+		timeout -s KILL 300 achstart --virtual "$@"
+		status=$?
+		for _ in $(seq 500); do [ -e /run/endplate/*/clock ] && sleep 0.02; done # achtime may outlive achstart
+		exit $status' \
 		"$build" "$@" >"$folder/out" 2>"$folder/err"
 }
 
-# OPTION...: the hash of a run of launch/robot.launch, which ends well.
+# OPTION...: the hash of a run of launch/waist.launch, which ends well.
 hash() {
-	virtual "$@" launch/robot.launch || { cat "$folder/err" >&2 && return 1; }
+	virtual "$@" launch/waist.launch || { cat "$folder/err" >&2 && return 1; }
 	grep -cx 'hash [0-9a-f]\{16\}' "$folder/out" | grep -qx 1
 	grep -x 'hash [0-9a-f]\{16\}' "$folder/out"
 }
@@ -97,6 +102,16 @@ test_a_kill_at_an_action() {
 	lib_not same "$third" "$(hash --for 2s --kill waist@1s+4)"
 }
 
+# achtime ends the robot, and prints the hash; it may do so after unshare has reported the death.
+test_a_planned_death_of_achstart() {
+	local n
+	for n in 1 2; do
+		virtual --for 2s --kill achstart@1s launch/waist.launch || [ $? -eq 137 ]
+		grep -x 'hash [0-9a-f]\{16\}' "$folder/out" >"$folder/hash.$n"
+	done
+	cmp "$folder/hash.1" "$folder/hash.2"
+}
+
 # Idle, beside busy loops, at a rate.
 test_a_dozen_kills() {
 	local first
@@ -113,11 +128,49 @@ test_a_dozen_kills() {
 	busy=()
 }
 
+# Stops processes of the run, achstart and achtime as well, at random instants for some milliseconds.
+freezer() {
+	cat >"$folder/freezer.py" <<'END'
+import os, random, signal, sys, time
+
+names = {"achstart", "achtime", "canwire", "robotsim", "hubo-daemon", "pciod"}
+count = open(sys.argv[0] + ".count", "wb", 0)
+while True:
+    try:
+        pid = int(random.choice([pid for pid in os.listdir("/proc") if pid.isdigit()]))
+        with open(f"/proc/{pid}/comm") as comm:
+            if comm.read().strip() not in names:
+                continue
+        os.kill(pid, signal.SIGSTOP)
+        time.sleep(random.choice([0, 0.001, 0.01, 0.03]))
+        os.kill(pid, signal.SIGCONT)
+        count.write(b".")
+    except OSError:
+        pass
+    time.sleep(random.uniform(0, 0.005))
+END
+	export FREEZER=$folder/freezer.py
+}
+
+# make soak: VIRTUAL_FREEZES=N, so many runs of a minute.
+test_random_freezes() {
+	local first length=4s n=${VIRTUAL_FREEZES:-1}
+	[ -z "${VIRTUAL_FREEZES:-}" ] || length=60s
+	first=$(hash --for "$length" "${dozen[@]}")
+	freezer
+	for ((; n > 0; n--)); do
+		same "$first" "$(hash --for "$length" --rate 2 "${dozen[@]}")"
+		said 'signal 9' 12
+		echo "frozen $(stat -c %s "$FREEZER.count") times"
+		[ "$(stat -c %s "$FREEZER.count")" -ge 5 ]
+	done
+}
+
 # One line, and nothing is started.
 refused() { # WORDS OPTION...
 	local words=$1 status=0
 	shift
-	virtual "$@" launch/robot.launch || status=$?
+	virtual "$@" launch/waist.launch || status=$?
 	if [ "$status" -ne 100 ] || [ "$(wc -l <"$folder/err")" -ne 1 ] || ! grep -qF -- "$words" "$folder/err" ||
 		[ -s "$folder/out" ]; then
 		echo "$*: status $status"
@@ -138,6 +191,8 @@ test_wrong_options_are_one_line() {
 	refused --startup --for 1s --startup 11s || failed=1
 	refused --startup --for 1s --startup -1ms || failed=1
 	refused nobody --for 1s --kill nobody@0.5s || failed=1
+	refused '--kill achstart: give --for' --kill achstart@0.5s || failed=1
+	refused '--stop achstart' --for 1s --stop achstart@0.5s || failed=1
 	return "$failed"
 }
 
@@ -146,7 +201,7 @@ test_a_program_that_does_not_know_the_clock() {
 	printf '#!/bin/sh\nexec sleep 1000\n' >"$folder/script"
 	chmod +x "$folder/script"
 	cat >"$folder/beside.launch" <<END
-include: $here/config/robots/bench.yaml
+include: $here/config/robots/waist.yaml
 arm: auto
 daemons:
   canwire:
@@ -157,6 +212,7 @@ daemons:
     program: $folder/script
 END
 	virtual --for 2s "$folder/beside.launch"
+	said 'the clock runs at --rate 1, since script is not on it'
 	said 'all 5 ready'
 	said 'achstart[script]: signal 15'
 	said 'achstart[waist]: exit status 0'

@@ -83,6 +83,17 @@ plant daemons/robotsim/sim.c '#include "daemons/drv/drv.h"'
 plant daemons/drv/drv.h ''
 rejects includes "robotsim seeing the driver loop" 'may not see daemons/drv/drv.h'
 
+fresh
+plant daemons/balance/balanced.c '#include "launch/endplate/endplate.h"'
+plant launch/endplate/endplate.h ''
+accepts includes "a controller that uses libendplate"
+for file in daemons/drv/drv.c daemons/robotsim/sim.c can/bus.c; do
+	fresh
+	plant $file '#include "launch/endplate/endplate.h"'
+	plant launch/endplate/endplate.h ''
+	rejects includes "$file using libendplate" 'comes before launch'
+done
+
 # ---- layers: compiled here, as the Makefile would ----
 layers() { # TOP BOTTOM: the text of engine.c, which stands above, and of engine_time.c
 	fresh
@@ -176,6 +187,18 @@ actuated '&safety_hand_d,' '	.program = "handd",'
 rejects actuators "a table of another program" 'handd.c: .*describe it in test/daemons/safety_hand_d.c'
 rm "$tree/test/daemons/safety_hand_d.c"
 rejects actuators "a driver without a table" 'describe it in test/daemons/safety_hand_d.c'
+
+actuated '' ''
+rm "$tree/test/daemons/safety_hand_d.c"
+plant daemons/hand/handd.c $'\t.program = "hand-d",\n\t.ref = msg_joint_ref_number,\n\t.no_bus = true,'
+accepts actuators "a controller without a table: it moves nothing itself"
+plant daemons/hand/handd.c $'\t.program = "hand-d",\n\t.ref = msg_gripper_ref_number,'
+rejects actuators "a gripper without cases of its own" 'test_hand-d.c has no case of estop'
+plant test/daemons/hand/test_hand-d.c "$(printf 'TEST(a_%s_b)\n' estop hold expired_reference bad_reference \
+	restarted_driver dead power)"
+accepts actuators "a gripper with cases of its own"
+plant test/daemons/hand/test_hand-d.c "$(printf 'TEST(a_%s_b)\n' estop hold expired_reference bad_reference dead power)"
+rejects actuators "a gripper of which no restart is tested" 'has no case of restarted_driver'
 
 # ---- words: spelled in halves, for this file is read too ----
 fresh

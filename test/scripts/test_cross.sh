@@ -1,5 +1,6 @@
 #!/bin/bash
-# Everything compiles for the other architecture, without a warning, and libach.so links.
+# Everything compiles for the other architecture, without a warning, and libach.so links.  Without optimization: what
+# only an optimizing gcc warns of, the build for this architecture has shown.
 set -eu
 . test/scripts/lib.sh
 build=${BUILD:-build}/cross
@@ -10,7 +11,7 @@ aarch64) other=x86_64 machine=X86-64 ;;
 esac
 
 lib_case "$other" make -s CC=$other-linux-gnu-gcc BUILD="$build" \
-	CFLAGS='-O2 -g -idirafter /usr/include' objects # yaml.h is the same for all
+	CFLAGS='-O0 -idirafter /usr/include' objects # yaml.h is the same for all
 lib_case "libach.so is of $other" grep -q "Machine:.*$machine" <(readelf -h "$build/libach.so")
 lib_case "libach.so exports what ach.abi says" diff <(grep '^symbol ' test/abi/ach.abi) \
 	<(nm -D --defined-only "$build/libach.so" | sed -n 's/^[0-9a-f]* [^A] /symbol /p' | LC_ALL=C sort)

@@ -11,7 +11,7 @@ nothing_left() { # neither process nor channel
 		! compgen -G "/dev/shm/ach*-$ENDPLATE_PREFIX*"
 }
 screen() { # KEY: a robot that runs is seen, the key stops it
-	python3 test/scripts/type.py 24 80 see:bench see:run see:waist 'see:q quit' "key:$1" \
+	python3 test/scripts/type.py 24 80 see:bench see:run see:waist 'see:k kill' "key:$1" \
 		'see:the robot is stopped' -- scripts/run
 }
 no_terminal() {
@@ -40,7 +40,7 @@ refused() { # PATTERN ARGUMENT
 }
 
 lib_case "q stops the robot" screen q
-lib_case "achstart leaves the screen to achctl top" grep -q 'all 4 ready' build/run.log
+lib_case "achstart leaves the screen to achctl top" grep -q 'all 9 ready' build/run.log
 lib_case "nothing is left" nothing_left
 lib_case "Ctrl-C stops the robot" screen $'\003'
 lib_case "nothing is left after Ctrl-C" nothing_left

@@ -55,6 +55,16 @@ robbed() { # NAME TIMES
 plant unsteady 'echo >>"$TEST_STAT.unsteady"; [ "$(wc -l <"$TEST_STAT.unsteady")" -eq 1 ] || {
 		echo "1 Tests 0 Failures 0 Ignored"; exit; }
 	echo "the first time"; echo "1 Tests 1 Failures 0 Ignored"; exit 1'
+# Passes if three are there at once, at most 20 s.
+# shellcheck disable=SC2016
+meets='echo >"$TEST_STAT.$BASHPID"; for i in {1..200}; do
+		[ "$(ls "$TEST_STAT".* | wc -l)" -lt 3 ] || { echo "1 Tests 0 Failures 0 Ignored"; exit; }
+		sleep 0.1
+	done; echo "1 Tests 1 Failures 0 Ignored"'
+plant meets1 "$meets"
+plant meets2 "$meets"
+plant meets_waiting "# waits: mostly
+$meets"
 robbed robbed_once 1
 robbed robbed_always 9
 
@@ -127,6 +137,7 @@ lib_case "it fails alone" lib_not says 1 "0 passed, 1 failed" '^again:' unsteady
 jobs=2
 lib_case "it fails beside others, passes alone" says 0 "4 passed, 0 failed" '^unsteady: .*/unsteady.sh' unsteady good
 lib_case "what it said at first" says 0 "4 passed, 0 failed" '^    \| the first time$' unsteady good
+lib_case "a test that mostly waits runs beside the others" says 0 "3 passed, 0 failed" ok meets1 meets2 meets_waiting
 jobs=1
 lib_case "a finding of a sanitizer is not excused" lib_not says 1 "1 passed, 1 failed" '^again:' finding
 lib_case "the reason behind the last word" says 1 "0 passed, 1 failed" '^    \| the reason$' lost

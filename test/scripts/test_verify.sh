@@ -3,5 +3,5 @@
 set -eu
 . test/scripts/lib.sh
 
-lib_case "make verify" make -s verify
+lib_case "verify" channels/model/verify -j "${JOBS:-$(nproc)}" # one processor beside other tests
 lib_end

@@ -53,7 +53,7 @@ robot() {
 		else
 			printf '  %s: {dead_after: 20s, ready_within: 1min, priority: %d}\n' clock 50 waist 45
 		fi
-	} >"$folder/robot.launch"
+	} >"$folder/waist.launch"
 }
 
 # In the background these become what they run.
@@ -66,7 +66,7 @@ as_user() { # with one capability, and limits
 }
 
 bring_up() { # [as_user]
-	"${1:-as_root}" achstart "$folder/robot.launch" >"$folder/said" 2>&1 &
+	"${1:-as_root}" achstart "$folder/waist.launch" >"$folder/said" 2>&1 &
 	supervisor=$!
 	vm_finally end_all # daemons outlive their achstart
 }
@@ -156,7 +156,7 @@ test_virtual() {
 	local status=0 waist at
 
 	robot virtual vcan20
-	achstart --check "$folder/robot.launch" >"$folder/check" 2>&1 || status=$?
+	achstart --check "$folder/waist.launch" >"$folder/check" 2>&1 || status=$?
 	is "$status" = 111
 	grep -F 'vcan20: no such CAN interface' "$folder/check"
 	bring_up
@@ -184,7 +184,7 @@ test_virtual() {
 	works
 	killed robotsim
 	works
-	achstart --check "$folder/robot.launch"
+	achstart --check "$folder/waist.launch"
 	stops
 }
 
@@ -194,7 +194,7 @@ test_real() {
 	ip link set can2 down
 	ip link set can2 type can bitrate 500000 restart-ms 100
 	robot real can2
-	printf '  other: {program: sleep, args: [infinity], alive: state, dead_after: 60s}\n' >>"$folder/robot.launch"
+	printf '  other: {program: sleep, args: [infinity], alive: state, dead_after: 60s}\n' >>"$folder/waist.launch"
 	ach mk -o 600 "$robot.other-state" --type joint-state
 	other_says holding
 	plug_in
@@ -235,7 +235,7 @@ test_other_values() {
 
 	vm_can_up can2 bitrate 500000 restart-ms 0
 	robot values can2
-	achstart --check "$folder/robot.launch" >"$folder/check" 2>&1 || status=$?
+	achstart --check "$folder/waist.launch" >"$folder/check" 2>&1 || status=$?
 	is "$status" = 111
 	grep -F 'can2 is up with bit rate 500000, not 1000000' "$folder/check"
 	plug_in

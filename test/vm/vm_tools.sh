@@ -1,6 +1,5 @@
 #!/bin/bash
 # vm_tools.sh: canrecord and canreplay on the real kernel, against candump, cansend, cangen and canplayer.
-# on: rt
 # shellcheck disable=SC2317 # called by name
 set -eu
 . test/vm/lib.sh
