@@ -1,5 +1,6 @@
 #!/bin/bash
 # Every line of the codecs and of the pure parts of the loop is run by their unit tests; coverage/run shows the others.
+# limit: 900 s
 set -eu
 . test/scripts/lib.sh
 lib_tmp

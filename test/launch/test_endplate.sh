@@ -150,7 +150,7 @@ lib_case stop stop
 export ENDPLATE_RUN=$lib_folder/pair ENDPLATE_PREFIX=${p}pair- # a robot whose e-stop was not raised
 lib_case "a robot with two joints" start test/launch/pair.launch
 arrives() { # both joints, wherever they stood
-	"$examples/coordinate" waist 0 -1.3 1 -1.6 2 >"$lib_folder/arrived" || return
+	timeout 60 "$examples/coordinate" waist 0 -1.3 1 -1.6 2 >"$lib_folder/arrived" || return
 	cat "$lib_folder/arrived"
 	awk '{ exit !(($1 + 1.3) ^ 2 < 0.0025 && ($2 + 1.6) ^ 2 < 0.0025) }' "$lib_folder/arrived"
 }

@@ -1,5 +1,6 @@
 #!/bin/bash
 # The tree obeys its rules, and each rule bites: small trees that break it once are rejected.
+# limit: 900 s
 set -eu
 . test/scripts/lib.sh
 lib_tmp

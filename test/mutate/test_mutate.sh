@@ -1,6 +1,7 @@
 #!/bin/bash
 # The tests of the codecs and of the pure parts of the loop notice changes: a random sample here, all of them with
 # make mutate.  mutate/run reports the survivors.
+# limit: 900 s
 set -eu
 . test/scripts/lib.sh
 lib_tmp

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Everything compiles and links with clang too, without a warning.  Nothing here is run, and clang's warnings do not
 # depend on optimization, so there is none.
+# limit: 900 s
 set -eu
 . test/scripts/lib.sh
 

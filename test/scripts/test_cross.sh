@@ -1,6 +1,7 @@
 #!/bin/bash
 # Everything compiles for the other architecture, without a warning, and libach.so links.  Without optimization: what
 # only an optimizing gcc warns of, the build for this architecture has shown.
+# limit: 900 s
 set -eu
 . test/scripts/lib.sh
 build=${BUILD:-build}/cross

@@ -16,6 +16,8 @@ plant liar 'echo "3 Tests 1 Failures 0 Ignored"'
 plant crash 'echo half; kill -SEGV $$'
 plant late 'echo "3 Tests 0 Failures 0 Ignored"; exit 7'
 plant hang 'echo "3 Tests 0 Failures 0 Ignored"; sleep 600'
+plant hang_longer '# limit: 2 s
+	echo "3 Tests 0 Failures 0 Ignored"; sleep 600'
 # shellcheck disable=SC2016 # the text of a script
 plant orphan 'sleep 600 & echo $! >"$PID_FILE"; wait'
 plant silent 'true'
@@ -77,7 +79,7 @@ says() {
 	done
 	rm -f "$lib_folder"/stat.*
 	echo "cpu 0 0 0 0 0 0 0 0 0 0" >"$lib_folder/stat"
-	said=$(ACH=$ach TEST_STAT=$lib_folder/stat BUILD=$lib_folder/build MAKEFLAGS=-j2 TEST_TIMEOUT=${limit:-60} \
+	said=$(ACH=$ach TEST_STAT=$lib_folder/stat BUILD=$lib_folder/build MAKEFLAGS=-j2 TEST_TIMEOUT=${limit:-60} TEST_BUDGET=${budget:-600} \
 		JOBS=${jobs:-1} TEST_BESIDE='' PID_FILE=$lib_folder/pid test/run "${tests[@]}" 2>&1) || got=$?
 	[ $got -eq "$status" ] && [ "$(tail -n 1 <<<"$said")" = "$summary" ] && grep -qE -- "$pattern" <<<"$said" &&
 		[ "$(cat "$lib_folder/build/summary")" = "$summary" ] && return
@@ -145,7 +147,10 @@ lib_case "a killed test leaves nothing" leaves_nothing
 lib_case "nor where every test has the same /dev/shm" without_namespaces
 lib_case "what it costs" costs
 limit=1
-lib_case "a hang" says 1 "3 passed, 1 failed" 'out of time after 3 s' hang
+lib_case "a hang" says 1 "3 passed, 1 failed" 'out of time after 1 s' hang
+lib_case "a hang of a test with a limit of its own" says 1 "3 passed, 1 failed" 'out of time after 2 s' hang_longer
 lib_case "a hang with a child" says 1 "0 passed, 1 failed" 'out of time' orphan
 lib_case "which does not outlive it" gone
+budget=0
+lib_case "no time is left" says 1 "0 passed, 2 failed" '^    .*bad.sh: not begun: all tests together had 0 s' good bad
 lib_end

@@ -1,5 +1,6 @@
 #!/bin/bash
 # The test programs written for the thread sanitizer (test_*tsan*.c), by gcc.  Its last line is test/run's.
+# limit: 900 s
 set -eu
 # Without address space randomization, which on some kernels leaves this sanitizer no room.
 still=()

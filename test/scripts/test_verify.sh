@@ -1,5 +1,6 @@
 #!/bin/bash
 # The model of the channels holds, and every mutation of it is found.
+# limit: 900 s
 set -eu
 . test/scripts/lib.sh
 

@@ -2,6 +2,7 @@
 # test_can_vm.sh: scripts/can-vm and test/vm/run themselves: what they say when they cannot, what they fetch and how
 # often, how they end, what counts as failed and what as skipped.  Mostly with a QEMU and an apt that are not real.
 # shellcheck disable=SC2317 # called by name
+# limit: 600 s
 set -eu
 . test/scripts/lib.sh
 lib_tmp
