@@ -24,6 +24,12 @@ static bool is_actuated(const struct watch *w)
 	return w->daemon->wanted && w->daemon->device && w->daemon->device->actuated;
 }
 
+/* The robot must not run without it. */
+static bool is_needed(const struct watch *w)
+{
+	return is_actuated(w) || (w->daemon->wanted && w->daemon->critical != MSG_LEVEL_RUN);
+}
+
 static bool is_real_time(pid_t pid)
 {
 	const int policy = sched_getscheduler(pid) & ~SCHED_RESET_ON_FORK;
@@ -73,20 +79,27 @@ static bool is_at_rest(const struct msg_common *common)
 	       (common->lifecycle == MSG_LIFE_ACTIVE && common->level == MSG_LEVEL_HOLD);
 }
 
+static bool is_well(struct watch *w, int64_t now_ns, struct error_sink *errors)
+{
+	const char *name = w->daemon->name;
+
+	pulse_look_again(&w->pulse, now_ns); /* it may have made its channel a moment ago */
+	if (watch_in_fault(w)) {
+		error_add(errors, "%s: in fault%s%s", name, *watch_why(w) ? ": " : "", watch_why(w));
+		return false;
+	}
+	if (w->policy.state != POLICY_READY) {
+		error_add(errors, "%s: not ready", name);
+		return false;
+	}
+	return true;
+}
+
 static void check_driver(struct watch *w, const char *who, bool automatic, int64_t now_ns, struct error_sink *errors)
 {
 	const char *name = w->daemon->name;
 	bool real = false;
 
-	pulse_look_again(&w->pulse, now_ns); /* it may have made its channel a moment ago */
-	if (watch_in_fault(w)) {
-		error_add(errors, "%s: in fault%s%s", name, *watch_why(w) ? ": " : "", watch_why(w));
-		return;
-	}
-	if (w->policy.state != POLICY_READY) {
-		error_add(errors, "%s: not ready", name);
-		return;
-	}
 	if (w->daemon->alive != LAUNCH_ALIVE_STATE || pulse_age_ns(&w->pulse, now_ns) > watch_dead_after_ns(w)) {
 		error_add(errors, "%s: it publishes nothing", name);
 		return;
@@ -109,9 +122,12 @@ int arming_check(struct supervisor *s, const char *who, int64_t now_ns, struct e
 {
 	const unsigned int before = errors->count;
 
-	for (size_t i = 0; i < s->n; i++)
-		if (is_actuated(&s->watches[i]))
-			check_driver(&s->watches[i], who, s->launch->arm == LAUNCH_ARM_AUTO, now_ns, errors);
+	for (size_t i = 0; i < s->n; i++) {
+		struct watch *w = &s->watches[i];
+
+		if (is_needed(w) && is_well(w, now_ns, errors) && is_actuated(w))
+			check_driver(w, who, s->launch->arm == LAUNCH_ARM_AUTO, now_ns, errors);
+	}
 	return errors->count == before ? 0 : -EPERM;
 }
 
@@ -284,7 +300,7 @@ static void update_put(struct supervisor *s, int64_t now_ns)
 	for (size_t i = 0; i < s->n; i++) {
 		const struct watch *w = &s->watches[i];
 
-		if (is_actuated(w) && w->policy.state != POLICY_READY)
+		if (is_needed(w) && w->policy.state != POLICY_READY)
 			error_add(errors, "%s: not ready any more", w->daemon->name);
 		if (!counts(w))
 			continue;

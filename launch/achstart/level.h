@@ -66,9 +66,9 @@ struct arming {
 	struct lines why;
 };
 
-/* May the robot be armed?  Every actuated driver is ready, publishes, and is disarmed or holding; on a real bus it also
- * has a real-time priority, its memory locked and a working link, and the operator is named.  0, or -EPERM with a line
- * for each obstacle. */
+/* May the robot be armed?  Every critical daemon and every actuated driver is ready and not in fault; a driver also
+ * publishes and is disarmed or holding, and on a real bus has a real-time priority, its memory locked and a working
+ * link, and the operator is named.  0, or -EPERM with a line for each obstacle. */
 int arming_check(struct supervisor *s, const char *who, int64_t now_ns, struct error_sink *errors);
 /* Takes over who, claimed, uid, seen, until_ns, lower_ns and by_itself of the request.  The state is QUIET or
  * REFUSED afterwards. */

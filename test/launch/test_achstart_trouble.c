@@ -664,6 +664,18 @@ TEST(overwritten_estop_channel_means_estop)
 	RIG_ASSERT(!rig_stop());
 }
 
+/* A stop input, for example: it raises, and moves nothing. */
+TEST(a_robot_is_not_armed_without_a_critical_daemon)
+{
+	rig_open("include: @BENCH@\narm: auto\ndaemons:\n  canwire:\n  robotsim:\n  clock:\n  waist:\n"
+		 "  guard: {program: @FAKE@, args: [mute], alive: watchdog, critical: estop, ready_within: 300ms}\n");
+	rig_start();
+	RIG_UNTIL(rig_all_ready() && rig_told("guard", "late", "not ready within"));
+	RIG_ASSERT(rig_try("achctl", "arm") && strstr(rig_output(), "guard: not ready"));
+	RIG_ASSERT(rig_level(NULL) == MSG_LEVEL_ESTOP && !rig_events("achstart", "armed"));
+	RIG_ASSERT(!rig_stop());
+}
+
 /* An estop that somebody asks for while the robot comes up is not taken back by arm: auto. */
 TEST(auto_arming_respects_an_operator)
 {
