@@ -90,7 +90,7 @@ struct watched {
 	int64_t complete_ns;		       /* its newest complete message was measured then */
 	int64_t gap_max_ns;
 	struct gap gaps[GAPS_MAX];
-	size_t gaps_n;
+	size_t gaps_n, fresh_n; /* of these the first ones are over: a complete message came */
 };
 
 struct action {
@@ -226,7 +226,6 @@ static void add_gap(struct watched *w, const struct msg_header *before, const st
 static void take(struct watched *w, const void *msg, size_t len)
 {
 	const struct msg_header before = w->msg.header, *now = msg;
-	struct gap *gap = w->gaps_n ? &w->gaps[w->gaps_n - 1] : NULL;
 
 	if (msg_check(msg, len, NULL, NULL) != MSG_FINE)
 		return;
@@ -239,9 +238,9 @@ static void take(struct watched *w, const void *msg, size_t len)
 		w->complete_ns = now->t_sample_ns;
 	if (w->ours)
 		add_gap(w, &before, now);
-	gap = w->gaps_n ? &w->gaps[w->gaps_n - 1] : NULL;
-	if (gap && !gap->fresh_ns && !(now->flags & MSG_FLAG_PARTIAL) && now->t_sample_ns > gap->from_ns)
-		gap->fresh_ns = now->t_publish_ns;
+	while (!(now->flags & MSG_FLAG_PARTIAL) && w->fresh_n < w->gaps_n &&
+	       now->t_sample_ns > w->gaps[w->fresh_n].from_ns)
+		w->gaps[w->fresh_n++].fresh_ns = now->t_publish_ns;
 	w->ours = true;
 	w->messages++;
 	if (now->type == msg_body_number && r.csv)
