@@ -83,34 +83,39 @@ int follow_next(struct follow *f)
 		case ACH_OVERFLOW:
 			if (follow_grow(f, f->len))
 				continue;
-			return tool_report(-1, "%s: no memory for a message of %zu bytes", f->name, f->len);
+			return f->quiet ? -1
+					: tool_report(-1, "%s: no memory for a message of %zu bytes", f->name, f->len);
 		default:
-			tool_refused(f->name, status);
+			f->status = status;
+			if (!f->quiet)
+				tool_refused(f->name, status);
 			return -1;
 		}
 	}
 }
 
-/* Opens the new channel if the old one was removed; it is read from its first message on. */
-static int follow_reopen(struct follow *f)
+void follow_leave(struct follow *f)
+{
+	ach_close(&f->chan);
+	f->gone = true;
+	f->fd = -1;
+}
+
+void follow_check(struct follow *f)
 {
 	int unlinked = 0;
 
 	f->check_ns = clock_now_ns() + FOLLOW_CHECK_NS;
 	if (!f->gone) {
 		if (ach_unlinked(&f->chan, &unlinked) != ACH_OK || !unlinked)
-			return 0;
-		ach_close(&f->chan);
-		f->gone = true;
-		f->fd = -1;
-		if (!tool_before_line)
+			return;
+		follow_leave(f);
+		if (!tool_before_line && !f->quiet)
 			tool_fail("%s was removed; waiting for a new one", f->name);
 	}
-	if (ach_open(&f->chan, f->name, NULL) != ACH_OK)
-		return 0;
-	f->gone = false;
+	f->status = ach_open(&f->chan, f->name, NULL);
+	f->gone = f->status != ACH_OK;
 	f->counts = true;
-	return follow_descriptor(f) ? -1 : 0;
 }
 
 int follow_wait(struct follow *f, size_t n, int64_t deadline_ns)
@@ -134,8 +139,8 @@ int follow_wait(struct follow *f, size_t n, int64_t deadline_ns)
 		if (fds[0].ready)
 			return 1;
 		for (size_t i = 0; i < n; i++)
-			if (clock_now_ns() >= f[i].check_ns && follow_reopen(&f[i]))
-				return -1;
+			if (clock_now_ns() >= f[i].check_ns)
+				follow_check(&f[i]);
 		if (ready || clock_now_ns() >= deadline_ns)
 			return 0;
 	}

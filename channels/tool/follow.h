@@ -27,7 +27,9 @@
 struct follow {
 	const char *name;
 	ach_channel_t chan;
-	bool gone; /* removed, and there is no new one yet */
+	bool gone;		/* removed, and there is no new one yet */
+	bool quiet;		/* follow_next and follow_check print nothing */
+	enum ach_status status; /* of the last call on the channel that failed */
 
 	uint8_t *bytes; /* the message */
 	size_t len, room;
@@ -47,6 +49,11 @@ uint64_t follow_from(struct follow *f, uint64_t n);
 
 /* 1: a message; 0: none unseen; -1: failed, after a line. */
 int follow_next(struct follow *f);
+
+/* Has it been removed?  Then opens the new one, if there is one, which is read from its first message on. */
+void follow_check(struct follow *f);
+/* Closes the channel; follow_check opens it again. */
+void follow_leave(struct follow *f);
 
 /* Until one of them may have something, or the deadline.  0; 1: a signal came; -1: failed, after a line. */
 int follow_wait(struct follow *f, size_t n, int64_t deadline_ns);

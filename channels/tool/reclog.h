@@ -13,12 +13,13 @@
  *
  *	kind	1 start		first of the file: t_ns is its time, number the CLOCK_REALTIME of the same moment;
  *				no body
- *		2 channel	before its first message, and again when it was recreated; number 0; body: u32 messages
- *				it retains, u32 bytes of one (both 0: not there yet), u32 mode, u32 type of its messages
- *				in channels/msg/types.h (0: unknown), and the name, not terminated
+ *		2 channel	before its first message, and again when it was recreated; number: its id, which another
+ *				channel of the same name does not have (0: unknown); body: u32 messages it retains, u32
+ *				bytes of one (both 0: not there yet), u32 mode, u32 type of its messages in
+ *				channels/msg/types.h (0: unknown), and the name, not terminated
  *		3 message	t_ns is when it was read, number its Ach sequence number, body the message
  *		4 loss		number messages of the channel are missing here; no body
- *		5 end		last of a file that is whole: number is that of the messages; no body
+ *		5 end		last of a file that is whole: number is that of its messages; no body
  *
  * CRC-32 is that of zip and Ethernet.  A head vouches for itself, so a damaged body costs its record only, behind a
  * damaged head the next sound one is searched for, and a file cut anywhere is read up to its last whole record.
