@@ -169,9 +169,9 @@ static const struct options verbs[] = {
 		.program = "robotsim set",
 		.about = "Changes how a simulated device or the body behaves, as its settings do.",
 		.rows = rows,
-		.arguments = "NAME KEY=VALUE",
+		.arguments = "NAME KEY=VALUE...",
 		.arguments_min = 2,
-		.arguments_max = 2,
+		.arguments_max = ARGUMENTS_MAX - 2,
 	},
 	{
 		.program = "robotsim report",

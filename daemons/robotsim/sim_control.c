@@ -2,7 +2,7 @@
  *
  *	fault UNIT WORD [clear]
  *	push UNIT TORQUE DURATION	push body FORCE DURATION
- *	set UNIT KEY=VALUE		set body KEY=VALUE
+ *	set UNIT KEY=VALUE...		set body KEY=VALUE...
  *	report [UNIT]			a line per unit, and one of the body: name, then keys and values by turns
  */
 #include <errno.h>
@@ -158,6 +158,10 @@ void sim_control_answer(struct sim *sim, char *question, struct query_text *answ
 		r = do_push(sim, unit, first, second, answer, now_ns);
 	else
 		r = do_set(sim, unit, first ? first : "", answer);
+	while (!r && !strcmp(verb, "set") && second) {
+		r = do_set(sim, unit, second, answer);
+		second = strtok_r(NULL, " \n", &save);
+	}
 	if (!r)
 		query_say(answer, "ok");
 }

@@ -343,6 +343,8 @@ TEST(test_set_puts_it_back)
 	TEST_ASSERT_EQUAL_STRING("ok", answer("set body start=sitting"));
 	TEST_ASSERT_EQUAL(KRANG_SITTING, sim.body.krang.mode);
 	TEST_ASSERT_EQUAL_STRING("ok", answer("set body upper_mass=65"));
+	TEST_ASSERT_EQUAL_STRING("ok", answer("set body upper_mass=65 start=held upper_mass=66"));
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(answer("set body upper_mass=65 waist=1"), "error waist: is set in"), said);
 	TEST_ASSERT_EQUAL_DOUBLE(65, sim.body.krang.settings.upper_mass);
 	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(answer("set body waist=1"), "error waist: is set in the robot file"), said);
 	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(answer("set body gear=0"), "below the minimum 1"), said);
