@@ -291,6 +291,7 @@ $(filter-out $(BUILD)/robotsim,$(DAEMONS)): $(LIBS)
 $(BUILD)/achctl: LIBRARIES += -lncursesw
 $(BUILD)/drvhost: WHOLE = -Wl,--export-dynamic,--whole-archive $(HOST_LIBS) -Wl,--no-whole-archive
 $(BUILD)/drvhost: $(HOST_OBJECTS)
+$(BUILD)/achlogd: $(LIBTOOL)
 $(BUILD)/joyd: LIBRARIES += -levdev
 $(BUILD)/stopd: LIBRARIES += -lgpiod
 .SECONDEXPANSION:

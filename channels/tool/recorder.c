@@ -227,9 +227,12 @@ static void take_channel(struct recorder *rec, size_t i)
 
 static void say_why(struct recorder *rec, struct recorder_channel *c)
 {
-	if (!c->said)
-		error_add(rec->errors, "%s: %s; waiting for another one", c->name,
-			  *ach_errstr() ? ach_errstr() : ach_result_to_string(c->f.status));
+	const char *why = *ach_errstr() ? ach_errstr() : ach_result_to_string(c->f.status);
+
+	if (!c->said && strstr(why, c->name))
+		error_add(rec->errors, "%s", why);
+	else if (!c->said)
+		error_add(rec->errors, "%s: %s", c->name, why);
 	c->said = true;
 }
 

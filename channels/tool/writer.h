@@ -3,8 +3,8 @@
  * Reading a bus or a channel must not wait for a disk, so items go to a bounded memory which a thread writes.  If a
  * write fails, the file is cut after its last whole item, and the thread ends.
  *
- * With rotate_bytes or every_ns drive.log becomes drive-0001.log, drive-0002.log and so on (pieces.h).  Numbers continue
- * after the highest number found, so no file is overwritten; keep and total_bytes remove the oldest pieces, those of
+ * With rotate_bytes or every_ns drive.log becomes drive-0001.log, drive-0002.log and so on (pieces.h).  Numbers go on
+ * behind the highest number found, so no file is overwritten; keep and total_bytes remove the oldest pieces, those of
  * earlier recordings too.
  *
  * With begin and end each file is whole by itself.  A piece has its name once its beginning is written, so a process

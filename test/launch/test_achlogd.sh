@@ -1,0 +1,320 @@
+#!/bin/bash
+# achlogd: pieces that are whole by themselves and hold every message once, whatever is killed, removed or full.
+# shellcheck disable=SC2317 # called by name
+set -eu
+. test/scripts/lib.sh
+folder=$(mktemp -d)
+export LC_ALL=C PATH=$build:$PATH ENDPLATE_PREFIX=achlogd$$- ENDPLATE_RUN=$folder/run PYTHONDONTWRITEBYTECODE=1
+export LD_LIBRARY_PATH=$build PYTHONPATH=$build/python
+unset NOTIFY_SOCKET LOGS_DIRECTORY
+p=$ENDPLATE_PREFIX
+feed=$build/test/channels/feed
+dump=$build/test/channels/recdump
+rec=$folder/rec
+logger='' supervisor=''
+lib_folder=$folder
+cleanup() {
+	local pid
+	for pid in $logger $supervisor; do kill -KILL "$pid" 2>/dev/null || true; done
+	for state in "$ENDPLATE_RUN"/state/*; do
+		[ ! -f "$state" ] || kill -9 "$(sed -n 's/^pid //p' "$state")" 2>/dev/null || true
+	done
+	! mountpoint -q "$folder/small" || umount -l "$folder/small"
+	lib_remove_channels "$p"
+	rm -rf "$folder"
+}
+trap cleanup EXIT
+mkdir -m 700 "$ENDPLATE_RUN"
+
+# OPTION...: in the background; it has its place in every channel once it has a piece more than before.
+start() {
+	local before
+	before=$(newest)
+	achlogd --folder "$rec" "$@" 2>>"$folder/said" &
+	logger=$!
+	lib_until has_newer "$before"
+}
+has_newer() { [ "$(newest)" != "$1" ]; }
+newest() { find "$rec" -name '*.rec' 2>/dev/null | sort | tail -1; }
+stop() { kill -TERM "$logger" && wait "$logger" && logger=; }
+fresh() { lib_remove_channels "$p" && rm -rf "$rec" && : >"$folder/said"; }
+said() { grep -qF -- "$1" "$folder/said"; }
+mk() { ach mk "$p$1" -m "${2:-20000}" -n 1000; }
+
+# [PIECE...]: what they hold, in order.
+held() {
+	local file
+	[ $# -gt 0 ] || set -- "$rec"/*.rec
+	for file; do "$dump" "$file" || true; done
+}
+# FED: every message once, in order.
+holds_exactly() { held | cmp - "$1" || { held | cut -c 1-40 | diff - <(cut -c 1-40 "$1") | head; return 1; }; }
+holds() { [ "$(held | wc -l)" -ge "$1" ]; } # MESSAGES
+bytes() { find "$1" -name '*.rec' -printf '%s\n' | awk '{ sum += $1 } END { print sum + 0 }'; }
+
+# Every piece, alone.
+readable() { # [cut]: the last record may be
+	local file
+	for file in "$rec"/*.rec; do
+		ach play --list "$file" >"$folder/list" 2>"$folder/err"
+		ach echo --json "$file" >"$folder/json" 2>>"$folder/err" ||
+			grep -q ' 0 messages in ' "$folder/list" # status 1: there is none
+		/usr/bin/python3 - "$file" "$(wc -l <"$folder/json")" <<-'END'
+			import sys, endplate
+			r = endplate.Recording(sys.argv[1])
+			n = sum(len(s) + (s.missed > 0) for s in r.channels.values())
+			assert r.start_ns and not r.damaged, (r.start_ns, r.damaged)
+			assert n == int(sys.argv[2]), (n, sys.argv[2])
+		END
+		[ "${1:-}" != cut ] || continue
+		lib_not grep -v 'no message' "$folder/err"
+		lib_not grep 'not ended in order' "$folder/list"
+	done
+}
+
+test_pieces_hold_every_message_once_in_order() {
+	fresh
+	mk a-state
+	start --piece 1 --total 100 '*-state'
+	"$feed" "${p}a-state" 8000 >"$folder/fed"
+	lib_until holds 8000
+	stop
+	holds_exactly "$folder/fed"
+	readable
+	[ "$(find "$rec" -name 'achlogd-0000000?.rec' | wc -l)" -ge 4 ]
+	[ "$(find "$rec" -type f -size +1000000c | wc -l)" = 0 ]
+	[ "$(find "$rec" -type f ! -name '*.rec' | wc -l)" = 0 ]
+	lib_not grep . "$folder/said"
+}
+
+test_a_piece_plays_and_is_the_same() {
+	fresh
+	mk a-event
+	start
+	"$feed" "${p}a-event" 50 >"$folder/fed"
+	stop
+	lib_remove_channels "$p"
+	ach play --speed 1000 "$rec/achlogd-00000001.rec" >"$folder/out"
+	grep -q '^50 messages' "$folder/out"
+	ach echo --json "${p}a-event" | wc -l | grep -qx 50
+}
+
+test_events_by_default_and_only_this_robots() {
+	fresh
+	mk a-event
+	mk a-state
+	ach mk "x$p-event" -m 10 -n 1000
+	start
+	"$feed" "${p}a-event" 5 >"$folder/fed"
+	"$feed" --quiet "${p}a-state" 5
+	"$feed" --quiet "x$p-event" 5
+	stop
+	ach rm "x$p-event"
+	holds_exactly "$folder/fed"
+}
+
+# The oldest goes first, and the bounds hold at each instant.
+test_bounds() {
+	local n=0
+	fresh
+	mk a-state 200000
+	start --piece 1 --total 3 --pieces 64 '*-state'
+	"$feed" "${p}a-state" 20000 >"$folder/fed" &
+	while kill -0 $! 2>/dev/null || ! held | tail -1 | cmp -s - <(tail -1 "$folder/fed"); do
+		[ "$(bytes "$rec")" -le 3000000 ]
+		n=$((n + 1))
+	done
+	stop
+	[ "$n" -gt 5 ]
+	held >"$folder/got"
+	tail -n "$(wc -l <"$folder/got")" "$folder/fed" | cmp - "$folder/got"
+	[ "$(wc -l <"$folder/got")" -lt 15000 ]
+	start --piece 1 --total 3 --pieces 2 '*-state'
+	stop
+	[ "$(find "$rec" -name '*.rec' | wc -l)" = 2 ]
+	readable
+}
+
+test_channels_that_come_late_go_and_are_corrupt() {
+	fresh
+	start '*-state'
+	mk a-state
+	"$feed" "${p}a-state" 50 >"$folder/fed"
+	lib_until holds 50
+	ach rm "${p}a-state"
+	mk a-state
+	"$feed" "${p}a-state" 60 >>"$folder/fed"
+	lib_until holds 110
+	echo garbage >"/dev/shm/achshm-${p}b-state"
+	lib_until said 'b-state is not a channel'
+	rm "/dev/shm/achshm-${p}b-state"
+	mk b-state
+	"$feed" "${p}b-state" 70 >>"$folder/fed"
+	lib_until holds 180
+	[ "$(grep -c . "$folder/said")" = 1 ]
+	stop
+	holds_exactly "$folder/fed"
+	readable
+}
+
+# A killed achlogd leaves readable pieces; the next one goes on behind the last message that is in them.
+test_kill_sweep() {
+	local feeder
+	fresh
+	mk a-state 200000
+	mk b-event
+	"$feed" "${p}b-event" 3 >"$folder/fed_b" # silent from now on
+	start --piece 1 --total 1000 --pieces 1000
+	stop
+	"$feed" "${p}a-state" 40000 4000 >"$folder/fed" &
+	feeder=$!
+	for i in {1..40}; do
+		achlogd --folder "$rec" --piece 1 --total 1000 --pieces 1000 '*-state' '*-event' 2>>"$folder/said" &
+		logger=$!
+		sleep "0.0$((RANDOM % 10))$((RANDOM % 10))"
+		[ $((i % 4)) -ne 0 ] || sleep 0.2
+		kill -KILL "$logger"
+		wait "$logger" 2>/dev/null || true
+		[ $((i % 10)) -ne 0 ] || [ ! -e "$rec" ] || readable cut
+	done
+	achlogd --folder "$rec" --piece 1 --total 1000 --pieces 1000 '*-state' '*-event' 2>>"$folder/said" &
+	logger=$!
+	wait "$feeder"
+	lib_until holds 40003
+	stop
+	readable cut
+	held | grep a-state | cmp - "$folder/fed"
+	held | grep b-event | cmp - "$folder/fed_b"
+	[ "$(find "$rec" -name '*.rec' | wc -l)" -ge 10 ]
+}
+
+# Reported once; goes on with what it keeps in memory, counts the rest, and leaves room for others.
+test_full_disk() {
+	fresh
+	mkdir -p "$folder/small"
+	mount -t tmpfs -o size=8m none "$folder/small" 2>/dev/null || exit 77
+	rec=$folder/small/rec
+	mk a-state
+	mk b-state 80000
+	start --piece 1 --total 5 '*-state'
+	"$feed" "${p}a-state" 1000 >"$folder/fed"
+	lib_until holds 1000
+	dd if=/dev/zero of="$folder/small/filler" bs=64k count=86 status=none # a quarter is left to others
+	"$feed" "${p}b-state" 60000 >>"$folder/fed"
+	lib_until said "unable to write in $rec: No space left on device"
+	[ "$(df --output=avail -k "$folder/small" | tail -1)" -ge 1500 ]
+	[ "$(grep -c 'unable to write' "$folder/said")" = 1 ]
+	held >"$folder/got" # what was written before is whole
+	head -n "$(wc -l <"$folder/got")" "$folder/fed" | cmp - "$folder/got"
+	rm "$folder/small/filler"
+	lib_until said "written again in $rec"
+	stop
+	readable
+	held >"$folder/got"
+	[ "$(tail -1 "$folder/got")" = "$(tail -1 "$folder/fed")" ]
+	sort -u "$folder/got" | wc -l | grep -qx "$(wc -l <"$folder/got")"
+	grep -qE '[0-9]+ messages were lost since the start' "$folder/said"
+	umount "$folder/small"
+}
+
+test_a_piece_that_is_removed_is_followed_by_another() {
+	fresh
+	mk a-event
+	start
+	rm "$rec/achlogd-00000001.rec"
+	lib_until more_until_piece
+	stop
+	[ -e "$rec/achlogd-00000002.rec" ]
+	readable
+}
+more_until_piece() { "$feed" --quiet "${p}a-event" 1 && [ -n "$(newest)" ]; }
+
+test_a_folder_that_is_removed_is_made_again() {
+	fresh
+	mk a-event
+	start
+	rm -rf "$rec"
+	lib_until more_until_piece
+	stop
+	readable
+}
+
+test_one_folder_has_one_writer() {
+	fresh
+	start
+	lib_says 111 '' "achlogd: fatal: $rec: another achlogd writes there; give one of them another --folder" \
+		achlogd --folder "$rec"
+	stop
+}
+
+test_wrong_lines() {
+	lib_says 100 '' 'achlogd: fatal: --total: 4 MB have no room for two pieces of --piece 3 MB' \
+		achlogd --piece 3 --total 4
+	lib_says 100 '' 'achlogd: fatal: --name: a/b is not a valid name' achlogd --name a/b
+	lib_says 111 '' "achlogd: fatal: --folder: $folder/none/rec: No such file or directory" \
+		achlogd --folder "$folder/none/rec"
+}
+
+# ---- in a launch file ----
+
+launch() {
+	sed "s|\.\./config|$PWD/config|" launch/waist.launch
+	printf '%s\n' '  achlogd:' '    program: achlogd' '    alive: watchdog' '    args: ["*-event", "*-state"]'
+}
+ready() { grep -q 'all 5 ready' "$folder/said"; }
+pid_of() { sed -n 's/^pid //p' "$ENDPLATE_RUN/state/$1"; }
+
+test_goes_on_across_a_restart_of_achstart() {
+	local pid
+	fresh
+	launch >"$folder/log.launch"
+	achstart "$folder/log.launch" 2>>"$folder/said" &
+	supervisor=$!
+	lib_until ready
+	pid=$(pid_of achlogd)
+	kill -KILL "$supervisor"
+	wait "$supervisor" || true
+	: >"$folder/said"
+	achstart "$folder/log.launch" 2>>"$folder/said" &
+	supervisor=$!
+	lib_until ready
+	[ "$(pid_of achlogd)" = "$pid" ]
+	kill -KILL "$pid" # and its successor goes on where it ended
+	lib_until again "$pid"
+	sleep 0.3
+	kill -TERM "$supervisor"
+	wait "$supervisor"
+	supervisor=
+	rec=$ENDPLATE_RUN/log/record
+	readable cut
+	grep -q 'achstart\[achlogd\]: exit status 0' "$folder/said"
+	held | cut -d' ' -f 1,2 >"$folder/got"
+	sort -u "$folder/got" | wc -l | grep -qx "$(wc -l <"$folder/got")"
+	grep waist-state "$folder/got" | awk '{ if (n && $2 != n + 1) exit 1; n = $2 }'
+}
+again() { [ -n "$(pid_of achlogd)" ] && [ "$(pid_of achlogd)" != "$1" ]; }
+
+# The frames of a run, with their times, are those of a run without it.
+test_changes_no_frame_on_the_virtual_clock() {
+	unshare -minpf --mount-proc mount -t tmpfs tmpfs /run 2>/dev/null || exit 77
+	launch >"$folder/log.launch"
+	sed '/^  achlogd:/,$d' "$folder/log.launch" >"$folder/plain.launch"
+	for file in plain log; do
+		printf '%s\n' '  frames:' '    program: canrecord' '    needs: canwire' \
+			"    args: [\"wire:torso\", --wait, --force, --output, $folder/$file.frames]" \
+			>>"$folder/$file.launch"
+		# shellcheck disable=SC2016 # for the shell inside
+		unshare -minpf --kill-child --mount-proc bash -c '
+			mount -t tmpfs shm /dev/shm && mount -t tmpfs run /run
+			unset ENDPLATE_RUN ENDPLATE_PREFIX XDG_RUNTIME_DIR
+			timeout -s KILL 100 achstart --virtual --for 3s --startup 2ms "$0" &&
+				cp -r /run/endplate/bench/log "$1"' "$folder/$file.launch" "$folder/$file.log"
+	done
+	[ "$(wc -l <"$folder/plain.frames")" -gt 1000 ]
+	cmp "$folder/plain.frames" "$folder/log.frames"
+	rec=$folder/log.log/record
+	readable
+	holds 600
+}
+
+lib_functions "$folder/log" "${1:-}"
