@@ -141,13 +141,14 @@ TEST(krang_has_eight_buses)
 	open_file("launch/krang.launch");
 	TEST_ASSERT_EQUAL_STRING("krang", launch.name);
 	TEST_ASSERT_EQUAL_UINT(8, launch.robot.buses_n);
-	is_order("clock imu wheels balance waist waist-mux control larm rarm lft rft lgrip rgrip battery", true);
+	is_order("clock imu wheels balance waist waist-mux control larm rarm lft rft lgrip rgrip battery achlogd",
+		 true);
 	has_line("rarm", "pciod --name rarm --robot krang --config CONFIG");
 	TEST_ASSERT_EQUAL(LAUNCH_ARM_NO, launch.arm);
 	TEST_ASSERT_EQUAL_INT(0, launch_group(&launch, "noarms", launch_lib_start(&lines)));
-	is_order("clock imu wheels balance waist waist-mux control battery", true);
+	is_order("clock imu wheels balance waist waist-mux control battery achlogd", true);
 	TEST_ASSERT_EQUAL_INT(0, launch_group(&launch, "base", launch_lib_start(&lines)));
-	is_order("clock imu wheels balance waist battery", true);
+	is_order("clock imu wheels balance waist battery achlogd", true);
 }
 
 /* ---- order and groups ---- */
