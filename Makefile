@@ -204,6 +204,7 @@ install: all $(PYTHON_MODULE)
 	install -D -m 755 -t $(DESTDIR)$(LIBDIR)/endplate $(DRIVER_OBJECTS)
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/endplate/launch $(wildcard launch/*.launch)
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/endplate/config/robots $(wildcard config/robots/*)
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/endplate/config/hubo $(wildcard config/hubo/*)
 	$(foreach unit,$(wildcard launch/*.service),install -d $(DESTDIR)$(PREFIX)/lib/systemd/system && \
 		sed 's|@PREFIX@|$(PREFIX)|g' $(unit) >$(DESTDIR)$(PREFIX)/lib/systemd/system/$(notdir $(unit)) &&) :
 	install -D -m 644 -t $(DESTDIR)$(PYTHONDIR)/endplate $(PYTHON_MODULE)
