@@ -1,0 +1,348 @@
+/* test_jmc.c: the codec of Hubo's boards says the vectors of its page.  Also for jmc_reply.c. */
+#include <errno.h>
+#include <math.h>
+
+#include "can/frame_text.h"
+#include "daemons/hubo-daemon/jmc.h"
+#include "test/channels/testcase.h"
+#include "test/daemons/page_lib.h"
+
+#define PAGE "hw-docs/hubo.md"
+
+static const char *const kind_names[] = { "one", "two", "neck", "wrist", "hand" };
+
+static enum jmc_kind read_kind(char **words)
+{
+	char word[16];
+	int n;
+
+	TEST_ASSERT_EQUAL_MESSAGE(1, sscanf(*words, "%15s%n", word, &n), *words);
+	*words += n;
+	for (int i = 0; i < (int)(sizeof(kind_names) / sizeof(*kind_names)); i++)
+		if (!strcmp(word, kind_names[i]))
+			return (enum jmc_kind)i;
+	TEST_FAIL_MESSAGE(word);
+	return JMC_ONE;
+}
+
+/* The frame if there is no error, else its name. */
+static void say_frame(char *said, const struct frame *frame, int status)
+{
+	TEST_ASSERT(status == 0 || status == -EINVAL || status == -ERANGE);
+	if (!status) {
+		TEST_ASSERT_TRUE(frame_valid(frame));
+		for (unsigned int i = frame->len; i < sizeof(frame->data); i++)
+			TEST_ASSERT_EQUAL(0, frame->data[i]);
+		frame_text_write(said, frame);
+	} else {
+		strcpy(said, status == -EINVAL ? "EINVAL" : "ERANGE");
+	}
+}
+
+static bool say_error(char *said, int status)
+{
+	TEST_ASSERT(status == 0 || status == -EMSGSIZE);
+	strcpy(said, "EMSGSIZE");
+	return status;
+}
+
+static unsigned int read_values(char *words, int32_t *values, unsigned int room)
+{
+	unsigned int count = 0;
+	int n;
+
+	for (; count < room && sscanf(words, "%d%n", &values[count], &n) == 1; count++)
+		words += n;
+	return count;
+}
+
+/* ---- sent ---- */
+
+static void say_counts(char *said, char *words)
+{
+	double rad, scale;
+
+	TEST_ASSERT_EQUAL(2, sscanf(words, "%lf %lf", &rad, &scale));
+	sprintf(said, "%d", jmc_counts(rad, scale, JMC_COUNTS_MAX));
+}
+
+static void say_neck_counts(char *said, char *words)
+{
+	sprintf(said, "%d", jmc_neck_counts(atof(words)));
+}
+
+static void say_neck_rad(char *said, char *words)
+{
+	sprintf(said, "%.6f", jmc_neck_rad(atoi(words)));
+}
+
+static void say_reference(char *said, char *words)
+{
+	const enum jmc_kind kind = read_kind(&words);
+	int32_t values[JMC_MOTORS_MAX];
+	struct frame frame;
+	unsigned int board;
+
+	memset(&frame, 0x5A, sizeof(frame));
+	memset(values, 0x5A, sizeof(values)); /* what a board has not must not count */
+	TEST_ASSERT_EQUAL(1, sscanf(words, "%x", &board));
+	TEST_ASSERT_EQUAL(jmc_motors(kind), read_values(words + 3, values, JMC_MOTORS_MAX));
+	TEST_ASSERT_EQUAL(kind, jmc_kind(board, jmc_motors(kind)));
+	say_frame(said, &frame, jmc_encode_reference(&frame, kind, board, values, strstr(words, "repeat")));
+}
+
+static void say_duty(char *said, char *words)
+{
+	const enum jmc_kind kind = read_kind(&words);
+	int32_t values[JMC_MOTORS_MAX];
+	struct frame frame;
+	unsigned int board;
+
+	memset(&frame, 0x5A, sizeof(frame));
+	memset(values, 0x5A, sizeof(values));
+	TEST_ASSERT_EQUAL(1, sscanf(words, "%x", &board));
+	TEST_ASSERT_EQUAL(jmc_motors(kind), read_values(words + 3, values, JMC_MOTORS_MAX));
+	say_frame(said, &frame,
+		  jmc_encode_duty(&frame, kind, board, values, strstr(words, "fine"), !strstr(words, "stop")));
+}
+
+static uint64_t commands_seen;
+
+static void say_command(char *said, char *words)
+{
+	struct jmc_command_about about;
+	int32_t values[JMC_VALUES_MAX];
+	unsigned int board, motor;
+	struct frame frame;
+	char name[32];
+	int command, n;
+
+	TEST_ASSERT_EQUAL(3, sscanf(words, "%31s %x %u%n", name, &board, &motor, &n));
+	command = jmc_command_find(name);
+	TEST_ASSERT_MESSAGE(command >= 0 && command < JMC_COMMANDS, name);
+	about = jmc_command_about((enum jmc_command)command);
+	TEST_ASSERT_EQUAL_STRING(name, about.name);
+	TEST_ASSERT_EQUAL_MESSAGE(about.values, read_values(words + n, values, JMC_VALUES_MAX), words);
+	memset(&frame, 0x5A, sizeof(frame));
+	say_frame(said, &frame, jmc_encode(&frame, board, (enum jmc_command)command, motor, values));
+	if (*said == '0')
+		commands_seen |= 1ull << command;
+}
+
+static void say_sensor(char *said, char *words)
+{
+	struct frame frame;
+	unsigned int sensor;
+	char what[16];
+
+	TEST_ASSERT_EQUAL(2, sscanf(words, "%u %15s", &sensor, what));
+	memset(&frame, 0x5A, sizeof(frame));
+	jmc_encode_sensor(&frame, sensor, *what == 'f' ? JMC_IS_FORCE : *what == 't' ? JMC_IS_TILT : JMC_IS_IMU);
+	say_frame(said, &frame, 0);
+}
+
+/* ---- received ---- */
+
+static void say_encoders(char *said, char *words)
+{
+	const enum jmc_kind kind = read_kind(&words);
+	const struct frame frame = page_lib_read(words + 1);
+	struct jmc_encoders e;
+
+	memset(&e, 0x5A, sizeof(e));
+	if (say_error(said, jmc_decode_encoders(&e, kind, &frame)))
+		return;
+	said += sprintf(said, "%u:", e.first);
+	for (unsigned int i = 0; i < JMC_MOTORS_MAX; i++)
+		if (i >= e.first && i < e.first + e.n)
+			said += sprintf(said, " %d", e.counts[i]);
+		else
+			TEST_ASSERT_EQUAL_HEX32(0x5A5A5A5A, e.counts[i]);
+}
+
+static void say_status(char *said, char *words)
+{
+	const enum jmc_kind kind = read_kind(&words);
+	const struct frame frame = page_lib_read(words + 1);
+	struct jmc_status s;
+
+	memset(&s, 0x5A, sizeof(s));
+	if (say_error(said, jmc_decode_status(&s, kind, &frame)))
+		return;
+	for (unsigned int i = 0; i < JMC_MOTORS_MAX; i++)
+		if (i < jmc_motors(kind))
+			said += sprintf(said, "%s%04x/%x", i ? " " : "", s.flags[i], s.home[i]);
+		else
+			TEST_ASSERT_EQUAL_HEX32(0x5A5A5A5A, s.flags[i]);
+}
+
+static void say_currents(char *said, char *words)
+{
+	const enum jmc_kind kind = read_kind(&words);
+	const struct frame frame = page_lib_read(words + 1);
+	struct jmc_currents c;
+
+	memset(&c, 0, sizeof(c));
+	if (say_error(said, jmc_decode_currents(&c, kind, &frame)))
+		return;
+	for (unsigned int i = 0; i < JMC_MOTORS_MAX; i++)
+		if (i < jmc_motors(kind))
+			said += sprintf(said, "%.3f ", c.current_a[i]);
+		else
+			TEST_ASSERT_TRUE(c.current_a[i] == 0);
+	if (isnan(c.temperature_c))
+		strcpy(said, "none");
+	else
+		sprintf(said, "%.0f", c.temperature_c);
+}
+
+static void say_force(char *said, char *words)
+{
+	const struct frame frame = page_lib_read(words + 1);
+	struct jmc_force f;
+
+	if (!say_error(said, jmc_decode_force(&f, &frame)))
+		sprintf(said, "%.2f %.2f %.1f", f.mx_nm, f.my_nm, f.fz_n);
+}
+
+static void say_tilt(char *said, char *words)
+{
+	const struct frame frame = page_lib_read(words + 1);
+	struct jmc_tilt t;
+
+	if (!say_error(said, jmc_decode_tilt(&t, &frame)))
+		sprintf(said, "%.2f %.2f %.3f", t.x_deg, t.y_deg, t.z);
+}
+
+static void say_imu(char *said, char *words)
+{
+	const struct frame frame = page_lib_read(words + 1);
+	struct jmc_imu i;
+
+	if (!say_error(said, jmc_decode_imu(&i, &frame)))
+		sprintf(said, "%.2f %.2f %.2f %.2f", i.roll_deg, i.pitch_deg, i.roll_deg_s, i.pitch_deg_s);
+}
+
+static void say_power(char *said, char *words)
+{
+	const struct frame frame = page_lib_read(words + 1);
+	struct jmc_power p;
+
+	if (!say_error(said, jmc_decode_power(&p, &frame)))
+		sprintf(said, "%.2f %.2f %.1f", p.voltage_v, p.current_a, p.power_w);
+}
+
+static void say_index(char *said, char *words)
+{
+	char letter;
+	unsigned int motor;
+
+	TEST_ASSERT_EQUAL(2, sscanf(words, " %c %u", &letter, &motor));
+	sprintf(said, "%u", jmc_parameter_index((unsigned int)(letter - 'A'), motor));
+}
+
+static void say_parameter(char *said, char *words)
+{
+	const struct frame frame = page_lib_read(words + 3);
+	struct jmc_parameters p = { 0 };
+
+	if (say_error(said, jmc_decode_parameter(&p, (unsigned int)(words[1] - 'A'), &frame)))
+		return;
+	switch (words[1]) {
+	case 'A':
+		sprintf(said, "%u %u %u %u", p.kp, p.ki, p.kd, p.encoder);
+		break;
+	case 'B':
+		sprintf(said, "%u %u %u %u %d", p.dead_zone, p.home_direction, p.home_mode, p.search_turns,
+			p.home_offset);
+		break;
+	case 'C':
+		sprintf(said, "%d %d %d", p.home_offset, p.lower, p.upper);
+		break;
+	case 'D':
+		sprintf(said, "%d %u %u %u", p.upper, p.acceleration_max, p.velocity_max, p.pwm_max);
+		break;
+	case 'E':
+		sprintf(said, "%u %u %u", p.current_max, p.current_kp, p.current_kd);
+		break;
+	case 'F':
+		sprintf(said, "%u", p.current_kf);
+		break;
+	case 'G':
+		sprintf(said, "%u %u %u", p.rate_ms, p.board_type, p.home_acceleration);
+		break;
+	case 'H':
+		sprintf(said, "%u %u %u %u", p.home_velocity_limit, p.home_velocity_offset, p.jam_time,
+			p.saturation_time);
+		break;
+	default:
+		sprintf(said, "%u %u %u %u %u", p.saturation_duty, p.jam_duty, p.input_difference, p.error_max,
+			p.encoder_error_max);
+	}
+}
+
+static const struct {
+	const char *word;
+	void (*say)(char said[PAGE_LIB_TEXT], char *words);
+	unsigned int vectors;
+} kinds[] = {
+	{ "counts", say_counts, 6 },	 { "neck-counts", say_neck_counts, 7 },
+	{ "neck-rad", say_neck_rad, 3 }, { "reference", say_reference, 20 },
+	{ "duty", say_duty, 13 },	 { "command", say_command, 62 },
+	{ "sensor", say_sensor, 3 },	 { "encoders", say_encoders, 13 },
+	{ "status", say_status, 15 },	 { "currents", say_currents, 8 },
+	{ "force", say_force, 2 },	 { "tilt", say_tilt, 2 },
+	{ "imu", say_imu, 2 },		 { "power", say_power, 3 },
+	{ "index", say_index, 9 },	 { "parameter", say_parameter, 10 },
+};
+
+TEST(the_pages_vectors)
+{
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		TEST_ASSERT_EQUAL_MESSAGE(kinds[i].vectors, page_lib_each(PAGE, kinds[i].word, kinds[i].say),
+					  kinds[i].word);
+	/* Each command was encoded once at least. */
+	TEST_ASSERT_EQUAL_HEX64((1ull << JMC_COMMANDS) - 1, commands_seen);
+}
+
+TEST(names_that_do_not_exist)
+{
+	TEST_ASSERT_EQUAL(-1, jmc_command_find("fe"));
+	TEST_ASSERT_EQUAL(-1, jmc_command_find("initialize-sensors"));
+}
+
+/* A number that comes in two replies is whole in whatever order they come. */
+TEST(halves_of_parameters)
+{
+	const struct frame b = page_lib_read("1C0#0000000000003412"), c = page_lib_read("1C0#7856000000009ABC"),
+			   d = page_lib_read("1C0#DE00000000000000");
+	struct jmc_parameters p;
+
+	memset(&p, 0xFF, sizeof(p));
+	jmc_decode_parameter(&p, 1, &b);
+	jmc_decode_parameter(&p, 2, &c);
+	jmc_decode_parameter(&p, 3, &d);
+	TEST_ASSERT_EQUAL_HEX32(0x56781234, p.home_offset);
+	TEST_ASSERT_EQUAL_HEX32(0x00DEBC9A, p.upper);
+	memset(&p, 0xFF, sizeof(p));
+	jmc_decode_parameter(&p, 3, &d);
+	jmc_decode_parameter(&p, 2, &c);
+	jmc_decode_parameter(&p, 1, &b);
+	TEST_ASSERT_EQUAL_HEX32(0x56781234, p.home_offset);
+	TEST_ASSERT_EQUAL_HEX32(0x00DEBC9A, p.upper);
+}
+
+TEST(kinds_of_boards)
+{
+	TEST_ASSERT_EQUAL(JMC_ONE, jmc_kind(0x22, 1));
+	TEST_ASSERT_EQUAL(JMC_TWO, jmc_kind(0x22, 2));
+	TEST_ASSERT_EQUAL(JMC_NECK, jmc_kind(0x22, 3));
+	TEST_ASSERT_EQUAL(JMC_WRIST, jmc_kind(0x24, 3));
+	TEST_ASSERT_EQUAL(JMC_HAND, jmc_kind(0x24, 5));
+}
+
+/* Flags that the driver treats as faults, by hand. */
+TEST(faults)
+{
+	TEST_ASSERT_EQUAL_HEX32(0x87F0, JMC_FAULTS);
+}
