@@ -223,6 +223,9 @@ void drv_joint_bus(struct drv *drv, unsigned int joint, unsigned int bus);
 void drv_row_joint(struct drv *drv, unsigned int row, unsigned int joint);
 /* It measures no position (a pure current or velocity drive): the state's stays NaN, position limits are not kept. */
 void drv_joint_no_position(struct drv *drv, unsigned int joint);
+/* A place in the messages without a joint (not fitted, or inactive): its lifecycle is down, it needs no limits, and
+ * references to it are ignored. */
+void drv_joint_absent(struct drv *drv, unsigned int joint);
 /* A channel, of the whole robot, that it writes. */
 int drv_add_output(struct drv *drv, const char *channel, enum msg_number type, struct error_sink *errors);
 /* A channel of references, of the whole robot, that it reads beside its own. */
@@ -260,6 +263,7 @@ void drv_hand_over(struct drv *drv);
 void drv_cancel(struct drv *drv, unsigned int send); /* what waits of it will not be sent */
 /* Of a row that is received: its bus; when its last frame was on the wire (0: none yet); silent, as it declared. */
 unsigned int drv_row_bus(const struct drv *drv, unsigned int row);
+unsigned int drv_send_bus(const struct drv *drv, unsigned int send); /* of a row that is sent */
 int64_t drv_heard_ns(const struct drv *drv, unsigned int row);
 bool drv_silent(const struct drv *drv, unsigned int row);
 /* Down, away, off, or stalled. */

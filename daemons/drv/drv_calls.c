@@ -19,6 +19,11 @@ unsigned int drv_row_bus(const struct drv *drv, unsigned int row)
 	return drv->receives[row].bus;
 }
 
+unsigned int drv_send_bus(const struct drv *drv, unsigned int send)
+{
+	return drv->sends[send].bus;
+}
+
 int64_t drv_heard_ns(const struct drv *drv, unsigned int row)
 {
 	return row_of(drv, row)->heard_ns;

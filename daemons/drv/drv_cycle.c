@@ -120,6 +120,8 @@ static void live_joint(struct drv *drv, unsigned int joint, struct drv_life_now 
 {
 	const enum msg_life before = drv->joint_life[joint];
 
+	if (drv->joint_absent[joint])
+		return;
 	now.fault |= drv->joint_faulty[joint];
 	drv->joint_life[joint] = drv_life_next(before, drv_life_event(&now), !drv->driver->ref);
 	if (drv->joint_life[joint] != before && (before == MSG_LIFE_FAULT || before == MSG_LIFE_HOMING))

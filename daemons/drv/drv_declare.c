@@ -182,6 +182,11 @@ void drv_joint_no_position(struct drv *drv, unsigned int joint)
 	drv->ramps[joint].no_position = true;
 }
 
+void drv_joint_absent(struct drv *drv, unsigned int joint)
+{
+	drv->joint_absent[joint] = true;
+}
+
 /* ---- the whole plan ---- */
 
 /* For the loop alone: rx sees it only if the driver has declared it. */

@@ -92,6 +92,8 @@ bool drv_fault_active(const struct drv *drv, const char *code)
 
 const char *drv_fault_device(const struct drv *drv)
 {
+	bool any = false;
+
 	for (unsigned int i = 0; i < drv->faults_n; i++)
 		if (drv->faults[i].joint == DRV_ALL)
 			return drv->faults[i].code;
@@ -103,10 +105,12 @@ const char *drv_fault_device(const struct drv *drv)
 		if (drv_bus_is_silent(&drv->buses[i]))
 			return "it is silent";
 	}
-	for (unsigned int i = 0; i < drv->joints_n; i++)
-		if (!drv->joint_faulty[i])
+	for (unsigned int i = 0; i < drv->joints_n; i++) {
+		if (!drv->joint_faulty[i] && !drv->joint_absent[i])
 			return NULL;
-	if (!drv->joints_n)
+		any |= drv->joint_faulty[i];
+	}
+	if (!any)
 		return NULL;
 	return drv->faults_n ? drv->faults[0].code : "its bus is dead, or silent";
 }

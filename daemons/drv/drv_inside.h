@@ -15,7 +15,7 @@
 /* All that the buses have room for.  An eight-bus Krang in one process sends 8 x 156 kinds. */
 #define DRV_SENDS_MAX (MSG_BUSES * SLOTS_ROWS_MAX)
 #define DRV_RECEIVES_MAX (MSG_BUSES * (DRV_BUS_RECEIVES_MAX + 1))
-#define DRV_OUTPUTS_MAX 16 /* a Hubo: 4 force/torque sensors, 2 tilt sensors, 3 IMUs, power */
+#define DRV_OUTPUTS_MAX 24 /* a Hubo: 4 force/torque, 2 tilt, 3 IMUs, power, clock, 2 buses, 8 limbs */
 #define DRV_INPUTS_MAX MSG_SOURCES
 #define DRV_CLAIMS_MAX 16 /* 8 buses, and as many more; launch/check/check_frames.h counts on it */
 #define DRV_FAULTS_MAX 64
@@ -100,7 +100,8 @@ struct drv {
 	bool faults_full;
 	unsigned int joint_groups[MSG_JOINTS];
 	unsigned int joint_buses[MSG_JOINTS]; /* from 1; 0: none was said */
-	bool joint_faulty[MSG_JOINTS];	      /* by itself, or with its group */
+	bool joint_absent[MSG_JOINTS];
+	bool joint_faulty[MSG_JOINTS]; /* by itself, or with its group */
 	enum msg_life joint_life[MSG_JOINTS];
 	const char *bus_how;		      /* a bus is dead; NULL: none is */
 	const struct drv_bus *bus_dead;	      /* that one */

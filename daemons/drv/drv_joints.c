@@ -132,7 +132,8 @@ const char *drv_joints_stale(struct drv *drv, int64_t now_ns)
 	const struct msg_joint_ref *ref = &drv->refs[drv->ref].joint_ref;
 
 	for (unsigned int i = 0; i < drv->joints_n; i++)
-		if (ref->mode[i] != MSG_MODE_NONE && !drv->joint_faulty[i] && sample_of(drv, i, now_ns).stale)
+		if (ref->mode[i] != MSG_MODE_NONE && !drv->joint_faulty[i] && !drv->joint_absent[i] &&
+		    sample_of(drv, i, now_ns).stale)
 			return drv->joints[i];
 	return NULL;
 }
@@ -149,7 +150,7 @@ void drv_joints_command(struct drv *drv, double dt_s, int64_t now_ns)
 		const struct sample s = sample_of(drv, i, now_ns);
 		const bool halted = drv->halted[i]; /* until its ramp begins, in this tick perhaps */
 
-		if (rests(drv, i, &s))
+		if (drv->joint_absent[i] || rests(drv, i, &s))
 			continue;
 		ramp(drv, i, following && drv->joint_life[i] == MSG_LIFE_ACTIVE ? &want : NULL, &s, dt_s);
 		track(drv, i, &s, dt_s, halted || drv->halted[i]);
@@ -227,7 +228,7 @@ bool drv_joints_check(const struct drv *drv, struct error_sink *errors)
 	if (!device || !device->actuated || !drv->driver->ref)
 		return errors->count != before;
 	for (unsigned int i = 0; i < drv->joints_n; i++) {
-		if (limited(drv, i))
+		if (drv->joint_absent[i] || limited(drv, i))
 			continue;
 		yaml_error(errors, device->limits_node ? device->limits_node : device->node,
 			   "joint %s has no limits of velocity and acceleration; write limits: {velocity: 0.5, "

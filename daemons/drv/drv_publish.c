@@ -77,7 +77,8 @@ void drv_publish_state(struct drv *drv, bool partial, int64_t now_ns)
 	header->t_sample_ns = drv->driver->fill(drv->self, drv, &drv->state, now_ns);
 	drv_fill_common(drv, &drv->state.state.common, now_ns);
 	for (unsigned int i = 0; i < drv->joints_n && drv->driver->state == msg_joint_state_number; i++)
-		drv->state.joints.lifecycle[i] = drv->life == MSG_LIFE_DOWN ? MSG_LIFE_DOWN : drv->joint_life[i];
+		drv->state.joints.lifecycle[i] =
+			drv->life == MSG_LIFE_DOWN || drv->joint_absent[i] ? MSG_LIFE_DOWN : drv->joint_life[i];
 	header->flags = drv_flags(drv, partial, now_ns);
 	header->t_publish_ns = now_ns;
 	drv->unposted = drv->published = true;

@@ -1,0 +1,123 @@
+/* hubod.h: what the files of hubod share. */
+#ifndef HUBOD_H
+#define HUBOD_H
+
+#include "config/hubo_table.h"
+#include "daemons/drv/drv.h"
+#include "daemons/hubo-daemon/cycle.h"
+#include "daemons/hubo-daemon/hubod_settings.h"
+#include "daemons/hubo-daemon/jmc.h"
+#include "daemons/hubo-daemon/paced.h"
+
+#define HUBOD_HALVES 2 /* of the encoder replies of a hand */
+
+struct hubod_joint { /* its number in the loop is its place in the messages */
+	const struct hubo_joint *table;
+	unsigned int board, motor;
+	bool active, finger;
+	int64_t t_ns; /* when its encoder was on the wire; 0: never */
+	int32_t counts;
+	double position_rad, velocity_rad_s;
+	double current_a, temperature_k;
+	uint32_t flags; /* of its status */
+	uint8_t home;
+	bool homed;
+	bool driven; /* its reference was sent in the last cycle */
+	double sent_rad;
+};
+
+struct hubod_board {
+	const struct hubo_board *table;
+	enum jmc_kind kind;
+	bool active;
+	unsigned int bus;
+	unsigned int halves;
+	/* rows: sent, */
+	unsigned int reference, encoder[HUBOD_HALVES], status, command, home;
+	unsigned int values; /* the question for currents and parameters */
+	/* this cycle */
+	uint8_t due; /* a bit for each half of the encoders that was asked for and has not come */
+	int64_t asked_ns;
+	/* since the start */
+	int64_t heard_ns; /* the oldest frame of the last complete encoders */
+	int64_t half_ns[HUBOD_HALVES];
+	uint64_t missed;   /* cycles without all encoders */
+	unsigned int kept; /* cycles with them, in a row */
+	bool silent, faulty;
+	uint64_t late; /* requests for currents and parameters without a reply */
+};
+
+struct hubod_sensor {
+	const struct hubo_sensor *table;
+	unsigned int bus;
+	int ask_force, ask_tilt; /* rows; -1: none */
+	int force, tilt;	 /* outputs; -1: none */
+	bool force_due, tilt_due;
+	uint64_t missed;
+};
+
+struct hubod_home { /* a homing under way */
+	bool on;
+	uint32_t handle;
+	uint64_t wanted, left; /* joints */
+	uint64_t now;	       /* those of the stage that runs */
+	unsigned int stage;
+	int64_t began_ns; /* the stage */
+};
+
+enum hubod_what { HUBOD_NOTHING, HUBOD_ENCODER, HUBOD_STATUS, HUBOD_VALUES, HUBOD_FORCE, HUBOD_TILT, HUBOD_POWER };
+#define HUBOD_RECEIVES_MAX 128
+
+struct hubod {
+	struct hubod_settings settings;
+	struct hubo_table table;
+	int64_t period_ns, began_ns, late_ns;
+	struct cycle cycle;
+	bool begun;
+	struct paced bus[HUBO_BUSES];
+	int clock; /* output */
+	struct hubod_joint joints[HUBO_JOINTS];
+	struct hubod_board boards[HUBO_BOARDS_MAX];
+	unsigned int boards_n;
+	struct hubod_sensor sensors[HUBO_SENSORS];
+	unsigned int sensor_command[HUBO_BUSES];
+	int ask_power, power; /* row, output; -1: none */
+	bool power_due;
+	struct {
+		enum hubod_what what;
+		unsigned int of; /* board or sensor */
+	} receives[HUBOD_RECEIVES_MAX];
+	int64_t start_ns, quiet_until_ns;
+	bool up;
+	unsigned int next_status[HUBO_BUSES], next_values[HUBO_BUSES];
+	bool complete; /* the state of this cycle was */
+	struct hubod_home home;
+	uint64_t missed; /* replies of all boards and sensors */
+};
+
+/* hubod_plan.c */
+int hubod_plan(void *self, struct drv *drv, struct error_sink *errors);
+
+/* hubod_turn.c */
+enum drv_step hubod_start(void *self, struct drv *drv, const struct drv_orders *orders);
+void hubod_tick(void *self, struct drv *drv, const struct drv_orders *orders);
+enum drv_step hubod_stop(void *self, struct drv *drv, const struct drv_orders *orders);
+void hubod_quiet(struct hubod *h, int64_t until_ns);
+/* -errno: the codec refused it. */
+int hubod_command(struct hubod *h, struct drv *drv, unsigned int board, enum jmc_command command, unsigned int motor,
+		  const int32_t *values);
+
+/* hubod_io.c */
+bool hubod_rx(void *self, struct drv *drv, unsigned int row, const struct bus_frame *got);
+bool hubod_answer(void *self, struct drv *drv, const struct drv_ask_answer *answer, const struct bus_frame *reply);
+void hubod_sent(void *self, struct drv *drv, unsigned int send, const struct frame *frame, int64_t t_ns);
+int64_t hubod_fill(void *self, struct drv *drv, void *state, int64_t now_ns);
+void hubod_put_clock(struct hubod *h, struct drv *drv, int64_t now_ns);
+
+/* hubod_job.c */
+extern const struct drv_verb hubod_verbs[];
+int hubod_request(void *self, struct drv *drv, uint32_t handle, const struct msg_request *request, int64_t now_ns);
+int hubod_cancel(void *self, struct drv *drv, uint32_t handle, int why);
+void hubod_home_step(struct hubod *h, struct drv *drv, const struct drv_orders *orders);
+
+#endif

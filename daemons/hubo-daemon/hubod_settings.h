@@ -1,0 +1,54 @@
+/* hubod_settings.h: the settings of hubod, some of which the simulated boards read too. */
+#ifndef HUBOD_SETTINGS_H
+#define HUBOD_SETTINGS_H
+
+#include "config/settings.h"
+
+/* What a board with one motor gets in the second slot of its reference. */
+enum hubod_second { HUBOD_SECOND_REPEAT, HUBOD_SECOND_ZERO };
+
+struct hubod_settings {
+	char joints[256], sensors[256], home[256];
+	enum hubod_second second_slot;
+	int64_t reply_late_ns, silent_after_ns;
+	int64_t quiet_start_ns, quiet_home_ns;
+	int64_t home_time_ns;
+	double home_tolerance_rad;
+	int64_t home_flags[4];
+	size_t home_flags_n;
+	bool hung, power;
+	int64_t slow_every;
+};
+
+static const char *const hubod_settings_seconds[] = { "repeat", "zero", NULL };
+
+#define HUBOD_ROW(TYPE, key, ...) SETTINGS_##TYPE(key, struct hubod_settings, __VA_ARGS__)
+static const struct settings_row hubod_settings_rows[] = {
+	HUBOD_ROW(TEXT, "joints", joints, SETTINGS_REQUIRED, "joint table, beside the robot file: hubo2plus.joints"),
+	HUBOD_ROW(TEXT, "sensors", sensors, "", "sensor table; none: no sensors"),
+	HUBOD_ROW(TEXT, "home", home, "", "home file; none: the boards' own settings stay"),
+	HUBOD_ROW(WORD, "second_slot", second_slot, hubod_settings_seconds, "repeat",
+		  "second half of the reference to a board with one motor"),
+	HUBOD_ROW(DURATION, "reply_late", reply_late_ns, "2ms", "200us", "4ms",
+		  "a request for a current or parameter is lost after"),
+	HUBOD_ROW(DURATION, "silent_after", silent_after_ns, "50ms", "10ms", "1s",
+		  "a board whose encoders did not come for so long is in fault"),
+	HUBOD_ROW(DURATION, "quiet_start", quiet_start_ns, "800ms", "0", "10s",
+		  "no references for so long after the start"),
+	HUBOD_ROW(DURATION, "quiet_home", quiet_home_ns, "3s", "0", "60s",
+		  "no references for so long after a home command"),
+	HUBOD_ROW(DURATION, "home_time", home_time_ns, "30s", "1s", "10min",
+		  "a joint that is not home by then has failed"),
+	HUBOD_ROW(REAL, "home_tolerance", home_tolerance_rad, "rad", "0.0075", "0.0001", "0.5",
+		  "a joint that is home is so near to 0"),
+	HUBOD_ROW(INTS, "home_flags", home_flags, home_flags_n, "", "6,2", "1", "15",
+		  "home flags of a joint that is home; the second one counts for wrist rolls only"),
+	HUBOD_ROW(BOOL, "hung", hung, "no", "the robot hangs, so its legs may be homed"),
+	HUBOD_ROW(BOOL, "power", power, "yes", "ask the power board, on the upper bus"),
+	HUBOD_ROW(INT, "slow_every", slow_every, "cycles", "1", "1", "1000",
+		  "one status and one current is asked for on each bus in every so many cycles"),
+	SETTINGS_END,
+};
+#undef HUBOD_ROW
+
+#endif

@@ -1,0 +1,342 @@
+/* hubod_turn.c: a cycle: references first, then requests for encoders, sensors, one status and one current on each bus.
+ *
+ * Slots keep that order whatever the identifiers are: references stand in a class before requests.  Requests have the
+ * higher priority on the wire, but the first of them is handed over after the last reference.
+ */
+#include <errno.h>
+#include <math.h>
+
+#include "channels/clock.h"
+#include "daemons/hubo-daemon/hubod.h"
+
+#define READY_CYCLES 3		 /* kept in a row, of each board */
+#define START_WAIT_NS 1000000000 /* a board that did not reply for so long is left out of the start */
+
+/* ---- commands ---- */
+
+int hubod_command(struct hubod *h, struct drv *drv, unsigned int board, enum jmc_command command, unsigned int motor,
+		  const int32_t *values)
+{
+	struct hubod_board *b = &h->boards[board];
+	struct frame frame;
+	const int status = jmc_encode(&frame, (unsigned int)b->table->number, command, motor, values);
+
+	return status ? status : drv_send(drv, command == JMC_HOME ? b->home : b->command, &frame);
+}
+
+void hubod_quiet(struct hubod *h, int64_t until_ns)
+{
+	if (h->quiet_until_ns < until_ns)
+		h->quiet_until_ns = until_ns;
+}
+
+/* ---- references ---- */
+
+/* Where the joint is to be at the end of this cycle; NaN: that cannot be said.  A velocity goes on from the last
+ * position that was sent; a joint that brakes by itself gets that one again. */
+static double target_rad(const struct hubod_joint *j, const struct drv_ref_command *c, double dt_s)
+{
+	if (c->mode == MSG_MODE_POSITION)
+		return c->position_rad;
+	return (j->driven ? j->sent_rad : j->position_rad) +
+	       (c->mode == MSG_MODE_VELOCITY ? c->velocity_rad_s * dt_s : 0);
+}
+
+/* The value of a motor in its board's frame; false: there is none. */
+static bool motor_value(struct hubod *h, struct hubod_board *b, unsigned int motor, const struct drv_orders *orders,
+			const struct drv *drv, int32_t *value)
+{
+	const int joint = b->table->joint[motor];
+	const struct drv_ref_command *c;
+	struct hubod_joint *j;
+
+	*value = 0;
+	if (joint == HUBO_NONE)
+		return true;
+	j = &h->joints[joint];
+	c = &orders->joint[joint];
+	if (!j->active) { /* it stays where it is */
+		*value = b->kind == JMC_NECK ? jmc_neck_counts(jmc_neck_rad(j->counts)) : j->finger ? 0 : j->counts;
+		return j->t_ns;
+	}
+	if (j->finger) {
+		const double limit_a = drv_limits((struct drv *)drv, (unsigned int)joint)->current_a;
+		const double share = c->mode == MSG_MODE_CURRENT && isfinite(limit_a) ? c->current_a / limit_a : 0;
+
+		if (b->kind == JMC_HAND)
+			*value = jmc_counts(share, JMC_DUTY_MAX_PERCENT, JMC_DUTY_MAX_PERCENT);
+		else
+			*value = jmc_counts(c->mode == MSG_MODE_CURRENT ? c->current_a * j->table->direction : 0, 100,
+					    JMC_FINGER_CURRENT_MAX_CA);
+		return true;
+	}
+	j->sent_rad = target_rad(j, c, orders->dt_s);
+	if (!isfinite(j->sent_rad))
+		return false;
+	*value = b->kind == JMC_NECK ? jmc_neck_counts(j->sent_rad)
+				     : jmc_counts(j->sent_rad, j->table->counts_per_rad, JMC_COUNTS_MAX);
+	return true;
+}
+
+static bool board_stops(const struct hubod_board *b, const struct drv_orders *orders)
+{
+	for (int m = 0; m < b->table->motors; m++)
+		if (b->table->joint[m] != HUBO_NONE && !orders->joint[b->table->joint[m]].stops)
+			return false;
+	return true;
+}
+
+/* Its reference left. */
+static bool send_reference(struct hubod *h, struct drv *drv, struct hubod_board *b, const struct drv_orders *orders)
+{
+	int32_t values[JMC_MOTORS_MAX] = { 0 };
+	struct frame frame;
+
+	for (int m = 0; m < b->table->motors; m++)
+		if (!motor_value(h, b, (unsigned int)m, orders, drv, &values[m]))
+			return false;
+	if (jmc_encode_reference(&frame, b->kind, (unsigned int)b->table->number, values,
+				 h->settings.second_slot == HUBOD_SECOND_REPEAT))
+		return false;
+	return !(board_stops(b, orders) ? drv_send_stop(drv, b->reference, &frame)
+					: drv_send(drv, b->reference, &frame));
+}
+
+/* A board whose encoders are not heard gets none: what it would do with them cannot be seen. */
+static void send_references(struct hubod *h, struct drv *drv, const struct drv_orders *orders, bool allowed)
+{
+	for (struct hubod_board *b = h->boards; b < h->boards + h->boards_n; b++) {
+		const bool sent = b->active && allowed && !b->silent && send_reference(h, drv, b, orders);
+
+		for (int m = 0; m < b->table->motors; m++) {
+			const int joint = b->table->joint[m];
+
+			if (joint == HUBO_NONE || !h->joints[joint].active)
+				continue;
+			h->joints[joint].driven = sent;
+			if (!sent)
+				drv_not_driven(drv, (unsigned int)joint, true);
+		}
+	}
+	drv_hand_over(drv);
+}
+
+/* ---- requests ---- */
+
+static bool ask_board(struct drv *drv, const struct hubod_board *b, unsigned int row, enum jmc_command command,
+		      int32_t value)
+{
+	struct frame frame;
+
+	jmc_encode(&frame, (unsigned int)b->table->number, command, 0, &value);
+	return !drv_send(drv, row, &frame);
+}
+
+static void ask_encoders(struct hubod *h, struct drv *drv, int64_t now_ns)
+{
+	for (struct hubod_board *b = h->boards; b < h->boards + h->boards_n; b++) {
+		b->due = 0;
+		b->asked_ns = now_ns;
+		for (unsigned int half = 0; b->active && half < b->halves; half++)
+			if (ask_board(drv, b, b->encoder[half], JMC_GET_ENCODER, (int32_t)half))
+				b->due |= (uint8_t)(1u << half);
+	}
+}
+
+static bool ask_sensor(struct drv *drv, const struct hubod_sensor *s, int row, enum jmc_measured what)
+{
+	struct frame frame;
+
+	if (row < 0)
+		return false;
+	jmc_encode_sensor(&frame, (unsigned int)s->table->number, what);
+	return !drv_send(drv, (unsigned int)row, &frame);
+}
+
+static void ask_sensors(struct hubod *h, struct drv *drv)
+{
+	struct frame frame;
+
+	for (unsigned int i = 0; i < HUBO_SENSORS; i++) {
+		struct hubod_sensor *s = &h->sensors[i];
+
+		if (!s->table->line || !s->table->active)
+			continue;
+		s->force_due = ask_sensor(drv, s, s->ask_force, JMC_IS_FORCE);
+		s->tilt_due = ask_sensor(drv, s, s->ask_tilt, i >= HUBO_IMU0 ? JMC_IS_IMU : JMC_IS_TILT);
+	}
+	if (h->ask_power < 0)
+		return;
+	jmc_encode(&frame, JMC_POWER_BOARD, JMC_GET_POWER, 0, NULL);
+	h->power_due = !drv_send(drv, (unsigned int)h->ask_power, &frame);
+}
+
+/* The board after this one on the bus, around. */
+static unsigned int next_board(const struct hubod *h, unsigned int bus, unsigned int board)
+{
+	for (unsigned int i = 0; i < h->boards_n; i++) {
+		board = (board + 1) % h->boards_n;
+		if (h->boards[board].active && h->boards[board].bus == bus)
+			break;
+	}
+	return board;
+}
+
+/* One status and one current on each bus; in the windows without references every status, since that is when joints
+ * change it. */
+static void ask_slow(struct hubod *h, struct drv *drv, bool quiet)
+{
+	const struct hubod_board *b;
+	struct frame frame;
+
+	for (b = h->boards; quiet && b < h->boards + h->boards_n; b++)
+		if (b->active)
+			ask_board(drv, b, b->status, JMC_GET_STATUS, 0);
+	if (h->cycle.now % (uint64_t)h->settings.slow_every)
+		return;
+	for (unsigned int bus = 0; bus < HUBO_BUSES; bus++) {
+		h->next_status[bus] = next_board(h, bus, h->next_status[bus]);
+		h->next_values[bus] = next_board(h, bus, h->next_values[bus]);
+		b = &h->boards[h->next_status[bus]];
+		if (!quiet && b->active && b->bus == bus)
+			ask_board(drv, b, b->status, JMC_GET_STATUS, 0);
+		b = &h->boards[h->next_values[bus]];
+		if (b->active && b->bus == bus) {
+			jmc_encode(&frame, (unsigned int)b->table->number, JMC_GET_CURRENT, 0, NULL);
+			drv_ask(drv, b->values, &frame, h->next_values[bus]); /* or a parameter is under way */
+		}
+	}
+}
+
+/* ---- what became of the last cycle ---- */
+
+static unsigned int first_joint(const struct hubod *h, const struct hubod_board *b)
+{
+	for (int m = 0; m < b->table->motors; m++)
+		if (b->table->joint[m] != HUBO_NONE && h->joints[b->table->joint[m]].active)
+			return (unsigned int)b->table->joint[m];
+	return DRV_ALL;
+}
+
+static void report_silence(struct hubod *h, struct drv *drv, struct hubod_board *b, int64_t now_ns)
+{
+	const int64_t since_ns = b->heard_ns ? b->heard_ns : h->start_ns;
+	const bool silent = now_ns - since_ns > h->settings.silent_after_ns && (h->up || b->heard_ns);
+	const unsigned int joint = first_joint(h, b);
+
+	if (silent && !b->silent)
+		drv_fault(drv, joint, "silent", "%s (%s ...) has not replied for %lld ms", b->table->name,
+			  hubo_joint_name((int)joint), (long long)((now_ns - since_ns) / 1000000));
+	else if (!silent && b->silent)
+		drv_well(drv, joint, "silent");
+	b->silent = silent;
+}
+
+static void account(struct hubod *h, struct drv *drv, int64_t now_ns)
+{
+	for (struct hubod_board *b = h->boards; b < h->boards + h->boards_n; b++) {
+		if (!b->active)
+			continue;
+		if (b->asked_ns) {
+			b->kept = b->due ? 0 : b->kept + 1;
+			b->missed += b->due && h->up;
+			h->missed += b->due && h->up;
+		}
+		report_silence(h, drv, b, now_ns);
+	}
+	for (struct hubod_sensor *s = h->sensors; s < h->sensors + HUBO_SENSORS && h->up; s++) {
+		s->missed += s->force_due + s->tilt_due;
+		h->missed += s->force_due + s->tilt_due;
+	}
+	h->missed += h->power_due && h->up;
+}
+
+/* ---- a cycle ---- */
+
+static void judge(const struct cycle *cycle, struct drv *drv)
+{
+	if (!cycle_too_slow(cycle))
+		drv_well(drv, DRV_ALL, "slow");
+	else
+		drv_fault(drv, DRV_ALL, "slow",
+			  "%llu of %llu cycles skipped: set a longer tick, or a priority and a core",
+			  (unsigned long long)cycle->judged_skipped, (unsigned long long)cycle->judged);
+}
+
+static void turn(struct hubod *h, struct drv *drv, const struct drv_orders *orders)
+{
+	const bool quiet = orders->tick_ns < h->quiet_until_ns || h->home.on;
+	bool judged;
+
+	h->began_ns = cycle_began_ns(orders->now_ns, h->period_ns);
+	h->late_ns = orders->now_ns - h->began_ns;
+	judged = cycle_came(&h->cycle, cycle_at(orders->now_ns, h->period_ns), h->late_ns);
+	account(h, drv, orders->now_ns);
+	send_references(h, drv, orders, h->up && orders->armed && !quiet && !drv_latched(drv));
+	ask_encoders(h, drv, orders->now_ns);
+	ask_sensors(h, drv);
+	ask_slow(h, drv, quiet);
+	drv_hand_over(drv);
+	hubod_home_step(h, drv, orders);
+	for (unsigned int b = 0; b < HUBO_BUSES; b++)
+		paced_update(&h->bus[b], drv, b, orders->now_ns);
+	if (judged)
+		judge(&h->cycle, drv);
+	hubod_put_clock(h, drv, orders->now_ns);
+}
+
+static bool all_reply(const struct hubod *h, int64_t now_ns)
+{
+	unsigned int kept = 0;
+
+	for (const struct hubod_board *b = h->boards; b < h->boards + h->boards_n; b++) {
+		if (!b->active)
+			continue;
+		if (b->kept < READY_CYCLES && now_ns - h->start_ns < START_WAIT_NS)
+			return false;
+		kept += b->kept >= READY_CYCLES;
+	}
+	return kept;
+}
+
+/* The first tick is anywhere, and says which cycle is under way; the next one is where a cycle begins. */
+enum drv_step hubod_start(void *self, struct drv *drv, const struct drv_orders *orders)
+{
+	struct hubod *h = self;
+
+	if (!h->begun) {
+		h->begun = true;
+		h->cycle.period_ns = h->period_ns;
+		h->start_ns = orders->now_ns;
+		hubod_quiet(h, orders->tick_ns + h->settings.quiet_start_ns);
+		for (unsigned int b = 0; b < HUBO_BUSES; b++)
+			paced_start(&h->bus[b], orders->now_ns);
+	}
+	if (cycle_began_ns(orders->tick_ns, h->period_ns) != orders->tick_ns) {
+		h->began_ns = cycle_began_ns(orders->now_ns, h->period_ns);
+		h->late_ns = orders->now_ns - h->began_ns;
+		drv_tick_at(drv, cycle_next_ns(orders->now_ns, h->period_ns));
+		return DRV_AGAIN;
+	}
+	turn(h, drv, orders);
+	h->up = cycle_ready(&h->cycle) && all_reply(h, orders->now_ns);
+	return h->up ? DRV_DONE : DRV_AGAIN;
+}
+
+void hubod_tick(void *self, struct drv *drv, const struct drv_orders *orders)
+{
+	turn(self, drv, orders);
+}
+
+/* The ramps bring every joint to rest; then the boards hold by themselves. */
+enum drv_step hubod_stop(void *self, struct drv *drv, const struct drv_orders *orders)
+{
+	struct hubod *h = self;
+
+	turn(h, drv, orders);
+	for (int i = 0; i < HUBO_JOINTS; i++)
+		if (h->joints[i].driven && !h->joints[i].finger && orders->joint[i].mode == MSG_MODE_POSITION &&
+		    orders->joint[i].velocity_rad_s != 0)
+			return DRV_AGAIN;
+	return DRV_DONE;
+}
