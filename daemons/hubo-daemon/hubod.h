@@ -11,6 +11,9 @@
 
 #define HUBOD_HALVES 2 /* of the encoder replies of a hand */
 
+#define HUBOD_WANTS_STATUS 1u
+#define HUBOD_WANTS_CURRENT 2u
+
 struct hubod_joint { /* its number in the loop is its place in the messages */
 	const struct hubo_joint *table;
 	unsigned int board, motor;
@@ -36,7 +39,8 @@ struct hubod_board {
 	unsigned int reference, encoder[HUBOD_HALVES], status, command, home;
 	unsigned int values; /* the question for currents and parameters */
 	/* this cycle */
-	uint8_t due; /* a bit for each half of the encoders that was asked for and has not come */
+	uint8_t due;   /* a bit for each half of the encoders that is to come in this cycle */
+	uint8_t wants; /* what is asked for once they are there: HUBOD_WANTS_ */
 	int64_t asked_ns;
 	/* since the start */
 	int64_t heard_ns; /* the oldest frame of the last complete encoders */
@@ -103,6 +107,9 @@ enum drv_step hubod_start(void *self, struct drv *drv, const struct drv_orders *
 void hubod_tick(void *self, struct drv *drv, const struct drv_orders *orders);
 enum drv_step hubod_stop(void *self, struct drv *drv, const struct drv_orders *orders);
 void hubod_quiet(struct hubod *h, int64_t until_ns);
+/* The next request to a board, or to a sensor, that has answered the last one. */
+void hubod_ask_next(struct hubod *h, struct drv *drv, unsigned int board);
+void hubod_ask_tilt(struct hubod *h, struct drv *drv, unsigned int sensor);
 /* -errno: the codec refused it. */
 int hubod_command(struct hubod *h, struct drv *drv, unsigned int board, enum jmc_command command, unsigned int motor,
 		  const int32_t *values);

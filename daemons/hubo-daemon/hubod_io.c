@@ -31,8 +31,9 @@ static bool all_there(const struct hubod *h)
 	return true;
 }
 
-static bool take_encoders(struct hubod *h, struct hubod_board *b, const struct bus_frame *got)
+static bool take_encoders(struct hubod *h, struct drv *drv, unsigned int board, const struct bus_frame *got)
 {
+	struct hubod_board *b = &h->boards[board];
 	struct jmc_encoders e;
 	unsigned int half;
 
@@ -46,6 +47,7 @@ static bool take_encoders(struct hubod *h, struct hubod_board *b, const struct b
 	if (!(b->due & 1u << half))
 		return false;
 	b->due &= (uint8_t) ~(1u << half);
+	hubod_ask_next(h, drv, board);
 	if (b->due)
 		return false;
 	b->heard_ns = b->halves > 1 && b->half_ns[1] < b->half_ns[0] ? b->half_ns[1] : b->half_ns[0];
@@ -201,12 +203,14 @@ bool hubod_rx(void *self, struct drv *drv, unsigned int row, const struct bus_fr
 	paced_received(&h->bus[drv_row_bus(drv, row)], got);
 	switch (row < HUBOD_RECEIVES_MAX ? h->receives[row].what : HUBOD_NOTHING) {
 	case HUBOD_ENCODER:
-		return take_encoders(h, &h->boards[of], got);
+		return take_encoders(h, drv, of, got);
 	case HUBOD_STATUS:
 		take_status(h, drv, &h->boards[of], &got->frame);
+		hubod_ask_next(h, drv, of);
 		break;
 	case HUBOD_FORCE:
 		put_force(h, drv, &h->sensors[of], got);
+		hubod_ask_tilt(h, drv, of);
 		break;
 	case HUBOD_TILT:
 		put_tilt(drv, &h->sensors[of], of >= HUBO_IMU0, got);

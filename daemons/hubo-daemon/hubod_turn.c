@@ -123,34 +123,58 @@ static void send_references(struct hubod *h, struct drv *drv, const struct drv_o
 
 /* ---- requests ---- */
 
-static bool ask_board(struct drv *drv, const struct hubod_board *b, unsigned int row, enum jmc_command command,
+static void ask_board(struct drv *drv, const struct hubod_board *b, unsigned int row, enum jmc_command command,
 		      int32_t value)
 {
 	struct frame frame;
 
 	jmc_encode(&frame, (unsigned int)b->table->number, command, 0, &value);
-	return !drv_send(drv, row, &frame);
+	drv_send(drv, row, &frame);
+}
+
+/* A board gets its next request when it has answered the last one: nothing is known of boards that are asked twice. */
+void hubod_ask_next(struct hubod *h, struct drv *drv, unsigned int board)
+{
+	struct hubod_board *b = &h->boards[board];
+	struct frame frame;
+
+	if (b->due) {
+		ask_board(drv, b, b->encoder[HUBOD_HALVES - 1], JMC_GET_ENCODER, HUBOD_HALVES - 1);
+	} else if (b->wants & HUBOD_WANTS_STATUS) {
+		b->wants &= (uint8_t)~HUBOD_WANTS_STATUS;
+		ask_board(drv, b, b->status, JMC_GET_STATUS, 0);
+	} else if (b->wants & HUBOD_WANTS_CURRENT) {
+		b->wants &= (uint8_t)~HUBOD_WANTS_CURRENT;
+		jmc_encode(&frame, (unsigned int)b->table->number, JMC_GET_CURRENT, 0, NULL);
+		drv_ask(drv, b->values, &frame, board); /* refused while a parameter is under way */
+	}
 }
 
 static void ask_encoders(struct hubod *h, struct drv *drv, int64_t now_ns)
 {
 	for (struct hubod_board *b = h->boards; b < h->boards + h->boards_n; b++) {
-		b->due = 0;
+		if (!b->active)
+			continue;
+		b->due = (uint8_t)((1u << b->halves) - 1);
 		b->asked_ns = now_ns;
-		for (unsigned int half = 0; b->active && half < b->halves; half++)
-			if (ask_board(drv, b, b->encoder[half], JMC_GET_ENCODER, (int32_t)half))
-				b->due |= (uint8_t)(1u << half);
+		ask_board(drv, b, b->encoder[0], JMC_GET_ENCODER, 0);
 	}
 }
 
-static bool ask_sensor(struct drv *drv, const struct hubod_sensor *s, int row, enum jmc_measured what)
+static void ask_sensor(struct drv *drv, const struct hubod_sensor *s, int row, enum jmc_measured what)
 {
 	struct frame frame;
 
-	if (row < 0)
-		return false;
 	jmc_encode_sensor(&frame, (unsigned int)s->table->number, what);
-	return !drv_send(drv, (unsigned int)row, &frame);
+	drv_send(drv, (unsigned int)row, &frame);
+}
+
+void hubod_ask_tilt(struct hubod *h, struct drv *drv, unsigned int sensor)
+{
+	const struct hubod_sensor *s = &h->sensors[sensor];
+
+	if (s->tilt_due)
+		ask_sensor(drv, s, s->ask_tilt, sensor >= HUBO_IMU0 ? JMC_IS_IMU : JMC_IS_TILT);
 }
 
 static void ask_sensors(struct hubod *h, struct drv *drv)
@@ -162,8 +186,12 @@ static void ask_sensors(struct hubod *h, struct drv *drv)
 
 		if (!s->table->line || !s->table->active)
 			continue;
-		s->force_due = ask_sensor(drv, s, s->ask_force, JMC_IS_FORCE);
-		s->tilt_due = ask_sensor(drv, s, s->ask_tilt, i >= HUBO_IMU0 ? JMC_IS_IMU : JMC_IS_TILT);
+		s->force_due = s->ask_force >= 0;
+		s->tilt_due = s->ask_tilt >= 0;
+		if (s->force_due)
+			ask_sensor(drv, s, s->ask_force, JMC_IS_FORCE);
+		else
+			hubod_ask_tilt(h, drv, i);
 	}
 	if (h->ask_power < 0)
 		return;
@@ -182,29 +210,19 @@ static unsigned int next_board(const struct hubod *h, unsigned int bus, unsigned
 	return board;
 }
 
-/* One status and one current on each bus; in the windows without references every status, since that is when joints
- * change it. */
-static void ask_slow(struct hubod *h, struct drv *drv, bool quiet)
+/* One status and one current on each bus.  In the windows without references, when joints are homed, there is room for
+ * the status of every second board. */
+static void want_slow(struct hubod *h, bool quiet)
 {
-	const struct hubod_board *b;
-	struct frame frame;
-
-	for (b = h->boards; quiet && b < h->boards + h->boards_n; b++)
-		if (b->active)
-			ask_board(drv, b, b->status, JMC_GET_STATUS, 0);
+	for (unsigned int i = 0; i < h->boards_n; i++)
+		h->boards[i].wants = quiet && (i + h->cycle.now) % 2 == 0 ? HUBOD_WANTS_STATUS : 0;
 	if (h->cycle.now % (uint64_t)h->settings.slow_every)
 		return;
 	for (unsigned int bus = 0; bus < HUBO_BUSES; bus++) {
 		h->next_status[bus] = next_board(h, bus, h->next_status[bus]);
 		h->next_values[bus] = next_board(h, bus, h->next_values[bus]);
-		b = &h->boards[h->next_status[bus]];
-		if (!quiet && b->active && b->bus == bus)
-			ask_board(drv, b, b->status, JMC_GET_STATUS, 0);
-		b = &h->boards[h->next_values[bus]];
-		if (b->active && b->bus == bus) {
-			jmc_encode(&frame, (unsigned int)b->table->number, JMC_GET_CURRENT, 0, NULL);
-			drv_ask(drv, b->values, &frame, h->next_values[bus]); /* or a parameter is under way */
-		}
+		h->boards[h->next_status[bus]].wants |= HUBOD_WANTS_STATUS;
+		h->boards[h->next_values[bus]].wants |= HUBOD_WANTS_CURRENT;
 	}
 }
 
@@ -273,9 +291,9 @@ static void turn(struct hubod *h, struct drv *drv, const struct drv_orders *orde
 	judged = cycle_came(&h->cycle, cycle_at(orders->now_ns, h->period_ns), h->late_ns);
 	account(h, drv, orders->now_ns);
 	send_references(h, drv, orders, h->up && orders->armed && !quiet && !drv_latched(drv));
+	want_slow(h, quiet);
 	ask_encoders(h, drv, orders->now_ns);
 	ask_sensors(h, drv);
-	ask_slow(h, drv, quiet);
 	drv_hand_over(drv);
 	hubod_home_step(h, drv, orders);
 	for (unsigned int b = 0; b < HUBO_BUSES; b++)
