@@ -47,8 +47,9 @@ struct hubod_board {
 	int64_t half_ns[HUBOD_HALVES];
 	uint64_t missed;   /* cycles without all encoders */
 	unsigned int kept; /* cycles with them, in a row */
-	bool silent, faulty;
-	uint64_t late; /* requests for currents and parameters without a reply */
+	bool silent;
+	bool status_known, is_on; /* by its last status: bridges and control of all active motors are on */
+	uint64_t late;		  /* requests for currents and parameters without a reply */
 };
 
 struct hubod_sensor {
@@ -107,6 +108,7 @@ enum drv_step hubod_start(void *self, struct drv *drv, const struct drv_orders *
 void hubod_tick(void *self, struct drv *drv, const struct drv_orders *orders);
 enum drv_step hubod_stop(void *self, struct drv *drv, const struct drv_orders *orders);
 void hubod_quiet(struct hubod *h, int64_t until_ns);
+void hubod_enable(struct hubod *h, struct drv *drv, unsigned int board);
 /* The next request to a board, or to a sensor, that has answered the last one. */
 void hubod_ask_next(struct hubod *h, struct drv *drv, unsigned int board);
 void hubod_ask_tilt(struct hubod *h, struct drv *drv, unsigned int sensor);

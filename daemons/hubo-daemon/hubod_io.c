@@ -69,6 +69,7 @@ static void take_status(struct hubod *h, struct drv *drv, struct hubod_board *b,
 
 	if (jmc_decode_status(&s, b->kind, frame))
 		return;
+	b->status_known = b->is_on = true;
 	for (int m = 0; m < b->table->motors; m++) {
 		const int joint = b->table->joint[m];
 		struct hubod_joint *j = &h->joints[joint < 0 ? 0 : joint];
@@ -89,6 +90,7 @@ static void take_status(struct hubod *h, struct drv *drv, struct hubod_board *b,
 		else if (!(s.flags[m] & JMC_FAULTS) && j->flags & JMC_FAULTS)
 			drv_well(drv, (unsigned int)joint, "motor");
 		j->flags = s.flags[m];
+		b->is_on &= (s.flags[m] & (JMC_DRIVER_ON | JMC_CONTROL_IS_ON)) == (JMC_DRIVER_ON | JMC_CONTROL_IS_ON);
 		j->home = s.home[m];
 		if (s.home[m] != JMC_HOME_UNKNOWN)
 			j->homed = is_home(h, joint, s.home[m]);

@@ -9,6 +9,7 @@
 
 const struct drv_verb hubod_verbs[] = {
 	{ .verb = MSG_VERB_HOME, .moves = true, .alone = true },
+	{ .verb = MSG_VERB_ACTIVATE, .moves = true },
 	{ .verb = MSG_VERB_RESET, .alone = true },
 	{ .verb = MSG_VERB_CLEAR },
 	{ .verb = MSG_VERB_BIAS },
@@ -79,6 +80,8 @@ static void begin_stage(struct hubod *h, struct drv *drv, int64_t now_ns)
 		if (!(home->now & BIT(i)))
 			continue;
 		h->joints[i].homed = false;
+		if (!h->boards[h->joints[i].board].is_on)
+			hubod_enable(h, drv, h->joints[i].board);
 		hubod_command(h, drv, h->joints[i].board, JMC_HOME, 0, &motor);
 	}
 	home->left &= ~home->now;
@@ -194,6 +197,24 @@ int hubod_cancel(void *self, struct drv *drv, uint32_t handle, int why)
 }
 
 /* ---- commands ---- */
+
+static int request_activate(struct hubod *h, struct drv *drv, const char *key)
+{
+	const uint64_t joints = joints_of(h, key);
+	unsigned int last = HUBO_BOARDS_MAX;
+
+	if (!joints) {
+		drv_why(drv, "\"%.20s\" is neither a limb nor an active joint", key);
+		return -ENOENT;
+	}
+	for (int i = 0; i < HUBO_JOINTS; i++) {
+		if (!(joints & BIT(i)) || h->joints[i].board == last)
+			continue;
+		last = h->joints[i].board;
+		hubod_enable(h, drv, last);
+	}
+	return 0;
+}
 
 /* "400,0,200" into values; how many, or -EINVAL. */
 static int read_values(const char *text, int32_t values[JMC_VALUES_MAX])
@@ -313,6 +334,8 @@ int hubod_request(void *self, struct drv *drv, uint32_t handle, const struct msg
 	switch (request->verb) {
 	case MSG_VERB_HOME:
 		return request_home(h, drv, handle, request->key, now_ns);
+	case MSG_VERB_ACTIVATE:
+		return request_activate(h, drv, request->key);
 	case MSG_VERB_RESET:
 		return request_reset(h, drv, request->key, now_ns);
 	case MSG_VERB_BIAS:

@@ -16,7 +16,7 @@ struct hubod_settings {
 	double home_tolerance_rad;
 	int64_t home_flags[4];
 	size_t home_flags_n;
-	bool hung, power;
+	bool enable, hung, power;
 	int64_t slow_every;
 };
 
@@ -43,6 +43,8 @@ static const struct settings_row hubod_settings_rows[] = {
 		  "a joint that is home is so near to 0"),
 	HUBOD_ROW(INTS, "home_flags", home_flags, home_flags_n, "", "6,2", "1", "15",
 		  "home flags of a joint that is home; the second one counts for wrist rolls only"),
+	HUBOD_ROW(BOOL, "enable", enable, "no",
+		  "switch bridges and control on while the robot is armed; no: the request activate does"),
 	HUBOD_ROW(BOOL, "hung", hung, "no", "the robot hangs, so its legs may be homed"),
 	HUBOD_ROW(BOOL, "power", power, "yes", "ask the power board, on the upper bus"),
 	HUBOD_ROW(INT, "slow_every", slow_every, "cycles", "1", "1", "1000",

@@ -9,7 +9,8 @@
 #include "channels/clock.h"
 #include "daemons/hubo-daemon/hubod.h"
 
-#define READY_CYCLES 3		 /* kept in a row, of each board */
+#define READY_CYCLES 3 /* kept in a row, of each board */
+#define ENABLE_CYCLES 50
 #define START_WAIT_NS 1000000000 /* a board that did not reply for so long is left out of the start */
 
 /* ---- commands ---- */
@@ -20,8 +21,28 @@ int hubod_command(struct hubod *h, struct drv *drv, unsigned int board, enum jmc
 	struct hubod_board *b = &h->boards[board];
 	struct frame frame;
 	const int status = jmc_encode(&frame, (unsigned int)b->table->number, command, motor, values);
+	const bool moves = command == JMC_HOME || command == JMC_CONTROL_ON || (command == JMC_FET && values[0]);
 
-	return status ? status : drv_send(drv, command == JMC_HOME ? b->home : b->command, &frame);
+	return status ? status : drv_send(drv, moves ? b->home : b->command, &frame);
+}
+
+void hubod_enable(struct hubod *h, struct drv *drv, unsigned int board)
+{
+	const int32_t on = 1;
+
+	hubod_command(h, drv, board, JMC_FET, 0, &on);
+	hubod_command(h, drv, board, JMC_CONTROL_ON, 0, NULL);
+	h->boards[board].is_on = true; /* until its next status: a second time would end a homing */
+}
+
+/* Boards that say they are off; each ENABLE_CYCLES, since the next status has to come first. */
+static void enable_boards(struct hubod *h, struct drv *drv)
+{
+	if (!h->settings.enable || !drv_may_move(drv) || h->home.on || h->cycle.now % ENABLE_CYCLES)
+		return;
+	for (unsigned int i = 0; i < h->boards_n; i++)
+		if (h->boards[i].active && h->boards[i].status_known && !h->boards[i].is_on && !h->boards[i].silent)
+			hubod_enable(h, drv, i);
 }
 
 void hubod_quiet(struct hubod *h, int64_t until_ns)
@@ -295,6 +316,7 @@ static void turn(struct hubod *h, struct drv *drv, const struct drv_orders *orde
 	ask_encoders(h, drv, orders->now_ns);
 	ask_sensors(h, drv);
 	drv_hand_over(drv);
+	enable_boards(h, drv);
 	hubod_home_step(h, drv, orders);
 	for (unsigned int b = 0; b < HUBO_BUSES; b++)
 		paced_update(&h->bus[b], drv, b, orders->now_ns);

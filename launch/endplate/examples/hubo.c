@@ -1,6 +1,6 @@
-/* hubo.c: has Hubo wave, or walk in place: hubo DEVICE wave|walk SECONDS
+/* hubo.c: has Hubo wave, or walk in place, after it was homed if home is asked for: hubo DEVICE [home] wave|walk SECONDS
  *
- * Both begin from wherever the joints are: the driver's ramps bring them to the first pose.  It walks with its legs
+ * Both motions begin from wherever the joints are: the driver's ramps bring them to the first pose.  It walks with its legs
  * alone and waves with its right arm alone, so that two of them can run, as two sources of a refmuxd.
  */
 #include <err.h>
@@ -12,6 +12,7 @@
 #include <endplate.h>
 
 #define READY_S 2.0 /* to the first pose */
+#define HOME_NS 120000000000
 #define STEP_W (2 * M_PI / 1.5)
 #define WAVE_W (2 * M_PI / 1.0)
 
@@ -51,20 +52,39 @@ static void wave(struct msg_joint_ref *ref, const struct msg_joint_state *state,
 	set(ref, state, "REB", -1.4 + 0.4 * (t_s > 0 ? sin(WAVE_W * t_s) : 0));
 }
 
+static void home(struct endplate *robot, struct endplate_device *device, const char *name)
+{
+	struct msg_joint_state state;
+	struct endplate_view view = { .follows = false };
+	struct msg_reply reply;
+	int status;
+
+	while (!view.follows && !endplate_wait(robot, 100000000, NULL))
+		endplate_state(device, &state, sizeof(state), &view);
+	status = endplate_ask(robot, name, MSG_VERB_HOME, "", "", HOME_NS, &reply);
+	if (status)
+		errx(111, "%s: not homed: %s", name, *reply.error ? reply.error : endplate_strerror(status));
+	warnx("%s: homed", name);
+}
+
 int main(int argc, char **argv)
 {
-	const bool walks = argc == 4 && !strcmp(argv[2], "walk");
+	const bool homes = argc == 5 && !strcmp(argv[2], "home");
+	const char *motion = argc == 4 + homes ? argv[2 + homes] : "", *seconds = argv[argc - 1];
+	const bool walks = !strcmp(motion, "walk");
 	struct endplate *robot;
 	struct endplate_device *device;
 	struct endplate_view view;
 	struct msg_joint_state state;
 	double t_s = -READY_S;
 
-	if (argc != 4 || (!walks && strcmp(argv[2], "wave") != 0))
-		errx(100, "usage: hubo DEVICE wave|walk SECONDS");
+	if (!walks && strcmp(motion, "wave") != 0)
+		errx(100, "usage: hubo DEVICE [home] wave|walk SECONDS");
 	if (endplate_open(&robot, NULL) || endplate_device_open(robot, argv[1], msg_joint_state_number, &device))
 		errx(111, "%s: unable to open the robot: %s", argv[1], endplate_errstr());
-	while (t_s < atof(argv[3]) && !endplate_wait(robot, 5000000, NULL)) {
+	if (homes)
+		home(robot, device, argv[1]);
+	while (t_s < atof(seconds) && !endplate_wait(robot, 5000000, NULL)) {
 		struct msg_joint_ref ref = { .count = 0 };
 		int status = endplate_state(device, &state, sizeof(state), &view);
 
