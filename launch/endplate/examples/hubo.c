@@ -1,6 +1,6 @@
 /* hubo.c: has Hubo wave, or walk in place, after it was homed if home is asked for: hubo DEVICE [home] wave|walk SECONDS
  *
- * Both motions begin from wherever the joints are: the driver's ramps bring them to the first pose.  It walks with its legs
+ * Both motions begin from wherever the joints are, with READY_S to the first pose.  It walks with its legs
  * alone and waves with its right arm alone, so that two of them can run, as two sources of a refmuxd.
  */
 #include <err.h>
@@ -16,12 +16,15 @@
 #define STEP_W (2 * M_PI / 1.5)
 #define WAVE_W (2 * M_PI / 1.0)
 
+static double from_rad[MSG_JOINTS]; /* where the motion began */
+static double share;		    /* of the way to the first pose that is done */
+
 static void set(struct msg_joint_ref *ref, const struct msg_joint_state *state, const char *joint, double rad)
 {
 	for (unsigned int i = 0; i < state->count; i++)
 		if (!strncmp(state->joint[i], joint, MSG_NAME_SIZE)) {
 			ref->mode[i] = MSG_MODE_POSITION;
-			ref->position[i] = rad;
+			ref->position[i] = from_rad[i] + share * (rad - from_rad[i]);
 		}
 }
 
@@ -88,9 +91,14 @@ int main(int argc, char **argv)
 		struct msg_joint_ref ref = { .count = 0 };
 		int status = endplate_state(device, &state, sizeof(state), &view);
 
-		if (status || view.doubts || !view.follows)
+		if (status || view.doubts || !view.follows) {
+			t_s = -READY_S;
 			continue;
+		}
+		if (t_s == -READY_S)
+			memcpy(from_rad, state.position, sizeof(from_rad));
 		t_s += 0.005;
+		share = t_s < 0 ? (1 - cos(M_PI * (t_s + READY_S) / READY_S)) / 2 : 1;
 		ref.count = state.count;
 		(walks ? walk : wave)(&ref, &state, t_s);
 		status = endplate_put(device, &ref, sizeof(ref), 20000000);

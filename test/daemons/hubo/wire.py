@@ -1,9 +1,10 @@
-"""wire.py LOG [FROM [TO]]: what a Hubo's buses carried, by a recording: load by exact bits, the phase of references, lost replies.
+"""wire.py LOG [FROM [TO]]: what a Hubo's buses carried, by a recording: load by exact bits, the phase of references, lost
+replies, and the largest step of a reference in counts.
 
 Independent of the project's own code: stuff bits and checksums are computed here.  Times are those of the recording, ends
 of frames; FROM and TO are seconds since its first frame.  Prints a line for each bus:
 
-    lower load 0.712 cycles 780 references 7020 late 0 phase_us 87 1043 jitter_us 12.0 requests 18720 unanswered 0
+    lower load 0.712 cycles 780 references 7020 late 0 phase_us 87 1043 jitter_us 12.0 requests 18720 unanswered 0 step 1200
 """
 import sys
 
@@ -64,7 +65,7 @@ def main():
 def report(bus, frames):
     total, late, references, requests = 0, 0, 0, 0
     phases, pending, unanswered, doubled = {}, {}, 0, 0
-    seen = set()
+    seen, before, steps = set(), {}, {}
     first, last = frames[0][0], frames[-1][0]
     for t_us, number, data in frames:
         length = bits(number, data)
@@ -77,6 +78,12 @@ def report(bus, frames):
             doubled += (cycle, key) in seen
             seen.add((cycle, key))
             phases.setdefault(key, []).append(phase)
+            if number != 1:
+                for i in range(0, len(data) - 2, 3):
+                    value = int.from_bytes(data[i:i + 3], "little")
+                    value = -(value & 0x7FFFFF) if value & 0x800000 else value
+                    steps[number, i] = max(steps.get((number, i), 0), abs(value - before.get((number, i), value)))
+                    before[number, i] = value
             continue
         want = reply_of(number, data)
         if want:
@@ -90,7 +97,7 @@ def report(bus, frames):
     jitter = max((max(p) - min(p) for p in phases.values()), default=0)
     print(f"{bus} load {total / max(1, last - first):.3f} cycles {len({c for c, k in seen})} references {references} late {late} "
           f"doubled {doubled} phase_us {means[0]:.0f} {means[-1]:.0f} jitter_us {jitter:.0f} requests {requests} "
-          f"unanswered {unanswered}")
+          f"unanswered {unanswered} step {max(steps.values(), default=0)}")
 
 
 main()
