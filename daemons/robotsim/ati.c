@@ -1,5 +1,4 @@
 /* ati.c: an ATI Net CAN OEM force/torque sensor as a simulated device, written from hw-docs/ati.md. */
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -241,34 +240,25 @@ static bool has_power(const void *state)
 
 /* ---- on command ---- */
 
-static int fault(void *state, const char *word, bool clear, int64_t t_ns, struct query_text *answer)
+#define FAULT(word, member)                           \
+	{                                             \
+		word, offsetof(struct ati, member), 0 \
+	}
+static const struct sim_fault faults[] = {
+	FAULT("silent", silent),       FAULT("garbage", garbage),
+	FAULT("wrong-length", wrong),  FAULT("no-first", no_first),
+	FAULT("no-second", no_second), FAULT("twice", twice),
+	FAULT("can-error", error),     { 0 },
+};
+
+static void power(void *state, bool on, int64_t t_ns)
 {
 	struct ati *a = state;
-	const struct {
-		const char *word;
-		bool *is;
-	} words[] = { { "silent", &a->silent },	    { "garbage", &a->garbage },	    { "wrong-length", &a->wrong },
-		      { "no-first", &a->no_first }, { "no-second", &a->no_second }, { "twice", &a->twice },
-		      { "can-error", &a->error } };
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-		if (!strcmp(word, words[i].word)) {
-			*words[i].is = !clear;
-			return 0;
-		}
-	if (!strcmp(word, "power-off") && !clear) {
-		a->no_power = true;
-		a->queue_n = 0;
-	} else if (!strcmp(word, "power-on") && !clear) {
+	if (on)
 		boot(a, t_ns);
-	} else {
-		query_say(answer,
-			  "error %s: no such fault: a force/torque sensor can be silent, garbage, wrong-length, "
-			  "no-first, no-second, twice or can-error, or has power-off, power-on",
-			  word);
-		return -EINVAL;
-	}
-	return 0;
+	a->no_power = !on;
+	a->queue_n = 0;
 }
 
 static void report(void *state, int64_t t_ns, struct query_text *to)
@@ -299,7 +289,8 @@ const struct sim_kind ati_kind = {
 	.next_ns = next_ns,
 	.send = send,
 	.has_power = has_power,
-	.fault = fault,
+	.faults = faults,
+	.power = power,
 	.live = live,
 	.report = report,
 };

@@ -198,36 +198,23 @@ static bool has_power(const void *state)
 	return !((const struct imu_unit *)state)->no_power;
 }
 
-static int fault(void *state, const char *word, bool clear, int64_t t_ns, struct query_text *answer)
+#define FAULT(word, member)                                \
+	{                                                  \
+		word, offsetof(struct imu_unit, member), 0 \
+	}
+static const struct sim_fault faults[] = {
+	FAULT("silent", silent), FAULT("stuck", stuck),	    FAULT("repeats", repeats),
+	FAULT("half", half),	 FAULT("garbage", garbage), { 0 },
+};
+
+static void power(void *state, bool on, int64_t t_ns)
 {
 	struct imu_unit *u = state;
-	const struct {
-		const char *word;
-		bool *is;
-	} words[] = { { "silent", &u->silent },
-		      { "stuck", &u->stuck },
-		      { "repeats", &u->repeats },
-		      { "half", &u->half },
-		      { "garbage", &u->garbage } };
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-		if (!strcmp(word, words[i].word)) {
-			*words[i].is = !clear;
-			return 0;
-		}
-	if (!strcmp(word, "power-off") && !clear) {
-		u->no_power = true;
-		u->queue_n = 0;
-	} else if (!strcmp(word, "power-on") && !clear) {
+	if (on)
 		power_on(u, t_ns);
-	} else {
-		query_say(answer,
-			  "error %s: no such fault: an inertial sensor can be silent, stuck, half or garbage, "
-			  "repeats, or has power-off, power-on",
-			  word);
-		return -EINVAL;
-	}
-	return 0;
+	u->no_power = !on;
+	u->queue_n = 0;
 }
 
 static void report(void *state, int64_t t_ns, struct query_text *to)
@@ -266,7 +253,8 @@ const struct sim_kind imu_unit_kind = {
 	.send = send,
 	.advance = advance,
 	.has_power = has_power,
-	.fault = fault,
+	.faults = faults,
+	.power = power,
 	.live = live,
 	.report = report,
 	.motion = motion,

@@ -1,7 +1,6 @@
 /* pylon.c: a simulated Pylontech pack, written from hw-docs/bms.md: charge, temperature, cells, faults. */
 #include "daemons/robotsim/pylon.h"
 
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -230,58 +229,42 @@ static bool has_power(const void *state)
 	return !((const struct pylon_unit *)state)->no_power;
 }
 
-static int fault(void *state, const char *word, bool clear, int64_t t_ns, struct query_text *answer)
-{
-	static const struct {
-		const char *word;
-		uint16_t bit;
-	} bits[] = { { "over-voltage", 0x0002 },
-		     { "under-voltage", 0x0004 },
-		     { "over-temperature", 0x0008 },
-		     { "under-temperature", 0x0010 },
-		     { "over-current", 0x0080 },
-		     { "charge-current", 0x0100 },
-		     { "system", 0x0800 } };
-	struct pylon_unit *u = state;
-	const struct {
-		const char *word;
-		bool *is;
-	} words[] = { { "silent", &u->silent },
-		      { "garbage", &u->garbage },
-		      { "short", &u->wrong_length },
-		      { "half", &u->no_alarms },
-		      { "checksum", &u->wrong_checksum },
-		      { "charge-refused", &u->refuses_charge },
-		      { "discharge-refused", &u->refuses_discharge },
-		      { "charge-wanted", &u->wants_charge } };
-	const bool warns = !strncmp(word, "warn-", 5);
-	uint16_t *set = warns ? &u->warnings : &u->protections;
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-		if (!strcmp(word, words[i].word)) {
-			*words[i].is = !clear;
-			return 0;
-		}
-	for (size_t i = 0; i < sizeof(bits) / sizeof(*bits); i++)
-		if (!strcmp(word + (warns ? 5 : 0), bits[i].word)) {
-			*set = (uint16_t)((*set & ~bits[i].bit) | (clear ? 0 : bits[i].bit));
-			return 0;
-		}
-	if (!strcmp(word, "power-off") && !clear) {
-		u->no_power = true;
-		u->burst_n = u->burst_at = 0;
-	} else if (!strcmp(word, "power-on") && !clear) {
-		power_on(u, t_ns);
-	} else {
-		query_say(answer,
-			  "error %s: no such fault: a battery can be silent, short, half or garbage, send a wrong "
-			  "checksum, report charge-refused, discharge-refused, charge-wanted, over-voltage, "
-			  "under-voltage, over-temperature, under-temperature, over-current, charge-current, system "
-			  "(with warn- before it: as a warning), or has power-off, power-on",
-			  word);
-		return -EINVAL;
+#define FAULT(word, member)                                  \
+	{                                                    \
+		word, offsetof(struct pylon_unit, member), 0 \
 	}
-	return 0;
+#define ALARM(word, mask)                                                 \
+	{ word, offsetof(struct pylon_unit, protections), mask },         \
+	{                                                                 \
+		"warn-" word, offsetof(struct pylon_unit, warnings), mask \
+	}
+static const struct sim_fault faults[] = {
+	FAULT("silent", silent),
+	FAULT("garbage", garbage),
+	FAULT("short", wrong_length),
+	FAULT("half", no_alarms),
+	FAULT("checksum", wrong_checksum),
+	FAULT("charge-refused", refuses_charge),
+	FAULT("discharge-refused", refuses_discharge),
+	FAULT("charge-wanted", wants_charge),
+	ALARM("over-voltage", 0x0002),
+	ALARM("under-voltage", 0x0004),
+	ALARM("over-temperature", 0x0008),
+	ALARM("under-temperature", 0x0010),
+	ALARM("over-current", 0x0080),
+	ALARM("charge-current", 0x0100),
+	ALARM("system", 0x0800),
+	{ 0 },
+};
+
+static void power(void *state, bool on, int64_t t_ns)
+{
+	struct pylon_unit *u = state;
+
+	if (on)
+		power_on(u, t_ns);
+	u->no_power = !on;
+	u->burst_n = u->burst_at = 0;
 }
 
 static void report(void *state, int64_t t_ns, struct query_text *to)
@@ -312,7 +295,8 @@ const struct sim_kind pylon_kind = {
 	.send = send,
 	.advance = advance,
 	.has_power = has_power,
-	.fault = fault,
+	.faults = faults,
+	.power = power,
 	.live = live,
 	.report = report,
 };

@@ -47,6 +47,13 @@
 
 struct sim;
 
+/* A fault that is a flag of the unit's state: a bool, or bits of a uint16_t if there is a mask. */
+struct sim_fault {
+	const char *word;
+	size_t offset;
+	uint16_t mask;
+};
+
 struct sim_kind {
 	const char *driver;		     /* of the devices that are of this kind */
 	const struct settings_row *settings; /* of settings: in the robot file, as the driver has them */
@@ -68,7 +75,10 @@ struct sim_kind {
 	void (*advance)(void *state, int64_t t_ns); /* nothing will come from before t_ns; may be NULL */
 	bool (*has_power)(const void *state);	    /* does its controller acknowledge?  NULL: always */
 
-	/* On command.  0, or -EINVAL and the words that there are, or what is wrong, in answer. */
+	/* On command (sim_fault): the table, then the words power-off and power-on, then the function, which returns 0;
+	 * -EINVAL, and what is wrong in answer; or -ENOENT: no such fault.  Each may be NULL. */
+	const struct sim_fault *faults; /* end with a word NULL */
+	void (*power)(void *state, bool on, int64_t t_ns);
 	int (*fault)(void *state, const char *word, bool clear, int64_t t_ns, struct query_text *answer);
 	void (*push)(void *state, double torque_nm, int64_t duration_ns, int64_t t_ns); /* or NULL */
 	bool (*live)(const char *key); /* may this one of rows be changed while it runs?  NULL: each may */
@@ -202,6 +212,8 @@ int sim_control_open(struct sim_control *control, struct sim *sim, struct error_
 /* About once a second: a socket that was removed, with its folder or without, is made again. */
 void sim_control_reopen(struct sim_control *control);
 void sim_control_close(struct sim_control *control);
+/* Sets a fault of the unit, or ends it.  0, or -EINVAL and what is wrong in answer. */
+int sim_fault(struct sim_unit *unit, const char *word, bool clear, int64_t now_ns, struct query_text *answer);
 /* The answer to a line of words: "ok" and what there is to say, or "error" and why not. */
 void sim_control_answer(struct sim *sim, char *question, struct query_text *answer, int64_t now_ns);
 

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "config/nearest.h"
 #include "config/owned.h"
 #include "config/run.h"
 #include "daemons/robotsim/sim.h"
@@ -44,6 +45,58 @@ static void answer_report(struct sim *sim, const char *name, struct query_text *
 	}
 }
 
+static void set_flag(void *state, const struct sim_fault *fault, bool on)
+{
+	char *at = (char *)state + fault->offset;
+	uint16_t *bits = (void *)at;
+
+	if (!fault->mask)
+		*(bool *)at = on;
+	else
+		*bits = (uint16_t)((*bits & ~fault->mask) | (on ? fault->mask : 0));
+}
+
+static void say_words(const struct sim_unit *unit, const char *word, struct query_text *answer)
+{
+	static const char *const own[] = { "cut", "power-off", "power-on" };
+	const size_t own_n = unit->kind->power ? 3 : 1;
+	const char *near = NULL;
+
+	for (const struct sim_fault *known = unit->kind->faults; known && known->word; known++)
+		nearest_try(word, known->word, &near);
+	for (size_t i = 0; i < own_n; i++)
+		nearest_try(word, own[i], &near);
+	query_say(answer, "error %s: no such fault", word);
+	if (near) {
+		query_say(answer, "; did you mean %s?", near);
+		return;
+	}
+	for (size_t i = 0; i < own_n; i++)
+		query_say(answer, "%s %s", i ? "," : ": there are", own[i]);
+	for (const struct sim_fault *known = unit->kind->faults; known && known->word; known++)
+		query_say(answer, ", %s", known->word);
+}
+
+int sim_fault(struct sim_unit *unit, const char *word, bool clear, int64_t now_ns, struct query_text *answer)
+{
+	const struct sim_kind *kind = unit->kind;
+	int r;
+
+	for (const struct sim_fault *known = kind->faults; known && known->word; known++)
+		if (!strcmp(known->word, word)) {
+			set_flag(unit->state, known, !clear);
+			return 0;
+		}
+	if (kind->power && (!strcmp(word, "power-off") || !strcmp(word, "power-on"))) {
+		kind->power(unit->state, !strcmp(word, "power-on") != clear, now_ns);
+		return 0;
+	}
+	r = kind->fault ? kind->fault(unit->state, word, clear, now_ns, answer) : -ENOENT;
+	if (r == -ENOENT)
+		say_words(unit, word, answer);
+	return r ? -EINVAL : 0;
+}
+
 static int do_fault(struct sim_unit *unit, const char *word, const char *clear, struct query_text *answer,
 		    int64_t now_ns)
 {
@@ -56,7 +109,7 @@ static int do_fault(struct sim_unit *unit, const char *word, const char *clear, 
 	if (!strcmp(word, "cut"))
 		unit->cut = !clear;
 	else
-		r = unit->kind->fault(unit->state, word, clear, now_ns, answer);
+		r = sim_fault(unit, word, clear, now_ns, answer);
 	sim_connect(unit);
 	return r;
 }

@@ -1,7 +1,5 @@
 /* turntable.c: the example turntable as a simulated device, written from hw-docs/example.md. */
-#include <errno.h>
 #include <math.h>
-#include <string.h>
 
 #include "channels/vt_clock.h"
 #include "daemons/example/exampled_settings.h"
@@ -122,16 +120,7 @@ static bool send(void *state, int64_t now_ns, struct frame *f)
 
 /* ---- on command ---- */
 
-static int fault(void *state, const char *word, bool clear, int64_t t_ns, struct query_text *answer)
-{
-	(void)t_ns;
-	if (strcmp(word, "silent") != 0) {
-		query_say(answer, "error %s: no such fault: a turntable can be silent", word);
-		return -EINVAL;
-	}
-	((struct turntable *)state)->silent = !clear;
-	return 0;
-}
+static const struct sim_fault faults[] = { { "silent", offsetof(struct turntable, silent), 0 }, { 0 } };
 
 static void report(void *state, int64_t t_ns, struct query_text *to)
 {
@@ -153,6 +142,6 @@ const struct sim_kind turntable_kind = {
 	.next_ns = next_ns,
 	.send = send,
 	.advance = advance,
-	.fault = fault,
+	.faults = faults,
 	.report = report,
 };

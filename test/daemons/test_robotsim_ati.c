@@ -69,7 +69,7 @@ static void fault(const char *word, bool clear)
 {
 	struct query_text to = { said, 0, sizeof(said) };
 
-	TEST_ASSERT_EQUAL(0, sim.units[0].kind->fault(sim.units[0].state, word, clear, now_ns, &to));
+	TEST_ASSERT_EQUAL(0, sim_fault(&sim.units[0], word, clear, now_ns, &to));
 }
 
 TEST(each_request_has_the_reply_of_the_page)
@@ -141,8 +141,8 @@ TEST(faults)
 		TEST_ASSERT_NOT_EQUAL(0, strcmp("205#4654313233343500", ask("205#")));
 	fault("garbage", false);
 	TEST_ASSERT_NOT_EQUAL(0, strcmp("205#4654313233343500", ask("205#")));
-	TEST_ASSERT_EQUAL(-EINVAL, sim.units[0].kind->fault(sim.units[0].state, "hot", false, now_ns,
-							    &(struct query_text){ said, 0, sizeof(said) }));
+	TEST_ASSERT_EQUAL(-EINVAL, sim_fault(&sim.units[0], "hot", false, now_ns,
+					     &(struct query_text){ said, 0, sizeof(said) }));
 }
 
 /* Power-off and reset make it forget calibration and error; it hears again after its boot time. */

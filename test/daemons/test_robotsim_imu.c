@@ -82,7 +82,7 @@ static void fault(const char *word, bool clear)
 {
 	struct query_text to = { said, 0, sizeof(said) };
 
-	TEST_ASSERT_EQUAL(0, sim.units[0].kind->fault(sim.units[0].state, word, clear, now_ns, &to));
+	TEST_ASSERT_EQUAL(0, sim_fault(&sim.units[0], word, clear, now_ns, &to));
 }
 
 TEST(a_dmu_at_rest_sends_the_frames_of_its_page)
