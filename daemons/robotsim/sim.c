@@ -10,8 +10,8 @@
 #include "daemons/drv/setup_rows.h"
 
 const struct sim_kind *const sim_kinds[] = {
-	&pcube_kind, &amc_kind,	  &imu_unit_kind,  &turntable_kind, &force_gauge_kind,
-	&ati_kind,   &pylon_kind, &io_module_kind, &robotiq_kind,   NULL,
+	&pcube_kind, &amc_kind,	      &imu_unit_kind, &turntable_kind,	 &force_gauge_kind, &ati_kind,
+	&pylon_kind, &io_module_kind, &robotiq_kind,  &hubo_boards_kind, &hubo_sensor_kind, NULL,
 };
 
 const struct sim_kind *sim_kind(const struct robot_device *device)
@@ -93,6 +93,7 @@ void sim_unload(struct sim *sim)
 	sim->body.is_there = false;
 	while (sim->units_n)
 		free(sim->units[--sim->units_n].state);
+	sim->ears_n = 0;
 }
 
 struct sim_unit *sim_add(struct sim *sim, const struct robot_device *device, const char *part, size_t size,
@@ -117,6 +118,25 @@ struct sim_unit *sim_add(struct sim *sim, const struct robot_device *device, con
 	}
 	sim->units_n++;
 	return unit;
+}
+
+int sim_share_ear(struct sim *sim, struct sim_unit *unit, struct error_sink *errors)
+{
+	struct sim_ear *ear;
+
+	for (size_t i = 0; i < sim->ears_n; i++)
+		if (sim->ears[i].device == unit->device && sim->ears[i].on == unit->on) {
+			unit->ear = &sim->ears[i];
+			return 0;
+		}
+	if (sim->ears_n == SIM_EARS_MAX) {
+		error_add(errors, "%s: robotsim plays such boards on %d buses at most", unit->name, SIM_EARS_MAX);
+		return -EINVAL;
+	}
+	ear = unit->ear = &sim->ears[sim->ears_n++];
+	*ear = (struct sim_ear){ .device = unit->device, .on = unit->on, .filters_n = unit->filters_n };
+	memcpy(ear->filters, unit->filters, sizeof(ear->filters));
+	return 0;
 }
 
 int sim_add_node(struct sim *sim, const struct robot_device *device, const struct sim_node *node,

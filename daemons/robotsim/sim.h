@@ -38,6 +38,8 @@
 
 #define SIM_UNITS_MAX 48
 #define SIM_FILTERS_MAX 4
+#define SIM_EARS_MAX 4
+#define SIM_FDS_MAX (SIM_UNITS_MAX + SIM_EARS_MAX)
 #define SIM_ANSWER_MAX 65536
 #define SIM_SOCKET "robotsim"	     /* in RUN */
 #define SIM_STARTS "robotsim.starts" /* in RUN: how often it was started since it last ended as asked */
@@ -69,6 +71,8 @@ struct sim_kind {
 
 	/* The rest gets the unit's state.  Nothing here blocks, prints or allocates. */
 	void (*start)(void *state, int64_t t_ns); /* may be NULL */
+	/* Of units with a common ear: is the frame for this one?  NULL: each is */
+	bool (*hears)(const void *state, const struct frame *frame);
 	void (*frame)(void *state, const struct frame *frame, int64_t t_ns);
 	int64_t (*next_ns)(const void *state);				/* when it has something to send; CLOCK_NEVER */
 	bool (*send)(void *state, int64_t now_ns, struct frame *frame); /* the next that is due */
@@ -89,6 +93,18 @@ struct sim_kind {
 	struct sim_motion *(*motion)(void *state);
 };
 
+/* Boards that hear the same identifiers on one bus, and of which few frames are for each, receive through one attachment:
+ * then a frame wakes robotsim once, not once for each of them.  Each still sends, and acknowledges, as a controller of
+ * its own. */
+struct sim_ear {
+	const struct robot_device *device;
+	const struct robot_bus *on;
+	struct bus *bus; /* NULL: none of its units is on the bus */
+	char bus_name[ROBOT_INTERFACE_MAX + TEXT_NAME_MAX + 2];
+	struct bus_filter filters[SIM_FILTERS_MAX];
+	size_t filters_n;
+};
+
 struct sim_unit {
 	const struct robot_device *device;
 	char name[TEXT_NAME_MAX + 1]; /* of the device, and which of its parts: waist.15 */
@@ -97,7 +113,8 @@ struct sim_unit {
 	const struct robot_bus *on;
 	struct bus_filter filters[SIM_FILTERS_MAX]; /* what it listens to */
 	size_t filters_n;
-	uint32_t sends; /* identifier */
+	struct sim_ear *ear; /* NULL: it hears by itself */
+	uint32_t sends;	     /* identifier */
 
 	/* by sim_bus.c */
 	char bus_name[ROBOT_INTERFACE_MAX + TEXT_NAME_MAX + 2];
@@ -131,6 +148,8 @@ struct sim_body {
 struct sim {
 	struct sim_unit units[SIM_UNITS_MAX];
 	size_t units_n;
+	struct sim_ear ears[SIM_EARS_MAX];
+	size_t ears_n;
 	struct sim_body body;
 	unsigned int starts;
 
@@ -155,6 +174,8 @@ extern const struct sim_kind ati_kind;		 /* ftd: ATI force/torque sensors */
 extern const struct sim_kind pylon_kind;	 /* bmsd: batteries */
 extern const struct sim_kind io_module_kind;	 /* stopd: CAN I/O modules with a stop switch */
 extern const struct sim_kind robotiq_kind;	 /* robotiqd: the Robotiq gripper */
+extern const struct sim_kind hubo_boards_kind;	 /* hubod: Hubo's joint boards */
+extern const struct sim_kind hubo_sensor_kind;	 /* hubod: its sensor boards and power board */
 
 const struct sim_kind *sim_kind(const struct robot_device *device); /* or NULL */
 
@@ -164,6 +185,8 @@ void sim_unload(struct sim *sim);
 /* One more unit, called DEVICE.PART; size bytes of zeros are its state.  NULL: a line is in errors. */
 struct sim_unit *sim_add(struct sim *sim, const struct robot_device *device, const char *part, size_t size,
 			 struct error_sink *errors);
+/* The unit hears through an ear that it has in common with the others of its device on its bus; its filters are theirs. */
+int sim_share_ear(struct sim *sim, struct sim_unit *unit, struct error_sink *errors);
 /* For a device with one controller: reads rows into state, and adds it as DEVICE.NODE on its first bus. */
 struct sim_node {
 	void *state;
@@ -179,7 +202,7 @@ struct sim_unit *sim_find(struct sim *sim, const char *name, struct query_text *
 
 int sim_open(struct sim *sim, struct error_sink *errors); /* a bus that is absent is attached to when it appears */
 void sim_close(struct sim *sim);
-size_t sim_fds(const struct sim *sim, struct clock_fd *fds); /* SIM_UNITS_MAX at most */
+size_t sim_fds(const struct sim *sim, struct clock_fd *fds); /* SIM_FDS_MAX at most */
 int64_t sim_next_ns(const struct sim *sim);
 /* What is due, and what has come where fds, as filled in above, are ready; NULL: everywhere. */
 void sim_turn(struct sim *sim, const struct clock_fd *fds, int64_t now_ns);

@@ -2,6 +2,8 @@
  *
  * On a soft wire each has a controller of its own, which acknowledges while it has power; on SocketCAN each has a
  * socket of its own, and hears the others as it hears anybody.
+ *
+ * Units with a common ear (sim.h) listen through that, and their own controllers deliver nothing.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,16 +15,16 @@
 #define RETRY_NS 200000	   /* for a frame for which there was no room */
 #define BEHIND_NS 20000000 /* frames that are older will not come any more */
 
-static bool is_wire(const struct sim_unit *unit)
+static bool is_wire(const struct robot_bus *on)
 {
-	return !strncmp(unit->on->interface, "wire:", 5);
+	return !strncmp(on->interface, "wire:", 5);
 }
 
 static int open_bus(struct sim_unit *unit, struct error_sink *errors)
 {
 	const struct bus_options options = {
 		.filters = unit->filters,
-		.filters_n = unit->filters_n,
+		.filters_n = unit->ear ? 0 : unit->filters_n,
 		.sends = &unit->sends,
 		.sends_n = 1,
 		.no_echo = true,
@@ -31,6 +33,18 @@ static int open_bus(struct sim_unit *unit, struct error_sink *errors)
 
 	unit->holds = false;
 	return bus_open(&unit->bus, unit->bus_name, &options, errors);
+}
+
+static int open_ear(struct sim_ear *ear, struct error_sink *errors)
+{
+	const struct bus_options options = {
+		.filters = ear->filters,
+		.filters_n = ear->filters_n,
+		.no_echo = true,
+		.later = true,
+	};
+
+	return bus_open(&ear->bus, ear->bus_name, &options, errors);
 }
 
 static bool has_power(const struct sim_unit *unit)
@@ -52,6 +66,30 @@ void sim_connect(struct sim_unit *unit)
 	}
 }
 
+/* An ear is open while one of its units is on the bus. */
+static int connect_ear(struct sim *sim, struct sim_ear *ear, struct error_sink *errors)
+{
+	bool wanted = false;
+	int r = 0;
+
+	for (size_t i = 0; i < sim->units_n; i++)
+		wanted |= sim->units[i].ear == ear && sim->units[i].bus;
+	if (wanted && !ear->bus) {
+		r = open_ear(ear, errors);
+		if (r)
+			ear->bus = NULL;
+	} else if (!wanted && ear->bus) {
+		bus_close(ear->bus);
+		ear->bus = NULL;
+	}
+	return r;
+}
+
+static void name_bus(char *name, size_t size, const struct robot_bus *on, const char *controller)
+{
+	snprintf(name, size, is_wire(on) ? "%s@%s" : "%s", on->interface, controller);
+}
+
 int sim_open(struct sim *sim, struct error_sink *errors)
 {
 	const int64_t now_ns = clock_now_ns();
@@ -59,9 +97,11 @@ int sim_open(struct sim *sim, struct error_sink *errors)
 	for (size_t i = 0; i < sim->units_n; i++) {
 		struct sim_unit *unit = &sim->units[i];
 
-		snprintf(unit->bus_name, sizeof(unit->bus_name), is_wire(unit) ? "%s@%s" : "%s", unit->on->interface,
-			 unit->name);
+		name_bus(unit->bus_name, sizeof(unit->bus_name), unit->on, unit->name);
 	}
+	for (size_t i = 0; i < sim->ears_n; i++)
+		name_bus(sim->ears[i].bus_name, sizeof(sim->ears[i].bus_name), sim->ears[i].on,
+			 sim->ears[i].device->name);
 	sim_start(sim, now_ns);
 	for (size_t i = 0; i < sim->units_n; i++) {
 		struct sim_unit *unit = &sim->units[i];
@@ -76,6 +116,14 @@ int sim_open(struct sim *sim, struct error_sink *errors)
 			return r;
 		}
 	}
+	for (size_t i = 0; i < sim->ears_n; i++) {
+		const int r = connect_ear(sim, &sim->ears[i], errors);
+
+		if (r) {
+			sim_close(sim);
+			return r;
+		}
+	}
 	return 0;
 }
 
@@ -85,14 +133,29 @@ void sim_close(struct sim *sim)
 		bus_close(sim->units[i].bus);
 		sim->units[i].bus = NULL;
 	}
+	for (size_t i = 0; i < sim->ears_n; i++) {
+		bus_close(sim->ears[i].bus);
+		sim->ears[i].bus = NULL;
+	}
+}
+
+/* Nothing comes to a unit with an ear once it is attached: sim_beat finds out when the bus is gone. */
+static bool waits(const struct sim_unit *unit)
+{
+	return unit->bus && (!unit->ear || bus_state(unit->bus) == BUS_ABSENT);
 }
 
 size_t sim_fds(const struct sim *sim, struct clock_fd *fds)
 {
+	size_t n = 0;
+
 	for (size_t i = 0; i < sim->units_n; i++)
-		fds[i] =
-			(struct clock_fd){ .fd = sim->units[i].bus ? bus_fd(sim->units[i].bus) : -1, .events = POLLIN };
-	return sim->units_n;
+		fds[n++] = (struct clock_fd){ .fd = waits(&sim->units[i]) ? bus_fd(sim->units[i].bus) : -1,
+					      .events = POLLIN };
+	for (size_t i = 0; i < sim->ears_n; i++)
+		fds[n++] =
+			(struct clock_fd){ .fd = sim->ears[i].bus ? bus_fd(sim->ears[i].bus) : -1, .events = POLLIN };
+	return n;
 }
 
 static int64_t earlier(int64_t a_ns, int64_t b_ns)
@@ -112,6 +175,9 @@ int64_t sim_next_ns(const struct sim *sim)
 		next_ns = earlier(next_ns, bus_next_ns(unit->bus));
 		next_ns = earlier(next_ns, unit->holds ? unit->retry_ns : unit->kind->next_ns(unit->state));
 	}
+	for (size_t i = 0; i < sim->ears_n; i++)
+		if (sim->ears[i].bus)
+			next_ns = earlier(next_ns, bus_next_ns(sim->ears[i].bus));
 	return next_ns;
 }
 
@@ -151,6 +217,24 @@ static void receive(struct sim *sim, struct sim_unit *unit)
 				add_pending(sim, unit, &frames[i]);
 }
 
+static bool is_for(const struct sim_unit *unit, const struct sim_ear *ear, const struct frame *frame)
+{
+	return unit->ear == ear && unit->bus && bus_filters_take(unit->filters, unit->filters_n, frame->id) &&
+	       (!unit->kind->hears || unit->kind->hears(unit->state, frame));
+}
+
+static void receive_ear(struct sim *sim, const struct sim_ear *ear)
+{
+	struct bus_frame frames[BATCH];
+	int n;
+
+	while ((n = bus_receive(ear->bus, frames, BATCH)) > 0)
+		for (int i = 0; i < n; i++)
+			for (size_t u = 0; u < sim->units_n; u++)
+				if (is_for(&sim->units[u], ear, &frames[i].frame))
+					add_pending(sim, &sim->units[u], &frames[i]);
+}
+
 /* A controller keeps a frame until the bus takes it; without a bus the frame is lost. */
 static void send(struct sim_unit *unit, int64_t now_ns)
 {
@@ -177,6 +261,12 @@ void sim_turn(struct sim *sim, const struct clock_fd *fds, int64_t now_ns)
 		if (unit->bus && (!fds || fds[i].ready || now_ns >= bus_next_ns(unit->bus)))
 			receive(sim, unit);
 	}
+	for (size_t i = 0; i < sim->ears_n; i++) {
+		struct bus *bus = sim->ears[i].bus;
+
+		if (bus && (!fds || fds[sim->units_n + i].ready || now_ns >= bus_next_ns(bus)))
+			receive_ear(sim, &sim->ears[i]);
+	}
 	deliver(sim);
 	sim_body_advance(sim, now_ns);
 	for (size_t i = 0; i < sim->units_n; i++)
@@ -186,17 +276,23 @@ void sim_turn(struct sim *sim, const struct clock_fd *fds, int64_t now_ns)
 
 void sim_beat(struct sim *sim, int64_t now_ns)
 {
+	struct error_sink ignored = { 0 };
+
 	for (size_t i = 0; i < sim->units_n; i++) {
 		struct sim_unit *unit = &sim->units[i];
 
 		if (unit->kind->advance)
 			unit->kind->advance(unit->state, now_ns - BEHIND_NS);
-		if (unit->bus && is_wire(unit) && bus_state(unit->bus) == BUS_OFF) {
+		if (unit->bus && unit->ear)
+			receive(sim, unit);
+		if (unit->bus && is_wire(unit->on) && bus_state(unit->bus) == BUS_OFF) {
 			bus_close(unit->bus); /* devices take themselves back from bus-off */
 			unit->bus = NULL;
 		}
 		sim_connect(unit);
 	}
+	for (size_t i = 0; i < sim->ears_n; i++)
+		connect_ear(sim, &sim->ears[i], &ignored); /* the next beat tries again */
 }
 
 bool sim_is_attached(const struct sim *sim, const struct sim_unit **missing)

@@ -73,7 +73,7 @@ static int64_t beat(struct notify *notify, int64_t now_ns)
 
 static int play(struct sim_control *control, int stop)
 {
-	struct clock_fd fds[1 + SIM_CONTROL_FDS + SIM_UNITS_MAX] = { { .fd = stop, .events = POLLIN } };
+	struct clock_fd fds[1 + SIM_CONTROL_FDS + SIM_FDS_MAX] = { { .fd = stop, .events = POLLIN } };
 	struct clock_fd *control_fds = fds + 1, *unit_fds = control_fds + SIM_CONTROL_FDS;
 	struct notify notify;
 	bool ready = false, first = true;

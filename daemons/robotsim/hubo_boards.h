@@ -1,0 +1,48 @@
+/* hubo_boards.h: Hubo's boards as simulated devices.
+ *
+ *	hubo_boards.c	the boards of the tables that a robot file names; joint boards: faults on command, report
+ *	hubo_sensor.c	sensor boards and the power board
+ *	jmc_board.h	a joint board
+ */
+#ifndef DAEMONS_ROBOTSIM_HUBO_BOARDS_H
+#define DAEMONS_ROBOTSIM_HUBO_BOARDS_H
+
+#include "config/hubo_table.h"
+#include "daemons/robotsim/sim.h"
+
+enum hubo_sensor_kind { HUBO_SENSOR_FORCE, HUBO_SENSOR_FOOT, HUBO_SENSOR_INERTIAL, HUBO_SENSOR_POWER };
+
+struct hubo_sensor_unit {
+	/* rows */
+	int64_t delay_ns;
+	double lose;
+	double torque_nm[2], force_n;
+	size_t torque_n;
+	double tilt_rad[2], tilt_z;
+	size_t tilt_n;
+	double angle_rad[2], rate_rad_s[2];
+	size_t angle_n, rate_n;
+	double voltage_v, current_a;
+
+	enum hubo_sensor_kind kind;
+	unsigned int number; /* 1 to 7 */
+	int sign[3];
+	double null[5]; /* subtracted: Mx, My, Fz; tilt or angles */
+	bool no_power, silent, garbage, short_frames;
+	uint64_t random;
+	int64_t t_ns; /* of the reply */
+	struct frame reply;
+	bool replies;
+	uint64_t asked, sent, lost, ignored;
+};
+
+extern const struct settings_row hubo_sensor_rows[];
+/* Adds the sensor boards of the table, and the power board, all with these settings. */
+int hubo_sensor_load(struct sim *sim, const struct robot_device *device, const struct hubo_table *table,
+		     const struct hubo_sensor_unit *settings, struct error_sink *errors);
+
+/* One more board on this bus of the device; size bytes of zeros are its state.  NULL: a line is in errors. */
+struct sim_unit *hubo_boards_add(struct sim *sim, const struct robot_device *device, const char *name, int bus,
+				 size_t size, struct error_sink *errors);
+
+#endif

@@ -1,0 +1,244 @@
+/* jmc_board.c: a simulated joint board of Hubo: what it hears, and its time. */
+#include "daemons/robotsim/jmc_board.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "channels/clock.h"
+#include "channels/vt_clock.h"
+
+#define COMMAND_ID 0x001
+#define REFERENCE_ID 0x010u
+
+const char *const jmc_second_slots[] = { "zero", "repeat", "none", NULL }, *const jmc_ways[] = { "up", "down", NULL };
+
+/* ---- power ---- */
+
+void jmc_board_bounds(struct jmc_board *b)
+{
+	const struct jmc_params *p = &b->params;
+
+	for (unsigned int i = 0; i < b->motors_n; i++)
+		b->bounds[i] = (struct jmc_motor_bounds){
+			.lower = p->motor[i].lower,
+			.upper = p->motor[i].upper,
+			.limited = { p->motor[i].limits[0] & 1, p->motor[i].limits[1] & 1 },
+			.big_error = p->max_error,
+			.input_difference = p->input_difference,
+			.jam_s = p->jam_ms * 1e-3,
+			.saturated_s = p->saturated_ms * 1e-3,
+			.jam_duty = p->jam_duty,
+			.saturated_duty = p->saturated_duty,
+		};
+}
+
+void jmc_board_lock(struct jmc_board *b, int64_t t_ns)
+{
+	jmc_pll_start(&b->pll, &b->settings.pll, b->params.can_rate_ms * INT64_C(1000000), t_ns);
+	b->t_ns = t_ns;
+	b->step_ns = CLOCK_NEVER;
+	b->steps_left = 0;
+}
+
+/* As its flash has it, off, and counting from where its joints are. */
+static void boot(struct jmc_board *b, int64_t t_ns)
+{
+	b->params = b->flash;
+	jmc_board_bounds(b);
+	b->fet = b->control = false;
+	b->mode = 0;
+	b->replies_n = 0;
+	for (unsigned int i = 0; i < b->motors_n; i++)
+		jmc_motor_start(&b->motor[i], b->motor[i].counts, b->motor[i].counts);
+	jmc_board_lock(b, t_ns);
+}
+
+void jmc_board_control(struct jmc_board *b, bool on)
+{
+	b->control = on && b->fet;
+	for (unsigned int i = 0; i < b->motors_n; i++)
+		if (b->control && b->layout != JMC_HAND)
+			jmc_motor_hold(&b->motor[i]);
+		else
+			jmc_motor_off(&b->motor[i]);
+}
+
+void jmc_board_start(struct jmc_board *b, int64_t t_ns)
+{
+	const struct jmc_settings *s = &b->settings;
+
+	b->random = (uint64_t)vt_clock_seed(s->seed + s->number) * 0x9E3779B97F4A7C15u + 1;
+	b->temperature_c = s->ambient_c;
+	for (unsigned int i = 0; i < b->motors_n; i++) {
+		b->motor[i].model = &b->model[i];
+		b->motor[i].bounds = &b->bounds[i];
+		b->motor[i].counts = fmin(fmax(s->position_rad * b->model[i].counts_per_rad, b->model[i].ends[0]),
+					  b->model[i].ends[1]);
+	}
+	boot(b, t_ns);
+	b->no_power = !s->power;
+	b->boot_until_ns = t_ns;
+	for (unsigned int i = 0; s->homed && i < b->motors_n; i++) {
+		b->motor[i].zero = 0;
+		b->motor[i].home.phase = JMC_HOME_DONE;
+	}
+	b->fet = s->on;
+	jmc_board_control(b, s->on);
+}
+
+void jmc_board_power(struct jmc_board *b, bool on, int64_t t_ns)
+{
+	jmc_board_advance(b, t_ns);
+	b->no_power = !on;
+	boot(b, t_ns);
+	b->boot_until_ns = t_ns + b->settings.boot_ns;
+}
+
+/* ---- time ---- */
+
+static void warm(struct jmc_board *b, double step_s)
+{
+	const struct jmc_settings *s = &b->settings;
+	double squares = 0;
+
+	for (unsigned int i = 0; i < b->motors_n; i++)
+		squares += b->motor[i].current_a * b->motor[i].current_a;
+	b->temperature_c +=
+		(s->ambient_c + s->heat * squares - b->temperature_c) * step_s / ((double)s->warms_ns * 1e-9);
+	if (b->temperature_c > b->params.temperature)
+		for (unsigned int i = 0; i < b->motors_n; i++)
+			jmc_motor_trip(&b->motor[i], JMC_TEMPERATURE);
+}
+
+/* A sub-step that ends now; the last of a period ends with the tick. */
+static void step(struct jmc_board *b, int64_t t_ns)
+{
+	const int64_t n = b->settings.sub_steps;
+	const double step_s = (double)(t_ns - b->t_ns) * 1e-9, nominal_s = b->pll.period_ns * 1e-9 / (double)n;
+	const bool tick = t_ns == b->pll.tick_ns, measured = b->pll.locked && !jmc_pll_holds(&b->pll, t_ns);
+
+	for (unsigned int i = 0; i < b->motors_n; i++) {
+		jmc_motor_step(&b->motor[i], measured, nominal_s, step_s);
+		if (tick)
+			jmc_path_tick(&b->motor[i].path, (unsigned int)n);
+	}
+	warm(b, step_s);
+	b->t_ns = t_ns;
+	if (tick) {
+		jmc_pll_tick(&b->pll);
+		b->steps_left = n;
+	}
+	b->steps_left--;
+	b->step_ns = b->steps_left > 0 ? t_ns + llround(b->pll.period_ns / (double)n) : CLOCK_NEVER;
+}
+
+void jmc_board_advance(struct jmc_board *b, int64_t t_ns)
+{
+	for (;;) {
+		const int64_t next_ns = b->step_ns < b->pll.tick_ns ? b->step_ns : b->pll.tick_ns;
+
+		if (next_ns > t_ns || b->no_power)
+			return;
+		step(b, next_ns);
+	}
+}
+
+/* ---- references ---- */
+
+static uint16_t u16(const uint8_t *from)
+{
+	return (uint16_t)(from[0] | from[1] << 8);
+}
+
+/* 24 bits, sign and magnitude. */
+static double i24(const uint8_t *from)
+{
+	const int32_t magnitude = u16(from) | (from[2] & 0x7F) << 16;
+
+	return from[2] & 0x80 ? -magnitude : magnitude;
+}
+
+/* Did one of its motors follow? */
+static bool refer(struct jmc_board *b, const struct frame *f)
+{
+	struct jmc_motor *m = b->motor;
+	bool used = false;
+
+	if (b->layout == JMC_JOINTS) {
+		for (unsigned int i = 0; i < b->motors_n; i++)
+			used |= jmc_motor_reference(&m[i], i24(f->data + 3 * i));
+	} else if (b->layout == JMC_NECK) {
+		for (unsigned int i = 0; i < 3; i++) {
+			const double rad = u16(f->data + 2 * i) / 4095.0 * 2 * M_PI - M_PI;
+
+			used |= jmc_motor_reference(&m[i], rad * m[i].model->counts_per_rad - m[i].zero);
+		}
+	} else {
+		used = jmc_motor_reference(&m[0], i24(f->data));
+		for (unsigned int i = 1; i < 3; i++) /* full at 0.10 A */
+			jmc_motor_pwm(&m[i], jmc_board_i7(f->data[2 + i]) * 10);
+	}
+	return used;
+}
+
+static void take_reference(struct jmc_board *b, const struct frame *f, int64_t t_ns)
+{
+	if (b->layout == JMC_HAND || f->len != (b->layout == JMC_WRIST ? 5 : 6)) {
+		b->ignored++;
+		return;
+	}
+	b->pll.settings = b->settings.pll; /* may be changed while it runs */
+	jmc_pll_arrive(&b->pll, t_ns);
+	b->unused += !b->control || b->mode == 1 || !refer(b, f);
+}
+
+/* ---- frames ---- */
+
+static double random_share(struct jmc_board *b)
+{
+	b->random ^= b->random << 13;
+	b->random ^= b->random >> 7;
+	b->random ^= b->random << 17;
+	return (double)(b->random >> 11) * 0x1p-53;
+}
+
+static void say(struct jmc_board *b, struct frame *f, int64_t t_ns)
+{
+	t_ns += b->settings.reply_ns + (int64_t)((double)b->settings.jitter_ns * random_share(b));
+	if (b->silent || random_share(b) < b->settings.lose || b->replies_n + 2 > JMC_REPLIES_MAX) {
+		b->lost++;
+		return;
+	}
+	if (b->short_frames)
+		f->len--;
+	for (unsigned int i = 0; b->garbage && i < f->len; i++)
+		f->data[i] = (uint8_t)(random_share(b) * 256);
+	if (b->replies_n && b->replies[b->replies_n - 1].t_ns > t_ns)
+		t_ns = b->replies[b->replies_n - 1].t_ns;
+	for (int n = b->twice ? 2 : 1; n; n--) {
+		b->replies[b->replies_n].t_ns = t_ns;
+		b->replies[b->replies_n++].frame = *f;
+	}
+}
+
+void jmc_board_frame(struct jmc_board *b, const struct frame *f, int64_t t_ns)
+{
+	const uint32_t number = (uint32_t)b->settings.number;
+	struct frame reply;
+
+	jmc_board_advance(b, t_ns);
+	if (b->no_power || t_ns < b->boot_until_ns)
+		return;
+	if (f->id == REFERENCE_ID + number) {
+		b->in++;
+		take_reference(b, f, t_ns);
+	} else if (f->id == COMMAND_ID && f->len >= 2 && f->data[0] == number) {
+		b->in++;
+		if (jmc_say(b, f, &reply))
+			say(b, &reply, t_ns);
+		else if (jmc_params_command(&b->params, b->motors_n, f))
+			jmc_board_bounds(b);
+		else
+			b->ignored += !jmc_obey(b, f, t_ns);
+	}
+}
