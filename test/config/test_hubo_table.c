@@ -148,6 +148,7 @@ TEST(drc_hubo)
 #define RHY "RHY 0 0 10 25 100 4000 1 JMC0 1 0 2 0 0 0 0\n"
 #define RHR "RHR 1 0 324 1024 160 4000 1 JMC0 1 0 2 0 0 0 0\n"
 #define COLUMNS "name motNo refEnc drive driven harm enc dir jmc active can numMot kp kd maxPWM zeroed"
+#define HOME_COLUMNS "JointName HomeOffset LowerLimit UpperLimit SearchDirection SearchLimit Type"
 #define NO_BOARD "is not a joint board; write JMC0 to JMC11 or EJMC0 to EJMC5\n"
 
 struct bad {
@@ -277,10 +278,8 @@ TEST(sensors)
 TEST(homes)
 {
 	static const struct bad bad[] = {
-		{ "JointName HomeOffset LowerLimit UpperLimit SearchDirection SearchLimit Type\nRHY -4364 -379999 250001 0 20 raw\n",
-		  "" },
-		{ "RHY 1 2 3\n",
-		  "t:1: 4 columns, not 7; write JointName HomeOffset LowerLimit UpperLimit SearchDirection SearchLimit Type\n" },
+		{ HOME_COLUMNS "\nRHY -4364 -379999 250001 0 20 raw\n", "" },
+		{ "RHY 1 2 3\n", "t:1: 4 columns, not 7; write " HOME_COLUMNS "\n" },
 		{ "RHZ 0 -1 1 0 20 rad\n", "t:1: \"RHZ\" is not a joint of Hubo; did you mean RHY?\n" },
 		{ "LHY 0 -1 1 0 20 rad\n", "t:1: LHY is not in the joint table; remove this line or add the joint\n" },
 		{ "RHY 0 -1 1 0 20 rad\nRHY 0 -1 1 0 20 rad\n", "t:2: RHY stands already in line 1\n" },

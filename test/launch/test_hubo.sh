@@ -1,5 +1,5 @@
 #!/bin/bash
-# Hubo on the bench, on the virtual clock: what its two buses carry while it walks in place, what dies meanwhile, homing.
+# Hubo on the bench, on the virtual clock: what its buses carry while it walks in place, what dies meanwhile, homing.
 #
 # Times are those of the wire.  Each run has a /dev/shm and processes of its own.
 # shellcheck disable=SC2317 # called by name
@@ -19,7 +19,12 @@ run() {
 	local time=$1
 	sed "s|^include: ../|include: $PWD/|" launch/bench-hubo.launch >"$folder/hubo.launch"
 	cat >>"$folder/hubo.launch" <<LAUNCH
-  record: {program: canrecord, args: [--force, -o, $folder/wire.log, "wire:lower", "wire:upper"], alive: process, needs: canwire, priority: 84}
+  record:
+    program: canrecord
+    args: [--force, -o, $folder/wire.log, "wire:lower", "wire:upper"]
+    alive: process
+    needs: canwire
+    priority: 84
   move: {program: $build/launch/endplate/examples/hubo, args: [hubo, $2], alive: process, needs: hubo, restart: never}
   disturb: {program: runlog, args: [${disturb:+--at, \"$disturb\", }hubo], alive: watchdog, needs: robotsim}
 LAUNCH
@@ -38,14 +43,14 @@ LAUNCH
 		{ cat "$folder/out"; return 1; }
 }
 
-# FROM TO LEAST MOST STEP: between these seconds the buses carry so much, everything is answered, and no reference leaves
-# its cycle, comes twice in one, or is farther from the last than STEP counts.
+# FROM TO LEAST MOST STEP: between these seconds the buses carry so much, everything is answered, and no reference
+# leaves its cycle, comes twice in one, or is farther from the last than STEP counts.
 carried() {
 	python3 test/daemons/hubo/wire.py "$folder/wire.log" "$1" "$2" >"$folder/wire"
 	awk -v least="$3" -v most="$4" -v step="$5" '
 		{ for (i = 2; i <= NF; i++) value[$i] = $(i + 1) }
-		value["load"] < least || value["load"] > most || value["late"] || value["doubled"] || value["step"] > step ||
-			value["jitter_us"] > 60 || !value["references"] || (value["unanswered"] && !lost) { exit 1 }
+		value["load"] < least || value["load"] > most || value["late"] || value["doubled"] ||
+			value["step"] > step || value["jitter_us"] > 60 || !value["references"] || (value["unanswered"] && !lost) { exit 1 }
 		END { if (NR != 2) exit 1 }' "lost=${lost:-0}" "$folder/wire" || { cat "$folder/wire"; return 1; }
 }
 

@@ -1,4 +1,4 @@
-/* hubo.c: has Hubo wave, or walk in place, after it was homed if home is asked for: hubo DEVICE [home] wave|walk SECONDS
+/* hubo.c: has Hubo wave, or walk in place, homed before if asked for: hubo DEVICE [home] wave|walk SECONDS
  *
  * Both motions begin from wherever the joints are, with READY_S to the first pose.  It walks with its legs
  * alone and waves with its right arm alone, so that two of them can run, as two sources of a refmuxd.
