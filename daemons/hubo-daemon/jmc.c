@@ -56,18 +56,14 @@ int32_t jmc_counts(double rad, double counts_per_rad, int32_t limit)
 {
 	const double counts = rad * counts_per_rad;
 
-	if (!(fabs(counts) < limit))
-		return counts < 0 ? -limit : limit;
-	return (int32_t)counts;
+	return (int32_t)fmax(-limit, fmin(limit, counts)); /* of NaN limit */
 }
 
 int32_t jmc_neck_counts(double rad)
 {
 	const double counts = (rad + M_PI) / (2 * M_PI) * NECK_TURN_SENT;
 
-	if (!(counts > 0))
-		return 0;
-	return counts < JMC_NECK_MAX ? (int32_t)counts : JMC_NECK_MAX;
+	return (int32_t)fmin(JMC_NECK_MAX, fmax(0, counts)); /* of NaN 0 */
 }
 
 double jmc_neck_rad(int32_t counts)
@@ -156,53 +152,56 @@ struct value {
 	int32_t or_this; /* beside what is between them; 0: nothing */
 };
 /* clang-format off */
-#define U8(at) { at, 1, 0, 255, 0 }
-#define U16(at) { at, 2, 0, 65535, 0 }
-#define I32(at) { at, 4, INT32_MIN, INT32_MAX, 0 }
-#define UP_TO(at, max) { at, 1, 0, max, 0 }
-#define POSITIVE(at) { at, 1, 1, 255, 0 }
+#define U8(a) { .at = a, .bytes = 1, .max = UINT8_MAX }
+#define U16(a) { .at = a, .bytes = 2, .max = UINT16_MAX }
+#define I32(a) { .at = a, .bytes = 4, .min = INT32_MIN, .max = INT32_MAX }
+#define UP_TO(a, most) { .at = a, .bytes = 1, .max = most }
+#define BETWEEN(a, least, most, ...) { .at = a, .bytes = 1, .min = least, .max = most, __VA_ARGS__ }
+#define ROW(n, c, l, ...) { .name = n, .code = c, .len = l, __VA_ARGS__ }
+#define VALUES(...) .value = { __VA_ARGS__ }
 /* clang-format on */
 
 static const struct row {
 	const char *name;
 	uint8_t code, len;
-	uint8_t motors; /* one code for each of them */
-	struct value value[JMC_VALUES_MAX];
+	uint8_t motors;	  /* one code for each of them */
 	uint8_t constant; /* byte 2, beside its value */
+	struct value value[JMC_VALUES_MAX];
 } rows[JMC_COMMANDS] = {
 	/* hubo-ach sends it with a third byte, so this one does; no source uses that byte */
-	[JMC_GET_STATUS] = { "get-status", 0x02, 3, 0, { { 0 } }, 0 },
-	[JMC_GET_ENCODER] = { "get-encoder", 0x03, 3, 0, { UP_TO(2, 1) }, 0 },
-	[JMC_GET_CURRENT] = { "get-current", 0x04, 2, 0, { { 0 } }, 0 },
-	[JMC_GET_PARAMETER] = { "get-parameter", 0x24, 3, 0, { { 2, 1, 1, 35, 0 } }, 0 },
-	[JMC_GET_POWER] = { "get-power", 0xE0, 2, 0, { { 0 } }, 0 },
-	[JMC_ZERO] = { "zero", 0x06, 3, 0, { { 2, 1, 0, 4, JMC_ALL_MOTORS } }, 0 },
-	[JMC_POSITION_GAINS] = { "position-gains", 0x07, 8, 2, { U16(2), U16(4), U16(6) }, 0 },
-	[JMC_CURRENT_GAINS] = { "current-gains", 0x09, 8, 2, { U16(2), U16(4), U16(6) }, 0 },
-	[JMC_FET] = { "fet", 0x0B, 3, 0, { UP_TO(2, 1) }, 0 },
-	[JMC_CONTROL_ON] = { "control-on", 0x0E, 2, 0, { { 0 } }, 0 },
-	[JMC_CONTROL_OFF] = { "control-off", 0x0F, 2, 0, { { 0 } }, 0 },
-	[JMC_MODE] = { "mode", 0x10, 3, 0, { UP_TO(2, 2) }, 0 },
-	[JMC_HOME] = { "home", 0x11, 8, 0, { { 2, 1, 1, 5, JMC_ALL_MOTORS } }, 0 },
-	[JMC_FREEWHEEL] = { "freewheel", 0x13, 3, 0, { UP_TO(2, 1) }, 0 },
-	[JMC_DEAD_ZONE] = { "dead-zone", 0x20, 3, 4, { U8(2) }, 0 },
-	[JMC_HOME_SEARCH] = { "home-search", 0x30, 8, 5, { U8(2), UP_TO(3, 1), I32(4) }, 0 },
-	[JMC_ENCODER_RESOLUTION] = { "encoder-resolution", 0x38, 4, 5, { U16(2) }, 0 },
-	[JMC_MOTION_LIMITS] = { "motion-limits", 0x40, 6, 5, { U16(2), U16(4) }, 0 },
-	[JMC_LOWER_LIMIT] = { "lower-limit", 0x50, 7, 5, { UP_TO(2, 3), I32(3) }, 0 },
-	[JMC_UPPER_LIMIT] = { "upper-limit", 0x56, 7, 5, { UP_TO(2, 3), I32(3) }, 0 },
-	[JMC_HOME_MOTION] = { "home-motion", 0x60, 7, 5, { U8(2), U8(3), U8(4), UP_TO(5, 2), UP_TO(6, 100) }, 0 },
-	[JMC_GAIN_OVERRIDE] = { "gain-override", 0x6F, 6, 0, { UP_TO(2, 100), UP_TO(3, 100), U16(4) }, 0 },
-	[JMC_NULL_FORCE] = { "null-force", 0x81, 3, 0, { { 0 } }, 0x00 },
-	[JMC_NULL_TILT] = { "null-tilt", 0x81, 3, 0, { { 0 } }, 0x04 },
-	[JMC_NULL_IMU] = { "null-imu", 0x81, 2, 0, { { 0 } }, 0 },
-	[JMC_ALARM] = { "alarm", 0x82, 3, 0, { UP_TO(2, 4) }, 0 },
-	[JMC_BEEP] = { "beep", 0x83, 3, 0, { POSITIVE(2) }, 0 },
-	[JMC_BOARD_NUMBER] = { "board-number", 0xF0, 4, 0, { UP_TO(2, 0x35), POSITIVE(3) }, 0 },
-	[JMC_JAM_LIMITS] = { "jam-limits", 0xF2, 8, 0, { U16(2), U16(4), UP_TO(6, 100), UP_TO(7, 100) }, 0 },
-	[JMC_ERROR_LIMITS] = { "error-limits", 0xF3, 8, 0, { U16(2), U16(4), U16(6) }, 0 },
-	[JMC_INITIALIZE] = { "initialize", 0xFA, 2, 0, { { 0 } }, 0 },
-	[JMC_INITIALIZE_SENSOR] = { "initialize-sensor", 0xFA, 3, 0, { { 0 } }, 0xAA },
+	[JMC_GET_STATUS] = ROW("get-status", 0x02, 3),
+	[JMC_GET_ENCODER] = ROW("get-encoder", 0x03, 3, VALUES(UP_TO(2, 1))),
+	[JMC_GET_CURRENT] = ROW("get-current", 0x04, 2),
+	[JMC_GET_PARAMETER] = ROW("get-parameter", 0x24, 3, VALUES(BETWEEN(2, 1, 35))),
+	[JMC_GET_POWER] = ROW("get-power", 0xE0, 2),
+	[JMC_ZERO] = ROW("zero", 0x06, 3, VALUES(BETWEEN(2, 0, 4, .or_this = JMC_ALL_MOTORS))),
+	[JMC_POSITION_GAINS] = ROW("position-gains", 0x07, 8, .motors = 2, VALUES(U16(2), U16(4), U16(6))),
+	[JMC_CURRENT_GAINS] = ROW("current-gains", 0x09, 8, .motors = 2, VALUES(U16(2), U16(4), U16(6))),
+	[JMC_FET] = ROW("fet", 0x0B, 3, VALUES(UP_TO(2, 1))),
+	[JMC_CONTROL_ON] = ROW("control-on", 0x0E, 2),
+	[JMC_CONTROL_OFF] = ROW("control-off", 0x0F, 2),
+	[JMC_MODE] = ROW("mode", 0x10, 3, VALUES(UP_TO(2, 2))),
+	[JMC_HOME] = ROW("home", 0x11, 8, VALUES(BETWEEN(2, 1, 5, .or_this = JMC_ALL_MOTORS))),
+	[JMC_FREEWHEEL] = ROW("freewheel", 0x13, 3, VALUES(UP_TO(2, 1))),
+	[JMC_DEAD_ZONE] = ROW("dead-zone", 0x20, 3, .motors = 4, VALUES(U8(2))),
+	[JMC_HOME_SEARCH] = ROW("home-search", 0x30, 8, .motors = 5, VALUES(U8(2), UP_TO(3, 1), I32(4))),
+	[JMC_ENCODER_RESOLUTION] = ROW("encoder-resolution", 0x38, 4, .motors = 5, VALUES(U16(2))),
+	[JMC_MOTION_LIMITS] = ROW("motion-limits", 0x40, 6, .motors = 5, VALUES(U16(2), U16(4))),
+	[JMC_LOWER_LIMIT] = ROW("lower-limit", 0x50, 7, .motors = 5, VALUES(UP_TO(2, 3), I32(3))),
+	[JMC_UPPER_LIMIT] = ROW("upper-limit", 0x56, 7, .motors = 5, VALUES(UP_TO(2, 3), I32(3))),
+	[JMC_HOME_MOTION] =
+		ROW("home-motion", 0x60, 7, .motors = 5, VALUES(U8(2), U8(3), U8(4), UP_TO(5, 2), UP_TO(6, 100))),
+	[JMC_GAIN_OVERRIDE] = ROW("gain-override", 0x6F, 6, VALUES(UP_TO(2, 100), UP_TO(3, 100), U16(4))),
+	[JMC_NULL_FORCE] = ROW("null-force", 0x81, 3),
+	[JMC_NULL_TILT] = ROW("null-tilt", 0x81, 3, .constant = 0x04),
+	[JMC_NULL_IMU] = ROW("null-imu", 0x81, 2),
+	[JMC_ALARM] = ROW("alarm", 0x82, 3, VALUES(UP_TO(2, 4))),
+	[JMC_BEEP] = ROW("beep", 0x83, 3, VALUES(BETWEEN(2, 1, UINT8_MAX))),
+	[JMC_BOARD_NUMBER] = ROW("board-number", 0xF0, 4, VALUES(UP_TO(2, 0x35), BETWEEN(3, 1, UINT8_MAX))),
+	[JMC_JAM_LIMITS] = ROW("jam-limits", 0xF2, 8, VALUES(U16(2), U16(4), UP_TO(6, 100), UP_TO(7, 100))),
+	[JMC_ERROR_LIMITS] = ROW("error-limits", 0xF3, 8, VALUES(U16(2), U16(4), U16(6))),
+	[JMC_INITIALIZE] = ROW("initialize", 0xFA, 2),
+	[JMC_INITIALIZE_SENSOR] = ROW("initialize-sensor", 0xFA, 3, .constant = 0xAA),
 };
 
 #define HOME_STORED 0x02 /* by the settings that the board has stored */

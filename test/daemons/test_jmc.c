@@ -320,12 +320,14 @@ TEST(halves_of_parameters)
 
 	memset(&p, 0xFF, sizeof(p));
 	jmc_decode_parameter(&p, 1, &b);
+	TEST_ASSERT_EQUAL_HEX32(0xFFFF1234, p.home_offset);
 	jmc_decode_parameter(&p, 2, &c);
 	jmc_decode_parameter(&p, 3, &d);
 	TEST_ASSERT_EQUAL_HEX32(0x56781234, p.home_offset);
 	TEST_ASSERT_EQUAL_HEX32(0x00DEBC9A, p.upper);
 	memset(&p, 0xFF, sizeof(p));
 	jmc_decode_parameter(&p, 3, &d);
+	TEST_ASSERT_EQUAL_HEX32(0x00DEFFFF, p.upper);
 	jmc_decode_parameter(&p, 2, &c);
 	jmc_decode_parameter(&p, 1, &b);
 	TEST_ASSERT_EQUAL_HEX32(0x56781234, p.home_offset);
@@ -345,4 +347,117 @@ TEST(kinds_of_boards)
 TEST(faults)
 {
 	TEST_ASSERT_EQUAL_HEX32(0x87F0, JMC_FAULTS);
+}
+
+/* ---- every limit of every command, by the page's table ---- */
+
+static const struct limits {
+	const char *name;
+	uint8_t code, len, motors, constant;
+	struct {
+		uint8_t at, bytes;
+		int64_t min, max, or_this;
+	} value[JMC_VALUES_MAX];
+} limits[] = {
+	{ "get-status", 0x02, 3, 0, 0, { { 0, 0, 0, 0, 0 } } },
+	{ "get-encoder", 0x03, 3, 0, 0, { { 2, 1, 0, 1, 0 } } },
+	{ "get-current", 0x04, 2, 0, 0, { { 0, 0, 0, 0, 0 } } },
+	{ "get-parameter", 0x24, 3, 0, 0, { { 2, 1, 1, 35, 0 } } },
+	{ "get-power", 0xE0, 2, 0, 0, { { 0, 0, 0, 0, 0 } } },
+	{ "zero", 0x06, 3, 0, 0, { { 2, 1, 0, 4, 15 } } },
+	{ "position-gains", 0x07, 8, 2, 0, { { 2, 2, 0, 65535, 0 }, { 4, 2, 0, 65535, 0 }, { 6, 2, 0, 65535, 0 } } },
+	{ "current-gains", 0x09, 8, 2, 0, { { 2, 2, 0, 65535, 0 }, { 4, 2, 0, 65535, 0 }, { 6, 2, 0, 65535, 0 } } },
+	{ "fet", 0x0B, 3, 0, 0, { { 2, 1, 0, 1, 0 } } },
+	{ "control-on", 0x0E, 2, 0, 0, { { 0, 0, 0, 0, 0 } } },
+	{ "control-off", 0x0F, 2, 0, 0, { { 0, 0, 0, 0, 0 } } },
+	{ "mode", 0x10, 3, 0, 0, { { 2, 1, 0, 2, 0 } } },
+	{ "home", 0x11, 8, 0, 0, { { 2, 1, 1, 5, 15 } } },
+	{ "freewheel", 0x13, 3, 0, 0, { { 2, 1, 0, 1, 0 } } },
+	{ "dead-zone", 0x20, 3, 4, 0, { { 2, 1, 0, 255, 0 } } },
+	{ "home-search", 0x30, 8, 5, 0, { { 2, 1, 0, 255, 0 }, { 3, 1, 0, 1, 0 }, { 4, 4, INT32_MIN, INT32_MAX, 0 } } },
+	{ "encoder-resolution", 0x38, 4, 5, 0, { { 2, 2, 0, 65535, 0 } } },
+	{ "motion-limits", 0x40, 6, 5, 0, { { 2, 2, 0, 65535, 0 }, { 4, 2, 0, 65535, 0 } } },
+	{ "lower-limit", 0x50, 7, 5, 0, { { 2, 1, 0, 3, 0 }, { 3, 4, INT32_MIN, INT32_MAX, 0 } } },
+	{ "upper-limit", 0x56, 7, 5, 0, { { 2, 1, 0, 3, 0 }, { 3, 4, INT32_MIN, INT32_MAX, 0 } } },
+	{ "home-motion",
+	  0x60,
+	  7,
+	  5,
+	  0,
+	  { { 2, 1, 0, 255, 0 }, { 3, 1, 0, 255, 0 }, { 4, 1, 0, 255, 0 }, { 5, 1, 0, 2, 0 }, { 6, 1, 0, 100, 0 } } },
+	{ "gain-override", 0x6F, 6, 0, 0, { { 2, 1, 0, 100, 0 }, { 3, 1, 0, 100, 0 }, { 4, 2, 0, 65535, 0 } } },
+	{ "null-force", 0x81, 3, 0, 0x00, { { 0, 0, 0, 0, 0 } } },
+	{ "null-tilt", 0x81, 3, 0, 0x04, { { 0, 0, 0, 0, 0 } } },
+	{ "null-imu", 0x81, 2, 0, 0, { { 0, 0, 0, 0, 0 } } },
+	{ "alarm", 0x82, 3, 0, 0, { { 2, 1, 0, 4, 0 } } },
+	{ "beep", 0x83, 3, 0, 0, { { 2, 1, 1, 255, 0 } } },
+	{ "board-number", 0xF0, 4, 0, 0, { { 2, 1, 0, 53, 0 }, { 3, 1, 1, 255, 0 } } },
+	{ "jam-limits",
+	  0xF2,
+	  8,
+	  0,
+	  0,
+	  { { 2, 2, 0, 65535, 0 }, { 4, 2, 0, 65535, 0 }, { 6, 1, 0, 100, 0 }, { 7, 1, 0, 100, 0 } } },
+	{ "error-limits", 0xF3, 8, 0, 0, { { 2, 2, 0, 65535, 0 }, { 4, 2, 0, 65535, 0 }, { 6, 2, 0, 65535, 0 } } },
+	{ "initialize", 0xFA, 2, 0, 0, { { 0, 0, 0, 0, 0 } } },
+	{ "initialize-sensor", 0xFA, 3, 0, 0xAA, { { 0, 0, 0, 0, 0 } } },
+};
+
+/* Values at their least; one of them is this one. */
+static void check_value(const struct limits *l, unsigned int which, int64_t value, bool allowed)
+{
+	int32_t values[JMC_VALUES_MAX] = { 0 };
+	struct frame frame;
+	uint64_t got = 0, home = !strcmp(l->name, "home") ? 2 : 0;
+	int status;
+
+	if (value < INT32_MIN || value > INT32_MAX)
+		return;
+	for (unsigned int i = 0; i < JMC_VALUES_MAX; i++)
+		values[i] = (int32_t)(i == which ? value : l->value[i].min);
+	status = jmc_encode(&frame, 0x21, (enum jmc_command)jmc_command_find(l->name), 0, values);
+	TEST_ASSERT_EQUAL_MESSAGE(allowed ? 0 : -ERANGE, status, l->name);
+	if (!allowed)
+		return;
+	for (unsigned int i = 0; i < l->value[which].bytes; i++)
+		got |= (uint64_t)frame.data[l->value[which].at + i] << 8 * i;
+	value &= (1ll << 8 * l->value[which].bytes) - 1;
+	TEST_ASSERT_EQUAL_HEX64_MESSAGE(home ? (uint64_t)value << 4 | home : (uint64_t)value, got, l->name);
+	for (unsigned int i = l->len; i < sizeof(frame.data); i++)
+		TEST_ASSERT_EQUAL_HEX8(0, frame.data[i]);
+}
+
+TEST(limits_of_commands)
+{
+	TEST_ASSERT_EQUAL(JMC_COMMANDS, sizeof(limits) / sizeof(*limits));
+	for (const struct limits *l = limits; l < limits + JMC_COMMANDS; l++) {
+		const enum jmc_command command = (enum jmc_command)jmc_command_find(l->name);
+		int32_t values[JMC_VALUES_MAX];
+		struct frame frame;
+
+		for (unsigned int i = 0; i < JMC_VALUES_MAX; i++)
+			values[i] = (int32_t)l->value[i].min;
+		for (unsigned int motor = 0; motor < 8; motor++) {
+			const bool allowed = l->motors ? motor < l->motors : !motor;
+
+			TEST_ASSERT_EQUAL_MESSAGE(allowed ? 0 : -EINVAL,
+						  jmc_encode(&frame, 0x21, command, motor, values), l->name);
+			if (!allowed)
+				continue;
+			TEST_ASSERT_EQUAL_HEX8(l->code + motor, frame.data[1]);
+			TEST_ASSERT_EQUAL(l->len, frame.len);
+			if (!l->value[0].bytes)
+				TEST_ASSERT_EQUAL_HEX8_MESSAGE(l->constant, frame.data[2], l->name);
+		}
+		TEST_ASSERT_EQUAL(l->motors, jmc_command_about(command).motors);
+		for (unsigned int i = 0; i < JMC_VALUES_MAX && l->value[i].bytes; i++) {
+			check_value(l, i, l->value[i].min, true);
+			check_value(l, i, l->value[i].max, true);
+			check_value(l, i, l->value[i].min - 1, false);
+			check_value(l, i, l->value[i].max + 1, false);
+			if (l->value[i].or_this)
+				check_value(l, i, l->value[i].or_this, true);
+			TEST_ASSERT_EQUAL(l->value[i].bytes && i < jmc_command_about(command).values, true);
+		}
+	}
 }
