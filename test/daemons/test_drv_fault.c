@@ -103,6 +103,23 @@ TEST(when_all_have_failed_the_device_has)
 	TEST_ASSERT_EQUAL_STRING("its bus is dead, or silent", drv_fault_device(&drv));
 }
 
+/* What is not there is not well either. */
+TEST(absent_joints_do_not_count)
+{
+	make();
+	for (unsigned int i = 1; i < drv.joints_n; i++)
+		drv_joint_absent(&drv, i);
+	drv_fault_spread(&drv);
+	TEST_ASSERT_NULL(drv_fault_device(&drv));
+	drv_fault(&drv, 0, "jam", "it jams");
+	drv_fault_spread(&drv);
+	TEST_ASSERT_NOT_NULL(drv_fault_device(&drv));
+	drv_well(&drv, 0, NULL);
+	drv_joint_absent(&drv, 0);
+	drv_fault_spread(&drv);
+	TEST_ASSERT_NULL(drv_fault_device(&drv));
+}
+
 TEST(of_the_device)
 {
 	make();

@@ -436,3 +436,20 @@ TEST(rest_without_current)
 	TEST_ASSERT_EQUAL(MSG_MODE_CURRENT, tick()->mode);
 	NEAR(0, drv.commands[0].current_a);
 }
+
+/* ---- a place without a joint ---- */
+
+TEST(an_absent_joint_is_neither_stale_nor_commanded)
+{
+	drv_joint_absent(&drv, 1);
+	measure(1, NAN, NAN, NEVER);
+	want(0, MSG_MODE_POSITION, 0.1);
+	want(1, MSG_MODE_POSITION, 0.1);
+	drv.commands[1].current_a = UNTOUCHED;
+	TEST_ASSERT_NULL(drv_joints_stale(&drv, now_ns));
+	tick();
+	TEST_ASSERT_TRUE(drv.commands[1].current_a == UNTOUCHED);
+	TEST_ASSERT_TRUE(drv.commands[0].position_rad > 0);
+	drv.joint_absent[1] = false;
+	TEST_ASSERT_EQUAL_STRING("knee", drv_joints_stale(&drv, now_ns));
+}
