@@ -165,7 +165,7 @@ static int declare_too_much(struct drv *drv, struct error_sink *none)
 	for (n = 0; n < DRV_OUTPUTS_MAX; n++)
 		TEST_ASSERT_EQUAL(n, drv_add_output(drv, "more", msg_event_number, &errors));
 	TEST_ASSERT_EQUAL(-ENOSPC, drv_add_output(drv, "more", msg_event_number, &errors));
-	TEST_ASSERT_EQUAL_STRING("more than 16 further channels", first_line);
+	TEST_ASSERT_EQUAL_STRING("more than 24 further channels", first_line);
 
 	errors = kept();
 	for (n = 0; n < DRV_CLAIMS_MAX; n++)

@@ -1,4 +1,7 @@
-/* test_jmc_pll.c: the loop of a simulated Hubo board locks to references, and says how well. */
+/* test_sim_jmc_pll.c: the loop of a simulated Hubo board locks to references, and says how well.
+ *
+ * Also for jmc_pll.c.
+ */
 #include <math.h>
 
 #include "daemons/robotsim/jmc_pll.h"

@@ -1,4 +1,4 @@
-/* test_jmc_path.c: set-points of a simulated Hubo board between references. */
+/* test_sim_jmc_path.c: set-points of a simulated Hubo board between references.  Also for jmc_path.c. */
 #include "daemons/robotsim/jmc_path.h"
 #include "test/channels/testcase.h"
 

@@ -1,4 +1,4 @@
-/* test_jmc.c: the codec of Hubo's boards says the vectors of its page.  Also for jmc_reply.c. */
+/* test_hubo_jmc.c: the codec of Hubo's boards says the vectors of its page.  Also for jmc.c and jmc_reply.c. */
 #include <errno.h>
 #include <math.h>
 
