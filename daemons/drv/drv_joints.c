@@ -54,13 +54,22 @@ static struct drv_ref_want want_of(const struct msg_joint_ref *ref, unsigned int
 				      .current_a = ref->current[joint] };
 }
 
-/* Can commands be sent? */
-static bool proven(const struct drv *drv)
+/* Can commands be sent to it?  A joint that hangs on no bus of its own needs all. */
+static bool proven(const struct drv *drv, unsigned int joint)
 {
+	const unsigned int own = drv->joint_buses[joint];
+
 	for (unsigned int i = 0; i < drv->buses_n; i++)
-		if (drv->buses[i].moves && !slots_proven(&drv->buses[i].slots))
+		if (drv->buses[i].moves && !slots_proven(&drv->buses[i].slots) && (!own || own == i + 1))
 			return false;
 	return true;
+}
+
+static void freeze_group(struct drv *drv, unsigned int group, int64_t now_ns)
+{
+	for (unsigned int i = 0; i < drv->joints_n; i++)
+		drv->frozen[i] |= drv->joint_groups[i] == group;
+	drv->frozen_ns = now_ns;
 }
 
 /* Its ramp, or NULL for the safe action; where nothing may be commanded its ramp ends. */
@@ -142,9 +151,10 @@ void drv_joints_command(struct drv *drv, double dt_s, int64_t now_ns)
 {
 	const bool following = drv->ref_there && drv_may_move(drv);
 
-	/* A stall, a reset: the ramps would go on alone.  Before the start is done there are none. */
-	if (drv->up && !proven(drv))
-		drv_joints_freeze(drv, now_ns);
+	for (unsigned int i = 0; i < drv->joints_n; i++)
+		/* A stall, a reset: the ramp would go on alone.  Before the start is done there is none. */
+		if (drv->up && !proven(drv, i))
+			freeze_group(drv, drv->joint_groups[i], now_ns);
 	for (unsigned int i = 0; i < drv->joints_n; i++) {
 		const struct drv_ref_want want = want_of(&drv->refs[drv->ref].joint_ref, i);
 		const struct sample s = sample_of(drv, i, now_ns);

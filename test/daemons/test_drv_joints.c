@@ -453,3 +453,28 @@ TEST(an_absent_joint_is_neither_stale_nor_commanded)
 	drv.joint_absent[1] = false;
 	TEST_ASSERT_EQUAL_STRING("knee", drv_joints_stale(&drv, now_ns));
 }
+
+/* One bus is stalled, and the joints of the other one go on. */
+TEST(a_bus_freezes_its_own_joints)
+{
+	drv_joint_bus(&drv, 0, 0);
+	drv_joint_bus(&drv, 1, 1);
+	drv_joint_group(&drv, 1, 1);
+	want(0, MSG_MODE_VELOCITY, 0.2);
+	want(1, MSG_MODE_VELOCITY, 0.2);
+	tick();
+	drv.buses[1].slots.proven = false;
+	tick();
+	TEST_ASSERT_FALSE(drv.frozen[0]);
+	TEST_ASSERT_TRUE(drv.frozen[1]);
+	TEST_ASSERT_TRUE(drv.commands[0].velocity_rad_s > STEP);
+	NEAR(0, drv.commands[1].velocity_rad_s);
+	drv_joint_group(&drv, 1, 0); /* a group stands still together */
+	tick();
+	TEST_ASSERT_TRUE(drv.frozen[0]);
+	drv.frozen[0] = false;
+	drv_joint_group(&drv, 1, 1);
+	drv.joint_buses[0] = 0;
+	tick();
+	TEST_ASSERT_TRUE(drv.frozen[0]);
+}
