@@ -23,10 +23,11 @@ static void take_position(struct hubod_joint *j, enum jmc_kind kind, int32_t cou
 	j->t_ns = t_ns;
 }
 
+/* A board that did not reply in the last cycle is not waited for: it would make every state partial. */
 static bool all_there(const struct hubod *h)
 {
 	for (unsigned int i = 0; i < h->boards_n; i++)
-		if (h->boards[i].due && !h->boards[i].silent)
+		if (h->boards[i].due && h->boards[i].kept)
 			return false;
 	return true;
 }

@@ -31,7 +31,7 @@ static const struct settings_row hubod_settings_rows[] = {
 		  "second half of the reference to a board with one motor"),
 	HUBOD_ROW(DURATION, "reply_late", reply_late_ns, "2ms", "200us", "4ms",
 		  "a request for a current or parameter is lost after"),
-	HUBOD_ROW(DURATION, "silent_after", silent_after_ns, "50ms", "10ms", "1s",
+	HUBOD_ROW(DURATION, "silent_after", silent_after_ns, "25ms", "10ms", "35ms",
 		  "a board whose encoders did not come for so long is in fault"),
 	HUBOD_ROW(DURATION, "quiet_start", quiet_start_ns, "800ms", "0", "10s",
 		  "no references for so long after the start"),

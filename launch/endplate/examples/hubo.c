@@ -91,7 +91,8 @@ int main(int argc, char **argv)
 		struct msg_joint_ref ref = { .count = 0 };
 		int status = endplate_state(device, &state, sizeof(state), &view);
 
-		if (status || view.doubts || !view.follows) {
+		/* One finger that did not reply is no reason to stop walking. */
+		if (status || view.doubts & ~(uint32_t)ENDPLATE_PARTIAL || !view.follows) {
 			t_s = -READY_S;
 			continue;
 		}
