@@ -12,6 +12,8 @@
 
 enum hubo_sensor_kind { HUBO_SENSOR_FORCE, HUBO_SENSOR_FOOT, HUBO_SENSOR_INERTIAL, HUBO_SENSOR_POWER };
 
+#define HUBO_SENSOR_REPLIES_MAX 4
+
 struct hubo_sensor_unit {
 	/* rows */
 	int64_t delay_ns;
@@ -30,9 +32,11 @@ struct hubo_sensor_unit {
 	double null[5]; /* subtracted: Mx, My, Fz; tilt or angles */
 	bool no_power, silent, garbage, short_frames;
 	uint64_t random;
-	int64_t t_ns; /* of the reply */
-	struct frame reply;
-	bool replies;
+	struct {
+		int64_t t_ns;
+		struct frame frame;
+	} replies[HUBO_SENSOR_REPLIES_MAX];
+	unsigned int replies_n;
 	uint64_t asked, sent, lost, ignored;
 };
 

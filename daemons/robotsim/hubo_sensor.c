@@ -188,33 +188,32 @@ static void frame(void *state, const struct frame *f, int64_t t_ns)
 		return;
 	}
 	u->asked++;
-	if (u->silent || u->replies || random_share(u) < u->lose) { /* one at a time */
+	if (u->silent || u->replies_n == HUBO_SENSOR_REPLIES_MAX || random_share(u) < u->lose) {
 		u->lost++;
 		return;
 	}
 	reply.len -= u->short_frames;
 	for (unsigned int i = 0; u->garbage && i < reply.len; i++)
 		reply.data[i] = (uint8_t)(random_share(u) * 256);
-	u->reply = reply;
-	u->replies = true;
-	u->t_ns = t_ns + u->delay_ns;
+	u->replies[u->replies_n].t_ns = t_ns + u->delay_ns;
+	u->replies[u->replies_n++].frame = reply;
 }
 
 static int64_t next_ns(const void *state)
 {
 	const struct hubo_sensor_unit *u = state;
 
-	return u->replies ? u->t_ns : CLOCK_NEVER;
+	return u->replies_n ? u->replies[0].t_ns : CLOCK_NEVER;
 }
 
 static bool send(void *state, int64_t now_ns, struct frame *f)
 {
 	struct hubo_sensor_unit *u = state;
 
-	if (!u->replies || u->t_ns > now_ns)
+	if (!u->replies_n || u->replies[0].t_ns > now_ns)
 		return false;
-	*f = u->reply;
-	u->replies = false;
+	*f = u->replies[0].frame;
+	memmove(&u->replies[0], &u->replies[1], --u->replies_n * sizeof(u->replies[0]));
 	u->sent++;
 	return true;
 }
@@ -243,7 +242,7 @@ static void power(void *state, bool on, int64_t t_ns)
 
 	(void)t_ns;
 	u->no_power = !on;
-	u->replies = false;
+	u->replies_n = 0;
 	memset(u->null, 0, sizeof(u->null));
 }
 

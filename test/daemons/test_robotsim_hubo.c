@@ -207,6 +207,8 @@ TEST(sensors_say_the_goldens_of_the_page)
 	expect("002#0312", "");
 	expect("002#0812", "");
 	expect("002#0112FF", "");
+	hear("002#0112"); /* both at once, as a driver asks */
+	expect("002#0122", "041#7B00CEFFC409 051#9600E1FF48F4");
 	expect("001#308100", ""); /* null force and torque of board 1 */
 	expect("002#0112", "041#000000000000");
 	expect("002#0122", "051#9600E1FF48F4");
