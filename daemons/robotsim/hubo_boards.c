@@ -1,11 +1,9 @@
-/* hubo_boards.c: Hubo's joint boards as simulated devices: robot file, faults on command, report. */
+/* hubo_boards.c: the boards of Hubo's tables, as a robot file names them. */
 #include "daemons/robotsim/hubo_boards.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "daemons/hubo-daemon/hubod_settings.h"
@@ -14,32 +12,37 @@
 #define SWITCH_TURNS 0.3 /* from the index to the switch, in the search direction */
 
 #define ROW(TYPE, key, ...) SETTINGS_##TYPE(key, struct jmc_board, __VA_ARGS__)
-/* clang-format off */
-static const struct settings_row rows[] = {
-	ROW(INT, "number", settings.number, "", NULL, "0", "0x25", "its board number; by default that of the joint table"),
+const struct settings_row hubo_boards_rows[] = {
+	ROW(INT, "number", settings.number, "", NULL, "0", "0x25",
+	    "its board number; by default that of the joint table"),
 	ROW(DURATION, "reply_delay", settings.reply_ns, "150us", "0s", "1s", "from a request to its reply"),
 	ROW(DURATION, "reply_jitter", settings.jitter_ns, "0s", "0s", "1s", "up to so much longer, at random"),
 	ROW(REAL, "lose", settings.lose, "1", "0", "0", "1", "share of the replies that are never sent"),
-	ROW(REAL, "bandwidth", settings.pll.bandwidth_hz, "Hz", "2", "0.01", "20", "of the loop that locks to references"),
+	ROW(REAL, "bandwidth", settings.pll.bandwidth_hz, "Hz", "2", "0.01", "20",
+	    "of the loop that locks to references"),
 	ROW(REAL, "damping", settings.pll.damping, "1", "1", "0.1", "10", "of that loop"),
-	ROW(REAL, "lock_range", settings.pll.range, "1", "0.1", "0.001", "0.4", "share of the period by which it follows"),
+	ROW(REAL, "lock_range", settings.pll.range, "1", "0.1", "0.001", "0.4",
+	    "share of the period by which it follows"),
 	ROW(REAL, "sample", settings.pll.sample, "1", "0.1", "0", "0.5", "share of the period from reference to tick"),
 	ROW(INT, "lock_after", settings.pll.lock_after, "", "5", "1", "1000", "references in time, in a row"),
 	ROW(INT, "unlock_after", settings.pll.unlock_after, "", "5", "1", "1000", "references missing, in a row"),
 	ROW(REAL, "hold_after", settings.pll.hold_after, "1", "1.5", "1", "100", "periods without a reference"),
 	ROW(INT, "sub_steps", settings.sub_steps, "", "5", "1", "50", "set-points from one reference to the next"),
-	ROW(WORD, "second_slot", settings.second_slot, jmc_second_slots, "zero", "of a reply, on a board with one motor"),
+	ROW(WORD, "second_slot", settings.second_slot, jmc_second_slots, "zero",
+	    "of a reply, on a board with one motor"),
 	ROW(INT, "home_ok", settings.home_ok, "", "6", "0", "15", "home flag of a joint that was homed"),
 	ROW(INT, "home_runs", settings.home_runs, "", "1", "0", "15", "of one that is being homed"),
 	ROW(INT, "home_failed", settings.home_failed, "", "3", "0", "15", "of one whose homing failed"),
-	ROW(INT, "big_error", settings.big_error, "counts", "4000", "1", "65535", "from the set-point; then a motor is switched off"),
+	ROW(INT, "big_error", settings.big_error, "counts", "4000", "1", "65535",
+	    "from the set-point; then a motor is switched off"),
 	ROW(INT, "input_difference", settings.input_difference, "counts", "2000", "1", "65535",
 	    "between two references; then a motor is switched off"),
 	ROW(WORD, "clockwise", settings.clockwise_down, jmc_ways, "up", "where counts go when a motor turns clockwise"),
 	ROW(REAL, "servo", settings.servo_hz, "Hz", "20", "0.1", "100", "bandwidth of the position loops"),
 	ROW(REAL, "velocity", settings.velocity, "rad/s", "7", "0.1", "100", "the greatest of a joint"),
 	ROW(REAL, "acceleration", settings.acceleration, "rad/s^2", "200", "0.1", "10000", "the greatest of a joint"),
-	ROW(REAL, "margin", settings.margin_rad, "rad", "0.1", "0", "10", "from the limits of the home file to the ends"),
+	ROW(REAL, "margin", settings.margin_rad, "rad", "0.1", "0", "10",
+	    "from the limits of the home file to the ends"),
 	ROW(REAL, "idle", settings.idle_a, "A", "0.3", "0", "10", "current of a motor that is on"),
 	ROW(REAL, "speed", settings.speed_a, "A s/rad", "0.01", "0", "10", "more with the speed of the joint"),
 	ROW(REAL, "gravity", settings.gravity_a, "A", "0.5", "0", "10", "more with the sine of its angle"),
@@ -55,7 +58,6 @@ static const struct settings_row rows[] = {
 	ROW(INT, "seed", settings.seed, "", "1", "0", "0xFFFFFFFF", "of the random numbers"),
 	SETTINGS_END,
 };
-/* clang-format on */
 
 /* ---- the robot file ---- */
 
@@ -183,7 +185,7 @@ static int load_boards(struct sim *sim, const struct robot_device *device, const
 	static struct jmc_board board;
 	struct hubo_sensor_unit sensor = { 0 };
 	struct settings sensors = { .rows = hubo_sensor_rows, .values = &sensor };
-	struct settings boards = { .rows = rows, .values = &board, .next = &sensors };
+	struct settings boards = { .rows = hubo_boards_rows, .values = &board, .next = &sensors };
 	int r = 0;
 
 	board = (struct jmc_board){ 0 };
@@ -198,7 +200,8 @@ static int load_boards(struct sim *sim, const struct robot_device *device, const
 	return r ? r : hubo_sensor_load(sim, device, table, &sensor, errors);
 }
 
-static int load(struct sim *sim, const struct robot_device *device, const void *of_driver, struct error_sink *errors)
+int hubo_boards_load(struct sim *sim, const struct robot_device *device, const void *of_driver,
+		     struct error_sink *errors)
 {
 	const struct hubod_settings *driver = of_driver;
 	static struct hubo_table table;
@@ -216,218 +219,3 @@ static int load(struct sim *sim, const struct robot_device *device, const void *
 		return -EINVAL;
 	return load_boards(sim, device, &table, errors);
 }
-
-/* ---- as a unit ---- */
-
-static void start(void *state, int64_t t_ns)
-{
-	jmc_board_start(state, t_ns);
-}
-
-static bool hears(const void *state, const struct frame *f)
-{
-	const uint32_t number = (uint32_t)((const struct jmc_board *)state)->settings.number;
-
-	return f->id == 0x001 ? f->len && f->data[0] == number : f->id == 0x010 + number;
-}
-
-static void frame(void *state, const struct frame *f, int64_t t_ns)
-{
-	jmc_board_frame(state, f, t_ns);
-}
-
-static int64_t next_ns(const void *state)
-{
-	const struct jmc_board *b = state;
-
-	return b->replies_n ? b->replies[0].t_ns : CLOCK_NEVER;
-}
-
-static bool send(void *state, int64_t now_ns, struct frame *f)
-{
-	struct jmc_board *b = state;
-
-	if (!b->replies_n || b->replies[0].t_ns > now_ns)
-		return false;
-	*f = b->replies[0].frame;
-	memmove(&b->replies[0], &b->replies[1], --b->replies_n * sizeof(b->replies[0]));
-	b->out++;
-	return true;
-}
-
-static void advance(void *state, int64_t t_ns)
-{
-	jmc_board_advance(state, t_ns);
-}
-
-static bool has_power(const void *state)
-{
-	return !((const struct jmc_board *)state)->no_power;
-}
-
-static void power(void *state, bool on, int64_t t_ns)
-{
-	jmc_board_power(state, on, t_ns);
-}
-
-/* ---- on command ---- */
-
-#define FAULT(word, member)                                 \
-	{                                                   \
-		word, offsetof(struct jmc_board, member), 0 \
-	}
-static const struct sim_fault faults[] = {
-	FAULT("silent", silent), FAULT("garbage", garbage), FAULT("short", short_frames), FAULT("twice", twice), { 0 },
-};
-
-static const struct {
-	const char *word;
-	uint32_t bit; /* 0: not a bit of the status */
-} motor_faults[] = {
-	{ "jammed", 0 },
-	{ "encoder-stuck", 0 },
-	{ "jam", JMC_JAM },
-	{ "saturated", JMC_SATURATED },
-	{ "big-error", JMC_BIG_ERROR },
-	{ "encoder-error", JMC_ENCODER_ERROR },
-	{ "driver-fault", JMC_DRIVER_FAULT },
-	{ "motor-fail", JMC_MOTOR_FAIL_0 },
-	{ "lower-limit", JMC_MIN_POSITION },
-	{ "upper-limit", JMC_MAX_POSITION },
-	{ "velocity", JMC_VELOCITY },
-	{ "acceleration", JMC_ACCELERATION },
-	{ "temperature", JMC_TEMPERATURE },
-};
-
-static void set_fault(struct jmc_motor *m, unsigned int fault, bool clear)
-{
-	const uint32_t bit = motor_faults[fault].bit;
-
-	if (fault == 0) {
-		m->jammed = !clear;
-	} else if (fault == 1) {
-		m->encoder_stuck = !clear;
-		m->stuck_counts = m->counts;
-	} else if (clear) {
-		m->latched &= ~bit;
-	} else {
-		jmc_motor_trip(m, bit);
-	}
-}
-
-/* WORD of every motor, or WORD-N of one. */
-static int fault(void *state, const char *word, bool clear, int64_t t_ns, struct query_text *answer)
-{
-	const size_t n = sizeof(motor_faults) / sizeof(*motor_faults);
-	struct jmc_board *b = state;
-
-	jmc_board_advance(b, t_ns);
-	for (unsigned int i = 0; i < n; i++) {
-		const size_t len = strlen(motor_faults[i].word);
-		const unsigned int motor =
-			word[len == strnlen(word, len) ? len : 0] == '-' ? (unsigned int)(word[len + 1] - '0') : 0;
-		const bool one = !strncmp(word, motor_faults[i].word, len) && word[len] == '-' && word[len + 1] &&
-				 !word[len + 2] && motor < b->motors_n;
-
-		if (one)
-			set_fault(&b->motor[motor], i, clear);
-		else if (strcmp(word, motor_faults[i].word) != 0)
-			continue;
-		for (unsigned int m = 0; !one && m < b->motors_n; m++)
-			set_fault(&b->motor[m], i, clear);
-		return 0;
-	}
-	query_say(
-		answer,
-		"error %s: no such fault: a board of %u motors has cut, power-off, power-on, silent, garbage, short, twice",
-		word, b->motors_n);
-	for (unsigned int i = 0; i < n; i++)
-		query_say(answer, ", %s", motor_faults[i].word);
-	query_say(answer, "; these with -0 to -%u behind them for one motor", b->motors_n - 1);
-	return -EINVAL;
-}
-
-/* A motor's model is made of the others when the file is read. */
-static bool live(const char *key)
-{
-	static const char *const keys[] = { "number",	  "reply_delay", "reply_jitter", "lose",       "bandwidth",
-					    "damping",	  "lock_range",	 "sample",	 "lock_after", "unlock_after",
-					    "hold_after", "second_slot", "home_ok",	 "home_runs",  "home_failed",
-					    "ambient",	  "heat",	 "warms_in",	 "boot",       NULL };
-
-	for (const char *const *known = keys; *known; known++)
-		if (!strcmp(*known, key))
-			return true;
-	return false;
-}
-
-static void report_lock(const struct jmc_board *b, struct query_text *to)
-{
-	double squares = 0, most = 0;
-	uint64_t held = 0;
-
-	for (unsigned int i = 0; i < b->motors_n; i++) {
-		const struct jmc_path *path = &b->motor[i].path;
-		const double step_s = b->pll.nominal_ns * 1e-9 / (double)b->settings.sub_steps;
-		const double rad_s = 1 / b->model[i].counts_per_rad / step_s, rms = jmc_path_rms(path) * rad_s;
-
-		squares += rms * rms / b->motors_n;
-		most = fmax(most, path->max * rad_s);
-		held += path->held;
-	}
-	query_say(to, " lock %s locks %" PRIu64 " losses %" PRIu64 " period_us %.3f",
-		  b->layout == JMC_HAND ? "none"
-		  : b->pll.locked	? "yes"
-					: "no",
-		  b->pll.locks, b->pll.losses, b->pll.period_ns * 1e-3);
-	query_say(to, " phase_us %.3f phase_rms_us %.3f phase_max_us %.3f", jmc_pll_mean_ns(&b->pll) * 1e-3,
-		  jmc_pll_rms_ns(&b->pll) * 1e-3, b->pll.quality.max_ns * 1e-3);
-	query_say(to, " ripple %.6f ripple_max %.6f held %" PRIu64, sqrt(squares), most, held);
-}
-
-static void report(void *state, int64_t t_ns, struct query_text *to)
-{
-	static const char *const hows[] = { "off", "position", "pwm", "homing" };
-	struct jmc_board *b = state;
-
-	jmc_board_advance(b, t_ns);
-	query_say(to, " number %u power %s driver %s control %s temperature %.2f", (unsigned int)b->settings.number,
-		  b->no_power		    ? "off"
-		  : t_ns < b->boot_until_ns ? "booting"
-					    : "on",
-		  b->fet ? "on" : "off", b->control ? "on" : "off", b->temperature_c);
-	report_lock(b, to);
-	query_say(to,
-		  " references %" PRIu64 " unused %" PRIu64 " in %" PRIu64 " out %" PRIu64 " ignored %" PRIu64
-		  " lost %" PRIu64 " clears %" PRIu64 " homings %" PRIu64,
-		  b->pll.arrived, b->unused, b->in, b->out, b->ignored, b->lost, b->clears, b->homings);
-	for (unsigned int i = 0; i < b->motors_n; i++) {
-		const struct jmc_motor *m = &b->motor[i];
-		const char *name = b->joint[i];
-
-		if (name)
-			query_say(to, " %s %.6f %s_counts %" PRId32 " %s_does %s %s_faults 0x%06" PRIX32, name,
-				  m->counts / m->model->counts_per_rad, name, jmc_motor_reported(m), name, hows[m->how],
-				  name, m->latched);
-	}
-}
-
-const struct sim_kind hubo_boards_kind = {
-	.driver = "hubod",
-	.settings = hubod_settings_rows,
-	.settings_size = sizeof(struct hubod_settings),
-	.rows = rows,
-	.load = load,
-	.start = start,
-	.hears = hears,
-	.frame = frame,
-	.next_ns = next_ns,
-	.send = send,
-	.advance = advance,
-	.has_power = has_power,
-	.faults = faults,
-	.power = power,
-	.fault = fault,
-	.live = live,
-	.report = report,
-};

@@ -1,8 +1,9 @@
 /* hubo_boards.h: Hubo's boards as simulated devices.
  *
- *	hubo_boards.c	the boards of the tables that a robot file names; joint boards: faults on command, report
- *	hubo_sensor.c	sensor boards and the power board
- *	jmc_board.h	a joint board
+ *	hubo_boards.c		the boards of the tables that a robot file names
+ *	hubo_boards_kind.c	joint boards: faults on command, report
+ *	hubo_sensor.c		sensor boards and the power board
+ *	jmc_board.h		a joint board
  */
 #ifndef DAEMONS_ROBOTSIM_HUBO_BOARDS_H
 #define DAEMONS_ROBOTSIM_HUBO_BOARDS_H
@@ -40,7 +41,9 @@ struct hubo_sensor_unit {
 	uint64_t asked, sent, lost, ignored;
 };
 
-extern const struct settings_row hubo_sensor_rows[];
+extern const struct settings_row hubo_boards_rows[], hubo_sensor_rows[];
+int hubo_boards_load(struct sim *sim, const struct robot_device *device, const void *of_driver,
+		     struct error_sink *errors);
 /* Adds the sensor boards of the table, and the power board, all with these settings. */
 int hubo_sensor_load(struct sim *sim, const struct robot_device *device, const struct hubo_table *table,
 		     const struct hubo_sensor_unit *settings, struct error_sink *errors);

@@ -9,11 +9,11 @@
 #define DEGREES (180 / M_PI)
 
 #define ROW(TYPE, key, ...) SETTINGS_##TYPE(key, struct hubo_sensor_unit, __VA_ARGS__)
-/* clang-format off */
 const struct settings_row hubo_sensor_rows[] = {
 	ROW(DURATION, "sensor_delay", delay_ns, "150us", "0s", "1s", "from a request to a sensor to its reply"),
 	ROW(REAL, "sensor_lose", lose, "1", "0", "0", "1", "share of the replies that are never sent"),
-	ROW(REALS, "torque", torque_nm, torque_n, "N m", "[0, 0]", "-320", "320", "about x and y, of a force/torque sensor"),
+	ROW(REALS, "torque", torque_nm, torque_n, "N m", "[0, 0]", "-320", "320",
+	    "about x and y, of a force/torque sensor"),
 	ROW(REAL, "force", force_n, "N", "0", "-3200", "3200", "along z, of a force/torque sensor"),
 	ROW(REALS, "tilt", tilt_rad, tilt_n, "rad", "[0, 0]", "-5", "5", "about x and y, of a foot"),
 	ROW(REAL, "tilt_z", tilt_z, "", "0", "-43", "43", "of a foot, as it is on the wire"),
@@ -23,7 +23,6 @@ const struct settings_row hubo_sensor_rows[] = {
 	ROW(REAL, "supply", current_a, "A", "3.5", "-320", "320", "that the power board measures"),
 	SETTINGS_END,
 };
-/* clang-format on */
 
 /* ---- the robot file ---- */
 

@@ -8,7 +8,7 @@
  *	jmc_say.c	what it says
  *	jmc_obey.c	what it does on command
  *	jmc_board.c	what it hears, and its time
- *	hubo_boards.c	the boards of a robot file; faults on command, report
+ *	hubo_boards.h	the boards of a robot file; faults on command, report
  */
 #ifndef DAEMONS_ROBOTSIM_JMC_BOARD_H
 #define DAEMONS_ROBOTSIM_JMC_BOARD_H

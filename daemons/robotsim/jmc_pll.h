@@ -1,7 +1,7 @@
 /* jmc_pll.h: the phase-locked loop of a simulated Hubo joint board, pure.
  *
- * The board has a tick every period.  The arrival of a reference is the sync event: the loop (type 2) moves the ticks so
- * that a reference comes the share sample of a period before its tick, and the period to that of the references.
+ * The board has a tick every period.  The arrival of a reference is the sync event: the loop (type 2) moves the ticks
+ * so that a reference comes the share sample of a period before its tick, and the period to that of the references.
  *
  *	jmc_pll_start(&pll, &settings, 5000000, t_ns);
  *	jmc_pll_arrive(&pll, t_ns);		a reference came
@@ -9,8 +9,8 @@
  *		jmc_pll_tick(&pll);		a tick is over: the next one is in tick_ns
  *
  * Unlocked, ticks follow each arrival at once, with the nominal period.  The loop locks after lock_after arrivals in a
- * row that came within the lock range of their time, and unlocks after unlock_after periods without a reference, or when
- * the phase is half a period off.  Nothing public describes the loop of the real boards: all of it is assumed.
+ * row that came within the lock range of their time, and unlocks after unlock_after periods without a reference.
+ * Nothing public describes the loop of the real boards: all of it is assumed.
  */
 #ifndef DAEMONS_ROBOTSIM_JMC_PLL_H
 #define DAEMONS_ROBOTSIM_JMC_PLL_H

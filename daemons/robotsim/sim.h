@@ -93,9 +93,9 @@ struct sim_kind {
 	struct sim_motion *(*motion)(void *state);
 };
 
-/* Boards that hear the same identifiers on one bus, and of which few frames are for each, receive through one attachment:
- * then a frame wakes robotsim once, not once for each of them.  Each still sends, and acknowledges, as a controller of
- * its own. */
+/* Boards that hear the same identifiers on one bus, and of which few frames are for each, receive through one
+ * attachment: then a frame wakes robotsim once, not once for each of them.  Each still sends, and acknowledges, as a
+ * controller of its own. */
 struct sim_ear {
 	const struct robot_device *device;
 	const struct robot_bus *on;
@@ -185,7 +185,8 @@ void sim_unload(struct sim *sim);
 /* One more unit, called DEVICE.PART; size bytes of zeros are its state.  NULL: a line is in errors. */
 struct sim_unit *sim_add(struct sim *sim, const struct robot_device *device, const char *part, size_t size,
 			 struct error_sink *errors);
-/* The unit hears through an ear that it has in common with the others of its device on its bus; its filters are theirs. */
+/* The unit hears through an ear that it has in common with the others of its device on its bus, with the same filters.
+ * 0, or -EINVAL with a line in errors. */
 int sim_share_ear(struct sim *sim, struct sim_unit *unit, struct error_sink *errors);
 /* For a device with one controller: reads rows into state, and adds it as DEVICE.NODE on its first bus. */
 struct sim_node {
