@@ -7,7 +7,6 @@ void jmc_path_start(struct jmc_path *p, double at)
 {
 	p->at = p->to = p->newest = at;
 	p->fresh = p->late = p->begun = false;
-	p->left = 0;
 	p->gap = 0;
 	p->equal = 0;
 }
