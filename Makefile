@@ -86,7 +86,7 @@ driver_parts = $(call object,$(dir $(filter %/$(1).c,$(OBJECT_MAINS)))*.c)
 # From the room on top to the one at the bottom, as the linker wants it; a controller in daemons uses libendplate, which
 # is on top.
 LIBS = $(LIBLAUNCH) $(LIBDAEMONS) $(LIBCAN) $(LIBCHANNELS) $(LIBCONFIG) $(LIBACH)
-LIBRARIES = -lsocketcan -lyaml -lm
+LIBRARIES = -lsocketcan -lyaml -lz -lzstd -lm
 EXAMPLES = $(call program,channels/examples/*.c)
 ENDPLATE_OBJECTS = $(filter $(BUILD)/launch/endplate/%,$(LAUNCH_OBJECTS))
 CONTROLLERS = $(call program,launch/endplate/examples/*.c)

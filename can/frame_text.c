@@ -145,8 +145,10 @@ const char *frame_text_read(struct frame *f, const char *text, size_t len)
 	if (take(&t, '#'))
 		return read_fd(f, &t);
 	wrong = take(&t, 'R') || take(&t, 'r') ? read_remote(f, &t) : read_data(f, &t, FRAME_DATA_MAX);
-	if (!wrong && f->id & FRAME_ERR && f->len != FRAME_DATA_MAX)
-		wrong = "an error frame has 8 bytes";
+	if (!wrong && f->id & FRAME_ERR && f->len && f->len != FRAME_DATA_MAX)
+		wrong = "an error frame has 8 bytes, or none";
+	if (f->id & FRAME_ERR)
+		f->len = FRAME_DATA_MAX;
 	return wrong ? wrong : read_code(f, &t);
 }
 

@@ -5,7 +5,7 @@
  *	123#R, 123#R4		remote, asking for 0, for 4 bytes
  *	123#1122334455667788_E	eight bytes with length code 14 on the wire; 123#R8_E: the same for a remote frame
  *	123##7112233		CAN FD: a digit of flags (1 BRS, 2 ESI, 4 FD), then data
- *	20000040#0000000000000000	error frame: the id has FRAME_ERR
+ *	20000040#0000000000000000	error frame: the id has FRAME_ERR; 20000040# without its details, which are 0
  *
  * Read: small letters, and a dot before or after any byte (11.22.33), too; CAN FD with or without the 4, which older
  * kernels do not set.  Stricter than cansend, which cuts text that is too long, pads lengths that do not exist and

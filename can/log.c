@@ -2,10 +2,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "can/log_formats.h"
+#include "can/log_input.h"
 #include "can/log_parse.h"
+
+#define MAGIC_BYTES 4 /* by which a compressed or binary file is known */
 
 _Static_assert(LOG_LINE_MAX == 512, "as the message in log_next says");
 
@@ -22,15 +27,18 @@ static void count_damage(struct log *log, const char *wrong)
 		return;
 	}
 	log->reported++;
-	error_add(log->errors, "%s:%" PRIu64 ": %s", log->path, log->line, wrong);
+	error_add(log->errors,
+		  log_formats[log->format].read_record ? "%s: record %" PRIu64 ": %s" : "%s:%" PRIu64 ": %s", log->path,
+		  log->line, wrong);
 }
 
 /* Once, at the end or where the reader stops. */
 static void tell_untold(struct log *log)
 {
 	if (log->unreported)
-		error_add(log->errors, "%s: only the first %d of %" PRIu64 " damaged lines are listed", log->path,
-			  LOG_ERRORS_MAX, log->reported + log->unreported);
+		error_add(log->errors, "%s: only the first %d of %" PRIu64 " damaged %s are listed", log->path,
+			  LOG_ERRORS_MAX, log->reported + log->unreported,
+			  log_formats[log->format].read_record ? "records" : "lines");
 	log->unreported = 0;
 }
 
@@ -46,11 +54,17 @@ static int fill(struct log *log)
 		memmove(log->buffer, log->buffer + log->begin, log->end);
 		log->begin = 0;
 	}
-	do
-		n = read(log->fd, log->buffer + log->end, sizeof(log->buffer) - log->end);
-	while (n < 0 && errno == EINTR);
+	if (log->input)
+		n = log->input->read(log->input, (unsigned char *)log->buffer + log->end,
+				     sizeof(log->buffer) - log->end);
+	else
+		n = log_input_fd(log->fd, log->buffer + log->end, sizeof(log->buffer) - log->end);
+	if (n == -EBADMSG && log->input) {
+		log->cut = log->input->wrong;
+		n = 0;
+	}
 	if (n < 0)
-		return -errno;
+		return (int)n;
 	log->at_end = n == 0;
 	log->end += (size_t)n;
 	return 0;
@@ -88,6 +102,10 @@ static int next_line(struct log *log, struct log_text *line)
 
 		if (whole < 0 || (!whole && log->begin == log->end))
 			return whole;
+		if (!whole && log->cut) { /* what is there of the line may be half of a number */
+			log->begin = log->end;
+			return 0;
+		}
 		log->skipping = !whole && full(log);
 		log->begin = (size_t)(line->end - log->buffer + whole);
 		if (rest)
@@ -108,6 +126,35 @@ static int cannot_read(struct log *log, int err)
 	return err;
 }
 
+const unsigned char *log_bytes(struct log *log, size_t n)
+{
+	while (log->end - log->begin < n && !log->at_end && !log->broken)
+		log->broken = fill(log);
+	return log->end - log->begin < n ? NULL : (const unsigned char *)log->buffer + log->begin;
+}
+
+bool log_skip(struct log *log, uint64_t n)
+{
+	while (n) {
+		size_t part = log->end - log->begin;
+
+		if (!part && !log_bytes(log, 1))
+			return false;
+		part = log->end - log->begin;
+		part = part < n ? part : (size_t)n;
+		log->begin += part;
+		n -= part;
+	}
+	return true;
+}
+
+void log_stop(struct log *log)
+{
+	log->begin = log->end;
+	log->at_end = true;
+	log->cut = NULL;
+}
+
 /* ---- which format ---- */
 
 static struct log_text trim(struct log_text line)
@@ -118,39 +165,43 @@ static struct log_text trim(struct log_text line)
 	return line;
 }
 
-/* A header of ASC. */
-static bool is_asc_header(struct log_text line)
+/* Puts an input on top of what there is; it takes the bytes that were read. */
+static int push(struct log *log, struct log_input *in)
 {
-	static const char *const headers[] = {
-		"date ", "base ", "//", "begin trigger", "internal events", "no internal events",
+	if (!in)
+		return -ENOMEM;
+	log_input_start(in, log->fd, log->input, log->buffer + log->begin, log->end - log->begin);
+	log->input = in;
+	log->begin = log->end = 0;
+	log->at_end = false;
+	return 0;
+}
+
+/* From the first bytes: decompression, then containers. */
+static int open_inputs(struct log *log)
+{
+	static const struct {
+		bool (*probe)(const unsigned char *bytes, size_t n);
+		struct log_input *(*input)(void);
+	} inputs[] = {
+		{ log_gzip_probe, log_gzip_input },
+		{ log_zstd_probe, log_zstd_input },
+		{ log_blf_probe, log_blf_input },
 	};
 
-	for (size_t i = 0; i < sizeof(headers) / sizeof(*headers); i++)
-		if (log_begins(line, headers[i]))
-			return true;
-	return false;
-}
+	for (size_t i = 0; i < sizeof(inputs) / sizeof(*inputs); i++) {
+		const unsigned char *bytes = log_bytes(log, MAGIC_BYTES);
+		int err = log->broken;
 
-/* "0.1 1 123 Rx ..." or "0.1 CANFD 1 Rx ..." */
-static bool is_asc(struct log_text first, struct log_text second)
-{
-	struct log_text rest = first;
-	int64_t ns;
-
-	return memchr(first.at, '.', (size_t)(first.end - first.at)) && log_time(&rest, 1000000000, &ns) &&
-	       rest.at == rest.end && second.at < second.end && (log_digit(*second.at) || log_is(second, "CANFD"));
-}
-
-/* "1) 100 0123 8 ...": not the rest of "(1436509052.249713) can0 ..." that was cut in two. */
-static bool is_trc(struct log_text first, struct log_text second)
-{
-	struct log_text number = first;
-	uint32_t n;
-
-	if (first.at == first.end || first.end[-1] != ')')
-		return false;
-	number.end--;
-	return log_number(number, 10, UINT32_MAX, &n) && second.at < second.end && log_digit(*second.at);
+		if (!err && bytes && inputs[i].probe(bytes, log->end))
+			err = push(log, inputs[i].input());
+		if (err)
+			return err;
+	}
+	/* The mark that some editors begin files with. */
+	if (log->end >= 3 && !memcmp(log->buffer, "\xEF\xBB\xBF", 3))
+		log->begin = 3;
+	return 0;
 }
 
 /* The format of a file, from one of its lines. */
@@ -162,43 +213,52 @@ enum sign {
 
 static enum sign sign_of(struct log_text line, enum log_format *format)
 {
-	struct log_text rest = line, first = log_word(&rest), second = log_word(&rest);
-
 	if (line.at == line.end || *line.at == '#')
 		return SIGN_NONE;
 	if (*line.at == ';' && !log_begins(line, ";$"))
 		return SIGN_NONE; /* a comment of TRC, and of too many other things */
-	if (*line.at == '(' && line.end - line.at > 1 && log_digit(line.at[1]))
-		*format = LOG_CANDUMP;
-	else if (is_asc_header(line) || is_asc(first, second))
-		*format = LOG_ASC;
-	else if (*line.at == ';' || is_trc(first, second))
-		*format = LOG_TRC;
-	else
-		return SIGN_STRANGE;
-	return SIGN_CLEAR;
+	for (size_t i = 0; i < LOG_FORMATS; i++)
+		if (log_formats[i].probe && log_formats[i].probe(line)) {
+			*format = (enum log_format)i;
+			return SIGN_CLEAR;
+		}
+	return SIGN_STRANGE;
+}
+
+/* The names of all formats: "candump -L, ..., Vector BLF". */
+static const char *format_names(char *text, size_t size)
+{
+	size_t len = 0;
+
+	for (size_t i = 0; i < LOG_FORMATS && len < size; i++)
+		len += (size_t)snprintf(text + len, size - len, "%s%s", i ? ", " : "", log_formats[i].name);
+	return text;
 }
 
 /* Reads lines until one has a known format, so that the first one may be damaged. */
-static int find_format(struct log *log)
+static int find_text_format(struct log *log)
 {
 	enum sign sign = SIGN_NONE;
 	bool strange = false;
-	size_t at = 0;
+	size_t at = log->begin;
+	char names[256];
 
 	while (sign != SIGN_CLEAR) {
 		struct log_text line;
+		size_t before = log->begin;
 		int whole = find_line(log, &at, &line);
 
 		if (whole < 0)
 			return cannot_read(log, whole);
-		if (at == 0 && log_begins(line, "\xEF\xBB\xBF")) { /* the mark that some editors begin files with */
-			log->end -= 3;
-			memmove(log->buffer, log->buffer + 3, log->end);
-			log->start += log->start < 0 ? 0 : 3;
+		if (log->begin != before) { /* the bytes were moved */
+			at -= before;
 			continue;
 		}
 		sign = sign_of(trim(line), &log->format);
+		if (sign == SIGN_CLEAR && log->format == LOG_SCREEN && *trim(line).at != '(')
+			return error_refuse(log->errors, -EBADMSG,
+					    "%s: the output of candump has no times: record it with candump -L, or -ta",
+					    log->path);
 		strange = strange || sign == SIGN_STRANGE;
 		if (!whole)
 			break;
@@ -206,8 +266,22 @@ static int find_format(struct log *log)
 	}
 	if (sign == SIGN_CLEAR || !strange)
 		return 0;
-	return error_refuse(log->errors, -EBADMSG, "%s: no log that is known: candump -L, Vector ASC and PCAN TRC are",
-			    log->path);
+	return error_refuse(log->errors, -EBADMSG, "%s: unknown format; known are %s, also with gzip or zstd",
+			    log->path, format_names(names, sizeof(names)));
+}
+
+static int find_format(struct log *log)
+{
+	const unsigned char *bytes = log_bytes(log, MAGIC_BYTES);
+
+	if (log->broken)
+		return cannot_read(log, log->broken);
+	for (size_t i = 0; i < LOG_FORMATS && bytes; i++)
+		if (log_formats[i].probe_bytes && log_formats[i].probe_bytes(bytes, log->end - log->begin)) {
+			log->format = (enum log_format)i;
+			return 0;
+		}
+	return find_text_format(log);
 }
 
 /* ---- calls ---- */
@@ -217,7 +291,10 @@ static void begin(struct log *log)
 	log->line = log->damaged = log->backward = log->lost = 0;
 	log->begin = log->end = 0;
 	log->at_end = log->skipping = false;
-	log->failed = 0;
+	log->failed = log->broken = 0;
+	log->cut = NULL;
+	log_input_close(log->input);
+	log->input = NULL;
 	log->last_ns = INT64_MIN;
 	memset(&log->of, 0, sizeof(log->of));
 	log->of.base = 16;
@@ -238,7 +315,8 @@ int log_open(struct log *log, const char *path, int flags, struct error_sink *er
 	if (log->fd < 0)
 		return cannot_read(log, -errno);
 	log->start = lseek(log->fd, 0, SEEK_CUR);
-	err = find_format(log);
+	err = open_inputs(log);
+	err = err ? cannot_read(log, err) : find_format(log);
 	if (err)
 		log_close(log);
 	return err;
@@ -247,64 +325,108 @@ int log_open(struct log *log, const char *path, int flags, struct error_sink *er
 void log_close(struct log *log)
 {
 	tell_untold(log);
+	log_input_close(log->input);
+	log->input = NULL;
 	if (log->fd > STDIN_FILENO)
 		close(log->fd);
 	log->fd = -1;
 	log->failed = -EBADF;
 }
 
-static const char *read_line(struct log *log, struct log_record *r, struct log_text line)
+/* The same for both kinds of files.  true: *r is a record; false: status is what log_next returns, 1: go on. */
+static bool take(struct log *log, struct log_record *r, const char *wrong, int *status)
 {
-	if (line.at == line.end)
-		return log_nothing;
-	switch (log->format) {
-	case LOG_ASC:
-		return log_asc_line(log, r, line);
-	case LOG_TRC:
-		return log_trc_line(log, r, line);
-	default:
-		return log_candump_line(log, r, line);
+	*status = 1;
+	if (wrong == log_nothing)
+		return false;
+	if (!wrong) {
+		log->backward += r->t_ns < log->last_ns;
+		log->last_ns = r->t_ns;
+		r->line = log->line;
+		return true;
 	}
+	count_damage(log, wrong);
+	if (log->strict)
+		*status = log->failed = -EBADMSG;
+	return false;
+}
+
+/* The bytes are over; not the log, if they were cut. */
+static int end(struct log *log)
+{
+	const char *cut = log->cut;
+
+	log->cut = NULL;
+	if (cut) {
+		log->line++;
+		count_damage(log, cut);
+		if (log->strict)
+			return log->failed = -EBADMSG;
+	}
+	tell_untold(log);
+	return 0;
+}
+
+static int next_record(struct log *log, struct log_record *r)
+{
+	int status = 1;
+
+	while (status > 0) {
+		const char *wrong;
+
+		log->line++;
+		wrong = log_formats[log->format].read_record(log, r);
+		if (log->broken)
+			return cannot_read(log, log->broken);
+		if (wrong == log_end) {
+			log->line--;
+			return end(log);
+		}
+		if (take(log, r, wrong, &status))
+			return 1;
+	}
+	return status;
 }
 
 int log_next(struct log *log, struct log_record *r)
 {
+	const struct log_format_row *row = &log_formats[log->format];
 	struct log_text line;
 	int status;
 
 	if (log->failed)
 		return log->failed;
+	if (row->read_record)
+		return next_record(log, r);
 	while ((status = next_line(log, &line)) > 0) {
 		const bool too_long = line.end - line.at > LOG_LINE_MAX;
 		const char *wrong;
 
 		if (too_long) /* from its beginning: was it a frame? */
 			line.end = line.at + LOG_LINE_MAX;
-		wrong = read_line(log, r, trim(line));
-		if (wrong == log_nothing)
+		line = trim(line);
+		if (line.at == line.end)
 			continue;
-		if (!wrong && !too_long) {
-			log->backward += r->t_ns < log->last_ns;
-			log->last_ns = r->t_ns;
-			r->line = log->line;
+		wrong = row->read_line(log, r, line);
+		if (too_long && wrong != log_nothing)
+			wrong = "the line is longer than 512 bytes";
+		if (take(log, r, wrong, &status))
 			return 1;
-		}
-		count_damage(log, too_long ? "the line is longer than 512 bytes" : wrong);
-		if (log->strict)
-			return log->failed = -EBADMSG;
+		if (status < 0)
+			return status;
 	}
-	if (status < 0)
-		return cannot_read(log, status);
-	tell_untold(log);
-	return 0;
+	return status < 0 ? cannot_read(log, status) : end(log);
 }
 
 int log_rewind(struct log *log)
 {
+	int err;
+
 	if (log->start < 0)
 		return -ESPIPE;
 	if (lseek(log->fd, log->start, SEEK_SET) < 0)
 		return -errno;
 	begin(log);
-	return 0;
+	err = open_inputs(log);
+	return err ? cannot_read(log, err) : 0;
 }

@@ -1,7 +1,9 @@
-/* log.h: recorded frames, read and written line by line.
+/* log.h: recorded frames, read and written.
  *
- * Read: candump -L (also what candump -l writes), Vector ASC, PCAN TRC 1.0 to 2.1; the first lines of the file decide
- * which. Written: candump -L.  Files of any length stream through one buffer; nothing is allocated.
+ * Read: candump -L (also what candump -l writes), what candump prints on the screen with -t, Vector ASC and BLF, PCAN TRC
+ * 1.0 to 2.1, CSV of python-can and of IXXAT, pcap and pcapng of SocketCAN, each plain or compressed by gzip or zstd; the
+ * first bytes decide which.  Written: log_writer.h.  Files of any length stream through one buffer; only a compressed
+ * file and BLF allocate memory, when they are opened.
  *
  *	struct log log;
  *	struct log_record r;
@@ -15,6 +17,7 @@
  * A damaged line (not of the format, cut off, longer than LOG_LINE_MAX, a frame that cannot be) is a line in errors,
  *
  *	trace.log:17: an identifier has 3 or 8 digits
+ *	trace.blf: record 17: the object is cut off
  *
  * counted, and skipped.  Behind LOG_ERRORS_MAX of them they are only counted; the last line says how many there were.
  * Comments, empty lines and lines without a frame (markers, statistics, states, requests to send) are not damaged.
@@ -34,21 +37,38 @@
 #define LOG_LINE_MAX 512  /* bytes of a line; a longer one is damaged */
 #define LOG_ERRORS_MAX 20 /* damaged lines that are reported one by one */
 
-enum log_format { LOG_CANDUMP, LOG_ASC, LOG_TRC };
+/* The rows of log_formats. */
+enum log_format {
+	LOG_CANDUMP,
+	LOG_SCREEN, /* candump without -L */
+	LOG_ASC,
+	LOG_TRC,
+	LOG_CSV,
+	LOG_IXXAT,
+	LOG_BLF,
+	LOG_PCAP,
+	LOG_PCAPNG,
+	LOG_FORMATS
+};
 
-/* ASC and TRC give the start of the recording in local time, which is taken for the local time here; without it times
- * count from 0.  An error on the bus becomes 20000080#0000000000000000, whatever details they have, as in asc2log. */
+/* ASC, TRC and BLF give the start of the recording in local time, which is taken for the local time here; without it
+ * times count from 0.  An error on the bus becomes 20000080#0000000000000000, whatever details they have, as in
+ * asc2log. */
 struct log_record {
 	int64_t t_ns;	       /* as in the file: since the epoch, or since the start of the recording */
-	char bus[LOG_BUS_MAX]; /* candump: the name; ASC, TRC: can and the channel's number less one */
+	char bus[LOG_BUS_MAX]; /* the name of the interface, or can and the channel's number less one */
 	char direction;	       /* 'T' sent, 'R' received, 0 if the file does not say */
 	struct frame frame;    /* frame_valid */
-	uint64_t line;	       /* in the file, from 1 */
+	uint64_t line;	       /* in the file, from 1; of a binary file the record */
 };
+
+#define LOG_INTERFACES_MAX 64
+
+struct log_input;
 
 struct log {
 	enum log_format format;
-	uint64_t line;	   /* last one read */
+	uint64_t line;	   /* last one read; of a binary file the record */
 	uint64_t damaged;  /* lines that were skipped */
 	uint64_t backward; /* records with a stamp before the one before them */
 	uint64_t lost;	   /* frames that the file itself counts as lost (log_write_loss) */
@@ -58,20 +78,35 @@ struct log {
 	bool strict;
 	struct error_sink *errors;
 	int fd;
-	int failed;		/* what log_next returns from now on */
-	off_t start;		/* where in fd the log begins; -1: in a pipe */
-	uint64_t reported;	/* damaged lines that were reported one by one */
-	uint64_t reported_upto; /* no line up to this one is reported again after log_rewind */
+	struct log_input *input; /* decompresses what fd has; NULL: nothing to do */
+	const char *cut;	 /* why the bytes end before the file should */
+	int failed;		 /* what log_next returns from now on */
+	int broken;		 /* the -errno of a binary file */
+	off_t start;		 /* where in fd the log begins; -1: in a pipe */
+	uint64_t reported;	 /* damaged lines that were reported one by one */
+	uint64_t reported_upto;	 /* no line up to this one is reported again after log_rewind */
 	uint64_t unreported;
 	int64_t last_ns;
 	size_t begin, end;
 	bool at_end, skipping;
 	struct {
 		int base;	  /* ASC: 16 or 10 */
-		bool relative;	  /* ASC: stamps from the event before */
-		int64_t now_ns;	  /* ASC: that of the last event */
-		int64_t start_ns; /* ASC, TRC: stamps count from here */
+		bool relative;	  /* ASC, screen: stamps from the event before */
+		bool placed;	  /* screen: relative is known */
+		bool error;	  /* screen: the last frame was an error frame, and a line may explain it */
+		bool swapped;	  /* pcap, pcapng: of the other byte order */
+		int64_t now_ns;	  /* ASC, screen: that of the last event */
+		int64_t start_ns; /* ASC, TRC, BLF: stamps count from here */
+		int64_t block_ns; /* ASC: the date of the trigger block; 0: none, or it was used */
+		int64_t unit_ns;  /* pcap: of the fraction of a second */
 		char columns[32]; /* TRC: one letter each */
+		uint32_t interfaces_n;
+		struct log_interface {
+			char name[LOG_BUS_MAX];
+			uint16_t link_type;
+			uint8_t resolution; /* digits of a second's fraction; with 0x80 in bits */
+			int64_t offset_s;
+		} interfaces[LOG_INTERFACES_MAX]; /* pcapng */
 	} of;
 	char buffer[1 << 16];
 };
@@ -97,6 +132,9 @@ int log_stamp(const char *text, int64_t *ns);
  * terminating zero apart.  With several buses candump has their names end in one column: " can0", "vcan0". */
 #define LOG_WRITE_MAX 256
 size_t log_write_line(char text[LOG_WRITE_MAX], int64_t t_ns, const char *bus, const struct frame *f);
+
+/* The same with its direction at the end, if that is known. */
+size_t log_write_record(char text[LOG_WRITE_MAX], const struct log_record *r);
 
 /* A comment that says how many frames were lost just here: "# can0: 12 frames lost".  can-utils skip it,
  * log_next adds it up. */

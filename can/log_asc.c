@@ -10,9 +10,18 @@
  * Time, channel, identifier, direction, length code, data; of CAN FD: channel, direction, identifier, perhaps a name,
  * BRS, ESI, length code, length, data, duration, bits, flags.  A length is decimal always, the rest as base says.
  * TxRq is a wish and no frame yet; other events have other words in these places.
+ *
+ * Times.  Vector describes absolute stamps as counted from the start of the measurement, and relative ones from the
+ * event before.  The header's date is when the file was begun.  Of a trigger block it says only that its line has a date;
+ * so the block's date counts if its first event says that the measurement starts there ("0.000000 Start of
+ * measurement"), which is how other writers tell the time of the first frame.  Otherwise stamps go on from the header's
+ * date, also in the blocks that follow, and a file without such a date takes that of its first block.
  */
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
 
+#include "can/log_formats.h"
 #include "can/log_parse.h"
 
 #define NS_PER_S INT64_C(1000000000)
@@ -20,6 +29,32 @@
 /* In the flags of a CANFD event. */
 #define FLAG_REMOTE 0x0010
 #define FLAG_FD 0x1000
+
+/* ---- is it one? ---- */
+
+static bool is_header(struct log_text line)
+{
+	static const char *const headers[] = {
+		"date ", "base ", "//", "begin trigger", "internal events", "no internal events",
+	};
+
+	for (size_t i = 0; i < sizeof(headers) / sizeof(*headers); i++)
+		if (log_begins(line, headers[i]))
+			return true;
+	return false;
+}
+
+/* "0.1 1 123 Rx ..." or "0.1 CANFD 1 Rx ..." */
+bool log_asc_probe(struct log_text line)
+{
+	struct log_text rest = line, first = log_word(&rest), second = log_word(&rest);
+	int64_t ns;
+
+	if (is_header(line))
+		return true;
+	return memchr(first.at, '.', (size_t)(first.end - first.at)) && log_time(&first, NS_PER_S, &ns) &&
+	       first.at == first.end && second.at < second.end && (log_digit(*second.at) || log_is(second, "CANFD"));
+}
 
 /* ---- headers ---- */
 
@@ -98,8 +133,9 @@ static const char *read_header(struct log *log, struct log_text line)
 	}
 	if (log_is(word, "begin")) { /* Triggerblock, and the date once more */
 		log_word(&line);
+		log->of.block_ns = date_ns(line);
 		if (!log->of.start_ns)
-			log->of.start_ns = date_ns(line);
+			log->of.start_ns = log->of.block_ns;
 		return log_nothing;
 	}
 	if (log_is(word, "base") || log_is(word, "timestamps")) {
@@ -117,7 +153,7 @@ static const char *read_header(struct log *log, struct log_text line)
 	}
 	if (log_begins(all, "//") || log_is(word, "internal") || log_is(word, "no") || log_is(word, "end"))
 		return log_nothing;
-	return "no line of ASC: it begins with the time in seconds";
+	return "not a line of ASC: it begins with the time in seconds";
 }
 
 /* ---- events ---- */
@@ -241,7 +277,9 @@ static const char *read_fd(struct log *log, struct log_record *r, struct log_tex
 		log_word(&tail);
 	if (!read_flags(tail, &flags))
 		return "the flags behind the data are not a number";
-	f->flags = flags & FLAG_FD ? f->flags | FRAME_FD : 0;
+	/* Some writers leave the flags at 0; what no classic frame has decides then. */
+	if (flags & FLAG_FD || f->flags || len > FRAME_DATA_MAX)
+		f->flags |= FRAME_FD;
 	f->id |= !f->flags && flags & FLAG_REMOTE ? FRAME_RTR : 0;
 	wrong = read_code(f, code, base);
 	if (!wrong && len != frame_data_len(f))
@@ -267,10 +305,86 @@ const char *log_asc_line(struct log *log, struct log_record *r, struct log_text 
 		return wrong;
 	memset(&r->frame, 0, sizeof(r->frame));
 	word = log_word(&line);
+	if (log->of.block_ns) {
+		if (!ns && log_is(word, "Start"))
+			log->of.start_ns = log->of.block_ns;
+		log->of.block_ns = 0;
+	}
 	if (log_is(word, "CANFD"))
 		return read_fd(log, r, line);
 	if (word.at == word.end || !log_digit(*word.at))
 		return word.at == word.end ? "there is nothing after the time" : log_nothing;
 	wrong = log_set_bus(r, word);
 	return wrong ? wrong : read_classic(log, r, line);
+}
+
+/* ---- writing ---- */
+
+static void put_date(struct log_writer *w, const char *before, int64_t t_ns)
+{
+	static const char days[] = "SunMonTueWedThuFriSat", months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+	const time_t s = (time_t)(t_ns / NS_PER_S);
+	struct tm wall;
+
+	if (!localtime_r(&s, &wall))
+		return;
+	log_writer_print(w, "%s %.3s %.3s %02d %02d:%02d:%02d.%03d %s %d\n", before, days + 3 * wall.tm_wday,
+			 months + 3 * wall.tm_mon, wall.tm_mday, (wall.tm_hour + 11) % 12 + 1, wall.tm_min, wall.tm_sec,
+			 (int)(t_ns % NS_PER_S / 1000000), wall.tm_hour < 12 ? "am" : "pm", wall.tm_year + 1900);
+}
+
+/* Both dates are that of the first frame, in whole milliseconds, which is as exact as they are; stamps count from there.
+ * Times that are not of the epoch have no date. */
+void log_asc_begin(struct log_writer *w, const struct log_record *first)
+{
+	const bool dated = log_writer_dated(first->t_ns);
+
+	w->start_ns = dated ? first->t_ns / 1000000 * 1000000 : 0;
+	if (dated)
+		put_date(w, "date", w->start_ns);
+	log_writer_print(w, "base hex  timestamps absolute\ninternal events logged\n// version 9.0.0\n");
+	if (!dated)
+		return;
+	put_date(w, "Begin Triggerblock", w->start_ns);
+	log_writer_print(w, "   0.000000 Start of measurement\n");
+}
+
+static void put_bytes(struct log_writer *w, const struct frame *f)
+{
+	for (unsigned int i = 0, n = frame_data_len(f); i < n; i++)
+		log_writer_print(w, " %02X", f->data[i]);
+}
+
+static void put_fd(struct log_writer *w, const struct frame *f, unsigned int channel, const char *direction)
+{
+	const unsigned int brs = f->flags & FRAME_BRS ? 1 : 0, esi = f->flags & FRAME_ESI ? 1 : 0;
+
+	log_writer_print(w, "CANFD %3u %-4s %8X%s  %u %u %x %2u", channel, direction, frame_id(f),
+			 f->id & FRAME_EXT ? "x" : "", brs, esi, log_writer_code(f), f->len);
+	put_bytes(w, f);
+	log_writer_print(w, " 0 0 %X 0 0 0 0 0\n", FLAG_FD | brs << 13 | esi << 14);
+}
+
+void log_asc_put(struct log_writer *w, const struct log_record *r, unsigned int channel)
+{
+	const char *direction = r->direction == 'T' ? "Tx" : "Rx";
+	const int64_t ns = log_writer_since(w, r->t_ns);
+	const struct frame *f = &r->frame;
+
+	log_writer_print(w, "%4lld.%06lld ", (long long)(ns / NS_PER_S), (long long)(ns % NS_PER_S / 1000));
+	if (f->id & FRAME_ERR) {
+		log_writer_print(w, "%u  ErrorFrame\n", channel);
+	} else if (f->flags & FRAME_FD) {
+		put_fd(w, f, channel, direction);
+	} else {
+		log_writer_print(w, "%u  %X%-8s %s   %c %x", channel, frame_id(f), f->id & FRAME_EXT ? "x" : "",
+				 direction, f->id & FRAME_RTR ? 'r' : 'd', log_writer_code(f));
+		put_bytes(w, f);
+		log_writer_add(w, "\n", 1);
+	}
+}
+
+void log_asc_end(struct log_writer *w)
+{
+	log_writer_print(w, "End TriggerBlock\n");
 }

@@ -9,9 +9,16 @@
 #include <string.h>
 
 #include "can/frame_text.h"
+#include "can/log_formats.h"
 #include "can/log_parse.h"
 
 #define NS_PER_S INT64_C(1000000000)
+
+/* candump without -L begins with a time in brackets, too. */
+bool log_candump_probe(struct log_text line)
+{
+	return *line.at == '(' && line.end - line.at > 1 && log_digit(line.at[1]) && !log_screen_probe(line);
+}
 
 /* A comment; one of ours counts lost frames. */
 static const char *read_comment(struct log *log, struct log_text line)
@@ -61,7 +68,7 @@ const char *log_candump_line(struct log *log, struct log_record *r, struct log_t
 	if (*line.at == '#')
 		return read_comment(log, line);
 	if (*line.at != '(')
-		return "no line of candump -L: it begins with the time in brackets";
+		return "not a line of candump -L: it begins with the time in brackets";
 	if (!read_time(&line, &r->t_ns))
 		return "no time: it is seconds in brackets, such as (1436509052.249713)";
 	wrong = read_bus(r->bus, &line);
@@ -110,6 +117,27 @@ size_t log_write_line(char text[LOG_WRITE_MAX], int64_t t_ns, const char *bus, c
 	*to++ = '\n';
 	*to = '\0';
 	return (size_t)(to - text);
+}
+
+size_t log_write_record(char text[LOG_WRITE_MAX], const struct log_record *r)
+{
+	size_t len = log_write_line(text, r->t_ns, r->bus, &r->frame);
+
+	if (!r->direction)
+		return len;
+	text[len - 1] = ' ';
+	text[len++] = r->direction;
+	text[len++] = '\n';
+	text[len] = '\0';
+	return len;
+}
+
+void log_candump_put(struct log_writer *w, const struct log_record *r, unsigned int channel)
+{
+	char text[LOG_WRITE_MAX];
+
+	(void)channel;
+	log_writer_add(w, text, log_write_record(text, r));
 }
 
 size_t log_write_loss(char text[LOG_WRITE_MAX], const char *bus, uint64_t frames)

@@ -10,7 +10,7 @@
 #define NS_PER_S INT64_C(1000000000)
 #define CHANNELS_MAX 9999
 
-const char log_nothing[] = "";
+const char log_nothing[] = "", log_end[] = "the end";
 
 /* ---- pieces of a line ---- */
 
@@ -81,14 +81,20 @@ int log_stamp(const char *text, int64_t *ns)
 
 /* ---- pieces of a record ---- */
 
+const char *log_set_channel(struct log_record *r, uint32_t channel)
+{
+	if (!channel || channel > CHANNELS_MAX)
+		return "a channel is a number from 1";
+	snprintf(r->bus, sizeof(r->bus), "can%u", channel - 1);
+	return NULL;
+}
+
 const char *log_set_bus(struct log_record *r, struct log_text channel)
 {
 	uint32_t number;
 
-	if (!log_number(channel, 10, CHANNELS_MAX, &number) || !number)
-		return "a channel is a number from 1";
-	snprintf(r->bus, sizeof(r->bus), "can%u", number - 1);
-	return NULL;
+	return log_number(channel, 10, CHANNELS_MAX, &number) ? log_set_channel(r, number)
+							      : "a channel is a number from 1";
 }
 
 const char *log_set_time(struct log_record *r, int64_t start_ns, int64_t ns)

@@ -11,12 +11,56 @@ struct log_text {
 	const char *at, *end;
 };
 
-/* One reader per format.  NULL: a record, all of *r but line is set; log_nothing: a comment, a header, an event that is
- * not a frame; else what is wrong with the line. */
-extern const char log_nothing[];
+/* A reader returns NULL: a record, all of *r but line is set; log_nothing: a comment, a header, an event that is not a
+ * frame; log_end: the end of a binary file; else what is wrong. */
+extern const char log_nothing[], log_end[];
+
+/* Lines: a format is known by one of them. */
 const char *log_candump_line(struct log *log, struct log_record *r, struct log_text line);
+const char *log_screen_line(struct log *log, struct log_record *r, struct log_text line);
 const char *log_asc_line(struct log *log, struct log_record *r, struct log_text line);
 const char *log_trc_line(struct log *log, struct log_record *r, struct log_text line);
+const char *log_csv_line(struct log *log, struct log_record *r, struct log_text line);
+const char *log_ixxat_line(struct log *log, struct log_record *r, struct log_text line);
+bool log_candump_probe(struct log_text line);
+bool log_screen_probe(struct log_text line);
+bool log_asc_probe(struct log_text line);
+bool log_trc_probe(struct log_text line);
+bool log_csv_probe(struct log_text line);
+bool log_ixxat_probe(struct log_text line);
+
+/* Binary files: known by their first bytes. */
+const char *log_blf_record(struct log *log, struct log_record *r);
+const char *log_pcap_record(struct log *log, struct log_record *r);
+const char *log_pcapng_record(struct log *log, struct log_record *r);
+bool log_pcap_probe(const unsigned char *bytes, size_t n);
+bool log_pcapng_probe(const unsigned char *bytes, size_t n);
+
+/* ---- bytes of a binary file ---- */
+
+/* The next n, at most sizeof(log->buffer), which stay; NULL: the file ends before. */
+const unsigned char *log_bytes(struct log *log, size_t n);
+
+/* Takes n off.  false: the file ends before. */
+bool log_skip(struct log *log, uint64_t n);
+
+/* Nothing more can be read: where the next record begins is not known. */
+void log_stop(struct log *log);
+
+static inline uint16_t log_le16(const unsigned char *b)
+{
+	return (uint16_t)(b[0] | b[1] << 8);
+}
+
+static inline uint32_t log_le32(const unsigned char *b)
+{
+	return (uint32_t)log_le16(b) | (uint32_t)log_le16(b + 2) << 16;
+}
+
+static inline uint64_t log_le64(const unsigned char *b)
+{
+	return (uint64_t)log_le32(b) | (uint64_t)log_le32(b + 4) << 32;
+}
 
 /* ---- pieces of a line ---- */
 
@@ -61,11 +105,15 @@ bool log_time(struct log_text *t, int64_t unit_ns, int64_t *ns);
 /* ---- pieces of a record: NULL, or the reason ---- */
 
 const char *log_set_bus(struct log_record *r, struct log_text channel); /* from 1 */
+const char *log_set_channel(struct log_record *r, uint32_t channel);	/* from 1 */
 const char *log_set_time(struct log_record *r, int64_t start_ns, int64_t ns);
 const char *log_set_id(struct frame *f, uint32_t id, bool extended);
 const char *log_set_code(struct frame *f, uint32_t code); /* the length by its code on the wire */
 const char *log_set_data(struct frame *f, struct log_text *t, unsigned int base); /* frame_data_len(f) bytes */
 const char *log_set_error(struct log_record *r);				  /* an error on the bus; always NULL */
+
+/* A frame of SocketCAN as pcap has it, cut by nothing: len bytes. */
+const char *log_set_socketcan(struct log_record *r, const unsigned char *bytes, size_t len);
 
 /* The epoch's time of a wall clock, or 0 if it is not valid. */
 int64_t log_local_ns(struct tm wall, int64_t fraction_ns);

@@ -9,14 +9,15 @@
  *	;$COLUMNS=N,O,T,B,I,d,R,L,D
  *	      1      1059.900 DT 1      0300 Rx -  7    00 00 00 00 04 00 00
  *
- * Columns: N number, O milliseconds since the start, T type, B bus, I identifier (4 digits: 11 bits, 8: 29 bits), d
- * direction, R reserved, L length code, l length, D data.  Versions before 2.0 have fixed columns, and directions for
+ * Columns: N number, O milliseconds since the start, T type, B bus, I identifier (4 digits: 11 bits, 5 to 8: 29
+ * bits), d direction, R reserved, L length code, l length, D data.  Versions before 2.0 have fixed columns, and directions for
  * types.
  * The start is days since the end of 1899.
  */
 #include <stdio.h>
 #include <string.h>
 
+#include "can/log_formats.h"
 #include "can/log_parse.h"
 #include "config/text.h"
 
@@ -57,6 +58,22 @@ static const struct type {
 	{ "EV", KIND_OTHER, 0, 0 },    /* a mark of the user */
 };
 
+/* ---- is it one? ---- */
+
+/* "1) 100 0123 8 ...": not the rest of "(1436509052.249713) can0 ..." that was cut in two. */
+bool log_trc_probe(struct log_text line)
+{
+	struct log_text number = log_word(&line), second = log_word(&line);
+	uint32_t n;
+
+	if (*number.at == ';')
+		return true;
+	if (number.end[-1] != ')')
+		return false;
+	number.end--;
+	return log_number(number, 10, UINT32_MAX, &n) && second.at < second.end && log_digit(*second.at);
+}
+
 /* ---- headers ---- */
 
 static const char *read_version(struct log *log, struct log_text value)
@@ -69,7 +86,7 @@ static const char *read_version(struct log *log, struct log_text value)
 			return log_nothing;
 		}
 	strcpy(log->of.columns, "?");
-	return "no version of TRC that is known: 1.0 to 1.3, 2.0 and 2.1 are";
+	return "unknown version of TRC: 1.0 to 1.3, 2.0 and 2.1 are read";
 }
 
 static const char *read_columns(struct log *log, struct log_text value)
@@ -144,7 +161,7 @@ static const char *read_type(struct message *m, struct log_record *r, struct log
 			r->direction = m->type->direction;
 			return NULL;
 		}
-	return "no type of message that is known, such as DT, FD, RR, Rx or Tx";
+	return "unknown type of message: DT, FD, FB, FE, BI, RR, ER, ST, EC, EV, Rx and Tx are read";
 }
 
 static const char *read_column(struct message *m, struct log *log, struct log_record *r, char column,
@@ -154,7 +171,7 @@ static const char *read_column(struct message *m, struct log *log, struct log_re
 
 	switch (column) {
 	case 'N':
-		return log_digit(*word.at) ? NULL : "no line of TRC: it begins with a number";
+		return log_digit(*word.at) ? NULL : "not a line of TRC: it begins with a number";
 	case 'O':
 		if (!log_time(&word, NS_PER_MS, &ns) || word.at != word.end)
 			return "no time: it is milliseconds, such as 1059.900";
@@ -201,9 +218,9 @@ static const char *read_frame(struct frame *f, const struct message *m)
 	const char *wrong;
 	uint32_t id;
 
-	if ((digits != 4 && digits != 8) || !log_number(m->id, 16, UINT32_MAX, &id))
-		return "an identifier has 4 or 8 digits";
-	wrong = log_set_id(f, id, digits == 8);
+	if (digits < 4 || digits > 8 || !log_number(m->id, 16, UINT32_MAX, &id))
+		return "an identifier has 4 hexadecimal digits, or 5 to 8 for 29 bits";
+	wrong = log_set_id(f, id, digits > 4);
 	if (wrong)
 		return wrong;
 	f->flags = m->type->flags;
@@ -246,4 +263,60 @@ const char *log_trc_line(struct log *log, struct log_record *r, struct log_text 
 		return log_set_error(r);
 	wrong = read_frame(&r->frame, &m);
 	return wrong;
+}
+
+/* ---- writing, version 2.1 ---- */
+
+#define EPOCH_DAYS 25569 /* from the end of 1899 to the epoch */
+
+/* Local time as days; a day has 86400 seconds there. */
+static void put_start(struct log_writer *w, int64_t t_ns)
+{
+	const time_t s = (time_t)(t_ns / 1000000000);
+	struct tm wall;
+	int64_t days, ns;
+
+	if (!localtime_r(&s, &wall))
+		return;
+	ns = (int64_t)s + wall.tm_gmtoff;
+	days = ns / 86400 + EPOCH_DAYS;
+	ns = ns % 86400 * 1000000000 + t_ns % 1000000000;
+	/* 14 digits are 864 ps. */
+	log_writer_print(w, ";$STARTTIME=%lld.%014llu\r\n", (long long)days,
+			 (unsigned long long)((unsigned __int128)ns * 100000000000000 / 86400000000000));
+}
+
+void log_trc_begin(struct log_writer *w, const struct log_record *first)
+{
+	const bool dated = log_writer_dated(first->t_ns);
+
+	w->start_ns = dated ? first->t_ns / 1000000000 * 1000000000 : 0;
+	log_writer_print(w, ";$FILEVERSION=2.1\r\n");
+	if (dated)
+		put_start(w, w->start_ns);
+	log_writer_print(w, ";$COLUMNS=N,O,T,B,I,d,R,L,D\r\n");
+}
+
+void log_trc_put(struct log_writer *w, const struct log_record *r, unsigned int channel)
+{
+	static const char *const fd[] = { "FD", "FB", "FE", "BI" };
+	const int64_t ns = log_writer_since(w, r->t_ns);
+	const char *direction = r->direction == 'T' ? "Tx" : "Rx";
+	const struct frame *f = &r->frame;
+
+	log_writer_print(w, "%7llu %6lld.%03lld ", (unsigned long long)w->records + 1, (long long)(ns / 1000000),
+			 (long long)(ns % 1000000 / 1000));
+	if (f->id & FRAME_ERR) {
+		log_writer_print(w, "ER %u         - %s -  5    00 00 00 00 00\r\n", channel, direction);
+		return;
+	}
+	log_writer_print(w, "%s %u  %*s%0*X %s -  %-4u",
+			 f->flags & FRAME_FD ? fd[f->flags & 3]
+			 : f->id & FRAME_RTR ? "RR"
+					     : "DT",
+			 channel, f->id & FRAME_EXT ? 0 : 4, "", f->id & FRAME_EXT ? 8 : 4, frame_id(f), direction,
+			 log_writer_code(f));
+	for (unsigned int i = 0, n = frame_data_len(f); i < n; i++)
+		log_writer_print(w, " %02X", f->data[i]);
+	log_writer_print(w, "\r\n");
 }

@@ -111,6 +111,15 @@ TEST(dates)
 		{ "date Die Dez 01 00:00:00 2015", "1448928000" },
 		{ "base hex\nBegin Triggerblock Fri Jul 10 06:17:32 2015", "1436509052" },
 		{ "date Fri Jul 10 06:17:32 2015\nBegin Triggerblock Fri Jul 10 06:17:33 2015", "1436509052" },
+		/* The block says that the measurement starts with it; or it does not, or too late. */
+		{ "date Fri Jul 10 06:17:32 2015\nBegin Triggerblock Fri Jul 10 06:17:33 2015\n0.0 Start of measurement",
+		  "1436509053" },
+		{ "date Fri Jul 10 06:17:32 2015\nBegin Triggerblock Fri Jul 10 06:17:33 2015\n0.0 Start der Messung",
+		  "1436509053" },
+		{ "date Fri Jul 10 06:17:32 2015\nBegin Triggerblock Fri Jul 10 06:17:33 2015\n0.1 Start of measurement",
+		  "1436509052" },
+		{ "date Fri Jul 10 06:17:32 2015\n0.0 Start of measurement", "1436509052" },
+		{ "date Fri Jul 10 06:17:32 2015\nBegin Triggerblock x\n0.0 Start of measurement", "1436509052" },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -181,9 +190,11 @@ TEST(headers_of_trc)
 TEST(words_of_trc)
 {
 	static const char *const messages[] = {
-		"500.0x DT 0123 0",    "500.0 DTx 0123 0", "500.0 DT 0123x 0",	   "500.0 DT 0123 0x",
-		"500.0 DT 0123 1 00x", "500.0 DT 01234 0", "500.0 DT 012345678 0", "500.0 DT 0123 00000000001",
-		"500.0 FD 0123 65",    "500.0 DT",
+		"500.0x DT 0123 0",	"500.0 DTx 0123 0",
+		"500.0 DT 0123x 0",	"500.0 DT 0123 0x",
+		"500.0 DT 0123 1 00x",	"500.0 DT 20000000 0",
+		"500.0 DT 012345678 0", "500.0 DT 0123 00000000001",
+		"500.0 FD 0123 65",	"500.0 DT",
 	};
 
 	for (size_t i = 0; i < sizeof(messages) / sizeof(*messages); i++) {
@@ -214,6 +225,11 @@ TEST(formats)
 		{ "// x\n", LOG_ASC },
 		{ "0.5 1 123 Rx d 0\n", LOG_ASC },
 		{ "0.5 CANFD 1 Rx 123 0 0 0 0\n", LOG_ASC },
+		{ " (1.0)  can0  123   [1]  00\n", LOG_SCREEN },
+		{ " (2026-11-17 05:14:42.259474)  can0  TX - -  123   [1]  00\n", LOG_SCREEN },
+		{ "timestamp,arbitration_id,extended,remote,error,dlc,data\n", LOG_CSV },
+		{ "ASCII Trace IXXAT MiniMon V3\n", LOG_IXXAT },
+		{ "\"Time\";\"Identifier (hex)\";\"Format\"\n", LOG_IXXAT },
 		{ ";$FILEVERSION=2.1\n", LOG_TRC },
 		{ "; a comment\n;$FILEVERSION=2.1\n", LOG_TRC },
 		{ "1) 1841 0001 0\n", LOG_TRC },
@@ -236,17 +252,28 @@ TEST(no_known_format)
 {
 	static const char garbage[] = "\x7F"
 				      "ELF\x02\x01\x01\0\0\0\n\n(\0\n)\n1)\n0.5\n0.5 x\n;\n";
-	static const char *const texts[] = { "x", "\n\nhello\n", "vcan0  044   [1]  2A\n", "(x\n", "; ini\n[part]\n" };
+	static const char *const texts[] = { "x", "\n\nhello\n", "(x\n", "; ini\n[part]\n" };
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
 		log_said[0] = '\0';
 		TEST_ASSERT_EQUAL_INT(-EBADMSG,
 				      log_open(&log_in, log_make_file(texts[i], strlen(texts[i])), 0, &log_errors));
-		TEST_ASSERT_EQUAL_STRING(FILE_PATH ": no log that is known: candump -L, Vector ASC and PCAN TRC are\n",
+		TEST_ASSERT_EQUAL_STRING(FILE_PATH ": unknown format; known are candump -L, candump -t, Vector ASC, "
+						   "PCAN TRC, CSV of python-can, CSV of IXXAT, Vector BLF, pcap of "
+						   "SocketCAN, pcapng of SocketCAN, also with gzip or zstd\n",
 					 log_said);
 	}
 	TEST_ASSERT_EQUAL_INT(-EBADMSG, log_open(&log_in, log_make_file(garbage, sizeof(garbage)), 0, &log_errors));
 	TEST_ASSERT_EQUAL_INT(-EBADMSG, log_open(&log_in, log_make_file(garbage, sizeof(garbage)), 0, NULL));
+}
+
+TEST(candump_without_times_is_refused)
+{
+	static const char text[] = "  vcan0  044   [1]  2A\n";
+
+	TEST_ASSERT_EQUAL_INT(-EBADMSG, log_open(&log_in, log_make_file(text, sizeof(text) - 1), 0, &log_errors));
+	TEST_ASSERT_EQUAL_STRING(FILE_PATH ": the output of candump has no times: record it with candump -L, or -ta\n",
+				 log_said);
 }
 
 /* So much of nothing known that one need not look on. */

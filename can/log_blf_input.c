@@ -1,0 +1,236 @@
+/* log_blf_input.c: the objects of a BLF file without their containers.
+ *
+ * The file is a header and containers, each with a piece of the stream of objects, plain or by zlib; an object may lie
+ * across the end of one.  What comes out is the header and the objects.  Objects outside of a container come out, too.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "can/log_blf.h"
+#include "can/log_input.h"
+#include "can/log_parse.h"
+
+struct blf {
+	struct log_input in;
+	unsigned char head[BLF_CONTAINER]; /* of the object that begins */
+	size_t head_n, head_done;
+	uint64_t plain;	 /* bytes to pass on */
+	uint64_t packed; /* bytes to decompress */
+	uint64_t drop;	 /* bytes to leave out */
+	bool inside;	 /* z is in the middle of a container */
+	bool begun;
+	uint64_t bytes, size; /* of the file: so far, and as its header says (0: nothing) */
+	z_stream z;
+};
+
+bool log_blf_probe(const unsigned char *bytes, size_t n)
+{
+	return n >= 4 && !memcmp(bytes, "LOGG", 4);
+}
+
+static int wrong(struct blf *b, const char *text)
+{
+	b->in.wrong = text;
+	return -EBADMSG;
+}
+
+/* Gathers n bytes in head.  1; 0: the file ends within them; or -errno. */
+static int gather(struct blf *b, size_t n)
+{
+	while (b->head_n < n) {
+		int more = log_input_more(&b->in);
+
+		if (more <= 0)
+			return more;
+		b->head[b->head_n++] = b->in.bytes[b->in.at++];
+		b->bytes++;
+	}
+	return 1;
+}
+
+static int begin_file(struct blf *b)
+{
+	int more = gather(b, 24);
+	uint32_t size;
+
+	if (more <= 0)
+		return more < 0 ? more : wrong(b, "the header of the file is cut off");
+	size = log_le32(b->head + 4);
+	if (size < 72 || size > BLF_OBJECT_MAX)
+		return wrong(b, "the header of the file is damaged");
+	b->size = log_le64(b->head + 16);
+	b->plain = size - 24;
+	b->begun = true;
+	return 1;
+}
+
+static int begin_container(struct blf *b, uint32_t object_size)
+{
+	int more = gather(b, BLF_CONTAINER);
+	uint16_t method;
+
+	if (more <= 0)
+		return more < 0 ? more : wrong(b, "a container is cut off: what follows is lost");
+	if (object_size < BLF_CONTAINER)
+		return wrong(b, "the size of a container is damaged: what follows is lost");
+	method = log_le16(b->head + 16);
+	if (method != BLF_PLAIN && method != BLF_ZLIB)
+		return wrong(b, "a container has an unknown compression: what follows is lost");
+	*(method == BLF_ZLIB ? &b->packed : &b->plain) = object_size - BLF_CONTAINER;
+	b->inside = method == BLF_ZLIB;
+	if (b->inside)
+		inflateReset(&b->z);
+	b->head_n = 0;
+	return 1;
+}
+
+/* The next object, or the padding before it.  1; 0: the end; or -errno. */
+static int begin_object(struct blf *b)
+{
+	uint32_t size;
+	int more = 1;
+
+	for (int padding = 0; padding <= BLF_PADDING; padding++) {
+		more = gather(b, 4);
+		if (more < 0)
+			return more;
+		if (!more) /* the last padding; or something is missing */
+			return b->size > b->bytes
+				       ? wrong(b, "the file is shorter than its header says: its end is lost")
+				       : 0;
+		if (!memcmp(b->head, "LOBJ", 4))
+			break;
+		memmove(b->head, b->head + 1, --b->head_n);
+	}
+	if (b->head_n < 4)
+		return wrong(b, "there is no object where one should be: what follows is lost");
+	more = gather(b, BLF_BASE);
+	if (more <= 0)
+		return more < 0 ? more : wrong(b, "an object is cut off: what follows is lost");
+	size = log_le32(b->head + 8);
+	if (log_le32(b->head + 12) == BLF_LOG_CONTAINER)
+		return begin_container(b, size);
+	if (size < BLF_BASE)
+		return wrong(b, "the size of an object is damaged: what follows is lost");
+	b->plain = size - BLF_BASE;
+	return 1;
+}
+
+/* Each returns how many bytes it gave, or -errno; 0 is no end. */
+
+static ssize_t give_head(struct blf *b, unsigned char *to, size_t room)
+{
+	size_t n = b->head_n - b->head_done < room ? b->head_n - b->head_done : room;
+
+	memcpy(to, b->head + b->head_done, n);
+	b->head_done += n;
+	if (b->head_done == b->head_n)
+		b->head_n = b->head_done = 0;
+	return (ssize_t)n;
+}
+
+static ssize_t give_plain(struct blf *b, unsigned char *to, size_t room)
+{
+	int more = log_input_more(&b->in);
+	size_t n = b->in.n - b->in.at;
+
+	if (more <= 0)
+		return more < 0 ? more : wrong(b, "an object is cut off: what follows is lost");
+	n = n < room ? n : room;
+	n = n < b->plain ? n : (size_t)b->plain;
+	memcpy(to, b->in.bytes + b->in.at, n);
+	b->in.at += n;
+	b->plain -= n;
+	b->bytes += n;
+	return (ssize_t)n;
+}
+
+static ssize_t give_packed(struct blf *b, unsigned char *to, size_t room)
+{
+	int more = b->packed ? log_input_more(&b->in) : 1, status;
+	size_t n = b->in.n - b->in.at;
+
+	if (more <= 0)
+		return more < 0 ? more : wrong(b, "a container is cut off: what follows is lost");
+	n = n < b->packed ? n : (size_t)b->packed;
+	b->z.next_in = b->in.bytes + b->in.at;
+	b->z.avail_in = (unsigned int)n;
+	b->z.next_out = to;
+	b->z.avail_out = (unsigned int)room;
+	status = inflate(&b->z, Z_NO_FLUSH);
+	n -= b->z.avail_in;
+	b->in.at += n;
+	b->packed -= n;
+	b->bytes += n;
+	if (status == Z_STREAM_END) {
+		b->drop = b->packed;
+		b->packed = 0;
+		b->inside = false;
+	} else if (status != Z_OK || (!b->packed && b->z.avail_out)) {
+		return wrong(b, "the compressed data of a container is damaged: what follows is lost");
+	}
+	return (ssize_t)(room - b->z.avail_out);
+}
+
+static int drop(struct blf *b)
+{
+	int more = log_input_more(&b->in);
+	size_t n = b->in.n - b->in.at;
+
+	if (more <= 0)
+		return more < 0 ? more : wrong(b, "a container is cut off: what follows is lost");
+	n = n < b->drop ? n : (size_t)b->drop;
+	b->in.at += n;
+	b->drop -= n;
+	b->bytes += n;
+	return 1;
+}
+
+static ssize_t blf_read(struct log_input *in, unsigned char *to, size_t room)
+{
+	struct blf *b = (struct blf *)in;
+
+	for (;;) {
+		ssize_t n = 0;
+		int more = 1;
+
+		if (b->plain || b->inside || b->drop) {
+			if (b->head_n)
+				n = give_head(b, to, room);
+			else if (b->plain)
+				n = give_plain(b, to, room);
+			else if (b->inside)
+				n = give_packed(b, to, room);
+			else
+				more = drop(b);
+		} else if (b->head_n) {
+			n = give_head(b, to, room);
+		} else {
+			more = b->begun ? begin_object(b) : begin_file(b);
+		}
+		if (n)
+			return n;
+		if (more <= 0)
+			return more;
+	}
+}
+
+static void blf_close(struct log_input *in)
+{
+	inflateEnd(&((struct blf *)in)->z);
+}
+
+struct log_input *log_blf_input(void)
+{
+	struct blf *b = calloc(1, sizeof(*b));
+
+	if (!b || inflateInit(&b->z) != Z_OK) {
+		free(b);
+		return NULL;
+	}
+	b->in.read = blf_read;
+	b->in.close = blf_close;
+	return &b->in;
+}

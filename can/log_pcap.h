@@ -1,0 +1,17 @@
+/* log_pcap.h: shared by pcap and pcapng.  Only for can/log_pcap*.c. */
+#ifndef CAN_LOG_PCAP_H
+#define CAN_LOG_PCAP_H
+
+#include "can/log.h"
+
+#define LOG_PCAP_LINK_TYPE 227	 /* LINKTYPE_CAN_SOCKETCAN */
+#define LOG_PCAP_PACKET 72	 /* the longest frame */
+#define LOG_PCAP_PACKET_MAX 4096 /* a longer packet is damaged */
+
+/* In the byte order of the file. */
+uint32_t log_pcap_u32(const struct log *log, const unsigned char *b);
+
+/* The frame as a packet; returns its length. */
+size_t log_pcap_packet(unsigned char to[LOG_PCAP_PACKET], const struct frame *f);
+
+#endif

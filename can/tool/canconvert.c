@@ -1,0 +1,110 @@
+/* canconvert.c: a log in another format. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "can/log_writer.h"
+#include "can/tool/program.h"
+#include "channels/clock.h"
+#include "channels/tool/bar.h"
+
+struct convert {
+	bool lenient, force;
+	const char *in, *out;
+	struct log log;
+	struct log_writer writer;
+	struct error_sink errors;
+	struct bar bar;
+};
+
+static const struct settings_row rows[] = {
+	SETTINGS_BOOL("lenient", struct convert, lenient, "no",
+		      "leave out damaged lines and what OUT has no place for, instead of failing"),
+	SETTINGS_BOOL("force", struct convert, force, "no", "replace OUT if it exists"),
+	SETTINGS_END,
+};
+
+static bool same_file(const char *a, const char *b)
+{
+	struct stat of_a, of_b;
+
+	return !stat(a, &of_a) && !stat(b, &of_b) && of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
+}
+
+/* All records.  0, or PROGRAM_FAILED after a line. */
+static int copy(struct convert *c)
+{
+	struct log_record r;
+	int n;
+
+	bar_start(&c->bar, clock_now_ns());
+	while ((n = log_next(&c->log, &r)) > 0) {
+		if (r.line % 4096 == 0)
+			bar_draw(&c->bar, c->writer.records, c->writer.records, clock_now_ns(), CLOCK_NEVER);
+		n = log_writer_put(&c->writer, &r);
+		if (n)
+			break;
+	}
+	bar_clear(&c->bar);
+	return n ? PROGRAM_FAILED : 0;
+}
+
+static int convert(struct convert *c)
+{
+	int status;
+
+	if (log_writer_open(&c->writer, c->out, (c->lenient ? LOG_LENIENT : 0) | (c->force ? LOG_REPLACE : 0),
+			    &c->errors))
+		return PROGRAM_FAILED;
+	status = copy(c);
+	if (!status && c->log.damaged && !c->lenient)
+		status = program_fail("%s: damaged in %" PRIu64 " places: --lenient leaves those out", c->log.path,
+				      c->log.damaged);
+	if (log_writer_close(&c->writer, status))
+		status = PROGRAM_FAILED;
+	if (status)
+		return status;
+	if (c->log.lost)
+		program_say("%s: %" PRIu64 " frames were lost when it was recorded", c->log.path, c->log.lost);
+	if (c->log.damaged || c->writer.left_out)
+		program_say("%" PRIu64 " frames written; left out: %" PRIu64 " damaged, %" PRIu64 " without a place",
+			    c->writer.records, c->log.damaged, c->writer.left_out);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	static struct convert c;
+	struct options options = {
+		.program = "canconvert",
+		.about = "writes a CAN log in another format, by the suffix of OUT",
+		.rows = rows,
+		.values = &c,
+		.arguments = "IN OUT",
+		.arguments_min = 2,
+		.arguments_max = 2,
+		.version = PROGRAM_VERSION,
+		.notes = "OUT: .log .asc .trc .csv .ixxat.csv .blf .pcap .pcapng, also with .gz or .zst;\n"
+			 "- is candump -L on standard output.  The format of IN is found by itself.\n"
+	};
+	enum log_format format;
+	int status = program_options(&options, &argc, argv);
+
+	if (status != PROGRAM_GO)
+		return status;
+	c.in = argv[0];
+	c.out = argv[1];
+	c.bar.unit = "frames";
+	c.errors = program_errors();
+	if (log_writer_format(c.out, &format, &c.errors))
+		return PROGRAM_WRONG;
+	if (same_file(c.in, c.out))
+		return program_wrong("%s: IN and OUT are the same file", c.out);
+	if (log_open(&c.log, c.in, 0, &c.errors))
+		return PROGRAM_FAILED;
+	status = convert(&c);
+	log_close(&c.log);
+	return status;
+}
