@@ -1,5 +1,6 @@
 /* canbudget.c: canbudget(1): the bits of frames, and the load of the buses of a recording. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,6 +11,8 @@
 #include "can/tool/budget_show.h"
 #include "can/tool/ids.h"
 #include "can/tool/program.h"
+#include "channels/clock.h"
+#include "channels/tool/bar.h"
 #include "config/text.h"
 
 #define DEFAULT_BITRATE 1000000
@@ -20,7 +23,7 @@ struct canbudget_options {
 	struct settings_strings frame, bitrate, bus, only, not ;
 	int64_t window_ns, over_ns;
 	int sort;
-	bool strict, json;
+	bool lenient, json;
 };
 
 static const struct settings_row rows[] = {
@@ -38,7 +41,8 @@ static const struct settings_row rows[] = {
 			  "load over time, a line for each interval", .value = "TIME"),
 	SETTINGS_WORD("sort", struct canbudget_options, sort, budget_show_orders, "id",
 		      "order of identifiers: id, load or rate", .value = "WORD"),
-	SETTINGS_BOOL("strict", struct canbudget_options, strict, "no", "end at the first damaged line of the log"),
+	SETTINGS_BOOL("lenient", struct canbudget_options, lenient, "no",
+		      "leave out damaged lines, instead of failing"),
 	SETTINGS_BOOL("json", struct canbudget_options, json, "no", "JSON instead of tables"),
 	SETTINGS_END,
 };
@@ -135,15 +139,25 @@ static bool wants_bus(const struct settings_strings *buses, const char *bus)
 
 static int read_log(const struct canbudget_options *want, const struct ids *ids, struct log *log, struct budget *b)
 {
+	struct bar bar = { .unit = "frames" };
 	struct log_record r;
 	int status;
 
+	bar_start(&bar, clock_now_ns());
 	while ((status = log_next(log, &r)) > 0) {
+		if (r.line % 4096 == 0)
+			bar_draw(&bar, b->frames, b->frames, clock_now_ns(), CLOCK_NEVER);
 		if (!wants_bus(&want->bus, r.bus) || (!(r.frame.id & FRAME_ERR) && !ids_want(ids, &r.frame)))
 			continue;
-		if (budget_add(b, r.bus, r.t_ns, &r.frame))
+		if (budget_add(b, r.bus, r.t_ns, &r.frame)) {
+			bar_clear(&bar);
 			return program_fail("no memory");
+		}
 	}
+	bar_clear(&bar);
+	if (!status && log->damaged && !want->lenient)
+		return program_fail("%s: damaged in %" PRIu64 " places: --lenient leaves those out", log->path,
+				    log->damaged);
 	return status ? PROGRAM_FAILED : 0;
 }
 
@@ -181,7 +195,7 @@ static int show_log(const struct canbudget_options *want, const char *path, cons
 
 	if (ids_read(&ids, &want->only, &want->not, &errors))
 		return PROGRAM_WRONG;
-	if (log_open(&log, path, want->strict ? LOG_STRICT : 0, &errors))
+	if (log_open(&log, path, 0, &errors))
 		return PROGRAM_FAILED;
 	budget_start(&b, &options);
 	status = read_log(want, &ids, &log, &b);

@@ -19,15 +19,17 @@
 #include "channels/tool/schedule.h"
 #include "config/text.h"
 
-#define REPLAY_LEAD_NS 1000000 /* from the opening to the first frame */
+#define REPLAY_LEAD_NS 1000000	     /* from the opening to the first frame */
+#define REPLAY_JUMP_NS 3600000000000 /* a longer gap is a jump of the clock, unless --max-gap is given */
+#define REPLAY_JUMP_TO_NS 1000000000 /* what it becomes */
 #define REPLAY_EPOCH_S \
 	INT64_C(100000000) /* larger values are seconds of the epoch, smaller ones are relative to the start */
 
 struct replay {
-	const char *speed, *max_gap, *max_late, *from, *until;
+	const char *speed, *max_gap, *max_late, *from, *until, *pause;
 	int64_t loop;
 	struct settings_strings map, only, without;
-	bool strict, errors, json, dry_run;
+	bool lenient, errors, json, dry_run, rx_only, tx_only;
 
 	const char *file;
 	bool again; /* it can be read more than once */
@@ -40,8 +42,12 @@ struct replay {
 	struct bar bar;
 	bool at_once; /* --speed max */
 	int64_t from_ns, until_ns;
-	bool begun;	  /* first_ns is known: */
-	int64_t first_ns; /* the first stamp of the file */
+	bool begun;	     /* first_ns is known: */
+	int64_t first_ns;    /* the first stamp of the file */
+	int64_t newest_ns;   /* of this pass */
+	int64_t jumped_ns;   /* by which the clock jumped forward in this pass, as far as it is left out */
+	uint64_t jumps_upto; /* the line of the last jump that was reported */
+	bool cap_jumps;
 
 	uint64_t total;	  /* frames of a pass, if the file was read before */
 	uint64_t in_pass; /* of this one so far */
@@ -60,13 +66,18 @@ static const struct settings_row rows[] = {
 	SETTINGS_STRING("from", struct replay, from, NULL, "begin there: a time from the start, or a stamp of the file",
 			.value = "TIME"),
 	SETTINGS_STRING("until", struct replay, until, NULL, "end before that", .value = "TIME"),
-	SETTINGS_STRING("max-gap", struct replay, max_gap, NULL, "cap gaps at TIME", .value = "TIME"),
+	SETTINGS_STRING("pause", struct replay, pause, "10ms", "least time between two rounds of --loop",
+			.value = "TIME"),
+	SETTINGS_STRING("max-gap", struct replay, max_gap, NULL,
+			"cap gaps at TIME; none: not even those above 1h, which else become 1s", .value = "TIME"),
 	SETTINGS_STRING("max-late", struct replay, max_late, "1s",
 			"leave out a frame that a full queue refuses for TIME", .value = "TIME"),
 	SETTINGS_STRINGS("only", struct replay, only, "these identifiers: 123,200-2FF,00012345", .value = "IDS"),
 	SETTINGS_STRINGS("not", struct replay, without, "all but these identifiers", .value = "IDS"),
+	SETTINGS_BOOL("rx-only", struct replay, rx_only, "no", "only frames that were received when it was recorded"),
+	SETTINGS_BOOL("tx-only", struct replay, tx_only, "no", "only frames that were sent by the recorder"),
 	SETTINGS_BOOL("errors", struct replay, errors, "no", "error frames too, to buses that take them"),
-	SETTINGS_BOOL("strict", struct replay, strict, "no", "a damaged line is a failure, and nothing is sent"),
+	SETTINGS_BOOL("lenient", struct replay, lenient, "no", "leave out damaged lines, instead of sending nothing"),
 	SETTINGS_BOOL("dry-run", struct replay, dry_run, "no", "print what would be sent, and send nothing"),
 	SETTINGS_BOOL("json", struct replay, json, "no", "the summary as JSON"),
 	SETTINGS_END,
@@ -115,18 +126,56 @@ static bool in_window(const struct replay *play, int64_t t_ns)
 	return play->until_ns == CLOCK_NEVER || (play->until_ns >= epoch_ns ? t_ns : since) < play->until_ns;
 }
 
+/* A stamp with the jumps of the clock taken out; each is reported once. */
+static void take_out_jumps(struct replay *play, struct log_record *r)
+{
+	const int64_t gap_ns = r->t_ns - play->newest_ns;
+
+	if (play->cap_jumps && gap_ns > REPLAY_JUMP_NS) {
+		play->jumped_ns += gap_ns - REPLAY_JUMP_TO_NS;
+		if (r->line > play->jumps_upto) {
+			program_say("%s:%" PRIu64
+				    ": the clock jumps forward by %.1f h, replayed as 1 s; --max-gap none waits",
+				    play->log.path, r->line, (double)gap_ns / 3.6e12);
+			play->jumps_upto = r->line;
+		}
+	}
+	/* After a step back of more than a second time goes on from there. */
+	if (r->t_ns > play->newest_ns || gap_ns < -SCHEDULE_STEP_NS)
+		play->newest_ns = r->t_ns;
+	r->t_ns -= play->jumped_ns;
+}
+
+/* 1: the direction is wanted; 0: not; PROGRAM_FAILED after a line. */
+static int has_direction(const struct replay *play, const struct log_record *r)
+{
+	if ((!play->rx_only && !play->tx_only) || r->frame.id & FRAME_ERR)
+		return 1;
+	if (!r->direction)
+		return program_fail("%s:%" PRIu64 ": the direction of the frame is not recorded: leave out --%s",
+				    play->log.path, r->line, play->rx_only ? "rx-only" : "tx-only");
+	return r->direction == (play->rx_only ? 'R' : 'T');
+}
+
 /* Where a record goes; NULL: nowhere.  0, or PROGRAM_FAILED after a line. */
-static int choose(struct replay *play, const struct log_record *r, struct route_bus **to)
+static int choose(struct replay *play, struct log_record *r, struct route_bus **to)
 {
 	struct route *route = routes_of(&play->routes, r->bus);
+	bool wanted;
+	int direction;
 
 	*to = NULL;
 	if (!route)
 		return program_fail("%s:%" PRIu64 ": more than %d buses", play->log.path, r->line, ROUTE_BUSES_MAX);
 	if (!play->begun)
-		play->first_ns = r->t_ns;
+		play->first_ns = play->newest_ns = r->t_ns;
 	play->begun = true;
-	if (route->to && in_window(play, r->t_ns) && (r->frame.id & FRAME_ERR || ids_want(&play->ids, &r->frame)))
+	wanted = in_window(play, r->t_ns) && (r->frame.id & FRAME_ERR || ids_want(&play->ids, &r->frame));
+	take_out_jumps(play, r);
+	direction = has_direction(play, r);
+	if (direction == PROGRAM_FAILED)
+		return PROGRAM_FAILED;
+	if (route->to && wanted && direction)
 		*to = route->to;
 	return 0;
 }
@@ -191,9 +240,13 @@ static int scan(struct replay *play)
 	if (stopped)
 		return 0;
 	if (n < 0)
-		return n == -EBADMSG ? program_fail("%s: nothing was sent, for it is damaged", play->log.path)
-				     : PROGRAM_FAILED;
+		return PROGRAM_FAILED;
 	count_file(play);
+	if (play->log.damaged && !play->lenient)
+		return program_fail("%s: damaged in %" PRIu64 " places, so nothing was sent: --lenient sends the rest",
+				    play->log.path, play->log.damaged);
+	play->newest_ns = play->first_ns;
+	play->jumped_ns = 0;
 	n = log_rewind(&play->log);
 	return n ? program_fail("%s: %s", play->file, strerror(-n)) : check_names(play);
 }
@@ -304,8 +357,15 @@ static int play_file(struct replay *play)
 			program_fail("%s: %s", play->file, strerror(-again));
 			return -1;
 		}
-		if (play->of_log.passes)
+		if (play->of_log.passes) {
 			schedule_repeat(&play->schedule);
+			play->newest_ns = play->first_ns;
+			play->jumped_ns = 0;
+			if (play->at_once && !play->dry_run)
+				r = wait_until(play, clock_now_ns() + play->schedule.pause_ns);
+			if (r)
+				break;
+		}
 		play->in_pass = 0;
 		r = play_pass(play);
 		if (!r)
@@ -342,7 +402,13 @@ static int check(struct replay *play)
 	struct error_sink errors = program_errors();
 
 	play->until_ns = CLOCK_NEVER;
-	if (check_speed(play) || check_moment("--from", play->from, &play->from_ns) ||
+	play->cap_jumps = !play->max_gap;
+	if (play->max_gap && !strcmp(play->max_gap, "none"))
+		play->max_gap = NULL;
+	if (play->rx_only && play->tx_only)
+		return program_wrong("--rx-only and --tx-only: no frame is both");
+	if (program_time("--pause", play->pause, false, &play->schedule.pause_ns) || check_speed(play) ||
+	    check_moment("--from", play->from, &play->from_ns) ||
 	    check_moment("--until", play->until, &play->until_ns) ||
 	    program_time("--max-gap", play->max_gap, false, &play->schedule.max_gap_ns) ||
 	    program_time("--max-late", play->max_late, true, &play->sender.max_late_ns) ||
@@ -364,7 +430,7 @@ static int open_log(struct replay *play)
 		return program_fail("%s: cannot be read twice, so there is no --loop", play->file);
 	stop_input = standard ? STDIN_FILENO : -1;
 	play->errors_to = program_errors();
-	if (log_open(&play->log, play->file, play->strict ? LOG_STRICT : 0, &play->errors_to))
+	if (log_open(&play->log, play->file, play->again || play->lenient ? 0 : LOG_STRICT, &play->errors_to))
 		return PROGRAM_FAILED;
 	if (!play->again)
 		stop_input = play->log.fd;
@@ -392,15 +458,18 @@ static int run(struct replay *play)
 int main(int argc, char **argv)
 {
 	static struct replay play;
-	struct options options = { .program = "canreplay",
-				   .about = "sends the frames of a log again, with the same timing",
-				   .rows = rows,
-				   .values = &play,
-				   .arguments = "FILE",
-				   .arguments_min = 1,
-				   .arguments_max = 1,
-				   .version = PROGRAM_VERSION,
-				   .notes = "FILE is candump -L's, an ASC or a TRC file; - is standard input.\n" };
+	struct options options = {
+		.program = "canreplay",
+		.about = "sends the frames of a log again, with the same timing",
+		.rows = rows,
+		.values = &play,
+		.arguments = "FILE",
+		.arguments_min = 1,
+		.arguments_max = 1,
+		.version = PROGRAM_VERSION,
+		.notes = "FILE is of candump, ASC, BLF, TRC, CSV or pcap, also with gzip or zstd; - is "
+			 "standard input.\n"
+	};
 	int status = program_options(&options, &argc, argv);
 
 	if (status != PROGRAM_GO)

@@ -155,6 +155,21 @@ static struct total confirm(struct sender *s)
 	return add_up(s);
 }
 
+/* What a bus did not confirm was not acknowledged, even if its queue never was full. */
+static void explain(const struct sender *s)
+{
+	for (size_t i = 0; i < s->routes->buses; i++) {
+		const struct route_bus *b = &s->routes->bus[i];
+		const uint64_t n = unconfirmed(b);
+
+		if (n && !b->refused)
+			program_say("%s: %" PRIu64 " of %" PRIu64
+				    " frames were not acknowledged: is another node on the bus, "
+				    "at the same bit rate?",
+				    b->name, n, b->sent);
+	}
+}
+
 /* ---- the summary ---- */
 
 struct count {
@@ -216,6 +231,7 @@ bool sender_summary(struct sender *s, const struct sender_log *log, bool json)
 		{ "lost", "frames lost when it was recorded", log->lost },
 	};
 
+	explain(s);
 	(json ? print_json : print)(s, log, counts, sizeof(counts) / sizeof(*counts));
 	return !t.unconfirmed && !t.refused && !t.down && !t.unfit;
 }

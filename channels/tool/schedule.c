@@ -39,5 +39,7 @@ int64_t schedule_at(struct schedule *s, int64_t stamp_ns)
 
 void schedule_repeat(struct schedule *s)
 {
-	schedule_start(s, s->at_ns + (s->n > 1 ? (s->at_ns - s->first_at_ns) / (int64_t)(s->n - 1) : 0));
+	const int64_t mean_ns = s->n > 1 ? (s->at_ns - s->first_at_ns) / (int64_t)(s->n - 1) : 0;
+
+	schedule_start(s, s->at_ns + (mean_ns > s->pause_ns ? mean_ns : s->pause_ns));
 }

@@ -15,6 +15,7 @@
 struct schedule {
 	double speed;	    /* 2: twice as fast */
 	int64_t max_gap_ns; /* in the time of the recording; 0: no limit */
+	int64_t pause_ns;   /* between two passes at least */
 
 	/* private */
 	bool begun;
@@ -30,7 +31,7 @@ void schedule_start(struct schedule *s, int64_t start_ns);
 /* The due time of the next item; never before that of the previous item. */
 int64_t schedule_at(struct schedule *s, int64_t stamp_ns);
 
-/* Begins another pass, one mean interval after the last item. */
+/* Begins another pass, one mean interval after the last item, but not before the pause is over. */
 void schedule_repeat(struct schedule *s);
 
 #endif

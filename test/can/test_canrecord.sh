@@ -235,7 +235,7 @@ test_full_disk() {
 	[ "$status" -eq 111 ]
 	[ "$(<stderr)" = 'canrecord: small/out.log: No space left on device; what is written can be replayed' ]
 	cut_off small/out.log
-	"$replay" --dry-run --strict small/out.log >/dev/null
+	"$replay" --dry-run small/out.log >/dev/null
 	umount small
 }
 test_file_too_large() {

@@ -96,8 +96,19 @@ lib_case loop dry '(1700000000.000000) can0 123#DEADBEEF
 (1700000000.030000) can0 123#DEADBEEF
 (1700000000.040000) can1 00000123#
 (1700000000.050000) can0 123#R4' trace.log --until 0.5 --loop 2
+# At least 10 ms, so that a short file does not flood the bus.
 lib_case loop_of_one dry '(1700000000.520000) can0 7FF##511
-(1700000000.520000) can0 7FF##511' trace.log --only 7FF --loop 2
+(1700000000.530000) can0 7FF##511' trace.log --only 7FF --loop 2
+lib_case loop_pause dry '(1700000000.520000) can0 7FF##511
+(1700000001.520000) can0 7FF##511' trace.log --only 7FF --loop 2 --pause 1s
+# Also as fast as the bus takes them: 20 pauses of 50 ms.
+test_loop_pause_at_full_speed() {
+	wire
+	peer 21
+	"$replay" classic.log --map '*=wire:w' --only 200 --speed max --loop 21 --pause 50ms --json >out
+	wait "$peer"
+	[ "$(sed -E 's/.*"took_ns":([0-9]+).*/\1/' out)" -ge 1000000000 ]
+}
 test_loop_for_ever() { [ "$("$replay" --dry-run --loop 0 trace.log 2>&1 | head -n 5000 | wc -l)" -eq 5000 ]; }
 lib_case loop_of_nothing dry '' trace.log --only 555 --loop 0
 
@@ -116,6 +127,38 @@ lib_case backwards dry '(1700000000.000000) can0 100#
 (1700000000.200000) can0 103#
 (1700000000.200000) can0 104#
 (1700000000.250000) can0 105#' back.log
+
+# The clock was set from 1970 to 2023: said once, and a second long, in each round and from a pipe.
+printf '(1.0) can0 100#\n(1.5) can0 101#\n(1700000000.0) can0 102#\n(1700000000.5) can0 103#\n' >jump.log
+jumped='(0000000001.000000) can0 100#
+(0000000001.500000) can0 101#
+(0000000002.500000) can0 102#
+(0000000003.000000) can0 103#'
+jump_line='canreplay: jump.log:3: the clock jumps forward by 472222.2 h, replayed as 1 s; --max-gap none waits'
+lib_case jump lib_says 0 "$jumped" "$jump_line" "$replay" --dry-run jump.log
+lib_case jump_twice lib_says 0 "$jumped
+(0000000003.666666) can0 100#
+(0000000004.166666) can0 101#
+(0000000005.166666) can0 102#
+(0000000005.666666) can0 103#" "$jump_line" "$replay" --dry-run jump.log --loop 2
+lib_case jump_in_a_pipe lib_says 0 "$jumped" "${jump_line/jump.log/standard input}" \
+	bash -c '"$0" --dry-run - <jump.log' "$replay"
+lib_case jump_wanted dry '(0000000001.000000) can0 100#
+(0000000001.500000) can0 101#
+(1700000000.000000) can0 102#
+(1700000000.500000) can0 103#' jump.log --max-gap none
+lib_case jump_max_gap dry '(0000000001.000000) can0 100#
+(0000000001.500000) can0 101#
+(0000000011.500000) can0 102#
+(0000000012.000000) can0 103#' jump.log --max-gap 10s
+
+# Directions.
+printf '(1.0) can0 100# R\n(2.0) can0 101# T\n(3.0) can0 20000080#\n' >both.log
+lib_case rx_only dry '(0000000001.000000) can0 100#' both.log --rx-only
+lib_case tx_only dry '(0000000002.000000) can0 101#' both.log --tx-only
+lib_case rx_and_tx wrong '--rx-only and --tx-only: no frame is both' both.log --rx-only --tx-only
+lib_case no_direction fails 'trace.log:1: the direction of the frame is not recorded: leave out --tx-only' --dry-run \
+	trace.log --tx-only
 
 cat >trace.asc <<'END'
 date Wed Nov 15 10:00:00 am 2023
@@ -186,6 +229,15 @@ test_lone_node() {
 	[ "$(<err)" = \
 		'canreplay: wire:w: its queue has been full for 0.02 s: does a node acknowledge? Frames are left out' ]
 }
+# Too few to fill the queue.
+test_few_unacknowledged() {
+	local status=0
+	wire
+	"$replay" classic.log --map '*=wire:w' --only 200 >out 2>err || status=$?
+	[ "$status" -eq 111 ]
+	[ "$(<err)" = 'canreplay: wire:w: 1 of 1 frames were not acknowledged: is another node on the bus, at the same '\
+'bit rate?' ]
+}
 # On a terminal, and there only, it shows how far it is, and takes that away again.
 test_bar() {
 	local last=$'\r\033[K4 frames sent in '
@@ -216,25 +268,30 @@ test_interrupted() {
 # ---- what is wrong with the file ----
 
 printf '(1700000000.000000) can0 123#11\n(17000000x0.0) can0 123#22\n(1700000000.000001) can0 124#33\n' >damaged.log
-test_damaged() {
-	[ "$("$replay" --dry-run damaged.log 2>stderr)" = '(1700000000.000000) can0 123#11
-(1700000000.000001) can0 124#33' ]
-	grep -q '^canreplay: damaged.log:2: ' stderr
-	[ "$(wc -l <stderr)" -eq 1 ]
-	"$replay" --dry-run --loop 3 damaged.log 2>stderr >/dev/null
-	[ "$(wc -l <stderr)" -eq 1 ] # not once more in each round
-}
-test_strict() {
+test_damaged_is_refused() {
 	local status=0
-	"$replay" --strict --dry-run damaged.log >stdout 2>stderr || status=$?
+	"$replay" --dry-run damaged.log >stdout 2>stderr || status=$?
 	[ "$status" -eq 111 ]
 	[ ! -s stdout ]
 	grep -q '^canreplay: damaged.log:2: ' stderr
-	grep -q '^canreplay: damaged.log: nothing was sent' stderr
+	grep -qx 'canreplay: damaged.log: damaged in 1 places, so nothing was sent: --lenient sends the rest' stderr
+	status=0
+	"$replay" --dry-run - <damaged.log >stdout 2>stderr || status=$? # a pipe is read once
+	[ "$status" -eq 111 ]
+	grep -q '^canreplay: standard input:2: ' stderr
+}
+test_lenient() {
+	[ "$("$replay" --dry-run --lenient damaged.log 2>stderr)" = '(1700000000.000000) can0 123#11
+(1700000000.000001) can0 124#33' ]
+	grep -q '^canreplay: damaged.log:2: ' stderr
+	[ "$(wc -l <stderr)" -eq 1 ]
+	"$replay" --dry-run --lenient --loop 3 damaged.log 2>stderr >/dev/null
+	[ "$(wc -l <stderr)" -eq 1 ] # not once more in each round
 }
 lib_case no_file fails 'none.log: cannot read it: No such file or directory' none.log
 echo 'hello, world' >text
-lib_case no_log fails 'text: no log that is known: candump -L, Vector ASC and PCAN TRC are' text
+lib_case no_log fails 'text: unknown format; known are candump -L, candump -t, Vector ASC, PCAN TRC, CSV of '\
+'python-can, CSV of IXXAT, Vector BLF, pcap of SocketCAN, pcapng of SocketCAN, also with gzip or zstd' text
 : >empty.log
 lib_case empty dry '' empty.log
 lib_case unknown_map fails '--map: trace.log has no frame of can7; it has those of can0, can1' --dry-run trace.log \
