@@ -145,10 +145,11 @@ const char *frame_text_read(struct frame *f, const char *text, size_t len)
 	if (take(&t, '#'))
 		return read_fd(f, &t);
 	wrong = take(&t, 'R') || take(&t, 'r') ? read_remote(f, &t) : read_data(f, &t, FRAME_DATA_MAX);
-	if (!wrong && f->id & FRAME_ERR && f->len && f->len != FRAME_DATA_MAX)
-		wrong = "an error frame has 8 bytes, or none";
-	if (f->id & FRAME_ERR)
+	if (__builtin_expect(f->id & FRAME_ERR, 0)) {
+		if (!wrong && f->len && f->len != FRAME_DATA_MAX)
+			wrong = "an error frame has 8 bytes, or none";
 		f->len = FRAME_DATA_MAX;
+	}
 	return wrong ? wrong : read_code(f, &t);
 }
 

@@ -193,8 +193,10 @@ static int open_inputs(struct log *log)
 		const unsigned char *bytes = log_bytes(log, MAGIC_BYTES);
 		int err = log->broken;
 
-		if (!err && bytes && inputs[i].probe(bytes, log->end))
+		if (!err && bytes && inputs[i].probe(bytes, log->end)) {
 			err = push(log, inputs[i].input());
+			log->format = inputs[i].probe == log_blf_probe ? LOG_BLF : log->format;
+		}
 		if (err)
 			return err;
 	}
@@ -276,6 +278,8 @@ static int find_format(struct log *log)
 
 	if (log->broken)
 		return cannot_read(log, log->broken);
+	if (log->format == LOG_BLF) /* also if nothing comes out of its containers */
+		return 0;
 	for (size_t i = 0; i < LOG_FORMATS && bytes; i++)
 		if (log_formats[i].probe_bytes && log_formats[i].probe_bytes(bytes, log->end - log->begin)) {
 			log->format = (enum log_format)i;
@@ -334,17 +338,18 @@ void log_close(struct log *log)
 }
 
 /* The same for both kinds of files.  true: *r is a record; false: status is what log_next returns, 1: go on. */
-static bool take(struct log *log, struct log_record *r, const char *wrong, int *status)
+static inline __attribute__((always_inline)) bool take(struct log *log, struct log_record *r, const char *wrong,
+						       int *status)
 {
 	*status = 1;
-	if (wrong == log_nothing)
-		return false;
 	if (!wrong) {
 		log->backward += r->t_ns < log->last_ns;
 		log->last_ns = r->t_ns;
 		r->line = log->line;
 		return true;
 	}
+	if (wrong == log_nothing)
+		return false;
 	count_damage(log, wrong);
 	if (log->strict)
 		*status = log->failed = -EBADMSG;
@@ -408,7 +413,7 @@ int log_next(struct log *log, struct log_record *r)
 		if (line.at == line.end)
 			continue;
 		wrong = row->read_line(log, r, line);
-		if (too_long && wrong != log_nothing)
+		if (__builtin_expect(too_long && wrong != log_nothing, 0))
 			wrong = "the line is longer than 512 bytes";
 		if (take(log, r, wrong, &status))
 			return 1;

@@ -50,6 +50,7 @@ static const char *read_file_header(struct log *log, const unsigned char *b)
 {
 	log->of.start_ns = system_time(b + 40);
 	log_skip(log, log_le32(b + 4));
+	log->line--;
 	return log_nothing;
 }
 
@@ -205,7 +206,6 @@ const char *log_blf_record(struct log *log, struct log_record *r)
 
 	if (b && !memcmp(b, "LOGG", 4)) {
 		b = log_bytes(log, 72);
-		log->line--;
 		return b ? read_file_header(log, b) : log_end;
 	}
 	if (!find_object(log)) {

@@ -85,7 +85,10 @@ const char *log_set_channel(struct log_record *r, uint32_t channel)
 {
 	if (!channel || channel > CHANNELS_MAX)
 		return "a channel is a number from 1";
-	snprintf(r->bus, sizeof(r->bus), "can%u", channel - 1);
+	if (channel <= 10) /* nearly always */
+		memcpy(r->bus, (char[]){ 'c', 'a', 'n', (char)('0' + channel - 1), '\0' }, 5);
+	else
+		snprintf(r->bus, sizeof(r->bus), "can%u", channel - 1);
 	return NULL;
 }
 

@@ -35,7 +35,7 @@ const char *log_set_socketcan(struct log_record *r, const unsigned char *b, size
 		f->dlc = b[7];
 	if (f->id & FRAME_ERR)
 		f->id &= FRAME_ERR | FRAME_EXT_MASK;
-	if (!frame_valid(f))
+	if (!frame_valid(f) || (f->id & FRAME_ERR && f->len != FRAME_DATA_MAX))
 		return "there is no such frame: its identifier or its length is damaged";
 	if (8 + frame_data_len(f) > len)
 		return "the packet was cut when it was captured: capture with a larger snapshot length";
@@ -100,10 +100,10 @@ const char *log_pcap_record(struct log *log, struct log_record *r)
 	uint32_t len, fraction;
 	const char *wrong;
 
-	if (!log->of.unit_ns)
-		return read_file_header(log);
 	if (!log_bytes(log, 1))
 		return log_end;
+	if (!log->of.unit_ns)
+		return read_file_header(log);
 	b = log_bytes(log, PACKET_HEADER);
 	len = b ? log_pcap_u32(log, b + 8) : 0;
 	if (!b || len > LOG_PCAP_PACKET_MAX) {

@@ -201,10 +201,12 @@ const char *log_pcapng_record(struct log *log, struct log_record *r)
 		return b ? "the length of a block is damaged: what follows is lost"
 			 : "the block is cut off: it is lost";
 	}
-	if (type != PACKET && type != PACKET_OLD && type != PACKET_SIMPLE)
-		log->line--; /* records are packets */
-	if (len > BLOCK_MAX)
-		return log_skip(log, len) ? log_nothing : "the block is cut off: it is lost";
+	if (len > BLOCK_MAX) {
+		if (!log_skip(log, len))
+			return "the block is cut off: it is lost";
+		log->line--;
+		return log_nothing;
+	}
 	b = log_bytes(log, len);
 	if (!b) {
 		log_stop(log);
@@ -212,6 +214,8 @@ const char *log_pcapng_record(struct log *log, struct log_record *r)
 	}
 	wrong = read_block(log, r, type, (struct block){ b + 8, len - BLOCK_MIN });
 	log_skip(log, len);
+	if (wrong == log_nothing && type != PACKET && type != PACKET_OLD)
+		log->line--; /* records are packets */
 	return wrong;
 }
 

@@ -120,6 +120,9 @@ static const char *set_bus(struct log_record *r, struct log_text word)
 
 	if (memchr(word.at, '\033', n))
 		return "colours of candump -c: record without";
+	for (const char *c = word.at; c < word.end; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7F)
+			return "a control character in the interface's name";
 	if (!n || n >= LOG_BUS_MAX)
 		return "an interface's name has 1 to 15 bytes";
 	memcpy(r->bus, word.at, n);
