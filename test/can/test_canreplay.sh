@@ -141,6 +141,7 @@ lib_case jump_twice lib_says 0 "$jumped
 (0000000004.166666) can0 101#
 (0000000005.166666) can0 102#
 (0000000005.666666) can0 103#" "$jump_line" "$replay" --dry-run jump.log --loop 2
+# shellcheck disable=SC2016 # expanded by the other shell
 lib_case jump_in_a_pipe lib_says 0 "$jumped" "${jump_line/jump.log/standard input}" \
 	bash -c '"$0" --dry-run - <jump.log' "$replay"
 lib_case jump_wanted dry '(0000000001.000000) can0 100#
