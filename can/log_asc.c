@@ -12,7 +12,8 @@
  * TxRq is a wish and no frame yet; other events have other words in these places.
  *
  * Times.  Vector describes absolute stamps as counted from the start of the measurement, and relative ones from the
- * event before.  The header's date is when the file was begun.  Of a trigger block it says only that its line has a date;
+ * event before.  The header's date is when the file was begun.  Of a trigger block it says only that its line has a
+ * date;
  * so the block's date counts if its first event says that the measurement starts there ("0.000000 Start of
  * measurement"), which is how other writers tell the time of the first frame.  Otherwise stamps go on from the header's
  * date, also in the blocks that follow, and a file without such a date takes that of its first block.
@@ -333,7 +334,8 @@ static void put_date(struct log_writer *w, const char *before, int64_t t_ns)
 			 (int)(t_ns % NS_PER_S / 1000000), wall.tm_hour < 12 ? "am" : "pm", wall.tm_year + 1900);
 }
 
-/* Both dates are that of the first frame, in whole milliseconds, which is as exact as they are; stamps count from there.
+/* Both dates are that of the first frame, in whole milliseconds, which is as exact as they are; stamps count from
+ * there.
  * Times that are not of the epoch have no date. */
 void log_asc_begin(struct log_writer *w, const struct log_record *first)
 {

@@ -1,6 +1,7 @@
 /* log_blf.c: the objects of Vector's BLF, read; log_blf_input.c takes them out of their containers.
  *
- * Numbers are little-endian.  An object has a base header (signature, sizes, type), a header with flags and stamp, and a
+ * Numbers are little-endian.  An object has a base header (signature, sizes, type), a header with flags and stamp,
+ * and a
  * body that depends on its type; padding follows.  Vector publishes no description.  The layouts are those that other
  * programs read and write; objects of other types than those in log_blf.h carry no frame.
  */

@@ -1,6 +1,7 @@
 /* log_pcapng.c: pcapng files with frames of SocketCAN, read and written.
  *
- * Blocks: type, length, body, length again.  A section begins with a block that says the byte order; blocks of interfaces
+ * Blocks: type, length, body, length again.  A section begins with a block that says the byte order; blocks of
+ * interfaces
  * follow, with the link type, and as options the name (2), the resolution of stamps (9) and their offset (14); then
  * packets, with the number of their interface, and as an option whether the packet came in or went out (2).
  * Interfaces that are not of SocketCAN are left out, unless there is no other.

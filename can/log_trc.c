@@ -10,7 +10,8 @@
  *	      1      1059.900 DT 1      0300 Rx -  7    00 00 00 00 04 00 00
  *
  * Columns: N number, O milliseconds since the start, T type, B bus, I identifier (4 digits: 11 bits, 5 to 8: 29
- * bits), d direction, R reserved, L length code, l length, D data.  Versions before 2.0 have fixed columns, and directions for
+ * bits), d direction, R reserved, L length code, l length, D data.  Versions before 2.0 have fixed columns, and
+ * directions for
  * types.
  * The start is days since the end of 1899.
  */

@@ -8,7 +8,8 @@
  *	if (log_writer_close(&w))
  *		...
  *
- * A format that numbers its buses gives canN the number N + 1, and other names the lowest free numbers.  What a format has
+ * A format that numbers its buses gives canN the number N + 1, and other names the lowest free numbers.  What a
+ * format has
  * no place for is refused with a line, or with LOG_LENIENT left out and counted: frames of a kind that it does not
  * have, the second bus, that a frame was sent.
  */
@@ -62,7 +63,8 @@ int log_writer_format(const char *path, enum log_format *format, struct error_si
 /* 0, or -errno with a line in errors.  errors and path are kept. */
 int log_writer_open(struct log_writer *w, const char *path, int flags, struct error_sink *errors);
 
-/* 0; -EMEDIUMTYPE: the format has no place for it, and the writer is not lenient; other -errno: it cannot be written; with
+/* 0; -EMEDIUMTYPE: the format has no place for it, and the writer is not lenient; other -errno: it cannot be
+ * written; with
  * a line in errors. */
 int log_writer_put(struct log_writer *w, const struct log_record *r);
 
@@ -74,7 +76,8 @@ int log_writer_close(struct log_writer *w, bool remove);
 void log_writer_add(struct log_writer *w, const void *bytes, size_t n);
 void log_writer_print(struct log_writer *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Replaces the first n bytes of the file, if it can be read from there again: not of a pipe, nor if it is compressed. */
+/* Replaces the first n bytes of the file, if it can be read from there again: not of a pipe, nor if it is
+ * compressed. */
 void log_writer_again(struct log_writer *w, const void *bytes, size_t n);
 
 bool log_writer_dated(int64_t t_ns);				    /* a stamp since the epoch, not since the start */

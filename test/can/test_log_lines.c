@@ -32,10 +32,11 @@ TEST(zero_bytes)
 	TEST_ASSERT_EQUAL_INT(0, log_open(&log_in, log_make_file(text, sizeof(text) - 1), 0, &log_errors));
 	TEST_ASSERT_EQUAL_STRING(FIRST SECOND, log_rest());
 	TEST_ASSERT_EQUAL_UINT64(4, log_in.damaged);
-	TEST_ASSERT_EQUAL_STRING(FILE_PATH ":2: each byte of data has two digits\n" FILE_PATH
-					   ":3: a control character in the interface's name\n" FILE_PATH
-					   ":4: not a line of candump -L: it begins with the time in brackets\n" FILE_PATH
-					   ":5: a control character in the interface's name\n",
+	TEST_ASSERT_EQUAL_STRING(FILE_PATH
+				 ":2: each byte of data has two digits\n" FILE_PATH
+				 ":3: a control character in the interface's name\n" FILE_PATH
+				 ":4: not a line of candump -L: it begins with the time in brackets\n" FILE_PATH
+				 ":5: a control character in the interface's name\n",
 				 log_said);
 	log_close(&log_in);
 }
