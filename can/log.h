@@ -1,11 +1,9 @@
 /* log.h: recorded frames, read and written.
  *
  * Read: candump -L (also what candump -l writes), what candump prints on the screen with -t, Vector ASC and BLF,
- * PCAN TRC
- * 1.0 to 2.1, CSV of python-can and of IXXAT, pcap and pcapng of SocketCAN, each plain or compressed by gzip or
- * zstd; the
- * first bytes decide which.  Written: log_writer.h.  Files of any length stream through one buffer; only a compressed
- * file and BLF allocate memory, when they are opened.
+ * PCAN TRC 1.0 to 2.1, CSV of python-can and of IXXAT, pcap and pcapng of SocketCAN, each plain or compressed by gzip
+ * or zstd; the first bytes decide which.  Written: log_writer.h.  Files of any length stream through one buffer; only
+ * a compressed file and BLF allocate memory, when they are opened.
  *
  *	struct log log;
  *	struct log_record r;

@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "can/frame_error.h"
 #include "can/log_formats.h"
 #include "can/log_output.h"
 #include "can/log_writer.h"
@@ -152,6 +154,22 @@ static int cannot_write(struct log_writer *w, int err)
 	return error_refuse(w->errors, err, "%s: unable to write: %s", w->path, strerror(-err));
 }
 
+/* A file that is replaced stays until the new one is complete.  The descriptor, or -errno. */
+static int open_file(struct log_writer *w)
+{
+	const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | (w->flags & LOG_REPLACE ? O_TRUNC : O_EXCL);
+	struct stat old;
+	int fd;
+
+	if (w->flags & LOG_REPLACE && !lstat(w->path, &old) && S_ISREG(old.st_mode) &&
+	    asprintf(&w->replacement, "%s.new", w->path) < 0) {
+		w->replacement = NULL;
+		return -ENOMEM;
+	}
+	fd = open(w->replacement ? w->replacement : w->path, flags, 0666);
+	return fd < 0 ? -errno : fd;
+}
+
 int log_writer_open(struct log_writer *w, const char *path, int flags, struct error_sink *errors)
 {
 	const bool standard = !strcmp(path, "-");
@@ -171,10 +189,9 @@ int log_writer_open(struct log_writer *w, const char *path, int flags, struct er
 		if (!w->output)
 			return cannot_write(w, -ENOMEM);
 	}
-	w->fd = standard ? STDOUT_FILENO
-			 : open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (flags & LOG_REPLACE ? O_TRUNC : O_EXCL), 0666);
+	w->fd = standard ? STDOUT_FILENO : open_file(w);
 	if (w->fd < 0) {
-		err = cannot_write(w, -errno);
+		err = cannot_write(w, w->fd);
 		log_writer_close(w, false);
 		return err;
 	}
@@ -197,12 +214,16 @@ int log_writer_close(struct log_writer *w, bool remove)
 		flush(w, true);
 		if (w->fd != STDOUT_FILENO && close(w->fd) && !w->failed)
 			w->failed = -errno;
+		if (w->fd != STDOUT_FILENO && (remove || w->failed))
+			unlink(w->replacement ? w->replacement : w->path);
+		else if (w->replacement && rename(w->replacement, w->path))
+			w->failed = -errno;
 		if (w->failed)
 			err = cannot_write(w, w->failed);
-		if (w->fd != STDOUT_FILENO && (remove || w->failed))
-			unlink(w->path);
 		w->fd = -1;
 	}
+	free(w->replacement);
+	w->replacement = NULL;
 	if (w->output)
 		w->output->close(w->output);
 	free(w->output);
@@ -215,6 +236,7 @@ int log_writer_close(struct log_writer *w, bool remove)
 /* The bus's number; 0: there are too many. */
 static unsigned int channel_of(struct log_writer *w, const char *name)
 {
+	const unsigned int lacks = log_formats[w->format].lacks;
 	unsigned int channel = 0, wanted = 0;
 	char canonical[LOG_BUS_MAX];
 	bool taken = true;
@@ -238,31 +260,45 @@ static unsigned int channel_of(struct log_writer *w, const char *name)
 	snprintf(w->buses[w->buses_n].name, LOG_BUS_MAX, "%s", name);
 	w->buses[w->buses_n++].channel = channel;
 	snprintf(canonical, sizeof(canonical), "can%u", channel - 1);
-	if (log_formats[w->format].lacks & LOG_NO_NAMES && strcmp(name, canonical) != 0 &&
-	    !(log_formats[w->format].lacks & LOG_NO_BUSES))
+	if (lacks & LOG_NO_NAMES && lacks & LOG_NO_BUSES && w->buses_n == 1 && strcmp(name, "can0") != 0)
+		error_add(w->errors, "%s: %s has no names of buses: %s is written without", w->path,
+			  log_formats[w->format].name, name);
+	else if (lacks & LOG_NO_NAMES && !(lacks & LOG_NO_BUSES) && strcmp(name, canonical) != 0)
 		error_add(w->errors, "%s: %s has no names of buses: %s is its channel %u", w->path,
 			  log_formats[w->format].name, name, channel);
 	return channel;
 }
 
-/* What of the record has no place: one of LOG_NO_, or 0. */
+/* An error frame says more than that there was an error, which is all that log_set_error keeps. */
+static bool has_details(const struct frame *f)
+{
+	bool details = f->id != (FRAME_ERR | CAN_ERR_BUSERROR);
+
+	for (unsigned int i = 0; i < f->len; i++)
+		details = details || f->data[i];
+	return details;
+}
+
+/* What of the record has no place: LOG_NO_. */
 static unsigned int lacking(const struct log_writer *w, const struct log_record *r)
 {
 	const unsigned int lacks = log_formats[w->format].lacks;
 
-	if (lacks & LOG_NO_FD && r->frame.flags & FRAME_FD)
-		return LOG_NO_FD;
-	if (lacks & LOG_NO_ERRORS && r->frame.id & FRAME_ERR)
-		return LOG_NO_ERRORS;
-	if (lacks & LOG_NO_BUSES && w->buses_n && strcmp(w->buses[0].name, r->bus) != 0)
-		return LOG_NO_BUSES;
-	if (lacks & LOG_NO_DIRECTION && r->direction == 'T')
-		return LOG_NO_DIRECTION;
-	if (lacks & LOG_NO_CODES && r->frame.dlc)
-		return LOG_NO_CODES;
-	if (lacks & LOG_NO_PAST && w->records && r->t_ns < w->start_ns)
-		return LOG_NO_PAST;
-	return 0;
+	unsigned int has = 0;
+
+	if (r->frame.flags & FRAME_FD)
+		has |= LOG_NO_FD;
+	if (r->frame.id & FRAME_ERR)
+		has |= LOG_NO_ERRORS | (has_details(&r->frame) ? LOG_NO_DETAILS : 0);
+	if (w->buses_n && strcmp(w->buses[0].name, r->bus) != 0)
+		has |= LOG_NO_BUSES;
+	if (r->direction == 'T')
+		has |= LOG_NO_DIRECTION;
+	if (r->frame.dlc)
+		has |= LOG_NO_CODES;
+	if (w->records && r->t_ns < w->start_ns)
+		has |= LOG_NO_PAST;
+	return has & lacks;
 }
 
 static const char *name_of(unsigned int lack)
@@ -274,6 +310,8 @@ static const char *name_of(unsigned int lack)
 		return "error frames";
 	case LOG_NO_BUSES:
 		return "more than one bus";
+	case LOG_NO_DETAILS:
+		return "which error an error frame is about";
 	case LOG_NO_CODES:
 		return "length codes above 8";
 	case LOG_NO_PAST:
@@ -283,14 +321,13 @@ static const char *name_of(unsigned int lack)
 	}
 }
 
-/* 0: write it; 1: leave it out; -EMEDIUMTYPE. */
-static int check(struct log_writer *w, const struct log_record *r)
-{
-	const unsigned int lack = lacking(w, r);
-	const bool frame = lack & (LOG_NO_FD | LOG_NO_ERRORS);
+#define LEAVE_OUT (LOG_NO_FD | LOG_NO_ERRORS) /* without it nothing is left of the frame */
 
-	if (!lack)
-		return 0;
+/* What the frame loses: an error, or said once. */
+static int report(struct log_writer *w, unsigned int lack)
+{
+	const bool frame = lack & LEAVE_OUT;
+
 	if (!(w->flags & LOG_LENIENT))
 		return error_refuse(w->errors, -EMEDIUMTYPE,
 				    "%s: %s has no place for %s: choose another format, or --lenient %s", w->path,
@@ -300,8 +337,27 @@ static int check(struct log_writer *w, const struct log_record *r)
 		error_add(w->errors, "%s: %s has no place for %s: %s", w->path, log_formats[w->format].name,
 			  name_of(lack), frame ? "they are left out" : "the frames are written without");
 	w->said |= lack;
+	return 0;
+}
+
+/* 0: write it; 1: leave it out; -EMEDIUMTYPE. */
+static int check(struct log_writer *w, const struct log_record *r)
+{
+	unsigned int lacks = lacking(w, r);
+	const bool frame = lacks & LEAVE_OUT, changed = lacks && !frame;
+
+	if (frame)
+		lacks &= LEAVE_OUT;
+	while (lacks) {
+		const unsigned int lack = lacks & -lacks;
+		const int err = report(w, lack);
+
+		if (err)
+			return err;
+		lacks &= ~lack;
+	}
 	w->left_out += frame;
-	w->changed += !frame;
+	w->changed += changed;
 	return frame;
 }
 

@@ -8,10 +8,9 @@
  *	if (log_writer_close(&w))
  *		...
  *
- * A format that numbers its buses gives canN the number N + 1, and other names the lowest free numbers.  What a
- * format has
- * no place for is refused with a line, or with LOG_LENIENT left out and counted: frames of a kind that it does not
- * have, the second bus, that a frame was sent.
+ * A format that numbers its buses gives canN the number N + 1, and other names the lowest free numbers, with a line.
+ * What a format has no place for is refused with a line, or with LOG_LENIENT left out, reported once and counted:
+ * frames of a kind that it does not have, the second bus, that a frame was sent, which error an error frame is about.
  */
 #ifndef CAN_LOG_WRITER_H
 #define CAN_LOG_WRITER_H
@@ -30,10 +29,11 @@ struct log_writer {
 	enum log_format format;
 	uint64_t records;  /* written */
 	uint64_t left_out; /* frames that the format has no place for */
-	uint64_t changed;  /* records that lost something: their bus, or that they were sent */
+	uint64_t changed;  /* frames that were written without something: their bus, that they were sent, ... */
 
 	/* private */
 	const char *path;
+	char *replacement; /* the file that becomes path when it is complete; NULL: path itself */
 	int flags;
 	struct error_sink *errors;
 	int fd;
@@ -64,8 +64,7 @@ int log_writer_format(const char *path, enum log_format *format, struct error_si
 int log_writer_open(struct log_writer *w, const char *path, int flags, struct error_sink *errors);
 
 /* 0; -EMEDIUMTYPE: the format has no place for it, and the writer is not lenient; other -errno: it cannot be
- * written; with
- * a line in errors. */
+ * written; with a line in errors. */
 int log_writer_put(struct log_writer *w, const struct log_record *r);
 
 /* 0 or -errno with a line in errors.  remove: the file as well, because it is not complete. */

@@ -33,7 +33,8 @@ static bool same_file(const char *a, const char *b)
 	return !stat(a, &of_a) && !stat(b, &of_b) && of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
 }
 
-/* All records.  0, or PROGRAM_FAILED after a line. */
+/* All records; after damage they are read only to report the rest of it, unless --lenient.  0, or PROGRAM_FAILED after
+ * a line. */
 static int copy(struct convert *c)
 {
 	struct log_record r;
@@ -43,7 +44,7 @@ static int copy(struct convert *c)
 	while ((n = log_next(&c->log, &r)) > 0) {
 		if (r.line % 4096 == 0)
 			bar_draw(&c->bar, c->writer.records, c->writer.records, clock_now_ns(), CLOCK_NEVER);
-		n = log_writer_put(&c->writer, &r);
+		n = c->log.damaged && !c->lenient ? 0 : log_writer_put(&c->writer, &r);
 		if (n)
 			break;
 	}
@@ -68,9 +69,10 @@ static int convert(struct convert *c)
 		return status;
 	if (c->log.lost)
 		program_say("%s: %" PRIu64 " frames were lost when it was recorded", c->log.path, c->log.lost);
-	if (c->log.damaged || c->writer.left_out)
-		program_say("%" PRIu64 " frames written; left out: %" PRIu64 " damaged, %" PRIu64 " without a place",
-			    c->writer.records, c->log.damaged, c->writer.left_out);
+	if (c->log.damaged || c->writer.left_out || c->writer.changed)
+		program_say("%" PRIu64 " frames written, %" PRIu64 " of them incomplete; left out: %" PRIu64
+			    " damaged, %" PRIu64 " without a place",
+			    c->writer.records, c->writer.changed, c->log.damaged, c->writer.left_out);
 	return 0;
 }
 
