@@ -8,6 +8,9 @@
  * file keep step.  A stamp before the one before it is taken for that one.  If it is a second or more before it,
  * the clock had been set; distances count from there on.
  *
+ * Damaged lines are skipped and count as dropped, like frames that the file itself counts as lost; canconvert lists
+ * them.
+ *
  * A frame sent is echoed at once, as on an idle bus, and goes nowhere else.
  *
  * The frames sent are lines of candump -L with the times of the log that is played, so that the two can be laid side by

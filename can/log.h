@@ -3,7 +3,7 @@
  * Read: candump -L (also what candump -l writes), what candump prints on the screen with -t, Vector ASC and BLF,
  * PCAN TRC 1.0 to 2.1, CSV of python-can and of IXXAT, pcap and pcapng of SocketCAN, each plain or compressed by gzip
  * or zstd; the first bytes decide which.  Written: log_writer.h.  Files of any length stream through one buffer; only
- * a compressed file and BLF allocate memory, when they are opened.
+ * a compressed file and BLF allocate memory, when they are opened, and for a larger container of BLF.
  *
  *	struct log log;
  *	struct log_record r;

@@ -2,6 +2,8 @@
  *
  * The file is a header and containers, each with a piece of the stream of objects, plain or by zlib; an object may lie
  * across the end of one.  What comes out is the header and the objects.  Objects outside of a container come out, too.
+ * A container is decompressed as a whole, because its checksum is at its end: of a damaged one nothing comes out.  Of
+ * one that is cut off comes out what is there.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,6 +14,8 @@
 #include "can/log_input.h"
 #include "can/log_parse.h"
 
+#define CONTAINER_MAX ((size_t)1 << 26)
+
 struct blf {
 	struct log_input in;
 	unsigned char head[BLF_CONTAINER]; /* of the object that begins */
@@ -20,6 +24,9 @@ struct blf {
 	uint64_t packed; /* bytes to decompress */
 	uint64_t drop;	 /* bytes to leave out */
 	bool inside;	 /* z is in the middle of a container */
+	unsigned char *container;
+	size_t room, held, given; /* bytes of container: in all, decompressed, passed on */
+	bool cut;		  /* the file ends within it */
 	bool begun;
 	uint64_t bytes, size; /* of the file: so far, and as its header says (0: nothing) */
 	z_stream z;
@@ -147,23 +154,41 @@ static ssize_t give_plain(struct blf *b, unsigned char *to, size_t room)
 	return (ssize_t)n;
 }
 
-static ssize_t give_packed(struct blf *b, unsigned char *to, size_t room)
+static int grow(struct blf *b)
 {
-	int more = b->packed ? log_input_more(&b->in) : 1, status;
-	size_t n = b->in.n - b->in.at;
+	const size_t room = b->room ? 2 * b->room : BLF_OBJECT_MAX;
+	unsigned char *more = room > CONTAINER_MAX ? NULL : realloc(b->container, room);
 
-	if (more <= 0)
-		return more < 0 ? more : wrong(b, "a container is cut off: what follows is lost");
+	if (!more)
+		return room > CONTAINER_MAX ? wrong(b, "a container has more than 64 MiB: what follows is lost")
+					    : -ENOMEM;
+	b->container = more;
+	b->room = room;
+	return 0;
+}
+
+/* Decompresses bytes that are there.  0, or -errno. */
+static int unpack_more(struct blf *b)
+{
+	size_t n = b->in.n - b->in.at;
+	int status;
+
+	if (b->held == b->room) {
+		status = grow(b);
+		if (status)
+			return status;
+	}
 	n = n < b->packed ? n : (size_t)b->packed;
 	b->z.next_in = b->in.bytes + b->in.at;
 	b->z.avail_in = (unsigned int)n;
-	b->z.next_out = to;
-	b->z.avail_out = (unsigned int)room;
+	b->z.next_out = b->container + b->held;
+	b->z.avail_out = (unsigned int)(b->room - b->held);
 	status = inflate(&b->z, Z_NO_FLUSH);
 	n -= b->z.avail_in;
 	b->in.at += n;
 	b->packed -= n;
 	b->bytes += n;
+	b->held = b->room - b->z.avail_out;
 	if (status == Z_STREAM_END) {
 		b->drop = b->packed;
 		b->packed = 0;
@@ -171,7 +196,37 @@ static ssize_t give_packed(struct blf *b, unsigned char *to, size_t room)
 	} else if (status != Z_OK || (!b->packed && b->z.avail_out)) {
 		return wrong(b, "the compressed data of a container is damaged: what follows is lost");
 	}
-	return (ssize_t)(room - b->z.avail_out);
+	return 0;
+}
+
+/* All of the container, or what is there of it.  1 or -errno. */
+static int unpack(struct blf *b)
+{
+	b->held = b->given = 0;
+	while (b->inside) {
+		int more = b->packed ? log_input_more(&b->in) : 1;
+
+		if (more < 0 && more != -EBADMSG)
+			return more;
+		if (more <= 0) {
+			b->cut = true;
+			b->inside = false;
+			return 1;
+		}
+		more = unpack_more(b);
+		if (more)
+			return more;
+	}
+	return 1;
+}
+
+static ssize_t give_container(struct blf *b, unsigned char *to, size_t room)
+{
+	size_t n = b->held - b->given < room ? b->held - b->given : room;
+
+	memcpy(to, b->container + b->given, n);
+	b->given += n;
+	return (ssize_t)n;
 }
 
 static int drop(struct blf *b)
@@ -196,20 +251,20 @@ static ssize_t blf_read(struct log_input *in, unsigned char *to, size_t room)
 		ssize_t n = 0;
 		int more = 1;
 
-		if (b->plain || b->inside || b->drop) {
-			if (b->head_n)
-				n = give_head(b, to, room);
-			else if (b->plain)
-				n = give_plain(b, to, room);
-			else if (b->inside)
-				n = give_packed(b, to, room);
-			else
-				more = drop(b);
-		} else if (b->head_n) {
+		if (b->head_n)
 			n = give_head(b, to, room);
-		} else {
+		else if (b->plain)
+			n = give_plain(b, to, room);
+		else if (b->inside)
+			more = unpack(b);
+		else if (b->given < b->held)
+			n = give_container(b, to, room);
+		else if (b->cut)
+			more = wrong(b, b->in.wrong ? b->in.wrong : "a container is cut off: what follows is lost");
+		else if (b->drop)
+			more = drop(b);
+		else
 			more = b->begun ? begin_object(b) : begin_file(b);
-		}
 		if (n)
 			return n;
 		if (more <= 0)
@@ -219,7 +274,10 @@ static ssize_t blf_read(struct log_input *in, unsigned char *to, size_t room)
 
 static void blf_close(struct log_input *in)
 {
-	inflateEnd(&((struct blf *)in)->z);
+	struct blf *b = (struct blf *)in;
+
+	inflateEnd(&b->z);
+	free(b->container);
 }
 
 struct log_input *log_blf_input(void)

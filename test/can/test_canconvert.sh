@@ -64,11 +64,13 @@ for suffix in asc trc blf; do
 done
 
 # Everything that a frame loses is said, not only the first of it.
-printf '(1.0) can0 100#\n(2.0) can1 20000004#0000000000000000\n(3.0) can1 101# T\n' >much.log
-lib_case all_losses lib_says 0 '' 'canconvert: much.csv: CSV of python-can has no place for more than one bus: the frames are written without
-canconvert: much.csv: CSV of python-can has no place for which error an error frame is about: the frames are written without
-canconvert: much.csv: CSV of python-can has no place for frames that were sent: the frames are written without
-canconvert: 3 frames written, 2 of them incomplete; left out: 0 damaged, 0 without a place' \
+printf '(1.0) can0 100#\n(2.0) can1 101# T\n(3.0) can1 20000004#0000000000000000\n' >much.log
+lossy='canconvert: much.csv: CSV of python-can has no place for'
+without='the frames are written without'
+lib_case all_losses lib_says 0 '' "$lossy more than one bus: $without
+$lossy frames that were sent: $without
+$lossy $details: $without
+canconvert: 3 frames written, 2 of them incomplete; left out: 0 damaged, 0 without a place" \
 	"$convert" --lenient much.log much.csv
 
 # Names.
@@ -99,6 +101,34 @@ test_lenient() {
 	lib_matches 0 '*canconvert: 2 frames written, 0 of them incomplete; left out: 2 damaged, 0 without a place' \
 		"$convert" --lenient damaged.log lenient.log
 	[ "$(cut -d' ' -f3 lenient.log)" = $'100#\n102#' ]
+}
+
+# Containers are larger than the buffers: a damaged one gives none of its frames, one that is cut off those it has.
+test_damaged_container() {
+	python3 -c '
+import random
+random.seed(1)
+for n in range(4000):
+    print(f"(17000{n:05}.000000) can0 {n % 0x800:03X}#{random.randbytes(8).hex().upper()} R")' >many.log
+	"$convert" many.log many.blf
+	for part in 3 10 33 50 80 95; do
+		python3 - $part <<-'PYTHON'
+			import sys
+			data = bytearray(open("many.blf", "rb").read())
+			packed = int.from_bytes(data[152:156], "little") - 32
+			at = 176 + packed * int(sys.argv[1]) // 100
+			open("cut.blf", "wb").write(data[:at])
+			data[at] ^= 0x10
+			open("bad.blf", "wb").write(data)
+		PYTHON
+		lib_matches 0 'canconvert: bad.blf: record 1: the compressed data of a container is damaged: what *
+canconvert: 0 frames written, 0 of them incomplete; left out: 1 damaged, 0 without a place' \
+			"$convert" --lenient --force bad.blf bad.log
+		lib_matches 0 'canconvert: cut.blf: record *: a container is cut off: what follows is lost*' \
+			"$convert" --lenient --force cut.blf cut.log
+		[ "$(wc -l <cut.log)" -ge $((part * 20)) ]
+		head -n "$(wc -l <cut.log)" many.log | cmp - cut.log
+	done
 }
 
 # ---- the files ----

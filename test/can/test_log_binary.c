@@ -1,10 +1,12 @@
 /* test_log_binary.c: damaged files of pcap, pcapng and BLF, each with its message, and what is still read of them. */
 #include "test/channels/testcase.h"
 
+#include "can/log_parse.h"
 #include "test/can/test_log_lib.h"
 
 #define PCAP "test/can/logs/kinds.pcap"	    /* header 24 bytes, packets at 24, 56 and 88 */
 #define PCAPNG "test/can/logs/kinds.pcapng" /* section 28 bytes, interface at 28, packets at 72 and 120 */
+#define BLF "test/can/logs/kinds.blf"	    /* header 144 bytes, one container, compressed from 176 on */
 #define WHOLE ((size_t)-1)
 
 void setUp(void)
@@ -187,6 +189,113 @@ TEST(damaged_blf)
 	put(16, 1000, 8);
 	message();
 	check(used, 1, "record 2: the file is shorter than its header says: its end is lost", "file size");
+}
+
+/* ---- a compressed container ---- */
+
+#define CONTAINER 144
+#define PACKED (CONTAINER + 32)
+
+static char whole[1 << 15]; /* what is read of the undamaged file */
+
+/* Reads the first n bytes of the file: nothing but records of the whole one, and why there are no more.  true: all of
+ * them. */
+static bool check_packed(size_t n, const char *said, const char *what)
+{
+	const char *rest;
+	bool all;
+
+	log_said[0] = '\0';
+	TEST_ASSERT_EQUAL_INT_MESSAGE(0, log_open(&log_in, log_make_file((const char *)bytes, n), 0, &log_errors),
+				      what);
+	rest = log_rest();
+	TEST_ASSERT_EQUAL_STRING_LEN_MESSAGE(whole, rest, strlen(rest), what);
+	all = !strcmp(whole, rest) && !log_in.damaged;
+	log_close(&log_in);
+	if (all)
+		said = NULL;
+	TEST_ASSERT_EQUAL_UINT64_MESSAGE(said != NULL, log_in.damaged, what);
+	TEST_ASSERT_TRUE_MESSAGE(said ? strstr(log_said, said) != NULL : !*log_said, log_said);
+	return all;
+}
+
+/* Its first n bytes as they were. */
+static size_t load_whole(void)
+{
+	size_t n = load(BLF);
+
+	TEST_ASSERT_EQUAL_INT(0, log_open(&log_in, BLF, LOG_STRICT, &log_errors));
+	snprintf(whole, sizeof(whole), "%s", log_rest());
+	log_close(&log_in);
+	TEST_ASSERT_EQUAL_UINT(2, log_le16(bytes + CONTAINER + 16)); /* by zlib */
+	TEST_ASSERT_EQUAL_UINT(13, log_count_lines(whole));
+	return n;
+}
+
+/* Wherever it is cut off, that is said. */
+TEST(cut_container)
+{
+	const size_t n = load_whole(), end = CONTAINER + log_le32(bytes + CONTAINER + 8);
+	unsigned int most = 0;
+
+	TEST_ASSERT_TRUE(check_packed(n, NULL, "whole"));
+	for (size_t cut = CONTAINER; cut < end; cut++) {
+		const char *said = cut < CONTAINER + 4	  ? "the file is shorter than its header says"
+				   : cut < CONTAINER + 16 ? "an object is cut off"
+							  : "a container is cut off";
+		char what[64];
+
+		snprintf(what, sizeof(what), "cut at %zu", cut);
+		TEST_ASSERT_FALSE_MESSAGE(check_packed(cut, said, what), what);
+		most = log_in.line > most ? (unsigned int)log_in.line : most;
+	}
+	TEST_ASSERT_GREATER_THAN_UINT(10, most); /* what was there of the container was read */
+}
+
+/* Whichever bit is changed, the checksum of zlib finds it, and nothing of the container is read.  A few bits make no
+ * difference, such as the distance to one of several equal strings. */
+TEST(corrupt_container)
+{
+	const size_t n = load_whole(), end = CONTAINER + log_le32(bytes + CONTAINER + 8);
+	unsigned int harmless = 0;
+
+	for (size_t at = PACKED; at < end; at++) {
+		for (unsigned int bit = 0; bit < 8; bit++) {
+			char what[64];
+
+			snprintf(what, sizeof(what), "byte %zu, bit %u", at, bit);
+			bytes[at] ^= (unsigned char)(1u << bit);
+			harmless += check_packed(n, "the compressed data of a container is damaged", what);
+			TEST_ASSERT_TRUE_MESSAGE(!log_in.damaged || log_in.line == 1, what);
+			bytes[at] ^= (unsigned char)(1u << bit);
+		}
+	}
+	TEST_ASSERT_LESS_THAN_UINT((unsigned int)(end - PACKED) * 8 / 100, harmless);
+}
+
+/* Sizes in its header. */
+TEST(sizes_of_a_container)
+{
+	static const struct {
+		size_t at;
+		uint32_t value;
+		const char *said;
+	} cases[] = {
+		{ 8, 31, "the size of a container is damaged" },
+		{ 8, 15, "the size of a container is damaged" },
+		{ 8, 32, "the compressed data of a container is damaged" }, /* no data */
+		{ 8, 100, "the compressed data of a container is damaged" },
+		{ 8, 0x7FFFFFFF, "a container is cut off" },
+		{ 16, 3, "a container has an unknown compression" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const size_t n = load_whole();
+
+		for (unsigned int byte = 0; byte < 4; byte++)
+			bytes[CONTAINER + cases[i].at + byte] = (unsigned char)(cases[i].value >> 8 * byte);
+		TEST_ASSERT_FALSE_MESSAGE(check_packed(n, cases[i].said, cases[i].said), cases[i].said);
+	}
 }
 
 /* CAN FD as Vector's newer tools write it; stamps of 10 us; a header of version 2. */
