@@ -1,4 +1,7 @@
-/* test_jmc_home.c: how a simulated Hubo board looks for the zero of a joint. */
+/* test_sim_jmc_home.c: how a simulated Hubo board looks for the zero of a joint.
+ *
+ * Also for jmc_home.c.
+ */
 #include <math.h>
 
 #include "daemons/robotsim/jmc_home.h"
