@@ -147,6 +147,8 @@ static int declare_too_much(struct drv *drv, struct error_sink *none)
 	TEST_ASSERT_EQUAL_STRING("more than 256 kinds of frames to receive on one bus", first_line);
 	TEST_ASSERT_EQUAL(0, drv_row_bus(drv, 1));
 	TEST_ASSERT_EQUAL(1, drv_row_bus(drv, 2));
+	drv_joint_absent(drv, 1);
+	TEST_ASSERT_TRUE(drv->joint_absent[1] && !drv->joint_absent[0]);
 
 	errors = kept();
 	send.bus = 1;
@@ -154,6 +156,8 @@ static int declare_too_much(struct drv *drv, struct error_sink *none)
 		TEST_ASSERT_EQUAL(n + 2, drv_add_send(drv, &send, &errors));
 	TEST_ASSERT_EQUAL(-ENOSPC, drv_add_send(drv, &send, &errors));
 	TEST_ASSERT_EQUAL_STRING("more than 512 kinds of frames to send on one bus", first_line);
+	TEST_ASSERT_EQUAL(0, drv_send_bus(drv, 1));
+	TEST_ASSERT_EQUAL(1, drv_send_bus(drv, 2));
 
 	errors = kept();
 	for (n = 1; n < MSG_JOINTS; n++)
