@@ -287,8 +287,8 @@ static const struct {
 	unsigned int vectors;
 } kinds[] = {
 	{ "counts", say_counts, 6 },	 { "neck-counts", say_neck_counts, 7 },
-	{ "neck-rad", say_neck_rad, 3 }, { "reference", say_reference, 20 },
-	{ "duty", say_duty, 13 },	 { "command", say_command, 62 },
+	{ "neck-rad", say_neck_rad, 3 }, { "reference", say_reference, 21 },
+	{ "duty", say_duty, 15 },	 { "command", say_command, 62 },
 	{ "sensor", say_sensor, 3 },	 { "encoders", say_encoders, 13 },
 	{ "status", say_status, 15 },	 { "currents", say_currents, 8 },
 	{ "force", say_force, 2 },	 { "tilt", say_tilt, 2 },
