@@ -79,8 +79,8 @@ says() {
 	done
 	rm -f "$lib_folder"/stat.*
 	echo "cpu 0 0 0 0 0 0 0 0 0 0" >"$lib_folder/stat"
-	said=$(ACH=$ach TEST_STAT=$lib_folder/stat BUILD=$lib_folder/build MAKEFLAGS=-j2 JOBS=${jobs:-1} TEST_BESIDE='' \
-		TEST_TIMEOUT=${limit:-60} TEST_BUDGET=${budget:-600} PID_FILE=$lib_folder/pid \
+	said=$(ACH=$ach TEST_STAT=$lib_folder/stat BUILD=$lib_folder/build MAKEFLAGS=-j2 JOBS=${jobs:-1} \
+		TEST_BESIDE='' TEST_TIMEOUT=${limit:-60} TEST_BUDGET=${budget:-600} PID_FILE=$lib_folder/pid \
 		test/run "${tests[@]}" 2>&1) || got=$?
 	[ $got -eq "$status" ] && [ "$(tail -n 1 <<<"$said")" = "$summary" ] && grep -qE -- "$pattern" <<<"$said" &&
 		[ "$(cat "$lib_folder/build/summary")" = "$summary" ] && return
