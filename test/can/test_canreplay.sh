@@ -238,8 +238,8 @@ test_few_unacknowledged() {
 	wire
 	"$replay" classic.log --map '*=wire:w' --only 200 >out 2>err || status=$?
 	[ "$status" -eq 111 ]
-	[ "$(<err)" = 'canreplay: wire:w: 1 of 1 frames were not acknowledged: is another node on the bus, at the same '\
-'bit rate?' ]
+	[ "$(<err)" = 'canreplay: wire:w: 1 of 1 frames were not acknowledged: is another node on the bus, at the '\
+'same bit rate?' ]
 }
 # On a terminal, and there only, it shows how far it is, and takes that away again.
 test_bar() {

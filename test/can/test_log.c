@@ -90,6 +90,7 @@ TEST(local_times)
 /* A date that cannot be read: times from 0.  The block's date replaces a missing one. */
 TEST(dates)
 {
+#define DATE_AND_BLOCK "date Fri Jul 10 06:17:32 2015\nBegin Triggerblock Fri Jul 10 06:17:33 2015"
 	static const struct {
 		const char *date, *time;
 	} cases[] = {
@@ -110,14 +111,11 @@ TEST(dates)
 		{ "date Fre Mai 01 00:00:00 2015", "1430438400" },
 		{ "date Die Dez 01 00:00:00 2015", "1448928000" },
 		{ "base hex\nBegin Triggerblock Fri Jul 10 06:17:32 2015", "1436509052" },
-		{ "date Fri Jul 10 06:17:32 2015\nBegin Triggerblock Fri Jul 10 06:17:33 2015", "1436509052" },
+		{ DATE_AND_BLOCK, "1436509052" },
 		/* The block says that the measurement starts with it; or it does not, or too late. */
-		{ "date Fri Jul 10 06:17:32 2015\nBegin Triggerblock Fri Jul 10 06:17:33 2015\n0.0 Start of measurement",
-		  "1436509053" },
-		{ "date Fri Jul 10 06:17:32 2015\nBegin Triggerblock Fri Jul 10 06:17:33 2015\n0.0 Start der Messung",
-		  "1436509053" },
-		{ "date Fri Jul 10 06:17:32 2015\nBegin Triggerblock Fri Jul 10 06:17:33 2015\n0.1 Start of measurement",
-		  "1436509052" },
+		{ DATE_AND_BLOCK "\n0.0 Start of measurement", "1436509053" },
+		{ DATE_AND_BLOCK "\n0.0 Start der Messung", "1436509053" },
+		{ DATE_AND_BLOCK "\n0.1 Start of measurement", "1436509052" },
 		{ "date Fri Jul 10 06:17:32 2015\n0.0 Start of measurement", "1436509052" },
 		{ "date Fri Jul 10 06:17:32 2015\nBegin Triggerblock x\n0.0 Start of measurement", "1436509052" },
 	};

@@ -1,6 +1,6 @@
 #!/bin/bash
-# test_log_python.sh: our readers and writers of logs against those of python-can, gzip, zstd and tshark, on thousands of
-# random frames of every kind.
+# test_log_python.sh: our readers and writers of logs against those of python-can, gzip, zstd and tshark, on thousands
+# of random frames of every kind.
 # shellcheck disable=SC2317 # called by name
 set -eu
 . test/scripts/lib.sh
