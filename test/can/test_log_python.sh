@@ -136,7 +136,9 @@ for form in log asc blf trc csv; do
 	lib_case "write_$form" write_ours $form
 done
 lib_case read_trc_1.0 read_theirs trc1 trc
-lib_case pcapng_there_and_back there_and_back pcapng
+for form in asc blf trc pcapng; do
+	lib_case "${form}_there_and_back" there_and_back $form
+done
 lib_case pcap_there_and_back pcap_there_and_back
 lib_case gzip_reads_ours gzip_reads_ours
 lib_case zstd_reads_ours zstd_reads_ours
