@@ -6,8 +6,9 @@ set -eu
 dbc_comparison=$(
 	cat <<'PYTHON'
 NAMES = {"one": 0, "two": 0, "neck": 2, "wrist": 4, "hand": 4}
-FLAGS = ["Driver", "Control", "CurrentMode", "LimitSwitch", "Jam", "Saturated", "BigError", "EncoderError", "DriverFault",
-         "Fail0_", "Fail1_", "BelowLower", "AboveUpper", "Velocity", "Acceleration", "Temperature"]
+FLAGS = ["Driver", "Control", "CurrentMode", "LimitSwitch", "Jam", "Saturated", "BigError", "EncoderError",
+         "DriverFault", "Fail0_", "Fail1_", "BelowLower", "AboveUpper", "Velocity", "Acceleration",
+         "Temperature"]
 seen = set()
 
 

@@ -50,7 +50,8 @@ carried() {
 	awk -v least="$3" -v most="$4" -v step="$5" '
 		{ for (i = 2; i <= NF; i++) value[$i] = $(i + 1) }
 		value["load"] < least || value["load"] > most || value["late"] || value["doubled"] ||
-			value["step"] > step || value["jitter_us"] > 60 || !value["references"] || (value["unanswered"] && !lost) { exit 1 }
+			value["step"] > step || value["jitter_us"] > 60 || !value["references"] { exit 1 }
+			value["unanswered"] && !lost { exit 1 }
 		END { if (NR != 2) exit 1 }' "lost=${lost:-0}" "$folder/wire" || { cat "$folder/wire"; return 1; }
 }
 
