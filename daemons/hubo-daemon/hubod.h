@@ -23,6 +23,7 @@ struct hubod_joint { /* its number in the loop is its place in the messages */
 	double position_rad, velocity_rad_s;
 	double current_a, temperature_k;
 	uint32_t flags; /* of its status */
+	bool on;	/* by that, bridge and control are; a finger is controlled only while it has a duty */
 	uint8_t home;
 	bool homed;
 	bool driven; /* its reference was sent in the last cycle */
@@ -48,8 +49,12 @@ struct hubod_board {
 	uint64_t missed;   /* cycles without all encoders */
 	unsigned int kept; /* cycles with them, in a row */
 	bool silent;
-	bool status_known, is_on; /* by its last status: bridges and control of all active motors are on */
-	uint64_t late;		  /* requests for currents and parameters without a reply */
+	bool status_known, is_on;     /* by its last status: bridges and control of all active motors are on */
+	bool was_on;		      /* by the status before, or that of the driver before this one */
+	bool off;		      /* it was on and is off, not by a fault: in fault until it is asked for */
+	unsigned int stop_left;	      /* cycles in which its fingers are still ordered to stop */
+	int32_t last[JMC_MOTORS_MAX]; /* values of its last reference */
+	uint64_t late;		      /* requests for currents and parameters without a reply */
 };
 
 struct hubod_sensor {
@@ -109,6 +114,8 @@ void hubod_tick(void *self, struct drv *drv, const struct drv_orders *orders);
 enum drv_step hubod_stop(void *self, struct drv *drv, const struct drv_orders *orders);
 void hubod_quiet(struct hubod *h, int64_t until_ns);
 void hubod_enable(struct hubod *h, struct drv *drv, unsigned int board);
+/* It was on and is off; or that is over. */
+void hubod_set_off(struct hubod *h, struct drv *drv, struct hubod_board *board, bool off);
 /* The next request to a board, or to a sensor, that has answered the last one. */
 void hubod_ask_next(struct hubod *h, struct drv *drv, unsigned int board);
 void hubod_ask_tilt(struct hubod *h, struct drv *drv, unsigned int sensor);

@@ -67,6 +67,7 @@ static bool is_home(const struct hubod *h, int joint, uint8_t flag)
 static void take_status(struct hubod *h, struct drv *drv, struct hubod_board *b, const struct frame *frame)
 {
 	struct jmc_status s;
+	bool faulty = false;
 
 	if (jmc_decode_status(&s, b->kind, frame))
 		return;
@@ -74,6 +75,7 @@ static void take_status(struct hubod *h, struct drv *drv, struct hubod_board *b,
 	for (int m = 0; m < b->table->motors; m++) {
 		const int joint = b->table->joint[m];
 		struct hubod_joint *j = &h->joints[joint < 0 ? 0 : joint];
+		const uint32_t needed = JMC_DRIVER_ON | (j->finger ? 0 : JMC_CONTROL_IS_ON);
 
 		if (joint == HUBO_NONE || !j->active)
 			continue;
@@ -91,11 +93,20 @@ static void take_status(struct hubod *h, struct drv *drv, struct hubod_board *b,
 		else if (!(s.flags[m] & JMC_FAULTS) && j->flags & JMC_FAULTS)
 			drv_well(drv, (unsigned int)joint, "motor");
 		j->flags = s.flags[m];
-		b->is_on &= (s.flags[m] & (JMC_DRIVER_ON | JMC_CONTROL_IS_ON)) == (JMC_DRIVER_ON | JMC_CONTROL_IS_ON);
+		j->on = (s.flags[m] & needed) == needed;
+		b->is_on &= j->on;
+		faulty |= s.flags[m] & JMC_FAULTS;
 		j->home = s.home[m];
 		if (s.home[m] != JMC_HOME_UNKNOWN)
 			j->homed = is_home(h, joint, s.home[m]);
 	}
+	if (b->is_on)
+		hubod_set_off(h, drv, b, false);
+	if (h->home.on) /* it may end with control off: judged behind it */
+		return;
+	if (b->was_on && !b->is_on && !faulty) /* a motor that trips is off, too, and says why */
+		hubod_set_off(h, drv, b, true);
+	b->was_on = b->is_on;
 }
 
 bool hubod_answer(void *self, struct drv *drv, const struct drv_ask_answer *answer, const struct bus_frame *reply)
@@ -241,7 +252,8 @@ static uint32_t status_of(const struct hubod *h, const struct hubod_joint *j)
 	const bool moves = fabs(j->velocity_rad_s) > 0.01;
 
 	return (j->homed ? MSG_JOINT_HOMED : 0) | (j->flags & JMC_CONTROL_IS_ON ? MSG_JOINT_ENABLED : 0) |
-	       (moves ? MSG_JOINT_MOVING : 0) | (j->flags & JMC_FAULTS ? MSG_JOINT_FAULT : 0) |
+	       (moves ? MSG_JOINT_MOVING : 0) |
+	       (j->flags & JMC_FAULTS || h->boards[j->board].off ? MSG_JOINT_FAULT : 0) |
 	       (j->flags & JMC_BELOW_LOWER ? MSG_JOINT_LIMIT_LOW : 0) |
 	       (j->flags & JMC_ABOVE_UPPER ? MSG_JOINT_LIMIT_HIGH : 0) |
 	       (h->boards[j->board].silent ? MSG_JOINT_SILENT : 0);

@@ -5,13 +5,23 @@
  */
 #include <errno.h>
 #include <math.h>
+#include <string.h>
 
 #include "channels/clock.h"
 #include "daemons/hubo-daemon/hubod.h"
 
 #define READY_CYCLES 3 /* kept in a row, of each board */
 #define ENABLE_CYCLES 50
+#define STOP_CYCLES 10		 /* fingers are ordered to stop: one such frame may be lost */
 #define START_WAIT_NS 1000000000 /* a board that did not reply for so long is left out of the start */
+
+static unsigned int first_joint(const struct hubod *h, const struct hubod_board *b)
+{
+	for (int m = 0; m < b->table->motors; m++)
+		if (b->table->joint[m] != HUBO_NONE && h->joints[b->table->joint[m]].active)
+			return (unsigned int)b->table->joint[m];
+	return DRV_ALL;
+}
 
 /* ---- commands ---- */
 
@@ -33,6 +43,22 @@ void hubod_enable(struct hubod *h, struct drv *drv, unsigned int board)
 	hubod_command(h, drv, board, JMC_FET, 0, &on);
 	hubod_command(h, drv, board, JMC_CONTROL_ON, 0, NULL);
 	h->boards[board].is_on = true; /* until its next status: a second time would end a homing */
+	for (int i = 0; i < HUBO_JOINTS; i++)
+		h->joints[i].on |= h->joints[i].active && h->joints[i].board == board;
+	hubod_set_off(h, drv, &h->boards[board], false);
+}
+
+/* Most often it was without power, and has forgotten its zeros: to switch it on again is for a person to ask. */
+void hubod_set_off(struct hubod *h, struct drv *drv, struct hubod_board *board, bool off)
+{
+	const unsigned int joint = first_joint(h, board);
+
+	if (off && !board->off)
+		drv_fault(drv, joint, "off", "%s (%s ...) is off: home it, or activate it if its zero is right",
+			  board->table->name, hubo_joint_name((int)joint));
+	else if (!off && board->off)
+		drv_well(drv, joint, "off");
+	board->off = off;
 }
 
 /* Boards that say they are off; each ENABLE_CYCLES, since the next status has to come first. */
@@ -41,7 +67,8 @@ static void enable_boards(struct hubod *h, struct drv *drv)
 	if (!h->settings.enable || !drv_may_move(drv) || h->home.on || h->cycle.now % ENABLE_CYCLES)
 		return;
 	for (unsigned int i = 0; i < h->boards_n; i++)
-		if (h->boards[i].active && h->boards[i].status_known && !h->boards[i].is_on && !h->boards[i].silent)
+		if (h->boards[i].active && h->boards[i].status_known && !h->boards[i].is_on && !h->boards[i].off &&
+		    !h->boards[i].silent)
 			hubod_enable(h, drv, i);
 }
 
@@ -76,7 +103,7 @@ static bool motor_value(struct hubod *h, struct hubod_board *b, unsigned int mot
 		return true;
 	j = &h->joints[joint];
 	c = &orders->joint[joint];
-	if (!j->active) { /* it stays where it is */
+	if (!j->active || !j->on) { /* it stays where it is */
 		*value = b->kind == JMC_NECK ? jmc_neck_counts(jmc_neck_rad(j->counts)) : j->finger ? 0 : j->counts;
 		return j->t_ns;
 	}
@@ -99,10 +126,11 @@ static bool motor_value(struct hubod *h, struct hubod_board *b, unsigned int mot
 	return true;
 }
 
-static bool board_stops(const struct hubod_board *b, const struct drv_orders *orders)
+static bool board_stops(const struct hubod *h, const struct hubod_board *b, const struct drv_orders *orders)
 {
 	for (int m = 0; m < b->table->motors; m++)
-		if (b->table->joint[m] != HUBO_NONE && !orders->joint[b->table->joint[m]].stops)
+		if (b->table->joint[m] != HUBO_NONE && h->joints[b->table->joint[m]].active &&
+		    !orders->joint[b->table->joint[m]].stops)
 			return false;
 	return true;
 }
@@ -119,23 +147,59 @@ static bool send_reference(struct hubod *h, struct drv *drv, struct hubod_board 
 	if (jmc_encode_reference(&frame, b->kind, (unsigned int)b->table->number, values,
 				 h->settings.second_slot == HUBOD_SECOND_REPEAT))
 		return false;
-	return !(board_stops(b, orders) ? drv_send_stop(drv, b->reference, &frame)
-					: drv_send(drv, b->reference, &frame));
+	memcpy(b->last, values, sizeof(b->last));
+	return !(board_stops(h, b, orders) ? drv_send_stop(drv, b->reference, &frame)
+					   : drv_send(drv, b->reference, &frame));
 }
 
-/* A board whose encoders are not heard gets none: what it would do with them cannot be seen. */
-static void send_references(struct hubod *h, struct drv *drv, const struct drv_orders *orders, bool allowed)
+/* Fingers have no position loop: without a reference they would push on as they did.  A wrist stays where it is. */
+static void stop_fingers(struct hubod *h, struct drv *drv, struct hubod_board *b)
 {
-	for (struct hubod_board *b = h->boards; b < h->boards + h->boards_n; b++) {
-		const bool sent = b->active && allowed && !b->silent && send_reference(h, drv, b, orders);
+	const int32_t values[JMC_MOTORS_MAX] = { b->last[0] };
+	const unsigned int number = (unsigned int)b->table->number;
+	struct frame frame;
+	int status;
 
+	b->stop_left--;
+	if (b->kind == JMC_HAND)
+		status = jmc_encode_duty(&frame, b->kind, number, values, false, false);
+	else
+		status = jmc_encode_reference(&frame, b->kind, number, values,
+					      h->settings.second_slot == HUBOD_SECOND_REPEAT);
+	if (!status)
+		drv_send_stop(drv, b->reference, &frame);
+}
+
+static bool is_driven(const struct hubod *h, const struct hubod_board *b)
+{
+	bool on = false;
+
+	for (int m = 0; m < b->table->motors; m++)
+		on |= b->table->joint[m] != HUBO_NONE && h->joints[b->table->joint[m]].on;
+	return on && b->status_known && !b->silent;
+}
+
+/* A board whose encoders are not heard gets none: what it would do with them cannot be seen.  Nor does one that is off:
+ * its references would go on without it, and it would jump to them when it is switched on.  A single motor that is off
+ * gets the position where it is. */
+static void send_references(struct hubod *h, struct drv *drv, const struct drv_orders *orders, bool quiet)
+{
+	const bool allowed = h->up && orders->level < MSG_LEVEL_ESTOP && !quiet && !drv_latched(drv);
+
+	for (struct hubod_board *b = h->boards; b < h->boards + h->boards_n; b++) {
+		const bool sent = allowed && is_driven(h, b) && send_reference(h, drv, b, orders);
+
+		if (sent)
+			b->stop_left = b->kind == JMC_HAND || b->kind == JMC_WRIST ? STOP_CYCLES : 0;
+		else if (h->up && !quiet && b->stop_left)
+			stop_fingers(h, drv, b);
 		for (int m = 0; m < b->table->motors; m++) {
 			const int joint = b->table->joint[m];
 
 			if (joint == HUBO_NONE || !h->joints[joint].active)
 				continue;
-			h->joints[joint].driven = sent;
-			if (!sent)
+			h->joints[joint].driven = sent && h->joints[joint].on;
+			if (!h->joints[joint].driven)
 				drv_not_driven(drv, (unsigned int)joint, true);
 		}
 	}
@@ -249,14 +313,6 @@ static void want_slow(struct hubod *h, bool quiet)
 
 /* ---- what became of the last cycle ---- */
 
-static unsigned int first_joint(const struct hubod *h, const struct hubod_board *b)
-{
-	for (int m = 0; m < b->table->motors; m++)
-		if (b->table->joint[m] != HUBO_NONE && h->joints[b->table->joint[m]].active)
-			return (unsigned int)b->table->joint[m];
-	return DRV_ALL;
-}
-
 static void report_silence(struct hubod *h, struct drv *drv, struct hubod_board *b, int64_t now_ns)
 {
 	const int64_t since_ns = b->heard_ns ? b->heard_ns : h->start_ns;
@@ -269,6 +325,7 @@ static void report_silence(struct hubod *h, struct drv *drv, struct hubod_board 
 	else if (!silent && b->silent)
 		drv_well(drv, joint, "silent");
 	b->silent = silent;
+	b->status_known &= !silent; /* what it is like when it is back has to be heard first */
 }
 
 static void account(struct hubod *h, struct drv *drv, int64_t now_ns)
@@ -311,7 +368,7 @@ static void turn(struct hubod *h, struct drv *drv, const struct drv_orders *orde
 	h->late_ns = orders->now_ns - h->began_ns;
 	judged = cycle_came(&h->cycle, cycle_at(orders->now_ns, h->period_ns), h->late_ns);
 	account(h, drv, orders->now_ns);
-	send_references(h, drv, orders, h->up && orders->armed && !quiet && !drv_latched(drv));
+	send_references(h, drv, orders, quiet);
 	want_slow(h, quiet);
 	ask_encoders(h, drv, orders->now_ns);
 	ask_sensors(h, drv);
@@ -339,6 +396,17 @@ static bool all_reply(const struct hubod *h, int64_t now_ns)
 	return kept;
 }
 
+/* What the driver before this one left: fingers that push, and boards that were on, or had gone off. */
+static void take_over(struct hubod *h, const struct msg_joint_state *previous)
+{
+	for (struct hubod_board *b = h->boards; b < h->boards + h->boards_n; b++)
+		b->stop_left = b->active && b->kind == JMC_HAND ? STOP_CYCLES : 0;
+	for (int i = 0; i < HUBO_JOINTS && previous; i++)
+		if (h->joints[i].active && !h->joints[i].finger &&
+		    previous->status[i] & (MSG_JOINT_ENABLED | MSG_JOINT_FAULT))
+			h->boards[h->joints[i].board].was_on = true;
+}
+
 /* The first tick is anywhere, and says which cycle is under way; the next one is where a cycle begins. */
 enum drv_step hubod_start(void *self, struct drv *drv, const struct drv_orders *orders)
 {
@@ -351,6 +419,7 @@ enum drv_step hubod_start(void *self, struct drv *drv, const struct drv_orders *
 		hubod_quiet(h, orders->tick_ns + h->settings.quiet_start_ns);
 		for (unsigned int b = 0; b < HUBO_BUSES; b++)
 			paced_start(&h->bus[b], orders->now_ns);
+		take_over(h, drv_previous(drv));
 	}
 	if (cycle_began_ns(orders->tick_ns, h->period_ns) != orders->tick_ns) {
 		h->began_ns = cycle_began_ns(orders->now_ns, h->period_ns);
