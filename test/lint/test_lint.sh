@@ -200,6 +200,13 @@ plant test/daemons/hand/test_hand-d.c "$(printf 'TEST(a_%s_b)\n' estop hold expi
 accepts actuators "a gripper with cases of its own"
 plant test/daemons/hand/test_hand-d.c "$(printf 'TEST(a_%s_b)\n' estop hold expired_reference bad_reference dead power)"
 rejects actuators "a gripper of which no restart is tested" 'has no case of restarted_driver'
+plant daemons/hand/handd.c $'\t.program = "hand-d",\n\t.ref = msg_joint_ref_number,'
+rejects actuators "joints with cases of their own, but for a restart" 'has no case of restarted_driver'
+plant test/daemons/hand/test_hand-d.c "$(printf 'TEST(a_%s_b)\n' estop hold expired_reference bad_reference \
+	restarted_driver dead power)"
+accepts actuators "joints with cases of their own"
+plant test/daemons/safety_hand_d.c '	.program = "hand-d",'
+rejects actuators "joints with a table that the suite does not list, and cases of their own" 'add &safety_hand_d to'
 
 # ---- words: spelled in halves, for this file is read too ----
 fresh
