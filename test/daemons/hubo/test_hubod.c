@@ -55,7 +55,7 @@ static const struct moved {
 #define RSP 4 /* its board fails, which is that of the next one, too */
 #define RSR 5
 
-enum kind { REFERENCE, DUTY, SWITCH_ON, HOME };
+enum kind { REFERENCE, WRIST, DUTY, SWITCH_ON, HOME };
 
 struct sent { /* a frame that can move something */
 	int64_t t_ns;
@@ -63,7 +63,7 @@ struct sent { /* a frame that can move something */
 	unsigned int board;
 	int32_t counts[2];   /* of a reference */
 	int32_t measured[2]; /* at that time */
-	bool pushes;	     /* a duty other than 0 */
+	bool pushes;	     /* a duty, or the current of a finger, other than 0 */
 };
 
 static struct sent sent[SENT_MAX];
@@ -75,6 +75,7 @@ static struct msg_event events[400];
 static struct msg_reply reply;
 
 static char prefix[32], file[600], said[8192];
+static const char *tables;
 static pid_t sim, driver;
 static struct bus *ear[BUSES];
 static ach_channel_t states_chan, events_chan, refs_chan, requests_chan, replies_chan;
@@ -109,6 +110,10 @@ static void keep(int64_t t_ns, enum kind kind, unsigned int board, const uint8_t
 		s->counts[i] = sign_magnitude(data + 3 * i);
 	for (int i = 3; i < 8 && kind == DUTY; i++)
 		s->pushes |= data[2] && data[i] & 0x7F;
+	if (kind == WRIST) {
+		s->counts[0] = sign_magnitude(data);
+		s->pushes = (data[3] | data[4]) & 0x7F;
+	}
 }
 
 static void hear(const struct bus_frame *got)
@@ -117,8 +122,10 @@ static void hear(const struct bus_frame *got)
 	const uint8_t *d = f->data;
 
 	if (f->id >= 0x010 && f->id < 0x010 + BOARDS) {
-		TEST_ASSERT_EQUAL(6, f->len);
-		keep(got->t_ns, REFERENCE, f->id - 0x010, d);
+		const bool wrist = f->id - 0x010 >= HAND; /* of DRC-Hubo */
+
+		TEST_ASSERT_EQUAL(wrist ? 5 : 6, f->len);
+		keep(got->t_ns, wrist ? WRIST : REFERENCE, f->id - 0x010, d);
 	} else if (f->id >= 0x060 && f->id < 0x060 + BOARDS && f->id != 0x06E && f->len == 8) {
 		measured[f->id - 0x060][0] = twos_complement(d);
 		measured[f->id - 0x060][1] = twos_complement(d + 4);
@@ -164,6 +171,8 @@ static void refer(void)
 		ref.mode[at] = MSG_MODE_POSITION;
 		ref.position[at] = -0.4 * (1 - cos(2 * M_PI * (double)(now_ns - walk_ns) / 1.6e9));
 	}
+	ref.mode[place("RWR")] = MSG_MODE_POSITION; /* DRC-Hubo has it */
+	ref.position[place("RWR")] = ref.position[place("RSP")];
 	ref.mode[place("RF1")] = MSG_MODE_CURRENT;
 	ref.current[place("RF1")] = 0.5;
 	if (spoil)
@@ -281,10 +290,10 @@ static void begin(const char *settings)
 	TEST_ASSERT_NOT_NULL(to);
 	fprintf(to,
 		"like: %s/config/robots/bench-hubo.yaml\nrobot: lab\ndevices:\n  hubo:\n"
-		"    settings: {joints: %s/config/hubo/hubo2plus.joints, sensors: %s/config/hubo/hubo2plus.sensors,\n"
-		"      home: %s/config/hubo/hubo2plus.home, lock_memory: no, %s}\n"
+		"    settings: {joints: %s/config/hubo/%s.joints, sensors: %s/config/hubo/%s.sensors,\n"
+		"      home: %s/config/hubo/%s.home, lock_memory: no, %s}\n"
 		"    sim: {position: 0, homed: yes, on: yes}\n",
-		root, root, root, root, settings);
+		root, root, tables, root, tables, root, tables, settings);
 	fclose(to);
 	make(&states_chan, "state", msg_joint_state_number);
 	make(&events_chan, "event", msg_event_number);
@@ -326,6 +335,11 @@ static void finish(void)
 	globfree(&found);
 	virtual_lib_end();
 	*prefix = 0;
+}
+
+void setUp(void)
+{
+	tables = "hubo2plus";
 }
 
 void tearDown(void)
@@ -416,7 +430,7 @@ static unsigned int pushing(int64_t from_ns)
 	unsigned int n = 0;
 
 	for (unsigned int i = 0; i < sent_n; i++)
-		n += sent[i].t_ns > from_ns && sent[i].kind == DUTY && sent[i].pushes;
+		n += sent[i].t_ns > from_ns && sent[i].pushes;
 	return n;
 }
 
@@ -543,6 +557,30 @@ TEST(an_estop_lets_no_reference_out_and_is_left_without_a_step)
 	check_moving(MOVED, clock_now_ns() - 400 * MS);
 	TEST_ASSERT_GREATER_THAN(0, pushing(from_ns));
 	check_all_steps();
+}
+
+/* There the position of the wrist and the currents of two fingers are one frame. */
+TEST(an_estop_of_drc_hubo_ends_the_currents_of_fingers_and_moves_no_wrist)
+{
+	int64_t from_ns;
+	int32_t last = 0;
+
+	tables = "drc-hubo";
+	walk("");
+	estop_talk_raise_both(MSG_LEVEL_ESTOP);
+	pass(6);
+	for (unsigned int i = 0; i < sent_n; i++)
+		if (sent[i].kind == WRIST && sent[i].board == HAND && sent[i].pushes)
+			last = sent[i].counts[0];
+	TEST_ASSERT_NOT_EQUAL(0, last);
+	from_ns = clock_now_ns();
+	pass(600);
+	TEST_ASSERT_EQUAL(0, count(REFERENCE, BOARDS, from_ns));
+	TEST_ASSERT_EQUAL(0, pushing(from_ns));
+	TEST_ASSERT_GREATER_THAN(0, count(WRIST, HAND, from_ns));
+	for (unsigned int i = 0; i < sent_n; i++)
+		if (sent[i].kind == WRIST && sent[i].board == HAND && sent[i].t_ns > from_ns)
+			TEST_ASSERT_EQUAL(last, sent[i].counts[0]);
 }
 
 /* Without the setting balance all joints brake within their limits, then stand. */
