@@ -86,7 +86,7 @@ driver_parts = $(call object,$(dir $(filter %/$(1).c,$(OBJECT_MAINS)))*.c)
 # From the room on top to the one at the bottom, as the linker wants it; a controller in daemons uses libendplate, which
 # is on top.
 LIBS = $(LIBLAUNCH) $(LIBDAEMONS) $(LIBCAN) $(LIBCHANNELS) $(LIBCONFIG) $(LIBACH)
-LIBRARIES = -lsocketcan -lyaml -lz -lzstd -lm
+LIBRARIES = -lsocketcan -lyaml -l:libz.a -l:libzstd.a -lm
 EXAMPLES = $(call program,channels/examples/*.c)
 ENDPLATE_OBJECTS = $(filter $(BUILD)/launch/endplate/%,$(LAUNCH_OBJECTS))
 CONTROLLERS = $(call program,launch/endplate/examples/*.c)
@@ -285,7 +285,7 @@ $(BUILD)/python/%.py: channels/python/%.py
 	@mkdir -p $(@D)
 	@cp $< $@
 $(CAN_TOOLS): $(BUILD)/%: $(BUILD)/can/tool/%.o $(LIBCANTOOL) $(LIBTOOL) $(LIBS)
-	$(call say,LD)$(LINK) -o $@ $^ $(LIBRARIES)
+	$(call say,LD)$(LINK) -Wl,-u,log_zstd_output -o $@ $^ $(LIBRARIES)
 # The simulator is linked without the drivers.
 $(BUILD)/robotsim: $(LIBSIM) $(filter-out $(LIBLAUNCH) $(LIBDAEMONS),$(LIBS))
 $(filter-out $(BUILD)/robotsim,$(DAEMONS)): $(LIBS)

@@ -185,7 +185,7 @@ int log_writer_open(struct log_writer *w, const char *path, int flags, struct er
 	if (err)
 		return err;
 	if (ends(path, len, ".gz") || ends(path, len, ".zst")) {
-		w->output = ends(path, len, ".gz") ? log_gzip_output() : log_zstd_output();
+		w->output = ends(path, len, ".gz") ? log_gzip_output() : log_zstd_output ? log_zstd_output() : NULL;
 		if (!w->output)
 			return cannot_write(w, -ENOMEM);
 	}
