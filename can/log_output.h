@@ -13,8 +13,8 @@ struct log_output {
 
 /* NULL: no memory. */
 struct log_output *log_gzip_output(void);
-/* NULL where the program is linked without it (Makefile): drivers, which lock their memory, write no compressed logs, and
- * the compressor has half a megabyte. */
+/* NULL where the program is linked without it (Makefile): drivers, which lock their memory, write no compressed logs,
+ * and the compressor has half a megabyte. */
 struct log_output *log_zstd_output(void) __attribute__((weak));
 
 /* Writes all of it.  0 or -errno. */
