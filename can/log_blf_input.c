@@ -125,7 +125,7 @@ static int begin_object(struct blf *b)
 	return 1;
 }
 
-/* Each returns how many bytes it gave, or -errno; 0 is no end. */
+/* Each returns how many bytes it gave, or -errno; 0 does not mean the end. */
 
 static ssize_t give_head(struct blf *b, unsigned char *to, size_t room)
 {

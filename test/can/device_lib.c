@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -30,22 +29,6 @@ static struct bus *ear;
 static ach_channel_t states, events, requests, replies;
 
 /* ---- processes and channels ---- */
-
-static pid_t launch(const char *program, const char *arguments)
-{
-	const char *build = getenv("BUILD");
-	char line[1400];
-	pid_t pid = virtual_lib_fork(program);
-
-	TEST_ASSERT(pid >= 0);
-	if (pid)
-		return pid;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	snprintf(line, sizeof(line), "exec %s/%s %s >>%s/out 2>&1", build ? build : "build", program, arguments,
-		 wire_lib_folder());
-	execl("/bin/sh", "sh", "-c", line, NULL);
-	_exit(127);
-}
 
 static void end(pid_t *pid, int signal)
 {
@@ -119,7 +102,7 @@ void device_lib_begin(const struct device_lib_what *of, const char *settings, co
 	snprintf(line, sizeof(line), "wire:%s@ear", what->bus);
 	TEST_ASSERT_EQUAL(0, bus_open(&ear, line, &options, &errors));
 	snprintf(line, sizeof(line), "run %s", file);
-	sim = launch("robotsim", line);
+	sim = wire_lib_launch("robotsim", line);
 	device_lib_pass(20);
 }
 
@@ -128,7 +111,7 @@ static pid_t drive(const char *program, const char *name)
 	char line[700];
 
 	snprintf(line, sizeof(line), "--name %s --config %s", name, file);
-	return launch(program, line);
+	return wire_lib_launch(program, line);
 }
 
 void device_lib_driver(void)

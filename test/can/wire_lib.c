@@ -62,6 +62,22 @@ int wire_lib_do(const char *command)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+pid_t wire_lib_launch(const char *name, const char *arguments)
+{
+	const char *build = getenv("BUILD");
+	char line[1400];
+	const pid_t pid = virtual_lib_fork(name);
+
+	TEST_ASSERT(pid >= 0);
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	snprintf(line, sizeof(line), "exec %s/%s %s >>%s/out 2>&1", build ? build : "build", name, arguments,
+		 wire_lib_folder());
+	execl("/bin/sh", "sh", "-c", line, NULL);
+	_exit(127);
+}
+
 /* Without outages: a busy machine delays every process.  canwire is ready once it answers to stats. */
 pid_t wire_lib_start(const char *arguments)
 {

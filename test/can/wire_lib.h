@@ -7,6 +7,8 @@
 const char *wire_lib_folder(void); /* $ENDPLATE_RUN, made if need be */
 /* Starts canwire for "torso larm" (more options too: "--gap 0 torso") and waits until it listens.  Its pid. */
 pid_t wire_lib_start(const char *arguments);
+/* Starts a program of ours beside it, on the same clock; what it prints is added to "out" in the folder.  Its pid. */
+pid_t wire_lib_launch(const char *name, const char *arguments);
 void wire_lib_end(int signal); /* ends it with that signal and waits for it */
 
 /* A command of canwire, "fault torso corrupt 1": its exit status, and what it printed. */

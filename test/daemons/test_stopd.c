@@ -2,7 +2,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -30,22 +29,6 @@ static void pass(int ms)
 		clock_wait(NULL, 0, clock_now_ns() + MS);
 }
 
-static pid_t launch(const char *program, const char *arguments)
-{
-	const char *build = getenv("BUILD");
-	char line[1400];
-	pid_t pid = virtual_lib_fork(program);
-
-	TEST_ASSERT(pid >= 0);
-	if (pid)
-		return pid;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	snprintf(line, sizeof(line), "exec %s/%s %s >>%s/out 2>&1", build ? build : "build", program, arguments,
-		 wire_lib_folder());
-	execl("/bin/sh", "sh", "-c", line, NULL);
-	_exit(127);
-}
-
 static void end(pid_t *pid, int signal)
 {
 	if (*pid <= 0)
@@ -61,7 +44,7 @@ static void start_stopd(void)
 	char line[700];
 
 	snprintf(line, sizeof(line), "--name stop --config %s", file);
-	stopd = launch("stopd", line);
+	stopd = wire_lib_launch("stopd", line);
 	pass(10);
 }
 
@@ -86,7 +69,7 @@ static void begin(const char *settings)
 	fclose(to);
 	estop_talk_mend();
 	snprintf(line, sizeof(line), "run %s", file);
-	sim = launch("robotsim", line);
+	sim = wire_lib_launch("robotsim", line);
 	pass(30);
 	start_stopd();
 }

@@ -8,7 +8,6 @@
 #include <limits.h>
 #include <math.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -219,22 +218,6 @@ static void pass(int ms)
 
 /* ---- processes ---- */
 
-static pid_t launch(const char *program, const char *arguments)
-{
-	const char *build = getenv("BUILD");
-	char line[1400];
-	const pid_t pid = virtual_lib_fork(program);
-
-	TEST_ASSERT(pid >= 0);
-	if (pid)
-		return pid;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	snprintf(line, sizeof(line), "exec %s/%s %s >>%s/out 2>&1", build ? build : "build", program, arguments,
-		 wire_lib_folder());
-	execl("/bin/sh", "sh", "-c", line, NULL);
-	_exit(127);
-}
-
 static void end(pid_t *pid, int signal)
 {
 	if (*pid <= 0)
@@ -250,7 +233,7 @@ static void drive(void)
 	char line[700];
 
 	snprintf(line, sizeof(line), "--name hubo --config %s", file);
-	driver = launch("hubod", line);
+	driver = wire_lib_launch("hubod", line);
 }
 
 static void make(ach_channel_t *chan, const char *suffix, enum msg_number number)
@@ -303,7 +286,7 @@ static void begin(const char *settings)
 	for (int b = 0; b < BUSES; b++)
 		TEST_ASSERT_EQUAL(0, bus_open(&ear[b], names[b], &options, &errors));
 	snprintf(line, sizeof(line), "run %s", file);
-	sim = launch("robotsim", line);
+	sim = wire_lib_launch("robotsim", line);
 	pass(20);
 }
 
