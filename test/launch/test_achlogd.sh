@@ -166,7 +166,7 @@ test_kill_sweep() {
 	"$feed" "${p}b-event" 3 >"$folder/fed_b" # silent from now on
 	start --piece 1 --total 1000 --pieces 1000
 	stop
-	"$feed" "${p}a-state" 40000 4000 >"$folder/fed" &
+	"$feed" "${p}a-state" 16000 2000 >"$folder/fed" &
 	feeder=$!
 	for i in {1..40}; do
 		achlogd --folder "$rec" --piece 1 --total 1000 --pieces 1000 '*-state' '*-event' 2>>"$folder/said" &
@@ -175,12 +175,12 @@ test_kill_sweep() {
 		[ $((i % 4)) -ne 0 ] || sleep 0.2
 		kill -KILL "$logger"
 		wait "$logger" 2>/dev/null || true
-		[ $((i % 10)) -ne 0 ] || [ ! -e "$rec" ] || readable cut
+		[ $i -ne 20 ] || [ ! -e "$rec" ] || readable cut
 	done
 	achlogd --folder "$rec" --piece 1 --total 1000 --pieces 1000 '*-state' '*-event' 2>>"$folder/said" &
 	logger=$!
 	wait "$feeder"
-	lib_until holds 40003
+	lib_until holds 16003
 	stop
 	readable cut
 	held | grep a-state | cmp - "$folder/fed"
