@@ -54,6 +54,9 @@ LIBCONFIG = $(BUILD)/libconfig.a
 CONFIG_OBJECTS = $(call object,config/*.c)
 LIBCHANNELS = $(BUILD)/libchannels.a
 CHANNELS_OBJECTS = $(filter-out $(ACH_OBJECTS),$(call object,channels/*.c channels/msg/*.c))
+# Not in libchannels, all of which is in drvhost.
+LIBROS = $(BUILD)/libros.a
+ROS_OBJECTS = $(call object,channels/ros/*.c)
 TOOL_OBJECTS = $(call object,channels/tool/*.c)
 # All of it but main, for the tests.
 LIBTOOL = $(BUILD)/libtool.a
@@ -85,7 +88,7 @@ DRIVER_OBJECTS = $(patsubst %.c,$(BUILD)/%.so,$(notdir $(OBJECT_MAINS)))
 driver_parts = $(call object,$(dir $(filter %/$(1).c,$(OBJECT_MAINS)))*.c)
 # From the room on top to the one at the bottom, as the linker wants it; a controller in daemons uses libendplate, which
 # is on top.
-LIBS = $(LIBLAUNCH) $(LIBDAEMONS) $(LIBCAN) $(LIBCHANNELS) $(LIBCONFIG) $(LIBACH)
+LIBS = $(LIBLAUNCH) $(LIBDAEMONS) $(LIBCAN) $(LIBROS) $(LIBCHANNELS) $(LIBCONFIG) $(LIBACH)
 LIBRARIES = -lsocketcan -lyaml -l:libz.a -l:libzstd.a -lm
 EXAMPLES = $(call program,channels/examples/*.c)
 ENDPLATE_OBJECTS = $(filter $(BUILD)/launch/endplate/%,$(LAUNCH_OBJECTS))
@@ -120,7 +123,7 @@ ASAN_BUILD = $(BUILD)/san-address-undefined
 ASAN_TESTS = $(UNIT_TESTS:$(BUILD)/%=$(ASAN_BUILD)/%)
 # Tests of threads are tests of channels: no more is built for them.
 TEST_LIBS = $(if $(findstring thread,$(SAN)),,$(LIBCANTOOL) $(LIBTOOL) $(LIBSIM) $(LIBLAUNCH) $(LIBDAEMONS) $(LIBCAN)) \
-	$(LIBCHANNELS) $(LIBCONFIG) $(LIBACH)
+	$(LIBROS) $(LIBCHANNELS) $(LIBCONFIG) $(LIBACH)
 # The virtual machines take longest: they are first, and beside them what computes and does not depend on time.
 FIRST_TESTS = test/vm/test_vm.sh $(patsubst %,test/scripts/test_%.sh,verify cross clang tsan_gcc tsan_clang) \
 	$(filter test/lint/% test/coverage/% test/mutate/% test/vm/%,$(filter-out test/vm/test_vm.sh,$(TEST_SCRIPTS)))
@@ -128,7 +131,7 @@ ALL_TESTS = $(FIRST_TESTS) $(UNIT_TESTS) $(filter-out $(FIRST_TESTS),$(TEST_SCRI
 TESTS = $(if $(findstring thread,$(SAN)),$(TSAN_TESTS),$(if $(SAN),$(UNIT_TESTS),$(ALL_TESTS)))
 
 PROGRAMS = $(EXAMPLES) $(CONTROLLERS) $(TEST_PROGRAMS)
-OBJECTS = $(ACH_OBJECTS) $(CONFIG_OBJECTS) $(CHANNELS_OBJECTS) $(TOOL_OBJECTS) \
+OBJECTS = $(ACH_OBJECTS) $(CONFIG_OBJECTS) $(CHANNELS_OBJECTS) $(ROS_OBJECTS) $(TOOL_OBJECTS) \
 	$(CAN_OBJECTS) $(CAN_MAINS) $(CANTOOL_OBJECTS) $(DAEMON_SHARED) \
 	$(DAEMON_MAINS:%.c=$(BUILD)/%.o) $(PROGRAMS:=.o) \
 	$(TEST_SHARED:%.c=$(BUILD)/%.o) $(BUILD)/test/unity.o
@@ -246,6 +249,7 @@ $(BUILD)/test/unity.o: .deps/unity/unity.c $(BUILD)/flags
 $(LIBACH): $(ACH_OBJECTS)
 $(LIBCONFIG): $(CONFIG_OBJECTS)
 $(LIBCHANNELS): $(CHANNELS_OBJECTS)
+$(LIBROS): $(ROS_OBJECTS)
 $(LIBSIM): $(SIM_OBJECTS) $(SETTINGS_OBJECTS) $(BUILD)/daemons/drv/port.o
 $(LIBDAEMONS): $(DAEMON_OBJECTS)
 $(LIBLAUNCH): $(LAUNCH_OBJECTS)

@@ -54,16 +54,17 @@
 
 #define ROS_CDR_MAX 65536    /* bytes of any encoded message, encapsulation included */
 #define ROS_SCHEMA_MAX 16384 /* bytes of any schema text, its terminating zero included */
+#define ROS_NAME_MAX 64	     /* bytes of the name of a type, its terminating zero included */
 #define ROS_SCHEMA_ENCODING "ros2msg"
 #define ROS_MESSAGE_ENCODING "cdr"
 
 /* ---- types ---- */
 
 struct ros_type {
-	const char *name;	     /* "sensor_msgs/msg/JointState" */
-	const char *dds_name;	     /* "sensor_msgs::msg::dds_::JointState_" */
-	const char *hash;	     /* "RIHS01_" and 64 digits */
-	const struct msg_group *own; /* endplate_msgs: the struct that it is printed from; NULL: others */
+	const char *name;     /* "sensor_msgs/msg/JointState" */
+	const char *dds_name; /* "sensor_msgs::msg::dds_::JointState_" */
+	const char *hash;     /* "RIHS01_" and 64 digits; NULL: not known */
+	const char *own;      /* endplate_msgs: the struct of channels/msg/types.h that it is printed from; else NULL */
 };
 
 extern const struct ros_type ros_types[];
@@ -71,8 +72,10 @@ extern const size_t ros_types_n;
 
 const struct ros_type *ros_type_by_name(const char *name); /* also without /msg; NULL: not in the table */
 
-/* The definition and those that it refers to, as ros2msg has them.  Returns the length, as snprintf does. */
-size_t ros_schema(const struct ros_type *type, char *text, size_t size);
+/* The definition and those that it refers to, as ros2msg has them.  Returns the length. */
+size_t ros_schema(const struct ros_type *type, char text[ROS_SCHEMA_MAX]);
+/* One definition: "std_msgs/Header".  Returns the length; 0: it is not known. */
+size_t ros_definition(const char *name, char text[ROS_SCHEMA_MAX]);
 
 /* ---- from Endplate ---- */
 

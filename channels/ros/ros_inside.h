@@ -1,0 +1,31 @@
+/* ros_inside.h: between the files of channels/ros. */
+#ifndef CHANNELS_ROS_ROS_INSIDE_H
+#define CHANNELS_ROS_ROS_INSIDE_H
+
+#include "channels/ros/ros_map.h"
+
+/* std_msgs/Header of a message: its stamp, and the frame_id of the context. */
+void ros_put_header(struct cdr_out *o, const void *msg, const struct ros_context *c);
+void ros_put_stamp(struct cdr_out *o, const void *msg, const struct ros_context *c);
+/* A name or text of a message, size bytes, as sound UTF-8. */
+void ros_put_text(struct cdr_out *o, const char *from, size_t size);
+/* The name of the device in the context; "" if there is none. */
+const char *ros_device(const struct ros_context *c);
+/* A joint's name: the message's, that of the context, or "device_3".  Returns name. */
+const char *ros_joint(char name[MSG_TEXT_SIZE], const struct msg_joint_state *s, size_t i, const struct ros_context *c);
+
+/* The rows of the table. */
+void ros_put_joint_state(struct cdr_out *o, const struct msg_type *type, const void *msg, const struct ros_context *c);
+void ros_put_imu(struct cdr_out *o, const struct msg_type *type, const void *msg, const struct ros_context *c);
+void ros_put_temperature(struct cdr_out *o, const struct msg_type *type, const void *msg, const struct ros_context *c);
+void ros_put_wrench(struct cdr_out *o, const struct msg_type *type, const void *msg, const struct ros_context *c);
+void ros_put_battery(struct cdr_out *o, const struct msg_type *type, const void *msg, const struct ros_context *c);
+void ros_put_log(struct cdr_out *o, const struct msg_type *type, const void *msg, const struct ros_context *c);
+void ros_put_diagnostics(struct cdr_out *o, const struct msg_type *type, const void *msg, const struct ros_context *c);
+
+/* What endplate_msgs has of a struct: all but counts and reserved places. */
+bool ros_own_is_count(const struct msg_group *group, const struct msg_field *field);
+bool ros_own_has(const struct msg_group *group, const struct msg_field *field);
+const struct msg_group *ros_own_group(const char *struct_name);
+
+#endif
