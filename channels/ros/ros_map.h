@@ -63,7 +63,7 @@
 struct ros_type {
 	const char *name;     /* "sensor_msgs/msg/JointState" */
 	const char *dds_name; /* "sensor_msgs::msg::dds_::JointState_" */
-	const char *hash;     /* "RIHS01_" and 64 digits; NULL: not known */
+	const char *hash;     /* "RIHS01_" and 64 digits */
 	const char *own;      /* endplate_msgs: the struct of channels/msg/types.h that it is printed from; else NULL */
 };
 

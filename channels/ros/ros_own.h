@@ -10,7 +10,7 @@
  *	reserved	left out
  *
  * A message begins with std_msgs/Header header; what Endplate calls the header is the field endplate, of type
- * MessageHeader.  interface is interface_name, since IDL reserves that word.
+ * MessageHeader.  interface is interface_name and sequence is sequence_number, since IDL reserves those words.
  */
 #ifndef CHANNELS_ROS_ROS_OWN_H
 #define CHANNELS_ROS_ROS_OWN_H

@@ -48,9 +48,14 @@ const char *ros_own_name(char name[ROS_OWN_NAME_MAX], const struct msg_group *gr
 
 static const char *field_name(const struct msg_field *f)
 {
-	if (!strcmp(f->name, "header"))
-		return "endplate";
-	return strcmp(f->name, "interface") ? f->name : "interface_name";
+	static const struct {
+		const char *name, *ros;
+	} others[] = { { "header", "endplate" }, { "interface", "interface_name" }, { "sequence", "sequence_number" } };
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		if (!strcmp(f->name, others[i].name))
+			return others[i].ros;
+	return f->name;
 }
 
 static bool is_message(const struct msg_group *group)
