@@ -56,7 +56,7 @@ LIBCHANNELS = $(BUILD)/libchannels.a
 CHANNELS_OBJECTS = $(filter-out $(ACH_OBJECTS),$(call object,channels/*.c channels/msg/*.c))
 # Not in libchannels, all of which is in drvhost.
 LIBROS = $(BUILD)/libros.a
-ROS_OBJECTS = $(call object,channels/ros/*.c)
+ROS_OBJECTS = $(call object,channels/ros/*.c channels/mcap/*.c)
 TOOL_OBJECTS = $(call object,channels/tool/*.c)
 # All of it but main, for the tests.
 LIBTOOL = $(BUILD)/libtool.a
@@ -89,7 +89,7 @@ driver_parts = $(call object,$(dir $(filter %/$(1).c,$(OBJECT_MAINS)))*.c)
 # From the room on top to the one at the bottom, as the linker wants it; a controller in daemons uses libendplate, which
 # is on top.
 LIBS = $(LIBLAUNCH) $(LIBDAEMONS) $(LIBCAN) $(LIBROS) $(LIBCHANNELS) $(LIBCONFIG) $(LIBACH)
-LIBRARIES = -lsocketcan -lyaml -l:libz.a -l:libzstd.a -lm
+LIBRARIES = -lsocketcan -lyaml -l:libz.a -l:libzstd.a -l:liblz4.a -lm
 EXAMPLES = $(call program,channels/examples/*.c)
 ENDPLATE_OBJECTS = $(filter $(BUILD)/launch/endplate/%,$(LAUNCH_OBJECTS))
 CONTROLLERS = $(call program,launch/endplate/examples/*.c)
@@ -211,6 +211,9 @@ install: all $(PYTHON_MODULE)
 	$(foreach unit,$(wildcard launch/*.service),install -d $(DESTDIR)$(PREFIX)/lib/systemd/system && \
 		sed 's|@PREFIX@|$(PREFIX)|g' $(unit) >$(DESTDIR)$(PREFIX)/lib/systemd/system/$(notdir $(unit)) &&) :
 	install -D -m 644 -t $(DESTDIR)$(PYTHONDIR)/endplate $(PYTHON_MODULE)
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/endplate_msgs $(wildcard channels/ros/endplate_msgs/*.*)
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/endplate_msgs/msg $(wildcard channels/ros/endplate_msgs/msg/*)
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/endplate_msgs/idl $(wildcard channels/ros/endplate_msgs/idl/*)
 	install -D -m 644 channels/tool/ach.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/ach
 	$(foreach page,$(PAGES),install -D -m 644 $(page) \
 		$(DESTDIR)$(MANDIR)/man$(patsubst .%,%,$(suffix $(page)))/$(notdir $(page)) &&) :
@@ -280,7 +283,7 @@ $(EXAMPLES): $(LIBACH)
 # As a program outside of the tree is compiled, and linked.
 $(CONTROLLERS): $(LIBENDPLATE) $(LIBACH)
 $(CONTROLLERS:=.o): INCLUDES = -Ilaunch/endplate
-$(BUILD)/ach: $(TOOL_OBJECTS) $(LIBS)
+$(BUILD)/ach: $(TOOL_OBJECTS) $(BUILD)/can/tool/recbus.o $(LIBS)
 	$(call say,LD)$(LINK) -o $@ $^ $(LIBRARIES)
 $(BUILD)/python/endplate/types.json: $(BUILD)/ach
 	@mkdir -p $(@D)
@@ -289,7 +292,7 @@ $(BUILD)/python/%.py: channels/python/%.py
 	@mkdir -p $(@D)
 	@cp $< $@
 $(CAN_TOOLS): $(BUILD)/%: $(BUILD)/can/tool/%.o $(LIBCANTOOL) $(LIBTOOL) $(LIBS)
-	$(call say,LD)$(LINK) -Wl,-u,log_zstd_output -o $@ $^ $(LIBRARIES)
+	$(call say,LD)$(LINK) -Wl,-u,log_zstd_output,-u,log_mcap_input,-u,log_mcap_put -o $@ $^ $(LIBRARIES)
 # The simulator is linked without the drivers.
 $(BUILD)/robotsim: $(LIBSIM) $(filter-out $(LIBLAUNCH) $(LIBDAEMONS),$(LIBS))
 $(filter-out $(BUILD)/robotsim,$(DAEMONS)): $(LIBS)

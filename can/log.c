@@ -120,6 +120,9 @@ static int cannot_read(struct log *log, int err)
 	tell_untold(log);
 	if (log->line)
 		error_add(log->errors, "%s:%" PRIu64 ": cannot read on: %s", log->path, log->line, strerror(-err));
+	else if (err == -EMEDIUMTYPE)
+		error_add(log->errors, "%s: MCAP, which only the CAN tools read: let canconvert write another format",
+			  log->path);
 	else
 		error_add(log->errors, "%s: cannot read it: %s", log->path, strerror(-err));
 	log->failed = err;
@@ -183,10 +186,12 @@ static int open_inputs(struct log *log)
 	static const struct {
 		bool (*probe)(const unsigned char *bytes, size_t n);
 		struct log_input *(*input)(void);
+		enum log_format format; /* LOG_FORMATS: what comes out decides */
 	} inputs[] = {
-		{ log_gzip_probe, log_gzip_input },
-		{ log_zstd_probe, log_zstd_input },
-		{ log_blf_probe, log_blf_input },
+		{ log_gzip_probe, log_gzip_input, LOG_FORMATS },
+		{ log_zstd_probe, log_zstd_input, LOG_FORMATS },
+		{ log_blf_probe, log_blf_input, LOG_BLF },
+		{ log_mcap_probe, log_mcap_input, LOG_MCAP },
 	};
 
 	for (size_t i = 0; i < sizeof(inputs) / sizeof(*inputs); i++) {
@@ -194,8 +199,8 @@ static int open_inputs(struct log *log)
 		int err = log->broken;
 
 		if (!err && bytes && inputs[i].probe(bytes, log->end)) {
-			err = push(log, inputs[i].input());
-			log->format = inputs[i].probe == log_blf_probe ? LOG_BLF : log->format;
+			err = inputs[i].input ? push(log, inputs[i].input()) : -EMEDIUMTYPE;
+			log->format = inputs[i].format < LOG_FORMATS ? inputs[i].format : log->format;
 		}
 		if (err)
 			return err;
@@ -278,7 +283,7 @@ static int find_format(struct log *log)
 
 	if (log->broken)
 		return cannot_read(log, log->broken);
-	if (log->format == LOG_BLF) /* also if nothing comes out of its containers */
+	if (log->format == LOG_BLF || log->format == LOG_MCAP) /* also if nothing comes out of its containers */
 		return 0;
 	for (size_t i = 0; i < LOG_FORMATS && bytes; i++)
 		if (log_formats[i].probe_bytes && log_formats[i].probe_bytes(bytes, log->end - log->begin)) {

@@ -64,4 +64,10 @@ const struct log_format_row log_formats[LOG_FORMATS] = {
 			 .read_record = log_pcapng_record,
 			 .begin = log_pcapng_begin,
 			 .put = log_pcapng_put },
+	[LOG_MCAP] = { .name = "MCAP",
+		       .suffix = ".mcap",
+		       .read_record = log_mcap_record,
+		       .begin = log_mcap_begin,
+		       .put = log_mcap_put,
+		       .end = log_mcap_end },
 };

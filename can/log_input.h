@@ -1,6 +1,6 @@
 /* log_input.h: the bytes of a log, decompressed on the fly.  Only for can/log*.c.
  *
- * Inputs are a chain: a file, gzip or zstd upon it, the containers of BLF upon that.  Each takes the bytes that its
+ * Inputs are a chain: a file, gzip or zstd upon it, the containers of BLF or the chunks of MCAP upon that.  Each takes the bytes that its
  * reader
  * has read before it knew what they are.
  */
@@ -31,11 +31,14 @@ struct log_input {
 bool log_gzip_probe(const unsigned char *bytes, size_t n);
 bool log_zstd_probe(const unsigned char *bytes, size_t n);
 bool log_blf_probe(const unsigned char *bytes, size_t n);
+bool log_mcap_probe(const unsigned char *bytes, size_t n);
 
 /* NULL: no memory.  log_input_start gives it its bytes. */
 struct log_input *log_gzip_input(void);
 struct log_input *log_zstd_input(void);
 struct log_input *log_blf_input(void);
+/* NULL where the program is linked without it (Makefile): drivers, which lock their memory, read no MCAP. */
+struct log_input *log_mcap_input(void) __attribute__((weak));
 
 /* Puts it on top of fd, or of below, with the n bytes (at most LOG_INPUT_BYTES) that were read of that. */
 void log_input_start(struct log_input *in, int fd, struct log_input *below, const void *bytes, size_t n);

@@ -33,6 +33,7 @@ bool log_ixxat_probe(struct log_text line);
 const char *log_blf_record(struct log *log, struct log_record *r);
 const char *log_pcap_record(struct log *log, struct log_record *r);
 const char *log_pcapng_record(struct log *log, struct log_record *r);
+const char *log_mcap_record(struct log *log, struct log_record *r);
 bool log_pcap_probe(const unsigned char *bytes, size_t n);
 bool log_pcapng_probe(const unsigned char *bytes, size_t n);
 

@@ -48,9 +48,10 @@ struct log_writer {
 		char name[LOG_BUS_MAX];
 		unsigned int channel;
 	} buses[LOG_WRITER_BUSES_MAX];
-	size_t interfaces_n; /* pcapng: buses that are described */
-	uint64_t unpacked;   /* BLF: bytes of objects */
-	size_t held;	     /* BLF: bytes in the container */
+	size_t interfaces_n; /* pcapng, MCAP: buses that are described */
+	struct mcap_writer *mcap;
+	uint64_t unpacked; /* BLF: bytes of objects */
+	size_t held;	   /* BLF: bytes in the container */
 	size_t n;
 	unsigned char bytes[LOG_WRITER_BYTES];
 	unsigned char container[LOG_WRITER_BYTES];
@@ -100,5 +101,9 @@ void log_pcap_begin(struct log_writer *w, const struct log_record *first);
 void log_pcap_put(struct log_writer *w, const struct log_record *r, unsigned int channel);
 void log_pcapng_begin(struct log_writer *w, const struct log_record *first);
 void log_pcapng_put(struct log_writer *w, const struct log_record *r, unsigned int channel);
+/* NULL where the program is linked without them (Makefile): drivers write no MCAP. */
+void log_mcap_begin(struct log_writer *w, const struct log_record *first) __attribute__((weak));
+void log_mcap_put(struct log_writer *w, const struct log_record *r, unsigned int channel) __attribute__((weak));
+void log_mcap_end(struct log_writer *w) __attribute__((weak));
 
 #endif

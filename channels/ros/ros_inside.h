@@ -24,8 +24,6 @@ void ros_put_log(struct cdr_out *o, const struct msg_type *type, const void *msg
 void ros_put_diagnostics(struct cdr_out *o, const struct msg_type *type, const void *msg, const struct ros_context *c);
 
 /* What endplate_msgs has of a struct: all but counts and reserved places. */
-bool ros_own_is_count(const struct msg_group *group, const struct msg_field *field);
 bool ros_own_has(const struct msg_group *group, const struct msg_field *field);
-const struct msg_group *ros_own_group(const char *struct_name);
 
 #endif

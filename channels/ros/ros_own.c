@@ -5,7 +5,7 @@
 #include "channels/ros/ros_own.h"
 #include "config/utf8.h"
 
-bool ros_own_is_count(const struct msg_group *group, const struct msg_field *field)
+static bool is_count(const struct msg_group *group, const struct msg_field *field)
 {
 	for (const struct msg_field *f = group->fields; f < group->fields + group->n; f++)
 		if (f->used && !strcmp(f->used, field->name))
@@ -15,7 +15,7 @@ bool ros_own_is_count(const struct msg_group *group, const struct msg_field *fie
 
 bool ros_own_has(const struct msg_group *group, const struct msg_field *field)
 {
-	return strcmp(field->name, "reserved") != 0 && !ros_own_is_count(group, field);
+	return strcmp(field->name, "reserved") != 0 && !is_count(group, field);
 }
 
 /* ---- encoding ---- */

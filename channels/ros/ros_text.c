@@ -15,14 +15,6 @@ static const char *struct_name(const struct msg_group *group)
 	return msg_structs[i].name;
 }
 
-const struct msg_group *ros_own_group(const char *name)
-{
-	for (size_t i = 0; i < msg_structs_n; i++)
-		if (!strcmp(msg_structs[i].name, name))
-			return msg_structs[i].group;
-	return NULL;
-}
-
 /* msg_joint_state: JointState */
 const char *ros_own_name(char name[ROS_OWN_NAME_MAX], const struct msg_group *group)
 {

@@ -12,8 +12,8 @@
 #include "config/text.h"
 
 static const struct tool_command *const commands[] = {
-	&tool_ls,   &tool_info,	 &tool_echo, &tool_hz, &tool_plot,  &tool_put,	&tool_record,
-	&tool_play, &tool_types, &tool_mk,   &tool_rm, &tool_chmod, &tool_dump, &tool_file,
+	&tool_ls,      &tool_info,  &tool_echo, &tool_hz, &tool_plot,  &tool_put,  &tool_record, &tool_play,
+	&tool_convert, &tool_types, &tool_mk,	&tool_rm, &tool_chmod, &tool_dump, &tool_file,
 };
 #define COMMANDS (sizeof(commands) / sizeof(*commands))
 

@@ -89,7 +89,7 @@ static void channel_described(struct play *play, struct play_channel *c, const s
 	c->what = what;
 	map = item_of(&play->map, c->what.name, '=');
 	c->name = map ? strchr(map, '=') + 1 : NULL;
-	c->wanted = !play->only.n || item_of(&play->only, c->what.name, '\0');
+	c->wanted = (!play->only.n || item_of(&play->only, c->what.name, '\0')) && c->what.type != RECLOG_CAN;
 	c->known = true;
 }
 
@@ -406,7 +406,11 @@ static int list_file(struct play *play)
 		if (!c->known && !c->messages)
 			continue;
 		printf("%-24s  %-13s  %8" PRIu64 " messages  %10" PRIu64 " bytes",
-		       c->known ? recfile_name(name, &c->what) : "?", type ? type->name : "-", c->messages, c->bytes);
+		       c->known ? recfile_name(name, &c->what) : "?",
+		       c->what.type == RECLOG_CAN ? "CAN"
+		       : type			  ? type->name
+						  : "-",
+		       c->messages, c->bytes);
 		printf(c->lost ? "  %" PRIu64 " lost\n" : "\n", c->lost);
 	}
 	return 0;

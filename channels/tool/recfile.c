@@ -12,6 +12,19 @@
 
 #define DAMAGE_LINES 10 /* further ones are only counted */
 
+/* Which format it has, from its first bytes; a pipe has ours. */
+static int start(struct recfile *f)
+{
+	char magic[MCAP_MAGIC_SIZE];
+
+	reclog_open(&f->reader, f->fd);
+	if (!f->twice || pread(f->fd, magic, sizeof(magic), 0) != sizeof(magic) ||
+	    memcmp(magic, MCAP_MAGIC, sizeof(magic)) != 0)
+		return 0;
+	f->mcap = mcaprec_reader_new(f->fd);
+	return f->mcap ? 0 : tool_fail("no memory");
+}
+
 int recfile_open(struct recfile *f, const char *path)
 {
 	struct stat st;
@@ -24,24 +37,26 @@ int recfile_open(struct recfile *f, const char *path)
 	f->twice = S_ISREG(st.st_mode);
 	f->size = f->twice ? (uint64_t)st.st_size : 0;
 	posix_fadvise(f->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-	reclog_open(&f->reader, f->fd);
-	return 0;
+	return start(f);
 }
 
 int recfile_rewind(struct recfile *f)
 {
 	reclog_close(&f->reader);
-	reclog_open(&f->reader, f->fd);
+	mcaprec_reader_free(f->mcap);
+	f->mcap = NULL;
 	f->quiet = false;
-	return lseek(f->fd, 0, SEEK_SET) ? tool_fail("%s: %s", f->path, strerror(errno)) : 0;
+	return lseek(f->fd, 0, SEEK_SET) ? tool_fail("%s: %s", f->path, strerror(errno)) : start(f);
 }
 
 int recfile_close(struct recfile *f)
 {
 	if (f->damages > DAMAGE_LINES)
-		tool_fail("%s: %" PRIu64 " places are damaged, %" PRIu64 " bytes", f->path, f->damages,
-			  f->damaged_bytes);
+		tool_fail(f->mcap ? "%s: %" PRIu64 " places are damaged"
+				  : "%s: %" PRIu64 " places are damaged, %" PRIu64 " bytes",
+			  f->path, f->damages, f->damaged_bytes);
 	reclog_close(&f->reader);
+	mcaprec_reader_free(f->mcap);
 	if (f->fd >= 0)
 		close(f->fd);
 	return f->damages ? TOOL_FAILED : 0;
@@ -52,14 +67,18 @@ static void damaged(struct recfile *f, const struct reclog_record *r)
 	if (f->quiet)
 		return;
 	f->damaged_bytes += r->len;
-	if (f->damages++ < DAMAGE_LINES)
+	if (f->damages++ >= DAMAGE_LINES)
+		return;
+	if (f->mcap)
+		tool_fail("%s: %s, at %" PRIu64, f->path, mcaprec_damage(f->mcap), r->position);
+	else
 		tool_fail("%s: %zu bytes at %" PRIu64 " are damaged and left out", f->path, r->len, r->position);
 }
 
 int recfile_next(struct recfile *f, struct reclog_record *r)
 {
 	for (;;) {
-		switch (reclog_read(&f->reader, r)) {
+		switch (f->mcap ? mcaprec_read(f->mcap, r) : reclog_read(&f->reader, r)) {
 		case RECLOG_FOUND_RECORD:
 			return 1;
 		case RECLOG_FOUND_DAMAGE:
@@ -74,7 +93,7 @@ int recfile_next(struct recfile *f, struct reclog_record *r)
 		case RECLOG_FOUND_EOF:
 			return 0;
 		case RECLOG_FOUND_NO_LOG:
-			return tool_report(-1, "%s: is not a recording of ach record", f->path);
+			return tool_report(-1, "%s: is not a recording of ach record, and not MCAP", f->path);
 		case RECLOG_FOUND_LARGE:
 			return tool_report(-1, "%s: the record at %" PRIu64 " asks for %zu bytes; one has at most %d",
 					   f->path, r->position, r->len, RECLOG_BODY_MAX);

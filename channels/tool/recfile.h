@@ -1,7 +1,11 @@
-/* recfile.h: a recording on the disk, for the commands that read one; reports what is wrong with it. */
+/* recfile.h: a recording on the disk, for the commands that read one; reports what is wrong with it.
+ *
+ * In the format of reclog.h, or MCAP, from other writers too (mcaprec.h).
+ */
 #ifndef CHANNELS_TOOL_RECFILE_H
 #define CHANNELS_TOOL_RECFILE_H
 
+#include "channels/tool/mcaprec.h"
 #include "channels/tool/reclog.h"
 
 struct recfile {
@@ -10,6 +14,7 @@ struct recfile {
 	uint64_t size; /* 0: unknown */
 	bool twice;    /* it can be read again: not a pipe */
 	struct reclog_reader reader;
+	struct mcaprec_reader *mcap; /* NULL: not MCAP */
 	bool cut, quiet;
 	uint64_t damages, damaged_bytes;
 };

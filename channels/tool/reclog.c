@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "channels/ros/ros_can.h"
 #include "channels/tool/reclog.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are copied as they are");
@@ -108,6 +109,28 @@ int reclog_channel_read(struct reclog_channel *c, const struct reclog_record *r)
 	*c = (struct reclog_channel){ .count = numbers[0], .size = numbers[1], .mode = numbers[2], .type = numbers[3] };
 	memcpy(c->name, r->body + sizeof(numbers), len);
 	return 0;
+}
+
+size_t reclog_can_write(uint8_t body[RECLOG_CAN_MAX], const struct ros_can *can)
+{
+	const size_t size = can->frame.flags & CANFD_FDF ? sizeof(struct canfd_frame) : sizeof(struct can_frame);
+
+	memset(body, 0, 4);
+	body[0] = (uint8_t)can->direction;
+	memcpy(body + 4, &can->frame, size);
+	return 4 + size;
+}
+
+int reclog_can_read(struct ros_can *can, const struct reclog_record *r)
+{
+	const bool fd = r->len == 4 + sizeof(struct canfd_frame);
+
+	*can = (struct ros_can){ .t_ns = r->t_ns };
+	if (!fd && r->len != 4 + sizeof(struct can_frame))
+		return -1;
+	can->direction = (char)r->body[0];
+	memcpy(&can->frame, r->body + 4, r->len - 4);
+	return fd == !!(can->frame.flags & CANFD_FDF) ? 0 : -1;
 }
 
 /* ---- reading ---- */

@@ -18,6 +18,9 @@
  *				bytes of one (both 0: not there yet), u32 mode, u32 type of its messages in
  *				channels/msg/types.h (0: unknown), and the name, not terminated
  *		3 message	t_ns is when it was read, number its Ach sequence number, body the message
+ *				of a bus: t_ns is when the frame was on it, number counts from 1, body: u8 direction (0
+ *				unknown, 'R' received, 'T' sent), three bytes 0, and the kernel's struct can_frame or
+ *				canfd_frame; the channel has type RECLOG_CAN and both counts 0
  *		4 loss		number messages of the channel are missing here; no body
  *		5 end		last of a file that is whole: number is that of its messages; no body
  *
@@ -36,6 +39,7 @@
 #define RECLOG_HEAD_SIZE 32
 #define RECLOG_BODY_MAX (1 << 26) /* larger messages are not recorded, and a file that asks for more is refused */
 #define RECLOG_CHANNELS_MAX 65536
+#define RECLOG_CAN 0x4E4143 /* "CAN": the type of a channel that is a bus */
 
 enum reclog_kind { RECLOG_START = 1, RECLOG_CHANNEL, RECLOG_MESSAGE, RECLOG_LOSS, RECLOG_END };
 
@@ -67,6 +71,12 @@ struct reclog_record reclog_head_read(const uint8_t head[RECLOG_HEAD_SIZE]);
 #define RECLOG_CHANNEL_MAX (16 + 64)
 size_t reclog_channel_write(uint8_t body[RECLOG_CHANNEL_MAX], const struct reclog_channel *c);
 int reclog_channel_read(struct reclog_channel *c, const struct reclog_record *r); /* -1: it is not a description */
+
+/* The body of a frame. */
+#define RECLOG_CAN_MAX (4 + 72)
+struct ros_can;
+size_t reclog_can_write(uint8_t body[RECLOG_CAN_MAX], const struct ros_can *can);
+int reclog_can_read(struct ros_can *can, const struct reclog_record *r); /* direction and frame; -1: it is not one */
 
 /* ---- reading ---- */
 

@@ -4,9 +4,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "channels/tool/mcapfile.h"
 #include "channels/tool/recorder.h"
 #include "channels/tool/span.h"
 #include "channels/tool/tool.h"
+#include "config/text.h"
 
 #define RECORD_LINE_NS 1000000000 /* between two lines, on a terminal */
 
@@ -14,8 +16,12 @@ struct record {
 	const char *file;
 	bool wait, force;
 	int64_t for_ns, buffer_mb;
+	struct settings_strings buses;
+	bool mcap;
+	int compression;
 
 	struct recorder recorder;
+	struct mcapfile mcapfile;
 };
 
 static const struct settings_row rows[] = {
@@ -27,6 +33,11 @@ static const struct settings_row rows[] = {
 	SETTINGS_BOOL("force", struct record, force, "no", "replace an existing file"),
 	SETTINGS_INT("buffer", struct record, buffer_mb, "", "64", "1", "4096",
 		     "megabytes that may wait for the disk before the oldest messages are lost", .value = "MB"),
+	SETTINGS_STRINGS("bus", struct record, buses, "the frames of a CAN bus as well: can0, left=wire:larm0",
+			 .value = "BUS"),
+	SETTINGS_BOOL("mcap", struct record, mcap, "no", "MCAP, for other tools; also if FILE ends in .mcap"),
+	SETTINGS_WORD("compress", struct record, compression, mcapfile_compressions, "lz4",
+		      "the chunks of MCAP: zstd is smaller, lz4 takes less time"),
 	SETTINGS_END,
 };
 
@@ -114,6 +125,26 @@ static int prepare(struct record *rec, char **names, size_t n)
 	return 0;
 }
 
+static int add_buses(struct record *rec, struct error_sink *errors)
+{
+	for (size_t i = 0; i < rec->buses.n; i++)
+		if (recorder_add_bus(&rec->recorder, rec->buses.item[i], errors))
+			return TOOL_FAILED;
+	return 0;
+}
+
+/* MCAP is made of the same records, in the thread that writes. */
+static int prepare_mcap(struct record *rec, struct writer_options *writer)
+{
+	if (!rec->mcap && !text_ends_with(rec->file, ".mcap"))
+		return 0;
+	if (mcapfile_open(&rec->mcapfile, -1, (enum mcap_compression)rec->compression))
+		return tool_fail("no memory");
+	writer->convert = mcapfile_convert;
+	writer->with = &rec->mcapfile;
+	return 0;
+}
+
 static int run(void *values, int argc, char **argv)
 {
 	struct record *rec = values;
@@ -127,14 +158,22 @@ static int run(void *values, int argc, char **argv)
 	if (!strcmp(rec->file, "-") && isatty(STDOUT_FILENO))
 		return tool_fail("a recording cannot be written to a terminal");
 	tool_stop_fd(); /* from here on a signal is an orderly end */
+	if (!argc && !rec->buses.n)
+		return tool_report(TOOL_USAGE, "name a CHANNEL, or a --bus");
 	status = prepare(rec, argv, (size_t)argc);
+	if (!status)
+		status = add_buses(rec, &errors);
+	if (!status)
+		status = prepare_mcap(rec, &writer);
 	if (!status && recorder_begin(&rec->recorder, &writer, &errors))
 		status = TOOL_FAILED;
 	if (!status)
 		status = record_all(rec);
 	recorder_close(&rec->recorder);
+	mcapfile_close(&rec->mcapfile);
 	return status;
 }
 
-TOOL_COMMAND(record, run, rows, struct record, "CHANNEL...", 1, RECORDER_CHANNELS_MAX,
-	     "writes every message of channels, with its time, to a file", "ach play publishes them again.\n");
+TOOL_COMMAND(record, run, rows, struct record, "[CHANNEL...]", 0, RECORDER_CHANNELS_MAX,
+	     "writes every message of channels, with its time, to a file",
+	     "ach play publishes them again; canreplay sends the frames of an MCAP file.\n");

@@ -254,6 +254,45 @@ static int read_channel(struct recorder *rec, size_t i, size_t most)
 	return 0;
 }
 
+/* ---- the buses ---- */
+
+/* Frames, and those that were lost before them. */
+static void read_bus(struct recorder *rec, size_t i)
+{
+	struct recorder_channel *c = &rec->channels[i];
+	struct ros_can can;
+
+	while (recbus_ops.receive(c->bus, &can)) {
+		struct reclog_record r = record_of(RECLOG_MESSAGE, i, ++c->frames);
+		const uint64_t lost = recbus_ops.lost(c->bus) - c->dropped_frames;
+		uint8_t body[RECLOG_CAN_MAX];
+
+		c->dropped_frames += lost;
+		c->missing += lost;
+		c->lost += lost;
+		r.t_ns = can.t_ns;
+		r.body = body;
+		r.len = reclog_can_write(body, &can);
+		if (put_notes(rec, i) && put_record(rec, &r)) {
+			rec->messages++;
+		} else {
+			c->missing++;
+			c->lost++;
+		}
+	}
+}
+
+/* When one of them is to be read at the latest. */
+static int64_t buses_ns(const struct recorder *rec)
+{
+	int64_t next_ns = CLOCK_NEVER;
+
+	for (size_t i = 0; i < rec->n; i++)
+		if (rec->channels[i].bus && recbus_ops.next_ns(rec->channels[i].bus) < next_ns)
+			next_ns = recbus_ops.next_ns(rec->channels[i].bus);
+	return next_ns;
+}
+
 /* Opens the channel again if it was removed and made again. */
 static void check_channel(struct recorder *rec, size_t i)
 {
@@ -284,6 +323,8 @@ static int check_channels(struct recorder *rec)
 		const uint64_t id = c->id;
 		int r = 0;
 
+		if (c->bus)
+			continue;
 		if (due && !c->f.gone)
 			r = read_channel(rec, i, c->f.chan.handle->count); /* before it may be closed */
 		if (r)
@@ -385,6 +426,25 @@ int recorder_add(struct recorder *rec, const char *name)
 	return 0;
 }
 
+int recorder_add_bus(struct recorder *rec, const char *text, struct error_sink *errors)
+{
+	struct recorder_channel *c = &rec->channels[rec->n];
+	char name[ROS_CAN_BUS_MAX];
+
+	if (rec->n == RECORDER_CHANNELS_MAX)
+		return refuse(rec, TOOL_FAILED, text, "there is no room for another bus");
+	if (!&recbus_ops)
+		return refuse(rec, TOOL_FAILED, text, "this program records no buses");
+	c->bus = recbus_ops.open(text, name, errors);
+	if (!c->bus)
+		return TOOL_FAILED;
+	snprintf(c->name, sizeof(c->name), "%s", name);
+	c->f = (struct follow){ .name = c->name, .gone = true, .fd = -1 };
+	describe(rec, rec->n, RECLOG_CAN);
+	rec->n++;
+	return 0;
+}
+
 int recorder_begin(struct recorder *rec, struct writer_options *writer, struct error_sink *errors)
 {
 	int r;
@@ -399,6 +459,9 @@ int recorder_begin(struct recorder *rec, struct writer_options *writer, struct e
 		r = clock_set_add_fd(rec->set, writer_ended_fd(rec->writer), POLLIN, TAG_ENDED);
 	if (!r)
 		r = check_channels(rec);
+	for (size_t i = 0; i < rec->n && !r; i++)
+		if (rec->channels[i].bus)
+			r = recbus_ops.join(rec->channels[i].bus, rec->set, (uint32_t)i);
 	rec->begun = true;
 	return r;
 }
@@ -416,6 +479,7 @@ static void folder_changed(struct recorder *rec)
 
 int recorder_turn(struct recorder *rec, int64_t deadline_ns)
 {
+	const int64_t bus_ns = buses_ns(rec);
 	uint32_t tags[CLOCK_TAGS_MAX];
 	int n, r = 0, happened = 0;
 
@@ -423,7 +487,9 @@ int recorder_turn(struct recorder *rec, int64_t deadline_ns)
 		r = check_channels(rec);
 	if (r)
 		return r;
-	n = clock_set_wait(rec->set, tags, CLOCK_TAGS_MAX, rec->check_ns < deadline_ns ? rec->check_ns : deadline_ns);
+	if (rec->check_ns < deadline_ns)
+		deadline_ns = rec->check_ns;
+	n = clock_set_wait(rec->set, tags, CLOCK_TAGS_MAX, bus_ns < deadline_ns ? bus_ns : deadline_ns);
 	if (n < 0)
 		return refuse(rec, n, "unable to wait", strerror(-n));
 	for (int i = 0; i < n && !r; i++) {
@@ -436,6 +502,9 @@ int recorder_turn(struct recorder *rec, int64_t deadline_ns)
 		else if (!rec->channels[tags[i]].f.gone)
 			r = read_channel(rec, tags[i], RECORDER_BATCH);
 	}
+	for (size_t i = 0; i < rec->n; i++)
+		if (rec->channels[i].bus)
+			read_bus(rec, i);
 	if (happened & RECORDER_FOLDER)
 		folder_changed(rec);
 	return r ? r : happened;
@@ -451,6 +520,8 @@ static void read_rest(struct recorder *rec)
 	for (size_t i = 0; i < rec->n; i++)
 		if (!rec->channels[i].f.gone)
 			read_channel(rec, i, rec->channels[i].f.chan.handle->count);
+		else if (rec->channels[i].bus)
+			read_bus(rec, i);
 }
 
 int recorder_end(struct recorder *rec, bool rest)
@@ -468,8 +539,13 @@ int recorder_end(struct recorder *rec, bool rest)
 void recorder_close(struct recorder *rec)
 {
 	writer_close(rec->writer);
-	while (rec->n)
-		follow_close(&rec->channels[--rec->n].f);
+	while (rec->n) {
+		struct recorder_channel *c = &rec->channels[--rec->n];
+
+		if (c->bus)
+			recbus_ops.close(c->bus);
+		follow_close(&c->f);
+	}
 	free(rec->channels);
 	clock_set_close(rec->set);
 	if (rec->folder >= 0)

@@ -18,6 +18,7 @@
 
 #include "channels/clock.h"
 #include "channels/tool/follow.h"
+#include "channels/tool/recbus.h"
 #include "channels/tool/reclog.h"
 #include "channels/tool/writer.h"
 
@@ -34,6 +35,9 @@ struct recorder_channel {
 	uint64_t missing; /* lost before the next message, and the file does not say so yet */
 	uint64_t dropped; /* the same, from the memory */
 	uint64_t lost;
+
+	struct recbus *bus; /* a CAN bus instead of a channel; else NULL */
+	uint64_t frames, dropped_frames;
 };
 
 /* The last message of a channel in an earlier file. */
@@ -66,6 +70,8 @@ struct recorder {
 int recorder_open(struct recorder *rec, struct error_sink *errors);
 /* 0, or TOOL_FAILED after a line. */
 int recorder_add(struct recorder *rec, const char *name);
+/* A CAN bus: "can0", "left=wire:larm0".  0, or TOOL_FAILED after a line in errors. */
+int recorder_add_bus(struct recorder *rec, const char *text, struct error_sink *errors);
 bool recorder_has(const struct recorder *rec, const char *name);
 /* Opens the file; path, bounds and memory are the caller's, lose, note, begin and end are not.  0 or -errno with a line
  * in errors. */

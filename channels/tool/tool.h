@@ -29,7 +29,7 @@ struct tool_command {
 	const struct tool_command tool_##name = { #name, about, run, rows, sizeof(values), arguments, notes, min, max }
 
 extern const struct tool_command tool_ls, tool_info, tool_echo, tool_hz, tool_plot, tool_put, tool_record, tool_play,
-	tool_types, tool_mk, tool_rm, tool_chmod, tool_dump, tool_file;
+	tool_convert, tool_types, tool_mk, tool_rm, tool_chmod, tool_dump, tool_file;
 
 #define TOOL_FAILED 1
 #define TOOL_USAGE 2

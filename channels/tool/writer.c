@@ -66,6 +66,7 @@ struct writer {
 	int error; /* read after ended_fd became readable */
 	unsigned int open_piece;
 	bool unnamed; /* the piece is in the hidden file */
+	bool idle;    /* options.convert knows that there are no items */
 	uint64_t items_before;
 	char path[PATH_MAX], hidden[PATH_MAX];
 };
@@ -243,6 +244,20 @@ static int write_bytes(int fd, const char *bytes, size_t len, size_t *at)
 	return 0;
 }
 
+/* Passes the items of c, or NULL and the end of the file, to options.convert.  0 or -errno. */
+static int convert(struct writer *w, struct chunk *c, const char *items, size_t len)
+{
+	const int64_t bytes = w->options.convert(w->options.with, w->fd, items, len, !c && items);
+
+	pthread_mutex_lock(&w->lock);
+	for (unsigned int i = 0; bytes >= 0 && c && i < c->items; i++)
+		w->stats.items += c->item[i].counts;
+	if (bytes >= 0)
+		w->stats.bytes = (uint64_t)bytes;
+	pthread_mutex_unlock(&w->lock);
+	return bytes < 0 ? (int)bytes : 0;
+}
+
 /* Writes the end of the file and closes it.  A file without room for its end is as one whose writer was killed. */
 static int end_file(struct writer *w, int64_t t_ns)
 {
@@ -254,7 +269,7 @@ static int end_file(struct writer *w, int64_t t_ns)
 	if (w->fd >= 0 && w->options.end && !w->unnamed) {
 		before = lseek(w->fd, 0, SEEK_CUR);
 		len = w->options.end(w->options.to, w->stats.items - w->items_before, t_ns, bytes);
-		r = write_bytes(w->fd, bytes, len, &at);
+		r = w->options.convert ? convert(w, NULL, bytes, len) : write_bytes(w->fd, bytes, len, &at);
 		if (r && at && before >= 0 && ftruncate(w->fd, before))
 			r = -errno;
 	}
@@ -297,6 +312,8 @@ static int write_chunk(struct writer *w, struct chunk *c)
 		if (r)
 			return r;
 	}
+	if (w->options.convert)
+		return convert(w, c, c->bytes, c->len);
 	at = c->done;
 	r = has_room(w, c->len) ? write_bytes(w->fd, c->bytes, c->len, &at) : -ENOSPC;
 	if (w->unnamed) {
@@ -369,9 +386,20 @@ static struct chunk *take_first(struct writer *w)
 	return c;
 }
 
+/* Under lock, which is released meanwhile.  An error comes again with the next items. */
+static void pass_idle(struct writer *w)
+{
+	w->idle = true;
+	pthread_mutex_unlock(&w->lock);
+	convert(w, NULL, NULL, 0);
+	pthread_mutex_lock(&w->lock);
+}
+
 /* Waits for a full chunk, or for a chunk that was begun FLUSH_NS ago.  NULL: there are no more. */
 static struct chunk *next_chunk(struct writer *w)
 {
+	const int64_t idle_ns = clock_real.now() + WRITER_IDLE_NS;
+	const struct timespec idle = { idle_ns / 1000000000, idle_ns % 1000000000 };
 	struct chunk *c;
 
 	pthread_mutex_lock(&w->lock);
@@ -383,9 +411,14 @@ static struct chunk *next_chunk(struct writer *w)
 			hand_over(w);
 		else if (w->now)
 			pthread_cond_timedwait(&w->more, &w->lock, &due);
-		else
+		else if (!w->options.convert || w->idle)
 			pthread_cond_wait(&w->more, &w->lock);
+		else if (clock_real.now() < idle_ns)
+			pthread_cond_timedwait(&w->more, &w->lock, &idle);
+		else
+			pass_idle(w);
 	}
+	w->idle = false;
 	c = w->first ? take_first(w) : NULL;
 	pthread_mutex_unlock(&w->lock);
 	return c;

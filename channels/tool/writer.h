@@ -26,6 +26,7 @@
 
 #define WRITER_END_MAX 64
 #define WRITER_RESERVE (4 << 20)
+#define WRITER_IDLE_NS 1000000000
 #define WRITER_GIVE_UP_NS 10000000000 /* writer_finish waits this long for the next byte */
 
 struct writer;
@@ -53,6 +54,12 @@ struct writer_options {
 	void (*lose)(void *to, const char *bytes, size_t len);
 	size_t (*note)(void *to, char *bytes, size_t room);
 	void *to;
+
+	/* If set, the thread passes items to it, and it writes what becomes of them; the end of the file with last, and no
+	 * items when there were none for WRITER_IDLE_NS.  For one file without lasting.  Returns the bytes in the file, or
+	 * -errno. */
+	int64_t (*convert)(void *with, int fd, const char *items, size_t len, bool last);
+	void *with;
 };
 
 /* 0 or -errno with a line in errors, which is used until writer_close. */

@@ -3,48 +3,49 @@
 #
 # test_ros_types.sh write: writes channels/ros/endplate_msgs anew, after a change of channels/msg/types.h; the hashes
 # that ros_map.c should have are printed.
+# shellcheck disable=SC2317 # the tests are called by their names
 set -eu
-cd "$(dirname "$0")/../.."
-build=${BUILD:-build}
+. test/scripts/lib.sh
+lib_tmp
+work=$lib_folder
 package=channels/ros/endplate_msgs
-work=$(mktemp -d)
+dump=$build/test/channels/rosdump
 trap 'rm -rf "$work"' EXIT
 
+hashes() { python3 test/channels/ros_types.py "$package/msg" "$1" <"$2"; } # IDL_FOLDER DUMP
+
 if [ "${1:-}" = write ]; then
-	"$build/test/channels/rosdump" "$package"
-	"$build/test/channels/rosdump" | python3 test/channels/ros_types.py "$package/msg" "$package/idl"
+	"$dump" "$package"
+	"$dump" >"$work/dump"
+	hashes "$package/idl" "$work/dump"
 	exit
 fi
-mkdir "$work/package"
-"$build/test/channels/rosdump" "$work/package"
-for name in EstopRaise CanFrame; do # these have no table: ros_types.py compares them with their .msg
-	cp "$package/idl/$name.idl" "$work/package/idl"
-done
-for part in msg idl; do
-	diff -r "$work/package/$part" "$package/$part" || {
-		echo "endplate_msgs does not follow the tables: run test/channels/test_ros_types.sh write" >&2
-		exit 1
-	}
-	for file in "$package/$part"/*; do # those that a ROS 2 workspace builds
-		[ "$part" = idl ] || grep -q "\"msg/$(basename "$file")\"" "$package/CMakeLists.txt" ||
-			{ echo "CMakeLists.txt lacks $(basename "$file")" >&2; exit 1; }
-	done
-done
-"$build/test/channels/rosdump" | python3 test/channels/ros_types.py "$package/msg" "$package/idl"
 
-# A wrong hash, a changed .idl and a changed schema are noticed.
-"$build/test/channels/rosdump" >"$work/dump"
-sed '1s/RIHS01_a/RIHS01_b/' "$work/dump" >"$work/other"
-sed '0,/float64/s//float32/' "$work/dump" >"$work/schema"
-cp -r "$package/idl" "$work/idl"
-sed -i 's/double voltage/uint64 voltage/' "$work/idl/Battery.idl"
-unnoticed() { # FOLDER FILE
-	python3 test/channels/ros_types.py "$package/msg" "$1" <"$2" >"$work/said" || return 1
-	echo "a change in $1 and $2 was not noticed" >&2
+follows_tables() {
+	mkdir "$work/package"
+	"$dump" "$work/package" || return 1
+	# These two have no table: ros_types.py compares them with their .msg.
+	cp "$package/idl/EstopRaise.idl" "$package/idl/CanFrame.idl" "$work/package/idl"
+	diff -r "$work/package/msg" "$package/msg" && diff -r "$work/package/idl" "$package/idl" && return
+	echo "endplate_msgs does not follow the tables: run test/channels/test_ros_types.sh write"
+	return 1
 }
-if unnoticed "$package/idl" "$work/other" || unnoticed "$package/idl" "$work/schema" ||
-	unnoticed "$work/idl" "$work/dump"; then
-	exit 1
-fi
-grep -q 'endplate_msgs/msg/Battery: .msg and .idl differ' "$work/said"
-echo "endplate_msgs: definitions and hashes agree"
+workspace() { # builds every .msg
+	diff <(cd "$package" && printf '%s\n' msg/*) <(sed -n 's/^  "\(msg\/.*\)"$/\1/p' "$package/CMakeLists.txt")
+}
+other_hash() { sed '1s/RIHS01_a/RIHS01_b/' "$work/dump" >"$work/other" && lib_not hashes "$package/idl" "$work/other"; }
+other_schema() { sed '0,/float64/s//float32/' "$work/dump" >"$work/other" && lib_not hashes "$package/idl" "$work/other"; }
+other_idl() {
+	cp -r "$package/idl" "$work/idl"
+	sed -i 's/double voltage/uint64 voltage/' "$work/idl/Battery.idl"
+	lib_not hashes "$work/idl" "$work/dump" >"$work/said" && grep -q 'Battery: .msg and .idl differ' "$work/said"
+}
+
+"$dump" >"$work/dump"
+lib_case "definitions follow the tables" follows_tables
+lib_case "a workspace builds every message" workspace
+lib_case "hashes of schemas, .msg and .idl" hashes "$package/idl" "$work/dump"
+lib_case "another hash is noticed" other_hash
+lib_case "another schema is noticed" other_schema
+lib_case "another .idl is noticed" other_idl
+lib_end

@@ -301,7 +301,7 @@ errors() {
 	echo text >"$work/text"
 	said "ach play: $work/none: No such file or directory" "$ach" play "$work/none"
 	said "ach play: $work: is a folder" "$ach" play "$work"
-	said "ach play: $work/text: is not a recording of ach record" "$ach" play "$work/text"
+	said "ach play: $work/text: is not a recording of ach record, and not MCAP" "$ach" play "$work/text"
 	said "ach play: --only: $work/rec has no channel nope (--list lists them)" "$ach" play "$work/rec" --only nope
 	said "ach play: --map: $work/rec has no channel nope (--list lists them)" "$ach" play "$work/rec" --map nope=x
 	said "ach play: --map: x is not OLD=NEW" "$ach" play "$work/rec" --map x

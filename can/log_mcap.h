@@ -1,0 +1,21 @@
+/* log_mcap.h: between the parts of MCAP logs.  Only for can/log*.c and can/tool/log_mcap*.c.
+ *
+ * The input (log_mcap_input) unpacks an MCAP file and gives a struct log_mcap_item for each frame in it.  It and the
+ * writer are not in drivers, which lock their memory: they are linked to the CAN tools only (Makefile).
+ */
+#ifndef CAN_LOG_MCAP_H
+#define CAN_LOG_MCAP_H
+
+#include "can/log.h"
+
+struct log_mcap_item {
+	int64_t t_ns;
+	char bus[LOG_BUS_MAX];
+	char direction;	 /* as in struct log_record */
+	uint8_t damaged; /* a chunk or a record here is left out; there is no frame */
+	uint8_t reserved[6];
+	struct frame frame;
+};
+_Static_assert(sizeof(struct log_mcap_item) == 104, "without padding");
+
+#endif

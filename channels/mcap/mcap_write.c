@@ -1,0 +1,535 @@
+/* mcap_write.c: writes MCAP files. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "channels/mcap/mcap.h"
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are copied as they are");
+
+#define IDS 65536
+
+/* Bytes that grow. */
+struct bytes {
+	uint8_t *at;
+	size_t len, room;
+};
+
+/* A message of the open chunk, or the last one of a channel: next is its place in the list plus 1. */
+struct entry {
+	uint64_t log_ns, offset;
+	uint32_t next;
+	uint16_t channel;
+};
+
+struct channel {
+	bool known;
+	uint32_t first, last; /* entries of the open chunk, plus 1; 0: none */
+	uint32_t in_chunk;
+	uint64_t messages;
+};
+
+struct mcap_writer {
+	struct mcap_options options;
+	void *pack; /* state of the compression */
+	int failed;
+	uint64_t position;
+	uint32_t data_crc;
+	bool begins; /* the beginning of the file is in out */
+	bool ended;
+
+	struct bytes out;   /* what the next write has */
+	struct bytes chunk; /* unpacked records of the open chunk */
+	struct entry *entries;
+	size_t entries_n, entries_room;
+	uint16_t *in_chunk; /* channels of the open chunk */
+	size_t in_chunk_n;
+	uint64_t chunk_first_ns, chunk_last_ns;
+
+	/* The summary, each of whole records. */
+	struct bytes schemas, channels, chunks, attachments, metadata;
+	bool *schema_known;
+	struct channel *channel;
+	uint64_t messages, first_ns, last_ns;
+	uint32_t schemas_n, channels_n, chunks_n, attachments_n, metadata_n;
+};
+
+/* ---- bytes ---- */
+
+static bool make_room(struct mcap_writer *w, struct bytes *b, size_t len)
+{
+	size_t room = b->room ? b->room : 4096;
+	uint8_t *at;
+
+	if (w->failed)
+		return false;
+	while (room - b->len < len)
+		room *= 2;
+	if (room == b->room)
+		return true;
+	at = realloc(b->at, room);
+	if (!at) {
+		w->failed = -ENOMEM;
+		return false;
+	}
+	b->at = at;
+	b->room = room;
+	return true;
+}
+
+static void add(struct mcap_writer *w, struct bytes *b, const void *from, size_t len)
+{
+	if (!len || !make_room(w, b, len))
+		return;
+	memcpy(b->at + b->len, from, len);
+	b->len += len;
+}
+
+static void add_u8(struct mcap_writer *w, struct bytes *b, uint8_t v)
+{
+	add(w, b, &v, sizeof(v));
+}
+
+static void add_u16(struct mcap_writer *w, struct bytes *b, uint16_t v)
+{
+	add(w, b, &v, sizeof(v));
+}
+
+static void add_u32(struct mcap_writer *w, struct bytes *b, uint32_t v)
+{
+	add(w, b, &v, sizeof(v));
+}
+
+static void add_u64(struct mcap_writer *w, struct bytes *b, uint64_t v)
+{
+	add(w, b, &v, sizeof(v));
+}
+
+static void add_text(struct mcap_writer *w, struct bytes *b, struct mcap_text text)
+{
+	add_u32(w, b, (uint32_t)text.len);
+	add(w, b, text.at, text.len);
+}
+
+/* Begins a record; its length follows with end_record. */
+static size_t begin_record(struct mcap_writer *w, struct bytes *b, enum mcap_op op)
+{
+	add_u8(w, b, (uint8_t)op);
+	add_u64(w, b, 0);
+	return b->len;
+}
+
+static void end_record(struct mcap_writer *w, struct bytes *b, size_t start)
+{
+	const uint64_t len = b->len - start;
+
+	if (!w->failed)
+		memcpy(b->at + start - sizeof(len), &len, sizeof(len));
+}
+
+/* Writes out; data: the bytes are of the data section. */
+static void flush(struct mcap_writer *w, bool data)
+{
+	if (w->failed || !w->out.len)
+		return;
+	if (data)
+		w->data_crc = (uint32_t)crc32_z(w->data_crc, w->out.at, w->out.len);
+	w->failed = w->options.write(w->options.to, w->out.at, w->out.len);
+	w->position += w->out.len;
+	w->out.len = 0;
+}
+
+/* The beginning of the file is written when there is something behind it. */
+static int begin_file(struct mcap_writer *w)
+{
+	if (w->begins)
+		flush(w, true);
+	w->begins = false;
+	return w->failed;
+}
+
+/* ---- schemas and channels ---- */
+
+static void add_schema(struct mcap_writer *w, struct bytes *b, const struct mcap_schema *s)
+{
+	const size_t start = begin_record(w, b, MCAP_SCHEMA);
+
+	add_u16(w, b, s->id);
+	add_text(w, b, s->name);
+	add_text(w, b, s->encoding);
+	add_text(w, b, s->data);
+	end_record(w, b, start);
+}
+
+int mcap_write_schema(struct mcap_writer *w, const struct mcap_schema *s)
+{
+	if (!s->id || w->schema_known[s->id])
+		return w->failed ? w->failed : -EINVAL;
+	add_schema(w, &w->chunk, s);
+	add_schema(w, &w->schemas, s);
+	w->schema_known[s->id] = true;
+	w->schemas_n++;
+	return w->failed;
+}
+
+static void add_channel(struct mcap_writer *w, struct bytes *b, const struct mcap_channel *c)
+{
+	const size_t start = begin_record(w, b, MCAP_CHANNEL);
+
+	add_u16(w, b, c->id);
+	add_u16(w, b, c->schema);
+	add_text(w, b, c->topic);
+	add_text(w, b, c->encoding);
+	add_text(w, b, c->metadata);
+	end_record(w, b, start);
+}
+
+int mcap_write_channel(struct mcap_writer *w, const struct mcap_channel *c)
+{
+	if (w->channel[c->id].known || (c->schema && !w->schema_known[c->schema]))
+		return w->failed ? w->failed : -EINVAL;
+	add_channel(w, &w->chunk, c);
+	add_channel(w, &w->channels, c);
+	w->channel[c->id].known = true;
+	w->channels_n++;
+	return w->failed;
+}
+
+/* ---- messages ---- */
+
+/* Takes note of the message that begins at the end of the chunk. */
+static bool index_message(struct mcap_writer *w, const struct mcap_message *m)
+{
+	struct channel *c = &w->channel[m->channel];
+
+	if (w->entries_n == w->entries_room) {
+		const size_t room = 2 * w->entries_room + 1024;
+		struct entry *entries = realloc(w->entries, room * sizeof(*entries));
+
+		if (!entries) {
+			w->failed = -ENOMEM;
+			return false;
+		}
+		w->entries = entries;
+		w->entries_room = room;
+	}
+	w->entries[w->entries_n++] = (struct entry){ m->log_ns, w->chunk.len, 0, m->channel };
+	if (c->last)
+		w->entries[c->last - 1].next = (uint32_t)w->entries_n;
+	else
+		c->first = (uint32_t)w->entries_n;
+	if (!c->in_chunk++)
+		w->in_chunk[w->in_chunk_n++] = m->channel;
+	c->last = (uint32_t)w->entries_n;
+	c->messages++;
+	return true;
+}
+
+static void extend(uint64_t *first, uint64_t *last, bool begun, uint64_t t_ns)
+{
+	*first = !begun || t_ns < *first ? t_ns : *first;
+	*last = !begun || t_ns > *last ? t_ns : *last;
+}
+
+int mcap_write_message(struct mcap_writer *w, const struct mcap_message *m)
+{
+	struct {
+		uint16_t channel;
+		uint32_t sequence;
+		uint64_t log_ns, publish_ns;
+	} __attribute__((packed)) const head = { m->channel, m->sequence, m->log_ns, m->publish_ns };
+	size_t start;
+
+	if (!w->channel[m->channel].known)
+		return w->failed ? w->failed : -EINVAL;
+	if (w->failed || !index_message(w, m))
+		return w->failed;
+	extend(&w->chunk_first_ns, &w->chunk_last_ns, w->entries_n > 1, m->log_ns);
+	extend(&w->first_ns, &w->last_ns, w->messages, m->log_ns);
+	start = begin_record(w, &w->chunk, MCAP_MESSAGE);
+	add(w, &w->chunk, &head, sizeof(head));
+	add(w, &w->chunk, m->data, m->len);
+	end_record(w, &w->chunk, start);
+	w->messages++;
+	return w->chunk.len < MCAP_CHUNK_BYTES ? w->failed : mcap_write_chunk(w);
+}
+
+/* ---- chunks ---- */
+
+static void add_packed(struct mcap_writer *w)
+{
+	const size_t bound = mcap_pack_bound(w->options.compression, w->chunk.len);
+	size_t len;
+
+	add_u64(w, &w->out, 0);
+	if (!make_room(w, &w->out, bound))
+		return;
+	len = mcap_pack(w->options.compression, &w->pack, w->out.at + w->out.len, bound, w->chunk.at, w->chunk.len);
+	memcpy(w->out.at + w->out.len - sizeof(uint64_t), &(uint64_t){ len }, sizeof(uint64_t));
+	w->out.len += len;
+	w->failed = len ? 0 : -ENOMEM;
+}
+
+static void add_message_index(struct mcap_writer *w, const struct channel *c, uint16_t id)
+{
+	const size_t start = begin_record(w, &w->out, MCAP_MESSAGE_INDEX);
+
+	add_u16(w, &w->out, id);
+	add_u32(w, &w->out, c->in_chunk * 16);
+	for (uint32_t i = c->first; i; i = w->entries[i - 1].next)
+		add(w, &w->out, &w->entries[i - 1], 16); /* log_ns and offset */
+	end_record(w, &w->out, start);
+}
+
+static void add_chunk_index(struct mcap_writer *w, uint64_t chunk_len, const uint64_t *offsets, uint64_t packed)
+{
+	const size_t start = begin_record(w, &w->chunks, MCAP_CHUNK_INDEX);
+
+	add_u64(w, &w->chunks, w->chunk_first_ns);
+	add_u64(w, &w->chunks, w->chunk_last_ns);
+	add_u64(w, &w->chunks, w->position);
+	add_u64(w, &w->chunks, chunk_len);
+	add_u32(w, &w->chunks, (uint32_t)w->in_chunk_n * 10);
+	for (size_t i = 0; i < w->in_chunk_n; i++) {
+		add_u16(w, &w->chunks, w->in_chunk[i]);
+		add_u64(w, &w->chunks, w->position + offsets[i]);
+	}
+	add_u64(w, &w->chunks, w->out.len - chunk_len);
+	add_text(w, &w->chunks, mcap_text(mcap_compression_name(w->options.compression)));
+	add_u64(w, &w->chunks, packed);
+	add_u64(w, &w->chunks, w->chunk.len);
+	end_record(w, &w->chunks, start);
+	w->chunks_n++;
+}
+
+static void forget_chunk(struct mcap_writer *w)
+{
+	for (size_t i = 0; i < w->in_chunk_n; i++) {
+		struct channel *c = &w->channel[w->in_chunk[i]];
+
+		c->first = c->last = c->in_chunk = 0;
+	}
+	w->in_chunk_n = w->entries_n = w->chunk.len = 0;
+	w->chunk_first_ns = w->chunk_last_ns = 0;
+}
+
+int mcap_write_chunk(struct mcap_writer *w)
+{
+	const char *name = mcap_compression_name(w->options.compression);
+	uint64_t chunk_len, *offsets;
+	size_t start;
+
+	if (begin_file(w) || !w->chunk.len)
+		return w->failed;
+	offsets = calloc(w->in_chunk_n + 1, sizeof(*offsets));
+	if (!offsets)
+		return w->failed = -ENOMEM;
+	start = begin_record(w, &w->out, MCAP_CHUNK);
+	add_u64(w, &w->out, w->chunk_first_ns);
+	add_u64(w, &w->out, w->chunk_last_ns);
+	add_u64(w, &w->out, w->chunk.len);
+	add_u32(w, &w->out, (uint32_t)crc32_z(0, w->chunk.at, w->chunk.len));
+	add_text(w, &w->out, mcap_text(name));
+	add_packed(w);
+	end_record(w, &w->out, start);
+	chunk_len = w->out.len;
+	for (size_t i = 0; i < w->in_chunk_n; i++) {
+		offsets[i] = w->out.len;
+		add_message_index(w, &w->channel[w->in_chunk[i]], w->in_chunk[i]);
+	}
+	add_chunk_index(w, chunk_len, offsets, chunk_len - start - 32 - strlen(name) - 8);
+	free(offsets);
+	flush(w, true);
+	forget_chunk(w);
+	return w->failed;
+}
+
+bool mcap_has_open_chunk(const struct mcap_writer *w)
+{
+	return w->entries_n;
+}
+
+uint64_t mcap_written(const struct mcap_writer *w)
+{
+	return w->position;
+}
+
+/* ---- metadata and attachments ---- */
+
+int mcap_write_metadata(struct mcap_writer *w, const struct mcap_metadata *m)
+{
+	size_t start;
+
+	if (mcap_write_chunk(w))
+		return w->failed;
+	start = begin_record(w, &w->out, MCAP_METADATA);
+	add_text(w, &w->out, m->name);
+	add_text(w, &w->out, m->map);
+	end_record(w, &w->out, start);
+	start = begin_record(w, &w->metadata, MCAP_METADATA_INDEX);
+	add_u64(w, &w->metadata, w->position);
+	add_u64(w, &w->metadata, w->out.len);
+	add_text(w, &w->metadata, m->name);
+	end_record(w, &w->metadata, start);
+	w->metadata_n++;
+	flush(w, true);
+	return w->failed;
+}
+
+int mcap_write_attachment(struct mcap_writer *w, const uint8_t *record, size_t len)
+{
+	size_t start, at = 2 * sizeof(uint64_t);
+	uint64_t data_len;
+
+	if (mcap_write_chunk(w))
+		return w->failed;
+	start = begin_record(w, &w->attachments, MCAP_ATTACHMENT_INDEX);
+	add_u64(w, &w->attachments, w->position);
+	add_u64(w, &w->attachments, MCAP_RECORD_HEAD + len);
+	add(w, &w->attachments, record, at); /* log and creation time */
+	for (int i = 0; i < 2; i++) {	     /* name, media type: before them the length of the data */
+		uint32_t n;
+
+		memcpy(&n, record + at, sizeof(n));
+		at += sizeof(n) + n;
+	}
+	memcpy(&data_len, record + at, sizeof(data_len));
+	add_u64(w, &w->attachments, data_len);
+	add(w, &w->attachments, record + 2 * sizeof(uint64_t), at - 2 * sizeof(uint64_t));
+	end_record(w, &w->attachments, start);
+	w->attachments_n++;
+	start = begin_record(w, &w->out, MCAP_ATTACHMENT);
+	add(w, &w->out, record, len);
+	end_record(w, &w->out, start);
+	flush(w, true);
+	return w->failed;
+}
+
+/* ---- the end ---- */
+
+static void add_statistics(struct mcap_writer *w)
+{
+	const size_t start = begin_record(w, &w->out, MCAP_STATISTICS);
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < IDS; i++)
+		n += w->channel[i].messages > 0;
+	add_u64(w, &w->out, w->messages);
+	add_u16(w, &w->out, (uint16_t)w->schemas_n);
+	add_u32(w, &w->out, w->channels_n);
+	add_u32(w, &w->out, w->attachments_n);
+	add_u32(w, &w->out, w->metadata_n);
+	add_u32(w, &w->out, w->chunks_n);
+	add_u64(w, &w->out, w->first_ns);
+	add_u64(w, &w->out, w->last_ns);
+	add_u32(w, &w->out, n * 10);
+	for (size_t i = 0; i < IDS; i++)
+		if (w->channel[i].messages) {
+			add_u16(w, &w->out, (uint16_t)i);
+			add_u64(w, &w->out, w->channel[i].messages);
+		}
+	end_record(w, &w->out, start);
+}
+
+static void add_summary(struct mcap_writer *w, uint64_t *offsets_at)
+{
+	const struct {
+		enum mcap_op op;
+		const struct bytes *records; /* NULL: the statistics */
+	} groups[] = {
+		{ MCAP_SCHEMA, &w->schemas },	       { MCAP_CHANNEL, &w->channels },
+		{ MCAP_CHUNK_INDEX, &w->chunks },      { MCAP_ATTACHMENT_INDEX, &w->attachments },
+		{ MCAP_METADATA_INDEX, &w->metadata }, { MCAP_STATISTICS, NULL },
+	};
+	struct bytes offsets = { 0 };
+
+	for (size_t i = 0; i < sizeof(groups) / sizeof(*groups); i++) {
+		const size_t before = w->out.len;
+		size_t start;
+
+		if (groups[i].records)
+			add(w, &w->out, groups[i].records->at, groups[i].records->len);
+		else
+			add_statistics(w);
+		if (w->out.len == before)
+			continue;
+		start = begin_record(w, &offsets, MCAP_SUMMARY_OFFSET);
+		add_u8(w, &offsets, (uint8_t)groups[i].op);
+		add_u64(w, &offsets, w->position + before);
+		add_u64(w, &offsets, w->out.len - before);
+		end_record(w, &offsets, start);
+	}
+	*offsets_at = w->position + w->out.len;
+	add(w, &w->out, offsets.at, offsets.len);
+	free(offsets.at);
+}
+
+int mcap_write_end(struct mcap_writer *w)
+{
+	uint64_t summary, offsets = 0;
+	size_t start;
+
+	if (mcap_write_chunk(w) || w->ended)
+		return w->failed;
+	w->ended = true;
+	start = begin_record(w, &w->out, MCAP_DATA_END);
+	add_u32(w, &w->out, w->data_crc);
+	end_record(w, &w->out, start);
+	flush(w, false);
+	summary = w->position;
+	add_summary(w, &offsets);
+	add_u8(w, &w->out, MCAP_FOOTER);
+	add_u64(w, &w->out, 20);
+	add_u64(w, &w->out, summary);
+	add_u64(w, &w->out, offsets);
+	add_u32(w, &w->out, (uint32_t)crc32_z(0, w->out.at, w->out.len));
+	add(w, &w->out, MCAP_MAGIC, MCAP_MAGIC_SIZE);
+	flush(w, false);
+	return w->failed;
+}
+
+/* ---- the writer ---- */
+
+struct mcap_writer *mcap_writer_new(const struct mcap_options *options)
+{
+	struct mcap_writer *w = calloc(1, sizeof(*w));
+	size_t start;
+
+	if (!w)
+		return NULL;
+	w->options = *options;
+	w->schema_known = calloc(IDS, sizeof(*w->schema_known));
+	w->channel = calloc(IDS, sizeof(*w->channel));
+	w->in_chunk = calloc(IDS, sizeof(*w->in_chunk));
+	if (!w->schema_known || !w->channel || !w->in_chunk) {
+		mcap_writer_free(w);
+		return NULL;
+	}
+	add(w, &w->out, MCAP_MAGIC, MCAP_MAGIC_SIZE);
+	start = begin_record(w, &w->out, MCAP_HEADER);
+	add_text(w, &w->out, mcap_text("")); /* profile */
+	add_text(w, &w->out, mcap_text(options->library));
+	end_record(w, &w->out, start);
+	w->begins = true;
+	return w;
+}
+
+void mcap_writer_free(struct mcap_writer *w)
+{
+	if (!w)
+		return;
+	mcap_pack_free(w->options.compression, w->pack);
+	free(w->out.at);
+	free(w->chunk.at);
+	free(w->schemas.at);
+	free(w->channels.at);
+	free(w->chunks.at);
+	free(w->attachments.at);
+	free(w->metadata.at);
+	free(w->entries);
+	free(w->in_chunk);
+	free(w->schema_known);
+	free(w->channel);
+	free(w);
+}

@@ -1,0 +1,386 @@
+/* mcaprec_write.c: recordings as MCAP, written. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "channels/ros/ros_can.h"
+#include "channels/ros/ros_own.h"
+#include "channels/tool/base64.h"
+#include "channels/tool/mcaprec.h"
+#include "config/json.h"
+
+#define TOPIC_MAX 128
+#define DERIVED_MAX 4 /* standard types of one message */
+
+/* The MCAP channels of one channel of the recording; 0: there is none yet. */
+struct channel {
+	struct reclog_channel what;
+	uint64_t id;
+	const struct msg_type *type; /* that own and derived are for */
+	uint16_t own, can;
+	struct bytes {
+		uint16_t id;
+		uint64_t last; /* number */
+	} bytes, exact;
+	uint16_t derived[DERIVED_MAX];
+	enum ros_unused unused;
+	uint64_t own_last; /* number */
+};
+
+struct mcaprec_writer {
+	struct mcap_writer *mcap;
+	int64_t wall_ns; /* CLOCK_REALTIME less CLOCK_MONOTONIC */
+	bool started;
+	int64_t chunk_ns; /* of the first record in the open chunk */
+	uint16_t channels_n, events;
+	bool *schema_written; /* by their id */
+	struct channel *channels;
+	char schema[ROS_SCHEMA_MAX];
+	uint8_t cdr[ROS_CDR_MAX];
+	uint64_t image[MSG_SIZE_MAX / sizeof(uint64_t)];
+	char *json;
+	size_t json_room;
+};
+
+/* ---- schemas and channels ---- */
+
+enum { SCHEMA_EVENTS = 1, SCHEMA_BYTES, SCHEMA_ROS }; /* ids: behind them the rows of ros_types */
+
+static const char schema_events[] =
+	"{\"title\":\"endplate.Recording\",\"type\":\"object\",\"properties\":{"
+	"\"kind\":{\"type\":\"string\",\"enum\":[\"start\",\"channel\",\"loss\",\"end\"]},"
+	"\"channel\":{\"type\":\"string\"},\"number\":{\"type\":\"integer\"},"
+	"\"base64\":{\"type\":\"string\",\"contentEncoding\":\"base64\",\"description\":\"the record of ach record\"}}}";
+static const char schema_bytes[] =
+	"{\"title\":\"endplate.Bytes\",\"type\":\"object\",\"properties\":{\"base64\":{\"type\":\"string\","
+	"\"contentEncoding\":\"base64\",\"description\":\"the message as it was in its channel\"}}}";
+
+static int write_schema(struct mcaprec_writer *w, uint16_t id)
+{
+	const struct ros_type *type = id >= SCHEMA_ROS ? &ros_types[id - SCHEMA_ROS] : NULL;
+	struct mcap_schema schema = { .id = id, .encoding = mcap_text(type ? ROS_SCHEMA_ENCODING : "jsonschema") };
+
+	if (w->schema_written[id])
+		return 0;
+	w->schema_written[id] = true;
+	if (type) {
+		schema.name = mcap_text(type->name);
+		schema.data = (struct mcap_text){ w->schema, ros_schema(type, w->schema) };
+	} else {
+		schema.name = mcap_text(id == SCHEMA_EVENTS ? "endplate.Recording" : "endplate.Bytes");
+		schema.data = mcap_text(id == SCHEMA_EVENTS ? schema_events : schema_bytes);
+	}
+	return mcap_write_schema(w->mcap, &schema);
+}
+
+static uint16_t schema_of(const char *ros_type)
+{
+	return (uint16_t)(SCHEMA_ROS + (ros_type_by_name(ros_type) - ros_types));
+}
+
+/* A new MCAP channel.  0 or -errno. */
+static int write_channel(struct mcaprec_writer *w, uint16_t *id, uint16_t schema, const char *topic,
+			 const struct mcap_map *map)
+{
+	struct mcap_channel c = { .schema = schema,
+				  .topic = mcap_text(topic),
+				  .encoding = mcap_text(schema >= SCHEMA_ROS ? ROS_MESSAGE_ENCODING : "json"),
+				  .metadata = mcap_map_text(map) };
+	int r = write_schema(w, schema);
+
+	if (r)
+		return r;
+	if (w->channels_n == UINT16_MAX)
+		return -EOVERFLOW;
+	c.id = *id = ++w->channels_n;
+	return mcap_write_channel(w->mcap, &c);
+}
+
+/* The same for a channel of the recording; it tells which one, and the number of its first message. */
+static int write_channel_of(struct mcaprec_writer *w, const struct reclog_record *r, uint16_t *id, uint16_t schema,
+			    const char *kind, const char *before, const char *behind)
+{
+	const struct channel *c = &w->channels[r->channel];
+	struct mcap_map map = { .len = 0 };
+	char topic[TOPIC_MAX];
+
+	mcap_map_add(&map, "channel", "%.*s", (int)sizeof(c->what.name), c->what.name);
+	mcap_map_add(&map, "channel_number", "%u", r->channel);
+	mcap_map_add(&map, "kind", "%s", kind);
+	mcap_map_add(&map, "first", "%" PRIu64, r->number);
+	if (!strcmp(kind, "message"))
+		mcap_map_add(&map, "unused", "%s", c->unused == ROS_UNUSED_ZERO ? "zero" : "unknown");
+	snprintf(topic, sizeof(topic), "/%s%.*s%s%s", before, (int)sizeof(c->what.name), c->what.name,
+		 *behind ? "/" : "", behind);
+	return write_channel(w, id, schema, topic, &map);
+}
+
+static int write_message(struct mcaprec_writer *w, uint16_t id, const struct reclog_record *r, int64_t publish_ns,
+			 const void *data, size_t len)
+{
+	return mcap_write_message(w->mcap, &(struct mcap_message){ .channel = id,
+								   .sequence = (uint32_t)r->number,
+								   .log_ns = (uint64_t)(r->t_ns + w->wall_ns),
+								   .publish_ns = (uint64_t)(publish_ns + w->wall_ns),
+								   .data = data,
+								   .len = len });
+}
+
+/* Does the number follow from the low half of it and the last one?  Else the channel begins again. */
+static bool follows(uint64_t last, uint64_t number)
+{
+	return last + (uint64_t)(int64_t)(int32_t)((uint32_t)number - (uint32_t)last) == number;
+}
+
+/* ---- JSON ---- */
+
+/* Room for the JSON of len bytes.  NULL: no memory. */
+static char *json_room(struct mcaprec_writer *w, size_t len)
+{
+	const size_t room = BASE64_LEN(len) + 512;
+
+	if (room > w->json_room) {
+		char *json = realloc(w->json, room);
+
+		if (!json)
+			return NULL;
+		w->json = json;
+		w->json_room = room;
+	}
+	return w->json;
+}
+
+static int write_bytes(struct mcaprec_writer *w, const struct reclog_record *r, struct bytes *to, const char *kind)
+{
+	char *json = json_room(w, r->len);
+	int err = 0;
+	size_t len;
+
+	if (!json)
+		return -ENOMEM;
+	if (!to->id || !follows(to->last, r->number))
+		err = write_channel_of(w, r, &to->id, SCHEMA_BYTES, kind, "", kind);
+	to->last = r->number;
+	len = (size_t)sprintf(json, "{\"base64\":\"");
+	len += base64_write(json + len, r->body, r->len);
+	len += (size_t)sprintf(json + len, "\"}");
+	return err ? err : write_message(w, to->id, r, r->t_ns, json, len);
+}
+
+/* A record that is not a message. */
+static int write_event(struct mcaprec_writer *w, const struct reclog_record *r)
+{
+	static const char *const kinds[] = {
+		[RECLOG_START] = "start", [RECLOG_CHANNEL] = "channel", [RECLOG_LOSS] = "loss", [RECLOG_END] = "end"
+	};
+	const bool of_channel = r->kind == RECLOG_CHANNEL || r->kind == RECLOG_LOSS;
+	uint8_t record[RECLOG_HEAD_SIZE + RECLOG_CHANNEL_MAX];
+	char base64[BASE64_LEN(sizeof(record)) + 1], name[sizeof(((struct reclog_channel *)0)->name) + 1];
+	struct mcap_map map = { .len = 0 };
+	int err = 0;
+	char *text;
+	size_t len;
+	FILE *to;
+	struct json j;
+
+	if (r->len > RECLOG_CHANNEL_MAX)
+		return 0; /* not a record of ours */
+	if (!w->events) {
+		mcap_map_add(&map, "kind", "recording");
+		err = write_channel(w, &w->events, SCHEMA_EVENTS, "/endplate/recording", &map);
+	}
+	if (err)
+		return err;
+	reclog_head(record, r);
+	memcpy(record + RECLOG_HEAD_SIZE, r->len ? r->body : record, r->len);
+	base64[base64_write(base64, record, RECLOG_HEAD_SIZE + r->len)] = '\0';
+	to = open_memstream(&text, &len);
+	if (!to)
+		return -ENOMEM;
+	j = json_to(to);
+	json_object(&j, NULL);
+	json_text(&j, "kind", kinds[r->kind]);
+	snprintf(name, sizeof(name), "%.*s", (int)sizeof(name) - 1, w->channels[r->channel].what.name);
+	if (of_channel)
+		json_text(&j, "channel", name);
+	json_uint(&j, "number", r->number);
+	json_text(&j, "base64", base64);
+	json_end(&j);
+	if (fclose(to))
+		return -ENOMEM;
+	err = mcap_write_message(w->mcap, &(struct mcap_message){ .channel = w->events,
+								  .log_ns = (uint64_t)(r->t_ns + w->wall_ns),
+								  .publish_ns = (uint64_t)(r->t_ns + w->wall_ns),
+								  .data = (const uint8_t *)text,
+								  .len = len });
+	free(text);
+	return err;
+}
+
+/* ---- messages ---- */
+
+static bool is_exact(struct mcaprec_writer *w, const struct reclog_record *r, const struct msg_type *type, size_t len,
+		     enum ros_unused unused)
+{
+	return !ros_own_decode(w->cdr, len, type, unused, w->image) && !memcmp(w->image, r->body, r->len);
+}
+
+static int write_derived(struct mcaprec_writer *w, const struct reclog_record *r, const struct ros_context *context,
+			 int64_t publish_ns)
+{
+	struct channel *c = &w->channels[r->channel];
+	size_t i = 0;
+
+	for (const struct ros_map *map = ros_map_of(c->type->number, NULL); map && map->use == ROS_STANDARD;
+	     map = ros_map_of(c->type->number, map), i++) {
+		const size_t len = ros_encode(map, r->body, r->len, context, w->cdr, sizeof(w->cdr));
+		int err = 0;
+
+		if (!c->derived[i])
+			err = write_channel_of(w, r, &c->derived[i], schema_of(map->type_name), "derived", "",
+					       map->topic);
+		if (!err)
+			err = write_message(w, c->derived[i], r, publish_ns, w->cdr, len);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int write_mapped(struct mcaprec_writer *w, const struct reclog_record *r, const struct msg_type *type)
+{
+	struct channel *c = &w->channels[r->channel];
+	const struct ros_map *map = ros_map_for(type->number, ROS_OWN);
+	const struct ros_context context = { .device = c->what.name, .wall_ns = w->wall_ns };
+	const size_t len = ros_encode(map, r->body, r->len, &context, w->cdr, sizeof(w->cdr));
+	struct msg_header h;
+	int64_t publish_ns;
+	int err = 0;
+
+	memcpy(&h, r->body, sizeof(h));
+	publish_ns = h.t_publish_ns ? h.t_publish_ns : r->t_ns;
+	if (c->type != type)
+		memset(c->derived, 0, sizeof(c->derived));
+	if (!c->own || c->type != type || !follows(c->own_last, r->number)) {
+		c->type = type;
+		c->unused = is_exact(w, r, type, len, ROS_UNUSED_ZERO) ? ROS_UNUSED_ZERO : ROS_UNUSED_UNKNOWN;
+		err = write_channel_of(w, r, &c->own, schema_of(map->type_name), "message", "", "");
+	}
+	c->own_last = r->number;
+	if (!err && !is_exact(w, r, type, len, c->unused))
+		err = write_bytes(w, r, &c->exact, "exact");
+	if (!err)
+		err = write_message(w, c->own, r, publish_ns, w->cdr, len);
+	return err ? err : write_derived(w, r, &context, publish_ns);
+}
+
+static int write_frame(struct mcaprec_writer *w, const struct reclog_record *r)
+{
+	struct channel *c = &w->channels[r->channel];
+	uint8_t cdr[ROS_CAN_CDR_MAX], body[RECLOG_CAN_MAX];
+	struct ros_can can, back;
+	size_t len;
+	int err = 0;
+
+	if (reclog_can_read(&can, r))
+		return write_bytes(w, r, &c->bytes, "bytes");
+	snprintf(can.bus, sizeof(can.bus), "%.*s", (int)sizeof(can.bus) - 1, c->what.name);
+	can.t_ns = r->t_ns + w->wall_ns;
+	len = ros_can_encode(&can, cdr);
+	if (ros_can_decode(ROS_CAN_TYPE, cdr, len, &back) || reclog_can_write(body, &back) != r->len ||
+	    memcmp(body, r->body, r->len) != 0)
+		err = write_bytes(w, r, &c->exact, "exact");
+	if (!err && (!c->can || !follows(c->own_last, r->number)))
+		err = write_channel_of(w, r, &c->can, schema_of(ROS_CAN_TYPE), "frame", "can/", "");
+	c->own_last = r->number;
+	return err ? err : write_message(w, c->can, r, r->t_ns, cdr, len);
+}
+
+/* ---- records ---- */
+
+static int write_start(struct mcaprec_writer *w, const struct reclog_record *r)
+{
+	struct mcap_map map = { .len = 0 };
+
+	w->started = true;
+	w->wall_ns = (int64_t)r->number - r->t_ns;
+	mcap_map_add(&map, "version", "1");
+	mcap_map_add(&map, "realtime_minus_monotonic_ns", "%" PRId64, w->wall_ns);
+	return mcap_write_metadata(w->mcap, &(struct mcap_metadata){ mcap_text("endplate"), mcap_map_text(&map) });
+}
+
+static void take_channel(struct mcaprec_writer *w, const struct reclog_record *r)
+{
+	struct channel *c = &w->channels[r->channel];
+	struct reclog_channel what;
+
+	if (reclog_channel_read(&what, r))
+		return;
+	if (c->id != r->number || strcmp(c->what.name, what.name) != 0)
+		memset(c, 0, sizeof(*c)); /* another one: its messages are counted from the beginning */
+	c->what = what;
+	c->id = r->number;
+}
+
+int mcaprec_put(struct mcaprec_writer *w, const struct reclog_record *r)
+{
+	const struct msg_type *type;
+	int err = 0;
+
+	if (!mcap_has_open_chunk(w->mcap))
+		w->chunk_ns = r->t_ns;
+	else if (r->t_ns - w->chunk_ns >= MCAPREC_CHUNK_NS)
+		err = mcap_write_chunk(w->mcap);
+	if (!err && !w->started)
+		err = write_start(w, r->kind == RECLOG_START
+					     ? r
+					     : &(struct reclog_record){ .t_ns = r->t_ns, .number = (uint64_t)r->t_ns });
+	if (err)
+		return err;
+	if (r->kind == RECLOG_CHANNEL)
+		take_channel(w, r);
+	if (r->kind != RECLOG_MESSAGE)
+		return write_event(w, r);
+	if (w->channels[r->channel].what.type == RECLOG_CAN)
+		return write_frame(w, r);
+	if (msg_check(r->body, r->len, NULL, &type) == MSG_FINE)
+		return write_mapped(w, r, type);
+	return write_bytes(w, r, &w->channels[r->channel].bytes, "bytes");
+}
+
+int mcaprec_end(struct mcaprec_writer *w)
+{
+	return mcap_write_end(w->mcap);
+}
+
+struct mcap_writer *mcaprec_mcap(struct mcaprec_writer *w)
+{
+	return w->mcap;
+}
+
+struct mcaprec_writer *mcaprec_writer_new(const struct mcap_options *options)
+{
+	struct mcaprec_writer *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return NULL;
+	w->channels = calloc(RECLOG_CHANNELS_MAX, sizeof(*w->channels));
+	w->schema_written = calloc(SCHEMA_ROS + ros_types_n, sizeof(*w->schema_written));
+	w->mcap = w->channels && w->schema_written ? mcap_writer_new(options) : NULL;
+	if (w->mcap)
+		return w;
+	mcaprec_writer_free(w);
+	return NULL;
+}
+
+void mcaprec_writer_free(struct mcaprec_writer *w)
+{
+	if (!w)
+		return;
+	mcap_writer_free(w->mcap);
+	free(w->channels);
+	free(w->schema_written);
+	free(w->json);
+	free(w);
+}
