@@ -173,6 +173,7 @@ fuzz:
 soak: tests
 	@BUILD=$(BUILD) test/channels/soak.sh
 	@BUILD=$(BUILD) test/launch/soak.sh
+	@RESPONSE_SETS=3000 $(BUILD)/test/can/test_response_wire
 
 # Every line of the codecs and of the loop's pure parts is run by their tests; UNITS= names some of them.
 coverage: tests

@@ -204,6 +204,7 @@ struct slots { /* private; about 120 kB */
 	bool proven;
 	bool unconfirmed;
 	int64_t confirmed_ns, received_ns; /* the last of each on the wire */
+	int64_t flight_ns;		   /* from the hand-over of the last one confirmed to its end */
 	int64_t link_ns;		   /* when the link last came up */
 	int64_t retry_ns;		   /* hand over nothing before */
 	int64_t quiet_ns;		   /* of slots_quiet */
@@ -241,6 +242,8 @@ bool slots_lost(struct slots *s, struct slots_loss *loss);
 
 /* The echo of an own frame, complete on the wire at t_ns.  Returns its row, or -ENOENT if it was reported lost. */
 int slots_echo(struct slots *s, const struct frame *frame, int64_t t_ns);
+/* After slots_echo: the time from the hand-over of that frame to its end on the wire; 0: it was lost, or in a stall. */
+int64_t slots_flight_ns(const struct slots *s);
 /* The bus does not confirm (bus_confirms): a frame handed over does not count as in flight, a stall is not detected,
  * and a frame of another node proves the bus. */
 void slots_unconfirmed(struct slots *s, bool unconfirmed);

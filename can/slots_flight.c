@@ -64,6 +64,7 @@ int slots_echo(struct slots *s, const struct frame *frame, int64_t t_ns)
 	int row;
 
 	s->confirmed_ns = slots_most(s->confirmed_ns, t_ns);
+	s->flight_ns = 0;
 	s->doubt_ns = CLOCK_NEVER;
 	s->retry_ns = 0;
 	s->proven |= s->state != SLOTS_DOWN && t_ns >= s->link_ns;
@@ -79,10 +80,17 @@ int slots_echo(struct slots *s, const struct frame *frame, int64_t t_ns)
 	s->counts.confirmed++;
 	s->counts.late += t_ns > s->in_flight[0].deadline_ns;
 	s->counts.stale += t_ns > s->in_flight[0].deadline_ns && s->in_flight[0].stalled;
+	if (!s->in_flight[0].stalled)
+		s->flight_ns = t_ns - s->in_flight[0].handed_ns;
 	row = (int)s->in_flight[0].row;
 	s->in_flight_n--;
 	memmove(s->in_flight, s->in_flight + 1, s->in_flight_n * sizeof(s->in_flight[0]));
 	return row;
+}
+
+int64_t slots_flight_ns(const struct slots *s)
+{
+	return s->flight_ns;
 }
 
 void slots_unconfirmed(struct slots *s, bool unconfirmed)
