@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "can/bits.h"
+#include "can/bits_fd.h"
 
 #define S_NS 1000000000
 #define SET_BACK_NS S_NS /* a stamp that lies further back than this is from another time */
@@ -32,13 +32,13 @@ static void *more_room(void *at, size_t size, size_t n, size_t *room)
 
 /* ---- finding ---- */
 
-static uint32_t bitrate_of(const struct budget_options *o, const char *bus)
+static uint32_t bitrate_of(const struct budget_rate *rates, size_t n, const char *bus)
 {
 	uint32_t bitrate = 0;
 
-	for (size_t i = 0; i < o->rates_n; i++)
-		if (o->rates[i].bus ? !strcmp(o->rates[i].bus, bus) : !bitrate)
-			bitrate = o->rates[i].bitrate;
+	for (size_t i = 0; i < n; i++)
+		if (rates[i].bus ? !strcmp(rates[i].bus, bus) : !bitrate)
+			bitrate = rates[i].bitrate;
 	return bitrate;
 }
 
@@ -56,7 +56,8 @@ static struct budget_bus *bus_of(struct budget *b, const char *name)
 	bus += b->buses_n++;
 	memset(bus, 0, sizeof(*bus));
 	snprintf(bus->name, sizeof(bus->name), "%s", name);
-	bus->bitrate = bitrate_of(&b->options, bus->name);
+	bus->bitrate = bitrate_of(b->options.rates, b->options.rates_n, bus->name);
+	bus->data_bitrate = bitrate_of(b->options.fd_rates, b->options.fd_rates_n, bus->name);
 	return bus;
 }
 
@@ -213,14 +214,37 @@ static int periods_add(struct budget *b, struct budget_periods *p, int64_t ns)
 	return 0;
 }
 
-static void sum_add(struct budget_sum *sum, const struct frame *f, const struct bits *bits, bool timed)
+/* What a frame costs; slow and fast 0: it is not known. */
+static struct bits_fd cost_of(const struct budget_bus *bus, const struct frame *f)
+{
+	struct bits_fd cost = { 0 };
+	struct bits bits;
+
+	if (bits_of(&bits, f)) {
+		cost.slow = bits.all;
+		cost.stuff = bits.stuff;
+	} else if (bus->data_bitrate && bits_fd_of(&cost, f)) {
+		cost.stuff += cost.fixed;
+	}
+	return cost;
+}
+
+static int64_t cost_ns(const struct budget_bus *bus, const struct bits_fd *cost)
+{
+	int64_t ns = budget_bits_ns(cost->slow, bus->bitrate);
+
+	return cost->fast ? ns + budget_bits_ns(cost->fast, bus->data_bitrate) : ns;
+}
+
+static void sum_add(struct budget_sum *sum, const struct frame *f, const struct bits_fd *cost, bool timed)
 {
 	sum->frames++;
 	sum->bytes += frame_data_len(f);
-	sum->bits += bits->all;
-	sum->stuff_bits += bits->stuff;
+	sum->bits += cost->slow + cost->fast;
+	sum->stuff_bits += cost->stuff;
 	sum->timed += timed;
-	sum->timed_bits += timed ? bits->all : 0;
+	sum->timed_bits += timed ? cost->slow + cost->fast : 0;
+	sum->timed_fast += timed ? cost->fast : 0;
 }
 
 /* The time of a stamp; less than span_ns if it is out of order. */
@@ -257,7 +281,7 @@ int budget_add(struct budget *b, const char *name, int64_t t_ns, const struct fr
 	struct budget_bus *bus = bus_of(b, name);
 	const bool timed = b->frames > 1;
 	struct budget_id *id;
-	struct bits bits;
+	struct bits_fd cost;
 	int status = 0;
 
 	if (!bus)
@@ -275,18 +299,18 @@ int budget_add(struct budget *b, const char *name, int64_t t_ns, const struct fr
 	id->last_set_back = b->set_back;
 	if (frame_data_len(f) > id->len_max)
 		id->len_max = (uint8_t)frame_data_len(f);
-	if (bits_of(&bits, f)) {
-		int64_t busy_ns = budget_bits_ns(bits.all, bus->bitrate);
+	bus->fd += !!(f->flags & FRAME_FD);
+	cost = cost_of(bus, f);
+	if (cost.slow) {
+		const int64_t busy_ns = cost_ns(bus, &cost);
 
-		sum_add(&bus->sum, f, &bits, timed);
+		sum_add(&bus->sum, f, &cost, timed);
 		if (!status && timed && b->options.window_ns)
 			status = add_to_peak(b, bus, b->span_ns, busy_ns);
 		if (!status && timed && b->options.over_ns)
 			status = add_to_intervals(b, bus, b->span_ns, busy_ns);
-	} else {
-		bus->fd++;
 	}
-	sum_add(&id->sum, f, &bits, timed);
+	sum_add(&id->sum, f, &cost, timed);
 	return status;
 }
 
@@ -347,7 +371,11 @@ void budget_free(struct budget *b)
 
 double budget_load(const struct budget *b, const struct budget_bus *bus, const struct budget_sum *sum)
 {
-	return b->span_ns > 0 ? (double)sum->timed_bits / bus->bitrate / ((double)b->span_ns / S_NS) : -1;
+	double s = (double)(sum->timed_bits - sum->timed_fast) / bus->bitrate;
+
+	if (sum->timed_fast)
+		s += (double)sum->timed_fast / bus->data_bitrate;
+	return b->span_ns > 0 ? s / ((double)b->span_ns / S_NS) : -1;
 }
 
 double budget_peak(const struct budget *b, const struct budget_bus *bus)

@@ -17,8 +17,8 @@
  * A stamp that lies more than a second back (a clock that was set, files put together) does not turn time back: it goes
  * on from where it was.  A stamp less far back is only out of order.
  *
- * Bits of CAN FD frames depend on a second bit rate that logs do not contain, and error frames are not on the wire:
- * both are counted, but do not enter the load.
+ * CAN FD frames enter the load of a bus with a data bit rate (fd_rates), which logs do not contain; otherwise they are
+ * only counted.  Error frames are not on the wire: they are counted, too, and do not enter the load.
  */
 #ifndef CAN_BUDGET_H
 #define CAN_BUDGET_H
@@ -40,6 +40,8 @@ struct budget_rate {
 struct budget_options {
 	const struct budget_rate *rates; /* kept; one of them for every bus */
 	size_t rates_n;
+	const struct budget_rate *fd_rates; /* kept; data bit rates of CAN FD; may be none */
+	size_t fd_rates_n;
 	int64_t window_ns; /* of the peak load; 0: no peak */
 	int64_t over_ns;   /* intervals for the load over time; 0: none */
 };
@@ -58,13 +60,14 @@ struct budget_periods {
 struct budget_sum {
 	uint64_t frames, bytes, bits, stuff_bits;
 	uint64_t timed, timed_bits;
+	uint64_t timed_fast; /* of timed_bits those at the data bit rate */
 };
 
 /* All frames of one identifier and one kind on a bus. */
 struct budget_id {
 	uint32_t bus;	 /* which of the buses */
 	uint32_t id;	 /* with FRAME_EXT, FRAME_RTR */
-	bool fd;	 /* CAN FD: no bits */
+	bool fd;	 /* CAN FD: no bits if the bus has no data bit rate */
 	uint8_t len_max; /* longest data */
 	struct budget_sum sum;
 	struct budget_periods periods;
@@ -83,9 +86,9 @@ struct budget_interval {
 
 struct budget_bus {
 	char name[BUDGET_BUS_MAX];
-	uint32_t bitrate;
-	struct budget_sum sum; /* of classic frames, data and remote */
-	uint64_t fd, errors;   /* beside them */
+	uint32_t bitrate, data_bitrate; /* data_bitrate 0: not known */
+	struct budget_sum sum;		/* of data and remote frames; CAN FD frames if data_bitrate is known */
+	uint64_t fd, errors;		/* CAN FD frames; error frames */
 	uint64_t error_kinds[BUDGET_ERROR_KINDS];
 	int64_t peak_ns, peak_at_ns; /* most in a window, and the end of that window; 0: none */
 	struct budget_interval *intervals;

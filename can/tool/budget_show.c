@@ -8,12 +8,12 @@
 #include <unistd.h>
 
 #include "can/frame_text.h"
+#include "can/tool/budget_plan.h"
 #include "can/tool/budget_show.h"
 #include "config/json.h"
 #include "config/text.h"
 
 #define COLUMNS 80
-#define ID_MAX 9       /* 123, 00012345 */
 #define OVERLOAD 1.1   /* a peak above this is not explained by inexact stamps */
 #define BAR_MAX 80     /* columns */
 #define SILENT_LINES 2 /* up to so many intervals without frames have lines of their own; more become one line */
@@ -22,14 +22,13 @@ const char *const budget_show_orders[] = { "id", "load", "rate", NULL };
 
 /* ---- single values ---- */
 
-static void id_text(char text[ID_MAX], uint32_t id)
+void budget_id_text(char text[BUDGET_ID_MAX], uint32_t id)
 {
-	snprintf(text, ID_MAX, id & FRAME_EXT ? "%08" PRIX32 : "%03" PRIX32,
+	snprintf(text, BUDGET_ID_MAX, id & FRAME_EXT ? "%08" PRIX32 : "%03" PRIX32,
 		 id & (id & FRAME_EXT ? FRAME_EXT_MASK : FRAME_STD_MASK));
 }
 
-/* Four digits and a unit in seven columns: 9.713ms. */
-static const char *time_text(char text[16], int64_t ns)
+const char *budget_time_text(char text[16], int64_t ns)
 {
 	static const struct {
 		double ns;
@@ -51,7 +50,7 @@ static const char *time_text(char text[16], int64_t ns)
 	return text;
 }
 
-static const char *percent_text(char text[16], double part)
+const char *budget_percent_text(char text[16], double part)
 {
 	if (part > 0 && part < 0.0005)
 		return "<0.1%";
@@ -73,34 +72,64 @@ static const char *rate_text(char text[16], double hz)
 
 /* ---- frames of the command line ---- */
 
-static void write_frame(const char *text, const struct bits *bits, unsigned int worst)
+struct cost {
+	unsigned int bits, fast, stuff, fixed, worst;
+	int64_t ns, worst_ns;
+};
+
+static struct cost cost_of(const struct frame *f, const struct bits_rates *rates)
+{
+	struct bits_fd bits = { 0 }, worst;
+	struct bits classic;
+
+	if (bits_fd_of(&bits, f)) {
+		bits_fd_bound(&worst, f->id & FRAME_EXT, f->flags & FRAME_BRS, f->len, true);
+	} else {
+		bits_of(&classic, f);
+		bits = (struct bits_fd){ .slow = classic.all, .stuff = classic.stuff };
+		worst = (struct bits_fd){ .slow = bits_worst(f->id & FRAME_EXT, f->id & FRAME_RTR, f->len) };
+	}
+	return (struct cost){ .bits = bits.slow + bits.fast,
+			      .fast = bits.fast,
+			      .stuff = bits.stuff,
+			      .fixed = bits.fixed,
+			      .worst = worst.slow + worst.fast,
+			      .ns = bits_fd_ns(rates, bits.slow, bits.fast),
+			      .worst_ns = bits_fd_ns(rates, worst.slow, worst.fast) };
+}
+
+static void write_frame(const char *text, const struct frame *f, const struct cost *cost)
 {
 	struct json j = json_to(stdout);
 
 	json_object(&j, NULL);
 	json_text(&j, "frame", text);
-	json_uint(&j, "bits", bits->all);
-	json_uint(&j, "stuff_bits", bits->stuff);
-	json_uint(&j, "worst_bits", worst);
+	json_uint(&j, "bits", cost->bits);
+	json_uint(&j, "stuff_bits", cost->stuff);
+	json_uint(&j, "worst_bits", cost->worst);
+	if (f->flags & FRAME_FD) {
+		json_uint(&j, "fixed_stuff_bits", cost->fixed);
+		json_uint(&j, "fast_bits", cost->fast);
+		json_int(&j, "time_ns", cost->ns);
+	}
 	json_end(&j);
 	putchar('\n');
 }
 
-static void show_frame(const struct frame *f, const struct bits *bits, int width, uint32_t bitrate, bool json)
+static void show_frame(const struct frame *f, int width, const struct bits_rates *rates, bool json)
 {
-	unsigned int worst = bits_worst(f->id & FRAME_EXT, f->id & FRAME_RTR, f->len);
+	const struct cost cost = cost_of(f, rates);
 	char text[FRAME_TEXT_MAX], time[16], worst_time[16];
 
 	frame_text_write(text, f);
 	if (json)
-		write_frame(text, bits, worst);
+		write_frame(text, f, &cost);
 	else
-		printf("%-*s  %4u  %10u  %7s  %10u  %10s\n", width, text, bits->all, bits->stuff,
-		       time_text(time, budget_bits_ns(bits->all, bitrate)), worst,
-		       time_text(worst_time, budget_bits_ns(worst, bitrate)));
+		printf("%-*s  %4u  %10u  %7s  %10u  %10s\n", width, text, cost.bits, cost.stuff + cost.fixed,
+		       budget_time_text(time, cost.ns), cost.worst, budget_time_text(worst_time, cost.worst_ns));
 }
 
-void budget_show_frames(const struct frame *frames, const struct bits *bits, size_t n, uint32_t bitrate, bool json)
+void budget_show_frames(const struct frame *frames, size_t n, const struct bits_rates *rates, bool json)
 {
 	int width = (int)strlen("frame");
 
@@ -114,7 +143,7 @@ void budget_show_frames(const struct frame *frames, const struct bits *bits, siz
 		printf("%-*s  %4s  %10s  %7s  %10s  %10s\n", width, "frame", "bits", "stuff bits", "time", "worst bits",
 		       "worst time");
 	for (size_t i = 0; i < n; i++)
-		show_frame(&frames[i], &bits[i], width, bitrate, json);
+		show_frame(&frames[i], width, rates, json);
 }
 
 /* ---- order ---- */
@@ -172,7 +201,8 @@ static void print_buses(const struct budget *b)
 
 		printf("%-*s  %8" PRIu32 "  %9" PRIu64 "  %7s  %6s  %6s", bus_width(b), bus->name, bus->bitrate,
 		       bus->sum.frames, rate_text(text[0], budget_rate_hz(b, bus->sum.timed)),
-		       percent_text(text[1], budget_load(b, bus, &bus->sum)), percent_text(text[2], peak));
+		       budget_percent_text(text[1], budget_load(b, bus, &bus->sum)),
+		       budget_percent_text(text[2], peak));
 		if (peak > 0)
 			printf("  %14.3f s", (double)bus->peak_at_ns / 1e9);
 		printf("\n");
@@ -212,25 +242,25 @@ static struct widths widths_of(const struct budget *b, size_t which)
 static void print_id(const struct budget *b, const struct budget_bus *bus, const struct budget_id *id,
 		     const struct widths *w)
 {
-	char name[ID_MAX + 1], rate[16], text[3][16] = { "-", "-", "-" };
+	char name[BUDGET_ID_MAX + 1], rate[16], text[3][16] = { "-", "-", "-" };
 	const struct budget_periods *p = &id->periods;
 
-	id_text(name, id->id);
+	budget_id_text(name, id->id);
 	if (id->id & FRAME_RTR)
 		strcat(name, "R");
 	if (p->n) {
-		time_text(text[0], budget_median_ns(p));
-		time_text(text[1], p->min_ns);
-		time_text(text[2], p->max_ns);
+		budget_time_text(text[0], budget_median_ns(p));
+		budget_time_text(text[1], p->min_ns);
+		budget_time_text(text[2], p->max_ns);
 	}
 	printf("%-*s  %*" PRIu64 "  %6s  %7s  %7s  %7s  %*" PRIu64, w->id, name, w->frames, id->sum.frames,
 	       rate_text(rate, budget_rate_hz(b, id->sum.timed)), text[0], text[1], text[2], w->bytes, id->sum.bytes);
-	if (id->fd)
+	if (!id->sum.bits)
 		printf("  CAN FD\n");
 	else
 		printf("  %*" PRIu64 "  %6s  %6s\n", w->bits, id->sum.bits,
-		       percent_text(text[0], budget_load(b, bus, &id->sum)),
-		       percent_text(text[1], (double)id->sum.bits / (double)bus->sum.bits));
+		       budget_percent_text(text[0], budget_load(b, bus, &id->sum)),
+		       budget_percent_text(text[1], (double)id->sum.bits / (double)bus->sum.bits));
 }
 
 static void print_ids(const struct budget *b, size_t which)
@@ -273,7 +303,7 @@ static void print_interval(const struct budget *b, int64_t number, uint64_t fram
 	char text[16];
 
 	printf("%10.3f  %8" PRIu64 "  %6s  |", (double)(number * b->options.over_ns) / 1e9, frames,
-	       percent_text(text, load));
+	       budget_percent_text(text, load));
 	for (int i = 0; i < bar && i < columns; i++)
 		putchar('#');
 	printf("%s\n", bar > columns ? ">" : "");
@@ -285,7 +315,7 @@ static void print_silence(const struct budget *b, int64_t from, int64_t to, int 
 
 	if (to - from > SILENT_LINES)
 		printf("%10s  %8s  %6s  |%s without frames\n", "...", "0", "0.0%",
-		       time_text(text, (to - from) * b->options.over_ns));
+		       budget_time_text(text, (to - from) * b->options.over_ns));
 	else
 		for (; from < to; from++)
 			print_interval(b, from, 0, 0, columns);
@@ -341,8 +371,9 @@ static void print_notes(const struct budget_show *show, const struct budget *b, 
 		if (budget_load(b, bus, &bus->sum) > 1 || budget_peak(b, bus) > OVERLOAD)
 			printf("%s: more than a bus can carry: another bit rate, or stamps that are not the bus's\n",
 			       bus->name);
-		if (bus->fd)
-			printf("%s: CAN FD frames: %" PRIu64 ", not in the load\n", bus->name, bus->fd);
+		if (bus->fd && !bus->data_bitrate)
+			printf("%s: CAN FD frames: %" PRIu64 ", not in the load; for it: --fd %s=2M\n", bus->name,
+			       bus->fd, bus->name);
 		if (bus->errors)
 			print_errors(bus);
 	}
@@ -358,7 +389,7 @@ void budget_show_text(const struct budget_show *show, struct budget *b, const st
 {
 	char text[16];
 
-	printf("%s: %" PRIu64 " frames in %s\n", show->path, b->frames, time_text(text, b->span_ns));
+	printf("%s: %" PRIu64 " frames in %s\n", show->path, b->frames, budget_time_text(text, b->span_ns));
 	print_buses(b);
 	print_notes(show, b, log);
 	sort(b, show->order);
@@ -402,9 +433,9 @@ static void write_periods(struct json *j, const struct budget_periods *p)
 
 static void write_id(struct json *j, const struct budget *b, const struct budget_bus *bus, const struct budget_id *id)
 {
-	char name[ID_MAX];
+	char name[BUDGET_ID_MAX];
 
-	id_text(name, id->id);
+	budget_id_text(name, id->id);
 	json_object(j, NULL);
 	json_text(j, "id", name);
 	json_bool(j, "ext", id->id & FRAME_EXT);
@@ -414,8 +445,8 @@ static void write_id(struct json *j, const struct budget *b, const struct budget
 	write_sum(j, &id->sum);
 	write_known(j, "rate_hz", 3, budget_rate_hz(b, id->sum.timed));
 	write_periods(j, &id->periods);
-	write_known(j, "load", 6, id->fd ? -1 : budget_load(b, bus, &id->sum));
-	write_known(j, "share", 6, id->fd ? -1 : (double)id->sum.bits / (double)bus->sum.bits);
+	write_known(j, "load", 6, !id->sum.bits ? -1 : budget_load(b, bus, &id->sum));
+	write_known(j, "share", 6, !id->sum.bits ? -1 : (double)id->sum.bits / (double)bus->sum.bits);
 	json_end(j);
 }
 
@@ -444,6 +475,8 @@ static void write_bus(struct json *j, const struct budget *b, size_t which)
 	json_object(j, NULL);
 	json_text(j, "name", bus->name);
 	json_uint(j, "bitrate", bus->bitrate);
+	if (bus->data_bitrate)
+		json_uint(j, "data_bitrate", bus->data_bitrate);
 	write_sum(j, &bus->sum);
 	json_uint(j, "fd_frames", bus->fd);
 	json_uint(j, "error_frames", bus->errors);

@@ -2,7 +2,7 @@
 #ifndef CAN_TOOL_BUDGET_SHOW_H
 #define CAN_TOOL_BUDGET_SHOW_H
 
-#include "can/bits.h"
+#include "can/bits_fd.h"
 #include "can/budget.h"
 #include "can/log.h"
 
@@ -19,6 +19,6 @@ void budget_show_text(const struct budget_show *show, struct budget *b, const st
 void budget_show_json(const struct budget_show *show, struct budget *b, const struct log *log);
 
 /* Frames of the command line: a table, or an object a line. */
-void budget_show_frames(const struct frame *frames, const struct bits *bits, size_t n, uint32_t bitrate, bool json);
+void budget_show_frames(const struct frame *frames, size_t n, const struct bits_rates *rates, bool json);
 
 #endif

@@ -1,13 +1,15 @@
-/* canbudget.c: canbudget(1): the bits of frames, and the load of the buses of a recording. */
+/* canbudget.c: canbudget(1): the bits of frames, the load of the buses of a recording, and whether the buses of a robot
+ * have time for its drivers. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "can/bits.h"
+#include "can/bits_fd.h"
 #include "can/budget.h"
 #include "can/frame_text.h"
 #include "can/log.h"
+#include "can/tool/budget_plan.h"
 #include "can/tool/budget_show.h"
 #include "can/tool/ids.h"
 #include "can/tool/program.h"
@@ -20,8 +22,9 @@
 #define BITRATE_MAX 10000000 /* above what CAN knows, for emulated buses */
 
 struct canbudget_options {
-	struct settings_strings frame, bitrate, bus, only, not ;
-	int64_t window_ns, over_ns;
+	struct settings_strings frame, bitrate, fd, bus, only, not, frames;
+	int64_t window_ns, over_ns, reply_ns, jitter_ns;
+	const char *svg;
 	int sort;
 	bool lenient, json;
 };
@@ -31,6 +34,8 @@ static const struct settings_row rows[] = {
 			 .value = "FRAME"),
 	SETTINGS_STRINGS("bitrate", struct canbudget_options, bitrate,
 			 "bit/s of all buses, or of one: 500000, 500k, can0=1M; 1M by default", .value = "[BUS=]N"),
+	SETTINGS_STRINGS("fd", struct canbudget_options, fd,
+			 "bit/s of the data of CAN FD frames, of all buses or of one: 2M, can0=5M", .value = "[BUS=]N"),
 	SETTINGS_STRINGS("bus", struct canbudget_options, bus, "only this bus of the log", .value = "BUS"),
 	SETTINGS_STRINGS("only", struct canbudget_options, only, "only these identifiers: 123,200-2FF,00012345",
 			 .value = "IDS"),
@@ -41,6 +46,14 @@ static const struct settings_row rows[] = {
 			  "load over time, a line for each interval", .value = "TIME"),
 	SETTINGS_WORD("sort", struct canbudget_options, sort, budget_show_orders, "id",
 		      "order of identifiers: id, load or rate", .value = "WORD"),
+	SETTINGS_STRINGS("frames", struct canbudget_options, frames,
+			 "what DRIVER --frames or achstart --frames printed, instead of a launch file",
+			 .value = "FILE"),
+	SETTINGS_DURATION("reply", struct canbudget_options, reply_ns, "200us", "0", "1s",
+			  "time within which devices answer", .value = "TIME"),
+	SETTINGS_DURATION("jitter", struct canbudget_options, jitter_ns, "0", "0", "1s", "by which drivers may be late",
+			  .value = "TIME"),
+	SETTINGS_STRING("svg", struct canbudget_options, svg, NULL, "draw the cycle of each bus", .value = "FILE"),
 	SETTINGS_BOOL("lenient", struct canbudget_options, lenient, "no",
 		      "leave out damaged lines, instead of failing"),
 	SETTINGS_BOOL("json", struct canbudget_options, json, "no", "JSON instead of tables"),
@@ -68,29 +81,36 @@ static bool read_bitrate(const char *text, uint32_t *bitrate)
 	return true;
 }
 
-/* Those of the options, and last the one for all other buses.  names: room for the names. */
-static int read_bitrates(const struct settings_strings *given, struct budget_rate *rates, char (*names)[BUDGET_BUS_MAX],
-			 bool *assumed)
-{
-	struct budget_rate *others = &rates[given->n];
+/* Bit rates of an option, and last the one for all other buses, usual: 0 if there is none. */
+struct bitrates {
+	struct budget_rate rates[SETTINGS_STRINGS_MAX + 1];
+	char names[SETTINGS_STRINGS_MAX][BUDGET_BUS_MAX];
+	size_t n; /* without the last */
+	bool assumed;
+};
 
-	*others = (struct budget_rate){ .bitrate = DEFAULT_BITRATE };
-	*assumed = true;
+static int read_bitrates(const char *option, const struct settings_strings *given, uint32_t usual, struct bitrates *to)
+{
+	struct budget_rate *others = &to->rates[given->n];
+
+	*others = (struct budget_rate){ .bitrate = usual };
+	to->assumed = true;
+	to->n = given->n;
 	for (size_t i = 0; i < given->n; i++) {
 		const char *text = given->item[i], *equals = strchr(text, '=');
 		size_t len = equals ? (size_t)(equals - text) : 0;
 		char quoted[TEXT_QUOTED_MAX];
 
-		rates[i] = (struct budget_rate){ .bus = names[i] };
+		to->rates[i] = (struct budget_rate){ .bus = to->names[i] };
 		if (len >= BUDGET_BUS_MAX || (equals && !len) ||
-		    !read_bitrate(equals ? equals + 1 : text, &rates[i].bitrate))
-			return program_wrong("--bitrate: %s is not a bit rate such as 500000, 500k or can0=1M "
+		    !read_bitrate(equals ? equals + 1 : text, &to->rates[i].bitrate))
+			return program_wrong("%s: %s is not a bit rate such as 500000, 500k or can0=1M "
 					     "(%d to %d bit/s)",
-					     text_quote(quoted, text), BITRATE_MIN, BITRATE_MAX);
-		snprintf(names[i], BUDGET_BUS_MAX, "%.*s", (int)len, text);
+					     option, text_quote(quoted, text), BITRATE_MIN, BITRATE_MAX);
+		snprintf(to->names[i], BUDGET_BUS_MAX, "%.*s", (int)len, text);
 		if (!equals) {
-			*others = (struct budget_rate){ .bitrate = rates[i].bitrate };
-			*assumed = false;
+			*others = (struct budget_rate){ .bitrate = to->rates[i].bitrate };
+			to->assumed = false;
 		}
 	}
 	return 0;
@@ -98,32 +118,33 @@ static int read_bitrates(const struct settings_strings *given, struct budget_rat
 
 /* ---- frames ---- */
 
-static int read_frame(struct frame *f, struct bits *bits, const char *text)
+static int read_frame(struct frame *f, const char *text, bool fd)
 {
 	const char *wrong = frame_text_read(f, text, strlen(text));
 	char quoted[TEXT_QUOTED_MAX];
 
 	if (wrong)
 		return program_wrong("--frame: %s: %s", text_quote(quoted, text), wrong);
-	if (!bits_of(bits, f))
-		return program_wrong("--frame: %s is %s: bits are counted of classic frames only",
-				     text_quote(quoted, text),
-				     f->id & FRAME_ERR ? "an error frame, which is not on the wire" : "CAN FD");
+	if (f->id & FRAME_ERR)
+		return program_wrong("--frame: %s is an error frame, which is not on the wire",
+				     text_quote(quoted, text));
+	if (f->flags & FRAME_BRS && !fd)
+		return program_wrong("--frame: %s changes the bit rate: give that of its data, such as --fd 2M",
+				     text_quote(quoted, text));
 	return 0;
 }
 
-static int show_frames(const struct canbudget_options *want, uint32_t bitrate)
+static int show_frames(const struct canbudget_options *want, const struct bits_rates *rates)
 {
 	struct frame frames[SETTINGS_STRINGS_MAX];
-	struct bits bits[SETTINGS_STRINGS_MAX];
 
 	for (size_t i = 0; i < want->frame.n; i++) {
-		int status = read_frame(&frames[i], &bits[i], want->frame.item[i]);
+		int status = read_frame(&frames[i], want->frame.item[i], rates->data);
 
 		if (status)
 			return status;
 	}
-	budget_show_frames(frames, bits, want->frame.n, bitrate, want->json);
+	budget_show_frames(frames, want->frame.n, rates, want->json);
 	return 0;
 }
 
@@ -170,23 +191,29 @@ static void check_name(const char *option, const char *name, const struct budget
 	program_say("%s: there are no frames of %s in %s", option, name, path);
 }
 
-static void check_names(const struct canbudget_options *want, const struct budget_rate *rates, const struct budget *b,
-			const char *path)
+static void check_names(const struct canbudget_options *want, const struct bitrates *nominal,
+			const struct bitrates *data, const struct budget *b, const char *path)
 {
-	for (size_t i = 0; i < want->bitrate.n; i++)
-		if (*rates[i].bus)
-			check_name("--bitrate", rates[i].bus, b, path);
+	for (size_t i = 0; i < nominal->n; i++)
+		if (*nominal->rates[i].bus)
+			check_name("--bitrate", nominal->rates[i].bus, b, path);
+	for (size_t i = 0; i < data->n; i++)
+		if (*data->rates[i].bus)
+			check_name("--fd", data->rates[i].bus, b, path);
 	for (size_t i = 0; i < want->bus.n; i++)
 		check_name("--bus", want->bus.item[i], b, path);
 }
 
-static int show_log(const struct canbudget_options *want, const char *path, const struct budget_rate *rates,
-		    bool assumed)
+static int show_log(const struct canbudget_options *want, const char *path, const struct bitrates *nominal,
+		    const struct bitrates *data)
 {
-	const struct budget_options options = {
-		.rates = rates, .rates_n = want->bitrate.n + 1, .window_ns = want->window_ns, .over_ns = want->over_ns
-	};
-	const struct budget_show show = { .path = path, .assumed = assumed, .order = want->sort };
+	const struct budget_options options = { .rates = nominal->rates,
+						.rates_n = nominal->n + 1,
+						.fd_rates = data->rates,
+						.fd_rates_n = data->n + 1,
+						.window_ns = want->window_ns,
+						.over_ns = want->over_ns };
+	const struct budget_show show = { .path = path, .assumed = nominal->assumed, .order = want->sort };
 	static struct ids ids;
 	static struct log log;
 	struct error_sink errors = program_errors();
@@ -204,7 +231,7 @@ static int show_log(const struct canbudget_options *want, const char *path, cons
 		status = program_fail("%s: no frames%s", path,
 				      ids.all && !want->bus.n ? " in it" : " that --bus, --only and --not leave");
 	if (!status && b.frames)
-		check_names(want, rates, &b, path);
+		check_names(want, nominal, data, &b, path);
 	if (!status && want->json)
 		budget_show_json(&show, &b, &log);
 	else if (!status)
@@ -214,32 +241,81 @@ static int show_log(const struct canbudget_options *want, const char *path, cons
 	return status;
 }
 
+/* ---- a robot ---- */
+
+static bool is_launch(const char *path)
+{
+	const size_t len = strlen(path), ending = strlen(".launch");
+
+	return len > ending && !strcmp(path + len - ending, ".launch");
+}
+
+/* A launch file gives the bit rates; the option is for other frames. */
+static void set_bitrate(const struct bitrates *given, const char *bus, uint32_t *bitrate)
+{
+	for (size_t i = 0; i < given->n; i++)
+		if (!*given->rates[i].bus || !strcmp(given->rates[i].bus, bus))
+			*bitrate = given->rates[i].bitrate;
+}
+
+static int show_plan(const struct canbudget_options *want, const char *launch, const struct bitrates *nominal,
+		     const struct bitrates *data)
+{
+	static struct traffic plan;
+	int status;
+
+	plan.reply_ns = want->reply_ns;
+	plan.jitter_ns = want->jitter_ns;
+	status = budget_plan_open(&plan, launch, &want->frames);
+	if (!status) {
+		for (struct traffic_bus *bus = plan.buses; bus < plan.buses + plan.buses_n; bus++) {
+			set_bitrate(nominal, bus->name, &bus->bitrate);
+			set_bitrate(data, bus->name, &bus->data_bitrate);
+		}
+		status = traffic_solve(&plan) ? program_fail("no memory") : 0;
+	}
+	if (!status) {
+		traffic_offsets(&plan);
+		status = want->svg ? budget_svg(&plan, want->svg) : 0;
+	}
+	if (!status)
+		status = budget_plan_show(&plan, want->json);
+	traffic_free(&plan);
+	return status;
+}
+
 int main(int argc, char **argv)
 {
-	static struct budget_rate rates[SETTINGS_STRINGS_MAX + 1];
-	static char names[SETTINGS_STRINGS_MAX][BUDGET_BUS_MAX];
+	static struct bitrates nominal, data;
 	static struct canbudget_options want;
 	struct options options = { .program = "canbudget",
-				   .about = "counts the bits of frames, and the load of the buses of a recording",
+				   .about = "computes bits of frames, loads of recordings, times of a robot's frames",
 				   .rows = rows,
 				   .values = &want,
-				   .arguments = "[LOG]",
+				   .arguments = "[LOG|LAUNCH]",
 				   .arguments_max = 1,
 				   .version = PROGRAM_VERSION };
 	int status = program_options(&options, &argc, argv);
-	bool assumed;
 
 	if (status != PROGRAM_GO)
 		return status;
-	if (!want.frame.n == !argc)
-		return program_wrong("say either a log (- is standard input) or --frame 123#DEADBEEF");
-	status = read_bitrates(&want.bitrate, rates, names, &assumed);
+	if (!!want.frame.n + !!want.frames.n + argc != 1)
+		return program_wrong("say one of: a log (- is standard input), a launch file, --frames FILE, "
+				     "--frame 123#DEADBEEF");
+	if (want.svg && !want.frames.n && !(argc && is_launch(argv[0])))
+		return program_wrong("--svg: draws the buses of a launch file, or of --frames FILE");
+	status = read_bitrates("--bitrate", &want.bitrate, DEFAULT_BITRATE, &nominal);
+	if (!status)
+		status = read_bitrates("--fd", &want.fd, 0, &data);
 	if (status)
 		return status;
 	if (want.frame.n)
-		status = show_frames(&want, rates[want.bitrate.n].bitrate);
+		status = show_frames(&want, &(struct bits_rates){ nominal.rates[nominal.n].bitrate,
+								  data.rates[data.n].bitrate });
+	else if (want.frames.n || is_launch(argv[0]))
+		status = show_plan(&want, argc ? argv[0] : NULL, &nominal, &data);
 	else
-		status = show_log(&want, argv[0], rates, assumed);
+		status = show_log(&want, argv[0], &nominal, &data);
 	if (fflush(stdout) || ferror(stdout))
 		return status ? status : program_fail("cannot write: %s", strerror(errno));
 	return status;

@@ -15,6 +15,7 @@
 #include "daemons/drv/claim.h"
 #include "daemons/drv/port.h"
 #include "launch/check/check.h"
+#include "launch/check/check_fit.h"
 #include "launch/common/folder.h"
 #include "launch/file/launch_file.h"
 #include "launch/achstart/supervise.h"
@@ -26,13 +27,14 @@
 #define CLAIM_RETRY_NS 5000000
 
 struct line {
-	bool check, graph, name;
+	bool check, frames, graph, name;
 	const char *group;
 	struct virtual_line clock;
 };
 
 static const struct settings_row rows[] = {
 	SETTINGS_BOOL("check", struct line, check, "no", "find everything that can be found without moving, and stop"),
+	SETTINGS_BOOL("frames", struct line, frames, "no", "print the frames of all drivers for canbudget, and stop"),
 	SETTINGS_BOOL("graph", struct line, graph, "no", "print processes, channels and buses for graphviz, and stop"),
 	SETTINGS_BOOL("name", struct line, name, "no", "print the robot's name, for achctl --robot, and stop"),
 	SETTINGS_STRING("group", struct line, group, NULL, "only these daemons, and what they need", .value = "NAME"),
@@ -65,6 +67,14 @@ static int check(struct launch *launch)
 	check_print(&found, launch, stdout);
 	check_frames_free(&found.frames);
 	return errors.count ? WRONG : warnings.count > found.notes ? WORLD : 0;
+}
+
+static int print_frames(const struct launch *launch, struct error_sink *errors)
+{
+	const unsigned int before = errors->count;
+
+	check_frames_print(launch, CHECK_WITHIN_NS, stdout, errors);
+	return errors->count > before ? WRONG : fflush(stdout) ? WORLD : 0;
 }
 
 /* ---- groups ---- */
@@ -190,14 +200,20 @@ static bool runs(const struct launch *launch)
 	return false;
 }
 
-/* Errors of --check; a warning may be resolved later. */
-static bool passes_check(const struct launch *launch, struct error_sink *errors)
+/* Errors of --check; a warning may be resolved later, except that a bus has no time. */
+static bool passes_check(struct launch *launch, struct error_sink *errors)
 {
 	const unsigned int before = errors->count;
-	struct error_sink quiet = { 0 };
+	struct error_who odd = { "achstart", NULL, ERROR_WARNING };
+	struct error_sink quiet = { 0 }, warnings = { error_to_stderr, &odd, 0 };
 	struct check found;
 
 	check_robot(&found, launch, CHECK_WITHIN_NS, errors, &quiet);
+	if (launch->overload == LAUNCH_OVERLOAD_REPORT) {
+		check_frames_loads(&found.frames, launch, &warnings);
+		check_fit(&found.frames, launch, &warnings);
+	}
+	check_fit_bounds(&found.frames, launch);
 	check_frames_free(&found.frames);
 	return errors->count == before;
 }
@@ -260,7 +276,7 @@ int main(int argc, char **argv)
 	case OPTIONS_GO:
 		break;
 	}
-	if (!line.check && !line.graph && !line.name)
+	if (!line.check && !line.frames && !line.graph && !line.name)
 		supervise_hold_signals();
 	if (launch_open(&launch, argv[0], &errors))
 		return WRONG;
@@ -268,6 +284,8 @@ int main(int argc, char **argv)
 		status = WRONG;
 	else if (line.name)
 		puts(launch.name);
+	else if (line.frames)
+		status = print_frames(&launch, &errors);
 	else if (line.graph)
 		graph_print(&launch, stdout);
 	else if (line.check)

@@ -89,7 +89,7 @@ static size_t put(char **environment, size_t n, char *assignment)
 static bool is_ours_alone(const char *assignment)
 {
 	return !strncmp(assignment, "WATCHDOG_USEC=", 14) || !strncmp(assignment, "WATCHDOG_PID=", 13) ||
-	       !strncmp(assignment, "NOTIFY_SOCKET=", 14) ||
+	       !strncmp(assignment, "NOTIFY_SOCKET=", 14) || !strncmp(assignment, "ENDPLATE_BOUNDS=", 16) ||
 	       !strncmp(assignment, VT_CLOCK_PLACE, strlen(VT_CLOCK_PLACE));
 }
 
@@ -100,7 +100,7 @@ static char **make_environment(const struct launch_daemon *daemon, char run[ASSI
 			       char notify[ASSIGNMENT_MAX], char name[ASSIGNMENT_MAX], char *place)
 {
 	char path[RUN_PATH_MAX], **environment;
-	size_t n = 0, most = 5;
+	size_t n = 0, most = 6;
 
 	for (char **e = environ; *e; e++)
 		most++;
@@ -126,6 +126,8 @@ static char **make_environment(const struct launch_daemon *daemon, char run[ASSI
 		n = put(environment, n, *e);
 	snprintf(name, ASSIGNMENT_MAX, "ENDPLATE_DAEMON=%s", daemon->name);
 	n = put(environment, n, name);
+	if (daemon->bounds)
+		n = put(environment, n, daemon->bounds);
 	if (*place)
 		put(environment, n, place);
 	return environment;

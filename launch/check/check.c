@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "launch/check/check_fit.h"
 #include "launch/check/check_run.h"
 #include "launch/common/lines.h"
 #include "launch/file/launch_file.h"
@@ -136,8 +137,8 @@ static bool report(const struct asked *asked, size_t i, int64_t within_ns, struc
 	return !run->err && !run->status;
 }
 
-/* Runs each with the option.  Drivers that ended with status 0 stay. */
-static void ask(struct check *check, struct asked *asked, const char *option, int64_t within_ns,
+/* Runs each with the option.  Drivers that ended with status 0 stay.  What they print goes to check or to json. */
+static void ask(struct check *check, struct json *json, struct asked *asked, const char *option, int64_t within_ns,
 		struct error_sink *errors, struct error_sink *warnings)
 {
 	size_t left = 0;
@@ -154,6 +155,8 @@ static void ask(struct check *check, struct asked *asked, const char *option, in
 		if (fine[i] && check)
 			check_frames_read(&check->frames, asked->daemon[i], asked->run[i].out, asked->run[i].out_len,
 					  errors);
+		if (fine[i] && json)
+			json_raw(json, NULL, asked->run[i].out);
 	}
 	check_run_free(asked->run, asked->n);
 	for (size_t i = 0; i < asked->n; i++) {
@@ -185,8 +188,43 @@ static void check_daemons(struct check *check, const struct launch *launch, int6
 		    (daemon->kind == LAUNCH_DRIVER || daemon->kind == LAUNCH_ROBOTSIM))
 			asked->daemon[asked->n++] = daemon;
 	}
-	ask(NULL, asked, "--check", within_ns, errors, warnings);
-	ask(check, asked, "--frames", within_ns, errors, warnings);
+	ask(NULL, NULL, asked, "--check", within_ns, errors, warnings);
+	ask(check, NULL, asked, "--frames", within_ns, errors, warnings);
+	free(asked);
+}
+
+void check_frames_print(const struct launch *launch, int64_t within_ns, FILE *to, struct error_sink *errors)
+{
+	struct asked *asked = calloc(1, sizeof(*asked));
+	struct json j = json_to(to);
+
+	if (!asked) {
+		error_add(errors, "%s: %s", launch->path, strerror(ENOMEM));
+		return;
+	}
+	for (size_t i = 0; i < launch->daemons_n; i++) {
+		const struct launch_daemon *daemon = &launch->daemons[i];
+
+		if (daemon->wanted && daemon->kind == LAUNCH_DRIVER &&
+		    check_program(launch, daemon, asked->path[asked->n], errors))
+			asked->daemon[asked->n++] = daemon;
+	}
+	json_object(&j, NULL);
+	json_text(&j, "robot", launch->name);
+	json_array(&j, "buses");
+	for (size_t i = 0; i < launch->robot.buses_n; i++) {
+		json_object(&j, NULL);
+		json_text(&j, "name", launch->robot.buses[i].name);
+		json_text(&j, "interface", launch->robot.buses[i].interface);
+		json_int(&j, "bitrate", launch->robot.buses[i].bitrate);
+		json_end(&j);
+	}
+	json_end(&j);
+	json_array(&j, "drivers");
+	ask(NULL, &j, asked, "--frames", within_ns, errors, errors);
+	json_end(&j);
+	json_end(&j);
+	fputc('\n', to);
 	free(asked);
 }
 
@@ -266,13 +304,25 @@ static void check_interfaces(struct check *check, const struct launch *launch, s
 
 /* ---- all of it ---- */
 
+/* With overload: report a bus without time does not keep the robot from starting. */
+static void check_time(struct check *check, const struct launch *launch, struct error_sink *errors,
+		       struct error_sink *warnings)
+{
+	const bool report = launch->overload == LAUNCH_OVERLOAD_REPORT;
+	const unsigned int before = warnings->count;
+
+	check_frames_loads(&check->frames, launch, report ? warnings : errors);
+	check_fit(&check->frames, launch, report ? warnings : errors);
+	check->notes += warnings->count - before;
+}
+
 void check_robot(struct check *check, const struct launch *launch, int64_t within_ns, struct error_sink *errors,
 		 struct error_sink *warnings)
 {
 	memset(check, 0, sizeof(*check));
 	check_daemons(check, launch, within_ns, errors, warnings);
 	check_frames_conflicts(&check->frames, errors);
-	check_frames_loads(&check->frames, launch, errors);
+	check_time(check, launch, errors, warnings);
 	check_interfaces(check, launch, errors, warnings);
 }
 

@@ -6,26 +6,9 @@
 #include <string.h>
 
 #include "can/bits.h"
-#include "can/frame_text.h"
 #include "launch/common/lines.h"
 
 /* ---- reading ---- */
-
-/* 0EF, 00012345: three digits, or eight of an extended one. */
-static bool read_id(const struct yaml_node *node, uint32_t *id, bool *ext)
-{
-	char text[16];
-	struct frame f;
-
-	if (!node || node->kind != YAML_TEXT || strlen(node->text) > 8)
-		return false;
-	snprintf(text, sizeof(text), "%s#", node->text);
-	if (frame_text_read(&f, text, strlen(text)) || f.id & FRAME_ERR)
-		return false;
-	*id = frame_id(&f);
-	*ext = f.id & FRAME_EXT;
-	return true;
-}
 
 static const struct robot_bus *read_bus(const struct launch_daemon *daemon, const struct yaml_node *node)
 {
@@ -38,35 +21,22 @@ static const struct robot_bus *read_bus(const struct launch_daemon *daemon, cons
 /* NULL, or what is wrong with the row. */
 static const char *read_row(struct check_frame *row, const struct yaml_node *node)
 {
-	const struct yaml_node *dir = yaml_find(node, "dir"), *period = yaml_find(node, "period_us");
-	const struct yaml_node *reply = yaml_find(node, "reply"), *shared = yaml_find(node, "shared");
-	const struct yaml_node *length = yaml_find(node, "len");
-	bool reply_ext;
-	int64_t len;
-	double us;
+	const struct traffic_row *plan = &row->plan;
+	const char *wrong;
 
 	row->bus = read_bus(row->daemon, yaml_find(node, "bus"));
 	if (!row->bus)
 		return "bus is not one of its buses";
-	if (!read_id(yaml_find(node, "id"), &row->id, &row->ext))
-		return "id is not three or eight digits such as 0EF";
-	if (!dir || dir->kind != YAML_TEXT || (strcmp(dir->text, "tx") != 0 && strcmp(dir->text, "rx") != 0))
-		return "dir is not tx or rx";
-	row->tx = !strcmp(dir->text, "tx");
-	if (!length || yaml_int(length, &len) || len < 0 || len > FRAME_DATA_MAX)
-		return "len is not 0 to 8";
-	row->len = (uint8_t)len;
-	if (shared && yaml_bool(shared, &row->shared))
-		return "shared is not true or false";
-	if (period && !yaml_is_null(period)) {
-		if (yaml_real(period, &us) || us <= 0)
-			return "period_us is neither null nor above 0";
-		row->period_s = us / 1e6;
-	}
-	row->answered = reply && !yaml_is_null(reply);
-	if (row->answered && !read_id(yaml_find(reply, "id"), &row->reply_id, &reply_ext))
-		return "reply has no id of three or eight digits";
-	return NULL;
+	wrong = traffic_read_row(&row->plan, node);
+	row->id = plan->id & ~FRAME_EXT;
+	row->ext = plan->id & FRAME_EXT;
+	row->tx = plan->tx;
+	row->shared = plan->shared;
+	row->len = plan->len;
+	row->period_s = (double)plan->period_ns / 1e9;
+	row->answered = plan->answered;
+	row->reply_id = plan->reply_id & ~FRAME_EXT;
+	return wrong;
 }
 
 static int add_row(struct check_frames *frames, const struct check_frame *row)
@@ -87,14 +57,18 @@ static int add_row(struct check_frames *frames, const struct check_frame *row)
 static int read_rows(struct check_frames *frames, const struct launch_daemon *daemon, const struct yaml_node *root,
 		     struct error_sink *errors)
 {
-	const struct yaml_node *list = yaml_find(root, "frames");
+	const struct yaml_node *list = yaml_find(root, "frames"), *tick = yaml_find(root, "tick_us");
+	int64_t tick_ns = 0;
+	double us;
 
+	if (tick && !yaml_real(tick, &us) && us > 0 && us < 1e12)
+		tick_ns = (int64_t)(us * 1000 + 0.5);
 	if (!list || list->kind != YAML_LIST) {
 		yaml_error(errors, root, "no list \"frames\"");
 		return -EINVAL;
 	}
 	for (const struct yaml_node *node = list->first; node; node = node->next) {
-		struct check_frame row = { .daemon = daemon };
+		struct check_frame row = { .daemon = daemon, .tick_ns = tick_ns };
 		const char *wrong = read_row(&row, node);
 
 		if (wrong) {

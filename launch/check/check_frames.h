@@ -22,9 +22,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "can/traffic.h"
 #include "launch/file/launch_file.h"
 
-#define CHECK_LOAD_MAX 0.9
+#define CHECK_LOAD_MAX TRAFFIC_LOAD_MAX
 
 struct check_frame {
 	const struct launch_daemon *daemon;
@@ -35,6 +36,8 @@ struct check_frame {
 	double period_s; /* 0: at any time */
 	bool answered;
 	uint32_t reply_id;
+	struct traffic_row plan; /* the same for check_fit.h, without places */
+	int64_t tick_ns;	 /* of the driver; 0: not known */
 };
 
 struct check_claim {

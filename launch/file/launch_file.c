@@ -60,6 +60,7 @@ static void read_all(struct launch *launch, struct launch_top *top, struct error
 	launch->operators = launch->arming = launch->moving = LAUNCH_NO_GROUP;
 	launch->arm = top->arm;
 	launch->links = top->links;
+	launch->overload = top->overload;
 	launch->group = LAUNCH_GROUP_ALL;
 	launch_read_daemons(top, errors);
 	launch_read_buses(top, errors);

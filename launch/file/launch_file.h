@@ -89,6 +89,8 @@ struct launch_daemon {
 	enum vt_over over;
 	int64_t weight; /* 0: none */
 
+	char *bounds; /* ENDPLATE_BOUNDS=..., from check_fit_bounds; NULL: none */
+
 	const struct yaml_node *node; /* for error lines about it */
 
 	/* private: keys of the file, for the steps of launch_open */
@@ -117,6 +119,7 @@ struct launch {
 	struct robot robot;
 	int arm;	   /* enum launch_arm */
 	bool links;	   /* bring up, reset and restart SocketCAN links */
+	int overload;	   /* enum launch_overload */
 	const char *clock; /* name of the daemon that is the clock; NULL: there is none */
 	const char *group; /* that was asked for */
 
@@ -134,6 +137,7 @@ struct launch {
 };
 
 enum launch_arm { LAUNCH_ARM_NO, LAUNCH_ARM_AUTO };
+enum launch_overload { LAUNCH_OVERLOAD_REFUSE, LAUNCH_OVERLOAD_REPORT };
 
 /* Reads the launch file and the robot file it includes.  All daemons are wanted.  0; or -errno with a line for each
  * error, and nothing to close. */

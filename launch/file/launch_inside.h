@@ -10,7 +10,7 @@ struct launch_top {
 	char robot[TEXT_NAME_MAX + 1], clock[TEXT_NAME_MAX + 1];
 	char include[LAUNCH_PATH_MAX / 2];
 	char operators[33], arming[33], moving[33];
-	int arm;
+	int arm, overload;
 	bool links;
 	bool clock_given; /* also under a misspelt key */
 	const struct yaml_node *node, *groups, *daemons, *environment;

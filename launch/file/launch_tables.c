@@ -3,6 +3,8 @@
 #include "launch/file/launch_inside.h"
 
 static const char *const arm_words[] = { "no", "auto", NULL };
+/* In the order of enum launch_overload. */
+static const char *const overload_words[] = { "refuse", "report", NULL };
 static const char *const when_words[] = { "always", "never", NULL };
 /* In the order of enum msg_level. */
 static const char *const critical_words[] = { "no", "hold", "estop", NULL };
@@ -41,6 +43,8 @@ const struct settings_row launch_rows[] = {
 	SETTINGS_WORD("arm", struct launch_top, arm, arm_words, "no",
 		      "auto: armed once all is ready, on wires and vcan only"),
 	SETTINGS_BOOL("links", struct launch_top, links, "yes", "bring SocketCAN links up and keep them so"),
+	SETTINGS_WORD("overload", struct launch_top, overload, overload_words, "refuse",
+		      "report: start although a bus has no time for its frames"),
 	SETTINGS_TEXT("clock", struct launch_top, clock, NULL, "the daemon that is the robot's clock, or none",
 		      .check = name_form),
 	SETTINGS_TEXT("operators", struct launch_top, operators, NULL,

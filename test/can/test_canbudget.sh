@@ -41,6 +41,16 @@ test_frame_json() {
 		--frame 000# --frame 1fffffff# --frame 078#3C.3C.3C.3C.3C.3C.3C.3C --json --bitrate 125000
 }
 
+# No stuff bit in its 17 + 5 + 24 bits; 6 fixed ones among 27; then 10 and 3.  Behind BRS 5 + 24 + 27 + 1 are fast.
+# Without BRS there are five zeros behind FDF, and a stuff bit.
+test_fd_frame() {
+	says 0 '{"frame":"123##5112233","bits":86,"stuff_bits":0,"worst_bits":97,"fixed_stuff_bits":6,"fast_bits":57,"time_ns":57500}' \
+		'' --frame 123##1112233 --fd 2M --json
+	says 0 'frame         bits  stuff bits     time  worst bits  worst time
+123##5112233    86           6  57.50us          97     64.50us
+123##4112233    87           7  87.00us          97     97.00us' '' --frame 123##1112233 --frame 123##0112233 --fd 2M
+}
+
 test_frame_table() {
 	says 0 'frame         bits  stuff bits     time  worst bits  worst time
 123#DEADBEEF    81           2  162.0us          95     190.0us
@@ -48,17 +58,17 @@ test_frame_table() {
 }
 
 test_frame_wrong() {
-	says 100 '' 'canbudget: --frame: "123##1AA" is CAN FD: bits are counted of classic frames only' \
+	says 100 '' 'canbudget: --frame: "123##1AA" changes the bit rate: give that of its data, such as --fd 2M' \
 		--frame 000# --frame 123##1AA
 	local got frame=20000040#0000000000000000
-	got="canbudget: --frame: \"$frame\" is an error frame, which is not on the wire: "
-	says 100 '' "${got}bits are counted of classic frames only" --frame "$frame"
+	says 100 '' "canbudget: --frame: \"$frame\" is an error frame, which is not on the wire" --frame "$frame"
 	got=$("$budget" --frame zzz 2>&1) && return 1
 	[[ $got == 'canbudget: --frame: "zzz": '* ]]
 }
 
 test_command_line() {
-	local either='canbudget: say either a log (- is standard input) or --frame 123#DEADBEEF'
+	local either='canbudget: say one of: a log (- is standard input), a launch file, --frames FILE, '
+	either+='--frame 123#DEADBEEF'
 	says 100 '' "$either"
 	says 100 '' "$either" --frame 000# "$log_file"
 	local rate='is not a bit rate such as 500000, 500k or can0=1M (1000 to 10000000 bit/s)'
@@ -195,11 +205,15 @@ test_not_in_the_load() {
 	json 'ids["123"]["bytes"], ids["123"]["bits"], ids["123"]["load"], b[0]["load"]' '(3, 0, None, 0.0053)' \
 		"$log_file"
 	"$budget" "$log_file" >"$lib_folder/out"
-	grep -q '^can0: CAN FD frames: 1, not in the load$' "$lib_folder/out"
+	grep -q '^can0: CAN FD frames: 1, not in the load; for it: --fd can0=2M$' "$lib_folder/out"
 	grep -q '^can0: error frames: 2 (controller 1, protocol violation 1, bus off 1)$' "$lib_folder/out"
 	grep -q '^can0: bit rate assumed; for another: --bitrate can0=500k$' "$lib_folder/out"
 	grep -q '^123 .*  CAN FD$' "$lib_folder/out"
 	lib_not grep -q assumed <("$budget" "$log_file" --bitrate can0=500k)
+	# 29 bits of it at 1 Mbit/s and 57 at 2, in 10 ms
+	json 'ids["123"]["bits"], ids["123"]["load"], b[0]["load"], b[0]["data_bitrate"]' \
+		'(86, 0.00575, 0.01105, 2000000)' "$log_file" --fd 2M
+	json 'b[0]["frames"], b[0]["fd_frames"]' '(3, 1)' "$log_file" --fd can0=2M
 }
 
 test_choice_and_order() {

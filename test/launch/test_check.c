@@ -6,6 +6,7 @@
 
 #include "can/bits.h"
 #include "launch/check/check.h"
+#include "launch/check/check_fit.h"
 #include "launch/check/check_run.h"
 #include "test/launch/launch_lib.h"
 
@@ -548,6 +549,55 @@ TEST(a_bus_that_is_too_full_is_refused)
 	checked(AT_IMU "bus torso: a load of 90.2 % at 1000000 bit/s, imu (line 11) 45 %, waist (line 9) 45 %, is "
 		       "above 90 %: use a longer tick, or another bus\n",
 		"");
+}
+
+/* Three frames of 135 us: the last may have to wait for both others. */
+#define DEADLINE(us) ",\"deadline_us\":" us
+static void say_late(const char *deadline)
+{
+	char rows[512];
+
+	snprintf(rows, sizeof(rows), "%s,%s,%s%s}", TX("torso", "0EF", "8", PERIOD("1000")),
+		 TX("torso", "0EE", "8", PERIOD("1000")),
+		 "{\"bus\":\"torso\",\"id\":\"100\",\"dir\":\"tx\",\"len\":8,\"period_us\":1000,\"deadline_us\":",
+		 deadline);
+	prints_frames("waist", rows);
+}
+
+TEST(a_frame_that_may_be_late_is_refused_with_a_change_that_helps)
+{
+	say_late("405");
+	checked("", "");
+	say_late("404");
+	checked(AT_WAIST
+		"bus torso: frame 100 may take 0.405 ms, and has to be sent within 0.404 ms: give waist another "
+		"bus, or write overload: report\n",
+		"");
+	says("waist", "--frames",
+	     "echo '{\"tick_us\": 1000, \"frames\": [" TX("torso", "0EF", "8", PERIOD("1000") DEADLINE("1000")) "," TX(
+		     "torso", "0EE", "8", PERIOD("250") DEADLINE("250")) "]}'\n");
+	checked(AT_WAIST "bus torso: frame 0EE may take 0.675 ms, and has to be sent within 0.250 ms: it fits with a "
+			 "tick of 4 ms for waist instead of 1 ms, or write overload: report\n",
+		"");
+}
+
+TEST(with_overload_report_a_late_frame_is_a_note)
+{
+	say_late("300");
+	launch.overload = LAUNCH_OVERLOAD_REPORT;
+	checked("", AT_WAIST "bus torso: frame 100 may take 0.405 ms, and has to be sent within 0.300 ms: give waist "
+			     "another bus, or write overload: report\n");
+	TEST_ASSERT_EQUAL_UINT(1, check.notes);
+}
+
+TEST(bounds_are_for_the_environment_of_drivers)
+{
+	say_late("1000");
+	checked("", "");
+	check_fit_bounds(&check.frames, &launch);
+	TEST_ASSERT_EQUAL_STRING("ENDPLATE_BOUNDS=torso:0EE=405000 torso:0EF=405000 torso:100=405000",
+				 launch_daemon(&launch, "waist")->bounds);
+	TEST_ASSERT_EQUAL_STRING("ENDPLATE_BOUNDS=", launch_daemon(&launch, "imu")->bounds);
 }
 
 TEST(the_report_is_for_people)

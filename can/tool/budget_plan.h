@@ -1,0 +1,27 @@
+/* budget_plan.h: canbudget over the frames that drivers declare: tables, JSON, and a picture. */
+#ifndef CAN_TOOL_BUDGET_PLAN_H
+#define CAN_TOOL_BUDGET_PLAN_H
+
+#include "can/traffic.h"
+#include "config/settings.h"
+
+/* A launch file, of which achstart prints the frames, or files with what DRIVER --frames and achstart --frames print;
+ * "-" is standard input.  0, or the exit status after a line. */
+int budget_plan_open(struct traffic *plan, const char *launch, const struct settings_strings *files);
+
+/* After traffic_solve and traffic_offsets.  0, BUDGET_PLAN_LATE if a bus does not fit or identifiers clash, or the exit
+ * status after a line. */
+#define BUDGET_PLAN_LATE 1
+int budget_plan_show(const struct traffic *plan, bool json);
+
+/* The cycle of each bus as SVG: what is on the wire when all drivers tick at once and every frame is as long as it
+ * can be.  0, or the exit status after a line. */
+int budget_svg(const struct traffic *plan, const char *path);
+
+/* 123, 00012345 */
+#define BUDGET_ID_MAX 9
+void budget_id_text(char text[BUDGET_ID_MAX], uint32_t id);
+const char *budget_time_text(char text[16], int64_t ns); /* four digits and a unit: 9.713ms */
+const char *budget_percent_text(char text[16], double part);
+
+#endif

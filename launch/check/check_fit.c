@@ -1,0 +1,166 @@
+/* check_fit.c: whether the buses have time for the frames of the drivers. */
+#include "launch/check/check_fit.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MS_NS 1e6
+
+/* Rows keep their order; drivers and buses are numbered as in the launch.  false: no memory, or too many. */
+static bool make_plan(struct traffic *plan, const struct check_frames *frames, const struct launch *launch)
+{
+	*plan = (struct traffic){ .reply_ns = TRAFFIC_REPLY_NS };
+	for (size_t i = 0; i < launch->daemons_n; i++) {
+		int64_t tick_ns = 0;
+
+		for (size_t k = 0; k < frames->n && !tick_ns; k++)
+			if (frames->rows[k].daemon == &launch->daemons[i])
+				tick_ns = frames->rows[k].tick_ns;
+		if (traffic_driver(plan, launch->daemons[i].name, launch->daemons[i].argv[0], tick_ns) < 0)
+			return false;
+	}
+	for (size_t i = 0; i < launch->robot.buses_n; i++) {
+		const int place = traffic_bus(plan, launch->robot.buses[i].name);
+
+		if (place < 0)
+			return false;
+		plan->buses[place].bitrate = (uint32_t)launch->robot.buses[i].bitrate;
+	}
+	for (size_t i = 0; i < frames->n; i++) {
+		struct traffic_row row = frames->rows[i].plan;
+
+		row.driver = (unsigned int)(frames->rows[i].daemon - launch->daemons);
+		row.bus = (unsigned int)(frames->rows[i].bus - launch->robot.buses);
+		if (traffic_add(plan, &row))
+			return false;
+	}
+	return !traffic_solve(plan);
+}
+
+/* The frame that is late by most. */
+static const struct traffic_frame *worst(const struct traffic *plan, unsigned int bus)
+{
+	const struct traffic_frame *most = NULL;
+
+	for (size_t i = 0; i < plan->frames_n; i++) {
+		const struct traffic_frame *f = &plan->frames[i];
+
+		if (f->bus == bus && f->late && f->kind == TRAFFIC_SENT &&
+		    (!most || f->r.response_ns - f->deadline_ns > most->r.response_ns - most->deadline_ns))
+			most = f;
+	}
+	return most;
+}
+
+static void report(const struct traffic *plan, unsigned int bus, const struct launch *launch, struct error_sink *errors)
+{
+	const struct traffic_frame *f = worst(plan, bus);
+	const struct traffic_bus *b = &plan->buses[bus];
+	char advice[TRAFFIC_ADVICE_MAX] = "give a driver another bus", takes[32] = "never end", others[48] = "";
+
+	traffic_advice(plan, bus, advice);
+	if (f->r.response_ns != RESPONSE_NEVER)
+		snprintf(takes, sizeof(takes), "take %.3f ms", (double)f->r.response_ns / MS_NS);
+	if (b->late > 1)
+		snprintf(others, sizeof(others), ", and %u others may be late", b->late - 1);
+	yaml_error(errors, launch->daemons[f->driver].node,
+		   "bus %s: frame %0*" PRIX32 " may %s, and has to be sent within %.3f ms%s: %s, or write overload: "
+		   "report",
+		   b->name, f->id & FRAME_EXT ? 8 : 3, f->id & ~FRAME_EXT, takes, (double)f->deadline_ns / MS_NS,
+		   others, advice);
+}
+
+void check_fit(const struct check_frames *frames, const struct launch *launch, struct error_sink *errors)
+{
+	struct traffic *plan = calloc(1, sizeof(*plan));
+
+	if (!plan || !make_plan(plan, frames, launch)) {
+		error_add(errors, "%s: no memory to compute the times of frames", launch->path);
+	} else {
+		/* A bus that is too full has a line of its own. */
+		for (unsigned int bus = 0; bus < plan->buses_n; bus++)
+			if (plan->buses[bus].late && plan->buses[bus].load_most <= TRAFFIC_LOAD_MAX)
+				report(plan, bus, launch, errors);
+	}
+	if (plan)
+		traffic_free(plan);
+	free(plan);
+}
+
+/* ---- bounds ---- */
+
+static bool first_of_id(const struct traffic *plan, size_t i)
+{
+	const struct traffic_frame *f = &plan->frames[i];
+
+	for (size_t k = 0; k < i; k++) {
+		const struct traffic_frame *other = &plan->frames[k];
+
+		if (other->driver == f->driver && other->bus == f->bus && other->id == f->id && other->kind == f->kind)
+			return false;
+	}
+	return true;
+}
+
+/* Of all frames with the identifier; 0: one of them has none. */
+static int64_t bound_of(const struct traffic *plan, const struct traffic_frame *f)
+{
+	int64_t bound_ns = 0;
+
+	for (size_t k = 0; k < plan->frames_n; k++) {
+		const struct traffic_frame *other = &plan->frames[k];
+
+		if (other->driver != f->driver || other->bus != f->bus || other->id != f->id ||
+		    other->kind != TRAFFIC_SENT || !other->r.period_ns)
+			continue;
+		if (other->r.response_ns == RESPONSE_NEVER)
+			return 0;
+		if (other->r.response_ns > bound_ns)
+			bound_ns = other->r.response_ns;
+	}
+	return bound_ns;
+}
+
+static void print_bounds(const struct traffic *plan, unsigned int driver, FILE *to)
+{
+	const char *space = "";
+
+	for (size_t i = 0; i < plan->frames_n; i++) {
+		const struct traffic_frame *f = &plan->frames[i];
+		int64_t bound_ns;
+
+		if (f->driver != driver || f->kind != TRAFFIC_SENT || !first_of_id(plan, i))
+			continue;
+		bound_ns = bound_of(plan, f);
+		if (!bound_ns)
+			continue;
+		fprintf(to, "%s%s:%0*" PRIX32 "=%" PRId64, space, plan->buses[f->bus].name, f->id & FRAME_EXT ? 8 : 3,
+			f->id & ~FRAME_EXT, bound_ns);
+		space = " ";
+	}
+}
+
+void check_fit_bounds(const struct check_frames *frames, struct launch *launch)
+{
+	struct traffic *plan = calloc(1, sizeof(*plan));
+	const bool solved = plan && make_plan(plan, frames, launch);
+
+	for (size_t i = 0; solved && i < launch->daemons_n; i++) {
+		char *text = NULL;
+		size_t len;
+		FILE *to = open_memstream(&text, &len);
+
+		if (!to)
+			break;
+		fprintf(to, CHECK_FIT_VARIABLE "=");
+		print_bounds(plan, (unsigned int)i, to);
+		if (!fclose(to))
+			launch->daemons[i].bounds = arena_copy(yaml_arena(launch->doc), text, len);
+		free(text);
+	}
+	if (plan)
+		traffic_free(plan);
+	free(plan);
+}
