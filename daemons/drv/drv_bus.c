@@ -59,6 +59,35 @@ int drv_bus_add_receive(struct drv_bus *bus, const struct drv_receive *receive, 
 
 /* ---- opening ---- */
 
+static void set_bound(struct drv_bus *bus, uint32_t id, int64_t bound_ns)
+{
+	for (unsigned int i = 0; i < bus->sends_n; i++)
+		if (bus->rows[i].id == id)
+			bus->bounds_ns[i] = bound_ns;
+}
+
+void drv_bus_bounds(struct drv_bus *bus, const char *text)
+{
+	const size_t name = strlen(bus->setup->name);
+
+	for (; *text; text += strcspn(text, " "), text += strspn(text, " ")) {
+		char *end;
+		unsigned long id;
+		long long bound_ns;
+
+		if (strncmp(text, bus->setup->name, name) != 0 || text[name] != ':')
+			continue;
+		id = strtoul(text + name + 1, &end, 16);
+		if (*end != '=')
+			continue;
+		bound_ns = strtoll(end + 1, NULL, 10);
+		if (end - (text + name + 1) > 3)
+			id |= FRAME_EXT;
+		if (bound_ns > 0)
+			set_bound(bus, (uint32_t)id, bound_ns);
+	}
+}
+
 int drv_bus_open(struct drv_bus *bus, int64_t now_ns, struct error_sink *errors)
 {
 	const char *interface = bus->setup->interface;
@@ -85,6 +114,22 @@ int drv_bus_open(struct drv_bus *bus, int64_t now_ns, struct error_sink *errors)
 	bus->can_reset = getenv("ENDPLATE_DAEMON") || link_may_reset(interface);
 	bus->real = strncmp(interface, "log:", 4) && !link_is_virtual(interface);
 	return 0;
+}
+
+/* ---- sent ---- */
+
+/* Because of frames that no driver declares, of errors on the bus, or of another program that fills it. */
+void drv_bus_check_bound(const struct drv_bus *bus, unsigned int row, bool up)
+{
+	const int64_t flight_ns = slots_flight_ns(&bus->slots), bound_ns = bus->bounds_ns[row];
+	const uint32_t id = bus->rows[row].id;
+
+	if (!up || !bound_ns || flight_ns <= bound_ns)
+		return;
+	drv_event(bus->drv, MSG_SEVERITY_WARNING, "late-frame",
+		  "bus %s: frame %0*X took %.3f ms; with the declared frames alone it takes at most %.3f ms",
+		  bus->setup->name, id & FRAME_EXT ? 8 : 3, id & (id & FRAME_EXT ? FRAME_EXT_MASK : FRAME_STD_MASK),
+		  (double)flight_ns / 1e6, (double)bound_ns / 1e6);
 }
 
 /* ---- receiving ---- */

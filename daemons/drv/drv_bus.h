@@ -41,6 +41,7 @@ struct drv_bus {
 	struct drv_send sends[SLOTS_ROWS_MAX];
 	struct slots_row rows[SLOTS_ROWS_MAX];
 	unsigned int send_numbers[SLOTS_ROWS_MAX]; /* as the driver knows them */
+	int64_t bounds_ns[SLOTS_ROWS_MAX]; /* from hand-over to the end on the wire, as achstart computed; 0: none */
 	unsigned int sends_n;
 	bool moves;		     /* a row does */
 	bool joints;		     /* some hang on it, and fail with it */
@@ -60,6 +61,11 @@ struct drv_bus {
 /* The row's number on this bus, or -ENOSPC. */
 int drv_bus_add_send(struct drv_bus *bus, const struct drv_send *send, unsigned int number);
 int drv_bus_add_receive(struct drv_bus *bus, const struct drv_receive *receive, unsigned int number);
+
+/* Bounds as ENDPLATE_BOUNDS has them, "torso:0EF=1250000 ...", of all buses; those that are not valid are ignored. */
+void drv_bus_bounds(struct drv_bus *bus, const char *text);
+/* A frame of the row was on the wire: an event if that took longer than its bound, and the driver is up. */
+void drv_bus_check_bound(const struct drv_bus *bus, unsigned int row, bool up);
 
 /* A bus that is absent or down is attached to when it appears.  0, or the exit status, 100 or 111, with a line. */
 int drv_bus_open(struct drv_bus *bus, int64_t now_ns, struct error_sink *errors);

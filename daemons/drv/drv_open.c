@@ -216,6 +216,7 @@ static void sent(void *to, unsigned int row, const struct frame *frame, int64_t 
 	struct drv_bus *bus = to;
 	struct drv *drv = bus->drv;
 
+	drv_bus_check_bound(bus, row, drv->up);
 	drv_ask_sent(&drv->asks, bus->send_numbers[row], frame, t_ns);
 	if (drv->driver->sent)
 		drv->driver->sent(drv->self, drv, bus->send_numbers[row], frame, t_ns);
@@ -224,6 +225,7 @@ static void sent(void *to, unsigned int row, const struct frame *frame, int64_t 
 static int open_buses(struct drv *drv, struct error_sink *errors)
 {
 	const int64_t now_ns = clock_now_ns();
+	const char *bounds = getenv("ENDPLATE_BOUNDS");
 
 	for (unsigned int i = 0; i < drv->buses_n; i++) {
 		struct drv_bus *bus = &drv->buses[i];
@@ -231,6 +233,7 @@ static int open_buses(struct drv *drv, struct error_sink *errors)
 
 		if (status)
 			return status;
+		drv_bus_bounds(bus, bounds ? bounds : "");
 		bus->pump.sent = sent;
 		bus->pump.to = bus;
 	}

@@ -115,3 +115,31 @@ TEST(a_frame_of_the_bus_is_noted_an_own_one_is_not)
 	bus.watched = true;
 	TEST_ASSERT_EQUAL_PTR(&bus.watch, drv_bus_takes(&bus, &(struct bus_frame){ .frame = { .id = 0x182 } }));
 }
+
+/* ---- bounds ---- */
+
+TEST(bounds_are_read_by_bus_and_identifier)
+{
+	static const struct setup_bus setup = { .name = "torso" };
+	static const struct {
+		const char *text;
+		int64_t bounds_ns[4];
+	} cases[] = {
+		{ "", { 0, 0, 0, 0 } },
+		{ "torso:0EF=1250000", { 1250000, 1250000, 0, 0 } },
+		{ "torso:100=7 torso:0EF=8", { 8, 8, 7, 0 } },
+		{ "torso2:100=7 tors:100=7 torso=7  torso:000000EF=9", { 0, 0, 0, 9 } },
+		{ "torso:100 torso:100=-1 torso:100=x torso:=5 torso:0FF=5", { 0, 0, 0, 0 } },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		setUp();
+		bus.setup = &setup;
+		drv_bus_add_send(&bus, &(struct drv_send){ .row = { .id = 0xef } }, 0);
+		drv_bus_add_send(&bus, &(struct drv_send){ .row = { .id = 0xef } }, 1);
+		drv_bus_add_send(&bus, &(struct drv_send){ .row = { .id = 0x100 } }, 2);
+		drv_bus_add_send(&bus, &(struct drv_send){ .row = { .id = 0xef | FRAME_EXT } }, 3);
+		drv_bus_bounds(&bus, cases[i].text);
+		TEST_ASSERT_EQUAL_INT64_ARRAY_MESSAGE(cases[i].bounds_ns, bus.bounds_ns, 4, cases[i].text);
+	}
+}
