@@ -204,10 +204,10 @@ static int wire_send(struct bus *bus, const struct frame *frame)
 	int64_t now_ns;
 	int r;
 
-	if (frame->flags & FRAME_FD)
-		return -EINVAL; /* the soft wire is a classic one */
 	if (!attached(w))
 		return -ENODEV;
+	if (frame->flags & FRAME_FD && !w->wire->data_bitrate)
+		return -EINVAL; /* this soft wire is a classic one */
 	r = down(w);
 	if (r)
 		return r;
@@ -407,7 +407,8 @@ static int open_parts(struct bus_wire *w, const struct bus_options *options)
 	w->bus.fd = w->epoll;
 	w->attach.magic = WIRE_MAGIC;
 	w->attach.version = WIRE_VERSION;
-	w->attach.flags = (options->errors ? WIRE_ERRORS : 0) | (options->no_echo ? WIRE_NO_ECHO : 0);
+	w->attach.flags = (options->errors ? WIRE_ERRORS : 0) | (options->no_echo ? WIRE_NO_ECHO : 0) |
+			  (options->fd ? WIRE_FD : 0);
 	w->attach.filters_n = WIRE_EVERYTHING;
 	w->attach_size = offsetof(struct wire_attach, filters);
 	if (options->filters) {

@@ -63,6 +63,8 @@ static int send_one(struct bus *bus, const struct frame *frame, const char *text
 
 	while ((r = bus_send(bus, frame)) == -ENOBUFS && clock_now_ns() < deadline_ns)
 		clock_wait(NULL, 0, clock_now_ns() + RETRY_NS);
+	if (r == -EINVAL && frame->flags & FRAME_FD)
+		return program_fail("%s: CAN FD frame, but this is a classic bus; run canwire with --fd", text);
 	if (r)
 		return program_fail("%s: %s", text, strerror(-r));
 	return confirm(bus, text, deadline_ns);
@@ -78,12 +80,12 @@ int wire_send(const struct wire_options *w, int argc, char **argv)
 	for (int i = 1; i < argc; i++) {
 		const char *wrong = frame_text_read(&frame, argv[i], strlen(argv[i]));
 
-		if (!wrong && (frame.flags & FRAME_FD || frame.id & FRAME_ERR))
-			wrong = "a soft wire carries classic data and remote frames";
+		if (!wrong && frame.id & FRAME_ERR)
+			wrong = "a soft wire carries data and remote frames";
 		if (wrong)
 			return program_wrong("%s: %s", argv[i], wrong);
 	}
-	status = open_wire(&bus, w, argv[0], &(struct bus_options){ .filters = &none, .filters_n = 0 });
+	status = open_wire(&bus, w, argv[0], &(struct bus_options){ .filters = &none, .filters_n = 0, .fd = true });
 	for (int i = 1; !status && i < argc; i++) {
 		frame_text_read(&frame, argv[i], strlen(argv[i]));
 		status = send_one(bus, &frame, argv[i]);
@@ -131,7 +133,7 @@ int wire_dump(const struct wire_options *w, int argc, char **argv)
 
 	(void)argc;
 	fds[1] = (struct clock_fd){ .fd = tool_stop_fd(), .events = POLLIN };
-	status = open_wire(&bus, w, argv[0], &(struct bus_options){ .errors = w->errors });
+	status = open_wire(&bus, w, argv[0], &(struct bus_options){ .errors = w->errors, .fd = true });
 	if (status)
 		return status;
 	attach_split(argv[0], name, as);

@@ -15,12 +15,14 @@
 
 struct wire_run {
 	const char *script, *robot;
-	int64_t bitrate, seed, queue, restart_ms, priority, gap_ns, outage_ns;
+	int64_t bitrate, fd, seed, queue, restart_ms, priority, gap_ns, outage_ns;
 };
 
 static const struct settings_row rows[] = {
 	SETTINGS_INT("bitrate", struct wire_run, bitrate, "bit/s", "1000000", "1000", "1000000", "of all these buses",
 		     .value = "B"),
+	SETTINGS_INT("fd", struct wire_run, fd, "bit/s", "0", "0", "10000000",
+		     "of the data of CAN FD frames; 0: classic buses", .value = "B"),
 	SETTINGS_INT("seed", struct wire_run, seed, "", "1", "0", NULL, "of random faults", .value = "N"),
 	SETTINGS_STRING("script", struct wire_run, script, NULL,
 			"run the events of FILE without programs and without waiting, and print the log",
@@ -119,6 +121,7 @@ int wire_run(int argc, char **argv)
 	if (status != PROGRAM_GO)
 		return status;
 	settings.bitrate = (uint32_t)run.bitrate;
+	settings.data_bitrate = (uint32_t)run.fd;
 	settings.outage_ns = run.outage_ns;
 	settings.queue = (uint32_t)run.queue;
 	settings.restart_ms = (uint32_t)run.restart_ms;

@@ -9,6 +9,19 @@
 
 #define ENGINE_BITRATE_MIN 1000
 #define ENGINE_BITRATE_MAX 1000000
+#define ENGINE_DATA_BITRATE_MAX 10000000
+
+/* The least common multiple of both bit rates; 0: there is none that fits. */
+static uint32_t unit_of(const struct engine_settings *settings)
+{
+	uint64_t a = settings->bitrate, b = settings->data_bitrate ? settings->data_bitrate : a, unit = b;
+
+	if (b < a || b > ENGINE_DATA_BITRATE_MAX)
+		return 0;
+	while (unit % a)
+		unit += b;
+	return unit <= UINT32_MAX ? (uint32_t)unit : 0;
+}
 
 int engine_init(struct engine *e, const struct engine_settings *settings, int64_t now_ns)
 {
@@ -18,6 +31,9 @@ int engine_init(struct engine *e, const struct engine_settings *settings, int64_
 		e->settings.queue = ENGINE_QUEUE;
 	if (e->settings.bitrate < ENGINE_BITRATE_MIN || e->settings.bitrate > ENGINE_BITRATE_MAX ||
 	    e->settings.queue > ENGINE_QUEUE_MAX || e->settings.outage_ns < 0)
+		return -EINVAL;
+	e->unit = unit_of(&e->settings);
+	if (!e->unit)
 		return -EINVAL;
 	e->now_ns = e->event_ns = now_ns;
 	e->void_ns = INT64_MIN;

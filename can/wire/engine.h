@@ -35,8 +35,14 @@
  * - An error takes as many bits as on a wire: 123#DEADBEEF without an acknowledgement takes 87, and 95 once its sender
  *   is passive.  From then on nothing changes and no event is due; the attempts are counted with the next command.
  *
- * Where it is simpler than a wire: a passive node that detected an error alone, and is still sending its flag when the
- * next frame comes, misses that frame without counting it.  And if an error hits the identifier of a passive winner,
+ * A bus with a data bit rate carries CAN FD frames beside classic ones.  Their bits between BRS and the CRC delimiter
+ * last as long as that rate says; error flags are at the nominal bit rate.  A controller that only knows classic CAN
+ * takes every CAN FD frame for one with a wrong CRC: as long as it is error-active it destroys it.
+ *
+ * Where it is simpler than a wire: listeners find an error in a CAN FD frame by six equal bits or by a dominant bit
+ * behind the CRC, not by a wrong fixed stuff bit; a classic controller signals its error at the end of the frame; a passive
+ * node that detected an error alone, and is still sending its flag when the next frame comes, misses that frame without
+ * counting it.  And if an error hits the identifier of a passive winner,
  * the frame ends, while on a wire another contender would continue.
  */
 #ifndef CAN_WIRE_ENGINE_H
@@ -93,12 +99,13 @@ struct engine_event {
 /* ---- setting up ---- */
 
 struct engine_settings {
-	uint32_t bitrate;    /* bit/s, 1000 to 1000000 */
-	uint32_t queue;	     /* of new nodes; 0: ENGINE_QUEUE */
-	uint32_t restart_ms; /* of new nodes; 0: bus-off lasts until engine_restart */
-	uint64_t seed;	     /* of random faults */
-	int64_t outage_ns;   /* if a frame was due longer ago than this the hub was away: ENGINE_OUTAGE; 0: never */
-	bool quiet;	     /* no ERROR for single bus errors, only for states: berr-reporting off */
+	uint32_t bitrate;      /* bit/s, 1000 to 1000000 */
+	uint32_t data_bitrate; /* of CAN FD, bitrate to 10000000; 0: a classic bus */
+	uint32_t queue;	       /* of new nodes; 0: ENGINE_QUEUE */
+	uint32_t restart_ms;   /* of new nodes; 0: bus-off lasts until engine_restart */
+	uint64_t seed;	       /* of random faults */
+	int64_t outage_ns;     /* if a frame was due longer ago than this the hub was away: ENGINE_OUTAGE; 0: never */
+	bool quiet;	       /* no ERROR for single bus errors, only for states: berr-reporting off */
 
 	/* Called inside engine_advance and commands, in order of time; calls nothing of the engine. */
 	void (*event)(void *to, const struct engine_event *event);
@@ -109,7 +116,7 @@ struct engine_settings {
 
 struct engine;
 int engine_init(struct engine *e, const struct engine_settings *settings,
-		int64_t now_ns); /* -EINVAL: bit rate, queue */
+		int64_t now_ns); /* -EINVAL: bit rates (also if they have too large a common multiple), queue */
 
 /* ---- nodes ----
  * These take effect at now_ns, after everything due until then; a frame on the wire is cut at that bit. */
@@ -155,7 +162,7 @@ const struct engine_node *engine_node(const struct engine *e, int node);
  * request, not before an arbitration already decided.  Does not advance time.
  *	-ENOBUFS	the FIFO is full
  *	-ENETDOWN	down, without power, bus-off
- *	-EINVAL		not a valid classic frame
+ *	-EINVAL		not a valid frame, or CAN FD on a classic bus or of a classic controller
  *	-ECANCELED	stamped before the end of an outage: void like the requests that waited then */
 int engine_request(struct engine *e, int node, const struct frame *frame, int64_t stamp_ns, struct engine_tag tag,
 		   int64_t now_ns);
@@ -184,7 +191,8 @@ enum engine_fault_kind {
 	ENGINE_POWER_ON,
 	ENGINE_DISCONNECT, /* node hears nothing and gets no acknowledge; it repeats on its own piece of wire */
 	ENGINE_CONNECT,
-	ENGINE_CLEAR, /* no more drop, corrupt, delay, stuck, babble; power and wires stay */
+	ENGINE_CLASSIC, /* node: its controller does not know CAN FD */
+	ENGINE_CLEAR,	/* no more drop, corrupt, delay, stuck, babble; the others stay */
 };
 
 enum engine_level {
@@ -196,7 +204,7 @@ enum engine_level {
 struct engine_fault {
 	enum engine_fault_kind kind;
 	char node[ENGINE_NAME_MAX]; /* "": none, or all */
-	bool off;		    /* drop, corrupt, delay, stuck, babble: no more */
+	bool off;		    /* drop, corrupt, delay, stuck, babble, classic: no more */
 	uint32_t next;		    /* drop, corrupt: the next N frames */
 	uint32_t ppm;		    /* or at random: N of a million */
 	int bit; /* corrupt: which, 0 is the start bit, stuff bits count; -1: any behind the arbitration field */
@@ -233,17 +241,18 @@ const char *engine_why_name(enum engine_why why); /* "reset" ... */
 
 /* ---- private ---- */
 
-/* ns + part / bitrate nanoseconds. */
+/* ns + part / unit nanoseconds. */
 struct engine_instant {
 	int64_t ns;
-	uint32_t part; /* below the bit rate */
+	uint32_t part; /* below engine.unit */
 };
 
 struct engine_entry {
 	int64_t request_ns;
 	struct engine_tag tag;
-	uint16_t bits; /* on the wire, interframe space included */
-	bool last;     /* purged after the current attempt */
+	uint16_t bits;		  /* on the wire, interframe space included */
+	uint16_t fast_from, fast; /* of them at the data bit rate: the first, and how many */
+	bool last;		  /* purged after the current attempt */
 	struct frame frame;
 };
 
@@ -256,6 +265,7 @@ struct engine_chance {
 struct engine_node {
 	char name[ENGINE_NAME_MAX]; /* "": free */
 	bool up, power, connected;
+	bool classic; /* it does not know CAN FD */
 	bool joined;  /* it has seen 11 recessive bits since join_ns */
 	bool leaving; /* detached, its last frame is on the wire */
 	bool recovering;
@@ -333,6 +343,7 @@ struct engine_wire {
 
 struct engine {
 	struct engine_settings settings;
+	uint32_t unit; /* both bit rates divide it */
 	int64_t now_ns, void_ns, event_ns;
 	uint32_t nodes, pending; /* sets: in use; with something to send */
 	uint32_t off;		 /* bus-off: these have times of their own */

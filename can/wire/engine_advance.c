@@ -215,6 +215,6 @@ int64_t engine_free_ns(struct engine *e, int64_t now_ns)
 
 	engine_arbitrate(e, 0);
 	if (!a->none && !a->endless && a->start.ns < now_ns)
-		free = engine_time_max(free, engine_time_add(e, a->start, a->length));
+		free = engine_time_max(free, engine_time_frame(e, a, a->length));
 	return engine_time_ns(free);
 }

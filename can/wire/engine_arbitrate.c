@@ -127,7 +127,7 @@ void engine_arbitrate_freeze(struct engine *e, unsigned int w, int64_t now_ns)
 	a->endless = false;
 	wire->horizon_ns = a->start.ns;
 	decisive = a->end == ENGINE_END_GOOD ? a->length - BITS_INTERFRAME - BITS_ACK_FROM_END : a->bit;
-	a->fixed = engine_time_bits(e, a->start, engine_time_at(now_ns)) > decisive;
+	a->fixed = engine_time_frame_bit(e, a, engine_time_at(now_ns)) > decisive;
 }
 
 void engine_arbitrate_cut(struct engine *e, unsigned int w, int node, int64_t now_ns)
@@ -156,7 +156,7 @@ void engine_arbitrate_cut(struct engine *e, unsigned int w, int node, int64_t no
 		a->entry = *engine_node_sends(e, a, a->origin);
 		return;
 	}
-	a->cut = (int)engine_time_bits(e, a->start, engine_time_at(now_ns));
+	a->cut = (int)engine_time_frame_bit(e, a, engine_time_at(now_ns));
 	if (a->cut < 1)
 		a->frozen = false; /* not even its start bit */
 }

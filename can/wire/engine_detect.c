@@ -10,10 +10,13 @@
 #define CRC_DELIMITER 10
 #define ACK_SLOT BITS_ACK_FROM_END
 #define ACK_DELIMITER 8
+#define CRC_FD_MAX 32 /* bits with stuff count and fixed stuff bits */
 
 void engine_detect_stream(struct engine_stream *stream, const struct frame *f)
 {
-	stream->n = bits_string(stream->bits, stream->stuffed, f);
+	stream->fd = f->flags & FRAME_FD;
+	stream->n = stream->fd ? bits_fd_string(stream->bits, stream->stuffed, NULL, f)
+			       : bits_string(stream->bits, stream->stuffed, f);
 }
 
 /* Bits equal to level at the end of [0, end). */
@@ -77,10 +80,28 @@ static bool listen_to(struct listener *listener, unsigned int bit)
 	return true;
 }
 
+/* The same of a CAN FD frame. */
+static unsigned int found_fd(const struct engine_stream *stream, unsigned int upto, unsigned int level)
+{
+	unsigned int equal = 0, last = 0;
+
+	for (unsigned int i = 0; i < stream->n; i++) {
+		const unsigned int bit = i < upto ? stream->bits[i] : level, behind = stream->n - i;
+
+		equal = i && bit == last ? equal + 1 : 1;
+		last = bit;
+		if (behind <= CRC_DELIMITER ? !bit && behind != ACK_SLOT : equal == ENGINE_STUFF)
+			return i;
+	}
+	return stream->n;
+}
+
 /* Sent up to bit upto, then level without end. */
 static unsigned int found(struct listener *listener, const struct engine_stream *stream, unsigned int upto,
 			  unsigned int level)
 {
+	if (stream->fd)
+		return found_fd(stream, upto, level);
 	for (unsigned int i = 0;; i++) {
 		if (!listen_to(listener, i < upto ? stream->bits[i] : level))
 			return i;
@@ -179,6 +200,8 @@ uint8_t engine_detect_place(const struct frame *f, unsigned int at)
 	if (at >= fixed)
 		return at - fixed < sizeof(tail) ? tail[at - fixed] : CAN_ERR_PROT_LOC_EOF;
 	bit = plain(&stream, at);
+	if (stream.fd && bit > arbitration_bits(f))
+		return bit < fixed - CRC_FD_MAX ? CAN_ERR_PROT_LOC_DATA : CAN_ERR_PROT_LOC_CRC_SEQ;
 	while (bit > p->last)
 		p++;
 	if (p->place)

@@ -75,7 +75,7 @@ static void stick(struct engine *e, enum engine_level level, int64_t now_ns, int
 		wire->open_ns = now_ns;
 		wire->open_until_ns = until_ns;
 		if (a->frozen)
-			a->opened = (int)engine_time_bits(e, a->start, now);
+			a->opened = (int)engine_time_frame_bit(e, a, now);
 		break;
 	}
 	engine_wire_changed(e, 0);
@@ -201,6 +201,11 @@ int engine_fault(struct engine *e, const struct engine_fault *fault, int64_t now
 	case ENGINE_DISCONNECT:
 	case ENGINE_CONNECT:
 		connect(e, node, fault->kind == ENGINE_CONNECT, now_ns);
+		break;
+	case ENGINE_CLASSIC:
+		engine_arbitrate_freeze(e, engine_node_wire(e, node), now_ns);
+		e->node[node].classic = !fault->off;
+		engine_wire_changed(e, engine_node_wire(e, node));
 		break;
 	case ENGINE_CLEAR:
 		clear(e, now_ns);

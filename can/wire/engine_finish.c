@@ -144,7 +144,7 @@ static void crc_error(struct engine *e, struct engine_attempt *a, uint32_t liste
 static void last_bit(struct engine *e, unsigned int w, struct engine_attempt *a, uint32_t listeners, int64_t t_ns)
 {
 	/* Received at its end, like any other; the flags come behind it. */
-	struct engine_instant end = engine_time_add(e, a->start, a->entry.bits - BITS_INTERFRAME);
+	struct engine_instant end = engine_time_frame(e, a, a->entry.bits - BITS_INTERFRAME);
 	struct engine_event event = frame_event(a, engine_time_ns(end));
 
 	event.again = true;
@@ -257,7 +257,7 @@ static void use_chances(struct engine *e, const struct engine_attempt *a)
 		e->corrupt.next -= e->corrupt.next > 0;
 		e->stats.corrupted++;
 	}
-	for (ENGINE_EACH(i, a->deaf)) {
+	for (ENGINE_EACH(i, a->deaf & ~engine_node_classics(e, a))) {
 		e->node[i].corrupt.next -= e->node[i].corrupt.next > 0;
 		e->stats.corrupted++;
 	}
@@ -276,8 +276,8 @@ void engine_finish(struct engine *e, unsigned int w)
 	wire->attempt.known = wire->attempt.frozen = wire->attempt.fixed = false;
 	wire->horizon_ns = a.start.ns;
 	count_pauses(e, w, a.start);
-	wire->idle = engine_time_add(e, a.start, a.length);
-	wire->recessive = engine_time_add(e, a.start, a.length - ENGINE_JOIN);
+	wire->idle = engine_time_frame(e, &a, a.length);
+	wire->recessive = engine_time_frame(e, &a, a.length - ENGINE_JOIN);
 	e->stats.attempts++;
 	for (ENGINE_EACH(i, a.contenders & ~a.senders & ~a.still))
 		ENGINE_COUNT(e, i, arbitration_lost);

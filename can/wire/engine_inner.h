@@ -19,7 +19,7 @@
 #ifndef CAN_WIRE_ENGINE_INNER_H
 #define CAN_WIRE_ENGINE_INNER_H
 
-#include "can/bits.h"
+#include "can/bits_fd.h"
 #include "can/frame_error.h"
 #include "can/wire/engine.h"
 
@@ -60,7 +60,10 @@ struct engine_instant engine_time_add(const struct engine *e, struct engine_inst
 struct engine_instant engine_time_max(struct engine_instant a, struct engine_instant b);
 bool engine_time_before(struct engine_instant a, struct engine_instant b);
 int64_t engine_time_bits(const struct engine *e, struct engine_instant from, struct engine_instant to); /* whole ones */
-int64_t engine_time_ns(struct engine_instant t);							/* rounded up */
+/* When bit number bit of the attempt begins, and which one is at t.  Behind an error all bits are slow. */
+struct engine_instant engine_time_frame(const struct engine *e, const struct engine_attempt *a, unsigned int bit);
+unsigned int engine_time_frame_bit(const struct engine *e, const struct engine_attempt *a, struct engine_instant t);
+int64_t engine_time_ns(struct engine_instant t); /* rounded up */
 
 /* ---- engine_load.c ---- */
 
@@ -100,6 +103,8 @@ static inline const struct engine_entry *engine_node_sends(const struct engine *
 	return a->babblers & ENGINE_BIT(node) ? &n->babble : &n->entries[n->head];
 }
 
+/* Nodes that do not know a CAN FD frame, if the attempt is one. */
+uint32_t engine_node_classics(const struct engine *e, const struct engine_attempt *a);
 void engine_node_update(struct engine *e, int node);		   /* the sets it is in, after any change of it */
 void engine_node_join(struct engine *e, int node, int64_t now_ns); /* it is new on its wire */
 void engine_node_free(struct engine *e, int node);
@@ -128,9 +133,10 @@ void engine_errors_recovered(struct engine *e, int node, int64_t t_ns);
 /* ---- engine_detect.c ---- */
 
 struct engine_stream {
-	uint8_t bits[BITS_MAX];
-	bool stuffed[BITS_MAX];
+	uint8_t bits[BITS_FD_MAX];
+	bool stuffed[BITS_FD_MAX];
 	unsigned int n;
+	bool fd;
 };
 
 void engine_detect_stream(struct engine_stream *stream, const struct frame *f);

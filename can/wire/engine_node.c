@@ -70,3 +70,13 @@ void engine_node_free(struct engine *e, int node)
 	e->nodes &= ~ENGINE_BIT(node);
 	n->name[0] = 0;
 }
+
+uint32_t engine_node_classics(const struct engine *e, const struct engine_attempt *a)
+{
+	uint32_t classics = 0;
+
+	for (ENGINE_EACH(i, a->entry.frame.flags & FRAME_FD ? e->nodes : 0))
+		if (e->node[i].classic)
+			classics |= ENGINE_BIT(i);
+	return classics;
+}

@@ -210,7 +210,8 @@ static void acknowledge(const struct engine *e, struct engine_attempt *a, uint32
 	const unsigned int n = a->entry.bits - BITS_INTERFRAME, slot = n - BITS_ACK_FROM_END;
 	struct engine_stream stream;
 
-	for (ENGINE_EACH(i, main ? listeners : 0))
+	a->deaf = listeners & engine_node_classics(e, a);
+	for (ENGINE_EACH(i, main ? listeners & ~a->deaf : 0))
 		if (a->start.ns >= e->node[i].corrupt.since_ns &&
 		    engine_outcome_chance(e, &e->node[i].corrupt, 64 + (unsigned int)i))
 			a->deaf |= ENGINE_BIT(i);
@@ -288,7 +289,7 @@ static bool endless(const struct engine *e, unsigned int w)
 
 	if (a->end != ENGINE_END_ACK || a->frozen || a->flipped || a->listeners || a->entry.last || wire->unjoined)
 		return false;
-	if (a->senders & (a->senders - 1) || !engine_node_passive(e, a->origin))
+	if (a->senders & (a->senders - 1) || !engine_node_passive(e, a->origin) || a->entry.fast)
 		return false;
 	if (e->node[a->origin].babbling && e->node[a->origin].babble_until_ns != ENGINE_NEVER)
 		return false;
@@ -323,6 +324,6 @@ void engine_outcome(struct engine *e, unsigned int w)
 		if (w == 0)
 			flip(e, a, listeners);
 	}
-	a->due = engine_time_add(e, a->start, a->length - BITS_INTERFRAME);
+	a->due = engine_time_frame(e, a, a->length - BITS_INTERFRAME);
 	a->endless = endless(e, w);
 }

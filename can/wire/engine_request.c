@@ -25,16 +25,34 @@ static int64_t clamp(struct engine *e, struct engine_node *n, unsigned int w, in
 	return t_ns;
 }
 
+/* Its bits on this bus; false: it cannot be sent there. */
+static bool measure(const struct engine *e, const struct engine_node *n, const struct frame *frame,
+		    struct engine_entry *entry)
+{
+	struct bits_fd fd;
+	struct bits bits;
+
+	if (bits_of(&bits, frame)) {
+		entry->bits = (uint16_t)bits.all;
+		return true;
+	}
+	if (!e->settings.data_bitrate || n->classic || !bits_fd_of(&fd, frame))
+		return false;
+	entry->bits = (uint16_t)(fd.slow + fd.fast);
+	entry->fast = (uint16_t)fd.fast;
+	entry->fast_from = (uint16_t)(fd.slow - BITS_ACK_FROM_END - BITS_INTERFRAME);
+	return true;
+}
+
 int engine_request(struct engine *e, int node, const struct frame *frame, int64_t stamp_ns, struct engine_tag tag,
 		   int64_t now_ns)
 {
 	struct engine_node *n = &e->node[node];
 	struct engine_entry entry = { .tag = tag };
-	struct bits bits;
 
 	if (!engine_node_exists(e, node))
 		return -ENOENT;
-	if (!frame_valid(frame) || !bits_of(&bits, frame))
+	if (!frame_valid(frame) || !measure(e, n, frame, &entry))
 		return -EINVAL;
 	engine_advance_outage(e, now_ns);
 	if (n->state == BUS_STOPPED || n->state == BUS_OFF || n->leaving)
@@ -47,7 +65,6 @@ int engine_request(struct engine *e, int node, const struct frame *frame, int64_
 		ENGINE_COUNT(e, node, refused);
 		return -ENOBUFS;
 	}
-	entry.bits = (uint16_t)bits.all;
 	entry.frame = *frame;
 	n->last_ns = clamp(e, n, engine_node_wire(e, node), stamp_ns, now_ns);
 	entry.request_ns = n->last_ns + n->delay_ns;

@@ -22,6 +22,8 @@ const char fault_help[] = "drop N|P%|off [NODE]\n"
 			  "babble NODE FRAME [TIME] | babble NODE off\n"
 			  "        NODE sends FRAME without end\n"
 			  "power off|on NODE, disconnect NODE, connect NODE\n"
+			  "classic NODE [off]\n"
+			  "        its controller does not know CAN FD, and destroys such frames\n"
 			  "clear   no more drop, corrupt, delay, stuck, babble\n";
 
 /* ---- words ---- */
@@ -103,7 +105,7 @@ int fault_read_frame(struct fault_words *words, struct frame *frame)
 	struct bits bits;
 
 	if (!problem && !bits_of(&bits, frame))
-		problem = "the wire takes classic frames only";
+		problem = "scripts and faults take classic frames only";
 	return problem ? fault_wrong(words, "%s is not a frame such as 123#DEADBEEF: %s", text_quote(quoted, word),
 				     problem)
 		       : 0;
@@ -220,6 +222,14 @@ static int read_power(struct fault_words *words, struct engine_fault *fault)
 	return read_node(words, fault);
 }
 
+static int read_classic(struct fault_words *words, struct engine_fault *fault)
+{
+	int status = read_node(words, fault);
+
+	fault->off = !status && next_is(words, "off");
+	return status;
+}
+
 static const struct kind {
 	const char *word;
 	enum engine_fault_kind kind;
@@ -233,6 +243,7 @@ static const struct kind {
 	{ "power", ENGINE_POWER_OFF, read_power },
 	{ "disconnect", ENGINE_DISCONNECT, read_node },
 	{ "connect", ENGINE_CONNECT, read_node },
+	{ "classic", ENGINE_CLASSIC, read_classic },
 	{ "clear", ENGINE_CLEAR, NULL },
 };
 
@@ -255,9 +266,10 @@ int fault_read_words(struct engine_fault *fault, struct fault_words *words)
 	}
 	if (near)
 		return fault_wrong(words, "%s is not a fault; did you mean %s?", text_quote(quoted, word), near);
-	return fault_wrong(
-		words, "%s is not a fault: drop, corrupt, delay, stuck, babble, power, disconnect, connect or clear",
-		text_quote(quoted, word));
+	return fault_wrong(words,
+			   "%s is not a fault: drop, corrupt, delay, stuck, babble, power, disconnect, connect, "
+			   "classic or clear",
+			   text_quote(quoted, word));
 }
 
 int fault_read(struct engine_fault *fault, const char *text, char why[FAULT_WHY_MAX])

@@ -7,6 +7,7 @@
  *	babble NODE FRAME [TIME]	NODE sends FRAME without end, for TIME; babble NODE off: no more
  *	power off|on NODE
  *	disconnect NODE, connect NODE	from the wire, to it
+ *	classic NODE [off]		its controller does not know CAN FD
  *	clear				no more drop, corrupt, delay, stuck, babble
  */
 #ifndef CAN_WIRE_FAULT_H

@@ -66,7 +66,8 @@ static bool move_one(struct hub *hub, struct hub_attachment *a, int64_t now_ns)
 	const struct wire_tx slot = *waiting(a); /* once: the program may change it */
 	const struct engine_tag tag = { a->serial, a->tx_tail };
 
-	if (!frame_valid(&slot.frame) || slot.frame.flags & FRAME_FD || slot.frame.id & FRAME_ERR) {
+	if (!frame_valid(&slot.frame) || slot.frame.id & FRAME_ERR ||
+	    (slot.frame.flags & FRAME_FD && !(a->flags & WIRE_FD && bus->settings.data_bitrate))) {
 		a->broken = true;
 		a->tx_head = a->tx_tail;
 		return false;
@@ -153,6 +154,8 @@ static void deliver_all(struct hub *hub, struct hub_bus *bus, const struct engin
 			continue;
 		if (event->kind == ENGINE_ERROR && !(a->flags & WIRE_ERRORS))
 			continue;
+		if (event->frame->flags & FRAME_FD && !(a->flags & WIRE_FD))
+			continue;
 		if (event->kind == ENGINE_ECHO)
 			flags = event->tag.connection == a->serial ? BUS_OWN : BUS_LOCAL;
 		if (flags == BUS_OWN ? a->flags & WIRE_NO_ECHO
@@ -214,7 +217,8 @@ void hub_event(void *to, const struct engine_event *event)
 	case ENGINE_FRAME:
 	case ENGINE_ERROR:
 		if (bus->seen)
-			vt_page_hash(bus->seen, event->t_ns, event->frame, FRAME_SIZE_CLASSIC);
+			vt_page_hash(bus->seen, event->t_ns, event->frame,
+				     event->frame->flags & FRAME_FD ? sizeof(*event->frame) : FRAME_SIZE_CLASSIC);
 		deliver_all(hub, bus, event);
 		break;
 	case ENGINE_STATE:

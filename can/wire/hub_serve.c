@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "can/bits_fd.h"
 #include "can/wire/hub.h"
 #include "channels/clock.h"
 #include "config/run.h"
@@ -25,6 +26,16 @@ void hub_add_door(struct hub *hub, int fd)
 }
 
 /* ---- buses ---- */
+
+static int64_t frame_min_ns(const struct engine_settings *settings)
+{
+	const struct bits_rates rates = { settings->bitrate, settings->data_bitrate };
+	const int64_t space_ns = BITS_INTERFRAME * INT64_C(1000000000) / settings->bitrate;
+	const int64_t classic_ns = FRAME_MIN_BITS * INT64_C(1000000000) / settings->bitrate;
+	const int64_t fd_ns = bits_frame_ns(&rates, 0, 0, FRAME_FD | FRAME_BRS, false) - space_ns - 2; /* rounding */
+
+	return settings->data_bitrate && fd_ns < classic_ns ? fd_ns : classic_ns;
+}
 
 int hub_serve(struct hub *hub, const char *name, const struct engine_settings *settings, struct error_sink *errors)
 {
@@ -58,10 +69,17 @@ int hub_serve(struct hub *hub, const char *name, const struct engine_settings *s
 	bus->settings.event = hub_event;
 	bus->settings.to = bus;
 	r = engine_init(&bus->engine, &bus->settings, clock_now_ns());
+	if (r && settings->data_bitrate)
+		return error_refuse(
+			errors, r,
+			"%s: %u and %u bit/s: a soft wire runs at 1000 to 1000000, and data of CAN FD at that to "
+			"10000000, a multiple of it if nothing else works",
+			name, settings->bitrate, settings->data_bitrate);
 	if (r)
 		return error_refuse(errors, r, "%s: %u bit/s: a soft wire runs at 1000 to 1000000", name,
 				    settings->bitrate);
-	hub->page->buses[hub->buses_n].frame_min_ns = FRAME_MIN_BITS * INT64_C(1000000000) / settings->bitrate;
+	hub->page->buses[hub->buses_n].frame_min_ns = frame_min_ns(settings);
+	hub->page->buses[hub->buses_n].data_bitrate = settings->data_bitrate;
 	snprintf(object, sizeof(object), "bus %s", name);
 	bus->seen = vt_clock_object(object);
 	hub->buses_n++;

@@ -35,7 +35,8 @@
 /* In wire_attach.flags. */
 #define WIRE_ERRORS 0x1	 /* error frames are wanted */
 #define WIRE_NO_ECHO 0x2 /* own frames are not wanted back */
-#define WIRE_FLAGS_ALL (WIRE_ERRORS | WIRE_NO_ECHO)
+#define WIRE_FD 0x4	 /* CAN FD frames are wanted, too, and may be sent if the bus carries them */
+#define WIRE_FLAGS_ALL (WIRE_ERRORS | WIRE_NO_ECHO | WIRE_FD)
 
 struct wire_attach {
 	uint32_t magic, version;
@@ -101,6 +102,7 @@ struct wire_controller {
 struct wire_bus {
 	_Atomic int64_t idle_ns; /* the bus is taken until then */
 	int64_t frame_min_ns;	 /* the shortest frame there is */
+	uint32_t data_bitrate;	 /* of CAN FD; 0: a classic bus */
 	struct wire_controller controllers[WIRE_CONTROLLERS_MAX];
 };
 

@@ -70,8 +70,22 @@ test_nobody_acknowledges() {
 
 test_frames_that_cannot_be_sent() {
 	refused 100 '3 or 8' send torso 1234#11
-	refused 100 'classic' send torso '123##100'
-	refused 100 'classic' send torso 20000040#0000000000000000
+	refused 111 'run canwire with --fd' send torso '123##100'
+	refused 100 'data and remote' send torso 20000040#0000000000000000
+}
+
+test_fd() {
+	"$canwire" run --fd 2000000 quick >"$lib_folder/quick" 2>&1 &
+	lib_until "$canwire" stats quick >/dev/null
+	"$canwire" dump quick --as imu --count 3 >"$lib_folder/dumped" &
+	dumper=$!
+	until "$canwire" stats quick | grep "controller imu" >/dev/null; do
+		sleep 0.01
+	done
+	"$canwire" send quick 123##5112233 123#DEADBEEF 12345678##4AA
+	wait "$dumper"
+	cut -d' ' -f2- "$lib_folder/dumped" >"$lib_folder/frames"
+	printf 'quick %s\n' 123##5112233 123#DEADBEEF 12345678##4AA | diff - "$lib_folder/frames"
 }
 
 test_stats_json() {

@@ -174,7 +174,7 @@ TEST(each_bad_line_is_told)
 	      "X:1: \"x\" is not a time in seconds such as 0.001000\n"
 	      "X:2: nothing behind the time: write TIME NODE FRAME, TIME fault ..., TIME node NODE ... or TIME end\n"
 	      "X:3: \"1#\" is not a frame such as 123#DEADBEEF: an identifier has 3 or 8 digits\n"
-	      "X:4: \"123##0\" is not a frame such as 123#DEADBEEF: the wire takes classic frames only\n"
+	      "X:4: \"123##0\" is not a frame such as 123#DEADBEEF: scripts and faults take classic frames only\n"
 	      "X:5: \"ho*st\" is not the name of a node: letters, digits, _ . -\n"
 	      "X:6: node imu: \"fly\": write attach, detach, up, down, reset, restart, restart-ms N, queue N, "
 	      "power off, power on, connect or disconnect\n"
@@ -269,13 +269,16 @@ TEST(faults_are_read)
 	TEST_ASSERT_EQUAL_INT(ENGINE_POWER_ON, right("power on imu").kind);
 	TEST_ASSERT_EQUAL_INT(ENGINE_DISCONNECT, right("disconnect imu").kind);
 	TEST_ASSERT_EQUAL_INT(ENGINE_CONNECT, right("connect imu").kind);
+	TEST_ASSERT_EQUAL_INT(ENGINE_CLASSIC, right("classic imu").kind);
+	TEST_ASSERT_FALSE(right("classic imu").off);
+	TEST_ASSERT_TRUE(right("classic imu off").off);
 	TEST_ASSERT_EQUAL_INT(ENGINE_CLEAR, right("clear").kind);
 }
 
 TEST(what_is_no_fault)
 {
 	TEST_ASSERT_EQUAL_STRING(
-		"\"\" is not a fault: drop, corrupt, delay, stuck, babble, power, disconnect, connect or clear",
+		"\"\" is not a fault: drop, corrupt, delay, stuck, babble, power, disconnect, connect, classic or clear",
 		wrong(""));
 	TEST_ASSERT_EQUAL_STRING("\"dorp\" is not a fault; did you mean drop?", wrong("dorp 1"));
 	TEST_ASSERT_EQUAL_STRING("drop: \"\": write how many frames (3), which part of them (2.5%), or off",
@@ -301,8 +304,8 @@ TEST(what_is_no_fault)
 /* The help names every fault there is. */
 TEST(the_help_is_complete)
 {
-	static const char *const words[] = { "drop",  "corrupt",    "delay",   "stuck", "babble",
-					     "power", "disconnect", "connect", "clear" };
+	static const char *const words[] = { "drop",  "corrupt",    "delay",   "stuck",	  "babble",
+					     "power", "disconnect", "connect", "classic", "clear" };
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		TEST_ASSERT_NOT_NULL_MESSAGE(strstr(fault_help, words[i]), words[i]);
