@@ -179,15 +179,14 @@ static int64_t busy_ns(const struct level *l, const struct response_frame *m)
 	}
 }
 
-/* From the beginning of the busy period to the start of the frame that has own_ns of its own kind before it. */
+/* From the beginning of the busy period, which ends, to the start of the frame that has own_ns of its own kind before
+ * it. */
 static int64_t start_ns(const struct level *l, const struct response_frame *m, int64_t own_ns, int64_t from_ns)
 {
 	int64_t w_ns = from_ns, next_ns;
 
 	for (;; w_ns = next_ns) {
 		next_ns = l->blocked_ns + own_ns + all_sent_ns(l, m, w_ns + l->bit_ns);
-		if (next_ns > WINDOW_MAX_NS)
-			return RESPONSE_NEVER;
 		if (next_ns <= w_ns)
 			return w_ns;
 	}
@@ -217,8 +216,6 @@ static void solve(struct response_frame *m, const struct level *l)
 		int64_t response_ns;
 
 		w_ns = start_ns(l, m, own_ns, w_ns);
-		if (w_ns == RESPONSE_NEVER)
-			return;
 		response_ns = since_release_ns(m, instance, jitter_ns, w_ns);
 		if (response_ns > longest_ns) {
 			longest_ns = response_ns;

@@ -501,32 +501,38 @@ static int64_t tick_work_ns(const struct traffic *plan, unsigned int bus, unsign
 	return ns;
 }
 
-/* One after another, the fastest first; those with the same tick in the order in which they stand. */
+/* The fastest driver that is not done yet, the first of several; drivers_n: none. */
+static unsigned int next_fastest(const struct traffic *plan, const bool *done)
+{
+	unsigned int next = (unsigned int)plan->drivers_n;
+
+	for (unsigned int d = 0; d < plan->drivers_n; d++)
+		if (!done[d] && (next == plan->drivers_n || plan->drivers[d].tick_ns < plan->drivers[next].tick_ns))
+			next = d;
+	return next;
+}
+
+/* One after another, the fastest first.  A driver for which no time is left in its tick begins with the clock. */
 void traffic_offsets(struct traffic *plan)
 {
 	int64_t taken_ns[TRAFFIC_BUSES_MAX] = { 0 };
 	bool done[TRAFFIC_DRIVERS_MAX] = { false };
+	unsigned int d;
 
-	for (size_t turn = 0; turn < plan->drivers_n; turn++) {
-		struct traffic_driver *driver = NULL;
-		unsigned int next = 0;
+	while ((d = next_fastest(plan, done)) < plan->drivers_n) {
+		int64_t offset_ns = 0;
 
-		for (unsigned int d = 0; d < plan->drivers_n; d++)
-			if (!done[d] && (!driver || plan->drivers[d].tick_ns < driver->tick_ns)) {
-				driver = &plan->drivers[d];
-				next = d;
-			}
-		done[next] = true;
-		driver->offset_ns = 0;
+		done[d] = true;
 		for (unsigned int b = 0; b < plan->buses_n; b++)
-			if (tick_work_ns(plan, b, next) && taken_ns[b] > driver->offset_ns)
-				driver->offset_ns = taken_ns[b];
-		driver->offset_ns += OFFSET_STEP_NS - 1;
-		driver->offset_ns -= driver->offset_ns % OFFSET_STEP_NS;
-		if (driver->offset_ns >= driver->tick_ns)
-			driver->offset_ns = 0;
+			if (tick_work_ns(plan, b, d) && taken_ns[b] > offset_ns)
+				offset_ns = taken_ns[b];
+		offset_ns += OFFSET_STEP_NS - 1;
+		offset_ns -= offset_ns % OFFSET_STEP_NS;
+		if (offset_ns >= plan->drivers[d].tick_ns)
+			offset_ns = 0;
+		plan->drivers[d].offset_ns = offset_ns;
 		for (unsigned int b = 0; b < plan->buses_n; b++)
-			if (tick_work_ns(plan, b, next))
-				taken_ns[b] = driver->offset_ns + tick_work_ns(plan, b, next);
+			if (tick_work_ns(plan, b, d))
+				taken_ns[b] = offset_ns + tick_work_ns(plan, b, d);
 	}
 }
