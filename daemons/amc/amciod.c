@@ -60,6 +60,10 @@ static unsigned int send(struct drv *drv, const struct amciod_drive *d, struct s
 		s.answered = true;
 		s.reply_id = SDO_ID_REPLY + d->node;
 		s.reply_within_ns = d->settings->reply_late_ns;
+	} else if (row.id & FRAME_RTR) { /* guarding */
+		s.answered = true;
+		s.reply_id = row.id & ~FRAME_RTR;
+		s.reply_within_ns = d->settings->reply_late_ns;
 	}
 	return (unsigned int)drv_add_send(drv, &s, errors);
 }

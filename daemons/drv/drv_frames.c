@@ -1,4 +1,7 @@
-/* drv_frames.c: --frames, the frames a driver sends and receives as JSON; achstart --check reads it. */
+/* drv_frames.c: --frames, the frames a driver sends and receives as JSON; achstart --check and canreplay
+ * --closed-loop read it. */
+#include <string.h>
+
 #include "config/json.h"
 #include "daemons/drv/drv_inside.h"
 
@@ -28,38 +31,103 @@ static void put_key(struct json *j, const uint8_t *key, unsigned int len)
 	json_text(j, "key", text);
 }
 
-static void put_reply(struct json *j, const struct drv_send *send)
+/* The question that is asked with the row; NULL: none. */
+static const struct drv_question *question_of(const struct drv *drv, const struct drv_send *send)
 {
-	static const uint8_t all[FRAME_DATA_MAX] = { 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF };
+	for (unsigned int i = 0; i < drv->asks.questions_n; i++) {
+		const struct drv_question *question = &drv->asks.questions[i].row;
 
+		if (&drv->buses[drv->sends[question->send].bus].sends[drv->sends[question->send].row] == send)
+			return question;
+	}
+	return NULL;
+}
+
+/* What makes two requests the same: the key of the slot, and what the device repeats of it. */
+static void put_request_key(struct json *j, const struct drv_send *send, const struct drv_question *question,
+			    unsigned int len)
+{
+	uint8_t key[FRAME_DATA_MAX];
+
+	memcpy(key, send->row.key, sizeof(key));
+	for (unsigned int i = 0; question && i < DRV_ASK_ECHOES_MAX; i++)
+		if (question->echo[i].request < sizeof(key))
+			key[question->echo[i].request] |= question->echo[i].mask;
+	put_key(j, key, len);
+}
+
+/* The bits of the reply that repeat those of the request at the same place. */
+static void put_reply_key(struct json *j, const struct drv_send *send, const struct drv_question *question)
+{
+	uint8_t key[FRAME_DATA_MAX] = { 0 };
+	unsigned int len = send->reply_bytes;
+
+	memset(key, 0xFF, len);
+	for (unsigned int i = 0; question && i < DRV_ASK_ECHOES_MAX && question->echo[i].mask; i++) {
+		const struct drv_ask_echo *echo = &question->echo[i];
+
+		if (echo->request != echo->reply || echo->reply >= sizeof(key))
+			continue;
+		key[echo->reply] |= echo->mask;
+		len = echo->reply >= len ? echo->reply + 1u : len;
+	}
+	put_key(j, key, len);
+}
+
+/* Of the identifiers of the answer, if it has several. */
+static void put_mask(struct json *j, const struct drv *drv, const struct drv_question *question)
+{
+	const struct drv_receive *row = NULL;
+	uint32_t all = 0;
+
+	if (question) {
+		const unsigned int bus = drv->receives[question->receive].bus;
+
+		row = &drv->buses[bus].receives[drv->receives[question->receive].row].row;
+		all = row->id & FRAME_EXT ? FRAME_EXT_MASK : FRAME_STD_MASK;
+	}
+	if (row && (row->id_mask & all) != all)
+		json_textf(j, "mask", "%03X", row->id_mask & all);
+	else
+		json_null(j, "mask");
+}
+
+static void put_reply(struct json *j, const struct drv *drv, const struct drv_send *send,
+		      const struct drv_question *question)
+{
 	json_object(j, "reply");
 	put_id(j, send->reply_id);
-	put_key(j, all, send->reply_bytes);
+	put_mask(j, drv, question);
+	put_reply_key(j, send, question);
+	json_uint(j, "frames", question && question->replies ? question->replies : 1);
 	put_us(j, "within_us", send->reply_within_ns);
 	json_end(j);
 }
 
 /* send: NULL for a frame that is received. */
-static void put_frame(struct json *j, const struct drv_bus *bus, uint32_t id, unsigned int len, int64_t period_ns,
-		      bool shared, const struct drv_send *send)
+static void put_frame(struct json *j, const struct drv *drv, const struct drv_bus *bus, uint32_t id, unsigned int len,
+		      int64_t period_ns, bool shared, const struct drv_send *send)
 {
+	const struct drv_question *question = send ? question_of(drv, send) : NULL;
+
 	json_object(j, NULL);
 	json_text(j, "bus", bus->setup->name);
 	put_id(j, id);
 	json_bool(j, "ext", id & FRAME_EXT);
+	json_bool(j, "rtr", id & FRAME_RTR);
 	json_text(j, "dir", send ? "tx" : "rx");
 	json_uint(j, "len", len);
 	json_text(j, "class", send ? classes[send->row.class] : NULL);
 	json_bool(j, "moves", send && send->moves);
 	json_bool(j, "shared", shared);
 	if (send)
-		put_key(j, send->row.key, len);
+		put_request_key(j, send, question, len);
 	else
 		json_null(j, "key");
 	put_us(j, "period_us", period_ns);
 	put_us(j, "deadline_us", !send ? 0 : send->row.deadline_ns ? send->row.deadline_ns : period_ns);
 	if (send && send->answered)
-		put_reply(j, send);
+		put_reply(j, drv, send, question);
 	else
 		json_null(j, "reply");
 	json_end(j);
@@ -78,11 +146,11 @@ void drv_frames_print(const struct drv *drv)
 		const struct drv_bus *bus = &drv->buses[b];
 
 		for (const struct drv_send *s = bus->sends; s < bus->sends + bus->sends_n; s++)
-			put_frame(&j, bus, s->row.id, s->len, s->row.period_ns, s->shared, s);
+			put_frame(&j, drv, bus, s->row.id, s->len, s->row.period_ns, s->shared, s);
 		for (unsigned int i = 0; i < bus->receives_n; i++) {
 			const struct drv_receive *row = &bus->receives[i].row;
 
-			put_frame(&j, bus, row->id, row->any_len ? FRAME_DATA_MAX : row->len_max, row->period_ns,
+			put_frame(&j, drv, bus, row->id, row->any_len ? FRAME_DATA_MAX : row->len_max, row->period_ns,
 				  row->shared, NULL);
 		}
 	}

@@ -7,17 +7,6 @@ _Static_assert(DRV_SENDS_MAX <= DRV_ASK_ROWS_MAX && DRV_RECEIVES_MAX <= DRV_ASK_
 
 /* ---- declaring ---- */
 
-/* So many leading bytes come back as they were. */
-static uint8_t leading(const struct drv_question *question)
-{
-	uint8_t n = 0;
-
-	while (n < DRV_ASK_ECHOES_MAX && question->echo[n].mask == 0xFF && question->echo[n].request == n &&
-	       question->echo[n].reply == n)
-		n++;
-	return n;
-}
-
 int drv_add_question(struct drv *drv, const struct drv_question *question, struct error_sink *errors)
 {
 	const bool there = question->send < drv->sends_n && question->receive < drv->receives_n &&
@@ -40,7 +29,6 @@ int drv_add_question(struct drv *drv, const struct drv_question *question, struc
 	send = &drv->buses[bus].sends[drv->sends[question->send].row];
 	send->answered = true;
 	send->reply_id = drv->buses[bus].receives[drv->receives[question->receive].row].row.id;
-	send->reply_bytes = leading(question);
 	send->reply_within_ns = question->lost_ns;
 	return number;
 }

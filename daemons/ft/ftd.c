@@ -70,6 +70,7 @@ static void add_question(const struct ftd *f, struct drv *drv, unsigned int n, s
 	const bool sample = n == SAMPLE;
 	const struct drv_send send = {
 		.row = { .id = (uint32_t)f->settings.base << 4 | opcodes[n],
+			 .key = { 0xFF }, /* which calibration, which row of the matrix */
 			 .class = n == RESET ? SLOTS_COMMAND : SLOTS_QUEUE,
 			 .period_ns = sample ? drv_period_ns(drv) : 0,
 			 .deadline_ns = sample ? f->settings.reply_late_ns : ITEM_LATE_NS,

@@ -12,20 +12,20 @@ void tearDown(void)
 	drv_lib_end();
 }
 
-#define ROWS                                                                                            \
-	"{\"bus\":\"left\",\"id\":\"201\",\"ext\":false,\"dir\":\"tx\",\"len\":2,\"class\":\"latest\"," \
-	"\"moves\":false,\"shared\":false,\"key\":\"0000\",\"period_us\":5000,"                         \
-	"\"deadline_us\":5000,\"reply\":null},"                                                         \
-	"{\"bus\":\"left\",\"id\":\"202\",\"ext\":false,\"dir\":\"tx\",\"len\":8,\"class\":\"queue\","  \
-	"\"moves\":false,\"shared\":false,\"key\":\"FFFF000000000000\",\"period_us\":null,"             \
-	"\"deadline_us\":20000,"                                                                        \
-	"\"reply\":{\"id\":\"182\",\"key\":\"FFFF\",\"within_us\":10000}},"                             \
-	"%s"                                                                                            \
-	"{\"bus\":\"left\",\"id\":\"181\",\"ext\":false,\"dir\":\"rx\",\"len\":2,"                      \
-	"\"class\":null,\"moves\":false,\"shared\":false,"                                              \
-	"\"key\":null,\"period_us\":10000,\"deadline_us\":null,\"reply\":null},"                        \
-	"{\"bus\":\"left\",\"id\":\"182\",\"ext\":false,\"dir\":\"rx\",\"len\":8,"                      \
-	"\"class\":null,\"moves\":false,\"shared\":false,"                                              \
+#define ROWS                                                                                                          \
+	"{\"bus\":\"left\",\"id\":\"201\",\"ext\":false,\"rtr\":false,\"dir\":\"tx\",\"len\":2,\"class\":\"latest\"," \
+	"\"moves\":false,\"shared\":false,\"key\":\"0000\",\"period_us\":5000,"                                       \
+	"\"deadline_us\":5000,\"reply\":null},"                                                                       \
+	"{\"bus\":\"left\",\"id\":\"202\",\"ext\":false,\"rtr\":false,\"dir\":\"tx\",\"len\":8,\"class\":\"queue\","  \
+	"\"moves\":false,\"shared\":false,\"key\":\"FFFF000000000000\",\"period_us\":null,"                           \
+	"\"deadline_us\":20000,"                                                                                      \
+	"\"reply\":{\"id\":\"182\",\"mask\":null,\"key\":\"FFFF\",\"frames\":1,\"within_us\":10000}},"                \
+	"%s"                                                                                                          \
+	"{\"bus\":\"left\",\"id\":\"181\",\"ext\":false,\"rtr\":false,\"dir\":\"rx\",\"len\":2,"                      \
+	"\"class\":null,\"moves\":false,\"shared\":false,"                                                            \
+	"\"key\":null,\"period_us\":10000,\"deadline_us\":null,\"reply\":null},"                                      \
+	"{\"bus\":\"left\",\"id\":\"182\",\"ext\":false,\"rtr\":false,\"dir\":\"rx\",\"len\":8,"                      \
+	"\"class\":null,\"moves\":false,\"shared\":false,"                                                            \
 	"\"key\":null,\"period_us\":null,\"deadline_us\":null,\"reply\":null}"
 
 static void expect(const char *more_left, const char *more, const char *claims)
@@ -72,12 +72,43 @@ TEST(everything_else)
 {
 	fake.plan = add_more;
 	TEST_ASSERT_EQUAL(0, drv_lib_main("--name arm --bus left=wire:a --bus can7 --frames"));
-	expect("{\"bus\":\"left\",\"id\":\"00000012\",\"ext\":true,\"dir\":\"tx\",\"len\":3,\"class\":\"urgent\","
+	expect("{\"bus\":\"left\",\"id\":\"00000012\",\"ext\":true,\"rtr\":false,\"dir\":\"tx\",\"len\":3,\"class\":\"urgent\","
 	       "\"moves\":false,\"shared\":true,\"key\":\"00F000\",\"period_us\":null,\"deadline_us\":1.5,"
-	       "\"reply\":{\"id\":\"1FFFFFFF\",\"key\":\"FFFFFFFFFFFFFFFF\",\"within_us\":null}},",
-	       ",{\"bus\":\"can7\",\"id\":\"05000000\",\"ext\":true,\"dir\":\"rx\",\"len\":4,\"class\":null,"
+	       "\"reply\":{\"id\":\"1FFFFFFF\",\"mask\":null,\"key\":\"FFFFFFFFFFFFFFFF\",\"frames\":1,\"within_us\":null}},",
+	       ",{\"bus\":\"can7\",\"id\":\"05000000\",\"ext\":true,\"rtr\":false,\"dir\":\"rx\",\"len\":4,\"class\":null,"
 	       "\"moves\":false,\"shared\":false,\"key\":null,\"period_us\":null,\"deadline_us\":null,\"reply\":null}",
 	       "{\"bus\":\"can7\",\"what\":\"pcio\"},{\"bus\":\"left\",\"what\":\"clock\"}");
+}
+
+static int add_questions(struct drv *drv, struct error_sink *errors)
+{
+	static const struct drv_send ask = { .row = { .id = 0x300, .class = SLOTS_QUEUE, .deadline_ns = 1000 },
+					     .len = 4 };
+	static const struct drv_receive replies = { .id = 0x310, .id_mask = 0x7fc, .len_min = 0, .len_max = 8 };
+	static const struct drv_question question = { .send = 2,
+						      .receive = 2,
+						      .echo = { { 1, 1, 0xFF }, { 2, 2, 0x0F }, { 3, 0, 0xFF } },
+						      .replies = 3,
+						      .late_ns = 1000000,
+						      .lost_ns = 2000000 };
+
+	TEST_ASSERT_EQUAL(2, drv_add_send(drv, &ask, errors));
+	TEST_ASSERT_EQUAL(2, drv_add_receive(drv, &replies, errors));
+	TEST_ASSERT_EQUAL(0, drv_add_question(drv, &question, errors));
+	return 0;
+}
+
+/* What the device repeats tells requests apart; what it repeats elsewhere does not tell replies apart. */
+TEST(a_question)
+{
+	fake.plan = add_questions;
+	TEST_ASSERT_EQUAL(0, drv_lib_main("--name arm --bus left=wire:a --frames"));
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(drv_lib.printed, "\"key\":\"00FF0FFF\",\"period_us\":null,"),
+				     drv_lib.printed);
+	TEST_ASSERT_NOT_NULL_MESSAGE(
+		strstr(drv_lib.printed, "\"reply\":{\"id\":\"310\",\"mask\":\"7FC\",\"key\":\"00FF0F\",\"frames\":3,"
+					"\"within_us\":2000}}"),
+		drv_lib.printed);
 }
 
 TEST(no_bus_no_frames)
