@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "can/log.h"
+#include "can/tool/closed.h"
 #include "can/tool/ids.h"
 #include "can/tool/program.h"
 #include "can/tool/route.h"
@@ -54,6 +55,7 @@ struct replay {
 	uint64_t frames;  /* so far */
 	int64_t start_ns; /* when the first was due */
 	struct sender_log of_log;
+	struct closed closed;
 };
 
 static const struct settings_row rows[] = {
@@ -78,6 +80,36 @@ static const struct settings_row rows[] = {
 	SETTINGS_BOOL("tx-only", struct replay, tx_only, "no", "only frames that were sent by the recorder"),
 	SETTINGS_BOOL("errors", struct replay, errors, "no", "error frames too, to buses that take them"),
 	SETTINGS_BOOL("lenient", struct replay, lenient, "no", "leave out damaged lines, instead of sending nothing"),
+	SETTINGS_BOOL("closed-loop", struct replay, closed.on, "no",
+		      "play only the devices, and answer the requests of a live driver"),
+	SETTINGS_STRINGS("frames", struct replay, closed.frames, "closed loop: what DRIVER ... --frames prints",
+			 .value = "JSON"),
+	SETTINGS_STRINGS("bus", struct replay, closed.bus, "closed loop: the driver's bus NAME is OLD in the log",
+			 .value = "NAME=OLD"),
+	SETTINGS_STRING("channels", struct replay, closed.channels, NULL,
+			"closed loop: publish the references of a recording of ach record", .value = "REC"),
+	SETTINGS_STRINGS("channel", struct replay, closed.channel, "instead of every ...-ref in it",
+			 .value = "NAME[=NEW]"),
+	SETTINGS_BOOL("force", struct replay, closed.force, "no", "references on a real bus, too"),
+	SETTINGS_BOOL("diff", struct replay, closed.diff, "no",
+		      "closed loop: print every frame that the driver sends otherwise; status 1"),
+	SETTINGS_BOOL("all", struct replay, closed.all, "no", "with --diff: every frame of the driver"),
+	SETTINGS_STRINGS("tolerance", struct replay, closed.tolerance,
+			 "what may differ: ID[#BYTES]:BYTE:TYPE=NUMBER, any or offset; or order", .value = "WHAT"),
+	SETTINGS_STRING("window", struct replay, closed.window, NULL,
+			"how far a frame of the driver may be from its moment; else half its interval, at most 1s",
+			.value = "TIME"),
+	SETTINGS_STRING("settle", struct replay, closed.settle, NULL,
+			"with a missing beginning: differences count from there on; 1s", .value = "TIME"),
+	SETTINGS_STRING("wait", struct replay, closed.wait, NULL, "for the driver's first frame; 10s", .value = "TIME"),
+	SETTINGS_BOOL("strict", struct replay, closed.strict, "no",
+		      "a request that was not sent then gets no answer of another one"),
+	SETTINGS_STRING("step", struct replay, closed.step, NULL,
+			"stop at each difference until FILE has a line: n: next frame; c: go on", .value = "FILE"),
+	SETTINGS_STRING("report", struct replay, closed.report, NULL, "write the result of a closed loop to FILE",
+			.value = "FILE"),
+	SETTINGS_INT("bitrate", struct replay, closed.bitrate, "", "1000000", "1000", "20000000",
+		     "closed loop: of the bus, so that answers end when they did", .value = "BIT/S"),
 	SETTINGS_BOOL("dry-run", struct replay, dry_run, "no", "print what would be sent, and send nothing"),
 	SETTINGS_BOOL("json", struct replay, json, "no", "the summary as JSON"),
 	SETTINGS_END,
@@ -376,6 +408,36 @@ static int play_file(struct replay *play)
 	return r;
 }
 
+/* ---- closed loop ---- */
+
+/* Reads it again, into the loop. */
+static int load(struct replay *play)
+{
+	struct log_record r;
+	struct route_bus *to;
+	int n = 0;
+
+	while (!stopped && (n = log_next(&play->log, &r)) > 0) {
+		if (choose(play, &r, &to))
+			return PROGRAM_FAILED;
+		if (to && closed_add(&play->closed, &play->routes, to, &r))
+			return PROGRAM_FAILED;
+	}
+	return n < 0 ? PROGRAM_FAILED : 0;
+}
+
+static int close_loop(struct replay *play)
+{
+	int status = closed_open(&play->closed, &play->routes);
+
+	play->routes.listen = true;
+	if (!status)
+		status = load(play);
+	if (!status)
+		status = open_buses(play);
+	return status || stopped ? status : closed_run(&play->closed, &play->sender, &play->of_log);
+}
+
 /* ---- the command ---- */
 
 static int check_speed(struct replay *play)
@@ -417,7 +479,11 @@ static int check(struct replay *play)
 		return PROGRAM_WRONG;
 	if (play->loop != 1 && !strcmp(play->file, "-"))
 		return program_wrong("--loop: standard input cannot be read twice");
-	return 0;
+	if (play->closed.on && (play->loop != 1 || play->at_once || play->schedule.speed != 1 || play->dry_run))
+		return program_wrong(
+			"--closed-loop: a live driver has its own pace: leave out --loop, --speed, --dry-run");
+	play->closed.json = play->json;
+	return closed_check(&play->closed);
 }
 
 static int open_log(struct replay *play)
@@ -426,8 +492,9 @@ static int open_log(struct replay *play)
 	struct stat st;
 
 	play->again = !standard && !stat(play->file, &st) && S_ISREG(st.st_mode);
-	if (!play->again && play->loop != 1)
-		return program_fail("%s: cannot be read twice, so there is no --loop", play->file);
+	if (!play->again && (play->loop != 1 || play->closed.on))
+		return program_fail("%s: cannot be read twice, so there is no --%s", play->file,
+				    play->closed.on ? "closed-loop" : "loop");
 	stop_input = standard ? STDIN_FILENO : -1;
 	play->errors_to = program_errors();
 	if (log_open(&play->log, play->file, play->again || play->lenient ? 0 : LOG_STRICT, &play->errors_to))
@@ -441,6 +508,8 @@ static int run(struct replay *play)
 {
 	int status = play->again ? scan(play) : 0, r;
 
+	if (!status && !stopped && play->closed.on)
+		return close_loop(play);
 	if (!status && !play->dry_run)
 		status = open_buses(play);
 	if (status || stopped)
@@ -476,8 +545,9 @@ int main(int argc, char **argv)
 		return status;
 	play.file = argv[0];
 	play.bar.unit = "frames";
-	if (check(&play))
-		return PROGRAM_WRONG;
+	status = check(&play);
+	if (status)
+		return status;
 	if (!play.dry_run && catch_signals())
 		return PROGRAM_FAILED;
 	play.sender.routes = &play.routes;
@@ -488,6 +558,7 @@ int main(int argc, char **argv)
 		status = run(&play);
 		log_close(&play.log);
 	}
+	closed_close(&play.closed);
 	routes_close(&play.routes);
 	return status;
 }

@@ -113,7 +113,7 @@ int routes_open(struct routes *r, struct route_bus *b, struct error_sink *errors
 {
 	static const struct bus_filter
 		none[1]; /* nothing but echoes: they say that there is room, and that it was sent */
-	const struct bus_options options = { .filters = none,
+	const struct bus_options options = { .filters = r->listen ? NULL : none,
 					     .filters_n = 0,
 					     .fd = true,
 					     .sends = b->sends,

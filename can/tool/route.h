@@ -36,6 +36,7 @@ struct routes {
 	struct route *others; /* '*' */
 	struct route_bus bus[ROUTE_BUSES_MAX];
 	size_t buses;
+	bool listen; /* receive the frames of other programs, not only echoes */
 };
 
 /* The options.  0, or -EINVAL with a line in errors. */

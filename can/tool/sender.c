@@ -16,13 +16,16 @@
 
 /* ---- waiting ---- */
 
-static void take_echoes(struct route_bus *b)
+static void take_echoes(const struct sender *s, struct route_bus *b)
 {
 	struct bus_frame got[ECHOES];
+	int n;
 
 	b->since = 0;
-	for (int i = 0; i < 8 && bus_receive(b->bus, got, ECHOES) > 0; i++)
-		;
+	for (int i = 0; i < 8 && (n = bus_receive(b->bus, got, ECHOES)) > 0; i++)
+		for (int k = 0; s->heard && k < n; k++)
+			if (!(got[k].flags & (BUS_OWN | BUS_QUEUED)) && !(got[k].frame.id & FRAME_ERR))
+				s->heard(s->heard_to, b, &got[k]);
 }
 
 int sender_wait(struct sender *s, int64_t until_ns)
@@ -49,7 +52,7 @@ int sender_wait(struct sender *s, int64_t until_ns)
 		struct route_bus *b = &routes->bus[i];
 
 		if (b->bus && (fds[1 + i].ready || bus_next_ns(b->bus) <= now))
-			take_echoes(b);
+			take_echoes(s, b);
 	}
 	return fds[0].ready ? SENDER_STOP : SENDER_TIME;
 }
@@ -109,7 +112,7 @@ int sender_send(struct sender *s, struct route_bus *b, const struct log_record *
 	b->error = 0;
 	b->sent++;
 	if (++b->since >= ECHOES)
-		take_echoes(b);
+		take_echoes(s, b);
 	return 0;
 }
 

@@ -12,6 +12,9 @@ struct sender {
 	int64_t max_late_ns; /* a full queue is tried again for so long */
 	bool untimed;	     /* moments mean nothing: late stays empty */
 	struct hist late;    /* when it was handed over less when it was due */
+	/* Called for each frame of another program, if the routes listen; may be NULL. */
+	void (*heard)(void *to, const struct route_bus *b, const struct bus_frame *got);
+	void *heard_to;
 };
 
 /* Why a wait ended; less than 0: failed, and a line was printed. */
