@@ -1,13 +1,14 @@
 /* loop_rules.h: which frames of a recording are a driver's own, by its --frames.
  *
  *	{"driver":"pciod","name":"waist","frames":[
- *	 {"bus":"torso","id":"0CF","dir":"tx","len":2,"key":"FFFF","reply":{"id":"0AF","key":"FFFF","within_us":100000}},
+ *	 {"bus":"torso","id":"0CF","dir":"tx","len":2,"key":"FFFF",
+ *	  "reply":{"id":"0AF","mask":null,"key":"FFFF","frames":1,"within_us":100000}},
  *	 {"bus":"torso","id":"0AF","dir":"rx","len":8}]}
  *
  * A frame of a tx row is the driver's; all others are of devices, or of other programs.  The key has the bits of the
  * data that tell two requests of one identifier apart: two frames with the same bits are the same request.  A frame of
- * the reply's identifier (of one that agrees with it in the bits of mask) that repeats the bits of the reply's key at the
- * same places, within the time, is the answer.
+ * the reply's identifier (of one that agrees with it in the bits of mask) that repeats the bits of the reply's key at
+ * the same places, within the time, is the answer.
  * Several files of several drivers add up.  Only bus, id and dir are required: such a file may be written by hand.
  */
 #ifndef CAN_LOOP_RULES_H

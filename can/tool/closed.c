@@ -277,7 +277,7 @@ static int64_t earlier(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* When the supervisor is told that everything is ready: at once, or before the robot was armed in the recording, so that
+/* When the supervisor is told that everything is ready: at once, or before the robot was armed in the recording: then
  * arm: auto arms it at about the same moment. */
 static int64_t ready_ns(const struct closed *c)
 {

@@ -33,27 +33,40 @@ loop="bus.log --closed-loop --frames frames.json"
 
 # shellcheck disable=SC2086 # words
 refusals() {
-	lib_case needs_frames says 100 '--closed-loop: needs --frames FILE, what DRIVER ... --frames prints' bus.log --closed-loop
+	lib_case needs_frames says 100 \
+		'--closed-loop: needs --frames FILE, what DRIVER ... --frames prints' bus.log --closed-loop
 	lib_case diff_alone says 100 '--diff: needs --closed-loop' bus.log --diff
 	lib_case frames_alone says 100 '--frames: needs --closed-loop' bus.log --frames frames.json
 	lib_case step_alone says 100 '--step: needs --closed-loop' bus.log --step x
 	lib_case channels_alone says 100 '--channels: needs --closed-loop' bus.log --channels x
 	lib_case tolerance_alone says 100 '--tolerance: needs --closed-loop' bus.log --tolerance order
 	lib_case channel_alone says 100 '--channel: needs --channels REC' $loop --channel waist-ref
-	lib_case speed says 100 '--closed-loop: a live driver has its own pace: leave out --loop, --speed, --dry-run' $loop --speed 2
-	lib_case loops says 100 '--closed-loop: a live driver has its own pace: leave out --loop, --speed, --dry-run' $loop --loop 2
-	lib_case no_file says 111 '--frames: none.json: No such file or directory' bus.log --closed-loop --frames none.json
-	lib_case not_frames says 100 'bus.log: no list "frames": DRIVER --frames prints it' bus.log --closed-loop --frames bus.log
+	lib_case speed says 100 \
+		'--closed-loop: a live driver has its own pace: leave out --loop, --speed, --dry-run' $loop --speed 2
+	lib_case loops says 100 \
+		'--closed-loop: a live driver has its own pace: leave out --loop, --speed, --dry-run' $loop --loop 2
+	lib_case no_file says 111 \
+		'--frames: none.json: No such file or directory' bus.log --closed-loop --frames none.json
+	lib_case not_frames says 100 \
+		'bus.log: no list "frames": DRIVER --frames prints it' bus.log --closed-loop --frames bus.log
 	lib_case bus_without_name says 100 '--bus: torso is not NAME=OLD such as torso=can3' $loop --bus torso
 	lib_case bus_unknown says 100 '--bus: base=can0: the driver has no such bus' $loop --bus base=can0
-	lib_case tolerance says 100 '--tolerance: "x": it is not ID:BYTE:TYPE=TOLERANCE such as 0EF:2:f32=0.001, or order' $loop --tolerance x
+	lib_case tolerance says 100 \
+		'--tolerance: "x": it is not ID:BYTE:TYPE=TOLERANCE such as 0EF:2:f32=0.001, or order' \
+		$loop --tolerance x
 	lib_case window says 100 '--window: "x" is not a time such as 10s or 5min' $loop --window x
-	lib_case real_bus says 111 '--channels: can0 is a real bus, on which references may move a device: --force plays them all the same' $loop --channels x
+	lib_case real_bus says 111 \
+		'--channels: can0 is a real bus, on which references may move a device: --force plays them all the same' \
+		$loop --channels x
 	lib_case no_rec says 111 'none.rec: No such file or directory' $loop --map can0=wire:torso --channels none.rec
-	lib_case not_a_rec says 111 'bus.log: is not a recording of ach record' $loop --map can0=wire:torso --channels bus.log
+	lib_case not_a_rec says 111 \
+		'bus.log: is not a recording of ach record' $loop --map can0=wire:torso --channels bus.log
 }
 
-test_pipe() { says 111 "/dev/fd/63: cannot be read twice, so there is no --closed-loop" <(cat bus.log) --closed-loop --frames frames.json; }
+test_pipe() {
+	says 111 "/dev/fd/63: cannot be read twice, so there is no --closed-loop" <(cat bus.log) --closed-loop \
+		--frames frames.json
+}
 
 wire() {
 	canwire run torso &
@@ -78,10 +91,10 @@ test_a_driver_of_hand() {
 	lib_until bash -c 'canwire stats torso | grep -q devices'
 	canwire send torso 0CF#0A27
 	canwire send torso 0CF#0A99
-	wait $player || status=$?
-	kill $recorder && wait $recorder
+	wait "$player" || status=$?
+	kill "$recorder" && wait "$recorder"
 	cat report seen.log
-	[ $status -eq 1 ]
+	[ "$status" -eq 1 ]
 	grep -q 0AF#0A2701 seen.log
 	lib_not grep -q 0AF#0A3C02 seen.log
 	grep -q '< .*missing' report

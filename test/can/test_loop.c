@@ -434,7 +434,8 @@ TEST(an_unknown_request_is_not_answered)
 TEST(a_recording_that_begins_in_the_middle)
 {
 	options.settle_ns = 4000000;
-	expect("0 a 700#01 1000 a 0CF#0A27 1300 a 0AF#0A2701 5000 a 0CF#0A27 5300 a 0AF#0A2702 9000 a 0CF#0A27 9300 a 0AF#0A2703",
+	expect("0 a 700#01 1000 a 0CF#0A27 1300 a 0AF#0A2701 5000 a 0CF#0A27 5300 a 0AF#0A2702"
+	       " 9000 a 0CF#0A27 9300 a 0AF#0A2703",
 	       "100 a 0CF#0A39 2500 a 0CF#0A27 4100 a 0CF#0A27 6000 a 0CF#0A99",
 	       "+ 0 a 700#01\nextra 1000 a 0CF#0A39 uncounted\n"
 	       "missing 1000 a 0CF#0A27 uncounted\nsame 3400 a 0CF#0A27\n+ 2800 a 0AF#0A2702\n"
@@ -545,8 +546,8 @@ TEST(rules_of_one_identifier_add_up)
 
 TEST(thousands_of_requests_without_an_answer)
 {
-	static const char rule[] =
-		"{frames: [{bus: a, id: '100', dir: tx, key: FFFF, reply: {id: '101', within_us: 3.6e9}}]}";
+	static const char rule[] = "{frames: [{bus: a, id: '100', dir: tx, key: FFFF,"
+				   "  reply: {id: '101', within_us: 3.6e9}}]}";
 	uint64_t seen = 0;
 
 	TEST_ASSERT_EQUAL(0, loop_rules_read(&rules, "x", rule, strlen(rule), &errors));
