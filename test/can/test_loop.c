@@ -293,6 +293,11 @@ TEST(a_recording_without_the_driver_is_played)
 	TEST_ASSERT_EQUAL(1, loop_differences(loop));
 }
 
+TEST(nothing_to_free)
+{
+	loop_free(NULL);
+}
+
 TEST(an_empty_recording)
 {
 	expect("", "", "");
