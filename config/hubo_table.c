@@ -521,3 +521,11 @@ int hubo_table_path(char *path, size_t size, const char *robot_file, const char 
 	return snprintf(path, size, "%.*s%s", folder, robot_file ? robot_file : "", name) < (int)size ? 0
 												      : -ENAMETOOLONG;
 }
+
+int hubo_table_path_of(char *path, size_t size, const struct robot_device *device, const char *key, const char *name)
+{
+	const struct yaml_node *node = device ? yaml_find(device->settings, key) : NULL;
+	const bool in_file = node && node->text && !strcmp(node->text, name);
+
+	return hubo_table_path(path, size, in_file ? node->file : NULL, name);
+}

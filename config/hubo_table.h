@@ -26,6 +26,7 @@
 #include <stdint.h>
 
 #include "config/error.h"
+#include "config/robot.h"
 
 #define HUBO_JOINTS 42	   /* places of upstream's arrays; 18 and 25 are unused */
 #define HUBO_BUSES 2	   /* 0: legs, waist, body sensors; 1: arms, neck, hands, power */
@@ -129,5 +130,9 @@ int hubo_table_read(struct hubo_table *table, const char *joints, const char *se
 /* The path of a file that a robot file names, relative to the robot file (NULL: to the working directory).  0 or
  * -ENAMETOOLONG. */
 int hubo_table_path(char *path, size_t size, const char *robot_file, const char *name);
+/* The same for the name in a setting of a device, relative to the file in which that line stands: a robot file that is
+ * like another one takes its tables over, too.  A name that is not the setting's, or without a device, comes from the
+ * command line. */
+int hubo_table_path_of(char *path, size_t size, const struct robot_device *device, const char *key, const char *name);
 
 #endif

@@ -206,12 +206,11 @@ int hubo_boards_load(struct sim *sim, const struct robot_device *device, const v
 	const struct hubod_settings *driver = of_driver;
 	static struct hubo_table table;
 	char joints[PATH_MAX], sensors[PATH_MAX], homes[PATH_MAX];
-	const char *file = device->node->file;
 
 	table = (struct hubo_table){ 0 };
-	if (hubo_table_path(joints, sizeof(joints), file, driver->joints) ||
-	    hubo_table_path(sensors, sizeof(sensors), file, driver->sensors) ||
-	    hubo_table_path(homes, sizeof(homes), file, driver->home)) {
+	if (hubo_table_path_of(joints, sizeof(joints), device, "joints", driver->joints) ||
+	    hubo_table_path_of(sensors, sizeof(sensors), device, "sensors", driver->sensors) ||
+	    hubo_table_path_of(homes, sizeof(homes), device, "home", driver->home)) {
 		yaml_error(errors, device->node, "the path of a table is too long");
 		return -EINVAL;
 	}

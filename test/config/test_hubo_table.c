@@ -342,3 +342,24 @@ TEST(paths_are_relative_to_the_robot_file)
 	TEST_ASSERT_EQUAL_INT(0, hubo_table_path(path, 4, NULL, "abc"));
 	TEST_ASSERT_EQUAL_INT(-ENAMETOOLONG, hubo_table_path(path, 3, NULL, "abc"));
 }
+
+TEST(tables_are_beside_the_file_that_names_them)
+{
+	static const char text[] = "like: config/robots/hubo.yaml\ndevices: {hubo: {settings: {home: mine.home}}}\n";
+	struct error_sink errors = { error_to_stderr, NULL, 0 };
+	const struct robot_device *device;
+	struct robot robot;
+	char path[96];
+
+	TEST_ASSERT_EQUAL_INT(0, robot_open_text(&robot, "lab.yaml", text, strlen(text), &errors));
+	device = robot_device(&robot, "hubo");
+	TEST_ASSERT_EQUAL_INT(0, hubo_table_path_of(path, sizeof(path), device, "joints", "../hubo/hubo2plus.joints"));
+	TEST_ASSERT_EQUAL_STRING("config/robots/../hubo/hubo2plus.joints", path);
+	TEST_ASSERT_EQUAL_INT(0, hubo_table_path_of(path, sizeof(path), device, "home", "mine.home"));
+	TEST_ASSERT_EQUAL_STRING("mine.home", path);
+	TEST_ASSERT_EQUAL_INT(0, hubo_table_path_of(path, sizeof(path), device, "joints", "given.joints"));
+	TEST_ASSERT_EQUAL_STRING("given.joints", path);
+	TEST_ASSERT_EQUAL_INT(0, hubo_table_path_of(path, sizeof(path), NULL, "joints", "given.joints"));
+	TEST_ASSERT_EQUAL_STRING("given.joints", path);
+	robot_close(&robot);
+}
