@@ -226,6 +226,10 @@ void drv_joint_no_position(struct drv *drv, unsigned int joint);
 /* A place in the messages without a joint (not fitted, or inactive): its lifecycle is down, it needs no limits, and
  * references to it are ignored. */
 void drv_joint_absent(struct drv *drv, unsigned int joint);
+/* Joints with channels of their own: NAME-PART-state, and NAME-PART-ref for a process that moves these alone.  Each
+ * joint follows NAME-ref, or where that has no valid reference with a mode its part's: the rules of refmuxd(1). */
+int drv_add_part(struct drv *drv, const char *part, const unsigned int *joints, unsigned int n,
+		 struct error_sink *errors);
 /* A channel, of the whole robot, that it writes. */
 int drv_add_output(struct drv *drv, const char *channel, enum msg_number type, struct error_sink *errors);
 /* A channel of references, of the whole robot, that it reads beside its own. */

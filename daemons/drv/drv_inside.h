@@ -17,6 +17,7 @@
 #define DRV_RECEIVES_MAX (MSG_BUSES * (DRV_BUS_RECEIVES_MAX + 1))
 #define DRV_OUTPUTS_MAX 24 /* a Hubo: 4 force/torque, 2 tilt, 3 IMUs, power, clock, 2 buses, 8 limbs */
 #define DRV_INPUTS_MAX MSG_SOURCES
+#define DRV_PARTS_MAX MSG_SOURCES
 #define DRV_CLAIMS_MAX 16 /* 8 buses, and as many more; launch/check/check_frames.h counts on it */
 #define DRV_FAULTS_MAX 64
 
@@ -51,6 +52,7 @@ struct drv {
 		enum msg_number type;
 	} outputs[DRV_OUTPUTS_MAX], inputs[DRV_INPUTS_MAX];
 	unsigned int outputs_n, inputs_n;
+	struct drv_parts *parts; /* NULL: it has none */
 	struct {
 		unsigned int bus; /* DRV_CHANNEL: what is a channel */
 		char what[PORT_NAME_MAX];
@@ -189,6 +191,12 @@ void drv_bell_clear(struct drv *drv);
 void drv_read_clock(struct drv *drv, int64_t now_ns);
 void drv_reopen_ports(struct drv *drv, int64_t now_ns); /* are the channels still there? */
 bool drv_armed(const struct drv *drv);
+
+/* drv_part.c */
+struct drv_parts;
+bool drv_parts_read(struct drv *drv, const struct drv_ref_rules *rules, int64_t now_ns); /* one was taken */
+void drv_parts_put(struct drv *drv); /* the states of the parts, of the state that was just made */
+void drv_parts_close(struct drv *drv);
 
 /* drv_joints.c */
 void drv_joints_command(struct drv *drv, double dt_s, int64_t now_ns); /* the command of each in this tick */

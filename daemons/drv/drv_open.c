@@ -346,5 +346,6 @@ void drv_close(struct drv *drv)
 		close(drv->signals);
 		notify_close(&drv->notify);
 	}
+	drv_parts_close(drv);
 	setup_close(&drv->setup);
 }

@@ -65,6 +65,8 @@ void drv_publish_post(struct drv *drv)
 {
 	if (drv->unposted && port_put(&drv->state_port, &drv->state))
 		drv_latch_published(drv);
+	if (drv->unposted)
+		drv_parts_put(drv);
 	drv->unposted = false;
 }
 

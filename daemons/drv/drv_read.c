@@ -232,6 +232,8 @@ bool drv_read_ref(struct drv *drv, int64_t now_ns)
 
 	if (!drv->driver->ref)
 		return false;
+	if (drv->parts)
+		return drv_parts_read(drv, &rules, now_ns);
 	got = port_newest(&drv->ref_port, next, sizeof(*next), &len);
 	if (got == PORT_NONE || got == PORT_BROKEN)
 		return false;

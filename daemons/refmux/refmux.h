@@ -24,6 +24,7 @@
 #include "channels/msg/types.h"
 
 #define REFMUX_NONE (-1)
+#define REFMUX_SOURCES (MSG_SOURCES + 1) /* the parts of a device (drv_part.c), and the whole */
 
 union refmux_ref {
 	struct msg_header header;
@@ -46,7 +47,7 @@ struct refmux_source {
 };
 
 struct refmux {
-	struct refmux_source sources[MSG_SOURCES]; /* by priority */
+	struct refmux_source sources[REFMUX_SOURCES]; /* by priority */
 	unsigned int n;
 	bool by_joint; /* references are msg_joint_ref */
 
