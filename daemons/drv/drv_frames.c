@@ -133,6 +133,18 @@ static void put_frame(struct json *j, const struct drv *drv, const struct drv_bu
 	json_end(j);
 }
 
+/* Beside NAME-state, -ref, -req, -rep and -event. */
+static void put_channels(struct json *j, const struct drv_channel *channels, unsigned int n, const char *dir)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		json_object(j, NULL);
+		json_text(j, "name", channels[i].channel);
+		json_text(j, "type", msg_type_by_number(channels[i].type)->name);
+		json_text(j, "dir", dir);
+		json_end(j);
+	}
+}
+
 void drv_frames_print(const struct drv *drv)
 {
 	struct json j = json_to(stdout);
@@ -163,6 +175,10 @@ void drv_frames_print(const struct drv *drv)
 		json_text(&j, "what", drv->claims[i].what);
 		json_end(&j);
 	}
+	json_end(&j);
+	json_array(&j, "channels");
+	put_channels(&j, drv->outputs, drv->outputs_n, "out");
+	put_channels(&j, drv->inputs, drv->inputs_n, "in");
 	json_end(&j);
 	json_end(&j);
 	putchar('\n');

@@ -200,26 +200,43 @@ static bool runs(const struct launch *launch)
 	return false;
 }
 
-/* Errors of --check; a warning may be resolved later, except that a bus has no time. */
-static bool passes_check(struct launch *launch, struct error_sink *errors)
+/* Errors of --check; a warning may be resolved later, except that a bus has no time.  What the drivers say is kept in
+ * found. */
+static bool passes_check(struct check *found, struct launch *launch, struct error_sink *errors)
 {
 	const unsigned int before = errors->count;
 	struct error_who odd = { "achstart", NULL, ERROR_WARNING };
 	struct error_sink quiet = { 0 }, warnings = { error_to_stderr, &odd, 0 };
-	struct check found;
 
-	check_robot(&found, launch, CHECK_WITHIN_NS, errors, &quiet);
+	check_robot(found, launch, CHECK_WITHIN_NS, errors, &quiet);
 	if (launch->overload == LAUNCH_OVERLOAD_REPORT) {
-		check_frames_loads(&found.frames, launch, &warnings);
-		check_fit(&found.frames, launch, &warnings);
+		check_frames_loads(&found->frames, launch, &warnings);
+		check_fit(&found->frames, launch, &warnings);
 	}
-	check_fit_bounds(&found.frames, launch);
-	check_frames_free(&found.frames);
+	check_fit_bounds(&found->frames, launch);
+	launch->channels = found->frames.channels;
+	launch->channels_n = found->frames.channels_n;
 	return errors->count == before;
+}
+
+/* Of a robot whose drivers ran already and were not asked for their further channels: they are asked when it has
+ * stopped, where nothing waits for it. */
+static void sweep_further(struct check *found, struct launch *launch)
+{
+	struct error_sink quiet = { 0 };
+	char name[PORT_NAME_MAX];
+
+	if (launch->channels)
+		return;
+	passes_check(found, launch, &quiet);
+	for (size_t i = 0; i < launch->channels_n; i++)
+		if (!port_name(name, launch->channels[i].name))
+			ach_unlink(name);
 }
 
 static int start(struct launch *launch, const struct virtual_line *clock, struct error_sink *errors)
 {
+	static struct check found; /* too large for the stack */
 	int lock, channels, status = take_groups(launch, errors);
 
 	if (status)
@@ -229,7 +246,7 @@ static int start(struct launch *launch, const struct virtual_line *clock, struct
 	if (clock->on && virtual_check(clock, launch, errors))
 		return WRONG;
 	run_robot(launch->name);
-	if (!runs(launch) && !passes_check(launch, errors))
+	if (!runs(launch) && !passes_check(&found, launch, errors))
 		return WRONG;
 	lock = folder_lock(true, errors);
 	if (lock < 0)
@@ -244,10 +261,13 @@ static int start(struct launch *launch, const struct virtual_line *clock, struct
 	} else {
 		const int failed = supervise(launch, lock, errors), over = virtual_end();
 
+		if (!failed)
+			sweep_further(&found, launch);
 		status = failed ? failed : over;
 	}
 	if (channels >= 0)
 		close(channels);
+	check_frames_free(&found.frames);
 	return status;
 }
 

@@ -59,6 +59,26 @@ static void add_sources(struct patrol *p, const struct launch_daemon *d)
 	}
 }
 
+static bool is_known(const struct patrol *p, const char *channel)
+{
+	char name[PORT_NAME_MAX];
+
+	for (size_t i = 0; !port_name(name, channel) && i < p->n; i++)
+		if (!strcmp(p->channels[i].name, name))
+			return true;
+	return false;
+}
+
+/* What only the drivers know of: forces of a robot's feet, references of its limbs. */
+static void add_further(struct patrol *p, const struct launch_channel *channel)
+{
+	const struct launch_daemon *d = channel->daemon;
+
+	if (!is_known(p, channel->name))
+		add(p, d->name, channel->name, "", channel->reads ? REF_MODE : 0640,
+		    channel->reads && d->device && d->device->actuated);
+}
+
 static void add_daemon(struct patrol *p, const struct launch *launch, const struct launch_daemon *d)
 {
 	for (size_t i = 0; i < SUFFIXES; i++)
@@ -71,7 +91,8 @@ static void add_daemon(struct patrol *p, const struct launch *launch, const stru
 int patrol_open(struct patrol *p, const struct launch *launch)
 {
 	*p = (struct patrol){ .moving = launch->moving };
-	p->channels = calloc(launch->daemons_n * (SUFFIXES + 1 + MSG_SOURCES) + launch->robot.buses_n + ALONE,
+	p->channels = calloc(launch->daemons_n * (SUFFIXES + 1 + MSG_SOURCES) + launch->robot.buses_n + ALONE +
+				     launch->channels_n,
 			     sizeof(*p->channels));
 	if (!p->channels)
 		return -ENOMEM;
@@ -83,6 +104,8 @@ int patrol_open(struct patrol *p, const struct launch *launch)
 		add(p, NULL, "bus-", launch->robot.buses[i].name, 0640, false);
 	for (size_t i = 0; i < ALONE; i++)
 		add(p, NULL, alone[i].text, "", alone[i].mode, false);
+	for (size_t i = 0; i < launch->channels_n; i++)
+		add_further(p, &launch->channels[i]);
 	return 0;
 }
 

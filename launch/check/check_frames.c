@@ -113,6 +113,35 @@ static int read_claims(struct check_frames *frames, const struct launch_daemon *
 	return 0;
 }
 
+static int read_channels(struct check_frames *frames, const struct launch_daemon *daemon, const struct yaml_node *root,
+			 struct error_sink *errors)
+{
+	const struct yaml_node *node = yaml_first(yaml_find(root, "channels"));
+
+	for (; node; node = node->next) {
+		struct launch_channel *channel = &frames->channels[frames->channels_n];
+		const struct yaml_node *name = yaml_find(node, "name"), *dir = yaml_find(node, "dir");
+		const char *wrong = NULL;
+
+		if (!name || name->kind != YAML_TEXT || !*name->text || strlen(name->text) >= sizeof(channel->name))
+			wrong = "name is not that of a channel";
+		else if (!dir || dir->kind != YAML_TEXT ||
+			 (strcmp(dir->text, "in") != 0 && strcmp(dir->text, "out") != 0))
+			wrong = "dir is not in or out";
+		else if (frames->channels_n == CHECK_CHANNELS_MAX)
+			wrong = "there are too many, of all drivers";
+		if (wrong) {
+			yaml_error(errors, node, "channels: %s", wrong);
+			return -EINVAL;
+		}
+		snprintf(channel->name, sizeof(channel->name), "%s", name->text);
+		channel->daemon = daemon;
+		channel->reads = !strcmp(dir->text, "in");
+		frames->channels_n++;
+	}
+	return 0;
+}
+
 int check_frames_read(struct check_frames *frames, const struct launch_daemon *daemon, const char *text, size_t len,
 		      struct error_sink *errors)
 {
@@ -129,6 +158,8 @@ int check_frames_read(struct check_frames *frames, const struct launch_daemon *d
 	err = read_rows(frames, daemon, yaml_root(doc), &placed);
 	if (!err)
 		err = read_claims(frames, daemon, yaml_root(doc), &placed);
+	if (!err)
+		err = read_channels(frames, daemon, yaml_root(doc), &placed);
 	yaml_close(doc);
 	return err;
 }

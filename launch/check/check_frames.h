@@ -46,6 +46,7 @@ struct check_claim {
 	char what[TEXT_NAME_MAX + 8];
 };
 
+#define CHECK_CHANNELS_MAX 256
 #define CHECK_CLAIMS_MAX (16 * LAUNCH_DAEMONS_MAX) /* as many as a driver can make */
 
 struct check_frames {
@@ -53,10 +54,12 @@ struct check_frames {
 	size_t n, room;
 	struct check_claim claims[CHECK_CLAIMS_MAX];
 	size_t claims_n;
+	struct launch_channel channels[CHECK_CHANNELS_MAX];
+	size_t channels_n;
 };
 
-/* Adds what a driver printed: {driver, name, frames: [...], claims: [...]}; other keys are ignored.  0; -EINVAL with
- * lines "x.launch:5: waist: pciod --frames:3: ..." in errors; -ENOMEM with a line. */
+/* Adds what a driver printed: {driver, name, frames: [...], claims: [...], channels: [...]}; other keys are
+ * ignored.  0; -EINVAL with lines "x.launch:5: waist: pciod --frames:3: ..." in errors; -ENOMEM with a line. */
 int check_frames_read(struct check_frames *frames, const struct launch_daemon *daemon, const char *text, size_t len,
 		      struct error_sink *errors);
 void check_frames_free(struct check_frames *frames);

@@ -111,6 +111,15 @@ struct launch_group {
 	const struct yaml_node *node; /* list of names */
 };
 
+#define LAUNCH_CHANNEL_MAX 64
+
+/* A channel of a driver beside NAME-state, -ref, -req, -rep and -event. */
+struct launch_channel {
+	char name[LAUNCH_CHANNEL_MAX]; /* without prefix */
+	const struct launch_daemon *daemon;
+	bool reads; /* references for it */
+};
+
 struct launch {
 	char name[TEXT_NAME_MAX + 1]; /* of the robot: --robot, $RUN */
 	const char *path;	      /* of the launch file, as given */
@@ -130,6 +139,8 @@ struct launch {
 	/* In order of start: each after all it needs, and otherwise as in the file.  Stop in reverse. */
 	struct launch_daemon *daemons;
 	size_t daemons_n;
+	const struct launch_channel *channels; /* of its drivers, if they were asked (check_robot); NULL: not known */
+	size_t channels_n;
 	struct launch_group *groups; /* those of the file: without "full" */
 	size_t groups_n;
 

@@ -506,6 +506,48 @@ TEST(invalid_frames_are_errors)
 	TEST_ASSERT_EQUAL_UINT(0, check.frames.n);
 }
 
+TEST(further_channels_are_read)
+{
+	static const char good[] = "{\"frames\": [], \"channels\": [{\"name\":\"waist-load\",\"dir\":\"out\"},"
+				   "{\"name\":\"waist-part-ref\",\"dir\":\"in\"}]}";
+	static const struct {
+		const char *row, *what;
+	} wrong[] = {
+		{ "{\"name\":\"\",\"dir\":\"in\"}", "name is not that of a channel" },
+		{ "{\"dir\":\"in\"}", "name is not that of a channel" },
+		{ "{\"name\":[],\"dir\":\"in\"}", "name is not that of a channel" },
+		{ "{\"name\":\"a123456789012345678901234567890123456789012345678901234567890123\",\"dir\":\"in\"}",
+		  "name is not that of a channel" },
+		{ "{\"name\":\"waist-load\",\"dir\":\"up\"}", "dir is not in or out" },
+		{ "{\"name\":\"waist-load\"}", "dir is not in or out" },
+	};
+	const struct launch_daemon *waist = launch_daemon(&launch, "waist");
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		char text[512], expected[256];
+
+		snprintf(text, sizeof(text), "{\"frames\": [], \"channels\": [\n%s]}", wrong[i].row);
+		snprintf(expected, sizeof(expected), AT_WAIST "pciod --frames:2: channels: %s\n", wrong[i].what);
+		TEST_ASSERT_EQUAL_INT(-EINVAL, check_frames_read(&check.frames, waist, text, strlen(text),
+								 launch_lib_start(&errors)));
+		TEST_ASSERT_EQUAL_STRING(expected, errors.text);
+	}
+	TEST_ASSERT_EQUAL_UINT(0, check.frames.channels_n);
+	TEST_ASSERT_EQUAL_INT(0,
+			      check_frames_read(&check.frames, waist, good, strlen(good), launch_lib_start(&errors)));
+	TEST_ASSERT_EQUAL_UINT(2, check.frames.channels_n);
+	TEST_ASSERT_EQUAL_STRING("waist-load", check.frames.channels[0].name);
+	TEST_ASSERT_FALSE(check.frames.channels[0].reads);
+	TEST_ASSERT_EQUAL_STRING("waist-part-ref", check.frames.channels[1].name);
+	TEST_ASSERT_TRUE(check.frames.channels[1].reads);
+	TEST_ASSERT_TRUE(check.frames.channels[1].daemon == waist);
+	while (check.frames.channels_n < CHECK_CHANNELS_MAX)
+		TEST_ASSERT_EQUAL_INT(0, check_frames_read(&check.frames, waist, good, strlen(good),
+							   launch_lib_start(&errors)));
+	TEST_ASSERT_EQUAL_INT(-EINVAL,
+			      check_frames_read(&check.frames, waist, good, strlen(good), launch_lib_start(&errors)));
+}
+
 /* ---- load ---- */
 
 static double load_of(const char *bus)

@@ -121,6 +121,36 @@ TEST(the_group_moving_writes_sources_and_not_what_a_refmuxd_writes)
 	TEST_ASSERT_FALSE(was_made("control-ref"));
 }
 
+TEST(further_channels_of_a_driver_are_looked_after_like_its_own)
+{
+	struct launch_channel further[] = { { "waist-load", NULL, false },
+					    { "waist-part-ref", NULL, true },
+					    { "waist-state", NULL, false } };
+	const struct msg_type *type = msg_type_by_number(msg_event_number);
+	char full[PORT_NAME_MAX];
+	unsigned int times = 0;
+
+	TEST_ASSERT_EQUAL_INT(0, launch_open(&launch, "test/launch/mux.launch", launch_lib_start(&lines)));
+	for (size_t i = 0; i < sizeof(further) / sizeof(*further); i++)
+		further[i].daemon = launch_daemon(&launch, "waist");
+	launch.channels = further;
+	launch.channels_n = sizeof(further) / sizeof(*further);
+	launch.moving = getegid();
+	TEST_ASSERT_EQUAL_INT(0, patrol_open(&patrol, &launch));
+	expect("waist-load", 0640, false);
+	expect("waist-part-ref", 0660, true);
+	for (size_t i = 0; i < patrol.n; i++)
+		times += strstr(patrol.channels[i].name, "waist-state") != NULL;
+	TEST_ASSERT_EQUAL(1, times);
+	TEST_ASSERT_EQUAL_INT(0, patrol_begin(&patrol, replaced, NULL, launch_lib_start(&lines)));
+	TEST_ASSERT_TRUE(was_made("waist-part-ref"));
+	TEST_ASSERT_EQUAL_INT(0, port_name(full, "waist-load"));
+	TEST_ASSERT_EQUAL(ACH_OK, ach_create(full, 2, type->body->size, NULL));
+	patrol_sweep(&patrol);
+	TEST_ASSERT_FALSE(is_there("waist-load"));
+	TEST_ASSERT_FALSE(is_there("waist-part-ref"));
+}
+
 TEST(without_the_refmuxd_it_writes_the_device)
 {
 	open_patrol("alone");
