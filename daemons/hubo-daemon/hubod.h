@@ -13,6 +13,8 @@
 
 #define HUBOD_WANTS_STATUS 1u
 #define HUBOD_WANTS_CURRENT 2u
+#define HUBOD_WANTS_PARAMETER 4u
+#define HUBOD_TAG_PARAMETER 0x100u /* of a question; else it is for currents */
 
 struct hubod_joint { /* its number in the loop is its place in the messages */
 	const struct hubo_joint *table;
@@ -53,7 +55,8 @@ struct hubod_board {
 	bool was_on;		      /* by the status before, or that of the driver before this one */
 	bool off;		      /* it was on and is off, not by a fault: in fault until it is asked for */
 	unsigned int stop_left;	      /* cycles in which its fingers are still ordered to stop */
-	int32_t last[JMC_MOTORS_MAX]; /* values of its last reference */
+	bool referred;		      /* it got a reference from this driver: */
+	int32_t last[JMC_MOTORS_MAX]; /* values of its last one */
 	uint64_t late;		      /* requests for currents and parameters without a reply */
 };
 
@@ -73,6 +76,18 @@ struct hubod_home { /* a homing under way */
 	uint64_t now;	       /* those of the stage that runs */
 	unsigned int stage;
 	int64_t began_ns; /* the stage */
+};
+
+struct hubod_read { /* parameters under way: one of a joint, or those of the home file, which are written first */
+	bool on, asked;
+	uint32_t handle;
+	int joint;
+	int parameter;	 /* HUBO_NONE: the home file */
+	uint64_t joints; /* of the home file, still to do */
+	unsigned int done;
+	uint16_t left; /* letters */
+	unsigned int tries;
+	struct jmc_parameters values;
 };
 
 enum hubod_what { HUBOD_NOTHING, HUBOD_ENCODER, HUBOD_STATUS, HUBOD_VALUES, HUBOD_FORCE, HUBOD_TILT, HUBOD_POWER };
@@ -102,6 +117,7 @@ struct hubod {
 	unsigned int next_status[HUBO_BUSES], next_values[HUBO_BUSES];
 	bool complete; /* the state of this cycle was */
 	struct hubod_home home;
+	struct hubod_read read;
 	uint64_t missed; /* replies of all boards and sensors */
 };
 
@@ -133,7 +149,20 @@ void hubod_put_clock(struct hubod *h, struct drv *drv, int64_t now_ns);
 /* hubod_job.c */
 extern const struct drv_verb hubod_verbs[];
 int hubod_request(void *self, struct drv *drv, uint32_t handle, const struct msg_request *request, int64_t now_ns);
+/* The joints of a request, a bit each: "" all, a limb, or a joint; only active ones. */
+uint64_t hubod_joints_of(const struct hubod *h, const char *key);
+
+/* hubod_home.c */
+int hubod_home(struct hubod *h, struct drv *drv, uint32_t handle, const char *key, int64_t now_ns);
 int hubod_cancel(void *self, struct drv *drv, uint32_t handle, int why);
 void hubod_home_step(struct hubod *h, struct drv *drv, const struct drv_orders *orders);
+
+/* hubod_param.c */
+int hubod_read_parameter(struct hubod *h, struct drv *drv, uint32_t handle, const char *key);
+int hubod_write_home(struct hubod *h, struct drv *drv, uint32_t handle, const char *key);
+void hubod_read_step(struct hubod *h, struct drv *drv); /* in each cycle, before requests are sent */
+void hubod_read_ask(struct hubod *h, struct drv *drv, unsigned int board);
+void hubod_read_answer(struct hubod *h, struct drv *drv, const struct bus_frame *reply); /* NULL: none came */
+bool hubod_read_cancel(struct hubod *h, uint32_t handle);
 
 #endif

@@ -112,14 +112,20 @@ static void take_status(struct hubod *h, struct drv *drv, struct hubod_board *b,
 bool hubod_answer(void *self, struct drv *drv, const struct drv_ask_answer *answer, const struct bus_frame *reply)
 {
 	struct hubod *h = self;
-	struct hubod_board *b = &h->boards[answer->tag];
+	const unsigned int board = answer->tag & ~HUBOD_TAG_PARAMETER;
+	struct hubod_board *b = &h->boards[board];
 	struct jmc_currents c;
 
-	(void)drv;
 	b->late += !reply;
+	if (reply)
+		paced_received(&h->bus[b->bus], reply);
+	if (answer->tag & HUBOD_TAG_PARAMETER) {
+		hubod_read_answer(h, drv, reply);
+		return false;
+	}
 	if (!reply)
 		return false;
-	paced_received(&h->bus[b->bus], reply);
+	hubod_ask_next(h, drv, board);
 	if (jmc_decode_currents(&c, b->kind, &reply->frame))
 		return false;
 	for (int m = 0; m < b->table->motors; m++)

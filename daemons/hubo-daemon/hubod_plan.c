@@ -10,17 +10,12 @@
 
 /* ---- tables ---- */
 
-/* A file that the robot file names is beside it; one from the command line is where it says. */
 static const char *path_of(char path[PATH_MAX], const struct drv *drv, const char *key, const char *name)
 {
 	const struct robot *robot = drv_robot(drv);
 	const struct robot_device *device = robot ? robot_device(robot, drv_name(drv)) : NULL;
-	const struct yaml_node *node = device ? yaml_find(device->settings, key) : NULL;
-	const bool in_file = node && node->text && !strcmp(node->text, name);
 
-	if (!*name || hubo_table_path(path, PATH_MAX, in_file ? node->file : NULL, name))
-		return name;
-	return path;
+	return !*name || hubo_table_path_of(path, PATH_MAX, device, key, name) ? name : path;
 }
 
 static int read_tables(struct hubod *h, const struct drv *drv, struct error_sink *errors)
@@ -198,7 +193,8 @@ static void plan_power(struct hubod *h, struct drv *drv, struct error_sink *erro
 	const struct drv_receive receive = {
 		.bus = 1, .id = JMC_POWER, .len_min = 6, .len_max = 8, .from = "the power board"
 	};
-	const struct asked asked = { 1, JMC_COMMAND, JMC_POWER, 2, h->period_ns, h->period_ns };
+	const int64_t slow_ns = h->period_ns * h->settings.slow_every;
+	const struct asked asked = { 1, JMC_COMMAND, JMC_POWER, 2, slow_ns, h->period_ns };
 	char channel[TEXT_NAME_MAX + 16];
 
 	h->ask_power = h->power = -1;
@@ -239,6 +235,20 @@ static void plan_joint(struct hubod *h, struct drv *drv, int joint, struct error
 	drv_joint_group(drv, (unsigned int)number, 1 + j->board);
 }
 
+/* The active joints of each limb, if it has any. */
+static void plan_limbs(const struct hubod *h, struct drv *drv, struct error_sink *errors)
+{
+	for (int limb = 0; limb < HUBO_LIMBS && h->settings.limbs; limb++) {
+		unsigned int joints[HUBO_JOINTS], n = 0;
+
+		for (unsigned int i = 0; i < HUBO_JOINTS; i++)
+			if (h->joints[i].active && hubo_joint_limb((int)i) == (enum hubo_limb)limb)
+				joints[n++] = i;
+		if (n)
+			drv_add_part(drv, hubo_limb_names[limb], joints, n, errors);
+	}
+}
+
 int hubod_plan(void *self, struct drv *drv, struct error_sink *errors)
 {
 	struct hubod *h = self;
@@ -277,6 +287,7 @@ int hubod_plan(void *self, struct drv *drv, struct error_sink *errors)
 	}
 	for (int i = 0; i < HUBO_JOINTS; i++)
 		plan_joint(h, drv, i, errors);
+	plan_limbs(h, drv, errors);
 	for (unsigned int i = 0; i < HUBO_SENSORS; i++) {
 		struct hubod_sensor *s = &h->sensors[i];
 

@@ -16,7 +16,7 @@ struct hubod_settings {
 	double home_tolerance_rad;
 	int64_t home_flags[4];
 	size_t home_flags_n;
-	bool enable, hung, power;
+	bool enable, hung, power, limbs;
 	int64_t slow_every;
 };
 
@@ -29,7 +29,7 @@ static const struct settings_row hubod_settings_rows[] = {
 	HUBOD_ROW(TEXT, "home", home, "", "home file; none: the boards' own settings stay"),
 	HUBOD_ROW(WORD, "second_slot", second_slot, hubod_settings_seconds, "repeat",
 		  "second half of the reference to a board with one motor"),
-	HUBOD_ROW(DURATION, "reply_late", reply_late_ns, "2ms", "200us", "4ms",
+	HUBOD_ROW(DURATION, "reply_late", reply_late_ns, "8ms", "200us", "40ms",
 		  "a request for a current or parameter is lost after"),
 	HUBOD_ROW(DURATION, "silent_after", silent_after_ns, "25ms", "10ms", "35ms",
 		  "a board whose encoders did not come for so long is in fault"),
@@ -47,8 +47,9 @@ static const struct settings_row hubod_settings_rows[] = {
 		  "switch bridges and control on while the robot is armed; no: the request activate does"),
 	HUBOD_ROW(BOOL, "hung", hung, "no", "the robot hangs, so its legs may be homed"),
 	HUBOD_ROW(BOOL, "power", power, "yes", "ask the power board, on the upper bus"),
+	HUBOD_ROW(BOOL, "limbs", limbs, "yes", "a state and a reference channel for each limb"),
 	HUBOD_ROW(INT, "slow_every", slow_every, "cycles", "1", "1", "1000",
-		  "one status and one current is asked for on each bus in every so many cycles"),
+		  "one status and one current on each bus, and power, are asked for in every so many cycles"),
 	SETTINGS_END,
 };
 #undef HUBOD_ROW

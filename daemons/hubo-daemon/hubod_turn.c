@@ -148,18 +148,25 @@ static bool send_reference(struct hubod *h, struct drv *drv, struct hubod_board 
 				 h->settings.second_slot == HUBOD_SECOND_REPEAT))
 		return false;
 	memcpy(b->last, values, sizeof(b->last));
+	b->referred = true;
 	return !(board_stops(h, b, orders) ? drv_send_stop(drv, b->reference, &frame)
 					   : drv_send(drv, b->reference, &frame));
 }
 
-/* Fingers have no position loop: without a reference they would push on as they did.  A wrist stays where it is. */
+/* Fingers have no position loop: without a reference they would push on as they did.  The wrist in the same frame stays
+ * at its last reference; if that was another driver's, where it is. */
 static void stop_fingers(struct hubod *h, struct drv *drv, struct hubod_board *b)
 {
-	const int32_t values[JMC_MOTORS_MAX] = { b->last[0] };
+	const int joint = b->table->joint[0];
+	const bool wrist = b->kind == JMC_WRIST && joint != HUBO_NONE;
+	const int32_t at = wrist ? h->joints[joint].counts : 0;
+	const int32_t values[JMC_MOTORS_MAX] = { b->referred ? b->last[0] : at };
 	const unsigned int number = (unsigned int)b->table->number;
 	struct frame frame;
 	int status;
 
+	if (wrist && !h->joints[joint].t_ns)
+		return;
 	b->stop_left--;
 	if (b->kind == JMC_HAND)
 		status = jmc_encode_duty(&frame, b->kind, number, values, false, false);
@@ -223,6 +230,8 @@ void hubod_ask_next(struct hubod *h, struct drv *drv, unsigned int board)
 	struct hubod_board *b = &h->boards[board];
 	struct frame frame;
 
+	if (b->due & 1) /* a reply to the cycle before came late */
+		return;
 	if (b->due) {
 		ask_board(drv, b, b->encoder[HUBOD_HALVES - 1], JMC_GET_ENCODER, HUBOD_HALVES - 1);
 	} else if (b->wants & HUBOD_WANTS_STATUS) {
@@ -232,6 +241,9 @@ void hubod_ask_next(struct hubod *h, struct drv *drv, unsigned int board)
 		b->wants &= (uint8_t)~HUBOD_WANTS_CURRENT;
 		jmc_encode(&frame, (unsigned int)b->table->number, JMC_GET_CURRENT, 0, NULL);
 		drv_ask(drv, b->values, &frame, board); /* refused while a parameter is under way */
+	} else if (b->wants & HUBOD_WANTS_PARAMETER) {
+		b->wants &= (uint8_t)~HUBOD_WANTS_PARAMETER;
+		hubod_read_ask(h, drv, board);
 	}
 }
 
@@ -278,7 +290,8 @@ static void ask_sensors(struct hubod *h, struct drv *drv)
 		else
 			hubod_ask_tilt(h, drv, i);
 	}
-	if (h->ask_power < 0)
+	h->power_due = false;
+	if (h->ask_power < 0 || h->cycle.now % (uint64_t)h->settings.slow_every)
 		return;
 	jmc_encode(&frame, JMC_POWER_BOARD, JMC_GET_POWER, 0, NULL);
 	h->power_due = !drv_send(drv, (unsigned int)h->ask_power, &frame);
@@ -301,6 +314,8 @@ static void want_slow(struct hubod *h, bool quiet)
 {
 	for (unsigned int i = 0; i < h->boards_n; i++)
 		h->boards[i].wants = quiet && (i + h->cycle.now) % 2 == 0 ? HUBOD_WANTS_STATUS : 0;
+	if (h->read.on && !h->read.asked)
+		h->boards[h->joints[h->read.joint].board].wants |= HUBOD_WANTS_PARAMETER;
 	if (h->cycle.now % (uint64_t)h->settings.slow_every)
 		return;
 	for (unsigned int bus = 0; bus < HUBO_BUSES; bus++) {
@@ -369,6 +384,7 @@ static void turn(struct hubod *h, struct drv *drv, const struct drv_orders *orde
 	judged = cycle_came(&h->cycle, cycle_at(orders->now_ns, h->period_ns), h->late_ns);
 	account(h, drv, orders->now_ns);
 	send_references(h, drv, orders, quiet);
+	hubod_read_step(h, drv);
 	want_slow(h, quiet);
 	ask_encoders(h, drv, orders->now_ns);
 	ask_sensors(h, drv);
@@ -400,7 +416,7 @@ static bool all_reply(const struct hubod *h, int64_t now_ns)
 static void take_over(struct hubod *h, const struct msg_joint_state *previous)
 {
 	for (struct hubod_board *b = h->boards; b < h->boards + h->boards_n; b++)
-		b->stop_left = b->active && b->kind == JMC_HAND ? STOP_CYCLES : 0;
+		b->stop_left = b->active && (b->kind == JMC_HAND || b->kind == JMC_WRIST) ? STOP_CYCLES : 0;
 	for (int i = 0; i < HUBO_JOINTS && previous; i++)
 		if (h->joints[i].active && !h->joints[i].finger &&
 		    previous->status[i] & (MSG_JOINT_ENABLED | MSG_JOINT_FAULT))

@@ -205,4 +205,14 @@ struct jmc_parameters {
 /* Adds what the reply of this letter says; two numbers are in two replies each. */
 int jmc_decode_parameter(struct jmc_parameters *parameters, unsigned int letter, const struct frame *frame);
 
+/* One number of them: its name, and the replies that it comes in, bit 0 for A.  name NULL: there is none of this
+ * number. */
+struct jmc_parameter_about {
+	const char *name;
+	uint16_t letters;
+};
+struct jmc_parameter_about jmc_parameter_about(unsigned int parameter);
+int jmc_parameter_find(const char *name); /* -1: there is none */
+int64_t jmc_parameter_value(const struct jmc_parameters *parameters, unsigned int parameter);
+
 #endif

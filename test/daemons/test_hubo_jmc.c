@@ -1,4 +1,5 @@
-/* test_hubo_jmc.c: the codec of Hubo's boards says the vectors of its page.  Also for jmc.c and jmc_reply.c. */
+/* test_hubo_jmc.c: the codec of Hubo's boards says the vectors of its page.
+ * Also for jmc.c, jmc_reply.c and jmc_param.c. */
 #include <errno.h>
 #include <math.h>
 
@@ -460,4 +461,68 @@ TEST(limits_of_commands)
 			TEST_ASSERT_EQUAL(l->value[i].bytes && i < jmc_command_about(command).values, true);
 		}
 	}
+}
+
+/* All replies with the bytes 01 to 08, but the two with halves of numbers, which have others. */
+TEST(parameters_have_names)
+{
+	static const struct {
+		const char *name, *letters;
+		int64_t value;
+	} rows[] = {
+		{ "kp", "A", 0x0201 },
+		{ "ki", "A", 0x0403 },
+		{ "kd", "A", 0x0605 },
+		{ "encoder", "A", 0x0807 },
+		{ "dead-zone", "B", 0x0201 },
+		{ "home-direction", "B", 0x03 },
+		{ "home-mode", "B", 0x04 },
+		{ "search-turns", "B", 0x0605 },
+		{ "home-offset", "BC", 0x12110807 },
+		{ "lower", "C", 0x16151413 },
+		{ "upper", "CD", (int32_t)0xF2F11817 },
+		{ "acceleration", "D", 0xF4F3 },
+		{ "velocity", "D", 0xF6F5 },
+		{ "pwm", "D", 0xF8F7 },
+		{ "current", "E", 0x0201 },
+		{ "current-kp", "E", 0x0605 },
+		{ "current-kd", "E", 0x0807 },
+		{ "current-kf", "F", 0x0201 },
+		{ "rate", "G", 0x0403 },
+		{ "board-type", "G", 0x05 },
+		{ "home-acceleration", "G", 0x0807 },
+		{ "home-to-limit", "H", 0x0201 },
+		{ "home-to-offset", "H", 0x0403 },
+		{ "jam-time", "H", 0x0605 },
+		{ "saturation-time", "H", 0x0807 },
+		{ "saturation-duty", "I", 0x01 },
+		{ "jam-duty", "I", 0x02 },
+		{ "input-difference", "I", 0x0403 },
+		{ "error", "I", 0x0605 },
+		{ "encoder-error", "I", 0x0807 },
+	};
+	const unsigned int n = sizeof(rows) / sizeof(*rows);
+	struct jmc_parameters parameters = { 0 };
+
+	for (unsigned int letter = 0; letter < JMC_PARAMETERS; letter++) {
+		struct frame frame = { .len = 8, .data = { 1, 2, 3, 4, 5, 6, 7, 8 } };
+
+		for (unsigned int i = 0; i < 8; i++)
+			frame.data[i] |= letter == 2 ? 0x10 : letter == 3 ? 0xF0 : 0;
+		TEST_ASSERT_EQUAL(0, jmc_decode_parameter(&parameters, letter, &frame));
+	}
+	for (unsigned int i = 0; i < n; i++) {
+		uint16_t letters = 0;
+
+		for (const char *letter = rows[i].letters; *letter; letter++)
+			letters |= (uint16_t)(1u << (*letter - 'A'));
+		TEST_ASSERT_EQUAL_MESSAGE(i, jmc_parameter_find(rows[i].name), rows[i].name);
+		TEST_ASSERT_EQUAL_STRING(rows[i].name, jmc_parameter_about(i).name);
+		TEST_ASSERT_EQUAL_HEX_MESSAGE(letters, jmc_parameter_about(i).letters, rows[i].name);
+		TEST_ASSERT_EQUAL_INT64_MESSAGE(rows[i].value, jmc_parameter_value(&parameters, i), rows[i].name);
+		TEST_ASSERT_LESS_THAN_MESSAGE(20, strlen(rows[i].name),
+					      "too long behind a joint for the key of a request");
+	}
+	TEST_ASSERT_NULL(jmc_parameter_about(n).name);
+	TEST_ASSERT_EQUAL(-1, jmc_parameter_find("nothing"));
 }

@@ -74,12 +74,25 @@ static struct msg_event events[400];
 static struct msg_reply reply;
 
 static char prefix[32], file[600], said[8192];
-static const char *tables;
+static const char *robot;
 static pid_t sim, driver;
 static struct bus *ear[BUSES];
 static ach_channel_t states_chan, events_chan, refs_chan, requests_chan, replies_chan;
 static uint64_t epoch;
 
+/* Processes that each move one limb. */
+static struct author {
+	const char *limb;
+	bool on;
+	uint32_t incarnation; /* added to the driver's: not 0 is wrong */
+	ach_channel_t refs_chan, states_chan;
+	struct msg_joint_state state;
+} authors[] = { { .limb = "rarm" }, { .limb = "lleg" } };
+#define AUTHORS (sizeof(authors) / sizeof(*authors))
+#define RARM 0
+#define LLEG 1
+
+static double span_rad;
 static bool referring;
 static void (*spoil)(struct msg_joint_ref *ref, size_t *len); /* what is wrong with the references; NULL: nothing */
 static int64_t ref_ns, walk_ns;
@@ -128,6 +141,8 @@ static void hear(const struct bus_frame *got)
 	} else if (f->id >= 0x060 && f->id < 0x060 + BOARDS && f->id != 0x06E && f->len == 8) {
 		measured[f->id - 0x060][0] = twos_complement(d);
 		measured[f->id - 0x060][1] = twos_complement(d + 4);
+	} else if (f->id >= 0x060 + HAND && f->id < 0x060 + BOARDS && f->len == 6) { /* the wrist comes first */
+		measured[f->id - 0x060][0] = (int16_t)(d[0] | d[1] << 8);
 	} else if (f->id == 0x001 && d[0] < BOARDS) {
 		if (d[1] == 0x0D)
 			keep(got->t_ns, DUTY, d[0], d);
@@ -149,16 +164,54 @@ static int place(const char *name)
 	return -1;
 }
 
-/* Between 0 and -0.8 rad, where every joint of the table may be, and a finger that pushes. */
+/* Between 0 and -span_rad, where every joint of the table may be. */
+static double wanted_rad(int64_t now_ns)
+{
+	return -span_rad / 2 * (1 - cos(2 * M_PI * (double)(now_ns - walk_ns) / 1.6e9));
+}
+
+static bool has(const struct msg_joint_state *s, const struct moved *m, unsigned int *at)
+{
+	for (*at = 0; *at < s->count; (*at)++)
+		if (!strncmp(s->joint[*at], m->name, MSG_NAME_SIZE))
+			return true;
+	return false;
+}
+
+static void refer_limb(struct author *a)
+{
+	const int64_t now_ns = clock_now_ns();
+	struct msg_joint_ref ref;
+	unsigned int at;
+
+	msg_init(&ref, msg_type_by_number(msg_joint_ref_number));
+	ref.header.for_incarnation = a->state.header.incarnation + a->incarnation;
+	ref.header.t_publish_ns = now_ns;
+	ref.header.valid_until_ns = now_ns + VALID_NS;
+	ref.count = a->state.count;
+	for (unsigned int i = 0; i < MOVED; i++)
+		if (has(&a->state, &moved[i], &at)) {
+			ref.mode[at] = MSG_MODE_POSITION;
+			ref.position[at] = wanted_rad(now_ns);
+		}
+	TEST_ASSERT_EQUAL(ACH_OK, ach_put(&a->refs_chan, &ref, sizeof(ref)));
+}
+
+/* All of it, and a finger that pushes; and the limbs. */
 static void refer(void)
 {
 	const int64_t now_ns = clock_now_ns();
 	struct msg_joint_ref ref;
 	size_t len = sizeof(ref);
 
-	if (!referring || !states_n || now_ns - ref_ns < REF_EVERY_NS)
+	if (!states_n || now_ns - ref_ns < REF_EVERY_NS)
 		return;
 	ref_ns = now_ns;
+	for (struct author *a = authors; a < authors + AUTHORS; a++)
+		if (a->on)
+			refer_limb(a);
+	if (!referring)
+		return;
 	msg_init(&ref, msg_type_by_number(msg_joint_ref_number));
 	ref.header.for_incarnation = state.header.incarnation;
 	ref.header.t_publish_ns = now_ns;
@@ -168,7 +221,7 @@ static void refer(void)
 		const int at = place(moved[i].name);
 
 		ref.mode[at] = MSG_MODE_POSITION;
-		ref.position[at] = -0.4 * (1 - cos(2 * M_PI * (double)(now_ns - walk_ns) / 1.6e9));
+		ref.position[at] = wanted_rad(now_ns);
 	}
 	ref.mode[place("RWR")] = MSG_MODE_POSITION; /* DRC-Hubo has it */
 	ref.position[place("RWR")] = ref.position[place("RSP")];
@@ -203,6 +256,9 @@ static void look(void)
 	while (next(&events_chan, &events[events_n], sizeof(*events)))
 		TEST_ASSERT(++events_n < sizeof(events) / sizeof(*events));
 	next(&replies_chan, &reply, sizeof(reply));
+	for (struct author *a = authors; a < authors + AUTHORS; a++)
+		while (next(&a->states_chan, &a->state, sizeof(a->state)))
+			;
 }
 
 static void pass(int ms)
@@ -272,17 +328,27 @@ static void begin(const char *settings)
 	to = fopen(file, "w");
 	TEST_ASSERT_NOT_NULL(to);
 	fprintf(to,
-		"like: %s/config/robots/bench-hubo.yaml\nrobot: lab\ndevices:\n  hubo:\n"
-		"    settings: {joints: %s/config/hubo/%s.joints, sensors: %s/config/hubo/%s.sensors,\n"
-		"      home: %s/config/hubo/%s.home, lock_memory: no, %s}\n"
+		"like: %s/config/robots/bench-%s.yaml\nrobot: lab\ndevices:\n  hubo:\n"
+		"    settings: {lock_memory: no, %s}\n"
 		"    sim: {position: 0, homed: yes, on: yes}\n",
-		root, root, tables, root, tables, root, tables, settings);
+		root, robot, settings);
 	fclose(to);
 	make(&states_chan, "state", msg_joint_state_number);
 	make(&events_chan, "event", msg_event_number);
 	make(&refs_chan, "ref", msg_joint_ref_number);
 	make(&requests_chan, "req", msg_request_number);
 	make(&replies_chan, "rep", msg_reply_number);
+	for (struct author *a = authors; a < authors + AUTHORS; a++) {
+		char suffix[MSG_NAME_SIZE];
+
+		a->on = false;
+		a->incarnation = 0;
+		memset(&a->state, 0, sizeof(a->state));
+		snprintf(suffix, sizeof(suffix), "%s-state", a->limb);
+		make(&a->states_chan, suffix, msg_joint_state_number);
+		snprintf(suffix, sizeof(suffix), "%s-ref", a->limb);
+		make(&a->refs_chan, suffix, msg_joint_ref_number);
+	}
 	for (int b = 0; b < BUSES; b++)
 		TEST_ASSERT_EQUAL(0, bus_open(&ear[b], names[b], &options, &errors));
 	snprintf(line, sizeof(line), "run %s", file);
@@ -311,6 +377,11 @@ static void finish(void)
 	ach_close(&refs_chan);
 	ach_close(&requests_chan);
 	ach_close(&replies_chan);
+	for (struct author *a = authors; a < authors + AUTHORS; a++) {
+		a->on = false;
+		ach_close(&a->refs_chan);
+		ach_close(&a->states_chan);
+	}
 	snprintf(pattern, sizeof(pattern), "%s%s*", folder, prefix);
 	if (glob(pattern, 0, NULL, &found) == 0)
 		for (size_t i = 0; i < found.gl_pathc; i++)
@@ -322,7 +393,8 @@ static void finish(void)
 
 void setUp(void)
 {
-	tables = "hubo2plus";
+	span_rad = 0.8;
+	robot = "hubo";
 }
 
 void tearDown(void)
@@ -349,6 +421,14 @@ static void ask_sim(const char *question)
 	TEST_ASSERT_EQUAL_STRING_LEN_MESSAGE("ok", said, 2, said);
 }
 
+static void ask_wire(const char *bus, const char *question)
+{
+	static char answer[ATTACH_ANSWER_MAX];
+	struct error_sink errors = { error_to_stderr, NULL, 0 };
+
+	TEST_ASSERT_EQUAL_MESSAGE(0, attach_question(bus, question, answer, sizeof(answer), &errors), question);
+}
+
 /* "WORD VALUE" in the simulator's report of a board. */
 static bool sim_says(const char *unit, const char *words)
 {
@@ -361,7 +441,19 @@ static bool sim_says(const char *unit, const char *words)
 	return strstr(said, wanted);
 }
 
-static int ask(enum msg_verb verb, const char *key)
+static unsigned int sim_number(const char *board, const char *word)
+{
+	char question[64], wanted[64];
+	const char *at;
+
+	snprintf(question, sizeof(question), "report hubo.%s", board);
+	snprintf(wanted, sizeof(wanted), " %s ", word);
+	ask_sim(question);
+	at = strstr(said, wanted);
+	return at ? (unsigned int)strtoul(at + strlen(wanted), NULL, 10) : 0;
+}
+
+static int ask_value(enum msg_verb verb, const char *key, const char *value)
 {
 	static uint64_t id;
 	struct msg_request request;
@@ -371,11 +463,17 @@ static int ask(enum msg_verb verb, const char *key)
 	request.client_pid = (uint32_t)getpid();
 	request.verb = verb;
 	snprintf(request.key, sizeof(request.key), "%s", key);
+	snprintf(request.value, sizeof(request.value), "%s", value);
 	TEST_ASSERT_EQUAL(ACH_OK, ach_put(&requests_chan, &request, sizeof(request)));
 	for (int i = 0; i < 100 && reply.id != id; i++)
 		pass(10);
 	TEST_ASSERT_EQUAL(id, reply.id);
 	return reply.result;
+}
+
+static int ask(enum msg_verb verb, const char *key)
+{
+	return ask_value(verb, key, "");
 }
 
 static unsigned int happened(const char *code)
@@ -548,7 +646,7 @@ TEST(an_estop_of_drc_hubo_ends_the_currents_of_fingers_and_moves_no_wrist)
 	int64_t from_ns;
 	int32_t last = 0;
 
-	tables = "drc-hubo";
+	robot = "drc-hubo";
 	walk("");
 	estop_talk_raise_both(MSG_LEVEL_ESTOP);
 	pass(6);
@@ -683,6 +781,84 @@ TEST(a_bad_reference_is_counted_and_moves_nothing)
 	check_all_steps();
 }
 
+/* ---- limbs ---- */
+
+static void check_limbs(bool arm_moves, bool leg_moves)
+{
+	const int64_t from_ns = clock_now_ns();
+	unsigned int at;
+
+	pass(400);
+	for (unsigned int i = 0; i < MOVED; i++) {
+		const bool moves = (arm_moves && has(&authors[RARM].state, &moved[i], &at)) ||
+				   (leg_moves && has(&authors[LLEG].state, &moved[i], &at));
+
+		TEST_ASSERT_TRUE_MESSAGE(moves ? way(&moved[i], from_ns) > 0.05 : way(&moved[i], from_ns) == 0,
+					 moved[i].name);
+	}
+}
+
+TEST(limbs_follow_authors_of_their_own)
+{
+	int64_t from_ns;
+
+	up("");
+	walk_ns = clock_now_ns();
+	authors[RARM].on = true;
+	pass(300);
+	check_limbs(true, false);
+	authors[LLEG].on = true;
+	pass(300);
+	check_limbs(true, true);
+	TEST_ASSERT_EQUAL(0, state.common.refs_taken);
+	TEST_ASSERT_GREATER_THAN(50, authors[RARM].state.common.refs_taken);
+	authors[RARM].on = false; /* its joints brake, and nothing else does */
+	pass(500);
+	check_limbs(false, true);
+	referring = true; /* all joints, and first of all */
+	pass(500);
+	from_ns = clock_now_ns();
+	pass(400);
+	check_moving(MOVED, from_ns);
+	referring = authors[LLEG].on = false;
+	pass(600);
+	TEST_ASSERT_EQUAL(MSG_LIFE_HOLDING, state.common.lifecycle);
+	check_limbs(false, false);
+	check_all_steps();
+}
+
+TEST(a_limb_has_the_state_and_the_counts_of_its_own)
+{
+	static const char *const names[] = { "RSP", "RSR", "RSY", "REB", "RWY", "RWP" };
+	const struct msg_joint_state *s = &authors[RARM].state;
+
+	up("");
+	TEST_ASSERT_EQUAL(6, s->count);
+	for (unsigned int i = 0; i < 6; i++) {
+		TEST_ASSERT_EQUAL_STRING(names[i], s->joint[i]);
+		TEST_ASSERT_TRUE(s->position[i] == state.position[place(names[i])]);
+		TEST_ASSERT_EQUAL(state.status[place(names[i])], s->status[i]);
+	}
+	TEST_ASSERT_EQUAL(state.header.incarnation, s->header.incarnation);
+	authors[RARM].on = true;
+	authors[RARM].incarnation = 1;
+	pass(200);
+	TEST_ASSERT_UINT_WITHIN(3, 20, s->common.refs_refused.other_incarnation);
+	TEST_ASSERT_EQUAL(0, state.common.refs_refused.other_incarnation);
+	TEST_ASSERT_EQUAL(0, authors[LLEG].state.common.refs_refused.other_incarnation);
+	TEST_ASSERT_EQUAL(MSG_LIFE_HOLDING, state.common.lifecycle);
+	authors[RARM].on = false;
+	ask_sim("fault hubo.EJMC4 silent"); /* a hand */
+	pass(100);
+	TEST_ASSERT_TRUE(state.header.flags & MSG_FLAG_PARTIAL || state.status[place("RF1")] & MSG_JOINT_SILENT);
+	TEST_ASSERT_FALSE(s->header.flags & MSG_FLAG_PARTIAL);
+	TEST_ASSERT_EQUAL(MSG_LIFE_HOLDING, s->common.lifecycle);
+	ask_wire("wire:upper", "link down host");
+	pass(100);
+	TEST_ASSERT_EQUAL(MSG_LIFE_FAULT, s->common.lifecycle);
+	TEST_ASSERT_EQUAL(MSG_LIFE_HOLDING, authors[LLEG].state.common.lifecycle);
+}
+
 /* ---- the driver ---- */
 
 TEST(a_restarted_driver_goes_on_from_where_the_joints_are)
@@ -723,6 +899,146 @@ TEST(a_restarted_driver_without_a_controller_stands_and_ends_the_push_of_a_finge
 	TEST_ASSERT_EQUAL(0, count(REFERENCE, BOARDS, from_ns));
 	TEST_ASSERT_EQUAL(0, pushing(from_ns));
 	TEST_ASSERT_TRUE(sim_says("hubo.EJMC4", "RF1_does off"));
+}
+
+/* The frame that ends the currents of its fingers has a place for the wrist, which must not move. */
+TEST(a_restarted_driver_of_drc_hubo_ends_the_currents_of_fingers_where_the_wrist_is)
+{
+	int64_t from_ns;
+
+	robot = "drc-hubo";
+	walk("");
+	referring = false;
+	end(&driver, SIGKILL);
+	from_ns = clock_now_ns();
+	estop_talk_raise_both(MSG_LEVEL_ESTOP);
+	drive();
+	pass(1500);
+	TEST_ASSERT_EQUAL(0, count(REFERENCE, BOARDS, from_ns));
+	TEST_ASSERT_EQUAL(0, pushing(from_ns));
+	TEST_ASSERT_EQUAL(10, count(WRIST, HAND, from_ns));
+	for (unsigned int i = 0; i < sent_n; i++)
+		if (sent[i].kind == WRIST && sent[i].board == HAND && sent[i].t_ns > from_ns)
+			TEST_ASSERT_EQUAL(sent[i].measured[0], sent[i].counts[0]);
+	TEST_ASSERT_NOT_EQUAL(0, measured[HAND][0]);
+}
+
+/* ---- the wire ---- */
+
+/* What a cycle lost is not sent later: the boards interpolate over it. */
+TEST(lost_replies_are_counted_and_stop_nothing)
+{
+	char missed[32];
+	int64_t from_ns;
+
+	walk("");
+	from_ns = clock_now_ns();
+	ask_sim("set hubo.JMC8 lose=1");
+	pass(13); /* two cycles or three */
+	ask_sim("set hubo.JMC8 lose=0");
+	pass(400);
+	check_moving(MOVED, from_ns);
+	TEST_ASSERT_EQUAL(0, happened("silent"));
+	TEST_ASSERT_EQUAL(0, ask(MSG_VERB_GET, "JMC8"));
+	TEST_ASSERT_TRUE_MESSAGE(!strncmp(reply.value, "missed 2 ", 9) || !strncmp(reply.value, "missed 3 ", 9),
+				 reply.value);
+	snprintf(missed, sizeof(missed), "%.8s", reply.value + 7);
+	TEST_ASSERT_EQUAL(0, ask(MSG_VERB_GET, "missed"));
+	TEST_ASSERT_EQUAL_INT(atoi(missed), atoi(reply.value));
+	check_all_steps();
+}
+
+/* A frame in fifty is lost, in either direction.  So slow that two lost references are within what a board accepts from
+ * one to the next (input_difference). */
+TEST(lost_frames_stop_nothing)
+{
+	int64_t from_ns;
+
+	span_rad = 0.4;
+	walk("");
+	ask_wire("wire:lower", "fault drop 2%");
+	ask_wire("wire:upper", "fault drop 2%");
+	from_ns = clock_now_ns();
+	pass(1600);
+	ask_wire("wire:lower", "fault drop off");
+	ask_wire("wire:upper", "fault drop off");
+	TEST_ASSERT_EQUAL(0, ask(MSG_VERB_GET, "missed"));
+	TEST_ASSERT_GREATER_THAN(0, atoi(reply.value));
+	TEST_ASSERT_EQUAL(0, happened("motor"));
+	TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, state.common.lifecycle);
+	for (unsigned int i = 0; i < MOVED; i++)
+		TEST_ASSERT_TRUE_MESSAGE(way(&moved[i], from_ns) > 0.35, moved[i].name);
+}
+
+TEST(a_bus_that_stalls_takes_out_its_own_boards)
+{
+	static const char *const faults[] = { "fault stuck 60s", "link down host" };
+	static const char *const ends[] = { "fault stuck off", "link up host" };
+	int64_t from_ns;
+
+	walk("");
+	for (unsigned int f = 0; f < 2; f++) {
+		ask_wire("wire:upper", faults[f]);
+		from_ns = clock_now_ns();
+		pass(500);
+		for (unsigned int i = 0; i < MOVED; i++) {
+			const bool lower = moved[i].board < 0x08 || moved[i].board == 0x23;
+			const enum msg_life life = state.lifecycle[place(moved[i].name)];
+
+			TEST_ASSERT_EQUAL_MESSAGE(lower ? MSG_LIFE_ACTIVE : MSG_LIFE_FAULT, life, moved[i].name);
+			if (lower)
+				TEST_ASSERT_UINT_WITHIN_MESSAGE(2, 100, count(REFERENCE, moved[i].board, from_ns),
+								moved[i].name);
+		}
+		if (!f) /* as the link's owner does: what the controller holds is stale */
+			ask_wire("wire:upper", "link reset host");
+		ask_wire("wire:upper", ends[f]);
+		pass(600);
+		from_ns = clock_now_ns();
+		pass(400);
+		check_moving(MOVED, from_ns);
+	}
+	TEST_ASSERT_EQUAL(0, happened("motor"));
+	check_all_steps();
+}
+
+/* Boards lock to the arrival of references, and interpolate between them. */
+static void check_locked(const char *name)
+{
+	static const char *const boards[] = { "JMC0",  "JMC1",	"JMC2",	 "JMC3",  "JMC4",  "JMC5",
+					      "JMC6",  "JMC7",	"EJMC3", "JMC8",  "JMC9",  "JMC10",
+					      "JMC11", "EJMC0", "EJMC1", "EJMC2", "EJMC4", "EJMC5" };
+	const unsigned int n = sizeof(boards) / sizeof(*boards);
+	unsigned int losses[32], locked = 0;
+	int64_t from_ns;
+
+	robot = name;
+	walk("");
+	for (unsigned int i = 0; i < n; i++)
+		losses[i] = sim_number(boards[i], "losses");
+	from_ns = clock_now_ns();
+	pass(2000);
+	check_moving(MOVED, from_ns);
+	for (unsigned int i = 0; i < n; i++) {
+		if (!sim_number(boards[i], "references")) /* a hand, or inactive */
+			continue;
+		TEST_ASSERT_EQUAL_MESSAGE(losses[i], sim_number(boards[i], "losses"), said);
+		TEST_ASSERT_TRUE_MESSAGE(strstr(said, " lock yes "), said);
+		locked++;
+	}
+	TEST_ASSERT_EQUAL(!strcmp(name, "hubo") ? 15 : 18, locked);
+	TEST_ASSERT_EQUAL(0, ask(MSG_VERB_GET, "missed"));
+	TEST_ASSERT_EQUAL_STRING("0", reply.value);
+}
+
+TEST(all_boards_of_hubo_lock_and_none_misses_a_reply)
+{
+	check_locked("hubo");
+}
+
+TEST(all_boards_of_drc_hubo_lock_and_none_misses_a_reply)
+{
+	check_locked("drc-hubo");
 }
 
 /* ---- boards ---- */
@@ -853,6 +1169,127 @@ TEST(a_motor_that_tripped_is_not_led_away)
 	TEST_ASSERT_TRUE(way(&moved[RSR], clock_now_ns() - 100 * MS) == 0);
 	check_steps(&moved[RSR]);
 	check_moving(RSP, from_ns);
+}
+
+/* ---- parameters ---- */
+
+static void check_parameter(const char *key, const char *value)
+{
+	TEST_ASSERT_EQUAL_MESSAGE(0, ask(MSG_VERB_GET, key), reply.error);
+	TEST_ASSERT_EQUAL_STRING_MESSAGE(value, reply.value, key);
+}
+
+/* Values are those of the simulator's page and of the home file: counts are rad * driven / drive * harmonic * encoder /
+ * (2 pi).  Currents have the same identifier, and are asked for all the time. */
+TEST(parameters_are_read_while_the_robot_moves)
+{
+	int64_t from_ns;
+
+	walk("");
+	from_ns = clock_now_ns();
+	check_parameter("RHY.kp", "400");
+	check_parameter("RHY.kd", "200");
+	check_parameter("RHR.lower", "-180278"); /* of -0.56 rad: both halves in one reply */
+	check_parameter("RHR.upper", "119112");	 /* 0.37: halves in two replies */
+	check_parameter("LKN.home-offset", "-24446");
+	check_parameter("LF5.search-turns", "250"); /* the fifth motor of its board */
+	check_parameter("REB.jam-time", "1000");
+	check_parameter("WST.rate", "5");
+	TEST_ASSERT_EQUAL(-ENOENT, ask(MSG_VERB_GET, "RHY.nothing"));
+	TEST_ASSERT_EQUAL(-ENOENT, ask(MSG_VERB_GET, "XYZ.kp"));
+	TEST_ASSERT_EQUAL(-ENOENT, ask(MSG_VERB_GET, "NKY.kp")); /* inactive */
+	pass(100);
+	check_moving(MOVED, from_ns);
+	for (unsigned int i = 0; i < MOVED; i++)
+		TEST_ASSERT_TRUE_MESSAGE(state.current[place(moved[i].name)] < 2, moved[i].name);
+	check_parameter("missed", "0");
+}
+
+TEST(a_parameter_of_a_dead_board_is_an_error)
+{
+	up("");
+	ask_sim("fault hubo.JMC8 silent");
+	TEST_ASSERT_EQUAL(-EIO, ask(MSG_VERB_GET, "RSP.kp"));
+	pass(100);
+	TEST_ASSERT_EQUAL(-EIO, ask(MSG_VERB_GET, "RSR.kp"));
+	check_parameter("LSP.kp", "400");
+}
+
+TEST(commands_go_to_boards_within_their_limits)
+{
+	static const struct {
+		const char *key, *value;
+		int armed, disarmed; /* the result */
+	} rows[] = {
+		{ "RHY.position-gains", "300,1,150", 0, 0 },
+		{ "RHY.position-gains", "300,1", -EINVAL, -EINVAL },
+		{ "RHY.position-gains", "65536,1,1", -ERANGE, -ERANGE },
+		{ "RF3.position-gains", "1,1,1", -EINVAL, -EINVAL }, /* motors 0 and 1 have them */
+		{ "rarm.dead-zone", "7", 0, 0 },
+		{ "all.beep", "1", 0, 0 },
+		{ "all.beep", "256", -ERANGE, -ERANGE },
+		{ "RHY.mode", "1", -EBUSY, 0 },
+		{ "all.initialize", "", -EBUSY, 0 },
+		{ "RHY.encoder-resolution", "4000", -EBUSY, 0 },
+		{ "RHY.fet", "1", 0, -EPERM },
+		{ "all.control-off", "", 0, 0 },
+		{ "RHY.home", "1", -EINVAL, -EINVAL }, /* by its own verb */
+		{ "RHY.zero", "0", -EINVAL, -EINVAL },
+		{ "RHY.board-number", "1,5", -EINVAL, -EINVAL },
+		{ "NKY.beep", "1", -ENOENT, -ENOENT },
+		{ ".beep", "1", -ENOENT, -ENOENT },
+	};
+
+	up("enable: no");
+	for (unsigned int disarmed = 0; disarmed < 2; disarmed++) {
+		if (disarmed) {
+			check_parameter("RHY.kp", "300");
+			check_parameter("RSP.dead-zone", "7");
+			check_parameter("RWP.dead-zone", "7");
+			check_parameter("LSP.dead-zone", "0");
+			estop_talk_raise_both(MSG_LEVEL_ESTOP);
+			pass(50);
+		}
+		for (unsigned int i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+			TEST_ASSERT_EQUAL_MESSAGE(disarmed ? rows[i].disarmed : rows[i].armed,
+						  ask_value(MSG_VERB_SET, rows[i].key, rows[i].value), rows[i].key);
+	}
+}
+
+TEST(sensors_are_nulled_and_initialized_by_name)
+{
+	up("");
+	TEST_ASSERT_EQUAL(0, ask(MSG_VERB_BIAS, "RFFT"));
+	TEST_ASSERT_EQUAL(0, ask(MSG_VERB_BIAS, "LFFT.tilt"));
+	TEST_ASSERT_EQUAL(0, ask(MSG_VERB_BIAS, "IMU0"));
+	TEST_ASSERT_EQUAL(-ENOENT, ask(MSG_VERB_BIAS, "RHFT.tilt")); /* a hand has none */
+	TEST_ASSERT_EQUAL(-ENOENT, ask(MSG_VERB_BIAS, "IMU1"));	     /* inactive */
+	TEST_ASSERT_EQUAL(-ENOENT, ask(MSG_VERB_BIAS, "RFFT.force"));
+	TEST_ASSERT_EQUAL(0, ask(MSG_VERB_RESET, "LHFT"));
+	TEST_ASSERT_EQUAL(-ENOENT, ask(MSG_VERB_RESET, "IMU2"));
+	TEST_ASSERT_EQUAL(-EBUSY, ask(MSG_VERB_RESET, "RSP")); /* armed */
+	TEST_ASSERT_TRUE(sim_says("hubo.RFFT", "ignored 0") || !strstr(said, "ignored"));
+}
+
+TEST(the_home_file_is_written_and_read_back)
+{
+	up("");
+	TEST_ASSERT_EQUAL(-EBUSY, ask_value(MSG_VERB_SET, "home-file", "RHY")); /* armed */
+	estop_talk_raise_both(MSG_LEVEL_ESTOP);
+	pass(50);
+	TEST_ASSERT_EQUAL(0, ask_value(MSG_VERB_SET, "RHY.home-search", "5,1,77"));
+	check_parameter("RHY.search-turns", "5");
+	check_parameter("RHY.home-offset", "77");
+	TEST_ASSERT_EQUAL_MESSAGE(0, ask_value(MSG_VERB_SET, "home-file", "RHY"), reply.error);
+	TEST_ASSERT_EQUAL_STRING("1 joints written and read back", reply.value);
+	check_parameter("RHY.search-turns", "20");
+	check_parameter("RHY.home-offset", "-4775"); /* -0.03 rad */
+	TEST_ASSERT_EQUAL_MESSAGE(0, ask_value(MSG_VERB_SET, "home-file", "all"), reply.error);
+	TEST_ASSERT_EQUAL_STRING("35 joints written and read back", reply.value);
+	TEST_ASSERT_EQUAL(-ENOENT, ask_value(MSG_VERB_SET, "home-file", "neck"));
+	ask_sim("fault hubo.JMC9 silent");
+	TEST_ASSERT_EQUAL(-EIO, ask_value(MSG_VERB_SET, "home-file", "rarm"));
+	TEST_ASSERT_EQUAL_STRING_LEN("RSY: ", reply.error, 5);
 }
 
 int main(void)
