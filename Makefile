@@ -298,6 +298,7 @@ $(CAN_TOOLS): $(BUILD)/%: $(BUILD)/can/tool/%.o $(LIBCANTOOL) $(LIBTOOL) $(LIBS)
 $(BUILD)/robotsim: $(LIBSIM) $(filter-out $(LIBLAUNCH) $(LIBDAEMONS),$(LIBS))
 $(filter-out $(BUILD)/robotsim,$(DAEMONS)): $(LIBS)
 $(BUILD)/achctl: LIBRARIES += -lncursesw
+$(BUILD)/hubo-console: LIBRARIES += -ledit
 $(BUILD)/drvhost: WHOLE = -Wl,--export-dynamic,--whole-archive $(HOST_LIBS) -Wl,--no-whole-archive
 $(BUILD)/drvhost: $(HOST_OBJECTS)
 $(BUILD)/achlogd: $(LIBTOOL)
