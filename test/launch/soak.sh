@@ -4,6 +4,7 @@
 #
 # ROBOT_KILLS (1500) for each of three ways to die, about 0.6 s each; ROBOT_CYCLES (1000); WAIST_KILLS (500), about 6 s
 # each.  What fails shows its seed.
+# Hubo walks in place for HUBO_SOAK (600) seconds, on the virtual clock and in real time.
 # Then VIRTUAL_FREEZES (10) runs of a minute on the virtual clock, whose processes are frozen at random instants.
 set -eu
 cd "$(dirname "$0")/../.."
@@ -24,6 +25,7 @@ for test in chaos death trouble; do
 	fi
 done
 VIRTUAL_FREEZES=${VIRTUAL_FREEZES:-10} bash test/launch/test_virtual.sh freezes || failed=1
+HUBO_SOAK=${HUBO_SOAK:-600} bash test/launch/test_hubo.sh || failed=1
 log=$build/soak/experiment_waist start=$SECONDS
 if scripts/experiment-waist --runs "${WAIST_KILLS:-500}" --startup-sweep --critical-sweep \
 	--report "$build/soak/experiment-waist" >"$log" 2>&1; then

@@ -2,6 +2,7 @@
 # Hubo on the bench, on the virtual clock: what its buses carry while it walks in place, what dies meanwhile, homing.
 #
 # Times are those of the wire.  Each run has a /dev/shm and processes of its own.
+# HUBO_SOAK=TIME: walking in place alone, for that long, on the virtual clock and in real time (test/launch/soak.sh).
 # shellcheck disable=SC2317 # called by name
 set -eu
 . test/scripts/lib.sh
@@ -14,33 +15,58 @@ if ! unshare -minpf --mount-proc mount -t tmpfs tmpfs /run 2>/dev/null; then
 	exit
 fi
 
-# TIME "ARGUMENT, ..." [OPTION...]: the robot for so long, moved by the example; what was on its buses, its events.
-run() {
-	local time=$1
-	sed "s|^include: ../|include: $PWD/|" launch/bench-hubo.launch >"$folder/hubo.launch"
-	cat >>"$folder/hubo.launch" <<LAUNCH
-  record:
-    program: canrecord
-    args: [--force, -o, $folder/wire.log, "wire:lower", "wire:upper"]
-    alive: process
-    needs: canwire
-    priority: 84
-  move: {program: $build/launch/endplate/examples/hubo, args: [hubo, $2], alive: process, needs: hubo, restart: never}
-  disturb: {program: runlog, args: [${disturb:+--at, \"$disturb\", }hubo], alive: watchdog, needs: robotsim}
-LAUNCH
-	shift 2
+# OPTION...: the robot of hubo.launch; its events, and what it leaves in /dev/shm.
+start() {
 	# shellcheck disable=SC2016 # for the shell inside
 	unshare -minpf --kill-child --mount-proc bash -c '
 		mount -t tmpfs shm /dev/shm && mount -t tmpfs run /run
 		unset ENDPLATE_RUN ENDPLATE_PREFIX XDG_RUNTIME_DIR NOTIFY_SOCKET
 		PATH=$0:$PATH folder=$1
 		shift
-		timeout -s KILL 300 achstart --virtual "$@"
+		timeout "$@"
 		status=$?
 		cp /run/endplate/*/log/events.log "$folder/events"
+		rm -rf "$folder/log"
+		cp -r /run/endplate/*/log "$folder/log"
+		ls /dev/shm >"$folder/left"
 		exit $status' \
-		"$build" "$folder" --for "$time" "$@" "$folder/hubo.launch" >"$folder/out" 2>&1 ||
+		"$build" "$folder" ${limit:--s KILL 300} achstart "$@" "$folder/hubo.launch" >"$folder/out" 2>&1 ||
 		{ cat "$folder/out"; return 1; }
+}
+
+# LAUNCH: with a record of its buses.
+recorded() {
+	sed "s|^include: ../|include: $PWD/|" "launch/$1.launch"
+	cat <<-LAUNCH
+		  record:
+		    program: canrecord
+		    args: [--force, -o, $folder/wire.log, "wire:lower", "wire:upper"]
+		    alive: process
+		    needs: canwire
+		    priority: 84
+	LAUNCH
+}
+
+# LAUNCH TIME: as the file has it.
+bench() {
+	recorded "$1" >"$folder/hubo.launch"
+	start --virtual --for "$2"
+}
+
+# LAUNCH TIME [OPTION...]: it walks in place instead.
+walk() {
+	local time=$2
+	recorded "$1" | sed '/^  wave:/,/^    needs: hubo/d' >"$folder/hubo.launch"
+	cat >>"$folder/hubo.launch" <<-LAUNCH
+		  move: {program: hubo-move, args: [walk], alive: process, needs: hubo}
+		  disturb:
+		    program: runlog
+		    args: [${disturb:+--at, \"$disturb\", }hubo]
+		    alive: watchdog
+		    needs: robotsim
+	LAUNCH
+	shift 2
+	start --virtual --for "$time" "$@"
 }
 
 # FROM TO LEAST MOST STEP: between these seconds the buses carry so much, everything is answered, and no reference
@@ -57,27 +83,125 @@ carried() {
 
 happened() { grep -q "$1" "$folder/events" || { cat "$folder/events"; return 1; }; }
 never() { ! grep "$1" "$folder/events"; }
+# The board of the right elbow, 09, gets many positions in the end, that of the left one a single one.
+waves() {
+	tail -n 20000 "$folder/wire.log" >"$folder/end"
+	[ "$(grep -o ' 019#.*' "$folder/end" | sort -u | wc -l)" -gt 50 ] &&
+		[ "$(grep -o ' 01B#.*' "$folder/end" | sort -u | wc -l)" -eq 1 ]
+}
+
+# A script of hubo-console, beside the robot.
+talk() {
+	recorded bench-hubo | sed '/^  wave:/,/^    needs: hubo/d' >"$folder/hubo.launch"
+	cat >>"$folder/hubo.launch" <<-LAUNCH
+		  talk:
+		    program: hubo-console
+		    args: [--within, 5s, -c, home RSP, -c, goto RSP -0.3, -c, get RSP, -c, status RSP, -c, params RSP,
+		      -c, beep RSP 0.5, -c, zeroacc RFFT, -c, iniSensors, -c, ctrl LSP 0, -c, reset RSP]
+		    alive: process
+		    restart: never
+		    needs: hubo
+	LAUNCH
+	start --virtual --for 12s
+}
+said() { grep -q -- "$1" "$folder/log/talk.log" || { cat "$folder/log/talk.log"; return 1; }; }
+tables_agree() {
+	"$build/hubo-console" --verbs >"$folder/verbs"
+	sed -n '/^verb  /,/^\.Ed/{/^\.Ed/!p}' launch/hubo-console/hubo-console.1 | diff - "$folder/verbs"
+}
+
+# A client of hubo-ach: the device is called body, since hubo-ref and hubo-state are the client's.
+legacy() {
+	sed 's/^  hubo:/  body:/; s|\.\./hubo/|'"$PWD"'/config/hubo/|' config/robots/hubo.yaml >"$folder/hubo.yaml"
+	sed 's/^  hubo:/  body:/; s/^like: .*/like: hubo.yaml/' config/robots/bench-hubo.yaml >"$folder/body.yaml"
+	cat >>"$folder/body.yaml" <<-ROBOT
+		    # so that it is at once where a client may move it
+		  legacy:
+		    driver: hubo-legacyd
+		    settings: {output: body, legacy_ref_ms: 100, legacy_state: yes}
+	ROBOT
+	cat >"$folder/hubo.launch" <<-LAUNCH
+		include: body.yaml
+		clock: none
+		arm: auto
+		daemons:
+		  canwire: {priority: 90}
+		  robotsim: {priority: 85}
+		  body: {priority: 80}
+		  legacy: {priority: 70, needs: body}
+		  talk: {program: $build/test/daemons/hubo/ach_client, alive: process, restart: never, needs: legacy}
+	LAUNCH
+	start --virtual --for 8s
+}
+
+# ---- make soak ----
+
+# Walking in place: first what the wire carried, then, in real time, how far the first reference of a cycle was off,
+# beside a bare timer.
+soak_real() {
+	recorded bench-hubo | sed '/^  wave:/,/^    needs: hubo/d' >"$folder/hubo.launch"
+	echo '  move: {program: hubo-move, args: [walk], alive: process, needs: hubo}' >>"$folder/hubo.launch"
+	cyclictest -q -i 5000 -p 79 -D "$HUBO_SOAK" >"$folder/timer" 2>&1 &
+	limit="-k 20 -s TERM $HUBO_SOAK" start || true
+	wait $!
+	carried 5 "$((HUBO_SOAK - 2))" 0.6 0.85 3219 || true
+	cat "$folder/wire" "$folder/timer"
+	awk '{ for (i = 2; i <= NF; i++) value[$i] = $(i + 1) }
+		value["load"] < 0.6 || value["load"] > 0.85 || value["doubled"] { exit 1 }' "$folder/wire"
+}
+if [ "${HUBO_SOAK:-}" ]; then # seconds
+	limit="-s KILL 7200" disturb='' lib_case "$HUBO_SOAK s of walking in place" walk bench-hubo "${HUBO_SOAK}s"
+	lib_case "the wire's part of it" carried 1 "$((HUBO_SOAK - 1))" 0.65 0.85 3219
+	lib_case "the same in real time" soak_real
+	lib_end
+	exit
+fi
 
 # The largest step is that of a hip roll at 2 rad/s, the limit of the robot file: 3219 counts in 5 ms.
-disturb='' lib_case "20 s of walking in place" run 20s 'walk, "40"'
+disturb='' lib_case "20 s of walking in place" walk bench-hubo 20s
 lib_case "the buses carry 65 to 85 %, all is answered, no reference is late" carried 1 19.9 0.65 0.85 3219
 lib_case "no fault" never 'hubo error'
 lib_case "no reference in the first 0.8 s" test -z "$(python3 test/daemons/hubo/wire.py "$folder/wire.log" 0 0.79 |
 	grep -v 'references 0 ')"
 
-disturb='' lib_case "hubo is killed while it walks" run 10s 'walk, "40"' --kill hubo@6.003s
+disturb='' lib_case "hubo is killed while it walks" walk bench-hubo 10s --kill hubo@6.003s
 lib_case "another one takes over" happened 'hubo info ready: .*incarnation 2'
 lib_case "it goes on from where the joints are, within the limits" carried 1 9.9 0.6 0.85 3219
 lib_case "no board reports a fault" never 'motor'
 
-disturb='4 fault hubo.EJMC4 silent' lib_case "the board of the right hand dies" run 8s 'walk, "40"'
+disturb='4 fault hubo.EJMC4 silent' lib_case "the board of the right hand dies" walk bench-hubo 8s
 lib_case "its fault is reported" happened 'hubo error silent: EJMC4 (RF1 ...) has not replied'
 lib_case "the legs walk on" never '00:16:4[4-7].* hubo info holding'
 lost=1 lib_case "their references keep their time" carried 5 7.9 0.6 0.85 3219
 
-disturb='' lib_case "homing, then waving" run 25s 'home, wave, "4"'
-lib_case "all limbs came home" happened 'move info done'
-lib_case "no homing failed" never 'homing-aborted'
-lib_case "no reference while it homes" test -z "$(python3 test/daemons/hubo/wire.py "$folder/wire.log" 0.2 14 |
-	grep -v 'references 0 ')"
+disturb='' lib_case "DRC-Hubo walks in place" walk bench-drc-hubo 6s
+lib_case "its buses carry 65 to 85 %, all is answered, no reference is late" carried 1 5.9 0.65 0.85 3219
+lib_case "it has no fault" never 'hubo error'
+
+lib_case "a script of hubo-console" talk
+lib_case "it homes a joint" said '^.*homed$'
+lib_case "it moves a joint" said 'RSP at -0\.\(29[89]\|30[01]\)'
+lib_case "it shows a joint" said 'RSP position -0\.\(29\|30\).* current .* temperature '
+lib_case "it shows a status" said 'RSP \(holding\|active \)  homed driver control$'
+lib_case "it reads parameters" said 'home-offset 5556$'
+lib_case "it initializes sensors" said '5 sensors initialized'
+lib_case "it switches a board off" happened 'hubo error off: JMC10 (LSP ...) is off'
+lib_case "the lifecycle refuses" said 'reset is refused while the driver is holding'
+lib_case "the man page has its table" tables_agree
+
+lib_case "a client of hubo-ach" legacy
+lib_case "it moves a joint and sees the robot" said 'RSP at -0\.\(29[789]\|30[0123]\).* active 1, tilt .* V'
+lib_case "it ends well" happened 'talk info done'
+lib_case "nothing of it is left" test ! -s "$folder/left"
+
+# DRC-Hubo has a neck and slow wrist rolls.
+for robot in bench-hubo:25s bench-drc-hubo:34s; do
+	lib_case "${robot%:*} comes home and waves" bench "${robot%:*}" "${robot#*:}"
+	lib_case "all limbs came home" grep -q 'hubo: homed' "$folder/log/wave.log"
+	lib_case "no homing failed" never 'homing-aborted'
+	lib_case "no reference while it homes" test -z "$(python3 test/daemons/hubo/wire.py "$folder/wire.log" 0.2 14 |
+		grep -v 'references 0 ')"
+	lib_case "then the right elbow waves, and the left one does not" waves
+	lib_case "a complete stop leaves no channel" test ! -s "$folder/left"
+done
 lib_end

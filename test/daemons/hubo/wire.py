@@ -4,7 +4,9 @@ replies, and the largest step of a reference in counts.
 Independent of the project's own code: stuff bits and checksums are computed here.  Times are those of the recording, ends
 of frames; FROM and TO are seconds since its first frame.  Prints a line for each bus:
 
-    lower load 0.712 cycles 780 references 7020 late 0 phase_us 87 1043 jitter_us 12.0 requests 18720 unanswered 0 step 1200
+    lower load 0.712 cycles 780 references 7020 late 0 phase_us 87 1043 jitter_us 12.0 requests 18720 unanswered 0 step 1200 ...
+
+first_p50_us, first_p99_us and first_max_us are of the first reference in each cycle.
 """
 import sys
 
@@ -65,7 +67,7 @@ def main():
 def report(bus, frames):
     total, late, references, requests = 0, 0, 0, 0
     phases, pending, unanswered, doubled = {}, {}, 0, 0
-    seen, before, steps = set(), {}, {}
+    seen, before, steps, at = set(), {}, {}, {}
     first, last = frames[0][0], frames[-1][0]
     for t_us, number, data in frames:
         length = bits(number, data)
@@ -78,6 +80,7 @@ def report(bus, frames):
             doubled += (cycle, key) in seen
             seen.add((cycle, key))
             phases.setdefault(key, []).append(phase)
+            at.setdefault(cycle, []).append(phase)
             if number != 1:
                 for i in range(0, len(data) - 2, 3):
                     value = int.from_bytes(data[i:i + 3], "little")
@@ -93,11 +96,14 @@ def report(bus, frames):
         else:
             pending.pop((number, 1 if number in (0x84, 0x85) and len(data) == 4 else 0), None)
     unanswered += sum(t_us < last - 2 * PERIOD for t_us in pending.values())
+    ordered = sorted(min(cycle) for cycle in at.values()) or [0]
+    first_us = [ordered[len(ordered) // 2], ordered[len(ordered) * 99 // 100], ordered[-1]]
     means = sorted(sum(p) / len(p) for p in phases.values()) or [0]
     jitter = max((max(p) - min(p) for p in phases.values()), default=0)
     print(f"{bus} load {total / max(1, last - first):.3f} cycles {len({c for c, k in seen})} references {references} late {late} "
           f"doubled {doubled} phase_us {means[0]:.0f} {means[-1]:.0f} jitter_us {jitter:.0f} requests {requests} "
-          f"unanswered {unanswered} step {max(steps.values(), default=0)}")
+          f"unanswered {unanswered} step {max(steps.values(), default=0)} "
+          f"first_p50_us {first_us[0]} first_p99_us {first_us[1]} first_max_us {first_us[2]}")
 
 
 main()
