@@ -102,6 +102,10 @@ static void sweep(void)
 		snprintf(full, sizeof(full), "%s%s%s", prefix, what->device, suffixes[i]);
 		ach_unlink(full);
 	}
+	for (const char *const *name = what->further; name && *name; name++) {
+		snprintf(full, sizeof(full), "%s%s", prefix, *name);
+		ach_unlink(full);
+	}
 	snprintf(full, sizeof(full), "%sestop", prefix);
 	ach_unlink(full);
 	snprintf(full, sizeof(full), "%sestop-b", prefix);
@@ -113,7 +117,7 @@ static void sweep(void)
 /* The driver's own command line, which it may change. */
 static int run(const char *log, const char *sent)
 {
-	static char words[7 + 2 * GOLDEN_LIB_SETTINGS_MAX][1024];
+	static char words[9 + 2 * GOLDEN_LIB_SETTINGS_MAX][1024];
 	char *line[sizeof(words) / sizeof(*words) + 1] = { NULL };
 	int n = 5;
 
@@ -122,6 +126,10 @@ static int run(const char *log, const char *sent)
 	snprintf(words[2], sizeof(*words), "%s", what->device);
 	strcpy(words[3], "--bus");
 	snprintf(words[4], sizeof(*words), "%s=log:%s>%s", what->bus, log, sent);
+	if (what->bus2) {
+		strcpy(words[n++], "--bus");
+		snprintf(words[n++], sizeof(*words), "%s=log:%s-2>%s-2", what->bus2, log, sent);
+	}
 	for (size_t i = 0; i < GOLDEN_LIB_SETTINGS_MAX && what->settings[i]; i++) {
 		strcpy(words[n++], "--set");
 		snprintf(words[n++], sizeof(*words), "%s", what->settings[i]);

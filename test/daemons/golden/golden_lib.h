@@ -11,8 +11,10 @@
 struct golden_lib_what {
 	int (*main)(int argc, char **argv); /* of the driver */
 	const char *driver, *device, *bus;
+	const char *bus2; /* of a driver with two: its log and what is sent have the suffix -2; NULL: none */
 	const char *settings[GOLDEN_LIB_SETTINGS_MAX]; /* KEY=VALUE; NULL behind the last */
 	enum msg_number state;
+	const char *const *further; /* channels of the driver beside those that all have, to be removed; NULL: none */
 	void (*write)(const void *state); /* the rest of its line, behind time and lifecycle */
 };
 
