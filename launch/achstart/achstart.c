@@ -200,22 +200,29 @@ static bool runs(const struct launch *launch)
 	return false;
 }
 
-/* Errors of --check; a warning may be resolved later, except that a bus has no time.  What the drivers say is kept in
- * found. */
+/* Errors of --check; a warning may be resolved later.  What the drivers say is kept in found. */
+static void ask_drivers(struct check *found, struct launch *launch, struct error_sink *errors)
+{
+	struct error_sink quiet = { 0 };
+
+	check_robot(found, launch, CHECK_WITHIN_NS, errors, &quiet);
+	launch->channels = found->frames.channels;
+	launch->channels_n = found->frames.channels_n;
+}
+
+/* No errors; that a bus has no time is said even if it is none. */
 static bool passes_check(struct check *found, struct launch *launch, struct error_sink *errors)
 {
 	const unsigned int before = errors->count;
 	struct error_who odd = { "achstart", NULL, ERROR_WARNING };
-	struct error_sink quiet = { 0 }, warnings = { error_to_stderr, &odd, 0 };
+	struct error_sink warnings = { error_to_stderr, &odd, 0 };
 
-	check_robot(found, launch, CHECK_WITHIN_NS, errors, &quiet);
+	ask_drivers(found, launch, errors);
 	if (launch->overload == LAUNCH_OVERLOAD_REPORT) {
 		check_frames_loads(&found->frames, launch, &warnings);
 		check_fit(&found->frames, launch, &warnings);
 	}
 	check_fit_bounds(&found->frames, launch);
-	launch->channels = found->frames.channels;
-	launch->channels_n = found->frames.channels_n;
 	return errors->count == before;
 }
 
@@ -228,7 +235,7 @@ static void sweep_further(struct check *found, struct launch *launch)
 
 	if (launch->channels)
 		return;
-	passes_check(found, launch, &quiet);
+	ask_drivers(found, launch, &quiet);
 	for (size_t i = 0; i < launch->channels_n; i++)
 		if (!port_name(name, launch->channels[i].name))
 			ach_unlink(name);
