@@ -17,6 +17,7 @@
 #define SCAN_NS 1000000000
 #define RATE_NS 950000000
 #define SILENT_NS 1000000000
+#define EVENTS_AT_ONCE 64
 
 /* ---- the list ---- */
 
@@ -113,6 +114,8 @@ static void take(struct robot_channels *c, struct robot_channel *one, const void
 		memcpy(&c->mux, msg, sizeof(c->mux));
 		c->has_mux = true;
 	}
+	if (c->each)
+		c->each(c->to, one, type, msg);
 }
 
 static void measure_rate(struct robot_channel *one)
@@ -128,7 +131,8 @@ static void measure_rate(struct robot_channel *one)
 	one->rate_ns = now_ns;
 }
 
-static void look_at(struct robot_channels *c, struct robot_channel *one)
+/* Reads one message; true: there may be more. */
+static bool read_one(struct robot_channels *c, struct robot_channel *one, int options)
 {
 	static union {
 		struct msg_header header;
@@ -136,14 +140,22 @@ static void look_at(struct robot_channels *c, struct robot_channel *one)
 	} msg; /* of one thread; the longest of ours */
 	size_t len;
 
-	switch (ach_get(&one->chan, &msg, sizeof(msg), &len, NULL, ACH_O_LAST)) {
+	switch (ach_get(&one->chan, &msg, sizeof(msg), &len, NULL, options)) {
 	case ACH_OK:
 	case ACH_MISSED_FRAME:
 		take(c, one, &msg, len);
-		break;
+		return true;
 	default:
-		break;
+		return false;
 	}
+}
+
+static void look_at(struct robot_channels *c, struct robot_channel *one)
+{
+	const bool all = c->each && lines_before(one->name, "-event");
+
+	for (int i = 0; i < EVENTS_AT_ONCE && read_one(c, one, all ? 0 : ACH_O_LAST) && all; i++)
+		;
 	one->read_ns = clock_now_ns();
 	measure_rate(one);
 }

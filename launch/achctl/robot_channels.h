@@ -40,6 +40,9 @@ struct robot_channels {
 	struct msg_balance_state balance;
 	struct msg_mux_state mux;
 	bool has_balance, has_mux;
+	/* Gets each message that is read, if it is one of ours; of channels NAME-event every one.  NULL: none. */
+	void (*each)(void *to, const struct robot_channel *one, const struct msg_type *type, const void *msg);
+	void *to;
 	uid_t owner;	 /* of the robot, at the last scan */
 	int64_t scan_ns; /* when to look for channels that came or went */
 };
