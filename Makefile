@@ -206,7 +206,8 @@ install: all $(PYTHON_MODULE)
 		>$(DESTDIR)$(LIBDIR)/pkgconfig/endplate.pc
 	install -m 755 $(TOOLS) $(DESTDIR)$(BINDIR)
 	install -D -m 755 -t $(DESTDIR)$(LIBDIR)/endplate $(DRIVER_OBJECTS)
-	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/endplate/launch $(wildcard launch/*.launch)
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/endplate/launch \
+		$(wildcard launch/*.launch launch/achweb/*.layout.json)
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/endplate/config/robots $(wildcard config/robots/*)
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/endplate/config/hubo $(wildcard config/hubo/*)
 	$(foreach unit,$(wildcard launch/*.service),install -d $(DESTDIR)$(PREFIX)/lib/systemd/system && \
@@ -237,6 +238,8 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 	$(call say,CC)$(CC) $(ALL_CFLAGS) $(INCLUDES) -MMD -MP -c -o $@ $<
 
 $(BUILD)/daemons/joy/joy_device.o: INCLUDES = -isystem /usr/include/libevdev-1.0
+# The files of the page are part of this object.
+$(BUILD)/launch/achweb/page.o: $(wildcard launch/achweb/page/*)
 $(BUILD)/test/%.o: INCLUDES = -isystem .deps/unity -DUNITY_INCLUDE_DOUBLE -DUNITY_USE_FLUSH_STDOUT
 
 $(BUILD)/test/unity.o: .deps/unity/unity.c $(BUILD)/flags

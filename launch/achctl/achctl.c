@@ -50,6 +50,13 @@ static const struct settings_row request_rows[] = {
 	SETTINGS_END,
 };
 
+static const struct settings_row web_rows[] = {
+	USUAL,
+	SETTINGS_BOOL("act", struct ctl_line, act, "no", "a link with which one may also arm, home, clear and restart"),
+	SETTINGS_BOOL("foxglove", struct ctl_line, studio, "no", "an address for Foxglove or Lichtblick, for 12 hours"),
+	SETTINGS_END,
+};
+
 static const struct {
 	const char *name;
 	int (*run)(const struct ctl_line *line);
@@ -73,6 +80,7 @@ static const struct {
 	{ "clear", ctl_clear, "start a failed daemon, or clear the fault of a device", request_rows, "NAME", 1, 1 },
 	{ "request", ctl_request, "send a request to a driver: home, reset, clear, bias, activate, set, get",
 	  request_rows, "NAME VERB [KEY [VALUE]]", 2, 4 },
+	{ "web", ctl_web, "print a link of one use to the page of achweb", web_rows, NULL, 0, 0 },
 };
 #define COMMANDS (sizeof(commands) / sizeof(*commands))
 

@@ -1,0 +1,329 @@
+/* achweb.c: a page that shows a robot, stops it and, for those who may, arms it; achweb(1). */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <grp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "channels/notify.h"
+#include "config/options.h"
+#include "config/run.h"
+#include "config/text.h"
+#include "launch/achctl/ctl.h"
+#include "launch/achweb/login.h"
+#include "launch/achweb/server.h"
+
+#define PROGRAM "achweb"
+#define WRONG 100
+#define FAILED 111
+#define USUAL_PORT 8765
+#define FDS 16
+
+struct line {
+	const char *robot, *folder, *arming;
+	struct settings_strings listen, host, origin;
+	int64_t port;
+};
+
+static const struct settings_row rows[] = {
+	SETTINGS_STRINGS("listen", struct line, listen, "address, or unix:PATH; by default 127.0.0.1 and ::1",
+			 .value = "ADDRESS"),
+	SETTINGS_INT("port", struct line, port, "", "-1", "-1", "65535",
+		     "by default 8765, or another one if that is taken; 0: any", .value = "N"),
+	SETTINGS_STRINGS("host", struct line, host, "another name of this server, as browsers write it: robot.lan:8765",
+			 .value = "NAME"),
+	SETTINGS_STRINGS("origin", struct line, origin, "a studio in a browser that may connect: https://studio.lan",
+			 .value = "URL"),
+	SETTINGS_STRING("arming", struct line, arming, NULL, "group whose members may act, beside the robot's user",
+			.value = "GROUP"),
+	SETTINGS_STRING("folder", struct line, folder, NULL, "of the socket for achctl web; by default the robot's",
+			.value = "DIR"),
+	SETTINGS_STRING("robot", struct line, robot, NULL, "name of the robot; default: the only one that runs",
+			.value = "R"),
+	SETTINGS_END,
+};
+
+static struct {
+	struct line line;
+	struct server server;
+	struct login login;
+	struct notify notify;
+	int port;
+	char names[4][32]; /* of this server, by default */
+	char path[108];	   /* of a local socket to be removed at the end */
+} w;
+
+/* ---- listening ---- */
+
+union address {
+	struct sockaddr any;
+	struct sockaddr_in in;
+	struct sockaddr_in6 in6;
+	struct sockaddr_un un;
+};
+
+/* The length of the address; 0: it is none. */
+static socklen_t parse_address(union address *a, const char *text, int port)
+{
+	memset(a, 0, sizeof(*a));
+	if (!strncmp(text, "unix:/", 6)) {
+		a->un.sun_family = AF_UNIX;
+		return snprintf(a->un.sun_path, sizeof(a->un.sun_path), "%s", text + 5) < (int)sizeof(a->un.sun_path)
+			       ? sizeof(a->un)
+			       : 0;
+	}
+	if (inet_pton(AF_INET, text, &a->in.sin_addr) == 1) {
+		a->in.sin_family = AF_INET;
+		a->in.sin_port = htons((uint16_t)port);
+		return sizeof(a->in);
+	}
+	if (inet_pton(AF_INET6, text, &a->in6.sin6_addr) == 1) {
+		a->in6.sin6_family = AF_INET6;
+		a->in6.sin6_port = htons((uint16_t)port);
+		return sizeof(a->in6);
+	}
+	return 0;
+}
+
+static int bound_port(int fd)
+{
+	union address a;
+	socklen_t len = sizeof(a);
+
+	if (getsockname(fd, &a.any, &len))
+		return 0;
+	return a.any.sa_family == AF_INET    ? ntohs(a.in.sin_port)
+	       : a.any.sa_family == AF_INET6 ? ntohs(a.in6.sin6_port)
+					     : 0;
+}
+
+/* A socket that a process left behind is removed; one that is served, and any other file, stays. */
+static void remove_old(const union address *a, socklen_t len)
+{
+	const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct stat st;
+
+	if (!lstat(a->un.sun_path, &st) && S_ISSOCK(st.st_mode) && connect(fd, &a->any, len) && errno == ECONNREFUSED)
+		unlink(a->un.sun_path);
+	close(fd);
+}
+
+/* 0 or -errno. */
+static int listen_on(const char *text, int port)
+{
+	union address a;
+	const socklen_t len = parse_address(&a, text, port);
+	const bool local = a.any.sa_family == AF_UNIX;
+	int fd, status;
+
+	fd = socket(a.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return -errno;
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &(int){ 1 }, sizeof(int));
+	if (a.any.sa_family == AF_INET6)
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &(int){ 1 }, sizeof(int));
+	if (local)
+		remove_old(&a, len);
+	status = bind(fd, &a.any, len) ? -errno : 0;
+	if (!status && local && chmod(a.un.sun_path, 0660))
+		status = -errno;
+	if (!status)
+		status = server_listen(&w.server, fd);
+	if (status) {
+		close(fd);
+		return status;
+	}
+	if (local)
+		snprintf(w.path, sizeof(w.path), "%s", a.un.sun_path);
+	if (!w.port)
+		w.port = bound_port(fd);
+	return 0;
+}
+
+/* The port that was asked for; the usual one, or any other if it is taken. */
+static int listen_first(const char *text)
+{
+	int status = listen_on(text, w.line.port < 0 ? USUAL_PORT : (int)w.line.port);
+
+	if (status == -EADDRINUSE && w.line.port < 0)
+		status = listen_on(text, 0);
+	return status;
+}
+
+static int listen_all(struct error_sink *errors)
+{
+	static const char *const usual[] = { "127.0.0.1", "::1" };
+	const bool given = w.line.listen.n;
+	const size_t n = given ? w.line.listen.n : 2;
+
+	for (size_t i = 0; i < n; i++) {
+		const char *text = given ? w.line.listen.item[i] : usual[i];
+		const int status = w.port ? listen_on(text, w.port) : listen_first(text);
+
+		if (status == -EADDRINUSE)
+			return error_refuse(errors, status, "%s port %d is taken: give another --port", text,
+					    w.port ? w.port : (int)w.line.port);
+		if (status && !(!given && i)) /* a machine without IPv6 */
+			return error_refuse(errors, status, "%s: unable to listen: %s", text, strerror(-status));
+	}
+	return 0;
+}
+
+/* ---- names ---- */
+
+static void add_host(const char *host)
+{
+	if (w.server.guard.hosts_n < GUARD_NAMES_MAX)
+		w.server.guard.hosts[w.server.guard.hosts_n++] = host;
+}
+
+static void know_names(void)
+{
+	static char listened[SERVER_LISTENERS_MAX][64];
+	struct guard *g = &w.server.guard;
+
+	snprintf(w.names[0], sizeof(w.names[0]), "127.0.0.1:%d", w.port ? w.port : USUAL_PORT);
+	snprintf(w.names[1], sizeof(w.names[1]), "localhost:%d", w.port ? w.port : USUAL_PORT);
+	snprintf(w.names[2], sizeof(w.names[2]), "[::1]:%d", w.port ? w.port : USUAL_PORT);
+	for (size_t i = 0; i < 3; i++)
+		add_host(w.names[i]);
+	for (size_t i = 0; i < w.line.listen.n && i < SERVER_LISTENERS_MAX; i++) {
+		const char *text = w.line.listen.item[i];
+
+		if (!strncmp(text, "unix:", 5))
+			continue;
+		snprintf(listened[i], sizeof(listened[i]), strchr(text, ':') ? "[%s]:%d" : "%s:%d", text, w.port);
+		add_host(listened[i]);
+	}
+	for (size_t i = 0; i < w.line.host.n; i++)
+		add_host(w.line.host.item[i]);
+	for (size_t i = 0; i < w.line.origin.n && g->origins_n < GUARD_NAMES_MAX; i++)
+		g->origins[g->origins_n++] = w.line.origin.item[i];
+	snprintf(w.server.cookie, sizeof(w.server.cookie), "endplate-%d", w.port);
+	snprintf(w.login.address, sizeof(w.login.address), "%s", w.line.host.n ? w.line.host.item[0] : w.names[0]);
+}
+
+/* ---- the loop ---- */
+
+static void say_status(int64_t now_ns)
+{
+	char text[NOTIFY_STATUS_MAX];
+
+	snprintf(text, sizeof(text), "http://%s, %zu pages, %zu studios", w.login.address, w.server.pages_n,
+		 w.server.studios_n);
+	notify_status(&w.notify, now_ns, text);
+}
+
+static int run(void)
+{
+	struct clock_fd fds[FDS] = { { .fd = w.server.epoll, .events = POLLIN },
+				     { .fd = ctl_signals(), .events = POLLIN },
+				     { .events = POLLIN } };
+	int64_t beat_ns = 0;
+
+	notify_open(&w.notify);
+	notify_ready(&w.notify);
+	for (;;) {
+		const int64_t now_ns = clock_now_ns();
+		int64_t next_ns = server_turn(&w.server, now_ns);
+		size_t n;
+
+		if (now_ns >= beat_ns) {
+			const bool retry = notify_watchdog(&w.notify, now_ns) == -EAGAIN;
+
+			say_status(now_ns);
+			beat_ns = now_ns + (retry ? NOTIFY_RETRY_NS : NOTIFY_PERIOD_NS);
+		}
+		fds[2].fd = view_fd(&w.server.view);
+		n = 3 + query_fds(&w.login.server, fds + 3);
+		if (clock_wait(fds, n, next_ns < beat_ns ? next_ns : beat_ns) < 0)
+			return FAILED;
+		if (fds[1].ready)
+			return 0;
+		if (fds[2].ready)
+			view_answer(&w.server.view);
+		query_serve(&w.login.server, fds + 3, clock_now_ns());
+	}
+}
+
+static int serve(struct error_sink *errors)
+{
+	int status = server_open(&w.server);
+
+	if (status)
+		return error_refuse(errors, FAILED, "%s", strerror(-status));
+	w.login.tokens = &w.server.tokens;
+	if (listen_all(errors)) {
+		status = FAILED;
+	} else {
+		know_names();
+		status = login_open(&w.login, w.line.folder, errors) ? FAILED : run();
+		notify_stopping(&w.notify);
+		if (w.login.server.listener >= 0)
+			login_close(&w.login);
+	}
+	if (*w.path)
+		unlink(w.path);
+	server_close(&w.server);
+	notify_close(&w.notify);
+	return status;
+}
+
+static int check(struct error_sink *errors)
+{
+	struct robot_choice_asked asked;
+	union address a;
+
+	w.login.arming = (gid_t)-1;
+	w.login.server.listener = -1;
+	if (w.line.arming) {
+		const struct group *group = getgrnam(w.line.arming);
+
+		if (!group)
+			error_add(errors, "--arming: there is no group %s", w.line.arming);
+		else
+			w.login.arming = group->gr_gid;
+	}
+	for (size_t i = 0; i < w.line.listen.n; i++)
+		if (!parse_address(&a, w.line.listen.item[i], 0))
+			error_add(errors, "--listen: %s is not an address such as 10.0.0.5, or unix:/PATH",
+				  w.line.listen.item[i]);
+	if (w.line.listen.n > SERVER_LISTENERS_MAX)
+		error_add(errors, "--listen: at most %d", SERVER_LISTENERS_MAX);
+	if (robot_choice_begin(&asked, w.line.robot))
+		error_add(errors, "--robot: %s is not a valid name", w.line.robot);
+	if (errors->count)
+		return WRONG;
+	return robot_choice_use(&asked, errors) < 0 ? FAILED : 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct options options = {
+		.program = PROGRAM,
+		.about = "Serves a page that shows a robot and stops it; achctl web prints the link to it.",
+		.rows = rows,
+		.values = &w.line,
+		.version = OPTIONS_VERSION,
+	};
+	struct error_who me = { PROGRAM, NULL, ERROR_FATAL };
+	struct error_sink errors = { error_to_stderr, &me, 0 }, plain = { error_to_stderr, NULL, 0 };
+	int status;
+
+	switch (options_read(&options, &argc, argv, &plain)) {
+	case OPTIONS_WRONG:
+		return WRONG;
+	case OPTIONS_ANSWER:
+		options_answer(&options, stdout);
+		return 0;
+	case OPTIONS_GO:
+		break;
+	}
+	status = check(&errors);
+	return status ? status : serve(&errors);
+}

@@ -1,0 +1,264 @@
+/* act.c: actions that go through achstart. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "config/utf8.h"
+#include "launch/achweb/act_inside.h"
+#include "launch/common/request.h"
+
+#define ARM_NS 3000000000
+#define READY_NS 10000000000	    /* until a daemon is ready again */
+#define REPLY_NS 10000000000	    /* for the reply of a driver, */
+#define REPLY_MOTION_NS 60000000000 /* and to home */
+#define STEP_NS 20000000
+
+void act_finish(struct acts *acts, struct act *a, bool ok, const char *fmt, ...)
+{
+	const uint64_t client = a->client;
+	char text[ACT_TEXT_MAX];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	utf8_clean(text);
+	if (a->asking)
+		ask_end(&a->ask);
+	memset(a, 0, sizeof(*a));
+	acts->done(acts->to, client, ok, text);
+}
+
+/* ---- asking achstart ---- */
+
+static bool was_not_asked(int status)
+{
+	return status == -ENOENT || status == -EACCES || status == -EAGAIN || status == -EINVAL;
+}
+
+static void ask(struct acts *acts, struct act *a, const char *const *words, int64_t within_ns, int64_t now_ns)
+{
+	const int64_t most_ns = ASK_WITHIN_NS - ASK_GRACE_NS; /* later achstart does not do it */
+	struct lines why;
+	const int status =
+		ask_begin(&a->ask, words, now_ns + (within_ns < most_ns ? within_ns : most_ns), lines_begin(&why));
+
+	a->asking = !status;
+	a->until_ns = now_ns + within_ns;
+	if (a->asking)
+		return;
+	if (a->order.kind == ORDER_ARM && !was_not_asked(status))
+		act_stop_arming(acts, a, why.text, now_ns);
+	else
+		act_finish(acts, a, false, "%s", why.text);
+}
+
+static void ask_driver(struct acts *acts, struct act *a, const char *verb, int64_t within_ns, int64_t now_ns)
+{
+	a->driver = true;
+	ask(acts, a, (const char *const[]){ "request", a->order.name, verb, "", "", NULL }, within_ns, now_ns);
+}
+
+static void ask_daemon(struct acts *acts, struct act *a, const char *verb, int64_t now_ns)
+{
+	ask(acts, a, (const char *const[]){ verb, a->order.name, NULL }, READY_NS, now_ns);
+}
+
+/* ---- arm ---- */
+
+static void ask_to_arm(struct acts *acts, struct act *a, int64_t now_ns)
+{
+	char words[4][24];
+
+	for (int i = 0; i < 2; i++) {
+		snprintf(words[2 * i], sizeof(words[0]), "%llu", (unsigned long long)a->order.seen.id[i]);
+		snprintf(words[2 * i + 1], sizeof(words[0]), "%llu", (unsigned long long)a->order.seen.seq[i]);
+	}
+	ask(acts, a, (const char *const[]){ "arm", a->who, words[0], words[1], words[2], words[3], NULL },
+	    a->until_ns - now_ns, now_ns);
+}
+
+static void begin_arming(struct acts *acts, struct act *a, int64_t now_ns)
+{
+	view_examine(acts->view, now_ns);
+	for (size_t i = 0; i < acts->view->doctor.n; i++) {
+		const struct doctor_finding *f = &acts->view->doctor.at[i];
+
+		if (f->verdict != DOCTOR_FAIL)
+			continue;
+		act_finish(acts, a, false, "refused: %s: %s%s%s", f->part, f->found, *f->mend ? ": " : "", f->mend);
+		return;
+	}
+	a->until_ns = now_ns + ARM_NS;
+	ask_to_arm(acts, a, now_ns);
+}
+
+static void armed(struct acts *acts, struct act *a, int64_t now_ns)
+{
+	const struct yaml_node *root = yaml_root(a->ask.doc), *node;
+	int64_t epoch = 0, taken = 0;
+
+	/* Only copies of what the person had seen: asked again with the numbers behind them. */
+	if (!a->ask.ok && now_ns < a->until_ns && robot_level_only_copied(&acts->view->estop, &a->order.seen)) {
+		ask_end(&a->ask);
+		ask_to_arm(acts, a, now_ns);
+		return;
+	}
+	if (!a->ask.ok) {
+		act_finish(acts, a, false, "refused: %s", a->ask.error);
+		return;
+	}
+	if ((node = yaml_find(root, "epoch")))
+		yaml_int(node, &epoch);
+	if ((node = yaml_find(root, "taken")))
+		yaml_int(node, &taken);
+	act_finish(acts, a, true, "armed: level run, epoch %lld, by %s; taken by %lld driver%s", (long long)epoch,
+		   a->who, (long long)taken, taken == 1 ? "" : "s");
+}
+
+/* ---- a daemon ---- */
+
+static void begin_clearing(struct acts *acts, struct act *a, const struct status_daemon *d, int64_t now_ns)
+{
+	if (d && !strcmp(d->state, "failed"))
+		ask_daemon(acts, a, "clear", now_ns);
+	else if (d && !strcmp(d->state, "stopped"))
+		act_finish(acts, a, false, "%s is stopped: there is nothing to clear", d->name);
+	else
+		ask_driver(acts, a, "clear", REPLY_NS, now_ns);
+}
+
+static void replied(struct acts *acts, struct act *a)
+{
+	struct msg_reply reply;
+
+	if (!a->ask.ok) {
+		act_finish(acts, a, false, "refused: %s", a->ask.error);
+		return;
+	}
+	ask_reply(&a->ask, &reply);
+	if (reply.result)
+		act_finish(acts, a, false, "refused: %s: %s", a->order.name,
+			   *reply.error ? reply.error : strerror(-reply.result));
+	else
+		act_finish(acts, a, true, "%s: %s: %s", a->order.name, order_words[a->order.kind],
+			   *reply.value ? reply.value : "done");
+}
+
+/* Is it ready, in another process than before a restart?  By an answer of achstart that is newer than the command. */
+static void look_at_daemon(struct acts *acts, struct act *a, int64_t now_ns)
+{
+	const struct status_daemon *d = status_find_daemon(&acts->view->status, a->order.name);
+	const bool fresh = !acts->view->away && acts->view->answers > a->answers + 1;
+
+	if (fresh && d && d->ready && d->pid != a->before && !(d->age_ms / 1e3 > d->uptime_s))
+		act_finish(acts, a, true, "%s: %s%s%s, process %lld, incarnation %lld", d->name, d->state,
+			   *d->life ? ", " : "", d->life, (long long)d->pid, (long long)d->incarnation);
+	else if (fresh && d && !strcmp(d->state, "failed"))
+		act_finish(acts, a, false, "%s: not started: %s", d->name, *d->why ? d->why : d->last_end);
+	else if (now_ns >= a->until_ns)
+		act_finish(acts, a, false, "%s: not ready within %g s", a->order.name, READY_NS / 1e9);
+}
+
+/* ---- all ---- */
+
+static void answered(struct acts *acts, struct act *a, int64_t now_ns)
+{
+	if (a->order.kind == ORDER_ARM) {
+		armed(acts, a, now_ns);
+	} else if (a->driver) {
+		replied(acts, a);
+	} else if (!a->ask.ok) {
+		act_finish(acts, a, false, "refused: %s", a->ask.error);
+	} else {
+		ask_end(&a->ask);
+		a->asking = false;
+		a->answers = acts->view->answers;
+	}
+}
+
+static void step(struct acts *acts, struct act *a, int64_t now_ns)
+{
+	struct lines why;
+	int status;
+
+	if (!a->asking) {
+		look_at_daemon(acts, a, now_ns);
+		return;
+	}
+	status = ask_step(&a->ask, lines_begin(&why));
+	if (status > 0) {
+		answered(acts, a, now_ns);
+	} else if (status || now_ns >= a->until_ns) {
+		if (!status)
+			error_add(&why.sink, "no answer from achstart");
+		if (a->order.kind == ORDER_ARM)
+			act_stop_arming(acts, a, why.text, now_ns);
+		else
+			act_finish(acts, a, false, "%s%s", why.text,
+				   a->order.kind == ORDER_HOME ? "; a motion that has begun goes on: stop ends it"
+							       : "");
+	}
+}
+
+static void begin(struct acts *acts, struct act *a, int64_t now_ns)
+{
+	const struct status_daemon *d = status_find_daemon(&acts->view->status, a->order.name);
+
+	switch (a->order.kind) {
+	case ORDER_ARM:
+		begin_arming(acts, a, now_ns);
+		break;
+	case ORDER_HOME:
+		ask_driver(acts, a, "home", REPLY_MOTION_NS, now_ns);
+		break;
+	case ORDER_CLEAR:
+		a->before = -1;
+		begin_clearing(acts, a, d, now_ns);
+		break;
+	default:
+		a->before = d ? d->pid : -1;
+		ask_daemon(acts, a, "restart", now_ns);
+	}
+}
+
+void act_begin(struct acts *acts, const struct order *order, uint64_t client, const char *who, int64_t now_ns)
+{
+	if (order->kind == ORDER_STOP) {
+		act_stop_begin(acts, order->level, client, who, now_ns);
+		return;
+	}
+	for (size_t i = 0; i < ACT_SLOTS; i++) {
+		struct act *a = &acts->acts[i];
+
+		if (a->client)
+			continue;
+		*a = (struct act){ .client = client, .order = *order };
+		snprintf(a->who, sizeof(a->who), "%s", who);
+		begin(acts, a, now_ns);
+		return;
+	}
+	acts->done(acts->to, client, false, "too many actions are under way: try again");
+}
+
+int64_t act_step(struct acts *acts, int64_t now_ns)
+{
+	int64_t next_ns = act_stop_step(acts, now_ns);
+
+	for (size_t i = 0; i < ACT_SLOTS; i++) {
+		if (acts->acts[i].client)
+			step(acts, &acts->acts[i], now_ns);
+		if (acts->acts[i].client && now_ns + STEP_NS < next_ns)
+			next_ns = now_ns + STEP_NS;
+	}
+	return next_ns;
+}
+
+void act_close(struct acts *acts)
+{
+	act_stop_close(acts);
+	for (size_t i = 0; i < ACT_SLOTS; i++)
+		if (acts->acts[i].client && acts->acts[i].asking)
+			ask_end(&acts->acts[i].ask);
+}

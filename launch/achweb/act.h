@@ -1,0 +1,55 @@
+/* act.h: stops and actions that clients have asked for; nothing waits.
+ *
+ * A stop is raised on the channels and through achstart (raising.h), and confirmed when every driver shows it.  All other
+ * actions go through achstart, which checks the right of this process's user, and are answered with its words.
+ */
+#ifndef LAUNCH_ACHWEB_ACT_H
+#define LAUNCH_ACHWEB_ACT_H
+
+#include "launch/achctl/raising.h"
+#include "launch/achweb/order.h"
+#include "launch/achweb/view.h"
+
+#define ACT_SLOTS 8
+#define ACT_WAITERS 32
+#define ACT_TEXT_MAX 512
+
+struct act_stop {
+	bool under_way;
+	int64_t until_ns;
+	struct raising raise;
+	char who[MSG_NAME_SIZE], why[MSG_TEXT_SIZE];
+	uint64_t waiters[ACT_WAITERS]; /* clients */
+	size_t waiters_n;
+};
+
+struct act {
+	uint64_t client; /* 0: unused */
+	struct order order;
+	char who[MSG_NAME_SIZE];
+	struct ask ask;
+	bool asking;	  /* achstart; else it waits for the daemon */
+	bool driver;	  /* the answer holds a reply of the driver */
+	int64_t until_ns; /* give up then */
+	int64_t before;	  /* process of the daemon */
+	uint64_t answers; /* of the view, when it was asked */
+};
+
+/* Begins with zeroes, and view. */
+struct acts {
+	struct view *view;
+	/* Tells a client the result. */
+	void (*done)(void *to, uint64_t client, bool ok, const char *text);
+	void *to;
+
+	struct act_stop stops[2]; /* hold, estop */
+	struct act acts[ACT_SLOTS];
+};
+
+/* Begins; done is called for the client, now or later. */
+void act_begin(struct acts *acts, const struct order *order, uint64_t client, const char *who, int64_t now_ns);
+/* Goes on with all of them; when to call it again, or CLOCK_NEVER. */
+int64_t act_step(struct acts *acts, int64_t now_ns);
+void act_close(struct acts *acts);
+
+#endif

@@ -1,0 +1,258 @@
+/* client.c: one connection. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "launch/achweb/client.h"
+
+/* Scripts and styles of this server only, in no frame; no other origin may read what it sends. */
+#define SAFE                                                                                                     \
+	"Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " \
+	"img-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'\r\n"   \
+	"X-Content-Type-Options: nosniff\r\n"                                                                    \
+	"Referrer-Policy: no-referrer\r\n"                                                                       \
+	"Cross-Origin-Opener-Policy: same-origin\r\n"                                                            \
+	"Cross-Origin-Resource-Policy: same-origin\r\n"                                                          \
+	"Cache-Control: no-store\r\n"
+
+/* ---- bytes of several clients ---- */
+
+struct blob *blob_make(const void *bytes, size_t len)
+{
+	struct blob *blob = malloc(sizeof(*blob) + len);
+
+	if (!blob)
+		return NULL;
+	blob->refs = 1;
+	blob->len = len;
+	if (bytes)
+		memcpy(blob->bytes, bytes, len);
+	return blob;
+}
+
+struct blob *blob_keep(struct blob *blob)
+{
+	blob->refs++;
+	return blob;
+}
+
+void blob_drop(struct blob *blob)
+{
+	if (blob && !--blob->refs)
+		free(blob);
+}
+
+bool blob_begin(struct blob_text *t)
+{
+	FILE *to = open_memstream(&t->text, &t->size);
+
+	if (to)
+		t->j = json_to(to);
+	return to;
+}
+
+struct blob *blob_end(struct blob_text *t)
+{
+	struct blob *blob = fclose(t->j.to) ? NULL : blob_make(t->text, t->size);
+
+	free(t->text);
+	return blob;
+}
+
+/* ---- the connection ---- */
+
+struct client *client_open(int fd, uint64_t serial, int64_t now_ns)
+{
+	struct client *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->fd = fd;
+	c->serial = serial;
+	c->heard_ns = c->moved_ns = now_ns;
+	return c;
+}
+
+void client_close(struct client *c)
+{
+	close(c->fd);
+	for (size_t i = 0; i < c->queue_n; i++)
+		blob_drop(c->queue[i].blob);
+	blob_drop(c->blob);
+	free(c->studio);
+	free(c);
+}
+
+bool client_read(struct client *c, int64_t now_ns)
+{
+	const ssize_t n = recv(c->fd, c->in + c->in_len, sizeof(c->in) - c->in_len, MSG_DONTWAIT);
+
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR;
+	if (!n) /* its end, or there is no room: it sends before it has got its answer */
+		return false;
+	c->in_len += (size_t)n;
+	c->heard_ns = now_ns;
+	return true;
+}
+
+void client_take(struct client *c, size_t n)
+{
+	memmove(c->in, c->in + n, c->in_len - n);
+	c->in_len -= n;
+}
+
+/* ---- sending ---- */
+
+static bool is_under_way(const struct client *c)
+{
+	return c->head_len;
+}
+
+bool client_is_free(const struct client *c)
+{
+	return !is_under_way(c) && !c->queue_n && !c->closing;
+}
+
+static void begin(struct client *c, const char *body, size_t len, struct blob *blob)
+{
+	c->body = body;
+	c->body_len = len;
+	c->blob = blob ? blob_keep(blob) : NULL;
+	c->sent = 0;
+}
+
+static void finish(struct client *c)
+{
+	blob_drop(c->blob);
+	c->blob = NULL;
+	c->head_len = c->body_len = c->sent = 0;
+}
+
+static void begin_queued(struct client *c)
+{
+	struct blob *blob = c->queue[0].blob;
+	const enum wsock_opcode opcode = c->queue[0].opcode;
+
+	memmove(c->queue, c->queue + 1, --c->queue_n * sizeof(*c->queue));
+	client_message(c, opcode, blob);
+	blob_drop(blob);
+}
+
+/* 1: all of it has left; 0: the socket is full; -1: it is broken. */
+static int send_some(struct client *c)
+{
+	struct iovec parts[2];
+	struct msghdr msg = { .msg_iov = parts };
+	ssize_t n;
+
+	if (c->sent < c->head_len)
+		parts[msg.msg_iovlen++] = (struct iovec){ c->head + c->sent, c->head_len - c->sent };
+	if (c->body_len) {
+		const size_t at = c->sent > c->head_len ? c->sent - c->head_len : 0;
+
+		parts[msg.msg_iovlen++] = (struct iovec){ (char *)(uintptr_t)c->body + at, c->body_len - at };
+	}
+	n = sendmsg(c->fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT);
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR || errno == ENOBUFS ? 0 : -1;
+	c->sent += (size_t)n;
+	return c->sent == c->head_len + c->body_len;
+}
+
+bool client_write(struct client *c, int64_t now_ns)
+{
+	for (;;) {
+		const size_t before = c->sent;
+		int status;
+
+		if (!is_under_way(c)) {
+			if (!c->queue_n) {
+				c->moved_ns = now_ns;
+				return !c->closing || c->waiting;
+			}
+			begin_queued(c);
+		}
+		status = send_some(c);
+		if (c->sent != before)
+			c->moved_ns = now_ns;
+		if (status < 0)
+			return false;
+		if (!status)
+			return true;
+		finish(c);
+	}
+}
+
+/* ---- HTTP ---- */
+
+void client_answer(struct client *c, int status, const char *type, const char *more, const char *body, size_t len,
+		   struct blob *blob)
+{
+	const int n = snprintf(c->head, sizeof(c->head),
+			       "HTTP/1.1 %d %s\r\n" SAFE "Content-Type: %s\r\nContent-Length: %zu\r\n%s%s\r\n", status,
+			       http_reason(status), type, len, more, c->closing ? "Connection: close\r\n" : "");
+
+	c->head_len = (size_t)n < sizeof(c->head) ? (size_t)n : sizeof(c->head) - 1;
+	begin(c, body, len, blob);
+}
+
+void client_refuse(struct client *c, int status, const char *why)
+{
+	struct blob *blob = NULL;
+	struct blob_text t;
+
+	c->closing = true;
+	if (blob_begin(&t)) {
+		json_object(&t.j, NULL);
+		json_bool(&t.j, "ok", false);
+		json_text(&t.j, "text", why);
+		json_end(&t.j);
+		blob = blob_end(&t);
+	}
+	client_answer(c, status, "application/json", "", blob ? blob->bytes : "", blob ? blob->len : 0, blob);
+	blob_drop(blob);
+}
+
+void client_upgrade(struct client *c, const char *accept, const char *protocol)
+{
+	const int n = snprintf(c->head, sizeof(c->head),
+			       "HTTP/1.1 101 %s\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+			       "Sec-WebSocket-Accept: %s\r\n%s%s%s\r\n",
+			       http_reason(101), accept, *protocol ? "Sec-WebSocket-Protocol: " : "", protocol,
+			       *protocol ? "\r\n" : "");
+
+	c->head_len = (size_t)n;
+	begin(c, "", 0, NULL);
+}
+
+/* ---- WebSocket ---- */
+
+void client_message(struct client *c, enum wsock_opcode opcode, struct blob *blob)
+{
+	c->head_len = wsock_header((uint8_t *)c->head, opcode, blob->len);
+	begin(c, blob->bytes, blob->len, blob);
+}
+
+void client_queue(struct client *c, enum wsock_opcode opcode, struct blob *blob)
+{
+	if (!blob || c->queue_n == CLIENT_QUEUE) {
+		blob_drop(blob);
+		c->closing = true;
+		return;
+	}
+	c->queue[c->queue_n].blob = blob;
+	c->queue[c->queue_n++].opcode = opcode;
+}
+
+void client_end(struct client *c, uint16_t code)
+{
+	const uint8_t bytes[2] = { (uint8_t)(code >> 8), (uint8_t)code };
+
+	client_queue(c, WSOCK_OP_CLOSE, blob_make(bytes, sizeof(bytes)));
+	c->closing = true;
+}

@@ -1,0 +1,106 @@
+/* client.h: one connection, with bounded memory: what it sends is read into a buffer of fixed size, and one answer or
+ * message is under way to it at a time.
+ *
+ * Nothing waits: client_write is called again by the loop, every 20 ms, until the message has left.  Meanwhile newer
+ * snapshots replace each other elsewhere, so that a client that does not read costs one message and no more.
+ */
+#ifndef LAUNCH_ACHWEB_CLIENT_H
+#define LAUNCH_ACHWEB_CLIENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "config/json.h"
+#include "launch/achweb/http.h"
+#include "launch/achweb/rate.h"
+#include "launch/achweb/token.h"
+#include "launch/achweb/wsock.h"
+
+#define CLIENT_QUEUE 8 /* messages that have to arrive in order; more end the connection */
+#define CLIENT_HEAD_MAX 1024
+
+/* Bytes that several clients send. */
+struct blob {
+	unsigned int refs;
+	size_t len;
+	char bytes[];
+};
+struct blob *blob_make(const void *bytes, size_t len); /* NULL: no memory */
+struct blob *blob_keep(struct blob *blob);
+void blob_drop(struct blob *blob); /* NULL is fine */
+
+/* JSON, written with t.j, as a blob. */
+struct blob_text {
+	char *text;
+	size_t size;
+	struct json j;
+};
+bool blob_begin(struct blob_text *text);
+struct blob *blob_end(struct blob_text *text); /* NULL: no memory */
+
+enum client_kind { CLIENT_HTTP, CLIENT_PAGE, CLIENT_STUDIO };
+
+struct studio;
+
+struct client {
+	int fd;
+	uint64_t serial;
+	enum client_kind kind;
+	bool waiting;		    /* for the result of a POST */
+	bool closing;		    /* once all is sent */
+	int64_t heard_ns, moved_ns; /* last bytes from it; last bytes to it, or when it had nothing to get */
+	struct rate rate;
+
+	char session[TOKEN_MAX];
+	unsigned int rights;
+	char who[TOKEN_WHO_MAX];
+
+	char in[HTTP_HEAD_MAX + HTTP_BODY_MAX];
+	size_t in_len;
+	struct wsock ws;
+
+	/* of a page: what it has got */
+	uint64_t robot_seen, events_seen, facts_seen;
+	struct studio *studio;
+
+	/* private: to be sent, in order */
+	struct {
+		struct blob *blob;
+		enum wsock_opcode opcode;
+	} queue[CLIENT_QUEUE];
+	size_t queue_n;
+	/* under way */
+	char head[CLIENT_HEAD_MAX];
+	size_t head_len, body_len, sent;
+	const char *body;
+	struct blob *blob; /* that body is in; NULL: it is static */
+};
+
+struct client *client_open(int fd, uint64_t serial, int64_t now_ns); /* NULL: no memory */
+void client_close(struct client *client);
+
+/* Reads what has come into in.  false: it has hung up, or sends more than it may. */
+bool client_read(struct client *client, int64_t now_ns);
+void client_take(struct client *client, size_t n); /* n bytes of in are done with */
+
+/* May another message be sent? */
+bool client_is_free(const struct client *client);
+/* Sends as much as the socket takes.  false: the connection is broken, or is to be closed now. */
+bool client_write(struct client *client, int64_t now_ns);
+
+/* An answer; text stays where it is unless it is in blob, which is kept.  more: headers, each with its \r\n. */
+void client_answer(struct client *client, int status, const char *type, const char *more, const char *body, size_t len,
+		   struct blob *blob);
+/* The same, with {"ok":false,"text":why}, after which the connection is closed. */
+void client_refuse(struct client *client, int status, const char *why);
+void client_upgrade(struct client *client, const char *accept, const char *protocol);
+
+/* A message on a free connection; blob is kept. */
+void client_message(struct client *client, enum wsock_opcode opcode, struct blob *blob);
+/* A message behind others; blob is taken over, NULL ends the connection, and so do too many. */
+void client_queue(struct client *client, enum wsock_opcode opcode, struct blob *blob);
+/* The close frame, and then the end. */
+void client_end(struct client *client, uint16_t code);
+
+#endif

@@ -1,0 +1,111 @@
+/* guard.c: which requests are answered at all. */
+#include <stdint.h>
+#include <string.h>
+#include <strings.h>
+
+#include "launch/achweb/guard.h"
+#include "launch/achweb/token.h"
+
+static const struct {
+	const char *path;
+	enum guard_route route;
+	enum { GET, SOCKET, POST } how;
+	unsigned int rights;
+} routes[] = {
+	{ "/session", GUARD_SESSION, GET, TOKEN_LOOK },	   { "/socket", GUARD_SOCKET, SOCKET, TOKEN_LOOK },
+	{ "/foxglove", GUARD_STUDIO, SOCKET, TOKEN_LOOK }, { "/login", GUARD_LOGIN, POST, 0 },
+	{ "/stop", GUARD_STOP, POST, TOKEN_LOOK },	   { "/act", GUARD_ACT, POST, TOKEN_ACT },
+};
+#define ROUTES (sizeof(routes) / sizeof(*routes))
+
+enum guard_route guard_route(const struct http *r, bool is_file)
+{
+	for (size_t i = 0; i < ROUTES; i++)
+		if (!strcmp(r->path, routes[i].path))
+			return routes[i].route;
+	return is_file ? GUARD_FILE : GUARD_NOTHING;
+}
+
+static bool is_among(const char *word, const char *const *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcasecmp(word, list[i]))
+			return true;
+	return false;
+}
+
+/* "http://" or "https://", which a proxy may add, and the host that was asked. */
+static bool is_own_origin(const struct http *r)
+{
+	const char *host = strstr(r->origin, "://");
+
+	if (!host || (strncmp(r->origin, "http://", 7) && strncmp(r->origin, "https://", 8)))
+		return false;
+	return !strcasecmp(host + 3, r->host);
+}
+
+static bool is_websocket(const struct http *r)
+{
+	return http_lists(r->connection, "upgrade") && http_lists(r->upgrade, "websocket");
+}
+
+static int refuse(int status, const char **why, const char *text)
+{
+	*why = text;
+	return status;
+}
+
+static int check_socket(const struct guard *g, const struct http *r, enum guard_route route, const char **why)
+{
+	/* A program sends no Origin; its key has come from achctl web. */
+	const bool program = route == GUARD_STUDIO && !*r->origin;
+
+	if (!program && !is_own_origin(r) && !(route == GUARD_STUDIO && is_among(r->origin, g->origins, g->origins_n)))
+		return refuse(403, why, "another origin; achweb --origin allows one for /foxglove");
+	if (!is_websocket(r) || r->old)
+		return refuse(426, why, "only a WebSocket is served here");
+	if (strcmp(r->ws_version, "13") != 0)
+		return refuse(426, why, "another version of WebSocket");
+	return 0;
+}
+
+static int check_post(const struct http *r, const char **why)
+{
+	const size_t type = strcspn(r->type, "; ");
+
+	if (!is_own_origin(r))
+		return refuse(403, why, "another origin, or none");
+	if (strcmp(r->csrf, "1") != 0)
+		return refuse(403, why, "the header X-Endplate: 1 is missing");
+	if (type != strlen("application/json") || strncasecmp(r->type, "application/json", type) != 0)
+		return refuse(415, why, "only application/json is read");
+	return 0;
+}
+
+int guard_check(const struct guard *g, const struct http *r, enum guard_route route, unsigned int rights,
+		const char **why)
+{
+	size_t i = 0;
+	int status;
+
+	if (!is_among(r->host, g->hosts, g->hosts_n))
+		return refuse(421, why, "another Host; achweb --host adds a name of this server");
+	if (route == GUARD_NOTHING)
+		return refuse(404, why, "there is no such page");
+	while (i < ROUTES && routes[i].route != route)
+		i++;
+	if (r->post != (i < ROUTES && routes[i].how == POST))
+		return refuse(405, why, r->post ? "only GET is served here" : "only POST is served here");
+	if (i == ROUTES)
+		return 0;
+	status = routes[i].how == SOCKET ? check_socket(g, r, route, why)
+		 : routes[i].how == POST ? check_post(r, why)
+					 : 0;
+	if (status)
+		return status;
+	if (!rights && routes[i].rights)
+		return refuse(401, why, "log in with the link that achctl web prints");
+	if (routes[i].rights & ~rights)
+		return refuse(403, why, "you may look and stop; achctl web --act prints a link for acting");
+	return 0;
+}

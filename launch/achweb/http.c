@@ -1,0 +1,251 @@
+/* http.c: the head of an HTTP/1.1 request. */
+#include <string.h>
+#include <strings.h>
+
+#include "launch/achweb/http.h"
+
+#define HEADERS_MAX 64
+#define PATH_MAX_HERE 1024
+
+/* ---- lines ---- */
+
+/* Printable ASCII, and what is above it; a tab only inside of a header. */
+static bool is_clean(const char *text, size_t len, bool blanks)
+{
+	for (size_t i = 0; i < len; i++) {
+		const unsigned char c = (unsigned char)text[i];
+
+		if (c < 0x20 ? !(blanks && c == '\t') : c == 0x7F || (!blanks && c == ' '))
+			return false;
+	}
+	return true;
+}
+
+/* The end of the head, behind its empty line; 0: it has not come yet. */
+static size_t find_end(const char *bytes, size_t len)
+{
+	const char *end = memmem(bytes, len, "\r\n\r\n", 4);
+
+	return end ? (size_t)(end - bytes) + 4 : 0;
+}
+
+/* The line at *at, without its end, as a text; *at is behind it.  There is one: the head ends with an empty line. */
+static char *take_line(char **at)
+{
+	char *line = *at, *end = strstr(line, "\r\n");
+
+	*end = 0;
+	*at = end + 2;
+	return line;
+}
+
+/* ---- the request line ---- */
+
+static int read_target(struct http *r, char *target)
+{
+	char *query;
+
+	if (strlen(target) > PATH_MAX_HERE)
+		return -414;
+	if (*target != '/' || !is_clean(target, strlen(target), false) || strchr(target, '#'))
+		return -400;
+	query = strchr(target, '?');
+	r->query = query ? query + 1 : "";
+	if (query)
+		*query = 0;
+	r->path = target;
+	return 0;
+}
+
+static int read_first(struct http *r, char *line)
+{
+	char *target = strchr(line, ' '), *version = target ? strchr(target + 1, ' ') : NULL;
+
+	if (!version)
+		return -400;
+	*target++ = 0;
+	*version++ = 0;
+	if (strcmp(version, "HTTP/1.1") != 0 && strcmp(version, "HTTP/1.0") != 0)
+		return strncmp(version, "HTTP/", 5) ? -400 : -505;
+	r->old = version[7] == '0';
+	r->post = !strcmp(line, "POST");
+	if (!r->post && strcmp(line, "GET") != 0)
+		return -405;
+	return read_target(r, target);
+}
+
+/* ---- headers ---- */
+
+/* Digits alone; what is too much is HTTP_BODY_MAX + 1. */
+static int read_length(struct http *r, const char *text)
+{
+	if (!*text || strspn(text, "0123456789") != strlen(text))
+		return -400;
+	for (r->length = 0; *text && r->length <= HTTP_BODY_MAX; text++)
+		r->length = 10 * r->length + (size_t)(*text - '0');
+	return r->length > HTTP_BODY_MAX ? -413 : 0;
+}
+
+static int take_header(struct http *r, const char *name, const char *value, unsigned int *seen)
+{
+	const struct {
+		const char *name;
+		const char **to;
+	} known[] = {
+		{ "host", &r->host },
+		{ "origin", &r->origin },
+		{ "cookie", &r->cookie },
+		{ "content-type", &r->type },
+		{ "connection", &r->connection },
+		{ "upgrade", &r->upgrade },
+		{ "sec-websocket-key", &r->ws_key },
+		{ "sec-websocket-version", &r->ws_version },
+		{ "sec-websocket-protocol", &r->ws_protocols },
+		{ "x-endplate", &r->csrf },
+		{ "content-length", NULL },
+	};
+	const size_t n = sizeof(known) / sizeof(*known);
+
+	if (!strcasecmp(name, "transfer-encoding"))
+		return -501;
+	for (size_t i = 0; i < n; i++) {
+		if (strcasecmp(name, known[i].name) != 0)
+			continue;
+		if (*seen & 1u << i)
+			return -400; /* two programs on the way could each take another one */
+		*seen |= 1u << i;
+		if (!known[i].to)
+			return read_length(r, value);
+		*known[i].to = value;
+		return 0;
+	}
+	return 0;
+}
+
+static int read_header(struct http *r, char *line, unsigned int *seen)
+{
+	char *colon = strchr(line, ':'), *value, *end;
+
+	if (!colon || colon == line)
+		return -400;
+	*colon = 0;
+	if (!is_clean(line, (size_t)(colon - line), false) || strpbrk(line, "\"(),/;<=>?@[\\]{}"))
+		return -400;
+	value = colon + 1 + strspn(colon + 1, " \t");
+	end = value + strlen(value);
+	while (end > value && (end[-1] == ' ' || end[-1] == '\t'))
+		*--end = 0;
+	if (!is_clean(value, (size_t)(end - value), true))
+		return -400;
+	return take_header(r, line, value, seen);
+}
+
+int http_read(struct http *r, char *bytes, size_t len)
+{
+	const size_t end = find_end(bytes, len < HTTP_HEAD_MAX ? len : HTTP_HEAD_MAX);
+	unsigned int seen = 0, headers = 0;
+	char *at = bytes, *line;
+	int status;
+
+	*r = (struct http){ .path = "",
+			    .query = "",
+			    .host = "",
+			    .origin = "",
+			    .cookie = "",
+			    .type = "",
+			    .connection = "",
+			    .upgrade = "",
+			    .ws_key = "",
+			    .ws_version = "",
+			    .ws_protocols = "",
+			    .csrf = "" };
+	if (!end)
+		return len >= HTTP_HEAD_MAX ? -431 : 0;
+	if (memchr(bytes, 0, end))
+		return -400;
+	bytes[end - 2] = 0; /* of the empty line: the last header ends before it */
+	status = read_first(r, take_line(&at));
+	while (!status && *at) {
+		line = take_line(&at);
+		status = ++headers > HEADERS_MAX ? -431 : read_header(r, line, &seen);
+	}
+	if (!status && r->post && !(seen & 1u << 10))
+		status = -411;
+	return status ? status : (int)end;
+}
+
+/* ---- values ---- */
+
+bool http_lists(const char *list, const char *word)
+{
+	const size_t len = strlen(word);
+
+	while (*list) {
+		size_t n = strcspn(list, ",");
+		const char *next = list + n + (list[n] == ',');
+
+		for (; n && (*list == ' ' || *list == '\t'); n--)
+			list++;
+		while (n && (list[n - 1] == ' ' || list[n - 1] == '\t'))
+			n--;
+		if (n == len && !strncasecmp(list, word, len))
+			return true;
+		list = next;
+	}
+	return false;
+}
+
+bool http_value(const char *text, char separator, const char *name, char *value, size_t size)
+{
+	const char separators[] = { separator, 0 };
+	const size_t len = strlen(name);
+	bool found = false;
+
+	while (*text) {
+		size_t n;
+
+		text += strspn(text, " ");
+		n = strcspn(text, separators);
+		if (n > len && !strncmp(text, name, len) && text[len] == '=') {
+			if (found || n - len - 1 >= size)
+				return false;
+			memcpy(value, text + len + 1, n - len - 1);
+			value[n - len - 1] = 0;
+			found = true;
+		}
+		text += n + (text[n] == separator);
+	}
+	return found;
+}
+
+const char *http_reason(int status)
+{
+	static const struct {
+		int status;
+		const char *reason;
+	} reasons[] = {
+		{ 101, "Switching Protocols" },
+		{ 200, "OK" },
+		{ 400, "Bad Request" },
+		{ 401, "Unauthorized" },
+		{ 403, "Forbidden" },
+		{ 404, "Not Found" },
+		{ 405, "Method Not Allowed" },
+		{ 411, "Length Required" },
+		{ 413, "Content Too Large" },
+		{ 414, "URI Too Long" },
+		{ 415, "Unsupported Media Type" },
+		{ 421, "Misdirected Request" },
+		{ 426, "Upgrade Required" },
+		{ 429, "Too Many Requests" },
+		{ 431, "Request Header Fields Too Large" },
+		{ 501, "Not Implemented" },
+		{ 503, "Service Unavailable" },
+		{ 505, "HTTP Version Not Supported" },
+	};
+
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(*reasons); i++)
+		if (reasons[i].status == status)
+			return reasons[i].reason;
+	return "Error";
+}

@@ -1,0 +1,77 @@
+/* login.c: the socket RUN/web. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "config/owned.h"
+#include "config/run.h"
+#include "launch/achweb/login.h"
+#include "launch/common/folder.h"
+#include "launch/common/peer.h"
+
+#define PASSWD "/etc/passwd"
+
+static void answer(void *context, struct query_client *client, char *question, int64_t now_ns)
+{
+	struct login *l = context;
+	const struct rights_robot robot = { run_owner(), (gid_t)-1, l->arming, (gid_t)-1 };
+	const bool key = !strncmp(question, "key ", 4), act = text_ends_with(question, " act");
+	uint8_t random[TOKEN_RANDOM];
+	const struct token *token;
+	char text[256], who[PEER_NAME_MAX];
+	uid_t uid;
+
+	if ((!key && strncmp(question, "token ", 6)) || (!act && !text_ends_with(question, " look"))) {
+		query_answer(client, "error unknown question: is achctl of another version?");
+		return;
+	}
+	if (act && !(peer_rights(client->fd, &robot, &uid) & RIGHTS_ARM)) {
+		snprintf(text, sizeof(text), "error acting is for %s", rights_holders(RIGHTS_ARM));
+		query_answer(client, text);
+		return;
+	}
+	if (getrandom(random, sizeof(random), 0) != sizeof(random)) {
+		query_answer(client, "error no random numbers");
+		return;
+	}
+	peer_name(who, client->uid, PASSWD);
+	token = (key ? token_begin_session : token_issue)(l->tokens, random, act ? TOKEN_LOOK | TOKEN_ACT : TOKEN_LOOK,
+							  who, now_ns);
+	if (key)
+		snprintf(text, sizeof(text), "ok ws://%s/foxglove?key=%s", l->address, token->text);
+	else
+		snprintf(text, sizeof(text), "ok http://%s/#%s", l->address, token->text);
+	query_answer(client, text);
+}
+
+int login_open(struct login *l, const char *folder, struct error_sink *errors)
+{
+	const int at = folder ? owned_folder(folder, 0750, errors) : run_folder(NULL, errors);
+	int fd, status;
+
+	if (at < 0)
+		return at;
+	fd = owned_socket(at, LOGIN_SOCKET, SOCK_SEQPACKET, 0660);
+	if (fd >= 0 && !folder)
+		folder_give(at, LOGIN_SOCKET);
+	close(at);
+	status = fd < 0 ? fd : listen(fd, LOGIN_CLIENTS) ? -errno : 0;
+	if (status) {
+		if (fd >= 0)
+			close(fd);
+		return error_refuse(errors, status, "%s: unable to listen: %s", LOGIN_SOCKET, strerror(-status));
+	}
+	l->server =
+		(struct query_server){ .question = answer, .context = l, .clients_max = LOGIN_CLIENTS, .listener = fd };
+	query_server_init(&l->server);
+	return 0;
+}
+
+void login_close(struct login *l)
+{
+	query_server_close(&l->server);
+	close(l->server.listener);
+}

@@ -1,0 +1,101 @@
+/* order.c: what the body of a POST asks for. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/yaml.h"
+#include "launch/achweb/order.h"
+
+const char *const order_words[] = { "login", "stop", "arm", "home", "clear", "restart" };
+
+/* A text in quotes; "" if it is not there, or is not one. */
+static const char *text_of(const struct yaml_node *root, const char *key)
+{
+	const struct yaml_node *node = yaml_find(root, key);
+
+	return node && node->kind == YAML_TEXT && node->quoted ? node->text : "";
+}
+
+static int refuse(struct error_sink *errors, const char *line)
+{
+	error_add(errors, "%s", line);
+	return -EINVAL;
+}
+
+static int read_token(struct order *o, const struct yaml_node *root, struct error_sink *errors)
+{
+	const char *text = text_of(root, "token");
+
+	if (strlen(text) != TOKEN_MAX - 1)
+		return refuse(errors, "token: not one that achctl web prints");
+	memcpy(o->token, text, TOKEN_MAX);
+	return 0;
+}
+
+static int read_level(struct order *o, const struct yaml_node *root)
+{
+	/* Whatever it says, it is a stop. */
+	o->level = strcmp(text_of(root, "level"), "hold") ? MSG_LEVEL_ESTOP : MSG_LEVEL_HOLD;
+	return 0;
+}
+
+static bool read_number(const struct yaml_node *node, uint64_t *value)
+{
+	char *end;
+
+	if (!node || node->kind != YAML_TEXT || *node->text < '0' || *node->text > '9')
+		return false;
+	errno = 0;
+	*value = strtoull(node->text, &end, 10);
+	return !*end && !errno;
+}
+
+static int read_seen(struct order *o, const struct yaml_node *root, struct error_sink *errors)
+{
+	const struct yaml_node *seen = yaml_find(root, "seen"), *node = yaml_first(seen);
+
+	for (int i = 0; i < ESTOP_CHANNELS; i++) {
+		if (!read_number(node, &o->seen.id[i]) || !read_number(node->next, &o->seen.seq[i]))
+			return refuse(errors, "seen: not four whole numbers");
+		node = node->next->next;
+	}
+	return node ? refuse(errors, "seen: not four whole numbers") : 0;
+}
+
+static int read_action(struct order *o, const struct yaml_node *root, struct error_sink *errors)
+{
+	const char *word = text_of(root, "do"), *name = text_of(root, "name");
+
+	for (o->kind = ORDER_ARM; o->kind <= ORDER_RESTART; o->kind++) {
+		if (strcmp(word, order_words[o->kind]) != 0)
+			continue;
+		if (o->kind == ORDER_ARM)
+			return read_seen(o, root, errors);
+		if (!text_is_name(name))
+			return refuse(errors, "name: not the name of a daemon");
+		snprintf(o->name, sizeof(o->name), "%s", name);
+		return 0;
+	}
+	return refuse(errors, "do: one of arm, home, clear, restart");
+}
+
+int order_read(struct order *o, enum order_kind kind, const char *body, size_t len, struct error_sink *errors)
+{
+	struct yaml *doc;
+	int status;
+
+	*o = (struct order){ .kind = kind };
+	if (kind == ORDER_STOP && !len)
+		return read_level(o, NULL);
+	status = yaml_open_text(&doc, "the request", body, len, errors);
+	if (status && kind == ORDER_STOP)
+		return read_level(o, NULL);
+	if (status)
+		return -EINVAL;
+	status = kind == ORDER_LOGIN  ? read_token(o, yaml_root(doc), errors)
+		 : kind == ORDER_STOP ? read_level(o, yaml_root(doc))
+				      : read_action(o, yaml_root(doc), errors);
+	yaml_close(doc);
+	return status;
+}

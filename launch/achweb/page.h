@@ -1,0 +1,16 @@
+/* page.h: the files of the page, which are part of the program. */
+#ifndef LAUNCH_ACHWEB_PAGE_H
+#define LAUNCH_ACHWEB_PAGE_H
+
+#include <stddef.h>
+
+struct page {
+	const char *path; /* "/" */
+	const char *type; /* of its contents */
+	const char *bytes, *end;
+};
+
+/* NULL: there is none. */
+const struct page *page_find(const char *path);
+
+#endif

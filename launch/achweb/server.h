@@ -1,0 +1,48 @@
+/* server.h: connections, requests, and what each client gets. */
+#ifndef LAUNCH_ACHWEB_SERVER_H
+#define LAUNCH_ACHWEB_SERVER_H
+
+#include "launch/achweb/act.h"
+#include "launch/achweb/client.h"
+#include "launch/achweb/guard.h"
+#include "launch/achweb/studio.h"
+#include "launch/achweb/view.h"
+
+#define SERVER_SOCKETS_MAX 256 /* pages and studios */
+#define SERVER_HTTP_MAX 64     /* beside them, so that a stop always has room; the quietest makes room */
+#define SERVER_CLIENTS_MAX (SERVER_SOCKETS_MAX + SERVER_HTTP_MAX)
+#define SERVER_LISTENERS_MAX 8
+#define SERVER_LOOK_NS 100000000 /* between two snapshots */
+
+/* Begins with zeroes. */
+struct server {
+	struct guard guard;
+	struct token_store tokens;
+	struct view view;
+	struct acts acts;
+	struct studio_topics topics;
+	char cookie[32]; /* its name: browsers do not tell ports apart */
+	int epoll;
+	int listeners[SERVER_LISTENERS_MAX];
+	size_t listeners_n;
+
+	struct client *clients[SERVER_CLIENTS_MAX];
+	size_t clients_n, pages_n, studios_n, http_n;
+	uint64_t serial, refused,
+		dropped; /* connections ever; refused since there was no room; dropped for not reading */
+	struct rate logins, acts_rate;
+	struct blob *robot, *events, *facts; /* the newest */
+	uint64_t robot_n, events_n, facts_n; /* their numbers */
+	char config[STATUS_PATH_MAX];	     /* that facts are of */
+	int64_t look_ns, studio_ns;	     /* when to look next */
+	bool pending;			     /* a client's message is under way */
+};
+
+int server_open(struct server *server); /* 0 or -errno */
+void server_close(struct server *server);
+int server_listen(struct server *server, int fd); /* takes the descriptor over; 0 or -errno */
+
+/* Whatever is ready, and due.  When to call it again. */
+int64_t server_turn(struct server *server, int64_t now_ns);
+
+#endif

@@ -1,0 +1,273 @@
+/* studio.c: one studio: what it subscribes to, and its messages. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "channels/clock.h"
+#include "launch/achweb/studio.h"
+#include "launch/achweb/studio_services.h"
+
+#define DIAGNOSTICS_NS 1000000000
+#define MESSAGE_HEAD 13
+
+const char *studio_protocol(const char *list)
+{
+	static const char *const known[] = { "foxglove.sdk.v1", "foxglove.websocket.v1" };
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (http_lists(list, known[i]))
+			return known[i];
+	return NULL;
+}
+
+bool studio_begin(struct client *c, const struct view *v)
+{
+	struct blob_text t;
+
+	c->studio = calloc(1, sizeof(*c->studio));
+	if (!c->studio || !blob_begin(&t))
+		return false;
+	c->studio->events_seen = v->events_n > VIEW_EVENTS ? v->events_n - VIEW_EVENTS : 0;
+	json_object(&t.j, NULL);
+	json_text(&t.j, "op", "serverInfo");
+	json_text(&t.j, "name", *v->status.robot ? v->status.robot : "Endplate");
+	json_array(&t.j, "capabilities");
+	json_text(&t.j, NULL, "time");
+	json_text(&t.j, NULL, "services");
+	json_end(&t.j);
+	json_array(&t.j, "supportedEncodings");
+	json_text(&t.j, NULL, "json");
+	json_end(&t.j);
+	json_object(&t.j, "metadata");
+	json_end(&t.j);
+	json_textf(&t.j, "sessionId", "%d", (int)getpid());
+	json_end(&t.j);
+	client_queue(c, WSOCK_OP_TEXT, blob_end(&t));
+	client_queue(c, WSOCK_OP_TEXT, studio_services(c->rights));
+	return true;
+}
+
+/* ---- what it says ---- */
+
+static void subscribe(struct studio *s, const struct studio_topics *topics, const struct yaml_node *list)
+{
+	for (const struct yaml_node *one = yaml_first(list); one; one = one->next) {
+		const struct yaml_node *id = yaml_find(one, "id"), *channel = yaml_find(one, "channelId");
+		int64_t number, topic;
+		size_t place = 0;
+
+		if (!id || !channel || yaml_int(id, &number) || yaml_int(channel, &topic) || number < 0 ||
+		    number > UINT32_MAX || topic < 0 || (size_t)topic >= topics->n)
+			continue;
+		while (place < STUDIO_SUBSCRIPTIONS && s->subscriptions[place].used)
+			place++;
+		if (place == STUDIO_SUBSCRIPTIONS)
+			return;
+		s->subscriptions[place].used = true;
+		s->subscriptions[place].id = (uint32_t)number;
+		s->subscriptions[place].topic = (uint32_t)topic;
+		s->subscriptions[place].number = 0;
+	}
+}
+
+static void unsubscribe(struct studio *s, const struct yaml_node *list)
+{
+	for (const struct yaml_node *one = yaml_first(list); one; one = one->next) {
+		int64_t number;
+
+		if (yaml_int(one, &number))
+			continue;
+		for (size_t i = 0; i < STUDIO_SUBSCRIPTIONS; i++)
+			if (s->subscriptions[i].used && s->subscriptions[i].id == number)
+				s->subscriptions[i].used = false;
+	}
+}
+
+static void say(struct client *c, const char *message)
+{
+	struct blob_text t;
+
+	if (!blob_begin(&t))
+		return;
+	json_object(&t.j, NULL);
+	json_text(&t.j, "op", "status");
+	json_int(&t.j, "level", 1);
+	json_text(&t.j, "message", message);
+	json_text(&t.j, "id", "achweb");
+	json_end(&t.j);
+	client_queue(c, WSOCK_OP_TEXT, blob_end(&t));
+}
+
+static void take_text(struct client *c, const struct studio_topics *topics)
+{
+	const struct yaml_node *op;
+	struct yaml *doc;
+
+	if (yaml_open_text(&doc, "the message", c->ws.text, c->ws.len, &(struct error_sink){ 0 })) {
+		client_end(c, 1007);
+		return;
+	}
+	op = yaml_find(yaml_root(doc), "op");
+	if (op && op->kind == YAML_TEXT && !strcmp(op->text, "subscribe"))
+		subscribe(c->studio, topics, yaml_find(yaml_root(doc), "subscriptions"));
+	else if (op && op->kind == YAML_TEXT && !strcmp(op->text, "unsubscribe"))
+		unsubscribe(c->studio, yaml_find(yaml_root(doc), "subscriptionIds"));
+	else
+		say(c, "achweb serves channels, time and services only; nothing can be published");
+	yaml_close(doc);
+}
+
+void studio_take(struct client *c, const struct studio_topics *topics, struct acts *acts, bool binary, int64_t now_ns)
+{
+	const uint8_t *bytes = (const uint8_t *)c->ws.text;
+
+	if (!binary)
+		take_text(c, topics);
+	else if (c->ws.len && bytes[0] == 2)
+		studio_services_call(c, acts, bytes + 1, c->ws.len - 1, now_ns);
+	else
+		say(c, "achweb serves channels, time and services only; nothing can be published");
+}
+
+void studio_result(struct client *c, unsigned int which, bool ok, const char *text)
+{
+	if (which >= STUDIO_CALLS || !c->studio->calls[which].used)
+		return;
+	c->studio->calls[which].used = false;
+	client_queue(c, WSOCK_OP_BINARY,
+		     studio_services_answer(c->studio->calls[which].service, c->studio->calls[which].call, ok, text));
+}
+
+/* ---- what it gets ---- */
+
+static void put_le(uint8_t *to, uint64_t value, unsigned int bytes)
+{
+	for (unsigned int i = 0; i < bytes; i++)
+		to[i] = (uint8_t)(value >> 8 * i);
+}
+
+static void send(struct client *c, const uint8_t *bytes, size_t len)
+{
+	struct blob *blob = blob_make(bytes, len);
+
+	if (blob)
+		client_message(c, WSOCK_OP_BINARY, blob);
+	blob_drop(blob);
+}
+
+/* false: it cannot be encoded. */
+static bool send_message(struct client *c, uint32_t subscription, const struct ros_map *map, const void *msg,
+			 size_t len, const char *device)
+{
+	static uint8_t bytes[MESSAGE_HEAD + ROS_CDR_MAX]; /* of one thread */
+	const int64_t wall_ns = clock_real_ns() - clock_now_ns();
+	const struct ros_context context = { .device = device, .wall_ns = wall_ns };
+	const size_t n = ros_encode(map, msg, len, &context, bytes + MESSAGE_HEAD, ROS_CDR_MAX);
+
+	bytes[0] = 1;
+	put_le(bytes + 1, subscription, 4);
+	put_le(bytes + 5, (uint64_t)(((const struct msg_header *)msg)->t_publish_ns + wall_ns), 8);
+	if (n)
+		send(c, bytes, MESSAGE_HEAD + n);
+	return n;
+}
+
+/* Events go one by one; those that were overwritten meanwhile are lost. */
+static bool send_event(struct client *c, uint32_t subscription, const struct view *v, const struct ros_map *map)
+{
+	struct studio *s = c->studio;
+
+	if (v->events_n - s->events_seen > VIEW_EVENTS)
+		s->events_seen = v->events_n - VIEW_EVENTS;
+	while (s->events_seen != v->events_n) {
+		const struct msg_event *e = &v->events[s->events_seen++ % VIEW_EVENTS].msg;
+
+		if (send_message(c, subscription, map, e, sizeof(*e), e->source))
+			return true;
+	}
+	return false;
+}
+
+/* One device after another, once a second. */
+static bool send_diagnostics(struct client *c, uint32_t subscription, const struct view *v, int64_t now_ns)
+{
+	struct studio *s = c->studio;
+
+	if (s->device >= v->devices_n) {
+		if (now_ns < s->diagnostics_ns)
+			return false;
+		s->diagnostics_ns = now_ns + DIAGNOSTICS_NS;
+		s->device = 0;
+	}
+	while (s->device < v->devices_n) {
+		const struct view_device *d = v->devices[s->device++];
+		const struct ros_map *map = ros_map_for(d->type->number, ROS_DIAGNOSTICS);
+
+		if (map && send_message(c, subscription, map, d->msg.bytes, d->type->body->size,
+					*d->name ? d->name : d->channel))
+			return true;
+	}
+	return false;
+}
+
+static bool send_newest(struct client *c, size_t i, const struct studio_topic *topic, const struct view *v)
+{
+	for (size_t n = 0; n < v->devices_n; n++) {
+		const struct view_device *d = v->devices[n];
+
+		if (strcmp(d->channel, topic->channel) != 0 || d->number == c->studio->subscriptions[i].number ||
+		    d->type->number != topic->map->msg)
+			continue;
+		c->studio->subscriptions[i].number = d->number;
+		return send_message(c, c->studio->subscriptions[i].id, topic->map, d->msg.bytes, d->type->body->size,
+				    *d->name ? d->name : d->channel);
+	}
+	return false;
+}
+
+void studio_round(struct client *c, int64_t now_ns)
+{
+	uint8_t bytes[9] = { 2 };
+
+	(void)now_ns;
+	if (c->studio->left || !client_is_free(c) || !c->studio->advertised)
+		return; /* it is still busy with the last one */
+	c->studio->left = STUDIO_SUBSCRIPTIONS;
+	put_le(bytes + 1, (uint64_t)clock_real_ns(), 8);
+	send(c, bytes, sizeof(bytes));
+}
+
+bool studio_send(struct client *c, const struct studio_topics *topics, const struct view *v, int64_t now_ns)
+{
+	struct studio *s = c->studio;
+
+	if (s->advertised < topics->n) {
+		struct blob *blob = studio_advertise(topics, s->advertised, &s->advertised);
+
+		if (blob)
+			client_message(c, WSOCK_OP_TEXT, blob);
+		blob_drop(blob);
+		return blob;
+	}
+	while (s->left) {
+		const size_t i = s->next;
+		const struct studio_topic *topic = &topics->at[s->subscriptions[i].topic];
+		bool sent = false;
+
+		if (s->subscriptions[i].used && s->subscriptions[i].topic == STUDIO_ROSOUT)
+			sent = send_event(c, s->subscriptions[i].id, v, topic->map);
+		else if (s->subscriptions[i].used && s->subscriptions[i].topic == STUDIO_DIAGNOSTICS)
+			sent = send_diagnostics(c, s->subscriptions[i].id, v, now_ns);
+		else if (s->subscriptions[i].used)
+			sent = send_newest(c, i, topic, v);
+		/* The first two have several messages in a round. */
+		if (!sent || s->subscriptions[i].topic >= STUDIO_OWN_TOPICS) {
+			s->next = (i + 1) % STUDIO_SUBSCRIPTIONS;
+			s->left--;
+		}
+		if (sent)
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,77 @@
+/* studio.h: a live server for Foxglove and Lichtblick, on the same port as the page.
+ *
+ * Subprotocols foxglove.sdk.v1 and foxglove.websocket.v1, which are the same for all that is served here: channels in
+ * CDR with ros2msg schemas (channels/ros/ros_map.h), the time, and services in JSON: stop, and for those who may act arm,
+ * home, clear and restart.  Nothing can be published.
+ *
+ * Each subscription has one message at most waiting for it, the newest; at most 30 in a second.
+ */
+#ifndef LAUNCH_ACHWEB_STUDIO_H
+#define LAUNCH_ACHWEB_STUDIO_H
+
+#include "channels/ros/ros_map.h"
+#include "launch/achweb/act.h"
+#include "launch/achweb/client.h"
+#include "launch/achweb/view.h"
+
+#define STUDIO_EVERY_NS 33333333
+#define STUDIO_TOPICS 256
+#define STUDIO_SUBSCRIPTIONS 128
+#define STUDIO_CALLS 4
+#define STUDIO_TOPIC_MAX 128
+
+/* Number i is the id of the channel, for ever. */
+struct studio_topic {
+	char topic[STUDIO_TOPIC_MAX], channel[ACH_CHAN_NAME_MAX];
+	const struct ros_map *map;
+};
+
+/* Shared by all studios; the first two topics are /rosout and /diagnostics, of all devices. */
+struct studio_topics {
+	struct studio_topic at[STUDIO_TOPICS];
+	size_t n;
+};
+enum { STUDIO_ROSOUT, STUDIO_DIAGNOSTICS, STUDIO_OWN_TOPICS };
+
+struct studio {
+	struct {
+		bool used;
+		uint32_t id, topic;
+		uint64_t number; /* of the message that was sent last */
+	} subscriptions[STUDIO_SUBSCRIPTIONS];
+	size_t next;	   /* subscription whose turn it is */
+	size_t left;	   /* of this round */
+	size_t advertised; /* topics */
+	uint64_t events_seen;
+	size_t device; /* whose diagnostics are next */
+	int64_t diagnostics_ns;
+	struct {
+		bool used;
+		uint32_t service, call;
+	} calls[STUDIO_CALLS];
+};
+
+/* The subprotocol of the client's list; NULL: none is known. */
+const char *studio_protocol(const char *list);
+
+/* Adds a topic for each mapping of each channel that there is. */
+void studio_find_topics(struct studio_topics *topics, const struct view *view);
+/* The message "advertise" for topics from number from on, up to *to. */
+struct blob *studio_advertise(const struct studio_topics *topics, size_t from, size_t *to);
+
+/* false: no memory. */
+bool studio_begin(struct client *client, const struct view *view);
+/* A new round: each subscription may get its newest message. */
+void studio_round(struct client *client, int64_t now_ns);
+/* Sends the next message to a client that is free; false: there is none. */
+bool studio_send(struct client *client, const struct studio_topics *topics, const struct view *view, int64_t now_ns);
+/* The message in client->ws. */
+void studio_take(struct client *client, const struct studio_topics *topics, struct acts *acts, bool binary,
+		 int64_t now_ns);
+/* The result of a service. */
+void studio_result(struct client *client, unsigned int which, bool ok, const char *text);
+
+/* Results of actions are for a connection, or for a call of one. */
+#define STUDIO_CALL_SHIFT 56
+
+#endif

@@ -1,0 +1,180 @@
+/* studio_services.c: services of a studio. */
+#include <stdio.h>
+#include <string.h>
+
+#include "config/yaml.h"
+#include "launch/achweb/studio_services.h"
+
+#define NOTHING "{\"type\":\"object\"}"
+#define NAMED "{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\"}},\"required\":[\"name\"]}"
+#define SEEN                                                                                    \
+	"{\"type\":\"object\",\"properties\":{\"epoch\":{\"type\":\"integer\",\"description\":" \
+	"\"the epoch that is shown\"}},\"required\":[\"epoch\"]}"
+#define ANSWER "{\"type\":\"object\",\"properties\":{\"ok\":{\"type\":\"boolean\"},\"text\":{\"type\":\"string\"}}}"
+
+/* The place is the id. */
+static const struct {
+	const char *name, *type, *request;
+	enum order_kind kind;
+	enum msg_level level;
+	unsigned int rights;
+} services[] = {
+	{ "/stop", "Stop", NOTHING, ORDER_STOP, MSG_LEVEL_ESTOP, TOKEN_LOOK },
+	{ "/hold", "Stop", NOTHING, ORDER_STOP, MSG_LEVEL_HOLD, TOKEN_LOOK },
+	{ "/arm", "Arm", SEEN, ORDER_ARM, MSG_LEVEL_RUN, TOKEN_ACT },
+	{ "/home", "Device", NAMED, ORDER_HOME, MSG_LEVEL_RUN, TOKEN_ACT },
+	{ "/clear", "Device", NAMED, ORDER_CLEAR, MSG_LEVEL_RUN, TOKEN_ACT },
+	{ "/restart", "Device", NAMED, ORDER_RESTART, MSG_LEVEL_RUN, TOKEN_ACT },
+};
+#define SERVICES (sizeof(services) / sizeof(*services))
+
+static void write_schema(struct json *j, const char *key, const char *type, const char *suffix, const char *schema)
+{
+	json_object(j, key);
+	json_text(j, "encoding", "json");
+	json_textf(j, "schemaName", "endplate/%s_%s", type, suffix);
+	json_text(j, "schemaEncoding", "jsonschema");
+	json_text(j, "schema", schema);
+	json_end(j);
+}
+
+struct blob *studio_services(unsigned int rights)
+{
+	struct blob_text text;
+	struct json *j = &text.j;
+
+	if (!blob_begin(&text))
+		return NULL;
+	json_object(j, NULL);
+	json_text(j, "op", "advertiseServices");
+	json_array(j, "services");
+	for (size_t i = 0; i < SERVICES; i++) {
+		if (services[i].rights & ~rights)
+			continue;
+		json_object(j, NULL);
+		json_uint(j, "id", i);
+		json_text(j, "name", services[i].name);
+		json_textf(j, "type", "endplate/%s", services[i].type);
+		write_schema(j, "request", services[i].type, "Request", services[i].request);
+		write_schema(j, "response", services[i].type, "Response", ANSWER);
+		json_end(j);
+	}
+	json_end(j);
+	json_end(j);
+	return blob_end(&text);
+}
+
+/* ---- answers ---- */
+
+static void put_u32(uint8_t *to, uint32_t value)
+{
+	for (int i = 0; i < 4; i++)
+		to[i] = (uint8_t)(value >> 8 * i);
+}
+
+static uint32_t get_u32(const uint8_t *from)
+{
+	return (uint32_t)from[0] | (uint32_t)from[1] << 8 | (uint32_t)from[2] << 16 | (uint32_t)from[3] << 24;
+}
+
+struct blob *studio_services_answer(uint32_t service, uint32_t call, bool ok, const char *text)
+{
+	uint8_t head[17] = { 3 };
+	struct blob *json, *blob;
+	struct blob_text t;
+
+	put_u32(head + 1, service);
+	put_u32(head + 5, call);
+	put_u32(head + 9, 4);
+	memcpy(head + 13, "json", 4);
+	if (!blob_begin(&t))
+		return NULL;
+	json_object(&t.j, NULL);
+	json_bool(&t.j, "ok", ok);
+	json_text(&t.j, "text", text);
+	json_end(&t.j);
+	json = blob_end(&t);
+	blob = json ? blob_make(NULL, sizeof(head) + json->len) : NULL;
+	if (blob) {
+		memcpy(blob->bytes, head, sizeof(head));
+		memcpy(blob->bytes + sizeof(head), json->bytes, json->len);
+	}
+	blob_drop(json);
+	return blob;
+}
+
+static void fail(struct client *c, uint32_t service, uint32_t call, const char *why)
+{
+	struct blob_text t;
+
+	if (!blob_begin(&t))
+		return;
+	json_object(&t.j, NULL);
+	json_text(&t.j, "op", "serviceCallFailure");
+	json_uint(&t.j, "serviceId", service);
+	json_uint(&t.j, "callId", call);
+	json_text(&t.j, "message", why);
+	json_end(&t.j);
+	client_queue(c, WSOCK_OP_TEXT, blob_end(&t));
+}
+
+/* ---- calls ---- */
+
+/* Why not, or NULL.  A person who arms names the epoch that was shown; all that was read with it counts as seen. */
+static const char *read_order(struct order *o, const struct acts *acts, uint32_t service, const char *json, size_t len)
+{
+	const struct view *v = acts->view;
+	const struct yaml_node *epoch, *name;
+	const char *why = NULL;
+	struct yaml *doc = NULL;
+	int64_t number;
+
+	*o = (struct order){ .kind = services[service].kind, .level = services[service].level };
+	if (o->kind == ORDER_STOP)
+		return NULL;
+	if (yaml_open_text(&doc, "the request", json, len, &(struct error_sink){ 0 }))
+		return "the request is not JSON";
+	epoch = yaml_find(yaml_root(doc), "epoch");
+	name = yaml_find(yaml_root(doc), "name");
+	if (o->kind == ORDER_ARM) {
+		if (!epoch || yaml_int(epoch, &number) || number != v->status.epoch)
+			why = "epoch: not the one that is shown now";
+		o->seen = estop_seen(&v->estop);
+	} else if (!name || name->kind != YAML_TEXT || !text_is_name(name->text)) {
+		why = "name: not the name of a daemon";
+	} else {
+		snprintf(o->name, sizeof(o->name), "%s", name->text);
+	}
+	yaml_close(doc);
+	return why;
+}
+
+void studio_services_call(struct client *c, struct acts *acts, const uint8_t *bytes, size_t len, int64_t now_ns)
+{
+	const uint32_t service = len < 12 ? 0 : get_u32(bytes), call = len < 12 ? 0 : get_u32(bytes + 4);
+	const uint32_t encoding = len < 12 ? 0 : get_u32(bytes + 8);
+	struct order order;
+	const char *why;
+	size_t slot = 0;
+
+	if (len < 12 || encoding > len - 12) {
+		client_end(c, 1002);
+		return;
+	}
+	while (slot < STUDIO_CALLS && c->studio->calls[slot].used)
+		slot++;
+	if (service >= SERVICES || services[service].rights & ~c->rights)
+		why = "there is no such service";
+	else if (slot == STUDIO_CALLS)
+		why = "too many calls are under way";
+	else
+		why = read_order(&order, acts, service, (const char *)bytes + 12 + encoding, len - 12 - encoding);
+	if (why) {
+		fail(c, service, call, why);
+		return;
+	}
+	c->studio->calls[slot].used = true;
+	c->studio->calls[slot].service = service;
+	c->studio->calls[slot].call = call;
+	act_begin(acts, &order, c->serial | (uint64_t)(slot + 1) << STUDIO_CALL_SHIFT, c->who, now_ns);
+}

@@ -1,0 +1,66 @@
+/* view.h: the robot as this process sees it: what achstart answers, what the channels say, the level of the e-stop, the
+ * last events.  It only reads, and never waits for achstart.
+ */
+#ifndef LAUNCH_ACHWEB_VIEW_H
+#define LAUNCH_ACHWEB_VIEW_H
+
+#include "launch/achctl/observe.h"
+#include "launch/achctl/robot_channels.h"
+#include "launch/achdoctor/doctor.h"
+#include "launch/common/ask.h"
+#include "launch/common/status.h"
+
+#define VIEW_DEVICES 96
+#define VIEW_EVENTS 100
+
+/* The newest message of a channel. */
+struct view_device {
+	char channel[ACH_CHAN_NAME_MAX]; /* "waist-state", "clock" */
+	char name[ACH_CHAN_NAME_MAX];	 /* "waist"; "": it is not the state of a device */
+	const struct msg_type *type;
+	uint64_t number; /* of messages that were read */
+	union {
+		struct msg_header header;
+		char bytes[MSG_SIZE_MAX];
+	} msg;
+};
+
+struct view_event {
+	int64_t real_ns; /* CLOCK_REALTIME */
+	struct msg_event msg;
+};
+
+struct view {
+	struct status status;
+	bool away; /* achstart does not answer: the status is from the channels */
+	char why[ERROR_LINE_MAX];
+	struct robot_channels channels;
+	struct estop estop;
+	struct view_device *devices[VIEW_DEVICES];
+	size_t devices_n;
+	struct view_event events[VIEW_EVENTS]; /* a ring */
+	uint64_t events_n;		       /* ever */
+	struct doctor_report doctor;	       /* what fails before an arming; empty on soft wires */
+	uint64_t answers;		       /* of achstart, ever */
+
+	/* private */
+	struct ask ask;
+	bool asking;
+	int64_t ask_ns, doctor_ns;
+	char robot[STATUS_NAME_MAX];
+};
+
+void view_open(struct view *view);
+void view_close(struct view *view);
+
+/* The descriptor of the question under way to achstart, or -1; whenever it is ready, view_answer. */
+int view_fd(const struct view *view);
+void view_answer(struct view *view);
+/* Reads the channels. */
+void view_read(struct view *view);
+/* Reads them, asks achstart from time to time, and judges the level. */
+void view_update(struct view *view, int64_t now_ns);
+/* Examines the machine now, whatever was found before. */
+void view_examine(struct view *view, int64_t now_ns);
+
+#endif
