@@ -1,0 +1,148 @@
+// page.mjs: the page in a real browser: what a person sees and does.
+import { achctl, check, daemon, link, require, run, sleep, status, until } from './lib.mjs';
+
+const { chromium } = require('playwright-core');
+const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--disable-gpu'] });
+const errors = [];
+
+async function open(url, options) {
+	const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+	const page = await context.newPage();
+	page.snapshots = 0;
+	page.on('pageerror', (error) => errors.push(String(error)));
+	page.on('console', (message) => message.type() === 'error' && !/Failed to load resource|WebSocket/.test(message.text()) &&
+		errors.push(message.text()));
+	page.on('websocket', (socket) => socket.on('framereceived', (frame) => {
+		page.snapshots += String(frame.payload).startsWith('{"op":"robot"') ? 1 : 0;
+	}));
+	await page.goto(url);
+	return page;
+}
+
+const text = (page, selector) => page.locator(selector).textContent();
+const level = async (page, word) => until('level ' + word, async () => (await text(page, '#level')).includes(word));
+const cell = (page, name, n) => text(page, `#daemon-${name} > :nth-child(${n})`);
+
+let page, used;
+await run({
+	async bring_up_is_seen() {
+		used = link('--act');
+		page = await open(used);
+		await level(page, 'run');
+		await until('the bar', async () => /all 5 daemons ready, 1 buses fine/.test(await text(page, '#line')));
+		for (const name of ['canwire', 'robotsim', 'clock', 'waist', 'achweb'])
+			check((await cell(page, name, 2)).includes('ready'), name);
+		await until('the joint', () => page.locator('#joint-waist-15 .gauge i').isVisible());
+		check(!page.url().includes('#'), 'the token stays in the address');
+		await until('an event', async () => /ready/.test(await text(page, '#events')));
+		await until('a plot', async () => /waist position/.test(await text(page, '#plots')));
+	},
+	async a_link_works_once() {
+		const other = await open(used);
+		await until('the login', () => other.locator('#login').isVisible());
+		check(/was used/.test(await text(other, '#login-why')) || /log in/.test(await text(other, '#login-why')), 'why');
+		check(!await other.locator('#main').isVisible(), 'the robot is shown');
+		await other.context().close();
+	},
+	async a_killed_waist_is_seen_within_ten_snapshots() {
+		const before = daemon('waist');
+		await until('the process', async () => await cell(page, 'waist', 10) === String(before.pid));
+		const from = page.snapshots;
+		process.kill(before.pid, 'SIGKILL');
+		await page.waitForFunction((pid) => document.querySelector('#daemon-waist').cells[9].textContent !== pid,
+			String(before.pid), { polling: 10, timeout: 60000 });
+		const took = page.snapshots - from;
+		console.log('a killed waist was seen after ' + took + ' snapshots of 100 ms');
+		check(took <= 10, 'seen after ' + took + ' snapshots');
+		await until('the restart', async () => await cell(page, 'waist', 6) === '1');
+		await until('the event', async () => /killed|ended|signal/i.test(await text(page, '#events')));
+	},
+	async arming_takes_two_presses_and_stopping_one() {
+		await page.click('#stop');
+		await until('the confirmation', async () => /STOP confirmed/.test(await text(page, '#alarm')));
+		await level(page, 'e-stop');
+		check(status().level === 'estop', 'the robot is not stopped');
+		await page.click('#arm');
+		check(/Really/.test(await text(page, '#arm')), 'no question');
+		await page.click('#arm'); // a double click is one gesture
+		await sleep(500);
+		check(status().level === 'estop', 'armed by one gesture');
+		await page.click('#arm');
+		await until('the answer', async () => /armed: level run/.test(await text(page, '#said')));
+		await level(page, 'run');
+		check(status().level === 'run', 'the robot is not armed');
+		await page.keyboard.press('h');
+		await level(page, 'hold');
+		achctl('arm');
+		await level(page, 'run');
+	},
+	async a_stop_since_the_page_was_read_refuses_arming() {
+		achctl('estop');
+		await level(page, 'e-stop');
+		const answer = await page.evaluate(async () => (await fetch('/act', { method: 'POST',
+			headers: { 'Content-Type': 'application/json', 'X-Endplate': '1' },
+			body: JSON.stringify({ do: 'arm', seen: ['1', '1', '1', '1'] }) })).json());
+		check(answer.ok === false && /refused/.test(answer.text), JSON.stringify(answer));
+		check(status().level === 'estop', 'armed');
+		achctl('arm');
+		await level(page, 'run');
+	},
+	async a_restart_answers_with_the_words_of_the_robot() {
+		const button = page.locator('#daemon-waist button', { hasText: 'restart' });
+		await button.click();
+		await sleep(400);
+		await page.locator('#daemon-waist button', { hasText: 'restart waist?' }).click();
+		await until('the answer', async () => /waist: ready, .*process \d+, incarnation \d+/.test(await text(page, '#said')));
+		await page.locator('#daemon-clock button', { hasText: 'home' }).click();
+		await sleep(400);
+		await page.locator('#daemon-clock button', { hasText: 'home clock?' }).click();
+		await until('the refusal', async () => /home clock: refused: /.test(await text(page, '#said')));
+	},
+	async a_session_that_looks_has_no_actions_but_stops() {
+		const other = await open(link());
+		await level(other, 'run');
+		check(await other.locator('#arm').isDisabled(), 'arm is offered');
+		check(!await other.locator('#daemon-waist button', { hasText: 'restart' }).isVisible(), 'restart is offered');
+		check(/may look and stop/.test(await text(other, '#may')), 'it does not say so');
+		await other.keyboard.press('e');
+		await until('the confirmation', async () => /STOP confirmed/.test(await text(other, '#alarm')));
+		check(status().level === 'estop', 'the robot is not stopped');
+		achctl('arm');
+		await other.context().close();
+	},
+	async a_reload_keeps_the_session() {
+		await page.reload();
+		await level(page, 'run');
+		check(!await page.locator('#login').isVisible(), 'login');
+	},
+	async a_stale_device_is_grey_with_its_age() {
+		achctl('stop', 'waist');
+		await until('the age', async () => /s old/.test(await text(page, '#joint-waist-15')));
+		check(await page.locator('#joint-waist-15.old').count() === 1, 'not marked');
+		check(/waist stopped/.test(await text(page, '#line')), 'the bar: ' + await text(page, '#line'));
+		check(/waist is stopped.*achctl start waist/.test(await text(page, '#checks')), await text(page, '#checks'));
+		achctl('start', 'waist');
+		await until('fresh', async () => !/s old/.test(await text(page, '#joint-waist-15')));
+	},
+	async a_phone_has_the_stop_button_in_reach() {
+		const phone = await open(link(), { viewport: { width: 320, height: 640 }, isMobile: true, hasTouch: true });
+		await until('the bar', async () => /daemons ready/.test(await text(phone, '#line')));
+		const box = await phone.locator('#stop').boundingBox();
+		check(box.height >= 44 && box.y + box.height <= 640 && box.y > 500, JSON.stringify(box));
+		check(await phone.evaluate(() => document.documentElement.scrollWidth <= 320), 'wider than the phone');
+		await phone.context().close();
+	},
+	async a_dead_server_is_said_by_the_pages_own_clock() {
+		achctl('stop', 'achweb');
+		await until('the bar', async () => /NO DATA for \d+ s/.test(await text(page, '#line')));
+		check(await page.locator('#main.stale').count() === 1, 'not grey');
+		await page.click('#stop');
+		await until('the alarm', async () => /STOP NOT CONFIRMED.*hardware stop/.test(await text(page, '#alarm')));
+		achctl('start', 'achweb');
+	},
+	async nothing_went_wrong_in_the_browser() {
+		check(!errors.length, errors.join('; '));
+	},
+});
+await browser.close();
+process.exit(0);

@@ -1,0 +1,104 @@
+#!/bin/bash
+# achweb: the page in a real browser, requests of others, a crowd that does not read, Foxglove's own client.
+# limit: 280 s
+# waits: mostly
+set -eu
+. test/scripts/lib.sh
+lib_go_first
+lib_folder=$(mktemp -d)
+export LC_ALL=C PATH=$build:$PATH ENDPLATE_PREFIX=achweb$$- ENDPLATE_RUN=$lib_folder/run
+export NPM_FOLDER=$PWD/.deps/npm HOME=$lib_folder
+unset NOTIFY_SOCKET LOGS_DIRECTORY
+supervisor=
+cleanup() {
+	local state
+	[ -z "$supervisor" ] || kill -TERM "$supervisor" 2>/dev/null || true
+	[ -z "$supervisor" ] || wait "$supervisor" 2>/dev/null || true
+	for state in "$ENDPLATE_RUN"/state/*; do
+		[ ! -f "$state" ] || kill -9 "$(sed -n 's/^pid //p' "$state")" 2>/dev/null || true
+	done
+	lib_remove_channels "$ENDPLATE_PREFIX"
+	rm -rf "$lib_folder"
+}
+trap cleanup EXIT
+mkdir -m 700 "$ENDPLATE_RUN"
+
+is_armed() { achctl status --json | grep -q '"level":"run"'; }
+pid_of() { achctl status --json | python3 -c 'import json, sys
+print(next(d["pid"] for d in json.load(sys.stdin)["daemons"] if d["name"] == sys.argv[1]))' "$1"; }
+rss_kb() { sed -n 's/^VmRSS:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$(pid_of achweb)/status"; }
+# SCRIPT: runs its cases; their lines are looked up by passed.
+run_script() { node "test/web/$1" >>"$lib_folder/cases" 2>&1 || tail -n 20 "$lib_folder/cases"; }
+passed() { grep -q "^$1:PASS$" "$lib_folder/cases" || { grep "^$1:" "$lib_folder/cases" || tail -n 5 "$lib_folder/cases"; return 1; }; }
+
+achstart test/web/web.launch 2>"$lib_folder/achstart" &
+supervisor=$!
+lib_until is_armed
+
+# ---- what needs neither a browser nor npm ----
+
+# ORIGIN COOKIE of a session.
+session() {
+	local url token
+	url=$(achctl web "$@") && token=${url#*#} origin=${url%/#*}
+	cookie=$(python3 - "$origin" "$token" <<'LOGIN'
+import json, sys, urllib.request
+origin, token = sys.argv[1:]
+request = urllib.request.Request(origin + "/login", json.dumps({"token": token}).encode(), {
+    "Content-Type": "application/json", "X-Endplate": "1", "Origin": origin})
+print(urllib.request.urlopen(request).headers["Set-Cookie"].split(";")[0])
+LOGIN
+	)
+}
+clients_that_do_not_read_cost_nothing() {
+	local before after alive dropped
+	session || return 1
+	before=$(rss_kb)
+	read -r alive dropped < <(python3 test/web/crowd.py "$origin" "$cookie" 200 16)
+	after=$(rss_kb)
+	echo "crowd: $alive of 100 readers served, $dropped of 100 others dropped, $before kB before, $after kB after"
+	[ "$alive" -eq 100 ] && [ "$dropped" -eq 100 ] && [ $((after - before)) -lt 20000 ]
+}
+asks_for_achweb() { lib_matches 111 "achctl web: no achweb serves this robot*" env ENDPLATE_RUN="$lib_folder" achctl web; }
+lib_case clients_that_do_not_read_cost_nothing clients_that_do_not_read_cost_nothing
+lib_case a_robot_without_achweb_says_so asks_for_achweb
+lib_case an_unknown_group_is_refused lib_matches 100 "*there is no group no-such*" achweb --arming no-such
+lib_case an_address_is_numeric lib_matches 100 "*is not an address such as*" achweb --listen robot.lan
+
+# ---- with npm's packages ----
+
+if [ -d "$NPM_FOLDER/node_modules/ws" ] && command -v node >/dev/null; then
+	run_script http.mjs
+	lib_case foreign_origins_and_hosts_are_refused passed foreign_origins_and_hosts_are_refused
+	lib_case looking_and_acting_are_two_rights passed looking_and_acting_are_two_rights
+	lib_case a_page_that_sends_frames_is_closed passed a_page_that_sends_frames_is_closed
+	run_script studio.mjs
+	lib_case both_subprotocols_show_the_robot passed both_subprotocols_show_the_robot
+	lib_case every_schema_is_understood passed every_schema_is_understood
+	lib_case other_subprotocols_and_keys_are_refused passed other_subprotocols_and_keys_are_refused
+	lib_case services_stop_and_with_the_right_to_act_arm passed services_stop_and_with_the_right_to_act_arm
+	lib_case the_layout_names_topics_that_there_are passed the_layout_names_topics_that_there_are
+else
+	lib_ignore studio "npm's packages are not in .deps/npm: run scripts/setup where npm's registry can be reached"
+fi
+
+# ---- with a browser ----
+
+CHROMIUM=$(command -v chromium || command -v chromium-browser || command -v chromium-headless-shell || true)
+export CHROMIUM
+if [ -n "$CHROMIUM" ] && [ -d "$NPM_FOLDER/node_modules/playwright-core" ]; then
+	run_script page.mjs
+	grep -o 'a killed waist was seen after.*' "$lib_folder/cases" || true
+	while read -r name; do
+		lib_case "$name" passed "$name"
+	done < <(sed -n 's/^\tasync \([a-z_]*\)() {$/\1/p' test/web/page.mjs)
+	# named by endplate-security(7)
+	lib_case a_link_works_once passed a_link_works_once
+else
+	lib_ignore page "chromium or playwright-core is not there: run scripts/setup"
+fi
+# Last: it leaves no login for a while.
+if [ -d "$NPM_FOLDER/node_modules/ws" ]; then
+	lib_case too_many_logins_are_slowed_down passed too_many_logins_are_slowed_down
+fi
+lib_end
