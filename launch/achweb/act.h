@@ -1,7 +1,7 @@
 /* act.h: stops and actions that clients have asked for; nothing waits.
  *
- * A stop is raised on the channels and through achstart (raising.h), and confirmed when every driver shows it.  All other
- * actions go through achstart, which checks the right of this process's user, and are answered with its words.
+ * A stop is raised on the channels and through achstart (raising.h), and confirmed when every driver shows it.  All
+ * other actions go through achstart, which checks the right of this process's user, and are answered with its words.
  */
 #ifndef LAUNCH_ACHWEB_ACT_H
 #define LAUNCH_ACHWEB_ACT_H

@@ -1,8 +1,8 @@
 /* studio.h: a live server for Foxglove and Lichtblick, on the same port as the page.
  *
  * Subprotocols foxglove.sdk.v1 and foxglove.websocket.v1, which are the same for all that is served here: channels in
- * CDR with ros2msg schemas (channels/ros/ros_map.h), the time, and services in JSON: stop, and for those who may act arm,
- * home, clear and restart.  Nothing can be published.
+ * CDR with ros2msg schemas (channels/ros/ros_map.h), the time, and services in JSON: stop, and for those who may act
+ * arm, home, clear and restart.  Nothing can be published.
  *
  * Each subscription has one message at most waiting for it, the newest; at most 30 in a second.
  */

@@ -7,13 +7,14 @@ set -eu
 . test/scripts/lib.sh
 lib_folder=$1/web
 rounds=${BENCH_ROUNDS:-4} seconds=5
-rm -rf "$lib_folder" && mkdir -p -m 700 "$lib_folder/run"
+rm -rf "$lib_folder" && mkdir -p "$lib_folder" && mkdir -m 700 "$lib_folder/run"
 export PATH=$build:$PATH ENDPLATE_PREFIX=web$$- ENDPLATE_RUN
 ENDPLATE_RUN=$(realpath "$lib_folder/run")
 unset NOTIFY_SOCKET LOGS_DIRECTORY
 supervisor=
 cleanup() {
-	[ -z "$supervisor" ] || { kill -TERM "$supervisor" && wait "$supervisor" || true; }
+	[ -z "$supervisor" ] || kill -TERM "$supervisor" || true
+	wait
 	lib_remove_channels "$ENDPLATE_PREFIX"
 }
 trap cleanup EXIT

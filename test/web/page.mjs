@@ -29,7 +29,7 @@ await run({
 		used = link('--act');
 		page = await open(used);
 		await level(page, 'run');
-		await until('the bar', async () => /all 5 daemons ready, 1 buses fine/.test(await text(page, '#line')));
+		await until('the bar', async () => /all 5 daemons ready, 1 bus fine/.test(await text(page, '#line')));
 		for (const name of ['canwire', 'robotsim', 'clock', 'waist', 'achweb'])
 			check((await cell(page, name, 2)).includes('ready'), name);
 		await until('the joint', () => page.locator('#joint-waist-15 .gauge i').isVisible());

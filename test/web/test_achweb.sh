@@ -28,8 +28,12 @@ pid_of() { achctl status --json | python3 -c 'import json, sys
 print(next(d["pid"] for d in json.load(sys.stdin)["daemons"] if d["name"] == sys.argv[1]))' "$1"; }
 rss_kb() { sed -n 's/^VmRSS:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$(pid_of achweb)/status"; }
 # SCRIPT: runs its cases; their lines are looked up by passed.
-run_script() { node "test/web/$1" >>"$lib_folder/cases" 2>&1 || tail -n 20 "$lib_folder/cases"; }
-passed() { grep -q "^$1:PASS$" "$lib_folder/cases" || { grep "^$1:" "$lib_folder/cases" || tail -n 5 "$lib_folder/cases"; return 1; }; }
+run_script() { timeout 100 node "test/web/$1" >>"$lib_folder/cases" 2>&1 || tail -n 20 "$lib_folder/cases"; }
+passed() {
+	grep -q "^$1:PASS$" "$lib_folder/cases" && return
+	grep "^$1:" "$lib_folder/cases" || tail -n 5 "$lib_folder/cases"
+	return 1
+}
 
 achstart test/web/web.launch 2>"$lib_folder/achstart" &
 supervisor=$!
@@ -40,7 +44,7 @@ lib_until is_armed
 # ORIGIN COOKIE of a session.
 session() {
 	local url token
-	url=$(achctl web "$@") && token=${url#*#} origin=${url%/#*}
+	url=$(achctl web) && token=${url#*#} origin=${url%/#*}
 	cookie=$(python3 - "$origin" "$token" <<'LOGIN'
 import json, sys, urllib.request
 origin, token = sys.argv[1:]
@@ -59,7 +63,9 @@ clients_that_do_not_read_cost_nothing() {
 	echo "crowd: $alive of 100 readers served, $dropped of 100 others dropped, $before kB before, $after kB after"
 	[ "$alive" -eq 100 ] && [ "$dropped" -eq 100 ] && [ $((after - before)) -lt 20000 ]
 }
-asks_for_achweb() { lib_matches 111 "achctl web: no achweb serves this robot*" env ENDPLATE_RUN="$lib_folder" achctl web; }
+asks_for_achweb() {
+	lib_matches 111 "achctl web: no achweb serves this robot*" env ENDPLATE_RUN="$lib_folder" achctl web
+}
 lib_case clients_that_do_not_read_cost_nothing clients_that_do_not_read_cost_nothing
 lib_case a_robot_without_achweb_says_so asks_for_achweb
 lib_case an_unknown_group_is_refused lib_matches 100 "*there is no group no-such*" achweb --arming no-such

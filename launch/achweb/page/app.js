@@ -77,7 +77,7 @@ function truth() {
 		parts.push(robot.apart + ' is at another level');
 	parts.push(...bad, ...buses);
 	if (!parts.length)
-		parts.push('all ' + robot.daemons.length + ' daemons ready, ' + robot.buses.length + ' buses fine');
+		parts.push('all ' + robot.daemons.length + ' daemons ready, ' + robot.buses.length + (robot.buses.length === 1 ? ' bus fine' : ' buses fine'));
 	else
 		parts.push(ready + ' of ' + robot.daemons.length + ' ready');
 	const by = robot.level ? 'epoch ' + robot.epoch + (robot.who ? ', by ' + robot.who : '') + (robot.why ? ': ' + robot.why : '') :

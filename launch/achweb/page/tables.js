@@ -15,6 +15,9 @@ function mark(cell, rank, text) {
 	dress(cell, 'rank ' + RANKS[rank]);
 }
 
+// Flags as words; a dash says that none is set.
+const words = (flags) => (flags === '-' ? '' : flags.replaceAll('|', ', '));
+
 // "old": the data has an age worth saying.
 function age(node, ms) {
 	node.classList.toggle('old', !(ms < OLD_MS));
@@ -73,7 +76,7 @@ function joint(device, facts, i) {
 	const f = device.fields;
 	return { device: device.name, name: f.joint[i], position: f.position[i], velocity: f.velocity[i],
 		current: f.current[i], temperature: f.temperature[i], life: f.lifecycle[i],
-		flags: f.status[i] === '0' || f.status[i] === 'none' ? '' : f.status[i],
+		flags: words(f.status[i]),
 		ageMs: f.age_ns[i] === null ? null : f.age_ns[i] / 1e6 + device.age_ms,
 		limits: limitsOf(facts, device.name, f.joint[i]).position };
 }
@@ -115,7 +118,7 @@ export function joints(list) {
 		say(c[3], j.velocity === null ? '–' : deg(j.velocity).toFixed(1) + ' °/s');
 		say(c[4], number(j.current, 2, 'A'));
 		say(c[5], celsius(j.temperature));
-		mark(c[6], bad ? 2 : odd ? 1 : 0, [j.life, j.flags.replaceAll('|', ', ')].filter(Boolean).join(': ') + old);
+		mark(c[6], bad ? 2 : odd ? 1 : 0, [j.life, j.flags].filter(Boolean).join(': ') + old);
 	});
 }
 
@@ -159,14 +162,14 @@ export function batteries(robot) {
 		return tr;
 	}, (tr, d) => {
 		const f = d.fields, c = tr.cells, old = age(tr, d.age_ms > 5000 ? d.age_ms : 0);
-		const alarms = f.alarms === '0' || f.alarms === 'none' ? '' : f.alarms;
+		const alarms = words(f.alarms);
 		say(c[0], d.name);
 		c[1].firstChild.value = f.charge || 0;
 		say(c[1].lastChild, f.charge === null ? ' unknown' : ' ' + (100 * f.charge).toFixed(0) + ' %');
 		say(c[2], number(f.voltage, 1, 'V'));
 		say(c[3], number(f.current, 1, 'A'));
 		say(c[4], celsius(f.temperature));
-		mark(c[5], alarms ? 2 : 0, (alarms.replaceAll('|', ', ') || 'none') + old);
+		mark(c[5], alarms ? 2 : 0, (alarms || 'none') + old);
 	});
 }
 
