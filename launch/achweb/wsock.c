@@ -111,7 +111,6 @@ enum wsock_got wsock_read(struct wsock *w, const void *bytes, size_t len, size_t
 	if (w->whole) {
 		w->whole = false;
 		w->opcode = 0;
-		w->len = 0;
 	}
 	while (got == WSOCK_MORE && *taken < len) {
 		const size_t size = header_size(w);

@@ -168,6 +168,18 @@ TEST(a_ping_of_the_greatest_length_is_read)
 	TEST_ASSERT_EQUAL_UINT(WSOCK_CONTROL_MAX, in.control_len);
 }
 
+TEST(a_short_message_may_have_a_length_of_64_bits)
+{
+	size_t at = 0;
+
+	begin();
+	memcpy(sent, "\x82\xFF\0\0\0\0\0\0\0\x03\0\0\0\0abc", 17);
+	sent_len = 17;
+	TEST_ASSERT_EQUAL_INT(WSOCK_BINARY, next(&at, 1));
+	TEST_ASSERT_EQUAL_STRING("abc", in.text);
+	TEST_ASSERT_EQUAL_UINT(17, at);
+}
+
 TEST(text_of_several_bytes_a_character_is_read)
 {
 	size_t at = 0;
