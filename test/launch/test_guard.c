@@ -135,6 +135,18 @@ TEST(an_old_protocol_or_version_is_not_upgraded)
 	TEST_ASSERT_EQUAL_INT(426, guard_check(&guard, &r, GUARD_SOCKET, LOOK, &why));
 }
 
+TEST(a_refused_method_names_the_other)
+{
+	struct http r = request_of(&(struct asked){ .path = "/stop", .host = HOST, .origin = OWN });
+	const char *why;
+
+	TEST_ASSERT_EQUAL_INT(405, guard_check(&guard, &r, GUARD_STOP, LOOK, &why));
+	TEST_ASSERT_EQUAL_STRING("only POST is served here", why);
+	r.post = true;
+	TEST_ASSERT_EQUAL_INT(405, guard_check(&guard, &r, GUARD_FILE, LOOK, &why));
+	TEST_ASSERT_EQUAL_STRING("only GET is served here", why);
+}
+
 TEST(a_rate_allows_a_burst_and_then_its_average)
 {
 	struct rate rate = { 0 };
