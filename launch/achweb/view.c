@@ -17,6 +17,7 @@
 static struct view_device *device_of(struct view *v, const char *channel)
 {
 	struct view_device *d;
+	size_t len;
 
 	for (size_t i = 0; i < v->devices_n; i++)
 		if (!strcmp(v->devices[i]->channel, channel))
@@ -25,7 +26,11 @@ static struct view_device *device_of(struct view *v, const char *channel)
 	if (!d)
 		return NULL;
 	snprintf(d->channel, sizeof(d->channel), "%s", channel);
-	snprintf(d->name, sizeof(d->name), "%.*s", (int)lines_before(channel, "-state"), channel);
+	/* Parts of a device have channels of their own: hubo-power. */
+	len = strcmp(channel, "clock") ? strlen(channel) : 0;
+	if (lines_before(channel, "-state"))
+		len = lines_before(channel, "-state");
+	snprintf(d->name, sizeof(d->name), "%.*s", (int)len, channel);
 	v->devices[v->devices_n++] = d;
 	return d;
 }

@@ -16,7 +16,7 @@
 /* The newest message of a channel. */
 struct view_device {
 	char channel[ACH_CHAN_NAME_MAX]; /* "waist-state", "clock" */
-	char name[ACH_CHAN_NAME_MAX];	 /* "waist"; "": it is not the state of a device */
+	char name[ACH_CHAN_NAME_MAX];	 /* "waist", "hubo-power"; "": the clock */
 	const struct msg_type *type;
 	uint64_t number; /* of messages that were read */
 	union {
