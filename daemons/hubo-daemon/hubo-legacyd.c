@@ -1,11 +1,12 @@
 /* hubo-legacyd.c: lets clients of hubo-ach move and see a Hubo that hubod drives. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "channels/ach.h"
 #include "channels/msg/msg.h"
 #include "daemons/drv/drv.h"
-#include "daemons/drv/port.h"
 #include "daemons/hubo-daemon/legacy.h"
 #include "launch/endplate/endplate.h"
 
@@ -13,6 +14,7 @@
 #define SOURCE "hubo-ach"
 #define VALID_TICKS 4
 #define LOOK_NS 1000000000
+#define PUT_NS 2000000
 
 struct legacyd_settings {
 	char output[MSG_NAME_SIZE];
@@ -43,8 +45,10 @@ static const struct other {
 
 struct legacyd {
 	struct legacyd_settings settings; /* first: the loop fills them in */
-	unsigned int input;
-	struct port out, ports[OTHERS];
+	unsigned int input, inputs[OTHERS];
+	ach_channel_t out; /* hubo-state: not a message of ours */
+	bool out_open;
+	int64_t look_ns; /* when to look whether it was removed */
 	struct endplate *robot;
 	struct endplate_device *output;
 	struct endplate_view view;
@@ -69,6 +73,7 @@ static int plan(void *self, struct drv *drv, struct error_sink *errors)
 	struct legacyd *l = self;
 	const struct robot *robot = drv_robot(drv);
 	const struct robot_device *device = robot ? robot_device(robot, l->settings.output) : NULL;
+	char channel[3 * MSG_NAME_SIZE];
 
 	if (!strcmp(l->settings.output, "hubo"))
 		return error_refuse(errors, -EINVAL,
@@ -86,21 +91,38 @@ static int plan(void *self, struct drv *drv, struct error_sink *errors)
 	}
 	if (l->settings.ref_ms)
 		l->input = (unsigned int)drv_add_input(drv, LEGACY_REF_CHANNEL, msg_joint_ref_number, errors);
-	if (l->settings.state)
+	if (l->settings.state) {
 		drv_add_output(drv, LEGACY_STATE_CHANNEL, msg_joint_state_number, errors);
+		for (unsigned int i = 0; i < OTHERS; i++) {
+			snprintf(channel, sizeof(channel), "%s-%s", l->settings.output, others[i].suffix);
+			l->inputs[i] = (unsigned int)drv_add_input(drv, channel, others[i].type, errors);
+		}
+	}
 	return errors->count ? -EINVAL : 0;
 }
 
-static int open_ports(struct legacyd *l, struct error_sink *errors)
+/* The loop has made it. */
+static void open_out(struct legacyd *l, int64_t now_ns)
 {
-	char channel[PORT_NAME_MAX];
-	int status = port_open(&l->out, LEGACY_STATE_CHANNEL, msg_type_by_number(msg_joint_state_number), 0640, errors);
+	const struct timespec patience = { .tv_nsec = PUT_NS };
+	const char *prefix = getenv("ENDPLATE_PREFIX");
+	int unlinked = 0;
+	ach_attr_t attr;
+	char full[128];
 
-	for (unsigned int i = 0; !status && i < OTHERS; i++) {
-		snprintf(channel, sizeof(channel), "%s-%s", l->settings.output, others[i].suffix);
-		status = port_open(&l->ports[i], channel, msg_type_by_number(others[i].type), 0640, errors);
+	if (now_ns < l->look_ns)
+		return;
+	l->look_ns = now_ns + LOOK_NS;
+	if (l->out_open && (ach_unlinked(&l->out, &unlinked) != ACH_OK || unlinked)) {
+		ach_close(&l->out);
+		l->out_open = false;
 	}
-	return status;
+	if (l->out_open)
+		return;
+	snprintf(full, sizeof(full), "%s%s", prefix ? prefix : "", LEGACY_STATE_CHANNEL);
+	ach_attr_init(&attr);
+	ach_attr_set_put_timeout(&attr, &patience);
+	l->out_open = ach_open(&l->out, full, &attr) == ACH_OK;
 }
 
 static int open_all(void *self, struct drv *drv, struct error_sink *errors)
@@ -113,7 +135,7 @@ static int open_all(void *self, struct drv *drv, struct error_sink *errors)
 		status = endplate_device_open(l->robot, l->settings.output, msg_joint_state_number, &l->output);
 	if (status)
 		error_add(errors, "%s: %s", endplate_strerror(status), endplate_errstr());
-	return status || !l->settings.state ? status : open_ports(l, errors);
+	return status;
 }
 
 static void close_all(void *self)
@@ -121,9 +143,8 @@ static void close_all(void *self)
 	struct legacyd *l = self;
 
 	endplate_close(l->robot);
-	port_close(&l->out);
-	for (unsigned int i = 0; i < OTHERS; i++)
-		port_close(&l->ports[i]);
+	if (l->out_open)
+		ach_close(&l->out);
 }
 
 /* ---- references ---- */
@@ -165,14 +186,12 @@ static void refer(struct legacyd *l, struct drv *drv, const struct drv_orders *o
 
 /* ---- states ---- */
 
-static void publish(struct legacyd *l, int64_t now_ns)
+static void publish(struct legacyd *l, struct drv *drv, int64_t now_ns)
 {
 	for (unsigned int i = 0; i < OTHERS; i++) {
-		size_t len;
+		const size_t len = drv_newest(drv, l->inputs[i], &l->got, sizeof(l->got));
 
-		port_reopen(&l->ports[i], now_ns, LOOK_NS);
-		if (port_newest(&l->ports[i], &l->got, sizeof(l->got), &len) == PORT_NONE ||
-		    msg_check(&l->got, len, msg_type_by_number(others[i].type), NULL) != MSG_FINE)
+		if (!len || msg_check(&l->got, len, msg_type_by_number(others[i].type), NULL) != MSG_FINE)
 			continue;
 		if (others[i].type == msg_ft_number)
 			legacy_force(&l->old, others[i].place, &l->got.ft);
@@ -183,9 +202,9 @@ static void publish(struct legacyd *l, int64_t now_ns)
 	}
 	legacy_joints(&l->old, &l->state, l->taken_ns ? &l->ref : NULL);
 	l->old.ref_wait = !l->view.follows;
-	port_reopen(&l->out, now_ns, LOOK_NS);
-	if (l->out.open)
-		ach_put(&l->out.chan, &l->old, sizeof(l->old));
+	open_out(l, now_ns);
+	if (l->out_open)
+		ach_put(&l->out, &l->old, sizeof(l->old));
 }
 
 /* ---- in a tick ---- */
@@ -210,7 +229,7 @@ static void tick(void *self, struct drv *drv, const struct drv_orders *orders)
 		refer(l, drv, orders);
 	}
 	if (l->settings.state)
-		publish(l, orders->now_ns);
+		publish(l, drv, orders->now_ns);
 }
 
 static enum drv_step start(void *self, struct drv *drv, const struct drv_orders *orders)

@@ -224,7 +224,7 @@ static int read_two(struct drv *drv, struct error_sink *errors)
 	for (int i = 1; i < DRV_INPUTS_MAX; i++)
 		TEST_ASSERT_EQUAL(i, drv_add_input(drv, "waist.control-ref", msg_joint_ref_number, errors));
 	TEST_ASSERT_EQUAL(-ENOSPC, drv_add_input(drv, "more", msg_joint_ref_number, &full));
-	TEST_ASSERT_EQUAL_STRING("more than 8 channels of references", line);
+	TEST_ASSERT_EQUAL_STRING("more than 12 channels of references", line);
 	return 0;
 }
 

@@ -28,13 +28,14 @@ void tearDown(void)
 	"\"class\":null,\"moves\":false,\"shared\":false,"                                                            \
 	"\"key\":null,\"period_us\":null,\"deadline_us\":null,\"reply\":null}"
 
-static void expect(const char *more_left, const char *more, const char *claims)
+static void expect(const char *more_left, const char *more, const char *claims, const char *channels)
 {
 	char text[4096];
 	int n = snprintf(text, sizeof(text), "{\"driver\":\"faked\",\"name\":\"arm\",\"tick_us\":5000,\"frames\":[");
 
 	n += snprintf(text + n, sizeof(text) - (size_t)n, ROWS, more_left);
-	snprintf(text + n, sizeof(text) - (size_t)n, "%s],\"claims\":[%s]}\n", more, claims);
+	snprintf(text + n, sizeof(text) - (size_t)n, "%s],\"claims\":[%s],\"channels\":[%s]}\n", more, claims,
+		 channels);
 	TEST_ASSERT_EQUAL_STRING(text, drv_lib.printed);
 	TEST_ASSERT_EQUAL_STRING("", drv_lib.said);
 	TEST_ASSERT_EQUAL(0, fake.starts);
@@ -43,7 +44,7 @@ static void expect(const char *more_left, const char *more, const char *claims)
 TEST(one_bus)
 {
 	TEST_ASSERT_EQUAL(0, drv_lib_main("--name arm --bus left=wire:a --frames"));
-	expect("", "", "");
+	expect("", "", "", "");
 }
 
 static int add_more(struct drv *drv, struct error_sink *errors)
@@ -65,6 +66,8 @@ static int add_more(struct drv *drv, struct error_sink *errors)
 	TEST_ASSERT_EQUAL(2, drv_add_receive(drv, &range, errors));
 	TEST_ASSERT_EQUAL(0, drv_add_claim(drv, 1, "pcio", errors));
 	TEST_ASSERT_EQUAL(1, drv_add_claim(drv, 0, "clock", errors));
+	TEST_ASSERT_EQUAL(0, drv_add_output(drv, "arm-force", msg_ft_number, errors));
+	TEST_ASSERT_EQUAL(0, drv_add_input(drv, "arm-part-ref", msg_joint_ref_number, errors));
 	return 0;
 }
 
@@ -77,7 +80,9 @@ TEST(everything_else)
 	       "\"reply\":{\"id\":\"1FFFFFFF\",\"mask\":null,\"key\":\"FFFFFFFFFFFFFFFF\",\"frames\":1,\"within_us\":null}},",
 	       ",{\"bus\":\"can7\",\"id\":\"05000000\",\"ext\":true,\"rtr\":false,\"dir\":\"rx\",\"len\":4,\"class\":null,"
 	       "\"moves\":false,\"shared\":false,\"key\":null,\"period_us\":null,\"deadline_us\":null,\"reply\":null}",
-	       "{\"bus\":\"can7\",\"what\":\"pcio\"},{\"bus\":\"left\",\"what\":\"clock\"}");
+	       "{\"bus\":\"can7\",\"what\":\"pcio\"},{\"bus\":\"left\",\"what\":\"clock\"}",
+	       "{\"name\":\"arm-force\",\"type\":\"force-torque\",\"dir\":\"out\"},"
+	       "{\"name\":\"arm-part-ref\",\"type\":\"joint-ref\",\"dir\":\"in\"}");
 }
 
 static int add_questions(struct drv *drv, struct error_sink *errors)

@@ -97,7 +97,7 @@ test_frames_are_json() {
 test_frames_have_every_key() {
 	"$exampled" --name table --bus can0 --frames | python3 -c 'import json, sys
 o = json.load(sys.stdin)
-assert set(o) == {"driver", "name", "tick_us", "frames", "claims"}, o
+assert set(o) == {"driver", "name", "tick_us", "frames", "claims", "channels"}, o
 assert o["name"] == "table"
 for f in o["frames"]:
     assert set(f) == set("bus id ext dir len class moves shared key period_us deadline_us reply".split()), f

@@ -17,7 +17,7 @@ fi
 
 # OPTION...: the robot of hubo.launch; its events, and what it leaves in /dev/shm.
 start() {
-	# shellcheck disable=SC2016 # for the shell inside
+	# shellcheck disable=SC2016,SC2086 # for the shell inside; words
 	unshare -minpf --kill-child --mount-proc bash -c '
 		mount -t tmpfs shm /dev/shm && mount -t tmpfs run /run
 		unset ENDPLATE_RUN ENDPLATE_PREFIX XDG_RUNTIME_DIR NOTIFY_SOCKET
