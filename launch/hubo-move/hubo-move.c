@@ -112,7 +112,7 @@ static int run(const struct line *line, const char *name, motion *moves)
 {
 	const double for_s = (double)line->for_ns / 1e9;
 	struct endplate *robot = NULL;
-	struct endplate_device *device;
+	struct endplate_device *device = NULL;
 	double t_s = -READY_S;
 	int status = endplate_open(&robot, NULL);
 

@@ -106,7 +106,7 @@ TEST(its_frames_are_an_empty_list)
 	fake.plan = claim_a_channel;
 	TEST_ASSERT_EQUAL(0, drv_lib_main(RUN "--frames"));
 	TEST_ASSERT_EQUAL_STRING("{\"driver\":\"faked\",\"name\":\"arm\",\"tick_us\":5000,\"frames\":[],"
-				 "\"claims\":[{\"bus\":null,\"what\":\"waist-ref\"}]}\n",
+				 "\"claims\":[{\"bus\":null,\"what\":\"waist-ref\"}],\"channels\":[]}\n",
 				 drv_lib.printed);
 }
 
