@@ -121,12 +121,11 @@ static int read_channels(struct check_frames *frames, const struct launch_daemon
 	for (; node; node = node->next) {
 		struct launch_channel *channel = &frames->channels[frames->channels_n];
 		const struct yaml_node *name = yaml_find(node, "name"), *dir = yaml_find(node, "dir");
-		const char *wrong = NULL;
+		const char *way = dir && dir->kind == YAML_TEXT ? dir->text : "", *wrong = NULL;
 
 		if (!name || name->kind != YAML_TEXT || !*name->text || strlen(name->text) >= sizeof(channel->name))
 			wrong = "name is not that of a channel";
-		else if (!dir || dir->kind != YAML_TEXT ||
-			 (strcmp(dir->text, "in") != 0 && strcmp(dir->text, "out") != 0))
+		else if (strcmp(way, "in") != 0 && strcmp(way, "out") != 0)
 			wrong = "dir is not in or out";
 		else if (frames->channels_n == CHECK_CHANNELS_MAX)
 			wrong = "there are too many, of all drivers";
@@ -136,7 +135,7 @@ static int read_channels(struct check_frames *frames, const struct launch_daemon
 		}
 		snprintf(channel->name, sizeof(channel->name), "%s", name->text);
 		channel->daemon = daemon;
-		channel->reads = !strcmp(dir->text, "in");
+		channel->reads = !strcmp(way, "in");
 		frames->channels_n++;
 	}
 	return 0;
