@@ -524,5 +524,6 @@ TEST(parameters_have_names)
 					      "too long behind a joint for the key of a request");
 	}
 	TEST_ASSERT_NULL(jmc_parameter_about(n).name);
+	TEST_ASSERT_EQUAL(0, jmc_parameter_about(n).letters);
 	TEST_ASSERT_EQUAL(-1, jmc_parameter_find("nothing"));
 }

@@ -45,6 +45,7 @@ TEST(lines_are_requests)
 		{ "zeroacc LFFT", MSG_VERB_BIAS, "LFFT.tilt", "" },
 		{ "beep RSP 0.5", MSG_VERB_SET, "RSP.beep", "5" },
 		{ "beep RSP 25", MSG_VERB_SET, "RSP.beep", "250" },
+		{ "beep RSP 0.1", MSG_VERB_SET, "RSP.beep", "1" },
 		{ "homefile all", MSG_VERB_SET, "home-file", "all" },
 		{ "homefile lleg", MSG_VERB_SET, "home-file", "lleg" },
 	};
@@ -159,6 +160,9 @@ TEST(words_are_completed)
 	completes("home ra", "rarm", NULL);
 	completes("homefile a", "all", NULL);
 	completes("zero L", "LHFT", "LFFT");
+	completes("zero R", "RHFT", "RFFT");
+	completes("get W", "WST", NULL);
+	completes("home l", "larm", "lleg");
 	completes("fet RSP ", "0", "1");
 	completes("ctrlAll ", "0", "1");
 	completes("goto RSP ", NULL, NULL);
