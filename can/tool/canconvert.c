@@ -88,7 +88,7 @@ int main(int argc, char **argv)
 		.arguments_min = 2,
 		.arguments_max = 2,
 		.version = PROGRAM_VERSION,
-		.notes = "OUT: .log .asc .trc .csv .ixxat.csv .blf .pcap .pcapng, also with .gz or .zst;\n"
+		.notes = "OUT: .log .asc .trc .csv .ixxat.csv .blf .pcap .pcapng .mcap, also with .gz or .zst;\n"
 			 "- is candump -L on standard output.  The format of IN is found by itself.\n"
 	};
 	enum log_format format;

@@ -17,7 +17,8 @@ const struct ros_type ros_types[] = {
 	TYPE(sensor_msgs, Temperature, "RIHS01_72514a14126ab9f8a9abec974c78e5610a367b59db5da355ff1fb982d5bad4b8")
 	TYPE(sensor_msgs, BatteryState, "RIHS01_4bee5dfce981c98faa6828b868307a0a73f992ed0789f374ee96c8f840e69741")
 	TYPE(geometry_msgs, WrenchStamped, "RIHS01_8dc3deaf06b2ab281f9f9a742a8961c328ca7cec16e3fd6586d3a5c83fa78f77")
-	TYPE(diagnostic_msgs, DiagnosticArray, "RIHS01_5a8a36efb05fb25070fa0fb3810290c0e6cd4862b54a8fb975a1ee8dc55a333e")
+	TYPE(diagnostic_msgs, DiagnosticArray,
+	     "RIHS01_5a8a36efb05fb25070fa0fb3810290c0e6cd4862b54a8fb975a1ee8dc55a333e")
 	TYPE(rcl_interfaces, Log, "RIHS01_e28ce254ca8abc06abf92773b74602cdbf116ed34fbaf294fb9f81da9f318eac")
 	TYPE(std_msgs, String, "RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18")
 	TYPE(std_msgs, Float64MultiArray, "RIHS01_1025ddc6b9552d191f89ef1a8d2f60f3d373e28b283d8891ddcc974e8c55397f")
@@ -28,7 +29,8 @@ const struct ros_type ros_types[] = {
 	OWN(JointRef, "msg_joint_ref", "RIHS01_ec75acf2c1d3cfc0567dc3d336594574be6848e3f4d80ea186b05f464e98d823")
 	OWN(Imu, "msg_imu", "RIHS01_b546fca815f8d454dc8aa40b7ddd073401e48b21798cdb60b00cf9b16292124a")
 	OWN(ForceTorque, "msg_ft", "RIHS01_d1ed0cf3276ba5d879ad3981864995332d3147d74db3c5e39d509f4b0676faf7")
-	OWN(GripperState, "msg_gripper_state", "RIHS01_2612d11691bbeca3d7b6a2490912618dbe9704f0e9582911a75a0d68469a6d0d")
+	OWN(GripperState, "msg_gripper_state",
+	    "RIHS01_2612d11691bbeca3d7b6a2490912618dbe9704f0e9582911a75a0d68469a6d0d")
 	OWN(GripperRef, "msg_gripper_ref", "RIHS01_52f548de2044e10dc2f4d88f79f657404a2efe2b00c0c7feaba8d0c58f3f6965")
 	OWN(Battery, "msg_battery", "RIHS01_e398eb061b8fd0bf66b0466b44a2a6cfa9ed30eb0437465dd0b30048da50094c")
 	OWN(BusStats, "msg_bus_stats", "RIHS01_925b861b1544618fda8028bf5d91777ded14611e70ae8f4cb703e7236ba5c54f")
@@ -37,7 +39,8 @@ const struct ros_type ros_types[] = {
 	OWN(Estop, "msg_estop", "RIHS01_0af8d58ba3af286d182d74db03f32e453b4fcba42a3a6a412b3841301680556a")
 	OWN(Request, "msg_request", "RIHS01_e3e73590224077c5d9589c53cf24baa56d74a4d94fd2678ff933782a6323505a")
 	OWN(Reply, "msg_reply", "RIHS01_2294b44bc8d44dd76c7cd870879ef338627b8c781d50f8b944a88178b753fb03")
-	OWN(BalanceState, "msg_balance_state", "RIHS01_026e0af55604bd7f7b7e61143b8191fc3a6d20e58fe1b3743cc1d5170c0a8e4d")
+	OWN(BalanceState, "msg_balance_state",
+	    "RIHS01_026e0af55604bd7f7b7e61143b8191fc3a6d20e58fe1b3743cc1d5170c0a8e4d")
 	OWN(BalanceRef, "msg_balance_ref", "RIHS01_6fec131aad24a56f87a04579346d745bcd06545f890308dedb3af47fe1518118")
 	OWN(MuxState, "msg_mux_state", "RIHS01_0f8cae9b3f795182786eb316307560565468f1951a5f71c38b4deb0f96d681b8")
 	OWN(Body, "msg_body", "RIHS01_993750d41fa223dcc901fadf31ea15cb506033460e348fdf81b3923209da631d")

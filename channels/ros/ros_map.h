@@ -4,8 +4,8 @@
  *
  *	ROS_STANDARD	a type that ROS users expect: joint-state is sensor_msgs/msg/JointState
  *	ROS_DIAGNOSTICS	diagnostic_msgs/msg/DiagnosticArray, of every state, of bus-stats and estop
- *	ROS_OWN		endplate_msgs/msg/..., which every message has: all its fields, under their own names and units,
- *			lists by their counts, names as strings (ros_own.h); endplate_msgs/ has them as .msg and .idl
+ *	ROS_OWN		endplate_msgs/msg/..., which every message has: all its fields, under their own names and in their
+ *			own units, lists by their counts, names as strings (ros_own.h); endplate_msgs/ has .msg and .idl
  *
  * Encoding:
  *
@@ -20,19 +20,22 @@
  *
  *	joint-state	JointState: name, position rad, velocity rad/s, NaN where not measured; a list of which no
  *			element was measured is empty; effort is always empty, since a current is not a torque
- *	imu		Imu: orientation w x y z becomes x y z w; NaN: it is 0 0 0 1 with orientation_covariance[0] = -1;
- *			other covariances 0, which means unknown.  Temperature: K becomes degrees C, variance 0
+ *	imu		Imu: orientation w x y z becomes x y z w; if one of them is NaN it is 0 0 0 1 with
+ *			orientation_covariance[0] = -1; other covariances 0: unknown.  Temperature: K becomes
+ *			degrees C, variance 0
  *	force-torque	WrenchStamped: N, N m, the bias is subtracted already
- *	battery		BatteryState: voltage, current (negative discharges), percentage 0 to 1; K becomes degrees C; charge,
- *			capacity, design_capacity NaN; cell_voltage; status by the sign of the current; health by the alarms
- *			(over-temperature 2, over-voltage 4, under-temperature 6, others 5, none 1)
+ *	battery		BatteryState: voltage, current (negative discharges), percentage 0 to 1; K becomes degrees C;
+ *			charge, capacity, design_capacity NaN; cell_voltage; status by the sign of current; health by
+ *			the alarms (over-temperature 2, over-voltage 4, under-temperature 6, others 5, none 1)
  *	event		Log: severity 20 30 40 50, source is name, code is function
- *	any state	DiagnosticArray: one status of the device, one more of each joint: 0 OK, 1 WARN, 2 ERROR, 3 STALE
+ *	any state	DiagnosticArray: one status of the device, one more of each joint: 0 OK, 1 WARN, 2 ERROR,
+ *			3 STALE
  *
  * and back, ros_decode, what may come from outside:
  *
- *	JointState		joint-ref: joints by name, position, or velocity if position is empty; joints that it does
- *				not name have mode none; only effort, other names, or a number that is not finite: refused
+ *	JointState		joint-ref: joints by name, position, or velocity if position is empty; joints that it
+ *				does not name have mode none; effort alone, other names, or a number that is not
+ *				finite: refused
  *	Float64MultiArray	joint-ref: positions of all joints, in the order of the context
  *	Twist			balance-ref: linear.x and angular.z; others than 0 are refused
  *	String			estop: raises to level estop; the text is why

@@ -56,7 +56,8 @@ static const struct {
 	  "uint32 id\nbool is_extended # 29 bits\nbool is_rtr\nbool is_error # an error frame, id has its class\n"
 	  "bool is_fd\nbool is_brs\nbool is_esi\n"
 	  "uint8 DIRECTION_UNKNOWN=0\nuint8 DIRECTION_RECEIVED=1\nuint8 DIRECTION_SENT=2\nuint8 direction\n"
-	  "uint8 length_code # above 8 in a classic frame, else 0\nuint8 length # also of a remote frame, which has no data\n"
+	  "uint8 length_code # above 8 in a classic frame, else 0\n"
+	  "uint8 length # also of a remote frame, which has no data\n"
 	  "uint8[<=64] data\n" },
 };
 /* clang-format on */

@@ -21,7 +21,7 @@ _ach() {
 		*,--type) words=$("$ach" types 2>/dev/null | sed '1d; s/ .*//') ;;
 		types,*) [[ $cur == -* ]] || words=$("$ach" types 2>/dev/null | sed '1d; s/ .*//') ;;
 		*,--group) words=$(getent group 2>/dev/null | cut -d: -f1) ;;
-		record,-o | record,--output | play,*)
+		record,-o | record,--output | play,* | convert,*)
 			case $cur in
 			-*) ;;
 			*)

@@ -2,8 +2,8 @@
  *
  *	channel waist-state	/waist-state			endplate_msgs/msg/JointState, cdr
  *				/waist-state/joint_states	sensor_msgs/msg/JointState, cdr: for other tools only
- *				/waist-state/exact		json: the bytes of a message that holds more than endplate_msgs
- *								has, before that message
+ *				/waist-state/exact		json: the bytes of a message that holds more than
+ *								endplate_msgs has, before that message
  *				/waist-state/bytes		json: the bytes of messages of other programs
  *	bus can0		/can/can0			endplate_msgs/msg/CanFrame, cdr
  *	all other records	/endplate/recording		json: the start, channels, losses, the end
@@ -11,8 +11,8 @@
  * Times are CLOCK_REALTIME: those of CLOCK_MONOTONIC plus an offset which is fixed at the start and stands in the
  * metadata record "endplate".  log_time is when a message was read, publish_time when it was published.
  *
- * The way back reads all but the second.  MCAP has 32 bits for the number of a message; the rest of them follows from the
- * first one of a channel, which is in its metadata.
+ * The way back reads all but the second.  MCAP has 32 bits for the number of a message; the rest of them follows from
+ * the first one of a channel, which is in its metadata.
  *
  * In files of other writers a message of endplate_msgs is one of Endplate, a frame is one of a bus, and what else there
  * is has the bytes that it has.

@@ -47,11 +47,11 @@ struct mcaprec_writer {
 
 enum { SCHEMA_EVENTS = 1, SCHEMA_BYTES, SCHEMA_ROS }; /* ids: behind them the rows of ros_types */
 
-static const char schema_events[] =
-	"{\"title\":\"endplate.Recording\",\"type\":\"object\",\"properties\":{"
-	"\"kind\":{\"type\":\"string\",\"enum\":[\"start\",\"channel\",\"loss\",\"end\"]},"
-	"\"channel\":{\"type\":\"string\"},\"number\":{\"type\":\"integer\"},"
-	"\"base64\":{\"type\":\"string\",\"contentEncoding\":\"base64\",\"description\":\"the record of ach record\"}}}";
+static const char schema_events[] = "{\"title\":\"endplate.Recording\",\"type\":\"object\",\"properties\":{"
+				    "\"kind\":{\"type\":\"string\",\"enum\":[\"start\",\"channel\",\"loss\",\"end\"]},"
+				    "\"channel\":{\"type\":\"string\"},\"number\":{\"type\":\"integer\"},"
+				    "\"base64\":{\"type\":\"string\",\"contentEncoding\":\"base64\","
+				    "\"description\":\"the record of ach record\"}}}";
 static const char schema_bytes[] =
 	"{\"title\":\"endplate.Bytes\",\"type\":\"object\",\"properties\":{\"base64\":{\"type\":\"string\","
 	"\"contentEncoding\":\"base64\",\"description\":\"the message as it was in its channel\"}}}";

@@ -55,9 +55,9 @@ struct writer_options {
 	size_t (*note)(void *to, char *bytes, size_t room);
 	void *to;
 
-	/* If set, the thread passes items to it, and it writes what becomes of them; the end of the file with last, and no
-	 * items when there were none for WRITER_IDLE_NS.  For one file without lasting.  Returns the bytes in the file, or
-	 * -errno. */
+	/* If set, the thread passes items to it, and it writes what becomes of them; the end of the file with last,
+	 * and no items when there were none for WRITER_IDLE_NS.  For one file without lasting.  Returns the bytes in
+	 * the file, or -errno. */
 	int64_t (*convert)(void *with, int fd, const char *items, size_t len, bool last);
 	void *with;
 };

@@ -1,4 +1,5 @@
-/* bench_record.c: what observing costs: ach record of 50 channels at 1 kHz, and how fast ach echo --json prints.
+/* bench_record.c: what observing costs: ach record of 50 channels at 1 kHz, in its own format and as MCAP, and how fast
+ * ach echo --json prints.
  *
  *	bench_record FOLDER	FOLDER/.. holds the tool; the recording goes into FOLDER and is removed
  *
@@ -11,12 +12,13 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "channels/ach.h"
 #include "channels/msg/msg.h"
-#include "channels/tool/reclog.h"
+#include "channels/tool/mcaprec.h"
 #include "test/bench/lib.h"
 #include "test/bench/lib_figures.h"
 
@@ -80,9 +82,10 @@ static _Noreturn void write_channels(unsigned writer, int64_t start_ns, uint64_t
 	_exit(0);
 }
 
-static pid_t start_recorder(void)
+/* NULL: its own format; else the compression of MCAP. */
+static pid_t start_recorder(const char *compress)
 {
-	char *argv[CHANNELS + 6];
+	char *argv[CHANNELS + 8], mcap[] = "--mcap", compression[32];
 	pid_t pid = bench_fork();
 	int n = 0;
 
@@ -92,6 +95,11 @@ static pid_t start_recorder(void)
 	argv[n++] = (char[]){ "record" };
 	argv[n++] = (char[]){ "--output" };
 	argv[n++] = file;
+	if (compress) {
+		snprintf(compression, sizeof(compression), "--compress=%s", compress);
+		argv[n++] = mcap;
+		argv[n++] = compression;
+	}
 	for (unsigned i = 0; i < CHANNELS; i++)
 		argv[n++] = names[i];
 	argv[n] = NULL;
@@ -116,26 +124,32 @@ struct counted {
 	double bytes;
 };
 
-static struct counted count_recorded(void)
+static struct counted count_recorded(bool mcap)
 {
 	struct counted c = { 0 };
-	struct reclog_reader reader;
+	struct reclog_reader own;
+	struct mcaprec_reader *reader;
 	struct reclog_record r;
+	struct stat st;
 	int fd = open(file, O_RDONLY);
 
-	reclog_open(&reader, fd);
-	while (reclog_read(&reader, &r) == RECLOG_FOUND_RECORD) {
+	reclog_open(&own, fd);
+	reader = mcaprec_reader_new(fd);
+	while ((mcap ? mcaprec_read(reader, &r) : reclog_read(&own, &r)) == RECLOG_FOUND_RECORD) {
 		c.messages += r.kind == RECLOG_MESSAGE;
 		c.lost += r.kind == RECLOG_LOSS ? r.number : 0;
-		c.bytes += (double)r.len + RECLOG_HEAD_SIZE;
 	}
-	reclog_close(&reader);
+	if (!fstat(fd, &st))
+		c.bytes = (double)st.st_size;
+	reclog_close(&own);
+	mcaprec_reader_free(reader);
 	close(fd);
 	return c;
 }
 
-static void measure_record(void)
+static void measure_record(const char *compress)
 {
+	const char *format = compress ? compress : "own";
 	double length = bench_seconds(SECONDS), cpu, took;
 	uint64_t rounds = (uint64_t)(length * HZ);
 	pid_t writers[WRITERS], recorder;
@@ -148,7 +162,7 @@ static void measure_record(void)
 	for (unsigned i = 0; i < CHANNELS; i++)
 		make_channel(names[i], "record", i, 64);
 	unlink(file);
-	recorder = start_recorder();
+	recorder = start_recorder(compress);
 	await_recorder(recorder);
 	start_ns = bench_now_ns() + BENCH_NS_PER_S / 10;
 	for (unsigned i = 0; i < WRITERS; i++) {
@@ -162,17 +176,18 @@ static void measure_record(void)
 	if (wait4(recorder, &status, 0, &usage) != recorder || status)
 		bench_die("ach record ended with status %d", status);
 	cpu = 100 * (seconds(usage.ru_utime) + seconds(usage.ru_stime)) / took;
-	c = count_recorded();
+	c = count_recorded(compress);
 	if (c.messages + c.lost != rounds * CHANNELS)
 		bench_die("%llu messages recorded and %llu lost of %llu", (unsigned long long)c.messages,
 			  (unsigned long long)c.lost, (unsigned long long)(rounds * CHANNELS));
-	printf("record: %d channels at %d Hz, %zu B, %.1f s\n", CHANNELS, HZ, sizeof(struct msg_imu), took);
+	printf("record%s%s: %d channels at %d Hz, %zu B, %.1f s\n", compress ? " --mcap --compress=" : "",
+	       compress ? compress : "", CHANNELS, HZ, sizeof(struct msg_imu), took);
 	printf("  %.1f %% of a core, %llu of %llu messages lost, %.1f MB/s, %ld switches/s\n", cpu,
 	       (unsigned long long)c.lost, (unsigned long long)(rounds * CHANNELS), c.bytes / took * 1e-6,
 	       (long)((double)(usage.ru_nvcsw + usage.ru_nivcsw) / took));
-	figures_line(cpu, "%", "record.50x1kHz.cpu");
-	figures_line(100.0 * (double)c.lost / (double)(rounds * CHANNELS), "%", "record.50x1kHz.lost");
-	figures_line(c.bytes / took * 1e-6, "MB/s", "record.50x1kHz.written");
+	figures_line(cpu, "%", "record.50x1kHz.%s.cpu", format);
+	figures_line(100.0 * (double)c.lost / (double)(rounds * CHANNELS), "%", "record.50x1kHz.%s.lost", format);
+	figures_line(c.bytes / took * 1e-6, "MB/s", "record.50x1kHz.%s.written", format);
 	unlink(file);
 	for (unsigned i = 0; i < CHANNELS; i++)
 		ach_unlink(names[i]);
@@ -212,7 +227,10 @@ int main(int argc, char **argv)
 
 	snprintf(tool, sizeof(tool), "%s/../ach", folder);
 	snprintf(file, sizeof(file), "%s/record.tmp", folder);
-	measure_record();
+	measure_record(NULL);
+	measure_record("none");
+	measure_record("lz4");
+	measure_record("zstd");
 	measure_echo();
 	figures_print();
 	return 0;

@@ -72,6 +72,15 @@ TEST(a_mark_is_set_later)
 	SAME("\0\1\0\0\1\0\0\0\5\0\0\0\2", &o);
 }
 
+TEST(all_of_the_room_is_used)
+{
+	uint8_t bytes[8];
+	struct cdr_out o = cdr_out(bytes, sizeof(bytes));
+
+	TEST_ASSERT_EQUAL_size_t(4, cdr_mark(&o));
+	SAME("\0\1\0\0\0\0\0\0", &o);
+}
+
 TEST(nothing_is_written_behind_the_room_and_the_length_is_as_if_there_were_some)
 {
 	uint8_t bytes[16];

@@ -1,6 +1,6 @@
 #!/bin/bash
-# MCAP files as other tools see them: npm's readers of MCAP and of CDR find every message equal and every time equal, and
-# what another writer wrote is read here.  Skipped where npm cannot get its packages.
+# MCAP files as other tools see them: npm's readers of MCAP and of CDR find every message and every time equal, and what
+# another writer wrote is read here.  Skipped where npm cannot get its packages.
 # shellcheck disable=SC2317 # the tests are called by their names
 set -eu
 . test/scripts/lib.sh

@@ -81,6 +81,20 @@ TEST(frames_of_every_kind_come_back)
 	}
 }
 
+TEST(of_a_standard_frame_eleven_bits_count)
+{
+	struct ros_can can = { .t_ns = 3000000000, .bus = "can0" }, back;
+	uint8_t cdr[ROS_CAN_CDR_MAX];
+	struct cdr_in in;
+
+	can.frame.can_id = 0x1FFFF123;
+	in = cdr_in(cdr, ros_can_encode(&can, cdr));
+	TEST_ASSERT_EQUAL_INT32(3, cdr_get_i32(&in));
+	TEST_ASSERT_EQUAL_UINT32(0, cdr_get_u32(&in));
+	TEST_ASSERT_EQUAL_INT(0, ros_can_decode(own, cdr, in.len, &back));
+	TEST_ASSERT_EQUAL_HEX32(0x123, back.frame.can_id);
+}
+
 TEST(a_length_that_cannot_be_is_refused)
 {
 	static const struct {
@@ -97,13 +111,13 @@ TEST(a_length_that_cannot_be_is_refused)
 
 		cdr_put_i32(&o, 0);
 		cdr_put_u32(&o, 0);
-		cdr_put_string(&o, "a_name_that_is_longer_than_a_bus_may_have", 99);
+		cdr_put_string(&o, i % 2 ? "a_name_that_is_longer_than_a_bus_may_have" : "a_name_that_is_l", 99);
 		cdr_put_u32(&o, 0xFFFFFFFF); /* more than an identifier */
 		cdr_put_u8(&o, 0);
 		cdr_put_u8(&o, rows[i].rtr);
 		for (int k = 0; k < 4; k++)
 			cdr_put_u8(&o, 0);
-		cdr_put_u8(&o, 9); /* no direction */
+		cdr_put_u8(&o, 3); /* no direction */
 		cdr_put_u8(&o, 0);
 		cdr_put_u8(&o, rows[i].len);
 		cdr_put_u32(&o, rows[i].data);
@@ -112,6 +126,8 @@ TEST(a_length_that_cannot_be_is_refused)
 		TEST_ASSERT_EQUAL_INT(rows[i].expected, ros_can_decode(own, cdr, o.len, &back));
 		TEST_ASSERT_EQUAL_HEX32(CAN_EFF_MASK | (rows[i].rtr ? CAN_RTR_FLAG : 0), back.frame.can_id);
 		TEST_ASSERT_EQUAL_STRING("a_name_that_is_", back.bus);
+		if (rows[i].expected)
+			TEST_ASSERT_EQUAL_UINT8(0, back.frame.data[0]);
 		TEST_ASSERT_EQUAL_INT(0, back.direction);
 	}
 }
@@ -135,8 +151,13 @@ TEST(frames_of_others_are_read)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		uint8_t cdr[64], data[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
 		struct cdr_out o = cdr_out(cdr, sizeof(cdr));
-		struct ros_can back;
+		struct {
+			struct ros_can back;
+			uint8_t behind[16];
+		} room;
+		struct ros_can *back = &room.back;
 
+		memset(room.behind, 0xAA, sizeof(room.behind));
 		cdr_put_i32(&o, 5);
 		cdr_put_u32(&o, 6);
 		cdr_put_string(&o, "can", 3);
@@ -146,15 +167,16 @@ TEST(frames_of_others_are_read)
 		cdr_put_u8(&o, rows[i].err);
 		cdr_put_u8(&o, rows[i].dlc);
 		cdr_put(&o, data, 1, 8);
-		TEST_ASSERT_EQUAL_INT(0, ros_can_decode(other, cdr, o.len, &back));
-		TEST_ASSERT_EQUAL_INT64(5000000006, back.t_ns);
-		TEST_ASSERT_EQUAL_STRING("can", back.bus);
-		TEST_ASSERT_EQUAL_INT(0, back.direction);
-		TEST_ASSERT_EQUAL_HEX32(rows[i].id, back.frame.can_id);
-		TEST_ASSERT_EQUAL_UINT8(rows[i].len, back.frame.len);
-		TEST_ASSERT_EQUAL_UINT8(rows[i].code, back.frame.__res1);
-		for (uint8_t k = 0; k < sizeof(back.frame.data); k++)
-			TEST_ASSERT_EQUAL_UINT8(k < rows[i].last ? k + 1 : 0, back.frame.data[k]);
-		TEST_ASSERT_EQUAL_INT(-1, ros_can_decode(other, cdr, o.len - 1, &back));
+		TEST_ASSERT_EQUAL_INT(0, ros_can_decode(other, cdr, o.len, back));
+		TEST_ASSERT_EQUAL_INT64(5000000006, back->t_ns);
+		TEST_ASSERT_EQUAL_STRING("can", back->bus);
+		TEST_ASSERT_EQUAL_INT(0, back->direction);
+		TEST_ASSERT_EQUAL_HEX32(rows[i].id, back->frame.can_id);
+		TEST_ASSERT_EQUAL_UINT8(rows[i].len, back->frame.len);
+		TEST_ASSERT_EQUAL_UINT8(rows[i].code, back->frame.__res1);
+		for (uint8_t k = 0; k < sizeof(back->frame.data); k++)
+			TEST_ASSERT_EQUAL_UINT8(k < rows[i].last ? k + 1 : 0, back->frame.data[k]);
+		TEST_ASSERT_EACH_EQUAL_UINT8(0xAA, room.behind, sizeof(room.behind));
+		TEST_ASSERT_EQUAL_INT(-1, ros_can_decode(other, cdr, o.len - 1, back));
 	}
 }

@@ -96,6 +96,8 @@ TEST(joint_states_are_taken_by_name)
 		{ { "ankle", "hi" }, 2, 2, 0, 0, { 0 }, { 0 }, "\"hi\" is not a joint of the device" },
 		{ { "ankle", "kne1" }, 2, 2, 0, 0, { 0 }, { 0 }, "\"kne1\" is not a joint of the device" },
 		{ { "hip", "hip" }, 2, 2, 0, 0, { 0 }, { 0 }, "\"hip\" is named twice" },
+		{ { "ankle", "ankle" }, 2, 2, 0, 0, { 0 }, { 0 }, "\"ankle\" is named twice" },
+		{ { "knee", "hip", "knee" }, 3, 3, 0, 0, { 0 }, { 0 }, "\"knee\" is named twice" },
 		{ { "ankle", "hip" }, 2, 1, 0, 0, { 0 }, { 0 }, "position has length 1, but there are 2 names" },
 		{ { "ankle", "hip" }, 2, 0, 3, 0, { 0 }, { 0 }, "velocity has length 3, but there are 2 names" },
 		{ { "ankle", "hip" }, 2, 2, 0, 0, { 0, NAN }, { 0 }, "position[1] is not a finite number" },
@@ -128,6 +130,16 @@ TEST(joint_states_are_taken_by_name)
 		for (int k = 0; k < MSG_JOINTS; k++)
 			TEST_ASSERT_TRUE(others[k] == 0 && ref->current[k] == 0);
 	}
+}
+
+TEST(all_joints_may_be_named)
+{
+	static const struct joint_state s = { { "ankle", "hip", "knee" }, 3, 3, 0, 0, { 1, 2, 3 }, { 0 }, NULL };
+	const struct msg_joint_ref *ref = (const struct msg_joint_ref *)message;
+	const struct cdr_out o = joint_state(&s);
+
+	TEST_ASSERT_EQUAL_INT(0, decode("sensor_msgs/msg/JointState", "joint-ref", &o));
+	TEST_ASSERT_EQUAL_DOUBLE(3, ref->position[1]);
 }
 
 TEST(joint_states_that_are_cut_are_refused)
@@ -250,9 +262,11 @@ TEST(a_string_raises_the_e_stop_and_is_the_reason)
 		{ "smoke", "smoke" },
 		{ "", "" },
 		{ "a\xff\nb", "a??b" },
-		{ "12345678901234567890123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890"
+		{ "123456789012345678901234567890123456789012345678901234567890"
+		  "12345678901234567890123456789012345678901234567890"
 		  "12345678\xc3\xa4",
-		  "12345678901234567890123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890"
+		  "123456789012345678901234567890123456789012345678901234567890"
+		  "12345678901234567890123456789012345678901234567890"
 		  "12345678" },
 	};
 
@@ -341,6 +355,13 @@ TEST(own_references_that_are_not_finite_are_refused)
 	o.len = ros_encode(ros_map_for(msg_gripper_ref_number, ROS_OWN), &ref, sizeof(ref), &context, cdr, sizeof(cdr));
 	TEST_ASSERT_EQUAL_INT(-1, decode("endplate_msgs/msg/GripperRef", "gripper-ref", &o));
 	TEST_ASSERT_EQUAL_STRING("speed[1] is not a finite number", error);
+	ref.speed[1] = 0;
+	ref.speed[0] = INFINITY;
+	o.len = ros_encode(ros_map_for(msg_gripper_ref_number, ROS_OWN), &ref, sizeof(ref), &context, cdr, sizeof(cdr));
+	TEST_ASSERT_EQUAL_INT(-1, decode("endplate_msgs/msg/GripperRef", "gripper-ref", &o));
+	TEST_ASSERT_EQUAL_STRING("speed[0] is not a finite number", error);
+	ref.speed[0] = 0;
+	ref.speed[1] = NAN;
 	ref.count = 1;
 	o.len = ros_encode(ros_map_for(msg_gripper_ref_number, ROS_OWN), &ref, sizeof(ref), &context, cdr, sizeof(cdr));
 	TEST_ASSERT_EQUAL_INT(0, decode("endplate_msgs/msg/GripperRef", "gripper-ref", &o));

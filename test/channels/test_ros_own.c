@@ -184,6 +184,38 @@ TEST(lists_that_count_together_have_one_length)
 	TEST_ASSERT_EQUAL_INT(-1, decode_lists(0, 1, 1));
 }
 
+/* A name of 23 bytes is the longest that there is room for. */
+TEST(strings_that_are_too_long_are_refused)
+{
+	const struct msg_type *type = msg_type_by_name("bus-stats");
+	struct msg_bus_stats *b = (struct msg_bus_stats *)back;
+
+	for (size_t len = 0; len < 30; len++) {
+		struct cdr_out o = cdr_out(cdr, sizeof(cdr));
+		char name[32] = "";
+		uint8_t zeros[64] = { 0 };
+		int r;
+
+		memset(name, 'x', len);
+		cdr_put_i32(&o, 0);
+		cdr_put_u32(&o, 0);
+		cdr_put_string(&o, "", 0);
+		cdr_put_u32(&o, type->number);
+		cdr_put(&o, &type->version, 2, 1);
+		cdr_put_u32(&o, (uint32_t)type->body->size);
+		cdr_put(&o, zeros, 4, 3);
+		cdr_put(&o, zeros, 8, 4);
+		cdr_put_string(&o, "name", 4);
+		cdr_put_string(&o, name, sizeof(name));
+		cdr_put(&o, zeros, 4, 4);
+		cdr_put(&o, zeros, 8, 6);
+		memset(back, 0x55, sizeof(back));
+		r = ros_own_decode(cdr, o.len, type, ROS_UNUSED_ZERO, back);
+		TEST_ASSERT_EQUAL_INT(len < sizeof(b->interface) ? 0 : -1, r);
+		TEST_ASSERT_EQUAL_STRING(r ? "" : name, b->interface);
+	}
+}
+
 /* ---- definitions ---- */
 
 TEST(a_schema_is_the_definition_and_those_that_it_refers_to)

@@ -34,7 +34,9 @@ workspace() { # builds every .msg
 	diff <(cd "$package" && printf '%s\n' msg/*) <(sed -n 's/^  "\(msg\/.*\)"$/\1/p' "$package/CMakeLists.txt")
 }
 other_hash() { sed '1s/RIHS01_a/RIHS01_b/' "$work/dump" >"$work/other" && lib_not hashes "$package/idl" "$work/other"; }
-other_schema() { sed '0,/float64/s//float32/' "$work/dump" >"$work/other" && lib_not hashes "$package/idl" "$work/other"; }
+other_schema() {
+	sed '0,/float64/s//float32/' "$work/dump" >"$work/other" && lib_not hashes "$package/idl" "$work/other"
+}
 other_idl() {
 	cp -r "$package/idl" "$work/idl"
 	sed -i 's/double voltage/uint64 voltage/' "$work/idl/Battery.idl"
