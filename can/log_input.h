@@ -1,8 +1,7 @@
 /* log_input.h: the bytes of a log, decompressed on the fly.  Only for can/log*.c.
  *
- * Inputs are a chain: a file, gzip or zstd upon it, the containers of BLF or the chunks of MCAP upon that.  Each takes the bytes that its
- * reader
- * has read before it knew what they are.
+ * Inputs are a chain: a file, gzip or zstd upon it, the containers of BLF or the chunks of MCAP upon that.  Each takes
+ * the bytes that its reader has read before it knew what they are.
  */
 #ifndef CAN_LOG_INPUT_H
 #define CAN_LOG_INPUT_H

@@ -136,13 +136,15 @@ static void add_constants(struct text_out *o, const struct msg_group *group, con
 
 	for (const struct msg_field *f = group->fields; f < group->fields + group->n; f++)
 		for (uint32_t i = 0; f->words && f->words[i]; i++) {
-			text_add(o, any ? "" : "    module %s_Constants {\n", name);
+			if (!any)
+				text_add(o, "    module %s_Constants {\n", name);
 			any = true;
 			text_add(o, "      const uint32 ");
 			add_constant(o, f, f->words[i]);
 			text_add(o, " = %u;\n", constant_value(f, i));
 		}
-	text_add(o, any ? "    };\n" : "");
+	if (any)
+		text_add(o, "    };\n");
 }
 
 static void add_idl_field(struct text_out *o, const struct msg_field *f)
