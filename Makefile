@@ -148,7 +148,7 @@ all: $(LIBACH) $(LIBACH_SO) $(LIBENDPLATE) $(LIBENDPLATE_SO) $(LIBS) $(EXAMPLES)
 # For the other architecture, of which only the C library is here to link with.
 objects: $(OBJECTS) $(LIBACH_SO)
 
-tests: all $(TEST_PROGRAMS)
+tests: all $(TEST_PROGRAMS) $(if $(SAN),,$(BUILD)/test/dds/fast)
 
 tests-asan:
 	@$(MAKE) CC=gcc SAN=address,undefined BUILD=$(ASAN_BUILD) all $(ASAN_TESTS)
@@ -240,6 +240,8 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 $(BUILD)/daemons/joy/joy_device.o: INCLUDES = -isystem /usr/include/libevdev-1.0
 # The files of the page are part of this object.
 $(BUILD)/launch/achweb/page.o: $(wildcard launch/achweb/page/*)
+# dds/features.h is the same for all.
+$(BUILD)/launch/achdds/%.o: INCLUDES = $(addprefix -idirafter ,$(wildcard /usr/include/*-linux-gnu))
 $(BUILD)/test/%.o: INCLUDES = -isystem .deps/unity -DUNITY_INCLUDE_DOUBLE -DUNITY_USE_FLUSH_STDOUT
 
 $(BUILD)/test/unity.o: .deps/unity/unity.c $(BUILD)/flags
@@ -304,7 +306,8 @@ $(BUILD)/achctl: LIBRARIES += -lncursesw
 $(BUILD)/hubo-console: LIBRARIES += -ledit
 $(BUILD)/drvhost: WHOLE = -Wl,--export-dynamic,--whole-archive $(HOST_LIBS) -Wl,--no-whole-archive
 $(BUILD)/drvhost: $(HOST_OBJECTS)
-$(BUILD)/achlogd: $(LIBTOOL)
+$(BUILD)/achlogd $(BUILD)/achdds: $(LIBTOOL)
+$(BUILD)/achdds $(BUILD)/test/dds/ear: LIBRARIES += -lddsc
 $(BUILD)/joyd: LIBRARIES += -levdev
 $(BUILD)/stopd: LIBRARIES += -lgpiod
 .SECONDEXPANSION:
@@ -319,6 +322,10 @@ $(TEST_PROGRAMS): $(BUILD)/test/channels/children.o $$(filter $$(@D)/%,$(TEST_OW
 $(filter $(BUILD)/test/daemons/% $(BUILD)/test/launch/%,$(TEST_PROGRAMS)): $(BUILD)/test/daemons/no_leaks.o
 $(filter $(BUILD)/test/launch/test_%,$(TEST_PROGRAMS)): | $(BUILD)/test/launch/fake/fake
 $(filter $(BUILD)/test/daemons/test_safety_%,$(TEST_PROGRAMS)): | $(BUILD)/test/daemons/careless/exampled
+# The second vendor of DDS, in C++.
+$(BUILD)/test/dds/fast: test/dds/fast.cc
+	@mkdir -p $(@D)
+	$(call say,CXX)$(CXX) -std=c++17 -Wall -Wextra -pthread -o $@ $< -lfastrtps -lfastcdr
 $(PROGRAMS): %: %.o
 	$(call say,LD)$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) \
 		$(if $(filter $(LIBCONFIG) $(LIBENDPLATE),$^),$(LIBRARIES))

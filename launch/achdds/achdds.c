@@ -1,0 +1,290 @@
+/* achdds.c: the bridge between the channels of a robot and DDS; achdds(1). */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "channels/notify.h"
+#include "channels/tool/tool.h"
+#include "config/options.h"
+#include "config/run.h"
+#include "launch/achdds/bridge.h"
+#include "launch/achdds/publish.h"
+#include "launch/achdds/relay.h"
+#include "launch/achdds/subscribe.h"
+
+#define PROGRAM "achdds"
+#define WRONG 100
+#define FAILED 111
+#define SCAN_NS 1000000000  /* between two looks for channels */
+#define STATE_NS 1000000000 /* between two states */
+
+struct line {
+	const char *robot, *name, *state;
+	bool check;
+};
+
+static const struct settings_row rows[] = {
+	SETTINGS_STRING("robot", struct line, robot, NULL, "whose channels these are; by default the only robot",
+			.value = "R"),
+	SETTINGS_STRING("name", struct line, name, PROGRAM, "of the channel NAME-event", .value = "NAME"),
+	SETTINGS_STRING("state", struct line, state, NULL, "where the state is written each second", .value = "FILE"),
+	SETTINGS_BOOL("check", struct line, check, "no", "check the file and stop"),
+	SETTINGS_END,
+};
+
+static struct {
+	struct line line;
+	struct bridge bridge;
+	struct publish *publish;
+	struct subscribe *subscribe;
+	struct relay *relay; /* or NULL */
+	struct notify notify;
+	int64_t beat_ns, scan_ns, state_ns;
+	bool state_failed; /* said */
+} a;
+
+/* ---- the state ---- */
+
+static int write_state(const char *path, int64_t now_ns)
+{
+	char aside[RUN_PATH_MAX];
+	struct json j;
+	FILE *to;
+
+	if (snprintf(aside, sizeof(aside), "%s.new", path) >= (int)sizeof(aside))
+		return -ENAMETOOLONG;
+	to = fopen(aside, "we");
+	if (!to)
+		return -errno;
+	j = json_to(to);
+	json_object(&j, NULL);
+	json_uint(&j, "pid", (uint64_t)getpid());
+	json_int(&j, "domain", a.bridge.plan.domain);
+	json_text(&j, "interface", a.bridge.plan.interface);
+	json_bool(&j, "secured", a.bridge.plan.secured);
+	publish_state(a.publish, &j, now_ns);
+	subscribe_state(a.subscribe, &j, now_ns);
+	relay_state(a.relay, &j, now_ns);
+	json_end(&j);
+	fputc('\n', to);
+	if (fclose(to) || rename(aside, path))
+		return -errno;
+	return 0;
+}
+
+static void tell_state(int64_t now_ns)
+{
+	int r;
+
+	a.state_ns = now_ns + STATE_NS;
+	if (!a.line.state)
+		return;
+	r = write_state(a.line.state, now_ns);
+	if (r && !a.state_failed)
+		bridge_say(&a.bridge, MSG_SEVERITY_WARNING, "state", "unable to write %s: %s", a.line.state,
+			   strerror(-r));
+	a.state_failed = r;
+}
+
+/* ---- the loop ---- */
+
+static void beat(int64_t now_ns)
+{
+	const bool retry = notify_watchdog(&a.notify, now_ns) == -EAGAIN;
+
+	a.beat_ns = now_ns + (retry ? NOTIFY_RETRY_NS : NOTIFY_PERIOD_NS);
+	report_tick(&a.bridge.report, now_ns);
+	port_reopen(&a.bridge.report.port, now_ns, SCAN_NS);
+}
+
+/* Does what is due; returns when there is more. */
+static int64_t turn(void)
+{
+	const int64_t now_ns = clock_now_ns();
+	int64_t next_ns, due_ns;
+
+	if (now_ns >= a.beat_ns)
+		beat(now_ns);
+	if (now_ns >= a.scan_ns) {
+		publish_scan(a.publish);
+		a.scan_ns = now_ns + SCAN_NS;
+	}
+	if (now_ns >= a.state_ns)
+		tell_state(now_ns);
+	next_ns = a.beat_ns < a.scan_ns ? a.beat_ns : a.scan_ns;
+	next_ns = a.state_ns < next_ns ? a.state_ns : next_ns;
+	due_ns = publish_due(a.publish, now_ns);
+	next_ns = due_ns < next_ns ? due_ns : next_ns;
+	due_ns = relay_due(a.relay, now_ns);
+	next_ns = due_ns < next_ns ? due_ns : next_ns;
+	due_ns = subscribe_due(a.subscribe, now_ns);
+	return due_ns < next_ns ? due_ns : next_ns;
+}
+
+static void serve(uint32_t tag)
+{
+	if (tag == BRIDGE_TAG_NODE) {
+		node_seen(a.bridge.node);
+		relay_take(a.relay);
+		subscribe_take(a.subscribe);
+	} else if (tag >= BRIDGE_TAG_RELAY) {
+		relay_read(a.relay, tag - BRIDGE_TAG_RELAY);
+	} else {
+		publish_read(a.publish, tag);
+	}
+}
+
+static int run(void)
+{
+	uint32_t tags[CLOCK_TAGS_MAX];
+	bool stop = false;
+	int n;
+
+	notify_open(&a.notify);
+	notify_ready(&a.notify);
+	do {
+		n = clock_set_wait(a.bridge.set, tags, CLOCK_TAGS_MAX, turn());
+		for (int i = 0; i < n; i++) {
+			if (tags[i] == BRIDGE_TAG_STOP)
+				stop = true;
+			else
+				serve(tags[i]);
+		}
+	} while (n >= 0 && !stop);
+	notify_stopping(&a.notify);
+	if (n < 0)
+		bridge_say(&a.bridge, MSG_SEVERITY_FATAL, "wait", "unable to wait: %s", strerror(-n));
+	return n < 0 ? FAILED : 0;
+}
+
+/* ---- before and behind it ---- */
+
+/* That of the real clock has room for few channels. */
+static int open_set(struct clock_set **set)
+{
+	int r;
+
+	if (clock_used())
+		return clock_set_open(set);
+	r = clock_set_epoll_ops.open(set);
+	if (!r)
+		(*set)->ops = &clock_set_epoll_ops;
+	return r;
+}
+
+static int open_robot(struct error_sink *errors)
+{
+	const int r = endplate_open(&a.bridge.robot, a.line.robot);
+	const char *prefix;
+
+	if (r)
+		return error_refuse(errors, r, "%s%s%s", endplate_strerror(r), *endplate_errstr() ? ": " : "",
+				    endplate_errstr());
+	prefix = getenv("ENDPLATE_PREFIX");
+	a.bridge.prefix = prefix ? prefix : "";
+	a.bridge.owner = run_owner();
+	return 0;
+}
+
+static int open_all(struct error_sink *errors)
+{
+	const struct plan *plan = &a.bridge.plan;
+	const struct node_options options = { .domain = (unsigned int)plan->domain,
+					      .name = plan->name,
+					      .space = "/",
+					      .interface = plan->interface,
+					      .peers = plan->peers,
+					      .peers_n = plan->peers_n,
+					      .multicast = plan->multicast,
+					      .security = plan->secured ? &plan->security : NULL };
+	int r = open_set(&a.bridge.set);
+
+	if (r)
+		return error_refuse(errors, r, "unable to wait: %s", strerror(-r));
+	r = open_robot(errors);
+	if (!r)
+		r = node_open(&a.bridge.node, &options, errors);
+	if (!r)
+		r = publish_open(&a.publish, &a.bridge, errors);
+	if (!r)
+		r = subscribe_open(&a.subscribe, &a.bridge, errors);
+	if (!r)
+		r = relay_open(&a.relay, &a.bridge, errors);
+	if (!r)
+		r = clock_set_add_fd(a.bridge.set, node_fd(a.bridge.node), POLLIN, BRIDGE_TAG_NODE);
+	if (!r)
+		r = clock_set_add_fd(a.bridge.set, tool_stop_fd(), POLLIN, BRIDGE_TAG_STOP);
+	return r ? r : node_announce(a.bridge.node);
+}
+
+static void close_all(void)
+{
+	publish_close(a.publish);
+	subscribe_close(a.subscribe);
+	relay_close(a.relay);
+	node_close(a.bridge.node);
+	endplate_close(a.bridge.robot);
+	if (a.bridge.set)
+		clock_set_close(a.bridge.set);
+	plan_close(&a.bridge.plan);
+}
+
+static int bridge(struct error_sink *errors)
+{
+	struct error_sink quiet = { 0 };
+	int status = FAILED;
+
+	tool_stop_fd(); /* from here on a signal is an orderly end */
+	if (!open_all(errors)) {
+		/* Where only the robot's user may make channels, events are lines. */
+		if (report_open(&a.bridge.report, PROGRAM, a.line.name, &quiet))
+			a.bridge.report.lines = true;
+		status = run();
+		report_end(&a.bridge.report, clock_now_ns());
+		port_close(&a.bridge.report.port);
+		notify_close(&a.notify);
+	}
+	close_all();
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	struct options options = {
+		.program = PROGRAM,
+		.about = "Joins the channels of a robot with DDS, as a ROS 2 node.",
+		.rows = rows,
+		.values = &a.line,
+		.arguments = "FILE",
+		.arguments_min = 1,
+		.arguments_max = 1,
+		.version = OPTIONS_VERSION,
+		.notes = "FILE says which channels are published, and what may come in: achdds(1).\n",
+	};
+	struct error_who me = { PROGRAM, NULL, ERROR_FATAL };
+	struct error_sink errors = { error_to_stderr, &me, 0 }, plain = { error_to_stderr, NULL, 0 };
+
+	switch (options_read(&options, &argc, argv, &plain)) {
+	case OPTIONS_WRONG:
+		return WRONG;
+	case OPTIONS_ANSWER:
+		options_answer(&options, stdout);
+		return 0;
+	case OPTIONS_GO:
+		break;
+	}
+	if (!text_is_name(a.line.name)) {
+		error_add(&errors, "--name: %s is not a valid name", a.line.name);
+		return WRONG;
+	}
+	if (plan_open(&a.bridge.plan, argv[0], &errors))
+		return WRONG;
+	if (a.line.check) {
+		plan_close(&a.bridge.plan);
+		return 0;
+	}
+	return bridge(&errors);
+}

@@ -1,0 +1,35 @@
+/* bridge.h: what the parts of achdds share. */
+#ifndef LAUNCH_ACHDDS_BRIDGE_H
+#define LAUNCH_ACHDDS_BRIDGE_H
+
+#include "channels/clock.h"
+#include "config/json.h"
+#include "daemons/drv/report.h"
+#include "launch/achdds/node.h"
+#include "launch/achdds/plan.h"
+#include "launch/endplate/endplate.h"
+
+/* Tags of the set. */
+enum { BRIDGE_TAG_PUBLISH = 0, BRIDGE_TAG_RELAY = 1000, BRIDGE_TAG_NODE = 2000, BRIDGE_TAG_STOP };
+
+struct bridge {
+	struct plan plan;
+	struct node *node;
+	struct endplate *robot;
+	uid_t owner;	    /* of the robot's channels */
+	const char *prefix; /* of their names */
+	struct clock_set *set;
+	struct report report;
+};
+
+/* An event. */
+void bridge_say(struct bridge *b, enum msg_severity severity, const char *code, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* CLOCK_REALTIME less CLOCK_MONOTONIC, for stamps of ROS. */
+int64_t bridge_wall_ns(void);
+
+/* How long a reference counts from its reception: as planned, or, 0, as long as a driver accepts by default. */
+int64_t bridge_valid_ns(int64_t planned_ns, const struct msg_common *driver);
+
+#endif

@@ -1,0 +1,99 @@
+/* plan.h: the file of a bridge: what goes out, and what may come in (achdds(1)).
+ *
+ *	domain: 7
+ *	publish:
+ *	  /joint_states: {channel: waist-state, rate: 100}
+ *	  /rosout: {channel: "*-event"}
+ *	subscribe:
+ *	  /waist/command: {device: waist, type: sensor_msgs/JointState, who: local}
+ *
+ *	struct plan plan;
+ *
+ *	if (plan_open(&plan, "krang.dds", &errors))
+ *		return 100;	(all that is wrong is in errors, one line each)
+ *	plan_close(&plan);
+ */
+#ifndef LAUNCH_ACHDDS_PLAN_H
+#define LAUNCH_ACHDDS_PLAN_H
+
+#include "channels/ros/ros_map.h"
+#include "config/settings.h"
+#include "config/text.h"
+#include "launch/achdds/node.h"
+
+#define PLAN_TOPIC_MAX 200
+#define PLAN_PEERS_MAX 32
+
+/* A topic, and the channels whose messages are published there. */
+struct plan_topic {
+	char topic[PLAN_TOPIC_MAX];
+	char channel[64]; /* a name or a shell pattern, without the prefix */
+	char type_name[96];
+	const struct ros_type *type;
+	enum node_qos qos;
+	double rate; /* messages of each channel in a second; 0: all */
+	char frame[64];
+	const struct yaml_node *node;
+};
+
+/* Who may send references, or raise. */
+enum plan_who {
+	PLAN_LOCAL,   /* programs of this machine: the interface is lo */
+	PLAN_SECURED, /* participants that the permissions of DDS Security name */
+	PLAN_ANYONE,  /* any participant of the domain */
+};
+extern const char *const plan_who_words[]; /* end with NULL */
+
+/* A topic whose messages become references of a device, or raise the e-stop. */
+struct plan_input {
+	char topic[PLAN_TOPIC_MAX];
+	char type_name[96];
+	const struct ros_type *type;
+	const struct msg_type *into; /* joint-ref, gripper-ref, balance-ref or estop */
+	char device[TEXT_NAME_MAX + 1], source[TEXT_NAME_MAX + 1];
+	bool estop;
+	enum plan_who who;
+	int64_t valid_ns; /* of a reference, from its reception; 0: 5 ticks of the driver */
+	const struct yaml_node *node;
+};
+
+#define PLAN_RELAY_MAX 64
+
+/* Channels that go to another Endplate machine, and come from it. */
+struct plan_relay {
+	const struct yaml_node *node; /* NULL: there is none */
+	char name[TEXT_NAME_MAX + 1]; /* the same on both */
+	char send_text[2048], receive_text[2048];
+	const char *send[PLAN_RELAY_MAX], *receive[PLAN_RELAY_MAX]; /* channels */
+	size_t send_n, receive_n;
+	enum plan_who who; /* may send references */
+	int64_t valid_ns, uncertainty_ns;
+};
+
+struct plan {
+	int64_t domain;
+	char name[TEXT_NAME_MAX + 1], interface[16], peers_text[1024];
+	bool multicast;
+	const char *peers[PLAN_PEERS_MAX];
+	size_t peers_n;
+	const struct yaml_node *publish_node, *subscribe_node, *security_node, *relay_node;
+	struct plan_topic *topics;
+	size_t topics_n;
+	struct plan_input *inputs;
+	size_t inputs_n;
+	struct plan_relay relay;
+	bool secured;
+	struct node_security security;
+	struct yaml *doc; /* holds all of the above */
+};
+
+/* 0; or -errno, everything that is wrong in errors, and nothing to close. */
+int plan_open(struct plan *plan, const char *path, struct error_sink *errors);
+int plan_open_text(struct plan *plan, const char *name, const char *text, size_t len, struct error_sink *errors);
+void plan_close(struct plan *plan);
+
+/* The tables behind the file, for those who document or test it. */
+extern const struct settings_row plan_rows[], plan_topic_rows[], plan_input_rows[], plan_relay_rows[],
+	plan_security_rows[];
+
+#endif

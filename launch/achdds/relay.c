@@ -1,0 +1,313 @@
+/* relay.c: channels of one Endplate machine on another. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "launch/achdds/relay_inside.h"
+#include "launch/common/lines.h"
+
+#define PACKAGE "endplate_msgs::msg::dds_::"
+#define BATCH 64
+#define LOOK_NS 500000000 /* between two looks whether a channel was removed */
+#define ASK_SOON_NS 50000000
+#define ASK_NS 500000000
+
+/* ---- opening ---- */
+
+/* Topics have letters, digits, _ and / only: "joint-state" is joint_hstate there. */
+static struct node_topic topic_of(const struct relay *r, char name[PLAN_TOPIC_MAX], const char *last, const char *type,
+				  enum node_qos qos)
+{
+	static const char signs[] = "_-.", letters[] = "uhd";
+	struct text_out out = text_out(name, PLAN_TOPIC_MAX);
+	char whole[PLAN_TOPIC_MAX / 2];
+
+	snprintf(whole, sizeof(whole), "%s/%s", r->b->plan.relay.name, last);
+	text_add(&out, "endplate/");
+	for (const char *at = whole; *at; at++) {
+		const char *sign = strchr(signs, *at);
+
+		if (sign)
+			text_add(&out, "_%c", letters[sign - signs]);
+		else
+			text_add(&out, "%c", *at);
+	}
+	return (struct node_topic){ name, type, NULL, qos };
+}
+
+static enum node_qos qos_of(const char *channel)
+{
+	return text_ends_with(channel, "-event") ? NODE_DEFAULT : NODE_SENSOR;
+}
+
+static int open_out(struct relay *r, struct relay_out *o, const char *name, struct error_sink *errors)
+{
+	char topic_name[PLAN_TOPIC_MAX];
+	const struct node_topic topic = topic_of(r, topic_name, name, PACKAGE "Relay_", qos_of(name));
+
+	o->name = name;
+	o->is_ref = text_ends_with(name, "-ref");
+	o->writer = node_write(r->b->node, &topic, errors);
+	if (port_name(o->full, name))
+		return error_refuse(errors, -ENAMETOOLONG, "%s: name too long", name);
+	return o->writer ? 0 : -EIO;
+}
+
+/* "waist" or "waist.control" of the references of a device. */
+static int open_device(struct relay *r, struct relay_in *in, struct error_sink *errors)
+{
+	char device[PORT_NAME_MAX], *dot;
+	int status;
+
+	snprintf(device, sizeof(device), "%.*s", (int)lines_before(in->name, "-ref"), in->name);
+	dot = strchr(device, '.');
+	if (dot)
+		*dot = 0;
+	status = endplate_device_open(r->b->robot, device, 0, &in->device);
+	if (!status && dot)
+		status = endplate_source(in->device, dot + 1);
+	if (status)
+		error_add(errors, "relay: %s: %s", in->name, endplate_strerror(status));
+	return status;
+}
+
+static int open_in(struct relay *r, struct relay_in *in, const char *name, struct error_sink *errors)
+{
+	char topic_name[PLAN_TOPIC_MAX];
+	const struct node_topic topic = topic_of(r, topic_name, name, PACKAGE "Relay_", qos_of(name));
+
+	in->name = name;
+	in->reader = node_read(r->b->node, &topic, errors);
+	if (!in->reader)
+		return -EIO;
+	return text_ends_with(name, "-ref") ? open_device(r, in, errors) : 0;
+}
+
+static int open_clock(struct relay *r, struct error_sink *errors)
+{
+	char name[PLAN_TOPIC_MAX];
+	struct node_topic topic = topic_of(r, name, "clock/ask", PACKAGE "RelayAsk_", NODE_SENSOR);
+
+	r->asks = node_write(r->b->node, &topic, errors);
+	r->asked = node_read(r->b->node, &topic, errors);
+	topic = topic_of(r, name, "clock/answer", PACKAGE "RelayAnswer_", NODE_SENSOR);
+	r->answers = node_write(r->b->node, &topic, errors);
+	r->answered = node_read(r->b->node, &topic, errors);
+	return r->asks && r->asked && r->answers && r->answered ? 0 : -EIO;
+}
+
+int relay_open(struct relay **relay, struct bridge *b, struct error_sink *errors)
+{
+	const struct plan_relay *plan = &b->plan.relay;
+	struct relay *r = NULL;
+	int status;
+
+	*relay = NULL;
+	if (!plan->node)
+		return 0;
+	*relay = r = calloc(1, sizeof(*r));
+	if (!r)
+		return -ENOMEM;
+	r->b = b;
+	r->outs = calloc(PLAN_RELAY_MAX, sizeof(*r->outs));
+	r->ins = calloc(PLAN_RELAY_MAX, sizeof(*r->ins));
+	if (!r->outs || !r->ins || getrandom(&r->session, sizeof(r->session), 0) != sizeof(r->session))
+		return -ENOMEM;
+	r->session |= 1;
+	status = open_clock(r, errors);
+	for (size_t i = 0; i < plan->send_n && !status; i++)
+		status = open_out(r, &r->outs[i], plan->send[i], errors);
+	for (size_t i = 0; i < plan->receive_n && !status; i++)
+		status = open_in(r, &r->ins[i], plan->receive[i], errors);
+	return status;
+}
+
+static void leave(struct relay *r, struct relay_out *o)
+{
+	if (!o->open)
+		return;
+	clock_set_remove_channel(r->b->set, &o->chan);
+	ach_close(&o->chan);
+	o->open = false;
+}
+
+void relay_close(struct relay *r)
+{
+	if (!r)
+		return;
+	for (size_t i = 0; r->outs && i < PLAN_RELAY_MAX; i++)
+		leave(r, &r->outs[i]);
+	for (size_t i = 0; r->ins && i < PLAN_RELAY_MAX; i++)
+		if (r->ins[i].port.open)
+			port_close(&r->ins[i].port);
+	free(r->outs);
+	free(r->ins);
+	free(r);
+}
+
+/* ---- sending ---- */
+
+/* The channel of references, which a controller here writes, is made if it is missing: no driver does. */
+static void make_ref(const struct relay_out *o)
+{
+	struct error_sink quiet = { 0 };
+	struct port port = { 0 };
+
+	if (!port_open(&port, o->name, msg_type_by_number(msg_joint_ref_number), 0660, &quiet))
+		port_close(&port);
+}
+
+static void look_out(struct relay *r, struct relay_out *o, int64_t now_ns)
+{
+	int unlinked = 0;
+	ach_attr_t attr;
+
+	o->look_ns = now_ns + LOOK_NS;
+	if (o->open && (ach_unlinked(&o->chan, &unlinked) != ACH_OK || unlinked))
+		leave(r, o);
+	if (o->open)
+		return;
+	if (o->is_ref)
+		make_ref(o);
+	ach_attr_init(&attr);
+	ach_attr_set_owner(&attr, r->b->owner, 0660);
+	if (ach_open(&o->chan, o->full, &attr) != ACH_OK)
+		return;
+	ach_flush(&o->chan);
+	o->open = !clock_set_add_channel(r->b->set, &o->chan, BRIDGE_TAG_RELAY + (uint32_t)(o - r->outs));
+	if (!o->open)
+		ach_close(&o->chan);
+}
+
+static void send(struct relay *r, struct relay_out *o, size_t len)
+{
+	struct cdr_out cdr = cdr_out(r->cdr, sizeof(r->cdr));
+
+	cdr_put(&cdr, &r->session, sizeof(r->session), 1);
+	cdr_put(&cdr, &o->chan.seq_num, sizeof(uint64_t), 1);
+	cdr_put_u32(&cdr, (uint32_t)len);
+	cdr_put(&cdr, r->msg.bytes, 1, len);
+	if (cdr.len <= sizeof(r->cdr) && !node_put(o->writer, r->cdr, cdr.len))
+		o->sent++;
+	else
+		o->dropped++;
+}
+
+void relay_read(struct relay *r, uint32_t tag)
+{
+	struct relay_out *o = &r->outs[tag];
+	size_t len = 0;
+
+	for (int i = 0; o->open && i < BATCH; i++) {
+		const uint64_t before = o->chan.seq_num;
+		const enum ach_status status = ach_get(&o->chan, r->msg.bytes, sizeof(r->msg), &len, NULL, 0);
+
+		if (status == ACH_EAGAIN)
+			return;
+		if (status != ACH_OK && status != ACH_MISSED_FRAME) {
+			leave(r, o);
+			return;
+		}
+		o->missed += o->chan.seq_num - before - 1;
+		send(r, o, len);
+	}
+}
+
+/* ---- the loop ---- */
+
+void relay_take(struct relay *r)
+{
+	struct node_sample sample;
+
+	if (!r)
+		return;
+	for (; node_take(r->asked, &sample) > 0; node_release(&sample))
+		relay_peer_answer(r, &sample);
+	for (; node_take(r->answered, &sample) > 0; node_release(&sample))
+		relay_peer_take(r, &sample);
+	for (size_t i = 0; i < r->b->plan.relay.receive_n; i++)
+		for (; node_take(r->ins[i].reader, &sample) > 0; node_release(&sample))
+			relay_receive(r, &r->ins[i], &sample);
+}
+
+int64_t relay_due(struct relay *r, int64_t now_ns)
+{
+	int64_t next_ns = CLOCK_NEVER;
+	bool known = false;
+
+	if (!r)
+		return next_ns;
+	for (size_t i = 0; i < RELAY_PEERS_MAX; i++)
+		known |= r->peers[i].clock.n == RELAY_CLOCK_KEPT;
+	if (now_ns >= r->ask_ns) {
+		relay_peer_ask(r);
+		r->ask_ns = now_ns + (known ? ASK_NS : ASK_SOON_NS);
+	}
+	next_ns = r->ask_ns;
+	for (size_t i = 0; i < r->b->plan.relay.send_n; i++) {
+		if (now_ns >= r->outs[i].look_ns)
+			look_out(r, &r->outs[i], now_ns);
+		if (r->outs[i].look_ns < next_ns)
+			next_ns = r->outs[i].look_ns;
+	}
+	for (size_t i = 0; i < r->b->plan.relay.receive_n; i++)
+		if (r->ins[i].port.type)
+			port_reopen(&r->ins[i].port, now_ns, LOOK_NS);
+	return next_ns;
+}
+
+/* ---- the state ---- */
+
+void relay_state(const struct relay *r, struct json *j, int64_t now_ns)
+{
+	if (!r)
+		return;
+	json_array(j, "send");
+	for (size_t i = 0; i < r->b->plan.relay.send_n; i++) {
+		const struct relay_out *o = &r->outs[i];
+
+		json_line(j);
+		json_object(j, NULL);
+		json_text(j, "channel", o->name);
+		json_bool(j, "open", o->open);
+		json_uint(j, "readers", node_readers(o->writer));
+		json_uint(j, "sent", o->sent);
+		json_uint(j, "missed", o->missed);
+		json_uint(j, "dropped", o->dropped);
+		json_end(j);
+	}
+	json_end(j);
+	json_array(j, "receive");
+	for (size_t i = 0; i < r->b->plan.relay.receive_n; i++) {
+		const struct relay_in *in = &r->ins[i];
+
+		json_line(j);
+		json_object(j, NULL);
+		json_text(j, "channel", in->name);
+		json_uint(j, "writers", node_writers(in->reader));
+		json_uint(j, "received", in->received);
+		json_uint(j, "lost", in->lost);
+		json_uint(j, "late", in->late);
+		json_uint(j, "unsynchronized", in->unsynchronized);
+		json_uint(j, "malformed", in->malformed);
+		json_uint(j, "refused", in->refused);
+		json_int(j, "age_ns", in->age_ns);
+		json_int(j, "uncertainty_ns", in->error_ns);
+		json_end(j);
+	}
+	json_end(j);
+	json_array(j, "clocks");
+	for (size_t i = 0; i < RELAY_PEERS_MAX; i++) {
+		int64_t offset_ns, error_ns;
+
+		if (!r->peers[i].session || !relay_clock_offset(&r->peers[i].clock, now_ns, &offset_ns, &error_ns))
+			continue;
+		json_object(j, NULL);
+		json_textf(j, "session", "%016llx", (unsigned long long)r->peers[i].session);
+		json_int(j, "offset_ns", offset_ns);
+		json_int(j, "uncertainty_ns", error_ns);
+		json_end(j);
+	}
+	json_end(j);
+}

@@ -1,0 +1,16 @@
+/* relay_stamp.h: the times in a message of another machine. */
+#ifndef LAUNCH_ACHDDS_RELAY_STAMP_H
+#define LAUNCH_ACHDDS_RELAY_STAMP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "channels/msg/msg.h"
+
+/* Is this a time of the clock, not a duration?  By its name: every i64 in ns is one or the other (test_relay.c). */
+bool relay_stamp_is_time(const struct msg_field *field);
+
+/* Adds to every time in the message, of that type and checked; 0 means none, and stays. */
+void relay_stamp_shift(const struct msg_type *type, void *msg, int64_t by_ns);
+
+#endif

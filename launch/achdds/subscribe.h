@@ -1,0 +1,28 @@
+/* subscribe.h: topics to references, and to raises of the e-stop.
+ *
+ * A reference has no validity and no incarnation in ROS.  It gets a short validity from its reception, and the
+ * incarnation of the driver that the bridge has seen for PAUSE_NS: so its writer had the time to see a restart.  One
+ * writer at a time: while a reference of one is valid, those of another are refused.  Behind the bridge the driver
+ * checks references as it does all others.  The e-stop can be raised, and not lowered.
+ */
+#ifndef LAUNCH_ACHDDS_SUBSCRIBE_H
+#define LAUNCH_ACHDDS_SUBSCRIBE_H
+
+#include "launch/achdds/bridge.h"
+
+#define SUBSCRIBE_PAUSE_NS 500000000
+
+struct subscribe;
+
+/* The readers of all topics.  0, or -errno with lines in errors. */
+int subscribe_open(struct subscribe **subscribe, struct bridge *bridge, struct error_sink *errors);
+void subscribe_close(struct subscribe *subscribe);
+
+/* Takes all that has come. */
+void subscribe_take(struct subscribe *subscribe);
+/* Looks at the drivers, and repeats raises that are not obeyed yet.  Returns when to look again. */
+int64_t subscribe_due(struct subscribe *subscribe, int64_t now_ns);
+
+void subscribe_state(const struct subscribe *subscribe, struct json *json, int64_t now_ns);
+
+#endif

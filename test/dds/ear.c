@@ -1,0 +1,145 @@
+/* ear.c: CDR bytes through Cyclone DDS, on the loopback interface; as fast.cc.
+ *
+ *	ear DOMAIN read			prints "TOPIC HEX" for each sample
+ *	ear DOMAIN write [HZ]		writes each sample HZ (20) times a second
+ *	ear DOMAIN garbage [HZ]		writes random bytes instead, often the sample with some of them changed
+ *
+ * Standard input has a line for each topic: "TOPIC TYPE reliable|best [HEX]".  All go on until they are killed.
+ * "matched TOPIC" is printed as soon as another end is there.  $EAR_KEYS is a folder of scripts/dds-keys.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "channels/clock.h"
+#include "launch/achdds/node.h"
+#include "test/channels/lib.h"
+
+#define ENDS_MAX 100
+#define BYTES_MAX 65536
+
+struct end {
+	char topic[256];
+	uint8_t bytes[4096];
+	size_t len;
+	struct node_reader *reader;
+	struct node_writer *writer;
+	bool matched;
+};
+
+static struct end ends[ENDS_MAX];
+static size_t ends_n;
+static uint64_t seed = 88172645463325252u;
+
+static void read_ends(struct node *node, bool reads, struct error_sink *errors)
+{
+	static char line[10000], type[256], how[16], hex[8200];
+
+	while (ends_n < ENDS_MAX && fgets(line, sizeof(line), stdin)) {
+		struct end *e = &ends[ends_n++];
+		struct node_topic topic = { .topic = e->topic, .type = type };
+
+		*hex = 0;
+		LIB_CHECK(sscanf(line, "%255s %255s %15s %8191s", e->topic, type, how, hex) >= 3);
+		topic.qos = strcmp(how, "best") ? NODE_DEFAULT : NODE_SENSOR;
+		for (; hex[2 * e->len]; e->len++)
+			LIB_CHECK(sscanf(hex + 2 * e->len, "%2hhx", &e->bytes[e->len]) == 1);
+		if (reads)
+			e->reader = node_read(node, &topic, errors);
+		else
+			e->writer = node_write(node, &topic, errors);
+		LIB_CHECK(e->reader || e->writer);
+	}
+}
+
+static void print_samples(struct end *e)
+{
+	struct node_sample sample;
+
+	while (e->reader && node_take(e->reader, &sample) > 0) {
+		printf("%s ", e->topic);
+		for (size_t i = 0; i < sample.len; i++)
+			printf("%02x", sample.cdr[i]);
+		printf("\n");
+		node_release(&sample);
+	}
+}
+
+static void put_garbage(struct end *e)
+{
+	static uint8_t bytes[BYTES_MAX];
+	size_t len = e->len;
+
+	if (len && lib_random(&seed) % 4) {
+		memcpy(bytes, e->bytes, len);
+		for (size_t i = 1 + lib_random(&seed) % 4; i; i--)
+			bytes[lib_random(&seed) % len] = (uint8_t)lib_random(&seed);
+		len -= lib_random(&seed) % 3 ? 0 : lib_random(&seed) % len;
+	} else {
+		len = lib_random(&seed) % (lib_random(&seed) % 8 ? 200 : sizeof(bytes));
+		for (size_t i = 0; i < len; i++)
+			bytes[i] = (uint8_t)lib_random(&seed);
+		memcpy(bytes, "\0\1\0", 4); /* else all of it ends at the encapsulation */
+	}
+	node_put(e->writer, bytes, len);
+}
+
+/* The files of a folder; NULL: there is none. */
+static const struct node_security *security(const char *folder)
+{
+	static struct node_security s;
+
+#define FILE_OF(member, suffix) \
+	LIB_CHECK(snprintf(s.member, sizeof(s.member), "%s/" #member suffix, folder) < (int)sizeof(s.member))
+	if (!folder || !*folder)
+		return NULL;
+	FILE_OF(identity_ca, ".pem");
+	FILE_OF(certificate, ".pem");
+	FILE_OF(key, ".pem");
+	FILE_OF(permissions_ca, ".pem");
+	FILE_OF(governance, ".p7s");
+	FILE_OF(permissions, ".p7s");
+	return &s;
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const peers[] = { "127.0.0.1" };
+	struct error_sink errors = { error_to_stderr, NULL, 0 };
+	const bool reads = argc > 2 && !strcmp(argv[2], "read"), garbage = argc > 2 && !strcmp(argv[2], "garbage");
+	struct node_options options = { .name = "ear", .space = "/", .interface = "lo", .peers = peers, .peers_n = 1 };
+	int64_t next_ns, step_ns;
+	struct node *node;
+
+	LIB_CHECK(argc > 2);
+	lib_watchdog("ear", LIB_HANG_S);
+	options.security = security(getenv("EAR_KEYS"));
+	options.domain = (unsigned int)atoi(argv[1]);
+	step_ns = (int64_t)(1e9 / (argc > 3 ? atof(argv[3]) : 20));
+	LIB_CHECK(!node_open(&node, &options, &errors));
+	read_ends(node, reads, &errors);
+	node_announce(node);
+	for (next_ns = clock_now_ns();; next_ns += step_ns) {
+		struct clock_fd fd = { .fd = reads ? node_fd(node) : -1, .events = POLLIN };
+
+		for (size_t i = 0; i < ends_n; i++) {
+			struct end *e = &ends[i];
+
+			if (!e->matched && (e->reader ? node_writers(e->reader) : node_readers(e->writer))) {
+				e->matched = true;
+				printf("matched %s\n", e->topic);
+			}
+			if (e->writer && garbage)
+				put_garbage(e);
+			else if (e->writer)
+				node_put(e->writer, e->bytes, e->len);
+			print_samples(e);
+		}
+		fflush(stdout);
+		clock_wait(&fd, 1, next_ns + step_ns);
+		if (reads) {
+			node_seen(node);
+			next_ns = clock_now_ns() - step_ns;
+		}
+	}
+}

@@ -1,0 +1,301 @@
+#!/bin/bash
+# achdds: every mapped type to and from another vendor's DDS, references and raises from outside, readers that lag,
+# bytes that are no messages, and a bridge that is killed.
+# limit: 300 s
+# waits: mostly
+# shellcheck disable=SC2317 # called by name
+set -eu
+. test/scripts/lib.sh
+folder=$(mktemp -d)
+export LC_ALL=C PATH=$build:$build/test/dds:$PATH ENDPLATE_PREFIX=dds$$- ENDPLATE_RUN=$folder/run
+unset NOTIFY_SOCKET LOGS_DIRECTORY ROS_DOMAIN_ID XDG_RUNTIME_DIR CYCLONEDDS_URI
+p=$ENDPLATE_PREFIX
+lib_folder=$folder
+domain=$(($$ % 100 + 1))
+cleanup() {
+	lib_left
+	lib_remove_channels "$p"
+	rm -rf "$folder"
+}
+trap cleanup EXIT
+
+lib_left() {
+	local state
+	[ ! -s "$folder/achstart" ] || kill -KILL "$(<"$folder/achstart")" 2>/dev/null || true
+	for state in "$ENDPLATE_RUN"/state/*; do
+		[ ! -f "$state" ] || kill -9 "$(sed -n 's/^pid //p' "$state")" 2>/dev/null || true
+	done
+}
+
+fresh() {
+	lib_remove_channels "$p"
+	rm -rf "$ENDPLATE_RUN" "$folder"/state* "$folder"/got* "$folder/said"
+	mkdir -m 700 "$ENDPLATE_RUN"
+}
+
+# [PROGRAM]: a bridge with the plan of standard input; its process is $bridge
+start() {
+	{ echo "domain: $domain" && cat; } >"$folder/plan"
+	"${1:-achdds}" --state "$folder/state" "$folder/plan" 2>>"$folder/said" &
+	bridge=$!
+	lib_until test -s "$folder/state"
+}
+stop() { kill -TERM "$bridge" && wait "$bridge"; }
+# LIST TOPIC KEY: a number of the state
+count() {
+	/usr/bin/python3 - "$folder/state" "$@" <<-'END'
+		import json, sys
+		file, list, topic, key = sys.argv[1:]
+		print(sum(one[key] for one in json.load(open(file))[list] if one["topic"] == topic))
+	END
+}
+more() { [ "$(count "$1" "$2" "$3")" -gt "$4" ]; } # LIST TOPIC KEY THAN
+newest() { ach echo --json --last "$p$1"; }
+lines() { [ "$(grep -c "$1" "$2")" -ge "$3" ]; } # PATTERN FILE N
+
+test_every_type_goes_out_to_another_vendor() {
+	local n
+	fresh
+	every put
+	start < <(echo publish: && every plan)
+	n=$(every topics | wc -l)
+	[ "$n" -ge 30 ]
+	fast "$domain" read < <(every topics) >>"$folder/got" &
+	lib_until lines '^matched' "$folder/got" "$n"
+	: >"$folder/got"
+	every put
+	lib_until lines '^rt' "$folder/got" "$n"
+	# Encapsulation, and the stamp, which is that of now.
+	sed -n 's/^\(rt[^ ]*\) 00010000.\{16\}/\1 /p' "$folder/got" | sort >"$folder/got.bytes"
+	every expect | sort | diff - "$folder/got.bytes" >"$folder/diff" || { cut -c 1-200 "$folder/diff" && return 1; }
+	stop
+}
+
+test_stamps_are_of_the_wall_clock() {
+	local hex now sec
+	fresh
+	start <<<'publish: {/joint_states: {channel: joint-state, qos: sensor}}'
+	every drive 30 &
+	fast "$domain" read <<<'rt/joint_states sensor_msgs::msg::dds_::JointState_ best' >"$folder/got" &
+	lib_until lines '^rt' "$folder/got" 5
+	hex=$(tail -n 2 "$folder/got" | head -n 1 | cut -d' ' -f2)
+	now=$(date +%s)
+	# little endian
+	sec=$((16#${hex:14:2}${hex:12:2}${hex:10:2}${hex:8:2}))
+	[ $((now - sec)) -le 60 ] && [ $((sec - now)) -le 1 ]
+	stop
+}
+
+inputs='subscribe:
+  /in/joint: {device: joint, type: sensor_msgs/JointState, who: local}
+  /in/array: {device: array, type: std_msgs/Float64MultiArray, who: local}
+  /in/twist: {device: twist, type: geometry_msgs/Twist, who: local}
+  /in/ownjoint: {device: ownjoint, type: endplate_msgs/JointRef, who: local}
+  /in/gripper: {device: gripper, type: endplate_msgs/GripperRef, who: local}
+  /in/ownbalance: {device: ownbalance, type: endplate_msgs/BalanceRef, who: local, valid: 20ms}'
+
+test_every_reference_comes_in_from_another_vendor() {
+	local device
+	fresh
+	every drive 100 7 &
+	start <<<"$inputs"
+	fast "$domain" write 50 < <(every inputs) >>"$folder/got" &
+	for device in joint array twist ownjoint gripper ownbalance; do
+		lib_until more subscribe "/in/$device" taken 0
+		newest "$device-ref" >"$folder/ref"
+		grep -q '"for_incarnation":7,' "$folder/ref"
+	done
+	newest joint-ref | grep -F '"mode":["position","position"],"position":[0.5,-0.25]'
+	newest array-ref | grep -F '"mode":["position","position"],"position":[0.5,-0.25]'
+	newest twist-ref | grep -F '"speed":0.5,"turn_rate":0.25'
+	# The validity counts from the reception.
+	newest ownbalance-ref | /usr/bin/python3 -c 'import json, sys
+h = json.load(sys.stdin)["header"]
+assert h["valid_until_ns"] - h["t_publish_ns"] == 20000000, h'
+	stop
+}
+
+test_a_foreign_reference_is_not_taken_unless_the_plan_says_so() {
+	fresh
+	every drive 100 &
+	start <<<"$(grep -v array <<<"$inputs")"
+	fast "$domain" write 50 < <(every inputs) >>"$folder/got" &
+	lib_until more subscribe /in/joint taken 20
+	lib_not newest array-ref
+	lib_not grep 'matched rt/in/array' "$folder/got"
+	stop
+}
+
+test_a_restarted_driver_gets_no_reference_of_before() {
+	local drive
+	fresh
+	every drive 100 1 &
+	drive=$!
+	start <<<"$inputs"
+	fast "$domain" write 100 < <(every inputs) >>"$folder/got" &
+	lib_until more subscribe /in/joint taken 20
+	kill -KILL "$drive"
+	every drive 100 2 &
+	lib_until more subscribe /in/joint restarted 10
+	lib_until more subscribe /in/joint taken "$(count subscribe /in/joint taken)"
+	newest joint-ref | grep -F '"for_incarnation":2,'
+	stop
+}
+
+test_references_of_a_second_writer_are_refused() {
+	fresh
+	every drive 100 &
+	start <<<"$inputs"
+	fast "$domain" write 100 < <(every inputs) >>"$folder/got" &
+	lib_until more subscribe /in/joint taken 5
+	[ "$(count subscribe /in/joint other_writer)" = 0 ]
+	ear "$domain" write 100 < <(every inputs) >>"$folder/got2" &
+	lib_until more subscribe /in/joint other_writer 20
+	stop
+}
+
+test_a_rate_lets_the_newest_through() {
+	fresh
+	every drive 100 &
+	start <<<'publish: {/joint_states: {channel: joint-state, rate: 5}}'
+	lib_until more publish /joint_states published 10
+	# 100 a second were put; those of a second are at least 5 and at most 6.
+	[ $(($(count publish /joint_states limited) / $(count publish /joint_states published))) -ge 10 ]
+	[ "$(count publish /joint_states missed)" = 0 ]
+	stop
+}
+
+test_a_reader_that_lags_delays_no_other() {
+	local slow before
+	fresh
+	every drive 100 &
+	start <<<'publish: {/joint_states: {channel: joint-state}}'
+	echo 'rt/joint_states sensor_msgs::msg::dds_::JointState_ reliable' >"$folder/topic"
+	ear "$domain" read <"$folder/topic" >"$folder/got.slow" &
+	slow=$!
+	ear "$domain" read <"$folder/topic" >"$folder/got" &
+	lib_until lines '^rt' "$folder/got.slow" 1
+	lib_until lines '^rt' "$folder/got" 1
+	kill -STOP "$slow"
+	before=$(wc -l <"$folder/got")
+	lib_until lines '^rt' "$folder/got" $((before + 200))
+	[ "$(count publish /joint_states dropped)" = 0 ]
+	kill -CONT "$slow"
+	# What it gets then is the newest, not the history of its absence.
+	before=$(wc -l <"$folder/got.slow")
+	lib_until lines '^rt' "$folder/got.slow" $((before + 20))
+	stop
+}
+
+test_garbage_is_counted_and_moves_nothing() {
+	local program=achdds
+	fresh
+	[ ! -x "$build/san-address-undefined/achdds" ] || program=$build/san-address-undefined/achdds
+	every drive 100 &
+	start "$program" <<<"$inputs"
+	ear "$domain" garbage 500 < <(every inputs | grep -v estop) >"$folder/got" &
+	for device in joint array twist ownjoint gripper ownbalance; do
+		lib_until more subscribe "/in/$device" malformed 300
+	done
+	kill -0 "$bridge"
+	stop
+	lib_not grep -i sanitizer "$folder/said"
+}
+
+test_a_wrong_file_is_refused_by_its_line() {
+	fresh
+	printf 'publish:\n  /imu: {channel: a, rat: 5}\n' >"$folder/plan"
+	lib_says 100 '' "achdds: fatal: $folder/plan:2: rat: unknown key of a topic; did you mean rate?" \
+		achdds "$folder/plan"
+	echo 'interface: nowhere0' >"$folder/plan"
+	lib_matches 111 'achdds: fatal: unable to open domain * on nowhere0: *' achdds "$folder/plan"
+	echo 'publish: {/imu: {channel: a}}' >"$folder/plan"
+	lib_says 0 '' '' achdds --check "$folder/plan"
+}
+
+# ---- beside a robot ----
+
+plan() {
+	cat <<-END
+		domain: $domain
+		publish:
+		  /joint_states: {channel: waist-state}
+		  /rosout: {channel: "*-event"}
+		  /diagnostics: {channel: "*-state", rate: 5}
+		subscribe:
+		  /waist/command: {device: waist, type: sensor_msgs/JointState, who: local}
+		  /stop: {estop: yes, type: std_msgs/String, who: local}
+	END
+}
+
+robot_up() {
+	fresh
+	plan >"$folder/plan"
+	cat >"$folder/waist.launch" <<-END
+		include: $PWD/config/robots/waist.yaml
+		arm: auto
+		daemons:
+		  canwire:
+		  robotsim:
+		  clock: {dead_after: 9s}
+		  waist: {dead_after: 9s}
+		  dds: {program: achdds, args: [--name, dds, --state, $folder/state, $folder/plan], alive: watchdog}
+	END
+	achstart "$folder/waist.launch" >"$folder/said" 2>&1 &
+	echo $! >"$folder/achstart"
+	lib_until level_is run
+}
+level_is() { newest waist-state | grep -q "\"level\":\"$1\""; }
+pid_of() { sed -n 's/^pid //p' "$ENDPLATE_RUN/state/$1"; }
+
+test_a_ros_user_sees_moves_and_stops_a_robot() {
+	local before
+	robot_up
+	cat >"$folder/topics" <<-END
+		rt/joint_states sensor_msgs::msg::dds_::JointState_ reliable
+		rt/rosout rcl_interfaces::msg::dds_::Log_ reliable
+		rt/diagnostics diagnostic_msgs::msg::dds_::DiagnosticArray_ reliable
+		ros_discovery_info rmw_dds_common::msg::dds_::ParticipantEntitiesInfo_ reliable
+	END
+	fast "$domain" read <"$folder/topics" >"$folder/got" &
+	lib_until lines '^rt/joint_states' "$folder/got" 10
+	lib_until lines '^rt/diagnostics' "$folder/got" 3
+	grep -q 'matched ros_discovery_info' "$folder/got"
+	before=$(position)
+	# An empty stamp and frame, then joint 15, -0.3 rad.
+	fast "$domain" write 100 >"$folder/got2" <<-END &
+		rt/waist/command sensor_msgs::msg::dds_::JointState_ reliable $(printf %s 00010000 0000000000000000 \
+			01000000 00000000 01000000 03000000 31350000 01000000 333333333333d3bf 00000000 00000000)
+	END
+	lib_until more subscribe /waist/command taken 10
+	lib_until moved
+	fast "$domain" write 5 >"$folder/got3" <<-END &
+		rt/stop std_msgs::msg::dds_::String_ reliable 00010000080000006e6f77206e6f7700
+	END
+	lib_until level_is estop
+	grep -q 'topic /stop: now now' <<<"$(ach echo --json "${p}estop-b")"
+	lib_until lines '^rt/rosout' "$folder/got" 1
+}
+position() { newest waist-state | grep -oE '"position":.-?[0-9.e-]+' | grep -oE -- '-?[0-9.e-]+$'; }
+moved() { awk -v a="$(position)" -v b="$before" 'BEGIN { exit !(a - b > 0.05 || b - a > 0.05) }'; }
+
+test_a_killed_bridge_comes_back_and_the_robot_does_not_notice() {
+	local waist clock pid before
+	robot_up
+	fast "$domain" read <<<'rt/joint_states sensor_msgs::msg::dds_::JointState_ reliable' >"$folder/got" &
+	lib_until lines '^rt/joint_states' "$folder/got" 10
+	waist=$(pid_of waist) clock=$(pid_of clock)
+	for _ in 1 2 3 4 5 6 7 8; do
+		pid=$(pid_of dds)
+		sleep "0.$((RANDOM % 4))$((RANDOM % 10))"
+		kill -KILL "$pid"
+		lib_until other_pid "$pid"
+	done
+	before=$(grep -c '^rt/joint_states' "$folder/got")
+	lib_until lines '^rt/joint_states' "$folder/got" $((before + 10))
+	[ "$(pid_of waist),$(pid_of clock)" = "$waist,$clock" ]
+	ach echo --json "${p}waist-state" | grep -c '"level":"run"' | grep -qx 64
+}
+other_pid() { [ -n "$(pid_of dds)" ] && [ "$(pid_of dds)" != "$1" ] && kill -0 "$(pid_of dds)"; }
+
+lib_functions "$folder/log" "${1:-}"

@@ -1,0 +1,132 @@
+#!/bin/bash
+# The relay of achdds between two machines: network namespaces, and clocks that are 5000 s apart.
+#
+# The robot has the driver of joint; the other machine has a controller that reads its states and writes its references.
+# waits: mostly
+# shellcheck disable=SC2317 # called by name
+set -eu
+. test/scripts/lib.sh
+folder=$(mktemp -d)
+export LC_ALL=C PATH=$build:$build/test/dds:$PATH
+unset NOTIFY_SOCKET ROS_DOMAIN_ID XDG_RUNTIME_DIR CYCLONEDDS_URI ENDPLATE_PREFIX
+machine_a=ra$$ machine_b=rb$$
+cleanup() {
+	local where
+	for where in "$machine_a" "$machine_b"; do
+		ip netns pids "$where" 2>/dev/null | xargs -r kill -KILL 2>/dev/null || true
+		ip netns del "$where" 2>/dev/null || true
+	done
+	for where in a b; do ACH_DIR=$folder/$where lib_remove_channels ''; done
+	rm -rf "$folder"
+}
+trap cleanup EXIT
+
+if ! ip netns add $machine_a 2>/dev/null || ! ip netns add $machine_b ||
+	! unshare -T --monotonic 1 true 2>/dev/null; then
+	lib_ignore relay "no namespaces here"
+	lib_end
+	exit
+fi
+ip -n "$machine_a" link add va type veth peer name vb netns $machine_b
+ip -n "$machine_a" addr add 10.77.0.1/24 dev va
+ip -n "$machine_b" addr add 10.77.0.2/24 dev vb
+ip -n "$machine_a" link set va up
+ip -n "$machine_b" link set vb up
+
+on_a() { ip netns exec "$machine_a" env ACH_DIR="$folder/a" ENDPLATE_RUN="$folder/run.a" "$@"; }
+on_b() {
+	ip netns exec "$machine_b" env ACH_DIR="$folder/b" ENDPLATE_RUN="$folder/run.b" unshare -T --monotonic 5000 "$@"
+}
+
+up() {
+	for machine in "$machine_a" "$machine_b"; do
+		ip netns pids "$machine" | xargs -r kill -KILL 2>/dev/null || true
+	done
+	for where in a b; do
+		ACH_DIR=$folder/$where lib_remove_channels '' 2>/dev/null
+		rm -rf "${folder:?}/$where" "$folder/run.$where" "$folder/state.$where"
+		mkdir -m 700 "$folder/$where" "$folder/run.$where"
+	done
+	cat >"$folder/plan.a" <<-END
+		interface: va
+		peers: [10.77.0.2]
+		relay: {name: k, send: [joint-state], receive: [joint-ref], who: anyone}
+	END
+	cat >"$folder/plan.b" <<-END
+		interface: vb
+		peers: [10.77.0.1]
+		relay: {name: k, send: [joint-ref], receive: [joint-state]}
+	END
+	on_a every drive 200 3 &
+	on_a achdds --state "$folder/state.a" "$folder/plan.a" 2>>"$folder/said" &
+	on_b achdds --state "$folder/state.b" "$folder/plan.b" 2>>"$folder/said" &
+	on_b every steer 200 >"$folder/steer" &
+	lib_until steered 1
+}
+field() { # MACHINE LIST KEY
+	/usr/bin/python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))[sys.argv[2]][0][sys.argv[3]])' \
+		"$folder/state.$1" "${@:2}"
+}
+more() { [ "$(field "$1" "$2" "$3")" -gt "$4" ]; } # MACHINE LIST KEY THAN
+newest() { on_a ach echo --json --last "$1"; }
+steered() { [ "$(tail -n 1 "$folder/steer" | cut -d' ' -f1)" -ge "$1" ]; } # REFERENCES
+age() { tail -n 1 "$folder/steer" | cut -d' ' -f2; }
+
+test_states_and_references_cross_with_the_times_of_each_clock() {
+	up
+	lib_until steered 100
+	lib_until more a receive received 100
+	# The stamps of a state are of this clock: the controller finds its age plausible, and drivers its references.
+	[ "$(age)" -ge 0 ] && [ "$(age)" -lt 100 ]
+	newest joint-ref >"$folder/ref"
+	/usr/bin/python3 - "$folder/ref" "$folder/state.a" "$folder/state.b" <<-'END'
+		import json, sys
+		ref, a, b = (json.load(open(file)) for file in sys.argv[1:])
+		h = ref["header"]
+		assert h["for_incarnation"] == 3, h
+		assert 0 < h["valid_until_ns"] - h["t_publish_ns"] <= 50000000, h
+		for state, ahead in ((a, 5000e9), (b, -5000e9)):
+		    clock = state["clocks"][0]
+		    assert abs(clock["offset_ns"] - ahead) <= clock["uncertainty_ns"], clock
+		    assert clock["uncertainty_ns"] <= 5000000, clock
+		    assert state["receive"][0]["lost"] == 0, state
+	END
+	# Whole, with sequence and incarnation.
+	on_b ach echo --json --last joint-state | grep -q '"incarnation":3,'
+}
+
+test_a_cut_cable_ends_references_and_all_comes_back() {
+	local before lost
+	up
+	lib_until steered 50
+	ip -n "$machine_a" link set va down
+	lib_until doubtful
+	before=$(field a receive received)
+	sleep 3
+	[ "$(field a receive received)" -le $((before + 1)) ]
+	/usr/bin/python3 -c 'import json, sys, time
+until = json.loads(sys.argv[1])["header"]["valid_until_ns"]
+assert until < time.monotonic_ns(), until' "$(newest joint-ref)"
+	lost=$(field b receive lost)
+	ip -n "$machine_a" link set va up
+	lib_until more a receive received $((before + 50))
+	lib_until more b receive lost "$lost"
+	lib_until trusted
+}
+doubtful() { [ "$(tail -n 1 "$folder/steer" | cut -d' ' -f3)" -gt 0 ]; }
+trusted() { [ "$(tail -n 1 "$folder/steer" | cut -d' ' -f3)" = 0 ]; }
+
+test_a_reference_for_another_incarnation_is_refused() {
+	local pid
+	up
+	lib_until more a receive received 50
+	for pid in $(ip netns pids "$machine_a"); do
+		! grep -qz drive "/proc/$pid/cmdline" || kill -KILL "$pid"
+	done
+	on_a every drive 200 4 &
+	lib_until more a receive refused 0
+	lib_until steered_for 4
+}
+steered_for() { newest joint-ref | grep -q "\"for_incarnation\":$1,"; }
+
+lib_functions "$folder/log" "${1:-}"
