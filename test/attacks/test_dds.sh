@@ -1,0 +1,111 @@
+#!/bin/bash
+# test_dds.sh: a participant of the DDS domain, through achdds.
+#
+# He may send whatever he likes.  The bridge is an operator: it can stop the robot for him, and moves nothing, unless
+# its plan subscribes to references and its user is in the group moving.
+# shellcheck disable=SC2317,SC2119 # called by name; arguments are optional
+set -eu -o pipefail
+. test/attacks/lib.sh
+cp "$build/achdds" "$build/test/dds/ear" "$folder/bin/"
+unset ROS_DOMAIN_ID CYCLONEDDS_URI EAR_KEYS
+domain=$(($$ % 100 + 1))
+
+position() { as robot robotsim report --json waist.15 | grep -oE '"position":-?[0-9.e+-]+' | cut -d: -f2; }
+moved() { awk -v x="$(position)" 'BEGIN { exit !(x + 0 < -0.05) }'; }
+stayed() { awk -v a="$(position)" -v b="$1" 'BEGIN { exit !(b != "" && a - b < 0.01 && b - a < 0.01) }'; } # POSITION
+
+# USER LINE...: a bridge of that user, whose plan has these lines
+bridge() {
+	rm -f "$folder/tmp/state" "$folder/tmp/state.new"
+	printf '%s\n' "domain: $domain" 'publish: {/joint_states: {channel: waist-state}}' "${@:2}" >"$folder/plan"
+	spawn "$1" achdds --state "$folder/tmp/state" "$folder/plan" 2>"$folder/bridge"
+	lib_until test -s "$folder/tmp/state"
+}
+moves='subscribe: {/waist/command: {device: waist, type: sensor_msgs/JointState, who: local}}'
+stops='subscribe: {/stop: {estop: yes, type: std_msgs/String, who: local}}'
+has() { [ "$(grep -oE "\"$1\":[0-9]+" "$folder/tmp/state" | head -n 1 | cut -d: -f2)" -gt "$2" ]; } # KEY THAN
+
+# The attacker: a user who has no right to the robot.
+sends() { # TOPIC TYPE HEX [garbage]: in the background
+	as stranger ear "$domain" "${4:-write}" 50 <<<"$1 $2 reliable $3" >"$folder/sent" &
+}
+# An empty stamp and frame, then joint 15, -1 rad.
+reference=$(printf %s 00010000 0000000000000000 01000000 00000000 01000000 03000000 31350000 01000000 000000000000f0bf \
+	00000000 00000000)
+refer() { sends rt/waist/command sensor_msgs::msg::dds_::JointState_ "$reference"; }
+stop() { sends rt/stop std_msgs::msg::dds_::String_ 00010000080000006e6f77206e6f7700 "${1:-write}"; }
+
+test_a_bridge_without_the_right_moves_nothing() {
+	local before
+	robot_up
+	robot_armed
+	before=$(position)
+	bridge operator "$moves"
+	refer
+	lib_until has refused 20
+	grep -q 'not allowed' "$folder/bridge"
+	stayed "$before"
+	level_is run
+	end
+}
+
+test_a_bridge_of_a_mover_without_subscription_moves_nothing() {
+	local before
+	robot_up
+	robot_armed
+	before=$(position)
+	bridge mover
+	refer
+	as stranger ear "$domain" read <<<'rt/joint_states sensor_msgs::msg::dds_::JointState_ best' >"$folder/seen" &
+	lib_until grep -q ^rt "$folder/seen" # they have found each other
+	lib_not grep matched "$folder/sent"
+	stayed "$before"
+	end
+}
+
+test_a_bridge_of_a_mover_moves_an_armed_robot_within_its_limits() {
+	robot_up
+	bridge mover "$moves"
+	refer
+	lib_until has refused 5 # it is not armed
+	robot_armed
+	lib_until moved
+	level_is run
+	end
+}
+
+test_garbage_moves_nothing() {
+	local before
+	robot_up
+	robot_armed
+	before=$(position)
+	bridge mover "$moves"
+	sends rt/waist/command sensor_msgs::msg::dds_::JointState_ '' garbage
+	lib_until has malformed 300
+	kill -0 "$spawned"
+	stayed "$before"
+	level_is run
+	end
+}
+
+test_a_participant_stops_the_robot_and_lowers_nothing() {
+	robot_up
+	robot_armed
+	bridge operator "$stops"
+	stop
+	level_is estop
+	lib_matches 1 '*' as operator achctl arm
+	kill "$!"
+	end
+}
+
+test_garbage_on_the_topic_of_the_stop_stops_the_robot() {
+	robot_up
+	robot_armed
+	bridge operator "$stops"
+	stop garbage
+	level_is estop
+	end
+}
+
+lib_functions "$folder/log" "${1:-}"
