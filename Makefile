@@ -307,7 +307,7 @@ $(BUILD)/hubo-console: LIBRARIES += -ledit
 $(BUILD)/drvhost: WHOLE = -Wl,--export-dynamic,--whole-archive $(HOST_LIBS) -Wl,--no-whole-archive
 $(BUILD)/drvhost: $(HOST_OBJECTS)
 $(BUILD)/achlogd $(BUILD)/achdds: $(LIBTOOL)
-$(BUILD)/achdds $(BUILD)/test/dds/ear: LIBRARIES += -lddsc
+$(BUILD)/achdds $(BUILD)/test/dds/ear $(BUILD)/test/bench/bench_dds: LIBRARIES += -lddsc
 $(BUILD)/joyd: LIBRARIES += -levdev
 $(BUILD)/stopd: LIBRARIES += -lgpiod
 .SECONDEXPANSION:

@@ -155,6 +155,7 @@ static int run(void)
 		}
 	} while (n >= 0 && !stop);
 	notify_stopping(&a.notify);
+	tell_state(clock_now_ns());
 	if (n < 0)
 		bridge_say(&a.bridge, MSG_SEVERITY_FATAL, "wait", "unable to wait: %s", strerror(-n));
 	return n < 0 ? FAILED : 0;
