@@ -19,7 +19,7 @@ cleanup() {
 }
 trap cleanup EXIT
 
-lib_left() {
+lib_left() { # the robot of a test before
 	local state
 	[ ! -s "$folder/achstart" ] || kill -KILL "$(<"$folder/achstart")" 2>/dev/null || true
 	for state in "$ENDPLATE_RUN"/state/*; do
@@ -28,8 +28,9 @@ lib_left() {
 }
 
 fresh() {
+	lib_left
 	lib_remove_channels "$p"
-	rm -rf "$ENDPLATE_RUN" "$folder"/state* "$folder"/got* "$folder/said"
+	rm -rf "$folder/achstart" "$ENDPLATE_RUN" "$folder"/state* "$folder"/got* "$folder/said"
 	mkdir -m 700 "$ENDPLATE_RUN"
 }
 
