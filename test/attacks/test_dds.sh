@@ -27,7 +27,9 @@ has() { [ "$(grep -oE "\"$1\":[0-9]+" "$folder/tmp/state" | head -n 1 | cut -d: 
 
 # The attacker: a user who has no right to the robot.
 sends() { # TOPIC TYPE HEX [garbage]: in the background
-	as stranger ear "$domain" "${4:-write}" 50 <<<"$1 $2 reliable $3" >"$folder/sent" &
+	local be
+	be stranger
+	"${be[@]}" ear "$domain" "${4:-write}" 50 <<<"$1 $2 reliable $3" >"$folder/sent" &
 }
 # An empty stamp and frame, then joint 15, -1 rad.
 reference=$(printf %s 00010000 0000000000000000 01000000 00000000 01000000 03000000 31350000 01000000 000000000000f0bf \
@@ -50,13 +52,14 @@ test_a_bridge_without_the_right_moves_nothing() {
 }
 
 test_a_bridge_of_a_mover_without_subscription_moves_nothing() {
-	local before
+	local before be
 	robot_up
 	robot_armed
 	before=$(position)
 	bridge mover
 	refer
-	as stranger ear "$domain" read <<<'rt/joint_states sensor_msgs::msg::dds_::JointState_ best' >"$folder/seen" &
+	be stranger
+	"${be[@]}" ear "$domain" read <<<'rt/joint_states sensor_msgs::msg::dds_::JointState_ best' >"$folder/seen" &
 	lib_until grep -q ^rt "$folder/seen" # they have found each other
 	lib_not grep matched "$folder/sent"
 	stayed "$before"
