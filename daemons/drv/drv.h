@@ -45,8 +45,8 @@ struct drv_send {
 	uint8_t len; /* of the longest */
 	bool moves;  /* it can start a motion: sent only while drv_may_move, on a proven bus */
 	bool shared; /* several drivers may send this identifier, so it is not claimed */
-	/* For --frames: a frame of reply_id is the answer to it; reply_bytes leading bytes come back as they were, and
-	 * those of a question that is asked with it.  drv_add_question fills in the others. */
+	/* For --frames: a frame of reply_id is the answer to it; reply_bytes leading bytes come back as they were.  A
+	 * question that is asked with it says itself what comes back, and fills in the others. */
 	bool answered;
 	uint32_t reply_id;
 	uint8_t reply_bytes;

@@ -60,7 +60,7 @@ static void put_request_key(struct json *j, const struct drv_send *send, const s
 static void put_reply_key(struct json *j, const struct drv_send *send, const struct drv_question *question)
 {
 	uint8_t key[FRAME_DATA_MAX] = { 0 };
-	unsigned int len = send->reply_bytes;
+	unsigned int len = question ? 0 : send->reply_bytes;
 
 	memset(key, 0xFF, len);
 	for (unsigned int i = 0; question && i < DRV_ASK_ECHOES_MAX && question->echo[i].mask; i++) {

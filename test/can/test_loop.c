@@ -397,6 +397,25 @@ TEST(frames_of_nobody)
 	TEST_ASSERT_EQUAL(0, loop_differences(loop));
 }
 
+TEST(counts_are_those_of_all_requests_and_of_unknown_ones)
+{
+	struct loop_counts c;
+
+	expect("0 a 0CF#0A27 100 a 0EF#0B01 200 a 0CF#0A3C 5000 a 0CF#0A27 5100 a 0EF#0B01 9000 a 700#01",
+	       "0 a 0CF#0A27 100 a 0EF#0B02 300 a 0CF#0A99 5100 a 0EF#0B01 5200 a 0CF#0A27",
+	       "same 0 a 0CF#0A27\npayload 100 a 0EF#0B02 byte 1: 01, now 02\nextra 300 a 0CF#0A99\n"
+	       "same 5100 a 0EF#0B01\norder 5200 a 0CF#0A27 5\n+ 9000 a 700#01\nmissing 200 a 0CF#0A3C\n");
+	c = loop_counts(loop);
+	TEST_ASSERT_EQUAL(5, c.recorded);
+	TEST_ASSERT_EQUAL(5, c.sent);
+	TEST_ASSERT_EQUAL(2, c.same);
+	TEST_ASSERT_EQUAL(1, c.payload);
+	TEST_ASSERT_EQUAL(1, c.order);
+	TEST_ASSERT_EQUAL(1, c.missing);
+	TEST_ASSERT_EQUAL(1, c.extra);
+	TEST_ASSERT_EQUAL(4, loop_differences(loop));
+}
+
 /* ---- borrowed answers ---- */
 
 TEST(an_extra_request_is_answered_as_the_same_one_was_before)

@@ -322,7 +322,8 @@ TEST(frames_tells_of_the_reply)
 		{ { { 0 } }, "" },
 		{ { { 0, 0, 0xFF } }, "FF" },
 		{ { { 0, 0, 0xFF }, { 1, 1, 0xFF }, { 2, 2, 0xFF } }, "FFFFFF" },
-		{ { { 0, 0, 0xFF }, { 1, 1, 0x7F } }, "FF" },
+		{ { { 0, 0, 0xFF }, { 1, 1, 0x7F } }, "FF7F" },
+		{ { { 1, 1, 0xFF }, { 2, 2, 0xFF }, { 3, 3, 0xFF } }, "00FFFFFF" },
 		{ { { 0, 0, 0xFF }, { 1, 2, 0xFF } }, "FF" },
 		{ { { 0, 0, 0xFF }, { 2, 1, 0xFF } }, "FF" },
 		{ { { 0, 0, 255 },
@@ -335,13 +336,14 @@ TEST(frames_tells_of_the_reply)
 		    { 7, 7, 255 } },
 		  "FFFFFFFFFFFFFFFF" },
 	};
-	char reply[96];
+	char reply[128];
 
 	fake.plan = add_question;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		memcpy(question.echo, cases[i].echo, sizeof(question.echo));
 		TEST_ASSERT_EQUAL(0, drv_lib_main("--name arm --bus left=wire:a --frames"));
-		snprintf(reply, sizeof(reply), "\"reply\":{\"id\":\"182\",\"key\":\"%s\",\"within_us\":40000}",
+		snprintf(reply, sizeof(reply),
+			 "\"reply\":{\"id\":\"182\",\"mask\":null,\"key\":\"%s\",\"frames\":1,\"within_us\":40000}",
 			 cases[i].key);
 		TEST_ASSERT_NOT_NULL_MESSAGE(strstr(drv_lib.printed, reply), drv_lib.printed);
 	}
