@@ -102,5 +102,19 @@ test_a_driver_of_hand() {
 	tail -n 1 report | grep -qx '2 differences in 1 of 2 requests; the first at 0.210000 s in can0 0CF#0A3C'
 }
 
+test_json() {
+	wire
+	# shellcheck disable=SC2086 # words
+	"$replay" $loop --map can0=wire:torso --settle 0 --json >result & player=$!
+	lib_until bash -c 'canwire stats torso | grep -q devices'
+	canwire send torso 0CF#0A27
+	wait "$player" # nothing is compared without --diff: status 0
+	python3 -c 'import json
+o = json.load(open("result"))
+assert (o["recorded"], o["sent"], o["answered"], o["cyclic"], o["missing"], o["middle"]) == (2, 1, 1, 2, 1, False), o
+assert [r["request"] for r in o["requests"]] == ["can0 0CF#0A27", "can0 0CF#0A3C"], o
+assert [r["first_ns"] for r in o["requests"]] == [None, 210000000], o'
+}
+
 refusals
 lib_functions "$lib_folder/log" "${1:-}"
