@@ -45,7 +45,7 @@ loop_play() {
 		    needs: canwire
 		    alive: watchdog
 		    restart: never
-		  $name: {needs: ${LOOP_NEEDS:-devices}}
+		  $name: {needs: $([ -e needs ] && cat needs || echo devices)}
 	EOF
 	rm -rf report log
 	loop_achstart --for "${LOOP_FOR:-2s}" replay.launch >said 2>&1 || { cat said && return 1; }
