@@ -33,6 +33,7 @@ loop="bus.log --closed-loop --frames frames.json"
 
 # shellcheck disable=SC2086 # words
 refusals() {
+	local real
 	lib_case needs_frames says 100 \
 		'--closed-loop: needs --frames FILE, what DRIVER ... --frames prints' bus.log --closed-loop
 	lib_case diff_alone says 100 '--diff: needs --closed-loop' bus.log --diff
@@ -55,9 +56,8 @@ refusals() {
 		'--tolerance: "x": it is not ID:BYTE:TYPE=TOLERANCE such as 0EF:2:f32=0.001, or order' \
 		$loop --tolerance x
 	lib_case window says 100 '--window: "x" is not a time such as 10s or 5min' $loop --window x
-	lib_case real_bus says 111 \
-		'--channels: can0 is a real bus, on which references may move a device: --force plays them all the same' \
-		$loop --channels x
+	real='can0 is a real bus, on which references may move a device: --force plays them all the same'
+	lib_case real_bus says 111 "--channels: $real" $loop --channels x
 	lib_case no_rec says 111 'none.rec: No such file or directory' $loop --map can0=wire:torso --channels none.rec
 	lib_case not_a_rec says 111 \
 		'bus.log: is not a recording of ach record' $loop --map can0=wire:torso --channels bus.log
@@ -68,29 +68,28 @@ test_pipe() {
 		--frames frames.json
 }
 
-wire() {
-	canwire run torso &
-	lib_until canwire stats torso
-}
+# A wire for each test, so that none meets the nodes of another.
+canwire run none hand json &
+wires=$!
+trap 'kill "$wires"; rm -rf "$lib_folder"' EXIT
+lib_until canwire stats json >/dev/null
 
 test_no_driver() {
-	wire
 	# shellcheck disable=SC2086 # words
 	says 111 'no frame of the driver came within 0.1 s: is it on this bus, and are these its --frames?' \
-		$loop --map can0=wire:torso --wait 0.1
+		$loop --map can0=wire:none --wait 0.1
 }
 
 # The second request has another key, which the recording does not have, then the right one.
 test_a_driver_of_hand() {
 	local status=0
-	wire
-	canrecord torso=wire:torso --output seen.log & recorder=$!
+	canrecord torso=wire:hand --output seen.log & recorder=$!
 	lib_until test -e seen.log
 	# shellcheck disable=SC2086 # words
-	"$replay" $loop --map can0=wire:torso --diff --settle 0 --report report & player=$!
-	lib_until bash -c 'canwire stats torso | grep -q devices'
-	canwire send torso 0CF#0A27
-	canwire send torso 0CF#0A99
+	"$replay" $loop --map can0=wire:hand --diff --settle 0 --report report & player=$!
+	lib_until bash -c 'canwire stats hand | grep -q devices'
+	canwire send hand 0CF#0A27
+	canwire send hand 0CF#0A99
 	wait "$player" || status=$?
 	kill "$recorder" && wait "$recorder"
 	cat report seen.log
@@ -103,11 +102,10 @@ test_a_driver_of_hand() {
 }
 
 test_json() {
-	wire
 	# shellcheck disable=SC2086 # words
-	"$replay" $loop --map can0=wire:torso --settle 0 --json >result & player=$!
-	lib_until bash -c 'canwire stats torso | grep -q devices'
-	canwire send torso 0CF#0A27
+	"$replay" $loop --map can0=wire:json --settle 0 --json >result & player=$!
+	lib_until bash -c 'canwire stats json | grep -q devices'
+	canwire send json 0CF#0A27
 	wait "$player" # nothing is compared without --diff: status 0
 	python3 -c 'import json
 o = json.load(open("result"))

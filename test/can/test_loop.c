@@ -225,13 +225,14 @@ TEST(an_answer_of_several_identifiers)
 {
 	load("{frames: [{bus: a, id: '202', dir: tx, len: 1, key: FF, reply: {id: '202', mask: 7F8, frames: 3}},"
 	     "{bus: a, id: '203', dir: tx, len: 0, reply: {id: '203'}}]}",
-	     "0 a 202#00 10 a 203# 100 a 202#1122 150 a 203#99 200 a 204#3344 300 a 207#5566 1000 a 202#01 1100 a 203#77"
-	     " 1200 a 208#88",
+	     "0 a 202#00 10 a 203# 100 a 202#1122 150 a 203#99 200 a 204#3344 300 a 207#5566"
+	     " 1000 a 202#01 1100 a 203#77 1200 a 208#88",
 	     1);
 	drive("0 a 202#00 10 a 203# 1000 a 202#01");
-	TEST_ASSERT_EQUAL_STRING("same 0 a 202#00\nsame 10 a 203#\n+ 100 a 202#1122\n+ 150 a 203#99\n+ 200 a 204#3344\n"
-				 "+ 300 a 207#5566\nsame 1000 a 202#01\n+ 1100 a 203#77\n+ 1200 a 208#88\n",
-				 out);
+	TEST_ASSERT_EQUAL_STRING(
+		"same 0 a 202#00\nsame 10 a 203#\n+ 100 a 202#1122\n+ 150 a 203#99\n"
+		"+ 200 a 204#3344\n+ 300 a 207#5566\nsame 1000 a 202#01\n+ 1100 a 203#77\n+ 1200 a 208#88\n",
+		out);
 	TEST_ASSERT_EQUAL(5, loop_totals(loop)->answers);
 	TEST_ASSERT_EQUAL(1, loop_totals(loop)->others);
 	TEST_ASSERT_EQUAL(3, loop_streams(loop));

@@ -75,10 +75,13 @@ TEST(everything_else)
 {
 	fake.plan = add_more;
 	TEST_ASSERT_EQUAL(0, drv_lib_main("--name arm --bus left=wire:a --bus can7 --frames"));
-	expect("{\"bus\":\"left\",\"id\":\"00000012\",\"ext\":true,\"rtr\":false,\"dir\":\"tx\",\"len\":3,\"class\":\"urgent\","
+	expect("{\"bus\":\"left\",\"id\":\"00000012\",\"ext\":true,\"rtr\":false,\"dir\":\"tx\","
+	       "\"len\":3,\"class\":\"urgent\","
 	       "\"moves\":false,\"shared\":true,\"key\":\"00F000\",\"period_us\":null,\"deadline_us\":1.5,"
-	       "\"reply\":{\"id\":\"1FFFFFFF\",\"mask\":null,\"key\":\"FFFFFFFFFFFFFFFF\",\"frames\":1,\"within_us\":null}},",
-	       ",{\"bus\":\"can7\",\"id\":\"05000000\",\"ext\":true,\"rtr\":false,\"dir\":\"rx\",\"len\":4,\"class\":null,"
+	       "\"reply\":{\"id\":\"1FFFFFFF\",\"mask\":null,\"key\":\"FFFFFFFFFFFFFFFF\","
+	       "\"frames\":1,\"within_us\":null}},",
+	       ",{\"bus\":\"can7\",\"id\":\"05000000\",\"ext\":true,\"rtr\":false,"
+	       "\"dir\":\"rx\",\"len\":4,\"class\":null,"
 	       "\"moves\":false,\"shared\":false,\"key\":null,\"period_us\":null,\"deadline_us\":null,\"reply\":null}",
 	       "{\"bus\":\"can7\",\"what\":\"pcio\"},{\"bus\":\"left\",\"what\":\"clock\"}",
 	       "{\"name\":\"arm-force\",\"type\":\"force-torque\",\"dir\":\"out\"},"
