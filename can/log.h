@@ -2,8 +2,9 @@
  *
  * Read: candump -L (also what candump -l writes), what candump prints on the screen with -t, Vector ASC and BLF,
  * PCAN TRC 1.0 to 2.1, CSV of python-can and of IXXAT, pcap and pcapng of SocketCAN, in the CAN tools also MCAP with
- * frames of endplate_msgs or can_msgs, each plain or compressed by gzip or zstd; the first bytes decide which.  Written: log_writer.h.  Files of any length stream through one buffer; only
- * a compressed file, BLF and MCAP allocate memory, when they are opened, and for a larger container or chunk.
+ * frames of endplate_msgs or can_msgs, each plain or compressed by gzip or zstd; the first bytes decide which.
+ * Written: log_writer.h.  Files of any length stream through one buffer; only a compressed file, BLF and MCAP allocate
+ * memory, when they are opened, and for a larger container or chunk.
  *
  *	struct log log;
  *	struct log_record r;

@@ -5,8 +5,8 @@
  *	ROS_STANDARD	a type that ROS users expect: joint-state is sensor_msgs/msg/JointState
  *	ROS_DIAGNOSTICS	diagnostic_msgs/msg/DiagnosticArray, of every state, of bus-stats and estop
  *	ROS_OWN		endplate_msgs/msg/..., which every message has: all its fields, under their own names and in
- *			their own units, lists by their counts, names as strings (ros_own.h); endplate_msgs/ has .msg and
- *			.idl
+ *			their own units, lists by their counts, names as strings (ros_own.h); .msg and .idl are in
+ *			endplate_msgs/
  *
  * Encoding:
  *
