@@ -74,7 +74,7 @@ export IMU_VERSION IMU_SIZE
 
 # ---- commands and help ----
 
-commands='ls info echo hz plot put record play types mk rm chmod dump file'
+commands='ls info echo hz plot put record play convert types mk rm chmod dump file'
 
 listed() { # COMMAND...: prints all commands, one line each
 	local name list
@@ -487,7 +487,7 @@ completes() { # EXPECTED WORD...: the words for the last one
 }
 lib_case complete_command completes 'record rm' r
 lib_case complete_commands completes "$commands help" ''
-lib_case complete_help completes 'chmod' help c
+lib_case complete_help completes 'convert chmod' help c
 lib_case complete_channel completes "$p-foreign" info "$p-f"
 lib_case complete_second completes "$p-foreign" rm "$p-a" "$p-f"
 lib_case complete_option completes '--type --truncate' mk --t
