@@ -10,8 +10,8 @@
  *	errors		the robot cannot work as written (exit status 100): a program that is not there, a driver that
  *			is not a driver, a driver or the simulator that refuses its configuration (DRIVER ... --check,
  *			exit status 100), does not answer or answers nonsense (DRIVER ... --frames), two daemons in
- *			conflict on a bus, a bus loaded above 90 % or without time for a frame, a core that the machine does not have, arm: auto
- *			with an interface that is not virtual
+ *			conflict on a bus, a bus loaded above 90 % or without time for a frame, a core that the machine
+ *			does not have, arm: auto with an interface that is not virtual
  *	warnings	it cannot work now (exit status 111), but devices may come later: an interface that is missing
  *			or up with other values, a soft wire that is not served, a driver whose --check exits with 111
  *	notes		are warnings, too, and the exit status is 0: a soft wire that is there, but not served by one
@@ -35,8 +35,8 @@ struct check {
 	unsigned int notes; /* of the warnings, those that change nothing: it works as long as others do their part */
 };
 
-/* Prints what the wanted drivers print with --frames, with the bit rates of the buses: {robot, buses: [{name, interface,
- * bitrate}], drivers: [...]}, for canbudget(1). */
+/* Prints what the wanted drivers print with --frames, with the bit rates of the buses, for canbudget(1):
+ * {robot, buses: [{name, interface, bitrate}], drivers: [...]}. */
 void check_frames_print(const struct launch *launch, int64_t within_ns, FILE *to, struct error_sink *errors);
 
 /* Runs each driver twice and the simulator once, several at a time, each for within_ns at most, and looks at

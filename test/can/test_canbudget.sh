@@ -44,7 +44,8 @@ test_frame_json() {
 # No stuff bit in its 17 + 5 + 24 bits; 6 fixed ones among 27; then 10 and 3.  Behind BRS 5 + 24 + 27 + 1 are fast.
 # Without BRS there are five zeros behind FDF, and a stuff bit.
 test_fd_frame() {
-	says 0 '{"frame":"123##5112233","bits":86,"stuff_bits":0,"worst_bits":97,"fixed_stuff_bits":6,"fast_bits":57,"time_ns":57500}' \
+	says 0 '{"frame":"123##5112233","bits":86,"stuff_bits":0,"worst_bits":97,"fixed_stuff_bits":6,"fast_bits":57,'\
+'"time_ns":57500}' \
 		'' --frame 123##1112233 --fd 2M --json
 	says 0 'frame         bits  stuff bits     time  worst bits  worst time
 123##5112233    86           6  57.50us          97     64.50us

@@ -54,7 +54,8 @@ test_one_driver() {
 }
 
 test_standard_input() {
-	driver waist 5000 "$(row 0EF 6 5000 5000)" | "$budget" --frames - | grep -q '^0EF  *waist  *1  *6 .* 115.0us  *115.0us'
+	driver waist 5000 "$(row 0EF 6 5000 5000)" | "$budget" --frames - |
+		grep -q '^0EF  *waist  *1  *6 .* 115.0us  *115.0us'
 }
 
 test_table() {
@@ -77,9 +78,11 @@ test_late_frames_and_advice() {
 	grep -qx 'torso does not fit: load 40.5%, 1 kinds of frames late: give larm another bus' "$lib_folder/out"
 	grep -q '^012 .* 405.0us  *300.0us  LATE$' "$lib_folder/out"
 	# Two of a kind in each tick; the deadline of 011 is its period, and grows with the tick.
-	driver larm 1000 "$(row 010 8 500 1000)" "$(row 011 8 500 500)" "$(row 012 8 1000 1000)" "$(row 013 8 500 1000)" >"$file"
+	driver larm 1000 "$(row 010 8 500 1000)" "$(row 011 8 500 500)" "$(row 012 8 1000 1000)" \
+		"$(row 013 8 500 1000)" >"$file"
 	"$budget" --frames "$file" >"$lib_folder/out" && return 1
-	grep -qx 'torso does not fit: load 94.5%, 1 kinds of frames late: it fits with a tick of 2 ms for larm instead of 1 ms' \
+	grep -qx 'torso does not fit: load 94.5%, 1 kinds of frames late: it fits with a tick of 2 ms for larm '\
+'instead of 1 ms' \
 		"$lib_folder/out"
 }
 
@@ -88,28 +91,33 @@ test_clashes() {
 		"$(driver a 5000 "$(row 0EF 6 5000 5000)")" "$(driver b 5000 "$(row 0EF 6 5000 5000)")" >"$file"
 	get 'o["clashes"]' "[{'bus': 'torso', 'id': '0EF', 'drivers': ['a', 'b']}]" 1 --frames "$file"
 	"$budget" --frames "$file" >"$lib_folder/out" && return 1
-	grep -qx 'torso: identifier 0EF is sent by a and by b: give one of them other ids, or another bus' "$lib_folder/out"
+	grep -qx 'torso: identifier 0EF is sent by a and by b: give one of them other ids, or another bus' \
+		"$lib_folder/out"
 }
 
 test_offsets() {
 	printf '{"drivers":[%s,%s]}' \
-		"$(driver larm 5000 "$(row 0EF 8 5000 5000 0AF)")" "$(driver lft 10000 "$(row 200 0 10000 4000 201)")" >"$file"
+		"$(driver larm 5000 "$(row 0EF 8 5000 5000 0AF)")" \
+		"$(driver lft 10000 "$(row 200 0 10000 4000 201)")" >"$file"
 	get '[(d["name"], d["offset_ns"]) for d in o["drivers"]]' "[('larm', 0), ('lft', 300000)]" 0 --frames "$file"
 	"$budget" --frames "$file" | grep -qx 'offsets that spread the ticks of drivers on one bus: lft +300.0us'
 }
 
 test_fd_frames_have_two_bit_rates() {
-	local fd='{"bus":"torso","id":"123","dir":"tx","len":64,"fd":true,"brs":true,"period_us":1000,"deadline_us":1000}'
+	local fd='{"bus":"torso","id":"123","dir":"tx","len":64,"fd":true,"brs":true,"period_us":1000,'
+	fd+='"deadline_us":1000}'
 	driver arm 1000 "$fd" >"$file"
 	# 32 bits at 1 Mbit/s and 680 at 5
-	get 'f["123"]["time_ns"], f["123"]["fd"], bus["data_bitrate"]' '(168000, True, 5000000)' 0 --frames "$file" --fd 5M
+	get 'f["123"]["time_ns"], f["123"]["fd"], bus["data_bitrate"]' '(168000, True, 5000000)' 0 \
+		--frames "$file" --fd 5M
 	get 'f["123"]["time_ns"], bus["data_bitrate"]' '(712000, None)' 0 --frames "$file"
 }
 
 test_mistakes() {
 	local all='a log (- is standard input), a launch file, --frames FILE, --frame 123#DEADBEEF'
 	lib_says 100 '' "canbudget: say one of: $all" "$budget" --frames "$file" x.log
-	lib_says 100 '' "canbudget: --svg: draws the buses of a launch file, or of --frames FILE" "$budget" --svg x x.log
+	lib_says 100 '' "canbudget: --svg: draws the buses of a launch file, or of --frames FILE" \
+		"$budget" --svg x x.log
 	lib_says 111 '' "canbudget: $lib_folder/none: No such file or directory" "$budget" --frames "$lib_folder/none"
 	echo '{"name":"x","frames":[{"bus":"b","id":"0EF","dir":"up","len":1}]}' >"$file"
 	lib_says 100 '' "canbudget: $file:1: dir is not tx or rx" "$budget" --frames "$file"

@@ -278,7 +278,8 @@ TEST(faults_are_read)
 TEST(what_is_no_fault)
 {
 	TEST_ASSERT_EQUAL_STRING(
-		"\"\" is not a fault: drop, corrupt, delay, stuck, babble, power, disconnect, connect, classic or clear",
+		"\"\" is not a fault: drop, corrupt, delay, stuck, babble, power, disconnect, connect, classic or "
+		"clear",
 		wrong(""));
 	TEST_ASSERT_EQUAL_STRING("\"dorp\" is not a fault; did you mean drop?", wrong("dorp 1"));
 	TEST_ASSERT_EQUAL_STRING("drop: \"\": write how many frames (3), which part of them (2.5%), or off",

@@ -9,27 +9,11 @@ ach=$build/ach
 work=$lib_folder
 trap 'rm -rf "$work"' EXIT
 
-# The packages of test/npm, once for a build; two tests may install them at once.
-packages=$build/npm
-installed() { cmp -s test/npm/package-lock.json "$packages/node_modules/installed"; }
-install_packages() { # prints why not
-	command -v npm >/dev/null || { echo "no npm: scripts/setup installs it"; return 1; }
-	mkdir -p "$packages"
-	cp test/npm/package.json test/npm/package-lock.json "$packages"
-	timeout 120 npm ci --prefix "$packages" --ignore-scripts --no-audit --no-fund --fetch-retries 1 \
-		--fetch-timeout 20000 >"$work/npm" 2>&1 ||
-		{ echo "npm cannot get its packages: $(grep -m 1 error "$work/npm")"; return 1; }
-	cp test/npm/package-lock.json "$packages/node_modules/installed"
-}
-if ! installed; then
-	mkdir -p "$build"
-	exec 8>"$build/npm.lock"
-	flock 8
-	if ! installed && ! why=$(install_packages); then
-		lib_ignore "npm's readers" "$why"
-		lib_end
-		exit
-	fi
+packages=.deps/npm
+if [ ! -d $packages/node_modules/@mcap ] || ! command -v node >/dev/null; then
+	lib_ignore "npm's readers" "npm's packages are not in $packages: run scripts/setup where its registry can be reached"
+	lib_end
+	exit
 fi
 cp test/npm/mcap.mjs "$packages/mcap-$$.mjs"
 trap 'rm -rf "$work" "$packages/mcap-$$.mjs"' EXIT

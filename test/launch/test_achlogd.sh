@@ -175,7 +175,7 @@ test_kill_sweep() {
 		[ $((i % 4)) -ne 0 ] || sleep 0.2
 		kill -KILL "$logger"
 		wait "$logger" 2>/dev/null || true
-		[ $i -ne 20 ] || [ ! -e "$rec" ] || readable cut
+		[ "$i" -ne 20 ] || [ ! -e "$rec" ] || readable cut
 	done
 	achlogd --folder "$rec" --piece 1 --total 1000 --pieces 1000 '*-state' '*-event' 2>>"$folder/said" &
 	logger=$!

@@ -22,7 +22,8 @@ virtual() {
 		mount -t tmpfs shm /dev/shm && mount -t tmpfs run /run
 		unset ENDPLATE_RUN ENDPLATE_PREFIX XDG_RUNTIME_DIR NOTIFY_SOCKET
 		cd $here
-		timeout -s KILL 200 achstart --virtual $*" >"$lib_folder/said" 2>&1 || { cat "$lib_folder/said"; return 1; }
+		timeout -s KILL 200 achstart --virtual $*" >"$lib_folder/said" 2>&1 ||
+		{ cat "$lib_folder/said"; return 1; }
 }
 
 test_a_robot_keeps_its_bounds() {
