@@ -42,6 +42,7 @@ killed() {
 	begin "$work/killed.mcap" --mcap "$prefix-a" || return 1
 	"$feed" "$prefix-a" 300 >"$work/fed"
 	# A chunk is written when there was nothing more for a second.
+	# shellcheck disable=SC2016 # for the shell inside
 	lib_until eval '[ "$(stat -c %s "$work/killed.mcap")" -gt 10000 ]' || return 1
 	kill -KILL "$pid"
 	wait "$pid" 2>/dev/null
@@ -61,6 +62,7 @@ bus() {
 	done >"$work/sent.log"
 	begin "$work/bus.mcap" --mcap --bus "can0=log:$work/sent.log" "$prefix-a" || return 1
 	"$feed" "$prefix-a" 3 >"$work/fed"
+	# shellcheck disable=SC2016 # for the shell inside
 	lib_until eval '[ "$("$build/canconvert" --lenient "$work/bus.mcap" - 2>/dev/null | grep -c .)" -eq 50 ]' ||
 		return 1
 	end && "$build/canconvert" "$work/bus.mcap" "$work/bus.log" &&
