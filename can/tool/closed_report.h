@@ -32,7 +32,7 @@ struct closed_report {
 int closed_report_add(struct closed_report *r, const struct loop_event *e);
 
 /* "   0.010012 torso 0EF#0B11CDCC4C3D   |    0.010012 torso 0EF#0B119A99993D   byte 3: CC, now 99" */
-#define CLOSED_REPORT_LINE_MAX 640
+#define CLOSED_REPORT_LINE_MAX 800
 void closed_report_line(const struct closed_report *r, const struct loop_event *e, char text[CLOSED_REPORT_LINE_MAX]);
 
 /* The time-lines side by side, each difference with what was before it; then a table of the requests, and the sums.
