@@ -41,9 +41,9 @@
  *
  * Where it is simpler than a wire: listeners find an error in a CAN FD frame by six equal bits or by a dominant bit
  * behind the CRC, not by a wrong fixed stuff bit; a classic controller signals its error at the end of the frame; a
- * passive node that detected an error alone, and is still sending its flag when the next frame comes, misses that frame
- * without counting it.  And if an error hits the identifier of a passive winner, the frame ends, while on a wire another
- * contender would continue.
+ * passive node that detected an error alone, and is still sending its flag when the next frame comes, misses that
+ * frame without counting it.  And if an error hits the identifier of a passive winner, the frame ends, while on a wire
+ * another contender would continue.
  */
 #ifndef CAN_WIRE_ENGINE_H
 #define CAN_WIRE_ENGINE_H

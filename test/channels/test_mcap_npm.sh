@@ -11,7 +11,7 @@ trap 'rm -rf "$work"' EXIT
 
 packages=.deps/npm
 if [ ! -d $packages/node_modules/@mcap ] || ! command -v node >/dev/null; then
-	lib_ignore "npm's readers" "npm's packages are not in $packages: run scripts/setup where its registry can be reached"
+	lib_ignore "npm's readers" "its packages are not in $packages: run scripts/setup with a network"
 	lib_end
 	exit
 fi

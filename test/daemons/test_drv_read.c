@@ -1477,3 +1477,39 @@ TEST(removed_channels_are_made_again_within_a_second)
 	TEST_ASSERT_EQUAL(1, msg.header.sequence);
 	TEST_ASSERT_EQUAL(1, drv_lib_seq("bus-chair"));
 }
+
+/* ---- parts ---- */
+
+static int add_hand(struct drv *drv, struct error_sink *errors)
+{
+	const unsigned int joints[] = { 0 };
+
+	return drv_add_part(drv, "hand", joints, 1, errors) < 0 ? -1 : 0;
+}
+
+static void put_hand_ref(void)
+{
+	const struct msg_joint_ref hand = drv_lib_ref(MSG_MODE_VELOCITY, 0.1, 100);
+
+	drv_lib_put("arm-hand-ref", &hand, sizeof(hand));
+}
+
+DRV_LIB_HOOK(put_whole_ref, drv_lib_put_ref(MSG_MODE_VELOCITY, 0.2, 20));
+
+TEST(a_part_follows_its_own_reference_where_the_whole_device_has_none)
+{
+	struct msg_joint_state state;
+
+	fake.plan = add_hand;
+	armed_from_the_second_tick();
+	drv_lib_at(3, put_hand_ref);
+	drv_lib_at(6, put_whole_ref);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(80, "--set ref_max=100ms"));
+	TEST_ASSERT_EQUAL_DOUBLE(0, fake.ticks[2].ref_rad_s);
+	TEST_ASSERT_EQUAL_DOUBLE(0.1, fake.ticks[4].ref_rad_s);
+	TEST_ASSERT_EQUAL_DOUBLE(0.2, fake.ticks[7].ref_rad_s);
+	TEST_ASSERT_EQUAL_DOUBLE(0.1, fake.ticks[13].ref_rad_s);
+	drv_lib_get("arm-hand-state", &state, msg_joint_state_number);
+	TEST_ASSERT_EQUAL(1, state.count);
+	TEST_ASSERT_EQUAL_STRING(drv_lib_last()->joint[0], state.joint[0]);
+}
