@@ -294,7 +294,7 @@ test_lenient() {
 lib_case no_file fails 'none.log: cannot read it: No such file or directory' none.log
 echo 'hello, world' >text
 lib_case no_log fails 'text: unknown format; known are candump -L, candump -t, Vector ASC, PCAN TRC, CSV of '\
-'python-can, CSV of IXXAT, Vector BLF, pcap of SocketCAN, pcapng of SocketCAN, also with gzip or zstd' text
+'python-can, CSV of IXXAT, Vector BLF, pcap of SocketCAN, pcapng of SocketCAN, MCAP, also with gzip or zstd' text
 : >empty.log
 lib_case empty dry '' empty.log
 lib_case unknown_map fails '--map: trace.log has no frame of can7; it has those of can0, can1' --dry-run trace.log \

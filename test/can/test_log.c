@@ -258,7 +258,7 @@ TEST(no_known_format)
 				      log_open(&log_in, log_make_file(texts[i], strlen(texts[i])), 0, &log_errors));
 		TEST_ASSERT_EQUAL_STRING(FILE_PATH ": unknown format; known are candump -L, candump -t, Vector ASC, "
 						   "PCAN TRC, CSV of python-can, CSV of IXXAT, Vector BLF, pcap of "
-						   "SocketCAN, pcapng of SocketCAN, also with gzip or zstd\n",
+						   "SocketCAN, pcapng of SocketCAN, MCAP, also with gzip or zstd\n",
 					 log_said);
 	}
 	TEST_ASSERT_EQUAL_INT(-EBADMSG, log_open(&log_in, log_make_file(garbage, sizeof(garbage)), 0, &log_errors));
