@@ -306,7 +306,8 @@ $(BUILD)/achctl: LIBRARIES += -lncursesw
 $(BUILD)/hubo-console: LIBRARIES += -ledit
 $(BUILD)/drvhost: WHOLE = -Wl,--export-dynamic,--whole-archive $(HOST_LIBS) -Wl,--no-whole-archive
 $(BUILD)/drvhost: $(HOST_OBJECTS)
-$(BUILD)/achlogd $(BUILD)/achdds: $(LIBTOOL)
+$(BUILD)/achlogd $(BUILD)/achdds $(BUILD)/achctl: $(LIBTOOL)
+$(BUILD)/blackbox: $(LIBCANTOOL) $(LIBTOOL)
 $(BUILD)/achdds $(BUILD)/test/dds/ear $(BUILD)/test/bench/bench_dds: LIBRARIES += -lddsc
 $(BUILD)/joyd: LIBRARIES += -levdev
 $(BUILD)/stopd: LIBRARIES += -lgpiod

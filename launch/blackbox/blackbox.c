@@ -1,0 +1,604 @@
+/* blackbox.c: the last seconds of every bus and channel, kept when something goes wrong; blackbox(1). */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "can/tool/program.h"
+#include "can/tool/tap.h"
+#include "channels/ach_file.h"
+#include "channels/notify.h"
+#include "channels/tool/pieces.h"
+#include "channels/tool/recorder.h"
+#include "channels/tool/tool.h"
+#include "config/robot.h"
+#include "config/run.h"
+#include "config/text.h"
+#include "daemons/drv/report.h"
+#include "launch/blackbox/freeze.h"
+#include "launch/blackbox/trigger.h"
+#include "launch/common/logs.h"
+
+#define PROGRAM "blackbox"
+#define BUSES_MAX 32
+#define PIECES 5	       /* of the window, and one that is written */
+#define LOOK_NS 10000000       /* between two looks at buses, events and stops */
+#define STATES_NS 500000000    /* between two looks at the states */
+#define HOLD_NS 5000000	       /* a frame may reach its socket this late, and still goes in order */
+#define MEMORY_BYTES (4 << 20) /* that wait for the disk, of buses and of channels */
+#define SCAN_NS 1000000000
+
+struct line {
+	const char *robot, *folder, *name, *config;
+	int64_t window_ns, after_ns, pause_ns, keep, mb, skipped;
+};
+
+static const struct settings_row rows[] = {
+	SETTINGS_DURATION("window", struct line, window_ns, "10s", "1s", "10min", "how far back an incident goes",
+			  .value = "TIME"),
+	SETTINGS_DURATION("after", struct line, after_ns, "1s", "0", "1min", "recorded after the first cause",
+			  .value = "TIME"),
+	SETTINGS_DURATION("pause", struct line, pause_ns, "10s", "0", "1h", "from one incident to the next",
+			  .value = "TIME"),
+	SETTINGS_INT("keep", struct line, keep, "", "20", "1", "10000",
+		     "incidents that are kept; the oldest are removed", .value = "N"),
+	SETTINGS_INT("size", struct line, mb, "", "64", "2", "10000",
+		     "megabytes of the rolling record, half for buses and half for channels", .value = "MB"),
+	SETTINGS_INT("skipped", struct line, skipped, "", "20", "0", "1000000",
+		     "an incident is a driver that skips more ticks within half a second; 0: never", .value = "N"),
+	SETTINGS_STRING("config", struct line, config, NULL, "the robot file, all buses of which are recorded",
+			.value = "FILE"),
+	SETTINGS_STRING("folder", struct line, folder, NULL, "where incidents are written; default: with the logs",
+			.value = "DIR"),
+	SETTINGS_STRING("name", struct line, name, PROGRAM, "of the channel NAME-event", .value = "NAME"),
+	SETTINGS_STRING("robot", struct line, robot, NULL, "whose channels these are; names the folder", .value = "R"),
+	SETTINGS_END,
+};
+
+/* A channel that is read for what is an incident. */
+struct source {
+	char name[ACH_CHAN_NAME_MAX];
+	bool open;
+	ach_channel_t chan;
+};
+
+static struct {
+	struct line line;
+	const char *prefix;
+	char folder[RUN_PATH_MAX], bus_path[RUN_PATH_MAX], channels_path[RUN_PATH_MAX];
+
+	struct tap taps[BUSES_MAX];
+	struct tap_held *held[BUSES_MAX];
+	size_t buses;
+	struct ids ids;
+	struct writer *bus;
+	uint64_t lost;
+
+	struct recorder rec;
+	struct source events, estop, estop_b;
+	struct trigger trigger;
+	struct freeze incident;
+	int64_t freeze_ns, quiet_ns; /* when to freeze; no other incident before */
+	int64_t started_ns;
+	uint64_t incidents, held_back; /* causes within the pause */
+	int disk;		       /* -errno that was reported; 0: none */
+	struct report report;
+	struct notify notify;
+	int64_t beat_ns, cost_ns, scan_ns, states_ns, look_ns;
+} b = { .freeze_ns = CLOCK_NEVER };
+
+__attribute__((format(printf, 3, 4))) static void say(enum msg_severity severity, const char *code, const char *fmt,
+						      ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	report_event(&b.report, clock_now_ns(), severity, code, fmt, args);
+	va_end(args);
+}
+
+static void say_line(void *to, const char *line)
+{
+	(void)to;
+	say(MSG_SEVERITY_WARNING, "channel", "%s", line);
+}
+
+static void say_error(void *to, const char *line)
+{
+	(void)to;
+	say(MSG_SEVERITY_ERROR, "incident", "%s", line);
+}
+
+/* ---- buses ---- */
+
+static void put_entry(const struct tap_entry *e, const char *name)
+{
+	char line[LOG_WRITE_MAX];
+	size_t len;
+
+	if (e->note)
+		len = (size_t)snprintf(line, sizeof(line), "# %s: %s\n", name, e->note);
+	else if (e->lost)
+		len = log_write_loss(line, name, e->lost);
+	else
+		len = log_write_line(line, e->t_ns + b.incident.real_ns, name, &e->frame);
+	b.lost += e->lost;
+	if (!writer_put(b.bus, e->t_ns, !e->note && !e->lost, &(struct iovec){ line, len }, 1))
+		b.lost += !e->note && !e->lost;
+}
+
+static void read_buses(int64_t horizon_ns)
+{
+	const struct tap_entry *e;
+	size_t i;
+
+	for (i = 0; i < b.buses; i++)
+		tap_receive(&b.taps[i], &b.ids, true);
+	while (b.buses && (e = tap_next(b.held, b.buses, horizon_ns, &i)))
+		put_entry(e, b.taps[i].name);
+}
+
+/* ---- channels ---- */
+
+static void scan(void)
+{
+	DIR *folder = ach_file_list();
+	const size_t len = strlen(b.prefix);
+	const char *channel;
+
+	while (folder && (channel = ach_file_next(folder)))
+		if (!strncmp(channel, b.prefix, len) && !recorder_has(&b.rec, channel) && recorder_add(&b.rec, channel))
+			break;
+	if (folder)
+		closedir(folder);
+	b.scan_ns = clock_now_ns() + SCAN_NS;
+}
+
+/* ---- causes ---- */
+
+static void cause(int64_t t_ns, const char *why)
+{
+	struct freeze *f = &b.incident;
+	struct freeze_cause *c = &f->causes[f->causes_n];
+
+	if (t_ns < b.started_ns - b.line.window_ns) /* of a channel that outlived its robot */
+		return;
+	if (t_ns < b.quiet_ns) {
+		b.held_back++;
+		return;
+	}
+	if (f->causes_n == FREEZE_CAUSES_MAX) {
+		f->more++;
+		return;
+	}
+	c->t_ns = t_ns;
+	snprintf(c->why, sizeof(c->why), "%s", why);
+	for (char *p = c->why; *p; p++)
+		if ((unsigned char)*p < ' ')
+			*p = ' ';
+	if (!f->causes_n++)
+		b.freeze_ns = clock_now_ns() + b.line.after_ns;
+}
+
+/* The next message of a channel that may be missing or made again.  Its length; 0: none. */
+static size_t next_message(struct source *s, void *message, size_t room)
+{
+	enum ach_status status;
+	size_t len = 0;
+
+	if (!s->open)
+		return 0;
+	status = ach_get(&s->chan, message, room, &len, NULL, 0);
+	if (status == ACH_OK || status == ACH_MISSED_FRAME)
+		return len;
+	if (status == ACH_STALE_FRAMES)
+		return 0;
+	ach_close(&s->chan);
+	s->open = false;
+	return 0;
+}
+
+/* Once a second: opens it, and again if another one has taken its place. */
+static void open_source(struct source *s, const char *name)
+{
+	int unlinked = 0;
+
+	if (s->open && (ach_unlinked(&s->chan, &unlinked) != ACH_OK || unlinked)) {
+		ach_close(&s->chan);
+		s->open = false;
+	}
+	if (s->open)
+		return;
+	snprintf(s->name, sizeof(s->name), "%s%s", b.prefix, name);
+	s->open = ach_open(&s->chan, s->name, NULL) == ACH_OK;
+}
+
+static void open_sources(void)
+{
+	open_source(&b.events, "achstart-event");
+	open_source(&b.estop, "estop");
+	open_source(&b.estop_b, "estop-b");
+}
+
+static void read_estop(struct source *s)
+{
+	char why[TRIGGER_WHY_MAX];
+	struct msg_estop estop;
+	size_t len;
+
+	while ((len = next_message(s, &estop, sizeof(estop))))
+		if (len == sizeof(estop) && msg_check(&estop, len, NULL, NULL) == MSG_FINE &&
+		    trigger_estop(&b.trigger, &estop, why))
+			cause(estop.header.t_publish_ns, why);
+}
+
+static void read_events(void)
+{
+	char why[TRIGGER_WHY_MAX];
+	struct msg_event event;
+	size_t len;
+
+	while ((len = next_message(&b.events, &event, sizeof(event))))
+		if (len == sizeof(event) && msg_check(&event, len, NULL, NULL) == MSG_FINE &&
+		    trigger_event(&b.trigger, &event, why))
+			cause(event.header.t_sample_ns ? event.header.t_sample_ns : event.header.t_publish_ns, why);
+}
+
+static void read_causes(void)
+{
+	read_events();
+	read_estop(&b.estop);
+	read_estop(&b.estop_b);
+}
+
+/* The newest state of each device: how many ticks it has skipped. */
+static void read_states(void)
+{
+	static uint8_t bytes[MSG_SIZE_MAX];
+	char why[TRIGGER_WHY_MAX];
+
+	for (size_t i = 0; i < b.rec.n; i++) {
+		const char *name = b.rec.channels[i].name;
+		struct {
+			struct msg_header header;
+			struct msg_common common;
+		} state;
+		ach_channel_t chan;
+		size_t len = 0;
+
+		if (!text_ends_with(name, "-state") || ach_open(&chan, name, NULL) != ACH_OK)
+			continue;
+		if (ach_get(&chan, bytes, sizeof(bytes), &len, NULL, ACH_O_LAST) == ACH_OK && len >= sizeof(state) &&
+		    msg_check(bytes, len, NULL, NULL) == MSG_FINE) {
+			memcpy(&state, bytes, sizeof(state));
+			if (trigger_skipped(&b.trigger, name + strlen(b.prefix), state.header.incarnation,
+					    state.common.skipped, why))
+				cause(clock_now_ns(), why);
+		}
+		ach_close(&chan);
+	}
+}
+
+/* ---- the rolling record ---- */
+
+static int begin_record(struct error_sink *errors)
+{
+	static struct error_sink lines = { say_line, NULL, 0 };
+	const int64_t half = b.line.mb * 500000;
+	struct writer_options options = { .rotate_bytes = half / PIECES,
+					  .every_ns = b.line.window_ns / (PIECES - 1),
+					  .keep = PIECES,
+					  .total_bytes = half,
+					  .digits = 4,
+					  .memory = MEMORY_BYTES,
+					  .lasting = true };
+	struct writer_options channels = options;
+	int status = recorder_open(&b.rec, &lines);
+
+	if (status)
+		return error_refuse(errors, status, "%s", strerror(-status));
+	options.path = b.bus_path;
+	channels.path = b.channels_path;
+	scan();
+	status = writer_open(&b.bus, &options, errors);
+	return status ? status : recorder_begin(&b.rec, &channels, errors);
+}
+
+/* Without writer_finish, which takes a pending signal. */
+static void end_record(void)
+{
+	recorder_turn(&b.rec, 0);
+	read_buses(CLOCK_NEVER);
+	writer_close(b.bus);
+	b.bus = NULL;
+	recorder_close(&b.rec);
+	memset(&b.rec, 0, sizeof(b.rec));
+}
+
+static void remove_pieces(const char *whole)
+{
+	struct piece *pieces = NULL;
+	const size_t n = writer_pieces(whole, &pieces);
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < n; i++)
+		if (!pieces_path(path, whole, 4, pieces[i].number))
+			unlink(path);
+	free(pieces);
+}
+
+/* What is recorded becomes an incident. */
+static void freeze(void)
+{
+	struct error_sink lines = { say_error, NULL, 0 };
+	struct freeze *f = &b.incident;
+	char name[FREEZE_NAME_MAX];
+
+	end_record();
+	f->from_ns = f->causes[0].t_ns - b.line.window_ns;
+	if (!freeze_write(f, b.line.keep, name, &lines)) {
+		b.incidents++;
+		say(MSG_SEVERITY_WARNING, "incident", "incident %s: %.150s", name, f->causes[0].why);
+	}
+	b.quiet_ns = f->causes[0].t_ns + b.line.pause_ns;
+	b.freeze_ns = CLOCK_NEVER;
+	f->causes_n = 0;
+	f->more = 0;
+	remove_pieces(b.bus_path);
+	remove_pieces(b.channels_path);
+}
+
+/* ---- the loop ---- */
+
+static int64_t pieces_bytes(const char *whole)
+{
+	struct piece *pieces = NULL;
+	const size_t n = writer_pieces(whole, &pieces);
+	int64_t bytes = 0;
+
+	for (size_t i = 0; i < n; i++)
+		bytes += pieces[i].bytes;
+	free(pieces);
+	return bytes;
+}
+
+static void say_disk(void)
+{
+	const int bus = writer_stats(b.bus).error, error = bus ? bus : writer_stats(b.rec.writer).error;
+
+	if (error && error != b.disk)
+		say(MSG_SEVERITY_ERROR, "disk", "unable to write %s: %s; the next %d MB wait in memory",
+		    bus ? b.bus_path : b.channels_path, strerror(-error), MEMORY_BYTES >> 20);
+	else if (!error && b.disk)
+		say(MSG_SEVERITY_INFO, "disk", "the rolling record is written again");
+	b.disk = error;
+}
+
+static void alive(void)
+{
+	notify_watchdog(&b.notify, clock_now_ns());
+}
+
+/* Memory of its own in MB: the channels that it reads are mapped, too. */
+static double own_memory(void)
+{
+	long all = 0, shared = 0;
+	FILE *from = fopen("/proc/self/statm", "re");
+
+	if (from && fscanf(from, "%*d %ld %ld", &all, &shared) != 2)
+		all = shared = 0;
+	if (from)
+		fclose(from);
+	return (double)((all - shared) * sysconf(_SC_PAGESIZE)) / 1e6;
+}
+
+/* What it costs, for achctl status. */
+static void say_cost(int64_t now_ns)
+{
+	char text[NOTIFY_STATUS_MAX];
+	struct rusage used;
+
+	getrusage(RUSAGE_SELF, &used);
+	snprintf(text, sizeof(text),
+		 "%" PRIu64 " incidents (%" PRIu64 " causes within --pause); record %.1f of %" PRId64
+		 " MB, memory %.1f MB, %.1f s of processor time",
+		 b.incidents, b.held_back, (double)(pieces_bytes(b.bus_path) + pieces_bytes(b.channels_path)) / 1e6,
+		 b.line.mb, own_memory(),
+		 (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+			 (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6);
+	notify_status(&b.notify, now_ns, text);
+	b.cost_ns = now_ns + SCAN_NS;
+}
+
+static void beat(int64_t now_ns)
+{
+	if (now_ns >= b.cost_ns)
+		say_cost(now_ns);
+	say_disk();
+	notify_watchdog(&b.notify, now_ns);
+	report_tick(&b.report, now_ns);
+	port_reopen(&b.report.port, now_ns, SCAN_NS);
+	b.beat_ns = now_ns + NOTIFY_PERIOD_NS;
+}
+
+static int run(struct error_sink *errors)
+{
+	int status = begin_record(errors), r = 0;
+
+	notify_open(&b.notify);
+	if (!status)
+		notify_ready(&b.notify);
+	while (!status && r >= 0 && !(r & RECORDER_STOP)) {
+		const int64_t now_ns = clock_now_ns();
+
+		if (now_ns >= b.beat_ns)
+			beat(now_ns);
+		if (now_ns >= b.scan_ns) {
+			scan();
+			open_sources();
+		}
+		if (now_ns >= b.look_ns) {
+			b.look_ns = now_ns + LOOK_NS;
+			read_buses(now_ns - HOLD_NS);
+			read_causes();
+		}
+		if (now_ns >= b.states_ns) {
+			read_states();
+			b.states_ns = now_ns + STATES_NS;
+		}
+		if (now_ns >= b.freeze_ns) {
+			freeze();
+			status = begin_record(errors);
+		}
+		if (!status)
+			r = recorder_turn(&b.rec, b.look_ns);
+		if (r > 0 && r & RECORDER_FOLDER)
+			b.scan_ns = 0;
+	}
+	read_causes();
+	if (!status && b.incident.causes_n)
+		freeze();
+	else if (b.bus)
+		end_record();
+	remove_pieces(b.bus_path);
+	remove_pieces(b.channels_path);
+	notify_stopping(&b.notify);
+	report_end(&b.report, clock_now_ns());
+	notify_close(&b.notify);
+	return status || r < 0 ? PROGRAM_FAILED : 0;
+}
+
+/* ---- opening ---- */
+
+static int add_bus(const char *text)
+{
+	struct tap *t = &b.taps[b.buses];
+
+	if (b.buses == BUSES_MAX)
+		return program_wrong("more than %d buses", BUSES_MAX);
+	if (tap_read(t, text))
+		return PROGRAM_WRONG;
+	for (size_t i = 0; i < b.buses; i++)
+		if (!strcmp(t->name, b.taps[i].name))
+			return program_wrong("%s: there are two buses of that name: NAME=%s", t->name, t->text);
+	b.buses++;
+	return 0;
+}
+
+/* Recordings that stand for a bus are left out. */
+static int add_file(const char *path, struct error_sink *errors)
+{
+	static struct robot robot;
+	static char texts[BUSES_MAX][160];
+	int status = 0;
+
+	if (robot_open(&robot, path, errors))
+		return PROGRAM_WRONG;
+	for (size_t i = 0; !status && i < robot.buses_n; i++) {
+		if (!strncmp(robot.buses[i].interface, "log:", 4) || b.buses == BUSES_MAX)
+			continue;
+		snprintf(texts[b.buses], sizeof(texts[0]), "%s=%s", robot.buses[i].name, robot.buses[i].interface);
+		status = add_bus(texts[b.buses]);
+	}
+	robot_close(&robot);
+	return status;
+}
+
+static int open_buses(void)
+{
+	const struct bus_options options = { .errors = true, .fd = true, .later = true, .receive_buffer = 1 << 20 };
+
+	b.ids.all = true;
+	for (size_t i = 0; i < b.buses; i++) {
+		if (tap_open(&b.taps[i], &options))
+			return PROGRAM_FAILED;
+		b.held[i] = b.taps[i].held;
+	}
+	return 0;
+}
+
+static int make_folders(struct error_sink *errors)
+{
+	int fd = run_folder("blackbox", errors);
+
+	if (fd < 0)
+		return PROGRAM_FAILED;
+	close(fd);
+	if (run_path(b.bus_path, "blackbox/bus.log", errors) ||
+	    run_path(b.channels_path, "blackbox/channels.rec", errors))
+		return PROGRAM_FAILED;
+	if (b.line.folder) {
+		if (snprintf(b.folder, sizeof(b.folder), "%s", b.line.folder) >= (int)sizeof(b.folder))
+			return program_fail("--folder: %s", strerror(ENAMETOOLONG));
+	} else {
+		fd = run_folder("log", errors);
+		if (fd < 0)
+			return PROGRAM_FAILED;
+		close(fd);
+		if (logs_path(b.folder, "incident"))
+			return program_fail("%s: %s", "log/incident", strerror(ENAMETOOLONG));
+	}
+	if (mkdir(b.folder, 0750) && errno != EEXIST)
+		return program_fail("%s: %s", b.folder, strerror(errno));
+	remove_pieces(b.bus_path); /* of a predecessor that was killed */
+	remove_pieces(b.channels_path);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct options options = {
+		.program = PROGRAM,
+		.about = "Keeps the last seconds of all buses and channels when a daemon dies or the robot stops.",
+		.rows = rows,
+		.values = &b.line,
+		.arguments = "[[NAME=]BUS...]",
+		.arguments_max = BUSES_MAX,
+		.version = OPTIONS_VERSION,
+		.notes = "achctl incident lists and shows incidents.\n",
+	};
+	struct error_sink errors = program_errors();
+	const char *prefix = getenv("ENDPLATE_PREFIX");
+	int status = program_options(&options, &argc, argv);
+
+	if (status != PROGRAM_GO)
+		return status;
+	b.prefix = prefix ? prefix : "";
+	b.trigger.skipped_max = (uint64_t)b.line.skipped;
+	b.incident.folder = b.folder;
+	b.incident.bus = b.bus_path;
+	b.incident.channels = b.channels_path;
+	b.incident.robot = b.line.robot ? b.line.robot : "robot";
+	b.started_ns = clock_now_ns();
+	b.incident.real_ns = clock_real_ns() - b.started_ns;
+	b.incident.alive = alive;
+	status = b.line.robot && run_robot(b.line.robot)
+			 ? program_wrong("--robot: %s is not a valid name", b.line.robot)
+			 : 0;
+	for (int i = 0; !status && i < argc; i++)
+		status = add_bus(argv[i]);
+	if (!status && b.line.config)
+		status = add_file(b.line.config, &errors);
+	if (status)
+		return status;
+	tool_stop_fd(); /* from here on a signal is an orderly end */
+	status = make_folders(&errors);
+	if (!status)
+		status = open_buses();
+	if (!status) {
+		const int64_t newest_ns = freeze_newest(b.folder);
+
+		if (newest_ns) /* by a predecessor, whose causes are read again */
+			b.quiet_ns = newest_ns - b.incident.real_ns + b.line.pause_ns;
+		report_open(&b.report, PROGRAM, b.line.name, &errors); /* if it is refused, it is tried again */
+		status = run(&errors);
+	}
+	for (size_t i = 0; i < b.buses; i++)
+		tap_close(&b.taps[i]);
+	return status;
+}
