@@ -56,6 +56,12 @@ static const struct settings_row web_rows[] = {
 	SETTINGS_BOOL("foxglove", struct ctl_line, studio, "no", "an address for Foxglove or Lichtblick, for 12 hours"),
 	SETTINGS_END,
 };
+static const struct settings_row incident_rows[] = {
+	USUAL,
+	SETTINGS_STRING("folder", struct ctl_line, folder, NULL,
+			"where blackbox writes incidents; default: with the logs", .value = "DIR"),
+	SETTINGS_END,
+};
 
 static const struct {
 	const char *name;
@@ -72,6 +78,8 @@ static const struct {
 	{ "stop", ctl_stop, "stop a daemon; without a name the robot and achstart", stop_rows, "[NAME]", 0, 1 },
 	{ "log", ctl_log, "output of a daemon", log_rows, "NAME", 1, 1 },
 	{ "events", ctl_events, "events of the robot", log_rows, NULL, 0, 0 },
+	{ "incident", ctl_incident, "incidents that blackbox has recorded: list, show [NAME], export [NAME [FILE]]",
+	  incident_rows, "[list|show|export [NAME [FILE]]]", 0, 3 },
 	{ "env", ctl_env, "variables by which programs find the robot: eval \"$(achctl env)\"", plain_rows, NULL, 0,
 	  0 },
 	{ "hold", ctl_level, "protective stop: all but the balance holds", raise_rows, NULL, 0, 0 },

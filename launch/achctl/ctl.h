@@ -29,6 +29,7 @@ struct ctl_line {
 	bool alone;
 	bool follow;
 	bool act, studio;
+	const char *folder; /* of incidents */
 	int64_t lines;
 	int64_t every_ns;
 	char **argv; /* arguments; the first, if there is one, is a valid name of a daemon */
@@ -48,6 +49,7 @@ int ctl_clear(const struct ctl_line *line);
 int ctl_env(const struct ctl_line *line);
 int ctl_request(const struct ctl_line *line);
 int ctl_web(const struct ctl_line *line);
+int ctl_incident(const struct ctl_line *line);
 
 /* ---- answers: for people, or with --json one object in one line on stdout ---- */
 
