@@ -430,6 +430,7 @@ static int run(struct error_sink *errors)
 {
 	int status = begin_record(errors), r = 0;
 
+	open_sources();
 	notify_open(&b.notify);
 	if (!status)
 		notify_ready(&b.notify);
@@ -460,6 +461,7 @@ static int run(struct error_sink *errors)
 		if (r > 0 && r & RECORDER_FOLDER)
 			b.scan_ns = 0;
 	}
+	open_sources();
 	read_causes();
 	if (!status && b.incident.causes_n)
 		freeze();

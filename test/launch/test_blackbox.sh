@@ -156,11 +156,14 @@ test_a_successor_does_not_repeat_an_incident() {
 	lib_until has 1
 	die d2
 	kill -KILL "$box"
+	rm "$ENDPLATE_RUN"/blackbox/*
 	start
 	lib_until grep -q . "$ENDPLATE_RUN"/blackbox/channels-0001.rec
 	die d3
 	stop
+	cat said
 	has 1
+	[ "$(wc -l <said)" -eq 1 ]
 }
 
 test_a_stop_of_an_armed_robot_is_an_incident() {
