@@ -187,14 +187,16 @@ void story_message(struct story *s, const char *channel, const void *bytes, size
 {
 	const struct msg_type *type;
 	struct msg_header h;
+	struct msg_event e;
+	struct msg_estop estop;
 
 	if (msg_check(bytes, len, NULL, &type) != MSG_FINE)
 		return;
 	memcpy(&h, bytes, sizeof(h));
 	if (type->number == msg_event_number && text_ends_with(channel, "achstart-event"))
-		event(s, bytes, t_ns);
+		event(s, memcpy(&e, bytes, sizeof(e)), t_ns); /* bytes may be at any address */
 	else if (type->number == msg_estop_number && text_ends_with(channel, "estop"))
-		stop(s, bytes);
+		stop(s, memcpy(&estop, bytes, sizeof(estop)));
 	else if (text_ends_with(channel, "-ref"))
 		reference(s, channel, &h);
 	else if (text_ends_with(channel, "-state"))
@@ -212,7 +214,8 @@ int story_end(struct story *s, int64_t t_ns)
 		if (r->valid_until_ns && r->valid_until_ns < t_ns)
 			say(s, r->valid_until_ns, "%s: the reference expires, and no other follows", r->what);
 	}
-	qsort(s->lines, s->n, sizeof(*s->lines), by_time);
+	if (s->n)
+		qsort(s->lines, s->n, sizeof(*s->lines), by_time);
 	return s->failed;
 }
 

@@ -218,7 +218,7 @@ test_killed_in_the_middle_it_leaves_nothing_that_looks_whole() {
 	${CC:-gcc} -shared -fPIC -o kill.so kill.c
 	for at in 2 3 4 5 6 999; do
 		LD_PRELOAD=$PWD/kill.so KILL_AT=$at start
-		[ $at -gt 2 ] || die d1
+		[ "$at" -gt 2 ] || die d1
 		lib_until lib_not kill -0 "$box"
 		wait "$box" || [ $? -eq 137 ]
 		ls -A incident/.incident
