@@ -28,12 +28,20 @@ struct cdr_out cdr_out(void *bytes, size_t room)
 	return o;
 }
 
+void cdr_put_run(struct cdr_out *o, const void *bytes, size_t align, size_t len)
+{
+	const size_t pad = padding(o->len, align);
+
+	if (!len)
+		return;
+	if (pad)
+		put_bytes(o, "\0\0\0\0\0\0\0", pad);
+	put_bytes(o, bytes, len);
+}
+
 void cdr_put(struct cdr_out *o, const void *numbers, size_t size, size_t n)
 {
-	if (!n)
-		return;
-	put_bytes(o, "\0\0\0\0\0\0\0", padding(o->len, size));
-	put_bytes(o, numbers, n * size);
+	cdr_put_run(o, numbers, size, n * size);
 }
 
 void cdr_put_u8(struct cdr_out *o, uint8_t v)
@@ -111,16 +119,30 @@ static void copy_swapped(uint8_t *to, const uint8_t *from, size_t size, size_t n
 			to[i * size + k] = from[i * size + size - 1 - k];
 }
 
+/* The next len bytes, aligned; NULL: so many are not there. */
+static const uint8_t *take_run(struct cdr_in *in, size_t align, size_t len)
+{
+	return len && !in->bad && take(in, padding(in->at, align)) ? take(in, len) : NULL;
+}
+
+void cdr_get_run(struct cdr_in *in, void *bytes, size_t align, size_t len)
+{
+	const uint8_t *from = take_run(in, align, len);
+
+	if (from)
+		memcpy(bytes, from, len);
+	else
+		memset(bytes, 0, len);
+}
+
 void cdr_get(struct cdr_in *in, void *numbers, size_t size, size_t n)
 {
-	const uint8_t *from = n && !in->bad && take(in, padding(in->at, size)) ? take(in, n * size) : NULL;
+	const uint8_t *from = in->swapped ? take_run(in, size, n * size) : NULL;
 
-	if (!from)
-		memset(numbers, 0, n * size);
-	else if (in->swapped)
+	if (from)
 		copy_swapped(numbers, from, size, n);
 	else
-		memcpy(numbers, from, n * size);
+		cdr_get_run(in, numbers, size, n * size);
 }
 
 uint8_t cdr_get_u8(struct cdr_in *in)

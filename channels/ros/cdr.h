@@ -24,6 +24,8 @@ struct cdr_out {
 struct cdr_out cdr_out(void *bytes, size_t room); /* with the encapsulation */
 /* n numbers of that size (1, 2, 4 or 8) from anywhere in memory; none of them: no padding either. */
 void cdr_put(struct cdr_out *o, const void *numbers, size_t size, size_t n);
+/* Bytes that are numbers without padding among them, none larger than align, the size of the first one. */
+void cdr_put_run(struct cdr_out *o, const void *bytes, size_t align, size_t len);
 void cdr_put_u8(struct cdr_out *o, uint8_t v); /* bool, too */
 void cdr_put_i32(struct cdr_out *o, int32_t v);
 void cdr_put_u32(struct cdr_out *o, uint32_t v); /* the length of a sequence, too */
@@ -47,6 +49,7 @@ struct cdr_in {
 
 struct cdr_in cdr_in(const void *bytes, size_t len); /* bad: the encapsulation is not that of plain CDR */
 void cdr_get(struct cdr_in *in, void *numbers, size_t size, size_t n);
+void cdr_get_run(struct cdr_in *in, void *bytes, size_t align, size_t len); /* not swapped */
 uint8_t cdr_get_u8(struct cdr_in *in);
 int32_t cdr_get_i32(struct cdr_in *in);
 uint32_t cdr_get_u32(struct cdr_in *in);

@@ -23,7 +23,4 @@ void ros_put_battery(struct cdr_out *o, const struct msg_type *type, const void 
 void ros_put_log(struct cdr_out *o, const struct msg_type *type, const void *msg, const struct ros_context *c);
 void ros_put_diagnostics(struct cdr_out *o, const struct msg_type *type, const void *msg, const struct ros_context *c);
 
-/* What endplate_msgs has of a struct: all but counts and reserved places. */
-bool ros_own_has(const struct msg_group *group, const struct msg_field *field);
-
 #endif

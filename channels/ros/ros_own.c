@@ -3,20 +3,8 @@
 
 #include "channels/ros/ros_inside.h"
 #include "channels/ros/ros_own.h"
+#include "channels/ros/ros_plan.h"
 #include "config/utf8.h"
-
-static bool is_count(const struct msg_group *group, const struct msg_field *field)
-{
-	for (const struct msg_field *f = group->fields; f < group->fields + group->n; f++)
-		if (f->used && !strcmp(f->used, field->name))
-			return true;
-	return false;
-}
-
-bool ros_own_has(const struct msg_group *group, const struct msg_field *field)
-{
-	return strcmp(field->name, "reserved") != 0 && !is_count(group, field);
-}
 
 /* ---- encoding ---- */
 
@@ -32,56 +20,48 @@ void ros_put_text(struct cdr_out *o, const char *from, size_t size)
 	cdr_put_string(o, text, size);
 }
 
-static void put_group(struct cdr_out *o, const struct msg_group *group, const uint8_t *base)
+static size_t used(const struct ros_step *s, const uint8_t *base)
 {
-	const uint8_t *at = base;
+	uint32_t n;
 
-	for (const struct msg_field *f = group->fields; f < group->fields + group->n; at += msg_field_size(f), f++) {
-		const size_t n = msg_used(group, f, base);
+	memcpy(&n, base + s->count_offset, sizeof(n));
+	return n < s->count ? n : s->count; /* whatever the writer put there */
+}
 
-		if (!ros_own_has(group, f))
-			continue;
-		if (f->used)
+static void put_plan(struct cdr_out *o, const struct ros_plan *plan, const uint8_t *base)
+{
+	for (const struct ros_step *s = plan->steps; s < plan->steps + plan->n; s += s->run_steps) {
+		const uint8_t *at = base + s->offset;
+		const size_t n = s->counted ? used(s, base) : s->count;
+
+		if (s->counted)
 			cdr_put_u32(o, (uint32_t)n);
-		if (f->kind < MSG_name || f->kind == MSG_word || f->kind == MSG_flags)
-			cdr_put(o, at, f->size, n);
-		for (size_t i = 0; i < n && f->kind == MSG_group; i++)
-			put_group(o, f->group, at + i * f->size);
-		for (size_t i = 0; i < n && (f->kind == MSG_name || f->kind == MSG_text); i++)
-			ros_put_text(o, (const char *)at + i * f->size, f->size);
+		if (s->kind == ROS_STEP_NUMBERS)
+			cdr_put_run(o, at, s->size, s->run_bytes ? s->run_bytes : n * s->size);
+		for (size_t i = 0; i < n && s->kind == ROS_STEP_GROUPS; i++)
+			put_plan(o, s->group, at + i * s->size);
+		for (size_t i = 0; i < n && s->kind == ROS_STEP_TEXTS; i++)
+			ros_put_text(o, (const char *)at + i * s->size, s->size);
 	}
 }
 
 void ros_own_encode(struct cdr_out *o, const struct msg_type *type, const void *msg, const struct ros_context *c)
 {
 	ros_put_header(o, msg, c);
-	put_group(o, type->body, msg);
+	put_plan(o, ros_plan_of(type), msg);
 }
 
 /* ---- decoding ---- */
 
-static size_t offset_of(const struct msg_group *group, const char *name)
-{
-	size_t offset = 0;
-
-	for (const struct msg_field *f = group->fields; strcmp(f->name, name) != 0; f++)
-		offset += msg_field_size(f);
-	return offset;
-}
-
 /* Lists that count together have one length. */
-static uint32_t get_length(struct cdr_in *in, const struct msg_group *group, const struct msg_field *list,
-			   uint8_t *base)
+static uint32_t get_length(struct cdr_in *in, const struct ros_step *s, uint8_t *base)
 {
-	uint8_t *count = base + offset_of(group, list->used);
+	uint8_t *count = base + s->count_offset;
 	const uint32_t n = cdr_get_length(in, 1);
 	uint32_t before;
-	bool first = true;
 
-	for (const struct msg_field *f = group->fields; f < list; f++)
-		first &= !f->used || strcmp(f->used, list->used) != 0;
 	memcpy(&before, count, sizeof(before));
-	in->bad |= n > list->count || (!first && n != before);
+	in->bad |= n > s->count || (!s->first && n != before);
 	memcpy(count, &n, sizeof(n));
 	return in->bad ? 0 : n;
 }
@@ -96,23 +76,22 @@ static void get_text(struct cdr_in *in, char *to, size_t size)
 	memcpy(to, text, in->bad ? 0 : len);
 }
 
-static void get_group(struct cdr_in *in, const struct msg_group *group, uint8_t *base)
+static void get_plan(struct cdr_in *in, const struct ros_plan *plan, uint8_t *base)
 {
-	uint8_t *at = base;
+	for (const struct ros_step *s = plan->steps; s < plan->steps + plan->n;) {
+		const bool run = s->run_bytes && !in->swapped;
+		uint8_t *at = base + s->offset;
+		const size_t n = s->counted ? get_length(in, s, base) : s->count;
 
-	for (const struct msg_field *f = group->fields; f < group->fields + group->n; at += msg_field_size(f), f++) {
-		size_t n = f->count ? f->count : 1;
-
-		if (!ros_own_has(group, f))
-			continue;
-		if (f->used)
-			n = get_length(in, group, f, base);
-		if (f->kind < MSG_name || f->kind == MSG_word || f->kind == MSG_flags)
-			cdr_get(in, at, f->size, n);
-		for (size_t i = 0; i < n && f->kind == MSG_group; i++)
-			get_group(in, f->group, at + i * f->size);
-		for (size_t i = 0; i < n && (f->kind == MSG_name || f->kind == MSG_text); i++)
-			get_text(in, (char *)at + i * f->size, f->size);
+		if (run)
+			cdr_get_run(in, at, s->size, s->run_bytes);
+		else if (s->kind == ROS_STEP_NUMBERS)
+			cdr_get(in, at, s->size, n);
+		for (size_t i = 0; i < n && s->kind == ROS_STEP_GROUPS; i++)
+			get_plan(in, s->group, at + i * s->size);
+		for (size_t i = 0; i < n && s->kind == ROS_STEP_TEXTS; i++)
+			get_text(in, (char *)at + i * s->size, s->size);
+		s += run ? s->run_steps : 1;
 	}
 }
 
@@ -127,6 +106,6 @@ int ros_own_decode(const void *cdr, size_t len, const struct msg_type *type, enu
 	cdr_get_i32(&in);
 	cdr_get_u32(&in);
 	cdr_get_string(&in, &frame_id);
-	get_group(&in, type->body, msg);
+	get_plan(&in, ros_plan_of(type), msg);
 	return in.bad || msg_check(msg, type->body->size, type, NULL) != MSG_FINE ? -1 : 0;
 }

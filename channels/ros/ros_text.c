@@ -2,8 +2,8 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "channels/ros/ros_inside.h"
 #include "channels/ros/ros_own.h"
+#include "channels/ros/ros_plan.h"
 #include "config/text.h"
 
 static const char *struct_name(const struct msg_group *group)
@@ -105,7 +105,7 @@ size_t ros_own_msg(char *text, size_t size, const struct msg_group *group)
 	if (is_message(group))
 		text_add(&o, "std_msgs/Header header\n");
 	for (const struct msg_field *f = group->fields; f < group->fields + group->n; f++)
-		if (ros_own_has(group, f))
+		if (ros_plan_has(group, f))
 			add_msg_field(&o, f);
 	return o.len;
 }
@@ -180,7 +180,7 @@ size_t ros_own_idl(char *text, size_t size, const struct msg_group *group)
 	if (is_message(group))
 		text_add(&o, "      std_msgs::msg::Header header;\n");
 	for (const struct msg_field *f = group->fields; f < group->fields + group->n; f++)
-		if (ros_own_has(group, f))
+		if (ros_plan_has(group, f))
 			add_idl_field(&o, f);
 	text_add(&o, "    };\n  };\n};\n");
 	return o.len;

@@ -1,0 +1,37 @@
+/* ros_plan.h: how the structs of channels/msg/types.h are copied to endplate_msgs and back, worked out once.
+ *
+ * A struct is a list of steps, one of each field that endplate_msgs has.  Its numbers have no padding in memory, and
+ * CDR aligns a number to its size.  So numbers one behind the other in memory, of which none is larger than the first,
+ * lie in CDR as they do in memory, wherever that first one begins: they are a run, which is copied at once.
+ */
+#ifndef CHANNELS_ROS_ROS_PLAN_H
+#define CHANNELS_ROS_ROS_PLAN_H
+
+#include "channels/msg/msg.h"
+
+enum ros_step_kind { ROS_STEP_NUMBERS, ROS_STEP_TEXTS, ROS_STEP_GROUPS };
+
+struct ros_step {
+	enum ros_step_kind kind;
+	uint16_t size, count; /* of one element, and elements there is room for; 1 if it is not an array */
+	uint16_t offset;      /* in the struct */
+	bool counted;	      /* only elements up to a u32 at count_offset count */
+	bool first;	      /* of the lists that have this count */
+	uint16_t count_offset;
+	uint16_t run_bytes; /* of the run that begins here; 0: this is not a number, or counted */
+	uint16_t run_steps; /* of it, at least 1 */
+	const struct ros_plan *group;
+};
+
+struct ros_plan {
+	const struct ros_step *steps;
+	size_t n;
+};
+
+/* Of a row of msg_types. */
+const struct ros_plan *ros_plan_of(const struct msg_type *type);
+
+/* What endplate_msgs has of a struct: all but counts and reserved places. */
+bool ros_plan_has(const struct msg_group *group, const struct msg_field *field);
+
+#endif
