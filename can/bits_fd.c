@@ -15,28 +15,22 @@
 #define STUFF_COUNT 4
 #define TAIL 10 /* CRC delimiter to end of frame */
 #define TAIL_SLOW 9
-#define CRC17_LEN_MAX 16 /* bytes of data */
+#define CRC21_LEN 20 /* bytes of data, and more: the longer CRC */
 
 static bool is_fd(const struct frame *f)
 {
 	return f->flags & FRAME_FD && frame_valid(f);
 }
 
+/* 0 to 8, then 12, 16, 20, 24, then 32, 48, 64. */
 static unsigned int length_code(unsigned int len)
 {
-	static const uint8_t longer[] = { 12, 16, 20, 24, 32, 48, 64 };
-	unsigned int code = 0;
-
-	if (len <= FRAME_DATA_MAX)
-		return len;
-	while (longer[code] < len)
-		code++;
-	return FRAME_DATA_MAX + 1 + code;
+	return len < 12 ? len : len < 32 ? 6 + len / 4 : 11 + len / 16;
 }
 
 static unsigned int crc_bits(unsigned int len)
 {
-	return len <= CRC17_LEN_MAX ? 17 : 21;
+	return len < CRC21_LEN ? 17 : 21;
 }
 
 /* One in front, and one behind every four. */
