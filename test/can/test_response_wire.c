@@ -1,4 +1,4 @@
-/* test_response_wire.c: no frame on a soft wire takes longer than its bound.  Also for traffic.c, response.c.
+/* test_response_wire.c: no frame on a soft wire takes longer than its bound.  Also for traffic.c.
  *
  * Random robots: processes with ticks and slots on one queue, devices that answer or send by themselves.  Time is an
  * argument of the engine, so a second takes milliseconds.  RESPONSE_SETS robots (80: about 100 thousand frames).
