@@ -82,7 +82,7 @@ static void get_own(struct cdr_in *in, struct ros_can *can)
 	f->__res1 = cdr_get_u8(in);
 	f->len = cdr_get_u8(in);
 	n = cdr_get_length(in, 1);
-	in->bad |= n != (f->can_id & CAN_RTR_FLAG ? 0 : f->len) || n > sizeof(f->data);
+	in->bad |= n != (f->can_id & CAN_RTR_FLAG ? 0 : f->len) || f->len > sizeof(f->data);
 	cdr_get(in, f->data, 1, in->bad ? 0 : n);
 }
 

@@ -101,8 +101,8 @@ TEST(a_length_that_cannot_be_is_refused)
 		uint8_t rtr, len;
 		uint32_t data;
 		int expected;
-	} rows[] = { { 0, 3, 3, 0 },  { 0, 3, 2, -1 },	{ 0, 2, 3, -1 },  { 1, 3, 0, 0 },
-		     { 1, 3, 3, -1 }, { 0, 64, 64, 0 }, { 0, 65, 65, -1 } };
+	} rows[] = { { 0, 3, 3, 0 },   { 0, 3, 2, -1 },	  { 0, 2, 3, -1 }, { 1, 3, 0, 0 },  { 1, 3, 3, -1 },
+		     { 0, 64, 64, 0 }, { 0, 65, 65, -1 }, { 1, 64, 0, 0 }, { 1, 65, 0, -1 } };
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		uint8_t cdr[256];
