@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/yaml.h"
 #include "launch/achweb/order.h"
 
 const char *const order_words[] = { "login", "stop", "arm", "home", "clear", "restart" };
@@ -51,12 +50,12 @@ static bool read_number(const struct yaml_node *node, uint64_t *value)
 	return !*end && !errno;
 }
 
-static int read_seen(struct order *o, const struct yaml_node *root, struct error_sink *errors)
+int order_read_seen(struct estop_seen *seen, const struct yaml_node *root, struct error_sink *errors)
 {
-	const struct yaml_node *seen = yaml_find(root, "seen"), *node = yaml_first(seen);
+	const struct yaml_node *node = yaml_first(yaml_find(root, "seen"));
 
 	for (int i = 0; i < ESTOP_CHANNELS; i++) {
-		if (!read_number(node, &o->seen.id[i]) || !read_number(node->next, &o->seen.seq[i]))
+		if (!read_number(node, &seen->id[i]) || !read_number(node->next, &seen->seq[i]))
 			return refuse(errors, "seen: not four whole numbers");
 		node = node->next->next;
 	}
@@ -71,7 +70,7 @@ static int read_action(struct order *o, const struct yaml_node *root, struct err
 		if (strcmp(word, order_words[o->kind]) != 0)
 			continue;
 		if (o->kind == ORDER_ARM)
-			return read_seen(o, root, errors);
+			return order_read_seen(&o->seen, root, errors);
 		if (!text_is_name(name))
 			return refuse(errors, "name: not the name of a daemon");
 		snprintf(o->name, sizeof(o->name), "%s", name);

@@ -13,6 +13,7 @@
 #include "channels/msg/types.h"
 #include "config/error.h"
 #include "config/text.h"
+#include "config/yaml.h"
 #include "daemons/estop/estop.h"
 #include "launch/achweb/token.h"
 
@@ -28,6 +29,9 @@ struct order {
 
 /* kind is ORDER_LOGIN or ORDER_STOP, or ORDER_ARM for any action.  0, or -EINVAL with a line in errors. */
 int order_read(struct order *order, enum order_kind kind, const char *body, size_t len, struct error_sink *errors);
+
+/* The key seen of such a body.  0, or -EINVAL with a line. */
+int order_read_seen(struct estop_seen *seen, const struct yaml_node *root, struct error_sink *errors);
 
 extern const char *const order_words[]; /* by kind: "arm" */
 

@@ -132,7 +132,7 @@ void studio_take(struct client *c, const struct studio_topics *topics, struct ac
 
 void studio_result(struct client *c, unsigned int which, bool ok, const char *text)
 {
-	if (which >= STUDIO_CALLS || !c->studio->calls[which].used)
+	if (which >= STUDIO_CALLS + STUDIO_STOPS || !c->studio->calls[which].used)
 		return;
 	c->studio->calls[which].used = false;
 	client_queue(c, WSOCK_OP_BINARY,

@@ -18,6 +18,7 @@
 #define STUDIO_TOPICS 256
 #define STUDIO_SUBSCRIPTIONS 128
 #define STUDIO_CALLS 4
+#define STUDIO_STOPS 2 /* beside them: a stop never waits for other calls */
 #define STUDIO_TOPIC_MAX 128
 
 /* Number i is the id of the channel, for ever. */
@@ -48,7 +49,7 @@ struct studio {
 	struct {
 		bool used;
 		uint32_t service, call;
-	} calls[STUDIO_CALLS];
+	} calls[STUDIO_CALLS + STUDIO_STOPS];
 };
 
 /* The subprotocol of the client's list; NULL: none is known. */

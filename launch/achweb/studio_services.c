@@ -1,15 +1,18 @@
 /* studio_services.c: services of a studio. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "config/utf8.h"
 #include "config/yaml.h"
 #include "launch/achweb/studio_services.h"
 
 #define NOTHING "{\"type\":\"object\"}"
 #define NAMED "{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\"}},\"required\":[\"name\"]}"
-#define SEEN                                                                                    \
-	"{\"type\":\"object\",\"properties\":{\"epoch\":{\"type\":\"integer\",\"description\":" \
-	"\"the epoch that is shown\"}},\"required\":[\"epoch\"]}"
+#define SEEN                                                                                                   \
+	"{\"type\":\"object\",\"properties\":{\"seen\":{\"type\":\"array\",\"description\":"                   \
+	"\"what a call without it shows: the state of the e-stop that is to be lowered\",\"items\":{\"type\":" \
+	"\"string\"}}}}"
 #define ANSWER "{\"type\":\"object\",\"properties\":{\"ok\":{\"type\":\"boolean\"},\"text\":{\"type\":\"string\"}}}"
 
 /* The place is the id. */
@@ -120,33 +123,64 @@ static void fail(struct client *c, uint32_t service, uint32_t call, const char *
 
 /* ---- calls ---- */
 
-/* Why not, or NULL.  A person who arms names the epoch that was shown; all that was read with it counts as seen. */
+/* What a person has to name to arm: a raise that came later makes the robot refuse it. */
+static const char *shown(const struct view *v)
+{
+	const struct estop_seen seen = estop_seen(&v->estop);
+	static char text[ACT_TEXT_MAX];
+
+	snprintf(text, sizeof(text),
+		 "not armed yet: level %s, by %.40s: %.120s; to arm, call again with "
+		 "{\"seen\":[\"%" PRIu64 "\",\"%" PRIu64 "\",\"%" PRIu64 "\",\"%" PRIu64 "\"]}",
+		 v->status.level, v->status.who, v->status.why, seen.id[0], seen.seq[0], seen.id[1], seen.seq[1]);
+	utf8_clean(text);
+	return text;
+}
+
+static const char *read_arm(struct order *o, const struct view *v, const struct yaml_node *root)
+{
+	struct error_sink errors = { 0 };
+
+	if (!yaml_find(root, "seen"))
+		return shown(v);
+	return order_read_seen(&o->seen, root, &errors) ? "seen: not four whole numbers" : NULL;
+}
+
+static const char *read_name(struct order *o, const struct yaml_node *root)
+{
+	const struct yaml_node *name = yaml_find(root, "name");
+
+	if (!name || name->kind != YAML_TEXT || !text_is_name(name->text))
+		return "name: not the name of a daemon";
+	snprintf(o->name, sizeof(o->name), "%s", name->text);
+	return NULL;
+}
+
+/* Why not, or NULL. */
 static const char *read_order(struct order *o, const struct acts *acts, uint32_t service, const char *json, size_t len)
 {
-	const struct view *v = acts->view;
-	const struct yaml_node *epoch, *name;
-	const char *why = NULL;
-	struct yaml *doc = NULL;
-	int64_t number;
+	const char *why;
+	struct yaml *doc;
 
 	*o = (struct order){ .kind = services[service].kind, .level = services[service].level };
 	if (o->kind == ORDER_STOP)
 		return NULL;
 	if (yaml_open_text(&doc, "the request", json, len, &(struct error_sink){ 0 }))
 		return "the request is not JSON";
-	epoch = yaml_find(yaml_root(doc), "epoch");
-	name = yaml_find(yaml_root(doc), "name");
-	if (o->kind == ORDER_ARM) {
-		if (!epoch || yaml_int(epoch, &number) || number != v->status.epoch)
-			why = "epoch: not the one that is shown now";
-		o->seen = estop_seen(&v->estop);
-	} else if (!name || name->kind != YAML_TEXT || !text_is_name(name->text)) {
-		why = "name: not the name of a daemon";
-	} else {
-		snprintf(o->name, sizeof(o->name), "%s", name->text);
-	}
+	why = o->kind == ORDER_ARM ? read_arm(o, acts->view, yaml_root(doc)) : read_name(o, yaml_root(doc));
 	yaml_close(doc);
 	return why;
+}
+
+/* A place for the answer to the call; the last ones are for stops. */
+static size_t free_call(const struct studio *s, bool stop)
+{
+	const size_t n = STUDIO_CALLS + (stop ? STUDIO_STOPS : 0);
+	size_t slot = 0;
+
+	while (slot < n && s->calls[slot].used)
+		slot++;
+	return slot < n ? slot : STUDIO_CALLS + STUDIO_STOPS;
 }
 
 void studio_services_call(struct client *c, struct acts *acts, const uint8_t *bytes, size_t len, int64_t now_ns)
@@ -155,22 +189,28 @@ void studio_services_call(struct client *c, struct acts *acts, const uint8_t *by
 	const uint32_t encoding = len < 12 ? 0 : get_u32(bytes + 8);
 	struct order order;
 	const char *why;
-	size_t slot = 0;
+	bool stop;
+	size_t slot;
 
 	if (len < 12 || encoding > len - 12) {
 		client_end(c, 1002);
 		return;
 	}
-	while (slot < STUDIO_CALLS && c->studio->calls[slot].used)
-		slot++;
+	stop = service < SERVICES && services[service].kind == ORDER_STOP;
+	slot = free_call(c->studio, stop);
 	if (service >= SERVICES || services[service].rights & ~c->rights)
 		why = "there is no such service";
-	else if (slot == STUDIO_CALLS)
+	else if (slot == STUDIO_CALLS + STUDIO_STOPS && !stop)
 		why = "too many calls are under way";
 	else
 		why = read_order(&order, acts, service, (const char *)bytes + 12 + encoding, len - 12 - encoding);
 	if (why) {
 		fail(c, service, call, why);
+		return;
+	}
+	if (slot == STUDIO_CALLS + STUDIO_STOPS) {
+		act_begin(acts, &order, 0, c->who, now_ns);
+		fail(c, service, call, "the stop has begun; too many calls wait here to be told when it is confirmed");
 		return;
 	}
 	c->studio->calls[slot].used = true;

@@ -77,16 +77,22 @@ await run({
 	},
 	async services_stop_and_with_the_right_to_act_arm() {
 		const looks = await connect('foxglove.sdk.v1'), acts = await connect('foxglove.sdk.v1', '--act');
+		const all = [], fresh = async () => all[all.push(await connect('foxglove.sdk.v1', '--act')) - 1];
 		check(!looks.services.has('/arm') && looks.services.has('/stop') && acts.services.has('/arm'), 'services');
 		let answer = await call(looks, '/stop', {});
 		check(answer.ok && status().level === 'estop', JSON.stringify(answer));
-		answer = await call(acts, '/arm', { epoch: status().epoch + 1 });
-		check(!answer.ok, 'armed with another epoch');
-		await sleep(500); // arming is for what the server has shown, ten times a second
-		const again = await connect('foxglove.sdk.v1', '--act');
-		answer = await call(again, '/arm', { epoch: status().epoch });
+		answer = await call(acts, '/arm', { epoch: status().epoch });
+		check(!answer.ok && /seen/.test(answer.text), 'armed by its epoch: ' + JSON.stringify(answer));
+		await sleep(500); // the server looks ten times a second
+		const ask = async () => JSON.parse(/\{"seen".*\}/.exec((await call(await fresh(), '/arm', {})).text)[0]);
+		const early = await ask();
+		check((await call(await fresh(), '/stop', {})).ok, 'a second stop');
+		answer = await call(await fresh(), '/arm', early);
+		check(!answer.ok && status().level === 'estop', 'armed over a stop that was not seen: ' + JSON.stringify(answer));
+		await sleep(500);
+		answer = await call(await fresh(), '/arm', await ask());
 		check(answer.ok && status().level === 'run', JSON.stringify(answer));
-		for (const one of [looks, acts, again])
+		for (const one of [looks, acts, ...all])
 			one.client.close();
 	},
 	async the_layout_names_topics_that_there_are() {
