@@ -10,7 +10,10 @@ static void tell(struct acts *acts, struct act_stop *s, bool done)
 	char text[ACT_TEXT_MAX];
 
 	robot_level_read(&r->estop, &r->channels, clock_now_ns());
-	if (done)
+	if (done && !r->drivers)
+		snprintf(text, sizeof(text), "NOT CONFIRMED: level %s is raised, but no driver runs that could obey it",
+			 msg_level_word(r->level));
+	else if (done)
 		snprintf(text, sizeof(text), "level %s, epoch %llu, by %s; shown by %zu driver%s",
 			 msg_level_word(r->estop.level), (unsigned long long)r->estop.epoch, s->who, r->drivers,
 			 r->drivers == 1 ? "" : "s");
@@ -24,7 +27,7 @@ static void tell(struct acts *acts, struct act_stop *s, bool done)
 	raising_end(r);
 	s->under_way = false;
 	for (size_t i = 0; i < s->waiters_n; i++)
-		acts->done(acts->to, s->waiters[i], done, text);
+		acts->done(acts->to, s->waiters[i], done && r->drivers, text);
 	s->waiters_n = 0;
 }
 
