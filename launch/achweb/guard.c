@@ -75,8 +75,8 @@ static int check_post(const struct http *r, const char **why)
 
 	if (!is_own_origin(r))
 		return refuse(403, why, "another origin, or none");
-	if (strcmp(r->csrf, "1") != 0)
-		return refuse(403, why, "the header X-Endplate: 1 is missing");
+	if (!*r->csrf)
+		return refuse(403, why, "the header X-Endplate is missing");
 	if (type != strlen("application/json") || strncasecmp(r->type, "application/json", type) != 0)
 		return refuse(415, why, "only application/json is read");
 	return 0;
@@ -106,6 +106,6 @@ int guard_check(const struct guard *g, const struct http *r, enum guard_route ro
 	if (!rights && routes[i].rights)
 		return refuse(401, why, "log in with the link that achctl web prints");
 	if (routes[i].rights & ~rights)
-		return refuse(403, why, "you may look and stop; achctl web --act prints a link for acting");
+		return refuse(403, why, "you may look and stop; achctl web --act prints a link for acting, in this browser");
 	return 0;
 }

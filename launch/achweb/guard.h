@@ -3,7 +3,7 @@
  * Any web page in a browser on this machine can send requests to a loopback address, and any local user, too.  So
  *	Host	has to be a name of this server (against DNS rebinding)
  *	Origin	has to be this server for POST and WebSockets: browsers let any page open a WebSocket
- *	POST	carries JSON and the header X-Endplate, which no form can send
+ *	POST	carries JSON and the header X-Endplate, which no form can send; to act it is the key of the session
  *	rights	come from a session (token.h)
  */
 #ifndef LAUNCH_ACHWEB_GUARD_H

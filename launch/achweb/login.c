@@ -41,7 +41,7 @@ static void answer(void *context, struct query_client *client, char *question, i
 	token = (key ? token_begin_session : token_issue)(l->tokens, random, act ? TOKEN_LOOK | TOKEN_ACT : TOKEN_LOOK,
 							  who, now_ns);
 	if (key)
-		snprintf(text, sizeof(text), "ok ws://%s/foxglove?key=%s", l->address, token->text);
+		snprintf(text, sizeof(text), "ok ws://%s/foxglove?key=%s", l->address, token->key);
 	else
 		snprintf(text, sizeof(text), "ok http://%s/#%s", l->address, token->text);
 	query_answer(client, text);

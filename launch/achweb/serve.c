@@ -44,25 +44,31 @@ static void serve_file(struct client *c, const struct page *page)
 
 static void login(struct server *s, struct client *c, const struct order *order, int64_t now_ns)
 {
-	static const char body[] = "{\"ok\":true}";
 	uint8_t random[TOKEN_RANDOM];
 	const struct token *session;
-	char cookie[160];
+	struct blob *answer;
+	char cookie[160], body[80];
 
-	if (!rate_take(&s->logins, now_ns, LOGIN_NS, LOGINS)) {
-		client_refuse(c, 429, "too many attempts to log in: wait a second");
-		return;
-	}
 	session = getrandom(random, sizeof(random), 0) == sizeof(random)
 			  ? token_redeem(&s->tokens, order->token, random, now_ns)
 			  : NULL;
+	/* Whoever guesses is slowed down, and keeps out nobody who has a token. */
+	if (!session && !rate_take(&s->logins, now_ns, LOGIN_NS, LOGINS)) {
+		client_refuse(c, 429, "too many attempts to log in: wait a second");
+		return;
+	}
 	if (!session) {
 		client_refuse(c, 401, "this link was used, or is older than 5 minutes: achctl web prints another");
 		return;
 	}
-	snprintf(cookie, sizeof(cookie), "Set-Cookie: %s=%s; HttpOnly; SameSite=Strict; Path=/; Max-Age=43200\r\n",
-		 s->cookie, session->text);
-	client_answer(c, 200, "application/json", cookie, body, strlen(body), NULL);
+	/* Without an age: the session ends here (token.h), not in the browser while its page is open. */
+	snprintf(cookie, sizeof(cookie), "Set-Cookie: %s=%s; HttpOnly; SameSite=Strict; Path=/\r\n", s->cookie,
+		 session->text);
+	snprintf(body, sizeof(body), "{\"ok\":true,\"key\":\"%s\"}", session->key);
+	answer = blob_make(body, strlen(body));
+	client_answer(c, 200, "application/json", cookie, answer ? answer->bytes : "", answer ? answer->len : 0,
+		      answer);
+	blob_drop(answer);
 }
 
 static void serve_post(struct server *s, struct client *c, enum guard_route route, const char *body, size_t len,
@@ -122,15 +128,24 @@ void serve_message(struct server *s, struct client *c, bool binary, int64_t now_
 
 /* ---- requests ---- */
 
+/* The rights: of the cookie to look, of the key to act. */
 static unsigned int find_session(struct server *s, struct client *c, const struct http *r, enum guard_route route,
 				 int64_t now_ns)
 {
 	const struct token *session = NULL;
+	char text[TOKEN_MAX] = "";
+	bool acts = false;
 
-	if (http_value(r->cookie, ';', s->cookie, c->session, sizeof(c->session)) ||
-	    (route == GUARD_STUDIO && http_value(r->query, '&', "key", c->session, sizeof(c->session))))
-		session = token_session(&s->tokens, c->session, now_ns);
-	c->rights = session ? session->rights : 0;
+	if (http_value(r->cookie, ';', s->cookie, text, sizeof(text)))
+		session = token_session(&s->tokens, text, now_ns);
+	if (session && route != GUARD_STUDIO)
+		acts = route != GUARD_ACT || token_session_of_key(&s->tokens, r->csrf, now_ns) == session;
+	if (route == GUARD_STUDIO && http_value(r->query, '&', "key", text, sizeof(text))) {
+		session = token_session_of_key(&s->tokens, text, now_ns);
+		acts = true;
+	}
+	c->rights = !session ? 0 : acts ? session->rights : session->rights & TOKEN_LOOK;
+	snprintf(c->session, sizeof(c->session), "%s", session ? session->text : "");
 	snprintf(c->who, sizeof(c->who), "%s", session ? session->who : "");
 	return c->rights;
 }

@@ -20,6 +20,7 @@
 #define STUCK_NS 10000000000  /* a client that does not read */
 #define SEND_BYTES (32 << 10) /* that the kernel keeps for one client */
 #define LISTENER ((uint64_t)1 << 32)
+#define SESSIONS_NS 1000000000
 #define MESSAGE_NS 50000000 /* between two messages of a client, on average */
 
 /* ---- connections ---- */
@@ -215,6 +216,20 @@ static void write_all(struct server *s, int64_t now_ns)
 	}
 }
 
+/* An open page uses its session, so that its stop works after days; if the session is gone the page says so. */
+static void keep_sessions(struct server *s, int64_t now_ns)
+{
+	if (now_ns < s->sessions_ns)
+		return;
+	s->sessions_ns = now_ns + SESSIONS_NS;
+	for (size_t i = 0; i < SERVER_CLIENTS_MAX; i++) {
+		struct client *c = s->clients[i];
+
+		if (c && c->kind != CLIENT_HTTP && !c->closing && !token_session(&s->tokens, c->session, now_ns))
+			client_end(c, 1008);
+	}
+}
+
 /* ---- the robot ---- */
 
 static void replace(struct blob **old, struct blob *blob, uint64_t *number)
@@ -335,6 +350,7 @@ int64_t server_turn(struct server *s, int64_t now_ns)
 	bool used;
 
 	read_ready(s, now_ns);
+	keep_sessions(s, now_ns);
 	next_ns = act_step(&s->acts, now_ns);
 	used = s->pages_n || s->studios_n || next_ns != CLOCK_NEVER;
 	if (used && now_ns >= s->look_ns) {

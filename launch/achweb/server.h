@@ -35,6 +35,7 @@ struct server {
 	uint64_t robot_n, events_n, facts_n; /* their numbers */
 	char config[STATUS_PATH_MAX];	     /* that facts are of */
 	int64_t look_ns, studio_ns;	     /* when to look next */
+	int64_t sessions_ns;		     /* and at the sessions of pages and studios */
 	bool pending;			     /* a client's message is under way */
 };
 

@@ -14,7 +14,7 @@ static bool is_same(const char a[TOKEN_MAX], const char b[TOKEN_MAX])
 	return !differ;
 }
 
-static struct token *find(struct token *list, size_t n, const char *text, int64_t now_ns)
+static struct token *find(struct token *list, size_t n, const char *text, bool key, int64_t now_ns)
 {
 	char padded[TOKEN_MAX] = "";
 	struct token *found = NULL;
@@ -23,7 +23,7 @@ static struct token *find(struct token *list, size_t n, const char *text, int64_
 		return NULL;
 	memcpy(padded, text, TOKEN_MAX - 1);
 	for (size_t i = 0; i < n; i++)
-		if (is_same(list[i].text, padded) && list[i].until_ns > now_ns)
+		if (is_same(key ? list[i].key : list[i].text, padded) && list[i].until_ns > now_ns)
 			found = &list[i];
 	return found;
 }
@@ -35,8 +35,10 @@ static struct token *add(struct token *list, size_t n, const uint8_t random[TOKE
 	for (size_t i = 1; i < n; i++)
 		if (list[i].until_ns < place->until_ns)
 			place = &list[i];
-	for (size_t i = 0; i < TOKEN_RANDOM; i++)
+	for (size_t i = 0; i < TOKEN_RANDOM / 2; i++) {
 		snprintf(place->text + 2 * i, 3, "%02x", random[i]);
+		snprintf(place->key + 2 * i, 3, "%02x", random[TOKEN_RANDOM / 2 + i]);
+	}
 	return place;
 }
 
@@ -65,7 +67,7 @@ const struct token *token_begin_session(struct token_store *s, const uint8_t ran
 const struct token *token_redeem(struct token_store *s, const char *text, const uint8_t random[TOKEN_RANDOM],
 				 int64_t now_ns)
 {
-	struct token *t = find(s->tokens, sizeof(s->tokens) / sizeof(*s->tokens), text, now_ns);
+	struct token *t = find(s->tokens, sizeof(s->tokens) / sizeof(*s->tokens), text, false, now_ns);
 	const struct token *session;
 
 	if (!t)
@@ -75,11 +77,21 @@ const struct token *token_redeem(struct token_store *s, const char *text, const 
 	return session;
 }
 
-const struct token *token_session(struct token_store *s, const char *text, int64_t now_ns)
+static const struct token *use_session(struct token_store *s, const char *text, bool key, int64_t now_ns)
 {
-	struct token *t = find(s->sessions, sizeof(s->sessions) / sizeof(*s->sessions), text, now_ns);
+	struct token *t = find(s->sessions, sizeof(s->sessions) / sizeof(*s->sessions), text, key, now_ns);
 
 	if (t)
 		t->until_ns = now_ns + TOKEN_SESSION_NS;
 	return t;
+}
+
+const struct token *token_session(struct token_store *s, const char *text, int64_t now_ns)
+{
+	return use_session(s, text, false, now_ns);
+}
+
+const struct token *token_session_of_key(struct token_store *s, const char *key, int64_t now_ns)
+{
+	return use_session(s, key, true, now_ns);
 }

@@ -2,6 +2,9 @@
  *
  * A token is 128 random bits, printed by achctl web.  Whoever shows it first gets a session, and the token is gone.  A
  * session ends when it was not used for TOKEN_SESSION_NS, or with the process.
+ *
+ * A session has two secrets.  The text is a cookie, which a browser sends to every port of this machine, those of other
+ * users too: it looks and stops.  To act takes the key, which a browser gives to pages of this server alone.
  */
 #ifndef LAUNCH_ACHWEB_TOKEN_H
 #define LAUNCH_ACHWEB_TOKEN_H
@@ -10,8 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TOKEN_RANDOM 16
-#define TOKEN_MAX (2 * TOKEN_RANDOM + 1)
+#define TOKEN_RANDOM 32
+#define TOKEN_MAX (TOKEN_RANDOM + 1) /* hexadecimal digits of half of it */
 #define TOKEN_WHO_MAX 24
 
 #define TOKEN_LIFE_NS 300000000000	/* 5 min */
@@ -21,7 +24,7 @@
 #define TOKEN_ACT 2u
 
 struct token {
-	char text[TOKEN_MAX]; /* "": unused */
+	char text[TOKEN_MAX], key[TOKEN_MAX]; /* "": unused */
 	unsigned int rights;
 	int64_t until_ns;
 	char who[TOKEN_WHO_MAX]; /* the user that it was given to */
@@ -41,5 +44,6 @@ const struct token *token_redeem(struct token_store *store, const char *text, co
 				 int64_t now_ns);
 /* The session, whose time begins again; NULL: there is none. */
 const struct token *token_session(struct token_store *store, const char *text, int64_t now_ns);
+const struct token *token_session_of_key(struct token_store *store, const char *key, int64_t now_ns);
 
 #endif

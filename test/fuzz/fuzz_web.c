@@ -33,7 +33,7 @@ static void try_request(const char *bytes, size_t len)
 
 		assert(r.length <= HTTP_BODY_MAX);
 		assert(status || !strcasecmp(r.host, "a:1"));
-		assert(status || !r.post || (*r.origin && !strcmp(r.csrf, "1")));
+		assert(status || !r.post || (*r.origin && *r.csrf));
 		http_value(r.cookie, ';', "k", value, sizeof(value));
 		http_value(r.query, '&', "key", value, sizeof(value));
 		handshake_accept(accept, r.ws_key);

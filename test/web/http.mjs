@@ -25,7 +25,8 @@ function ask(origin, path, headers, method = 'GET', body = '') {
 
 const socket = (origin, cookie) => ({ Origin: origin, Cookie: cookie, Connection: 'Upgrade', Upgrade: 'websocket',
 	'Sec-WebSocket-Version': '13', 'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ==' });
-const post = (origin, cookie) => ({ Origin: origin, Cookie: cookie, 'X-Endplate': '1', 'Content-Type': 'application/json' });
+const post = (origin, cookie, key) => ({ Origin: origin, Cookie: cookie, 'X-Endplate': key || '1',
+	'Content-Type': 'application/json' });
 
 await run({
 	async foreign_origins_and_hosts_are_refused() {
@@ -54,7 +55,9 @@ await run({
 		const look = await login(), act = await login('--act');
 		const arm = JSON.stringify({ do: 'arm', seen: ['1', '1', '1', '1'] });
 		check((await ask(look.origin, '/act', post(look.origin, look.cookie), 'POST', arm)).status === 403, 'look arms');
-		check((await ask(act.origin, '/act', post(act.origin, act.cookie), 'POST', arm)).status === 200, 'act does not');
+		check((await ask(act.origin, '/act', post(act.origin, act.cookie), 'POST', arm)).status === 403, 'a cookie acts');
+		check((await ask(act.origin, '/act', post(act.origin, act.cookie, act.key), 'POST', arm)).status === 200,
+			'act does not');
 		check((await ask(look.origin, '/session', { Cookie: look.cookie })).status === 200, 'no session');
 	},
 	async a_page_that_sends_frames_is_closed() {

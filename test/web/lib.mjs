@@ -50,11 +50,11 @@ export function cookieOf(response) {
 	return response.headers.get('set-cookie').split(';')[0];
 }
 
-// A session, as a program would get it: its cookie.
+// A session, as a program would get it: its cookie, and the key to act.
 export async function login(...words) {
 	const url = new URL(link(...words));
 	const response = await fetch(url.origin + '/login', { method: 'POST', body: JSON.stringify({ token: url.hash.slice(1) }),
 		headers: { 'Content-Type': 'application/json', 'X-Endplate': '1', Origin: url.origin } });
 	check(response.ok, 'login: ' + response.status);
-	return { origin: url.origin, cookie: cookieOf(response) };
+	return { origin: url.origin, cookie: cookieOf(response), key: (await response.json()).key };
 }

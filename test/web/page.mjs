@@ -80,7 +80,7 @@ await run({
 		achctl('estop');
 		await level(page, 'e-stop');
 		const answer = await page.evaluate(async () => (await fetch('/act', { method: 'POST',
-			headers: { 'Content-Type': 'application/json', 'X-Endplate': '1' },
+			headers: { 'Content-Type': 'application/json', 'X-Endplate': localStorage.getItem('endplate-key') },
 			body: JSON.stringify({ do: 'arm', seen: ['1', '1', '1', '1'] }) })).json());
 		check(answer.ok === false && /refused/.test(answer.text), JSON.stringify(answer));
 		check(status().level === 'estop', 'armed');

@@ -1,6 +1,23 @@
 // link.js: the connection to achweb: login, the WebSocket, and the page's own clock.
 
 const RETRY_MS = 1000;
+const KEY = 'endplate-key'; // of the session: only pages of this address and port can read it
+
+function keep(key) {
+	try {
+		localStorage.setItem(KEY, key);
+	} catch (error) {
+		// without storage the page looks and stops
+	}
+}
+
+function keyOf() {
+	try {
+		return localStorage.getItem(KEY) || '1';
+	} catch (error) {
+		return '1';
+	}
+}
 
 export class Link {
 	// on: an object of functions, by the word "op" of a message, and open, login.
@@ -20,7 +37,9 @@ export class Link {
 		if (token) {
 			history.replaceState(null, '', location.pathname);
 			const answer = await post('/login', { token: token[1] });
-			if (!answer.ok)
+			if (answer.ok)
+				keep(answer.key);
+			else
 				this.on.login(answer.text);
 		}
 		this.connect();
@@ -66,7 +85,8 @@ export async function post(path, body, withinMs) {
 	try {
 		const answer = await fetch(path, {
 			method: 'POST', cache: 'no-store', signal: end.signal,
-			headers: { 'Content-Type': 'application/json', 'X-Endplate': '1' }, body: JSON.stringify(body),
+			headers: { 'Content-Type': 'application/json', 'X-Endplate': keyOf() },
+			body: JSON.stringify(body),
 		});
 		return await answer.json();
 	} catch (error) {
