@@ -128,8 +128,8 @@ static void serve(uint32_t tag)
 {
 	if (tag == BRIDGE_TAG_NODE) {
 		node_seen(a.bridge.node);
-		relay_take(a.relay);
 		subscribe_take(a.subscribe);
+		relay_take(a.relay);
 	} else if (tag >= BRIDGE_TAG_RELAY) {
 		relay_read(a.relay, tag - BRIDGE_TAG_RELAY);
 	} else {

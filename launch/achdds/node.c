@@ -227,15 +227,19 @@ static dds_qos_t *make_qos(const struct node_topic *topic)
 	return qos;
 }
 
+void node_again(struct node *n)
+{
+	const uint64_t one = 1;
+
+	if (write(n->fd, &one, sizeof(one)) < 0)
+		return; /* it is full, and readable */
+}
+
 /* On a thread of the library. */
 static void data_came(dds_entity_t reader, void *to)
 {
-	const struct node *n = to;
-	const uint64_t one = 1;
-
 	(void)reader;
-	if (write(n->fd, &one, sizeof(one)) < 0)
-		return; /* it is full, and readable */
+	node_again(to);
 }
 
 static dds_entity_t make_topic(struct node *n, const struct node_topic *topic, const struct ddsi_sertype **used)

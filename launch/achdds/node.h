@@ -79,6 +79,7 @@ struct node_sample {
 };
 /* Before the samples are taken: node_fd is not readable any more. */
 void node_seen(struct node *node);
+void node_again(struct node *node); /* it is: not all samples were taken */
 /* 1: the next sample; 0: there is none; or -errno. */
 int node_take(struct node_reader *reader, struct node_sample *sample);
 void node_release(struct node_sample *sample);

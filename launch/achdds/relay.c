@@ -216,18 +216,29 @@ void relay_read(struct relay *r, uint32_t tag)
 
 /* ---- the loop ---- */
 
+/* The next of at most BATCH samples; whoever floods a topic keeps no other one waiting. */
+static bool next_sample(struct relay *r, struct node_reader *reader, struct node_sample *sample, int *n)
+{
+	if (++*n > BATCH) {
+		node_again(r->b->node);
+		return false;
+	}
+	return node_take(reader, sample) > 0;
+}
+
 void relay_take(struct relay *r)
 {
 	struct node_sample sample;
+	int n = 0;
 
 	if (!r)
 		return;
-	for (; node_take(r->asked, &sample) > 0; node_release(&sample))
+	for (; next_sample(r, r->asked, &sample, &n); node_release(&sample))
 		relay_peer_answer(r, &sample);
-	for (; node_take(r->answered, &sample) > 0; node_release(&sample))
+	for (n = 0; next_sample(r, r->answered, &sample, &n); node_release(&sample))
 		relay_peer_take(r, &sample);
 	for (size_t i = 0; i < r->b->plan.relay.receive_n; i++)
-		for (; node_take(r->ins[i].reader, &sample) > 0; node_release(&sample))
+		for (n = 0; next_sample(r, r->ins[i].reader, &sample, &n); node_release(&sample))
 			relay_receive(r, &r->ins[i], &sample);
 }
 
@@ -291,6 +302,7 @@ void relay_state(const struct relay *r, struct json *j, int64_t now_ns)
 		json_uint(j, "late", in->late);
 		json_uint(j, "unsynchronized", in->unsynchronized);
 		json_uint(j, "malformed", in->malformed);
+		json_uint(j, "other_writer", in->other_writer);
 		json_uint(j, "refused", in->refused);
 		json_int(j, "age_ns", in->age_ns);
 		json_int(j, "uncertainty_ns", in->error_ns);

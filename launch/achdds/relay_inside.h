@@ -27,9 +27,11 @@ struct relay_in {
 	struct endplate_device *device; /* of references; NULL: it is put into the channel */
 	struct port port;
 	uint64_t session, number; /* of the last message */
+	uint64_t writer;	  /* whose it was, */
+	int64_t writer_ns;	  /* and when it came */
 	/* Messages that came; missing between them; of a sender whose clock is not known well enough; out of order; not
-	 * messages; not delivered. */
-	uint64_t received, lost, unsynchronized, late, malformed, refused;
+	 * messages; of another writer; not delivered. */
+	uint64_t received, lost, unsynchronized, late, malformed, other_writer, refused;
 	int64_t age_ns, error_ns; /* of the last one delivered */
 };
 

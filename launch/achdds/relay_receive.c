@@ -4,8 +4,31 @@
 #include "launch/achdds/relay_inside.h"
 #include "launch/achdds/relay_stamp.h"
 
+#define SANE_NS (INT64_MAX / 8) /* times beyond are not a clock's; differences of others do not overflow */
+#define SILENT_NS ENDPLATE_VALID_MAX_NS
+
+static bool is_sane(int64_t t_ns)
+{
+	return t_ns >= 0 && t_ns < SANE_NS;
+}
+
+/* One writer at a time: while it sends, those of another are refused, whatever session and number they name. */
+static bool is_writer(struct relay_in *in, const struct node_sample *sample, int64_t now_ns)
+{
+	if (in->writer_ns && in->writer != sample->writer && now_ns - in->writer_ns < SILENT_NS) {
+		in->other_writer++;
+		return false;
+	}
+	if (in->writer != sample->writer)
+		in->session = 0;
+	in->writer = sample->writer;
+	in->writer_ns = now_ns;
+	return true;
+}
+
 /* false: it is not new, or not a message. */
-static bool unpack(struct relay *r, struct relay_in *in, const struct node_sample *sample, const struct msg_type **type)
+static bool unpack(struct relay *r, struct relay_in *in, const struct node_sample *sample, int64_t now_ns,
+		   const struct msg_type **type)
 {
 	struct cdr_in cdr = cdr_in(sample->cdr, sample->len);
 	uint64_t session = 0, number = 0;
@@ -17,10 +40,13 @@ static bool unpack(struct relay *r, struct relay_in *in, const struct node_sampl
 	if (!cdr.bad && len <= sizeof(r->msg))
 		cdr_get(&cdr, r->msg.bytes, 1, len);
 	if (cdr.bad || len > sizeof(r->msg) || msg_check(r->msg.bytes, len, NULL, type) != MSG_FINE ||
-	    ((*type)->number == msg_estop_number || (*type)->number == msg_request_number)) {
+	    (*type)->number == msg_estop_number || (*type)->number == msg_request_number ||
+	    !is_sane(r->msg.header.t_publish_ns) || !is_sane(r->msg.header.valid_until_ns)) {
 		in->malformed++;
 		return false;
 	}
+	if (!is_writer(in, sample, now_ns))
+		return false;
 	if (session == in->session && number <= in->number) {
 		in->late++;
 		return false;
@@ -71,7 +97,7 @@ void relay_receive(struct relay *r, struct relay_in *in, const struct node_sampl
 	int64_t offset_ns = 0, error_ns = 0;
 	int status;
 
-	if (!unpack(r, in, sample, &type))
+	if (!unpack(r, in, sample, now_ns, &type))
 		return;
 	if (!relay_peer_offset(r, in->session, now_ns, &offset_ns, &error_ns)) {
 		in->unsynchronized++;

@@ -7,6 +7,7 @@
 
 #define LOOK_NS 50000000  /* between two looks at a driver */
 #define REPEAT_NS 5000000 /* after a raise that could not be put */
+#define AT_ONCE 32	  /* samples of a reader */
 #define APART_NS 50000000 /* between two raises that could */
 
 struct input {
@@ -240,16 +241,30 @@ static void take(struct subscribe *s, struct input *in, const struct node_sample
 		put_reference(s, in, &msg, sample->writer, now_ns);
 }
 
-void subscribe_take(struct subscribe *s)
+/* true: there may be more. */
+static bool take_some(struct subscribe *s, struct input *in, struct node_reader *reader)
 {
 	struct node_sample sample;
+	int n = 0;
 
-	for (size_t i = 0; i < s->n; i++)
-		for (size_t k = 0; k < 2 && s->inputs[i].readers[k]; k++)
-			while (node_take(s->inputs[i].readers[k], &sample) > 0) {
-				take(s, &s->inputs[i], &sample);
-				node_release(&sample);
-			}
+	for (; n < AT_ONCE && node_take(reader, &sample) > 0; n++) {
+		take(s, in, &sample);
+		node_release(&sample);
+	}
+	return n == AT_ONCE;
+}
+
+/* Stops first.  Whoever floods a topic keeps no other one, and nothing else of the bridge, waiting. */
+void subscribe_take(struct subscribe *s)
+{
+	bool more = false;
+
+	for (int pass = 0; pass < 2; pass++)
+		for (size_t i = 0; i < s->n; i++)
+			for (size_t k = 0; k < 2 && s->inputs[i].readers[k] && s->inputs[i].plan->estop == !pass; k++)
+				more |= take_some(s, &s->inputs[i], s->inputs[i].readers[k]);
+	if (more)
+		node_again(s->b->node);
 }
 
 int64_t subscribe_due(struct subscribe *s, int64_t now_ns)

@@ -18,7 +18,7 @@ struct subscribe;
 int subscribe_open(struct subscribe **subscribe, struct bridge *bridge, struct error_sink *errors);
 void subscribe_close(struct subscribe *subscribe);
 
-/* Takes all that has come. */
+/* Takes what has come; not all of a flood, then node_fd is readable again. */
 void subscribe_take(struct subscribe *subscribe);
 /* Looks at the drivers, and repeats raises that are not obeyed yet.  Returns when to look again. */
 int64_t subscribe_due(struct subscribe *subscribe, int64_t now_ns);
