@@ -1,6 +1,9 @@
 /* test_wsock.c: frames of a WebSocket, in pieces of every size, and bad ones. */
 #include "test/channels/testcase.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include "launch/achweb/wsock.h"
 
 static uint8_t sent[70000];
@@ -210,4 +213,52 @@ TEST(headers_of_every_length)
 	}
 	wsock_header(header, WSOCK_OP_CLOSE, 2);
 	TEST_ASSERT_EQUAL_HEX8(0x88, header[0]);
+}
+
+/* Behind the bytes of every call begins a page that nobody may touch. */
+TEST(no_byte_behind_the_input_is_read)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	uint8_t *two = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	TEST_ASSERT_TRUE(two != MAP_FAILED);
+	TEST_ASSERT_EQUAL_INT(0, mprotect(two + page, page, PROT_NONE));
+	for (size_t piece = 1; piece < 30; piece++) {
+		unsigned int got = 0;
+
+		begin();
+		frame(0x81, "hello", 5);
+		frame(0x89, "", 0);
+		frame(0x01, "abc", 3);
+		frame(0x8A, "0123456789", 10);
+		frame(0x80, "d", 1);
+		for (size_t at = 0, taken; at < sent_len; at += taken) {
+			const size_t n = sent_len - at < piece ? sent_len - at : piece;
+			uint8_t *bytes = two + page - n;
+
+			memcpy(bytes, sent + at, n);
+			got += wsock_read(&in, bytes, n, &taken) != WSOCK_MORE;
+		}
+		TEST_ASSERT_EQUAL_UINT(4, got);
+	}
+	munmap(two, 2 * page);
+}
+
+/* The longest message and the longest ping fill their places, and change nothing behind them. */
+TEST(the_longest_fit_exactly)
+{
+	static char text[WSOCK_TEXT_MAX];
+	size_t at = 0;
+
+	memset(text, 'x', sizeof(text));
+	begin();
+	frame(0x81, text, sizeof(text));
+	frame(0x89, text, WSOCK_CONTROL_MAX);
+	in.control[0] = 0x5A;
+	TEST_ASSERT_EQUAL_INT(WSOCK_TEXT, next(&at, sent_len));
+	TEST_ASSERT_EQUAL_UINT(sizeof(text), in.len);
+	TEST_ASSERT_EQUAL_UINT8(0, in.text[WSOCK_TEXT_MAX]);
+	TEST_ASSERT_EQUAL_UINT8(0x5A, in.control[0]);
+	TEST_ASSERT_EQUAL_INT(WSOCK_PING, next(&at, sent_len));
+	TEST_ASSERT_EQUAL_UINT(WSOCK_CONTROL_MAX, in.control_len);
 }
