@@ -11,8 +11,10 @@ unset ROS_DOMAIN_ID CYCLONEDDS_URI EAR_KEYS
 domain=$(($$ % 100 + 1))
 
 position() { as robot robotsim report --json waist.15 | grep -oE '"position":-?[0-9.e+-]+' | cut -d: -f2; }
-moved() { awk -v x="$(position)" 'BEGIN { exit !(x + 0 < -0.05) }'; }
-stayed() { awk -v a="$(position)" -v b="$1" 'BEGIN { exit !(b != "" && a - b < 0.01 && b - a < 0.01) }'; } # POSITION
+moved() { # FROM
+	awk -v a="$(position)" -v b="$1" 'BEGIN { exit !(a != "" && b != "" && (a - b > 0.05 || b - a > 0.05)) }'
+}
+stayed() { [ -n "$1" ] && [ "$(position)" = "$1" ]; } # FROM
 
 # USER LINE...: a bridge of that user, whose plan has these lines
 bridge() {
@@ -45,7 +47,7 @@ test_a_bridge_without_the_right_moves_nothing() {
 	bridge operator "$moves"
 	refer
 	lib_until has refused 20
-	grep -q 'not allowed' "$folder/bridge"
+	lib_until grep -q 'not allowed' "$folder/bridge" # a driver that is late refuses before
 	stayed "$before"
 	level_is run
 	end
@@ -67,12 +69,15 @@ test_a_bridge_of_a_mover_without_subscription_moves_nothing() {
 }
 
 test_a_bridge_of_a_mover_moves_an_armed_robot_within_its_limits() {
+	local before
 	robot_up
+	before=$(position)
 	bridge mover "$moves"
 	refer
 	lib_until has refused 5 # it is not armed
+	stayed "$before"
 	robot_armed
-	lib_until moved
+	lib_until moved "$before"
 	level_is run
 	end
 }
