@@ -106,6 +106,7 @@ int guard_check(const struct guard *g, const struct http *r, enum guard_route ro
 	if (!rights && routes[i].rights)
 		return refuse(401, why, "log in with the link that achctl web prints");
 	if (routes[i].rights & ~rights)
-		return refuse(403, why, "you may look and stop; achctl web --act prints a link for acting, in this browser");
+		return refuse(403, why,
+			      "you may look and stop; achctl web --act prints a link for acting, in this browser");
 	return 0;
 }

@@ -33,6 +33,7 @@ s.send(sys.argv[2].encode())
 print(s.recv(300).decode())
 ASK
 }
+# shellcheck disable=SC2053 # a pattern
 asked() { [[ $(asks "$1" "$2" 2>&1) == $3 ]] || { asks "$1" "$2" && return 1; }; } # USER QUESTION PATTERN
 
 status() { # USER HOST PATH: of the answer on the local socket
