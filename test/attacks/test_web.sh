@@ -23,7 +23,8 @@ web_up() { # OPTION...: achweb of the user operator, in the group of the operato
 asks() {
 	local be
 	be "$1"
-	[ -z "${in_group:-}" ] || be=(setpriv --reuid="${uids[$1]}" --regid="${uids[$1]}" --groups="$operators,$in_group")
+	[ -z "${in_group:-}" ] ||
+		be=(setpriv --reuid="${uids[$1]}" --regid="${uids[$1]}" --groups="$operators,$in_group")
 	"${be[@]}" /usr/bin/python3 - "$folder/web/web" "$2" <<'ASK'
 import socket, sys
 s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)

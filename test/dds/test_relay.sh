@@ -120,6 +120,10 @@ test_a_reference_for_another_incarnation_is_refused() {
 	local pid
 	up
 	lib_until more a receive received 50
+	# For the incarnation of its first message, also later.
+	on_b ach put joint-ref --type joint-ref --valid 50 --hz 100 --for 300 \
+		--json '{"mode":["velocity"],"position":[0],"velocity":[0],"current":[0]}' &
+	lib_until more a receive received 100
 	for pid in $(ip netns pids "$machine_a"); do
 		! grep -qz drive "/proc/$pid/cmdline" || kill -KILL "$pid"
 	done

@@ -1,4 +1,4 @@
-/* test_subscribe.c: what a bridge does with samples of anyone: which references it puts_n, and that stops come through. */
+/* test_subscribe.c: what a bridge does with samples of anyone: which references it puts, and that stops pass. */
 #include "test/channels/testcase.h"
 
 #include "launch/achdds/relay_inside.h"
