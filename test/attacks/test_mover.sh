@@ -9,18 +9,22 @@ set -eu -o pipefail
 
 # Position -1 rad for 2 s at 100 Hz, in the background.
 writes_references() {
-	spawn mover ach put --json '{"mode":["position"],"position":[-1]}' --valid 100 --hz 100 --for "${1:-2}" \
+	spawn mover ach put --json '{"mode":["position"],"position":[-1]}' --valid 20 --hz 100 --for "${1:-2}" \
 		"${p}waist-ref"
 }
 position() { as robot robotsim report --json waist.15 | grep -oE '"position":-?[0-9.e+-]+' | cut -d: -f2; }
-moved() { awk -v x="$(position)" 'BEGIN { exit !(x + 0 < -0.05) }'; }
+moved() { # FROM
+	awk -v a="$(position)" -v b="$1" 'BEGIN { exit !(a != "" && b != "" && (a - b > 0.05 || b - a > 0.05)) }'
+}
 at_rest() { [ "$(position)" = "$(sleep 0.1 && position)" ]; }
 
 test_a_mover_moves_an_armed_robot() {
+	local before
 	robot_up
 	robot_armed
+	before=$(position)
 	writes_references 30
-	lib_until moved
+	lib_until moved "$before"
 	end
 }
 
@@ -70,10 +74,12 @@ test_bad_references_move_nothing() {
 
 # Whatever a reference asks for, no command exceeds the limit of 0.43 rad/s.
 test_a_greedy_reference_is_limited() {
+	local before
 	robot_up
 	robot_armed
-	spawn mover ach put --json '{"mode":["position"],"position":[-99]}' --valid 100 --hz 200 "${p}waist-ref"
-	lib_until moved
+	before=$(position)
+	spawn mover ach put --json '{"mode":["position"],"position":[-99]}' --valid 20 --hz 200 "${p}waist-ref"
+	lib_until moved "$before"
 	state --follow --count 100 | grep -oE '"velocity":\[-?[0-9.e+-]+' | cut -d'[' -f2 |
 		awk '{ if ($1 < -0.45 || $1 > 0.45) { print "too fast:", $1; bad = 1 } } END { exit bad || !NR }'
 	end
