@@ -23,7 +23,7 @@
  *
  * Time: the first own frame that the driver sends is the first of the recording, and all others follow from that.  What
  * was recorded before it is played from loop_start on; at the first own frame of the recording time stands still until
- * the driver sends.  Frames that are no answers have their moments, whatever the driver does.
+ * the driver sends.  Frames that answer nothing come at their recorded times, whatever the driver does.
  *
  * A frame of the driver is paired with the first recorded frame of its stream that has no partner and lies within the
  * stream's window around that moment: half of its mean interval, a second at most.  It is answered with the answers
@@ -100,7 +100,7 @@ struct loop_options {
 	int64_t settle_ns;	   /* with a missing beginning differences count from there on */
 	int64_t from_ns, until_ns; /* differences between them do not count; both 0: all do */
 	bool strict;		   /* borrow no answers */
-	bool any_order;		   /* another order is no difference */
+	bool any_order;		   /* frames in another order are equal */
 	struct loop_same *same;
 	void (*event)(void *to, const struct loop_event *event); /* may be NULL */
 	void *to;
@@ -144,7 +144,7 @@ struct loop_play {
 };
 /* The next frame that is due until then; false: none. */
 bool loop_take(struct loop *loop, int64_t until_ns, struct loop_play *play);
-/* Gives up recorded frames whose window is over: they are missing. */
+/* Counts recorded frames whose window has passed as missing. */
 void loop_pass_time(struct loop *loop, int64_t now_ns);
 /* The clock went on while everything else stood still: all that follows is later by that. */
 void loop_shift(struct loop *loop, int64_t by_ns);

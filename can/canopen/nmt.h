@@ -77,7 +77,7 @@ static inline const char *nmt_words(enum nmt_state state)
 	return "unknown";
 }
 
-/* What is known of a node; zeros at first. */
+/* State of a node; all zero at first. */
 struct nmt_node {
 	int64_t heard_ns; /* 0: never */
 	enum nmt_state state;

@@ -7,28 +7,15 @@ set -eu
 lib_tmp
 PATH=$(realpath "$BUILD"):$PATH
 export PATH
-here=$PWD
 
-if ! unshare -minpf --mount-proc mount -t tmpfs tmpfs /run 2>/dev/null; then
-	lib_ignore battery "no namespaces here"
-	lib_end
-	exit
-fi
+lib_need_namespaces battery
 
-# COMMANDS: with a /dev/shm, /run and processes of its own; what is printed is in $lib_folder/said.
-alone() {
-	unshare -minpf --kill-child --mount-proc bash -euc "
-		mount -t tmpfs shm /dev/shm && mount -t tmpfs run /run
-		unset ENDPLATE_RUN ENDPLATE_PREFIX XDG_RUNTIME_DIR NOTIFY_SOCKET
-		cd $here
-		$1" >"$lib_folder/said" 2>&1 || { cat "$lib_folder/said"; return 1; }
-}
 said() { # TIMES WORDS
 	[ "$(grep -cF -- "$2" "$lib_folder/said")" -eq "$1" ] || { cat "$lib_folder/said"; return 1; }
 }
 
 test_30_s_without_a_restart() {
-	alone 'timeout -s KILL 100 achstart --virtual --seed 1 --for 30s test/launch/battery.launch; ls /dev/shm'
+	lib_alone 'timeout -s KILL 100 achstart --virtual --seed 1 --for 30s test/launch/battery.launch; ls /dev/shm'
 	said 1 'achstart[battery]: ready'
 	said 1 'achstart[battery]: exit status 0, up 30.'
 	said 0 killed
@@ -40,14 +27,14 @@ test_30_s_without_a_restart() {
 test_a_pack_of_2_s_without_a_restart() {
 	sed 's/cells: 15/period: 2s/' test/launch/battery.yaml >"$lib_folder/slow.yaml"
 	sed 's/battery.yaml/slow.yaml/' test/launch/battery.launch >"$lib_folder/slow.launch"
-	alone "timeout -s KILL 100 achstart --virtual --seed 1 --for 30s $lib_folder/slow.launch"
+	lib_alone "timeout -s KILL 100 achstart --virtual --seed 1 --for 30s $lib_folder/slow.launch"
 	said 1 'achstart[battery]: ready'
 	said 1 'achstart[battery]: exit status 0, up 30.'
 	said 0 killed
 }
 
 test_the_same_battery_after_a_kill() {
-	alone 'timeout -s KILL 100 achstart --virtual --seed 1 --for 30s --kill battery@10.3s \
+	lib_alone 'timeout -s KILL 100 achstart --virtual --seed 1 --for 30s --kill battery@10.3s \
 		test/launch/battery.launch'
 	said 2 'achstart[battery]: ready'
 	said 0 'not ready within'
@@ -55,7 +42,7 @@ test_the_same_battery_after_a_kill() {
 
 test_its_last_state_outlives_the_robot() {
 	# shellcheck disable=SC2016 # for the shell inside
-	alone '
+	lib_alone '
 		run() {
 			achstart test/launch/battery.launch & started=$!
 			for _ in $(seq 300); do

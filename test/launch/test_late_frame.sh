@@ -7,24 +7,12 @@ set -eu
 lib_tmp
 PATH=$(realpath "$BUILD"):$PATH
 export PATH
-here=$PWD
 words='with the declared frames alone it takes at most'
 
-if ! unshare -minpf --mount-proc mount -t tmpfs tmpfs /run 2>/dev/null; then
-	lib_ignore late_frame "no namespaces here"
-	lib_end
-	exit
-fi
+lib_need_namespaces late_frame
 
-# OPTION... FILE: with a /dev/shm, /run and processes of its own; what is printed is in $lib_folder/said.
-virtual() {
-	unshare -minpf --kill-child --mount-proc bash -euc "
-		mount -t tmpfs shm /dev/shm && mount -t tmpfs run /run
-		unset ENDPLATE_RUN ENDPLATE_PREFIX XDG_RUNTIME_DIR NOTIFY_SOCKET
-		cd $here
-		timeout -s KILL 200 achstart --virtual $*" >"$lib_folder/said" 2>&1 ||
-		{ cat "$lib_folder/said"; return 1; }
-}
+# OPTION... FILE: as lib_alone.
+virtual() { lib_alone "timeout -s KILL 200 achstart --virtual $*"; }
 
 test_a_robot_keeps_its_bounds() {
 	local launch
@@ -40,7 +28,7 @@ test_frames_that_are_not_declared_are_noticed() {
 	for i in $(seq 100 140); do
 		printf '(0.%03d%03d) can0 001#3C3C3C3C3C3C3C3C\n' $((i * 135 / 1000)) $((i * 135 % 1000))
 	done >"$lib_folder/burst.log"
-	sed "s#\.\./config#$here/config#" launch/waist.launch >"$lib_folder/x.launch"
+	sed "s#\.\./config#$PWD/config#" launch/waist.launch >"$lib_folder/x.launch"
 	cat >>"$lib_folder/x.launch" <<END
   other:
     program: canreplay

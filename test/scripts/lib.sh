@@ -103,3 +103,21 @@ lib_functions() {
 	lib_end || exit 1
 	exit 0
 }
+
+# ---- a machine of one's own ----
+
+# CASE: without namespaces here the whole script is this one ignored case.
+lib_need_namespaces() {
+	! unshare -minpf --mount-proc mount -t tmpfs tmpfs /run 2>/dev/null || return 0
+	lib_ignore "$1" "no namespaces here"
+	lib_end
+	exit
+}
+
+# COMMANDS: with a /dev/shm, /run and processes of its own; what is printed is in $lib_folder/said.
+lib_alone() {
+	unshare -minpf --kill-child --mount-proc bash -euc "
+		mount -t tmpfs shm /dev/shm && mount -t tmpfs run /run
+		unset ENDPLATE_RUN ENDPLATE_PREFIX XDG_RUNTIME_DIR NOTIFY_SOCKET
+		$1" >"$lib_folder/said" 2>&1 || { cat "$lib_folder/said"; return 1; }
+}
