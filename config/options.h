@@ -16,11 +16,9 @@
  *	struct options options = { .program = "pciod", .about = "drives Schunk PowerCube modules",
  *				   .rows = rows, .values = &line, .version = VERSION, .settings = &settings };
  *
- *	switch (options_read(&options, &argc, argv, &errors)) {
- *	case OPTIONS_WRONG: return 100;
- *	case OPTIONS_GO: break;
- *	case OPTIONS_ANSWER: options_answer(&options, stdout); return 0;
- *	}
+ *	status = options_main(&options, &argc, argv, &errors);
+ *	if (status != OPTIONS_RUN)
+ *		return status;
  *
  * Long options: --name VALUE, --name=VALUE, --flag; what begins with no dash, and all behind "--", are arguments.
  * A BOOL is a flag, STRINGS may be repeated, .value names the value in the help, .letter is for an older spelling
@@ -60,6 +58,11 @@ struct options {
 
 /* Reads the line.  The arguments move to the front, argv[0] to argv[*argc - 1]; strings point into argv. */
 enum options_outcome options_read(struct options *options, int *argc, char **argv, struct error_sink *errors);
+
+/* Reads the line of a program, and answers --help, --version and --settings on standard output.  Returns OPTIONS_RUN, or
+ * the status to exit with: 0 behind an answer, 100 if the line is wrong. */
+#define OPTIONS_RUN -1
+int options_main(struct options *options, int *argc, char **argv, struct error_sink *errors);
 
 /* Prints what was asked for. */
 void options_answer(const struct options *options, FILE *to);

@@ -297,7 +297,7 @@ int main(int argc, char **argv)
 				   .version = PROGRAM_VERSION };
 	int status = program_options(&options, &argc, argv);
 
-	if (status != PROGRAM_GO)
+	if (status != OPTIONS_RUN)
 		return status;
 	if (!!want.frame.n + !!want.frames.n + argc != 1)
 		return program_wrong("say one of: a log (- is standard input), a launch file, --frames FILE, "

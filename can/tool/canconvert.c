@@ -94,7 +94,7 @@ int main(int argc, char **argv)
 	enum log_format format;
 	int status = program_options(&options, &argc, argv);
 
-	if (status != PROGRAM_GO)
+	if (status != OPTIONS_RUN)
 		return status;
 	c.in = argv[0];
 	c.out = argv[1];

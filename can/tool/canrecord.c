@@ -376,7 +376,7 @@ int main(int argc, char **argv)
 	int status;
 
 	status = program_options(&options, &argc, argv);
-	if (status != PROGRAM_GO)
+	if (status != OPTIONS_RUN)
 		return status;
 	status = check(&rec, &writer, &for_ns);
 	for (int i = 0; i < argc && !status; i++)

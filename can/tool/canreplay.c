@@ -541,7 +541,7 @@ int main(int argc, char **argv)
 	};
 	int status = program_options(&options, &argc, argv);
 
-	if (status != PROGRAM_GO)
+	if (status != OPTIONS_RUN)
 		return status;
 	play.file = argv[0];
 	play.bar.unit = "frames";

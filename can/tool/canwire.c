@@ -71,7 +71,7 @@ static int run(const struct command *c, int argc, char **argv)
 		return wire_run(argc, argv);
 	snprintf(program, sizeof(program), "canwire %s", c->name);
 	status = program_options(&options, &argc, argv);
-	if (status != PROGRAM_GO)
+	if (status != OPTIONS_RUN)
 		return status;
 	status = program_robot(values.robot);
 	return status ? status : c->run(&values, argc, argv);

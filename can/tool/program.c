@@ -43,16 +43,7 @@ int program_options(struct options *options, int *argc, char **argv)
 	struct error_sink errors = { error_to_stderr, NULL, 0 };
 
 	program_name = options->program;
-	switch (options_read(options, argc, argv, &errors)) {
-	case OPTIONS_GO:
-		return PROGRAM_GO;
-	case OPTIONS_ANSWER:
-		options_answer(options, stdout);
-		return 0;
-	case OPTIONS_WRONG:
-		break;
-	}
-	return PROGRAM_WRONG;
+	return options_main(options, argc, argv, &errors);
 }
 
 int program_robot(const char *robot)

@@ -22,8 +22,7 @@ int program_report(int status, const char *fmt, ...) __attribute__((format(print
 /* Where libraries may say such lines. */
 struct error_sink program_errors(void);
 
-/* Reads the line and sets program_name; --help is answered.  PROGRAM_GO, or the exit status. */
-#define PROGRAM_GO (-1)
+/* Reads the line and sets program_name; --help is answered.  OPTIONS_RUN, or the exit status. */
 int program_options(struct options *options, int *argc, char **argv);
 
 /* --robot: the folder from now on is that robot's; NULL leaves it.  0, or PROGRAM_WRONG after a line. */

@@ -118,7 +118,7 @@ int wire_run(int argc, char **argv)
 	static struct hub hub;
 	int status = program_options(&options, &argc, argv);
 
-	if (status != PROGRAM_GO)
+	if (status != OPTIONS_RUN)
 		return status;
 	settings.bitrate = (uint32_t)run.bitrate;
 	settings.data_bitrate = (uint32_t)run.fd;

@@ -62,22 +62,16 @@ static int run_command(const struct tool_command *command, int argc, char **argv
 				   .arguments_max = command->arguments_max,
 				   .notes = command->notes };
 	struct error_sink errors = { error_to_stderr, NULL, 0 };
-	int status = TOOL_USAGE;
+	int status;
 
 	if (!values)
 		return tool_fail("no memory");
 	snprintf(program, sizeof(program), "ach %s", command->name);
-	switch (options_read(&options, &argc, argv, &errors)) {
-	case OPTIONS_GO:
+	status = options_main(&options, &argc, argv, &errors);
+	if (status == OPTIONS_RUN)
 		status = command->run(values, argc, argv);
-		break;
-	case OPTIONS_ANSWER:
-		options_answer(&options, stdout);
-		status = 0;
-		break;
-	case OPTIONS_WRONG:
-		break;
-	}
+	else if (status)
+		status = TOOL_USAGE;
 	free(values);
 	return status;
 }

@@ -243,6 +243,7 @@ int setup_read(struct setup *s, const struct drv_driver *driver, int argc, char 
 		.version = OPTIONS_VERSION,
 		.settings = &s->loop,
 	};
+	int status;
 
 	memset(s, 0, sizeof(*s));
 	s->driver = driver;
@@ -254,15 +255,9 @@ int setup_read(struct setup *s, const struct drv_driver *driver, int argc, char 
 	link_tables(s);
 	if (settings_defaults(&s->loop, &errors))
 		return EXIT_WRONG;
-	switch (options_read(&options, &argc, argv, &errors)) {
-	case OPTIONS_GO:
-		break;
-	case OPTIONS_ANSWER:
-		options_answer(&options, stdout);
-		return 0;
-	case OPTIONS_WRONG:
-		return EXIT_WRONG;
-	}
+	status = options_main(&options, &argc, argv, &errors);
+	if (status != OPTIONS_RUN)
+		return status;
 	s->frames = given.frames;
 	s->check = given.check;
 	return is_fine(s, &given) ? SETUP_GO : EXIT_WRONG;

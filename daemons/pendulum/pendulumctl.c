@@ -261,15 +261,9 @@ int main(int argc, char **argv)
 				   .version = OPTIONS_VERSION };
 	int status;
 
-	switch (options_read(&options, &argc, argv, &plain)) {
-	case OPTIONS_WRONG:
-		return WRONG;
-	case OPTIONS_ANSWER:
-		options_answer(&options, stdout);
-		return 0;
-	case OPTIONS_GO:
-		break;
-	}
+	status = options_main(&options, &argc, argv, &plain);
+	if (status != OPTIONS_RUN)
+		return status;
 	c.line = &line;
 	c.work = (struct work){ .mean_ns = line.work_ns, .seed = line.seed };
 	c.cycles = calloc((size_t)line.cycles, sizeof(*c.cycles));

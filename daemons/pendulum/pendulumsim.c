@@ -69,16 +69,11 @@ int main(int argc, char **argv)
 				   .rows = rows,
 				   .values = &line,
 				   .version = OPTIONS_VERSION };
+	int status;
 
-	switch (options_read(&options, &argc, argv, &errors)) {
-	case OPTIONS_WRONG:
-		return SIMULATOR_WRONG;
-	case OPTIONS_ANSWER:
-		options_answer(&options, stdout);
-		return 0;
-	case OPTIONS_GO:
-		break;
-	}
+	status = options_main(&options, &argc, argv, &errors);
+	if (status != OPTIONS_RUN)
+		return status;
 	world.work = (struct work){ .mean_ns = line.work_ns, .seed = line.seed };
 	work_measure(&world.work);
 	return simulator_run(&simulator, line.name, line.step_ns);

@@ -197,15 +197,9 @@ int sim_ask(int argc, char **argv)
 	options = *row;
 	options.values = &line;
 	argc = with_dashes(argc, argv, words);
-	switch (options_read(&options, &argc, words, &errors)) {
-	case OPTIONS_WRONG:
-		return SIM_WRONG;
-	case OPTIONS_ANSWER:
-		options_answer(&options, stdout);
-		return 0;
-	case OPTIONS_GO:
-		break;
-	}
+	status = options_main(&options, &argc, words, &errors);
+	if (status != OPTIONS_RUN)
+		return status;
 	status = ask(options.program, &line, verb, argc, words);
 	if (!status && row->rows == report_rows)
 		(line.json ? print_json : print_table)(answer);

@@ -531,15 +531,9 @@ int main(int argc, char **argv)
 	struct error_sink errors = { error_to_stderr, &me, 0 };
 	int status, stop;
 
-	switch (options_read(&options, &argc, argv, &errors)) {
-	case OPTIONS_WRONG:
-		return WRONG;
-	case OPTIONS_ANSWER:
-		options_answer(&options, stdout);
-		return 0;
-	case OPTIONS_GO:
-		break;
-	}
+	status = options_main(&options, &argc, argv, &errors);
+	if (status != OPTIONS_RUN)
+		return status;
 	r.begin_ns = line.begin_ns ? line.begin_ns : vt_clock_end() ? BEGIN_NS : clock_now_ns();
 	if (read_actions(&line, &errors))
 		return WRONG;

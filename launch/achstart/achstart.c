@@ -292,17 +292,12 @@ int main(int argc, char **argv)
 				   .arguments_max = 1,
 				   .version = OPTIONS_VERSION };
 	struct launch launch;
-	int status = 0;
+	int status;
 
-	switch (options_read(&options, &argc, argv, &plain)) {
-	case OPTIONS_WRONG:
-		return WRONG;
-	case OPTIONS_ANSWER:
-		options_answer(&options, stdout);
-		return 0;
-	case OPTIONS_GO:
-		break;
-	}
+	status = options_main(&options, &argc, argv, &plain);
+	if (status != OPTIONS_RUN)
+		return status;
+	status = 0;
 	if (!line.check && !line.frames && !line.graph && !line.name)
 		supervise_hold_signals();
 	if (launch_open(&launch, argv[0], &errors))

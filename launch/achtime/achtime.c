@@ -361,15 +361,9 @@ int main(int argc, char **argv)
 	static struct achtime t;
 	int status;
 
-	switch (options_read(&options, &argc, argv, &plain)) {
-	case OPTIONS_WRONG:
-		return WRONG;
-	case OPTIONS_ANSWER:
-		options_answer(&options, stdout);
-		return 0;
-	case OPTIONS_GO:
-		break;
-	}
+	status = options_main(&options, &argc, argv, &plain);
+	if (status != OPTIONS_RUN)
+		return status;
 	if (!line.page) {
 		error_add(&errors, "--page FILE is missing: achstart --virtual starts achtime");
 		return WRONG;

@@ -315,15 +315,9 @@ int main(int argc, char **argv)
 	struct error_sink errors = { error_to_stderr, &me, 0 }, plain = { error_to_stderr, NULL, 0 };
 	int status;
 
-	switch (options_read(&options, &argc, argv, &plain)) {
-	case OPTIONS_WRONG:
-		return WRONG;
-	case OPTIONS_ANSWER:
-		options_answer(&options, stdout);
-		return 0;
-	case OPTIONS_GO:
-		break;
-	}
+	status = options_main(&options, &argc, argv, &plain);
+	if (status != OPTIONS_RUN)
+		return status;
 	status = check(&errors);
 	return status ? status : serve(&errors);
 }

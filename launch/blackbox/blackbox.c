@@ -568,7 +568,7 @@ int main(int argc, char **argv)
 	const char *prefix = getenv("ENDPLATE_PREFIX");
 	int status = program_options(&options, &argc, argv);
 
-	if (status != PROGRAM_GO)
+	if (status != OPTIONS_RUN)
 		return status;
 	b.prefix = prefix ? prefix : "";
 	b.trigger.skipped_max = (uint64_t)b.line.skipped;

@@ -168,16 +168,11 @@ int main(int argc, char **argv)
 				   .arguments = "[DEVICE]",
 				   .arguments_max = 1,
 				   .version = OPTIONS_VERSION };
+	int status;
 
-	switch (options_read(&options, &argc, argv, &errors)) {
-	case OPTIONS_WRONG:
-		return WRONG;
-	case OPTIONS_ANSWER:
-		options_answer(&options, stdout);
-		return 0;
-	case OPTIONS_GO:
-		break;
-	}
+	status = options_main(&options, &argc, argv, &errors);
+	if (status != OPTIONS_RUN)
+		return status;
 	if (!line.verbs)
 		return run(&line, argc ? argv[0] : "hubo");
 	print_verbs();

@@ -148,16 +148,11 @@ int main(int argc, char **argv)
 				   .arguments_min = 1,
 				   .arguments_max = 2,
 				   .version = OPTIONS_VERSION };
+	int status;
 
-	switch (options_read(&options, &argc, argv, &errors)) {
-	case OPTIONS_WRONG:
-		return 100;
-	case OPTIONS_ANSWER:
-		options_answer(&options, stdout);
-		return 0;
-	case OPTIONS_GO:
-		break;
-	}
+	status = options_main(&options, &argc, argv, &errors);
+	if (status != OPTIONS_RUN)
+		return status;
 	if (strcmp(argv[0], "wave") != 0 && strcmp(argv[0], "walk") != 0) {
 		fprintf(stderr, "hubo-move: \"%s\" is not a motion; write wave or walk\n", argv[0]);
 		return 100;
