@@ -1,49 +1,26 @@
 /* test_robotsim_ati.c: the simulated ATI force/torque sensor says what its page says. */
 #include "can/frame_text.h"
-#include "daemons/robotsim/sim.h"
 #include "test/channels/testcase.h"
+#include "test/daemons/robotsim_unit.h"
 
 #define MS ((int64_t)1000000)
 
-static struct sim sim;
-static struct robot robot;
-static char said[2048];
-static int64_t now_ns;
-
-static void keep_line(void *to, const char *line)
-{
-	(void)to;
-	snprintf(said + strlen(said), sizeof(said) - strlen(said), "%s\n", line);
-}
-
 void tearDown(void)
 {
-	sim_unload(&sim);
-	if (robot.doc)
-		robot_close(&robot);
-	memset(&robot, 0, sizeof(robot));
+	unit_unload();
 }
 
 static int load(const char *settings, const char *rows)
 {
-	struct error_sink errors = { keep_line, NULL, 0 };
-	char text[512];
-	const int n = snprintf(text, sizeof(text),
-			       "robot: test\nbuses: {b: {interface: wire:b, bitrate: 1000000}}\n"
-			       "devices: {ft: {driver: ftd, bus: b, settings: {%s}, sim: {%s}}}\n",
-			       settings, rows);
-
-	tearDown();
-	*said = 0;
-	TEST_ASSERT_EQUAL_MESSAGE(0, robot_open_text(&robot, "test.yaml", text, (size_t)n, &errors), said);
-	return sim_load(&sim, &robot, &errors);
+	return unit_load("robot: test\nbuses: {b: {interface: wire:b, bitrate: 1000000}}\n"
+			 "devices: {ft: {driver: ftd, bus: b, settings: {%s}, sim: {%s}}}\n",
+			 settings, rows);
 }
 
 static void start(const char *settings, const char *rows)
 {
 	TEST_ASSERT_EQUAL_MESSAGE(0, load(settings, rows), said);
-	now_ns = 0;
-	sim.units[0].kind->start(sim.units[0].state, now_ns);
+	unit_start(0);
 	now_ns = 100 * MS;
 }
 
@@ -63,13 +40,6 @@ static const char *ask(const char *text)
 		frame_text_write(said + strlen(said), &frame);
 	}
 	return said;
-}
-
-static void fault(const char *word, bool clear)
-{
-	struct query_text to = { said, 0, sizeof(said) };
-
-	TEST_ASSERT_EQUAL(0, sim_fault(&sim.units[0], word, clear, now_ns, &to));
 }
 
 TEST(each_request_has_the_reply_of_the_page)
@@ -130,16 +100,16 @@ TEST(faults)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		start("", "noise: 0");
-		fault(cases[i].word, false);
+		unit_fault(cases[i].word, false);
 		TEST_ASSERT_EQUAL_STRING_MESSAGE(cases[i].reply, ask("200#"), cases[i].word);
-		fault(cases[i].word, true);
+		unit_fault(cases[i].word, true);
 		TEST_ASSERT_EQUAL_STRING_MESSAGE("200#0000000000000000 201#000000000000", ask("200#"), cases[i].word);
 	}
 	start("", "noise: 0");
-	fault("wrong-length", false);
+	unit_fault("wrong-length", false);
 	for (unsigned int i = 0; i < 20; i++)
 		TEST_ASSERT_NOT_EQUAL(0, strcmp("205#4654313233343500", ask("205#")));
-	fault("garbage", false);
+	unit_fault("garbage", false);
 	TEST_ASSERT_NOT_EQUAL(0, strcmp("205#4654313233343500", ask("205#")));
 	TEST_ASSERT_EQUAL(-EINVAL, sim_fault(&sim.units[0], "hot", false, now_ns,
 					     &(struct query_text){ said, 0, sizeof(said) }));
@@ -152,14 +122,14 @@ TEST(it_forgets)
 	for (unsigned int reset = 0; reset < 2; reset++) {
 		ask("206#03");
 		TEST_ASSERT_EQUAL_STRING_LEN("202#464F", ask("202#00"), 8);
-		fault("can-error", false);
+		unit_fault("can-error", false);
 		if (reset) {
 			ask("20C#");
 		} else {
-			fault("power-off", false);
+			unit_fault("power-off", false);
 			TEST_ASSERT_FALSE(sim.units[0].kind->has_power(sim.units[0].state));
 			TEST_ASSERT_EQUAL_STRING("", ask("200#"));
-			fault("power-on", false);
+			unit_fault("power-on", false);
 		}
 		TEST_ASSERT_EQUAL_STRING("", ask("200#"));
 		now_ns += 15 * MS;

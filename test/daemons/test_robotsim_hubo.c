@@ -5,50 +5,27 @@
 #include "daemons/robotsim/hubo_boards.h"
 #include "daemons/robotsim/jmc_board.h"
 #include "test/channels/testcase.h"
+#include "test/daemons/robotsim_unit.h"
 
 #define MS INT64_C(1000000)
 
-static struct sim sim;
-static struct robot robot;
-static char said[8192];
-static int64_t now_ns;
-
-static void keep_line(void *to, const char *line)
-{
-	(void)to;
-	snprintf(said + strlen(said), sizeof(said) - strlen(said), "%s\n", line);
-}
-
 void tearDown(void)
 {
-	sim_unload(&sim);
-	if (robot.doc)
-		robot_close(&robot);
-	memset(&robot, 0, sizeof(robot));
+	unit_unload();
 }
 
 static int load(const char *tables, const char *buses, const char *rows)
 {
-	struct error_sink errors = { keep_line, NULL, 0 };
-	char text[1024];
-	const int n = snprintf(text, sizeof(text),
-			       "robot: test\nbuses: {lower: {interface: wire:lower}, upper: {interface: wire:upper}}\n"
-			       "devices: {hubo: {driver: hubod, bus: %s, settings: {joints: config/hubo/%s.joints, "
-			       "sensors: config/hubo/%s.sensors, home: config/hubo/%s.home}, sim: {%s}}}\n",
-			       buses, tables, tables, tables, rows);
-
-	tearDown();
-	*said = 0;
-	TEST_ASSERT_EQUAL_MESSAGE(0, robot_open_text(&robot, "test.yaml", text, (size_t)n, &errors), said);
-	return sim_load(&sim, &robot, &errors);
+	return unit_load("robot: test\nbuses: {lower: {interface: wire:lower}, upper: {interface: wire:upper}}\n"
+			 "devices: {hubo: {driver: hubod, bus: %s, settings: {joints: config/hubo/%s.joints, "
+			 "sensors: config/hubo/%s.sensors, home: config/hubo/%s.home}, sim: {%s}}}\n",
+			 buses, tables, tables, tables, rows);
 }
 
 static void start(const char *tables, const char *rows)
 {
 	TEST_ASSERT_EQUAL_MESSAGE(0, load(tables, "[lower, upper]", rows), said);
-	now_ns = 1000 * MS;
-	for (size_t i = 0; i < sim.units_n; i++)
-		sim.units[i].kind->start(sim.units[i].state, now_ns);
+	unit_start(1000 * MS);
 }
 
 static struct sim_unit *unit(const char *name)

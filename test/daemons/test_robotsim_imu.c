@@ -4,85 +4,28 @@
 #include "can/frame_text.h"
 #include "daemons/robotsim/imu_unit.h"
 #include "test/channels/testcase.h"
+#include "test/daemons/robotsim_unit.h"
 
 #define MS ((int64_t)1000000)
 #define QUIET "noise_force: 0, noise_rate: 0, delay: 0s"
 
-static struct sim sim;
-static struct robot robot;
-static char said[2048];
-static int64_t now_ns;
-
-static void keep_line(void *to, const char *line)
-{
-	(void)to;
-	snprintf(said + strlen(said), sizeof(said) - strlen(said), "%s\n", line);
-}
-
-void setUp(void)
-{
-	said[0] = 0;
-}
-
 void tearDown(void)
 {
-	sim_unload(&sim);
-	if (robot.doc)
-		robot_close(&robot);
-	memset(&robot, 0, sizeof(robot));
+	unit_unload();
 }
 
 static int load(const char *settings, const char *rows)
 {
-	struct error_sink errors = { keep_line, NULL, 0 };
-	char text[512];
-	int n = snprintf(text, sizeof(text),
-			 "robot: test\nbuses: {b: {interface: wire:b, bitrate: 1000000}}\n"
+	return unit_load("robot: test\nbuses: {b: {interface: wire:b, bitrate: 1000000}}\n"
 			 "devices: {imu: {driver: imud, bus: b, settings: {%s}, sim: {%s}}}\n",
 			 settings, rows);
-
-	tearDown();
-	setUp();
-	TEST_ASSERT_EQUAL_MESSAGE(0, robot_open_text(&robot, "test.yaml", text, (size_t)n, &errors), said);
-	return sim_load(&sim, &robot, &errors);
 }
 
 static struct imu_unit *start(const char *settings, const char *rows)
 {
 	TEST_ASSERT_EQUAL_MESSAGE(0, load(settings, rows), said);
-	now_ns = 0;
-	sim.units[0].kind->start(sim.units[0].state, now_ns);
+	unit_start(0);
 	return sim.units[0].state;
-}
-
-/* All that it sends until then, as text. */
-static const char *sends(int64_t ns)
-{
-	const struct sim_kind *kind = sim.units[0].kind;
-	struct frame frame;
-
-	said[0] = 0;
-	for (; now_ns < ns; now_ns = kind->next_ns(sim.units[0].state) < ns ? kind->next_ns(sim.units[0].state) : ns)
-		while (kind->send(sim.units[0].state, now_ns, &frame)) {
-			strcat(said, *said ? " " : "");
-			frame_text_write(said + strlen(said), &frame);
-		}
-	return said;
-}
-
-static void hear(const char *text)
-{
-	struct frame frame;
-
-	TEST_ASSERT_NULL(frame_text_read(&frame, text, strlen(text)));
-	sim.units[0].kind->frame(sim.units[0].state, &frame, now_ns);
-}
-
-static void fault(const char *word, bool clear)
-{
-	struct query_text to = { said, 0, sizeof(said) };
-
-	TEST_ASSERT_EQUAL(0, sim_fault(&sim.units[0], word, clear, now_ns, &to));
 }
 
 TEST(a_dmu_at_rest_sends_the_frames_of_its_page)
@@ -90,9 +33,9 @@ TEST(a_dmu_at_rest_sends_the_frames_of_its_page)
 	start("kind: dmu", QUIET ", streams: yes");
 	TEST_ASSERT_EQUAL_STRING("imu.1", sim.units[0].name);
 	TEST_ASSERT_EQUAL_HEX32(0x090, sim.units[0].filters[0].id);
-	TEST_ASSERT_EQUAL_STRING("", sends(5 * MS)); /* the first after a period */
-	TEST_ASSERT_EQUAL_STRING("040#0000000000000001 050#00000000060D0001", sends(10 * MS));
-	TEST_ASSERT_EQUAL_STRING("040#0000000000000002 050#00000000060D0002", sends(15 * MS));
+	TEST_ASSERT_EQUAL_STRING("", unit_sends(5 * MS)); /* the first after a period */
+	TEST_ASSERT_EQUAL_STRING("040#0000000000000001 050#00000000060D0001", unit_sends(10 * MS));
+	TEST_ASSERT_EQUAL_STRING("040#0000000000000002 050#00000000060D0002", unit_sends(15 * MS));
 }
 
 /* The robot's y rate is the sensor's x at 90 degrees, and its x force the sensor's -y. */
@@ -103,42 +46,42 @@ TEST(the_mounting_is_applied_inversely)
 
 	m->rate_rad_s[1] = 100 * 0.008 * M_PI / 180;
 	m->force_m_s2[0] = 256 * 0.0003 * 9.80665;
-	sends(5 * MS);
-	TEST_ASSERT_EQUAL_STRING("040#6400000000000001 050#000000FF060D0001", sends(10 * MS));
+	unit_sends(5 * MS);
+	TEST_ASSERT_EQUAL_STRING("040#6400000000000001 050#000000FF060D0001", unit_sends(10 * MS));
 	u = start("kind: dmu, mounting: [90, 0, 0]", QUIET ", streams: yes"); /* its y points up */
-	sends(5 * MS);
-	TEST_ASSERT_EQUAL_STRING("040#0000000000000001 050#0000060D00000001", sends(10 * MS));
+	unit_sends(5 * MS);
+	TEST_ASSERT_EQUAL_STRING("040#0000000000000001 050#0000060D00000001", unit_sends(10 * MS));
 	u = start("kind: dmu, mounting: [0, 90, 0]", QUIET ", streams: yes"); /* its x points down */
-	sends(5 * MS);
-	TEST_ASSERT_EQUAL_STRING("040#0000000000000001 050#FAF2000000000001", sends(10 * MS));
+	unit_sends(5 * MS);
+	TEST_ASSERT_EQUAL_STRING("040#0000000000000001 050#FAF2000000000001", unit_sends(10 * MS));
 }
 
 TEST(an_mti_at_rest_sends_the_frames_of_its_page)
 {
 	start("kind: mti", QUIET);
-	sends(5 * MS);
+	unit_sends(5 * MS);
 	TEST_ASSERT_EQUAL_STRING("005#00001388 006#0001 011#00000003 021#7FFF000000000000 032#000000000000 "
 				 "034#0000000009CF 051#1E80",
-				 sends(10 * MS));
+				 unit_sends(10 * MS));
 	start("kind: mti, rate_id: 0x61, acceleration_id: 0x62",
 	      QUIET ", orientation: no, bias_rate: [0.5, -0.25, 99]");
-	sends(5 * MS);
+	unit_sends(5 * MS);
 	TEST_ASSERT_EQUAL_STRING("005#00001388 006#0001 011#00002003 061#0100FF807FFF 062#0000000009CF 051#1E80",
-				 sends(10 * MS));
+				 unit_sends(10 * MS));
 }
 
 TEST(a_toggle_begins_and_ends_the_stream)
 {
 	start("kind: dmu", QUIET ", toggle_delay: 12ms");
-	TEST_ASSERT_EQUAL_STRING("", sends(20 * MS));
-	hear("090#0F0F");
-	hear("090#0E");
-	TEST_ASSERT_EQUAL_STRING("", sends(60 * MS));
-	hear("090#0F");
-	TEST_ASSERT_EQUAL_STRING("", sends(72 * MS));
-	TEST_ASSERT_EQUAL_STRING("040#0000000000000001 050#00000000060D0001", sends(77 * MS));
-	hear("090#0F");
-	TEST_ASSERT_EQUAL_STRING("", sends(100 * MS));
+	TEST_ASSERT_EQUAL_STRING("", unit_sends(20 * MS));
+	unit_hear("090#0F0F");
+	unit_hear("090#0E");
+	TEST_ASSERT_EQUAL_STRING("", unit_sends(60 * MS));
+	unit_hear("090#0F");
+	TEST_ASSERT_EQUAL_STRING("", unit_sends(72 * MS));
+	TEST_ASSERT_EQUAL_STRING("040#0000000000000001 050#00000000060D0001", unit_sends(77 * MS));
+	unit_hear("090#0F");
+	TEST_ASSERT_EQUAL_STRING("", unit_sends(100 * MS));
 }
 
 TEST(frames_come_after_the_delay)
@@ -146,12 +89,12 @@ TEST(frames_come_after_the_delay)
 	struct imu_unit *u =
 		start("kind: dmu, rate: 1000", "noise_force: 0, noise_rate: 0, streams: yes, delay: 3500us");
 
-	TEST_ASSERT_EQUAL_STRING("", sends(4500000));
+	TEST_ASSERT_EQUAL_STRING("", unit_sends(4500000));
 	u->motion.force_m_s2[2] = 0; /* measured from 5 ms on */
-	TEST_ASSERT_EQUAL_STRING("040#0000000000000001 050#00000000060D0001", sends(5500000));
-	TEST_ASSERT_EQUAL_STRING("040#0000000000000002 050#00000000060D0002", sends(6500000));
-	sends(8500000);
-	TEST_ASSERT_EQUAL_STRING("040#0000000000000005 050#0000000000000005", sends(9500000));
+	TEST_ASSERT_EQUAL_STRING("040#0000000000000001 050#00000000060D0001", unit_sends(5500000));
+	TEST_ASSERT_EQUAL_STRING("040#0000000000000002 050#00000000060D0002", unit_sends(6500000));
+	unit_sends(8500000);
+	TEST_ASSERT_EQUAL_STRING("040#0000000000000005 050#0000000000000005", unit_sends(9500000));
 }
 
 TEST(noise_depends_on_the_seed_alone)
@@ -161,14 +104,14 @@ TEST(noise_depends_on_the_seed_alone)
 	struct imu_unit *u;
 
 	start("kind: dmu", "streams: yes, seed: 5");
-	strcpy(first, sends(50 * MS));
+	strcpy(first, unit_sends(50 * MS));
 	start("kind: dmu", "streams: yes, seed: 5");
-	TEST_ASSERT_EQUAL_STRING(first, sends(50 * MS));
+	TEST_ASSERT_EQUAL_STRING(first, unit_sends(50 * MS));
 	start("kind: dmu", "streams: yes, seed: 6");
-	TEST_ASSERT_NOT_EQUAL(0, strcmp(first, sends(50 * MS)));
+	TEST_ASSERT_NOT_EQUAL(0, strcmp(first, unit_sends(50 * MS)));
 	u = start("kind: dmu", "streams: yes, noise_rate: 0.1, bias_rate: [1, 0, 0]");
 	for (int i = 1; i <= 2000; i++) {
-		sends(i * 5 * MS);
+		unit_sends(i * 5 * MS);
 		sum += u->rate[0] / 2000;
 		squares += (u->rate[0] - 1) * (u->rate[0] - 1) / 2000;
 	}
@@ -189,36 +132,36 @@ TEST(faults)
 	for (unsigned int i = 0; i < sizeof(words) / sizeof(*words); i++) {
 		struct imu_unit *u = start("kind: dmu", QUIET ", streams: yes");
 
-		sends(15 * MS);
+		unit_sends(15 * MS);
 		u->motion.force_m_s2[2] = strcmp(words[i].word, "stuck") ? 9.81 : 0;
-		fault(words[i].word, false);
-		TEST_ASSERT_EQUAL_STRING(words[i].sends, sends(20 * MS));
+		unit_fault(words[i].word, false);
+		TEST_ASSERT_EQUAL_STRING(words[i].sends, unit_sends(20 * MS));
 	}
 	start("kind: dmu", QUIET ", streams: yes");
-	fault("garbage", false);
-	sends(100 * MS);
+	unit_fault("garbage", false);
+	unit_sends(100 * MS);
 	TEST_ASSERT_GREATER_THAN(100, strlen(said));
 	for (const char *f = strchr(said, '#'); f; f = strchr(f + 1, '#'))
 		TEST_ASSERT_LESS_THAN(16, strcspn(f + 1, " ")); /* never as long as a frame of its own */
-	fault("garbage", true);
-	sends(105 * MS);
-	TEST_ASSERT_EQUAL_STRING("040#0000000000000015 050#00000000060D0015", sends(110 * MS));
+	unit_fault("garbage", true);
+	unit_sends(105 * MS);
+	TEST_ASSERT_EQUAL_STRING("040#0000000000000015 050#00000000060D0015", unit_sends(110 * MS));
 }
 
 /* Off, as it was set up at first, and it counts from the beginning. */
 TEST(after_power_on_it_has_forgotten)
 {
 	start("kind: dmu", QUIET ", toggle_delay: 0s");
-	hear("090#0F");
-	sends(20 * MS);
-	fault("power-off", false);
+	unit_hear("090#0F");
+	unit_sends(20 * MS);
+	unit_fault("power-off", false);
 	TEST_ASSERT_FALSE(sim.units[0].kind->has_power(sim.units[0].state));
-	hear("090#0F");
-	fault("power-on", false);
+	unit_hear("090#0F");
+	unit_fault("power-on", false);
 	TEST_ASSERT_TRUE(sim.units[0].kind->has_power(sim.units[0].state));
-	TEST_ASSERT_EQUAL_STRING("", sends(100 * MS));
-	hear("090#0F");
-	TEST_ASSERT_EQUAL_STRING("040#0000000000000001 050#00000000060D0001", sends(105 * MS));
+	TEST_ASSERT_EQUAL_STRING("", unit_sends(100 * MS));
+	unit_hear("090#0F");
+	TEST_ASSERT_EQUAL_STRING("040#0000000000000001 050#00000000060D0001", unit_sends(105 * MS));
 }
 
 TEST(what_a_robot_file_may_not_say)

@@ -4,81 +4,31 @@
 #include "can/frame_text.h"
 #include "daemons/robotsim/pylon.h"
 #include "test/channels/testcase.h"
+#include "test/daemons/robotsim_unit.h"
 
 #define S ((int64_t)1000000000)
 #define MANUFACTURER " 35E#50594C4F4E202020"
 
-static struct sim sim;
-static struct robot robot;
-static char said[4096];
-static int64_t now_ns;
-
-static void keep_line(void *to, const char *line)
-{
-	(void)to;
-	snprintf(said + strlen(said), sizeof(said) - strlen(said), "%s\n", line);
-}
-
 void tearDown(void)
 {
-	sim_unload(&sim);
-	if (robot.doc)
-		robot_close(&robot);
-	memset(&robot, 0, sizeof(robot));
+	unit_unload();
 }
 
 static struct pylon_unit *start(const char *settings, const char *rows)
 {
-	struct error_sink errors = { keep_line, NULL, 0 };
-	char text[512];
-	int n = snprintf(text, sizeof(text),
-			 "robot: test\nbuses: {b: {interface: wire:b, bitrate: 500000}}\n"
-			 "devices: {pack: {driver: bmsd, bus: b, settings: {%s}, sim: {%s}}}\n",
-			 settings, rows);
-
-	tearDown();
-	said[0] = 0;
-	TEST_ASSERT_EQUAL_MESSAGE(0, robot_open_text(&robot, "test.yaml", text, (size_t)n, &errors), said);
-	TEST_ASSERT_EQUAL_MESSAGE(0, sim_load(&sim, &robot, &errors), said);
-	now_ns = 0;
-	sim.units[0].kind->start(sim.units[0].state, now_ns);
+	TEST_ASSERT_EQUAL_MESSAGE(0,
+				  unit_load("robot: test\nbuses: {b: {interface: wire:b, bitrate: 500000}}\n"
+					    "devices: {pack: {driver: bmsd, bus: b, settings: {%s}, sim: {%s}}}\n",
+					    settings, rows),
+				  said);
+	unit_start(0);
 	return sim.units[0].state;
-}
-
-/* All that it sends until then, as text. */
-static const char *sends(int64_t ns)
-{
-	const struct sim_kind *kind = sim.units[0].kind;
-	struct frame frame;
-
-	said[0] = 0;
-	for (; now_ns < ns; now_ns = kind->next_ns(sim.units[0].state) < ns ? kind->next_ns(sim.units[0].state) : ns)
-		while (kind->send(sim.units[0].state, now_ns, &frame)) {
-			strcat(said, *said ? " " : "");
-			frame_text_write(said + strlen(said), &frame);
-		}
-	return said;
 }
 
 static void passes(int64_t ns)
 {
 	while (now_ns < ns)
-		sends(now_ns + S);
-}
-
-static void fault(const char *word, bool clear)
-{
-	struct query_text to = { said, 0, sizeof(said) };
-
-	TEST_ASSERT_EQUAL(0, sim_fault(&sim.units[0], word, clear, now_ns, &to));
-}
-
-static void hear(const char *text)
-{
-	struct frame frame;
-
-	TEST_ASSERT_NULL(frame_text_read(&frame, text, strlen(text)));
-	sim.units[0].kind->frame(sim.units[0].state, &frame, now_ns);
+		unit_sends(now_ns + S);
 }
 
 TEST(a_pack_sends_the_frames_of_its_page)
@@ -86,29 +36,29 @@ TEST(a_pack_sends_the_frames_of_its_page)
 	start("period: 1s", "charge: 0.6, load: 0, spread: 0, ambient: 22");
 	TEST_ASSERT_EQUAL_STRING("pack.1", sim.units[0].name);
 	TEST_ASSERT_EQUAL_HEX32(0x305, sim.units[0].filters[0].id);
-	TEST_ASSERT_EQUAL_STRING("", sends(S));				      /* the first after a period */
+	TEST_ASSERT_EQUAL_STRING("", unit_sends(S));			      /* the first after a period */
 	TEST_ASSERT_EQUAL_STRING("351#1402FA00FA00E001 355#3C006300 356#2913" /* 49.05 V */
 				 "0000DC00 35C#C000" MANUFACTURER " 359#0000000001504E",
-				 sends(2 * S));
+				 unit_sends(2 * S));
 }
 
 TEST(the_optional_parts_and_the_order)
 {
 	start("period: 2s", "charge: 0.1406, load: 2.5, spread: 0, ambient: -1, heat: 0, short: yes, fine: yes, "
 			    "permits: no, begins_with_alarms: yes, capacity: 10000, limit: 25");
-	TEST_ASSERT_EQUAL_STRING("", sends(2 * S));
+	TEST_ASSERT_EQUAL_STRING("", unit_sends(2 * S));
 	TEST_ASSERT_EQUAL_STRING("359#0000000001504E 351#1402FA0006FF 355#0E0063007E05 356#EA11E7FFF6FF" MANUFACTURER,
-				 sends(4 * S)); /* 45.86 V */
+				 unit_sends(4 * S)); /* 45.86 V */
 }
 
 TEST(cells_are_broadcast_one_after_the_other)
 {
 	start("cells: 3", "series: 3, charge: 0.66667, load: 0, spread: 0.02, cell_period: 300ms, capacity: 10000");
-	TEST_ASSERT_EQUAL_STRING("", sends(3 * S / 10));
-	TEST_ASSERT_EQUAL_STRING("036#00808400FA808440", sends(6 * S / 10));
-	TEST_ASSERT_EQUAL_STRING("036#0180E800FA80E809", sends(9 * S / 10));
-	fault("checksum", false);
-	TEST_ASSERT_EQUAL_STRING("036#02814C00FA814C81", sends(S)); /* instead of D4 */
+	TEST_ASSERT_EQUAL_STRING("", unit_sends(3 * S / 10));
+	TEST_ASSERT_EQUAL_STRING("036#00808400FA808440", unit_sends(6 * S / 10));
+	TEST_ASSERT_EQUAL_STRING("036#0180E800FA80E809", unit_sends(9 * S / 10));
+	unit_fault("checksum", false);
+	TEST_ASSERT_EQUAL_STRING("036#02814C00FA814C81", unit_sends(S)); /* instead of D4 */
 }
 
 TEST(a_load_discharges_and_warms_it_and_its_cells_diverge)
@@ -123,7 +73,7 @@ TEST(a_load_discharges_and_warms_it_and_its_cells_diverge)
 	u->load_a = 360;
 	passes(110 * S);
 	TEST_ASSERT_EQUAL_DOUBLE(0, u->charge);
-	TEST_ASSERT_NOT_NULL(strstr(sends(112 * S), "35C#8000")); /* empty: no discharge */
+	TEST_ASSERT_NOT_NULL(strstr(unit_sends(112 * S), "35C#8000")); /* empty: no discharge */
 	TEST_ASSERT_NOT_NULL(strstr(said, "359#04"));
 	u->load_a = -3600;
 	passes(120 * S);
@@ -145,10 +95,10 @@ TEST(alarms_on_command)
 
 	start("period: 1s", "permits: yes");
 	for (unsigned int i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		fault(rows[i].word, false);
-		TEST_ASSERT_NOT_NULL_MESSAGE(strstr(sends(now_ns + 2 * S), rows[i].frame), rows[i].word);
-		fault(rows[i].word, true);
-		TEST_ASSERT_NULL_MESSAGE(strstr(sends(now_ns + 2 * S), rows[i].frame), rows[i].word);
+		unit_fault(rows[i].word, false);
+		TEST_ASSERT_NOT_NULL_MESSAGE(strstr(unit_sends(now_ns + 2 * S), rows[i].frame), rows[i].word);
+		unit_fault(rows[i].word, true);
+		TEST_ASSERT_NULL_MESSAGE(strstr(unit_sends(now_ns + 2 * S), rows[i].frame), rows[i].word);
 	}
 }
 
@@ -159,21 +109,21 @@ TEST(other_faults)
 
 	start("period: 1s", "permits: yes");
 	kind = sim.units[0].kind;
-	fault("half", false);
-	TEST_ASSERT_NULL(strstr(sends(2 * S), "359#"));
-	fault("half", true);
-	fault("short", false);
-	TEST_ASSERT_NOT_NULL(strstr(sends(4 * S), "355#4F0063 "));
-	fault("short", true);
-	fault("silent", false);
-	TEST_ASSERT_EQUAL_STRING("", sends(6 * S));
-	fault("silent", true);
-	fault("power-off", false);
+	unit_fault("half", false);
+	TEST_ASSERT_NULL(strstr(unit_sends(2 * S), "359#"));
+	unit_fault("half", true);
+	unit_fault("short", false);
+	TEST_ASSERT_NOT_NULL(strstr(unit_sends(4 * S), "355#4F0063 "));
+	unit_fault("short", true);
+	unit_fault("silent", false);
+	TEST_ASSERT_EQUAL_STRING("", unit_sends(6 * S));
+	unit_fault("silent", true);
+	unit_fault("power-off", false);
 	TEST_ASSERT_FALSE(kind->has_power(sim.units[0].state));
-	TEST_ASSERT_EQUAL_STRING("", sends(8 * S));
-	fault("power-on", false);
+	TEST_ASSERT_EQUAL_STRING("", unit_sends(8 * S));
+	unit_fault("power-on", false);
 	TEST_ASSERT_TRUE(kind->has_power(sim.units[0].state));
-	TEST_ASSERT_EQUAL_STRING_LEN("351#", sends(10 * S), 4);
+	TEST_ASSERT_EQUAL_STRING_LEN("351#", unit_sends(10 * S), 4);
 	TEST_ASSERT_EQUAL(-EINVAL, sim_fault(&sim.units[0], "sad", false, now_ns, &to));
 	TEST_ASSERT_NOT_NULL(strstr(said, "sad: no such fault: there are cut, power-off, power-on, silent, garbage"));
 }
@@ -181,12 +131,12 @@ TEST(other_faults)
 TEST(without_a_keep_alive_it_is_silent_if_it_needs_one)
 {
 	start("period: 1s", "deaf_after: 1500ms");
-	TEST_ASSERT_EQUAL_STRING_LEN("351#", sends(3 * S / 2), 4);
-	TEST_ASSERT_EQUAL_STRING("", sends(5 * S));
-	hear("305#00");
-	TEST_ASSERT_EQUAL_STRING("", sends(6 * S + 1));
-	hear("305#0000000000000000");
-	TEST_ASSERT_EQUAL_STRING_LEN("351#", sends(7 * S + 1), 4);
+	TEST_ASSERT_EQUAL_STRING_LEN("351#", unit_sends(3 * S / 2), 4);
+	TEST_ASSERT_EQUAL_STRING("", unit_sends(5 * S));
+	unit_hear("305#00");
+	TEST_ASSERT_EQUAL_STRING("", unit_sends(6 * S + 1));
+	unit_hear("305#0000000000000000");
+	TEST_ASSERT_EQUAL_STRING_LEN("351#", unit_sends(7 * S + 1), 4);
 }
 
 TEST(what_was_not_sent_in_time_is_left_out)

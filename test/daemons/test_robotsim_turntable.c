@@ -1,54 +1,25 @@
 /* test_robotsim_turntable.c: the simulated turntable. */
 #include "test/channels/testcase.h"
-
-#include "daemons/robotsim/sim.h"
+#include "test/daemons/robotsim_unit.h"
 
 #define MS ((int64_t)1000000)
 
-static struct sim sim;
-static struct robot robot;
-static char said[1024];
-static int64_t now_ns;
-
-static void keep_line(void *to, const char *line)
-{
-	(void)to;
-	snprintf(said + strlen(said), sizeof(said) - strlen(said), "%s\n", line);
-}
-
-void setUp(void)
-{
-	said[0] = 0;
-}
-
 void tearDown(void)
 {
-	sim_unload(&sim);
-	if (robot.doc)
-		robot_close(&robot);
-	memset(&robot, 0, sizeof(robot));
+	unit_unload();
 }
 
 static int load(const char *rest)
 {
-	struct error_sink errors = { keep_line, NULL, 0 };
-	char text[512];
-	int n = snprintf(text, sizeof(text),
-			 "robot: test\nbuses: {b: {interface: wire:b, bitrate: 1000000}}\n"
+	return unit_load("robot: test\nbuses: {b: {interface: wire:b, bitrate: 1000000}}\n"
 			 "devices: {table: {driver: exampled, bus: b%s}}\n",
 			 rest);
-
-	tearDown();
-	setUp();
-	TEST_ASSERT_EQUAL_MESSAGE(0, robot_open_text(&robot, "test.yaml", text, (size_t)n, &errors), said);
-	return sim_load(&sim, &robot, &errors);
 }
 
 static void *start(const char *rest)
 {
 	TEST_ASSERT_EQUAL_MESSAGE(0, load(rest), said);
-	now_ns = 0;
-	sim.units[0].kind->start(sim.units[0].state, now_ns);
+	unit_start(0);
 	return sim.units[0].state;
 }
 

@@ -2,54 +2,28 @@
 #include <math.h>
 
 #include "test/channels/testcase.h"
+#include "test/daemons/robotsim_unit.h"
 
 #include "can/frame_text.h"
 #include "daemons/robotsim/amc_drive.h"
-#include "daemons/robotsim/sim.h"
 
 #define PAGE "hw-docs/amc.md"
 #define MS INT64_C(1000000)
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 #define COUNTS_PER_RAD (60000 / (2 * 3.14159265358979323846))
 
-static struct sim sim;
-static struct robot robot;
-static char said[2048];
-static int64_t now_ns;
 static struct amc_drive *left, *right;
-
-static void keep_line(void *to, const char *line)
-{
-	(void)to;
-	snprintf(said + strlen(said), sizeof(said) - strlen(said), "%s\n", line);
-}
-
-void setUp(void)
-{
-	said[0] = '\0';
-}
 
 void tearDown(void)
 {
-	sim_unload(&sim);
-	if (robot.doc)
-		robot_close(&robot);
-	memset(&robot, 0, sizeof(robot));
+	unit_unload();
 }
 
 static int load(const char *drives, const char *settings)
 {
-	struct error_sink errors = { keep_line, NULL, 0 };
-	char text[512];
-	int n = snprintf(text, sizeof(text),
-			 "robot: test\nbuses: {b: {interface: wire:b, bitrate: 1000000}}\n"
+	return unit_load("robot: test\nbuses: {b: {interface: wire:b, bitrate: 1000000}}\n"
 			 "devices: {wheels: {driver: amciod, bus: b, settings: {drives: \"%s\"}, sim: {%s}}}\n",
 			 drives, settings);
-
-	tearDown();
-	setUp();
-	TEST_ASSERT_EQUAL_MESSAGE(0, robot_open_text(&robot, "test.yaml", text, (size_t)n, &errors), said);
-	return sim_load(&sim, &robot, &errors);
 }
 
 /* Both drives, booted. */
@@ -60,9 +34,7 @@ static void start_with(const char *settings)
 	TEST_ASSERT_EQUAL_STRING("wheels.right", sim.units[1].name);
 	left = sim.units[0].state;
 	right = sim.units[1].state;
-	now_ns = 0;
-	amc_kind.start(left, now_ns);
-	amc_kind.start(right, now_ns);
+	unit_start(0);
 }
 
 static void hear(const char *text)
