@@ -59,8 +59,8 @@ struct options {
 /* Reads the line.  The arguments move to the front, argv[0] to argv[*argc - 1]; strings point into argv. */
 enum options_outcome options_read(struct options *options, int *argc, char **argv, struct error_sink *errors);
 
-/* Reads the line of a program, and answers --help, --version and --settings on standard output.  Returns OPTIONS_RUN, or
- * the status to exit with: 0 behind an answer, 100 if the line is wrong. */
+/* Reads the line of a program, and answers --help, --version and --settings on standard output.  Returns OPTIONS_RUN,
+ * or the status to exit with: 0 behind an answer, 100 if the line is wrong. */
 #define OPTIONS_RUN -1
 int options_main(struct options *options, int *argc, char **argv, struct error_sink *errors);
 
