@@ -48,11 +48,12 @@
 	W(LINK, WARNING, "warning") W(LINK, PASSIVE, "passive") W(LINK, BUS_OFF, "bus-off")
 #define MSG_WORDS_MODE(W) \
 	W(MODE, NONE, "none") W(MODE, POSITION, "position") W(MODE, VELOCITY, "velocity") \
-	W(MODE, CURRENT, "current")
+	W(MODE, CURRENT, "current") W(MODE, COMPLIANT, "compliant") /* around position, as a spring */
 #define MSG_WORDS_JOINT(W) \
 	W(JOINT, HOMED, "homed") W(JOINT, ENABLED, "enabled") W(JOINT, MOVING, "moving") \
 	W(JOINT, BRAKED, "braked") W(JOINT, FAULT, "fault") W(JOINT, WARNING, "warning") \
-	W(JOINT, LIMIT_LOW, "limit-low") W(JOINT, LIMIT_HIGH, "limit-high") W(JOINT, SILENT, "silent")
+	W(JOINT, LIMIT_LOW, "limit-low") W(JOINT, LIMIT_HIGH, "limit-high") W(JOINT, SILENT, "silent") \
+	W(JOINT, COMPLIANT, "compliant")
 #define MSG_WORDS_GRIP(W) \
 	W(GRIP, BASIC, "basic") W(GRIP, PINCH, "pinch") W(GRIP, WIDE, "wide") W(GRIP, SCISSOR, "scissor") \
 	W(GRIP, UNKNOWN, "unknown")

@@ -64,6 +64,7 @@ static uint32_t mode_for(const struct amciod *a, const struct drv_ref_command *c
 		break;
 	case MSG_MODE_VELOCITY:
 	case MSG_MODE_NONE:
+	case MSG_MODE_COMPLIANT: /* refused */
 		break;
 	}
 	return AMC_MODE_VELOCITY;

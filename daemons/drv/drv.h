@@ -97,7 +97,7 @@ struct drv_verb {
 
 /* Version of the interface between drivers in shared objects and drvhost(1).  Add 1 when a struct or function that
  * drivers use changes: test/abi/test_drv_abi.sh finds such a change. */
-#define DRV_ABI 1
+#define DRV_ABI 2
 
 struct drv_driver {
 	const char *program, *about;
@@ -110,6 +110,7 @@ struct drv_driver {
 	bool bus_optional;		     /* its settings say whether it has a bus: plan checks it */
 	bool outlives_buses;		     /* a bus that is down or stalled does not put the driver in fault */
 	bool own_period;		     /* tick must be a period, not something to follow */
+	bool complies;			     /* joints take mode compliant; else such references are refused */
 	bool streams; /* it publishes by drv_publish; a tick does only what changed since, and every tenth */
 
 	/* Settings are read: declare joints, frames, outputs.  No I/O: it is called for --frames and --check,

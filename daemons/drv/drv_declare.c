@@ -236,5 +236,7 @@ int drv_declare(struct drv *drv, struct error_sink *errors)
 		want_tick(&drv->buses[bus], rule->id);
 	else if (rule->kind == DRV_TICK_CLOCK)
 		want_clock_frame(drv);
+	if (ref && !drv->driver->complies)
+		drv_ref_plan_rigid(&drv->ref_plan);
 	return errors->count ? EXIT_WRONG : 0;
 }

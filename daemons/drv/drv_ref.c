@@ -40,6 +40,13 @@ int drv_ref_plan(struct drv_ref_plan *plan, const struct msg_type *type)
 	return 0;
 }
 
+void drv_ref_plan_rigid(struct drv_ref_plan *plan)
+{
+	for (unsigned int i = 0; i < plan->n && plan->type->number == msg_joint_ref_number; i++)
+		if (plan->parts[i].at == offsetof(struct msg_joint_ref, mode))
+			plan->parts[i].words = MSG_MODE_COMPLIANT;
+}
+
 /* ---- one reference ---- */
 
 static uint32_t u32_at(const uint8_t *msg, size_t at)

@@ -15,6 +15,7 @@
  *	current		changes by at most the slew limit, is held to +-current; none that pushes further where the
  *			joint is as fast as it may be, or could not stop before a position limit any more (positive
  *			current pushes towards greater positions)
+ *	compliant	as position: it is the place around which the joint gives way that goes there
  *	none, or NULL	the safe action: hold (mode position: velocity to 0 within the acceleration limit, then the
  *			position it came to), zero-velocity (at once), zero-current (at once)
  * A ramp begins at the measured state (drv_ref_begin): at the start, after a change of mode, after every tick in which
@@ -69,6 +70,8 @@ struct drv_ref_plan {
 
 /* 0, or -EINVAL for a type that cannot be a reference: with a group besides the header, or too many fields. */
 int drv_ref_plan(struct drv_ref_plan *plan, const struct msg_type *type);
+/* For a driver that has no compliant joints: mode compliant is one that does not exist. */
+void drv_ref_plan_rigid(struct drv_ref_plan *plan);
 
 struct drv_ref_rules {
 	const struct drv_ref_plan *plan;
@@ -119,7 +122,7 @@ struct drv_ref_want { /* one joint of a reference */
 };
 
 struct drv_ref_command {
-	enum msg_mode mode;    /* position: position_rad and velocity_rad_s; velocity, current: the one value */
+	enum msg_mode mode;    /* position, compliant: position_rad and velocity_rad_s; velocity, current: the one value */
 	double position_rad;   /* the ramp's */
 	double velocity_rad_s; /* position: the ramp's, to be fed forward */
 	double current_a;

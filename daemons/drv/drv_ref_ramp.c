@@ -209,6 +209,7 @@ static bool want_usable(const struct drv_ref_joint *joint, const struct drv_ref_
 {
 	switch (want->mode) {
 	case MSG_MODE_POSITION:
+	case MSG_MODE_COMPLIANT:
 		return isfinite(want->position_rad) && !joint->no_position;
 	case MSG_MODE_VELOCITY:
 		return isfinite(want->velocity_rad_s);
@@ -293,12 +294,14 @@ struct drv_ref_command drv_ref_joint(struct drv_ref_joint *joint, const struct d
 
 	if (!want)
 		joint->last = stop(joint, &l, mode, safe, dt_s);
-	else if (mode == MSG_MODE_POSITION)
+	else if (mode == MSG_MODE_POSITION || mode == MSG_MODE_COMPLIANT)
 		joint->last = go_to(joint, &l, want->position_rad, dt_s);
 	else if (mode == MSG_MODE_VELOCITY)
 		joint->last = ramp_velocity(joint, &l, want->velocity_rad_s, measured_rad, dt_s);
 	else
 		joint->last = ramp_current(joint, &l, want->current_a, measured_rad, measured_rad_s, dt_s);
+	if (want)
+		joint->last.mode = mode; /* what follows upon another one begins at the measured state */
 	joint->begun = true;
 	joint->last.begins = begins;
 	return joint->last;

@@ -125,9 +125,11 @@ double drv_ref_track(struct drv_ref_track *track, const struct drv_ref_joint *jo
 		     const struct drv_ref_command *command, const struct drv_ref_limits *limits,
 		     const struct drv_ref_at *at)
 {
+	const bool pushes = command->mode == MSG_MODE_CURRENT || command->mode == MSG_MODE_COMPLIANT;
+
 	if (command->mode == MSG_MODE_NONE || limits->position_min_rad > limits->position_max_rad)
 		return drv_ref_track_stand(track, limits, at);
-	if (command->mode == MSG_MODE_CURRENT)
+	if (pushes)
 		track->on = false; /* what comes next begins at what is measured */
 	if (begin(track, limits, at) || command->begins)
 		track->bias_rad = bias(command, at);
@@ -138,5 +140,5 @@ double drv_ref_track(struct drv_ref_track *track, const struct drv_ref_joint *jo
 	if (command->mode == MSG_MODE_VELOCITY)
 		limited_command(track, limits, met(track, command->velocity_rad_s, change_rad_s(limits, at)));
 	track->followed = !command->stops;
-	return command->mode == MSG_MODE_CURRENT ? 0 : track->velocity_rad_s;
+	return pushes ? 0 : track->velocity_rad_s;
 }

@@ -22,7 +22,7 @@ static void sound_ref(void)
 	ref.header.valid_until_ns = NOW + 1000;
 	ref.count = 7;
 	for (int i = 0; i < MSG_JOINTS; i++) {
-		ref.mode[i] = i < 7 ? (uint32_t)i % 4 : 4;
+		ref.mode[i] = i < 7 ? (uint32_t)i % 5 : 5;
 		ref.position[i] = i < 7 ? i : (double)NAN;
 		ref.velocity[i] = i < 7 ? -i : (double)INFINITY;
 		ref.current[i] = i < 7 ? i * 0.5 : -(double)INFINITY;
@@ -143,14 +143,14 @@ TEST(any_count_that_has_room)
 
 TEST(words_exist)
 {
-	static const uint32_t none[] = { 4, 5, 1u << 31, UINT32_MAX };
+	static const uint32_t none[] = { 5, 6, 1u << 31, UINT32_MAX };
 
 	for (int joint = 0; joint < 7; joint++) {
 		for (size_t i = 0; i < COUNT(none); i++) {
 			ref.mode[joint] = none[i];
 			VERDICT("other type");
 		}
-		for (uint32_t mode = 0; mode < 4; mode++) {
+		for (uint32_t mode = 0; mode < 5; mode++) {
 			ref.mode[joint] = mode;
 			VERDICT("taken");
 		}
@@ -266,6 +266,27 @@ TEST(the_first_reason_counts)
 	VERDICT("not finite");
 	ref.position[7] = ref.velocity[7] = ref.current[7] = 0;
 	VERDICT("taken");
+}
+
+/* Of a driver without compliant joints; its other modes stay, and other types are left as they are. */
+TEST(a_rigid_driver_refuses_mode_compliant)
+{
+	struct msg_gripper_ref grip;
+
+	drv_ref_plan_rigid(&plan);
+	VERDICT("other type");
+	ref.mode[4] = MSG_MODE_CURRENT;
+	VERDICT("taken");
+	ref.mode[7] = MSG_MODE_COMPLIANT; /* does not count */
+	VERDICT("taken");
+	TEST_ASSERT_EQUAL(0, drv_ref_plan(&plan, msg_type_by_name("gripper-ref")));
+	drv_ref_plan_rigid(&plan);
+	memset(&grip, 0, sizeof(grip));
+	msg_init(&grip, msg_type_by_name("gripper-ref"));
+	grip.header.for_incarnation = OWN;
+	grip.header.valid_until_ns = NOW;
+	rules.count = 0;
+	TEST_ASSERT_EQUAL(DRV_REF_TAKEN, drv_ref_check(&grip, sizeof(grip), &rules, NOW));
 }
 
 /* ---- other types: nothing is known of joints ---- */

@@ -763,8 +763,8 @@ TEST(a_wanted_value_that_is_none)
 		POSITION(2, 0, velocity_for(none[i], DT));
 		POSITION(2, 0, current_for(none[i], DT));
 	}
-	POSITION(2, 0, tick_for(&(struct drv_ref_want){ (enum msg_mode)4, 9, 9, 9 }, DRV_REF_HOLD, DT));
-	VELOCITY(0, tick_for(&(struct drv_ref_want){ (enum msg_mode)4, 9, 9, 9 }, DRV_REF_ZERO_VELOCITY, DT));
+	POSITION(2, 0, tick_for(&(struct drv_ref_want){ (enum msg_mode)5, 9, 9, 9 }, DRV_REF_HOLD, DT));
+	VELOCITY(0, tick_for(&(struct drv_ref_want){ (enum msg_mode)5, 9, 9, 9 }, DRV_REF_ZERO_VELOCITY, DT));
 }
 
 TEST(limits_that_cannot_be_kept)
@@ -905,4 +905,45 @@ TEST(without_a_position_no_place_is_a_limit)
 		VELOCITY(sign * 2, velocity_for(sign * 2, DT));
 		VELOCITY(sign, tick_for(NULL, DRV_REF_HOLD, DT));
 	}
+}
+
+/* ---- compliant ---- */
+
+static struct drv_ref_command compliant_for(double rad)
+{
+	return tick_for(&(struct drv_ref_want){ MSG_MODE_COMPLIANT, rad, NAN, NAN }, DRV_REF_HOLD, DT);
+}
+
+/* It is the place around which the joint gives way that goes to the reference, as one that is rigid does. */
+TEST(the_rest_of_a_compliant_joint_is_ramped_as_a_position)
+{
+	struct drv_ref_joint rigid = { 0 };
+
+	for (int i = 0; i < 20; i++) {
+		const struct drv_ref_want want = { MSG_MODE_POSITION, 1, NAN, NAN };
+		const struct drv_ref_command by = drv_ref_joint(&rigid, &limits, &want, DRV_REF_HOLD, 0, 0, 0, DT);
+
+		check(MSG_MODE_COMPLIANT, by.position_rad, by.velocity_rad_s, 0, compliant_for(1));
+		at_rad = -3; /* pushed away */
+	}
+	TEST_ASSERT_DOUBLE_WITHIN(NEAR, 1, joint.last.position_rad);
+}
+
+/* Rigid again, or left alone: from where it was pushed to, at the speed that it has. */
+TEST(after_compliance_a_ramp_begins_at_what_is_measured)
+{
+	compliant_for(1);
+	at_rad = -3;
+	at_rad_s = 0.5;
+	TEST_ASSERT_TRUE(position_for(1, DT).begins);
+	POSITION(-3 + 0.15 + 0.2, 2, position_for(1, DT)); /* 1.5 rad/s in the first tick, then 2 */
+	setUp();
+	compliant_for(1);
+	at_rad = -3;
+	POSITION(-3, 0, tick_for(NULL, DRV_REF_HOLD, DT));
+	setUp();
+	joint.no_position = true; /* nothing to give way around */
+	VELOCITY(0, compliant_for(1));
+	joint.no_position = false;
+	POSITION(0, 0, compliant_for(NAN));
 }

@@ -54,6 +54,16 @@ TEST(a_current_is_not_a_velocity)
 	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.49, go(position(0, 0)));
 }
 
+TEST(a_compliant_joint_has_no_velocity)
+{
+	at.velocity_rad_s = 0.7;
+	TEST_ASSERT_EQUAL_DOUBLE(0, go((struct drv_ref_command){
+					    .mode = MSG_MODE_COMPLIANT, .position_rad = 1, .velocity_rad_s = 0.3 }));
+	TEST_ASSERT_FALSE(drive.velocity_rad_s > 0.5);
+	stops = true;
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.49, go(position(0, 0))); /* from what is measured */
+}
+
 static double go_with(double rad_s)
 {
 	return go((struct drv_ref_command){ .mode = MSG_MODE_VELOCITY, .velocity_rad_s = rad_s });
