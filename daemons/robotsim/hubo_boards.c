@@ -47,6 +47,9 @@ const struct settings_row hubo_boards_rows[] = {
 	ROW(REAL, "speed", settings.speed_a, "A s/rad", "0.01", "0", "10", "more with the speed of the joint"),
 	ROW(REAL, "gravity", settings.gravity_a, "A", "0.5", "0", "10", "more with the sine of its angle"),
 	ROW(REAL, "stall", settings.stall_a, "A", "3", "0", "10", "more at full duty against an end"),
+	ROW(REAL, "full_torque", settings.torque_nm, "N m", "50", "0.1", "1000", "of a joint at rest at full duty"),
+	ROW(REAL, "weight", settings.weight_nm, "N m", "0", "-100", "100",
+	    "torque of the weight of a limb that is level; it hangs at 0 rad"),
 	ROW(REAL, "ambient", settings.ambient_c, "C", "30", "-40", "100", "temperature of a board without current"),
 	ROW(REAL, "heat", settings.heat, "C/A^2", "15", "0", "1000", "how much warmer currents make it in the end"),
 	ROW(DURATION, "warms_in", settings.warms_ns, "10min", "10ms", "10h", "time constant of that"),
@@ -55,6 +58,7 @@ const struct settings_row hubo_boards_rows[] = {
 	ROW(BOOL, "power", settings.power, "yes", "it is switched on"),
 	ROW(BOOL, "on", settings.on, "no", "at first its bridges and position control are on"),
 	ROW(BOOL, "homed", settings.homed, "no", "at first its joints are homed"),
+	ROW(BOOL, "pwm_is_control", settings.pwm_is_control, "yes", "in open loop its status says that control is on"),
 	ROW(INT, "seed", settings.seed, "", "1", "0", "0xFFFFFFFF", "of the random numbers"),
 	SETTINGS_END,
 };
@@ -116,6 +120,8 @@ static void set_motor(struct jmc_board *b, unsigned int i, const struct hubo_joi
 		.speed_a = s->speed_a,
 		.gravity_a = s->gravity_a,
 		.stall_a = s->stall_a,
+		.torque_nm = s->torque_nm,
+		.weight_nm = finger ? 0 : s->weight_nm,
 	};
 	if (p->limits[0]) {
 		m->ends[0] = p->lower - s->margin_rad * scale;

@@ -61,6 +61,18 @@ static void power(void *state, bool on, int64_t t_ns)
 	jmc_board_power(state, on, t_ns);
 }
 
+/* All joints of a board. */
+static void push(void *state, double torque_nm, int64_t duration_ns, int64_t t_ns)
+{
+	struct jmc_board *b = state;
+
+	jmc_board_advance(b, t_ns);
+	for (unsigned int i = 0; i < b->motors_n; i++) {
+		b->motor[i].push_nm = torque_nm;
+		b->motor[i].push_for_s = (double)duration_ns * 1e-9;
+	}
+}
+
 /* ---- on command ---- */
 
 #define FAULT(word, member)                                 \
@@ -198,9 +210,9 @@ static void report(void *state, int64_t t_ns, struct query_text *to)
 		const char *name = b->joint[i];
 
 		if (name)
-			query_say(to, " %s %.6f %s_counts %" PRId32 " %s_does %s %s_faults 0x%06" PRIX32, name,
-				  m->counts / m->model->counts_per_rad, name, jmc_motor_reported(m), name, hows[m->how],
-				  name, m->latched);
+			query_say(to, " %s %.6f %s_counts %" PRId32 " %s_does %s %s_duty %.1f %s_faults 0x%06" PRIX32,
+				  name, m->counts / m->model->counts_per_rad, name, jmc_motor_reported(m), name,
+				  hows[m->how], name, m->duty, name, m->latched);
 	}
 }
 
@@ -219,6 +231,7 @@ const struct sim_kind hubo_boards_kind = {
 	.has_power = has_power,
 	.faults = faults,
 	.power = power,
+	.push = push,
 	.fault = fault,
 	.live = live,
 	.report = report,

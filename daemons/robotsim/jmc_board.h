@@ -44,9 +44,11 @@ struct jmc_settings {
 	int clockwise_down;		     /* counts go down when a motor turns clockwise */
 	double servo_hz, velocity, acceleration, margin_rad;
 	double idle_a, speed_a, gravity_a, stall_a;
+	double torque_nm, weight_nm;
 	double ambient_c, heat, position_rad;
 	int64_t warms_ns;
 	bool power, on, homed;
+	bool pwm_is_control; /* so says the status */
 };
 
 struct jmc_board {

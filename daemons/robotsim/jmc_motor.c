@@ -125,6 +125,17 @@ static void see_index(struct jmc_motor *m, double before)
 	m->index = before != m->counts && m->index_counts <= high;
 }
 
+/* Counts/s by which what acts on the joint from outside changes the velocity that its motor gives it. */
+static double load(struct jmc_motor *m, double step_s)
+{
+	const struct jmc_motor_model *w = m->model;
+	const double push_nm = m->push_for_s > 0 ? m->push_nm : 0;
+	const double weight_nm = w->weight_nm * sin(m->counts / w->counts_per_rad);
+
+	m->push_for_s -= step_s;
+	return (push_nm - weight_nm) / w->torque_nm * w->velocity * w->counts_per_rad;
+}
+
 /* The joint goes towards that velocity, as fast as its motor can, and stops at its ends. */
 static void drive(struct jmc_motor *m, double velocity, double step_s)
 {
@@ -132,6 +143,7 @@ static void drive(struct jmc_motor *m, double velocity, double step_s)
 	const double most = w->velocity * w->counts_per_rad, change = w->acceleration * w->counts_per_rad * step_s;
 	const double before = m->counts;
 
+	velocity += load(m, step_s);
 	m->velocity += clamp(clamp(velocity, -most, most) - m->velocity, -change, change);
 	m->counts = m->jammed ? before : clamp(before + m->velocity * step_s, w->ends[0], w->ends[1]);
 	m->stalled = velocity != 0 && m->counts == before;

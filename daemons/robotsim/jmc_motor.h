@@ -43,6 +43,8 @@ struct jmc_motor_model {
 	int switch_side;
 	double index_counts; /* of one pulse of the index; the others are turns away */
 	double idle_a, speed_a, gravity_a, stall_a;
+	double torque_nm; /* at full duty, at rest; less in proportion to its speed */
+	double weight_nm; /* of the limb, 90 degrees from where it hangs */
 };
 
 /* Stored on the board (jmc_params.h). */
@@ -62,13 +64,14 @@ struct jmc_motor {
 	double zero;		 /* counts that it calls 0 */
 	enum jmc_motor_how how;
 	bool jammed, encoder_stuck;
-	struct jmc_path path; /* counts from zero */
-	struct jmc_home home; /* of the same origin as counts */
-	double duty;	      /* -100 to 100 %, of JMC_PWM; else what the servo uses */
-	double stuck_counts;  /* what a stuck encoder says */
-	bool stalled;	      /* it is driven and does not move */
-	bool index;	      /* a pulse came in the last step */
-	double index_counts;  /* there */
+	double push_nm, push_for_s; /* from outside, for so much longer */
+	struct jmc_path path;	    /* counts from zero */
+	struct jmc_home home;	    /* of the same origin as counts */
+	double duty;		    /* -100 to 100 %, of JMC_PWM; else what the servo uses */
+	double stuck_counts;	    /* what a stuck encoder says */
+	bool stalled;		    /* it is driven and does not move */
+	bool index;		    /* a pulse came in the last step */
+	double index_counts;	    /* there */
 	double jam_for_s, saturated_for_s;
 	uint32_t latched; /* of the bits above */
 	double current_a;

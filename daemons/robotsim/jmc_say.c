@@ -57,7 +57,9 @@ static uint8_t home_flag(const struct jmc_board *b, const struct jmc_motor *m)
 
 static uint8_t state(const struct jmc_board *b, const struct jmc_motor *m)
 {
-	return (uint8_t)(b->fet | (m->how != JMC_OFF) << 1 | (b->mode == 1) << 2 | jmc_motor_switch(m) << 3);
+	const bool control = m->how != JMC_OFF && (m->how != JMC_PWM || b->settings.pwm_is_control);
+
+	return (uint8_t)(b->fet | control << 1 | (b->mode == 1) << 2 | jmc_motor_switch(m) << 3);
 }
 
 static void status(const struct jmc_board *b, struct frame *f)

@@ -564,3 +564,51 @@ TEST(boards_of_a_bus_share_an_ear)
 	TEST_ASSERT_EQUAL_PTR(unit("hubo.EJMC5")->ear, unit("hubo.POWER")->ear);
 	TEST_ASSERT_NOT_EQUAL(unit("hubo.JMC0")->ear, unit("hubo.POWER")->ear);
 }
+
+/* ---- pushes ---- */
+
+static double push_rad(const char *name, double torque_nm)
+{
+	struct jmc_motor *m = &board(name)->motor[0];
+	const double before = m->counts;
+
+	unit(name)->kind->push(unit(name)->state, torque_nm, 100 * MS, now_ns);
+	pass(100 * MS);
+	return (m->counts - before) / m->model->counts_per_rad;
+}
+
+/* 5 of 50 N m are a tenth of 7 rad/s; in position control 20 Hz hold against it. */
+TEST(a_push_moves_what_does_not_hold)
+{
+	start("drc-hubo", AT_HOME);
+	TEST_ASSERT_DOUBLE_WITHIN(0.001, 0.7 / (2 * M_PI * 20), push_rad("hubo.JMC8", 5));
+	pass(200 * MS);
+	TEST_ASSERT_DOUBLE_WITHIN(0.0001, 0, board("hubo.JMC8")->motor[0].counts / 159154.94);
+	hear("001#080D0300000000"); /* open loop, no duty */
+	TEST_ASSERT_DOUBLE_WITHIN(0.005, 0.07, push_rad("hubo.JMC8", 5));
+	hear("001#080D0300320000"); /* 5 %, counter-clockwise, which counts down */
+	TEST_ASSERT_DOUBLE_WITHIN(0.005, 0.035, push_rad("hubo.JMC8", 5));
+	hear("001#080F");
+	TEST_ASSERT_DOUBLE_WITHIN(0.005, -0.07, push_rad("hubo.JMC8", -5)); /* off */
+}
+
+TEST(a_limb_that_is_level_weighs)
+{
+	start("drc-hubo", "position: -1.5707963, homed: yes, on: yes, weight: 5");
+	pass(100 * MS);
+	TEST_ASSERT_DOUBLE_WITHIN(0.002, -M_PI / 2 + 0.7 / (2 * M_PI * 20), /* it gives way a little */
+				  board("hubo.JMC8")->motor[0].counts / 159154.94);
+}
+
+/* Whether control is on in open loop is the page's open question. */
+TEST(in_open_loop_control_is_on_as_the_setting_says)
+{
+	start("drc-hubo", AT_HOME);
+	hear("001#080D0300000000");
+	expect("001#080200", "158#6B00000063000000");
+	start("drc-hubo", AT_HOME ", pwm_is_control: no");
+	hear("001#080D0300000000");
+	expect("001#080200", "158#6900000061000000");
+	hear("001#080E");
+	expect("001#080200", "158#6B00000063000000");
+}
