@@ -8,6 +8,7 @@ static const struct drv_driver driver = {
 	.settings = hubod_settings_rows,
 	.tick_preset = "5ms",
 	.own_period = true,
+	.complies = true,
 	.state = msg_joint_state_number,
 	.ref = msg_joint_ref_number,
 	.plan = hubod_plan,

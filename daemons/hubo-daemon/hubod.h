@@ -4,6 +4,7 @@
 
 #include "config/hubo_table.h"
 #include "daemons/drv/drv.h"
+#include "daemons/hubo-daemon/comply.h"
 #include "daemons/hubo-daemon/cycle.h"
 #include "daemons/hubo-daemon/hubod_settings.h"
 #include "daemons/hubo-daemon/jmc.h"
@@ -30,7 +31,10 @@ struct hubod_joint { /* its number in the loop is its place in the messages */
 	bool homed;
 	bool driven; /* its reference was sent in the last cycle */
 	double sent_rad;
+	double gains[COMPLY_GAINS]; /* of the law by which it is driven while it is compliant */
 };
+
+enum hubod_compliance { HUBOD_RIGID, HUBOD_ENTERING, HUBOD_COMPLIANT, HUBOD_RETURNING };
 
 struct hubod_board {
 	const struct hubo_board *table;
@@ -40,6 +44,7 @@ struct hubod_board {
 	unsigned int halves;
 	/* rows: sent, */
 	unsigned int reference, encoder[HUBOD_HALVES], status, command, home;
+	unsigned int duty;   /* of a board that complies */
 	unsigned int values; /* the question for currents and parameters */
 	/* this cycle */
 	uint8_t due;   /* a bit for each half of the encoders that is to come in this cycle */
@@ -58,6 +63,13 @@ struct hubod_board {
 	bool referred;		      /* it got a reference from this driver: */
 	int32_t last[JMC_MOTORS_MAX]; /* values of its last one */
 	uint64_t late;		      /* requests for currents and parameters without a reply */
+	/* hubod_comply.c */
+	bool complies; /* it can */
+	enum hubod_compliance comply;
+	uint64_t entered;	       /* states published then */
+	unsigned int holds_left;       /* control on, still to be sent */
+	uint64_t hold_at;	       /* in this cycle */
+	bool beyond, dropped, refused; /* why it is rigid while a reference asks for something else */
 };
 
 struct hubod_sensor {
@@ -92,6 +104,7 @@ struct hubod_read { /* parameters under way: one of a joint, or those of the hom
 
 enum hubod_what { HUBOD_NOTHING, HUBOD_ENCODER, HUBOD_STATUS, HUBOD_VALUES, HUBOD_FORCE, HUBOD_TILT, HUBOD_POWER };
 #define HUBOD_RECEIVES_MAX 128
+#define HUBOD_SENDS_MAX 256
 
 struct hubod {
 	struct hubod_settings settings;
@@ -118,7 +131,16 @@ struct hubod {
 	bool complete; /* the state of this cycle was */
 	struct hubod_home home;
 	struct hubod_read read;
-	uint64_t missed; /* replies of all boards and sensors */
+	struct hubod_asked {
+		int64_t sent_ns; /* this cycle's request was on the wire; 0: not yet */
+		bool owed;	 /* the reply to one before was missed, and may still come */
+		uint64_t owed_cycle;
+	} asked[HUBOD_SENDS_MAX]; /* by the row of the request */
+	struct {
+		uint64_t all, unsent, late, lost;
+	} missed;	 /* replies of all boards and sensors */
+	uint64_t filled; /* states */
+	double comply_most[COMPLY_GAINS];
 };
 
 /* hubod_plan.c */
@@ -151,6 +173,25 @@ extern const struct drv_verb hubod_verbs[];
 int hubod_request(void *self, struct drv *drv, uint32_t handle, const struct msg_request *request, int64_t now_ns);
 /* The joints of a request, a bit each: "" all, a limb, or a joint; only active ones. */
 uint64_t hubod_joints_of(const struct hubod *h, const char *key);
+
+/* hubod_missed.c */
+void hubod_missed_ask(struct hubod *h, unsigned int row); /* a cycle begins; a row that is not there is ignored */
+void hubod_missed_sent(struct hubod *h, unsigned int row, int64_t t_ns);
+void hubod_missed(struct hubod *h, unsigned int row); /* the cycle is over without its reply */
+/* due: this cycle's reply to that row had not come yet. */
+void hubod_missed_reply(struct hubod *h, unsigned int row, int64_t t_ns, bool due);
+
+/* hubod_comply.c */
+void hubod_comply_plan(struct hubod *h, struct error_sink *errors);
+/* In each cycle, for each board; may: it could get a reference.  true: it got a duty instead.  None while it returns. */
+bool hubod_comply(struct hubod *h, struct drv *drv, struct hubod_board *board, const struct drv_orders *orders,
+		  bool may);
+void hubod_comply_sent(struct hubod *h, unsigned int send, const struct frame *frame); /* it was on the wire */
+void hubod_comply_return(struct hubod *h, struct hubod_board *board); /* from a duty, perhaps of another driver */
+void hubod_comply_drop(struct hubod *h, struct hubod_board *board);   /* somebody switches it off */
+/* -EBUSY: a board is, or was a moment ago. */
+int hubod_comply_busy(struct hubod *h, struct drv *drv);
+int hubod_comply_set(struct hubod *h, struct drv *drv, uint64_t joints, enum comply_gain gain, const char *text);
 
 /* hubod_home.c */
 int hubod_home(struct hubod *h, struct drv *drv, uint32_t handle, const char *key, int64_t now_ns);

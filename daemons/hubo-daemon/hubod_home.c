@@ -153,6 +153,8 @@ int hubod_home(struct hubod *h, struct drv *drv, uint32_t handle, const char *ke
 		drv_why(drv, "legs are homed only when the robot hangs: set hung");
 		return -EPERM;
 	}
+	if (hubod_comply_busy(h, drv))
+		return -EBUSY;
 	h->home = (struct hubod_home){ .on = true, .handle = handle, .wanted = joints, .left = joints };
 	drv_homing(drv, true);
 	begin_stage(h, drv, now_ns);

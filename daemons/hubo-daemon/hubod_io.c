@@ -45,6 +45,7 @@ static bool take_encoders(struct hubod *h, struct drv *drv, unsigned int board, 
 		if (b->table->joint[m] != HUBO_NONE)
 			take_position(&h->joints[b->table->joint[m]], b->kind, e.counts[m], got->t_ns);
 	b->half_ns[half] = got->t_ns;
+	hubod_missed_reply(h, b->encoder[half], got->t_ns, b->due & 1u << half);
 	if (!(b->due & 1u << half))
 		return false;
 	b->due &= (uint8_t) ~(1u << half);
@@ -75,7 +76,8 @@ static void take_status(struct hubod *h, struct drv *drv, struct hubod_board *b,
 	for (int m = 0; m < b->table->motors; m++) {
 		const int joint = b->table->joint[m];
 		struct hubod_joint *j = &h->joints[joint < 0 ? 0 : joint];
-		const uint32_t needed = JMC_DRIVER_ON | (j->finger ? 0 : JMC_CONTROL_IS_ON);
+		const bool open_loop = j->finger || b->comply != HUBOD_RIGID || b->holds_left;
+		const uint32_t needed = JMC_DRIVER_ON | (open_loop ? 0 : JMC_CONTROL_IS_ON);
 
 		if (joint == HUBO_NONE || !j->active)
 			continue;
@@ -144,9 +146,9 @@ static void put_force(struct hubod *h, struct drv *drv, struct hubod_sensor *s, 
 	struct jmc_force f;
 	struct msg_ft msg;
 
-	(void)h;
 	if (jmc_decode_force(&f, &got->frame))
 		return;
+	hubod_missed_reply(h, (unsigned int)s->ask_force, got->t_ns, s->force_due);
 	s->force_due = false;
 	msg_init(&msg, msg_type_by_number(msg_ft_number));
 	msg.header.t_sample_ns = got->t_ns;
@@ -168,7 +170,7 @@ static void orientation(double q[4], double roll, double pitch)
 	q[3] = -sin(roll / 2) * sin(pitch / 2);
 }
 
-static void put_tilt(struct drv *drv, struct hubod_sensor *s, bool imu, const struct bus_frame *got)
+static void put_tilt(struct hubod *h, struct drv *drv, struct hubod_sensor *s, bool imu, const struct bus_frame *got)
 {
 	const int64_t now_ns = clock_now_ns();
 	struct msg_imu msg;
@@ -177,6 +179,7 @@ static void put_tilt(struct drv *drv, struct hubod_sensor *s, bool imu, const st
 
 	if (imu ? jmc_decode_imu(&i, &got->frame) : jmc_decode_tilt(&t, &got->frame))
 		return;
+	hubod_missed_reply(h, (unsigned int)s->ask_tilt, got->t_ns, s->tilt_due);
 	s->tilt_due = false;
 	msg_init(&msg, msg_type_by_number(msg_imu_number));
 	msg.header.t_sample_ns = got->t_ns;
@@ -203,6 +206,7 @@ static void put_power(struct hubod *h, struct drv *drv, const struct bus_frame *
 
 	if (jmc_decode_power(&p, &got->frame))
 		return;
+	hubod_missed_reply(h, (unsigned int)h->ask_power, got->t_ns, h->power_due);
 	h->power_due = false;
 	msg_init(&msg, msg_type_by_number(msg_battery_number));
 	msg.header.t_sample_ns = got->t_ns;
@@ -233,7 +237,7 @@ bool hubod_rx(void *self, struct drv *drv, unsigned int row, const struct bus_fr
 		hubod_ask_tilt(h, drv, of);
 		break;
 	case HUBOD_TILT:
-		put_tilt(drv, &h->sensors[of], of >= HUBO_IMU0, got);
+		put_tilt(h, drv, &h->sensors[of], of >= HUBO_IMU0, got);
 		break;
 	case HUBOD_POWER:
 		put_power(h, drv, got);
@@ -249,6 +253,8 @@ void hubod_sent(void *self, struct drv *drv, unsigned int send, const struct fra
 	struct hubod *h = self;
 
 	paced_sent(&h->bus[drv_send_bus(drv, send)], frame, t_ns);
+	hubod_comply_sent(h, send, frame);
+	hubod_missed_sent(h, send, t_ns);
 }
 
 /* ---- published ---- */
@@ -262,7 +268,8 @@ static uint32_t status_of(const struct hubod *h, const struct hubod_joint *j)
 	       (j->flags & JMC_FAULTS || h->boards[j->board].off ? MSG_JOINT_FAULT : 0) |
 	       (j->flags & JMC_BELOW_LOWER ? MSG_JOINT_LIMIT_LOW : 0) |
 	       (j->flags & JMC_ABOVE_UPPER ? MSG_JOINT_LIMIT_HIGH : 0) |
-	       (h->boards[j->board].silent ? MSG_JOINT_SILENT : 0);
+	       (h->boards[j->board].silent ? MSG_JOINT_SILENT : 0) |
+	       (h->boards[j->board].comply != HUBOD_RIGID ? MSG_JOINT_COMPLIANT : 0);
 }
 
 int64_t hubod_fill(void *self, struct drv *drv, void *state, int64_t now_ns)
@@ -272,6 +279,7 @@ int64_t hubod_fill(void *self, struct drv *drv, void *state, int64_t now_ns)
 	int64_t oldest_ns = 0;
 
 	(void)drv;
+	h->filled++;
 	for (int i = 0; i < HUBO_JOINTS; i++) {
 		const struct hubod_joint *j = &h->joints[i];
 		const bool there = j->active && j->t_ns;

@@ -39,6 +39,10 @@ static int request_activate(struct hubod *h, struct drv *drv, const char *key)
 		drv_why(drv, "\"%.20s\" is neither a limb nor an active joint", key);
 		return -ENOENT;
 	}
+	if (!drv_may_move(drv)) { /* the loop lets it pass: a homing would end it */
+		drv_why(drv, "a homing was aborted: home first");
+		return -EPERM;
+	}
 	for (int i = 0; i < HUBO_JOINTS; i++) {
 		if (!(joints & BIT(i)) || h->joints[i].board == last)
 			continue;
@@ -95,6 +99,8 @@ static int command_all(struct hubod *h, struct drv *drv, uint64_t joints, enum j
 		if (!(joints & BIT(i)) || (!motors && boards & 1u << j->board))
 			continue;
 		boards |= 1u << j->board;
+		if (command == JMC_CONTROL_OFF || (command == JMC_FET && !values[0]))
+			hubod_comply_drop(h, &h->boards[j->board]);
 		status = hubod_command(h, drv, j->board, command, motors ? j->motor : 0, values);
 	}
 	return status;
@@ -107,7 +113,7 @@ static int request_set(struct hubod *h, struct drv *drv, uint32_t handle, const 
 	const size_t len = strcspn(request->key, ".");
 	struct jmc_command_about about;
 	char place[MSG_NAME_SIZE];
-	int command, n, status;
+	int command, gain, n, status;
 	uint64_t joints;
 
 	if (!strcmp(request->key, "home-file"))
@@ -115,10 +121,13 @@ static int request_set(struct hubod *h, struct drv *drv, uint32_t handle, const 
 	snprintf(place, sizeof(place), "%.*s", (int)len, request->key);
 	joints = *place ? hubod_joints_of(h, strcmp(place, "all") ? place : "") : 0;
 	command = request->key[len] ? jmc_command_find(request->key + len + 1) : -1;
+	gain = request->key[len] ? comply_find(request->key + len + 1) : -1;
 	if (!joints) {
 		drv_why(drv, "\"%.20s\" is neither an active joint nor a limb; write RHY.fet", place);
 		return -ENOENT;
 	}
+	if (gain >= 0)
+		return hubod_comply_set(h, drv, joints, (enum comply_gain)gain, request->value);
 	if (command < 0 || is_ours(command)) {
 		drv_why(drv, "\"%.24s\" is not a command that can be set; write RHY.fet", request->key);
 		return -EINVAL;
@@ -178,6 +187,8 @@ static int request_reset(struct hubod *h, struct drv *drv, const char *key, int6
 		drv_why(drv, "the zero of %s would move under its reference: disarm the robot first", key);
 		return -EBUSY;
 	}
+	if (hubod_comply_busy(h, drv))
+		return -EBUSY;
 	motor = (int32_t)h->joints[joint].motor;
 	hubod_quiet(h, now_ns + h->settings.quiet_start_ns);
 	return hubod_command(h, drv, h->joints[joint].board, JMC_ZERO, 0, &motor);
@@ -199,12 +210,37 @@ static int request_bias(struct hubod *h, struct drv *drv, const char *key)
 	return command_sensor(h, drv, sensor, tilt ? JMC_NULL_TILT : JMC_NULL_FORCE);
 }
 
+/* JOINT.comply-kp and the like; -ENOENT: it is not one of those. */
+static int get_gain(const struct hubod *h, struct drv *drv, const char *key)
+{
+	const size_t len = strcspn(key, ".");
+	const int gain = key[len] ? comply_find(key + len + 1) : -1;
+	char name[MSG_NAME_SIZE];
+	int joint;
+
+	snprintf(name, sizeof(name), "%.*s", (int)len, key);
+	joint = hubo_joint_find(name);
+	if (gain < 0 || joint == HUBO_NONE || !h->joints[joint].active)
+		return -ENOENT;
+	drv_why(drv, "%g", h->joints[joint].gains[gain]);
+	return 0;
+}
+
 static int request_get(struct hubod *h, struct drv *drv, uint32_t handle, const char *key)
 {
+	unsigned int sensor;
+
+	if (!get_gain(h, drv, key))
+		return 0;
 	if (strchr(key, '.'))
 		return hubod_read_parameter(h, drv, handle, key);
 	if (!strcmp(key, "missed")) {
-		drv_why(drv, "%llu", (unsigned long long)h->missed);
+		drv_why(drv, "%llu", (unsigned long long)h->missed.all);
+		return 0;
+	}
+	if (!strcmp(key, "missed-why")) {
+		drv_why(drv, "unsent %llu late %llu lost %llu", (unsigned long long)h->missed.unsent,
+			(unsigned long long)h->missed.late, (unsigned long long)h->missed.lost);
 		return 0;
 	}
 	for (unsigned int i = 0; i < h->boards_n; i++)
@@ -213,7 +249,12 @@ static int request_get(struct hubod *h, struct drv *drv, uint32_t handle, const 
 				(unsigned long long)h->boards[i].late);
 			return 0;
 		}
-	drv_why(drv, "\"%.20s\" is not known; write missed, a board such as JMC0, or RHY.kp", key);
+	sensor = sensor_of(h, key, strlen(key));
+	if (sensor < HUBO_SENSORS) {
+		drv_why(drv, "missed %llu", (unsigned long long)h->sensors[sensor].missed);
+		return 0;
+	}
+	drv_why(drv, "\"%.20s\" is not known; write missed, a board such as JMC0 or RFFT, or RHY.kp", key);
 	return -ENOENT;
 }
 

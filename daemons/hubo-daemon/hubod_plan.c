@@ -98,6 +98,25 @@ static void plan_reference(const struct hubod *h, struct drv *drv, struct hubod_
 	b->reference = (unsigned int)drv_add_send(drv, &send, errors);
 }
 
+/* Instead of references.  Without a period: a bus never carries both. */
+static void plan_duty(const struct hubod *h, struct drv *drv, struct hubod_board *b, struct error_sink *errors)
+{
+	const struct drv_send send = {
+		.bus = b->bus,
+		.row = { .id = JMC_COMMAND,
+			 .key = { 0xFF, 0xFF },
+			 .class = SLOTS_LATEST,
+			 .deadline_ns = h->period_ns,
+			 .step = true },
+		.len = 7,
+		.moves = true,
+	};
+
+	b->complies = b->kind == JMC_ONE || b->kind == JMC_TWO;
+	if (b->complies)
+		b->duty = (unsigned int)drv_add_send(drv, &send, errors);
+}
+
 static struct drv_send command_row(const struct hubod *h, unsigned int bus)
 {
 	return (struct drv_send){
@@ -142,6 +161,7 @@ static void plan_board(struct hubod *h, struct drv *drv, unsigned int board, str
 					 .alone = true };
 
 	plan_reference(h, drv, b, errors);
+	plan_duty(h, drv, b, errors);
 	for (unsigned int i = 0; i < b->halves; i++)
 		b->encoder[i] = add_ask(drv, &asked[0], errors);
 	b->status = add_ask(drv, &asked[1], errors);
@@ -287,6 +307,7 @@ int hubod_plan(void *self, struct drv *drv, struct error_sink *errors)
 	}
 	for (int i = 0; i < HUBO_JOINTS; i++)
 		plan_joint(h, drv, i, errors);
+	hubod_comply_plan(h, errors);
 	plan_limbs(h, drv, errors);
 	for (unsigned int i = 0; i < HUBO_SENSORS; i++) {
 		struct hubod_sensor *s = &h->sensors[i];

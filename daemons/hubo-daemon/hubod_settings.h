@@ -18,9 +18,13 @@ struct hubod_settings {
 	size_t home_flags_n;
 	bool enable, hung, power, limbs;
 	int64_t slow_every;
+	double comply_kp_max, comply_kd_max, comply_pwm_max;
+	int clockwise_down;
+	bool comply_freewheel;
 };
 
 static const char *const hubod_settings_seconds[] = { "repeat", "zero", NULL };
+static const char *const hubod_settings_ways[] = { "up", "down", NULL };
 
 #define HUBOD_ROW(TYPE, key, ...) SETTINGS_##TYPE(key, struct hubod_settings, __VA_ARGS__)
 static const struct settings_row hubod_settings_rows[] = {
@@ -50,6 +54,14 @@ static const struct settings_row hubod_settings_rows[] = {
 	HUBOD_ROW(BOOL, "limbs", limbs, "yes", "a state and a reference channel for each limb"),
 	HUBOD_ROW(INT, "slow_every", slow_every, "cycles", "1", "1", "1000",
 		  "one status and one current on each bus, and power, are asked for in every so many cycles"),
+	HUBOD_ROW(REAL, "comply_kp_max", comply_kp_max, "%/rad", "100", "0", "10000",
+		  "most of comply-kp, in the joint table and by request"),
+	HUBOD_ROW(REAL, "comply_kd_max", comply_kd_max, "% s/rad", "20", "0", "10000", "most of comply-kd"),
+	HUBOD_ROW(REAL, "comply_pwm_max", comply_pwm_max, "%", "10", "0", "100", "most of comply-pwm and comply-grav"),
+	HUBOD_ROW(WORD, "clockwise", clockwise_down, hubod_settings_ways, "up",
+		  "where counts go when a motor turns clockwise"),
+	HUBOD_ROW(BOOL, "comply_freewheel", comply_freewheel, "no",
+		  "free-wheel switching of the bridges of boards that are compliant"),
 	SETTINGS_END,
 };
 #undef HUBOD_ROW

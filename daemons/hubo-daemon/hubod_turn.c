@@ -81,7 +81,7 @@ void hubod_quiet(struct hubod *h, int64_t until_ns)
 /* ---- references ---- */
 
 /* Where the joint is to be at the end of this cycle; NaN: that cannot be said.  A velocity goes on from the last
- * position that was sent; a joint that brakes by itself gets that one again. */
+ * position that was sent; a joint that brakes by itself, or that would be compliant but is not, gets that one again. */
 static double target_rad(const struct hubod_joint *j, const struct drv_ref_command *c, double dt_s)
 {
 	if (c->mode == MSG_MODE_POSITION)
@@ -194,7 +194,9 @@ static void send_references(struct hubod *h, struct drv *drv, const struct drv_o
 	const bool allowed = h->up && orders->level < MSG_LEVEL_ESTOP && !quiet && !drv_latched(drv);
 
 	for (struct hubod_board *b = h->boards; b < h->boards + h->boards_n; b++) {
-		const bool sent = allowed && is_driven(h, b) && send_reference(h, drv, b, orders);
+		const bool may = allowed && is_driven(h, b);
+		const bool duty = hubod_comply(h, drv, b, orders, may);
+		const bool sent = duty || (may && b->comply != HUBOD_RETURNING && send_reference(h, drv, b, orders));
 
 		if (sent)
 			b->stop_left = b->kind == JMC_HAND || b->kind == JMC_WRIST ? STOP_CYCLES : 0;
@@ -254,6 +256,8 @@ static void ask_encoders(struct hubod *h, struct drv *drv, int64_t now_ns)
 			continue;
 		b->due = (uint8_t)((1u << b->halves) - 1);
 		b->asked_ns = now_ns;
+		for (unsigned int i = 0; i < b->halves; i++)
+			hubod_missed_ask(h, b->encoder[i]);
 		ask_board(drv, b, b->encoder[0], JMC_GET_ENCODER, 0);
 	}
 }
@@ -285,6 +289,8 @@ static void ask_sensors(struct hubod *h, struct drv *drv)
 			continue;
 		s->force_due = s->ask_force >= 0;
 		s->tilt_due = s->ask_tilt >= 0;
+		hubod_missed_ask(h, (unsigned int)s->ask_force);
+		hubod_missed_ask(h, (unsigned int)s->ask_tilt);
 		if (s->force_due)
 			ask_sensor(drv, s, s->ask_force, JMC_IS_FORCE);
 		else
@@ -293,6 +299,7 @@ static void ask_sensors(struct hubod *h, struct drv *drv)
 	h->power_due = false;
 	if (h->ask_power < 0 || h->cycle.now % (uint64_t)h->settings.slow_every)
 		return;
+	hubod_missed_ask(h, (unsigned int)h->ask_power);
 	jmc_encode(&frame, JMC_POWER_BOARD, JMC_GET_POWER, 0, NULL);
 	h->power_due = !drv_send(drv, (unsigned int)h->ask_power, &frame);
 }
@@ -351,15 +358,20 @@ static void account(struct hubod *h, struct drv *drv, int64_t now_ns)
 		if (b->asked_ns) {
 			b->kept = b->due ? 0 : b->kept + 1;
 			b->missed += b->due && h->up;
-			h->missed += b->due && h->up;
+			if (b->due && h->up)
+				hubod_missed(h, b->encoder[!(b->due & 1)]);
 		}
 		report_silence(h, drv, b, now_ns);
 	}
 	for (struct hubod_sensor *s = h->sensors; s < h->sensors + HUBO_SENSORS && h->up; s++) {
 		s->missed += s->force_due + s->tilt_due;
-		h->missed += s->force_due + s->tilt_due;
+		if (s->force_due)
+			hubod_missed(h, (unsigned int)s->ask_force);
+		if (s->tilt_due)
+			hubod_missed(h, (unsigned int)s->ask_tilt);
 	}
-	h->missed += h->power_due && h->up;
+	if (h->power_due && h->up)
+		hubod_missed(h, (unsigned int)h->ask_power);
 }
 
 /* ---- a cycle ---- */
@@ -412,15 +424,21 @@ static bool all_reply(const struct hubod *h, int64_t now_ns)
 	return kept;
 }
 
-/* What the driver before this one left: fingers that push, and boards that were on, or had gone off. */
+/* What the driver before this one left: fingers that push, boards that were on, or had gone off, and those that have the
+ * last duty of joints that were compliant. */
 static void take_over(struct hubod *h, const struct msg_joint_state *previous)
 {
 	for (struct hubod_board *b = h->boards; b < h->boards + h->boards_n; b++)
 		b->stop_left = b->active && (b->kind == JMC_HAND || b->kind == JMC_WRIST) ? STOP_CYCLES : 0;
-	for (int i = 0; i < HUBO_JOINTS && previous; i++)
-		if (h->joints[i].active && !h->joints[i].finger &&
-		    previous->status[i] & (MSG_JOINT_ENABLED | MSG_JOINT_FAULT))
-			h->boards[h->joints[i].board].was_on = true;
+	for (int i = 0; i < HUBO_JOINTS && previous; i++) {
+		struct hubod_board *b = &h->boards[h->joints[i].board];
+
+		if (!h->joints[i].active)
+			continue;
+		b->was_on |= !h->joints[i].finger && previous->status[i] & (MSG_JOINT_ENABLED | MSG_JOINT_FAULT);
+		if (b->complies && previous->status[i] & MSG_JOINT_COMPLIANT)
+			hubod_comply_return(h, b);
+	}
 }
 
 /* The first tick is anywhere, and says which cycle is under way; the next one is where a cycle begins. */
@@ -459,9 +477,15 @@ enum drv_step hubod_stop(void *self, struct drv *drv, const struct drv_orders *o
 	struct hubod *h = self;
 
 	turn(h, drv, orders);
+	for (unsigned int i = 0; i < h->boards_n; i++)
+		if (h->boards[i].comply != HUBOD_RIGID)
+			return DRV_AGAIN;
 	for (int i = 0; i < HUBO_JOINTS; i++)
 		if (h->joints[i].driven && !h->joints[i].finger && orders->joint[i].mode == MSG_MODE_POSITION &&
 		    orders->joint[i].velocity_rad_s != 0)
 			return DRV_AGAIN;
+	drv_event(drv, MSG_SEVERITY_INFO, "replies", "missed %llu: unsent %llu late %llu lost %llu",
+		  (unsigned long long)h->missed.all, (unsigned long long)h->missed.unsent,
+		  (unsigned long long)h->missed.late, (unsigned long long)h->missed.lost);
 	return DRV_DONE;
 }

@@ -1,0 +1,47 @@
+/* hubod_missed.c: replies that did not come within their cycle, and who lost them.
+ *	unsent	their request was not on the wire within the cycle: this process was late, the bus was full or dead, or
+ *		the reply that the request waits for did not come
+ *	late	they were on the wire, after the end of their cycle
+ *	lost	their request was on the wire, and they never were: a board, or the wire, lost them
+ */
+#include "daemons/hubo-daemon/hubod.h"
+
+#define OWED_CYCLES 4 /* a reply that is later than that is not the one that was missed */
+
+void hubod_missed_ask(struct hubod *h, unsigned int row)
+{
+	if (row < HUBOD_SENDS_MAX)
+		h->asked[row].sent_ns = 0;
+}
+
+void hubod_missed_sent(struct hubod *h, unsigned int row, int64_t t_ns)
+{
+	if (row < HUBOD_SENDS_MAX)
+		h->asked[row].sent_ns = t_ns;
+}
+
+void hubod_missed(struct hubod *h, unsigned int row)
+{
+	struct hubod_asked *a = &h->asked[row < HUBOD_SENDS_MAX ? row : 0];
+
+	h->missed.all++;
+	h->missed.unsent += !a->sent_ns;
+	h->missed.lost += a->sent_ns != 0;
+	a->owed = a->sent_ns != 0;
+	a->owed_cycle = h->cycle.now;
+}
+
+void hubod_missed_reply(struct hubod *h, unsigned int row, int64_t t_ns, bool due)
+{
+	struct hubod_asked *a = &h->asked[row < HUBOD_SENDS_MAX ? row : 0];
+
+	if (!a->owed)
+		return;
+	if (h->cycle.now - a->owed_cycle > OWED_CYCLES) {
+		a->owed = false;
+	} else if (!due || !a->sent_ns || t_ns < a->sent_ns) { /* not the reply to the request of this cycle */
+		a->owed = false;
+		h->missed.lost--;
+		h->missed.late++;
+	}
+}
