@@ -40,7 +40,8 @@ const struct legacy_member legacy_members[] = {
 int legacy_check(const struct legacy_ref *from, const struct legacy_joint joints[HUBO_JOINTS])
 {
 	for (int i = 0; i < HUBO_JOINTS; i++)
-		if (joints[i].active && (!isfinite(from->ref[i]) || from->mode[i] < 0 || from->mode[i] >= LEGACY_MODES))
+		if (joints[i].active && (!isfinite(from->ref[i]) || from->mode[i] < 0 ||
+					 from->mode[i] >= LEGACY_MODES || (from->comply[i] & ~1)))
 			return -EINVAL;
 	return 0;
 }
@@ -75,13 +76,13 @@ void legacy_refer(struct msg_joint_ref *to, const struct legacy_ref *from, struc
 		struct legacy_joint *j = &joints[i];
 
 		to->mode[i] = MSG_MODE_NONE;
-		if (!j->active || from->comply[i] || !isfinite(state->position[i])) {
+		if (!j->active || !isfinite(state->position[i])) {
 			j->begun = false;
 		} else if (j->finger) {
 			to->mode[i] = MSG_MODE_CURRENT;
 			to->current[i] = fmax(-1, fmin(1, from->ref[i])) * j->current_a;
 		} else {
-			to->mode[i] = MSG_MODE_POSITION;
+			to->mode[i] = from->comply[i] ? MSG_MODE_COMPLIANT : MSG_MODE_POSITION;
 			to->position[i] =
 				follow(j, from->ref[i], (enum legacy_mode)from->mode[i], state->position[i], dt_s);
 		}
@@ -101,7 +102,7 @@ void legacy_joints(struct legacy_state *to, const struct msg_joint_state *from, 
 		const uint32_t word = from->state_word[i];
 
 		to->joint[i].ref = ref ? ref->ref[i] : 0;
-		to->joint[i].comply = ref ? (uint8_t)ref->comply[i] : 0;
+		to->joint[i].comply = (from->status[i] & MSG_JOINT_COMPLIANT) != 0;
 		to->joint[i].pos = known(from->position[i]);
 		to->joint[i].cur = known(from->current[i]);
 		to->joint[i].vel = known(from->velocity[i]);

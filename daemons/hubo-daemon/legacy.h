@@ -21,7 +21,7 @@ enum legacy_mode { LEGACY_FILTER, LEGACY_DIRECT, LEGACY_COMPLIANT, LEGACY_ENCODE
 struct legacy_ref {
 	double ref[HUBO_JOINTS]; /* rad; of a finger -1 to 1 */
 	int16_t mode[HUBO_JOINTS];
-	int8_t comply[HUBO_JOINTS]; /* 0: rigid */
+	int8_t comply[HUBO_JOINTS]; /* 0 rigid, 1 compliant */
 } __attribute__((packed));
 
 struct legacy_state {
@@ -68,9 +68,9 @@ struct legacy_joint {
 	double filter_rad; /* the filter's output */
 };
 
-/* 0, or -EINVAL: a number that is not finite, or a mode that there is none of, of an active joint. */
+/* 0, or -EINVAL: a number that is not finite, or a mode or compliance that does not exist, of an active joint. */
 int legacy_check(const struct legacy_ref *from, const struct legacy_joint joints[HUBO_JOINTS]);
-/* The reference of a tick that is dt_s long.  A compliant joint (comply) holds: it has mode none. */
+/* The reference of a tick that is dt_s long. */
 void legacy_refer(struct msg_joint_ref *to, const struct legacy_ref *from, struct legacy_joint joints[HUBO_JOINTS],
 		  const struct msg_joint_state *state, double dt_s);
 

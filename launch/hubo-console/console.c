@@ -12,6 +12,9 @@
 #include "config/nearest.h"
 #include "config/text.h"
 
+#define TIME_LEAST_S 0.1
+#define TIME_MOST_S 3600
+
 /* ---- the table ---- */
 
 #define LIFE(word) (1u << MSG_LIFE_##word)
@@ -34,6 +37,16 @@ const struct console_verb console_verbs[] = {
 	{ "startup", "bridges and control of all boards on", CONSOLE_NOTHING, REQUEST(ACTIVATE, ""), .in = ARMED },
 	{ "goto", "move a joint there, in rad", CONSOLE_JOINT_NUMBER, CONSOLE_GOTO,
 	  .scale = 1, .least = -10, .most = 10, .in = LIFE(HOLDING) },
+	{ "comp", "let a joint give way around an angle, in rad, for so many seconds", CONSOLE_JOINT_NUMBER_TIME,
+	  CONSOLE_COMPLY, .scale = 1, .least = -10, .most = 10, .in = LIFE(HOLDING) },
+	{ "kp", "stiffness of a compliant joint, %/rad", CONSOLE_JOINT_NUMBER, REQUEST(SET, "%s.comply-kp"),
+	  .value = "%g", .scale = 1, .least = 0, .most = 10000, .in = UP },
+	{ "kd", "its damping, % s/rad", CONSOLE_JOINT_NUMBER, REQUEST(SET, "%s.comply-kd"), .value = "%g",
+	  .scale = 1, .least = 0, .most = 10000, .in = UP },
+	{ "maxPWM", "its greatest duty, %", CONSOLE_JOINT_NUMBER, REQUEST(SET, "%s.comply-pwm"), .value = "%g",
+	  .scale = 1, .least = 0, .most = 100, .in = UP },
+	{ "grav", "its duty that carries the weight, %", CONSOLE_JOINT_NUMBER, REQUEST(SET, "%s.comply-grav"),
+	  .value = "%g", .scale = 1, .least = -100, .most = 100, .in = UP },
 	{ "fet", "bridges of a board off or on", CONSOLE_JOINT_SWITCH, REQUEST(SET, "%s.fet"), .value = "%d",
 	  .in = ARMED, .in_off = UP },
 	{ "ctrl", "control of a board off or on", CONSOLE_JOINT_SWITCH,
@@ -73,7 +86,7 @@ const struct console_verb *console_find(const char *name)
 static bool has_joint(const struct console_verb *v)
 {
 	return v->takes == CONSOLE_JOINT || v->takes == CONSOLE_JOINT_SWITCH || v->takes == CONSOLE_JOINT_NUMBER ||
-	       v->takes == CONSOLE_PLACE || v->takes == CONSOLE_PLACE_OR_ALL;
+	       v->takes == CONSOLE_JOINT_NUMBER_TIME || v->takes == CONSOLE_PLACE || v->takes == CONSOLE_PLACE_OR_ALL;
 }
 
 static bool has_limb(const struct console_verb *v)
@@ -158,6 +171,7 @@ static const char *form_of(enum console_takes takes)
 		[CONSOLE_JOINT] = " JOINT",
 		[CONSOLE_JOINT_SWITCH] = " JOINT 0|1",
 		[CONSOLE_JOINT_NUMBER] = " JOINT NUMBER",
+		[CONSOLE_JOINT_NUMBER_TIME] = " JOINT NUMBER SECONDS",
 		[CONSOLE_SWITCH] = " 0|1",
 		[CONSOLE_SENSOR] = " SENSOR",
 		[CONSOLE_PLACE] = " JOINT|LIMB",
@@ -183,16 +197,21 @@ static int parse_word(struct console_call *call, const char *word, char *why, si
 		      form_of(call->verb->takes));
 }
 
+static int parse_number(struct console_call *call, const char *word, double least, double most, double *number,
+			char *why, size_t size)
+{
+	if (!text_real(word, number) && *number >= least && *number <= most)
+		return 0;
+	return refuse(-EINVAL, why, size, "%s: \"%.20s\" is not a number from %g to %g", call->verb->name, word, least,
+		      most);
+}
+
 static int parse_last(struct console_call *call, const char *word, char *why, size_t size)
 {
 	const struct console_verb *v = call->verb;
 
-	if (v->takes == CONSOLE_JOINT_NUMBER) {
-		if (text_real(word, &call->number) || call->number < v->least || call->number > v->most)
-			return refuse(-EINVAL, why, size, "%s: \"%.20s\" is not a number from %g to %g", v->name, word,
-				      v->least, v->most);
-		return 0;
-	}
+	if (v->takes == CONSOLE_JOINT_NUMBER || v->takes == CONSOLE_JOINT_NUMBER_TIME)
+		return parse_number(call, word, v->least, v->most, &call->number, why, size);
 	if (strcmp(word, "0") != 0 && strcmp(word, "1") != 0)
 		return refuse(-EINVAL, why, size, "%s: \"%.20s\" is neither 0 nor 1", v->name, word);
 	call->on = *word == '1';
@@ -202,8 +221,9 @@ static int parse_last(struct console_call *call, const char *word, char *why, si
 int console_parse(struct console_call *call, const char *line, char *why, size_t size)
 {
 	static const unsigned int counts[] = {
-		[CONSOLE_NOTHING] = 0, [CONSOLE_JOINT] = 1,  [CONSOLE_JOINT_SWITCH] = 2, [CONSOLE_JOINT_NUMBER] = 2,
-		[CONSOLE_SWITCH] = 1,  [CONSOLE_SENSOR] = 1, [CONSOLE_PLACE] = 1,	 [CONSOLE_PLACE_OR_ALL] = 1
+		[CONSOLE_NOTHING] = 0,	    [CONSOLE_JOINT] = 1,	[CONSOLE_JOINT_SWITCH] = 2,
+		[CONSOLE_JOINT_NUMBER] = 2, [CONSOLE_SWITCH] = 1,	[CONSOLE_SENSOR] = 1,
+		[CONSOLE_PLACE] = 1,	    [CONSOLE_PLACE_OR_ALL] = 1, [CONSOLE_JOINT_NUMBER_TIME] = 3,
 	};
 	char text[CONSOLE_LINE_MAX], *words[CONSOLE_WORDS_MAX], *rest = text, *word;
 	const char *nearest = NULL;
@@ -232,7 +252,9 @@ int console_parse(struct console_call *call, const char *line, char *why, size_t
 	if (n > 1 && call->verb->takes != CONSOLE_SWITCH)
 		status = parse_word(call, words[1], why, size);
 	if (!status && (n > 2 || call->verb->takes == CONSOLE_SWITCH))
-		status = parse_last(call, words[n - 1], why, size);
+		status = parse_last(call, words[call->verb->takes == CONSOLE_SWITCH ? 1 : 2], why, size);
+	if (!status && n > 3)
+		status = parse_number(call, words[3], TIME_LEAST_S, TIME_MOST_S, &call->time_s, why, size);
 	return status;
 }
 
@@ -258,6 +280,8 @@ static void fill(char *to, size_t size, const char *text, const struct console_c
 	}
 	if (mark[1] == 's')
 		snprintf(word, sizeof(word), "%s", call->word);
+	else if (mark[1] == 'g')
+		snprintf(word, sizeof(word), "%.9g", call->number * call->verb->scale);
 	else
 		snprintf(word, sizeof(word), "%.0f",
 			 call->verb->scale > 0 ? call->number * call->verb->scale : call->on);

@@ -8,7 +8,7 @@
 
 #include "channels/msg/types.h"
 
-#define CONSOLE_WORDS_MAX 4
+#define CONSOLE_WORDS_MAX 5
 #define CONSOLE_LINE_MAX 256
 
 enum console_takes { /* what follows the verb */
@@ -16,6 +16,7 @@ enum console_takes { /* what follows the verb */
 		     CONSOLE_JOINT,
 		     CONSOLE_JOINT_SWITCH, /* and 0 or 1 */
 		     CONSOLE_JOINT_NUMBER,
+		     CONSOLE_JOINT_NUMBER_TIME, /* and seconds */
 		     CONSOLE_SWITCH,
 		     CONSOLE_SENSOR,
 		     CONSOLE_PLACE, /* a joint or a limb */
@@ -29,6 +30,7 @@ enum console_does {
 	CONSOLE_STATUS_ALL,
 	CONSOLE_UPDATE,
 	CONSOLE_GOTO,
+	CONSOLE_COMPLY,
 	CONSOLE_PARAMETERS,
 	CONSOLE_RESET_ALL,
 	CONSOLE_SENSORS,
@@ -37,7 +39,7 @@ enum console_does {
 	CONSOLE_QUIT,
 };
 
-/* In the texts of a request %s is the word behind the verb, %d its number. */
+/* In the texts of a request %s is the word behind the verb, %d its number as a whole one, %g as it is. */
 struct console_verb {
 	const char *name, *about;
 	enum console_takes takes;
@@ -54,7 +56,7 @@ const struct console_verb *console_find(const char *name);
 struct console_call {
 	const struct console_verb *verb;
 	char word[MSG_NAME_SIZE]; /* as it is written in the tables: RHY; "" all */
-	double number;
+	double number, time_s;
 	bool on;
 };
 

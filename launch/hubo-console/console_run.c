@@ -16,6 +16,7 @@
 #define VALID_NS 25000000
 #define GOTO_TICKS 4000 /* 20 s */
 #define NEAR_RAD 0.002
+#define SOFT_NS 200000000 /* a joint that may be compliant is, by then */
 #define KELVIN 273.15
 
 static enum console_end fail(const struct console *c, const char *what, const char *why)
@@ -159,6 +160,8 @@ static void print_status(const struct console *c, const struct msg_joint_state *
 		s->status[i] & MSG_JOINT_HOMED ? "homed" : "not-homed");
 	if (s->status[i] & MSG_JOINT_SILENT)
 		fprintf(c->out, " SILENT");
+	if (s->status[i] & MSG_JOINT_COMPLIANT)
+		fprintf(c->out, " compliant");
 	for (size_t k = 0; k < sizeof(flags) / sizeof(*flags); k++)
 		if (s->state_word[i] & flags[k].bit)
 			fprintf(c->out, " %s", flags[k].word);
@@ -175,12 +178,14 @@ static enum console_end run_status_all(const struct console *c, const struct msg
 
 static enum console_end run_update(struct console *c, const struct msg_joint_state *s)
 {
-	struct msg_reply reply = { 0 };
-	const enum console_end end = ask(c, MSG_VERB_GET, "missed", "", &reply);
+	struct msg_reply missed = { 0 }, why = { 0 };
+	enum console_end end = ask(c, MSG_VERB_GET, "missed", "", &missed);
 
 	if (end == CONSOLE_DONE)
-		fprintf(c->out, "%s, level %s, %s replies missed\n", msg_life_word(s->common.lifecycle),
-			msg_level_word(s->common.level), reply.value);
+		end = ask(c, MSG_VERB_GET, "missed-why", "", &why);
+	if (end == CONSOLE_DONE)
+		fprintf(c->out, "%s, level %s, %s replies missed: %s\n", msg_life_word(s->common.lifecycle),
+			msg_level_word(s->common.level), missed.value, why.value);
 	return end;
 }
 
@@ -219,6 +224,39 @@ static enum console_end run_goto(struct console *c, const char *joint, double ra
 	return fail(c, joint, "not reached within 20 s; it may lie beyond the limits of the robot file");
 }
 
+/* It gives way for that time; when the references end the driver makes it rigid where it is. */
+static enum console_end run_comply(struct console *c, const char *joint, double rad, double time_s)
+{
+	const int64_t until_ns = endplate_now_ns() + (int64_t)(time_s * 1e9);
+	const int64_t soft_by_ns = endplate_now_ns() + SOFT_NS;
+	struct msg_joint_state s;
+	struct endplate_view view;
+	int at = 0;
+
+	while (endplate_now_ns() < until_ns) {
+		struct msg_joint_ref ref = { .count = 0 };
+		int status = endplate_wait(c->robot, TICK_NS, NULL);
+
+		if (!status)
+			status = endplate_state(c->device, &s, sizeof(s), &view);
+		if (status)
+			return fail(c, joint, endplate_strerror(status));
+		at = place(&s, joint);
+		if (!view.follows || at < 0 || s.lifecycle[at] == MSG_LIFE_FAULT)
+			return fail(c, joint, "it cannot follow: the robot was stopped, or its board has failed");
+		if (endplate_now_ns() > soft_by_ns && !(s.status[at] & MSG_JOINT_COMPLIANT))
+			return fail(c, joint, "it stays rigid; achctl events says why");
+		ref.count = s.count;
+		ref.mode[at] = MSG_MODE_COMPLIANT;
+		ref.position[at] = rad;
+		status = endplate_put(c->device, &ref, sizeof(ref), VALID_NS);
+		if (status)
+			return fail(c, joint, endplate_strerror(status));
+	}
+	fprintf(c->out, "%s at %.4f rad\n", joint, s.position[at]);
+	return CONSOLE_DONE;
+}
+
 static enum console_end run_raise(struct console *c, const char *level)
 {
 	const int status =
@@ -253,6 +291,8 @@ static enum console_end run_joint(struct console *c, const struct console_call *
 		return CONSOLE_DONE;
 	case CONSOLE_GOTO:
 		return run_goto(c, call->word, call->number);
+	case CONSOLE_COMPLY:
+		return run_comply(c, call->word, call->number, call->time_s);
 	default:
 		return run_parameters(c, call->word);
 	}

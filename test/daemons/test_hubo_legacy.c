@@ -91,6 +91,14 @@ TEST(references_of_active_joints_are_checked)
 	TEST_ASSERT_EQUAL(-EINVAL, legacy_check(&old, joints));
 	old.mode[4] = -1;
 	TEST_ASSERT_EQUAL(-EINVAL, legacy_check(&old, joints));
+	old.mode[4] = 0;
+	old.comply[5] = 2;
+	old.comply[4] = 1;
+	TEST_ASSERT_EQUAL(0, legacy_check(&old, joints));
+	old.comply[4] = 2;
+	TEST_ASSERT_EQUAL(-EINVAL, legacy_check(&old, joints));
+	old.comply[4] = -1;
+	TEST_ASSERT_EQUAL(-EINVAL, legacy_check(&old, joints));
 }
 
 static double refer(void)
@@ -137,20 +145,31 @@ TEST(fingers_take_a_share_of_their_current)
 	}
 }
 
+/* Around the same place as a rigid one; fingers cannot be. */
+TEST(a_compliant_joint_gives_way_around_its_reference)
+{
+	old.ref[4] = 1;
+	old.comply[4] = old.comply[32] = 1;
+	state.position[4] = 0.2;
+	legacy_refer(&ref, &old, joints, &state, 0.005);
+	TEST_ASSERT_EQUAL(MSG_MODE_COMPLIANT, ref.mode[4]);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, (39 * 0.2 + 1) / 40, ref.position[4]);
+	TEST_ASSERT_EQUAL(MSG_MODE_CURRENT, ref.mode[32]);
+	state.position[4] = 0.9; /* it was pushed */
+	legacy_refer(&ref, &old, joints, &state, 0.005);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, (39 * ((39 * 0.2 + 1) / 40) + 1) / 40, ref.position[4]);
+}
+
 /* And the filter begins again where the joint is. */
-TEST(a_compliant_or_unmeasured_joint_holds)
+TEST(an_unmeasured_joint_holds)
 {
 	old.ref[4] = 1;
 	refer();
-	old.comply[4] = 1;
-	legacy_refer(&ref, &old, joints, &state, 0.005);
-	TEST_ASSERT_EQUAL(MSG_MODE_NONE, ref.mode[4]);
-	old.comply[4] = 0;
-	state.position[4] = 0.5;
-	TEST_ASSERT_DOUBLE_WITHIN(1e-12, (39 * 0.5 + 1) / 40, refer());
 	state.position[4] = NAN;
 	legacy_refer(&ref, &old, joints, &state, 0.005);
 	TEST_ASSERT_EQUAL(MSG_MODE_NONE, ref.mode[4]);
+	state.position[4] = 0.5;
+	TEST_ASSERT_DOUBLE_WITHIN(1e-12, (39 * 0.5 + 1) / 40, refer());
 }
 
 TEST(states_are_told_in_its_units)
@@ -169,16 +188,19 @@ TEST(states_are_told_in_its_units)
 	state.position[5] = NAN; /* down */
 	state.header.t_sample_ns = 1500000000;
 	old.ref[4] = 0.75;
-	old.comply[4] = 1;
+	old.comply[4] = 1; /* asked for, but it is not */
 	legacy_joints(&told, &state, &old);
-	TEST_ASSERT_TRUE(told.joint[4].ref == 0.75 && told.joint[4].comply == 1);
+	TEST_ASSERT_TRUE(told.joint[4].ref == 0.75 && told.joint[4].comply == 0);
+	state.status[4] |= MSG_JOINT_COMPLIANT;
+	legacy_joints(&told, &state, &old);
+	TEST_ASSERT_TRUE(told.joint[4].comply == 1);
 	TEST_ASSERT_TRUE(told.joint[4].pos == 0.25 && told.joint[4].vel == -1 && told.joint[4].cur == 0.5);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 40, told.joint[4].tmp);
 	TEST_ASSERT_TRUE(told.joint[4].active && told.joint[4].zeroed && !told.joint[5].active);
 	TEST_ASSERT_TRUE(told.joint[5].pos == 0);
 	TEST_ASSERT_TRUE(told.time == 1.5);
 	legacy_joints(&told, &state, NULL);
-	TEST_ASSERT_TRUE(told.joint[4].ref == 0 && told.joint[4].comply == 0);
+	TEST_ASSERT_TRUE(told.joint[4].ref == 0);
 	legacy_force(&told, 3, &ft);
 	TEST_ASSERT_TRUE(told.ft[3].m_x == 1 && told.ft[3].m_y == 2 && told.ft[3].f_z == 3);
 	legacy_incline(&told, 2, &imu);

@@ -47,6 +47,10 @@ TEST(lines_are_requests)
 		{ "beep RSP 0.5", MSG_VERB_SET, "RSP.beep", "5" },
 		{ "beep RSP 25", MSG_VERB_SET, "RSP.beep", "250" },
 		{ "beep RSP 0.1", MSG_VERB_SET, "RSP.beep", "1" },
+		{ "kp RSP 62.5", MSG_VERB_SET, "RSP.comply-kp", "62.5" },
+		{ "kd rsp 0", MSG_VERB_SET, "RSP.comply-kd", "0" },
+		{ "maxPWM LEB 8", MSG_VERB_SET, "LEB.comply-pwm", "8" },
+		{ "grav REB -2.25", MSG_VERB_SET, "REB.comply-grav", "-2.25" },
 		{ "homefile all", MSG_VERB_SET, "home-file", "all" },
 		{ "homefile lleg", MSG_VERB_SET, "home-file", "lleg" },
 	};
@@ -74,6 +78,10 @@ TEST(other_lines)
 	TEST_ASSERT_EQUAL(CONSOLE_GOTO, call.verb->does);
 	TEST_ASSERT_EQUAL_STRING("REB", call.word);
 	TEST_ASSERT_TRUE(call.number == -1.25);
+	TEST_ASSERT_EQUAL_INT(0, parse("comp RSP -0.5 12"));
+	TEST_ASSERT_EQUAL(CONSOLE_COMPLY, call.verb->does);
+	TEST_ASSERT_EQUAL_STRING("RSP", call.word);
+	TEST_ASSERT_TRUE(call.number == -0.5 && call.time_s == 12);
 }
 
 TEST(bad_lines_say_what_to_write)
@@ -95,6 +103,15 @@ TEST(bad_lines_say_what_to_write)
 		{ "goto RHY x", "goto: \"x\" is not a number from -10 to 10" },
 		{ "goto RHY 10.5", "goto: \"10.5\" is not a number from -10 to 10" },
 		{ "beep RHY 0", "beep: \"0\" is not a number from 0.1 to 25" },
+		{ "comp RSP 0", "it is: comp JOINT NUMBER SECONDS" },
+		{ "comp RSP 0 5 5", "it is: comp JOINT NUMBER SECONDS" },
+		{ "comp RSP 11 5", "comp: \"11\" is not a number from -10 to 10" },
+		{ "comp RSP 0 0", "comp: \"0\" is not a number from 0.1 to 3600" },
+		{ "comp RSP 0 nan", "comp: \"nan\" is not a number from 0.1 to 3600" },
+		{ "kp RSP nan", "kp: \"nan\" is not a number from 0 to 10000" },
+		{ "kd RSP -1", "kd: \"-1\" is not a number from 0 to 10000" },
+		{ "maxPWM RSP 101", "maxPWM: \"101\" is not a number from 0 to 100" },
+		{ "grav RSP -101", "grav: \"-101\" is not a number from -100 to 100" },
 		{ "quit now", "it is: quit" },
 	};
 	char longest[600];
@@ -126,7 +143,8 @@ TEST(a_lifecycle_refuses)
 TEST(what_moves_needs_an_armed_robot_and_what_changes_zeros_a_stopped_one)
 {
 	for (const struct console_verb *v = console_verbs; v->name; v++) {
-		const bool moves = v->verb == MSG_VERB_HOME || v->verb == MSG_VERB_ACTIVATE || v->does == CONSOLE_GOTO;
+		const bool moves = v->verb == MSG_VERB_HOME || v->verb == MSG_VERB_ACTIVATE ||
+				   v->does == CONSOLE_GOTO || v->does == CONSOLE_COMPLY;
 		const bool changes = v->verb == MSG_VERB_RESET || v->does == CONSOLE_RESET_ALL ||
 				     !strncmp(v->name, "initialize", 10) || !strcmp(v->name, "homefile");
 
@@ -167,6 +185,8 @@ TEST(words_are_completed)
 	completes("fet RSP ", "0", "1");
 	completes("ctrlAll ", "0", "1");
 	completes("goto RSP ", NULL, NULL);
+	completes("comp RS", "RSP", "RSR");
+	completes("k", "kp", "kd");
 	completes("quit ", NULL, NULL);
 	completes("nothing ", NULL, NULL);
 	memset(line, 'a', sizeof(line) - 1);
