@@ -16,7 +16,8 @@ if ! unshare -minpf --mount-proc mount -t tmpfs tmpfs /run 2>/dev/null; then
 	exit
 fi
 
-# OPTION...: the robot of hubo.launch; its events, and what it leaves in /dev/shm.  look=SECONDS: how its boards are then.
+# OPTION...: the robot of hubo.launch; its events, and what it leaves in /dev/shm.
+# look=SECONDS: how its boards are then.
 start() {
 	# shellcheck disable=SC2016,SC2086 # for the shell inside; words
 	unshare -minpf --kill-child --mount-proc bash -c '
@@ -99,8 +100,9 @@ talk() {
 		  talk:
 		    program: hubo-console
 		    args: [--within, 5s, -c, home RSP, -c, goto RSP -0.3, -c, get RSP, -c, status RSP, -c, params RSP,
-		      -c, home WST, -c, maxPWM WST 8, -c, kp WST 80, -c, kd WST 1, -c, grav WST 0.5, -c, comp WST -0.2 2,
-		      -c, get WST, -c, update, -c, beep RSP 0.5, -c, zeroacc RFFT, -c, iniSensors, -c, ctrl LSP 0, -c, reset RSP]
+		      -c, home WST, -c, maxPWM WST 8, -c, kp WST 80, -c, kd WST 1, -c, grav WST 0.5,
+		      -c, comp WST -0.2 2, -c, get WST, -c, update, -c, beep RSP 0.5, -c, zeroacc RFFT,
+		      -c, iniSensors, -c, ctrl LSP 0, -c, reset RSP]
 		    alive: process
 		    restart: never
 		    needs: hubo
@@ -142,7 +144,8 @@ legacy() {
 # Walking in place: first what the wire carried, then, in real time, how far the first reference of a cycle was off,
 # beside a bare timer.
 #
-# A soft wire loses nothing, so no reply may be lost; unsent and late ones are the host's, and are shown beside the timer.
+# A soft wire loses nothing, so no reply may be lost; unsent and late ones are the host's, and are shown beside the
+# timer.
 soak_real() {
 	recorded bench-hubo | sed '/^  wave:/,/^    needs: hubo/d' >"$folder/hubo.launch"
 	echo '  move: {program: hubo-move, args: [walk], alive: process, needs: hubo}' >>"$folder/hubo.launch"
@@ -152,7 +155,7 @@ soak_real() {
 	carried 5 "$((HUBO_SOAK - 2))" 0.6 0.85 3219 || true
 	cat "$folder/wire" "$folder/timer"
 	grep -o 'replies: .*' "$folder/events" | tail -n 1
-	sed -nE 's/^([^ ]+) .* (lock [a-z]+ locks [0-9]+ losses [0-9]+) .* (phase_rms_us .* ripple_max [^ ]+) .*/\1 \2 \3/p' \
+	sed -nE 's/(^[^ ]+) .*( lock .* losses [0-9]+).*( phase_rms_us .* phase_max_us [^ ]+).*/\1\2\3/p' \
 		"$folder/report"
 	[ "$(grep -c ' lock yes ' "$folder/report")" -eq 15 ] || return 1
 	happened 'replies: missed .* lost 0$' || return 1
