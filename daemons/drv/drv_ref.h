@@ -122,7 +122,7 @@ struct drv_ref_want { /* one joint of a reference */
 };
 
 struct drv_ref_command {
-	enum msg_mode mode;    /* position, compliant: position_rad and velocity_rad_s; velocity, current: the one value */
+	enum msg_mode mode;    /* position, compliant: position_rad, velocity_rad_s; velocity, current: the one value */
 	double position_rad;   /* the ramp's */
 	double velocity_rad_s; /* position: the ramp's, to be fed forward */
 	double current_a;

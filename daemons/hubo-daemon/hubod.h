@@ -132,10 +132,10 @@ struct hubod {
 	struct hubod_home home;
 	struct hubod_read read;
 	struct hubod_asked {
-		int64_t sent_ns; /* this cycle's request was on the wire; 0: not yet */
-		bool owed;	 /* the reply to one before was missed, and may still come */
-		uint64_t owed_cycle;
-	} asked[HUBOD_SENDS_MAX]; /* by the row of the request */
+		int64_t sent_ns;     /* this cycle's request was on the wire; 0: not yet */
+		unsigned int owed;   /* replies to those before that were missed, and may still come */
+		uint64_t owed_cycle; /* the last of them */
+	} asked[HUBOD_SENDS_MAX];    /* by the row of the request */
 	struct {
 		uint64_t all, unsent, late, lost;
 	} missed;	 /* replies of all boards and sensors */
@@ -183,7 +183,8 @@ void hubod_missed_reply(struct hubod *h, unsigned int row, int64_t t_ns, bool du
 
 /* hubod_comply.c */
 void hubod_comply_plan(struct hubod *h, struct error_sink *errors);
-/* In each cycle, for each board; may: it could get a reference.  true: it got a duty instead.  None while it returns. */
+/* In each cycle, for each board; may: it could get a reference.  true: it got a duty instead.  It gets none while it
+ * returns. */
 bool hubod_comply(struct hubod *h, struct drv *drv, struct hubod_board *board, const struct drv_orders *orders,
 		  bool may);
 void hubod_comply_sent(struct hubod *h, unsigned int send, const struct frame *frame); /* it was on the wire */

@@ -6,7 +6,7 @@
  */
 #include "daemons/hubo-daemon/hubod.h"
 
-#define OWED_CYCLES 4 /* a reply that is later than that is not the one that was missed */
+#define OWED_CYCLES 200 /* a reply that is later than that is not one that was missed */
 
 void hubod_missed_ask(struct hubod *h, unsigned int row)
 {
@@ -25,9 +25,12 @@ void hubod_missed(struct hubod *h, unsigned int row)
 	struct hubod_asked *a = &h->asked[row < HUBOD_SENDS_MAX ? row : 0];
 
 	h->missed.all++;
-	h->missed.unsent += !a->sent_ns;
-	h->missed.lost += a->sent_ns != 0;
-	a->owed = a->sent_ns != 0;
+	if (!a->sent_ns) {
+		h->missed.unsent++;
+		return;
+	}
+	h->missed.lost++; /* until it comes after all */
+	a->owed++;
 	a->owed_cycle = h->cycle.now;
 }
 
@@ -35,13 +38,12 @@ void hubod_missed_reply(struct hubod *h, unsigned int row, int64_t t_ns, bool du
 {
 	struct hubod_asked *a = &h->asked[row < HUBOD_SENDS_MAX ? row : 0];
 
-	if (!a->owed)
+	if (h->cycle.now - a->owed_cycle > OWED_CYCLES)
+		a->owed = 0;
+	/* Is it the reply to the request of this cycle? */
+	if (!a->owed || (due && a->sent_ns && t_ns >= a->sent_ns))
 		return;
-	if (h->cycle.now - a->owed_cycle > OWED_CYCLES) {
-		a->owed = false;
-	} else if (!due || !a->sent_ns || t_ns < a->sent_ns) { /* not the reply to the request of this cycle */
-		a->owed = false;
-		h->missed.lost--;
-		h->missed.late++;
-	}
+	a->owed--;
+	h->missed.lost--;
+	h->missed.late++;
 }

@@ -424,8 +424,8 @@ static bool all_reply(const struct hubod *h, int64_t now_ns)
 	return kept;
 }
 
-/* What the driver before this one left: fingers that push, boards that were on, or had gone off, and those that have the
- * last duty of joints that were compliant. */
+/* What the driver before this one left: fingers that push, boards that were on, or had gone off, and those that have
+ * the last duty of joints that were compliant. */
 static void take_over(struct hubod *h, const struct msg_joint_state *previous)
 {
 	for (struct hubod_board *b = h->boards; b < h->boards + h->boards_n; b++)

@@ -1,8 +1,9 @@
-"""wire.py LOG [FROM [TO]]: what a Hubo's buses carried, by a recording: load by exact bits, the phase of references, lost
+"""wire.py LOG [FROM [TO [OFFSET]]]: what a Hubo's buses carried, by a recording: load by exact bits, the phase of references, lost
 replies, and the largest step of a reference in counts.
 
 Independent of the project's own code: stuff bits and checksums are computed here.  Times are those of the recording, ends
-of frames; FROM and TO are seconds since its first frame.  Prints a line for each bus:
+of frames; FROM and TO are seconds since its first frame; cycles begin at multiples of 5 ms and OFFSET us.  Prints a line
+for each bus:
 
     lower load 0.712 cycles 780 references 7020 late 0 phase_us 87 1043 jitter_us 12.0 requests 18720 unanswered 0 step 1200 ...
 
@@ -52,10 +53,11 @@ def reply_of(number, data):
 def main():
     begin = float(sys.argv[2]) if len(sys.argv) > 2 else 0
     end = float(sys.argv[3]) if len(sys.argv) > 3 else 1e9
+    offset = int(sys.argv[4]) if len(sys.argv) > 4 else 0
     buses, zero = {}, None
     for line in open(sys.argv[1], encoding="ascii"):
         stamp, bus, text = line.split()[:3]
-        t_us = round(float(stamp[1:-1]) * 1e6)
+        t_us = round(float(stamp[1:-1]) * 1e6) - offset
         zero = t_us if zero is None else zero
         if begin <= (t_us - zero) / 1e6 < end:
             number, data = text.split("#")
