@@ -189,7 +189,7 @@ bool hubod_comply(struct hubod *h, struct drv *drv, struct hubod_board *board, c
 		  bool may);
 void hubod_comply_sent(struct hubod *h, unsigned int send, const struct frame *frame); /* it was on the wire */
 void hubod_comply_return(struct hubod *h, struct hubod_board *board); /* from a duty, perhaps of another driver */
-void hubod_comply_drop(struct hubod *h, struct hubod_board *board);   /* somebody switches it off */
+void hubod_comply_drop(struct hubod *h, struct hubod_board *board);   /* a request switches it off */
 /* -EBUSY: a board is, or was a moment ago. */
 int hubod_comply_busy(struct hubod *h, struct drv *drv);
 int hubod_comply_set(struct hubod *h, struct drv *drv, uint64_t joints, enum comply_gain gain, const char *text);
