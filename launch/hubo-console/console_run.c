@@ -231,9 +231,9 @@ static enum console_end run_comply(struct console *c, const char *joint, double 
 	const int64_t soft_by_ns = endplate_now_ns() + SOFT_NS;
 	struct msg_joint_state s;
 	struct endplate_view view;
-	int at = 0;
+	int at;
 
-	while (endplate_now_ns() < until_ns) {
+	do {
 		struct msg_joint_ref ref = { .count = 0 };
 		int status = endplate_wait(c->robot, TICK_NS, NULL);
 
@@ -252,7 +252,7 @@ static enum console_end run_comply(struct console *c, const char *joint, double 
 		status = endplate_put(c->device, &ref, sizeof(ref), VALID_NS);
 		if (status)
 			return fail(c, joint, endplate_strerror(status));
-	}
+	} while (endplate_now_ns() < until_ns);
 	fprintf(c->out, "%s at %.4f rad\n", joint, s.position[at]);
 	return CONSOLE_DONE;
 }
