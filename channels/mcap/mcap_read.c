@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
+#include "channels/mcap/crc.h"
 #include "channels/mcap/mcap.h"
 
 #define READ_BYTES (256u << 10)
@@ -74,7 +74,7 @@ static int hold(struct mcap_reader *r, size_t len)
 
 static void pass(struct mcap_reader *r, size_t len)
 {
-	r->crc = (uint32_t)crc32_z(r->crc, r->buf + r->start, len);
+	r->crc = crc_more(r->crc, r->buf + r->start, len);
 	r->start += len;
 	r->position += len;
 }
@@ -168,7 +168,7 @@ static void read_attachment(struct fields *f)
 		const size_t len = (size_t)(f->at - start);
 
 		crc = (uint32_t)number(f, 4);
-		f->bad |= crc && crc != (uint32_t)crc32_z(0, start, len);
+		f->bad |= crc && crc != crc_more(0, start, len);
 	}
 }
 
@@ -240,7 +240,7 @@ static enum mcap_found open_chunk(struct mcap_reader *r, const uint8_t *bytes, s
 		return damaged(r, compression.len && !mcap_is(compression, "zstd") && !mcap_is(compression, "lz4")
 					  ? "a chunk has an unknown compression"
 					  : "a chunk cannot be unpacked");
-	if (crc && crc != (uint32_t)crc32_z(0, r->chunk, size))
+	if (crc && crc != crc_more(0, r->chunk, size))
 		return damaged(r, "the CRC of a chunk is wrong");
 	r->chunk_at = 0;
 	r->chunk_len = size;

@@ -2,13 +2,14 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
+#include "channels/mcap/crc.h"
 #include "channels/mcap/mcap.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are copied as they are");
 
 #define IDS 65536
+#define CHUNK_HEAD 49 /* bytes of a chunk before its records, if they are not compressed */
 
 /* Bytes that grow. */
 struct bytes {
@@ -27,6 +28,7 @@ struct channel {
 	bool known;
 	uint32_t first, last; /* entries of the open chunk, plus 1; 0: none */
 	uint32_t in_chunk;
+	uint64_t index_at; /* of its message index, from the chunk on */
 	uint64_t messages;
 };
 
@@ -40,7 +42,7 @@ struct mcap_writer {
 	bool ended;
 
 	struct bytes out;   /* what the next write has */
-	struct bytes chunk; /* unpacked records of the open chunk */
+	struct bytes chunk; /* CHUNK_HEAD bytes, then the unpacked records of the open chunk */
 	struct entry *entries;
 	size_t entries_n, entries_room;
 	uint16_t *in_chunk; /* channels of the open chunk */
@@ -57,17 +59,13 @@ struct mcap_writer {
 
 /* ---- bytes ---- */
 
-static bool make_room(struct mcap_writer *w, struct bytes *b, size_t len)
+static bool grow(struct mcap_writer *w, struct bytes *b, size_t len)
 {
 	size_t room = b->room ? b->room : 4096;
 	uint8_t *at;
 
-	if (w->failed)
-		return false;
 	while (room - b->len < len)
 		room *= 2;
-	if (room == b->room)
-		return true;
 	at = realloc(b->at, room);
 	if (!at) {
 		w->failed = -ENOMEM;
@@ -78,7 +76,12 @@ static bool make_room(struct mcap_writer *w, struct bytes *b, size_t len)
 	return true;
 }
 
-static void add(struct mcap_writer *w, struct bytes *b, const void *from, size_t len)
+static inline bool make_room(struct mcap_writer *w, struct bytes *b, size_t len)
+{
+	return !w->failed && (len <= b->room - b->len || grow(w, b, len));
+}
+
+static inline void add(struct mcap_writer *w, struct bytes *b, const void *from, size_t len)
 {
 	if (!len || !make_room(w, b, len))
 		return;
@@ -128,15 +131,20 @@ static void end_record(struct mcap_writer *w, struct bytes *b, size_t start)
 		memcpy(b->at + start - sizeof(len), &len, sizeof(len));
 }
 
+static void put(struct mcap_writer *w, const struct bytes *b)
+{
+	if (w->failed || !b->len)
+		return;
+	w->failed = w->options.write(w->options.to, b->at, b->len);
+	w->position += b->len;
+}
+
 /* Writes out; data: the bytes are of the data section. */
 static void flush(struct mcap_writer *w, bool data)
 {
-	if (w->failed || !w->out.len)
-		return;
 	if (data)
-		w->data_crc = (uint32_t)crc32_z(w->data_crc, w->out.at, w->out.len);
-	w->failed = w->options.write(w->options.to, w->out.at, w->out.len);
-	w->position += w->out.len;
+		w->data_crc = crc_more(w->data_crc, w->out.at, w->out.len);
+	put(w, &w->out);
 	w->out.len = 0;
 }
 
@@ -214,7 +222,7 @@ static bool index_message(struct mcap_writer *w, const struct mcap_message *m)
 		w->entries = entries;
 		w->entries_room = room;
 	}
-	w->entries[w->entries_n++] = (struct entry){ m->log_ns, w->chunk.len, 0, m->channel };
+	w->entries[w->entries_n++] = (struct entry){ m->log_ns, w->chunk.len - CHUNK_HEAD, 0, m->channel };
 	if (c->last)
 		w->entries[c->last - 1].next = (uint32_t)w->entries_n;
 	else
@@ -235,54 +243,78 @@ static void extend(uint64_t *first, uint64_t *last, bool begun, uint64_t t_ns)
 int mcap_write_message(struct mcap_writer *w, const struct mcap_message *m)
 {
 	struct {
+		uint8_t op;
+		uint64_t len;
 		uint16_t channel;
 		uint32_t sequence;
 		uint64_t log_ns, publish_ns;
-	} __attribute__((packed)) const head = { m->channel, m->sequence, m->log_ns, m->publish_ns };
-	size_t start;
+	} __attribute__((packed))
+	const head = { MCAP_MESSAGE, sizeof(head) - MCAP_RECORD_HEAD + m->len, m->channel, m->sequence, m->log_ns,
+		       m->publish_ns };
 
 	if (!w->channel[m->channel].known)
 		return w->failed ? w->failed : -EINVAL;
-	if (w->failed || !index_message(w, m))
+	if (!make_room(w, &w->chunk, sizeof(head) + m->len) || !index_message(w, m))
 		return w->failed;
 	extend(&w->chunk_first_ns, &w->chunk_last_ns, w->entries_n > 1, m->log_ns);
 	extend(&w->first_ns, &w->last_ns, w->messages, m->log_ns);
-	start = begin_record(w, &w->chunk, MCAP_MESSAGE);
 	add(w, &w->chunk, &head, sizeof(head));
 	add(w, &w->chunk, m->data, m->len);
-	end_record(w, &w->chunk, start);
 	w->messages++;
-	return w->chunk.len < MCAP_CHUNK_BYTES ? w->failed : mcap_write_chunk(w);
+	return w->chunk.len - CHUNK_HEAD < MCAP_CHUNK_BYTES ? w->failed : mcap_write_chunk(w);
 }
 
 /* ---- chunks ---- */
 
-static void add_packed(struct mcap_writer *w)
+/* A chunk up to its records, in out; the two lengths that are not known yet are 0. */
+static void add_chunk_head(struct mcap_writer *w, uint64_t len, uint32_t crc)
 {
-	const size_t bound = mcap_pack_bound(w->options.compression, w->chunk.len);
-	size_t len;
-
+	begin_record(w, &w->out, MCAP_CHUNK);
+	add_u64(w, &w->out, w->chunk_first_ns);
+	add_u64(w, &w->out, w->chunk_last_ns);
+	add_u64(w, &w->out, len);
+	add_u32(w, &w->out, crc);
+	add_text(w, &w->out, mcap_text(mcap_compression_name(w->options.compression)));
 	add_u64(w, &w->out, 0);
+}
+
+static void add_packed(struct mcap_writer *w, size_t len)
+{
+	const size_t bound = mcap_pack_bound(w->options.compression, len);
+	size_t packed;
+
 	if (!make_room(w, &w->out, bound))
 		return;
-	len = mcap_pack(w->options.compression, &w->pack, w->out.at + w->out.len, bound, w->chunk.at, w->chunk.len);
-	memcpy(w->out.at + w->out.len - sizeof(uint64_t), &(uint64_t){ len }, sizeof(uint64_t));
-	w->out.len += len;
-	w->failed = len ? 0 : -ENOMEM;
+	packed = mcap_pack(w->options.compression, &w->pack, w->out.at + w->out.len, bound, w->chunk.at + CHUNK_HEAD,
+			   len);
+	w->out.len += packed;
+	w->failed = packed ? 0 : -ENOMEM;
 }
 
-static void add_message_index(struct mcap_writer *w, const struct channel *c, uint16_t id)
+/* The records stay where they are: the head goes before them, and the indexes will follow. */
+static void move_head(struct mcap_writer *w)
 {
-	const size_t start = begin_record(w, &w->out, MCAP_MESSAGE_INDEX);
-
-	add_u16(w, &w->out, id);
-	add_u32(w, &w->out, c->in_chunk * 16);
-	for (uint32_t i = c->first; i; i = w->entries[i - 1].next)
-		add(w, &w->out, &w->entries[i - 1], 16); /* log_ns and offset */
-	end_record(w, &w->out, start);
+	if (!w->failed)
+		memcpy(w->chunk.at, w->out.at, CHUNK_HEAD);
+	w->out.len = 0;
 }
 
-static void add_chunk_index(struct mcap_writer *w, uint64_t chunk_len, const uint64_t *offsets, uint64_t packed)
+static void add_message_index(struct mcap_writer *w, struct bytes *b, struct channel *c, uint16_t id)
+{
+	size_t start;
+
+	c->index_at = b->len;
+	start = begin_record(w, b, MCAP_MESSAGE_INDEX);
+	add_u16(w, b, id);
+	add_u32(w, b, c->in_chunk * 16);
+	if (!make_room(w, b, (size_t)c->in_chunk * 16))
+		return;
+	for (uint32_t i = c->first; i; i = w->entries[i - 1].next, b->len += 16)
+		memcpy(b->at + b->len, &w->entries[i - 1], 16); /* log_ns and offset */
+	end_record(w, b, start);
+}
+
+static void add_chunk_index(struct mcap_writer *w, uint64_t chunk_len, uint64_t indexes, uint64_t packed, uint64_t len)
 {
 	const size_t start = begin_record(w, &w->chunks, MCAP_CHUNK_INDEX);
 
@@ -293,12 +325,12 @@ static void add_chunk_index(struct mcap_writer *w, uint64_t chunk_len, const uin
 	add_u32(w, &w->chunks, (uint32_t)w->in_chunk_n * 10);
 	for (size_t i = 0; i < w->in_chunk_n; i++) {
 		add_u16(w, &w->chunks, w->in_chunk[i]);
-		add_u64(w, &w->chunks, w->position + offsets[i]);
+		add_u64(w, &w->chunks, w->position + w->channel[w->in_chunk[i]].index_at);
 	}
-	add_u64(w, &w->chunks, w->out.len - chunk_len);
+	add_u64(w, &w->chunks, indexes);
 	add_text(w, &w->chunks, mcap_text(mcap_compression_name(w->options.compression)));
 	add_u64(w, &w->chunks, packed);
-	add_u64(w, &w->chunks, w->chunk.len);
+	add_u64(w, &w->chunks, len);
 	end_record(w, &w->chunks, start);
 	w->chunks_n++;
 }
@@ -310,37 +342,39 @@ static void forget_chunk(struct mcap_writer *w)
 
 		c->first = c->last = c->in_chunk = 0;
 	}
-	w->in_chunk_n = w->entries_n = w->chunk.len = 0;
+	w->in_chunk_n = w->entries_n = 0;
+	w->chunk.len = CHUNK_HEAD;
 	w->chunk_first_ns = w->chunk_last_ns = 0;
 }
 
 int mcap_write_chunk(struct mcap_writer *w)
 {
-	const char *name = mcap_compression_name(w->options.compression);
-	uint64_t chunk_len, *offsets;
-	size_t start;
+	const bool packs = w->options.compression != MCAP_NONE;
+	struct bytes *b = packs ? &w->out : &w->chunk;
+	const size_t len = w->chunk.len - CHUNK_HEAD;
+	size_t head, end;
+	uint64_t packed;
 
-	if (begin_file(w) || !w->chunk.len)
+	if (begin_file(w) || !len)
 		return w->failed;
-	offsets = calloc(w->in_chunk_n + 1, sizeof(*offsets));
-	if (!offsets)
-		return w->failed = -ENOMEM;
-	start = begin_record(w, &w->out, MCAP_CHUNK);
-	add_u64(w, &w->out, w->chunk_first_ns);
-	add_u64(w, &w->out, w->chunk_last_ns);
-	add_u64(w, &w->out, w->chunk.len);
-	add_u32(w, &w->out, (uint32_t)crc32_z(0, w->chunk.at, w->chunk.len));
-	add_text(w, &w->out, mcap_text(name));
-	add_packed(w);
-	end_record(w, &w->out, start);
-	chunk_len = w->out.len;
-	for (size_t i = 0; i < w->in_chunk_n; i++) {
-		offsets[i] = w->out.len;
-		add_message_index(w, &w->channel[w->in_chunk[i]], w->in_chunk[i]);
-	}
-	add_chunk_index(w, chunk_len, offsets, chunk_len - start - 32 - strlen(name) - 8);
-	free(offsets);
-	flush(w, true);
+	add_chunk_head(w, len, crc_more(0, w->chunk.at + CHUNK_HEAD, len));
+	head = w->out.len;
+	if (packs)
+		add_packed(w, len);
+	else
+		move_head(w);
+	if (w->failed)
+		return w->failed;
+	end = b->len;
+	packed = end - head;
+	memcpy(b->at + head - sizeof(packed), &packed, sizeof(packed));
+	end_record(w, b, MCAP_RECORD_HEAD);
+	for (size_t i = 0; i < w->in_chunk_n; i++)
+		add_message_index(w, b, &w->channel[w->in_chunk[i]], w->in_chunk[i]);
+	add_chunk_index(w, end, b->len - end, packed, len);
+	w->data_crc = crc_more(w->data_crc, b->at, b->len);
+	put(w, b);
+	w->out.len = 0;
 	forget_chunk(w);
 	return w->failed;
 }
@@ -483,7 +517,7 @@ int mcap_write_end(struct mcap_writer *w)
 	add_u64(w, &w->out, 20);
 	add_u64(w, &w->out, summary);
 	add_u64(w, &w->out, offsets);
-	add_u32(w, &w->out, (uint32_t)crc32_z(0, w->out.at, w->out.len));
+	add_u32(w, &w->out, crc_more(0, w->out.at, w->out.len));
 	add(w, &w->out, MCAP_MAGIC, MCAP_MAGIC_SIZE);
 	flush(w, false);
 	return w->failed;
@@ -506,6 +540,7 @@ struct mcap_writer *mcap_writer_new(const struct mcap_options *options)
 		mcap_writer_free(w);
 		return NULL;
 	}
+	add(w, &w->chunk, (uint8_t[CHUNK_HEAD]){ 0 }, CHUNK_HEAD);
 	add(w, &w->out, MCAP_MAGIC, MCAP_MAGIC_SIZE);
 	start = begin_record(w, &w->out, MCAP_HEADER);
 	add_text(w, &w->out, mcap_text("")); /* profile */

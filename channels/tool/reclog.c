@@ -4,50 +4,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "channels/mcap/crc.h"
 #include "channels/ros/ros_can.h"
 #include "channels/tool/reclog.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are copied as they are");
 
 #define READ_SIZE (256 * 1024)
-
-/* ---- CRC-32, eight bytes at a time ---- */
-
-static uint32_t crc_table[8][256];
-
-__attribute__((constructor)) static void crc_prepare(void)
-{
-	for (uint32_t i = 0; i < 256; i++) {
-		uint32_t c = i;
-
-		for (int bit = 0; bit < 8; bit++)
-			c = c & 1 ? c >> 1 ^ 0xedb88320u : c >> 1;
-		crc_table[0][i] = c;
-	}
-	for (uint32_t i = 0; i < 256; i++)
-		for (int k = 1; k < 8; k++)
-			crc_table[k][i] = crc_table[k - 1][i] >> 8 ^ crc_table[0][crc_table[k - 1][i] & 255];
-}
-
-uint32_t reclog_crc(const void *bytes, size_t len)
-{
-	const uint8_t *p = bytes;
-	uint32_t c = ~0u;
-
-	for (; len >= 8; len -= 8, p += 8) {
-		uint32_t low, high;
-
-		memcpy(&low, p, sizeof(low));
-		memcpy(&high, p + 4, sizeof(high));
-		low ^= c;
-		c = crc_table[7][low & 255] ^ crc_table[6][low >> 8 & 255] ^ crc_table[5][low >> 16 & 255] ^
-		    crc_table[4][low >> 24] ^ crc_table[3][high & 255] ^ crc_table[2][high >> 8 & 255] ^
-		    crc_table[1][high >> 16 & 255] ^ crc_table[0][high >> 24];
-	}
-	while (len--)
-		c = c >> 8 ^ crc_table[0][(c ^ *p++) & 255];
-	return ~c;
-}
 
 /* ---- records ---- */
 
@@ -62,19 +25,31 @@ _Static_assert(sizeof(struct head) == RECLOG_HEAD_SIZE, "the head is as reclog.h
 
 static uint32_t head_crc(const struct head *h)
 {
-	return reclog_crc(&h->len, sizeof(*h) - sizeof(h->crc));
+	return crc_more(0, &h->len, sizeof(*h) - sizeof(h->crc));
+}
+
+static struct head head_of(const struct reclog_record *r)
+{
+	return (struct head){ .len = (uint32_t)r->len,
+			      .kind = (uint16_t)r->kind,
+			      .channel = r->channel,
+			      .t_ns = r->t_ns,
+			      .number = r->number };
 }
 
 void reclog_head(uint8_t head[RECLOG_HEAD_SIZE], const struct reclog_record *r)
 {
-	struct head h = { .len = (uint32_t)r->len,
-			  .body_crc = reclog_crc(r->body, r->len),
-			  .kind = (uint16_t)r->kind,
-			  .channel = r->channel,
-			  .t_ns = r->t_ns,
-			  .number = r->number };
+	struct head h = head_of(r);
 
+	h.body_crc = crc_more(0, r->body, r->len);
 	h.crc = head_crc(&h);
+	memcpy(head, &h, sizeof(h));
+}
+
+void reclog_head_bare(uint8_t head[RECLOG_HEAD_SIZE], const struct reclog_record *r)
+{
+	const struct head h = head_of(r);
+
 	memcpy(head, &h, sizeof(h));
 }
 
@@ -269,7 +244,7 @@ enum reclog_found reclog_read(struct reclog_reader *reader, struct reclog_record
 	r->body = reader->buf + reader->start + RECLOG_HEAD_SIZE;
 	r->len = h.len;
 	pass(reader, size);
-	if (reclog_crc(r->body, r->len) != h.body_crc) {
+	if (crc_more(0, r->body, r->len) != h.body_crc) {
 		r->len = size;
 		return RECLOG_FOUND_DAMAGE;
 	}

@@ -58,14 +58,15 @@ struct reclog_channel {
 	char name[64];
 };
 
-uint32_t reclog_crc(const void *bytes, size_t len);
-
 /* ---- writing ---- */
 
 /* The head of r, whose body is about to follow it. */
 void reclog_head(uint8_t head[RECLOG_HEAD_SIZE], const struct reclog_record *r);
 
-/* All but the body and the position, from a head that reclog_head wrote. */
+/* The same without CRCs, for records that stay in the memory. */
+void reclog_head_bare(uint8_t head[RECLOG_HEAD_SIZE], const struct reclog_record *r);
+
+/* All but the body and the position, from a head that one of them wrote. */
 struct reclog_record reclog_head_read(const uint8_t head[RECLOG_HEAD_SIZE]);
 
 #define RECLOG_CHANNEL_MAX (16 + 64)

@@ -127,7 +127,10 @@ static bool put_record(struct recorder *rec, const struct reclog_record *r)
 	uint8_t head[RECLOG_HEAD_SIZE];
 	const struct iovec parts[] = { { head, sizeof(head) }, { (void *)(uintptr_t)r->body, r->len } };
 
-	reclog_head(head, r);
+	if (rec->bare)
+		reclog_head_bare(head, r);
+	else
+		reclog_head(head, r);
 	return writer_put(rec->writer, r->t_ns, r->kind == RECLOG_MESSAGE, parts, 2);
 }
 
@@ -454,6 +457,7 @@ int recorder_begin(struct recorder *rec, struct writer_options *writer, struct e
 	writer->begin = begin;
 	writer->end = end;
 	writer->to = rec;
+	rec->bare = writer->convert;
 	r = writer_open(&rec->writer, writer, errors);
 	if (!r)
 		r = clock_set_add_fd(rec->set, writer_ended_fd(rec->writer), POLLIN, TAG_ENDED);

@@ -62,6 +62,7 @@ struct recorder {
 	/* private */
 	struct clock_set *set;
 	int folder; /* readable when a channel was made or removed */
+	bool bare;  /* records are not written as they are, so they have no CRC */
 	bool begun;
 	int64_t check_ns;
 };

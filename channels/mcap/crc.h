@@ -1,0 +1,11 @@
+/* crc.h: CRC-32 as zip, Ethernet and MCAP have it (reflected EDB88320). */
+#ifndef CHANNELS_MCAP_CRC_H
+#define CHANNELS_MCAP_CRC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Of these bytes behind others whose CRC is before; 0: there are none. */
+uint32_t crc_more(uint32_t before, const void *bytes, size_t len);
+
+#endif

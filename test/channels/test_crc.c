@@ -1,0 +1,55 @@
+/* test_crc.c: CRC-32 against the textbook's loop, one bit at a time. */
+#include "test/channels/testcase.h"
+
+#include "channels/mcap/crc.h"
+#include "test/channels/lib.h"
+
+#define LEN 400 /* several times what is folded at once */
+
+static uint8_t bytes[LEN + 16];
+
+void setUp(void)
+{
+	uint64_t seed = 1;
+
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (uint8_t)lib_random(&seed);
+}
+
+void tearDown(void)
+{
+}
+
+static uint32_t textbook(const uint8_t *at, size_t len)
+{
+	uint32_t c = ~0u;
+
+	for (size_t i = 0; i < len; i++) {
+		c ^= at[i];
+		for (int bit = 0; bit < 8; bit++)
+			c = c >> 1 ^ (c & 1 ? 0xedb88320u : 0);
+	}
+	return ~c;
+}
+
+TEST(the_check_value_is_that_of_crc_32)
+{
+	TEST_ASSERT_EQUAL_HEX32(0xcbf43926, crc_more(0, "123456789", 9));
+	TEST_ASSERT_EQUAL_HEX32(0, crc_more(0, NULL, 0));
+	TEST_ASSERT_EQUAL_HEX32(0x12345678, crc_more(0x12345678, NULL, 0));
+}
+
+TEST(every_length_at_every_alignment_agrees_with_the_textbook)
+{
+	for (size_t from = 0; from < 16; from++)
+		for (size_t len = 0; len <= LEN; len++)
+			TEST_ASSERT_EQUAL_HEX32(textbook(bytes + from, len), crc_more(0, bytes + from, len));
+}
+
+TEST(two_parts_are_as_one)
+{
+	const uint32_t whole = crc_more(0, bytes, LEN);
+
+	for (size_t first = 0; first <= LEN; first++)
+		TEST_ASSERT_EQUAL_HEX32(whole, crc_more(crc_more(0, bytes, first), bytes + first, LEN - first));
+}
