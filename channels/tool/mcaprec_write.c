@@ -17,7 +17,8 @@
 struct channel {
 	struct reclog_channel what;
 	uint64_t id;
-	const struct msg_type *type; /* that own and derived are for */
+	const struct msg_type *type; /* that what follows is for */
+	const struct ros_map *map, *standard[DERIVED_MAX];
 	uint16_t own, can;
 	struct bytes {
 		uint16_t id;
@@ -38,7 +39,7 @@ struct mcaprec_writer {
 	struct channel *channels;
 	char schema[ROS_SCHEMA_MAX];
 	uint8_t cdr[ROS_CDR_MAX];
-	uint64_t image[MSG_SIZE_MAX / sizeof(uint64_t)];
+	uint64_t image[MSG_SIZE_MAX / sizeof(uint64_t)], aligned[MSG_SIZE_MAX / sizeof(uint64_t)];
 	char *json;
 	size_t json_room;
 };
@@ -226,15 +227,29 @@ static bool is_exact(struct mcaprec_writer *w, const struct reclog_record *r, co
 	return !ros_own_decode(w->cdr, len, type, unused, w->image) && !memcmp(w->image, r->body, r->len);
 }
 
-static int write_derived(struct mcaprec_writer *w, const struct reclog_record *r, const struct ros_context *context,
-			 int64_t publish_ns)
+/* Of a channel whose messages are of another type than before, if there were any. */
+static void take_type(struct channel *c, const struct msg_type *type)
+{
+	const struct ros_map *map = ros_map_of(type->number, NULL);
+
+	c->type = type;
+	c->map = ros_map_for(type->number, ROS_OWN);
+	memset(c->standard, 0, sizeof(c->standard));
+	memset(c->derived, 0, sizeof(c->derived));
+	for (size_t i = 0; i < DERIVED_MAX && map && map->use == ROS_STANDARD; i++) {
+		c->standard[i] = map;
+		map = ros_map_of(type->number, map);
+	}
+}
+
+static int write_derived(struct mcaprec_writer *w, const struct reclog_record *r, const void *msg,
+			 const struct ros_context *context, int64_t publish_ns)
 {
 	struct channel *c = &w->channels[r->channel];
-	size_t i = 0;
 
-	for (const struct ros_map *map = ros_map_of(c->type->number, NULL); map && map->use == ROS_STANDARD;
-	     map = ros_map_of(c->type->number, map), i++) {
-		const size_t len = ros_encode(map, r->body, r->len, context, w->cdr, sizeof(w->cdr));
+	for (size_t i = 0; i < DERIVED_MAX && c->standard[i]; i++) {
+		const struct ros_map *map = c->standard[i];
+		const size_t len = ros_encode(map, msg, r->len, context, w->cdr, sizeof(w->cdr));
 		int err = 0;
 
 		if (!c->derived[i])
@@ -251,28 +266,28 @@ static int write_derived(struct mcaprec_writer *w, const struct reclog_record *r
 static int write_mapped(struct mcaprec_writer *w, const struct reclog_record *r, const struct msg_type *type)
 {
 	struct channel *c = &w->channels[r->channel];
-	const struct ros_map *map = ros_map_for(type->number, ROS_OWN);
 	const struct ros_context context = { .device = c->what.name, .wall_ns = w->wall_ns };
-	const size_t len = ros_encode(map, r->body, r->len, &context, w->cdr, sizeof(w->cdr));
-	struct msg_header h;
+	const struct msg_header *h = (const struct msg_header *)w->aligned;
+	const bool other = c->type != type;
 	int64_t publish_ns;
+	size_t len;
 	int err = 0;
 
-	memcpy(&h, r->body, sizeof(h));
-	publish_ns = h.t_publish_ns ? h.t_publish_ns : r->t_ns;
-	if (c->type != type)
-		memset(c->derived, 0, sizeof(c->derived));
-	if (!c->own || c->type != type || !follows(c->own_last, r->number)) {
-		c->type = type;
+	memcpy(w->aligned, r->body, r->len);
+	publish_ns = h->t_publish_ns ? h->t_publish_ns : r->t_ns;
+	if (other)
+		take_type(c, type);
+	len = ros_encode(c->map, w->aligned, r->len, &context, w->cdr, sizeof(w->cdr));
+	if (!c->own || other || !follows(c->own_last, r->number)) {
 		c->unused = is_exact(w, r, type, len, ROS_UNUSED_ZERO) ? ROS_UNUSED_ZERO : ROS_UNUSED_UNKNOWN;
-		err = write_channel_of(w, r, &c->own, schema_of(map->type_name), "message", "", "");
+		err = write_channel_of(w, r, &c->own, schema_of(c->map->type_name), "message", "", "");
 	}
 	c->own_last = r->number;
 	if (!err && !is_exact(w, r, type, len, c->unused))
 		err = write_bytes(w, r, &c->exact, "exact");
 	if (!err)
 		err = write_message(w, c->own, r, publish_ns, w->cdr, len);
-	return err ? err : write_derived(w, r, &context, publish_ns);
+	return err ? err : write_derived(w, r, w->aligned, &context, publish_ns);
 }
 
 static int write_frame(struct mcaprec_writer *w, const struct reclog_record *r)
@@ -328,10 +343,10 @@ int mcaprec_put(struct mcaprec_writer *w, const struct reclog_record *r)
 	const struct msg_type *type;
 	int err = 0;
 
+	if (mcap_has_open_chunk(w->mcap) && r->t_ns - w->chunk_ns >= MCAPREC_CHUNK_NS)
+		err = mcap_write_chunk(w->mcap);
 	if (!mcap_has_open_chunk(w->mcap))
 		w->chunk_ns = r->t_ns;
-	else if (r->t_ns - w->chunk_ns >= MCAPREC_CHUNK_NS)
-		err = mcap_write_chunk(w->mcap);
 	if (!err && !w->started)
 		err = write_start(w, r->kind == RECLOG_START
 					     ? r

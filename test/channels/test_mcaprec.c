@@ -17,9 +17,12 @@ static size_t records_n;
 static int fd;
 static struct mcaprec_writer *writer;
 
+static unsigned int writes;
+
 static int to_fd(void *to, const void *bytes, size_t len)
 {
 	(void)to;
+	writes++;
 	return write(fd, bytes, len) == (ssize_t)len ? 0 : -EIO;
 }
 
@@ -125,6 +128,19 @@ TEST(every_type_of_message_comes_back_byte_for_byte)
 	put(RECLOG_LOSS, 3, t_ns, 17, NULL, 0);
 	put(RECLOG_END, 0, t_ns + 5, 6 * msg_types_n, NULL, 0);
 	comes_back();
+}
+
+/* By the time of its records: one write for each second, one for the head, one for the metadata, two for the end. */
+TEST(a_chunk_covers_a_second)
+{
+	put(RECLOG_START, 0, 0, 0, NULL, 0);
+	put_channel(0, "a", 1, 0);
+	writes = 0;
+	for (uint64_t i = 0; i < 300; i++)
+		put(RECLOG_MESSAGE, 0, (int64_t)i * 20000000, i + 1, "xyz", 3);
+	TEST_ASSERT_EQUAL_UINT(5, writes);
+	TEST_ASSERT_EQUAL_INT(0, mcaprec_end(writer));
+	TEST_ASSERT_EQUAL_UINT(8, writes);
 }
 
 TEST(messages_of_other_programs_come_back)
