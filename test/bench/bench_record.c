@@ -4,7 +4,8 @@
  *	bench_record FOLDER	FOLDER/.. holds the tool; the recording goes into FOLDER and is removed
  *
  * Writers are ordinary processes that put when their time has come; the recorder's CPU time is that which the kernel
- * counted for it.  With BENCH_SECONDS the run is as long.
+ * counted for it.  The formats take turns, and the CPU time of each is compared with that of its own format in the same
+ * round.  With BENCH_SECONDS a run is as long.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +26,8 @@
 #define CHANNELS 50
 #define WRITERS 5
 #define HZ 1000
-#define SECONDS 5.0
+#define SECONDS 2.0
+#define ROUNDS 3
 #define ECHOED 20000
 
 static char names[CHANNELS][ACH_CHAN_NAME_MAX];
@@ -147,7 +149,8 @@ static struct counted count_recorded(bool mcap)
 	return c;
 }
 
-static void measure_record(const char *compress)
+/* Returns the CPU time, in percent of a core. */
+static double measure_record(const char *compress)
 {
 	const char *format = compress ? compress : "own";
 	double length = bench_seconds(SECONDS), cpu, took;
@@ -192,6 +195,25 @@ static void measure_record(const char *compress)
 	for (unsigned i = 0; i < CHANNELS; i++)
 		ach_unlink(names[i]);
 	bench_hang_limit(0);
+	return cpu;
+}
+
+static void compare_formats(void)
+{
+	static const char *const formats[] = { NULL, "none", "lz4", "zstd" };
+	double cpu[ROUNDS], ratio[4][ROUNDS];
+
+	for (int round = 0; round < ROUNDS; round++)
+		for (int i = 0; i < 4; i++) {
+			cpu[round] = i ? cpu[round] : measure_record(NULL);
+			ratio[i][round] = i ? measure_record(formats[i]) / cpu[round] : 1;
+		}
+	for (int i = 1; i < 4; i++) {
+		const double median = figures_median(ratio[i], ROUNDS);
+
+		printf("CPU time of record --mcap --compress=%s against its own format: %.2f (%s)\n", formats[i],
+		       median, figures_target(median, 1, "record.50x1kHz.%s.cpu_ratio", formats[i]));
+	}
 }
 
 static void measure_echo(void)
@@ -227,10 +249,7 @@ int main(int argc, char **argv)
 
 	snprintf(tool, sizeof(tool), "%s/../ach", folder);
 	snprintf(file, sizeof(file), "%s/record.tmp", folder);
-	measure_record(NULL);
-	measure_record("none");
-	measure_record("lz4");
-	measure_record("zstd");
+	compare_formats();
 	measure_echo();
 	figures_print();
 	return 0;
