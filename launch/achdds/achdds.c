@@ -120,21 +120,33 @@ static int64_t turn(void)
 	next_ns = due_ns < next_ns ? due_ns : next_ns;
 	due_ns = relay_due(a.relay, now_ns);
 	next_ns = due_ns < next_ns ? due_ns : next_ns;
+	due_ns = inlet_due(&a.bridge.inlets, now_ns);
+	next_ns = due_ns < next_ns ? due_ns : next_ns;
 	due_ns = subscribe_due(a.subscribe, now_ns);
 	return due_ns < next_ns ? due_ns : next_ns;
 }
 
-static void serve(uint32_t tag)
+static void serve(uint32_t tag, int64_t now_ns)
 {
 	if (tag == BRIDGE_TAG_NODE) {
 		node_seen(a.bridge.node);
 		subscribe_take(a.subscribe);
 		relay_take(a.relay);
 	} else if (tag >= BRIDGE_TAG_RELAY) {
-		relay_read(a.relay, tag - BRIDGE_TAG_RELAY);
+		relay_read(a.relay, tag - BRIDGE_TAG_RELAY, now_ns);
 	} else {
-		publish_read(a.publish, tag);
+		publish_read(a.publish, tag, now_ns);
 	}
+}
+
+/* While channels are polled it sleeps first: that takes one system call less than to be woken in time. */
+static int wait_for(uint32_t tags[CLOCK_TAGS_MAX], int64_t next_ns)
+{
+	if (a.bridge.inlets.polled) {
+		clock_wait(NULL, 0, next_ns);
+		next_ns = 0;
+	}
+	return clock_set_wait(a.bridge.set, tags, CLOCK_TAGS_MAX, next_ns);
 }
 
 static int run(void)
@@ -146,12 +158,12 @@ static int run(void)
 	notify_open(&a.notify);
 	notify_ready(&a.notify);
 	do {
-		n = clock_set_wait(a.bridge.set, tags, CLOCK_TAGS_MAX, turn());
+		n = wait_for(tags, turn());
 		for (int i = 0; i < n; i++) {
 			if (tags[i] == BRIDGE_TAG_STOP)
 				stop = true;
 			else
-				serve(tags[i]);
+				serve(tags[i], clock_now_ns());
 		}
 	} while (n >= 0 && !stop);
 	notify_stopping(&a.notify);
@@ -186,7 +198,7 @@ static int open_robot(struct error_sink *errors)
 				    endplate_errstr());
 	prefix = getenv("ENDPLATE_PREFIX");
 	a.bridge.prefix = prefix ? prefix : "";
-	a.bridge.owner = run_owner();
+	a.bridge.inlets = (struct inlets){ .set = a.bridge.set, .owner = run_owner() };
 	return 0;
 }
 

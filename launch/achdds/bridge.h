@@ -7,6 +7,7 @@
 #include "daemons/drv/report.h"
 #include "launch/achdds/node.h"
 #include "launch/achdds/plan.h"
+#include "launch/achdds/inlet.h"
 #include "launch/endplate/endplate.h"
 
 /* Tags of the set. */
@@ -16,9 +17,9 @@ struct bridge {
 	struct plan plan;
 	struct node *node;
 	struct endplate *robot;
-	uid_t owner;	    /* of the robot's channels */
-	const char *prefix; /* of their names */
+	const char *prefix; /* of the names of its channels */
 	struct clock_set *set;
+	struct inlets inlets;
 	struct report report;
 };
 

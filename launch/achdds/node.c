@@ -3,6 +3,7 @@
 #include <dds/ddsi/ddsi_serdata.h>
 #include <dds/ddsrt/log.h>
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,7 @@ struct end {
 	struct node *node;
 	dds_entity_t entity;
 	const struct ddsi_sertype *type;
+	atomic_bool news; /* of a reader: samples came since it was taken from last, or were left */
 };
 
 struct node_writer {
@@ -37,6 +39,7 @@ struct node_reader {
 struct node {
 	dds_entity_t domain, participant;
 	int fd;
+	atomic_bool rung; /* fd is readable, or about to be */
 	char name[TEXT_NAME_MAX + 1], space[64];
 	struct end *writers, *readers;
 	struct node_writer *graph;
@@ -231,15 +234,20 @@ void node_again(struct node *n)
 {
 	const uint64_t one = 1;
 
+	if (atomic_exchange(&n->rung, true))
+		return;
 	if (write(n->fd, &one, sizeof(one)) < 0)
 		return; /* it is full, and readable */
 }
 
-/* On a thread of the library. */
+/* On a thread of the library.  The news first: they are looked at after node_seen has taken the ring back. */
 static void data_came(dds_entity_t reader, void *to)
 {
+	struct end *end = to;
+
 	(void)reader;
-	node_again(to);
+	atomic_store(&end->news, true);
+	node_again(end->node);
 }
 
 static dds_entity_t make_topic(struct node *n, const struct node_topic *topic, const struct ddsi_sertype **used)
@@ -260,13 +268,15 @@ static dds_entity_t make_topic(struct node *n, const struct node_topic *topic, c
 static struct end *make_end(struct node *n, const struct node_topic *what, bool writes, struct error_sink *errors)
 {
 	struct end **list = writes ? &n->writers : &n->readers, *end = calloc(1, sizeof(*end));
-	dds_listener_t *listener = dds_create_listener(n);
+	dds_listener_t *listener = dds_create_listener(end);
 	const struct ddsi_sertype *type = NULL;
 	dds_qos_t *qos = make_qos(what);
 	dds_entity_t entity = make_topic(n, what, &type);
 
+	if (end)
+		end->node = n; /* samples may come at once */
 	dds_lset_data_available(listener, data_came);
-	if (entity > 0)
+	if (entity > 0 && end)
 		entity = writes ? dds_create_writer(n->participant, entity, qos, NULL)
 				: dds_create_reader(n->participant, entity, qos, listener);
 	dds_delete_qos(qos);
@@ -276,7 +286,9 @@ static struct end *make_end(struct node *n, const struct node_topic *what, bool 
 		free(end);
 		return NULL;
 	}
-	*end = (struct end){ .next = *list, .node = n, .entity = entity, .type = type };
+	end->next = *list;
+	end->entity = entity;
+	end->type = type;
 	*list = end;
 	return end;
 }
@@ -356,6 +368,7 @@ void node_seen(struct node *n)
 
 	if (read(n->fd, &count, sizeof(count)) < 0)
 		return; /* nothing came */
+	atomic_store(&n->rung, false);
 }
 
 int node_take(struct node_reader *reader, struct node_sample *sample)
@@ -364,11 +377,14 @@ int node_take(struct node_reader *reader, struct node_sample *sample)
 	dds_sample_info_t info;
 	dds_return_t n;
 
+	if (!atomic_exchange(&reader->end.news, false))
+		return 0;
 	while ((n = dds_takecdr(reader->end.entity, &data, 1, &info, DDS_ANY_STATE)) > 0) {
 		if (!info.valid_data) { /* a writer has gone */
 			ddsi_serdata_unref(data);
 			continue;
 		}
+		atomic_store(&reader->end.news, true); /* there may be more */
 		*sample = (struct node_sample){ .writer = info.publication_handle, .own = data };
 		sample->cdr = raw_bytes(data, &sample->len);
 		return 1;

@@ -18,8 +18,7 @@ struct link {
 	const struct plan_topic *topic;
 	struct node_writer *writer;
 	const struct ros_map *map; /* of the message before */
-	ach_channel_t chan;
-	bool open, waits; /* in the set */
+	struct inlet inlet;
 	bool unmapped_said, fresh;
 	int64_t look_ns, next_ns;
 	int64_t newest_ns; /* when the newest message was written */
@@ -62,21 +61,12 @@ int publish_open(struct publish **publish, struct bridge *b, struct error_sink *
 	return 0;
 }
 
-static void leave(struct publish *p, struct link *l)
-{
-	if (l->waits)
-		clock_set_remove_channel(p->b->set, &l->chan);
-	if (l->open)
-		ach_close(&l->chan);
-	l->open = l->waits = false;
-}
-
 void publish_close(struct publish *p)
 {
 	if (!p)
 		return;
 	for (size_t i = 0; i < p->n; i++)
-		leave(p, &p->links[i]);
+		inlet_close(&p->b->inlets, &p->links[i].inlet);
 	free(p->writers);
 	free(p);
 }
@@ -103,27 +93,18 @@ static void find_device(struct link *l, const char *channel)
 /* Of a channel that is older than this process: the newest state is of use, what happened before is not news. */
 static void skip(struct link *l)
 {
-	ach_flush(&l->chan);
-	if (l->topic->qos != NODE_LOG && l->chan.seq_num)
-		l->chan.seq_num--; /* the cursor is the program's to move */
+	ach_flush(&l->inlet.chan);
+	if (l->topic->qos != NODE_LOG && l->inlet.chan.seq_num)
+		l->inlet.chan.seq_num--; /* the cursor is the program's to move */
 }
 
 static void open_link(struct publish *p, struct link *l)
 {
-	ach_attr_t attr;
+	const int r = l->topic->rate > 0 ? inlet_open_quiet(&p->b->inlets, &l->inlet, l->name)
+					 : inlet_open(&p->b->inlets, &l->inlet, l->name, (uint32_t)(l - p->links));
 
-	ach_attr_init(&attr);
-	ach_attr_set_owner(&attr, p->b->owner, 0660);
-	if (ach_open(&l->chan, l->name, &attr) != ACH_OK)
-		return;
-	l->open = true;
-	if (l->fresh)
+	if (!r && l->fresh)
 		skip(l);
-	if (l->topic->rate > 0)
-		return;
-	l->waits = !clock_set_add_channel(p->b->set, &l->chan, (uint32_t)(l - p->links));
-	if (!l->waits)
-		leave(p, l);
 }
 
 static void add(struct publish *p, size_t topic, const char *name)
@@ -211,10 +192,11 @@ static void put(struct publish *p, struct link *l, size_t len)
 /* true: a message was read. */
 static bool take(struct publish *p, struct link *l, int options)
 {
-	const uint64_t before = l->chan.seq_num;
+	ach_channel_t *chan = &l->inlet.chan;
+	const uint64_t before = chan->seq_num;
 	size_t len = 0;
-	const enum ach_status status = ach_get(&l->chan, p->msg, sizeof(p->msg), &len, NULL, options);
-	const uint64_t skipped = l->chan.seq_num - before - 1;
+	const enum ach_status status = ach_get(chan, p->msg, sizeof(p->msg), &len, NULL, options);
+	const uint64_t skipped = chan->seq_num - before - 1;
 
 	switch (status) {
 	case ACH_OK:
@@ -227,23 +209,34 @@ static bool take(struct publish *p, struct link *l, int options)
 		put(p, l, len);
 		return true;
 	case ACH_OVERFLOW: /* not a message of ours */
-		ach_flush(&l->chan);
+		ach_flush(chan);
 		say_unmapped(p, l, NULL);
 		return true;
 	case ACH_EAGAIN:
 		return false;
 	default:
-		leave(p, l);
+		inlet_close(&p->b->inlets, &l->inlet);
 		return false;
 	}
 }
 
-void publish_read(struct publish *p, uint32_t tag)
+static void take_all(struct publish *p, struct link *l, int64_t now_ns)
+{
+	int n = 0;
+
+	while (n < BATCH && take(p, l, 0))
+		n++;
+	inlet_read(&p->b->inlets, &l->inlet, now_ns, n, n == BATCH);
+}
+
+void publish_read(struct publish *p, uint32_t tag, int64_t now_ns)
 {
 	struct link *l = &p->links[tag];
 
-	for (int i = 0; tag < p->n && l->open && i < BATCH && take(p, l, 0); i++)
-		;
+	if (tag >= p->n || !l->inlet.open)
+		return;
+	inlet_seen(&p->b->inlets, &l->inlet, now_ns);
+	take_all(p, l, now_ns);
 }
 
 /* A link with a rate: its newest message, if it is time. */
@@ -268,20 +261,20 @@ int64_t publish_due(struct publish *p, int64_t now_ns)
 
 	for (size_t i = 0; i < p->n; i++) {
 		struct link *l = &p->links[i];
-		int unlinked = 0;
 
 		if (now_ns >= l->look_ns) {
 			l->look_ns = now_ns + LOOK_NS;
-			if (l->open && (ach_unlinked(&l->chan, &unlinked) != ACH_OK || unlinked))
-				leave(p, l);
-			if (!l->open)
+			inlet_check(&p->b->inlets, &l->inlet);
+			if (!l->inlet.open)
 				open_link(p, l);
 		}
-		if (l->open && l->topic->rate > 0)
+		if (l->inlet.polled)
+			take_all(p, l, now_ns);
+		if (l->inlet.open && l->topic->rate > 0)
 			take_limited(p, l, now_ns);
 		if (l->look_ns < next_ns)
 			next_ns = l->look_ns;
-		if (l->open && l->topic->rate > 0 && l->next_ns < next_ns)
+		if (l->inlet.open && l->topic->rate > 0 && l->next_ns < next_ns)
 			next_ns = l->next_ns;
 	}
 	return next_ns;
@@ -299,7 +292,7 @@ void publish_state(const struct publish *p, struct json *j, int64_t now_ns)
 		json_object(j, NULL);
 		json_text(j, "topic", l->topic->topic);
 		json_text(j, "channel", l->name);
-		json_bool(j, "open", l->open);
+		json_bool(j, "open", l->inlet.open);
 		json_uint(j, "readers", node_readers(l->writer));
 		json_uint(j, "published", l->published);
 		json_uint(j, "limited", l->limited);

@@ -20,7 +20,7 @@ void publish_close(struct publish *publish);
 /* Links channels that have appeared since the last time. */
 void publish_scan(struct publish *publish);
 /* The link with that tag has messages. */
-void publish_read(struct publish *publish, uint32_t tag);
+void publish_read(struct publish *publish, uint32_t tag, int64_t now_ns);
 /* Publishes what is due, opens again what was removed.  Returns when there is more to do. */
 int64_t publish_due(struct publish *publish, int64_t now_ns);
 

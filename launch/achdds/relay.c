@@ -123,21 +123,12 @@ int relay_open(struct relay **relay, struct bridge *b, struct error_sink *errors
 	return status;
 }
 
-static void leave(struct relay *r, struct relay_out *o)
-{
-	if (!o->open)
-		return;
-	clock_set_remove_channel(r->b->set, &o->chan);
-	ach_close(&o->chan);
-	o->open = false;
-}
-
 void relay_close(struct relay *r)
 {
 	if (!r)
 		return;
 	for (size_t i = 0; r->outs && i < PLAN_RELAY_MAX; i++)
-		leave(r, &r->outs[i]);
+		inlet_close(&r->b->inlets, &r->outs[i].inlet);
 	for (size_t i = 0; r->ins && i < PLAN_RELAY_MAX; i++)
 		if (r->ins[i].port.open)
 			port_close(&r->ins[i].port);
@@ -160,24 +151,14 @@ static void make_ref(const struct relay_out *o)
 
 static void look_out(struct relay *r, struct relay_out *o, int64_t now_ns)
 {
-	int unlinked = 0;
-	ach_attr_t attr;
-
 	o->look_ns = now_ns + LOOK_NS;
-	if (o->open && (ach_unlinked(&o->chan, &unlinked) != ACH_OK || unlinked))
-		leave(r, o);
-	if (o->open)
+	inlet_check(&r->b->inlets, &o->inlet);
+	if (o->inlet.open)
 		return;
 	if (o->is_ref)
 		make_ref(o);
-	ach_attr_init(&attr);
-	ach_attr_set_owner(&attr, r->b->owner, 0660);
-	if (ach_open(&o->chan, o->full, &attr) != ACH_OK)
-		return;
-	ach_flush(&o->chan);
-	o->open = !clock_set_add_channel(r->b->set, &o->chan, BRIDGE_TAG_RELAY + (uint32_t)(o - r->outs));
-	if (!o->open)
-		ach_close(&o->chan);
+	if (!inlet_open(&r->b->inlets, &o->inlet, o->full, BRIDGE_TAG_RELAY + (uint32_t)(o - r->outs)))
+		ach_flush(&o->inlet.chan);
 }
 
 static void send(struct relay *r, struct relay_out *o, size_t len)
@@ -185,7 +166,7 @@ static void send(struct relay *r, struct relay_out *o, size_t len)
 	struct cdr_out cdr = cdr_out(r->cdr, sizeof(r->cdr));
 
 	cdr_put(&cdr, &r->session, sizeof(r->session), 1);
-	cdr_put(&cdr, &o->chan.seq_num, sizeof(uint64_t), 1);
+	cdr_put(&cdr, &o->inlet.chan.seq_num, sizeof(uint64_t), 1);
 	cdr_put_u32(&cdr, (uint32_t)len);
 	cdr_put(&cdr, r->msg.bytes, 1, len);
 	if (cdr.len <= sizeof(r->cdr) && !node_put(o->writer, r->cdr, cdr.len))
@@ -194,24 +175,41 @@ static void send(struct relay *r, struct relay_out *o, size_t len)
 		o->dropped++;
 }
 
-void relay_read(struct relay *r, uint32_t tag)
+/* true: a message was sent. */
+static bool send_next(struct relay *r, struct relay_out *o)
+{
+	const uint64_t before = o->inlet.chan.seq_num;
+	size_t len = 0;
+	const enum ach_status status = ach_get(&o->inlet.chan, r->msg.bytes, sizeof(r->msg), &len, NULL, 0);
+
+	if (status == ACH_EAGAIN)
+		return false;
+	if (status != ACH_OK && status != ACH_MISSED_FRAME) {
+		inlet_close(&r->b->inlets, &o->inlet);
+		return false;
+	}
+	o->missed += o->inlet.chan.seq_num - before - 1;
+	send(r, o, len);
+	return true;
+}
+
+static void send_all(struct relay *r, struct relay_out *o, int64_t now_ns)
+{
+	int n = 0;
+
+	while (n < BATCH && send_next(r, o))
+		n++;
+	inlet_read(&r->b->inlets, &o->inlet, now_ns, n, n == BATCH);
+}
+
+void relay_read(struct relay *r, uint32_t tag, int64_t now_ns)
 {
 	struct relay_out *o = &r->outs[tag];
-	size_t len = 0;
 
-	for (int i = 0; o->open && i < BATCH; i++) {
-		const uint64_t before = o->chan.seq_num;
-		const enum ach_status status = ach_get(&o->chan, r->msg.bytes, sizeof(r->msg), &len, NULL, 0);
-
-		if (status == ACH_EAGAIN)
-			return;
-		if (status != ACH_OK && status != ACH_MISSED_FRAME) {
-			leave(r, o);
-			return;
-		}
-		o->missed += o->chan.seq_num - before - 1;
-		send(r, o, len);
-	}
+	if (!o->inlet.open)
+		return;
+	inlet_seen(&r->b->inlets, &o->inlet, now_ns);
+	send_all(r, o, now_ns);
 }
 
 /* ---- the loop ---- */
@@ -259,6 +257,8 @@ int64_t relay_due(struct relay *r, int64_t now_ns)
 	for (size_t i = 0; i < r->b->plan.relay.send_n; i++) {
 		if (now_ns >= r->outs[i].look_ns)
 			look_out(r, &r->outs[i], now_ns);
+		if (r->outs[i].inlet.polled)
+			send_all(r, &r->outs[i], now_ns);
 		if (r->outs[i].look_ns < next_ns)
 			next_ns = r->outs[i].look_ns;
 	}
@@ -281,7 +281,7 @@ void relay_state(const struct relay *r, struct json *j, int64_t now_ns)
 		json_line(j);
 		json_object(j, NULL);
 		json_text(j, "channel", o->name);
-		json_bool(j, "open", o->open);
+		json_bool(j, "open", o->inlet.open);
 		json_uint(j, "readers", node_readers(o->writer));
 		json_uint(j, "sent", o->sent);
 		json_uint(j, "missed", o->missed);

@@ -20,7 +20,7 @@ int relay_open(struct relay **relay, struct bridge *bridge, struct error_sink *e
 void relay_close(struct relay *relay);
 
 /* Sends and receives all that is there. */
-void relay_read(struct relay *relay, uint32_t tag);
+void relay_read(struct relay *relay, uint32_t tag, int64_t now_ns);
 void relay_take(struct relay *relay);
 /* Asks for the time, opens what is missing.  Returns when to do it again. */
 int64_t relay_due(struct relay *relay, int64_t now_ns);

@@ -14,8 +14,7 @@ struct relay_out {
 	char full[PORT_NAME_MAX];
 	bool is_ref;
 	struct node_writer *writer;
-	ach_channel_t chan;
-	bool open;
+	struct inlet inlet;
 	int64_t look_ns;
 	uint64_t sent, missed, dropped;
 };

@@ -17,6 +17,7 @@ struct input {
 	/* of the driver */
 	uint32_t incarnation;
 	int64_t since_ns; /* that incarnation was seen first; 0: none was */
+	int64_t look_ns;  /* the next look at it, if no sample comes before */
 	const char *joints[MSG_JOINTS];
 	size_t joints_n;
 	/* of the writer whose references are taken */
@@ -130,6 +131,7 @@ static bool look(struct subscribe *s, struct input *in, int64_t now_ns)
 	const size_t size = msg_type_by_number(state_of(in->plan))->body->size;
 	struct endplate_view view;
 
+	in->look_ns = now_ns + LOOK_NS;
 	if (endplate_state(in->device, &in->state, size, &view))
 		return false;
 	in->by_driver += view.refused;
@@ -276,12 +278,12 @@ int64_t subscribe_due(struct subscribe *s, int64_t now_ns)
 
 		if (in->plan->estop)
 			repeat_raise(s, in, now_ns);
-		else
+		else if (now_ns >= in->look_ns)
 			look(s, in, now_ns);
 		if (in->raise && in->raise_ns < next_ns)
 			next_ns = in->raise_ns;
-		if (!in->plan->estop && now_ns + LOOK_NS < next_ns)
-			next_ns = now_ns + LOOK_NS;
+		if (!in->plan->estop && in->look_ns < next_ns)
+			next_ns = in->look_ns;
 	}
 	return next_ns;
 }
