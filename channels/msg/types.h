@@ -11,7 +11,8 @@
  * A word that is the name of a list which counts together with its own, as "position" in mode, says that there the
  * number in that list is meant.
  *
- * Rows are ordered so that nothing needs padding; the compiler checks it.  A changed table is a new version.
+ * Rows are ordered so that nothing needs padding; the compiler checks it.  A changed table is a new version, unless a
+ * reserved row, which was always 0, gets a name and a meaning that 0 does not change.
  */
 #ifndef MSG_TYPES_H
 #define MSG_TYPES_H
@@ -88,7 +89,7 @@
 #define MSG_HEADER(ROW) \
 	ROW(u32, type, , , "", ) \
 	ROW(u16, version, , , "", ) \
-	ROW(u16, reserved, , , "", ) \
+	ROW(u16, uncertainty_us, , , "us", ) /* of all times, which are another machine's; 0: they are this one's */ \
 	ROW(u32, size, , , "B", ) \
 	ROW(u32, incarnation, , , "", ) \
 	ROW(flags, flags, , , "", msg_words_flag) \

@@ -103,7 +103,7 @@ void relay_receive(struct relay *r, struct relay_in *in, const struct node_sampl
 		in->unsynchronized++;
 		return;
 	}
-	relay_stamp_shift(type, r->msg.bytes, -offset_ns);
+	relay_stamp_shift(type, r->msg.bytes, -offset_ns, error_ns);
 	in->age_ns = now_ns - r->msg.header.t_publish_ns;
 	in->error_ns = error_ns;
 	status = in->device ? put_reference(r, in, type) : put_state(r, in, type);

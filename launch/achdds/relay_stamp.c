@@ -31,7 +31,14 @@ static void shift(const struct msg_group *group, uint8_t *at, int64_t by_ns)
 		}
 }
 
-void relay_stamp_shift(const struct msg_type *type, void *msg, int64_t by_ns)
+void relay_stamp_shift(const struct msg_type *type, void *msg, int64_t by_ns, int64_t error_ns)
 {
+	struct msg_header h;
+	int64_t error_us;
+
 	shift(type->body, msg, by_ns);
+	memcpy(&h, msg, sizeof(h));
+	error_us = h.uncertainty_us + error_ns / 1000 + (error_ns % 1000 > 0); /* rounded up: never 0 */
+	h.uncertainty_us = error_us < UINT16_MAX ? (uint16_t)error_us : UINT16_MAX;
+	memcpy(msg, &h, sizeof(h));
 }

@@ -10,7 +10,8 @@
 /* Is this a time of the clock, not a duration?  By its name: every i64 in ns is one or the other (test_relay.c). */
 bool relay_stamp_is_time(const struct msg_field *field);
 
-/* Adds to every time in the message, of that type and checked; 0 means none, and stays. */
-void relay_stamp_shift(const struct msg_type *type, void *msg, int64_t by_ns);
+/* Adds to every time in the message, of that type and checked; 0 means none, and stays.  error_ns, how wrong by_ns may
+ * be, is added to the uncertainty in its header. */
+void relay_stamp_shift(const struct msg_type *type, void *msg, int64_t by_ns, int64_t error_ns);
 
 #endif

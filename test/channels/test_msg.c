@@ -444,6 +444,7 @@ TEST(test_forms)
 	write_text(text, sizeof(text), type, &ref);
 	TEST_ASSERT_EQUAL_STRING("header.type = 6\n"
 				 "header.version = 1\n"
+				 "header.uncertainty_us = 0 us\n"
 				 "header.size = 160 B\n"
 				 "header.incarnation = 0\n"
 				 "header.flags = held|simulated\n"
@@ -459,7 +460,8 @@ TEST(test_forms)
 				 "force = 0 nan\n",
 				 text);
 	write_json(text, sizeof(text), type, &ref);
-	TEST_ASSERT_EQUAL_STRING("{\"type\":\"gripper-ref\",\"header\":{\"type\":6,\"version\":1,\"size\":160,"
+	TEST_ASSERT_EQUAL_STRING("{\"type\":\"gripper-ref\",\"header\":{\"type\":6,\"version\":1,"
+				 "\"uncertainty_us\":0,\"size\":160,"
 				 "\"incarnation\":0,\"flags\":\"held|simulated\",\"for_incarnation\":0,\"sequence\":7,"
 				 "\"t_sample_ns\":0,\"t_publish_ns\":0,\"valid_until_ns\":-1},\"grip\":\"pinch\","
 				 "\"count\":2,\"position\":[0,0.1],\"speed\":[\"inf\",0],\"force\":[0,null]}",

@@ -69,7 +69,6 @@ static const void *message(const struct msg_type *type)
 	header->type = type->number;
 	header->version = type->version;
 	header->size = (uint32_t)type->body->size;
-	header->reserved = 0;
 	return msg;
 }
 

@@ -104,15 +104,36 @@ TEST(times_are_shifted_and_durations_are_not)
 	s.common.bus[1].last_received_ns = 900;
 	s.age_ns[3] = 77;
 	s.common.bus[7].stalled_since_ns = INT64_MAX;
-	relay_stamp_shift(type, &s, -300);
+	relay_stamp_shift(type, &s, -300, 1);
 	TEST_ASSERT_EQUAL_INT64(700, s.header.t_sample_ns);
 	TEST_ASSERT_EQUAL_INT64(1700, s.header.t_publish_ns);
 	TEST_ASSERT_EQUAL_INT64(0, s.header.valid_until_ns);
 	TEST_ASSERT_EQUAL_INT64(5000, s.common.period_ns);
 	TEST_ASSERT_EQUAL_INT64(600, s.common.bus[1].last_received_ns);
 	TEST_ASSERT_EQUAL_INT64(77, s.age_ns[3]);
-	relay_stamp_shift(type, &s, INT64_MAX);
+	relay_stamp_shift(type, &s, INT64_MAX, 1);
 	TEST_ASSERT_EQUAL_INT64(700, s.header.t_sample_ns); /* no such time */
+}
+
+/* Rounded up, added up by each relay, and at most what there is room for. */
+TEST(a_message_says_how_uncertain_its_times_are)
+{
+	static const struct {
+		int64_t error_ns;
+		unsigned int before_us, after_us;
+	} rows[] = { { 1, 0, 1 },	  { 1000, 0, 1 },	  { 1001, 0, 2 },
+		     { 250000, 40, 290 }, { 65534000, 0, 65534 }, { 65534001, 0, 65535 },
+		     { 1, 65535, 65535 }, { INT64_MAX, 1, 65535 } };
+	const struct msg_type *type = msg_type_by_number(msg_clock_number);
+	struct msg_clock c;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		msg_init(&c, type);
+		c.header.uncertainty_us = (uint16_t)rows[i].before_us;
+		relay_stamp_shift(type, &c, 5, rows[i].error_ns);
+		TEST_ASSERT_EQUAL_UINT(rows[i].after_us, c.header.uncertainty_us);
+		TEST_ASSERT_EQUAL(MSG_FINE, msg_check(&c, sizeof(c), type, NULL));
+	}
 }
 
 /* ---- the graph ---- */

@@ -89,10 +89,15 @@ test_states_and_references_cross_with_the_times_of_each_clock() {
 		    clock = state["clocks"][0]
 		    assert abs(clock["offset_ns"] - ahead) <= clock["uncertainty_ns"], clock
 		    assert clock["uncertainty_ns"] <= 5000000, clock
-		    assert state["receive"][0]["lost"] == 0, state
+		    here = state["receive"][0]  # a loaded machine loses some
+		    assert here["lost"] < here["received"] / 5, here
 	END
 	# Whole, with sequence and incarnation.
-	on_b ach echo --json --last joint-state | grep -q '"incarnation":3,'
+	on_b ach echo --json --last joint-state >"$folder/relayed"
+	grep -q '"incarnation":3,' "$folder/relayed"
+	# It says how exact its times are; on the robot itself they are exact.
+	grep -qE '"uncertainty_us":[1-9][0-9]{0,3},' "$folder/relayed"
+	newest joint-state | grep -q '"uncertainty_us":0,'
 }
 
 test_a_cut_cable_ends_references_and_all_comes_back() {
