@@ -37,6 +37,7 @@ sends() { # TOPIC TYPE HEX [garbage]: in the background
 reference=$(printf %s 00010000 0000000000000000 01000000 00000000 01000000 03000000 31350000 01000000 000000000000f0bf \
 	00000000 00000000)
 refer() { sends rt/waist/command sensor_msgs::msg::dds_::JointState_ "$reference"; }
+raise() { sends rt/stop endplate_msgs::msg::dds_::EstopRaise_ "000100000${1}0000000400000063617400"; } # LEVEL
 stop() { sends rt/stop std_msgs::msg::dds_::String_ 00010000080000006e6f77206e6f7700 "${1:-write}"; }
 
 test_a_bridge_without_the_right_moves_nothing() {
@@ -104,6 +105,33 @@ test_a_participant_stops_the_robot_and_lowers_nothing() {
 	level_is estop
 	lib_matches 1 '*' as operator achctl arm
 	kill "$!"
+	end
+}
+
+test_a_hold_arrives_and_no_message_lowers_it() {
+	robot_up
+	robot_armed
+	bridge operator 'subscribe: {/stop: {estop: yes, type: endplate_msgs/EstopRaise, who: local}}'
+	raise 1
+	lib_until state_has '"level":"hold"'
+	kill "$!" # on and on it would fill the channel, which is an estop
+	level_is hold
+	grep -F 'topic /stop: cat' <<<"$(as robot ach echo --json "${p}estop-b")"
+	raise 2
+	level_is estop
+	kill "$!"
+	raise 1
+	lib_until grep matched "$folder/sent"
+	level_is estop
+	end
+}
+
+test_a_raise_to_run_stops_the_robot() {
+	robot_up
+	robot_armed
+	bridge operator 'subscribe: {/stop: {estop: yes, type: endplate_msgs/EstopRaise, who: local}}'
+	raise 0
+	level_is estop
 	end
 }
 

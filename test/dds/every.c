@@ -156,6 +156,9 @@ static void write_input(struct cdr_out *o, const char *type)
 		cdr_put(o, twist, 8, 6);
 	} else if (strstr(type, "String")) {
 		cdr_put_string(o, "from outside", 12);
+	} else if (strstr(type, "EstopRaise")) {
+		cdr_put_u32(o, MSG_LEVEL_HOLD);
+		cdr_put_string(o, "from outside", 12);
 	}
 }
 
@@ -190,7 +193,8 @@ static void inputs(void)
 	} rows[] = { { "joint", "sensor_msgs/msg/JointState" },
 		     { "array", "std_msgs/msg/Float64MultiArray" },
 		     { "twist", "geometry_msgs/msg/Twist" },
-		     { "estop", "std_msgs/msg/String" } };
+		     { "estop", "std_msgs/msg/String" },
+		     { "raise", "endplate_msgs/msg/EstopRaise" } };
 	uint8_t cdr[1024];
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {

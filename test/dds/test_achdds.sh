@@ -95,16 +95,22 @@ inputs='subscribe:
   /in/gripper: {device: gripper, type: endplate_msgs/GripperRef, who: local}
   /in/ownbalance: {device: ownbalance, type: endplate_msgs/BalanceRef, who: local, valid: 20ms}'
 
-test_every_reference_comes_in_from_another_vendor() {
+test_every_reference_and_raise_comes_in_from_another_vendor() {
 	local device
 	fresh
 	every drive 100 7 &
-	start <<<"$inputs"
+	start <<<"$inputs
+  /in/estop: {estop: yes, type: std_msgs/String, who: local}
+  /in/raise: {estop: yes, type: endplate_msgs/EstopRaise, who: local}"
 	fast "$domain" write 50 < <(every inputs) >>"$folder/got" &
 	for device in joint array twist ownjoint gripper ownbalance; do
 		lib_until more subscribe "/in/$device" taken 0
 		newest "$device-ref" >"$folder/ref"
 		grep -q '"for_incarnation":7,' "$folder/ref"
+	done
+	for device in estop raise; do
+		lib_until more subscribe "/in/$device" taken 0
+		[ "$(count subscribe "/in/$device" malformed)" = 0 ]
 	done
 	newest joint-ref | grep -F '"mode":["position","position"],"position":[0.5,-0.25]'
 	newest array-ref | grep -F '"mode":["position","position"],"position":[0.5,-0.25]'
@@ -194,7 +200,7 @@ test_garbage_is_counted_and_moves_nothing() {
 	[ ! -x "$build/san-address-undefined/achdds" ] || program=$build/san-address-undefined/achdds
 	every drive 100 &
 	start "$program" <<<"$inputs"
-	ear "$domain" garbage 500 < <(every inputs | grep -v estop) >"$folder/got" &
+	ear "$domain" garbage 500 < <(every inputs | grep -vE 'in/(estop|raise)') >"$folder/got" &
 	for device in joint array twist ownjoint gripper ownbalance; do
 		lib_until more subscribe "/in/$device" malformed 300
 	done
