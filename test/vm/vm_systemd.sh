@@ -1,5 +1,5 @@
 #!/bin/bash
-# vm_systemd.sh: the unit endplate@.service, installed as make install does it, under a real systemd.
+# vm_systemd.sh: the units endplate@ and achdds@, installed as make install does it, under a real systemd.
 #
 # systemd is process 1 of a namespace of its own, with /run and cgroups of its own and hardly any other unit.
 # shellcheck disable=SC2317 # called by name
@@ -19,7 +19,7 @@ target() { # NAME [LINE...]
 
 boot() {
 	mkdir -p $units
-	cp /usr/local/lib/systemd/system/endplate@.service $units
+	cp /usr/local/lib/systemd/system/{endplate,achdds}@.service $units
 	target sysinit.target
 	target basic.target Requires=sysinit.target After=sysinit.target
 	target shutdown.target
@@ -94,11 +94,11 @@ dies() { # SIGNAL: the main process gets it, and there is another one
 }
 
 test_is_clean() {
-	systemd-analyze verify "$folder/endplate@bench.service"
+	systemd-analyze verify "$folder"/{endplate,achdds}@bench.service
 }
 
 test_exposure_is_2() {
-	systemd-analyze security --offline=true --threshold=20 "$folder/endplate@bench.service"
+	systemd-analyze security --offline=true --threshold=20 "$folder"/{endplate,achdds}@bench.service
 }
 
 test_killed_and_hung() {
@@ -202,11 +202,41 @@ operators() {
 	lib_matches 111 '*Permission denied*' as vm-stranger status
 }
 
+bridge_has() { inside grep -F -- "$1" /run/endplate-dds/bench/state; }
+is_raised() { # by a participant of the domain
+	local hex=00010000010000000400000063617400 # hold, "cat"
+
+	echo "rt/stop endplate_msgs::msg::dds_::EstopRaise_ reliable $hex" | "$build/test/dds/ear" 0 write >/dev/null &
+	until_it has_level hold
+	kill "$!"
+}
+
+# The bridge of a robot that runs: a user of its own without any right but an operator's, back after kill -9.
+bridge() {
+	local unit=achdds@bench before
+
+	before=$(daemons)
+	ctl start "$unit"
+	is "$(inside stat -c %U:%G "/proc/$(main)")" = endplate-dds:endplate-dds
+	is "$(capabilities "$(main)")" = '  '
+	is "$(owners /run/endplate-dds/bench)" = '750 endplate-dds:endplate-dds'
+	until_it bridge_has '"channel":"waist-state","open":true'
+	dies KILL
+	until_it bridge_has "\"pid\":$(main),"
+	until_it bridge_has '"channel":"waist-state","open":true'
+	lib_matches 0 'armed: *' as vm-armer arm --within 20s
+	is_raised
+	ctl stop "$unit"
+	is "$(value ActiveState Result)" = $'success\ninactive'
+	is "$(daemons)" = "$before"
+}
+
 test_users() { # a start takes long here
 	starts
 	own_user
 	operators
 	movers
+	bridge
 	stops
 }
 
@@ -220,14 +250,21 @@ sed '/actuated: no/a\    settings: {tick: 50ms}
 	s|type: PRL120|&\n      watchdog: 10s|' config/robots/waist.yaml >/etc/endplate/waist.yaml
 sed 's|\.\./config/robots/||; s|priority:|dead_after: 20s\n    ready_within: 1min\n    &|' launch/waist.launch \
 	>/etc/endplate/bench.launch
-cp /usr/local/lib/systemd/system/endplate@.service "$folder/endplate@bench.service"
+for service in endplate achdds; do
+	cp "/usr/local/lib/systemd/system/$service@.service" "$folder/$service@bench.service"
+done
+cat >/etc/endplate/bench.dds <<END
+publish: {/joint_states: {channel: waist-state, rate: 5}}
+subscribe: {/stop: {estop: yes, type: endplate_msgs/EstopRaise, who: local}}
+END
 printf '%s\n' 'operators: endplate-op' 'arming: endplate-arm' 'moving: endplate-move' >>/etc/endplate/bench.launch
 for group in endplate-op endplate-arm endplate-move; do
 	getent group $group >/dev/null || groupadd --system $group
 done
-for user in endplate vm-operator vm-armer vm-mover vm-stranger; do
+for user in endplate endplate-dds vm-operator vm-armer vm-mover vm-stranger; do
 	id -u $user >/dev/null 2>&1 || useradd --system --no-create-home --user-group $user
 done
+usermod -a -G endplate-op endplate-dds
 usermod -a -G endplate-op vm-operator
 usermod -a -G endplate-op,endplate-arm vm-armer
 usermod -a -G endplate-op,endplate-move vm-mover
