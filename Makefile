@@ -1,5 +1,5 @@
-# Endplate.  make, make test, make test-vm, make bench, make verify, make fuzz, make coverage, make mutate, make lint,
-# make soak, make install, make clean
+# Endplate.  make, make test, make test-vm, make bench, make bench-peers, make verify, make fuzz, make coverage,
+# make mutate, make lint, make soak, make install, make clean
 #
 #	CC=gcc|clang   CFLAGS=...   SAN=address,undefined|thread   PREFIX=/usr/local DESTDIR=   V=1 shows commands
 #
@@ -106,8 +106,8 @@ PAGES = $(foreach room,$(ROOMS),$(wildcard $(room)/*.[1-8] $(room)/*/*.[1-8]))
 # Tests are test_*.c and test_*.sh.  Other .c files under test with a main, or with cases, are programs that a script
 # runs; the others are linked to every program of their folder, those of test/channels and test/can to any that uses
 # them.
-# test/fuzz and test/install build their own.
-TEST_SOURCES = $(filter-out test/fuzz/% test/install/%,$(wildcard test/*/*.c test/*/*/*.c)) \
+# test/fuzz, test/install and test/bench/peers build their own.
+TEST_SOURCES = $(filter-out test/fuzz/% test/install/% test/bench/peers/%,$(wildcard test/*/*.c test/*/*/*.c)) \
 	$(wildcard test/fuzz/test_*.c)
 TEST_MAINS := $(shell grep -lE '^(int main|TEST)\>' $(TEST_SOURCES) /dev/null)
 TEST_SHARED := $(filter-out $(TEST_MAINS),$(TEST_SOURCES))
@@ -138,7 +138,8 @@ OBJECTS = $(ACH_OBJECTS) $(CONFIG_OBJECTS) $(CHANNELS_OBJECTS) $(ROS_OBJECTS) $(
 
 # ---- commands ----
 
-.PHONY: all objects tests tests-asan test test-vm bench verify fuzz coverage mutate lint soak install clean FORCE
+.PHONY: all objects tests tests-asan test test-vm bench bench-peers verify fuzz coverage mutate lint soak install \
+	clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -163,6 +164,10 @@ test-vm: tests
 
 bench: tests
 	@BUILD=$(BUILD) test/bench/run
+
+# Beside other libraries, which it installs; PEERS= has options of the script.
+bench-peers: tests
+	@BUILD=$(BUILD) test/bench/peers/run $(PEERS)
 
 verify:
 	@BUILD=$(BUILD) channels/model/verify

@@ -3,6 +3,7 @@
 #define BENCH_LIB_TRANSPORT_H
 
 #include <mqueue.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,6 +21,7 @@ enum transport_note {
 struct transport_message { /* the first bytes of every message */
 	int64_t sent_ns;
 	uint32_t note;
+	uint32_t turn; /* of the sender, in peers/ */
 };
 
 struct transport_floor; /* a futex word and slots in shared memory */
@@ -35,6 +37,7 @@ struct transport_link {
 			ach_channel_t sending, receiving;
 			int readable;	       /* the descriptor, in achfd */
 			struct clock_set *set; /* in achset */
+			void *peer;	       /* of another library, see peers/ */
 		};
 		struct {
 			struct transport_floor *floor;
@@ -54,6 +57,11 @@ struct transport {
 	void (*send)(struct transport_link *link, const void *message);		  /* to every reader */
 	void (*receive)(struct transport_link *link, unsigned reader, void *buf); /* sleeps until there is one */
 	void (*close)(struct transport_link *link);				  /* in the process that opened it */
+	/* Without copies, instead of send and receive. */
+	void *(*loan)(struct transport_link *link); /* room for a message */
+	void (*publish)(struct transport_link *link);
+	const void *(*take)(struct transport_link *link, unsigned reader); /* sleeps until there is one */
+	bool (*give_back)(struct transport_link *link);			   /* false: it was overwritten meanwhile */
 };
 
 extern const struct transport transport_ach, transport_achfd, transport_achset; /* lib_transport_ach.c */

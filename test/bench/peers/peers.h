@@ -1,0 +1,36 @@
+/* peers.h: other libraries behind the interface of lib_transport.h, and what is measured with them. */
+#ifndef BENCH_PEERS_H
+#define BENCH_PEERS_H
+
+#include "test/bench/lib_transport.h"
+
+#define PEERS_MAX 10
+#define PEERS_SIZE_MAX 65536
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+extern const struct transport peer_ach_loan; /* reserve and peek */
+/* Those whose library is not installed are not linked: their address is NULL. */
+extern const struct transport peer_lcm __attribute__((weak)), peer_zmq __attribute__((weak));
+extern const struct transport peer_nng __attribute__((weak)), peer_fast __attribute__((weak));
+extern const struct transport peer_cyclone __attribute__((weak)), peer_cyclone_shm __attribute__((weak));
+extern const struct transport peer_iceoryx __attribute__((weak)), peer_iceoryx_loan __attribute__((weak));
+
+void peers_open(struct transport_link *link); /* gives it a name; processes join by it */
+void peers_die(const struct transport_link *link, const char *call, const char *why) __attribute__((noreturn));
+
+/* With a copy or, if the transport has loans, without: then only the first bytes of message are written. */
+void peers_send(struct transport_link *link, const void *message);
+/* The first bytes of the next message, or all of it, in buf. */
+void peers_receive(struct transport_link *link, unsigned reader, void *buf, bool whole);
+
+/* killed.c: writers killed in the middle of a message.  Returns how many transports were never heard. */
+unsigned peers_killed(const struct transport *const *kinds, size_t count, unsigned rounds);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
