@@ -24,6 +24,7 @@
 #define PRIORITY 50
 #define SLICE_NS 100000000ll
 #define SLICE_QUICK_NS 30000000ll
+#define AGES 100000
 
 static const unsigned reader_counts[] = { 1, 2, TRANSPORT_READERS_MAX };
 static const struct size {
@@ -44,28 +45,26 @@ static bool fifo, quick;
 static unsigned failures;
 
 static struct cell { /* one transport, size and number of readers; NAN: no figure */
-	double p50_us, p99_us;
+	double p50_us, p99_us, age_us;
 	double part[SIDE_MEASURES], per_second[SIDE_MEASURES]; /* received, by each reader */
 } cells[COUNT(reader_counts)][COUNT(sizes)][PEERS_MAX];
 
 /* ---- one size and number of readers ---- */
 
-static void note_latency(struct cell *cell, const struct side *side)
+static struct figures_samples *sorted_samples(const struct side *side)
 {
 	struct figures_samples *samples = figures_samples_new();
 
 	for (unsigned r = 0; r < side->link.readers; r++)
 		samples = figures_samples_append(samples, side->samples[r]);
 	figures_samples_sort(samples);
-	if (samples->count) {
-		cell->p50_us = figures_quantile_us(samples, 0.5);
-		cell->p99_us = figures_quantile_us(samples, 0.99);
-	}
-	free(samples);
+	return samples;
 }
 
 static void note(struct cell *cell, const struct side *side)
 {
+	struct figures_samples *samples = sorted_samples(side);
+
 	for (unsigned m = 0; m < SIDE_MEASURES && side->works; m++) {
 		const struct side_tally *tally = &side->shared->tallies[m];
 
@@ -73,9 +72,14 @@ static void note(struct cell *cell, const struct side *side)
 			continue;
 		cell->part[m] = (double)tally->received / ((double)tally->sent * side->link.readers);
 		cell->per_second[m] = (double)tally->received / side->link.readers / ((double)tally->spent_ns / 1e9);
-		if (m == SIDE_LATENCY)
-			note_latency(cell, side);
 	}
+	if (side->works && side->timed) {
+		cell->p50_us = figures_quantile_us(samples, 0.5);
+		cell->p99_us = figures_quantile_us(samples, 0.99);
+	} else if (side->works) {
+		cell->age_us = figures_quantile_us(samples, 0.5);
+	}
+	free(samples);
 	failures += !side->works;
 }
 
@@ -84,11 +88,11 @@ static void visit(struct cell *row, size_t size, unsigned readers, bool latency,
 {
 	int64_t slice_ns = quick ? SLICE_QUICK_NS : SLICE_NS;
 	unsigned turns = (unsigned)ceil(seconds * BENCH_NS_PER_S / (double)slice_ns);
-	uint32_t samples = latency ? turns * (uint32_t)(slice_ns / SIDE_PERIOD_NS) : 0;
+	uint32_t samples = latency ? turns * (uint32_t)(slice_ns / SIDE_PERIOD_NS) : AGES;
 	struct side sides[PEERS_MAX];
 
 	for (size_t k = 0; k < kinds_n; k++)
-		side_start(&sides[k], kinds[k], size, readers, slice_ns, samples);
+		side_start(&sides[k], kinds[k], size, readers, slice_ns, latency, samples);
 	for (size_t k = 0; k < kinds_n; k++)
 		side_wait_joined(&sides[k]);
 	for (size_t k = 0; k < kinds_n && fifo && latency; k++)
@@ -157,7 +161,8 @@ static void report(const struct cell *row, const struct size *size, unsigned rea
 	char name[64];
 
 	snprintf(name, sizeof name, "%ur.%s", readers, size->name);
-	printf("\n%-14s    p50 us     p99 us  heard     flood/s      MB/s  heard    window/s      MB/s  heard\n", name);
+	printf("\n%-14s    p50 us     p99 us  heard     flood/s      MB/s  heard    age us    window/s      MB/s  heard\n",
+	       name);
 	for (size_t k = 0; k < kinds_n; k++) {
 		const struct cell *cell = &row[k];
 
@@ -165,9 +170,12 @@ static void report(const struct cell *row, const struct size *size, unsigned rea
 		       cell->part[SIDE_LATENCY] * 100);
 		figures_line(cell->p50_us, "us", "peers.%s.%s.p50", name, kinds[k]->name);
 		figures_line(cell->p99_us, "us", "peers.%s.%s.p99", name, kinds[k]->name);
+		figures_line(cell->age_us, "us", "peers.%s.%s.flood_age", name, kinds[k]->name);
 		for (unsigned m = SIDE_FLOOD; m < SIDE_MEASURES; m++) {
 			printf("  %10.0f  %8.1f  %4.0f%%", cell->per_second[m],
 			       cell->per_second[m] * (double)size->bytes / 1e6, cell->part[m] * 100);
+			if (m == SIDE_FLOOD)
+				printf("  %8.1f", cell->age_us);
 			figures_line(cell->per_second[m], "1/s", "peers.%s.%s.%s", name, kinds[k]->name, measures[m]);
 		}
 		printf("\n");
@@ -216,7 +224,7 @@ static void run_all(const char *folder, double seconds)
 			if (quick && !sizes[s].quick)
 				continue;
 			for (size_t k = 0; k < kinds_n; k++)
-				row[k] = (struct cell){ NAN, NAN, { NAN, NAN, NAN }, { NAN, NAN, NAN } };
+				row[k] = (struct cell){ NAN, NAN, NAN, { NAN, NAN, NAN }, { NAN, NAN, NAN } };
 			visit(row, sizes[s].bytes, reader_counts[r], true, seconds);
 			visit(row, sizes[s].bytes, reader_counts[r], false, seconds);
 			report(row, &sizes[s], reader_counts[r]);

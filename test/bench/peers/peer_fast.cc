@@ -100,7 +100,8 @@ static void fast_join_receiving(struct transport_link *link, unsigned)
 
 	qos.reliability().kind = BEST_EFFORT_RELIABILITY_QOS;
 	qos.history().depth = 16;
-	peer->reader = peer->participant->create_subscriber(SUBSCRIBER_QOS_DEFAULT)->create_datareader(peer->topic, qos);
+	peer->reader =
+		peer->participant->create_subscriber(SUBSCRIBER_QOS_DEFAULT)->create_datareader(peer->topic, qos);
 	if (!peer->reader)
 		peers_die(link, "create_datareader", nullptr);
 }

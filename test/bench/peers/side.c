@@ -28,6 +28,7 @@
 #define DRAIN_S 10	       /* until all readers have heard of the next turn */
 #define ANSWER_S (DRAIN_S + 5) /* of a sender, beside the slice itself */
 #define QUIT_S 5
+#define AGE_EVERY 64 /* messages of a flood, of which the age of one is taken */
 
 static _Alignas(64) char message[PEERS_SIZE_MAX];
 static struct transport_message *const head = (void *)message;
@@ -37,7 +38,6 @@ static struct transport_message *const head = (void *)message;
 static _Noreturn void run_reader(struct side *side, unsigned r)
 {
 	struct side_reader *me = &side->shared->readers[r];
-	const bool timed = side->samples[r]->room > 0;
 	uint64_t received = 0;
 	uint32_t turn = 0;
 
@@ -46,7 +46,7 @@ static _Noreturn void run_reader(struct side *side, unsigned r)
 		int64_t now_ns = 0;
 
 		peers_receive(&side->link, r, message, false);
-		if (timed || head->turn > turn)
+		if (side->timed || head->turn > turn)
 			now_ns = bench_now_ns();
 		if (head->turn > turn) {
 			turn = head->turn;
@@ -57,8 +57,10 @@ static _Noreturn void run_reader(struct side *side, unsigned r)
 			break;
 		if (head->note != TRANSPORT_SAMPLE || head->turn != turn)
 			continue;
-		if (timed)
+		if (side->timed)
 			figures_samples_add(side->samples[r], now_ns - head->sent_ns);
+		else if (head->sent_ns && received % AGE_EVERY == 0)
+			figures_samples_add(side->samples[r], bench_now_ns() - head->sent_ns);
 		atomic_store_explicit(&me->received, ++received, memory_order_release);
 	}
 	me->gone = true;
@@ -121,11 +123,14 @@ static uint64_t send_flood(struct side *side)
 	int64_t end_ns = bench_now_ns() + side->slice_ns;
 	uint64_t sent = 0;
 
-	while (sent % 16 || bench_now_ns() < end_ns) {
+	for (;;) {
+		if (sent % 16 == 0)
+			head->sent_ns = bench_now_ns(); /* often enough for an age, and does not slow the flood */
+		if (head->sent_ns > end_ns)
+			return sent;
 		send_note(side, TRANSPORT_SAMPLE);
 		sent++;
 	}
-	return sent;
 }
 
 /* Until a reader has room in its window.  passed: what it has received, and what counts as lost. */
@@ -156,6 +161,7 @@ static uint64_t send_window(struct side *side)
 	uint64_t before[TRANSPORT_READERS_MAX], sent = 0;
 	int64_t end_ns = bench_now_ns() + side->slice_ns;
 
+	head->sent_ns = 0; /* ages are of interest in a flood */
 	for (unsigned r = 0; r < side->link.readers; r++)
 		before[r] = side->shared->readers[r].received;
 	while (sent % 16 || bench_now_ns() < end_ns) {
@@ -228,11 +234,12 @@ static void answered(struct side *side, int64_t limit_ns, const char *what)
 }
 
 void side_start(struct side *side, const struct transport *kind, size_t size, unsigned readers, int64_t slice_ns,
-		uint32_t samples)
+		bool timed, uint32_t samples)
 {
 	memset(side, 0, sizeof *side);
 	side->shared = bench_shared(sizeof *side->shared);
 	side->slice_ns = slice_ns;
+	side->timed = timed;
 	transport_open(&side->link, kind, size, readers);
 	for (unsigned r = 0; r < readers; r++) {
 		side->samples[r] = figures_samples_shared(samples);

@@ -38,12 +38,13 @@ struct side {
 	uint32_t turn;
 	int orders[2], answers[2]; /* pipes to and from the sender */
 	pid_t sender, readers[TRANSPORT_READERS_MAX];
-	bool works;
+	bool timed, works;
 };
 
-/* samples: room for latencies of each reader; 0: readers do not take the time of each message. */
+/* timed: for SIDE_LATENCY, the samples are its latencies; else those of SIDE_FLOOD: the ages of some messages when they
+ * are received.  samples: room of each reader. */
 void side_start(struct side *side, const struct transport *kind, size_t size, unsigned readers, int64_t slice_ns,
-		uint32_t samples);
+		bool timed, uint32_t samples);
 /* These print why it no longer works, after which they do nothing. */
 void side_wait_joined(struct side *side);
 /* SCHED_FIFO for all threads of its processes, those of the library, too; 0: SCHED_OTHER. */
