@@ -166,7 +166,7 @@ bench: tests
 	@BUILD=$(BUILD) test/bench/run
 
 # Beside other libraries, which it installs; PEERS= has options of the script.
-bench-peers: tests
+bench-peers: all $(BUILD)/test/bench/bench_latency
 	@BUILD=$(BUILD) test/bench/peers/run $(PEERS)
 
 verify:

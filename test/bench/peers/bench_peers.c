@@ -161,8 +161,8 @@ static void report(const struct cell *row, const struct size *size, unsigned rea
 	char name[64];
 
 	snprintf(name, sizeof name, "%ur.%s", readers, size->name);
-	printf("\n%-14s    p50 us     p99 us  heard     flood/s      MB/s  heard    age us    window/s      MB/s  heard\n",
-	       name);
+	printf("\n%-14s    p50 us     p99 us  heard     flood/s      MB/s  heard    age us", name);
+	printf("    window/s      MB/s  heard\n");
 	for (size_t k = 0; k < kinds_n; k++) {
 		const struct cell *cell = &row[k];
 
