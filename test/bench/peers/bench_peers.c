@@ -1,7 +1,7 @@
 /* bench_peers.c: channels beside other libraries, in one interleaved run.
  *
- *	bench_peers run FOLDER SECONDS NAME...	latency and throughput, SECONDS for each cell of the tables
- *	bench_peers quick FOLDER SECONDS NAME...	the smallest and largest size only, in short slices
+ *	bench_peers run FOLDER SECONDS READERS NAME...	latency and throughput, SECONDS for each cell of the tables
+ *	bench_peers quick FOLDER SECONDS READERS NAME...	the smallest and largest size only, in short slices
  *	bench_peers killed ROUNDS NAME...		writers killed in the middle of a message
  *
  * For each size and number of readers all transports are set up at once, each sender and each reader a process of its
@@ -26,7 +26,6 @@
 #define SLICE_QUICK_NS 30000000ll
 #define AGES 100000
 
-static const unsigned reader_counts[] = { 1, 2, TRANSPORT_READERS_MAX };
 static const struct size {
 	const char *name;
 	size_t bytes;
@@ -47,7 +46,7 @@ static unsigned failures;
 static struct cell { /* one transport, size and number of readers; NAN: no figure */
 	double p50_us, p99_us, age_us;
 	double part[SIDE_MEASURES], per_second[SIDE_MEASURES]; /* received, by each reader */
-} cells[COUNT(reader_counts)][COUNT(sizes)][PEERS_MAX];
+} cells[COUNT(sizes)][PEERS_MAX];
 
 /* ---- one size and number of readers ---- */
 
@@ -185,13 +184,13 @@ static void report(const struct cell *row, const struct size *size, unsigned rea
 	fflush(stdout);
 }
 
-/* For the plot: a file for each number of readers; a line for each size, four columns for each transport. */
-static void write_data(const char *folder, size_t r)
+/* For the plot: a line for each size, four columns for each transport. */
+static void write_data(const char *folder, unsigned readers)
 {
 	char path[512];
 	FILE *file;
 
-	snprintf(path, sizeof path, "%s/peers.%u.dat", folder, reader_counts[r]);
+	snprintf(path, sizeof path, "%s/peers.%u.dat", folder, readers);
 	file = fopen(path, "w");
 	if (!file)
 		bench_die("unable to write %s", path);
@@ -204,33 +203,31 @@ static void write_data(const char *folder, size_t r)
 			continue;
 		fprintf(file, "%zu", sizes[s].bytes);
 		for (size_t k = 0; k < kinds_n; k++)
-			fprintf(file, " %.3f %.3f %.1f %.1f", cells[r][s][k].p50_us, cells[r][s][k].p99_us,
-				cells[r][s][k].per_second[SIDE_FLOOD], cells[r][s][k].per_second[SIDE_WINDOW]);
+			fprintf(file, " %.3f %.3f %.1f %.1f", cells[s][k].p50_us, cells[s][k].p99_us,
+				cells[s][k].per_second[SIDE_FLOOD], cells[s][k].per_second[SIDE_WINDOW]);
 		fputc('\n', file);
 	}
 	if (fclose(file))
 		bench_die("unable to write %s", path);
 }
 
-static void run_all(const char *folder, double seconds)
+static void run_all(const char *folder, double seconds, unsigned readers)
 {
 	fifo = bench_fifo(PRIORITY) && bench_fifo(0);
-	printf("peers: latency at 1000 messages per second (%s), throughput (ordinary scheduling)\n",
-	       fifo ? "SCHED_FIFO" : "ordinary scheduling, SCHED_FIFO was refused");
-	for (size_t r = 0; r < COUNT(reader_counts); r++) {
-		for (size_t s = 0; s < COUNT(sizes); s++) {
-			struct cell *row = cells[r][s];
+	printf("peers: %u readers, latency at 1000 messages per second (%s), throughput (ordinary scheduling)\n",
+	       readers, fifo ? "SCHED_FIFO" : "ordinary scheduling, SCHED_FIFO was refused");
+	for (size_t s = 0; s < COUNT(sizes); s++) {
+		struct cell *row = cells[s];
 
-			if (quick && !sizes[s].quick)
-				continue;
-			for (size_t k = 0; k < kinds_n; k++)
-				row[k] = (struct cell){ NAN, NAN, NAN, { NAN, NAN, NAN }, { NAN, NAN, NAN } };
-			visit(row, sizes[s].bytes, reader_counts[r], true, seconds);
-			visit(row, sizes[s].bytes, reader_counts[r], false, seconds);
-			report(row, &sizes[s], reader_counts[r]);
-		}
-		write_data(folder, r);
+		if (quick && !sizes[s].quick)
+			continue;
+		for (size_t k = 0; k < kinds_n; k++)
+			row[k] = (struct cell){ NAN, NAN, NAN, { NAN, NAN, NAN }, { NAN, NAN, NAN } };
+		visit(row, sizes[s].bytes, readers, true, seconds);
+		visit(row, sizes[s].bytes, readers, false, seconds);
+		report(row, &sizes[s], readers);
 	}
+	write_data(folder, readers);
 	figures_print();
 }
 
@@ -257,19 +254,19 @@ static void choose(char *const *names, int count)
 
 int main(int argc, char **argv)
 {
-	const char *command = argc > 2 ? argv[1] : "";
-	int own = strcmp(command, "killed") == 0 ? 3 : 4;
+	bool killed = argc > 1 && strcmp(argv[1], "killed") == 0;
+	int own = killed ? 3 : 5, readers = argc > 4 ? atoi(argv[4]) : 0;
 
-	if (argc < own) {
-		fprintf(stderr, "bench_peers run|quick FOLDER SECONDS NAME..., or killed ROUNDS NAME...\n");
+	if (argc <= own || (!killed && (readers < 1 || readers > TRANSPORT_READERS_MAX))) {
+		fprintf(stderr, "bench_peers run|quick FOLDER SECONDS READERS NAME..., or killed ROUNDS NAME...\n");
 		return 2;
 	}
 	signal(SIGPIPE, SIG_IGN);
 	choose(argv + own, argc - own);
-	quick = strcmp(command, "quick") == 0;
-	if (own == 3)
+	quick = strcmp(argv[1], "quick") == 0;
+	if (killed)
 		failures = peers_killed(kinds, kinds_n, (unsigned)atoi(argv[2]));
 	else
-		run_all(argv[2], atof(argv[3]));
+		run_all(argv[2], atof(argv[3]), (unsigned)readers);
 	return failures ? 1 : 0;
 }
