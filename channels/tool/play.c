@@ -194,6 +194,7 @@ static struct play_channel *take_record(struct play *play, const struct reclog_r
 		channel_described(play, c, r);
 		break;
 	case RECLOG_MESSAGE:
+	case RECLOG_SPARSE:
 		if (!c->messages++ && !c->what.type && msg_check(r->body, r->len, NULL, &type) == MSG_FINE)
 			c->what.type = type->number; /* it was unknown when the recording began */
 		c->bytes += r->len;

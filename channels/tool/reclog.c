@@ -7,6 +7,7 @@
 #include "channels/mcap/crc.h"
 #include "channels/ros/ros_can.h"
 #include "channels/tool/reclog.h"
+#include "channels/tool/sparse.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are copied as they are");
 
@@ -118,7 +119,8 @@ void reclog_open(struct reclog_reader *reader, int fd)
 void reclog_close(struct reclog_reader *reader)
 {
 	free(reader->buf);
-	reader->buf = NULL;
+	free(reader->whole);
+	reader->buf = reader->whole = NULL;
 }
 
 static size_t held(const struct reclog_reader *reader)
@@ -174,7 +176,7 @@ static void pass(struct reclog_reader *reader, size_t len)
 static bool head_at(const struct reclog_reader *reader, size_t at, struct head *h)
 {
 	memcpy(h, reader->buf + reader->start + at, sizeof(*h));
-	return h->kind >= RECLOG_START && h->kind <= RECLOG_END && h->crc == head_crc(h);
+	return h->kind >= RECLOG_START && h->kind <= RECLOG_SPARSE && h->crc == head_crc(h);
 }
 
 /* No head here: goes on to where one is.  *len: bytes passed. */
@@ -208,6 +210,25 @@ static enum reclog_found read_magic(struct reclog_reader *reader)
 	if (held(reader) < RECLOG_MAGIC_SIZE)
 		return RECLOG_FOUND_CUT;
 	pass(reader, RECLOG_MAGIC_SIZE);
+	return RECLOG_FOUND_RECORD;
+}
+
+static enum reclog_found unpack(struct reclog_reader *reader, struct reclog_record *r)
+{
+	int len;
+
+	if (!reader->whole)
+		reader->whole = malloc(SPARSE_MAX);
+	if (!reader->whole)
+		return RECLOG_FOUND_ERROR;
+	len = sparse_unpack(reader->whole, r->body, r->len);
+	if (len < 0) {
+		r->len += RECLOG_HEAD_SIZE;
+		return RECLOG_FOUND_DAMAGE;
+	}
+	r->kind = RECLOG_MESSAGE;
+	r->body = reader->whole;
+	r->len = (size_t)len;
 	return RECLOG_FOUND_RECORD;
 }
 
@@ -252,5 +273,5 @@ enum reclog_found reclog_read(struct reclog_reader *reader, struct reclog_record
 	r->channel = h.channel;
 	r->t_ns = h.t_ns;
 	r->number = h.number;
-	return RECLOG_FOUND_RECORD;
+	return r->kind == RECLOG_SPARSE ? unpack(reader, r) : RECLOG_FOUND_RECORD;
 }

@@ -23,6 +23,7 @@
  *				canfd_frame; the channel has type RECLOG_CAN and both counts 0
  *		4 loss		number messages of the channel are missing here; no body
  *		5 end		last of a file that is whole: number is that of its messages; no body
+ *		6 sparse	as 3, but the body is without its repetitions, as in sparse.h
  *
  * CRC-32 is that of zip and Ethernet.  A head vouches for itself, so a damaged body costs its record only, behind a
  * damaged head the next sound one is searched for, and a file cut anywhere is read up to its last whole record.
@@ -41,7 +42,7 @@
 #define RECLOG_CHANNELS_MAX 65536
 #define RECLOG_CAN 0x4E4143 /* "CAN": the type of a channel that is a bus */
 
-enum reclog_kind { RECLOG_START = 1, RECLOG_CHANNEL, RECLOG_MESSAGE, RECLOG_LOSS, RECLOG_END };
+enum reclog_kind { RECLOG_START = 1, RECLOG_CHANNEL, RECLOG_MESSAGE, RECLOG_LOSS, RECLOG_END, RECLOG_SPARSE };
 
 struct reclog_record {
 	enum reclog_kind kind;
@@ -87,6 +88,7 @@ struct reclog_reader {
 	size_t room, start, end; /* what is read and not yet given out is buf[start] to buf[end - 1] */
 	uint64_t position;	 /* of buf[start] in the file */
 	bool eof;
+	uint8_t *whole; /* the last sparse message */
 };
 
 enum reclog_found {
@@ -102,7 +104,7 @@ enum reclog_found {
 void reclog_open(struct reclog_reader *reader, int fd); /* from where fd stands */
 void reclog_close(struct reclog_reader *reader);	/* fd stays open */
 
-/* The next record; its body is good until the next call. */
+/* The next record; its body is good until the next call.  A sparse message is one of kind message here. */
 enum reclog_found reclog_read(struct reclog_reader *reader, struct reclog_record *r);
 
 #endif

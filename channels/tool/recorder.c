@@ -34,6 +34,11 @@ static struct reclog_record record_of(enum reclog_kind kind, size_t channel, uin
 	};
 }
 
+static bool is_message(const struct reclog_record *r)
+{
+	return r->kind == RECLOG_MESSAGE || r->kind == RECLOG_SPARSE;
+}
+
 /* Records in the memory that give way to newer ones. */
 static void lose(void *to, const char *bytes, size_t len)
 {
@@ -51,7 +56,7 @@ static void lose(void *to, const char *bytes, size_t len)
 			c->described = false;
 		if (r.kind == RECLOG_LOSS)
 			c->dropped += r.number;
-		if (r.kind == RECLOG_MESSAGE) {
+		if (is_message(&r)) {
 			c->dropped++;
 			c->lost++;
 			rec->messages--;
@@ -131,7 +136,7 @@ static bool put_record(struct recorder *rec, const struct reclog_record *r)
 		reclog_head_bare(head, r);
 	else
 		reclog_head(head, r);
-	return writer_put(rec->writer, r->t_ns, r->kind == RECLOG_MESSAGE, parts, 2);
+	return writer_put(rec->writer, r->t_ns, is_message(r), parts, 2);
 }
 
 /* The description of the channel and its losses, which precede its next message.  false: there is no room now. */
@@ -160,8 +165,11 @@ static void put_message(struct recorder *rec, size_t i)
 	struct recorder_channel *c = &rec->channels[i];
 	struct reclog_record r = record_of(RECLOG_MESSAGE, i, c->f.chan.seq_num);
 
-	r.body = c->f.bytes;
-	r.len = c->f.len;
+	const size_t packed = rec->sparse ? sparse_pack(rec->packed, c->f.bytes, c->f.len) : 0;
+
+	r.body = packed ? rec->packed : c->f.bytes;
+	r.len = packed ? packed : c->f.len;
+	r.kind = packed ? RECLOG_SPARSE : RECLOG_MESSAGE;
 	c->missing += c->f.missed;
 	c->lost += c->f.missed;
 	if (r.len <= RECLOG_BODY_MAX && put_notes(rec, i) && put_record(rec, &r)) {
@@ -173,6 +181,17 @@ static void put_message(struct recorder *rec, size_t i)
 }
 
 /* ---- the channels ---- */
+
+static int wait_for(struct recorder *rec, size_t i)
+{
+	return rec->polled ? 0 : clock_set_add_channel(rec->set, &rec->channels[i].f.chan, (uint32_t)i);
+}
+
+static void wait_no_more(struct recorder *rec, size_t i)
+{
+	if (!rec->polled)
+		clock_set_remove_channel(rec->set, &rec->channels[i].f.chan);
+}
 
 static void describe(struct recorder *rec, size_t i, uint32_t type)
 {
@@ -252,7 +271,7 @@ static int read_channel(struct recorder *rec, size_t i, size_t most)
 		return -EIO;
 	say_why(rec, c);
 	c->broken = c->f.chan.handle->id;
-	clock_set_remove_channel(rec->set, &c->f.chan);
+	wait_no_more(rec, i);
 	follow_leave(&c->f);
 	return 0;
 }
@@ -309,7 +328,7 @@ static void check_channel(struct recorder *rec, size_t i)
 	else if (f->gone && rec->errors && f->status != ACH_ENOENT)
 		say_why(rec, c);
 	if (!was_gone && (f->gone || f->chan.handle->id != c->id))
-		clock_set_remove_channel(rec->set, &f->chan);
+		wait_no_more(rec, i);
 	if (!f->gone && f->chan.handle->id != c->id)
 		take_channel(rec, i);
 }
@@ -335,7 +354,7 @@ static int check_channels(struct recorder *rec)
 		if (due)
 			check_channel(rec, i);
 		if (!c->f.gone && (c->id != id || !rec->begun))
-			r = clock_set_add_channel(rec->set, &c->f.chan, (uint32_t)i);
+			r = wait_for(rec, i);
 		if (r)
 			return refuse(rec, r, c->name, strerror(-r));
 		if (c->f.gone && rec->folder < 0)
@@ -420,7 +439,7 @@ int recorder_add(struct recorder *rec, const char *name)
 		describe(rec, rec->n, type_by_name(own));
 		if (rec->errors)
 			check_channel(rec, rec->n);
-		if (rec->begun && !c->f.gone && clock_set_add_channel(rec->set, &c->f.chan, (uint32_t)rec->n)) {
+		if (rec->begun && !c->f.gone && wait_for(rec, rec->n)) {
 			follow_leave(&c->f);
 			c->id = 0;
 		}
@@ -506,9 +525,12 @@ int recorder_turn(struct recorder *rec, int64_t deadline_ns)
 		else if (!rec->channels[tags[i]].f.gone)
 			r = read_channel(rec, tags[i], RECORDER_BATCH);
 	}
-	for (size_t i = 0; i < rec->n; i++)
+	for (size_t i = 0; i < rec->n && !r; i++) {
 		if (rec->channels[i].bus)
 			read_bus(rec, i);
+		else if (rec->polled && !rec->channels[i].f.gone)
+			r = read_channel(rec, i, RECORDER_BATCH);
+	}
 	if (happened & RECORDER_FOLDER)
 		folder_changed(rec);
 	return r ? r : happened;

@@ -20,6 +20,7 @@
 #include "channels/tool/follow.h"
 #include "channels/tool/recbus.h"
 #include "channels/tool/reclog.h"
+#include "channels/tool/sparse.h"
 #include "channels/tool/writer.h"
 
 #define RECORDER_CHANNELS_MAX 1000
@@ -50,7 +51,9 @@ struct recorder {
 	 * recorded, behind its place if it has one; else it has to be there, and is recorded from now on.  errors NULL:
 	 * not so. */
 	struct error_sink *errors;
-	bool wait; /* without errors: a channel may be missing */
+	bool wait;   /* without errors: a channel may be missing */
+	bool sparse; /* messages are written without their repetitions */
+	bool polled; /* a turn waits until its deadline and then reads all channels: no writer has to wake this process */
 	const struct recorder_place *places;
 	size_t places_n;
 
@@ -65,6 +68,7 @@ struct recorder {
 	bool bare;  /* records are not written as they are, so they have no CRC */
 	bool begun;
 	int64_t check_ns;
+	uint8_t packed[SPARSE_MAX];
 };
 
 /* 0 or -errno; the fields above that are the caller's follow. */

@@ -3,6 +3,7 @@
 
 #include "channels/mcap/crc.h"
 #include "channels/tool/reclog.h"
+#include "channels/tool/sparse.h"
 #include "test/channels/lib.h"
 #include "test/channels/testcase.h"
 
@@ -382,4 +383,39 @@ TEST(test_noise)
 		reclog_close(&reader);
 		close(fd);
 	}
+}
+
+/* A message without its repetitions is read as a message. */
+TEST(test_sparse)
+{
+	enum { SPARSE = 4 + 4 + 16 + 4 + 8 };
+	static uint8_t message[5000], packed[SPARSE_MAX];
+	struct reclog_record r = { .kind = RECLOG_SPARSE, .channel = 3, .t_ns = 4, .number = 5, .body = packed };
+	struct reclog_reader reader;
+	int fd;
+
+	message[17] = 1;
+	message[4999] = 2;
+	r.len = sparse_pack(packed, message, sizeof(message));
+	TEST_ASSERT_EQUAL_UINT(SPARSE, r.len);
+	memcpy(file, RECLOG_MAGIC, RECLOG_MAGIC_SIZE);
+	reclog_head(file + RECLOG_MAGIC_SIZE, &r);
+	memcpy(file + RECLOG_MAGIC_SIZE + RECLOG_HEAD_SIZE, packed, r.len);
+	packed[5] = 0xff; /* more of them than there are */
+	reclog_head(file + RECLOG_MAGIC_SIZE + RECLOG_HEAD_SIZE + SPARSE, &r);
+	memcpy(file + RECLOG_MAGIC_SIZE + 2 * RECLOG_HEAD_SIZE + SPARSE, packed, r.len);
+	fd = memory_file(file, RECLOG_MAGIC_SIZE + 2 * (RECLOG_HEAD_SIZE + SPARSE));
+	lseek(fd, 0, SEEK_SET);
+	reclog_open(&reader, fd);
+	TEST_ASSERT_EQUAL(RECLOG_FOUND_RECORD, reclog_read(&reader, &r));
+	TEST_ASSERT_EQUAL(RECLOG_MESSAGE, r.kind);
+	TEST_ASSERT_EQUAL_UINT(3, r.channel);
+	TEST_ASSERT_EQUAL_UINT64(5, r.number);
+	TEST_ASSERT_EQUAL_UINT(5000, r.len);
+	TEST_ASSERT_EQUAL_MEMORY(message, r.body, sizeof(message));
+	TEST_ASSERT_EQUAL(RECLOG_FOUND_DAMAGE, reclog_read(&reader, &r)); /* sound, but not such bytes */
+	TEST_ASSERT_EQUAL_UINT(RECLOG_HEAD_SIZE + SPARSE, r.len);
+	TEST_ASSERT_EQUAL(RECLOG_FOUND_EOF, reclog_read(&reader, &r));
+	reclog_close(&reader);
+	close(fd);
 }
