@@ -82,7 +82,7 @@ static bool is_late(const struct story_rhythm *r, int64_t t_ns)
 /* One more of it.  verb: "sent", "published". */
 static void beat(struct story *s, struct story_rhythm *r, int64_t t_ns, const char *verb)
 {
-	if (is_late(r, t_ns)) {
+	if (is_late(r, t_ns) && t_ns - r->last_ns <= r->last_ns - r->first_ns) { /* bursts have no rhythm */
 		say(s, r->last_ns + mean_ns(r), "%s, %s every %.1f ms until then, is late by %.1f ms", r->what, verb,
 		    (double)mean_ns(r) / 1e6, (double)(t_ns - r->last_ns - mean_ns(r)) / 1e6);
 		r->n = 0;
@@ -193,7 +193,7 @@ void story_message(struct story *s, const char *channel, const void *bytes, size
 	if (msg_check(bytes, len, NULL, &type) != MSG_FINE)
 		return;
 	memcpy(&h, bytes, sizeof(h));
-	if (type->number == msg_event_number && text_ends_with(channel, "achstart-event"))
+	if (type->number == msg_event_number && text_ends_with(channel, "-event"))
 		event(s, memcpy(&e, bytes, sizeof(e)), t_ns); /* bytes may be at any address */
 	else if (type->number == msg_estop_number && text_ends_with(channel, "estop"))
 		stop(s, memcpy(&estop, bytes, sizeof(estop)));

@@ -20,8 +20,8 @@
 #include "config/run.h"
 #include "config/text.h"
 #include "daemons/drv/report.h"
+#include "launch/blackbox/causes.h"
 #include "launch/blackbox/freeze.h"
-#include "launch/blackbox/trigger.h"
 #include "launch/common/logs.h"
 
 #define PROGRAM "blackbox"
@@ -32,10 +32,11 @@
 #define HOLD_NS 5000000	       /* a frame may reach its socket this late, and still goes in order */
 #define MEMORY_BYTES (4 << 20) /* that wait for the disk, of buses and of channels */
 #define SCAN_NS 1000000000
+#define NICE 10 /* whoever controls goes before */
 
 struct line {
 	const char *robot, *folder, *name, *config;
-	int64_t window_ns, after_ns, pause_ns, keep, mb, skipped;
+	int64_t window_ns, after_ns, pause_ns, keep, total, mb, skipped;
 };
 
 static const struct settings_row rows[] = {
@@ -47,8 +48,10 @@ static const struct settings_row rows[] = {
 			  .value = "TIME"),
 	SETTINGS_INT("keep", struct line, keep, "", "20", "1", "10000",
 		     "incidents that are kept; the oldest are removed", .value = "N"),
+	SETTINGS_INT("total", struct line, total, "", "256", "1", "1000000",
+		     "megabytes of all incidents; the oldest are removed", .value = "MB"),
 	SETTINGS_INT("size", struct line, mb, "", "64", "2", "10000",
-		     "megabytes of the rolling record, half for buses and half for channels", .value = "MB"),
+		     "megabytes of the rolling record, a quarter for buses and the rest for channels", .value = "MB"),
 	SETTINGS_INT("skipped", struct line, skipped, "", "20", "0", "1000000",
 		     "an incident is a driver that skips more ticks within half a second; 0: never", .value = "N"),
 	SETTINGS_STRING("config", struct line, config, NULL, "the robot file, all buses of which are recorded",
@@ -58,13 +61,6 @@ static const struct settings_row rows[] = {
 	SETTINGS_STRING("name", struct line, name, PROGRAM, "of the channel NAME-event", .value = "NAME"),
 	SETTINGS_STRING("robot", struct line, robot, NULL, "whose channels these are; names the folder", .value = "R"),
 	SETTINGS_END,
-};
-
-/* A channel that is read for what is an incident. */
-struct source {
-	char name[ACH_CHAN_NAME_MAX];
-	bool open;
-	ach_channel_t chan;
 };
 
 static struct {
@@ -80,8 +76,7 @@ static struct {
 	uint64_t lost;
 
 	struct recorder rec;
-	struct source events, estop, estop_b;
-	struct trigger trigger;
+	struct causes causes;
 	struct freeze incident;
 	int64_t freeze_ns, quiet_ns; /* when to freeze; no other incident before */
 	int64_t started_ns;
@@ -185,115 +180,16 @@ static void cause(int64_t t_ns, const char *why)
 		b.freeze_ns = clock_now_ns() + b.line.after_ns;
 }
 
-/* The next message of a channel that may be missing or made again.  Its length; 0: none. */
-static size_t next_message(struct source *s, void *message, size_t room)
-{
-	enum ach_status status;
-	size_t len = 0;
-
-	if (!s->open)
-		return 0;
-	status = ach_get(&s->chan, message, room, &len, NULL, 0);
-	if (status == ACH_OK || status == ACH_MISSED_FRAME)
-		return len;
-	if (status == ACH_STALE_FRAMES)
-		return 0;
-	ach_close(&s->chan);
-	s->open = false;
-	return 0;
-}
-
-/* Once a second: opens it, and again if another one has taken its place. */
-static void open_source(struct source *s, const char *name)
-{
-	int unlinked = 0;
-
-	if (s->open && (ach_unlinked(&s->chan, &unlinked) != ACH_OK || unlinked)) {
-		ach_close(&s->chan);
-		s->open = false;
-	}
-	if (s->open)
-		return;
-	snprintf(s->name, sizeof(s->name), "%s%s", b.prefix, name);
-	s->open = ach_open(&s->chan, s->name, NULL) == ACH_OK;
-}
-
-static void open_sources(void)
-{
-	open_source(&b.events, "achstart-event");
-	open_source(&b.estop, "estop");
-	open_source(&b.estop_b, "estop-b");
-}
-
-static void read_estop(struct source *s)
-{
-	char why[TRIGGER_WHY_MAX];
-	struct msg_estop estop;
-	size_t len;
-
-	while ((len = next_message(s, &estop, sizeof(estop))))
-		if (len == sizeof(estop) && msg_check(&estop, len, NULL, NULL) == MSG_FINE &&
-		    trigger_estop(&b.trigger, &estop, why))
-			cause(estop.header.t_publish_ns, why);
-}
-
-static void read_events(void)
-{
-	char why[TRIGGER_WHY_MAX];
-	struct msg_event event;
-	size_t len;
-
-	while ((len = next_message(&b.events, &event, sizeof(event))))
-		if (len == sizeof(event) && msg_check(&event, len, NULL, NULL) == MSG_FINE &&
-		    trigger_event(&b.trigger, &event, why))
-			cause(event.header.t_sample_ns ? event.header.t_sample_ns : event.header.t_publish_ns, why);
-}
-
-static void read_causes(void)
-{
-	read_events();
-	read_estop(&b.estop);
-	read_estop(&b.estop_b);
-}
-
-/* The newest state of each device: how many ticks it has skipped. */
-static void read_states(void)
-{
-	static uint8_t bytes[MSG_SIZE_MAX];
-	char why[TRIGGER_WHY_MAX];
-
-	for (size_t i = 0; i < b.rec.n; i++) {
-		const char *name = b.rec.channels[i].name;
-		struct {
-			struct msg_header header;
-			struct msg_common common;
-		} state;
-		ach_channel_t chan;
-		size_t len = 0;
-
-		if (!text_ends_with(name, "-state") || ach_open(&chan, name, NULL) != ACH_OK)
-			continue;
-		if (ach_get(&chan, bytes, sizeof(bytes), &len, NULL, ACH_O_LAST) == ACH_OK && len >= sizeof(state) &&
-		    msg_check(bytes, len, NULL, NULL) == MSG_FINE) {
-			memcpy(&state, bytes, sizeof(state));
-			if (trigger_skipped(&b.trigger, name + strlen(b.prefix), state.header.incarnation,
-					    state.common.skipped, why))
-				cause(clock_now_ns(), why);
-		}
-		ach_close(&chan);
-	}
-}
-
 /* ---- the rolling record ---- */
 
 static int begin_record(struct error_sink *errors)
 {
 	static struct error_sink lines = { say_line, NULL, 0 };
-	const int64_t half = b.line.mb * 500000;
-	struct writer_options options = { .rotate_bytes = half / PIECES,
+	const int64_t quarter = b.line.mb * 250000; /* messages take about three times as much as frames */
+	struct writer_options options = { .rotate_bytes = quarter / PIECES,
 					  .every_ns = b.line.window_ns / (PIECES - 1),
 					  .keep = PIECES,
-					  .total_bytes = half,
+					  .total_bytes = quarter,
 					  .digits = 4,
 					  .memory = MEMORY_BYTES,
 					  .lasting = true };
@@ -302,8 +198,12 @@ static int begin_record(struct error_sink *errors)
 
 	if (status)
 		return error_refuse(errors, status, "%s", strerror(-status));
+	b.rec.sparse = true;
+	b.rec.polled = true; /* every LOOK_NS, in which no channel is overwritten as a whole */
 	options.path = b.bus_path;
 	channels.path = b.channels_path;
+	channels.rotate_bytes *= 3;
+	channels.total_bytes *= 3;
 	scan();
 	status = writer_open(&b.bus, &options, errors);
 	return status ? status : recorder_begin(&b.rec, &channels, errors);
@@ -314,6 +214,7 @@ static void end_record(void)
 {
 	recorder_turn(&b.rec, 0);
 	read_buses(CLOCK_NEVER);
+	b.lost += recorder_lost(&b.rec);
 	writer_close(b.bus);
 	b.bus = NULL;
 	recorder_close(&b.rec);
@@ -341,7 +242,7 @@ static void freeze(void)
 
 	end_record();
 	f->from_ns = f->causes[0].t_ns - b.line.window_ns;
-	if (!freeze_write(f, b.line.keep, name, &lines)) {
+	if (!freeze_write(f, name, &lines)) {
 		b.incidents++;
 		say(MSG_SEVERITY_WARNING, "incident", "incident %s: %.150s", name, f->causes[0].why);
 	}
@@ -372,8 +273,8 @@ static void say_disk(void)
 	const int bus = writer_stats(b.bus).error, error = bus ? bus : writer_stats(b.rec.writer).error;
 
 	if (error && error != b.disk)
-		say(MSG_SEVERITY_ERROR, "disk", "unable to write %s: %s; the next %d MB wait in memory",
-		    bus ? b.bus_path : b.channels_path, strerror(-error), MEMORY_BYTES >> 20);
+		say(MSG_SEVERITY_ERROR, "disk", "unable to write: %s; the next %d MB wait in memory: %s",
+		    strerror(-error), MEMORY_BYTES >> 20, bus ? b.bus_path : b.channels_path);
 	else if (!error && b.disk)
 		say(MSG_SEVERITY_INFO, "disk", "the rolling record is written again");
 	b.disk = error;
@@ -405,12 +306,13 @@ static void say_cost(int64_t now_ns)
 
 	getrusage(RUSAGE_SELF, &used);
 	snprintf(text, sizeof(text),
-		 "%" PRIu64 " incidents (%" PRIu64 " causes within --pause); record %.1f of %" PRId64
-		 " MB, memory %.1f MB, %.1f s of processor time",
+		 "%" PRIu64 " incidents (%" PRIu64 " causes within --pause); record %.1f of %" PRId64 " MB, %" PRIu64
+		 " lost, memory %.1f MB, %.1f s of processor time in %.0f s",
 		 b.incidents, b.held_back, (double)(pieces_bytes(b.bus_path) + pieces_bytes(b.channels_path)) / 1e6,
-		 b.line.mb, own_memory(),
+		 b.line.mb, b.lost + recorder_lost(&b.rec), own_memory(),
 		 (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
-			 (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6);
+			 (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6,
+		 (double)(now_ns - b.started_ns) / 1e9);
 	notify_status(&b.notify, now_ns, text);
 	b.cost_ns = now_ns + SCAN_NS;
 }
@@ -430,7 +332,7 @@ static int run(struct error_sink *errors)
 {
 	int status = begin_record(errors), r = 0;
 
-	open_sources();
+	causes_open(&b.causes, &b.rec);
 	notify_open(&b.notify);
 	if (!status)
 		notify_ready(&b.notify);
@@ -441,15 +343,15 @@ static int run(struct error_sink *errors)
 			beat(now_ns);
 		if (now_ns >= b.scan_ns) {
 			scan();
-			open_sources();
+			causes_open(&b.causes, &b.rec);
 		}
 		if (now_ns >= b.look_ns) {
 			b.look_ns = now_ns + LOOK_NS;
 			read_buses(now_ns - HOLD_NS);
-			read_causes();
+			causes_read(&b.causes);
 		}
 		if (now_ns >= b.states_ns) {
-			read_states();
+			causes_states(&b.causes);
 			b.states_ns = now_ns + STATES_NS;
 		}
 		if (now_ns >= b.freeze_ns) {
@@ -461,8 +363,8 @@ static int run(struct error_sink *errors)
 		if (r > 0 && r & RECORDER_FOLDER)
 			b.scan_ns = 0;
 	}
-	open_sources();
-	read_causes();
+	causes_open(&b.causes, &b.rec);
+	causes_read(&b.causes);
 	if (!status && b.incident.causes_n)
 		freeze();
 	else if (b.bus)
@@ -571,8 +473,12 @@ int main(int argc, char **argv)
 	if (status != OPTIONS_RUN)
 		return status;
 	b.prefix = prefix ? prefix : "";
-	b.trigger.skipped_max = (uint64_t)b.line.skipped;
+	b.causes.trigger.skipped_max = (uint64_t)b.line.skipped;
+	b.causes.found = cause;
+	b.causes.prefix = strlen(b.prefix);
 	b.incident.folder = b.folder;
+	b.incident.keep = b.line.keep;
+	b.incident.total_bytes = b.line.total * 1000000;
 	b.incident.bus = b.bus_path;
 	b.incident.channels = b.channels_path;
 	b.incident.robot = b.line.robot ? b.line.robot : "robot";
@@ -589,6 +495,7 @@ int main(int argc, char **argv)
 	if (status)
 		return status;
 	tool_stop_fd(); /* from here on a signal is an orderly end */
+	setpriority(PRIO_PROCESS, 0, NICE);
 	status = make_folders(&errors);
 	if (!status)
 		status = open_buses();
@@ -600,6 +507,7 @@ int main(int argc, char **argv)
 		report_open(&b.report, PROGRAM, b.line.name, &errors); /* if it is refused, it is tried again */
 		status = run(&errors);
 	}
+	causes_close(&b.causes);
 	for (size_t i = 0; i < b.buses; i++)
 		tap_close(&b.taps[i]);
 	return status;

@@ -62,6 +62,27 @@ static int open_regular(const char *path)
 	return -1;
 }
 
+/* To the disk; a file system that cannot do that keeps it as well as it can. */
+static int save(const struct freeze *f, int fd)
+{
+	const int status = fsync(fd) && errno != EINVAL && errno != EROFS ? -errno : 0;
+
+	f->alive(); /* a slow disk takes its time */
+	return status;
+}
+
+/* status, or what went wrong in the end. */
+static int save_and_close(const struct freeze *f, FILE *to, int status)
+{
+	if (!status && fflush(to))
+		status = -errno;
+	if (!status)
+		status = save(f, fileno(to));
+	if (fclose(to) && !status)
+		status = -errno;
+	return status;
+}
+
 /* skip negative: the last bytes. */
 static int copy_file(const struct freeze *f, const char *from, int folder, const char *name, off_t skip, off_t most,
 		     int flags)
@@ -75,6 +96,8 @@ static int copy_file(const struct freeze *f, const char *from, int folder, const
 		skip = !fstat(in, &st) && st.st_size > -skip ? st.st_size + skip : 0;
 	if (!status)
 		status = copy(f, in, out, skip, most);
+	if (!status)
+		status = save(f, out);
 	if (in >= 0)
 		close(in);
 	if (out >= 0 && close(out) && !status)
@@ -157,8 +180,7 @@ static int split_buses(const struct freeze *f, int folder)
 		f->alive();
 	}
 	for (int i = 0; i < BUSES_MAX && files[i].to; i++)
-		if (fclose(files[i].to) && !status)
-			status = -errno;
+		status = save_and_close(f, files[i].to, status);
 	free(pieces);
 	return status;
 }
@@ -194,7 +216,7 @@ static int write_incident(const struct freeze *f, int folder)
 			f->causes[i].why);
 	if (f->more)
 		fprintf(to, "causes: %" PRIu64 " more\n", f->more);
-	return fclose(to) ? -errno : 0;
+	return save_and_close(f, to, 0);
 }
 
 /* ---- programs ---- */
@@ -301,9 +323,7 @@ static int write_programs(const struct freeze *f, int folder, int settings)
 	}
 	if (proc)
 		closedir(proc);
-	if (to && fclose(to) && !status)
-		status = -errno;
-	return status;
+	return to ? save_and_close(f, to, status) : status;
 }
 
 /* ---- the folder ---- */
@@ -326,8 +346,10 @@ static int fill(const struct freeze *f, int folder)
 	if (settings < 0)
 		return -errno;
 	status = write_programs(f, folder, settings);
+	if (!status)
+		status = save(f, settings);
 	close(settings);
-	return status;
+	return status ? status : save(f, folder);
 }
 
 static void remove_folder(int at, const char *name)
@@ -352,13 +374,31 @@ static int is_incident(const struct dirent *entry)
 	return *entry->d_name >= '0' && *entry->d_name <= '9';
 }
 
-static void remove_oldest(const struct freeze *f, int at, int64_t keep)
+static int64_t folder_bytes(int at, const char *name)
+{
+	const int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+	int64_t bytes = 0;
+	struct stat st;
+
+	while (folder && (entry = readdir(folder))) /* the settings are small */
+		if (!fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) && S_ISREG(st.st_mode))
+			bytes += st.st_size;
+	if (folder)
+		closedir(folder);
+	return bytes;
+}
+
+static void remove_oldest(const struct freeze *f, int at)
 {
 	struct dirent **names;
 	const int n = scandir(f->folder, &names, is_incident, alphasort);
+	int64_t bytes = 0;
 
-	for (int i = 0; i < n; i++) {
-		if (i < n - (int)keep)
+	for (int i = n; i-- > 0;) { /* from the newest on */
+		bytes += folder_bytes(at, names[i]->d_name);
+		if (n - i > f->keep || (n - i > 1 && bytes > f->total_bytes))
 			remove_folder(at, names[i]->d_name);
 		free(names[i]);
 	}
@@ -366,7 +406,7 @@ static void remove_oldest(const struct freeze *f, int at, int64_t keep)
 		free(names);
 }
 
-int freeze_write(const struct freeze *f, int64_t keep, char name[FREEZE_NAME_MAX], struct error_sink *errors)
+int freeze_write(const struct freeze *f, char name[FREEZE_NAME_MAX], struct error_sink *errors)
 {
 	static const char hidden[] = FREEZE_INCOMPLETE;
 	const int64_t real_ns = f->causes[0].t_ns + f->real_ns;
@@ -388,7 +428,9 @@ int freeze_write(const struct freeze *f, int64_t keep, char name[FREEZE_NAME_MAX
 	if (!status && renameat(at, hidden, at, name))
 		status = -errno;
 	if (!status)
-		remove_oldest(f, at, keep);
+		status = save(f, at);
+	if (!status)
+		remove_oldest(f, at);
 	else if (at >= 0)
 		remove_folder(at, hidden);
 	if (folder >= 0)
@@ -396,7 +438,7 @@ int freeze_write(const struct freeze *f, int64_t keep, char name[FREEZE_NAME_MAX
 	if (at >= 0)
 		close(at);
 	if (status)
-		error_add(errors, "unable to write an incident in %s: %s", f->folder, strerror(-status));
+		error_add(errors, "unable to write an incident: %s: %s", strerror(-status), f->folder);
 	return status;
 }
 

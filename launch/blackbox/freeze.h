@@ -7,7 +7,8 @@
  *	events.log	the end of the robot's log of events
  *	settings/	the files that the command lines name with --config, and the launch file
  *
- * It is written as FREEZE_INCOMPLETE and renamed, so that a folder with the name of an incident is whole.
+ * It is written as FREEZE_INCOMPLETE, with fsync, and renamed, so that a folder with the name of an incident is whole,
+ * also after the power was lost.
  */
 #ifndef LAUNCH_BLACKBOX_FREEZE_H
 #define LAUNCH_BLACKBOX_FREEZE_H
@@ -29,17 +30,17 @@ struct freeze {
 	const char *folder;	    /* in which incidents are */
 	const char *bus, *channels; /* the rolling files, of which the pieces are */
 	const char *robot;
-	int64_t real_ns; /* CLOCK_REALTIME less CLOCK_MONOTONIC */
-	int64_t from_ns; /* older frames and messages do not belong to it */
+	int64_t real_ns;	   /* CLOCK_REALTIME less CLOCK_MONOTONIC */
+	int64_t from_ns;	   /* older frames and messages do not belong to it */
+	int64_t keep, total_bytes; /* incidents in the folder; the oldest are removed, this one stays */
 	struct freeze_cause causes[FREEZE_CAUSES_MAX];
 	unsigned int causes_n;
 	uint64_t more;	     /* causes that had no room */
 	void (*alive)(void); /* called now and then */
 };
 
-/* Writes it, and removes the oldest so that at most keep are there.  name: of the folder.  0 or -errno with a line in
- * errors. */
-int freeze_write(const struct freeze *f, int64_t keep, char name[FREEZE_NAME_MAX], struct error_sink *errors);
+/* Writes it, to the disk (fsync), and removes the oldest.  name: of the folder.  0 or -errno with a line in errors. */
+int freeze_write(const struct freeze *f, char name[FREEZE_NAME_MAX], struct error_sink *errors);
 
 /* When the newest one began, CLOCK_REALTIME; 0: there is none. */
 int64_t freeze_newest(const char *folder);

@@ -24,7 +24,9 @@ incident() { achctl incident "$@" --folder "${into:-incident}"; }
 
 # ---- on the virtual clock ----
 
-# OPTION...: a run of the robot, in a folder of its own; the last incident is $found.
+# OPTION...: a run of the robot, in a folder of its own; the last incident is $found.  box, waist, all: more keys of
+# blackbox, of the driver and of the launch file.
+box='' waist='' all=''
 run() {
 	unshare -minpf --mount-proc mount -t tmpfs tmpfs /run 2>/dev/null || exit 77 # no namespaces here
 	cp "$here/test/launch/loop/waist/robot.yaml" "$here/test/launch/loop/waist/driver" .
@@ -34,14 +36,11 @@ run() {
 		arm: auto
 		daemons:
 		  canwire:
-		  blackbox:
-		    program: blackbox
-		    args: [--robot, loop, --config, robot.yaml, --folder, $PWD/incident, --pause, 2s]
-		    needs: canwire
-		    alive: watchdog
+		  blackbox: {args: [--folder, $PWD/incident, --pause, ${pause:-2s}$box], world: yes}
 		  robotsim: {needs: blackbox}
-		  waist: {needs: robotsim}
-		  control: {needs: waist}
+		  waist: {needs: robotsim$waist}
+		  control: {needs: waist, world: yes}
+		$all
 	EOF
 	loop_achstart "$@" robot.launch >said 2>&1 || { cat said && return 1; }
 	found=$(incidents | tail -n 1)
@@ -110,6 +109,53 @@ test_an_incident_replays_in_closed_loop() {
 	grep -q '^[1-9][0-9]* differences .* in torso 0EF#0B11' report
 }
 
+test_a_hung_driver_is_an_incident() {
+	run --for 4s --stop waist@1.5s
+	has 1 && cat "$found/incident"
+	grep -q '^cause: +0.000000 s watchdog: waist: ' "$found/incident"
+	incident show | tee shown
+	grep -q ' s  waist is hung: ' shown
+	grep -q ' s  waist was restarted: .*incarnation 2' shown
+}
+
+# Computing takes so many times as long; a fast machine needs more of it.
+test_an_overrun_is_an_incident() {
+	local scale
+	box=', --skipped, 5, --after, 0s' waist=', dead_after: 1min, ready_within: 10min' pause=0s
+	for scale in 300 1000 3000 10000; do
+		rm -rf incident log
+		run --for 4s --charge "$scale"
+		incident list >list
+		! grep overrun list || break
+	done
+	cat list # a frame that was handed over by a slow process may be late, too
+	grep -q 's overrun: waist-state: [0-9]* ticks skipped' list
+}
+
+# Beside frames that no driver declares.
+test_a_late_frame_is_an_incident() {
+	local i
+	for i in $(seq 100 140); do
+		printf '(0.%03d%03d) can0 001#3C3C3C3C3C3C3C3C\n' $((i * 135 / 1000)) $((i * 135 % 1000))
+	done >burst.log
+	all="  other: {program: canreplay, needs: control, alive: process,
+	    args: [$PWD/burst.log, --map, 'can0=wire:torso@other', --loop, '0', --pause, 100ms]}"
+	run --for 6s
+	has 1 # though it lasts
+	cat "$found/incident"
+	grep -q '^cause: +0.000000 s late frame: waist: bus torso: frame 0.. took .* ms; with the declared' "$found/incident"
+	incident show | grep -q ' s  waist: bus torso: frame 0.. took'
+}
+
+test_a_stop_by_achstart_belongs_to_the_death() {
+	waist=', critical: hold'
+	run --for 4s --kill waist@1.5s,waist@1.7s,waist@1.9s
+	has 1 && cat "$found/incident"
+	grep -q '^cause: +0.000000 s died: waist: signal 9' "$found/incident"
+	grep -q '^cause: +0.4.* s stop: ' "$found/incident"
+	incident show | grep -q ' s  level hold raised by '
+}
+
 test_killed_it_takes_nothing_with_it() {
 	run --for 4s --kill blackbox@1.5s
 	grep -q 'achstart\[blackbox\]: error: signal 9' said
@@ -147,6 +193,69 @@ test_incidents_are_bounded() {
 	has 2
 	incident list | tee list
 	grep -q 'died: d2' list && grep -q 'died: d3' list
+}
+
+test_the_bytes_of_all_incidents_are_bounded() {
+	ach mk "${p}a-state" -m 20000 -n 1000
+	start --total 1
+	for i in 1 2 3; do
+		"$build/test/channels/feed" "${p}a-state" 60 0 10000 >fed
+		die "d$i"
+		lib_until grep -q "died: d$i" said
+	done
+	stop
+	du -sb incident/*
+	has 1
+	incident list | grep 'died: d3'
+}
+
+# Each file, each folder, and the folder above it.
+test_it_is_on_the_disk_before_it_is_announced() {
+	cat >sync.c <<-'EOF'
+		#define _GNU_SOURCE
+		#include <stdio.h>
+		#include <string.h>
+		#include <sys/syscall.h>
+		#include <unistd.h>
+		static FILE *log;
+		static void note(const char *what, int fd)
+		{
+			char link[64], path[4096] = "";
+			snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+			if (fd >= 0)
+				readlink(link, path, sizeof(path) - 1);
+			log = log ? log : fopen("calls", "we");
+			fprintf(log, "%s %s\n", what, strrchr(path, '/') ? strrchr(path, '/') + 1 : "");
+			fflush(log);
+		}
+		int fsync(int fd)
+		{
+			note("fsync", fd);
+			return syscall(SYS_fsync, fd);
+		}
+		int renameat(int at, const char *from, int to_at, const char *to)
+		{
+			if (!strcmp(from, ".incident"))
+				note("rename", -1);
+			return syscall(SYS_renameat2, at, from, to_at, to, 0);
+		}
+	EOF
+	${CC:-gcc} -shared -fPIC -w -o sync.so sync.c
+	LD_PRELOAD=$PWD/sync.so start
+	die d1
+	lib_until grep -q 'died: d1' said
+	stop
+	cat calls
+	sort >expected <<-'EOF'
+		fsync .incident
+		fsync channels.rec
+		fsync incident
+		fsync programs
+		fsync settings
+		rename
+	EOF
+	sed '/^rename/q' calls | sed 's/ $//' | sort -u | diff expected -
+	[ "$(tail -n 2 calls | tr -d '\n ')" = renamefsyncincident ]
 }
 
 test_a_successor_does_not_repeat_an_incident() {
@@ -250,6 +359,27 @@ test_a_full_disk_costs_one_line_and_one_incident() {
 	lib_until has 1 "$into"
 	stop
 	grep -q 'died: d2' "$(incidents "$into")/incident"
+	umount "$lib_folder/small"
+}
+
+# The folder of the robot is full of the rolling record.
+test_a_full_memory_is_left_to_others() {
+	mkdir -p "$lib_folder/small"
+	mount -t tmpfs -o size=1m none "$lib_folder/small" 2>/dev/null || exit 77
+	export ENDPLATE_RUN=$lib_folder/small/run
+	mkdir -m 700 "$ENDPLATE_RUN"
+	ach mk "${p}a-state" -m 20000 -n 1000
+	start --size 20
+	"$build/test/channels/feed" "${p}a-state" 1000 0 10000 >fed
+	lib_until grep -q 'unable to write' said
+	head -c 200000 /dev/zero >"$lib_folder/small/others"
+	rm "$lib_folder/small/others"
+	die d1
+	lib_until has 1
+	cat said
+	[ "$(grep -c 'unable to write' said)" -eq 1 ]
+	grep -q 'unable to write: No space left on device; the next 4 MB wait in memory' said
+	stop
 	umount "$lib_folder/small"
 }
 

@@ -68,6 +68,13 @@ TEST(a_frame_without_rhythm)
 	expect(500, ""); /* nor is 300 ms long for a frame that once took 155 */
 }
 
+TEST(bursts_are_not_a_rhythm)
+{
+	for (int t = 0; t < 1000; t += 50)
+		frames(0x60B, t, t + 15, 1);
+	expect(1000, "");
+}
+
 TEST(a_short_gap_is_not_mentioned)
 {
 	frames(0x0AF, 0, 20, 1);
@@ -134,9 +141,11 @@ TEST(events_that_matter)
 	event("achstart-event", "ready", MSG_SEVERITY_INFO, 10);
 	event("achstart-event", "holding", MSG_SEVERITY_INFO, 15);
 	event("achstart-event", "ended", MSG_SEVERITY_ERROR, 20);
-	event("waist-event", "bus", MSG_SEVERITY_ERROR, 5); /* achstart repeats it */
-	event("achstart-event", "bus", MSG_SEVERITY_ERROR, 5);
-	expect(30, "5 waist: text of bus\n10 waist: text of ready\n20 waist died: text of ended\n");
+	event("waist-event", "bus", MSG_SEVERITY_ERROR, 5); /* a driver's own: achstart does not repeat it */
+	event("waist-event", "late-frame", MSG_SEVERITY_WARNING, 7);
+	event("waist-event", "holding", MSG_SEVERITY_INFO, 8);
+	expect(30, "5 waist: text of bus\n7 waist: text of late-frame\n10 waist: text of ready\n"
+		   "20 waist died: text of ended\n");
 }
 
 TEST(a_restart_is_named)

@@ -3,6 +3,8 @@
 
 #include "launch/blackbox/trigger.h"
 
+#define S INT64_C(1000000000)
+
 static struct trigger t;
 static char why[TRIGGER_WHY_MAX];
 
@@ -12,14 +14,19 @@ void setUp(void)
 	strcpy(why, "unchanged");
 }
 
-static bool event(const char *code, enum msg_severity severity)
+static bool event_at(const char *source, const char *code, enum msg_severity severity, int64_t t_s)
 {
-	struct msg_event e = { .severity = severity };
+	struct msg_event e = { .header.t_publish_ns = t_s * S, .severity = severity };
 
-	snprintf(e.source, sizeof(e.source), "waist");
+	snprintf(e.source, sizeof(e.source), "%s", source);
 	snprintf(e.code, sizeof(e.code), "%s", code);
 	snprintf(e.text, sizeof(e.text), "signal 9");
 	return trigger_event(&t, &e, why);
+}
+
+static bool event(const char *code, enum msg_severity severity)
+{
+	return event_at("waist", code, severity, 1);
 }
 
 static const struct {
@@ -37,6 +44,8 @@ static const struct {
 	{ "failed", MSG_SEVERITY_WARNING, NULL },
 	{ "raised", MSG_SEVERITY_WARNING, "stop: waist: signal 9" },
 	{ "raised", MSG_SEVERITY_INFO, NULL },
+	{ "late-frame", MSG_SEVERITY_WARNING, "late frame: waist: signal 9" },
+	{ "late-frame", MSG_SEVERITY_INFO, NULL },
 	{ "ready", MSG_SEVERITY_ERROR, NULL },
 	{ "", MSG_SEVERITY_FATAL, NULL },
 };
@@ -81,24 +90,63 @@ TEST(an_arming_again_is_none)
 	TEST_ASSERT_FALSE(estop(MSG_ESTOP_RAISE, MSG_LEVEL_RUN));
 }
 
+/* Unlike deaths, which are each an incident. */
+TEST(late_frames_that_last_are_one)
+{
+	TEST_ASSERT_TRUE(event_at("waist", "late-frame", MSG_SEVERITY_WARNING, 100));
+	TEST_ASSERT_FALSE(event_at("waist", "late-frame", MSG_SEVERITY_WARNING, 101));
+	TEST_ASSERT_TRUE(event_at("larm", "late-frame", MSG_SEVERITY_WARNING, 102));
+	TEST_ASSERT_EQUAL_STRING("late frame: larm: signal 9", why);
+	TEST_ASSERT_FALSE(event_at("waist", "late-frame", MSG_SEVERITY_WARNING, 161)); /* 60 s behind the last */
+	TEST_ASSERT_TRUE(event_at("waist", "late-frame", MSG_SEVERITY_WARNING, 222));
+	TEST_ASSERT_TRUE(event_at("waist", "ended", MSG_SEVERITY_ERROR, 223));
+	TEST_ASSERT_TRUE(event_at("waist", "ended", MSG_SEVERITY_ERROR, 224));
+}
+
+/* A name need not end with a zero. */
+TEST(a_source_of_full_length)
+{
+	struct msg_event e = { .header.t_publish_ns = S, .severity = MSG_SEVERITY_ERROR, .code = "ended", .text = "x" };
+
+	memset(e.source, 'a', sizeof(e.source));
+	TEST_ASSERT_TRUE(trigger_event(&t, &e, why));
+	TEST_ASSERT_EQUAL_STRING("died: aaaaaaaaaaaaaaaaaaaaaaaa: x", why);
+}
+
+static bool skipped(const char *name, uint32_t incarnation, uint64_t ticks, int64_t t_s)
+{
+	return trigger_skipped(&t, &(struct trigger_ticks){ name, incarnation, ticks, t_s * S }, why);
+}
+
 TEST(skipped_ticks)
 {
 	t.skipped_max = 5;
-	TEST_ASSERT_FALSE(trigger_skipped(&t, "waist-state", 1, 100, why)); /* the first look */
-	TEST_ASSERT_FALSE(trigger_skipped(&t, "waist-state", 1, 105, why));
-	TEST_ASSERT_TRUE(trigger_skipped(&t, "waist-state", 1, 111, why));
+	TEST_ASSERT_FALSE(skipped("waist-state", 1, 100, 1)); /* the first look */
+	TEST_ASSERT_FALSE(skipped("waist-state", 1, 105, 2));
+	TEST_ASSERT_TRUE(skipped("waist-state", 1, 111, 3));
 	TEST_ASSERT_EQUAL_STRING("overrun: waist-state: 6 ticks skipped", why);
-	TEST_ASSERT_FALSE(trigger_skipped(&t, "waist-state", 1, 111, why));
-	TEST_ASSERT_FALSE(trigger_skipped(&t, "waist-state", 2, 200, why)); /* another process counts from 0 */
-	TEST_ASSERT_FALSE(trigger_skipped(&t, "waist-state", 2, 0, why));
-	TEST_ASSERT_FALSE(trigger_skipped(&t, "wheels-state", 2, 50, why));
-	TEST_ASSERT_TRUE(trigger_skipped(&t, "wheels-state", 2, 56, why));
+	TEST_ASSERT_FALSE(skipped("waist-state", 1, 111, 4));
+	TEST_ASSERT_FALSE(skipped("waist-state", 2, 200, 5)); /* another process counts from 0 */
+	TEST_ASSERT_FALSE(skipped("waist-state", 2, 0, 6));
+	TEST_ASSERT_FALSE(skipped("wheels-state", 2, 50, 7));
+	TEST_ASSERT_TRUE(skipped("wheels-state", 2, 56, 8));
+}
+
+TEST(an_overrun_that_lasts_is_one)
+{
+	t.skipped_max = 5;
+	TEST_ASSERT_FALSE(skipped("waist-state", 1, 0, 1));
+	TEST_ASSERT_TRUE(skipped("waist-state", 1, 10, 2));
+	for (int i = 2; i < 200; i++)
+		TEST_ASSERT_FALSE(skipped("waist-state", 1, (uint64_t)i * 10, 1 + i));
+	TEST_ASSERT_FALSE(skipped("waist-state", 1, 2000, 259)); /* 60 s behind the last one */
+	TEST_ASSERT_TRUE(skipped("waist-state", 1, 2010, 320));
 }
 
 TEST(any_number_may_be_allowed)
 {
-	TEST_ASSERT_FALSE(trigger_skipped(&t, "waist-state", 1, 0, why));
-	TEST_ASSERT_FALSE(trigger_skipped(&t, "waist-state", 1, 1000000, why));
+	TEST_ASSERT_FALSE(skipped("waist-state", 1, 0, 1));
+	TEST_ASSERT_FALSE(skipped("waist-state", 1, 1000000, 2));
 }
 
 TEST(more_states_than_there_is_room_for)
@@ -108,8 +156,10 @@ TEST(more_states_than_there_is_room_for)
 	t.skipped_max = 1;
 	for (int i = 0; i < TRIGGER_STATES_MAX + 2; i++) {
 		snprintf(name, sizeof(name), "d%d", i);
-		TEST_ASSERT_FALSE(trigger_skipped(&t, name, 1, 0, why));
+		TEST_ASSERT_FALSE(skipped(name, 1, 0, 1));
 	}
-	TEST_ASSERT_TRUE(trigger_skipped(&t, "d127", 1, 9, why));
-	TEST_ASSERT_FALSE(trigger_skipped(&t, "d128", 1, 9, why));
+	TEST_ASSERT_TRUE(skipped("d127", 1, 9, 2));
+	TEST_ASSERT_FALSE(skipped("d128", 1, 9, 2));
+	TEST_ASSERT_FALSE(event_at("e", "late-frame", MSG_SEVERITY_WARNING, 2));
+	TEST_ASSERT_TRUE(event_at("e", "ended", MSG_SEVERITY_ERROR, 2));
 }
