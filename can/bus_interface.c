@@ -84,14 +84,14 @@ struct question {
 };
 
 /* The answer is there when send returns.  Bytes, or -errno. */
-static ssize_t ask_kernel(const struct question *question, void *answer, size_t size)
+static ssize_t ask_kernel(const struct nlmsghdr *question, void *answer, size_t size)
 {
 	int s = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
 	ssize_t len;
 
 	if (s < 0)
 		return -errno;
-	len = send(s, question, sizeof(*question), 0);
+	len = send(s, question, question->nlmsg_len, 0);
 	if (len >= 0)
 		len = recv(s, answer, size, MSG_DONTWAIT);
 	if (len < 0)
@@ -113,13 +113,10 @@ struct field {
 static const struct field outer[] = { FIELD(IFLA_TXQLEN, queue), FIELD(IFLA_QDISC, queueing), { 0 } };
 static const struct field in_info[] = { FIELD(IFLA_INFO_KIND, kind), FIELD(IFLA_INFO_XSTATS, stats), { 0 } };
 static const struct field in_data[] = {
-	FIELD(IFLA_CAN_STATE, state),
-	FIELD(IFLA_CAN_RESTART_MS, restart_ms),
-	FIELD(IFLA_CAN_BITTIMING, timing),
-	FIELD(IFLA_CAN_CTRLMODE, mode),
-	FIELD(IFLA_CAN_BERR_COUNTER, counters),
-	FIELD(IFLA_CAN_CLOCK, clock),
-	{ 0 },
+	FIELD(IFLA_CAN_STATE, state),	   FIELD(IFLA_CAN_RESTART_MS, restart_ms),
+	FIELD(IFLA_CAN_BITTIMING, timing), FIELD(IFLA_CAN_DATA_BITTIMING, data_timing),
+	FIELD(IFLA_CAN_CTRLMODE, mode),	   FIELD(IFLA_CAN_BERR_COUNTER, counters),
+	FIELD(IFLA_CAN_CLOCK, clock),	   { 0 },
 };
 
 /* Copies what fields lists of len bytes of attributes; returns the attribute nested, or NULL. */
@@ -162,7 +159,7 @@ int bus_interface_query(struct bus_interface *link, int index)
 	};
 	_Alignas(struct nlmsghdr) char answer[ANSWER_MAX];
 	struct nlmsghdr *head = (struct nlmsghdr *)(void *)answer;
-	ssize_t len = ask_kernel(&question, answer, sizeof(answer));
+	ssize_t len = ask_kernel(&question.head, answer, sizeof(answer));
 	const struct ifinfomsg *info = NLMSG_DATA(head);
 	struct rtattr *inside;
 
@@ -219,6 +216,64 @@ int bus_interface_set_up(const char *name, bool up)
 int bus_interface_set_queue(const char *name, uint32_t frames)
 {
 	return ioctl_on(name, SIOCSIFTXQLEN, &(struct ifreq){ .ifr_qlen = (int)frames });
+}
+
+/* ---- settings of CAN FD ---- */
+
+struct order {
+	struct nlmsghdr head;
+	struct ifinfomsg link;
+	char attributes[256];
+};
+
+/* There is room.  Returns the attribute, whose length a nested one gets later. */
+static struct rtattr *add(struct order *order, unsigned short type, const void *data, size_t len)
+{
+	struct rtattr *a = (struct rtattr *)(void *)((char *)order + NLMSG_ALIGN(order->head.nlmsg_len));
+
+	a->rta_type = type;
+	a->rta_len = (unsigned short)RTA_LENGTH(len);
+	if (len)
+		memcpy(RTA_DATA(a), data, len);
+	order->head.nlmsg_len = NLMSG_ALIGN(order->head.nlmsg_len) + (uint32_t)RTA_ALIGN(a->rta_len);
+	return a;
+}
+
+static void end(const struct order *order, struct rtattr *nested)
+{
+	nested->rta_len = (unsigned short)((const char *)order + order->head.nlmsg_len - (const char *)nested);
+}
+
+/* The kernel takes CAN FD only together with both rates. */
+int bus_interface_set_fd(const char *name, uint32_t bitrate, uint32_t sample_point_pm, uint32_t data_bitrate)
+{
+	const struct can_bittiming nominal = { .bitrate = bitrate, .sample_point = sample_point_pm };
+	const struct can_bittiming data = { .bitrate = data_bitrate };
+	const struct can_ctrlmode fd = { .mask = CAN_CTRLMODE_FD, .flags = CAN_CTRLMODE_FD };
+	struct order order = {
+		.head = { .nlmsg_len = offsetof(struct order, attributes),
+			  .nlmsg_type = RTM_NEWLINK,
+			  .nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK },
+		.link = { .ifi_family = AF_UNSPEC, .ifi_index = (int)if_nametoindex(name) },
+	};
+	_Alignas(struct nlmsghdr) char answer[ANSWER_MAX];
+	const struct nlmsghdr *head = (struct nlmsghdr *)(void *)answer;
+	struct rtattr *info = add(&order, IFLA_LINKINFO | NLA_F_NESTED, NULL, 0), *inside;
+	ssize_t len;
+
+	add(&order, IFLA_INFO_KIND, "can", 3);
+	inside = add(&order, IFLA_INFO_DATA | NLA_F_NESTED, NULL, 0);
+	add(&order, IFLA_CAN_BITTIMING, &nominal, sizeof(nominal));
+	add(&order, IFLA_CAN_DATA_BITTIMING, &data, sizeof(data));
+	add(&order, IFLA_CAN_CTRLMODE, &fd, sizeof(fd));
+	end(&order, inside);
+	end(&order, info);
+	len = ask_kernel(&order.head, answer, sizeof(answer));
+	if (len < 0)
+		return (int)len;
+	if (!NLMSG_OK(head, (size_t)len) || head->nlmsg_type != NLMSG_ERROR)
+		return -EPROTO;
+	return ((const struct nlmsgerr *)NLMSG_DATA(head))->error;
 }
 
 /* ---- messages ---- */

@@ -20,7 +20,7 @@ struct bus_interface {
 
 	enum bus_state state; /* of the controller; without one BUS_ERROR_ACTIVE */
 	uint32_t restart_ms;
-	struct can_bittiming timing;
+	struct can_bittiming timing, data_timing;
 	struct can_berr_counter counters;
 	struct can_device_stats stats;
 	struct can_ctrlmode mode;
@@ -52,6 +52,8 @@ int bus_interface_index(int socket, const char *name);
 /* Up or down, for an interface without controller; and the length of its queue. */
 int bus_interface_set_up(const char *name, bool up);
 int bus_interface_set_queue(const char *name, uint32_t frames);
+/* The bit rates of a controller that is down, and CAN FD on.  Sample points in 0.1 %; 0: the kernel's choice. */
+int bus_interface_set_fd(const char *name, uint32_t bitrate, uint32_t sample_point_pm, uint32_t data_bitrate);
 
 /* Why the name cannot be that of an interface; NULL: it can. */
 const char *bus_interface_name_wrong(const char *name);

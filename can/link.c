@@ -130,6 +130,11 @@ int link_other(char text[LINK_OTHER_MAX], const struct link_info *info, const st
 		return 0;
 	if ((uint64_t)distance(now->bitrate, want->bitrate) * 200 > want->bitrate)
 		other(&o, "bit rate %" PRIu32 ", not %" PRIu32, now->bitrate, want->bitrate);
+	if (want->data_bitrate && !now->data_bitrate)
+		other(&o, "classic CAN, not a data bit rate of %" PRIu32, want->data_bitrate);
+	else if (want->data_bitrate &&
+		 (uint64_t)distance(now->data_bitrate, want->data_bitrate) * 200 > want->data_bitrate)
+		other(&o, "data bit rate %" PRIu32 ", not %" PRIu32, now->data_bitrate, want->data_bitrate);
 	if (!sample_point_right(info, want->sample_point_pm))
 		other(&o, "sample point 0.%03" PRIu32 ", not 0.%03" PRIu32, now->sample_point_pm,
 		      want->sample_point_pm);

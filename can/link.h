@@ -7,7 +7,7 @@
  *	link_query("can0", &info, &errors);
  *
  * For the link's owner (achstart, or a user); drivers only read.  SocketCAN interfaces are read through netlink and
- * changed through libsocketcan, wire:BUS through the control socket of canwire.  These calls take milliseconds: not for
+ * changed through libsocketcan (which knows no CAN FD: that through netlink, too), wire:BUS through the control socket of canwire.  These calls take milliseconds: not for
  * a real-time loop.  libsocketcan prints; during its calls stderr of the whole process is silent.
  */
 #ifndef CAN_LINK_H
@@ -21,6 +21,7 @@
 
 struct link_settings {
 	uint32_t bitrate;	  /* bit/s */
+	uint32_t data_bitrate;	  /* of the data of CAN FD frames; 0: classic, or whatever it is */
 	uint32_t sample_point_pm; /* per mille; 0: the kernel's choice */
 	uint32_t restart_ms;	  /* 0: a controller that is bus-off stays bus-off until it is reset */
 	uint32_t queue;		  /* txqueuelen; 0: as it is */

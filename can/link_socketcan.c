@@ -90,6 +90,7 @@ static int query(const char *name, struct link_info *info, struct error_sink *er
 		.state = link.flags & IFF_UP ? link.state : BUS_STOPPED,
 		.virtual = !bus_interface_has_controller(&link),
 		.now = { .bitrate = link.timing.bitrate,
+			 .data_bitrate = link.mode.flags & CAN_CTRLMODE_FD ? link.data_timing.bitrate : 0,
 			 .sample_point_pm = link.timing.sample_point,
 			 .restart_ms = link.restart_ms,
 			 .queue = link.queue },
@@ -143,19 +144,29 @@ static int turn(const char *name, bool virtual, bool up, struct error_sink *erro
 static int set_bitrate(const char *name, const struct link_info *info, const struct link_settings *want,
 		       struct error_sink *errors)
 {
-	int err = want->sample_point_pm ? QUIET(can_set_bitrate_samplepoint(name, want->bitrate, want->sample_point_pm))
-					: QUIET(can_set_bitrate(name, want->bitrate));
-	char sample_point[48] = "";
+	char sample_point[48] = "", data[48] = "";
+	int err;
 
+	if (want->data_bitrate)
+		err = bus_interface_set_fd(name, want->bitrate, want->sample_point_pm, want->data_bitrate);
+	else if (want->sample_point_pm)
+		err = QUIET(can_set_bitrate_samplepoint(name, want->bitrate, want->sample_point_pm));
+	else
+		err = QUIET(can_set_bitrate(name, want->bitrate));
+	if (err == -EOPNOTSUPP && want->data_bitrate)
+		return error_refuse(errors, -ERANGE,
+				    "%s: its controller has no CAN FD: take data_bitrate out of the robot file", name);
 	if (err != -EINVAL && err != -EDOM && err != -ERANGE)
 		return err ? refuse(name, "set its bit rate", err, errors) : 0;
 	if (want->sample_point_pm)
 		snprintf(sample_point, sizeof(sample_point), " with a sample point of 0.%03" PRIu32,
 			 want->sample_point_pm);
+	if (want->data_bitrate)
+		snprintf(data, sizeof(data), " and data at %" PRIu32 " bit/s", want->data_bitrate);
 	return error_refuse(errors, -ERANGE,
 			    "%s: its controller, with a clock of %" PRIu32 " Hz, cannot do %" PRIu32
-			    " bit/s%s; ip -details link show %s shows what it can",
-			    name, info->clock_hz, want->bitrate, sample_point, name);
+			    " bit/s%s%s; ip -details link show %s shows what it can",
+			    name, info->clock_hz, want->bitrate, sample_point, data, name);
 }
 
 /* While it is down. */

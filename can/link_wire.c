@@ -59,6 +59,7 @@ static int wire_query(const char *name, struct link_info *info, struct error_sin
 	while (info->state < BUS_OFF && strcmp(state, bus_state_name(info->state)) != 0)
 		info->state++;
 	info->now.bitrate = number(answer, "bitrate");
+	info->now.data_bitrate = number(answer, "data_bitrate");
 	info->now.restart_ms = number(answer, "restart_ms");
 	info->now.queue = number(answer, "queue");
 	info->up = info->state > BUS_STOPPED;
@@ -79,6 +80,10 @@ static int wire_up(const char *name, const struct link_settings *want, struct er
 	if (!r && want->bitrate && want->bitrate != info.now.bitrate)
 		return error_refuse(errors, -EBUSY, "%s runs at %u bit/s, not %u: start canwire run with --bitrate %u",
 				    name, info.now.bitrate, want->bitrate, want->bitrate);
+	if (!r && want->data_bitrate && want->data_bitrate != info.now.data_bitrate)
+		return error_refuse(errors, -EBUSY,
+				    "%s has a data bit rate of %u, not %u: start canwire run with --fd %u", name,
+				    info.now.data_bitrate, want->data_bitrate, want->data_bitrate);
 	if (!r && info.state <= BUS_STOPPED)
 		r = command(name, "up", "", errors);
 	if (!r && want->restart_ms != info.now.restart_ms)

@@ -46,7 +46,7 @@ static void set_options(struct slots *s, const struct slots_options *options)
 		o->in_flight = 2;
 	if (!o->bitrate)
 		o->bitrate = 1000000;
-	s->frame_ns = BITS_MAX * NS_PER_S / o->bitrate;
+	s->frame_ns = slots_most(BITS_MAX * NS_PER_S / o->bitrate, o->longest_ns);
 	s->patience_ns = (slots_most(o->in_flight, SLOTS_PROBES) + 1) * s->frame_ns + 2 * SLOTS_MS_NS;
 	if (o->retry_ns <= 0)
 		o->retry_ns = slots_least(3 * s->frame_ns, SLOTS_MS_NS);

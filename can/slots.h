@@ -123,6 +123,8 @@ struct slots_row {
 /* 0 means the value in brackets. */
 struct slots_options {
 	uint32_t bitrate;	/* bit/s (1000000) */
+	uint32_t data_bitrate;	/* of CAN FD frames (bitrate) */
+	int64_t longest_ns;	/* that a frame takes on the wire (that of a classic one) */
 	unsigned int in_flight; /* frames in flight at a time, 1 to SLOTS_IN_FLIGHT_MAX (2) */
 	int64_t retry_ns;	/* after a refusal, unless an echo comes earlier (3 frame times, at most 1 ms) */
 	int64_t probe_after_ns; /* a stall this long without a reset: the link has no owner (50 ms) */
@@ -275,7 +277,7 @@ unsigned int slots_waiting(const struct slots *s);
 unsigned int slots_in_flight(const struct slots *s);
 /* Before this the frames in flight cannot all have been on the wire: by the last stamp or hand-over and by length. */
 int64_t slots_clear_ns(const struct slots *s);
-int64_t slots_frame_ns(const struct slots *s, uint32_t id, unsigned int len); /* on the wire, at least */
+int64_t slots_frame_ns(const struct slots *s, uint32_t id, unsigned int len, uint8_t flags); /* on the wire, at least */
 const struct slots_counts *slots_counts(const struct slots *s);
 
 #endif

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "can/bits.h"
+#include "can/bits_fd.h"
 #include "can/slots_inside.h"
 #include "channels/clock.h"
 
@@ -134,11 +134,11 @@ void slots_link_up(struct slots *s, int64_t now_ns)
 }
 
 /* Without stuff bits, and with the space behind it. */
-int64_t slots_frame_ns(const struct slots *s, uint32_t id, unsigned int len)
+int64_t slots_frame_ns(const struct slots *s, uint32_t id, unsigned int len, uint8_t flags)
 {
-	const unsigned int bits = (id & FRAME_EXT ? 67 : 47) + (id & FRAME_RTR ? 0 : 8 * len);
+	const struct bits_rates rates = { s->options.bitrate, s->options.data_bitrate };
 
-	return bits * 1000000000ll / s->options.bitrate;
+	return bits_frame_ns(&rates, id, len, flags, false);
 }
 
 int64_t slots_clear_ns(const struct slots *s)
@@ -148,7 +148,8 @@ int64_t slots_clear_ns(const struct slots *s)
 	if (s->in_flight_n)
 		ns = slots_most(ns, s->in_flight[0].handed_ns);
 	for (unsigned int i = 0; i < s->in_flight_n; i++)
-		ns += slots_frame_ns(s, s->in_flight[i].frame.id, s->in_flight[i].frame.len);
+		ns += slots_frame_ns(s, s->in_flight[i].frame.id, s->in_flight[i].frame.len,
+				     s->in_flight[i].frame.flags);
 	return ns;
 }
 

@@ -99,6 +99,10 @@ static void read_buses(struct robot *robot, struct error_sink *errors)
 		read_table(&table, node, errors);
 		if (!strcmp(bus->clock, "none"))
 			*bus->clock = '\0';
+		if (bus->data_bitrate && bus->data_bitrate < bus->bitrate)
+			yaml_error(errors, yaml_find(node, "data_bitrate") ? yaml_find(node, "data_bitrate") : node,
+				   "it is lower than the bit rate, %lld: write that or more, or 0 for a classic bus",
+				   (long long)bus->bitrate);
 	}
 }
 

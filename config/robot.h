@@ -39,6 +39,7 @@ struct robot_bus {
 	char name[TEXT_NAME_MAX + 1];
 	char interface[ROBOT_INTERFACE_MAX]; /* can0, wire:NAME, log:FILE */
 	int64_t bitrate;		     /* bit/s */
+	int64_t data_bitrate;		     /* of the data of CAN FD frames; 0: a classic bus */
 	double sample_point;		     /* share of the bit; 0: the controller's choice */
 	int64_t restart_ms;		     /* after bus-off; 0: its owner does it */
 	int64_t in_flight;		     /* frames of one driver that the interface holds at a time */

@@ -48,6 +48,8 @@ const struct settings_row robot_bus_rows[] = {
 	SETTINGS_TEXT("interface", struct robot_bus, interface, SETTINGS_REQUIRED, "can0, wire:NAME or log:FILE",
 		      .check = interface_form),
 	SETTINGS_INT("bitrate", struct robot_bus, bitrate, "bit/s", "1000000", "10000", "1000000", "speed of the bus"),
+	SETTINGS_INT("data_bitrate", struct robot_bus, data_bitrate, "bit/s", "0", "0", "10000000",
+		     "speed of the data of CAN FD frames; 0: a classic bus"),
 	SETTINGS_REAL("sample_point", struct robot_bus, sample_point, "", "0", "0", "0.999",
 		      "where in the bit it is read; 0: the controller's choice"),
 	SETTINGS_INT("restart_ms", struct robot_bus, restart_ms, "ms", "0", "0", "10000",

@@ -76,9 +76,9 @@ static void link_look(struct query_text *to, struct hub_bus *bus, const struct h
 
 	query_say(to,
 		  "ok state %s bitrate %" PRIu32 " tx_errors %u rx_errors %u restart_ms %" PRIu32 " queue %" PRIu32
-		  " bus_offs %" PRIu64 " restarts %" PRIu64,
+		  " bus_offs %" PRIu64 " restarts %" PRIu64 " data_bitrate %" PRIu32,
 		  bus_state_name(state), bus->settings.bitrate, n->tx_errors, n->rx_errors, c->restart_ms, c->queue,
-		  n->stats.bus_offs, n->stats.restarts);
+		  n->stats.bus_offs, n->stats.restarts, bus->settings.data_bitrate);
 }
 
 /* Up and down also take effect on a controller without an attached program. */

@@ -42,9 +42,10 @@ struct drv;
 struct drv_send {
 	unsigned int bus; /* which of the driver's buses, 0 to drv_buses() - 1 */
 	struct slots_row row;
-	uint8_t len; /* of the longest */
-	bool moves;  /* it can start a motion: sent only while drv_may_move, on a proven bus */
-	bool shared; /* several drivers may send this identifier, so it is not claimed */
+	uint8_t len;   /* of the longest */
+	uint8_t flags; /* of all of them: 0, FRAME_FD, or FRAME_FD | FRAME_BRS */
+	bool moves;    /* it can start a motion: sent only while drv_may_move, on a proven bus */
+	bool shared;   /* several drivers may send this identifier, so it is not claimed */
 	/* For --frames: a frame of reply_id is the answer to it; reply_bytes leading bytes come back as they were.  A
 	 * question that is asked with it says itself what comes back, and fills in the others. */
 	bool answered;
@@ -60,6 +61,7 @@ struct drv_receive {
 	uint32_t id_mask;	  /* 0: that identifier alone */
 	bool any_len;		  /* else: */
 	uint8_t len_min, len_max; /* other lengths are counted (frames_odd) and not passed to rx */
+	uint8_t flags;		  /* FRAME_FD: CAN FD frames, else classic ones; others are counted as odd */
 	int64_t period_ns;	  /* missing frames are counted (frames_missing); 0: not periodic */
 	int64_t silent_after_ns;  /* time without a frame after which the device is in fault; 0: never */
 	const char *from;	  /* subject of the event: "the turntable" */

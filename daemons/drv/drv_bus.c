@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "can/bits_fd.h"
 #include "can/link.h"
 #include "daemons/drv/drv_bus.h"
 
@@ -20,6 +21,7 @@ int drv_bus_add_send(struct drv_bus *bus, const struct drv_send *send, unsigned 
 	bus->send_ids[bus->sends_n] = send->row.id;
 	bus->send_numbers[bus->sends_n] = number;
 	bus->moves |= send->moves;
+	bus->fd |= send->flags & FRAME_FD;
 	return (int)bus->sends_n++;
 }
 
@@ -48,6 +50,7 @@ int drv_bus_add_receive(struct drv_bus *bus, const struct drv_receive *receive, 
 		return -ENOSPC;
 	r->row = *receive;
 	r->number = number;
+	bus->fd |= receive->flags & FRAME_FD;
 	if (!r->row.from)
 		r->row.from = "the device";
 	r->row.id_mask = receive->id_mask ? receive->id_mask | KIND : exactly(receive->id);
@@ -88,6 +91,21 @@ void drv_bus_bounds(struct drv_bus *bus, const char *text)
 	}
 }
 
+/* Of a frame that it sends; not known of a bus with data at another rate, without the robot file. */
+static int64_t longest_ns(const struct drv_bus *bus)
+{
+	const struct robot_bus *robot = bus->setup->robot;
+	const struct bits_rates rates = { (uint32_t)bus->setup->bitrate, robot ? (uint32_t)robot->data_bitrate : 0 };
+	int64_t longest_ns = 0;
+
+	for (const struct drv_send *s = bus->sends; s < bus->sends + bus->sends_n; s++) {
+		const int64_t ns = bits_frame_ns(&rates, s->row.id, s->len, s->flags, true);
+
+		longest_ns = ns > longest_ns ? ns : longest_ns;
+	}
+	return longest_ns;
+}
+
 int drv_bus_open(struct drv_bus *bus, int64_t now_ns, struct error_sink *errors)
 {
 	const char *interface = bus->setup->interface;
@@ -97,9 +115,13 @@ int drv_bus_open(struct drv_bus *bus, int64_t now_ns, struct error_sink *errors)
 		.sends = bus->send_ids,
 		.sends_n = bus->sends_n,
 		.errors = true,
+		.fd = bus->fd,
 		.later = true,
 	};
+	const struct robot_bus *robot = bus->setup->robot;
 	const struct slots_options slots = { .bitrate = (uint32_t)bus->setup->bitrate,
+					     .data_bitrate = robot ? (uint32_t)robot->data_bitrate : 0,
+					     .longest_ns = longest_ns(bus),
 					     .in_flight = (unsigned int)bus->setup->in_flight };
 	int status;
 
@@ -149,7 +171,8 @@ struct drv_bus_receive *drv_bus_takes(struct drv_bus *bus, const struct bus_fram
 			continue;
 		if (r->row.period_ns)
 			r->due_ns = got->t_ns + r->row.period_ns + r->row.period_ns / 2;
-		odd = !r->row.any_len && (len < r->row.len_min || len > r->row.len_max);
+		odd = (got->frame.flags ^ r->row.flags) & FRAME_FD ||
+		      (!r->row.any_len && (len < r->row.len_min || len > r->row.len_max));
 		if (odd)
 			continue;
 		r->heard_ns = got->t_ns;

@@ -44,6 +44,7 @@ struct drv_bus {
 	int64_t bounds_ns[SLOTS_ROWS_MAX]; /* from hand-over to the end on the wire, as achstart computed; 0: none */
 	unsigned int sends_n;
 	bool moves;		     /* a row does */
+	bool fd;		     /* a row is of CAN FD frames */
 	bool joints;		     /* some hang on it, and fail with it */
 	bool moving[SLOTS_ROWS_MAX]; /* what was last put into the row moves, and may still wait */
 	struct drv_bus_receive receives[DRV_BUS_RECEIVES_MAX];

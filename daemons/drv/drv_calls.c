@@ -65,7 +65,7 @@ static int put(struct drv *drv, unsigned int send, const struct frame *frame, bo
 		return -EINVAL;
 	bus = &drv->buses[drv->sends[send].bus];
 	row = drv->sends[send].row;
-	if (frame->len > bus->sends[row].len)
+	if (frame->len > bus->sends[row].len || (frame->flags & (FRAME_FD | FRAME_BRS)) != bus->sends[row].flags)
 		return -EINVAL;
 	moves = bus->sends[row].moves && !stops;
 	if (moves && !may_leave(drv, bus)) {

@@ -62,11 +62,28 @@ static bool has_bus(const struct drv *drv, unsigned int bus, uint32_t id, struct
 	return bus < drv->buses_n;
 }
 
+/* A bus of the robot file has to be one of CAN FD; of others nothing is known. */
+static bool fits_bus(const struct drv *drv, unsigned int bus, uint32_t id, uint8_t flags, struct error_sink *errors)
+{
+	const struct robot_bus *robot = drv_robot_bus(drv, bus);
+	const unsigned int number = frame_id(&(struct frame){ .id = id });
+
+	if (flags & ~(FRAME_FD | FRAME_BRS) || flags == FRAME_BRS)
+		error_add(errors, "frame %03X: its flags are not FRAME_FD, with or without FRAME_BRS", number);
+	else if (flags && robot && !robot->data_bitrate)
+		error_add(errors, "frame %03X is a CAN FD frame, but bus %s is classic CAN: give it a data_bitrate",
+			  number, robot->name);
+	else
+		return true;
+	return false;
+}
+
 int drv_add_send(struct drv *drv, const struct drv_send *send, struct error_sink *errors)
 {
 	int row;
 
-	if (!has_bus(drv, send->bus, send->row.id, errors))
+	if (!has_bus(drv, send->bus, send->row.id, errors) ||
+	    !fits_bus(drv, send->bus, send->row.id, send->flags, errors))
 		return -EINVAL;
 	row = drv_bus_add_send(&drv->buses[send->bus], send, drv->sends_n);
 	if (row < 0)
@@ -87,7 +104,8 @@ int drv_add_receive(struct drv *drv, const struct drv_receive *receive, struct e
 {
 	int row;
 
-	if (!has_bus(drv, receive->bus, receive->id, errors))
+	if (!has_bus(drv, receive->bus, receive->id, errors) ||
+	    !fits_bus(drv, receive->bus, receive->id, receive->flags, errors))
 		return -EINVAL;
 	row = drv_bus_add_receive(&drv->buses[receive->bus], receive, drv->receives_n);
 	if (row < 0)

@@ -26,7 +26,7 @@ static void put_key(struct json *j, const uint8_t *key, unsigned int len)
 {
 	char text[2 * FRAME_DATA_MAX + 1] = "";
 
-	for (unsigned int i = 0; i < len; i++)
+	for (unsigned int i = 0; i < len && i < FRAME_DATA_MAX; i++)
 		snprintf(text + 2 * i, 3, "%02X", key[i]);
 	json_text(j, "key", text);
 }
@@ -106,7 +106,7 @@ static void put_reply(struct json *j, const struct drv *drv, const struct drv_se
 
 /* send: NULL for a frame that is received. */
 static void put_frame(struct json *j, const struct drv *drv, const struct drv_bus *bus, uint32_t id, unsigned int len,
-		      int64_t period_ns, bool shared, const struct drv_send *send)
+		      uint8_t flags, int64_t period_ns, bool shared, const struct drv_send *send)
 {
 	const struct drv_question *question = send ? question_of(drv, send) : NULL;
 
@@ -115,6 +115,8 @@ static void put_frame(struct json *j, const struct drv *drv, const struct drv_bu
 	put_id(j, id);
 	json_bool(j, "ext", id & FRAME_EXT);
 	json_bool(j, "rtr", id & FRAME_RTR);
+	json_bool(j, "fd", flags & FRAME_FD);
+	json_bool(j, "brs", flags & FRAME_BRS);
 	json_text(j, "dir", send ? "tx" : "rx");
 	json_uint(j, "len", len);
 	json_text(j, "class", send ? classes[send->row.class] : NULL);
@@ -158,11 +160,12 @@ void drv_frames_print(const struct drv *drv)
 		const struct drv_bus *bus = &drv->buses[b];
 
 		for (const struct drv_send *s = bus->sends; s < bus->sends + bus->sends_n; s++)
-			put_frame(&j, drv, bus, s->row.id, s->len, s->row.period_ns, s->shared, s);
+			put_frame(&j, drv, bus, s->row.id, s->len, s->flags, s->row.period_ns, s->shared, s);
 		for (unsigned int i = 0; i < bus->receives_n; i++) {
 			const struct drv_receive *row = &bus->receives[i].row;
+			const unsigned int most = row->flags & FRAME_FD ? FRAME_DATA_MAX_FD : FRAME_DATA_MAX;
 
-			put_frame(&j, drv, bus, row->id, row->any_len ? FRAME_DATA_MAX : row->len_max, row->period_ns,
+			put_frame(&j, drv, bus, row->id, row->any_len ? most : row->len_max, row->flags, row->period_ns,
 				  row->shared, NULL);
 		}
 	}

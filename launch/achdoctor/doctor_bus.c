@@ -63,22 +63,25 @@ static void check_identity(const struct doctor_bus *b, struct doctor_report *rep
 /* The commands that bring it up as it should be. */
 static void mend_link(const struct doctor_bus *b, struct doctor_report *report)
 {
-	char sample_point[32] = "";
+	char sample_point[32] = "", data[32] = "";
 
 	if (b->want.sample_point_pm)
 		snprintf(sample_point, sizeof(sample_point), " sample-point 0.%03" PRIu32, b->want.sample_point_pm);
+	if (b->want.data_bitrate)
+		snprintf(data, sizeof(data), " dbitrate %" PRIu32 " fd on", b->want.data_bitrate);
 	if (!b->wanted)
 		doctor_mend(report, "ip link set %s up type can bitrate ...", b->interface);
 	else
 		doctor_mend(report,
-			    "ip link set %s down; ip link set %s up type can bitrate %" PRIu32 "%s restart-ms %" PRIu32
-			    "",
-			    b->interface, b->interface, b->want.bitrate, sample_point, b->want.restart_ms);
+			    "ip link set %s down; ip link set %s up type can bitrate %" PRIu32
+			    "%s%s restart-ms %" PRIu32,
+			    b->interface, b->interface, b->want.bitrate, sample_point, data, b->want.restart_ms);
 }
 
 static void check_bitrate(const struct doctor_bus *b, struct doctor_report *report)
 {
 	const struct link_settings want = { .bitrate = b->want.bitrate,
+					    .data_bitrate = b->want.data_bitrate,
 					    .sample_point_pm = b->want.sample_point_pm,
 					    .restart_ms = b->link.now.restart_ms };
 	struct link_info info = b->link;

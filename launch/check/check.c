@@ -217,6 +217,10 @@ void check_frames_print(const struct launch *launch, int64_t within_ns, FILE *to
 		json_text(&j, "name", launch->robot.buses[i].name);
 		json_text(&j, "interface", launch->robot.buses[i].interface);
 		json_int(&j, "bitrate", launch->robot.buses[i].bitrate);
+		if (launch->robot.buses[i].data_bitrate)
+			json_int(&j, "data_bitrate", launch->robot.buses[i].data_bitrate);
+		else
+			json_null(&j, "data_bitrate");
 		json_end(&j);
 	}
 	json_end(&j);
@@ -234,6 +238,7 @@ struct link_settings check_link_settings(const struct robot_bus *bus)
 {
 	return (struct link_settings){
 		.bitrate = (uint32_t)bus->bitrate,
+		.data_bitrate = (uint32_t)bus->data_bitrate,
 		.sample_point_pm = (uint32_t)(bus->sample_point * 1000 + 0.5),
 		.restart_ms = (uint32_t)bus->restart_ms,
 	};

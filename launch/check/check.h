@@ -36,7 +36,7 @@ struct check {
 };
 
 /* Prints what the wanted drivers print with --frames, with the bit rates of the buses, for canbudget(1):
- * {robot, buses: [{name, interface, bitrate}], drivers: [...]}. */
+ * {robot, buses: [{name, interface, bitrate, data_bitrate}], drivers: [...]}. */
 void check_frames_print(const struct launch *launch, int64_t within_ns, FILE *to, struct error_sink *errors);
 
 /* Runs each driver twice and the simulator once, several at a time, each for within_ns at most, and looks at

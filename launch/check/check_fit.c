@@ -27,6 +27,7 @@ static bool make_plan(struct traffic *plan, const struct check_frames *frames, c
 		if (place < 0)
 			return false;
 		plan->buses[place].bitrate = (uint32_t)launch->robot.buses[i].bitrate;
+		plan->buses[place].data_bitrate = (uint32_t)launch->robot.buses[i].data_bitrate;
 	}
 	for (size_t i = 0; i < frames->n; i++) {
 		struct traffic_row row = frames->rows[i].plan;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "can/bits.h"
+#include "can/bits_fd.h"
 #include "launch/common/lines.h"
 
 /* ---- reading ---- */
@@ -324,12 +324,16 @@ static double rate(const struct check_frame *row)
 }
 
 struct flow {
-	double bits, hz; /* a second, at most */
+	double load; /* share of the time, at most */
+	double hz;
 };
 
-static void add_flow(struct flow *flow, double often, bool ext, unsigned int len)
+static void add_flow(struct flow *flow, const struct robot_bus *bus, double often, const struct check_frame *row,
+		     unsigned int len, uint8_t flags)
 {
-	flow->bits += often * bits_worst(ext, false, len);
+	const struct bits_rates rates = { (uint32_t)bus->bitrate, (uint32_t)bus->data_bitrate };
+
+	flow->load += often * (double)bits_frame_ns(&rates, row->ext ? FRAME_EXT : 0, len, flags, true) / 1e9;
 	flow->hz += often;
 }
 
@@ -337,9 +341,8 @@ static void add_flow(struct flow *flow, double often, bool ext, unsigned int len
  * more.  The first row of an identifier stands for all of them. */
 static void add_taken(struct flow *flow, const struct check_frames *frames, size_t i)
 {
-	const struct check_frame *row = &frames->rows[i];
+	const struct check_frame *row = &frames->rows[i], *longest = row;
 	double asked = 0, unasked = 0;
-	unsigned int len = 0;
 
 	for (size_t j = 0; j < frames->n; j++) {
 		const struct check_frame *other = &frames->rows[j];
@@ -351,9 +354,9 @@ static void add_taken(struct flow *flow, const struct check_frames *frames, size
 		if (j < i)
 			return;
 		unasked += rate(other);
-		len = other->len > len ? other->len : len;
+		longest = other->len > longest->len ? other : longest;
 	}
-	add_flow(flow, asked > unasked ? asked : unasked, row->ext, len);
+	add_flow(flow, row->bus, asked > unasked ? asked : unasked, row, longest->len, longest->plan.flags);
 }
 
 /* An answer that no row describes has eight bytes. */
@@ -380,16 +383,16 @@ static struct flow flow_of(const struct check_frames *frames, const struct robot
 			add_taken(&flow, frames, i);
 			continue;
 		}
-		add_flow(&flow, rate(row), row->ext, row->len);
+		add_flow(&flow, bus, rate(row), row, row->len, row->plan.flags);
 		if (row->answered && !is_described(frames, row))
-			add_flow(&flow, rate(row), row->ext, FRAME_DATA_MAX);
+			add_flow(&flow, bus, rate(row), row, FRAME_DATA_MAX, 0);
 	}
 	return flow;
 }
 
 double check_frames_load(const struct check_frames *frames, const struct robot_bus *bus)
 {
-	return flow_of(frames, bus, NULL).bits / (double)bus->bitrate;
+	return flow_of(frames, bus, NULL).load;
 }
 
 double check_frames_hz(const struct check_frames *frames, const struct robot_bus *bus)
@@ -407,7 +410,7 @@ static const struct launch_daemon *print_shares(const struct check_frames *frame
 	*text = '\0';
 	for (size_t i = 0; i < launch->daemons_n; i++) {
 		const struct launch_daemon *daemon = &launch->daemons[i];
-		const double load = flow_of(frames, bus, daemon).bits / (double)bus->bitrate;
+		const double load = flow_of(frames, bus, daemon).load;
 
 		if (load <= 0)
 			continue;

@@ -55,12 +55,12 @@ TEST(test_other_values)
 	expect_other(4, "bit rate 1000000, not 250000; restart-ms 100, not 0; listen-only; one-shot", &info,
 		     (struct link_settings){ .bitrate = 250000 });
 	info.modes = LINK_LISTEN_ONLY | LINK_LOOPBACK | LINK_ONE_SHOT | LINK_PRESUME_ACK;
-	info.now = (struct link_settings){ UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX };
-	expect_other(
-		8,
-		"bit rate 4294967295, not 4000000000; sample point 0.4294967295, not 0.999; restart-ms 4294967295, "
-		"not 4294967294; listen-only; loopback; one-shot; presume-ack; txqueuelen 4294967295, not 4294967294",
-		&info, (struct link_settings){ 4000000000, 999, 4294967294, 4294967294 });
+	info.now = (struct link_settings){ UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX };
+	expect_other(9,
+		     "bit rate 4294967295, not 4000000000; data bit rate 4294967295, not 4000000000; sample point "
+		     "0.4294967295, not 0.999; restart-ms 4294967295, not 4294967294; listen-only; loopback; one-shot; "
+		     "presume-ack; txqueuelen 4294967295, not 4294967294",
+		     &info, (struct link_settings){ 4000000000, 4000000000, 999, 4294967294, 4294967294 });
 }
 
 /* A clock is divided: 83333 for 83.3 kbit/s; of 8 quanta the nearest to 0.875 or 0.800 is 0.750, or 0.875. */
@@ -83,6 +83,14 @@ TEST(test_nearly)
 	info.quanta = 0;
 	expect_other(1, "sample point 0.750, not 0.751", &info,
 		     (struct link_settings){ .bitrate = 1000000, .sample_point_pm = 751 });
+	info.now.data_bitrate = 5000000; /* of a robot that does not use it */
+	expect_other(0, "", &info, (struct link_settings){ .bitrate = 1000000 });
+	expect_other(0, "", &info, (struct link_settings){ .bitrate = 1000000, .data_bitrate = 5000000 });
+	expect_other(1, "data bit rate 5000000, not 4000000", &info,
+		     (struct link_settings){ .bitrate = 1000000, .data_bitrate = 4000000 });
+	info.now.data_bitrate = 0;
+	expect_other(1, "classic CAN, not a data bit rate of 4000000", &info,
+		     (struct link_settings){ .bitrate = 1000000, .data_bitrate = 4000000 });
 	info.now.bitrate = 0; /* not set */
 	expect_other(1, "bit rate 0, not 1000000", &info, (struct link_settings){ .bitrate = 1000000 });
 }
@@ -91,7 +99,7 @@ TEST(test_virtual_is_always_right)
 {
 	struct link_info info = { .up = true, .virtual = true, .now = { .queue = 1000 }, .kind = "vcan" };
 
-	expect_other(0, "", &info, (struct link_settings){ 1000000, 875, 9, 10 });
+	expect_other(0, "", &info, (struct link_settings){ 1000000, 5000000, 875, 9, 10 });
 }
 
 /* ---- names ---- */

@@ -853,8 +853,20 @@ TEST(all_cannot_have_been_on_the_wire_before)
 	TEST_ASSERT_EQUAL_INT64((500 + 2 * 2 * (47 + 16)) * US_NS, slots_clear_ns(&slots));
 	RUN(ECHO(640, REF, 1));
 	TEST_ASSERT_EQUAL_INT64((640 + 2 * (47 + 16)) * US_NS, slots_clear_ns(&slots));
-	TEST_ASSERT_EQUAL_INT64(2 * (67 + 64) * US_NS, slots_frame_ns(&slots, FRAME_EXT, 8));
-	TEST_ASSERT_EQUAL_INT64(2 * 47 * US_NS, slots_frame_ns(&slots, FRAME_RTR, 8));
+	TEST_ASSERT_EQUAL_INT64(2 * (67 + 64) * US_NS, slots_frame_ns(&slots, FRAME_EXT, 8, 0));
+	TEST_ASSERT_EQUAL_INT64(2 * 47 * US_NS, slots_frame_ns(&slots, FRAME_RTR, 8, 0));
+}
+
+/* 17 bits up to BRS, 9 at the end and 3 of space at 500 kbit/s; 5, the data, 4 of stuff count, 17 of CRC, 6 fixed stuff
+ * bits and the delimiter at 2 Mbit/s. */
+TEST(a_can_fd_frame_has_two_rates)
+{
+	start(&(struct slots_options){ .bitrate = 500000, .data_bitrate = 2000000 });
+	TEST_ASSERT_EQUAL_INT64(29 * 2 * US_NS + (33 + 96) * US_NS / 2,
+				slots_frame_ns(&slots, 0, 12, FRAME_FD | FRAME_BRS));
+	TEST_ASSERT_EQUAL_INT64((29 + 33 + 96) * 2 * US_NS, slots_frame_ns(&slots, 0, 12, FRAME_FD));
+	start(&(struct slots_options){ .bitrate = 500000, .longest_ns = 1400 * US_NS });
+	RUN(PUT(0, REF, 1), TAKE(0, REF, 1));
 }
 
 TEST(urgent_is_harmless)

@@ -33,7 +33,7 @@ static void open_text(const char *text)
 static const char krang[] = "robot: krang\n"
 			    "buses:\n"
 			    "  larm0: {interface: can0, sample_point: 0.75, in_flight: 8}\n"
-			    "  larm1: {interface: can1, bitrate: 500000, restart_ms: 0}\n"
+			    "  larm1: {interface: can1, bitrate: 500000, data_bitrate: 2000000, restart_ms: 0}\n"
 			    "  base: {interface: log:run 1.log, clock: 080#, clock_divider: 5, restart_ms: 100}\n"
 			    "  torso: {interface: wire:torso, clock: '100#0F'}\n"
 			    "devices:\n"
@@ -73,6 +73,8 @@ TEST(buses)
 	TEST_ASSERT_EQUAL_INT64(2, robot_bus(&robot, "larm1")->in_flight);
 	TEST_ASSERT_EQUAL_UINT(3, bus->node->line);
 	TEST_ASSERT_EQUAL_INT64(500000, robot_bus(&robot, "larm1")->bitrate);
+	TEST_ASSERT_EQUAL_INT64(2000000, robot_bus(&robot, "larm1")->data_bitrate);
+	TEST_ASSERT_EQUAL_INT64(0, bus->data_bitrate);
 	bus = robot_bus(&robot, "base");
 	TEST_ASSERT_EQUAL_STRING("log:run 1.log", bus->interface);
 	TEST_ASSERT_EQUAL_STRING("080#", bus->clock);
@@ -328,6 +330,8 @@ TEST(like_what_is_not_there)
 		{ "like: third.yaml\n", "a: b: c\n", "third.yaml:1: " },
 		{ "like: krang.yaml\nbuses: {larm0: {bitrat: 5}}\n", "", "bench.yaml:2: bitrat: unknown key" },
 		{ "like: krang.yaml\nbuses: {larm0: {bitrate: 5}}\n", "", "bench.yaml:2: bitrate: 5 is below" },
+		{ "like: krang.yaml\nbuses: {larm0: {data_bitrate: 500000}}\n", "",
+		  "bench.yaml:2: data_bitrate: it is lower than the bit rate, 1000000: write that or more, or 0" },
 		{ "like: krang.yaml\ndevices: {imu: {bus: none}}\n", "", "bench.yaml:2: bus: there is no bus" },
 	};
 

@@ -258,6 +258,9 @@ TEST(links_that_are_set_otherwise)
 	BUS(DOCTOR_FAIL, "bit rate", "bit rate 500000, not 1000000",
 	    "ip link set can0 down; ip link set can0 up type can bitrate 1000000 restart-ms 0",
 	    x->link.now.bitrate = 500000);
+	BUS(DOCTOR_FAIL, "bit rate", "classic CAN, not a data bit rate of 5000000",
+	    "bitrate 1000000 dbitrate 5000000 fd on restart-ms 0", x->want.data_bitrate = 5000000);
+	BUS(DOCTOR_OK, "bit rate", "1000000", "", x->want.data_bitrate = x->link.now.data_bitrate = 5000000);
 	BUS(DOCTOR_FAIL, "bit rate", "sample point 0.875, not 0.750", "sample-point 0.750",
 	    x->want.sample_point_pm = 750;
 	    x->link.quanta = 16);

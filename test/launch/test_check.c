@@ -334,10 +334,13 @@ TEST(an_interface_that_is_missing_is_a_warning)
 
 TEST(a_link_is_wanted_as_the_robot_file_says)
 {
-	const struct robot_bus bus = { .bitrate = 500000, .sample_point = 0.875, .restart_ms = 20 };
+	const struct robot_bus bus = {
+		.bitrate = 500000, .data_bitrate = 2000000, .sample_point = 0.875, .restart_ms = 20
+	};
 	const struct link_settings want = check_link_settings(&bus);
 
 	TEST_ASSERT_EQUAL_UINT32(500000, want.bitrate);
+	TEST_ASSERT_EQUAL_UINT32(2000000, want.data_bitrate);
 	TEST_ASSERT_EQUAL_UINT32(875, want.sample_point_pm);
 	TEST_ASSERT_EQUAL_UINT32(20, want.restart_ms);
 	TEST_ASSERT_EQUAL_UINT32(0, want.queue);

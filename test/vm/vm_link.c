@@ -211,6 +211,53 @@ TEST(test_cannot)
 	       "can2: a sample point is a part of the bit, 0.875 say, and below 1");
 }
 
+/* ---- CAN FD ---- */
+
+TEST(test_a_classic_controller_has_no_fd)
+{
+	const struct link_settings want = { .bitrate = 1000000, .data_bitrate = 5000000 };
+
+	expect(-ERANGE, link_up("can2", &want, &errors),
+	       "can2: its controller has no CAN FD: take data_bitrate out of the robot file");
+	TEST_ASSERT_FALSE(look("can2").up);
+	expect(0, link_up("can2", &usual, &errors), "");
+	expect(-EBUSY, link_up("can2", &want, &errors),
+	       "can2 is up with classic CAN, not a data bit rate of 5000000; take it down first: ip link set can2 down");
+}
+
+TEST(test_the_rates_of_can_fd)
+{
+	const char *build = getenv("BUILD");
+	struct link_settings want = { .bitrate = 500000, .sample_point_pm = 800, .data_bitrate = 2000000, .queue = 12 };
+	struct utsname kernel;
+	char command[1024];
+
+	uname(&kernel);
+	snprintf(command, sizeof(command), "insmod %s/test/vm/canfault/%s/canfdfake.ko 2>/dev/null",
+		 build ? build : "build", kernel.release);
+	if (!if_nametoindex("canfd0") && system(command))
+		TEST_IGNORE_MESSAGE("no controller of CAN FD for this kernel");
+	expect(0, link_up("canfd0", &want, &errors), "");
+	TEST_ASSERT_TRUE(look("canfd0").up);
+	TEST_ASSERT_EQUAL_UINT(500000, look("canfd0").now.bitrate);
+	TEST_ASSERT_EQUAL_UINT(800, look("canfd0").now.sample_point_pm);
+	TEST_ASSERT_EQUAL_UINT(2000000, look("canfd0").now.data_bitrate);
+	TEST_ASSERT_EQUAL_UINT(0, look("canfd0").modes);
+	TEST_ASSERT_NOT_NULL(strstr(output("ip -details link show canfd0"), "mtu 72"));
+	expect(0, link_up("canfd0", &want, &errors), ""); /* as it is */
+	want.data_bitrate = 4000000;
+	expect(-EBUSY, link_up("canfd0", &want, &errors),
+	       "canfd0 is up with data bit rate 2000000, not 4000000; take it down first: ip link set canfd0 down");
+	run("ip link set canfd0 down");
+	expect(0, link_up("canfd0", &want, &errors), "");
+	TEST_ASSERT_EQUAL_UINT(4000000, look("canfd0").now.data_bitrate);
+	run("ip link set canfd0 down");
+	want.data_bitrate = 9876543;
+	expect(-ERANGE, link_up("canfd0", &want, &errors),
+	       "canfd0: its controller, with a clock of 80000000 Hz, cannot do 500000 bit/s with a sample point of 0.800 "
+	       "and data at 9876543 bit/s; ip -details link show canfd0 shows what it can");
+}
+
 /* ---- vcan ---- */
 
 TEST(test_virtual)

@@ -1,0 +1,147 @@
+/* test_drv_fd.c: a driver that declares CAN FD frames. */
+#include <errno.h>
+
+#include "can/bits_fd.h"
+#include "daemons/drv/drv_inside.h"
+#include "test/channels/testcase.h"
+#include "test/daemons/test_drv_lib.h"
+
+#define FD (FRAME_FD | FRAME_BRS)
+
+static struct drv_send sends;
+static struct drv_receive receives;
+
+void setUp(void)
+{
+	drv_lib_begin();
+	sends = (struct drv_send){ .row = { .id = 0x205, .class = SLOTS_LATEST, .period_ns = DRV_LIB_TICK_NS },
+				   .len = 24,
+				   .flags = FD };
+	receives = (struct drv_receive){ .id = 0x185, .len_min = 12, .len_max = 64, .flags = FRAME_FD };
+}
+
+void tearDown(void)
+{
+	drv_lib_end();
+}
+
+static int add_fd(struct drv *drv, struct error_sink *errors)
+{
+	int r = drv_add_send(drv, &sends, errors);
+
+	return r < 0 ? r : drv_add_receive(drv, &receives, errors) < 0 ? -EINVAL : 0;
+}
+
+/* A robot whose one bus has these keys, too. */
+static int run(const char *bus, const char *option)
+{
+	char text[1024], line[512];
+
+	snprintf(text, sizeof(text),
+		 "robot: lab\nbuses:\n  lab: {interface: \"log:%s\"%s}\n"
+		 "devices:\n  arm: {driver: faked, bus: lab, limits: {velocity: 9, acceleration: 9}}\n",
+		 drv_lib_log(50), bus);
+	snprintf(line, sizeof(line), "--name arm --set lock_memory=no --config %s%s", drv_lib_file("lab.yaml", text),
+		 option);
+	fake.plan = add_fd;
+	return drv_lib_main(line);
+}
+
+static struct frame frame_of(uint8_t len, uint8_t flags)
+{
+	return (struct frame){ .id = 0x205, .len = len, .flags = flags, .data = { 1, 2, 3 } };
+}
+
+static int try(unsigned int row, struct frame frame)
+{
+	return drv_send(fake.drv, row, &frame);
+}
+
+static void send_some(void)
+{
+	TEST_ASSERT_EQUAL(-EINVAL, try(2, frame_of(8, 0)));	    /* a classic one */
+	TEST_ASSERT_EQUAL(-EINVAL, try(2, frame_of(24, FRAME_FD))); /* all of it at the nominal rate */
+	TEST_ASSERT_EQUAL(-EINVAL, try(2, frame_of(32, FD)));	    /* longer than declared */
+	TEST_ASSERT_EQUAL(-EINVAL, try(2, frame_of(23, FD)));	    /* no such length */
+	TEST_ASSERT_EQUAL(0, try(2, frame_of(24, FD)));
+	TEST_ASSERT_EQUAL(-EINVAL,
+			  try(FAKE_LATEST, (struct frame){ .id = 0x201, .len = 2, .flags = FRAME_FD })); /* classic */
+}
+
+TEST(a_frame_is_sent_as_it_is_declared)
+{
+	drv_lib_at(3, send_some);
+	TEST_ASSERT_EQUAL_MESSAGE(0, run(", data_bitrate: 5000000", ""), drv_lib.said);
+	TEST_ASSERT_EQUAL(1, fake.sent_n);
+	TEST_ASSERT_EQUAL(0x205, fake.sent[0].id);
+	TEST_ASSERT_EQUAL(FD, fake.sent[0].flags);
+	TEST_ASSERT_EQUAL(24, fake.sent[0].len);
+}
+
+TEST(classic_frames_of_its_identifier_are_odd)
+{
+	drv_lib_frame(12, "185##1000102030405060708090A0B");
+	drv_lib_frame(13, "185#0001020304050607");
+	drv_lib_frame(14, "185##00001");			     /* too short */
+	drv_lib_frame(15, "182##0000102030405060708090A0B0C0D0E0F"); /* of a classic row */
+	TEST_ASSERT_EQUAL_MESSAGE(0, run(", data_bitrate: 5000000", ""), drv_lib.said);
+	TEST_ASSERT_EQUAL(1, fake.got_n);
+	TEST_ASSERT_EQUAL(12, fake.got[0].frame.len);
+	TEST_ASSERT_EQUAL(11, fake.got[0].frame.data[11]);
+	TEST_ASSERT_EQUAL(3, drv_lib_last()->common.frames_odd);
+}
+
+TEST(it_is_listed)
+{
+	TEST_ASSERT_EQUAL_MESSAGE(0, run(", data_bitrate: 5000000", " --frames"), drv_lib.said);
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(drv_lib.printed,
+					    "\"id\":\"205\",\"ext\":false,\"rtr\":false,\"fd\":true,\"brs\":true,"
+					    "\"dir\":\"tx\",\"len\":24,\"class\":\"latest\",\"moves\":false,"
+					    "\"shared\":false,\"key\":\"0000000000000000\","),
+				     drv_lib.printed);
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(drv_lib.printed,
+					    "\"id\":\"185\",\"ext\":false,\"rtr\":false,\"fd\":true,\"brs\":false,"
+					    "\"dir\":\"rx\",\"len\":64,"),
+				     drv_lib.printed);
+	receives.any_len = true;
+	receives.len_max = 0;
+	TEST_ASSERT_EQUAL_MESSAGE(0, run(", data_bitrate: 5000000", " --frames"), drv_lib.said);
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(drv_lib.printed, "\"dir\":\"rx\",\"len\":64,"), drv_lib.printed);
+}
+
+static void refused(const char *line)
+{
+	TEST_ASSERT_EQUAL(100, run("", ""));
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(drv_lib.said, line), drv_lib.said);
+}
+
+TEST(a_classic_bus_is_refused)
+{
+	refused("frame 205 is a CAN FD frame, but bus lab is classic CAN: give it a data_bitrate");
+	sends.flags = 0;
+	sends.len = 8;
+	refused("frame 185 is a CAN FD frame, but bus lab is classic CAN: give it a data_bitrate");
+}
+
+TEST(flags_that_are_none)
+{
+	sends.flags = FRAME_BRS;
+	refused("frame 205: its flags are not FRAME_FD, with or without FRAME_BRS");
+	sends.flags = FRAME_FD | FRAME_ESI;
+	refused("frame 205: its flags are not FRAME_FD, with or without FRAME_BRS");
+}
+
+static int64_t longest_ns;
+DRV_LIB_HOOK(note_longest, longest_ns = fake.drv->buses[0].slots.options.longest_ns);
+
+/* A stall is told from a long frame. */
+TEST(the_longest_frame_counts)
+{
+	const struct bits_rates rates = { 500000, 2000000 };
+
+	drv_lib_at(3, note_longest);
+	sends.len = 64;
+	TEST_ASSERT_EQUAL_MESSAGE(0, run(", bitrate: 500000, data_bitrate: 2000000", ""), drv_lib.said);
+	TEST_ASSERT_EQUAL_INT64(bits_frame_ns(&rates, 0x205, 64, FD, true), longest_ns);
+	TEST_ASSERT_TRUE(longest_ns > 300000);
+}
