@@ -9,6 +9,7 @@
 #define CLOCK_TICK_NS 1000000 /* hubo-daemon's, unless the robot file says otherwise */
 #define DEAD_MIN_NS 100000000
 #define DEAD_UNKNOWN_NS 1000000000 /* for a tick that the robot file does not give; ten beats of a watchdog */
+#define DEAD_DISK_NS 30000000000   /* for a daemon that waits for the disk, and on which no other depends */
 
 /* A list of strings that grows in the launch's memory. */
 struct strings {
@@ -67,10 +68,11 @@ static void add_program(struct strings *argv, const struct launch_daemon *daemon
 	}
 }
 
+/* Also of blackbox. */
 static void driver_line(struct strings *argv, const struct launch_daemon *daemon)
 {
 	add(argv, "--name");
-	add(argv, "%s", daemon->device->name);
+	add(argv, "%s", daemon->device ? daemon->device->name : daemon->name);
 	for (size_t i = 0; daemon->raw.bus && i < daemon->buses_n; i++) {
 		const char *role = daemon->raw.roles[i];
 
@@ -100,6 +102,10 @@ static void canwire_line(struct strings *argv, const struct launch_daemon *daemo
 	add(argv, "%s", argv->launch->name);
 	add(argv, "--bitrate");
 	add(argv, "%lld", daemon->buses_n ? (long long)daemon->buses[0]->bitrate : 0);
+	if (daemon->buses_n && daemon->buses[0]->data_bitrate) {
+		add(argv, "--fd");
+		add(argv, "%lld", (long long)daemon->buses[0]->data_bitrate);
+	}
 	add_priority(argv, daemon);
 	add_args(argv, daemon->raw.args);
 	for (size_t i = 0; i < daemon->buses_n; i++)
@@ -137,6 +143,7 @@ static void make_line(struct strings *argv, struct launch_daemon *daemon, struct
 	add_program(argv, daemon);
 	switch (daemon->kind) {
 	case LAUNCH_DRIVER:
+	case LAUNCH_BLACKBOX:
 		driver_line(argv, daemon);
 		break;
 	case LAUNCH_CANWIRE:
@@ -218,7 +225,7 @@ static int64_t tick_ns(const struct robot_device *device, int64_t clock_ns)
 static void find_alive(struct launch_daemon *daemon, int64_t clock_ns, struct error_sink *errors)
 {
 	static const enum launch_alive usual[] = { LAUNCH_ALIVE_STATE, LAUNCH_ALIVE_WATCHDOG, LAUNCH_ALIVE_WATCHDOG,
-						   LAUNCH_ALIVE_PROCESS };
+						   LAUNCH_ALIVE_WATCHDOG, LAUNCH_ALIVE_PROCESS };
 
 	if (daemon->alive == LAUNCH_ALIVE_UNSAID)
 		daemon->alive = usual[daemon->kind];
@@ -233,7 +240,8 @@ static void find_alive(struct launch_daemon *daemon, int64_t clock_ns, struct er
 		return;
 	daemon->dead_after_ns = daemon->tick_ns && daemon->alive == LAUNCH_ALIVE_STATE
 					? daemon->tick_ns * LAUNCH_DEAD_TICKS
-					: DEAD_UNKNOWN_NS;
+				: daemon->kind == LAUNCH_BLACKBOX ? DEAD_DISK_NS
+								  : DEAD_UNKNOWN_NS;
 	if (daemon->dead_after_ns < DEAD_MIN_NS)
 		daemon->dead_after_ns = DEAD_MIN_NS;
 }

@@ -42,6 +42,7 @@ enum launch_kind {
 	LAUNCH_DRIVER,	 /* a device of the robot file */
 	LAUNCH_CANWIRE,	 /* serves soft wires */
 	LAUNCH_ROBOTSIM, /* plays the devices */
+	LAUNCH_BLACKBOX, /* records buses and channels */
 	LAUNCH_PROGRAM,	 /* anything else */
 };
 

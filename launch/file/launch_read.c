@@ -6,8 +6,12 @@
 #include "launch/common/lines.h"
 #include "launch/file/launch_inside.h"
 
-#define POSSIBLE_ROBOTSIM "robotsim"
-#define POSSIBLE_CANWIRE "canwire"
+/* Programs that know the robot file, by name. */
+static const struct {
+	const char *program;
+	enum launch_kind kind;
+} known[] = { { "canwire", LAUNCH_CANWIRE }, { "robotsim", LAUNCH_ROBOTSIM }, { "blackbox", LAUNCH_BLACKBOX } };
+#define KNOWN (sizeof(known) / sizeof(*known))
 
 void *launch_room(struct launch *launch, size_t n, size_t size, struct error_sink *errors)
 {
@@ -90,10 +94,8 @@ static const struct robot_device *find_device(const struct launch *launch, const
 		return device;
 	for (size_t i = 0; i < launch->robot.devices_n; i++)
 		nearest_try(name, launch->robot.devices[i].name, &best);
-	if (by_name) {
-		nearest_try(name, POSSIBLE_CANWIRE, &best);
-		nearest_try(name, POSSIBLE_ROBOTSIM, &best);
-	}
+	for (size_t i = 0; by_name && i < KNOWN; i++)
+		nearest_try(name, known[i].program, &best);
 	launch_unknown(errors, node, name, "", "the robot file has no device", best,
 		       by_name ? ": write which it is (device: NAME), or program: NAME" : " under devices");
 	return NULL;
@@ -104,12 +106,13 @@ static enum launch_kind kind_of(const char *program)
 	const char *slash = strrchr(program, '/');
 
 	program = slash ? slash + 1 : program;
-	if (!strcmp(program, POSSIBLE_CANWIRE))
-		return LAUNCH_CANWIRE;
-	return strcmp(program, POSSIBLE_ROBOTSIM) ? LAUNCH_PROGRAM : LAUNCH_ROBOTSIM;
+	for (size_t i = 0; i < KNOWN; i++)
+		if (!strcmp(program, known[i].program))
+			return known[i].kind;
+	return LAUNCH_PROGRAM;
 }
 
-/* The device or program given; else the device of the daemon's name; else canwire or robotsim by its name. */
+/* The device or program given; else the device of the daemon's name; else a known program by its name. */
 static void find_kind(const struct launch *launch, struct launch_daemon *daemon, bool named, struct error_sink *errors)
 {
 	struct launch_raw *raw = &daemon->raw;

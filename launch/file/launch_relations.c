@@ -73,7 +73,7 @@ static void wire_buses(const struct launch *launch, struct launch_daemon *daemon
 			   LAUNCH_BUSES_MAX);
 }
 
-/* A canwire has one bit rate. */
+/* A canwire has one bit rate, and one of data. */
 static void check_wires(const struct launch *launch, const struct launch_daemon *daemon, struct error_sink *errors)
 {
 	const struct yaml_node *node = daemon->raw.bus ? daemon->raw.bus : daemon->node;
@@ -99,6 +99,13 @@ static void check_wires(const struct launch *launch, const struct launch_daemon 
 			yaml_error(errors, node,
 				   "%s has %lld bit/s and %s %lld: write a canwire for each rate, with bus: [...]",
 				   first->name, (long long)first->bitrate, bus->name, (long long)bus->bitrate);
+			return;
+		}
+		if (bus->data_bitrate != first->data_bitrate) {
+			yaml_error(
+				errors, node,
+				"%s has a data_bitrate of %lld and %s of %lld: write a canwire for each, with bus: [...]",
+				first->name, (long long)first->data_bitrate, bus->name, (long long)bus->data_bitrate);
 			return;
 		}
 	}
@@ -141,7 +148,7 @@ static bool needs_anyway(const struct launch_daemon *daemon, const struct launch
 {
 	if (daemon->kind == LAUNCH_DRIVER)
 		return other->kind == LAUNCH_ROBOTSIM || (other->kind == LAUNCH_CANWIRE && shares_bus(daemon, other));
-	return daemon->kind == LAUNCH_ROBOTSIM && other->kind == LAUNCH_CANWIRE;
+	return (daemon->kind == LAUNCH_ROBOTSIM || daemon->kind == LAUNCH_BLACKBOX) && other->kind == LAUNCH_CANWIRE;
 }
 
 void launch_read_needs(struct launch_top *top, struct error_sink *errors)

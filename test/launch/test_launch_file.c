@@ -141,14 +141,17 @@ TEST(krang_has_eight_buses)
 	open_file("launch/krang.launch");
 	TEST_ASSERT_EQUAL_STRING("krang", launch.name);
 	TEST_ASSERT_EQUAL_UINT(8, launch.robot.buses_n);
-	is_order("clock imu wheels balance waist waist-mux control larm rarm lft rft lgrip rgrip battery achlogd",
+	is_order("blackbox clock imu wheels balance waist waist-mux control larm rarm lft rft lgrip rgrip battery "
+		 "achlogd",
 		 true);
+	has_line("blackbox", "blackbox --name blackbox --robot krang --config CONFIG");
+	needs("blackbox", "");
 	has_line("rarm", "pciod --name rarm --robot krang --config CONFIG");
 	TEST_ASSERT_EQUAL(LAUNCH_ARM_NO, launch.arm);
 	TEST_ASSERT_EQUAL_INT(0, launch_group(&launch, "noarms", launch_lib_start(&lines)));
-	is_order("clock imu wheels balance waist waist-mux control battery achlogd", true);
+	is_order("blackbox clock imu wheels balance waist waist-mux control battery achlogd", true);
 	TEST_ASSERT_EQUAL_INT(0, launch_group(&launch, "base", launch_lib_start(&lines)));
-	is_order("clock imu wheels balance waist battery achlogd", true);
+	is_order("blackbox clock imu wheels balance waist battery achlogd", true);
 }
 
 /* ---- order and groups ---- */
@@ -178,6 +181,31 @@ TEST(only_the_wire_of_its_own_bus_is_needed)
 	needs("larm", "two");
 	has_line("one", "canwire run --robot lab --bitrate 1000000 torso");
 	TEST_ASSERT_EQUAL_PTR(daemon_named("two"), launch_server(&launch, robot_bus(&launch.robot, "arm")));
+}
+
+TEST(a_wire_may_be_of_can_fd)
+{
+	char path[LAUNCH_LIB_PATH];
+
+	launch_lib_write(path, folder, "fd.yaml", 0644,
+			 "robot: fd\nbuses:\n  a: {interface: wire:a, bitrate: 500000, data_bitrate: 2000000}\n"
+			 "devices:\n  waist: {driver: pciod, bus: a}\n");
+	open_file(launch_lib_write(path, folder, "fd.launch", 0644,
+				   "include: fd.yaml\nclock: none\ndaemons:\n  canwire: {priority: 9}\n  waist:\n"));
+	has_line("canwire", "canwire run --robot fd --bitrate 500000 --fd 2000000 --priority 9 a");
+}
+
+/* No daemon needs it, so that none waits for it. */
+TEST(a_black_box_needs_the_wires_only)
+{
+	open_lab("daemons:\n  box: {program: blackbox, args: [--window, 5s]}\n  canwire:\n  robotsim:\n  clock:\n"
+		 "  waist:\n");
+	is_order("canwire box robotsim clock waist", true);
+	needs("box", "canwire");
+	needs("waist", "canwire robotsim");
+	has_line("box", "blackbox --name box --robot lab --config CONFIG --window 5s");
+	TEST_ASSERT_EQUAL(LAUNCH_ALIVE_WATCHDOG, daemon_named("box")->alive);
+	TEST_ASSERT_EQUAL_INT64(30000 * MS, daemon_named("box")->dead_after_ns);
 }
 
 TEST(a_group_includes_its_needs_and_the_clock)
