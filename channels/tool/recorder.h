@@ -53,7 +53,7 @@ struct recorder {
 	struct error_sink *errors;
 	bool wait;   /* without errors: a channel may be missing */
 	bool sparse; /* messages are written without their repetitions */
-	bool polled; /* a turn waits until its deadline and then reads all channels: no writer has to wake this process */
+	bool polled; /* a turn waits for its deadline, then reads all channels: no writer has to wake it */
 	const struct recorder_place *places;
 	size_t places_n;
 

@@ -102,10 +102,11 @@ static void check_wires(const struct launch *launch, const struct launch_daemon 
 			return;
 		}
 		if (bus->data_bitrate != first->data_bitrate) {
-			yaml_error(
-				errors, node,
-				"%s has a data_bitrate of %lld and %s of %lld: write a canwire for each, with bus: [...]",
-				first->name, (long long)first->data_bitrate, bus->name, (long long)bus->data_bitrate);
+			yaml_error(errors, node,
+				   "%s has a data_bitrate of %lld and %s of %lld: write a canwire for each, with "
+				   "bus: [...]",
+				   first->name, (long long)first->data_bitrate, bus->name,
+				   (long long)bus->data_bitrate);
 			return;
 		}
 	}

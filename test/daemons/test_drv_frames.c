@@ -12,20 +12,21 @@ void tearDown(void)
 	drv_lib_end();
 }
 
-#define ROWS                                                                                                                                     \
-	"{\"bus\":\"left\",\"id\":\"201\",\"ext\":false,\"rtr\":false,\"fd\":false,\"brs\":false,\"dir\":\"tx\",\"len\":2,\"class\":\"latest\"," \
-	"\"moves\":false,\"shared\":false,\"key\":\"0000\",\"period_us\":5000,"                                                                  \
-	"\"deadline_us\":5000,\"reply\":null},"                                                                                                  \
-	"{\"bus\":\"left\",\"id\":\"202\",\"ext\":false,\"rtr\":false,\"fd\":false,\"brs\":false,\"dir\":\"tx\",\"len\":8,\"class\":\"queue\","  \
-	"\"moves\":false,\"shared\":false,\"key\":\"FFFF000000000000\",\"period_us\":null,"                                                      \
-	"\"deadline_us\":20000,"                                                                                                                 \
-	"\"reply\":{\"id\":\"182\",\"mask\":null,\"key\":\"FFFF\",\"frames\":1,\"within_us\":10000}},"                                           \
-	"%s"                                                                                                                                     \
-	"{\"bus\":\"left\",\"id\":\"181\",\"ext\":false,\"rtr\":false,\"fd\":false,\"brs\":false,\"dir\":\"rx\",\"len\":2,"                      \
-	"\"class\":null,\"moves\":false,\"shared\":false,"                                                                                       \
-	"\"key\":null,\"period_us\":10000,\"deadline_us\":null,\"reply\":null},"                                                                 \
-	"{\"bus\":\"left\",\"id\":\"182\",\"ext\":false,\"rtr\":false,\"fd\":false,\"brs\":false,\"dir\":\"rx\",\"len\":8,"                      \
-	"\"class\":null,\"moves\":false,\"shared\":false,"                                                                                       \
+#define KIND "\"ext\":false,\"rtr\":false,\"fd\":false,\"brs\":false,"
+#define ROWS                                                                                           \
+	"{\"bus\":\"left\",\"id\":\"201\"," KIND "\"dir\":\"tx\",\"len\":2,\"class\":\"latest\","      \
+	"\"moves\":false,\"shared\":false,\"key\":\"0000\",\"period_us\":5000,"                        \
+	"\"deadline_us\":5000,\"reply\":null},"                                                        \
+	"{\"bus\":\"left\",\"id\":\"202\"," KIND "\"dir\":\"tx\",\"len\":8,\"class\":\"queue\","       \
+	"\"moves\":false,\"shared\":false,\"key\":\"FFFF000000000000\",\"period_us\":null,"            \
+	"\"deadline_us\":20000,"                                                                       \
+	"\"reply\":{\"id\":\"182\",\"mask\":null,\"key\":\"FFFF\",\"frames\":1,\"within_us\":10000}}," \
+	"%s"                                                                                           \
+	"{\"bus\":\"left\",\"id\":\"181\"," KIND "\"dir\":\"rx\",\"len\":2,"                           \
+	"\"class\":null,\"moves\":false,\"shared\":false,"                                             \
+	"\"key\":null,\"period_us\":10000,\"deadline_us\":null,\"reply\":null},"                       \
+	"{\"bus\":\"left\",\"id\":\"182\"," KIND "\"dir\":\"rx\",\"len\":8,"                           \
+	"\"class\":null,\"moves\":false,\"shared\":false,"                                             \
 	"\"key\":null,\"period_us\":null,\"deadline_us\":null,\"reply\":null}"
 
 static void expect(const char *more_left, const char *more, const char *claims, const char *channels)
@@ -75,7 +76,8 @@ TEST(everything_else)
 {
 	fake.plan = add_more;
 	TEST_ASSERT_EQUAL(0, drv_lib_main("--name arm --bus left=wire:a --bus can7 --frames"));
-	expect("{\"bus\":\"left\",\"id\":\"00000012\",\"ext\":true,\"rtr\":false,\"fd\":false,\"brs\":false,\"dir\":\"tx\","
+	expect("{\"bus\":\"left\",\"id\":\"00000012\",\"ext\":true,\"rtr\":false,\"fd\":false,\"brs\":false,"
+	       "\"dir\":\"tx\","
 	       "\"len\":3,\"class\":\"urgent\","
 	       "\"moves\":false,\"shared\":true,\"key\":\"00F000\",\"period_us\":null,\"deadline_us\":1.5,"
 	       "\"reply\":{\"id\":\"1FFFFFFF\",\"mask\":null,\"key\":\"FFFFFFFFFFFFFFFF\","

@@ -125,11 +125,11 @@ test_an_overrun_is_an_incident() {
 	for scale in 300 1000 3000 10000; do
 		rm -rf incident log
 		run --for 4s --charge "$scale"
-		incident list >list
-		! grep overrun list || break
+		incident list >causes
+		! grep overrun causes || break
 	done
-	cat list # a frame that was handed over by a slow process may be late, too
-	grep -q 's overrun: waist-state: [0-9]* ticks skipped' list
+	cat causes # a frame that was handed over by a slow process may be late, too
+	grep -q 's overrun: waist-state: [0-9]* ticks skipped' causes
 }
 
 # Beside frames that no driver declares.
@@ -143,7 +143,7 @@ test_a_late_frame_is_an_incident() {
 	run --for 6s
 	has 1 # though it lasts
 	cat "$found/incident"
-	grep -q '^cause: +0.000000 s late frame: waist: bus torso: frame 0.. took .* ms; with the declared' "$found/incident"
+	grep -q '^cause: +0.000000 s late frame: waist: bus torso: frame 0.. took .* ms; ' "$found/incident"
 	incident show | grep -q ' s  waist: bus torso: frame 0.. took'
 }
 

@@ -222,7 +222,8 @@ TEST(test_a_classic_controller_has_no_fd)
 	TEST_ASSERT_FALSE(look("can2").up);
 	expect(0, link_up("can2", &usual, &errors), "");
 	expect(-EBUSY, link_up("can2", &want, &errors),
-	       "can2 is up with classic CAN, not a data bit rate of 5000000; take it down first: ip link set can2 down");
+	       "can2 is up with classic CAN, not a data bit rate of 5000000; take it down first: "
+	       "ip link set can2 down");
 }
 
 TEST(test_the_rates_of_can_fd)
@@ -254,8 +255,13 @@ TEST(test_the_rates_of_can_fd)
 	run("ip link set canfd0 down");
 	want.data_bitrate = 9876543;
 	expect(-ERANGE, link_up("canfd0", &want, &errors),
-	       "canfd0: its controller, with a clock of 80000000 Hz, cannot do 500000 bit/s with a sample point of 0.800 "
-	       "and data at 9876543 bit/s; ip -details link show canfd0 shows what it can");
+	       "canfd0: its controller cannot do what is asked: it came up with data bit rate 10000000, not 9876543");
+	TEST_ASSERT_FALSE(look("canfd0").up);
+	want.data_bitrate = 60000000;
+	expect(-ERANGE, link_up("canfd0", &want, &errors),
+	       "canfd0: its controller, with a clock of 80000000 Hz, cannot do 500000 bit/s "
+	       "with a sample point of 0.800 and data at 60000000 bit/s; "
+	       "ip -details link show canfd0 shows what it can");
 }
 
 /* ---- vcan ---- */

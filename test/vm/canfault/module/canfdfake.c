@@ -7,8 +7,15 @@
 #include <linux/netdevice.h>
 
 static const struct can_bittiming_const limits = {
-	.name = "canfdfake", .tseg1_min = 2, .tseg1_max = 256, .tseg2_min = 1, .tseg2_max = 128,
-	.sjw_max = 128,	     .brp_min = 1,   .brp_max = 256,   .brp_inc = 1,
+	.name = "canfdfake",
+	.tseg1_min = 2,
+	.tseg1_max = 256,
+	.tseg2_min = 1,
+	.tseg2_max = 128,
+	.sjw_max = 128,
+	.brp_min = 1,
+	.brp_max = 256,
+	.brp_inc = 1,
 };
 
 static struct net_device *device;
