@@ -97,9 +97,14 @@ int patrol_open(struct patrol *p, const struct launch *launch)
 	if (!p->channels)
 		return -ENOMEM;
 	/* Beside drivers also of what publishes as one. */
-	for (size_t i = 0; i < launch->daemons_n; i++)
-		if (launch->daemons[i].kind == LAUNCH_DRIVER || launch->daemons[i].channel)
-			add_daemon(p, launch, &launch->daemons[i]);
+	for (size_t i = 0; i < launch->daemons_n; i++) {
+		const struct launch_daemon *d = &launch->daemons[i];
+
+		if (d->kind == LAUNCH_DRIVER || d->channel)
+			add_daemon(p, launch, d);
+		else if (d->kind == LAUNCH_BLACKBOX)
+			add(p, d->name, d->name, "-event", 0640, false);
+	}
 	for (size_t i = 0; i < launch->robot.buses_n; i++)
 		add(p, NULL, "bus-", launch->robot.buses[i].name, 0640, false);
 	for (size_t i = 0; i < ALONE; i++)

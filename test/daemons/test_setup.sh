@@ -100,7 +100,7 @@ o = json.load(sys.stdin)
 assert set(o) == {"driver", "name", "tick_us", "frames", "claims", "channels"}, o
 assert o["name"] == "table"
 for f in o["frames"]:
-    assert set(f) == set("bus id ext rtr dir len class moves shared key period_us deadline_us reply".split()), f
+    assert set(f) == set("bus id ext rtr fd brs dir len class moves shared key period_us deadline_us reply".split()), f
     assert f["dir"] in ("tx", "rx") and 0 <= f["len"] <= 8
     assert len(f["id"]) == (8 if f["ext"] else 3) and int(f["id"], 16) >= 0
     assert (f["class"] in ("urgent", "latest", "command", "queue")) == (f["dir"] == "tx")

@@ -107,6 +107,14 @@ TEST(state_and_events_of_a_daemon_to_be_kept_outlive_the_robot)
 	}
 }
 
+TEST(a_black_box_has_events_only)
+{
+	open_launch("launch/krang.launch", NULL);
+	expect("blackbox-event", 0640, false);
+	TEST_ASSERT_NULL(find("blackbox-state"));
+	TEST_ASSERT_NULL(find("achlogd-state"));
+}
+
 TEST(the_group_moving_writes_sources_and_not_what_a_refmuxd_writes)
 {
 	open_patrol(NULL);
