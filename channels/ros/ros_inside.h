@@ -21,6 +21,7 @@ void ros_put_temperature(struct cdr_out *o, const struct msg_type *type, const v
 void ros_put_wrench(struct cdr_out *o, const struct msg_type *type, const void *msg, const struct ros_context *c);
 void ros_put_battery(struct cdr_out *o, const struct msg_type *type, const void *msg, const struct ros_context *c);
 void ros_put_log(struct cdr_out *o, const struct msg_type *type, const void *msg, const struct ros_context *c);
+void ros_put_markers(struct cdr_out *o, const struct msg_type *type, const void *msg, const struct ros_context *c);
 void ros_put_diagnostics(struct cdr_out *o, const struct msg_type *type, const void *msg, const struct ros_context *c);
 
 #endif

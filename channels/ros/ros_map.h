@@ -3,6 +3,7 @@
  * A message has one or several mappings (struct ros_map):
  *
  *	ROS_STANDARD	a type that ROS users expect: joint-state is sensor_msgs/msg/JointState
+ *	ROS_PICTURE	shapes for a 3D panel, for live views: a recording does not have them
  *	ROS_DIAGNOSTICS	diagnostic_msgs/msg/DiagnosticArray, of every state, of bus-stats and estop
  *	ROS_OWN		endplate_msgs/msg/..., which every message has: all its fields, under their own names and in
  *			their own units, lists by their counts, names as strings (ros_own.h); .msg and .idl are in
@@ -29,6 +30,8 @@
  *			charge, capacity, design_capacity NaN; cell_voltage; status by the sign of current; health by
  *			the alarms (over-temperature 2, over-voltage 4, under-temperature 6, others 5, none 1)
  *	event		Log: severity 20 30 40 50, source is name, code is function
+ *	balance-state	MarkerArray: wheels, base, torso, and the arms of the context, in one frame on the floor
+ *			below the axle; stamps are 0, since they are to be shown as they come
  *	any state	DiagnosticArray: one status of the device, one more of each joint: 0 OK, 1 WARN, 2 ERROR,
  *			3 STALE
  *
@@ -83,7 +86,7 @@ size_t ros_definition(const char *name, char text[ROS_SCHEMA_MAX]);
 
 /* ---- from Endplate ---- */
 
-enum ros_use { ROS_STANDARD, ROS_DIAGNOSTICS, ROS_OWN };
+enum ros_use { ROS_STANDARD, ROS_PICTURE, ROS_DIAGNOSTICS, ROS_OWN };
 
 /* What a message does not say itself; all zero is fine. */
 struct ros_context {
@@ -91,7 +94,8 @@ struct ros_context {
 	const char *frame_id;	   /* of imu, force-torque, ... */
 	const char *const *joints; /* names, in the order of the device: for messages that name none, and ros_decode */
 	size_t joints_n;
-	int64_t wall_ns; /* CLOCK_REALTIME less CLOCK_MONOTONIC */
+	int64_t wall_ns;		       /* CLOCK_REALTIME less CLOCK_MONOTONIC */
+	const struct msg_joint_state *arms[2]; /* left and right, for a picture; NULL: none is drawn */
 };
 
 struct ros_map {
@@ -102,7 +106,7 @@ struct ros_map {
 	void (*encode)(struct cdr_out *o, const struct msg_type *type, const void *msg, const struct ros_context *c);
 };
 
-/* The first mapping of a type of message, then the next one after it: standard types, diagnostics, its own; NULL: there
+/* The first mapping of a type of message, then the next one after it: standard types, picture, diagnostics, its own; NULL: there
  * are no more. */
 const struct ros_map *ros_map_of(uint32_t msg_type, const struct ros_map *after);
 /* The one with that use (the first of several); NULL: none. */

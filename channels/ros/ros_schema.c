@@ -11,11 +11,15 @@ static const struct {
 	const char *name, *text;
 } definitions[] = {
 	{ "builtin_interfaces/Time", "int32 sec\nuint32 nanosec\n" },
+	{ "builtin_interfaces/Duration", "int32 sec\nuint32 nanosec\n" },
 	{ "std_msgs/Header", "builtin_interfaces/Time stamp\nstring frame_id\n" },
 	{ "std_msgs/String", "string data\n" },
 	{ "std_msgs/MultiArrayDimension", "string label\nuint32 size\nuint32 stride\n" },
 	{ "std_msgs/MultiArrayLayout", "std_msgs/MultiArrayDimension[] dim\nuint32 data_offset\n" },
 	{ "std_msgs/Float64MultiArray", "std_msgs/MultiArrayLayout layout\nfloat64[] data\n" },
+	{ "std_msgs/ColorRGBA", "float32 r\nfloat32 g\nfloat32 b\nfloat32 a\n" },
+	{ "geometry_msgs/Point", "float64 x\nfloat64 y\nfloat64 z\n" },
+	{ "geometry_msgs/Pose", "geometry_msgs/Point position\ngeometry_msgs/Quaternion orientation\n" },
 	{ "geometry_msgs/Vector3", "float64 x\nfloat64 y\nfloat64 z\n" },
 	{ "geometry_msgs/Quaternion", "float64 x\nfloat64 y\nfloat64 z\nfloat64 w\n" },
 	{ "geometry_msgs/Twist", "geometry_msgs/Vector3 linear\ngeometry_msgs/Vector3 angular\n" },
@@ -40,6 +44,19 @@ static const struct {
 	  "float32 capacity\nfloat32 design_capacity\nfloat32 percentage\nuint8 power_supply_status\n"
 	  "uint8 power_supply_health\nuint8 power_supply_technology\nbool present\nfloat32[] cell_voltage\n"
 	  "float32[] cell_temperature\nstring location\nstring serial_number\n" },
+	{ "sensor_msgs/CompressedImage", "std_msgs/Header header\nstring format\nuint8[] data\n" },
+	{ "visualization_msgs/UVCoordinate", "float32 u\nfloat32 v\n" },
+	{ "visualization_msgs/MeshFile", "string filename\nuint8[] data\n" },
+	{ "visualization_msgs/Marker",
+	  "int32 ARROW=0\nint32 CUBE=1\nint32 SPHERE=2\nint32 CYLINDER=3\nint32 TEXT_VIEW_FACING=9\n"
+	  "int32 ADD=0\nint32 DELETE=2\nint32 DELETEALL=3\n"
+	  "std_msgs/Header header\nstring ns\nint32 id\nint32 type\nint32 action\ngeometry_msgs/Pose pose\n"
+	  "geometry_msgs/Vector3 scale\nstd_msgs/ColorRGBA color\nbuiltin_interfaces/Duration lifetime\n"
+	  "bool frame_locked\ngeometry_msgs/Point[] points\nstd_msgs/ColorRGBA[] colors\n"
+	  "string texture_resource\nsensor_msgs/CompressedImage texture\n"
+	  "visualization_msgs/UVCoordinate[] uv_coordinates\nstring text\nstring mesh_resource\n"
+	  "visualization_msgs/MeshFile mesh_file\nbool mesh_use_embedded_materials\n" },
+	{ "visualization_msgs/MarkerArray", "visualization_msgs/Marker[] markers\n" },
 	{ "diagnostic_msgs/KeyValue", "string key\nstring value\n" },
 	{ "diagnostic_msgs/DiagnosticStatus",
 	  "byte OK=0\nbyte WARN=1\nbyte ERROR=2\nbyte STALE=3\nbyte level\nstring name\nstring message\n"
