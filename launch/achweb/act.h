@@ -8,11 +8,14 @@
 
 #include "launch/achctl/raising.h"
 #include "launch/achweb/order.h"
+#include "launch/achweb/rate.h"
 #include "launch/achweb/view.h"
 
 #define ACT_SLOTS 8
 #define ACT_WAITERS 32
 #define ACT_TEXT_MAX 512
+#define ACT_EVERY_NS 200000000 /* between two actions, on average, */
+#define ACT_BURST 10	       /* and so many at once */
 
 struct act_stop {
 	bool under_way;
@@ -44,7 +47,15 @@ struct acts {
 
 	struct act_stop stops[2]; /* hold, estop */
 	struct act acts[ACT_SLOTS];
+	struct rate rate; /* of arm, home, clear and restart */
 };
+
+#define ACT_TOO_MANY "too many actions: wait a second"
+/* May another action begin now?  Pages and studios share the rate; a stop is not asked about. */
+static inline bool act_may_begin(struct acts *acts, int64_t now_ns)
+{
+	return rate_take(&acts->rate, now_ns, ACT_EVERY_NS, ACT_BURST);
+}
 
 /* Begins; done is called for the client, now or later. */
 void act_begin(struct acts *acts, const struct order *order, uint64_t client, const char *who, int64_t now_ns);

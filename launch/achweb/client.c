@@ -95,6 +95,8 @@ bool client_read(struct client *c, int64_t now_ns)
 		return errno == EAGAIN || errno == EINTR;
 	if (!n) /* its end, or there is no room: it sends before it has got its answer */
 		return false;
+	if (!c->in_len)
+		c->began_ns = now_ns;
 	c->in_len += (size_t)n;
 	c->heard_ns = now_ns;
 	return true;
@@ -232,10 +234,19 @@ void client_upgrade(struct client *c, const char *accept, const char *protocol)
 
 /* ---- WebSocket ---- */
 
+void client_message_behind(struct client *c, enum wsock_opcode opcode, const void *front, size_t len, struct blob *blob)
+{
+	const size_t header = wsock_header((uint8_t *)c->head, opcode, len + blob->len);
+
+	if (len)
+		memcpy(c->head + header, front, len);
+	c->head_len = header + len;
+	begin(c, blob->bytes, blob->len, blob);
+}
+
 void client_message(struct client *c, enum wsock_opcode opcode, struct blob *blob)
 {
-	c->head_len = wsock_header((uint8_t *)c->head, opcode, blob->len);
-	begin(c, blob->bytes, blob->len, blob);
+	client_message_behind(c, opcode, NULL, 0, blob);
 }
 
 void client_queue(struct client *c, enum wsock_opcode opcode, struct blob *blob)

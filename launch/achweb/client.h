@@ -50,6 +50,7 @@ struct client {
 	bool waiting;		    /* for the result of a POST */
 	bool closing;		    /* once all is sent */
 	int64_t heard_ns, moved_ns; /* last bytes from it; last bytes to it, or when it had nothing to get */
+	int64_t began_ns;	    /* first bytes of what is in in */
 	struct rate rate;
 
 	char session[TOKEN_MAX];
@@ -98,6 +99,9 @@ void client_upgrade(struct client *client, const char *accept, const char *proto
 
 /* A message on a free connection; blob is kept. */
 void client_message(struct client *client, enum wsock_opcode opcode, struct blob *blob);
+/* The same, with a few bytes of this client's before the blob, which several clients may get. */
+void client_message_behind(struct client *client, enum wsock_opcode opcode, const void *front, size_t len,
+			   struct blob *blob);
 /* A message behind others; blob is taken over, NULL ends the connection, and so do too many. */
 void client_queue(struct client *client, enum wsock_opcode opcode, struct blob *blob);
 /* The close frame, and then the end. */

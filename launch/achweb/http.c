@@ -195,27 +195,48 @@ bool http_lists(const char *list, const char *word)
 	return false;
 }
 
-bool http_value(const char *text, char separator, const char *name, char *value, size_t size)
+/* The next value of that name, n bytes, not terminated; *text is behind it.  NULL: there is none. */
+static const char *find_value(const char **text, char separator, const char *name, size_t *n)
 {
 	const char separators[] = { separator, 0 };
 	const size_t len = strlen(name);
-	bool found = false;
 
-	while (*text) {
-		size_t n;
+	while (**text) {
+		const char *at = *text + strspn(*text, " ");
 
-		text += strspn(text, " ");
-		n = strcspn(text, separators);
-		if (n > len && !strncmp(text, name, len) && text[len] == '=') {
-			if (found || n - len - 1 >= size)
-				return false;
-			memcpy(value, text + len + 1, n - len - 1);
-			value[n - len - 1] = 0;
-			found = true;
+		*n = strcspn(at, separators);
+		*text = at + *n + (at[*n] == separator);
+		if (*n > len && !strncmp(at, name, len) && at[len] == '=') {
+			*n -= len + 1;
+			return at + len + 1;
 		}
-		text += n + (text[n] == separator);
+	}
+	return NULL;
+}
+
+bool http_next_value(const char **text, char separator, const char *name, char *value, size_t size)
+{
+	const char *found;
+	size_t n;
+
+	do {
+		found = find_value(text, separator, name, &n);
+	} while (found && n >= size);
+	if (found) {
+		memcpy(value, found, n);
+		value[n] = 0;
 	}
 	return found;
+}
+
+bool http_value(const char *text, char separator, const char *name, char *value, size_t size)
+{
+	const char *at = text;
+	size_t n;
+
+	if (!find_value(&at, separator, name, &n) || n >= size || find_value(&at, separator, name, &n))
+		return false;
+	return http_next_value(&text, separator, name, value, size);
 }
 
 const char *http_reason(int status)

@@ -34,9 +34,11 @@ int http_read(struct http *request, char *bytes, size_t len);
 
 /* Is the word in the list, with commas between its members, whatever its case? */
 bool http_lists(const char *list, const char *word);
-/* The value of that name in the header Cookie, or in a query ('&'), into value; false: it is not there, is there twice,
- * or has no room. */
+/* The value of that name in a query ('&'), into value; false: it is not there, is there twice, or has no room. */
 bool http_value(const char *text, char separator, const char *name, char *value, size_t size);
+/* The next value of that name in the header Cookie (';') that has room; *text is behind it then.  Other servers on this
+ * machine can set cookies of any name, which come beside our own. */
+bool http_next_value(const char **text, char separator, const char *name, char *value, size_t size);
 
 const char *http_reason(int status); /* "Not Found" */
 

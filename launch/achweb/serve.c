@@ -13,8 +13,6 @@
 #define REQUESTS 60	    /* and so many at once */
 #define LOGIN_NS 1000000000
 #define LOGINS 10
-#define ACT_NS 200000000
-#define ACTS 10
 
 /* ---- answers ---- */
 
@@ -82,8 +80,8 @@ static void serve_post(struct server *s, struct client *c, enum guard_route rout
 		client_refuse(c, 400, why.text);
 	} else if (route == GUARD_LOGIN) {
 		login(s, c, &order, now_ns);
-	} else if (route == GUARD_ACT && !rate_take(&s->acts_rate, now_ns, ACT_NS, ACTS)) {
-		client_refuse(c, 429, "too many actions: wait a second");
+	} else if (route == GUARD_ACT && !act_may_begin(&s->acts, now_ns)) {
+		client_refuse(c, 429, ACT_TOO_MANY);
 	} else {
 		c->waiting = true;
 		act_begin(&s->acts, &order, c->serial, c->who, now_ns);
@@ -128,18 +126,36 @@ void serve_message(struct server *s, struct client *c, bool binary, int64_t now_
 
 /* ---- requests ---- */
 
+/* Of the sessions whose cookies came, the one of the key, or else the one with most rights: a cookie that another
+ * server on this machine has set keeps nobody out. */
+static const struct token *session_of_cookies(struct server *s, const char *cookies, const struct token *of_key,
+					      int64_t now_ns)
+{
+	const struct token *best = NULL;
+	char text[TOKEN_MAX];
+
+	while (http_next_value(&cookies, ';', s->cookie, text, sizeof(text))) {
+		const struct token *one = token_session(&s->tokens, text, now_ns);
+
+		if (one && one == of_key)
+			return one;
+		if (one && (!best || one->rights > best->rights))
+			best = one;
+	}
+	return best;
+}
+
 /* The rights: of the cookie to look, of the key to act. */
 static unsigned int find_session(struct server *s, struct client *c, const struct http *r, enum guard_route route,
 				 int64_t now_ns)
 {
-	const struct token *session = NULL;
+	const struct token *of_key = token_session_of_key(&s->tokens, r->csrf, now_ns);
+	const struct token *session = session_of_cookies(s, r->cookie, of_key, now_ns);
 	char text[TOKEN_MAX] = "";
 	bool acts = false;
 
-	if (http_value(r->cookie, ';', s->cookie, text, sizeof(text)))
-		session = token_session(&s->tokens, text, now_ns);
 	if (session && route != GUARD_STUDIO)
-		acts = route != GUARD_ACT || token_session_of_key(&s->tokens, r->csrf, now_ns) == session;
+		acts = route != GUARD_ACT || session == of_key;
 	if (route == GUARD_STUDIO && http_value(r->query, '&', "key", text, sizeof(text))) {
 		session = token_session_of_key(&s->tokens, text, now_ns);
 		acts = true;

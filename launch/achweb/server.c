@@ -16,7 +16,7 @@
 
 #define EVENTS_AT_ONCE 64
 #define RETRY_NS 20000000     /* between two attempts to send to a socket that was full */
-#define SILENT_NS 10000000000 /* a connection without a whole request */
+#define SILENT_NS 10000000000 /* a connection without a request, or a request that does not become whole */
 #define STUCK_NS 10000000000  /* a client that does not read */
 #define SEND_BYTES (32 << 10) /* that the kernel keeps for one client */
 #define LISTENER ((uint64_t)1 << 32)
@@ -198,7 +198,8 @@ static bool is_stuck(struct server *s, const struct client *c, int64_t now_ns)
 		s->dropped++;
 		return true;
 	}
-	return c->kind == CLIENT_HTTP && !c->waiting && client_is_free(c) && now_ns - c->heard_ns > SILENT_NS;
+	return c->kind == CLIENT_HTTP && !c->waiting && client_is_free(c) &&
+	       now_ns - (c->in_len ? c->began_ns : c->heard_ns) > SILENT_NS;
 }
 
 static void write_all(struct server *s, int64_t now_ns)
@@ -266,7 +267,7 @@ static void look_for_studios(struct server *s, int64_t now_ns)
 	studio_find_topics(&s->topics, &s->view);
 	for (size_t i = 0; i < SERVER_CLIENTS_MAX; i++)
 		if (s->clients[i] && s->clients[i]->kind == CLIENT_STUDIO)
-			studio_round(s->clients[i], now_ns);
+			studio_round(s->clients[i]);
 }
 
 /* ---- all ---- */
@@ -304,14 +305,20 @@ void server_close(struct server *s)
 	for (size_t i = 0; i < SERVER_CLIENTS_MAX; i++)
 		if (s->clients[i])
 			drop(s, i);
-	while (s->listeners_n)
-		close(s->listeners[--s->listeners_n]);
+	server_unlisten(s);
 	act_close(&s->acts);
+	studio_close_topics(&s->topics);
 	view_close(&s->view);
 	blob_drop(s->robot);
 	blob_drop(s->events);
 	blob_drop(s->facts);
 	close(s->epoll);
+}
+
+void server_unlisten(struct server *s)
+{
+	while (s->listeners_n)
+		close(s->listeners[--s->listeners_n]);
 }
 
 int server_listen(struct server *s, int fd)

@@ -30,7 +30,7 @@ struct server {
 	size_t clients_n, pages_n, studios_n, http_n;
 	uint64_t serial, refused,
 		dropped; /* connections ever; refused since there was no room; dropped for not reading */
-	struct rate logins, acts_rate;
+	struct rate logins;
 	struct blob *robot, *events, *facts; /* the newest */
 	uint64_t robot_n, events_n, facts_n; /* their numbers */
 	char config[STATUS_PATH_MAX];	     /* that facts are of */
@@ -42,6 +42,7 @@ struct server {
 int server_open(struct server *server); /* 0 or -errno */
 void server_close(struct server *server);
 int server_listen(struct server *server, int fd); /* takes the descriptor over; 0 or -errno */
+void server_unlisten(struct server *server);
 
 /* Whatever is ready, and due.  When to call it again. */
 int64_t server_turn(struct server *server, int64_t now_ns);

@@ -21,6 +21,20 @@ const char *studio_protocol(const char *list)
 	return NULL;
 }
 
+static void put_le(uint8_t *to, uint64_t value, unsigned int bytes)
+{
+	for (unsigned int i = 0; i < bytes; i++)
+		to[i] = (uint8_t)(value >> 8 * i);
+}
+
+static struct blob *time_frame(void)
+{
+	uint8_t bytes[9] = { 2 };
+
+	put_le(bytes + 1, (uint64_t)clock_real_ns(), 8);
+	return blob_make(bytes, sizeof(bytes));
+}
+
 bool studio_begin(struct client *c, const struct view *v)
 {
 	struct blob_text t;
@@ -44,6 +58,8 @@ bool studio_begin(struct client *c, const struct view *v)
 	json_textf(&t.j, "sessionId", "%d", (int)getpid());
 	json_end(&t.j);
 	client_queue(c, WSOCK_OP_TEXT, blob_end(&t));
+	/* Before the first channel: else a studio begins its time with 1970. */
+	client_queue(c, WSOCK_OP_BINARY, time_frame());
 	client_queue(c, WSOCK_OP_TEXT, studio_services(c->rights));
 	return true;
 }
@@ -141,36 +157,28 @@ void studio_result(struct client *c, unsigned int which, bool ok, const char *te
 
 /* ---- what it gets ---- */
 
-static void put_le(uint8_t *to, uint64_t value, unsigned int bytes)
-{
-	for (unsigned int i = 0; i < bytes; i++)
-		to[i] = (uint8_t)(value >> 8 * i);
-}
-
-static void send(struct client *c, const uint8_t *bytes, size_t len)
-{
-	struct blob *blob = blob_make(bytes, len);
-
-	if (blob)
-		client_message(c, WSOCK_OP_BINARY, blob);
-	blob_drop(blob);
-}
-
 /* false: it cannot be encoded. */
-static bool send_message(struct client *c, uint32_t subscription, const struct ros_map *map, const void *msg,
-			 size_t len, const char *device)
+static bool send_message(struct client *c, uint32_t subscription, const struct msg_header *msg, struct blob *cdr)
 {
-	static uint8_t bytes[MESSAGE_HEAD + ROS_CDR_MAX]; /* of one thread */
-	const int64_t wall_ns = clock_real_ns() - clock_now_ns();
-	const struct ros_context context = { .device = device, .wall_ns = wall_ns };
-	const size_t n = ros_encode(map, msg, len, &context, bytes + MESSAGE_HEAD, ROS_CDR_MAX);
+	uint8_t head[MESSAGE_HEAD] = { 1 };
 
-	bytes[0] = 1;
-	put_le(bytes + 1, subscription, 4);
-	put_le(bytes + 5, (uint64_t)(((const struct msg_header *)msg)->t_publish_ns + wall_ns), 8);
-	if (n)
-		send(c, bytes, MESSAGE_HEAD + n);
-	return n;
+	if (!cdr)
+		return false;
+	put_le(head + 1, subscription, 4);
+	put_le(head + 5, (uint64_t)(msg->t_publish_ns + clock_real_ns() - clock_now_ns()), 8);
+	client_message_behind(c, WSOCK_OP_BINARY, head, sizeof(head), cdr);
+	return true;
+}
+
+/* One that only this studio gets. */
+static bool send_own(struct client *c, uint32_t subscription, const struct ros_map *map, const void *msg, size_t len,
+		     const char *device, const struct view *v)
+{
+	struct blob *cdr = studio_encode(map, msg, len, device, v);
+	const bool sent = send_message(c, subscription, msg, cdr);
+
+	blob_drop(cdr);
+	return sent;
 }
 
 /* Events go one by one; those that were overwritten meanwhile are lost. */
@@ -183,7 +191,7 @@ static bool send_event(struct client *c, uint32_t subscription, const struct vie
 	while (s->events_seen != v->events_n) {
 		const struct msg_event *e = &v->events[s->events_seen++ % VIEW_EVENTS].msg;
 
-		if (send_message(c, subscription, map, e, sizeof(*e), e->source))
+		if (send_own(c, subscription, map, e, sizeof(*e), e->source, v))
 			return true;
 	}
 	return false;
@@ -204,14 +212,14 @@ static bool send_diagnostics(struct client *c, uint32_t subscription, const stru
 		const struct view_device *d = v->devices[s->device++];
 		const struct ros_map *map = ros_map_for(d->type->number, ROS_DIAGNOSTICS);
 
-		if (map && send_message(c, subscription, map, d->msg.bytes, d->type->body->size,
-					*d->name ? d->name : d->channel))
+		if (map && send_own(c, subscription, map, d->msg.bytes, d->type->body->size,
+				    *d->name ? d->name : d->channel, v))
 			return true;
 	}
 	return false;
 }
 
-static bool send_newest(struct client *c, size_t i, const struct studio_topic *topic, const struct view *v)
+static bool send_newest(struct client *c, size_t i, struct studio_topic *topic, const struct view *v)
 {
 	for (size_t n = 0; n < v->devices_n; n++) {
 		const struct view_device *d = v->devices[n];
@@ -220,25 +228,25 @@ static bool send_newest(struct client *c, size_t i, const struct studio_topic *t
 		    d->type->number != topic->map->msg)
 			continue;
 		c->studio->subscriptions[i].number = d->number;
-		return send_message(c, c->studio->subscriptions[i].id, topic->map, d->msg.bytes, d->type->body->size,
-				    *d->name ? d->name : d->channel);
+		return send_message(c, c->studio->subscriptions[i].id, &d->msg.header, studio_newest(topic, d, v));
 	}
 	return false;
 }
 
-void studio_round(struct client *c, int64_t now_ns)
+void studio_round(struct client *c)
 {
-	uint8_t bytes[9] = { 2 };
+	struct blob *time;
 
-	(void)now_ns;
 	if (c->studio->left || !client_is_free(c) || !c->studio->advertised)
 		return; /* it is still busy with the last one */
 	c->studio->left = STUDIO_SUBSCRIPTIONS;
-	put_le(bytes + 1, (uint64_t)clock_real_ns(), 8);
-	send(c, bytes, sizeof(bytes));
+	time = time_frame();
+	if (time)
+		client_message(c, WSOCK_OP_BINARY, time);
+	blob_drop(time);
 }
 
-bool studio_send(struct client *c, const struct studio_topics *topics, const struct view *v, int64_t now_ns)
+bool studio_send(struct client *c, struct studio_topics *topics, const struct view *v, int64_t now_ns)
 {
 	struct studio *s = c->studio;
 
@@ -252,7 +260,7 @@ bool studio_send(struct client *c, const struct studio_topics *topics, const str
 	}
 	while (s->left) {
 		const size_t i = s->next;
-		const struct studio_topic *topic = &topics->at[s->subscriptions[i].topic];
+		struct studio_topic *topic = &topics->at[s->subscriptions[i].topic];
 		bool sent = false;
 
 		if (s->subscriptions[i].used && s->subscriptions[i].topic == STUDIO_ROSOUT)

@@ -4,7 +4,8 @@
  * CDR with ros2msg schemas (channels/ros/ros_map.h), the time, and services in JSON: stop, and for those who may act
  * arm, home, clear and restart.  Nothing can be published.
  *
- * Each subscription has one message at most waiting for it, the newest; at most 30 in a second.
+ * Each subscription has one message at most waiting for it, the newest; at most 30 in a second.  A message of a channel
+ * is encoded once for all studios.
  */
 #ifndef LAUNCH_ACHWEB_STUDIO_H
 #define LAUNCH_ACHWEB_STUDIO_H
@@ -25,6 +26,8 @@
 struct studio_topic {
 	char topic[STUDIO_TOPIC_MAX], channel[ACH_CHAN_NAME_MAX];
 	const struct ros_map *map;
+	struct blob *cdr; /* of the newest message that a studio asked for; NULL: it cannot be encoded */
+	uint64_t number;  /* of that message */
 };
 
 /* Shared by all studios; the first two topics are /rosout and /diagnostics, of all devices. */
@@ -57,15 +60,22 @@ const char *studio_protocol(const char *list);
 
 /* Adds a topic for each mapping of each channel that there is. */
 void studio_find_topics(struct studio_topics *topics, const struct view *view);
+void studio_close_topics(struct studio_topics *topics);
 /* The message "advertise" for topics from number from on, up to *to. */
 struct blob *studio_advertise(const struct studio_topics *topics, size_t from, size_t *to);
+
+/* A message as CDR; NULL: it cannot be encoded. */
+struct blob *studio_encode(const struct ros_map *map, const void *msg, size_t len, const char *device,
+			   const struct view *view);
+/* The message of a device as CDR, encoded once for all studios; it stays the topic's. */
+struct blob *studio_newest(struct studio_topic *topic, const struct view_device *device, const struct view *view);
 
 /* false: no memory. */
 bool studio_begin(struct client *client, const struct view *view);
 /* A new round: each subscription may get its newest message. */
-void studio_round(struct client *client, int64_t now_ns);
+void studio_round(struct client *client);
 /* Sends the next message to a client that is free; false: there is none. */
-bool studio_send(struct client *client, const struct studio_topics *topics, const struct view *view, int64_t now_ns);
+bool studio_send(struct client *client, struct studio_topics *topics, const struct view *view, int64_t now_ns);
 /* The message in client->ws. */
 void studio_take(struct client *client, const struct studio_topics *topics, struct acts *acts, bool binary,
 		 int64_t now_ns);

@@ -7,7 +7,8 @@
 #include "config/yaml.h"
 #include "launch/achweb/studio_services.h"
 
-#define NOTHING "{\"type\":\"object\"}"
+/* Studios want properties, also if there are none. */
+#define NOTHING "{\"type\":\"object\",\"properties\":{}}"
 #define NAMED "{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\"}},\"required\":[\"name\"]}"
 #define SEEN                                                                                                   \
 	"{\"type\":\"object\",\"properties\":{\"seen\":{\"type\":\"array\",\"description\":"                   \
@@ -204,6 +205,8 @@ void studio_services_call(struct client *c, struct acts *acts, const uint8_t *by
 		why = "too many calls are under way";
 	else
 		why = read_order(&order, acts, service, (const char *)bytes + 12 + encoding, len - 12 - encoding);
+	if (!why && !stop && !act_may_begin(acts, now_ns))
+		why = ACT_TOO_MANY;
 	if (why) {
 		fail(c, service, call, why);
 		return;

@@ -1,7 +1,8 @@
-/* studio_topics.c: channels as topics, and their schemas. */
+/* studio_topics.c: channels as topics, their messages and schemas. */
 #include <stdio.h>
 #include <string.h>
 
+#include "channels/clock.h"
 #include "launch/achweb/studio.h"
 
 #define AT_ONCE 8 /* schemas in a message */
@@ -41,6 +42,53 @@ void studio_find_topics(struct studio_topics *t, const struct view *v)
 		}
 	}
 }
+
+void studio_close_topics(struct studio_topics *t)
+{
+	while (t->n)
+		blob_drop(t->at[--t->n].cdr);
+}
+
+/* ---- messages ---- */
+
+/* The arms of the robot, for its picture; NULL: there is none of that name. */
+static const struct msg_joint_state *arm(const struct view *v, const char *name)
+{
+	for (size_t i = 0; i < v->devices_n; i++) {
+		const struct view_device *d = v->devices[i];
+
+		if (d->type->number == msg_joint_state_number && !strcmp(d->name, name))
+			return (const void *)d->msg.bytes;
+	}
+	return NULL;
+}
+
+struct blob *studio_encode(const struct ros_map *map, const void *msg, size_t len, const char *device,
+			   const struct view *v)
+{
+	static uint8_t bytes[ROS_CDR_MAX]; /* of one thread */
+	struct ros_context context = { .device = device, .wall_ns = clock_real_ns() - clock_now_ns() };
+	size_t n;
+
+	if (map->use == ROS_PICTURE) {
+		context.arms[0] = arm(v, "larm");
+		context.arms[1] = arm(v, "rarm");
+	}
+	n = ros_encode(map, msg, len, &context, bytes, sizeof(bytes));
+	return n ? blob_make(bytes, n) : NULL;
+}
+
+struct blob *studio_newest(struct studio_topic *topic, const struct view_device *d, const struct view *v)
+{
+	if (topic->number == d->number)
+		return topic->cdr;
+	blob_drop(topic->cdr);
+	topic->cdr = studio_encode(topic->map, d->msg.bytes, d->type->body->size, *d->name ? d->name : d->channel, v);
+	topic->number = d->number;
+	return topic->cdr;
+}
+
+/* ---- schemas ---- */
 
 struct blob *studio_advertise(const struct studio_topics *t, size_t from, size_t *to)
 {

@@ -58,7 +58,7 @@ static void take(void *to, const struct robot_channel *one, const struct msg_typ
 		take_event(v, msg);
 	} else if (shown && (d = device_of(v, one->name))) {
 		d->type = type;
-		d->number++;
+		d->number = ++v->messages;
 		memcpy(d->msg.bytes, msg, type->body->size);
 	}
 }
@@ -145,10 +145,20 @@ void view_examine(struct view *v, int64_t now_ns)
 		prearm_examine(&v->status, &v->doctor);
 }
 
+/* The robot, which may belong to another user, may have come after this process. */
+static void follow_owner(struct view *v)
+{
+	if (v->channels.owner == v->estop.options.owner)
+		return;
+	estop_close(&v->estop);
+	robot_level_open(&v->estop, false, &(struct error_sink){ 0 });
+}
+
 void view_update(struct view *v, int64_t now_ns)
 {
 	begin_asking(v, now_ns);
 	view_read(v);
+	follow_owner(v);
 	robot_level_read(&v->estop, &v->channels, now_ns);
 	if (v->away) {
 		observe_robot(&v->status, &v->channels);

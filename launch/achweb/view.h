@@ -18,7 +18,7 @@ struct view_device {
 	char channel[ACH_CHAN_NAME_MAX]; /* "waist-state", "clock" */
 	char name[ACH_CHAN_NAME_MAX];	 /* "waist", "hubo-power"; "": the clock */
 	const struct msg_type *type;
-	uint64_t number; /* of messages that were read */
+	uint64_t number; /* of this message, among all that were ever read */
 	union {
 		struct msg_header header;
 		char bytes[MSG_SIZE_MAX];
@@ -42,6 +42,7 @@ struct view {
 	uint64_t events_n;		       /* ever */
 	struct doctor_report doctor;	       /* what fails before an arming; empty on soft wires */
 	uint64_t answers;		       /* of achstart, ever */
+	uint64_t messages;		       /* states that were read, ever */
 
 	/* private */
 	struct ask ask;

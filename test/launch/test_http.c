@@ -208,6 +208,24 @@ TEST(values_of_cookies_and_queries)
 	}
 }
 
+TEST(all_cookies_of_a_name_are_found)
+{
+	const char *text = "k=1;kk=2; k=too-long; k=; x=k; k=3;k", *at = text;
+	char value[8] = "";
+
+	TEST_ASSERT_TRUE(http_next_value(&at, ';', "k", value, sizeof(value)));
+	TEST_ASSERT_EQUAL_STRING("1", value);
+	TEST_ASSERT_TRUE(http_next_value(&at, ';', "k", value, sizeof(value)));
+	TEST_ASSERT_EQUAL_STRING("", value);
+	TEST_ASSERT_TRUE(http_next_value(&at, ';', "k", value, sizeof(value)));
+	TEST_ASSERT_EQUAL_STRING("3", value);
+	TEST_ASSERT_FALSE(http_next_value(&at, ';', "k", value, sizeof(value)));
+	TEST_ASSERT_FALSE(http_next_value(&at, ';', "k", value, sizeof(value)));
+	TEST_ASSERT_EQUAL_STRING("3", value);
+	at = "";
+	TEST_ASSERT_FALSE(http_next_value(&at, ';', "k", value, sizeof(value)));
+}
+
 TEST(statuses_have_reasons)
 {
 	TEST_ASSERT_EQUAL_STRING("OK", http_reason(200));

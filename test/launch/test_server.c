@@ -106,6 +106,17 @@ static int request(int fd, const char *line, const char *headers, const char *bo
 	return *got ? atoi(got + strlen("HTTP/1.1 ")) : 0;
 }
 
+/* A whole request, and its status. */
+static int raw(const char *text)
+{
+	const int fd = dial();
+
+	TEST_ASSERT_EQUAL_INT(strlen(text), send(fd, text, strlen(text), 0));
+	hear(fd);
+	close(fd);
+	return *got ? atoi(got + strlen("HTTP/1.1 ")) : 0;
+}
+
 static int ask(const char *line, const char *headers, const char *body)
 {
 	const int fd = dial(), status = request(fd, line, headers, body);
@@ -210,6 +221,50 @@ TEST(a_cookie_alone_does_not_act)
 	TEST_ASSERT_EQUAL_INT(200, ask("POST /act", headers, home));
 	log_in(TOKEN_LOOK); /* another one: the key is not of this cookie */
 	TEST_ASSERT_EQUAL_INT(403, ask("POST /act", headers, home));
+}
+
+/* A server of another user on this machine can set cookies for all its ports. */
+TEST(cookies_of_other_servers_keep_no_person_out)
+{
+	static const char home[] = "{\"do\":\"home\",\"name\":\"waist\"}";
+	char mine[TOKEN_MAX], my_key[TOKEN_MAX], others[TOKEN_MAX], headers[400];
+
+	log_in(TOKEN_LOOK);
+	memcpy(others, cookie, sizeof(others));
+	log_in(TOKEN_LOOK | TOKEN_ACT);
+	memcpy(mine, cookie, sizeof(mine));
+	memcpy(my_key, key, sizeof(my_key));
+	/* request() adds the last one. */
+	snprintf(cookie, sizeof(cookie), "junk");
+	TEST_ASSERT_EQUAL_INT(401, ask("GET /session", "", NULL));
+	for (int i = 0; i < 2; i++) {
+		char line[200];
+
+		snprintf(line, sizeof(line), "GET /session HTTP/1.1\r\n" ORIGIN "Cookie: k=junk; k=%s; k=%s\r\n\r\n",
+			 i ? mine : others, i ? others : mine);
+		TEST_ASSERT_EQUAL_INT(200, raw(line));
+		TEST_ASSERT_NOT_NULL(strstr(got, "look and act"));
+		snprintf(headers, sizeof(headers),
+			 "POST /act HTTP/1.1\r\n" ORIGIN "Cookie: k=%s; k=%s\r\nX-Endplate: %s\r\n"
+			 "Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
+			 i ? mine : others, i ? others : mine, my_key, strlen(home), home);
+		TEST_ASSERT_EQUAL_INT(200, raw(headers));
+	}
+}
+
+TEST(a_request_that_does_not_become_whole_is_not_waited_for)
+{
+	const int slow = dial(), quiet = dial();
+	int s = 0;
+
+	while (s < 30 && send(slow, "G", 1, MSG_NOSIGNAL) == 1 && hear(slow)) { /* never silent */
+		now_ns += 1000000000;
+		s++;
+	}
+	TEST_ASSERT_INT_WITHIN(1, 10, s);
+	TEST_ASSERT_FALSE(hear(quiet));
+	close(slow);
+	close(quiet);
 }
 
 TEST(a_stop_that_no_driver_shows_is_not_confirmed)

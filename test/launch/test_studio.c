@@ -1,4 +1,4 @@
-/* test_studio.c: services of a studio: who may call them, and what a call has to name. */
+/* test_studio.c: services of a studio: who may call them, and what a call has to name; messages for several studios. */
 #include "test/channels/testcase.h"
 
 #include "launch/achweb/studio_services.h"
@@ -25,6 +25,7 @@ void act_begin(struct acts *to, const struct order *order, uint64_t client, cons
 static void begin(unsigned int rights)
 {
 	begun_n = 0;
+	acts.rate = (struct rate){ 0 };
 	memset(&view, 0, sizeof(view));
 	c = client_open(-1, 7, 0);
 	c->kind = CLIENT_STUDIO;
@@ -37,12 +38,14 @@ static void end(void)
 	client_close(c);
 }
 
+static int64_t now_ns = 1000000000;
+
 static void call(unsigned int service, const char *json)
 {
 	uint8_t bytes[400] = { (uint8_t)service, 0, 0, 0, 9, 0, 0, 0, 4, 0, 0, 0, 'j', 's', 'o', 'n' };
 
 	memcpy(bytes + 16, json, strlen(json));
-	studio_services_call(c, &acts, bytes, 16 + strlen(json), 0);
+	studio_services_call(c, &acts, bytes, 16 + strlen(json), now_ns);
 }
 
 /* The failure that was answered last; "": none was. */
@@ -113,4 +116,133 @@ TEST(calls_under_way_keep_no_stop_out)
 		TEST_ASSERT_EQUAL_INT(i >= STUDIO_STOPS, *failure() != 0); /* that its result is not told here */
 	}
 	end();
+}
+
+/* So fast that none is under way any more when the next one comes. */
+TEST(actions_have_a_rate_and_stops_have_none)
+{
+	begin(TOKEN_LOOK | TOKEN_ACT);
+	for (int i = 0; i < 30; i++) {
+		call(HOME, "{\"name\":\"waist\"}");
+		memset(c->studio->calls, 0, sizeof(c->studio->calls));
+		TEST_ASSERT_EQUAL_INT(i >= ACT_BURST, strstr(failure(), "too many actions") != NULL);
+	}
+	TEST_ASSERT_EQUAL_size_t(ACT_BURST, begun_n);
+	/* Pages share it. */
+	TEST_ASSERT_FALSE(act_may_begin(&acts, now_ns));
+	call(STOP, "{}");
+	TEST_ASSERT_EQUAL_STRING("", failure());
+	TEST_ASSERT_EQUAL_size_t(ACT_BURST + 1, begun_n);
+	now_ns += ACT_EVERY_NS;
+	call(HOME, "{\"name\":\"waist\"}");
+	TEST_ASSERT_EQUAL_STRING("", failure());
+	TEST_ASSERT_EQUAL_size_t(ACT_BURST + 2, begun_n);
+	end();
+}
+
+/* A call that only shows what to name, and one that is wrong, cost nothing. */
+TEST(what_does_not_begin_has_no_rate)
+{
+	begin(TOKEN_LOOK | TOKEN_ACT);
+	for (int i = 0; i < 30; i++) {
+		call(ARM, "{}");
+		TEST_ASSERT_NOT_NULL(strstr(failure(), "not armed yet"));
+	}
+	call(ARM, "{\"seen\":[\"1\",\"2\",\"3\",\"4\"]}");
+	TEST_ASSERT_EQUAL_STRING("", failure());
+	end();
+}
+
+/* ---- messages ---- */
+
+static struct studio_topics topics;
+
+static struct client *subscriber(size_t topic)
+{
+	struct client *one = client_open(-1, 8, 0);
+
+	one->kind = CLIENT_STUDIO;
+	one->studio = calloc(1, sizeof(*one->studio));
+	one->studio->advertised = topics.n;
+	one->studio->subscriptions[5].used = true;
+	one->studio->subscriptions[5].id = 77;
+	one->studio->subscriptions[5].topic = (uint32_t)topic;
+	return one;
+}
+
+static bool gets(struct client *one)
+{
+	one->studio->left = STUDIO_SUBSCRIPTIONS;
+	one->head_len = 0;
+	blob_drop(one->blob);
+	one->blob = NULL;
+	return studio_send(one, &topics, &view, now_ns);
+}
+
+TEST(a_message_is_encoded_once_for_all_studios)
+{
+	struct view_device device = { .channel = "waist-state",
+				      .name = "waist",
+				      .number = 1,
+				      .type = msg_type_by_number(msg_joint_state_number) };
+	struct client *one, *two;
+	struct blob *first;
+
+	memset(&view, 0, sizeof(view));
+	view.devices[view.devices_n++] = &device;
+	msg_init(device.msg.bytes, device.type);
+	device.msg.header.t_publish_ns = 5;
+	studio_find_topics(&topics, &view);
+	TEST_ASSERT_EQUAL_STRING("/waist-state/joint_states", topics.at[STUDIO_OWN_TOPICS].topic);
+	one = subscriber(STUDIO_OWN_TOPICS);
+	two = subscriber(STUDIO_OWN_TOPICS);
+	TEST_ASSERT_TRUE(gets(one));
+	TEST_ASSERT_TRUE(gets(two));
+	TEST_ASSERT_NOT_NULL(one->blob);
+	TEST_ASSERT_EQUAL_PTR(one->blob, two->blob);
+	/* opcode and length of the frame, opcode of the message, its subscription, the time */
+	TEST_ASSERT_EQUAL_UINT8(0x82, one->head[0]);
+	TEST_ASSERT_EQUAL_UINT8(13 + one->blob->len, one->head[1]);
+	TEST_ASSERT_EQUAL_size_t(2 + 13, one->head_len);
+	TEST_ASSERT_EQUAL_UINT8(1, one->head[2]);
+	TEST_ASSERT_EQUAL_UINT8(77, one->head[3]);
+	TEST_ASSERT_FALSE(gets(one)); /* it has got it */
+	first = blob_keep(two->blob);
+	device.number = 9; /* the channel was removed and made again, or there is a newer message */
+	TEST_ASSERT_TRUE(gets(one));
+	TEST_ASSERT_TRUE(one->blob != first);
+	TEST_ASSERT_TRUE(gets(two));
+	TEST_ASSERT_EQUAL_PTR(one->blob, two->blob);
+	blob_drop(first);
+	client_close(one);
+	client_close(two);
+	studio_close_topics(&topics);
+}
+
+TEST(the_picture_has_the_arms_of_the_robot)
+{
+	struct view_device balance = { .channel = "balance-state",
+				       .name = "balance",
+				       .number = 1,
+				       .type = msg_type_by_number(msg_balance_state_number) };
+	struct view_device larm = {
+		.channel = "larm-state", .name = "larm", .number = 2, .type = msg_type_by_number(msg_joint_state_number)
+	};
+	struct blob *alone, *whole;
+
+	memset(&view, 0, sizeof(view));
+	view.devices[view.devices_n++] = &balance;
+	msg_init(balance.msg.bytes, balance.type);
+	msg_init(larm.msg.bytes, larm.type);
+	((struct msg_joint_state *)larm.msg.bytes)->count = 7;
+	studio_find_topics(&topics, &view);
+	TEST_ASSERT_EQUAL_STRING("/balance-state/markers", topics.at[STUDIO_OWN_TOPICS].topic);
+	alone = blob_keep(studio_newest(&topics.at[STUDIO_OWN_TOPICS], &balance, &view));
+	view.devices[view.devices_n++] = &larm;
+	balance.number = 3;
+	whole = studio_newest(&topics.at[STUDIO_OWN_TOPICS], &balance, &view);
+	TEST_ASSERT_EQUAL_UINT8(10, alone->bytes[CDR_HEADER]);
+	TEST_ASSERT_EQUAL_UINT8(14, whole->bytes[CDR_HEADER]);
+	blob_drop(alone);
+	studio_close_topics(&topics);
 }
