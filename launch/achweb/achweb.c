@@ -23,6 +23,7 @@
 #define FAILED 111
 #define USUAL_PORT 8765
 #define FDS 16
+#define PORTS 4 /* that are tried if the usual one is taken */
 
 struct line {
 	const char *robot, *folder, *arming;
@@ -54,8 +55,9 @@ static struct {
 	struct login login;
 	struct notify notify;
 	int port;
-	char names[4][32]; /* of this server, by default */
-	char path[108];	   /* of a local socket to be removed at the end */
+	char names[4][32];		       /* of this server, by default */
+	char paths[SERVER_LISTENERS_MAX][108]; /* of local sockets, to be removed at the end */
+	size_t paths_n;
 } w;
 
 /* ---- listening ---- */
@@ -130,6 +132,8 @@ static int listen_on(const char *text, int port)
 	if (local)
 		remove_old(&a, len);
 	status = bind(fd, &a.any, len) ? -errno : 0;
+	if (!status && local)
+		snprintf(w.paths[w.paths_n++], sizeof(*w.paths), "%s", a.un.sun_path);
 	if (!status && local && chmod(a.un.sun_path, 0660))
 		status = -errno;
 	if (!status)
@@ -138,39 +142,55 @@ static int listen_on(const char *text, int port)
 		close(fd);
 		return status;
 	}
-	if (local)
-		snprintf(w.path, sizeof(w.path), "%s", a.un.sun_path);
 	if (!w.port)
 		w.port = bound_port(fd);
 	return 0;
 }
 
-/* The port that was asked for; the usual one, or any other if it is taken. */
-static int listen_first(const char *text)
+static void stop_listening(void)
 {
-	int status = listen_on(text, w.line.port < 0 ? USUAL_PORT : (int)w.line.port);
-
-	if (status == -EADDRINUSE && w.line.port < 0)
-		status = listen_on(text, 0);
-	return status;
+	server_unlisten(&w.server);
+	while (w.paths_n)
+		unlink(w.paths[--w.paths_n]);
+	w.port = 0;
 }
 
-static int listen_all(struct error_sink *errors)
+/* On every address, with one port; 0: any.  0, or -errno with the address in *where. */
+static int listen_at(int port, const char **where)
 {
 	static const char *const usual[] = { "127.0.0.1", "::1" };
 	const bool given = w.line.listen.n;
 	const size_t n = given ? w.line.listen.n : 2;
 
 	for (size_t i = 0; i < n; i++) {
-		const char *text = given ? w.line.listen.item[i] : usual[i];
-		const int status = w.port ? listen_on(text, w.port) : listen_first(text);
+		int status;
 
-		if (status == -EADDRINUSE)
-			return error_refuse(errors, status, "%s port %d is taken: give another --port", text,
-					    w.port ? w.port : (int)w.line.port);
-		if (status && !(!given && i)) /* a machine without IPv6 */
-			return error_refuse(errors, status, "%s: unable to listen: %s", text, strerror(-status));
+		*where = given ? w.line.listen.item[i] : usual[i];
+		status = listen_on(*where, w.port ? w.port : port);
+		if (status == -EADDRINUSE || (status && (given || !i))) /* else: a machine without IPv6 */
+			return status;
 	}
+	return 0;
+}
+
+/* The port that was asked for; or the usual one, or any other if that is taken on one of the addresses: there another
+ * user could serve a page that looks like this one. */
+static int listen_all(struct error_sink *errors)
+{
+	const int port = w.line.port < 0 ? USUAL_PORT : (int)w.line.port;
+	const char *where;
+	int status = listen_at(port, &where);
+
+	for (int i = 0; i < PORTS && status == -EADDRINUSE && w.line.port <= 0; i++) {
+		stop_listening();
+		status = listen_at(0, &where);
+	}
+	if (status == -EADDRINUSE && !strncmp(where, "unix:", 5))
+		return error_refuse(errors, status, "%s: another process serves there, or it is not a socket", where);
+	if (status == -EADDRINUSE)
+		return error_refuse(errors, status, "%s port %d is taken: give another --port", where, port);
+	if (status)
+		return error_refuse(errors, status, "%s: unable to listen: %s", where, strerror(-status));
 	return 0;
 }
 
@@ -233,6 +253,7 @@ static int run(void)
 		int64_t next_ns = server_turn(&w.server, now_ns);
 		size_t n;
 
+		login_keep(&w.login, now_ns);
 		if (now_ns >= beat_ns) {
 			const bool retry = notify_watchdog(&w.notify, now_ns) == -EAGAIN;
 
@@ -267,8 +288,7 @@ static int serve(struct error_sink *errors)
 		if (w.login.server.listener >= 0)
 			login_close(&w.login);
 	}
-	if (*w.path)
-		unlink(w.path);
+	stop_listening();
 	server_close(&w.server);
 	notify_close(&w.notify);
 	return status;

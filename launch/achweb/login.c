@@ -6,13 +6,16 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "channels/clock.h"
 #include "config/owned.h"
 #include "config/run.h"
 #include "launch/achweb/login.h"
+#include "launch/achweb/sessions.h"
 #include "launch/common/folder.h"
 #include "launch/common/peer.h"
 
 #define PASSWD "/etc/passwd"
+#define KEEP_NS 600000000000 /* between two times that the ends of sessions are written */
 
 static void answer(void *context, struct query_client *client, char *question, int64_t now_ns)
 {
@@ -57,9 +60,9 @@ int login_open(struct login *l, const char *folder, struct error_sink *errors)
 	fd = owned_socket(at, LOGIN_SOCKET, SOCK_SEQPACKET, 0660);
 	if (fd >= 0 && !folder)
 		folder_give(at, LOGIN_SOCKET);
-	close(at);
 	status = fd < 0 ? fd : listen(fd, LOGIN_CLIENTS) ? -errno : 0;
 	if (status) {
+		close(at);
 		if (fd >= 0)
 			close(fd);
 		return error_refuse(errors, status, "%s: unable to listen: %s", LOGIN_SOCKET, strerror(-status));
@@ -67,11 +70,23 @@ int login_open(struct login *l, const char *folder, struct error_sink *errors)
 	l->server =
 		(struct query_server){ .question = answer, .context = l, .clients_max = LOGIN_CLIENTS, .listener = fd };
 	query_server_init(&l->server);
+	l->folder = at;
+	sessions_read(l->tokens, at, clock_now_ns());
 	return 0;
+}
+
+void login_keep(struct login *l, int64_t now_ns)
+{
+	if (l->kept == l->tokens->begun && now_ns - l->kept_ns < KEEP_NS)
+		return;
+	l->kept = l->tokens->begun;
+	l->kept_ns = now_ns;
+	sessions_write(l->tokens, l->folder, now_ns);
 }
 
 void login_close(struct login *l)
 {
 	query_server_close(&l->server);
 	close(l->server.listener);
+	close(l->folder);
 }

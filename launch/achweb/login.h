@@ -19,10 +19,17 @@ struct login {
 	struct token_store *tokens;
 	gid_t arming;	   /* (gid_t)-1: no group */
 	char address[128]; /* "127.0.0.1:8765" */
+
+	/* private */
+	int folder;
+	uint64_t kept;	 /* sessions begun when they were written last */
+	int64_t kept_ns; /* and when that was */
 };
 
-/* In that folder; NULL: RUN.  0, or -errno with a line. */
+/* In that folder; NULL: RUN.  Sessions of a process before this one go on.  0, or -errno with a line. */
 int login_open(struct login *login, const char *folder, struct error_sink *errors);
+/* Writes the sessions to their file, if there is a new one, and from time to time. */
+void login_keep(struct login *login, int64_t now_ns);
 void login_close(struct login *login);
 
 #endif

@@ -56,8 +56,9 @@ const struct token *token_issue(struct token_store *s, const uint8_t random[TOKE
 const struct token *token_begin_session(struct token_store *s, const uint8_t random[TOKEN_RANDOM], unsigned int rights,
 					const char *who, int64_t now_ns)
 {
-	struct token *t = add(s->sessions, sizeof(s->sessions) / sizeof(*s->sessions), random);
+	struct token *t = add(s->sessions, TOKEN_SESSIONS, random);
 
+	s->begun++;
 	t->rights = rights;
 	t->until_ns = now_ns + TOKEN_SESSION_NS;
 	snprintf(t->who, sizeof(t->who), "%s", who);
@@ -79,7 +80,7 @@ const struct token *token_redeem(struct token_store *s, const char *text, const 
 
 static const struct token *use_session(struct token_store *s, const char *text, bool key, int64_t now_ns)
 {
-	struct token *t = find(s->sessions, sizeof(s->sessions) / sizeof(*s->sessions), text, key, now_ns);
+	struct token *t = find(s->sessions, TOKEN_SESSIONS, text, key, now_ns);
 
 	if (t)
 		t->until_ns = now_ns + TOKEN_SESSION_NS;

@@ -1,7 +1,7 @@
 /* token.h: who may look and who may act: tokens of one use, and the sessions that they are exchanged for; pure.
  *
  * A token is 128 random bits, printed by achctl web.  Whoever shows it first gets a session, and the token is gone.  A
- * session ends when it was not used for TOKEN_SESSION_NS, or with the process.
+ * session ends when it was not used for TOKEN_SESSION_NS.
  *
  * A session has two secrets.  The text is a cookie, which a browser sends to every port of this machine, those of other
  * users too: it looks and stops.  To act takes the key, which a browser gives to pages of this server alone.
@@ -30,8 +30,11 @@ struct token {
 	char who[TOKEN_WHO_MAX]; /* the user that it was given to */
 };
 
+#define TOKEN_SESSIONS 64
+
 struct token_store {
-	struct token tokens[16], sessions[64];
+	struct token tokens[16], sessions[TOKEN_SESSIONS];
+	uint64_t begun; /* sessions, ever */
 };
 
 /* A new token, or a session without one; the one that would end first makes room. */

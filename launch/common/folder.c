@@ -500,7 +500,7 @@ void folder_sweep_states(void)
 
 void folder_sweep(void)
 {
-	static const char *const names[] = { "room", "notify", "control", "web", "robot", "lock" };
+	static const char *const names[] = { "room", "notify", "control", "web", "web.sessions", "robot", "lock" };
 
 	sweep_folder("wire");
 	sweep_lock(run_fd, "robotsim.lock");
