@@ -41,9 +41,9 @@ export function clearAlarm() {
 		alarm('', '');
 }
 
-// The first press asks, the second one, within seconds, does it.
-export function twice(button, question, action) {
-	let since = -Infinity, timer = 0;
+// The first press asks, the second one, within seconds, does it: for what the person saw at the first one.
+export function twice(button, question, action, look = () => null) {
+	let since = -Infinity, timer = 0, saw = null;
 	const label = button.textContent;
 	const calm = () => {
 		since = -Infinity;
@@ -57,6 +57,7 @@ export function twice(button, question, action) {
 		clearTimeout(timer);
 		if (now - since > SURE_MS) {
 			since = now;
+			saw = look();
 			button.textContent = question;
 			button.classList.add('sure');
 			timer = setTimeout(calm, SURE_MS);
@@ -66,7 +67,7 @@ export function twice(button, question, action) {
 		button.disabled = true;
 		say($('said'), label + ' …');
 		dress($('said'), '');
-		await action();
+		await action(saw);
 		button.disabled = false;
 	});
 	return button;
@@ -97,11 +98,11 @@ export function begin(seen) {
 		if (event.key === 'e' || event.key === 'h')
 			stop(event.key === 'e' ? 'estop' : 'hold');
 	});
-	// Arming is for what this person has seen: a stop that came later makes the robot refuse it.
-	twice($('arm'), 'Really arm?', async () => {
-		const answer = await post('/act', { do: 'arm', seen: seen() }, 10000);
+	// Arming is for what this person saw at the first press: a stop that came later makes the robot refuse it.
+	twice($('arm'), 'Really arm?', async (saw) => {
+		const answer = await post('/act', { do: 'arm', seen: saw }, 10000);
 		result(answer, 'arm');
 		if (answer.ok)
 			clearAlarm();
-	});
+	}, seen);
 }

@@ -38,9 +38,11 @@ function checks() {
 			list.push([d.name + ' is ' + (d.life === 'fault' ? 'in fault' : d.state || 'unknown') +
 				(d.why ? ': ' + d.why : ''), daemonAdvice(d)]);
 	});
+	const inFault = robot.daemons.filter((d) => d.life === 'fault').map((d) => d.name);
 	for (const d of robot.devices)
 		for (const latch of d.latches)
-			list.push([d.name + ': ' + latch, LATCHES[latch]]);
+			if (latch !== 'waits-for-person' || !inFault.includes(d.name)) // the same advice
+				list.push([d.name + ': ' + latch, LATCHES[latch]]);
 	robot.buses.forEach((b, i) => {
 		if (robot.bus_ranks[i])
 			list.push(['bus ' + b.name + ' is ' + (b.stalled ? 'stalled' : b.state), BUSES[b.state] || 'check the wiring']);
@@ -51,7 +53,7 @@ function checks() {
 function showChecks() {
 	const list = checks(), armed = robot.level === 'run';
 	say($('checks-title'), list.length ? list.length + (list.length === 1 ? ' check fails:' : ' checks fail:') :
-		armed ? 'Armed. All checks pass.' : 'All checks pass.');
+		'All checks pass.');
 	keyed($('checks'), list, (c) => c[0], (c) => {
 		const li = make('li');
 		li.append(make('strong', '', c[0]), make('span', '', c[1] ? ' – ' + c[1] : ''));
@@ -63,6 +65,15 @@ function showChecks() {
 }
 
 // ---- the bar ----
+
+// Who set the level, and why.
+function levelWords() {
+	if (!robot.level)
+		return robot.why || 'no e-stop channels';
+	const by = robot.who ? ' by ' + robot.who : '', why = robot.why && robot.why !== 'armed' ? ': ' + robot.why : '';
+	const word = { run: 'armed', hold: 'held', estop: 'stopped' }[robot.level] || robot.level;
+	return word + by + why + ' (epoch ' + robot.epoch + ')';
+}
 
 function truth() {
 	const ready = robot.daemons.filter((d) => d.ready || d.state === 'done').length;
@@ -80,9 +91,7 @@ function truth() {
 		parts.push('all ' + robot.daemons.length + ' daemons ready, ' + robot.buses.length + (robot.buses.length === 1 ? ' bus fine' : ' buses fine'));
 	else
 		parts.push(ready + ' of ' + robot.daemons.length + ' ready');
-	const by = robot.level ? 'epoch ' + robot.epoch + (robot.who ? ', by ' + robot.who : '') + (robot.why ? ': ' + robot.why : '') :
-		robot.why || 'no e-stop channels';
-	return { text: parts.join(', ') + ' – ' + by, fine: robot.fine };
+	return { text: parts.join(', ') + ' – ' + levelWords(), fine: robot.fine };
 }
 
 function showBar(dead) {

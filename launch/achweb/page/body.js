@@ -20,9 +20,9 @@ function place(node, from, to) {
 const along = (from, angle, length) => [from[0] + length * Math.sin(angle), from[1] + length * Math.cos(angle)];
 
 function buildKrang() {
-	const root = svg('svg', { viewBox: '-1.15 -1.75 2.3 2.1', role: 'img', 'aria-label': 'side view of the robot' });
+	const root = svg('svg', { viewBox: '-1.8 -1.75 3.6 2.1', role: 'img', 'aria-label': 'side view of the robot' });
 	const k = { root, floor: line(root, 'floor'), arms: {} };
-	place(k.floor, [-1.1, -WHEEL], [1.1, -WHEEL]);
+	place(k.floor, [-1.7, -WHEEL], [1.7, -WHEEL]);
 	for (const [name, side] of [['rarm', 'far'], ['larm', 'near']])
 		k.arms[name] = { side, links: [] };
 	const addArm = (name) => {

@@ -15,6 +15,11 @@ function mark(cell, rank, text) {
 	dress(cell, 'rank ' + RANKS[rank]);
 }
 
+// A robot without batteries has no table of them.
+function hide(id, list) {
+	$(id).closest('section').hidden = !list.length;
+}
+
 // Flags as words; a dash says that none is set.
 const words = (flags) => (flags === '-' ? '' : flags.replaceAll('|', ', '));
 
@@ -42,7 +47,7 @@ export function daemons(robot, mayAct) {
 			6: d.rate_hz === null ? '–' : number(d.rate_hz, d.rate_hz < 10 ? 1 : 0, 'Hz'),
 			7: time(d.age_ms === null ? null : d.age_ms / 1e3),
 			8: time(d.late_p99_us === null ? null : d.late_p99_us / 1e6), 9: d.pid > 0 ? String(d.pid) : '–' };
-		mark(c[1], d.rank, (d.state || 'unknown') + (d.rank ? ': ' + explain(d) : ''));
+		mark(c[1], d.rank, (d.life === 'fault' ? 'in fault' : d.state || 'unknown') + (d.rank ? ': ' + explain(d) : ''));
 		for (const [i, text] of Object.entries(texts))
 			say(c[i], text);
 		c[5].classList.toggle('odd', d.restarts > 0);
@@ -54,6 +59,7 @@ export function daemons(robot, mayAct) {
 }
 
 export function buses(robot) {
+	hide('buses', robot.buses);
 	keyed(tbody('buses'), robot.buses.map((b, i) => ({ ...b, rank: robot.bus_ranks[i] })), (b) => b.name,
 		() => row(10, [3, 4, 5, 6, 7, 8, 9]), (tr, b) => {
 			const texts = [b.name, b.interface, null, b.load === null ? '–' : (100 * b.load).toFixed(0) + ' %', b.stale,
@@ -101,6 +107,7 @@ function setGauge(bar, low, value, high) {
 }
 
 export function joints(list) {
+	hide('joints', list);
 	keyed(tbody('joints'), list, (j) => j.device + '.' + j.name, (j) => {
 		const tr = row(7, [2, 3, 4, 5]);
 		tr.id = 'joint-' + j.device + '-' + j.name;
@@ -142,16 +149,24 @@ export function sensors(robot) {
 	const list = robot.devices.filter((d) => SENSORS[d.type]).flatMap((d) => SENSORS[d.type]
 		.filter(([field]) => !(Array.isArray(d.fields[field]) && d.fields[field].every((v) => v === null)))
 		.map(([field, digits, unit], i) => ({ d, field, digits, unit, first: !i })));
-	keyed(tbody('sensors'), list, (s) => s.d.name + '.' + s.field, () => row(3, []), (tr, s) => {
+	hide('sensors', list);
+	keyed(tbody('sensors'), list, (s) => s.d.name + '.' + s.field, () => {
+		const tr = row(3, []);
+		tr.cells[0].append(make('span'));
+		return tr;
+	}, (tr, s) => {
 		const old = age(tr, s.d.age_ms);
-		say(tr.cells[0], s.first ? s.d.name : '');
+		say(tr.cells[0].firstChild, s.d.name);
+		dress(tr.cells[0].firstChild, s.first ? '' : 'for-readers'); // of a screen
 		say(tr.cells[1], s.field.replaceAll('_', ' '));
 		say(tr.cells[2], reading(s.d.fields[s.field], s.digits, s.unit) + (s.first ? old : ''));
 	});
 }
 
 export function batteries(robot) {
-	keyed(tbody('batteries'), robot.devices.filter((d) => d.type === 'battery'), (d) => d.name, (d) => {
+	const list = robot.devices.filter((d) => d.type === 'battery');
+	hide('batteries', list);
+	keyed(tbody('batteries'), list, (d) => d.name, (d) => {
 		const tr = row(6, [2, 3, 4]);
 		const bar = make('meter');
 		bar.min = 0;
