@@ -38,7 +38,18 @@ ASK
 asked() { [[ $(asks "$1" "$2" 2>&1) == $3 ]] || { asks "$1" "$2" && return 1; }; } # USER QUESTION PATTERN
 
 status() { # USER HOST PATH: of the answer on the local socket
-	as "$1" curl -s -o /dev/null -w '%{http_code}' --max-time 60 --unix-socket "$page" -H "Host: $2" "http://x$3"
+	as "$1" /usr/bin/python3 - "$page" "$2" "$3" <<'GET'
+import http.client, socket, sys
+path, host, target = sys.argv[1:]
+one = http.client.HTTPConnection(host, timeout=60)
+one.sock = socket.socket(socket.AF_UNIX)
+try:
+    one.sock.connect(path)
+except PermissionError:
+    sys.exit("000")
+one.request("GET", target, headers={"Host": host})
+print(one.getresponse().status, end="")
+GET
 }
 
 test_a_local_socket_is_for_its_group() {
@@ -49,7 +60,7 @@ test_a_local_socket_is_for_its_group() {
 	[ "$(status operator robot.lan /session)" = 401 ]
 	[ "$(status operator robot.lan /../../etc/passwd)" = 404 ]
 	[ "$(status operator evil.example /)" = 421 ]
-	[ "$(status stranger robot.lan / || true)" = 000 ]
+	[ "$(status stranger robot.lan / 2>&1 || true)" = 000 ]
 	asked operator 'token look' 'ok http://robot.lan/#*'
 	end
 	[ ! -e "$page" ]
@@ -72,6 +83,45 @@ test_a_socket_that_was_left_is_replaced_and_another_file_is_not() {
 	chown "${uids[operator]}" "$folder/web/file"
 	lib_matches 111 "*$folder/web/file*" as operator achweb --folder "$folder/web" --listen "unix:$folder/web/file"
 	[ "$(<"$folder/web/file")" = precious ]
+}
+
+test_every_local_socket_is_removed_at_the_end() {
+	robot_up
+	web_up --listen "unix:$page" --listen "unix:$page-2" --listen 127.0.0.1 --port 0
+	[ -S "$page" ] && [ -S "$page-2" ]
+	lib_matches 111 "*$page: another process serves there*" \
+		as operator achweb --folder "$folder/web" --listen "unix:$page-3" --listen "unix:$page"
+	[ -S "$page" ] && [ ! -e "$page-3" ]
+	end
+	[ ! -e "$page" ] && [ ! -e "$page-2" ]
+}
+
+# PATTERN: a snapshot of the robot matches it
+shows() {
+	local link
+	link=$(asks operator 'token look')
+	as operator /usr/bin/python3 "$folder/snapshot.py" "${link#ok }" "$1" "$page"
+}
+
+# It begins with no robot at all, whose user it cannot know then.
+test_a_robot_that_comes_later_is_shown() {
+	cp test/web/snapshot.py "$folder"
+	lib_cleanup
+	web_up --listen "unix:$page"
+	shows '"supervised":false'
+	robot_up
+	robot_armed
+	shows '"supervised":true[^[]*"level":"run"'
+	kill -TERM "$(<"$folder/achstart")"
+	lib_until all_gone
+	shows '"supervised":false'
+	start
+	ready
+	shows '"supervised":true[^[]*"level":"estop"'
+	robot_armed
+	shows '"supervised":true[^[]*"level":"run".*"name":"waist"'
+	kill -0 "$spawned"
+	end
 }
 
 test_the_folder_gives_links_by_group() {

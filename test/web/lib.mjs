@@ -29,6 +29,12 @@ export async function until(what, test, ms = 60000) {
 	}
 }
 
+// On a loaded machine a driver may be late and refuse for a moment.
+export const arm = () => until('the robot is armed', () => {
+	achctl('arm');
+	return status().level === 'run';
+});
+
 export function check(condition, what) {
 	if (!condition)
 		throw new Error(what);

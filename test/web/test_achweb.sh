@@ -35,7 +35,13 @@ passed() {
 	return 1
 }
 
-achstart test/web/web.launch 2>"$lib_folder/achstart" &
+# A port that is free, and the same one after a restart.
+port=$(python3 -c 'import socket
+with socket.socket() as s:
+    s.bind(("127.0.0.1", 0))
+    print(s.getsockname()[1])')
+sed "s|include: \.\./\.\./|include: $PWD/|; s|\"0\"|\"$port\"|" test/web/web.launch >"$lib_folder/web.launch"
+achstart "$lib_folder/web.launch" 2>"$lib_folder/achstart" &
 supervisor=$!
 lib_until is_armed
 
@@ -71,6 +77,35 @@ lib_case a_robot_without_achweb_says_so asks_for_achweb
 lib_case an_unknown_group_is_refused lib_matches 100 "*there is no group no-such*" achweb --arming no-such
 lib_case an_address_is_numeric lib_matches 100 "*is not an address such as*" achweb --listen robot.lan
 
+# Ports are those of a network of its own.
+other_port() {
+	unshare -n bash -euc '
+		ip link set lo up
+		python3 -c "import socket, time
+s = socket.socket(socket.AF_INET6)
+s.bind((\"::1\", 8765))
+s.listen()
+time.sleep(60)" &
+		taken=$!
+		for i in {1..600}; do ! ss -ltn | grep -q "\[::1\]:8765" || break; sleep 0.05; done
+		mkdir -m 700 "$0"
+		env -u NOTIFY_SOCKET achweb --folder "$0" &
+		mine=$!
+		trap "kill $taken $mine" EXIT
+		for i in {1..600}; do [ ! -S "$0/web" ] || break; sleep 0.05; done
+		port=$(ss -ltn | sed -n "s/.* 127.0.0.1:\([0-9]*\) .*/\1/p")
+		[ "$port" != 8765 ]
+		for host in 127.0.0.1 "[::1]" localhost; do
+			python3 -c "import sys, urllib.request
+urllib.request.urlopen(sys.argv[1], timeout=60)" "http://$host:$port/"
+		done' "$lib_folder/ports"
+}
+if unshare -n ip -6 addr show dev lo >/dev/null 2>&1; then
+	lib_case a_port_that_is_taken_on_one_address_is_left_alone other_port
+else
+	lib_ignore a_port_that_is_taken_on_one_address_is_left_alone "no namespaces or no IPv6 here"
+fi
+
 # ---- with npm's packages ----
 
 if [ -d "$NPM_FOLDER/node_modules/ws" ] && command -v node >/dev/null; then
@@ -83,7 +118,8 @@ if [ -d "$NPM_FOLDER/node_modules/ws" ] && command -v node >/dev/null; then
 	lib_case every_schema_is_understood passed every_schema_is_understood
 	lib_case other_subprotocols_and_keys_are_refused passed other_subprotocols_and_keys_are_refused
 	lib_case services_stop_and_with_the_right_to_act_arm passed services_stop_and_with_the_right_to_act_arm
-	lib_case the_layout_names_topics_that_there_are passed the_layout_names_topics_that_there_are
+	lib_case a_3d_panel_shows_the_robot passed a_3d_panel_shows_the_robot
+	lib_case the_layout_shows_what_there_is passed the_layout_shows_what_there_is
 else
 	lib_ignore studio "npm's packages are not in .deps/npm: run scripts/setup where npm's registry can be reached"
 fi
@@ -100,6 +136,9 @@ if [ -n "$CHROMIUM" ] && [ -d "$NPM_FOLDER/node_modules/playwright-core" ]; then
 	done < <(sed -n 's/^\tasync \([a-z_]*\)() {$/\1/p' test/web/page.mjs)
 	# named by endplate-security(7)
 	lib_case a_link_works_once passed a_link_works_once
+	lib_case arming_is_for_what_was_seen_at_the_first_press passed arming_is_for_what_was_seen_at_the_first_press
+	lib_case a_killed_server_comes_back_and_the_stop_of_an_open_page_works \
+		passed a_killed_server_comes_back_and_the_stop_of_an_open_page_works
 else
 	lib_ignore page "chromium or playwright-core is not there: run scripts/setup"
 fi
