@@ -106,8 +106,8 @@ struct ros_map {
 	void (*encode)(struct cdr_out *o, const struct msg_type *type, const void *msg, const struct ros_context *c);
 };
 
-/* The first mapping of a type of message, then the next one after it: standard types, picture, diagnostics, its own; NULL: there
- * are no more. */
+/* The first mapping of a type of message, then the next one after it: standard types, picture, diagnostics, its own;
+ * NULL: there are no more. */
 const struct ros_map *ros_map_of(uint32_t msg_type, const struct ros_map *after);
 /* The one with that use (the first of several); NULL: none. */
 const struct ros_map *ros_map_for(uint32_t msg_type, enum ros_use use);

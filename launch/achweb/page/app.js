@@ -102,6 +102,7 @@ function showBar(dead) {
 		say($('line'), never ? link.why : 'NO DATA for ' + (link.silence() / 1000).toFixed(0) + ' s: ' + link.why +
 			'. What is below is old.');
 		dress($('bar'), never ? 'waiting' : 'dead');
+		$('arm').disabled = true; // what it would be for is not known
 	} else {
 		const [word, kind] = LEVELS[robot.level] || ['? unknown', 'unknown'], t = truth();
 		dress($('level'), 'badge ' + kind);

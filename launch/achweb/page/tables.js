@@ -87,8 +87,15 @@ function joint(device, facts, i) {
 		limits: limitsOf(facts, device.name, f.joint[i]).position };
 }
 
+// A limb, hubo-rarm, has a state of its own; its joints are those of hubo.
+function isPart(d, all) {
+	return all.some((whole) => d.name.startsWith(whole.name + '-') &&
+		d.fields.joint.every((name) => whole.fields.joint.includes(name)));
+}
+
 export function jointsOf(robot, facts) {
-	return robot.devices.filter((d) => d.type === 'joint-state')
+	const all = robot.devices.filter((d) => d.type === 'joint-state');
+	return all.filter((d) => !isPart(d, all))
 		.flatMap((d) => d.fields.joint.map((_, i) => joint(d, facts, i)))
 		.filter((j) => j.life !== 'down' || j.position !== null);
 }
@@ -180,7 +187,8 @@ export function batteries(robot) {
 		const alarms = words(f.alarms);
 		say(c[0], d.name);
 		c[1].firstChild.value = f.charge || 0;
-		say(c[1].lastChild, f.charge === null ? ' unknown' : ' ' + (100 * f.charge).toFixed(0) + ' %');
+		c[1].firstChild.hidden = f.charge === null;
+		say(c[1].lastChild, f.charge === null ? 'unknown' : ' ' + (100 * f.charge).toFixed(0) + ' %');
 		say(c[2], number(f.voltage, 1, 'V'));
 		say(c[3], number(f.current, 1, 'A'));
 		say(c[4], celsius(f.temperature));
