@@ -79,6 +79,7 @@ lib_case an_address_is_numeric lib_matches 100 "*is not an address such as*" ach
 
 # Ports are those of a network of its own.
 other_port() {
+	# shellcheck disable=SC2016 # for the shell inside
 	unshare -n bash -euc '
 		ip link set lo up
 		python3 -c "import socket, time

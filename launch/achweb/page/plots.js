@@ -7,14 +7,23 @@ const USUAL = ['waist.position.0', 'balance.lean', 'wheels.current.0'];
 const KEY = 'endplate-plots';
 const plots = new Map();
 let history = []; // { t, values by path }
-let offered = '';
+let offered = '', chosen = false;
 
+// What this person has chosen before; null: nothing.
 function load() {
 	try {
-		return JSON.parse(localStorage.getItem(KEY)) || USUAL;
+		return JSON.parse(localStorage.getItem(KEY));
 	} catch (error) {
-		return USUAL;
+		return null;
 	}
+}
+
+// The usual fields, or the first joints, of a robot that nobody has chosen fields of.
+function choose(all) {
+	const have = all.map((n) => n.path), usual = USUAL.filter((path) => have.includes(path));
+	const list = usual.length ? usual : have.filter((path) => path.includes('.position.')).slice(0, 3);
+	chosen = chosen || list.length > 0;
+	list.forEach(add);
 }
 
 function save() {
@@ -116,7 +125,10 @@ function offer(all) {
 }
 
 export function begin() {
-	load().slice(0, 12).forEach(add);
+	const saved = load();
+	chosen = Array.isArray(saved);
+	if (chosen)
+		saved.slice(0, 12).forEach(add);
 	$('field').addEventListener('change', () => {
 		if ($('field').value)
 			add($('field').value);
@@ -130,6 +142,8 @@ export function update(robot, facts) {
 	history = history.filter((h) => now - h.t < SECONDS * 1000 + 500);
 	history.push({ t: now, values: new Map(all.filter((n) => !n.old).map((n) => [n.path, n.value])) });
 	offer(all);
+	if (!chosen)
+		choose(all);
 	for (const plot of plots.values()) {
 		const n = all.find((one) => one.path === plot.path);
 		const unit = n && facts.units[n.type] && facts.units[n.type][n.field] || '';
