@@ -17,9 +17,9 @@ static void add(struct studio_topics *t, const char *topic, const char *channel,
 	if (t->n == STUDIO_TOPICS)
 		return;
 	t->n++;
+	*one = (struct studio_topic){ .map = map };
 	snprintf(one->topic, sizeof(one->topic), "%s", topic);
 	snprintf(one->channel, sizeof(one->channel), "%s", channel);
-	one->map = map;
 }
 
 /* The names are those of a recording as MCAP: /waist-state, /waist-state/joint_states. */
