@@ -1,5 +1,6 @@
 #!/bin/bash
-# vm_systemd.sh: the units endplate@ and achdds@, installed as make install does it, under a real systemd.
+# vm_systemd.sh: the units endplate@, achdds@ and achweb@, installed as make install does it, under a real systemd.
+# limit: 1200 s
 #
 # systemd is process 1 of a namespace of its own, with /run and cgroups of its own and hardly any other unit.
 # shellcheck disable=SC2317 # called by name
@@ -8,6 +9,7 @@ set -eu
 lib_tmp
 build=$(realpath "${BUILD:-build}")
 folder=$lib_folder
+tree=$PWD
 units=/etc/vm-systemd
 unset NOTIFY_SOCKET ENDPLATE_RUN ENDPLATE_PREFIX XDG_RUNTIME_DIR
 
@@ -19,7 +21,7 @@ target() { # NAME [LINE...]
 
 boot() {
 	mkdir -p $units
-	cp /usr/local/lib/systemd/system/{endplate,achdds}@.service $units
+	cp /usr/local/lib/systemd/system/{endplate,achdds,achweb}@.service $units
 	target sysinit.target
 	target basic.target Requires=sysinit.target After=sysinit.target
 	target shutdown.target
@@ -94,11 +96,11 @@ dies() { # SIGNAL: the main process gets it, and there is another one
 }
 
 test_is_clean() {
-	systemd-analyze verify "$folder"/{endplate,achdds}@bench.service
+	systemd-analyze verify "$folder"/{endplate,achdds,achweb}@bench.service
 }
 
 test_exposure_is_2() {
-	systemd-analyze security --offline=true --threshold=20 "$folder"/{endplate,achdds}@bench.service
+	systemd-analyze security --offline=true --threshold=20 "$folder"/{endplate,achdds,achweb}@bench.service
 }
 
 test_killed_and_hung() {
@@ -240,6 +242,36 @@ test_users() { # a start takes long here
 	stops
 }
 
+# PATTERN: with a link for an operator, the page shows a robot that matches it.
+shows() { inside python3 -I "$tree/test/web/snapshot.py" "$(as vm-operator web)" "$1"; }
+
+own_page() {
+	is "$(value ActiveState)" = active
+	is "$(inside stat -c %U:%G "/proc/$(main)")" = endplate-web:endplate-op
+	is "$(capabilities "$(main)")" = '  '
+	is "$(owners /run/endplate-web/bench /run/endplate-web/bench/web)" = \
+		'750 endplate-web:endplate-op 660 endplate-web:endplate-op'
+	shows '"supervised":true.*"name":"waist"' | grep -oE '"supervised":[a-z]*'
+	lib_matches 1 "$refused" as vm-operator web --act
+	lib_not as vm-stranger web
+}
+
+# A user of its own, before there is a robot and beside one; killed, it comes back.
+test_page() {
+	unit=achweb@bench
+	inside timeout 60 systemctl start "$unit" || { dmesg | tail -n 20; return 1; }
+	unit=endplate@bench starts
+	own_page
+	dies KILL
+	own_page
+	is "$(value NRestarts)" = 1
+	ctl stop "$unit"
+	is "$(value ActiveState Result)" = $'success\ninactive'
+	lib_not inside test -e /run/endplate-web/bench
+	unit=endplate@bench
+	stops
+}
+
 [ -x /lib/systemd/systemd ] || { lib_ignore all 'systemd is not installed here'; lib_end; exit; }
 cp -r "$build/test/vm/install/usr" / # test/vm/run has made that
 mkdir -p /etc/endplate
@@ -250,7 +282,7 @@ sed '/actuated: no/a\    settings: {tick: 50ms}
 	s|type: PRL120|&\n      watchdog: 10s|' config/robots/waist.yaml >/etc/endplate/waist.yaml
 sed 's|\.\./config/robots/||; s|priority:|dead_after: 20s\n    ready_within: 1min\n    &|' launch/waist.launch \
 	>/etc/endplate/bench.launch
-for service in endplate achdds; do
+for service in endplate achdds achweb; do
 	cp "/usr/local/lib/systemd/system/$service@.service" "$folder/$service@bench.service"
 done
 cat >/etc/endplate/bench.dds <<END
@@ -261,10 +293,12 @@ printf '%s\n' 'operators: endplate-op' 'arming: endplate-arm' 'moving: endplate-
 for group in endplate-op endplate-arm endplate-move; do
 	getent group $group >/dev/null || groupadd --system $group
 done
-for user in endplate endplate-dds vm-operator vm-armer vm-mover vm-stranger; do
+ip link set lo up
+for user in endplate endplate-dds endplate-web vm-operator vm-armer vm-mover vm-stranger; do
 	id -u $user >/dev/null 2>&1 || useradd --system --no-create-home --user-group $user
 done
 usermod -a -G endplate-op endplate-dds
+usermod -a -G endplate-op endplate-web
 usermod -a -G endplate-op vm-operator
 usermod -a -G endplate-op,endplate-arm vm-armer
 usermod -a -G endplate-op,endplate-move vm-mover
