@@ -102,7 +102,7 @@ int patrol_open(struct patrol *p, const struct launch *launch)
 
 		if (d->kind == LAUNCH_DRIVER || d->channel)
 			add_daemon(p, launch, d);
-		else if (d->kind == LAUNCH_BLACKBOX)
+		else if (d->kind == LAUNCH_BLACKBOX || d->kind == LAUNCH_PROGRAM) /* achlogd */
 			add(p, d->name, d->name, "-event", 0640, false);
 	}
 	for (size_t i = 0; i < launch->robot.buses_n; i++)

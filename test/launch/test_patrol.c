@@ -107,11 +107,12 @@ TEST(state_and_events_of_a_daemon_to_be_kept_outlive_the_robot)
 	}
 }
 
-TEST(a_black_box_has_events_only)
+TEST(recorders_have_events_only)
 {
 	open_launch("launch/krang.launch", NULL);
 	expect("blackbox-event", 0640, false);
 	TEST_ASSERT_NULL(find("blackbox-state"));
+	expect("achlogd-event", 0640, false);
 	TEST_ASSERT_NULL(find("achlogd-state"));
 }
 
