@@ -250,9 +250,9 @@ TEST(frames_say_so)
 {
 	fake.plan = add_moving;
 	TEST_ASSERT_EQUAL(0, drv_lib_main("--name arm --bus wire:a --frames"));
-	TEST_ASSERT_NOT_NULL(strstr(drv_lib.printed,
-				    "\"id\":\"203\",\"ext\":false,\"rtr\":false,\"dir\":\"tx\",\"len\":1,"
-				    "\"class\":\"latest\",\"moves\":true,"));
+	TEST_ASSERT_NOT_NULL(strstr(
+		drv_lib.printed, "\"id\":\"203\",\"ext\":false,\"rtr\":false,\"fd\":false,\"brs\":false,\"dir\":\"tx\","
+				 "\"len\":1,\"class\":\"latest\",\"moves\":true,"));
 	TEST_ASSERT_NOT_NULL(strstr(drv_lib.printed, "\"class\":\"latest\",\"moves\":false,"));
 }
 
