@@ -213,7 +213,8 @@ class Messages(Case):
             ("acceleration: length 2; there is room for 3", lambda: setattr(imu, "acceleration", [1, 2])),
             ("position: length 2, but count is 1", lambda: setattr(ref, "position", [1, 2])),
             ("count: 99 is more than the 48 that there is room for", lambda: setattr(ref, "count", 99)),
-            ('mode: "what" is not one of none, position, velocity, current', lambda: setattr(ref, "mode", ["what"])),
+            ('mode: "what" is not one of none, position, velocity, current, compliant',
+             lambda: setattr(ref, "mode", ["what"])),
             ("source: '%s' is not text of at most 23 bytes" % ("x" * 24), lambda: endplate.Event(source="x" * 24)),
             ("header: has no field x", lambda: setattr(imu, "header", {"x": 1})),
         ]:

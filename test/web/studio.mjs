@@ -62,7 +62,7 @@ await run({
 			const joints = await read(seen, '/waist-state/joint_states');
 			check(joints.name.length === 1 && joints.name[0] === '15', JSON.stringify(joints.name));
 			check(Math.abs(joints.position[0]) < 4, 'position ' + joints.position[0]);
-			check(Math.abs(joints.header.stamp.sec - Date.now() / 1000) < 60, 'stamp ' + joints.header.stamp.sec);
+			check(Math.abs(joints.header.stamp.sec - Number(seen.time) / 1e9) < 60, 'stamp ' + joints.header.stamp.sec);
 			const own = await read(seen, '/waist-state');
 			check(own.joint[0] === '15' && own.common.level !== undefined, 'endplate_msgs');
 			const log = await read(seen, '/rosout');

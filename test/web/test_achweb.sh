@@ -41,7 +41,7 @@ with socket.socket() as s:
     s.bind(("127.0.0.1", 0))
     print(s.getsockname()[1])')
 sed "s|include: \.\./\.\./|include: $PWD/|; s|\"0\"|\"$port\"|" test/web/web.launch >"$lib_folder/web.launch"
-achstart "$lib_folder/web.launch" 2>"$lib_folder/achstart" &
+achstart --virtual --rate 1 "$lib_folder/web.launch" 2>"$lib_folder/achstart" &
 supervisor=$!
 lib_until is_armed
 
