@@ -40,7 +40,7 @@ refused() { # PATTERN ARGUMENT
 }
 
 lib_case "q stops the robot" screen q
-lib_case "achstart leaves the screen to achctl top" grep -q 'all 9 ready' build/run.log
+lib_case "achstart leaves the screen to achctl top" grep -q 'all 10 ready' build/run.log
 lib_case "nothing is left" nothing_left
 lib_case "Ctrl-C stops the robot" screen $'\003'
 lib_case "nothing is left after Ctrl-C" nothing_left
