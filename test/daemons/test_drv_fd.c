@@ -1,4 +1,4 @@
-/* test_drv_fd.c: a driver that declares CAN FD frames. */
+/* test_drv_fd.c: a driver that declares CAN FD frames.  Also for drv_declare.c. */
 #include <errno.h>
 
 #include "can/bits_fd.h"

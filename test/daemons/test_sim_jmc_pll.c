@@ -37,6 +37,12 @@ static void arrive(int64_t t_ns)
 	jmc_pll_arrive(&pll, t_ns);
 }
 
+TEST(its_first_tick_is_a_period_after_the_start)
+{
+	jmc_pll_start(&pll, &usual, 5 * MS, 100 * MS);
+	TEST_ASSERT_EQUAL_INT64(105 * MS, pll.tick_ns);
+}
+
 /* n references from first on.  When the next one is due. */
 static int64_t stream(int64_t first_ns, int64_t period_ns, unsigned int n)
 {
