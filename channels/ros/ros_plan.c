@@ -36,7 +36,7 @@ static const struct ros_plan *plan_of(const struct msg_group *group)
 	return &plans[i];
 }
 
-/* There is no padding: a field lies behind the sizes of those before it. */
+/* Structs have no padding: the offset of a field is the sum of the sizes before it. */
 static void find_count(struct ros_step *step, const struct msg_group *group, const struct msg_field *list)
 {
 	const struct msg_field *f = group->fields;

@@ -191,24 +191,39 @@ static enum console_end run_update(struct console *c, const struct msg_joint_sta
 
 /* ---- motion ---- */
 
+/* The state of the next tick: which of its joints this one is.  -1: it cannot follow, and a line was printed. */
+static int next_state(struct console *c, const char *joint, struct msg_joint_state *s)
+{
+	struct endplate_view view;
+	int at, status = endplate_wait(c->robot, TICK_NS, NULL);
+
+	if (!status)
+		status = endplate_state(c->device, s, sizeof(*s), &view);
+	if (status) {
+		fail(c, joint, endplate_strerror(status));
+		return -1;
+	}
+	at = place(s, joint);
+	if (!view.follows || at < 0 || s->lifecycle[at] == MSG_LIFE_FAULT) {
+		fail(c, joint, "it cannot follow: the robot was stopped, or its board has failed");
+		return -1;
+	}
+	return at;
+}
+
 /* The driver ramps to it within the limits, and holds the joint there afterwards. */
 static enum console_end run_goto(struct console *c, const char *joint, double rad)
 {
 	struct msg_joint_state s;
-	struct endplate_view view;
 	unsigned int reached = 0;
 
 	for (int tick = 0; tick < GOTO_TICKS; tick++) {
 		struct msg_joint_ref ref = { .count = 0 };
-		int at, status = endplate_wait(c->robot, TICK_NS, NULL);
+		const int at = next_state(c, joint, &s);
+		int status;
 
-		if (!status)
-			status = endplate_state(c->device, &s, sizeof(s), &view);
-		if (status)
-			return fail(c, joint, endplate_strerror(status));
-		at = place(&s, joint);
-		if (!view.follows || at < 0 || s.lifecycle[at] == MSG_LIFE_FAULT)
-			return fail(c, joint, "it cannot follow: the robot was stopped, or its board has failed");
+		if (at < 0)
+			return CONSOLE_FAILED;
 		reached = fabs(s.position[at] - rad) < NEAR_RAD ? reached + 1 : 0;
 		if (reached == 3) {
 			fprintf(c->out, "%s at %.4f rad\n", joint, s.position[at]);
@@ -230,20 +245,15 @@ static enum console_end run_comply(struct console *c, const char *joint, double 
 	const int64_t until_ns = endplate_now_ns() + (int64_t)(time_s * 1e9);
 	const int64_t soft_by_ns = endplate_now_ns() + SOFT_NS;
 	struct msg_joint_state s;
-	struct endplate_view view;
 	int at;
 
 	do {
 		struct msg_joint_ref ref = { .count = 0 };
-		int status = endplate_wait(c->robot, TICK_NS, NULL);
+		int status;
 
-		if (!status)
-			status = endplate_state(c->device, &s, sizeof(s), &view);
-		if (status)
-			return fail(c, joint, endplate_strerror(status));
-		at = place(&s, joint);
-		if (!view.follows || at < 0 || s.lifecycle[at] == MSG_LIFE_FAULT)
-			return fail(c, joint, "it cannot follow: the robot was stopped, or its board has failed");
+		at = next_state(c, joint, &s);
+		if (at < 0)
+			return CONSOLE_FAILED;
 		if (endplate_now_ns() > soft_by_ns && !(s.status[at] & MSG_JOINT_COMPLIANT))
 			return fail(c, joint, "it stays rigid; achctl events says why");
 		ref.count = s.count;
