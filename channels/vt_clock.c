@@ -19,7 +19,7 @@
 #define WAITS_MAX 10000	 /* in one turn that return at once: a descriptor stays readable */
 #define ROUNDS_MAX 10000 /* in one instant: processes that keep waking each other */
 #define ASK_NS 1000000	 /* what no process announces, such as a removed file, is found within */
-#define PROBES_MAX 64
+#define PROBES_MAX 160	 /* two of each bus */
 #define READINGS 50
 #define READING_ROWS 41
 #define OUTSIDE_NS 1000000

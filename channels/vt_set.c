@@ -57,7 +57,9 @@ static int set_add_fd(struct clock_set *set, int fd, uint32_t events, uint32_t t
 	const int place = vt_clock_probe(fd);
 	struct vt_set *s = of(set);
 
-	if (place >= 0 && s->probes_n < CLOCK_TAGS_MAX)
+	if (place >= 0 && s->probes_n == CLOCK_TAGS_MAX)
+		return -ENOSPC;
+	if (place >= 0)
 		s->probes[s->probes_n++] = (struct vt_probed){ fd, place, tag, 0 };
 	s->changes++;
 	return clock_set_epoll_ops.add_fd(of(set)->fds, fd, events, tag);

@@ -3,11 +3,12 @@
  *	struct sim sim = { 0 };
  *
  *	sim_load(&sim, &robot, &errors);	units, each with a name such as waist.15
- *	sim_open(&sim, &errors);		their buses
+ *	sim_open(&sim, set, &errors);		their buses
  *	for (;;) {
- *		n = sim_fds(&sim, fds);
- *		clock_wait(fds, n, sim_next_ns(&sim));
- *		sim_turn(&sim, fds, clock_now_ns());
+ *		n = clock_set_wait(set, tags, CLOCK_TAGS_MAX, sim_next_ns(&sim));
+ *		while (n > 0)
+ *			sim_ready(&sim, tags[--n]);
+ *		sim_turn(&sim, clock_now_ns());
  *	}
  *
  * A unit has a controller of its own on a bus: one module, one sensor.  Its kind is a file that was written from the
@@ -39,7 +40,7 @@
 #define SIM_UNITS_MAX 48
 #define SIM_FILTERS_MAX 4
 #define SIM_EARS_MAX 4
-#define SIM_FDS_MAX (SIM_UNITS_MAX + SIM_EARS_MAX)
+#define SIM_TAGS_MAX (SIM_UNITS_MAX + SIM_EARS_MAX)
 #define SIM_ANSWER_MAX 65536
 #define SIM_SOCKET "robotsim"	     /* in RUN */
 #define SIM_STARTS "robotsim.starts" /* in RUN: how often it was started since it last ended as asked */
@@ -93,13 +94,20 @@ struct sim_kind {
 	struct sim_motion *(*motion)(void *state);
 };
 
+/* An attachment to a bus. */
+struct sim_line {
+	struct bus *bus;
+	uint32_t tag; /* in the set */
+	bool ready;   /* frames have come */
+};
+
 /* Boards that hear the same identifiers on one bus, and of which few frames are for each, receive through one
  * attachment: then a frame wakes robotsim once, not once for each of them.  Each still sends, and acknowledges, as a
  * controller of its own. */
 struct sim_ear {
 	const struct robot_device *device;
 	const struct robot_bus *on;
-	struct bus *bus; /* NULL: none of its units is on the bus */
+	struct sim_line line; /* its bus is NULL: none of its units is on the bus */
 	char bus_name[ROBOT_INTERFACE_MAX + TEXT_NAME_MAX + 2];
 	struct bus_filter filters[SIM_FILTERS_MAX];
 	size_t filters_n;
@@ -118,7 +126,7 @@ struct sim_unit {
 
 	/* by sim_bus.c */
 	char bus_name[ROBOT_INTERFACE_MAX + TEXT_NAME_MAX + 2];
-	struct bus *bus; /* NULL: it has no power, or its cable is cut */
+	struct sim_line line; /* its bus is NULL: it has no power, or its cable is cut */
 	bool cut;
 	struct frame held; /* that the bus has not taken yet */
 	bool holds;
@@ -153,7 +161,9 @@ struct sim {
 	struct sim_body body;
 	unsigned int starts;
 
-	/* by sim_bus.c: frames that have come, in the order of their times */
+	/* by sim_bus.c */
+	struct clock_set *set;
+	/* frames that have come, in the order of their times */
 	struct {
 		struct sim_unit *unit;
 		int64_t t_ns;
@@ -201,15 +211,15 @@ struct sim_unit *sim_find(struct sim *sim, const char *name, struct query_text *
 
 /* ---- sim_bus.c ---- */
 
-int sim_open(struct sim *sim, struct error_sink *errors); /* a bus that is absent is attached to when it appears */
+/* A bus that is absent is attached to when it appears.  Their tags in the set are below SIM_TAGS_MAX. */
+int sim_open(struct sim *sim, struct clock_set *set, struct error_sink *errors);
 void sim_close(struct sim *sim);
-size_t sim_fds(const struct sim *sim, struct clock_fd *fds); /* SIM_FDS_MAX at most */
 int64_t sim_next_ns(const struct sim *sim);
-/* What is due, and what has come where fds, as filled in above, are ready; NULL: everywhere. */
-void sim_turn(struct sim *sim, const struct clock_fd *fds, int64_t now_ns);
+void sim_ready(struct sim *sim, uint32_t tag);				      /* that the set has returned */
+void sim_turn(struct sim *sim, int64_t now_ns);				      /* what has come, and what is due */
 void sim_beat(struct sim *sim, int64_t now_ns);				      /* a few times a second */
 bool sim_is_attached(const struct sim *sim, const struct sim_unit **missing); /* everywhere it has power */
-void sim_connect(struct sim_unit *unit);				      /* as its power and its cable are now */
+void sim_connect(struct sim *sim, struct sim_unit *unit);		      /* as its power and its cable are now */
 
 /* ---- sim_body.c ---- */
 

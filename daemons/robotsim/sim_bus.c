@@ -20,7 +20,29 @@ static bool is_wire(const struct robot_bus *on)
 	return !strncmp(on->interface, "wire:", 5);
 }
 
-static int open_bus(struct sim_unit *unit, struct error_sink *errors)
+static int open_line(struct sim *sim, struct sim_line *line, const char *name, const struct bus_options *options,
+		     struct error_sink *errors)
+{
+	int r = bus_open(&line->bus, name, options, errors);
+
+	if (r) {
+		line->bus = NULL;
+		return r;
+	}
+	r = bus_join(line->bus, sim->set, line->tag);
+	if (r)
+		error_add(errors, "%s: %s", name, strerror(-r));
+	return r;
+}
+
+static void close_line(struct sim_line *line)
+{
+	bus_close(line->bus);
+	line->bus = NULL;
+	line->ready = false;
+}
+
+static int open_bus(struct sim *sim, struct sim_unit *unit, struct error_sink *errors)
 {
 	const struct bus_options options = {
 		.filters = unit->filters,
@@ -32,10 +54,10 @@ static int open_bus(struct sim_unit *unit, struct error_sink *errors)
 	};
 
 	unit->holds = false;
-	return bus_open(&unit->bus, unit->bus_name, &options, errors);
+	return open_line(sim, &unit->line, unit->bus_name, &options, errors);
 }
 
-static int open_ear(struct sim_ear *ear, struct error_sink *errors)
+static int open_ear(struct sim *sim, struct sim_ear *ear, struct error_sink *errors)
 {
 	const struct bus_options options = {
 		.filters = ear->filters,
@@ -44,7 +66,7 @@ static int open_ear(struct sim_ear *ear, struct error_sink *errors)
 		.later = true,
 	};
 
-	return bus_open(&ear->bus, ear->bus_name, &options, errors);
+	return open_line(sim, &ear->line, ear->bus_name, &options, errors);
 }
 
 static bool has_power(const struct sim_unit *unit)
@@ -52,18 +74,15 @@ static bool has_power(const struct sim_unit *unit)
 	return !unit->kind->has_power || unit->kind->has_power(unit->state);
 }
 
-void sim_connect(struct sim_unit *unit)
+void sim_connect(struct sim *sim, struct sim_unit *unit)
 {
 	const bool wanted = !unit->cut && has_power(unit);
 	struct error_sink ignored = { 0 };
 
-	if (wanted && !unit->bus) {
-		if (open_bus(unit, &ignored))
-			unit->bus = NULL; /* the next beat tries again */
-	} else if (!wanted && unit->bus) {
-		bus_close(unit->bus);
-		unit->bus = NULL;
-	}
+	if (wanted && !unit->line.bus)
+		open_bus(sim, unit, &ignored); /* the next beat tries again */
+	else if (!wanted && unit->line.bus)
+		close_line(&unit->line);
 }
 
 /* An ear is open while one of its units is on the bus. */
@@ -73,15 +92,11 @@ static int connect_ear(struct sim *sim, struct sim_ear *ear, struct error_sink *
 	int r = 0;
 
 	for (size_t i = 0; i < sim->units_n; i++)
-		wanted |= sim->units[i].ear == ear && sim->units[i].bus;
-	if (wanted && !ear->bus) {
-		r = open_ear(ear, errors);
-		if (r)
-			ear->bus = NULL;
-	} else if (!wanted && ear->bus) {
-		bus_close(ear->bus);
-		ear->bus = NULL;
-	}
+		wanted |= sim->units[i].ear == ear && sim->units[i].line.bus;
+	if (wanted && !ear->line.bus)
+		r = open_ear(sim, ear, errors);
+	else if (!wanted && ear->line.bus)
+		close_line(&ear->line);
 	return r;
 }
 
@@ -90,18 +105,23 @@ static void name_bus(char *name, size_t size, const struct robot_bus *on, const 
 	snprintf(name, size, is_wire(on) ? "%s@%s" : "%s", on->interface, controller);
 }
 
-int sim_open(struct sim *sim, struct error_sink *errors)
+int sim_open(struct sim *sim, struct clock_set *set, struct error_sink *errors)
 {
 	const int64_t now_ns = clock_now_ns();
 
+	sim->set = set;
 	for (size_t i = 0; i < sim->units_n; i++) {
 		struct sim_unit *unit = &sim->units[i];
 
 		name_bus(unit->bus_name, sizeof(unit->bus_name), unit->on, unit->name);
+		unit->line.tag = (uint32_t)i;
 	}
-	for (size_t i = 0; i < sim->ears_n; i++)
-		name_bus(sim->ears[i].bus_name, sizeof(sim->ears[i].bus_name), sim->ears[i].on,
-			 sim->ears[i].device->name);
+	for (size_t i = 0; i < sim->ears_n; i++) {
+		struct sim_ear *ear = &sim->ears[i];
+
+		name_bus(ear->bus_name, sizeof(ear->bus_name), ear->on, ear->device->name);
+		ear->line.tag = SIM_UNITS_MAX + (uint32_t)i;
+	}
 	sim_start(sim, now_ns);
 	for (size_t i = 0; i < sim->units_n; i++) {
 		struct sim_unit *unit = &sim->units[i];
@@ -109,9 +129,8 @@ int sim_open(struct sim *sim, struct error_sink *errors)
 
 		if (!has_power(unit))
 			continue;
-		r = open_bus(unit, errors);
+		r = open_bus(sim, unit, errors);
 		if (r) {
-			unit->bus = NULL;
 			sim_close(sim);
 			return r;
 		}
@@ -129,33 +148,10 @@ int sim_open(struct sim *sim, struct error_sink *errors)
 
 void sim_close(struct sim *sim)
 {
-	for (size_t i = 0; i < sim->units_n; i++) {
-		bus_close(sim->units[i].bus);
-		sim->units[i].bus = NULL;
-	}
-	for (size_t i = 0; i < sim->ears_n; i++) {
-		bus_close(sim->ears[i].bus);
-		sim->ears[i].bus = NULL;
-	}
-}
-
-/* Nothing comes to a unit with an ear once it is attached: sim_beat finds out when the bus is gone. */
-static bool waits(const struct sim_unit *unit)
-{
-	return unit->bus && (!unit->ear || bus_state(unit->bus) == BUS_ABSENT);
-}
-
-size_t sim_fds(const struct sim *sim, struct clock_fd *fds)
-{
-	size_t n = 0;
-
 	for (size_t i = 0; i < sim->units_n; i++)
-		fds[n++] = (struct clock_fd){ .fd = waits(&sim->units[i]) ? bus_fd(sim->units[i].bus) : -1,
-					      .events = POLLIN };
+		close_line(&sim->units[i].line);
 	for (size_t i = 0; i < sim->ears_n; i++)
-		fds[n++] =
-			(struct clock_fd){ .fd = sim->ears[i].bus ? bus_fd(sim->ears[i].bus) : -1, .events = POLLIN };
-	return n;
+		close_line(&sim->ears[i].line);
 }
 
 static int64_t earlier(int64_t a_ns, int64_t b_ns)
@@ -170,14 +166,14 @@ int64_t sim_next_ns(const struct sim *sim)
 	for (size_t i = 0; i < sim->units_n; i++) {
 		const struct sim_unit *unit = &sim->units[i];
 
-		if (!unit->bus)
+		if (!unit->line.bus)
 			continue;
-		next_ns = earlier(next_ns, bus_next_ns(unit->bus));
+		next_ns = earlier(next_ns, bus_next_ns(unit->line.bus));
 		next_ns = earlier(next_ns, unit->holds ? unit->retry_ns : unit->kind->next_ns(unit->state));
 	}
 	for (size_t i = 0; i < sim->ears_n; i++)
-		if (sim->ears[i].bus)
-			next_ns = earlier(next_ns, bus_next_ns(sim->ears[i].bus));
+		if (sim->ears[i].line.bus)
+			next_ns = earlier(next_ns, bus_next_ns(sim->ears[i].line.bus));
 	return next_ns;
 }
 
@@ -211,7 +207,7 @@ static void receive(struct sim *sim, struct sim_unit *unit)
 	struct bus_frame frames[BATCH];
 	int n;
 
-	while ((n = bus_receive(unit->bus, frames, BATCH)) > 0)
+	while ((n = bus_receive(unit->line.bus, frames, BATCH)) > 0)
 		for (int i = 0; i < n; i++)
 			if (!(frames[i].flags & (BUS_OWN | BUS_QUEUED)))
 				add_pending(sim, unit, &frames[i]);
@@ -219,7 +215,7 @@ static void receive(struct sim *sim, struct sim_unit *unit)
 
 static bool is_for(const struct sim_unit *unit, const struct sim_ear *ear, const struct frame *frame)
 {
-	return unit->ear == ear && unit->bus && bus_filters_take(unit->filters, unit->filters_n, frame->id) &&
+	return unit->ear == ear && unit->line.bus && bus_filters_take(unit->filters, unit->filters_n, frame->id) &&
 	       (!unit->kind->hears || unit->kind->hears(unit->state, frame));
 }
 
@@ -228,7 +224,7 @@ static void receive_ear(struct sim *sim, const struct sim_ear *ear)
 	struct bus_frame frames[BATCH];
 	int n;
 
-	while ((n = bus_receive(ear->bus, frames, BATCH)) > 0)
+	while ((n = bus_receive(ear->line.bus, frames, BATCH)) > 0)
 		for (int i = 0; i < n; i++)
 			for (size_t u = 0; u < sim->units_n; u++)
 				if (is_for(&sim->units[u], ear, &frames[i].frame))
@@ -243,7 +239,7 @@ static void send(struct sim_unit *unit, int64_t now_ns)
 
 		if (unit->holds && now_ns < unit->retry_ns)
 			return;
-		r = bus_send(unit->bus, &unit->held);
+		r = bus_send(unit->line.bus, &unit->held);
 		unit->holds = r == -ENOBUFS;
 		if (unit->holds) {
 			unit->retry_ns = now_ns + RETRY_NS;
@@ -253,24 +249,34 @@ static void send(struct sim_unit *unit, int64_t now_ns)
 	}
 }
 
-void sim_turn(struct sim *sim, const struct clock_fd *fds, int64_t now_ns)
+static bool is_due(struct sim_line *line, int64_t now_ns)
 {
-	for (size_t i = 0; i < sim->units_n; i++) {
-		struct sim_unit *unit = &sim->units[i];
+	const bool ready = line->ready;
 
-		if (unit->bus && (!fds || fds[i].ready || now_ns >= bus_next_ns(unit->bus)))
-			receive(sim, unit);
-	}
-	for (size_t i = 0; i < sim->ears_n; i++) {
-		struct bus *bus = sim->ears[i].bus;
+	line->ready = false;
+	return line->bus && (ready || now_ns >= bus_next_ns(line->bus));
+}
 
-		if (bus && (!fds || fds[sim->units_n + i].ready || now_ns >= bus_next_ns(bus)))
+void sim_ready(struct sim *sim, uint32_t tag)
+{
+	if (tag < sim->units_n)
+		sim->units[tag].line.ready = true;
+	else if (tag >= SIM_UNITS_MAX && tag - SIM_UNITS_MAX < sim->ears_n)
+		sim->ears[tag - SIM_UNITS_MAX].line.ready = true;
+}
+
+void sim_turn(struct sim *sim, int64_t now_ns)
+{
+	for (size_t i = 0; i < sim->units_n; i++)
+		if (is_due(&sim->units[i].line, now_ns))
+			receive(sim, &sim->units[i]);
+	for (size_t i = 0; i < sim->ears_n; i++)
+		if (is_due(&sim->ears[i].line, now_ns))
 			receive_ear(sim, &sim->ears[i]);
-	}
 	deliver(sim);
 	sim_body_advance(sim, now_ns);
 	for (size_t i = 0; i < sim->units_n; i++)
-		if (sim->units[i].bus)
+		if (sim->units[i].line.bus)
 			send(&sim->units[i], now_ns);
 }
 
@@ -283,13 +289,11 @@ void sim_beat(struct sim *sim, int64_t now_ns)
 
 		if (unit->kind->advance)
 			unit->kind->advance(unit->state, now_ns - BEHIND_NS);
-		if (unit->bus && unit->ear)
+		if (unit->line.bus && unit->ear)
 			receive(sim, unit);
-		if (unit->bus && is_wire(unit->on) && bus_state(unit->bus) == BUS_OFF) {
-			bus_close(unit->bus); /* devices take themselves back from bus-off */
-			unit->bus = NULL;
-		}
-		sim_connect(unit);
+		if (unit->line.bus && is_wire(unit->on) && bus_state(unit->line.bus) == BUS_OFF)
+			close_line(&unit->line); /* devices take themselves back from bus-off */
+		sim_connect(sim, unit);
 	}
 	for (size_t i = 0; i < sim->ears_n; i++)
 		connect_ear(sim, &sim->ears[i], &ignored); /* the next beat tries again */
@@ -301,7 +305,7 @@ bool sim_is_attached(const struct sim *sim, const struct sim_unit **missing)
 		const struct sim_unit *unit = &sim->units[i];
 
 		*missing = unit;
-		if (unit->bus ? bus_state(unit->bus) <= BUS_STOPPED : !unit->cut && has_power(unit))
+		if (unit->line.bus ? bus_state(unit->line.bus) <= BUS_STOPPED : !unit->cut && has_power(unit))
 			return false;
 	}
 	return true;

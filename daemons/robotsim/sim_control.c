@@ -39,7 +39,7 @@ static void answer_report(struct sim *sim, const char *name, struct query_text *
 		if (only && unit != only)
 			continue;
 		query_say(answer, "%s bus %s controller %s", unit->name, unit->on->name,
-			  unit->bus ? bus_state_name(bus_state(unit->bus)) : "off");
+			  unit->line.bus ? bus_state_name(bus_state(unit->line.bus)) : "off");
 		unit->kind->report(unit->state, now_ns, answer);
 		query_say(answer, " dropped %" PRIu64 "\n", unit->dropped);
 	}
@@ -97,8 +97,8 @@ int sim_fault(struct sim_unit *unit, const char *word, bool clear, int64_t now_n
 	return r ? -EINVAL : 0;
 }
 
-static int do_fault(struct sim_unit *unit, const char *word, const char *clear, struct query_text *answer,
-		    int64_t now_ns)
+static int do_fault(struct sim *sim, struct sim_unit *unit, const char *word, const char *clear,
+		    struct query_text *answer, int64_t now_ns)
 {
 	int r = 0;
 
@@ -110,7 +110,7 @@ static int do_fault(struct sim_unit *unit, const char *word, const char *clear, 
 		unit->cut = !clear;
 	else
 		r = sim_fault(unit, word, clear, now_ns, answer);
-	sim_connect(unit);
+	sim_connect(sim, unit);
 	return r;
 }
 
@@ -206,7 +206,7 @@ void sim_control_answer(struct sim *sim, char *question, struct query_text *answ
 	if (!body && !unit)
 		return;
 	if (!strcmp(verb, "fault"))
-		r = do_fault(unit, first, second, answer, now_ns);
+		r = do_fault(sim, unit, first, second, answer, now_ns);
 	else if (!strcmp(verb, "push"))
 		r = do_push(sim, unit, first, second, answer, now_ns);
 	else

@@ -16,6 +16,8 @@
 #define PROGRAM "robotsim"
 #define LOOK_NS 1000000000
 
+enum { TAG_STOP = SIM_TAGS_MAX, TAG_CONTROL };
+
 struct run {
 	const char *robot;
 	int64_t priority;
@@ -71,44 +73,65 @@ static int64_t beat(struct notify *notify, int64_t now_ns)
 	return now_ns + (notify_watchdog(notify, now_ns) == -EAGAIN ? NOTIFY_RETRY_NS : NOTIFY_PERIOD_NS);
 }
 
-static int play(struct sim_control *control, int stop)
+/* Clients come and go: what the set has of the control socket is taken out before, and what there is then put in. */
+static void serve(struct sim_control *control, struct clock_set *set, struct clock_fd *fds, int64_t now_ns)
 {
-	struct clock_fd fds[1 + SIM_CONTROL_FDS + SIM_FDS_MAX] = { { .fd = stop, .events = POLLIN } };
-	struct clock_fd *control_fds = fds + 1, *unit_fds = control_fds + SIM_CONTROL_FDS;
+	for (uint32_t i = 0; i < SIM_CONTROL_FDS; i++)
+		if (fds[i].fd >= 0)
+			clock_set_remove_fd(set, fds[i].fd);
+	query_serve(&control->server, fds, now_ns);
+	query_fds(&control->server, fds);
+	for (uint32_t i = 0; i < SIM_CONTROL_FDS; i++)
+		if (fds[i].fd >= 0)
+			clock_set_add_fd(set, fds[i].fd, (uint32_t)fds[i].events, TAG_CONTROL + i);
+}
+
+static int play(struct sim_control *control, struct clock_set *set)
+{
+	struct clock_fd control_fds[SIM_CONTROL_FDS];
 	struct notify notify;
-	bool ready = false, first = true;
+	bool attached = false, asked = false, stop = false;
 	int64_t beat_ns = clock_now_ns(), look_ns = beat_ns + LOOK_NS;
 	int r = 0;
 
+	for (size_t i = 0; i < SIM_CONTROL_FDS; i++)
+		control_fds[i] = (struct clock_fd){ .fd = -1 };
 	notify_open(&notify);
-	while (!fds[0].ready) {
+	while (!stop && r >= 0) {
 		const int64_t now_ns = clock_now_ns();
+		uint32_t tags[CLOCK_TAGS_MAX];
 		const struct sim_unit *missing;
 		int64_t next_ns;
-		size_t n;
 
-		sim_turn(&sim, first ? NULL : unit_fds, now_ns);
-		query_serve(&control->server, control_fds, now_ns);
-		if (!ready)
-			ready = sim_is_attached(&sim, &missing) && notify_ready(&notify) >= 0;
-		if (now_ns >= beat_ns)
-			beat_ns = beat(&notify, now_ns);
+		sim_turn(&sim, now_ns);
+		if (!attached)
+			attached = sim_is_attached(&sim, &missing) && notify_ready(&notify) >= 0;
 		if (now_ns >= look_ns) {
 			sim_control_reopen(control);
 			if (sim.body.port)
 				port_reopen(sim.body.port, now_ns, 0);
 			look_ns = now_ns + LOOK_NS;
 		}
-		query_fds(&control->server, control_fds);
-		n = 1 + SIM_CONTROL_FDS + sim_fds(&sim, unit_fds);
-		first = false;
+		if (asked || now_ns >= beat_ns)
+			serve(control, set, control_fds, now_ns);
+		if (now_ns >= beat_ns)
+			beat_ns = beat(&notify, now_ns);
+		asked = false;
 		next_ns = sim_next_ns(&sim);
-		r = clock_wait(fds, n, next_ns < beat_ns ? next_ns : beat_ns);
-		if (r < 0) {
-			error_say(PROGRAM, NULL, ERROR_FATAL, "unable to wait: %s", strerror(-r));
-			break;
+		r = clock_set_wait(set, tags, CLOCK_TAGS_MAX, next_ns < beat_ns ? next_ns : beat_ns);
+		for (int i = 0; i < r; i++) {
+			if (tags[i] < SIM_TAGS_MAX) {
+				sim_ready(&sim, tags[i]);
+			} else if (tags[i] == TAG_STOP) {
+				stop = true;
+			} else {
+				control_fds[tags[i] - TAG_CONTROL].ready = POLLIN;
+				asked = true;
+			}
 		}
 	}
+	if (r < 0)
+		error_say(PROGRAM, NULL, ERROR_FATAL, "unable to wait: %s", strerror(-r));
 	notify_stopping(&notify);
 	notify_close(&notify);
 	return r < 0 ? SIM_FAILED : 0;
@@ -130,6 +153,7 @@ static int run(const struct run *run, const struct robot *robot, struct error_si
 {
 	struct sim_control control;
 	struct port body = { 0 };
+	struct clock_set *set;
 	int r, stop;
 
 	if (run->check) {
@@ -137,21 +161,27 @@ static int run(const struct run *run, const struct robot *robot, struct error_si
 		return 0;
 	}
 	stop = stop_fd(); /* before anybody can see us */
-	r = sim_control_open(&control, &sim, errors);
+	r = clock_set_open(&set);
+	if (!r)
+		r = clock_set_add_fd(set, stop, POLLIN, TAG_STOP);
 	if (r) {
-		close(stop);
+		error_add(errors, "unable to wait: %s", strerror(-r));
 		return SIM_FAILED;
 	}
+	r = sim_control_open(&control, &sim, errors);
+	if (r)
+		return SIM_FAILED;
 	r = sim_body_publish(&sim, &body, errors);
 	if (!r)
-		r = sim_open(&sim, errors);
+		r = sim_open(&sim, set, errors);
 	if (!r) {
 		be_real_time((int)run->priority);
-		r = play(&control, stop);
+		r = play(&control, set);
 		sim_close(&sim);
 	} else {
 		r = r == -EINVAL ? SIM_WRONG : SIM_FAILED;
 	}
+	clock_set_close(set);
 	port_close(&body);
 	sim_control_close(&control);
 	close(stop);

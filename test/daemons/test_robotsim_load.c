@@ -6,6 +6,7 @@
 
 static struct sim sim;
 static struct robot robot;
+static struct clock_set *set;
 static bool robot_is_open;
 static char said[4096], folder[] = "/tmp/robotsim.XXXXXX";
 
@@ -17,6 +18,8 @@ void setUp(void)
 void tearDown(void)
 {
 	sim_close(&sim);
+	clock_set_close(set);
+	set = NULL;
 	sim_unload(&sim);
 	if (robot_is_open)
 		robot_close(&robot);
@@ -270,7 +273,8 @@ static void open_one(void)
 	struct error_sink errors = { keep_line, NULL, 0 };
 
 	loads("upper:4", "sim: {type: PRL80, home: 1}");
-	TEST_ASSERT_EQUAL(0, sim_open(&sim, &errors));
+	TEST_ASSERT_EQUAL(0, clock_set_open(&set));
+	TEST_ASSERT_EQUAL(0, sim_open(&sim, set, &errors));
 }
 
 TEST(test_fault)
@@ -312,21 +316,21 @@ TEST(test_other_faults)
 	TEST_ASSERT_TRUE(module()->jammed);
 	command("fault larm.4 supply-low", 0);
 	TEST_ASSERT_TRUE(pcube_state(module()) & PCUBE_VOLTAGE);
-	TEST_ASSERT_NOT_NULL(sim.units[0].bus);
+	TEST_ASSERT_NOT_NULL(sim.units[0].line.bus);
 	command("fault larm.4 power-off", 0);
 	TEST_ASSERT_FALSE(module()->power);
-	TEST_ASSERT_NULL(sim.units[0].bus); /* no acknowledgement */
+	TEST_ASSERT_NULL(sim.units[0].line.bus); /* no acknowledgement */
 	command("fault larm.4 power-on", 0);
 	TEST_ASSERT_TRUE(module()->power);
-	TEST_ASSERT_NOT_NULL(sim.units[0].bus);
+	TEST_ASSERT_NOT_NULL(sim.units[0].line.bus);
 	command("fault larm.4 power-off", 0);
 	command("fault larm.4 power-off clear", 0);
 	TEST_ASSERT_TRUE(module()->power);
 	command("fault larm.4 cut", 0);
-	TEST_ASSERT_NULL(sim.units[0].bus);
+	TEST_ASSERT_NULL(sim.units[0].line.bus);
 	TEST_ASSERT_TRUE(module()->power);
 	command("fault larm.4 cut clear", 0);
-	TEST_ASSERT_NOT_NULL(sim.units[0].bus);
+	TEST_ASSERT_NOT_NULL(sim.units[0].line.bus);
 }
 
 TEST(test_push)
