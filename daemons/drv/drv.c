@@ -142,7 +142,8 @@ static int64_t settle_bus(const struct drv *drv, struct drv_bus *bus)
 	int64_t rest_ns;
 
 	/* An echo makes room for what waits, or says that the bus is well again, or that all has left. */
-	if (slots_waiting(slots) || slots_state(slots) != SLOTS_RUNNING || !slots_proven(slots) || drv->stopping) {
+	if (slots_waiting(slots) || slots_state(slots) != SLOTS_RUNNING || (bus->sends_n && !slots_proven(slots)) ||
+	    drv->stopping) {
 		bus_wake_by(bus->bus, BUS_WAKE_ALL);
 		return slots_bus_next_ns(&bus->pump);
 	}

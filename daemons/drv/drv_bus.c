@@ -229,6 +229,8 @@ int64_t drv_bus_rest_ns(const struct drv_bus *bus, int64_t now_ns)
 {
 	const int64_t until_ns = slots_clear_ns(&bus->slots) + bus->awaited * bus->awaited_ns;
 
+	if (bus->watched && !bus->receives_n && !bus->tick_wanted) /* it only counts: later is soon enough */
+		return now_ns + REST_MAX_NS;
 	if (bus->awaited < REST_ANSWERS || until_ns < now_ns + REST_ANSWERS * bus->awaited_ns)
 		return 0;
 	return until_ns < now_ns + REST_MAX_NS ? until_ns : now_ns + REST_MAX_NS;
