@@ -218,12 +218,13 @@ int patrol_begin(struct patrol *p, void (*replaced)(void *to, const char *why), 
 	return status;
 }
 
-void patrol_before(const struct patrol *p, const char *daemon, void (*mended)(void *to, const char *name), void *to)
+void patrol_before(const struct patrol *p, const char *daemon, bool all, void (*mended)(void *to, const char *name),
+		   void *to)
 {
 	for (size_t i = 0; i < p->n; i++) {
 		const struct patrol_channel *one = &p->channels[i];
 
-		if ((one->of && strcmp(one->of, daemon) != 0) || !patrol_mend(one->name))
+		if ((one->of ? strcmp(one->of, daemon) != 0 : !all) || !patrol_mend(one->name))
 			continue;
 		share(p, one, &(struct error_sink){ 0 });
 		mended(to, one->name);

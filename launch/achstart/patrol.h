@@ -35,9 +35,9 @@ int patrol_begin(struct patrol *patrol, void (*replaced)(void *to, const char *w
 		 struct error_sink *errors);
 
 /* Before a daemon is started: it would exit and stay down if one of its channels is broken.  mended says which
- * were, and have been removed. */
-void patrol_before(const struct patrol *patrol, const char *daemon, void (*mended)(void *to, const char *name),
-		   void *to);
+ * were, and have been removed.  all: those that several daemons open, too, which takes longer. */
+void patrol_before(const struct patrol *patrol, const char *daemon, bool all,
+		   void (*mended)(void *to, const char *name), void *to);
 
 /* Looks at the next one.  Its name if it was broken, or another user's, and has been removed; else NULL. */
 const char *patrol_check(struct patrol *patrol);

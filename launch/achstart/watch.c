@@ -156,7 +156,7 @@ static void spawn(struct supervisor *s, struct watch *w, int64_t now_ns)
 					 .spawned_ns = now_ns,
 					 .restarts = w->policy.restarts,
 					 .latches = w->kept.latches };
-	patrol_before(&s->patrol, w->daemon->name, say_mended, s);
+	patrol_before(&s->patrol, w->daemon->name, w->policy.early_deaths > 0, say_mended, s);
 	status = child_start(&w->child, w->daemon, w->path, w->log.fifo, &w->kept, &errors, &warnings);
 	if (status) {
 		w->kept.incarnation--;
