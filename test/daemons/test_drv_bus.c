@@ -102,6 +102,19 @@ TEST(a_rest_ends_before_the_answers_can_be_there)
 	}
 }
 
+/* Of a bus that is only watched; a row, or a frame that ticks, has to be heard at once. */
+TEST(what_is_only_counted_can_wait)
+{
+	TEST_ASSERT_EQUAL_INT(0, slots_init(&bus.slots, NULL, 0, NULL, &(struct error_sink){ 0 }));
+	bus.watched = true;
+	TEST_ASSERT_EQUAL_INT64(4000001, drv_bus_rest_ns(&bus, 1));
+	bus.tick_wanted = true;
+	TEST_ASSERT_EQUAL_INT64(0, drv_bus_rest_ns(&bus, 1));
+	bus.tick_wanted = false;
+	TEST_ASSERT_EQUAL_INT(0, add(0x181, 0, 2, 2));
+	TEST_ASSERT_EQUAL_INT64(0, drv_bus_rest_ns(&bus, 1));
+}
+
 TEST(a_frame_of_the_bus_is_noted_an_own_one_is_not)
 {
 	struct bus_frame got = { .t_ns = 7, .flags = BUS_OWN, .frame = { .id = 0x181, .len = 2 } };
