@@ -55,19 +55,41 @@ static void reset_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static void schedule(const struct launch_daemon *daemon, int to)
+static bool outranks; /* ordinary processes, and its daemons must not keep that */
+
+int child_take_priority(int priority)
 {
-	const struct sched_param param = { .sched_priority = (int)daemon->priority };
+	if (sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){ .sched_priority = priority }))
+		return -errno;
+	outranks = true;
+	return 0;
+}
+
+static void take_core(const struct start *start)
+{
 	cpu_set_t cores;
 
-	if (daemon->core >= 0) {
-		CPU_ZERO(&cores);
-		CPU_SET((int)daemon->core, &cores);
-		if (sched_setaffinity(0, sizeof(cores), &cores))
-			report(to, 'c', errno);
-	}
-	if (daemon->priority && sched_setscheduler(0, SCHED_FIFO, &param))
-		report(to, 'p', errno);
+	CPU_ZERO(&cores);
+	CPU_SET((int)start->daemon->core, &cores);
+	if (sched_setaffinity(0, sizeof(cores), &cores))
+		report(start->to, 'c', errno);
+}
+
+/* Last, since achstart waits until then. */
+static void schedule(const struct start *start)
+{
+	const struct launch_daemon *daemon = start->daemon;
+	const bool real_time = daemon->priority && !start->slot;
+
+	if (daemon->core >= 0 && !start->slot)
+		take_core(start);
+	if (real_time &&
+	    !sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){ .sched_priority = (int)daemon->priority }))
+		return;
+	if (real_time)
+		report(start->to, 'p', errno);
+	if (outranks)
+		sched_setscheduler(0, SCHED_OTHER, &(struct sched_param){ 0 });
 }
 
 /* ---- what the new process gets ---- */
@@ -154,8 +176,6 @@ static _Noreturn void become(const struct start *start)
 	const int null = open("/dev/null", O_RDWR | O_CLOEXEC), out = start->log_fd < 0 ? null : start->log_fd;
 
 	virtual_started(start->slot);
-	if (!start->slot)
-		schedule(start->daemon, start->to);
 	setsid();
 	reset_signals();
 	dup2(null, STDIN_FILENO);
@@ -163,6 +183,7 @@ static _Noreturn void become(const struct start *start)
 	dup2(out, STDERR_FILENO);
 	if (start->kept && !keep(start->daemon, start->kept, start->to))
 		_exit(111);
+	schedule(start);
 	signal(SIGPIPE, SIG_DFL);
 	execve(start->path, start->daemon->argv, start->environment);
 	signal(SIGPIPE, SIG_IGN);

@@ -299,26 +299,26 @@ static int open_signals(void)
 }
 
 /* Just above the highest of its daemons, so that it can end a daemon that spins; 0: the ordinary scheduler, like
- * them. Daemons do not inherit it.  Memory that is mapped later is not locked: every channel would be in memory as a
- * whole. */
+ * them.  Memory that is mapped later is not locked: every channel would be in memory as a whole. */
 static void take_priority(struct supervisor *s, int64_t now_ns)
 {
 	struct events_sink odd = { &s->events, now_ns, MSG_SEVERITY_WARNING, "achstart", "not-real-time" };
 	struct error_sink warnings = { events_line, &odd, 0 };
-	struct sched_param param = { 0 };
+	int priority = 0, status;
 
 	for (size_t i = 0; i < s->n; i++)
-		if (s->watches[i].daemon->priority > param.sched_priority)
-			param.sched_priority = (int)s->watches[i].daemon->priority;
-	if (!param.sched_priority)
+		if (s->watches[i].daemon->priority > priority)
+			priority = (int)s->watches[i].daemon->priority;
+	if (!priority)
 		return;
-	param.sched_priority += param.sched_priority < PRIORITY_MAX;
-	if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param))
+	priority += priority < PRIORITY_MAX;
+	status = child_take_priority(priority);
+	if (status)
 		error_add(
 			&warnings,
 			"priority %d: %s; it takes a higher limit, LimitRTPRIO= or ulimit -r; a daemon that spins may "
 			"outlive it",
-			param.sched_priority, strerror(errno));
+			priority, strerror(-status));
 	if (mlockall(MCL_CURRENT))
 		error_add(&warnings, "memory is not locked: %s; it takes a higher limit, LimitMEMLOCK= or ulimit -l",
 			  strerror(errno));
