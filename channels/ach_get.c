@@ -103,7 +103,7 @@ static enum ach_status get_leave(ach_channel_t *chan, enum ach_status r)
 ACH_HOT static enum ach_status get_wait(ach_channel_t *chan, struct get *g, const struct timespec *timeout, int options)
 {
 	int64_t deadline = INT64_MAX;
-	bool bounded = false, looked = false;
+	bool bounded = false, looked = false, slept = false;
 
 	for (;;) {
 		int64_t left = INT64_MAX;
@@ -112,8 +112,12 @@ ACH_HOT static enum ach_status get_wait(ach_channel_t *chan, struct get *g, cons
 		if (__atomic_load_n(&chan->cancel, __ATOMIC_ACQUIRE))
 			return get_leave(chan, ach_fail(ACH_CANCELED, "ach_cancel"));
 		r = get_once(chan, g, options);
-		if (r != ACH_EAGAIN || !(options & ACH_O_WAIT))
+		if (r != ACH_EAGAIN || !(options & ACH_O_WAIT)) {
+			chan->handle->streaming = !slept && (r == ACH_OK || r == ACH_MISSED_FRAME);
 			return get_leave(chan, r);
+		}
+		if (ach_look_newer(chan->handle, chan->seq_num))
+			continue;
 
 		if (!looked) {
 			if (timeout && (timeout->tv_nsec < 0 || timeout->tv_nsec > 999999999))
@@ -127,6 +131,7 @@ ACH_HOT static enum ach_status get_wait(ach_channel_t *chan, struct get *g, cons
 				return ACH_TIMEOUT;
 		}
 		ach_wait_newer(chan->handle, chan->seq_num, left);
+		slept = true;
 	}
 }
 

@@ -109,8 +109,10 @@ struct ach_handle {
 	uint32_t count, slot_mask;
 	bool writable;
 
-	void *nap_page;	   /* the control words once more, only to sleep on: ach_cancel takes them away */
-	uint64_t watching; /* the message whose sleepers rely on this handle's; 0: none */
+	void *nap_page;		   /* the control words once more, only to sleep on: ach_cancel takes them away */
+	uint64_t watching;	   /* the message whose sleepers rely on this handle's; 0: none */
+	bool streaming;		   /* the last get found a message without a sleep */
+	uint8_t look_in, look_gap; /* waits until the next look before a sleep, and how many they were the last time */
 
 	int event;		    /* the pollable descriptor, or -1 */
 	uint32_t event_pid;	    /* the process that made it */
@@ -202,6 +204,7 @@ void ach_ring_bell(struct ach_handle *h, uint64_t seq);
 void ach_wake(struct ach_handle *h, uint32_t bits);
 void ach_wake_forgotten(struct ach_handle *h);
 void ach_cancel_finish(const struct ach_handle *h);
+bool ach_look_newer(struct ach_handle *h, uint64_t seq);
 void ach_wait_newer(struct ach_handle *h, uint64_t seq, int64_t for_ns);
 void ach_watch_end(struct ach_handle *h);
 struct ach_waitv ach_waitv_channel(struct ach_handle *h, uint64_t seq);
