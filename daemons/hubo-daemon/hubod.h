@@ -150,16 +150,28 @@ int hubod_plan(void *self, struct drv *drv, struct error_sink *errors);
 enum drv_step hubod_start(void *self, struct drv *drv, const struct drv_orders *orders);
 void hubod_tick(void *self, struct drv *drv, const struct drv_orders *orders);
 enum drv_step hubod_stop(void *self, struct drv *drv, const struct drv_orders *orders);
-void hubod_quiet(struct hubod *h, int64_t until_ns);
-void hubod_enable(struct hubod *h, struct drv *drv, unsigned int board);
-/* It was on and is off; or that is over. */
-void hubod_set_off(struct hubod *h, struct drv *drv, struct hubod_board *board, bool off);
-/* The next request to a board, or to a sensor, that has answered the last one. */
-void hubod_ask_next(struct hubod *h, struct drv *drv, unsigned int board);
-void hubod_ask_tilt(struct hubod *h, struct drv *drv, unsigned int sensor);
+
+/* hubod_command.c */
+/* Of the active joints of a board; DRV_ALL: it has none. */
+unsigned int hubod_first_joint(const struct hubod *h, const struct hubod_board *board);
 /* -errno: the codec refused it. */
 int hubod_command(struct hubod *h, struct drv *drv, unsigned int board, enum jmc_command command, unsigned int motor,
 		  const int32_t *values);
+void hubod_enable(struct hubod *h, struct drv *drv, unsigned int board);
+void hubod_enable_boards(struct hubod *h, struct drv *drv); /* in each cycle: those that the setting enable is about */
+/* It was on and is off; or that is over. */
+void hubod_set_off(struct hubod *h, struct drv *drv, struct hubod_board *board, bool off);
+void hubod_quiet(struct hubod *h, int64_t until_ns); /* no references until then */
+
+/* hubod_ref.c */
+void hubod_send_references(struct hubod *h, struct drv *drv, const struct drv_orders *orders, bool quiet);
+void hubod_take_over(struct hubod *h, const struct msg_joint_state *previous); /* NULL: there was none */
+
+/* hubod_ask.c */
+void hubod_ask(struct hubod *h, struct drv *drv, int64_t now_ns, bool quiet); /* the requests of a cycle */
+/* The next request to a board, or to a sensor, that has answered the last one. */
+void hubod_ask_next(struct hubod *h, struct drv *drv, unsigned int board);
+void hubod_ask_tilt(struct hubod *h, struct drv *drv, unsigned int sensor);
 
 /* hubod_io.c */
 bool hubod_rx(void *self, struct drv *drv, unsigned int row, const struct bus_frame *got);
@@ -180,6 +192,7 @@ void hubod_missed_sent(struct hubod *h, unsigned int row, int64_t t_ns);
 void hubod_missed(struct hubod *h, unsigned int row); /* the cycle is over without its reply */
 /* due: this cycle's reply to that row had not come yet. */
 void hubod_missed_reply(struct hubod *h, unsigned int row, int64_t t_ns, bool due);
+void hubod_account(struct hubod *h, struct drv *drv, int64_t now_ns); /* a cycle begins: what the last one missed */
 
 /* hubod_comply.c */
 void hubod_comply_plan(struct hubod *h, struct error_sink *errors);

@@ -47,3 +47,42 @@ void hubod_missed_reply(struct hubod *h, unsigned int row, int64_t t_ns, bool du
 	h->missed.lost--;
 	h->missed.late++;
 }
+
+static void report_silence(struct hubod *h, struct drv *drv, struct hubod_board *b, int64_t now_ns)
+{
+	const int64_t since_ns = b->heard_ns ? b->heard_ns : h->start_ns;
+	const bool silent = now_ns - since_ns > h->settings.silent_after_ns && (h->up || b->heard_ns);
+	const unsigned int joint = hubod_first_joint(h, b);
+
+	if (silent && !b->silent)
+		drv_fault(drv, joint, "silent", "%s (%s ...) has not replied for %lld ms", b->table->name,
+			  hubo_joint_name((int)joint), (long long)((now_ns - since_ns) / 1000000));
+	else if (!silent && b->silent)
+		drv_well(drv, joint, "silent");
+	b->silent = silent;
+	b->status_known &= !silent; /* what it is like when it is back has to be heard first */
+}
+
+void hubod_account(struct hubod *h, struct drv *drv, int64_t now_ns)
+{
+	for (struct hubod_board *b = h->boards; b < h->boards + h->boards_n; b++) {
+		if (!b->active)
+			continue;
+		if (b->asked_ns) {
+			b->kept = b->due ? 0 : b->kept + 1;
+			b->missed += b->due && h->up;
+			if (b->due && h->up)
+				hubod_missed(h, b->encoder[!(b->due & 1)]);
+		}
+		report_silence(h, drv, b, now_ns);
+	}
+	for (struct hubod_sensor *s = h->sensors; s < h->sensors + HUBO_SENSORS && h->up; s++) {
+		s->missed += s->force_due + s->tilt_due;
+		if (s->force_due)
+			hubod_missed(h, (unsigned int)s->ask_force);
+		if (s->tilt_due)
+			hubod_missed(h, (unsigned int)s->ask_tilt);
+	}
+	if (h->power_due && h->up)
+		hubod_missed(h, (unsigned int)h->ask_power);
+}
