@@ -368,6 +368,46 @@
 	ROW(f64, current, [2], , "A", ) /* of the wheels' motors: left, right */ \
 	ROW(f64, push, , , "N", )
 
+/* What the boards of a Hubo have stored, as it was read, in their own units.  A number that was never read, or may have
+ * changed since, is -1; one that may be negative is NaN then. */
+#define MSG_BOARD_PARAM(ROW) \
+	ROW(group, header, , , "", msg_header) \
+	ROW(u32, count, , , "", ) \
+	ROW(u32, reserved, , , "", ) \
+	ROW(name, joint, [MSG_JOINTS], count, "", ) \
+	ROW(i64, t_read_ns, [MSG_JOINTS], count, "ns", ) /* when the last reply was on the wire; 0: there was none */ \
+	ROW(f64, home_offset, [MSG_JOINTS], count, "", ) /* encoder counts */ \
+	ROW(f64, lower, [MSG_JOINTS], count, "", ) /* limits of position, encoder counts */ \
+	ROW(f64, upper, [MSG_JOINTS], count, "", ) \
+	ROW(i32, board, [MSG_JOINTS], count, "", ) /* its number; -1: none */ \
+	ROW(i32, kp, [MSG_JOINTS], count, "", ) \
+	ROW(i32, ki, [MSG_JOINTS], count, "", ) \
+	ROW(i32, kd, [MSG_JOINTS], count, "", ) \
+	ROW(i32, encoder, [MSG_JOINTS], count, "", ) /* bits 0 to 13 resolution, 14 auto-scale, 15 direction */ \
+	ROW(i32, dead_zone, [MSG_JOINTS], count, "", ) \
+	ROW(i32, home_direction, [MSG_JOINTS], count, "", ) \
+	ROW(i32, home_mode, [MSG_JOINTS], count, "", ) \
+	ROW(i32, search_turns, [MSG_JOINTS], count, "", ) \
+	ROW(i32, acceleration, [MSG_JOINTS], count, "", ) /* the greatest */ \
+	ROW(i32, velocity, [MSG_JOINTS], count, "", ) \
+	ROW(i32, pwm, [MSG_JOINTS], count, "", ) \
+	ROW(i32, current, [MSG_JOINTS], count, "", ) \
+	ROW(i32, current_kp, [MSG_JOINTS], count, "", ) \
+	ROW(i32, current_kd, [MSG_JOINTS], count, "", ) \
+	ROW(i32, current_kf, [MSG_JOINTS], count, "", ) \
+	ROW(i32, rate, [MSG_JOINTS], count, "ms", ) /* from here on of the board, the same for all its joints */ \
+	ROW(i32, board_type, [MSG_JOINTS], count, "", ) \
+	ROW(i32, home_acceleration, [MSG_JOINTS], count, "", ) \
+	ROW(i32, home_to_limit, [MSG_JOINTS], count, "", ) \
+	ROW(i32, home_to_offset, [MSG_JOINTS], count, "", ) \
+	ROW(i32, jam_time, [MSG_JOINTS], count, "", ) \
+	ROW(i32, saturation_time, [MSG_JOINTS], count, "", ) \
+	ROW(i32, saturation_duty, [MSG_JOINTS], count, "%", ) \
+	ROW(i32, jam_duty, [MSG_JOINTS], count, "%", ) \
+	ROW(i32, input_difference, [MSG_JOINTS], count, "", ) \
+	ROW(i32, error, [MSG_JOINTS], count, "", ) /* the greatest */ \
+	ROW(i32, encoder_error, [MSG_JOINTS], count, "", )
+
 /* struct, table, number, version, name, messages retained.  Numbers are never used again for something else. */
 #define MSG_TYPES(TYPE) \
 	TYPE(msg_joint_state, MSG_JOINT_STATE, 1, 3, "joint-state", 64) \
@@ -386,7 +426,8 @@
 	TYPE(msg_balance_state, MSG_BALANCE_STATE, 14, 1, "balance-state", 64) \
 	TYPE(msg_balance_ref, MSG_BALANCE_REF, 15, 1, "balance-ref", 64) \
 	TYPE(msg_mux_state, MSG_MUX_STATE, 16, 1, "mux-state", 64) \
-	TYPE(msg_body, MSG_BODY, 17, 1, "body", 64)
+	TYPE(msg_body, MSG_BODY, 17, 1, "body", 64) \
+	TYPE(msg_board_param, MSG_BOARD_PARAM, 18, 1, "board-param", 64)
 
 /* ---- from the tables: enums and structs ---- */
 

@@ -45,6 +45,7 @@ const struct ros_type ros_types[] = {
 	OWN(BalanceRef, "msg_balance_ref", "RIHS01_11e81d8f6414309f23af94edb766b98405d2652857f56f1766d0ee7133140297")
 	OWN(MuxState, "msg_mux_state", "RIHS01_4a9eed1604ee719932ada70e89b65c9677c2d3bd403c6a9f8e0e92a86f869e70")
 	OWN(Body, "msg_body", "RIHS01_f90524f983c8a37a7f25999ee282a8ea7a0d377c7b43cf292c77b3105345434a")
+	OWN(BoardParam, "msg_board_param", "RIHS01_d25022a1c9265b6488590039a02ab6cbca81e440604728fce054304afe4c53af")
 };
 const size_t ros_types_n = sizeof(ros_types) / sizeof(*ros_types);
 
@@ -87,6 +88,7 @@ static const struct ros_map maps[] = {
 	MAP(msg_balance_ref, BalanceRef)
 	MAP(msg_mux_state, MuxState)
 	MAP(msg_body, Body)
+	MAP(msg_board_param, BoardParam)
 };
 
 /* clang-format on */

@@ -11,7 +11,7 @@ trap 'rm -rf "$tmp" /dev/shm/achshm-"$name"-*' EXIT
 unset NO_COLOR
 
 types='joint-state joint-ref imu force-torque gripper-state gripper-ref battery bus-stats clock event estop'
-types+=' request reply balance-state balance-ref mux-state body'
+types+=' request reply balance-state balance-ref mux-state body board-param'
 
 # ---- tools ----
 
@@ -106,6 +106,7 @@ sample() {
 	balance-ref) echo '{"speed":0.25,"turn_rate":-1}' ;;
 	mux-state) echo '{"output":"waist","in_charge":"joy","source":["joy","pc"],"state":["in-charge","stale"]}' ;;
 	body) echo '{"mode":"fallen","falls":2,"pitch":-0.5,"current":[0.5,1],"push":80}' ;;
+	board-param) echo '{"joint":["RHY","RHR"],"t_read_ns":[5,0],"lower":[-180278,null],"kp":[400,-1]}' ;;
 	reply) echo '{"id":9,"client_pid":1,"result":-22,"error":"no","value":""}' ;;
 	esac
 }
