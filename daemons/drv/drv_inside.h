@@ -15,7 +15,7 @@
 /* All that the buses have room for.  An eight-bus Krang in one process sends 8 x 156 kinds. */
 #define DRV_SENDS_MAX (MSG_BUSES * SLOTS_ROWS_MAX)
 #define DRV_RECEIVES_MAX (MSG_BUSES * (DRV_BUS_RECEIVES_MAX + 1))
-#define DRV_OUTPUTS_MAX 24 /* a Hubo: 4 force/torque, 2 tilt, 3 IMUs, power, clock, 2 buses, 8 limbs */
+#define DRV_OUTPUTS_MAX 24 /* a Hubo: 4 force/torque, 2 tilt, 3 IMUs, power, clock, 2 buses, 8 limbs, parameters */
 #define DRV_INPUTS_MAX 12  /* as many as a refmuxd has sources; what a Hubo measures, for hubo-legacyd */
 #define DRV_PARTS_MAX MSG_SOURCES
 #define DRV_CLAIMS_MAX 16 /* 8 buses, and as many more; launch/check/check_frames.h counts on it */

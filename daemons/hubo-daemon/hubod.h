@@ -90,16 +90,35 @@ struct hubod_home { /* a homing under way */
 	int64_t began_ns; /* the stage */
 };
 
-struct hubod_read { /* parameters under way: one of a joint, or those of the home file, which are written first */
+struct hubod_read { /* parameters under way */
 	bool on, asked;
+	bool unasked; /* for NAME-board-param: nobody waits for it */
+	bool home;    /* those of the home file, which are written first */
 	uint32_t handle;
 	int joint;
-	int parameter;	 /* HUBO_NONE: the home file */
-	uint64_t joints; /* of the home file, still to do */
+	int parameter;	 /* the one that is asked for; HUBO_NONE: all of the joint, or those of the home file */
+	uint64_t joints; /* still to do, behind this one */
 	unsigned int done;
-	uint16_t left; /* letters */
+	uint16_t letters, left; /* of this joint: all that are read, and those still to come */
 	unsigned int tries;
 	struct jmc_parameters values;
+};
+
+struct hubod_param { /* what is known of them */
+	int output;
+	bool is_new; /* since it was published */
+	int64_t put_ns;
+	uint64_t unread; /* joints, with the setting read_parameters */
+	struct hubod_stored {
+		uint32_t known; /* a bit for each number */
+		int32_t value[JMC_NUMBERS];
+		int64_t t_ns; /* the last reply; 0: none */
+	} joints[HUBO_JOINTS];
+	struct {
+		size_t at; /* in the message */
+		bool real;
+	} place[JMC_NUMBERS];
+	uint32_t changed_by[JMC_COMMANDS]; /* numbers */
 };
 
 enum hubod_what { HUBOD_NOTHING, HUBOD_ENCODER, HUBOD_STATUS, HUBOD_VALUES, HUBOD_FORCE, HUBOD_TILT, HUBOD_POWER };
@@ -131,6 +150,7 @@ struct hubod {
 	bool complete; /* the state of this cycle was */
 	struct hubod_home home;
 	struct hubod_read read;
+	struct hubod_param param;
 	struct hubod_asked {
 		int64_t sent_ns;     /* this cycle's request was on the wire; 0: not yet */
 		unsigned int owed;   /* replies to those before that were missed, and may still come */
@@ -164,11 +184,13 @@ void hubod_set_off(struct hubod *h, struct drv *drv, struct hubod_board *board, 
 void hubod_quiet(struct hubod *h, int64_t until_ns); /* no references until then */
 
 /* hubod_ref.c */
-void hubod_send_references(struct hubod *h, struct drv *drv, const struct drv_orders *orders, bool quiet);
+/* Answers whether it might send some: the bus has to have room for them. */
+bool hubod_send_references(struct hubod *h, struct drv *drv, const struct drv_orders *orders, bool quiet);
 void hubod_take_over(struct hubod *h, const struct msg_joint_state *previous); /* NULL: there was none */
 
 /* hubod_ask.c */
-void hubod_ask(struct hubod *h, struct drv *drv, int64_t now_ns, bool quiet); /* the requests of a cycle */
+/* The requests of a cycle; room: of one without references. */
+void hubod_ask(struct hubod *h, struct drv *drv, int64_t now_ns, bool quiet, bool room);
 /* The next request to a board, or to a sensor, that has answered the last one. */
 void hubod_ask_next(struct hubod *h, struct drv *drv, unsigned int board);
 void hubod_ask_tilt(struct hubod *h, struct drv *drv, unsigned int sensor);
@@ -217,7 +239,19 @@ int hubod_read_parameter(struct hubod *h, struct drv *drv, uint32_t handle, cons
 int hubod_write_home(struct hubod *h, struct drv *drv, uint32_t handle, const char *key);
 void hubod_read_step(struct hubod *h, struct drv *drv); /* in each cycle, before requests are sent */
 void hubod_read_ask(struct hubod *h, struct drv *drv, unsigned int board);
-void hubod_read_answer(struct hubod *h, struct drv *drv, const struct bus_frame *reply); /* NULL: none came */
+void hubod_read_answer(struct hubod *h, struct drv *drv, unsigned int board,
+		       const struct bus_frame *reply); /* NULL: none came */
+/* What was read of the joint under way, if it is one of this board, may have changed. */
+void hubod_read_again(struct hubod *h, unsigned int board);
 bool hubod_read_cancel(struct hubod *h, uint32_t handle);
+
+/* hubod_board_param.c */
+void hubod_board_param_plan(struct hubod *h, struct drv *drv, struct error_sink *errors);
+/* These replies of a joint came, the last of them at t_ns. */
+void hubod_board_param_took(struct hubod *h, int joint, uint16_t letters, const struct jmc_parameters *values,
+			    int64_t t_ns);
+void hubod_board_param_changed(struct hubod *h, unsigned int board, enum jmc_command command, unsigned int motor);
+void hubod_board_param_forget(struct hubod *h, unsigned int board);
+void hubod_board_param_put(struct hubod *h, struct drv *drv, int64_t now_ns); /* in each cycle */
 
 #endif

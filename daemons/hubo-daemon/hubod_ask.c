@@ -101,11 +101,11 @@ static unsigned int next_board(const struct hubod *h, unsigned int bus, unsigned
 
 /* One status and one current on each bus.  In the windows without references, when joints are homed, there is room for
  * the status of every second board. */
-static void want_slow(struct hubod *h, bool quiet)
+static void want_slow(struct hubod *h, bool quiet, bool room)
 {
 	for (unsigned int i = 0; i < h->boards_n; i++)
 		h->boards[i].wants = quiet && (i + h->cycle.now) % 2 == 0 ? HUBOD_WANTS_STATUS : 0;
-	if (h->read.on && !h->read.asked)
+	if (h->read.on && !h->read.asked && (room || !h->read.unasked))
 		h->boards[h->joints[h->read.joint].board].wants |= HUBOD_WANTS_PARAMETER;
 	if (h->cycle.now % (uint64_t)h->settings.slow_every)
 		return;
@@ -117,9 +117,9 @@ static void want_slow(struct hubod *h, bool quiet)
 	}
 }
 
-void hubod_ask(struct hubod *h, struct drv *drv, int64_t now_ns, bool quiet)
+void hubod_ask(struct hubod *h, struct drv *drv, int64_t now_ns, bool quiet, bool room)
 {
-	want_slow(h, quiet);
+	want_slow(h, quiet, room);
 	ask_encoders(h, drv, now_ns);
 	ask_sensors(h, drv);
 	drv_hand_over(drv);

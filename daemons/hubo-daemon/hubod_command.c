@@ -16,10 +16,14 @@ int hubod_command(struct hubod *h, struct drv *drv, unsigned int board, enum jmc
 {
 	struct hubod_board *b = &h->boards[board];
 	struct frame frame;
-	const int status = jmc_encode(&frame, (unsigned int)b->table->number, command, motor, values);
 	const bool moves = command == JMC_HOME || command == JMC_CONTROL_ON || (command == JMC_FET && values[0]);
+	int status = jmc_encode(&frame, (unsigned int)b->table->number, command, motor, values);
 
-	return status ? status : drv_send(drv, moves ? b->home : b->command, &frame);
+	if (!status)
+		status = drv_send(drv, moves ? b->home : b->command, &frame);
+	if (!status)
+		hubod_board_param_changed(h, board, command, motor);
+	return status;
 }
 
 void hubod_enable(struct hubod *h, struct drv *drv, unsigned int board)

@@ -122,7 +122,7 @@ bool hubod_answer(void *self, struct drv *drv, const struct drv_ask_answer *answ
 	if (reply)
 		paced_received(&h->bus[b->bus], reply);
 	if (answer->tag & HUBOD_TAG_PARAMETER) {
-		hubod_read_answer(h, drv, reply);
+		hubod_read_answer(h, drv, board, reply);
 		return false;
 	}
 	if (!reply)

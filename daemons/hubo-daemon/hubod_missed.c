@@ -59,6 +59,8 @@ static void report_silence(struct hubod *h, struct drv *drv, struct hubod_board 
 			  hubo_joint_name((int)joint), (long long)((now_ns - since_ns) / 1000000));
 	else if (!silent && b->silent)
 		drv_well(drv, joint, "silent");
+	if (silent && !b->silent) /* perhaps another one comes back */
+		hubod_board_param_forget(h, (unsigned int)(b - h->boards));
 	b->silent = silent;
 	b->status_known &= !silent; /* what it is like when it is back has to be heard first */
 }

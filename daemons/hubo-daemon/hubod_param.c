@@ -1,4 +1,5 @@
-/* hubod_param.c: parameters that boards store: read by name, and those of the home file written and read back.
+/* hubod_param.c: parameters that boards store: read by name or all of a joint, and those of the home file written and
+ * read back.
  *
  * A parameter has the identifier of a current: a board is asked for one of them at a time.
  */
@@ -10,6 +11,7 @@
 #include "daemons/hubo-daemon/hubod.h"
 
 #define TRIES 5
+#define ALL_LETTERS 0x1FF
 #define HOME_LETTERS 0xE /* B, C, D */
 #define LIMIT_STORED 3	 /* enabled, and with a new value */
 #define BIT(joint) (1ull << (joint))
@@ -17,7 +19,10 @@
 static void end(struct hubod *h, struct drv *drv, int result, const char *words)
 {
 	h->read.on = false;
-	drv_reply(drv, h->read.handle, result, "%s", words);
+	if (h->read.unasked)
+		h->param.unread &= ~BIT(h->read.joint);
+	else
+		drv_reply(drv, h->read.handle, result, "%s", words);
 }
 
 static void fail(struct hubod *h, struct drv *drv, const char *why)
@@ -28,14 +33,61 @@ static void fail(struct hubod *h, struct drv *drv, const char *why)
 	end(h, drv, -EIO, words);
 }
 
+/* What nobody waits for is put off. */
 static int begin(struct hubod *h, struct drv *drv, const struct hubod_read *read)
 {
-	if (h->read.on) {
+	if (h->read.on && !h->read.unasked) {
 		drv_why(drv, "other parameters are under way");
 		return -EBUSY;
 	}
 	h->read = *read;
 	return DRV_LATER;
+}
+
+/* ---- the next joint ---- */
+
+/* Sent now, and read back from the next cycle on. */
+static void write_home(struct hubod *h, struct drv *drv)
+{
+	const struct hubod_joint *j = &h->joints[h->read.joint];
+	const struct hubo_home *home = &j->table->home;
+
+	if (hubod_command(h, drv, j->board, JMC_HOME_SEARCH, j->motor,
+			  (int32_t[]){ (int32_t)home->search, (int32_t)home->direction, home->offset }) ||
+	    hubod_command(h, drv, j->board, JMC_LOWER_LIMIT, j->motor, (int32_t[]){ LIMIT_STORED, home->lower }) ||
+	    hubod_command(h, drv, j->board, JMC_UPPER_LIMIT, j->motor, (int32_t[]){ LIMIT_STORED, home->upper }))
+		fail(h, drv, "a value of the home file is out of the limits of its command");
+}
+
+static void next_joint(struct hubod *h, struct drv *drv)
+{
+	struct hubod_read *r = &h->read;
+
+	r->joint = __builtin_ctzll(r->joints);
+	r->joints &= ~BIT(r->joint);
+	r->letters = r->left = r->home ? HOME_LETTERS : ALL_LETTERS;
+	if (r->home)
+		write_home(h, drv);
+}
+
+/* ---- requests ---- */
+
+/* JOINT.all, LIMB.all, all.all */
+static int read_all(struct hubod *h, struct drv *drv, uint32_t handle, const char *place)
+{
+	const uint64_t joints = *place ? hubod_joints_of(h, strcmp(place, "all") ? place : "") : 0;
+	int status;
+
+	if (!joints) {
+		drv_why(drv, "\"%.20s\" is neither an active joint nor a limb; write RHY.all, rleg.all or all.all",
+			place);
+		return -ENOENT;
+	}
+	status = begin(h, drv,
+		       &(struct hubod_read){ .on = true, .handle = handle, .parameter = HUBO_NONE, .joints = joints });
+	if (status == DRV_LATER)
+		next_joint(h, drv);
+	return status;
 }
 
 /* JOINT.NAME */
@@ -44,9 +96,12 @@ int hubod_read_parameter(struct hubod *h, struct drv *drv, uint32_t handle, cons
 	const size_t len = strcspn(key, ".");
 	const int parameter = jmc_parameter_find(key + len + 1);
 	char joint[MSG_NAME_SIZE];
+	uint16_t letters;
 	int at;
 
 	snprintf(joint, sizeof(joint), "%.*s", (int)len, key);
+	if (!strcmp(key + len + 1, "all"))
+		return read_all(h, drv, handle, joint);
 	at = hubo_joint_find(joint);
 	if (at == HUBO_NONE || !h->joints[at].active) {
 		drv_why(drv, "\"%.20s\" is not an active joint; write RHY.kp", joint);
@@ -56,33 +111,14 @@ int hubod_read_parameter(struct hubod *h, struct drv *drv, uint32_t handle, cons
 		drv_why(drv, "\"%.20s\" is not a parameter; write RHY.kp", key + len + 1);
 		return -ENOENT;
 	}
+	letters = jmc_parameter_about((unsigned int)parameter).letters;
 	return begin(h, drv,
 		     &(struct hubod_read){ .on = true,
 					   .handle = handle,
 					   .joint = at,
 					   .parameter = parameter,
-					   .left = jmc_parameter_about((unsigned int)parameter).letters });
-}
-
-/* ---- the home file ---- */
-
-/* Of the next joint: sent now, and read back from the next cycle on. */
-static void write_next(struct hubod *h, struct drv *drv)
-{
-	struct hubod_read *r = &h->read;
-	const struct hubod_joint *j;
-	const struct hubo_home *home;
-
-	r->joint = __builtin_ctzll(r->joints);
-	r->joints &= ~BIT(r->joint);
-	r->left = HOME_LETTERS;
-	j = &h->joints[r->joint];
-	home = &j->table->home;
-	if (hubod_command(h, drv, j->board, JMC_HOME_SEARCH, j->motor,
-			  (int32_t[]){ (int32_t)home->search, (int32_t)home->direction, home->offset }) ||
-	    hubod_command(h, drv, j->board, JMC_LOWER_LIMIT, j->motor, (int32_t[]){ LIMIT_STORED, home->lower }) ||
-	    hubod_command(h, drv, j->board, JMC_UPPER_LIMIT, j->motor, (int32_t[]){ LIMIT_STORED, home->upper }))
-		fail(h, drv, "a value of the home file is out of the limits of its command");
+					   .letters = letters,
+					   .left = letters });
 }
 
 int hubod_write_home(struct hubod *h, struct drv *drv, uint32_t handle, const char *key)
@@ -102,42 +138,38 @@ int hubod_write_home(struct hubod *h, struct drv *drv, uint32_t handle, const ch
 		return -EBUSY;
 	}
 	status = begin(h, drv,
-		       &(struct hubod_read){ .on = true, .handle = handle, .parameter = HUBO_NONE, .joints = joints });
+		       &(struct hubod_read){
+			       .on = true, .home = true, .handle = handle, .parameter = HUBO_NONE, .joints = joints });
 	if (status == DRV_LATER)
-		write_next(h, drv);
+		next_joint(h, drv);
 	return status;
-}
-
-static void compare(struct hubod *h, struct drv *drv)
-{
-	struct hubod_read *r = &h->read;
-	const struct hubo_home *home = &h->joints[r->joint].table->home;
-	const struct jmc_parameters *p = &r->values;
-	char words[64];
-
-	if (p->search_turns != home->search || p->home_direction != home->direction || p->home_offset != home->offset ||
-	    p->lower != home->lower || p->upper != home->upper) {
-		fail(h, drv, "its board reports other values than it was given");
-		return;
-	}
-	r->done++;
-	if (r->joints) {
-		write_next(h, drv);
-		return;
-	}
-	snprintf(words, sizeof(words), "%u joints written and read back", r->done);
-	end(h, drv, 0, words);
 }
 
 /* ---- reading ---- */
 
+static void begin_unasked(struct hubod *h, struct drv *drv)
+{
+	for (int i = 0; i < HUBO_JOINTS; i++)
+		if (h->param.unread & BIT(i) && !h->boards[h->joints[i].board].silent) {
+			h->read = (struct hubod_read){
+				.on = true, .unasked = true, .parameter = HUBO_NONE, .joints = BIT(i)
+			};
+			next_joint(h, drv);
+			return;
+		}
+}
+
 void hubod_read_step(struct hubod *h, struct drv *drv)
 {
+	const bool silent = h->read.on && h->boards[h->joints[h->read.joint].board].silent;
+
 	if (!h->read.on)
-		return;
-	if (h->boards[h->joints[h->read.joint].board].silent)
+		begin_unasked(h, drv);
+	else if (silent && h->read.unasked)
+		h->read.on = false; /* again when it is back */
+	else if (silent)
 		fail(h, drv, "its board does not reply");
-	else if (h->read.parameter == HUBO_NONE && drv_may_move(drv))
+	else if (h->read.home && drv_may_move(drv))
 		fail(h, drv, "the robot was armed; this joint and those behind it may keep old values");
 }
 
@@ -155,13 +187,48 @@ void hubod_read_ask(struct hubod *h, struct drv *drv, unsigned int board)
 	h->read.asked = !drv_ask(drv, b->values, &frame, HUBOD_TAG_PARAMETER | board);
 }
 
-void hubod_read_answer(struct hubod *h, struct drv *drv, const struct bus_frame *reply)
+static bool is_home_file(const struct hubo_home *home, const struct jmc_parameters *p)
+{
+	return p->search_turns == home->search && p->home_direction == home->direction &&
+	       p->home_offset == home->offset && p->lower == home->lower && p->upper == home->upper;
+}
+
+/* A board that has stored other values than the home file says is perhaps that of another joint. */
+static void joint_is_read(struct hubod *h, struct drv *drv, int64_t t_ns)
+{
+	struct hubod_read *r = &h->read;
+	const struct hubo_home *home = &h->joints[r->joint].table->home;
+	const bool other = !(HOME_LETTERS & ~r->letters) && home->line && !is_home_file(home, &r->values);
+	char words[64];
+
+	hubod_board_param_took(h, r->joint, r->letters, &r->values, t_ns);
+	if (other && r->home) {
+		fail(h, drv, "its board reports other values than it was given");
+		return;
+	}
+	if (other)
+		drv_event(drv, MSG_SEVERITY_WARNING, "home-file",
+			  "%s: its board has stored another search or limits than the home file says: write the home "
+			  "file, or look whether boards are swapped",
+			  hubo_joint_name(r->joint));
+	r->done++;
+	if (r->joints) {
+		next_joint(h, drv);
+		return;
+	}
+	if (r->parameter != HUBO_NONE)
+		snprintf(words, sizeof(words), "%" PRId64, jmc_parameter_value(&r->values, (unsigned int)r->parameter));
+	else
+		snprintf(words, sizeof(words), r->home ? "%u joints written and read back" : "%u joints read", r->done);
+	end(h, drv, 0, words);
+}
+
+void hubod_read_answer(struct hubod *h, struct drv *drv, unsigned int board, const struct bus_frame *reply)
 {
 	struct hubod_read *r = &h->read;
 	const unsigned int letter = r->left ? (unsigned int)__builtin_ctz(r->left) : 0;
-	char value[24];
 
-	if (!r->on || !r->asked) /* it was cancelled */
+	if (!r->on || !r->asked || h->joints[r->joint].board != board) /* it was cancelled, or put off */
 		return;
 	r->asked = false;
 	if (!reply || jmc_decode_parameter(&r->values, letter, &reply->frame)) {
@@ -171,19 +238,21 @@ void hubod_read_answer(struct hubod *h, struct drv *drv, const struct bus_frame 
 	}
 	r->tries = 0;
 	r->left &= (uint16_t) ~(1u << letter);
-	if (r->left)
+	if (!r->left)
+		joint_is_read(h, drv, reply->t_ns);
+}
+
+void hubod_read_again(struct hubod *h, unsigned int board)
+{
+	if (h->joints[h->read.joint].board != board)
 		return;
-	if (r->parameter == HUBO_NONE) {
-		compare(h, drv);
-		return;
-	}
-	snprintf(value, sizeof(value), "%" PRId64, jmc_parameter_value(&r->values, (unsigned int)r->parameter));
-	end(h, drv, 0, value);
+	h->read.left = h->read.letters;
+	h->read.asked = false;
 }
 
 bool hubod_read_cancel(struct hubod *h, uint32_t handle)
 {
-	const bool ours = h->read.on && handle == h->read.handle;
+	const bool ours = h->read.on && !h->read.unasked && handle == h->read.handle;
 
 	h->read.on &= !ours;
 	return ours;

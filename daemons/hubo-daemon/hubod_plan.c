@@ -323,5 +323,6 @@ int hubod_plan(void *self, struct drv *drv, struct error_sink *errors)
 		h->sensor_command[b] = (unsigned int)drv_add_send(drv, &send, errors);
 	}
 	plan_power(h, drv, errors);
+	hubod_board_param_plan(h, drv, errors);
 	return errors->count ? -EINVAL : 0;
 }

@@ -115,7 +115,7 @@ static bool is_driven(const struct hubod *h, const struct hubod_board *b)
 /* A board whose encoders are not heard gets none: what it would do with them cannot be seen.  Nor does one that is off:
  * its references would go on without it, and it would jump to them when it is switched on.  A single motor that is off
  * gets the position where it is. */
-void hubod_send_references(struct hubod *h, struct drv *drv, const struct drv_orders *orders, bool quiet)
+bool hubod_send_references(struct hubod *h, struct drv *drv, const struct drv_orders *orders, bool quiet)
 {
 	const bool allowed = h->up && orders->level < MSG_LEVEL_ESTOP && !quiet && !drv_latched(drv);
 
@@ -139,6 +139,7 @@ void hubod_send_references(struct hubod *h, struct drv *drv, const struct drv_or
 		}
 	}
 	drv_hand_over(drv);
+	return allowed;
 }
 
 /* What the driver before this one left: fingers that push, boards that were on, or had gone off, and those that have

@@ -21,6 +21,7 @@ struct hubod_settings {
 	double comply_kp_max, comply_kd_max, comply_pwm_max;
 	int clockwise_down;
 	bool comply_freewheel;
+	bool read_parameters;
 };
 
 static const char *const hubod_settings_seconds[] = { "repeat", "zero", NULL };
@@ -62,6 +63,8 @@ static const struct settings_row hubod_settings_rows[] = {
 		  "where counts go when a motor turns clockwise"),
 	HUBOD_ROW(BOOL, "comply_freewheel", comply_freewheel, "no",
 		  "free-wheel switching of the bridges of boards that are compliant"),
+	HUBOD_ROW(BOOL, "read_parameters", read_parameters, "no",
+		  "read what boards have stored, for NAME-board-param, while no references are sent"),
 	SETTINGS_END,
 };
 #undef HUBOD_ROW

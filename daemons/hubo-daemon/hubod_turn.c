@@ -21,15 +21,15 @@ static void judge(const struct cycle *cycle, struct drv *drv)
 static void turn(struct hubod *h, struct drv *drv, const struct drv_orders *orders)
 {
 	const bool quiet = orders->tick_ns < h->quiet_until_ns || h->home.on;
-	bool judged;
+	bool judged, refers;
 
 	h->began_ns = cycle_began_ns(orders->now_ns, h->period_ns);
 	h->late_ns = orders->now_ns - h->began_ns;
 	judged = cycle_came(&h->cycle, cycle_at(orders->now_ns, h->period_ns), h->late_ns);
 	hubod_account(h, drv, orders->now_ns);
-	hubod_send_references(h, drv, orders, quiet);
+	refers = hubod_send_references(h, drv, orders, quiet);
 	hubod_read_step(h, drv);
-	hubod_ask(h, drv, orders->now_ns, quiet);
+	hubod_ask(h, drv, orders->now_ns, quiet, !refers);
 	hubod_enable_boards(h, drv);
 	hubod_home_step(h, drv, orders);
 	for (unsigned int b = 0; b < HUBO_BUSES; b++)
@@ -37,6 +37,7 @@ static void turn(struct hubod *h, struct drv *drv, const struct drv_orders *orde
 	if (judged)
 		judge(&h->cycle, drv);
 	hubod_put_clock(h, drv, orders->now_ns);
+	hubod_board_param_put(h, drv, orders->now_ns);
 }
 
 static bool all_reply(const struct hubod *h, int64_t now_ns)

@@ -205,6 +205,7 @@ struct jmc_parameters {
 /* Adds what the reply of this letter says; two numbers are in two replies each. */
 int jmc_decode_parameter(struct jmc_parameters *parameters, unsigned int letter, const struct frame *frame);
 
+#define JMC_NUMBERS 30 /* in all of them */
 /* One number of them: its name, and the replies that it comes in, bit 0 for A.  name NULL: there is none of this
  * number. */
 struct jmc_parameter_about {

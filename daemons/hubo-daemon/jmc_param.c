@@ -46,16 +46,18 @@ static const struct {
 	ROW("encoder-error", encoder_error_max, IN('I')),
 };
 
+_Static_assert(sizeof(rows) / sizeof(*rows) == JMC_NUMBERS, "a row for each");
+
 struct jmc_parameter_about jmc_parameter_about(unsigned int parameter)
 {
 	const struct jmc_parameter_about none = { NULL, 0 };
 
-	return parameter < sizeof(rows) / sizeof(*rows) ? rows[parameter].about : none;
+	return parameter < JMC_NUMBERS ? rows[parameter].about : none;
 }
 
 int jmc_parameter_find(const char *name)
 {
-	for (unsigned int i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+	for (unsigned int i = 0; i < JMC_NUMBERS; i++)
 		if (!strcmp(rows[i].about.name, name))
 			return (int)i;
 	return -1;

@@ -27,15 +27,9 @@ static void write_state(const void *state)
 
 int main(int argc, char **argv)
 {
-	static const char *const further[] = { "clock",
-					       "bus-lower",
-					       "bus-upper",
-					       "hubo-rleg-state",
-					       "hubo-rleg-ref",
-					       "hubo-power",
-					       "hubo-rhand-state",
-					       "hubo-rhand-ref",
-					       NULL };
+	static const char *const further[] = { "clock",		 "bus-lower",  "bus-upper",	   "hubo-rleg-state",
+					       "hubo-rleg-ref",	 "hubo-power", "hubo-board-param", "hubo-rhand-state",
+					       "hubo-rhand-ref", NULL };
 	const struct golden_lib_what what = {
 		.main = hubod_main,
 		.driver = "hubod",

@@ -41,7 +41,7 @@ struct hubod_rig hubod_rig = { .authors = { [RARM] = { .limb = "rarm" }, [LLEG] 
 static char prefix[32], file[600];
 static pid_t sim;
 static struct bus *ear[BUSES];
-static ach_channel_t states_chan, events_chan, refs_chan, requests_chan, replies_chan;
+static ach_channel_t states_chan, events_chan, refs_chan, requests_chan, replies_chan, params_chan;
 static uint64_t epoch;
 static int64_t ref_ns;
 
@@ -104,6 +104,8 @@ static void hear(const struct bus_frame *got)
 			keep(got->t_ns, CONTROL_OFF, d[0], d);
 		else if (d[1] == 0x11)
 			keep(got->t_ns, HOME, d[0], d);
+		else if (d[1] == 0x24)
+			hubod_rig.parameters_asked++;
 	}
 }
 
@@ -214,6 +216,8 @@ static void look(void)
 	while (next(&events_chan, &hubod_rig.events[hubod_rig.events_n], sizeof(*hubod_rig.events)))
 		TEST_ASSERT(++hubod_rig.events_n < RIG_EVENTS_MAX);
 	next(&replies_chan, &hubod_rig.reply, sizeof(hubod_rig.reply));
+	while (next(&params_chan, &hubod_rig.param, sizeof(hubod_rig.param)))
+		hubod_rig.params_n++;
 	for (struct author *a = hubod_rig.authors; a < hubod_rig.authors + AUTHORS; a++)
 		while (next(&a->states_chan, &a->state, sizeof(a->state)))
 			;
@@ -270,6 +274,7 @@ void rig_begin(const char *settings)
 
 	lib_watchdog("hubod", LIB_HANG_S);
 	hubod_rig.sent_n = hubod_rig.states_n = hubod_rig.events_n = 0;
+	hubod_rig.params_n = hubod_rig.parameters_asked = 0;
 	ref_ns = 0; /* each case begins at the same time */
 	memset(&hubod_rig.state, 0, sizeof(hubod_rig.state));
 	hubod_rig.referring = false;
@@ -296,6 +301,7 @@ void rig_begin(const char *settings)
 	make(&refs_chan, "ref", msg_joint_ref_number);
 	make(&requests_chan, "req", msg_request_number);
 	make(&replies_chan, "rep", msg_reply_number);
+	make(&params_chan, "board-param", msg_board_param_number);
 	for (struct author *a = hubod_rig.authors; a < hubod_rig.authors + AUTHORS; a++) {
 		char suffix[MSG_NAME_SIZE];
 
@@ -335,6 +341,7 @@ void rig_finish(void)
 	ach_close(&refs_chan);
 	ach_close(&requests_chan);
 	ach_close(&replies_chan);
+	ach_close(&params_chan);
 	for (struct author *a = hubod_rig.authors; a < hubod_rig.authors + AUTHORS; a++) {
 		a->on = false;
 		ach_close(&a->refs_chan);
@@ -409,6 +416,11 @@ unsigned int rig_sim_number(const char *board, const char *word)
 	return at ? (unsigned int)strtoul(at + strlen(wanted), NULL, 10) : 0;
 }
 
+void rig_put_request(const struct msg_request *request)
+{
+	TEST_ASSERT_EQUAL(ACH_OK, ach_put(&requests_chan, request, sizeof(*request)));
+}
+
 uint64_t rig_request(enum msg_verb verb, const char *key, const char *value)
 {
 	static uint64_t id;
@@ -420,7 +432,7 @@ uint64_t rig_request(enum msg_verb verb, const char *key, const char *value)
 	request.verb = verb;
 	snprintf(request.key, sizeof(request.key), "%s", key);
 	snprintf(request.value, sizeof(request.value), "%s", value);
-	TEST_ASSERT_EQUAL(ACH_OK, ach_put(&requests_chan, &request, sizeof(request)));
+	rig_put_request(&request);
 	return id;
 }
 

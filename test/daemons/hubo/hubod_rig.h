@@ -70,7 +70,10 @@ extern struct hubod_rig {
 	unsigned int states_n, events_n;
 	struct msg_event events[RIG_EVENTS_MAX];
 	struct msg_reply reply;
-	char said[8192]; /* by the simulator */
+	struct msg_board_param param;
+	unsigned int params_n;
+	unsigned int parameters_asked; /* requests for them on the wire */
+	char said[8192];	       /* by the simulator */
 	pid_t driver;
 } hubod_rig;
 
@@ -93,6 +96,7 @@ void rig_ask_wire(const char *bus, const char *question);
 bool rig_sim_says(const char *unit, const char *words); /* "WORD VALUE" in the simulator's report of a board */
 unsigned int rig_sim_number(const char *board, const char *word);
 uint64_t rig_request(enum msg_verb verb, const char *key, const char *value); /* its number */
+void rig_put_request(const struct msg_request *request);
 int rig_result(uint64_t id, int ms); /* of that request, within ms; all of it is in reply */
 int rig_ask_value(enum msg_verb verb, const char *key, const char *value);
 int rig_ask(enum msg_verb verb, const char *key);
