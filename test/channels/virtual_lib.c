@@ -166,3 +166,12 @@ void virtual_lib_signal(pid_t pid, int number)
 	else if (number == SIGCONT && slot > 0)
 		atomic_fetch_and(&end->page->held, ~vt_bit(slot));
 }
+
+void virtual_lib_kill_at(pid_t pid, unsigned int action)
+{
+	struct vt_page *page = vt_clock_end()->page;
+	const int slot = vt_page_slot(page, pid);
+
+	TEST_ASSERT(slot > 0);
+	atomic_store(&page->slot[slot].kill_after, action);
+}

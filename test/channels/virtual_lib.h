@@ -16,6 +16,8 @@ void virtual_lib_begin(const char *folder);
 void virtual_lib_end(void);
 pid_t virtual_lib_fork(const char *name); /* as fork(2) while no clock was begun */
 void virtual_lib_signal(pid_t pid, int signal);
+/* It is killed at its so-manieth message, or write to a bus or socket, from now on. */
+void virtual_lib_kill_at(pid_t pid, unsigned int action);
 
 /* With an achstart on the same clock, which has the first rank and then its daemons: the test has the last one. */
 void virtual_lib_begin_last(const char *folder);

@@ -1,81 +1,73 @@
-/* killer.c: killer BUILD ROBOT-FILE KILLS: kills hubo-daemon and starts it again while a driver ticks on it.
+/* killer.c: kills hubo-daemon and starts it again while a driver ticks on it.
  *
  * It is everything else of the robot: the turntable that the example driver drives, the controller, the operator,
  * and the listener on the bus.  The controller asks for a velocity that is never reached, and the limit of acceleration
  * is such that each tick of the driver commands exactly 1 mrad/s more: a doubled, missing or stepped reference is seen
  * in the frames.
  */
+#include "test/daemons/clock/killer.h"
+
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "can/bus.h"
 #include "channels/ach.h"
 #include "channels/clock.h"
 #include "channels/msg/msg.h"
-#include "test/daemons/clock/verdict.h"
+#include "test/can/wire_lib.h"
 #include "test/channels/estop_talk.h"
+#include "test/channels/lib.h"
+#include "test/channels/virtual_lib.h"
+#include "test/daemons/clock/verdict.h"
+#include "unity.h"
 
-#define MS 1000000
-#define S 1000000000
+#define MS INT64_C(1000000)
 #define ID_TURN 0x211
 #define ID_TABLE 0x191
 #define ID_CLOCK 0x080
-#define GIVE_UP_NS ((int64_t)10 * S)
+#define GIVE_UP_NS (10000 * MS)
+#define ACTIONS 12 /* of the clock in two of its cycles, at most: messages, frames */
 
 static struct verdict_record record;
-static const char *build, *robot_file;
-static struct bus *bus;
+static const char *robot_file;
+static struct bus *bus; /* NULL: no robot is open */
+static pid_t clock_pid, driver_pid;
 static ach_channel_t clock_channel, state_channel, ref_channel;
 static uint32_t driver_incarnation;
 static int commanded; /* mrad/s, last */
-static bool driver_active, driver_freerun = true;
+static bool driver_active, driver_freerun;
+static int64_t table_ns, reference_ns; /* when they speak next */
 static uint64_t seed;
 
 /* ---- small things ---- */
 
-static _Noreturn void fail(const char *what)
+static int64_t between(int64_t from, int64_t to)
 {
-	printf("killer: %s\n", what);
-	exit(1);
-}
-
-static int64_t between_ns(int64_t from_ns, int64_t to_ns)
-{
-	seed = seed * 6364136223846793005u + 1442695040888963407u;
-	return from_ns + (int64_t)((seed >> 16) % (uint64_t)(to_ns - from_ns));
+	return from + (int64_t)(lib_random(&seed) % (uint64_t)(to - from));
 }
 
 static pid_t start(const char *program, const char *name)
 {
-	char path[512];
-	pid_t pid = fork();
+	char line[700];
 
-	if (pid)
-		return pid;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	snprintf(path, sizeof(path), "%s/%s", build, program);
-	execl(path, program, "--name", name, "--config", robot_file, (char *)NULL);
-	_exit(111);
+	snprintf(line, sizeof(line), "--name %s --config %s", name, robot_file);
+	return wire_lib_launch(program, line);
 }
 
 static void open_channel(ach_channel_t *channel, const char *name, enum msg_number type)
 {
 	const struct msg_type *of = msg_type_by_number(type);
-	const char *prefix = getenv("ENDPLATE_PREFIX");
 	ach_create_attr_t attr;
 	char full[64];
 
-	snprintf(full, sizeof(full), "%s%s", prefix ? prefix : "", name);
+	snprintf(full, sizeof(full), "%s%s", getenv("ENDPLATE_PREFIX"), name);
 	ach_create_attr_init(&attr);
 	ach_create_attr_set_mode(&attr, 0600, (gid_t)-1);
 	ach_create(full, of->retained, of->body->size, &attr);
-	if (ach_open(channel, full, NULL) != ACH_OK)
-		fail("no channel");
+	TEST_ASSERT_EQUAL_MESSAGE(ACH_OK, ach_open(channel, full, NULL), full);
 	ach_flush(channel);
 }
 
@@ -92,8 +84,7 @@ static void send_reference(int64_t now_ns)
 	msg.count = 1;
 	msg.mode[0] = MSG_MODE_VELOCITY;
 	msg.velocity[0] = 32;
-	if (ach_put(&ref_channel, &msg, sizeof(msg)) != ACH_OK)
-		fail("cannot send a reference");
+	TEST_ASSERT_EQUAL(ACH_OK, ach_put(&ref_channel, &msg, sizeof(msg)));
 }
 
 static void send_table(void)
@@ -172,12 +163,9 @@ static void see_all(void)
 /* The robot lives until t_ns.  The turntable speaks in the middle between two ticks. */
 static void live_until(int64_t t_ns)
 {
-	static int64_t table_ns, reference_ns;
 	int64_t now_ns;
 
 	while ((now_ns = clock_now_ns()) < t_ns) {
-		struct clock_fd fd = { .fd = bus_fd(bus), .events = POLLIN };
-
 		see_all();
 		if (now_ns >= table_ns) {
 			send_table();
@@ -187,7 +175,7 @@ static void live_until(int64_t t_ns)
 			send_reference(now_ns);
 			reference_ns = now_ns + 20 * MS;
 		}
-		clock_wait(&fd, 1, t_ns < now_ns + 2 * MS ? t_ns : now_ns + 2 * MS);
+		clock_wait(NULL, 0, t_ns < table_ns ? t_ns : table_ns);
 	}
 	see_all();
 }
@@ -199,8 +187,7 @@ static void wait_for_life(uint32_t incarnation)
 	const int64_t by_ns = clock_now_ns() + GIVE_UP_NS;
 
 	while (!record.clock_n || record.clock[record.clock_n - 1].incarnation < incarnation) {
-		if (clock_now_ns() > by_ns)
-			fail("the clock does not come up");
+		TEST_ASSERT_MESSAGE(clock_now_ns() < by_ns, "the clock does not come up");
 		live_until(clock_now_ns() + 2 * MS);
 	}
 }
@@ -210,57 +197,99 @@ static void wait_for_driver(void)
 	const int64_t by_ns = clock_now_ns() + GIVE_UP_NS;
 
 	while (!driver_active || driver_freerun) {
-		if (clock_now_ns() > by_ns)
-			fail("the driver does not follow");
+		TEST_ASSERT_MESSAGE(clock_now_ns() < by_ns, "the driver does not follow");
 		live_until(clock_now_ns() + 2 * MS);
 	}
 }
 
+static void end(pid_t *pid)
+{
+	if (*pid <= 0)
+		return;
+	virtual_lib_signal(*pid, SIGKILL);
+	waitpid(*pid, NULL, 0);
+	*pid = 0;
+}
+
 /* Now and then it is stopped for a while before: what it did not do in time must not be made up for. */
-static void one_life(pid_t clock, uint32_t life)
+static void one_life(uint32_t life)
 {
 	wait_for_life(life);
-	live_until(clock_now_ns() + between_ns(25 * MS, 100 * MS));
+	live_until(clock_now_ns() + between(25 * MS, 100 * MS));
 	if (life % 10 == 0) {
-		kill(clock, SIGSTOP);
+		virtual_lib_signal(clock_pid, SIGSTOP);
 		live_until(clock_now_ns() + 30 * MS);
-		kill(clock, SIGCONT);
+		virtual_lib_signal(clock_pid, SIGCONT);
 		live_until(clock_now_ns() + 30 * MS);
 	}
 }
 
-int main(int argc, char **argv)
+/* While it waits; or, every other time, between two of its messages and frames. */
+static void one_death(uint32_t life)
+{
+	const int64_t by_ns = clock_now_ns() + GIVE_UP_NS;
+
+	if (life % 2) {
+		end(&clock_pid);
+		return;
+	}
+	virtual_lib_kill_at(clock_pid, (unsigned int)between(1, ACTIONS));
+	while (!waitpid(clock_pid, NULL, WNOHANG)) {
+		TEST_ASSERT_MESSAGE(clock_now_ns() < by_ns, "the clock does nothing");
+		live_until(clock_now_ns() + MS);
+	}
+	clock_pid = 0;
+}
+
+static void open_robot(void)
 {
 	struct error_sink errors = { error_to_stderr, NULL, 0 };
-	uint32_t kills;
-	pid_t clock;
 
-	if (argc != 4)
-		fail("usage: killer BUILD ROBOT-FILE KILLS");
-	build = argv[1];
-	robot_file = argv[2];
-	kills = (uint32_t)strtoul(argv[3], NULL, 10);
-	seed = (uint64_t)getpid();
-	if (bus_open(&bus, "wire:torso@table", NULL, &errors))
-		return 111;
+	TEST_ASSERT_EQUAL(0, bus_open(&bus, "wire:torso@table", NULL, &errors));
 	open_channel(&clock_channel, "clock", msg_clock_number);
 	open_channel(&state_channel, "demo-state", msg_joint_state_number);
 	open_channel(&ref_channel, "demo-ref", msg_joint_ref_number);
+	memset(&record, 0, sizeof(record));
+	driver_incarnation = 0;
+	commanded = 0;
+	driver_active = false;
+	driver_freerun = true;
+	table_ns = reference_ns = 0;
 	estop_talk_lower(MSG_LEVEL_RUN, 1);
-	start("exampled", "demo");
-	clock = start("hubo-daemon", "clock");
+}
+
+void killer_end(void)
+{
+	if (!bus)
+		return;
+	end(&clock_pid);
+	end(&driver_pid);
+	bus_close(bus);
+	bus = NULL;
+	ach_close(&clock_channel);
+	ach_close(&state_channel);
+	ach_close(&ref_channel);
+}
+
+int killer_run(const char *file, uint32_t kills)
+{
+	robot_file = file;
+	seed = 1;
+	open_robot();
+	driver_pid = start("exampled", "demo");
+	clock_pid = start("hubo-daemon", "clock");
 	wait_for_life(1);
 	wait_for_driver();
 	live_until(clock_now_ns() + 300 * MS);
 	memset(&record, 0, sizeof(record));
 	for (uint32_t life = 1; life <= kills; life++) {
-		one_life(clock, life);
-		kill(clock, SIGKILL);
-		waitpid(clock, NULL, 0);
-		live_until(clock_now_ns() + between_ns(0, 60 * MS));
-		clock = start("hubo-daemon", "clock");
+		one_life(life);
+		one_death(life);
+		live_until(clock_now_ns() + between(0, 60 * MS));
+		clock_pid = start("hubo-daemon", "clock");
 	}
 	wait_for_life(kills + 1);
 	live_until(clock_now_ns() + 500 * MS);
-	return verdict(&record, kills) ? 1 : 0;
+	killer_end();
+	return verdict(&record, kills);
 }
