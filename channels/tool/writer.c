@@ -558,6 +558,7 @@ static bool begin_file(struct writer *w, int64_t t_ns)
 	if (!c)
 		return !w->options.begin;
 	w->now = c;
+	pthread_cond_signal(&w->more); /* the thread waits until the chunk is due */
 	put_begin(w, c);
 	w->piece_bytes = (int64_t)c->len + WRITER_END_MAX;
 	return true;
