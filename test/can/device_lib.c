@@ -10,16 +10,13 @@
 #include <unistd.h>
 
 #include "can/frame_text.h"
-#include "can/wire/attach.h"
 #include "channels/clock.h"
-#include "channels/query.h"
-#include "config/run.h"
+#include "test/can/sim_talk.h"
 #include "test/can/wire_lib.h"
 #include "test/channels/lib.h"
+#include "test/channels/request_talk.h"
 #include "test/channels/virtual_lib.h"
 #include "unity.h"
-
-#define GIVE_UP_NS (30000 * DEVICE_LIB_MS)
 
 struct device_lib device_lib;
 static const struct device_lib_what *what;
@@ -201,25 +198,14 @@ void device_lib_outage(int ms, int device_ms)
 
 /* ---- others ---- */
 
+static void step_on(void)
+{
+	device_lib_pass(1);
+}
+
 void device_lib_sim(const char *question)
 {
-	const int64_t by_ns = clock_now_ns() + GIVE_UP_NS;
-	struct error_sink errors = { error_to_stderr, NULL, 0 };
-	struct clock_fd answer = { .events = POLLIN };
-	int fds[ATTACH_FDS_MAX], fds_n = 0, n;
-	char path[RUN_PATH_MAX];
-
-	TEST_ASSERT_EQUAL(0, run_path(path, "robotsim", &errors));
-	while ((answer.fd = query_connect_by(path, by_ns)) < 0) {
-		TEST_ASSERT_MESSAGE(clock_now_ns() < by_ns, "robotsim is not there");
-		device_lib_pass(1);
-	}
-	TEST_ASSERT(attach_send(answer.fd, question, strlen(question), NULL, 0) > 0);
-	TEST_ASSERT(clock_wait(&answer, 1, by_ns) == 1);
-	n = attach_receive(answer.fd, device_lib.said, sizeof(device_lib.said) - 1, fds, &fds_n);
-	close(answer.fd);
-	device_lib.said[n > 0 ? n : 0] = 0;
-	TEST_ASSERT_EQUAL_STRING_LEN_MESSAGE("ok", device_lib.said, 2, device_lib.said);
+	sim_talk(question, device_lib.said, sizeof(device_lib.said), step_on);
 }
 
 void device_lib_hear(const char *text)
@@ -232,15 +218,8 @@ void device_lib_hear(const char *text)
 
 uint64_t device_lib_request(enum msg_verb verb, const char *key, const char *value)
 {
-	static uint64_t id;
-	struct msg_request request;
+	const struct msg_request request = request_talk(verb, key, value);
 
-	msg_init(&request, msg_type_by_number(msg_request_number));
-	request.id = ++id;
-	request.client_pid = (uint32_t)getpid();
-	request.verb = verb;
-	snprintf(request.key, sizeof(request.key), "%s", key);
-	snprintf(request.value, sizeof(request.value), "%s", value);
 	TEST_ASSERT_EQUAL(ACH_OK, ach_put(&requests, &request, sizeof(request)));
 	return request.id;
 }

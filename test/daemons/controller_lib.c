@@ -16,6 +16,7 @@
 #include "channels/clock.h"
 #include "daemons/drv/port.h"
 #include "test/channels/estop_talk.h"
+#include "test/channels/request_talk.h"
 #include "test/channels/virtual_lib.h"
 #include "unity.h"
 
@@ -219,25 +220,18 @@ int controller_lib_stop(int signal)
 
 int controller_lib_request(const char *name, enum msg_verb verb, const char *key, const char *value)
 {
-	static uint64_t id;
-	struct msg_request request;
+	const struct msg_request request = request_talk(verb, key, value);
 	struct msg_reply reply = { 0 };
 	char channel[64];
 
-	msg_init(&request, msg_type_by_number(msg_request_number));
-	request.id = ++id;
-	request.client_pid = (uint32_t)getpid();
-	request.verb = verb;
-	snprintf(request.key, sizeof(request.key), "%s", key);
-	snprintf(request.value, sizeof(request.value), "%s", value);
 	snprintf(channel, sizeof(channel), "%s-req", name);
 	put(channel, &request, sizeof(request));
 	snprintf(channel, sizeof(channel), "%s-rep", name);
-	for (int i = 0; i < 100 && reply.id != id; i++) {
+	for (int i = 0; i < 100 && reply.id != request.id; i++) {
 		controller_lib_ms(1);
 		newest(channel, &reply, sizeof(reply));
 	}
-	TEST_ASSERT_EQUAL_UINT64(id, reply.id);
+	TEST_ASSERT_EQUAL_UINT64(request.id, reply.id);
 	memcpy(controller_lib_said, reply.result ? reply.error : reply.value, MSG_TEXT_SIZE);
 	return reply.result;
 }

@@ -3,19 +3,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "can/wire/attach.h"
 #include "channels/clock.h"
-#include "channels/query.h"
-#include "config/run.h"
+#include "test/can/sim_talk.h"
 #include "test/channels/estop_talk.h"
+#include "test/channels/request_talk.h"
 #include "test/daemons/safety_lib.h"
 #include "unity.h"
 
 #define LOWER_EVERY 40 /* states */
-
-#define GIVE_UP_NS (30000 * SAFETY_MS)
 
 /* ---- channels ---- */
 
@@ -125,14 +122,8 @@ void safety_quiet(void)
 
 uint64_t safety_request(enum msg_verb verb, const char *key)
 {
-	static uint64_t id;
-	struct msg_request msg;
+	const struct msg_request msg = request_talk(verb, key, "");
 
-	msg_init(&msg, msg_type_by_number(msg_request_number));
-	msg.id = ++id;
-	msg.client_pid = (uint32_t)getpid();
-	msg.verb = verb;
-	snprintf(msg.key, sizeof(msg.key), "%s", key);
 	safety_put(SAFETY_DEVICE "-req", &msg, sizeof(msg));
 	return msg.id;
 }
@@ -156,35 +147,9 @@ void safety_clear(void)
 
 /* ---- robotsim, canwire ---- */
 
-/* The socket of one that was killed is there, too, until the next one listens. */
-static int connect_sim(const char *path, int64_t by_ns)
-{
-	int fd;
-
-	while ((fd = query_connect_by(path, by_ns)) < 0) {
-		TEST_ASSERT_MESSAGE(clock_now_ns() < by_ns, "robotsim is not there");
-		safety_turn();
-	}
-	return fd;
-}
-
-/* Their programs would take longer than a reference is valid. */
 void safety_sim(const char *question)
 {
-	const int64_t by_ns = clock_now_ns() + GIVE_UP_NS;
-	struct error_sink errors = { error_to_stderr, NULL, 0 };
-	struct clock_fd look = { .events = POLLIN };
-	int fds[ATTACH_FDS_MAX], fds_n = 0, n;
-	char path[RUN_PATH_MAX];
-
-	TEST_ASSERT_EQUAL(0, run_path(path, "robotsim", &errors));
-	look.fd = connect_sim(path, by_ns);
-	TEST_ASSERT(attach_send(look.fd, question, strlen(question), NULL, 0) > 0);
-	TEST_ASSERT(clock_wait(&look, 1, by_ns) == 1);
-	n = attach_receive(look.fd, safety.said, sizeof(safety.said) - 1, fds, &fds_n);
-	close(look.fd);
-	safety.said[n > 0 ? n : 0] = 0;
-	TEST_ASSERT_EQUAL_STRING_LEN_MESSAGE("ok", safety.said, 2, safety.said);
+	sim_talk(question, safety.said, sizeof(safety.said), safety_turn);
 }
 
 void safety_fault(const char *words)

@@ -12,6 +12,7 @@
 #include "channels/ach_ring.h"
 #include "channels/clock.h"
 #include "test/channels/estop_talk.h"
+#include "test/channels/request_talk.h"
 #include "test/daemons/test_drv_lib.h"
 #include "unity.h"
 
@@ -568,14 +569,10 @@ void drv_lib_put_ref(enum msg_mode mode, double value, double ms)
 
 void drv_lib_request(uint64_t id, enum msg_verb verb, const char *key, const char *value)
 {
-	struct msg_request msg;
+	struct msg_request msg = request_talk(verb, key, value);
 
-	msg_init(&msg, msg_type_by_number(msg_request_number));
 	msg.id = id;
 	msg.client_pid = 77;
-	msg.verb = verb;
-	snprintf(msg.key, sizeof(msg.key), "%s", key);
-	snprintf(msg.value, sizeof(msg.value), "%s", value);
 	drv_lib_put("arm-req", &msg, sizeof(msg));
 }
 

@@ -6,11 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "can/wire/attach.h"
 #include "channels/ach.h"
 #include "channels/clock.h"
-#include "channels/query.h"
-#include "config/run.h"
+#include "test/can/sim_talk.h"
 #include "test/can/wire_lib.h"
 #include "test/channels/estop_talk.h"
 #include "test/channels/testcase.h"
@@ -117,25 +115,16 @@ static void arm(void)
 	pass(30);
 }
 
+static void step_on(void)
+{
+	pass(1);
+}
+
 static void ask_sim(const char *question)
 {
-	const int64_t by_ns = clock_now_ns() + 5000 * MS;
-	struct error_sink errors = { error_to_stderr, NULL, 0 };
-	struct clock_fd waits = { .events = POLLIN };
-	int fds[ATTACH_FDS_MAX], fds_n = 0, n;
-	char path[RUN_PATH_MAX], said[512];
+	char said[512];
 
-	TEST_ASSERT_EQUAL(0, run_path(path, "robotsim", &errors));
-	while ((waits.fd = query_connect_by(path, by_ns)) < 0) {
-		TEST_ASSERT_MESSAGE(clock_now_ns() < by_ns, "robotsim is not there");
-		pass(1);
-	}
-	TEST_ASSERT(attach_send(waits.fd, question, strlen(question), NULL, 0) > 0);
-	TEST_ASSERT(clock_wait(&waits, 1, by_ns) == 1);
-	n = attach_receive(waits.fd, said, sizeof(said) - 1, fds, &fds_n);
-	close(waits.fd);
-	said[n > 0 ? n : 0] = 0;
-	TEST_ASSERT_EQUAL_STRING_LEN_MESSAGE("ok", said, 2, said);
+	sim_talk(question, said, sizeof(said), step_on);
 }
 
 #define TWO "bits: [4, 2], byte: 1, closed: low, close_after: 50ms, differ_after: 300ms"

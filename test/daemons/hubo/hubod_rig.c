@@ -12,17 +12,16 @@
 #include "can/wire/attach.h"
 #include "channels/clock.h"
 #include "channels/msg/msg.h"
-#include "channels/query.h"
-#include "config/run.h"
+#include "test/can/sim_talk.h"
 #include "test/can/wire_lib.h"
 #include "test/channels/estop_talk.h"
 #include "test/channels/lib.h"
+#include "test/channels/request_talk.h"
 #include "test/channels/testcase.h"
 #include "test/channels/virtual_lib.h"
 
 #define PERIOD_S 0.005
 #define REF_EVERY_NS (10 * MS)
-#define GIVE_UP_NS (30000 * MS)
 #define BUSES 2
 
 /* Of the tables of Hubo2+: counts per rad are driven / drive * harmonic * encoder / (2 pi). */
@@ -366,23 +365,14 @@ void rig_set_up(void)
 	hubod_rig.unhomed = false;
 }
 
+static void step_on(void)
+{
+	rig_pass(1);
+}
+
 void rig_ask_sim(const char *question)
 {
-	const int64_t by_ns = clock_now_ns() + GIVE_UP_NS;
-	struct error_sink errors = { error_to_stderr, NULL, 0 };
-	struct clock_fd answer = { .events = POLLIN };
-	int fds[ATTACH_FDS_MAX], fds_n = 0, n;
-	char path[RUN_PATH_MAX];
-
-	TEST_ASSERT_EQUAL(0, run_path(path, "robotsim", &errors));
-	answer.fd = query_connect_by(path, by_ns);
-	TEST_ASSERT(answer.fd >= 0);
-	TEST_ASSERT(attach_send(answer.fd, question, strlen(question), NULL, 0) > 0);
-	TEST_ASSERT(clock_wait(&answer, 1, by_ns) == 1);
-	n = attach_receive(answer.fd, hubod_rig.said, sizeof(hubod_rig.said) - 1, fds, &fds_n);
-	close(answer.fd);
-	hubod_rig.said[n > 0 ? n : 0] = 0;
-	TEST_ASSERT_EQUAL_STRING_LEN_MESSAGE("ok", hubod_rig.said, 2, hubod_rig.said);
+	sim_talk(question, hubod_rig.said, sizeof(hubod_rig.said), step_on);
 }
 
 void rig_ask_wire(const char *bus, const char *question)
@@ -423,17 +413,10 @@ void rig_put_request(const struct msg_request *request)
 
 uint64_t rig_request(enum msg_verb verb, const char *key, const char *value)
 {
-	static uint64_t id;
-	struct msg_request request;
+	const struct msg_request request = request_talk(verb, key, value);
 
-	msg_init(&request, msg_type_by_number(msg_request_number));
-	request.id = ++id;
-	request.client_pid = (uint32_t)getpid();
-	request.verb = verb;
-	snprintf(request.key, sizeof(request.key), "%s", key);
-	snprintf(request.value, sizeof(request.value), "%s", value);
 	rig_put_request(&request);
-	return id;
+	return request.id;
 }
 
 int rig_result(uint64_t id, int ms)
