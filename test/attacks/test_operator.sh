@@ -10,17 +10,18 @@ set -eu -o pipefail
 . test/attacks/lib.sh
 
 # "by uid 1: why", or "by clock: why, uid 1" if a driver was the first to copy the raise.
-status_names_operator() { [[ $(as operator achctl status) == *"estop, epoch 1, by "*"uid ${uids[operator]}"* ]]; }
+status_names_operator() { [[ $(as operator achctl status) == *"estop, epoch "*", by "*"uid ${uids[operator]}"* ]]; }
+operator_looks() { [[ $(as operator achctl --json status || true) == *'"robot":"bench"'* ]]; }
 
 # He calls himself root; events name him by his user id.
 test_an_operator_looks_and_stops() {
 	robot_up
 	robot_armed
-	[[ $(as operator achctl --json status || true) == *'"robot":"bench"'* ]]
+	lib_until operator_looks
 	as operator ach echo --last "${p}waist-state" >/dev/null
 	raises operator
 	lib_until status_names_operator
-	[ "$(count "by uid ${uids[operator]}: operator pressed the button")" -ge 1 ]
+	lib_until logged "by uid ${uids[operator]}: operator pressed the button"
 }
 
 test_an_operator_does_not_arm() {
@@ -35,9 +36,9 @@ lowering_first() { echo '{"kind":"lower","level":"run","epoch":1,"until_ns":9223
 
 test_an_armer_arms() {
 	robot_up
-	as armer achctl arm --who root
+	lib_until as armer achctl arm --who root
 	level_is run
-	[ "$(count "armed by uid ${uids[armer]} (root)")" = 1 ]
+	logged "armed by uid ${uids[armer]} (root)"
 }
 
 test_an_operator_moves_nothing() {
@@ -72,7 +73,7 @@ test_an_operator_who_scribbles_stops_the_robot() {
 test_an_operator_does_not_take_back_a_raise_of_the_robots_user() {
 	robot_up
 	robot_armed
-	as robot achctl hold
+	raise_as robot hold
 	level_is hold
 	as operator scribble back "${p}estop-b" || true
 	as operator ach put --json "$(lowering)" "${p}estop-b" || true
@@ -88,7 +89,7 @@ test_a_writer_stopped_inside_put_keeps_no_raise_out() {
 	spawn operator scribble sit "${p}estop-b"
 	lib_until is_stopped
 	kill -STOP "$(<"$folder/achstart")" # else achstart would raise for him
-	as operator achctl estop
+	raise_as operator estop
 	kill -CONT "$(<"$folder/achstart")"
 	level_is estop
 	end KILL
@@ -127,7 +128,7 @@ test_achctl_estop_works_whatever_lies_there() {
 			*) as robot ${row#*:} "$p$channel" ;;
 			esac
 		done
-		as robot achctl estop
+		raise_as robot estop
 		kill -CONT "$(<"$folder/achstart")"
 		level_is estop
 		still_alive
