@@ -1,5 +1,7 @@
 #!/bin/bash
 # scripts/run brings the bench robot up, shows it, and stops it when asked, with and without a terminal.
+#
+# The robot is up when achstart says that all are ready and armed; on a busy machine the screen may be there before.
 set -eu
 . test/scripts/lib.sh
 lib_tmp
@@ -10,21 +12,24 @@ nothing_left() { # neither process nor channel
 	! grep -lsazF "ENDPLATE_PREFIX=$ENDPLATE_PREFIX" /proc/[0-9]*/environ &&
 		! compgen -G "/dev/shm/ach*-$ENDPLATE_PREFIX*"
 }
-screen() { # KEY: a robot that runs is seen, the key stops it
-	python3 test/scripts/type.py 24 80 see:bench see:run see:waist 'see:k kill' "key:$1" \
-		'see:the robot is stopped' -- scripts/run
+is_up() { # LOG
+	grep -q 'all 10 ready' "$1" && grep -q 'arm: auto, and all are ready' "$1"
 }
+screen() { # KEY: a robot that is up is seen, the key stops it
+	rm -f build/run.log
+	python3 test/scripts/type.py 24 80 see:bench see:waist 'see:k kill' \
+		'run:timeout 60 sh -c "until grep -q \"arm: auto, and\" build/run.log; do sleep 0.1; done"' \
+		"key:$1" 'see:the robot is stopped' -- scripts/run
+}
+shows_status() { grep -q '^torso ' "$lib_folder/out" && is_up "$lib_folder/out"; } # to its end
 no_terminal() {
 	local run status=0
 	scripts/run >"$lib_folder/out" 2>&1 </dev/null &
 	run=$!
-	for _ in {1..600}; do
-		grep -q '^torso ' "$lib_folder/out" && break # the end of the status
-		sleep 0.1
-	done
+	lib_until shows_status || true
 	kill "$run"
 	wait "$run" || status=$?
-	grep -q '^waist  *\(ready\|starting\)' "$lib_folder/out" && [ "$status" = 0 ] &&
+	shows_status && grep -q '^waist ' "$lib_folder/out" && [ "$status" = 0 ] &&
 		grep -q 'the robot is stopped' "$lib_folder/out" && return
 	echo "status $status:"
 	cat "$lib_folder/out"
@@ -39,8 +44,9 @@ refused() { # PATTERN ARGUMENT
 	return 1
 }
 
+lib_case "it is built" make -s -j"$(nproc)" all
 lib_case "q stops the robot" screen q
-lib_case "achstart leaves the screen to achctl top" grep -q 'all 10 ready' build/run.log
+lib_case "achstart leaves the screen to achctl top" is_up build/run.log
 lib_case "nothing is left" nothing_left
 lib_case "Ctrl-C stops the robot" screen $'\003'
 lib_case "nothing is left after Ctrl-C" nothing_left
