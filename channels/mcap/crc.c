@@ -9,6 +9,8 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are copied as they are");
 
+#define POLYNOMIAL 0xedb88320u /* reflected: the highest bit is that of x^0 */
+
 static uint32_t table[8][256];
 
 __attribute__((constructor)) static void prepare(void)
@@ -17,7 +19,7 @@ __attribute__((constructor)) static void prepare(void)
 		uint32_t c = i;
 
 		for (int bit = 0; bit < 8; bit++)
-			c = c & 1 ? c >> 1 ^ 0xedb88320u : c >> 1;
+			c = c & 1 ? c >> 1 ^ POLYNOMIAL : c >> 1;
 		table[0][i] = c;
 	}
 	for (uint32_t i = 0; i < 256; i++)
@@ -108,3 +110,30 @@ uint32_t crc_more(uint32_t before, const void *bytes, size_t len)
 }
 
 #endif
+
+/* ---- two parts ---- */
+
+static uint32_t times(uint32_t a, uint32_t b)
+{
+	uint32_t product = 0;
+
+	for (uint32_t bit = 1u << 31; bit; bit >>= 1) {
+		if (a & bit)
+			product ^= b;
+		b = b & 1 ? b >> 1 ^ POLYNOMIAL : b >> 1; /* times x */
+	}
+	return product;
+}
+
+/* Bytes behind others move those by x^8 each. */
+uint32_t crc_join(uint32_t before, uint32_t of_these, uint64_t len)
+{
+	uint32_t power = 1u << (31 - 8);
+
+	for (; len; len >>= 1) {
+		if (len & 1)
+			before = times(before, power);
+		power = times(power, power);
+	}
+	return before ^ of_these;
+}

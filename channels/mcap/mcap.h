@@ -111,6 +111,9 @@ void mcap_writer_free(struct mcap_writer *w); /* NULL is fine */
 int mcap_write_schema(struct mcap_writer *w, const struct mcap_schema *schema);
 int mcap_write_channel(struct mcap_writer *w, const struct mcap_channel *channel);
 int mcap_write_message(struct mcap_writer *w, const struct mcap_message *message);
+/* Where the data of the next message may be made, len bytes: if mcap_write_message follows with data there, and at most
+ * len of it, it is not copied.  NULL: failed, as the calls above. */
+uint8_t *mcap_room(struct mcap_writer *w, size_t len);
 int mcap_write_metadata(struct mcap_writer *w, const struct mcap_metadata *metadata);
 /* A record of an attachment, as it was read. */
 int mcap_write_attachment(struct mcap_writer *w, const uint8_t *record, size_t len);

@@ -240,26 +240,40 @@ static void extend(uint64_t *first, uint64_t *last, bool begun, uint64_t t_ns)
 	*last = !begun || t_ns > *last ? t_ns : *last;
 }
 
+/* Before the data of a message. */
+struct message_head {
+	uint8_t op;
+	uint64_t len;
+	uint16_t channel;
+	uint32_t sequence;
+	uint64_t log_ns, publish_ns;
+} __attribute__((packed));
+
+uint8_t *mcap_room(struct mcap_writer *w, size_t len)
+{
+	const size_t head = sizeof(struct message_head);
+
+	return make_room(w, &w->chunk, head + len) ? w->chunk.at + w->chunk.len + head : NULL;
+}
+
 int mcap_write_message(struct mcap_writer *w, const struct mcap_message *m)
 {
-	struct {
-		uint8_t op;
-		uint64_t len;
-		uint16_t channel;
-		uint32_t sequence;
-		uint64_t log_ns, publish_ns;
-	} __attribute__((packed))
-	const head = { MCAP_MESSAGE, sizeof(head) - MCAP_RECORD_HEAD + m->len, m->channel, m->sequence, m->log_ns,
-		       m->publish_ns };
+	const struct message_head head = { MCAP_MESSAGE, sizeof(head) - MCAP_RECORD_HEAD + m->len,
+					   m->channel,	 m->sequence,
+					   m->log_ns,	 m->publish_ns };
+	uint8_t *data;
 
 	if (!w->channel[m->channel].known)
 		return w->failed ? w->failed : -EINVAL;
-	if (!make_room(w, &w->chunk, sizeof(head) + m->len) || !index_message(w, m))
+	data = mcap_room(w, m->len);
+	if (!data || !index_message(w, m))
 		return w->failed;
 	extend(&w->chunk_first_ns, &w->chunk_last_ns, w->entries_n > 1, m->log_ns);
 	extend(&w->first_ns, &w->last_ns, w->messages, m->log_ns);
-	add(w, &w->chunk, &head, sizeof(head));
-	add(w, &w->chunk, m->data, m->len);
+	memcpy(data - sizeof(head), &head, sizeof(head));
+	if (m->data != data && m->len)
+		memcpy(data, m->data, m->len);
+	w->chunk.len += sizeof(head) + m->len;
 	w->messages++;
 	return w->chunk.len - CHUNK_HEAD < MCAP_CHUNK_BYTES ? w->failed : mcap_write_chunk(w);
 }
@@ -354,10 +368,12 @@ int mcap_write_chunk(struct mcap_writer *w)
 	const size_t len = w->chunk.len - CHUNK_HEAD;
 	size_t head, end;
 	uint64_t packed;
+	uint32_t crc;
 
 	if (begin_file(w) || !len)
 		return w->failed;
-	add_chunk_head(w, len, crc_more(0, w->chunk.at + CHUNK_HEAD, len));
+	crc = crc_more(0, w->chunk.at + CHUNK_HEAD, len);
+	add_chunk_head(w, len, crc);
 	head = w->out.len;
 	if (packs)
 		add_packed(w, len);
@@ -372,7 +388,9 @@ int mcap_write_chunk(struct mcap_writer *w)
 	for (size_t i = 0; i < w->in_chunk_n; i++)
 		add_message_index(w, b, &w->channel[w->in_chunk[i]], w->in_chunk[i]);
 	add_chunk_index(w, end, b->len - end, packed, len);
-	w->data_crc = crc_more(w->data_crc, b->at, b->len);
+	w->data_crc = crc_more(w->data_crc, b->at, head);
+	w->data_crc = packs ? crc_more(w->data_crc, b->at + head, packed) : crc_join(w->data_crc, crc, packed);
+	w->data_crc = crc_more(w->data_crc, b->at + end, b->len - end);
 	put(w, b);
 	w->out.len = 0;
 	forget_chunk(w);

@@ -53,3 +53,20 @@ TEST(two_parts_are_as_one)
 	for (size_t first = 0; first <= LEN; first++)
 		TEST_ASSERT_EQUAL_HEX32(whole, crc_more(crc_more(0, bytes, first), bytes + first, LEN - first));
 }
+
+TEST(the_crcs_of_two_parts_give_that_of_both)
+{
+	static uint8_t many[100000];
+
+	for (size_t first = 0; first <= LEN; first++)
+		TEST_ASSERT_EQUAL_HEX32(textbook(bytes, LEN),
+					crc_join(textbook(bytes, first), textbook(bytes + first, LEN - first),
+						 LEN - first));
+	memcpy(many, bytes, LEN);
+	for (size_t len = LEN; len < sizeof(many); len = 3 * len + 1)
+		TEST_ASSERT_EQUAL_HEX32(textbook(many, len),
+					crc_join(textbook(many, LEN), textbook(many + LEN, len - LEN), len - LEN));
+	/* Four gigabytes of zeros, twice as many each time, are as x^(2^35). */
+	TEST_ASSERT_EQUAL_HEX32(crc_join(crc_join(0x12345678, 0, 1ull << 31), 0, 1ull << 31),
+				crc_join(0x12345678, 0, 1ull << 32));
+}

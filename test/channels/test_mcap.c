@@ -188,6 +188,78 @@ TEST(every_compression_comes_back)
 		}
 }
 
+/* Returns where the last record of that kind begins, and how many there are in n. */
+static size_t last_record(enum mcap_op op, size_t *n)
+{
+	size_t found = 0;
+
+	*n = 0;
+	for (size_t at = MCAP_MAGIC_SIZE; at < file_len - MCAP_MAGIC_SIZE;) {
+		uint64_t len;
+
+		memcpy(&len, file + at + 1, sizeof(len));
+		if (file[at] == op) {
+			found = at;
+			++*n;
+		}
+		at += MCAP_RECORD_HEAD + len;
+	}
+	return found;
+}
+
+TEST(the_crc_of_the_data_is_that_of_all_its_bytes)
+{
+	for (int c = MCAP_NONE; c <= MCAP_ZSTD; c++) {
+		size_t end, n;
+		uint32_t crc;
+
+		write_file((enum mcap_compression)c);
+		last_record(MCAP_CHUNK, &n);
+		TEST_ASSERT_EQUAL_size_t(CHUNKS, n);
+		end = last_record(MCAP_DATA_END, &n);
+		TEST_ASSERT_EQUAL_size_t(1, n);
+		memcpy(&crc, file + end + MCAP_RECORD_HEAD, sizeof(crc));
+		TEST_ASSERT_EQUAL_HEX32(crc32_z(0, file, end), crc);
+	}
+}
+
+TEST(a_message_that_was_made_in_its_place_is_as_one_that_is_copied)
+{
+	uint8_t data[300], *copied;
+	size_t copied_len = 0;
+
+	for (size_t i = 0; i < sizeof(data); i++)
+		data[i] = (uint8_t)(i * 7);
+	copied = malloc(1 << 16);
+	for (int in_place = 0; in_place < 2; in_place++) {
+		struct mcap_writer *w = start(MCAP_NONE);
+
+		mcap_write_channel(w, &(struct mcap_channel){ 5, 0, mcap_text("t"), mcap_text("cdr"), { "", 0 } });
+		for (uint32_t i = 0; i < 100; i++) { /* the memory grows among them */
+			uint8_t *room = mcap_room(w, sizeof(data) + 1000);
+
+			TEST_ASSERT_NOT_NULL(room);
+			memset(room, 0xEE, sizeof(data) + 1000);
+			if (in_place)
+				memcpy(room, data, sizeof(data));
+			TEST_ASSERT_EQUAL_INT(0, mcap_write_message(w, &(struct mcap_message){ 5, i, i, i,
+											       in_place ? room : data,
+											       i % sizeof(data) }));
+		}
+		TEST_ASSERT_EQUAL_INT(0, mcap_write_end(w));
+		mcap_writer_free(w);
+		if (in_place) {
+			TEST_ASSERT_EQUAL_size_t(copied_len, file_len);
+			TEST_ASSERT_EQUAL_MEMORY(copied, file, file_len);
+		} else {
+			TEST_ASSERT_LESS_THAN_size_t(1 << 16, file_len);
+			memcpy(copied, file, file_len);
+			copied_len = file_len;
+		}
+	}
+	free(copied);
+}
+
 TEST(a_file_without_messages_is_whole)
 {
 	struct mcap_writer *w = start(MCAP_ZSTD);
@@ -252,6 +324,7 @@ TEST(a_write_that_fails_is_the_last_one)
 		0, mcap_write_channel(w, &(struct mcap_channel){ 1, 0, mcap_text("t"), mcap_text("cdr"), { "", 0 } }));
 	TEST_ASSERT_EQUAL_INT(-ENOSPC, mcap_write_chunk(w));
 	error = 0;
+	TEST_ASSERT_NULL(mcap_room(w, 1));
 	TEST_ASSERT_EQUAL_INT(-ENOSPC, mcap_write_message(w, &(struct mcap_message){ .channel = 1 }));
 	TEST_ASSERT_EQUAL_INT(-ENOSPC, mcap_write_end(w));
 	mcap_writer_free(w);
