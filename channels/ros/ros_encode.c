@@ -15,32 +15,45 @@ const char *ros_device(const struct ros_context *c)
 	return c->device ? c->device : "";
 }
 
-void ros_put_stamp(struct cdr_out *o, const void *msg, const struct ros_context *c)
+/* s, and ns from 0 to 999999999 */
+static void make_stamp(uint32_t stamp[2], const struct msg_header *h, const struct ros_context *c)
 {
-	const struct msg_header *h = msg;
 	const int64_t t_ns = (h->t_sample_ns ? h->t_sample_ns : h->t_publish_ns) + c->wall_ns;
 	const int64_t below = t_ns % NS_PER_S < 0;
 
-	cdr_put_i32(o, (int32_t)(t_ns / NS_PER_S - below));
-	cdr_put_u32(o, (uint32_t)(t_ns % NS_PER_S + below * NS_PER_S));
+	stamp[0] = (uint32_t)(t_ns / NS_PER_S - below);
+	stamp[1] = (uint32_t)(t_ns % NS_PER_S + below * NS_PER_S);
+}
+
+void ros_put_stamp(struct cdr_out *o, const void *msg, const struct ros_context *c)
+{
+	uint32_t stamp[2];
+
+	make_stamp(stamp, msg, c);
+	cdr_put(o, stamp, sizeof(*stamp), 2);
 }
 
 void ros_put_header(struct cdr_out *o, const void *msg, const struct ros_context *c)
 {
 	const char *frame_id = c->frame_id ? c->frame_id : ros_device(c);
+	const size_t len = strlen(frame_id) + 1;
+	uint32_t head[3] = { 0, 0, (uint32_t)len };
 
-	ros_put_stamp(o, msg, c);
-	cdr_put_string(o, frame_id, strlen(frame_id));
+	make_stamp(head, msg, c);
+	cdr_put(o, head, sizeof(*head), 3);
+	cdr_put(o, frame_id, 1, len);
 }
 
 const char *ros_joint(char name[MSG_TEXT_SIZE], const struct msg_joint_state *s, size_t i, const struct ros_context *c)
 {
-	if (*s->joint[i])
-		snprintf(name, MSG_TEXT_SIZE, "%.*s", MSG_NAME_SIZE, s->joint[i]);
-	else if (i < c->joints_n)
+	if (*s->joint[i]) {
+		memcpy(name, s->joint[i], MSG_NAME_SIZE);
+		name[MSG_NAME_SIZE] = '\0';
+	} else if (i < c->joints_n) {
 		snprintf(name, MSG_TEXT_SIZE, "%s", c->joints[i]);
-	else
+	} else {
 		snprintf(name, MSG_TEXT_SIZE, "%.80s_%zu", ros_device(c), i);
+	}
 	return name;
 }
 
@@ -82,28 +95,27 @@ void ros_put_joint_state(struct cdr_out *o, const struct msg_type *type, const v
 
 /* ---- imu ---- */
 
-static void put_covariance(struct cdr_out *o, double first)
-{
-	const double values[9] = { first };
-
-	cdr_put(o, values, sizeof(*values), 9);
-}
+/* sensor_msgs/Imu behind its header: numbers only.  A covariance of 0 is unknown. */
+struct imu_numbers {
+	double orientation[4], orientation_covariance[9]; /* x y z w */
+	double rate[3], rate_covariance[9];
+	double acceleration[3], acceleration_covariance[9];
+};
 
 void ros_put_imu(struct cdr_out *o, const struct msg_type *type, const void *msg, const struct ros_context *c)
 {
 	const struct msg_imu *s = msg;
 	const double *q = s->orientation; /* w x y z */
 	const bool known = !isnan(q[0]) && !isnan(q[1]) && !isnan(q[2]) && !isnan(q[3]);
-	const double xyzw[4] = { known ? q[1] : 0, known ? q[2] : 0, known ? q[3] : 0, known ? q[0] : 1 };
+	struct imu_numbers n = { .orientation = { 0, 0, 0, 1 }, .orientation_covariance = { known ? 0 : -1 } };
 
 	(void)type;
+	for (size_t i = 0; i < 4 && known; i++)
+		n.orientation[i] = q[(i + 1) % 4];
+	memcpy(n.rate, s->rate, sizeof(n.rate));
+	memcpy(n.acceleration, s->acceleration, sizeof(n.acceleration));
 	ros_put_header(o, msg, c);
-	cdr_put(o, xyzw, sizeof(*xyzw), 4);
-	put_covariance(o, known ? 0 : -1);
-	cdr_put(o, s->rate, sizeof(*s->rate), 3);
-	put_covariance(o, 0);
-	cdr_put(o, s->acceleration, sizeof(*s->acceleration), 3);
-	put_covariance(o, 0);
+	cdr_put(o, &n, sizeof(double), sizeof(n) / sizeof(double));
 }
 
 void ros_put_temperature(struct cdr_out *o, const struct msg_type *type, const void *msg, const struct ros_context *c)

@@ -6,49 +6,153 @@
 #include "channels/ros/ros_plan.h"
 #include "config/utf8.h"
 
-/* ---- encoding ---- */
+/* ---- texts ---- */
+
+/* Bytes before the first one that is not printable ASCII, a zero say. */
+static size_t plain_part(const char *text, size_t size)
+{
+	size_t n = 0;
+
+	while (n < size && text[n] >= ' ' && text[n] <= '~')
+		n++;
+	return n;
+}
+
+/* A text, size bytes, as sound UTF-8; behind it zeros. */
+static void make_sound(char sound[MSG_TEXT_SIZE], const char *from, size_t size)
+{
+	const size_t len = strnlen(from, size);
+
+	memset(sound, 0, MSG_TEXT_SIZE);
+	memcpy(sound, from, len < size ? len : size - 1);
+	if (len + 1 >= size)
+		utf8_mend(sound); /* it may have been cut inside a character */
+	utf8_clean(sound);
+}
+
+static bool is_sound(const char *text, size_t size)
+{
+	static const char zeros[MSG_TEXT_SIZE];
+	const size_t plain = plain_part(text, size);
+	char sound[MSG_TEXT_SIZE];
+
+	if (plain < size && !text[plain])
+		return !memcmp(text + plain, zeros, size - plain);
+	make_sound(sound, text, size);
+	return !memcmp(text, sound, size);
+}
 
 void ros_put_text(struct cdr_out *o, const char *from, size_t size)
 {
-	char text[MSG_TEXT_SIZE] = "";
-	const size_t len = strnlen(from, size);
+	const size_t plain = plain_part(from, size);
+	char sound[MSG_TEXT_SIZE];
 
-	memcpy(text, from, len < size ? len : size - 1);
-	if (len + 1 >= size)
-		utf8_mend(text); /* it may have been cut inside a character */
-	utf8_clean(text);
-	cdr_put_string(o, text, size);
+	if (plain < size && !from[plain]) {
+		cdr_put_string(o, from, plain);
+	} else {
+		make_sound(sound, from, size);
+		cdr_put_string(o, sound, size);
+	}
 }
 
-static size_t used(const struct ros_step *s, const uint8_t *base)
+/* ---- encoding ---- */
+
+static uint32_t counted(const struct ros_step *s, const uint8_t *base)
 {
 	uint32_t n;
 
 	memcpy(&n, base + s->count_offset, sizeof(n));
+	return n;
+}
+
+static size_t used(const struct ros_step *s, const uint8_t *base)
+{
+	const size_t n = s->counted ? counted(s, base) : s->count;
+
 	return n < s->count ? n : s->count; /* whatever the writer put there */
 }
 
+/* Is the place behind at bytes of CDR, once aligned to s, the same modulo 8 as that of s in its struct? */
+static bool in_step(const struct ros_step *s, size_t at)
+{
+	const size_t aligned = (at - CDR_HEADER + s->size - 1) & ~(size_t)(s->size - 1);
+
+	return !((aligned - s->offset) % sizeof(uint64_t));
+}
+
+static void put_list(struct cdr_out *o, const struct ros_step *s, const uint8_t *base);
+
 static void put_plan(struct cdr_out *o, const struct ros_plan *plan, const uint8_t *base)
 {
-	for (const struct ros_step *s = plan->steps; s < plan->steps + plan->n; s += s->run_steps) {
-		const uint8_t *at = base + s->offset;
-		const size_t n = s->counted ? used(s, base) : s->count;
-
-		if (s->counted)
-			cdr_put_u32(o, (uint32_t)n);
-		if (s->kind == ROS_STEP_NUMBERS)
-			cdr_put_run(o, at, s->size, s->run_bytes ? s->run_bytes : n * s->size);
-		for (size_t i = 0; i < n && s->kind == ROS_STEP_GROUPS; i++)
-			put_plan(o, s->group, at + i * s->size);
-		for (size_t i = 0; i < n && s->kind == ROS_STEP_TEXTS; i++)
-			ros_put_text(o, (const char *)at + i * s->size, s->size);
+	for (const struct ros_step *s = plan->steps; s < plan->steps + plan->n;) {
+		if (!s->run_bytes) {
+			put_list(o, s++, base);
+		} else if (in_step(s, o->len)) {
+			cdr_put_run(o, base + s->offset, s->size, s->stretch_bytes);
+			s += s->stretch_steps;
+		} else {
+			cdr_put_run(o, base + s->offset, s->size, s->run_bytes);
+			s += s->run_steps;
+		}
 	}
+}
+
+static void put_list(struct cdr_out *o, const struct ros_step *s, const uint8_t *base)
+{
+	const uint8_t *at = base + s->offset;
+	const size_t n = used(s, base);
+
+	if (s->counted)
+		cdr_put_u32(o, (uint32_t)n);
+	if (s->kind == ROS_STEP_NUMBERS)
+		cdr_put(o, at, s->size, n);
+	for (size_t i = 0; i < n && s->kind == ROS_STEP_GROUPS; i++)
+		put_plan(o, s->group, at + i * s->size);
+	for (size_t i = 0; i < n && s->kind == ROS_STEP_TEXTS; i++)
+		ros_put_text(o, (const char *)at + i * s->size, s->size);
 }
 
 void ros_own_encode(struct cdr_out *o, const struct msg_type *type, const void *msg, const struct ros_context *c)
 {
 	ros_put_header(o, msg, c);
 	put_plan(o, ros_plan_of(type), msg);
+}
+
+/* ---- what comes back ---- */
+
+/* Numbers always come back. */
+static bool keeps_plan(const struct ros_plan *plan, const uint8_t *base, const uint8_t *empty)
+{
+	for (const struct ros_step *s = plan->steps; s < plan->steps + plan->n; s += s->stretch_steps) {
+		const size_t n = s->kind == ROS_STEP_RESERVED ? 0 : used(s, base);
+		const uint8_t *at = base + s->offset, *none = empty + s->offset;
+
+		if (s->run_bytes)
+			continue;
+		if (s->counted && counted(s, base) > s->count)
+			return false;
+		if (n < s->count && memcmp(at + n * s->size, none + n * s->size, (s->count - n) * s->size) != 0)
+			return false;
+		for (size_t i = 0; i < n && s->kind == ROS_STEP_GROUPS; i++)
+			if (!keeps_plan(s->group, at + i * s->size, none + i * s->size))
+				return false;
+		for (size_t i = 0; i < n && s->kind == ROS_STEP_TEXTS; i++)
+			if (!is_sound((const char *)at + i * s->size, s->size))
+				return false;
+	}
+	return true;
+}
+
+bool ros_own_keeps(const struct msg_type *type, const void *msg, const void *empty)
+{
+	return keeps_plan(ros_plan_of(type), msg, empty);
+}
+
+void ros_own_empty(const struct msg_type *type, enum ros_unused unused, void *msg)
+{
+	msg_init(msg, type);
+	if (unused == ROS_UNUSED_UNKNOWN)
+		msg_unknown(msg, type);
 }
 
 /* ---- decoding ---- */
@@ -76,23 +180,34 @@ static void get_text(struct cdr_in *in, char *to, size_t size)
 	memcpy(to, text, in->bad ? 0 : len);
 }
 
+static void get_list(struct cdr_in *in, const struct ros_step *s, uint8_t *base);
+
 static void get_plan(struct cdr_in *in, const struct ros_plan *plan, uint8_t *base)
 {
 	for (const struct ros_step *s = plan->steps; s < plan->steps + plan->n;) {
-		const bool run = s->run_bytes && !in->swapped;
-		uint8_t *at = base + s->offset;
-		const size_t n = s->counted ? get_length(in, s, base) : s->count;
-
-		if (run)
-			cdr_get_run(in, at, s->size, s->run_bytes);
-		else if (s->kind == ROS_STEP_NUMBERS)
-			cdr_get(in, at, s->size, n);
-		for (size_t i = 0; i < n && s->kind == ROS_STEP_GROUPS; i++)
-			get_plan(in, s->group, at + i * s->size);
-		for (size_t i = 0; i < n && s->kind == ROS_STEP_TEXTS; i++)
-			get_text(in, (char *)at + i * s->size, s->size);
-		s += run ? s->run_steps : 1;
+		if (!s->run_bytes || in->swapped) {
+			get_list(in, s++, base);
+		} else if (in_step(s, in->at)) {
+			cdr_get_run(in, base + s->offset, s->size, s->stretch_bytes);
+			s += s->stretch_steps;
+		} else {
+			cdr_get_run(in, base + s->offset, s->size, s->run_bytes);
+			s += s->run_steps;
+		}
 	}
+}
+
+static void get_list(struct cdr_in *in, const struct ros_step *s, uint8_t *base)
+{
+	uint8_t *at = base + s->offset;
+	const size_t n = s->counted ? get_length(in, s, base) : s->count;
+
+	if (s->kind == ROS_STEP_NUMBERS)
+		cdr_get(in, at, s->size, n);
+	for (size_t i = 0; i < n && s->kind == ROS_STEP_GROUPS; i++)
+		get_plan(in, s->group, at + i * s->size);
+	for (size_t i = 0; i < n && s->kind == ROS_STEP_TEXTS; i++)
+		get_text(in, (char *)at + i * s->size, s->size);
 }
 
 int ros_own_decode(const void *cdr, size_t len, const struct msg_type *type, enum ros_unused unused, void *msg)
@@ -100,9 +215,7 @@ int ros_own_decode(const void *cdr, size_t len, const struct msg_type *type, enu
 	struct cdr_in in = cdr_in(cdr, len);
 	size_t frame_id;
 
-	msg_init(msg, type);
-	if (unused == ROS_UNUSED_UNKNOWN)
-		msg_unknown(msg, type);
+	ros_own_empty(type, unused, msg);
 	cdr_get_i32(&in);
 	cdr_get_u32(&in);
 	cdr_get_string(&in, &frame_id);

@@ -32,6 +32,13 @@ void ros_own_encode(struct cdr_out *o, const struct msg_type *type, const void *
 /* What elements behind a count hold: zero, or what msg_unknown gives, as drivers leave them. */
 enum ros_unused { ROS_UNUSED_ZERO, ROS_UNUSED_UNKNOWN };
 
+/* The message that is decoded where nothing is written: all lists empty. */
+void ros_own_empty(const struct msg_type *type, enum ros_unused unused, void *msg);
+
+/* Does msg, encoded and decoded, come back byte for byte?  empty is of ros_own_empty.  Not so if something is in a
+ * reserved place or behind the end of a list or a text, a count is larger than its list, or a text is not UTF-8. */
+bool ros_own_keeps(const struct msg_type *type, const void *msg, const void *empty);
+
 /* The other way round.  0, or -1: these are not the bytes of one. */
 int ros_own_decode(const void *cdr, size_t len, const struct msg_type *type, enum ros_unused unused, void *msg);
 

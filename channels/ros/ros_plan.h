@@ -1,15 +1,20 @@
 /* ros_plan.h: how the structs of channels/msg/types.h are copied to endplate_msgs and back, worked out once.
  *
- * A struct is a list of steps, one of each field that endplate_msgs has.  Its numbers have no padding in memory, and
- * CDR aligns a number to its size.  So numbers one behind the other in memory, of which none is larger than the first,
- * lie in CDR as they do in memory, wherever that first one begins: they are a run, which is copied at once.
+ * A struct is a list of steps, one of each field, with those of a struct inside it in its place.  Numbers have no
+ * padding in memory, and CDR aligns a number to its size.  So of numbers one behind the other in memory
+ *
+ *	a run, in which none is larger than the first, lies in CDR as in memory, wherever that first one begins;
+ *	a stretch, of any sizes, does so if it begins at the same place modulo 8 in CDR and in the struct,
+ *
+ * and is copied at once.
  */
 #ifndef CHANNELS_ROS_ROS_PLAN_H
 #define CHANNELS_ROS_ROS_PLAN_H
 
 #include "channels/msg/msg.h"
 
-enum ros_step_kind { ROS_STEP_NUMBERS, ROS_STEP_TEXTS, ROS_STEP_GROUPS };
+/* endplate_msgs has no place for what is reserved. */
+enum ros_step_kind { ROS_STEP_NUMBERS, ROS_STEP_TEXTS, ROS_STEP_GROUPS, ROS_STEP_RESERVED };
 
 struct ros_step {
 	enum ros_step_kind kind;
@@ -18,8 +23,8 @@ struct ros_step {
 	bool counted;	      /* only elements up to a u32 at count_offset count */
 	bool first;	      /* of the lists that have this count */
 	uint16_t count_offset;
-	uint16_t run_bytes; /* of the run that begins here; 0: this is not a number, or counted */
-	uint16_t run_steps; /* of it, at least 1 */
+	uint16_t run_bytes, stretch_bytes; /* that begin here; 0: this is not a number, or counted */
+	uint16_t run_steps, stretch_steps; /* at least 1 */
 	const struct ros_plan *group;
 };
 

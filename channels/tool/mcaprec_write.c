@@ -26,6 +26,7 @@ struct channel {
 	} bytes, exact;
 	uint16_t derived[DERIVED_MAX];
 	enum ros_unused unused;
+	const void *empty; /* of type and unused */
 	uint64_t own_last; /* number */
 };
 
@@ -37,9 +38,9 @@ struct mcaprec_writer {
 	uint16_t channels_n, events;
 	bool *schema_written; /* by their id */
 	struct channel *channels;
+	void **empty; /* of each type with each kind of unused elements, once it is used: ros_own_empty */
 	char schema[ROS_SCHEMA_MAX];
-	uint8_t cdr[ROS_CDR_MAX];
-	uint64_t image[MSG_SIZE_MAX / sizeof(uint64_t)], aligned[MSG_SIZE_MAX / sizeof(uint64_t)];
+	uint64_t aligned[MSG_SIZE_MAX / sizeof(uint64_t)];
 	char *json;
 	size_t json_room;
 };
@@ -221,10 +222,29 @@ static int write_event(struct mcaprec_writer *w, const struct reclog_record *r)
 
 /* ---- messages ---- */
 
-static bool is_exact(struct mcaprec_writer *w, const struct reclog_record *r, const struct msg_type *type, size_t len,
-		     enum ros_unused unused)
+/* NULL: no memory. */
+static const void *empty_of(struct mcaprec_writer *w, const struct msg_type *type, enum ros_unused unused)
 {
-	return !ros_own_decode(w->cdr, len, type, unused, w->image) && !memcmp(w->image, r->body, r->len);
+	void **empty = &w->empty[2 * (type - msg_types) + (unused == ROS_UNUSED_UNKNOWN)];
+
+	if (!*empty) {
+		*empty = malloc(type->body->size);
+		if (*empty)
+			ros_own_empty(type, unused, *empty);
+	}
+	return *empty;
+}
+
+/* As its first message has them. */
+static int choose_unused(struct mcaprec_writer *w, struct channel *c, const void *msg)
+{
+	c->unused = ROS_UNUSED_ZERO;
+	c->empty = empty_of(w, c->type, c->unused);
+	if (c->empty && !ros_own_keeps(c->type, msg, c->empty)) {
+		c->unused = ROS_UNUSED_UNKNOWN;
+		c->empty = empty_of(w, c->type, c->unused);
+	}
+	return c->empty ? 0 : -ENOMEM;
 }
 
 /* Of a channel whose messages are of another type than before, if there were any. */
@@ -242,6 +262,16 @@ static void take_type(struct channel *c, const struct msg_type *type)
 	}
 }
 
+static int write_encoded(struct mcaprec_writer *w, uint16_t id, const struct reclog_record *r,
+			 const struct ros_map *map, const void *msg, const struct ros_context *context,
+			 int64_t publish_ns)
+{
+	uint8_t *cdr = mcap_room(w->mcap, ROS_CDR_MAX);
+	const size_t len = cdr ? ros_encode(map, msg, r->len, context, cdr, ROS_CDR_MAX) : 0;
+
+	return write_message(w, id, r, publish_ns, cdr, len); /* without room it says why */
+}
+
 static int write_derived(struct mcaprec_writer *w, const struct reclog_record *r, const void *msg,
 			 const struct ros_context *context, int64_t publish_ns)
 {
@@ -249,45 +279,48 @@ static int write_derived(struct mcaprec_writer *w, const struct reclog_record *r
 
 	for (size_t i = 0; i < DERIVED_MAX && c->standard[i]; i++) {
 		const struct ros_map *map = c->standard[i];
-		const size_t len = ros_encode(map, msg, r->len, context, w->cdr, sizeof(w->cdr));
 		int err = 0;
 
 		if (!c->derived[i])
 			err = write_channel_of(w, r, &c->derived[i], schema_of(map->type_name), "derived", "",
 					       map->topic);
 		if (!err)
-			err = write_message(w, c->derived[i], r, publish_ns, w->cdr, len);
+			err = write_encoded(w, c->derived[i], r, map, msg, context, publish_ns);
 		if (err)
 			return err;
 	}
 	return 0;
 }
 
+/* A message is read as a struct. */
+static const void *aligned(struct mcaprec_writer *w, const struct reclog_record *r)
+{
+	return (uintptr_t)r->body % sizeof(*w->aligned) ? memcpy(w->aligned, r->body, r->len) : r->body;
+}
+
 static int write_mapped(struct mcaprec_writer *w, const struct reclog_record *r, const struct msg_type *type)
 {
 	struct channel *c = &w->channels[r->channel];
 	const struct ros_context context = { .device = c->what.name, .wall_ns = w->wall_ns };
-	const struct msg_header *h = (const struct msg_header *)w->aligned;
+	const void *msg = aligned(w, r);
+	const struct msg_header *h = msg;
+	const int64_t publish_ns = h->t_publish_ns ? h->t_publish_ns : r->t_ns;
 	const bool other = c->type != type;
-	int64_t publish_ns;
-	size_t len;
 	int err = 0;
 
-	memcpy(w->aligned, r->body, r->len);
-	publish_ns = h->t_publish_ns ? h->t_publish_ns : r->t_ns;
 	if (other)
 		take_type(c, type);
-	len = ros_encode(c->map, w->aligned, r->len, &context, w->cdr, sizeof(w->cdr));
 	if (!c->own || other || !follows(c->own_last, r->number)) {
-		c->unused = is_exact(w, r, type, len, ROS_UNUSED_ZERO) ? ROS_UNUSED_ZERO : ROS_UNUSED_UNKNOWN;
-		err = write_channel_of(w, r, &c->own, schema_of(c->map->type_name), "message", "", "");
+		err = choose_unused(w, c, msg);
+		if (!err)
+			err = write_channel_of(w, r, &c->own, schema_of(c->map->type_name), "message", "", "");
 	}
 	c->own_last = r->number;
-	if (!err && !is_exact(w, r, type, len, c->unused))
+	if (!err && !ros_own_keeps(type, msg, c->empty))
 		err = write_bytes(w, r, &c->exact, "exact");
 	if (!err)
-		err = write_message(w, c->own, r, publish_ns, w->cdr, len);
-	return err ? err : write_derived(w, r, w->aligned, &context, publish_ns);
+		err = write_encoded(w, c->own, r, c->map, msg, &context, publish_ns);
+	return err ? err : write_derived(w, r, msg, &context, publish_ns);
 }
 
 static int write_frame(struct mcaprec_writer *w, const struct reclog_record *r)
@@ -382,7 +415,8 @@ struct mcaprec_writer *mcaprec_writer_new(const struct mcap_options *options)
 		return NULL;
 	w->channels = calloc(RECLOG_CHANNELS_MAX, sizeof(*w->channels));
 	w->schema_written = calloc(SCHEMA_ROS + ros_types_n, sizeof(*w->schema_written));
-	w->mcap = w->channels && w->schema_written ? mcap_writer_new(options) : NULL;
+	w->empty = calloc(2 * msg_types_n, sizeof(*w->empty));
+	w->mcap = w->channels && w->schema_written && w->empty ? mcap_writer_new(options) : NULL;
 	if (w->mcap)
 		return w;
 	mcaprec_writer_free(w);
@@ -396,6 +430,9 @@ void mcaprec_writer_free(struct mcaprec_writer *w)
 	mcap_writer_free(w->mcap);
 	free(w->channels);
 	free(w->schema_written);
+	for (size_t i = 0; w->empty && i < 2 * msg_types_n; i++)
+		free(w->empty[i]);
+	free(w->empty);
 	free(w->json);
 	free(w);
 }

@@ -67,11 +67,16 @@ static void set_counts(const struct msg_group *group, uint8_t *base, uint32_t n)
 	}
 }
 
-static size_t encode(const struct msg_type *type)
+static size_t encode_for(const struct msg_type *type, const char *device)
 {
-	const struct ros_context context = { .device = "arm", .wall_ns = 5 };
+	const struct ros_context context = { .device = device, .wall_ns = 5 };
 
 	return ros_encode(ros_map_for(type->number, ROS_OWN), message, type->body->size, &context, cdr, sizeof(cdr));
+}
+
+static size_t encode(const struct msg_type *type)
+{
+	return encode_for(type, "arm");
 }
 
 TEST(every_message_comes_back_as_it_was)
@@ -95,6 +100,174 @@ TEST(every_message_comes_back_as_it_was)
 									back));
 				TEST_ASSERT_EQUAL_MEMORY_MESSAGE(message, back, type->body->size, type->name);
 			}
+}
+
+/* ---- one field after the other, in either byte order ---- */
+
+static uint8_t slow[ROS_CDR_MAX];
+static size_t slow_len;
+static bool slow_swapped;
+
+static void slow_number(const void *number, size_t size)
+{
+	while ((slow_len - 4) % size)
+		slow[slow_len++] = 0;
+	for (size_t i = 0; i < size; i++)
+		slow[slow_len++] = ((const uint8_t *)number)[slow_swapped ? size - 1 - i : i];
+}
+
+static void slow_u32(uint32_t number)
+{
+	slow_number(&number, sizeof(number));
+}
+
+static void slow_string(const char *text)
+{
+	slow_u32((uint32_t)strlen(text) + 1);
+	memcpy(slow + slow_len, text, strlen(text) + 1);
+	slow_len += strlen(text) + 1;
+}
+
+static void slow_group(const struct msg_group *group, const uint8_t *base)
+{
+	const uint8_t *at = base;
+
+	for (const struct msg_field *f = group->fields; f < group->fields + group->n; at += msg_field_size(f), f++) {
+		const size_t n = msg_used(group, f, base);
+
+		if (!strcmp(f->name, "reserved") || !strcmp(f->name, "count") || strstr(f->name, "_count"))
+			continue;
+		if (f->used)
+			slow_u32((uint32_t)n);
+		for (size_t i = 0; i < n; i++) {
+			if (f->kind == MSG_group)
+				slow_group(f->group, at + i * f->size);
+			else if (f->kind == MSG_name || f->kind == MSG_text)
+				slow_string((const char *)at + i * f->size);
+			else
+				slow_number(at + i * f->size, f->size);
+		}
+	}
+}
+
+static void encode_slowly(const struct msg_type *type, const char *device, bool swapped)
+{
+	struct msg_header h;
+
+	memcpy(&h, message, sizeof(h));
+	slow_swapped = swapped;
+	memcpy(slow, swapped ? "\0\0\0" : "\0\1\0", 4);
+	slow_len = 4;
+	slow_u32((uint32_t)((h.t_sample_ns + 5) / 1000000000));
+	slow_u32((uint32_t)((h.t_sample_ns + 5) % 1000000000));
+	slow_string(device);
+	slow_group(type->body, (const uint8_t *)message);
+}
+
+/* The names move everything behind them to every place that there is. */
+TEST(what_is_copied_at_once_lies_as_if_it_were_copied_field_by_field)
+{
+	static const char *const devices[] = { "", "1", "12", "123", "1234", "12345", "123456", "1234567" };
+
+	for (size_t i = 0; i < msg_types_n; i++)
+		for (uint32_t n = 0; n < 8; n++)
+			for (size_t k = 0; k < sizeof(devices) / sizeof(*devices); k++) {
+				const struct msg_type *type = &msg_types[i];
+				size_t len;
+
+				msg_init(message, type);
+				set_counts(type->body, (uint8_t *)message, n);
+				fill(type->body, (uint8_t *)message);
+				((struct msg_header *)message)->t_sample_ns = 1700000000123456789;
+				len = encode_for(type, devices[k]);
+				encode_slowly(type, devices[k], false);
+				TEST_ASSERT_EQUAL_size_t_MESSAGE(slow_len, len, type->name);
+				TEST_ASSERT_EQUAL_MEMORY_MESSAGE(slow, cdr, len, type->name);
+				encode_slowly(type, devices[k], true);
+				TEST_ASSERT_EQUAL_INT(0, ros_own_decode(slow, slow_len, type, ROS_UNUSED_ZERO, back));
+				TEST_ASSERT_EQUAL_MEMORY_MESSAGE(message, back, type->body->size, type->name);
+			}
+}
+
+/* ---- */
+
+static bool comes_back(const struct msg_type *type, enum ros_unused unused)
+{
+	const size_t len = encode(type);
+
+	TEST_ASSERT_GREATER_THAN_size_t(0, len);
+	return !ros_own_decode(cdr, len, type, unused, back) && !memcmp(message, back, type->body->size);
+}
+
+static void same_answer(const struct msg_type *type, enum ros_unused unused, const void *empty)
+{
+	TEST_ASSERT_EQUAL_MESSAGE(comes_back(type, unused), ros_own_keeps(type, message, empty), type->name);
+}
+
+/* Bytes of each message are changed in turn, to what text, counts, reserved and unused places may not hold. */
+TEST(what_does_not_come_back_is_known_before)
+{
+	static const uint8_t values[] = { 0, 1, 'A', 0x7F, 0x80, 0xC3, 0xFF };
+	static uint64_t empty[MSG_SIZE_MAX / 8];
+
+	for (size_t i = 0; i < msg_types_n; i++)
+		for (uint32_t n = 0; n < 4; n += 3)
+			for (int unknown = 0; unknown < 2; unknown++) {
+				const struct msg_type *type = &msg_types[i];
+				const enum ros_unused unused = unknown ? ROS_UNUSED_UNKNOWN : ROS_UNUSED_ZERO;
+
+				ros_own_empty(type, unused, empty);
+				memcpy(message, empty, type->body->size);
+				set_counts(type->body, (uint8_t *)message, n);
+				fill(type->body, (uint8_t *)message);
+				TEST_ASSERT_TRUE_MESSAGE(ros_own_keeps(type, message, empty), type->name);
+				for (size_t at = sizeof(uint32_t) * 3; at < type->body->size;
+				     at += 1 + next_random() % 6) {
+					uint8_t *byte = (uint8_t *)message + at;
+					const uint8_t before = *byte;
+
+					*byte = values[next_random() % sizeof(values)];
+					same_answer(type, unused, empty);
+					*byte = before;
+				}
+			}
+}
+
+TEST(texts_that_are_not_kept_are_known_before)
+{
+	static const char *const texts[] = {
+		"",
+		"plain",
+		"12345678901234567890123",
+		"123456789012345678901234", /* without its zero */
+		"1234567890123456789012\xc3",
+		"12345678901234567890\xc3\xa4",
+		"123456789012345678901\xc3\xa4",
+		"\xc3\xa4 umlaut",
+		"tab\t",
+		"\x7f",
+		"a\xff",
+		"\xe2\x80\xae",
+	};
+	const struct msg_type *type = msg_type_by_name("bus-stats");
+	struct msg_bus_stats *s = (struct msg_bus_stats *)message;
+	static uint64_t empty[MSG_SIZE_MAX / 8];
+	size_t kept = 0;
+
+	ros_own_empty(type, ROS_UNUSED_ZERO, empty);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+		for (int behind = 0; behind < 2; behind++) {
+			const size_t len = strlen(texts[i]);
+
+			memcpy(message, empty, type->body->size);
+			memset(s->name, 0, sizeof(s->name));
+			if (behind)
+				s->name[sizeof(s->name) - 1] = 'x';
+			memcpy(s->name, texts[i], len < sizeof(s->name) ? len : sizeof(s->name));
+			same_answer(type, ROS_UNUSED_ZERO, empty);
+			kept += ros_own_keeps(type, message, empty);
+		}
+	TEST_ASSERT_EQUAL_size_t(6, kept); /* three of ASCII, three with an umlaut */
 }
 
 TEST(a_message_that_is_cut_or_of_another_type_is_not_decoded)
