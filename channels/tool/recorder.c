@@ -153,10 +153,12 @@ static bool put_notes(struct recorder *rec, size_t i)
 		if (!c->described)
 			return false;
 	}
-	r = record_of(RECLOG_LOSS, i, c->missing);
-	if (c->missing && !put_record(rec, &r))
-		return false;
-	c->missing = 0;
+	if (c->missing) {
+		r = record_of(RECLOG_LOSS, i, c->missing);
+		if (!put_record(rec, &r))
+			return false;
+		c->missing = 0;
+	}
 	return true;
 }
 
